@@ -1,0 +1,248 @@
+package belay
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"syscall"
+	"time"
+
+	"github.com/belay-run/belay/retry"
+	"github.com/belay-run/belay/supervise"
+	"github.com/belay-run/belay/verdict"
+)
+
+// attempt is one start of the process, and what came of it.
+type attempt struct {
+	started bool
+	exit    supervise.Exit
+	code    int // as a shell shows it
+	verdict verdict.Verdict
+	message string // what happened, in one line
+
+	timedOut bool   // its own hard deadline passed
+	expired  bool   // it was stopped by a limit of ours
+	again    bool   // its input can be had again
+	noRepeat string // why not
+
+	left           []supervise.Proc
+	killed         int
+	stdout, stderr *sink
+}
+
+// attempt starts the command once and waits for it.
+func (inv *Invocation) attempt(n int) attempt {
+	var a attempt
+	path, err := supervise.Look(inv.command.Args[0], inv.command.Dir)
+	if err != nil {
+		return refused(err)
+	}
+	stdin, err := inv.input.open()
+	if err != nil {
+		return refused(err)
+	}
+	var stdout, stderr io.Writer
+	a.stdout, stdout = inv.sink(inv.command.Stdout, true)
+	a.stderr, stderr = inv.sink(inv.command.Stderr, false)
+	var process *supervise.Process
+	exit, err := inv.runner.supervisor().Run(supervise.Spec{
+		Path: path, Args: inv.command.Args, Dir: inv.command.Dir, Env: inv.env, RunID: inv.id,
+		Stdin: stdin, Stdout: stdout, Stderr: stderr, Placement: inv.placement(),
+		Timeout: inv.policy.Timeout, Stall: inv.runner.Stall,
+	}, func(p *supervise.Process) {
+		process = p
+		inv.running(p)
+		inv.observe(AttemptStarted{Attempt: n, Command: inv.command.name(), PID: p.PID(), Held: a.stdout.holds()})
+		context.AfterFunc(inv.ctx, func() { inv.stop(p) })
+	})
+	if err != nil {
+		inv.input.close()
+		return refused(err)
+	}
+	a.started, a.exit = true, exit
+	a.code = a.exit.ShellCode()
+	a.again = inv.input.close()
+	a.left, a.killed = a.exit.Left, a.exit.Killed
+	inv.judge(&a)
+	inv.cleanUp(&a, process)
+	return a
+}
+
+// placement says where the command stands to the terminal.
+func (inv *Invocation) placement() supervise.Placement {
+	switch {
+	case inv.profile.Headless():
+		return supervise.OwnSession
+	case inv.command.Terminal:
+		return supervise.TerminalPlacement()
+	}
+	return supervise.OwnGroup
+}
+
+// sink decides what becomes of one stream: handed over as it is, passed on live, or held.
+func (inv *Invocation) sink(w io.Writer, keep bool) (*sink, io.Writer) {
+	reads := false
+	if r, ok := inv.profile.(interface{ Reads() bool }); ok {
+		reads = r.Reads()
+	}
+	_, isFile := w.(*os.File)
+	if isFile && !inv.mayRepeat() && !reads && inv.runner.Stall <= 0 {
+		return nil, w
+	}
+	s := &sink{capture: verdict.NewCapture(verdict.DefaultHead, verdict.DefaultTail), live: w}
+	if w == nil {
+		s.live = io.Discard
+	}
+	if inv.mayRepeat() && !inv.runner.Stream || w == nil && keep {
+		s.held = &Output{}
+		if inv.state != nil {
+			s.held.dir = inv.state.Dir
+		}
+	}
+	return s, s
+}
+
+// stop ends the process because the context has ended.
+func (inv *Invocation) stop(process *supervise.Process) {
+	ladder := supervise.Terminate
+	reason := "cancelled"
+	cause := context.Cause(inv.ctx)
+	var i *Interrupt
+	switch {
+	case errors.As(cause, &i):
+		ladder = supervise.Forward(syscall.Signal(i.Signal))
+		if i.Already {
+			ladder = ladder.Sent()
+		}
+		reason = i.Name
+	case errors.Is(cause, retry.ErrTotalTimeout):
+		reason = "total timeout"
+	}
+	inv.observe(Stopping{Reason: reason})
+	process.Stop(ladder)
+}
+
+// refused is an attempt that could not be started.
+func refused(err error) attempt {
+	a := attempt{again: true, code: CodeFailed, message: err.Error(),
+		verdict: verdict.Verdict{Class: verdict.Unknown, Rule: "start", Evidence: err.Error(), Sent: verdict.SentNo}}
+	switch {
+	case errors.Is(err, syscall.E2BIG):
+		a.code, a.verdict.Class = CodeUsage, verdict.TooLarge
+		a.message = "arguments and environment are too long for this system; pass the text by --prompt-file, --prompt - or in a file"
+	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.ENOEXEC):
+		a.code, a.verdict.Class = CodeNotExecutable, verdict.ToolMissing
+	case errors.Is(err, fs.ErrNotExist):
+		a.code, a.verdict.Class = CodeNotFound, verdict.ToolMissing
+		var path *fs.PathError
+		if errors.As(err, &path) && path.Op == "exec" { // found, but the interpreter in its first line is not
+			a.code = CodeNotExecutable
+			a.message = fmt.Sprintf("%s cannot be executed: the interpreter that its first line names is missing", path.Path)
+		}
+	}
+	return a
+}
+
+// judge forms the verdict.
+func (inv *Invocation) judge(a *attempt) {
+	name := inv.command.name()
+	o := verdict.Outcome{Argv: inv.command.Args, ExitCode: a.exit.Code, Stdout: a.stdout.excerpt(), Stderr: a.stderr.excerpt()}
+	if a.exit.Signal != 0 {
+		o.Signal = signalName(a.exit.Signal)
+	}
+	last := verdict.LastLines(o.Stderr.Text(), 3, 500)
+	if last == "" {
+		last = verdict.LastLines(o.Stdout.Text(), 3, 500)
+	}
+	switch a.exit.Reason {
+	case supervise.Deadline:
+		a.timedOut, a.expired = true, true
+		a.verdict = verdict.Verdict{Class: verdict.Timeout, Retryable: inv.policy.RetryTimeouts > 0, Rule: "timeout", Evidence: last}
+		a.message = fmt.Sprintf("%s exceeded its timeout (%s) and was terminated", name, seconds(inv.policy.Timeout))
+	case supervise.Stalled:
+		a.expired = true
+		a.verdict = verdict.Verdict{Class: verdict.Stalled, Retryable: true, Rule: "stall", Evidence: last}
+		a.message = fmt.Sprintf("%s produced no output for %s and was terminated", name, seconds(inv.runner.Stall))
+	case supervise.Stopped:
+		cause := context.Cause(inv.ctx)
+		if errors.Is(cause, retry.ErrTotalTimeout) {
+			a.expired = true
+			a.verdict = verdict.Verdict{Class: verdict.Timeout, Rule: "total-timeout", Evidence: last}
+			a.message = fmt.Sprintf("%s exceeded the total timeout (%s) and was terminated", name, seconds(inv.policy.TotalTimeout))
+			return
+		}
+		a.verdict = verdict.Verdict{Class: verdict.Interrupted, Rule: "cancelled"}
+		if cause == nil { // killed at once
+			cause = context.Canceled
+		}
+		a.verdict.Evidence = cause.Error()
+		a.code = codeOf(cause)
+		a.message = fmt.Sprintf("%s was stopped: %v", name, cause)
+	default:
+		a.verdict = inv.profile.Judge(o, time.Now())
+		a.message = sentence(name, o, a.code, a.verdict)
+	}
+	a.noRepeat = fmt.Sprintf("%s has read its standard input and cannot be repeated; use --replay-stdin to keep it", name)
+	if a.stdout.isSpilled() || a.stderr.isSpilled() {
+		a.again, a.noRepeat = false, "its output could not be held any longer and was passed on"
+	}
+}
+
+// sentence says in one line how a command ended by itself.
+func sentence(name string, o verdict.Outcome, code int, v verdict.Verdict) string {
+	how := fmt.Sprintf("%s exited %d", name, code)
+	if o.Signal != "" {
+		how = fmt.Sprintf("%s was ended by %s", name, o.Signal)
+	}
+	if v.Class != verdict.Unknown && v.Class != verdict.Crash {
+		how += fmt.Sprintf(" (%s)", v.Class)
+	}
+	if v.Evidence != "" && v.Evidence != fmt.Sprintf("exit %d", o.ExitCode) && v.Evidence != "ended by "+o.Signal {
+		how += ": " + v.Evidence
+	}
+	return how
+}
+
+// cleanUp ends what the attempt has left running if it failed, or if that was asked for. A command that nothing
+// more was asked for than to be run keeps what it started, as it would without us.
+func (inv *Invocation) cleanUp(a *attempt, process *supervise.Process) {
+	if len(a.left) == 0 || a.exit.Reason != supervise.Exited {
+		return
+	}
+	ok := a.verdict.Class == verdict.OK
+	if ok && inv.runner.Reap || !ok && inv.managed() {
+		var killed int
+		killed, a.left = process.EndTree()
+		a.killed += killed
+		return
+	}
+	if inv.managed() {
+		inv.observe(LeftRunning{a.left})
+	}
+}
+
+// deliver passes on what was held.
+func (a *attempt) deliver() error {
+	return errors.Join(a.stdout.deliver(), a.stderr.deliver())
+}
+
+// discard drops the output of an attempt that does not count.
+func (a *attempt) discard() {
+	a.stdout.output().Close()
+	a.stderr.output().Close()
+}
+
+// codeOf is the exit code for an invocation that was ended from outside.
+func codeOf(cause error) int {
+	var i *Interrupt
+	if errors.As(cause, &i) {
+		return 128 + i.Signal
+	}
+	return 128 + int(syscall.SIGTERM)
+}
+
+// seconds shows a limit as it is written in the messages: "300 s".
+func seconds(d time.Duration) string { return fmt.Sprintf("%g s", d.Seconds()) }

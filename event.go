@@ -1,0 +1,54 @@
+package belay
+
+import (
+	"time"
+
+	"github.com/belay-run/belay/supervise"
+	"github.com/belay-run/belay/verdict"
+)
+
+// Event is news of an invocation for whoever shows it to a person: one of the types below.
+type Event any
+
+// AttemptStarted says that a process runs.
+type AttemptStarted struct {
+	Attempt int
+	Command string
+	PID     int
+	Held    bool // its output is held back until it counts
+}
+
+// AttemptFailed says how an attempt ended that did not count. Its standard error can be shown.
+type AttemptFailed struct {
+	Attempt int
+	Verdict verdict.Verdict
+	Stderr  *Output
+}
+
+// Waiting says that the next attempt comes at Until.
+type Waiting struct {
+	Attempt int // the one that failed
+	Retry   int // the number of the retry to come
+	Of      int // how many there may be; 0 if that is not counted
+	Verdict verdict.Verdict
+	Wait    time.Duration
+	Until   time.Time
+}
+
+// WaitOver says that a wait has ended.
+type WaitOver struct{}
+
+// Stopping says that the command is being stopped, and why.
+type Stopping struct{ Reason string }
+
+// LeftRunning says what a command has left running after it ended by itself.
+type LeftRunning struct{ Processes []supervise.Proc }
+
+// Reclaimed says which processes of a killed Belay were ended.
+type Reclaimed struct{ Processes []supervise.Proc }
+
+// StateTrouble says that log and run records cannot be kept. The work goes on.
+type StateTrouble struct{ Err error }
+
+// LogLarge says that the log has grown past 100 MiB.
+type LogLarge struct{ Path string }

@@ -1,0 +1,116 @@
+// Package cli is the command belay: flags in, exit codes out. What it does is in the packages below; what it says is
+// here.
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/belay-run/belay"
+)
+
+// Version is set when a release is built.
+var Version = "0.1.0-dev"
+
+// Main runs belay with the given arguments and returns its exit code. It owns the process: it may install signal
+// handlers and become the reaper of all its descendants.
+func Main(args []string) int {
+	err := execute(args)
+	var coded *exitError
+	switch {
+	case err == nil:
+		return 0
+	case errors.As(err, &coded):
+		return coded.code
+	}
+	return report(err)
+}
+
+func execute(args []string) error {
+	if given, command, ok := quickRun(args); ok {
+		return run(given, command)
+	}
+	root := New()
+	root.SetArgs(args)
+	return root.Execute()
+}
+
+// exitError ends belay with a code after everything has been said.
+type exitError struct{ code int }
+
+func (e *exitError) Error() string { return fmt.Sprintf("exit code %d", e.code) }
+
+// exit is the error for an exit code; nil for 0.
+func exit(code int) error {
+	if code == 0 {
+		return nil
+	}
+	return &exitError{code}
+}
+
+// hintError is an error with a line that says what to type next.
+type hintError struct {
+	err  error
+	hint string
+}
+
+func (e *hintError) Error() string { return e.err.Error() }
+func (e *hintError) Unwrap() error { return e.err }
+
+func usage(err error, hint string) error {
+	return &hintError{&belay.UsageError{Err: err}, hint}
+}
+
+// report says an error in one line and chooses the exit code for it: what cobra refuses is wrong use.
+func report(err error) int {
+	text := strings.ReplaceAll(err.Error(), "\n", "; ")
+	var h *hintError
+	if errors.As(err, &h) && h.hint != "" {
+		text += "; " + h.hint
+	}
+	fmt.Fprintf(os.Stderr, "belay: %s\n", text)
+	var failed *failure
+	if errors.As(err, &failed) {
+		return belay.CodeFailed
+	}
+	return belay.CodeUsage
+}
+
+// failure is an error that is not the caller's: belay itself could not do what was asked.
+type failure struct{ err error }
+
+func (f *failure) Error() string { return f.err.Error() }
+func (f *failure) Unwrap() error { return f.err }
+
+// New builds the command tree.
+func New() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "belay",
+		Short: "Make calls to command-line tools dependable",
+		Example: `  belay run --max-retries 3 -- curl -sSf https://example.com
+  belay run --timeout 10m -- make deploy
+  belay ps`,
+		Version:       Version,
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		Args:          cobra.ArbitraryArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return cmd.Help()
+			}
+			return usage(fmt.Errorf("there is no command %q", args[0]),
+				fmt.Sprintf("to run it: belay run -- %s", args[0]))
+		},
+	}
+	root.SetVersionTemplate("belay {{.Version}}\n")
+	root.SetHelpFunc(help)
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		return usage(err, "see: "+cmd.CommandPath()+" --help")
+	})
+	root.AddCommand(newRun(), newExplain(), newPs(), newCancel(), newConfig())
+	return root
+}

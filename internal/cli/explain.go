@@ -1,0 +1,121 @@
+package cli
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/belay-run/belay/agent/generic"
+	"github.com/belay-run/belay/internal/config"
+	"github.com/belay-run/belay/verdict"
+)
+
+type explainOptions struct {
+	profile        string
+	exitCode       int
+	signal         string
+	stdout, stderr string
+	json           bool
+}
+
+func newExplain() *cobra.Command {
+	var o explainOptions
+	cmd := &cobra.Command{
+		Use:   "explain [flags] [-- command args…]",
+		Short: "Say what a saved outcome means",
+		Example: `  belay explain --exit-code 1 --stderr err.txt
+  belay explain --exit-code 7 --stderr err.txt --retry-on 'rate limit' --json -- curl -sSf https://example.com
+  belay explain --signal KILL`,
+		Long: `Prints the verdict that Belay would form: class, whether it is worth repeating, when to come
+back, and the rule and the line that decided. It needs no network and writes nothing.`,
+	}
+	f := cmd.Flags()
+	f.StringVar(&o.profile, "profile", generic.Name, "judge as this CLI's: generic")
+	f.IntVar(&o.exitCode, "exit-code", 0, "its exit code")
+	f.StringVar(&o.signal, "signal", "", "the signal that ended it: KILL, SIGKILL or 9")
+	f.StringVar(&o.stdout, "stdout", "", "file with what it wrote to stdout")
+	f.StringVar(&o.stderr, "stderr", "", "file with what it wrote to stderr")
+	f.BoolVar(&o.json, "json", false, "as JSON")
+	judging := map[string]bool{"max-retries": true, "retry-on-exit": true, "retry-on": true, "fail-on": true}
+	given := addSettings(cmd, func(s *config.Setting) bool { return judging[s.Name] })
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		code, sig := cmd.Flags().Changed("exit-code"), o.signal != ""
+		if code == sig {
+			return usage(errors.New("give either --exit-code or --signal"), "as in: belay explain --exit-code 1 --stderr err.txt")
+		}
+		return explain(cmd, o, given, args)
+	}
+	return cmd
+}
+
+func explain(cmd *cobra.Command, o explainOptions, given config.Given, argv []string) error {
+	if o.profile != generic.Name {
+		return usage(fmt.Errorf("there is no profile %q", o.profile), "there is: "+generic.Name)
+	}
+	s, rules, err := config.Load(given, o.profile)
+	if err != nil {
+		return err
+	}
+	runner, err := newRunner(s, rules)
+	if err != nil {
+		return err
+	}
+	outcome := verdict.Outcome{Argv: argv, ExitCode: o.exitCode}
+	if o.signal != "" {
+		outcome.ExitCode = -1
+		if outcome.Signal, err = verdict.ParseSignal(o.signal); err != nil {
+			return usage(err, "")
+		}
+	}
+	for _, stream := range []struct {
+		path string
+		into *verdict.Excerpt
+	}{{o.stdout, &outcome.Stdout}, {o.stderr, &outcome.Stderr}} {
+		if stream.path == "" {
+			continue
+		}
+		if *stream.into, err = readExcerpt(stream.path); err != nil {
+			return usage(err, "")
+		}
+	}
+	v := runner.Profile.Judge(outcome, time.Now())
+	w := cmd.OutOrStdout()
+	if o.json {
+		return json.NewEncoder(w).Encode(v)
+	}
+	fmt.Fprintf(w, "class:     %s\nretryable: %v\n", v.Class, v.Retryable)
+	if !v.Hint.IsZero() {
+		fmt.Fprintf(w, "come back: in %v\n", v.Hint.Wait(time.Now()).Round(time.Second))
+	}
+	fmt.Fprintf(w, "rule:      %s\n", v.Rule)
+	if v.Evidence != "" {
+		fmt.Fprintf(w, "evidence:  %s\n", strings.ReplaceAll(v.Evidence, "\n", "\n           "))
+	}
+	return nil
+}
+
+// readExcerpt reads what a verdict reads of a file, however large that is.
+func readExcerpt(path string) (verdict.Excerpt, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return verdict.Excerpt{}, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return verdict.Excerpt{}, err
+	}
+	if info.Mode().IsRegular() {
+		return verdict.ReadExcerpt(f, info.Size())
+	}
+	c := verdict.NewCapture(verdict.DefaultHead, verdict.DefaultTail)
+	if _, err := f.WriteTo(c); err != nil {
+		return verdict.Excerpt{}, err
+	}
+	return c.Excerpt(), nil
+}

@@ -1,0 +1,69 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/belay-run/belay/internal/config"
+)
+
+// help shows before it explains: examples, then what it is, then the flags.
+func help(cmd *cobra.Command, _ []string) {
+	w := cmd.OutOrStdout()
+	if cmd.Example != "" {
+		fmt.Fprintf(w, "%s\n\n", cmd.Example)
+	}
+	text := cmd.Long
+	if text == "" {
+		text = cmd.Short + "."
+	}
+	fmt.Fprintf(w, "%s\n\nUsage:\n  %s\n", text, cmd.UseLine())
+	if cmd.HasAvailableSubCommands() {
+		fmt.Fprintln(w, "\nCommands:")
+		for _, c := range cmd.Commands() {
+			if c.IsAvailableCommand() {
+				fmt.Fprintf(w, "  %-12s %s\n", c.Name(), c.Short)
+			}
+		}
+		fmt.Fprintf(w, "\n%s COMMAND --help says more of each.\n", cmd.CommandPath())
+	}
+	for _, group := range append(config.Groups, "") {
+		heading := group
+		if heading == "" {
+			heading = "Flags"
+		}
+		printFlags(w, cmd.LocalFlags(), heading, group)
+	}
+}
+
+// groupKey is the annotation that puts a flag under a heading.
+const groupKey = "group"
+
+func printFlags(w io.Writer, flags *pflag.FlagSet, heading, group string) {
+	first := true
+	flags.VisitAll(func(f *pflag.Flag) {
+		if f.Hidden || strings.Join(f.Annotations[groupKey], "") != group {
+			return
+		}
+		if first {
+			fmt.Fprintf(w, "\n%s:\n", heading)
+			first = false
+		}
+		name := "--" + f.Name
+		if f.Shorthand != "" {
+			name = "-" + f.Shorthand + ", " + name
+		}
+		if t := f.Value.Type(); t != "bool" && t != "" {
+			name += " " + t
+		}
+		if len(name) > 26 {
+			fmt.Fprintf(w, "  %s\n  %26s %s\n", name, "", f.Usage)
+			return
+		}
+		fmt.Fprintf(w, "  %-26s %s\n", name, f.Usage)
+	})
+}

@@ -1,0 +1,169 @@
+package cli
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/internal/term"
+	"github.com/belay-run/belay/supervise"
+)
+
+func newPs() *cobra.Command {
+	var asJSON, reap bool
+	cmd := &cobra.Command{
+		Use:   "ps",
+		Short: "Show what runs and what waits",
+		Example: `  belay ps
+  belay ps --json
+  belay ps --reap`,
+		Long: `Shows the runs of all living belay processes that share this state directory: what runs, what
+waits, for what and until when. --reap ends what a killed belay has left behind: processes
+that carry its mark (BELAY_RUN_ID) and whose owner is dead. Nothing else is touched.`,
+		Args: cobra.NoArgs,
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "as JSON, one object a line")
+	cmd.Flags().BoolVar(&reap, "reap", false, "end what a killed belay has left behind")
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		records, err := openRecords()
+		if err != nil {
+			return err
+		}
+		w := cmd.OutOrStdout()
+		if reap {
+			ended, err := records.Reclaim()
+			if err != nil {
+				return &failure{err}
+			}
+			if len(ended) == 0 {
+				fmt.Fprintln(w, "nothing was left behind")
+			}
+			for _, p := range ended {
+				fmt.Fprintf(w, "ended %v\n", p)
+			}
+			return nil
+		}
+		runs, err := listRuns(records)
+		if err != nil {
+			return err
+		}
+		if asJSON {
+			enc := json.NewEncoder(w)
+			for _, r := range runs {
+				if err := enc.Encode(runJSON(r)); err != nil {
+					return err
+				}
+			}
+			return nil
+		}
+		if len(runs) == 0 {
+			fmt.Fprintln(w, "nothing runs")
+			return nil
+		}
+		t := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
+		fmt.Fprintln(t, "ID\tPID\tCOMMAND\tSINCE\tSTATE")
+		for _, r := range runs {
+			fmt.Fprintf(t, "%s\t%d\t%s\t%s\t%s\n", shortID(r.ID), r.Owner.PID, r.Command, term.Span(time.Since(r.Started)), stateOf(r))
+		}
+		return t.Flush()
+	}
+	return cmd
+}
+
+// stateOf says what a run does now.
+func stateOf(r supervise.Record) string {
+	if r.State != supervise.StateWaiting {
+		if r.Attempt > 1 {
+			return fmt.Sprintf("running, attempt %d", r.Attempt)
+		}
+		return "running"
+	}
+	return fmt.Sprintf("waiting %s, until %s: %s", term.Span(max(0, time.Until(r.Until))),
+		r.Until.Local().Format("15:04:05"), r.Reason)
+}
+
+func runJSON(r supervise.Record) any {
+	return struct {
+		supervise.Record
+		PID int `json:"pid"`
+	}{r, r.Owner.PID}
+}
+
+// shortID is the end of an id: runs that begin together differ there, not at the front.
+func shortID(id string) string { return id[max(0, len(id)-8):] }
+
+func newCancel() *cobra.Command {
+	return &cobra.Command{
+		Use:   "cancel ID…",
+		Short: "Stop runs of this user's other belay processes",
+		Example: `  belay ps
+  belay cancel 1f0c9a3e`,
+		Long: `Asks the belay process that owns the run to stop it, as Ctrl-C there would. An ID is the whole
+id or as much of its beginning or end as is unique.`,
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, ids []string) error {
+			records, err := openRecords()
+			if err != nil {
+				return err
+			}
+			runs, err := listRuns(records)
+			if err != nil {
+				return err
+			}
+			for _, id := range ids {
+				r, err := pick(runs, id)
+				if err != nil {
+					return err
+				}
+				if err := r.Owner.Terminate(); err != nil {
+					return &failure{fmt.Errorf("process %d could not be asked to stop: %w", r.Owner.PID, err)}
+				}
+				fmt.Fprintf(cmd.OutOrStdout(), "asked %s (%s) to stop\n", shortID(r.ID), r.Command)
+			}
+			return nil
+		},
+	}
+}
+
+// pick finds the one run that an id means.
+func pick(runs []supervise.Record, id string) (supervise.Record, error) {
+	var found []supervise.Record
+	for _, r := range runs {
+		if id != "" && (strings.HasPrefix(r.ID, id) || strings.HasSuffix(r.ID, id)) {
+			found = append(found, r)
+		}
+	}
+	switch len(found) {
+	case 0:
+		return supervise.Record{}, usage(fmt.Errorf("no run has the id %q", id), "see: belay ps")
+	case 1:
+		return found[0], nil
+	}
+	return supervise.Record{}, usage(fmt.Errorf("%d runs have an id like %q", len(found), id), "see: belay ps --json")
+}
+
+func openRecords() (supervise.Records, error) {
+	dir, err := belay.DefaultStateDir()
+	if err != nil {
+		return supervise.Records{}, &failure{err}
+	}
+	return (&belay.State{Dir: dir}).Records(), nil
+}
+
+// listRuns returns the runs under way, oldest first.
+func listRuns(records supervise.Records) ([]supervise.Record, error) {
+	runs, err := records.List()
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return nil, &failure{err}
+	}
+	slices.SortFunc(runs, func(a, b supervise.Record) int { return strings.Compare(a.ID, b.ID) })
+	return runs, nil
+}

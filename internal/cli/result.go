@@ -1,0 +1,129 @@
+package cli
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/internal/config"
+)
+
+// maxShown is how much of the result the text form shows.
+const maxShown = 2000
+
+// writeResult replaces the command's stdout by Belay's result, if that was asked for.
+func writeResult(w io.Writer, format string, r *belay.Result) error {
+	switch format {
+	case "json":
+		b := bufio.NewWriter(w)
+		return errors.Join(r.WriteJSON(b), b.Flush())
+	case "text":
+		return writeText(w, r)
+	}
+	return nil
+}
+
+func writeText(w io.Writer, r *belay.Result) error {
+	var b strings.Builder
+	status := "FAILED"
+	if r.Success {
+		status = "SUCCESS"
+	}
+	fmt.Fprintf(&b, "Status: %s\n", status)
+	shown, err := io.ReadAll(io.LimitReader(r.Output.Reader(), 4*maxShown+1))
+	if err != nil {
+		return err
+	}
+	if text := []rune(strings.ToValidUTF8(string(shown), "�")); len(text) > maxShown {
+		fmt.Fprintf(&b, "%s… (truncated)\n", string(text[:maxShown]))
+	} else if len(text) > 0 {
+		fmt.Fprintf(&b, "%s\n", strings.TrimSuffix(string(text), "\n"))
+	}
+	for _, e := range r.Errors {
+		fmt.Fprintf(&b, "Earlier: %s\n", e)
+	}
+	if r.Err != "" {
+		fmt.Fprintf(&b, "Error: %s\n", r.Err)
+	}
+	if r.Verdict.SessionID != "" {
+		fmt.Fprintf(&b, "Session: %s\n", r.Verdict.SessionID)
+	}
+	fmt.Fprintf(&b, "Duration: %sms\n", thousands(r.Duration.Milliseconds()))
+	fmt.Fprintf(&b, "Attempts: %d, waited %.1fs\n", r.Attempts, r.Waited.Seconds())
+	_, err = io.WriteString(w, b.String())
+	return err
+}
+
+// thousands writes 1234567 as 1,234,567.
+func thousands(n int64) string {
+	s := strconv.FormatInt(n, 10)
+	for i := len(s) - 3; i > 0; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}
+
+// resultFile is where --result-file goes. Readers see no file, or a whole one.
+type resultFile struct{ path string }
+
+// openResultFile finds out before anything is started whether the file can be there.
+func openResultFile(path string) (*resultFile, error) {
+	if path == "" {
+		return nil, nil
+	}
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		return nil, usage(fmt.Errorf("--result-file: %s is a directory", path), "")
+	}
+	if info, err := os.Stat(filepath.Dir(path)); err != nil || !info.IsDir() {
+		return nil, usage(fmt.Errorf("--result-file: there is no directory %s", filepath.Dir(path)), "")
+	}
+	return &resultFile{path}, nil
+}
+
+func (f *resultFile) write(r *belay.Result) (err error) {
+	if info, serr := os.Stat(f.path); serr == nil && !info.Mode().IsRegular() {
+		out, err := os.OpenFile(f.path, os.O_WRONLY, 0) // a pipe or a device cannot be replaced
+		if err != nil {
+			return err
+		}
+		return errors.Join(r.WriteJSON(out), out.Close())
+	}
+	tmp, err := os.CreateTemp(filepath.Dir(f.path), filepath.Base(f.path)+".*")
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			os.Remove(tmp.Name())
+		}
+	}()
+	b := bufio.NewWriter(tmp)
+	if err := errors.Join(r.WriteJSON(b), b.Flush(), tmp.Close()); err != nil {
+		return err
+	}
+	return os.Rename(tmp.Name(), f.path)
+}
+
+// dryRun says what would be done.
+func dryRun(w io.Writer, s *config.Settings, r *belay.Runner, args []string) error {
+	p := r.Policy
+	fmt.Fprintf(w, "command: %q\nprofile: %s\n", args, r.Profile.Name())
+	if p.MaxRetries > 0 {
+		fmt.Fprintf(w, "retries: %d, first after %v, ×%g up to %v, jitter %v\n", p.MaxRetries,
+			p.Backoff(0), max(p.Factor, 1), p.Backoff(1<<20), p.Jitter)
+	} else {
+		fmt.Fprintln(w, "retries: none")
+	}
+	for _, name := range []string{"timeout", "total-timeout", "stall-timeout", "max-wait"} {
+		if from := s.From(name); from != "" {
+			fmt.Fprintf(w, "%s: set by %s\n", name, from)
+		}
+	}
+	return nil
+}

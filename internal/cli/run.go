@@ -1,0 +1,184 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/agent/generic"
+	"github.com/belay-run/belay/internal/config"
+	"github.com/belay-run/belay/internal/term"
+	"github.com/belay-run/belay/supervise"
+	"github.com/belay-run/belay/verdict"
+)
+
+func newRun() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "run [flags] -- command [args…]",
+		Short: "Run a command dependably",
+		Example: `  belay run --max-retries 3 -- curl -sSf https://example.com/data.json
+  belay run --timeout 10m --stall-timeout 2m -- make deploy
+  belay run --retry-on 'connection reset|429' --max-wait 10m -- ./sync.sh
+  belay run --retry-on-exit 75 --output-format json -- ./job
+  belay run --prompt-file question.txt --max-retries 2 -- ./ask`,
+		Long: `Runs the command and ends with its exit code. Without flags it behaves as the command alone
+would: same output, same exit code, same terminal; if belay is stopped, the whole process
+tree goes with it. With flags, failures are repeated, limits enforced, results reported.
+
+stdout carries the command's output and nothing else. With retries it is held until an
+attempt counts; --stream passes it on as it comes. Durations are 30s, 5m, 1h30m or plain
+seconds. Worst case: (retries + 1) × timeout + waits.
+
+Exit codes: the command's own; 2 wrong use, nothing was started; 75 try later;
+78 credentials or billing; 124 timeout or stall; 125 belay itself failed; 126 not
+executable; 127 not found; 128+n ended by signal n.
+
+Every setting but those of one call can also be given as BELAY_NAME in the environment, in
+~/.config/belay/config.toml, and (numbers and presets) in a .belay.toml of the project.`,
+	}
+	given := addSettings(cmd, func(*config.Setting) bool { return true })
+	cmd.Flags().SetInterspersed(false)
+	cmd.RunE = func(_ *cobra.Command, args []string) error {
+		if len(args) == 0 {
+			return usage(errors.New("no command given"), "as in: belay run -- make test")
+		}
+		return run(given, args)
+	}
+	return cmd
+}
+
+// run is belay run.
+func run(given config.Given, args []string) error {
+	profile := given["profile"]
+	if profile == "" {
+		profile = generic.Name
+	}
+	if profile != generic.Name {
+		return usage(fmt.Errorf("there is no profile %q", profile), "there is: "+generic.Name)
+	}
+	s, rules, err := config.Load(given, profile)
+	if err != nil {
+		return err
+	}
+	runner, err := newRunner(s, rules)
+	if err != nil {
+		return err
+	}
+	command, err := newCommand(s, args)
+	if err != nil {
+		return err
+	}
+	if s.DryRun {
+		return dryRun(os.Stdout, s, runner, args)
+	}
+	file, err := openResultFile(s.ResultFile)
+	if err != nil {
+		return err
+	}
+	runner.Supervisor = supervise.Own()
+	view := &view{screen: term.New(os.Stderr), settings: s, name: filepath.Base(args[0])}
+	runner.Observe = view.observe
+
+	signals := catchSignals()
+	inv, err := runner.Prepare(context.Background(), *command)
+	if err != nil {
+		return err
+	}
+	go signals.pass(inv)
+	inv.Run()
+	result, _ := inv.Wait()
+	signals.stop()
+	view.done(result)
+	code := result.ExitCode
+	if s.ExitCodeOut == "child" && result.ChildCode >= 0 {
+		code = result.ChildCode
+	}
+	if err := writeResult(os.Stdout, s.OutputFormat, result); err != nil && code == 0 {
+		code = belay.CodeFailed
+	}
+	if file != nil {
+		if err := file.write(result); err != nil {
+			// The work is done and must not look as if it were not.
+			view.screen.Line("the result could not be written to %s: %v", s.ResultFile, err)
+		}
+	}
+	if result.Verdict.Class == verdict.Interrupted {
+		endAsShellExpects(code)
+	}
+	return exit(code)
+}
+
+// newRunner makes the runner that the settings ask for.
+func newRunner(s *config.Settings, rules []verdict.Rule) (*belay.Runner, error) {
+	p := &generic.Profile{
+		Retry:     s.From("max-retries") != "" || s.From("preset") != "",
+		RetryExit: s.RetryOnExit, RetryOn: s.RetryOn, FailOn: s.FailOn,
+	}
+	if len(rules) > 0 {
+		var err error
+		if p.Rules, err = verdict.Compile(rules...); err != nil {
+			return nil, err
+		}
+	}
+	return &belay.Runner{Profile: p, Policy: s.Policy(), Stall: s.StallTimeout, Stream: s.Stream,
+		ReplayStdin: s.ReplayStdin, Reap: s.Reap}, nil
+}
+
+// newCommand gives the command its streams.
+func newCommand(s *config.Settings, args []string) (*belay.Command, error) {
+	c := &belay.Command{Args: args, Dir: s.Cwd, Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Terminal: true}
+	if s.NoStdin {
+		c.Stdin = nil
+	}
+	if s.OutputFormat != "" {
+		c.Stdout = nil
+	}
+	prompt, err := readPrompt(s)
+	if err != nil {
+		return nil, err
+	}
+	if prompt != nil {
+		c.Prompt, c.Stdin = prompt, nil
+	}
+	return c, nil
+}
+
+// maxPrompt is more than any CLI takes; what is larger is a mistake.
+const maxPrompt = 64 << 20
+
+// readPrompt returns the prompt that was given in one of the three ways; nil if there is none.
+func readPrompt(s *config.Settings) (*string, error) {
+	var in io.Reader
+	switch {
+	case s.From("prompt") != "" && s.From("prompt-file") != "":
+		return nil, usage(errors.New("--prompt and --prompt-file exclude each other"), "")
+	case s.From("prompt") != "" && s.Prompt != "-":
+		return &s.Prompt, nil
+	case s.From("prompt") != "":
+		in = os.Stdin
+	case s.From("prompt-file") != "":
+		f, err := os.Open(s.PromptFile)
+		if err != nil {
+			return nil, usage(fmt.Errorf("the prompt file cannot be read: %w", err), "")
+		}
+		defer f.Close()
+		in = f
+	default:
+		return nil, nil
+	}
+	data, err := io.ReadAll(io.LimitReader(in, maxPrompt+1))
+	if err != nil {
+		return nil, usage(fmt.Errorf("the prompt cannot be read: %w", err), "")
+	}
+	if len(data) > maxPrompt {
+		return nil, usage(fmt.Errorf("the prompt is larger than %d MiB", maxPrompt>>20), "")
+	}
+	prompt := string(data)
+	return &prompt, nil
+}

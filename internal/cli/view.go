@@ -1,0 +1,146 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/internal/config"
+	"github.com/belay-run/belay/internal/term"
+	"github.com/belay-run/belay/supervise"
+	"github.com/belay-run/belay/verdict"
+)
+
+// view says on stderr what a run does. A command that nothing was asked for but to be run says nothing.
+type view struct {
+	screen   *term.Screen
+	settings *config.Settings
+	name     string
+	stop     func() // ends the countdown or the pulse that runs now
+	stopping *time.Timer
+}
+
+// observe implements belay.Runner.Observe.
+func (v *view) observe(e belay.Event) {
+	switch e := e.(type) {
+	case belay.AttemptStarted:
+		v.verbosely("attempt %d: %s runs as process %d", e.Attempt, e.Command, e.PID)
+		if e.Held && !v.settings.Quiet {
+			v.begin(v.screen.Pulse(fmt.Sprintf("%s still runs", e.Command)))
+		}
+	case belay.AttemptFailed:
+		v.end()
+		if v.settings.Verbose {
+			io.Copy(os.Stderr, e.Stderr.Reader())
+		}
+	case belay.Waiting:
+		v.wait(e)
+	case belay.WaitOver:
+		v.end()
+	case belay.Stopping:
+		v.verbosely("stopping %s: %s", v.name, e.Reason)
+		// Most commands are gone at once. Only if not, it is worth a word.
+		v.stopping = time.AfterFunc(2*time.Second, func() {
+			v.screen.Line("waiting for %s to stop; interrupt again to kill it", v.name)
+		})
+	case belay.LeftRunning:
+		v.say("%s left running: %s; --reap ends them", v.name, list(e.Processes))
+	case belay.Reclaimed:
+		v.say("ended what a killed belay had left: %s", list(e.Processes))
+	case belay.StateTrouble:
+		v.screen.Line("no record is kept of this run: %v", e.Err)
+	case belay.LogLarge:
+		v.say("the log has passed 100 MiB: %s; move it away when you no longer need it", e.Path)
+	}
+}
+
+// wait announces a retry and counts down to it.
+func (v *view) wait(e belay.Waiting) {
+	if v.settings.Quiet {
+		return
+	}
+	count := fmt.Sprintf("retry %d", e.Retry)
+	if e.Of > 0 {
+		count += fmt.Sprintf("/%d", e.Of)
+	}
+	why := ""
+	if !e.Verdict.Hint.IsZero() {
+		why = ", as it asks"
+	}
+	v.screen.Line("%s; %s in %s%s", v.reason(e.Verdict), count, term.Span(e.Wait), why)
+	if e.Wait >= 2*time.Second {
+		v.begin(v.screen.Countdown(count, e.Until))
+	}
+}
+
+// reason says in a few words why an attempt failed.
+func (v *view) reason(d verdict.Verdict) string {
+	text := v.name + " failed"
+	if d.Class != verdict.Unknown {
+		text += fmt.Sprintf(" (%s)", d.Class)
+	}
+	if line, _, _ := strings.Cut(d.Evidence, "\n"); line != "" {
+		text += ": " + line
+	}
+	return text
+}
+
+// done says how it ended, if there is anything to say.
+func (v *view) done(r *belay.Result) {
+	v.end()
+	if v.stopping != nil {
+		v.stopping.Stop()
+	}
+	switch {
+	case r.Success:
+		if r.Attempts > 1 {
+			v.verbosely("%s succeeded at attempt %d, after %s of waiting", v.name, r.Attempts, term.Span(r.Waited))
+		}
+	case r.Attempts > 0 && r.ExitCode == r.ChildCode && len(r.Errors) == 0 && !v.settings.Asked():
+		// The command has said it itself.
+	case r.Verdict.Class == verdict.Interrupted:
+		v.verbosely("%s", r.Err)
+	default:
+		v.screen.Line("%s", r.Err)
+		if r.Verdict.Evidence != "" && (r.Verdict.Class == verdict.Timeout || r.Verdict.Class == verdict.Stalled) {
+			for line := range strings.SplitSeq(r.Verdict.Evidence, "\n") {
+				v.screen.Line("  last output: %s", line)
+			}
+		}
+	}
+}
+
+func (v *view) begin(stop func()) {
+	v.end()
+	v.stop = stop
+}
+
+func (v *view) end() {
+	if v.stop != nil {
+		v.stop()
+		v.stop = nil
+	}
+}
+
+func (v *view) say(format string, args ...any) {
+	if !v.settings.Quiet {
+		v.screen.Line(format, args...)
+	}
+}
+
+func (v *view) verbosely(format string, args ...any) {
+	if v.settings.Verbose {
+		v.screen.Line(format, args...)
+	}
+}
+
+func list(procs []supervise.Proc) string {
+	var names []string
+	for _, p := range procs {
+		names = append(names, p.String())
+	}
+	return strings.Join(names, ", ")
+}

@@ -1,0 +1,276 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/pelletier/go-toml/v2"
+	"github.com/pelletier/go-toml/v2/unstable"
+
+	"github.com/belay-run/belay/verdict"
+)
+
+// file is one configuration file, checked.
+type file struct {
+	path    string
+	project bool
+	values  map[string]string            // setting → value, for all profiles
+	profile map[string]map[string]string // the same for one profile
+	rules   []Rule
+}
+
+// Rule is a user's rule for the verdict on one profile's outcomes, or on all.
+type Rule struct {
+	verdict.Rule
+	Profile string `toml:"profile"`
+}
+
+// readFile reads a configuration file. A missing one is no error, and nil.
+func readFile(path string, project bool) (*file, error) {
+	data, err := os.ReadFile(path)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s cannot be read: %w", path, err)
+	}
+	return parseFile(path, data, project)
+}
+
+// parseFile checks every key and every value: what is mistyped must not be silently without effect.
+func parseFile(path string, data []byte, project bool) (*file, error) {
+	f := &file{path: path, project: project, values: map[string]string{}, profile: map[string]map[string]string{}}
+	var doc map[string]any
+	if err := toml.Unmarshal(data, &doc); err != nil {
+		var de *toml.DecodeError
+		if errors.As(err, &de) {
+			row, _ := de.Position()
+			return nil, fmt.Errorf("%s:%d: %s", path, row, strings.TrimPrefix(de.Error(), "toml: "))
+		}
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	lines := lineNumbers(data)
+	at := func(key string, format string, args ...any) error {
+		return fmt.Errorf("%s:%d: %s: %s", path, lines[key], key, fmt.Sprintf(format, args...))
+	}
+	for key, value := range doc {
+		switch key {
+		case "rule":
+			if project {
+				return nil, at(key, "a project's file may not hold rules; put them into your own config.toml")
+			}
+			if err := f.addRules(data); err != nil {
+				return nil, at(key, "%v", err)
+			}
+		case "profile":
+			tables, ok := value.(map[string]any)
+			if !ok {
+				return nil, at(key, "must be a table, as [profile.generic]")
+			}
+			for name, table := range tables {
+				settings, ok := table.(map[string]any)
+				if !ok {
+					return nil, at(key+"."+name, "must be a table")
+				}
+				f.profile[name] = map[string]string{}
+				for k, v := range settings {
+					text, err := f.value(k, v)
+					if err != nil {
+						return nil, at(key+"."+name+"."+k, "%v", err)
+					}
+					f.profile[name][k] = text
+				}
+			}
+		default:
+			text, err := f.value(key, value)
+			if err != nil {
+				return nil, at(key, "%v", err)
+			}
+			f.values[key] = text
+		}
+	}
+	return f, nil
+}
+
+// value checks one setting of the file and returns it as text.
+func (f *file) value(key string, v any) (string, error) {
+	s := Find(strings.ReplaceAll(key, "_", "-"))
+	if s == nil || strings.Contains(key, "-") {
+		return "", fmt.Errorf("unknown key%s", suggestion(key))
+	}
+	switch {
+	case s.Scope == PerCall:
+		return "", fmt.Errorf("belongs to one call; give it as --%s", s.Name)
+	case f.project && s.Scope != Policy:
+		return "", errors.New("a project's file may not set this; put it into your own config.toml")
+	}
+	text, err := flat(v)
+	if err != nil {
+		return "", err
+	}
+	return text, s.Check(text)
+}
+
+// flat writes a value of the file as it would be written on the command line.
+func flat(v any) (string, error) {
+	switch v := v.(type) {
+	case string:
+		return v, nil
+	case bool:
+		return strconv.FormatBool(v), nil
+	case int64:
+		return strconv.FormatInt(v, 10), nil
+	case float64:
+		return strconv.FormatFloat(v, 'g', -1, 64), nil
+	case []any:
+		var parts []string
+		for _, e := range v {
+			part, err := flat(e)
+			if err != nil {
+				return "", err
+			}
+			parts = append(parts, part)
+		}
+		return strings.Join(parts, ","), nil
+	}
+	return "", fmt.Errorf("takes a text, a number, true or false, or a list, not %T", v)
+}
+
+func (f *file) addRules(data []byte) error {
+	var doc struct {
+		Rule []Rule `toml:"rule"`
+	}
+	if err := toml.Unmarshal(data, &doc); err != nil {
+		return err
+	}
+	var strict struct {
+		Rule    []Rule         `toml:"rule"`
+		Profile map[string]any `toml:"profile"`
+	}
+	dec := toml.NewDecoder(strings.NewReader(string(data))).DisallowUnknownFields()
+	var missing *toml.StrictMissingError
+	if err := dec.Decode(&strict); errors.As(err, &missing) {
+		for _, e := range missing.Errors {
+			if k := e.Key(); len(k) > 1 && k[0] == "rule" {
+				row, _ := e.Position()
+				return fmt.Errorf("unknown key %s in line %d", k[len(k)-1], row)
+			}
+		}
+	}
+	for i, r := range doc.Rule {
+		if r.Name == "" {
+			return fmt.Errorf("rule %d has no name", i+1)
+		}
+		if _, err := verdict.Compile(r.Rule); err != nil {
+			return err
+		}
+	}
+	f.rules = doc.Rule
+	return nil
+}
+
+// lineNumbers maps each dotted key of a document to its line. The document is known to be well-formed.
+func lineNumbers(data []byte) map[string]int {
+	lines := map[string]int{}
+	var p unstable.Parser
+	p.Reset(data)
+	var prefix []string
+	for p.NextExpression() {
+		e := p.Expression()
+		var key []string
+		line := 0
+		for it := e.Key(); it.Next(); {
+			n := it.Node()
+			key = append(key, string(n.Data))
+			if line == 0 {
+				line = p.Shape(n.Raw).Start.Line
+			}
+		}
+		full := key
+		if e.Kind == unstable.KeyValue {
+			full = append(append([]string(nil), prefix...), key...)
+		} else {
+			prefix = key
+		}
+		for i := range full {
+			if k := strings.Join(full[:i+1], "."); lines[k] == 0 {
+				lines[k] = line
+			}
+		}
+	}
+	return lines
+}
+
+// suggestion names the setting that was probably meant.
+func suggestion(key string) string {
+	name := strings.ReplaceAll(key, "_", "-")
+	best, distance := "", 4
+	for i := range Table {
+		if d := edits(name, Table[i].Name); d < distance {
+			best, distance = Table[i].Key(), d
+		}
+	}
+	if best == "" {
+		return ""
+	}
+	return fmt.Sprintf("; did you mean %s?", best)
+}
+
+// edits is the number of single-character edits between two words.
+func edits(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := 1; i <= len(a); i++ {
+		diagonal := row[0]
+		row[0] = i
+		for j := 1; j <= len(b); j++ {
+			cost := diagonal
+			if a[i-1] != b[j-1] {
+				cost++
+			}
+			diagonal = row[j]
+			row[j] = min(cost, row[j]+1, row[j-1]+1)
+		}
+	}
+	return row[len(b)]
+}
+
+// UserFile is where the user's own configuration is.
+func UserFile() string {
+	if dir := os.Getenv("XDG_CONFIG_HOME"); filepath.IsAbs(dir) {
+		return filepath.Join(dir, "belay", "config.toml")
+	}
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return ""
+	}
+	return filepath.Join(home, ".config", "belay", "config.toml")
+}
+
+// ProjectFile is the name of a project's configuration; the nearest upward counts.
+const ProjectFile = ".belay.toml"
+
+// findProject returns the nearest project file from dir upward; empty if there is none.
+func findProject(dir string) string {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return ""
+	}
+	for {
+		path := filepath.Join(dir, ProjectFile)
+		if _, err := os.Lstat(path); err == nil {
+			return path
+		}
+		parent := filepath.Dir(dir)
+		if parent == dir {
+			return ""
+		}
+		dir = parent
+	}
+}

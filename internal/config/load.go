@@ -1,0 +1,146 @@
+package config
+
+import (
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/belay-run/belay/retry"
+	"github.com/belay-run/belay/verdict"
+)
+
+// Given is what the command line gave: setting → value.
+type Given map[string]string
+
+// Load puts the layers together: flag > BELAY_ > project > user. The preset, the lowest, is for [Settings.Policy].
+// The rules are the user's for the profile.
+func Load(given Given, profile string) (*Settings, []verdict.Rule, error) {
+	dir := given["cwd"]
+	if dir == "" {
+		dir = "."
+	}
+	var files []*file
+	for _, f := range []struct {
+		path    string
+		project bool
+	}{{UserFile(), false}, {findProject(dir), true}} {
+		if f.path == "" {
+			continue
+		}
+		read, err := readFile(f.path, f.project)
+		if err != nil {
+			return nil, nil, err
+		}
+		if read != nil {
+			files = append(files, read)
+		}
+	}
+	s := &Settings{origin: map[string]string{}, raw: map[string]string{}}
+	env := environ()
+	var rules []verdict.Rule
+	for _, f := range files {
+		for _, r := range f.rules {
+			if r.Profile == "" || r.Profile == profile {
+				rules = append(rules, r.Rule)
+			}
+		}
+	}
+	for i := range Table {
+		t := &Table[i]
+		for _, f := range files {
+			for _, layer := range []map[string]string{f.values, f.profile[profile]} {
+				if v, ok := layer[t.Key()]; ok {
+					if err := t.set(s, v); err != nil {
+						return nil, nil, fmt.Errorf("%s: %s: %w", f.path, t.Key(), err)
+					}
+					s.note(t, v, f.path)
+				}
+			}
+		}
+		if v, ok := env[t.Env()]; ok && t.Scope != PerCall {
+			if err := t.set(s, v); err != nil {
+				return nil, nil, fmt.Errorf("environment variable %s: %w", t.Env(), err)
+			}
+			s.note(t, v, t.Env())
+		}
+		if v, ok := given[t.Name]; ok {
+			if err := t.set(s, v); err != nil {
+				return nil, nil, fmt.Errorf("--%s: %w", t.Name, err)
+			}
+			s.note(t, v, "--"+t.Name)
+		}
+	}
+	return s, rules, nil
+}
+
+// note remembers where a value comes from.
+func (s *Settings) note(t *Setting, value, from string) {
+	s.origin[t.Name], s.raw[t.Name] = from, value
+}
+
+// environ is the part of the environment that is ours.
+func environ() map[string]string {
+	var env map[string]string
+	for _, kv := range os.Environ() {
+		if name, value, ok := strings.Cut(kv, "="); ok && strings.HasPrefix(name, "BELAY_") {
+			if env == nil {
+				env = map[string]string{}
+			}
+			env[name] = value
+		}
+	}
+	return env
+}
+
+// Asked reports whether anybody asked for a failed command to be repeated.
+func (s *Settings) Asked() bool {
+	if s.From("max-retries") != "" {
+		return s.MaxRetries > 0
+	}
+	for _, name := range []string{"preset", "retry-on-exit", "retry-on", "retry-timeouts"} {
+		if s.From(name) != "" {
+			return true
+		}
+	}
+	return false
+}
+
+// Policy is the preset with what was given over it.
+func (s *Settings) Policy() retry.Policy {
+	name := s.Preset
+	if name == "" {
+		name = "default"
+	}
+	p, _ := retry.Preset(name)
+	given := func(name string) bool { return s.From(name) != "" }
+	if given("max-retries") {
+		p.MaxRetries, p.CountThrottles = s.MaxRetries, true
+	}
+	if !s.Asked() {
+		p.MaxRetries = retry.None
+	}
+	if given("base-delay") {
+		// In a Policy zero means the default; nobody can tell a nanosecond from none.
+		p.BaseDelay = max(s.BaseDelay, 1)
+	}
+	if given("max-delay") {
+		p.MaxDelay = max(s.MaxDelay, 1)
+	}
+	if given("factor") {
+		p.Factor = s.Factor
+	}
+	if given("jitter") {
+		p.Jitter = s.Jitter
+	}
+	if given("max-wait") {
+		p.MaxWait = max(s.MaxWait, 1)
+	}
+	if s.NoWait {
+		p.MaxWait = 1
+	}
+	if given("timeout") {
+		p.Timeout = s.Timeout
+	}
+	p.TotalTimeout, p.RetryTimeouts = s.TotalTimeout, s.RetryTimeouts
+	return p
+}

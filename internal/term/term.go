@@ -1,0 +1,154 @@
+// Package term is how Belay speaks to a person: on stderr, one line for each thing that happened, and a countdown
+// that redraws itself where there is a terminal. Where there is none, the lines are plain, and a sign of life comes
+// at least once a minute, so that whoever watches for silence (CI does) sees none.
+package term
+
+import (
+	"fmt"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/belay-run/belay/supervise"
+)
+
+// Beat is the longest silence while something is waited for.
+const Beat = 60 * time.Second
+
+// Screen is where Belay speaks.
+type Screen struct {
+	file  *os.File
+	tty   bool
+	color bool
+	// Prefix stands before every line.
+	Prefix string
+
+	mu    sync.Mutex
+	drawn bool // a line that redraws itself stands there now
+}
+
+// New returns the screen on file.
+func New(file *os.File) *Screen {
+	s := &Screen{file: file, Prefix: "belay: "}
+	s.tty = supervise.IsTerminal(file) && os.Getenv("TERM") != "dumb"
+	s.color = colored(s.tty)
+	return s
+}
+
+// colored follows the conventions: NO_COLOR beats all, CLICOLOR_FORCE and FORCE_COLOR beat the terminal.
+func colored(tty bool) bool {
+	set := func(name string) bool { v := os.Getenv(name); return v != "" && v != "0" }
+	switch {
+	case os.Getenv("NO_COLOR") != "":
+		return false
+	case set("CLICOLOR_FORCE"), set("FORCE_COLOR"):
+		return true
+	}
+	return tty && os.Getenv("CLICOLOR") != "0"
+}
+
+// Line writes one line.
+func (s *Screen) Line(format string, args ...any) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.clear()
+	fmt.Fprintf(s.file, "%s%s\n", s.dim(s.Prefix), fmt.Sprintf(format, args...))
+}
+
+// clear removes a line that redraws itself.
+func (s *Screen) clear() {
+	if s.drawn {
+		fmt.Fprint(s.file, "\r\x1b[K")
+		s.drawn = false
+	}
+}
+
+func (s *Screen) dim(text string) string {
+	if s.color {
+		return "\x1b[2m" + text + "\x1b[0m"
+	}
+	return text
+}
+
+// Countdown shows how long until a time is left, until stop is called. On a terminal it is one line that redraws
+// itself; elsewhere first is written once, and a line a minute follows.
+func (s *Screen) Countdown(what string, until time.Time) (stop func()) {
+	every := Beat
+	if s.tty {
+		every = time.Second
+		s.draw(what, until)
+	} else {
+		s.Line("%s", what)
+	}
+	return s.repeat(every, func() {
+		if s.tty {
+			s.draw(what, until)
+		} else if left := time.Until(until); left > 0 {
+			s.Line("still waiting: %s left, until %s", Span(left), until.Local().Format("15:04:05 MST"))
+		}
+	})
+}
+
+// Pulse writes a line a minute where there is no terminal, until stop is called.
+func (s *Screen) Pulse(what string) (stop func()) {
+	if s.tty {
+		return func() {}
+	}
+	begun := time.Now()
+	return s.repeat(Beat, func() { s.Line("%s (%s)", what, Span(time.Since(begun))) })
+}
+
+func (s *Screen) repeat(every time.Duration, do func()) (stop func()) {
+	done, ended := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(ended)
+		tick := time.NewTicker(every)
+		defer tick.Stop()
+		for {
+			select {
+			case <-done:
+				return
+			case <-tick.C:
+				do()
+			}
+		}
+	}()
+	return func() {
+		close(done)
+		<-ended
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.clear()
+	}
+}
+
+func (s *Screen) draw(what string, until time.Time) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	left := max(0, time.Until(until))
+	fmt.Fprintf(s.file, "\r\x1b[K%s%s: %s, at %s", s.dim(s.Prefix), what, clock(left), until.Local().Format("15:04:05 MST"))
+	s.drawn = true
+}
+
+// clock shows what is left of a countdown: 0:07, 1:47:22.
+func clock(d time.Duration) string {
+	n := int((d + time.Second - 1) / time.Second)
+	if n >= 3600 {
+		return fmt.Sprintf("%d:%02d:%02d", n/3600, n/60%60, n%60)
+	}
+	return fmt.Sprintf("%d:%02d", n/60, n%60)
+}
+
+// Span shows a duration as a person would say it: 350ms, 1.2s, 4m10s, 3h5m.
+func Span(d time.Duration) string {
+	switch {
+	case d < time.Second:
+		return d.Round(time.Millisecond).String()
+	case d < 10*time.Second:
+		return d.Round(100 * time.Millisecond).String()
+	case d < time.Hour:
+		return d.Round(time.Second).String()
+	}
+	d = d.Round(time.Minute)
+	return fmt.Sprintf("%dh%dm", d/time.Hour, d%time.Hour/time.Minute)
+}

@@ -1,0 +1,61 @@
+// Package journal keeps the record of what was run: one line of JSON for each attempt, in one file that any number
+// of processes append to.
+//
+// An [Entry] is one attempt. A [Log] appends entries: each with a single write of less than 4 KiB, so that lines
+// of different processes never mix and a kill leaves at most one torn tail. [Read] skips torn lines and counts
+// them. Prompts, output and the environment never get into an entry; error text goes through [Redact].
+package journal
+
+import (
+	"encoding/json"
+	"time"
+
+	"github.com/belay-run/belay/verdict"
+)
+
+// Status is what became of an attempt.
+type Status string
+
+const (
+	Success   Status = "success"
+	Retry     Status = "retry"     // another attempt follows
+	Exhausted Status = "exhausted" // worth repeating, but retries or time are used up
+	Error     Status = "error"     // final
+)
+
+// Entry is one attempt of one invocation. Attempt 0 is a refusal: nothing was started.
+type Entry struct {
+	Timestamp  Time   `json:"timestamp"`
+	Invocation string `json:"invocation"`
+	Profile    string `json:"profile"`
+	Command    string `json:"command"`
+	// PromptHash is the SHA-256 of the prompt, to correlate by; the prompt itself is never kept.
+	PromptHash string        `json:"prompt_hash,omitempty"`
+	Attempt    int           `json:"attempt"`
+	Status     Status        `json:"status"`
+	ErrorType  verdict.Class `json:"error_type,omitempty"`
+	Error      string        `json:"error,omitempty"`
+	Rule       string        `json:"rule,omitempty"`
+	ExitCode   int           `json:"exit_code"`
+	Signal     string        `json:"signal,omitempty"`
+	// WaitTime is how long is waited before the next attempt, ResponseTime how long this one took; in seconds.
+	WaitTime     float64         `json:"wait_time,omitempty"`
+	ResponseTime float64         `json:"response_time"`
+	RetryAt      Time            `json:"retry_at,omitzero"`
+	Session      string          `json:"session_id,omitempty"`
+	Usage        json.RawMessage `json:"usage,omitempty"`
+	Gate         string          `json:"gate,omitempty"`
+	CPUTime      float64         `json:"cpu_time,omitempty"`
+	Left         int             `json:"left_running,omitempty"`
+	Killed       int             `json:"orphans_killed,omitempty"`
+}
+
+// Time is a time in UTC with milliseconds.
+type Time struct{ time.Time }
+
+const timeFormat = "2006-01-02T15:04:05.000Z"
+
+// MarshalJSON implements [json.Marshaler].
+func (t Time) MarshalJSON() ([]byte, error) {
+	return t.UTC().AppendFormat(nil, `"`+timeFormat+`"`), nil
+}

@@ -1,0 +1,31 @@
+package retry
+
+import (
+	"math"
+	"time"
+)
+
+// Backoff returns the delay before retry n, where 0 is the first retry: min(BaseDelay · Factor^n, MaxDelay), before
+// jitter. It saturates: no n and no Factor makes it negative or lets it start over. (In go-retry such an overflow
+// became a tight loop in production, onflow/flow-go #2258.)
+func (p Policy) Backoff(n int) time.Duration {
+	base, limit, factor := p.BaseDelay, p.MaxDelay, p.Factor
+	if base <= 0 {
+		base = time.Second
+	}
+	if limit <= 0 {
+		limit = time.Minute
+	}
+	if !validFactor(factor) {
+		factor = 2
+	}
+	return min(saturate(float64(base)*math.Pow(factor, float64(max(n, 0)))), limit)
+}
+
+// saturate is time.Duration(x) for an x that may be too large for one, but is not NaN.
+func saturate(x float64) time.Duration {
+	if x >= math.MaxInt64 { // as a float64 that is 2^63, one more than fits
+		return math.MaxInt64
+	}
+	return time.Duration(x)
+}

@@ -1,0 +1,134 @@
+package belay
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/belay-run/belay/agent"
+	"github.com/belay-run/belay/agent/generic"
+	"github.com/belay-run/belay/retry"
+	"github.com/belay-run/belay/supervise"
+	"github.com/belay-run/belay/verdict"
+)
+
+// Runner says how commands are run. The zero value works: a command is run once, and the whole of its process tree
+// ends with the context. A Runner may be used by several goroutines at the same time.
+type Runner struct {
+	// Profile is what is known of the command; nil means the generic one, to which every failure is worth repeating
+	// if Policy.MaxRetries asks for retries at all.
+	Profile agent.Profile
+
+	// Policy says how often, how long and how to wait. Its zero MaxRetries means none for a generic command: what
+	// has an effect must not be repeated unless somebody says so. Classify is not used; Delay gets an [*Error].
+	Policy retry.Policy
+
+	// Stall ends an attempt that has printed nothing for so long. Zero means no such limit.
+	Stall time.Duration
+
+	// Stream passes output on as it comes, also that of attempts that will be repeated. Otherwise the output of a
+	// command that may be repeated is held until it is known to count.
+	Stream bool
+
+	// ReplayStdin keeps the standard input for further attempts. Otherwise an attempt that has read any of it is
+	// the last one.
+	ReplayStdin bool
+
+	// Reap also ends what a successful command has left running in the background.
+	Reap bool
+
+	// StateDir is where log, run records and spooled output are kept; empty means [DefaultStateDir].
+	StateDir string
+
+	// Supervisor starts the processes; nil means the library's way, see [supervise.Own].
+	Supervisor *supervise.Supervisor
+
+	// Observe is told what happens, from the goroutine of the invocation.
+	Observe func(Event)
+
+	// attempt takes the place of a process in tests that run in fake time.
+	attempt func(inv *Invocation, n int) attempt
+}
+
+// Run runs the command to its end. The result is never nil; the error is nil if it is a success, an [*Error] if it
+// is not, and a [*UsageError] if nothing could be started for how it was asked.
+func (r *Runner) Run(ctx context.Context, c Command) (*Result, error) {
+	inv, err := r.Prepare(ctx, c)
+	if err != nil {
+		return &Result{Err: err.Error(), ExitCode: CodeUsage, ChildCode: -1,
+			Verdict: verdict.Verdict{Class: verdict.InvalidRequest}}, err
+	}
+	inv.Run()
+	return inv.Wait()
+}
+
+// Start begins to run the command in the background. The error is a [*UsageError].
+func (r *Runner) Start(ctx context.Context, c Command) (*Invocation, error) {
+	inv, err := r.Prepare(ctx, c)
+	if err == nil {
+		go inv.Run()
+	}
+	return inv, err
+}
+
+// Prepare checks the command and returns an invocation that [Invocation.Run] runs. Nothing is started or written
+// before that. The error is a [*UsageError].
+func (r *Runner) Prepare(ctx context.Context, c Command) (*Invocation, error) {
+	if err := r.Policy.Validate(); err != nil {
+		return nil, &UsageError{err}
+	}
+	env := c.environ()
+	if err := c.check(env); err != nil {
+		return nil, err
+	}
+	return newInvocation(ctx, r, c, env), nil
+}
+
+func (r *Runner) profile() agent.Profile {
+	if r.Profile != nil {
+		return r.Profile
+	}
+	return &generic.Profile{Retry: true}
+}
+
+// policy is the policy with the profile's own idea of retries.
+func (r *Runner) policy() retry.Policy {
+	p := r.Policy
+	if p.MaxRetries == 0 {
+		p.MaxRetries = retry.None
+	}
+	return p
+}
+
+func (r *Runner) supervisor() *supervise.Supervisor {
+	if r.Supervisor != nil {
+		return r.Supervisor
+	}
+	return &supervise.Supervisor{}
+}
+
+// Error is how an invocation ends that is not a success.
+type Error struct {
+	Verdict verdict.Verdict
+	// Message says what happened, in one line.
+	Message string
+	// Cause is why there was no further attempt: one of the sentinels of package retry, or the context's cause.
+	Cause error
+	// RetryAt is the time before which another call is pointless; zero if nothing is known.
+	RetryAt time.Time
+}
+
+func (e *Error) Error() string { return e.Message }
+
+// Unwrap returns the cause.
+func (e *Error) Unwrap() error { return e.Cause }
+
+// Interrupt as the cause of a context says that somebody sent this signal to the caller: the command gets the same
+// one, and the result is "interrupted".
+type Interrupt struct {
+	Signal  int
+	Name    string
+	Already bool // the kernel has sent it to the command too
+}
+
+func (i *Interrupt) Error() string { return fmt.Sprintf("interrupted by %s", i.Name) }

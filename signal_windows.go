@@ -1,0 +1,5 @@
+package belay
+
+import "syscall"
+
+func signalName(sig syscall.Signal) string { return sig.String() }

@@ -1,0 +1,6 @@
+//go:build !linux
+
+package supervise
+
+// bootID is not known here; the owner's start time has to do.
+func bootID() string { return "0" }

@@ -1,0 +1,62 @@
+package supervise
+
+import (
+	"fmt"
+	"syscall"
+	"time"
+)
+
+// Reason says why a process ended.
+type Reason int
+
+const (
+	// Exited: by itself, or by a signal that is not ours.
+	Exited Reason = iota
+	// Deadline: Spec.Timeout had passed.
+	Deadline
+	// Stalled: Spec.Stall had passed without a sign of life.
+	Stalled
+	// Lingered: it had delivered and did not leave within Spec.Linger.
+	Lingered
+	// Stopped: by [Process.Stop].
+	Stopped
+)
+
+func (r Reason) String() string {
+	return [...]string{"exited", "deadline", "stalled", "lingered", "stopped"}[r]
+}
+
+// Exit says how a command ended and what became of its tree.
+type Exit struct {
+	Code   int            // exit code; -1 if a signal ended it
+	Signal syscall.Signal // the signal that ended it, else 0
+	Reason Reason
+
+	Started  time.Time
+	Duration time.Duration
+	CPU      time.Duration // used by it and by the children it waited for
+
+	// Left are descendants that still run. After an exit by itself nobody has touched them ([Process.EndTree]
+	// does); after a stop they are those that could not be ended.
+	Left []Proc
+	// Killed is how many descendants had to be ended after the command itself was gone.
+	Killed int
+}
+
+// ShellCode is the code a shell would show: the exit code, or 128 + the signal's number.
+func (e Exit) ShellCode() int {
+	if e.Signal != 0 {
+		return 128 + int(e.Signal)
+	}
+	return e.Code
+}
+
+// Proc is one process of the system.
+type Proc struct {
+	PID, PPID, PGID, SID int
+	Start                uint64 // in the system's own unit; with PID it names a process for good
+	Name                 string
+	zombie               bool
+}
+
+func (p Proc) String() string { return fmt.Sprintf("%d (%s)", p.PID, p.Name) }

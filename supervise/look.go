@@ -1,0 +1,78 @@
+package supervise
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+)
+
+// Look finds the executable for name, as a shell would: on PATH, or as a path, relative to dir if that is set.
+// The error is an [os.ErrNotExist] if there is none, an [os.ErrPermission] if what is there may not be executed.
+func Look(name, dir string) (string, error) {
+	if name == "" {
+		return "", &lookFailure{"no command given", fs.ErrNotExist}
+	}
+	if strings.ContainsRune(name, os.PathSeparator) || strings.ContainsRune(name, '/') {
+		path := name
+		if dir != "" && !filepath.IsAbs(name) {
+			path = filepath.Join(dir, name)
+		}
+		found, err := exec.LookPath(path)
+		if err != nil && !errors.Is(err, exec.ErrDot) {
+			return "", lookError(name, err)
+		}
+		if dir != "" {
+			// The child changes its directory before the path is looked at.
+			return filepath.Abs(found)
+		}
+		return found, nil
+	}
+	found, err := exec.LookPath(name)
+	if err != nil && !errors.Is(err, exec.ErrDot) {
+		if !errors.Is(err, fs.ErrPermission) && onPath(name) {
+			err = fs.ErrPermission
+		}
+		return "", lookError(name, err)
+	}
+	if !filepath.IsAbs(found) {
+		return filepath.Abs(found)
+	}
+	return found, nil
+}
+
+// onPath reports whether a file of that name is on PATH, executable or not.
+func onPath(name string) bool {
+	for _, dir := range filepath.SplitList(os.Getenv("PATH")) {
+		if info, err := os.Stat(filepath.Join(dir, name)); err == nil && !info.IsDir() {
+			return true
+		}
+	}
+	return false
+}
+
+// lookFailure says in words what [Look] could not do; kind is for errors.Is.
+type lookFailure struct {
+	text string
+	kind error
+}
+
+func (e *lookFailure) Error() string { return e.text }
+func (e *lookFailure) Unwrap() error { return e.kind }
+
+func lookError(name string, err error) error {
+	var e *exec.Error
+	if errors.As(err, &e) {
+		err = e.Err
+	}
+	switch {
+	case errors.Is(err, fs.ErrPermission):
+		return &lookFailure{name + " is not executable", fs.ErrPermission}
+	case errors.Is(err, exec.ErrNotFound), errors.Is(err, fs.ErrNotExist):
+		return &lookFailure{name + ": command not found", fs.ErrNotExist}
+	}
+	return &lookFailure{fmt.Sprintf("%s cannot be executed: %v", name, err), fs.ErrPermission}
+}

@@ -1,0 +1,189 @@
+package supervise
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// Records is a directory with one small file for each run under way. The name of the file says whose it is, so
+// that a start which finds the runs of others need not read them:
+//
+//	<boot>.<pid>.<start>.<id>
+//
+// boot, pid and start name the owner, the process that supervises, for good: a pid alone comes back.
+type Records struct {
+	Dir string
+}
+
+// Record tells others of a run.
+type Record struct {
+	ID      string    `json:"id"`
+	Command string    `json:"command"`
+	Profile string    `json:"profile,omitempty"`
+	Started time.Time `json:"started"`
+	// State is what the run does now: StateRunning or StateWaiting.
+	State   string    `json:"state"`
+	Attempt int       `json:"attempt,omitempty"`
+	Reason  string    `json:"reason,omitempty"` // what it waits for
+	Until   time.Time `json:"until,omitzero"`
+
+	Owner Owner `json:"-"`
+	path  string
+}
+
+// The states of a run.
+const (
+	StateRunning = "running"
+	StateWaiting = "waiting"
+)
+
+// Owner names the process that supervises a run.
+type Owner struct {
+	Boot  string
+	PID   int
+	Start uint64
+}
+
+// self is this process as an owner.
+func self() Owner {
+	p, _ := process(os.Getpid())
+	return Owner{Boot: bootID(), PID: os.Getpid(), Start: p.Start}
+}
+
+// Alive reports whether the owner still runs.
+func (o Owner) Alive() bool {
+	if o.Boot != bootID() {
+		return false
+	}
+	p, ok := process(o.PID)
+	return ok && p.Start == o.Start && !p.zombie
+}
+
+// Terminate asks the owner to stop, exactly that process: not another one that has got its pid meanwhile.
+func (o Owner) Terminate() error {
+	if o.Boot != bootID() {
+		return os.ErrProcessDone
+	}
+	return Proc{PID: o.PID, Start: o.Start}.signal(syscall.SIGTERM)
+}
+
+// Create writes the record of a run that begins. The directory must exist.
+func (r Records) Create(rec Record) (*Record, error) {
+	rec.Owner = self()
+	rec.State = StateRunning
+	rec.path = filepath.Join(r.Dir, fmt.Sprintf("%s.%d.%d.%s", rec.Owner.Boot, rec.Owner.PID, rec.Owner.Start, rec.ID))
+	data, err := json.Marshal(rec)
+	if err != nil {
+		return nil, err
+	}
+	f, err := os.OpenFile(rec.path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	_, err = f.Write(append(data, '\n'))
+	if err = errors.Join(err, f.Close()); err != nil {
+		os.Remove(rec.path)
+		return nil, err
+	}
+	return &rec, nil
+}
+
+// Update replaces the record by what rec says now. Readers see the old one or the new one, never half of either.
+// A nil record is nobody's and is left alone.
+func (rec *Record) Update() error {
+	if rec == nil {
+		return nil
+	}
+	data, err := json.Marshal(rec)
+	if err != nil {
+		return err
+	}
+	tmp := rec.path + ".new"
+	if err := os.WriteFile(tmp, append(data, '\n'), 0o600); err != nil {
+		os.Remove(tmp)
+		return err
+	}
+	return os.Rename(tmp, rec.path)
+}
+
+// Remove ends the record.
+func (rec *Record) Remove() error {
+	if rec == nil {
+		return nil
+	}
+	return os.Remove(rec.path)
+}
+
+// List returns the runs of living owners, oldest first.
+func (r Records) List() ([]Record, error) {
+	owned, err := r.scan()
+	if err != nil {
+		return nil, err
+	}
+	var list []Record
+	for _, rec := range owned {
+		if !rec.Owner.Alive() {
+			continue
+		}
+		data, err := os.ReadFile(rec.path)
+		if err != nil {
+			continue // it has just ended
+		}
+		if json.Unmarshal(data, &rec) != nil || rec.State == "" {
+			rec.State = StateRunning // caught while it was being written
+		}
+		list = append(list, rec)
+	}
+	return list, nil
+}
+
+// scan reads the names in the directory.
+func (r Records) scan() ([]Record, error) {
+	dir, err := os.Open(r.Dir)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer dir.Close()
+	names, err := dir.Readdirnames(-1)
+	if err != nil {
+		return nil, err
+	}
+	var found []Record
+	for _, name := range names {
+		if rec, ok := parseName(name); ok {
+			rec.path = filepath.Join(r.Dir, name)
+			found = append(found, rec)
+		}
+	}
+	return found, nil
+}
+
+// parseName takes the name of a record apart. What does not look like one is not ours to touch.
+func parseName(name string) (Record, bool) {
+	part := strings.Split(name, ".")
+	if len(part) == 5 && part[4] == "new" { // a record half replaced
+		part = part[:4]
+	}
+	if len(part) != 4 || part[0] == "" || part[3] == "" {
+		return Record{}, false
+	}
+	pid, err := strconv.Atoi(part[1])
+	if err != nil || pid <= 1 {
+		return Record{}, false
+	}
+	start, err := strconv.ParseUint(part[2], 10, 64)
+	if err != nil {
+		return Record{}, false
+	}
+	return Record{ID: part[3], Owner: Owner{Boot: part[0], PID: pid, Start: start}}, true
+}

@@ -1,0 +1,149 @@
+// Package supervise starts a command, watches it, and leaves nothing of it behind.
+//
+// A [Spec] says what to start and which limits hold: a hard deadline, a stall limit (no sign of life), and how
+// long it may linger after it has delivered. [Supervisor.Run] runs it, without a shell, and returns how it ended as an
+// [Exit]; meanwhile a [Process] is the handle for others to stop or signal it.
+//
+// Stopping a command means stopping its whole tree. A [Ladder] says which signals the command itself gets and how
+// long it may take over each; whatever descendant is left then is ended too, also one that has left the process
+// group or the session. How well that can be proved depends on who asks:
+//
+//   - The zero [Supervisor] is for libraries. It changes nothing of the process it runs in: it signals the group
+//     and walks the process table, finding strays by the marker [RunIDVar] in their environment.
+//   - [Own] is for a program that owns its process, on Linux. It becomes the reaper of all orphaned descendants and
+//     does all waiting in one place, so that the kernel's "no children left" (ECHILD) is the proof. A program that
+//     has called Own must not start processes in any other way: their exit statuses would be taken away.
+//
+// [Records] of the runs under way let a later start find what a killed one left behind ([Records.Reclaim]).
+//
+// On macOS the tree is found by its group and by parent; on Windows a job object holds it.
+package supervise
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+	"sync"
+	"time"
+)
+
+// Supervisor starts processes. The zero value works and is what a library should use; see [Own].
+type Supervisor struct {
+	owner *owner
+}
+
+// Spec says what to start and how to watch it.
+type Spec struct {
+	// Path is the executable, as [Look] found it. Args[0] is what the command sees as its own name.
+	Path string
+	Args []string
+	// Dir is the working directory; empty means the caller's.
+	Dir string
+	// Env is the whole environment; nil means the caller's. The marker is added to it.
+	Env []string
+	// RunID marks the process and its descendants, see [RunIDVar]. Empty means no marker.
+	RunID string
+
+	// Stdin is handed over as it is; nil means the null device.
+	Stdin *os.File
+	// Stdout and Stderr: an *os.File is handed over as it is, unless Stall is set; any other writer is fed through
+	// a pipe; nil means the null device. A write error closes that pipe, so that the command gets what it would
+	// have got without us: SIGPIPE. Both may be called from different goroutines at the same time.
+	Stdout, Stderr io.Writer
+
+	// Placement says where the process stands to the terminal and to our group.
+	Placement Placement
+
+	// Timeout is the hard deadline. Stall is how long it may give no sign of life. Linger is how long it may stay
+	// after [Process.Delivered]. Zero means no such limit.
+	Timeout, Stall, Linger time.Duration
+	// Ladder is how it is stopped when a limit has passed; nil means [Terminate].
+	Ladder Ladder
+}
+
+// Run starts the command and waits for its end, on the calling goroutine. started, if not nil, is called once the
+// process runs, with the handle for those who want to stop or signal it. The error is nil if and only if a process has
+// run; it says what the system had against it in terms of [errors.Is].
+func (s *Supervisor) Run(spec Spec, started func(*Process)) (Exit, error) {
+	if spec.Ladder == nil {
+		spec.Ladder = Terminate
+	}
+	p := &Process{spec: spec, owner: s.owner, exited: make(chan struct{})}
+	if err := p.openStreams(); err != nil {
+		return Exit{}, fmt.Errorf("cannot prepare the streams of %s: %w", spec.Args[0], err)
+	}
+	// The kernel sends the parent-death signal when the thread that started the child ends, not when the process
+	// does. So this thread is ours until the child is gone.
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	err := p.launch()
+	p.closeChildSide()
+	if err != nil {
+		p.closeOurSide()
+		return Exit{}, err
+	}
+	p.startPumps()
+	if spec.Timeout > 0 || spec.Stall > 0 || spec.Linger > 0 || p.term != nil {
+		p.watchOnce.Do(p.startWatch)
+	}
+	if started != nil {
+		started(p)
+	}
+	p.await()
+	return p.conclude(), nil
+}
+
+// Placement says where a process stands to the terminal and to our process group.
+type Placement int
+
+const (
+	// OwnGroup puts it in a process group of its own in our session. The default.
+	OwnGroup Placement = iota
+	// OwnSession makes it lead a session of its own, without a terminal: for headless agents.
+	OwnSession
+	// SharedGroup leaves it in our group: for a command in a pipeline on a terminal, where the shell's job
+	// control and the kernel's Ctrl-C and Ctrl-Z must reach all of it alike.
+	SharedGroup
+	// Foreground gives it a group of its own and the terminal, as a shell does for a job. When it is suspended
+	// (Ctrl-Z) we are too, and when we are continued so is it.
+	Foreground
+)
+
+// Process is a running command and its tree. Its methods may be called from any goroutine, also after its end.
+type Process struct {
+	spec  Spec
+	owner *owner
+	pid   int
+	start time.Time
+
+	handle   handle // what the system knows the root by
+	handleMu sync.Mutex
+
+	life, given moment // the last sign of life; when it had delivered
+
+	watchOnce sync.Once // a goroutine watches only when there is something to watch
+	watched   chan struct{}
+	stops     chan stopRequest
+	paused    chan bool // Foreground only: suspended and continued
+	term      *terminal // Foreground only
+	reason    Reason    // set by the watch
+	rude      bool      // it had to be killed, so the rest of the tree is not asked either
+
+	streams streams
+	pumps   sync.WaitGroup
+
+	exited chan struct{} // the root is reaped; status, cpu and alone are set
+	status waitStatus
+	cpu    time.Duration
+	alone  bool // Own: nothing else was left when the root had been reaped
+}
+
+// PID is the process id of the command itself.
+func (p *Process) PID() int { return p.pid }
+
+// Beat is a sign of life that does not show on the streams.
+func (p *Process) Beat() { p.life.set(time.Now()) }
+
+// Delivered says that the command has delivered its result; from now on it may linger only for Spec.Linger.
+func (p *Process) Delivered() { p.given.set(time.Now()) }

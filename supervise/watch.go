@@ -1,0 +1,56 @@
+package supervise
+
+import (
+	"sync/atomic"
+	"time"
+)
+
+// epoch makes a moment fit into one atomic word and keeps it monotonic.
+var epoch = time.Now()
+
+// moment is a point in time that other goroutines may set. Zero means never.
+type moment struct{ ns atomic.Int64 }
+
+func (m *moment) set(t time.Time) { m.ns.Store(max(1, int64(t.Sub(epoch)))) }
+
+func (m *moment) get() (time.Time, bool) {
+	ns := m.ns.Load()
+	return epoch.Add(time.Duration(ns)), ns != 0
+}
+
+// limits are the three clocks of a process.
+type limits struct {
+	timeout, stall, linger time.Duration
+	start                  time.Time
+	life                   *moment // last sign of life; unset means the start
+	given                  *moment // delivered; unset means not yet
+	paused                 time.Duration
+}
+
+// due says which limit has passed at now, or how long it takes until one can. A wait of 0 means that there is
+// none to wait for. Time spent suspended does not count.
+func (l *limits) due(now time.Time) (reason Reason, wait time.Duration) {
+	check := func(since time.Time, limit time.Duration, r Reason) {
+		if limit <= 0 {
+			return
+		}
+		switch left := limit - now.Sub(since); {
+		case left <= 0 && reason == Exited:
+			reason = r
+		case wait == 0 || left < wait:
+			wait = left
+		}
+	}
+	if t, ok := l.given.get(); ok {
+		check(t, l.linger, Lingered)
+	}
+	if l.stall > 0 {
+		since := l.start.Add(l.paused)
+		if t, ok := l.life.get(); ok && t.After(since) {
+			since = t
+		}
+		check(since, l.stall, Stalled)
+	}
+	check(l.start.Add(l.paused), l.timeout, Deadline)
+	return reason, wait
+}

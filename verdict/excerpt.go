@@ -1,0 +1,83 @@
+package verdict
+
+import (
+	"errors"
+	"io"
+)
+
+// How much of a stream is read to judge it. Programs say at the start who they
+// are and at the end why they stopped, and the end is where most of the
+// evidence is.
+const (
+	DefaultHead = 64 << 10
+	DefaultTail = 128 << 10
+)
+
+// gap stands in an excerpt's text for what was left out.
+const gap = "\n…\n"
+
+// Excerpt is a bounded head and tail of a stream. A stream that fits is whole
+// in Head, and Tail is empty.
+type Excerpt struct {
+	Head, Tail []byte
+	Size       int64 // of the whole stream
+}
+
+// Truncated reports whether something is missing between head and tail.
+func (e Excerpt) Truncated() bool {
+	return e.Size > int64(len(e.Head)+len(e.Tail))
+}
+
+// Text returns head and tail, with a line "…" in between if something is
+// missing there.
+func (e Excerpt) Text() string {
+	switch {
+	case e.Truncated():
+		return string(e.Head) + gap + string(e.Tail)
+	case len(e.Tail) == 0:
+		return string(e.Head)
+	default:
+		return string(e.Head) + string(e.Tail)
+	}
+}
+
+// ExcerptOf returns the excerpt of a stream that is at hand. It may share
+// memory with s.
+func ExcerptOf[T string | []byte](s T) Excerpt {
+	e := Excerpt{Size: int64(len(s))}
+	if len(s) <= DefaultHead+DefaultTail {
+		e.Head = []byte(s)
+		return e
+	}
+	e.Head = []byte(s[:DefaultHead])
+	e.Tail = []byte(s[len(s)-DefaultTail:])
+	return e
+}
+
+// ReadExcerpt reads the excerpt of a stream that was saved to a file of that
+// size, without reading what lies between head and tail. A file that has become
+// shorter meanwhile is no error.
+func ReadExcerpt(r io.ReaderAt, size int64) (Excerpt, error) {
+	if size <= DefaultHead+DefaultTail {
+		head, err := readAt(r, 0, max(size, 0))
+		return Excerpt{Head: head, Size: int64(len(head))}, err
+	}
+	head, err := readAt(r, 0, DefaultHead)
+	if err != nil {
+		return Excerpt{}, err
+	}
+	tail, err := readAt(r, size-DefaultTail, DefaultTail)
+	if err != nil {
+		return Excerpt{}, err
+	}
+	return Excerpt{Head: head, Tail: tail, Size: size}, nil
+}
+
+func readAt(r io.ReaderAt, off, n int64) ([]byte, error) {
+	buf := make([]byte, n)
+	got, err := r.ReadAt(buf, off)
+	if errors.Is(err, io.EOF) {
+		err = nil
+	}
+	return buf[:got], err
+}

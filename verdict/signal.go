@@ -1,0 +1,44 @@
+package verdict
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// signals holds the names by number. The numbers are Linux's: 1–6, 8, 9, 11 and
+// 13–15 are the same everywhere, the rest differ, and a saved outcome does not
+// tell where it was saved. Package syscall would give those of this machine,
+// and on Windows hardly any.
+var signals = [...]string{
+	1: "HUP", "INT", "QUIT", "ILL", "TRAP", "ABRT", "BUS", "FPE", "KILL", "USR1",
+	"SEGV", "USR2", "PIPE", "ALRM", "TERM", "STKFLT", "CHLD", "CONT", "STOP", "TSTP",
+	"TTIN", "TTOU", "URG", "XCPU", "XFSZ", "VTALRM", "PROF", "WINCH", "IO", "PWR", "SYS",
+}
+
+// ParseSignal returns the canonical name of a signal given as "KILL",
+// "sigkill" or, by Linux's numbers, "9": "SIGKILL".
+func ParseSignal(s string) (string, error) {
+	if n, err := strconv.Atoi(s); err == nil {
+		if n > 0 && n < len(signals) {
+			return "SIG" + signals[n], nil
+		}
+		return "", fmt.Errorf("unknown signal number %d", n)
+	}
+	name := strings.TrimPrefix(strings.ToUpper(s), "SIG")
+	switch name { // other names of the same signals
+	case "IOT":
+		name = "ABRT"
+	case "CLD":
+		name = "CHLD"
+	case "POLL":
+		name = "IO"
+	case "EMT", "INFO": // not on Linux
+		return "SIG" + name, nil
+	}
+	if name != "" && slices.Contains(signals[:], name) {
+		return "SIG" + name, nil
+	}
+	return "", fmt.Errorf("unknown signal %q", s)
+}
