@@ -48,6 +48,7 @@ func (inv *Invocation) attempt(n int) attempt {
 	a.stdout, stdout = inv.sink(inv.command.Stdout, true)
 	a.stderr, stderr = inv.sink(inv.command.Stderr, false)
 	var process *supervise.Process
+	heed := func() {}
 	exit, err := inv.runner.supervisor().Run(supervise.Spec{
 		Path: path, Args: inv.command.Args, Dir: inv.command.Dir, Env: inv.env, RunID: inv.id,
 		Stdin: stdin, Stdout: stdout, Stderr: stderr, Placement: inv.placement(),
@@ -56,8 +57,9 @@ func (inv *Invocation) attempt(n int) attempt {
 		process = p
 		inv.running(p)
 		inv.observe(AttemptStarted{Attempt: n, Command: inv.command.name(), PID: p.PID(), Held: a.stdout.holds()})
-		context.AfterFunc(inv.ctx, func() { inv.stop(p) })
+		heed = inv.heedContext(p)
 	})
+	heed()
 	if err != nil {
 		inv.input.close()
 		return refused(err)
@@ -84,12 +86,8 @@ func (inv *Invocation) placement() supervise.Placement {
 
 // sink decides what becomes of one stream: handed over as it is, passed on live, or held.
 func (inv *Invocation) sink(w io.Writer, keep bool) (*sink, io.Writer) {
-	reads := false
-	if r, ok := inv.profile.(interface{ Reads() bool }); ok {
-		reads = r.Reads()
-	}
 	_, isFile := w.(*os.File)
-	if isFile && !inv.mayRepeat() && !reads && inv.runner.Stall <= 0 {
+	if isFile && !inv.mayRepeat() && !inv.profile.Reads() && inv.runner.Stall <= 0 {
 		return nil, w
 	}
 	s := &sink{capture: verdict.NewCapture(verdict.DefaultHead, verdict.DefaultTail), live: w}
@@ -103,6 +101,21 @@ func (inv *Invocation) sink(w io.Writer, keep bool) (*sink, io.Writer) {
 		}
 	}
 	return s, s
+}
+
+// heedContext stops the process when the context ends. The returned function ends that, and returns once a stop that
+// has begun is under way.
+func (inv *Invocation) heedContext(p *supervise.Process) (end func()) {
+	asked := make(chan struct{})
+	disregard := context.AfterFunc(inv.ctx, func() {
+		defer close(asked)
+		inv.stop(p)
+	})
+	return func() {
+		if !disregard() {
+			<-asked
+		}
+	}
 }
 
 // stop ends the process because the context has ended.

@@ -43,7 +43,7 @@ type Runner struct {
 	// Supervisor starts the processes; nil means the library's way, see [supervise.Own].
 	Supervisor *supervise.Supervisor
 
-	// Observe is told what happens, from the goroutine of the invocation.
+	// Observe is told what happens, one thing at a time.
 	Observe func(Event)
 
 	// attempt takes the place of a process in tests that run in fake time.
@@ -88,7 +88,8 @@ func (r *Runner) profile() agent.Profile {
 	if r.Profile != nil {
 		return r.Profile
 	}
-	return &generic.Profile{Retry: true}
+	p, _ := generic.New(generic.Options{Retry: true}) // nothing in it can be wrong
+	return p
 }
 
 // policy is the policy with the profile's own idea of retries.

@@ -14,6 +14,8 @@ type Profile interface {
 	Name() string
 	// Headless says that the command never needs the terminal: it leads a session of its own.
 	Headless() bool
+	// Reads says that the verdict depends on what the command prints, beyond how it ends.
+	Reads() bool
 	// Judge says what an outcome means. It is asked only about commands that ended by themselves.
 	Judge(o verdict.Outcome, now time.Time) verdict.Verdict
 }

@@ -43,7 +43,7 @@ func (e Excerpt) Text() string {
 
 // ExcerptOf returns the excerpt of a stream that is at hand. It may share
 // memory with s.
-func ExcerptOf[T string | []byte](s T) Excerpt {
+func ExcerptOf[T ~string | ~[]byte](s T) Excerpt {
 	e := Excerpt{Size: int64(len(s))}
 	if len(s) <= DefaultHead+DefaultTail {
 		e.Head = []byte(s)

@@ -159,3 +159,14 @@ func lowerByte(c byte) byte {
 	}
 	return c
 }
+
+// HintOf returns when the output of an outcome says to come back. stderr goes before stdout, and a header in either
+// goes before prose.
+func HintOf(o Outcome, now time.Time) Hint {
+	return bestHint(&stream{name: "stderr", excerpt: o.Stderr}, &stream{name: "stdout", excerpt: o.Stdout}, now)
+}
+
+// LastWords is the last thing a program said: on stderr, or else on stdout.
+func LastWords(o Outcome) string {
+	return lastWords(&stream{name: "stderr", excerpt: o.Stderr}, &stream{name: "stdout", excerpt: o.Stdout})
+}

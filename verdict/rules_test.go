@@ -76,6 +76,8 @@ func TestRules_Conditions(t *testing.T) {
 		{"AcrossLines", verdict.Rule{Match: `"code": 429,\s+"status"`}, exited(1, "", "{\n  \"code\": 429,\n  \"status\": 1"), true},
 		{"SecondLineThatHasTheWord", verdict.Rule{Match: `limit: \d+`}, exited(1, "", "limit: none\nlimit: 5"), true},
 		{"SecondWord", verdict.Rule{Match: `(?:limit|quota): \d+`}, exited(1, "", "limit: none\nquota: 5"), true},
+		{"NotAllWords", verdict.Rule{Match: `limit:\s+reached`}, exited(1, "", "reached none"), false},
+		{"NotAllWords/OneLine", verdict.Rule{Match: `limit:.?reached`}, exited(1, "", "limit: none\nreached"), false},
 		{"NoWord", verdict.Rule{Match: `\d{3}`}, exited(1, "", "HTTP 503"), true},
 	}
 	for _, test := range tests {

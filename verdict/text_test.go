@@ -35,7 +35,7 @@ func TestLastLines(t *testing.T) {
 		{"Colours", "\x1b[1;31merror\x1b[0m: \x1b[38;5;12mbad\x1b[m", 1, 100, "error: bad"},
 		{"TitleAndLink", "\x1b]0;title\x07\x1b]8;;http://x\x1b\\text\x1b]8;;\x1b\\", 1, 100, "text"},
 		{"TitleWithoutEnd", "\x1b]0;title\nnext", 2, 100, "next"},
-		{"CharacterSet", "\x1b(Btext\x1b=\x1b>", 1, 100, "text"},
+		{"CharacterSet", "\x1b(B\x1b$(Dtext\x1b=\x1b>", 1, 100, "text"},
 		{"StrayEscape", "a\x1b\x01b\x1b", 1, 100, "ab"},
 		{"EscapeInEscape", "\x1b[\x1b[31mred", 1, 100, "red"},
 		{"CutEscapes", "a\x1b[31\nb\x1b(\nc\x1b]x", 3, 100, "a\nb\nc"},

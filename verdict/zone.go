@@ -29,10 +29,7 @@ func zoneAfter(rest string, now time.Time) (zone, bool) {
 	}
 	word := zoneWord(inner)
 	if loc := location(word); loc != nil {
-		if !ends(inner[len(word):]) {
-			return zone{}, false
-		}
-		return zone{loc, true}, true
+		return zone{loc, true}, ends(inner[len(word):])
 	}
 	if looksLikeZone(word) {
 		return zone{}, false

@@ -4,9 +4,7 @@ package generic
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/belay-run/belay/verdict"
@@ -15,19 +13,47 @@ import (
 // Name of the profile.
 const Name = "generic"
 
-// Profile judges by exit code and by what the caller knows of the command. The zero value calls every failure
-// unknown and not worth repeating.
-type Profile struct {
-	// Retry makes every non-zero exit worth repeating, unless RetryExit or RetryOn narrow it.
+// Options are what the caller knows of the command. With none of them every failure is unknown and not worth
+// repeating.
+type Options struct {
+	// Retry makes every failure worth repeating, unless RetryExit or RetryOn narrow it.
 	Retry bool
 	// RetryExit and RetryOn say which failures are worth repeating: by exit code (128+n for signal n), or by what
-	// either stream says.
+	// either stream says, as a regular expression.
 	RetryExit []int
-	RetryOn   *regexp.Regexp
+	RetryOn   string
 	// FailOn, found in either stream, makes it a failure that is not worth repeating, whatever the exit code.
-	FailOn *regexp.Regexp
+	FailOn string
 	// Rules are asked before anything else.
-	Rules *verdict.Rules
+	Rules []verdict.Rule
+}
+
+// Profile judges by exit code and by what the caller knows of the command.
+type Profile struct {
+	options Options
+	first   *verdict.Rules // the caller's, and FailOn
+	retryOn *verdict.Rules
+}
+
+// New returns the profile for a command. The error names the pattern or the rule that is wrong.
+func New(o Options) (*Profile, error) {
+	p := &Profile{options: o}
+	no, yes := false, true
+	first := o.Rules
+	if o.FailOn != "" {
+		first = append(slices.Clone(first),
+			verdict.Rule{Name: "fail-on", Class: verdict.Unknown, Match: o.FailOn, AnyExit: true, Retryable: &no})
+	}
+	var err error
+	if len(first) > 0 {
+		if p.first, err = verdict.Compile(first...); err != nil {
+			return nil, err
+		}
+	}
+	if o.RetryOn != "" {
+		p.retryOn, err = verdict.Compile(verdict.Rule{Name: "retry-on", Class: verdict.Unknown, Match: o.RetryOn, Retryable: &yes})
+	}
+	return p, err
 }
 
 // Name implements agent.Profile.
@@ -36,42 +62,43 @@ func (p *Profile) Name() string { return Name }
 // Headless implements agent.Profile: a generic command may want the terminal.
 func (p *Profile) Headless() bool { return false }
 
-// Reads reports whether the verdict depends on what the command prints.
-func (p *Profile) Reads() bool { return p.RetryOn != nil || p.FailOn != nil || p.Rules != nil }
+// Reads implements agent.Profile.
+func (p *Profile) Reads() bool { return p.first != nil || p.retryOn != nil }
 
 // Judge implements agent.Profile.
 func (p *Profile) Judge(o verdict.Outcome, now time.Time) verdict.Verdict {
-	if v, ok := p.Rules.Judge(o, now); ok {
+	if v, ok := p.first.Judge(o, now); ok {
 		return v
-	}
-	if line, ok := find(p.FailOn, o); ok {
-		return verdict.Verdict{Class: verdict.Unknown, Rule: "fail-on", Evidence: line}
 	}
 	code := o.ExitCode
 	if n := verdict.SignalNumber(o.Signal); n > 0 {
 		code = 128 + n
 	}
-	asked := slices.Contains(p.RetryExit, code)
+	asked := slices.Contains(p.options.RetryExit, code)
 	switch {
 	case code == 0:
 		return verdict.Verdict{Class: verdict.OK, Rule: "exit-0"}
 	case !asked && interrupted(o):
-		return verdict.Verdict{Class: verdict.Interrupted, Rule: "interrupted", Evidence: describe(o)}
+		return verdict.Verdict{Class: verdict.Interrupted, Rule: "interrupted", Evidence: how(o)}
 	}
-	v := verdict.Verdict{Class: verdict.Unknown, Rule: "exit-code", Evidence: evidence(o)}
-	if o.Signal != "" {
-		v.Class, v.Rule = verdict.Crash, "signal"
-	}
-	switch line, matched := find(p.RetryOn, o); {
-	case matched:
-		v.Retryable, v.Rule, v.Evidence = true, "retry-on", line
+	v := verdict.Verdict{Class: verdict.Unknown, Rule: "exit-code", Evidence: verdict.LastWords(o)}
+	matched, ok := p.retryOn.Judge(o, now)
+	switch {
+	case ok:
+		v = matched
 	case asked:
 		v.Retryable, v.Rule = true, "retry-on-exit"
-	case p.Retry && p.RetryOn == nil && len(p.RetryExit) == 0:
+	case p.options.Retry && p.retryOn == nil && len(p.options.RetryExit) == 0:
 		v.Retryable = true
 	}
+	if o.Signal != "" {
+		v.Class = verdict.Crash
+	}
+	if v.Evidence == "" {
+		v.Evidence = how(o)
+	}
 	if v.Retryable {
-		v.Hint = hint(o, now)
+		v.Hint = verdict.HintOf(o, now)
 	}
 	return v
 }
@@ -88,46 +115,8 @@ func interrupted(o verdict.Outcome) bool {
 	return false
 }
 
-// hint is when the command says to come back. Errors go to stderr, so that comes first.
-func hint(o verdict.Outcome, now time.Time) verdict.Hint {
-	for _, e := range []verdict.Excerpt{o.Stderr, o.Stdout} {
-		if h, ok := verdict.ParseHint(e.Text(), now); ok {
-			return h
-		}
-	}
-	return verdict.Hint{}
-}
-
-// find returns the line that re matches in either stream.
-func find(re *regexp.Regexp, o verdict.Outcome) (string, bool) {
-	if re == nil {
-		return "", false
-	}
-	for _, e := range []verdict.Excerpt{o.Stderr, o.Stdout} {
-		text := e.Text()
-		if at := re.FindStringIndex(text); at != nil {
-			from := strings.LastIndexByte(text[:at[0]], '\n') + 1
-			to := len(text)
-			if i := strings.IndexByte(text[at[0]:], '\n'); i >= 0 {
-				to = at[0] + i
-			}
-			return verdict.LastLines(text[from:to], 1, 200), true
-		}
-	}
-	return "", false
-}
-
-// evidence is the last thing the command said, and how it ended if it said nothing.
-func evidence(o verdict.Outcome) string {
-	for _, e := range []verdict.Excerpt{o.Stderr, o.Stdout} {
-		if line := verdict.LastLines(e.Text(), 1, 200); line != "" {
-			return line
-		}
-	}
-	return describe(o)
-}
-
-func describe(o verdict.Outcome) string {
+// how says how it ended.
+func how(o verdict.Outcome) string {
 	if o.Signal != "" {
 		return "ended by " + o.Signal
 	}

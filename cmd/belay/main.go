@@ -3,6 +3,7 @@ package main
 
 import (
 	"os"
+	_ "time/tzdata" // "resets 3pm (Europe/Berlin)" must mean something in a container without zones
 
 	"github.com/belay-run/belay/internal/cli"
 )

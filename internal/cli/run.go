@@ -116,15 +116,12 @@ func run(given config.Given, args []string) error {
 
 // newRunner makes the runner that the settings ask for.
 func newRunner(s *config.Settings, rules []verdict.Rule) (*belay.Runner, error) {
-	p := &generic.Profile{
+	p, err := generic.New(generic.Options{
 		Retry:     s.From("max-retries") != "" || s.From("preset") != "",
-		RetryExit: s.RetryOnExit, RetryOn: s.RetryOn, FailOn: s.FailOn,
-	}
-	if len(rules) > 0 {
-		var err error
-		if p.Rules, err = verdict.Compile(rules...); err != nil {
-			return nil, err
-		}
+		RetryExit: s.RetryOnExit, RetryOn: s.RetryOn, FailOn: s.FailOn, Rules: rules,
+	})
+	if err != nil {
+		return nil, err
 	}
 	return &belay.Runner{Profile: p, Policy: s.Policy(), Stall: s.StallTimeout, Stream: s.Stream,
 		ReplayStdin: s.ReplayStdin, Reap: s.Reap}, nil

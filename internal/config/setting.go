@@ -6,7 +6,7 @@ package config
 import (
 	"fmt"
 	"math"
-	"regexp"
+	"regexp/syntax"
 	"strconv"
 	"strings"
 	"time"
@@ -24,7 +24,7 @@ type Settings struct {
 	Jitter                                retry.Jitter
 	NoWait                                bool
 	RetryOnExit                           []int
-	RetryOn, FailOn                       *regexp.Regexp
+	RetryOn, FailOn                       string
 	Prompt, PromptFile                    string
 	NoStdin, ReplayStdin                  bool
 	Cwd                                   string
@@ -98,9 +98,9 @@ var Table = []Setting{
 
 	{"retry-on-exit", "CODES", "repeat only these exit codes, as 1,75 (128+n for signal n)", Groups[2], Policy, setCodes},
 	{"retry-on", "REGEX", "repeat only failures whose output matches", Groups[2], User,
-		pattern(func(s *Settings) **regexp.Regexp { return &s.RetryOn })},
+		pattern(func(s *Settings) *string { return &s.RetryOn })},
 	{"fail-on", "REGEX", "output that matches is a failure, also with exit 0, and is not repeated", Groups[2], User,
-		pattern(func(s *Settings) **regexp.Regexp { return &s.FailOn })},
+		pattern(func(s *Settings) *string { return &s.FailOn })},
 
 	{"prompt", "TEXT", "text for the command's stdin, the same for every attempt; - reads it from stdin", Groups[3], PerCall,
 		text(func(s *Settings) *string { return &s.Prompt })},
@@ -199,16 +199,15 @@ func choice(at func(*Settings) *string, allowed ...string) func(*Settings, strin
 	}
 }
 
-func pattern(at func(*Settings) **regexp.Regexp) func(*Settings, string) error {
+func pattern(at func(*Settings) *string) func(*Settings, string) error {
 	return func(s *Settings, v string) error {
 		if v == "" {
 			return fmt.Errorf("an empty pattern matches everything")
 		}
-		re, err := regexp.Compile("(?im)" + v)
-		if err != nil {
+		if _, err := syntax.Parse(v, syntax.Perl); err != nil {
 			return fmt.Errorf("%q is not a regular expression: %v", v, strings.TrimPrefix(err.Error(), "error parsing regexp: "))
 		}
-		*at(s) = re
+		*at(s) = v
 		return nil
 	}
 }

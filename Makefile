@@ -1,0 +1,65 @@
+# The two commands of the README are `make demo` and `make test`; both set up what they need.
+
+VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
+LDFLAGS := -s -w -X github.com/belay-run/belay/internal/cli.Version=$(VERSION)
+ROUNDS  ?= 10
+
+.PHONY: build demo test test-full check unit fuzz cross bench vuln man clean
+
+build: ## bin/belay, as it is released
+	CGO_ENABLED=0 go build -trimpath -ldflags '$(LDFLAGS)' -o bin/belay ./cmd/belay
+
+demo: build ## a flaky command, with and without belay
+	@examples/flaky/demo
+
+test: check unit fuzz cross ## all that CI runs
+	@scripts/tree-is-clean
+	@echo "make test: all passed"
+
+test-full: ## the same with ten times the rounds
+	$(MAKE) test ROUNDS=100
+
+check: .tools/staticcheck
+	@test -z "$$(gofmt -l . | grep -v '^\.tools/')" || { gofmt -l . ; echo 'run: gofmt -w .' ; exit 1; }
+	go vet ./...
+	GOOS=darwin go vet ./...
+	GOOS=windows go vet ./...
+	.tools/staticcheck ./...
+	cd bench && go vet ./...
+
+# The race detector needs cgo, and cgo a C compiler; the product itself does not.
+unit:
+	@scripts/setup-tests
+	BELAY_TEST_ROUNDS=$(ROUNDS) CGO_ENABLED=1 go test -race -timeout 25m ./...
+	@scripts/coverage 90 retry verdict supervise
+
+fuzz:
+	@scripts/fuzz 2000x
+
+cross:
+	@for os in linux darwin windows; do \
+	  for arch in amd64 arm64; do \
+	    echo "build $$os/$$arch"; \
+	    CGO_ENABLED=0 GOOS=$$os GOARCH=$$arch go build -trimpath -o /dev/null ./cmd/... || exit 1; \
+	  done; \
+	done
+
+bench: build ## product and peers, interleaved, as ratios; see docs/performance.md
+	@scripts/setup-bench
+	cd bench && CGO_ENABLED=0 go build -trimpath -ldflags '-s -w' -o ../bin/ ./bare ./process ./throughput ./library
+	bin/process -bin bin
+	bin/library
+	bin/throughput -bin bin
+
+vuln: ## needs the vulnerability database, so it is not part of test
+	go run golang.org/x/vuln/cmd/govulncheck@v1.9.0 ./...
+
+man: ## man pages in dist/man
+	go run -C tools ./man -o ../dist/man
+
+.tools/staticcheck: tools/go.mod tools/go.sum
+	@mkdir -p .tools
+	go build -C tools -o ../.tools/staticcheck honnef.co/go/tools/cmd/staticcheck
+
+clean:
+	rm -rf bin dist .tools
