@@ -36,6 +36,10 @@ type attempt struct {
 // attempt starts the command once and waits for it.
 func (inv *Invocation) attempt(n int) attempt {
 	var a attempt
+	if cause := context.Cause(inv.ctx); cause != nil {
+		return attempt{code: codeOf(cause), message: fmt.Sprintf("%s was not started: %v", inv.command.name(), cause),
+			verdict: verdict.Verdict{Class: verdict.Interrupted, Rule: "cancelled", Evidence: cause.Error(), Sent: verdict.SentNo}}
+	}
 	path, err := supervise.Look(inv.command.Args[0], inv.command.Dir)
 	if err != nil {
 		return refused(err)

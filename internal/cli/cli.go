@@ -111,6 +111,6 @@ func New() *cobra.Command {
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return usage(err, "see: "+cmd.CommandPath()+" --help")
 	})
-	root.AddCommand(newRun(), newExplain(), newPs(), newCancel(), newConfig())
+	root.AddCommand(newRun(run), newExplain(), newPs(), newCancel(), newConfig())
 	return root
 }

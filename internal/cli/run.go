@@ -18,7 +18,7 @@ import (
 	"github.com/belay-run/belay/verdict"
 )
 
-func newRun() *cobra.Command {
+func newRun(do func(given config.Given, command []string) error) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "run [flags] -- command [args…]",
 		Short: "Run a command dependably",
@@ -48,7 +48,7 @@ Every setting but those of one call can also be given as BELAY_NAME in the envir
 		if len(args) == 0 {
 			return usage(errors.New("no command given"), "as in: belay run -- make test")
 		}
-		return run(given, args)
+		return do(given, args)
 	}
 	return cmd
 }

@@ -1,0 +1,95 @@
+package belay_test
+
+import (
+	"encoding/json"
+	"io"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/belay-run/belay"
+
+// arrows says which of our packages each package may import directly; imports run one way. A package that is not
+// listed here has no place yet: give it one.
+var arrows = map[string][]string{
+	"verdict":         {},
+	"retry":           {},
+	"supervise":       {},
+	"journal":         {"verdict"},
+	"agent":           {"verdict"},
+	"agent/generic":   {"verdict"},
+	"":                {"agent", "agent/generic", "journal", "retry", "supervise", "verdict"},
+	"internal/config": {"retry", "verdict"},
+	"internal/term":   {"supervise"},
+	"internal/cli":    {"", "agent/generic", "internal/config", "internal/term", "supervise", "verdict"},
+	"cmd/belay":       {"internal/cli"},
+}
+
+// heavy must not be linked into belay: every call would pay for it.
+var heavy = []string{"net/http", "database/sql", "modernc.org/", "github.com/modelcontextprotocol/", "crypto/tls",
+	"go.opentelemetry.io/", "github.com/jackc/pgx"}
+
+type pkg struct {
+	ImportPath string
+	Imports    []string
+	Deps       []string
+}
+
+func list(t *testing.T, args ...string) []pkg {
+	t.Helper()
+	out, err := exec.Command("go", append([]string{"list", "-json=ImportPath,Imports,Deps"}, args...)...).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var pkgs []pkg
+	dec := json.NewDecoder(strings.NewReader(string(out)))
+	for {
+		var p pkg
+		if err := dec.Decode(&p); err == io.EOF {
+			return pkgs
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		pkgs = append(pkgs, p)
+	}
+}
+
+// ours returns the path of a package within the module.
+func ours(path string) (string, bool) {
+	if path == module {
+		return "", true
+	}
+	return strings.CutPrefix(path, module+"/")
+}
+
+func TestArchitecture_ImportsRunOneWay(t *testing.T) {
+	for _, p := range list(t, "./...") {
+		name, _ := ours(p.ImportPath)
+		allowed, known := arrows[name]
+		if !known {
+			t.Errorf("package %q has no place in the architecture", name)
+		}
+		for _, imported := range p.Imports {
+			if to, ok := ours(imported); ok && !slices.Contains(allowed, to) {
+				t.Errorf("%q must not import %q", name, to)
+			}
+			if imported == "os/exec" && name != "supervise" {
+				t.Errorf("%q must not start processes: only supervise does", name)
+			}
+		}
+	}
+}
+
+func TestArchitecture_BelayLinksNothingHeavy(t *testing.T) {
+	for _, p := range list(t, "./cmd/belay") {
+		for _, dep := range p.Deps {
+			for _, h := range heavy {
+				if dep == strings.TrimSuffix(h, "/") || strings.HasPrefix(dep, h) && strings.HasSuffix(h, "/") {
+					t.Errorf("cmd/belay links %s", dep)
+				}
+			}
+		}
+	}
+}

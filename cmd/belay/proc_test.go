@@ -1,0 +1,85 @@
+//go:build linux
+
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+)
+
+// proc is a living process.
+type proc struct {
+	pid  int
+	args string
+}
+
+func (p proc) String() string { return fmt.Sprintf("%d (%s)", p.pid, p.args) }
+
+// marked returns the living processes that have kv in their environment. An entry of the form NAME=…text matches a
+// value that ends in text.
+func marked(kv string) []proc {
+	var found []proc
+	dirs, _ := filepath.Glob("/proc/[0-9]*")
+	for _, dir := range dirs {
+		env, err := os.ReadFile(dir + "/environ")
+		if err != nil || !slices.Contains(strings.Split(string(env), "\x00"), kv) {
+			continue
+		}
+		if dead(dir) {
+			continue
+		}
+		args, _ := os.ReadFile(dir + "/cmdline")
+		pid, _ := strconv.Atoi(filepath.Base(dir))
+		found = append(found, proc{pid, strings.TrimSpace(strings.ReplaceAll(string(args), "\x00", " "))})
+	}
+	return found
+}
+
+// dead reports whether the process is gone or a zombie.
+func dead(dir string) bool {
+	state := field(dir, "State")
+	return state == "" || strings.HasPrefix(state, "Z") || strings.HasPrefix(state, "X")
+}
+
+// field is a value of /proc/<pid>/status.
+func field(dir, name string) string {
+	status, err := os.ReadFile(dir + "/status")
+	if err != nil {
+		return ""
+	}
+	for line := range strings.Lines(string(status)) {
+		if value, ok := strings.CutPrefix(line, name+":"); ok {
+			return strings.TrimSpace(value)
+		}
+	}
+	return ""
+}
+
+// running reports whether a process lives.
+func running(pid int) bool { return !dead("/proc/" + strconv.Itoa(pid)) }
+
+// within polls until ok is true, and reports whether it became so in time.
+func within(d time.Duration, ok func() bool) bool {
+	for end := time.Now().Add(d); ; time.Sleep(5 * time.Millisecond) {
+		if ok() {
+			return true
+		}
+		if time.Now().After(end) {
+			return false
+		}
+	}
+}
+
+// eventually is within for a test that cannot go on otherwise.
+func eventually(t testing.TB, what string, ok func() bool) {
+	t.Helper()
+	if !within(patience, ok) {
+		t.Fatalf("not within %v: %s", patience, what)
+	}
+}

@@ -1,0 +1,192 @@
+package config_test
+
+import (
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/belay-run/belay/internal/config"
+	"github.com/belay-run/belay/retry"
+)
+
+// home makes a home with a user's file and a project with its own; empty text means no such file.
+func home(t *testing.T, user, project string) {
+	t.Helper()
+	dir := t.TempDir()
+	write := func(path, text string) {
+		if text == "" {
+			return
+		}
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(filepath.Join(dir, "config", "belay", "config.toml"), user)
+	write(filepath.Join(dir, "project", ".belay.toml"), project)
+	sub := filepath.Join(dir, "project", "deep", "down")
+	if err := os.MkdirAll(sub, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("XDG_CONFIG_HOME", filepath.Join(dir, "config"))
+	t.Chdir(sub)
+}
+
+func TestLoad_TheNearerLayerWins(t *testing.T) {
+	home(t, "max_retries = 1\nbase_delay = \"1s\"\nmax_delay = 11\nfactor = 1.5", "max_retries = 2\nbase_delay = \"2s\"\nmax_delay = 12.5")
+	t.Setenv("BELAY_MAX_RETRIES", "3")
+	t.Setenv("BELAY_BASE_DELAY", "3s")
+	s, _, err := config.Load(config.Given{"max-retries": "4"}, "generic")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s.MaxRetries != 4 || s.BaseDelay != 3*time.Second || s.MaxDelay != 12500*time.Millisecond || s.Factor != 1.5 {
+		t.Errorf("flag %d, environment %v, project %v, user %v", s.MaxRetries, s.BaseDelay, s.MaxDelay, s.Factor)
+	}
+	for name, want := range map[string]string{"max-retries": "--max-retries", "base-delay": "BELAY_BASE_DELAY",
+		"max-delay": ".belay.toml", "factor": "config.toml", "timeout": ""} {
+		if got := s.From(name); !strings.HasSuffix(got, want) || want == "" && got != "" {
+			t.Errorf("%s comes from %q, want %q", name, got, want)
+		}
+	}
+	shown, err := config.Show("generic")
+	if err != nil || len(shown) != 4 || shown[0].Value != "3" {
+		t.Errorf("shown %+v, %v", shown, err)
+	}
+}
+
+func TestLoad_ProfileTablesAreNearerThanTheirFile(t *testing.T) {
+	home(t, "timeout = 1\n[profile.generic]\ntimeout = 2\n[profile.claude]\ntimeout = 3", "")
+	for profile, want := range map[string]time.Duration{"generic": 2 * time.Second, "claude": 3 * time.Second, "gh": time.Second} {
+		if s, _, err := config.Load(nil, profile); err != nil || s.Timeout != want {
+			t.Errorf("%s: %v, %v", profile, s.Timeout, err)
+		}
+	}
+}
+
+func TestLoad_Rules(t *testing.T) {
+	home(t, `
+[[rule]]
+name = "ours"
+match = "quota of the day"
+class = "usage_limit"
+
+[[rule]]
+name = "not-ours"
+profile = "claude"
+match = "x"
+class = "auth"
+`, "")
+	_, rules, err := config.Load(nil, "generic")
+	if err != nil || len(rules) != 1 || rules[0].Name != "ours" {
+		t.Errorf("%+v, %v", rules, err)
+	}
+}
+
+// Mistakes name the file, the line and the key.
+func TestLoad_Mistakes(t *testing.T) {
+	tests := map[string]struct{ user, project, want string }{
+		"typo":               {user: "# x\n\nmax_retrys = 3", want: "config.toml:3: max_retrys: unknown key; did you mean max_retries?"},
+		"dash":               {user: "max-retries = 3", want: "config.toml:1: max-retries: unknown key"},
+		"unknown":            {user: "colour = \"red\"", want: "config.toml:1: colour: unknown key"},
+		"syntax":             {user: "a = 1\nb = = 2", want: "config.toml:2: "},
+		"value":              {user: "\ntimeout = \"soon\"", want: "config.toml:2: timeout: \"soon\" is not a duration"},
+		"type":               {user: "timeout = 2026-11-15", want: "config.toml:1: timeout: takes a text"},
+		"negative":           {user: "max_retries = -1", want: "config.toml:1: max_retries: -1 is not between"},
+		"in a profile":       {user: "[profile.generic]\n\ntimeoot = 1", want: "config.toml:3: profile.generic.timeoot: unknown key; did you mean timeout?"},
+		"profile not table":  {user: "profile = 3", want: "config.toml:1: profile: must be a table"},
+		"profile.x no table": {user: "profile.x = 3", want: "config.toml:1: profile.x: must be a table"},
+		"per call":           {user: "prompt = \"hi\"", want: "belongs to one call; give it as --prompt"},
+		"rule class":         {user: "[[rule]]\nname = \"r\"\nmatch = \"x\"\nclass = \"nonsense\"", want: "nonsense"},
+		"rule pattern":       {user: "[[rule]]\nname = \"r\"\nmatch = \"(\"\nclass = \"auth\"", want: "rule"},
+		"rule key":           {user: "[[rule]]\nname = \"r\"\nmatch = \"x\"\nclass = \"auth\"\nstreem = \"stderr\"", want: "unknown key streem in line 5"},
+		"rule without name":  {user: "[[rule]]\nmatch = \"x\"\nclass = \"auth\"", want: "has no name"},
+		"project rule":       {project: "[[rule]]\nname = \"r\"", want: ".belay.toml:1: rule: a project's file may not hold rules"},
+		"project pattern":    {project: "\nretry_on = \"x\"", want: ".belay.toml:2: retry_on: a project's file may not set this"},
+		"project format":     {project: "output_format = \"json\"", want: "may not set this"},
+		"project stream":     {project: "stream = true", want: "may not set this"},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			home(t, tt.user, tt.project)
+			_, _, err := config.Load(nil, "generic")
+			if err == nil || !strings.Contains(err.Error(), tt.want) || strings.Contains(err.Error(), "\n") {
+				t.Errorf("got %v, want one line with %q", err, tt.want)
+			}
+		})
+	}
+	t.Run("environment", func(t *testing.T) {
+		home(t, "", "")
+		t.Setenv("BELAY_TIMEOUT", "soon")
+		if _, _, err := config.Load(nil, "generic"); err == nil || !strings.Contains(err.Error(), "BELAY_TIMEOUT") {
+			t.Errorf("got %v", err)
+		}
+	})
+}
+
+func TestPolicy(t *testing.T) {
+	home(t, "", "")
+	tests := map[string]struct {
+		given config.Given
+		check func(retry.Policy) bool
+	}{
+		"nothing is repeated unless asked": {nil, func(p retry.Policy) bool { return p.MaxRetries == retry.None }},
+		"zero retries are none":            {config.Given{"max-retries": "0", "retry-on-exit": "1"}, func(p retry.Policy) bool { return p.MaxRetries == retry.None }},
+		"a number counts throttles too":    {config.Given{"max-retries": "7"}, func(p retry.Policy) bool { return p.MaxRetries == 7 && p.CountThrottles }},
+		"a narrowing asks for the default": {config.Given{"retry-on-exit": "1"}, func(p retry.Policy) bool { return p.MaxRetries == 3 && !p.CountThrottles }},
+		"a preset asks":                    {config.Given{"preset": "background"}, func(p retry.Policy) bool { return p.MaxRetries == 5 && p.BaseDelay == 2*time.Second }},
+		"over a preset":                    {config.Given{"preset": "background", "base-delay": "9"}, func(p retry.Policy) bool { return p.MaxRetries == 5 && p.BaseDelay == 9*time.Second }},
+		"no delay is no delay":             {config.Given{"max-retries": "1", "base-delay": "0"}, func(p retry.Policy) bool { return p.Backoff(0) <= 1 }},
+		"no wait":                          {config.Given{"max-retries": "1", "no-wait": "true"}, func(p retry.Policy) bool { return p.MaxWait == 1 }},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			s, _, err := config.Load(tt.given, "generic")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if p := s.Policy(); !tt.check(p) {
+				t.Errorf("%+v", p)
+			}
+		})
+	}
+}
+
+func TestParseDuration(t *testing.T) {
+	for text, want := range map[string]time.Duration{"30s": 30 * time.Second, "1h30m": 90 * time.Minute, "2": 2 * time.Second,
+		"0.5": 500 * time.Millisecond, "2d": 48 * time.Hour, "1d12h": 36 * time.Hour, "0": 0, " 5m ": 5 * time.Minute, "250ms": 250 * time.Millisecond} {
+		if got, err := config.ParseDuration(text); err != nil || got != want {
+			t.Errorf("%q is %v, %v", text, got, err)
+		}
+	}
+	for _, text := range []string{"", "abc", "-1s", "-1", "1e300", "NaN", "Inf", "-Inf", "999999999h", "99999d", "65536d", "1s2", "d", "3000000h", "1 0s"} {
+		if got, err := config.ParseDuration(text); err == nil {
+			t.Errorf("%q is %v", text, got)
+		}
+	}
+}
+
+func FuzzParseDuration(f *testing.F) {
+	for _, s := range []string{"30s", "1d12h", "1e9", "-5", "0x1p-2", "1_000"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		if d, err := config.ParseDuration(s); err == nil && (d < 0 || d > config.MaxDuration || math.IsNaN(d.Seconds())) {
+			t.Errorf("%q is %v", s, d)
+		}
+	})
+}
+
+func TestSettings_EveryRowIsWhole(t *testing.T) {
+	for i := range config.Table {
+		s := &config.Table[i]
+		if s.Usage == "" || s.Group == "" || config.Find(s.Name) != s || strings.Contains(s.Key(), "-") {
+			t.Errorf("%+v", s)
+		}
+	}
+}
