@@ -1,0 +1,506 @@
+//go:build linux
+
+package main
+
+import (
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/creack/pty"
+)
+
+// On a terminal, belay run behaves as the command alone: each scenario is first played without belay.
+
+func need(t *testing.T, tool string) {
+	t.Helper()
+	if _, err := exec.LookPath(tool); err != nil {
+		if os.Getenv("CI") != "" {
+			t.Fatalf("%s is not installed", tool)
+		}
+		t.Skipf("%s is not installed", tool)
+	}
+}
+
+func TestTerminal_Isatty(t *testing.T) {
+	everyWay(t, func(t *testing.T, b string) {
+		s := newShell(t, b)
+		const ask = `sh -c 'for i in 0 1 2; do test -t $i && echo tty $i || echo no $i; done >&2; stty size < /dev/tty >&2'`
+		for redirect, want := range map[string]string{
+			"":                           "tty 0\r\ntty 1\r\ntty 2\r\n24 80\r\n",
+			"< /dev/null":                "no 0\r\ntty 1\r\ntty 2\r\n24 80\r\n",
+			"> /dev/null":                "tty 0\r\nno 1\r\ntty 2\r\n24 80\r\n",
+			"| cat":                      "tty 0\r\nno 1\r\ntty 2\r\n24 80\r\n",
+			"< /dev/null 2>&1 | cat":     "no 0\r\nno 1\r\nno 2\r\n24 80\r\n",
+			"< /dev/null > /dev/null":    "no 0\r\nno 1\r\ntty 2\r\n24 80\r\n",
+			"2>&1 | (cat; exit 0) | cat": "tty 0\r\nno 1\r\nno 2\r\n24 80\r\n",
+		} {
+			if got := s.run("$B " + ask + " " + redirect); !strings.HasPrefix(got, want) {
+				t.Errorf("%s: %q, want %q", redirect, got, want)
+			}
+		}
+	})
+}
+
+func TestTerminal_Vim(t *testing.T) {
+	need(t, "vim")
+	everyWay(t, func(t *testing.T, b string) {
+		s := newShell(t, b)
+		modes := s.run("stty -a")
+		s.send("$B vim -u NONE -i NONE -n text\r")
+		s.expect(`"text" \[New\]`)
+		s.send("ihello" + escape + ":wq\r")
+		s.expect(`written`)
+		s.prompt()
+		if got := s.run("cat text"); !strings.HasPrefix(got, "hello\r\n") {
+			t.Errorf("the file is %q", got)
+		}
+		if after := s.run("stty -a"); after != modes {
+			t.Errorf("the terminal's modes were %q and are %q", modes, after)
+		}
+	})
+}
+
+// Full-screen programs are where job control is hard: modes, foreground group and both stops must be right.
+func TestTerminal_VimSuspended(t *testing.T) {
+	need(t, "vim")
+	everyWay(t, func(t *testing.T, b string) {
+		s := newShell(t, b)
+		s.send("$B vim -u NONE -i NONE -n text\r")
+		s.expect(`"text" \[New\]`)
+		for range 3 {
+			s.send(ctrlZ)
+			s.expect(`Stopped`)
+			s.prompt()
+			if got := s.run("echo alive"); !strings.HasPrefix(got, "alive\r\n") {
+				t.Fatalf("the shell says %q", got)
+			}
+			s.send("fg\r")
+			s.expect(`text`)
+			s.send("ix" + escape)
+		}
+		s.send(":wq\r")
+		s.expect(`written`)
+		s.prompt()
+		if got := s.run("cat text"); !strings.HasPrefix(got, "xxx\r\n") {
+			t.Errorf("the file is %q", got)
+		}
+	})
+}
+
+func TestTerminal_Less(t *testing.T) {
+	need(t, "less")
+	everyWay(t, func(t *testing.T, b string) {
+		s := newShell(t, b)
+		for _, line := range []string{
+			"seq 1000 > n; $B less n",
+			"$B seq 1000 | less",
+			"seq 1000 | $B less",
+			"$B seq 1000 | $B less",
+			"$B cat < n | $B cat | less",
+		} {
+			s.type_(line)
+			s.expect(`\b22\b`)
+			s.expect(`:|n`)
+			s.send("G")
+			s.expect(`\b1000\b`)
+			s.send("q")
+			s.prompt()
+		}
+		s.run("true")
+	})
+}
+
+func TestTerminal_Password(t *testing.T) {
+	everyWay(t, func(t *testing.T, b string) {
+		s := newShell(t, b)
+		s.write("ask.sh", `exec < /dev/tty
+stty -echo
+printf 'Password: ' > /dev/tty
+read p
+stty echo
+echo; echo "${#p} characters"
+`)
+		for _, line := range []string{"$B sh ask.sh", "$B sh ask.sh < /dev/null", "$B sh ask.sh | cat", "echo x | $B sh ask.sh", "sh -c '$B sh ask.sh'"} {
+			s.type_(strings.ReplaceAll(line, "$B", b))
+			s.expect(`Password: `)
+			s.send("hunter2\r")
+			s.expect(`7 characters`)
+			s.prompt()
+		}
+		if strings.Contains(s.shown(), "hunter2") {
+			t.Error("the password was shown")
+		}
+	})
+}
+
+func TestTerminal_SSHKeygen(t *testing.T) {
+	need(t, "ssh-keygen")
+	everyWay(t, func(t *testing.T, b string) {
+		s := newShell(t, b)
+		s.run("ssh-keygen -q -t ed25519 -N hunter2 -f key")
+		for _, line := range []string{"$B ssh-keygen -y -f key", "$B ssh-keygen -y -f key < /dev/null", "$B ssh-keygen -y -f key | cat"} {
+			s.type_(line)
+			s.expect(`passphrase.*: `)
+			s.send("hunter2\r")
+			s.expect(`ssh-ed25519 `)
+			s.prompt()
+		}
+	})
+}
+
+func TestTerminal_CtrlC(t *testing.T) {
+	everyWay(t, func(t *testing.T, b string) {
+		s := newShell(t, b)
+		s.send("$B sh -c 'echo rea''dy; exec sleep 300'\r")
+		s.expect(`ready\r\n`)
+		s.send(ctrlC)
+		s.prompt()
+		if got := s.run("echo code $?"); !strings.HasPrefix(got, "code 130\r\n") {
+			t.Errorf("%q", got)
+		}
+	})
+}
+
+// Without a shell there is nobody who would ask how the signal ended it: the code is what counts.
+func TestTerminal_CtrlCWithoutShell(t *testing.T) {
+	everyWay(t, func(t *testing.T, b string) {
+		s := newScreen(t, with(b, "sh", "-c", "echo ready; exec sleep 300")...)
+		s.expect(`ready\r\n`)
+		s.send(ctrlC)
+		s.ends(130)
+	})
+}
+
+func TestTerminal_Quit(t *testing.T) {
+	everyWay(t, func(t *testing.T, b string) {
+		s := newShell(t, b)
+		s.send("$B sh -c 'echo rea''dy; exec sleep 300'\r")
+		s.expect(`ready\r\n`)
+		s.send(ctrlBackslash)
+		s.prompt()
+		if got := s.run("echo code $?"); !strings.HasPrefix(got, "code 131\r\n") {
+			t.Errorf("%q", got)
+		}
+	})
+}
+
+// A program that handles Ctrl-C itself (an editor, a REPL) goes on, and so does belay.
+func TestTerminal_CtrlCTrapped(t *testing.T) {
+	everyWay(t, func(t *testing.T, b string) {
+		s := newShell(t, b)
+		s.write("trap.sh", `trap 'echo caught' INT
+echo ready
+while [ ! -e stop ]; do sleep 0.05; done
+exit 5
+`)
+		s.send("$B sh trap.sh\r")
+		s.expect(`ready\r\n`)
+		for range 3 {
+			s.send(ctrlC)
+			s.expect(`caught\r\n`)
+		}
+		s.write("stop", "")
+		s.prompt()
+		if got := s.run("echo code $?"); !strings.HasPrefix(got, "code 5\r\n") {
+			t.Errorf("%q", got)
+		}
+	})
+}
+
+// The same where belay is not alone in front of the terminal: in a script, in a pipeline. It has no right to decide
+// that whoever handles Ctrl-C has handled it for the last time.
+func TestTerminal_CtrlCTrappedInScript(t *testing.T) {
+	everyWay(t, func(t *testing.T, b string) {
+		s := newShell(t, b)
+		s.write("trap.sh", `trap 'echo caught' INT
+echo ready
+n=0
+while [ $n -lt 120 ]; do sleep 0.1; n=$((n+1)); done
+echo survived
+exit 5
+`)
+		s.write("script.sh", `trap : INT
+`+b+` sh trap.sh
+echo code $?
+`)
+		s.send("bash script.sh\r")
+		s.expect(`ready\r\n`)
+		s.send(ctrlC)
+		s.expect(`caught\r\n`)
+		if got := s.expect(`code \d+`); !strings.Contains(got, "survived") || !strings.HasSuffix(got, "code 5") {
+			t.Errorf("%q", got)
+		}
+		s.prompt()
+	})
+}
+
+func TestTerminal_Suspend(t *testing.T) {
+	everyWay(t, func(t *testing.T, b string) {
+		s := newShell(t, b)
+		s.send("$B sh -c 'echo rea''dy; read x; echo got $x; exit 6'\r")
+		s.expect(`ready\r\n`)
+		for range 3 {
+			s.send(ctrlZ)
+			s.expect(`Stopped`)
+			s.prompt()
+			if got := s.run("jobs | grep -c Stopped"); !strings.HasPrefix(got, "1\r\n") {
+				t.Fatalf("jobs: %q", got)
+			}
+			s.send("fg\r")
+			s.expect(`read x`)
+		}
+		s.send("hello\r")
+		s.expect(`got hello`)
+		s.prompt()
+		if got := s.run("echo code $?"); !strings.HasPrefix(got, "code 6\r\n") {
+			t.Errorf("%q", got)
+		}
+	})
+}
+
+func TestTerminal_Background(t *testing.T) {
+	everyWay(t, func(t *testing.T, b string) {
+		s := newShell(t, b)
+		s.send("$B sleep 300\r")
+		s.expect(`sleep 300\r\n`)
+		time.Sleep(300 * time.Millisecond) // there is nothing to see
+		s.send(ctrlZ)
+		s.expect(`Stopped`)
+		s.prompt()
+		s.run("bg")
+		s.run("kill %1")
+		if got := s.run("wait %1 2>/dev/null; echo code $?"); !strings.Contains(got, "code 143\r\n") {
+			t.Errorf("%q", got)
+		}
+		// Who reads from the background is stopped until it is brought to the front.
+		s.run("$B cat & sleep 0.2")
+		if !within(patience/2, func() bool { return strings.Contains(s.run("jobs"), "Stopped") }) {
+			t.Fatal("a background reader is not stopped")
+		}
+		s.send("fg\r")
+		s.expect(`cat`)
+		s.send("line\r")
+		s.expect(`line\r\nline\r\n`)
+		s.send(ctrlD)
+		s.prompt()
+		// Who only writes is not.
+		if got := s.run("$B echo written & wait"); !strings.Contains(got, "written") {
+			t.Errorf("%q", got)
+		}
+	})
+}
+
+// One Ctrl-C ends a loop, because the shell sees that its child died of it.
+func TestTerminal_Loop(t *testing.T) {
+	everyWay(t, func(t *testing.T, b string) {
+		s := newShell(t, b)
+		s.send("for i in 1 2 3; do echo rou''nd $i; $B sleep 20; done\r")
+		s.expect(`round 1\r\n`)
+		time.Sleep(300 * time.Millisecond)
+		s.send(ctrlC)
+		s.prompt()
+		s.run("true")
+		s.send("bash -c 'for i in 1 2 3; do echo rou''nd $i; " + b + " sleep 20; done'\r")
+		s.expect(`round 1\r\n`)
+		time.Sleep(300 * time.Millisecond)
+		s.send(ctrlC)
+		s.prompt()
+		s.run("true")
+		if shown := s.shown(); strings.Contains(shown, "round 2") {
+			t.Error("the loop went on")
+		}
+	})
+}
+
+// A child that gives its own exit code on Ctrl-C has handled it: the loop goes on.
+func TestTerminal_LoopGoesOn(t *testing.T) {
+	everyWay(t, func(t *testing.T, b string) {
+		s := newShell(t, b)
+		s.write("trap.sh", "trap 'exit 0' INT\necho \"$1 ready\"\nwhile :; do sleep 0.05; done\n")
+		s.send("for i in 1 2; do $B sh trap.sh $i; done; echo en''d\r")
+		for _, round := range []string{"1", "2"} {
+			s.expect(round + ` ready\r\n`)
+			s.send(ctrlC)
+		}
+		s.expect(`^end\r\n`)
+		s.prompt()
+	})
+}
+
+func TestTerminal_EndOfInput(t *testing.T) {
+	everyWay(t, func(t *testing.T, b string) {
+		s := newScreen(t, with(b, "cat")...)
+		s.send("line\r")
+		s.expect(`line\r\nline\r\n`)
+		s.send(ctrlD)
+		s.ends(0)
+	})
+}
+
+func TestTerminal_Resized(t *testing.T) {
+	everyWay(t, func(t *testing.T, b string) {
+		s := newShell(t, b)
+		s.write("size.sh", "trap 'stty size' WINCH\necho ready\nwhile [ ! -e stop ]; do sleep 0.05; done\n")
+		s.send("$B bash size.sh\r")
+		s.expect(`ready\r\n`)
+		if err := pty.Setsize(s.pty, &pty.Winsize{Rows: 30, Cols: 100}); err != nil {
+			t.Fatal(err)
+		}
+		s.expect(`30 100\r\n`)
+		s.write("stop", "")
+		s.prompt()
+	})
+}
+
+// A shell inside: it has jobs of its own on the same terminal.
+func TestTerminal_ShellInside(t *testing.T) {
+	everyWay(t, func(t *testing.T, b string) {
+		s := newShell(t, b)
+		s.send("$B bash --norc --noprofile --noediting -i\r")
+		s.prompt()
+		s.run("echo inside")
+		s.send("sh -c 'echo rea''dy; exec sleep 300'\r")
+		s.expect(`ready\r\n`)
+		s.send(ctrlC)
+		s.prompt()
+		s.send("sh -c 'echo rea''dy; exec sleep 300'\r")
+		s.expect(`ready\r\n`)
+		s.send(ctrlZ)
+		s.expect(`Stopped`)
+		s.prompt()
+		s.run("kill %1; fg")
+		s.send("exit 9\r")
+		s.prompt()
+		if got := s.run("echo code $?"); !strings.HasPrefix(got, "code 9\r\n") {
+			t.Errorf("%q", got)
+		}
+	})
+}
+
+// script(1) makes a terminal of its own, and puts this one into raw mode.
+func TestTerminal_Script(t *testing.T) {
+	need(t, "script")
+	everyWay(t, func(t *testing.T, b string) {
+		s := newShell(t, b)
+		modes := s.run("stty -a")
+		s.send("$B script -qec 'read x; echo got $x; exit 4' /dev/null\r")
+		s.expect(`/dev/null\r\n`)
+		s.send("hello\r")
+		s.expect(`got hello\r\n`)
+		s.prompt()
+		if got := s.run("echo code $?"); !strings.HasPrefix(got, "code 4\r\n") {
+			t.Errorf("%q", got)
+		}
+		if after := s.run("stty -a"); after != modes {
+			t.Errorf("the terminal's modes were %q and are %q", modes, after)
+		}
+	})
+}
+
+// When the terminal goes away, so does the command.
+func TestTerminal_HangUp(t *testing.T) {
+	everyWay(t, func(t *testing.T, b string) {
+		for _, inShell := range []bool{true, false} {
+			var s *screen
+			if inShell {
+				s = newShell(t, b)
+				s.send("$B sh -c 'echo rea''dy; exec sleep 300'\r")
+			} else {
+				s = newScreen(t, with(b, "sh", "-c", "echo ready; exec sleep 300")...)
+			}
+			s.expect(`ready\r\n`)
+			s.pty.Close()
+			eventually(t, "all are gone", func() bool { return len(marked(idVar+"="+s.id)) == 0 })
+			<-s.done
+			// newShell's screen is told apart from the next by its id, which is the test's.
+		}
+	})
+}
+
+// Limits hold on a terminal too, and a program that is stopped by one does not leave the terminal raw.
+func TestTerminal_TimeoutRestoresModes(t *testing.T) {
+	need(t, "vim")
+	t.Parallel()
+	s := newShell(t, "")
+	modes := s.run("stty -a")
+	s.send("belay run --timeout 1s -- vim -u NONE -i NONE -n text\r")
+	s.expect(`vim exceeded its timeout \(1 s\) and was terminated`)
+	s.prompt()
+	if got := s.run("echo code $?"); !strings.HasPrefix(got, "code 124\r\n") {
+		t.Errorf("%q", got)
+	}
+	if after := s.run("stty -a"); after != modes {
+		t.Errorf("the terminal's modes were %q and are %q", modes, after)
+	}
+}
+
+// Time spent suspended is not the command's.
+func TestTerminal_SuspendedTimeDoesNotCount(t *testing.T) {
+	t.Parallel()
+	s := newShell(t, "")
+	s.send("belay run --timeout 4s -- sh -c 'echo rea''dy; read x; echo got $x'\r")
+	s.expect(`ready\r\n`)
+	s.send(ctrlZ)
+	s.expect(`Stopped`)
+	s.prompt()
+	time.Sleep(5 * time.Second)
+	s.send("fg\r")
+	s.expect(`read x`)
+	s.send("hello\r")
+	s.expect(`got hello\r\n`)
+	s.prompt()
+}
+
+// A wait is shown as one line that counts down, and Ctrl-C ends it at once.
+func TestTerminal_CountdownInterrupted(t *testing.T) {
+	t.Parallel()
+	s := newShell(t, "")
+	s.send("belay run --max-retries 2 --base-delay 90s --max-delay 90s --jitter none -- sh -c 'echo rea''son >&2; exit 4'\r")
+	s.expect(`reason; retry 1/2 in 1m30s\r\n`)
+	s.expect(`1:30`)
+	s.expect(`1:2\d`)
+	begun := time.Now()
+	s.send(ctrlC)
+	s.prompt()
+	if took := time.Since(begun); took > 10*time.Second {
+		t.Errorf("it took %v", took)
+	}
+	if got := s.run("echo code $?"); !strings.HasPrefix(got, "code 130\r\n") {
+		t.Errorf("%q", got)
+	}
+}
+
+// A command that may be repeated still has the terminal, and Ctrl-C is meant for the whole run.
+func TestTerminal_RetriedAndInterrupted(t *testing.T) {
+	t.Parallel()
+	s := newShell(t, "")
+	s.send("belay run --max-retries 5 --base-delay 0 -- sh -c 'echo rea''dy > /dev/tty; exec sleep 300'\r")
+	s.expect(`ready\r\n`)
+	s.send(ctrlC)
+	s.prompt()
+	if got := s.run("echo code $?"); !strings.HasPrefix(got, "code 130\r\n") {
+		t.Errorf("%q", got)
+	}
+}
+
+// The second Ctrl-C kills what ignores the first, where belay hears of them at all.
+func TestTerminal_SecondCtrlCKills(t *testing.T) {
+	t.Parallel()
+	s := newShell(t, "")
+	s.send("belay run --max-retries 1 -- sh -c 'trap \"\" INT TERM; echo rea''dy > /dev/tty; exec sleep 300' | cat\r")
+	s.expect(`ready\r\n`)
+	begun := time.Now()
+	s.send(ctrlC)
+	time.Sleep(300 * time.Millisecond)
+	s.send(ctrlC)
+	s.prompt()
+	if took := time.Since(begun); took > 6*time.Second {
+		t.Errorf("it took %v: the second one did not kill", took)
+	}
+	if got := s.run("echo code ${PIPESTATUS[0]}"); !strings.HasPrefix(got, "code ") {
+		t.Errorf("%q", got)
+	}
+}
