@@ -63,6 +63,16 @@ func (inv *Invocation) Wait() (*Result, error) {
 	return inv.result, inv.err
 }
 
+// Over reports whether Wait would return at once.
+func (inv *Invocation) Over() bool {
+	select {
+	case <-inv.done:
+		return true
+	default:
+		return false
+	}
+}
+
 // Cancel ends the invocation: a running command is stopped with its whole tree, a wait is cut short. The cause may
 // be an [*Interrupt].
 func (inv *Invocation) Cancel(cause error) { inv.cancel(cause) }

@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"bytes"
 	"encoding/json"
 	"os"
 )
@@ -22,10 +23,7 @@ type Log struct {
 
 // Append writes one entry.
 func (l *Log) Append(e Entry) error {
-	line, err := encode(e)
-	if err != nil {
-		return err
-	}
+	line := encode(e)
 	f, err := os.OpenFile(l.Path, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
 	if err != nil {
 		return err
@@ -43,23 +41,26 @@ func (l *Log) Append(e Entry) error {
 }
 
 // encode makes the line, redacted and bounded.
-func encode(e Entry) ([]byte, error) {
+func encode(e Entry) []byte {
 	if e.Error != "" {
 		e.Error = Redact(e.Error)
 	}
-	for {
-		line, err := json.Marshal(e)
-		if err != nil {
-			return nil, err
+	if e.Usage != nil {
+		var one bytes.Buffer
+		if json.Compact(&one, e.Usage) != nil { // not JSON: it would spoil the line
+			one.Reset()
 		}
-		if len(line) < maxLine {
-			return append(line, '\n'), nil
+		e.Usage = one.Bytes()
+	}
+	for {
+		if line := e.line(); len(line) <= maxLine {
+			return line
 		}
 		// Text goes first, then what a CLI has reported; the rest is short.
 		switch {
 		case len(e.Error) > 64:
 			e.Error = cut(e.Error, len(e.Error)/2)
-		case e.Usage != nil:
+		case len(e.Usage) > 0:
 			e.Usage = nil
 		default:
 			e.Error, e.Rule, e.Session, e.Gate = "", cut(e.Rule, 64), cut(e.Session, 64), cut(e.Gate, 64)

@@ -79,20 +79,33 @@ func (r Records) Create(rec Record) (*Record, error) {
 	rec.Owner = self()
 	rec.State = StateRunning
 	rec.path = filepath.Join(r.Dir, fmt.Sprintf("%s.%d.%d.%s", rec.Owner.Boot, rec.Owner.PID, rec.Owner.Start, rec.ID))
-	data, err := json.Marshal(rec)
-	if err != nil {
-		return nil, err
-	}
 	f, err := os.OpenFile(rec.path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return nil, err
 	}
-	_, err = f.Write(append(data, '\n'))
+	_, err = f.Write(rec.encode())
 	if err = errors.Join(err, f.Close()); err != nil {
 		os.Remove(rec.path)
 		return nil, err
 	}
 	return &rec, nil
+}
+
+// encode writes the record as JSON. The first time is by hand: encoding/json costs more when it is first used than all
+// else that a record takes.
+func (rec *Record) encode() []byte {
+	plain := func(s string) bool {
+		return !strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r > '~' || r == '"' || r == '\\' })
+	}
+	if rec.State != StateRunning || rec.Attempt != 1 || rec.Reason != "" || !plain(rec.ID+rec.Command+rec.Profile) {
+		data, _ := json.Marshal(rec) // nothing in a record has no form
+		return append(data, '\n')
+	}
+	b := append([]byte(`{"id":"`), rec.ID...)
+	b = append(append(b, `","command":"`...), rec.Command...)
+	b = append(append(b, `","profile":"`...), rec.Profile...)
+	b = rec.Started.AppendFormat(append(b, `","started":"`...), time.RFC3339Nano)
+	return append(append(append(b, `","state":"`...), rec.State...), "\",\"attempt\":1}\n"...)
 }
 
 // Update replaces the record by what rec says now. Readers see the old one or the new one, never half of either.
@@ -101,12 +114,8 @@ func (rec *Record) Update() error {
 	if rec == nil {
 		return nil
 	}
-	data, err := json.Marshal(rec)
-	if err != nil {
-		return err
-	}
 	tmp := rec.path + ".new"
-	if err := os.WriteFile(tmp, append(data, '\n'), 0o600); err != nil {
+	if err := os.WriteFile(tmp, rec.encode(), 0o600); err != nil {
 		os.Remove(tmp)
 		return err
 	}

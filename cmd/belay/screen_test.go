@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/creack/pty"
+	"golang.org/x/sys/unix"
 )
 
 // screen is a terminal that a command runs on, and a person in front of it.
@@ -45,10 +46,11 @@ func newScreen(t *testing.T, args ...string) *screen {
 	env := append(environment(s.dir, s.id), "TERM=xterm", "PS1=$ ", "HISTFILE=", "BASH_SILENCE_DEPRECATION_WARNING=1")
 	s.cmd = exec.Command(lookIn(env, args[0]), args[1:]...)
 	s.cmd.Dir, s.cmd.Env = s.dir, env
-	var err error
-	if s.pty, err = pty.StartWithSize(s.cmd, &pty.Winsize{Rows: 24, Cols: 80}); err != nil {
+	master, err := pty.StartWithSize(s.cmd, &pty.Winsize{Rows: 24, Cols: 80})
+	if err != nil {
 		t.Fatal(err)
 	}
+	s.pty = pollable(t, master)
 	go s.read()
 	go func() {
 		s.code = shellCode(s.cmd.Wait())
@@ -70,6 +72,35 @@ func newScreen(t *testing.T, args ...string) *screen {
 		}
 	})
 	return s
+}
+
+// pollable returns a file that can be closed, which hangs up, while somebody reads from it. Package pty has asked for
+// the descriptor, and a file that was asked for it waits for the reader.
+func pollable(t *testing.T, f *os.File) *os.File {
+	t.Helper()
+	defer f.Close()
+	fd, err := unix.FcntlInt(f.Fd(), unix.F_DUPFD_CLOEXEC, 0)
+	if err == nil {
+		err = unix.SetNonblock(fd, true)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return os.NewFile(uintptr(fd), f.Name())
+}
+
+// resize changes the size of the terminal.
+func (s *screen) resize(rows, cols uint16) {
+	s.t.Helper()
+	conn, err := s.pty.SyscallConn()
+	if err == nil {
+		err = conn.Control(func(fd uintptr) {
+			unix.IoctlSetWinsize(int(fd), unix.TIOCSWINSZ, &unix.Winsize{Row: rows, Col: cols})
+		})
+	}
+	if err != nil {
+		s.t.Fatal(err)
+	}
 }
 
 // newShell starts an interactive bash, in which $B stands for b.

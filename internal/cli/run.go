@@ -93,7 +93,6 @@ func run(given config.Given, args []string) error {
 	go signals.pass(inv)
 	inv.Run()
 	result, _ := inv.Wait()
-	signals.stop()
 	view.done(result)
 	code := result.ExitCode
 	if s.ExitCodeOut == "child" && result.ChildCode >= 0 {

@@ -17,54 +17,41 @@ import (
 // every start, so those are left out that nobody sends to a wrapper, or that the terminal sends to the command itself.
 var forwarded = []os.Signal{syscall.SIGQUIT, syscall.SIGUSR1, syscall.SIGUSR2}
 
-type signals struct {
-	c    chan os.Signal
-	done chan struct{}
-}
+// signals is what others send to us. It is caught until we end: to give it up again would cost as much as to begin.
+type signals chan os.Signal
 
 // catchSignals begins to catch what others send to us.
-func catchSignals() *signals {
-	s := &signals{c: make(chan os.Signal, 16), done: make(chan struct{})}
-	signal.Notify(s.c, forwarded...)
-	// A broken pipe is an error for whoever writes; a handler, unlike ignoring it, is not inherited.
-	signal.Notify(s.c, syscall.SIGPIPE)
+func catchSignals() signals {
+	s := make(signals, 16)
+	signal.Notify(s, forwarded...)
 	for _, sig := range []os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP} {
 		// Under nohup, or in the background of a script, it is to be ignored; the command inherits that.
 		if !signal.Ignored(sig) {
-			signal.Notify(s.c, sig)
+			signal.Notify(s, sig)
 		}
 	}
 	return s
 }
 
-// pass gives them to the invocation: the first request to end is passed on, the second kills.
-func (s *signals) pass(inv *belay.Invocation) {
+// pass gives them to the invocation: the first request to end is passed on, the second kills. When the invocation is
+// over, and only its result is still being written, a request ends us.
+func (s signals) pass(inv *belay.Invocation) {
 	asked := false
-	for {
-		select {
-		case <-s.done:
-			return
-		case got := <-s.c:
-			switch sig := got.(syscall.Signal); sig {
-			case syscall.SIGPIPE:
-			case syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP:
-				if asked {
-					inv.Kill()
-					continue
-				}
-				asked = true
-				inv.Cancel(&belay.Interrupt{Signal: int(sig), Name: unix.SignalName(sig),
-					Already: sig == syscall.SIGINT && supervise.SharesTerminal()})
-			default:
-				inv.Signal(sig)
-			}
+	for got := range s {
+		sig := got.(syscall.Signal)
+		switch {
+		case sig != syscall.SIGINT && sig != syscall.SIGTERM && sig != syscall.SIGHUP:
+			inv.Signal(sig)
+		case inv.Over():
+			os.Exit(128 + int(sig))
+		case asked:
+			inv.Kill()
+		default:
+			asked = true
+			inv.Cancel(&belay.Interrupt{Signal: int(sig), Name: unix.SignalName(sig),
+				Already: sig == syscall.SIGINT && supervise.SharesTerminal()})
 		}
 	}
-}
-
-func (s *signals) stop() {
-	signal.Stop(s.c)
-	close(s.done)
 }
 
 // endAsShellExpects ends us by SIGINT itself where a shell above us decides by that whether Ctrl-C was meant for its

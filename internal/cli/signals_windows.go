@@ -8,37 +8,30 @@ import (
 	"github.com/belay-run/belay"
 )
 
-type signals struct {
-	c    chan os.Signal
-	done chan struct{}
-}
+// signals is what others send to us.
+type signals chan os.Signal
 
-// catchSignals begins to catch what others send to us.
-func catchSignals() *signals {
-	s := &signals{c: make(chan os.Signal, 4), done: make(chan struct{})}
-	signal.Notify(s.c, os.Interrupt, syscall.SIGTERM)
+// catchSignals begins to catch it.
+func catchSignals() signals {
+	s := make(signals, 4)
+	signal.Notify(s, os.Interrupt, syscall.SIGTERM)
 	return s
 }
 
 // pass gives them to the invocation: Ctrl-C stops the command, the second kills it.
-func (s *signals) pass(inv *belay.Invocation) {
-	for asked := false; ; asked = true {
-		select {
-		case <-s.done:
-			return
-		case <-s.c:
-			if asked {
-				inv.Kill()
-			} else {
-				inv.Cancel(&belay.Interrupt{Signal: int(syscall.SIGINT), Name: "Ctrl-C", Already: true})
-			}
+func (s signals) pass(inv *belay.Invocation) {
+	asked := false
+	for range s {
+		switch {
+		case inv.Over():
+			os.Exit(128 + int(syscall.SIGINT))
+		case asked:
+			inv.Kill()
+		default:
+			asked = true
+			inv.Cancel(&belay.Interrupt{Signal: int(syscall.SIGINT), Name: "Ctrl-C", Already: true})
 		}
 	}
-}
-
-func (s *signals) stop() {
-	signal.Stop(s.c)
-	close(s.done)
 }
 
 func endAsShellExpects(int) {}
