@@ -64,6 +64,7 @@ func (inv *Invocation) attempt(n int) attempt {
 		heed = inv.heedContext(p)
 	})
 	heed()
+	inv.running(nil)
 	if err != nil {
 		inv.input.close()
 		return refused(err)
@@ -131,9 +132,6 @@ func (inv *Invocation) stop(process *supervise.Process) {
 	switch {
 	case errors.As(cause, &i):
 		ladder = supervise.Forward(syscall.Signal(i.Signal))
-		if i.Already {
-			ladder = ladder.Sent()
-		}
 		reason = i.Name
 	case errors.Is(cause, retry.ErrTotalTimeout):
 		reason = "total timeout"

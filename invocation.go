@@ -36,8 +36,9 @@ type Invocation struct {
 	ctx    context.Context
 	cancel context.CancelCauseFunc
 
-	mu      sync.Mutex
-	process *supervise.Process
+	mu          sync.Mutex
+	process     *supervise.Process // the one that runs now
+	interrupted error              // by somebody else's hand: no further attempt
 
 	done   chan struct{}
 	result *Result
@@ -79,27 +80,52 @@ func (inv *Invocation) Cancel(cause error) { inv.cancel(cause) }
 
 // Signal passes a signal on to the running command, if there is one.
 func (inv *Invocation) Signal(sig syscall.Signal) {
-	if p := inv.running(nil); p != nil {
-		p.Signal(sig)
+	inv.mu.Lock()
+	defer inv.mu.Unlock()
+	if inv.process != nil {
+		inv.process.Signal(sig)
 	}
+}
+
+// Interrupt says that the command was sent a signal by somebody else's hand, as the terminal does that it shares with
+// us. What it makes of that is left to it, as it would be without us; but there will be no further attempt, and a wait
+// is cut short.
+func (inv *Invocation) Interrupt(cause error) {
+	inv.mu.Lock()
+	defer inv.mu.Unlock()
+	if inv.process == nil {
+		inv.cancel(cause)
+		return
+	}
+	inv.interrupted = cause
 }
 
 // Kill ends the invocation at once, without asking the command first.
 func (inv *Invocation) Kill() {
 	inv.cancel(context.Canceled)
-	if p := inv.running(nil); p != nil {
+	inv.mu.Lock()
+	p := inv.process
+	inv.mu.Unlock()
+	if p != nil {
 		p.Kill()
 	}
 }
 
-// running returns the present process, after setting it if p is not nil.
-func (inv *Invocation) running(p *supervise.Process) *supervise.Process {
+// running takes note of the present process; nil when there is none.
+func (inv *Invocation) running(p *supervise.Process) {
 	inv.mu.Lock()
 	defer inv.mu.Unlock()
-	if p != nil {
-		inv.process = p
+	inv.process = p
+}
+
+// ended says why there must be no further attempt, whatever the last one was; nil if nobody has said so.
+func (inv *Invocation) ended() error {
+	inv.mu.Lock()
+	defer inv.mu.Unlock()
+	if inv.interrupted != nil {
+		return inv.interrupted
 	}
-	return inv.process
+	return context.Cause(inv.ctx)
 }
 
 func (inv *Invocation) observe(e Event) {
@@ -162,7 +188,7 @@ func (inv *Invocation) next(a attempt, classes map[verdict.Class]int) (time.Dura
 		return 0, nil
 	}
 	now := time.Now()
-	if cause := context.Cause(inv.ctx); cause != nil {
+	if cause := inv.ended(); cause != nil {
 		return 0, &retry.Error{Cause: cause}
 	}
 	advice := retry.Advice{Retry: v.Retryable, After: v.Hint.After, NotBefore: v.Hint.At, Throttled: v.Class.Throttle(), TimedOut: a.timedOut}
@@ -207,7 +233,7 @@ func (inv *Invocation) finish(n int, a attempt, stop *retry.Error, errs []string
 	if inv.state != nil {
 		r.Log = inv.state.LogPath()
 	}
-	exhausted := stop != nil && a.verdict.Retryable && !errors.Is(stop.Cause, retry.ErrPermanent)
+	exhausted := isExhausted(a, stop)
 	if !r.Success {
 		r.Err = a.message
 		if exhausted {
@@ -231,6 +257,12 @@ func (inv *Invocation) finish(n int, a attempt, stop *retry.Error, errs []string
 	}
 	r.Duration = time.Since(inv.begun)
 	inv.result = r
+}
+
+// isExhausted says that the attempt was worth repeating and only retries or time were missing.
+func isExhausted(a attempt, stop *retry.Error) bool {
+	var i *Interrupt
+	return stop != nil && a.verdict.Retryable && !errors.Is(stop.Cause, retry.ErrPermanent) && !errors.As(stop.Cause, &i)
 }
 
 // exhaustion says why it was not tried again, for a person. It ends in "retry later", as callers look for that.
@@ -325,7 +357,7 @@ func (inv *Invocation) journal(n int, a attempt, wait time.Duration, stop *retry
 		switch {
 		case stop == nil:
 			e.Status = journal.Retry
-		case a.verdict.Retryable && !errors.Is(stop.Cause, retry.ErrPermanent):
+		case isExhausted(a, stop):
 			e.Status = journal.Exhausted
 		default:
 			e.Status = journal.Error

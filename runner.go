@@ -127,9 +127,8 @@ func (e *Error) Unwrap() error { return e.Cause }
 // Interrupt as the cause of a context says that somebody sent this signal to the caller: the command gets the same
 // one, and the result is "interrupted".
 type Interrupt struct {
-	Signal  int
-	Name    string
-	Already bool // the kernel has sent it to the command too
+	Signal int
+	Name   string
 }
 
 func (i *Interrupt) Error() string { return fmt.Sprintf("interrupted by %s", i.Name) }

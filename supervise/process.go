@@ -127,7 +127,7 @@ func (p *Process) conclude() Exit {
 	exit := Exit{Code: p.status.code(), Signal: p.status.signal(), Reason: p.reason,
 		Started: p.start, Duration: time.Since(p.start), CPU: p.cpu}
 	if p.term != nil {
-		p.term.release(exit.Reason != Exited || exit.Signal != 0)
+		p.term.release(p.pid, exit.Reason != Exited || exit.Signal != 0)
 	}
 	if exit.Reason != Exited {
 		exit.Killed, exit.Left = p.endTree()

@@ -24,7 +24,7 @@ func (s waitStatus) signal() syscall.Signal { return 0 }
 // terminal control is the console's business here.
 type terminal struct{}
 
-func (t *terminal) release(bool) {}
+func (t *terminal) release(int, bool) {}
 
 // TerminalPlacement is always the same here: the console reaches all processes attached to it.
 func TerminalPlacement() Placement { return SharedGroup }

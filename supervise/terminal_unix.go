@@ -95,12 +95,14 @@ func (t *terminal) foreground() int {
 	return group
 }
 
-// release takes the terminal back at the end, and sets its modes back if the child could not do so itself.
-func (t *terminal) release(broken bool) {
-	if t.foreground() != t.ours {
+// release takes the terminal back from the child at the end, and sets its modes back if the child could not do so
+// itself. If somebody else has it by now (the shell, after bg), it is none of our business.
+func (t *terminal) release(child int, broken bool) {
+	front := t.foreground()
+	if front == child {
 		t.give(t.ours)
 	}
-	if broken && t.modes != nil {
+	if broken && t.modes != nil && (front == child || front == t.ours) {
 		signal.Ignore(syscall.SIGTTOU)
 		unix.IoctlSetTermios(int(t.file.Fd()), setTermios, t.modes)
 		signal.Reset(syscall.SIGTTOU)
@@ -130,7 +132,9 @@ func (t *terminal) suspend(p *Process, sig syscall.Signal) {
 		return
 	}
 	t.pause(p, true)
-	t.give(t.ours)
+	if t.foreground() == p.pid {
+		t.give(t.ours)
+	}
 	syscall.Kill(0, syscall.SIGTSTP)
 	// We stop about here. A group without a shell above it (orphaned, as under script) cannot be stopped; then
 	// the child goes on too, as it would have done alone.

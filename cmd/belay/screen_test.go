@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -89,18 +90,46 @@ func pollable(t *testing.T, f *os.File) *os.File {
 	return os.NewFile(uintptr(fd), f.Name())
 }
 
-// resize changes the size of the terminal.
-func (s *screen) resize(rows, cols uint16) {
+// control calls f with the descriptor of the terminal.
+func (s *screen) control(f func(fd int)) {
 	s.t.Helper()
 	conn, err := s.pty.SyscallConn()
 	if err == nil {
-		err = conn.Control(func(fd uintptr) {
-			unix.IoctlSetWinsize(int(fd), unix.TIOCSWINSZ, &unix.Winsize{Row: rows, Col: cols})
-		})
+		err = conn.Control(func(fd uintptr) { f(int(fd)) })
 	}
 	if err != nil {
 		s.t.Fatal(err)
 	}
+}
+
+// raw reports whether a program reads the terminal key by key.
+func (s *screen) raw() (is bool) {
+	s.control(func(fd int) {
+		modes, err := unix.IoctlGetTermios(fd, unix.TCGETS)
+		is = err == nil && modes.Lflag&unix.ICANON == 0
+	})
+	return is
+}
+
+// inFront waits until a job of the shell has the terminal and is not stopped; a name says which command in it.
+func (s *screen) inFront(name ...string) {
+	s.t.Helper()
+	eventually(s.t, fmt.Sprintf("a job is in front %s", name), func() bool {
+		group := s.cmd.Process.Pid
+		s.control(func(fd int) { group, _ = unix.IoctlGetInt(fd, unix.TIOCGPGRP) })
+		if group == s.cmd.Process.Pid || strings.HasPrefix(field(fmt.Sprintf("/proc/%d", group), "State"), "T") {
+			return false
+		}
+		return len(name) == 0 || slices.ContainsFunc(marked(idVar+"="+s.id), func(p proc) bool {
+			return strings.HasPrefix(p.args, name[0])
+		})
+	})
+}
+
+// resize changes the size of the terminal.
+func (s *screen) resize(rows, cols uint16) {
+	s.t.Helper()
+	s.control(func(fd int) { unix.IoctlSetWinsize(fd, unix.TIOCSWINSZ, &unix.Winsize{Row: rows, Col: cols}) })
 }
 
 // newShell starts an interactive bash, in which $B stands for b.
@@ -182,9 +211,10 @@ func (s *screen) send(text string) {
 func (s *screen) run(line string) string {
 	s.t.Helper()
 	s.send(line + "; echo done:$?\r")
-	shown := s.expect(`^done:\d+\r\n\$ `)
+	shown := s.expect(`^done:\d+\r\n(?s:.*?)\$ $`)
 	_, shown, _ = strings.Cut(shown, "\r\n") // the echo of what was typed
-	return strings.TrimSuffix(shown, "$ ")
+	shown, _, _ = strings.Cut(shown, "done:")
+	return shown
 }
 
 // type_ types a line to the shell and does not wait.

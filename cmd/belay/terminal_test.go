@@ -76,8 +76,10 @@ func TestTerminal_VimSuspended(t *testing.T) {
 				t.Fatalf("the shell says %q", got)
 			}
 			s.send("fg\r")
-			s.expect(`text`)
+			s.inFront()
+			eventually(t, "vim has the terminal back in raw mode", s.raw)
 			s.send("ix" + escape)
+			s.expect("x")
 		}
 		s.send(":wq\r")
 		s.expect(`written`)
@@ -248,7 +250,7 @@ func TestTerminal_Suspend(t *testing.T) {
 				t.Fatalf("jobs: %q", got)
 			}
 			s.send("fg\r")
-			s.expect(`read x`)
+			s.inFront()
 		}
 		s.send("hello\r")
 		s.expect(`got hello`)
@@ -263,8 +265,7 @@ func TestTerminal_Background(t *testing.T) {
 	everyWay(t, func(t *testing.T, b string) {
 		s := newShell(t, b)
 		s.send("$B sleep 300\r")
-		s.expect(`sleep 300\r\n`)
-		time.Sleep(300 * time.Millisecond) // there is nothing to see
+		s.inFront("sleep")
 		s.send(ctrlZ)
 		s.expect(`Stopped`)
 		s.prompt()
@@ -279,7 +280,7 @@ func TestTerminal_Background(t *testing.T) {
 			t.Fatal("a background reader is not stopped")
 		}
 		s.send("fg\r")
-		s.expect(`cat`)
+		s.inFront()
 		s.send("line\r")
 		s.expect(`line\r\nline\r\n`)
 		s.send(ctrlD)
@@ -297,13 +298,13 @@ func TestTerminal_Loop(t *testing.T) {
 		s := newShell(t, b)
 		s.send("for i in 1 2 3; do echo rou''nd $i; $B sleep 20; done\r")
 		s.expect(`round 1\r\n`)
-		time.Sleep(300 * time.Millisecond)
+		s.inFront("sleep")
 		s.send(ctrlC)
 		s.prompt()
 		s.run("true")
 		s.send("bash -c 'for i in 1 2 3; do echo rou''nd $i; " + b + " sleep 20; done'\r")
 		s.expect(`round 1\r\n`)
-		time.Sleep(300 * time.Millisecond)
+		s.inFront("sleep")
 		s.send(ctrlC)
 		s.prompt()
 		s.run("true")
@@ -445,7 +446,7 @@ func TestTerminal_SuspendedTimeDoesNotCount(t *testing.T) {
 	s.prompt()
 	time.Sleep(5 * time.Second)
 	s.send("fg\r")
-	s.expect(`read x`)
+	s.inFront()
 	s.send("hello\r")
 	s.expect(`got hello\r\n`)
 	s.prompt()

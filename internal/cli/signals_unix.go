@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -44,14 +45,20 @@ func (s signals) pass(inv *belay.Invocation) {
 			inv.Signal(sig)
 		case inv.Over():
 			os.Exit(128 + int(sig))
+		case sig == syscall.SIGINT && supervise.SharesTerminal():
+			// The command has got it too, from the terminal; an editor or a pager takes it for a key.
+			inv.Interrupt(interrupt(sig))
 		case asked:
 			inv.Kill()
 		default:
 			asked = true
-			inv.Cancel(&belay.Interrupt{Signal: int(sig), Name: unix.SignalName(sig),
-				Already: sig == syscall.SIGINT && supervise.SharesTerminal()})
+			inv.Cancel(interrupt(sig))
 		}
 	}
+}
+
+func interrupt(sig syscall.Signal) error {
+	return &belay.Interrupt{Signal: int(sig), Name: unix.SignalName(sig)}
 }
 
 // endAsShellExpects ends us by SIGINT itself where a shell above us decides by that whether Ctrl-C was meant for its
@@ -63,4 +70,5 @@ func endAsShellExpects(code int) {
 	}
 	signal.Reset(syscall.SIGINT)
 	syscall.Kill(os.Getpid(), syscall.SIGINT)
+	time.Sleep(time.Second) // it comes when the kernel finds the time
 }

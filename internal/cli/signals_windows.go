@@ -29,7 +29,7 @@ func (s signals) pass(inv *belay.Invocation) {
 			inv.Kill()
 		default:
 			asked = true
-			inv.Cancel(&belay.Interrupt{Signal: int(syscall.SIGINT), Name: "Ctrl-C", Already: true})
+			inv.Interrupt(&belay.Interrupt{Signal: int(syscall.SIGINT), Name: "Ctrl-C"}) // the command has got it too
 		}
 	}
 }
