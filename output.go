@@ -124,7 +124,7 @@ func (s *sink) Write(p []byte) (int, error) {
 			return len(p), nil
 		}
 		s.spilled = true
-		if _, err := io.Copy(s.live, s.held.Reader()); err != nil {
+		if err := s.pass(); err != nil {
 			return 0, err
 		}
 	}
@@ -136,7 +136,12 @@ func (s *sink) deliver() error {
 	if s == nil || s.held == nil || s.spilled {
 		return nil
 	}
-	_, err := io.Copy(s.live, s.held.Reader())
+	return s.pass()
+}
+
+// pass writes what was held, in large pieces.
+func (s *sink) pass() error {
+	_, err := io.CopyBuffer(s.live, s.held.Reader(), make([]byte, 256<<10))
 	return err
 }
 
