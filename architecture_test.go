@@ -23,7 +23,7 @@ var arrows = map[string][]string{
 	"":                {"agent", "agent/generic", "journal", "retry", "supervise", "verdict"},
 	"internal/config": {"retry", "verdict"},
 	"internal/term":   {"supervise"},
-	"internal/cli":    {"", "agent/generic", "internal/config", "internal/term", "supervise", "verdict"},
+	"internal/cli":    {"", "agent/generic", "internal/config", "internal/term", "retry", "supervise", "verdict"},
 	"cmd/belay":       {"internal/cli"},
 }
 

@@ -89,7 +89,7 @@ func (f *failure) Unwrap() error { return f.err }
 // New builds the command tree.
 func New() *cobra.Command {
 	root := &cobra.Command{
-		Use:   "belay",
+		Use:   "belay COMMAND",
 		Short: "Make calls to command-line tools dependable",
 		Example: `  belay run --max-retries 3 -- curl -sSf https://example.com
   belay run --timeout 10m -- make deploy
@@ -106,6 +106,7 @@ func New() *cobra.Command {
 				fmt.Sprintf("to run it: belay run -- %s", args[0]))
 		},
 	}
+	root.DisableFlagsInUseLine = true
 	root.SetVersionTemplate("belay {{.Version}}\n")
 	root.SetHelpFunc(help)
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {

@@ -11,7 +11,6 @@ import (
 	"strings"
 
 	"github.com/belay-run/belay"
-	"github.com/belay-run/belay/internal/config"
 )
 
 // maxShown is how much of the result the text form shows.
@@ -108,22 +107,4 @@ func (f *resultFile) write(r *belay.Result) (err error) {
 		return err
 	}
 	return os.Rename(tmp.Name(), f.path)
-}
-
-// dryRun says what would be done.
-func dryRun(w io.Writer, s *config.Settings, r *belay.Runner, args []string) error {
-	p := r.Policy
-	fmt.Fprintf(w, "command: %q\nprofile: %s\n", args, r.Profile.Name())
-	if p.MaxRetries > 0 {
-		fmt.Fprintf(w, "retries: %d, first after %v, ×%g up to %v, jitter %v\n", p.MaxRetries,
-			p.Backoff(0), max(p.Factor, 1), p.Backoff(1<<20), p.Jitter)
-	} else {
-		fmt.Fprintln(w, "retries: none")
-	}
-	for _, name := range []string{"timeout", "total-timeout", "stall-timeout", "max-wait"} {
-		if from := s.From(name); from != "" {
-			fmt.Fprintf(w, "%s: set by %s\n", name, from)
-		}
-	}
-	return nil
 }

@@ -4,12 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 
 	"github.com/pelletier/go-toml/v2"
-	"github.com/pelletier/go-toml/v2/unstable"
 
 	"github.com/belay-run/belay/verdict"
 )
@@ -171,106 +169,4 @@ func (f *file) addRules(data []byte) error {
 	}
 	f.rules = doc.Rule
 	return nil
-}
-
-// lineNumbers maps each dotted key of a document to its line. The document is known to be well-formed.
-func lineNumbers(data []byte) map[string]int {
-	lines := map[string]int{}
-	var p unstable.Parser
-	p.Reset(data)
-	var prefix []string
-	for p.NextExpression() {
-		e := p.Expression()
-		var key []string
-		line := 0
-		for it := e.Key(); it.Next(); {
-			n := it.Node()
-			key = append(key, string(n.Data))
-			if line == 0 {
-				line = p.Shape(n.Raw).Start.Line
-			}
-		}
-		full := key
-		if e.Kind == unstable.KeyValue {
-			full = append(append([]string(nil), prefix...), key...)
-		} else {
-			prefix = key
-		}
-		for i := range full {
-			if k := strings.Join(full[:i+1], "."); lines[k] == 0 {
-				lines[k] = line
-			}
-		}
-	}
-	return lines
-}
-
-// suggestion names the setting that was probably meant.
-func suggestion(key string) string {
-	name := strings.ReplaceAll(key, "_", "-")
-	best, distance := "", 4
-	for i := range Table {
-		if d := edits(name, Table[i].Name); d < distance {
-			best, distance = Table[i].Key(), d
-		}
-	}
-	if best == "" {
-		return ""
-	}
-	return fmt.Sprintf("; did you mean %s?", best)
-}
-
-// edits is the number of single-character edits between two words.
-func edits(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := 1; i <= len(a); i++ {
-		diagonal := row[0]
-		row[0] = i
-		for j := 1; j <= len(b); j++ {
-			cost := diagonal
-			if a[i-1] != b[j-1] {
-				cost++
-			}
-			diagonal = row[j]
-			row[j] = min(cost, row[j]+1, row[j-1]+1)
-		}
-	}
-	return row[len(b)]
-}
-
-// UserFile is where the user's own configuration is.
-func UserFile() string {
-	if dir := os.Getenv("XDG_CONFIG_HOME"); filepath.IsAbs(dir) {
-		return filepath.Join(dir, "belay", "config.toml")
-	}
-	home, err := os.UserHomeDir()
-	if err != nil {
-		return ""
-	}
-	return filepath.Join(home, ".config", "belay", "config.toml")
-}
-
-// ProjectFile is the name of a project's configuration; the nearest upward counts.
-const ProjectFile = ".belay.toml"
-
-// findProject returns the nearest project file from dir upward; empty if there is none.
-func findProject(dir string) string {
-	dir, err := filepath.Abs(dir)
-	if err != nil {
-		return ""
-	}
-	for {
-		path := filepath.Join(dir, ProjectFile)
-		if _, err := os.Lstat(path); err == nil {
-			return path
-		}
-		parent := filepath.Dir(dir)
-		if parent == dir {
-			return ""
-		}
-		dir = parent
-	}
 }

@@ -37,6 +37,9 @@ type Settings struct {
 // From says where a setting's value comes from; empty if it was not given anywhere.
 func (s *Settings) From(name string) string { return s.origin[name] }
 
+// Text is a setting's value as it was written.
+func (s *Settings) Text(name string) string { return s.raw[name] }
+
 // Scope says which layers may hold a setting.
 type Scope int
 

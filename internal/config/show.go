@@ -17,7 +17,7 @@ func Show(profile string) ([]Shown, error) {
 	for i := range Table {
 		t := &Table[i]
 		if from := s.From(t.Name); from != "" {
-			list = append(list, Shown{t.Name, s.raw[t.Name], from})
+			list = append(list, Shown{t.Name, s.Text(t.Name), from})
 		}
 	}
 	return list, nil

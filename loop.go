@@ -1,0 +1,173 @@
+package belay
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/belay-run/belay/retry"
+	"github.com/belay-run/belay/supervise"
+	"github.com/belay-run/belay/verdict"
+)
+
+// mayRepeat says that there may be more than one attempt.
+func (inv *Invocation) mayRepeat() bool { return inv.policy.MaxRetries > 0 }
+
+// managed says that more was asked for than to run the command: then what it leaves behind is our business.
+func (inv *Invocation) managed() bool {
+	return inv.mayRepeat() || inv.policy.Timeout > 0 || inv.policy.TotalTimeout > 0 || inv.runner.Stall > 0
+}
+
+// Run runs the invocation on the calling goroutine: attempts, verdicts, waits, until something is final. It is called
+// once; [Runner.Start] does so itself.
+func (inv *Invocation) Run() {
+	defer close(inv.done)
+	defer inv.cancel(nil)
+	inv.openState()
+	defer inv.closeRecord()
+	if deadline, ok := inv.series.Deadline(); ok {
+		ctx, stop := context.WithDeadlineCause(inv.ctx, deadline, retry.ErrTotalTimeout)
+		defer stop()
+		inv.ctx = ctx
+	}
+	attemptOne := (*Invocation).attempt
+	if inv.runner.attempt != nil {
+		attemptOne = inv.runner.attempt
+	}
+	var errs []string
+	classes := map[verdict.Class]int{}
+	for n := 1; ; n++ {
+		a := attemptOne(inv, n)
+		wait, stop := inv.next(a, classes)
+		inv.journal(n, a, wait, stop)
+		if stop != nil || a.verdict.Class == verdict.OK {
+			inv.finish(n, a, stop, errs)
+			return
+		}
+		classes[a.verdict.Class]++
+		errs = append(errs, a.message)
+		inv.observe(AttemptFailed{Attempt: n, Verdict: a.verdict, Stderr: a.stderr.output()})
+		a.discard()
+		if err := inv.wait(n, a, wait); err != nil {
+			a.verdict = verdict.Verdict{Class: verdict.Interrupted, Rule: "cancelled", Evidence: err.Error()}
+			a.code, a.message = codeOf(err), "interrupted while waiting to retry"
+			inv.finish(n, a, &retry.Error{Cause: err}, errs)
+			return
+		}
+	}
+}
+
+// next asks whether the attempt is to be repeated: after what wait, or why not.
+func (inv *Invocation) next(a attempt, classes map[verdict.Class]int) (time.Duration, *retry.Error) {
+	v := a.verdict
+	if v.Class == verdict.OK {
+		return 0, nil
+	}
+	now := time.Now()
+	if cause := inv.ended(); cause != nil {
+		return 0, &retry.Error{Cause: cause}
+	}
+	advice := retry.Advice{Retry: v.Retryable, After: v.Hint.After, NotBefore: v.Hint.At, Throttled: v.Class.Throttle(), TimedOut: a.timedOut}
+	if limit := v.Class.RetryLimit(); limit > 0 && classes[v.Class] >= limit {
+		advice.Retry = false
+	}
+	wait, err := inv.series.Next(now, &Error{Verdict: v, Message: a.message}, advice)
+	if err == nil && !a.again {
+		err = &retry.Error{Cause: errors.New(a.noRepeat)}
+	}
+	if err != nil {
+		var stop *retry.Error
+		errors.As(err, &stop)
+		return 0, stop
+	}
+	return wait, nil
+}
+
+// wait sleeps until the next attempt, holding nothing.
+func (inv *Invocation) wait(n int, a attempt, d time.Duration) error {
+	until := time.Now().Add(d)
+	w := Waiting{Attempt: n, Retry: n, Verdict: a.verdict, Wait: d, Until: until}
+	if !a.verdict.Class.Throttle() || inv.policy.CountThrottles {
+		w.Of = inv.policy.MaxRetries
+	}
+	inv.observe(w)
+	inv.update(supervise.StateWaiting, n, a.message, until)
+	err := retry.Sleep(inv.ctx, d)
+	inv.observe(WaitOver{})
+	inv.update(supervise.StateRunning, n+1, "", time.Time{})
+	return err
+}
+
+// finish makes the result.
+func (inv *Invocation) finish(n int, a attempt, stop *retry.Error, errs []string) {
+	r := &Result{ID: inv.id, Success: a.verdict.Class == verdict.OK, Verdict: a.verdict, Errors: errs,
+		Attempts: n, Waited: inv.series.Waited(), Profile: inv.profile.Name(),
+		ChildCode: a.code, Left: a.left, OrphansKilled: a.killed}
+	if !a.started {
+		r.Attempts--
+	}
+	if inv.state != nil {
+		r.Log = inv.state.LogPath()
+	}
+	exhausted := isExhausted(a, stop)
+	if !r.Success {
+		r.Err = a.message
+		if exhausted {
+			r.Err = exhaustion(a, stop, n)
+		}
+		r.RetryAt = stop.NotBefore
+		inv.err = &Error{Verdict: r.Verdict, Message: r.Err, Cause: stop.Cause, RetryAt: r.RetryAt}
+	}
+	expired := a.timedOut || a.verdict.Class == verdict.Stalled || stop != nil && errors.Is(stop.Cause, retry.ErrTotalTimeout) && a.expired
+	r.ExitCode = exitCode(r, !inv.profile.Headless(), expired, exhausted)
+	if !exhausted && inv.command.Stdout == nil {
+		r.Output = a.stdout.output()
+	}
+	if err := a.deliver(); err != nil && r.ExitCode == 0 {
+		r.ExitCode = CodeFailed
+		if errors.Is(err, syscall.EPIPE) {
+			r.ExitCode = 128 + int(syscall.SIGPIPE)
+		}
+		r.Success, r.Err = false, fmt.Sprintf("cannot pass the output on: %v", err)
+		inv.err = &Error{Verdict: verdict.Verdict{Class: verdict.Unknown}, Message: r.Err, Cause: err}
+	}
+	r.Duration = time.Since(inv.begun)
+	inv.result = r
+}
+
+// isExhausted says that the attempt was worth repeating and only retries or time were missing.
+func isExhausted(a attempt, stop *retry.Error) bool {
+	var i *Interrupt
+	return stop != nil && a.verdict.Retryable && !errors.Is(stop.Cause, retry.ErrPermanent) && !errors.As(stop.Cause, &i)
+}
+
+// exhaustion says why it was not tried again, for a person. It ends in "retry later", as callers look for that.
+func exhaustion(a attempt, stop *retry.Error, n int) string {
+	var b strings.Builder
+	b.WriteString(a.message)
+	switch {
+	case errors.Is(stop.Cause, retry.ErrMaxWait):
+		b.WriteString("; the next attempt would come too late for --max-wait")
+	case errors.Is(stop.Cause, retry.ErrTotalTimeout):
+		b.WriteString("; the next attempt would come too late for --total-timeout")
+	case errors.Is(stop.Cause, retry.ErrExhausted):
+		fmt.Fprintf(&b, "; gave up after %d attempt%s", n, plural(n))
+	default:
+		fmt.Fprintf(&b, "; %v", stop.Cause)
+	}
+	if !stop.NotBefore.IsZero() {
+		fmt.Fprintf(&b, "; not before %s", stop.NotBefore.Local().Format("15:04:05 MST"))
+	}
+	b.WriteString("; retry later")
+	return b.String()
+}
+
+func plural(n int) string {
+	if n == 1 {
+		return ""
+	}
+	return "s"
+}

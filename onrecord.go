@@ -1,0 +1,91 @@
+package belay
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"time"
+
+	"github.com/belay-run/belay/journal"
+	"github.com/belay-run/belay/retry"
+	"github.com/belay-run/belay/supervise"
+	"github.com/belay-run/belay/verdict"
+)
+
+// openState prepares records and log. Trouble with them is said once and stops nothing.
+func (inv *Invocation) openState() {
+	state, err := OpenState(inv.runner.StateDir)
+	if err != nil {
+		inv.trouble(err)
+		return
+	}
+	inv.state = state
+	if ended, err := state.Records().Reclaim(); err == nil && len(ended) > 0 {
+		inv.observe(Reclaimed{ended})
+	}
+	inv.record, err = state.create(supervise.Record{ID: inv.id, Command: inv.command.name(),
+		Profile: inv.profile.Name(), Started: inv.begun, Attempt: 1})
+	if err != nil {
+		inv.trouble(err)
+	}
+}
+
+func (inv *Invocation) closeRecord() { inv.record.Remove() }
+
+func (inv *Invocation) update(state string, attempt int, reason string, until time.Time) {
+	if inv.record == nil {
+		return
+	}
+	inv.record.State, inv.record.Attempt, inv.record.Reason, inv.record.Until = state, attempt, journal.Redact(reason), until
+	if err := inv.record.Update(); err != nil {
+		inv.trouble(err)
+	}
+}
+
+func (inv *Invocation) trouble(err error) {
+	if !inv.troubled {
+		inv.troubled = true
+		inv.observe(StateTrouble{err})
+	}
+}
+
+// journal puts one attempt on record.
+func (inv *Invocation) journal(n int, a attempt, wait time.Duration, stop *retry.Error) {
+	if inv.state == nil {
+		return
+	}
+	e := journal.Entry{
+		Timestamp: journal.Time{Time: time.Now()}, Invocation: inv.id, Profile: inv.profile.Name(),
+		Command: inv.command.name(), Attempt: n, Status: journal.Success, ExitCode: a.code,
+		ResponseTime: a.exit.Duration.Seconds(), WaitTime: wait.Seconds(),
+		Session: a.verdict.SessionID, Usage: a.verdict.Usage,
+		CPUTime: a.exit.CPU.Seconds(), Left: len(a.left), Killed: a.killed,
+	}
+	if a.exit.Signal != 0 {
+		e.Signal = signalName(a.exit.Signal)
+	}
+	if !a.started {
+		e.Attempt = 0
+	}
+	if inv.command.Prompt != nil {
+		sum := sha256.Sum256([]byte(*inv.command.Prompt))
+		e.PromptHash = hex.EncodeToString(sum[:])
+	}
+	if a.verdict.Class != verdict.OK {
+		e.ErrorType, e.Error, e.Rule = a.verdict.Class, a.message, a.verdict.Rule
+		switch {
+		case stop == nil:
+			e.Status = journal.Retry
+		case isExhausted(a, stop):
+			e.Status = journal.Exhausted
+		default:
+			e.Status = journal.Error
+		}
+		if stop != nil {
+			e.RetryAt.Time = stop.NotBefore
+		}
+	}
+	log := journal.Log{Path: inv.state.LogPath(), OnLarge: func(path string) { inv.observe(LogLarge{path}) }}
+	if err := log.Append(e); err != nil {
+		inv.trouble(err)
+	}
+}
