@@ -7,6 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"strings"
 	"syscall"
 	"time"
 
@@ -168,10 +169,7 @@ func (inv *Invocation) judge(a *attempt) {
 	if a.exit.Signal != 0 {
 		o.Signal = signalName(a.exit.Signal)
 	}
-	last := verdict.LastLines(o.Stderr.Text(), 3, 500)
-	if last == "" {
-		last = verdict.LastLines(o.Stdout.Text(), 3, 500)
-	}
+	last := verdict.LastWords(o)
 	switch a.exit.Reason {
 	case supervise.Deadline:
 		a.timedOut, a.expired = true, true
@@ -216,10 +214,13 @@ func sentence(name string, o verdict.Outcome, code int, v verdict.Verdict) strin
 		how += fmt.Sprintf(" (%s)", v.Class)
 	}
 	if v.Evidence != "" && v.Evidence != fmt.Sprintf("exit %d", o.ExitCode) && v.Evidence != "ended by "+o.Signal {
-		how += ": " + v.Evidence
+		how += ": " + lastLine(v.Evidence)
 	}
 	return how
 }
+
+// lastLine is the last line of a text: programs come to the point at the end.
+func lastLine(text string) string { return text[strings.LastIndexByte(text, '\n')+1:] }
 
 // cleanUp ends what the attempt has left running if it failed, or if that was asked for. A command that nothing
 // more was asked for than to be run keeps what it started, as it would without us.

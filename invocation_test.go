@@ -120,6 +120,15 @@ func TestInvocation_Repeats(t *testing.T) {
 			policy: exact, verdicts: []verdict.Verdict{hinted(verdict.RateLimit, 6*time.Minute)},
 			class: verdict.RateLimit, code: 1, status: []journal.Status{journal.Exhausted},
 		},
+		"a used-up plan is waited for if that fits": {
+			policy: exact, verdicts: []verdict.Verdict{hinted(verdict.UsageLimit, 4*time.Minute), of(verdict.OK)},
+			success: true, class: verdict.OK, gaps: []time.Duration{4 * time.Minute},
+			status: []journal.Status{journal.Retry, journal.Success},
+		},
+		"a used-up plan that says no time is final": {
+			policy: exact, verdicts: []verdict.Verdict{of(verdict.UsageLimit)}, class: verdict.UsageLimit, code: 1,
+			status: []journal.Status{journal.Error},
+		},
 		"a stall is repeated once": {
 			policy: exact, verdicts: []verdict.Verdict{of(verdict.Stalled)}, class: verdict.Stalled, code: CodeTimeout,
 			gaps:   []time.Duration{2 * time.Second},

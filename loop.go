@@ -71,6 +71,9 @@ func (inv *Invocation) next(a attempt, classes map[verdict.Class]int) (time.Dura
 		return 0, &retry.Error{Cause: cause}
 	}
 	advice := retry.Advice{Retry: v.Retryable, After: v.Hint.After, NotBefore: v.Hint.At, Throttled: v.Class.Throttle(), TimedOut: a.timedOut}
+	if v.Class == verdict.UsageLimit && !v.Hint.IsZero() {
+		advice.Retry = true // not worth a back-off, but worth the wait if that fits
+	}
 	if limit := v.Class.RetryLimit(); limit > 0 && classes[v.Class] >= limit {
 		advice.Retry = false
 	}

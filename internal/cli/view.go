@@ -82,8 +82,8 @@ func (v *view) reason(d verdict.Verdict) string {
 	if d.Class != verdict.Unknown {
 		text += fmt.Sprintf(" (%s)", d.Class)
 	}
-	if line, _, _ := strings.Cut(d.Evidence, "\n"); line != "" {
-		text += ": " + line
+	if d.Evidence != "" {
+		text += ": " + d.Evidence[strings.LastIndexByte(d.Evidence, '\n')+1:]
 	}
 	return text
 }
