@@ -20,7 +20,9 @@ import (
 type attempt struct {
 	started bool
 	exit    supervise.Exit
-	code    int // as a shell shows it
+	code    int // its own, as a shell shows it; -1 if it has none
+	// stopCode is the exit code of an invocation that ends because it was told to.
+	stopCode int
 	verdict verdict.Verdict
 	message string // what happened, in one line
 
@@ -38,7 +40,7 @@ type attempt struct {
 func (inv *Invocation) attempt(n int) attempt {
 	var a attempt
 	if cause := context.Cause(inv.ctx); cause != nil {
-		return attempt{code: codeOf(cause), message: fmt.Sprintf("%s was not started: %v", inv.command.name(), cause),
+		return attempt{code: -1, stopCode: codeOf(cause), message: fmt.Sprintf("%s was not started: %v", inv.command.name(), cause),
 			verdict: verdict.Verdict{Class: verdict.Interrupted, Rule: "cancelled", Evidence: cause.Error(), Sent: verdict.SentNo}}
 	}
 	path, err := supervise.Look(inv.command.Args[0], inv.command.Dir)
@@ -93,7 +95,8 @@ func (inv *Invocation) placement() supervise.Placement {
 // sink decides what becomes of one stream: handed over as it is, passed on live, or held.
 func (inv *Invocation) sink(w io.Writer, keep bool) (*sink, io.Writer) {
 	_, isFile := w.(*os.File)
-	if isFile && !inv.mayRepeat() && !inv.profile.Reads() && inv.runner.Stall <= 0 {
+	explain := !keep && (inv.runner.Explain || inv.command.Stdout == nil)
+	if isFile && !inv.mayRepeat() && !inv.profile.Reads() && inv.runner.Stall <= 0 && !explain {
 		return nil, w
 	}
 	s := &sink{capture: verdict.NewCapture(verdict.DefaultHead, verdict.DefaultTail), live: w}
@@ -192,15 +195,17 @@ func (inv *Invocation) judge(a *attempt) {
 			cause = context.Canceled
 		}
 		a.verdict.Evidence = cause.Error()
-		a.code = codeOf(cause)
+		a.stopCode = codeOf(cause)
 		a.message = fmt.Sprintf("%s was stopped: %v", name, cause)
 	default:
 		a.verdict = inv.profile.Judge(o, time.Now())
 		a.message = sentence(name, o, a.code, a.verdict)
 	}
 	a.noRepeat = fmt.Sprintf("%s has read its standard input and cannot be repeated; use --replay-stdin to keep it", name)
-	if a.stdout.isSpilled() || a.stderr.isSpilled() {
-		a.again, a.noRepeat = false, "its output could not be held any longer and was passed on"
+	for _, s := range []*sink{a.stdout, a.stderr} {
+		if why := s.final(); why != "" {
+			a.again, a.noRepeat = false, why
+		}
 	}
 }
 

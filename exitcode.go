@@ -15,10 +15,13 @@ const (
 )
 
 // exitCode chooses the code to end with. A generic command's own code always stays, where it has one.
-func exitCode(r *Result, generic, expired, exhausted bool) int {
+// stopCode is the code of an invocation that was told to stop, else 0.
+func exitCode(r *Result, stopCode int, generic, expired, exhausted bool) int {
 	switch v := r.Verdict; {
 	case r.Success:
 		return 0
+	case stopCode != 0:
+		return stopCode
 	case v.Class == verdict.ToolMissing, v.Class == verdict.Interrupted:
 		return r.ChildCode
 	case expired:

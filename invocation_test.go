@@ -33,7 +33,7 @@ func script(took time.Duration, verdicts ...verdict.Verdict) (func(*Invocation, 
 		case <-time.After(took):
 		case <-inv.ctx.Done():
 			a.verdict = verdict.Verdict{Class: verdict.Interrupted}
-			a.code = codeOf(context.Cause(inv.ctx))
+			a.stopCode = codeOf(context.Cause(inv.ctx))
 		}
 		return a
 	}, &starts

@@ -53,7 +53,7 @@ func (inv *Invocation) Run() {
 		a.discard()
 		if err := inv.wait(n, a, wait); err != nil {
 			a.verdict = verdict.Verdict{Class: verdict.Interrupted, Rule: "cancelled", Evidence: err.Error()}
-			a.code, a.message = codeOf(err), "interrupted while waiting to retry"
+			a.stopCode, a.message = codeOf(err), "interrupted while waiting to retry"
 			inv.finish(n, a, &retry.Error{Cause: err}, errs)
 			return
 		}
@@ -125,7 +125,7 @@ func (inv *Invocation) finish(n int, a attempt, stop *retry.Error, errs []string
 		inv.err = &Error{Verdict: r.Verdict, Message: r.Err, Cause: stop.Cause, RetryAt: r.RetryAt}
 	}
 	expired := a.timedOut || a.verdict.Class == verdict.Stalled || stop != nil && errors.Is(stop.Cause, retry.ErrTotalTimeout) && a.expired
-	r.ExitCode = exitCode(r, !inv.profile.Headless(), expired, exhausted)
+	r.ExitCode = exitCode(r, a.stopCode, !inv.profile.Headless(), expired, exhausted)
 	if !exhausted && inv.command.Stdout == nil {
 		r.Output = a.stdout.output()
 	}

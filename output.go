@@ -112,6 +112,8 @@ type sink struct {
 	// spilled says that it could not be held any longer (the disk is full, say) and was passed on: nothing is lost,
 	// but the attempt can no longer be taken back.
 	spilled bool
+	// broken says that nobody takes the output any more.
+	broken bool
 }
 
 // Write implements [io.Writer].
@@ -125,10 +127,13 @@ func (s *sink) Write(p []byte) (int, error) {
 		}
 		s.spilled = true
 		if err := s.pass(); err != nil {
+			s.broken = true
 			return 0, err
 		}
 	}
-	return s.live.Write(p)
+	n, err := s.live.Write(p)
+	s.broken = err != nil
+	return n, err
 }
 
 // deliver passes on what was held.
@@ -161,5 +166,17 @@ func (s *sink) output() *Output {
 	return s.held
 }
 
-func (s *sink) holds() bool     { return s != nil && s.held != nil }
-func (s *sink) isSpilled() bool { return s != nil && s.spilled }
+func (s *sink) holds() bool { return s != nil && s.held != nil }
+
+// final says why the attempt must be the last one, whatever came of it; empty if nothing speaks against another.
+func (s *sink) final() string {
+	switch {
+	case s == nil:
+		return ""
+	case s.broken:
+		return "nobody reads its output any more"
+	case s.spilled:
+		return "its output could not be held any longer and was passed on"
+	}
+	return ""
+}

@@ -92,8 +92,9 @@ func run(given config.Given, args []string) error {
 	runner.Supervisor = supervise.Own()
 	view := &view{screen: term.New(os.Stderr), settings: s, name: filepath.Base(args[0])}
 	runner.Observe = view.observe
+	runner.Explain = s.ResultFile != "" && !supervise.IsTerminal(os.Stderr)
 
-	signals := catchSignals()
+	signals := catchSignals(s.Any())
 	inv, err := runner.Prepare(context.Background(), *command)
 	if err != nil {
 		return err
@@ -106,6 +107,7 @@ func run(given config.Given, args []string) error {
 	if s.ExitCodeOut == "child" && result.ChildCode >= 0 {
 		code = result.ChildCode
 	}
+	result.ExitCode = code
 	if err := writeResult(os.Stdout, s.OutputFormat, result); err != nil && code == 0 {
 		code = belay.CodeFailed
 	}

@@ -21,10 +21,14 @@ var forwarded = []os.Signal{syscall.SIGQUIT, syscall.SIGUSR1, syscall.SIGUSR2}
 // signals is what others send to us. It is caught until we end: to give it up again would cost as much as to begin.
 type signals chan os.Signal
 
-// catchSignals begins to catch what others send to us.
-func catchSignals() signals {
+// catchSignals begins to catch what others send to us. pipes says that output may flow through us: then a broken pipe is
+// an error to handle and must not be our end. (It is caught, not ignored: that would be inherited.)
+func catchSignals(pipes bool) signals {
 	s := make(signals, 16)
 	signal.Notify(s, forwarded...)
+	if pipes {
+		signal.Notify(s, syscall.SIGPIPE)
+	}
 	for _, sig := range []os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP} {
 		// Under nohup, or in the background of a script, it is to be ignored; the command inherits that.
 		if !signal.Ignored(sig) {
@@ -41,6 +45,7 @@ func (s signals) pass(inv *belay.Invocation) {
 	for got := range s {
 		sig := got.(syscall.Signal)
 		switch {
+		case sig == syscall.SIGPIPE:
 		case sig != syscall.SIGINT && sig != syscall.SIGTERM && sig != syscall.SIGHUP:
 			inv.Signal(sig)
 		case inv.Over():

@@ -12,7 +12,7 @@ import (
 type signals chan os.Signal
 
 // catchSignals begins to catch it.
-func catchSignals() signals {
+func catchSignals(bool) signals {
 	s := make(signals, 4)
 	signal.Notify(s, os.Interrupt, syscall.SIGTERM)
 	return s

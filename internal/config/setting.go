@@ -37,6 +37,9 @@ type Settings struct {
 // From says where a setting's value comes from; empty if it was not given anywhere.
 func (s *Settings) From(name string) string { return s.origin[name] }
 
+// Any reports whether anything was given anywhere.
+func (s *Settings) Any() bool { return len(s.origin) > 0 }
+
 // Text is a setting's value as it was written.
 func (s *Settings) Text(name string) string { return s.raw[name] }
 
