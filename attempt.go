@@ -95,19 +95,23 @@ func (inv *Invocation) placement() supervise.Placement {
 // sink decides what becomes of one stream: handed over as it is, passed on live, or held.
 func (inv *Invocation) sink(w io.Writer, keep bool) (*sink, io.Writer) {
 	_, isFile := w.(*os.File)
-	explain := !keep && (inv.runner.Explain || inv.command.Stdout == nil)
-	if isFile && !inv.mayRepeat() && !inv.profile.Reads() && inv.runner.Stall <= 0 && !explain {
+	reported := inv.runner.Keep || inv.command.Stdout == nil
+	if isFile && !inv.mayRepeat() && !inv.profile.Reads() && inv.runner.Stall <= 0 && !reported {
 		return nil, w
 	}
 	s := &sink{capture: verdict.NewCapture(verdict.DefaultHead, verdict.DefaultTail), live: w}
 	if w == nil {
 		s.live = io.Discard
 	}
-	if inv.mayRepeat() && !inv.runner.Stream || w == nil && keep {
-		s.held = &Output{}
-		if inv.state != nil {
-			s.held.dir = inv.state.Dir
-		}
+	out := &Output{}
+	if inv.state != nil {
+		out.dir = inv.state.Dir
+	}
+	switch {
+	case inv.mayRepeat() && !inv.runner.Stream, w == nil && keep:
+		s.held = out
+	case inv.runner.Keep && keep:
+		s.kept = out
 	}
 	return s, s
 }

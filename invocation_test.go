@@ -145,7 +145,7 @@ func TestInvocation_Repeats(t *testing.T) {
 		},
 		"nothing is repeated unless asked": {
 			verdicts: []verdict.Verdict{of(verdict.Network)}, class: verdict.Network, code: 1,
-			status: []journal.Status{journal.Exhausted},
+			status: []journal.Status{journal.Error},
 		},
 	}
 	for name, tt := range tests {

@@ -115,7 +115,7 @@ func (inv *Invocation) finish(n int, a attempt, stop *retry.Error, errs []string
 	if inv.state != nil {
 		r.Log = inv.state.LogPath()
 	}
-	exhausted := isExhausted(a, stop)
+	exhausted := inv.exhausted(a, stop)
 	if !r.Success {
 		r.Err = a.message
 		if exhausted {
@@ -126,8 +126,8 @@ func (inv *Invocation) finish(n int, a attempt, stop *retry.Error, errs []string
 	}
 	expired := a.timedOut || a.verdict.Class == verdict.Stalled || stop != nil && errors.Is(stop.Cause, retry.ErrTotalTimeout) && a.expired
 	r.ExitCode = exitCode(r, a.stopCode, !inv.profile.Headless(), expired, exhausted)
-	if !exhausted && inv.command.Stdout == nil {
-		r.Output = a.stdout.output()
+	if r.Output = a.stdout.output(); exhausted {
+		r.Output = nil
 	}
 	if err := a.deliver(); err != nil && r.ExitCode == 0 {
 		r.ExitCode = CodeFailed
@@ -141,10 +141,11 @@ func (inv *Invocation) finish(n int, a attempt, stop *retry.Error, errs []string
 	inv.result = r
 }
 
-// isExhausted says that the attempt was worth repeating and only retries or time were missing.
-func isExhausted(a attempt, stop *retry.Error) bool {
+// exhausted says that the attempt would have been repeated and only retries or time were missing.
+func (inv *Invocation) exhausted(a attempt, stop *retry.Error) bool {
 	var i *Interrupt
-	return stop != nil && a.verdict.Retryable && !errors.Is(stop.Cause, retry.ErrPermanent) && !errors.As(stop.Cause, &i)
+	return stop != nil && a.verdict.Retryable && inv.mayRepeat() &&
+		!errors.Is(stop.Cause, retry.ErrPermanent) && !errors.As(stop.Cause, &i)
 }
 
 // exhaustion says why it was not tried again, for a person. It ends in "retry later", as callers look for that.

@@ -75,7 +75,7 @@ func (inv *Invocation) journal(n int, a attempt, wait time.Duration, stop *retry
 		switch {
 		case stop == nil:
 			e.Status = journal.Retry
-		case isExhausted(a, stop):
+		case inv.exhausted(a, stop):
 			e.Status = journal.Exhausted
 		default:
 			e.Status = journal.Error

@@ -106,7 +106,8 @@ func (o *Output) Close() error {
 // sink takes one stream of an attempt: what the verdict reads is always kept, the rest is held or passed on live.
 type sink struct {
 	capture *verdict.Capture
-	held    *Output
+	held    *Output // what is not passed on yet
+	kept    *Output // a copy of what is
 	live    io.Writer
 
 	// spilled says that it could not be held any longer (the disk is full, say) and was passed on: nothing is lost,
@@ -130,6 +131,9 @@ func (s *sink) Write(p []byte) (int, error) {
 			s.broken = true
 			return 0, err
 		}
+	}
+	if s.kept != nil {
+		s.kept.Write(p) // what cannot be kept is still passed on
 	}
 	n, err := s.live.Write(p)
 	s.broken = err != nil
@@ -158,12 +162,15 @@ func (s *sink) excerpt() verdict.Excerpt {
 	return s.capture.Excerpt()
 }
 
-// output is what was held; nil if nothing was.
+// output is what was held or kept; nil if nothing was.
 func (s *sink) output() *Output {
-	if s == nil {
+	switch {
+	case s == nil:
 		return nil
+	case s.held != nil:
+		return s.held
 	}
-	return s.held
+	return s.kept
 }
 
 func (s *sink) holds() bool { return s != nil && s.held != nil }

@@ -106,7 +106,12 @@ func (r *Result) WriteJSON(w io.Writer) error {
 	if _, err := w.Write(before); err != nil {
 		return err
 	}
-	if err := writeString(w, r.Output.Reader()); err != nil {
+	if r.Output == nil && r.Success {
+		_, err = io.WriteString(w, "null") // passed through, and not seen
+	} else {
+		err = writeString(w, r.Output.Reader())
+	}
+	if err != nil {
 		return err
 	}
 	_, err = w.Write(append(after, '\n'))

@@ -30,9 +30,9 @@ type Runner struct {
 	// command that may be repeated is held until it is known to count.
 	Stream bool
 
-	// Explain reads what the command prints on stderr, so that the result can say why it failed; it is passed on live.
-	// Commands that may be repeated, or whose output is kept in the result, are read in any case.
-	Explain bool
+	// Keep also keeps in the result what is passed on live: the output, and of the standard error what says why it
+	// failed. The command then writes to pipes instead of the caller's files.
+	Keep bool
 
 	// ReplayStdin keeps the standard input for further attempts. Otherwise an attempt that has read any of it is
 	// the last one.

@@ -76,6 +76,9 @@ func openResultFile(path string) (*resultFile, error) {
 	if path == "" {
 		return nil, nil
 	}
+	if target, err := filepath.EvalSymlinks(path); err == nil {
+		path = target // write through a link, do not replace it
+	}
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
 		return nil, usage(fmt.Errorf("--result-file: %s is a directory", path), "")
 	}

@@ -92,7 +92,8 @@ func run(given config.Given, args []string) error {
 	runner.Supervisor = supervise.Own()
 	view := &view{screen: term.New(os.Stderr), settings: s, name: filepath.Base(args[0])}
 	runner.Observe = view.observe
-	runner.Explain = s.ResultFile != "" && !supervise.IsTerminal(os.Stderr)
+	// A result file is to hold the output too; but a command on a terminal keeps its terminal.
+	runner.Keep = s.ResultFile != "" && !supervise.IsTerminal(os.Stdout) && !supervise.IsTerminal(os.Stderr)
 
 	signals := catchSignals(s.Any())
 	inv, err := runner.Prepare(context.Background(), *command)

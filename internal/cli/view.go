@@ -101,7 +101,7 @@ func (v *view) done(r *belay.Result) {
 		}
 	case r.Attempts > 0 && r.ExitCode == r.ChildCode && len(r.Errors) == 0 && !v.settings.Asked():
 		// The command has said it itself.
-	case r.Verdict.Class == verdict.Interrupted:
+	case r.Verdict.Class == verdict.Interrupted, r.ExitCode == brokenPipe:
 		v.verbosely("%s", r.Err)
 	default:
 		v.screen.Line("%s", r.Err)
@@ -112,6 +112,9 @@ func (v *view) done(r *belay.Result) {
 		}
 	}
 }
+
+// brokenPipe is how a command ends whose reader has left; head does that all day long.
+const brokenPipe = 128 + 13
 
 func (v *view) begin(stop func()) {
 	v.end()
