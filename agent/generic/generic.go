@@ -99,6 +99,9 @@ func (p *Profile) Judge(o verdict.Outcome, now time.Time) verdict.Verdict {
 	}
 	if v.Retryable {
 		v.Hint = verdict.HintOf(o, now)
+		if kind, ok := kinds().Judge(o, now); ok && o.Signal == "" {
+			v.Class, v.Evidence = kind.Class, kind.Evidence
+		}
 	}
 	return v
 }
