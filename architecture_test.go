@@ -17,13 +17,15 @@ var arrows = map[string][]string{
 	"verdict":         {},
 	"retry":           {},
 	"supervise":       {},
+	"breaker":         {},
+	"gate":            {"breaker"},
 	"journal":         {"verdict"},
 	"agent":           {"verdict"},
 	"agent/generic":   {"verdict"},
-	"":                {"agent", "agent/generic", "journal", "retry", "supervise", "verdict"},
+	"":                {"agent", "agent/generic", "gate", "journal", "retry", "supervise", "verdict"},
 	"internal/config": {"retry", "verdict"},
 	"internal/term":   {"supervise"},
-	"internal/cli":    {"", "agent/generic", "internal/config", "internal/term", "retry", "supervise", "verdict"},
+	"internal/cli":    {"", "agent/generic", "breaker", "gate", "internal/config", "internal/term", "retry", "supervise", "verdict"},
 	"cmd/belay":       {"internal/cli"},
 }
 

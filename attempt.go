@@ -23,8 +23,8 @@ type attempt struct {
 	code    int // its own, as a shell shows it; -1 if it has none
 	// stopCode is the exit code of an invocation that ends because it was told to.
 	stopCode int
-	verdict verdict.Verdict
-	message string // what happened, in one line
+	verdict  verdict.Verdict
+	message  string // what happened, in one line
 
 	timedOut bool   // its own hard deadline passed
 	expired  bool   // it was stopped by a limit of ours
@@ -34,14 +34,24 @@ type attempt struct {
 	left           []supervise.Proc
 	killed         int
 	stdout, stderr *sink
+	refusedAt      time.Time // when a gate that refused it opens
 }
 
-// attempt starts the command once and waits for it.
+// attempt starts the command once, when the gate lets it, and waits for it.
 func (inv *Invocation) attempt(n int) attempt {
+	ad, refusal := inv.admit(n)
+	if refusal != nil {
+		return *refusal
+	}
+	a := inv.try(n, ad)
+	ad.report(&a)
+	return a
+}
+
+func (inv *Invocation) try(n int, ad admission) attempt {
 	var a attempt
 	if cause := context.Cause(inv.ctx); cause != nil {
-		return attempt{code: -1, stopCode: codeOf(cause), message: fmt.Sprintf("%s was not started: %v", inv.command.name(), cause),
-			verdict: verdict.Verdict{Class: verdict.Interrupted, Rule: "cancelled", Evidence: cause.Error(), Sent: verdict.SentNo}}
+		return inv.stoppedEarly(cause)
 	}
 	path, err := supervise.Look(inv.command.Args[0], inv.command.Dir)
 	if err != nil {
@@ -52,8 +62,8 @@ func (inv *Invocation) attempt(n int) attempt {
 		return refused(err)
 	}
 	var stdout, stderr io.Writer
-	a.stdout, stdout = inv.sink(inv.command.Stdout, true)
-	a.stderr, stderr = inv.sink(inv.command.Stderr, false)
+	a.stdout, stdout = inv.sink(inv.command.Stdout, true, ad)
+	a.stderr, stderr = inv.sink(inv.command.Stderr, false, ad)
 	var process *supervise.Process
 	heed := func() {}
 	exit, err := inv.runner.supervisor().Run(supervise.Spec{
@@ -93,15 +103,20 @@ func (inv *Invocation) placement() supervise.Placement {
 }
 
 // sink decides what becomes of one stream: handed over as it is, passed on live, or held.
-func (inv *Invocation) sink(w io.Writer, keep bool) (*sink, io.Writer) {
+func (inv *Invocation) sink(w io.Writer, keep bool, ad admission) (*sink, io.Writer) {
 	_, isFile := w.(*os.File)
 	reported := inv.runner.Keep || inv.command.Stdout == nil
-	if isFile && !inv.mayRepeat() && !inv.profile.Reads() && inv.runner.Stall <= 0 && !reported {
+	// Others wait for the first answer, which of a generic command is the first thing it prints.
+	leased := keep && ad.pass != nil && ad.pass.Leased()
+	if isFile && !inv.mayRepeat() && !inv.profile.Reads() && inv.runner.Stall <= 0 && !reported && !leased {
 		return nil, w
 	}
 	s := &sink{capture: verdict.NewCapture(verdict.DefaultHead, verdict.DefaultTail), live: w}
 	if w == nil {
 		s.live = io.Discard
+	}
+	if leased {
+		s.first = ad.pass.Answered
 	}
 	out := &Output{}
 	if inv.state != nil {

@@ -3,6 +3,7 @@ package belay
 import (
 	"time"
 
+	"github.com/belay-run/belay/gate"
 	"github.com/belay-run/belay/supervise"
 	"github.com/belay-run/belay/verdict"
 )
@@ -33,6 +34,18 @@ type Waiting struct {
 	Verdict verdict.Verdict
 	Wait    time.Duration
 	Until   time.Time
+}
+
+// AtGate says that the gate does not let it start yet.
+type AtGate struct {
+	Key     string
+	Refusal gate.Refusal
+}
+
+// ScopeBusy says that another run has the scope.
+type ScopeBusy struct {
+	Key     string
+	Holders []string // ids of runs
 }
 
 // WaitOver says that a wait has ended.

@@ -32,7 +32,7 @@ func exitCode(r *Result, stopCode int, generic, expired, exhausted bool) int {
 		return r.ChildCode
 	case v.Class == verdict.Auth, v.Class == verdict.Billing:
 		return CodePersonMustAct
-	case exhausted, v.Class.Throttle(), v.Class == verdict.BreakerOpen:
+	case exhausted, v.Class.Throttle(), v.Class == verdict.BreakerOpen, v.Class == verdict.SessionBusy:
 		return CodeTryLater
 	case r.ChildCode > 0:
 		return r.ChildCode

@@ -62,18 +62,14 @@ type rewound struct {
 	replay bool
 }
 
-func (r *rewound) open() (*os.File, error) { return r.file, nil }
+func (r *rewound) open() (*os.File, error) {
+	_, err := r.file.Seek(r.from, io.SeekStart)
+	return r.file, err
+}
 
 func (r *rewound) close() bool {
 	at, err := r.file.Seek(0, io.SeekCurrent)
-	if err != nil || at == r.from {
-		return err == nil
-	}
-	if !r.replay {
-		return false
-	}
-	_, err = r.file.Seek(r.from, io.SeekStart)
-	return err == nil
+	return err == nil && (at == r.from || r.replay)
 }
 
 // maxUnread is more than any pipe holds: an attempt that got more has read some of it.

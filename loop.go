@@ -33,6 +33,12 @@ func (inv *Invocation) Run() {
 		defer stop()
 		inv.ctx = ctx
 	}
+	slot, busy := inv.enterScope()
+	defer slot.Free()
+	if busy != nil {
+		inv.refuse(1, *busy, nil)
+		return
+	}
 	attemptOne := (*Invocation).attempt
 	if inv.runner.attempt != nil {
 		attemptOne = inv.runner.attempt
@@ -41,6 +47,10 @@ func (inv *Invocation) Run() {
 	classes := map[verdict.Class]int{}
 	for n := 1; ; n++ {
 		a := attemptOne(inv, n)
+		if a.verdict.Rule == "gate" {
+			inv.refuse(n, a, errs)
+			return
+		}
 		wait, stop := inv.next(a, classes)
 		inv.journal(n, a, wait, stop)
 		if stop != nil || a.verdict.Class == verdict.OK {
@@ -58,6 +68,16 @@ func (inv *Invocation) Run() {
 			return
 		}
 	}
+}
+
+// refuse ends an invocation that was not let in: at a gate, or into its scope.
+func (inv *Invocation) refuse(n int, a attempt, errs []string) {
+	stop := &retry.Error{Cause: retry.ErrMaxWait, NotBefore: a.refusedAt}
+	if cause := inv.ended(); cause != nil {
+		stop.Cause = cause
+	}
+	inv.journal(n, a, 0, stop)
+	inv.finish(n, a, stop, errs)
 }
 
 // next asks whether the attempt is to be repeated: after what wait, or why not.

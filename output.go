@@ -109,6 +109,7 @@ type sink struct {
 	held    *Output // what is not passed on yet
 	kept    *Output // a copy of what is
 	live    io.Writer
+	first   func() // called at the first byte, if not nil
 
 	// spilled says that it could not be held any longer (the disk is full, say) and was passed on: nothing is lost,
 	// but the attempt can no longer be taken back.
@@ -119,6 +120,10 @@ type sink struct {
 
 // Write implements [io.Writer].
 func (s *sink) Write(p []byte) (int, error) {
+	if s.first != nil {
+		s.first()
+		s.first = nil
+	}
 	if s.capture != nil {
 		s.capture.Write(p)
 	}

@@ -38,6 +38,17 @@ type Runner struct {
 	// the last one.
 	ReplayStdin bool
 
+	// Gate is what is shared with all processes that name the same key.
+	Gate Gate
+
+	// Scope, if not empty, lets only one run of that key live at a time, over all processes; OnBusy says what to do
+	// when it is taken.
+	Scope  string
+	OnBusy OnBusy
+
+	// NoWait fails where a wait at a gate would be needed. (Waits between attempts are the policy's.)
+	NoWait bool
+
 	// Reap also ends what a successful command has left running in the background.
 	Reap bool
 

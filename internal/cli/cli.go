@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"runtime/debug"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -18,7 +19,13 @@ var Version = "0.1.0-dev"
 
 // Main runs belay with the given arguments and returns its exit code. It owns the process: it may install signal
 // handlers and become the reaper of all its descendants.
-func Main(args []string) int {
+func Main(args []string) (code int) {
+	defer func() {
+		if r := recover(); r != nil {
+			fmt.Fprintf(os.Stderr, "belay: internal error: %v; please report it with what follows\n%s", r, debug.Stack())
+			code = belay.CodeFailed
+		}
+	}()
 	err := execute(args)
 	var coded *exitError
 	switch {
@@ -112,6 +119,6 @@ func New() *cobra.Command {
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return usage(err, "see: "+cmd.CommandPath()+" --help")
 	})
-	root.AddCommand(newRun(run), newExplain(), newPs(), newCancel(), newConfig())
+	root.AddCommand(newRun(run), newExplain(), newPs(), newCancel(), newGates(), newConfig())
 	return root
 }

@@ -12,6 +12,8 @@ import (
 
 	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/agent/generic"
+	"github.com/belay-run/belay/breaker"
+	"github.com/belay-run/belay/gate"
 	"github.com/belay-run/belay/internal/config"
 	"github.com/belay-run/belay/internal/term"
 	"github.com/belay-run/belay/retry"
@@ -133,8 +135,21 @@ func newRunner(s *config.Settings, rules []verdict.Rule) (*belay.Runner, error) 
 	if err != nil {
 		return nil, err
 	}
-	return &belay.Runner{Profile: p, Policy: s.Policy(), Stall: s.StallTimeout, Stream: s.Stream,
-		ReplayStdin: s.ReplayStdin, Reap: s.Reap}, nil
+	r := &belay.Runner{Profile: p, Policy: s.Policy(), Stall: s.StallTimeout, Stream: s.Stream,
+		ReplayStdin: s.ReplayStdin, Reap: s.Reap, Scope: s.Scope, OnBusy: belay.OnBusy(s.OnBusy),
+		NoWait: s.NoWait || s.From("max-retries") != "" && s.MaxRetries == 0}
+	if s.MaxParallel > 0 && s.Gate == "" {
+		return nil, usage(errors.New("--max-parallel needs a gate to count in"), "add: --gate NAME")
+	}
+	if !s.NoGate {
+		r.Gate = belay.Gate{Key: s.Gate, MaxParallel: s.MaxParallel, Settings: gateSettings(s)}
+	}
+	return r, nil
+}
+
+func gateSettings(s *config.Settings) gate.Settings {
+	return gate.Settings{Breaker: breaker.Settings{Failures: s.BreakerFailures, Successes: s.BreakerSuccesses,
+		Open: s.BreakerOpen, MaxOpen: 10 * s.BreakerOpen}}
 }
 
 // newCommand gives the command its streams.

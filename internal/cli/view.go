@@ -38,6 +38,10 @@ func (v *view) observe(e belay.Event) {
 		}
 	case belay.Waiting:
 		v.wait(e)
+	case belay.AtGate:
+		v.atGate(e)
+	case belay.ScopeBusy:
+		v.say("scope %s is taken by run %s; waiting for it", e.Key, strings.Join(shortIDs(e.Holders), ", "))
 	case belay.WaitOver:
 		v.end()
 	case belay.Stopping:
@@ -74,6 +78,22 @@ func (v *view) wait(e belay.Waiting) {
 	if e.Wait >= 2*time.Second {
 		v.begin(v.screen.Countdown(count, e.Until))
 	}
+}
+
+// atGate says which gate is waited at, why, until when, and what lifts it.
+func (v *view) atGate(e belay.AtGate) {
+	if v.settings.Quiet {
+		return
+	}
+	what := fmt.Sprintf("gate %s: %s", e.Key, gateText(e.Refusal))
+	if e.Refusal.Until.IsZero() {
+		v.begin(func() {})
+		v.screen.Line("%s", what)
+		return
+	}
+	v.screen.Line("%s; waiting until %s (to lift it: belay gates reset %s)", what,
+		e.Refusal.Until.Local().Format("15:04:05 MST"), e.Key)
+	v.begin(v.screen.Countdown("gate "+e.Key, e.Refusal.Until))
 }
 
 // reason says in a few words why an attempt failed.

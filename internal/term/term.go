@@ -71,14 +71,12 @@ func (s *Screen) dim(text string) string {
 }
 
 // Countdown shows how long until a time is left, until stop is called. On a terminal it is one line that redraws
-// itself; elsewhere first is written once, and a line a minute follows.
+// itself; elsewhere it is a line a minute.
 func (s *Screen) Countdown(what string, until time.Time) (stop func()) {
 	every := Beat
 	if s.tty {
 		every = time.Second
 		s.draw(what, until)
-	} else {
-		s.Line("%s", what)
 	}
 	return s.repeat(every, func() {
 		if s.tty {

@@ -51,7 +51,7 @@ func TestScreen_CountdownWithoutATerminal(t *testing.T) {
 		stop()
 	})
 	lines := strings.Split(strings.TrimSpace(out()), "\n")
-	if len(lines) != 4 || !strings.Contains(lines[1], "still waiting: 4m0s left") || strings.ContainsAny(out(), "\r\x1b") {
+	if len(lines) != 3 || !strings.Contains(lines[0], "still waiting: 4m0s left") || strings.ContainsAny(out(), "\r\x1b") {
 		t.Errorf("%q", lines)
 	}
 }

@@ -1,0 +1,281 @@
+package belay
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"path/filepath"
+	"time"
+
+	"github.com/belay-run/belay/gate"
+	"github.com/belay-run/belay/retry"
+	"github.com/belay-run/belay/supervise"
+	"github.com/belay-run/belay/verdict"
+)
+
+// Gate says how a runner takes part in what all processes share.
+type Gate struct {
+	// Key names the limit: all who name the same share it. Empty means no gate.
+	Key      string
+	Settings gate.Settings
+	// MaxParallel is how many attempts may be under way at the same time; 0 means no bound.
+	MaxParallel int
+}
+
+// OnBusy says what to do when a scope is taken.
+type OnBusy string
+
+const (
+	BusyWait    OnBusy = "wait"    // within the longest wait; the default
+	BusyReplace OnBusy = "replace" // end the run that has it
+	BusyFail    OnBusy = "fail"
+)
+
+// Gates is the store of the gates of a state directory.
+func (s *State) Gates() *gate.Files { return &gate.Files{Dir: filepath.Join(s.Dir, "gates")} }
+
+func (s *State) slots() gate.Slots  { return gate.Slots{Dir: filepath.Join(s.Dir, "gates")} }
+func (s *State) scopes() gate.Slots { return gate.Slots{Dir: filepath.Join(s.Dir, "scopes")} }
+
+// admission is the right to start one attempt. The zero value is that of a run without a gate.
+type admission struct {
+	pass *gate.Pass
+	slot *gate.Slot
+}
+
+// admit waits until the attempt may start. If it may not, the refused attempt says why.
+func (inv *Invocation) admit(n int) (admission, *attempt) {
+	key := inv.runner.Gate.Key
+	if key == "" || inv.state == nil {
+		return admission{}, nil
+	}
+	g := &gate.Gate{Store: inv.state.Gates(), Key: key, Settings: inv.runner.Gate.Settings, Trouble: inv.trouble}
+	var waiting *gate.Refusal
+	defer func() {
+		if waiting != nil {
+			inv.waited(n)
+		}
+	}()
+	for {
+		slot, refusal := inv.takeSlot(key)
+		if refusal == nil {
+			var pass *gate.Pass
+			if pass, refusal = g.Enter(fmt.Sprintf("%s/%d", inv.id, n)); refusal == nil {
+				return admission{pass, slot}, nil
+			}
+			slot.Free()
+		}
+		if waiting == nil || !alike(waiting, refusal) {
+			waiting = refusal
+			inv.announce(n, refusal)
+		}
+		if err := inv.linger(refusal); err != nil {
+			return admission{}, inv.refusedByGate(refusal, err)
+		}
+	}
+}
+
+// alike reports whether two refusals say the same to a person.
+func alike(a, b *gate.Refusal) bool {
+	return a.Kind == b.Kind && a.Reason == b.Reason && a.Until.Sub(b.Until).Abs() < time.Second
+}
+
+// takeSlot takes one of the gate's slots, if they are bounded.
+func (inv *Invocation) takeSlot(key string) (*gate.Slot, *gate.Refusal) {
+	n := inv.runner.Gate.MaxParallel
+	if n <= 0 {
+		return nil, nil
+	}
+	slot, err := inv.state.slots().Take(key, n, inv.id)
+	if errors.Is(err, gate.ErrFull) {
+		return nil, &gate.Refusal{Kind: "slots", Reason: fmt.Sprintf("%d of %d are taken", n, n)}
+	}
+	if err != nil {
+		inv.trouble(err)
+	}
+	return slot, nil
+}
+
+const (
+	// longPoll is how often a gate that holds is looked at: a reset must wake within a second, fifty who sleep must not
+	// cost a hundredth of a core.
+	longPoll = 700 * time.Millisecond
+	// shortPoll is for what may end at any moment.
+	shortPoll = 150 * time.Millisecond
+)
+
+// linger sleeps a little, or returns why there is no time for it.
+func (inv *Invocation) linger(r *gate.Refusal) error {
+	now := time.Now()
+	poll, need := shortPoll, time.Duration(1)
+	if !r.Until.IsZero() && (r.Kind == "hold" || r.Kind == "breaker") {
+		need = r.Until.Sub(now)
+		poll = max(min(longPoll, need), time.Millisecond) // it may have passed since
+	}
+	if inv.noWaiting() || need > inv.series.Left(now) {
+		return &retry.Error{Cause: retry.ErrMaxWait, NotBefore: r.Until}
+	}
+	d := poll + time.Duration(rand.Int64N(int64(poll)/4+1))
+	if err := inv.series.Charge(now, min(d, inv.series.Left(now)), nil); err != nil {
+		return err
+	}
+	return retry.Sleep(inv.ctx, d)
+}
+
+// noWaiting says that the user has turned all waiting off.
+func (inv *Invocation) noWaiting() bool { return inv.runner.NoWait }
+
+// announce says what is waited for.
+func (inv *Invocation) announce(n int, r *gate.Refusal) {
+	inv.observe(AtGate{Key: inv.runner.Gate.Key, Refusal: *r})
+	inv.update(supervise.StateWaiting, n, fmt.Sprintf("gate %s: %s", inv.runner.Gate.Key, Describe(*r)), r.Until)
+}
+
+func (inv *Invocation) waited(n int) {
+	inv.observe(WaitOver{})
+	inv.update(supervise.StateRunning, n, "", time.Time{})
+}
+
+// Describe says in words why a gate refuses.
+func Describe(r gate.Refusal) string {
+	text := map[string]string{
+		"hold":       "held",
+		"breaker":    "closed after failures",
+		"probe":      "one probe at a time",
+		"slow start": "slow start after a hold",
+		"slots":      "all slots taken",
+	}[r.Kind]
+	if r.Reason != "" {
+		text += ": " + r.Reason
+	}
+	return text
+}
+
+// refusedByGate is an attempt that was not admitted. cause is why it was not waited for.
+func (inv *Invocation) refusedByGate(r *gate.Refusal, cause error) *attempt {
+	key := inv.runner.Gate.Key
+	var stop *retry.Error
+	if !errors.As(cause, &stop) {
+		a := inv.stoppedEarly(cause)
+		return &a
+	}
+	v := verdict.Verdict{Class: verdict.BreakerOpen, Rule: "gate", Evidence: Describe(*r), Sent: verdict.SentNo}
+	if r.Kind == "hold" {
+		v.Class = verdict.RateLimit
+	}
+	message := fmt.Sprintf("gate %s does not let it start (%s)", key, Describe(*r))
+	if !r.Until.IsZero() {
+		v.Hint.At = r.Until
+		message += fmt.Sprintf(" until %s", r.Until.Local().Format("15:04:05 MST"))
+	}
+	return &attempt{code: -1, again: true, verdict: v, refusedAt: r.Until,
+		message: message + fmt.Sprintf("; to lift it: belay gates reset %s; retry later", quoteKey(key))}
+}
+
+// quoteKey writes a key as it can be pasted into a shell.
+func quoteKey(key string) string {
+	for _, r := range key {
+		if !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' || r == '_' || r == '.' || r == ':' || r == '/') {
+			return fmt.Sprintf("'%s'", key)
+		}
+	}
+	return key
+}
+
+// report tells the gate what became of an attempt.
+func (ad admission) report(a *attempt) {
+	defer ad.slot.Free()
+	if ad.pass == nil {
+		return
+	}
+	switch v := a.verdict; {
+	case v.Class == verdict.OK:
+		ad.pass.Succeeded()
+	case v.Class.Throttle():
+		ad.pass.Throttled(v.Hint.Wait(time.Now()), firstOf(v.Evidence, string(v.Class)))
+	case a.timedOut, a.stopCode != 0, !a.started, !v.Retryable:
+		// Our own deadline, a cancel, what is wrong in itself: nothing of that says that the service is ill.
+		ad.pass.Released()
+	default:
+		ad.pass.Failed(firstOf(lastLine(v.Evidence), string(v.Class)))
+	}
+}
+
+func firstOf(a, b string) string {
+	if a != "" {
+		return a
+	}
+	return b
+}
+
+// enterScope makes this the only run of its scope, for as long as it lasts.
+func (inv *Invocation) enterScope() (*gate.Slot, *attempt) {
+	key := inv.runner.Scope
+	if key == "" || inv.state == nil {
+		return nil, nil
+	}
+	announced, asked := false, map[string]bool{}
+	for {
+		slot, err := inv.state.scopes().Take(key, 1, inv.id)
+		if err == nil {
+			if announced {
+				inv.waited(1)
+			}
+			return slot, nil
+		}
+		if !errors.Is(err, gate.ErrFull) {
+			inv.trouble(err)
+			return nil, nil
+		}
+		holders := inv.state.scopes().Holders(key)
+		if inv.runner.OnBusy == BusyReplace {
+			inv.replace(holders, asked)
+		}
+		busy := &gate.Refusal{Kind: "scope", Reason: fmt.Sprint(holders)}
+		if !announced {
+			announced = true
+			inv.observe(ScopeBusy{Key: key, Holders: holders})
+			inv.update(supervise.StateWaiting, 1, "scope "+key+" is taken", time.Time{})
+		}
+		err = &retry.Error{Cause: errors.New("busy")}
+		if inv.runner.OnBusy != BusyFail {
+			err = inv.linger(busy)
+		}
+		if err != nil {
+			var stop *retry.Error
+			if !errors.As(err, &stop) {
+				a := inv.stoppedEarly(err)
+				return nil, &a
+			}
+			return nil, &attempt{code: -1, again: true,
+				verdict: verdict.Verdict{Class: verdict.SessionBusy, Rule: "scope", Sent: verdict.SentNo, Evidence: "scope " + key + " is taken"},
+				message: fmt.Sprintf("scope %s is taken by another run; see: belay ps; retry later", key)}
+		}
+	}
+}
+
+// replace asks the runs that hold a scope to stop, each once.
+func (inv *Invocation) replace(holders []string, asked map[string]bool) {
+	runs, err := inv.state.Records().List()
+	if err != nil {
+		return
+	}
+	for _, id := range holders {
+		for _, r := range runs {
+			if r.ID == id && !asked[id] {
+				asked[id] = true
+				r.Owner.Terminate()
+			}
+		}
+	}
+}
+
+// stoppedEarly is an attempt that was never started because somebody ended the invocation.
+func (inv *Invocation) stoppedEarly(cause error) attempt {
+	if c := context.Cause(inv.ctx); c != nil {
+		cause = c
+	}
+	return attempt{code: -1, stopCode: codeOf(cause), message: fmt.Sprintf("%s was not started: %v", inv.command.name(), cause),
+		verdict: verdict.Verdict{Class: verdict.Interrupted, Rule: "cancelled", Evidence: cause.Error(), Sent: verdict.SentNo}}
+}

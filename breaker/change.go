@@ -1,0 +1,54 @@
+package breaker
+
+type change struct{ from, to State }
+
+// become makes next the state. It is called with the lock and gives it up, so that the listener runs without it.
+// gobreaker calls its listener under the lock, and one that asks for the state waits for ever (its #37).
+func (b *Breaker) become(next State) {
+	if next == b.state {
+		b.mu.Unlock()
+		return
+	}
+	if b.OnChange != nil {
+		b.changes = append(b.changes, change{b.state, next})
+	}
+	b.state = next
+	b.word.Store(next.word())
+	b.refusal.Store(next.refusal())
+	b.tell()
+}
+
+// tell is called with the lock, gives it up, and calls the listener until it knows all changes. If somebody is at
+// that already, even further up in this very goroutine, the change is left to them: that keeps the order.
+func (b *Breaker) tell() {
+	if b.telling || len(b.changes) == 0 {
+		b.mu.Unlock()
+		return
+	}
+	b.telling = true
+	defer func() { // also if the listener panics: what is left goes with the next change
+		b.telling = false
+		b.mu.Unlock()
+	}()
+	for len(b.changes) > 0 {
+		c := b.changes[0]
+		b.changes = b.changes[1:]
+		b.listen(c)
+	}
+	b.changes = nil
+}
+
+func (b *Breaker) listen(c change) {
+	b.mu.Unlock()
+	defer b.mu.Lock()
+	b.OnChange(c.from, c.to)
+}
+
+// word packs what a healthy call needs of s: see Breaker.word.
+func (s State) word() uint64 {
+	w := s.Generation << 1
+	if !s.Healthy() {
+		w |= 1
+	}
+	return w
+}

@@ -1,0 +1,54 @@
+package breaker
+
+import (
+	"errors"
+	"strings"
+	"time"
+)
+
+// ErrOpen is what every refusal is, in the sense of [errors.Is].
+var ErrOpen = errors.New("circuit breaker open")
+
+// OpenError says why a call was refused and how long that will last. Treat it as read-only: those who are refused for
+// the same reason may share one.
+type OpenError struct {
+	// Phase is Open, or HalfOpen where the probe is out.
+	Phase Phase
+
+	// Until is when a call will be let through as a probe; zero if only a reset helps. While half open it is when the
+	// probe's lease expires, and a call may be let through any time before, when the probe has been answered.
+	Until time.Time
+
+	// Forced says that the breaker was opened by hand.
+	Forced bool
+
+	// Reason is what the last failure said, or whoever opened the breaker by hand.
+	Reason string
+}
+
+// Error gives the phase, the time and the reason.
+func (e *OpenError) Error() string {
+	var b strings.Builder
+	switch {
+	case e.Phase == HalfOpen:
+		b.WriteString("circuit breaker half open and its probe under way")
+	case e.Forced:
+		b.WriteString("circuit breaker opened by hand")
+	default:
+		b.WriteString("circuit breaker open")
+	}
+	if e.Until.IsZero() {
+		b.WriteString(" until reset")
+	} else {
+		b.WriteString(" until ")
+		b.WriteString(e.Until.UTC().Format(time.RFC3339))
+	}
+	if e.Reason != "" {
+		b.WriteString(": ")
+		b.WriteString(e.Reason)
+	}
+	return b.String()
+}
+
+// Is makes every OpenError an [ErrOpen].
+func (e *OpenError) Is(target error) bool { return target == ErrOpen }

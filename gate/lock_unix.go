@@ -1,0 +1,36 @@
+//go:build unix
+
+package gate
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"syscall"
+)
+
+// tryLock takes an exclusive lock that the kernel frees when the process ends, however it ends.
+func tryLock(f *os.File) (bool, error) {
+	switch err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); {
+	case err == nil:
+		return true, nil
+	case errors.Is(err, syscall.EWOULDBLOCK), errors.Is(err, syscall.EINTR):
+		return false, nil
+	case errors.Is(err, syscall.ENOLCK), errors.Is(err, syscall.ENOSYS), errors.Is(err, syscall.EINVAL), errors.Is(err, syscall.EOPNOTSUPP):
+		return false, errors.ErrUnsupported
+	default:
+		return false, err
+	}
+}
+
+// ours refuses what another user has put there.
+func ours(f *os.File) error {
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	if sys, ok := info.Sys().(*syscall.Stat_t); ok && int(sys.Uid) != os.Geteuid() {
+		return fmt.Errorf("%s belongs to another user (uid %d); remove it", f.Name(), sys.Uid)
+	}
+	return nil
+}

@@ -1,0 +1,59 @@
+package gate
+
+import (
+	"sync"
+	"time"
+)
+
+// Store keeps states by key. A store that cannot do so returns an error, and its caller goes on without a gate: a gate
+// exists to make work dependable, not to stop it.
+type Store interface {
+	// Load returns the state of a key; the zero State if there is none. It takes no lock.
+	Load(key string) (State, error)
+	// Update changes the state of a key atomically. change may be called more than once.
+	Update(key string, now time.Time, change func(State) State) error
+	// List returns the keys that have a state, in order.
+	List() ([]Entry, error)
+}
+
+// Entry is a key and its state.
+type Entry struct {
+	Key   string `json:"key"`
+	State State  `json:"state"`
+}
+
+// Memory is a Store for one process. The zero value works.
+type Memory struct {
+	mu     sync.Mutex
+	states map[string]State
+}
+
+// Load implements Store.
+func (m *Memory) Load(key string) (State, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.states[key].clone(), nil
+}
+
+// Update implements Store.
+func (m *Memory) Update(key string, now time.Time, change func(State) State) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	s := change(m.states[key].clone())
+	if s.Healthy(now) {
+		delete(m.states, key)
+		return nil
+	}
+	if m.states == nil {
+		m.states = map[string]State{}
+	}
+	m.states[key] = s
+	return nil
+}
+
+// List implements Store.
+func (m *Memory) List() ([]Entry, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return sorted(m.states), nil
+}

@@ -1,0 +1,311 @@
+package cli
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/breaker"
+	"github.com/belay-run/belay/gate"
+	"github.com/belay-run/belay/internal/config"
+	"github.com/belay-run/belay/internal/term"
+	"github.com/belay-run/belay/supervise"
+)
+
+func newGates() *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "gates",
+		Short: "Show and set the gates that processes share",
+		Example: `  belay gates
+  belay gates watch
+  belay gates reset api
+  belay gates hold api --until 2h --reason 'maintenance'
+  belay gates open api`,
+		Long: `A gate is what all processes that name the same key know of a limit: a hold ("nobody starts
+before T"), a circuit breaker, a slow start. A gate that is not listed is healthy.`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return showGates(cmd.OutOrStdout(), asJSON)
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "as JSON, one object a line")
+	cmd.AddCommand(newGatesReset(), newGatesHold(), newGatesOpen(), newGatesWatch())
+	return cmd
+}
+
+func newGatesReset() *cobra.Command {
+	var all bool
+	cmd := &cobra.Command{
+		Use:     "reset KEY…",
+		Short:   "Make gates healthy",
+		Example: "  belay gates reset api\n  belay gates reset --all",
+		RunE: func(cmd *cobra.Command, keys []string) error {
+			if all == (len(keys) > 0) {
+				return usage(errors.New("name the gates, or say --all"), "see: belay gates")
+			}
+			entries, err := listGates()
+			if err != nil {
+				return err
+			}
+			for _, e := range entries {
+				if all {
+					keys = append(keys, e.Key)
+				}
+			}
+			for _, key := range keys {
+				known := slices.ContainsFunc(entries, func(e gate.Entry) bool { return e.Key == key })
+				if !known {
+					fmt.Fprintf(cmd.OutOrStdout(), "gate %s is healthy\n", key)
+					continue
+				}
+				if err := setGate(key, func(s gate.State, now time.Time) gate.State { return s.Reset(now) }); err != nil {
+					return err
+				}
+				fmt.Fprintf(cmd.OutOrStdout(), "gate %s is reset\n", key)
+			}
+			return nil
+		},
+	}
+	cmd.Flags().BoolVar(&all, "all", false, "all gates")
+	return cmd
+}
+
+func newGatesHold() *cobra.Command {
+	var until, reason string
+	cmd := &cobra.Command{
+		Use:     "hold KEY --until T",
+		Short:   "Let nobody start before a time",
+		Example: "  belay gates hold api --until 30m\n  belay gates hold api --until 18:00\n  belay gates hold api --until 2026-11-20T08:00:00Z --reason maintenance",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			t, err := parseUntil(until, time.Now())
+			if err != nil {
+				return usage(err, "")
+			}
+			err = setGate(args[0], func(s gate.State, now time.Time) gate.State { return s.Held(now, t, reason) })
+			if err == nil {
+				fmt.Fprintf(cmd.OutOrStdout(), "gate %s holds until %s\n", args[0], t.Local().Format(time.RFC3339))
+			}
+			return err
+		},
+	}
+	cmd.Flags().StringVar(&until, "until", "", "a duration (30m), a time of day (18:00) or RFC 3339")
+	cmd.Flags().StringVar(&reason, "reason", "set by hand", "why, for those who wait")
+	cmd.MarkFlagRequired("until")
+	return cmd
+}
+
+func newGatesOpen() *cobra.Command {
+	var until, reason string
+	cmd := &cobra.Command{
+		Use:     "open KEY",
+		Short:   "Open the circuit breaker: refuse all calls until a reset",
+		Example: "  belay gates open api\n  belay gates open api --until 1h",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			var t time.Time
+			if until != "" {
+				var err error
+				if t, err = parseUntil(until, time.Now()); err != nil {
+					return usage(err, "")
+				}
+			}
+			err := setGate(args[0], func(s gate.State, now time.Time) gate.State {
+				s.Breaker = s.Breaker.Force(now, t, reason)
+				return s
+			})
+			if err == nil {
+				fmt.Fprintf(cmd.OutOrStdout(), "the breaker of gate %s is open; to close it: belay gates reset %s\n", args[0], args[0])
+			}
+			return err
+		},
+	}
+	cmd.Flags().StringVar(&until, "until", "", "a duration, a time of day or RFC 3339; without it, until a reset")
+	cmd.Flags().StringVar(&reason, "reason", "opened by hand", "why, for those who wait")
+	return cmd
+}
+
+func newGatesWatch() *cobra.Command {
+	return &cobra.Command{
+		Use:     "watch",
+		Short:   "Show the gates, again at every change",
+		Example: "  belay gates watch",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			last := ""
+			for {
+				var b strings.Builder
+				if err := showGates(&b, false); err != nil {
+					return err
+				}
+				// What only counts down is no change.
+				entries, _ := listGates()
+				data, _ := json.Marshal(entries)
+				if string(data) != last {
+					last = string(data)
+					fmt.Fprintf(cmd.OutOrStdout(), "%s\n%s\n", time.Now().Format("15:04:05"), b.String())
+				}
+				time.Sleep(500 * time.Millisecond)
+			}
+		},
+	}
+}
+
+// parseUntil reads a time to come: a duration from now, a time of day, or RFC 3339.
+func parseUntil(text string, now time.Time) (time.Time, error) {
+	if t, err := time.Parse(time.RFC3339, text); err == nil {
+		if !t.After(now) {
+			return t, fmt.Errorf("%s has passed", text)
+		}
+		return t, nil
+	}
+	for _, layout := range []string{"15:04", "15:04:05"} {
+		if t, err := time.ParseInLocation(layout, text, now.Location()); err == nil {
+			at := time.Date(now.Year(), now.Month(), now.Day(), t.Hour(), t.Minute(), t.Second(), 0, now.Location())
+			if !at.After(now) {
+				at = time.Date(now.Year(), now.Month(), now.Day()+1, t.Hour(), t.Minute(), t.Second(), 0, now.Location())
+			}
+			return at, nil
+		}
+	}
+	d, err := config.ParseDuration(text)
+	if err != nil || d == 0 {
+		return time.Time{}, fmt.Errorf("--until: %q is neither a duration (30m) nor a time to come (18:00, 2026-11-20T08:00:00Z)", text)
+	}
+	return now.Add(d), nil
+}
+
+// gateStore is where the gates are kept.
+func gateStore() (*gate.Files, error) {
+	dir, err := belay.DefaultStateDir()
+	if err != nil {
+		return nil, &failure{err}
+	}
+	return (&belay.State{Dir: dir}).Gates(), nil
+}
+
+// setGate changes a gate by hand.
+func setGate(key string, change func(gate.State, time.Time) gate.State) error {
+	if _, err := belay.OpenState(""); err != nil {
+		return &failure{err}
+	}
+	store, err := gateStore()
+	if err != nil {
+		return err
+	}
+	now := time.Now()
+	if err := store.Update(key, now, func(s gate.State) gate.State { return change(s, now) }); err != nil && !errors.Is(err, gate.ErrDamaged) {
+		return &failure{err}
+	}
+	return nil
+}
+
+// listGates returns the gates that are not healthy.
+func listGates() ([]gate.Entry, error) {
+	store, err := gateStore()
+	if err != nil {
+		return nil, err
+	}
+	entries, err := store.List()
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return nil, &failure{err}
+	}
+	now := time.Now()
+	return slices.DeleteFunc(entries, func(e gate.Entry) bool { return e.State.Healthy(now) }), nil
+}
+
+func showGates(w io.Writer, asJSON bool) error {
+	entries, err := listGates()
+	if err != nil {
+		return err
+	}
+	if asJSON {
+		enc := json.NewEncoder(w)
+		for _, e := range entries {
+			if err := enc.Encode(e); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	if len(entries) == 0 {
+		fmt.Fprintln(w, "all gates are healthy")
+		return nil
+	}
+	t := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
+	fmt.Fprintln(t, "GATE\tSTATE\tSINCE\tUNTIL\tWAITING\tREASON")
+	now := time.Now()
+	for _, e := range entries {
+		state, since, until, reason := gateColumns(e.State, now)
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%d\t%s\n", e.Key, state, clock(since), clock(until), waiting(e.Key), reason)
+	}
+	return t.Flush()
+}
+
+// gateColumns is what keeps callers out of a gate at now, or did so last.
+func gateColumns(s gate.State, now time.Time) (state string, since, until time.Time, reason string) {
+	switch {
+	case s.Hold.Live(now):
+		return "held", s.Hold.Since, now.Add(s.Hold.Left(now)), s.Hold.Reason
+	case s.Breaker.Phase != breaker.Closed:
+		return s.Breaker.At(breaker.Settings{}, now).String(), s.Breaker.Since, s.Breaker.Until, s.Breaker.Reason
+	case s.Ramp.Allowed > 0:
+		return fmt.Sprintf("slow start, %d at a time", s.Ramp.Allowed), s.Hold.Since, time.Time{}, s.Hold.Reason
+	case s.Breaker.Failures > 0:
+		return fmt.Sprintf("closed, %d failures", s.Breaker.Failures), s.Breaker.Since, time.Time{}, s.Breaker.Reason
+	}
+	return "closed", time.Time{}, time.Time{}, ""
+}
+
+func clock(t time.Time) string {
+	switch {
+	case t.IsZero():
+		return "–"
+	case time.Until(t) > 20*time.Hour || time.Since(t) > 20*time.Hour:
+		return t.Local().Format("2006-01-02 15:04")
+	}
+	return t.Local().Format("15:04:05")
+}
+
+// waiting counts the runs that wait at a gate.
+func waiting(key string) int {
+	records, err := openRecords()
+	if err != nil {
+		return 0
+	}
+	runs, _ := records.List()
+	n := 0
+	for _, r := range runs {
+		if r.State == supervise.StateWaiting && strings.HasPrefix(r.Reason, "gate "+key+":") {
+			n++
+		}
+	}
+	return n
+}
+
+// gateText says in words why a gate refuses, and how long.
+func gateText(r gate.Refusal) string {
+	text := belay.Describe(r)
+	if !r.Until.IsZero() {
+		text += fmt.Sprintf(" (%s left)", term.Span(max(0, time.Until(r.Until))))
+	}
+	return text
+}
+
+func shortIDs(ids []string) []string {
+	var short []string
+	for _, id := range ids {
+		short = append(short, shortID(id))
+	}
+	return short
+}

@@ -1,0 +1,90 @@
+package config
+
+import (
+	"strings"
+	"time"
+
+	"github.com/belay-run/belay/retry"
+)
+
+// Groups are the headings of the table, in order.
+var Groups = []string{"How often and how long to wait", "How long it may take", "What is worth repeating",
+	"Input and output", "Reporting", "Other", "Sharing with other processes"}
+
+// Table holds every setting.
+var Table = []Setting{
+	{"max-retries", "N", "retries after the first attempt; 0 turns retrying off", Groups[0], Policy,
+		number(func(s *Settings) *int { return &s.MaxRetries }, 0, 1_000_000)},
+	{"preset", "NAME", "a named policy: " + strings.Join(retry.Presets(), ", "), Groups[0], Policy, setPreset},
+	{"base-delay", "D", "wait before the first retry (1s)", Groups[0], Policy,
+		duration(func(s *Settings) *time.Duration { return &s.BaseDelay })},
+	{"max-delay", "D", "longest wait before a retry, hints aside (60s)", Groups[0], Policy,
+		duration(func(s *Settings) *time.Duration { return &s.MaxDelay })},
+	{"factor", "F", "what each delay is multiplied by (2)", Groups[0], Policy, setFactor},
+	{"jitter", "KIND[:V]", "full, proportional:0.2, additive:0.25, plus:1s or none (full)", Groups[0], Policy, setJitter},
+	{"max-wait", "D", "sum of all waits (5m)", Groups[0], Policy,
+		duration(func(s *Settings) *time.Duration { return &s.MaxWait })},
+	{"no-wait", "", "never wait: fail where a wait would be needed", Groups[0], User,
+		boolean(func(s *Settings) *bool { return &s.NoWait })},
+
+	{"timeout", "D", "hard deadline of an attempt (none)", Groups[1], Policy,
+		duration(func(s *Settings) *time.Duration { return &s.Timeout })},
+	{"total-timeout", "D", "hard deadline of everything, waits included (none)", Groups[1], Policy,
+		duration(func(s *Settings) *time.Duration { return &s.TotalTimeout })},
+	{"stall-timeout", "D", "end an attempt that prints nothing for so long (none)", Groups[1], Policy,
+		duration(func(s *Settings) *time.Duration { return &s.StallTimeout })},
+	{"retry-timeouts", "N", "how many attempts that ran into --timeout are repeated (0)", Groups[1], Policy,
+		number(func(s *Settings) *int { return &s.RetryTimeouts }, 0, 1_000_000)},
+
+	{"retry-on-exit", "CODES", "repeat only these exit codes, as 1,75 (128+n for signal n)", Groups[2], Policy, setCodes},
+	{"retry-on", "REGEX", "repeat only failures whose output matches", Groups[2], User,
+		pattern(func(s *Settings) *string { return &s.RetryOn })},
+	{"fail-on", "REGEX", "output that matches is a failure, also with exit 0, and is not repeated", Groups[2], User,
+		pattern(func(s *Settings) *string { return &s.FailOn })},
+
+	{"prompt", "TEXT", "text for the command's stdin, the same for every attempt; - reads it from stdin", Groups[3], PerCall,
+		text(func(s *Settings) *string { return &s.Prompt })},
+	{"prompt-file", "FILE", "the same, from a file", Groups[3], PerCall,
+		text(func(s *Settings) *string { return &s.PromptFile })},
+	{"no-stdin", "", "the command reads nothing (for loops)", Groups[3], PerCall,
+		boolean(func(s *Settings) *bool { return &s.NoStdin })},
+	{"replay-stdin", "", "keep stdin and give it to every attempt", Groups[3], PerCall,
+		boolean(func(s *Settings) *bool { return &s.ReplayStdin })},
+	{"stream", "", "pass output on as it comes, that of failed attempts too", Groups[3], User,
+		boolean(func(s *Settings) *bool { return &s.Stream })},
+
+	{"output-format", "text|json", "replace the command's stdout by Belay's result", Groups[4], User,
+		choice(func(s *Settings) *string { return &s.OutputFormat }, "text", "json")},
+	{"result-file", "FILE", "write the result there as JSON", Groups[4], PerCall,
+		text(func(s *Settings) *string { return &s.ResultFile })},
+	{"exit-code", "child", "end with the command's own exit code wherever it has one", Groups[4], User,
+		choice(func(s *Settings) *string { return &s.ExitCodeOut }, "child")},
+	{"quiet", "", "say nothing but the final error", Groups[4], User,
+		boolean(func(s *Settings) *bool { return &s.Quiet })},
+	{"verbose", "", "say everything, show the stderr of failed attempts", Groups[4], User,
+		boolean(func(s *Settings) *bool { return &s.Verbose })},
+
+	{"profile", "NAME", "treat the command as this CLI: generic", Groups[5], PerCall,
+		text(func(s *Settings) *string { return &s.Profile })},
+	{"cwd", "DIR", "run the command there", Groups[5], PerCall,
+		text(func(s *Settings) *string { return &s.Cwd })},
+	{"reap", "", "also end what a successful command leaves running", Groups[5], User,
+		boolean(func(s *Settings) *bool { return &s.Reap })},
+	{"gate", "KEY", "share limits, failures and slots with every process that names the same key", Groups[6], User, name(func(s *Settings) *string { return &s.Gate })},
+	{"no-gate", "", "take no part in any gate", Groups[6], User,
+		boolean(func(s *Settings) *bool { return &s.NoGate })},
+	{"max-parallel", "N", "how many runs of the gate may be under way at the same time", Groups[6], Policy,
+		number(func(s *Settings) *int { return &s.MaxParallel }, 1, 10_000)},
+	{"breaker-failures", "N", "failures in a row, over all processes, that close the gate (5)", Groups[6], Policy,
+		number(func(s *Settings) *int { return &s.BreakerFailures }, 1, 1_000_000)},
+	{"breaker-open", "D", "how long it stays closed, doubling up to ten times that (60s)", Groups[6], Policy,
+		duration(func(s *Settings) *time.Duration { return &s.BreakerOpen })},
+	{"breaker-successes", "N", "successful probes that end that (2)", Groups[6], Policy,
+		number(func(s *Settings) *int { return &s.BreakerSuccesses }, 1, 1_000_000)},
+	{"scope", "KEY", "only one run of this key at a time, over all processes", Groups[6], PerCall, name(func(s *Settings) *string { return &s.Scope })},
+	{"on-busy", "wait|replace|fail", "what to do when the scope is taken (wait)", Groups[6], User,
+		choice(func(s *Settings) *string { return &s.OnBusy }, "wait", "replace", "fail")},
+
+	{"dry-run", "", "say what would be done, and do nothing", Groups[5], PerCall,
+		boolean(func(s *Settings) *bool { return &s.DryRun })},
+}
