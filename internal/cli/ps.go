@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -56,13 +55,11 @@ that carry its mark (BELAY_RUN_ID) and whose owner is dead. Nothing else is touc
 			return err
 		}
 		if asJSON {
-			enc := json.NewEncoder(w)
+			var list []any
 			for _, r := range runs {
-				if err := enc.Encode(runJSON(r)); err != nil {
-					return err
-				}
+				list = append(list, runJSON(r))
 			}
-			return nil
+			return writeJSONLines(w, list)
 		}
 		if len(runs) == 0 {
 			fmt.Fprintln(w, "nothing runs")

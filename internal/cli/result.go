@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bufio"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -57,6 +58,17 @@ func writeText(w io.Writer, r *belay.Result) error {
 	fmt.Fprintf(&b, "Attempts: %d, waited %.1fs\n", r.Attempts, r.Waited.Seconds())
 	_, err = io.WriteString(w, b.String())
 	return err
+}
+
+// writeJSONLines writes each of a list on a line of its own.
+func writeJSONLines[T any](w io.Writer, list []T) error {
+	enc := json.NewEncoder(w)
+	for _, e := range list {
+		if err := enc.Encode(e); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // thousands writes 1234567 as 1,234,567.

@@ -1,0 +1,146 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/gate"
+	"github.com/belay-run/belay/internal/config"
+)
+
+func newGatesReset() *cobra.Command {
+	var all bool
+	cmd := &cobra.Command{
+		Use:     "reset KEY…",
+		Short:   "Make gates healthy",
+		Example: "  belay gates reset api\n  belay gates reset --all",
+		RunE: func(cmd *cobra.Command, keys []string) error {
+			if all == (len(keys) > 0) {
+				return usage(errors.New("name the gates, or say --all"), "see: belay gates")
+			}
+			entries, err := listGates()
+			if err != nil {
+				return err
+			}
+			for _, e := range entries {
+				if all {
+					keys = append(keys, e.Key)
+				}
+			}
+			for _, key := range keys {
+				known := slices.ContainsFunc(entries, func(e gate.Entry) bool { return e.Key == key })
+				if !known {
+					fmt.Fprintf(cmd.OutOrStdout(), "gate %s is healthy\n", key)
+					continue
+				}
+				if err := setGate(key, func(s gate.State, now time.Time) gate.State { return s.Reset(now) }); err != nil {
+					return err
+				}
+				fmt.Fprintf(cmd.OutOrStdout(), "gate %s is reset\n", key)
+			}
+			return nil
+		},
+	}
+	cmd.Flags().BoolVar(&all, "all", false, "all gates")
+	return cmd
+}
+
+func newGatesHold() *cobra.Command {
+	var until, reason string
+	cmd := &cobra.Command{
+		Use:     "hold KEY --until T",
+		Short:   "Let nobody start before a time",
+		Example: "  belay gates hold api --until 30m\n  belay gates hold api --until 18:00\n  belay gates hold api --until 2026-11-20T08:00:00Z --reason maintenance",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			t, err := parseUntil(until, time.Now())
+			if err != nil {
+				return usage(err, "")
+			}
+			err = setGate(args[0], func(s gate.State, now time.Time) gate.State { return s.Held(now, t, reason) })
+			if err == nil {
+				fmt.Fprintf(cmd.OutOrStdout(), "gate %s holds until %s\n", args[0], t.Local().Format(time.RFC3339))
+			}
+			return err
+		},
+	}
+	cmd.Flags().StringVar(&until, "until", "", "a duration (30m), a time of day (18:00) or RFC 3339")
+	cmd.Flags().StringVar(&reason, "reason", "set by hand", "why, for those who wait")
+	cmd.MarkFlagRequired("until")
+	return cmd
+}
+
+func newGatesOpen() *cobra.Command {
+	var until, reason string
+	cmd := &cobra.Command{
+		Use:     "open KEY",
+		Short:   "Open the circuit breaker: refuse all calls until a reset",
+		Example: "  belay gates open api\n  belay gates open api --until 1h",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			var t time.Time
+			if until != "" {
+				var err error
+				if t, err = parseUntil(until, time.Now()); err != nil {
+					return usage(err, "")
+				}
+			}
+			err := setGate(args[0], func(s gate.State, now time.Time) gate.State {
+				s.Breaker = s.Breaker.Force(now, t, reason)
+				return s
+			})
+			if err == nil {
+				fmt.Fprintf(cmd.OutOrStdout(), "the breaker of gate %s is open; to close it: belay gates reset %s\n", args[0], args[0])
+			}
+			return err
+		},
+	}
+	cmd.Flags().StringVar(&until, "until", "", "a duration, a time of day or RFC 3339; without it, until a reset")
+	cmd.Flags().StringVar(&reason, "reason", "opened by hand", "why, for those who wait")
+	return cmd
+}
+
+// parseUntil reads a time to come: a duration from now, a time of day, or RFC 3339.
+func parseUntil(text string, now time.Time) (time.Time, error) {
+	if t, err := time.Parse(time.RFC3339, text); err == nil {
+		if !t.After(now) {
+			return t, fmt.Errorf("%s has passed", text)
+		}
+		return t, nil
+	}
+	for _, layout := range []string{"15:04", "15:04:05"} {
+		if t, err := time.ParseInLocation(layout, text, now.Location()); err == nil {
+			at := time.Date(now.Year(), now.Month(), now.Day(), t.Hour(), t.Minute(), t.Second(), 0, now.Location())
+			if !at.After(now) {
+				at = time.Date(now.Year(), now.Month(), now.Day()+1, t.Hour(), t.Minute(), t.Second(), 0, now.Location())
+			}
+			return at, nil
+		}
+	}
+	d, err := config.ParseDuration(text)
+	if err != nil || d == 0 {
+		return time.Time{}, fmt.Errorf("--until: %q is neither a duration (30m) nor a time to come (18:00, 2026-11-20T08:00:00Z)", text)
+	}
+	return now.Add(d), nil
+}
+
+// setGate changes a gate by hand.
+func setGate(key string, change func(gate.State, time.Time) gate.State) error {
+	if _, err := belay.OpenState(""); err != nil {
+		return &failure{err}
+	}
+	store, err := gateStore()
+	if err != nil {
+		return err
+	}
+	now := time.Now()
+	if err := store.Update(key, now, func(s gate.State) gate.State { return change(s, now) }); err != nil && !errors.Is(err, gate.ErrDamaged) {
+		return &failure{err}
+	}
+	return nil
+}
