@@ -31,7 +31,7 @@ check: .tools/staticcheck
 unit:
 	@scripts/setup-tests
 	BELAY_TEST_ROUNDS=$(ROUNDS) CGO_ENABLED=1 go test -race -timeout 25m ./...
-	@scripts/coverage 90 retry verdict supervise
+	@scripts/coverage 90 retry verdict supervise breaker gate
 
 fuzz:
 	@scripts/fuzz 2000x
@@ -46,9 +46,10 @@ cross:
 
 bench: build ## product and peers, interleaved, as ratios; see docs/performance.md
 	@scripts/setup-bench
-	cd bench && CGO_ENABLED=0 go build -trimpath -ldflags '-s -w' -o ../bin/ ./bare ./process ./throughput ./library
+	cd bench && CGO_ENABLED=0 go build -trimpath -ldflags '-s -w' -o ../bin/ ./bare ./process ./throughput ./library ./breaker
 	bin/process -bin bin
 	bin/library
+	bin/breaker
 	bin/throughput -bin bin
 
 vuln: ## needs the vulnerability database, so it is not part of test

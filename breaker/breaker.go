@@ -20,8 +20,8 @@
 //     call a [Ticket] of it. A call that was slow to succeed does not close a breaker that has opened since.
 //   - Nothing sticks. A probe holds a [Lease] that expires by itself, so one that hangs, panics, exits its goroutine
 //     or is killed keeps nobody out for longer than that. Times that the settings cannot explain, as left behind by
-//     a clock that jumped, count as passed. Whoever is refused now is let through at the latest after the longest
-//     open time plus one lease, unless the breaker was opened by hand.
+//     a clock that jumped, count as passed. After a refusal, a call is let through again when the longest open time
+//     and two leases have passed, at the latest, unless the breaker was opened by hand.
 //   - Some outcomes say nothing of the service: a cancelled call, a request that was wrong, a throttle. They neither
 //     count nor reset, and a probe that ends so makes room for the next. See [Breaker.Counts].
 //   - The listener runs without a lock and sees all changes in their order.

@@ -50,6 +50,9 @@ func (s State) Success(set Settings, now time.Time, t Ticket) State {
 
 // Failure says that the call of t showed the service to be ill, and why. Closed, enough of them in a row open. Half
 // open, one does, for twice as long as the last time. jitter in [0,1) spreads the open time, see [Settings.OpenTime].
+//
+// Of reason the first 200 bytes are kept as they are: where States are stored, better name the kind of failure than
+// quote what the service said.
 func (s State) Failure(set Settings, now time.Time, t Ticket, jitter float64, reason string) State {
 	if !s.current(t) {
 		return s

@@ -77,8 +77,8 @@ func (s Settings) OpenTime(opens int, jitter float64) time.Duration {
 
 // passed says whether at now a time is over that was set to at most longest after the now of then. One that is
 // farther away than that, and a lease on top for clocks that differ a little, was set by a clock that has jumped
-// back since, and waiting for it could take for ever: it counts as over. So whatever the clocks did, who waits at
-// now need not wait for longer than longest and a lease.
+// back since, and waiting for it could take for ever: it counts as over. So whatever the clocks did before, who waits
+// at now need not wait for longer than longest and a lease.
 func (s Settings) passed(t, now time.Time, longest time.Duration) bool {
 	return !now.Before(t) || t.After(now.Add(add(longest, s.lease())))
 }

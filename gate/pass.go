@@ -2,6 +2,7 @@ package gate
 
 import (
 	"errors"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"sync"
@@ -126,9 +127,13 @@ func (p *Pass) Answered() {
 	p.answered = true
 	p.mu.Unlock()
 	if first {
-		p.change(func(s State, now time.Time) State { return s.Answered(p.gate.Settings, now, p.ticket) })
+		ticket := p.ticket
+		p.change(func(s State, now time.Time) State { return s.Answered(p.gate.Settings, now, ticket) })
 	}
 }
+
+// judged is the generation of no state: a probe is judged by its first answer, and its end changes nothing more.
+const judged = math.MaxUint64
 
 // Succeeded says that the call is done.
 func (p *Pass) Succeeded() {
@@ -165,6 +170,9 @@ func (p *Pass) end() (first bool) {
 	defer p.mu.Unlock()
 	first = !p.done
 	p.done = true
+	if p.answered && p.ticket.Breaker.Probe {
+		p.ticket.Breaker.Generation = judged
+	}
 	return first
 }
 

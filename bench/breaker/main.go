@@ -59,8 +59,8 @@ func (f *floor) do(ctx context.Context, fn func(context.Context) (int, error)) (
 	return v, err
 }
 
-// two is the same with the breaker's two steps apart.
-func two(b *breaker.Breaker, ctx context.Context, fn func(context.Context) (int, error)) {
+// twoSteps is breaker.Do by hand.
+func twoSteps(ctx context.Context, b *breaker.Breaker, fn func(context.Context) (int, error)) {
 	call, err := b.Allow()
 	if err != nil {
 		return
@@ -82,7 +82,7 @@ func main() {
 		{name: "plain call", call: func() { work(ctx) }},
 		{name: "hand-written", call: func() { byHand.do(ctx, work) }},
 		{name: "belay breaker.Do", call: func() { breaker.Do(ctx, &b, work) }},
-		{name: "belay Allow, Report", call: func() { two(&b, ctx, work) }},
+		{name: "belay Allow, Report", call: func() { twoSteps(ctx, &b, work) }},
 		{name: "gobreaker", call: func() { gb.Execute(func() (int, error) { return work(ctx) }) }},
 		{name: "gobreaker, two steps", call: func() {
 			done, err := gb2.Allow()
@@ -95,9 +95,11 @@ func main() {
 		{name: "failsafe-go", call: func() { fs.Get(func() (int, error) { return work(ctx) }) }},
 		{name: "failsafe-go, permit", call: func() {
 			if policy.TryAcquirePermit() {
-				v, err := work(ctx)
-				policy.RecordResult(v)
-				policy.RecordError(err)
+				if _, err := work(ctx); err != nil {
+					policy.RecordError(err)
+				} else {
+					policy.RecordSuccess()
+				}
 			}
 		}},
 	})
