@@ -173,8 +173,9 @@ func quoteKey(key string) string {
 	return key
 }
 
-// report tells the gate what became of an attempt.
-func (ad admission) report(a *attempt) {
+// report tells the gate what became of an attempt. The reason that others are shown is the class and the command's name:
+// what a command prints may hold what is nobody else's business.
+func (ad admission) report(a *attempt, command string) {
 	defer ad.slot.Free()
 	if ad.pass == nil {
 		return
@@ -183,20 +184,13 @@ func (ad admission) report(a *attempt) {
 	case v.Class == verdict.OK:
 		ad.pass.Succeeded()
 	case v.Class.Throttle():
-		ad.pass.Throttled(v.Hint.Wait(time.Now()), firstOf(v.Evidence, string(v.Class)))
+		ad.pass.Throttled(v.Hint.Wait(time.Now()), fmt.Sprintf("%s of %s", v.Class, command))
 	case a.timedOut, a.stopCode != 0, !a.started, !v.Retryable:
 		// Our own deadline, a cancel, what is wrong in itself: nothing of that says that the service is ill.
 		ad.pass.Released()
 	default:
-		ad.pass.Failed(firstOf(lastLine(v.Evidence), string(v.Class)))
+		ad.pass.Failed(fmt.Sprintf("%s of %s, exit %d", v.Class, command, a.code))
 	}
-}
-
-func firstOf(a, b string) string {
-	if a != "" {
-		return a
-	}
-	return b
 }
 
 // stoppedEarly is an attempt that was never started because somebody ended the invocation.

@@ -44,7 +44,7 @@ func (inv *Invocation) attempt(n int) attempt {
 		return *refusal
 	}
 	a := inv.try(n, ad)
-	ad.report(&a)
+	ad.report(&a, inv.command.name())
 	return a
 }
 
