@@ -228,6 +228,12 @@ func (inv *Invocation) judge(a *attempt) {
 	}
 }
 
+// interrupted says that there would have been another attempt, had nobody asked to stop.
+func (a *attempt) interrupted(cause error) {
+	a.verdict = verdict.Verdict{Class: verdict.Interrupted, Rule: "cancelled", Evidence: cause.Error()}
+	a.stopCode, a.message = codeOf(cause), fmt.Sprintf("stopped before the next attempt: %v", cause)
+}
+
 // sentence says in one line how a command ended by itself.
 func sentence(name string, o verdict.Outcome, code int, v verdict.Verdict) string {
 	how := fmt.Sprintf("%s exited %d", name, code)

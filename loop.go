@@ -52,6 +52,11 @@ func (inv *Invocation) Run() {
 			return
 		}
 		wait, stop := inv.next(a, classes)
+		if cause := context.Cause(inv.ctx); cause != nil && inv.mayRepeat() && a.verdict.Retryable && !a.timedOut &&
+			!errors.Is(cause, retry.ErrTotalTimeout) {
+			// It would have gone on but for the request to stop, which came as the attempt ended.
+			a.interrupted(cause)
+		}
 		inv.journal(n, a, wait, stop)
 		if stop != nil || a.verdict.Class == verdict.OK {
 			inv.finish(n, a, stop, errs)
@@ -62,8 +67,7 @@ func (inv *Invocation) Run() {
 		inv.observe(AttemptFailed{Attempt: n, Verdict: a.verdict, Stderr: a.stderr.output()})
 		a.discard()
 		if err := inv.wait(n, a, wait); err != nil {
-			a.verdict = verdict.Verdict{Class: verdict.Interrupted, Rule: "cancelled", Evidence: err.Error()}
-			a.stopCode, a.message = codeOf(err), "interrupted while waiting to retry"
+			a.interrupted(err)
 			inv.finish(n, a, &retry.Error{Cause: err}, errs)
 			return
 		}
