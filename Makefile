@@ -3,6 +3,7 @@
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 LDFLAGS := -s -w -X github.com/belay-run/belay/internal/cli.Version=$(VERSION)
 ROUNDS  ?= 10
+KILLS   ?= 100
 
 .PHONY: build demo test test-full check unit fuzz cross bench vuln man clean
 
@@ -17,7 +18,7 @@ test: check unit fuzz cross ## all that CI runs
 	@echo "make test: all passed"
 
 test-full: ## the same with ten times the rounds
-	$(MAKE) test ROUNDS=100
+	$(MAKE) test ROUNDS=100 KILLS=1000
 
 check: .tools/staticcheck
 	@test -z "$$(gofmt -l . | grep -v '^\.tools/')" || { gofmt -l . ; echo 'run: gofmt -w .' ; exit 1; }
@@ -30,8 +31,7 @@ check: .tools/staticcheck
 # The race detector needs cgo, and cgo a C compiler; the product itself does not.
 unit:
 	@scripts/setup-tests
-	BELAY_TEST_ROUNDS=$(ROUNDS) CGO_ENABLED=1 go test -race -timeout 25m ./...
-	@scripts/coverage 90 retry verdict supervise breaker gate
+	BELAY_TEST_ROUNDS=$(ROUNDS) BELAY_TEST_KILLS=$(KILLS) scripts/unit 90 retry verdict supervise breaker gate
 
 fuzz:
 	@scripts/fuzz 2000x

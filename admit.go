@@ -193,6 +193,26 @@ func (ad admission) report(a *attempt, command string) {
 	}
 }
 
+// leased says that others wait for the first answer of the call.
+func (ad admission) leased() bool { return ad.pass != nil && ad.pass.Leased() }
+
+// renewals bounds how often a lease is renewed that nobody has answered: a command that hangs must let others try.
+const renewals = 10
+
+// renew keeps the lease of a call that is under way and not answered yet.
+func (ad admission) renew(ended <-chan struct{}) {
+	tick := time.NewTicker(ad.pass.Interval())
+	defer tick.Stop()
+	for range renewals {
+		select {
+		case <-ended:
+			return
+		case <-tick.C:
+			ad.pass.Renew()
+		}
+	}
+}
+
 // stoppedEarly is an attempt that was never started because somebody ended the invocation.
 func (inv *Invocation) stoppedEarly(cause error) attempt {
 	if c := context.Cause(inv.ctx); c != nil {

@@ -19,6 +19,7 @@ var arrows = map[string][]string{
 	"supervise":       {},
 	"breaker":         {},
 	"gate":            {"breaker"},
+	"gate/gatetest":   {"gate", "breaker"},
 	"journal":         {"verdict"},
 	"agent":           {"verdict"},
 	"agent/generic":   {"verdict"},

@@ -64,8 +64,12 @@ func (inv *Invocation) try(n int, ad admission) attempt {
 	var stdout, stderr io.Writer
 	a.stdout, stdout = inv.sink(inv.command.Stdout, true, ad)
 	a.stderr, stderr = inv.sink(inv.command.Stderr, false, ad)
+	if a.stdout.holds() && a.stderr.holds() && sameFile(inv.command.Stdout, inv.command.Stderr) {
+		a.stderr, stderr = nil, stdout // 2>&1: what is held must keep its order
+	}
 	var process *supervise.Process
 	heed := func() {}
+	ended := make(chan struct{})
 	exit, err := inv.runner.supervisor().Run(supervise.Spec{
 		Path: path, Args: inv.command.Args, Dir: inv.command.Dir, Env: inv.env, RunID: inv.id,
 		Stdin: stdin, Stdout: stdout, Stderr: stderr, Placement: inv.placement(),
@@ -75,7 +79,11 @@ func (inv *Invocation) try(n int, ad admission) attempt {
 		inv.running(p)
 		inv.observe(AttemptStarted{Attempt: n, Command: inv.command.name(), PID: p.PID(), Held: a.stdout.holds()})
 		heed = inv.heedContext(p)
+		if ad.leased() {
+			go ad.renew(ended)
+		}
 	})
+	close(ended)
 	heed()
 	inv.running(nil)
 	if err != nil {
@@ -107,7 +115,7 @@ func (inv *Invocation) sink(w io.Writer, keep bool, ad admission) (*sink, io.Wri
 	_, isFile := w.(*os.File)
 	reported := inv.runner.Keep || inv.command.Stdout == nil
 	// Others wait for the first answer, which of a generic command is the first thing it prints.
-	leased := keep && ad.pass != nil && ad.pass.Leased()
+	leased := keep && ad.leased()
 	if isFile && !inv.mayRepeat() && !inv.profile.Reads() && inv.runner.Stall <= 0 && !reported && !leased {
 		return nil, w
 	}
@@ -144,6 +152,18 @@ func (inv *Invocation) heedContext(p *supervise.Process) (end func()) {
 			<-asked
 		}
 	}
+}
+
+// sameFile reports whether both streams go to one file.
+func sameFile(a, b io.Writer) bool {
+	f, ok := a.(*os.File)
+	g, ok2 := b.(*os.File)
+	if !ok || !ok2 {
+		return false
+	}
+	fi, err := f.Stat()
+	gi, err2 := g.Stat()
+	return err == nil && err2 == nil && os.SameFile(fi, gi)
 }
 
 // stop ends the process because the context has ended.

@@ -15,12 +15,18 @@ const (
 	perRetry  = 1
 	perCall   = 0.1
 	perMinute = 1
+
+	// grain is less than anything that is given or taken: ten tenths are one, though not in floating point.
+	grain = 1e-9
 )
 
 // spent is what is missing at now. A clock that was set back gives nothing.
 func (b Budget) spent(now time.Time) float64 {
 	minutes := max(0, now.Sub(b.At).Minutes())
-	return min(max(0, b.Spent-minutes*perMinute), bucket)
+	if spent := min(b.Spent, bucket) - minutes*perMinute; spent > grain {
+		return spent
+	}
+	return 0
 }
 
 // Left is what is left at now.
@@ -31,25 +37,27 @@ func (b Budget) full(now time.Time) bool { return b.spent(now) == 0 }
 // take spends a retry, and reports whether there was one.
 func (b Budget) take(now time.Time) (Budget, bool) {
 	spent := b.spent(now)
-	if bucket-spent < perRetry {
+	if bucket-spent < perRetry-grain {
+		if now.Before(b.At) {
+			b = Budget{Spent: spent, At: now} // from here on minutes count again, though the clock was set back
+		}
 		return b, false
 	}
-	return Budget{Spent: spent + perRetry, At: now}, true
+	return Budget{Spent: min(spent+perRetry, bucket), At: now}, true
 }
 
 // earn gives a success's share back.
 func (b Budget) earn(now time.Time) Budget {
-	spent := max(0, b.spent(now)-perCall)
-	if spent == 0 {
-		return Budget{}
+	if spent := b.spent(now) - perCall; spent > grain {
+		return Budget{Spent: spent, At: now}
 	}
-	return Budget{Spent: spent, At: now}
+	return Budget{}
 }
 
 // Next is when a retry will be there again.
 func (b Budget) Next(now time.Time) time.Time {
 	missing := perRetry - b.Left(now)
-	if missing <= 0 {
+	if missing <= grain {
 		return now
 	}
 	return now.Add(time.Duration(missing / perMinute * float64(time.Minute)))

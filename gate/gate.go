@@ -14,7 +14,9 @@
 package gate
 
 import (
+	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/belay-run/belay/breaker"
 )
@@ -24,7 +26,7 @@ type Settings struct {
 	Breaker breaker.Settings
 
 	// Hold is how long starts are held after a throttle that does not say how long; it doubles while throttles go on,
-	// up to MaxHold. 0 means 5 s and 60 s.
+	// up to MaxHold. 0 means 5 s and 60 s; less than Hold means Hold.
 	Hold, MaxHold time.Duration
 
 	// Answer is how long a start may stay without an answer until it no longer counts in the slow start: its process
@@ -33,8 +35,25 @@ type Settings struct {
 }
 
 func (s Settings) hold() time.Duration    { return orElse(s.Hold, 5*time.Second) }
-func (s Settings) maxHold() time.Duration { return orElse(s.MaxHold, 60*time.Second) }
+func (s Settings) maxHold() time.Duration { return max(orElse(s.MaxHold, 60*time.Second), s.hold()) }
 func (s Settings) answer() time.Duration  { return orElse(s.Answer, 30*time.Second) }
+
+// holdAfter is how long starts are held after that many throttles in a row that did not say.
+func (s Settings) holdAfter(row int) time.Duration {
+	d, limit := s.hold(), s.maxHold()
+	for ; row > 1; row-- {
+		if d > limit/2 {
+			return limit
+		}
+		d *= 2
+	}
+	return d
+}
+
+// renewal is how often a call that others wait for is to be renewed: in time for the shorter of the two.
+func (s Settings) renewal() time.Duration {
+	return min(s.answer(), orElse(s.Breaker.Lease, 30*time.Second)) / 3
+}
 
 func orElse(d, otherwise time.Duration) time.Duration {
 	if d <= 0 {
@@ -53,7 +72,7 @@ type State struct {
 
 // Healthy reports whether nothing is worth keeping at now: the state is as good as the zero one.
 func (s State) Healthy(now time.Time) bool {
-	return !s.Hold.Live(now) && s.Hold.Throttles == 0 && s.Ramp.over(now) && s.Breaker.Healthy() && s.Budget.full(now)
+	return !s.Hold.Live(now) && s.Hold.row(now) == 0 && s.Ramp.over(now) && s.Breaker.Healthy() && s.Budget.full(now)
 }
 
 // Ticket is an admission.
@@ -61,6 +80,10 @@ type Ticket struct {
 	Holder  string
 	Started time.Time
 	Breaker breaker.Ticket
+	// Awaited says that others are kept out until the call is answered, or until it has taken too long.
+	Awaited bool
+	// Answered says that the state has been told of the first answer.
+	Answered bool
 }
 
 // Refusal says why a call may not start now.
@@ -71,4 +94,17 @@ type Refusal struct {
 	Reason string
 	// Until is when to ask again; zero if that depends on others.
 	Until time.Time
+}
+
+// clip keeps a reason short and in one piece of valid UTF-8, so that a state stays small and comes back as it was.
+func clip(reason string) string {
+	const limit = 200
+	if len(reason) > limit {
+		cut := limit
+		for cut > limit-utf8.UTFMax && !utf8.RuneStart(reason[cut]) {
+			cut--
+		}
+		reason = reason[:cut]
+	}
+	return strings.ToValidUTF8(reason, "\uFFFD")
 }

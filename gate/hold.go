@@ -13,33 +13,68 @@ type Hold struct {
 	Manual bool `json:"manual,omitempty"`
 }
 
-// farthest is how far in the future a hold may lie: plans reset within a month.
-const farthest = 32 * 24 * time.Hour
+const (
+	// farthest is how far in the future a hold may lie that no person has set: plans reset within a month.
+	farthest = 32 * 24 * time.Hour
+	// skew is how much earlier than the beginning of a hold it may be. Clocks are corrected by a little now and then;
+	// by more than that, the clock that the hold was set by was wrong.
+	skew = 30 * time.Second
+)
 
-// Left is how long the hold still lasts at now. A clock that was set back must not make it longer than it ever was.
+// Left is how long the hold still lasts at now. What a person said is taken at its word. Any other hold is over if the
+// clock was set back since: waiting for that time could take for ever, and the next throttle will say more.
 func (h Hold) Left(now time.Time) time.Duration {
-	return max(0, min(h.Until.Sub(now), h.Until.Sub(h.Since), farthest))
+	left := max(0, h.Until.Sub(now))
+	if h.Manual {
+		return left
+	}
+	length := h.Until.Sub(h.Since)
+	if length > farthest || h.ahead(now) {
+		return 0
+	}
+	return max(0, min(left, length))
 }
+
+// ahead reports whether it was set at a time that has not come yet.
+func (h Hold) ahead(now time.Time) bool { return now.Before(h.Since.Add(-skew)) }
 
 // Live reports whether it still holds at now.
 func (h Hold) Live(now time.Time) bool { return h.Left(now) > 0 }
 
-// extend sets the hold for a throttle of a call that started at started. Calls that were under way when it was set say
-// nothing new, unless they have a later time to tell.
+// row is how many throttles without a hint there have been in a row. Those of long ago are forgotten with the slow
+// start that they led to.
+func (h Hold) row(now time.Time) int {
+	if now.After(h.Until.Add(idle)) || h.ahead(now) {
+		return 0
+	}
+	return max(0, h.Throttles)
+}
+
+// extend sets the hold for a throttle of a call that started at started. A hold that lasts is never made shorter. Calls
+// that were under way when it was set say nothing new of the row, and nothing at all unless they have a later time to
+// tell.
 func (h Hold) extend(set Settings, now, started time.Time, hint time.Duration, reason string) Hold {
-	stale := h.Live(now) && started.Before(h.Since)
-	switch {
-	case hint > 0:
-		if until := now.Add(min(hint, farthest)); !stale || until.After(h.Until) {
-			return Hold{Since: now, Until: until, Reason: reason, Throttles: h.Throttles, Manual: h.Manual && h.Live(now)}
+	live, stale, row := h.Live(now), started.Before(h.Since), h.row(now)
+	length := min(hint, farthest)
+	if hint <= 0 {
+		if live && stale {
+			return h
 		}
-		return h
-	case stale:
+		if !stale || row == 0 {
+			row++
+		}
+		length = set.holdAfter(row)
+	}
+	if live && length <= h.Left(now) {
 		return h
 	}
-	d := set.hold()
-	for range min(h.Throttles, 32) {
-		d = min(2*d, set.maxHold())
+	return Hold{Since: now, Until: now.Add(length), Reason: clip(reason), Throttles: row, Manual: live && h.Manual}
+}
+
+// end ends the hold at now, unless a person has set it: a call that began after it was let through and answered.
+func (h Hold) end(now time.Time) Hold {
+	if !h.Manual && h.Live(now) {
+		h.Until = now
 	}
-	return Hold{Since: now, Until: now.Add(d), Reason: reason, Throttles: h.Throttles + 1, Manual: h.Manual && h.Live(now)}
+	return h
 }

@@ -23,14 +23,17 @@ func tryLock(f *os.File) (bool, error) {
 	}
 }
 
-// ours refuses what another user has put there.
+// ours refuses what is no file, and what another user has put there.
 func ours(f *os.File) error {
 	info, err := f.Stat()
 	if err != nil {
 		return err
 	}
+	if !info.Mode().IsRegular() {
+		return errors.New("it is not a file")
+	}
 	if sys, ok := info.Sys().(*syscall.Stat_t); ok && int(sys.Uid) != os.Geteuid() {
-		return fmt.Errorf("%s belongs to another user (uid %d); remove it", f.Name(), sys.Uid)
+		return fmt.Errorf("it belongs to another user (uid %d)", sys.Uid)
 	}
 	return nil
 }

@@ -9,7 +9,8 @@ import (
 )
 
 // Ask says whether a call may start at now: nobody before the end of a hold, one probe at a time while the breaker is
-// half open, few at a time in a slow start. If it may, the refusal is nil and the ticket is for the report.
+// half open, few at a time in a slow start. If it may, the refusal is nil and the ticket is for the report. If not, the
+// state is unchanged.
 func (s State) Ask(set Settings, now time.Time, holder string) (State, Ticket, *Refusal) {
 	t := Ticket{Holder: holder, Started: now}
 	if left := s.Hold.Left(now); left > 0 {
@@ -17,42 +18,63 @@ func (s State) Ask(set Settings, now time.Time, holder string) (State, Ticket, *
 	}
 	after, ticket, err := s.Breaker.Ask(set.Breaker, now, holder)
 	if err != nil {
-		var open *breaker.OpenError
-		errors.As(err, &open)
-		kind := "breaker"
-		if open.Phase == breaker.HalfOpen {
-			kind = "probe"
-		}
-		return s, t, &Refusal{Kind: kind, Reason: open.Reason, Until: open.Until}
+		return s, t, refusalOf(err)
 	}
-	if !s.Ramp.over(now) {
-		ramp, ok := s.Ramp.enter(now, set, holder)
-		if !ok {
+	ramp, slow := s.Ramp, !s.Ramp.over(now)
+	if slow {
+		var ok bool
+		if ramp, ok = ramp.enter(now, set, holder); !ok {
 			return s, t, &Refusal{Kind: "slow start", Reason: s.Hold.Reason}
 		}
-		s.Ramp = ramp
 	}
-	s.Breaker, t.Breaker = after, ticket
+	s.Breaker, s.Ramp = after, ramp
+	if s.Hold.ahead(now) {
+		s.Hold = Hold{} // or it would hold when the clock, which was set back, gets there again
+	}
+	t.Breaker, t.Awaited = ticket, slow || ticket.Probe
 	return s, t, nil
 }
 
-// Answered says that the service has begun to answer the call: it is well, however long the call goes on.
+// refusalOf says what a breaker's refusal means for a gate.
+func refusalOf(err error) *Refusal {
+	var open *breaker.OpenError
+	errors.As(err, &open)
+	r := &Refusal{Kind: "breaker", Reason: open.Reason, Until: open.Until}
+	if open.Phase == breaker.HalfOpen {
+		r.Kind = "probe"
+	}
+	return r
+}
+
+// Answered says that the service has begun to answer the call: it is well, however long the call goes on. A probe is
+// judged by that. What ends a row of failures or of throttles is the end of a call, as it is while all is well: many
+// commands print something before they fail.
 func (s State) Answered(set Settings, now time.Time, t Ticket) State {
-	s.Breaker = s.Breaker.Success(set.Breaker, now, t.Breaker)
+	if t.Breaker.Probe {
+		s.Breaker = s.Breaker.Success(set.Breaker, now, t.Breaker)
+	}
 	s.Ramp = s.Ramp.leave(t.Holder, true)
-	// A hold that was set before this call was let through, or by it, is not disproved by it.
-	if t.Started.After(s.Hold.Since) {
-		s.Hold.Throttles = 0
-		if !s.Hold.Manual {
-			s.Hold.Until = time.Time{}
-		}
+	if s.disproves(t) {
+		s.Hold = s.Hold.end(now)
 	}
 	return s
 }
 
+// disproves says whether an answer to the call says anything of the hold: not if it was set after the call was let
+// through, or by it.
+func (s State) disproves(t Ticket) bool { return t.Started.After(s.Hold.Since) }
+
 // Succeeded says that the call is done.
 func (s State) Succeeded(set Settings, now time.Time, t Ticket) State {
-	s = s.Answered(set, now, t)
+	if !t.Answered { // a probe must not count twice
+		s = s.Answered(set, now, t)
+	}
+	if !t.Breaker.Probe {
+		s.Breaker = s.Breaker.Success(set.Breaker, now, t.Breaker)
+	}
+	if s.disproves(t) {
+		s.Hold.Throttles = 0
+	}
 	s.Budget = s.Budget.earn(now)
 	return s
 }
@@ -60,18 +82,18 @@ func (s State) Succeeded(set Settings, now time.Time, t Ticket) State {
 // Throttled says that the service asks for fewer calls, and for how long if it said so. That is no failure.
 func (s State) Throttled(set Settings, now time.Time, t Ticket, hint time.Duration, reason string) State {
 	s.Breaker = s.Breaker.Release(t.Breaker)
-	before := s.Hold
-	s.Hold = s.Hold.extend(set, now, t.Started, hint, reason)
-	if s.Hold != before {
-		s.Ramp = begin(s.Hold.Until)
-	}
 	s.Ramp = s.Ramp.leave(t.Holder, false)
+	if hold := s.Hold.extend(set, now, t.Started, hint, reason); hold != s.Hold {
+		s.Hold, s.Ramp = hold, s.Ramp.begin(hold.Until)
+	}
 	return s
 }
 
-// Failed says that the call showed the service to be ill.
+// Failed says that the call showed the service to be ill. That counts also if it was answered first: an answer that
+// breaks off is none.
 func (s State) Failed(set Settings, now time.Time, t Ticket, jitter float64, reason string) State {
 	s.Breaker = s.Breaker.Failure(set.Breaker, now, t.Breaker, jitter, reason)
+	s = s.stamped(now)
 	s.Ramp = s.Ramp.leave(t.Holder, false)
 	return s
 }
@@ -86,21 +108,43 @@ func (s State) Released(t Ticket) State {
 // Renewed says that the caller of an unanswered call still lives.
 func (s State) Renewed(set Settings, now time.Time, t Ticket) State {
 	s.Breaker = s.Breaker.Renew(set.Breaker, now, t.Breaker)
-	for i := range s.Ramp.Starts {
-		if s.Ramp.Starts[i].Holder == t.Holder {
-			s.Ramp.Starts[i].Expires = now.Add(set.answer())
-		}
-	}
+	s.Ramp = s.Ramp.renew(now, set, t.Holder)
 	return s
+}
+
+// Spend takes one retry from the budget, and reports whether there was one.
+func (s State) Spend(now time.Time) (after State, ok bool) {
+	s.Budget, ok = s.Budget.take(now)
+	return s, ok
 }
 
 // Reset makes the state healthy by hand.
 func (s State) Reset(now time.Time) State { return State{Breaker: s.Breaker.Reset(now)} }
 
+// Opened opens the breaker by hand until then, or until a reset if that is zero.
+func (s State) Opened(now, until time.Time, reason string) State {
+	s.Breaker = s.Breaker.Force(now, until, reason)
+	return s.stamped(now)
+}
+
 // Held sets a hold by hand.
 func (s State) Held(now, until time.Time, reason string) State {
-	s.Hold = Hold{Since: now, Until: until, Reason: reason, Manual: true}
-	s.Ramp = begin(until)
+	s.Hold = Hold{Since: now, Until: until, Reason: clip(reason), Manual: true}
+	s.Ramp = s.Ramp.begin(until)
+	return s
+}
+
+// same reports whether a transition has changed nothing.
+func (s State) same(o State) bool {
+	return s.Hold == o.Hold && s.Breaker == o.Breaker && s.Budget == o.Budget && s.Ramp.same(o.Ramp)
+}
+
+// stamped gives a breaker that has opened a generation that no earlier outage had. They begin anew when a healthy state
+// is forgotten, and a probe of an earlier outage, which has hung until now, must not look like one of this.
+func (s State) stamped(now time.Time) State {
+	if s.Breaker.Phase == breaker.Open {
+		s.Breaker.Generation = max(s.Breaker.Generation, uint64(max(0, now.UnixMilli())))
+	}
 	return s
 }
 

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 )
 
 // Slots bound how many hold a key at the same time: files that are locked for as long as the holder lives. The kernel
@@ -23,14 +24,18 @@ var ErrFull = errors.New("all slots are taken")
 
 // Take takes one of n slots of a key, and writes the holder's name into it. ErrFull if there is none.
 func (s Slots) Take(key string, n int, holder string) (*Slot, error) {
+	slot, err := s.take(key, n, holder)
+	if errors.Is(err, ErrFull) {
+		// Somebody may just have looked whether the holder of one still lives, see Holders.
+		time.Sleep(time.Millisecond)
+		slot, err = s.take(key, n, holder)
+	}
+	return slot, err
+}
+
+func (s Slots) take(key string, n int, holder string) (*Slot, error) {
 	for i := range n {
-		path := filepath.Join(s.Dir, fmt.Sprintf("%s.%d.slot", fileName(key), i))
-		f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
-		if errors.Is(err, os.ErrNotExist) {
-			if err = os.MkdirAll(s.Dir, 0o700); err == nil {
-				f, err = os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
-			}
-		}
+		f, err := create(s.Dir, s.path(key, i))
 		if err != nil {
 			return nil, err
 		}
@@ -59,24 +64,34 @@ func (s *Slot) Free() {
 
 // Holders are the names of those that hold a slot of the key now.
 func (s Slots) Holders(key string) []string {
-	paths, _ := filepath.Glob(filepath.Join(s.Dir, globEscape(fileName(key))+".*.slot"))
 	var names []string
-	for _, path := range paths {
-		f, err := os.OpenFile(path, os.O_RDWR, 0)
-		if err != nil {
-			continue
+	for i := 0; ; i++ {
+		f, err := os.OpenFile(s.path(key, i), os.O_RDWR, 0)
+		if err != nil { // slots are taken in order: there are no more
+			return names
 		}
-		if held, err := tryLock(f); err == nil && !held {
-			data, _ := io.ReadAll(io.LimitReader(f, 256))
-			if name := strings.TrimSpace(string(data)); name != "" {
-				names = append(names, name)
-			}
+		if name := holderOf(f); name != "" {
+			names = append(names, name)
 		}
 		f.Close()
 	}
-	return names
 }
 
-func globEscape(s string) string {
-	return strings.NewReplacer(`[`, `\[`, `*`, `\*`, `?`, `\?`, `\`, `\\`).Replace(s)
+// holderOf is the name of who holds a slot, empty if nobody does. Only the name of one who was killed is worth a lock:
+// while that is held to look, the slot seems to be taken.
+func holderOf(f *os.File) string {
+	data, _ := io.ReadAll(io.LimitReader(f, 256))
+	name := strings.TrimSpace(string(data))
+	if name == "" {
+		return ""
+	}
+	if held, err := tryLock(f); held && err == nil {
+		f.Truncate(0)
+		return ""
+	}
+	return name
+}
+
+func (s Slots) path(key string, i int) string {
+	return filepath.Join(s.Dir, fmt.Sprintf("%s.%d.slot", fileName(key), i))
 }

@@ -1,16 +1,19 @@
 package gate
 
 import (
+	"maps"
+	"slices"
 	"sync"
 	"time"
 )
 
 // Store keeps states by key. A store that cannot do so returns an error, and its caller goes on without a gate: a gate
-// exists to make work dependable, not to stop it.
+// exists to make work dependable, not to stop it. Package gatetest has the tests that every store passes.
 type Store interface {
-	// Load returns the state of a key; the zero State if there is none. It takes no lock.
+	// Load returns the state of a key; the zero State if there is none. It does not wait for updates.
 	Load(key string) (State, error)
-	// Update changes the state of a key atomically. change may be called more than once.
+	// Update changes the state of a key atomically. What is healthy at now is forgotten. change may be called more
+	// than once, and must not use the store.
 	Update(key string, now time.Time, change func(State) State) error
 	// List returns the keys that have a state, in order.
 	List() ([]Entry, error)
@@ -39,7 +42,7 @@ func (m *Memory) Load(key string) (State, error) {
 func (m *Memory) Update(key string, now time.Time, change func(State) State) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	s := change(m.states[key].clone())
+	s := change(m.states[key].clone()).clone()
 	if s.Healthy(now) {
 		delete(m.states, key)
 		return nil
@@ -56,4 +59,13 @@ func (m *Memory) List() ([]Entry, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return sorted(m.states), nil
+}
+
+// sorted lists states by key.
+func sorted(states map[string]State) []Entry {
+	var list []Entry
+	for _, key := range slices.Sorted(maps.Keys(states)) {
+		list = append(list, Entry{key, states[key].clone()})
+	}
+	return list
 }

@@ -2,43 +2,40 @@ package supervise
 
 import (
 	"fmt"
+	"os"
+	"strconv"
 
 	"golang.org/x/sys/unix"
 )
 
-const (
-	// maxString is the kernel's limit for one argument or one environment variable, its final NUL included
-	// (MAX_ARG_STRLEN, 32 pages).
-	maxString = 131072
-	// maxStack caps the limit for all of them together, a quarter of the stack (three quarters of 8 MiB).
-	maxStack = 6 << 20
-)
-
-// CheckArgs reports, before anything is started, what the system would refuse as too long.
+// CheckArgs reports, before anything is started, what the system would surely refuse as too long. What is near the
+// limit it lets pass: there the system itself decides.
 func CheckArgs(args, env []string) error {
+	// The kernel's limit for one string, its final NUL included (MAX_ARG_STRLEN).
+	maxString := 32 * os.Getpagesize()
+	const pointer = strconv.IntSize / 8
 	total := 0
 	for i, a := range args {
 		if len(a) >= maxString {
 			return fmt.Errorf("argument %d has %d bytes; Linux takes at most %d in one argument", i, len(a), maxString-1)
 		}
-		total += len(a) + 9 // its NUL and a pointer to it
+		total += len(a) + 1 + pointer
 	}
 	for _, kv := range env {
 		if len(kv) >= maxString {
 			return fmt.Errorf("environment variable %.32q has %d bytes; Linux takes at most %d", kv, len(kv), maxString-1)
 		}
-		total += len(kv) + 9
+		total += len(kv) + 1 + pointer
 	}
-	const surelyFine = 128 << 10
-	if total < surelyFine {
+	const least, most = 128 << 10, 6 << 20 // ARG_MAX, and three quarters of 8 MiB
+	if total < least {
 		return nil
 	}
-	limit := 2 << 20
 	var stack unix.Rlimit
-	if unix.Getrlimit(unix.RLIMIT_STACK, &stack) == nil {
-		limit = int(min(max(stack.Cur/4, surelyFine), maxStack))
+	if unix.Getrlimit(unix.RLIMIT_STACK, &stack) != nil {
+		return nil
 	}
-	if total > limit-4096 { // the kernel keeps a page for the path and itself
+	if limit := int(min(max(stack.Cur/4, least), most)); total > limit {
 		return fmt.Errorf("arguments and environment have %d bytes in all; this system takes at most %d", total, limit)
 	}
 	return nil

@@ -3,4 +3,4 @@
 package supervise
 
 // bootID is not known here; the owner's start time has to do.
-func bootID() string { return "0" }
+func bootID() string { return unknownBoot }

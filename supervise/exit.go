@@ -28,7 +28,7 @@ func (r Reason) String() string {
 
 // Exit says how a command ended and what became of its tree.
 type Exit struct {
-	Code   int            // exit code; -1 if a signal ended it
+	Code   int            // exit code; -1 if a signal ended it, or if somebody else has taken its status
 	Signal syscall.Signal // the signal that ended it, else 0
 	Reason Reason
 
@@ -43,10 +43,14 @@ type Exit struct {
 	Killed int
 }
 
-// ShellCode is the code a shell would show: the exit code, or 128 + the signal's number.
+// ShellCode is the code a shell would show: the exit code, or 128 + the signal's number. An unknown one is 125, as of
+// all programs that run others: it was not the command that failed.
 func (e Exit) ShellCode() int {
-	if e.Signal != 0 {
+	switch {
+	case e.Signal != 0:
 		return 128 + int(e.Signal)
+	case e.Code < 0:
+		return 125
 	}
 	return e.Code
 }
@@ -56,7 +60,16 @@ type Proc struct {
 	PID, PPID, PGID, SID int
 	Start                uint64 // in the system's own unit; with PID it names a process for good
 	Name                 string
-	zombie               bool
+
+	zombie, kernel bool // ended and not reaped; a thread of the kernel
 }
+
+// identity names a process for good: a pid alone comes back.
+type identity struct {
+	pid   int
+	start uint64
+}
+
+func (p Proc) identity() identity { return identity{p.PID, p.Start} }
 
 func (p Proc) String() string { return fmt.Sprintf("%d (%s)", p.PID, p.Name) }

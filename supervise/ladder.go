@@ -35,3 +35,12 @@ func (l Ladder) Sent() Ladder {
 	}
 	return sent
 }
+
+const (
+	// politePause is how long what is left of a tree has between SIGTERM and SIGKILL.
+	politePause = 500 * time.Millisecond
+	// killPatience is how long we try to end it.
+	killPatience = 10 * time.Second
+	// killPasses is how often we try at least: on a machine that is overloaded seconds say little.
+	killPasses = 100
+)

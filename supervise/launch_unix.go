@@ -9,10 +9,18 @@ import (
 	"time"
 )
 
-type waitStatus struct{ syscall.WaitStatus }
+// handle: the root is known by its pid, which may be another's once it is reaped.
+type handle struct{ reaped bool }
+
+func (p *Process) letGo() {}
+
+type waitStatus struct {
+	syscall.WaitStatus
+	lost bool // somebody else took it: all we know is that the process is gone
+}
 
 func (s waitStatus) code() int {
-	if s.Exited() {
+	if s.Exited() && !s.lost {
 		return s.ExitStatus()
 	}
 	return -1
@@ -50,70 +58,116 @@ func (p *Process) fork() error {
 	if p.spec.RunID != "" {
 		env = mark(env, p.spec.RunID)
 	}
-	attr := &syscall.ProcAttr{Dir: p.spec.Dir, Env: env, Sys: p.sysProcAttr()}
-	for _, f := range p.streams.child {
-		attr.Files = append(attr.Files, f.Fd())
-	}
 	if p.spec.Placement == Foreground {
 		var err error
 		if p.term, err = openTerminal(); err != nil {
-			p.term, p.spec.Placement = nil, SharedGroup
-			attr.Sys.Setpgid = false
-		} else {
-			p.paused = make(chan bool)
+			p.spec.Placement = OwnGroup
 		}
 	}
-	p.start = time.Now()
+	attr := &syscall.ProcAttr{Dir: p.spec.Dir, Env: env, Sys: p.sysProcAttr()}
+	for _, f := range p.streams.child {
+		attr.Files = append(attr.Files, f.Fd())
+		if int(f.Fd()) < 0 { // which to ForkExec means: leave it closed
+			p.term.close()
+			return &os.PathError{Op: "exec", Path: p.spec.Path, Err: os.ErrClosed}
+		}
+	}
+	p.start, p.born = time.Now(), startNow()
 	pid, err := syscall.ForkExec(p.spec.Path, p.spec.Args, attr)
 	if err != nil {
 		p.term.close()
 		return &os.PathError{Op: "exec", Path: p.spec.Path, Err: err}
 	}
 	p.pid = pid
-	if p.term != nil {
-		p.term.give(pid)
-		go p.term.jobControl(p)
-	}
+	p.term.lend(p)
 	return nil
 }
 
-// awaitRoot waits for the child itself; the library's way.
+// awaitRoot waits for the child itself; the library's way. Where the system can, it is not reaped yet: until then its
+// pid, and with it the name of its group, cannot become another's.
 func (p *Process) awaitRoot() {
+	defer close(p.exited)
 	options := 0
 	if p.term != nil {
 		options = syscall.WUNTRACED
 	}
 	for {
+		if awaitUnreaped(p.pid, options) {
+			return
+		}
 		var ws syscall.WaitStatus
 		var ru syscall.Rusage
 		_, err := syscall.Wait4(p.pid, &ws, options, &ru)
 		switch {
 		case errors.Is(err, syscall.EINTR):
 		case err == nil && ws.Stopped():
-			p.term.stopped <- ws.StopSignal()
+			p.term.note(ws.StopSignal())
 		default:
-			// An error means that somebody else took the status: all we know is that it is gone.
-			p.finish(ws, &ru, false)
+			p.mu.Lock()
+			p.take(ws, &ru, err)
+			p.mu.Unlock()
 			return
 		}
 	}
 }
 
-// finish records how the root ended. alone says that nothing else of the tree is left.
-func (p *Process) finish(ws syscall.WaitStatus, ru *syscall.Rusage, alone bool) {
-	p.status = waitStatus{ws}
+// reap takes the status of a root that has ended.
+func (p *Process) reap() {
+	if p.owner != nil {
+		return // it has done so
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for !p.handle.reaped {
+		var ws syscall.WaitStatus
+		var ru syscall.Rusage
+		if _, err := syscall.Wait4(p.pid, &ws, 0, &ru); !errors.Is(err, syscall.EINTR) {
+			p.take(ws, &ru, err)
+		}
+	}
+}
+
+// take records how the root ended. It is called with the lock under which it was reaped.
+func (p *Process) take(ws syscall.WaitStatus, ru *syscall.Rusage, err error) {
+	p.handle.reaped = true
+	p.status = waitStatus{ws, err != nil}
 	p.cpu = time.Duration(ru.Utime.Nano() + ru.Stime.Nano())
-	p.alone = alone
-	close(p.exited)
+}
+
+// ask sends a signal of the ladder. What is stopped could not heed it.
+func (p *Process) ask(sig syscall.Signal) {
+	if sig == 0 {
+		return
+	}
+	p.signalTree(sig)
+	if sig != syscall.SIGKILL {
+		p.signalTree(syscall.SIGCONT)
+	}
 }
 
 // signalTree sends a signal to the command, and to its group if that is its own.
 func (p *Process) signalTree(sig syscall.Signal) {
-	if p.spec.Placement == SharedGroup {
-		p.signalRoot(sig)
-		return
+	lock := p.reapLock()
+	lock.Lock()
+	defer lock.Unlock()
+	if p.handle.reaped {
+		return // the pid may be another's
 	}
-	if syscall.Kill(-p.pid, sig) != nil {
-		p.signalRoot(sig)
+	if p.spec.Placement != SharedGroup && syscall.Kill(-p.pid, sig) == nil {
+		// It has been signalled with its group, unless it has moved to another one.
+		if group, err := syscall.Getpgid(p.pid); err != nil || group == p.pid {
+			return
+		}
+	}
+	syscall.Kill(p.pid, sig)
+}
+
+// signalRoot sends a signal to the command alone.
+func (p *Process) signalRoot(sig syscall.Signal) {
+	lock := p.reapLock()
+	lock.Lock()
+	defer lock.Unlock()
+	if !p.handle.reaped {
+		syscall.Kill(p.pid, sig)
 	}
 }

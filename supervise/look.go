@@ -32,13 +32,21 @@ func Look(name, dir string) (string, error) {
 		return found, nil
 	}
 	found, err := exec.LookPath(name)
+	if _, set := os.LookupEnv("PATH"); err != nil && !set {
+		// Without PATH the C library looks where every system has its commands.
+		for _, dir := range []string{"/bin", "/usr/bin"} {
+			if f, ferr := exec.LookPath(filepath.Join(dir, name)); ferr == nil {
+				return f, nil
+			}
+		}
+	}
 	if err != nil && !errors.Is(err, exec.ErrDot) {
 		if !errors.Is(err, fs.ErrPermission) && onPath(name) {
 			err = fs.ErrPermission
 		}
 		return "", lookError(name, err)
 	}
-	if !filepath.IsAbs(found) {
+	if dir != "" && !filepath.IsAbs(found) {
 		return filepath.Abs(found)
 	}
 	return found, nil
@@ -64,8 +72,10 @@ func (e *lookFailure) Error() string { return e.text }
 func (e *lookFailure) Unwrap() error { return e.kind }
 
 func lookError(name string, err error) error {
-	var e *exec.Error
-	if errors.As(err, &e) {
+	if e, ok := errors.AsType[*exec.Error](err); ok {
+		err = e.Err
+	}
+	if e, ok := errors.AsType[*fs.PathError](err); ok {
 		err = e.Err
 	}
 	switch {

@@ -1,7 +1,7 @@
 package supervise
 
 import (
-	"slices"
+	"bytes"
 	"strings"
 )
 
@@ -26,12 +26,12 @@ func mark(env []string, id string) []string {
 	return append(marked, prefix+value)
 }
 
-// marked reports whether a process environment (NUL-separated, as the kernel shows it) carries id.
-func marked(environ []byte, id string) bool {
-	for kv := range strings.SplitSeq(string(environ), "\x00") {
-		if list, ok := strings.CutPrefix(kv, RunIDVar+"="); ok {
-			return slices.Contains(strings.Split(list, ","), id)
+// markers are the runs that a process environment (NUL-separated, as the kernel shows it) names.
+func markers(environ []byte) []string {
+	for kv := range bytes.SplitSeq(environ, []byte{0}) {
+		if list, ok := bytes.CutPrefix(kv, []byte(RunIDVar+"=")); ok {
+			return strings.Split(string(list), ",")
 		}
 	}
-	return false
+	return nil
 }

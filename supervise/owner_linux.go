@@ -2,7 +2,6 @@ package supervise
 
 import (
 	"errors"
-	"os"
 	"sync"
 	"syscall"
 	"time"
@@ -13,28 +12,40 @@ import (
 // owner does all waiting of a process that has called Own. Beside it nobody may wait: wait4(-1) takes every exit
 // status there is (100 of 100 were lost to os/exec when that was tried).
 type owner struct {
-	mu      sync.Mutex
+	mu      sync.Mutex // held while a child is started, reaped or signalled
 	roots   map[int]*Process
 	waiting bool
 	empty   chan struct{} // closed when the kernel has said that no child is left
 }
 
+// sole is the only owner there can be in a process.
+var sole = &owner{roots: map[int]*Process{}}
+
 // Own makes the calling process the owner of all its descendants, the orphaned ones included, for as long as it
 // lives or until [Supervisor.Disown]. It is for a program that owns its process and starts processes only through
-// the Supervisor. Where the system has no such thing, it returns a Supervisor that works as the zero value does.
+// such Supervisors. Where the system has no such thing, it returns a Supervisor that works as the zero value does.
 func Own() *Supervisor {
 	if unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) != nil {
 		return &Supervisor{}
 	}
-	return &Supervisor{owner: &owner{roots: map[int]*Process{}}}
+	return &Supervisor{owner: sole}
 }
 
-// Disown undoes Own. No process may be running.
+// Disown undoes Own. No process may be running, nor be left running: as long as there is a child, its end is waited
+// for in the way of an owner.
 func (s *Supervisor) Disown() {
 	if s.owner != nil {
 		unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0)
 		s.owner = nil
 	}
+}
+
+// reapLock is what is held while the root is reaped.
+func (p *Process) reapLock() *sync.Mutex {
+	if p.owner != nil {
+		return &p.owner.mu
+	}
+	return &p.mu
 }
 
 // launch starts a child.
@@ -61,11 +72,9 @@ func (o *owner) await(p *Process) {
 	o.empty = make(chan struct{})
 	o.mu.Unlock()
 	for !o.reap() {
-		select {
-		case <-p.exited:
+		if p.ended() {
 			go o.reapRest()
 			return
-		default:
 		}
 	}
 }
@@ -76,69 +85,50 @@ func (o *owner) reapRest() {
 	}
 }
 
-// reap waits for one child. It reports true when the kernel says that there is none.
+// reap waits until there is something to reap, and reaps all there is. It reports true when the kernel says that no
+// child is left.
 func (o *owner) reap() (empty bool) {
-	pid, ws, ru, err := wait(0)
-	if err != nil {
-		return o.emptied()
+	// Only a look: what is reaped must be reaped under the lock, so that nobody signals a pid that is free again.
+	for errors.Is(unix.Waitid(unix.P_ALL, 0, nil, unix.WEXITED|unix.WSTOPPED|unix.WNOWAIT, nil), unix.EINTR) {
 	}
-	p := o.root(pid, ws)
-	if p == nil {
-		return false
-	}
-	// What else has ended goes now, so that the question "is anything left?" has an answer.
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	var ended []*Process
 	for {
-		other, ows, oru, err := wait(syscall.WNOHANG)
-		if err != nil {
-			empty = o.emptied()
+		var ws syscall.WaitStatus
+		var ru syscall.Rusage
+		pid, err := syscall.Wait4(-1, &ws, syscall.WNOHANG|syscall.WUNTRACED, &ru)
+		if errors.Is(err, syscall.EINTR) {
+			continue
+		}
+		if empty = err != nil; empty {
+			// Nothing can have been started since. Whatever is still on the list was reaped by somebody else.
+			for _, p := range o.roots {
+				p.take(0, &ru, err)
+				ended = append(ended, p)
+			}
+			clear(o.roots)
+			o.waiting = false
+			close(o.empty)
+		}
+		if empty || pid == 0 {
 			break
 		}
-		if other == 0 {
-			break
-		}
-		if q := o.root(other, ows); q != nil {
-			q.finish(ows, &oru, false)
+		switch p := o.roots[pid]; {
+		case p == nil: // an orphan
+		case ws.Stopped():
+			p.term.note(ws.StopSignal())
+		default:
+			delete(o.roots, pid)
+			p.take(ws, &ru, nil)
+			ended = append(ended, p)
 		}
 	}
-	p.finish(ws, &ru, empty)
+	for _, p := range ended {
+		p.alone = empty
+		close(p.exited)
+	}
 	return empty
-}
-
-// wait is wait4(-1) past interruptions. The error is that there is no child.
-func wait(options int) (pid int, ws syscall.WaitStatus, ru syscall.Rusage, err error) {
-	for {
-		pid, err = syscall.Wait4(-1, &ws, options|syscall.WUNTRACED, &ru)
-		if !errors.Is(err, syscall.EINTR) {
-			return pid, ws, ru, err
-		}
-	}
-}
-
-// root returns the supervised process that has ended with this status, nil if it is another or has only stopped.
-func (o *owner) root(pid int, ws syscall.WaitStatus) *Process {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	p := o.roots[pid]
-	if p != nil && ws.Stopped() {
-		if p.term != nil {
-			p.term.stopped <- ws.StopSignal()
-		}
-		return nil
-	}
-	delete(o.roots, pid)
-	return p
-}
-
-// emptied takes note that no child was left, unless one has been started since.
-func (o *owner) emptied() bool {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if len(o.roots) > 0 {
-		return false
-	}
-	o.waiting = false
-	close(o.empty)
-	return true
 }
 
 // settled reports within d whether all descendants are gone and reaped.
@@ -159,23 +149,4 @@ func (o *owner) shared() bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return len(o.roots) > 0
-}
-
-// descendants are all living descendants of this process that belong to p.
-func (o *owner) descendants(p *Process) []Proc {
-	all, err := processes()
-	if err != nil {
-		return nil
-	}
-	below := all.below(os.Getpid())
-	if !o.shared() {
-		return below
-	}
-	var own []Proc
-	for _, q := range below {
-		if p.carries(q) {
-			own = append(own, q)
-		}
-	}
-	return own
 }

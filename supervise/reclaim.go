@@ -2,70 +2,86 @@ package supervise
 
 import (
 	"os"
+	"slices"
+	"strings"
 	"syscall"
 	"time"
 )
 
+// reclaimPatience is how long a start tries to end what another one has left: not long, because it has work to do, and
+// the next one will try again.
+const reclaimPatience = 3 * time.Second
+
 // Reclaim ends what dead owners have left: processes that carry the marker of a run whose owner (pid, start time,
-// boot) is no more. It never goes by name, and never touches the run of a living owner. It returns the processes
-// it has ended. When there is nothing to reclaim it costs one look into a directory.
+// boot) is no more. It never goes by name, and never touches the run of a living owner, nor one that the calling
+// process is itself a part of. It returns the processes it has ended. When there is nothing to reclaim it costs one look
+// into a directory.
 func (r Records) Reclaim() ([]Proc, error) {
 	found, err := r.scan()
 	if err != nil {
 		return nil, err
 	}
-	me := os.Getpid()
+	around := strings.Split(os.Getenv(RunIDVar), ",")
 	var dead []Record
+	var ids []string
 	for _, rec := range found {
-		if rec.Owner.PID != me && !rec.Owner.Alive() {
-			dead = append(dead, rec)
+		is, restarted := rec.Owner.dead()
+		if !is || slices.Contains(around, rec.ID) {
+			continue
+		}
+		dead = append(dead, rec)
+		if !restarted { // nothing survives a restart of the system but the file
+			ids = append(ids, rec.ID)
 		}
 	}
-	var ended []Proc
+	ended, stubborn := endMarked(ids)
 	for _, rec := range dead {
-		// Nothing survives a restart of the system but the file.
-		if rec.Owner.Boot == bootID() {
-			procs, ok := endMarked(rec.ID)
-			ended = append(ended, procs...)
-			if !ok {
-				continue // the next one shall try again
-			}
+		if !slices.Contains(stubborn, rec.ID) {
+			os.Remove(rec.path)
 		}
-		os.Remove(rec.path)
 	}
 	return ended, nil
 }
 
-// endMarked ends every process that carries the marker, and those that they start meanwhile. It reports false if
-// some would not go.
-func endMarked(id string) (ended []Proc, ok bool) {
+// endMarked ends every process that carries one of the markers, and those that they start meanwhile. It returns the
+// markers of those that would not go.
+func endMarked(ids []string) (ended []Proc, stubborn []string) {
+	if len(ids) == 0 {
+		return nil, nil
+	}
 	begin := time.Now()
-	asked := map[int]bool{}
+	asked := map[identity]bool{}
 	pause := time.Millisecond
 	for calm := 0; calm < 2; {
-		all, err := processes()
-		if err != nil {
-			return ended, false
-		}
-		calm++
-		for _, p := range all {
-			if p.zombie || p.PID == os.Getpid() || !p.carries(id) {
-				continue
+		stubborn = nil
+		err := walk(func(p Proc) {
+			if p.PID == os.Getpid() {
+				return
 			}
-			calm = 0
-			if !asked[p.PID] {
-				asked[p.PID] = true
+			carried := slices.DeleteFunc(p.markers(), func(id string) bool { return !slices.Contains(ids, id) })
+			if len(carried) == 0 {
+				return
+			}
+			stubborn = append(stubborn, carried...)
+			if id := p.identity(); !asked[id] {
+				asked[id] = true
 				ended = append(ended, p)
 				p.signal(syscall.SIGTERM)
 			} else if time.Since(begin) > politePause {
 				p.signal(syscall.SIGKILL)
 			}
+		})
+		if err != nil {
+			return ended, ids
 		}
-		if time.Since(begin) > killPatience {
-			return ended, false
+		if calm++; len(stubborn) > 0 {
+			calm = 0
+		}
+		if time.Since(begin) > reclaimPatience {
+			return ended, stubborn
 		}
 		time.Sleep(pause)
 		pause = min(2*pause, 20*time.Millisecond)
 	}
-	return ended, true
+	return ended, nil
 }

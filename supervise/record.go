@@ -1,14 +1,15 @@
 package supervise
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
 )
 
@@ -44,41 +45,20 @@ const (
 	StateWaiting = "waiting"
 )
 
-// Owner names the process that supervises a run.
-type Owner struct {
-	Boot  string
-	PID   int
-	Start uint64
-}
-
-// self is this process as an owner.
-func self() Owner {
-	p, _ := process(os.Getpid())
-	return Owner{Boot: bootID(), PID: os.Getpid(), Start: p.Start}
-}
-
-// Alive reports whether the owner still runs.
-func (o Owner) Alive() bool {
-	if o.Boot != bootID() {
-		return false
-	}
-	p, ok := process(o.PID)
-	return ok && p.Start == o.Start && !p.zombie
-}
-
-// Terminate asks the owner to stop, exactly that process: not another one that has got its pid meanwhile.
-func (o Owner) Terminate() error {
-	if o.Boot != bootID() {
-		return os.ErrProcessDone
-	}
-	return Proc{PID: o.PID, Start: o.Start}.signal(syscall.SIGTERM)
-}
+// replacement is how the name of a record ends that is about to replace another.
+const replacement = ".new"
 
 // Create writes the record of a run that begins. The directory must exist.
 func (r Records) Create(rec Record) (*Record, error) {
-	rec.Owner = self()
+	var err error
+	if rec.Owner, err = self(); err != nil {
+		return nil, err
+	}
 	rec.State = StateRunning
-	rec.path = filepath.Join(r.Dir, fmt.Sprintf("%s.%d.%d.%s", rec.Owner.Boot, rec.Owner.PID, rec.Owner.Start, rec.ID))
+	if again, ok := parseName(rec.name()); !ok || again.ID != rec.ID {
+		return nil, fmt.Errorf("%q cannot be the id of a run", rec.ID)
+	}
+	rec.path = filepath.Join(r.Dir, rec.name())
 	f, err := os.OpenFile(rec.path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return nil, err
@@ -97,7 +77,8 @@ func (rec *Record) encode() []byte {
 	plain := func(s string) bool {
 		return !strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r > '~' || r == '"' || r == '\\' })
 	}
-	if rec.State != StateRunning || rec.Attempt != 1 || rec.Reason != "" || !plain(rec.ID+rec.Command+rec.Profile) {
+	usual := rec.State == StateRunning && rec.Attempt == 1 && rec.Reason == "" && rec.Until.IsZero()
+	if !usual || !plain(rec.ID+rec.Command+rec.Profile) {
 		data, _ := json.Marshal(rec) // nothing in a record has no form
 		return append(data, '\n')
 	}
@@ -114,12 +95,15 @@ func (rec *Record) Update() error {
 	if rec == nil {
 		return nil
 	}
-	tmp := rec.path + ".new"
-	if err := os.WriteFile(tmp, rec.encode(), 0o600); err != nil {
-		os.Remove(tmp)
-		return err
+	tmp := rec.path + replacement
+	err := os.WriteFile(tmp, rec.encode(), 0o600)
+	if err == nil {
+		err = os.Rename(tmp, rec.path)
 	}
-	return os.Rename(tmp, rec.path)
+	if err != nil {
+		os.Remove(tmp)
+	}
+	return err
 }
 
 // Remove ends the record.
@@ -138,18 +122,25 @@ func (r Records) List() ([]Record, error) {
 	}
 	var list []Record
 	for _, rec := range owned {
-		if !rec.Owner.Alive() {
+		if strings.HasSuffix(rec.path, replacement) || !rec.Owner.Alive() {
 			continue
 		}
 		data, err := os.ReadFile(rec.path)
 		if err != nil {
 			continue // it has just ended
 		}
-		if json.Unmarshal(data, &rec) != nil || rec.State == "" {
+		read := rec
+		if json.Unmarshal(data, &read) == nil && read.ID == rec.ID {
+			rec = read
+		}
+		if rec.State == "" {
 			rec.State = StateRunning // caught while it was being written
 		}
 		list = append(list, rec)
 	}
+	slices.SortFunc(list, func(a, b Record) int {
+		return cmp.Or(a.Started.Compare(b.Started), strings.Compare(a.ID, b.ID))
+	})
 	return list, nil
 }
 
@@ -177,22 +168,26 @@ func (r Records) scan() ([]Record, error) {
 	return found, nil
 }
 
-// parseName takes the name of a record apart. What does not look like one is not ours to touch.
+// name is the name of the record's file.
+func (rec *Record) name() string {
+	return fmt.Sprintf("%s.%d.%d.%s", rec.Owner.Boot, rec.Owner.PID, rec.Owner.Start, rec.ID)
+}
+
+// parseName takes the name of a record apart, or of its replacement. What is not exactly one is not ours to touch.
 func parseName(name string) (Record, bool) {
+	name = strings.TrimSuffix(name, replacement)
 	part := strings.Split(name, ".")
-	if len(part) == 5 && part[4] == "new" { // a record half replaced
-		part = part[:4]
-	}
-	if len(part) != 4 || part[0] == "" || part[3] == "" {
+	if len(part) != 4 || part[0] == "" || part[3] == "" || strings.ContainsAny(name, "/,\x00") {
 		return Record{}, false
 	}
 	pid, err := strconv.Atoi(part[1])
-	if err != nil || pid <= 1 {
+	if err != nil || pid < 1 {
 		return Record{}, false
 	}
 	start, err := strconv.ParseUint(part[2], 10, 64)
 	if err != nil {
 		return Record{}, false
 	}
-	return Record{ID: part[3], Owner: Owner{Boot: part[0], PID: pid, Start: start}}, true
+	rec := Record{ID: part[3], Owner: Owner{Boot: part[0], PID: pid, Start: start}}
+	return rec, rec.name() == name
 }

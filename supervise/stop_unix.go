@@ -4,56 +4,61 @@ package supervise
 
 import (
 	"errors"
+	"os"
+	"slices"
 	"syscall"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // endTree ends whatever is left of the tree once the root is gone: SIGTERM, a moment, SIGKILL, until nothing is
-// left. Walking until the walk is empty is not enough: a chain that keeps forking slipped through in 2 of 10
-// runs. With an owner the end is the kernel's word; without one it is two empty walks.
+// left.
 func (p *Process) endTree() (killed int, left []Proc) {
 	begin := time.Now()
 	if p.rude {
 		begin = begin.Add(-politePause)
 	}
-	type exactly struct { // a Proc's parent changes when it is orphaned
-		pid   int
-		start uint64
-	}
-	seen := map[exactly]bool{}
+	ended := map[identity]bool{}
 	pause := time.Millisecond
+	passes := 0
 	for calm := 0; ; {
-		left = p.members()
-		sig := syscall.SIGKILL
-		if time.Since(begin) < politePause {
-			sig = syscall.SIGTERM
+		sig := syscall.SIGTERM
+		if time.Since(begin) >= politePause {
+			sig = syscall.SIGKILL
 		}
-		for _, q := range left {
-			id := exactly{q.PID, q.Start}
-			if sig == syscall.SIGTERM && seen[id] {
-				continue // asked already
+		left = p.hunt(func(q Proc) {
+			if sig == syscall.SIGTERM && ended[q.identity()] {
+				return // asked already
 			}
-			if err := q.signal(sig); err == nil || errors.Is(err, syscall.EPERM) {
-				seen[id] = true
+			if err := q.end(sig); err == nil || errors.Is(err, syscall.EPERM) {
+				ended[q.identity()] = true
 			}
+		})
+		if sig == syscall.SIGKILL {
+			p.signalTree(sig) // a group ends at one stroke, however fast it forks
 		}
 		if calm++; len(left) > 0 {
 			calm = 0
 		}
 		if p.gone(pause, calm) {
-			return len(seen), nil
+			return len(ended), nil
 		}
-		if time.Since(begin) > killPatience {
-			return len(seen) - len(left), left
+		if passes++; time.Since(begin) > killPatience && passes > killPasses {
+			for _, q := range left {
+				delete(ended, q.identity())
+			}
+			return len(ended), left
 		}
 		pause = min(2*pause, 20*time.Millisecond)
 	}
 }
 
-// gone reports within d whether the tree has ended. calm is how many walks in a row have found nothing.
+// gone reports within d whether the tree has ended. calm is how many walks in a row have found nothing. With an owner
+// the kernel's word counts, which it can give as long as we have no other children.
 func (p *Process) gone(d time.Duration, calm int) bool {
 	if p.owner != nil && !p.owner.shared() {
-		return p.owner.settled(d)
+		return p.owner.settled(d) || p.strangers && calm >= 2
 	}
 	if calm >= 2 {
 		return true
@@ -62,30 +67,91 @@ func (p *Process) gone(d time.Duration, calm int) bool {
 	return false
 }
 
-// survivors are the descendants that still run after the root has exited by itself.
-func (p *Process) survivors() []Proc {
-	// A library does not walk the process table after every run: only if the group is not empty.
-	if p.owner == nil && (p.spec.Placement == SharedGroup || syscall.Kill(-p.pid, 0) != nil) {
+// survivors are the descendants that still run after the root has exited by itself. held says that one of them holds
+// a pipe open.
+func (p *Process) survivors(held bool) []Proc {
+	// A library does not walk the process table after every run: only if there is a sign that somebody is left.
+	group := p.spec.Placement != SharedGroup && syscall.Kill(-p.pid, 0) == nil
+	if p.owner == nil && !group && !held {
 		return nil
 	}
-	return p.members()
+	return p.remember()
 }
 
-// members are the living processes that belong to the run, the root aside.
-func (p *Process) members() []Proc {
-	if p.owner != nil {
-		return p.owner.descendants(p)
+// remember looks for members of the tree and keeps them in mind: soon they may be found by nothing but that.
+func (p *Process) remember() []Proc {
+	if root, err := process(p.pid); err == nil && !p.ended() {
+		p.born = min(p.born, root.Start) // should the system count otherwise than we do
 	}
-	all, err := processes()
-	if err != nil {
-		return nil
-	}
-	var found []Proc
-	for _, q := range all {
-		ours := q.PGID == p.pid || q.SID == p.pid || p.carries(q)
-		if ours && !q.zombie && q.PID != p.pid {
-			found = append(found, q)
-		}
+	found := p.hunt(func(Proc) {})
+	p.known = make(map[identity]Proc, len(found))
+	for _, q := range found {
+		p.known[q.identity()] = q
 	}
 	return found
+}
+
+// hunt walks the process table once, and calls found for each living process of the run, the root aside, as soon as it
+// sees it.
+func (p *Process) hunt(found func(Proc)) (members []Proc) {
+	me := os.Getpid()
+	// Orphans become the children of an owner: they belong to its only command, unless it had children before. (A shell
+	// that has started something in the background and then executes us leaves us its children.)
+	owned := p.owner != nil && !p.owner.shared() && !p.strangers
+	grouped := !p.over.Load() // else the pid, and the group, may be another's by now
+	member := map[int]bool{}
+	if !p.ended() {
+		member[p.pid] = true
+	}
+	ours := func(q Proc) bool {
+		_, known := p.known[q.identity()]
+		switch {
+		case q.Start < p.born:
+			return false
+		case known, member[q.PPID], owned && q.PPID == me, grouped && (q.PGID == p.pid || q.SID == p.pid):
+			return true
+		}
+		return p.spec.RunID != "" && slices.Contains(q.markers(), p.spec.RunID)
+	}
+	var rest []Proc
+	look := func(q Proc) bool {
+		if !ours(q) {
+			return false
+		}
+		member[q.PID] = true
+		members = append(members, q)
+		found(q)
+		return true
+	}
+	walk(func(q Proc) {
+		if q.zombie || q.PID == me || q.PID == p.pid || member[q.PID] {
+			return
+		}
+		if !look(q) {
+			rest = append(rest, q)
+			p.strangers = p.strangers || q.PPID == me
+		}
+	})
+	// Pids begin anew some time, and then a child may be visited before its parent.
+	for more := true; more; {
+		more = false
+		rest = slices.DeleteFunc(rest, func(q Proc) bool {
+			is := member[q.PPID] && look(q)
+			more = more || is
+			return is
+		})
+	}
+	return members
+}
+
+// end signals a member of the tree. It is killed with its group if that is in another session than ours, because then
+// the session has begun in the tree.
+func (p Proc) end(sig syscall.Signal) error {
+	err := p.signal(sig)
+	if sig == syscall.SIGKILL && err == nil && p.PGID > 1 && p.SID > 0 {
+		if session, err := unix.Getsid(0); err == nil && p.SID != session {
+			syscall.Kill(-p.PGID, sig)
+		}
+	}
+	return err
 }

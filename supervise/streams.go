@@ -1,11 +1,8 @@
 package supervise
 
 import (
-	"errors"
 	"io"
 	"os"
-	"sync/atomic"
-	"time"
 )
 
 // streams are the three files of a child while it starts: what it gets, and what we keep.
@@ -37,14 +34,24 @@ func (p *Process) openStreams() error {
 		}
 	}
 	for i, w := range [2]io.Writer{p.spec.Stdout, p.spec.Stderr} {
-		if file, ok := w.(*os.File); ok && file != nil && p.spec.Stall <= 0 {
+		file, isFile := w.(*os.File)
+		if isFile && file == nil {
+			w, isFile = nil, false
+		}
+		switch {
+		case isFile && p.spec.Stall <= 0:
 			f.child[i+1] = file
 			continue
-		}
-		if w == nil {
+		case w == nil && p.spec.Stall <= 0:
 			if f.child[i+1], err = null(); err != nil {
 				return fail(err)
 			}
+			continue
+		case w == nil:
+			w = io.Discard // nobody wants it, but it is a sign of life
+		}
+		if i == 1 && len(f.pumps) == 1 && same(w, p.spec.Stdout) {
+			f.child[2] = f.child[1] // one pipe keeps the order of what is written to both
 			continue
 		}
 		r, c, err := openPipe()
@@ -53,9 +60,15 @@ func (p *Process) openStreams() error {
 		}
 		f.child[i+1] = c
 		f.opened = append(f.opened, c)
-		f.pumps = append(f.pumps, &pump{from: r, to: w, life: &p.life})
+		f.pumps = append(f.pumps, &pump{from: r, to: w, life: &p.life, writing: &p.writing})
 	}
 	return nil
+}
+
+// same reports whether two writers are one.
+func same(a, b io.Writer) bool {
+	defer func() { _ = recover() }() // some types cannot be compared; those are not the same
+	return a == b
 }
 
 func (p *Process) closeChildSide() {
@@ -77,60 +90,15 @@ func (p *Process) startPumps() {
 	}
 }
 
-// drain takes over what the child has written before it ended, and then lets go of pipes that others hold open.
-func (p *Process) drain() {
+// drain takes over what the child has written before it ended, and then lets go of pipes that others hold open. It
+// reports whether there were any.
+func (p *Process) drain() (held bool) {
 	for _, pump := range p.streams.pumps {
 		pump.finish()
 	}
 	p.pumps.Wait()
-}
-
-const (
-	pumpBuffer = 256 << 10
-	// quiet is how long a pipe that a stranger holds open must say nothing until we let go of it.
-	quiet = 250 * time.Millisecond
-	// enough is how much of it we take at most after the child's end: more than any pipe holds.
-	enough = 16 << 20
-)
-
-// pump carries one stream of the child to its writer. What passes is a sign of life.
-type pump struct {
-	from  *os.File
-	to    io.Writer
-	life  *moment
-	ended atomic.Bool // the child is gone
-}
-
-func (u *pump) run() {
-	defer u.from.Close()
-	buf := make([]byte, pumpBuffer)
-	for late := 0; late < enough; {
-		ended := u.ended.Load()
-		if ended {
-			u.from.SetReadDeadline(time.Now().Add(quiet))
-		}
-		n, err := u.from.Read(buf)
-		if n > 0 {
-			u.life.set(time.Now())
-			if ended {
-				late += n
-			}
-			if _, werr := u.to.Write(buf[:n]); werr != nil {
-				return
-			}
-		}
-		// The first deadline only woke a read that began before the end; the pipe may still hold something.
-		if err != nil && (ended || !errors.Is(err, os.ErrDeadlineExceeded)) {
-			return
-		}
+	for _, pump := range p.streams.pumps {
+		held = held || pump.held
 	}
-}
-
-// finish tells the pump that the child is gone.
-func (u *pump) finish() {
-	u.ended.Store(true)
-	if u.from.SetReadDeadline(time.Now()) != nil {
-		// No deadlines on this system's pipes: whoever holds it open loses it after a moment.
-		time.AfterFunc(quiet, func() { u.from.Close() })
-	}
+	return held
 }

@@ -25,6 +25,7 @@ import (
 	"os"
 	"runtime"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -48,15 +49,16 @@ type Spec struct {
 	// Stdin is handed over as it is; nil means the null device.
 	Stdin *os.File
 	// Stdout and Stderr: an *os.File is handed over as it is, unless Stall is set; any other writer is fed through
-	// a pipe; nil means the null device. A write error closes that pipe, so that the command gets what it would
-	// have got without us: SIGPIPE. Both may be called from different goroutines at the same time.
+	// a pipe, one pipe if both are the same; nil means the null device. A write error closes that pipe, so that the
+	// command gets what it would have got without us: SIGPIPE. Both may be called from different goroutines at the
+	// same time, and neither after Run has returned. A writer that blocks holds the command up, and Run too.
 	Stdout, Stderr io.Writer
 
 	// Placement says where the process stands to the terminal and to our group.
 	Placement Placement
 
-	// Timeout is the hard deadline. Stall is how long it may give no sign of life. Linger is how long it may stay
-	// after [Process.Delivered]. Zero means no such limit.
+	// Timeout is the hard deadline. Stall is how long it may give no sign of life: output, or [Process.Beat]. Linger is
+	// how long it may stay after [Process.Delivered]. Zero means no such limit. Time spent suspended does not count.
 	Timeout, Stall, Linger time.Duration
 	// Ladder is how it is stopped when a limit has passed; nil means [Terminate].
 	Ladder Ladder
@@ -69,9 +71,9 @@ func (s *Supervisor) Run(spec Spec, started func(*Process)) (Exit, error) {
 	if spec.Ladder == nil {
 		spec.Ladder = Terminate
 	}
-	p := &Process{spec: spec, owner: s.owner, exited: make(chan struct{})}
+	p := &Process{spec: spec, owner: s.owner, exited: make(chan struct{}), poke: make(chan struct{}, 1)}
 	if err := p.openStreams(); err != nil {
-		return Exit{}, fmt.Errorf("cannot prepare the streams of %s: %w", spec.Args[0], err)
+		return Exit{}, fmt.Errorf("cannot prepare the streams of %s: %w", spec.Path, err)
 	}
 	// The kernel sends the parent-death signal when the thread that started the child ends, not when the process
 	// does. So this thread is ours until the child is gone.
@@ -84,7 +86,7 @@ func (s *Supervisor) Run(spec Spec, started func(*Process)) (Exit, error) {
 		return Exit{}, err
 	}
 	p.startPumps()
-	if spec.Timeout > 0 || spec.Stall > 0 || spec.Linger > 0 || p.term != nil {
+	if spec.Timeout > 0 || spec.Stall > 0 || spec.Linger > 0 {
 		p.watchOnce.Do(p.startWatch)
 	}
 	if started != nil {
@@ -116,27 +118,33 @@ type Process struct {
 	owner *owner
 	pid   int
 	start time.Time
+	born  uint64 // nothing of the tree has a smaller Proc.Start
 
-	handle   handle // what the system knows the root by
-	handleMu sync.Mutex
+	mu     sync.Mutex
+	handle handle // what the system knows the root by; guarded by mu, or by the owner's
 
-	life, given moment // the last sign of life; when it had delivered
+	life, given moment        // the last sign of life; when it had delivered
+	poke        chan struct{} // a clock has begun to run
 
 	watchOnce sync.Once // a goroutine watches only when there is something to watch
 	watched   chan struct{}
-	stops     chan stopRequest
-	paused    chan bool // Foreground only: suspended and continued
-	term      *terminal // Foreground only
+	stops     chan Ladder
 	reason    Reason    // set by the watch
 	rude      bool      // it had to be killed, so the rest of the tree is not asked either
+	term      *terminal // Foreground only
 
 	streams streams
 	pumps   sync.WaitGroup
+	writing atomic.Int32 // pumps that wait for their writer
 
-	exited chan struct{} // the root is reaped; status, cpu and alone are set
-	status waitStatus
+	exited chan struct{} // the root has ended
+	status waitStatus    // set when it is reaped, as are the two below
 	cpu    time.Duration
 	alone  bool // Own: nothing else was left when the root had been reaped
+
+	known     map[identity]Proc // members of the tree that were found while that was easy
+	strangers bool              // we have children that do not belong to it
+	over      atomic.Bool       // Run returns
 }
 
 // PID is the process id of the command itself.
@@ -146,4 +154,10 @@ func (p *Process) PID() int { return p.pid }
 func (p *Process) Beat() { p.life.set(time.Now()) }
 
 // Delivered says that the command has delivered its result; from now on it may linger only for Spec.Linger.
-func (p *Process) Delivered() { p.given.set(time.Now()) }
+func (p *Process) Delivered() {
+	p.given.set(time.Now())
+	select {
+	case p.poke <- struct{}{}:
+	default: // the watch has not yet looked since the last one
+	}
+}

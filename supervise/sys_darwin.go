@@ -2,6 +2,8 @@ package supervise
 
 import (
 	"os"
+	"os/signal"
+	"sync"
 	"syscall"
 	"time"
 
@@ -11,10 +13,8 @@ import (
 const (
 	getTermios = unix.TIOCGETA
 	setTermios = unix.TIOCSETA
+	fionread   = 0x4004667f // FIONREAD, which the unix package does not name here
 )
-
-// handle is nothing more than the pid here.
-type handle = int
 
 func (p *Process) sysProcAttr() *syscall.SysProcAttr {
 	sys := &syscall.SysProcAttr{}
@@ -27,26 +27,28 @@ func (p *Process) sysProcAttr() *syscall.SysProcAttr {
 	return sys
 }
 
-func (p *Process) signalRoot(sig syscall.Signal) {
-	select {
-	case <-p.exited:
-	default:
-		syscall.Kill(p.pid, sig)
-	}
-}
+// awaitUnreaped waits for nothing here: the child is reaped as soon as it ends.
+func awaitUnreaped(pid, options int) bool { return false }
 
-func (p *Process) letGo() {}
+// inBackground calls f, which changes the terminal. Whoever does so from the background is stopped by SIGTTOU, unless
+// it is ignored. It is for this call only: an ignored signal would be inherited by the next child.
+func inBackground(f func()) {
+	signal.Ignore(syscall.SIGTTOU)
+	defer signal.Reset(syscall.SIGTTOU)
+	f()
+}
 
 func openPipe() (r, w *os.File, err error) { return os.Pipe() }
 
 // owner does not exist here: the system cannot make a process the reaper of its descendants.
 type owner struct{}
 
-func (o *owner) launch(*Process) error       { return nil }
-func (o *owner) await(*Process)              {}
-func (o *owner) shared() bool                { return false }
-func (o *owner) settled(time.Duration) bool  { return true }
-func (o *owner) descendants(*Process) []Proc { return nil }
+func (o *owner) launch(*Process) error      { return nil }
+func (o *owner) await(*Process)             {}
+func (o *owner) shared() bool               { return false }
+func (o *owner) settled(time.Duration) bool { return true }
+
+func (p *Process) reapLock() *sync.Mutex { return &p.mu }
 
 // Own returns a Supervisor that works as the zero value does: this system has no reaper of descendants.
 func Own() *Supervisor { return &Supervisor{} }

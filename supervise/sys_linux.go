@@ -1,22 +1,25 @@
 package supervise
 
 import (
+	"errors"
 	"os"
+	"runtime"
 	"syscall"
 
 	"golang.org/x/sys/unix"
 )
 
-// handle is a pidfd: no other process can inherit it, as it can a pid.
-type handle = int
+const (
+	getTermios = unix.TCGETS
+	setTermios = unix.TCSETS
+	fionread   = unix.TIOCINQ
+)
 
 func (p *Process) sysProcAttr() *syscall.SysProcAttr {
-	p.handle = -1
 	sys := &syscall.SysProcAttr{
 		// If we are killed, the child learns of it. SIGTERM, so that it can end its own children; what is left is
 		// found by the next start.
 		Pdeathsig: syscall.SIGTERM,
-		PidFD:     &p.handle,
 	}
 	switch p.spec.Placement {
 	case OwnSession:
@@ -27,23 +30,29 @@ func (p *Process) sysProcAttr() *syscall.SysProcAttr {
 	return sys
 }
 
-// signalRoot signals the command itself, and nothing once it is gone.
-func (p *Process) signalRoot(sig syscall.Signal) {
-	p.handleMu.Lock()
-	defer p.handleMu.Unlock()
-	if p.handle >= 0 {
-		unix.PidfdSendSignal(p.handle, sig, nil, 0)
+// awaitUnreaped waits until the child has ended, and leaves it to be reaped. False means that there is something else
+// to hear of it: that it has stopped, if options ask for that, or that it is not ours.
+func awaitUnreaped(pid, options int) bool {
+	for {
+		var info unix.Siginfo
+		err := unix.Waitid(unix.P_PID, pid, &info, unix.WEXITED|unix.WNOWAIT|options, nil)
+		if !errors.Is(err, unix.EINTR) {
+			const stopped = 5 // CLD_STOPPED
+			return err == nil && info.Code != stopped
+		}
 	}
 }
 
-// letGo closes the handle.
-func (p *Process) letGo() {
-	p.handleMu.Lock()
-	defer p.handleMu.Unlock()
-	if p.handle >= 0 {
-		unix.Close(p.handle)
-		p.handle = -1
-	}
+// inBackground calls f, which changes the terminal. Whoever does so from the background is stopped by SIGTTOU, unless
+// the thread blocks it; nothing that a child could inherit is changed.
+func inBackground(f func()) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	var ttou, before unix.Sigset_t
+	ttou.Val[0] = 1 << (unix.SIGTTOU - 1)
+	unix.PthreadSigmask(unix.SIG_BLOCK, &ttou, &before)
+	defer unix.PthreadSigmask(unix.SIG_SETMASK, &before, nil)
+	f()
 }
 
 // openPipe returns a pipe whose read end we can wait on with a deadline, and whose write end is an ordinary

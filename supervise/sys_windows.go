@@ -24,7 +24,10 @@ func (s waitStatus) signal() syscall.Signal { return 0 }
 // terminal control is the console's business here.
 type terminal struct{}
 
-func (t *terminal) release(int, bool) {}
+func (t *terminal) release(*Process, bool) {}
+
+// unread is not known here.
+func unread(*os.File) int { return 0 }
 
 // TerminalPlacement is always the same here: the console reaches all processes attached to it.
 func TerminalPlacement() Placement { return SharedGroup }
@@ -92,10 +95,22 @@ func confine(pid int) windows.Handle {
 	return job
 }
 
+// reap has nothing to do: await has done it.
+func (p *Process) reap() {}
+
+// remember has nothing to do: the job does.
+func (p *Process) remember() []Proc { return nil }
+
+func (p *Process) ask(sig syscall.Signal) {
+	if sig != 0 {
+		p.signalTree(sig)
+	}
+}
+
 // signalTree: the system has Ctrl-Break for a group, and termination.
 func (p *Process) signalTree(sig syscall.Signal) {
-	p.handleMu.Lock()
-	defer p.handleMu.Unlock()
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	switch {
 	case sig == syscall.SIGKILL && p.handle.job != 0:
 		windows.TerminateJobObject(p.handle.job, 137)
@@ -106,7 +121,10 @@ func (p *Process) signalTree(sig syscall.Signal) {
 	}
 }
 
-func (p *Process) survivors() []Proc { return nil }
+// signalRoot: there is nothing finer here than the group.
+func (p *Process) signalRoot(sig syscall.Signal) { p.signalTree(sig) }
+
+func (p *Process) survivors(bool) []Proc { return nil }
 
 func (p *Process) endTree() (int, []Proc) {
 	p.signalTree(syscall.SIGKILL)
@@ -115,8 +133,8 @@ func (p *Process) endTree() (int, []Proc) {
 
 // letGo leaves what a successful command has left running alone: the limit that ends it with the job goes first.
 func (p *Process) letGo() {
-	p.handleMu.Lock()
-	defer p.handleMu.Unlock()
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	if p.handle.job != 0 {
 		info := windows.JOBOBJECT_EXTENDED_LIMIT_INFORMATION{}
 		windows.SetInformationJobObject(p.handle.job, windows.JobObjectExtendedLimitInformation,
@@ -135,27 +153,36 @@ func Own() *Supervisor { return &Supervisor{} }
 // Disown undoes Own.
 func (s *Supervisor) Disown() {}
 
-func process(pid int) (Proc, bool) {
+// process looks one process up. The error is os.ErrProcessDone if there is none.
+func process(pid int) (Proc, error) {
 	h, err := windows.OpenProcess(windows.PROCESS_QUERY_LIMITED_INFORMATION, false, uint32(pid))
+	if err == windows.ERROR_INVALID_PARAMETER {
+		return Proc{}, os.ErrProcessDone
+	}
 	if err != nil {
-		return Proc{}, false
+		return Proc{}, err
 	}
 	defer windows.CloseHandle(h)
 	var created, exited, kernel, user windows.Filetime
-	if windows.GetProcessTimes(h, &created, &exited, &kernel, &user) != nil {
-		return Proc{}, false
+	if err := windows.GetProcessTimes(h, &created, &exited, &kernel, &user); err != nil {
+		return Proc{}, err
 	}
-	return Proc{PID: pid, Start: uint64(created.Nanoseconds())}, true
+	return Proc{PID: pid, Start: uint64(created.Nanoseconds()), zombie: exited.Nanoseconds() > created.Nanoseconds()}, nil
 }
 
-func processes() (table, error) { return nil, nil }
+// walk visits nobody: what a killed owner has left went with its job.
+func walk(func(Proc)) error { return nil }
 
-func (p Proc) carries(string) bool { return false }
+func (p Proc) markers() []string { return nil }
 
 func (p Proc) signal(syscall.Signal) error {
-	proc, err := os.FindProcess(p.PID)
+	proc, err := os.FindProcess(p.PID) // holds the process: its pid is not given to another one
 	if err != nil {
 		return err
+	}
+	defer proc.Release()
+	if now, err := process(p.PID); err != nil || now.Start != p.Start {
+		return os.ErrProcessDone
 	}
 	return proc.Kill()
 }

@@ -5,20 +5,21 @@ package supervise
 import (
 	"os"
 	"os/signal"
+	"sync"
 	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
 )
 
-// TerminalPlacement says where a command that the user has typed belongs, so that the terminal works for it as it
-// would without us: without a controlling terminal in a group of its own; alone in front of a terminal as the
-// foreground job; and in our own group where we share that group with others (a pipeline, a script), because
-// taking the terminal would take it away from them.
+// TerminalPlacement says where a command that the user has typed belongs, so that all works for it as it would without
+// us: alone in front of a terminal as the foreground job; else in our own group. Where we share that with others (a
+// pipeline, a script), taking the terminal would take it away from them; and who kills a whole group, as CI does, means
+// the command too.
 func TerminalPlacement() Placement {
 	tty, err := os.OpenFile("/dev/tty", os.O_RDWR, 0)
 	if err != nil {
-		return OwnGroup
+		return SharedGroup
 	}
 	defer tty.Close()
 	group, err := unix.IoctlGetInt(int(tty.Fd()), unix.TIOCGPGRP)
@@ -47,7 +48,7 @@ func IsTerminal(f *os.File) bool {
 	return err == nil
 }
 
-// terminal is the controlling terminal while a foreground child has it.
+// terminal is the controlling terminal while a foreground child has it. The nil terminal does nothing.
 type terminal struct {
 	file    *os.File
 	ours    int // our process group
@@ -55,6 +56,7 @@ type terminal struct {
 	stopped chan syscall.Signal
 	cont    chan os.Signal
 	ended   chan struct{}
+	jobs    sync.WaitGroup
 }
 
 func openTerminal() (*terminal, error) {
@@ -73,20 +75,28 @@ func (t *terminal) close() {
 	if t != nil {
 		signal.Stop(t.cont)
 		close(t.ended)
+		t.jobs.Wait() // the file's number is about to be another's
 		t.file.Close()
 	}
 }
 
-// give makes group the foreground group. We are in the background ourselves after the first time, and whoever
-// calls from there gets SIGTTOU unless it is ignored. It is ignored for this call only: an ignored signal would
-// be inherited by the next child.
-func (t *terminal) give(group int) {
-	signal.Ignore(syscall.SIGTTOU)
-	defer signal.Reset(syscall.SIGTTOU)
-	unix.IoctlSetPointerInt(int(t.file.Fd()), unix.TIOCSPGRP, group)
+// lend gives the terminal to a child that has just started, if it is ours to give, and sees to its job control.
+func (t *terminal) lend(p *Process) {
+	if t == nil {
+		return
+	}
+	if t.foreground() == t.ours {
+		t.give(p.pid)
+	}
+	t.jobs.Go(func() { t.jobControl(p.pid) })
 }
 
-// foreground is the group that has the terminal.
+// give makes group the foreground group.
+func (t *terminal) give(group int) {
+	inBackground(func() { unix.IoctlSetPointerInt(int(t.file.Fd()), unix.TIOCSPGRP, group) })
+}
+
+// foreground is the group that has the terminal; -1 if there is no terminal any more.
 func (t *terminal) foreground() int {
 	group, err := unix.IoctlGetInt(int(t.file.Fd()), unix.TIOCGPGRP)
 	if err != nil {
@@ -97,42 +107,57 @@ func (t *terminal) foreground() int {
 
 // release takes the terminal back from the child at the end, and sets its modes back if the child could not do so
 // itself. If somebody else has it by now (the shell, after bg), it is none of our business.
-func (t *terminal) release(child int, broken bool) {
+func (t *terminal) release(p *Process, broken bool) {
+	if t == nil {
+		return
+	}
 	front := t.foreground()
-	if front == child {
+	lent := front == p.pid
+	for _, q := range p.known { // a job of a child that was a shell
+		lent = lent || front == q.PGID
+	}
+	if lent {
 		t.give(t.ours)
 	}
-	if broken && t.modes != nil && (front == child || front == t.ours) {
-		signal.Ignore(syscall.SIGTTOU)
-		unix.IoctlSetTermios(int(t.file.Fd()), setTermios, t.modes)
-		signal.Reset(syscall.SIGTTOU)
+	if broken && t.modes != nil && (lent || front == t.ours) {
+		inBackground(func() { unix.IoctlSetTermios(int(t.file.Fd()), setTermios, t.modes) })
 	}
 	t.close()
 }
 
+// note takes notice that the child has stopped. It does not wait: whoever stops it faster than we follow has it
+// stopped once.
+func (t *terminal) note(sig syscall.Signal) {
+	if t != nil {
+		select {
+		case t.stopped <- sig:
+		default:
+		}
+	}
+}
+
 // jobControl does for our only job what a shell does for its jobs.
-func (t *terminal) jobControl(p *Process) {
+func (t *terminal) jobControl(child int) {
 	for {
 		select {
 		case <-t.ended:
 			return
 		case sig := <-t.stopped:
-			t.suspend(p, sig)
+			t.suspend(child, sig)
 		case <-t.cont:
-			t.resume(p)
+			t.resume(child)
 		}
 	}
 }
 
 // suspend follows a child that has stopped: the shell above us must see its job, which is us, stop.
-func (t *terminal) suspend(p *Process, sig syscall.Signal) {
-	if (sig == syscall.SIGTTIN || sig == syscall.SIGTTOU) && t.foreground() == p.pid {
+func (t *terminal) suspend(child int, sig syscall.Signal) {
+	if (sig == syscall.SIGTTIN || sig == syscall.SIGTTOU) && t.foreground() == child {
 		// It asked for the terminal in the instant before it was given it.
-		syscall.Kill(-p.pid, syscall.SIGCONT)
+		syscall.Kill(-child, syscall.SIGCONT)
 		return
 	}
-	t.pause(p, true)
-	if t.foreground() == p.pid {
+	if t.foreground() == child {
 		t.give(t.ours)
 	}
 	syscall.Kill(0, syscall.SIGTSTP)
@@ -144,21 +169,13 @@ func (t *terminal) suspend(p *Process, sig syscall.Signal) {
 	case <-t.ended:
 		return
 	}
-	t.resume(p)
+	t.resume(child)
 }
 
 // resume lets the child go on, in front if we are in front.
-func (t *terminal) resume(p *Process) {
+func (t *terminal) resume(child int) {
 	if t.foreground() == t.ours {
-		t.give(p.pid)
+		t.give(child)
 	}
-	syscall.Kill(-p.pid, syscall.SIGCONT)
-	t.pause(p, false)
-}
-
-func (t *terminal) pause(p *Process, on bool) {
-	select {
-	case p.paused <- on:
-	case <-t.ended:
-	}
+	syscall.Kill(-child, syscall.SIGCONT)
 }

@@ -1,49 +1,49 @@
 package supervise
 
 import (
+	"os"
 	"syscall"
 
 	"golang.org/x/sys/unix"
 )
 
-// processes reads the system's process table.
-func processes() (table, error) {
+// walk visits every process of the system.
+func walk(visit func(Proc)) error {
 	all, err := unix.SysctlKinfoProcSlice("kern.proc.all")
 	if err != nil {
-		return nil, err
+		return err
 	}
-	t := make(table, 0, len(all))
 	for _, k := range all {
-		t = append(t, Proc{
+		visit(Proc{
 			PID: int(k.Proc.P_pid), PPID: int(k.Eproc.Ppid), PGID: int(k.Eproc.Pgid),
 			Start:  uint64(k.Proc.P_starttime.Nano()),
 			Name:   unix.ByteSliceToString(k.Proc.P_comm[:]),
 			zombie: k.Proc.P_stat == 5, // SZOMB
 		})
 	}
-	return t, nil
+	return nil
 }
 
-func process(pid int) (Proc, bool) {
-	all, err := processes()
-	if err != nil {
-		return Proc{}, false
-	}
-	for _, p := range all {
+func process(pid int) (found Proc, err error) {
+	err = os.ErrProcessDone
+	if werr := walk(func(p Proc) {
 		if p.PID == pid {
-			return p, true
+			found, err = p, nil
 		}
+	}); werr != nil {
+		err = werr
 	}
-	return Proc{}, false
+	return found, err
 }
 
-// carries is false here: the environment of another process cannot be read without special rights.
-func (p *Process) carries(Proc) bool { return false }
+// startNow is the least possible Proc.Start here: the clock it is taken from may be set.
+func startNow() uint64 { return 0 }
 
-func (p Proc) carries(string) bool { return false }
+// markers are not known here: the environment of another process cannot be read without special rights.
+func (p Proc) markers() []string { return nil }
 
 func (p Proc) signal(sig syscall.Signal) error {
-	if now, ok := process(p.PID); !ok || now.Start != p.Start {
+	if now, err := process(p.PID); err != nil || now.Start != p.Start {
 		return syscall.ESRCH
 	}
 	return syscall.Kill(p.PID, sig)

@@ -2,42 +2,81 @@ package supervise
 
 import (
 	"bytes"
+	"errors"
+	"io/fs"
 	"os"
 	"strconv"
 	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
 
-// processes reads the system's process table. Processes that end meanwhile are left out.
-func processes() (table, error) {
+// walk visits every process of the system. Plain walks miss a chain that keeps forking: what was listed has ended when
+// it is looked at, and its successor was not listed. So the walk goes on with the pids that were given out meanwhile
+// until there are none. Then a process that was not visited has a parent that was, and that lived: whoever ends all
+// that belongs to a tree as it is visited, and finds nothing, has seen the end of it.
+func walk(visit func(Proc)) error {
+	last := lastPID()
 	dir, err := os.Open("/proc")
 	if err != nil {
-		return nil, err
+		return err
 	}
-	defer dir.Close()
 	names, err := dir.Readdirnames(-1)
+	dir.Close()
 	if err != nil {
-		return nil, err
+		return err
 	}
-	t := make(table, 0, len(names))
 	for _, name := range names {
 		if pid, err := strconv.Atoi(name); err == nil {
-			if p, ok := process(pid); ok {
-				t = append(t, p)
+			if p, err := process(pid); err == nil {
+				visit(p)
 			}
 		}
 	}
-	return t, nil
+	const patience = 1000 // rounds, for a machine where something is always started
+	for range patience {
+		now := lastPID()
+		if now <= last { // less than before: they have begun anew, and the next walk has to find out
+			break
+		}
+		for pid := last + 1; pid <= now; pid++ {
+			if p, err := process(pid); err == nil && leads(pid) {
+				visit(p)
+			}
+		}
+		last = now
+	}
+	return nil
 }
 
-// process reads one entry of the table.
-func process(pid int) (Proc, bool) {
+// lastPID is the pid that was given out last. Threads have some too.
+func lastPID() int {
+	data, _ := os.ReadFile("/proc/loadavg")
+	last, _ := strconv.Atoi(string(bytes.TrimSpace(data[bytes.LastIndexByte(data, ' ')+1:])))
+	return last
+}
+
+// leads reports whether pid is that of a process and not of a further thread.
+func leads(pid int) bool {
+	data, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/status")
+	return err == nil && bytes.Contains(data, []byte("\nTgid:\t"+strconv.Itoa(pid)+"\n"))
+}
+
+// process reads one entry of the table. The error is os.ErrProcessDone if there is no such process.
+func process(pid int) (Proc, error) {
 	data, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
-	if err != nil {
-		return Proc{}, false
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ESRCH) {
+		return Proc{}, os.ErrProcessDone
 	}
-	return parseStat(data)
+	if err != nil {
+		return Proc{}, err
+	}
+	p, ok := parseStat(data)
+	if !ok {
+		return Proc{}, errors.New("/proc/<pid>/stat is not what it used to be")
+	}
+	return p, nil
 }
 
 // parseStat takes /proc/<pid>/stat apart. The name stands in parentheses and may contain some itself.
@@ -51,42 +90,63 @@ func parseStat(data []byte) (Proc, bool) {
 		return Proc{}, false
 	}
 	var p Proc
-	var err [5]error
+	var err [6]error
 	p.PID, err[0] = strconv.Atoi(string(data[:open-1]))
 	p.PPID, err[1] = strconv.Atoi(string(f[1]))
 	p.PGID, err[2] = strconv.Atoi(string(f[2]))
 	p.SID, err[3] = strconv.Atoi(string(f[3]))
-	p.Start, err[4] = strconv.ParseUint(string(f[19]), 10, 64)
-	for _, e := range err {
-		if e != nil {
-			return Proc{}, false
-		}
+	flags, e := strconv.ParseUint(string(f[6]), 10, 64)
+	err[4] = e
+	p.Start, err[5] = strconv.ParseUint(string(f[19]), 10, 64)
+	if errors.Join(err[:]...) != nil || p.PID <= 0 {
+		return Proc{}, false
 	}
 	p.Name = string(data[open+1 : end])
 	p.zombie = f[0][0] == 'Z' || f[0][0] == 'X'
+	const kernelThread = 0x00200000
+	p.kernel = flags&kernelThread != 0
 	return p, true
 }
 
-// carries reports whether q has p's marker. The environment of other users' processes cannot be read.
-func (p *Process) carries(q Proc) bool { return p.spec.RunID != "" && q.carries(p.spec.RunID) }
+// startNow is what Proc.Start is at least for a process that is started now: hundredths of a second since boot.
+func startNow() uint64 {
+	var t unix.Timespec
+	if unix.ClockGettime(unix.CLOCK_BOOTTIME, &t) != nil {
+		return 0
+	}
+	return uint64(t.Nano()) / 1e7
+}
 
-func (p Proc) carries(id string) bool {
-	environ, err := os.ReadFile("/proc/" + strconv.Itoa(p.PID) + "/environ")
-	return err == nil && marked(environ, id)
+// markers are the runs that a process belongs to. The environment of other users' processes cannot be read.
+func (p Proc) markers() []string {
+	if p.kernel || p.zombie {
+		return nil
+	}
+	// While a process executes another program it has no environment for a moment.
+	for pause := 50 * time.Microsecond; ; pause *= 2 {
+		environ, err := os.ReadFile("/proc/" + strconv.Itoa(p.PID) + "/environ")
+		if err != nil || len(environ) > 0 || pause > time.Millisecond {
+			return markers(environ)
+		}
+		time.Sleep(pause)
+	}
 }
 
 // signal signals exactly this process: not another one that has got its pid meanwhile.
 func (p Proc) signal(sig syscall.Signal) error {
 	fd, err := unix.PidfdOpen(p.PID, 0)
-	if err != nil {
-		if err == unix.ENOSYS {
-			return syscall.Kill(p.PID, sig)
-		}
+	if errors.Is(err, unix.ESRCH) {
 		return err
 	}
-	defer unix.Close(fd)
-	if now, ok := process(p.PID); !ok || now.Start != p.Start {
+	if now, err := process(p.PID); err != nil || now.Start != p.Start {
+		if fd >= 0 {
+			unix.Close(fd)
+		}
 		return unix.ESRCH
 	}
+	if err != nil { // an old kernel, a strict container, no file left: as good as it gets
+		return syscall.Kill(p.PID, sig)
+	}
+	defer unix.Close(fd)
 	return unix.PidfdSendSignal(fd, sig, nil, 0)
 }

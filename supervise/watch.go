@@ -24,33 +24,38 @@ type limits struct {
 	start                  time.Time
 	life                   *moment // last sign of life; unset means the start
 	given                  *moment // delivered; unset means not yet
-	paused                 time.Duration
 }
 
 // due says which limit has passed at now, or how long it takes until one can. A wait of 0 means that there is
-// none to wait for. Time spent suspended does not count.
+// none to wait for.
 func (l *limits) due(now time.Time) (reason Reason, wait time.Duration) {
 	check := func(since time.Time, limit time.Duration, r Reason) {
-		if limit <= 0 {
+		if limit <= 0 || reason != Exited {
 			return
 		}
-		switch left := limit - now.Sub(since); {
-		case left <= 0 && reason == Exited:
-			reason = r
-		case wait == 0 || left < wait:
+		left := limit - now.Sub(since)
+		if left <= 0 {
+			reason, wait = r, 0
+		} else if wait == 0 || left < wait {
 			wait = left
 		}
 	}
 	if t, ok := l.given.get(); ok {
 		check(t, l.linger, Lingered)
 	}
-	if l.stall > 0 {
-		since := l.start.Add(l.paused)
-		if t, ok := l.life.get(); ok && t.After(since) {
-			since = t
-		}
-		check(since, l.stall, Stalled)
+	alive := l.start
+	if t, ok := l.life.get(); ok && t.After(alive) {
+		alive = t
 	}
-	check(l.start.Add(l.paused), l.timeout, Deadline)
+	check(alive, l.stall, Stalled)
+	check(l.start, l.timeout, Deadline)
 	return reason, wait
+}
+
+// skip takes d out of the time that has passed: nobody could make use of it.
+func (l *limits) skip(d time.Duration) {
+	l.start = l.start.Add(d)
+	if t, ok := l.given.get(); ok {
+		l.given.set(t.Add(d))
+	}
 }

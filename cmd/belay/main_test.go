@@ -115,7 +115,10 @@ func afterwards(t testing.TB, dir, id string) {
 			t.Errorf("%d data races, the first is:\n%.4000s", len(reports), report)
 		}
 	}
-	for _, p := range marked(idVar + "=" + id) {
+	var left []proc
+	// What was killed at the very end takes a moment to go.
+	within(2*time.Second, func() bool { left = marked(idVar + "=" + id); return len(left) == 0 })
+	for _, p := range left {
 		t.Errorf("left behind: %v", p)
 		unix.Kill(p.pid, unix.SIGKILL)
 	}

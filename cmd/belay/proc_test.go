@@ -21,8 +21,7 @@ type proc struct {
 
 func (p proc) String() string { return fmt.Sprintf("%d (%s)", p.pid, p.args) }
 
-// marked returns the living processes that have kv in their environment. An entry of the form NAME=…text matches a
-// value that ends in text.
+// marked returns the living processes that have kv in their environment.
 func marked(kv string) []proc {
 	var found []proc
 	dirs, _ := filepath.Glob("/proc/[0-9]*")
@@ -66,7 +65,7 @@ func running(pid int) bool { return !dead("/proc/" + strconv.Itoa(pid)) }
 
 // within polls until ok is true, and reports whether it became so in time.
 func within(d time.Duration, ok func() bool) bool {
-	for end := time.Now().Add(d); ; time.Sleep(5 * time.Millisecond) {
+	for end := time.Now().Add(d); ; time.Sleep(10 * time.Millisecond) {
 		if ok() {
 			return true
 		}

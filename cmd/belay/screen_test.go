@@ -217,8 +217,8 @@ func (s *screen) run(line string) string {
 	return shown
 }
 
-// type_ types a line to the shell and does not wait.
-func (s *screen) type_(line string) {
+// types types a line to the shell and does not wait.
+func (s *screen) types(line string) {
 	s.t.Helper()
 	s.send(line + "\r")
 	s.expect(regexp.QuoteMeta(lastWord(line)) + `\r\n`)

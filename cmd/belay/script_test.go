@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -28,6 +29,7 @@ import (
 //	refused REGEXP cmd… it is wrong use: exit 2, nothing on stdout, one line on stderr that matches, nothing written
 //	same cmd…           cmd alone and under belay run: same exit code, same bytes on stdout and stderr
 //	samesh SCRIPT       the same for a bash script, in which $B stands for env(1) and for belay run --
+//	sameall SCRIPT      samesh with each of a number of flags that must not change anything
 //	start NAME cmd…     run it in the background, with output to NAME.out and NAME.err
 //	signal SIG NAME     signal it; NAME may also be a file that holds a process id
 //	ended NAME CODE     it ends, with this exit code
@@ -36,13 +38,15 @@ import (
 //	gone NAME=VALUE     none runs any more
 //	json FILE KEY=VALUE… KEY~REGEXP…   it is a whole result (SPEC 11), with these values
 //	lines FILE N        it has N lines
+//	mount [-o OPTIONS] DIR   put an empty file system there until the end of the script
 //
 // exits, refused, same and start take their stdin from -file F or -pipe F, else from the null device. $ID is different
 // in each script, and in the environment of everything it starts as E2E_ID. Commands get their environment from
 // env(1): testscript's env does not reach them.
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
-		Dir: "testdata/script",
+		Dir:         "testdata/script",
+		WorkdirRoot: t.TempDir(), // which is removed also after a failure
 		Setup: func(e *testscript.Env) error {
 			id := filepath.Base(e.WorkDir) + "-" + strconv.Itoa(os.Getpid())
 			s := &script{dir: e.WorkDir, env: environment(e.WorkDir, id), jobs: map[string]*job{}}
@@ -60,13 +64,15 @@ func TestScripts(t *testing.T) {
 			switch cond {
 			case "root":
 				return os.Geteuid() == 0, nil
+			case "mount":
+				return mayMount(), nil
 			}
 			return false, fmt.Errorf("unknown condition %s", cond)
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"exits": cmdExits, "refused": cmdRefused, "same": cmdSame, "samesh": cmdSamesh,
+			"exits": cmdExits, "refused": cmdRefused, "same": cmdSame, "samesh": cmdSamesh, "sameall": cmdSameall,
 			"start": cmdStart, "signal": cmdSignal, "ended": cmdEnded, "await": cmdAwait,
-			"alive": cmdAlive, "gone": cmdGone, "json": cmdJSON, "lines": cmdLines,
+			"alive": cmdAlive, "gone": cmdGone, "json": cmdJSON, "lines": cmdLines, "mount": cmdMount,
 		},
 		ContinueOnError:    true,
 		RequireUniqueNames: true,
@@ -425,13 +431,38 @@ func cmdSamesh(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
 		ts.Fatalf("usage: samesh SCRIPT")
 	}
-	var o [2]outcome
-	for i, b := range []string{"env", "belay run --"} {
-		cmd := scriptOf(ts).command(ts, []string{"bash", "-c", args[0]})
-		cmd.Env = append(cmd.Env, "B="+b)
-		o[i] = finish(ts, cmd)
+	compare(ts, bash(ts, args[0], "env"), bash(ts, args[0], "belay run --"))
+}
+
+// unused are settings that change nothing for a command that works, whatever they would do for another.
+var unused = []string{
+	"--timeout 60",
+	"--stall-timeout 60",
+	"--total-timeout 60",
+	"--max-retries 0",
+	"--max-retries 2",
+	"--max-retries 2 --stream",
+	"--retry-on never-printed",
+	"--fail-on never-printed",
+	"--max-retries 2 --timeout 60 --stall-timeout 60 --total-timeout 60 --replay-stdin --reap",
+}
+
+func cmdSameall(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: sameall SCRIPT")
 	}
-	compare(ts, o[0], o[1])
+	bare := bash(ts, args[0], "env")
+	for _, flags := range unused {
+		ts.Logf("%s", flags)
+		compare(ts, bare, bash(ts, args[0], "belay run "+flags+" --"))
+	}
+}
+
+// bash runs a script in which $B stands for b.
+func bash(ts *testscript.TestScript, script, b string) outcome {
+	cmd := scriptOf(ts).command(ts, []string{"bash", "-c", script})
+	cmd.Env = append(cmd.Env, "B="+b)
+	return finish(ts, cmd)
 }
 
 func compare(ts *testscript.TestScript, bare, wrapped outcome) {
@@ -448,5 +479,42 @@ func compare(ts *testscript.TestScript, bare, wrapped outcome) {
 		if !bytes.Equal(s.bare, s.wrapped) {
 			ts.Fatalf("%s differs: %d bytes, bare %d\nbelay: %.500q\nbare:  %.500q", s.name, len(s.wrapped), len(s.bare), s.wrapped, s.bare)
 		}
+	}
+}
+
+// mayMount reports whether a file system can be mounted here. In CI it must be.
+var mayMount = sync.OnceValue(func() bool {
+	dir, err := os.MkdirTemp("", "belay-e2e-mount-")
+	if err != nil {
+		return false
+	}
+	defer os.Remove(dir)
+	if err := unix.Mount("belay-e2e", dir, "tmpfs", 0, "size=64k"); err != nil {
+		return os.Getenv("CI") != ""
+	}
+	unix.Unmount(dir, 0)
+	return true
+})
+
+func cmdMount(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 3 || args[0] != "-o" {
+		ts.Fatalf("usage: mount -o OPTIONS DIR")
+	}
+	dir := ts.MkAbs(args[2])
+	var flags uintptr
+	var data []string
+	for option := range strings.SplitSeq(args[1], ",") {
+		switch option {
+		case "remount":
+			flags |= unix.MS_REMOUNT
+		case "ro":
+			flags |= unix.MS_RDONLY
+		default:
+			data = append(data, option)
+		}
+	}
+	ts.Check(unix.Mount("belay-e2e", dir, "tmpfs", flags, strings.Join(data, ",")))
+	if flags&unix.MS_REMOUNT == 0 {
+		ts.Defer(func() { unix.Unmount(dir, unix.MNT_DETACH) })
 	}
 }

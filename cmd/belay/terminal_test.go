@@ -101,7 +101,7 @@ func TestTerminal_Less(t *testing.T) {
 			"$B seq 1000 | $B less",
 			"$B cat < n | $B cat | less",
 		} {
-			s.type_(line)
+			s.types(line)
 			s.expect(`\b22\b`)
 			s.expect(`:|n`)
 			s.send("G")
@@ -116,7 +116,8 @@ func TestTerminal_Less(t *testing.T) {
 func TestTerminal_Password(t *testing.T) {
 	everyWay(t, func(t *testing.T, b string) {
 		s := newShell(t, b)
-		s.write("ask.sh", `exec < /dev/tty
+		s.write("ask.sh", `sleep 0.1 # bash itself may be late to hand the terminal to a pipeline
+exec < /dev/tty
 stty -echo
 printf 'Password: ' > /dev/tty
 read p
@@ -124,7 +125,7 @@ stty echo
 echo; echo "${#p} characters"
 `)
 		for _, line := range []string{"$B sh ask.sh", "$B sh ask.sh < /dev/null", "$B sh ask.sh | cat", "echo x | $B sh ask.sh", "sh -c '$B sh ask.sh'"} {
-			s.type_(strings.ReplaceAll(line, "$B", b))
+			s.types(strings.ReplaceAll(line, "$B", b))
 			s.expect(`Password: `)
 			s.send("hunter2\r")
 			s.expect(`7 characters`)
@@ -142,7 +143,7 @@ func TestTerminal_SSHKeygen(t *testing.T) {
 		s := newShell(t, b)
 		s.run("ssh-keygen -q -t ed25519 -N hunter2 -f key")
 		for _, line := range []string{"$B ssh-keygen -y -f key", "$B ssh-keygen -y -f key < /dev/null", "$B ssh-keygen -y -f key | cat"} {
-			s.type_(line)
+			s.types(line)
 			s.expect(`passphrase.*: `)
 			s.send("hunter2\r")
 			s.expect(`ssh-ed25519 `)
@@ -270,8 +271,7 @@ func TestTerminal_Background(t *testing.T) {
 		s.expect(`Stopped`)
 		s.prompt()
 		s.run("bg")
-		s.run("kill %1")
-		if got := s.run("wait %1 2>/dev/null; echo code $?"); !strings.Contains(got, "code 143\r\n") {
+		if got := s.run("kill %1; wait %1; echo code $?"); !strings.Contains(got, "code 143\r\n") {
 			t.Errorf("%q", got)
 		}
 		// Who reads from the background is stopped until it is brought to the front.
@@ -397,6 +397,30 @@ func TestTerminal_Script(t *testing.T) {
 	})
 }
 
+// tmux takes the whole screen and leaves a server behind, on purpose.
+func TestTerminal_Tmux(t *testing.T) {
+	need(t, "tmux")
+	everyWay(t, func(t *testing.T, b string) {
+		s := newShell(t, b)
+		s.run("unset TMUX; export TMUX_TMPDIR=$PWD")
+		s.send("$B tmux -f /dev/null new-session 'echo in''side; exec sleep 300'\r")
+		s.expect(`inside`)
+		s.expect(`\[0\]`) // the status line
+		s.send("\x02d")
+		s.expect(`\[detached`)
+		s.prompt()
+		if got := s.run("tmux list-sessions | wc -l"); !strings.HasPrefix(got, "1\r\n") {
+			t.Errorf("the server is gone: %q", got)
+		}
+		s.send("$B tmux attach\r")
+		s.expect(`inside`)
+		s.send("\x02d")
+		s.expect(`\[detached`)
+		s.prompt()
+		s.run("$B tmux kill-server")
+	})
+}
+
 // When the terminal goes away, so does the command.
 func TestTerminal_HangUp(t *testing.T) {
 	everyWay(t, func(t *testing.T, b string) {
@@ -439,12 +463,12 @@ func TestTerminal_TimeoutRestoresModes(t *testing.T) {
 func TestTerminal_SuspendedTimeDoesNotCount(t *testing.T) {
 	t.Parallel()
 	s := newShell(t, "")
-	s.send("belay run --timeout 4s -- sh -c 'echo rea''dy; read x; echo got $x'\r")
+	s.send("belay run --timeout 6s -- sh -c 'echo rea''dy; read x; echo got $x'\r")
 	s.expect(`ready\r\n`)
 	s.send(ctrlZ)
 	s.expect(`Stopped`)
 	s.prompt()
-	time.Sleep(5 * time.Second)
+	time.Sleep(7 * time.Second)
 	s.send("fg\r")
 	s.inFront()
 	s.send("hello\r")
@@ -471,6 +495,47 @@ func TestTerminal_CountdownInterrupted(t *testing.T) {
 	}
 }
 
+// A wait can be suspended like anything else.
+func TestTerminal_CountdownSuspended(t *testing.T) {
+	t.Parallel()
+	s := newShell(t, "")
+	s.send("belay run --max-retries 2 --base-delay 90s --max-delay 90s --jitter none -- sh -c 'echo rea''son >&2; exit 4'\r")
+	s.expect(`reason; retry 1/2 in 1m30s\r\n`)
+	s.expect(`1:2\d`)
+	s.send(ctrlZ)
+	s.expect(`Stopped`)
+	s.prompt()
+	s.send("fg\r")
+	s.inFront()
+	s.expect(`1:\d\d`)
+	s.send(ctrlC)
+	s.prompt()
+	if got := s.run("echo code $?"); !strings.HasPrefix(got, "code 130\r\n") {
+		t.Errorf("%q", got)
+	}
+}
+
+// Every attempt has the terminal.
+func TestTerminal_EveryAttemptAsks(t *testing.T) {
+	t.Parallel()
+	s := newShell(t, "")
+	s.write("ask.sh", `printf 'Answer: ' > /dev/tty
+read x < /dev/tty
+echo "$x"
+[ "$x" = right ]
+`)
+	s.send("belay run --max-retries 3 --base-delay 0 -- sh ask.sh\r")
+	for _, answer := range []string{"wrong", "again", "right"} {
+		s.expect(`Answer: $`)
+		s.send(answer + "\r")
+	}
+	s.expect(`right\r\nright\r\n`)
+	s.prompt()
+	if got := s.run("echo code $?"); !strings.HasPrefix(got, "code 0\r\n") {
+		t.Errorf("%q", got)
+	}
+}
+
 // A command that may be repeated still has the terminal, and Ctrl-C is meant for the whole run.
 func TestTerminal_RetriedAndInterrupted(t *testing.T) {
 	t.Parallel()
@@ -484,21 +549,39 @@ func TestTerminal_RetriedAndInterrupted(t *testing.T) {
 	}
 }
 
-// The second Ctrl-C kills what ignores the first, where belay hears of them at all.
-func TestTerminal_SecondCtrlCKills(t *testing.T) {
+// The same in a pipeline, where belay and the command get the signal together.
+func TestTerminal_RetriedAndInterruptedInPipeline(t *testing.T) {
 	t.Parallel()
 	s := newShell(t, "")
-	s.send("belay run --max-retries 1 -- sh -c 'trap \"\" INT TERM; echo rea''dy > /dev/tty; exec sleep 300' | cat\r")
+	s.send("belay run --max-retries 5 --base-delay 0 -- sh -c 'echo x >> n; echo rea''dy > /dev/tty; exec sleep 300' | cat\r")
 	s.expect(`ready\r\n`)
-	begun := time.Now()
-	s.send(ctrlC)
-	time.Sleep(300 * time.Millisecond)
 	s.send(ctrlC)
 	s.prompt()
-	if took := time.Since(begun); took > 6*time.Second {
-		t.Errorf("it took %v: the second one did not kill", took)
-	}
-	if got := s.run("echo code ${PIPESTATUS[0]}"); !strings.HasPrefix(got, "code ") {
+	if got := s.run("echo code ${PIPESTATUS[0]} $(wc -l < n)"); !strings.HasPrefix(got, "code 130 1\r\n") {
 		t.Errorf("%q", got)
 	}
+}
+
+// Who ignores Ctrl-C ignores it as often as it comes, alone in front or in a pipeline.
+func TestTerminal_CtrlCIgnored(t *testing.T) {
+	everyWay(t, func(t *testing.T, b string) {
+		s := newShell(t, b)
+		s.write("ignore.sh", `trap '' INT
+echo ready > /dev/tty
+while [ ! -e stop ]; do sleep 0.05; done
+exit 5
+`)
+		for _, line := range []string{"$B sh ignore.sh", "$B sh ignore.sh | (trap '' INT; cat)"} {
+			s.send(line + "; echo code ${PIPESTATUS[0]}\r")
+			s.expect(`ready\r\n`)
+			for range 3 {
+				s.send(ctrlC)
+				time.Sleep(50 * time.Millisecond)
+			}
+			s.write("stop", "")
+			s.expect(`code 5\r\n`)
+			s.prompt()
+			os.Remove(s.path("stop"))
+		}
+	})
 }

@@ -120,7 +120,7 @@ func gateColumns(s gate.State, now time.Time) (state string, since, until time.T
 		return "held", s.Hold.Since, now.Add(s.Hold.Left(now)), s.Hold.Reason
 	case s.Breaker.Phase != breaker.Closed:
 		return s.Breaker.At(breaker.Settings{}, now).String(), s.Breaker.Since, s.Breaker.Until, s.Breaker.Reason
-	case s.Ramp.Allowed > 0:
+	case s.Ramp.Live(now):
 		return fmt.Sprintf("slow start, %d at a time", s.Ramp.Allowed), s.Hold.Since, time.Time{}, s.Hold.Reason
 	case s.Breaker.Failures > 0:
 		return fmt.Sprintf("closed, %d failures", s.Breaker.Failures), s.Breaker.Since, time.Time{}, s.Breaker.Reason

@@ -90,10 +90,7 @@ func newGatesOpen() *cobra.Command {
 					return usage(err, "")
 				}
 			}
-			err := setGate(args[0], func(s gate.State, now time.Time) gate.State {
-				s.Breaker = s.Breaker.Force(now, t, reason)
-				return s
-			})
+			err := setGate(args[0], func(s gate.State, now time.Time) gate.State { return s.Opened(now, t, reason) })
 			if err == nil {
 				fmt.Fprintf(cmd.OutOrStdout(), "the breaker of gate %s is open; to close it: belay gates reset %s\n", args[0], args[0])
 			}
@@ -131,6 +128,9 @@ func parseUntil(text string, now time.Time) (time.Time, error) {
 
 // setGate changes a gate by hand.
 func setGate(key string, change func(gate.State, time.Time) gate.State) error {
+	if err := config.Find("gate").Check(key); err != nil {
+		return usage(err, "see: belay gates")
+	}
 	if _, err := belay.OpenState(""); err != nil {
 		return &failure{err}
 	}

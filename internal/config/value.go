@@ -60,7 +60,7 @@ func text(at func(*Settings) *string) func(*Settings, string) error {
 // name takes a key: a short word of a person's choice.
 func name(at func(*Settings) *string) func(*Settings, string) error {
 	return func(s *Settings, v string) error {
-		if v == "" || len(v) > 200 || strings.ContainsFunc(v, unicode.IsControl) {
+		if strings.TrimSpace(v) == "" || len(v) > 200 || strings.ContainsFunc(v, unicode.IsControl) {
 			return fmt.Errorf("%.40q is not a key: a word of at most 200 characters", v)
 		}
 		*at(s) = v

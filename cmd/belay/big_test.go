@@ -1,0 +1,190 @@
+//go:build linux
+
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+const (
+	mib     = 1 << 20
+	allowed = 20 * mib // above the runtime
+)
+
+// peak is the most memory that a process has used so far.
+func peak(t *testing.T, pid int) int {
+	t.Helper()
+	text := field(fmt.Sprintf("/proc/%d", pid), "VmHWM")
+	kb, err := strconv.Atoi(strings.TrimSuffix(text, " kB"))
+	if err != nil {
+		t.Fatalf("VmHWM is %q", text)
+	}
+	return kb << 10
+}
+
+// modest fails if belay used more than is allowed.
+func modest(t *testing.T, peak, base int) {
+	t.Helper()
+	t.Logf("peak %d MiB, idle %d MiB", peak/mib, base/mib)
+	if peak > base+allowed {
+		t.Errorf("peak of %d MiB, idle %d MiB", peak/mib, base/mib)
+	}
+}
+
+// idle is the peak of a run that has nothing to do.
+func idle(t *testing.T) int {
+	t.Helper()
+	r := newRun(t, 99)
+	r.start("belay-plain", "run", "--", "sh", "-c", "echo ready; while [ ! -e go ]; do sleep 0.02; done")
+	r.line("ready")
+	base := peak(t, r.cmd.Process.Pid)
+	if err := os.WriteFile(filepath.Join(r.dir, "go"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r.ends(0)
+	return base
+}
+
+// roomFor skips a test that the disk is too small for.
+func roomFor(t *testing.T, dir string, bytes uint64) {
+	t.Helper()
+	var fs unix.Statfs_t
+	if err := unix.Statfs(dir, &fs); err == nil && fs.Bavail*uint64(fs.Bsize) < bytes {
+		t.Skipf("less than %d MiB are free in %s", bytes/mib, dir)
+	}
+}
+
+// However much a command prints, belay's own memory stays small, and every byte arrives.
+func TestBig_Output(t *testing.T) {
+	if testing.Short() {
+		t.Skip("moves gigabytes")
+	}
+	base := idle(t)
+	for _, way := range []struct {
+		name  string
+		size  int
+		flags []string
+		room  uint64
+	}{
+		{"PassedThrough", 1024 * mib, nil, 0},
+		{"Streamed", 1024 * mib, []string{"--stream", "--max-retries", "1"}, 0},
+		{"Held", 1024 * mib, []string{"--max-retries", "1"}, 2048 * mib},
+		{"Watched", 256 * mib, []string{"--stall-timeout", "60"}, 0},
+		{"Searched", 256 * mib, []string{"--fail-on", "no such thing"}, 0},
+		{"JSON", 128 * mib, []string{"--output-format", "json"}, 512 * mib},
+	} {
+		t.Run(way.name, func(t *testing.T) {
+			r := newRun(t, 0)
+			roomFor(t, r.dir, way.room)
+			r.start("belay-plain", append(append([]string{"run"}, way.flags...), "--", "sh", "-c",
+				fmt.Sprintf("yes 0123456789abcde | head -c %d", way.size))...)
+			// Close to the end belay still has something to write, and is there to be looked at.
+			const late = 4 * mib
+			n, err := io.CopyN(io.Discard, r.out, int64(way.size-late))
+			if err != nil {
+				t.Fatalf("%d bytes, then %v\n%s", n, err, r.said())
+			}
+			used := peak(t, r.cmd.Process.Pid)
+			rest, err := io.Copy(io.Discard, r.out)
+			if code := shellCode(r.cmd.Wait()); code != 0 || err != nil {
+				t.Errorf("exit code %d, %v\n%s", code, err, r.said())
+			}
+			if got := int(n + rest); got != way.size && way.name != "JSON" {
+				t.Errorf("%d bytes, want %d", got, way.size)
+			}
+			modest(t, used, base)
+			if held, _ := filepath.Glob(filepath.Join(r.dir, "state", "held-*")); len(held) > 0 {
+				t.Errorf("left behind: %v", held)
+			}
+		})
+	}
+}
+
+// The same for what goes in, whether it is kept for another attempt or not.
+func TestBig_Input(t *testing.T) {
+	if testing.Short() {
+		t.Skip("moves gigabytes")
+	}
+	base := idle(t)
+	for _, way := range []struct {
+		name  string
+		flags []string
+		room  uint64
+	}{
+		{"PassedThrough", nil, 0},
+		{"WithRetries", []string{"--max-retries", "1", "--stream"}, 0},
+		{"Replayed", []string{"--max-retries", "1", "--stream", "--replay-stdin"}, 512 * mib},
+	} {
+		t.Run(way.name, func(t *testing.T) {
+			const size = 256 * mib
+			r := newRun(t, 0)
+			roomFor(t, r.dir, way.room)
+			r.start("bash", "-c", fmt.Sprintf("yes 0123456789abcde | head -c %d | (echo $BASHPID; exec belay-plain run %s -- cat)",
+				size, strings.Join(way.flags, " ")))
+			first, err := r.out.ReadString('\n')
+			if err != nil {
+				t.Fatal(err)
+			}
+			pid, err := strconv.Atoi(strings.TrimSpace(first))
+			if err != nil {
+				t.Fatal(err)
+			}
+			n, err := io.CopyN(io.Discard, r.out, size-4*mib)
+			if err != nil {
+				t.Fatalf("%d bytes, then %v\n%s", n, err, r.said())
+			}
+			used := peak(t, pid)
+			rest, _ := io.Copy(io.Discard, r.out)
+			if code := shellCode(r.cmd.Wait()); code != 0 || n+rest != size {
+				t.Errorf("exit code %d, %d bytes\n%s", code, n+rest, r.said())
+			}
+			modest(t, used, base)
+		})
+	}
+}
+
+// One line of 16 MiB breaks neither what is read of the output nor what is passed on.
+func TestBig_Line(t *testing.T) {
+	t.Parallel()
+	r := newRun(t, 0)
+	const script = `echo x >> n; head -c 16777216 /dev/zero | tr '\0' y; echo; echo 'connection reset' >&2; exit 1`
+	cmd := r.command("belay-plain", "run", "--retry-on", "connection reset", "--max-retries", "1", "--base-delay", "0", "--", "sh", "-c", script)
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	if code := shellCode(cmd.Run()); code != 1 {
+		t.Errorf("exit code %d", code)
+	}
+	if n := stdout.Len(); n != 16*mib+1 {
+		t.Errorf("%d bytes", n)
+	}
+	if n := stderr.Len(); n > 2000 {
+		t.Errorf("%d bytes on stderr: %.300s", n, stderr.String())
+	}
+	if n, _ := os.ReadFile(filepath.Join(r.dir, "n")); string(n) != "x\nx\n" {
+		t.Errorf("attempts: %q", n)
+	}
+	// On the stream that is searched, and as the only thing there: the evidence stays short.
+	cmd = r.command("belay-plain", "run", "--retry-on", "y", "--max-retries", "1", "--base-delay", "0", "--output-format", "json", "--",
+		"sh", "-c", `head -c 16777216 /dev/zero | tr '\0' y >&2; exit 1`)
+	stdout.Reset()
+	cmd.Stdout, cmd.Stderr = &stdout, nil
+	if code := shellCode(cmd.Run()); code != 1 {
+		t.Errorf("exit code %d", code)
+	}
+	if n := stdout.Len(); n > 4000 {
+		t.Errorf("a result of %d bytes: %.300s", n, stdout.String())
+	}
+	list, torn := r.entries()
+	if len(list) != 4 || torn != 0 {
+		t.Errorf("%d entries, %d torn", len(list), torn)
+	}
+}

@@ -1,0 +1,93 @@
+package gate
+
+import (
+	"math/rand/v2"
+	"time"
+)
+
+// Gate is one key of a store.
+type Gate struct {
+	Store    Store
+	Key      string
+	Settings Settings
+	// Trouble is told what the store could not do; the work goes on without it.
+	Trouble func(error)
+	// Rand spreads open times and returns numbers in [0,1). Nil means math/rand/v2.
+	Rand func() float64
+}
+
+// Enter asks for admission. holder names the call and must be another one for each. A gate whose store has trouble
+// lets everybody in.
+func (g *Gate) Enter(holder string) (*Pass, *Refusal) {
+	now := time.Now()
+	p := &Pass{gate: g, ticket: Ticket{Holder: holder, Started: now}}
+	state, err := g.Store.Load(g.Key)
+	if err != nil {
+		g.trouble(err)
+		return p, nil
+	}
+	if state.Healthy(now) {
+		return p, nil
+	}
+	after, ticket, refusal := state.Ask(g.Settings, now, holder)
+	if refusal != nil {
+		return nil, refusal
+	}
+	if after.same(state) { // nobody else need know that it starts
+		p.ticket = ticket
+		return p, nil
+	}
+	// Admitted so far, but others may ask at the same time: the answer that counts is the one under the lock.
+	err = g.Store.Update(g.Key, now, func(s State) State {
+		s, ticket, refusal = s.Ask(g.Settings, now, holder)
+		return s
+	})
+	if err != nil {
+		g.trouble(err)
+		return p, nil
+	}
+	if refusal != nil {
+		return nil, refusal
+	}
+	p.ticket = ticket
+	return p, nil
+}
+
+// Peek returns the refusal that Enter would give now, or nil.
+func (g *Gate) Peek() *Refusal {
+	state, err := g.Store.Load(g.Key)
+	if err != nil {
+		return nil
+	}
+	_, _, refusal := state.Ask(g.Settings, time.Now(), "")
+	return refusal
+}
+
+// Spend takes one retry from the budget that all share. If there is none it returns when there will be one again.
+func (g *Gate) Spend() (ok bool, next time.Time) {
+	now := time.Now()
+	err := g.Store.Update(g.Key, now, func(s State) State {
+		if s, ok = s.Spend(now); !ok {
+			next = s.Budget.Next(now)
+		}
+		return s
+	})
+	if err != nil {
+		g.trouble(err)
+		return true, time.Time{}
+	}
+	return ok, next
+}
+
+func (g *Gate) trouble(err error) {
+	if g.Trouble != nil {
+		g.Trouble(err)
+	}
+}
+
+func (g *Gate) random() float64 {
+	if g.Rand != nil {
+		return g.Rand()
+	}
+	return rand.Float64()
+}

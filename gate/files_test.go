@@ -1,0 +1,384 @@
+//go:build unix
+
+package gate_test
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/belay-run/belay/gate"
+	"github.com/belay-run/belay/gate/gatetest"
+)
+
+// put writes a state of a key that is not healthy.
+func put(t testing.TB, files *gate.Files, key string) {
+	t.Helper()
+	err := files.Update(key, time.Now(), func(s gate.State) gate.State {
+		s.Breaker.Failures = 1
+		return s
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// names are the files of a directory.
+func names(t testing.TB, dir string) string {
+	t.Helper()
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var list []string
+	for _, e := range entries {
+		list = append(list, e.Name())
+	}
+	return strings.Join(list, " ")
+}
+
+// Sixteen processes make two hundred updates each, and none is lost.
+func TestFiles_ManyProcesses(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "state", "gates")
+	var processes []*process
+	for range 16 {
+		processes = append(processes, begin(t, dir, "count", "200"))
+	}
+	for _, p := range processes {
+		p.expect("ready")
+	}
+	for _, p := range processes {
+		p.proceed()
+	}
+	for _, p := range processes {
+		p.ends()
+	}
+	state, err := (&gate.Files{Dir: dir}).Load("api")
+	if err != nil || state.Breaker.Failures != 3200 {
+		t.Errorf("%d updates of 3200 are left, %v", state.Breaker.Failures, err)
+	}
+	equal(t, "files", names(t, dir), "api.json api.json.lock")
+}
+
+// A reader sees the state before or after an update, never half of one.
+func TestFiles_ReadersOfOtherProcesses(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	files := &gate.Files{Dir: dir}
+	writers := []*process{begin(t, dir, "write"), begin(t, dir, "write")}
+	for _, w := range writers {
+		w.expect("ready")
+	}
+	seen := map[int]bool{}
+	for end := time.Now().Add(2 * time.Second); time.Now().Before(end); {
+		s, err := files.Load("api")
+		if err != nil {
+			t.Fatal(err)
+		}
+		n := s.Breaker.Failures
+		seen[n] = true
+		if len(s.Hold.Reason) != n%7*25 || len(s.Ramp.Starts) != n%11 {
+			t.Fatalf("half an update: %s", show(s))
+		}
+		if list, err := files.List(); err != nil || len(list) > 1 {
+			t.Fatalf("%+v, %v", list, err)
+		}
+	}
+	if len(seen) < 10 {
+		t.Errorf("only %d different states were seen", len(seen))
+	}
+}
+
+// What is in the place of a state file and is none is set aside, said, and the gate is healthy.
+func TestFiles_Damaged(t *testing.T) {
+	good := `{"v":1,"key":"api","state":{"breaker":{"failures":1}}}` + "\n"
+	for name, make := range map[string]func(t *testing.T, path string) error{
+		"Empty":         write(""),
+		"Truncated":     write(good[:30]),
+		"Zeros":         write(strings.Repeat("\x00", 4096)),
+		"Text":          write("hello\n"),
+		"OtherVersion":  write(`{"v":2,"key":"api","state":{}}`),
+		"OtherKey":      write(`{"v":1,"key":"apj","state":{}}`),
+		"NoKey":         write(`{"v":1}`),
+		"Twice":         write(good + good),
+		"BadPhase":      write(`{"v":1,"key":"api","state":{"breaker":{"phase":"ajar"}}}`),
+		"Huge":          write(good + strings.Repeat(" ", 2<<20)),
+		"HugeObject":    write(`{"v":1,"key":"api","state":{"hold":{"reason":"` + strings.Repeat("x", 2<<20) + `"}}}`),
+		"Directory":     func(_ *testing.T, path string) error { return os.Mkdir(path, 0o700) },
+		"FullDirectory": func(_ *testing.T, path string) error { return os.MkdirAll(filepath.Join(path, "x"), 0o700) },
+		"Pipe":          func(_ *testing.T, path string) error { return syscall.Mkfifo(path, 0o600) },
+		"Device":        func(_ *testing.T, path string) error { return os.Symlink("/dev/zero", path) },
+		"ForeignOwner": func(t *testing.T, path string) error {
+			if os.Geteuid() != 0 {
+				t.Skip("not root")
+			}
+			return errors.Join(os.WriteFile(path, []byte(good), 0o600), os.Chown(path, 12345, 12345))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			files := &gate.Files{Dir: dir}
+			path := filepath.Join(dir, "api.json")
+			if err := make(t, path); err != nil {
+				t.Fatal(err)
+			}
+			if list, err := files.List(); err != nil || name != "OtherKey" && name != "NoKey" && len(list) > 0 {
+				t.Errorf("listed: %+v, %v", list, err)
+			}
+			var troubles []error
+			g := &gate.Gate{Store: files, Key: "api", Trouble: func(err error) { troubles = append(troubles, err) }}
+			pass, refusal := g.Enter("a")
+			if refusal != nil {
+				t.Fatalf("refused: %+v", refusal)
+			}
+			pass.Throttled(time.Hour, "rate_limit")
+			if len(troubles) != 1 || !errors.Is(troubles[0], gate.ErrDamaged) || !strings.HasSuffix(troubles[0].Error(), "; it is now "+path+".damaged") {
+				t.Fatalf("troubles: %v", troubles)
+			}
+			if _, refusal := g.Enter("b"); refusal == nil || len(troubles) > 1 {
+				t.Errorf("the gate does not hold: %v", troubles)
+			}
+			if _, err := os.Lstat(path + ".damaged"); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+func write(text string) func(*testing.T, string) error {
+	return func(_ *testing.T, path string) error { return os.WriteFile(path, []byte(text), 0o600) }
+}
+
+// An update that finds a damaged file says so, and has its effect.
+func TestFiles_DamagedBeforeAnUpdate(t *testing.T) {
+	files := &gate.Files{Dir: t.TempDir()}
+	for i := range 3 { // what was set aside before is no obstacle
+		if err := os.WriteFile(filepath.Join(files.Dir, "api.json"), []byte{byte(i)}, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		err := files.Update("api", time.Now(), func(s gate.State) gate.State {
+			equal(t, "state", show(s), "{}")
+			s.Breaker.Failures = i + 1
+			return s
+		})
+		if !errors.Is(err, gate.ErrDamaged) {
+			t.Errorf("update: %v", err)
+		}
+		if s, err := files.Load("api"); err != nil || s.Breaker.Failures != i+1 {
+			t.Errorf("%s, %v", show(s), err)
+		}
+	}
+}
+
+// Where it cannot be moved away either, it is replaced, and the message says what to do.
+func TestFiles_DamagedAndCannotBeMoved(t *testing.T) {
+	files := &gate.Files{Dir: t.TempDir()}
+	path := filepath.Join(files.Dir, "api.json")
+	if err := os.MkdirAll(path+".damaged/x", 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte("x"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := files.Load("api"); !errors.Is(err, gate.ErrDamaged) || !strings.Contains(err.Error(), "; remove "+path) {
+		t.Errorf("load: %v", err)
+	}
+	files.Update("api", time.Now(), func(s gate.State) gate.State { s.Breaker.Failures = 1; return s })
+	if s, err := files.Load("api"); err != nil || s.Breaker.Failures != 1 {
+		t.Errorf("%s, %v", show(s), err)
+	}
+}
+
+// A slow reader of a damaged file must not set aside the good one that has taken its place.
+func TestFiles_SetAsideOnlyUnderTheLock(t *testing.T) {
+	dir := t.TempDir()
+	files := &gate.Files{Dir: dir}
+	path := filepath.Join(dir, "api.json")
+	if err := os.WriteFile(path, []byte("x"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	locked, loaded := make(chan struct{}), make(chan error, 1)
+	go func() {
+		<-locked
+		_, err := files.Load("api") // reads the damaged file, and waits
+		loaded <- err
+	}()
+	err := files.Update("other", time.Now(), func(s gate.State) gate.State { return s }) // makes the directory's files
+	if err != nil {
+		t.Fatal(err)
+	}
+	lock, err := os.OpenFile(path+".lock", os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX); err != nil {
+		t.Fatal(err)
+	}
+	close(locked)
+	time.Sleep(100 * time.Millisecond)
+	if err := os.WriteFile(path+".new", []byte(`{"v":1,"key":"api","state":{"breaker":{"failures":4}}}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename(path+".new", path); err != nil {
+		t.Fatal(err)
+	}
+	lock.Close()
+	if err := <-loaded; err != nil {
+		t.Errorf("load: %v", err)
+	}
+	if s, err := files.Load("api"); err != nil || s.Breaker.Failures != 4 {
+		t.Errorf("%s, %v", show(s), err)
+	}
+}
+
+// Whoever keeps the lock without working, stopped by a debugger or a Ctrl-Z, keeps nobody from their work: reading goes
+// on, and an update is given up after two seconds.
+func TestFiles_LockHolderIsStopped(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	files := &gate.Files{Dir: dir}
+	put(t, files, "api")
+	p := begin(t, dir, "lock")
+	p.expect("locked")
+	p.signal(syscall.SIGSTOP)
+	if s, err := files.Load("api"); err != nil || s.Breaker.Failures != 1 {
+		t.Errorf("%s, %v", show(s), err)
+	}
+	put(t, files, "other") // another key has another lock
+	var troubles []error
+	g := &gate.Gate{Store: files, Key: "api", Trouble: func(err error) { troubles = append(troubles, err) }}
+	begun := time.Now()
+	pass, refusal := g.Enter("a")
+	if refusal != nil {
+		t.Fatalf("refused: %+v", refusal)
+	}
+	pass.Succeeded()
+	if took := time.Since(begun); took < 2*time.Second || took > 4*time.Second {
+		t.Errorf("blocked for %v", took)
+	}
+	if len(troubles) != 1 || !strings.Contains(troubles[0].Error(), "has been locked by another process for 2s") {
+		t.Errorf("troubles: %v", troubles)
+	}
+	p.signal(syscall.SIGCONT)
+	p.proceed()
+	p.ends()
+	updates(t, dir, time.Second)
+}
+
+// A file system without locks loses an update now and then, and nothing else.
+func TestFiles_WithoutLocks(t *testing.T) {
+	dir := t.TempDir()
+	files := gate.FilesWithoutLocks(dir)
+	for range 5 {
+		put(t, files, "api")
+	}
+	if s, err := files.Load("api"); err != nil || s.Breaker.Failures != 1 {
+		t.Errorf("%s, %v", show(s), err)
+	}
+	equal(t, "files", names(t, dir), "api.json api.json.lock")
+	broken := gate.FilesWithBrokenLocks(dir)
+	err := broken.Update("api", time.Now(), func(s gate.State) gate.State { return s })
+	if err == nil || !strings.Contains(err.Error(), "api.json.lock cannot be locked: ") {
+		t.Errorf("broken locks: %v", err)
+	}
+}
+
+func TestFiles_Permissions(t *testing.T) {
+	defer syscall.Umask(syscall.Umask(0))
+	dir := filepath.Join(t.TempDir(), "state", "gates")
+	files := &gate.Files{Dir: dir}
+	put(t, files, "api")
+	os.WriteFile(filepath.Join(dir, "broken.json"), []byte("x"), 0o600)
+	files.Load("broken")
+	slot, err := gate.Slots{Dir: dir}.Take("api", 1, "me")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer slot.Free()
+	for _, path := range []string{dir, filepath.Dir(dir)} {
+		if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o700 {
+			t.Errorf("%s: %v, %v", path, info.Mode(), err)
+		}
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil || len(entries) < 4 {
+		t.Fatal(names(t, dir), err)
+	}
+	for _, e := range entries {
+		if info, err := e.Info(); err != nil || info.Mode().Perm() != 0o600 {
+			t.Errorf("%s: %v, %v", e.Name(), info.Mode(), err)
+		}
+	}
+}
+
+// No key leads out of the directory, into another's file, or to a name that a file system would not take.
+func TestFiles_Names(t *testing.T) {
+	parent := t.TempDir()
+	dir := filepath.Join(parent, "gates")
+	files := &gate.Files{Dir: dir}
+	seen := map[string]string{}
+	for _, key := range append(gatetest.Keys(), "\xff", "\xfe", "a\xff", strings.Repeat("/", 300), strings.Repeat("\x00", 5)) {
+		put(t, files, key)
+		slot, err := gate.Slots{Dir: dir}.Take(key, 1, "me")
+		if err != nil {
+			t.Errorf("%q: %v", key, err)
+		}
+		slot.Free()
+	}
+	equal(t, "parent", names(t, parent), "gates")
+	for name := range strings.FieldsSeq(names(t, dir)) {
+		if len(name) > 100 || strings.HasPrefix(name, ".") || strings.ToLower(name) != name {
+			t.Errorf("a file is called %q", name)
+		}
+		if other := seen[strings.ToLower(name)]; other != "" {
+			t.Errorf("%q and %q", name, other)
+		}
+		seen[strings.ToLower(name)] = name
+	}
+	if want := 3 * (len(gatetest.Keys()) + 5); len(seen) != want {
+		t.Errorf("%d files, want %d", len(seen), want)
+	}
+	if !strings.Contains(names(t, dir), "api.json ") {
+		t.Error("a plain key is not its own name")
+	}
+}
+
+// The largest state that there is can be read back.
+func TestFiles_LargestState(t *testing.T) {
+	files := &gate.Files{Dir: t.TempDir()}
+	err := files.Update("api", time.Now(), func(s gate.State) gate.State {
+		s.Breaker.Failures = 1
+		for i := range 1000 {
+			s.Ramp.Starts = append(s.Ramp.Starts, gate.Start{Holder: fmt.Sprintf("019a85c0-0000-7000-8000-%012d/1", i), Expires: time.Now()})
+		}
+		return s
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s, err := files.Load("api"); err != nil || len(s.Ramp.Starts) != 1000 {
+		t.Errorf("%d starts, %v", len(s.Ramp.Starts), err)
+	}
+}
+
+// A directory whose name is a pattern is only a directory.
+func TestFiles_DirectoryIsNoPattern(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "[a-z]*?\\")
+	files := &gate.Files{Dir: dir}
+	put(t, files, "api")
+	if list, err := files.List(); err != nil || len(list) != 1 {
+		t.Errorf("%+v, %v", list, err)
+	}
+	slot, err := gate.Slots{Dir: dir}.Take("api", 1, "me")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer slot.Free()
+	equal(t, "holders", fmt.Sprint(gate.Slots{Dir: dir}.Holders("api")), "[me]")
+}

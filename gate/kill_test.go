@@ -1,0 +1,240 @@
+//go:build unix
+
+package gate_test
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/belay-run/belay/gate"
+)
+
+// kills is how many processes are killed: a hundred, or as many as make test-full wants.
+func kills(t *testing.T) int {
+	text := os.Getenv("BELAY_TEST_KILLS")
+	if text == "" {
+		return 100
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 1 {
+		t.Fatalf("BELAY_TEST_KILLS=%s is not a number of kills", text)
+	}
+	return n
+}
+
+// slotCount is how many slots the processes have to share.
+const slotCount = 3
+
+// hammer makes every kind of event as fast as it can, until it is killed.
+func hammer(files *gate.Files, _ []string) {
+	g, slots := shared(files), gate.Slots{Dir: files.Dir}
+	fmt.Println("ready")
+	for n := 0; ; n++ {
+		slot, err := slots.Take("api", slotCount, me(n))
+		if err != nil && !errors.Is(err, gate.ErrFull) {
+			check(err)
+		}
+		pass, refusal := g.Enter(me(n))
+		if refusal == nil {
+			if rand.N(2) == 0 {
+				pass.Answered()
+			}
+			switch rand.N(8) {
+			case 0:
+				pass.Throttled(0, "rate_limit")
+			case 1:
+				pass.Throttled(rand.N(20*time.Millisecond), "rate_limit")
+			case 2, 3, 4:
+				pass.Failed("network")
+			case 5:
+				pass.Released()
+			case 6:
+				pass.Renew()
+			}
+			pass.Succeeded()
+		}
+		g.Spend()
+		slot.Free()
+	}
+}
+
+// Killed at any moment, holding a lock, a lease, a slot or half a replaced file, a process leaves nothing behind that
+// keeps others out for longer than its lease, and nothing that cannot be read.
+func TestKilled(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "gates")
+	files := &gate.Files{Dir: dir}
+	stop := make(chan struct{})
+	var others sync.WaitGroup
+	others.Go(func() { observe(t, files, stop) })
+
+	workers := make([]*process, 8) // most of them are about to start
+	for i := range workers {
+		workers[i] = begin(t, dir, "hammer")
+	}
+	var locks map[string]uint64
+	for n := range kills(t) {
+		w := &workers[n%len(workers)]
+		(*w).expect("ready")
+		time.Sleep(rand.N(15 * time.Millisecond))
+		if locks == nil {
+			locks = inodes(t, dir, "*.lock")
+		}
+		killed(t, *w)
+		if t.Failed() {
+			break
+		}
+		*w = begin(t, dir, "hammer")
+	}
+	for _, w := range workers {
+		killed(t, w)
+	}
+	close(stop)
+	others.Wait()
+
+	for path, before := range locks {
+		if now := inodes(t, dir, filepath.Base(path))[path]; now != before {
+			t.Errorf("lock file %s was replaced: inode %d, then %d", path, before, now)
+		}
+	}
+	if damaged, _ := filepath.Glob(filepath.Join(dir, "*.damaged")); len(damaged) > 0 {
+		t.Errorf("set aside: %v", damaged)
+	}
+	if _, err := files.Load("api"); err != nil {
+		t.Error(err)
+	}
+	for i := range slotCount {
+		if _, err := (gate.Slots{Dir: dir}).Take("api", slotCount, "me"); err != nil {
+			t.Errorf("slot %d: %v", i, err)
+		}
+	}
+	begun := time.Now()
+	inside(&gate.Gate{Store: files, Key: "api", Settings: quick, Trouble: func(err error) { t.Error(err) }}, "me").Succeeded()
+	if took := time.Since(begun); took > longest+time.Second {
+		t.Errorf("let in after %v", took)
+	}
+}
+
+// killed ends a process that must not have ended by itself.
+func killed(t *testing.T, p *process) {
+	t.Helper()
+	p.kill()
+	p.cmd.Wait()
+	if ws := p.cmd.ProcessState.Sys().(syscall.WaitStatus); !ws.Signaled() {
+		t.Errorf("a process ended by itself: %v", p.cmd.ProcessState)
+	}
+}
+
+// observe is somebody who is not killed: all that it does has to work at any time.
+func observe(t *testing.T, files *gate.Files, stop chan struct{}) {
+	var entered atomic.Int64
+	g := &gate.Gate{Store: files, Key: "api", Settings: quick, Trouble: func(err error) { t.Errorf("trouble: %v", err) }}
+	last := time.Now()
+	for n := 0; ; n++ {
+		select {
+		case <-stop:
+			t.Logf("%d of %d tries were let in", entered.Load(), n)
+			return
+		default:
+		}
+		if _, err := files.List(); err != nil {
+			t.Errorf("list: %v", err)
+		}
+		pass, refusal := g.Enter(fmt.Sprint("observer ", n))
+		if refusal == nil {
+			entered.Add(1)
+			last = time.Now()
+			pass.Succeeded()
+		} else if d := time.Since(last); d > patience {
+			t.Errorf("not let in for %v: %+v", d, refusal)
+			return
+		}
+		time.Sleep(2 * time.Millisecond)
+	}
+}
+
+// inodes are the identities of files.
+func inodes(t *testing.T, dir, pattern string) map[string]uint64 {
+	t.Helper()
+	paths, err := filepath.Glob(filepath.Join(dir, pattern))
+	if err != nil || len(paths) == 0 {
+		t.Fatalf("no %s in %s: %v", pattern, dir, err)
+	}
+	list := map[string]uint64{}
+	for _, path := range paths {
+		info, err := os.Stat(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		list[path] = uint64(info.Sys().(*syscall.Stat_t).Ino)
+	}
+	return list
+}
+
+// Each of the places where a kill would hurt most, on purpose.
+func TestKilled_Holder(t *testing.T) {
+	t.Parallel()
+	t.Run("OfTheLock", func(t *testing.T) {
+		t.Parallel()
+		dir := t.TempDir()
+		p := begin(t, dir, "lock")
+		p.expect("locked")
+		killed(t, p)
+		updates(t, dir, time.Second)
+	})
+	t.Run("OfASlot", func(t *testing.T) {
+		t.Parallel()
+		dir := t.TempDir()
+		slots := gate.Slots{Dir: dir}
+		a, b := begin(t, dir, "slot", "2"), begin(t, dir, "slot", "2")
+		nameA, nameB := a.says(), b.says()
+		equal(t, "a third", begin(t, dir, "slot", "2").says(), gate.ErrFull.Error())
+		if got := fmt.Sprint(slots.Holders("api")); "taken by "+slots.Holders("api")[0] != nameA && "taken by "+slots.Holders("api")[1] != nameA {
+			t.Errorf("holders are %s, want those of %q and %q", got, nameA, nameB)
+		}
+		killed(t, a)
+		equal(t, "holders", len(slots.Holders("api")), 1)
+		if got := begin(t, dir, "slot", "2").says(); got == gate.ErrFull.Error() {
+			t.Error("the slot of a killed process is not free")
+		}
+	})
+	t.Run("OfAHalfWrittenFile", func(t *testing.T) {
+		t.Parallel()
+		dir := t.TempDir()
+		files := &gate.Files{Dir: dir}
+		check(files.Update("api", time.Now(), func(s gate.State) gate.State { s.Breaker.Failures = 1; return s }))
+		// As far as it got:
+		if err := os.WriteFile(filepath.Join(dir, "api.json.new"), []byte(`{"v":1,"key":"ap`), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if s, err := files.Load("api"); err != nil || s.Breaker.Failures != 1 {
+			t.Errorf("%s, %v", show(s), err)
+		}
+		updates(t, dir, time.Second)
+		if list, err := files.List(); err != nil || len(list) != 1 {
+			t.Errorf("%+v, %v", list, err)
+		}
+	})
+}
+
+// updates makes an update that must not take long.
+func updates(t *testing.T, dir string, limit time.Duration) {
+	t.Helper()
+	begun := time.Now()
+	err := (&gate.Files{Dir: dir}).Update("api", time.Now(), func(s gate.State) gate.State {
+		s.Breaker.Failures++
+		return s
+	})
+	if took := time.Since(begun); err != nil || took > limit {
+		t.Errorf("an update took %v: %v", took, err)
+	}
+}

@@ -1,0 +1,124 @@
+package supervise_test
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strconv"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/belay-run/belay/supervise"
+)
+
+// trees are scripts that do not end by themselves. They make the file $READY when they stand.
+var trees = map[string]string{
+	"SameGroup":   `sh -c ': > "$READY"; exec sleep 300' & wait; sleep 300`,
+	"NewSession":  `setsid sh -c ': > "$READY"; exec sleep 300' & wait; sleep 300`,
+	"Daemon":      `setsid sh -c "sh -c ': > \"\$READY\"; exec sleep 300' & exit"; exec sleep 300`,
+	"Chain":       `setsid sh "$CHAIN" 2000 & exec sleep 300`,
+	"IgnoresTERM": `trap '' TERM; sleep 300 & : > "$READY"; wait; sleep 300`,
+}
+
+// chain is a process that starts another one, which leaves the session, starts another one and is gone. It comes to
+// an end by itself so that a failing test does not keep the machine busy.
+const chain = `[ "$1" -gt 0 ] || exit 0
+[ "$1" -ne 1997 ] || : > "$READY"
+sleep 0.005
+setsid sh "$0" $(($1 - 1)) &
+`
+
+// stops are the ways in which a run can be made to end. The tree must not outlive any of them. limit is in force
+// whether or not the tree stands by then; the others wait for it.
+var stops = map[string]struct {
+	limit func(*supervise.Spec)
+	stop  func(*supervise.Process)
+	want  supervise.Reason
+}{
+	"Timeout": {limit: func(s *supervise.Spec) { s.Timeout = 60 * time.Millisecond }, want: supervise.Deadline},
+	"Stall":   {limit: func(s *supervise.Spec) { s.Stall = 60 * time.Millisecond }, want: supervise.Stalled},
+	"Interrupt": {want: supervise.Stopped,
+		stop: func(p *supervise.Process) { p.Stop(hurried(supervise.Forward(syscall.SIGINT))) }},
+	"Terminate": {want: supervise.Stopped,
+		stop: func(p *supervise.Process) { p.Stop(hurried(supervise.Forward(syscall.SIGTERM))) }},
+	"Kill": {want: supervise.Stopped, stop: (*supervise.Process).Kill},
+}
+
+// rounds is how often what may fail by chance is repeated.
+func rounds() int {
+	if n, err := strconv.Atoi(os.Getenv("BELAY_TEST_ROUNDS")); err == nil {
+		return n
+	}
+	return 10
+}
+
+func TestKillTree_Owner(t *testing.T) {
+	for tree := range trees {
+		for stop := range stops {
+			t.Run(tree+"/"+stop, func(t *testing.T) {
+				s := own(t)
+				for range rounds() {
+					killTree(t, s, tree, stop)
+				}
+			})
+		}
+	}
+}
+
+func TestKillTree_Library(t *testing.T) {
+	t.Parallel()
+	for tree := range trees {
+		for stop := range stops {
+			t.Run(tree+"/"+stop, func(t *testing.T) {
+				t.Parallel()
+				for range rounds() {
+					killTree(t, &supervise.Supervisor{}, tree, stop)
+				}
+			})
+		}
+	}
+}
+
+func killTree(t *testing.T, s *supervise.Supervisor, tree, stop string) {
+	t.Helper()
+	how := stops[stop]
+	dir := t.TempDir()
+	ready := filepath.Join(dir, "ready")
+	if err := os.WriteFile(filepath.Join(dir, "chain"), []byte(chain), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	spec := shell(trees[tree])
+	spec.Env = append(os.Environ(), "READY="+ready, "CHAIN="+filepath.Join(dir, "chain"))
+	spec.Stdout = &bytes.Buffer{} // a pipe that the whole tree holds
+	spec.Ladder = hurried(supervise.Terminate)
+	if how.limit != nil {
+		how.limit(&spec)
+	}
+	asked := make(chan time.Time, 1)
+	exit, err := s.Run(spec, func(p *supervise.Process) {
+		if how.stop == nil {
+			asked <- time.Now()
+			return
+		}
+		go func() {
+			within(patience, func() bool { return exists(ready) })
+			asked <- time.Now()
+			how.stop(p)
+		}()
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	// The ladder has at most two rungs of 50 ms, survivors have 500 ms; the rest is for a busy machine.
+	if took := time.Since(<-asked); took > 8*time.Second {
+		t.Errorf("it took %v to end it", took)
+	}
+	if exit.Reason != how.want {
+		t.Errorf("it ended because it was %v, want %v", exit.Reason, how.want)
+	}
+	if len(exit.Left) > 0 {
+		t.Errorf("%v could not be ended", exit.Left)
+	}
+	nobodyLeft(t, spec.RunID)
+}

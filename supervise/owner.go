@@ -1,0 +1,56 @@
+package supervise
+
+import (
+	"errors"
+	"os"
+	"strings"
+	"syscall"
+)
+
+// Owner names the process that supervises a run.
+type Owner struct {
+	// Boot names the run of the system, and the pid namespace: a container counts for itself.
+	Boot  string
+	PID   int
+	Start uint64
+}
+
+// self is this process as an owner.
+func self() (Owner, error) {
+	p, err := process(os.Getpid())
+	return Owner{Boot: bootID(), PID: os.Getpid(), Start: p.Start}, err
+}
+
+// Alive reports whether the owner still runs. An owner in another container cannot be seen, and counts as not alive.
+func (o Owner) Alive() bool { return o.Boot == bootID() && o.stands() }
+
+// dead reports whether the owner is surely no more, and whether that is because the system has been restarted.
+func (o Owner) dead() (dead, restarted bool) {
+	if o.Boot == bootID() {
+		return !o.stands(), false
+	}
+	then, _, _ := strings.Cut(o.Boot, "-")
+	now, _, _ := strings.Cut(bootID(), "-")
+	restarted = then != now && then != unknownBoot && now != unknownBoot
+	return restarted, restarted
+}
+
+// stands reports whether the owner's process is there. It is unless we know better: what we believe dead we end.
+func (o Owner) stands() bool {
+	p, err := process(o.PID)
+	if err != nil {
+		return !errors.Is(err, os.ErrProcessDone)
+	}
+	return p.Start == o.Start && !p.zombie
+}
+
+// Terminate asks the owner to stop, exactly that process: not another one that has got its pid meanwhile.
+func (o Owner) Terminate() error {
+	if o.Boot != bootID() {
+		return os.ErrProcessDone
+	}
+	return Proc{PID: o.PID, Start: o.Start}.signal(syscall.SIGTERM)
+}
+
+// unknownBoot stands for a boot id that cannot be had.
+const unknownBoot = "0"

@@ -1,0 +1,117 @@
+package supervise
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+)
+
+func TestParseStat(t *testing.T) {
+	t.Parallel()
+	rest := "S 11 22 33 0 -1 4194560 100 0 0 0 1 2 0 0 20 0 1 0 987654 4096 100 18446744073709551615 1 1 0"
+	for name, tt := range map[string]struct {
+		stat string
+		want Proc
+		ok   bool
+	}{
+		"Plain":       {"7 (cat) " + rest, Proc{PID: 7, PPID: 11, PGID: 22, SID: 33, Start: 987654, Name: "cat"}, true},
+		"Parentheses": {"7 (a) b (c)) " + rest, Proc{PID: 7, PPID: 11, PGID: 22, SID: 33, Start: 987654, Name: "a) b (c)"}, true},
+		"Newline":     {"7 (a\nb) " + rest, Proc{PID: 7, PPID: 11, PGID: 22, SID: 33, Start: 987654, Name: "a\nb"}, true},
+		"NoName":      {"7 () " + rest, Proc{PID: 7, PPID: 11, PGID: 22, SID: 33, Start: 987654}, true},
+		"Zombie":      {"7 (z) Z" + rest[1:], Proc{PID: 7, PPID: 11, PGID: 22, SID: 33, Start: 987654, Name: "z", zombie: true}, true},
+		"Dead":        {"7 (z) X" + rest[1:], Proc{PID: 7, PPID: 11, PGID: 22, SID: 33, Start: 987654, Name: "z", zombie: true}, true},
+		"Kernel":      {"2 (kthreadd) S 0 0 0 0 -1 2129984 0 0 0 0 0 0 0 0 20 0 1 0 5 0 0", Proc{PID: 2, Start: 5, Name: "kthreadd", kernel: true}, true},
+		"Empty":       {"", Proc{}, false},
+		"Short":       {"7 (cat) S 11 22", Proc{}, false},
+		"NoPid":       {"(cat) " + rest, Proc{}, false},
+		"NegativePid": {"-7 (cat) " + rest, Proc{}, false},
+		"Words":       {"7 (cat) " + strings.ReplaceAll(rest, "22", "x"), Proc{}, false},
+		"Backwards":   {") 7 (", Proc{}, false},
+	} {
+		got, ok := parseStat([]byte(tt.stat))
+		if got != tt.want || ok != tt.ok {
+			t.Errorf("%s: %+v, %t", name, got, ok)
+		}
+	}
+}
+
+// We are in the table ourselves, and know a few things of us.
+func TestProcess_Self(t *testing.T) {
+	t.Parallel()
+	me, err := process(os.Getpid())
+	if err != nil || me.PID != os.Getpid() || me.PPID != os.Getppid() || me.zombie || me.kernel || me.Start == 0 || me.Start > startNow() {
+		t.Errorf("%+v, %v", me, err)
+	}
+	if _, err := process(1 << 30); err != os.ErrProcessDone {
+		t.Errorf("%v", err)
+	}
+	if err := (Proc{PID: os.Getpid(), Start: me.Start + 1}).signal(9); err == nil {
+		t.Error("another process than that was signalled")
+	}
+	if !leads(os.Getpid()) || leads(1<<30) || lastPID() <= 0 {
+		t.Errorf("leads %t, last pid %d", leads(os.Getpid()), lastPID())
+	}
+}
+
+func TestMarkers(t *testing.T) {
+	t.Parallel()
+	for environ, want := range map[string]string{
+		"":                                     "[]",
+		"A=1\x00":                              "[]",
+		"BELAY_RUN_ID=a\x00":                   "[a]",
+		"A=1\x00BELAY_RUN_ID=a,b\x00B=2":       "[a b]",
+		"XBELAY_RUN_ID=a\x00":                  "[]",
+		"BELAY_RUN_IDS=a\x00":                  "[]",
+		"BELAY_RUN_ID=a\x00BELAY_RUN_ID=b\x00": "[a]",
+	} {
+		if got := fmt.Sprint(markers([]byte(environ))); got != want {
+			t.Errorf("%q: %s, want %s", environ, got, want)
+		}
+	}
+}
+
+func FuzzParseStat(f *testing.F) {
+	for _, pid := range []string{"self", "1", "2"} {
+		if data, err := os.ReadFile("/proc/" + pid + "/stat"); err == nil {
+			f.Add(data)
+		}
+	}
+	f.Add([]byte("7 (a) b (c)) S 1 2 3 0 -1 0 0 0 0 0 0 0 0 0 0 0 0 0 9"))
+	f.Add([]byte("7 () R 1 2 3 0 -1 0 0 0 0 0 0 0 0 0 0 0 0 0 99999999999999999999"))
+	f.Add([]byte(")("))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		p, ok := parseStat(data)
+		if !ok {
+			if p != (Proc{}) {
+				t.Errorf("refused, but %+v", p)
+			}
+			return
+		}
+		// What is taken was there: nothing is made up.
+		if p.PID <= 0 || !bytes.Contains(data, fmt.Appendf(nil, "(%s)", p.Name)) {
+			t.Errorf("%+v from %q", p, data)
+		}
+	})
+}
+
+func FuzzParseName(f *testing.F) {
+	for _, name := range []string{"3f2a9c1d-4026531836.123.456.0190c0de-0000-7000-8000-000000000000", "0.1.0.a", "0.1.0.a.new",
+		"a.b.c.d", "0.-1.0.a", "0.01.0.a", "0.1.18446744073709551616.a", "...", "0.1.2.a,b", "0.1.2.a.new.new", ""} {
+		f.Add(name)
+	}
+	f.Fuzz(func(t *testing.T, name string) {
+		rec, ok := parseName(name)
+		if !ok {
+			return
+		}
+		// Exactly what Create would have written, and nothing that leads elsewhere.
+		if whole := rec.name(); whole != name && whole+replacement != name {
+			t.Errorf("%q is taken for %q", name, whole)
+		}
+		if rec.Owner.PID < 1 || rec.ID == "" || strings.ContainsAny(name, "/,\x00") {
+			t.Errorf("%q: %+v", name, rec)
+		}
+	})
+}
