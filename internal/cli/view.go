@@ -71,7 +71,8 @@ func (v *view) wait(e belay.Waiting) {
 		count += fmt.Sprintf("/%d", e.Of)
 	}
 	why := ""
-	if !e.Verdict.Hint.IsZero() {
+	// A hint is a floor; where the back-off is longer, it is not what decided.
+	if hint := e.Verdict.Hint.Wait(time.Now()); hint > 0 && e.Wait < hint+hint/8+time.Second/8 {
 		why = ", as it asks"
 	}
 	v.screen.Line("%s; %s in %s%s", v.reason(e.Verdict), count, term.Span(e.Wait), why)
