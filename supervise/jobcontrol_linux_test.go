@@ -160,7 +160,7 @@ func TestTerminalPlacement_InShell(t *testing.T) {
 		"Background": {"h F < /dev/null &", supervise.SharedGroup, false},
 		"Subshell":   {"(h F; :)", supervise.SharedGroup, true},
 		"Script":     {`sh -c "h F; :"`, supervise.SharedGroup, true},
-		"Session":    {"setsid h F < /dev/null", supervise.OwnGroup, false},
+		"Session":    {"setsid h F < /dev/null", supervise.SharedGroup, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -61,7 +61,7 @@ func (p *Process) fork() error {
 	if p.spec.Placement == Foreground {
 		var err error
 		if p.term, err = openTerminal(); err != nil {
-			p.spec.Placement = OwnGroup
+			p.spec.Placement = SharedGroup
 		}
 	}
 	attr := &syscall.ProcAttr{Dir: p.spec.Dir, Env: env, Sys: p.sysProcAttr()}

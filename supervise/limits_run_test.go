@@ -4,9 +4,9 @@ package supervise_test
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -110,7 +110,7 @@ func init() {
 		if err != nil {
 			panic(err)
 		}
-		os.WriteFile(args[0]+".code", []byte(strconv.Itoa(exit.Code)), 0o600)
+		os.WriteFile(args[0]+".code", fmt.Append(nil, exit.Code, " ", exit.Reason), 0o600)
 	}
 }
 
@@ -131,7 +131,7 @@ func TestLimits_SuspendedTogether(t *testing.T) {
 	if err := cmd.Wait(); err != nil {
 		t.Fatal(err)
 	}
-	if code, _ := os.ReadFile(file + ".code"); string(code) != "7" {
-		t.Errorf("it exited %s, want 7", code)
+	if code, _ := os.ReadFile(file + ".code"); string(code) != "7 exited" {
+		t.Errorf("%s, want 7 exited", code)
 	}
 }

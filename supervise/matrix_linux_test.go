@@ -58,8 +58,8 @@ func TestKillTree_Owner(t *testing.T) {
 		for stop := range stops {
 			t.Run(tree+"/"+stop, func(t *testing.T) {
 				s := own(t)
-				for range rounds() {
-					killTree(t, s, tree, stop)
+				for i := range rounds() {
+					killTree(t, s, tree, stop, supervise.Placement(i%3))
 				}
 			})
 		}
@@ -72,15 +72,16 @@ func TestKillTree_Library(t *testing.T) {
 		for stop := range stops {
 			t.Run(tree+"/"+stop, func(t *testing.T) {
 				t.Parallel()
-				for range rounds() {
-					killTree(t, &supervise.Supervisor{}, tree, stop)
+				for i := range rounds() {
+					killTree(t, &supervise.Supervisor{}, tree, stop, supervise.Placement(i%3))
 				}
 			})
 		}
 	}
 }
 
-func killTree(t *testing.T, s *supervise.Supervisor, tree, stop string) {
+// killTree plays one round. place is OwnGroup, OwnSession or SharedGroup.
+func killTree(t *testing.T, s *supervise.Supervisor, tree, stop string, place supervise.Placement) {
 	t.Helper()
 	how := stops[stop]
 	dir := t.TempDir()
@@ -91,7 +92,7 @@ func killTree(t *testing.T, s *supervise.Supervisor, tree, stop string) {
 	spec := shell(trees[tree])
 	spec.Env = append(os.Environ(), "READY="+ready, "CHAIN="+filepath.Join(dir, "chain"))
 	spec.Stdout = &bytes.Buffer{} // a pipe that the whole tree holds
-	spec.Ladder = hurried(supervise.Terminate)
+	spec.Ladder, spec.Placement = hurried(supervise.Terminate), place
 	if how.limit != nil {
 		how.limit(&spec)
 	}
@@ -112,7 +113,7 @@ func killTree(t *testing.T, s *supervise.Supervisor, tree, stop string) {
 	}
 	// The ladder has at most two rungs of 50 ms, survivors have 500 ms; the rest is for a busy machine.
 	if took := time.Since(<-asked); took > 8*time.Second {
-		t.Errorf("it took %v to end it", took)
+		t.Errorf("placement %d: it took %v to end it", place, took)
 	}
 	if exit.Reason != how.want {
 		t.Errorf("it ended because it was %v, want %v", exit.Reason, how.want)

@@ -65,24 +65,29 @@ func (p *Process) watch() Reason {
 		start: p.start, life: &p.life, given: &p.given}
 	timer := time.NewTimer(tick)
 	defer timer.Stop()
-	for {
+	for look := p.start; ; { // when we meant to look, if at all
 		now := time.Now()
+		if over := now.Sub(look); !look.IsZero() && over > late {
+			// We have been suspended (Ctrl-Z), or frozen, or the whole machine was. So was the command, or nobody
+			// listened to it.
+			l.skip(over)
+			p.Beat()
+		}
+		if p.writing.Load() > 0 {
+			p.Beat() // it is not silent: whoever reads its output does not take it
+		}
 		reason, wait := l.due(now)
 		if p.ended() {
 			return Exited
-		}
-		if reason == Stalled && p.writing.Load() > 0 {
-			// It is not silent: whoever reads its output does not take it.
-			p.Beat()
-			continue
 		}
 		if reason != Exited {
 			p.climb(p.spec.Ladder)
 			return reason
 		}
 		var due <-chan time.Time
-		if wait > 0 {
+		if look = (time.Time{}); wait > 0 {
 			wait = min(wait, tick)
+			look = now.Add(wait)
 			timer.Reset(wait)
 			due = timer.C
 		}
@@ -94,12 +99,6 @@ func (p *Process) watch() Reason {
 			return Stopped
 		case <-p.poke:
 		case <-due:
-			// We have been suspended (Ctrl-Z), or frozen, or the whole machine was. So was the command; what it
-			// would have said meanwhile it could not.
-			if over := time.Since(now) - wait; over > late {
-				l.skip(over)
-				p.Beat()
-			}
 		}
 	}
 }

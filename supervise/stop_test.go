@@ -31,7 +31,7 @@ func TestStop_Politely(t *testing.T) {
 		code   int
 	}{
 		"FirstRung":  {`trap 'exit 3' INT`, supervise.Forward(syscall.SIGINT), 3},
-		"SecondRung": {`trap : INT; trap 'exit 4' TERM`, hurried(supervise.Forward(syscall.SIGINT)), 4},
+		"SecondRung": {`trap : INT; trap 'exit 4' TERM`, supervise.Ladder{{Signal: syscall.SIGINT, Wait: 50 * time.Millisecond}, {Signal: syscall.SIGTERM, Wait: time.Minute}}, 4},
 		"Sent":       {`trap 'exit 5' INT; (sleep 0.05; kill -INT $$) & :`, supervise.Forward(syscall.SIGINT).Sent(), 5},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -196,12 +196,12 @@ func TestStop_RootThatLeftItsGroup(t *testing.T) {
 		if (!$pid) { sleep 300; exit }
 		my $other = fork();
 		if (!$other) { setpgrp(0, 0); sleep 300; exit }
-		select(undef, undef, undef, 0.05);
-		setpgrp(0, $other) or die "$!";
+		my $n = 0;                            # the other may need a while to make its group
+		until (setpgrp(0, $other)) { die "$!" if $n++ > 1000; select(undef, undef, undef, 0.02) }
 		$SIG{TERM} = sub { exit 9 };
 		open(my $f, '>', $ARGV[0]); close $f;
 		sleep 300 while 1;`, ready}}
-	exit := run(t, spec, whenReady(ready, func(p *supervise.Process) { p.Stop(hurried(supervise.Terminate)) }))
+	exit := run(t, spec, whenReady(ready, func(p *supervise.Process) { p.Stop(supervise.Terminate) }))
 	if exit.Code != 9 || exit.Reason != supervise.Stopped {
 		t.Errorf("%+v", exit)
 	}

@@ -100,15 +100,15 @@ func TestForeground_HangUp(t *testing.T) {
 	})
 }
 
-// Without a terminal the foreground is a group like any other.
+// Without a terminal there is no foreground to put it in.
 func TestForeground_WithoutTerminal(t *testing.T) {
 	both(t, func(t *testing.T, who, file string) {
-		cmd := helper("terminal", file, who, "foreground", `set -- $(cat /proc/$$/stat); [ $5 = $$ ]`)
+		cmd := helper("terminal", file, who, "foreground", `set -- $(cat /proc/$$/stat); [ $5 = $PPID ]`)
 		cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 		if err := cmd.Run(); err != nil {
 			t.Fatal(err)
 		}
-		if r := reported(t, file); r.Placement != supervise.OwnGroup || r.Shares || r.IsTerminal || r.Code != 0 {
+		if r := reported(t, file); r.Placement != supervise.SharedGroup || r.Shares || r.IsTerminal || r.Code != 0 {
 			t.Errorf("%+v", r)
 		}
 	})

@@ -27,18 +27,6 @@ func enter(t *testing.T, g *gate.Gate, holder string) *gate.Pass {
 	return p
 }
 
-// refused asks for a pass that must not be given.
-func refused(t *testing.T, g *gate.Gate, kind string) {
-	t.Helper()
-	_, refusal := g.Enter("refused")
-	switch {
-	case refusal == nil:
-		t.Fatalf("let in, want a refusal by the %s", kind)
-	case refusal.Kind != kind:
-		t.Fatalf("refused by the %s, want by the %s: %+v", refusal.Kind, kind, refusal)
-	}
-}
-
 func holdStopsOthers(t *testing.T, s gate.Store) {
 	one, two := open(t, s, gate.Settings{}), open(t, s, gate.Settings{})
 	enter(t, one, "a").Throttled(time.Hour, "rate_limit of curl")
