@@ -41,7 +41,7 @@ type content struct {
 // Load implements Store.
 func (f *Files) Load(key string) (State, error) {
 	s, err := f.load(key)
-	if !errors.Is(err, ErrDamaged) {
+	if !errors.Is(err, ErrDamaged) && !errors.Is(err, fs.ErrPermission) {
 		return s, err
 	}
 	lock, lerr := f.lock(key)
@@ -56,6 +56,9 @@ func (f *Files) Load(key string) (State, error) {
 // a good one after it was read.
 func (f *Files) sound(key string) (State, error) {
 	s, err := f.load(key)
+	if errors.Is(err, fs.ErrPermission) { // not the directory's: there is the lock
+		err = fmt.Errorf("%w: %w", ErrDamaged, err)
+	}
 	if errors.Is(err, ErrDamaged) {
 		err = setAside(f.path(key), err)
 	}
@@ -78,9 +81,6 @@ func (f *Files) load(key string) (State, error) {
 // read reads a whole file and nothing else. Not even a pipe makes it wait.
 func read(path string) (content, error) {
 	file, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
-	if errors.Is(err, fs.ErrPermission) {
-		return content{}, fmt.Errorf("%w: %w", ErrDamaged, err)
-	}
 	if err != nil {
 		return content{}, err
 	}

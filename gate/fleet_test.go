@@ -13,13 +13,18 @@ import (
 	"github.com/belay-run/belay/retry"
 )
 
-// fleet is a number of clients that begin together, each with some calls to make one after the other.
-type fleet struct {
+// plan is a number of clients that begin together, each with some calls to make one after the other.
+type plan struct {
 	clients, calls int
 	limit          int           // how many the server takes in a minute
 	hint           bool          // whether it says when to come back
 	delay          time.Duration // from the start of a call to its request
-	gate           *gate.Gate    // nil: each on its own
+}
+
+// fleet is a plan that is carried out.
+type fleet struct {
+	plan
+	gate *gate.Gate // nil: each on its own
 
 	mu                sync.Mutex
 	window            time.Time
@@ -88,14 +93,20 @@ func (f *fleet) enter(holder string, rnd *rand.Rand) *gate.Pass {
 	if f.gate == nil {
 		return nil
 	}
-	for {
+	const short, long = 150 * time.Millisecond, 700 * time.Millisecond
+	for n := 1; ; n++ {
 		pass, refusal := f.gate.Enter(holder)
 		if refusal == nil {
 			return pass
 		}
-		poll := 150 * time.Millisecond
+		poll := min(short*time.Duration(n), long)
 		if !refusal.Until.IsZero() {
-			poll = max(min(700*time.Millisecond, time.Until(refusal.Until)), time.Millisecond)
+			left := time.Until(refusal.Until)
+			if left > 2*long { // nobody lifts it here, so there is no need to look
+				time.Sleep(left - 2*long + time.Duration(rnd.Int64N(int64(long))))
+				continue
+			}
+			poll = max(min(long, left), time.Millisecond)
 		}
 		time.Sleep(poll + time.Duration(rnd.Int64N(int64(poll)/4+1)))
 	}
@@ -127,20 +138,60 @@ func (f *fleet) run() time.Duration {
 
 func (f *fleet) each() float64 { return float64(f.requests) / float64(max(1, f.done)) }
 
+// TestFleet simulates in fake time what a fleet costs the service and its users: -v prints the table. The calls of a
+// process that knows nothing of the others are retried by the same policy.
 func TestFleet(t *testing.T) {
-	var table strings.Builder
-	fmt.Fprintf(&table, "%-14s %-11s %5s | %-35s | %s\n", "clients×calls", "Retry-After", "delay", "one gate: requests/result, 429s", "each alone")
-	for _, size := range []struct{ clients, calls, limit int }{{20, 5, 20}, {1000, 1, 200}} {
-		for _, hint := range []bool{true, false} {
-			for _, delay := range []time.Duration{0, time.Second, 3 * time.Second} {
-				f := &fleet{clients: size.clients, calls: size.calls, limit: size.limit, hint: hint, delay: delay, gate: &gate.Gate{Store: &gate.Memory{}, Key: "api"}}
-				alone := &fleet{clients: size.clients, calls: size.calls, limit: size.limit, hint: hint, delay: delay}
-				var took, tookAlone time.Duration
-				synctest.Test(t, func(*testing.T) { took, tookAlone = f.run(), alone.run() })
-				fmt.Fprintf(&table, "%4d×%-4d @%3d %-11v %5v | %5.2f %4d lost %d %8v | %5.2f %4d lost %d %8v\n", f.clients, f.calls, f.limit, f.hint, f.delay,
-					f.each(), f.refused, f.lost, took.Round(time.Second), alone.each(), alone.refused, alone.lost, tookAlone.Round(time.Second))
+	t.Parallel()
+	var rows []*fleetRow
+	for _, size := range []plan{{clients: 20, calls: 5, limit: 20}, {clients: 1000, calls: 1, limit: 200}} {
+		for _, size.hint = range []bool{true, false} {
+			for _, size.delay = range []time.Duration{0, time.Second, 3 * time.Second} {
+				rows = append(rows, &fleetRow{plan: size})
 			}
 		}
 	}
+	t.Run("Rows", func(t *testing.T) {
+		for _, row := range rows {
+			name := fmt.Sprintf("%dx%d/RetryAfter=%v/%v", row.clients, row.calls, row.hint, row.delay)
+			t.Run(name, func(t *testing.T) {
+				t.Parallel()
+				row.run(t)
+			})
+		}
+	})
+	var table strings.Builder
+	fmt.Fprintf(&table, "%27s | %-30s | %s\n", "", "one gate", "each alone")
+	fmt.Fprintf(&table, "%-15s %-6s %4s | req/result  429s lost     took | req/result  429s lost     took\n", "clients×calls", "hint", "wait")
+	for _, row := range rows {
+		fmt.Fprintf(&table, "%4d×%d, %3d/min %-6v %4v | %s | %s\n", row.clients, row.calls, row.limit, row.hint, row.delay, row.shared, row.alone)
+	}
 	t.Log("\n" + table.String())
+}
+
+type fleetRow struct {
+	plan
+	shared, alone string
+}
+
+func (r *fleetRow) run(t *testing.T) {
+	shared, alone := &fleet{plan: r.plan, gate: &gate.Gate{Store: &gate.Memory{}, Key: "api"}}, &fleet{plan: r.plan}
+	var took, tookAlone time.Duration
+	synctest.Test(t, func(*testing.T) { took, tookAlone = shared.run(), alone.run() })
+	r.shared, r.alone = shared.row(took), alone.row(tookAlone)
+	if shared.lost > 0 {
+		t.Errorf("%d are lost", shared.lost)
+	}
+	if shared.refused >= alone.refused {
+		t.Errorf("%d refusals, each alone %d", shared.refused, alone.refused)
+	}
+	if shared.clients == 20 && shared.each() > 1.5 {
+		t.Errorf("%.2f requests a result", shared.each())
+	}
+	if took > tookAlone*5/4 {
+		t.Errorf("it took %v, each alone %v", took, tookAlone)
+	}
+}
+
+func (f *fleet) row(took time.Duration) string {
+	return fmt.Sprintf("%10.2f %5d %4d %8v", f.each(), f.refused, f.lost, took.Round(time.Second))
 }

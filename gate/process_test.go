@@ -33,6 +33,7 @@ var roles = map[string]func(*gate.Files, []string){
 	"panic":  enterAndPanic,
 	"call":   callSlowly,
 	"hammer": hammer,
+	"try":    tryOut,
 	"slot":   takeSlot,
 }
 
@@ -64,7 +65,18 @@ type process struct {
 // begin starts a process in a role. It is ended with the test, at the latest.
 func begin(t testing.TB, dir, role string, args ...string) *process {
 	t.Helper()
+	return beginAs(t, nil, dir, role, args...)
+}
+
+// beginAs is begin as another user.
+func beginAs(t testing.TB, as *syscall.Credential, dir, role string, args ...string) *process {
+	t.Helper()
 	cmd := exec.Command(os.Args[0], args...)
+	if as != nil {
+		cmd.Path = "/proc/self/exe" // they may not have access to where the binary is
+		cmd.Dir = "/"
+		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: as}
+	}
 	cmd.Env = append(os.Environ(), roleVar+"="+role, dirVar+"="+dir, "GORACE=atexit_sleep_ms=0")
 	cmd.Stderr = os.Stderr
 	p := &process{t: t, cmd: cmd}
@@ -149,6 +161,13 @@ func shared(files *gate.Files) *gate.Gate {
 	return &gate.Gate{Store: files, Key: "api", Settings: quick, Trouble: check}
 }
 
+// patient is one whose leases last, for tests of many processes on a slow machine.
+func patient(files *gate.Files) *gate.Gate {
+	g := shared(files)
+	g.Settings.Breaker.Lease, g.Settings.Answer = time.Minute, time.Minute
+	return g
+}
+
 // inside waits at the gate until it is let in.
 func inside(g *gate.Gate, holder string) *gate.Pass {
 	for {
@@ -196,22 +215,24 @@ func keepWriting(files *gate.Files, _ []string) {
 	}
 }
 
-// enterAndStay asks once, and if it is let in stays until it is told to go on, and succeeds.
+// enterAndStay asks once. If it is let in, it stays until it is told to go on, is answered, stays, and succeeds.
 func enterAndStay(files *gate.Files, args []string) {
+	g := shared(files)
+	if len(args) > 0 {
+		g = patient(files)
+	}
 	fmt.Println("ready")
 	wait()
-	pass, refusal := shared(files).Enter(me(0))
+	pass, refusal := g.Enter(me(0))
 	if refusal != nil {
 		fmt.Println("refused:", refusal.Kind)
 		return
 	}
 	fmt.Println("in")
 	wait()
-	if len(args) > 0 {
-		pass.Answered()
-		fmt.Println("answered")
-		wait()
-	}
+	pass.Answered()
+	fmt.Println("answered")
+	wait()
 	pass.Succeeded()
 	fmt.Println("done")
 }
@@ -244,4 +265,21 @@ func takeSlot(files *gate.Files, args []string) {
 	}
 	fmt.Println("taken by", me(0))
 	wait()
+}
+
+// tryOut makes two calls at a gate whose store may have trouble, and says what came of it.
+func tryOut(files *gate.Files, _ []string) {
+	var troubles []string
+	g := &gate.Gate{Store: files, Key: "api", Trouble: func(err error) { troubles = append(troubles, err.Error()) }}
+	pass, refusal := g.Enter("a")
+	if refusal != nil {
+		fmt.Println("refused:", refusal.Kind)
+		return
+	}
+	pass.Throttled(time.Hour, "rate_limit of curl")
+	_, refusal = g.Enter("b")
+	slot, err := gate.Slots{Dir: files.Dir}.Take("api", 1, "a")
+	slot.Free()
+	fmt.Printf("held: %v, slot: %v, troubles: %q\n", refusal != nil, err == nil, troubles)
+	syscall.Exit(0) // without the end of a test with coverage, which has no place for that user to write to
 }

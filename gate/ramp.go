@@ -53,27 +53,27 @@ func (r Ramp) over(now time.Time) bool {
 	return r.Allowed <= 0 || r.Allowed >= wide || !now.Before(r.Ends) || r.Ends.Sub(now) > farthest+idle
 }
 
-// live are the starts that still count at now: neither answered nor expired. One that expires much later than a start of
-// now would was written by a clock that has been set back. A little later is nothing: who asks has read the clock before
-// it got the lock, and others may have started meanwhile.
-func (r Ramp) live(now time.Time, set Settings) []Start {
-	var list []Start
-	for _, s := range r.Starts {
-		if left := s.Expires.Sub(now); left > 0 && left <= set.answer()+skew {
-			list = append(list, s)
-		}
-	}
-	return list
+// expired reports whether a start no longer counts at now. One that expires much later than a start of now would was
+// written by a clock that has been set back. A little later is nothing: who asks has read the clock before it got the
+// lock, and others may have started meanwhile.
+func (s Start) expired(now time.Time, set Settings) bool {
+	left := s.Expires.Sub(now)
+	return left <= 0 || left > set.answer()+skew
 }
 
 // enter counts a start.
 func (r Ramp) enter(now time.Time, set Settings, holder string) (Ramp, bool) {
-	live := r.live(now, set)
-	full := r.Answers < r.Last && r.Answers+len(live) >= r.Last
-	if full || len(live) >= r.Allowed {
+	live := 0
+	for _, s := range r.Starts {
+		if !s.expired(now, set) {
+			live++
+		}
+	}
+	if live >= r.Allowed || r.Answers < r.Last && r.Answers+live >= r.Last {
 		return r, false
 	}
-	r.Starts = append(live, Start{Holder: holder, Expires: now.Add(set.answer())})
+	starts := slices.DeleteFunc(slices.Clone(r.Starts), func(s Start) bool { return s.expired(now, set) })
+	r.Starts = append(starts, Start{Holder: holder, Expires: now.Add(set.answer())})
 	r.Ends = now.Add(idle)
 	return r, true
 }
