@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/belay-run/belay/gate"
@@ -40,8 +41,9 @@ func (inv *Invocation) admit(n int) (admission, *attempt) {
 	if key == "" || inv.state == nil {
 		return admission{}, nil
 	}
-	g := &gate.Gate{Store: inv.state.Gates(), Key: key, Settings: inv.runner.Gate.Settings, Trouble: inv.trouble}
+	g := &gate.Gate{Store: inv.state.Gates(), Key: key, Settings: inv.runner.Gate.Settings, Trouble: inv.gateTrouble}
 	var waiting *gate.Refusal
+	looks := 0
 	defer func() {
 		if waiting != nil {
 			inv.waited(n)
@@ -56,11 +58,16 @@ func (inv *Invocation) admit(n int) (admission, *attempt) {
 			}
 			slot.Free()
 		}
+		looks++
+		d, err := inv.patience(refusal, looks)
+		if err != nil {
+			return admission{}, inv.refusedByGate(refusal, err)
+		}
 		if waiting == nil || !alike(waiting, refusal) {
-			waiting = refusal
+			waiting, looks = refusal, 1
 			inv.announce(n, refusal)
 		}
-		if err := inv.linger(refusal); err != nil {
+		if err := retry.Sleep(inv.ctx, d); err != nil {
 			return admission{}, inv.refusedByGate(refusal, err)
 		}
 	}
@@ -82,35 +89,41 @@ func (inv *Invocation) takeSlot(key string) (*gate.Slot, *gate.Refusal) {
 		return nil, &gate.Refusal{Kind: "slots", Reason: fmt.Sprintf("%d of %d are taken", n, n)}
 	}
 	if err != nil {
-		inv.trouble(err)
+		inv.gateTrouble(err)
 	}
 	return slot, nil
+}
+
+// gateTrouble says once what the gate could not do.
+func (inv *Invocation) gateTrouble(err error) {
+	if !inv.gateTroubled {
+		inv.gateTroubled = true
+		inv.observe(GateTrouble{Key: inv.runner.Gate.Key, Err: err})
+	}
 }
 
 const (
 	// longPoll is how often a gate that holds is looked at: a reset must wake within a second, fifty who sleep must not
 	// cost a hundredth of a core.
 	longPoll = 700 * time.Millisecond
-	// shortPoll is for what may end at any moment.
+	// shortPoll is for what may end at any moment; it grows to the long one.
 	shortPoll = 150 * time.Millisecond
 )
 
-// linger sleeps a little, or returns why there is no time for it.
-func (inv *Invocation) linger(r *gate.Refusal) error {
+// patience is how long to sleep before the gate is looked at again, for the how-manieth time; or why there is no time
+// for that. The sleep is charged.
+func (inv *Invocation) patience(r *gate.Refusal, looks int) (time.Duration, error) {
 	now := time.Now()
-	poll, need := shortPoll, time.Duration(1)
+	poll, need := min(time.Duration(looks)*shortPoll, longPoll), time.Duration(1)
 	if !r.Until.IsZero() && (r.Kind == "hold" || r.Kind == "breaker") {
 		need = r.Until.Sub(now)
 		poll = max(min(longPoll, need), time.Millisecond) // it may have passed since
 	}
 	if inv.noWaiting() || need > inv.series.Left(now) {
-		return &retry.Error{Cause: retry.ErrMaxWait, NotBefore: r.Until}
+		return 0, &retry.Error{Cause: retry.ErrMaxWait, NotBefore: r.Until}
 	}
 	d := poll + time.Duration(rand.Int64N(int64(poll)/4+1))
-	if err := inv.series.Charge(now, min(d, inv.series.Left(now)), nil); err != nil {
-		return err
-	}
-	return retry.Sleep(inv.ctx, d)
+	return d, inv.series.Charge(now, min(d, inv.series.Left(now)), nil)
 }
 
 // noWaiting says that the user has turned all waiting off.
@@ -131,7 +144,7 @@ func (inv *Invocation) waited(n int) {
 func Describe(r gate.Refusal) string {
 	text := map[string]string{
 		"hold":       "held",
-		"breaker":    "closed after failures",
+		"breaker":    "breaker open after failures",
 		"probe":      "one probe at a time",
 		"slow start": "slow start after a hold",
 		"slots":      "all slots taken",
@@ -160,17 +173,19 @@ func (inv *Invocation) refusedByGate(r *gate.Refusal, cause error) *attempt {
 		message += fmt.Sprintf(" until %s", r.Until.Local().Format("15:04:05 MST"))
 	}
 	return &attempt{code: -1, again: true, verdict: v, refusedAt: r.Until,
-		message: message + fmt.Sprintf("; to lift it: belay gates reset %s; retry later", quoteKey(key))}
+		message: message + fmt.Sprintf("; to lift it: %s; retry later", LiftCommand(key))}
 }
 
-// quoteKey writes a key as it can be pasted into a shell.
-func quoteKey(key string) string {
-	for _, r := range key {
-		if !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' || r == '_' || r == '.' || r == ':' || r == '/') {
-			return fmt.Sprintf("'%s'", key)
-		}
+// LiftCommand is what to type to lift a gate, as it can be pasted into a shell.
+func LiftCommand(key string) string {
+	plain := func(r rune) bool {
+		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_.:/@", r)
 	}
-	return key
+	if strings.ContainsFunc(key, func(r rune) bool { return !plain(r) }) || strings.HasPrefix(key, "-") {
+		key = "'" + strings.ReplaceAll(key, "'", `'\''`) + "'"
+		return "belay gates reset -- " + key
+	}
+	return "belay gates reset " + key
 }
 
 // report tells the gate what became of an attempt. The reason that others are shown is the class and the command's name:

@@ -46,6 +46,15 @@ type AtGate struct {
 type ScopeBusy struct {
 	Key     string
 	Holders []string // ids of runs
+	// Replaced says that they have been asked to end.
+	Replaced bool
+}
+
+// GateTrouble says what a gate could not do. The work goes on without it; where a damaged file was set aside, the gate
+// begins anew.
+type GateTrouble struct {
+	Key string
+	Err error
 }
 
 // WaitOver says that a wait has ended.

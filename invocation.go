@@ -13,18 +13,19 @@ import (
 
 // Invocation is one request of a caller, from start to result.
 type Invocation struct {
-	id       string
-	runner   *Runner
-	command  Command
-	env      []string
-	profile  agent.Profile
-	policy   retry.Policy
-	series   retry.Series
-	begun    time.Time
-	input    input
-	state    *State
-	record   *supervise.Record
-	troubled bool // the state's trouble has been said
+	id           string
+	runner       *Runner
+	command      Command
+	env          []string
+	profile      agent.Profile
+	policy       retry.Policy
+	series       retry.Series
+	begun        time.Time
+	input        input
+	state        *State
+	record       *supervise.Record
+	gateTroubled bool
+	troubled     bool // the state's trouble has been said
 
 	ctx    context.Context
 	cancel context.CancelCauseFunc

@@ -29,7 +29,7 @@ func (inv *Invocation) enterScope() (*gate.Slot, *attempt) {
 	if key == "" || inv.state == nil {
 		return nil, nil
 	}
-	announced, asked := false, map[string]bool{}
+	announced, asked, looks := false, map[string]bool{}, 0
 	for {
 		slot, err := inv.state.scopes().Take(key, 1, inv.id)
 		if err == nil {
@@ -46,15 +46,19 @@ func (inv *Invocation) enterScope() (*gate.Slot, *attempt) {
 		if inv.runner.OnBusy == BusyReplace {
 			inv.replace(holders, asked)
 		}
-		busy := &gate.Refusal{Kind: "scope", Reason: fmt.Sprint(holders)}
-		if !announced {
-			announced = true
-			inv.observe(ScopeBusy{Key: key, Holders: holders})
-			inv.update(supervise.StateWaiting, 1, "scope "+key+" is taken", time.Time{})
-		}
+		looks++
+		var d time.Duration
 		err = &retry.Error{Cause: errors.New("busy")}
 		if inv.runner.OnBusy != BusyFail {
-			err = inv.linger(busy)
+			d, err = inv.patience(&gate.Refusal{Kind: "scope"}, looks)
+		}
+		if err == nil {
+			if !announced {
+				announced = true
+				inv.observe(ScopeBusy{Key: key, Holders: holders, Replaced: inv.runner.OnBusy == BusyReplace})
+				inv.update(supervise.StateWaiting, 1, "scope "+key+" is taken", time.Time{})
+			}
+			err = retry.Sleep(inv.ctx, d)
 		}
 		if err != nil {
 			var stop *retry.Error

@@ -92,7 +92,7 @@ func newGatesOpen() *cobra.Command {
 			}
 			err := setGate(args[0], func(s gate.State, now time.Time) gate.State { return s.Opened(now, t, reason) })
 			if err == nil {
-				fmt.Fprintf(cmd.OutOrStdout(), "the breaker of gate %s is open; to close it: belay gates reset %s\n", args[0], args[0])
+				fmt.Fprintf(cmd.OutOrStdout(), "the breaker of gate %s is open; to close it: %s\n", args[0], belay.LiftCommand(args[0]))
 			}
 			return err
 		},

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -8,6 +9,7 @@ import (
 	"time"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/gate"
 	"github.com/belay-run/belay/internal/config"
 	"github.com/belay-run/belay/internal/term"
 	"github.com/belay-run/belay/supervise"
@@ -41,7 +43,17 @@ func (v *view) observe(e belay.Event) {
 	case belay.AtGate:
 		v.atGate(e)
 	case belay.ScopeBusy:
-		v.say("scope %s is taken by run %s; waiting for it", e.Key, strings.Join(shortIDs(e.Holders), ", "))
+		what := "waiting for it"
+		if e.Replaced {
+			what = "it is asked to end"
+		}
+		v.say("scope %s is taken by run %s; %s", e.Key, strings.Join(shortIDs(e.Holders), ", "), what)
+	case belay.GateTrouble:
+		if errors.Is(e.Err, gate.ErrDamaged) {
+			v.screen.Line("gate %s begins anew: %v", e.Key, e.Err)
+		} else {
+			v.screen.Line("gate %s is not in force for this run: %v", e.Key, e.Err)
+		}
 	case belay.WaitOver:
 		v.end()
 	case belay.Stopping:
@@ -92,8 +104,8 @@ func (v *view) atGate(e belay.AtGate) {
 		v.screen.Line("%s", what)
 		return
 	}
-	v.screen.Line("%s; waiting until %s (to lift it: belay gates reset %s)", what,
-		e.Refusal.Until.Local().Format("15:04:05 MST"), e.Key)
+	v.screen.Line("%s; waiting until %s (to lift it: %s)", what,
+		e.Refusal.Until.Local().Format("15:04:05 MST"), belay.LiftCommand(e.Key))
 	v.begin(v.screen.Countdown("gate "+e.Key, e.Refusal.Until))
 }
 
