@@ -119,7 +119,8 @@ func (inv *Invocation) patience(r *gate.Refusal, looks int) (time.Duration, erro
 		need = r.Until.Sub(now)
 		poll = max(min(longPoll, need), time.Millisecond) // it may have passed since
 	}
-	if inv.noWaiting() || need > inv.series.Left(now) {
+	untilReset := r.Kind == "breaker" && r.Until.IsZero() // opened by hand: no wait is long enough
+	if inv.noWaiting() || untilReset || need > inv.series.Left(now) {
 		return 0, &retry.Error{Cause: retry.ErrMaxWait, NotBefore: r.Until}
 	}
 	d := poll + time.Duration(rand.Int64N(int64(poll)/4+1))
@@ -144,7 +145,7 @@ func (inv *Invocation) waited(n int) {
 func Describe(r gate.Refusal) string {
 	text := map[string]string{
 		"hold":       "held",
-		"breaker":    "breaker open after failures",
+		"breaker":    "breaker open",
 		"probe":      "one probe at a time",
 		"slow start": "slow start after a hold",
 		"slots":      "all slots taken",

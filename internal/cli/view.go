@@ -100,7 +100,10 @@ func (v *view) atGate(e belay.AtGate) {
 	}
 	what := fmt.Sprintf("gate %s: %s", e.Key, gateText(e.Refusal))
 	if e.Refusal.Until.IsZero() {
-		v.begin(func() {})
+		v.end()
+		if e.Refusal.Kind != "slots" {
+			what += fmt.Sprintf(" (to lift it: %s)", belay.LiftCommand(e.Key))
+		}
 		v.screen.Line("%s", what)
 		return
 	}
