@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"github.com/belay-run/belay/gate"
@@ -141,21 +140,6 @@ func (inv *Invocation) waited(n int) {
 	inv.update(supervise.StateRunning, n, "", time.Time{})
 }
 
-// Describe says in words why a gate refuses.
-func Describe(r gate.Refusal) string {
-	text := map[string]string{
-		"hold":       "held",
-		"breaker":    "breaker open",
-		"probe":      "one probe at a time",
-		"slow start": "slow start after a hold",
-		"slots":      "all slots taken",
-	}[r.Kind]
-	if r.Reason != "" {
-		text += ": " + r.Reason
-	}
-	return text
-}
-
 // refusedByGate is an attempt that was not admitted. cause is why it was not waited for.
 func (inv *Invocation) refusedByGate(r *gate.Refusal, cause error) *attempt {
 	key := inv.runner.Gate.Key
@@ -171,22 +155,10 @@ func (inv *Invocation) refusedByGate(r *gate.Refusal, cause error) *attempt {
 	message := fmt.Sprintf("gate %s does not let it start (%s)", key, Describe(*r))
 	if !r.Until.IsZero() {
 		v.Hint.At = r.Until
-		message += fmt.Sprintf(" until %s", r.Until.Local().Format("15:04:05 MST"))
+		message += fmt.Sprintf(" until %s", When(r.Until))
 	}
 	return &attempt{code: -1, again: true, verdict: v, refusedAt: r.Until,
 		message: message + fmt.Sprintf("; to lift it: %s; retry later", LiftCommand(key))}
-}
-
-// LiftCommand is what to type to lift a gate, as it can be pasted into a shell.
-func LiftCommand(key string) string {
-	plain := func(r rune) bool {
-		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_.:/@", r)
-	}
-	if strings.ContainsFunc(key, func(r rune) bool { return !plain(r) }) || strings.HasPrefix(key, "-") {
-		key = "'" + strings.ReplaceAll(key, "'", `'\''`) + "'"
-		return "belay gates reset -- " + key
-	}
-	return "belay gates reset " + key
 }
 
 // report tells the gate what became of an attempt. The reason that others are shown is the class and the command's name:

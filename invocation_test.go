@@ -288,3 +288,16 @@ func TestInvocation_StateTroubleIsSaidOnceAndStopsNothing(t *testing.T) {
 		}
 	})
 }
+
+func TestWhen_NamesTheDayUnlessItIsToday(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		noon := time.Date(2000, 1, 1, 12, 0, 0, 0, time.Local)
+		time.Sleep(time.Until(noon))
+		if got := When(noon.Add(time.Hour)); got != noon.Add(time.Hour).Format("15:04:05 MST") {
+			t.Errorf("in an hour: %q", got)
+		}
+		if got := When(noon.AddDate(0, 0, 3)); !strings.HasPrefix(got, "2000-01-04 12:00") {
+			t.Errorf("in three days: %q", got)
+		}
+	})
+}

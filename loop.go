@@ -187,7 +187,7 @@ func exhaustion(a attempt, stop *retry.Error, n int) string {
 		fmt.Fprintf(&b, "; %v", stop.Cause)
 	}
 	if !stop.NotBefore.IsZero() {
-		fmt.Fprintf(&b, "; not before %s", stop.NotBefore.Local().Format("15:04:05 MST"))
+		fmt.Fprintf(&b, "; not before %s", When(stop.NotBefore))
 	}
 	b.WriteString("; retry later")
 	return b.String()

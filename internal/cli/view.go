@@ -108,7 +108,7 @@ func (v *view) atGate(e belay.AtGate) {
 		return
 	}
 	v.screen.Line("%s; waiting until %s (to lift it: %s)", what,
-		e.Refusal.Until.Local().Format("15:04:05 MST"), belay.LiftCommand(e.Key))
+		belay.When(e.Refusal.Until), belay.LiftCommand(e.Key))
 	v.begin(v.screen.Countdown("gate "+e.Key, e.Refusal.Until))
 }
 
