@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"path/filepath"
 	"time"
 
@@ -40,7 +39,10 @@ func (inv *Invocation) admit(n int) (admission, *attempt) {
 	if key == "" || inv.state == nil {
 		return admission{}, nil
 	}
-	g := &gate.Gate{Store: inv.state.Gates(), Key: key, Settings: inv.runner.Gate.Settings, Trouble: inv.gateTrouble}
+	files := inv.state.Gates()
+	g := &gate.Gate{Store: files, Key: key, Settings: inv.runner.Gate.Settings, Trouble: inv.gateTrouble}
+	watch := watcher{files: files, key: key}
+	defer watch.end()
 	var waiting *gate.Refusal
 	looks := 0
 	defer func() {
@@ -49,7 +51,13 @@ func (inv *Invocation) admit(n int) (admission, *attempt) {
 		}
 	}()
 	for {
-		slot, refusal := inv.takeSlot(key)
+		var slot *gate.Slot
+		var refusal *gate.Refusal
+		if inv.runner.Gate.MaxParallel > 0 {
+			if refusal = g.Peek(); refusal == nil { // who is held has no use for a slot
+				slot, refusal = inv.takeSlot(key)
+			}
+		}
 		if refusal == nil {
 			var pass *gate.Pass
 			if pass, refusal = g.Enter(fmt.Sprintf("%s/%d", inv.id, n)); refusal == nil {
@@ -57,8 +65,12 @@ func (inv *Invocation) admit(n int) (admission, *attempt) {
 			}
 			slot.Free()
 		}
+		changed, fresh := watch.changes(refusal)
+		if fresh { // it may have changed before it was watched
+			continue
+		}
 		looks++
-		d, err := inv.patience(refusal, looks)
+		d, err := inv.patience(refusal, looks, changed != nil)
 		if err != nil {
 			return admission{}, inv.refusedByGate(refusal, err)
 		}
@@ -66,7 +78,7 @@ func (inv *Invocation) admit(n int) (admission, *attempt) {
 			waiting, looks = refusal, 1
 			inv.announce(n, refusal)
 		}
-		if err := retry.Sleep(inv.ctx, d); err != nil {
+		if err := inv.doze(d, changed); err != nil {
 			return admission{}, inv.refusedByGate(refusal, err)
 		}
 	}
@@ -77,12 +89,9 @@ func alike(a, b *gate.Refusal) bool {
 	return a.Kind == b.Kind && a.Reason == b.Reason && a.Until.Sub(b.Until).Abs() < time.Second
 }
 
-// takeSlot takes one of the gate's slots, if they are bounded.
+// takeSlot takes one of the gate's slots, which are bounded.
 func (inv *Invocation) takeSlot(key string) (*gate.Slot, *gate.Refusal) {
 	n := inv.runner.Gate.MaxParallel
-	if n <= 0 {
-		return nil, nil
-	}
 	slot, err := inv.state.slots().Take(key, n, inv.id)
 	if errors.Is(err, gate.ErrFull) {
 		return nil, &gate.Refusal{Kind: "slots", Reason: fmt.Sprintf("%d of %d are taken", n, n)}
@@ -100,34 +109,6 @@ func (inv *Invocation) gateTrouble(err error) {
 		inv.observe(GateTrouble{Key: inv.runner.Gate.Key, Err: err})
 	}
 }
-
-const (
-	// longPoll is how often a gate that holds is looked at: a reset must wake within a second, fifty who sleep must not
-	// cost a hundredth of a core.
-	longPoll = 700 * time.Millisecond
-	// shortPoll is for what may end at any moment; it grows to the long one.
-	shortPoll = 150 * time.Millisecond
-)
-
-// patience is how long to sleep before the gate is looked at again, for the how-manieth time; or why there is no time
-// for that. The sleep is charged.
-func (inv *Invocation) patience(r *gate.Refusal, looks int) (time.Duration, error) {
-	now := time.Now()
-	poll, need := min(time.Duration(looks)*shortPoll, longPoll), time.Duration(1)
-	if !r.Until.IsZero() && (r.Kind == "hold" || r.Kind == "breaker") {
-		need = r.Until.Sub(now)
-		poll = max(min(longPoll, need), time.Millisecond) // it may have passed since
-	}
-	untilReset := r.Kind == "breaker" && r.Until.IsZero() // opened by hand: no wait is long enough
-	if inv.noWaiting() || untilReset || need > inv.series.Left(now) {
-		return 0, &retry.Error{Cause: retry.ErrMaxWait, NotBefore: r.Until}
-	}
-	d := poll + time.Duration(rand.Int64N(int64(poll)/4+1))
-	return d, inv.series.Charge(now, min(d, inv.series.Left(now)), nil)
-}
-
-// noWaiting says that the user has turned all waiting off.
-func (inv *Invocation) noWaiting() bool { return inv.runner.NoWait }
 
 // announce says what is waited for.
 func (inv *Invocation) announce(n int, r *gate.Refusal) {

@@ -50,7 +50,7 @@ func (inv *Invocation) enterScope() (*gate.Slot, *attempt) {
 		var d time.Duration
 		err = &retry.Error{Cause: errors.New("busy")}
 		if inv.runner.OnBusy != BusyFail {
-			d, err = inv.patience(&gate.Refusal{Kind: "scope"}, looks)
+			d, err = inv.patience(&gate.Refusal{Kind: "scope"}, looks, false)
 		}
 		if err == nil {
 			if !announced {
@@ -58,7 +58,7 @@ func (inv *Invocation) enterScope() (*gate.Slot, *attempt) {
 				inv.observe(ScopeBusy{Key: key, Holders: holders, Replaced: inv.runner.OnBusy == BusyReplace})
 				inv.update(supervise.StateWaiting, 1, "scope "+key+" is taken", time.Time{})
 			}
-			err = retry.Sleep(inv.ctx, d)
+			err = inv.doze(d, nil)
 		}
 		if err != nil {
 			var stop *retry.Error

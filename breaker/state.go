@@ -65,13 +65,14 @@ func (s State) Refusal(set Settings, now time.Time) error {
 }
 
 // blocked says whether calls are refused at now. What was forced open by hand may last as long as the hand said; all
-// other times are bounded by the settings, see [Settings.passed].
+// other times are bounded by their own length and by the settings, see [Settings.passed]: a clock that was set back an
+// hour must not make a minute one of an hour.
 func (s State) blocked(set Settings, now time.Time) bool {
 	switch {
 	case s.Phase == Open && s.Forced:
 		return s.Until.IsZero() || now.Before(s.Until)
 	case s.Phase == Open:
-		return !set.passed(s.Until, now, set.OpenTime(maxDoublings, 1))
+		return !set.passed(s.Until, now, min(s.Until.Sub(s.Since), set.OpenTime(maxDoublings, 1)))
 	case s.Phase == HalfOpen:
 		return !set.passed(s.Probe.Expires, now, set.lease())
 	}

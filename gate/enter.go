@@ -57,6 +57,7 @@ func (g *Gate) Enter(holder string) (*Pass, *Refusal) {
 func (g *Gate) Peek() *Refusal {
 	state, err := g.Store.Load(g.Key)
 	if err != nil {
+		g.trouble(err)
 		return nil
 	}
 	_, _, refusal := state.Ask(g.Settings, time.Now(), "")

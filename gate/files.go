@@ -9,7 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
+	"sync/atomic"
 	"time"
 )
 
@@ -21,8 +21,26 @@ import (
 type Files struct {
 	Dir string
 
-	try func(*os.File) (bool, error) // takes the place of tryLock in tests of a file system without locks
+	last atomic.Pointer[seen]
+	try  func(*os.File) (bool, error) // takes the place of tryLock in tests of a file system without locks
 }
+
+// seen is a state that was read, and the file that it was in. Whoever waits looks again and again, and mostly at the
+// same: to read and decode it each time would be most of what fifty sleepers cost.
+type seen struct {
+	key   string
+	file  fs.FileInfo
+	state State
+}
+
+// still reports whether the file of the key is the one that was read. A file is never changed, only replaced, and may
+// then have the number and, within the grain of the clock, the time of an earlier one: the younger are not trusted.
+func (s *seen) still(key string, file fs.FileInfo) bool {
+	return s != nil && s.key == key && os.SameFile(s.file, file) && s.file.Size() == file.Size() && s.file.ModTime().Equal(file.ModTime())
+}
+
+// settled is how old a file must be to be recognized.
+const settled = time.Second
 
 // ErrDamaged says that the file of a key could not be read as a state: it is broken, unreadable, another user's or no
 // file at all. It has been set aside, and the key is healthy.
@@ -40,6 +58,13 @@ type content struct {
 
 // Load implements Store.
 func (f *Files) Load(key string) (State, error) {
+	if file, err := os.Stat(f.path(key)); err == nil {
+		if last := f.last.Load(); last.still(key, file) {
+			return last.state.clone(), nil
+		}
+	} else if errors.Is(err, fs.ErrNotExist) {
+		return State{}, nil
+	}
 	s, err := f.load(key)
 	if !errors.Is(err, ErrDamaged) && !errors.Is(err, fs.ErrPermission) {
 		return s, err
@@ -66,7 +91,7 @@ func (f *Files) sound(key string) (State, error) {
 }
 
 func (f *Files) load(key string) (State, error) {
-	c, err := read(f.path(key))
+	c, file, err := read(f.path(key))
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return State{}, nil
@@ -75,34 +100,39 @@ func (f *Files) load(key string) (State, error) {
 	case c.Key != keyIn(key):
 		return State{}, fmt.Errorf("%w: it is that of another gate", ErrDamaged)
 	}
+	if time.Since(file.ModTime()) > settled {
+		f.last.Store(&seen{key, file, c.State.clone()})
+	}
 	return c.State, nil
 }
 
 // read reads a whole file and nothing else. Not even a pipe makes it wait.
-func read(path string) (content, error) {
-	file, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+func read(path string) (c content, info fs.FileInfo, err error) {
+	file, err := os.OpenFile(path, os.O_RDONLY|nonBlocking, 0)
 	if err != nil {
-		return content{}, err
+		return c, nil, err
 	}
 	defer file.Close()
-	if err := ours(file); err != nil {
-		return content{}, fmt.Errorf("%w: %w", ErrDamaged, err)
+	if info, err = file.Stat(); err != nil {
+		return c, nil, err
+	}
+	if err := ours(info); err != nil {
+		return c, nil, fmt.Errorf("%w: %w", ErrDamaged, err)
 	}
 	data, err := io.ReadAll(io.LimitReader(file, maxFile+1))
 	if err != nil {
-		return content{}, err
+		return c, nil, err
 	}
 	if len(data) > maxFile {
-		return content{}, fmt.Errorf("%w: it is too large", ErrDamaged)
+		return c, nil, fmt.Errorf("%w: it is too large", ErrDamaged)
 	}
-	var c content
 	if err := json.Unmarshal(data, &c); err != nil {
-		return content{}, fmt.Errorf("%w: %w", ErrDamaged, err)
+		return c, nil, fmt.Errorf("%w: %w", ErrDamaged, err)
 	}
 	if c.Version != 1 {
-		return content{}, fmt.Errorf("%w: not of this version", ErrDamaged)
+		return c, nil, fmt.Errorf("%w: not of this version", ErrDamaged)
 	}
-	return c, nil
+	return c, info, nil
 }
 
 // setAside moves a damaged file out of the way, for whoever wants to know.
@@ -150,7 +180,7 @@ func (f *Files) List() ([]Entry, error) {
 			continue
 		}
 		// One that has just become healthy is gone, and one that is damaged says nothing.
-		if c, err := read(filepath.Join(f.Dir, file.Name())); err == nil {
+		if c, _, err := read(filepath.Join(f.Dir, file.Name())); err == nil {
 			states[c.Key] = c.State
 		}
 	}

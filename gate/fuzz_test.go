@@ -27,7 +27,7 @@ func FuzzMachine(f *testing.F) {
 // The same without a fuzzer, for every run of the tests.
 func TestMachine_RandomEvents(t *testing.T) {
 	random := rand.NewChaCha8([32]byte{})
-	for range 150 {
+	for range 60 {
 		input := make([]byte, 301)
 		random.Read(input)
 		play(t, input)

@@ -7,7 +7,7 @@
 //
 // A [Store] keeps states by key and changes them atomically. [Memory] does so for one process, [Files] for all
 // processes of a user on a machine: one small file a key, and no file at all while all is well, so that the check of a
-// healthy gate is one failed open.
+// healthy gate is one system call. Whoever waits at a gate of files can be told of changes, see [Files.Watch].
 //
 // A [Gate] is one key of a store, as a caller uses it: [Gate.Enter] asks for admission, and the [Pass] it returns is
 // told what became of the call. [Slots] bound how many run at the same time.

@@ -17,6 +17,9 @@ const (
 	longPatience = 10 * time.Second
 )
 
+// ErrLocked says that a file could not be changed because others were at it all the time. The change was not made.
+var ErrLocked = errors.New("could not be locked")
+
 // fileLock is the right to replace the file of a key.
 type fileLock struct {
 	file *os.File
@@ -37,7 +40,7 @@ func (f *Files) lock(key string) (fileLock, error) {
 		try = tryLock
 	}
 	begun, pause := time.Now(), 50*time.Microsecond
-	for since := begun; ; pause = min(2*pause, time.Millisecond) {
+	for since := begun; ; pause = min(2*pause, 8*time.Millisecond) {
 		held, err := try(file)
 		if held || errors.Is(err, errors.ErrUnsupported) {
 			return fileLock{file, held}, nil
@@ -46,12 +49,15 @@ func (f *Files) lock(key string) (fileLock, error) {
 			file.Close()
 			return fileLock{}, fmt.Errorf("%s cannot be locked: %w", path, err)
 		}
-		if time.Since(since) > lockPatience {
-			if !modified(f.path(key)).After(since) || time.Since(begun) > longPatience {
-				file.Close()
-				return fileLock{}, fmt.Errorf("%s has been locked by another process for %v, which may have been stopped", path, lockPatience)
-			}
+		switch {
+		case time.Since(begun) > longPatience:
+			file.Close()
+			return fileLock{}, fmt.Errorf("%s: %w within %v: too many want it", path, ErrLocked, longPatience)
+		case time.Since(since) > lockPatience && modified(f.path(key)).After(since):
 			since = time.Now()
+		case time.Since(since) > lockPatience:
+			file.Close()
+			return fileLock{}, fmt.Errorf("%s: %w within %v: another process has it, which may have been stopped", path, ErrLocked, lockPatience)
 		}
 		time.Sleep(pause)
 	}

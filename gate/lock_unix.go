@@ -5,9 +5,13 @@ package gate
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"syscall"
 )
+
+// nonBlocking keeps an open of a pipe from waiting for its other end.
+const nonBlocking = syscall.O_NONBLOCK
 
 // tryLock takes an exclusive lock that the kernel frees when the process ends, however it ends.
 func tryLock(f *os.File) (bool, error) {
@@ -24,11 +28,7 @@ func tryLock(f *os.File) (bool, error) {
 }
 
 // ours refuses what is no file, and what another user has put there.
-func ours(f *os.File) error {
-	info, err := f.Stat()
-	if err != nil {
-		return err
-	}
+func ours(info fs.FileInfo) error {
 	if !info.Mode().IsRegular() {
 		return errors.New("it is not a file")
 	}

@@ -2,10 +2,13 @@ package gate
 
 import (
 	"errors"
+	"io/fs"
 	"os"
 
 	"golang.org/x/sys/windows"
 )
+
+const nonBlocking = 0
 
 // tryLock takes an exclusive lock that the system frees when the process ends, however it ends.
 func tryLock(f *os.File) (bool, error) {
@@ -17,4 +20,4 @@ func tryLock(f *os.File) (bool, error) {
 	return err == nil, err
 }
 
-func ours(*os.File) error { return nil }
+func ours(fs.FileInfo) error { return nil }

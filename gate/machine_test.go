@@ -195,7 +195,7 @@ func TestMachine_ClockJumps(t *testing.T) {
 		"Hold":      {func(w *world) { w.throttle(0) }, 5 * second},
 		"Hint":      {func(w *world) { w.throttle(minute) }, minute},
 		"DayHint":   {func(w *world) { w.throttle(24 * time.Hour) }, 24 * time.Hour},
-		"Open":      {func(w *world) { w.fail(5) }, 10 * minute * 5 / 4}, // the breaker's own bound
+		"Open":      {func(w *world) { w.fail(5) }, minute * 5 / 4},
 		"HalfOpen":  {func(w *world) { w.fail(5); w.later(minute); w.start("gone") }, 30 * second},
 		"SlowStart": {func(w *world) { w.throttle(second); w.later(second); w.start("gone") }, 31 * second},
 	} {

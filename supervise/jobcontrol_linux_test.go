@@ -47,21 +47,12 @@ func waits(t *testing.T, file string) (release func()) {
 	}
 }
 
-// states are the states of the processes that have a file in their command line.
-func states(file string) (found string) {
-	for _, line := range processStates() {
-		if strings.Contains(line.cmdline, file) {
-			found += line.state
-		}
-	}
-	return found
-}
-
 func TestForeground_CtrlZInShell(t *testing.T) {
 	both(t, func(t *testing.T, who, file string) {
 		s := bash(t)
 		s.send("h " + file + " " + who + ` found 'echo u""p; read x; echo got $x; ` + groups + `exit 5'` + "\n")
 		s.expect("up\r\n")
+		inFront(t, file)
 		for range 3 {
 			s.send(ctrlZ)
 			s.expect("Stopped")
@@ -69,7 +60,7 @@ func TestForeground_CtrlZInShell(t *testing.T) {
 			s.send("echo shell $((40+2))\n")
 			s.expect("shell 42")
 			s.send("fg\n")
-			eventually(t, "both go on", func() bool { return !strings.Contains(states(file), "T") })
+			inFront(t, file)
 		}
 		s.send("hello\n")
 		s.expect("got hello")
@@ -89,6 +80,7 @@ func TestForeground_Background(t *testing.T) {
 		s, release := bash(t), waits(t, file+".go")
 		s.send("h " + file + " " + who + ` found 'echo u""p; read x < "$0.go"; ` + groups + `read x; echo got $x; exit 5'` + "\n")
 		s.expect("up\r\n")
+		inFront(t, file)
 		s.send(ctrlZ)
 		s.expect("Stopped")
 		s.send("bg\n")
@@ -112,6 +104,7 @@ func TestForeground_EndsInBackground(t *testing.T) {
 		s, release := bash(t), waits(t, file+".go")
 		s.send("h " + file + " " + who + ` found 'stty -echo; echo u""p; read x < "$0.go"; kill -KILL $$'` + "\n")
 		s.expect("up\r\n")
+		inFront(t, file)
 		s.send(ctrlZ)
 		s.expect("Stopped")
 		s.send("bg\n")
@@ -131,6 +124,7 @@ func TestSharedGroup_Pipeline(t *testing.T) {
 		s := bash(t)
 		s.send("h " + file + " " + who + ` found 'echo u""p; read x; echo got $x; read y; exit 5' | cat` + "\n")
 		s.expect("up\r\n")
+		inFront(t, file)
 		s.send(ctrlZ)
 		s.expect("Stopped")
 		eventually(t, "both are stopped", func() bool { return states(file) == "TT" })

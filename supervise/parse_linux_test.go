@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"fmt"
 	"os"
+	"os/exec"
 	"strings"
+	"syscall"
 	"testing"
 )
 
@@ -52,6 +54,28 @@ func TestProcess_Self(t *testing.T) {
 	}
 	if !leads(os.Getpid()) || leads(1<<30) || lastPID() <= 0 {
 		t.Errorf("leads %t, last pid %d", leads(os.Getpid()), lastPID())
+	}
+}
+
+// A Ctrl-Z for a process that is stopped already waits, and is seen.
+func TestPending(t *testing.T) {
+	t.Parallel()
+	cmd := exec.Command("/bin/sleep", "300")
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer cmd.Wait()
+	defer cmd.Process.Kill()
+	cmd.Process.Signal(syscall.SIGSTOP)
+	if pending(cmd.Process.Pid, syscall.SIGTSTP) {
+		t.Error("nobody has sent it")
+	}
+	cmd.Process.Signal(syscall.SIGTSTP)
+	if !pending(cmd.Process.Pid, syscall.SIGTSTP) || pending(cmd.Process.Pid, syscall.SIGINT) {
+		t.Error("it is not seen, or another one is")
+	}
+	if pending(1<<30, syscall.SIGTSTP) {
+		t.Error("nobody has it")
 	}
 }
 

@@ -3,9 +3,11 @@ package supervise_test
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -190,17 +192,51 @@ func both(t *testing.T, play func(t *testing.T, who, file string)) {
 	}
 }
 
-type processState struct{ cmdline, state string }
+// played is a process of a scenario: the helper, or the command that it runs.
+type played struct {
+	ppid, group, front int
+	state              string
+}
 
-// processStates are the states of all processes, the helpers of one test first among its processes.
-func processStates() (found []processState) {
-	files, _ := filepath.Glob("/proc/[0-9]*/stat")
-	for _, file := range files {
-		stat, _ := os.ReadFile(file)
-		cmdline, _ := os.ReadFile(filepath.Join(filepath.Dir(file), "cmdline"))
-		if _, rest, ok := strings.Cut(string(stat), ") "); ok {
-			found = append(found, processState{string(cmdline), rest[:1]})
+// cast are the processes whose command line names the scenario's file, by pid.
+func cast(file string) map[int]played {
+	found := map[int]played{}
+	paths, _ := filepath.Glob("/proc/[0-9]*/stat")
+	for _, path := range paths {
+		cmdline, _ := os.ReadFile(filepath.Join(filepath.Dir(path), "cmdline"))
+		stat, _ := os.ReadFile(path)
+		_, rest, ok := strings.Cut(string(stat), ") ")
+		if !ok || !strings.Contains(string(cmdline), file) {
+			continue
 		}
+		var p played
+		var session, tty int
+		fmt.Sscan(rest, &p.state, &p.ppid, &p.group, &session, &tty, &p.front)
+		pid, _ := strconv.Atoi(filepath.Base(filepath.Dir(path)))
+		found[pid] = p
 	}
 	return found
+}
+
+// states are the states of all of them.
+func states(file string) (found string) {
+	for _, p := range cast(file) {
+		found += p.state
+	}
+	return found
+}
+
+// inFront waits until the command has the terminal. If it has asked for it before, it is stopped for a moment, and a
+// Ctrl-Z of that moment may be lost; but nobody is that fast.
+func inFront(t *testing.T, file string) {
+	t.Helper()
+	eventually(t, "the command is in front", func() bool {
+		all := cast(file)
+		for _, p := range all {
+			if _, child := all[p.ppid]; child && p.front == p.group && p.state != "T" {
+				return true
+			}
+		}
+		return false
+	})
 }

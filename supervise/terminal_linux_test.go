@@ -37,6 +37,7 @@ func TestForeground_CtrlC(t *testing.T) {
 	both(t, func(t *testing.T, who, file string) {
 		s := newScreen(t, helper("terminal", file, who, "found", `echo up; read x`))
 		s.expect("up")
+		inFront(t, file)
 		s.send(ctrlC)
 		r := reported(t, file)
 		if r.Signal != int(syscall.SIGINT) || r.Reason != "exited" || r.Interrupted || !r.Front {
@@ -78,6 +79,7 @@ func TestForeground_CtrlZWithoutShell(t *testing.T) {
 	both(t, func(t *testing.T, who, file string) {
 		s := newScreen(t, helper("terminal", file, who, "found", `echo up; read x; echo got $x; `+groups+`exit 5`))
 		s.expect("up")
+		inFront(t, file)
 		s.send(ctrlZ)
 		s.send("hello\n")
 		s.expect("got hello")

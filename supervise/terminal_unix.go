@@ -153,8 +153,13 @@ func (t *terminal) jobControl(child int) {
 // suspend follows a child that has stopped: the shell above us must see its job, which is us, stop.
 func (t *terminal) suspend(child int, sig syscall.Signal) {
 	if (sig == syscall.SIGTTIN || sig == syscall.SIGTTOU) && t.foreground() == child {
-		// It asked for the terminal in the instant before it was given it.
+		// It asked for the terminal in the instant before it was given it. A Ctrl-Z of that instant waits to be
+		// heeded, and SIGCONT takes it away.
+		suspended := pending(child, syscall.SIGTSTP)
 		syscall.Kill(-child, syscall.SIGCONT)
+		if suspended {
+			syscall.Kill(-child, syscall.SIGTSTP)
+		}
 		return
 	}
 	if t.foreground() == child {

@@ -36,6 +36,9 @@ func process(pid int) (found Proc, err error) {
 	return found, err
 }
 
+// pending is not known here.
+func pending(int, syscall.Signal) bool { return false }
+
 // startNow is the least possible Proc.Start here: the clock it is taken from may be set.
 func startNow() uint64 { return 0 }
 

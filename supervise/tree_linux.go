@@ -63,6 +63,15 @@ func leads(pid int) bool {
 	return err == nil && bytes.Contains(data, []byte("\nTgid:\t"+strconv.Itoa(pid)+"\n"))
 }
 
+// pending reports whether a signal waits for a stopped process to go on.
+func pending(pid int, sig syscall.Signal) bool {
+	data, _ := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/status")
+	_, after, _ := bytes.Cut(data, []byte("\nShdPnd:\t"))
+	line, _, _ := bytes.Cut(after, []byte("\n"))
+	set, _ := strconv.ParseUint(string(line), 16, 64)
+	return set&(1<<(sig-1)) != 0
+}
+
 // process reads one entry of the table. The error is os.ErrProcessDone if there is no such process.
 func process(pid int) (Proc, error) {
 	data, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
