@@ -1,0 +1,405 @@
+//go:build linux
+
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// getVar makes this binary a client that gets the address in it, where there is no curl.
+const getVar = "E2E_GET"
+
+func init() {
+	if address := os.Getenv(getVar); address != "" {
+		os.Exit(get(address))
+	}
+}
+
+// get does what curl -sS -f -D /dev/stderr does.
+func get(address string) int {
+	conn, err := net.Dial("tcp", address)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 7
+	}
+	fmt.Fprintf(conn, "GET / HTTP/1.0\r\n\r\n")
+	r, err := http.ReadResponse(bufio.NewReader(conn), nil)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 52
+	}
+	fmt.Fprintln(os.Stderr, r.Proto, r.Status)
+	r.Header.Write(os.Stderr)
+	if r.StatusCode >= 400 {
+		fmt.Fprintf(os.Stderr, "The requested URL returned error: %d\n", r.StatusCode)
+		return 22
+	}
+	io.Copy(os.Stdout, r.Body)
+	return 0
+}
+
+// getter is the command that gets an address.
+func getter(address string) []string {
+	if curl, err := exec.LookPath("curl"); err == nil {
+		return []string{curl, "-sS", "-f", "--max-time", "30", "-D", "/dev/stderr", "http://" + address + "/"}
+	}
+	return []string{"env", getVar + "=" + address, os.Args[0]}
+}
+
+// limited is a service that answers so many requests in each window, and refuses the rest.
+type limited struct {
+	limit  int
+	window time.Duration
+	hint   string // the form of Retry-After: "seconds", "date" or none
+
+	mu                sync.Mutex
+	until             time.Time
+	taken             int
+	requests, refused int
+}
+
+func (l *limited) ServeHTTP(w http.ResponseWriter, _ *http.Request) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	now := time.Now()
+	if !now.Before(l.until) { // a window begins with a request
+		l.until, l.taken = now.Add(l.window), 0
+	}
+	l.requests++
+	if l.taken < l.limit {
+		l.taken++
+		fmt.Fprintln(w, "ok")
+		return
+	}
+	l.refused++
+	switch l.hint { // a whole second, and never too early
+	case "seconds":
+		w.Header().Set("Retry-After", strconv.Itoa(int(l.until.Sub(now)/time.Second)+1))
+	case "date":
+		w.Header().Set("Retry-After", l.until.Add(time.Second).UTC().Format(http.TimeFormat))
+	}
+	w.WriteHeader(http.StatusTooManyRequests)
+}
+
+// serve puts a service on loopback.
+func serve(t *testing.T, h http.Handler) (address string) {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := &http.Server{Handler: h}
+	go server.Serve(l)
+	t.Cleanup(func() { server.Close() })
+	return l.Addr().String()
+}
+
+// A fleet of twenty processes, each with five calls to make one after the other, at a service that takes twenty in a
+// window. Each alone they learn of the limit one by one; with a gate, one of them learns it for all.
+func TestGate_Fleet(t *testing.T) {
+	t.Parallel()
+	for hint, window := range map[string]time.Duration{
+		"seconds": 6 * time.Second,
+		"date":    6 * time.Second,
+		"none":    4 * time.Second, // less than the five seconds of a hold, as a minute is less than the sixty of several
+	} {
+		t.Run("RetryAfter="+hint, func(t *testing.T) {
+			t.Parallel()
+			gated := &limited{limit: 20, window: window, hint: hint}
+			alone := &limited{limit: 20, window: window, hint: hint}
+			var both sync.WaitGroup
+			var took, tookAlone time.Duration
+			both.Go(func() { took = fleet(t, gated, 20, 5, "--gate", "api") })
+			both.Go(func() { tookAlone = fleet(t, alone, 20, 5) })
+			both.Wait()
+			t.Logf("20 processes × 5 calls, 20 in %v, Retry-After %s: one gate %d requests, %d refused, %v; each alone %d requests, %d refused, %v",
+				window, hint, gated.requests, gated.refused, took.Round(100*time.Millisecond), alone.requests, alone.refused, tookAlone.Round(100*time.Millisecond))
+			if gated.requests > 150 {
+				t.Errorf("%d requests for 100 results", gated.requests)
+			}
+			if gated.refused >= alone.refused {
+				t.Errorf("%d refusals with a gate, %d without", gated.refused, alone.refused)
+			}
+		})
+	}
+}
+
+// fleet runs processes with some calls each, none of which may be lost.
+func fleet(t *testing.T, service *limited, processes, calls int, flags ...string) time.Duration {
+	r := newRun(t, len(flags))
+	args := append([]string{"run", "--quiet", "--retry-on", "error: 429"}, flags...)
+	args = append(append(args, "--"), getter(serve(t, service))...)
+	begun := time.Now()
+	var all sync.WaitGroup
+	for range processes {
+		all.Go(func() {
+			for range calls {
+				cmd := r.command("belay-plain", args...)
+				var stderr bytes.Buffer
+				cmd.Stderr = &stderr
+				if out, err := cmd.Output(); err != nil || string(out) != "ok\n" {
+					t.Errorf("lost: %q, %v\n%s", out, err, &stderr)
+				}
+			}
+		})
+	}
+	all.Wait()
+	return time.Since(begun)
+}
+
+// gates runs belay gates.
+func (r *run) gates(args ...string) string {
+	r.t.Helper()
+	out, err := r.command("belay", append([]string{"gates"}, args...)...).CombinedOutput()
+	if err != nil {
+		r.t.Errorf("belay gates %v: %v\n%s", args, err, out)
+	}
+	return string(out)
+}
+
+// job starts belay run in the background, with its stderr in a file.
+func (r *run) job(name string, args ...string) *job {
+	r.t.Helper()
+	stderr, err := os.Create(filepath.Join(r.dir, name+".err"))
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	defer stderr.Close()
+	cmd := r.command("belay", append([]string{"run"}, args...)...)
+	cmd.Stderr = stderr
+	if err := cmd.Start(); err != nil {
+		r.t.Fatal(err)
+	}
+	j := &job{cmd: cmd, done: make(chan struct{})}
+	go func() {
+		j.code = shellCode(cmd.Wait())
+		close(j.done)
+	}()
+	r.t.Cleanup(func() {
+		cmd.Process.Kill()
+		<-j.done
+	})
+	return j
+}
+
+func (r *run) file(name string) string {
+	data, _ := os.ReadFile(filepath.Join(r.dir, name))
+	return string(data)
+}
+
+// ends waits for the end of a job.
+func (j *job) ends(t *testing.T, code int) {
+	t.Helper()
+	select {
+	case <-j.done:
+	case <-time.After(patience):
+		t.Fatalf("%v has not ended within %v", j.cmd.Args, patience)
+	}
+	if j.code != code {
+		t.Errorf("%v: exit code %d, want %d", j.cmd.Args, j.code, code)
+	}
+}
+
+// Whatever ends a hold is known to all who wait within about a second, though they sleep most of the time.
+func TestGate_WaitersAreWoken(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		hold string
+		end  func(r *run)
+		took time.Duration // from that end until it may start
+	}{
+		"Reset":       {"3m", func(r *run) { r.gates("reset", "api") }, 0},
+		"ResetAll":    {"3m", func(r *run) { r.gates("reset", "--all") }, 0},
+		"ShorterHold": {"3m", func(r *run) { r.gates("hold", "api", "--until", "1s") }, time.Second},
+		"EndOfHold":   {"6s", func(*run) {}, 6 * time.Second},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := newRun(t, 0)
+			begun := time.Now()
+			r.gates("hold", "api", "--until", tt.hold, "--reason", "maintenance")
+			waiter := r.job("waiter", "--gate", "api", "--", "touch", "started")
+			eventually(t, "it says that it waits", func() bool { return strings.Contains(r.file("waiter.err"), "gate api: held: maintenance") })
+			if tt.hold == "3m" {
+				begun = time.Now()
+			}
+			tt.end(r)
+			waiter.ends(t, 0)
+			late := time.Since(begun) - tt.took
+			t.Logf("it ended %v after it could have started", late)
+			// A second, as a rule, and what a busy machine adds to it.
+			if late < 0 || late > 20*time.Second {
+				t.Errorf("it ended %v after it could have started", late)
+			}
+		})
+	}
+}
+
+// Ten want to run, three may. Whoever is killed makes room.
+func TestGate_MaxParallel(t *testing.T) {
+	t.Parallel()
+	r := newRun(t, 0)
+	script := `echo x > run.$$; sleep 0.4; ls run.* | wc -l >> counts; sleep 0.1; rm run.$$`
+	var jobs []*job
+	for i := range 10 {
+		jobs = append(jobs, r.job(fmt.Sprint(i), "--gate", "api", "--max-parallel", "3", "--", "sh", "-c", script))
+	}
+	for _, j := range jobs {
+		j.ends(t, 0)
+	}
+	counts := strings.Fields(r.file("counts"))
+	if len(counts) != 10 {
+		t.Errorf("%d of 10 have run", len(counts))
+	}
+	for _, n := range counts {
+		if n > "3" {
+			t.Errorf("%s at the same time", n)
+		}
+	}
+}
+
+func TestGate_KilledHolderOfASlot(t *testing.T) {
+	t.Parallel()
+	r := newRun(t, 0)
+	holder := r.job("holder", "--gate", "api", "--max-parallel", "1", "--", "sh", "-c", "echo > holds; exec sleep 300")
+	eventually(t, "it runs", func() bool { return r.file("holds") != "" })
+	waiter := r.job("waiter", "--gate", "api", "--max-parallel", "1", "--", "touch", "started")
+	eventually(t, "the other waits", func() bool { return strings.Contains(r.file("waiter.err"), "gate api: all slots taken") })
+	holder.cmd.Process.Kill()
+	begun := time.Now()
+	waiter.ends(t, 0)
+	t.Logf("started %v after the holder was killed", time.Since(begun))
+}
+
+// A scope has one run at a time, and whoever is killed gives it up.
+func TestGate_KilledHolderOfAScope(t *testing.T) {
+	t.Parallel()
+	for _, busy := range []string{"wait", "replace"} {
+		t.Run(busy, func(t *testing.T) {
+			t.Parallel()
+			r := newRun(t, 0)
+			holder := r.job("holder", "--scope", "deploy", "--", "sh", "-c", "echo > holds; exec sleep 300")
+			eventually(t, "it runs", func() bool { return r.file("holds") != "" })
+			holder.cmd.Process.Signal(unix.SIGSTOP) // so that it cannot be asked to go
+			waiter := r.job("waiter", "--scope", "deploy", "--on-busy", busy, "--", "touch", "started")
+			eventually(t, "the other waits", func() bool { return strings.Contains(r.file("waiter.err"), "scope deploy is taken by run ") })
+			holder.cmd.Process.Kill()
+			waiter.ends(t, 0)
+			if !within(patience, func() bool { _, err := os.Stat(filepath.Join(r.dir, "started")); return err == nil }) {
+				t.Error("it has not run")
+			}
+		})
+	}
+}
+
+// Five failed attempts over several processes open the breaker for all; two that succeed close it.
+func TestGate_Breaker(t *testing.T) {
+	t.Parallel()
+	var healthy atomic.Bool
+	var requests atomic.Int32
+	address := serve(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		requests.Add(1)
+		if !healthy.Load() {
+			w.WriteHeader(http.StatusServiceUnavailable)
+		}
+	}))
+	r := newRun(t, 0)
+	// together makes calls at the same time that have to end with a code.
+	together := func(n, code int, flags ...string) {
+		t.Helper()
+		var all sync.WaitGroup
+		for range n {
+			all.Go(func() {
+				args := append([]string{"run", "--retry-on", "error: 503"}, flags...)
+				cmd := r.command("belay", append(append(args, "--"), getter(address)...)...)
+				if out, err := cmd.CombinedOutput(); shellCode(err) != code {
+					t.Errorf("%v: exit code %d, want %d\n%s", flags, shellCode(err), code, out)
+				}
+			})
+		}
+		all.Wait()
+	}
+	together(5, 22, "--gate", "api", "--max-retries", "0")
+	if text := r.gates(); !strings.Contains(text, " open ") || !strings.Contains(text, "server_error of ") {
+		t.Errorf("after five failures:\n%s", text)
+	}
+	together(5, 75, "--gate", "api", "--no-wait")
+	if n := requests.Load(); n != 5 {
+		t.Errorf("%d requests", n)
+	}
+
+	together(5, 22, "--gate", "quick", "--breaker-open", "1s", "--max-retries", "0")
+	healthy.Store(true)
+	together(4, 0, "--gate", "quick", "--breaker-open", "1s") // they wait for it, and for each other
+	if text := r.gates(); strings.Contains(text, "quick") {
+		t.Errorf("after four successes:\n%s", text)
+	}
+}
+
+// Fifty who wait for an hour cost less than a hundredth of a core together.
+func TestGate_SleepersCostLittle(t *testing.T) {
+	t.Parallel()
+	r := newRun(t, 0)
+	r.gates("hold", "api", "--until", "1h")
+	var sleepers []*exec.Cmd
+	for range 50 {
+		cmd := r.command("belay-plain", "run", "--gate", "api", "--max-wait", "2h", "--quiet", "--", "true")
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		sleepers = append(sleepers, cmd)
+		t.Cleanup(func() { cmd.Wait() })
+		t.Cleanup(func() { cmd.Process.Signal(syscall.SIGTERM) })
+	}
+	eventually(t, "all wait", func() bool { return strings.Contains(r.gates(), " 50 ") })
+	used := func() (sum time.Duration) {
+		for _, cmd := range sleepers {
+			sum += cpuTime(t, cmd.Process.Pid)
+		}
+		return sum
+	}
+	before, begun := used(), time.Now()
+	time.Sleep(6 * time.Second)
+	cost := (used() - before).Seconds() / time.Since(begun).Seconds()
+	t.Logf("50 sleepers use %.2f %% of a core", 100*cost)
+	if cost > 0.01 {
+		t.Errorf("50 sleepers use %.2f %% of a core", 100*cost)
+	}
+}
+
+// cpuTime is what all threads of a process have used. The times in /proc/<pid>/stat are too coarse for those who sleep.
+func cpuTime(t *testing.T, pid int) (sum time.Duration) {
+	threads, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/schedstat", pid))
+	for _, path := range threads {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			continue
+		}
+		ns, err := strconv.ParseInt(strings.Fields(string(text))[0], 10, 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sum += time.Duration(ns)
+	}
+	if sum == 0 {
+		t.Skip("this kernel does not say what a thread has used")
+	}
+	return sum
+}
