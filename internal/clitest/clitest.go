@@ -1,0 +1,77 @@
+// Package clitest is for tests that drive the real agent CLIs.
+//
+// [Claude] and [Codex] find the CLIs that scripts/setup-clis has installed. [Main] runs the tests of a package in a
+// network namespace with only loopback, where the system allows one: what the tests start cannot reach anybody, and a
+// stand-in that the tests start is inside too.
+//
+// Skipping is loud, and where CI is set it is a failure: a test that never ran has proved nothing.
+package clitest
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// The newest versions, which `make test` uses. `make test-full` installs older ones beside them.
+const (
+	NewestClaude = "2.1.325"
+	NewestCodex  = "0.166.0"
+)
+
+// Claude is the path of claude at that version; the newest if it is empty.
+func Claude(t testing.TB, version string) string {
+	t.Helper()
+	if version == "" {
+		version = NewestClaude
+	}
+	return find(t, "claude", version)
+}
+
+// Codex is the path of codex at that version; the newest if it is empty. It is the native program, not npm's wrapper.
+func Codex(t testing.TB, version string) string {
+	t.Helper()
+	if version == "" {
+		version = NewestCodex
+	}
+	return find(t, "codex", version)
+}
+
+func find(t testing.TB, name, version string) string {
+	t.Helper()
+	root, err := moduleRoot()
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(root, ".clis", name+"-"+version, name)
+	if info, err := os.Stat(path); err == nil && info.Mode()&0o111 != 0 {
+		return path
+	}
+	missing(t, "%s %s is not installed; run: scripts/setup-clis full", name, version)
+	return ""
+}
+
+// missing skips the test, or fails it where everything has to be there.
+func missing(t testing.TB, format string, args ...any) {
+	t.Helper()
+	if os.Getenv("CI") != "" {
+		t.Fatalf(format, args...)
+	}
+	t.Skipf("SKIPPED: "+format, args...)
+}
+
+// moduleRoot is the directory of go.mod, upward from where the test runs.
+func moduleRoot() (string, error) {
+	dir, err := os.Getwd()
+	for err == nil {
+		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
+			return dir, nil
+		}
+		up := filepath.Dir(dir)
+		if up == dir {
+			err = os.ErrNotExist
+		}
+		dir = up
+	}
+	return "", err
+}

@@ -1,0 +1,56 @@
+package clitest_test
+
+import (
+	"context"
+	"net"
+	"net/netip"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/belay-run/belay/internal/clitest"
+)
+
+func TestMain(m *testing.M) { clitest.Main(m) }
+
+// Loopback works, nothing else does, and nothing of the set-up is left in what the tests start.
+func TestOffline(t *testing.T) {
+	if !clitest.IsOffline() {
+		t.Skip("SKIPPED: the system allows no network namespace")
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	near, err := net.Dial("tcp", l.Addr().String())
+	if err != nil {
+		t.Fatalf("loopback does not work: %v", err)
+	}
+	near.Close()
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+	defer cancel()
+	far := netip.AddrPortFrom(netip.AddrFrom4([4]byte{192, 0, 2, 1}), 80) // TEST-NET-1, nobody's
+	if c, err := new(net.Dialer).DialContext(ctx, "tcp", far.String()); err == nil {
+		c.Close()
+		t.Error("the network can be reached")
+	} else if !strings.Contains(err.Error(), "unreachable") {
+		t.Errorf("%v", err)
+	}
+	if os.Getuid() != 0 {
+		out, err := exec.Command("grep", "-E", "Cap(Amb|Eff)", "/proc/self/status").Output()
+		if err != nil || strings.Trim(string(out), "CapAmbEff:\t\n0") != "" {
+			t.Errorf("capabilities are left: %v\n%s", err, out)
+		}
+	}
+}
+
+func TestFind(t *testing.T) {
+	for _, path := range []string{clitest.Claude(t, ""), clitest.Codex(t, "")} {
+		if _, err := os.Stat(path); err != nil {
+			t.Error(err)
+		}
+	}
+}
