@@ -144,7 +144,9 @@ func TestGate_Fleet(t *testing.T) {
 }
 
 // String is what it has been asked.
-func (l *limited) String() string { return fmt.Sprintf("%d requests, %d refused", l.requests, l.refused) }
+func (l *limited) String() string {
+	return fmt.Sprintf("%d requests, %d refused", l.requests, l.refused)
+}
 
 // fleet is twenty processes with five calls each, one after the other, none of which may be lost: by belay run, or, as
 // people do without, by a loop of the shell.
