@@ -1,0 +1,269 @@
+package rehearse
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// anthropic is the stand-in for the Messages API, which claude talks to.
+type anthropic struct{}
+
+func (anthropic) name() string { return "anthropic" }
+
+// claims takes everything of the Messages API. claude also asks the bare address whether anybody is there.
+func (anthropic) claims(r *http.Request) bool {
+	return strings.HasPrefix(r.URL.Path, "/v1/messages") || strings.HasPrefix(r.URL.Path, "/api/") || r.URL.Path == "/"
+}
+
+func (anthropic) read(r *http.Request, body []byte) call {
+	var q struct {
+		Model     string          `json:"model"`
+		Stream    bool            `json:"stream"`
+		MaxTokens int             `json:"max_tokens"`
+		Messages  []anthropicTurn `json:"messages"`
+		Tools     []struct {
+			Name string `json:"name"`
+		} `json:"tools"`
+	}
+	json.Unmarshal(body, &q) // what is not understood is not there
+	c := call{model: q.Model, stream: q.Stream, session: r.Header.Get("X-Claude-Code-Session-Id")}
+	for _, t := range q.Tools {
+		c.tools = append(c.tools, t.Name)
+	}
+	for _, m := range q.Messages {
+		if m.Role == "user" {
+			if text := lastText(m.Content); text != "" {
+				c.last = text
+			}
+		}
+	}
+	// A check of the quota asks for one token; older claudes warm up and let a small model, which gets no tools, think
+	// of titles.
+	small := strings.Contains(q.Model, "haiku") && len(q.Tools) == 0
+	c.main = r.Method == http.MethodPost && r.URL.Path == "/v1/messages" && q.MaxTokens != 1 && c.last != "Warmup" && !small
+	return c
+}
+
+type anthropicTurn struct {
+	Role    string          `json:"role"`
+	Content json.RawMessage `json:"content"`
+}
+
+// lastText is the last text of a message, which is a string or a list of blocks.
+func lastText(content json.RawMessage) string {
+	var text string
+	if json.Unmarshal(content, &text) == nil {
+		return text
+	}
+	var blocks []struct {
+		Type    string          `json:"type"`
+		Text    string          `json:"text"`
+		Content json.RawMessage `json:"content"` // of a tool's result
+	}
+	json.Unmarshal(content, &blocks)
+	for _, b := range blocks {
+		switch {
+		case b.Text != "":
+			text = b.Text
+		case b.Type == "tool_result":
+			text = lastText(b.Content)
+		}
+	}
+	return text
+}
+
+func (anthropic) good(c *call, s *Step, n int) reply {
+	content := s.anthropicContent(n)
+	stop := or(s.Stop, "end_turn")
+	if s.Tool != "" {
+		stop = or(s.Stop, "tool_use")
+	}
+	message := object{"id": fmt.Sprintf("msg_rehearsal%04d", n), "type": "message", "role": "assistant", "model": c.model,
+		"content": content, "stop_reason": stop, "stop_sequence": nil, "usage": anthropicUsage(s.charged())}
+	rep := jsonReply(http.StatusOK, message)
+	if c.stream {
+		rep = anthropicStream(message, content, s.charged())
+	}
+	anthropicHeaders(rep.header, c, n, time.Time{})
+	return rep
+}
+
+// anthropicContent are the blocks of an answer: a text, a tool call, or both.
+func (s *Step) anthropicContent(n int) []object {
+	var content []object
+	if text := s.text(); text != "" {
+		content = append(content, object{"type": "text", "text": text})
+	}
+	if s.Tool == "" {
+		return content
+	}
+	name, input := s.Tool, any(json.RawMessage(s.ToolInput))
+	if strings.EqualFold(name, "bash") {
+		name, input = "Bash", object{"command": s.ToolInput, "description": "rehearsed"}
+	} else if !json.Valid([]byte(s.ToolInput)) {
+		input = object{"input": s.ToolInput}
+	}
+	return append(content, object{"type": "tool_use", "id": fmt.Sprintf("toolu_rehearsal%04d", n), "name": name, "input": input})
+}
+
+// anthropicStream tells a message as events.
+func anthropicStream(message object, content []object, u Usage) reply {
+	var e events
+	begun := object{}
+	for k, v := range message {
+		begun[k] = v
+	}
+	first := u
+	first.Output = 1
+	begun["content"], begun["stop_reason"], begun["usage"] = []object{}, nil, anthropicUsage(first)
+	e.add("message_start", object{"type": "message_start", "message": begun})
+	e.mark(AtStart)
+	for i, block := range content {
+		start, deltas := object{"type": "text", "text": ""}, []object{}
+		if text, ok := block["text"].(string); ok {
+			for _, piece := range pieces(text) {
+				deltas = append(deltas, object{"type": "text_delta", "text": piece})
+			}
+		} else {
+			start = object{"type": "tool_use", "id": block["id"], "name": block["name"], "input": object{}}
+			deltas = append(deltas, object{"type": "input_json_delta", "partial_json": string(encode(block["input"]))})
+		}
+		e.add("content_block_start", object{"type": "content_block_start", "index": i, "content_block": start})
+		if i == 0 {
+			e.add("ping", object{"type": "ping"})
+		}
+		for j, d := range deltas {
+			if j == len(deltas)/2 {
+				e.mark(InText)
+			}
+			e.add("content_block_delta", object{"type": "content_block_delta", "index": i, "delta": d})
+		}
+		e.add("content_block_stop", object{"type": "content_block_stop", "index": i})
+		e.mark(AfterBlock)
+	}
+	e.add("message_delta", object{"type": "message_delta", "delta": object{"stop_reason": message["stop_reason"], "stop_sequence": nil},
+		"usage": object{"output_tokens": u.Output}})
+	e.add("message_stop", object{"type": "message_stop"})
+	return e.reply()
+}
+
+func anthropicUsage(u Usage) object {
+	return object{"input_tokens": u.Input, "output_tokens": u.Output, "cache_read_input_tokens": u.CacheRead,
+		"cache_creation_input_tokens": u.CacheCreate, "service_tier": "standard"}
+}
+
+// anthropicErrors are the types and messages that go with a status.
+var anthropicErrors = map[int][2]string{
+	400: {"invalid_request_error", "messages: at least one message is required"},
+	401: {"authentication_error", "invalid x-api-key"},
+	402: {"billing_error", "Your account has no credit left."},
+	403: {"permission_error", "Your API key does not have permission to use the specified resource."},
+	404: {"not_found_error", "Not Found"},
+	408: {"timeout_error", "Request timeout"},
+	413: {"request_too_large", "Request exceeds the maximum size"},
+	429: {"rate_limit_error", "This request would exceed your organization's rate limit. Please try again later."},
+	500: {"api_error", "Internal server error"},
+	503: {"api_error", "Service unavailable"},
+	529: {"overloaded_error", "Overloaded"},
+}
+
+// anthropicError is the body of an error.
+func anthropicError(c *call, s *Step, status, n int) object {
+	known := anthropicErrors[status]
+	message := known[1]
+	if status == http.StatusNotFound && c.model != "" {
+		message = "model: " + c.model
+	}
+	return object{"type": "error", "request_id": fmt.Sprintf("req_rehearsal%04d", n),
+		"error": object{"type": or(s.Type, s.Code, known[0], "api_error"), "message": or(s.Message, message, http.StatusText(status), "error")}}
+}
+
+func (anthropic) fail(c *call, s *Step, n int) reply {
+	status, reset := s.Status, time.Time{}
+	switch {
+	case s.Overloaded:
+		status = 529
+	case s.UsageLimit:
+		status, reset = http.StatusTooManyRequests, s.resetTime()
+		limited := *s
+		limited.Message = or(s.Message, "This request would exceed your account's rate limit. Please try again later.")
+		s = &limited
+	}
+	rep := jsonReply(status, anthropicError(c, s, status, n))
+	anthropicHeaders(rep.header, c, n, reset)
+	if s.UsageLimit {
+		unifiedLimit(rep.header, s.Window, reset)
+	}
+	return rep
+}
+
+// anthropicHeaders are those of every answer: a request id, and for a subscriber how much of the plan is used.
+func anthropicHeaders(h http.Header, c *call, n int, used time.Time) {
+	h.Set("Request-Id", fmt.Sprintf("req_rehearsal%04d", n))
+	if !c.subscription {
+		reset := time.Now().Add(time.Minute).UTC().Format(time.RFC3339)
+		for _, what := range []string{"Requests", "Tokens"} {
+			h.Set("Anthropic-Ratelimit-"+what+"-Limit", "4000")
+			h.Set("Anthropic-Ratelimit-"+what+"-Remaining", "3999")
+			h.Set("Anthropic-Ratelimit-"+what+"-Reset", reset)
+		}
+		return
+	}
+	if used.IsZero() {
+		unified(h, "", "Status", "allowed")
+		for window, length := range map[string]time.Duration{"5h": 5 * time.Hour, "7d": 7 * 24 * time.Hour} {
+			unified(h, window, "Status", "allowed")
+			unified(h, window, "Utilization", "0.1")
+			unified(h, window, "Reset", strconv.FormatInt(time.Now().Add(length/2).Unix(), 10))
+		}
+	}
+}
+
+// unifiedLimit are the headers of a plan whose window is used up.
+func unifiedLimit(h http.Header, window string, reset time.Time) {
+	claim := "five_hour"
+	if window == "7d" {
+		claim = "seven_day"
+	}
+	at := strconv.FormatInt(reset.Unix(), 10)
+	unified(h, "", "Status", "rejected")
+	unified(h, "", "Reset", at)
+	unified(h, "", "Representative-Claim", claim)
+	unified(h, "", "Fallback-Percentage", "0.5")
+	unified(h, "", "Overage-Status", "rejected")
+	unified(h, "", "Overage-Disabled-Reason", "org_level_disabled")
+	unified(h, window, "Status", "rejected")
+	unified(h, window, "Reset", at)
+	unified(h, window, "Utilization", "1.0")
+}
+
+func unified(h http.Header, window, name, value string) {
+	if window != "" {
+		window += "-"
+	}
+	h.Set("Anthropic-Ratelimit-Unified-"+window+name, value)
+}
+
+func (anthropic) failInside(c *call, s *Step, n int) []byte {
+	status := http.StatusInternalServerError
+	if s.Cut == CutOverloaded {
+		status = 529
+	}
+	return event("error", anthropicError(c, s, status, n))
+}
+
+func (anthropic) side(c *call) reply {
+	switch {
+	case c.r.URL.Path == "/v1/messages/count_tokens":
+		return jsonReply(http.StatusOK, object{"input_tokens": 10})
+	case c.r.URL.Path == "/v1/messages":
+		return anthropic{}.good(c, &Step{Text: "Rehearsal", Usage: Usage{1, 1, 0, 0}}, 0)
+	case c.r.URL.Path == "/":
+		return jsonReply(http.StatusOK, object{})
+	}
+	return jsonReply(http.StatusNotFound, anthropicError(c, &Step{}, http.StatusNotFound, 0))
+}

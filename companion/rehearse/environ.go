@@ -1,0 +1,73 @@
+package rehearse
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+)
+
+// Key is the key that the CLIs get. It opens nothing.
+const Key = "sk-rehearsal-opens-nothing"
+
+// Environ is what a CLI needs in its environment, over what is there, to talk to the stand-ins and to nobody else: their
+// address, a key, homes of its own. An empty value takes one away that would lead it elsewhere.
+func (a *API) Environ() []string {
+	env := []string{
+		"HOME=" + a.home(),
+		"XDG_CACHE_HOME=" + filepath.Join(a.home(), ".cache"),
+		"XDG_DATA_HOME=" + filepath.Join(a.home(), ".local", "share"),
+		"XDG_STATE_HOME=" + filepath.Join(a.home(), ".local", "state"),
+		"NO_PROXY=127.0.0.1,localhost",
+		"no_proxy=127.0.0.1,localhost",
+	}
+	for _, v := range vendors {
+		env = append(env, v.environ(a)...)
+	}
+	return env
+}
+
+// home is the home directory of what is run.
+func (a *API) home() string { return filepath.Join(a.dir, "home") }
+
+func (anthropic) prepare(a *API) error { return os.MkdirAll(filepath.Join(a.home(), ".claude"), 0o700) }
+
+func (anthropic) environ(a *API) []string {
+	env := []string{
+		"ANTHROPIC_BASE_URL=" + a.URL(),
+		"CLAUDE_CONFIG_DIR=" + filepath.Join(a.home(), ".claude"),
+		"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1",
+		"DISABLE_TELEMETRY=1", "DISABLE_AUTOUPDATER=1", "DISABLE_ERROR_REPORTING=1",
+		"ANTHROPIC_AUTH_TOKEN=", "CLAUDE_CODE_USE_BEDROCK=", "CLAUDE_CODE_USE_VERTEX=", "CLAUDE_CODE_USE_FOUNDRY=",
+		"ANTHROPIC_CUSTOM_HEADERS=", "CLAUDECODE=",
+	}
+	if a.options.Subscription {
+		return append(env, "ANTHROPIC_API_KEY=", "CLAUDE_CODE_OAUTH_TOKEN="+Key)
+	}
+	return append(env, "ANTHROPIC_API_KEY="+Key, "CLAUDE_CODE_OAUTH_TOKEN=")
+}
+
+// prepare tells codex of a provider: it takes the address of its own one, but talks to that by WebSocket first.
+func (openai) prepare(a *API) error {
+	home := filepath.Join(a.home(), ".codex")
+	if err := os.MkdirAll(home, 0o700); err != nil {
+		return err
+	}
+	config := fmt.Sprintf(`# Made by belay for a rehearsal.
+model_provider = "rehearsal"
+
+[model_providers.rehearsal]
+name = "rehearsal"
+base_url = %s
+env_key = "OPENAI_API_KEY"
+wire_api = "responses"
+`, strconv.Quote(a.URL()+"/v1"))
+	return os.WriteFile(filepath.Join(home, "config.toml"), []byte(config), 0o600)
+}
+
+func (openai) environ(a *API) []string {
+	return []string{
+		"CODEX_HOME=" + filepath.Join(a.home(), ".codex"),
+		"OPENAI_API_KEY=" + Key, "CODEX_API_KEY=" + Key, "OPENAI_BASE_URL=" + a.URL() + "/v1",
+	}
+}

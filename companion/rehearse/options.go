@@ -1,0 +1,262 @@
+package rehearse
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"net/http"
+	"net/textproto"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// words are the steps that have a name; a status is one by itself.
+var words = map[string]func(*Step){
+	"hang":           func(s *Step) { s.Before = Hang },
+	"reset":          func(s *Step) { s.Before = Reset },
+	"refuse":         func(s *Step) { s.Before, s.Times = Refuse, 0 },
+	"garbage":        func(s *Step) { s.Before = Garbage },
+	"slow":           func(s *Step) { s.Over = 2 * time.Second },
+	"tool":           func(*Step) {},
+	"usage-limit":    func(s *Step) { s.UsageLimit, s.Resets, s.Window = true, 5*time.Hour, "5h" },
+	"overloaded":     func(s *Step) { s.Overloaded = true },
+	"drop-mid":       func(s *Step) { s.Cut = CutDrop },
+	"end-mid":        func(s *Step) { s.Cut = CutEnd },
+	"hang-mid":       func(s *Step) { s.Cut = CutHang },
+	"garbage-mid":    func(s *Step) { s.Cut = CutGarbage },
+	"overloaded-mid": func(s *Step) { s.Cut = CutOverloaded },
+	"error-mid":      func(s *Step) { s.Cut = CutError },
+	"limit":          func(s *Step) { s.Times = 0 },
+	"mix":            func(s *Step) { s.Times = 0 },
+}
+
+// positional are the values that stand without a name.
+var positional = map[string]func(*Step, string) error{
+	"slow": func(s *Step, v string) error { return setDuration(&s.Over, v) },
+	"refuse": func(s *Step, v string) error {
+		s.Times = 1
+		return setDuration(&s.For, v)
+	},
+	"limit": setRate,
+	"mix":   setShare,
+}
+
+// answerOptions are those of every step that answers.
+var answerOptions = map[string]func(*Step, string) error{
+	"after":       func(s *Step, v string) error { return setDuration(&s.After, v) },
+	"over":        func(s *Step, v string) error { return setDuration(&s.Over, v) },
+	"text":        func(s *Step, v string) error { s.Text = v; return nil },
+	"stop":        func(s *Step, v string) error { s.Stop = v; return nil },
+	"in":          func(s *Step, v string) error { return setCount(&s.Usage.Input, v) },
+	"out":         func(s *Step, v string) error { return setCount(&s.Usage.Output, v) },
+	"cache-read":  func(s *Step, v string) error { return setCount(&s.Usage.CacheRead, v) },
+	"cache-write": func(s *Step, v string) error { return setCount(&s.Usage.CacheCreate, v) },
+	"type":        func(s *Step, v string) error { s.Type = v; return nil },
+	"code":        func(s *Step, v string) error { s.Code = v; return nil },
+	"message":     func(s *Step, v string) error { s.Message = v; return nil },
+	"body":        func(s *Step, v string) error { s.Body = &v; return nil },
+	"retry-after": setRetryAfter,
+	"then": func(s *Step, v string) error {
+		return oneOf((*string)(&s.Cut), v, string(CutDrop), string(CutEnd), string(CutHang), string(CutGarbage), string(CutOverloaded), string(CutError))
+	},
+	"at": func(s *Step, v string) error {
+		return oneOf((*string)(&s.At), v, string(InText), string(AtStart), string(AfterBlock))
+	},
+	"ping": func(s *Step, v string) error { return setDuration(&s.Ping, v) },
+}
+
+// ownOptions are those that one step has beside, or instead of, the ones above.
+var ownOptions = map[string]map[string]func(*Step, string) error{
+	"usage-limit": {
+		"resets": func(s *Step, v string) error { return setDuration(&s.Resets, v) },
+		"window": func(s *Step, v string) error { return oneOf(&s.Window, v, "5h", "7d") },
+		"plan":   func(s *Step, v string) error { s.Plan = v; return nil },
+	},
+	"limit": {
+		"retry-after": func(s *Step, v string) error {
+			if s.Rate == nil {
+				return errNoRate
+			}
+			return oneOf(&s.Rate.RetryAfter, v, "seconds", "date", "none")
+		},
+	},
+	"mix": {
+		"seed": func(s *Step, v string) (err error) {
+			if s.Mix == nil {
+				return errNoShare
+			}
+			s.Mix.Seed, err = strconv.ParseUint(v, 10, 64)
+			return plain(err, v, "a whole number")
+		},
+		"of": func(s *Step, v string) error {
+			if s.Mix == nil {
+				return errNoShare
+			}
+			s.Mix.of = v
+			return nil
+		},
+	},
+}
+
+var (
+	errNoRate  = errors.New("limit takes its rate first, as in limit(20/6s)")
+	errNoShare = errors.New("mix takes its share first, as in mix(5%, seed=1)")
+)
+
+// defaultMix are the faults of a mix that names none: what a client meets on a bad day and can get over.
+const defaultMix = "429(retry-after=1), 500, overloaded, reset, drop-mid, overloaded-mid"
+
+// setOption sets one option. A name with a dash that is no option is a header's.
+func (s *scanner) setOption(step *Step, word, name, value string, nameAt, valueAt int) error {
+	set := ownOptions[word][name]
+	if set == nil && takesAnswerOptions(word) {
+		set = answerOptions[name]
+	}
+	switch {
+	case set != nil:
+	case (step.Before == Hang || step.Before == Reset || step.Before == Garbage) && name == "after":
+		set = answerOptions[name]
+	case takesAnswerOptions(word) && strings.Contains(name, "-"):
+		set = func(step *Step, value string) error { return setHeader(step, name, value) }
+	default:
+		return s.errorAt(nameAt, "%s has no option %q", word, name)
+	}
+	if name == "of" {
+		s.ofAt = valueAt
+	}
+	if err := set(step, value); err != nil {
+		return s.errorAt(valueAt, "%v", err)
+	}
+	return nil
+}
+
+func takesAnswerOptions(word string) bool {
+	switch word {
+	case "hang", "reset", "refuse", "garbage", "mix":
+		return false
+	}
+	return true
+}
+
+// check finds what is missing or does not go together once a step is whole.
+func (s *scanner) check(step *Step, word string, at int) error {
+	switch {
+	case word == "tool" && step.Tool == "":
+		return s.errorAt(at, "tool takes a tool and its input, as in tool(bash: ls)")
+	case word == "limit" && step.Rate == nil:
+		return s.errorAt(at, "%v", errNoRate)
+	case word == "mix" && step.Mix == nil:
+		return s.errorAt(at, "%v", errNoShare)
+	case step.Cut != CutNone && step.Status >= 300:
+		return s.errorAt(at, "only a good answer can be cut")
+	case step.Mix != nil:
+		return s.faults(step.Mix)
+	}
+	return nil
+}
+
+func setHeader(s *Step, name, value string) error {
+	if strings.ContainsAny(value, "\r\n") {
+		return fmt.Errorf("a header is one line")
+	}
+	if s.Header == nil {
+		s.Header = http.Header{}
+	}
+	s.Header.Add(textproto.CanonicalMIMEHeaderKey(name), value)
+	return nil
+}
+
+// setRetryAfter takes seconds, `date+2s`, or any text.
+func setRetryAfter(s *Step, v string) error {
+	if in, ok := strings.CutPrefix(v, "date+"); ok {
+		s.RetryAfter.Date = true
+		return setDuration(&s.RetryAfter.In, in)
+	}
+	if strings.ContainsAny(v, "\r\n") {
+		return fmt.Errorf("a header is one line")
+	}
+	s.RetryAfter.Seconds = v
+	return nil
+}
+
+// setRate reads 20/6s.
+func setRate(s *Step, v string) error {
+	n, window, ok := strings.Cut(v, "/")
+	count, err := strconv.Atoi(strings.TrimSpace(n))
+	rate := &Rate{Requests: count, RetryAfter: "seconds"}
+	if !ok || err != nil || count < 1 || setDuration(&rate.Window, strings.TrimSpace(window)) != nil || rate.Window <= 0 {
+		return fmt.Errorf("%q is not a rate as 20/6s", v)
+	}
+	s.Rate = rate
+	return nil
+}
+
+// setShare reads 5%.
+func setShare(s *Step, v string) error {
+	digits, ok := strings.CutSuffix(v, "%")
+	share, err := strconv.ParseFloat(digits, 64)
+	if !ok || err != nil || !(share >= 0 && share <= 100) {
+		return fmt.Errorf("%q is not a share as 5%%", v)
+	}
+	s.Mix = &Mix{Share: share / 100, Seed: 1, of: defaultMix}
+	return nil
+}
+
+// faults reads what a mix is of, and points into it if it is wrong.
+func (s *scanner) faults(m *Mix) error {
+	script, err := Parse(m.of)
+	if inner, ok := errors.AsType[*SyntaxError](err); ok {
+		return s.errorAt(min(s.ofAt+1+inner.Offset, len(s.text)), "%s", inner.Reason)
+	}
+	for i := range script.Steps {
+		if !repeatable(&script.Steps[i]) {
+			return s.errorAt(s.ofAt, "%s cannot be one of a mix", script.Steps[i].Source)
+		}
+	}
+	m.Faults = script.Steps
+	return nil
+}
+
+// setDuration takes 2s, 3h, 7d or plain seconds.
+func setDuration(d *time.Duration, v string) error {
+	if n, err := strconv.ParseFloat(v, 64); err == nil {
+		v = strconv.FormatFloat(n, 'f', -1, 64) + "s"
+	} else if days, ok := strings.CutSuffix(v, "d"); ok {
+		if n, err := strconv.ParseFloat(days, 64); err == nil {
+			v = strconv.FormatFloat(n*24, 'f', -1, 64) + "h"
+		}
+	}
+	parsed, err := time.ParseDuration(v)
+	if err != nil || parsed < 0 {
+		return fmt.Errorf("%q is not a time as 2s, 3h or 7d", v)
+	}
+	*d = parsed
+	return nil
+}
+
+func setCount(n *int, v string) error {
+	parsed, err := strconv.Atoi(v)
+	if err != nil || parsed < 0 || parsed > math.MaxInt32 {
+		return fmt.Errorf("%q is not a number of tokens", v)
+	}
+	*n = parsed
+	return nil
+}
+
+func oneOf(to *string, v string, all ...string) error {
+	for _, one := range all {
+		if v == one {
+			*to = v
+			return nil
+		}
+	}
+	return fmt.Errorf("%q is not one of %s", v, strings.Join(all, ", "))
+}
+
+func plain(err error, v, what string) error {
+	if err != nil {
+		return fmt.Errorf("%q is not %s", v, what)
+	}
+	return nil
+}

@@ -1,0 +1,244 @@
+package rehearse
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// maxTimes bounds a repetition: more is a slip of the finger.
+const maxTimes = 1_000_000
+
+// Parse reads a script: steps with commas or new lines between them, each with options in parentheses and a
+// repetition, as in
+//
+//	429(retry-after=2)x2, 200   # comments go to the end of the line
+//
+// docs/rehearsal.md lists the steps and their options. A mistake is a [*SyntaxError].
+func Parse(text string) (*Script, error) {
+	s := &scanner{text: text}
+	script := &Script{}
+	for {
+		s.blanks(true)
+		if s.done() {
+			break
+		}
+		if n := len(script.Steps); n > 0 && script.Steps[n-1].Times == 0 {
+			return nil, s.errorf("%s answers all that comes, so nothing can follow it", script.Steps[n-1].Source)
+		}
+		step, err := s.step()
+		if err != nil {
+			return nil, err
+		}
+		script.Steps = append(script.Steps, step)
+		s.blanks(false)
+		if !s.done() && !s.take(',') && !s.take(';') && !s.take('\n') {
+			return nil, s.errorf("there is %s where a comma or a new line is expected", s.next())
+		}
+	}
+	if len(script.Steps) == 0 {
+		return nil, s.errorAt(0, "the script is empty; one that always answers well is: 200")
+	}
+	return script, nil
+}
+
+// step reads one step with its repetition.
+func (s *scanner) step() (Step, error) {
+	begin := s.at
+	word := s.span(isWord)
+	if word == "" {
+		return Step{}, s.errorf("there is %s where a step is expected, as 200 or hang", s.next())
+	}
+	// 429x2: the repetition sticks to the word.
+	if i := strings.IndexByte(word, 'x'); i == 3 && strings.Trim(word[:3], "0123456789") == "" {
+		s.at, word = begin+3, word[:3]
+	}
+	step, err := s.newStep(word, begin)
+	if err != nil {
+		return Step{}, err
+	}
+	if s.peek() == '(' {
+		if err := s.arguments(&step, word); err != nil {
+			return Step{}, err
+		}
+	}
+	step.Source = strings.Join(strings.Fields(s.text[begin:s.at]), " ")
+	if err := s.check(&step, word, begin); err != nil {
+		return Step{}, err
+	}
+	return step, s.repetition(&step, word)
+}
+
+// repetition reads x3 or x*. Without one a step answers one request.
+func (s *scanner) repetition(step *Step, word string) error {
+	back := s.at
+	s.blanks(false)
+	if s.peek() != 'x' {
+		s.at = back
+		return nil
+	}
+	begin := s.at
+	s.at++
+	switch {
+	case !repeatable(step):
+		return s.errorAt(begin, "%s cannot be repeated: it is not for single requests", word)
+	case s.take('*'):
+		step.Times = 0
+		return nil
+	}
+	digits := s.span(isDigit)
+	n, err := strconv.Atoi(digits)
+	if err != nil || n < 1 || n > maxTimes {
+		return s.errorAt(begin, "a repetition is x and a number from 1 to %d, or x*", maxTimes)
+	}
+	step.Times = n
+	return nil
+}
+
+// repeatable is what answers a request. Nobody counts those that are refused.
+func repeatable(step *Step) bool { return step.Before != Refuse && step.Rate == nil && step.Mix == nil }
+
+// arguments reads what is in the parentheses.
+func (s *scanner) arguments(step *Step, word string) error {
+	open := s.at
+	s.at++
+	first := true
+	for {
+		s.blanks(true)
+		switch {
+		case s.take(')'):
+			return nil
+		case s.done():
+			return s.errorAt(open, "the parenthesis is not closed")
+		case first && word == "tool":
+			if err := s.toolCall(step); err != nil {
+				return err
+			}
+		default:
+			if err := s.argument(step, word, first); err != nil {
+				return err
+			}
+		}
+		first = false
+		s.blanks(true)
+		if !s.take(',') && s.peek() != ')' && !s.done() {
+			return s.errorf("there is %s where a comma or ) is expected", s.next())
+		}
+	}
+}
+
+// argument reads name=value, or a value alone where the step has one.
+func (s *scanner) argument(step *Step, word string, first bool) error {
+	begin := s.at
+	name := s.span(isWord)
+	s.blanks(true)
+	if name != "" && s.take('=') {
+		s.blanks(true)
+		at := s.at
+		value, err := s.value()
+		if err != nil {
+			return err
+		}
+		return s.setOption(step, word, name, value, begin, at)
+	}
+	s.at = begin
+	value, err := s.value()
+	if err != nil {
+		return err
+	}
+	set := positional[word]
+	if set == nil || !first {
+		return s.errorAt(begin, "%s takes options as name=value, not %q", word, value)
+	}
+	if err := set(step, value); err != nil {
+		return s.errorAt(begin, "%v", err)
+	}
+	return nil
+}
+
+// value reads a quoted text, or what stands up to the next comma or parenthesis.
+func (s *scanner) value() (string, error) {
+	if c := s.peek(); c == '"' || c == '`' {
+		return s.quoted()
+	}
+	begin := s.at
+	v := strings.TrimSpace(s.span(func(b byte) bool { return b != ',' && b != ')' && b != '\n' && b != '(' }))
+	if v == "" {
+		return "", s.errorAt(begin, "there is %s where a value is expected", s.next())
+	}
+	return v, nil
+}
+
+// toolCall reads `bash: sleep 3`: a tool's name and the rest, quoted or up to the parenthesis that closes the step.
+func (s *scanner) toolCall(step *Step) error {
+	begin := s.at
+	step.Tool = s.span(isWord)
+	s.blanks(true)
+	if step.Tool == "" || !s.take(':') {
+		return s.errorAt(begin, "tool takes a tool and its input, as in tool(bash: ls)")
+	}
+	s.blanks(true)
+	if c := s.peek(); c == '"' || c == '`' {
+		back := s.at
+		text, err := s.quoted()
+		if err != nil {
+			return err
+		}
+		s.blanks(true)
+		if c := s.peek(); c == ',' || c == ')' {
+			step.ToolInput = text
+			return nil
+		}
+		s.at = back // "$HOME"/bin/x: quotes of the command's own
+	}
+	at, depth := s.at, 0
+	for !s.done() {
+		switch s.text[s.at] {
+		case '(':
+			depth++
+		case ')':
+			if depth == 0 {
+				step.ToolInput = strings.TrimSpace(s.text[at:s.at])
+				if step.ToolInput == "" {
+					return s.errorAt(at, "the tool has no input, as in tool(bash: ls)")
+				}
+				return nil
+			}
+			depth--
+		}
+		s.at++
+	}
+	return s.errorAt(begin-1, "the parenthesis is not closed")
+}
+
+// newStep is the step of a word with nothing else said.
+func (s *scanner) newStep(word string, at int) (Step, error) {
+	step := Step{Times: 1, Usage: Usage{-1, -1, -1, -1}}
+	if len(word) == 3 && strings.Trim(word, "0123456789") == "" {
+		step.Status, _ = strconv.Atoi(word)
+		if step.Status < 200 || step.Status > 599 {
+			return step, s.errorAt(at, "%s is not a status that an API answers with: they are 200 to 599", word)
+		}
+		return step, nil
+	}
+	begin, known := words[word]
+	if !known {
+		return step, s.errorAt(at, "there is no step %q%s", word, suggestion(word))
+	}
+	begin(&step)
+	return step, nil
+}
+
+// suggestion names the word that was probably meant, else all of them.
+func suggestion(word string) string {
+	names := make([]string, 0, len(words))
+	for name := range words {
+		names = append(names, name)
+		if strings.HasPrefix(name, word) || strings.HasPrefix(word, name) {
+			return fmt.Sprintf("; did you mean %s?", name)
+		}
+	}
+	slices.Sort(names)
+	return "; there are a status as 429, " + strings.Join(names, ", ")
+}

@@ -1,0 +1,178 @@
+// Package rehearse is a stand-in for the APIs of the agents' vendors, on loopback, that fails as a script says.
+//
+// [Start] begins to listen. [API.Environ] is what a real CLI needs in its environment to talk to it and to nobody
+// else, with a home of its own and a key that opens nothing. [API.Requests] is what was asked, when, and what it was
+// answered.
+//
+//	api, err := rehearse.Start("429(retry-after=2)x2, 200")
+//	defer api.Close()
+//	cmd := exec.Command("claude", "-p", "hi")
+//	cmd.Env = append(os.Environ(), api.Environ()...)
+//
+// The requests that a CLI makes for the work itself take the steps of the script, one each; what it asks on the side
+// (whether anybody is there, which models there are, a title for the session) is answered well and is on record too. All
+// processes that use one API share its script.
+//
+// [Script] and docs/rehearsal.md say what a script can do.
+package rehearse
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"os"
+	"sync"
+	"time"
+)
+
+// Options are for those whom [Start] does not suit. The zero value is what Start uses.
+type Options struct {
+	// Dir is where the homes of the CLIs are made; it must exist and is kept. Empty means a temporary directory
+	// that Close removes.
+	Dir string
+	// Subscription lets claude log in as a subscriber of a plan, not with an API key: only then does it believe in
+	// usage limits. It is implied by a script with a step usage-limit.
+	Subscription bool
+}
+
+// API is a running rehearsal.
+type API struct {
+	options Options
+	dir     string
+	addr    string
+	server  *http.Server
+	cursor  cursor
+	log     requestLog
+	closing chan struct{}
+
+	mu       sync.Mutex
+	listener net.Listener // nil while connections are refused
+	closed   bool
+	answered int // main requests so far
+	handlers sync.WaitGroup
+}
+
+// Start begins a rehearsal of a script; an error of the script is a [*SyntaxError].
+func Start(script string) (*API, error) { return Options{}.Start(script) }
+
+// Start begins a rehearsal with these options.
+func (o Options) Start(script string) (*API, error) {
+	parsed, err := Parse(script)
+	if err != nil {
+		return nil, err
+	}
+	a := &API{options: o, dir: o.Dir, closing: make(chan struct{})}
+	a.cursor.script = parsed
+	for _, step := range parsed.Steps {
+		if step.UsageLimit {
+			a.options.Subscription = true
+		}
+	}
+	if a.dir == "" {
+		if a.dir, err = os.MkdirTemp("", "belay-rehearsal-"); err != nil {
+			return nil, fmt.Errorf("no place for the rehearsal: %w", err)
+		}
+	}
+	if err := a.open(); err != nil {
+		a.Close()
+		return nil, err
+	}
+	return a, nil
+}
+
+// open makes the homes and begins to listen.
+func (a *API) open() error {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return fmt.Errorf("nothing can listen on loopback: %w", err)
+	}
+	a.addr = l.Addr().String()
+	a.server = &http.Server{
+		Handler:  http.HandlerFunc(a.serve),
+		ErrorLog: log.New(io.Discard, "", 0), // clients that leave in the middle are what this is for
+		// A handler ends when the rehearsal does.
+		BaseContext: func(net.Listener) context.Context { return context.Background() },
+	}
+	a.listen(l)
+	a.refuseIfDue()
+	for _, v := range vendors {
+		if err := v.prepare(a); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (a *API) listen(l net.Listener) {
+	a.listener = l
+	go a.server.Serve(l)
+}
+
+// refuseIfDue stops listening if the script says so, for as long as it says.
+func (a *API) refuseIfDue() {
+	step, due := a.cursor.refusing()
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if !due || a.listener == nil || a.closed {
+		return
+	}
+	a.listener.Close()
+	a.listener = nil
+	a.server.SetKeepAlivesEnabled(false) // closes those that wait for another request
+	a.server.SetKeepAlivesEnabled(true)
+	if step.For > 0 {
+		time.AfterFunc(step.For, a.listenAgain)
+	}
+}
+
+func (a *API) listenAgain() {
+	a.cursor.skip()
+	for {
+		a.mu.Lock()
+		l, err := net.Listen("tcp", a.addr)
+		if err == nil && a.closed {
+			l.Close()
+		} else if err == nil {
+			a.listen(l)
+		}
+		done := err == nil || a.closed
+		a.mu.Unlock()
+		if done {
+			a.refuseIfDue()
+			return
+		}
+		// Somebody has the port for the moment.
+		time.Sleep(50 * time.Millisecond)
+	}
+}
+
+// URL is where the stand-ins listen, as http://127.0.0.1:4711.
+func (a *API) URL() string { return "http://" + a.addr }
+
+// Dir is where the homes of the CLIs are.
+func (a *API) Dir() string { return a.dir }
+
+// Close ends the rehearsal: requests under way are cut, and what Start has made is removed. Requests stays.
+func (a *API) Close() error {
+	a.mu.Lock()
+	if a.closed {
+		a.mu.Unlock()
+		return nil
+	}
+	a.closed = true
+	close(a.closing)
+	a.mu.Unlock()
+	var errs []error
+	if a.server != nil {
+		errs = append(errs, a.server.Close())
+		a.handlers.Wait()
+	}
+	if a.options.Dir == "" {
+		errs = append(errs, os.RemoveAll(a.dir))
+	}
+	return errors.Join(errs...)
+}

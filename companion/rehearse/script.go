@@ -1,0 +1,133 @@
+package rehearse
+
+import (
+	"net/http"
+	"time"
+)
+
+// Script says how requests are answered, one after another. After its end every request is answered well.
+type Script struct{ Steps []Step }
+
+// Step is how one request is answered. The zero value is a good answer.
+type Step struct {
+	// Source is the step as it was written, without its repetition.
+	Source string
+	// Times is how many requests it answers; 0 means all that come.
+	Times int
+
+	// Before is what happens instead of an answer.
+	Before Fault
+	// For is how long [Refuse] lasts; 0 means to the end.
+	For time.Duration
+
+	// After is how long it takes before the first byte, Over how long the answer takes from there.
+	After, Over time.Duration
+	// Status is the HTTP status; 0 means 200.
+	Status int
+	// Header are headers of the answer, over what the stand-in sends by itself. RetryAfter is one that depends on the
+	// time of the answer, where it is a date.
+	Header     http.Header
+	RetryAfter RetryAfter
+	// Body, if not nil, is the whole body.
+	Body *string
+	// Type, Code and Message are parts of an error's body, for an error or a [CutError]; empty ones are as the vendor
+	// has them for the status.
+	Type, Code, Message string
+
+	// Text is what the model says; empty means [DefaultText]. Stop is why it stopped, in the vendor's words.
+	Text, Stop string
+	// Tool is a tool that the model calls, with ToolInput: the command for bash, else the arguments as JSON.
+	Tool, ToolInput string
+	// Usage is what is charged; fields that are negative are the default.
+	Usage Usage
+	// Cut ends the answer before its end, at At. Ping is how often a [CutHang] sends a sign of life; 0 means never.
+	Cut  Cut
+	At   Place
+	Ping time.Duration
+
+	// Limit is a plan whose window is used up: until Resets from now.
+	UsageLimit bool
+	Resets     time.Duration
+	Window     string
+	Plan       string
+	// Overloaded is an error in the vendor's form for being at capacity.
+	Overloaded bool
+
+	// Rate and Mix answer all the requests that come to this step, each in its own way.
+	Rate *Rate
+	Mix  *Mix
+}
+
+// DefaultText is what the model says if the script does not.
+const DefaultText = "This is a rehearsal."
+
+// Usage are tokens, as the vendors count them.
+type Usage struct {
+	Input       int `json:"input_tokens"`
+	Output      int `json:"output_tokens"`
+	CacheRead   int `json:"cache_read_input_tokens"`
+	CacheCreate int `json:"cache_creation_input_tokens"`
+}
+
+// Fault is what happens to a request instead of an answer.
+type Fault int
+
+const (
+	// NoFault answers it.
+	NoFault Fault = iota
+	// Hang takes it and says nothing.
+	Hang
+	// Reset cuts the connection without a word.
+	Reset
+	// Refuse has nobody listen: connections are refused.
+	Refuse
+	// Garbage answers 200 with something that is not an answer.
+	Garbage
+)
+
+// Cut is what ends an answer too early.
+type Cut string
+
+// The ways to end an answer early.
+const (
+	CutNone       Cut = ""
+	CutDrop       Cut = "drop"       // the connection is reset
+	CutEnd        Cut = "end"        // the stream ends in good order, but unfinished
+	CutHang       Cut = "hang"       // nothing more comes
+	CutGarbage    Cut = "garbage"    // something comes that is no event, and the end
+	CutOverloaded Cut = "overloaded" // the vendor says in the stream that it is at capacity
+	CutError      Cut = "error"      // the vendor says another error in the stream: see Step.Type
+)
+
+// Place is where an answer is cut.
+type Place string
+
+// The places to cut.
+const (
+	InText     Place = "text"  // in the middle of a block; the default
+	AtStart    Place = "start" // before the first block
+	AfterBlock Place = "block" // after a whole block
+)
+
+// RetryAfter is the header of that name: seconds, a date, or what was written.
+type RetryAfter struct {
+	Seconds string // as it stands in the header
+	Date    bool   // In from now, as an HTTP date
+	In      time.Duration
+}
+
+// Rate lets so many requests through in each window and throttles the others.
+type Rate struct {
+	Requests int
+	Window   time.Duration
+	// RetryAfter is how a throttled request is told when to come back: "seconds", "date" or "none".
+	RetryAfter string
+}
+
+// Mix answers with one of Faults now and then.
+type Mix struct {
+	Share  float64 // of the requests, 0 to 1
+	Seed   uint64
+	Faults []Step
+	of     string // Faults as they were written
+}

@@ -1,0 +1,160 @@
+package rehearse
+
+import (
+	"encoding/json"
+	"net/http"
+	"time"
+)
+
+// vendor is the stand-in for one API: which requests are its own, what they ask, and what its answers look like. How an
+// answer is delayed, cut or spoilt is the same for all of them.
+type vendor interface {
+	name() string
+	// claims says whether a request is for this API.
+	claims(r *http.Request) bool
+	// read takes a request apart.
+	read(r *http.Request, body []byte) call
+	// good is the answer to a main request; n counts them, for ids.
+	good(c *call, s *Step, n int) reply
+	// fail is an error of this status.
+	fail(c *call, s *Step, n int) reply
+	// failInside is the event that says an error in a stream that has begun.
+	failInside(c *call, s *Step, n int) []byte
+	// side answers a request that is not part of the work.
+	side(c *call) reply
+	// prepare makes what the CLI wants to find on disk; environ is what it wants in its environment.
+	prepare(a *API) error
+	environ(a *API) []string
+}
+
+// vendors are the stand-ins that there are. A new one is a file and a row.
+var vendors = []vendor{anthropic{}, openai{}}
+
+// call is what a request asks.
+type call struct {
+	r            *http.Request
+	main, stream bool
+	subscription bool
+	model        string
+	session      string
+	last         string   // the last text that the user or a tool has said
+	tools        []string // the names of the tools that the model may call
+}
+
+// reply is an answer, in pieces that are sent one after another.
+type reply struct {
+	status int
+	header http.Header
+	chunks [][]byte
+	// cuts are the numbers of pieces that have been sent at each place.
+	cuts map[Place]int
+	// inside is what says an error in the middle.
+	inside []byte
+}
+
+// jsonReply is an answer of one JSON value. It can be cut in the middle.
+func jsonReply(status int, value any) reply {
+	body := append(encode(value), '\n')
+	half := len(body) / 2
+	return reply{status: status, header: http.Header{"Content-Type": {"application/json"}},
+		chunks: [][]byte{body[:half], body[half:]},
+		cuts:   map[Place]int{AtStart: 0, InText: 1, AfterBlock: 1}}
+}
+
+// events builds the pieces of a stream.
+type events struct {
+	chunks [][]byte
+	cuts   map[Place]int
+}
+
+// add adds one server-sent event.
+func (e *events) add(name string, value any) {
+	e.chunks = append(e.chunks, event(name, value))
+}
+
+// mark remembers that this is a place to cut at. The first of a kind counts.
+func (e *events) mark(at Place) {
+	if e.cuts == nil {
+		e.cuts = map[Place]int{}
+	}
+	if _, there := e.cuts[at]; !there {
+		e.cuts[at] = len(e.chunks)
+	}
+}
+
+func event(name string, value any) []byte {
+	return append(append([]byte("event: "+name+"\ndata: "), encode(value)...), '\n', '\n')
+}
+
+func (e *events) reply() reply {
+	return reply{status: http.StatusOK, chunks: e.chunks, cuts: e.cuts,
+		header: http.Header{"Content-Type": {"text/event-stream; charset=utf-8"}, "Cache-Control": {"no-cache"}}}
+}
+
+// object is a JSON object.
+type object = map[string]any
+
+func encode(value any) []byte {
+	data, err := json.Marshal(value)
+	if err != nil {
+		panic(err) // made of strings and numbers
+	}
+	return data
+}
+
+// charged is the usage of a good answer.
+func (s *Step) charged() Usage {
+	u := Usage{Input: 10, Output: 5}
+	for _, f := range []struct{ to, from *int }{
+		{&u.Input, &s.Usage.Input}, {&u.Output, &s.Usage.Output},
+		{&u.CacheRead, &s.Usage.CacheRead}, {&u.CacheCreate, &s.Usage.CacheCreate},
+	} {
+		if *f.from >= 0 {
+			*f.to = *f.from
+		}
+	}
+	return u
+}
+
+// text is what the model says.
+func (s *Step) text() string {
+	if s.Text == "" && s.Tool == "" {
+		return DefaultText
+	}
+	return s.Text
+}
+
+// resetTime is when a used-up plan is renewed: a whole second, as the vendors have it.
+func (s *Step) resetTime() time.Time { return time.Now().Add(s.Resets).Truncate(time.Second) }
+
+// or is the first that is not empty.
+func or(values ...string) string {
+	for _, v := range values {
+		if v != "" {
+			return v
+		}
+	}
+	return ""
+}
+
+// pieces cuts a text into words, with their spaces, as a model says it.
+func pieces(text string) []string {
+	var list []string
+	begin := 0
+	for i := 1; i < len(text); i++ {
+		if text[i-1] == ' ' && text[i] != ' ' {
+			list = append(list, text[begin:i])
+			begin = i
+		}
+	}
+	list = append(list, text[begin:])
+	// A long text in pieces of a word each is no use to anybody.
+	for len(list) > 64 {
+		half := make([]string, 0, len(list)/2+1)
+		for i := 0; i < len(list); i += 2 {
+			half = append(half, list[i]+append(list, "")[i+1])
+		}
+		list = half
+	}
+	return list
+}
