@@ -80,6 +80,8 @@ type Turn struct {
 	Continue bool
 	// Plain leaves the command line alone: what was added to it was not understood.
 	Plain bool
+	// MaxRetries is how often the CLI may try again by itself, where the caller has said so; nil leaves it to the CLI.
+	MaxRetries *int
 }
 
 // Plan is how an attempt is started.

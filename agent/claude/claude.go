@@ -1,0 +1,153 @@
+// Package claude is the profile of Claude Code, the command claude, in its headless use: claude -p.
+//
+// Whatever form of output the caller asked for, the CLI is started with its stream of events: they show that it lives,
+// what it retries by itself, and why it failed, none of which the other forms do. What the caller asked for is made of
+// the events in the end, byte for byte as the CLI would have printed it.
+//
+// What is known here comes from runs of versions 1.0.128 to 2.1.325 against scripted APIs.
+package claude
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"os"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/belay-run/belay/agent"
+	"github.com/belay-run/belay/supervise"
+	"github.com/belay-run/belay/verdict"
+)
+
+// Name of the profile.
+const Name = "claude"
+
+// MaxInput is the most that claude takes on stdin.
+const MaxInput = 10 << 20
+
+// Profile is one command line of claude.
+type Profile struct {
+	args []string // all of it, the command first
+	line agent.CommandLine
+	env  []string
+}
+
+// New reads a command line, whose first argument is the command itself, and the environment it is to run in.
+func New(args, env []string) *Profile {
+	p := &Profile{args: args, env: env}
+	if len(args) > 0 {
+		p.line = options.Read(args[1:])
+	}
+	return p
+}
+
+// Name implements [agent.Profile].
+func (p *Profile) Name() string { return Name }
+
+// Headless implements [agent.Profile]: only -p is. Sub-commands such as claude mcp take no -p of their own.
+func (p *Profile) Headless() bool {
+	for _, a := range p.line.Args { // also where an unknown flag keeps the rest from being read
+		switch a {
+		case "-p", "--print":
+			return true
+		case "--":
+			return false
+		}
+	}
+	return p.line.Has("-p")
+}
+
+// Reads implements [agent.Profile].
+func (p *Profile) Reads() bool { return true }
+
+// Judge implements [agent.Profile], for an outcome that was saved.
+func (p *Profile) Judge(o verdict.Outcome, now time.Time) verdict.Verdict {
+	return agent.Replay(p.Follow(agent.Plan{}), o, now)
+}
+
+// ladder: SIGINT is the only signal that ends the tools too, and may take a moment; SIGTERM leaves them behind.
+var ladder = supervise.Ladder{{Signal: syscall.SIGINT, Wait: 4 * time.Second}, {Signal: syscall.SIGTERM, Wait: 3 * time.Second}}
+
+// Traits implements [agent.Agent].
+func (p *Profile) Traits() agent.Traits {
+	t := agent.Traits{Gate: p.gate(), Form: agent.Text, Ladder: ladder, MaxInput: MaxInput, Unknown: p.line.Unknown}
+	switch p.line.Value("--output-format") {
+	case "json":
+		t.Form = agent.JSON
+	case "stream-json":
+		t.Form = agent.Stream
+	}
+	if !p.plain() {
+		t.Stall, t.ToolStall = 300*time.Second, 900*time.Second
+	}
+	if r := p.line.Value("-r"); !p.line.Has("--fork-session") {
+		t.Resumes = r
+	}
+	t.Once = p.line.Value("--input-format") == "stream-json"
+	return t
+}
+
+// plain says that the command line is left alone: it has a flag that we do not know, or asks for a form that cannot be
+// made of the events without keeping all of them, or is wrong in itself, which claude says best.
+func (p *Profile) plain() bool {
+	switch p.line.Value("--output-format") {
+	case "", "text":
+	case "json":
+		if p.line.Has("--verbose") { // an array of all events
+			return true
+		}
+	case "stream-json":
+		if !p.line.Has("--verbose") { // an error
+			return true
+		}
+	default:
+		return true
+	}
+	return p.line.Unknown != "" || !p.line.Has("-p")
+}
+
+// gate is the key of the limits: those of an account at an endpoint.
+func (p *Profile) gate() string {
+	host := "api.anthropic.com"
+	if _, rest, ok := strings.Cut(p.getenv("ANTHROPIC_BASE_URL"), "://"); ok {
+		host, _, _ = strings.Cut(rest, "/")
+		host = host[strings.LastIndexByte(host, '@')+1:] // a password may stand before it
+	}
+	for _, cloud := range []string{"bedrock", "vertex", "foundry"} {
+		if on := p.getenv("CLAUDE_CODE_USE_" + strings.ToUpper(cloud)); on != "" && on != "0" {
+			host = cloud
+		}
+	}
+	account := p.getenv("ANTHROPIC_AUTH_TOKEN")
+	for _, name := range []string{"ANTHROPIC_API_KEY", "CLAUDE_CODE_OAUTH_TOKEN"} {
+		if account == "" {
+			account = p.getenv(name)
+		}
+	}
+	if account == "" { // logged in: the account is that of the configuration
+		account = p.configDir()
+	}
+	sum := sha256.Sum256([]byte(account))
+	return Name + ":" + host + ":" + hex.EncodeToString(sum[:4])
+}
+
+// configDir is where claude keeps its settings and sessions.
+func (p *Profile) configDir() string {
+	if dir := p.getenv("CLAUDE_CONFIG_DIR"); dir != "" {
+		return dir
+	}
+	return p.getenv("HOME") + "/.claude"
+}
+
+func (p *Profile) getenv(name string) string {
+	if p.env == nil {
+		return os.Getenv(name)
+	}
+	for i := len(p.env) - 1; i >= 0; i-- {
+		if value, ok := strings.CutPrefix(p.env[i], name+"="); ok {
+			return value
+		}
+	}
+	return ""
+}

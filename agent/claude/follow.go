@@ -1,0 +1,269 @@
+package claude
+
+import (
+	"bytes"
+	"io"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/belay-run/belay/agent"
+	"github.com/belay-run/belay/verdict"
+)
+
+// follower reads one attempt.
+type follower struct {
+	profile  *Profile
+	plan     agent.Plan
+	asked    bool // the caller wants to see pieces of messages too
+	events   bool // there was one
+	session  string
+	version  string
+	ownKey   bool // the key is one that nothing refreshes
+	active   bool
+	answered bool
+
+	speaking   string          // the message whose pieces come
+	tools      map[string]bool // that run now
+	background map[string]bool // that may outlast the result
+	retries    int             // that the CLI has told of
+	limit      rateLimit       // the last refusal by a usage limit
+	complaint  event           // the last assistant event that was none of the model's
+
+	ledger        ledger
+	result        *result      // the last one
+	last          []byte       // its line
+	kind          string       // its subtype
+	text          bytes.Buffer // what was printed that is no event
+	class         verdict.Class
+	misunderstood bool
+}
+
+// Follow implements [agent.Agent].
+func (p *Profile) Follow(plan agent.Plan) agent.Follower {
+	return &follower{profile: p, plan: plan, asked: p.line.Has("--include-partial-messages"),
+		tools: map[string]bool{}, background: map[string]bool{}}
+}
+
+// maxText bounds what is kept of output that holds no events: what a verdict needs.
+const maxText = 256 << 10
+
+// Line implements [agent.Follower].
+func (f *follower) Line(line []byte) agent.News {
+	if bytes.HasPrefix(line, []byte("[")) && !f.events { // --output-format json --verbose
+		f.array(line)
+		return f.news(agent.Pass)
+	}
+	e, ok := parse(line)
+	if !ok {
+		if room := maxText - f.text.Len(); room > 0 && !f.events {
+			f.text.Write(line[:min(len(line), room)])
+			f.text.WriteByte('\n')
+		}
+		return f.news(agent.Pass)
+	}
+	f.events = true
+	return f.event(e, line)
+}
+
+func (f *follower) event(e event, line []byte) agent.News {
+	if f.session == "" || e.Type == "system" && e.Subtype == "init" {
+		f.session = e.Session
+	}
+	switch e.Type {
+	case "system":
+		return f.system(e)
+	case "rate_limit_event":
+		if e.RateLimit.Status == "rejected" {
+			f.limit = e.RateLimit
+		}
+	case "stream_event":
+		return f.piece(e)
+	case "assistant":
+		return f.assistant(e)
+	case "user":
+		for _, b := range e.Message.Content {
+			delete(f.tools, b.ToolUseID)
+		}
+	case "result":
+		f.take(e, line)
+		if e.IsError || e.Subtype != "success" {
+			return f.news(agent.Hold)
+		}
+	}
+	return f.news(agent.Pass)
+}
+
+func (f *follower) system(e event) agent.News {
+	switch e.Subtype {
+	case "init":
+		f.version, f.ownKey = e.Version, e.KeySource == "ANTHROPIC_API_KEY"
+		f.result = nil // a turn begins
+	case "status": // comes with the pieces
+		if !f.asked {
+			return f.news(agent.Drop)
+		}
+	case "task_started":
+		f.background[e.TaskID] = true
+	case "task_notification", "task_completed", "task_ended":
+		delete(f.background, e.TaskID)
+	case "api_retry":
+		f.retries++
+		n := f.news(agent.Pass)
+		n.Retrying = f.retrying(e)
+		return n
+	}
+	return f.news(agent.Pass)
+}
+
+// piece is a part of the model's answer.
+func (f *follower) piece(e event) agent.News {
+	switch e.Event.Type {
+	case "message_start":
+		f.active, f.answered = true, true
+		f.ledger.answer(e.Event.Message.ID, e.Event.Message.Usage)
+		f.speaking = e.Event.Message.ID
+	case "message_delta":
+		f.ledger.answer(f.speaking, e.Event.Usage)
+	}
+	if f.asked {
+		return f.news(agent.Pass)
+	}
+	return f.news(agent.Drop)
+}
+
+func (f *follower) assistant(e event) agent.News {
+	if e.Message.Model == "<synthetic>" || e.Error != "" { // claude's own words
+		f.complaint = e
+		return f.news(agent.Hold)
+	}
+	f.active, f.answered = true, true
+	f.complaint.Error = "" // whatever it was, it went on
+	f.ledger.answer(e.Message.ID, e.Message.Usage)
+	for _, b := range e.Message.Content {
+		if b.Type == "tool_use" {
+			f.tools[b.ID] = true
+		}
+	}
+	return f.news(agent.Pass)
+}
+
+func (f *follower) take(e event, line []byte) {
+	r := e.result
+	f.result, f.kind = &r, e.Subtype
+	f.last = append(f.last[:0], line...)
+	f.ledger.results = append(f.ledger.results, r)
+	clear(f.tools)
+}
+
+func (f *follower) news(show agent.Show) agent.News {
+	return agent.News{Answered: f.answered, Tools: len(f.tools) + len(f.background), Show: show,
+		Delivered: f.result != nil && len(f.background) == 0}
+}
+
+// retrying is what an event says that announces a retry inside claude.
+func (f *follower) retrying(e event) *agent.Retrying {
+	r := &agent.Retrying{Wait: time.Duration(e.RetryDelay * float64(time.Millisecond))}
+	class, ok := classOfStatus(e.ErrorStatus, "")
+	if !ok {
+		class, ok = byError[string(e.Error)]
+	}
+	if !ok || e.ErrorStatus == 0 && e.Error == "unknown" {
+		class = verdict.Network // it had no answer at all
+	}
+	r.Verdict = verdict.Verdict{Class: class, Retryable: class.Retryable(), Rule: "api_retry", SessionID: f.session,
+		Evidence: strings.TrimSpace("api_retry " + string(e.Error) + " " + statusText(e.ErrorStatus))}
+	if ours := backoff(e.Attempt); r.Wait > ours {
+		r.Verdict.Hint.After = r.Wait // more than its own back-off: it was told so
+	}
+	// A key from the environment does not get better. Any other may be refreshed, once.
+	r.Hopeless = class == verdict.Auth && (f.ownKey || e.Attempt > 1) || class == verdict.Billing
+	return r
+}
+
+// backoff is the most that claude waits by itself before its nth retry.
+func backoff(n int) time.Duration {
+	d := 500 * time.Millisecond << min(max(n-1, 0), 6)
+	return min(d, 32*time.Second)*5/4 + 100*time.Millisecond
+}
+
+func statusText(status int) string {
+	if status == 0 {
+		return ""
+	}
+	return strconv.Itoa(status)
+}
+
+// Account implements [agent.Follower].
+func (f *follower) Account() agent.Account {
+	return agent.Account{Session: f.session, Active: f.active, Usage: f.ledger.total(), Version: f.version,
+		Unseen: f.unseen(), Misunderstood: f.misunderstood}
+}
+
+// unseen are the retries that old versions make without a word.
+func (f *follower) unseen() int {
+	if f.retries > 0 || !f.class.Retryable() || f.class == verdict.BadOutput || f.class == verdict.SessionBusy || !f.events || tellsRetries(f.version) {
+		return 0
+	}
+	for _, name := range append(f.plan.Env, f.profile.env...) {
+		if n, ok := strings.CutPrefix(name, maxRetriesVar+"="); ok {
+			if n, err := strconv.Atoi(n); err == nil {
+				return n
+			}
+		}
+	}
+	return 10
+}
+
+// tellsRetries reports whether a version has the event api_retry.
+func tellsRetries(version string) bool {
+	major, rest, _ := strings.Cut(version, ".")
+	minor, _, _ := strings.Cut(rest, ".")
+	a, _ := strconv.Atoi(major)
+	b, _ := strconv.Atoi(minor)
+	return a > 2 || a == 2 && b >= 1
+}
+
+// Answer implements [agent.Follower].
+func (f *follower) Answer() string {
+	if f.result == nil || f.result.IsError {
+		return ""
+	}
+	return f.result.Text
+}
+
+// Render implements [agent.Follower].
+func (f *follower) Render(w io.Writer, form agent.Form) error {
+	if form == agent.JSON {
+		if f.result == nil {
+			return nil
+		}
+		_, err := w.Write(append(f.last, '\n'))
+		return err
+	}
+	for i, r := range f.ledger.results {
+		text := r.Text + "\n"
+		if len(r.Errors) > 0 || r.Text == "" && i == len(f.ledger.results)-1 && f.kind != "success" {
+			text = failureText(f.kind, r)
+		}
+		if _, err := io.WriteString(w, text); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// failureText is what the text form says of a turn that ended without an answer.
+func failureText(kind string, r result) string {
+	first := ""
+	if len(r.Errors) > 0 {
+		first = r.Errors[0]
+	}
+	switch kind {
+	case "error_max_turns":
+		return "Error: " + strings.Replace(first, "maximum number of turns", "max turns", 1)
+	case "error_max_budget_usd":
+		return "Error: " + strings.NewReplacer("Reached maximum budget ($", "Exceeded USD budget (").Replace(first)
+	}
+	return "Execution error"
+}
