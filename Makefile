@@ -1,14 +1,19 @@
 # The two commands of the README are `make demo` and `make test`; both set up what they need.
 
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
-LDFLAGS := -s -w -X github.com/belay-run/belay/internal/cli.Version=$(VERSION)
+LDFLAGS := -s -w -X github.com/belay-run/belay/internal/cli.Version=$(VERSION) -X github.com/belay-run/belay/companion.Version=$(VERSION)
+PREFIX  ?= /usr/local
 ROUNDS  ?= 10
 KILLS   ?= 100
 
-.PHONY: build demo test test-full check unit fuzz cross bench vuln man clean
+.PHONY: build install demo test test-full check unit fuzz cross bench vuln man clean
 
-build: ## bin/belay, as it is released
-	CGO_ENABLED=0 go build -trimpath -ldflags '$(LDFLAGS)' -o bin/belay ./cmd/belay
+build: ## bin/belay and its companion, as they are released
+	CGO_ENABLED=0 go build -trimpath -ldflags '$(LDFLAGS)' -o bin/ ./cmd/belay ./cmd/belayd
+
+install: build ## both into $(PREFIX)/bin
+	install -d '$(DESTDIR)$(PREFIX)/bin'
+	install -m 755 bin/belay bin/belayd '$(DESTDIR)$(PREFIX)/bin'
 
 demo: build ## a flaky command, with and without belay
 	@examples/flaky/demo

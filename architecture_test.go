@@ -30,6 +30,8 @@ var arrows = map[string][]string{
 	"internal/term":      {"supervise"},
 	"internal/clitest":   {},
 	"companion/rehearse": {},
+	"companion":          {"", "companion/rehearse", "supervise"},
+	"cmd/belayd":         {"companion"},
 	"internal/cli":       {"", "agent/generic", "breaker", "gate", "internal/config", "internal/term", "retry", "supervise", "verdict"},
 	"cmd/belay":          {"internal/cli"},
 }

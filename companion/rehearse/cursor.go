@@ -99,3 +99,23 @@ func (c *cursor) mix(step Step) (Step, string) {
 	fault := m.Faults[c.random.IntN(len(m.Faults))]
 	return fault, fault.Source
 }
+
+// rest names the steps that have not answered as often as they could.
+func (c *cursor) rest() []string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var list []string
+	for i, step := range c.script.Steps[min(c.index, len(c.script.Steps)):] {
+		used := 0
+		if i == 0 {
+			used = c.used
+		}
+		switch left := step.Times - used; {
+		case step.Times > 1 && left > 1:
+			list = append(list, fmt.Sprintf("%sx%d", step.Source, left))
+		case step.Times > 0 || used == 0 && repeatable(&step):
+			list = append(list, step.Source)
+		}
+	}
+	return list
+}

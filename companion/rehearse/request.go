@@ -10,32 +10,30 @@ import (
 // Request is one that came, and what it was answered.
 type Request struct {
 	// At is when it came, Gap how long after the one before of its kind (main or not); 0 for the first.
-	At  time.Time     `json:"at"`
-	Gap time.Duration `json:"gap_ns"`
+	At  time.Time
+	Gap time.Duration
 	// API is the stand-in it was for: "anthropic", "openai"; empty if nobody knows it.
-	API    string `json:"api"`
-	Method string `json:"method"`
-	Path   string `json:"path"`
+	API, Method, Path string
 	// Main says that it is part of the work and took a step of the script: Step, as it is written there.
-	Main bool   `json:"main"`
-	Step string `json:"step,omitempty"`
+	Main bool
+	Step string
 	// Status is the HTTP status; 0 if there was no answer.
-	Status int `json:"status"`
-	// End says how it ended: see [End].
-	End  End           `json:"end"`
-	Took time.Duration `json:"took_ns"`
+	Status int
+	// End says how it ended, after Took.
+	End  End
+	Took time.Duration
 
-	Model   string `json:"model,omitempty"`
-	Stream  bool   `json:"stream"`
-	Session string `json:"session,omitempty"`
+	Model   string
+	Stream  bool
+	Session string
 	// Usage is what was charged: for an answer that was cut, its input.
-	Usage Usage `json:"usage"`
+	Usage Usage
 
-	// LastMessage is the last text that the user, or a tool, has said; Header and Body the request itself. They are for
-	// tests, and in no report.
-	LastMessage string      `json:"-"`
-	Header      http.Header `json:"-"`
-	Body        []byte      `json:"-"`
+	// LastMessage is the last text that the user, or a tool, has said; Header and Body are the request itself. They are
+	// for tests, and in no report.
+	LastMessage string
+	Header      http.Header
+	Body        []byte
 }
 
 // End is how a request ended.
@@ -90,3 +88,6 @@ func (a *API) Requests() []Request {
 func (a *API) Main() []Request {
 	return slices.DeleteFunc(a.Requests(), func(r Request) bool { return !r.Main })
 }
+
+// Unused are the steps that no request has come to, as they are written, with what is left of their repetition.
+func (a *API) Unused() []string { return a.cursor.rest() }

@@ -1,0 +1,69 @@
+package companion
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// askName is the name under which we are a small client of the Messages API: what the demo runs where no agent is
+// installed. It prints the answer as an agent would, and fails as plainly as curl.
+const askName = "ask"
+
+// calledAs is the name under which we were started.
+func calledAs() string { return strings.TrimSuffix(filepath.Base(os.Args[0]), ".exe") }
+
+func ask(args []string) int {
+	text, err := post(os.Getenv("ANTHROPIC_BASE_URL"), strings.Join(args, " "))
+	if err != nil {
+		fmt.Fprintf(os.Stderr, "ask: %v\n", err)
+		return 1
+	}
+	fmt.Println(text)
+	return 0
+}
+
+// post sends a prompt and returns the answer.
+func post(base, prompt string) (string, error) {
+	body, err := json.Marshal(map[string]any{"model": "rehearsal", "max_tokens": 100,
+		"messages": []map[string]string{{"role": "user", "content": prompt}}})
+	if err != nil {
+		return "", err
+	}
+	client := http.Client{Timeout: 30 * time.Second}
+	res, err := client.Post(base+"/v1/messages", "application/json", bytes.NewReader(body))
+	if err != nil {
+		return "", err
+	}
+	defer res.Body.Close()
+	data, err := io.ReadAll(res.Body)
+	if err != nil {
+		return "", err
+	}
+	if res.StatusCode != http.StatusOK {
+		return "", refusal(res)
+	}
+	var answer struct {
+		Content []struct {
+			Text string `json:"text"`
+		} `json:"content"`
+	}
+	if err := json.Unmarshal(data, &answer); err != nil || len(answer.Content) == 0 {
+		return "", fmt.Errorf("the answer cannot be understood")
+	}
+	return answer.Content[0].Text, nil
+}
+
+func refusal(res *http.Response) error {
+	after := res.Header.Get("Retry-After")
+	if after != "" {
+		after = ", Retry-After: " + after
+	}
+	return fmt.Errorf("HTTP %s%s", res.Status, after)
+}

@@ -1,0 +1,30 @@
+package companion
+
+import (
+	"io"
+	"os"
+
+	"github.com/belay-run/belay/supervise"
+)
+
+// runChild runs a program with our streams and gives it the signals that we get. nil for stdout drops it. The code is
+// what a shell would show.
+func runChild(args, env []string, stdout *os.File) (int, error) {
+	spec := supervise.Spec{Path: args[0], Args: args, Env: env, Stdin: os.Stdin, Stderr: os.Stderr, Placement: placement()}
+	if stdout != nil {
+		spec.Stdout = io.Writer(stdout)
+	}
+	signals := catchSignals()
+	defer signals.stop()
+	var s supervise.Supervisor
+	exit, err := s.Run(spec, func(p *supervise.Process) { go signals.pass(p) })
+	return exit.ShellCode(), err
+}
+
+// placement leaves it in our group where there is a terminal: belay run takes care of that itself.
+func placement() supervise.Placement {
+	if supervise.IsTerminal(os.Stdin) || supervise.IsTerminal(os.Stdout) || supervise.IsTerminal(os.Stderr) {
+		return supervise.SharedGroup
+	}
+	return supervise.OwnGroup
+}
