@@ -1,0 +1,51 @@
+package codex
+
+import (
+	"encoding/json"
+
+	"github.com/belay-run/belay/agent"
+	"github.com/belay-run/belay/verdict"
+)
+
+// tokens are a count in codex's words. Its input includes what was cached.
+type tokens struct {
+	Input       int64 `json:"input_tokens"`
+	CachedInput int64 `json:"cached_input_tokens"`
+	CacheWrite  int64 `json:"cache_write_input_tokens"`
+	Output      int64 `json:"output_tokens"`
+}
+
+func (t tokens) usage() verdict.Usage {
+	return verdict.Usage{InputTokens: t.Input, OutputTokens: t.Output, CacheReadInputTokens: t.CachedInput, CacheCreationInputTokens: t.CacheWrite}
+}
+
+// Account implements agent.Follower.
+//
+// turn.completed tells the sum over the thread, and a turn that failed or was killed tells nothing. The rollout, which
+// codex writes for itself, has every request; where there is none, a thread that began with this attempt has used what
+// its sum says.
+func (f *follower) Account() agent.Account {
+	a := agent.Account{Session: f.session, Active: f.active, Version: f.version, Unseen: f.unseen, Misunderstood: f.misread}
+	r, ok := f.rollout()
+	if ok {
+		a.Usage, a.Version = r.used.usage(), first(r.version, a.Version)
+	}
+	var sum tokens
+	if a.Usage.IsZero() && !f.resumes && json.Unmarshal(f.usage, &sum) == nil {
+		a.Usage = sum.usage()
+	}
+	return a
+}
+
+// rollout reads the record of the attempt; false if there is none.
+func (f *follower) rollout() (rollout, bool) {
+	if f.home == nil || !isUUID(f.session) {
+		return rollout{}, false
+	}
+	path := findRollout(f.home(), f.session)
+	if path == "" {
+		return rollout{}, false
+	}
+	r, err := readRollout(path, f.start)
+	return r, err == nil
+}

@@ -1,0 +1,87 @@
+package codex
+
+import (
+	"encoding/json"
+	"regexp"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/belay-run/belay/verdict"
+)
+
+// disconnected stands before many messages and says little: what follows it is the reason.
+const disconnected = "stream disconnected before completion: "
+
+// classify says what a message of codex means. The class is unknown if it means nothing to us.
+func classify(message string, now time.Time) verdict.Verdict {
+	return classifyExit(message, 1, now)
+}
+
+func classifyExit(message string, exit int, now time.Time) verdict.Verdict {
+	message = strings.TrimSpace(message)
+	reason, cut := strings.CutPrefix(message, disconnected)
+	if v, ok := fromBody(reason, now); ok {
+		return v
+	}
+	o := verdict.Outcome{ExitCode: exit, Stderr: verdict.ExcerptOf(reason)}
+	if v, ok := rules().Judge(o, now); ok {
+		return v
+	}
+	v := verdict.Verdict{Class: verdict.Unknown, Rule: "message", Evidence: evidence(message)}
+	if cut {
+		// For a reason that nobody has heard of, but the stream was cut.
+		v.Class, v.Retryable, v.Rule = verdict.Network, true, "stream"
+	}
+	return v
+}
+
+// fromBody judges a message that is the body of an answer, which it is for a 400.
+func fromBody(message string, now time.Time) (verdict.Verdict, bool) {
+	var body struct {
+		Error struct{ Code, Type, Message string }
+	}
+	if !strings.HasPrefix(message, "{") || !json.Valid([]byte(message)) {
+		return verdict.Verdict{}, false
+	}
+	json.Unmarshal([]byte(message), &body) // what is not there or of another kind stays empty
+	v := verdict.Verdict{Class: verdict.InvalidRequest, Rule: "body", Evidence: evidence(message)}
+	for _, name := range []string{body.Error.Code, body.Error.Type} {
+		if class, ok := codes[name]; ok {
+			v.Class, v.Rule = class, "body-"+name
+			break
+		}
+	}
+	if v.Class == verdict.InvalidRequest && strings.Contains(body.Error.Message, "context window") {
+		v.Class = verdict.TooLarge // gateways that leave the code out
+	}
+	v.Retryable = v.Class.Retryable()
+	if v.Retryable || v.Class.Throttle() {
+		v.Hint, _ = verdict.ParseHint(message, now)
+	}
+	return v, true
+}
+
+// evidence is what can be shown of a message.
+func evidence(message string) string { return verdict.LastLines(message, 3, 500) }
+
+// overWebSocket reports whether the message is about a WebSocket.
+func overWebSocket(message string) bool {
+	return strings.Contains(message, "url: ws://") || strings.Contains(message, "url: wss://") || strings.Contains(message, "WebSocket")
+}
+
+// silentlyRetried matches what codex has tried several times before it says a word.
+var silentlyRetried = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^(unexpected status 5\d\d |We['’]re currently experiencing high demand|Selected model is at capacity|(stream disconnected before completion: |Connection failed: )error sending request)`)
+})
+
+// silentRetries is how many retries codex has made without telling before it said this.
+func (f *follower) silentRetries(message string) int {
+	if _, why, ok := reconnecting(message); ok {
+		message = why
+	}
+	if f.silent == nil || overWebSocket(message) || !silentlyRetried().MatchString(message) {
+		return 0
+	}
+	return f.silent()
+}

@@ -1,0 +1,61 @@
+package codex
+
+import (
+	"encoding/json"
+	"strings"
+)
+
+// event is a line of `codex exec --json`. What is not here is not needed; unknown types and fields are left alone.
+type event struct {
+	Type     string          `json:"type"`
+	ThreadID string          `json:"thread_id"`
+	Message  string          `json:"message"`
+	Usage    json.RawMessage `json:"usage"`
+	Error    struct {
+		Message string `json:"message"`
+	} `json:"error"`
+	Item item `json:"item"`
+}
+
+// item is a piece of work: something the model said, or did with a tool.
+type item struct {
+	ID   string `json:"id"`
+	Type string `json:"type"`
+	Text string `json:"text"`
+}
+
+// readEvent reads a line; one that is no event has no type.
+func readEvent(line []byte) (e event) {
+	if len(line) > 0 && line[0] == '{' {
+		_ = json.Unmarshal(line, &e) // a field that has become something else leaves the others readable
+	}
+	return e
+}
+
+// ofModel reports whether the item comes from the model. An item of type error is a warning of codex itself: unknown
+// model metadata, an ignored setting, no WebSocket.
+func (i item) ofModel() bool { return i.Type != "" && i.Type != "error" }
+
+// tool reports whether the item is a tool at work.
+func (i item) tool() bool {
+	switch i.Type {
+	case "command_execution", "mcp_tool_call", "collab_tool_call", "file_change", "web_search":
+		return true
+	}
+	return false
+}
+
+// reconnecting takes a message of progress apart, such as
+//
+//	Reconnecting... 2/5 (exceeded retry limit, last status: 429 Too Many Requests)
+//	Reconnecting... waiting for network (Connection failed: error sending request)
+//
+// into what goes on and why. The plain form leaves out why.
+func reconnecting(message string) (what, why string, ok bool) {
+	rest, ok := strings.CutPrefix(message, "Reconnecting...")
+	if !ok {
+		return "", "", false
+	}
+	what, why, _ = strings.Cut(strings.TrimSpace(rest), "(")
+	return strings.TrimSpace(what), strings.TrimSuffix(why, ")"), true
+}

@@ -1,0 +1,160 @@
+package codex
+
+import (
+	"encoding/json"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/belay-run/belay/agent"
+	"github.com/belay-run/belay/verdict"
+)
+
+// follower reads the output of one attempt.
+type follower struct {
+	plain   bool     // stdout is the answer and nothing else
+	guess   bool     // whether it is, is not known; events are recognized by how they begin
+	added   []string // options of ours on the command line
+	wanted  string   // the session that the command line resumes
+	resumes bool     // it resumes one, whichever
+	start   time.Time
+	home    func() string
+	silent  func() int // how many retries there are before codex speaks of one
+
+	lines     int
+	session   string
+	active    bool
+	completed bool
+	failure   string // why the turn failed, in codex's words
+	usage     json.RawMessage
+	answer    string
+	answered  bool   // there is an answer, be it empty
+	text      []byte // the plain form's
+	tools     map[string]bool
+	unseen    int
+	version   string
+	misread   bool // an option of ours was not understood
+}
+
+// Line implements agent.Follower.
+func (f *follower) Line(line []byte) agent.News {
+	f.lines++
+	e := readEvent(line)
+	if f.guess && f.lines == 1 && (e.Type != "thread.started" || !isUUID(e.ThreadID)) {
+		f.plain = true
+	}
+	if f.plain {
+		f.said(line)
+		return agent.News{}
+	}
+	news := f.take(e)
+	news.Tools = len(f.tools)
+	return news
+}
+
+// said keeps the answer of the plain form, which is all that comes on stdout.
+func (f *follower) said(line []byte) {
+	if len(f.text)+len(line) < agent.MaxLine {
+		f.text = append(append(f.text, line...), '\n')
+	}
+}
+
+// take follows an event.
+func (f *follower) take(e event) (news agent.News) {
+	switch e.Type {
+	case "thread.started":
+		f.session = e.ThreadID
+	case "item.started", "item.updated", "item.completed":
+		f.work(e)
+		news.Answered = e.Item.ofModel()
+	case "turn.completed":
+		f.completed, f.failure = true, ""
+		f.tools = nil
+		if len(e.Usage) > 0 && e.Usage[0] == '{' {
+			f.usage = e.Usage
+		}
+		news.Delivered = true
+	case "turn.failed":
+		f.fail(e.Error.Message)
+		news.Show = agent.Hold
+	case "error":
+		if news.Retrying = retrying(e.Message); news.Retrying != nil {
+			f.unseen += f.silentRetries(e.Message)
+			return news // the caller sees it as from the bare CLI
+		}
+		f.fail(e.Message)
+		news.Show = agent.Hold
+	}
+	return news
+}
+
+// work follows an item.
+func (f *follower) work(e event) {
+	if !e.Item.ofModel() {
+		return
+	}
+	f.active = true
+	if e.Item.Type == "agent_message" && e.Type == "item.completed" {
+		f.answer, f.answered = e.Item.Text, true
+	}
+	if !e.Item.tool() {
+		return
+	}
+	switch e.Type {
+	case "item.started":
+		if f.tools == nil {
+			f.tools = map[string]bool{}
+		}
+		f.tools[e.Item.ID] = true
+	case "item.completed":
+		delete(f.tools, e.Item.ID)
+	}
+}
+
+// fail notes why the turn failed. The same comes twice: as an error, and in turn.failed.
+func (f *follower) fail(message string) {
+	if message != "" {
+		f.failure = message
+	}
+}
+
+// retrying says what a message of progress means; nil if it is not one.
+func retrying(message string) *agent.Retrying {
+	what, why, ok := reconnecting(message)
+	if !ok {
+		return nil
+	}
+	r := &agent.Retrying{Verdict: classify(why, time.Now())}
+	switch {
+	case what == "waiting for network":
+		r.Verdict.Class, r.Verdict.Retryable = verdict.Network, true
+	case overWebSocket(why):
+		// Whatever it is, HTTPS comes next and may well work.
+		return r
+	}
+	r.Wait = r.Verdict.Hint.Wait(time.Now())
+	switch r.Verdict.Class {
+	case verdict.Auth, verdict.Billing, verdict.UsageLimit, verdict.InvalidRequest, verdict.NotFound, verdict.TooLarge:
+		// The service will say the same again. What depends on the model's dice, a refusal or an answer cut short, is
+		// codex's to retry.
+		r.Hopeless = true
+	}
+	return r
+}
+
+// Answer implements agent.Follower.
+func (f *follower) Answer() string {
+	if f.plain {
+		return strings.TrimSuffix(string(f.text), "\n")
+	}
+	return f.answer
+}
+
+// Render implements agent.Follower: codex prints the last message, and nothing if the turn failed. There is no form JSON.
+func (f *follower) Render(w io.Writer, _ agent.Form) error {
+	if !f.completed || !f.answered {
+		return nil
+	}
+	_, err := io.WriteString(w, f.answer+"\n")
+	return err
+}

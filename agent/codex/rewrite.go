@@ -1,0 +1,62 @@
+package codex
+
+import (
+	"slices"
+
+	"github.com/belay-run/belay/agent"
+)
+
+// args are the line's arguments as the caller wrote them, and what we add.
+func (l *line) args() []string {
+	args := slices.Concat(l.root.Args, []string{l.verb}, l.added, l.exec.Args)
+	if l.resumes {
+		args = slices.Concat(args, []string{"resume"}, l.resume.Args)
+	}
+	return args
+}
+
+// withPrompt are the arguments with another word for the prompt.
+func (l *line) withPrompt(prompt string) []string {
+	part, word := l.prompt()
+	if word == nil {
+		return l.args()
+	}
+	changed := *l
+	edited := slices.Clone(part.Args)
+	edited[word.From] = prompt
+	if part == &l.resume {
+		changed.resume.Args = edited
+	} else {
+		changed.exec.Args = edited
+	}
+	return changed.args()
+}
+
+// resuming are the arguments that resume a session with what comes on stdin. The caller's options come along: those of
+// exec stay before resume, which takes only some of them itself. An image goes after it, where -i takes one file and
+// cannot swallow what follows; a session that knows its task has it already.
+func (l *line) resuming(session string, knows bool) []string {
+	image := func(a agent.Arg) bool { return a.Name == optImage }
+	args := slices.Concat(options(&l.root, image), []string{l.verb}, l.added, options(&l.exec, image), []string{"resume"})
+	for _, part := range l.parts() {
+		for _, a := range part.Read {
+			for _, file := range a.Values {
+				if image(a) && !knows {
+					args = append(args, "-i", file)
+				}
+			}
+		}
+	}
+	args = append(args, options(&l.resume, func(a agent.Arg) bool { return image(a) || a.Name == optLast || a.Name == optAll })...)
+	return append(args, session, "-")
+}
+
+// options are the arguments of a part that are options, but for some.
+func options(part *agent.CommandLine, drop func(agent.Arg) bool) (args []string) {
+	for _, a := range part.Read {
+		if a.Name != "" && !drop(a) {
+			args = append(args, part.Args[a.From:a.To]...)
+		}
+	}
+	return args
+}

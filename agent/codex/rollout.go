@@ -1,0 +1,142 @@
+package codex
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// rollout is what codex's own record of a thread says of one attempt.
+type rollout struct {
+	version string
+	used    tokens
+}
+
+const (
+	// maxRollout is how much of the end of a record is read. An attempt writes more only if its tools print a lot, and
+	// then its first requests are missed.
+	maxRollout = 8 << 20
+	// maxRecord is the longest line that is looked at; those that count tokens have about a kilobyte.
+	maxRecord = 64 << 10
+)
+
+// findRollout is the path of a thread's record; empty if there is none. It lies in the folder of the day on which the
+// thread began, in the local time of whoever began it, and that day is in the id.
+func findRollout(home, thread string) string {
+	sessions := filepath.Join(home, "sessions")
+	name := "rollout-*-" + strings.ToLower(thread) + ".jsonl"
+	if ms, err := strconv.ParseInt(thread[:8]+thread[9:13], 16, 64); err == nil && thread[14] == '7' {
+		for _, shift := range []int{0, -1, 1} {
+			day := time.UnixMilli(ms).AddDate(0, 0, shift)
+			if found, _ := filepath.Glob(filepath.Join(escape(sessions), day.Format("2006/01/02"), name)); len(found) > 0 {
+				return found[0]
+			}
+		}
+	}
+	if found, _ := filepath.Glob(filepath.Join(escape(sessions), "*", "*", "*", name)); len(found) > 0 {
+		return found[0]
+	}
+	return ""
+}
+
+// escape makes a path one that Glob takes literally.
+func escape(path string) string {
+	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(path)
+}
+
+// record is a line of the rollout that counts tokens: token_usage_record has one for each request, and before 0.160 or
+// so an event token_count had the sum and the last.
+type record struct {
+	Timestamp time.Time `json:"timestamp"`
+	Type      string    `json:"type"`
+	Payload   struct {
+		Type  string `json:"type"`
+		Usage tokens `json:"usage"`
+		Info  *struct {
+			Total tokens `json:"total_token_usage"`
+			Last  tokens `json:"last_token_usage"`
+		} `json:"info"`
+		Version string `json:"cli_version"`
+	} `json:"payload"`
+}
+
+// readRollout sums what was used since the attempt's start.
+func readRollout(path string, since time.Time) (r rollout, err error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return r, err
+	}
+	defer f.Close()
+	lines := bufio.NewReaderSize(f, maxRecord)
+	if first, err := lines.ReadSlice('\n'); err == nil || errors.Is(err, bufio.ErrBufferFull) {
+		r.version = versionIn(first)
+	}
+	at, size := int64(0), int64(0)
+	if info, err := f.Stat(); err == nil {
+		size = info.Size()
+	}
+	if size > maxRollout {
+		at = size - maxRollout
+	}
+	if _, err := f.Seek(at, io.SeekStart); err != nil {
+		return r, err
+	}
+	lines.Reset(f)
+	since = since.Truncate(time.Millisecond) // the record has no more
+
+	var requests, events tokens
+	var before tokens // the sum that the event before told; each can come several times
+	for {
+		line, err := lines.ReadSlice('\n')
+		for errors.Is(err, bufio.ErrBufferFull) { // a line that is too long
+			line = nil
+			_, err = lines.ReadSlice('\n')
+		}
+		if len(line) > 0 && bytes.Contains(line, []byte("_token")) {
+			var rec record
+			if json.Unmarshal(line, &rec) == nil {
+				now := !rec.Timestamp.Before(since)
+				switch {
+				case rec.Type == "token_usage_record" && now:
+					requests.add(rec.Payload.Usage)
+				case rec.Payload.Type == "token_count" && rec.Payload.Info != nil:
+					if now && rec.Payload.Info.Total != before {
+						events.add(rec.Payload.Info.Last)
+					}
+					before = rec.Payload.Info.Total
+				}
+			}
+		}
+		if err != nil {
+			break
+		}
+	}
+	if r.used = requests; r.used == (tokens{}) {
+		r.used = events
+	}
+	return r, nil
+}
+
+func (t *tokens) add(u tokens) {
+	t.Input += u.Input
+	t.CachedInput += u.CachedInput
+	t.CacheWrite += u.CacheWrite
+	t.Output += u.Output
+}
+
+// versionIn finds the version in the record's first line, which may be cut off: it holds all instructions too.
+func versionIn(line []byte) string {
+	_, after, ok := bytes.Cut(line, []byte(`"cli_version":"`))
+	if !ok {
+		return ""
+	}
+	version, _, _ := bytes.Cut(after, []byte(`"`))
+	return string(version)
+}

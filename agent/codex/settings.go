@@ -1,0 +1,180 @@
+package codex
+
+import (
+	"bufio"
+	"crypto/sha256"
+	"encoding/hex"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+)
+
+// settings are what can be known cheaply of the service that codex will call.
+type settings struct {
+	provider string // its name in the config; empty for OpenAI's own
+	baseURL  string
+	envKey   string // the variable that holds the credential
+	account  string // the credential, or the place of the login. Only ever shown as a hash
+
+	// requestRetries is how often codex repeats a request that met a 5xx or a dead connection before it says so.
+	requestRetries int
+}
+
+const (
+	defaultHost           = "api.openai.com"
+	defaultRequestRetries = 4
+	// maxConfig is how much of a config file is read: what we look for is set by hand.
+	maxConfig = 256 << 10
+)
+
+// findSettings reads what says where codex goes: config file, then -c, the later winning.
+func findSettings(l line, env []string, dir string) settings {
+	home := homeOf(env)
+	if home != "" && !filepath.IsAbs(home) {
+		home = filepath.Join(dir, home)
+	}
+	values := map[string]string{}
+	if !l.has("--ignore-user-config") {
+		readConfig(filepath.Join(home, "config.toml"), values)
+	}
+	for _, part := range l.parts() {
+		for _, a := range part.Read {
+			if a.Name == optConfig {
+				key, value, _ := strings.Cut(a.Values[0], "=")
+				setConfig(values, strings.TrimSpace(key), strings.TrimSpace(value))
+			}
+		}
+	}
+	s := settings{provider: values["model_provider"], requestRetries: defaultRequestRetries}
+	if l.has(optOSS) {
+		s.provider = "oss"
+	}
+	of := func(key string) string { return values["model_providers."+s.provider+"."+key] }
+	s.baseURL, s.envKey = of("base_url"), of("env_key")
+	if n, err := strconv.Atoi(of("request_max_retries")); err == nil && n >= 0 {
+		s.requestRetries = n
+	}
+	if s.baseURL == "" && (s.provider == "" || s.provider == "openai") {
+		s.baseURL = first(values["openai_base_url"], getenv(env, "OPENAI_BASE_URL"))
+	}
+	if s.envKey != "" {
+		s.account = getenv(env, s.envKey)
+	}
+	s.account = first(s.account, getenv(env, "CODEX_API_KEY"), home)
+	return s
+}
+
+// gate is the key of the limits that the call falls under.
+func (s settings) gate() string {
+	host := hostOf(s.baseURL)
+	if host == "" {
+		host = defaultHost
+		if s.provider != "" && s.provider != "openai" {
+			host = "provider-" + word(s.provider)
+		}
+	}
+	sum := sha256.Sum256([]byte(s.account))
+	return Name + ":" + host + ":" + hex.EncodeToString(sum[:4])
+}
+
+// hostOf is the host and port of an address; empty if there is none.
+func hostOf(address string) string {
+	_, rest, ok := strings.Cut(address, "://")
+	if !ok {
+		rest = address
+	}
+	if i := strings.IndexAny(rest, "/?#"); i >= 0 {
+		rest = rest[:i]
+	}
+	if i := strings.LastIndexByte(rest, '@'); i >= 0 { // a user and a password
+		rest = rest[i+1:]
+	}
+	return word(rest)
+}
+
+// word keeps what can stand in a key.
+func word(s string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r >= 'A' && r <= 'Z':
+			return r + 'a' - 'A'
+		case r >= 'a' && r <= 'z', r >= '0' && r <= '9', strings.ContainsRune(".-_:[]", r):
+			return r
+		}
+		return -1
+	}, s)
+}
+
+// homeOf is where codex keeps its things.
+func homeOf(env []string) string {
+	if home := getenv(env, "CODEX_HOME"); home != "" {
+		return home
+	}
+	if home := first(getenv(env, "HOME"), getenv(env, "USERPROFILE")); home != "" {
+		return filepath.Join(home, ".codex")
+	}
+	return ""
+}
+
+// readConfig takes from a config file the lines `key = value` with the table that they stand in.
+func readConfig(path string, values map[string]string) {
+	f, err := os.Open(path)
+	if err != nil {
+		return
+	}
+	defer f.Close()
+	table := ""
+	lines := bufio.NewScanner(io.LimitReader(f, maxConfig))
+	for lines.Scan() {
+		text := strings.TrimSpace(lines.Text())
+		if inside, ok := strings.CutPrefix(text, "["); ok {
+			inside, _, _ = strings.Cut(inside, "]")
+			table = strings.TrimSpace(inside) + "."
+			continue
+		}
+		if key, value, ok := strings.Cut(text, "="); ok && !strings.HasPrefix(text, "#") {
+			setConfig(values, table+strings.TrimSpace(key), strings.TrimSpace(value))
+		}
+	}
+}
+
+// setConfig keeps a value of the config if it is one that we look for.
+func setConfig(values map[string]string, key, value string) {
+	key = strings.ReplaceAll(key, `"`, "")
+	switch {
+	case key == "model_provider" || key == "openai_base_url":
+		values[key] = scalar(value)
+	case !strings.HasPrefix(key, "model_providers."):
+	case strings.HasPrefix(value, "{"): // model_providers.x = { base_url = "…", env_key = "…" }
+		for _, pair := range strings.Split(strings.Trim(value, "{} "), ",") {
+			if name, v, ok := strings.Cut(pair, "="); ok {
+				values[key+"."+strings.TrimSpace(name)] = scalar(strings.TrimSpace(v))
+			}
+		}
+	default:
+		values[key] = scalar(value)
+	}
+}
+
+// scalar is a TOML value without its quotes and what follows them.
+func scalar(v string) string {
+	if v != "" && (v[0] == '"' || v[0] == '\'') {
+		if end := strings.IndexByte(v[1:], v[0]); end >= 0 {
+			return v[1 : 1+end]
+		}
+	}
+	v, _, _ = strings.Cut(v, " #")
+	return strings.TrimSpace(v)
+}
+
+// first is the first that is not empty.
+func first(of ...string) string {
+	for _, s := range of {
+		if s != "" {
+			return s
+		}
+	}
+	return ""
+}

@@ -1,0 +1,100 @@
+package codex
+
+import (
+	"regexp"
+	"strings"
+	"sync"
+
+	"github.com/belay-run/belay/verdict"
+)
+
+// complaint is what codex itself has said on stderr. Tools write there too, in the plain form always and else in old
+// versions, so that only how it began and what it said last count.
+type complaint struct {
+	text    string // all of it, without colours
+	failure string // the last word, if that is a complaint of codex; without its ERROR:
+	session string // the plain form's header has it
+	version string
+	active  bool // the plain form shows something of the model
+}
+
+// colour matches what makes text coloured.
+var colour = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile("\x1b\\[[0-9;]*m") })
+
+func readStderr(e verdict.Excerpt) (c complaint) {
+	c.text = e.Text()
+	if strings.Contains(c.text, "\x1b[") {
+		c.text = colour().ReplaceAllString(c.text, "")
+	}
+	c.readHeader()
+	c.failure = lastComplaint(c.text)
+	for _, title := range titles {
+		c.active = c.active || c.session != "" && strings.Contains(c.text, "\n"+title+"\n")
+	}
+	return c
+}
+
+// readHeader reads what the plain form prints before the prompt:
+//
+//	OpenAI Codex v0.166.0
+//	--------
+//	workdir: …
+//	session id: 01a1dc8b-2e9a-7b42-ba45-231e3027132a
+//	--------
+func (c *complaint) readHeader() {
+	_, after, ok := strings.Cut("\n"+c.text, "\nOpenAI Codex v")
+	if !ok {
+		return
+	}
+	c.version, after, _ = strings.Cut(after, "\n")
+	c.version, _, _ = strings.Cut(c.version, " ")
+	header, ok := strings.CutPrefix(after, "--------\n")
+	header, _, closed := strings.Cut(header, "\n--------")
+	if !ok || !closed {
+		return
+	}
+	_, id, _ := strings.Cut(header, "session id: ")
+	id, _, _ = strings.Cut(id, "\n")
+	if id = strings.TrimSpace(id); isUUID(id) {
+		c.session = id
+	}
+}
+
+// titles are the lines that the plain form puts above what the model says and does.
+var titles = []string{"codex", "thinking", "exec", "apply patch"}
+
+// complaints are how a last word begins that is one.
+var complaints = []string{"ERROR: ", "Error: "}
+
+// lastComplaint is what stderr ends with, from the last line on that begins as a complaint. A message can have several
+// lines: the plain form shows the body of an answer as it is, but twice, and errors at the start come with their causes,
+// which are indented. So what a tool printed last is not taken for it.
+func lastComplaint(text string) string {
+	text = strings.TrimRight(text, "\r\n ")
+	if i := strings.LastIndexByte(text, '\n'); text[i+1:] == "turn interrupted" {
+		return "turn interrupted"
+	}
+	for _, mark := range complaints {
+		at := strings.LastIndex("\n"+text, "\n"+mark)
+		if at < 0 {
+			continue
+		}
+		message := text[at+len(mark):]
+		twice := strings.HasSuffix("\n"+strings.TrimRight(text[:at], "\r\n"), "\n"+mark+message)
+		if _, _, progress := reconnecting(message); !progress && (twice || oneParagraph(message)) {
+			return message
+		}
+	}
+	return ""
+}
+
+// oneParagraph reports whether the lines after the first are only its causes.
+func oneParagraph(message string) bool {
+	_, rest, _ := strings.Cut(message, "\n")
+	for line := range strings.Lines(rest) {
+		if line = strings.TrimRight(line, "\r\n"); line != "" && line != "Caused by:" && line[0] != ' ' {
+			return false
+		}
+	}
+	return true
+}
