@@ -15,8 +15,10 @@ import (
 
 // Gate says how a runner takes part in what all processes share.
 type Gate struct {
-	// Key names the limit: all who name the same share it. Empty means no gate.
-	Key      string
+	// Key names the limit: all who name the same share it. Empty means the agent's own, and none for other commands.
+	Key string
+	// Off takes part in no gate.
+	Off      bool
 	Settings gate.Settings
 	// MaxParallel is how many attempts may be under way at the same time; 0 means no bound.
 	MaxParallel int
@@ -35,13 +37,12 @@ type admission struct {
 
 // admit waits until the attempt may start. If it may not, the refused attempt says why.
 func (inv *Invocation) admit(n int) (admission, *attempt) {
-	key := inv.runner.Gate.Key
-	if key == "" || inv.state == nil {
+	g := inv.sharedGate()
+	if g == nil {
 		return admission{}, nil
 	}
-	files := inv.state.Gates()
-	g := &gate.Gate{Store: files, Key: key, Settings: inv.runner.Gate.Settings, Trouble: inv.gateTrouble}
-	watch := watcher{files: files, key: key}
+	key := g.Key
+	watch := watcher{files: g.Store.(*gate.Files), key: key}
 	defer watch.end()
 	var waiting *gate.Refusal
 	looks := 0
@@ -84,6 +85,15 @@ func (inv *Invocation) admit(n int) (admission, *attempt) {
 	}
 }
 
+// sharedGate is the gate that the invocation takes part in; nil if there is none.
+func (inv *Invocation) sharedGate() *gate.Gate {
+	key := inv.runner.gateKey()
+	if key == "" || inv.state == nil {
+		return nil
+	}
+	return &gate.Gate{Store: inv.state.Gates(), Key: key, Settings: inv.runner.Gate.Settings, Trouble: inv.gateTrouble}
+}
+
 // alike reports whether two refusals say the same to a person.
 func alike(a, b *gate.Refusal) bool {
 	return a.Kind == b.Kind && a.Reason == b.Reason && a.Until.Sub(b.Until).Abs() < time.Second
@@ -106,14 +116,14 @@ func (inv *Invocation) takeSlot(key string) (*gate.Slot, *gate.Refusal) {
 func (inv *Invocation) gateTrouble(err error) {
 	if !inv.gateTroubled {
 		inv.gateTroubled = true
-		inv.observe(GateTrouble{Key: inv.runner.Gate.Key, Err: err})
+		inv.observe(GateTrouble{Key: inv.runner.gateKey(), Err: err})
 	}
 }
 
 // announce says what is waited for.
 func (inv *Invocation) announce(n int, r *gate.Refusal) {
-	inv.observe(AtGate{Key: inv.runner.Gate.Key, Refusal: *r})
-	inv.update(supervise.StateWaiting, n, fmt.Sprintf("gate %s: %s", inv.runner.Gate.Key, Describe(*r)), r.Until)
+	inv.observe(AtGate{Key: inv.runner.gateKey(), Refusal: *r})
+	inv.update(supervise.StateWaiting, n, fmt.Sprintf("gate %s: %s", inv.runner.gateKey(), Describe(*r)), r.Until)
 }
 
 func (inv *Invocation) waited(n int) {
@@ -123,7 +133,7 @@ func (inv *Invocation) waited(n int) {
 
 // refusedByGate is an attempt that was not admitted. cause is why it was not waited for.
 func (inv *Invocation) refusedByGate(r *gate.Refusal, cause error) *attempt {
-	key := inv.runner.Gate.Key
+	key := inv.runner.gateKey()
 	var stop *retry.Error
 	if !errors.As(cause, &stop) {
 		a := inv.stoppedEarly(cause)
@@ -159,6 +169,24 @@ func (ad admission) report(a *attempt, command string) {
 		ad.pass.Released()
 	default:
 		ad.pass.Failed(fmt.Sprintf("%s of %s, exit %d", v.Class, command, a.code))
+	}
+}
+
+// answered says that the service answers.
+func (ad admission) answered() {
+	if ad.pass != nil {
+		ad.pass.Answered()
+	}
+}
+
+// during tells the gate why a call tries again by itself.
+func (ad admission) during(v verdict.Verdict, command string) {
+	switch {
+	case ad.pass == nil:
+	case v.Class.Throttle():
+		ad.pass.Throttling(v.Hint.Wait(time.Now()), fmt.Sprintf("%s of %s", v.Class, command))
+	case v.Retryable:
+		ad.pass.Failing(fmt.Sprintf("%s of %s", v.Class, command))
 	}
 }
 

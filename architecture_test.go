@@ -32,7 +32,7 @@ var arrows = map[string][]string{
 	"companion/rehearse": {},
 	"companion":          {"", "companion/rehearse", "supervise"},
 	"cmd/belayd":         {"companion"},
-	"internal/cli":       {"", "agent/generic", "breaker", "gate", "internal/config", "internal/term", "retry", "supervise", "verdict"},
+	"internal/cli":       {"", "agent", "agent/claude", "agent/codex", "agent/generic", "breaker", "gate", "internal/config", "internal/term", "retry", "supervise", "verdict"},
 	"cmd/belay":          {"internal/cli"},
 }
 

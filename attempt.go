@@ -1,16 +1,19 @@
 package belay
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
 
+	"github.com/belay-run/belay/agent"
 	"github.com/belay-run/belay/retry"
 	"github.com/belay-run/belay/supervise"
 	"github.com/belay-run/belay/verdict"
@@ -34,7 +37,10 @@ type attempt struct {
 	left           []supervise.Proc
 	killed         int
 	stdout, stderr *sink
-	refusedAt      time.Time // when a gate that refused it opens
+	talk           *transcript // takes the place of stdout where the command is an agent
+	account        agent.Account
+	stop           *retry.Error // why there is no further attempt, where that is known already
+	refusedAt      time.Time    // when a gate that refused it opens
 }
 
 // attempt starts the command once, when the gate lets it, and waits for it.
@@ -53,7 +59,19 @@ func (inv *Invocation) try(n int, ad admission) attempt {
 	if cause := context.Cause(inv.ctx); cause != nil {
 		return inv.stoppedEarly(cause)
 	}
-	path, err := supervise.Look(inv.command.Args[0], inv.command.Dir)
+	args, env := inv.command.Args, inv.env
+	if inv.talk != nil {
+		plan, err := inv.talk.agent.Plan(inv.talk.turn)
+		if err != nil {
+			return unplanned(err)
+		}
+		args, env = plan.Args, slices.Concat(inv.env, plan.Env)
+		a.talk = inv.newTranscript(n, plan, ad)
+		if !inv.talk.traits.Once {
+			inv.input = given(plan.Stdin)
+		}
+	}
+	path, err := supervise.Look(args[0], inv.command.Dir)
 	if err != nil {
 		return refused(err)
 	}
@@ -61,8 +79,10 @@ func (inv *Invocation) try(n int, ad admission) attempt {
 	if err != nil {
 		return refused(err)
 	}
-	var stdout, stderr io.Writer
-	a.stdout, stdout = inv.sink(inv.command.Stdout, true, ad)
+	var stdout, stderr io.Writer = a.talk, nil
+	if a.talk == nil {
+		a.stdout, stdout = inv.sink(inv.command.Stdout, true, ad)
+	}
 	a.stderr, stderr = inv.sink(inv.command.Stderr, false, ad)
 	if a.stdout.holds() && a.stderr.holds() && sameFile(inv.command.Stdout, inv.command.Stderr) {
 		a.stderr, stderr = nil, stdout // 2>&1: what is held must keep its order
@@ -71,13 +91,16 @@ func (inv *Invocation) try(n int, ad admission) attempt {
 	heed := func() {}
 	ended := make(chan struct{})
 	exit, err := inv.runner.supervisor().Run(supervise.Spec{
-		Path: path, Args: inv.command.Args, Dir: inv.command.Dir, Env: inv.env, RunID: inv.id,
+		Path: path, Args: args, Dir: inv.command.Dir, Env: env, RunID: inv.id,
 		Stdin: stdin, Stdout: stdout, Stderr: stderr, Placement: inv.placement(),
-		Timeout: inv.policy.Timeout, Stall: inv.runner.Stall,
+		Timeout: inv.policy.Timeout, Stall: inv.stall(false), Linger: inv.linger(), Ladder: inv.ladder(),
 	}, func(p *supervise.Process) {
 		process = p
 		inv.running(p)
-		inv.observe(AttemptStarted{Attempt: n, Command: inv.command.name(), PID: p.PID(), Held: a.stdout.holds()})
+		if a.talk != nil {
+			a.talk.started(p)
+		}
+		inv.observe(AttemptStarted{Attempt: n, Command: inv.command.name(), PID: p.PID(), Held: a.stdout.holds() || a.talk != nil})
 		heed = inv.heedContext(p)
 		if ad.leased() {
 			go ad.renew(ended)
@@ -94,9 +117,45 @@ func (inv *Invocation) try(n int, ad admission) attempt {
 	a.code = a.exit.ShellCode()
 	a.again = inv.input.close()
 	a.left, a.killed = a.exit.Left, a.exit.Killed
+	if a.talk != nil {
+		a.talk.end()
+	}
 	inv.judge(&a)
+	if a.talk != nil {
+		a.account = a.talk.follower.Account()
+	}
 	inv.cleanUp(&a, process)
 	return a
+}
+
+// given is the input of an attempt of an agent.
+func given(stdin []byte) input {
+	if stdin == nil {
+		return noInput{}
+	}
+	return &feed{source: bytes.NewReader(stdin), replay: true}
+}
+
+// unplanned is an attempt that cannot work, whatever happens.
+func unplanned(err error) attempt {
+	return attempt{again: true, code: CodeUsage, message: err.Error(),
+		verdict: verdict.Verdict{Class: verdict.TooLarge, Rule: "plan", Evidence: err.Error(), Sent: verdict.SentNo}}
+}
+
+// linger is how long an agent may stay that has delivered its result.
+func (inv *Invocation) linger() time.Duration {
+	if inv.talk == nil {
+		return 0
+	}
+	return 30 * time.Second
+}
+
+// ladder is how the command is stopped when a limit has passed; nil means as any other.
+func (inv *Invocation) ladder() supervise.Ladder {
+	if inv.talk == nil {
+		return nil
+	}
+	return inv.talk.traits.Ladder
 }
 
 // placement says where the command stands to the terminal.
@@ -179,6 +238,9 @@ func (inv *Invocation) stop(process *supervise.Process) {
 	case errors.Is(cause, retry.ErrTotalTimeout):
 		reason = "total timeout"
 	}
+	if inv.talk != nil {
+		ladder = inv.talk.traits.Ladder
+	}
 	inv.observe(Stopping{Reason: reason})
 	process.Stop(ladder)
 }
@@ -211,17 +273,29 @@ func (inv *Invocation) judge(a *attempt) {
 	if a.exit.Signal != 0 {
 		o.Signal = signalName(a.exit.Signal)
 	}
+	own := inv.own(a, o)
+	if inv.runner.Judge != nil && a.exit.Reason == supervise.Exited {
+		o.Stdout = a.excerpt()
+		own = inv.runner.Judge(own, o, time.Now())
+	}
 	last := verdict.LastWords(o)
-	switch a.exit.Reason {
-	case supervise.Deadline:
+	switch {
+	case a.done(own):
+		// What it was asked for is there; that it did not leave by itself takes nothing from it.
+		a.verdict, a.code = own, 0
+	case a.exit.Reason == supervise.Deadline:
 		a.timedOut, a.expired = true, true
 		a.verdict = verdict.Verdict{Class: verdict.Timeout, Retryable: inv.policy.RetryTimeouts > 0, Rule: "timeout", Evidence: last}
 		a.message = fmt.Sprintf("%s exceeded its timeout (%s) and was terminated", name, seconds(inv.policy.Timeout))
-	case supervise.Stalled:
+	case a.exit.Reason == supervise.Stalled:
 		a.expired = true
 		a.verdict = verdict.Verdict{Class: verdict.Stalled, Retryable: true, Rule: "stall", Evidence: last}
-		a.message = fmt.Sprintf("%s produced no output for %s and was terminated", name, seconds(inv.runner.Stall))
-	case supervise.Stopped:
+		a.message = fmt.Sprintf("%s produced no output for %s and was terminated", name, seconds(inv.stall(a.talk.busy())))
+	case a.talk.stoppedEarly() != nil:
+		early := a.talk.stoppedEarly()
+		a.verdict, a.stop = early.verdict, early.stop
+		a.message = fmt.Sprintf("%s was stopped while it kept trying (%s): %s", name, a.verdict.Class, a.verdict.Evidence)
+	case a.exit.Reason == supervise.Stopped && !a.talk.unread():
 		cause := context.Cause(inv.ctx)
 		if errors.Is(cause, retry.ErrTotalTimeout) {
 			a.expired = true
@@ -237,15 +311,48 @@ func (inv *Invocation) judge(a *attempt) {
 		a.stopCode = codeOf(cause)
 		a.message = fmt.Sprintf("%s was stopped: %v", name, cause)
 	default:
-		a.verdict = inv.profile.Judge(o, time.Now())
+		a.verdict = own
 		a.message = sentence(name, o, a.code, a.verdict)
 	}
+	a.verdict.SessionID, a.verdict.Usage = own.SessionID, own.Usage
 	a.noRepeat = fmt.Sprintf("%s has read its standard input and cannot be repeated; use --replay-stdin to keep it", name)
 	for _, s := range []*sink{a.stdout, a.stderr} {
 		if why := s.final(); why != "" {
 			a.again, a.noRepeat = false, why
 		}
 	}
+	if a.talk.unread() {
+		a.again, a.noRepeat = false, "nobody reads its output any more"
+	}
+}
+
+// excerpt is what there is of stdout for rules to look at.
+func (a *attempt) excerpt() verdict.Excerpt {
+	if a.talk != nil {
+		return a.talk.capture.Excerpt()
+	}
+	return a.stdout.excerpt()
+}
+
+// own is what the profile makes of the outcome.
+func (inv *Invocation) own(a *attempt, o verdict.Outcome) verdict.Verdict {
+	now := time.Now()
+	if a.talk == nil {
+		if a.exit.Reason != supervise.Exited {
+			return verdict.Verdict{} // it did not end by itself
+		}
+		return inv.profile.Judge(o, now)
+	}
+	if a.exit.Reason != supervise.Exited {
+		o.ExitCode, o.Signal = 0, "" // that is our doing
+	}
+	return a.talk.follower.Judge(o, now)
+}
+
+// done reports whether an agent that had to be stopped had delivered before.
+func (a *attempt) done(own verdict.Verdict) bool {
+	return a.talk != nil && own.Class == verdict.OK && a.talk.hasDelivered() &&
+		(a.exit.Reason == supervise.Lingered || a.exit.Reason == supervise.Stalled || a.exit.Reason == supervise.Deadline)
 }
 
 // interrupted says that there would have been another attempt, had nobody asked to stop.
@@ -292,11 +399,25 @@ func (inv *Invocation) cleanUp(a *attempt, process *supervise.Process) {
 
 // deliver passes on what was held.
 func (a *attempt) deliver() error {
+	if a.talk != nil {
+		return errors.Join(a.talk.deliver(), a.stderr.deliver())
+	}
 	return errors.Join(a.stdout.deliver(), a.stderr.deliver())
+}
+
+// output is what the attempt has printed, or of an agent its answer, where that was held or kept.
+func (a *attempt) output() *Output {
+	if a.talk != nil {
+		return a.talk.output()
+	}
+	return a.stdout.output()
 }
 
 // discard drops the output of an attempt that does not count.
 func (a *attempt) discard() {
+	if a.talk != nil {
+		a.talk.discard()
+	}
 	a.stdout.output().Close()
 	a.stderr.output().Close()
 }

@@ -74,3 +74,22 @@ type StateTrouble struct{ Err error }
 
 // LogLarge says that the log has grown past 100 MiB.
 type LogLarge struct{ Path string }
+
+// InnerRetry says that an agent tries again by itself. It counts as a retry; Ended says that there was no room for it and
+// the attempt is being stopped.
+type InnerRetry struct {
+	Attempt int
+	Verdict verdict.Verdict
+	Wait    time.Duration
+	Ended   bool
+}
+
+// SessionGone says that a session cannot be resumed and a new one is begun.
+type SessionGone struct{ ID string }
+
+// Plain says that the CLI did not take an option that was added to its command line, and is started as the caller wrote
+// it.
+type Plain struct{ Option string }
+
+// StdinSilent says that nothing came on stdin for so long, and that it is not waited for any longer.
+type StdinSilent struct{ For time.Duration }

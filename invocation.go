@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/belay-run/belay/agent"
+	"github.com/belay-run/belay/gate"
 	"github.com/belay-run/belay/retry"
 	"github.com/belay-run/belay/supervise"
 )
@@ -22,6 +23,9 @@ type Invocation struct {
 	series       retry.Series
 	begun        time.Time
 	input        input
+	talk         *conversation // nil for a command that is no agent
+	events       *eventQueue   // nil if nobody can want them
+	sessionSlot  *gate.Slot
 	state        *State
 	record       *supervise.Record
 	gateTroubled bool
@@ -41,8 +45,9 @@ type Invocation struct {
 
 func newInvocation(ctx context.Context, r *Runner, c Command, env []string) *Invocation {
 	now := time.Now()
-	inv := &Invocation{id: newID(now), runner: r, command: c, env: env, profile: r.profile(), policy: r.policy(),
-		begun: now, done: make(chan struct{})}
+	inv := &Invocation{id: newID(now), runner: r, command: c, env: env, profile: r.profile(), begun: now, done: make(chan struct{})}
+	inv.talk = newConversation(r, inv.profile, &c)
+	inv.policy = r.policy(inv.talk)
 	inv.series = inv.policy.Start(now)
 	inv.input = newInput(&c, inv.mayRepeat(), r.ReplayStdin)
 	inv.ctx, inv.cancel = context.WithCancelCause(ctx)
@@ -54,6 +59,7 @@ func (inv *Invocation) ID() string { return inv.id }
 
 // Wait returns the result: see [Runner.Run].
 func (inv *Invocation) Wait() (*Result, error) {
+	inv.events.leave()
 	<-inv.done
 	return inv.result, inv.err
 }
@@ -103,6 +109,19 @@ func (inv *Invocation) Kill() {
 	if p != nil {
 		p.Kill()
 	}
+}
+
+// stall is how long the command may show no life; tools says that one of its tools runs.
+func (inv *Invocation) stall(tools bool) time.Duration {
+	switch {
+	case inv.runner.Stall != 0:
+		return max(inv.runner.Stall, 0)
+	case inv.talk == nil:
+		return 0
+	case tools:
+		return inv.talk.traits.ToolStall
+	}
+	return inv.talk.traits.Stall
 }
 
 // running takes note of the present process; nil when there is none.

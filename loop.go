@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 	"syscall"
 	"time"
@@ -33,10 +34,19 @@ func (inv *Invocation) Run() {
 		defer stop()
 		inv.ctx = ctx
 	}
-	slot, busy := inv.enterScope()
+	defer inv.events.end()
+	slot, busy := inv.enterScope(inv.runner.Scope, inv.runner.OnBusy)
 	defer slot.Free()
+	if busy == nil {
+		inv.sessionSlot, busy = inv.sessionWanted()
+	}
 	if busy != nil {
 		inv.refuse(1, *busy, nil)
+		return
+	}
+	defer func() { inv.sessionSlot.Free() }()
+	if err := inv.readInput(); err != nil {
+		inv.refuse(1, unplanned(err), nil)
 		return
 	}
 	attemptOne := (*Invocation).attempt
@@ -50,6 +60,13 @@ func (inv *Invocation) Run() {
 		if a.verdict.Rule == "gate" {
 			inv.refuse(n, a, errs)
 			return
+		}
+		inv.learn(&a)
+		if inv.again(&a) {
+			inv.journal(n, a, 0, nil)
+			errs = append(errs, a.message)
+			a.discard()
+			continue
 		}
 		wait, stop := inv.next(a, classes)
 		if cause := context.Cause(inv.ctx); cause != nil && inv.mayRepeat() && a.verdict.Retryable && !a.timedOut &&
@@ -66,12 +83,23 @@ func (inv *Invocation) Run() {
 		errs = append(errs, a.message)
 		inv.observe(AttemptFailed{Attempt: n, Verdict: a.verdict, Stderr: a.stderr.output()})
 		a.discard()
+		inv.continued(&a)
 		if err := inv.wait(n, a, wait); err != nil {
 			a.interrupted(err)
 			inv.finish(n, a, &retry.Error{Cause: err}, errs)
 			return
 		}
 	}
+}
+
+// learn takes note of what an attempt of an agent has done.
+func (inv *Invocation) learn(a *attempt) {
+	if inv.talk == nil || !a.started {
+		return
+	}
+	inv.talk.account(a)
+	inv.talk.resumed = inv.talk.turn.Session != "" && a.verdict.Class != verdict.SessionNotFound
+	inv.unseen(a)
 }
 
 // refuse ends an invocation that was not let in: at a gate, or into its scope.
@@ -94,6 +122,9 @@ func (inv *Invocation) next(a attempt, classes map[verdict.Class]int) (time.Dura
 	if cause := inv.ended(); cause != nil {
 		return 0, &retry.Error{Cause: cause}
 	}
+	if a.stop != nil { // it ran out of retries inside
+		return 0, a.stop
+	}
 	advice := retry.Advice{Retry: v.Retryable, After: v.Hint.After, NotBefore: v.Hint.At, Throttled: v.Class.Throttle(), TimedOut: a.timedOut}
 	if v.Class == verdict.UsageLimit && !v.Hint.IsZero() {
 		advice.Retry = true // not worth a back-off, but worth the wait if that fits
@@ -104,6 +135,11 @@ func (inv *Invocation) next(a attempt, classes map[verdict.Class]int) (time.Dura
 	wait, err := inv.series.Next(now, &Error{Verdict: v, Message: a.message}, advice)
 	if err == nil && !a.again {
 		err = &retry.Error{Cause: errors.New(a.noRepeat)}
+	}
+	if err == nil {
+		if stop := inv.spent(&a); stop != nil {
+			return 0, stop
+		}
 	}
 	if err != nil {
 		var stop *retry.Error
@@ -150,12 +186,17 @@ func (inv *Invocation) finish(n int, a attempt, stop *retry.Error, errs []string
 	}
 	expired := a.timedOut || a.verdict.Class == verdict.Stalled || stop != nil && errors.Is(stop.Cause, retry.ErrTotalTimeout) && a.expired
 	r.ExitCode = exitCode(r, a.stopCode, !inv.profile.Headless(), expired, exhausted)
-	if r.Output = a.stdout.output(); exhausted {
+	if r.Output = a.output(); exhausted {
 		r.Output = nil
 	}
+	if inv.talk != nil {
+		r.Session, r.Resumed, r.Usage = inv.talk.session, inv.talk.resumed, inv.talk.usage
+		r.Verdict.SessionID = r.Session
+	}
+	inv.sessionEnds(r)
 	if err := a.deliver(); err != nil && r.ExitCode == 0 {
 		r.ExitCode = CodeFailed
-		if errors.Is(err, syscall.EPIPE) {
+		if errors.Is(err, syscall.EPIPE) || errors.Is(err, io.ErrClosedPipe) {
 			r.ExitCode = 128 + int(syscall.SIGPIPE)
 		}
 		r.Success, r.Err = false, fmt.Sprintf("cannot pass the output on: %v", err)

@@ -57,7 +57,7 @@ func (inv *Invocation) journal(n int, a attempt, wait time.Duration, stop *retry
 		Timestamp: journal.Time{Time: time.Now()}, Invocation: inv.id, Profile: inv.profile.Name(),
 		Command: inv.command.name(), Attempt: n, Status: journal.Success, ExitCode: a.code,
 		ResponseTime: a.exit.Duration.Seconds(), WaitTime: wait.Seconds(),
-		Gate: inv.runner.Gate.Key, Session: a.verdict.SessionID, Usage: a.verdict.Usage,
+		Gate: inv.runner.gateKey(), Session: a.verdict.SessionID, Usage: a.account.Usage.JSON(),
 		CPUTime: a.exit.CPU.Seconds(), Left: len(a.left), Killed: a.killed,
 	}
 	if a.exit.Signal != 0 {

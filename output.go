@@ -87,6 +87,14 @@ func (o *Output) String() string {
 	return string(data)
 }
 
+// Reset empties it.
+func (o *Output) Reset() {
+	o.Close()
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.size = 0
+}
+
 // Close frees it. An Output that is not closed goes with the process.
 func (o *Output) Close() error {
 	if o == nil {

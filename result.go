@@ -25,6 +25,12 @@ type Result struct {
 	// RetryAt is the time before which another call is pointless; zero if nothing is known.
 	RetryAt time.Time
 
+	// Session is the agent's name for the conversation; Resumed says that it went on with one; Usage is what all attempts
+	// have used.
+	Session string
+	Resumed bool
+	Usage   verdict.Usage
+
 	Duration time.Duration
 	Attempts int
 	Waited   time.Duration
@@ -57,7 +63,7 @@ type resultJSON struct {
 	SessionID     *string         `json:"session_id"`
 	Resumed       bool            `json:"resumed"`
 	Fallback      *string         `json:"fallback"`
-	Usage         json.RawMessage `json:"usage"`
+	Usage         verdict.Usage   `json:"usage"`
 	DurationMS    int64           `json:"duration_ms"`
 	Attempts      int             `json:"attempts"`
 	TotalWaitTime float64         `json:"total_wait_time"`
@@ -68,9 +74,6 @@ type resultJSON struct {
 	Log           *string         `json:"log"`
 }
 
-// noUsage are the zeros of a command that reports none.
-const noUsage = `{"input_tokens":0,"output_tokens":0,"cache_read_input_tokens":0,"cache_creation_input_tokens":0,"total_cost_usd":null}`
-
 // placeholder stands in for the output while the rest is encoded: output can be larger than memory.
 const placeholder = `"\u0000output\u0000"`
 
@@ -78,7 +81,7 @@ const placeholder = `"\u0000output\u0000"`
 func (r *Result) WriteJSON(w io.Writer) error {
 	j := resultJSON{
 		SchemaVersion: 1, ID: r.ID, Success: r.Success, Result: json.RawMessage(placeholder), Errors: r.Errors,
-		Retryable: r.Verdict.Retryable, Usage: r.Verdict.Usage, DurationMS: r.Duration.Milliseconds(),
+		Retryable: r.Verdict.Retryable, Usage: r.Usage, Resumed: r.Resumed, DurationMS: r.Duration.Milliseconds(),
 		Attempts: r.Attempts, TotalWaitTime: r.Waited.Seconds(), Profile: r.Profile, ExitCode: r.ExitCode,
 		OrphansKilled: r.OrphansKilled, Left: []int{},
 		Error: optional(r.Err), SessionID: optional(r.Verdict.SessionID), Sent: optional(r.Verdict.Sent), Log: optional(r.Log),
@@ -91,9 +94,6 @@ func (r *Result) WriteJSON(w io.Writer) error {
 	}
 	if j.Errors == nil {
 		j.Errors = []string{}
-	}
-	if j.Usage == nil {
-		j.Usage = json.RawMessage(noUsage)
 	}
 	for _, p := range r.Left {
 		j.Left = append(j.Left, p.PID)

@@ -19,11 +19,15 @@ type Runner struct {
 	// if Policy.MaxRetries asks for retries at all.
 	Profile agent.Profile
 
+	// Judge, if not nil, may overrule the profile's verdict.
+	Judge func(own verdict.Verdict, o verdict.Outcome, now time.Time) verdict.Verdict
+
 	// Policy says how often, how long and how to wait. Its zero MaxRetries means none for a generic command: what
 	// has an effect must not be repeated unless somebody says so. Classify is not used; Delay gets an [*Error].
 	Policy retry.Policy
 
-	// Stall ends an attempt that has printed nothing for so long. Zero means no such limit.
+	// Stall ends an attempt that has printed nothing for so long. Zero means the agent's own limit, and none for other
+	// commands; negative means none.
 	Stall time.Duration
 
 	// Stream passes output on as it comes, also that of attempts that will be repeated. Otherwise the output of a
@@ -45,6 +49,12 @@ type Runner struct {
 	// when it is taken.
 	Scope  string
 	OnBusy OnBusy
+
+	// Resume says how the sessions of an agent are treated.
+	Resume Resume
+
+	// MaxCost is what all attempts together may cost, in US dollars, before there is no further one; 0 means no limit.
+	MaxCost float64
 
 	// NoWait fails where a wait at a gate would be needed. (Waits between attempts are the policy's.)
 	NoWait bool
@@ -81,6 +91,9 @@ func (r *Runner) Run(ctx context.Context, c Command) (*Result, error) {
 func (r *Runner) Start(ctx context.Context, c Command) (*Invocation, error) {
 	inv, err := r.Prepare(ctx, c)
 	if err == nil {
+		if inv.talk != nil {
+			inv.events = newEventQueue()
+		}
 		go inv.Run()
 	}
 	return inv, err
@@ -96,6 +109,9 @@ func (r *Runner) Prepare(ctx context.Context, c Command) (*Invocation, error) {
 	if err := c.check(env); err != nil {
 		return nil, err
 	}
+	if id := r.Resume.Session; id != "" && id != LastSession && !isSessionID(id) {
+		return nil, &UsageError{fmt.Errorf("%q is no session id; it looks like 01234567-89ab-cdef-0123-456789abcdef, or is %q", id, LastSession)}
+	}
 	return newInvocation(ctx, r, c, env), nil
 }
 
@@ -108,12 +124,32 @@ func (r *Runner) profile() agent.Profile {
 }
 
 // policy is the policy with the profile's own idea of retries.
-func (r *Runner) policy() retry.Policy {
+func (r *Runner) policy(talk *conversation) retry.Policy {
 	p := r.Policy
-	if p.MaxRetries == 0 {
+	if talk != nil && p.MaxRetries == 0 && !p.CountThrottles {
+		if preset, ok := retry.Preset(talk.agent.Name()); ok {
+			preset.Timeout, preset.TotalTimeout, preset.MaxWait = p.Timeout, p.TotalTimeout, p.MaxWait
+			p = preset
+		}
+	}
+	if p.MaxRetries == 0 || talk != nil && talk.traits.Once {
 		p.MaxRetries = retry.None
 	}
 	return p
+}
+
+// gateKey is the gate that commands take part in; empty for none.
+func (r *Runner) gateKey() string {
+	switch {
+	case r.Gate.Off:
+		return ""
+	case r.Gate.Key != "":
+		return r.Gate.Key
+	}
+	if a, ok := r.Profile.(agent.Agent); ok && a.Headless() {
+		return a.Traits().Gate
+	}
+	return ""
 }
 
 func (r *Runner) supervisor() *supervise.Supervisor {

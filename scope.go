@@ -23,9 +23,8 @@ const (
 
 func (s *State) scopes() gate.Slots { return gate.Slots{Dir: filepath.Join(s.Dir, "scopes")} }
 
-// enterScope makes this the only run of its scope, for as long as it lasts.
-func (inv *Invocation) enterScope() (*gate.Slot, *attempt) {
-	key := inv.runner.Scope
+// enterScope makes this the only run of a scope, for as long as it lasts.
+func (inv *Invocation) enterScope(key string, busy OnBusy) (*gate.Slot, *attempt) {
 	if key == "" || inv.state == nil {
 		return nil, nil
 	}
@@ -43,19 +42,19 @@ func (inv *Invocation) enterScope() (*gate.Slot, *attempt) {
 			return nil, nil
 		}
 		holders := inv.state.scopes().Holders(key)
-		if inv.runner.OnBusy == BusyReplace {
+		if busy == BusyReplace {
 			inv.replace(holders, asked)
 		}
 		looks++
 		var d time.Duration
 		err = &retry.Error{Cause: errors.New("busy")}
-		if inv.runner.OnBusy != BusyFail {
+		if busy != BusyFail {
 			d, err = inv.patience(&gate.Refusal{Kind: "scope"}, looks, false)
 		}
 		if err == nil {
 			if !announced {
 				announced = true
-				inv.observe(ScopeBusy{Key: key, Holders: holders, Replaced: inv.runner.OnBusy == BusyReplace})
+				inv.observe(ScopeBusy{Key: key, Holders: holders, Replaced: busy == BusyReplace})
 				inv.update(supervise.StateWaiting, 1, "scope "+key+" is taken", time.Time{})
 			}
 			err = inv.doze(d, nil)

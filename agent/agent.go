@@ -51,6 +51,10 @@ type Traits struct {
 	MaxInput int64
 	// Resumes is the session that the command line itself resumes; empty if none, or if it does not say which.
 	Resumes string
+	// Fixed is the name that the command line gives to the new session; empty if it leaves that to the CLI.
+	Fixed string
+	// HasPrompt says that the command line has a prompt, so that stdin is not needed.
+	HasPrompt bool
 	// Once says that there can be no second attempt: stdin is a conversation.
 	Once bool
 	// Unknown is the flag of the command line that the option table does not know. The command line is then left alone,

@@ -59,6 +59,30 @@ func (p *Pass) Throttled(hint time.Duration, reason string) {
 	})
 }
 
+// Throttling is Throttled of a call that is not over: it waits and tries again by itself. What comes of it then is told
+// as of one that starts now.
+func (p *Pass) Throttling(hint time.Duration, reason string) {
+	p.during(func(s State, now time.Time, t Ticket) State {
+		return s.Throttled(p.gate.Settings, now, t, hint, reason)
+	})
+}
+
+// Failing is Failed of a call that is not over: it tries again by itself.
+func (p *Pass) Failing(reason string) {
+	jitter := p.gate.random()
+	p.during(func(s State, now time.Time, t Ticket) State { return s.Failed(p.gate.Settings, now, t, jitter, reason) })
+}
+
+func (p *Pass) during(event func(State, time.Time, Ticket) State) {
+	p.mu.Lock()
+	ticket, over := p.ticket, p.done
+	p.ticket.Started, p.ticket.Awaited = time.Now(), false
+	p.mu.Unlock()
+	if !over {
+		p.change(func(s State, now time.Time) State { return event(s, now, ticket) })
+	}
+}
+
 // Failed says that the call showed the service to be ill.
 func (p *Pass) Failed(reason string) {
 	jitter := p.gate.random()

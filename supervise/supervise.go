@@ -124,6 +124,7 @@ type Process struct {
 	handle handle // what the system knows the root by; guarded by mu, or by the owner's
 
 	life, given moment        // the last sign of life; when it had delivered
+	stall       atomic.Int64  // takes the place of the spec's, if not 0
 	poke        chan struct{} // a clock has begun to run
 
 	watchOnce sync.Once // a goroutine watches only when there is something to watch
@@ -153,9 +154,25 @@ func (p *Process) PID() int { return p.pid }
 // Beat is a sign of life that does not show on the streams.
 func (p *Process) Beat() { p.life.set(time.Now()) }
 
+// Patience changes how long the command may give no sign of life, where Spec.Stall sets a limit at all: a tool that
+// runs may be silent for longer.
+func (p *Process) Patience(stall time.Duration) {
+	p.Beat()
+	p.stall.Store(int64(stall))
+	p.nudge()
+}
+
+// Working takes Delivered back: the command has begun something else.
+func (p *Process) Working() { p.given.clear() }
+
 // Delivered says that the command has delivered its result; from now on it may linger only for Spec.Linger.
 func (p *Process) Delivered() {
 	p.given.set(time.Now())
+	p.nudge()
+}
+
+// nudge makes the watch look at its clocks again.
+func (p *Process) nudge() {
 	select {
 	case p.poke <- struct{}{}:
 	default: // the watch has not yet looked since the last one

@@ -13,6 +13,8 @@ type moment struct{ ns atomic.Int64 }
 
 func (m *moment) set(t time.Time) { m.ns.Store(max(1, int64(t.Sub(epoch)))) }
 
+func (m *moment) clear() { m.ns.Store(0) }
+
 func (m *moment) get() (time.Time, bool) {
 	ns := m.ns.Load()
 	return epoch.Add(time.Duration(ns)), ns != 0

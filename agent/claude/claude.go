@@ -84,6 +84,10 @@ func (p *Profile) Traits() agent.Traits {
 	if r := p.line.Value("-r"); !p.line.Has("--fork-session") {
 		t.Resumes = r
 	}
+	if !p.line.Has("-r") && !p.line.Has("-c") {
+		t.Fixed = p.line.Value("--session-id")
+	}
+	t.HasPrompt = len(p.line.Words()) > 0 || p.line.Unknown != ""
 	t.Once = p.line.Value("--input-format") == "stream-json"
 	return t
 }

@@ -106,6 +106,21 @@ func (p *Profile) Judge(o verdict.Outcome, now time.Time) verdict.Verdict {
 	return v
 }
 
+// Overrule is the verdict of another profile with what the caller knows of the command over it: the caller's rules are
+// asked first, and what the profile does not know is worth repeating if the caller says so.
+func (p *Profile) Overrule(own verdict.Verdict, o verdict.Outcome, now time.Time) verdict.Verdict {
+	said, ok := p.first.Judge(o, now)
+	if !ok && own.Class == verdict.Unknown {
+		said = p.Judge(o, now)
+		ok = said.Retryable
+	}
+	if !ok {
+		return own
+	}
+	said.SessionID, said.Usage = own.SessionID, own.Usage
+	return said
+}
+
 // interrupted reports whether somebody wanted it to end: the three signals, also as the exit codes of programs that
 // clean up first.
 func interrupted(o verdict.Outcome) bool {

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"strings"
 	"time"
@@ -35,7 +36,7 @@ func newExplain() *cobra.Command {
 back, and the rule and the line that decided. It needs no network and writes nothing.`,
 	}
 	f := cmd.Flags()
-	f.StringVar(&o.profile, "profile", generic.Name, "judge as this CLI's: generic")
+	f.StringVar(&o.profile, "profile", "", "judge as this CLI's: claude, codex or generic (by the command's name)")
 	f.IntVar(&o.exitCode, "exit-code", 0, "its exit code")
 	f.StringVar(&o.signal, "signal", "", "the signal that ended it: KILL, SIGKILL or 9")
 	f.StringVar(&o.stdout, "stdout", "", "file with what it wrote to stdout")
@@ -54,14 +55,18 @@ back, and the rule and the line that decided. It needs no network and writes not
 }
 
 func explain(cmd *cobra.Command, o explainOptions, given config.Given, argv []string) error {
-	if o.profile != generic.Name {
-		return usage(fmt.Errorf("there is no profile %q", o.profile), "there is: "+generic.Name)
+	if o.profile == "" && len(argv) == 0 {
+		o.profile = generic.Name
 	}
-	s, rules, err := config.Load(given, o.profile)
+	known, err := agentFor(o.profile, argv, "")
 	if err != nil {
 		return err
 	}
-	runner, err := newRunner(s, rules)
+	s, rules, err := config.Load(given, nameOf(known))
+	if err != nil {
+		return err
+	}
+	runner, err := newRunner(s, rules, known)
 	if err != nil {
 		return err
 	}
@@ -79,11 +84,14 @@ func explain(cmd *cobra.Command, o explainOptions, given config.Given, argv []st
 		if stream.path == "" {
 			continue
 		}
-		if *stream.into, err = readExcerpt(stream.path); err != nil {
+		if *stream.into, err = readExcerpt(stream.path, known != nil); err != nil {
 			return usage(err, "")
 		}
 	}
 	v := runner.Profile.Judge(outcome, time.Now())
+	if runner.Judge != nil {
+		v = runner.Judge(v, outcome, time.Now())
+	}
 	w := cmd.OutOrStdout()
 	if o.json {
 		return json.NewEncoder(w).Encode(v)
@@ -99,8 +107,11 @@ func explain(cmd *cobra.Command, o explainOptions, given config.Given, argv []st
 	return nil
 }
 
-// readExcerpt reads what a verdict reads of a file, however large that is.
-func readExcerpt(path string) (verdict.Excerpt, error) {
+// maxEvents is how much of an agent's events is read in one piece.
+const maxEvents = 32 << 20
+
+// readExcerpt reads what a verdict reads of a file, however large that is. Events must not be cut in the middle.
+func readExcerpt(path string, events bool) (verdict.Excerpt, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return verdict.Excerpt{}, err
@@ -109,6 +120,10 @@ func readExcerpt(path string) (verdict.Excerpt, error) {
 	info, err := f.Stat()
 	if err != nil {
 		return verdict.Excerpt{}, err
+	}
+	if events && info.Size() <= maxEvents {
+		data, err := io.ReadAll(io.LimitReader(f, maxEvents))
+		return verdict.Excerpt{Head: data, Size: int64(len(data))}, err
 	}
 	if info.Mode().IsRegular() {
 		return verdict.ReadExcerpt(f, info.Size())

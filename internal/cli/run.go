@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/agent"
 	"github.com/belay-run/belay/agent/generic"
 	"github.com/belay-run/belay/breaker"
 	"github.com/belay-run/belay/gate"
@@ -65,18 +66,15 @@ Every setting but those of one call can also be given as BELAY_NAME in the envir
 
 // run is belay run.
 func run(given config.Given, args []string) error {
-	profile := given["profile"]
-	if profile == "" {
-		profile = generic.Name
-	}
-	if profile != generic.Name {
-		return usage(fmt.Errorf("there is no profile %q", profile), "there is: "+generic.Name)
-	}
-	s, rules, err := config.Load(given, profile)
+	known, err := agentFor(given["profile"], args, given["cwd"])
 	if err != nil {
 		return err
 	}
-	runner, err := newRunner(s, rules)
+	s, rules, err := config.Load(given, nameOf(known))
+	if err != nil {
+		return err
+	}
+	runner, err := newRunner(s, rules, known)
 	if err != nil {
 		return err
 	}
@@ -92,7 +90,7 @@ func run(given config.Given, args []string) error {
 		return err
 	}
 	runner.Supervisor = supervise.Own()
-	view := &view{screen: term.New(os.Stderr), settings: s, name: filepath.Base(args[0])}
+	view := &view{screen: term.New(os.Stderr), settings: s, name: filepath.Base(args[0]), how: goOn[nameOf(known)]}
 	runner.Observe = view.observe
 	// A result file is to hold the output too; but a command on a terminal keeps its terminal.
 	runner.Keep = s.ResultFile != "" && !supervise.IsTerminal(os.Stdout) && !supervise.IsTerminal(os.Stderr)
@@ -126,23 +124,56 @@ func run(given config.Given, args []string) error {
 	return exit(code)
 }
 
-// newRunner makes the runner that the settings ask for.
-func newRunner(s *config.Settings, rules []verdict.Rule) (*belay.Runner, error) {
-	p, err := generic.New(generic.Options{
+// nameOf is the name of a profile, of which nil is the generic one.
+func nameOf(known agent.Agent) string {
+	if known == nil {
+		return generic.Name
+	}
+	return known.Name()
+}
+
+// newRunner makes the runner that the settings ask for. known is what is known of the command; nil if nothing is.
+func newRunner(s *config.Settings, rules []verdict.Rule, known agent.Agent) (*belay.Runner, error) {
+	own, err := generic.New(generic.Options{
 		Retry:     s.From("max-retries") != "" || s.From("preset") != "",
 		RetryExit: s.RetryOnExit, RetryOn: s.RetryOn, FailOn: s.FailOn, Rules: rules,
 	})
 	if err != nil {
 		return nil, err
 	}
-	r := &belay.Runner{Profile: p, Policy: s.Policy(), Stall: s.StallTimeout, Stream: s.Stream,
-		ReplayStdin: s.ReplayStdin, Reap: s.Reap, Scope: s.Scope, OnBusy: belay.OnBusy(s.OnBusy),
+	r := &belay.Runner{Profile: own, Policy: s.Policy(nameOf(known), known != nil), Stall: s.StallTimeout, Stream: s.Stream,
+		ReplayStdin: s.ReplayStdin, Reap: s.Reap, Scope: s.Scope, OnBusy: belay.OnBusy(s.OnBusy), MaxCost: s.MaxCost,
 		NoWait: s.NoWait || s.From("max-retries") != "" && s.MaxRetries == 0}
-	if s.MaxParallel > 0 && s.Gate == "" {
+	if s.From("stall-timeout") != "" && s.StallTimeout == 0 {
+		r.Stall = -1
+	}
+	if known != nil {
+		r.Profile = known
+		if own.Reads() || len(s.RetryOnExit) > 0 {
+			r.Judge = own.Overrule
+		}
+	}
+	if r.Resume, err = resumption(s, known); err != nil {
+		return nil, err
+	}
+	if s.MaxParallel > 0 && s.Gate == "" && known == nil {
 		return nil, usage(errors.New("--max-parallel needs a gate to count in"), "add: --gate NAME")
 	}
-	if !s.NoGate {
-		r.Gate = belay.Gate{Key: s.Gate, MaxParallel: s.MaxParallel, Settings: gateSettings(s)}
+	r.Gate = belay.Gate{Key: s.Gate, MaxParallel: s.MaxParallel, Settings: gateSettings(s), Off: s.NoGate}
+	return r, nil
+}
+
+// resumption is what the settings say of sessions.
+func resumption(s *config.Settings, known agent.Agent) (belay.Resume, error) {
+	r := belay.Resume{Session: s.Resume, Prompt: s.ResumePrompt, Never: s.NoResumeOnRetry}
+	if s.ResumeOrNew != "" {
+		if s.Resume != "" {
+			return r, usage(errors.New("--resume and --resume-or-new exclude each other"), "")
+		}
+		r.Session, r.OrNew = s.ResumeOrNew, true
+	}
+	if r.Session != "" && known == nil {
+		return r, usage(errors.New("only agents have sessions that can be resumed"), "as in: belay run --resume last -- claude -p 'go on'")
 	}
 	return r, nil
 }

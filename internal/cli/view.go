@@ -21,6 +21,7 @@ type view struct {
 	screen   *term.Screen
 	settings *config.Settings
 	name     string
+	how      string // the command that goes on with a session of it
 	stop     func() // ends the countdown or the pulse that runs now
 	stopping *time.Timer
 }
@@ -54,6 +55,14 @@ func (v *view) observe(e belay.Event) {
 		} else {
 			v.screen.Line("gate %s is not in force for this run: %v", e.Key, e.Err)
 		}
+	case belay.InnerRetry:
+		v.innerRetry(e)
+	case belay.SessionGone:
+		v.say("there is no session %s any more; beginning a new one", e.ID)
+	case belay.Plain:
+		v.say("%s does not take what belay adds to its command line (%s); it is started as you wrote it, and only its exit code and text are read", v.name, e.Option)
+	case belay.StdinSilent:
+		v.say("nothing came on stdin for %s; going on without it (--no-stdin says so at once)", term.Span(e.For))
 	case belay.WaitOver:
 		v.end()
 	case belay.Stopping:
@@ -91,6 +100,19 @@ func (v *view) wait(e belay.Waiting) {
 	if e.Wait >= 2*time.Second {
 		v.begin(v.screen.Countdown(count, e.Until))
 	}
+}
+
+// innerRetry says that the command waits and tries again by itself.
+func (v *view) innerRetry(e belay.InnerRetry) {
+	if e.Ended {
+		v.verbosely("%s would try again (%s); it is stopped: there is no retry left for that, or no sense in it", v.name, e.Verdict.Evidence)
+		return
+	}
+	in := ""
+	if e.Wait > 0 {
+		in = " in " + term.Span(e.Wait)
+	}
+	v.say("%s tries again%s (%s): %s", v.name, in, e.Verdict.Class, e.Verdict.Evidence)
 }
 
 // atGate says which gate is waited at, why, until when, and what lifts it.
@@ -139,6 +161,9 @@ func (v *view) done(r *belay.Result) {
 		// The command has said it itself.
 	case r.Verdict.Class == verdict.Interrupted, r.ExitCode == brokenPipe:
 		v.verbosely("%s", r.Err)
+		if r.Session != "" {
+			v.say("to go on: belay run --resume %s -- %s", r.Session, v.how)
+		}
 	default:
 		v.screen.Line("%s", r.Err)
 		if r.Verdict.Evidence != "" && (r.Verdict.Class == verdict.Timeout || r.Verdict.Class == verdict.Stalled) {

@@ -150,7 +150,7 @@ func TestPolicy(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if p := s.Policy(); !tt.check(p) {
+			if p := s.Policy("generic", false); !tt.check(p) {
 				t.Errorf("%+v", p)
 			}
 		})

@@ -12,7 +12,7 @@ import (
 // Given is what the command line gave: setting → value.
 type Given map[string]string
 
-// Load puts the layers together: flag > BELAY_ > project > user. The preset, the lowest, is for [Settings.Policy].
+// Load puts the layers together: flag > BELAY_ > CLAUDE_ > project > user. The preset, the lowest, is for [Settings.Policy].
 // The rules are the user's for the profile.
 func Load(given Given, profile string) (*Settings, []verdict.Rule, error) {
 	dir := given["cwd"]
@@ -36,7 +36,7 @@ func Load(given Given, profile string) (*Settings, []verdict.Rule, error) {
 		}
 	}
 	s := &Settings{origin: map[string]string{}, raw: map[string]string{}}
-	env := environ()
+	env, vendor := environ(), vendorEnviron(profile)
 	var rules []verdict.Rule
 	for _, f := range files {
 		for _, r := range f.rules {
@@ -56,6 +56,16 @@ func Load(given Given, profile string) (*Settings, []verdict.Rule, error) {
 					s.note(t, v, f.path)
 				}
 			}
+		}
+		if v, ok := vendor[t.Name]; ok {
+			value, err := v.read()
+			if err == nil {
+				err = t.set(s, value)
+			}
+			if err != nil {
+				return nil, nil, fmt.Errorf("environment variable %s: %w", v.name, err)
+			}
+			s.note(t, value, v.name)
 		}
 		if v, ok := env[t.Env()]; ok && t.Scope != PerCall {
 			if err := t.set(s, v); err != nil {
@@ -105,10 +115,15 @@ func (s *Settings) Asked() bool {
 	return false
 }
 
-// Policy is the preset with what was given over it.
-func (s *Settings) Policy() retry.Policy {
+// Policy is the preset with what was given over it. An agent has a preset of its own, and is repeated without being
+// asked to; any other command is not.
+func (s *Settings) Policy(profile string, agent bool) retry.Policy {
 	name := s.Preset
-	if name == "" {
+	switch {
+	case name != "":
+	case agent:
+		name = profile
+	default:
 		name = "default"
 	}
 	p, _ := retry.Preset(name)
@@ -116,7 +131,7 @@ func (s *Settings) Policy() retry.Policy {
 	if given("max-retries") {
 		p.MaxRetries, p.CountThrottles = s.MaxRetries, true
 	}
-	if !s.Asked() {
+	if !s.Asked() && (!agent || given("max-retries")) {
 		p.MaxRetries = retry.None
 	}
 	if given("base-delay") {

@@ -31,6 +31,10 @@ type Settings struct {
 	NoGate                                bool
 	BreakerFailures, BreakerSuccesses     int
 	BreakerOpen                           time.Duration
+	Resume, ResumeOrNew, ResumePrompt     string
+	NoResumeOnRetry                       bool
+	MaxCost                               float64
+	LogDir                                string
 
 	origin, raw map[string]string // where a value comes from, and how it is written there
 }

@@ -9,7 +9,7 @@ import (
 
 // Groups are the headings of the table, in order.
 var Groups = []string{"How often and how long to wait", "How long it may take", "What is worth repeating",
-	"Input and output", "Reporting", "Other", "Sharing with other processes"}
+	"Input and output", "Reporting", "Other", "Sharing with other processes", "Sessions and cost of agents"}
 
 // Table holds every setting.
 var Table = []Setting{
@@ -31,7 +31,7 @@ var Table = []Setting{
 		duration(func(s *Settings) *time.Duration { return &s.Timeout })},
 	{"total-timeout", "D", "hard deadline of everything, waits included (none)", Groups[1], Policy,
 		duration(func(s *Settings) *time.Duration { return &s.TotalTimeout })},
-	{"stall-timeout", "D", "end an attempt that prints nothing for so long (none)", Groups[1], Policy,
+	{"stall-timeout", "D", "end an attempt that shows no life for so long (none; agents have limits of their own, 0 turns them off)", Groups[1], Policy,
 		duration(func(s *Settings) *time.Duration { return &s.StallTimeout })},
 	{"retry-timeouts", "N", "how many attempts that ran into --timeout are repeated (0)", Groups[1], Policy,
 		number(func(s *Settings) *int { return &s.RetryTimeouts }, 0, 1_000_000)},
@@ -64,7 +64,7 @@ var Table = []Setting{
 	{"verbose", "", "say everything, show the stderr of failed attempts", Groups[4], User,
 		boolean(func(s *Settings) *bool { return &s.Verbose })},
 
-	{"profile", "NAME", "treat the command as this CLI: generic", Groups[5], PerCall,
+	{"profile", "NAME", "treat the command as this CLI: claude, codex or generic (by its name)", Groups[5], PerCall,
 		text(func(s *Settings) *string { return &s.Profile })},
 	{"cwd", "DIR", "run the command there", Groups[5], PerCall,
 		text(func(s *Settings) *string { return &s.Cwd })},
@@ -84,6 +84,18 @@ var Table = []Setting{
 	{"scope", "KEY", "only one run of this key at a time, over all processes", Groups[6], PerCall, name(func(s *Settings) *string { return &s.Scope })},
 	{"on-busy", "wait|replace|fail", "what to do when the scope is taken (wait)", Groups[6], User,
 		choice(func(s *Settings) *string { return &s.OnBusy }, "wait", "replace", "fail")},
+
+	{"resume", "ID|last", "go on with this session, or with the last one of this directory", Groups[7], PerCall,
+		text(func(s *Settings) *string { return &s.Resume })},
+	{"resume-or-new", "ID|last", "the same, or a new session if there is no such one any more", Groups[7], PerCall,
+		text(func(s *Settings) *string { return &s.ResumeOrNew })},
+	{"resume-prompt", "TEXT", "what a session is told that goes on after a failed attempt (Continue where you left off.)", Groups[7], User,
+		text(func(s *Settings) *string { return &s.ResumePrompt })},
+	{"no-resume-on-retry", "", "begin anew after a failed attempt, also where that pays twice", Groups[7], User,
+		boolean(func(s *Settings) *bool { return &s.NoResumeOnRetry })},
+	{"max-cost", "USD", "no further attempt once the attempts have cost this much", Groups[7], Policy, setCost},
+	{"log-dir", "DIR", "where claude's own log of invocations is kept (.logs in the working directory)", Groups[4], User,
+		text(func(s *Settings) *string { return &s.LogDir })},
 
 	{"dry-run", "", "say what would be done, and do nothing", Groups[5], PerCall,
 		boolean(func(s *Settings) *bool { return &s.DryRun })},

@@ -110,6 +110,15 @@ func setFactor(s *Settings, v string) error {
 	return nil
 }
 
+func setCost(s *Settings, v string) error {
+	f, err := strconv.ParseFloat(strings.TrimPrefix(v, "$"), 64)
+	if err != nil || math.IsNaN(f) || math.IsInf(f, 0) || f <= 0 {
+		return fmt.Errorf("%q is not an amount of US dollars above 0, such as 0.50", v)
+	}
+	s.MaxCost = f
+	return nil
+}
+
 func setJitter(s *Settings, v string) error {
 	j, err := retry.ParseJitter(v)
 	s.Jitter = j

@@ -1,0 +1,158 @@
+package belay
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/belay-run/belay/agent"
+	"github.com/belay-run/belay/retry"
+	"github.com/belay-run/belay/verdict"
+)
+
+// Resume says how a runner treats the sessions of an agent.
+type Resume struct {
+	// Session is the one to go on with: its id, or [LastSession]. Empty begins a new one, unless the command line itself
+	// says otherwise.
+	Session string
+	// OrNew begins a new session if there is no such one any more.
+	OrNew bool
+	// Prompt is what a session is told that goes on after a failed attempt; empty means "Continue where you left off."
+	Prompt string
+	// Never begins anew after a failed attempt, also where that pays twice.
+	Never bool
+}
+
+// LastSession stands for the last session of the same profile in the same directory.
+const LastSession = "last"
+
+const continuePrompt = "Continue where you left off."
+
+// conversation is what the attempts of an invocation share where the command is an agent.
+type conversation struct {
+	agent  agent.Agent
+	traits agent.Traits
+	first  agent.Turn // what the caller asked for
+	turn   agent.Turn // the next attempt's
+
+	session string // the last that was seen
+	resumed bool   // an attempt went on with a session
+	usage   verdict.Usage
+	version string
+}
+
+// newConversation is nil for a command that is no agent at work.
+func newConversation(r *Runner, p agent.Profile, c *Command) *conversation {
+	a, ok := p.(agent.Agent)
+	if !ok || !a.Headless() {
+		return nil
+	}
+	talk := &conversation{agent: a, traits: a.Traits()}
+	talk.first = agent.Turn{Prompt: c.Prompt, Session: r.Resume.Session}
+	if r.Policy.CountThrottles || r.Policy.MaxRetries == retry.None {
+		n := max(r.Policy.MaxRetries, 0)
+		talk.first.MaxRetries = &n
+	}
+	talk.turn = talk.first
+	return talk
+}
+
+// account takes note of what an attempt has done.
+func (talk *conversation) account(a *attempt) {
+	talk.usage = talk.usage.Add(a.account.Usage)
+	if a.account.Session != "" {
+		talk.session = a.account.Session
+	}
+	if a.account.Version != "" {
+		talk.version = a.account.Version
+	}
+}
+
+// again prepares the turn of another attempt that nobody is to blame for and that costs no retry: the CLI did not know
+// what we added to its command line, or the session to resume is gone. It reports whether there is one.
+func (inv *Invocation) again(a *attempt) bool {
+	talk := inv.talk
+	if talk == nil || !a.started || inv.ended() != nil {
+		return false
+	}
+	switch {
+	case a.account.Misunderstood && !talk.turn.Plain:
+		talk.first.Plain, talk.turn.Plain = true, true
+		inv.observe(Plain{Option: a.verdict.Evidence})
+		return true
+	case a.verdict.Class != verdict.SessionNotFound || talk.turn.Session == "":
+		return false
+	case talk.turn.Continue: // it was our idea
+		inv.observe(SessionGone{ID: talk.turn.Session})
+		talk.turn = talk.first
+		return true
+	case inv.runner.Resume.OrNew:
+		inv.observe(SessionGone{ID: talk.turn.Session})
+		talk.first.Session = ""
+		talk.turn = talk.first
+		return true
+	}
+	return false
+}
+
+// continued prepares the turn after a failed attempt. What was done is not paid for twice: a session in which something
+// has happened goes on.
+func (inv *Invocation) continued(a *attempt) {
+	talk := inv.talk
+	if talk == nil {
+		return
+	}
+	fixed := talk.traits.Fixed != "" && a.account.Session == talk.traits.Fixed // its name cannot be given twice
+	if a.account.Session == "" || !a.account.Active && !fixed || inv.runner.Resume.Never {
+		if !talk.turn.Continue {
+			talk.turn = talk.first
+		}
+		return
+	}
+	prompt := inv.runner.Resume.Prompt
+	if prompt == "" {
+		prompt = continuePrompt
+	}
+	talk.turn = agent.Turn{Prompt: &prompt, Session: a.account.Session, Continue: true, Plain: talk.first.Plain, MaxRetries: talk.first.MaxRetries}
+}
+
+// spent says why there must be no further attempt: the money is spent, or the budget of retries that all share. Nil means
+// go on.
+func (inv *Invocation) spent(a *attempt) *retry.Error {
+	talk := inv.talk
+	if talk == nil || !a.started {
+		return nil
+	}
+	if limit, cost := inv.runner.MaxCost, talk.usage.CostUSD; limit > 0 && cost != nil && *cost >= limit {
+		return &retry.Error{Cause: fmt.Errorf("%w: $%.4f of $%g", ErrMaxCost, *cost, limit)}
+	}
+	if a.verdict.Class.Throttle() {
+		return nil
+	}
+	g := inv.sharedGate()
+	if g == nil {
+		return nil
+	}
+	if ok, next := g.Spend(); !ok {
+		return &retry.Error{Cause: ErrBudget, NotBefore: next}
+	}
+	return nil
+}
+
+// ErrMaxCost says that there was no further attempt because the attempts so far have cost what they may.
+var ErrMaxCost = errors.New("--max-cost is used up")
+
+// ErrBudget says that there was no further attempt because all processes together have used up their retries.
+var ErrBudget = errors.New("the local retry budget is used up")
+
+// unseen counts the retries that a CLI has made without a word, so that ours do not multiply them.
+func (inv *Invocation) unseen(a *attempt) {
+	now, class := time.Now(), a.verdict.Class
+	if a.account.Unseen > 0 && class.Throttle() {
+		inv.series.Charge(now, min(a.exit.Duration, inv.series.Left(now)), nil)
+		return
+	}
+	for range a.account.Unseen {
+		inv.series.Inner(now, nil, retry.Advice{Retry: true})
+	}
+}

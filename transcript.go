@@ -1,0 +1,258 @@
+package belay
+
+import (
+	"io"
+	"sync"
+	"time"
+
+	"github.com/belay-run/belay/agent"
+	"github.com/belay-run/belay/retry"
+	"github.com/belay-run/belay/supervise"
+	"github.com/belay-run/belay/verdict"
+)
+
+// transcript takes the stdout of one attempt of an agent. It lets the profile read the events as they come, acts on
+// what they say, and passes on what the caller asked for: events as soon as the model has answered, everything else when
+// the attempt is known to count.
+type transcript struct {
+	inv      *Invocation
+	attempt  int
+	ad       admission
+	follower agent.Follower
+	lines    agent.Lines
+	plain    bool // there are no events in it
+	form     agent.Form
+	live     io.Writer // nil if the caller wants only the answer
+	held     Output    // what the caller may yet see
+	flowing  bool      // the model has answered: nothing is held any more but bad news
+	broken   bool      // nobody takes the output any more
+	answer   *Output
+	capture  *verdict.Capture // for rules of the caller's
+
+	mu        sync.Mutex
+	process   *supervise.Process
+	early     *early // it is being stopped before its time
+	tools     bool
+	delivered bool
+	session   string
+}
+
+// early is why an attempt was stopped before its time: the CLI would go on trying what we would not.
+type early struct {
+	verdict verdict.Verdict
+	stop    *retry.Error
+}
+
+func (inv *Invocation) newTranscript(n int, plan agent.Plan, ad admission) *transcript {
+	t := &transcript{inv: inv, attempt: n, ad: ad, follower: inv.talk.agent.Follow(plan), plain: plan.Plain,
+		form: inv.talk.traits.Form, live: inv.command.Stdout}
+	if inv.state != nil {
+		t.held.dir = inv.state.Dir
+	}
+	t.lines.Each = t.line
+	if inv.runner.Judge != nil {
+		t.capture = verdict.NewCapture(verdict.DefaultHead, verdict.DefaultTail)
+	}
+	return t
+}
+
+// Write implements [io.Writer].
+func (t *transcript) Write(p []byte) (int, error) {
+	t.lines.Write(p)
+	if t.capture != nil {
+		t.capture.Write(p)
+	}
+	if t.broken {
+		return 0, io.ErrClosedPipe
+	}
+	return len(p), nil
+}
+
+func (t *transcript) line(raw, event []byte, whole bool) {
+	var news agent.News
+	if whole {
+		news = t.follower.Line(event)
+		t.heed(news)
+		t.inv.events.put(event)
+	}
+	switch {
+	case t.live == nil || t.form != agent.Stream && !t.plain || news.Show == agent.Drop:
+	case t.flowing && news.Show == agent.Pass && !t.plain:
+		t.flush()
+		t.write(raw)
+	default:
+		if _, err := t.held.Write(raw); err != nil { // the disk is full: it cannot be taken back any more
+			t.flush()
+			t.write(raw)
+		}
+		if news.Answered && news.Show == agent.Pass && !t.plain {
+			t.flowing = true
+			t.flush()
+		}
+	}
+}
+
+// flush passes on what was held.
+func (t *transcript) flush() {
+	if t.held.Size() == 0 || t.live == nil {
+		return
+	}
+	if _, err := io.CopyBuffer(t.live, t.held.Reader(), make([]byte, 64<<10)); err != nil {
+		t.lost()
+	}
+	t.held.Reset()
+}
+
+func (t *transcript) write(raw []byte) {
+	if t.broken {
+		return
+	}
+	if _, err := t.live.Write(raw); err != nil {
+		t.lost()
+	}
+}
+
+// lost says that nobody reads any more. Some CLIs do not mind, and go on spending.
+func (t *transcript) lost() {
+	t.broken = true
+	t.stop(nil)
+}
+
+// heed acts on the news of an event.
+func (t *transcript) heed(n agent.News) {
+	if n.Answered {
+		t.ad.answered()
+	}
+	t.mu.Lock()
+	process, tools, delivered := t.process, n.Tools > 0, n.Delivered
+	changed, turned := tools != t.tools, delivered != t.delivered
+	t.tools, t.delivered = tools, delivered
+	t.mu.Unlock()
+	if process != nil && changed {
+		process.Patience(t.inv.stall(tools))
+	}
+	if process != nil && turned {
+		if delivered {
+			process.Delivered()
+		} else {
+			process.Working()
+		}
+	}
+	if t.session == "" {
+		if id := t.follower.Account().Session; id != "" {
+			t.session = id
+			t.inv.sessionBegins(id)
+		}
+	}
+	if n.Retrying != nil {
+		t.retrying(n.Retrying)
+	}
+}
+
+// started hands over the process, of which there may have been news already.
+func (t *transcript) started(p *supervise.Process) {
+	t.mu.Lock()
+	t.process = p
+	tools, delivered, early := t.tools, t.delivered, t.early
+	t.mu.Unlock()
+	if tools {
+		p.Patience(t.inv.stall(true))
+	}
+	if delivered {
+		p.Delivered()
+	}
+	if early != nil {
+		p.Stop(t.inv.talk.traits.Ladder)
+	}
+}
+
+// retrying counts a retry inside the CLI as one of ours, tells the gate why there is one, and ends the attempt if there is
+// no room for it.
+func (t *transcript) retrying(r *agent.Retrying) {
+	inv, now := t.inv, time.Now()
+	if inv.talk.traits.Once {
+		return
+	}
+	t.ad.during(r.Verdict, inv.command.name())
+	advice := retry.Advice{Retry: r.Verdict.Retryable && !r.Hopeless, After: r.Wait, Throttled: r.Verdict.Class.Throttle()}
+	err := inv.series.Inner(now, &Error{Verdict: r.Verdict, Message: r.Verdict.Evidence}, advice)
+	inv.observe(InnerRetry{Attempt: t.attempt, Verdict: r.Verdict, Wait: r.Wait, Ended: err != nil})
+	if err != nil {
+		t.stop(&early{verdict: r.Verdict, stop: err.(*retry.Error)})
+	}
+}
+
+// stop ends the attempt before its time, if that has not been done yet.
+func (t *transcript) stop(why *early) {
+	t.mu.Lock()
+	process, first := t.process, t.early == nil
+	if first && why != nil {
+		t.early = why
+	}
+	t.mu.Unlock()
+	if process != nil && (first || why == nil) {
+		// Not here: whoever waits for its output to end waits for us.
+		go process.Stop(t.inv.talk.traits.Ladder)
+	}
+}
+
+// end reads what has no end of its own.
+func (t *transcript) end() { t.lines.Close() }
+
+// deliver passes on what the caller asked for, once the attempt is known to count.
+func (t *transcript) deliver() error {
+	switch {
+	case t.live == nil || t.broken:
+	case t.form == agent.Stream || t.plain:
+		t.flush()
+	default:
+		if err := t.follower.Render(t.live, t.form); err != nil {
+			t.broken = true
+		}
+	}
+	if t.broken {
+		return io.ErrClosedPipe
+	}
+	return nil
+}
+
+// output is the answer, for a result.
+func (t *transcript) output() *Output {
+	if t.answer == nil {
+		t.answer = &Output{}
+		io.WriteString(t.answer, t.follower.Answer())
+	}
+	return t.answer
+}
+
+func (t *transcript) discard() { t.held.Close() }
+
+// busy reports whether a tool runs.
+func (t *transcript) busy() bool {
+	if t == nil {
+		return false
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.tools
+}
+
+// hasDelivered reports whether there is a result.
+func (t *transcript) hasDelivered() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.delivered
+}
+
+// stoppedEarly is why it was stopped before its time; nil if it was not.
+func (t *transcript) stoppedEarly() *early {
+	if t == nil {
+		return nil
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.early
+}
+
+// unread reports whether nobody takes its output.
+func (t *transcript) unread() bool { return t != nil && t.broken }
