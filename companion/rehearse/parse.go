@@ -2,6 +2,7 @@ package rehearse
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -232,13 +233,11 @@ func (s *scanner) newStep(word string, at int) (Step, error) {
 
 // suggestion names the word that was probably meant, else all of them.
 func suggestion(word string) string {
-	names := make([]string, 0, len(words))
-	for name := range words {
-		names = append(names, name)
+	names := slices.Sorted(maps.Keys(words))
+	for _, name := range names {
 		if strings.HasPrefix(name, word) || strings.HasPrefix(word, name) {
 			return fmt.Sprintf("; did you mean %s?", name)
 		}
 	}
-	slices.Sort(names)
 	return "; there are a status as 429, " + strings.Join(names, ", ")
 }

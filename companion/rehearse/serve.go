@@ -71,13 +71,13 @@ func vendorOf(r *http.Request) vendor {
 // play answers a main request as its step says.
 func (a *API) play(w http.ResponseWriter, r *http.Request, rec *Request, v vendor, c *call, s *Step, n int) {
 	if !a.sleep(r, s.After) {
-		a.finish(rec, r, false)
+		a.abandon(w, r, rec)
 		return
 	}
 	switch s.Before {
 	case Hang:
 		a.silence(r)
-		a.finish(rec, r, false)
+		a.abandon(w, r, rec)
 		return
 	case Reset:
 		cut(w)
@@ -160,7 +160,7 @@ func (a *API) send(w http.ResponseWriter, r *http.Request, rec *Request, rep rep
 	a.log.update(rec, func(rec *Request) { rec.Status = rep.status })
 	w.WriteHeader(rep.status)
 	if !a.stream(w, r, chunks, s.Over) {
-		a.finish(rec, r, false)
+		a.abandon(w, r, rec)
 		return
 	}
 	switch end {
@@ -168,7 +168,7 @@ func (a *API) send(w http.ResponseWriter, r *http.Request, rec *Request, rep rep
 		for s.Ping > 0 && a.sleep(r, s.Ping) && a.stream(w, r, [][]byte{event("ping", object{"type": "ping"})}, 0) {
 		}
 		a.silence(r)
-		a.finish(rec, r, false)
+		a.abandon(w, r, rec)
 		return
 	case CutDrop:
 		cut(w)
@@ -220,6 +220,12 @@ func (a *API) silence(r *http.Request) {
 	case <-r.Context().Done():
 	case <-a.closing:
 	}
+}
+
+// abandon ends a request whose client has left, or that the rehearsal no longer waits for: it gets no answer.
+func (a *API) abandon(w http.ResponseWriter, r *http.Request, rec *Request) {
+	a.finish(rec, r, false)
+	cut(w)
 }
 
 // finish says how a request ended. byUs means that the script has cut it.

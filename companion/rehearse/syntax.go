@@ -16,9 +16,9 @@ type SyntaxError struct {
 func (e *SyntaxError) Error() string {
 	line, column, _ := e.place()
 	if !strings.Contains(strings.TrimRight(e.Script, "\n"), "\n") {
-		return fmt.Sprintf("%s, at column %d of the script", e.Reason, column)
+		return fmt.Sprintf("script, column %d: %s", column, e.Reason)
 	}
-	return fmt.Sprintf("%s, at line %d, column %d of the script", e.Reason, line, column)
+	return fmt.Sprintf("script, line %d, column %d: %s", line, column, e.Reason)
 }
 
 // Caret is the line of the script with a mark under the place.
