@@ -42,7 +42,7 @@ func (inv *Invocation) admit(n int) (admission, *attempt) {
 		return admission{}, nil
 	}
 	key := g.Key
-	watch := watcher{files: g.Store.(*gate.Files), key: key}
+	watch := newWatcher(g)
 	defer watch.end()
 	var waiting *gate.Refusal
 	looks := 0

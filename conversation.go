@@ -38,6 +38,7 @@ type conversation struct {
 	session string // the last that was seen
 	resumed bool   // an attempt went on with a session
 	usage   verdict.Usage
+	before  *float64 // what the session had cost before this invocation; nil if nobody knows
 	version string
 }
 
@@ -60,6 +61,13 @@ func newConversation(r *Runner, p agent.Profile, c *Command) *conversation {
 // account takes note of what an attempt has done.
 func (talk *conversation) account(a *attempt) {
 	talk.usage = talk.usage.Add(a.account.Usage)
+	if total := a.account.SessionCost; total != nil {
+		talk.usage.CostUSD = nil
+		if talk.before != nil {
+			cost := max(*total-*talk.before, 0)
+			talk.usage.CostUSD = &cost
+		}
+	}
 	if a.account.Session != "" {
 		talk.session = a.account.Session
 	}

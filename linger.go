@@ -64,12 +64,13 @@ func (inv *Invocation) doze(d time.Duration, changed <-chan struct{}) error {
 
 // watcher says when a gate changes, where the system can, so that who waits for long need not look.
 type watcher struct {
-	files   *gate.Files
-	key     string
+	gate    *gate.Gate
 	changed <-chan struct{}
 	stop    func()
 	tried   bool
 }
+
+func newWatcher(g *gate.Gate) *watcher { return &watcher{gate: g} }
 
 // changes is nil if one has to look. In a slow start, and for a slot, everybody's start would wake everybody. fresh says
 // that it has just begun.
@@ -79,7 +80,7 @@ func (w *watcher) changes(r *gate.Refusal) (changed <-chan struct{}, fresh bool)
 	}
 	if !w.tried {
 		w.tried = true
-		w.changed, w.stop, _ = w.files.Watch(w.key)
+		w.changed, w.stop, _ = w.gate.Store.(*gate.Files).Watch(w.gate.Key)
 		fresh = w.changed != nil
 	}
 	return w.changed, fresh

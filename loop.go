@@ -9,6 +9,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/belay-run/belay/gate"
 	"github.com/belay-run/belay/retry"
 	"github.com/belay-run/belay/supervise"
 	"github.com/belay-run/belay/verdict"
@@ -152,16 +153,44 @@ func (inv *Invocation) next(a attempt, classes map[verdict.Class]int) (time.Dura
 // wait sleeps until the next attempt, holding nothing.
 func (inv *Invocation) wait(n int, a attempt, d time.Duration) error {
 	until := time.Now().Add(d)
-	w := Waiting{Attempt: n, Retry: n, Verdict: a.verdict, Wait: d, Until: until}
+	hold, watch := inv.holdFor(a, until)
+	if hold != nil {
+		defer watch.end()
+		until = hold.Until
+	}
+	w := Waiting{Attempt: n, Retry: n, Verdict: a.verdict, Wait: time.Until(until), Until: until}
 	if !a.verdict.Class.Throttle() || inv.policy.CountThrottles {
 		w.Of = inv.policy.MaxRetries
 	}
 	inv.observe(w)
 	inv.update(supervise.StateWaiting, n, a.message, until)
 	err := retry.Sleep(inv.ctx, d)
+	for err == nil && hold != nil && time.Until(hold.Until) > 0 {
+		changed, _ := watch.changes(hold)
+		poll, short := inv.patience(hold, 1, changed != nil)
+		if short != nil {
+			break // the gate will say so
+		}
+		err = inv.doze(poll, changed)
+		hold = watch.gate.Peek()
+	}
 	inv.observe(WaitOver{})
 	inv.update(supervise.StateRunning, n+1, "", time.Time{})
 	return err
+}
+
+// holdFor is the hold that a throttled attempt has led to, if it lasts longer than its own back-off and can be waited for:
+// then there is one wait to speak of, not two.
+func (inv *Invocation) holdFor(a attempt, until time.Time) (*gate.Refusal, *watcher) {
+	g := inv.sharedGate()
+	if g == nil || !a.verdict.Class.Throttle() {
+		return nil, nil
+	}
+	r := g.Peek()
+	if r == nil || r.Kind != "hold" || !r.Until.After(until) || time.Until(r.Until) > inv.series.Left(time.Now()) {
+		return nil, nil
+	}
+	return r, newWatcher(g)
 }
 
 // finish makes the result.
@@ -209,7 +238,8 @@ func (inv *Invocation) finish(n int, a attempt, stop *retry.Error, errs []string
 // exhausted says that the attempt would have been repeated and only retries or time were missing.
 func (inv *Invocation) exhausted(a attempt, stop *retry.Error) bool {
 	var i *Interrupt
-	return stop != nil && a.verdict.Retryable && inv.mayRepeat() &&
+	worth := a.verdict.Retryable || a.verdict.Class == verdict.UsageLimit
+	return stop != nil && worth && inv.mayRepeat() &&
 		!errors.Is(stop.Cause, retry.ErrPermanent) && !errors.As(stop.Cause, &i)
 }
 
@@ -224,6 +254,9 @@ func exhaustion(a attempt, stop *retry.Error, n int) string {
 		b.WriteString("; the next attempt would come too late for --total-timeout")
 	case errors.Is(stop.Cause, retry.ErrExhausted):
 		fmt.Fprintf(&b, "; gave up after %d attempt%s", n, plural(n))
+		if a.talk != nil && a.talk.retries > 0 {
+			fmt.Fprintf(&b, " and %d retr%s of its own", a.talk.retries, map[bool]string{true: "y", false: "ies"}[a.talk.retries == 1])
+		}
 	default:
 		fmt.Fprintf(&b, "; %v", stop.Cause)
 	}

@@ -116,10 +116,22 @@ func (inv *Invocation) sessionWanted() (*gate.Slot, *attempt) {
 	if id == "" {
 		id = talk.traits.Resumes
 	}
+	talk.before = inv.costOf(id)
 	if !isSessionID(id) {
 		return nil, nil
 	}
 	return inv.enterScope(sessionScope(inv.profile.Name(), id), inv.runner.OnBusy)
+}
+
+// costOf is what a session has cost so far; nil if nobody knows. One that begins has cost nothing.
+func (inv *Invocation) costOf(id string) *float64 {
+	if id == "" && !inv.talk.traits.GoesOn {
+		return new(float64)
+	}
+	if inv.state == nil {
+		return nil
+	}
+	return inv.state.Session(inv.profile.Name(), id).Usage.CostUSD
 }
 
 // sessionScope is the scope of a session: it never has two writers.

@@ -1,6 +1,7 @@
 package belay
 
 import (
+	"errors"
 	"io"
 	"sync"
 	"time"
@@ -26,6 +27,7 @@ type transcript struct {
 	held     Output    // what the caller may yet see
 	flowing  bool      // the model has answered: nothing is held any more but bad news
 	broken   bool      // nobody takes the output any more
+	retries  int       // inside the CLI, that were let be
 	answer   *Output
 	capture  *verdict.Capture // for rules of the caller's
 
@@ -177,9 +179,15 @@ func (t *transcript) retrying(r *agent.Retrying) {
 	advice := retry.Advice{Retry: r.Verdict.Retryable && !r.Hopeless, After: r.Wait, Throttled: r.Verdict.Class.Throttle()}
 	err := inv.series.Inner(now, &Error{Verdict: r.Verdict, Message: r.Verdict.Evidence}, advice)
 	inv.observe(InnerRetry{Attempt: t.attempt, Verdict: r.Verdict, Wait: r.Wait, Ended: err != nil})
-	if err != nil {
-		t.stop(&early{verdict: r.Verdict, stop: err.(*retry.Error)})
+	var stop *retry.Error
+	if !errors.As(err, &stop) {
+		t.retries++
+		return
 	}
+	if r.Verdict.Hint.IsZero() {
+		stop.NotBefore = time.Time{} // the CLI's own back-off is nobody's advice
+	}
+	t.stop(&early{verdict: r.Verdict, stop: stop})
 }
 
 // stop ends the attempt before its time, if that has not been done yet.
@@ -205,6 +213,7 @@ func (t *transcript) deliver() error {
 	case t.live == nil || t.broken:
 	case t.form == agent.Stream || t.plain:
 		t.flush()
+	case t.form == agent.Text && t.stoppedEarly() != nil: // it has nothing to say but that it was stopped
 	default:
 		if err := t.follower.Render(t.live, t.form); err != nil {
 			t.broken = true
@@ -225,7 +234,11 @@ func (t *transcript) output() *Output {
 	return t.answer
 }
 
-func (t *transcript) discard() { t.held.Close() }
+// discard drops what an attempt has printed that does not count.
+func (t *transcript) discard() {
+	t.held.Close()
+	t.live = nil
+}
 
 // busy reports whether a tool runs.
 func (t *transcript) busy() bool {

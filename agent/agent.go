@@ -51,6 +51,8 @@ type Traits struct {
 	MaxInput int64
 	// Resumes is the session that the command line itself resumes; empty if none, or if it does not say which.
 	Resumes string
+	// GoesOn says that the command line resumes a session, whichever.
+	GoesOn bool
 	// Fixed is the name that the command line gives to the new session; empty if it leaves that to the CLI.
 	Fixed string
 	// HasPrompt says that the command line has a prompt, so that stdin is not needed.
@@ -154,6 +156,9 @@ type Account struct {
 	Active bool
 	// Usage is what the attempt has used.
 	Usage verdict.Usage
+	// SessionCost is what the session has cost in all, in US dollars, where the CLI says that and not what the attempt
+	// has; else nil.
+	SessionCost *float64
 	// Version is the CLI's own; empty if it does not say.
 	Version string
 	// Unseen is how many retries inside the CLI there must have been that it did not tell of.

@@ -84,7 +84,7 @@ func (p *Profile) Traits() agent.Traits {
 	if r := p.line.Value("-r"); !p.line.Has("--fork-session") {
 		t.Resumes = r
 	}
-	if !p.line.Has("-r") && !p.line.Has("-c") {
+	if t.GoesOn = p.line.Has("-r") || p.line.Has("-c"); !t.GoesOn {
 		t.Fixed = p.line.Value("--session-id")
 	}
 	t.HasPrompt = len(p.line.Words()) > 0 || p.line.Unknown != ""

@@ -2,7 +2,9 @@ package claude
 
 import (
 	"bytes"
+	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -172,7 +174,7 @@ func (f *follower) retrying(e event) *agent.Retrying {
 		class = verdict.Network // it had no answer at all
 	}
 	r.Verdict = verdict.Verdict{Class: class, Retryable: class.Retryable(), Rule: "api_retry", SessionID: f.session,
-		Evidence: strings.TrimSpace("api_retry " + string(e.Error) + " " + statusText(e.ErrorStatus))}
+		Evidence: statusText(e.ErrorStatus)}
 	if ours := backoff(e.Attempt); r.Wait > ours {
 		r.Verdict.Hint.After = r.Wait // more than its own back-off: it was told so
 	}
@@ -189,15 +191,22 @@ func backoff(n int) time.Duration {
 
 func statusText(status int) string {
 	if status == 0 {
-		return ""
+		return "no answer"
 	}
-	return strconv.Itoa(status)
+	return fmt.Sprintf("HTTP %d", status)
 }
 
 // Account implements [agent.Follower].
 func (f *follower) Account() agent.Account {
-	return agent.Account{Session: f.session, Active: f.active, Usage: f.ledger.total(), Version: f.version,
-		Unseen: f.unseen(), Misunderstood: f.misunderstood}
+	a := agent.Account{Session: f.session, Active: f.active, Version: f.version, Unseen: f.unseen(), Misunderstood: f.misunderstood}
+	a.Usage, a.SessionCost = f.ledger.total(f.resumed())
+	return a
+}
+
+// resumed reports whether the attempt went on with a session.
+func (f *follower) resumed() bool {
+	line := &f.profile.line
+	return slices.Contains(f.plan.Added, "--resume") || line.Has("-r") || line.Has("-c")
 }
 
 // unseen are the retries that old versions make without a word.

@@ -36,37 +36,45 @@ func (l *ledger) answer(id string, t tokens) {
 	if l.answers == nil {
 		l.answers = map[string]tokens{}
 	}
-	old := l.answers[id]
-	l.answers[id] = tokens{max(old.Input, t.Input), max(old.Output, t.Output), max(old.CacheRead, t.CacheRead), max(old.CacheCreation, t.CacheCreation)}
+	l.answers[id] = l.answers[id].most(t)
 }
 
-// total is what the attempt has used. The last result knows all that its process has used, by model; without one the
-// answers are added up, and nobody has told the cost.
-func (l *ledger) total() (u verdict.Usage) {
-	if n := len(l.results); n > 0 {
-		last := l.results[n-1]
-		u.CostUSD = last.CostUSD
-		for _, m := range last.ModelUsage {
-			u = u.Add(verdict.Usage{InputTokens: m.Input, OutputTokens: m.Output, CacheReadInputTokens: m.CacheRead, CacheCreationInputTokens: m.CacheCreation})
-		}
-		if len(last.ModelUsage) > 0 {
-			return u
-		}
-		for _, r := range l.results {
-			var t tokens
-			json.Unmarshal(r.Usage, &t)
-			u = u.Add(t.usage())
-		}
-		return u
+// total is what the attempt has used. The results count the tokens of their turns, but not always all; the messages that
+// were seen are the other account of the same. session is what the whole session has cost: versions from 2.1.260 or so on
+// tell only that of a session that was resumed.
+func (l *ledger) total(resumed bool) (used verdict.Usage, session *float64) {
+	var told, seen tokens
+	for _, r := range l.results {
+		var t tokens
+		json.Unmarshal(r.Usage, &t)
+		told = told.add(t)
 	}
 	for _, t := range l.answers {
-		u = u.Add(t.usage())
+		seen = seen.add(t)
 	}
-	return u
+	sum := told.most(seen)
+	used = verdict.Usage{InputTokens: sum.Input, OutputTokens: sum.Output, CacheReadInputTokens: sum.CacheRead, CacheCreationInputTokens: sum.CacheCreation}
+	if len(l.results) == 0 {
+		return used, nil // and nobody has told the cost
+	}
+	last := l.results[len(l.results)-1]
+	var all tokens
+	for _, m := range last.ModelUsage {
+		all = all.add(tokens(m))
+	}
+	if resumed && all.Input+all.Output > sum.Input+sum.Output {
+		return used, last.CostUSD
+	}
+	used.CostUSD = last.CostUSD
+	return used, nil
 }
 
-func (t tokens) usage() verdict.Usage {
-	return verdict.Usage{InputTokens: t.Input, OutputTokens: t.Output, CacheReadInputTokens: t.CacheRead, CacheCreationInputTokens: t.CacheCreation}
+func (t tokens) add(u tokens) tokens {
+	return tokens{t.Input + u.Input, t.Output + u.Output, t.CacheRead + u.CacheRead, t.CacheCreation + u.CacheCreation}
+}
+
+func (t tokens) most(u tokens) tokens {
+	return tokens{max(t.Input, u.Input), max(t.Output, u.Output), max(t.CacheRead, u.CacheRead), max(t.CacheCreation, u.CacheCreation)}
 }
 
 // reported is the usage in the CLI's own words: that of its result, with the cost beside it. Of several results the
@@ -85,7 +93,7 @@ func (l *ledger) reported() json.RawMessage {
 		for _, r := range l.results {
 			var t tokens
 			json.Unmarshal(r.Usage, &t)
-			sum = tokens{sum.Input + t.Input, sum.Output + t.Output, sum.CacheRead + t.CacheRead, sum.CacheCreation + t.CacheCreation}
+			sum = sum.add(t)
 		}
 		data, _ := json.Marshal(sum)
 		json.Unmarshal(data, &fields)

@@ -2,21 +2,24 @@ package cli
 
 import (
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 
 	"github.com/belay-run/belay/agent"
 	"github.com/belay-run/belay/agent/claude"
+	"github.com/belay-run/belay/agent/codex"
 	"github.com/belay-run/belay/agent/generic"
 )
 
 // profiles are the CLIs that Belay knows, by the names of their commands.
 var profiles = map[string]func(args []string, dir string) agent.Agent{
-	claude.Name: func(args []string, _ string) agent.Agent { return claude.New(args, nil) },
+	claude.Name: func(args []string, _ string) agent.Agent { return claude.New(args, os.Environ()) },
+	codex.Name:  func(args []string, dir string) agent.Agent { return codex.New(args, os.Environ(), dir) },
 }
 
 // profileNames is for messages.
-const profileNames = claude.Name + ", codex and " + generic.Name
+const profileNames = claude.Name + ", " + codex.Name + " and " + generic.Name
 
 // agentFor returns the profile for a command: the one that was named, else the one of the command's name if that is at
 // its headless work. Nil means that nothing is known of it.
@@ -43,4 +46,4 @@ func agentFor(named string, args []string, dir string) (agent.Agent, error) {
 }
 
 // goOn is how a session of each CLI is told to go on.
-var goOn = map[string]string{claude.Name: "claude -p 'go on'", "codex": "codex exec 'go on'"}
+var goOn = map[string]string{claude.Name: "claude -p 'go on'", codex.Name: "codex exec 'go on'"}
