@@ -21,7 +21,9 @@ const (
 	BusyFail    OnBusy = "fail"
 )
 
-func (s *State) scopes() gate.Slots { return gate.Slots{Dir: filepath.Join(s.Dir, "scopes")} }
+func (s *State) scopes() gate.Slots {
+	return gate.Slots{Dir: filepath.Join(s.Dir, "scopes"), Fleeting: true}
+}
 
 // enterScope makes this the only run of a scope, for as long as it lasts.
 func (inv *Invocation) enterScope(key string, busy OnBusy) (*gate.Slot, *attempt) {

@@ -14,10 +14,16 @@ import (
 // frees the lock of a process that dies, however it dies.
 type Slots struct {
 	Dir string
+	// Fleeting removes a slot's file when it is given back: for keys that come once, such as the name of a session. They
+	// have one slot each.
+	Fleeting bool
 }
 
 // Slot is one of them.
-type Slot struct{ file *os.File }
+type Slot struct {
+	file     *os.File
+	fleeting bool
+}
 
 // ErrFull says that all slots are taken.
 var ErrFull = errors.New("all slots are taken")
@@ -44,20 +50,35 @@ func (s Slots) take(key string, n int, holder string) (*Slot, error) {
 			f.Close()
 			return nil, fmt.Errorf("slots cannot be locked in %s: %w", s.Dir, err)
 		}
+		if held && s.Fleeting && !current(f) {
+			// Its last holder removed it after we had opened it. Another may have made a new one by now.
+			f.Close()
+			return s.take(key, n, holder)
+		}
 		if held {
 			f.Truncate(0)
 			f.WriteAt([]byte(holder+"\n"), 0)
-			return &Slot{f}, nil
+			return &Slot{f, s.Fleeting}, nil
 		}
 		f.Close()
 	}
 	return nil, ErrFull
 }
 
-// Free gives the slot back. The file stays: to delete it would let two hold the same slot.
+// current reports whether a file still has its name.
+func current(f *os.File) bool {
+	open, err := f.Stat()
+	named, err2 := os.Stat(f.Name())
+	return err == nil && err2 == nil && os.SameFile(open, named)
+}
+
+// Free gives the slot back. The file stays, unless whoever takes the slot knows to look whether it is still there: to
+// delete it would let two hold the same slot.
 func (s *Slot) Free() {
 	if s != nil {
-		s.file.Truncate(0)
+		if s.file.Truncate(0); s.fleeting {
+			os.Remove(s.file.Name()) // while it is locked: nobody can have taken it
+		}
 		s.file.Close()
 	}
 }
