@@ -93,3 +93,11 @@ type Plain struct{ Option string }
 
 // StdinSilent says that nothing came on stdin for so long, and that it is not waited for any longer.
 type StdinSilent struct{ For time.Duration }
+
+// OwnLogTrouble says that the log that scripts around an agent expect could not be written. Asked says that the caller
+// has named its directory.
+type OwnLogTrouble struct {
+	Dir   string
+	Err   error
+	Asked bool
+}

@@ -29,6 +29,7 @@ type Invocation struct {
 	state        *State
 	record       *supervise.Record
 	gateTroubled bool
+	logTroubled  bool
 	troubled     bool // the state's trouble has been said
 
 	ctx    context.Context

@@ -50,9 +50,6 @@ func (inv *Invocation) trouble(err error) {
 
 // journal puts one attempt on record.
 func (inv *Invocation) journal(n int, a attempt, wait time.Duration, stop *retry.Error) {
-	if inv.state == nil {
-		return
-	}
 	e := journal.Entry{
 		Timestamp: journal.Time{Time: time.Now()}, Invocation: inv.id, Profile: inv.profile.Name(),
 		Command: inv.command.name(), Attempt: n, Status: journal.Success, ExitCode: a.code,
@@ -66,10 +63,7 @@ func (inv *Invocation) journal(n int, a attempt, wait time.Duration, stop *retry
 	if !a.started {
 		e.Attempt = 0
 	}
-	if inv.command.Prompt != nil {
-		sum := sha256.Sum256([]byte(*inv.command.Prompt))
-		e.PromptHash = hex.EncodeToString(sum[:])
-	}
+	e.PromptHash = inv.promptHash()
 	if a.verdict.Class != verdict.OK {
 		e.ErrorType, e.Error, e.Rule = a.verdict.Class, a.message, a.verdict.Rule
 		switch {
@@ -84,8 +78,34 @@ func (inv *Invocation) journal(n int, a attempt, wait time.Duration, stop *retry
 			e.RetryAt.Time = stop.NotBefore
 		}
 	}
+	inv.ownLog(e)
+	if inv.state == nil {
+		return
+	}
 	log := journal.Log{Path: inv.state.LogPath(), OnLarge: func(path string) { inv.observe(LogLarge{path}) }}
 	if err := log.Append(e); err != nil {
 		inv.trouble(err)
 	}
+}
+
+// promptHash tells prompts apart without keeping them: all that the command was asked, in its arguments, beside them and
+// on stdin. Empty if that was nothing.
+func (inv *Invocation) promptHash() string {
+	h := sha256.New()
+	size := 0
+	put := func(text string) {
+		h.Write([]byte(text))
+		size += len(text)
+	}
+	if inv.talk != nil {
+		put(inv.talk.traits.Prompt)
+		put(string(inv.talk.first.Stdin))
+	}
+	if inv.command.Prompt != nil {
+		put(*inv.command.Prompt)
+	}
+	if size == 0 && inv.command.Prompt == nil {
+		return ""
+	}
+	return hex.EncodeToString(h.Sum(nil))
 }

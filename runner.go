@@ -62,6 +62,9 @@ type Runner struct {
 	// Reap also ends what a successful command has left running in the background.
 	Reap bool
 
+	// LogDir is where claude's own log of invocations goes; empty means .logs in the working directory.
+	LogDir string
+
 	// StateDir is where log, run records and spooled output are kept; empty means [DefaultStateDir].
 	StateDir string
 

@@ -55,8 +55,12 @@ type Traits struct {
 	GoesOn bool
 	// Fixed is the name that the command line gives to the new session; empty if it leaves that to the CLI.
 	Fixed string
-	// HasPrompt says that the command line has a prompt, so that stdin is not needed.
+	// Prompt is the prompt in the command line. HasPrompt says that there is one, so that stdin is not needed.
+	Prompt    string
 	HasPrompt bool
+	// OwnLog is the file that scripts around this CLI expect a log of invocations in, in the directory .logs; empty if
+	// there is no such habit.
+	OwnLog string
 	// Once says that there can be no second attempt: stdin is a conversation.
 	Once bool
 	// Unknown is the flag of the command line that the option table does not know. The command line is then left alone,

@@ -17,6 +17,8 @@ const (
 // somebody may have moved the file away.
 type Log struct {
 	Path string
+	// NoFollow refuses a file that is a symbolic link: where others may write too, it might lead anywhere.
+	NoFollow bool
 	// OnLarge is called by the one process, of all that write, whose line makes the file pass 100 MiB.
 	OnLarge func(path string)
 }
@@ -24,7 +26,11 @@ type Log struct {
 // Append writes one entry.
 func (l *Log) Append(e Entry) error {
 	line := encode(e)
-	f, err := os.OpenFile(l.Path, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
+	flags := os.O_WRONLY | os.O_APPEND | os.O_CREATE
+	if l.NoFollow {
+		flags |= noFollow
+	}
+	f, err := os.OpenFile(l.Path, flags, 0o600)
 	if err != nil {
 		return err
 	}

@@ -87,7 +87,9 @@ func (p *Profile) Traits() agent.Traits {
 	if t.GoesOn = p.line.Has("-r") || p.line.Has("-c"); !t.GoesOn {
 		t.Fixed = p.line.Value("--session-id")
 	}
+	t.Prompt, _ = p.prompt()
 	t.HasPrompt = len(p.line.Words()) > 0 || p.line.Unknown != ""
+	t.OwnLog = "claude_invocations.jsonl"
 	t.Once = p.line.Value("--input-format") == "stream-json"
 	return t
 }

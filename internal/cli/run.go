@@ -142,7 +142,7 @@ func newRunner(s *config.Settings, rules []verdict.Rule, known agent.Agent) (*be
 		return nil, err
 	}
 	r := &belay.Runner{Profile: own, Policy: s.Policy(nameOf(known), known != nil), Stall: s.StallTimeout, Stream: s.Stream,
-		ReplayStdin: s.ReplayStdin, Reap: s.Reap, Scope: s.Scope, OnBusy: belay.OnBusy(s.OnBusy), MaxCost: s.MaxCost,
+		ReplayStdin: s.ReplayStdin, Reap: s.Reap, Scope: s.Scope, OnBusy: belay.OnBusy(s.OnBusy), MaxCost: s.MaxCost, LogDir: s.LogDir,
 		NoWait: s.NoWait || s.From("max-retries") != "" && s.MaxRetries == 0}
 	if s.From("stall-timeout") != "" && s.StallTimeout == 0 {
 		r.Stall = -1

@@ -63,6 +63,12 @@ func (v *view) observe(e belay.Event) {
 		v.say("%s does not take what belay adds to its command line (%s); it is started as you wrote it, and only its exit code and text are read", v.name, e.Option)
 	case belay.StdinSilent:
 		v.say("nothing came on stdin for %s; going on without it (--no-stdin says so at once)", term.Span(e.For))
+	case belay.OwnLogTrouble:
+		if e.Asked {
+			v.screen.Line("the log in %s cannot be written: %v", e.Dir, e.Err)
+		} else {
+			v.verbosely("no log is kept in %s: %v", e.Dir, e.Err)
+		}
 	case belay.WaitOver:
 		v.end()
 	case belay.Stopping:
