@@ -39,10 +39,10 @@ func (f *follower) Account() agent.Account {
 
 // rollout reads the record of the attempt; false if there is none.
 func (f *follower) rollout() (rollout, bool) {
-	if f.home == nil || !isUUID(f.session) {
+	if f.home == "" || !isUUID(f.session) {
 		return rollout{}, false
 	}
-	path := findRollout(f.home(), f.session)
+	path := findRollout(f.home, f.session)
 	if path == "" {
 		return rollout{}, false
 	}

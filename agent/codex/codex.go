@@ -32,7 +32,7 @@ type Profile struct {
 	args     []string
 	line     line
 	headless bool
-	env      []string
+	home     string // where codex keeps its things
 	// settings are what the command line, the environment and the config file say of the service. They cost a file, and
 	// not everybody asks.
 	settings func() settings
@@ -44,9 +44,9 @@ func New(args []string, env []string, dir string) *Profile {
 	if len(args) == 0 {
 		args = []string{Name}
 	}
-	p := &Profile{args: args, env: env}
+	p := &Profile{args: args, home: homeOf(env, dir)}
 	p.line, p.headless = read(args[1:])
-	p.settings = sync.OnceValue(func() settings { return findSettings(p.line, env, dir) })
+	p.settings = sync.OnceValue(func() settings { return findSettings(p.line, env, p.home) })
 	return p
 }
 
@@ -105,9 +105,6 @@ func (p *Profile) Follow(plan agent.Plan) agent.Follower {
 	}
 	return f
 }
-
-// home is where codex keeps its things, as far as the environment says.
-func (p *Profile) home() string { return homeOf(p.env) }
 
 // getenv is the value of a variable in an environment; the last one counts, as for exec.
 func getenv(env []string, name string) string {

@@ -18,7 +18,7 @@ type follower struct {
 	wanted  string   // the session that the command line resumes
 	resumes bool     // it resumes one, whichever
 	start   time.Time
-	home    func() string
+	home    string     // where codex keeps its records
 	silent  func() int // how many retries there are before codex speaks of one
 
 	lines     int

@@ -48,7 +48,7 @@ func (f *follower) judge(o verdict.Outcome, errs complaint, now time.Time) verdi
 	case o.ExitCode == 129 || o.ExitCode == 130 || o.ExitCode == 143:
 		return verdict.Verdict{Class: verdict.Interrupted, Rule: "exit-code", Evidence: fmt.Sprintf("exit %d", o.ExitCode)}
 	case o.ExitCode == 101:
-		return verdict.Verdict{Class: verdict.Crash, Rule: "panic", Evidence: verdict.LastWords(verdict.Outcome{Stderr: o.Stderr})}
+		return verdict.Verdict{Class: verdict.Crash, Rule: "panic", Evidence: first(evidence(errs.text), "exit 101")}
 	case f.failure != "":
 		f.unseen += f.silentRetries(f.failure)
 		return classify(f.failure, now)
@@ -62,7 +62,7 @@ func (f *follower) judge(o verdict.Outcome, errs complaint, now time.Time) verdi
 		// At SIGINT codex stops without a word. Every failure of its own it tells.
 		return verdict.Verdict{Class: verdict.Interrupted, Rule: "no-word", Evidence: "exit 1 without a word"}
 	}
-	return verdict.Verdict{Class: verdict.Unknown, Rule: "exit-code", Evidence: verdict.LastWords(verdict.Outcome{Stderr: o.Stderr, ExitCode: o.ExitCode})}
+	return verdict.Verdict{Class: verdict.Unknown, Rule: "exit-code", Evidence: first(evidence(errs.text), fmt.Sprintf("exit %d", o.ExitCode))}
 }
 
 // neverStarted judges a run without a thread. No model and no tool has had a say, so that all of stderr is codex's own.

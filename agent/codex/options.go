@@ -11,7 +11,9 @@ const (
 	optAll    = "--all"
 	optHelp   = "--help"
 	optOSS    = "--oss"
-	optOther  = "--local-provider"
+	optDir    = "--cd"
+	// optWorktree makes a new worktree and works there.
+	optWorktree = "--worktree"
 )
 
 // What each part of `codex ROOT exec EXEC resume RESUME` can hold: all that 0.120 to 0.166 know. An option that a
@@ -47,18 +49,18 @@ var common = agent.Table{
 	{Names: []string{"--full-auto"}},
 	{Names: []string{"--dangerously-bypass-approvals-and-sandbox", "--yolo"}},
 	{Names: []string{"--dangerously-bypass-hook-trust"}},
-	{Names: []string{"--worktree"}},
+	{Names: []string{optWorktree}},
 	{Names: []string{optHelp, "-h", "--version", "-V"}}, // neither does any work
 }
 
 // workspace are taken before resume only.
 var workspace = agent.Table{
 	{Names: []string{optOSS}},
-	{Names: []string{optOther}, Takes: agent.One},
+	{Names: []string{"--local-provider"}, Takes: agent.One},
 	{Names: []string{"--profile", "-p"}, Takes: agent.One},
 	{Names: []string{"--sandbox", "-s"}, Takes: agent.One},
 	{Names: []string{"--approve-for-me"}},
-	{Names: []string{"--cd", "-C"}, Takes: agent.One},
+	{Names: []string{optDir, "-C"}, Takes: agent.One},
 	{Names: []string{"--add-dir"}, Takes: agent.One},
 }
 

@@ -27,7 +27,11 @@ func (p *Profile) Plan(t agent.Turn) (agent.Plan, error) {
 		// As a name codex would not find it, and begin a new thread without a word.
 		return agent.Plan{}, fmt.Errorf("%q is no session of codex: its sessions have UUIDs as names", t.Session)
 	case t.Session != "":
-		args = l.resuming(t.Session, t.Continue)
+		worktree := ""
+		if t.Continue && l.has(optWorktree) {
+			worktree = directoryOf(findRollout(p.home, t.Session))
+		}
+		args = l.resuming(t.Session, t.Continue, worktree)
 		stdin, err = l.resumedWith(t)
 	case t.Continue && !l.resumes:
 		return agent.Plan{}, fmt.Errorf("there is no session of codex to continue")

@@ -34,10 +34,17 @@ func (l *line) withPrompt(prompt string) []string {
 
 // resuming are the arguments that resume a session with what comes on stdin. The caller's options come along: those of
 // exec stay before resume, which takes only some of them itself. An image goes after it, where -i takes one file and
-// cannot swallow what follows; a session that knows its task has it already.
-func (l *line) resuming(session string, knows bool) []string {
+// cannot swallow what follows; a session that knows its task has it already. A worktree cannot be asked for again, but
+// that of the session can be gone back to: by itself codex works in whatever directory it is started in.
+func (l *line) resuming(session string, knows bool, worktree string) []string {
 	image := func(a agent.Arg) bool { return a.Name == optImage }
-	args := slices.Concat(options(&l.root, image), []string{l.verb}, l.added, options(&l.exec, image), []string{"resume"})
+	before := image
+	var there []string
+	if worktree != "" {
+		before = func(a agent.Arg) bool { return image(a) || a.Name == optWorktree || a.Name == optDir }
+		there = []string{"-C", worktree}
+	}
+	args := slices.Concat(options(&l.root, before), []string{l.verb}, l.added, options(&l.exec, before), there, []string{"resume"})
 	for _, part := range l.parts() {
 		for _, a := range part.Read {
 			for _, file := range a.Values {
@@ -47,7 +54,7 @@ func (l *line) resuming(session string, knows bool) []string {
 			}
 		}
 	}
-	args = append(args, options(&l.resume, func(a agent.Arg) bool { return image(a) || a.Name == optLast || a.Name == optAll })...)
+	args = append(args, options(&l.resume, func(a agent.Arg) bool { return before(a) || a.Name == optLast || a.Name == optAll })...)
 	return append(args, session, "-")
 }
 

@@ -76,7 +76,7 @@ func readRollout(path string, since time.Time) (r rollout, err error) {
 	defer f.Close()
 	lines := bufio.NewReaderSize(f, maxRecord)
 	if first, err := lines.ReadSlice('\n'); err == nil || errors.Is(err, bufio.ErrBufferFull) {
-		r.version = versionIn(first)
+		r.version = field(first, "cli_version")
 	}
 	at, size := int64(0), int64(0)
 	if info, err := f.Stat(); err == nil {
@@ -131,12 +131,35 @@ func (t *tokens) add(u tokens) {
 	t.Output += u.Output
 }
 
-// versionIn finds the version in the record's first line, which may be cut off: it holds all instructions too.
-func versionIn(line []byte) string {
-	_, after, ok := bytes.Cut(line, []byte(`"cli_version":"`))
+// directoryOf is where the thread with that record works; empty if that is not known.
+func directoryOf(path string) string {
+	f, err := os.Open(path)
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	head := make([]byte, maxRecord)
+	n, _ := io.ReadFull(f, head)
+	return field(head[:n], "cwd")
+}
+
+// field finds a text in the record's first line, which may be cut off: it holds all instructions too.
+func field(line []byte, name string) string {
+	_, after, ok := bytes.Cut(line, []byte(`"`+name+`":"`))
 	if !ok {
 		return ""
 	}
-	version, _, _ := bytes.Cut(after, []byte(`"`))
-	return string(version)
+	end := bytes.IndexByte(after, '"')
+	for end > 0 && after[end-1] == '\\' { // escaped; a path that ends in a backslash is not worth more
+		next := bytes.IndexByte(after[end+1:], '"')
+		if next < 0 {
+			return ""
+		}
+		end += 1 + next
+	}
+	var text string
+	if end < 0 || json.Unmarshal([]byte(`"`+string(after[:end])+`"`), &text) != nil {
+		return ""
+	}
+	return text
 }

@@ -9,7 +9,7 @@ import (
 // rules tell failures apart by what codex says of them, in the words of 0.120 to 0.166. They are asked about the
 // message of a failed turn and about complaints on stderr, never about what the model or a tool has said.
 //
-// Order matters: a status goes before the words that the server sent with it.
+// Order matters: a 5xx goes before the words that came with it, those of a limit before a mere 429.
 var rules = sync.OnceValue(func() *verdict.Rules {
 	table, err := verdict.Compile(ruleTable...)
 	if err != nil {
@@ -22,22 +22,24 @@ var rules = sync.OnceValue(func() *verdict.Rules {
 const status = `^(unexpected status|exceeded retry limit, last status:) `
 
 var ruleTable = []verdict.Rule{
+	// The service is in trouble, whatever it writes into its page.
+	{Name: "status-529", Class: verdict.Overloaded, Match: status + `529\b`},
+	{Name: "status-503-overloaded", Class: verdict.Overloaded, Match: status + `503\b.*(overloaded|at capacity)`},
+	{Name: "status-5xx", Class: verdict.ServerError, Match: status + `(408|425|5\d\d)\b`},
+
 	// Limits and money.
 	{Name: "usage-limit", Class: verdict.UsageLimit, Match: `you've (hit|reached) your (\S+ )?usage limit|usage limit (has been )?reached`},
-	{Name: "credits", Class: verdict.Billing, Match: `out of credits|hit your spend cap|spend limit`},
+	{Name: "credits", Class: verdict.Billing, Match: `out of credits|hit your spend cap`},
 	{Name: "quota", Class: verdict.Billing, Match: `quota exceeded|exceeded your current quota|insufficient_quota|check your plan and billing`},
 	{Name: "plan", Class: verdict.Billing, Match: `to use codex with your chatgpt plan|usage not included`},
 
-	// Answers with a status.
+	// The service does not want it.
 	{Name: "status-400", Class: verdict.InvalidRequest, Match: status + `(400|405|406|409|410|411|415|422|431)\b`},
 	{Name: "status-401", Class: verdict.Auth, Match: status + `(401|403|407)\b`},
 	{Name: "status-402", Class: verdict.Billing, Match: status + `402\b`},
 	{Name: "status-404", Class: verdict.NotFound, Match: status + `404\b`},
 	{Name: "status-413", Class: verdict.TooLarge, Match: status + `413\b`},
 	{Name: "status-429", Class: verdict.RateLimit, Match: status + `429\b`},
-	{Name: "status-529", Class: verdict.Overloaded, Match: status + `529\b`},
-	{Name: "status-503-overloaded", Class: verdict.Overloaded, Match: status + `503\b.*(overloaded|at capacity)`},
-	{Name: "status-5xx", Class: verdict.ServerError, Match: status + `(408|425|5\d\d)\b`},
 
 	// What codex says in words of its own.
 	{Name: "capacity", Class: verdict.Overloaded, Match: `is at capacity|capacity (is )?unavailable|server (is )?overloaded|experiencing high load`},
@@ -47,6 +49,7 @@ var ruleTable = []verdict.Rule{
 	{Name: "input-length", Class: verdict.TooLarge, Match: `input exceeds the maximum length|"input_error_code":"input_too_large"`},
 	{Name: "max-output-tokens", Class: verdict.LimitReached, Match: `incomplete response returned, reason: max_output_tokens`},
 	{Name: "content-filter", Class: verdict.Refused, Match: `incomplete response returned, reason: content_filter`},
+	{Name: "incomplete", Class: verdict.Unknown, Match: `incomplete response returned`},
 	{Name: "policy", Class: verdict.Refused, Match: `flagged for possible \w+ risk|misalignment policy violation|violating our usage policy`},
 	{Name: "budget", Class: verdict.LimitReached, Match: `token budget exhausted|agent thread limit reached`},
 	{Name: "sse-idle", Class: verdict.Timeout, Match: `idle timeout waiting for|^request timed out|operation timed out`},
@@ -68,7 +71,7 @@ var ruleTable = []verdict.Rule{
 	{Name: "prompt", Class: verdict.InvalidRequest, Match: `^no prompt provided|^failed to read prompt from stdin`},
 	{Name: "schema", Class: verdict.InvalidRequest, Match: `^(failed to read output schema file|output schema file .* is not valid json)`},
 	{Name: "directory", Class: verdict.InvalidRequest, Match: `^error: (no such file or directory|not a directory|permission denied) \(os error`},
-	{Name: "worktree", Class: verdict.InvalidRequest, Match: `^error: (--worktree |git command failed)`},
+	{Name: "worktree", Class: verdict.InvalidRequest, Match: "^error: (`?--worktree`? |git command failed)"},
 	{Name: "mcp-timeout", Class: verdict.Timeout, Match: `required mcp servers failed to initialize: .*timed out`},
 	{Name: "mcp", Class: verdict.InvalidRequest, Match: `required mcp servers failed to initialize`},
 	{Name: "image", Class: verdict.InvalidRequest, Match: `^image poisoning|does not represent a valid image`},

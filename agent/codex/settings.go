@@ -30,13 +30,9 @@ const (
 )
 
 // findSettings reads what says where codex goes: config file, then -c, the later winning.
-func findSettings(l line, env []string, dir string) settings {
-	home := homeOf(env)
-	if home != "" && !filepath.IsAbs(home) {
-		home = filepath.Join(dir, home)
-	}
+func findSettings(l line, env []string, home string) settings {
 	values := map[string]string{}
-	if !l.has("--ignore-user-config") {
+	if home != "" && !l.has("--ignore-user-config") {
 		readConfig(filepath.Join(home, "config.toml"), values)
 	}
 	for _, part := range l.parts() {
@@ -107,15 +103,18 @@ func word(s string) string {
 	}, s)
 }
 
-// homeOf is where codex keeps its things.
-func homeOf(env []string) string {
-	if home := getenv(env, "CODEX_HOME"); home != "" {
-		return home
+// homeOf is where codex keeps its things; empty if the environment does not say.
+func homeOf(env []string, dir string) string {
+	home := getenv(env, "CODEX_HOME")
+	if home == "" {
+		if home = first(getenv(env, "HOME"), getenv(env, "USERPROFILE")); home != "" {
+			home = filepath.Join(home, ".codex")
+		}
 	}
-	if home := first(getenv(env, "HOME"), getenv(env, "USERPROFILE")); home != "" {
-		return filepath.Join(home, ".codex")
+	if home != "" && !filepath.IsAbs(home) {
+		home = filepath.Join(dir, home)
 	}
-	return ""
+	return home
 }
 
 // readConfig takes from a config file the lines `key = value` with the table that they stand in.

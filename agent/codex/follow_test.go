@@ -1,0 +1,179 @@
+package codex
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/belay-run/belay/agent"
+	"github.com/belay-run/belay/verdict"
+)
+
+const (
+	started   = `{"type":"thread.started","thread_id":"` + thread + `"}`
+	turn      = `{"type":"turn.started"}`
+	warning   = `{"type":"item.completed","item":{"id":"item_0","type":"error","message":"Model metadata for x not found."}}`
+	thought   = `{"type":"item.completed","item":{"id":"item_1","type":"reasoning","text":"hm"}}`
+	toolBegan = `{"type":"item.started","item":{"id":"item_2","type":"command_execution","command":"ls","aggregated_output":"","exit_code":null,"status":"in_progress"}}`
+	toolEnded = `{"type":"item.completed","item":{"id":"item_2","type":"command_execution","command":"ls","aggregated_output":"HTTP 429","exit_code":0,"status":"completed"}}`
+	hello     = `{"type":"item.completed","item":{"id":"item_3","type":"agent_message","text":"hello"}}`
+	completed = `{"type":"turn.completed","usage":{"input_tokens":1000,"cached_input_tokens":400,"cache_write_input_tokens":7,"output_tokens":50,"reasoning_output_tokens":20}}`
+	refused   = `{"type":"error","message":"unexpected status 401 Unauthorized: no, url: http://h/v1/responses"}`
+	failed    = `{"type":"turn.failed","error":{"message":"unexpected status 401 Unauthorized: no, url: http://h/v1/responses"}}`
+)
+
+// follow reads lines as one attempt of `codex exec hi`.
+func follow(t *testing.T, lines ...string) agent.Follower {
+	t.Helper()
+	p := New(words("codex exec hi"), []string{"CODEX_HOME=" + t.TempDir()}, "")
+	plan, err := p.Plan(agent.Turn{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := p.Follow(plan)
+	for _, l := range lines {
+		f.Line([]byte(l))
+	}
+	return f
+}
+
+func TestLine_News(t *testing.T) {
+	f := follow(t)
+	for _, step := range []struct {
+		line string
+		want agent.News
+	}{
+		{started, agent.News{}},
+		{warning, agent.News{}},
+		{turn, agent.News{}},
+		{`{"type":"something.new","item":{"type":"agent_message"}}`, agent.News{}},
+		{`not an event`, agent.News{}},
+		{thought, agent.News{Answered: true}},
+		{toolBegan, agent.News{Answered: true, Tools: 1}},
+		{toolBegan, agent.News{Answered: true, Tools: 1}},
+		{toolEnded, agent.News{Answered: true}},
+		{`{"item":{"type":"todo_list","id":"item_9"},"type":"item.started"}`, agent.News{Answered: true}},
+		{hello, agent.News{Answered: true}},
+		{refused, agent.News{Show: agent.Hold}},
+		{failed, agent.News{Show: agent.Hold}},
+		{toolBegan, agent.News{Answered: true, Tools: 1}},
+		{completed, agent.News{Delivered: true}},
+	} {
+		if got := f.Line([]byte(step.line)); got != step.want {
+			t.Errorf("%s: %+v", step.line, got)
+		}
+	}
+	if got := f.Line(nil); got != (agent.News{}) { // too long to be kept
+		t.Errorf("%+v", got)
+	}
+}
+
+func TestLine_Retrying(t *testing.T) {
+	tests := map[string]struct {
+		class    verdict.Class
+		wait     time.Duration
+		hopeless bool
+	}{
+		"1/5 (exceeded retry limit, last status: 429 Too Many Requests)":                                   {class: verdict.RateLimit},
+		"1/5 (rate limit exceeded: Rate limit reached for x. Please try again in 1.5s.)":                   {class: verdict.RateLimit, wait: 1500 * time.Millisecond},
+		"2/5 (unexpected status 503 Service Unavailable: <html>(down)</html>, url: http://h/v1/responses)": {class: verdict.ServerError},
+		"1/5 (stream disconnected before completion: idle timeout waiting for SSE)":                        {class: verdict.Timeout},
+		"1/5 (stream disconnected before completion: stream closed before response.completed)":             {class: verdict.Network},
+		"waiting for network (Connection failed: error sending request)":                                   {class: verdict.Network},
+		"waiting for network": {class: verdict.Network},
+		"1/5":                 {class: verdict.Unknown},
+		"1/5 (unexpected status 401 Unauthorized: no, url: http://h/v1/responses)":                                   {class: verdict.Auth, hopeless: true},
+		"1/5 (unexpected status 402 Payment Required: no, url: http://h/v1/responses)":                               {class: verdict.Billing, hopeless: true},
+		"1/5 (unexpected status 404 Not Found: no, url: http://h/v1/responses)":                                      {class: verdict.NotFound, hopeless: true},
+		"2/5 (unexpected status 404 Not Found: not found, url: ws://h/v1/responses)":                                 {class: verdict.NotFound}, // HTTPS comes next
+		"2/5 (unexpected status 403 Forbidden: proxy, url: wss://h/v1/responses)":                                    {class: verdict.Auth},
+		"1/5 (You’ve hit your usage limit. Try again later.)":                                                        {class: verdict.UsageLimit, hopeless: true},
+		"1/5 (stream disconnected before completion: Incomplete response returned, reason: content_filter)":          {class: verdict.Refused},
+		"1/5 (stream disconnected before completion: failed to lookup address information: Try again)":               {class: verdict.Network},
+		"1/5 (stream disconnected before completion: error sending request for url (http://127.0.0.1/v1/responses))": {class: verdict.Network},
+	}
+	for message, want := range tests {
+		line := `{"type":"error","message":"Reconnecting... ` + strings.ReplaceAll(message, `"`, `\"`) + `"}`
+		news := follow(t, started, turn).Line([]byte(line))
+		r := news.Retrying
+		if r == nil || news.Show != agent.Pass {
+			t.Errorf("%s: %+v", message, news)
+			continue
+		}
+		if r.Verdict.Class != want.class || r.Wait != want.wait || r.Hopeless != want.hopeless {
+			t.Errorf("%s: %s, wait %v, hopeless %v", message, r.Verdict.Class, r.Wait, r.Hopeless)
+		}
+	}
+}
+
+// Render gives what the bare CLI has on stdout: the last message, and nothing if the turn failed.
+func TestRender(t *testing.T) {
+	for name, tt := range map[string]struct {
+		lines        []string
+		text, answer string
+	}{
+		"one":                {[]string{started, hello, completed}, "hello\n", "hello"},
+		"the last":           {[]string{started, `{"type":"item.completed","item":{"type":"agent_message","text":"partial"}}`, hello, completed}, "hello\n", "hello"},
+		"ends in a newline":  {[]string{started, `{"type":"item.completed","item":{"type":"agent_message","text":"two\nlines\n"}}`, completed}, "two\nlines\n\n", "two\nlines\n"},
+		"empty":              {[]string{started, `{"type":"item.completed","item":{"type":"agent_message","text":""}}`, completed}, "\n", ""},
+		"none":               {[]string{started, thought, completed}, "", ""},
+		"failed":             {[]string{started, hello, failed}, "", "hello"},
+		"nothing whatsoever": {nil, "", ""},
+	} {
+		f := follow(t, tt.lines...)
+		var b strings.Builder
+		if err := f.Render(&b, agent.Text); err != nil || b.String() != tt.text || f.Answer() != tt.answer {
+			t.Errorf("%s: %q, %q, %v", name, b.String(), f.Answer(), err)
+		}
+	}
+}
+
+// In the plain form the answer is not read as events, whatever it looks like.
+func TestLine_Plain(t *testing.T) {
+	p := New(words("codex exec hi"), nil, "")
+	plan, _ := p.Plan(agent.Turn{Plain: true})
+	if !plan.Plain || plan.Added != nil {
+		t.Fatalf("%+v", plan)
+	}
+	f := p.Follow(plan)
+	for _, l := range []string{started, failed} {
+		if news := f.Line([]byte(l)); news != (agent.News{}) {
+			t.Errorf("%+v", news)
+		}
+	}
+	if v := f.Judge(verdict.Outcome{}, noon); v.Class != verdict.OK || v.SessionID != "" {
+		t.Errorf("%+v", v)
+	}
+	if f.Answer() != started+"\n"+failed {
+		t.Errorf("%q", f.Answer())
+	}
+}
+
+func TestAccount(t *testing.T) {
+	all := verdict.Usage{InputTokens: 1000, OutputTokens: 50, CacheReadInputTokens: 400, CacheCreationInputTokens: 7}
+	high := `{"type":"error","message":"Reconnecting... 1/5 (We’re currently experiencing high demand, which may cause temporary errors.)"}`
+	for name, tt := range map[string]struct {
+		lines   []string
+		outcome verdict.Outcome
+		want    agent.Account
+	}{
+		"done":                       {[]string{started, hello, completed}, verdict.Outcome{}, agent.Account{Session: thread, Active: true, Usage: all}},
+		"refused":                    {[]string{started, turn, warning, refused, failed}, verdict.Outcome{ExitCode: 1}, agent.Account{Session: thread}},
+		"stopped in a tool":          {[]string{started, turn, toolBegan}, verdict.Outcome{ExitCode: 1}, agent.Account{Session: thread, Active: true}},
+		"an option of ours":          {nil, outcome(2, "", "error: unexpected argument '--json' found"), agent.Account{Misunderstood: true}},
+		"an option of the caller's":  {nil, outcome(2, "", "error: unexpected argument '--nonsense' found"), agent.Account{}},
+		"silent retries, twice":      {[]string{started, high, high}, verdict.Outcome{ExitCode: 1}, agent.Account{Session: thread, Unseen: 8}},
+		"silent retries and the end": {[]string{started, high, `{"type":"turn.failed","error":{"message":"Selected model is at capacity."}}`}, verdict.Outcome{ExitCode: 1}, agent.Account{Session: thread, Unseen: 8}},
+		"throttles are not silent":   {[]string{started, `{"type":"error","message":"Reconnecting... 1/5 (exceeded retry limit, last status: 429 Too Many Requests)"}`}, verdict.Outcome{ExitCode: 1}, agent.Account{Session: thread}},
+	} {
+		f := follow(t, tt.lines...)
+		f.Judge(tt.outcome, noon)
+		if got := f.Account(); got != tt.want {
+			t.Errorf("%s: %+v", name, got)
+		}
+	}
+}
+
+func outcome(code int, stdout, stderr string) verdict.Outcome {
+	return verdict.Outcome{ExitCode: code, Stdout: verdict.ExcerptOf(stdout), Stderr: verdict.ExcerptOf(stderr)}
+}

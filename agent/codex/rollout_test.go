@@ -1,0 +1,138 @@
+package codex
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/belay-run/belay/agent"
+	"github.com/belay-run/belay/verdict"
+)
+
+// request is what 0.166 writes down of one, counted is what older versions do.
+func request(at time.Time, in int) string {
+	return fmt.Sprintf(`{"timestamp":%q,"type":"token_usage_record","payload":{"usage":{"input_tokens":%d,"cached_input_tokens":400,"output_tokens":50},"thread_token_usage":{"input_tokens":99999}}}`+"\n",
+		at.UTC().Format("2006-01-02T15:04:05.000Z"), in)
+}
+
+func counted(at time.Time, total, last int) string {
+	return fmt.Sprintf(`{"timestamp":%q,"type":"event_msg","payload":{"type":"token_count","info":{"total_token_usage":{"input_tokens":%d},"last_token_usage":{"input_tokens":%d,"output_tokens":50}}}}`+"\n",
+		at.UTC().Format("2006-01-02T15:04:05.000Z"), total, last)
+}
+
+const meta = `{"timestamp":"2026-11-15T05:22:49.215Z","type":"session_meta","payload":{"id":"` + thread + `","cwd":"/w","cli_version":"0.166.0","base_instructions":"` // and much more
+
+// writeRollout makes the record of a thread that began on some day.
+func writeRollout(t *testing.T, home, day string, lines ...string) string {
+	t.Helper()
+	path := filepath.Join(home, "sessions", day, "rollout-2026-11-15T05-22-49-"+thread+".jsonl")
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	head := meta + strings.Repeat("x", 2*maxRecord) + "\"}}\n"
+	if err := os.WriteFile(path, []byte(head+strings.Join(lines, "")), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func TestReadRollout(t *testing.T) {
+	before, start, after := noon.Add(-time.Minute), noon.Add(300*time.Microsecond), noon.Add(time.Second)
+	null := strings.Replace(counted(after, 0, 0), `"info":{`, `"info":null,"x":{`, 1)
+	for name, tt := range map[string]struct {
+		lines []string
+		want  tokens
+	}{
+		"every request since":              {[]string{request(before, 1000), request(noon, 1), request(after, 2)}, tokens{Input: 3, CachedInput: 800, Output: 100}},
+		"both kinds count once":            {[]string{request(after, 1), counted(after, 1, 1)}, tokens{Input: 1, CachedInput: 400, Output: 50}},
+		"an older version":                 {[]string{counted(before, 1000, 1000), counted(after, 2000, 1000), counted(after, 3000, 1000)}, tokens{Input: 2000, Output: 100}},
+		"an older version repeats itself":  {[]string{counted(before, 1000, 1000), counted(after, 1000, 1000), counted(after, 2000, 1000), counted(after, 2000, 1000)}, tokens{Input: 1000, Output: 50}},
+		"a count of nothing":               {[]string{null}, tokens{}},
+		"nothing since":                    {[]string{request(before, 1000)}, tokens{}},
+		"a line that is too long":          {[]string{`{"type":"response_item","x":"` + strings.Repeat("_token", maxRecord) + "\"}\n", request(after, 5)}, tokens{Input: 5, CachedInput: 400, Output: 50}},
+		"torn":                             {[]string{request(after, 5), request(after, 7)[:60]}, tokens{Input: 5, CachedInput: 400, Output: 50}},
+		"a command that prints such lines": {[]string{`{"timestamp":"2027-01-01T00:00:00Z","type":"response_item","payload":{"type":"message","usage":{"input_tokens":7},"x":"token_usage_record _token"}}` + "\n"}, tokens{}},
+	} {
+		r, err := readRollout(writeRollout(t, t.TempDir(), "2026/11/15", tt.lines...), start)
+		if err != nil || r.used != tt.want || r.version != "0.166.0" {
+			t.Errorf("%s: %+v, %v", name, r, err)
+		}
+	}
+	if _, err := readRollout(filepath.Join(t.TempDir(), "none"), start); err == nil {
+		t.Error("no error")
+	}
+}
+
+// Only the end of a record is read, and the line that it begins in the middle of is left out.
+func TestReadRollout_Large(t *testing.T) {
+	after := noon.Add(time.Second)
+	path := writeRollout(t, t.TempDir(), "2026/11/15", request(after, 1000))
+	f, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	f.Write(append(bytes.Repeat([]byte("y"), maxRollout), '\n'))
+	f.WriteString(request(after, 5))
+	if r, err := readRollout(path, noon); err != nil || r.used.Input != 5 {
+		t.Errorf("%+v, %v", r, err)
+	}
+}
+
+func TestFindRollout(t *testing.T) {
+	for _, day := range []string{"2026/11/14", "2026/11/15", "2026/11/16", "2025/01/01"} {
+		home := filepath.Join(t.TempDir(), "a [strange] home")
+		want := writeRollout(t, home, day)
+		if got := findRollout(home, thread); got != want {
+			t.Errorf("%s: %q", day, got)
+		}
+	}
+	if got := findRollout(t.TempDir(), thread); got != "" {
+		t.Errorf("%q", got)
+	}
+	home := t.TempDir()
+	writeRollout(t, home, "2026/11/15")
+	if got := findRollout(home, "00000000-0000-4000-8000-000000000000"); got != "" {
+		t.Errorf("another thread's: %q", got)
+	}
+}
+
+// What the thread has used before, and what a failed turn does not tell, is in the record.
+func TestAccount_FromTheRollout(t *testing.T) {
+	home := t.TempDir()
+	p := New(words("codex exec resume "+thread+" hi"), []string{"CODEX_HOME=" + home}, "")
+	plan, err := p.Plan(agent.Turn{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	run := func(lines ...string) agent.Account {
+		f := p.Follow(plan)
+		writeRollout(t, home, "2026/11/15", request(time.Now().Add(-time.Minute), 1000), request(time.Now(), 10))
+		for _, l := range lines {
+			f.Line([]byte(l))
+		}
+		f.Judge(verdict.Outcome{ExitCode: 1}, time.Now())
+		return f.Account()
+	}
+	want := agent.Account{Session: thread, Active: true, Usage: verdict.Usage{InputTokens: 10, OutputTokens: 50, CacheReadInputTokens: 400}, Version: "0.166.0"}
+	for name, lines := range map[string][]string{"done": {started, hello, completed}, "failed": {started, hello, failed}, "killed": {started, toolBegan}} {
+		if got := run(lines...); got != want {
+			t.Errorf("%s: %+v", name, got)
+		}
+	}
+	// Without a record the sum over a resumed thread says nothing of the attempt.
+	home = t.TempDir()
+	p = New(words("codex exec resume "+thread+" hi"), []string{"CODEX_HOME=" + home}, "")
+	f := p.Follow(plan)
+	for _, l := range []string{started, hello, completed} {
+		f.Line([]byte(l))
+	}
+	f.Judge(verdict.Outcome{}, time.Now())
+	if got := f.Account().Usage; !got.IsZero() {
+		t.Errorf("%+v", got)
+	}
+}
