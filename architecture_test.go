@@ -25,7 +25,7 @@ var arrows = map[string][]string{
 	"agent/claude":       {"agent", "supervise", "verdict"},
 	"agent/codex":        {"agent", "supervise", "verdict"},
 	"agent/generic":      {"verdict"},
-	"":                   {"agent", "agent/generic", "gate", "journal", "retry", "supervise", "verdict"},
+	"":                   {"agent", "agent/claude", "agent/codex", "agent/generic", "gate", "journal", "retry", "supervise", "verdict"},
 	"internal/config":    {"retry", "verdict"},
 	"internal/term":      {"supervise"},
 	"internal/clitest":   {},

@@ -50,13 +50,18 @@ func (c *Command) name() string {
 	return filepath.Base(c.Args[0])
 }
 
+// variables is the environment that the caller asked for.
+func (c *Command) variables() []string {
+	if c.Env == nil {
+		return os.Environ()
+	}
+	return c.Env
+}
+
 // environ is the environment for the child. Settings that are meant for this run would multiply in a nested one;
 // where the state is kept stays the same for all.
 func (c *Command) environ() []string {
-	env := c.Env
-	if env == nil {
-		env = os.Environ()
-	}
+	env := c.variables()
 	kept := make([]string, 0, len(env)+1)
 	for _, kv := range env {
 		name, _, _ := strings.Cut(kv, "=")
