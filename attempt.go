@@ -138,8 +138,13 @@ func given(stdin []byte) input {
 
 // unplanned is an attempt that cannot work, whatever happens.
 func unplanned(err error) attempt {
-	return attempt{again: true, code: CodeUsage, message: err.Error(),
+	a := attempt{again: true, code: CodeUsage, message: err.Error(),
 		verdict: verdict.Verdict{Class: verdict.TooLarge, Rule: "plan", Evidence: err.Error(), Sent: verdict.SentNo}}
+	var over *agent.UsedUp
+	if errors.As(err, &over) {
+		a.code, a.verdict.Class = 1, verdict.LimitReached
+	}
+	return a
 }
 
 // linger is how long an agent may stay that has delivered its result.

@@ -40,6 +40,7 @@ type conversation struct {
 	usage   verdict.Usage
 	before  *float64 // what the session had cost before this invocation; nil if nobody knows
 	version string
+	turns   int
 }
 
 // newConversation is nil for a command that is no agent at work.
@@ -71,6 +72,7 @@ func (talk *conversation) account(a *attempt) {
 	if a.account.Session != "" {
 		talk.session = a.account.Session
 	}
+	talk.turns += a.account.Turns
 	if a.account.Version != "" {
 		talk.version = a.account.Version
 	}
@@ -121,7 +123,11 @@ func (inv *Invocation) continued(a *attempt) {
 	if prompt == "" {
 		prompt = continuePrompt
 	}
-	talk.turn = agent.Turn{Prompt: &prompt, Session: a.account.Session, Continue: true, Plain: talk.first.Plain, MaxRetries: talk.first.MaxRetries}
+	talk.turn = agent.Turn{Prompt: &prompt, Session: a.account.Session, Continue: true, Plain: talk.first.Plain,
+		MaxRetries: talk.first.MaxRetries, Turns: talk.turns}
+	if talk.usage.CostUSD != nil {
+		talk.turn.Spent = *talk.usage.CostUSD
+	}
 }
 
 // spent says why there must be no further attempt: the money is spent, or the budget of retries that all share. Nil means

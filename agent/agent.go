@@ -90,9 +90,19 @@ type Turn struct {
 	Continue bool
 	// Plain leaves the command line alone: what was added to it was not understood.
 	Plain bool
+	// Turns and Spent are what the attempts before have used up of what the command line allows: turns of the model, and US
+	// dollars.
+	Turns int
+	Spent float64
 	// MaxRetries is how often the CLI may try again by itself, where the caller has said so; nil leaves it to the CLI.
 	MaxRetries *int
 }
+
+// UsedUp is the error of a plan that has nothing left of what the command line allows: its last turn is taken, its money
+// is spent.
+type UsedUp struct{ Option string }
+
+func (e *UsedUp) Error() string { return e.Option + " is used up by the attempts so far" }
 
 // Plan is how an attempt is started.
 type Plan struct {
@@ -163,6 +173,8 @@ type Account struct {
 	// SessionCost is what the session has cost in all, in US dollars, where the CLI says that and not what the attempt
 	// has; else nil.
 	SessionCost *float64
+	// Turns is how many turns the model has taken.
+	Turns int
 	// Version is the CLI's own; empty if it does not say.
 	Version string
 	// Unseen is how many retries inside the CLI there must have been that it did not tell of.

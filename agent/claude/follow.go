@@ -200,6 +200,7 @@ func statusText(status int) string {
 func (f *follower) Account() agent.Account {
 	a := agent.Account{Session: f.session, Active: f.active, Version: f.version, Unseen: f.unseen(), Misunderstood: f.misunderstood}
 	a.Usage, a.SessionCost = f.ledger.total(f.resumed())
+	a.Turns = f.ledger.turns()
 	return a
 }
 

@@ -21,6 +21,10 @@ func (p *Profile) Plan(t agent.Turn) (agent.Plan, error) {
 	if t.Plain || p.plain() {
 		return p.planPlain(t)
 	}
+	caps, err := p.caps(t)
+	if err != nil {
+		return agent.Plan{}, err
+	}
 	plan := agent.Plan{Env: p.environ(t)}
 	prompt, words := p.prompt()
 	dropped := func(a agent.Arg) bool {
@@ -29,6 +33,8 @@ func (p *Profile) Plan(t agent.Turn) (agent.Plan, error) {
 			return true
 		case "-r", "-c", "--session-id", "--fork-session":
 			return t.Session != ""
+		case "--max-turns", "--max-budget-usd":
+			return caps != nil
 		}
 		return false
 	}
@@ -59,10 +65,32 @@ func (p *Profile) Plan(t agent.Turn) (agent.Plan, error) {
 			plan.Added = append(plan.Added, flag)
 		}
 	}
+	plan.Added = append(plan.Added, caps...)
 	// In front, where no option that takes every word that follows can take them; and last one that takes exactly one.
 	plan.Added = append(plan.Added, "--output-format", "stream-json")
 	plan.Args = append(append([]string{p.args[0]}, plan.Added...), p.line.Without(dropped)...)
 	return plan, nil
+}
+
+// caps are the options that bound a whole run, less what the attempts before have used. Nil leaves them as they are.
+func (p *Profile) caps(t agent.Turn) (caps []string, err error) {
+	if t.Turns == 0 && t.Spent == 0 {
+		return nil, nil
+	}
+	caps = []string{}
+	if n, err := strconv.Atoi(p.line.Value("--max-turns")); err == nil {
+		if n -= t.Turns; n < 1 {
+			return nil, &agent.UsedUp{Option: "--max-turns"}
+		}
+		caps = append(caps, "--max-turns", strconv.Itoa(n))
+	}
+	if usd, err := strconv.ParseFloat(p.line.Value("--max-budget-usd"), 64); err == nil {
+		if usd -= t.Spent; usd <= 0 {
+			return nil, &agent.UsedUp{Option: "--max-budget-usd"}
+		}
+		caps = append(caps, "--max-budget-usd", strconv.FormatFloat(usd, 'f', -1, 64))
+	}
+	return caps, nil
 }
 
 // planPlain starts the command line as it is.

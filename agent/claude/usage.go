@@ -69,6 +69,14 @@ func (l *ledger) total(resumed bool) (used verdict.Usage, session *float64) {
 	return used, nil
 }
 
+// turns is how many turns the model has taken.
+func (l *ledger) turns() (n int) {
+	for _, r := range l.results {
+		n += r.Turns
+	}
+	return max(n, len(l.answers))
+}
+
 func (t tokens) add(u tokens) tokens {
 	return tokens{t.Input + u.Input, t.Output + u.Output, t.CacheRead + u.CacheRead, t.CacheCreation + u.CacheCreation}
 }

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/agent/generic"
 )
 
 // maxShown is how much of the result the text form shows.
@@ -53,6 +54,12 @@ func writeText(w io.Writer, r *belay.Result) error {
 	}
 	if r.Verdict.SessionID != "" {
 		fmt.Fprintf(&b, "Session: %s\n", r.Verdict.SessionID)
+	}
+	if r.Profile != generic.Name {
+		fmt.Fprintf(&b, "Tokens: %s input / %s output\n", thousands(r.Usage.InputTokens), thousands(r.Usage.OutputTokens))
+	}
+	if r.Usage.CostUSD != nil {
+		fmt.Fprintf(&b, "Cost: $%.4f\n", *r.Usage.CostUSD)
 	}
 	fmt.Fprintf(&b, "Duration: %sms\n", thousands(r.Duration.Milliseconds()))
 	fmt.Fprintf(&b, "Attempts: %d, waited %.1fs\n", r.Attempts, r.Waited.Seconds())
