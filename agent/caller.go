@@ -1,0 +1,57 @@
+package agent
+
+import (
+	"context"
+	"io"
+	"time"
+
+	"github.com/belay-run/belay/verdict"
+)
+
+// Caller is the profile of a CLI that calls a service for its user, a few requests at most, and says little about it:
+// gh. It is started with settings that make it say more; what it says then is read, and taken out again before the user
+// sees it.
+type Caller interface {
+	Profile
+	// Habits say how this command line is to be treated.
+	Habits() Habits
+	// Listen returns what reads one attempt.
+	Listen() Listener
+}
+
+// Habits say how one command line of a caller is to be treated.
+type Habits struct {
+	// Gate is the key of the limits that the call falls under. Never a credential.
+	Gate string
+	// Deadline is how long it may take where it is known to be one or two short requests; 0 if it may take long.
+	Deadline time.Duration
+	// Changes says that it may change something on the other side, so that a failure that leaves open whether it has is
+	// not simply repeated.
+	Changes bool
+}
+
+// Listener reads one attempt of a caller.
+type Listener interface {
+	// Env are settings in addition to the caller's environment.
+	Env() []string
+	// Stderr takes what the command writes there and passes on to user what is the user's. Close passes on the rest.
+	Stderr(user io.Writer) io.WriteCloser
+	// Judge says what the outcome means; its Stderr is what the user sees. Verdict.Sent says whether there may have been
+	// an effect.
+	Judge(o verdict.Outcome, now time.Time) verdict.Verdict
+}
+
+// Verifier is a Caller that can find out whether what it was to do has been done.
+type Verifier interface {
+	Caller
+	// Verify looks, after an attempt that began at the given time and left that open. ask runs the same CLI with other
+	// arguments, which change nothing. An error says that it could not find out.
+	Verify(ctx context.Context, since time.Time, ask func(ctx context.Context, args ...string) ([]byte, error)) (Effect, error)
+}
+
+// Effect is what became of something that a command was to do.
+type Effect struct {
+	// Done says that it has been done, and Output what the command would have printed then. Not done means surely not.
+	Done   bool
+	Output string
+}
