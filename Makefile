@@ -6,7 +6,7 @@ PREFIX  ?= /usr/local
 ROUNDS  ?= 10
 KILLS   ?= 100
 
-.PHONY: build install demo test test-full check unit fuzz cross bench vuln man clean
+.PHONY: build install demo picture test test-full check unit fuzz cross bench vuln man clean
 
 build: ## bin/belay and its companion, as they are released
 	CGO_ENABLED=0 go build -trimpath -ldflags '$(LDFLAGS)' -o bin/ ./cmd/belay ./cmd/belayd
@@ -15,8 +15,11 @@ install: build ## both into $(PREFIX)/bin
 	install -d '$(DESTDIR)$(PREFIX)/bin'
 	install -m 755 bin/belay bin/belayd '$(DESTDIR)$(PREFIX)/bin'
 
-demo: build ## a flaky command, with and without belay
-	@examples/flaky/demo
+demo: build ## belay at work against an API that fails on purpose, in half a minute
+	@bin/belay demo
+
+picture: build ## docs/demo.svg, from a real run of it
+	scripts/demo-picture
 
 test: check unit fuzz cross ## all that CI runs
 	@scripts/tree-is-clean

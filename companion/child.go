@@ -17,14 +17,22 @@ func runChild(args, env []string, stdout *os.File) (int, error) {
 	signals := catchSignals()
 	defer signals.stop()
 	var s supervise.Supervisor
-	exit, err := s.Run(spec, func(p *supervise.Process) { go signals.pass(p) })
+	exit, err := s.Run(spec, func(p *supervise.Process) { go signals.pass(p, spec.Placement) })
 	return exit.ShellCode(), err
 }
 
-// placement leaves it in our group where there is a terminal: belay run takes care of that itself.
+// placement is that of a command which takes care of the terminal itself, as belay run does.
 func placement() supervise.Placement {
 	if supervise.IsTerminal(os.Stdin) || supervise.IsTerminal(os.Stdout) || supervise.IsTerminal(os.Stderr) {
-		return supervise.SharedGroup
+		return supervise.TerminalPlacement()
 	}
 	return supervise.OwnGroup
+}
+
+// shared is that of one of several commands that run at a time.
+func shared() supervise.Placement {
+	if p := placement(); p == supervise.OwnGroup {
+		return p
+	}
+	return supervise.SharedGroup
 }

@@ -21,6 +21,7 @@ const (
 
 const usageText = `belayd is the companion of belay, which runs it when it is needed. What it does is there under
   belay rehearse    try out a command against stand-ins that fail as a script says
+  belay demo        see a limit, a wait, a success and a circuit breaker in half a minute
 `
 
 // caller is the belay that runs us.
@@ -58,7 +59,7 @@ func Main(args []string) int {
 		say("belay is %s but its companion is %s; install both from one build: make install", from.version, Version)
 		return codeFailed
 	}
-	command, known := map[string]func(caller, []string) (int, error){"rehearse": rehearseCommand}[args[0]]
+	command, known := map[string]func(caller, []string) (int, error){"rehearse": rehearseCommand, "demo": demoCommand}[args[0]]
 	if !known {
 		fmt.Fprint(os.Stderr, usageText)
 		return codeUsage

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/companion/rehearse"
 )
 
@@ -68,7 +69,11 @@ func (r *rehearsal) perform(from caller) (code int, err error) {
 		result = filepath.Join(dir, "result.json")
 		args = append(args, "--result-file", result)
 	}
-	env := environment(os.Environ(), api.Environ(), filepath.Join(dir, "state"))
+	over := append(api.Environ(), belay.StateDirVar+"="+filepath.Join(dir, "state"))
+	if config := userConfig(); config != "" {
+		over = append(over, "XDG_CONFIG_HOME="+config)
+	}
+	env := environment(os.Environ(), over)
 	stdout := os.Stdout
 	if r.json {
 		stdout = nil
@@ -123,11 +128,7 @@ func startAPI(script, dir string) (*rehearse.API, error) {
 }
 
 // environment is ours with the rehearsal's over it. What is empty there is taken away.
-func environment(ours, over []string, state string) []string {
-	over = append(over, "BELAY_STATE_DIR="+state)
-	if config := userConfig(); config != "" {
-		over = append(over, "XDG_CONFIG_HOME="+config)
-	}
+func environment(ours, over []string) []string {
 	set := map[string]bool{}
 	for _, kv := range over {
 		name, _, _ := strings.Cut(kv, "=")

@@ -30,10 +30,10 @@ func (s signals) stop() {
 }
 
 // pass gives them to the child, but for those that the terminal has sent to it too.
-func (s signals) pass(p *supervise.Process) {
+func (s signals) pass(p *supervise.Process, at supervise.Placement) {
 	for got := range s {
 		sig := got.(syscall.Signal)
-		if (sig == syscall.SIGINT || sig == syscall.SIGQUIT) && placement() == supervise.SharedGroup {
+		if (sig == syscall.SIGINT || sig == syscall.SIGQUIT) && at == supervise.SharedGroup {
 			continue
 		}
 		p.Signal(sig)

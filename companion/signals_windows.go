@@ -21,7 +21,7 @@ func (s signals) stop() {
 	close(s)
 }
 
-func (s signals) pass(*supervise.Process) {
+func (s signals) pass(*supervise.Process, supervise.Placement) {
 	for range s {
 	}
 }

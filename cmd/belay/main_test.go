@@ -54,6 +54,9 @@ func given(name string) (ok bool) {
 // build makes belay, with the race detector where there is a C compiler, and belay-plain: as it is released.
 func build(dir string) error {
 	binDir = dir
+	if err := buildCompanion(dir); err != nil {
+		return err
+	}
 	plain, belay := filepath.Join(dir, "belay-plain"), filepath.Join(dir, "belay")
 	if err := goBuild(plain, "CGO_ENABLED=0"); err != nil {
 		return err

@@ -3,6 +3,7 @@ package rehearse
 import (
 	"errors"
 	"net/http"
+	"os"
 	"reflect"
 	"strings"
 	"testing"
@@ -150,6 +151,32 @@ func TestParse_Mistakes(t *testing.T) {
 		if strings.Contains(err.Error(), "\n") {
 			t.Errorf("%q: %q is not one line", c.script, err)
 		}
+	}
+}
+
+// Docs move with the code.
+func TestDocs_NameEveryStepAndOption(t *testing.T) {
+	doc, err := os.ReadFile("../../docs/rehearsal.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for word := range words {
+		if !strings.Contains(string(doc), "`"+word) {
+			t.Errorf("docs/rehearsal.md has no step %s", word)
+		}
+		for option := range ownOptions[word] {
+			if !strings.Contains(string(doc), option+"=") {
+				t.Errorf("docs/rehearsal.md has no option %s of %s", option, word)
+			}
+		}
+	}
+	for option := range answerOptions {
+		if !strings.Contains(string(doc), "`"+option+"=") {
+			t.Errorf("docs/rehearsal.md has no option %s", option)
+		}
+	}
+	if !strings.Contains(string(doc), "`"+defaultMix+"`") {
+		t.Error("docs/rehearsal.md has another default mix")
 	}
 }
 

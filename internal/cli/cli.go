@@ -119,6 +119,6 @@ func New() *cobra.Command {
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return usage(err, "see: "+cmd.CommandPath()+" --help")
 	})
-	root.AddCommand(newRun(run), newExplain(), newPs(), newCancel(), newGates(), newRehearse(), newConfig())
+	root.AddCommand(newRun(run), newExplain(), newPs(), newCancel(), newGates(), newRehearse(), newDemo(), newConfig())
 	return root
 }

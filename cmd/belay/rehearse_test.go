@@ -1,0 +1,181 @@
+//go:build linux
+
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/belay-run/belay/internal/clitest"
+)
+
+// buildCompanion makes belayd, with the race detector where there is a C compiler, and ask: the same under the name by
+// which it is a small client.
+func buildCompanion(dir string) error {
+	path := filepath.Join(dir, "belayd")
+	build := exec.Command("go", "build", "-race", "-o", path, "../belayd")
+	build.Env = append(os.Environ(), "CGO_ENABLED=1")
+	if build.Run() != nil {
+		if out, err := exec.Command("go", "build", "-o", path, "../belayd").CombinedOutput(); err != nil {
+			return fmt.Errorf("go build belayd: %w\n%s", err, out)
+		}
+	}
+	return os.Symlink("belayd", filepath.Join(dir, "ask"))
+}
+
+// The demo needs nothing but belay and belayd, and half a minute.
+func TestDemo_NothingInstalled(t *testing.T) {
+	t.Parallel()
+	r := newRun(t, 0)
+	bin := filepath.Join(r.dir, "bin")
+	if err := os.Mkdir(bin, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"belay", "belayd"} {
+		if err := os.Symlink(filepath.Join(binDir, name), filepath.Join(bin, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	cmd := r.command("belay", "demo")
+	cmd.Env = append(cmd.Env, "PATH="+bin, "BELAY_MAX_RETRIES=0", "BELAY_NO_WAIT=true")
+	begun := time.Now()
+	out, err := cmd.CombinedOutput()
+	took := time.Since(begun)
+	text := string(out)
+	if err != nil || strings.Contains(text, "\x1b") {
+		t.Fatalf("%v\n%s", err, text)
+	}
+	for _, part := range []string{"HTTP 429 Too Many Requests, Retry-After: 2; retry 1/3", "Forty-two.",
+		"gate api: breaker open", "Yes, I am back.", "Still here.", "all gates are healthy", "state/demo/log.jsonl", "Times are short"} {
+		if !strings.Contains(text, part) {
+			t.Errorf("no %q in\n%s", part, text)
+		}
+	}
+	if !regexp.MustCompile(`(?m)^api +open +\S+ +\S+ +1 +server_error of ask`).MatchString(text) {
+		t.Errorf("the gate was not seen open\n%s", text)
+	}
+	if took > 30*time.Second {
+		t.Errorf("it took %v", took)
+	}
+	log, err := os.ReadFile(filepath.Join(r.dir, "state", "demo", "log.jsonl"))
+	if err != nil || strings.Count(string(log), "\n") != 7 {
+		t.Errorf("%v\n%s", err, log)
+	}
+	if left, _ := os.ReadDir(filepath.Join(r.dir, ".tmp")); len(left) > 0 {
+		t.Errorf("left behind: %v", left)
+	}
+	if _, err := os.Stat(filepath.Join(r.dir, "state", "log.jsonl")); err == nil {
+		t.Error("the demo is in the user's own log")
+	}
+}
+
+// What the README shows is from a run, and names no machine.
+func TestDemo_Picture(t *testing.T) {
+	picture, err := os.ReadFile("../../docs/demo.svg")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, part := range []string{"<svg", "Retry-After: 2", "breaker open", "all gates are healthy", "~/.local/state/belay/demo/log.jsonl"} {
+		if !strings.Contains(string(picture), part) {
+			t.Errorf("docs/demo.svg has no %q; run: make picture", part)
+		}
+	}
+	host, _ := os.Hostname()
+	for _, part := range []string{"/tmp", "/home/", "/root", "127.0.0.1", "localhost", " " + host} {
+		if part != " " && strings.Contains(string(picture), part) {
+			t.Errorf("docs/demo.svg has %q", part)
+		}
+	}
+}
+
+// A rehearsal that is stopped stops what it runs, cleans up, and still reports.
+func TestRehearse_Stopped(t *testing.T) {
+	t.Parallel()
+	for _, sig := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT} {
+		r := newRun(t, int(sig))
+		r.start("belay", "rehearse", "--script", "hang", "--", "sh", "-c", "echo ready; ask hi & wait; wait")
+		r.line("ready")
+		time.Sleep(200 * time.Millisecond)
+		r.cmd.Process.Signal(sig)
+		r.ends(128 + int(sig))
+		r.nobody("belay has ended")
+		if !strings.Contains(r.said(), "belay: rehearsed hang") {
+			t.Errorf("no report:\n%s", r.said())
+		}
+		if left, _ := os.ReadDir(filepath.Join(r.dir, ".tmp")); len(left) > 0 {
+			t.Errorf("left behind: %v", left)
+		}
+	}
+}
+
+// The real claude, through belay run, on a rehearsal: as the README shows it.
+func TestRehearse_Claude(t *testing.T) {
+	t.Parallel()
+	r := newRun(t, 0)
+	cmd := r.command("belay", "rehearse", "--script", "429(retry-after=1)x2, 200", "--json", "--", clitest.Claude(t, ""), "-p", "hi")
+	cmd.Stderr = os.Stderr
+	out, err := cmd.Output()
+	var report struct {
+		Requests []struct {
+			Step  string
+			GapMS int `json:"gap_ms"`
+			Main  bool
+		}
+		Charged struct {
+			Input int `json:"input_tokens"`
+		}
+		Result struct {
+			Success  bool
+			Attempts int
+			Log      string
+		}
+		ExitCode int `json:"exit_code"`
+	}
+	if jerr := json.Unmarshal(out, &report); err != nil || jerr != nil {
+		t.Fatalf("%v, %v\n%s", err, jerr, out)
+	}
+	var steps []string
+	for _, q := range report.Requests {
+		if q.Main {
+			steps = append(steps, q.Step)
+		}
+	}
+	if got := strings.Join(steps, ", "); got != "429(retry-after=1), 429(retry-after=1), 200" || report.Charged.Input != 10 ||
+		!report.Result.Success || report.ExitCode != 0 {
+		t.Errorf("%s", out)
+	}
+	if _, err := os.Stat(filepath.Join(r.dir, "state")); err == nil {
+		t.Error("a rehearsal has written to the user's state directory")
+	}
+	entries, _ := os.ReadDir(filepath.Join(r.dir, "home"))
+	if len(entries) > 0 {
+		t.Errorf("a rehearsal has written to the user's home: %v", entries)
+	}
+}
+
+// A belayd of another version is not used.
+func TestRehearse_OtherVersion(t *testing.T) {
+	t.Parallel()
+	r := newRun(t, 0)
+	other := filepath.Join(r.dir, "belayd")
+	build := exec.Command("go", "build", "-ldflags", "-X github.com/belay-run/belay/companion.Version=9.9.9", "-o", other, "../belayd")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	if err := os.Link(filepath.Join(binDir, "belay"), filepath.Join(r.dir, "belay")); err != nil {
+		t.Fatal(err)
+	}
+	cmd := r.command(filepath.Join(r.dir, "belay"), "rehearse", "--script", "200", "--", "true")
+	out, err := cmd.CombinedOutput()
+	if code := shellCode(err); code != 125 || !strings.Contains(string(out), "its companion is 9.9.9") || strings.Count(string(out), "\n") != 1 {
+		t.Errorf("exit code %d\n%s", code, out)
+	}
+}
