@@ -39,8 +39,9 @@ type attempt struct {
 	stdout, stderr *sink
 	talk           *transcript // takes the place of stdout where the command is an agent
 	account        agent.Account
-	stop           *retry.Error // why there is no further attempt, where that is known already
-	refusedAt      time.Time    // when a gate that refused it opens
+	listener       agent.Listener // reads both streams of a caller
+	stop           *retry.Error   // why there is no further attempt, where that is known already
+	refusedAt      time.Time      // when a gate that refused it opens
 }
 
 // attempt starts the command once, when the gate lets it, and waits for it.
@@ -84,7 +85,14 @@ func (inv *Invocation) try(n int, ad admission) attempt {
 		a.stdout, stdout = inv.sink(inv.command.Stdout, true, ad)
 	}
 	a.stderr, stderr = inv.sink(inv.command.Stderr, false, ad)
-	if a.stdout.holds() && a.stderr.holds() && sameFile(inv.command.Stdout, inv.command.Stderr) {
+	var filter io.WriteCloser
+	if inv.calls != nil && inv.mayRepeat() {
+		a.listener = inv.calls.caller.Listen()
+		env = slices.Concat(inv.env, a.listener.Env())
+		filter = a.listener.Stderr(stderr)
+		stderr = filter
+	}
+	if filter == nil && a.stdout.holds() && a.stderr.holds() && sameFile(inv.command.Stdout, inv.command.Stderr) {
 		a.stderr, stderr = nil, stdout // 2>&1: what is held must keep its order
 	}
 	var process *supervise.Process
@@ -93,7 +101,7 @@ func (inv *Invocation) try(n int, ad admission) attempt {
 	exit, err := inv.runner.supervisor().Run(supervise.Spec{
 		Path: path, Args: args, Dir: inv.command.Dir, Env: env, RunID: inv.id,
 		Stdin: stdin, Stdout: stdout, Stderr: stderr, Placement: inv.placement(),
-		Timeout: inv.policy.Timeout, Stall: inv.stall(false), Linger: inv.linger(), Ladder: inv.ladder(),
+		Timeout: inv.deadline(), Stall: inv.stall(false), Linger: inv.linger(), Ladder: inv.ladder(),
 	}, func(p *supervise.Process) {
 		process = p
 		inv.running(p)
@@ -119,6 +127,9 @@ func (inv *Invocation) try(n int, ad admission) attempt {
 	a.left, a.killed = a.exit.Left, a.exit.Killed
 	if a.talk != nil {
 		a.talk.end()
+	}
+	if filter != nil {
+		filter.Close()
 	}
 	inv.judge(&a)
 	if a.talk != nil {
@@ -291,7 +302,7 @@ func (inv *Invocation) judge(a *attempt) {
 	case a.exit.Reason == supervise.Deadline:
 		a.timedOut, a.expired = true, true
 		a.verdict = verdict.Verdict{Class: verdict.Timeout, Retryable: inv.policy.RetryTimeouts > 0, Rule: "timeout", Evidence: last}
-		a.message = fmt.Sprintf("%s exceeded its timeout (%s) and was terminated", name, seconds(inv.policy.Timeout))
+		a.message = fmt.Sprintf("%s exceeded its timeout (%s) and was terminated", name, seconds(inv.deadline()))
 	case a.exit.Reason == supervise.Stalled:
 		a.expired = true
 		a.verdict = verdict.Verdict{Class: verdict.Stalled, Retryable: true, Rule: "stall", Evidence: last}
@@ -345,6 +356,9 @@ func (inv *Invocation) own(a *attempt, o verdict.Outcome) verdict.Verdict {
 	if a.talk == nil {
 		if a.exit.Reason != supervise.Exited {
 			return verdict.Verdict{} // it did not end by itself
+		}
+		if a.listener != nil {
+			return a.listener.Judge(o, now)
 		}
 		return inv.profile.Judge(o, now)
 	}

@@ -133,11 +133,10 @@ func (inv *Invocation) continued(a *attempt) {
 // spent says why there must be no further attempt: the money is spent, or the budget of retries that all share. Nil means
 // go on.
 func (inv *Invocation) spent(a *attempt) *retry.Error {
-	talk := inv.talk
-	if talk == nil || !a.started {
+	if inv.talk == nil && inv.calls == nil || !a.started {
 		return nil
 	}
-	if limit, cost := inv.runner.MaxCost, talk.usage.CostUSD; limit > 0 && cost != nil && *cost >= limit {
+	if limit, cost := inv.runner.MaxCost, inv.cost(); limit > 0 && cost != nil && *cost >= limit {
 		return &retry.Error{Cause: fmt.Errorf("%w: $%.4f of $%g", ErrMaxCost, *cost, limit)}
 	}
 	if a.verdict.Class.Throttle() {
@@ -151,6 +150,14 @@ func (inv *Invocation) spent(a *attempt) *retry.Error {
 		return &retry.Error{Cause: ErrBudget, NotBefore: next}
 	}
 	return nil
+}
+
+// cost is what the attempts have cost so far; nil if nobody knows.
+func (inv *Invocation) cost() *float64 {
+	if inv.talk == nil {
+		return nil
+	}
+	return inv.talk.usage.CostUSD
 }
 
 // ErrMaxCost says that there was no further attempt because the attempts so far have cost what they may.

@@ -101,3 +101,7 @@ type OwnLogTrouble struct {
 	Err   error
 	Asked bool
 }
+
+// FoundDone says that a failed attempt has done what it was to do, as was found out afterwards. Output is what it would have
+// printed.
+type FoundDone struct{ Output string }

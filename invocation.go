@@ -24,6 +24,7 @@ type Invocation struct {
 	begun        time.Time
 	input        input
 	talk         *conversation // nil for a command that is no agent
+	calls        *calls        // nil for a command that is no caller
 	events       *eventQueue   // nil if nobody can want them
 	sessionSlot  *gate.Slot
 	state        *State
@@ -48,6 +49,7 @@ func newInvocation(ctx context.Context, r *Runner, c Command, env []string) *Inv
 	now := time.Now()
 	inv := &Invocation{id: newID(now), runner: r, command: c, env: env, profile: r.profile(), begun: now, done: make(chan struct{})}
 	inv.talk = newConversation(r, inv.profile, &c)
+	inv.calls = newCalls(inv.profile)
 	inv.policy = r.policy(inv.talk)
 	inv.series = inv.policy.Start(now)
 	inv.input = newInput(&c, inv.mayRepeat(), r.ReplayStdin)

@@ -63,13 +63,14 @@ func (inv *Invocation) Run() {
 			return
 		}
 		inv.learn(&a)
+		inv.limit(&a)
 		if inv.again(&a) {
 			inv.journal(n, a, 0, nil)
 			errs = append(errs, a.message)
 			a.discard()
 			continue
 		}
-		wait, stop := inv.next(a, classes)
+		wait, stop := inv.next(&a, classes)
 		if cause := context.Cause(inv.ctx); cause != nil && inv.mayRepeat() && a.verdict.Retryable && !a.timedOut &&
 			!errors.Is(cause, retry.ErrTotalTimeout) {
 			// It would have gone on but for the request to stop, which came as the attempt ended.
@@ -114,7 +115,7 @@ func (inv *Invocation) refuse(n int, a attempt, errs []string) {
 }
 
 // next asks whether the attempt is to be repeated: after what wait, or why not.
-func (inv *Invocation) next(a attempt, classes map[verdict.Class]int) (time.Duration, *retry.Error) {
+func (inv *Invocation) next(a *attempt, classes map[verdict.Class]int) (time.Duration, *retry.Error) {
 	v := a.verdict
 	if v.Class == verdict.OK {
 		return 0, nil
@@ -127,18 +128,29 @@ func (inv *Invocation) next(a attempt, classes map[verdict.Class]int) (time.Dura
 		return 0, a.stop
 	}
 	advice := retry.Advice{Retry: v.Retryable, After: v.Hint.After, NotBefore: v.Hint.At, Throttled: v.Class.Throttle(), TimedOut: a.timedOut}
+	if !advice.NotBefore.IsZero() && inv.calls != nil {
+		advice.NotBefore = advice.NotBefore.Add(inv.runner.limitBuffer())
+	}
 	if v.Class == verdict.UsageLimit && !v.Hint.IsZero() {
 		advice.Retry = true // not worth a back-off, but worth the wait if that fits
 	}
 	if limit := v.Class.RetryLimit(); limit > 0 && classes[v.Class] >= limit {
 		advice.Retry = false
 	}
+	if advice.Retry && inv.mayRepeat() {
+		if stop := inv.settle(a); stop != nil {
+			return 0, stop
+		}
+		if a.verdict.Class == verdict.OK {
+			return 0, nil
+		}
+	}
 	wait, err := inv.series.Next(now, &Error{Verdict: v, Message: a.message}, advice)
 	if err == nil && !a.again {
 		err = &retry.Error{Cause: errors.New(a.noRepeat)}
 	}
 	if err == nil {
-		if stop := inv.spent(&a); stop != nil {
+		if stop := inv.spent(a); stop != nil {
 			return 0, stop
 		}
 	}
@@ -207,6 +219,9 @@ func (inv *Invocation) finish(n int, a attempt, stop *retry.Error, errs []string
 	exhausted := inv.exhausted(a, stop)
 	if !r.Success {
 		r.Err = a.message
+		if errors.Is(stop.Cause, ErrMayBeDone) {
+			r.Err += fmt.Sprintf("; %v", stop.Cause)
+		}
 		if exhausted {
 			r.Err = exhaustion(a, stop, n)
 		}
@@ -240,7 +255,7 @@ func (inv *Invocation) exhausted(a attempt, stop *retry.Error) bool {
 	var i *Interrupt
 	worth := a.verdict.Retryable || a.verdict.Class == verdict.UsageLimit
 	return stop != nil && worth && inv.mayRepeat() &&
-		!errors.Is(stop.Cause, retry.ErrPermanent) && !errors.As(stop.Cause, &i)
+		!errors.Is(stop.Cause, retry.ErrPermanent) && !errors.Is(stop.Cause, ErrMayBeDone) && !errors.As(stop.Cause, &i)
 }
 
 // exhaustion says why it was not tried again, for a person. It ends in "retry later", as callers look for that.

@@ -153,6 +153,14 @@ func (s *sink) Write(p []byte) (int, error) {
 	return n, err
 }
 
+// replace puts something else in the place of what was held.
+func (s *sink) replace(text string) {
+	if s != nil && s.held != nil && !s.spilled {
+		s.held.Reset()
+		io.WriteString(s.held, text)
+	}
+}
+
 // deliver passes on what was held.
 func (s *sink) deliver() error {
 	if s == nil || s.held == nil || s.spilled {

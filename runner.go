@@ -53,6 +53,12 @@ type Runner struct {
 	// Resume says how the sessions of an agent are treated.
 	Resume Resume
 
+	// Effects says what is done where a failure leaves open whether the command has changed something.
+	Effects Effects
+
+	// LimitBuffer is how long is waited beyond the reset of a service's limit; 0 means 5 s, negative none.
+	LimitBuffer time.Duration
+
 	// MaxCost is what all attempts together may cost, in US dollars, before there is no further one; 0 means no limit.
 	MaxCost float64
 
@@ -129,8 +135,9 @@ func (r *Runner) profile() agent.Profile {
 // policy is the policy with the profile's own idea of retries.
 func (r *Runner) policy(talk *conversation) retry.Policy {
 	p := r.Policy
-	if talk != nil && p.MaxRetries == 0 && !p.CountThrottles {
-		if preset, ok := retry.Preset(talk.agent.Name()); ok {
+	_, caller := r.Profile.(agent.Caller)
+	if (talk != nil || caller) && p.MaxRetries == 0 && !p.CountThrottles {
+		if preset, ok := retry.Preset(r.Profile.Name()); ok {
 			preset.Timeout, preset.TotalTimeout, preset.MaxWait = p.Timeout, p.TotalTimeout, p.MaxWait
 			p = preset
 		}
@@ -139,6 +146,14 @@ func (r *Runner) policy(talk *conversation) retry.Policy {
 		p.MaxRetries = retry.None
 	}
 	return p
+}
+
+// limitBuffer is how long is waited beyond a reset: clocks differ.
+func (r *Runner) limitBuffer() time.Duration {
+	if r.LimitBuffer == 0 {
+		return 5 * time.Second
+	}
+	return max(r.LimitBuffer, 0)
 }
 
 // gateKey is the gate that commands take part in; empty for none.
@@ -151,6 +166,9 @@ func (r *Runner) gateKey() string {
 	}
 	if a, ok := r.Profile.(agent.Agent); ok && a.Headless() {
 		return a.Traits().Gate
+	}
+	if c, ok := r.Profile.(agent.Caller); ok && c.Headless() {
+		return c.Habits().Gate
 	}
 	return ""
 }

@@ -55,3 +55,11 @@ type Effect struct {
 	Done   bool
 	Output string
 }
+
+// LimitChecker is a Caller that can ask when a limit ends that an attempt has run into without being told. It is asked once
+// in an invocation, never in a loop.
+type LimitChecker interface {
+	Caller
+	// CheckLimit returns the zero Hint if no limit is used up. ask is that of Verify.
+	CheckLimit(ctx context.Context, ask func(ctx context.Context, args ...string) ([]byte, error)) (verdict.Hint, error)
+}

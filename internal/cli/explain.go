@@ -58,7 +58,7 @@ func explain(cmd *cobra.Command, o explainOptions, given config.Given, argv []st
 	if o.profile == "" && len(argv) == 0 {
 		o.profile = generic.Name
 	}
-	known, err := agentFor(o.profile, argv, "")
+	known, err := profileFor(o.profile, argv, "")
 	if err != nil {
 		return err
 	}

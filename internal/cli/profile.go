@@ -13,17 +13,17 @@ import (
 )
 
 // profiles are the CLIs that Belay knows, by the names of their commands.
-var profiles = map[string]func(args []string, dir string) agent.Agent{
-	claude.Name: func(args []string, _ string) agent.Agent { return claude.New(args, os.Environ()) },
-	codex.Name:  func(args []string, dir string) agent.Agent { return codex.New(args, os.Environ(), dir) },
+var profiles = map[string]func(args []string, dir string) agent.Profile{
+	claude.Name: func(args []string, _ string) agent.Profile { return claude.New(args, os.Environ()) },
+	codex.Name:  func(args []string, dir string) agent.Profile { return codex.New(args, os.Environ(), dir) },
 }
 
 // profileNames is for messages.
 const profileNames = claude.Name + ", " + codex.Name + " and " + generic.Name
 
-// agentFor returns the profile for a command: the one that was named, else the one of the command's name if that is at
+// profileFor returns the profile for a command: the one that was named, else the one of the command's name if that is at
 // its headless work. Nil means that nothing is known of it.
-func agentFor(named string, args []string, dir string) (agent.Agent, error) {
+func profileFor(named string, args []string, dir string) (agent.Profile, error) {
 	switch {
 	case named == generic.Name:
 		return nil, nil

@@ -66,7 +66,7 @@ Every setting but those of one call can also be given as BELAY_NAME in the envir
 
 // run is belay run.
 func run(given config.Given, args []string) error {
-	known, err := agentFor(given["profile"], args, given["cwd"])
+	known, err := profileFor(given["profile"], args, given["cwd"])
 	if err != nil {
 		return err
 	}
@@ -125,7 +125,7 @@ func run(given config.Given, args []string) error {
 }
 
 // nameOf is the name of a profile, of which nil is the generic one.
-func nameOf(known agent.Agent) string {
+func nameOf(known agent.Profile) string {
 	if known == nil {
 		return generic.Name
 	}
@@ -133,7 +133,7 @@ func nameOf(known agent.Agent) string {
 }
 
 // newRunner makes the runner that the settings ask for. known is what is known of the command; nil if nothing is.
-func newRunner(s *config.Settings, rules []verdict.Rule, known agent.Agent) (*belay.Runner, error) {
+func newRunner(s *config.Settings, rules []verdict.Rule, known agent.Profile) (*belay.Runner, error) {
 	own, err := generic.New(generic.Options{
 		Retry:     s.From("max-retries") != "" || s.From("preset") != "",
 		RetryExit: s.RetryOnExit, RetryOn: s.RetryOn, FailOn: s.FailOn, Rules: rules,
@@ -153,6 +153,10 @@ func newRunner(s *config.Settings, rules []verdict.Rule, known agent.Agent) (*be
 			r.Judge = own.Overrule
 		}
 	}
+	r.Effects = belay.Effects{Verify: s.VerifyEffect, Repeat: s.RetryUnsafe}
+	if r.LimitBuffer = s.LimitBuffer; s.From("rate-limit-buffer") != "" && s.LimitBuffer == 0 {
+		r.LimitBuffer = -1
+	}
 	if r.Resume, err = resumption(s, known); err != nil {
 		return nil, err
 	}
@@ -164,7 +168,7 @@ func newRunner(s *config.Settings, rules []verdict.Rule, known agent.Agent) (*be
 }
 
 // resumption is what the settings say of sessions.
-func resumption(s *config.Settings, known agent.Agent) (belay.Resume, error) {
+func resumption(s *config.Settings, known agent.Profile) (belay.Resume, error) {
 	r := belay.Resume{Session: s.Resume, Prompt: s.ResumePrompt, Never: s.NoResumeOnRetry}
 	if s.ResumeOrNew != "" {
 		if s.Resume != "" {
@@ -172,7 +176,7 @@ func resumption(s *config.Settings, known agent.Agent) (belay.Resume, error) {
 		}
 		r.Session, r.OrNew = s.ResumeOrNew, true
 	}
-	if r.Session != "" && known == nil {
+	if _, ok := known.(agent.Agent); r.Session != "" && !ok {
 		return r, usage(errors.New("only agents have sessions that can be resumed"), "as in: belay run --resume last -- claude -p 'go on'")
 	}
 	return r, nil

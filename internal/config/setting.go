@@ -35,6 +35,8 @@ type Settings struct {
 	NoResumeOnRetry                       bool
 	MaxCost                               float64
 	LogDir                                string
+	RetryUnsafe, VerifyEffect             bool
+	LimitBuffer                           time.Duration
 
 	origin, raw map[string]string // where a value comes from, and how it is written there
 }

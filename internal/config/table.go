@@ -42,6 +42,13 @@ var Table = []Setting{
 	{"fail-on", "REGEX", "output that matches is a failure, also with exit 0, and is not repeated", Groups[2], User,
 		pattern(func(s *Settings) *string { return &s.FailOn })},
 
+	{"retry-unsafe", "", "repeat also what may have been done all the same", Groups[2], PerCall,
+		boolean(func(s *Settings) *bool { return &s.RetryUnsafe })},
+	{"verify-effect", "", "look whether a failed change was made: found counts as done, surely absent is repeated", Groups[2], User,
+		boolean(func(s *Settings) *bool { return &s.VerifyEffect })},
+	{"rate-limit-buffer", "D", "wait so long beyond the reset of GitHub's limits (5s)", Groups[0], Policy,
+		duration(func(s *Settings) *time.Duration { return &s.LimitBuffer })},
+
 	{"prompt", "TEXT", "text for the command's stdin, the same for every attempt; - reads it from stdin", Groups[3], PerCall,
 		text(func(s *Settings) *string { return &s.Prompt })},
 	{"prompt-file", "FILE", "the same, from a file", Groups[3], PerCall,
