@@ -132,12 +132,12 @@ func TestInvocation_Repeats(t *testing.T) {
 		"a stall is repeated once": {
 			policy: exact, verdicts: []verdict.Verdict{of(verdict.Stalled)}, class: verdict.Stalled, code: CodeTimeout,
 			gaps:   []time.Duration{2 * time.Second},
-			status: []journal.Status{journal.Retry, journal.Error},
+			status: []journal.Status{journal.Retry, journal.Exhausted},
 		},
 		"malformed output is repeated once": {
 			policy: exact, verdicts: []verdict.Verdict{of(verdict.BadOutput)}, class: verdict.BadOutput, code: 1,
 			gaps:   []time.Duration{2 * time.Second},
-			status: []journal.Status{journal.Retry, journal.Error},
+			status: []journal.Status{journal.Retry, journal.Exhausted},
 		},
 		"the hard deadline is not repeated": {
 			policy: exact, verdicts: []verdict.Verdict{{Class: verdict.Timeout, Rule: "timeout"}},

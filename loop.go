@@ -134,8 +134,8 @@ func (inv *Invocation) next(a *attempt, classes map[verdict.Class]int) (time.Dur
 	if v.Class == verdict.UsageLimit && !v.Hint.IsZero() {
 		advice.Retry = true // not worth a back-off, but worth the wait if that fits
 	}
-	if limit := v.Class.RetryLimit(); limit > 0 && classes[v.Class] >= limit {
-		advice.Retry = false
+	if limit := v.Class.RetryLimit(); advice.Retry && limit > 0 && classes[v.Class] >= limit {
+		return 0, &retry.Error{Cause: retry.ErrExhausted}
 	}
 	if advice.Retry && inv.mayRepeat() {
 		if stop := inv.settle(a); stop != nil {
@@ -172,7 +172,7 @@ func (inv *Invocation) wait(n int, a attempt, d time.Duration) error {
 	}
 	w := Waiting{Attempt: n, Retry: n, Verdict: a.verdict, Wait: time.Until(until), Until: until}
 	if !a.verdict.Class.Throttle() || inv.policy.CountThrottles {
-		w.Of = inv.policy.MaxRetries
+		w.Retry, w.Of = inv.series.Retries(), inv.policy.MaxRetries // those inside an agent count too
 	}
 	inv.observe(w)
 	inv.update(supervise.StateWaiting, n, a.message, until)

@@ -103,6 +103,9 @@ func (s *Series) Left(now time.Time) time.Duration {
 // Attempts returns how many failed attempts Next was told of.
 func (s *Series) Attempts() int { return s.attempts }
 
+// Retries returns how many retries, inner ones among them, count against MaxRetries so far.
+func (s *Series) Retries() int { return s.retries }
+
 // Waited returns the sum of the waits so far, the last one in full.
 func (s *Series) Waited() time.Duration { return s.waited }
 
