@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"time"
 
@@ -39,7 +38,22 @@ func (s *State) sessionPath(profile, id string) string {
 }
 
 // isSessionID: both CLIs name their sessions by UUIDs. Nothing else becomes a file's name.
-var isSessionID = regexp.MustCompile(`^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$`).MatchString
+func isSessionID(id string) bool {
+	if len(id) != 36 {
+		return false
+	}
+	for i, c := range id {
+		switch {
+		case i == 8 || i == 13 || i == 18 || i == 23:
+			if c != '-' {
+				return false
+			}
+		case !strings.ContainsRune("0123456789abcdefABCDEF", c):
+			return false
+		}
+	}
+	return true
+}
 
 // SaveSession puts a session on record, in place of what was there.
 func (s *State) SaveSession(session Session) error {
