@@ -10,7 +10,12 @@ import (
 
 // silence is how long the input of an agent that has its prompt already may stay silent. Who starts us with an open pipe
 // that nobody writes to would wait for ever.
-const silence = 10 * time.Second
+func (talk *conversation) silence() time.Duration {
+	if talk.traits.Silence > 0 {
+		return talk.traits.Silence
+	}
+	return 10 * time.Second
+}
 
 // readInput reads the caller's stdin for an agent, once: all attempts get the same.
 func (inv *Invocation) readInput() error {
@@ -29,7 +34,7 @@ func (inv *Invocation) readInput() error {
 	first := make([]byte, 32<<10)
 	n, err, ok := inv.firstBytes(first)
 	if !ok {
-		inv.observe(StdinSilent{silence})
+		inv.observe(StdinSilent{talk.silence()})
 		return nil
 	}
 	data.Write(first[:n])
@@ -62,7 +67,7 @@ func (inv *Invocation) firstBytes(buf []byte) (n int, err error, ok bool) {
 	}()
 	var enough <-chan time.Time
 	if inv.talk.traits.HasPrompt || inv.talk.first.Prompt != nil {
-		timer := time.NewTimer(silence)
+		timer := time.NewTimer(inv.talk.silence())
 		defer timer.Stop()
 		enough = timer.C
 	}

@@ -58,6 +58,8 @@ type Traits struct {
 	// Prompt is the prompt in the command line. HasPrompt says that there is one, so that stdin is not needed.
 	Prompt    string
 	HasPrompt bool
+	// Silence is how long stdin is waited for where it is not needed; 0 means 10 s.
+	Silence time.Duration
 	// OwnLog is the file that scripts around this CLI expect a log of invocations in, in the directory .logs; empty if
 	// there is no such habit.
 	OwnLog string
