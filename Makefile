@@ -25,8 +25,8 @@ test: check unit fuzz cross ## all that CI runs
 	@scripts/tree-is-clean
 	@echo "make test: all passed"
 
-test-full: ## the same with ten times the rounds and older agent CLIs
-	$(MAKE) test ROUNDS=100 KILLS=1000 CLIS=full
+test-full: ## the same with ten times the rounds, all scenarios and older agent CLIs
+	$(MAKE) test ROUNDS=100 KILLS=1000 FULL=1
 
 check: .tools/staticcheck
 	@test -z "$$(gofmt -l . | grep -v '^\.tools/')" || { gofmt -l . ; echo 'run: gofmt -w .' ; exit 1; }
@@ -38,8 +38,8 @@ check: .tools/staticcheck
 
 # The race detector needs cgo, and cgo a C compiler; the product itself does not.
 unit:
-	@scripts/setup-tests $(CLIS)
-	BELAY_TEST_ROUNDS=$(ROUNDS) BELAY_TEST_KILLS=$(KILLS) scripts/unit 90 retry verdict supervise breaker gate
+	@scripts/setup-tests $(if $(FULL),full)
+	BELAY_TEST_FULL=$(FULL) BELAY_TEST_ROUNDS=$(ROUNDS) BELAY_TEST_KILLS=$(KILLS) scripts/unit 90 retry verdict supervise breaker gate
 
 fuzz:
 	@scripts/fuzz 2000x

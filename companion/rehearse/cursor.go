@@ -105,6 +105,9 @@ func (c *cursor) rest() []string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	var list []string
+	if c.script.PerSession {
+		return nil // each stands somewhere else
+	}
 	for i, step := range c.script.Steps[min(c.index, len(c.script.Steps)):] {
 		used := 0
 		if i == 0 {

@@ -18,6 +18,8 @@ func (a *API) Environ() []string {
 		"XDG_CACHE_HOME=" + filepath.Join(a.home(), ".cache"),
 		"XDG_DATA_HOME=" + filepath.Join(a.home(), ".local", "share"),
 		"XDG_STATE_HOME=" + filepath.Join(a.home(), ".local", "state"),
+		// Beside the homes, not above them: codex complains of a home in the directory for temporary files.
+		"TMPDIR=" + a.tmp(),
 		"NO_PROXY=127.0.0.1,localhost",
 		"no_proxy=127.0.0.1,localhost",
 	}
@@ -29,6 +31,8 @@ func (a *API) Environ() []string {
 
 // home is the home directory of what is run.
 func (a *API) home() string { return filepath.Join(a.dir, "home") }
+
+func (a *API) tmp() string { return filepath.Join(a.dir, "tmp") }
 
 func (anthropic) prepare(a *API) error { return os.MkdirAll(filepath.Join(a.home(), ".claude"), 0o700) }
 

@@ -447,3 +447,27 @@ func TestFault_ManyAtOnce(t *testing.T) {
 		t.Errorf("%v, unused %q", count, api.Unused())
 	}
 }
+
+// Each session begins such a script anew.
+func TestFault_PerSession(t *testing.T) {
+	t.Parallel()
+	api := start(t, "per-session: 429, 200")
+	ask := func(session string) int {
+		r, err := http.NewRequestWithContext(t.Context(), "POST", api.URL()+"/v1/messages", strings.NewReader(asking["anthropic"].body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header.Set("X-Claude-Code-Session-Id", session)
+		res, err := http.DefaultClient.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		res.Body.Close()
+		return res.StatusCode
+	}
+	for _, session := range []string{"a", "b"} {
+		if one, two := ask(session), ask(session); one != 429 || two != 200 {
+			t.Errorf("session %s: %d, %d", session, one, two)
+		}
+	}
+}

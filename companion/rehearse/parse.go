@@ -11,6 +11,9 @@ import (
 // maxTimes bounds a repetition: more is a slip of the finger.
 const maxTimes = 1_000_000
 
+// perSession stands before the first step of a script that each session begins anew.
+const perSession = "per-session:"
+
 // Parse reads a script: steps with commas or new lines between them, each with options in parentheses and a
 // repetition, as in
 //
@@ -20,6 +23,11 @@ const maxTimes = 1_000_000
 func Parse(text string) (*Script, error) {
 	s := &scanner{text: text}
 	script := &Script{}
+	s.blanks(true)
+	if rest := s.text[s.at:]; strings.HasPrefix(rest, perSession) {
+		s.at += len(perSession)
+		script.PerSession = true
+	}
 	for {
 		s.blanks(true)
 		if s.done() {
@@ -28,9 +36,13 @@ func Parse(text string) (*Script, error) {
 		if n := len(script.Steps); n > 0 && script.Steps[n-1].Times == 0 {
 			return nil, s.errorf("%s answers all that comes, so nothing can follow it", script.Steps[n-1].Source)
 		}
+		begin := s.at
 		step, err := s.step()
 		if err != nil {
 			return nil, err
+		}
+		if script.PerSession && step.Before == Refuse {
+			return nil, s.errorAt(begin, "refuse is for all sessions alike: nobody knows whose connection it is")
 		}
 		script.Steps = append(script.Steps, step)
 		s.blanks(false)

@@ -64,6 +64,13 @@ func TestParse(t *testing.T) {
 	}
 }
 
+func TestParse_PerSession(t *testing.T) {
+	got, err := Parse("# each on its own\nper-session: 429, 200")
+	if err != nil || !got.PerSession || len(got.Steps) != 2 {
+		t.Errorf("%+v, %v", got, err)
+	}
+}
+
 func TestParse_Mix(t *testing.T) {
 	for script, want := range map[string]string{
 		"mix(5%)": "429(retry-after=1) 500 overloaded reset drop-mid overloaded-mid",
@@ -134,6 +141,9 @@ func TestParse_Mistakes(t *testing.T) {
 		{"429(then=drop)", "only a good answer", "^"},
 		{"200(then=leave)", "drop, end", "         ^"},
 		{"200\n\t500(in=x)\n200", "line 2, column 9", "\t       ^"},
+		{"per-session: 200, refuse", "all sessions alike", "                  ^"},
+		{"per-session:", "empty", "^"},
+		{"200, per-session: 500", "no step", "     ^"},
 		{"200, tööl", "did you mean tool?", "     ^"},
 	} {
 		_, err := Parse(c.script)

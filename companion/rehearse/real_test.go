@@ -203,3 +203,32 @@ func TestCodex_FailedInside(t *testing.T) {
 	r.exits(1, "ran out of room in the model's context window")
 	r.asked("error-mid(code=context_length_exceeded)")
 }
+
+// Older versions talk to the stand-ins too, and side requests of theirs take no step.
+func TestOlder(t *testing.T) {
+	if !clitest.Full() {
+		t.Skip("only in make test-full")
+	}
+	const script = "tool(bash: echo made > f; cat f), 200"
+	check := func(r *ran) {
+		r.exits(0, rehearse.DefaultText)
+		r.wrote("f", "made\n")
+		for _, q := range r.asked("tool(bash: echo made > f; cat f)", "200") {
+			if q.Session == "" {
+				t.Errorf("%s says no session", q.Path)
+			}
+		}
+	}
+	for _, version := range clitest.OlderClaudes {
+		t.Run("claude "+version, func(t *testing.T) {
+			t.Parallel()
+			check(run(t, script, clitest.Claude(t, version), "-p", "hi there", "--allowedTools", "Bash"))
+		})
+	}
+	for _, version := range clitest.OlderCodexes {
+		t.Run("codex "+version, func(t *testing.T) {
+			t.Parallel()
+			check(run(t, script, clitest.Codex(t, version), "exec", "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox", "hi there"))
+		})
+	}
+}

@@ -45,14 +45,15 @@ type API struct {
 	dir     string
 	addr    string
 	server  *http.Server
-	cursor  cursor
+	cursor  *cursor
 	log     requestLog
 	closing chan struct{}
 
 	mu       sync.Mutex
 	listener net.Listener // nil while connections are refused
 	closed   bool
-	answered int // main requests so far
+	answered int                // main requests so far
+	sessions map[string]*cursor // of a script that each session begins anew
 	handlers sync.WaitGroup
 }
 
@@ -65,8 +66,7 @@ func (o Options) Start(script string) (*API, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := &API{options: o, dir: o.Dir, closing: make(chan struct{})}
-	a.cursor.script = parsed
+	a := &API{options: o, dir: o.Dir, cursor: &cursor{script: parsed}, closing: make(chan struct{})}
 	for _, step := range parsed.Steps {
 		if step.UsageLimit {
 			a.options.Subscription = true
@@ -99,6 +99,9 @@ func (a *API) open() error {
 	}
 	a.listen(l)
 	a.refuseIfDue()
+	if err := os.MkdirAll(a.tmp(), 0o700); err != nil {
+		return err
+	}
 	for _, v := range vendors {
 		if err := v.prepare(a); err != nil {
 			return err

@@ -6,7 +6,11 @@ import (
 )
 
 // Script says how requests are answered, one after another. After its end every request is answered well.
-type Script struct{ Steps []Step }
+type Script struct {
+	Steps []Step
+	// PerSession lets each session of an agent begin the script anew; else all requests share it.
+	PerSession bool
+}
 
 // Step is how one request is answered. The zero value is a good answer.
 type Step struct {

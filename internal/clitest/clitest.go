@@ -13,10 +13,16 @@ import (
 	"testing"
 )
 
-// The newest versions, which `make test` uses. `make test-full` installs older ones beside them.
+// The newest versions, which `make test` uses.
 const (
 	NewestClaude = "2.1.325"
 	NewestCodex  = "0.166.0"
+)
+
+// The older ones that `make test-full` installs beside them.
+var (
+	OlderClaudes = []string{"2.1.197", "2.0.77"}
+	OlderCodexes = []string{"0.150.1"}
 )
 
 // Claude is the path of claude at that version; the newest if it is empty.
@@ -36,6 +42,9 @@ func Codex(t testing.TB, version string) string {
 	}
 	return find(t, "codex", version)
 }
+
+// Full says that `make test-full` runs: every scenario, and the older versions too.
+func Full() bool { return os.Getenv("BELAY_TEST_FULL") != "" }
 
 func find(t testing.TB, name, version string) string {
 	t.Helper()

@@ -1,0 +1,156 @@
+package rehearse
+
+import (
+	"errors"
+	"maps"
+	"net"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+)
+
+var garbage = []byte("%% this is not an answer %%\n\n{\"type\": \"mess")
+
+// send sends an answer, with what the step does to it.
+func (a *API) send(w http.ResponseWriter, r *http.Request, rec *Request, rep reply, s *Step) {
+	setHeaders(w.Header(), rep.header, s)
+	chunks, end := rep.chunks, CutNone
+	if s.Cut != CutNone && rep.cuts != nil {
+		end = s.Cut
+		place := s.At
+		if place == "" {
+			place = InText
+		}
+		chunks = chunks[:rep.cuts[place]]
+	}
+	if end == CutNone || end == CutDrop || end == CutHang {
+		// What is not a stream has a length, so that a client knows what it did not get.
+		if !strings.HasPrefix(w.Header().Get("Content-Type"), "text/event-stream") {
+			size := 0
+			for _, c := range rep.chunks {
+				size += len(c)
+			}
+			w.Header().Set("Content-Length", strconv.Itoa(size))
+		}
+	}
+	if _, refusing := a.cursor.refusing(); refusing {
+		w.Header().Set("Connection", "close")
+	}
+	a.log.update(rec, func(rec *Request) { rec.Status = rep.status })
+	w.WriteHeader(rep.status)
+	if !a.stream(w, r, chunks, s.Over) {
+		a.abandon(w, rec)
+		return
+	}
+	switch end {
+	case CutHang:
+		for s.Ping > 0 && a.sleep(r, s.Ping) && a.stream(w, r, [][]byte{event("ping", object{"type": "ping"})}, 0) {
+		}
+		a.silence(r)
+		a.abandon(w, rec)
+		return
+	case CutDrop:
+		cut(w)
+	case CutGarbage:
+		a.stream(w, r, [][]byte{garbage}, 0)
+	case CutOverloaded, CutError:
+		a.stream(w, r, [][]byte{rep.inside}, 0)
+	}
+	if end == CutNone {
+		a.finish(rec, Whole)
+	} else {
+		a.finish(rec, CutByUs)
+	}
+}
+
+// setHeaders sets those of the answer, and over them those of the step.
+func setHeaders(h, answer http.Header, s *Step) {
+	maps.Copy(h, answer)
+	maps.Copy(h, s.Header)
+	switch {
+	case s.RetryAfter.Date:
+		h.Set("Retry-After", time.Now().Add(s.RetryAfter.In).UTC().Format(http.TimeFormat))
+	case s.RetryAfter.Seconds != "":
+		h.Set("Retry-After", s.RetryAfter.Seconds)
+	}
+}
+
+// stream writes pieces, each at once, spread over a time. It returns false if the client has left.
+func (a *API) stream(w http.ResponseWriter, r *http.Request, chunks [][]byte, over time.Duration) bool {
+	control := http.NewResponseController(w)
+	control.Flush()
+	for i, c := range chunks {
+		if i > 0 && over > 0 && !a.sleep(r, over/time.Duration(len(chunks)-1)) {
+			return false
+		}
+		if _, err := w.Write(c); err != nil {
+			return false
+		}
+		if err := control.Flush(); err != nil && !errors.Is(err, http.ErrNotSupported) {
+			return false
+		}
+	}
+	// One that leaves now has got all of it.
+	return true
+}
+
+// sleep returns false if the client leaves, or the rehearsal ends, before the time is over.
+func (a *API) sleep(r *http.Request, d time.Duration) bool {
+	if d <= 0 {
+		return true
+	}
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-r.Context().Done():
+	case <-a.closing:
+	}
+	return false
+}
+
+// silence lasts until the client leaves or the rehearsal ends.
+func (a *API) silence(r *http.Request) {
+	select {
+	case <-r.Context().Done():
+	case <-a.closing:
+	}
+}
+
+// abandon ends a request whose client has left, or that the rehearsal no longer waits for: it gets no answer.
+func (a *API) abandon(w http.ResponseWriter, rec *Request) {
+	end := ClientLeft
+	if a.isClosing() {
+		end = Closed
+	}
+	a.finish(rec, end)
+	cut(w)
+}
+
+// finish says how a request ended.
+func (a *API) finish(rec *Request, end End) {
+	a.log.update(rec, func(rec *Request) { rec.End, rec.Took = end, time.Since(rec.At) })
+}
+
+func (a *API) isClosing() bool {
+	select {
+	case <-a.closing:
+		return true
+	default:
+		return false
+	}
+}
+
+// cut resets the connection: the client gets ECONNRESET, not an orderly end.
+func cut(w http.ResponseWriter) {
+	conn, _, err := http.NewResponseController(w).Hijack()
+	if err != nil {
+		panic(http.ErrAbortHandler) // ends it too, if less rudely
+	}
+	if tcp, ok := conn.(*net.TCPConn); ok {
+		tcp.SetLinger(0)
+	}
+	conn.Close()
+}
