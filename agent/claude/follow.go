@@ -3,7 +3,6 @@ package claude
 import (
 	"bytes"
 	"fmt"
-	"io"
 	"slices"
 	"strconv"
 	"strings"
@@ -19,6 +18,7 @@ type follower struct {
 	plan     agent.Plan
 	asked    bool // the caller wants to see pieces of messages too
 	events   bool // there was one
+	begun    bool // a turn has: what fails before is said on stderr alone
 	session  string
 	version  string
 	ownKey   bool // the key is one that nothing refreshes
@@ -99,6 +99,7 @@ func (f *follower) event(e event, line []byte) agent.News {
 func (f *follower) system(e event) agent.News {
 	switch e.Subtype {
 	case "init":
+		f.begun = true
 		f.version, f.ownKey = e.Version, e.KeySource == "ANTHROPIC_API_KEY"
 		f.result = nil // a turn begins
 	case "status": // comes with the pieces
@@ -175,8 +176,8 @@ func (f *follower) retrying(e event) *agent.Retrying {
 	}
 	r.Verdict = verdict.Verdict{Class: class, Retryable: class.Retryable(), Rule: "api_retry", SessionID: f.session,
 		Evidence: statusText(e.ErrorStatus)}
-	if ours := backoff(e.Attempt); r.Wait > ours {
-		r.Verdict.Hint.After = r.Wait // more than its own back-off: it was told so
+	if r.Wait > backoff(e.Attempt) || r.Wait > 0 && r.Wait%time.Second == 0 {
+		r.Verdict.Hint.After = r.Wait // it was told so: its own back-off is less, and never whole seconds
 	}
 	// A key from the environment does not get better. Any other may be refreshed, once.
 	r.Hopeless = class == verdict.Auth && (f.ownKey || e.Attempt > 1) || class == verdict.Billing
@@ -232,48 +233,4 @@ func tellsRetries(version string) bool {
 	a, _ := strconv.Atoi(major)
 	b, _ := strconv.Atoi(minor)
 	return a > 2 || a == 2 && b >= 1
-}
-
-// Answer implements [agent.Follower].
-func (f *follower) Answer() string {
-	if f.result == nil || f.result.IsError {
-		return ""
-	}
-	return f.result.Text
-}
-
-// Render implements [agent.Follower].
-func (f *follower) Render(w io.Writer, form agent.Form) error {
-	if form == agent.JSON {
-		if f.result == nil {
-			return nil
-		}
-		_, err := w.Write(append(f.last, '\n'))
-		return err
-	}
-	for i, r := range f.ledger.results {
-		text := r.Text + "\n"
-		if len(r.Errors) > 0 || r.Text == "" && i == len(f.ledger.results)-1 && f.kind != "success" {
-			text = failureText(f.kind, r)
-		}
-		if _, err := io.WriteString(w, text); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// failureText is what the text form says of a turn that ended without an answer.
-func failureText(kind string, r result) string {
-	first := ""
-	if len(r.Errors) > 0 {
-		first = r.Errors[0]
-	}
-	switch kind {
-	case "error_max_turns":
-		return "Error: " + strings.Replace(first, "maximum number of turns", "max turns", 1)
-	case "error_max_budget_usd":
-		return "Error: " + strings.NewReplacer("Reached maximum budget ($", "Exceeded USD budget (").Replace(first)
-	}
-	return "Execution error"
 }

@@ -1,0 +1,84 @@
+package claude
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"strings"
+
+	"github.com/belay-run/belay/agent"
+)
+
+// Answer implements [agent.Follower].
+func (f *follower) Answer() string {
+	if f.result == nil || f.result.IsError {
+		return ""
+	}
+	return f.result.Text
+}
+
+// Render implements [agent.Follower].
+func (f *follower) Render(w io.Writer, form agent.Form) error {
+	if !f.begun || f.result == nil {
+		return nil
+	}
+	if form == agent.JSON {
+		// It has one result and so nothing since the last one.
+		_, err := w.Write(append(without(f.last, "model_usage_since_last_result"), '\n'))
+		return err
+	}
+	for i, r := range f.ledger.results {
+		text := r.Text + "\n"
+		if len(r.Errors) > 0 || r.Text == "" && i == len(f.ledger.results)-1 && f.kind != "success" {
+			text = failureText(f.kind, r)
+		}
+		if _, err := io.WriteString(w, text); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// failureText is what the text form says of a turn that ended without an answer.
+func failureText(kind string, r result) string {
+	first := ""
+	if len(r.Errors) > 0 {
+		first = r.Errors[0]
+	}
+	switch kind {
+	case "error_max_turns":
+		return "Error: " + strings.Replace(first, "maximum number of turns", "max turns", 1)
+	case "error_max_budget_usd":
+		return "Error: " + strings.NewReplacer("Reached maximum budget ($", "Exceeded USD budget (").Replace(first)
+	}
+	return "Execution error"
+}
+
+// without is a JSON object without one of its fields. All else stays as it is, byte for byte.
+func without(object []byte, field string) []byte {
+	dec := json.NewDecoder(bytes.NewReader(object))
+	if t, err := dec.Token(); err != nil || t != json.Delim('{') {
+		return object
+	}
+	for dec.More() {
+		before := dec.InputOffset() // a comma, or the first field
+		name, err := dec.Token()
+		if err != nil {
+			return object
+		}
+		var value json.RawMessage
+		if dec.Decode(&value) != nil {
+			return object
+		}
+		if name != field {
+			continue
+		}
+		after := dec.InputOffset()
+		rest := object[after:]
+		if object[before] != ',' { // the first: the comma is behind it
+			rest = bytes.TrimPrefix(rest, []byte(","))
+		}
+		return append(object[:before:before], rest...)
+	}
+	return object
+}
