@@ -32,8 +32,9 @@ var arrows = map[string][]string{
 	"companion/rehearse": {},
 	"companion":          {"", "companion/rehearse", "supervise"},
 	"cmd/belayd":         {"companion"},
-	"internal/cli":       {"", "agent", "agent/claude", "agent/codex", "agent/generic", "breaker", "gate", "internal/config", "internal/term", "retry", "supervise", "verdict"},
+	"internal/cli":       {"", "agent", "agent/claude", "agent/codex", "agent/generic", "breaker", "gate", "internal/config", "internal/term", "journal", "retry", "supervise", "verdict"},
 	"cmd/belay":          {"internal/cli"},
+	"e2e/claude":         {},
 }
 
 // heavy must not be linked into belay: every call would pay for it.
