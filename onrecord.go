@@ -55,7 +55,7 @@ func (inv *Invocation) journal(n int, a attempt, wait time.Duration, stop *retry
 		Command: inv.command.name(), Attempt: n, Status: journal.Success, ExitCode: a.code,
 		ResponseTime: a.exit.Duration.Seconds(), WaitTime: wait.Seconds(),
 		Gate: inv.runner.gateKey(), Session: a.verdict.SessionID, Usage: a.account.Usage.JSON(),
-		CPUTime: a.exit.CPU.Seconds(), Left: len(a.left), Killed: a.killed,
+		Model: a.account.Model, CPUTime: a.exit.CPU.Seconds(), Left: len(a.left), Killed: a.killed,
 	}
 	if a.exit.Signal != 0 {
 		e.Signal = signalName(a.exit.Signal)

@@ -177,6 +177,8 @@ type Account struct {
 	SessionCost *float64
 	// Turns is how many turns the model has taken.
 	Turns int
+	// Model is the one that it worked for; empty if the CLI does not say.
+	Model string
 	// Version is the CLI's own; empty if it does not say.
 	Version string
 	// Unseen is how many retries inside the CLI there must have been that it did not tell of.

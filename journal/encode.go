@@ -88,5 +88,12 @@ func (e *Entry) line() []byte {
 	o.seconds("cpu_time", e.CPUTime, false)
 	o.integer("left_running", e.Left, false)
 	o.integer("orphans_killed", e.Killed, false)
+	o.text("model", e.Model, false)
+	o.text("kind", string(e.Kind), false)
+	o.text("event", e.Event, false)
+	if len(e.Detail) > 0 {
+		o.key("detail")
+		o = append(o, e.Detail...)
+	}
 	return append(o, '}', '\n')
 }

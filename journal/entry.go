@@ -48,7 +48,23 @@ type Entry struct {
 	CPUTime      float64         `json:"cpu_time,omitempty"`
 	Left         int             `json:"left_running,omitempty"`
 	Killed       int             `json:"orphans_killed,omitempty"`
+	Model        string          `json:"model,omitempty"`
+
+	// Kind is empty for an attempt; else the entry is about something that is none, and the fields above say what they
+	// can. Event is what happened, in one word of that kind, and Detail the rest of it: a small JSON object.
+	Kind   Kind            `json:"kind,omitempty"`
+	Event  string          `json:"event,omitempty"`
+	Detail json.RawMessage `json:"detail,omitempty"`
 }
+
+// Kind is what an entry is about that is no attempt.
+type Kind string
+
+const (
+	Hook  Kind = "hook"  // a hook of an agent failed
+	MCP   Kind = "mcp"   // a call of an MCP server's tool failed, or the server did
+	Audit Kind = "audit" // somebody changed something by hand: a gate reset, held or opened
+)
 
 // Time is a time in UTC with milliseconds.
 type Time struct{ time.Time }

@@ -51,13 +51,7 @@ func encode(e Entry) []byte {
 	if e.Error != "" {
 		e.Error = Redact(e.Error)
 	}
-	if e.Usage != nil {
-		var one bytes.Buffer
-		if json.Compact(&one, e.Usage) != nil { // not JSON: it would spoil the line
-			one.Reset()
-		}
-		e.Usage = one.Bytes()
-	}
+	e.Usage, e.Detail = compact(e.Usage), compact(json.RawMessage(Redact(string(e.Detail))))
 	for {
 		if line := e.line(); len(line) <= maxLine {
 			return line
@@ -66,6 +60,8 @@ func encode(e Entry) []byte {
 		switch {
 		case len(e.Error) > 64:
 			e.Error = cut(e.Error, len(e.Error)/2)
+		case len(e.Detail) > 0:
+			e.Detail = nil
 		case len(e.Usage) > 0:
 			e.Usage = nil
 		default:
@@ -73,6 +69,18 @@ func encode(e Entry) []byte {
 			e.Command, e.Profile = cut(e.Command, 64), cut(e.Profile, 64)
 		}
 	}
+}
+
+// compact makes one line of a piece of JSON; nil if it is none, since it would spoil the entry.
+func compact(data json.RawMessage) json.RawMessage {
+	if len(data) == 0 {
+		return nil
+	}
+	var one bytes.Buffer
+	if json.Compact(&one, data) != nil {
+		return nil
+	}
+	return one.Bytes()
 }
 
 // cut shortens s to at most n bytes of whole characters, and says so.

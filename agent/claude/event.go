@@ -16,6 +16,7 @@ type event struct {
 
 	// system/init
 	Version   string `json:"claude_code_version"`
+	Model     string `json:"model"`
 	KeySource string `json:"apiKeySource"`
 
 	// system/api_retry

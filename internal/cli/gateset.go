@@ -1,8 +1,10 @@
 package cli
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"time"
 
@@ -11,6 +13,7 @@ import (
 	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/gate"
 	"github.com/belay-run/belay/internal/config"
+	"github.com/belay-run/belay/journal"
 )
 
 func newGatesReset() *cobra.Command {
@@ -38,7 +41,7 @@ func newGatesReset() *cobra.Command {
 					fmt.Fprintf(cmd.OutOrStdout(), "gate %s is healthy\n", key)
 					continue
 				}
-				if err := setGate(key, func(s gate.State, now time.Time) gate.State { return s.Reset(now) }); err != nil {
+				if err := setGate(byHand{"gate_reset", key, time.Time{}, ""}, func(s gate.State, now time.Time) gate.State { return s.Reset(now) }); err != nil {
 					return err
 				}
 				fmt.Fprintf(cmd.OutOrStdout(), "gate %s is reset\n", key)
@@ -62,7 +65,7 @@ func newGatesHold() *cobra.Command {
 			if err != nil {
 				return usage(err, "")
 			}
-			err = setGate(args[0], func(s gate.State, now time.Time) gate.State { return s.Held(now, t, reason) })
+			err = setGate(byHand{"gate_hold", args[0], t, reason}, func(s gate.State, now time.Time) gate.State { return s.Held(now, t, reason) })
 			if err == nil {
 				fmt.Fprintf(cmd.OutOrStdout(), "gate %s holds until %s\n", args[0], t.Local().Format(time.RFC3339))
 			}
@@ -90,7 +93,7 @@ func newGatesOpen() *cobra.Command {
 					return usage(err, "")
 				}
 			}
-			err := setGate(args[0], func(s gate.State, now time.Time) gate.State { return s.Opened(now, t, reason) })
+			err := setGate(byHand{"gate_open", args[0], t, reason}, func(s gate.State, now time.Time) gate.State { return s.Opened(now, t, reason) })
 			if err == nil {
 				fmt.Fprintf(cmd.OutOrStdout(), "the breaker of gate %s is open; to close it: %s\n", args[0], belay.LiftCommand(args[0]))
 			}
@@ -126,12 +129,39 @@ func parseUntil(text string, now time.Time) (time.Time, error) {
 	return now.Add(d), nil
 }
 
+// byHand is a change that a person makes, as it is put on record.
+type byHand struct {
+	event, key string
+	until      time.Time
+	reason     string
+}
+
+// log appends the change to the log. That it was made counts; a log that cannot be written is said, no more.
+func (b byHand) log(state *belay.State) {
+	detail := map[string]string{}
+	if !b.until.IsZero() {
+		detail["until"] = b.until.UTC().Format(time.RFC3339)
+	}
+	if b.reason != "" {
+		detail["reason"] = b.reason
+	}
+	text, _ := json.Marshal(detail)
+	log := journal.Log{Path: state.LogPath()}
+	err := log.Append(journal.Entry{Timestamp: journal.Time{Time: time.Now()}, Kind: journal.Audit, Event: b.event, Gate: b.key,
+		Status: journal.Success, Detail: text})
+	if err != nil {
+		fmt.Fprintf(os.Stderr, "belay: the change is not on record: %v\n", err)
+	}
+}
+
 // setGate changes a gate by hand.
-func setGate(key string, change func(gate.State, time.Time) gate.State) error {
+func setGate(b byHand, change func(gate.State, time.Time) gate.State) error {
+	key := b.key
 	if err := config.Find("gate").Check(key); err != nil {
 		return usage(err, "see: belay gates")
 	}
-	if _, err := belay.OpenState(""); err != nil {
+	state, err := belay.OpenState("")
+	if err != nil {
 		return &failure{err}
 	}
 	store, err := gateStore()
@@ -142,5 +172,6 @@ func setGate(key string, change func(gate.State, time.Time) gate.State) error {
 	if err := store.Update(key, now, func(s gate.State) gate.State { return change(s, now) }); err != nil && !errors.Is(err, gate.ErrDamaged) {
 		return &failure{err}
 	}
+	b.log(state)
 	return nil
 }
