@@ -28,6 +28,7 @@ type transcript struct {
 	flowing  bool      // the model has answered: nothing is held any more but bad news
 	broken   bool      // nobody takes the output any more
 	retries  int       // inside the CLI, that were let be
+	trouble  time.Time // since when it only retries; zero if it does not
 	answer   *Output
 	capture  *verdict.Capture // for rules of the caller's
 
@@ -148,6 +149,8 @@ func (t *transcript) heed(n agent.News) {
 	}
 	if n.Retrying != nil {
 		t.retrying(n.Retrying)
+	} else {
+		t.trouble = time.Time{}
 	}
 }
 
@@ -178,6 +181,13 @@ func (t *transcript) retrying(r *agent.Retrying) {
 	t.ad.during(r.Verdict, inv.command.name())
 	advice := retry.Advice{Retry: r.Verdict.Retryable && !r.Hopeless, After: r.Wait, Throttled: r.Verdict.Class.Throttle()}
 	err := inv.series.Inner(now, &Error{Verdict: r.Verdict, Message: r.Verdict.Evidence}, advice)
+	if t.trouble.IsZero() {
+		t.trouble = now
+	}
+	if errors.Is(err, retry.ErrExhausted) && !inv.policy.CountThrottles && now.Sub(t.trouble) < inv.policy.Patience() {
+		// Its retries are quicker than ours would be: it must not be given up sooner.
+		err = inv.series.Charge(now, r.Wait, err)
+	}
 	inv.observe(InnerRetry{Attempt: t.attempt, Verdict: r.Verdict, Wait: r.Wait, Ended: err != nil})
 	var stop *retry.Error
 	if !errors.As(err, &stop) {

@@ -22,6 +22,16 @@ func (p Policy) Backoff(n int) time.Duration {
 	return min(saturate(float64(base)*math.Pow(factor, float64(max(n, 0)))), limit)
 }
 
+// Patience returns how long all retries of the policy wait in all, hints and jitter aside, and no longer than MaxWait.
+func (p Policy) Patience() (sum time.Duration) {
+	for n := range p.maxRetries() {
+		if sum += p.Backoff(n); sum >= p.maxWait() {
+			return p.maxWait()
+		}
+	}
+	return sum
+}
+
 // saturate is time.Duration(x) for an x that may be too large for one, but is not NaN.
 func saturate(x float64) time.Duration {
 	if x >= math.MaxInt64 { // as a float64 that is 2^63, one more than fits

@@ -92,3 +92,20 @@ func TestDo_NegativeMaxRetriesIsNone(t *testing.T) {
 	_, err := retry.Do(t.Context(), retry.Policy{MaxRetries: -7, Classify: classify}, always(errLost).fn)
 	equal(t, "attempts", stopped(t, err, retry.ErrExhausted).Attempts, 1)
 }
+
+func TestPolicy_Patience(t *testing.T) {
+	claude, _ := retry.Preset("claude")
+	for _, tt := range []struct {
+		policy retry.Policy
+		want   time.Duration
+	}{
+		{claude, 30 * time.Second},
+		{retry.Policy{MaxRetries: retry.None}, 0},
+		{retry.Policy{MaxRetries: 1_000_000}, 5 * time.Minute},
+		{retry.Policy{MaxRetries: 3, BaseDelay: time.Second, MaxWait: 2 * time.Second}, 2 * time.Second},
+	} {
+		if got := tt.policy.Patience(); got != tt.want {
+			t.Errorf("%+v: %v, want %v", tt.policy, got, tt.want)
+		}
+	}
+}
