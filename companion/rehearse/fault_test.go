@@ -443,6 +443,9 @@ func TestFault_ManyAtOnce(t *testing.T) {
 	for range 40 {
 		count[<-got]++
 	}
+	if all := api.Requests(); len(all) != 40 || string(all[39].Body) != asking["anthropic stream"].body {
+		t.Errorf("%d requests", len(all))
+	}
 	if count[429] != 10 || count[500] != 10 || count[200] != 20 || len(api.Unused()) != 0 {
 		t.Errorf("%v, unused %q", count, api.Unused())
 	}

@@ -30,7 +30,7 @@ type Request struct {
 	Usage Usage
 
 	// LastMessage is the last text that the user, or a tool, has said; Header and Body are the request itself. They are
-	// for tests, and in no report.
+	// for tests, and in no report. Body is kept of the last 256 requests: an agent's are large.
 	LastMessage string
 	Header      http.Header
 	Body        []byte
@@ -47,6 +47,8 @@ const (
 	ClientLeft End = "client left" // the client did not wait for it
 	Closed     End = "closed"      // the rehearsal ended
 )
+
+const keptBodies = 256
 
 // requestLog keeps the requests in the order in which they came.
 type requestLog struct {
@@ -65,6 +67,9 @@ func (l *requestLog) add(r *Request) {
 		}
 	}
 	l.list = append(l.list, r)
+	if n := len(l.list) - keptBodies; n > 0 {
+		l.list[n-1].Body = nil
+	}
 }
 
 func (l *requestLog) update(r *Request, change func(*Request)) {
