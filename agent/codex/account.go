@@ -37,15 +37,17 @@ func (f *follower) Account() agent.Account {
 	return a
 }
 
-// rollout reads the record of the attempt; false if there is none.
+// rollout reads the record of the attempt, once; false if there is none.
 func (f *follower) rollout() (rollout, bool) {
-	if f.home == "" || !isUUID(f.session) {
+	if f.record == nil && f.home != "" && isUUID(f.session) {
+		if path := findRollout(f.home, f.session); path != "" {
+			if r, err := readRollout(path, f.start); err == nil {
+				f.record = &r
+			}
+		}
+	}
+	if f.record == nil {
 		return rollout{}, false
 	}
-	path := findRollout(f.home, f.session)
-	if path == "" {
-		return rollout{}, false
-	}
-	r, err := readRollout(path, f.start)
-	return r, err == nil
+	return *f.record, true
 }

@@ -33,7 +33,8 @@ type follower struct {
 	tools     map[string]bool
 	unseen    int
 	version   string
-	misread   bool // an option of ours was not understood
+	misread   bool     // an option of ours was not understood
+	record    *rollout // once it was read
 }
 
 // Line implements agent.Follower.

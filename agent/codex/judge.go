@@ -51,7 +51,7 @@ func (f *follower) judge(o verdict.Outcome, errs complaint, now time.Time) verdi
 		return verdict.Verdict{Class: verdict.Crash, Rule: "panic", Evidence: first(evidence(errs.text), "exit 101")}
 	case f.failure != "":
 		f.unseen += f.silentRetries(f.failure)
-		return classify(f.failure, now)
+		return f.turnFailed(now)
 	case f.session == "":
 		return f.neverStarted(o, errs, now)
 	case errs.failure != "":
@@ -63,6 +63,20 @@ func (f *follower) judge(o verdict.Outcome, errs complaint, now time.Time) verdi
 		return verdict.Verdict{Class: verdict.Interrupted, Rule: "no-word", Evidence: "exit 1 without a word"}
 	}
 	return verdict.Verdict{Class: verdict.Unknown, Rule: "exit-code", Evidence: first(evidence(errs.text), fmt.Sprintf("exit %d", o.ExitCode))}
+}
+
+// turnFailed judges by the message of the turn, and where that means nothing to us by codex's record.
+func (f *follower) turnFailed(now time.Time) verdict.Verdict {
+	v := classify(f.failure, now)
+	if v.Class == verdict.Unknown {
+		if r, ok := f.rollout(); ok {
+			if w, ok := recorded(r.failure, now); ok {
+				w.Evidence = v.Evidence
+				return w
+			}
+		}
+	}
+	return v
 }
 
 // neverStarted judges a run without a thread. No model and no tool has had a say, so that all of stderr is codex's own.

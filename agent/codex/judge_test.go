@@ -25,6 +25,8 @@ func TestJudge(t *testing.T) {
 		"interrupted, with codex's own noise": {outcome(1, lines(started, turn, toolBegan), "2026-11-15T05:42:16Z ERROR codex_core::session: failed to record rollout items: thread "+thread+" not found\n"), verdict.Interrupted, "no-word"},
 		"interrupted, after a tool's error":   {outcome(1, lines(started, turn, toolBegan), "2026-11-15T05:42:16Z ERROR codex_core::tools::router: error=Exit code: 1\nWall time: 0\nOutput:\nError: 429 Too Many Requests\nmore of it\n"), verdict.Interrupted, "no-word"},
 		"interrupted, plain":                  {outcome(1, "", header+"ERROR: 429 Too Many Requests\nturn interrupted\n"), verdict.Interrupted, "interrupted"},
+		"interrupted in a tool, plain":        {outcome(1, "", header+"exec\nls\nturn interrupted\n2026-11-15T06:08:20.004759Z ERROR codex_core::session: failed to record rollout items: thread "+thread+" not found\ntokens used\n1,650\n"), verdict.Interrupted, "interrupted"},
+		"failed after it has used something":  {outcome(1, "", header+"codex\nhm\nERROR: Quota exceeded. Check your plan.\nERROR: Quota exceeded. Check your plan.\ntokens used\n650\n"), verdict.Billing, "quota"},
 		"interrupted, as a shell says":        {outcome(130, lines(started), ""), verdict.Interrupted, "exit-code"},
 		"killed":                              {signal("SIGKILL", lines(started)), verdict.Crash, "signal"},
 		"hung up":                             {signal("SIGHUP", lines(started)), verdict.Interrupted, "signal"},

@@ -17,6 +17,7 @@ import (
 type rollout struct {
 	version string
 	used    tokens
+	failure json.RawMessage // codex's name for why the turn failed
 }
 
 const (
@@ -51,8 +52,8 @@ func escape(path string) string {
 	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(path)
 }
 
-// record is a line of the rollout that counts tokens: token_usage_record has one for each request, and before 0.160 or
-// so an event token_count had the sum and the last.
+// record is a line of the rollout that says something of the attempt. What a request has used is in a token_usage_record,
+// in 0.150 only in an event token_count, with the sum and the last; why a turn has failed is in a task_complete.
 type record struct {
 	Timestamp time.Time `json:"timestamp"`
 	Type      string    `json:"type"`
@@ -63,11 +64,13 @@ type record struct {
 			Total tokens `json:"total_token_usage"`
 			Last  tokens `json:"last_token_usage"`
 		} `json:"info"`
-		Version string `json:"cli_version"`
+		Error *struct {
+			Info json.RawMessage `json:"codex_error_info"`
+		} `json:"error"`
 	} `json:"payload"`
 }
 
-// readRollout sums what was used since the attempt's start.
+// readRollout reads what was written since the attempt's start.
 func readRollout(path string, since time.Time) (r rollout, err error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -89,39 +92,53 @@ func readRollout(path string, since time.Time) (r rollout, err error) {
 		return r, err
 	}
 	lines.Reset(f)
-	since = since.Truncate(time.Millisecond) // the record has no more
-
-	var requests, events tokens
-	var before tokens // the sum that the event before told; each can come several times
+	// The record's times have no more than milliseconds.
+	sum := summing{since: since.Truncate(time.Millisecond)}
 	for {
 		line, err := lines.ReadSlice('\n')
 		for errors.Is(err, bufio.ErrBufferFull) { // a line that is too long
 			line = nil
 			_, err = lines.ReadSlice('\n')
 		}
-		if len(line) > 0 && bytes.Contains(line, []byte("_token")) {
-			var rec record
-			if json.Unmarshal(line, &rec) == nil {
-				now := !rec.Timestamp.Before(since)
-				switch {
-				case rec.Type == "token_usage_record" && now:
-					requests.add(rec.Payload.Usage)
-				case rec.Payload.Type == "token_count" && rec.Payload.Info != nil:
-					if now && rec.Payload.Info.Total != before {
-						events.add(rec.Payload.Info.Last)
-					}
-					before = rec.Payload.Info.Total
-				}
-			}
+		if bytes.Contains(line, []byte("_token")) || bytes.Contains(line, []byte("codex_error_info")) {
+			sum.take(line)
 		}
 		if err != nil {
 			break
 		}
 	}
-	if r.used = requests; r.used == (tokens{}) {
-		r.used = events
+	r.failure = sum.failure
+	if r.used = sum.requests; r.used == (tokens{}) {
+		r.used = sum.events
 	}
 	return r, nil
+}
+
+// summing adds up the lines of a record.
+type summing struct {
+	since            time.Time
+	requests, events tokens
+	before           tokens // the sum that the event before told; each can come several times
+	failure          json.RawMessage
+}
+
+func (s *summing) take(line []byte) {
+	var rec record
+	if json.Unmarshal(line, &rec) != nil {
+		return
+	}
+	ours := !rec.Timestamp.Before(s.since)
+	switch payload := rec.Payload; {
+	case rec.Type == "token_usage_record" && ours:
+		s.requests.add(payload.Usage)
+	case rec.Type == "event_msg" && payload.Type == "token_count" && payload.Info != nil:
+		if ours && payload.Info.Total != s.before {
+			s.events.add(payload.Info.Last)
+		}
+		s.before = payload.Info.Total
+	case rec.Type == "event_msg" && payload.Type == "task_complete" && payload.Error != nil && ours:
+		s.failure = payload.Error.Info
+	}
 }
 
 func (t *tokens) add(u tokens) {

@@ -136,3 +136,31 @@ func TestAccount_FromTheRollout(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 }
+
+// A message of the server that nobody knows is told apart by the record.
+func TestJudge_ByTheRecord(t *testing.T) {
+	for info, want := range map[string]verdict.Class{
+		`"model_not_found"`: verdict.NotFound,
+		`"bio_policy"`:      verdict.Refused,
+		`"other"`:           verdict.Unknown,
+		`null`:              verdict.Unknown,
+		`{"http_connection_failed":{"http_status_code":503}}`: verdict.ServerError,
+		`{"http_connection_failed":{"http_status_code":0}}`:   verdict.Unknown,
+		`{"something_new":7}`:                                 verdict.Unknown,
+	} {
+		home := t.TempDir()
+		p := New(words("codex exec hi"), []string{"CODEX_HOME=" + home}, "")
+		plan, err := p.Plan(agent.Turn{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		f := p.Follow(plan)
+		writeRollout(t, home, "2026/11/15", fmt.Sprintf(`{"timestamp":%q,"type":"event_msg","payload":{"type":"task_complete","error":{"message":"Nope.","codex_error_info":%s}}}`+"\n",
+			time.Now().UTC().Format(time.RFC3339Nano), info))
+		f.Line([]byte(started))
+		f.Line([]byte(`{"type":"turn.failed","error":{"message":"Nope."}}`))
+		if v := f.Judge(verdict.Outcome{ExitCode: 1}, time.Now()); v.Class != want || v.Retryable != want.Retryable() || v.Evidence != "Nope." {
+			t.Errorf("%s: %+v", info, v)
+		}
+	}
+}

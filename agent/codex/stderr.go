@@ -70,7 +70,7 @@ var complaints = []string{"ERROR: ", "Error: "}
 // lines: the plain form shows the body of an answer as it is, but twice, and errors at the start come with their causes,
 // which are indented. So what a tool printed last is not taken for it.
 func lastComplaint(text string) string {
-	text = strings.TrimRight(text, "\r\n ")
+	text = withoutClosing(text)
 	if i := strings.LastIndexByte(text, '\n'); text[i+1:] == "turn interrupted" {
 		return "turn interrupted"
 	}
@@ -86,6 +86,25 @@ func lastComplaint(text string) string {
 		}
 	}
 	return ""
+}
+
+// closing matches what can come after the last word: codex's log, and how much was used.
+var closing = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(^|\n)(tokens used\n[\d,.]+|\d{4}-\d\d-\d\dT[\d:.]+Z +[A-Z]+ [\w:]+: [^\n]*)[\r\n ]*$`)
+})
+
+func withoutClosing(text string) string {
+	text = strings.TrimRight(text, "\r\n ")
+	for range 20 { // a log that goes on and on is no last word
+		// Only the end is looked at: to search all of it twenty times takes long.
+		tail := max(len(text)-4096, 0)
+		at := closing().FindStringIndex(text[tail:])
+		if at == nil {
+			break
+		}
+		text = strings.TrimRight(text[:tail+at[0]], "\r\n ")
+	}
+	return text
 }
 
 // oneParagraph reports whether the lines after the first are only its causes.

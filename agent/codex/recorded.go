@@ -1,0 +1,48 @@
+package codex
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/belay-run/belay/verdict"
+)
+
+// infos are codex's own names for why a turn failed, which it writes into its record and not into its events. Those that
+// leave it open are not here: usage_limit_exceeded stands for a limit, a plan and a quota, other for anything.
+var infos = map[string]verdict.Class{
+	"rate_limit_exceeded":           verdict.RateLimit,
+	"server_overloaded":             verdict.Overloaded,
+	"internal_server_error":         verdict.ServerError,
+	"model_not_found":               verdict.NotFound,
+	"context_window_exceeded":       verdict.TooLarge,
+	"unauthorized":                  verdict.Auth,
+	"bad_request":                   verdict.InvalidRequest,
+	"invalid_prompt":                verdict.Refused,
+	"cyber_policy":                  verdict.Refused,
+	"bio_policy":                    verdict.Refused,
+	"misalignment_policy_violation": verdict.Refused,
+	"response_stream_disconnected":  verdict.Network,
+}
+
+// recorded judges by that name what nobody could tell by the message: codex shows that of the server as it is for an
+// unknown model, say.
+func recorded(info json.RawMessage, now time.Time) (verdict.Verdict, bool) {
+	var name string
+	if json.Unmarshal(info, &name) == nil {
+		class, ok := infos[name]
+		return verdict.Verdict{Class: class, Retryable: class.Retryable(), Rule: "record-" + name}, ok
+	}
+	var status map[string]struct {
+		Code int `json:"http_status_code"`
+	}
+	if json.Unmarshal(info, &status) != nil {
+		return verdict.Verdict{}, false
+	}
+	for _, s := range status {
+		if v := classify(fmt.Sprintf("unexpected status %d", s.Code), now); v.Class != verdict.Unknown {
+			return v, true
+		}
+	}
+	return verdict.Verdict{}, false
+}
