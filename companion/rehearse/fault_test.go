@@ -167,6 +167,18 @@ func TestFault_Overloaded(t *testing.T) {
 	})
 }
 
+// Who does not stream gets the error that a stream would have had inside as an answer.
+func TestFault_ErrorInsideWithoutStream(t *testing.T) {
+	t.Parallel()
+	api := start(t, "overloaded-mid, error-mid(code=boom)")
+	if got := send(t, api, "anthropic", patience); got.status != 529 || !strings.Contains(got.body, "overloaded_error") {
+		t.Errorf("%+v", got)
+	}
+	if got := send(t, api, "openai", patience); got.status != 500 || !strings.Contains(got.body, "boom") {
+		t.Errorf("%+v", got)
+	}
+}
+
 func TestFault_UsageLimit(t *testing.T) {
 	t.Parallel()
 	api := start(t, "usage-limit(resets=3h)x2")

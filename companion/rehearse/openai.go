@@ -163,5 +163,5 @@ func (openai) side(c *call) reply {
 	if strings.HasPrefix(c.r.URL.Path, "/v1/models") {
 		return jsonReply(http.StatusOK, object{"object": "list", "data": []object{}, "models": []object{}})
 	}
-	return jsonReply(http.StatusNotFound, object{"error": openaiError(&Step{}, http.StatusNotFound)})
+	return jsonReply(http.StatusNotFound, object{"error": openaiError(c, &Step{}, http.StatusNotFound)})
 }

@@ -30,8 +30,11 @@ var openaiCodes = map[string][2]string{
 }
 
 // openaiError is what an error is made of.
-func openaiError(s *Step, status int) object {
+func openaiError(c *call, s *Step, status int) object {
 	known := openaiErrors[status]
+	if status == http.StatusNotFound && c.model != "" {
+		known[2] = fmt.Sprintf("The model `%s` does not exist or you do not have access to it.", c.model)
+	}
 	code := or(s.Code, known[1])
 	of := openaiCodes[s.Code]
 	var coded any
@@ -43,13 +46,13 @@ func openaiError(s *Step, status int) object {
 }
 
 func (openai) fail(c *call, s *Step, n int) reply {
-	status, body := s.Status, openaiError(s, s.Status)
+	status, body := s.Status, openaiError(c, s, s.Status)
 	switch {
 	case s.Overloaded:
 		status = http.StatusServiceUnavailable
 		coded := *s
 		coded.Code = or(s.Code, "server_is_overloaded")
-		body = openaiError(&coded, status)
+		body = openaiError(c, &coded, status)
 	case s.UsageLimit:
 		status = http.StatusTooManyRequests
 		reset := s.resetTime()
@@ -72,6 +75,6 @@ func (openai) failInside(c *call, s *Step, n int) []byte {
 	}
 	coded.Code = or(coded.Code, s.Type, "server_error")
 	failed := openaiResponse(c, n, "failed", []object{})
-	failed["error"] = openaiError(&coded, http.StatusInternalServerError)
+	failed["error"] = openaiError(c, &coded, http.StatusInternalServerError)
 	return event("response.failed", object{"type": "response.failed", "response": failed})
 }

@@ -103,6 +103,9 @@ func (a *API) play(w http.ResponseWriter, r *http.Request, rec *Request, v vendo
 		a.log.update(rec, func(rec *Request) { rec.End = CutByUs })
 		return
 	}
+	if !c.stream && (s.Cut == CutOverloaded || s.Cut == CutError) {
+		s = insteadOf(s) // what is not a stream has no inside
+	}
 	answer := v.good
 	if s.Status >= 300 || s.UsageLimit || s.Overloaded {
 		answer = v.fail
@@ -131,4 +134,14 @@ func (a *API) play(w http.ResponseWriter, r *http.Request, rec *Request, v vendo
 			}
 		})
 	}
+}
+
+// insteadOf is the error that a step says inside a stream, as an answer.
+func insteadOf(s *Step) *Step {
+	whole := *s
+	whole.Cut, whole.Status = CutNone, http.StatusInternalServerError
+	if s.Cut == CutOverloaded {
+		whole.Overloaded, whole.Status = true, 0
+	}
+	return &whole
 }
