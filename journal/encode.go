@@ -85,6 +85,7 @@ func (e *Entry) line() []byte {
 		o = append(o, e.Usage...)
 	}
 	o.text("gate", e.Gate, false)
+	o.seconds("gate_wait", e.GateWait, false)
 	o.seconds("cpu_time", e.CPUTime, false)
 	o.integer("left_running", e.Left, false)
 	o.integer("orphans_killed", e.Killed, false)

@@ -1,9 +1,10 @@
 // Package journal keeps the record of what was run: one line of JSON for each attempt, in one file that any number
 // of processes append to.
 //
-// An [Entry] is one attempt. A [Log] appends entries: each with a single write of less than 4 KiB, so that lines
+// An [Entry] is one attempt, or something else that belongs on record. A [Log] appends entries: each with a single write of less than 4 KiB, so that lines
 // of different processes never mix and a kill leaves at most one torn tail. [Read] skips torn lines and counts
 // them. Prompts, output and the environment never get into an entry; error text goes through [Redact].
+// [Classify] says what kind of failure a class is.
 package journal
 
 import (
@@ -45,10 +46,12 @@ type Entry struct {
 	Session      string          `json:"session_id,omitempty"`
 	Usage        json.RawMessage `json:"usage,omitempty"`
 	Gate         string          `json:"gate,omitempty"`
-	CPUTime      float64         `json:"cpu_time,omitempty"`
-	Left         int             `json:"left_running,omitempty"`
-	Killed       int             `json:"orphans_killed,omitempty"`
-	Model        string          `json:"model,omitempty"`
+	// GateWait is how long the attempt was kept waiting before it was let in, by a gate or a scope; in seconds.
+	GateWait float64 `json:"gate_wait,omitempty"`
+	CPUTime  float64 `json:"cpu_time,omitempty"`
+	Left     int     `json:"left_running,omitempty"`
+	Killed   int     `json:"orphans_killed,omitempty"`
+	Model    string  `json:"model,omitempty"`
 
 	// Kind is empty for an attempt; else the entry is about something that is none, and the fields above say what they
 	// can. Event is what happened, in one word of that kind, and Detail the rest of it: a small JSON object.
@@ -64,6 +67,7 @@ const (
 	Hook  Kind = "hook"  // a hook of an agent failed
 	MCP   Kind = "mcp"   // a call of an MCP server's tool failed, or the server did
 	Audit Kind = "audit" // somebody changed something by hand: a gate reset, held or opened
+	Alert Kind = "alert" // an integration, in Profile, has failed often enough to tell somebody
 )
 
 // Time is a time in UTC with milliseconds.

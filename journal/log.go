@@ -51,7 +51,7 @@ func encode(e Entry) []byte {
 	if e.Error != "" {
 		e.Error = Redact(e.Error)
 	}
-	e.Usage, e.Detail = compact(e.Usage), compact(json.RawMessage(Redact(string(e.Detail))))
+	e.Usage, e.Detail = compact(e.Usage), redactJSON(e.Detail)
 	for {
 		if line := e.line(); len(line) <= maxLine {
 			return line
@@ -61,12 +61,12 @@ func encode(e Entry) []byte {
 		case len(e.Error) > 64:
 			e.Error = cut(e.Error, len(e.Error)/2)
 		case len(e.Detail) > 0:
-			e.Detail = nil
+			e.Detail = shorten(e.Detail)
 		case len(e.Usage) > 0:
 			e.Usage = nil
 		default:
 			e.Error, e.Rule, e.Session, e.Gate = "", cut(e.Rule, 64), cut(e.Session, 64), cut(e.Gate, 64)
-			e.Command, e.Profile = cut(e.Command, 64), cut(e.Profile, 64)
+			e.Command, e.Profile, e.Model, e.Event = cut(e.Command, 64), cut(e.Profile, 64), cut(e.Model, 64), cut(e.Event, 64)
 		}
 	}
 }

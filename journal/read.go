@@ -27,12 +27,12 @@ func Read(r io.Reader, torn *int) iter.Seq[Entry] {
 			case tooLong && len(line) > 0:
 				tooLong = false
 				count(torn)
-			case len(bytes.TrimSpace(line)) > 0:
-				e, whole, ok := parse(line)
-				if !whole {
+			default:
+				l := Parse(line)
+				if l.Torn {
 					count(torn)
 				}
-				if ok && !yield(e) {
+				if l.Entry != nil && !yield(*l.Entry) {
 					return
 				}
 			}
@@ -49,17 +49,32 @@ func count(torn *int) {
 	}
 }
 
-// parse reads one line. A kill in the middle of a write leaves a tail without an end, which the next writer's line
-// then stands behind: that one is saved.
-func parse(line []byte) (e Entry, whole, ok bool) {
-	if json.Unmarshal(line, &e) == nil && e.Invocation != "" {
-		return e, true, true
+// Line is what stands in a line of the log.
+type Line struct {
+	Entry *Entry // nil if there is none that can be read
+	// Torn says that the line, or its beginning, is what a killed writer has left.
+	Torn bool
+}
+
+// Parse reads one line. A kill in the middle of a write leaves a tail without an end, which the next writer's line then
+// stands behind: that one is saved.
+func Parse(line []byte) Line {
+	if len(bytes.TrimSpace(line)) == 0 {
+		return Line{}
+	}
+	if e := parse(line); e != nil {
+		return Line{Entry: e}
 	}
 	if i := bytes.LastIndex(line, start); i > 0 {
-		e = Entry{}
-		if json.Unmarshal(line[i:], &e) == nil && e.Invocation != "" {
-			return e, false, true
-		}
+		return Line{Entry: parse(line[i:]), Torn: true}
 	}
-	return Entry{}, false, false
+	return Line{Torn: true}
+}
+
+func parse(line []byte) *Entry {
+	e := new(Entry)
+	if json.Unmarshal(line, e) != nil || e.Invocation == "" && e.Kind == "" {
+		return nil
+	}
+	return e
 }

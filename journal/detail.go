@@ -1,0 +1,56 @@
+package journal
+
+import "encoding/json"
+
+// redactJSON redacts every text in a piece of JSON: on the JSON itself, a pattern could eat a quote. nil for what is none.
+func redactJSON(data json.RawMessage) json.RawMessage {
+	return eachText(data, Redact)
+}
+
+// shorten halves every long text; nil if there is none that could be.
+func shorten(data json.RawMessage) json.RawMessage {
+	changed := false
+	short := eachText(data, func(s string) string {
+		if len(s) <= 64 {
+			return s
+		}
+		changed = true
+		return cut(s, len(s)/2)
+	})
+	if !changed {
+		return nil
+	}
+	return short
+}
+
+func eachText(data json.RawMessage, change func(string) string) json.RawMessage {
+	var v any
+	if len(data) == 0 || json.Unmarshal(data, &v) != nil {
+		return nil
+	}
+	out, err := json.Marshal(mapText(v, change))
+	if err != nil {
+		return nil
+	}
+	return out
+}
+
+func mapText(v any, change func(string) string) any {
+	switch v := v.(type) {
+	case string:
+		return change(v)
+	case []any:
+		for i := range v {
+			v[i] = mapText(v[i], change)
+		}
+	case map[string]any:
+		for key := range v {
+			if text, ok := v[key].(string); ok && namesSecret(key) && text != "" {
+				v[key] = redacted
+				continue
+			}
+			v[key] = mapText(v[key], change)
+		}
+	}
+	return v
+}
