@@ -47,15 +47,18 @@ func (p *Profile) Name() string { return Name }
 
 // Headless implements [agent.Profile]: only -p is. Sub-commands such as claude mcp take no -p of their own.
 func (p *Profile) Headless() bool {
-	for _, a := range p.line.Args { // also where an unknown flag keeps the rest from being read
-		switch a {
-		case "-p", "--print":
-			return true
-		case "--":
+	if p.line.Unknown == "" {
+		return p.line.Has("-p")
+	}
+	for _, a := range p.line.Args { // an unknown flag keeps the rest from being read
+		switch {
+		case a == "--":
 			return false
+		case a == "-p", a == "--print", a == "-pc", a == "-cp":
+			return true
 		}
 	}
-	return p.line.Has("-p")
+	return false
 }
 
 // Reads implements [agent.Profile].

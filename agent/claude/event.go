@@ -27,7 +27,8 @@ type event struct {
 
 	// system/task_started and the like
 	TaskID       string `json:"task_id"`
-	Backgrounded bool   `json:"is_backgrounded"`
+	Backgrounded *bool  `json:"is_backgrounded"`
+	Tasks        []task `json:"tasks"`
 
 	RateLimit rateLimit   `json:"rate_limit_info"`
 	Message   message     `json:"message"`
@@ -53,11 +54,18 @@ type result struct {
 	ModelUsage     map[string]modelUsage `json:"modelUsage"`
 }
 
+type task struct {
+	ID string `json:"task_id"`
+}
+
 type rateLimit struct {
 	Status   string  `json:"status"`
 	ResetsAt float64 `json:"resetsAt"`
 	Type     string  `json:"rateLimitType"`
 }
+
+// resets reports whether it is the limit of a plan, which has a time at which it ends. A throttle has none.
+func (r rateLimit) resets() bool { return r.ResetsAt > 0 && r.ResetsAt < 1e11 && r.Type != "" }
 
 type message struct {
 	ID      string `json:"id"`

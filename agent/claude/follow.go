@@ -58,14 +58,19 @@ func (f *follower) Line(line []byte) agent.News {
 	}
 	e, ok := parse(line)
 	if !ok {
-		if room := maxText - f.text.Len(); room > 0 && !f.events {
-			f.text.Write(line[:min(len(line), room)])
-			f.text.WriteByte('\n')
-		}
+		f.keep(line)
 		return f.news(agent.Pass)
 	}
 	f.events = true
 	return f.event(e, line)
+}
+
+// keep keeps a line that is no event, as far as a verdict needs it.
+func (f *follower) keep(line []byte) {
+	if room := maxText - f.text.Len(); room > 0 && !f.events {
+		f.text.Write(line[:min(len(line), room)])
+		f.text.WriteByte('\n')
+	}
 }
 
 func (f *follower) event(e event, line []byte) agent.News {
@@ -76,6 +81,7 @@ func (f *follower) event(e event, line []byte) agent.News {
 	case "system":
 		return f.system(e)
 	case "rate_limit_event":
+		f.limit = rateLimit{}
 		if e.RateLimit.Status == "rejected" {
 			f.limit = e.RateLimit
 		}
@@ -106,8 +112,15 @@ func (f *follower) system(e event) agent.News {
 		if !f.asked {
 			return f.news(agent.Drop)
 		}
+	case "background_tasks_changed": // all of them
+		clear(f.background)
+		for _, t := range e.Tasks {
+			f.background[t.ID] = true
+		}
 	case "task_started":
-		f.background[e.TaskID] = true
+		if e.Backgrounded == nil || *e.Backgrounded {
+			f.background[e.TaskID] = true
+		}
 	case "task_notification", "task_completed", "task_ended":
 		delete(f.background, e.TaskID)
 	case "api_retry":
@@ -166,7 +179,7 @@ func (f *follower) news(show agent.Show) agent.News {
 
 // retrying is what an event says that announces a retry inside claude.
 func (f *follower) retrying(e event) *agent.Retrying {
-	r := &agent.Retrying{Wait: time.Duration(e.RetryDelay * float64(time.Millisecond))}
+	r := &agent.Retrying{Wait: time.Duration(min(max(e.RetryDelay, 0), 1e9) * float64(time.Millisecond))}
 	class, ok := classOfStatus(e.ErrorStatus, "")
 	if !ok {
 		class, ok = byError[string(e.Error)]
@@ -216,12 +229,14 @@ func (f *follower) unseen() int {
 	if f.retries > 0 || !f.class.Retryable() || f.class == verdict.BadOutput || f.class == verdict.SessionBusy || !f.events || tellsRetries(f.version) {
 		return 0
 	}
-	for _, name := range append(f.plan.Env, f.profile.env...) {
-		if n, ok := strings.CutPrefix(name, maxRetriesVar+"="); ok {
-			if n, err := strconv.Atoi(n); err == nil {
-				return n
-			}
+	set := f.profile.getenv(maxRetriesVar)
+	for _, kv := range f.plan.Env {
+		if n, ok := strings.CutPrefix(kv, maxRetriesVar+"="); ok {
+			set = n
 		}
+	}
+	if n, err := strconv.Atoi(set); err == nil && n >= 0 {
+		return min(n, 15)
 	}
 	return 10
 }

@@ -100,7 +100,7 @@ func (f *follower) byResult(o verdict.Outcome, now time.Time) verdict.Verdict {
 	if class, ok := byAPIError[r.APIError]; ok {
 		return said(class, "api_error "+r.APIError)
 	}
-	if f.limit.ResetsAt > 0 && f.limit.Type != "" && (r.Status == 429 || r.Status == 0) {
+	if f.limit.resets() && (r.Status == 429 || r.Status == 0) {
 		return said(verdict.UsageLimit, "rate_limit_event")
 	}
 	if v := f.byWords(text, o, now); v.Class != verdict.Unknown {
@@ -163,7 +163,7 @@ func rawError(text string) (verdict.Class, string, bool) {
 
 // hint is when to come back: the reset of the limit that refused it, or what the text says.
 func (f *follower) hint(text string, now time.Time) verdict.Hint {
-	if f.limit.ResetsAt > 0 && f.limit.Type != "" {
+	if f.limit.resets() {
 		return verdict.Hint{At: time.Unix(int64(f.limit.ResetsAt), 0)}
 	}
 	h, _ := verdict.ParseHint(text, now)
@@ -185,7 +185,7 @@ func (f *follower) stumbles(o verdict.Outcome) bool {
 func (f *follower) array(line []byte) {
 	var all []json.RawMessage
 	if json.Unmarshal(line, &all) != nil {
-		f.text.Write(line[:min(len(line), maxText)])
+		f.keep(line)
 		return
 	}
 	for _, one := range all {

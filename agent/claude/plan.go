@@ -47,8 +47,11 @@ func (p *Profile) Plan(t agent.Turn) (agent.Plan, error) {
 	}
 	if len(prompt) > maxArgument || t.Continue && words != nil {
 		// What claude itself makes of both: the argument, a line's end, the input.
-		if prompt != "" {
+		switch {
+		case prompt != "" && len(stdin) > 0:
 			stdin = append([]byte(prompt+"\n"), stdin...)
+		case prompt != "":
+			stdin = []byte(prompt)
 		}
 		rest := dropped
 		dropped = func(a agent.Arg) bool { return rest(a) || a.Name == "" }

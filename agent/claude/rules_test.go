@@ -1,0 +1,340 @@
+package claude
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/belay-run/belay/verdict"
+)
+
+var now = time.Date(2026, 11, 15, 1, 0, 0, 0, time.UTC)
+
+// judged is what an outcome means.
+func judged(stdout, stderr string, code int) verdict.Verdict {
+	o := verdict.Outcome{ExitCode: code, Stdout: verdict.ExcerptOf(stdout), Stderr: verdict.ExcerptOf(stderr)}
+	return New([]string{"claude", "-p"}, []string{}).Judge(o, now)
+}
+
+// line is an event.
+func line(fields string) string {
+	return `{"session_id":"5a0f7d1e-0000-4000-8000-000000000001","uuid":"u",` + fields + "}\n"
+}
+
+// failed is the result of a run that failed with that text, as a stream.
+func failed(text string, more ...string) string {
+	return line(fmt.Sprintf(`"type":"result","subtype":"success","is_error":true,"result":%s%s`, quoted(text), strings.Join(more, "")))
+}
+
+func quoted(text string) string {
+	data, _ := json.Marshal(text)
+	return string(data)
+}
+
+// said is what claude says of its failures, word for word, and which rule knows it.
+var said = []struct {
+	rule  string
+	class verdict.Class
+	text  string
+}{
+	{"throttle", verdict.RateLimit, "API Error: Server is temporarily limiting requests (not your usage limit) · This request would exceed your rate limit."},
+	{"throttle", verdict.RateLimit, "Claude AI usage limit reached|0"},
+	{"plan-limit", verdict.UsageLimit, "You've hit your session limit · resets 2:21am (UTC)"},
+	{"plan-limit", verdict.UsageLimit, "You’ve hit your session limit · resets 2:21am (UTC)"},
+	{"plan-limit", verdict.UsageLimit, "You've hit your weekly limit · resets Nov 19, 1:52am (UTC)"},
+	{"plan-limit", verdict.UsageLimit, "You've hit your 5-hour limit · resets 3:36am (UTC)"},
+	{"plan-limit", verdict.UsageLimit, "You've hit your limit · resets 3:52am (UTC)"},
+	{"plan-limit", verdict.UsageLimit, "You’ve hit your Opus limit ∙ resets 3:52am (UTC)"},
+	{"plan-limit-reached", verdict.UsageLimit, "Session limit reached ∙ resets 3:52am"},
+	{"plan-limit-reached", verdict.UsageLimit, "Weekly limit reached · resets Nov 19, 1:52am"},
+	{"plan-limit-reached", verdict.UsageLimit, "5-hour limit reached ∙ resets 3am"},
+	{"plan-limit-reached", verdict.UsageLimit, "Spending cap reached resets 3:52am"},
+	{"usage-limit-epoch", verdict.UsageLimit, "Claude AI usage limit reached|1794706800"},
+	{"api-usage-cap", verdict.UsageLimit, "API Error: 400 You have reached your specified API usage limits. You will regain access on 2026-12-01 at 00:00 UTC."},
+	{"credit", verdict.Billing, "Credit balance is too low"},
+	{"credit", verdict.Billing, "API Error: 402 Your account has no credit left."},
+	{"not-logged-in", verdict.Auth, "Not logged in · Please run /login"},
+	{"not-logged-in", verdict.Auth, "Invalid API key · Please run /login"},
+	{"not-logged-in", verdict.Auth, "Invalid API key · Fix external API key"},
+	{"not-logged-in", verdict.Auth, "OAuth token revoked · Please run /login"},
+	{"not-logged-in", verdict.Auth, "Failed to authenticate. API Error: 401 OAuth token has expired. Please obtain a new token or refresh your existing token."},
+	{"not-logged-in", verdict.Auth, "Failed to authenticate: OAuth token revoked. Please log in again."},
+	{"not-logged-in", verdict.Auth, "Failed to authenticate. API Error: 403 Your API key does not have permission."},
+	{"not-logged-in", verdict.Auth, "Your account does not have access to Claude. Please login again or contact your administrator."},
+	{"not-logged-in", verdict.Auth, "Your ANTHROPIC_API_KEY belongs to a disabled organization · Update or unset the environment variable"},
+	{"not-logged-in", verdict.Auth, "API Error: 401 invalid x-api-key"},
+	{"refresh", verdict.Network, "Failed to refresh OAuth token: fetch failed"},
+	{"prompt-too-long", verdict.TooLarge, "Prompt is too long · the request is ~213000 tokens (limit 200000)"},
+	{"prompt-too-long", verdict.TooLarge, "Prompt is too long"},
+	{"prompt-too-long", verdict.TooLarge, "Request too large (max 32MB). Try with a smaller file."},
+	{"prompt-too-long", verdict.TooLarge, "Request too large (max 32MB). Accumulated images and attachments in this conversation exceed it."},
+	{"prompt-too-long", verdict.TooLarge, "API Error: 413 Request exceeds the maximum size"},
+	{"model", verdict.NotFound, "There's an issue with the selected model (banana). It may not exist or you may not have access to it. Run --model to pick a different model."},
+	{"model", verdict.NotFound, "There’s an issue with the selected model (banana). It may not exist or you may not have access to it."},
+	{"model", verdict.NotFound, "API Error: 404 model: banana"},
+	{"max-turns", verdict.LimitReached, "Error: Reached max turns (2)"},
+	{"max-turns", verdict.LimitReached, "Reached maximum number of turns (2)"},
+	{"max-budget", verdict.LimitReached, "Error: Exceeded USD budget (0.5)"},
+	{"max-budget", verdict.LimitReached, "Reached maximum budget ($0.5)"},
+	{"max-output", verdict.LimitReached, "API Error: Claude's response exceeded the 64000 output token maximum. To configure this behavior, set the CLAUDE_CODE_MAX_OUTPUT_TOKENS environment variable."},
+	{"max-output", verdict.LimitReached, "API Error: Claude’s response exceeded the 128000 output token maximum."},
+	{"policy", verdict.Refused, "API Error: Claude Code is unable to respond to this request, which appears to violate our Usage Policy (https://www.anthropic.com/legal/aup)."},
+	{"policy", verdict.Refused, "API Error: Opus 5.5's safeguards flagged this message."},
+	{"no-conversation", verdict.SessionNotFound, "No conversation found with session ID: 00000000-0000-4000-8000-000000000000"},
+	{"in-use", verdict.SessionBusy, "Error: Session ID 00000000-0000-4000-8000-000000000000 is already in use."},
+	{"rejected", verdict.RateLimit, "API Error: Request rejected (429) · This request would exceed your organization's rate limit."},
+	{"rejected", verdict.RateLimit, "API Error: Rate limit reached"},
+	{"rejected", verdict.RateLimit, "API Error: 429 Too Many Requests"},
+	{"overloaded", verdict.Overloaded, "API Error: 529 Overloaded. This is a server-side issue, usually temporary — try again in a moment. If it persists, check your inference gateway (127.0.0.1:4711)."},
+	{"overloaded", verdict.Overloaded, "API Error: Repeated 529 Overloaded errors. The API is at capacity — this is usually temporary. Try again in a moment."},
+	{"overloaded", verdict.Overloaded, "API Error: 503 The service is at capacity. This is a server-side issue, usually temporary — try again in a moment."},
+	{"server-error", verdict.ServerError, "API Error: 500 Internal server error. This is a server-side issue, usually temporary — try again in a moment."},
+	{"server-error", verdict.ServerError, "API Error: 502 Bad Gateway"},
+	{"server-error", verdict.ServerError, "API Error: 503 Service unavailable."},
+	{"server-error", verdict.ServerError, "API Error: 408 Request timeout"},
+	{"timed-out", verdict.Timeout, "Request timed out"},
+	{"timed-out", verdict.Timeout, "API Error: The operation timed out."},
+	{"timed-out", verdict.Timeout, "API Error: Stream idle timeout - no chunks received"},
+	{"connection", verdict.Network, "API Error: Unable to connect to API (ConnectionRefused)"},
+	{"connection", verdict.Network, "API Error: Unable to connect to API (ECONNRESET)"},
+	{"connection", verdict.Network, "API Error: Connection error."},
+	{"connection", verdict.Network, "API Error: Connection refused — a firewall or proxy may be blocking it (ECONNREFUSED)"},
+	{"connection", verdict.Network, "API Error: Connection dropped (ECONNRESET). Check the gateway set in ANTHROPIC_BASE_URL, then try again."},
+	{"connection", verdict.Network, "API Error: Connection closed mid-response. The response above may be incomplete."},
+	{"connection", verdict.Network, "API Error: Connection to the API was lost (ECONNRESET). This is usually temporary — try again."},
+	{"malformed", verdict.BadOutput, "API Error: Failed to parse JSON"},
+	{"malformed", verdict.BadOutput, `API Error: JSON Parse error: Unexpected identifier "not"`},
+	{"malformed", verdict.BadOutput, "API Error: Unexpected token 'o', \"not json\" is not valid JSON"},
+	{"malformed", verdict.BadOutput, "API Error: API returned an empty or malformed response (HTTP 200) — check for a proxy or gateway intercepting the request"},
+	{"malformed", verdict.BadOutput, "API Error: Cannot read properties of undefined (reading 'map')"},
+	{"rejected-request", verdict.InvalidRequest, "API Error: 400 messages: at least one message is required"},
+	{"rejected-request", verdict.InvalidRequest, "API Error: 400 due to tool use concurrency issues."},
+}
+
+// onStderr is what it says of a command line that it does not take.
+var onStderr = []struct {
+	rule  string
+	class verdict.Class
+	text  string
+}{
+	{"usage", verdict.InvalidRequest, "error: unknown option '--no-such-flag'"},
+	{"usage", verdict.InvalidRequest, "error: option '--output-format <format>' argument 'yaml' is invalid. Allowed choices are text, json, stream-json."},
+	{"usage", verdict.InvalidRequest, "Error: When using --print, --output-format=stream-json requires --verbose"},
+	{"usage", verdict.InvalidRequest, "Error: Input must be provided either through stdin or as a prompt argument when using --print"},
+	{"usage", verdict.InvalidRequest, "Error: --resume requires a valid session ID or session title when used with --print. Usage: claude -p --resume <session-id|title>"},
+	{"usage", verdict.InvalidRequest, "Error: Invalid session ID. Must be a valid UUID."},
+	{"usage", verdict.InvalidRequest, "Error: --session-id can only be used with --continue or --resume if --fork-session is also specified."},
+	{"usage", verdict.InvalidRequest, "--dangerously-skip-permissions cannot be used with root/sudo privileges for security reasons"},
+	{"usage", verdict.InvalidRequest, "Error: Invalid MCP configuration:\nMCP config file not found: /nonexistent.json"},
+	{"usage", verdict.InvalidRequest, "Error: Settings file not found: /nonexist.json"},
+	{"usage", verdict.InvalidRequest, "Error: --max-budget-usd must be a positive number greater than 0"},
+	{"usage", verdict.InvalidRequest, "Error parsing streaming input line: not json: SyntaxError: Unexpected identifier"},
+	{"prompt-too-long", verdict.TooLarge, "Error: piped stdin input exceeds 10MB. Pass large content as a file path in your prompt instead."},
+	{"no-conversation", verdict.SessionNotFound, "No conversation found with session ID: 00000000-0000-4000-8000-000000000000"},
+	{"in-use", verdict.SessionBusy, "Error: Session ID 00000000-0000-4000-8000-000000000000 is already in use."},
+	{"malformed", verdict.BadOutput, "Could not parse message into JSON: not json"},
+}
+
+func TestTexts(t *testing.T) {
+	known := map[string]bool{}
+	for _, s := range said {
+		known[s.rule] = true
+		for form, v := range map[string]verdict.Verdict{
+			"text":   judged(s.text+"\n", "", 1),
+			"stream": judged(failed(s.text), "", 1),
+			"array":  judged("["+strings.TrimSpace(failed(s.text))+"]\n", "", 1),
+		} {
+			if v.Class != s.class || v.Rule != s.rule || v.Retryable != s.class.Retryable() {
+				t.Errorf("%s, %q: %s by %s, retryable %v; want %s by %s", form, s.text, v.Class, v.Rule, v.Retryable, s.class, s.rule)
+			}
+		}
+	}
+	for _, s := range onStderr {
+		known[s.rule] = true
+		if v := judged("", s.text+"\n", 1); v.Class != s.class || v.Rule != s.rule {
+			t.Errorf("%q: %s by %s, want %s by %s", s.text, v.Class, v.Rule, s.class, s.rule)
+		}
+	}
+	for _, r := range texts {
+		if !known[r.Name] {
+			t.Errorf("the rule %s has no test", r.Name)
+		}
+	}
+}
+
+// A model may say all of that in a good answer, and a tool may print it.
+func TestTexts_QuotedIsOK(t *testing.T) {
+	for _, s := range append(said, onStderr...) {
+		good := line(`"type":"result","subtype":"success","is_error":false,"num_turns":1,"result":` + quoted(s.text) + `,"modelUsage":{"m":{"inputTokens":1,"outputTokens":1}}`)
+		tool := line(`"type":"user","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"t","is_error":true,"content":` + quoted(s.text) + `}]}`)
+		answer := line(`"type":"assistant","message":{"id":"m1","model":"claude-opus-5-5","content":[{"type":"text","text":` + quoted(s.text) + `}]}`)
+		for form, v := range map[string]verdict.Verdict{
+			"stream":     judged(tool+answer+good, s.text+"\n", 0), // a tool may write to stderr too
+			"text":       judged(s.text+"\n", "", 0),
+			"text, long": judged("The log says:\n"+s.text+"\n", "", 0),
+		} {
+			if v.Class != verdict.OK {
+				t.Errorf("%s, %q: %s by %s", form, s.text, v.Class, v.Rule)
+			}
+		}
+	}
+}
+
+// What a model or a tool said before a failure is not why it failed.
+func TestTexts_QuotedBeforeAFailure(t *testing.T) {
+	quotes := line(`"type":"assistant","message":{"id":"m1","model":"claude-opus-5-5","content":[{"type":"text","text":"Credit balance is too low"}]}`) +
+		line(`"type":"user","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"t","content":"API Error: 401 invalid x-api-key"}]}`)
+	v := judged(quotes+failed("API Error: 500 Internal server error."), "", 1)
+	if v.Class != verdict.ServerError {
+		t.Errorf("%s by %s", v.Class, v.Rule)
+	}
+	if v := judged(quotes, "", 1); v.Class != verdict.Unknown {
+		t.Errorf("without a result: %s by %s", v.Class, v.Rule)
+	}
+}
+
+// Old versions print the API's answer as it came.
+func TestTexts_Raw(t *testing.T) {
+	for _, c := range []struct {
+		class  verdict.Class
+		status int
+		kind   string
+		text   string
+		after  string
+	}{
+		{verdict.RateLimit, 429, "rate_limit_error", "This request would exceed your organization's rate limit.", ""},
+		{verdict.Overloaded, 529, "overloaded_error", "Overloaded", ""},
+		{verdict.ServerError, 500, "api_error", "Internal server error", ""},
+		{verdict.ServerError, 504, "timeout_error", "timed out", ""},
+		{verdict.Auth, 401, "authentication_error", "invalid x-api-key", " · Please run /login"},
+		{verdict.Auth, 403, "permission_error", "no", " · Please run /login"},
+		{verdict.Billing, 402, "billing_error", "pay", ""},
+		{verdict.NotFound, 404, "not_found_error", "model: banana", ""},
+		{verdict.TooLarge, 413, "request_too_large", "Request exceeds the maximum size", ""},
+		{verdict.InvalidRequest, 400, "invalid_request_error", "messages: at least one message is required", ""},
+		{verdict.TooLarge, 400, "invalid_request_error", "prompt is too long: 213000 tokens > 200000 maximum", ""},
+		{verdict.Billing, 400, "invalid_request_error", "Your credit balance is too low to access the Anthropic API.", ""},
+		{verdict.UsageLimit, 400, "invalid_request_error", "You have reached your specified API usage limits. You will regain access on 2026-12-01 at 00:00 UTC.", ""},
+	} {
+		for _, order := range []string{`{"type":"error","error":{"type":%q,"message":%q}}`, `{"request_id":"r","error":{"details":null,"type":%q,"message":%q},"type":"error"}`} {
+			text := fmt.Sprintf("API Error: %d "+order+c.after, c.status, c.kind, c.text)
+			for form, v := range map[string]verdict.Verdict{"text": judged(text+"\n", "", 1), "stream": judged(failed(text), "", 1)} {
+				if v.Class != c.class || v.Retryable != c.class.Retryable() {
+					t.Errorf("%s, %s: %s by %s, want %s", form, text, v.Class, v.Rule, c.class)
+				}
+			}
+		}
+	}
+}
+
+// byField checks that every row of a table decides by itself, of a result whose text says nothing.
+func byField(t *testing.T, table map[string]verdict.Class, result func(key string) string) {
+	t.Helper()
+	for key, class := range table {
+		v := judged(result(key), "", 1)
+		if v.Class != class || v.Retryable != class.Retryable() || !strings.Contains(v.Rule, key) {
+			t.Errorf("%s: %s by %s, want %s", key, v.Class, v.Rule, class)
+		}
+		if v.Evidence == "" {
+			t.Errorf("%s: no evidence", key)
+		}
+	}
+}
+
+func TestByAPIError(t *testing.T) {
+	byField(t, byAPIError, func(key string) string { return failed("something", `,"api_error":`+quoted(key)) })
+}
+
+func TestByType(t *testing.T) {
+	byField(t, byType, func(key string) string { return failed("something", `,"api_error_type":`+quoted(key)) })
+}
+
+func TestByError(t *testing.T) {
+	byField(t, byError, func(key string) string {
+		return line(`"type":"assistant","error":`+quoted(key)+`,"message":{"id":"x","model":"<synthetic>","content":[{"type":"text","text":"something"}]}`) + failed("something")
+	})
+}
+
+func TestByTerminal(t *testing.T) {
+	byField(t, byTerminal, func(key string) string { return failed("something", `,"terminal_reason":`+quoted(key)) })
+	// A hook that stops a run looks like a success.
+	v := judged(line(`"type":"result","subtype":"success","is_error":false,"result":"","terminal_reason":"hook_stopped"`), "", 0)
+	if v.Class != verdict.Blocked {
+		t.Errorf("%s by %s", v.Class, v.Rule)
+	}
+}
+
+func TestBySubtype(t *testing.T) {
+	byField(t, bySubtype, func(key string) string {
+		return line(`"type":"result","subtype":` + quoted(key) + `,"is_error":true,"errors":["something"]`)
+	})
+	// 2.0.77 and before: exit 0, and no error.
+	v := judged(line(`"type":"result","subtype":"error_max_turns","is_error":false,"errors":[],"num_turns":3`), "", 0)
+	if v.Class != verdict.LimitReached {
+		t.Errorf("%s by %s", v.Class, v.Rule)
+	}
+}
+
+func TestStatuses(t *testing.T) {
+	want := map[int]verdict.Class{400: verdict.InvalidRequest, 401: verdict.Auth, 402: verdict.Billing, 403: verdict.Auth, 404: verdict.NotFound,
+		408: verdict.ServerError, 409: verdict.InvalidRequest, 413: verdict.TooLarge, 422: verdict.InvalidRequest, 429: verdict.RateLimit,
+		500: verdict.ServerError, 502: verdict.ServerError, 503: verdict.ServerError, 504: verdict.ServerError, 529: verdict.Overloaded}
+	for status, class := range want {
+		if v := judged(failed("something", fmt.Sprintf(`,"api_error_status":%d`, status)), "", 1); v.Class != class {
+			t.Errorf("%d: %s by %s, want %s", status, v.Class, v.Rule, class)
+		}
+	}
+	for _, text := range []string{"The service is overloaded", "we are AT CAPACITY"} {
+		if v := judged(failed(text, `,"api_error_status":503`), "", 1); v.Class != verdict.Overloaded {
+			t.Errorf("%q: %s by %s", text, v.Class, v.Rule)
+		}
+	}
+	for _, status := range []string{"null", "200", "0", "600", `"none"`} {
+		if v := judged(failed("something", `,"api_error_status":`+status), "", 1); v.Class != verdict.Unknown || v.Retryable {
+			t.Errorf("%s: %s by %s", status, v.Class, v.Rule)
+		}
+	}
+}
+
+// Structure goes before words, and the more exact before the vaguer.
+func TestJudge_Order(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		line  string
+		class verdict.Class
+	}{
+		{"api_error before all", failed("API Error: 500 x", `,"api_error":"usage_limit_reached","api_error_type":"rate_limit_error","api_error_status":429`), verdict.UsageLimit},
+		{"an api_error nobody knows", failed("API Error: 500 x", `,"api_error":"brand_new"`), verdict.ServerError},
+		{"words before a type", failed("Credit balance is too low", `,"api_error_type":"invalid_request_error","api_error_status":400`), verdict.Billing},
+		{"a type before a status", failed("something", `,"api_error_type":"overloaded_error","api_error_status":500`), verdict.Overloaded},
+		{"a status before a word", line(`"type":"assistant","error":"server_error","message":{"model":"<synthetic>"}`) + failed("something", `,"api_error_status":429`), verdict.RateLimit},
+		{"repeated 529 without a status", line(`"type":"assistant","error":"server_error","message":{"model":"<synthetic>"}`) + failed("API Error: Repeated 529 Overloaded errors. The API is at capacity", `,"api_error_status":null`), verdict.Overloaded},
+		{"rejected with a reset", line(`"type":"rate_limit_event","rate_limit_info":{"status":"rejected","resetsAt":1794718800,"rateLimitType":"five_hour"}`) + failed("something new", `,"api_error_status":429`), verdict.UsageLimit},
+		{"rejected without a reset", line(`"type":"rate_limit_event","rate_limit_info":{"status":"rejected"}`) + failed("API Error: Server is temporarily limiting requests (not your usage limit)", `,"api_error_status":429`), verdict.RateLimit},
+		{"rejected, and allowed again", line(`"type":"rate_limit_event","rate_limit_info":{"status":"rejected","resetsAt":1794718800,"rateLimitType":"five_hour"}`) +
+			line(`"type":"rate_limit_event","rate_limit_info":{"status":"allowed","resetsAt":1794718800,"rateLimitType":"five_hour"}`) + failed("API Error: Connection error."), verdict.Network},
+		{"a warning is none", line(`"type":"rate_limit_event","rate_limit_info":{"status":"allowed_warning","resetsAt":1794718800,"rateLimitType":"five_hour"}`) + failed("something", `,"api_error_status":429`), verdict.RateLimit},
+		{"nothing known", failed("something"), verdict.Unknown},
+	} {
+		if v := judged(c.line, "", 1); v.Class != c.class {
+			t.Errorf("%s: %s by %s, want %s", c.name, v.Class, v.Rule, c.class)
+		}
+	}
+}
+
+// The reset is an absolute time where claude has one.
+func TestJudge_Reset(t *testing.T) {
+	v := judged(line(`"type":"rate_limit_event","rate_limit_info":{"status":"rejected","resetsAt":1794718800,"rateLimitType":"seven_day"}`)+
+		failed("You've hit your weekly limit · resets 5am (UTC)", `,"api_error_status":429`), "", 1)
+	if want := time.Unix(1794718800, 0); !v.Hint.At.Equal(want) {
+		t.Errorf("%v, want %v", v.Hint.At, want)
+	}
+	if v := judged("Claude AI usage limit reached|1794718800\n", "", 1); !v.Hint.At.Equal(time.Unix(1794718800, 0)) {
+		t.Errorf("%v", v.Hint)
+	}
+	if v := judged("Session limit reached ∙ resets 3:52am\n", "", 1); v.Hint.IsZero() {
+		t.Error("no time to come back")
+	}
+}
