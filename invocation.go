@@ -30,6 +30,7 @@ type Invocation struct {
 	state        *State
 	record       *supervise.Record
 	gateTroubled bool
+	gateWait     time.Duration // at gate and scope, since the last line of the log
 	logTroubled  bool
 	troubled     bool // the state's trouble has been said
 

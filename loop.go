@@ -88,6 +88,9 @@ func (inv *Invocation) Run() {
 		inv.continued(&a)
 		if err := inv.wait(n, a, wait); err != nil {
 			a.interrupted(err)
+			a.started = false // the attempt that does not come
+			inv.journal(n+1, a, 0, &retry.Error{Cause: err})
+			a.started = true
 			inv.finish(n, a, &retry.Error{Cause: err}, errs)
 			return
 		}
@@ -150,6 +153,9 @@ func (inv *Invocation) next(a *attempt, classes map[verdict.Class]int) (time.Dur
 		err = &retry.Error{Cause: errors.New(a.noRepeat)}
 	}
 	if err == nil {
+		if stop := inv.outlasted(a, now.Add(wait)); stop != nil {
+			return 0, stop // no pointless sleep
+		}
 		if stop := inv.spent(a); stop != nil {
 			return 0, stop
 		}
@@ -165,7 +171,7 @@ func (inv *Invocation) next(a *attempt, classes map[verdict.Class]int) (time.Dur
 // wait sleeps until the next attempt, holding nothing.
 func (inv *Invocation) wait(n int, a attempt, d time.Duration) error {
 	until := time.Now().Add(d)
-	hold, watch := inv.holdFor(a, until)
+	hold, watch := inv.holdFor(&a, until)
 	if hold != nil {
 		defer watch.end()
 		until = hold.Until
@@ -191,18 +197,28 @@ func (inv *Invocation) wait(n int, a attempt, d time.Duration) error {
 	return err
 }
 
-// holdFor is the hold that a throttled attempt has led to, if it lasts longer than its own back-off and can be waited for:
-// then there is one wait to speak of, not two.
-func (inv *Invocation) holdFor(a attempt, until time.Time) (*gate.Refusal, *watcher) {
+// holdFor is the hold that a throttled attempt has led to, if it lasts longer than its own back-off: then there is one wait
+// to speak of, not two.
+func (inv *Invocation) holdFor(a *attempt, until time.Time) (*gate.Refusal, *watcher) {
 	g := inv.sharedGate()
 	if g == nil || !a.verdict.Class.Throttle() {
 		return nil, nil
 	}
 	r := g.Peek()
-	if r == nil || r.Kind != "hold" || !r.Until.After(until) || time.Until(r.Until) > inv.series.Left(time.Now()) {
+	if r == nil || r.Kind != "hold" || !r.Until.After(until) {
 		return nil, nil
 	}
 	return r, newWatcher(g)
+}
+
+// outlasted says that the hold that a throttled attempt has led to lasts longer than may be waited; nil if it does not. until
+// is when its own back-off, which is paid for, ends.
+func (inv *Invocation) outlasted(a *attempt, until time.Time) *retry.Error {
+	hold, _ := inv.holdFor(a, until)
+	if hold == nil || hold.Until.Sub(until) <= inv.series.Left(time.Now()) {
+		return nil
+	}
+	return &retry.Error{Cause: retry.ErrMaxWait, NotBefore: hold.Until}
 }
 
 // finish makes the result.

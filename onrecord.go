@@ -60,9 +60,10 @@ func (inv *Invocation) journal(n int, a attempt, wait time.Duration, stop *retry
 	if a.exit.Signal != 0 {
 		e.Signal = signalName(a.exit.Signal)
 	}
-	if !a.started {
-		e.Attempt = 0
+	if !a.started { // what is known of an attempt is that of an earlier one
+		e.Attempt, e.ResponseTime, e.CPUTime, e.Usage, e.Left, e.Killed = 0, 0, 0, nil, 0, 0
 	}
+	e.GateWait, inv.gateWait = inv.gateWait.Seconds(), 0
 	e.PromptHash = inv.promptHash()
 	if a.verdict.Class != verdict.OK {
 		e.ErrorType, e.Error, e.Rule = a.verdict.Class, a.message, a.verdict.Rule
