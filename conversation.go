@@ -173,7 +173,12 @@ func (inv *Invocation) unseen(a *attempt) {
 		inv.series.Charge(now, min(a.exit.Duration, inv.series.Left(now)), nil)
 		return
 	}
-	for range a.account.Unseen {
+	count := a.account.Unseen
+	if !inv.policy.CountThrottles && a.exit.Duration < inv.policy.Patience() {
+		// They were quicker than ours would have been: one more attempt is left, after a longer wait.
+		count = min(count, inv.policy.MaxRetries-inv.series.Retries()-1)
+	}
+	for range max(count, 0) {
 		inv.series.Inner(now, nil, retry.Advice{Retry: true})
 	}
 }

@@ -103,7 +103,10 @@ func TestConversation_Turns(t *testing.T) {
 			steps: []step{{verdict.InvalidRequest, agent.Account{Misunderstood: true}}, {verdict.InvalidRequest, agent.Account{Misunderstood: true}}},
 			turns: []string{"fresh", "fresh plain"}, class: verdict.InvalidRequest},
 		"retries that were not told of count": {
-			steps: []step{{verdict.ServerError, agent.Account{Session: oneSession, Unseen: 10}}, {verdict.OK, idle}},
+			steps: []step{{verdict.ServerError, agent.Account{Session: oneSession, Unseen: 10}}},
+			turns: []string{"fresh", "fresh"}, class: verdict.ServerError},
+		"strictly, where a number was given": {runner: Runner{Policy: retry.Policy{MaxRetries: 4, CountThrottles: true}},
+			steps: []step{{verdict.ServerError, agent.Account{Session: oneSession, Unseen: 10}}},
 			turns: []string{"fresh"}, class: verdict.ServerError},
 	}
 	for name, tt := range tests {
