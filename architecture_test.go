@@ -25,6 +25,7 @@ var arrows = map[string][]string{
 	"agent/claude":       {"agent", "supervise", "verdict"},
 	"agent/codex":        {"agent", "supervise", "verdict"},
 	"agent/generic":      {"verdict"},
+	"agent/gh":           {"agent", "verdict"},
 	"":                   {"agent", "agent/claude", "agent/codex", "agent/generic", "gate", "journal", "retry", "supervise", "verdict"},
 	"internal/config":    {"retry", "verdict"},
 	"internal/term":      {"supervise"},

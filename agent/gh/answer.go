@@ -1,0 +1,256 @@
+package gh
+
+import (
+	"bytes"
+	"encoding/json"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/belay-run/belay/verdict"
+)
+
+// answer is what GitHub said, wherever that was read: in the trace, in the headers that `gh api -i` prints, or in what gh
+// made of it.
+type answer struct {
+	status      int
+	contentType string
+	retryAfter  string
+	remaining   string
+	reset       string
+	date        string
+	message     string   // the error's words
+	types       []string // the types of GraphQL errors
+	errors      bool     // there are GraphQL errors
+	data        bool     // and there is something beside them
+	malformed   bool     // it is called JSON and is none
+}
+
+func (a *answer) readHeader(name, value string) {
+	switch strings.ToLower(name) {
+	case "content-type":
+		a.contentType = value
+	case "retry-after":
+		a.retryAfter = value
+	case "x-ratelimit-remaining":
+		a.remaining = value
+	case "x-ratelimit-reset":
+		a.reset = value
+	case "date":
+		a.date = value
+	}
+}
+
+// readBody reads what an answer says of a failure. Only GraphQL says one in a good answer.
+func (a *answer) readBody(body []byte, graphql bool) {
+	if a.status < 400 && !graphql {
+		return
+	}
+	var said struct {
+		Message string
+		Errors  json.RawMessage
+		Data    json.RawMessage
+	}
+	if json.Unmarshal(bytes.TrimSpace(body), &said) != nil {
+		return
+	}
+	a.message = said.Message
+	a.data = hasData(said.Data)
+	var list []json.RawMessage
+	if json.Unmarshal(said.Errors, &list) != nil {
+		var text string
+		if json.Unmarshal(said.Errors, &text) == nil {
+			a.message = strings.TrimSpace(a.message + " " + text)
+		}
+		return
+	}
+	for _, raw := range list {
+		var e struct {
+			Type, Message, Code string
+			Extensions          struct{ Code string }
+		}
+		var text string
+		if json.Unmarshal(raw, &e) != nil && json.Unmarshal(raw, &text) != nil {
+			continue
+		}
+		a.errors = a.errors || graphql
+		a.types = append(a.types, strings.ToUpper(first(e.Type, e.Extensions.Code)))
+		a.message = strings.TrimSpace(a.message + "\n" + first(e.Message, text))
+	}
+}
+
+// hasData reports whether the data of a GraphQL answer is more than nulls.
+func hasData(data json.RawMessage) bool {
+	var fields map[string]json.RawMessage
+	if json.Unmarshal(data, &fields) != nil {
+		return false
+	}
+	for _, value := range fields {
+		if string(value) != "null" {
+			return true
+		}
+	}
+	return false
+}
+
+// failed reports whether the answer says a failure.
+func (a *answer) failed() bool { return a.status >= 300 || a.errors }
+
+// class says what a failure means, and by which rule; empty if the answer does not tell.
+func (a *answer) class() (verdict.Class, string) {
+	message := strings.ToLower(strings.ReplaceAll(a.message, "’", "'"))
+	for _, p := range throttles {
+		if strings.Contains(message, p) {
+			return verdict.RateLimit, "rate-limit"
+		}
+	}
+	if a.status == 429 || a.status == 403 && (a.retryAfter != "" || a.remaining == "0" && message == "") {
+		return verdict.RateLimit, "status-" + strconv.Itoa(a.status)
+	}
+	if a.status >= 500 || a.status == 408 {
+		return classOfStatus(a.status, message), "status-" + strconv.Itoa(a.status)
+	}
+	if class, rule := a.classOfTypes(); class != "" {
+		return class, rule
+	}
+	if a.status == 0 || a.status < 300 || a.errors {
+		for _, s := range sayings() {
+			if s.re.MatchString(message) {
+				return s.class, "graphql-" + s.name
+			}
+		}
+		if a.errors {
+			return verdict.InvalidRequest, "graphql"
+		}
+		return "", ""
+	}
+	return classOfStatus(a.status, message), "status-" + strconv.Itoa(a.status)
+}
+
+// throttles are GitHub's words for too many calls, in lower case. They come with 403, 429, 422 or in a good answer.
+var throttles = []string{
+	"api rate limit exceeded", "api rate limit already exceeded", "rate limit exceeded", "exceeded a secondary rate limit",
+	"secondary rate limit", "abuse detection mechanism", "was submitted too quickly", "rate limit already exceeded",
+	"too many requests", "temporarily blocked from content creation",
+}
+
+// classOfStatus is the class of an HTTP status with its message in lower case. 503 is an overload only if the message
+// says so.
+func classOfStatus(status int, message string) verdict.Class {
+	switch status {
+	case 401, 403, 407, 511:
+		return verdict.Auth
+	case 402:
+		return verdict.Billing
+	case 404, 410:
+		return verdict.NotFound
+	case 408:
+		return verdict.ServerError
+	case 413:
+		return verdict.TooLarge
+	case 429:
+		return verdict.RateLimit
+	case 451:
+		return verdict.Refused
+	case 529:
+		return verdict.Overloaded
+	case 503:
+		if strings.Contains(message, "overloaded") || strings.Contains(message, "at capacity") {
+			return verdict.Overloaded
+		}
+	}
+	switch {
+	case status >= 500 && status < 600:
+		return verdict.ServerError
+	case status >= 400 && status < 500:
+		return verdict.InvalidRequest
+	}
+	return verdict.Unknown
+}
+
+// byType is the type of a GraphQL error.
+var byType = map[string]verdict.Class{
+	"RATE_LIMITED":                 verdict.RateLimit,
+	"RATE_LIMIT":                   verdict.RateLimit,
+	"RATE_LIMIT_EXCEEDED":          verdict.RateLimit,
+	"GRAPHQL_RATE_LIMIT":           verdict.RateLimit,
+	"SECONDARY_RATE_LIMITED":       verdict.RateLimit,
+	"ABUSE_DETECTED":               verdict.RateLimit,
+	"INTERNAL":                     verdict.ServerError,
+	"INTERNAL_ERROR":               verdict.ServerError,
+	"INTERNAL_SERVER_ERROR":        verdict.ServerError,
+	"SERVICE_UNAVAILABLE":          verdict.ServerError,
+	"SERVER_ERROR":                 verdict.ServerError,
+	"TIMEOUT":                      verdict.ServerError,
+	"UNAUTHENTICATED":              verdict.Auth,
+	"UNAUTHORIZED":                 verdict.Auth,
+	"FORBIDDEN":                    verdict.Auth,
+	"INSUFFICIENT_SCOPES":          verdict.Auth,
+	"SAML_ENFORCEMENT":             verdict.Auth,
+	"NOT_FOUND":                    verdict.NotFound,
+	"MAX_NODE_LIMIT_EXCEEDED":      verdict.TooLarge,
+	"RESOURCE_LIMITS_EXCEEDED":     verdict.TooLarge,
+	"EXCESSIVE_PAGINATION":         verdict.InvalidRequest,
+	"UNPROCESSABLE":                verdict.InvalidRequest,
+	"ARGUMENT_ERROR":               verdict.InvalidRequest,
+	"ARGUMENTLITERALSINCOMPATIBLE": verdict.InvalidRequest,
+	"UNDEFINEDFIELD":               verdict.InvalidRequest,
+	"UNDEFINED_FIELD":              verdict.InvalidRequest,
+	"VALIDATION":                   verdict.InvalidRequest,
+}
+
+// rank is which of several errors counts: the one that says most about trying again.
+var rank = []verdict.Class{verdict.RateLimit, verdict.ServerError, verdict.Auth, verdict.TooLarge, verdict.NotFound, verdict.InvalidRequest}
+
+func (a *answer) classOfTypes() (verdict.Class, string) {
+	for _, class := range rank {
+		for _, name := range a.types {
+			if byType[name] == class {
+				return class, "graphql-" + strings.ToLower(name)
+			}
+		}
+	}
+	return "", ""
+}
+
+// saying is GitHub's words for a GraphQL error. gh does not show the type.
+type saying struct {
+	name  string
+	class verdict.Class
+	re    *regexp.Regexp
+}
+
+var sayings = sync.OnceValue(func() []saying {
+	var list []saying
+	for _, s := range []struct {
+		name  string
+		class verdict.Class
+		match string
+	}{
+		{"oops", verdict.ServerError, `something went wrong while executing your query|couldn't respond to your request in time|timeout on validation|^internal (server )?error|this may be the result of a timeout`},
+		{"scope", verdict.Auth, `resource not accessible by|has not been granted the required scopes|does not have the correct permissions|saml enforcement|oauth app access restrictions|ip allow list|bad credentials|requires authentication|must have (push|admin|write|read) |viewer (is )?not authori[sz]ed|not authori[sz]ed to`},
+		{"could-not-resolve", verdict.NotFound, `could not resolve to an? `},
+		{"too-large", verdict.TooLarge, `exceeds the maximum limit|resource limits for this query exceeded|node limit|is too long \(maximum is`},
+		{"validation", verdict.InvalidRequest, `doesn't exist on type|must have selections|parse error on|expected type|(variable|argument) .* (was provided invalid value|of type|is not)|can't be blank|already exists|no commits between|validation failed|query attribute must be specified|is invalid|not a valid|unable to|not supported|isn't (defined|used)`},
+	} {
+		list = append(list, saying{s.name, s.class, regexp.MustCompile(s.match)})
+	}
+	return list
+})
+
+// hint is when to come back. The reset of the window counts only if nothing is left of it.
+func (a *answer) hint(now time.Time) (h verdict.Hint) {
+	if a.retryAfter != "" {
+		h, _ = verdict.ParseRetryAfter(a.retryAfter, now)
+	}
+	if a.remaining == "0" {
+		if reset, err := strconv.ParseInt(a.reset, 10, 64); err == nil {
+			if at, ok := verdict.ParseRetryAfter(strconv.FormatInt(reset, 10), now); ok && !at.At.IsZero() && at.At.After(h.At) {
+				h.At = at.At
+			}
+		}
+	}
+	return h
+}

@@ -1,0 +1,159 @@
+package gh
+
+import (
+	"bufio"
+	"crypto/sha256"
+	"encoding/hex"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+const defaultHost = "github.com"
+
+// gateKey is the key of the limits that a command falls under: GitHub counts for each account of each host.
+func gateKey(l line, env []string, dir string) string {
+	host := hostOf(l, env)
+	sum := sha256.Sum256([]byte(account(host, env, dir)))
+	return Name + ":" + host + ":" + hex.EncodeToString(sum[:4])
+}
+
+// hostOf is the host that a command talks to, as far as the command line and the environment say. The remotes of a clone
+// may say otherwise; then the calls still share a gate, under another name.
+func hostOf(l line, env []string) string {
+	if l.isAPI() {
+		if host := l.opts.Value("--hostname"); host != "" {
+			return word(host)
+		}
+	}
+	for i, a := range l.rest {
+		name, value, joined := strings.Cut(a, "=")
+		if (name == "--repo" || name == "-R") && !joined && i+1 < len(l.rest) {
+			value, joined = l.rest[i+1], true
+		}
+		if (name == "--repo" || name == "-R") && joined {
+			if host := repoHost(value); host != "" {
+				return host
+			}
+		} else if host := urlHost(a); host != "" && !l.isAPI() {
+			return host
+		}
+	}
+	if host := repoHost(getenv(env, "GH_REPO")); host != "" {
+		return host
+	}
+	return first(word(getenv(env, "GH_HOST")), defaultHost)
+}
+
+// repoHost is the host in [HOST/]OWNER/REPO or an address; empty if there is none.
+func repoHost(repo string) string {
+	if host := urlHost(repo); host != "" {
+		return host
+	}
+	if parts := strings.Split(repo, "/"); len(parts) == 3 {
+		return word(parts[0])
+	}
+	return ""
+}
+
+// urlHost is the host of https://host/path; empty if it is no such address.
+func urlHost(address string) string {
+	rest, ok := strings.CutPrefix(address, "https://")
+	if !ok {
+		if rest, ok = strings.CutPrefix(address, "http://"); !ok {
+			return ""
+		}
+	}
+	host, _, _ := strings.Cut(rest, "/")
+	return word(host)
+}
+
+// account is something that is the same for all who share the limits of a host: the token, or where the login lies. Only
+// ever shown as a hash.
+func account(host string, env []string, dir string) string {
+	names := []string{"GH_ENTERPRISE_TOKEN", "GITHUB_ENTERPRISE_TOKEN"}
+	if host == defaultHost || strings.HasSuffix(host, ".ghe.com") || host == "github.localhost" {
+		names = []string{"GH_TOKEN", "GITHUB_TOKEN"}
+	}
+	for _, name := range names {
+		if token := getenv(env, name); token != "" {
+			return token
+		}
+	}
+	config := configDir(env)
+	if config != "" && !filepath.IsAbs(config) {
+		config = filepath.Join(dir, config)
+	}
+	return first(storedToken(filepath.Join(config, "hosts.yml"), host), config)
+}
+
+func configDir(env []string) string {
+	if dir := getenv(env, "GH_CONFIG_DIR"); dir != "" {
+		return dir
+	}
+	if dir := getenv(env, "XDG_CONFIG_HOME"); dir != "" {
+		return filepath.Join(dir, "gh")
+	}
+	if dir := getenv(env, "AppData"); dir != "" {
+		return filepath.Join(dir, "GitHub CLI")
+	}
+	if home := getenv(env, "HOME"); home != "" {
+		return filepath.Join(home, ".config", "gh")
+	}
+	return ""
+}
+
+// storedToken is the token of a host in gh's hosts.yml, or the user's name where the token is in a keyring:
+//
+//	github.com:
+//	    users:
+//	        octo:
+//	            oauth_token: …
+//	    oauth_token: …
+//	    user: octo
+func storedToken(path, host string) string {
+	f, err := os.Open(path)
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	var token, user string
+	inside, indent := false, ""
+	lines := bufio.NewScanner(io.LimitReader(f, 256<<10))
+	for lines.Scan() {
+		text := lines.Text()
+		lead := text[:len(text)-len(strings.TrimLeft(text, " "))]
+		key, value, _ := strings.Cut(strings.TrimSpace(text), ":")
+		if lead == "" {
+			inside, indent = strings.Trim(key, `"'`) == host, ""
+			continue
+		}
+		if indent == "" {
+			indent = lead
+		}
+		if !inside || lead != indent { // what lies deeper is of one of several users
+			continue
+		}
+		switch value = strings.Trim(strings.TrimSpace(value), `"'`); key {
+		case "oauth_token":
+			token = value
+		case "user":
+			user = value
+		}
+	}
+	return first(token, user)
+}
+
+// word keeps what can stand in a key.
+func word(s string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r >= 'A' && r <= 'Z':
+			return r + 'a' - 'A'
+		case r >= 'a' && r <= 'z', r >= '0' && r <= '9', strings.ContainsRune(".-_:[]", r):
+			return r
+		}
+		return -1
+	}, s)
+}

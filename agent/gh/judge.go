@@ -1,0 +1,251 @@
+package gh
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/belay-run/belay/verdict"
+)
+
+// judgement finds out what an outcome means.
+type judgement struct {
+	verdict.Outcome
+	line     line
+	now      time.Time
+	trace    *trace
+	listened bool   // the trace is whole: what is not in it was not sent
+	words    string // gh's own, on stderr
+	read     bool   // words are
+	printed  answer // what `gh api -i` has printed of the last answer
+}
+
+// readSaved takes out of the output what gh was asked to write there: the trace, and the headers.
+func (j *judgement) readSaved() {
+	if !j.listened {
+		var words bytes.Buffer
+		saved := &trace{wary: true}
+		f := &filter{user: &words, trace: saved}
+		f.Write([]byte(untilEnd(j.Stderr)))
+		f.Close()
+		j.words, j.read = words.String(), true
+		if j.trace == nil {
+			j.trace = saved
+		}
+	}
+	stdout := j.Stdout.Text()
+	if j.trace.total == 0 && strings.HasPrefix(stdout, beginMark) { // --verbose
+		f := &filter{user: io.Discard, trace: j.trace}
+		f.Write([]byte(untilEnd(j.Stdout)))
+		f.Close()
+	}
+	j.printed = readPrinted(stdout)
+}
+
+// untilEnd is what an excerpt holds that a trace can be read from: of a long one the end, from where a request begins.
+func untilEnd(e verdict.Excerpt) string {
+	if !e.Truncated() {
+		return e.Text()
+	}
+	tail := "\n" + string(e.Tail)
+	if i := strings.Index(tail, "\n"+beginMark); i >= 0 {
+		return tail[i+1:]
+	}
+	if i := strings.LastIndex(tail, "\n"+endMark); i >= 0 {
+		_, rest, _ := strings.Cut(tail[i+1:], "\n")
+		return rest
+	}
+	return e.Text()
+}
+
+// verdict says what the outcome means.
+func (j *judgement) verdict() verdict.Verdict {
+	if !j.read {
+		j.words, j.read = j.Stderr.Text(), true
+	}
+	v := j.judge()
+	v.Sent = j.sent(v)
+	if v.Class != verdict.OK && v.Evidence == "" {
+		v.Evidence = first(verdict.LastLines(j.words, 3, 400), verdict.LastWords(j.Outcome), fmt.Sprintf("exit %d", j.ExitCode))
+	}
+	return v
+}
+
+func (j *judgement) judge() verdict.Verdict {
+	switch {
+	case j.Signal == "SIGINT", j.Signal == "SIGTERM", j.Signal == "SIGHUP":
+		return verdict.Verdict{Class: verdict.Interrupted, Rule: "signal", Evidence: "ended by " + j.Signal}
+	case j.Signal != "":
+		return verdict.Verdict{Class: verdict.Crash, Rule: "signal", Evidence: "ended by " + j.Signal}
+	case j.ExitCode == 0:
+		return j.byOutput()
+	case j.ExitCode == exitAuth:
+		return verdict.Verdict{Class: verdict.Auth, Rule: "exit-4"}
+	case j.ExitCode == exitPending && (j.line.command == "" || j.line.command == "pr checks"):
+		// It has told what it was asked, and its exit code is part of that: the checks are not over.
+		return verdict.Verdict{Class: verdict.OK, Rule: "pending"}
+	case j.ExitCode == 129, j.ExitCode == 130, j.ExitCode == 143:
+		return verdict.Verdict{Class: verdict.Interrupted, Rule: "exit-code", Evidence: fmt.Sprintf("exit %d", j.ExitCode)}
+	}
+	return j.byFailure()
+}
+
+// gh's exit codes. 1 is everything else.
+const (
+	exitCancelled = 2
+	exitAuth      = 4
+	exitPending   = 8
+)
+
+// byFailure judges a run that did not end with 0: by what was answered to the request that it failed at, then by what gh
+// says.
+func (j *judgement) byFailure() verdict.Verdict {
+	if r := j.culprit(); r != nil {
+		if v, ok := j.byRequest(r); ok {
+			return v
+		}
+	}
+	if j.printed.failed() {
+		if class, rule := j.printed.class(); class != "" {
+			return j.said(&j.printed, class, rule)
+		}
+	}
+	if v, ok := j.byWords(); ok {
+		return v
+	}
+	if j.ExitCode == exitCancelled {
+		return verdict.Verdict{Class: verdict.Interrupted, Rule: "exit-2"}
+	}
+	return verdict.Verdict{Class: verdict.Unknown, Rule: "exit-code"}
+}
+
+// masked are gh's words that hide why a request failed.
+var masked = []string{"unknown owner type", "token in ", "is invalid", "Failed to log in"}
+
+// culprit is the request that the run failed at; nil if none did. What gh asks on the side may fail without harm, so it is
+// the last one, unless gh's words hide it or several were under way.
+func (j *judgement) culprit() *request {
+	if j.trace == nil || len(j.trace.requests) == 0 {
+		return nil
+	}
+	list := j.trace.requests
+	if last := &list[len(list)-1]; last.broken() {
+		return last
+	}
+	anyOne := j.trace.mingled
+	for _, words := range masked {
+		anyOne = anyOne || strings.Contains(j.words, words)
+	}
+	for i := len(list) - 1; anyOne && i >= 0; i-- {
+		if list[i].broken() {
+			return &list[i]
+		}
+	}
+	return nil
+}
+
+// broken reports whether the request did not do what it was to do.
+func (r *request) broken() bool {
+	return r.broke != "" || r.cut != "" || r.failed() || r.malformed
+}
+
+// byRequest judges by what became of a request.
+func (j *judgement) byRequest(r *request) (verdict.Verdict, bool) {
+	what := r.method + " " + r.path()
+	if r.name != "" {
+		what = r.kind + " " + r.name
+	}
+	switch {
+	case r.broke != "":
+		v, ok := rules().Judge(verdict.Outcome{ExitCode: 1, Stderr: verdict.ExcerptOf(r.broke)}, j.now)
+		if !ok {
+			v = verdict.Verdict{Class: verdict.Network, Retryable: true, Rule: "no-answer"}
+		}
+		v.Evidence = evidence(what + ": " + r.broke)
+		return v, true
+	case r.cut != "" && r.status < 400:
+		return verdict.Verdict{Class: verdict.Network, Retryable: true, Rule: "cut", Evidence: evidence(what + ": the answer is not whole: " + r.cut)}, true
+	case r.malformed && r.status < 300:
+		return verdict.Verdict{Class: verdict.BadOutput, Retryable: true, Rule: "malformed", Evidence: evidence(what + ": the answer is no JSON")}, true
+	}
+	class, rule := r.class()
+	if class == "" {
+		return verdict.Verdict{}, false
+	}
+	v := j.said(&r.answer, class, rule)
+	v.Evidence = evidence(what + ": " + v.Evidence)
+	if j.kept(r) {
+		// To ask again is no use: gh answers from its cache, also when GitHub is well again.
+		v.Retryable, v.Hint, v.Rule = false, verdict.Hint{}, "cached-"+v.Rule
+		v.Evidence += "\nthis answer is in gh's cache, which will give it again; clear it with: gh config clear-cache"
+	}
+	return v, true
+}
+
+// kept reports whether gh has a failure in its cache: it keeps all but 403 and 5xx.
+func (j *judgement) kept(r *request) bool {
+	cached := r.keeps || j.line.isAPI() && j.line.opts.Has("--cache")
+	return cached && r.status < 500 && r.status != 403 && (r.method == "GET" || r.method == "HEAD" || r.graphql())
+}
+
+// said is the verdict on an answer.
+func (j *judgement) said(a *answer, class verdict.Class, rule string) verdict.Verdict {
+	v := verdict.Verdict{Class: class, Retryable: class.Retryable(), Rule: rule}
+	if v.Retryable || class.Throttle() {
+		v.Hint = a.hint(j.now)
+	}
+	message := strings.ReplaceAll(strings.TrimSpace(a.message), "\n", ", ")
+	switch {
+	case a.status >= 300:
+		v.Evidence = strings.TrimSuffix(fmt.Sprintf("HTTP %d: %s", a.status, message), ": ")
+	case a.errors:
+		v.Evidence = "GraphQL: " + message
+		if types := strings.Trim(strings.Join(a.types, ", "), ", "); types != "" {
+			v.Evidence += " (" + types + ")"
+		}
+	default:
+		v.Evidence = message
+	}
+	v.Evidence = evidence(v.Evidence)
+	return v
+}
+
+// sent says whether there may have been an effect.
+func (j *judgement) sent(v verdict.Verdict) verdict.Sent {
+	if j.trace != nil && (j.listened || j.trace.total > 0) && !j.hidden() {
+		sum := j.trace.forgotten
+		for i := range j.trace.requests {
+			sum.add(&j.trace.requests[i])
+		}
+		if j.trace.mingled && sum.refused+sum.done > 0 && v.Class != verdict.OK {
+			sum.open++ // which answer was whose is not sure
+		}
+		return sum.sent()
+	}
+	if j.line.known && !j.line.changes() {
+		return verdict.SentNo
+	}
+	switch v.Class {
+	case verdict.OK:
+		return verdict.SentYes
+	case verdict.Auth, verdict.Billing, verdict.InvalidRequest, verdict.NotFound, verdict.TooLarge, verdict.RateLimit, verdict.UsageLimit:
+		if j.line.habit&untraced != 0 && !neverSent(j.words) && j.ExitCode != exitAuth && v.Rule != "usage" {
+			return verdict.SentMaybe // it may be several requests, and not the first that was refused
+		}
+		return verdict.SentNo
+	}
+	if neverSent(j.words) {
+		return verdict.SentNo
+	}
+	return verdict.SentMaybe
+}
+
+// hidden reports whether gh writes its trace elsewhere than we listen.
+func (j *judgement) hidden() bool {
+	return j.line.isAPI() && j.line.opts.Has("--verbose") && j.trace.total == 0
+}
+
+// evidence is what can be shown of a text.
+func evidence(text string) string { return verdict.LastLines(text, 3, 500) }

@@ -1,0 +1,79 @@
+package gh
+
+import (
+	"io"
+	"time"
+
+	"github.com/belay-run/belay/verdict"
+)
+
+// listener implements agent.Listener.
+type listener struct {
+	profile *Profile
+	own     bool // the trace was asked for by us, not by the user
+	trace   trace
+	start   time.Time
+}
+
+func newListener(p *Profile) *listener {
+	l := &listener{profile: p, start: time.Now()}
+	l.trace.wary = p.line.isAPI()
+	l.own = p.line.traced() && !debugs(p.env)
+	return l
+}
+
+// debugs reports whether the user has asked for what gh says of itself, as gh reads it.
+func debugs(env []string) bool {
+	switch getenv(env, "GH_DEBUG") {
+	case "":
+	case "0", "false", "no":
+		return false
+	default:
+		return true
+	}
+	switch getenv(env, "DEBUG") { // the older name
+	case "1", "true", "yes", "api":
+		return true
+	}
+	return false
+}
+
+// Env implements agent.Listener.
+func (l *listener) Env() []string {
+	if !l.own {
+		return nil
+	}
+	return []string{"GH_DEBUG=api"}
+}
+
+// Stderr implements agent.Listener.
+func (l *listener) Stderr(user io.Writer) io.WriteCloser {
+	f := &filter{user: user, trace: &l.trace, start: l.start, now: time.Now}
+	if l.own {
+		return f
+	}
+	f.user = io.Discard
+	return &both{user: user, filter: f}
+}
+
+// both passes everything on and reads along: the user has asked for the trace.
+type both struct {
+	user   io.Writer
+	filter *filter
+}
+
+func (b *both) Write(p []byte) (int, error) {
+	b.filter.Write(p)
+	return b.user.Write(p)
+}
+
+func (b *both) Close() error { return b.filter.Close() }
+
+// Judge implements agent.Listener.
+func (l *listener) Judge(o verdict.Outcome, now time.Time) verdict.Verdict {
+	j := judgement{line: l.profile.line, Outcome: o, now: now, trace: &l.trace, listened: l.own}
+	if !l.own || len(o.Stdout.Head) > 0 && j.line.isAPI() {
+		j.readSaved() // what the user has asked for is in the output
+	}
+	return j.verdict()
+}

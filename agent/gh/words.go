@@ -1,0 +1,93 @@
+package gh
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/belay-run/belay/verdict"
+)
+
+// frames are how gh words an answer that it did not like. The words inside are GitHub's. From the most exact to the
+// vaguest.
+var frames = sync.OnceValue(func() []*regexp.Regexp {
+	return []*regexp.Regexp{
+		regexp.MustCompile(`(?m)^gh: (?P<message>.*) \(HTTP (?P<status>\d{3})\)$`),
+		regexp.MustCompile(`(?m)^gh: HTTP (?P<status>\d{3})$`),
+		regexp.MustCompile(`(?m)^(?:.*: )?HTTP (?P<status>\d{3})(?:: (?P<message>.*?))? \(https?://[^ ]*\)$`),
+		regexp.MustCompile(`(?m)^(?:.*: )?HTTP (?P<status>\d{3})(?:: (?P<message>.*))?$`),
+		regexp.MustCompile(`(?m)non-200 OK status code: (?P<status>\d{3}) [^\n]*?body: (?P<quoted>".*")$`),
+		regexp.MustCompile(`(?m)(?:non-200 OK|unexpected|bad|received)? ?(?:HTTP )?(?:status|response) code:? (?P<status>\d{3})\b(?P<message>.*)$`),
+		regexp.MustCompile(`(?m)^(?:.*: )?GraphQL: (?P<graphql>.*)$`),
+		regexp.MustCompile(`(?ms)^gh: (?P<graphql>.*)`),
+	}
+})
+
+// byWords judges by what gh says.
+func (j *judgement) byWords() (verdict.Verdict, bool) {
+	if v, ok := usageRules().Judge(j.own(), j.now); ok {
+		return v, true
+	}
+	if a, ok := j.worded(); ok {
+		if class, rule := a.class(); class != "" {
+			// The same failure in the trace says more.
+			if j.trace != nil {
+				for i := len(j.trace.requests) - 1; i >= 0; i-- {
+					r := &j.trace.requests[i]
+					if same, _ := r.class(); r.failed() && same == class {
+						if v, ok := j.byRequest(r); ok {
+							return v, true
+						}
+					}
+				}
+			}
+			v := j.said(&a, class, rule)
+			v.Evidence = verdict.LastLines(j.words, 3, 400)
+			return v, true
+		}
+	}
+	return rules().Judge(j.own(), j.now)
+}
+
+// own is the outcome with nothing but gh's own words in it: what GitHub sent is on stdout.
+func (j *judgement) own() verdict.Outcome {
+	return verdict.Outcome{ExitCode: j.ExitCode, Stderr: verdict.ExcerptOf(j.words)}
+}
+
+// worded is the answer that gh's words tell of.
+func (j *judgement) worded() (a answer, ok bool) {
+	words := strings.ReplaceAll(j.words, "\r\n", "\n")
+	for _, frame := range frames() {
+		m := frame.FindAllStringSubmatch(words, -1)
+		if m == nil {
+			continue
+		}
+		last := m[len(m)-1] // it belongs to the failure that ended it
+		for i, name := range frame.SubexpNames() {
+			switch name {
+			case "status":
+				a.status, _ = strconv.Atoi(last[i])
+			case "message":
+				a.message = last[i]
+			case "quoted":
+				if body, err := strconv.Unquote(last[i]); err == nil {
+					a.readBody([]byte(body), false)
+				}
+				a.message = first(a.message, last[i])
+			case "graphql":
+				a.message, a.errors = last[i], true
+			}
+		}
+		if a.errors && !j.Stdout.Truncated() { // `gh api graphql` prints the types
+			var printed answer
+			printed.readBody(withoutHeaders(j.Stdout).Head, true)
+			a.types = printed.types
+		}
+		if a.status > 0 && a.status < 300 {
+			return answer{}, false
+		}
+		return a, true
+	}
+	return a, false
+}
