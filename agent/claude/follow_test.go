@@ -432,12 +432,15 @@ func TestRender(t *testing.T) {
 		{`"type":"result","subtype":"success","is_error":true,"result":"API Error: 500 x"`, "API Error: 500 x\n"},
 		{`"type":"result","subtype":"error_max_turns","is_error":true,"errors":["Reached maximum number of turns (2)"]`, "Error: Reached max turns (2)"},
 		{`"type":"result","subtype":"error_max_budget_usd","is_error":true,"errors":["Reached maximum budget ($0.5)"]`, "Error: Exceeded USD budget (0.5)"},
+		{`"type":"result","subtype":"error_max_turns","is_error":false,"errors":[]`, "Error: Reached max turns (2)"}, // 2.0.77
 		{`"type":"result","subtype":"error_during_execution","is_error":true,"errors":["x"]`, "Execution error"},
+		{`"type":"result","subtype":"error_during_execution","is_error":true,"terminal_reason":"aborted_tools","errors":["x"]`, ""},
 		{`"type":"result","subtype":"success","is_error":false,"result":""`, "\n"},
 	} {
-		f := play(t, "-p hi")
+		f := play(t, "-p hi --max-turns 2 --max-budget-usd 0.5")
 		f.show(begins)
 		f.show(c.event)
+		f.Judge(verdict.Outcome{}, now)
 		if got := render(f, agent.Text); got != c.text {
 			t.Errorf("%s: %q, want %q", c.event, got, c.text)
 		}

@@ -3,10 +3,11 @@ package claude
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"io"
-	"strings"
 
 	"github.com/belay-run/belay/agent"
+	"github.com/belay-run/belay/verdict"
 )
 
 // Answer implements [agent.Follower].
@@ -30,7 +31,7 @@ func (f *follower) Render(w io.Writer, form agent.Form) error {
 	for i, r := range f.ledger.results {
 		text := r.Text + "\n"
 		if len(r.Errors) > 0 || r.Text == "" && i == len(f.ledger.results)-1 && f.kind != "success" {
-			text = failureText(f.kind, r)
+			text = f.failureText(r)
 		}
 		if _, err := io.WriteString(w, text); err != nil {
 			return err
@@ -40,16 +41,15 @@ func (f *follower) Render(w io.Writer, form agent.Form) error {
 }
 
 // failureText is what the text form says of a turn that ended without an answer.
-func failureText(kind string, r result) string {
-	first := ""
-	if len(r.Errors) > 0 {
-		first = r.Errors[0]
-	}
-	switch kind {
-	case "error_max_turns":
-		return "Error: " + strings.Replace(first, "maximum number of turns", "max turns", 1)
-	case "error_max_budget_usd":
-		return "Error: " + strings.NewReplacer("Reached maximum budget ($", "Exceeded USD budget (").Replace(first)
+func (f *follower) failureText(r result) string {
+	line := &f.profile.line
+	switch {
+	case f.class == verdict.Interrupted:
+		return "" // who did that knows
+	case f.kind == "error_max_turns": // as it was asked for: after a resume it may be less
+		return fmt.Sprintf("Error: Reached max turns (%s)", line.Value("--max-turns"))
+	case f.kind == "error_max_budget_usd":
+		return fmt.Sprintf("Error: Exceeded USD budget (%s)", line.Value("--max-budget-usd"))
 	}
 	return "Execution error"
 }
