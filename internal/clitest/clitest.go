@@ -1,8 +1,8 @@
 // Package clitest is for tests that drive the real agent CLIs.
 //
-// [Claude] and [Codex] find the CLIs that scripts/setup-clis has installed. [Main] runs the tests of a package in a
-// network namespace with only loopback, where the system allows one: what the tests start cannot reach anybody, and a
-// stand-in that the tests start is inside too.
+// [Claude] and [Codex] find the CLIs that scripts/setup-clis has installed, [GH] the one that scripts/setup-gh has built.
+// [Main] runs the tests of a package in a network namespace with only loopback, where the system allows one: what the tests
+// start cannot reach anybody, and a stand-in that the tests start is inside too.
 //
 // Skipping is loud, and where CI is set it is a failure: a test that never ran has proved nothing.
 package clitest
@@ -17,6 +17,7 @@ import (
 const (
 	NewestClaude = "2.1.325"
 	NewestCodex  = "0.166.0"
+	NewestGH     = "2.100.0"
 )
 
 // The older ones that `make test-full` installs beside them.
@@ -43,6 +44,12 @@ func Codex(t testing.TB, version string) string {
 	return find(t, "codex", version)
 }
 
+// GH is the path of GitHub's CLI.
+func GH(t testing.TB) string {
+	t.Helper()
+	return find(t, "gh", NewestGH)
+}
+
 // Full says that `make test-full` runs: every scenario, and the older versions too.
 func Full() bool { return os.Getenv("BELAY_TEST_FULL") != "" }
 
@@ -56,7 +63,7 @@ func find(t testing.TB, name, version string) string {
 	if info, err := os.Stat(path); err == nil && info.Mode()&0o111 != 0 {
 		return path
 	}
-	missing(t, "%s %s is not installed; run: scripts/setup-clis full", name, version)
+	missing(t, "%s %s is not installed; run: scripts/setup-clis full && scripts/setup-gh", name, version)
 	return ""
 }
 

@@ -48,7 +48,7 @@ func TestOffline(t *testing.T) {
 }
 
 func TestFind(t *testing.T) {
-	for _, path := range []string{clitest.Claude(t, ""), clitest.Codex(t, "")} {
+	for _, path := range []string{clitest.Claude(t, ""), clitest.Codex(t, ""), clitest.GH(t)} {
 		if _, err := os.Stat(path); err != nil {
 			t.Error(err)
 		}
