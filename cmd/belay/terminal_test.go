@@ -585,3 +585,18 @@ exit 5
 		}
 	})
 }
+
+// An agent leads a session of its own, where no Ctrl-C of the terminal reaches it: belay passes it on. What stands in for
+// the agent only says whether it got it.
+func TestTerminal_CtrlCForAgent(t *testing.T) {
+	s := newShell(t, "belay run")
+	// It writes to the terminal itself, since what an agent prints is held.
+	s.run(`printf '#!/bin/sh\ntty=$TTY\ntrap "echo got it > $tty; kill %%1; exit 1" INT\nsleep 300 & echo rea""dy > $tty\nwait\n' > claude; chmod +x claude; export TTY=$(tty)`)
+	s.send("$B ./claude -p hi\r")
+	s.expect(`ready\r\n`)
+	s.send(ctrlC)
+	s.prompt()
+	if got := s.run("echo code $?"); !strings.HasPrefix(got, "code 130\r\n") {
+		t.Errorf("%q", got)
+	}
+}

@@ -95,12 +95,12 @@ func run(given config.Given, args []string) error {
 	// A result file is to hold the output too; but a command on a terminal keeps its terminal.
 	runner.Keep = s.ResultFile != "" && !supervise.IsTerminal(os.Stdout) && !supervise.IsTerminal(os.Stderr)
 
-	signals := catchSignals(s.Any())
+	signals := catchSignals(s.Any() || known != nil)
 	inv, err := runner.Prepare(context.Background(), *command)
 	if err != nil {
 		return err
 	}
-	go signals.pass(inv)
+	go signals.pass(inv, known != nil && known.Headless())
 	inv.Run()
 	result, _ := inv.Wait()
 	view.done(result)

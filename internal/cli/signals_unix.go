@@ -39,8 +39,9 @@ func catchSignals(pipes bool) signals {
 }
 
 // pass gives them to the invocation: the first request to end is passed on, the second kills. When the invocation is
-// over, and only its result is still being written, a request ends us.
-func (s signals) pass(inv *belay.Invocation) {
+// over, and only its result is still being written, a request ends us. headless says that the command leads a session of
+// its own, where no terminal reaches it.
+func (s signals) pass(inv *belay.Invocation, headless bool) {
 	asked := false
 	for got := range s {
 		sig := got.(syscall.Signal)
@@ -50,7 +51,7 @@ func (s signals) pass(inv *belay.Invocation) {
 			inv.Signal(sig)
 		case inv.Over():
 			os.Exit(128 + int(sig))
-		case sig == syscall.SIGINT && supervise.SharesTerminal():
+		case sig == syscall.SIGINT && !headless && supervise.SharesTerminal():
 			// The command has got it too, from the terminal; an editor or a pager takes it for a key.
 			inv.Interrupt(interrupt(sig))
 		case asked:

@@ -19,7 +19,7 @@ func catchSignals(bool) signals {
 }
 
 // pass gives them to the invocation: Ctrl-C stops the command, the second kills it.
-func (s signals) pass(inv *belay.Invocation) {
+func (s signals) pass(inv *belay.Invocation, _ bool) {
 	asked := false
 	for range s {
 		switch {
