@@ -169,7 +169,7 @@ var ErrBudget = errors.New("the local retry budget is used up")
 // unseen counts the retries that a CLI has made without a word, so that ours do not multiply them.
 func (inv *Invocation) unseen(a *attempt) {
 	now, class := time.Now(), a.verdict.Class
-	if a.account.Unseen > 0 && class.Throttle() {
+	if a.account.Unseen > 0 && class.Throttle() && !inv.policy.CountThrottles {
 		inv.series.Charge(now, min(a.exit.Duration, inv.series.Left(now)), nil)
 		return
 	}
@@ -179,6 +179,6 @@ func (inv *Invocation) unseen(a *attempt) {
 		count = min(count, inv.policy.MaxRetries-inv.series.Retries()-1)
 	}
 	for range max(count, 0) {
-		inv.series.Inner(now, nil, retry.Advice{Retry: true})
+		inv.series.Inner(now, nil, retry.Advice{Retry: true, Throttled: class.Throttle()})
 	}
 }
