@@ -69,7 +69,7 @@ func (r *rehearsal) perform(from caller) (code int, err error) {
 		result = filepath.Join(dir, "result.json")
 		args = append(args, "--result-file", result)
 	}
-	over := append(api.Environ(), belay.StateDirVar+"="+filepath.Join(dir, "state"))
+	over := append(api.Environ(), belay.StateDirVar+"="+filepath.Join(dir, "state"), "CLAUDE_LOG_DIR="+filepath.Join(dir, "logs"))
 	if config := userConfig(); config != "" {
 		over = append(over, "XDG_CONFIG_HOME="+config)
 	}
