@@ -30,6 +30,7 @@ type event struct {
 	Backgrounded *bool  `json:"is_backgrounded"`
 	Tasks        []task `json:"tasks"`
 
+	Parent    string      `json:"parent_tool_use_id"` // of what a subagent says
 	RateLimit rateLimit   `json:"rate_limit_info"`
 	Message   message     `json:"message"`
 	Event     streamEvent `json:"event"`

@@ -156,6 +156,7 @@ func (f *follower) assistant(e event) agent.News {
 	f.active, f.answered = true, true
 	f.complaint.Error = "" // whatever it was, it went on
 	f.ledger.answer(e.Message.ID, e.Message.Usage)
+	f.ledger.helped = f.ledger.helped || e.Parent != ""
 	for _, b := range e.Message.Content {
 		if b.Type == "tool_use" {
 			f.tools[b.ID] = true

@@ -400,6 +400,19 @@ func TestFollow_Usage(t *testing.T) {
 	}
 }
 
+// Of what a subagent says only the beginning is told; its tokens are in the account by models.
+func TestFollow_Subagents(t *testing.T) {
+	f := play(t, "-p hi")
+	f.show(begins)
+	f.show(strings.Replace(says("m1", "x"), `"type":"assistant"`, `"type":"assistant","parent_tool_use_id":"t1"`, 1))
+	f.show(says("m2", "x"))
+	f.show(`"type":"result","subtype":"success","is_error":false,"result":"hi","total_cost_usd":1,"usage":{"input_tokens":10,"output_tokens":5},"modelUsage":{"m":{"inputTokens":20,"outputTokens":30},"n":{"inputTokens":1,"outputTokens":1}}`)
+	f.ends(0, verdict.OK)
+	if a := f.Account(); a.Usage.InputTokens != 21 || a.Usage.OutputTokens != 31 || *a.Usage.CostUSD != 1 {
+		t.Errorf("%+v", a.Usage)
+	}
+}
+
 // Of a session that was resumed, versions from 2.1.260 or so on tell what all of it has cost.
 func TestFollow_SessionCost(t *testing.T) {
 	whole := `"type":"result","subtype":"success","is_error":false,"result":"hi","total_cost_usd":0.5,"usage":{"input_tokens":10,"output_tokens":5},"modelUsage":{"m":{"inputTokens":110,"outputTokens":15}}`

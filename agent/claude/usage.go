@@ -26,6 +26,7 @@ type modelUsage struct {
 type ledger struct {
 	answers map[string]tokens // by the message's id: the same message comes several times
 	results []result
+	helped  bool // by subagents, of whose messages only the beginning is told
 }
 
 // answer takes note of what the CLI says of a message. Later ones know more.
@@ -53,9 +54,8 @@ func (l *ledger) total(resumed bool) (used verdict.Usage, session *float64) {
 		seen = seen.add(t)
 	}
 	sum := told.most(seen)
-	used = verdict.Usage{InputTokens: sum.Input, OutputTokens: sum.Output, CacheReadInputTokens: sum.CacheRead, CacheCreationInputTokens: sum.CacheCreation}
 	if len(l.results) == 0 {
-		return used, nil // and nobody has told the cost
+		return sum.usage(), nil // and nobody has told the cost
 	}
 	last := l.results[len(l.results)-1]
 	var all tokens
@@ -63,8 +63,12 @@ func (l *ledger) total(resumed bool) (used verdict.Usage, session *float64) {
 		all = all.add(tokens(m))
 	}
 	if resumed && all.Input+all.Output > sum.Input+sum.Output {
-		return used, last.CostUSD
+		return sum.usage(), last.CostUSD
 	}
+	if l.helped && !resumed {
+		sum = sum.most(all)
+	}
+	used = sum.usage()
 	used.CostUSD = last.CostUSD
 	return used, nil
 }
@@ -75,6 +79,10 @@ func (l *ledger) turns() (n int) {
 		n += r.Turns
 	}
 	return max(n, len(l.answers))
+}
+
+func (t tokens) usage() verdict.Usage {
+	return verdict.Usage{InputTokens: t.Input, OutputTokens: t.Output, CacheReadInputTokens: t.CacheRead, CacheCreationInputTokens: t.CacheCreation}
 }
 
 func (t tokens) add(u tokens) tokens {
