@@ -91,8 +91,11 @@ type SessionGone struct{ ID string }
 // it.
 type Plain struct{ Option string }
 
-// StdinSilent says that nothing came on stdin for so long, and that it is not waited for any longer.
-type StdinSilent struct{ For time.Duration }
+// StdinSilent says that nothing came on stdin for so long, and whether it is still waited for.
+type StdinSilent struct {
+	For     time.Duration
+	Awaited bool
+}
 
 // OwnLogTrouble says that the log that scripts around an agent expect could not be written. Asked says that the caller
 // has named its directory.

@@ -14,9 +14,9 @@ const (
 	CodeNotFound      = 127
 )
 
-// exitCode chooses the code to end with. A generic command's own code always stays, where it has one.
-// stopCode is the code of an invocation that was told to stop, else 0.
-func exitCode(r *Result, stopCode int, generic, expired, exhausted bool) int {
+// exitCode chooses the code to end with. The command's own stays, where it has one, if own says so: that of a generic
+// command always. stopCode is the code of an invocation that was told to stop, else 0.
+func exitCode(r *Result, stopCode int, own, expired, exhausted bool) int {
 	switch v := r.Verdict; {
 	case r.Success:
 		return 0
@@ -26,9 +26,9 @@ func exitCode(r *Result, stopCode int, generic, expired, exhausted bool) int {
 		return r.ChildCode
 	case expired:
 		return CodeTimeout
-	case generic && r.ChildCode == 0:
+	case own && r.ChildCode == 0:
 		return 1 // a lying 0
-	case generic && r.ChildCode > 0:
+	case own && r.ChildCode > 0:
 		return r.ChildCode
 	case v.Class == verdict.Auth, v.Class == verdict.Billing:
 		return CodePersonMustAct

@@ -18,6 +18,9 @@ import (
 // mayRepeat says that there may be more than one attempt.
 func (inv *Invocation) mayRepeat() bool { return inv.policy.MaxRetries > 0 }
 
+// off says that the caller wants no retries at all: then the command's own exit code is what is asked for.
+func (inv *Invocation) off() bool { return inv.policy.CountThrottles && inv.policy.MaxRetries < 0 }
+
 // managed says that more was asked for than to run the command: then what it leaves behind is our business.
 func (inv *Invocation) managed() bool {
 	return inv.mayRepeat() || inv.policy.Timeout > 0 || inv.policy.TotalTimeout > 0 || inv.runner.Stall > 0
@@ -245,7 +248,7 @@ func (inv *Invocation) finish(n int, a attempt, stop *retry.Error, errs []string
 		inv.err = &Error{Verdict: r.Verdict, Message: r.Err, Cause: stop.Cause, RetryAt: r.RetryAt}
 	}
 	expired := a.timedOut || a.verdict.Class == verdict.Stalled || stop != nil && errors.Is(stop.Cause, retry.ErrTotalTimeout) && a.expired
-	r.ExitCode = exitCode(r, a.stopCode, !inv.profile.Headless(), expired, exhausted)
+	r.ExitCode = exitCode(r, a.stopCode, !inv.profile.Headless() || inv.off(), expired, exhausted)
 	if r.Output = a.output(); exhausted {
 		r.Output = nil
 	}

@@ -34,7 +34,6 @@ func (inv *Invocation) readInput() error {
 	first := make([]byte, 32<<10)
 	n, err, ok := inv.firstBytes(first)
 	if !ok {
-		inv.observe(StdinSilent{talk.silence()})
 		return nil
 	}
 	data.Write(first[:n])
@@ -54,7 +53,8 @@ func (inv *Invocation) readInput() error {
 	return nil
 }
 
-// firstBytes is false if nothing comes and nothing need come.
+// firstBytes is false if nothing comes and nothing need come. A CLI that itself waits for its input to end, whatever else it
+// was given, waits here too: who writes to it may only be slow.
 func (inv *Invocation) firstBytes(buf []byte) (n int, err error, ok bool) {
 	type read struct {
 		n   int
@@ -65,18 +65,20 @@ func (inv *Invocation) firstBytes(buf []byte) (n int, err error, ok bool) {
 		n, err := inv.command.Stdin.Read(buf)
 		got <- read{n, err}
 	}()
-	var enough <-chan time.Time
-	if inv.talk.traits.HasPrompt || inv.talk.first.Prompt != nil {
-		timer := time.NewTimer(inv.talk.silence())
-		defer timer.Stop()
-		enough = timer.C
-	}
-	select {
-	case r := <-got:
-		return r.n, r.err, true
-	case <-enough:
-		return 0, nil, false
-	case <-inv.ctx.Done():
-		return 0, nil, false
+	timer := time.NewTimer(inv.talk.silence())
+	defer timer.Stop()
+	for {
+		select {
+		case r := <-got:
+			return r.n, r.err, true
+		case <-timer.C:
+			given := inv.talk.traits.HasPrompt || inv.talk.first.Prompt != nil
+			inv.observe(StdinSilent{For: inv.talk.silence(), Awaited: !given})
+			if given {
+				return 0, nil, false
+			}
+		case <-inv.ctx.Done():
+			return 0, nil, false
+		}
 	}
 }

@@ -29,6 +29,8 @@ type transcript struct {
 	broken   bool      // nobody takes the output any more
 	retries  int       // inside the CLI, that were let be
 	trouble  time.Time // since when it only retries; zero if it does not
+	asleep   time.Time // since when it waits for a limit without having said for how long; zero if it does not
+	alarm    *time.Timer
 	answer   *Output
 	capture  *verdict.Capture // for rules of the caller's
 
@@ -123,6 +125,7 @@ func (t *transcript) lost() {
 
 // heed acts on the news of an event.
 func (t *transcript) heed(n agent.News) {
+	t.awake()
 	if n.Answered {
 		t.ad.answered()
 	}
@@ -191,7 +194,9 @@ func (t *transcript) retrying(r *agent.Retrying) {
 	inv.observe(InnerRetry{Attempt: t.attempt, Verdict: r.Verdict, Wait: r.Wait, Ended: err != nil})
 	var stop *retry.Error
 	if !errors.As(err, &stop) {
-		t.retries++
+		if t.retries++; advice.Throttled && r.Wait == 0 {
+			t.sleeping(now, r.Verdict)
+		}
 		return
 	}
 	if r.Verdict.Hint.IsZero() {
@@ -215,7 +220,29 @@ func (t *transcript) stop(why *early) {
 }
 
 // end reads what has no end of its own.
-func (t *transcript) end() { t.lines.Close() }
+func (t *transcript) end() {
+	t.awake()
+	t.lines.Close()
+}
+
+// sleeping sees to it that a CLI that waits for a limit, and does not say for how long, waits no longer than may be waited.
+func (t *transcript) sleeping(now time.Time, v verdict.Verdict) {
+	t.asleep = now
+	t.alarm = time.AfterFunc(t.inv.series.Left(now), func() {
+		t.stop(&early{verdict: v, stop: &retry.Error{Cause: retry.ErrMaxWait}})
+	})
+}
+
+// awake charges what it has waited.
+func (t *transcript) awake() {
+	if t.asleep.IsZero() {
+		return
+	}
+	t.alarm.Stop()
+	now := time.Now()
+	t.inv.series.Charge(now, min(now.Sub(t.asleep), t.inv.series.Left(now)), nil)
+	t.asleep = time.Time{}
+}
 
 // deliver passes on what the caller asked for, once the attempt is known to count.
 func (t *transcript) deliver() error {

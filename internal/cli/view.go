@@ -64,7 +64,11 @@ func (v *view) observe(e belay.Event) {
 	case belay.FoundDone:
 		v.say("%s failed, but what it was to do has been done: %s", v.name, strings.TrimSpace(e.Output))
 	case belay.StdinSilent:
-		v.say("nothing came on stdin for %s; going on without it (--no-stdin says so at once)", term.Span(e.For))
+		if e.Awaited {
+			v.say("%s waits for its stdin; if there is none, say --no-stdin", v.name)
+		} else {
+			v.say("nothing came on stdin for %s; going on without it (--no-stdin says so at once)", term.Span(e.For))
+		}
 	case belay.OwnLogTrouble:
 		if e.Asked {
 			v.screen.Line("the log in %s cannot be written: %v", e.Dir, e.Err)
