@@ -32,6 +32,7 @@ type stage struct {
 	work    string // the working directory
 	id      string
 	env     []string // in addition
+	fleet   bool     // there are many runs at once
 }
 
 // newStage begins a rehearsal.
@@ -241,6 +242,14 @@ func (s *stage) startBelay(flags, args []string, stdin io.Reader) *running {
 	return r
 }
 
+// longest is how long a run may take: in a fleet it waits for the others.
+func (s *stage) longest() time.Duration {
+	if s.fleet {
+		return 10 * time.Minute
+	}
+	return patience
+}
+
 // start starts a command. Its stdout is collected.
 func (s *stage) start(cmd *exec.Cmd, stdin io.Reader) *running {
 	s.t.Helper()
@@ -254,13 +263,24 @@ func (s *stage) start(cmd *exec.Cmd, stdin io.Reader) *running {
 		s.t.Fatal(err)
 	}
 	go func() { r.done <- cmd.Wait() }()
-	r.late = time.AfterFunc(patience, func() { cmd.Process.Kill() })
+	r.late = time.AfterFunc(r.longest(), func() { cmd.Process.Kill() })
 	return r
 }
 
-// wait waits for its end.
+// wait waits for its end. A test that fails shows all of it.
 func (r *running) wait() *ran {
 	r.t.Helper()
+	e := r.quietly()
+	r.t.Cleanup(func() {
+		if r.t.Failed() {
+			r.t.Logf("%.300q\nexit %d after %v, %+v\nstdout: %.3000s\nstderr: %.3000s", r.cmd.Args, e.code, e.took.Round(time.Millisecond), e.result, e.stdout, e.stderr)
+		}
+	})
+	return e
+}
+
+// quietly waits for its end.
+func (r *running) quietly() *ran {
 	err := <-r.done
 	r.late.Stop()
 	e := &ran{stage: r.stage, stdout: r.stdout.String(), stderr: r.stderr.String(), took: time.Since(r.begun)}
@@ -279,11 +299,6 @@ func (r *running) wait() *ran {
 			}
 		}
 	}
-	r.t.Cleanup(func() {
-		if r.t.Failed() {
-			r.t.Logf("%.300q\nexit %d after %v, %+v\nstdout: %.3000s\nstderr: %.3000s", r.cmd.Args, e.code, e.took.Round(time.Millisecond), e.result, e.stdout, e.stderr)
-		}
-	})
 	return e
 }
 

@@ -86,10 +86,10 @@ func (s *stage) runs(args string) bool {
 func TestStop_Timeout(t *testing.T) {
 	each(t, false, func(t *testing.T, version string) {
 		s := newStage(t, version, fmt.Sprintf("tool(bash: `%s`)x*", endless))
-		r := s.belay([]string{"--timeout", "8s"}, []string{"-p", "say hi", "--allowedTools", "Bash"})
+		r := s.belay([]string{"--timeout", "25s"}, []string{"-p", "say hi", "--allowedTools", "Bash"})
 		r.exits(124)
 		r.is("timeout", 1)
-		r.says("claude exceeded its timeout (8 s) and was terminated")
+		r.says("claude exceeded its timeout (25 s) and was terminated")
 		s.nobodyLeft()
 		s.asked(1)
 	})
@@ -99,10 +99,10 @@ func TestStop_Timeout(t *testing.T) {
 func TestStop_Stall(t *testing.T) {
 	each(t, false, func(t *testing.T, version string) {
 		s := newStage(t, version, "hang x*")
-		r := s.belay([]string{"--stall-timeout", "6s"}, []string{"-p", "say hi"})
+		r := s.belay([]string{"--stall-timeout", "20s"}, []string{"-p", "say hi"})
 		r.exits(124)
 		r.is("stalled", 2)
-		r.says("claude produced no output for 6 s and was terminated")
+		r.says("claude produced no output for 20 s and was terminated")
 		s.asked(2)
 		s.nobodyLeft()
 	})
