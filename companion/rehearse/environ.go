@@ -20,7 +20,8 @@ func (a *API) Environ() []string {
 		"XDG_STATE_HOME=" + filepath.Join(a.home(), ".local", "state"),
 		// Beside the homes, not above them: codex complains of a home in the directory for temporary files.
 		"TMPDIR=" + a.tmp(),
-		"NO_PROXY=127.0.0.1,localhost",
+		// Go reads the first of them, and would take github.localhost for a part of localhost. Others read the second.
+		"NO_PROXY=127.0.0.1",
 		"no_proxy=127.0.0.1,localhost",
 	}
 	for _, v := range vendors {

@@ -16,6 +16,9 @@ var words = map[string]func(*Step){
 	"hang":           func(s *Step) { s.Before = Hang },
 	"reset":          func(s *Step) { s.Before = Reset },
 	"refuse":         func(s *Step) { s.Before, s.Times = Refuse, 0 },
+	"lost":           func(s *Step) { s.Before = Lost },
+	"primary":        func(s *Step) { s.Limit, s.Resets = primary, time.Hour },
+	"secondary":      func(s *Step) { s.Limit = secondary },
 	"garbage":        func(s *Step) { s.Before = Garbage },
 	"slow":           func(s *Step) { s.Over = 2 * time.Second },
 	"tool":           func(*Step) {},
@@ -38,9 +41,20 @@ var positional = map[string]func(*Step, string) error{
 		s.Times = 1
 		return setDuration(&s.For, v)
 	},
+	"lost": func(s *Step, v string) error {
+		n, err := strconv.Atoi(v)
+		if err != nil || n < 300 || n > 599 {
+			return fmt.Errorf("%q is not the status of an error", v)
+		}
+		s.Status = n
+		return nil
+	},
 	"limit": setRate,
 	"mix":   setShare,
 }
+
+// The values of Step.Limit.
+const primary, secondary = "primary", "secondary"
 
 // answerOptions are those of every step that answers.
 var answerOptions = map[string]func(*Step, string) error{
@@ -72,6 +86,9 @@ var ownOptions = map[string]map[string]func(*Step, string) error{
 		"resets": func(s *Step, v string) error { return setDuration(&s.Resets, v) },
 		"window": func(s *Step, v string) error { return oneOf(&s.Window, v, "5h", "7d") },
 		"plan":   func(s *Step, v string) error { s.Plan = v; return nil },
+	},
+	"primary": {
+		"resets": func(s *Step, v string) error { return setDuration(&s.Resets, v) },
 	},
 	"limit": {
 		"retry-after": func(s *Step, v string) error {

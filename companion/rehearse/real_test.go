@@ -33,6 +33,12 @@ func run(t *testing.T, script, cli string, args ...string) *ran {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { api.Close() })
+	return runWith(t, api, cli, args...)
+}
+
+// runWith is run against stand-ins that are there already.
+func runWith(t *testing.T, api *rehearse.API, cli string, args ...string) *ran {
+	t.Helper()
 	r := &ran{t: t, dir: t.TempDir(), api: api}
 	cmd := exec.Command(cli, args...)
 	cmd.Dir, cmd.Env = r.dir, append(os.Environ(), api.Environ()...)

@@ -55,6 +55,7 @@ type API struct {
 	answered int                // main requests so far
 	sessions map[string]*cursor // of a script that each session begins anew
 	handlers sync.WaitGroup
+	github   GitHub
 }
 
 // Start begins a rehearsal of a script; an error of the script is a [*SyntaxError].

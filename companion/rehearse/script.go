@@ -49,11 +49,13 @@ type Step struct {
 	At   Place
 	Ping time.Duration
 
-	// Limit is a plan whose window is used up: until Resets from now.
+	// UsageLimit is a plan whose window is used up: until Resets from now.
 	UsageLimit bool
 	Resets     time.Duration
 	Window     string
 	Plan       string
+	// Limit is one of GitHub's: "primary", which resets after Resets, or "secondary".
+	Limit string
 	// Overloaded is an error in the vendor's form for being at capacity.
 	Overloaded bool
 
@@ -87,6 +89,8 @@ const (
 	Refuse
 	// Garbage answers 200 with something that is not an answer.
 	Garbage
+	// Lost does what was asked, and cuts the connection without a word, or answers with the step's Status.
+	Lost
 )
 
 // Cut is what ends an answer too early.

@@ -31,7 +31,7 @@ func (a *API) serve(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	c := v.read(r, body)
-	c.r, c.subscription = r, a.options.Subscription
+	c.r, c.api, c.subscription = r, a, a.options.Subscription
 	rec.API, rec.Main, rec.Model, rec.Stream = v.name(), c.main, c.model, c.stream
 	rec.Session, rec.LastMessage = c.session, c.last
 	if !c.main {
@@ -103,11 +103,19 @@ func (a *API) play(w http.ResponseWriter, r *http.Request, rec *Request, v vendo
 		a.log.update(rec, func(rec *Request) { rec.End = CutByUs })
 		return
 	}
+	if s.Before == Lost {
+		v.good(c, s, n) // it is done, but nobody is told
+		if s.Status == 0 {
+			cut(w)
+			a.finish(rec, CutByUs)
+			return
+		}
+	}
 	if !c.stream && (s.Cut == CutOverloaded || s.Cut == CutError) {
 		s = insteadOf(s) // what is not a stream has no inside
 	}
 	answer := v.good
-	if s.Status >= 300 || s.UsageLimit || s.Overloaded {
+	if s.Status >= 300 || s.UsageLimit || s.Overloaded || s.Limit != "" {
 		answer = v.fail
 	}
 	rep := answer(c, s, n)

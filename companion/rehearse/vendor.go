@@ -27,8 +27,8 @@ type vendor interface {
 	environ(a *API) []string
 }
 
-// vendors are the stand-ins that there are. A new one is a file and a row.
-var vendors = []vendor{anthropic{}, openai{}}
+// vendors are the stand-ins that there are. A new one is a file and a row. The first that claims a request has it.
+var vendors = []vendor{github{}, anthropic{}, openai{}}
 
 // call is what a request asks.
 type call struct {
@@ -39,6 +39,8 @@ type call struct {
 	session      string
 	last         string   // the last text that the user or a tool has said
 	tools        []string // the names of the tools that the model may call
+	api          *API
+	body         []byte
 }
 
 // reply is an answer, in pieces that are sent one after another.

@@ -1,0 +1,137 @@
+package rehearse
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+// GitHub is the little GitHub that a rehearsal has in memory. Every repository exists as soon as somebody names it.
+type GitHub struct {
+	mu     sync.Mutex
+	repos  map[string]*repository
+	nextID int
+	runs   map[string]time.Time // when a workflow run was first asked for
+}
+
+// Issue is one of its issues or pull requests.
+type Issue struct {
+	Repository  string // owner/name
+	Number      int
+	Title, Body string
+	State       string // OPEN or CLOSED
+	Author      string
+	Labels      []string
+	Created     time.Time
+	Comments    []Comment
+	// PullRequest says that it is one, from the branch Head into Base.
+	PullRequest bool
+	Head, Base  string
+}
+
+// Comment is one on an issue or a pull request.
+type Comment struct {
+	ID           int
+	Body, Author string
+	Created      time.Time
+}
+
+type repository struct {
+	name   string // owner/name
+	issues []*Issue
+	labels []string
+}
+
+// githubUser is who the rehearsal's token belongs to.
+const githubUser = "octo"
+
+// GitHub is the stand-in's own view: what has really happened, whatever the client was told.
+func (a *API) GitHub() *GitHub { return &a.github }
+
+// Issues are those of all repositories, pull requests included, in the order in which they were made.
+func (g *GitHub) Issues() []Issue {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	var list []Issue
+	for _, r := range g.repos {
+		for _, i := range r.issues {
+			copied := *i
+			copied.Comments, copied.Labels = slices.Clone(i.Comments), slices.Clone(i.Labels)
+			list = append(list, copied)
+		}
+	}
+	slices.SortFunc(list, func(a, b Issue) int {
+		return strings.Compare(a.Repository, b.Repository)*1000 + a.Created.Compare(b.Created)*10 + (a.Number - b.Number)
+	})
+	return list
+}
+
+// repo is the repository owner/name, made if need be. The caller has the lock, here and below.
+func (g *GitHub) repo(name string) *repository {
+	if g.repos == nil {
+		g.repos = map[string]*repository{}
+	}
+	key := strings.ToLower(name)
+	if g.repos[key] == nil {
+		g.repos[key] = &repository{name: name, labels: []string{"bug", "epic", "story", "task"}}
+	}
+	return g.repos[key]
+}
+
+func (g *GitHub) create(r *repository, i Issue) *Issue {
+	i.Repository, i.Number, i.State, i.Author, i.Created = r.name, len(r.issues)+1, "OPEN", githubUser, time.Now()
+	r.issues = append(r.issues, &i)
+	return &i
+}
+
+func (g *GitHub) comment(i *Issue, body string) Comment {
+	g.nextID++
+	c := Comment{ID: g.nextID, Body: body, Author: githubUser, Created: time.Now()}
+	i.Comments = append(i.Comments, c)
+	return c
+}
+
+// issue is one by its number; nil if there is none.
+func (r *repository) issue(number int) *Issue {
+	if number < 1 || number > len(r.issues) {
+		return nil
+	}
+	return r.issues[number-1]
+}
+
+// byID finds what a node's id stands for: R_owner/name, I_owner/name#1, PR_owner/name#1, L_owner/name#label.
+func (g *GitHub) byID(id string) (r *repository, i *Issue) {
+	_, rest, _ := strings.Cut(id, "_")
+	name, after, _ := strings.Cut(rest, "#")
+	if strings.Count(name, "/") != 1 {
+		return nil, nil
+	}
+	r = g.repo(name)
+	var number int
+	fmt.Sscanf(after, "%d", &number)
+	return r, r.issue(number)
+}
+
+func (i *Issue) id() string {
+	if i.PullRequest {
+		return fmt.Sprintf("PR_%s#%d", i.Repository, i.Number)
+	}
+	return fmt.Sprintf("I_%s#%d", i.Repository, i.Number)
+}
+
+const githubHost = "github.localhost"
+
+func (i *Issue) url() string {
+	kind := "issues"
+	if i.PullRequest {
+		kind = "pull"
+	}
+	return fmt.Sprintf("http://%s/%s/%s/%d", githubHost, i.Repository, kind, i.Number)
+}
+
+func (c *Comment) url(i *Issue) string { return fmt.Sprintf("%s#issuecomment-%d", i.url(), c.ID) }
+
+// stamp is a time as GitHub writes it.
+func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }
