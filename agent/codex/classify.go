@@ -26,6 +26,10 @@ func classifyExit(message string, exit int, now time.Time) verdict.Verdict {
 	}
 	o := verdict.Outcome{ExitCode: exit, Stderr: verdict.ExcerptOf(reason)}
 	if v, ok := rules().Judge(o, now); ok {
+		if v.Class == verdict.UsageLimit && v.Hint.Inferred {
+			// Codex leaves out the seconds: the limit resets at some time within that minute.
+			v.Hint.At = v.Hint.At.Add(time.Minute)
+		}
 		return v
 	}
 	v := verdict.Verdict{Class: verdict.Unknown, Rule: "message", Evidence: evidence(message)}
@@ -75,7 +79,12 @@ var silentlyRetried = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^(unexpected status 5\d\d |We['’]re currently experiencing high demand|Selected model is at capacity|(stream disconnected before completion: |Connection failed: )error sending request)`)
 })
 
-// silentRetries is how many retries codex has made without telling before it said this.
+// silentPause is the least that codex waits before its first silent retry: 0.2 s, give or take a tenth. Each pause is
+// twice as long as the one before.
+const silentPause = 180 * time.Millisecond
+
+// silentRetries is how many retries codex has made without telling before it said this. An error inside a stream comes
+// with the same words, and is told at once: retries take their time.
 func (f *follower) silentRetries(message string) int {
 	if _, why, ok := reconnecting(message); ok {
 		message = why
@@ -83,5 +92,9 @@ func (f *follower) silentRetries(message string) int {
 	if f.silent == nil || overWebSocket(message) || !silentlyRetried().MatchString(message) {
 		return 0
 	}
-	return f.silent()
+	n := f.silent()
+	for n > 0 && f.silence < silentPause*(1<<min(n, 20)-1) {
+		n--
+	}
+	return n
 }

@@ -94,7 +94,8 @@ func (p *Profile) form() agent.Form {
 
 // Follow implements agent.Agent.
 func (p *Profile) Follow(plan agent.Plan) agent.Follower {
-	f := &follower{plain: plan.Plain, added: plan.Added, start: time.Now(), home: p.home}
+	now := time.Now()
+	f := &follower{plain: plan.Plain, added: plan.Added, start: now, last: now, home: p.home}
 	f.silent = func() int { return p.settings().requestRetries }
 	if len(plan.Args) > 0 {
 		l, _ := read(plan.Args[1:])

@@ -31,7 +31,10 @@ type follower struct {
 	answered  bool   // there is an answer, be it empty
 	text      []byte // the plain form's
 	tools     map[string]bool
-	unseen    int
+	unseen    int           // retries without a word
+	atLast    int           // those before the failure
+	last      time.Time     // when the line before came
+	silence   time.Duration // before the present line
 	version   string
 	misread   bool     // an option of ours was not understood
 	record    *rollout // once it was read
@@ -40,6 +43,8 @@ type follower struct {
 // Line implements agent.Follower.
 func (f *follower) Line(line []byte) agent.News {
 	f.lines++
+	now := time.Now()
+	f.silence, f.last = now.Sub(f.last), now
 	e := readEvent(line)
 	if f.guess && f.lines == 1 && (e.Type != "thread.started" || !isUUID(e.ThreadID)) {
 		f.plain = true
@@ -114,9 +119,13 @@ func (f *follower) work(e event) {
 
 // fail notes why the turn failed. The same comes twice: as an error, and in turn.failed.
 func (f *follower) fail(message string) {
-	if message != "" {
-		f.failure = message
+	if message == "" {
+		return
 	}
+	if f.failure == "" {
+		f.atLast = f.silentRetries(message)
+	}
+	f.failure = message
 }
 
 // retrying says what a message of progress means; nil if it is not one.

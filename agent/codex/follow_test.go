@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/belay-run/belay/agent"
@@ -152,26 +153,52 @@ func TestLine_Plain(t *testing.T) {
 
 func TestAccount(t *testing.T) {
 	all := verdict.Usage{InputTokens: 1000, OutputTokens: 50, CacheReadInputTokens: 400, CacheCreationInputTokens: 7}
-	high := `{"type":"error","message":"Reconnecting... 1/5 (We’re currently experiencing high demand, which may cause temporary errors.)"}`
 	for name, tt := range map[string]struct {
 		lines   []string
 		outcome verdict.Outcome
 		want    agent.Account
 	}{
-		"done":                       {[]string{started, hello, completed}, verdict.Outcome{}, agent.Account{Session: thread, Active: true, Usage: all}},
-		"refused":                    {[]string{started, turn, warning, refused, failed}, verdict.Outcome{ExitCode: 1}, agent.Account{Session: thread}},
-		"stopped in a tool":          {[]string{started, turn, toolBegan}, verdict.Outcome{ExitCode: 1}, agent.Account{Session: thread, Active: true}},
-		"an option of ours":          {nil, outcome(2, "", "error: unexpected argument '--json' found"), agent.Account{Misunderstood: true}},
-		"an option of the caller's":  {nil, outcome(2, "", "error: unexpected argument '--nonsense' found"), agent.Account{}},
-		"silent retries, twice":      {[]string{started, high, high}, verdict.Outcome{ExitCode: 1}, agent.Account{Session: thread, Unseen: 8}},
-		"silent retries and the end": {[]string{started, high, `{"type":"turn.failed","error":{"message":"Selected model is at capacity."}}`}, verdict.Outcome{ExitCode: 1}, agent.Account{Session: thread, Unseen: 8}},
-		"throttles are not silent":   {[]string{started, `{"type":"error","message":"Reconnecting... 1/5 (exceeded retry limit, last status: 429 Too Many Requests)"}`}, verdict.Outcome{ExitCode: 1}, agent.Account{Session: thread}},
+		"done":                      {[]string{started, hello, completed}, verdict.Outcome{}, agent.Account{Session: thread, Active: true, Usage: all}},
+		"refused":                   {[]string{started, turn, warning, refused, failed}, verdict.Outcome{ExitCode: 1}, agent.Account{Session: thread}},
+		"stopped in a tool":         {[]string{started, turn, toolBegan}, verdict.Outcome{ExitCode: 1}, agent.Account{Session: thread, Active: true}},
+		"an option of ours":         {nil, outcome(2, "", "error: unexpected argument '--json' found"), agent.Account{Misunderstood: true}},
+		"an option of the caller's": {nil, outcome(2, "", "error: unexpected argument '--nonsense' found"), agent.Account{}},
 	} {
 		f := follow(t, tt.lines...)
 		f.Judge(tt.outcome, noon)
 		if got := f.Account(); got != tt.want {
 			t.Errorf("%s: %+v", name, got)
 		}
+	}
+}
+
+// Retries that codex does not speak of are known by their words and the time that they take.
+func TestAccount_SilentRetries(t *testing.T) {
+	const high = `{"type":"error","message":"Reconnecting... 1/5 (We’re currently experiencing high demand, which may cause temporary errors.)"}`
+	const capacity = `{"type":"turn.failed","error":{"message":"Selected model is at capacity."}}`
+	for name, tt := range map[string]struct {
+		lines  []string
+		pause  time.Duration // before each
+		unseen int
+	}{
+		"twice":             {[]string{started, high, high}, 3 * time.Second, 8},
+		"and the end":       {[]string{started, high, capacity, failed}, 3 * time.Second, 8},
+		"after a hint":      {[]string{started, capacity}, time.Minute, 4},
+		"told at once":      {[]string{started, capacity, failed}, 100 * time.Millisecond, 0},
+		"not so many":       {[]string{started, capacity}, time.Second, 2},
+		"throttles are not": {[]string{started, `{"type":"error","message":"Reconnecting... 1/5 (exceeded retry limit, last status: 429 Too Many Requests)"}`}, 3 * time.Second, 0},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			f := follow(t)
+			for _, line := range tt.lines {
+				time.Sleep(tt.pause)
+				f.Line([]byte(line))
+			}
+			f.Judge(verdict.Outcome{ExitCode: 1}, noon)
+			if got := f.Account().Unseen; got != tt.unseen {
+				t.Errorf("%s: %d, want %d", name, got, tt.unseen)
+			}
+		})
 	}
 }
 

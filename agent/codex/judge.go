@@ -50,7 +50,7 @@ func (f *follower) judge(o verdict.Outcome, errs complaint, now time.Time) verdi
 	case o.ExitCode == 101:
 		return verdict.Verdict{Class: verdict.Crash, Rule: "panic", Evidence: first(evidence(errs.text), "exit 101")}
 	case f.failure != "":
-		f.unseen += f.silentRetries(f.failure)
+		f.unseen += f.atLast
 		return f.turnFailed(now)
 	case f.session == "":
 		return f.neverStarted(o, errs, now)

@@ -135,8 +135,8 @@ func TestClassify_Body(t *testing.T) {
 func TestClassify_Hints(t *testing.T) {
 	for message, want := range map[string]verdict.Hint{
 		"rate limit exceeded: Rate limit reached for gpt-x. Please try again in 1.5s.":                              {After: 1500 * time.Millisecond},
-		"You’ve hit your usage limit. Upgrade to Plus (https://chatgpt.com/explore/plus), or try again at 2:12 AM.": {At: time.Date(2026, 11, 16, 2, 12, 0, 0, time.UTC), Inferred: true},
-		"You've hit your usage limit. Send a request to your admin or try again at Nov 18th, 2026 12:18 AM.":        {At: time.Date(2026, 11, 18, 0, 18, 0, 0, time.UTC), Inferred: true},
+		"You’ve hit your usage limit. Upgrade to Plus (https://chatgpt.com/explore/plus), or try again at 2:12 AM.": {At: time.Date(2026, 11, 16, 2, 13, 0, 0, time.UTC), Inferred: true},
+		"You've hit your usage limit. Send a request to your admin or try again at Nov 18th, 2026 12:18 AM.":        {At: time.Date(2026, 11, 18, 0, 19, 0, 0, time.UTC), Inferred: true},
 		"You’ve hit your usage limit. Try again later.":                                                             {},
 		"unexpected status 401 Unauthorized: your key is bad, try again in 20s, url: http://127.0.0.1/v1/responses": {},
 	} {
