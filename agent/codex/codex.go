@@ -96,7 +96,12 @@ func (p *Profile) form() agent.Form {
 func (p *Profile) Follow(plan agent.Plan) agent.Follower {
 	now := time.Now()
 	f := &follower{plain: plan.Plain, added: plan.Added, start: now, last: now, home: p.home}
-	f.silent = func() int { return p.settings().requestRetries }
+	f.silent = func() int {
+		if slices.ContainsFunc(plan.Added, func(a string) bool { return strings.HasSuffix(a, notSilent) }) {
+			return 0
+		}
+		return p.settings().requestRetries
+	}
 	if len(plan.Args) > 0 {
 		l, _ := read(plan.Args[1:])
 		f.wanted, f.resumes = l.session(), l.resumes

@@ -9,7 +9,8 @@ import (
 
 // Plan implements agent.Agent.
 //
-// It adds --json, right after exec: there no variadic option can swallow it. What a session is resumed with is read
+// It adds --json, right after exec: there no variadic option can swallow it. So it does with how often codex may try
+// again, where the caller has said so and codex can be told. What a session is resumed with is read
 // from stdin, and so is a prompt that is long or that did not come as an argument.
 func (p *Profile) Plan(t agent.Turn) (agent.Plan, error) {
 	l := p.line
@@ -18,6 +19,9 @@ func (p *Profile) Plan(t agent.Turn) (agent.Plan, error) {
 	}
 	if !t.Plain && !l.has(optJSON) {
 		l.added = []string{optJSON}
+	}
+	if !t.Plain && t.MaxRetries != nil {
+		l.added = append(l.added, p.settings().atMost(*t.MaxRetries)...)
 	}
 	var args []string
 	var stdin []byte

@@ -18,13 +18,16 @@ type settings struct {
 	envKey   string // the variable that holds the credential
 	account  string // the credential, or the place of the login. Only ever shown as a hash
 
-	// requestRetries is how often codex repeats a request that met a 5xx or a dead connection before it says so.
-	requestRetries int
+	// requestRetries is how often codex repeats a request that met a 5xx or a dead connection before it says so, and
+	// streamRetries how often it says so and begins again.
+	requestRetries, streamRetries int
+	ours                          bool // both can be set: the provider is one of the config
 }
 
 const (
 	defaultHost           = "api.openai.com"
 	defaultRequestRetries = 4
+	defaultStreamRetries  = 5
 	// maxConfig is how much of a config file is read: what we look for is set by hand.
 	maxConfig = 256 << 10
 )
@@ -43,7 +46,7 @@ func findSettings(l line, env []string, home string) settings {
 			}
 		}
 	}
-	s := settings{provider: values["model_provider"], requestRetries: defaultRequestRetries}
+	s := settings{provider: values["model_provider"], requestRetries: defaultRequestRetries, streamRetries: defaultStreamRetries}
 	if l.has(optOSS) {
 		s.provider = "oss"
 	}
@@ -52,6 +55,10 @@ func findSettings(l line, env []string, home string) settings {
 	if n, err := strconv.Atoi(of("request_max_retries")); err == nil && n >= 0 {
 		s.requestRetries = n
 	}
+	if n, err := strconv.Atoi(of("stream_max_retries")); err == nil && n >= 0 {
+		s.streamRetries = n
+	}
+	s.ours = s.baseURL != "" && s.provider != "" && s.provider == word(s.provider) && !strings.ContainsAny(s.provider, ".:[]")
 	if s.baseURL == "" && (s.provider == "" || s.provider == "openai") {
 		s.baseURL = first(values["openai_base_url"], getenv(env, "OPENAI_BASE_URL"))
 	}
@@ -61,6 +68,19 @@ func findSettings(l line, env []string, home string) settings {
 	s.account = first(s.account, getenv(env, "CODEX_API_KEY"), home)
 	return s
 }
+
+// atMost are the options that keep codex from more retries than n, and from any without a word: it would repeat a request
+// four times for each of the five times that it speaks of. They can be set for a provider of the config, not for OpenAI's
+// own.
+func (s settings) atMost(n int) []string {
+	if !s.ours {
+		return nil
+	}
+	key := "model_providers." + s.provider + "."
+	return []string{"-c", key + notSilent, "-c", key + "stream_max_retries=" + strconv.Itoa(min(n, s.streamRetries))}
+}
+
+const notSilent = "request_max_retries=0"
 
 // gate is the key of the limits that the call falls under.
 func (s settings) gate() string {

@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/belay-run/belay/agent"
 )
 
 func TestGate(t *testing.T) {
@@ -75,3 +77,42 @@ model_provider = "wrong"
 		t.Errorf("%d silent retries", got)
 	}
 }
+
+// How often codex tries by itself can be said for a provider of the config.
+func TestPlan_MaxRetries(t *testing.T) {
+	home, bare := t.TempDir(), "CODEX_HOME="+t.TempDir()
+	config := "model_provider = \"acme\"\n[model_providers.acme]\nbase_url = \"http://127.0.0.1/v1\"\nstream_max_retries = 2\n"
+	if err := os.WriteFile(filepath.Join(home, "config.toml"), []byte(config), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	set := func(n string) string {
+		return "codex exec --json -c model_providers.acme.request_max_retries=0 -c model_providers.acme.stream_max_retries=" + n + " hi"
+	}
+	for name, tt := range map[string]struct {
+		env  string
+		turn agent.Turn
+		want string
+	}{
+		"none":           {"CODEX_HOME=" + home, agent.Turn{MaxRetries: new(int)}, set("0")},
+		"more than it":   {"CODEX_HOME=" + home, agent.Turn{MaxRetries: ptr(7)}, set("2")},
+		"nothing said":   {"CODEX_HOME=" + home, agent.Turn{}, "codex exec --json hi"},
+		"left alone":     {"CODEX_HOME=" + home, agent.Turn{MaxRetries: new(int), Plain: true}, "codex exec hi"},
+		"OpenAI's own":   {bare, agent.Turn{MaxRetries: new(int)}, "codex exec --json hi"},
+		"another's port": {bare + "\x00OPENAI_BASE_URL=http://127.0.0.1/v1", agent.Turn{MaxRetries: new(int)}, "codex exec --json hi"},
+	} {
+		p := New(words("codex exec hi"), strings.Split(tt.env, "\x00"), "")
+		plan, err := p.Plan(tt.turn)
+		if got := strings.Join(plan.Args, " "); err != nil || got != tt.want {
+			t.Errorf("%s: %s, %v; want %s", name, got, err, tt.want)
+		}
+		want := p.settings().requestRetries
+		if strings.Contains(tt.want, "request_max_retries=0") {
+			want = 0
+		}
+		if got := p.Follow(plan).(*follower).silent(); got != want {
+			t.Errorf("%s: %d silent retries, want %d", name, got, want)
+		}
+	}
+}
+
+func ptr(n int) *int { return &n }
