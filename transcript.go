@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/belay-run/belay/agent"
@@ -37,6 +38,7 @@ type transcript struct {
 	mu        sync.Mutex
 	process   *supervise.Process
 	early     *early // it is being stopped before its time
+	answered  bool
 	tools     bool
 	delivered bool
 	session   string
@@ -130,6 +132,7 @@ func (t *transcript) heed(n agent.News) {
 		t.ad.answered()
 	}
 	t.mu.Lock()
+	t.answered = t.answered || n.Answered
 	process, tools, delivered := t.process, n.Tools > 0, n.Delivered
 	changed, turned := tools != t.tools, delivered != t.delivered
 	t.tools, t.delivered = tools, delivered
@@ -170,8 +173,19 @@ func (t *transcript) started(p *supervise.Process) {
 		p.Delivered()
 	}
 	if early != nil {
-		p.Stop(t.inv.talk.traits.Ladder)
+		p.Stop(t.ladder())
 	}
+}
+
+// ladder is how the attempt is stopped before its time: with the care that tools under way need, or, if the model has not
+// even answered, quickly, because the next request is due.
+func (t *transcript) ladder() supervise.Ladder {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.answered {
+		return t.inv.talk.traits.Ladder
+	}
+	return supervise.Ladder{{Signal: syscall.SIGTERM, Wait: 2 * time.Second}}
 }
 
 // retrying counts a retry inside the CLI as one of ours, tells the gate why there is one, and ends the attempt if there is
@@ -215,7 +229,7 @@ func (t *transcript) stop(why *early) {
 	t.mu.Unlock()
 	if process != nil && (first || why == nil) {
 		// Not here: whoever waits for its output to end waits for us.
-		go process.Stop(t.inv.talk.traits.Ladder)
+		go process.Stop(t.ladder())
 	}
 }
 

@@ -136,7 +136,7 @@ func TestGate_Fleet(t *testing.T) {
 			if gated.requests > 150 {
 				t.Errorf("%d requests for 100 results", gated.requests)
 			}
-			if gated.refused >= alone.refused || hint == "seconds" && 2*gated.requests > loops.requests {
+			if gated.refused >= alone.refused || hint == "seconds" && 2*gated.refused > loops.refused {
 				t.Errorf("with a gate %v, without %v, in a loop %v", gated, alone, loops)
 			}
 		})
