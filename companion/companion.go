@@ -22,7 +22,15 @@ const (
 const usageText = `belayd is the companion of belay, which runs it when it is needed. What it does is there under
   belay rehearse    try out a command against stand-ins that fail as a script says
   belay demo        see a limit, a wait, a success and a circuit breaker in half a minute
+  belay log         what was run, and the story of one run
+  belay stats       success, attempts, waits, tokens and cost
 `
+
+// commands are what we can be asked for.
+var commands = map[string]func(caller, []string) (int, error){
+	"rehearse": rehearseCommand, "demo": demoCommand,
+	"log": logCommand, "stats": statsCommand,
+}
 
 // caller is the belay that runs us.
 type caller struct {
@@ -59,7 +67,7 @@ func Main(args []string) int {
 		say("belay is %s but its companion is %s; install both from one build: make install", from.version, Version)
 		return codeFailed
 	}
-	command, known := map[string]func(caller, []string) (int, error){"rehearse": rehearseCommand, "demo": demoCommand}[args[0]]
+	command, known := commands[args[0]]
 	if !known {
 		fmt.Fprint(os.Stderr, usageText)
 		return codeUsage

@@ -120,5 +120,6 @@ func New() *cobra.Command {
 		return usage(err, "see: "+cmd.CommandPath()+" --help")
 	})
 	root.AddCommand(newRun(run), newExplain(), newPs(), newCancel(), newGates(), newRehearse(), newDemo(), newConfig())
+	root.AddCommand(recordCommands()...)
 	return root
 }

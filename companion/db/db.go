@@ -1,0 +1,174 @@
+// Package db is the record that questions are asked of: observability.sqlite in the state directory.
+//
+// The log (package journal) is what happened; the database is made from it and can be made again. [Open] opens it, and
+// makes or migrates it first where that is needed; one that is damaged is set aside and begun anew. [DB.Fold] brings it up
+// to date: every line of the log is folded in exactly once, however many processes do so at the same time and wherever
+// they are killed, because how far the log has been read stands in the same transaction as the rows. Nothing here takes a
+// lock that a run takes.
+//
+// The other methods answer questions: [DB.Invocations], [DB.Story], [DB.Events], [DB.Stats], [DB.Sessions], [DB.Alerts],
+// [DB.Audit]. [DB.Prune] forgets.
+package db
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+	"time"
+)
+
+// Name is the database's file in the state directory.
+const Name = "observability.sqlite"
+
+// busy is how long whoever writes is waited for, in milliseconds.
+const busy = 5000
+
+// DB is the record of a state directory.
+type DB struct {
+	dir   string
+	sql   *sql.DB
+	fixed bool // it cannot be written: what is there is all there is
+	// Said is what a person should know, such as that a damaged database was set aside.
+	Said []string
+}
+
+// Open opens the record of a state directory. Where nothing can be written, it can still be asked.
+func Open(dir string) (*DB, error) {
+	if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
+		return inMemory(dir) // nothing was ever run, and to ask changes nothing
+	}
+	d := &DB{dir: dir}
+	err := d.open()
+	switch {
+	case damaged(err):
+		return d, d.rebuild(err)
+	case err != nil && unwritable(err):
+		return openFixed(dir)
+	}
+	return d, err
+}
+
+// Path is where the database is.
+func (d *DB) Path() string { return filepath.Join(d.dir, Name) }
+
+// LogPath is the log that is folded in.
+func (d *DB) LogPath() string { return filepath.Join(d.dir, "log.jsonl") }
+
+func (d *DB) open() error {
+	// SQLite would make it as readable as the umask says; its other files get the mode of this one.
+	f, err := os.OpenFile(d.Path(), os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return err
+	}
+	f.Close()
+	// The timeout comes first: to switch to WAL takes a lock too.
+	if err := d.connect("busy_timeout(%d)", "journal_mode(WAL)", "synchronous(NORMAL)"); err != nil {
+		return err
+	}
+	if err := migrate(d.sql); err != nil {
+		d.sql.Close()
+		return err
+	}
+	return nil
+}
+
+// connect opens the file with pragmas.
+func (d *DB) connect(pragmas ...string) (err error) {
+	q := url.Values{}
+	for _, p := range pragmas {
+		if p == "busy_timeout(%d)" {
+			p = fmt.Sprintf(p, busy)
+		}
+		q.Add("_pragma", p)
+	}
+	d.sql, err = sql.Open("sqlite", (&url.URL{Scheme: "file", Path: filepath.ToSlash(d.Path()), RawQuery: q.Encode()}).String())
+	return err
+}
+
+// openFixed opens a record that cannot be written. Without a database there, the log is folded into memory.
+func openFixed(dir string) (*DB, error) {
+	d := &DB{dir: dir, fixed: true}
+	if info, err := os.Stat(d.Path()); err != nil || info.Size() == 0 {
+		return inMemory(dir)
+	}
+	q := "mode=ro"
+	if _, err := os.Stat(d.Path() + "-wal"); err != nil {
+		q += "&immutable=1" // nobody writes, so no lock is needed; there may be no place for one
+	}
+	var err error
+	d.sql, err = sql.Open("sqlite", (&url.URL{Scheme: "file", Path: filepath.ToSlash(d.Path()), RawQuery: q}).String())
+	if err == nil {
+		err = readable(d.sql)
+	}
+	if err != nil {
+		return nil, err
+	}
+	d.Said = append(d.Said, fmt.Sprintf("%s cannot be written; what was logged since %s is not in this answer", dir, d.foldedUntil()))
+	return d, nil
+}
+
+// inMemory is a record for the moment.
+func inMemory(dir string) (*DB, error) {
+	d := &DB{dir: dir}
+	var err error
+	if d.sql, err = sql.Open("sqlite", ":memory:"); err != nil {
+		return nil, err
+	}
+	d.sql.SetMaxOpenConns(1) // each connection would have a memory of its own
+	return d, migrate(d.sql)
+}
+
+// foldedUntil says in words how far the log has been folded.
+func (d *DB) foldedUntil() string {
+	var ms sql.NullInt64
+	d.sql.QueryRow("SELECT max(folded) FROM logs").Scan(&ms)
+	if !ms.Valid {
+		return "ever"
+	}
+	return moment(ms.Int64).Format(time.DateTime)
+}
+
+// Close closes the database.
+func (d *DB) Close() error { return d.sql.Close() }
+
+// begin starts a transaction that will write: to find that out halfway would end in "database is locked" at once.
+func (d *DB) begin(ctx context.Context) (*sql.Conn, error) {
+	conn, err := d.sql.Conn(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := conn.ExecContext(ctx, "BEGIN IMMEDIATE"); err != nil {
+		conn.Close()
+		return nil, err
+	}
+	return conn, nil
+}
+
+// end commits, or takes everything back if err is not nil.
+func end(conn *sql.Conn, err error) error {
+	defer conn.Close()
+	if err == nil {
+		if _, err = conn.ExecContext(context.Background(), "COMMIT"); err == nil {
+			return nil
+		}
+	}
+	conn.ExecContext(context.Background(), "ROLLBACK")
+	return err
+}
+
+// write runs change in a transaction.
+func (d *DB) write(ctx context.Context, change func(*sql.Conn) error) error {
+	conn, err := d.begin(ctx)
+	if err != nil {
+		return err
+	}
+	return end(conn, change(conn))
+}
+
+// moment is the time that a column holds.
+func moment(ms int64) time.Time { return time.UnixMilli(ms) }

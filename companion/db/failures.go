@@ -1,0 +1,112 @@
+package db
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+
+	"github.com/belay-run/belay/alert"
+	"github.com/belay-run/belay/journal"
+)
+
+// insertFailures makes events and audit rows of the runs that failed for good.
+func insertFailures(ctx context.Context, conn *sql.Conn, lines []line) error {
+	var failed []*journal.Entry
+	for i := range lines {
+		if e := &lines[i].Entry; final(e) && alert.Counts(classOf(e), e.Attempt > 0) {
+			failed = append(failed, e)
+		}
+	}
+	if _, err := eventRows.insert(ctx, conn, len(failed), func(i int) []any { return failureEvent(failed[i]) }); err != nil {
+		return err
+	}
+	_, err := auditRows.insert(ctx, conn, len(failed), func(i int) []any { return failureAudit(failed[i]) })
+	return err
+}
+
+var eventRows = rows{into: "events (timestamp, category, event_type, metadata, source)", columns: 5, conflict: "DO NOTHING"}
+
+// failureEvent is the row that seed 003 asks for, with the context beside it.
+func failureEvent(e *journal.Entry) []any {
+	data, _ := json.Marshal(struct {
+		Integration string `json:"integration"`
+		Error       string `json:"error"`
+		RetryCount  int    `json:"retry_count"`
+		ErrorType   string `json:"error_type"`
+		Invocation  string `json:"invocation"`
+		Command     string `json:"command"`
+		ExitCode    int    `json:"exit_code"`
+		Rule        string `json:"rule,omitempty"`
+		Session     string `json:"session_id,omitempty"`
+	}{e.Profile, e.Error, max(e.Attempt-1, 0), classOf(e), e.Invocation, e.Command, e.ExitCode, e.Rule, e.Session})
+	return []any{e.Timestamp.UnixMilli(), "integration", "failure", string(data), e.Invocation}
+}
+
+var auditRows = rows{
+	into: `audit (timestamp, actor, action, subject, invocation, session, type, message, is_retryable, category, severity, detail,
+		source)`,
+	columns: 13, conflict: "DO NOTHING",
+}
+
+// failureAudit is seed 001's: what failed, and what kind of failure it is.
+func failureAudit(e *journal.Entry) []any {
+	c := journal.Classify(e.ErrorType, e.Error)
+	return []any{e.Timestamp.UnixMilli(), "belay", "failure", e.Profile, e.Invocation, null(e.Session), classOf(e), null(c.Message), c.IsRetryable,
+		c.Category, c.Severity, nil, e.Invocation}
+}
+
+// insertOthers makes rows of the lines that are no attempts. What is of a kind that we do not know becomes an event.
+func insertOthers(ctx context.Context, conn *sql.Conn, lines []line) error {
+	for i := range lines {
+		l, to, row := &lines[i], eventRows, otherEvent
+		switch l.Kind {
+		case journal.Audit:
+			to, row = auditRows, byHand
+		case journal.Alert:
+			to, row = alertRows, alertRow
+		}
+		if _, err := to.insert(ctx, conn, 1, func(int) []any { return row(l) }); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// otherEvent is that of a hook or an MCP server: the detail is the metadata, with what the entry itself says beside it.
+func otherEvent(l *line) []any {
+	data := map[string]any{}
+	json.Unmarshal(l.Detail, &data)
+	for key, value := range map[string]string{"integration": l.Profile, "error": l.Error, "error_type": string(l.ErrorType), "invocation": l.Invocation,
+		"session_id": l.Session} {
+		if _, there := data[key]; !there && value != "" {
+			data[key] = value
+		}
+	}
+	text, _ := json.Marshal(data)
+	return []any{l.Timestamp.UnixMilli(), string(l.Kind), l.Event, string(text), l.digest}
+}
+
+// byHand is the row of what a person has changed.
+func byHand(l *line) []any {
+	var detail struct {
+		User   string `json:"user"`
+		Reason string `json:"reason"`
+	}
+	json.Unmarshal(l.Detail, &detail)
+	if detail.User == "" {
+		detail.User = "by hand"
+	}
+	return []any{l.Timestamp.UnixMilli(), detail.User, l.Event, l.Gate, null(l.Invocation), null(l.Session), nil, null(detail.Reason), nil, nil, nil,
+		null(string(l.Detail)), l.digest}
+}
+
+var alertRows = rows{into: "alerts (timestamp, integration, failures, within_ms, message, invocation, source)", columns: 7, conflict: "DO NOTHING"}
+
+func alertRow(l *line) []any {
+	var detail struct {
+		Failures int     `json:"failures"`
+		Within   float64 `json:"within_s"`
+	}
+	json.Unmarshal(l.Detail, &detail)
+	return []any{l.Timestamp.UnixMilli(), l.Profile, detail.Failures, ms(detail.Within), null(l.Error), null(l.Invocation), l.digest}
+}

@@ -1,0 +1,134 @@
+package db
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"time"
+)
+
+// Folded is what a fold has done.
+type Folded struct {
+	Lines int
+	Torn  int // lines that a killed writer has left unfinished
+}
+
+// errMoved says that another process has folded meanwhile.
+var errMoved = errors.New("another has folded")
+
+// Fold brings the record up to date with the log, as far as that reached when it began. Who cannot write, because others do
+// so all the time or the disk is full, returns an error; what has been folded by then stays, and can be asked.
+func (d *DB) Fold(ctx context.Context) (sum Folded, err error) {
+	if d.fixed {
+		return sum, nil
+	}
+	sum, err = d.fold(ctx)
+	if damaged(err) {
+		if err = d.rebuild(err); err == nil {
+			sum, err = d.fold(ctx)
+		}
+	}
+	return sum, err
+}
+
+func (d *DB) fold(ctx context.Context) (sum Folded, err error) {
+	list, err := d.sources()
+	if err != nil {
+		return sum, err
+	}
+	defer closeAll(list)
+	for _, s := range list {
+		if err := d.foldSource(ctx, s, &sum); err != nil {
+			return sum, err
+		}
+	}
+	return sum, nil
+}
+
+// place is how far a log has been folded.
+type place struct {
+	position int64
+	tail     string
+	known    bool
+}
+
+type querier interface {
+	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
+}
+
+func placeOf(ctx context.Context, q querier, identity string) (p place, err error) {
+	err = q.QueryRowContext(ctx, "SELECT position, tail FROM logs WHERE identity = ?", identity).Scan(&p.position, &p.tail)
+	if errors.Is(err, sql.ErrNoRows) {
+		return p, nil
+	}
+	p.known = err == nil
+	return p, err
+}
+
+// foldSource folds what a log has beyond the place where it was left, a piece at a time.
+func (d *DB) foldSource(ctx context.Context, s *source, sum *Folded) error {
+	for {
+		at, err := placeOf(ctx, d.sql, s.identity)
+		if err != nil {
+			return err
+		}
+		from, err := s.resume(at)
+		if err != nil || from >= s.size {
+			return err
+		}
+		p, err := s.read(from)
+		if err != nil || p.to == p.from {
+			return err
+		}
+		err = d.write(ctx, func(conn *sql.Conn) error {
+			// Read again, now that nobody else can write: this is what makes it exactly once.
+			if now, err := placeOf(ctx, conn, s.identity); err != nil || now != at {
+				return errors.Join(err, errMoved)
+			}
+			if err := d.apply(ctx, conn, p.lines); err != nil {
+				return err
+			}
+			return s.moveTo(ctx, conn, p)
+		})
+		if errors.Is(err, errMoved) && ctx.Err() == nil && code(err) == 0 {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		sum.Lines += len(p.lines)
+		sum.Torn += p.torn
+	}
+}
+
+// resume is where to go on. A log that is not what it was at that place has been changed by hand: it is read from the
+// beginning, and what is known already is passed over.
+func (s *source) resume(at place) (int64, error) {
+	if !at.known {
+		return 0, nil
+	}
+	if at.position > s.size {
+		if !s.live {
+			return s.size, nil // a copy of what was folded
+		}
+		return 0, nil
+	}
+	tail, err := s.tail(at.position)
+	if err == nil && tail != at.tail {
+		return 0, nil
+	}
+	return at.position, err
+}
+
+// moveTo puts on record that a piece has been folded.
+func (s *source) moveTo(ctx context.Context, conn *sql.Conn, p piece) error {
+	tail, err := s.tail(p.to)
+	if err != nil {
+		return err
+	}
+	_, err = conn.ExecContext(ctx, `INSERT INTO logs (identity, name, position, tail, lines, torn, folded) VALUES (?, ?, ?, ?, ?, ?, ?)
+		ON CONFLICT (identity) DO UPDATE SET name = excluded.name, position = excluded.position, tail = excluded.tail,
+		lines = lines + excluded.lines, torn = torn + excluded.torn, folded = excluded.folded`,
+		s.identity, s.name, p.to, tail, len(p.lines), p.torn, time.Now().UnixMilli())
+	return err
+}

@@ -1,0 +1,223 @@
+package db
+
+import (
+	"context"
+	"database/sql"
+	"strings"
+	"time"
+
+	"github.com/belay-run/belay/verdict"
+)
+
+// Filter says which rows are wanted. What is empty does not narrow.
+type Filter struct {
+	Since, Until time.Time // Since is included, Until is not
+	Profile      string
+	Class        string // "failed" means every class but ok
+	Session      string
+	Invocation   string // an id, or its beginning or end
+	Limit        int    // the newest; 0 means all
+}
+
+// Failed is the class that stands for every failure.
+const Failed = "failed"
+
+// Invocation is one request of a caller, from its first attempt to its last.
+type Invocation struct {
+	ID         string        `json:"id"`
+	Started    time.Time     `json:"started"`
+	Ended      time.Time     `json:"timestamp"`
+	Profile    string        `json:"profile"`
+	Command    string        `json:"command"`
+	Model      string        `json:"model,omitempty"`
+	Session    string        `json:"session_id,omitempty"`
+	Status     string        `json:"status"` // success, error, exhausted; retry while there is no end
+	Class      string        `json:"class"`
+	ExitCode   int           `json:"exit_code"`
+	Attempts   int           `json:"attempts"`
+	WaitMS     int64         `json:"wait_ms"`
+	ResponseMS int64         `json:"response_ms"`
+	Usage      verdict.Usage `json:"usage"`
+	RetryAt    *time.Time    `json:"retry_at,omitempty"`
+	Gate       string        `json:"gate,omitempty"`
+	PromptHash string        `json:"prompt_hash,omitempty"`
+	Error      string        `json:"error,omitempty"` // of the last attempt
+}
+
+// where builds the conditions of a query.
+type where struct {
+	parts []string
+	args  []any
+}
+
+func (w *where) and(part string, args ...any) {
+	w.parts = append(w.parts, part)
+	w.args = append(w.args, args...)
+}
+
+func (w *where) String() string {
+	if len(w.parts) == 0 {
+		return ""
+	}
+	return " WHERE " + strings.Join(w.parts, " AND ")
+}
+
+// times narrows by a column that holds a time.
+func (w *where) times(column string, f Filter) {
+	if !f.Since.IsZero() {
+		w.and(column+" >= ?", f.Since.UnixMilli())
+	}
+	if !f.Until.IsZero() {
+		w.and(column+" < ?", f.Until.UnixMilli())
+	}
+}
+
+func (f Filter) ofInvocations() *where {
+	w := &where{}
+	w.times("i.timestamp", f)
+	if f.Profile != "" {
+		w.and("i.profile = ?", f.Profile)
+	}
+	switch f.Class {
+	case "":
+	case string(verdict.OK):
+		w.and("i.class = 'ok'")
+	case Failed:
+		w.and("i.class <> 'ok' AND i.status <> 'retry'")
+	default:
+		w.and("i.class = ? AND i.class <> 'ok'", f.Class) // as the index has it
+	}
+	if f.Session != "" {
+		w.and("i.session = ?", f.Session)
+	}
+	if f.Invocation != "" {
+		w.and("i.id IN (SELECT id FROM invocations WHERE id >= ? AND id < ? || x'ff' OR id LIKE '%' || ?)", f.Invocation, f.Invocation, f.Invocation)
+	}
+	return w
+}
+
+const invocationColumns = `i.id, i.started, i.timestamp, i.profile, i.command, coalesce(i.model, ''), coalesce(i.session, ''), i.status, i.class,
+	i.exit_code, i.attempts, i.wait_ms, i.response_ms, i.input_tokens, i.output_tokens, i.cache_read_tokens, i.cache_creation_tokens,
+	i.cost_usd, i.retry_at, coalesce(i.gate, ''), coalesce(i.prompt_hash, ''),
+	coalesce((SELECT a.error FROM attempts a WHERE a.invocation = i.id ORDER BY a.timestamp DESC, a.attempt DESC LIMIT 1), '')`
+
+// Invocations returns those that the filter lets through, oldest first.
+func (d *DB) Invocations(ctx context.Context, f Filter) ([]Invocation, error) {
+	w := f.ofInvocations()
+	query := "SELECT " + invocationColumns + " FROM invocations i" + w.String() + " ORDER BY i.timestamp DESC, i.id DESC"
+	return newest(ctx, d, query, w.args, f.Limit, func(r *sql.Rows) (inv Invocation, err error) {
+		var started, ended int64
+		var cost sql.NullFloat64
+		var retryAt sql.NullInt64
+		u := &inv.Usage
+		err = r.Scan(&inv.ID, &started, &ended, &inv.Profile, &inv.Command, &inv.Model, &inv.Session, &inv.Status, &inv.Class, &inv.ExitCode,
+			&inv.Attempts, &inv.WaitMS, &inv.ResponseMS, &u.InputTokens, &u.OutputTokens, &u.CacheReadInputTokens,
+			&u.CacheCreationInputTokens, &cost, &retryAt, &inv.Gate, &inv.PromptHash, &inv.Error)
+		inv.Started, inv.Ended = moment(started), moment(ended)
+		inv.RetryAt, u.CostUSD = timeOf(retryAt), costOf(cost)
+		return inv, err
+	})
+}
+
+// Attempt is one start of the command, or a refusal (attempt 0).
+type Attempt struct {
+	Invocation string        `json:"invocation"`
+	Attempt    int           `json:"attempt"`
+	Ended      time.Time     `json:"timestamp"`
+	Profile    string        `json:"profile"`
+	Command    string        `json:"command"`
+	Status     string        `json:"status"`
+	Class      string        `json:"class"`
+	Error      string        `json:"error,omitempty"`
+	Rule       string        `json:"rule,omitempty"`
+	ExitCode   int           `json:"exit_code"`
+	Signal     string        `json:"signal,omitempty"`
+	WaitMS     int64         `json:"wait_ms"`      // before the next attempt
+	GateWaitMS int64         `json:"gate_wait_ms"` // before this one was let in
+	ResponseMS int64         `json:"response_ms"`
+	CPUMS      int64         `json:"cpu_ms"`
+	RetryAt    *time.Time    `json:"retry_at,omitempty"`
+	Model      string        `json:"model,omitempty"`
+	Usage      verdict.Usage `json:"usage"`
+	Left       int           `json:"left_running,omitempty"`
+	Killed     int           `json:"orphans_killed,omitempty"`
+}
+
+const attemptColumns = `a.invocation, a.attempt, a.timestamp, i.profile, i.command, a.status, a.class, coalesce(a.error, ''), coalesce(a.rule, ''),
+	a.exit_code, coalesce(a.signal, ''), a.wait_ms, a.gate_wait_ms, a.response_ms, a.cpu_ms, a.retry_at, coalesce(a.model, ''), a.input_tokens,
+	a.output_tokens, a.cache_read_tokens, a.cache_creation_tokens, a.cost_usd, a.left_running, a.orphans_killed`
+
+// Attempts returns those that the filter lets through, oldest first.
+func (d *DB) Attempts(ctx context.Context, f Filter) ([]Attempt, error) {
+	w := &where{}
+	w.times("a.timestamp", f)
+	if f.Profile != "" {
+		w.and("i.profile = ?", f.Profile)
+	}
+	switch f.Class {
+	case "":
+	case Failed:
+		w.and("a.class <> 'ok'")
+	default:
+		w.and("a.class = ?", f.Class)
+	}
+	if f.Session != "" {
+		w.and("i.session = ?", f.Session)
+	}
+	if f.Invocation != "" {
+		w.and("a.invocation = ?", f.Invocation)
+	}
+	query := "SELECT " + attemptColumns + " FROM attempts a JOIN invocations i ON i.id = a.invocation" + w.String() +
+		" ORDER BY a.timestamp DESC, a.attempt = 0 DESC, a.attempt DESC"
+	return newest(ctx, d, query, w.args, f.Limit, func(r *sql.Rows) (a Attempt, err error) {
+		var ended int64
+		var cost sql.NullFloat64
+		var retryAt sql.NullInt64
+		u := &a.Usage
+		err = r.Scan(&a.Invocation, &a.Attempt, &ended, &a.Profile, &a.Command, &a.Status, &a.Class, &a.Error, &a.Rule, &a.ExitCode, &a.Signal,
+			&a.WaitMS, &a.GateWaitMS, &a.ResponseMS, &a.CPUMS, &retryAt, &a.Model, &u.InputTokens, &u.OutputTokens,
+			&u.CacheReadInputTokens, &u.CacheCreationInputTokens, &cost, &a.Left, &a.Killed)
+		a.Ended, a.RetryAt, u.CostUSD = moment(ended), timeOf(retryAt), costOf(cost)
+		return a, err
+	})
+}
+
+// newest runs a query that has the newest row first, and returns at most limit rows in the order of time.
+func newest[T any](ctx context.Context, d *DB, query string, args []any, limit int, scan func(*sql.Rows) (T, error)) ([]T, error) {
+	if limit > 0 {
+		query += " LIMIT ?"
+		args = append(args, limit)
+	}
+	found, err := d.sql.QueryContext(ctx, query, args...)
+	if err != nil {
+		return nil, err
+	}
+	defer found.Close()
+	var list []T
+	for found.Next() {
+		one, err := scan(found)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, one)
+	}
+	for i, j := 0, len(list)-1; i < j; i, j = i+1, j-1 {
+		list[i], list[j] = list[j], list[i]
+	}
+	return list, found.Err()
+}
+
+func timeOf(ms sql.NullInt64) *time.Time {
+	if !ms.Valid {
+		return nil
+	}
+	t := moment(ms.Int64)
+	return &t
+}
+
+func costOf(c sql.NullFloat64) *float64 {
+	if !c.Valid {
+		return nil
+	}
+	return &c.Float64
+}

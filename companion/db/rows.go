@@ -1,0 +1,159 @@
+package db
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"encoding/json"
+	"math"
+	"strings"
+
+	"github.com/belay-run/belay/journal"
+	"github.com/belay-run/belay/verdict"
+)
+
+// rows is how rows of one kind are inserted.
+type rows struct {
+	into     string
+	columns  int
+	conflict string
+}
+
+// many is how many rows go into one statement: beyond that there is little to be gained.
+const many = 32
+
+// insert inserts n rows and returns how many there are more, or were changed.
+func (r rows) insert(ctx context.Context, conn *sql.Conn, n int, row func(int) []any) (changed int64, err error) {
+	args := make([]any, 0, many*r.columns)
+	for next := 0; next < n; {
+		size := many
+		if n-next < many {
+			size = 1
+		}
+		stmt, err := conn.PrepareContext(ctx, r.statement(size))
+		if err != nil {
+			return changed, err
+		}
+		for ; n-next >= size; next += size {
+			args = args[:0]
+			for i := range size {
+				args = append(args, row(next+i)...)
+			}
+			res, err := stmt.ExecContext(ctx, args...)
+			if err != nil {
+				stmt.Close()
+				return changed, err
+			}
+			rows, err := res.RowsAffected()
+			if err != nil {
+				stmt.Close()
+				return changed, err
+			}
+			changed += rows
+		}
+		stmt.Close()
+	}
+	return changed, nil
+}
+
+func (r rows) statement(size int) string {
+	one := "(?" + strings.Repeat(", ?", r.columns-1) + ")"
+	return "INSERT INTO " + r.into + " VALUES " + one + strings.Repeat(", "+one, size-1) + " ON CONFLICT " + r.conflict
+}
+
+// sums are what lines add up to.
+type sums struct {
+	wait, response int64 // milliseconds
+	usage          verdict.Usage
+}
+
+func (s *sums) add(l *line) {
+	s.wait += ms(l.WaitTime) + ms(l.GateWait)
+	s.response += ms(l.ResponseTime)
+	s.usage = s.usage.Add(l.usage)
+}
+
+// tally is a row of the rollup.
+type tally struct {
+	sums
+	attempts, refused, ended, succeeded int64
+}
+
+func (t *tally) add(l *line) {
+	e := &l.Entry
+	t.sums.add(l)
+	if e.Attempt > 0 {
+		t.attempts++
+	} else {
+		t.refused++
+	}
+	if final(e) {
+		t.ended++
+	}
+	if e.Status == journal.Success {
+		t.succeeded++
+	}
+}
+
+func (a rollupKey) compare(b rollupKey) int {
+	return cmp.Or(cmp.Compare(a.quarter, b.quarter), cmp.Compare(a.profile, b.profile), cmp.Compare(a.model, b.model), cmp.Compare(a.class, b.class))
+}
+
+// usageOf reads what a CLI has reported. What is not understood is nothing.
+func usageOf(data json.RawMessage) (u verdict.Usage) {
+	if len(data) > 0 {
+		if json.Unmarshal(data, &u) != nil {
+			return verdict.Usage{}
+		}
+	}
+	return u
+}
+
+// classOf is the class of an outcome; the log leaves it out where all went well.
+func classOf(e *journal.Entry) string {
+	if e.ErrorType == "" {
+		if e.Status == journal.Success {
+			return string(verdict.OK)
+		}
+		return string(verdict.Unknown)
+	}
+	return string(e.ErrorType)
+}
+
+// ms are milliseconds of seconds.
+func ms(seconds float64) int64 {
+	if n := math.Round(seconds * 1000); n > 0 && n < math.MaxInt64 {
+		return int64(n)
+	}
+	return 0
+}
+
+func null(s string) any {
+	if s == "" {
+		return nil
+	}
+	return s
+}
+
+func nullTime(t journal.Time) any {
+	if t.IsZero() {
+		return nil
+	}
+	return t.UnixMilli()
+}
+
+func nullCost(c *float64) any {
+	if c == nil {
+		return nil
+	}
+	return *c
+}
+
+// floorDiv rounds down, also before 1970.
+func floorDiv(a, b int64) int64 {
+	q := a / b
+	if a%b < 0 {
+		q--
+	}
+	return q
+}

@@ -1,0 +1,171 @@
+package db
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+)
+
+// migrations lead from one version of the schema to the next. They are only ever added to.
+var migrations = []string{schema1}
+
+// schema1: times are milliseconds since 1970, durations are milliseconds. Keys are the ids that the log has, which
+// begin with the time: rows are appended, and none has to be looked up to add another.
+const schema1 = `
+-- How far each log file has been folded. It is known by its first line, so that it may be moved.
+CREATE TABLE logs (
+  identity TEXT PRIMARY KEY, name TEXT NOT NULL, position INTEGER NOT NULL, tail TEXT NOT NULL,
+  lines INTEGER NOT NULL, torn INTEGER NOT NULL, folded INTEGER NOT NULL
+) WITHOUT ROWID;
+
+-- Final results that somebody may have to look at.
+CREATE TABLE events (
+  id INTEGER PRIMARY KEY, timestamp INTEGER NOT NULL, category TEXT NOT NULL, event_type TEXT NOT NULL,
+  metadata TEXT NOT NULL, source TEXT NOT NULL UNIQUE
+);
+CREATE INDEX events_timestamp ON events (timestamp);
+
+-- status and class are those of the last line; retry means that more is to come, or that belay was killed.
+CREATE TABLE invocations (
+  id TEXT PRIMARY KEY, started INTEGER NOT NULL, timestamp INTEGER NOT NULL, profile TEXT NOT NULL, command TEXT NOT NULL,
+  model TEXT, session TEXT, status TEXT NOT NULL, class TEXT NOT NULL, exit_code INTEGER NOT NULL, attempts INTEGER NOT NULL,
+  wait_ms INTEGER NOT NULL, response_ms INTEGER NOT NULL, input_tokens INTEGER NOT NULL, output_tokens INTEGER NOT NULL,
+  cache_read_tokens INTEGER NOT NULL, cache_creation_tokens INTEGER NOT NULL, cost_usd REAL, retry_at INTEGER, gate TEXT,
+  prompt_hash TEXT
+) WITHOUT ROWID;
+CREATE INDEX invocations_timestamp ON invocations (timestamp);
+CREATE INDEX invocations_class ON invocations (class, timestamp) WHERE class <> 'ok';
+CREATE INDEX invocations_session ON invocations (session) WHERE session IS NOT NULL;
+
+CREATE TABLE attempts (
+  invocation TEXT NOT NULL, attempt INTEGER NOT NULL, timestamp INTEGER NOT NULL, status TEXT NOT NULL, class TEXT NOT NULL,
+  error TEXT, rule TEXT, exit_code INTEGER NOT NULL, signal TEXT, wait_ms INTEGER NOT NULL, gate_wait_ms INTEGER NOT NULL,
+  response_ms INTEGER NOT NULL, cpu_ms INTEGER NOT NULL, retry_at INTEGER, model TEXT, input_tokens INTEGER NOT NULL,
+  output_tokens INTEGER NOT NULL, cache_read_tokens INTEGER NOT NULL, cache_creation_tokens INTEGER NOT NULL, cost_usd REAL,
+  left_running INTEGER NOT NULL, orphans_killed INTEGER NOT NULL, PRIMARY KEY (invocation, attempt)
+) WITHOUT ROWID;
+CREATE INDEX attempts_timestamp ON attempts (timestamp);
+
+CREATE TABLE sessions (
+  profile TEXT NOT NULL, id TEXT NOT NULL, dir TEXT, status TEXT NOT NULL, error_message TEXT, model TEXT, started INTEGER NOT NULL,
+  timestamp INTEGER NOT NULL, invocations INTEGER NOT NULL, attempts INTEGER NOT NULL, input_tokens INTEGER NOT NULL,
+  output_tokens INTEGER NOT NULL, cache_read_tokens INTEGER NOT NULL, cache_creation_tokens INTEGER NOT NULL, cost_usd REAL,
+  PRIMARY KEY (profile, id)
+) WITHOUT ROWID;
+CREATE INDEX sessions_timestamp ON sessions (timestamp);
+
+-- delivered is when the command or webhook took it; claimed is until when a process has it in hand.
+CREATE TABLE alerts (
+  id INTEGER PRIMARY KEY, timestamp INTEGER NOT NULL, integration TEXT NOT NULL, failures INTEGER NOT NULL, within_ms INTEGER NOT NULL,
+  message TEXT, invocation TEXT, delivered INTEGER, tries INTEGER NOT NULL DEFAULT 0, claimed INTEGER NOT NULL DEFAULT 0, trouble TEXT,
+  source TEXT NOT NULL UNIQUE
+);
+CREATE INDEX alerts_timestamp ON alerts (timestamp);
+
+-- Failures, and what people have changed by hand.
+CREATE TABLE audit (
+  id INTEGER PRIMARY KEY, timestamp INTEGER NOT NULL, actor TEXT NOT NULL, action TEXT NOT NULL, subject TEXT NOT NULL,
+  invocation TEXT, session TEXT, type TEXT, message TEXT, is_retryable INTEGER, category TEXT, severity TEXT, detail TEXT,
+  source TEXT NOT NULL UNIQUE
+);
+CREATE INDEX audit_timestamp ON audit (timestamp);
+
+-- Sums by quarters of an hour: every time zone's days begin at one.
+CREATE TABLE rollup (
+  quarter INTEGER NOT NULL, profile TEXT NOT NULL, model TEXT NOT NULL, class TEXT NOT NULL, attempts INTEGER NOT NULL,
+  refused INTEGER NOT NULL, ended INTEGER NOT NULL, succeeded INTEGER NOT NULL, wait_ms INTEGER NOT NULL, response_ms INTEGER NOT NULL,
+  input_tokens INTEGER NOT NULL, output_tokens INTEGER NOT NULL, cache_read_tokens INTEGER NOT NULL,
+  cache_creation_tokens INTEGER NOT NULL, cost_usd REAL, PRIMARY KEY (quarter, profile, model, class)
+) WITHOUT ROWID;
+`
+
+var (
+	// ErrNewer says that a later version of Belay has made the database.
+	ErrNewer = errors.New("the record was made by a newer belay")
+	// errForeign says that it is a database, but not ours.
+	errForeign = errors.New("it is a database of something else")
+)
+
+// migrate brings the schema up to date. Several processes may do so at the same time.
+func migrate(d *sql.DB) error {
+	ctx := context.Background()
+	conn, err := d.Conn(ctx)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	if version, err := schemaOf(ctx, conn); err != nil || version == len(migrations) {
+		return err
+	}
+	if _, err := conn.ExecContext(ctx, "BEGIN IMMEDIATE"); err != nil {
+		return err
+	}
+	if err := migrateIn(ctx, conn); err != nil {
+		conn.ExecContext(ctx, "ROLLBACK")
+		return err
+	}
+	_, err = conn.ExecContext(ctx, "COMMIT")
+	return err
+}
+
+func migrateIn(ctx context.Context, conn *sql.Conn) error {
+	version, err := schemaOf(ctx, conn) // another may have been faster
+	if err != nil {
+		return err
+	}
+	if version == 0 {
+		var tables int
+		if err := conn.QueryRowContext(ctx, "SELECT count(*) FROM sqlite_schema").Scan(&tables); err != nil {
+			return err
+		}
+		if tables > 0 {
+			return errForeign
+		}
+	}
+	for ; version < len(migrations); version++ {
+		if _, err := conn.ExecContext(ctx, migrations[version]); err != nil {
+			return fmt.Errorf("schema %d: %w", version+1, err)
+		}
+	}
+	_, err = conn.ExecContext(ctx, fmt.Sprintf("PRAGMA user_version = %d", version))
+	return err
+}
+
+// schemaOf is the version of the schema. One that is newer than ours is refused: we would not know what to leave alone.
+func schemaOf(ctx context.Context, conn *sql.Conn) (version int, err error) {
+	if err = conn.QueryRowContext(ctx, "PRAGMA user_version").Scan(&version); err != nil {
+		return 0, err
+	}
+	if version > len(migrations) {
+		return 0, fmt.Errorf("%w (schema %d, this one knows %d); install that version, or set BELAY_STATE_DIR to another directory",
+			ErrNewer, version, len(migrations))
+	}
+	return version, nil
+}
+
+// readable refuses a database that cannot be asked as it is.
+func readable(d *sql.DB) error {
+	conn, err := d.Conn(context.Background())
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	version, err := schemaOf(context.Background(), conn)
+	if err == nil && version < len(migrations) {
+		err = fmt.Errorf("the record has an older schema (%d) and cannot be written", version)
+	}
+	return err
+}
+
+// sound looks through the whole database.
+func sound(d *sql.DB) error {
+	var answer string
+	if err := d.QueryRow("PRAGMA quick_check(1)").Scan(&answer); err != nil {
+		return err
+	}
+	if answer != "ok" {
+		return errors.New(answer)
+	}
+	return nil
+}

@@ -1,0 +1,181 @@
+package db
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/belay-run/belay/verdict"
+)
+
+// Figures are what a group of runs adds up to.
+type Figures struct {
+	Key         string        `json:"key"`
+	Invocations int64         `json:"invocations"` // that ended
+	Succeeded   int64         `json:"succeeded"`
+	Refused     int64         `json:"refused"` // not started at all
+	Attempts    int64         `json:"attempts"`
+	WaitMS      int64         `json:"wait_ms"`
+	ResponseMS  int64         `json:"response_ms"`
+	Usage       verdict.Usage `json:"usage"`
+}
+
+// Rate is the part that succeeded, from 0 to 1; 0 if there were none.
+func (f Figures) Rate() float64 {
+	if f.Invocations == 0 {
+		return 0
+	}
+	return float64(f.Succeeded) / float64(f.Invocations)
+}
+
+func (f *Figures) add(g Figures) {
+	f.Invocations += g.Invocations
+	f.Succeeded += g.Succeeded
+	f.Refused += g.Refused
+	f.Attempts += g.Attempts
+	f.WaitMS += g.WaitMS
+	f.ResponseMS += g.ResponseMS
+	f.Usage = f.Usage.Add(g.Usage)
+}
+
+// Group is what statistics are grouped by.
+type Group string
+
+const (
+	ByDay     Group = "day" // in the zone of the times that were asked for
+	ByProfile Group = "profile"
+	ByModel   Group = "model"
+	ByClass   Group = "class"
+)
+
+// Groups are all of them.
+var Groups = []Group{ByDay, ByProfile, ByModel, ByClass}
+
+// Stats adds up what the filter lets through, by group, and in all. Attempts count at the time they ended, and so do the
+// tokens they used; an invocation counts where its last attempt does.
+func (d *DB) Stats(ctx context.Context, f Filter, by Group, zone *time.Location) (groups []Figures, total Figures, err error) {
+	sums := map[string]*Figures{}
+	add := func(at int64, profile, model, class string, g Figures) {
+		key := ""
+		switch by {
+		case ByDay:
+			key = moment(at).In(zone).Format(time.DateOnly)
+		case ByProfile:
+			key = profile
+		case ByModel:
+			key = model
+		case ByClass:
+			key = class
+		}
+		if sums[key] == nil {
+			sums[key] = &Figures{Key: key}
+		}
+		sums[key].add(g)
+		total.add(g)
+	}
+	if err := d.tallies(ctx, f, by, add); err != nil {
+		return nil, total, err
+	}
+	for _, s := range sums {
+		groups = append(groups, *s)
+	}
+	slices.SortFunc(groups, func(a, b Figures) int {
+		if by != ByDay {
+			if c := cmp.Compare(b.Invocations, a.Invocations); c != 0 {
+				return c
+			}
+		}
+		return cmp.Compare(a.Key, b.Key)
+	})
+	return groups, total, nil
+}
+
+// tallies takes whole quarters of an hour from the rollup, and what is left of the first and the last one from the attempts.
+func (d *DB) tallies(ctx context.Context, f Filter, by Group, add func(int64, string, string, string, Figures)) error {
+	since, until := int64(0), int64(1)<<60
+	if !f.Since.IsZero() {
+		since = f.Since.UnixMilli()
+	}
+	if !f.Until.IsZero() {
+		until = f.Until.UnixMilli()
+	}
+	first, last := -floorDiv(-since, quarter), floorDiv(until, quarter) // whole ones: from first up to last
+	if first > last {
+		return d.tallyAttempts(ctx, f, since, until, add)
+	}
+	if since < first*quarter {
+		if err := d.tallyAttempts(ctx, f, since, first*quarter, add); err != nil {
+			return err
+		}
+	}
+	if err := d.tallyRollup(ctx, f, by, first, last, add); err != nil {
+		return err
+	}
+	if until > last*quarter {
+		return d.tallyAttempts(ctx, f, last*quarter, until, add)
+	}
+	return nil
+}
+
+// tallyRollup adds up in SQL as far as the groups allow: only for days a quarter matters.
+func (d *DB) tallyRollup(ctx context.Context, f Filter, by Group, first, last int64, add func(int64, string, string, string, Figures)) error {
+	w := &where{}
+	w.and("quarter >= ? AND quarter < ?", first, last)
+	narrow(w, f, "profile", "class")
+	group := "profile, model, class"
+	if by == ByDay {
+		group = "quarter"
+	}
+	query := fmt.Sprintf(`SELECT min(quarter) * %d, profile, model, class, sum(ended), sum(succeeded), sum(refused), sum(attempts), sum(wait_ms),
+		sum(response_ms), sum(input_tokens), sum(output_tokens), sum(cache_read_tokens), sum(cache_creation_tokens), sum(cost_usd)
+		FROM rollup%s GROUP BY %s`, quarter, w, group)
+	return d.tally(ctx, query, w.args, add)
+}
+
+func (d *DB) tallyAttempts(ctx context.Context, f Filter, since, until int64, add func(int64, string, string, string, Figures)) error {
+	w := &where{}
+	w.and("a.timestamp >= ? AND a.timestamp < ?", since, until)
+	narrow(w, f, "i.profile", "a.class")
+	query := fmt.Sprintf(`SELECT a.timestamp, i.profile, coalesce(a.model, ''), a.class, a.status <> 'retry', a.status = 'success', a.attempt = 0,
+		a.attempt > 0, a.wait_ms + a.gate_wait_ms, a.response_ms, a.input_tokens, a.output_tokens, a.cache_read_tokens,
+		a.cache_creation_tokens, a.cost_usd FROM attempts a JOIN invocations i ON i.id = a.invocation%s`, w)
+	return d.tally(ctx, query, w.args, add)
+}
+
+func narrow(w *where, f Filter, profile, class string) {
+	if f.Profile != "" {
+		w.and(profile+" = ?", f.Profile)
+	}
+	switch f.Class {
+	case "":
+	case Failed:
+		w.and(class + " <> 'ok'")
+	default:
+		w.and(class+" = ?", f.Class)
+	}
+}
+
+func (d *DB) tally(ctx context.Context, query string, args []any, add func(int64, string, string, string, Figures)) error {
+	found, err := d.sql.QueryContext(ctx, query, args...)
+	if err != nil {
+		return err
+	}
+	defer found.Close()
+	for found.Next() {
+		var at int64
+		var profile, model, class string
+		var g Figures
+		var cost sql.NullFloat64
+		u := &g.Usage
+		if err := found.Scan(&at, &profile, &model, &class, &g.Invocations, &g.Succeeded, &g.Refused, &g.Attempts, &g.WaitMS, &g.ResponseMS,
+			&u.InputTokens, &u.OutputTokens, &u.CacheReadInputTokens, &u.CacheCreationInputTokens, &cost); err != nil {
+			return err
+		}
+		u.CostUSD = costOf(cost)
+		add(at, profile, model, class, g)
+	}
+	return found.Err()
+}

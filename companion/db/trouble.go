@@ -1,0 +1,79 @@
+package db
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strings"
+	"syscall"
+	"time"
+
+	"modernc.org/sqlite"
+	lib "modernc.org/sqlite/lib"
+)
+
+// code is SQLite's own code of an error, without the details; 0 if it is not one of SQLite's.
+func code(err error) int {
+	if e, ok := errors.AsType[*sqlite.Error](err); ok {
+		return e.Code() & 0xFF
+	}
+	return 0
+}
+
+// damaged says that the file is no sound database.
+func damaged(err error) bool {
+	c := code(err)
+	return c == lib.SQLITE_CORRUPT || c == lib.SQLITE_NOTADB || errors.Is(err, errForeign)
+}
+
+// unwritable says that the state directory cannot be written: it can still be read.
+func unwritable(err error) bool {
+	c := code(err)
+	return c == lib.SQLITE_READONLY || c == lib.SQLITE_CANTOPEN || errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS)
+}
+
+// Locked says that somebody else was writing all the time.
+func Locked(err error) bool {
+	c := code(err)
+	return c == lib.SQLITE_BUSY || c == lib.SQLITE_LOCKED
+}
+
+// Full says that there is no room.
+func Full(err error) bool {
+	return code(err) == lib.SQLITE_FULL || errors.Is(err, syscall.ENOSPC) || code(err) == lib.SQLITE_IOERR
+}
+
+// rebuild sets a damaged database aside and begins anew, from what is left of the log. Of several processes that find the
+// damage at the same time one does so: who comes second finds a sound one.
+func (d *DB) rebuild(cause error) error {
+	unlock, err := lockFile(d.Path() + ".lock")
+	if err != nil {
+		return fmt.Errorf("%s is damaged (%w) and could not be set aside: %w", d.Path(), cause, err)
+	}
+	defer unlock()
+	if d.sql != nil {
+		d.sql.Close()
+	}
+	if err := d.open(); err == nil {
+		if err = sound(d.sql); err == nil {
+			return nil
+		}
+		d.sql.Close()
+	} else if !damaged(err) {
+		return err
+	}
+	aside := fmt.Sprintf("%s.damaged-%s", d.Path(), time.Now().UTC().Format("20060102T150405.000"))
+	if err := os.Rename(d.Path(), aside); err != nil {
+		return fmt.Errorf("%s is damaged (%w) and could not be set aside: %w; move it away", d.Path(), cause, err)
+	}
+	for _, more := range []string{"-wal", "-shm"} {
+		// What belongs to the old file would spoil the new one.
+		if err := os.Rename(d.Path()+more, aside+more); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	d.Said = append(d.Said, fmt.Sprintf("the record was damaged (%s); it is now %s, and is made again from the log that is left",
+		strings.TrimSpace(cause.Error()), aside))
+	return d.open()
+}

@@ -1,0 +1,196 @@
+package companion
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/companion/db"
+	"github.com/belay-run/belay/verdict"
+)
+
+// question is what the commands have in common that look at the record.
+type question struct {
+	flags        *flag.FlagSet
+	since, until string
+	json         bool
+	filter       db.Filter
+	now          time.Time
+	out          io.Writer
+	db           *db.DB
+}
+
+func newQuestion(name string) *question {
+	q := &question{flags: newFlags(name), now: time.Now(), out: os.Stdout}
+	q.flags.StringVar(&q.since, "since", "", "from this time on")
+	q.flags.StringVar(&q.until, "until", "", "before this time")
+	q.flags.BoolVar(&q.json, "json", false, "as JSON")
+	return q
+}
+
+// narrows adds the flags that filter.
+func (q *question) narrows() {
+	q.flags.StringVar(&q.filter.Profile, "profile", "", "only this profile")
+	q.flags.StringVar(&q.filter.Class, "class", "", "only this class")
+}
+
+// ask reads the flags, opens the record and brings it up to date. What remains of the arguments is returned.
+func (q *question) ask(args []string) ([]string, error) {
+	if err := q.flags.Parse(args); err != nil {
+		return nil, &usageError{err: err}
+	}
+	if err := q.times(); err != nil {
+		return nil, err
+	}
+	if c := q.filter.Class; c != "" && c != db.Failed {
+		if _, err := verdict.ParseClass(c); err != nil {
+			return nil, &usageError{err: fmt.Errorf("--class: %w, or failed for all but ok", err)}
+		}
+	}
+	return q.flags.Args(), q.open()
+}
+
+func (q *question) times() error {
+	for _, t := range []struct {
+		name, text string
+		into       *time.Time
+	}{{"since", q.since, &q.filter.Since}, {"until", q.until, &q.filter.Until}} {
+		if t.text == "" {
+			continue
+		}
+		at, err := parseWhen(t.text, q.now)
+		if err != nil {
+			return &usageError{err: fmt.Errorf("--%s: %w", t.name, err)}
+		}
+		*t.into = at
+	}
+	if f := q.filter; !f.Since.IsZero() && !f.Until.IsZero() && !f.Since.Before(f.Until) {
+		return &usageError{err: fmt.Errorf("--since %s is not before --until %s", q.since, q.until)}
+	}
+	return nil
+}
+
+// open opens the record. That it cannot be brought up to date is said, and what is there is answered from.
+func (q *question) open() error {
+	dir, err := belay.DefaultStateDir()
+	if err != nil {
+		return err
+	}
+	if _, err := os.Stat(dir); err == nil {
+		if _, err := belay.OpenState(dir); err != nil {
+			return err
+		}
+	}
+	if q.db, err = db.Open(dir); err != nil {
+		return openTrouble(dir, err)
+	}
+	_, err = q.db.Fold(context.Background())
+	for _, text := range q.db.Said {
+		say("%s", text)
+	}
+	q.db.Said = nil
+	foldTrouble(err)
+	return nil
+}
+
+func openTrouble(dir string, err error) error {
+	switch {
+	case errors.Is(err, db.ErrNewer):
+		return err
+	case db.Full(err):
+		return fmt.Errorf("the record in %s cannot be made: no room on the disk (%w); the log itself is in log.jsonl there", dir, err)
+	case db.Locked(err):
+		return fmt.Errorf("the record in %s is being written by others all the time (%w); try again", dir, err)
+	}
+	return fmt.Errorf("the record in %s cannot be opened: %w; the log itself is in log.jsonl there", dir, err)
+}
+
+func foldTrouble(err error) {
+	const partly = "the newest of the log is not in this answer"
+	switch {
+	case err == nil:
+	case db.Full(err):
+		say("the record cannot be brought up to date: no room on the disk (%v); %s; nothing of the log is lost", err, partly)
+	case db.Locked(err):
+		say("others write the record all the time; %s", partly)
+	default:
+		say("the record cannot be brought up to date: %v; %s", err, partly)
+	}
+}
+
+func (q *question) close() {
+	if q.db != nil {
+		q.db.Close()
+	}
+}
+
+// jsonLines writes each of a list on a line of its own.
+func jsonLines[T any](w io.Writer, list []T) error {
+	enc := json.NewEncoder(w)
+	for _, one := range list {
+		if err := enc.Encode(one); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// table writes rows under headings.
+func table(w io.Writer, headings string, rows [][]string) error {
+	t := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
+	fmt.Fprintln(t, headings)
+	for _, row := range rows {
+		fmt.Fprintln(t, strings.Join(row, "\t"))
+	}
+	return t.Flush()
+}
+
+// clock shows a time as far as it is needed: today's without the day.
+func (q *question) clock(t time.Time) string {
+	t = t.In(q.now.Location())
+	if y, m, d := t.Date(); y == q.now.Year() && m == q.now.Month() && d == q.now.Day() {
+		return t.Format(time.TimeOnly)
+	}
+	return t.Format(time.DateTime)
+}
+
+// oneLine makes a text fit into a table.
+func oneLine(text string, most int) string {
+	text = strings.Map(func(r rune) rune {
+		if r < ' ' || r == 0x7f || r >= 0x80 && r < 0xa0 { // what a terminal would obey
+			return ' '
+		}
+		return r
+	}, text)
+	if runes := []rune(text); len(runes) > most {
+		return string(runes[:most-1]) + "…"
+	}
+	return text
+}
+
+// shortID is the end of an id: runs that begin together differ there, not at the front.
+func shortID(id string) string { return id[max(0, len(id)-8):] }
+
+// thousands writes 1234567 as 1,234,567.
+func thousands(n int64) string {
+	s := fmt.Sprint(n)
+	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}
+
+func dollars(c *float64) string {
+	if c == nil {
+		return ""
+	}
+	return fmt.Sprintf("$%.4f", *c)
+}

@@ -1,0 +1,204 @@
+package companion
+
+import (
+	"context"
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/belay-run/belay/companion/db"
+	"github.com/belay-run/belay/internal/term"
+)
+
+// statsCommand is belay stats.
+func statsCommand(_ caller, args []string) (int, error) {
+	q := newQuestion("stats")
+	q.narrows()
+	by := q.flags.String("by", "", "day, profile, model or class")
+	asCSV := q.flags.Bool("csv", false, "as CSV")
+	_, err := q.ask(args)
+	defer q.close()
+	if err != nil {
+		return 0, err
+	}
+	if *asCSV && q.json {
+		return 0, &usageError{err: fmt.Errorf("--csv and --json exclude each other")}
+	}
+	groups := []db.Group{db.Group(*by)}
+	if *by == "" {
+		groups = []db.Group{db.ByDay, db.ByProfile, db.ByClass}
+		if asked := *asCSV || q.json; asked {
+			groups = groups[:1]
+		}
+	} else if !slices.Contains(db.Groups, groups[0]) {
+		return 0, &usageError{err: fmt.Errorf("--by: %q is not day, profile, model or class", *by)}
+	}
+	for i, group := range groups {
+		list, total, err := q.db.Stats(context.Background(), q.filter, group, q.now.Location())
+		if err != nil {
+			return 0, err
+		}
+		switch {
+		case *asCSV:
+			err = q.statsCSV(group, list)
+		case q.json:
+			err = q.statsJSON(group, list, total)
+		default:
+			err = q.statsText(group, list, total, i == 0)
+		}
+		if err != nil {
+			return 0, err
+		}
+	}
+	return 0, nil
+}
+
+// figuresJSON is a group for programs. Fields are only ever added.
+type figuresJSON struct {
+	db.Figures
+	Rate *float64 `json:"success_rate"` // null if none has ended
+}
+
+func asJSON(f db.Figures) figuresJSON {
+	j := figuresJSON{Figures: f}
+	if f.Invocations > 0 {
+		rate := f.Rate()
+		j.Rate = &rate
+	}
+	return j
+}
+
+func (q *question) statsJSON(by db.Group, list []db.Figures, total db.Figures) error {
+	groups := []figuresJSON{}
+	for _, f := range list {
+		groups = append(groups, asJSON(f))
+	}
+	total.Key = "total"
+	return json.NewEncoder(q.out).Encode(struct {
+		SchemaVersion int           `json:"schema_version"`
+		Since         *time.Time    `json:"since"`
+		Until         *time.Time    `json:"until"`
+		Zone          string        `json:"zone"`
+		By            db.Group      `json:"by"`
+		Groups        []figuresJSON `json:"groups"`
+		Total         figuresJSON   `json:"total"`
+	}{1, bound(q.filter.Since), bound(q.filter.Until), q.now.Format("-07:00"), by, groups, asJSON(total)})
+}
+
+func bound(t time.Time) *time.Time {
+	if t.IsZero() {
+		return nil
+	}
+	return &t
+}
+
+func (q *question) statsCSV(by db.Group, list []db.Figures) error {
+	w := csv.NewWriter(q.out)
+	w.Write([]string{string(by), "invocations", "succeeded", "refused", "attempts", "wait_ms", "response_ms", "input_tokens", "output_tokens",
+		"cache_read_input_tokens", "cache_creation_input_tokens", "total_cost_usd"})
+	for _, f := range list {
+		cost := ""
+		if f.Usage.CostUSD != nil {
+			cost = strconv.FormatFloat(*f.Usage.CostUSD, 'f', -1, 64)
+		}
+		row := []string{f.Key}
+		for _, n := range []int64{f.Invocations, f.Succeeded, f.Refused, f.Attempts, f.WaitMS, f.ResponseMS, f.Usage.InputTokens,
+			f.Usage.OutputTokens, f.Usage.CacheReadInputTokens, f.Usage.CacheCreationInputTokens} {
+			row = append(row, strconv.FormatInt(n, 10))
+		}
+		w.Write(append(row, cost))
+	}
+	w.Flush()
+	return w.Error()
+}
+
+// statsText shows what is in all, and the groups with bars.
+func (q *question) statsText(by db.Group, list []db.Figures, total db.Figures, first bool) error {
+	if first {
+		if total.Attempts+total.Refused == 0 {
+			_, err := fmt.Fprintln(q.out, "nothing is on record for this time")
+			return err
+		}
+		fmt.Fprintln(q.out, summary(total))
+	}
+	if total.Attempts+total.Refused == 0 {
+		return nil
+	}
+	most := int64(0)
+	for _, f := range list {
+		most = max(most, f.Invocations)
+	}
+	var rows [][]string
+	for _, f := range list {
+		key := oneLine(f.Key, 40)
+		if key == "" {
+			key = "–"
+		}
+		rows = append(rows, []string{key, thousands(f.Invocations), rate(f), thousands(f.Attempts), wait(f.WaitMS),
+			tokenText(f.Usage.InputTokens, f.Usage.OutputTokens), dollars(f.Usage.CostUSD), bar(f.Succeeded, f.Invocations, most)})
+	}
+	fmt.Fprintln(q.out)
+	return table(q.out, strings.ToUpper(string(by))+"\tRUNS\tOK\tATTEMPTS\tWAITED\tTOKENS\tCOST\t", rows)
+}
+
+func summary(f db.Figures) string {
+	text := fmt.Sprintf("%s, %s ok, %s", count64(f.Invocations, "run"), rate(f), count64(f.Attempts, "attempt"))
+	if f.Refused > 0 {
+		text += fmt.Sprintf(", %s not started", thousands(f.Refused))
+	}
+	if f.WaitMS > 0 {
+		text += ", waited " + wait(f.WaitMS)
+	}
+	if t := tokenText(f.Usage.InputTokens, f.Usage.OutputTokens); t != "" {
+		text += ", tokens " + t
+	}
+	if f.Usage.CostUSD != nil {
+		text += ", " + dollars(f.Usage.CostUSD)
+	}
+	return text
+}
+
+func count64(n int64, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return thousands(n) + " " + what + "s"
+}
+
+// rate never rounds up to 100 %: one failure of many must show.
+func rate(f db.Figures) string {
+	switch {
+	case f.Invocations == 0:
+		return "–"
+	case f.Succeeded == f.Invocations:
+		return "100 %"
+	}
+	return fmt.Sprintf("%.1f %%", min(f.Rate()*100, 99.9))
+}
+
+func wait(ms int64) string {
+	if ms == 0 {
+		return ""
+	}
+	return term.Span(time.Duration(ms) * time.Millisecond)
+}
+
+// barWidth is that of the longest bar.
+const barWidth = 24
+
+// bar is as long as there were runs, and as full as they succeeded.
+func bar(ok, all, most int64) string {
+	if all == 0 {
+		return ""
+	}
+	length := max(1, int((all*barWidth+most/2)/most))
+	full := int((ok*int64(length) + all/2) / all)
+	if ok < all && full == length { // a failure must show
+		full--
+	}
+	return strings.Repeat("█", full) + strings.Repeat("░", length-full)
+}

@@ -1,0 +1,29 @@
+package cli
+
+import "github.com/spf13/cobra"
+
+func newLog() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "log [flags] [RUN]",
+		Short: "Show what was run, or the whole story of one run",
+		Example: `  belay log
+  belay log --class failed --since 2h
+  belay log 1f0c9a3e
+  belay log --follow --attempts
+  belay log --profile claude --since 2026-11-01 --until 2026-11-08 --json`,
+		Long: `Shows a line a run, the newest last: when it ended, what it was, what became of it, after how many
+attempts and waits. With a RUN (its id, or the beginning or end of it) all that is on record of
+it: every attempt, why it failed, what was waited for.`,
+		Args: cobra.MaximumNArgs(1),
+	}
+	f := cmd.Flags()
+	f.StringP("n", "n", "20", "how many, the newest; 0 for all")
+	f.BoolP("follow", "f", false, "go on with what comes, until Ctrl-C")
+	f.Bool("attempts", false, "a line an attempt, as in the log")
+	f.String("session", "", "only runs of this session")
+	f.String("invocation", "", "the story of this run")
+	addNarrowing(f)
+	addTimes(f)
+	cmd.RunE = askCompanion("log")
+	return cmd
+}

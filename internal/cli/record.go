@@ -1,0 +1,34 @@
+package cli
+
+import (
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// recordCommands are those that look at the record. What they mean is belayd's business; here they have their names, flags
+// and help.
+func recordCommands() []*cobra.Command {
+	return []*cobra.Command{newLog(), newStats()}
+}
+
+// addTimes adds the flags of all commands that look at the past.
+func addTimes(f *pflag.FlagSet) {
+	f.String("since", "", "from then on: 2h, 7d, 14:30, yesterday, 2026-11-01, 2026-11-01T14:30:00Z")
+	f.String("until", "", "before then, as --since")
+	f.Bool("json", false, "as JSON, one object a line")
+}
+
+// addNarrowing adds the flags that choose among runs.
+func addNarrowing(f *pflag.FlagSet) {
+	f.String("profile", "", "only runs of this profile")
+	f.String("class", "", "only this class of result; failed means every one but ok")
+}
+
+// askCompanion passes the flags that were given, and the arguments, on to belayd.
+func askCompanion(name string) func(*cobra.Command, []string) error {
+	return func(cmd *cobra.Command, args []string) error {
+		var passed []string
+		cmd.Flags().Visit(func(f *pflag.Flag) { passed = append(passed, "--"+f.Name+"="+f.Value.String()) })
+		return runCompanion(name, append(append(passed, "--"), args...)...)
+	}
+}

@@ -1,0 +1,25 @@
+package cli
+
+import "github.com/spf13/cobra"
+
+func newStats() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "stats",
+		Short: "Show success, attempts, waits, tokens and cost",
+		Example: `  belay stats --since 7d
+  belay stats --by model --since 2026-11-01
+  belay stats --by class --profile claude
+  belay stats --by day --csv > days.csv`,
+		Long: `Adds up what is on record: how many runs ended and how many of them well, attempts, time waited,
+tokens and cost as the CLIs report them. Attempts and tokens count when the attempt ended, runs
+when they did. Days are those of your time zone (TZ). In a bar, ░ is what failed.`,
+		Args: cobra.NoArgs,
+	}
+	f := cmd.Flags()
+	f.String("by", "", "one of day, profile, model and class (day, profile and class)")
+	f.Bool("csv", false, "as CSV")
+	addNarrowing(f)
+	addTimes(f)
+	cmd.RunE = askCompanion("stats")
+	return cmd
+}
