@@ -21,6 +21,8 @@ var arrows = map[string][]string{
 	"gate":               {"breaker"},
 	"gate/gatetest":      {"gate", "breaker"},
 	"journal":            {"verdict"},
+	"boundary":           {},
+	"hook":               {"boundary", "journal", "supervise", "verdict"},
 	"agent":              {"supervise", "verdict"},
 	"agent/claude":       {"agent", "supervise", "verdict"},
 	"agent/codex":        {"agent", "supervise", "verdict"},
@@ -35,9 +37,10 @@ var arrows = map[string][]string{
 	"companion/db":       {"alert", "journal", "verdict"},
 	"companion":          {"", "agent", "alert", "companion/db", "companion/rehearse", "gate", "internal/config", "internal/term", "journal", "supervise", "verdict"},
 	"cmd/belayd":         {"companion"},
-	"internal/cli":       {"", "agent", "agent/claude", "agent/codex", "agent/generic", "breaker", "gate", "internal/config", "internal/term", "journal", "retry", "supervise", "verdict"},
+	"internal/cli":       {"", "agent", "agent/claude", "agent/codex", "agent/generic", "breaker", "gate", "hook", "internal/config", "internal/term", "journal", "retry", "supervise", "verdict"},
 	"cmd/belay":          {"internal/cli"},
 	"e2e/claude":         {},
+	"e2e/hooks":          {},
 }
 
 // heavy must not be linked into belay: every call would pay for it.

@@ -20,13 +20,20 @@ var Version = "0.1.0-dev"
 // Main runs belay with the given arguments and returns its exit code. It owns the process: it may install signal
 // handlers and become the reaper of all its descendants.
 func Main(args []string) (code int) {
+	if len(args) > 0 && args[0] == "hook" {
+		return hookMain(args)
+	}
 	defer func() {
 		if r := recover(); r != nil {
 			fmt.Fprintf(os.Stderr, "belay: internal error: %v; please report it with what follows\n%s", r, debug.Stack())
 			code = belay.CodeFailed
 		}
 	}()
-	err := execute(args)
+	return codeOf(execute(args))
+}
+
+// codeOf says what is still to be said and returns the exit code for it.
+func codeOf(err error) int {
 	var coded *exitError
 	switch {
 	case err == nil:
@@ -41,6 +48,10 @@ func execute(args []string) error {
 	if given, command, ok := quickRun(args); ok {
 		return run(given, command)
 	}
+	return executeCobra(args)
+}
+
+func executeCobra(args []string) error {
 	root := New()
 	root.SetArgs(args)
 	return root.Execute()
@@ -119,7 +130,7 @@ func New() *cobra.Command {
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return usage(err, "see: "+cmd.CommandPath()+" --help")
 	})
-	root.AddCommand(newRun(run), newExplain(), newPs(), newCancel(), newGates(), newRehearse(), newDemo(), newConfig())
+	root.AddCommand(newRun(run), newExplain(), newPs(), newCancel(), newGates(), newRehearse(), newDemo(), newConfig(), newHook(runHook))
 	root.AddCommand(recordCommands()...)
 	return root
 }

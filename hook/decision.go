@@ -1,0 +1,62 @@
+package hook
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+)
+
+// errBroken: the client would take it for text, or for nothing, and the decision in it would be lost in silence.
+var errBroken = errors.New("printed what begins as a JSON object and is none")
+
+// checkDecision reports whether the stdout of a command that ended well is something that clients take as it was meant:
+// nothing, plain text, or JSON (one object; or several values one after the other, which clients take for text).
+func checkDecision(out []byte) error {
+	if text := trimLeft(out); !isObject(text) || json.Valid(text) {
+		return nil
+	}
+	return checkStream(bytes.NewReader(out))
+}
+
+// isObject reports whether text is meant to be a JSON object.
+func isObject(text []byte) bool { return bytes.HasPrefix(trimLeft(text), []byte("{")) }
+
+// trimLeft drops what clients drop before they look: white space and a byte order mark.
+func trimLeft(text []byte) []byte {
+	return bytes.TrimPrefix(bytes.TrimLeft(text, " \t\r\n\v\f"), []byte("\uFEFF"))
+}
+
+// checkStream is checkDecision for what is too much to hold in memory.
+func checkStream(r io.Reader) error {
+	head := make([]byte, 512)
+	n, err := io.ReadFull(r, head)
+	if err != nil && err != io.ErrUnexpectedEOF && err != io.EOF {
+		return err
+	}
+	if head = trimLeft(head[:n]); !isObject(head) {
+		return nil
+	}
+	dec := json.NewDecoder(io.MultiReader(bytes.NewReader(head), r))
+	for depth := 0; ; {
+		switch token, err := dec.Token(); {
+		case err == io.EOF && depth == 0:
+			return nil
+		case err != nil:
+			return errBroken
+		case token == json.Delim('{'), token == json.Delim('['):
+			depth++
+		case token == json.Delim('}'), token == json.Delim(']'):
+			depth--
+		}
+	}
+}
+
+// announcesAsync reports whether the command has said, in the first thing it printed, that it goes on in the background
+// and the client need not wait. Claude Code looks for it in the same way: as soon as there is a closing brace.
+func announcesAsync(text []byte) bool {
+	var said struct {
+		Async bool `json:"async"`
+	}
+	return isObject(text) && json.Unmarshal(trimLeft(text), &said) == nil && said.Async
+}

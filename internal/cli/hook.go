@@ -1,0 +1,165 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/hook"
+	"github.com/belay-run/belay/internal/config"
+	"github.com/belay-run/belay/journal"
+	"github.com/belay-run/belay/supervise"
+)
+
+// hookMain is Main for `belay hook`. A client that calls it reads every exit code in its own way (2 blocks), so those of
+// the other commands do not apply to a call that has a command to run.
+func hookMain(args []string) (code int) {
+	calls := slices.Contains(args, "--")
+	trouble := 1 // clients show it and go on
+	if calls && slices.Contains(args[:slices.Index(args, "--")], "--fail-closed") {
+		trouble = hook.Block
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			fmt.Fprintf(os.Stderr, "belay: internal error: %v; please report it with what follows\n%s", r, debug.Stack())
+			code = trouble
+		}
+	}()
+	if h, ok := quickHook(args); ok {
+		return runHook(h)
+	}
+	err := executeCobra(args)
+	switch code := codeOf(err); {
+	case err == nil:
+		return 0
+	case calls:
+		return trouble
+	default:
+		return code
+	}
+}
+
+// hookFlags are those of a call.
+type hookFlags struct {
+	timeout                    time.Duration
+	name                       string
+	failClosed, keepBackground bool
+}
+
+func (f hookFlags) hook(command []string) *hook.Hook {
+	h := &hook.Hook{Args: command, Name: f.name, Timeout: f.timeout, FailClosed: f.failClosed, KeepBackground: f.keepBackground}
+	if h.Timeout == 0 {
+		h.Timeout = -1 // as everywhere, 0 means none
+	}
+	return h
+}
+
+// quickHook parses `hook [--flag[=value]]… -- command…` without cobra, as [quickRun] does.
+func quickHook(args []string) (h *hook.Hook, ok bool) {
+	if len(args) == 0 || args[0] != "hook" {
+		return nil, false
+	}
+	f := hookFlags{timeout: hook.DefaultTimeout}
+	for args = args[1:]; len(args) > 0; {
+		arg := args[0]
+		args = args[1:]
+		name, value, hasValue := strings.Cut(arg, "=")
+		takes := name == "--timeout" || name == "--name"
+		if takes && !hasValue && len(args) > 0 {
+			value, args = args[0], args[1:]
+		}
+		switch {
+		case arg == "--":
+			return f.hook(args), len(args) > 0
+		case arg == "--fail-closed":
+			f.failClosed = true
+		case arg == "--keep-background":
+			f.keepBackground = true
+		case name == "--name" && value != "":
+			f.name = value
+		case name == "--timeout":
+			d, err := config.ParseDuration(value)
+			if err != nil {
+				return nil, false
+			}
+			f.timeout = d
+		default:
+			return nil, false
+		}
+	}
+	return nil, false
+}
+
+func newHook(do func(*hook.Hook) int) *cobra.Command {
+	f := hookFlags{timeout: hook.DefaultTimeout}
+	cmd := &cobra.Command{
+		Use:   "hook [flags] -- command [args…]",
+		Short: "Run an agent's hook so that it cannot take the agent down",
+		Example: `  belay hook -- ./guard.py
+  belay hook --timeout 10s --fail-closed -- ./guard.py
+  belay hook install --client claude --dry-run
+  belay hook install --client claude
+  belay hook uninstall --client claude`,
+		Long: `Stands in a hook setting of Claude Code or Codex, before the hook's own command. What that decides
+on purpose reaches the client unchanged: exit code 2 with its stderr, or exit code 0 with a JSON
+object or plain text on stdout. A crash, a missing command, broken JSON or a hang is put on record
+and does not block: exit code 0, nothing on stdout. With --fail-closed it blocks: exit code 2, the
+reason on stderr.
+
+When the time is up the whole process tree is stopped; what the command has left in the background
+is ended with it. There is no shell; 'belay hook install' wraps whole settings files and keeps
+what their shell commands mean.`,
+		Args: cobra.ArbitraryArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 || cmd.ArgsLenAtDash() != 0 {
+				return usage(errors.New("no command given"), "as in: belay hook -- ./guard.py")
+			}
+			return exit(do(f.hook(args)))
+		},
+	}
+	flags := cmd.Flags()
+	flags.SortFlags = false
+	flags.SetInterspersed(false)
+	flags.Var(&durationFlag{&f.timeout}, "timeout", "how long the command may take (default 60s; 0: no limit)")
+	flags.BoolVar(&f.failClosed, "fail-closed", false, "a failure blocks: exit code 2 and the reason on stderr")
+	flags.StringVar(&f.name, "name", "", "what failures are counted by (default: the command's name)")
+	flags.BoolVar(&f.keepBackground, "keep-background", false, "let go on what the command has left running")
+	return cmd
+}
+
+// runHook is belay hook.
+func runHook(h *hook.Hook) int {
+	h.Stdin, h.Stdout, h.Stderr = os.Stdin, os.Stdout, os.Stderr
+	h.Supervisor = supervise.Own()
+	h.Record = recordHook
+	stopHookBySignal(h)
+	return h.Run()
+}
+
+// recordHook puts a failure into the log. Nothing of the state directory is touched before there is one.
+func recordHook(e journal.Entry) error {
+	state, err := belay.OpenState("")
+	if err != nil {
+		return err
+	}
+	log := journal.Log{Path: state.LogPath()}
+	return log.Append(e)
+}
+
+// durationFlag reads a duration as all of belay does.
+type durationFlag struct{ d *time.Duration }
+
+func (f *durationFlag) String() string { return "" }
+func (f *durationFlag) Type() string   { return "D" }
+
+func (f *durationFlag) Set(text string) (err error) {
+	*f.d, err = config.ParseDuration(text)
+	return err
+}
