@@ -37,7 +37,7 @@ var arrows = map[string][]string{
 	"companion/db":       {"alert", "journal", "verdict"},
 	"companion":          {"", "agent", "alert", "companion/db", "companion/rehearse", "gate", "internal/config", "internal/term", "journal", "supervise", "verdict"},
 	"cmd/belayd":         {"companion"},
-	"internal/cli":       {"", "agent", "agent/claude", "agent/codex", "agent/generic", "breaker", "gate", "hook", "internal/config", "internal/term", "journal", "retry", "supervise", "verdict"},
+	"internal/cli":       {"", "agent", "agent/claude", "agent/codex", "agent/generic", "agent/gh", "breaker", "gate", "hook", "internal/config", "internal/term", "journal", "retry", "supervise", "verdict"},
 	"cmd/belay":          {"internal/cli"},
 	"e2e/claude":         {},
 	"e2e/hooks":          {},

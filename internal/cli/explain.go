@@ -36,7 +36,7 @@ func newExplain() *cobra.Command {
 back, and the rule and the line that decided. It needs no network and writes nothing.`,
 	}
 	f := cmd.Flags()
-	f.StringVar(&o.profile, "profile", "", "judge as this CLI's: claude, codex or generic (by the command's name)")
+	f.StringVar(&o.profile, "profile", "", "judge as this CLI's: claude, codex, gh or generic (by the command's name)")
 	f.IntVar(&o.exitCode, "exit-code", 0, "its exit code")
 	f.StringVar(&o.signal, "signal", "", "the signal that ended it: KILL, SIGKILL or 9")
 	f.StringVar(&o.stdout, "stdout", "", "file with what it wrote to stdout")

@@ -10,16 +10,19 @@ import (
 	"github.com/belay-run/belay/agent/claude"
 	"github.com/belay-run/belay/agent/codex"
 	"github.com/belay-run/belay/agent/generic"
+	"github.com/belay-run/belay/agent/gh"
+	"github.com/belay-run/belay/supervise"
 )
 
 // profiles are the CLIs that Belay knows, by the names of their commands.
 var profiles = map[string]func(args []string, dir string) agent.Profile{
 	claude.Name: func(args []string, _ string) agent.Profile { return claude.New(args, os.Environ()) },
 	codex.Name:  func(args []string, dir string) agent.Profile { return codex.New(args, os.Environ(), dir) },
+	gh.Name:     func(args []string, dir string) agent.Profile { return gh.New(args, os.Environ(), dir) },
 }
 
 // profileNames is for messages.
-const profileNames = claude.Name + ", " + codex.Name + " and " + generic.Name
+const profileNames = claude.Name + ", " + codex.Name + ", " + gh.Name + " and " + generic.Name
 
 // profileFor returns the profile for a command: the one that was named, else the one of the command's name if that is at
 // its headless work. Nil means that nothing is known of it.
@@ -32,17 +35,44 @@ func profileFor(named string, args []string, dir string) (agent.Profile, error) 
 		if !ok {
 			return nil, usage(fmt.Errorf("there is no profile %q", named), "there are "+profileNames)
 		}
-		return make(args, dir), nil
+		prefix, own := starter(args)
+		p := make(own, dir)
+		if a, ok := p.(agent.Agent); ok {
+			return agent.Behind(prefix, a), nil
+		}
+		return p, nil
 	case len(args) == 0:
 		return nil, nil
 	}
 	base := strings.TrimSuffix(filepath.Base(args[0]), ".exe")
 	if make, ok := profiles[base]; ok {
-		if p := make(args, dir); p.Headless() {
+		if p := make(args, dir); p.Headless() && !wantsPerson(p) {
 			return p, nil
 		}
 	}
 	return nil, nil
+}
+
+// starters are programs that start another one which their arguments name.
+var starters = map[string]bool{"node": true, "bun": true, "bunx": true, "deno": true, "npx": true, "pnpx": true, "env": true}
+
+// starter takes such a program off a command line: what is left is the agent's own.
+func starter(args []string) (prefix, own []string) {
+	if len(args) < 2 || !starters[filepath.Base(args[0])] {
+		return nil, args
+	}
+	i := 1
+	for i < len(args)-1 && strings.HasPrefix(args[i], "-") {
+		i++
+	}
+	return args[:i], args[i:]
+}
+
+// wantsPerson says that a command may ask somebody who sits at a terminal, as gh does for what is missing in a command that
+// changes something. It then has the terminal, as without us.
+func wantsPerson(p agent.Profile) bool {
+	c, ok := p.(agent.Caller)
+	return ok && c.Habits().Changes && supervise.IsTerminal(os.Stdin) && supervise.IsTerminal(os.Stdout)
 }
 
 // goOn is how a session of each CLI is told to go on.

@@ -12,7 +12,6 @@ import (
 	"strings"
 
 	"github.com/belay-run/belay"
-	"github.com/belay-run/belay/agent/generic"
 )
 
 // maxShown is how much of the result the text form shows.
@@ -55,7 +54,7 @@ func writeText(w io.Writer, r *belay.Result) error {
 	if r.Verdict.SessionID != "" {
 		fmt.Fprintf(&b, "Session: %s\n", r.Verdict.SessionID)
 	}
-	if r.Profile != generic.Name {
+	if r.Session != "" || !r.Usage.IsZero() {
 		fmt.Fprintf(&b, "Tokens: %s input / %s output\n", thousands(r.Usage.InputTokens), thousands(r.Usage.OutputTokens))
 	}
 	if r.Usage.CostUSD != nil {

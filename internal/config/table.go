@@ -71,7 +71,7 @@ var Table = []Setting{
 	{"verbose", "", "say everything, show the stderr of failed attempts", Groups[4], User,
 		boolean(func(s *Settings) *bool { return &s.Verbose })},
 
-	{"profile", "NAME", "treat the command as this CLI: claude, codex or generic (by its name)", Groups[5], PerCall,
+	{"profile", "NAME", "treat the command as this CLI: claude, codex, gh or generic (by its name)", Groups[5], PerCall,
 		text(func(s *Settings) *string { return &s.Profile })},
 	{"cwd", "DIR", "run the command there", Groups[5], PerCall,
 		text(func(s *Settings) *string { return &s.Cwd })},
