@@ -12,15 +12,25 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 )
 
 type candidate struct {
-	name string
-	argv []string
-	wall []time.Duration
-	cpu  []time.Duration
+	name  string
+	argv  []string
+	event bool // it gets a hook's event on stdin
+	wall  []time.Duration
+	cpu   []time.Duration
 }
+
+// event is what an agent gives a hook to read.
+const event = `{"session_id":"5d4c1b9e-7c6b-4f0e-9d1a-2f3e4d5c6b7a","transcript_path":"/home/me/.claude/projects/x/5d4c1b9e.jsonl",` +
+	`"cwd":"/home/me/x","permission_mode":"default","hook_event_name":"PreToolUse","tool_name":"Bash",` +
+	`"tool_input":{"command":"go test ./...","description":"Run the tests"},"tool_use_id":"toolu_01"}` + "\n"
+
+// The floors that ratios are given to.
+const bare, bareEvent = "bare Go wrapper", "bare Go wrapper, event"
 
 func main() {
 	rounds := flag.Int("rounds", 300, "how often each command is run")
@@ -35,12 +45,14 @@ func main() {
 	os.Setenv("XDG_CONFIG_HOME", dir)
 	candidates := []*candidate{
 		{name: "true", argv: []string{"true"}},
-		{name: "bare Go wrapper", argv: []string{filepath.Join(*bin, "bare"), "true"}},
+		{name: bare, argv: []string{filepath.Join(*bin, "bare"), "true"}},
 		{name: "belay run", argv: []string{filepath.Join(*bin, "belay"), "run", "--", "true"}},
 		{name: "belay run --timeout", argv: []string{filepath.Join(*bin, "belay"), "run", "--timeout", "60", "--", "true"}},
 		{name: "belay run --max-retries", argv: []string{filepath.Join(*bin, "belay"), "run", "--max-retries", "3", "--", "true"}},
 		{name: "timeout (coreutils)", argv: []string{"timeout", "60", "true"}},
 		{name: "retry (Debian)", argv: []string{"retry", "true"}},
+		{name: bareEvent, event: true, argv: []string{filepath.Join(*bin, "bare"), "true"}},
+		{name: "belay hook", event: true, argv: []string{filepath.Join(*bin, "belay"), "hook", "--timeout", "60s", "--", "true"}},
 	}
 	candidates = slices.DeleteFunc(candidates, func(c *candidate) bool {
 		if _, err := exec.LookPath(c.argv[0]); err != nil {
@@ -54,6 +66,9 @@ func main() {
 			c := candidates[i]
 			begin := time.Now()
 			cmd := exec.Command(c.argv[0], c.argv[1:]...)
+			if c.event {
+				cmd.Stdin = strings.NewReader(event)
+			}
 			if err := cmd.Run(); err != nil {
 				log.Fatalf("%s: %v", c.name, err)
 			}
@@ -61,18 +76,18 @@ func main() {
 			c.cpu = append(c.cpu, cmd.ProcessState.UserTime()+cmd.ProcessState.SystemTime())
 		}
 	}
-	var floor *candidate
+	floors := map[bool]*candidate{}
 	for _, c := range candidates {
 		slices.Sort(c.wall)
 		slices.Sort(c.cpu)
-		if c.name == "bare Go wrapper" {
-			floor = c
+		if c.name == bare || c.name == bareEvent {
+			floors[c.event] = c
 		}
 	}
-	fmt.Printf("%d rounds, interleaved; ratios to the bare Go wrapper\n\n", *rounds)
+	fmt.Printf("%d rounds, interleaved; ratios to the bare Go wrapper, with a hook's event on stdin to the one that gets it too\n\n", *rounds)
 	fmt.Printf("%-26s %12s %8s %12s %12s %8s\n", "", "CPU median", "ratio", "wall p10", "wall median", "ratio")
 	for _, c := range candidates {
-		n := len(c.cpu)
+		n, floor := len(c.cpu), floors[c.event]
 		fmt.Printf("%-26s %12v %7.2fx %12v %12v %7.2fx\n", c.name,
 			c.cpu[n/2].Round(time.Microsecond), ratio(c.cpu[n/2], floor.cpu[n/2]),
 			c.wall[n/10].Round(time.Microsecond), c.wall[n/2].Round(time.Microsecond), ratio(c.wall[n/2], floor.wall[n/2]))
