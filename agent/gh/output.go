@@ -13,15 +13,10 @@ import (
 // byOutput judges a run that ended with 0. `gh api` ends so with whatever came, as long as the status is good.
 func (j *judgement) byOutput() verdict.Verdict {
 	ok := verdict.Verdict{Class: verdict.OK, Rule: "exit-0"}
-	if j.trace != nil && len(j.trace.requests) > 0 {
-		last := &j.trace.requests[len(j.trace.requests)-1]
-		if last.cut != "" {
-			// The trace has swallowed the error that gh would have ended with.
-			v, _ := j.byRequest(last)
-			return v
-		}
-		if j.line.isAPI() && last.malformed && last.status < 300 {
-			v, _ := j.byRequest(last)
+	if j.trace != nil {
+		if r := j.trace.spoilt; r != nil && (j.line.isAPI() || j.trace.spoiltLast) {
+			// With the trace on gh takes what has come for all of it, and goes on to the next page.
+			v, _ := j.byRequest(r)
 			return v
 		}
 	}

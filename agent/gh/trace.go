@@ -66,6 +66,10 @@ type trace struct {
 	total    int
 	// of those that are not kept
 	forgotten tally
+	// spoilt is the first one with a good status whose answer is not whole, or not what it says it is. spoiltLast says that
+	// it is also the last.
+	spoilt     *request
+	spoiltLast bool
 
 	phase     phase
 	body      []byte // of the request or the answer that is being read
@@ -124,6 +128,10 @@ func (t *trace) reopen() {
 
 // keep keeps a request, and of the older ones only whether they have changed something.
 func (t *trace) keep(r request) {
+	t.spoiltLast = r.status < 300 && (r.cut != "" || r.malformed)
+	if t.spoiltLast && t.spoilt == nil {
+		t.spoilt = &r
+	}
 	if len(t.requests) == maxRequests {
 		t.forgotten.add(&t.requests[0])
 		t.requests = t.requests[:copy(t.requests, t.requests[1:])]
@@ -232,6 +240,7 @@ func (t *trace) requestBody(r *request, text []byte) {
 		t.raw = true
 	case bytes.HasPrefix(text, []byte("* ")) && !isRemark(text):
 		r.broke = string(text[2:min(len(text), 1000)]) // if nothing else follows but the end
+		return
 	default:
 		r.broke = ""
 	}

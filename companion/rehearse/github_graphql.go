@@ -43,15 +43,11 @@ func (g *GitHub) graphql(body []byte) object {
 			return graphqlError("", fmt.Sprintf("Field '%s' doesn't exist on type '%s'", s.name, strings.ToUpper(op.kind[:1])+op.kind[1:]), op.kind, s.name)
 		}
 	}
-	data := r.object(root, op.set)
-	for _, s := range op.set {
-		if fault, ok := data[s.alias].(notFound); ok {
-			answer := graphqlError("NOT_FOUND", string(fault), s.alias)
-			answer["data"] = object{s.alias: nil}
-			return answer
-		}
+	answer := object{"data": r.object(root, op.set)}
+	if len(r.errors) > 0 {
+		answer["errors"] = r.errors
 	}
-	return object{"data": data}
+	return answer
 }
 
 // notFound is the value of a field that does not exist, with GitHub's words for it.

@@ -2,6 +2,7 @@ package rehearse
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -13,6 +14,8 @@ type run struct {
 	query     *query
 	variables object
 	depth     int // fragments can name themselves
+	path      []string
+	errors    []object
 }
 
 const maxDepth = 40
@@ -31,7 +34,9 @@ func (r *run) object(from object, set []selection) object {
 		case s.inline:
 			r.merge(out, from, s.on, s.set)
 		default:
+			r.path = append(r.path, s.alias)
 			out[s.alias] = r.value(r.field(from, s), s.set)
+			r.path = r.path[:len(r.path)-1]
 		}
 	}
 	return out
@@ -97,6 +102,9 @@ func (r *run) value(value any, set []selection) any {
 	switch v := value.(type) {
 	case resolver:
 		return r.value(v(object{}), set)
+	case notFound:
+		r.errors = append(r.errors, object{"type": "NOT_FOUND", "message": string(v), "path": slices.Clone(r.path)})
+		return nil
 	case object:
 		if v == nil {
 			return nil
