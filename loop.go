@@ -238,7 +238,7 @@ func (inv *Invocation) finish(n int, a attempt, stop *retry.Error, errs []string
 	exhausted := inv.exhausted(a, stop)
 	if !r.Success {
 		r.Err = a.message
-		if errors.Is(stop.Cause, ErrMayBeDone) {
+		if r.MayBeDone = errors.Is(stop.Cause, ErrMayBeDone); r.MayBeDone {
 			r.Err += fmt.Sprintf("; %v", stop.Cause)
 		}
 		if exhausted {

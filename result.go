@@ -22,6 +22,8 @@ type Result struct {
 	Err string
 	// Errors are what the attempts before the last one said.
 	Errors []string
+	// MayBeDone says that it failed, was to change something, and may have done so all the same.
+	MayBeDone bool
 	// RetryAt is the time before which another call is pointless; zero if nothing is known.
 	RetryAt time.Time
 

@@ -169,7 +169,7 @@ func (v *view) done(r *belay.Result) {
 		if r.Attempts > 1 {
 			v.verbosely("%s succeeded at attempt %d, after %s of waiting", v.name, r.Attempts, term.Span(r.Waited))
 		}
-	case r.Attempts > 0 && r.ExitCode == r.ChildCode && len(r.Errors) == 0 && !v.settings.Asked():
+	case r.Attempts > 0 && r.ExitCode == r.ChildCode && len(r.Errors) == 0 && !v.settings.Asked() && !r.MayBeDone:
 		// The command has said it itself.
 	case r.Verdict.Class == verdict.Interrupted, r.ExitCode == brokenPipe:
 		v.verbosely("%s", r.Err)
