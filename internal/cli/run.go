@@ -118,6 +118,7 @@ func run(given config.Given, args []string) error {
 			view.screen.Line("the result could not be written to %s: %v", s.ResultFile, err)
 		}
 	}
+	fold(result)
 	if result.Verdict.Class == verdict.Interrupted {
 		endAsShellExpects(code)
 	}

@@ -1,0 +1,23 @@
+package cli
+
+import (
+	"os"
+
+	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/supervise"
+)
+
+// fold has the companion take the log into its database after a failed run: that is when somebody will ask, and when others
+// may have to be alerted. Nobody waits for it, and where there is no companion nothing is missing but that.
+func fold(r *belay.Result) {
+	if r.Success || r.Log == "" {
+		return
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return
+	}
+	if path, err := findCompanion(self); err == nil {
+		supervise.Detach(path, []string{path, "--for", Version, "--belay", self, "fold"})
+	}
+}
