@@ -37,9 +37,10 @@ func (f *follower) Account() agent.Account {
 	return a
 }
 
-// rollout reads the record of the attempt, once; false if there is none.
+// rollout reads the record of the attempt, once; false if there is none. While the attempt lasts nobody looks at it: that
+// of a thread that is resumed is there from the beginning, with nothing of the attempt in it.
 func (f *follower) rollout() (rollout, bool) {
-	if f.record == nil && f.home != "" && isUUID(f.session) {
+	if f.record == nil && f.over && f.home != "" && isUUID(f.session) {
 		if path := findRollout(f.home, f.session); path != "" {
 			if r, err := readRollout(path, f.start); err == nil {
 				f.record = &r

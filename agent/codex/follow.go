@@ -37,6 +37,7 @@ type follower struct {
 	silence   time.Duration // before the present line
 	version   string
 	misread   bool     // an option of ours was not understood
+	over      bool     // it has ended: its record is whole
 	record    *rollout // once it was read
 }
 

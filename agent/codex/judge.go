@@ -11,6 +11,7 @@ import (
 // Judge implements agent.Follower.
 func (f *follower) Judge(o verdict.Outcome, now time.Time) verdict.Verdict {
 	errs := readStderr(o.Stderr)
+	f.over = true
 	if f.guess && errs.session != "" && !f.plain {
 		f.forget() // only the plain form has that header: what looked like events was the answer
 	}
@@ -25,7 +26,7 @@ func (f *follower) Judge(o verdict.Outcome, now time.Time) verdict.Verdict {
 
 // forget drops what was taken for events.
 func (f *follower) forget() {
-	*f = follower{plain: true, guess: true, added: f.added, wanted: f.wanted, resumes: f.resumes, start: f.start, home: f.home, silent: f.silent}
+	*f = follower{plain: true, guess: true, added: f.added, wanted: f.wanted, resumes: f.resumes, start: f.start, home: f.home, silent: f.silent, over: f.over}
 }
 
 func (f *follower) judge(o verdict.Outcome, errs complaint, now time.Time) verdict.Verdict {

@@ -103,7 +103,9 @@ func (d *desk) run(turn agent.Turn, watch func(agent.News, *os.Process), args ..
 	lines := agent.Lines{Each: func(raw, event []byte, line bool) {
 		stdout.Write(raw)
 		if line {
-			if news := f.Line(event); watch != nil {
+			news := f.Line(event)
+			f.Account() // as who looks for the session does
+			if watch != nil {
 				watch(news, cmd.Process)
 			}
 		}
