@@ -1,0 +1,80 @@
+// Package alert notices that something fails again and again. One failure is no news; five within ten minutes are, once.
+//
+// A [State] is a pure value: it is told of failures, and says when to raise an alert. An episode begins with the alert and
+// ends when the failures have been fewer than that for as long a time again; until then there is no other. [Files] keeps a
+// state for each integration, shared by all processes of a user. [Counts] says what a failure is.
+package alert
+
+import (
+	"cmp"
+	"slices"
+	"time"
+)
+
+// Settings say how much is too much.
+type Settings struct {
+	// Failures is how many raise an alert; 0 means 5, less than 0 turns alerts off.
+	Failures int
+	// Within is the time in which they come; 0 means 10 minutes. An episode is over after the same time below the threshold.
+	Within time.Duration
+}
+
+// most bounds what a state has to remember.
+const most = 1000
+
+func (s Settings) failures() int {
+	return min(cmp.Or(s.Failures, 5), most)
+}
+
+func (s Settings) within() time.Duration {
+	if s.Within <= 0 {
+		return 10 * time.Minute
+	}
+	return s.Within
+}
+
+// Off says that nothing raises an alert.
+func (s Settings) Off() bool { return s.Failures < 0 }
+
+// Raised is an alert.
+type Raised struct {
+	Integration string
+	Failures    int
+	Within      time.Duration
+	At          time.Time
+}
+
+// State is what is known of one integration. The zero value knows of no failure.
+type State struct {
+	// Times are those of the last failures, oldest first; no more than it takes for an alert.
+	Times []time.Time `json:"times,omitempty"`
+	// Above is until when the failures within the time have been, or will be, enough for an alert. Zero if they never were.
+	Above time.Time `json:"above,omitzero"`
+}
+
+// Failed adds a failure and says whether it raises an alert.
+func (s State) Failed(set Settings, now time.Time) (State, bool) {
+	if set.Off() {
+		return s, false
+	}
+	n, within := set.failures(), set.within()
+	s = s.believed(within, now)
+	s.Times = append(slices.Clone(s.Times), now)
+	slices.SortFunc(s.Times, time.Time.Compare) // another process may have been faster with a later time
+	s.Times = s.Times[max(0, len(s.Times)-n):]
+	if len(s.Times) < n || now.Sub(s.Times[0]) > within {
+		return s, false
+	}
+	fresh := s.Above.IsZero() || now.Sub(s.Above) >= within
+	s.Above = s.Times[0].Add(within)
+	return s, fresh
+}
+
+// believed drops what cannot be: a clock that was set back must not silence alerts for hours.
+func (s State) believed(within time.Duration, now time.Time) State {
+	s.Times = slices.DeleteFunc(slices.Clone(s.Times), func(t time.Time) bool { return t.Sub(now) > within })
+	if s.Above.Sub(now) > 2*within {
+		s.Above = time.Time{}
+	}
+	return s
+}

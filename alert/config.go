@@ -1,0 +1,24 @@
+package alert
+
+// Config is what a user has set: for all integrations, for some, and who is to be told.
+type Config struct {
+	Settings
+	// Per are the settings of single integrations.
+	Per map[string]Settings
+	// Command is run with each alert, as JSON on its stdin. Webhook is a URL that it is posted to.
+	Command []string
+	Webhook string
+}
+
+// For are the settings of an integration: its own, and those for all where it has none.
+func (c Config) For(integration string) Settings {
+	s := c.Settings
+	own := c.Per[integration]
+	if own.Failures != 0 {
+		s.Failures = own.Failures
+	}
+	if own.Within != 0 {
+		s.Within = own.Within
+	}
+	return s
+}

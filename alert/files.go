@@ -1,0 +1,149 @@
+package alert
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// Files keeps the states of all integrations in a directory: a small file each, replaced by renaming under a lock on
+// another file, which is never deleted. A crash at any point leaves the old state or the new one.
+type Files struct {
+	Dir string
+}
+
+// lockPatience is how long a failure waits to be counted. An update takes a fraction of a millisecond: whoever holds the
+// lock for longer has been stopped.
+const lockPatience = time.Second
+
+// ErrLocked says that a failure was not counted because others held the lock all the time.
+var ErrLocked = errors.New("could not be locked")
+
+// maxFile bounds what is read; a thousand times are a twentieth of that.
+const maxFile = 1 << 20
+
+// content is what is in a file.
+type content struct {
+	Version     int    `json:"v"`
+	Integration string `json:"integration"`
+	State       State  `json:"state"`
+}
+
+// Failed counts a failure of an integration. The alert is nil unless this one raises it.
+func (f Files) Failed(integration string, set Settings, now time.Time) (*Raised, error) {
+	if set.Off() {
+		return nil, nil
+	}
+	path := f.path(integration)
+	lock, err := f.lock(path + ".lock")
+	if err != nil {
+		return nil, err
+	}
+	defer lock.Close()
+	before, damaged := read(path)
+	after, raised := before.Failed(set, now)
+	if err := replace(path, content{1, strings.ToValidUTF8(integration, "\uFFFD"), after}); err != nil {
+		return nil, errors.Join(damaged, err)
+	}
+	if !raised {
+		return nil, damaged
+	}
+	return &Raised{Integration: integration, Failures: len(after.Times), Within: set.within(), At: now}, damaged
+}
+
+// Load reads the state of an integration; the zero State if nothing is known.
+func (f Files) Load(integration string) (State, error) {
+	state, err := read(f.path(integration))
+	return state, err
+}
+
+// read reads a state. One that cannot be read counts as none, and is replaced by the next failure.
+func read(path string) (State, error) {
+	file, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return State{}, nil
+	}
+	if err != nil {
+		return State{}, err
+	}
+	defer file.Close()
+	var c content
+	data, err := io.ReadAll(io.LimitReader(file, maxFile))
+	if err == nil {
+		err = json.Unmarshal(data, &c)
+	}
+	if err == nil && c.Version != 1 {
+		err = fmt.Errorf("version %d is not known", c.Version)
+	}
+	if err != nil {
+		return State{}, fmt.Errorf("%s is damaged (%w); failures are counted anew", path, err)
+	}
+	return c.State, nil
+}
+
+// lock waits for a lock that the system frees when the process ends, however it ends.
+func (f Files) lock(path string) (*os.File, error) {
+	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	if errors.Is(err, fs.ErrNotExist) {
+		if err = os.MkdirAll(f.Dir, 0o700); err == nil {
+			file, err = os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	begun := time.Now()
+	for pause := 50 * time.Microsecond; ; pause = min(2*pause, 8*time.Millisecond) {
+		held, err := tryLock(file)
+		switch {
+		case held, errors.Is(err, errors.ErrUnsupported): // without locks a failure may be lost, but nothing breaks
+			return file, nil
+		case err == nil && time.Since(begun) > lockPatience:
+			err = fmt.Errorf("%s: %w within %v", path, ErrLocked, lockPatience)
+			fallthrough
+		case err != nil:
+			file.Close()
+			return nil, err
+		}
+		time.Sleep(pause)
+	}
+}
+
+// replace writes a file as a whole or not at all.
+func replace(path string, c content) error {
+	data, err := json.Marshal(c)
+	if err != nil {
+		return err
+	}
+	tmp := path + ".new" // only who holds the lock writes it
+	if err = os.WriteFile(tmp, append(data, '\n'), 0o600); err == nil {
+		err = os.Rename(tmp, path)
+	}
+	if err != nil {
+		os.Remove(tmp)
+	}
+	return err
+}
+
+// path is the file of an integration. A plain word is its own name, any other has a digest.
+func (f Files) path(integration string) string {
+	name := strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || r == '-' || r == '_' {
+			return r
+		}
+		return '_'
+	}, integration)
+	if name != integration || name == "" || len(name) > 64 {
+		h := fnv.New64a()
+		io.WriteString(h, integration)
+		name = fmt.Sprintf("%.40s~%016x", name, h.Sum64())
+	}
+	return filepath.Join(f.Dir, name+".json")
+}
