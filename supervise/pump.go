@@ -24,9 +24,13 @@ type pump struct {
 	writing *atomic.Int32
 	ended   atomic.Bool // the child is gone
 	held    bool        // somebody else was left who could write
+	end     func()      // told that no more comes; may be nil
 }
 
 func (u *pump) run() {
+	if u.end != nil {
+		defer u.end()
+	}
 	defer u.from.Close()
 	buf := make([]byte, pumpBuffer)
 	owed := -1 // what the child has written and we have not read, once it is gone

@@ -60,7 +60,11 @@ func (p *Process) openStreams() error {
 		}
 		f.child[i+1] = c
 		f.opened = append(f.opened, c)
-		f.pumps = append(f.pumps, &pump{from: r, to: w, life: &p.life, writing: &p.writing})
+		u := &pump{from: r, to: w, life: &p.life, writing: &p.writing}
+		if i == 0 {
+			u.end = p.spec.StdoutEnd
+		}
+		f.pumps = append(f.pumps, u)
 	}
 	return nil
 }

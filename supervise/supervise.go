@@ -53,6 +53,9 @@ type Spec struct {
 	// command gets what it would have got without us: SIGPIPE. Both may be called from different goroutines at the
 	// same time, and neither after Run has returned. A writer that blocks holds the command up, and Run too.
 	Stdout, Stderr io.Writer
+	// StdoutEnd, if not nil, is called when a Stdout that is fed through a pipe has come to its end, which may be long
+	// before the command's own: a server that has closed its output is of no use any more.
+	StdoutEnd func()
 
 	// Placement says where the process stands to the terminal and to our group.
 	Placement Placement
