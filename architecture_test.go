@@ -29,6 +29,7 @@ var arrows = map[string][]string{
 	"agent/generic":      {"verdict"},
 	"agent/gh":           {"agent", "verdict"},
 	"":                   {"agent", "agent/claude", "agent/codex", "agent/generic", "gate", "journal", "retry", "supervise", "verdict"},
+	"mcp":                {"gate", "journal", "retry", "supervise", "verdict"},
 	"internal/config":    {"retry", "verdict"},
 	"internal/term":      {"supervise"},
 	"internal/clitest":   {},
@@ -37,10 +38,12 @@ var arrows = map[string][]string{
 	"companion/db":       {"alert", "journal", "verdict"},
 	"companion":          {"", "agent", "alert", "companion/db", "companion/rehearse", "gate", "internal/config", "internal/term", "journal", "supervise", "verdict"},
 	"cmd/belayd":         {"companion"},
-	"internal/cli":       {"", "agent", "agent/claude", "agent/codex", "agent/generic", "agent/gh", "breaker", "gate", "hook", "internal/config", "internal/term", "journal", "retry", "supervise", "verdict"},
+	"internal/cli":       {"", "agent", "agent/claude", "agent/codex", "agent/generic", "agent/gh", "breaker", "gate", "hook", "internal/config", "internal/term", "journal", "mcp", "retry", "supervise", "verdict"},
 	"cmd/belay":          {"internal/cli"},
 	"e2e/claude":         {},
+	"e2e/codex":          {},
 	"e2e/hooks":          {},
+	"e2e/mcp":            {},
 }
 
 // heavy must not be linked into belay: every call would pay for it.

@@ -130,7 +130,7 @@ func New() *cobra.Command {
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return usage(err, "see: "+cmd.CommandPath()+" --help")
 	})
-	root.AddCommand(newRun(run), newExplain(), newPs(), newCancel(), newGates(), newRehearse(), newDemo(), newConfig(), newHook(runHook))
+	root.AddCommand(newRun(run), newExplain(), newPs(), newCancel(), newGates(), newRehearse(), newDemo(), newConfig(), newMCP(), newHook(runHook))
 	root.AddCommand(recordCommands()...)
 	return root
 }

@@ -1,0 +1,141 @@
+//go:build linux
+
+package mcp_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// serverVar makes the test binary a server, of the kind that it names.
+const serverVar = "E2E_MCP_SERVER"
+
+type text struct {
+	Text string `json:"text,omitempty"`
+	N    int    `json:"n,omitempty"`
+}
+
+func say(s string) *mcp.CallToolResult {
+	return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: s}}}
+}
+
+// serve is a server with the go-sdk whose tools do what servers should not.
+func serve(kind string) {
+	switch kind {
+	case "dies at start":
+		fmt.Fprintln(os.Stderr, "no such database")
+		os.Exit(7)
+	case "dies soon": // once it has been asked anything
+		os.Stdin.Read(make([]byte, 1))
+		fmt.Fprintln(os.Stderr, "cannot go on")
+		os.Exit(9)
+	case "dies at the second start":
+		if _, err := os.Stat(os.Getenv("E2E_MCP_FLAG")); err == nil {
+			fmt.Fprintln(os.Stderr, "the lock is taken")
+			os.Exit(8)
+		}
+		os.WriteFile(os.Getenv("E2E_MCP_FLAG"), nil, 0o600)
+	case "chatty":
+		fmt.Println("server is starting on stdio")
+		fmt.Println(`{"level":"info","msg":"ready"}`)
+		fmt.Println(`[1,2,3]`)
+	}
+	s := mcp.NewServer(&mcp.Implementation{Name: "probe", Version: "1"}, &mcp.ServerOptions{
+		SubscribeHandler:   func(context.Context, *mcp.SubscribeRequest) error { return nil },
+		UnsubscribeHandler: func(context.Context, *mcp.UnsubscribeRequest) error { return nil },
+	})
+	tool := func(name string, hint *mcp.ToolAnnotations, do func(context.Context, *mcp.CallToolRequest, text) (string, error)) {
+		mcp.AddTool(s, &mcp.Tool{Name: name, Annotations: hint}, func(ctx context.Context, r *mcp.CallToolRequest, in text) (*mcp.CallToolResult, any, error) {
+			out, err := do(ctx, r, in)
+			return say(out), nil, err
+		})
+	}
+	plain := func(do func(text) string) func(context.Context, *mcp.CallToolRequest, text) (string, error) {
+		return func(_ context.Context, _ *mcp.CallToolRequest, in text) (string, error) { return do(in), nil }
+	}
+	tool("echo", nil, plain(func(in text) string { return in.Text }))
+	tool("look", &mcp.ToolAnnotations{ReadOnlyHint: true}, plain(func(in text) string { return in.Text }))
+	tool("pid", nil, plain(func(text) string { return strconv.Itoa(os.Getpid()) }))
+	tool("exit", nil, plain(func(in text) string {
+		fmt.Fprintln(os.Stderr, "about to exit")
+		os.Exit(in.N)
+		return ""
+	}))
+	tool("panic", nil, plain(func(text) string { panic("out of cheese") }))
+	tool("kill", nil, plain(func(text) string { return kill(syscall.SIGKILL) }))
+	tool("stop", nil, plain(func(text) string { return kill(syscall.SIGSTOP) }))
+	tool("mute", nil, plain(func(text) string {
+		syscall.Close(1)
+		select {}
+	}))
+	tool("print", nil, plain(func(in text) string {
+		fmt.Println(in.Text)
+		return "printed"
+	}))
+	tool("big", nil, plain(func(in text) string { return strings.Repeat("x", in.N) }))
+	tool("fail", nil, func(context.Context, *mcp.CallToolRequest, text) (string, error) { return "", errors.New("no luck") })
+	tool("sleep", nil, func(ctx context.Context, r *mcp.CallToolRequest, in text) (string, error) {
+		for end := time.Now().Add(time.Duration(in.N) * time.Millisecond); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+			if in.Text == "progress" {
+				r.Session.NotifyProgress(ctx, &mcp.ProgressNotificationParams{ProgressToken: r.Params.GetProgressToken(), Progress: float64(time.Now().UnixMilli())})
+			}
+			if in.Text == "heed" && ctx.Err() != nil {
+				return "", ctx.Err()
+			}
+		}
+		return "slept", nil
+	})
+	// The second server of a run answers what the first one died of.
+	tool("once", &mcp.ToolAnnotations{IdempotentHint: true}, plain(func(in text) string {
+		if _, err := os.Stat(in.Text); err == nil {
+			return "the second time"
+		}
+		os.WriteFile(in.Text, nil, 0o600)
+		os.Exit(3)
+		return ""
+	}))
+	tool("ask", nil, func(ctx context.Context, r *mcp.CallToolRequest, in text) (string, error) {
+		res, err := r.Session.Elicit(ctx, &mcp.ElicitParams{Message: "well?", RequestedSchema: map[string]any{"type": "object"}})
+		if err != nil {
+			return "", err
+		}
+		return res.Action, nil
+	})
+	tool("grow", nil, plain(func(text) string { os.WriteFile(os.Getenv("E2E_MCP_FLAG"), nil, 0o600); os.Exit(1); return "" }))
+	if kind == "grows" {
+		if _, err := os.Stat(os.Getenv("E2E_MCP_FLAG")); err == nil {
+			tool("grown", nil, plain(func(text) string { return "yes" }))
+		}
+	}
+	s.AddResource(&mcp.Resource{URI: "mem://a", Name: "a"}, func(context.Context, *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
+		return &mcp.ReadResourceResult{Contents: []*mcp.ResourceContents{{URI: "mem://a", Text: "A"}}}, nil
+	})
+	tool("touch", nil, func(ctx context.Context, _ *mcp.CallToolRequest, _ text) (string, error) {
+		return "touched", s.ResourceUpdated(ctx, &mcp.ResourceUpdatedNotificationParams{URI: "mem://a"})
+	})
+	tool("log", nil, func(ctx context.Context, r *mcp.CallToolRequest, in text) (string, error) {
+		return "logged", r.Session.Log(ctx, &mcp.LoggingMessageParams{Level: "debug", Data: in.Text})
+	})
+	err := s.Run(context.Background(), &mcp.StdioTransport{})
+	if kind == "ignores EOF" {
+		select {}
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+func kill(sig syscall.Signal) string {
+	syscall.Kill(os.Getpid(), sig)
+	time.Sleep(time.Second)
+	return "still here"
+}

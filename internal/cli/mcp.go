@@ -1,0 +1,206 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/gate"
+	"github.com/belay-run/belay/internal/config"
+	"github.com/belay-run/belay/mcp"
+	"github.com/belay-run/belay/supervise"
+)
+
+func newMCP() *cobra.Command {
+	var f mcpFlags
+	cmd := &cobra.Command{
+		Use:   "mcp [flags] -- server [args…]",
+		Short: "Stand in front of an MCP server and bring it back when it crashes",
+		Example: `  belay mcp -- npx -y @modelcontextprotocol/server-filesystem .
+  belay mcp --name db --timeout 2m --tool-timeout export=10m -- ./db-server
+  belay mcp status
+  belay mcp install --client claude --dry-run`,
+		Long: `Carries MCP messages between a client, on stdin and stdout, and a server that it starts. As long as
+all is well nothing is changed. When the server crashes or hangs it is started again and told what
+the client had told its predecessor; every request is answered exactly once; what the server prints
+to stdout that is no message goes to stderr. Calls that are safe to repeat are repeated once: lists
+and reads, and tools that the server declares read-only or idempotent.
+
+Durations are 30s, 5m, 1h30m or plain seconds; 0 means no limit. When the client leaves, the server
+and all that it has started are ended.`,
+		Args: cobra.ArbitraryArgs,
+	}
+	f.add(cmd)
+	cmd.Flags().SetInterspersed(false)
+	cmd.RunE = func(_ *cobra.Command, args []string) error {
+		if len(args) == 0 {
+			return usage(errors.New("no server given"), "as in: belay mcp -- npx -y @modelcontextprotocol/server-everything")
+		}
+		return f.serve(args)
+	}
+	cmd.AddCommand(newMCPStatus())
+	return cmd
+}
+
+// mcpFlags are the flags of belay mcp, as they are written.
+type mcpFlags struct {
+	name, cwd                                         string
+	timeout, maxTimeout, startTimeout, hang, maxBytes string
+	toolTimeouts, retryTools, noRetryTools            []string
+	noRetry, noGate                                   bool
+}
+
+func (f *mcpFlags) add(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	flags.SortFlags = false
+	text := func(to *string, name, kind, usage string) {
+		flags.Var(&textFlag{to, kind}, name, usage)
+	}
+	text(&f.name, "name", "NAME", "what the server is called in messages, log and gate (its command)")
+	text(&f.timeout, "timeout", "D", "how long a call may go without answer or progress (30s; agents 15m)")
+	flags.Var(&listFlag{&f.toolTimeouts, "NAME=D"}, "tool-timeout", "the same for one tool; may be repeated")
+	text(&f.maxTimeout, "max-timeout", "D", "how long a call may take whatever progress it makes (10m)")
+	text(&f.startTimeout, "start-timeout", "D", "how long the server may take over the first request (60s)")
+	text(&f.hang, "hang-timeout", "D", "after a timeout: silence after which the server is started again (--timeout)")
+	flags.BoolVar(&f.noRetry, "no-retry", false, "repeat no call")
+	flags.Var(&listFlag{&f.retryTools, "NAME"}, "retry-tool", "a tool that is safe to repeat; may be repeated")
+	flags.Var(&listFlag{&f.noRetryTools, "NAME"}, "no-retry-tool", "a tool that is not, whatever the server says")
+	text(&f.maxBytes, "max-message", "MIB", "the largest message that is carried, in MiB (64)")
+	text(&f.cwd, "cwd", "DIR", "run the server there")
+	flags.BoolVar(&f.noGate, "no-gate", false, "share no breaker with other proxies of this server")
+}
+
+// options reads the flags.
+func (f *mcpFlags) options(args []string) (mcp.Options, error) {
+	o := mcp.Options{Name: f.name, Args: args, Dir: f.cwd, NoRetry: f.noRetry, RetryTools: map[string]bool{}, ToolTimeouts: map[string]time.Duration{}}
+	if o.Name == "" {
+		o.Name = filepath.Base(args[0])
+	}
+	if isAgent(args[0]) {
+		o.Timeout, o.MaxTimeout = agentCall, mcp.Never
+	}
+	for _, limit := range []struct {
+		to         *time.Duration
+		name, text string
+	}{{&o.Timeout, "timeout", f.timeout}, {&o.MaxTimeout, "max-timeout", f.maxTimeout}, {&o.StartTimeout, "start-timeout", f.startTimeout},
+		{&o.Hang, "hang-timeout", f.hang}} {
+		if limit.text == "" {
+			continue
+		}
+		d, err := mcpLimit(limit.text)
+		if err != nil {
+			return o, usage(fmt.Errorf("--%s %q: %w", limit.name, limit.text, err), "as in: --"+limit.name+" 2m")
+		}
+		*limit.to = d
+	}
+	for _, text := range f.toolTimeouts {
+		name, value, ok := cutLast(text, "=")
+		d, err := mcpLimit(value)
+		if !ok || name == "" || err != nil {
+			return o, usage(fmt.Errorf("--tool-timeout %q: want the name of a tool and a duration", text), "as in: --tool-timeout export=10m")
+		}
+		o.ToolTimeouts[name] = d
+	}
+	for _, name := range f.retryTools {
+		o.RetryTools[name] = true
+	}
+	for _, name := range f.noRetryTools {
+		o.RetryTools[name] = false
+	}
+	if f.maxBytes != "" {
+		var mib int
+		if n, err := fmt.Sscanf(f.maxBytes, "%d", &mib); n != 1 || err != nil || mib < 1 || mib > 4096 {
+			return o, usage(fmt.Errorf("--max-message %q: want a number of MiB between 1 and 4096", f.maxBytes), "")
+		}
+		o.MaxMessage = mib << 20
+	}
+	return o, nil
+}
+
+// agentCall is how long an agent may take that serves as a tool: as long as it may be silent elsewhere.
+const agentCall = 15 * time.Minute
+
+// isAgent says whether a command is an agent's.
+func isAgent(command string) bool {
+	switch strings.TrimSuffix(filepath.Base(command), ".exe") {
+	case "claude", "codex", "gemini", "opencode":
+		return true
+	}
+	return false
+}
+
+// mcpLimit reads a duration of which 0 means none.
+func mcpLimit(text string) (time.Duration, error) {
+	d, err := config.ParseDuration(text)
+	switch {
+	case err != nil:
+		return 0, err
+	case d < 0:
+		return 0, errors.New("it is negative")
+	case d == 0:
+		return mcp.Never, nil
+	}
+	return d, nil
+}
+
+func cutLast(s, sep string) (before, after string, ok bool) {
+	if i := strings.LastIndex(s, sep); i >= 0 {
+		return s[:i], s[i+len(sep):], true
+	}
+	return s, "", false
+}
+
+// serve is belay mcp.
+func (f *mcpFlags) serve(args []string) error {
+	o, err := f.options(args)
+	if err != nil {
+		return err
+	}
+	o.Path, o.PathError = supervise.Look(args[0], f.cwd)
+	o.Env = serverEnviron(os.Environ())
+	o.Stdin, o.Stdout, o.Stderr = os.Stdin, os.Stdout, os.Stderr
+	o.Supervisor = supervise.Own()
+	books := openMCPBooks(&o)
+	defer books.close()
+	if o.Gate != nil && f.noGate {
+		o.Gate = nil
+	}
+	signals := catchSignals(true)
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	p := mcp.New(o)
+	var code int
+	go signals.end(func(number int) {
+		code = 128 + number
+		cancel()
+	}, p.Kill)
+	p.Run(ctx)
+	if ctx.Err() != nil {
+		return exit(code)
+	}
+	return nil
+}
+
+// serverEnviron is the environment for the server: our own settings are not for it.
+func serverEnviron(env []string) []string {
+	kept := make([]string, 0, len(env))
+	for _, kv := range env {
+		name, _, _ := strings.Cut(kv, "=")
+		if !strings.HasPrefix(name, "BELAY_") || name == supervise.RunIDVar || name == belay.StateDirVar {
+			kept = append(kept, kv)
+		}
+	}
+	return kept
+}
+
+// mcpGate is the gate that all proxies of a server share.
+func mcpGate(state *belay.State, name string, trouble func(error)) *gate.Gate {
+	return &gate.Gate{Store: state.Gates(), Key: "mcp:" + name, Trouble: trouble}
+}

@@ -1,0 +1,85 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/journal"
+	"github.com/belay-run/belay/mcp"
+	"github.com/belay-run/belay/supervise"
+)
+
+// mcpBooks are what a proxy leaves in the state directory: the log, and the record by which `belay ps` and `belay mcp
+// status` know of it. Trouble with them is said once, on stderr, and stops nothing.
+type mcpBooks struct {
+	state *belay.State
+	once  sync.Once
+
+	mu     sync.Mutex
+	record *supervise.Record
+}
+
+func openMCPBooks(o *mcp.Options) *mcpBooks {
+	b := &mcpBooks{}
+	now := time.Now()
+	o.ID = fmt.Sprintf("mcp-%012x-%08x", now.UnixMilli(), rand.Uint32())
+	state, err := belay.OpenState("")
+	if err != nil {
+		b.trouble(err)
+		return b
+	}
+	b.state = state
+	o.Gate = mcpGate(state, o.Name, b.trouble)
+	o.Log = b.append
+	o.Status = b.update
+	records := state.Records()
+	records.Reclaim()
+	rec := supervise.Record{ID: o.ID, Command: o.Name, Profile: "mcp:" + o.Name, Started: now, Attempt: 1}
+	made, err := records.Create(rec)
+	if errors.Is(err, os.ErrNotExist) {
+		if err = os.Mkdir(records.Dir, 0o700); err == nil || errors.Is(err, os.ErrExist) {
+			made, err = records.Create(rec)
+		}
+	}
+	if err != nil {
+		b.trouble(err)
+	}
+	b.record = made
+	return b
+}
+
+func (b *mcpBooks) trouble(err error) {
+	b.once.Do(func() { fmt.Fprintf(os.Stderr, "belay: no record is kept of this server: %v\n", err) })
+}
+
+func (b *mcpBooks) append(e journal.Entry) {
+	log := journal.Log{Path: b.state.LogPath()}
+	if err := log.Append(e); err != nil {
+		b.trouble(err)
+	}
+}
+
+// update puts the server's state on record.
+func (b *mcpBooks) update(s mcp.Status) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.record == nil || b.record.Attempt == s.Generation && s.LastFailure == b.record.Reason {
+		return
+	}
+	b.record.Attempt, b.record.Reason, b.record.Until = s.Generation, journal.Redact(s.LastFailure), s.FailedAt
+	if err := b.record.Update(); err != nil {
+		b.trouble(err)
+	}
+}
+
+func (b *mcpBooks) close() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.record.Remove()
+	b.record = nil
+}

@@ -1,0 +1,21 @@
+package cli
+
+import "syscall"
+
+// end takes requests to end: the first one is passed on, the second kills. What else others send is nothing to a proxy; a
+// broken pipe shows where it is written to.
+func (s signals) end(first func(number int), second func()) {
+	asked := false
+	for got := range s {
+		sig, ok := got.(syscall.Signal)
+		if !ok || sig != syscall.SIGINT && sig != syscall.SIGTERM && sig != syscall.SIGHUP {
+			continue
+		}
+		if asked {
+			second()
+			continue
+		}
+		asked = true
+		first(int(sig))
+	}
+}

@@ -1,0 +1,82 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/belay-run/belay/internal/term"
+)
+
+// mcpServer is a line of `belay mcp status`.
+type mcpServer struct {
+	Name        string    `json:"name"`
+	PID         int       `json:"pid"`
+	Since       time.Time `json:"since"`
+	Generation  int       `json:"generation"`
+	Restarts    int       `json:"restarts"`
+	LastFailure string    `json:"last_failure,omitempty"`
+	FailedAt    time.Time `json:"failed_at,omitzero"`
+}
+
+func newMCPStatus() *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "status",
+		Short: "Show the MCP servers that run behind belay",
+		Example: `  belay mcp status
+  belay mcp status --json`,
+		Args: cobra.NoArgs,
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "as JSON, one object a line")
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		servers, err := mcpServers()
+		if err != nil {
+			return err
+		}
+		w := cmd.OutOrStdout()
+		if asJSON {
+			return writeJSONLines(w, servers)
+		}
+		if len(servers) == 0 {
+			fmt.Fprintln(w, "no MCP server runs behind belay")
+			return nil
+		}
+		t := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
+		fmt.Fprintln(t, "SERVER\tPROXY\tSINCE\tGENERATION\tRESTARTS\tLAST FAILURE")
+		for _, s := range servers {
+			last := "–"
+			if s.LastFailure != "" {
+				last = fmt.Sprintf("%s ago: %s", term.Span(time.Since(s.FailedAt)), s.LastFailure)
+			}
+			fmt.Fprintf(t, "%s\t%d\t%s\t%d\t%d\t%s\n", s.Name, s.PID, term.Span(time.Since(s.Since)), s.Generation, s.Restarts, last)
+		}
+		return t.Flush()
+	}
+	return cmd
+}
+
+// mcpServers are those of all living proxies that share this state directory.
+func mcpServers() ([]mcpServer, error) {
+	records, err := openRecords()
+	if err != nil {
+		return nil, err
+	}
+	runs, err := listRuns(records)
+	if err != nil {
+		return nil, err
+	}
+	var servers []mcpServer
+	for _, r := range runs {
+		name, ok := strings.CutPrefix(r.Profile, "mcp:")
+		if !ok {
+			continue
+		}
+		servers = append(servers, mcpServer{Name: name, PID: r.Owner.PID, Since: r.Started, Generation: r.Attempt, Restarts: max(0, r.Attempt-1),
+			LastFailure: r.Reason, FailedAt: r.Until})
+	}
+	return servers, nil
+}

@@ -1,0 +1,244 @@
+package mcp
+
+import (
+	"time"
+)
+
+// call is a request to the server that has not been answered: the client's, or one of ours.
+type call struct {
+	id     string // the client's; empty if it is ours
+	wire   string // what the server knows it by; the same, unless it was repeated
+	method string
+	tool   string
+	token  string
+	modern bool // its answer must say resultType
+	resume bool // it goes on with an earlier one
+
+	line []byte // as the client wrote it, if it may have to be sent (again)
+	idAt span
+
+	sent  time.Time     // zero: it waits
+	limit time.Duration // without a sign of progress; 0: none
+	due   time.Time     // when that has passed; zero: never
+	last  time.Time     // when it is over whatever progress it makes
+
+	retried    bool
+	progressed bool
+	cancelled  bool // by the client, which expects no answer any more
+	listens    bool // subscriptions/listen: it is meant to last
+	firstPage  bool
+	starts     int // failed starts that it has waited through
+
+	reply func(*message) // for ours; nil if the server died or did not answer
+}
+
+// ask is a request of the server to the client.
+type ask struct {
+	id         string // as the server wrote it
+	method     string
+	generation int
+}
+
+func (c *core) newCall(m *message) *call {
+	e := &m.env
+	k := &call{id: string(e.id), method: methodName(e.method), token: string(e.token), modern: e.modern, resume: e.resumed, idAt: e.idAt,
+		firstPage: !e.cursor}
+	k.wire = k.id
+	switch k.method {
+	case "tools/call":
+		k.tool = string(e.name)
+		k.limit = c.opt.limitOf(k.tool)
+	case "subscriptions/listen":
+		k.listens = true
+		k.line = m.bytes()
+	case "initialize", "server/discover":
+		k.limit = c.opt.startTimeout()
+	default:
+		k.limit = c.opt.limitOf("")
+	}
+	return k
+}
+
+// methodName is a method without an allocation for the usual ones.
+func methodName(b []byte) string {
+	switch string(b) {
+	case "tools/call":
+		return "tools/call"
+	case "ping":
+		return "ping"
+	}
+	return string(b)
+}
+
+// addressed is a kept line under the id that the server is to know it by.
+func (k *call) addressed(line []byte) [][]byte {
+	if k.wire == k.id {
+		return [][]byte{line}
+	}
+	return [][]byte{line[:k.idAt.from], []byte(k.wire), line[k.idAt.to:]}
+}
+
+// forget takes a call off the tables.
+func (c *core) forget(k *call) {
+	delete(c.calls, k.wire)
+	if k.token != "" && c.tokens[k.token] == k {
+		delete(c.tokens, k.token)
+	}
+	delete(c.session.listens, k.id)
+}
+
+// ask sends a request of our own.
+func (c *core) askServer(kind string, limit time.Duration, parts func(id string) [][]byte, reply func(*message)) {
+	c.own++
+	id := ownID(kind, c.own)
+	for c.calls[id] != nil {
+		c.own++
+		id = ownID(kind, c.own)
+	}
+	k := &call{wire: id, method: kind, limit: limit, reply: reply}
+	c.send(k, parts(id)...)
+}
+
+// extend gives all calls their time anew: the server has waited for the client.
+func (c *core) extend() {
+	now := time.Now()
+	for _, k := range c.calls {
+		if !k.sent.IsZero() && !k.due.IsZero() {
+			k.due = earlier(now.Add(k.limit), k.last)
+		}
+	}
+}
+
+// arm asks to be woken at t, if not before.
+func (c *core) arm(t time.Time) {
+	if c.wakeAt.IsZero() || t.Before(c.wakeAt) {
+		c.wakeAt = t
+		c.out.wake(t)
+	}
+}
+
+// tick looks at all clocks.
+func (c *core) tick() {
+	now := time.Now()
+	c.wakeAt = time.Time{}
+	if !c.restartAt.IsZero() && !now.Before(c.restartAt) && c.phase == down {
+		c.start()
+	}
+	if !c.suspectAt.IsZero() && now.Sub(c.suspectAt) >= c.opt.hang() && c.phase == ready {
+		c.hung()
+	}
+	for _, k := range c.overdue(now) {
+		c.expire(k, now)
+	}
+	c.wind()
+	c.rearm(now)
+}
+
+func (c *core) rearm(now time.Time) {
+	for _, k := range c.calls {
+		if !k.due.IsZero() {
+			c.arm(k.due)
+		}
+	}
+	if !c.restartAt.IsZero() && c.phase == down {
+		c.arm(c.restartAt)
+	}
+	if !c.suspectAt.IsZero() && c.phase == ready {
+		c.arm(c.suspectAt.Add(c.opt.hang()))
+	}
+	if c.closing && !c.inputEnd {
+		c.arm(c.closeAt)
+	}
+}
+
+func (c *core) overdue(now time.Time) (due []*call) {
+	for _, k := range c.calls {
+		if !k.due.IsZero() && !now.Before(k.due) {
+			due = append(due, k)
+		}
+	}
+	return due
+}
+
+// expire ends a call that has taken too long.
+func (c *core) expire(k *call, now time.Time) {
+	if !k.sent.IsZero() && c.clientIsAsked() && (k.last.IsZero() || now.Before(k.last)) {
+		k.due = earlier(now.Add(k.limit), k.last) // it is not the server that takes its time
+		return
+	}
+	c.forget(k)
+	switch {
+	case k.reply != nil:
+		c.owe(k)
+		k.reply(nil)
+		return
+	case k.cancelled:
+		c.owe(k)
+		return
+	case k.sent.IsZero():
+		c.fail(k, codeTimeout, c.absent())
+		c.record(incident{event: "timeout", text: "no server was there in time", method: k.method, tool: k.tool, class: classTimeout})
+		return
+	}
+	took := now.Sub(k.sent)
+	c.fail(k, codeTimeout, timeoutText(c.opt, k, took))
+	c.record(incident{event: "timeout", text: "no answer within " + seconds(took), method: k.method, tool: k.tool, took: took, class: classTimeout})
+	c.failed("no answer to " + k.method)
+	c.owe(k)
+	if k.method == "initialize" { // the one request that must not be cancelled: what does not begin is not worth keeping
+		c.end("did not answer initialize within " + seconds(took))
+		return
+	}
+	c.out.toServer(cancelled(k.wire, "timeout"))
+	c.suspect(now)
+}
+
+// clientIsAsked says whether the server waits for the client.
+func (c *core) clientIsAsked() bool {
+	for _, a := range c.asks {
+		if a.method != "ping" {
+			return true
+		}
+	}
+	return false
+}
+
+// owe remembers that the server may still answer, and that nobody wants it.
+func (c *core) owe(k *call) {
+	if len(c.late) >= maxLate {
+		clear(c.late)
+	}
+	c.late[k.wire] = k.token
+}
+
+// suspect asks the server for a sign of life. A server that is busy is not a hung one: it has as long as a call.
+func (c *core) suspect(now time.Time) {
+	if c.opt.hang() <= 0 || !c.suspectAt.IsZero() || c.phase != ready {
+		return
+	}
+	c.suspectAt = now
+	c.arm(now.Add(c.opt.hang()))
+	c.askServer("ping", 0, func(id string) [][]byte {
+		return [][]byte{[]byte(`{"jsonrpc":"2.0","id":` + id + `,"method":"ping"}`)}
+	}, func(*message) {})
+}
+
+// hung ends a server that gives no sign of life.
+func (c *core) hung() { c.end("gave no sign of life for " + seconds(c.opt.hang())) }
+
+// end has the server ended, for a reason.
+func (c *core) end(why string) {
+	if c.phase == down || c.phase == stopping {
+		return
+	}
+	c.phase, c.expected, c.suspectAt = stopping, why, time.Time{}
+	c.out.stop(c.generation)
+}
+
+// earlier is the first of two times, of which the second may be never.
+func earlier(a, b time.Time) time.Time {
+	if b.IsZero() || a.Before(b) {
+		return a
+	}
+	return b
+}

@@ -1,0 +1,98 @@
+package mcp
+
+import (
+	"io"
+	"sync"
+)
+
+// clientOut writes lines to the client in the order in which they were put. Whoever puts a line that it has borrowed
+// calls flush before it gives the bytes back; that is the reader of the server's stdout, and a client that does not read
+// holds up the server by it, and nobody else.
+type clientOut struct {
+	w      io.Writer
+	broken func() // the client is gone
+
+	mu    sync.Mutex
+	queue [][]byte // the parts of lines, their ends included
+
+	writing sync.Mutex
+	taken   [][]byte
+	small   []byte
+	failed  bool
+
+	poke chan struct{}
+}
+
+func newClientOut(w io.Writer, broken func()) *clientOut {
+	return &clientOut{w: w, broken: broken, poke: make(chan struct{}, 1)}
+}
+
+var newline = []byte{'\n'}
+
+func (o *clientOut) put(parts [][]byte) {
+	o.mu.Lock()
+	o.queue = append(append(o.queue, parts...), newline)
+	o.mu.Unlock()
+}
+
+// kick has what was put written by somebody else.
+func (o *clientOut) kick() {
+	o.mu.Lock()
+	waiting := len(o.queue) > 0
+	o.mu.Unlock()
+	if !waiting {
+		return
+	}
+	select {
+	case o.poke <- struct{}{}:
+	default:
+	}
+}
+
+// run writes for those who must not wait, until stop is closed.
+func (o *clientOut) run(stop <-chan struct{}) {
+	for {
+		select {
+		case <-o.poke:
+			o.flush()
+		case <-stop:
+			return
+		}
+	}
+}
+
+// gather is up to what size lines are written together: a copy costs less than a system call.
+const gather = 64 << 10
+
+// flush writes all that was put before.
+func (o *clientOut) flush() {
+	o.writing.Lock()
+	defer o.writing.Unlock()
+	o.mu.Lock()
+	o.queue, o.taken = o.taken[:0], o.queue
+	o.mu.Unlock()
+	for _, p := range o.taken {
+		if len(o.small)+len(p) > gather {
+			o.write(o.small)
+			o.small = o.small[:0]
+		}
+		if len(p) > gather {
+			o.write(p)
+		} else {
+			o.small = append(o.small, p...)
+		}
+	}
+	o.write(o.small)
+	o.small = o.small[:0]
+	clear(o.taken)
+}
+
+func (o *clientOut) write(b []byte) {
+	if len(b) == 0 || o.failed {
+		return
+	}
+	if _, err := o.w.Write(b); err != nil {
+		o.failed = true
+		go o.broken()
+	}
+}

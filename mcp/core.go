@@ -1,0 +1,306 @@
+package mcp
+
+import (
+	"time"
+
+	"github.com/belay-run/belay/gate"
+)
+
+// core is the proxy without its pipes, processes and timers: what comes in are lines of the two sides, the start and the
+// death of servers, and the time; what goes out are lines and wishes. It is not safe for concurrent use.
+type core struct {
+	opt  *Options
+	out  outlets
+	gate *gate.Gate // nil: none
+
+	phase      phase
+	generation int
+	pid        int
+	began      time.Time // when the present server was started
+	deaths     int       // in a row, without an uptime that counts
+	restartAt  time.Time
+	expected   string // why we end the server, if we do
+
+	calls  map[string]*call // sent to the server or waiting, by the id on the wire
+	tokens map[string]*call // of them, those that asked for progress
+	queue  []waiting        // what is to be sent as soon as a server is there
+	queued int              // bytes of it
+	late   map[string]string
+	asks   map[string]ask // requests of the server that the client has not answered, by the id that the client sees
+	own    int            // ids that we have made
+
+	session session
+
+	suspectAt time.Time // since when the server has not given a sign of life that it was asked for
+	pass      *gate.Pass
+	troubled  bool // it has failed since it last answered
+	holders   int
+
+	closing  bool // the client sends nothing more
+	closeAt  time.Time
+	inputEnd bool // the server has been told so
+	wakeAt   time.Time
+	polluted int
+	lateness int
+}
+
+// outlets is what the core acts on.
+type outlets interface {
+	// toClient and toServer send one line. Parts that were borrowed are still borrowed.
+	toClient(parts ...[]byte)
+	toServer(parts ...[]byte)
+	divert(m *message)    // what does not belong on stdout
+	start(generation int) // answered by started or died
+	stop(generation int)  // answered by died
+	closeInput()          // the server is to end by itself, and in time; answered by died
+	wake(at time.Time)    // answered by tick
+	record(r incident)
+	done() // nothing is left to do
+}
+
+type phase byte
+
+const (
+	down     phase = iota // no server
+	starting              // being started, or told what the client had told its predecessor
+	ready
+	stopping // by us
+)
+
+// The times that nobody needs to set.
+const (
+	stable      = 10 * time.Second // uptime after which a server counts as one that runs
+	drain       = 2 * time.Second  // how long calls may take that are under way when the client leaves
+	startWait   = 5 * time.Second  // what a waiting call is granted beyond its own limit
+	startTries  = 3                // starts in a row that may fail before waiting calls are told, and before we only try when asked
+	maxQueue    = 1000
+	maxQueued   = 64 << 20
+	maxLate     = 10000
+	maxKept     = 4 << 20 // the size of a call that may be repeated
+	defaultCall = 30 * time.Second
+)
+
+func newCore(opt *Options, out outlets) *core {
+	return &core{opt: opt, out: out, gate: opt.Gate, calls: map[string]*call{}, tokens: map[string]*call{},
+		late: map[string]string{}, asks: map[string]ask{}, session: newSession()}
+}
+
+// waiting is a line for a server that is not ready: a call, or a notification.
+type waiting struct {
+	call *call
+	line []byte
+}
+
+// fromClient takes a line of the client.
+func (c *core) fromClient(m *message) {
+	e := &m.env
+	switch {
+	case m.over && e.isRequest():
+		c.refuse(e.id, codeTooLarge, "the request has "+megabytes(m.size)+", more than the "+megabytes(c.opt.maxLine())+" that are carried; to carry more: belay mcp --max-message")
+	case m.over:
+		c.record(incident{event: "oversize", text: "a message of the client was too large", method: string(e.method)})
+	case m.blank():
+	case !e.json:
+		c.refuse(nil, codeParse, "this is not JSON")
+	case e.batch:
+		c.clientBatch(m)
+	case e.isRequest():
+		c.request(m)
+	case e.isNotice():
+		c.notice(m)
+	case e.isResponse():
+		c.clientAnswer(m)
+	default:
+		c.refuse(e.id, codeInvalid, "this is not a JSON-RPC 2.0 message")
+	}
+}
+
+// request takes a request of the client.
+func (c *core) request(m *message) {
+	e := &m.env
+	if c.calls[string(e.id)] != nil {
+		c.refuse(e.id, codeInvalid, "a request with this id is under way")
+		return
+	}
+	k := c.newCall(m)
+	if c.phase != ready || !c.suspectAt.IsZero() {
+		c.wait(k, m)
+		return
+	}
+	if c.troubled && !c.admit(k) {
+		return
+	}
+	if c.safe(k) && m.size <= maxKept {
+		k.line = m.bytes()
+	}
+	c.send(k, m.parts...)
+}
+
+// send gives a call to the server.
+func (c *core) send(k *call, parts ...[]byte) {
+	now := time.Now()
+	k.sent = now
+	c.calls[k.wire] = k
+	if k.token != "" {
+		c.tokens[k.token] = k
+	}
+	if k.listens && c.session.listens[k.id] == nil {
+		c.session.listens[k.id] = &listening{call: k}
+	}
+	k.due, k.last = time.Time{}, time.Time{}
+	if k.limit > 0 {
+		k.due = now.Add(k.limit)
+		if longest := c.opt.maxTimeout(); longest > 0 {
+			k.last = now.Add(max(k.limit, longest))
+		}
+		c.arm(k.due)
+	}
+	c.out.toServer(parts...)
+}
+
+// wait keeps a call until there is a server for it.
+func (c *core) wait(k *call, m *message) {
+	if len(c.queue) >= maxQueue || c.queued+m.size > maxQueued {
+		c.fail(k, codeCrashed, "too many calls wait for the server to come back")
+		return
+	}
+	k.line = m.bytes()
+	c.enqueue(k)
+	if c.phase == down && c.restartAt.IsZero() {
+		c.start()
+	}
+}
+
+func (c *core) enqueue(k *call) {
+	k.sent = time.Time{}
+	c.calls[k.wire] = k
+	limit := k.limit
+	if limit == 0 {
+		limit = c.opt.startTimeout()
+	}
+	k.due = time.Now().Add(limit + startWait)
+	k.last = k.due
+	c.arm(k.due)
+	c.queued += len(k.line)
+	c.queue = append(c.queue, waiting{call: k})
+}
+
+// release sends what has waited.
+func (c *core) release() {
+	queue := c.queue
+	c.queue, c.queued = nil, 0
+	for i, w := range queue {
+		switch {
+		case c.phase != ready || !c.suspectAt.IsZero():
+			c.queue = append(c.queue, queue[i:]...)
+			return
+		case w.call == nil:
+			c.out.toServer(w.line)
+		case c.calls[w.call.wire] == w.call: // else it was answered or cancelled meanwhile
+			k := w.call
+			line := k.line
+			if !k.listens && (!c.safe(k) || len(line) > maxKept) {
+				k.line = nil
+			}
+			c.send(k, k.addressed(line)...)
+		}
+	}
+}
+
+// notice takes a notification of the client.
+func (c *core) notice(m *message) {
+	e := &m.env
+	parts := m.parts
+	switch string(e.method) {
+	case "notifications/cancelled":
+		k := c.find(string(e.request))
+		if k == nil {
+			return // it has been answered; the server must not hear of it
+		}
+		if k.sent.IsZero() {
+			c.forget(k)
+			return
+		}
+		k.cancelled = true
+		if k.listens {
+			c.forget(k)
+		}
+		if k.wire != k.id {
+			parts = m.splice(e.requestAt, []byte(k.wire))
+		}
+	case "notifications/initialized":
+		c.session.initialized = m.bytes()
+	}
+	switch {
+	case c.phase == ready:
+		c.out.toServer(parts...)
+	case string(e.method) == "notifications/initialized", string(e.method) == "notifications/cancelled":
+		// A server that is told of the session anew is told this too; one that is gone need not be told to cancel.
+	case len(c.queue) < maxQueue && c.queued+m.size <= maxQueued:
+		c.queued += m.size
+		c.queue = append(c.queue, waiting{line: m.bytes()})
+	}
+}
+
+// find is the call of the client with that id.
+func (c *core) find(id string) *call {
+	if k := c.calls[id]; k != nil && k.id == id {
+		return k
+	}
+	for _, k := range c.calls {
+		if k.id == id {
+			return k
+		}
+	}
+	return nil
+}
+
+// clientAnswer takes the answer to a request of the server. One for a server that is gone is of no use to its successor.
+func (c *core) clientAnswer(m *message) {
+	id := string(m.env.id)
+	a, ok := c.asks[id]
+	delete(c.asks, id)
+	if !ok || a.generation != c.generation || c.phase == down {
+		return
+	}
+	c.extend()
+	if a.id == id {
+		c.out.toServer(m.parts...)
+		return
+	}
+	c.out.toServer(m.splice(m.env.idAt, []byte(a.id))...)
+}
+
+// clientGone is told that the client sends nothing more.
+func (c *core) clientGone() {
+	if c.closing {
+		return
+	}
+	c.closing = true
+	c.closeAt = time.Now().Add(drain)
+	c.arm(c.closeAt)
+	c.wind()
+}
+
+// wind ends the server once nobody waits for an answer, or has waited long enough.
+func (c *core) wind() {
+	if !c.closing || c.inputEnd || c.busy() && time.Now().Before(c.closeAt) {
+		return
+	}
+	c.inputEnd = true
+	if c.phase == down {
+		c.out.done()
+		return
+	}
+	c.out.closeInput()
+}
+
+// busy says whether the client waits for an answer.
+func (c *core) busy() bool {
+	for _, k := range c.calls {
+		if k.id != "" && !k.listens && !k.cancelled {
+			return true
+		}
+	}
+	return false
+}

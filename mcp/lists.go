@@ -1,0 +1,96 @@
+package mcp
+
+import (
+	"encoding/json"
+	"sort"
+)
+
+// listKinds are the lists of a server, and how a client is told that one has changed.
+var listKinds = map[string]struct{ notice, option string }{
+	"tools/list":               {"notifications/tools/list_changed", "toolsListChanged"},
+	"prompts/list":             {"notifications/prompts/list_changed", "promptsListChanged"},
+	"resources/list":           {"notifications/resources/list_changed", "resourcesListChanged"},
+	"resources/templates/list": {"notifications/resources/list_changed", "resourcesListChanged"},
+}
+
+// compareLists asks a server that was started again for the lists that the client has seen of its predecessor, and tells
+// the client which are others now.
+func (c *core) compareLists() {
+	methods := make([]string, 0, len(c.session.lists))
+	for method := range c.session.lists {
+		methods = append(methods, method)
+	}
+	sort.Strings(methods)
+	for _, method := range methods {
+		seen := c.session.lists[method]
+		c.askServer("list", c.opt.limitOf(""), seen.request.as, func(m *message) {
+			if m == nil || !m.env.result {
+				return
+			}
+			page := readPage(m.bytes())
+			if digest := page.digest(); digest != seen.digest {
+				seen.digest = digest
+				if method == "tools/list" {
+					c.session.learnTools(page.Tools, true)
+				}
+				c.announce(method)
+			}
+		})
+	}
+}
+
+// announce tells the client that a list has changed: on each stream where it has asked for that, or else, before there
+// were such streams, at once.
+func (c *core) announce(method string) {
+	kind := listKinds[method]
+	if c.session.open() {
+		c.out.toClient([]byte(`{"jsonrpc":"2.0","method":"` + kind.notice + `"}`))
+		return
+	}
+	for id, l := range c.session.listens {
+		var m struct {
+			Params struct {
+				Notifications map[string]any `json:"notifications"`
+			} `json:"params"`
+		}
+		json.Unmarshal(l.call.line, &m)
+		if m.Params.Notifications[kind.option] == true {
+			c.out.toClient([]byte(`{"jsonrpc":"2.0","method":"` + kind.notice +
+				`","params":{"_meta":{"io.modelcontextprotocol/subscriptionId":` + id + `}}}`))
+		}
+	}
+}
+
+// offerListChanges makes a server's answer to initialize or server/discover promise listChanged for each list that it
+// has: after a restart we announce what has changed, and Claude Code heeds that only if it was promised. nil if there is
+// nothing to change.
+func offerListChanges(line []byte) []byte {
+	edited := line
+	for _, kind := range []string{"tools", "prompts", "resources"} {
+		at, ok := locate(edited, "result", "capabilities", kind)
+		if !ok || edited[at.from] != '{' {
+			continue
+		}
+		was, there := locate(edited, "result", "capabilities", kind, "listChanged")
+		switch {
+		case there && string(edited[was.from:was.to]) == "true":
+		case there:
+			edited = replace(edited, was, "true")
+		default:
+			text := `"listChanged":true`
+			if _, empty := firstIn(edited, at); !empty {
+				text += ","
+			}
+			edited = replace(edited, span{at.from + 1, at.from + 1}, text)
+		}
+	}
+	if len(edited) == len(line) {
+		return nil
+	}
+	return edited
+}
+
+func replace(line []byte, at span, text string) []byte {
+	out := make([]byte, 0, len(line)+len(text))
+	return append(append(append(out, line[:at.from]...), text...), line[at.to:]...)
+}

@@ -1,0 +1,312 @@
+package mcp
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/belay-run/belay/supervise"
+)
+
+// Proxy stands between a client and a server. Make one with [New].
+type Proxy struct {
+	opt Options
+
+	mu     sync.Mutex // the core's
+	core   *core
+	timer  *time.Timer
+	input  *serverIn
+	proc   *supervise.Process
+	status Status
+
+	client *clientOut
+	over   chan struct{} // the core has nothing left to do
+	ended  bool
+	log    chan incident
+	work   sync.WaitGroup // the servers
+}
+
+// New makes a proxy. Nothing is started before [Proxy.Run].
+func New(opt Options) *Proxy {
+	if opt.Supervisor == nil {
+		opt.Supervisor = &supervise.Supervisor{}
+	}
+	if opt.Name == "" {
+		opt.Name = opt.command()
+	}
+	p := &Proxy{opt: opt, over: make(chan struct{}), log: make(chan incident, 64)}
+	p.core = newCore(&p.opt, p)
+	p.client = newClientOut(opt.Stdout, p.leave)
+	p.timer = time.AfterFunc(time.Hour, p.tick)
+	p.timer.Stop()
+	return p
+}
+
+// Run carries messages until the client has left, by closing its side or by an end of ctx, and the server has ended with
+// its whole tree. Nothing that the server does makes it return.
+func (p *Proxy) Run(ctx context.Context) {
+	logged := make(chan struct{})
+	go func() {
+		defer close(logged)
+		for r := range p.log {
+			if p.opt.Log != nil {
+				p.opt.Log(p.opt.entry(r, time.Now()))
+			}
+		}
+	}()
+	stop := make(chan struct{})
+	go p.client.run(stop)
+	p.do(p.core.start)
+	go p.readClient()
+	select {
+	case <-p.over:
+	case <-ctx.Done():
+		p.terminate(supervise.Forward(syscall.SIGTERM))
+		<-p.over
+	}
+	p.timer.Stop()
+	p.work.Wait()
+	p.client.flush()
+	close(stop)
+	p.mu.Lock()
+	close(p.log)
+	p.log = nil
+	p.mu.Unlock()
+	<-logged
+}
+
+// do runs a step of the core that nobody has lent anything to.
+func (p *Proxy) do(step func()) {
+	p.mu.Lock()
+	step()
+	input := p.input
+	p.mu.Unlock()
+	if input != nil {
+		input.flush()
+	}
+	p.client.kick()
+}
+
+func (p *Proxy) tick() { p.do(p.core.tick) }
+
+// readClient carries the client's lines.
+func (p *Proxy) readClient() {
+	lines := splitter{max: p.opt.maxLine(), take: func(m *message) {
+		p.mu.Lock()
+		p.core.fromClient(m)
+		p.mu.Unlock()
+	}}
+	buf := make([]byte, 64<<10)
+	for {
+		n, err := p.opt.Stdin.Read(buf)
+		lines.Write(buf[:n])
+		if err != nil {
+			lines.flush()
+		}
+		p.settle()
+		if err != nil && !errors.Is(err, io.ErrNoProgress) {
+			p.leave()
+			return
+		}
+	}
+}
+
+// settle sends the server what has been put for it, before what was lent for that is taken back.
+func (p *Proxy) settle() {
+	p.mu.Lock()
+	input := p.input
+	p.mu.Unlock()
+	if input != nil {
+		input.flush()
+	}
+	p.client.kick()
+}
+
+func (p *Proxy) leave() { p.do(p.core.clientGone) }
+
+// terminate ends all at once: the client, or whoever started us, wants us gone.
+func (p *Proxy) terminate(ladder supervise.Ladder) {
+	p.do(func() {
+		p.core.closing, p.core.inputEnd = true, true
+		if p.core.phase == down {
+			p.done()
+			return
+		}
+		p.closeInput()
+		if p.proc != nil {
+			go p.proc.Stop(ladder)
+		}
+	})
+}
+
+// Kill ends the server's tree without asking it.
+func (p *Proxy) Kill() { p.terminate(supervise.Ladder{}) }
+
+// What the core wants; see outlets.
+
+func (p *Proxy) toClient(parts ...[]byte) { p.client.put(parts) }
+
+func (p *Proxy) toServer(parts ...[]byte) {
+	if p.input != nil {
+		p.input.put(parts)
+	}
+}
+
+func (p *Proxy) divert(m *message) {
+	if p.opt.Stderr != nil {
+		p.opt.Stderr.Write(append(m.bytes(), '\n'))
+	}
+}
+
+func (p *Proxy) wake(at time.Time) { p.timer.Reset(time.Until(at)) }
+
+func (p *Proxy) record(r incident) {
+	if r.class != "" {
+		p.status.LastFailure, p.status.FailedAt = r.text, time.Now()
+		if r.death != nil {
+			p.status.LastFailure = "the server " + r.death.text()
+		}
+		p.tell()
+	}
+	if p.log != nil {
+		select {
+		case p.log <- r:
+		default: // the log is slow; the work is not
+		}
+	}
+}
+
+func (p *Proxy) tell() {
+	if p.opt.Status != nil {
+		p.opt.Status(p.status)
+	}
+}
+
+func (p *Proxy) done() {
+	if !p.ended {
+		p.ended = true
+		if p.core.pass != nil {
+			p.core.pass.Released()
+		}
+		close(p.over)
+	}
+}
+
+func (p *Proxy) start(generation int) {
+	p.work.Go(func() { p.serve(generation) })
+}
+
+// retirement is how long a server may take to end once its stdin has, and then over each signal.
+var retirement = supervise.Ladder{{Signal: 0, Wait: 2 * time.Second}, {Signal: syscall.SIGTERM, Wait: time.Second}}
+
+func (p *Proxy) closeInput() {
+	if p.input != nil {
+		input, proc := p.input, p.proc
+		input.flush()
+		input.close()
+		if proc != nil {
+			go proc.Stop(retirement)
+		}
+	}
+}
+
+// removal is how long a server that is of no use any more may take to end.
+var removal = supervise.Ladder{{Signal: syscall.SIGTERM, Wait: time.Second}}
+
+func (p *Proxy) stop(generation int) {
+	if p.proc != nil {
+		go p.proc.Stop(removal)
+	}
+}
+
+// goodbye is how long a server may go on that has closed its stdout.
+const goodbye = 250 * time.Millisecond
+
+// serve runs one server.
+func (p *Proxy) serve(generation int) {
+	stderr := &tail{to: p.opt.Stderr}
+	d := death{err: p.opt.PathError}
+	if d.err == nil {
+		d = p.runServer(generation, stderr)
+	}
+	d.tail = stderr.end()
+	p.do(func() {
+		if p.input != nil {
+			p.input.abort()
+		}
+		p.input, p.proc = nil, nil
+		p.core.died(generation, d)
+	})
+}
+
+func (p *Proxy) runServer(generation int, stderr *tail) death {
+	r, w, err := os.Pipe()
+	if err != nil {
+		return death{err: err}
+	}
+	lines := &splitter{max: p.opt.maxLine(), take: func(m *message) {
+		p.mu.Lock()
+		p.core.fromServer(generation, m)
+		p.mu.Unlock()
+	}}
+	var process *supervise.Process
+	begun := make(chan struct{})
+	spec := supervise.Spec{Path: p.opt.Path, Args: p.opt.Args, Dir: p.opt.Dir, Env: p.opt.Env, RunID: p.opt.ID,
+		Stdin: r, Stdout: &serverOut{lines, p}, Stderr: stderr, Placement: supervise.OwnSession,
+		StdoutEnd: func() {
+			<-begun
+			time.AfterFunc(goodbye, func() { process.Stop(removal) })
+		}}
+	exit, err := p.opt.Supervisor.Run(spec, func(proc *supervise.Process) {
+		r.Close()
+		process = proc
+		close(begun)
+		p.do(func() {
+			p.proc, p.input = proc, newServerIn(w)
+			p.status.PID, p.status.Generation = proc.PID(), generation
+			p.core.started(generation, proc.PID())
+			if p.core.inputEnd { // we were told to end meanwhile
+				p.closeInput()
+			}
+			p.tell()
+		})
+	})
+	if err != nil {
+		r.Close()
+		w.Close()
+		return death{err: err}
+	}
+	lines.flush()
+	process.EndTree()
+	return deathOf(exit)
+}
+
+// serverOut takes a server's stdout.
+type serverOut struct {
+	lines *splitter
+	proxy *Proxy
+}
+
+func (o *serverOut) Write(b []byte) (int, error) {
+	n, _ := o.lines.Write(b)
+	o.proxy.client.flush()
+	o.proxy.mu.Lock()
+	input := o.proxy.input
+	o.proxy.mu.Unlock()
+	if input != nil {
+		input.flush()
+	}
+	return n, nil
+}
+
+func deathOf(exit supervise.Exit) death {
+	d := death{code: exit.Code, uptime: exit.Duration, status: statusText(exit)}
+	if exit.Signal != 0 {
+		d.signal = exit.Signal.String()
+	}
+	return d
+}

@@ -1,0 +1,266 @@
+package mcp
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/belay-run/belay/gate"
+	"github.com/belay-run/belay/retry"
+)
+
+// death is how a server ended.
+type death struct {
+	err    error  // it could not be started at all
+	status string // "exit status 3", "signal: killed"
+	code   int
+	signal string
+	tail   string // of its stderr
+	uptime time.Duration
+	why    string // we ended it
+}
+
+func (d death) text() string {
+	switch {
+	case d.err != nil:
+		return "could not be started (" + d.err.Error() + ")"
+	case d.why != "":
+		return d.why + " and was ended"
+	}
+	return "crashed (" + d.status + ")"
+}
+
+// start has a server started, if the gate lets it.
+func (c *core) start() {
+	c.restartAt = time.Time{}
+	if c.pass == nil {
+		pass, refusal := c.enter()
+		if refusal != nil {
+			c.refused(refusal)
+			return
+		}
+		c.pass = pass
+	}
+	c.generation++
+	c.phase, c.expected, c.suspectAt = starting, "", time.Time{}
+	c.began = time.Now()
+	c.out.start(c.generation)
+}
+
+// started is told that the server runs. The first one is told of the session by the client itself.
+func (c *core) started(generation, pid int) {
+	if generation != c.generation || c.phase != starting {
+		return
+	}
+	c.pid = pid
+	if c.session.open() {
+		c.reopen()
+		return
+	}
+	c.opened()
+}
+
+// opened is told that the server knows what it has to.
+func (c *core) opened() {
+	c.phase = ready
+	c.listenAgain()
+	c.release()
+	if c.generation > 1 {
+		c.compareLists()
+	}
+}
+
+// died is told that the server has ended, with its whole tree.
+func (c *core) died(generation int, d death) {
+	if generation != c.generation || c.phase == down {
+		return
+	}
+	wasReady := c.phase == ready || c.phase == stopping
+	d.why = c.expected
+	c.phase, c.pid, c.expected, c.suspectAt = down, 0, "", time.Time{}
+	clear(c.late)
+	c.dropAsks()
+	if c.inputEnd {
+		c.abandon(d)
+		c.out.done()
+		return
+	}
+	if d.uptime >= stable && wasReady {
+		c.deaths = 0
+	}
+	c.deaths++
+	event := "crash"
+	if d.err != nil {
+		event = "start_failed"
+	} else if d.why != "" {
+		event = "hung"
+	}
+	c.record(incident{event: event, text: startText(c.opt, d), death: &d, class: classCrash})
+	c.failed(d.text())
+	c.settle(d, wasReady)
+	c.reschedule(d)
+	c.wind()
+}
+
+// settle decides for each call what its server's death means for it: sent again, still waiting, or answered.
+func (c *core) settle(d death, wasReady bool) {
+	var again []*call
+	for _, k := range inOrder(c.calls) {
+		switch {
+		case k.reply != nil:
+			c.forget(k)
+			k.reply(nil)
+		case k.listens && k.sent.IsZero() == false:
+			delete(c.calls, k.wire) // kept by the session, and sent again
+		case k.sent.IsZero():
+			if k.starts++; d.err != nil || k.starts >= startTries {
+				c.forget(k)
+				c.fail(k, codeStart, startText(c.opt, d))
+			}
+		case k.cancelled:
+			c.forget(k)
+		case d.err == nil && c.mayRepeat(k):
+			c.forget(k)
+			again = append(again, k)
+		default:
+			c.forget(k)
+			if !wasReady || k.method == "initialize" || k.method == "server/discover" {
+				c.fail(k, codeStart, startText(c.opt, d))
+			} else {
+				c.fail(k, codeCrashed, crashText(c.opt, k, d))
+			}
+		}
+	}
+	c.queue = slices.DeleteFunc(c.queue, func(w waiting) bool { return w.call != nil && c.calls[w.call.wire] != w.call })
+	// What was sent before what has waited is sent before it again.
+	rest := c.queue
+	c.queue = nil
+	for _, k := range again {
+		c.own++
+		k.retried, k.wire = true, ownID("retry", c.own)
+		c.enqueue(k)
+		c.record(incident{event: "retry", text: "sent again after the server " + d.text(), method: k.method, tool: k.tool})
+	}
+	c.queue = append(c.queue, rest...)
+}
+
+// inOrder is what was asked first, first.
+func inOrder(calls map[string]*call) []*call {
+	var list []*call
+	for _, k := range calls {
+		list = append(list, k)
+	}
+	slices.SortFunc(list, func(a, b *call) int { return a.sent.Compare(b.sent) })
+	return list
+}
+
+// abandon answers what is left when we end.
+func (c *core) abandon(d death) {
+	for _, k := range inOrder(c.calls) {
+		c.forget(k)
+		if k.id != "" && !k.listens {
+			c.fail(k, codeCrashed, fmt.Sprintf("the client has left, and the MCP server %q ended (%s) without an answer", c.opt.Name, d.status))
+		}
+	}
+	c.queue = nil
+}
+
+// dropAsks takes back what the server has asked the client.
+func (c *core) dropAsks() {
+	for id, a := range c.asks {
+		if a.method != "ping" {
+			c.out.toClient(cancelled(id, "the server has ended"))
+		}
+		delete(c.asks, id)
+	}
+}
+
+// backoff is the wait before a server is started again.
+var backoff, _ = retry.Preset("mcp")
+
+// reschedule decides when to start the next one: soon, later the more often it has failed, and only when somebody asks
+// if it fails at once each time and nobody waits.
+func (c *core) reschedule(d death) {
+	if c.closing && !c.busy() {
+		return
+	}
+	if len(c.queue) == 0 && (d.err != nil || c.deaths >= startTries) {
+		return
+	}
+	delay := backoff.Jitter.Apply(backoff.Backoff(c.deaths-1), c.opt.random())
+	c.restartAt = time.Now().Add(delay)
+	c.arm(c.restartAt)
+}
+
+// enter asks the gate, which all proxies of this server share.
+func (c *core) enter() (*gate.Pass, *gate.Refusal) {
+	if c.gate == nil {
+		return nil, nil
+	}
+	c.holders++
+	return c.gate.Enter(c.opt.ID + "/" + strconv.Itoa(c.holders))
+}
+
+// admit asks the gate for a call, which is only done while there is trouble.
+func (c *core) admit(k *call) bool {
+	if c.pass != nil {
+		return true
+	}
+	pass, refusal := c.enter()
+	if refusal != nil {
+		c.fail(k, codeRefused, c.refusalText(refusal))
+		return false
+	}
+	c.pass = pass
+	return true
+}
+
+// refused answers all that wait: nothing is started for now.
+func (c *core) refused(r *gate.Refusal) {
+	text := c.refusalText(r)
+	queue := c.queue
+	c.queue, c.queued = nil, 0
+	for _, w := range queue {
+		if w.call != nil && c.calls[w.call.wire] == w.call {
+			c.forget(w.call)
+			c.fail(w.call, codeRefused, text)
+		}
+	}
+	c.record(incident{event: "refused", text: text, class: classRefused})
+}
+
+func (c *core) refusalText(r *gate.Refusal) string {
+	text := fmt.Sprintf("the MCP server %q keeps failing", c.opt.Name)
+	if r.Reason != "" {
+		text += " (" + r.Reason + ")"
+	}
+	text += " and is not called"
+	if !r.Until.IsZero() {
+		text += fmt.Sprintf(" before %s, in %s", r.Until.UTC().Format(time.RFC3339), seconds(time.Until(r.Until)))
+	} else {
+		text += " while another call finds out whether it works again"
+	}
+	return text + "; to lift it: belay gates reset " + c.opt.gateKey()
+}
+
+// failed tells the gate that the server is ill.
+func (c *core) failed(reason string) {
+	c.troubled = true
+	if c.pass == nil {
+		c.pass, _ = c.enter()
+	}
+	if c.pass != nil {
+		c.pass.Failed(reason)
+		c.pass = nil
+	}
+}
+
+// succeeded tells the gate that it answers, if that is news.
+func (c *core) succeeded() {
+	c.troubled = false
+	if c.pass != nil {
+		c.pass.Succeeded()
+		c.pass = nil
+	}
+}

@@ -1,0 +1,64 @@
+package mcp
+
+import "encoding/json"
+
+// hints are what a server says of a tool. They are hints, and from a server that is not known to be honest: they decide
+// only whether a call that may have been lost is sent once more.
+type hints struct {
+	ReadOnly   bool `json:"readOnlyHint"`
+	Idempotent bool `json:"idempotentHint"`
+}
+
+// learnTools takes a page of the tools.
+func (s *session) learnTools(tools json.RawMessage, first bool) {
+	var list []struct {
+		Name        string `json:"name"`
+		Annotations hints  `json:"annotations"`
+	}
+	if json.Unmarshal(tools, &list) != nil {
+		return
+	}
+	if first {
+		clear(s.tools)
+	}
+	for _, t := range list {
+		s.tools[t.Name] = t.Annotations
+	}
+}
+
+// harmless are the methods that may be sent twice: they read, or set what they set before.
+var harmless = map[string]bool{
+	"initialize": true, "server/discover": true, "ping": true,
+	"tools/list": true, "prompts/list": true, "resources/list": true, "resources/templates/list": true,
+	"resources/read": true, "prompts/get": true, "completion/complete": true,
+	"logging/setLevel": true, "resources/subscribe": true, "resources/unsubscribe": true,
+}
+
+// safe says whether a call may be sent a second time when it is not known what became of the first.
+func (c *core) safe(k *call) bool {
+	if c.opt.NoRetry {
+		// The opening is kept in any case: it is what is repeated to the next server.
+		return k.method == "initialize" || harmless[k.method] && k.method != "resources/read" && k.method != "prompts/get"
+	}
+	if k.method != "tools/call" {
+		return harmless[k.method]
+	}
+	if may, said := c.opt.RetryTools[k.tool]; said {
+		return may
+	}
+	h := c.session.tools[k.tool]
+	return h.ReadOnly || h.Idempotent && !k.resume
+}
+
+// mayRepeat says whether a call whose server has died is sent to the next one: once, if it is safe, if it has shown no
+// sign of having begun, and if the budget that all share has one left.
+func (c *core) mayRepeat(k *call) bool {
+	if k.retried || k.progressed || k.line == nil || !c.safe(k) || c.opt.NoRetry || c.closing {
+		return false
+	}
+	if c.gate == nil {
+		return true
+	}
+	ok, _ := c.gate.Spend()
+	return ok
+}

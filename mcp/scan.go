@@ -1,0 +1,368 @@
+package mcp
+
+import (
+	"bytes"
+	"encoding/json"
+)
+
+// envelope is what the proxy needs to know of a message: never the arguments, never the result.
+type envelope struct {
+	valid bool // JSON in shape, of "jsonrpc":"2.0", with an id that can be one
+	json  bool // JSON in shape
+	batch bool // a JSON array; the elements have envelopes of their own
+
+	id     []byte // as it stands in the line; nil if there is none
+	idAt   span
+	method []byte // without quotes; nil if there is none
+	result bool
+	failed bool // it has an error
+
+	name      []byte // of a tool or prompt
+	uri       []byte
+	token     []byte // the progress token that a request gives or a notification names
+	request   []byte // the id that a notification cancels
+	requestAt span
+	listener  []byte // the subscriptions/listen request that a notification belongs to
+	cursor    bool   // not the first page
+	resumed   bool   // goes on with an earlier call (requestState, inputResponses)
+	modern    bool   // says its protocol version with each request, as from 2026-07-28
+}
+
+// span is where something stands in a line.
+type span struct{ from, to int }
+
+func (e *envelope) isRequest() bool  { return e.valid && e.method != nil && e.id != nil }
+func (e *envelope) isNotice() bool   { return e.valid && e.method != nil && e.id == nil }
+func (e *envelope) isResponse() bool { return e.valid && e.method == nil && e.id != nil }
+
+// scanner reads the envelope of one line, in as many pieces as it comes in. It checks the grammar of JSON but for the
+// spelling of numbers, words and escapes, and skips what is in strings at the speed of memory.
+type scanner struct {
+	env   envelope
+	state state
+	off   int    // bytes before the present piece
+	kinds []byte // the open brackets
+	place [4]place
+	field field // what the value at hand is
+
+	escaped bool   // the string was cut behind a backslash
+	keep    bool   // text is wanted
+	text    []byte // of a key or a value that is wanted
+	from    int    // where it begins
+	twice   bool   // a field of the envelope came twice
+	version bool
+}
+
+type state byte
+
+const (
+	atStart state = iota
+	atFirstKey
+	atKey
+	atColon
+	atValue
+	atFirstValue
+	afterValue
+	inKey
+	inString
+	inScalar
+	atEnd
+	broken
+)
+
+// place is an object whose fields matter.
+type place byte
+
+const (
+	elsewhere place = iota
+	inMessage
+	inParams
+	inMeta
+)
+
+type field byte
+
+const (
+	other field = iota
+	fieldVersion
+	fieldID
+	fieldMethod
+	fieldParams
+	fieldResult
+	fieldError
+	fieldName
+	fieldURI
+	fieldToken
+	fieldRequest
+	fieldCursor
+	fieldResumed
+	fieldMeta
+	fieldModern
+	fieldListener
+)
+
+var fields = [...]map[string]field{
+	elsewhere: nil,
+	inMessage: {"jsonrpc": fieldVersion, "id": fieldID, "method": fieldMethod, "params": fieldParams, "result": fieldResult, "error": fieldError},
+	inParams: {"name": fieldName, "uri": fieldURI, "progressToken": fieldToken, "requestId": fieldRequest, "cursor": fieldCursor,
+		"requestState": fieldResumed, "inputResponses": fieldResumed, "_meta": fieldMeta},
+	inMeta: {"progressToken": fieldToken, "io.modelcontextprotocol/protocolVersion": fieldModern,
+		"io.modelcontextprotocol/subscriptionId": fieldListener},
+}
+
+// maxNesting is where encoding/json gives up too.
+const maxNesting = 10000
+
+func (s *scanner) reset() { *s = scanner{kinds: s.kinds[:0], text: s.text[:0]} }
+
+// feed reads the next piece of the line.
+func (s *scanner) feed(b []byte) {
+	for i := 0; i < len(b); {
+		switch s.state {
+		case inString, inKey:
+			n, ended := s.skip(b[i:])
+			if s.keep {
+				s.text = append(s.text, b[i:i+n]...)
+			}
+			if i += n; ended {
+				s.endString(s.off + i)
+			}
+		case inScalar:
+			n := i
+			for i < len(b) && scalar[b[i]] {
+				i++
+			}
+			if s.keep {
+				s.text = append(s.text, b[n:i]...)
+			}
+			if i < len(b) {
+				s.endValue(s.off + i)
+			}
+		case broken:
+			i = len(b)
+		default:
+			if c := b[i]; c != ' ' && c != '\t' && c != '\r' {
+				s.punct(c, s.off+i)
+			}
+			i++
+		}
+	}
+	s.off += len(b)
+}
+
+// scalar are the bytes that numbers and words are made of.
+var scalar = func() (t [256]bool) {
+	for _, c := range []byte("0123456789+-.eEtrufalsn") {
+		t[c] = true
+	}
+	return t
+}()
+
+// skip returns how many bytes of b belong to the string, and whether it ends there.
+func (s *scanner) skip(b []byte) (n int, ended bool) {
+	i, quote := 0, -2 // the next quote from i on; -1 if there is none
+	if s.escaped {
+		s.escaped, i = false, 1
+	}
+	for {
+		if quote != -1 && i > quote {
+			if quote = bytes.IndexByte(b[i:], '"'); quote >= 0 {
+				quote += i
+			}
+		}
+		end := quote
+		if quote < 0 {
+			end = len(b)
+		}
+		slash := bytes.IndexByte(b[i:end], '\\')
+		switch {
+		case slash < 0 && quote >= 0:
+			return quote + 1, true
+		case slash < 0:
+			return len(b), false
+		}
+		if i += slash + 2; i > len(b) {
+			s.escaped = true
+			return len(b), false
+		}
+	}
+}
+
+// punct takes a byte between strings and scalars. at is where it stands in the line.
+func (s *scanner) punct(c byte, at int) {
+	switch {
+	case c == '"' && (s.state == atFirstKey || s.state == atKey):
+		s.state = inKey
+		s.begin(fields[s.here()] != nil, at)
+		s.text = append(s.text, c)
+	case c == ':' && s.state == atColon:
+		s.state = atValue
+	case c == ',' && s.state == afterValue:
+		if s.state = atValue; s.kinds[len(s.kinds)-1] == '{' {
+			s.state = atKey
+		}
+	case c == '}' && (s.state == atFirstKey || s.state == afterValue):
+		s.close('{', at)
+	case c == ']' && (s.state == atFirstValue || s.state == afterValue):
+		s.close('[', at)
+	case s.state != atValue && s.state != atFirstValue && s.state != atStart:
+		s.state = broken
+	case c == '{' || c == '[':
+		s.open(c, at)
+	case s.state == atStart:
+		s.state = broken // a message is an object, or an array of them
+	case c == '"':
+		s.state = inString
+		s.begin(s.wanted(), at)
+		s.text = append(s.text, c)
+	case scalar[c]:
+		s.state = inScalar
+		s.begin(s.wanted(), at)
+		s.text = append(s.text, c)
+	default:
+		s.state = broken
+	}
+}
+
+func (s *scanner) begin(keep bool, at int) { s.keep, s.from, s.text = keep, at, s.text[:0] }
+
+// here is the object that the scanner is in.
+func (s *scanner) here() place {
+	if depth := len(s.kinds); depth < len(s.place) {
+		return s.place[depth]
+	}
+	return elsewhere
+}
+
+func (s *scanner) wanted() bool {
+	return s.field != other && s.here() != elsewhere
+}
+
+func (s *scanner) open(c byte, at int) {
+	inner := elsewhere
+	switch here := s.here(); {
+	case s.state == atStart && c == '{':
+		inner = inMessage
+	case s.state == atStart:
+		s.env.batch = true
+	case here == inMessage && s.field == fieldParams && c == '{':
+		inner = inParams
+	case here == inParams && s.field == fieldMeta && c == '{':
+		inner = inMeta
+	case s.wanted():
+		s.begin(false, at)
+		s.note(nil, at) // it is there, whatever it is
+	}
+	if len(s.kinds) == maxNesting {
+		s.state = broken
+		return
+	}
+	s.kinds = append(s.kinds, c)
+	if depth := len(s.kinds); depth < len(s.place) {
+		s.place[depth] = inner
+	}
+	s.field = other
+	if s.state = atFirstValue; c == '{' {
+		s.state = atFirstKey
+	}
+}
+
+func (s *scanner) close(opened byte, at int) {
+	last := len(s.kinds) - 1
+	if last < 0 || s.kinds[last] != opened {
+		s.state = broken
+		return
+	}
+	s.kinds = s.kinds[:last]
+	s.field = other
+	if s.state = afterValue; last == 0 {
+		s.state = atEnd
+	}
+}
+
+// endString is told that the string has ended before at.
+func (s *scanner) endString(at int) {
+	if s.state == inString {
+		s.endValue(at)
+		return
+	}
+	s.state, s.field = atColon, other
+	if s.keep {
+		s.field = fields[s.here()][string(plain(s.text))]
+	}
+}
+
+func (s *scanner) endValue(at int) {
+	if s.keep {
+		s.note(s.text, at)
+	}
+	s.state, s.field = afterValue, other
+}
+
+// note keeps a value that is wanted, which ends before at. nil stands for an object or an array.
+func (s *scanner) note(value []byte, at int) {
+	e := &s.env
+	where := span{s.from, at}
+	set := func(to *[]byte) {
+		s.twice = s.twice || *to != nil
+		*to = append(make([]byte, 0, len(value)), value...)
+	}
+	switch s.field {
+	case fieldVersion:
+		s.version = string(value) == `"2.0"`
+	case fieldID:
+		if set(&e.id); value == nil || value[0] != '"' && value[0] != '-' && (value[0] < '0' || value[0] > '9') {
+			s.twice = s.twice || string(value) != "null" // no id can be an object or a boolean
+			e.id = nil
+		}
+		e.idAt = where
+	case fieldMethod:
+		if set(&e.method); len(value) == 0 || value[0] != '"' {
+			s.twice = true
+		} else {
+			e.method = plain(e.method)
+		}
+	case fieldResult:
+		e.result = true
+	case fieldError:
+		e.failed = true
+	case fieldName:
+		e.name = plain(append([]byte(nil), value...))
+	case fieldURI:
+		e.uri = plain(append([]byte(nil), value...))
+	case fieldToken:
+		e.token = append([]byte(nil), value...)
+	case fieldRequest:
+		e.request, e.requestAt = append([]byte(nil), value...), where
+	case fieldCursor:
+		e.cursor = true
+	case fieldResumed:
+		e.resumed = true
+	case fieldModern:
+		e.modern = true
+	case fieldListener:
+		e.listener = append([]byte(nil), value...)
+	}
+}
+
+// end returns the envelope of the line that has been fed.
+func (s *scanner) end() envelope {
+	s.env.json = s.state == atEnd
+	s.env.valid = s.env.json && !s.env.batch && s.version && !s.twice
+	return s.env
+}
+
+// plain takes the quotes off a string, and undoes its escapes.
+func plain(quoted []byte) []byte {
+	if len(quoted) < 2 || quoted[0] != '"' {
+		return nil
+	}
+	if bytes.IndexByte(quoted, '\\') < 0 {
+		return quoted[1 : len(quoted)-1]
+	}
+	var text string
+	if json.Unmarshal(quoted, &text) != nil {
+		return nil
+	}
+	return []byte(text)
+}

@@ -1,0 +1,153 @@
+package mcp
+
+import (
+	"bytes"
+	"time"
+)
+
+// fromServer takes a line of the server's stdout.
+func (c *core) fromServer(generation int, m *message) {
+	if generation != c.generation {
+		return
+	}
+	e := &m.env
+	if e.valid && !c.suspectAt.IsZero() {
+		c.suspectAt = time.Time{} // whatever it says, it lives
+		defer c.release()
+	}
+	switch {
+	case m.over && e.isResponse():
+		if k := c.take(m); k != nil {
+			c.fail(k, codeTooLarge, "the answer has "+megabytes(m.size)+", more than the "+megabytes(c.opt.maxLine())+" that are carried; to carry more: belay mcp --max-message")
+			c.record(incident{event: "oversize", text: "an answer was too large", method: k.method, tool: k.tool})
+		}
+	case m.over:
+		c.record(incident{event: "oversize", text: "a line of the server was too large"})
+	case e.isResponse() && (e.result || e.failed):
+		c.answer(m)
+	case e.isRequest():
+		c.serverAsks(m)
+	case e.isNotice():
+		c.news(m)
+	case e.batch && e.json:
+		c.serverBatch(m)
+	case m.blank():
+	default:
+		c.pollution(m)
+	}
+}
+
+// pollution is what a server prints that is no message: a stray print would end most clients' connection.
+func (c *core) pollution(m *message) {
+	c.out.divert(m)
+	if c.polluted++; powerOfTen(c.polluted) {
+		c.record(incident{event: "pollution", text: "the server printed something to stdout that is no JSON-RPC message", count: c.polluted})
+	}
+}
+
+// take finds the call that a response belongs to. nil: nobody waits for it.
+func (c *core) take(m *message) *call {
+	id := string(m.env.id)
+	k := c.calls[id]
+	if k == nil || k.sent.IsZero() {
+		delete(c.late, id)
+		if c.lateness++; powerOfTen(c.lateness) {
+			c.record(incident{event: "late", text: "the server answered a call that was over", count: c.lateness})
+		}
+		return nil
+	}
+	c.forget(k)
+	return k
+}
+
+// answer takes a response of the server.
+func (c *core) answer(m *message) {
+	k := c.take(m)
+	if k == nil {
+		return
+	}
+	if k.reply != nil {
+		k.reply(m)
+		return
+	}
+	c.succeeded()
+	edited := c.learn(k, m)
+	switch {
+	case edited != nil:
+		again := parse(edited)
+		c.out.toClient(again.splice(again.env.idAt, []byte(k.id))...)
+	case k.wire == k.id:
+		c.out.toClient(m.parts...)
+	default:
+		c.out.toClient(m.splice(m.env.idAt, []byte(k.id))...)
+	}
+	if c.closing {
+		c.wind()
+	}
+}
+
+// serverAsks takes a request of the server. The ids of its successors are kept apart from its own.
+func (c *core) serverAsks(m *message) {
+	a := ask{id: string(m.env.id), method: string(m.env.method), generation: c.generation}
+	if _, taken := c.asks[a.id]; !taken && c.generation == 1 {
+		c.asks[a.id] = a
+		c.out.toClient(m.parts...)
+		return
+	}
+	c.own++
+	id := ownID("ask", c.own)
+	c.asks[id] = a
+	c.out.toClient(m.splice(m.env.idAt, []byte(id))...)
+}
+
+// news takes a notification of the server.
+func (c *core) news(m *message) {
+	e := &m.env
+	switch string(e.method) {
+	case "notifications/progress":
+		if k := c.tokens[string(e.token)]; k != nil {
+			k.progressed = true
+			if !k.due.IsZero() {
+				k.due = earlier(time.Now().Add(k.limit), k.last)
+			}
+		} else if c.overToken(string(e.token)) {
+			return
+		}
+	case "notifications/cancelled": // of a request of the server
+		for id, a := range c.asks {
+			if a.generation == c.generation && a.id == string(e.request) {
+				delete(c.asks, id)
+				if id != a.id {
+					c.out.toClient(m.splice(e.requestAt, []byte(id))...)
+					return
+				}
+			}
+		}
+	case "notifications/subscriptions/acknowledged":
+		if l := c.session.listens[string(e.listener)]; l != nil && l.again {
+			l.again = false
+			return // the client knows
+		}
+	}
+	c.out.toClient(m.parts...)
+}
+
+// overToken says whether a progress token is that of a call that is over.
+func (c *core) overToken(token string) bool {
+	for _, t := range c.late {
+		if t == token && t != "" {
+			return true
+		}
+	}
+	return false
+}
+
+func powerOfTen(n int) bool {
+	for n >= 10 && n%10 == 0 {
+		n /= 10
+	}
+	return n == 1
+}
+
+// sameBytes says whether two pieces of JSON are spelled alike.
+func sameBytes(a, b []byte) bool { return bytes.Equal(bytes.TrimSpace(a), bytes.TrimSpace(b)) }

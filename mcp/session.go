@@ -1,0 +1,184 @@
+package mcp
+
+import (
+	"encoding/json"
+	"hash/fnv"
+)
+
+// session is what a client has told its server, and a successor has to be told again. A client of 2026-07-28 or later
+// says all that matters with each request; then there is nothing to tell but what it listens to.
+type session struct {
+	initialize  []byte // the request, once it was answered well
+	initAt      span
+	version     string
+	initialized []byte
+	level       []byte
+	levelAt     span
+	subscribed  map[string]kept
+	listens     map[string]*listening
+	lists       map[string]*list
+	tools       map[string]hints
+	order       []string // of the subscriptions
+}
+
+// kept is a request that is sent again under an id of ours.
+type kept struct {
+	line []byte
+	at   span
+}
+
+func (k kept) as(id string) [][]byte {
+	return [][]byte{k.line[:k.at.from], []byte(id), k.line[k.at.to:]}
+}
+
+// listening is a subscriptions/listen request that is open.
+type listening struct {
+	call  *call
+	again bool // it has been sent again: the client has the acknowledgement already
+}
+
+func newSession() session {
+	return session{subscribed: map[string]kept{}, listens: map[string]*listening{}, lists: map[string]*list{}, tools: map[string]hints{}}
+}
+
+// open says whether there is a handshake to be repeated.
+func (s *session) open() bool { return s.initialize != nil }
+
+// reopen repeats the handshake. The answers are ours; a server that gives others than before is not the same.
+func (c *core) reopen() {
+	s := &c.session
+	c.askServer("init", c.opt.startTimeout(), kept{s.initialize, s.initAt}.as, func(m *message) {
+		if m == nil {
+			c.end("did not answer initialize when it was started again") // or it is dead, and this does nothing
+			return
+		}
+		if version := versionOf(m.bytes()); m.env.failed || version != s.version {
+			c.end("did not take the session that its predecessor had")
+			return
+		}
+		if s.initialized != nil {
+			c.out.toServer(s.initialized)
+		}
+		ignore := func(*message) {}
+		if s.level != nil {
+			c.askServer("level", c.opt.startTimeout(), kept{s.level, s.levelAt}.as, ignore)
+		}
+		for _, uri := range s.order {
+			c.askServer("subscribe", c.opt.startTimeout(), s.subscribed[uri].as, ignore)
+		}
+		c.opened()
+	})
+}
+
+func versionOf(line []byte) string {
+	var m struct {
+		Result struct {
+			ProtocolVersion string `json:"protocolVersion"`
+		} `json:"result"`
+	}
+	json.Unmarshal(line, &m)
+	return m.Result.ProtocolVersion
+}
+
+// listenAgain opens what the client listens to. The id must be the same: it is what the notifications go by.
+func (c *core) listenAgain() {
+	for _, l := range c.session.listens {
+		if c.calls[l.call.wire] == nil {
+			l.again = true
+			c.send(l.call, l.call.line)
+		}
+	}
+}
+
+// learn takes from an answer what a successor of the server will have to know. It returns the line that the client is to
+// get if that is another one.
+func (c *core) learn(k *call, m *message) (edited []byte) {
+	s := &c.session
+	switch k.method {
+	case "tools/call":
+		return nil
+	case "initialize", "server/discover":
+		if !m.env.result || m.env.failed {
+			return nil
+		}
+		line := m.bytes()
+		if k.method == "initialize" && k.line != nil {
+			s.initialize, s.initAt, s.version = k.line, k.idAt, versionOf(line)
+		}
+		return offerListChanges(line)
+	case "logging/setLevel":
+		if m.env.result && k.line != nil {
+			s.level, s.levelAt = k.line, k.idAt
+		}
+	case "resources/subscribe", "resources/unsubscribe":
+		if m.env.result && k.line != nil {
+			s.subscribe(k)
+		}
+	case "tools/list", "prompts/list", "resources/list", "resources/templates/list":
+		if m.env.result {
+			s.see(k, m.bytes())
+		}
+	}
+	return nil
+}
+
+func (s *session) subscribe(k *call) {
+	m := parse(k.line)
+	uri := string(m.env.uri)
+	_, there := s.subscribed[uri]
+	if k.method == "resources/subscribe" {
+		if s.subscribed[uri] = (kept{k.line, k.idAt}); !there {
+			s.order = append(s.order, uri)
+		}
+		return
+	}
+	delete(s.subscribed, uri)
+	for i, u := range s.order {
+		if u == uri {
+			s.order = append(s.order[:i:i], s.order[i+1:]...)
+			break
+		}
+	}
+}
+
+// list is what the client has seen of a list: how it asked, and a digest of the first page.
+type list struct {
+	request kept
+	digest  uint64
+}
+
+// see takes a page of a list.
+func (s *session) see(k *call, line []byte) {
+	page := readPage(line)
+	if k.method == "tools/list" {
+		s.learnTools(page.Tools, k.firstPage)
+	}
+	if k.firstPage && k.line != nil {
+		s.lists[k.method] = &list{kept{k.line, k.idAt}, page.digest()}
+	}
+}
+
+// page is a page of any list.
+type page struct {
+	Tools     json.RawMessage `json:"tools"`
+	Prompts   json.RawMessage `json:"prompts"`
+	Resources json.RawMessage `json:"resources"`
+	Templates json.RawMessage `json:"resourceTemplates"`
+}
+
+func readPage(line []byte) page {
+	var m struct {
+		Result page `json:"result"`
+	}
+	json.Unmarshal(line, &m)
+	return m.Result
+}
+
+func (p page) digest() uint64 {
+	h := fnv.New64a()
+	for _, part := range [][]byte{p.Tools, p.Prompts, p.Resources, p.Templates} {
+		h.Write(part)
+		h.Write([]byte{0})
+	}
+	return h.Sum64()
+}

@@ -1,0 +1,69 @@
+package mcp
+
+import (
+	"bytes"
+	"io"
+	"strings"
+	"sync"
+)
+
+const (
+	// keptSize is how much of a server's stderr is kept: a Go panic says what it is about far before the end.
+	keptSize = 64 << 10
+	// toldSize is how much of it is told to whoever made the call.
+	toldSize = 2 << 10
+)
+
+// tail passes on what a server writes to stderr, and keeps the end of it.
+type tail struct {
+	to io.Writer
+
+	mu   sync.Mutex
+	kept []byte
+}
+
+func (t *tail) Write(b []byte) (int, error) {
+	t.mu.Lock()
+	t.kept = append(t.kept, b[max(0, len(b)-keptSize):]...)
+	if len(t.kept) > 2*keptSize {
+		t.kept = append(t.kept[:0], t.kept[len(t.kept)-keptSize:]...)
+	}
+	t.mu.Unlock()
+	if t.to != nil {
+		t.to.Write(b) // a stderr that cannot be written is no reason to take the server's away
+	}
+	return len(b), nil
+}
+
+// end is what tells most of the server's end: the last lines, and before them, if it has got that far away, the line
+// with which it began.
+func (t *tail) end() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	b := bytes.TrimSpace(t.kept)
+	if len(b) <= toldSize {
+		return strings.ToValidUTF8(string(b), "\uFFFD")
+	}
+	last := b[len(b)-toldSize:]
+	if _, whole, ok := bytes.Cut(last, []byte("\n")); ok {
+		last = whole
+	}
+	begin := -1
+	for _, word := range []string{"panic: ", "fatal error: "} {
+		if i := bytes.LastIndex(b, []byte(word)); i > begin && (i == 0 || b[i-1] == '\n') {
+			begin = i
+		}
+	}
+	if begin < 0 || begin >= len(b)-len(last) {
+		return strings.ToValidUTF8(string(last), "\uFFFD")
+	}
+	first := b[begin:]
+	first = first[:min(len(first), toldSize/2)]
+	if i := bytes.LastIndexByte(first, '\n'); i > 0 {
+		first = first[:i]
+	}
+	if _, half, ok := bytes.Cut(last[len(last)/2:], []byte("\n")); ok {
+		last = half
+	}
+	return strings.ToValidUTF8(string(first)+"\n…\n"+string(last), "\uFFFD")
+}
