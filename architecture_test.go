@@ -42,6 +42,7 @@ var arrows = map[string][]string{
 	"cmd/belay":          {"internal/cli"},
 	"e2e/claude":         {},
 	"e2e/codex":          {},
+	"e2e/codex":          {},
 	"e2e/hooks":          {},
 	"e2e/mcp":            {},
 }

@@ -1,0 +1,125 @@
+//go:build linux
+
+package codex_test
+
+import (
+	"bufio"
+	"encoding/json"
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+)
+
+// forms are those in which codex prints.
+var forms = map[string][]string{"text": nil, "json": {"--json"}}
+
+// varies are values that differ from run to run.
+var varies = []*regexp.Regexp{
+	regexp.MustCompile(`[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}`),
+	regexp.MustCompile(`127\.0\.0\.1:[0-9]+`),
+	regexp.MustCompile(`req_rehearsal[0-9]+`),
+}
+
+// alike is output without what differs from run to run.
+func alike(text string) string {
+	for _, v := range varies {
+		text = v.ReplaceAllString(text, "…")
+	}
+	return text
+}
+
+// On success stdout is what the bare codex prints, byte for byte.
+func TestOutput_AsBare(t *testing.T) {
+	t.Parallel()
+	for form, flags := range forms {
+		t.Run(form, func(t *testing.T) {
+			each(t, form == "json", func(t *testing.T, version string) {
+				for name, script := range map[string]string{
+					"tool":   `tool(bash: "echo made; exit 3", text="First, a tool."), 200(text="Ünïcode, \"quotes\" and\nlines.\n")`,
+					"retry":  `reset, 500, 200`,
+					"stream": `drop-mid, 200(text="")`,
+				} {
+					if name != "tool" && !full {
+						continue
+					}
+					args := work(append(flags, "say hi")...)
+					s := newStage(t, version, script)
+					bare := s.start(s.command("codex", args...), nil).wait()
+					bare.exits(0)
+					n := s.requests()
+					s.rehearse(script)
+					r := s.start(s.command("belay", append([]string{"run", "--", "codex"}, args...)...), nil).wait()
+					r.exits(0)
+					s.asked(n)
+					if got, want := alike(r.stdout), alike(bare.stdout); got != want {
+						t.Errorf("%s: belay run prints\n%s\nand codex\n%s", name, got, want)
+					}
+				}
+			})
+		})
+	}
+}
+
+// So it is for a failure that nobody repeats, with the exit code.
+func TestOutput_FailureAsBare(t *testing.T) {
+	t.Parallel()
+	for form, flags := range forms {
+		t.Run(form, func(t *testing.T) {
+			each(t, false, func(t *testing.T, version string) {
+				for script, want := range map[string]int{"400x*": 1, "200(stop=max_output_tokens)x*": 1, "tool(bash: true), 400x*": 2} {
+					if version == older && strings.Contains(script, "stop") {
+						continue // it tries that six times
+					}
+					args := work(append(flags, "say hi")...)
+					s := newStage(t, version, script)
+					bare := s.start(s.command("codex", args...), nil).wait()
+					s.asked(want)
+					s.rehearse(script)
+					r := s.start(s.command("belay", append([]string{"run", "--", "codex"}, args...)...), nil).wait()
+					r.exits(bare.code)
+					s.asked(want)
+					if got, want := alike(r.stdout), alike(bare.stdout); got != want {
+						t.Errorf("%s: belay run prints\n%s\nand codex\n%s", script, got, want)
+					}
+				}
+			})
+		})
+	}
+}
+
+// A stream's events are seen while the API still answers.
+func TestOutput_StreamIsLive(t *testing.T) {
+	each(t, true, func(t *testing.T, version string) {
+		s := newStage(t, version, `tool(bash: "echo made", text="First, a tool."), 200(over=4s, text="a slow answer of quite a few words")`)
+		pr, pw, err := os.Pipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer pr.Close()
+		cmd := s.command("belay", append([]string{"run", "--", "codex"}, work("--json", "say hi")...)...)
+		cmd.Stdout = pw
+		run := s.start(cmd, nil)
+		pw.Close()
+		out := bufio.NewScanner(pr)
+		out.Buffer(nil, 1<<20)
+		var tool, last time.Time
+		for out.Scan() {
+			if !json.Valid(out.Bytes()) {
+				t.Errorf("no event: %s", out.Text())
+			}
+			if tool.IsZero() && strings.Contains(out.Text(), `"command_execution"`) {
+				tool = time.Now()
+			}
+			if strings.Contains(out.Text(), `"turn.completed"`) {
+				last = time.Now()
+			}
+		}
+		run.wait().exits(0)
+		if tool.IsZero() || last.Sub(tool) < 2*time.Second {
+			t.Errorf("from the tool to the end it took %v, and the answer alone 4 s", last.Sub(tool))
+		}
+		s.asked(2)
+	})
+}
