@@ -99,6 +99,9 @@ func (l *line) hasWord() bool {
 
 // interactive reports whether the command wants a terminal or a browser, or would ask something if it had a terminal.
 func (l *line) interactive() bool {
+	if l.has("--help") {
+		return false
+	}
 	if l.habit&terminal != 0 || l.has("--web", "--editor", "--recover") {
 		return true
 	}

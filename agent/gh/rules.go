@@ -6,7 +6,8 @@ import (
 	"github.com/belay-run/belay/verdict"
 )
 
-// usageRules are asked first: gh says how it is used after a mistake, and that text may hold any word.
+// usageRules are asked first: gh says how it is used after a mistake, and that text may hold any word. What is known by how
+// it begins stands here too.
 var usageRules = sync.OnceValue(func() *verdict.Rules { return compile(usageTable) })
 
 // rules tell failures apart by what gh, Go and git say of them. They are asked about gh's own words on stderr, never about
@@ -24,6 +25,7 @@ func compile(table []verdict.Rule) *verdict.Rules {
 var usageTable = []verdict.Rule{
 	{Name: "panic", Class: verdict.Crash, Match: `^(panic: |fatal error: |SIGSEGV: )`},
 	{Name: "usage", Class: verdict.InvalidRequest, Match: `^(unknown (flag|shorthand flag|command)|flag needs an argument|invalid argument |required flag\(s\)|accepts (at most |at least |between )?\d+ arg|requires at least|too many arguments|unknown argument|bad flag syntax|unknown JSON field)`},
+	{Name: "workflow-token", Class: verdict.Auth, Match: `^gh: To use GitHub CLI in `},
 	{Name: "usage-shown", Class: verdict.InvalidRequest, Match: `^Usage:  gh `},
 }
 
@@ -42,12 +44,12 @@ var ruleTable = []verdict.Rule{
 	{Name: "no-json", Class: verdict.BadOutput, Match: `unexpected end of JSON input|invalid character .* (looking for|after|in string|in literal)|cannot unmarshal`},
 
 	// Credentials.
-	{Name: "login", Class: verdict.Auth, Match: `gh auth login|gh auth refresh|not logged in(to| to)|authentication required|no oauth token|authentication token not found|set the GH_TOKEN environment variable`},
+	{Name: "login", Class: verdict.Auth, Match: `gh auth login|gh auth refresh|not logged in(to| to)|authentication required|no oauth token|authentication token not found`},
 	{Name: "token", Class: verdict.Auth, Match: `token in \S+ is invalid|token .* is no longer valid|missing required scope|your authentication token is missing required scopes|failed to log in to `},
 	{Name: "git-auth", Class: verdict.Auth, Match: `authentication failed for|permission denied \(publickey|could not read (username|password)|host key verification failed|permission to .* denied`},
 
 	// What is not there.
-	{Name: "not-found", Class: verdict.NotFound, Match: `^(no (open )?pull requests? found|no open pull requests|release not found|could not find|no (runs|workflows?|caches?|artifacts?|issues?|secrets?|gists?|labels?|rulesets?|codespaces?) (found|match)|no valid artifacts found|no matches? found|unable to find|run .* not found)|^.*: (not found|no such (file|label|milestone).*)$|repository not found|no git(hub)? remotes found|no commit found on|no (required )?checks reported`},
+	{Name: "not-found", Class: verdict.NotFound, Match: `^(no (open )?pull requests? found|no open pull requests|release not found|could not find|no (runs|workflows?|caches?|artifacts?|issues?|secrets?|gists?|labels?|rulesets?|codespaces?) (found|match)|no valid artifacts found|no matches? found|unable to find|run .* not found)|^.*: (not found|no such (label|milestone).*)$|repository not found|no git(hub)? remotes found|no commit found on|no (required )?checks reported`},
 
 	// What is wrong before anything is sent.
 	{Name: "prompt", Class: verdict.InvalidRequest, Match: "when not running interactively|in non-interactive mode|required when not running|^(specify only one of|must provide|cannot use|must specify|invalid value for|flags required|argument required|`?--[\\w-]+`? )|^error parsing"},

@@ -166,9 +166,7 @@ func (t *trace) line(text []byte) {
 	case inRequestHeader:
 		if name, value, ok := header(text, '>'); ok {
 			r.keeps = r.keeps || name == "X-Gh-Cache-Ttl"
-			if name == "Content-Type" && !isJSON(value) {
-				t.raw = true
-			}
+			t.raw = t.raw || name == "Content-Type" && shownRaw(value)
 		} else if len(text) == 0 {
 			t.phase = inRequestBody
 		}
@@ -245,7 +243,7 @@ func (t *trace) requestBody(r *request, text []byte) {
 		r.broke = ""
 	}
 	t.variables = t.variables || isQuery && bytes.HasPrefix(text, []byte(variablesMark))
-	t.raw = t.raw || isQuery && t.wary
+	t.raw = t.raw || t.wary && string(text) == queryMark
 	t.take(text, maxRequestBody)
 }
 
@@ -273,6 +271,7 @@ func (t *trace) answerHeader(r *request, text []byte) {
 		r.readHeader(name, value)
 	case len(text) == 0:
 		t.phase, t.body, t.lines = inAnswerBody, nil, 0
+		t.raw = t.raw || shownRaw(r.contentType)
 	default: // it was no answer, but something in the request's body
 		r.answer = answer{}
 		t.phase = inRequestBody
@@ -294,7 +293,6 @@ func (t *trace) answerBody(r *request, text []byte) {
 			return
 		}
 	}
-	t.raw = t.raw || !isJSON(r.contentType)
 	t.take(text, maxAnswerBody)
 }
 
@@ -336,6 +334,11 @@ func statusAfter(rest string) int {
 		return 0
 	}
 	return status
+}
+
+// shownRaw reports whether the trace shows bodies of this type as they are.
+func shownRaw(contentType string) bool {
+	return !isJSON(contentType) && (strings.HasPrefix(contentType, "text/") || strings.HasPrefix(contentType, "application/x-www-form-urlencoded"))
 }
 
 // isJSON reports whether gh takes a content type for JSON.

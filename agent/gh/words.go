@@ -59,11 +59,17 @@ func (j *judgement) own() verdict.Outcome {
 func (j *judgement) worded() (a answer, ok bool) {
 	words := strings.ReplaceAll(j.words, "\r\n", "\n")
 	for _, frame := range frames() {
-		m := frame.FindAllStringSubmatch(words, -1)
+		m := frame.FindAllStringSubmatchIndex(words, -1)
 		if m == nil {
 			continue
 		}
-		last := m[len(m)-1] // it belongs to the failure that ended it
+		at := m[len(m)-1] // it belongs to the failure that ended it
+		last := make([]string, len(at)/2)
+		for i := range last {
+			if at[2*i] >= 0 {
+				last[i] = words[at[2*i]:at[2*i+1]]
+			}
+		}
 		for i, name := range frame.SubexpNames() {
 			switch name {
 			case "status":
@@ -78,6 +84,9 @@ func (j *judgement) worded() (a answer, ok bool) {
 			case "graphql":
 				a.message, a.errors = last[i], true
 			}
+		}
+		if details := words[at[1]:]; a.status == 422 { // on the lines after it
+			a.message += details[:min(len(details), 1000)]
 		}
 		if a.errors && !j.Stdout.Truncated() { // `gh api graphql` prints the types
 			var printed answer

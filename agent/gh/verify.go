@@ -1,0 +1,270 @@
+package gh
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/belay-run/belay/agent"
+)
+
+// ask runs gh with other arguments, which change nothing.
+type ask = func(ctx context.Context, args ...string) ([]byte, error)
+
+// Verify implements agent.Verifier, for issues, pull requests and comments that were to be created.
+//
+// What counts is made after the attempt began, by GitHub's clock, and says the same: somebody may have made the like of it
+// before. It is looked for in lists, not by search, whose index lags behind. That it is not there is believed only when
+// GitHub, which ends a request after 10 seconds, cannot be at work on it any more.
+func (p *Profile) Verify(ctx context.Context, since time.Time, ask ask) (agent.Effect, error) {
+	look, err := p.line.look()
+	if err != nil {
+		return agent.Effect{}, err
+	}
+	host := hostOf(p.line, p.env)
+	skew, err := clockSkew(ctx, host, ask)
+	if err != nil {
+		return agent.Effect{}, fmt.Errorf("GitHub's clock could not be read: %w", err)
+	}
+	from := since.Add(skew).Add(-time.Second).Truncate(time.Second) // GitHub's times have whole seconds
+	for _, pause := range pauses(host) {
+		if err := sleep(ctx, pause); err != nil {
+			return agent.Effect{}, err
+		}
+		url, err := tryLook(ctx, pauses(host)[1], func() (string, error) { return look(ctx, from, ask) })
+		switch {
+		case err != nil:
+			return agent.Effect{}, err
+		case url == "":
+		case p.line.followed() != "":
+			return agent.Effect{}, fmt.Errorf("it is there (%s), but whether %s was done too is not known", url, p.line.followed())
+		default:
+			return agent.Effect{Done: true, Output: url + "\n"}, nil
+		}
+	}
+	return agent.Effect{}, nil
+}
+
+// pauses are the times before each look. Nothing is behind a server of this machine that could come later.
+func pauses(host string) []time.Duration {
+	if strings.HasSuffix(host, ".localhost") {
+		return []time.Duration{0, 200 * time.Millisecond}
+	}
+	return []time.Duration{0, 3 * time.Second, 8 * time.Second}
+}
+
+// tryLook looks up to three times: it is a bad moment.
+func tryLook(ctx context.Context, pause time.Duration, look func() (string, error)) (url string, err error) {
+	for try := range 3 {
+		if url, err = look(); err == nil || errors.Is(err, errUnsure) {
+			return url, err
+		}
+		if stop := sleep(ctx, pause*time.Duration(try+1)); stop != nil {
+			return "", stop
+		}
+	}
+	return "", err
+}
+
+func sleep(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+var errUnsure = errors.New("what is there does not tell")
+
+// look returns what looks for the effect of a command: the URL of what it has made, or nothing.
+func (l *line) look() (func(context.Context, time.Time, ask) (string, error), error) {
+	if !l.full {
+		return nil, fmt.Errorf("gh %s is not understood", l.command)
+	}
+	switch l.command {
+	case "issue create":
+		return l.lookForIssue, nil
+	case "pr create":
+		return l.lookForPull, nil
+	case "issue comment", "pr comment":
+		if l.opts.Has("--edit-last") || l.opts.Has("--delete-last") {
+			return nil, errors.New("an edit leaves nothing to look for")
+		}
+		if len(l.opts.Words()) == 1 {
+			return l.lookForComment, nil
+		}
+	}
+	return nil, fmt.Errorf("nobody knows how to look whether gh %s was done", l.command)
+}
+
+// followed names what a command does after it has created something, in requests of their own; empty if nothing.
+func (l *line) followed() string {
+	names := []string{"--assignee", "--project", "--type", "--parent", "--blocked-by", "--blocking", "--attach"}
+	if l.command == "pr create" {
+		names = append(names, "--reviewer", "--label", "--milestone")
+	}
+	for _, name := range names {
+		if l.opts.Has(name) {
+			return name
+		}
+	}
+	return ""
+}
+
+// repo are the options that name the repository, to be used in another command.
+func (l *line) repo() []string {
+	if repo := l.opts.Value("--repo"); repo != "" {
+		return []string{"--repo", repo}
+	}
+	return nil
+}
+
+// body is the text that was to be posted; false if it came from where it cannot be read again.
+func (l *line) body() (string, bool) {
+	switch {
+	case l.opts.Has("--body-file"):
+		content, ok := l.file(l.opts.Value("--body-file"))
+		return string(content), ok
+	case l.opts.Has("--body"):
+		return l.opts.Value("--body"), true
+	}
+	return "", false
+}
+
+// same reports whether GitHub has kept a text: it changes the ends of lines, and space around it.
+func same(a, b string) bool {
+	tidy := func(s string) string { return strings.TrimSpace(strings.ReplaceAll(s, "\r\n", "\n")) }
+	return tidy(a) == tidy(b)
+}
+
+// found is an issue, a pull request or a comment.
+type found struct {
+	Title, Body, URL string
+	CreatedAt        time.Time
+	HeadRefName      string
+	ViewerDidAuthor  bool
+	Author           struct{ Login string }
+}
+
+// pageSize is how many are looked through. More in the time of one attempt is more than can be told apart.
+const pageSize = 100
+
+func (l *line) lookForIssue(ctx context.Context, from time.Time, ask ask) (string, error) {
+	return l.lookInList(ctx, from, ask, []string{"issue", "list", "--state", "all", "--limit", strconv.Itoa(pageSize), "--json", "title,body,url,createdAt,author"}, "")
+}
+
+func (l *line) lookForPull(ctx context.Context, from time.Time, ask ask) (string, error) {
+	args := []string{"pr", "list", "--state", "all", "--limit", strconv.Itoa(pageSize), "--json", "title,body,url,createdAt,author,headRefName"}
+	_, head, hasOwner := strings.Cut(l.opts.Value("--head"), ":")
+	if !hasOwner {
+		head = l.opts.Value("--head")
+	}
+	if head != "" {
+		args = append(args, "--head", head)
+	} else if !l.opts.Has("--title") {
+		return "", fmt.Errorf("%w: neither the title nor the branch is known", errUnsure)
+	}
+	return l.lookInList(ctx, from, ask, args, head)
+}
+
+func (l *line) lookInList(ctx context.Context, from time.Time, ask ask, args []string, head string) (string, error) {
+	out, err := ask(ctx, append(args, l.repo()...)...)
+	if err != nil {
+		return "", err
+	}
+	var list []found
+	if err := json.Unmarshal(out, &list); err != nil {
+		return "", err
+	}
+	body, hasBody := l.body()
+	for _, f := range list { // the newest first
+		if f.CreatedAt.Before(from) {
+			continue
+		}
+		if l.opts.Has("--title") && !same(f.Title, l.opts.Value("--title")) || hasBody && !same(f.Body, body) || head != "" && f.HeadRefName != head {
+			continue
+		}
+		mine, err := byViewer(ctx, f, ask)
+		if err != nil {
+			return "", err
+		}
+		if mine {
+			return f.URL, nil
+		}
+	}
+	if len(list) == pageSize && !list[len(list)-1].CreatedAt.Before(from) {
+		return "", fmt.Errorf("%w: too much has been made meanwhile", errUnsure)
+	}
+	return "", nil
+}
+
+// byViewer reports whether it was made by who gh is logged in as. Apps go by several names.
+func byViewer(ctx context.Context, f found, ask ask) (bool, error) {
+	out, err := ask(ctx, "api", "graphql", "-f", "query={viewer{login}}", "--jq", ".data.viewer.login")
+	if err != nil {
+		return false, err
+	}
+	plain := func(login string) string {
+		return strings.ToLower(strings.TrimSuffix(strings.TrimPrefix(strings.TrimSpace(login), "app/"), "[bot]"))
+	}
+	return f.Author.Login == "" || plain(string(out)) == plain(f.Author.Login), nil
+}
+
+func (l *line) lookForComment(ctx context.Context, from time.Time, ask ask) (string, error) {
+	kind, _, _ := strings.Cut(l.command, " ")
+	out, err := ask(ctx, append([]string{kind, "view", l.opts.Words()[0].Values[0], "--json", "comments"}, l.repo()...)...)
+	if err != nil {
+		return "", err
+	}
+	var view struct{ Comments []found }
+	if err := json.Unmarshal(out, &view); err != nil {
+		return "", err
+	}
+	body, known := l.body()
+	for _, c := range slices.Backward(view.Comments) {
+		switch {
+		case c.CreatedAt.Before(from) || !c.ViewerDidAuthor:
+		case !known:
+			return "", fmt.Errorf("%w: there is a new comment, and what yours was to say cannot be read again", errUnsure)
+		case same(c.Body, body):
+			return c.URL, nil
+		}
+	}
+	return "", nil
+}
+
+// clockSkew is how far GitHub's clock is ahead of ours. A small difference is none: the header has whole seconds.
+func clockSkew(ctx context.Context, host string, ask ask) (time.Duration, error) {
+	var out []byte
+	var err error
+	for _, endpoint := range []string{"rate_limit", "rate_limit", "/"} { // a server of one's own may have no limits
+		if out, err = ask(ctx, "api", "--include", "--silent", "--hostname", host, endpoint); err == nil {
+			break
+		}
+	}
+	if err != nil {
+		return 0, err
+	}
+	for line := range strings.Lines(string(out)) {
+		if value, ok := strings.CutPrefix(line, "Date: "); ok {
+			at, err := time.Parse(time.RFC1123, strings.TrimSpace(value))
+			if err != nil {
+				return 0, err
+			}
+			skew := time.Until(at)
+			if skew.Abs() < 2500*time.Millisecond {
+				skew = 0
+			}
+			return skew, nil
+		}
+	}
+	return 0, errors.New("it does not tell the time")
+}
