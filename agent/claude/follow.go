@@ -214,6 +214,9 @@ func statusText(status int) string {
 // Account implements [agent.Follower].
 func (f *follower) Account() agent.Account {
 	a := agent.Account{Session: f.session, Active: f.active, Version: f.version, Unseen: f.unseen(), Misunderstood: f.misunderstood}
+	if !f.begun && f.kind == "error_during_execution" {
+		a.Session = "" // it names the one that it could not find
+	}
 	a.Usage, a.SessionCost = f.ledger.total(f.resumed())
 	a.Turns = f.ledger.turns()
 	return a

@@ -463,6 +463,9 @@ func TestRender(t *testing.T) {
 	}
 	f := play(t, "-p hi")
 	f.show(`"type":"result","subtype":"error_during_execution","is_error":true,"errors":["No conversation found with session ID: x"]`)
+	if v := f.ends(1, verdict.SessionNotFound); v.SessionID == "" || f.Account().Session != "" {
+		t.Errorf("the session that was not found is %q, and is on record as %q", v.SessionID, f.Account().Session)
+	}
 	if got := render(f, agent.Text) + render(f, agent.JSON); got != "" {
 		t.Errorf("what fails before a turn begins is said on stderr alone, but stdout has %q", got)
 	}
