@@ -311,7 +311,11 @@ func (inv *Invocation) judge(a *attempt) {
 		early := a.talk.stoppedEarly()
 		a.verdict, a.stop = early.verdict, early.stop
 		a.message = fmt.Sprintf("%s was stopped while it kept trying (%s): %s", name, a.verdict.Class, a.verdict.Evidence)
-	case a.exit.Reason == supervise.Stopped && !a.talk.unread():
+	case a.exit.Reason == supervise.Stopped && a.talk.unread():
+		a.verdict = verdict.Verdict{Class: verdict.Interrupted, Rule: "unread", Evidence: "nobody reads its output any more"}
+		a.stopCode = 128 + int(syscall.SIGPIPE)
+		a.message = fmt.Sprintf("%s was stopped: nobody reads its output any more", name)
+	case a.exit.Reason == supervise.Stopped:
 		cause := context.Cause(inv.ctx)
 		if errors.Is(cause, retry.ErrTotalTimeout) {
 			a.expired = true

@@ -108,3 +108,11 @@ type OwnLogTrouble struct {
 // FoundDone says that a failed attempt has done what it was to do, as was found out afterwards. Output is what it would have
 // printed.
 type FoundDone struct{ Output string }
+
+// AlertRaised says that an integration fails again and again. It is said once an episode.
+type AlertRaised struct {
+	Integration string
+	Failures    int
+	Within      time.Duration
+	Last        string
+}

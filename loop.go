@@ -266,6 +266,7 @@ func (inv *Invocation) finish(n int, a attempt, stop *retry.Error, errs []string
 		inv.err = &Error{Verdict: verdict.Verdict{Class: verdict.Unknown}, Message: r.Err, Cause: err}
 	}
 	r.Duration = time.Since(inv.begun)
+	inv.count(r, a.started)
 	inv.result = r
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"github.com/belay-run/belay/agent"
 	"github.com/belay-run/belay/agent/generic"
+	"github.com/belay-run/belay/alert"
 	"github.com/belay-run/belay/retry"
 	"github.com/belay-run/belay/supervise"
 	"github.com/belay-run/belay/verdict"
@@ -67,6 +68,9 @@ type Runner struct {
 
 	// Reap also ends what a successful command has left running in the background.
 	Reap bool
+
+	// Alert says how many failures of one profile are too many; the zero value means five within ten minutes.
+	Alert alert.Settings
 
 	// LogDir is where claude's own log of invocations goes; empty means .logs in the working directory.
 	LogDir string

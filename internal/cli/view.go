@@ -61,6 +61,8 @@ func (v *view) observe(e belay.Event) {
 		v.say("there is no session %s any more; beginning a new one", e.ID)
 	case belay.Plain:
 		v.say("%s does not take what belay adds to its command line (%s); it is started as you wrote it, and only its exit code and text are read", v.name, e.Option)
+	case belay.AlertRaised:
+		v.screen.Line("alert: %d failures of %s within %s; see: belay events --since %s", e.Failures, e.Integration, term.Span(e.Within), term.Span(e.Within))
 	case belay.FoundDone:
 		v.say("%s failed, but what it was to do has been done: %s", v.name, strings.TrimSpace(e.Output))
 	case belay.StdinSilent:
