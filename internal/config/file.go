@@ -9,6 +9,7 @@ import (
 
 	"github.com/pelletier/go-toml/v2"
 
+	"github.com/belay-run/belay/alert"
 	"github.com/belay-run/belay/verdict"
 )
 
@@ -19,6 +20,7 @@ type file struct {
 	values  map[string]string            // setting → value, for all profiles
 	profile map[string]map[string]string // the same for one profile
 	rules   []Rule
+	alerts  alert.Config
 }
 
 // Rule is a user's rule for the verdict on one profile's outcomes, or on all.
@@ -63,6 +65,15 @@ func parseFile(path string, data []byte, project bool) (*file, error) {
 			}
 			if err := f.addRules(data); err != nil {
 				return nil, at(key, "%v", err)
+			}
+		case "alert":
+			if project {
+				return nil, at(key, "a project's file may not set alerts; put them into your own config.toml")
+			}
+			var err error
+			var wrong string
+			if f.alerts, wrong, err = alertConfig(value); err != nil {
+				return nil, at(wrong, "%v", err)
 			}
 		case "profile":
 			tables, ok := value.(map[string]any)

@@ -3,6 +3,7 @@ package config
 import (
 	"strings"
 	"testing"
+	"time"
 )
 
 // A file of anybody's making gives a value or one line that says what is wrong with it.
@@ -24,4 +25,46 @@ func FuzzParseFile(f *testing.F) {
 			t.Error("a project's rules were taken")
 		}
 	})
+}
+
+func TestParseFile_Alerts(t *testing.T) {
+	f, err := parseFile("c.toml", []byte(`
+[alert]
+failures = 7
+within = "20m"
+command = ["logger", "-t", "belay"]
+webhook = "http://127.0.0.1:9/hook"
+[alert.claude]
+failures = 20
+[alert."mcp:files"]
+within = 60
+[alert.generic]
+failures = 0
+`), false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := f.alerts
+	if a.Failures != 7 || a.Within != 20*time.Minute || len(a.Command) != 3 || a.Webhook == "" || a.For("claude").Failures != 20 ||
+		a.For("mcp:files").Within != time.Minute || a.For("mcp:files").Failures != 7 || !a.For("generic").Off() {
+		t.Errorf("%+v", a)
+	}
+	for text, want := range map[string]string{
+		"alert = 3":                        "c.toml:1: alert: must be a table",
+		"[alert]\nfailure = 3":             "c.toml:2: alert.failure: unknown key; there are failures, within,",
+		"[alert]\nfailures = -3":           "c.toml:2: alert.failures: -3 is not between 0 and 1000",
+		"[alert]\nwithin = 0":              "c.toml:2: alert.within: must be longer than 0",
+		"[alert]\ncommand = \"a b\"":       "c.toml:2: alert.command: must be a list",
+		"[alert]\ncommand = [1]":           "c.toml:2: alert.command: 1 is not a text",
+		"[alert]\nwebhook = \"ftp://x/\"":  "c.toml:2: alert.webhook: \"ftp://x/\" is not a URL",
+		"[alert.claude]\nwebhook = \"x\"":  "c.toml:2: alert.claude.webhook: unknown key; there are failures and within",
+		"[alert.claude]\nfailures = \"x\"": "c.toml:2: alert.claude.failures: \"x\" is not a whole number",
+	} {
+		if _, err := parseFile("c.toml", []byte(text), false); err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%q: said %v, want %s", text, err, want)
+		}
+	}
+	if _, err := parseFile("p.toml", []byte("[alert]\nfailures = 3"), true); err == nil {
+		t.Error("a project's alerts were taken")
+	}
 }

@@ -39,6 +39,9 @@ func Load(given Given, profile string) (*Settings, []verdict.Rule, error) {
 	env, vendor := environ(), vendorEnviron(profile)
 	var rules []verdict.Rule
 	for _, f := range files {
+		if !f.project {
+			s.Alerts = f.alerts
+		}
 		for _, r := range f.rules {
 			if r.Profile == "" || r.Profile == profile {
 				rules = append(rules, r.Rule)

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/belay-run/belay/alert"
 	"github.com/belay-run/belay/retry"
 )
 
@@ -37,6 +38,7 @@ type Settings struct {
 	LogDir                                string
 	RetryUnsafe, VerifyEffect             bool
 	LimitBuffer                           time.Duration
+	Alerts                                alert.Config // the user's file only
 
 	origin, raw map[string]string // where a value comes from, and how it is written there
 }

@@ -1,0 +1,97 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+	"strings"
+
+	"github.com/belay-run/belay/alert"
+)
+
+// alertConfig reads the table [alert] of the user's file: thresholds for all, tables of single integrations, and who is to
+// be told. The key of what is wrong is returned beside the error.
+func alertConfig(v any) (c alert.Config, key string, err error) {
+	table, ok := v.(map[string]any)
+	if !ok {
+		return c, "alert", errors.New("must be a table, as [alert]")
+	}
+	c.Per = map[string]alert.Settings{}
+	for name, value := range table {
+		key = "alert." + name
+		switch name {
+		case "failures", "within":
+			err = setThreshold(&c.Settings, name, value)
+		case "command":
+			c.Command, err = words(value)
+		case "webhook":
+			c.Webhook, err = webhook(value)
+		default:
+			own, ok := value.(map[string]any)
+			if !ok {
+				return c, key, errors.New("unknown key; there are failures, within, command, webhook and tables of integrations, as [alert.claude]")
+			}
+			var s alert.Settings
+			for k, v := range own {
+				if err := setThreshold(&s, k, v); err != nil {
+					return c, key + "." + k, err
+				}
+			}
+			c.Per[name] = s
+		}
+		if err != nil {
+			return c, key, err
+		}
+	}
+	return c, "", nil
+}
+
+func setThreshold(s *alert.Settings, key string, value any) error {
+	text, err := flat(value)
+	if err != nil {
+		return err
+	}
+	switch key {
+	case "failures":
+		var n Settings
+		if err := number(func(s *Settings) *int { return &s.MaxRetries }, 0, 1000)(&n, text); err != nil {
+			return err
+		}
+		if s.Failures = n.MaxRetries; s.Failures == 0 {
+			s.Failures = -1 // no number of failures raises an alert
+		}
+	case "within":
+		if s.Within, err = ParseDuration(text); err == nil && s.Within == 0 {
+			err = errors.New("must be longer than 0")
+		}
+	default:
+		err = errors.New("unknown key; there are failures and within")
+	}
+	return err
+}
+
+// words reads a command: a list, for there is no shell that could split a text.
+func words(value any) ([]string, error) {
+	list, ok := value.([]any)
+	if !ok || len(list) == 0 {
+		return nil, errors.New(`must be a list, as ["notify-send", "belay"]: there is no shell`)
+	}
+	var args []string
+	for _, v := range list {
+		text, ok := v.(string)
+		if !ok {
+			return nil, fmt.Errorf("%v is not a text", v)
+		}
+		args = append(args, text)
+	}
+	return args, nil
+}
+
+func webhook(value any) (string, error) {
+	text, _ := value.(string)
+	u, err := url.Parse(text)
+	if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" {
+		return "", fmt.Errorf("%q is not a URL, as https://example.com/hook", strings.TrimSpace(text))
+	}
+	return text, nil
+}
