@@ -24,12 +24,19 @@ const usageText = `belayd is the companion of belay, which runs it when it is ne
   belay demo        see a limit, a wait, a success and a circuit breaker in half a minute
   belay log         what was run, and the story of one run
   belay stats       success, attempts, waits, tokens and cost
+  belay events      what failed for good
+  belay sessions    the sessions of agents
+  belay alerts      what has failed again and again
+  belay audit       failures by kind, and what was changed by hand
+  belay prune       forget what is old
+  belay doctor      look whether everything is as it should be
 `
 
 // commands are what we can be asked for.
 var commands = map[string]func(caller, []string) (int, error){
 	"rehearse": rehearseCommand, "demo": demoCommand,
-	"log": logCommand, "stats": statsCommand,
+	"log": logCommand, "stats": statsCommand, "events": eventsCommand, "sessions": sessionsCommand, "alerts": alertsCommand,
+	"audit": auditCommand, "prune": pruneCommand, "fold": foldCommand, "doctor": doctorCommand,
 }
 
 // caller is the belay that runs us.

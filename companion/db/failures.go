@@ -76,14 +76,19 @@ func insertOthers(ctx context.Context, conn *sql.Conn, lines []line) error {
 func otherEvent(l *line) []any {
 	data := map[string]any{}
 	json.Unmarshal(l.Detail, &data)
-	for key, value := range map[string]string{"integration": l.Profile, "error": l.Error, "error_type": string(l.ErrorType), "invocation": l.Invocation,
-		"session_id": l.Session} {
+	event := l.Event
+	more := map[string]string{"integration": l.Profile, "error": l.Error, "error_type": string(l.ErrorType), "invocation": l.Invocation,
+		"session_id": l.Session}
+	if l.Kind == journal.Hook {
+		event, more["event_type"] = "error", l.Event // the hook's own event, such as PreToolUse
+	}
+	for key, value := range more {
 		if _, there := data[key]; !there && value != "" {
 			data[key] = value
 		}
 	}
 	text, _ := json.Marshal(data)
-	return []any{l.Timestamp.UnixMilli(), string(l.Kind), l.Event, string(text), l.digest}
+	return []any{l.Timestamp.UnixMilli(), string(l.Kind), event, string(text), l.digest}
 }
 
 // byHand is the row of what a person has changed.

@@ -8,7 +8,7 @@ import (
 // recordCommands are those that look at the record. What they mean is belayd's business; here they have their names, flags
 // and help.
 func recordCommands() []*cobra.Command {
-	return []*cobra.Command{newLog(), newStats()}
+	return []*cobra.Command{newLog(), newEvents(), newStats(), newSessions(), newAlerts(), newAudit(), newPrune(), newDoctor()}
 }
 
 // addTimes adds the flags of all commands that look at the past.

@@ -1,0 +1,83 @@
+package db
+
+import (
+	"context"
+	"database/sql"
+	"time"
+)
+
+// Alert is an integration that has failed too often.
+type Alert struct {
+	ID          int64      `json:"id"`
+	Timestamp   time.Time  `json:"timestamp"`
+	Integration string     `json:"integration"`
+	Failures    int        `json:"failures"`
+	WithinMS    int64      `json:"within_ms"`
+	Message     string     `json:"message,omitempty"` // of the last failure
+	Invocation  string     `json:"invocation,omitempty"`
+	Delivered   *time.Time `json:"delivered"` // to the command or webhook; null if to none, or not yet
+	Tries       int        `json:"tries"`
+	Trouble     string     `json:"trouble,omitempty"` // why it could not be delivered
+}
+
+const alertColumns = `id, timestamp, integration, failures, within_ms, coalesce(message, ''), coalesce(invocation, ''), delivered, tries,
+	coalesce(trouble, '')`
+
+func scanAlert(r interface{ Scan(...any) error }) (a Alert, err error) {
+	var at int64
+	var delivered sql.NullInt64
+	err = r.Scan(&a.ID, &at, &a.Integration, &a.Failures, &a.WithinMS, &a.Message, &a.Invocation, &delivered, &a.Tries, &a.Trouble)
+	a.Timestamp, a.Delivered = moment(at), timeOf(delivered)
+	return a, err
+}
+
+// Alerts returns those that the filter lets through, oldest first. The filter's profile is the integration.
+func (d *DB) Alerts(ctx context.Context, f Filter) ([]Alert, error) {
+	w := &where{}
+	w.times("timestamp", f)
+	if f.Profile != "" {
+		w.and("integration = ?", f.Profile)
+	}
+	return newest(ctx, d, "SELECT "+alertColumns+" FROM alerts"+w.String()+" ORDER BY timestamp DESC, id DESC", w.args, f.Limit,
+		func(r *sql.Rows) (Alert, error) { return scanAlert(r) })
+}
+
+// The bounds of delivery. What is old is no news.
+const (
+	maxTries   = 6
+	maxAge     = 24 * time.Hour
+	claimedFor = 2 * time.Minute
+)
+
+// ClaimAlert takes an alert in hand that is to be delivered, so that nobody else does; false if there is none. Who is
+// killed with one in hand loses it after two minutes, and the next one who folds tries again.
+func (d *DB) ClaimAlert(ctx context.Context, now time.Time) (a Alert, ok bool, err error) {
+	if d.fixed {
+		return a, false, nil
+	}
+	err = d.write(ctx, func(conn *sql.Conn) error {
+		row := conn.QueryRowContext(ctx, `UPDATE alerts SET claimed = ?, tries = tries + 1 WHERE id = (SELECT id FROM alerts WHERE delivered IS NULL
+			AND tries < ? AND timestamp > ? AND claimed < ? ORDER BY timestamp LIMIT 1) RETURNING `+alertColumns,
+			now.Add(claimedFor).UnixMilli(), maxTries, now.Add(-maxAge).UnixMilli(), now.UnixMilli())
+		var err error
+		if a, err = scanAlert(row); err == sql.ErrNoRows {
+			return nil
+		}
+		ok = err == nil
+		return err
+	})
+	return a, ok, err
+}
+
+// Delivered puts on record how a delivery went. One that failed can be claimed again after a while.
+func (d *DB) Delivered(ctx context.Context, a Alert, now time.Time, trouble error) error {
+	return d.write(ctx, func(conn *sql.Conn) error {
+		if trouble == nil {
+			_, err := conn.ExecContext(ctx, "UPDATE alerts SET delivered = ?, trouble = NULL WHERE id = ?", now.UnixMilli(), a.ID)
+			return err
+		}
+		pause := time.Second << min(a.Tries, 6)
+		_, err := conn.ExecContext(ctx, "UPDATE alerts SET claimed = ?, trouble = ? WHERE id = ?", now.Add(pause).UnixMilli(), trouble.Error(), a.ID)
+		return err
+	})
+}

@@ -1,0 +1,47 @@
+package db
+
+import (
+	"database/sql"
+	"os"
+)
+
+// Health is what there is to know of a sound database.
+type Health struct {
+	Invocations int64
+	Torn        int64 // lines of the log that were not whole
+	Size        int64
+}
+
+// maxCheck is up to where a database is looked through as a whole: a second's work.
+const maxCheck = 200 << 20
+
+// Examine looks at the database of a state directory and changes nothing. What is wrong with it is the error.
+func Examine(dir string) (h Health, err error) {
+	d := &DB{dir: dir}
+	info, err := os.Stat(d.Path())
+	if err != nil {
+		return h, err
+	}
+	if h.Size = info.Size(); h.Size == 0 {
+		return h, nil
+	}
+	if err := d.connect("busy_timeout(%d)", "query_only(1)"); err != nil {
+		return h, err
+	}
+	defer d.Close()
+	if err := readable(d.sql); err != nil {
+		return h, err
+	}
+	if h.Size < maxCheck {
+		if err := sound(d.sql); err != nil {
+			return h, err
+		}
+	}
+	var torn sql.NullInt64
+	if err := d.sql.QueryRow("SELECT count(*) FROM invocations").Scan(&h.Invocations); err != nil {
+		return h, err
+	}
+	err = d.sql.QueryRow("SELECT sum(torn) FROM logs").Scan(&torn)
+	h.Torn = torn.Int64
+	return h, err
+}

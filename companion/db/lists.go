@@ -1,0 +1,132 @@
+package db
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"time"
+
+	"github.com/belay-run/belay/verdict"
+)
+
+// Event is a final result that somebody may have to look at.
+type Event struct {
+	Timestamp time.Time       `json:"timestamp"`
+	Category  string          `json:"category"`
+	Type      string          `json:"event_type"`
+	Metadata  json.RawMessage `json:"metadata"`
+}
+
+// Events returns those that the filter lets through, oldest first. The filter's profile is the integration.
+func (d *DB) Events(ctx context.Context, f Filter, category string) ([]Event, error) {
+	w := &where{}
+	w.times("timestamp", f)
+	if category != "" {
+		w.and("category = ?", category)
+	}
+	if f.Profile != "" {
+		w.and("json_extract(metadata, '$.integration') = ?", f.Profile)
+	}
+	if f.Class != "" && f.Class != Failed {
+		w.and("json_extract(metadata, '$.error_type') = ?", f.Class)
+	}
+	if f.Session != "" {
+		w.and("? IN (json_extract(metadata, '$.session_id'), json_extract(metadata, '$.session_key'))", f.Session)
+	}
+	query := "SELECT timestamp, category, event_type, metadata FROM events" + w.String() + " ORDER BY timestamp DESC, id DESC"
+	return newest(ctx, d, query, w.args, f.Limit, func(r *sql.Rows) (e Event, err error) {
+		var at int64
+		var text string
+		err = r.Scan(&at, &e.Category, &e.Type, &text)
+		e.Timestamp, e.Metadata = moment(at), json.RawMessage(text)
+		return e, err
+	})
+}
+
+// Session is what is on record of an agent's conversation.
+type Session struct {
+	Profile     string        `json:"profile"`
+	ID          string        `json:"id"`
+	Dir         string        `json:"dir,omitempty"`
+	Status      string        `json:"status"` // running, done, failed, interrupted
+	Error       string        `json:"error_message,omitempty"`
+	Model       string        `json:"model,omitempty"`
+	Started     time.Time     `json:"started"`
+	Updated     time.Time     `json:"timestamp"`
+	Invocations int           `json:"invocations"`
+	Attempts    int           `json:"attempts"`
+	Usage       verdict.Usage `json:"usage"`
+}
+
+// Sessions returns those that the filter lets through, the one that was used last at the end.
+func (d *DB) Sessions(ctx context.Context, f Filter, status string) ([]Session, error) {
+	w := &where{}
+	w.times("timestamp", f)
+	for column, value := range map[string]string{"profile": f.Profile, "status": status} {
+		if value != "" {
+			w.and(column+" = ?", value)
+		}
+	}
+	if f.Session != "" {
+		w.and("(id LIKE ? || '%' OR id LIKE '%' || ?)", f.Session, f.Session)
+	}
+	query := `SELECT profile, id, coalesce(dir, ''), status, coalesce(error_message, ''), coalesce(model, ''), started, timestamp, invocations,
+		attempts, input_tokens, output_tokens, cache_read_tokens, cache_creation_tokens, cost_usd FROM sessions` + w.String() +
+		" ORDER BY timestamp DESC, id DESC"
+	return newest(ctx, d, query, w.args, f.Limit, func(r *sql.Rows) (s Session, err error) {
+		var started, updated int64
+		var cost sql.NullFloat64
+		u := &s.Usage
+		err = r.Scan(&s.Profile, &s.ID, &s.Dir, &s.Status, &s.Error, &s.Model, &started, &updated, &s.Invocations, &s.Attempts, &u.InputTokens,
+			&u.OutputTokens, &u.CacheReadInputTokens, &u.CacheCreationInputTokens, &cost)
+		s.Started, s.Updated, u.CostUSD = moment(started), moment(updated), costOf(cost)
+		return s, err
+	})
+}
+
+// AuditRow is a failure, or what a person has changed by hand. The fields of a failure are seed 001's classification.
+type AuditRow struct {
+	Timestamp   time.Time       `json:"timestamp"`
+	Actor       string          `json:"actor"`
+	Action      string          `json:"action"`
+	Subject     string          `json:"subject"` // the integration, or the gate
+	Invocation  string          `json:"invocation,omitempty"`
+	Session     string          `json:"session_id,omitempty"`
+	Type        string          `json:"type,omitempty"`
+	Message     string          `json:"message,omitempty"`
+	IsRetryable *bool           `json:"is_retryable,omitempty"`
+	Category    string          `json:"category,omitempty"`
+	Severity    string          `json:"severity,omitempty"`
+	Detail      json.RawMessage `json:"detail,omitempty"`
+}
+
+// Audit returns the rows that the filter lets through, oldest first. The filter's profile is the subject.
+func (d *DB) Audit(ctx context.Context, f Filter, action string) ([]AuditRow, error) {
+	w := &where{}
+	w.times("timestamp", f)
+	class := f.Class
+	if class == Failed {
+		class, action = "", "failure"
+	}
+	for column, value := range map[string]string{"subject": f.Profile, "type": class, "session": f.Session, "action": action} {
+		if value != "" {
+			w.and(column+" = ?", value)
+		}
+	}
+	query := `SELECT timestamp, actor, action, subject, coalesce(invocation, ''), coalesce(session, ''), coalesce(type, ''), coalesce(message, ''),
+		is_retryable, coalesce(category, ''), coalesce(severity, ''), coalesce(detail, '') FROM audit` + w.String() + " ORDER BY timestamp DESC, id DESC"
+	return newest(ctx, d, query, w.args, f.Limit, func(r *sql.Rows) (a AuditRow, err error) {
+		var at int64
+		var retryable sql.NullBool
+		var detail string
+		err = r.Scan(&at, &a.Actor, &a.Action, &a.Subject, &a.Invocation, &a.Session, &a.Type, &a.Message, &retryable, &a.Category, &a.Severity,
+			&detail)
+		if a.Timestamp = moment(at); retryable.Valid {
+			a.IsRetryable = &retryable.Bool
+		}
+		if detail != "" {
+			a.Detail = json.RawMessage(detail)
+		}
+		return a, err
+	})
+}

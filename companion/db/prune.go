@@ -1,0 +1,204 @@
+package db
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// Pruned is what was forgotten.
+type Pruned struct {
+	Before      time.Time `json:"before"`
+	Invocations int64     `json:"invocations"`
+	Rows        int64     `json:"rows"` // over all tables
+	Logs        []string  `json:"logs"` // files of the log that were removed
+	Rotated     string    `json:"rotated,omitempty"`
+	Sessions    int       `json:"session_files"`
+	Bytes       int64     `json:"bytes"` // that the state directory is smaller
+}
+
+// settle is how long a log that was moved aside is kept at least: a writer that had opened it may still write its line.
+const settle = time.Minute
+
+// Prune forgets what is older than before: rows, session files, and logs that were moved aside. Of the logs nothing is
+// removed that has not been folded. The log itself is moved aside when its first lines are that old, so that a later call
+// can remove it. dry says what would be done.
+func (d *DB) Prune(ctx context.Context, before time.Time, dry bool) (p Pruned, err error) {
+	p = Pruned{Before: before, Logs: []string{}}
+	if d.fixed {
+		return p, fmt.Errorf("%s cannot be written", d.dir)
+	}
+	was := d.size()
+	if err := d.pruneRows(ctx, &p, dry); err != nil {
+		return p, err
+	}
+	if err := d.pruneLogs(ctx, &p, dry); err != nil {
+		return p, err
+	}
+	if err := d.pruneSessions(&p, dry); err != nil {
+		return p, err
+	}
+	if !dry && p.Rows > 0 {
+		if _, err := d.sql.ExecContext(ctx, "VACUUM"); err != nil && !Locked(err) && !Full(err) {
+			return p, err
+		}
+		d.sql.ExecContext(ctx, "PRAGMA wal_checkpoint(TRUNCATE)")
+	}
+	p.Bytes = max(0, was-d.size())
+	return p, nil
+}
+
+// older are the rows to be forgotten, by table. An invocation goes with its attempts, and not before it is over.
+var older = []struct{ table, where string }{
+	{"attempts", "invocation IN (SELECT id FROM invocations WHERE timestamp < ?1)"},
+	{"invocations", "timestamp < ?1"},
+	{"events", "timestamp < ?1"},
+	{"audit", "timestamp < ?1"},
+	{"alerts", "timestamp < ?1"},
+	{"sessions", "timestamp < ?1"},
+	{"rollup", "quarter < ?1 / 900000"},
+}
+
+func (d *DB) pruneRows(ctx context.Context, p *Pruned, dry bool) error {
+	return d.write(ctx, func(conn *sql.Conn) error {
+		for _, o := range older {
+			var n int64
+			if dry {
+				if err := conn.QueryRowContext(ctx, "SELECT count(*) FROM "+o.table+" WHERE "+o.where, p.Before.UnixMilli()).Scan(&n); err != nil {
+					return err
+				}
+			} else {
+				res, err := conn.ExecContext(ctx, "DELETE FROM "+o.table+" WHERE "+o.where, p.Before.UnixMilli())
+				if err != nil {
+					return err
+				}
+				n, _ = res.RowsAffected()
+			}
+			if o.table == "invocations" {
+				p.Invocations = n
+			}
+			p.Rows += n
+		}
+		return nil
+	})
+}
+
+// pruneLogs removes logs that were moved aside, and moves the log itself aside.
+func (d *DB) pruneLogs(ctx context.Context, p *Pruned, dry bool) error {
+	list, err := d.sources()
+	if err != nil {
+		return err
+	}
+	defer closeAll(list)
+	for _, s := range list {
+		info, err := s.file.Stat()
+		if err != nil {
+			return err
+		}
+		at, err := placeOf(ctx, d.sql, s.identity)
+		if err != nil {
+			return err
+		}
+		path := filepath.Join(d.dir, s.name)
+		switch {
+		case s.live:
+			if at.known && d.begins(s).Before(p.Before) {
+				p.Rotated = fmt.Sprintf("%s.%s", s.name, time.Now().UTC().Format("20060102T150405"))
+				if !dry {
+					if err := moveAside(path, filepath.Join(d.dir, p.Rotated)); err != nil {
+						return err
+					}
+				}
+			}
+		case info.ModTime().After(p.Before), time.Since(info.ModTime()) < settle:
+		case !at.known || at.position < info.Size(): // not folded: not ours to forget
+		default:
+			p.Logs = append(p.Logs, s.name)
+			if !dry {
+				if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// moveAside renames a file to a name that nobody has.
+func moveAside(from, to string) error {
+	if _, err := os.Lstat(to); err == nil {
+		return fmt.Errorf("%s is there already; try again in a second", to)
+	}
+	return os.Rename(from, to)
+}
+
+// begins is the time of a log's first line.
+func (d *DB) begins(s *source) time.Time {
+	buf := make([]byte, 64)
+	n, _ := s.file.ReadAt(buf, 0)
+	_, rest, _ := strings.Cut(string(buf[:n]), `"timestamp":"`)
+	text, _, _ := strings.Cut(rest, `"`)
+	t, err := time.Parse(time.RFC3339, text)
+	if err != nil {
+		return time.Now()
+	}
+	return t
+}
+
+// pruneSessions removes the files of sessions that were not used for so long.
+func (d *DB) pruneSessions(p *Pruned, dry bool) error {
+	dir := filepath.Join(d.dir, "sessions")
+	entries, err := os.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	for _, e := range entries {
+		info, err := e.Info()
+		if err != nil || !info.Mode().IsRegular() || !info.ModTime().Before(p.Before) {
+			continue
+		}
+		p.Sessions++
+		if !dry {
+			if err := os.Remove(filepath.Join(dir, e.Name())); err != nil && !errors.Is(err, fs.ErrNotExist) {
+				return err
+			}
+		}
+	}
+	return err
+}
+
+// size is what the record takes on the disk.
+func (d *DB) size() (sum int64) {
+	paths, _ := filepath.Glob(globEscape(d.LogPath()) + "*")
+	sessions, _ := filepath.Glob(filepath.Join(globEscape(d.dir), "sessions", "*"))
+	paths = append(append(paths, sessions...), d.Path(), d.Path()+"-wal")
+	for _, path := range paths {
+		if info, err := os.Stat(path); err == nil {
+			sum += info.Size()
+		}
+	}
+	return sum
+}
+
+// Before finds the time before which enough has to be forgotten for the record to take no more than size bytes.
+func (d *DB) Before(ctx context.Context, size int64) (before time.Time, err error) {
+	now := d.size()
+	if now <= size {
+		return time.Time{}, nil
+	}
+	var n int64
+	if err := d.sql.QueryRowContext(ctx, "SELECT count(*) FROM invocations").Scan(&n); err != nil || n == 0 {
+		return time.Time{}, err
+	}
+	// What an invocation takes is about the same for all: forget as large a part of them as there is too much.
+	drop := n * (now - size) / now
+	var at int64
+	err = d.sql.QueryRowContext(ctx, "SELECT timestamp FROM invocations ORDER BY timestamp LIMIT 1 OFFSET ?", min(drop, n-1)).Scan(&at)
+	return moment(at + 1), err
+}

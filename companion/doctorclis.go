@@ -1,0 +1,167 @@
+package companion
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/belay-run/belay/supervise"
+)
+
+// cli is a command that Belay knows, as far as doctor looks at it.
+type cli struct {
+	name   string
+	tested []string // versions, the newest first; a test holds them against those that the tests install
+	get    string   // what to type if it is not there
+	login  func() (in bool, how string)
+	enter  string // what to type to log in
+}
+
+var clis = []cli{
+	{name: "claude", tested: []string{"2.1.325", "2.1.197", "2.0.77"}, get: "npm install -g @anthropic-ai/claude-code",
+		login: claudeLogin, enter: "claude auth login"},
+	{name: "codex", tested: []string{"0.166.0", "0.150.1"}, get: "npm install -g @openai/codex", login: codexLogin, enter: "codex login"},
+	{name: "gh", tested: []string{"2.100.0"}, get: "brew install gh", login: ghLogin, enter: "gh auth login"},
+}
+
+// askTimeout is how long a CLI may take to say what it is.
+const askTimeout = 15 * time.Second
+
+var versionNumber = regexp.MustCompile(`\d+\.\d+\.\d+`)
+
+// check finds a CLI, asks for its version, and looks whether it is logged in. Nobody else is talked to.
+func (c cli) check() []finding {
+	path, err := supervise.Look(c.name, "")
+	if err != nil {
+		return one(c.name, note, c.get, "is not on the PATH")
+	}
+	out, err := output(path, "--version")
+	if err != nil {
+		return one(c.name, wrong, path+" --version", "%s does not say its version: %v", tilde(path), err)
+	}
+	version := versionNumber.FindString(out)
+	list := one(c.name, fine, "", "%s, version %s%s", tilde(path), version, c.standing(version))
+	if version == "" {
+		list = one(c.name, note, path+" --version", "%s says no version that is understood: %s", tilde(path), out)
+	} else if strings.Contains(c.standing(version), "not tested") {
+		list[0].Status = note
+	}
+	if in, how := c.login(); in {
+		list = append(list, one(c.name, fine, "", "logged in: %s", how)...)
+	} else {
+		list = append(list, one(c.name, note, c.enter, "%s", how)...)
+	}
+	return list
+}
+
+// standing says how a version stands to those that Belay is tested with.
+func (c cli) standing(version string) string {
+	if len(c.tested) == 0 || version == "" {
+		return ""
+	}
+	if slices.Contains(c.tested, version) {
+		return ", tested"
+	}
+	newest, oldest := c.tested[0], c.tested[len(c.tested)-1]
+	switch {
+	case compareVersions(version, newest) > 0:
+		return fmt.Sprintf(", not tested: newer than %s; what is not understood is judged by exit code and text", newest)
+	case compareVersions(version, oldest) < 0:
+		return fmt.Sprintf(", not tested: older than %s", oldest)
+	}
+	return fmt.Sprintf(", between %s and %s, which are tested", oldest, newest)
+}
+
+func compareVersions(a, b string) int {
+	as, bs := strings.Split(a, "."), strings.Split(b, ".")
+	for i := range min(len(as), len(bs)) {
+		x, _ := strconv.Atoi(as[i])
+		y, _ := strconv.Atoi(bs[i])
+		if x != y {
+			return x - y
+		}
+	}
+	return len(as) - len(bs)
+}
+
+// output is what a command prints, one that answers at once and reads nothing.
+func output(path string, args ...string) (string, error) {
+	var out bytes.Buffer
+	var s supervise.Supervisor
+	exit, err := s.Run(supervise.Spec{Path: path, Args: append([]string{path}, args...), Env: os.Environ(), Stdout: &limited{to: &out, left: 4096},
+		Placement: supervise.OwnGroup, Timeout: askTimeout}, nil)
+	if err == nil && exit.ShellCode() != 0 {
+		err = fmt.Errorf("it ended with %d", exit.ShellCode())
+	}
+	return strings.TrimSpace(out.String()), err
+}
+
+// keyIn is the first of the variables that is set.
+func keyIn(names ...string) string {
+	for _, name := range names {
+		if os.Getenv(name) != "" {
+			return name
+		}
+	}
+	return ""
+}
+
+func claudeLogin() (bool, string) {
+	if name := keyIn("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN", "CLAUDE_CODE_USE_BEDROCK", "CLAUDE_CODE_USE_VERTEX",
+		"CLAUDE_CODE_USE_FOUNDRY"); name != "" {
+		return true, name + " is set"
+	}
+	path := filepath.Join(homeOf("CLAUDE_CONFIG_DIR", ".claude"), ".credentials.json")
+	if hasContent(path) {
+		return true, tilde(path)
+	}
+	if runtime.GOOS == "darwin" {
+		return false, "whether it is logged in is in the keychain, which is not asked"
+	}
+	return false, "no key and no login were found"
+}
+
+func codexLogin() (bool, string) {
+	if name := keyIn("CODEX_API_KEY", "OPENAI_API_KEY"); name != "" {
+		return true, name + " is set"
+	}
+	path := filepath.Join(homeOf("CODEX_HOME", ".codex"), "auth.json")
+	if hasContent(path) {
+		return true, tilde(path)
+	}
+	return false, "no key and no login were found"
+}
+
+func ghLogin() (bool, string) {
+	if name := keyIn("GH_TOKEN", "GITHUB_TOKEN", "GH_ENTERPRISE_TOKEN", "GITHUB_ENTERPRISE_TOKEN"); name != "" {
+		return true, name + " is set"
+	}
+	path, err := supervise.Look("gh", "")
+	if err == nil {
+		if _, err = output(path, "auth", "token"); err == nil { // asks nobody
+			return true, "gh auth token has one"
+		}
+	}
+	return false, "no token was found"
+}
+
+// homeOf is where a CLI keeps its own things.
+func homeOf(variable, name string) string {
+	if dir := os.Getenv(variable); dir != "" {
+		return dir
+	}
+	home, _ := os.UserHomeDir()
+	return filepath.Join(home, name)
+}
+
+func hasContent(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.Mode().IsRegular() && info.Size() > 2
+}

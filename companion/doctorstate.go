@@ -1,0 +1,179 @@
+package companion
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/companion/db"
+	"github.com/belay-run/belay/internal/config"
+)
+
+// checkConfig reads the settings as a run would.
+func checkConfig() []finding {
+	if _, _, err := config.Load(nil, ""); err != nil {
+		return one("settings", wrong, "belay config show", "%v", err)
+	}
+	var read []string
+	for _, path := range config.Files(".") {
+		if _, err := os.Stat(path); err == nil {
+			read = append(read, tilde(path))
+		}
+	}
+	if len(read) == 0 {
+		return one("settings", fine, "", "no file; defaults")
+	}
+	return one("settings", fine, "", "%s", strings.Join(read, ", "))
+}
+
+// checkState looks at the state directory: without it there is no record and no gate.
+func checkState() []finding {
+	dir, err := belay.DefaultStateDir()
+	if err != nil {
+		return one("state", wrong, "", "%v", err)
+	}
+	info, err := os.Stat(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return one("state", fine, "", "%s is not there yet; the first run makes it", tilde(dir))
+	}
+	if err == nil {
+		_, err = belay.OpenState(dir) // it is there: nothing is made
+	}
+	if err != nil {
+		return one("state", wrong, "export "+belay.StateDirVar+"=/some/directory/of/yours", "%v; runs go on without gates and record", err)
+	}
+	list := one("state", fine, "", "%s, %s", tilde(dir), sizeText(treeSize(dir)))
+	if info.Mode().Perm()&0o077 != 0 && os.PathSeparator == '/' {
+		list = append(list, one("state", wrong, "chmod 700 "+dir, "others may read %s", tilde(dir))...)
+	}
+	if probe, err := os.CreateTemp(dir, ".doctor-"); err != nil {
+		list = append(list, one("state", wrong, "ls -ld "+dir, "cannot be written: %v; runs go on without record", err)...)
+	} else {
+		probe.Close()
+		os.Remove(probe.Name())
+	}
+	return append(list, openFiles(dir)...)
+}
+
+// openFiles are those that others may read though they hold what was run.
+func openFiles(dir string) (list []finding) {
+	if os.PathSeparator != '/' {
+		return nil
+	}
+	for _, name := range []string{"log.jsonl", db.Name} {
+		path := filepath.Join(dir, name)
+		if info, err := os.Stat(path); err == nil && info.Mode().Perm()&0o077 != 0 {
+			list = append(list, one("state", wrong, "chmod 600 "+path, "others may read %s", tilde(path))...)
+		}
+	}
+	return list
+}
+
+func treeSize(dir string) (sum int64) {
+	filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return nil // what cannot be seen is not counted
+		}
+		if info, err := d.Info(); err == nil && info.Mode().IsRegular() {
+			sum += info.Size()
+		}
+		return nil
+	})
+	return sum
+}
+
+// logLarge is where the log is worth a word, as it is to a run.
+const logLarge = 100 << 20
+
+// checkRecord looks whether the log and the database can be read.
+func checkRecord() (list []finding) {
+	dir, err := belay.DefaultStateDir()
+	if err != nil {
+		return nil
+	}
+	var large int64
+	logs, _ := filepath.Glob(filepath.Join(dir, "log.jsonl*"))
+	for _, path := range logs {
+		if info, err := os.Stat(path); err == nil {
+			large += info.Size()
+		}
+	}
+	if large > logLarge {
+		list = append(list, one("record", note, "belay prune --older-than 90d", "the log has grown to %s", sizeText(large))...)
+	}
+	if aside, _ := filepath.Glob(filepath.Join(dir, db.Name+".damaged-*")); len(aside) > 0 {
+		list = append(list, one("record", note, "rm "+filepath.Join(dir, db.Name)+".damaged-*", "a damaged database was set aside: %s", tilde(aside[0]))...)
+	}
+	health, err := db.Examine(dir)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return append(list, one("record", fine, "", "no database yet; the first question makes it")...)
+	case errors.Is(err, db.ErrNewer):
+		return append(list, one("record", wrong, "make install", "%v", err)...)
+	case err != nil:
+		return append(list, one("record", wrong, "belay stats", "the database is not sound (%v); the next question sets it aside and makes it again", err)...)
+	}
+	text := fmt.Sprintf("%s in %s", count64(health.Invocations, "run"), sizeText(health.Size))
+	if health.Torn > 0 {
+		text += fmt.Sprintf("; %s of the log were torn by a kill", count64(health.Torn, "line"))
+	}
+	return append(list, one("record", fine, "", "%s", text)...)
+}
+
+// checkLeftovers looks for records of runs whose belay is dead.
+func checkLeftovers() []finding {
+	dir, err := belay.DefaultStateDir()
+	if err != nil {
+		return nil
+	}
+	records := (&belay.State{Dir: dir}).Records()
+	names, err := os.ReadDir(records.Dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return one("leftovers", fine, "", "none")
+	}
+	alive, lerr := records.List()
+	if err := errors.Join(err, lerr); err != nil {
+		return one("leftovers", wrong, "", "cannot be looked for: %v", err)
+	}
+	left := -len(alive)
+	for _, n := range names {
+		if !strings.HasSuffix(n.Name(), ".new") && !strings.HasPrefix(n.Name(), ".") {
+			left++
+		}
+	}
+	if left > 0 {
+		return one("leftovers", wrong, "belay ps --reap", "%s ended without cleaning up: it was killed, and may have left processes", count64(int64(left), "run"))
+	}
+	return one("leftovers", fine, "", "none; %s under way", count64(int64(len(alive)), "run"))
+}
+
+// Room that there should be at least.
+const (
+	littleRoom = 100 << 20
+	scarceRoom = 1 << 30
+)
+
+// checkDisk looks at the disk of the state directory, or of what is to hold it.
+func checkDisk() []finding {
+	dir, err := belay.DefaultStateDir()
+	for err == nil {
+		if _, serr := os.Stat(dir); serr == nil || dir == filepath.Dir(dir) {
+			break
+		}
+		dir = filepath.Dir(dir)
+	}
+	free, err := freeSpace(dir)
+	switch {
+	case err != nil:
+		return one("disk", note, "", "free space is not known: %v", err)
+	case free < littleRoom:
+		return one("disk", wrong, "df -h "+dir, "only %s are free; the record may not be kept", sizeText(free))
+	case free < scarceRoom:
+		return one("disk", note, "df -h "+dir, "%s are free", sizeText(free))
+	}
+	return one("disk", fine, "", "%s are free", sizeText(free))
+}

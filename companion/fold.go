@@ -1,0 +1,34 @@
+package companion
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/companion/db"
+)
+
+// foldCommand brings the record up to date and delivers alerts. A run that failed starts it and does not wait: nobody
+// hears what it says, and what it cannot do now is done by whoever asks next.
+func foldCommand(_ caller, args []string) (int, error) {
+	if len(args) > 0 {
+		return 0, &usageError{err: errors.New("fold takes no arguments")}
+	}
+	dir, err := belay.DefaultStateDir()
+	if err == nil {
+		_, err = belay.OpenState(dir)
+	}
+	if err != nil {
+		return 0, err
+	}
+	d, err := db.Open(dir)
+	if err != nil {
+		return 0, openTrouble(dir, err)
+	}
+	defer d.Close()
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	_, err = d.Fold(ctx)
+	return 0, errors.Join(err, deliverAlerts(ctx, d))
+}

@@ -1,0 +1,161 @@
+package companion
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/belay-run/belay/internal/term"
+)
+
+// limit adds -n.
+func (q *question) limit() { q.flags.IntVar(&q.filter.Limit, "n", 50, "how many") }
+
+// none is said where there is nothing.
+func (q *question) none(what string) error {
+	if q.json {
+		return nil
+	}
+	_, err := fmt.Fprintln(q.out, what)
+	return err
+}
+
+// eventsCommand is belay events: final failures, of runs, hooks and MCP servers.
+func eventsCommand(_ caller, args []string) (int, error) {
+	q := newQuestion("events")
+	q.narrows()
+	q.limit()
+	q.flags.StringVar(&q.filter.Session, "session", "", "only this session")
+	category := q.flags.String("category", "", "integration, hook or mcp")
+	_, err := q.ask(args)
+	defer q.close()
+	if err != nil {
+		return 0, err
+	}
+	list, err := q.db.Events(context.Background(), q.filter, *category)
+	switch {
+	case err != nil:
+		return 0, err
+	case len(list) == 0:
+		return 0, q.none("no events are on record")
+	case q.json:
+		return 0, jsonLines(q.out, list)
+	}
+	var rows [][]string
+	for _, e := range list {
+		var m struct {
+			Integration string `json:"integration"`
+			Error       string `json:"error"`
+			Type        string `json:"error_type"`
+			Retries     int    `json:"retry_count"`
+		}
+		json.Unmarshal(e.Metadata, &m)
+		rows = append(rows, []string{q.clock(e.Timestamp), e.Category + "/" + e.Type, oneLine(m.Integration, 30), m.Type, fmt.Sprint(m.Retries),
+			oneLine(m.Error, 100)})
+	}
+	return 0, table(q.out, "TIME\tEVENT\tINTEGRATION\tCLASS\tRETRIES\tERROR", rows)
+}
+
+// sessionsCommand is belay sessions.
+func sessionsCommand(_ caller, args []string) (int, error) {
+	q := newQuestion("sessions")
+	q.limit()
+	q.flags.StringVar(&q.filter.Profile, "profile", "", "only this profile")
+	status := q.flags.String("status", "", "running, done, failed or interrupted")
+	rest, err := q.ask(args)
+	defer q.close()
+	if err != nil {
+		return 0, err
+	}
+	if len(rest) > 0 {
+		q.filter.Session = rest[0]
+	}
+	list, err := q.db.Sessions(context.Background(), q.filter, *status)
+	switch {
+	case err != nil:
+		return 0, err
+	case len(list) == 0:
+		return 0, q.none("no sessions are on record")
+	case q.json:
+		return 0, jsonLines(q.out, list)
+	}
+	var rows [][]string
+	for _, s := range list {
+		rows = append(rows, []string{q.clock(s.Updated), s.Profile, oneLine(s.ID, 40), s.Status, fmt.Sprint(s.Invocations), fmt.Sprint(s.Attempts),
+			tokenText(s.Usage.InputTokens, s.Usage.OutputTokens), dollars(s.Usage.CostUSD), oneLine(tilde(s.Dir), 40), oneLine(s.Error, 60)})
+	}
+	return 0, table(q.out, "TIME\tPROFILE\tSESSION\tSTATUS\tRUNS\tATTEMPTS\tTOKENS\tCOST\tDIRECTORY\tERROR", rows)
+}
+
+// alertsCommand is belay alerts. Those that nobody has taken are delivered first.
+func alertsCommand(_ caller, args []string) (int, error) {
+	q := newQuestion("alerts")
+	q.limit()
+	q.flags.StringVar(&q.filter.Profile, "integration", "", "only this integration")
+	_, err := q.ask(args)
+	defer q.close()
+	if err != nil {
+		return 0, err
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 15*time.Second)
+	defer cancel()
+	if err := deliverAlerts(ctx, q.db); err != nil {
+		say("alerts could not be delivered: %v", err)
+	}
+	list, err := q.db.Alerts(context.Background(), q.filter)
+	switch {
+	case err != nil:
+		return 0, err
+	case len(list) == 0:
+		return 0, q.none("no alerts are on record")
+	case q.json:
+		return 0, jsonLines(q.out, list)
+	}
+	var rows [][]string
+	for _, a := range list {
+		told := "–"
+		switch {
+		case a.Delivered != nil:
+			told = q.clock(*a.Delivered)
+		case a.Trouble != "":
+			told = fmt.Sprintf("failed %d times: %s", a.Tries, oneLine(a.Trouble, 60))
+		}
+		rows = append(rows, []string{q.clock(a.Timestamp), oneLine(a.Integration, 30),
+			fmt.Sprintf("%d in %s", a.Failures, term.Span(time.Duration(a.WithinMS)*time.Millisecond)), told, oneLine(a.Message, 80)})
+	}
+	return 0, table(q.out, "TIME\tINTEGRATION\tFAILURES\tDELIVERED\tLAST ERROR", rows)
+}
+
+// auditCommand is belay audit: failures with their classification, and what was changed by hand.
+func auditCommand(_ caller, args []string) (int, error) {
+	q := newQuestion("audit")
+	q.narrows()
+	q.limit()
+	q.flags.StringVar(&q.filter.Session, "session", "", "only this session")
+	action := q.flags.String("action", "", "failure, gate_reset, gate_hold or gate_open")
+	_, err := q.ask(args)
+	defer q.close()
+	if err != nil {
+		return 0, err
+	}
+	list, err := q.db.Audit(context.Background(), q.filter, *action)
+	switch {
+	case err != nil:
+		return 0, err
+	case len(list) == 0:
+		return 0, q.none("nothing is on record")
+	case q.json:
+		return 0, jsonLines(q.out, list)
+	}
+	var rows [][]string
+	for _, a := range list {
+		kind := ""
+		if a.Category != "" {
+			kind = strings.Join([]string{a.Severity, a.Category, a.Type}, ", ")
+		}
+		rows = append(rows, []string{q.clock(a.Timestamp), a.Actor, a.Action, oneLine(a.Subject, 40), kind, oneLine(a.Session, 40), oneLine(a.Message, 100)})
+	}
+	return 0, table(q.out, "TIME\tACTOR\tACTION\tSUBJECT\tKIND\tSESSION\tMESSAGE", rows)
+}

@@ -1,0 +1,100 @@
+package companion
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// pruneCommand is belay prune: forget what is old, or too much.
+func pruneCommand(_ caller, args []string) (int, error) {
+	q := newQuestion("prune")
+	age := q.flags.String("older-than", "", "forget what is older")
+	size := q.flags.String("max-size", "", "forget the oldest until the record is no larger")
+	dry := q.flags.Bool("dry-run", false, "say what would be done")
+	_, err := q.ask(args)
+	defer q.close()
+	if err != nil {
+		return 0, err
+	}
+	var before time.Time
+	switch {
+	case (*age == "") == (*size == ""):
+		return 0, &usageError{err: errors.New("say what to forget; as in: belay prune --older-than 90d, or: belay prune --max-size 500MB")}
+	case *age != "":
+		if before, err = parseWhen(*age, q.now); err != nil {
+			return 0, &usageError{err: fmt.Errorf("--older-than: %w", err)}
+		}
+	default:
+		bytes, err := parseSize(*size)
+		if err != nil {
+			return 0, &usageError{err: fmt.Errorf("--max-size: %w", err)}
+		}
+		if before, err = q.db.Before(context.Background(), bytes); err != nil {
+			return 0, err
+		}
+	}
+	if before.After(q.now) {
+		return 0, &usageError{err: fmt.Errorf("%s is still to come", before.Format(time.DateTime))}
+	}
+	p, err := q.db.Prune(context.Background(), before, *dry)
+	if err != nil {
+		return 0, err
+	}
+	if q.json {
+		return 0, json.NewEncoder(q.out).Encode(p)
+	}
+	did := "forgot"
+	if *dry {
+		did = "would forget"
+	}
+	if before.IsZero() {
+		_, err = fmt.Fprintln(q.out, "the record is no larger than that; nothing was forgotten")
+		return 0, err
+	}
+	fmt.Fprintf(q.out, "%s %s from before %s, %s, %s\n", did, count64(p.Invocations, "run"), before.In(q.now.Location()).Format(time.DateTime),
+		count64(int64(p.Sessions), "session file"), count64(int64(len(p.Logs)), "old log"))
+	if p.Rotated != "" && !*dry {
+		fmt.Fprintf(q.out, "the log was moved to %s; it can be removed when all in it is older than that\n", p.Rotated)
+	}
+	if p.Bytes > 0 {
+		fmt.Fprintf(q.out, "%s were freed\n", sizeText(p.Bytes))
+	}
+	return 0, nil
+}
+
+// units are those of sizes, smallest first.
+var units = []string{"B", "KB", "MB", "GB", "TB"}
+
+// parseSize reads 500MB, 1.5GB, 100000.
+func parseSize(text string) (int64, error) {
+	number, factor := strings.ToUpper(strings.ReplaceAll(strings.TrimSpace(text), "IB", "B")), 1.0
+	number = strings.ReplaceAll(number, "IB", "B")
+	for i := len(units) - 1; i >= 0; i-- {
+		if rest, ok := strings.CutSuffix(number, units[i]); ok {
+			number, factor = strings.TrimSpace(rest), math.Pow(1024, float64(i))
+			break
+		}
+	}
+	n, err := strconv.ParseFloat(number, 64)
+	if err != nil || n <= 0 || n*factor > math.MaxInt64/2 {
+		return 0, fmt.Errorf("%q is no size, such as 500MB", text)
+	}
+	return int64(n * factor), nil
+}
+
+func sizeText(n int64) string {
+	f, i := float64(n), 0
+	for ; f >= 1024 && i < len(units)-1; i++ {
+		f /= 1024
+	}
+	if i == 0 {
+		return fmt.Sprintf("%d B", n)
+	}
+	return fmt.Sprintf("%.1f %s", f, units[i])
+}

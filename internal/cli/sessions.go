@@ -1,0 +1,24 @@
+package cli
+
+import "github.com/spf13/cobra"
+
+func newSessions() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "sessions [ID]",
+		Short: "Show the sessions of agents, how they ended and what they used",
+		Example: `  belay sessions --since 7d
+  belay sessions --status failed
+  belay log --session 3f9c1a52-8f0e-4b5a-9d43-0c4f8e1b7a66`,
+		Long: `Shows a line a session, the one used last at the end: status (running, done, failed, interrupted),
+runs, attempts, tokens and cost over all of them, and the message if it failed. An ID may be the
+beginning or end of one. To go on with one: belay run --resume ID -- claude -p '…'`,
+		Args: cobra.MaximumNArgs(1),
+	}
+	f := cmd.Flags()
+	f.StringP("n", "n", "50", "how many, the newest; 0 for all")
+	f.String("status", "", "only running, done, failed or interrupted ones")
+	f.String("profile", "", "only sessions of this profile")
+	addTimes(f)
+	cmd.RunE = askCompanion("sessions")
+	return cmd
+}
