@@ -139,7 +139,17 @@ func (s *stage) belay(args ...string) *ran { return s.run(filepath.Join(binDir, 
 
 // claude lets claude work, with the settings that are in the project.
 func (s *stage) claude(prompt string) *ran {
-	return s.run(s.cli, "-p", prompt, "--dangerously-skip-permissions", "--output-format", "stream-json", "--verbose", "--include-hook-events")
+	return s.run(s.cli, "-p", prompt, "--dangerously-skip-permissions", "--output-format", "stream-json", "--verbose")
+}
+
+// codex lets codex work. Hooks that nobody has looked at do not run, unless one says so.
+func (s *stage) codex(prompt string) *ran {
+	return s.run(s.cli, "exec", "--json", "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox", "--dangerously-bypass-hook-trust", prompt)
+}
+
+// codexFile is a file of codex's home.
+func (s *stage) codexFile(name string) string {
+	return filepath.Join(s.api.Dir(), "home", ".codex", name)
 }
 
 // entry is a line of the log.

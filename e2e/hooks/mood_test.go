@@ -1,0 +1,107 @@
+//go:build linux
+
+package hooks_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/belay-run/belay/internal/clitest"
+)
+
+const deny = `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"nope"}}`
+
+// moods are what a hook does before a tool is used, and what becomes of the tool.
+var moods = []struct {
+	name, does string
+	blocks     bool   // the tool does not run, bare and behind belay alike
+	onlyClaude bool   // thinks that this blocks
+	class      string // what is on record behind belay; empty if nothing is
+}{
+	{name: "silent", does: ":"},
+	{name: "exit-1", does: "echo oops >&2; exit 1", class: "unknown"},
+	{name: "exit-2", does: "echo not this one >&2; exit 2", blocks: true},
+	{name: "exit-127", does: "no-such-command-at-all", class: "tool_missing"},
+	{name: "deny", does: "echo '" + deny + "'", blocks: true},
+	{name: "deny-and-fail", does: "echo '" + deny + "'; exit 1", blocks: true, onlyClaude: true, class: "unknown"},
+	{name: "broken-json", does: `echo '{"hookSpecificOutput":{"hookEventName":"PreToolUse"'`, class: "bad_output"},
+	{name: "plain-text", does: "echo all is well"},
+	{name: "much", does: "head -c 10000000 /dev/zero | tr '\\0' x"},
+	{name: "suicide", does: "kill -9 $$", class: "crash"},
+	{name: "hang", does: "sleep 300", class: "timeout"},
+	{name: "deaf", does: "trap '' TERM; setsid sleep 300 & sh -c \"trap '' TERM; sleep 300\"; sleep 300", class: "timeout"},
+	{name: "daemon", does: "setsid sleep 300 & echo started"},
+}
+
+// moody is a hook that does for each tool call what the call asks it to do, so that one run of an agent is enough.
+func moody() string {
+	var b strings.Builder
+	b.WriteString("#!/bin/sh\ninput=$(cat)\ncase $input in\n")
+	for _, m := range moods {
+		fmt.Fprintf(&b, "*ran-%s.*) %s ;;\n", m.name, m.does)
+	}
+	b.WriteString("esac\n")
+	return b.String()
+}
+
+// calls is a script that lets the agent call a tool for each mood.
+func calls() string {
+	var b strings.Builder
+	for _, m := range moods {
+		fmt.Fprintf(&b, "tool(bash: touch ran-%s.), ", m.name)
+	}
+	return b.String() + `200(text="that is all")`
+}
+
+// settings are those of a project with one hook.
+func settings(event, command string, timeout int) string {
+	quoted, _ := json.Marshal(command)
+	return fmt.Sprintf(`{"hooks":{%q:[{"hooks":[{"type":"command","command":%s,"timeout":%d}]}]}}`, event, quoted, timeout)
+}
+
+// versions are those that a test is run with.
+func versions(newest string, older []string) []string {
+	if clitest.Full() {
+		return append([]string{newest}, older...)
+	}
+	return []string{newest}
+}
+
+// recorded checks that each failure is on record, in order, and nothing else.
+func (s *stage) recorded(event, action string) {
+	s.t.Helper()
+	log := s.log()
+	for _, m := range moods {
+		if m.class == "" {
+			continue
+		}
+		if len(log) == 0 {
+			s.t.Fatalf("%s is not on record", m.name)
+		}
+		e := log[0]
+		log = log[1:]
+		if e.Profile != "hook:hook.sh" || e.Kind != "hook" || e.Event != event || e.Status != "error" || e.ErrorType != m.class ||
+			e.Session == "" || e.Detail.Name != "hook.sh" || e.Detail.Action != action || e.Detail.Session != e.Session ||
+			e.Detail.Error != e.Error || e.Error == "" {
+			s.t.Errorf("%s is on record as %+v; want %s of %s:%s", m.name, e, m.class, event, action)
+		}
+	}
+	if len(log) > 0 {
+		s.t.Errorf("on record beside the failures: %+v", log)
+	}
+}
+
+// played checks what became of the tool calls.
+func (s *stage) played(r *ran, client string) {
+	s.t.Helper()
+	if r.code != 0 || !strings.Contains(r.stdout, "that is all") {
+		s.t.Errorf("the run did not end as it should: exit code %d", r.code)
+	}
+	for _, m := range moods {
+		blocks := m.blocks && !(m.onlyClaude && client != "claude")
+		if ran := s.exists("ran-" + m.name + "."); ran == blocks {
+			s.t.Errorf("%s: the tool ran: %v", m.name, ran)
+		}
+	}
+}
