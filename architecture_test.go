@@ -30,6 +30,7 @@ var arrows = map[string][]string{
 	"agent/gh":           {"agent", "verdict"},
 	"":                   {"agent", "agent/claude", "agent/codex", "agent/generic", "alert", "gate", "journal", "retry", "supervise", "verdict"},
 	"mcp":                {"gate", "journal", "retry", "supervise", "verdict"},
+	"gh":                 {"", "agent/gh", "breaker", "retry", "verdict"},
 	"internal/config":    {"alert", "retry", "verdict"},
 	"internal/term":      {"supervise"},
 	"internal/clitest":   {},
