@@ -23,6 +23,7 @@ var arrows = map[string][]string{
 	"journal":            {"verdict"},
 	"boundary":           {},
 	"hook":               {"boundary", "journal", "supervise", "verdict"},
+	"hook/settings":      {},
 	"agent":              {"supervise", "verdict"},
 	"agent/claude":       {"agent", "supervise", "verdict"},
 	"agent/codex":        {"agent", "supervise", "verdict"},
@@ -31,6 +32,7 @@ var arrows = map[string][]string{
 	"":                   {"agent", "agent/claude", "agent/codex", "agent/generic", "alert", "gate", "journal", "retry", "supervise", "verdict"},
 	"mcp":                {"gate", "journal", "retry", "supervise", "verdict"},
 	"gh":                 {"", "agent/gh", "breaker", "retry", "verdict"},
+	"examples/ghsync":    {"", "gh"},
 	"internal/config":    {"alert", "retry", "verdict"},
 	"internal/term":      {"supervise"},
 	"internal/clitest":   {},
@@ -39,12 +41,13 @@ var arrows = map[string][]string{
 	"companion/db":       {"alert", "journal", "verdict"},
 	"companion":          {"", "agent", "alert", "companion/db", "companion/rehearse", "gate", "internal/config", "internal/term", "journal", "supervise", "verdict"},
 	"cmd/belayd":         {"companion"},
-	"internal/cli":       {"", "agent", "agent/claude", "agent/codex", "agent/generic", "agent/gh", "breaker", "gate", "hook", "internal/config", "internal/term", "journal", "mcp", "retry", "supervise", "verdict"},
+	"internal/cli":       {"", "agent", "agent/claude", "agent/codex", "agent/generic", "agent/gh", "breaker", "gate", "hook", "hook/settings", "internal/config", "internal/term", "journal", "mcp", "retry", "supervise", "verdict"},
 	"cmd/belay":          {"internal/cli"},
 	"e2e/claude":         {},
 	"e2e/codex":          {},
 	"e2e/hooks":          {},
 	"e2e/mcp":            {},
+	"e2e/mcp/probe":      {},
 }
 
 // heavy must not be linked into belay: every call would pay for it.

@@ -214,7 +214,7 @@ func (j *judgement) said(a *answer, class verdict.Class, rule string) verdict.Ve
 
 // sent says whether there may have been an effect.
 func (j *judgement) sent(v verdict.Verdict) verdict.Sent {
-	if j.trace != nil && (j.listened || j.trace.total > 0) && !j.hidden() {
+	if j.trace != nil && (j.listened || j.trace.total > 0) && !j.trace.vague && !j.hidden() {
 		sum := j.trace.forgotten
 		for i := range j.trace.requests {
 			sum.add(&j.trace.requests[i])

@@ -284,6 +284,10 @@ func TestReal_OwnTrace(t *testing.T) {
 			t.Errorf("%s: %+v", name, r.verdict)
 		}
 	}
+	create := strings.Fields("issue create -R o/r -t one -b body")
+	if r := heard(t, start(t, "200, lost"), create, "GH_DEBUG=1"); r.stderr != r.wrote || r.verdict.Class != verdict.Network || r.verdict.Sent != verdict.SentMaybe {
+		t.Errorf("GH_DEBUG=1: %+v", r)
+	}
 	if r := heard(t, start(t, "200"), []string{"api", "user"}, "GH_DEBUG=0"); r.stderr != "" || r.wrote == "" {
 		t.Errorf("GH_DEBUG=0: %q", r.stderr)
 	}

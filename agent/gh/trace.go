@@ -70,6 +70,8 @@ type trace struct {
 	// it is also the last.
 	spoilt     *request
 	spoiltLast bool
+	// vague says that it does not tell what was sent: GH_DEBUG=1 shows no more than where to.
+	vague bool
 
 	phase     phase
 	body      []byte // of the request or the answer that is being read
@@ -128,6 +130,7 @@ func (t *trace) reopen() {
 
 // keep keeps a request, and of the older ones only whether they have changed something.
 func (t *trace) keep(r request) {
+	t.vague = t.vague || r.method == ""
 	t.spoiltLast = r.status < 300 && (r.cut != "" || r.malformed)
 	if t.spoiltLast && t.spoilt == nil {
 		t.spoilt = &r

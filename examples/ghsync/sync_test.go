@@ -1,0 +1,164 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/companion/rehearse"
+	"github.com/belay-run/belay/internal/clitest"
+	"github.com/belay-run/belay/retry"
+)
+
+func TestMain(m *testing.M) { clitest.Main(m) }
+
+// badDay is a script in which one request of twenty fails, in all the ways there are, and in whose middle both of GitHub's
+// limits are reached.
+func badDay(seed uint64) string {
+	faults := []string{"502", "503", "500", "reset", "lost", "lost(502)", "lost", "drop-mid", "end-mid", "429(retry-after=1)",
+		`200(type=UNPROCESSABLE, message="was submitted too quickly")`, `504(content-type=text/html, body="<html>Unicorn!</html>")`}
+	random := rand.New(rand.NewPCG(seed, 0))
+	var steps []string
+	for i := range 700 {
+		switch {
+		case i == 200:
+			steps = append(steps, "primary(resets=2s)")
+		case i == 350:
+			steps = append(steps, "secondary(retry-after=2)")
+		case random.Float64() < 0.05:
+			steps = append(steps, faults[random.IntN(len(faults))])
+		default:
+			steps = append(steps, "200")
+		}
+	}
+	return strings.Join(steps, ", ")
+}
+
+func start(t *testing.T, script string) (*rehearse.API, []string) {
+	t.Helper()
+	api, err := rehearse.Start(script)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { api.Close() })
+	return api, append(os.Environ(), api.Environ()...)
+}
+
+// On a bad day of GitHub the whole plan gets there, and each item once.
+func TestSync(t *testing.T) {
+	days := []uint64{1}
+	if clitest.Full() {
+		days = []uint64{1, 2, 3, 4}
+	}
+	for _, seed := range days {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) { syncOn(t, badDay(seed)) })
+	}
+}
+
+func syncOn(t *testing.T, script string) {
+	t.Parallel()
+	api, env := start(t, script)
+	var retries, found atomic.Int64
+	client := NewClient()
+	client.Path, client.Env, client.Logger = clitest.GH(t), env, slog.New(slog.NewTextHandler(io.Discard, nil))
+	client.Runner.StateDir, client.Runner.LimitBuffer = t.TempDir(), -1
+	client.Runner.Policy = retry.Policy{MaxRetries: 3, BaseDelay: 100 * time.Millisecond, Jitter: retry.NoJitter}
+	client.Runner.Gate.Settings.Hold = time.Second
+	client.Runner.Observe = func(e belay.Event) {
+		switch e.(type) {
+		case belay.Waiting:
+			retries.Add(1)
+		case belay.FoundDone:
+			found.Add(1)
+		}
+	}
+	s := &Sync{Call: Through(client), Repo: "o/r", Workers: 4}
+	began := time.Now()
+	if err := s.Run(t.Context(), SamplePlan(5, 4, 4)); err != nil {
+		t.Error(err)
+	}
+	faults := 0
+	for _, q := range api.Main() {
+		if !strings.HasPrefix(q.Step, "200") || strings.Contains(q.Step, "(type") {
+			faults++
+		}
+	}
+	t.Logf("%d calls, %d requests, %d faults, %d retries, %d found done, in %v", s.calls.Load(), len(api.Main()), faults, retries.Load(), found.Load(), time.Since(began).Round(time.Second))
+	if s.calls.Load() < 300 || faults < 15 || found.Load() == 0 {
+		t.Errorf("%d calls with %d faults, %d found done: that proves little", s.calls.Load(), faults, found.Load())
+	}
+	exactlyOnce(t, api)
+}
+
+// exactlyOnce checks what has really happened.
+func exactlyOnce(t *testing.T, api *rehearse.API) {
+	t.Helper()
+	titles, told := map[string]int{}, map[string]int{}
+	counts := map[string]int{}
+	for _, i := range api.GitHub().Issues() {
+		titles[i.Title]++
+		counts[i.Labels[0]]++
+		for _, c := range i.Comments {
+			told[c.Body]++
+		}
+	}
+	if counts["epic"] != 5 || counts["story"] != 20 || counts["task"] != 80 || len(titles) != 105 || len(told) != 100 {
+		t.Errorf("there are %v, %d titles, %d comments", counts, len(titles), len(told))
+	}
+	for _, all := range []map[string]int{titles, told} {
+		for what, n := range all {
+			if n != 1 {
+				t.Errorf("%q is there %d times", what, n)
+			}
+		}
+	}
+}
+
+// The same day without Belay: the first fault ends it.
+func TestSync_Bare(t *testing.T) {
+	t.Parallel()
+	api, env := start(t, badDay(1))
+	s := &Sync{Repo: "o/r", Workers: 4, Call: func(ctx context.Context, args ...string) (string, error) {
+		cmd := exec.CommandContext(ctx, clitest.GH(t), args...)
+		cmd.Env = env
+		var stderr strings.Builder
+		cmd.Stderr = &stderr
+		out, err := cmd.Output()
+		if err != nil {
+			err = fmt.Errorf("%w: %s", err, stderr.String())
+		}
+		return string(out), err
+	}}
+	if err := s.Run(t.Context(), SamplePlan(5, 4, 4)); err == nil {
+		t.Error("it worked")
+	} else {
+		t.Logf("after %d calls: %v", s.calls.Load(), err)
+	}
+	if n := len(api.GitHub().Issues()); n >= 105 {
+		t.Errorf("%d issues", n)
+	}
+}
+
+func TestRun_Usage(t *testing.T) {
+	for _, args := range [][]string{{}, {"-R", "o/r"}, {"-R", "o/r", "/nowhere.json"}, {"--nope"}} {
+		if code := run(args, io.Discard, io.Discard); code != 2 {
+			t.Errorf("%q: exit %d", args, code)
+		}
+	}
+}
+
+func TestReadPlan(t *testing.T) {
+	p, err := ReadPlan(strings.NewReader(`{"epics":[{"title":"a","children":[{"title":"b","body":"c"}]}]}`))
+	if err != nil || p.Epics[0].Children[0].Body != "c" {
+		t.Errorf("%+v, %v", p, err)
+	}
+}
