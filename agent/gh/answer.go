@@ -171,35 +171,37 @@ func classOfStatus(status int, message string) verdict.Class {
 }
 
 // byType is the type of a GraphQL error.
-var byType = map[string]verdict.Class{
-	"RATE_LIMITED":                 verdict.RateLimit,
-	"RATE_LIMIT":                   verdict.RateLimit,
-	"RATE_LIMIT_EXCEEDED":          verdict.RateLimit,
-	"GRAPHQL_RATE_LIMIT":           verdict.RateLimit,
-	"SECONDARY_RATE_LIMITED":       verdict.RateLimit,
-	"ABUSE_DETECTED":               verdict.RateLimit,
-	"INTERNAL":                     verdict.ServerError,
-	"INTERNAL_ERROR":               verdict.ServerError,
-	"INTERNAL_SERVER_ERROR":        verdict.ServerError,
-	"SERVICE_UNAVAILABLE":          verdict.ServerError,
-	"SERVER_ERROR":                 verdict.ServerError,
-	"TIMEOUT":                      verdict.ServerError,
-	"UNAUTHENTICATED":              verdict.Auth,
-	"UNAUTHORIZED":                 verdict.Auth,
-	"FORBIDDEN":                    verdict.Auth,
-	"INSUFFICIENT_SCOPES":          verdict.Auth,
-	"SAML_ENFORCEMENT":             verdict.Auth,
-	"NOT_FOUND":                    verdict.NotFound,
-	"MAX_NODE_LIMIT_EXCEEDED":      verdict.TooLarge,
-	"RESOURCE_LIMITS_EXCEEDED":     verdict.TooLarge,
-	"EXCESSIVE_PAGINATION":         verdict.InvalidRequest,
-	"UNPROCESSABLE":                verdict.InvalidRequest,
-	"ARGUMENT_ERROR":               verdict.InvalidRequest,
-	"ARGUMENTLITERALSINCOMPATIBLE": verdict.InvalidRequest,
-	"UNDEFINEDFIELD":               verdict.InvalidRequest,
-	"UNDEFINED_FIELD":              verdict.InvalidRequest,
-	"VALIDATION":                   verdict.InvalidRequest,
-}
+var byType = sync.OnceValue(func() map[string]verdict.Class {
+	return map[string]verdict.Class{
+		"RATE_LIMITED":                 verdict.RateLimit,
+		"RATE_LIMIT":                   verdict.RateLimit,
+		"RATE_LIMIT_EXCEEDED":          verdict.RateLimit,
+		"GRAPHQL_RATE_LIMIT":           verdict.RateLimit,
+		"SECONDARY_RATE_LIMITED":       verdict.RateLimit,
+		"ABUSE_DETECTED":               verdict.RateLimit,
+		"INTERNAL":                     verdict.ServerError,
+		"INTERNAL_ERROR":               verdict.ServerError,
+		"INTERNAL_SERVER_ERROR":        verdict.ServerError,
+		"SERVICE_UNAVAILABLE":          verdict.ServerError,
+		"SERVER_ERROR":                 verdict.ServerError,
+		"TIMEOUT":                      verdict.ServerError,
+		"UNAUTHENTICATED":              verdict.Auth,
+		"UNAUTHORIZED":                 verdict.Auth,
+		"FORBIDDEN":                    verdict.Auth,
+		"INSUFFICIENT_SCOPES":          verdict.Auth,
+		"SAML_ENFORCEMENT":             verdict.Auth,
+		"NOT_FOUND":                    verdict.NotFound,
+		"MAX_NODE_LIMIT_EXCEEDED":      verdict.TooLarge,
+		"RESOURCE_LIMITS_EXCEEDED":     verdict.TooLarge,
+		"EXCESSIVE_PAGINATION":         verdict.InvalidRequest,
+		"UNPROCESSABLE":                verdict.InvalidRequest,
+		"ARGUMENT_ERROR":               verdict.InvalidRequest,
+		"ARGUMENTLITERALSINCOMPATIBLE": verdict.InvalidRequest,
+		"UNDEFINEDFIELD":               verdict.InvalidRequest,
+		"UNDEFINED_FIELD":              verdict.InvalidRequest,
+		"VALIDATION":                   verdict.InvalidRequest,
+	}
+})
 
 // rank is which of several errors counts: the one that says most about trying again.
 var rank = []verdict.Class{verdict.RateLimit, verdict.ServerError, verdict.Auth, verdict.TooLarge, verdict.NotFound, verdict.InvalidRequest}
@@ -207,7 +209,7 @@ var rank = []verdict.Class{verdict.RateLimit, verdict.ServerError, verdict.Auth,
 func (a *answer) classOfTypes() (verdict.Class, string) {
 	for _, class := range rank {
 		for _, name := range a.types {
-			if byType[name] == class {
+			if byType()[name] == class {
 				return class, "graphql-" + strings.ToLower(name)
 			}
 		}

@@ -1,5 +1,7 @@
 package gh
 
+import "sync"
+
 // habit is what is known of a command.
 type habit uint
 
@@ -15,103 +17,107 @@ const (
 	untraced
 )
 
+// The tables are made when they are first asked for: belay starts for other commands too.
+
 // commands are all that gh 2.100 has. One that is missing is an extension or an alias.
-var commands = map[string]habit{
-	"api": 0, // see line.changes and line.short
+var commands = sync.OnceValue(func() map[string]habit {
+	return map[string]habit{
+		"api": 0, // see line.changes and line.short
 
-	"agent-task create": changes | untraced,
-	"agent-task list":   short,
-	"agent-task view":   untraced,
+		"agent-task create": changes | untraced,
+		"agent-task list":   short,
+		"agent-task view":   untraced,
 
-	"alias delete": short, "alias import": short, "alias list": short, "alias set": short,
+		"alias delete": short, "alias import": short, "alias list": short, "alias set": short,
 
-	"attestation download": untraced, "attestation trusted-root": untraced, "attestation verify": untraced,
+		"attestation download": untraced, "attestation trusted-root": untraced, "attestation verify": untraced,
 
-	"auth login": terminal, "auth logout": terminal, "auth refresh": terminal, "auth setup-git": short,
-	"auth status": short, "auth switch": terminal, "auth token": short,
+		"auth login": terminal, "auth logout": terminal, "auth refresh": terminal, "auth setup-git": short,
+		"auth status": short, "auth switch": terminal, "auth token": short,
 
-	"browse": terminal,
+		"browse": terminal,
 
-	"cache delete": changes, "cache list": short,
+		"cache delete": changes, "cache list": short,
 
-	"codespace code": terminal, "codespace cp": terminal, "codespace create": terminal, "codespace delete": changes | untraced,
-	"codespace edit": changes | untraced, "codespace jupyter": terminal, "codespace list": untraced, "codespace logs": terminal,
-	"codespace ports": terminal, "codespace rebuild": terminal, "codespace ssh": terminal, "codespace stop": changes | untraced,
-	"codespace view": untraced,
+		"codespace code": terminal, "codespace cp": terminal, "codespace create": terminal, "codespace delete": changes | untraced,
+		"codespace edit": changes | untraced, "codespace jupyter": terminal, "codespace list": untraced, "codespace logs": terminal,
+		"codespace ports": terminal, "codespace rebuild": terminal, "codespace ssh": terminal, "codespace stop": changes | untraced,
+		"codespace view": untraced,
 
-	"completion": short, "config clear-cache": short, "config get": short, "config list": short, "config set": short,
-	"copilot": terminal | untraced,
+		"completion": short, "config clear-cache": short, "config get": short, "config list": short, "config set": short,
+		"copilot": terminal | untraced,
 
-	"discussion comment": changes | short, "discussion create": changes | short, "discussion edit": changes | short,
-	"discussion list": short, "discussion view": short,
+		"discussion comment": changes | short, "discussion create": changes | short, "discussion edit": changes | short,
+		"discussion list": short, "discussion view": short,
 
-	"extension browse": terminal, "extension create": untraced, "extension exec": terminal | untraced,
-	"extension install": untraced, "extension list": short, "extension remove": short, "extension search": short,
-	"extension upgrade": untraced,
+		"extension browse": terminal, "extension create": untraced, "extension exec": terminal | untraced,
+		"extension install": untraced, "extension list": short, "extension remove": short, "extension search": short,
+		"extension upgrade": untraced,
 
-	"gist clone": 0, "gist create": changes, "gist delete": changes | short, "gist edit": changes, "gist list": short,
-	"gist rename": changes | short, "gist view": short,
+		"gist clone": 0, "gist create": changes, "gist delete": changes | short, "gist edit": changes, "gist list": short,
+		"gist rename": changes | short, "gist view": short,
 
-	"gpg-key add": changes | short, "gpg-key delete": changes | short, "gpg-key list": short,
+		"gpg-key add": changes | short, "gpg-key delete": changes | short, "gpg-key list": short,
 
-	"issue close": changes | short, "issue comment": changes | short, "issue create": changes | short,
-	"issue delete": changes | short, "issue develop": changes, "issue edit": changes, "issue list": short,
-	"issue lock": changes | short, "issue pin": changes | short, "issue reopen": changes | short, "issue status": short,
-	"issue transfer": changes | short, "issue unlock": changes | short, "issue unpin": changes | short, "issue view": short,
+		"issue close": changes | short, "issue comment": changes | short, "issue create": changes | short,
+		"issue delete": changes | short, "issue develop": changes, "issue edit": changes, "issue list": short,
+		"issue lock": changes | short, "issue pin": changes | short, "issue reopen": changes | short, "issue status": short,
+		"issue transfer": changes | short, "issue unlock": changes | short, "issue unpin": changes | short, "issue view": short,
 
-	"label clone": changes, "label create": changes | short, "label delete": changes | short, "label edit": changes | short,
-	"label list": short,
+		"label clone": changes, "label create": changes | short, "label delete": changes | short, "label edit": changes | short,
+		"label list": short,
 
-	"licenses": short, "org list": short,
+		"licenses": short, "org list": short,
 
-	"pr checkout": 0, "pr checks": short, "pr close": changes, "pr comment": changes | short, "pr create": changes,
-	"pr diff": 0, "pr edit": changes, "pr list": short, "pr lock": changes | short, "pr merge": changes, "pr ready": changes | short,
-	"pr reopen": changes | short, "pr revert": changes | short, "pr review": changes | short, "pr status": short,
-	"pr unlock": changes | short, "pr update-branch": changes, "pr view": short,
+		"pr checkout": 0, "pr checks": short, "pr close": changes, "pr comment": changes | short, "pr create": changes,
+		"pr diff": 0, "pr edit": changes, "pr list": short, "pr lock": changes | short, "pr merge": changes, "pr ready": changes | short,
+		"pr reopen": changes | short, "pr revert": changes | short, "pr review": changes | short, "pr status": short,
+		"pr unlock": changes | short, "pr update-branch": changes, "pr view": short,
 
-	"preview prompter": terminal,
+		"preview prompter": terminal,
 
-	"project close": changes | short, "project copy": changes, "project create": changes | short, "project delete": changes | short,
-	"project edit": changes | short, "project field-create": changes | short, "project field-delete": changes | short,
-	"project field-list": short, "project item-add": changes | short, "project item-archive": changes | short,
-	"project item-create": changes | short, "project item-delete": changes | short, "project item-edit": changes | short,
-	"project item-list": 0, "project link": changes | short, "project list": short, "project mark-template": changes | short,
-	"project unlink": changes | short, "project view": short,
+		"project close": changes | short, "project copy": changes, "project create": changes | short, "project delete": changes | short,
+		"project edit": changes | short, "project field-create": changes | short, "project field-delete": changes | short,
+		"project field-list": short, "project item-add": changes | short, "project item-archive": changes | short,
+		"project item-create": changes | short, "project item-delete": changes | short, "project item-edit": changes | short,
+		"project item-list": 0, "project link": changes | short, "project list": short, "project mark-template": changes | short,
+		"project unlink": changes | short, "project view": short,
 
-	"release create": changes | untraced, "release delete": changes, "release delete-asset": changes | short,
-	"release download": 0, "release edit": changes | short, "release list": short, "release upload": changes | untraced,
-	"release verify": untraced, "release verify-asset": untraced, "release view": short,
+		"release create": changes | untraced, "release delete": changes, "release delete-asset": changes | short,
+		"release download": 0, "release edit": changes | short, "release list": short, "release upload": changes | untraced,
+		"release verify": untraced, "release verify-asset": untraced, "release view": short,
 
-	"repo archive": changes | short, "repo autolink create": changes | short, "repo autolink delete": changes | short,
-	"repo autolink list": short, "repo autolink view": short, "repo clone": 0, "repo create": changes, "repo delete": changes | short,
-	"repo deploy-key add": changes | short, "repo deploy-key delete": changes | short, "repo deploy-key list": short,
-	"repo edit": changes | short, "repo fork": changes, "repo gitignore list": short, "repo gitignore view": short,
-	"repo license list": short, "repo license view": short, "repo list": short, "repo read-dir": short, "repo read-file": 0,
-	"repo rename": changes | short, "repo set-default": short, "repo sync": changes, "repo unarchive": changes | short, "repo view": short,
+		"repo archive": changes | short, "repo autolink create": changes | short, "repo autolink delete": changes | short,
+		"repo autolink list": short, "repo autolink view": short, "repo clone": 0, "repo create": changes, "repo delete": changes | short,
+		"repo deploy-key add": changes | short, "repo deploy-key delete": changes | short, "repo deploy-key list": short,
+		"repo edit": changes | short, "repo fork": changes, "repo gitignore list": short, "repo gitignore view": short,
+		"repo license list": short, "repo license view": short, "repo list": short, "repo read-dir": short, "repo read-file": 0,
+		"repo rename": changes | short, "repo set-default": short, "repo sync": changes, "repo unarchive": changes | short, "repo view": short,
 
-	"ruleset check": short, "ruleset list": short, "ruleset view": short,
+		"ruleset check": short, "ruleset list": short, "ruleset view": short,
 
-	"run cancel": changes | short, "run delete": changes | short, "run download": 0, "run list": short, "run rerun": changes | short,
-	"run view": 0, "run watch": 0,
+		"run cancel": changes | short, "run delete": changes | short, "run download": 0, "run list": short, "run rerun": changes | short,
+		"run view": 0, "run watch": 0,
 
-	"search code": short, "search commits": short, "search issues": short, "search prs": short, "search repos": short,
+		"search code": short, "search commits": short, "search issues": short, "search prs": short, "search repos": short,
 
-	"secret delete": changes | short, "secret list": short, "secret set": changes | short,
+		"secret delete": changes | short, "secret list": short, "secret set": changes | short,
 
-	"skill install": untraced, "skill list": untraced, "skill preview": terminal, "skill publish": changes | untraced,
-	"skill search": untraced, "skill update": untraced,
+		"skill install": untraced, "skill list": untraced, "skill preview": terminal, "skill publish": changes | untraced,
+		"skill search": untraced, "skill update": untraced,
 
-	"ssh-key add": changes | short, "ssh-key delete": changes | short, "ssh-key list": short,
+		"ssh-key add": changes | short, "ssh-key delete": changes | short, "ssh-key list": short,
 
-	"status": 0,
+		"status": 0,
 
-	"variable delete": changes | short, "variable get": short, "variable list": short, "variable set": changes | short,
+		"variable delete": changes | short, "variable get": short, "variable list": short, "variable set": changes | short,
 
-	"workflow disable": changes | short, "workflow enable": changes | short, "workflow list": short, "workflow run": changes | short,
-	"workflow view": short,
+		"workflow disable": changes | short, "workflow enable": changes | short, "workflow list": short, "workflow run": changes | short,
+		"workflow view": short,
 
-	"help": short, "version": short,
-}
+		"help": short, "version": short,
+	}
+})
 
 // synonyms are other names for a word of a command.
 var synonyms = map[string]string{
@@ -120,39 +126,43 @@ var synonyms = map[string]string{
 }
 
 // noPrompts says which options a command needs so that it asks nothing: one of each row.
-var noPrompts = map[string][][]string{
-	"issue create":      {{"--title", "-t"}, {"--body", "-b", "--body-file", "-F"}},
-	"issue comment":     {{"--body", "-b", "--body-file", "-F", "--attach", "--yes"}},
-	"issue delete":      {{"--yes"}},
-	"pr create":         {{"--title", "-t", "--fill", "-f", "--fill-first", "--fill-verbose"}, {"--body", "-b", "--body-file", "-F", "--fill", "-f", "--fill-first", "--fill-verbose"}},
-	"pr comment":        {{"--body", "-b", "--body-file", "-F", "--attach", "--yes"}},
-	"pr merge":          {{"--merge", "-m", "--squash", "-s", "--rebase", "-r", "--disable-auto"}},
-	"pr review":         {{"--approve", "-a", "--comment", "-c", "--request-changes", "-r"}},
-	"discussion create": {{"--title", "-t"}, {"--body", "-b", "--body-file", "-F"}},
-	"gist delete":       {{"--yes"}},
-	"label delete":      {{"--yes"}},
-	"release create":    {{"--notes", "-n", "--notes-file", "-F", "--generate-notes", "--notes-from-tag"}},
-	"release delete":    {{"--yes", "-y"}},
-	"repo create":       {{"--public", "--private", "--internal"}},
-	"repo delete":       {{"--yes", "--confirm"}},
-	"repo archive":      {{"--yes", "-y", "--confirm"}},
-	"repo unarchive":    {{"--yes", "-y", "--confirm"}},
-	"repo rename":       {{"--yes", "-y", "--confirm"}},
-	"repo fork":         {{"--clone", "--remote"}},
-	"gist edit":         {{"--add", "-a", "--remove", "-r", "--desc", "-d"}},
-	"secret set":        {{"--body", "-b", "--env-file", "-f"}},
-	"variable set":      {{"--body", "-b", "--env-file", "-f"}},
-	"skill publish":     {{"--dry-run", "--fix"}},
-}
+var noPrompts = sync.OnceValue(func() map[string][][]string {
+	return map[string][][]string{
+		"issue create":      {{"--title", "-t"}, {"--body", "-b", "--body-file", "-F"}},
+		"issue comment":     {{"--body", "-b", "--body-file", "-F", "--attach", "--yes"}},
+		"issue delete":      {{"--yes"}},
+		"pr create":         {{"--title", "-t", "--fill", "-f", "--fill-first", "--fill-verbose"}, {"--body", "-b", "--body-file", "-F", "--fill", "-f", "--fill-first", "--fill-verbose"}},
+		"pr comment":        {{"--body", "-b", "--body-file", "-F", "--attach", "--yes"}},
+		"pr merge":          {{"--merge", "-m", "--squash", "-s", "--rebase", "-r", "--disable-auto"}},
+		"pr review":         {{"--approve", "-a", "--comment", "-c", "--request-changes", "-r"}},
+		"discussion create": {{"--title", "-t"}, {"--body", "-b", "--body-file", "-F"}},
+		"gist delete":       {{"--yes"}},
+		"label delete":      {{"--yes"}},
+		"release create":    {{"--notes", "-n", "--notes-file", "-F", "--generate-notes", "--notes-from-tag"}},
+		"release delete":    {{"--yes", "-y"}},
+		"repo create":       {{"--public", "--private", "--internal"}},
+		"repo delete":       {{"--yes", "--confirm"}},
+		"repo archive":      {{"--yes", "-y", "--confirm"}},
+		"repo unarchive":    {{"--yes", "-y", "--confirm"}},
+		"repo rename":       {{"--yes", "-y", "--confirm"}},
+		"repo fork":         {{"--clone", "--remote"}},
+		"gist edit":         {{"--add", "-a", "--remove", "-r", "--desc", "-d"}},
+		"secret set":        {{"--body", "-b", "--env-file", "-f"}},
+		"variable set":      {{"--body", "-b", "--env-file", "-f"}},
+		"skill publish":     {{"--dry-run", "--fix"}},
+	}
+})
 
 // asksWhich are commands that ask which one is meant if neither a word nor one of these options says so.
-var asksWhich = map[string][]string{
-	"gist delete": nil, "gist edit": nil, "gist view": nil, "issue edit": nil, "label edit": nil,
-	"pr checkout": nil, "pr edit": nil, "release create": nil, "repo create": nil, "repo rename": nil,
-	"run cancel": nil, "run delete": nil, "run download": {"--name", "-n", "--pattern", "-p"}, "run rerun": {"--job", "-j"},
-	"run view": {"--job", "-j"}, "run watch": nil, "secret set": {"--env-file", "-f"},
-	"workflow disable": nil, "workflow enable": nil, "workflow run": nil, "workflow view": nil,
-}
+var asksWhich = sync.OnceValue(func() map[string][]string {
+	return map[string][]string{
+		"gist delete": nil, "gist edit": nil, "gist view": nil, "issue edit": nil, "label edit": nil,
+		"pr checkout": nil, "pr edit": nil, "release create": nil, "repo create": nil, "repo rename": nil,
+		"run cancel": nil, "run delete": nil, "run download": {"--name", "-n", "--pattern", "-p"}, "run rerun": {"--job", "-j"},
+		"run view": {"--job", "-j"}, "run watch": nil, "secret set": {"--env-file", "-f"},
+		"workflow disable": nil, "workflow enable": nil, "workflow run": nil, "workflow view": nil,
+	}
+})
 
 // asksWhat are commands that ask what to change if no option says so.
 var asksWhat = []string{"issue edit", "pr edit", "repo edit", "discussion edit"}

@@ -48,12 +48,12 @@ func read(args []string, dir string) line {
 			}
 			words = append(words, a)
 			l.command = strings.Join(words, " ")
-			l.habit, l.known = commands[l.command]
+			l.habit, l.known = commands()[l.command]
 			at++
 		}
 	}
 	l.rest = append(l.rest, args[at:]...)
-	if table, ok := options[l.command]; ok {
+	if table, ok := options()[l.command]; ok {
 		l.opts = table.Read(l.rest)
 		l.full = l.opts.Unknown == ""
 	}
@@ -108,12 +108,12 @@ func (l *line) interactive() bool {
 	if l.has("-w") && l.command != "run list" { // there it is --workflow
 		return true
 	}
-	for _, oneOf := range noPrompts[l.command] {
+	for _, oneOf := range noPrompts()[l.command] {
 		if !l.has(oneOf...) {
 			return true
 		}
 	}
-	if instead, asks := asksWhich[l.command]; asks && !l.hasWord() && !l.has(instead...) {
+	if instead, asks := asksWhich()[l.command]; asks && !l.hasWord() && !l.has(instead...) {
 		return true
 	}
 	return slices.Contains(asksWhat, l.command) && !slices.ContainsFunc(l.rest, func(a string) bool {

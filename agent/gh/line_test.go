@@ -121,18 +121,18 @@ func TestLine(t *testing.T) {
 
 // The table has the commands of the real gh: those of `gh reference`, at the time.
 func TestCommands(t *testing.T) {
-	for name := range noPrompts {
-		if _, ok := commands[name]; !ok {
+	for name := range noPrompts() {
+		if _, ok := commands()[name]; !ok {
 			t.Errorf("no command %q", name)
 		}
 	}
-	for name := range asksWhich {
-		if _, ok := commands[name]; !ok {
+	for name := range asksWhich() {
+		if _, ok := commands()[name]; !ok {
 			t.Errorf("no command %q", name)
 		}
 	}
-	for name := range options {
-		if _, ok := commands[name]; !ok {
+	for name := range options() {
+		if _, ok := commands()[name]; !ok {
 			t.Errorf("no command %q", name)
 		}
 	}

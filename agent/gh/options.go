@@ -1,6 +1,11 @@
 package gh
 
-import "github.com/belay-run/belay/agent"
+import (
+	"slices"
+	"sync"
+
+	"github.com/belay-run/belay/agent"
+)
 
 // The option tables are those of gh 2.100, of the commands whose options matter to us. An option goes by its first name.
 
@@ -45,7 +50,8 @@ var issueCreateOptions = agent.Table{
 	{Names: []string{"--help"}},
 }
 
-var prCreateOptions = append(agent.Table{
+// prCreateOptions are those that it has beside the ones of an issue.
+var prCreateOptions = agent.Table{
 	{Names: []string{"--base", "-B"}, Takes: agent.One},
 	{Names: []string{"--head", "-H"}, Takes: agent.One},
 	{Names: []string{"--reviewer", "-r"}, Takes: agent.One},
@@ -55,7 +61,7 @@ var prCreateOptions = append(agent.Table{
 	{Names: []string{"--fill-first"}},
 	{Names: []string{"--fill-verbose"}},
 	{Names: []string{"--no-maintainer-edit"}},
-}, issueCreateOptions...)
+}
 
 var commentOptions = agent.Table{
 	{Names: []string{"--body", "-b"}, Takes: agent.One},
@@ -71,10 +77,12 @@ var commentOptions = agent.Table{
 	{Names: []string{"--help"}},
 }
 
-var options = map[string]agent.Table{
-	"api":           apiOptions,
-	"issue create":  issueCreateOptions,
-	"pr create":     prCreateOptions,
-	"issue comment": commentOptions,
-	"pr comment":    commentOptions,
-}
+var options = sync.OnceValue(func() map[string]agent.Table {
+	return map[string]agent.Table{
+		"api":           apiOptions,
+		"issue create":  issueCreateOptions,
+		"pr create":     slices.Concat(prCreateOptions, issueCreateOptions),
+		"issue comment": commentOptions,
+		"pr comment":    commentOptions,
+	}
+})
