@@ -3,11 +3,14 @@
 package claude_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/belay-run/belay/internal/clitest"
 )
 
 // Who is interrupted says how to go on, and leaves nobody.
@@ -123,16 +126,58 @@ func TestStop_Twice(t *testing.T) {
 	})
 }
 
-// A command in the background at the end: the newest claude stays for it. The result is kept and delivered.
+// backgrounded is a step in which the model starts a command in the background.
+func backgrounded(command string) string {
+	input, _ := json.Marshal(map[string]any{"command": command, "description": "x", "run_in_background": true})
+	delta, _ := json.Marshal(string(input))
+	var b strings.Builder
+	for _, e := range []string{
+		`{"type":"message_start","message":{"id":"msg_background","type":"message","role":"assistant","model":"m","content":[],"stop_reason":null,"stop_sequence":null,"usage":{"input_tokens":10,"output_tokens":1}}}`,
+		`{"type":"content_block_start","index":0,"content_block":{"type":"tool_use","id":"toolu_background","name":"Bash","input":{}}}`,
+		`{"type":"content_block_delta","index":0,"delta":{"type":"input_json_delta","partial_json":` + string(delta) + `}}`,
+		`{"type":"content_block_stop","index":0}`,
+		`{"type":"message_delta","delta":{"stop_reason":"tool_use","stop_sequence":null},"usage":{"output_tokens":5}}`,
+		`{"type":"message_stop"}`,
+	} {
+		kind, _, _ := strings.Cut(strings.TrimPrefix(e, `{"type":"`), `"`)
+		fmt.Fprintf(&b, "event: %s\ndata: %s\n\n", kind, e)
+	}
+	return "200(body=`" + b.String() + "`)"
+}
+
+// A command in the background outlasts the first answer. The newest claude waits for it and has another turn; the others
+// end it if it takes longer than a moment. Either way stdout is theirs, and nobody is left.
 func TestStop_BackgroundTask(t *testing.T) {
 	each(t, false, func(t *testing.T, version string) {
-		s := newStage(t, version, `tool(Bash: {"command": "echo begun; for i in 1 2 3 4; do sleep 1; done; echo over", "description": "x", "run_in_background": true}), 200(text="first answer"), 200(text="second answer")`)
+		s := newStage(t, version, backgrounded("touch begun; for i in 1 2 3 4; do sleep 1; done; echo over")+`, 200(text="first answer"), 200(text="second answer")`)
 		r := s.belay(nil, []string{"-p", "say hi", "--allowedTools", "Bash"})
 		r.exits(0)
 		r.is("", 1)
-		if !strings.HasPrefix(r.stdout, "first answer\n") {
-			t.Errorf("stdout is %q", r.stdout)
+		if !s.has("begun") {
+			t.Error("the command was not run")
+		}
+		both := r.stdout == "first answer\nsecond answer\n" && s.requests() == 3
+		if one := r.stdout == "first answer\n" && s.requests() == 2; !both && (!one || version == clitest.NewestClaude) {
+			t.Errorf("%d requests, stdout is %q", s.requests(), r.stdout)
 		}
 		s.nobodyLeft()
 	})
+}
+
+// One that does not end keeps the newest claude for as long as it likes: it is not taken for stuck while the task is known
+// to run, and a deadline keeps the result that was delivered.
+func TestStop_BackgroundTaskWithoutEnd(t *testing.T) {
+	t.Parallel()
+	if !full {
+		t.Skip("only with BELAY_TEST_FULL=1")
+	}
+	s := newStage(t, "", backgrounded("touch begun; tail -f /dev/null")+`, 200(text="first answer")`)
+	run := s.startBelay([]string{"--timeout", "40s"}, []string{"-p", "say hi", "--allowedTools", "Bash"}, nil)
+	s.eventually("both have been asked", func() bool { return s.requests() == 2 })
+	r := run.wait()
+	r.exits(0)
+	r.is("", 1)
+	r.prints("first answer\n")
+	s.asked(2)
+	s.nobodyLeft()
 }
