@@ -39,6 +39,7 @@ func TestOutput_AsBare(t *testing.T) {
 				for name, script := range map[string]string{
 					"tool":   `tool(bash: "echo made; exit 3", text="First, a tool."), 200(text="Ünïcode, \"quotes\" and\nlines.\n")`,
 					"retry":  `reset, 500, 200`,
+					"long":   "tool(bash: `head -c 900000 /dev/zero | tr '\\0' 'x'`), 200",
 					"stream": `drop-mid, 200(text="")`,
 				} {
 					if name != "tool" && !full {
@@ -119,6 +120,52 @@ func TestOutput_StreamIsLive(t *testing.T) {
 		run.wait().exits(0)
 		if tool.IsZero() || last.Sub(tool) < 2*time.Second {
 			t.Errorf("from the tool to the end it took %v, and the answer alone 4 s", last.Sub(tool))
+		}
+		s.asked(2)
+	})
+}
+
+// Who reads no further ends it, and not by a panic.
+func TestOutput_ReaderLeaves(t *testing.T) {
+	each(t, false, func(t *testing.T, version string) {
+		s := newStage(t, version, `tool(bash: sleep 1)x6, 200`)
+		pr, pw, err := os.Pipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		cmd := s.command("belay", append([]string{"run", "--", "codex"}, work("--json", "say hi")...)...)
+		cmd.Stdout = pw
+		run := s.start(cmd, nil)
+		pw.Close()
+		if _, err := bufio.NewReader(pr).ReadString('\n'); err != nil {
+			t.Error(err)
+		}
+		pr.Close()
+		r := run.wait()
+		r.exits(141)
+		s.nobodyLeft()
+		if n := s.requests(); n > 5 {
+			t.Errorf("it went on to %d requests", n)
+		}
+	})
+}
+
+// --output-format puts belay's result in the place of codex's output.
+func TestOutput_Result(t *testing.T) {
+	each(t, false, func(t *testing.T, version string) {
+		s := newStage(t, version, "200(in=1234, out=56)")
+		r := s.belay([]string{"--output-format", "json"}, ask("say hi"))
+		r.exits(0)
+		var got result
+		if err := json.Unmarshal([]byte(r.stdout), &got); err != nil || got.Result+"\n" != answer || got.SessionID != r.result.SessionID || got.Usage.Input != 1234 {
+			t.Errorf("%v: %s", err, r.stdout)
+		}
+		r = s.belay([]string{"--output-format", "text"}, ask("--json", "say hi"))
+		r.exits(0)
+		for _, want := range []string{"Status: SUCCESS\n", answer, "Session: " + r.result.SessionID, "Tokens: "} {
+			if !strings.Contains(r.stdout, want) {
+				t.Errorf("no %q in %s", want, r.stdout)
+			}
 		}
 		s.asked(2)
 	})

@@ -280,11 +280,44 @@ func TestResume_OwnCommand(t *testing.T) {
 	})
 }
 
+// A thread that the command line itself resumes goes on too when an attempt fails.
+func TestResume_OwnCommandFails(t *testing.T) {
+	each(t, false, func(t *testing.T, version string) {
+		s := newStage(t, version, `200(in=100, out=10), tool(bash: "echo x >> made", in=100, out=10), overloaded-mid, 200(in=100, out=10)`)
+		first := s.belay(nil, work("first"))
+		first.exits(0)
+		r := s.belay(soon, work("resume", first.result.SessionID, "second"))
+		r.exits(0)
+		r.is("", 2)
+		r.used(200, 20)
+		s.asked(4)
+		s.wrote("made", "x\n")
+		once(t, s.lastTold(), "first", "second", "Continue where you left off.")
+		if r.result.SessionID != first.result.SessionID || !r.result.Resumed {
+			t.Errorf("%+v", r.result)
+		}
+	})
+}
+
+// A thread that codex was told not to keep cannot be gone on with: it begins anew, and the result says so.
+func TestResume_Ephemeral(t *testing.T) {
+	each(t, false, func(t *testing.T, version string) {
+		s := newStage(t, version, `tool(bash: "echo x >> made", in=100, out=10), overloaded-mid, 200(in=100, out=10)`)
+		r := s.belay(soon, work("--ephemeral", "say hi"))
+		r.exits(0)
+		r.prints(answer)
+		s.asked(3)
+		if last := s.lastTold(); len(last) != 1 || last[0] != "say hi" || r.result.Resumed {
+			t.Errorf("the last request says %q; resumed %v", last, r.result.Resumed)
+		}
+	})
+}
+
 // kill -9 of belay and codex in the middle of a tool: nothing is left, and the session goes on. What the killed attempt has
 // spent nobody has told belay; the next result holds what the next call has spent.
 func TestResume_AfterKill(t *testing.T) {
 	each(t, false, func(t *testing.T, version string) {
-		s := newStage(t, version, `tool(bash: touch begun; sleep 300, in=100, out=10), 200(text="back", in=200, out=20)`)
+		s := newStage(t, version, `tool(bash: "touch begun; sleep 300", in=100, out=10), 200(text="back", in=200, out=20)`)
 		run := s.startBelay(nil, work("remember plum"), nil)
 		s.eventually("the tool runs", func() bool { return s.has("begun") })
 		run.cmd.Process.Kill()

@@ -131,3 +131,36 @@ func TestStop_LeftBehind(t *testing.T) {
 		s.nobodyLeft()
 	})
 }
+
+// Who is interrupted between two attempts says so, and how to go on.
+func TestStop_BetweenAttempts(t *testing.T) {
+	each(t, false, func(t *testing.T, version string) {
+		s := newStage(t, version, `tool(bash: "true", in=100, out=10), 429x*`)
+		run := s.startBelay(nil, work("say hi"), nil)
+		s.eventually("it waits", func() bool { return strings.Contains(run.stderr.String(), "retry 1 in ") })
+		run.cmd.Process.Signal(syscall.SIGINT)
+		r := run.wait()
+		r.exits(130)
+		r.is("interrupted", 1)
+		r.says("to go on: belay run --resume " + r.result.SessionID + " -- codex exec")
+		r.used(100, 10)
+		s.asked(2)
+		if got := s.onRecord(r.result.SessionID); got != "interrupted" {
+			t.Errorf("the session is on record as %s", got)
+		}
+	})
+}
+
+// The work is done but codex has not left yet, for which it takes five seconds: the answer is not lost.
+func TestStop_WhileItLeaves(t *testing.T) {
+	each(t, false, func(t *testing.T, version string) {
+		s := newStage(t, version, "200(in=100, out=10)")
+		run := s.startBelay(nil, ask("say hi"), nil)
+		s.eventually("it has its answer", func() bool { return s.requests() == 1 && s.api.Main()[0].End == "whole" })
+		time.Sleep(1500 * time.Millisecond)
+		run.cmd.Process.Signal(syscall.SIGINT)
+		r := run.wait()
+		r.prints(answer)
+		r.used(100, 10)
+	})
+}
