@@ -131,6 +131,7 @@ what their shell commands mean.`,
 	flags.BoolVar(&f.failClosed, "fail-closed", false, "a failure blocks: exit code 2 and the reason on stderr")
 	flags.StringVar(&f.name, "name", "", "what failures are counted by (default: the command's name)")
 	flags.BoolVar(&f.keepBackground, "keep-background", false, "let go on what the command has left running")
+	cmd.AddCommand(newHookInstall(), newHookUninstall(), newHookStatus())
 	return cmd
 }
 
