@@ -16,8 +16,8 @@ type core struct {
 	phase      phase
 	generation int
 	pid        int
-	began      time.Time // when the present server was started
-	deaths     int       // in a row, without an uptime that counts
+	worked     bool // it has answered a call
+	deaths     int  // in a row, of servers that neither worked nor ran for long
 	restartAt  time.Time
 	expected   string // why we end the server, if we do
 

@@ -49,15 +49,17 @@ func New(opt Options) *Proxy {
 // Run carries messages until the client has left, by closing its side or by an end of ctx, and the server has ended with
 // its whole tree. Nothing that the server does makes it return.
 func (p *Proxy) Run(ctx context.Context) {
-	logged := make(chan struct{})
+	log, logged := p.log, make(chan struct{})
 	go func() {
 		defer close(logged)
-		for r := range p.log {
+		for r := range log {
 			if p.opt.Log != nil {
 				p.opt.Log(p.opt.entry(r, time.Now()))
 			}
 		}
 	}()
+	widen(p.opt.Stdin)
+	widen(p.opt.Stdout)
 	stop := make(chan struct{})
 	go p.client.run(stop)
 	p.do(p.core.start)
@@ -73,7 +75,7 @@ func (p *Proxy) Run(ctx context.Context) {
 	p.client.flush()
 	close(stop)
 	p.mu.Lock()
-	close(p.log)
+	close(log)
 	p.log = nil
 	p.mu.Unlock()
 	<-logged
@@ -100,7 +102,7 @@ func (p *Proxy) readClient() {
 		p.core.fromClient(m)
 		p.mu.Unlock()
 	}}
-	buf := make([]byte, 64<<10)
+	buf := make([]byte, 256<<10)
 	for {
 		n, err := p.opt.Stdin.Read(buf)
 		lines.Write(buf[:n])
@@ -248,6 +250,7 @@ func (p *Proxy) runServer(generation int, stderr *tail) death {
 	if err != nil {
 		return death{err: err}
 	}
+	widen(w)
 	lines := &splitter{max: p.opt.maxLine(), take: func(m *message) {
 		p.mu.Lock()
 		p.core.fromServer(generation, m)

@@ -44,7 +44,7 @@ func (c *core) start() {
 	}
 	c.generation++
 	c.phase, c.expected, c.suspectAt = starting, "", time.Time{}
-	c.began = time.Now()
+	c.worked = false
 	c.out.start(c.generation)
 }
 
@@ -86,7 +86,7 @@ func (c *core) died(generation int, d death) {
 		c.out.done()
 		return
 	}
-	if d.uptime >= stable && wasReady {
+	if c.worked || d.uptime >= stable && wasReady {
 		c.deaths = 0
 	}
 	c.deaths++
@@ -258,7 +258,7 @@ func (c *core) failed(reason string) {
 
 // succeeded tells the gate that it answers, if that is news.
 func (c *core) succeeded() {
-	c.troubled = false
+	c.troubled, c.worked = false, true
 	if c.pass != nil {
 		c.pass.Succeeded()
 		c.pass = nil

@@ -59,15 +59,29 @@ func (c *core) reopen() {
 		if s.initialized != nil {
 			c.out.toServer(s.initialized)
 		}
-		ignore := func(*message) {}
-		if s.level != nil {
-			c.askServer("level", c.opt.startTimeout(), kept{s.level, s.levelAt}.as, ignore)
-		}
-		for _, uri := range s.order {
-			c.askServer("subscribe", c.opt.startTimeout(), s.subscribed[uri].as, ignore)
-		}
-		c.opened()
+		c.restore()
 	})
+}
+
+// restore sets what the client has set. Servers work on several requests at once, so that calls have to wait until all of
+// it is in force.
+func (c *core) restore() {
+	s := &c.session
+	left := len(s.order) + 1
+	generation := c.generation
+	one := func(*message) {
+		if left--; left == 0 && c.generation == generation && c.phase == starting {
+			c.opened()
+		}
+	}
+	if s.level != nil {
+		left++
+		c.askServer("level", c.opt.startTimeout(), kept{s.level, s.levelAt}.as, one)
+	}
+	for _, uri := range s.order {
+		c.askServer("subscribe", c.opt.startTimeout(), s.subscribed[uri].as, one)
+	}
+	one(nil)
 }
 
 func versionOf(line []byte) string {

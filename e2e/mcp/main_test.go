@@ -4,6 +4,7 @@ package mcp_test
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
@@ -25,13 +26,23 @@ var full = os.Getenv("BELAY_TEST_FULL") != ""
 // patience is how long anything may take that takes a moment on an idle machine.
 const patience = time.Minute
 
-// belayPath is belay.
-var belayPath string
+// belayPath is belay, probePath the server that it is to stand in front of.
+var belayPath, probePath string
+
+// serverVar says what is wrong with the server.
+const serverVar = "E2E_MCP_SERVER"
+
+type text struct {
+	Text string `json:"text,omitempty"`
+	N    int    `json:"n,omitempty"`
+}
 
 func TestMain(m *testing.M) {
-	if kind := os.Getenv(serverVar); kind != "" {
-		serve(kind)
-		os.Exit(0)
+	flag.Parse()
+	set := false
+	flag.Visit(func(f *flag.Flag) { set = set || f.Name == "test.parallel" })
+	if !set {
+		flag.Set("test.parallel", "6") // most of the time they wait
 	}
 	unix.Setrlimit(unix.RLIMIT_CORE, &unix.Rlimit{})
 	dir, err := os.MkdirTemp("", "belay-mcp-")
@@ -50,7 +61,10 @@ func TestMain(m *testing.M) {
 
 // build makes belay, with the race detector where there is a C compiler.
 func build(dir string) error {
-	belayPath = filepath.Join(dir, "belay")
+	belayPath, probePath = filepath.Join(dir, "belay"), filepath.Join(dir, "probe")
+	if out, err := exec.Command("go", "build", "-o", probePath, "./probe").CombinedOutput(); err != nil {
+		return fmt.Errorf("go build probe: %w\n%s", err, out)
+	}
 	cmd := exec.Command("go", "build", "-race", "-o", belayPath, "../../cmd/belay")
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=1")
 	if err := cmd.Run(); err == nil {
@@ -129,11 +143,7 @@ func (s *stage) environ(kind string) []string {
 
 // belay is the command `belay mcp` in front of a server of that kind.
 func (s *stage) belay(kind string, flags ...string) *exec.Cmd {
-	self, err := os.Executable()
-	if err != nil {
-		s.Fatal(err)
-	}
-	return s.command(kind, append(append([]string{"mcp", "--name", "probe"}, flags...), "--", self)...)
+	return s.command(kind, append(append([]string{"mcp", "--name", "probe"}, flags...), "--", probePath)...)
 }
 
 func (s *stage) command(kind string, args ...string) *exec.Cmd {

@@ -1,6 +1,7 @@
 //go:build linux
 
-package mcp_test
+// Command probe is an MCP server whose tools do what servers should not. E2E_MCP_SERVER says what else is wrong with it.
+package main
 
 import (
 	"context"
@@ -15,9 +16,6 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// serverVar makes the test binary a server, of the kind that it names.
-const serverVar = "E2E_MCP_SERVER"
-
 type text struct {
 	Text string `json:"text,omitempty"`
 	N    int    `json:"n,omitempty"`
@@ -27,8 +25,8 @@ func say(s string) *mcp.CallToolResult {
 	return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: s}}}
 }
 
-// serve is a server with the go-sdk whose tools do what servers should not.
-func serve(kind string) {
+func main() {
+	kind := os.Getenv("E2E_MCP_SERVER")
 	switch kind {
 	case "dies at start":
 		fmt.Fprintln(os.Stderr, "no such database")

@@ -1,0 +1,108 @@
+//go:build linux
+
+package mcp_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// A server that is not there is an answer to initialize, at once, with the reason; and the proxy stays.
+func TestStart_NotFound(t *testing.T) {
+	s := newStage(t)
+	r := s.raw(s.command("", "mcp", "--", "no-such-server-anywhere"))
+	begin := time.Now()
+	for id := range 2 {
+		m := r.ask(fmt.Sprint(id), fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{}}}`, id))
+		if m.Error == nil || m.Error.Code != -32010 || !strings.Contains(m.Error.Message, "no-such-server-anywhere: command not found") {
+			t.Error(m.line)
+		}
+	}
+	if took := time.Since(begin); took > 20*time.Second {
+		t.Errorf("that took %v", took)
+	}
+}
+
+// One that ends at once is too, with its last words.
+func TestStart_DiesAtOnce(t *testing.T) {
+	s := newStage(t)
+	_, err := s.dial("2025-11-25", nil, s.belay("dies at start"))
+	if err == nil || !strings.Contains(err.Error(), "exit status 7") || !strings.Contains(err.Error(), "no such database") {
+		t.Errorf("%v", err)
+	}
+}
+
+// A crash loop is answered call by call and never waited out.
+func TestStart_CrashLoop(t *testing.T) {
+	s := newStage(t)
+	s.env = []string{"E2E_MCP_FLAG=" + filepath.Join(t.TempDir(), "flag")}
+	session := s.connect("2025-11-25", nil, s.belay("dies at the second start"))
+	s.echo(session, "before")
+	if got, failed, err := s.call(session, "exit", text{N: 3}); err != nil || !failed || !strings.Contains(got, "exit status 3") {
+		t.Errorf("%q, %v, %v", got, failed, err)
+	}
+	for range 3 {
+		got, failed, err := s.call(session, "echo", text{Text: "x"})
+		if err != nil || !failed || !strings.Contains(got, "the lock is taken") && !strings.Contains(got, "keeps failing") {
+			t.Errorf("%q, %v, %v", got, failed, err)
+		}
+	}
+	// Somebody mends it and says so.
+	os.Remove(strings.TrimPrefix(s.env[0], "E2E_MCP_FLAG="))
+	reset := s.command("", "gates", "reset", "mcp:probe")
+	if out, err := reset.Output(); err != nil {
+		t.Errorf("%s: %v", out, err)
+	}
+	s.echo(session, "after")
+}
+
+// A wrapper such as npx stands between us and the server: all of it goes, and comes back.
+func TestStart_Wrapper(t *testing.T) {
+	s := newStage(t)
+	session := s.connect("2025-11-25", nil, s.command("plain", "mcp", "--name", "wrapped", "--", "sh", "-c", `sleep 1000 & "$0"; exit $?`, probePath))
+	s.echo(session, "before")
+	if got, failed, err := s.call(session, "exit", text{N: 3}); err != nil || !failed || !strings.Contains(got, "exit status 3") {
+		t.Errorf("%q, %v, %v", got, failed, err)
+	}
+	for i := range 4 {
+		s.echo(session, fmt.Sprint("after ", i))
+	}
+}
+
+// A server that takes no notice of the end of its input is ended all the same, and soon.
+func TestEnd_ServerIgnoresEOF(t *testing.T) {
+	s := newStage(t)
+	cmd := s.belay("ignores EOF")
+	r := s.raw(cmd)
+	r.open("2025-11-25")
+	begin := time.Now()
+	r.in.Close()
+	select {
+	case <-r.eof:
+	case <-time.After(patience):
+		t.Fatal("it does not end")
+	}
+	if err := cmd.Wait(); err != nil {
+		t.Errorf("it ended with %v", err)
+	}
+	if took := time.Since(begin); took > 20*time.Second {
+		t.Errorf("that took %v", took)
+	}
+}
+
+// What was asked before the client closed its side is answered.
+func TestEnd_CallsUnderWayAreAnswered(t *testing.T) {
+	s := newStage(t)
+	r := s.raw(s.belay("plain"))
+	r.open("2025-11-25")
+	r.send(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"sleep","arguments":{"n":300}}}`)
+	r.in.Close()
+	<-r.eof
+	if n := r.answers()["1"]; n != 1 {
+		t.Errorf("answered %d times", n)
+	}
+}
