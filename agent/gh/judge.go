@@ -82,7 +82,8 @@ func (j *judgement) judge() verdict.Verdict {
 	case j.ExitCode == 0:
 		return j.byOutput()
 	case j.ExitCode == exitAuth:
-		return verdict.Verdict{Class: verdict.Auth, Rule: "exit-4"}
+		first, _, _ := strings.Cut(strings.TrimSpace(j.words), "\n") // the other lines are what else would do
+		return verdict.Verdict{Class: verdict.Auth, Rule: "exit-4", Evidence: evidence(first)}
 	case j.ExitCode == exitPending && (j.line.command == "" || j.line.command == "pr checks"):
 		// It has told what it was asked, and its exit code is part of that: the checks are not over.
 		return verdict.Verdict{Class: verdict.OK, Rule: "pending"}

@@ -169,6 +169,7 @@ func TestReal_Verdicts(t *testing.T) {
 		{create, "200, 200(type=FORBIDDEN)", verdict.Auth, verdict.SentNo, 0, 1},
 		{create, "200(type=NOT_FOUND)", verdict.NotFound, verdict.SentNo, 0, 1},
 		{create, `200, 200(message="Something went wrong while executing your query.")`, verdict.ServerError, verdict.SentMaybe, 0, 1},
+		{create + " -a octo", "200x2, secondary(retry-after=30)", verdict.RateLimit, verdict.SentYes, 30 * time.Second, 1}, // the issue is there
 		{create, "401", verdict.Auth, verdict.SentNo, 0, 1},
 		{create, "200, 422", verdict.InvalidRequest, verdict.SentNo, 0, 1},
 		{create, "200, 200(content-type=text/html, body=<html></html>)", verdict.BadOutput, verdict.SentYes, 0, 1},

@@ -42,9 +42,9 @@ func (github) good(c *call, s *Step, n int) reply {
 	var rep reply
 	switch {
 	case s.Type != "" || s.Message != "": // GraphQL says its errors in good answers
-		rep = jsonReply(http.StatusOK, graphqlError(s.Type, or(s.Message, graphqlMessages[s.Type], "Something went wrong")))
+		rep = githubReply(http.StatusOK, graphqlError(s.Type, or(s.Message, graphqlMessages[s.Type], "Something went wrong")))
 	case isGraphQL(c.r):
-		rep = jsonReply(http.StatusOK, c.api.github.graphql(c.body))
+		rep = githubReply(http.StatusOK, c.api.github.graphql(c.body))
 	default:
 		rep = c.api.github.rest(c.r, c.body)
 	}
@@ -94,7 +94,7 @@ func (github) failInside(*call, *Step, int) []byte { return nil }
 
 func (github) side(c *call) reply {
 	left := object{"limit": 5000, "used": 1, "remaining": 4999, "reset": time.Now().Add(time.Hour).Unix()}
-	rep := jsonReply(http.StatusOK, object{"resources": object{"core": left, "graphql": left, "search": left}, "rate": left})
+	rep := githubReply(http.StatusOK, object{"resources": object{"core": left, "graphql": left, "search": left}, "rate": left})
 	githubHeaders(rep.header, 0)
 	return rep
 }

@@ -290,6 +290,8 @@ func (g *GitHub) mutationRoot() object {
 			i.Labels = append(i.Labels, labelNames(in["labelIds"])...)
 			return object{"clientMutationId": "", "__typename": "AddLabelsToLabelablePayload"}
 		}),
+		"replaceActorsForAssignable": onIssue("assignableId", func(object, *Issue) any { return object{"__typename": "ReplaceActorsForAssignablePayload"} }),
+
 		"updateIssue": edit("id"), "updatePullRequest": edit("pullRequestId"),
 		"closeIssue": state("issueId", "CLOSED"), "reopenIssue": state("issueId", "OPEN"),
 		"closePullRequest": state("pullRequestId", "CLOSED"), "reopenPullRequest": state("pullRequestId", "OPEN"),

@@ -1,6 +1,7 @@
 package rehearse
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -23,14 +24,14 @@ func (g *GitHub) rest(r *http.Request, body []byte) reply {
 	parts := strings.Split(strings.Trim(r.URL.Path, "/"), "/")
 	switch {
 	case r.URL.Path == "/" || r.URL.Path == "":
-		return jsonReply(200, object{"current_user_url": "http://api." + githubHost + "/user"})
+		return githubReply(200, object{"current_user_url": "http://api." + githubHost + "/user"})
 	case parts[0] == "user":
-		return jsonReply(200, object{"login": githubUser, "id": 1, "type": "User"})
+		return githubReply(200, object{"login": githubUser, "id": 1, "type": "User"})
 	case parts[0] == "zen":
 		return reply{status: 200, header: http.Header{"Content-Type": {"text/plain; charset=utf-8"}}, chunks: [][]byte{[]byte("Keep it logically awesome.")}}
 	case parts[0] == "search" && len(parts) == 2:
 		list := restIssues(g.search(r.URL.Query().Get("q")))
-		return jsonReply(200, object{"total_count": len(list), "incomplete_results": false, "items": list})
+		return githubReply(200, object{"total_count": len(list), "incomplete_results": false, "items": list})
 	case parts[0] != "repos" || len(parts) < 3:
 		return restError(404, "Not Found")
 	}
@@ -39,14 +40,14 @@ func (g *GitHub) rest(r *http.Request, body []byte) reply {
 	post := r.Method == http.MethodPost
 	switch {
 	case what == "":
-		return jsonReply(200, restRepo(repo))
+		return githubReply(200, restRepo(repo))
 	case what == "issues" && post:
 		if in.Title == "" {
 			return restError(422, "Validation Failed", object{"resource": "Issue", "field": "title", "code": "missing_field"})
 		}
-		return jsonReply(201, restIssue(g.create(repo, Issue{Title: in.Title, Body: in.Body, Labels: in.Labels})))
+		return githubReply(201, restIssue(g.create(repo, Issue{Title: in.Title, Body: in.Body, Labels: in.Labels})))
 	case what == "pulls" && post:
-		return jsonReply(201, restIssue(g.create(repo, Issue{Title: in.Title, Body: in.Body, PullRequest: true, Head: in.Head, Base: in.Base})))
+		return githubReply(201, restIssue(g.create(repo, Issue{Title: in.Title, Body: in.Body, PullRequest: true, Head: in.Head, Base: in.Base})))
 	case what == "issues" || what == "pulls":
 		return page(r.URL, restIssues(repo.restList(what == "pulls", r.URL.Query())))
 	case what == "labels" && post:
@@ -54,7 +55,7 @@ func (g *GitHub) rest(r *http.Request, body []byte) reply {
 			return restError(422, "Validation Failed", object{"resource": "Label", "field": "name", "code": "already_exists"})
 		}
 		repo.labels = append(repo.labels, in.Name)
-		return jsonReply(201, object{"name": in.Name, "color": "ededed"})
+		return githubReply(201, object{"name": in.Name, "color": "ededed"})
 	case what == "labels":
 		var list []object
 		for _, l := range repo.labels {
@@ -62,7 +63,7 @@ func (g *GitHub) rest(r *http.Request, body []byte) reply {
 		}
 		return page(r.URL, list)
 	case len(rest) == 3 && rest[0] == "check-runs":
-		return jsonReply(200, []object{})
+		return githubReply(200, []object{})
 	case strings.HasPrefix(what, "actions/"):
 		return g.actions(repo, r.URL, rest[1:])
 	case len(rest) >= 2 && (rest[0] == "issues" || rest[0] == "pulls"):
@@ -81,12 +82,12 @@ func (g *GitHub) restOne(r *http.Request, i *Issue, rest []string, title, body, 
 	switch what := strings.Join(rest, "/"); {
 	case what == "" && r.Method == http.MethodPatch:
 		i.Title, i.Body, i.State = or(title, i.Title), or(body, i.Body), or(strings.ToUpper(state), i.State)
-		return jsonReply(200, restIssue(i))
+		return githubReply(200, restIssue(i))
 	case what == "":
-		return jsonReply(200, restIssue(i))
+		return githubReply(200, restIssue(i))
 	case what == "comments" && r.Method == http.MethodPost:
 		c := g.comment(i, body)
-		return jsonReply(201, restComment(i, &c))
+		return githubReply(201, restComment(i, &c))
 	case what == "comments":
 		var list []object
 		for n := range i.Comments {
@@ -100,7 +101,7 @@ func (g *GitHub) restOne(r *http.Request, i *Issue, rest []string, title, body, 
 // actions answers for workflow runs. The run of number n takes n milliseconds from when it is first asked for.
 func (g *GitHub) actions(repo *repository, u *url.URL, rest []string) reply {
 	if len(rest) == 2 && rest[0] == "workflows" {
-		return jsonReply(200, object{"id": 1, "name": "ci", "state": "active", "path": ".github/workflows/ci.yml"})
+		return githubReply(200, object{"id": 1, "name": "ci", "state": "active", "path": ".github/workflows/ci.yml"})
 	}
 	if len(rest) < 2 || rest[0] != "runs" {
 		return restError(404, "Not Found")
@@ -121,10 +122,10 @@ func (g *GitHub) actions(repo *repository, u *url.URL, rest []string) reply {
 	address := fmt.Sprintf("http://%s/%s/actions/runs/%d", githubHost, repo.name, ms)
 	api := fmt.Sprintf("http://api.%s/repos/%s/actions/runs/%d", githubHost, repo.name, ms)
 	if len(rest) == 3 && rest[2] == "jobs" {
-		return jsonReply(200, object{"total_count": 1, "jobs": []object{{"id": 1, "run_id": ms, "name": "build", "status": status, "conclusion": conclusion,
+		return githubReply(200, object{"total_count": 1, "jobs": []object{{"id": 1, "run_id": ms, "name": "build", "status": status, "conclusion": conclusion,
 			"started_at": stamp(began), "html_url": address + "/job/1", "steps": []object{{"name": "make", "number": 1, "status": status, "conclusion": conclusion}}}}})
 	}
-	return jsonReply(200, object{"id": ms, "name": "ci", "display_title": "a change", "head_branch": "main", "head_sha": "0123456789", "status": status,
+	return githubReply(200, object{"id": ms, "name": "ci", "display_title": "a change", "head_branch": "main", "head_sha": "0123456789", "status": status,
 		"conclusion": conclusion, "event": "push", "workflow_id": 1, "run_attempt": 1, "run_number": 1, "html_url": address, "url": api, "jobs_url": api + "/jobs",
 		"created_at": stamp(began), "updated_at": stamp(time.Now()), "run_started_at": stamp(began), "repository": restRepo(repo), "head_repository": restRepo(repo)})
 }
@@ -181,7 +182,7 @@ func page(u *url.URL, list []object) reply {
 	size, number = min(max(size, 1), 100), max(number, 1)
 	from := min((number-1)*size, len(list))
 	to := min(from+size, len(list))
-	rep := jsonReply(200, append([]object{}, list[from:to]...))
+	rep := githubReply(200, append([]object{}, list[from:to]...))
 	if to < len(list) {
 		q.Set("page", strconv.Itoa(number+1))
 		next := *u
@@ -191,10 +192,18 @@ func page(u *url.URL, list []object) reply {
 	return rep
 }
 
+// githubReply is an answer of JSON without a line's end: gh puts pages together by their last byte.
+func githubReply(status int, value any) reply {
+	rep := jsonReply(status, value)
+	last := len(rep.chunks) - 1
+	rep.chunks[last] = bytes.TrimRight(rep.chunks[last], "\n")
+	return rep
+}
+
 func restError(status int, message string, errors ...object) reply {
 	body := object{"message": message, "documentation_url": "https://docs.github.com/rest", "status": strconv.Itoa(status)}
 	if len(errors) > 0 {
 		body["errors"] = errors
 	}
-	return jsonReply(status, body)
+	return githubReply(status, body)
 }

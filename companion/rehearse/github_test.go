@@ -39,6 +39,7 @@ func TestGitHub_Commands(t *testing.T) {
 		{"api user --jq .login", "octo\n"},
 		{"api rate_limit --jq .rate.limit", "5000\n"},
 		{"api repos/o/r/issues?per_page=1 --paginate --jq .[].number", "3\n2\n1\n"},
+		{"api repos/o/r/labels?per_page=3 --paginate", `[{"color":"ededed","name":"bug"},{"color":"ededed","name":"epic"},{"color":"ededed","name":"story"},{"color":"ededed","name":"task"}]`},
 		{"api repos/o/r/issues -f title=four --jq .number", "4\n"},
 		{"api repos/o/r/issues/4/comments -f body=x --jq .body", "x\n"},
 		{"api graphql -f query=query{viewer{login}} --jq .data.viewer.login", "octo\n"},
