@@ -73,7 +73,13 @@ func Parse(line []byte) Line {
 
 func parse(line []byte) *Entry {
 	e := new(Entry)
-	if json.Unmarshal(line, e) != nil || e.Invocation == "" && e.Kind == "" {
+	if !decode(line, e) {
+		*e = Entry{}
+		if json.Unmarshal(line, e) != nil {
+			return nil
+		}
+	}
+	if e.Invocation == "" && e.Kind == "" {
 		return nil
 	}
 	return e

@@ -68,7 +68,7 @@ func (d *DB) Sessions(ctx context.Context, f Filter, status string) ([]Session, 
 		}
 	}
 	if f.Session != "" {
-		w.and("(id LIKE ? || '%' OR id LIKE '%' || ?)", f.Session, f.Session)
+		w.and("? IN (substr(id, 1, ?), substr(id, -?))", f.Session, len(f.Session), len(f.Session))
 	}
 	query := `SELECT profile, id, coalesce(dir, ''), status, coalesce(error_message, ''), coalesce(model, ''), started, timestamp, invocations,
 		attempts, input_tokens, output_tokens, cache_read_tokens, cache_creation_tokens, cost_usd FROM sessions` + w.String() +

@@ -91,7 +91,8 @@ func (f Filter) ofInvocations() *where {
 		w.and("i.session = ?", f.Session)
 	}
 	if f.Invocation != "" {
-		w.and("i.id IN (SELECT id FROM invocations WHERE id >= ? AND id < ? || x'ff' OR id LIKE '%' || ?)", f.Invocation, f.Invocation, f.Invocation)
+		id := f.Invocation
+		w.and("(i.id >= ? AND i.id < ? || x'ff' OR substr(i.id, -length(?)) = ?)", id, id, id, id)
 	}
 	return w
 }

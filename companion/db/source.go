@@ -21,8 +21,9 @@ const (
 	pieceSize = 1 << 20
 	// firstSize is where the first line of a log has ended, or it is none.
 	firstSize = 64 << 10
-	// tailSize is how much before a position is remembered, to recognize the place.
-	tailSize = 256
+	// tailSize is how much before a position is remembered, to recognize the place: a whole line, for only its beginning,
+	// with time and id, is like no other.
+	tailSize = 4096
 )
 
 // source is one log file. It is known by its first line, which has a time and an id that come once: so it may be moved,

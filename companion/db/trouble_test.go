@@ -1,0 +1,213 @@
+package db_test
+
+import (
+	"database/sql"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/belay-run/belay/companion/db"
+)
+
+// spoil writes over a part of a file.
+func spoil(t *testing.T, path string, at int64, n int) {
+	t.Helper()
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	if err == nil {
+		_, err = f.WriteAt([]byte(strings.Repeat("\xde\xad", n/2)), at)
+		f.Close()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A damaged database is set aside, with a word, and made again from the log that is left.
+func TestOpen_Damaged(t *testing.T) {
+	tests := map[string]func(t *testing.T, path string){
+		"garbage":    func(t *testing.T, path string) { spoil(t, path, 0, 5000) },
+		"its header": func(t *testing.T, path string) { spoil(t, path, 0, 50) },
+		"a text": func(t *testing.T, path string) {
+			os.WriteFile(path, []byte("this is a text, not a database, and longer than a header is, well over a hundred characters long indeed"), 0o600)
+		},
+		"its first page": func(t *testing.T, path string) { spoil(t, path, 100, 3900) },
+		"all its pages but the first": func(t *testing.T, path string) {
+			info, _ := os.Stat(path)
+			spoil(t, path, 4096, int(info.Size())-4096)
+		},
+		"cut": func(t *testing.T, path string) { os.Truncate(path, 9000) },
+		"another program's": func(t *testing.T, path string) {
+			os.Remove(path)
+			d, _ := sql.Open("sqlite", path)
+			if _, err := d.Exec("CREATE TABLE other (x)"); err != nil {
+				t.Fatal(err)
+			}
+			d.Close()
+		},
+	}
+	for name, damage := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			w.append(runs(0, 100)...)
+			d, _ := w.fold()
+			d.Close()
+			damage(t, filepath.Join(w.dir, db.Name))
+			w.append(runs(100, 110)...)
+			d = w.open()
+			if _, err := d.Fold(ctx); err != nil {
+				t.Fatal(err)
+			}
+			if list, err := d.Invocations(ctx, db.Filter{}); err != nil || len(list) != 110 {
+				t.Errorf("%d runs, %v", len(list), err)
+			}
+			if len(d.Said) != 1 || !strings.Contains(d.Said[0], "it is now "+filepath.Join(w.dir, db.Name)+".damaged-") {
+				t.Errorf("said %q", d.Said)
+			}
+			if aside, _ := filepath.Glob(filepath.Join(w.dir, db.Name+".damaged-*")); len(aside) == 0 {
+				t.Error("it is not there any more")
+			}
+			w.expect("ok", "PRAGMA integrity_check")
+		})
+	}
+}
+
+// Several who find the damage at the same time set one file aside, and none of the new one is lost.
+func TestOpen_DamagedForMany(t *testing.T) {
+	w := newWorld(t)
+	w.append(runs(0, 200)...)
+	d, _ := w.fold()
+	d.Close()
+	spoil(t, filepath.Join(w.dir, db.Name), 0, 5000)
+	var all sync.WaitGroup
+	for range 8 {
+		all.Go(func() {
+			d, err := db.Open(w.dir)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			defer d.Close()
+			if _, err := d.Fold(ctx); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	w.fold()
+	w.expect("200", "SELECT count(*) FROM invocations")
+	w.expect("200", "SELECT sum(ended) FROM rollup")
+	if aside, _ := filepath.Glob(filepath.Join(w.dir, db.Name+".damaged-*")); len(aside) != 1 {
+		t.Errorf("set aside: %v", aside)
+	}
+}
+
+func TestOpen_NewerSchema(t *testing.T) {
+	w := newWorld(t)
+	w.append(run(1))
+	restore := db.Migrations("CREATE TABLE later (x)", "CREATE TABLE even_later (x)")
+	d, _ := w.fold()
+	d.Close()
+	restore()
+	_, err := db.Open(w.dir)
+	if !errors.Is(err, db.ErrNewer) || !strings.Contains(err.Error(), "schema 3, this one knows 1") || !strings.Contains(err.Error(), "install that version") {
+		t.Errorf("said %v", err)
+	}
+	w.expect("1", "SELECT count(*) FROM invocations") // it was left alone
+	if _, err := db.Examine(w.dir); !errors.Is(err, db.ErrNewer) {
+		t.Errorf("doctor said %v", err)
+	}
+}
+
+func TestOpen_OlderSchema(t *testing.T) {
+	w := newWorld(t)
+	w.append(runs(0, 5)...)
+	d, _ := w.fold()
+	d.Close()
+	defer db.Migrations("ALTER TABLE invocations ADD COLUMN later TEXT DEFAULT 'unknown'")()
+	w.append(runs(5, 8)...)
+	var all sync.WaitGroup
+	for range 6 { // all find the old one
+		all.Go(func() {
+			d, err := db.Open(w.dir)
+			if err == nil {
+				_, err = d.Fold(ctx)
+				d.Close()
+			}
+			if err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	w.expect("8|unknown", "SELECT count(*), min(later) FROM invocations")
+	w.expect("2", "PRAGMA user_version")
+}
+
+// Many who begin at the same time make one database.
+func TestOpen_FirstForMany(t *testing.T) {
+	w := newWorld(t)
+	w.append(runs(0, 50)...)
+	var all sync.WaitGroup
+	for range 20 {
+		all.Go(func() {
+			d, err := db.Open(w.dir)
+			if err == nil {
+				_, err = d.Fold(ctx)
+				d.Close()
+			}
+			if err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	w.expect("50", "SELECT count(*) FROM invocations")
+}
+
+func TestOpen_StrangeDirectory(t *testing.T) {
+	for _, name := range []string{"with space", "a?b=c&d", "per%41cent", "ha#sh", "[a]*", "日本", "quo'te\"s"} {
+		w := newWorld(t)
+		w.dir = filepath.Join(w.dir, name)
+		if err := os.Mkdir(w.dir, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		w.append(run(1))
+		if err := os.Rename(w.log(), w.log()+".1"); err != nil {
+			t.Fatal(err)
+		}
+		w.append(run(2))
+		d, sum := w.fold()
+		if sum.Lines != 2 {
+			t.Errorf("%q: folded %+v", name, sum)
+		}
+		d.Close()
+		if info, err := os.Stat(filepath.Join(w.dir, db.Name)); err != nil || info.Mode().Perm() != 0o600 {
+			t.Errorf("%q: %v, %v", name, info, err)
+		}
+	}
+}
+
+func TestExamine(t *testing.T) {
+	w := newWorld(t)
+	if _, err := db.Examine(w.dir); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("said %v", err)
+	}
+	w.append(runs(0, 30)...)
+	w.text("torn\n")
+	d, _ := w.fold()
+	d.Close()
+	if h, err := db.Examine(w.dir); err != nil || h.Invocations != 30 || h.Torn != 1 || h.Size == 0 {
+		t.Errorf("%+v, %v", h, err)
+	}
+	spoil(t, filepath.Join(w.dir, db.Name), 4096, 40960)
+	if _, err := db.Examine(w.dir); err == nil {
+		t.Error("it found nothing")
+	}
+	if aside, _ := filepath.Glob(filepath.Join(w.dir, "*.damaged*")); len(aside) > 0 {
+		t.Error("to look has changed something")
+	}
+}
