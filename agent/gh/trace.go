@@ -3,8 +3,6 @@ package gh
 import (
 	"bytes"
 	"slices"
-	"strconv"
-	"strings"
 	"time"
 )
 
@@ -16,49 +14,27 @@ const (
 	maxRequests    = 16
 )
 
-// request is what the trace says of one request.
-type request struct {
-	method, url string
-	began       time.Time
-	took        time.Duration
-	ended       bool
-	kind, name  string // of the GraphQL operation
-	changes     bool
-	keeps       bool   // gh keeps the answer on disk, and may have had it from there
-	broke       string // why there was no answer
-	cut         string // why the answer is not whole
-	answer
-}
+// What gh writes of a request with GH_DEBUG=api:
+//
+//	* Request at 2026-11-15 00:26:53.685301238 +0000 UTC m=+0.919396133
+//	* Request to http://api.github.localhost/user
+//	> GET /user HTTP/1.1
+//	> Host: api.github.localhost
+//
+//	< HTTP/1.1 403 Forbidden
+//	< Retry-After: 60
+//
+//	{
+//	  "message": "API rate limit exceeded for user ID 1."
+//	}
+//
+//	* Request took 32.246866ms
+//
+// Instead of the answer there may be one line with the error, as "* EOF". With the answer's body not read to its end there is
+// "* cannot read body: …" in its place, and gh takes what has come for all of it.
 
-// path is what is called, without what is asked of it: that may be private.
-func (r *request) path() string {
-	_, rest, _ := strings.Cut(r.url, "://")
-	_, path, _ := strings.Cut(rest, "/")
-	path, _, _ = strings.Cut(path, "?")
-	return "/" + path
-}
-
-func (r *request) graphql() bool { p := r.path(); return p == "/graphql" || p == "/api/graphql" }
-
-// trace reads what gh writes of its requests with GH_DEBUG=api: the lines between "* Request at" and "* Request took".
-//
-//   - Request at 2026-11-15 00:26:53.685301238 +0000 UTC m=+0.919396133
-//
-//   - Request to http://api.github.localhost/user
-//     > GET /user HTTP/1.1
-//     > Host: api.github.localhost
-//
-//     < HTTP/1.1 403 Forbidden
-//     < Retry-After: 60
-//
-//     {
-//     "message": "API rate limit exceeded for user ID 1."
-//     }
-//
-//   - Request took 32.246866ms
-//
-// Instead of the answer there may be one line with the error, as "* EOF". Requests that gh makes at the same time mingle
-// line by line; then it is not sure which of them an answer belongs to.
+// trace reads such lines. Requests that gh makes at the same time mingle line by line; then it is not sure which of them an
+// answer belongs to.
 type trace struct {
 	requests []request // those that are kept: the last ones
 	open     []*request
@@ -215,18 +191,6 @@ func (t *trace) info(r *request, text []byte) {
 	}
 }
 
-// remarks are what the trace says about a body, where it does not show it.
-var remarks = []string{"* body contains binary data", "* body is too long", "* panic while", "* error on "}
-
-func isRemark(text []byte) bool {
-	for _, r := range remarks {
-		if bytes.HasPrefix(text, []byte(r)) {
-			return true
-		}
-	}
-	return false
-}
-
 const queryMark, variablesMark = "GraphQL query:", "GraphQL variables: "
 
 func (t *trace) requestBody(r *request, text []byte) {
@@ -303,49 +267,4 @@ func (t *trace) take(text []byte, most int) {
 	if room := most - len(t.body); room > 0 {
 		t.body = append(append(t.body, text[:min(len(text), room)]...), '\n')
 	}
-}
-
-// header reads "< Name: value".
-func header(text []byte, mark byte) (name, value string, ok bool) {
-	if len(text) < 2 || text[0] != mark || text[1] != ' ' {
-		return "", "", false
-	}
-	name, value, ok = strings.Cut(string(text[2:min(len(text), 4096)]), ": ")
-	if !ok { // one without a value
-		name, ok = strings.CutSuffix(name, ":")
-	}
-	return name, value, ok && !strings.Contains(name, " ")
-}
-
-// statusOf is the status in "< HTTP/1.1 403 Forbidden"; 0 if it is no such line.
-func statusOf(text []byte) int {
-	rest, ok := bytes.CutPrefix(text, []byte("< HTTP/"))
-	if !ok {
-		return 0
-	}
-	return statusAfter(string(rest[:min(len(rest), 100)]))
-}
-
-// statusAfter is the status in "1.1 403 Forbidden".
-func statusAfter(rest string) int {
-	_, rest, _ = strings.Cut(rest, " ")
-	if len(rest) < 3 || len(rest) > 3 && rest[3] != ' ' {
-		return 0
-	}
-	status, err := strconv.Atoi(rest[:3])
-	if err != nil || status < 100 {
-		return 0
-	}
-	return status
-}
-
-// shownRaw reports whether the trace shows bodies of this type as they are.
-func shownRaw(contentType string) bool {
-	return !isJSON(contentType) && (strings.HasPrefix(contentType, "text/") || strings.HasPrefix(contentType, "application/x-www-form-urlencoded"))
-}
-
-// isJSON reports whether gh takes a content type for JSON.
-func isJSON(contentType string) bool {
-	kind, _, _ := strings.Cut(contentType, ";")
-	return strings.HasSuffix(kind, "/json") || strings.HasSuffix(kind, "+json")
 }

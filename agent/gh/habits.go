@@ -1,0 +1,158 @@
+package gh
+
+import (
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// changes reports whether the command may change something. What is not understood may.
+func (l *line) changes() bool {
+	switch {
+	case !l.known:
+		return true
+	case l.command == "pr create" && l.full && l.opts.Has("--dry-run"):
+		return false
+	case !l.isAPI():
+		return l.habit&changes != 0
+	case !l.full:
+		return true
+	case l.isGraphQL():
+		query, whole := l.query()
+		return !whole || isMutation(query)
+	case l.opts.Has("--method"):
+		switch strings.ToUpper(l.opts.Value("--method")) {
+		case "GET", "HEAD", "OPTIONS":
+			return false
+		}
+		return true
+	}
+	return l.opts.Has("--field") || l.opts.Has("--raw-field") || l.opts.Has("--input")
+}
+
+// maxQuery is how much of a query that lies in a file is read.
+const maxQuery = 1 << 20
+
+// query is the GraphQL query of `gh api graphql`; false if it cannot be seen from here.
+func (l *line) query() (string, bool) {
+	if l.opts.Has("--input") {
+		body, ok := l.file(l.opts.Value("--input"))
+		return queryOf(body), ok
+	}
+	for _, a := range l.opts.Read {
+		if a.Name != "--field" && a.Name != "--raw-field" {
+			continue
+		}
+		value, ok := strings.CutPrefix(a.Values[0], "query=")
+		if !ok {
+			continue
+		}
+		if path, isFile := strings.CutPrefix(value, "@"); isFile && a.Name == "--field" {
+			content, ok := l.file(path)
+			return string(content), ok
+		}
+		return value, true
+	}
+	return "", false
+}
+
+// file is the content of a file that the command line names; false if it cannot be read, is too long, or is stdin.
+func (l *line) file(path string) ([]byte, bool) {
+	if path == "-" || path == "" {
+		return nil, false
+	}
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(l.dir, path)
+	}
+	info, err := os.Stat(path)
+	if err != nil || !info.Mode().IsRegular() || info.Size() > maxQuery { // a pipe is not ours to drink from
+		return nil, false
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, false
+	}
+	defer f.Close()
+	content, err := io.ReadAll(io.LimitReader(f, maxQuery))
+	return content, err == nil
+}
+
+// maxShortLimit is how many results come in one page.
+const maxShortLimit = 100
+
+// short reports whether the command is known to be one or two short requests.
+func (l *line) short() bool {
+	if l.isAPI() {
+		return l.full && !l.opts.Has("--paginate") && !l.opts.Has("--input") && !l.downloads()
+	}
+	if l.habit&short == 0 || l.has(longWhen[l.command]...) {
+		return false
+	}
+	for i, a := range l.rest {
+		name, value, joined := strings.Cut(a, "=")
+		if name != "-L" && name != "--limit" {
+			continue
+		}
+		if !joined && i+1 < len(l.rest) {
+			value = l.rest[i+1]
+		}
+		if n, err := strconv.Atoi(value); err != nil || n > maxShortLimit {
+			return false
+		}
+	}
+	return true
+}
+
+// large are the parts of REST paths whose answer may be large.
+var large = []string{"zipball", "tarball", "archive", "zip", "logs", "assets", "blobs", "contents", "artifacts", "raw", "sarif", "archive_link"}
+
+// downloads reports whether `gh api` may fetch something large.
+func (l *line) downloads() bool {
+	path := l.endpoint()
+	if strings.Contains(path, "://") {
+		return true
+	}
+	path, _, _ = strings.Cut(path, "?")
+	for part := range strings.SplitSeq(path, "/") {
+		if slices.Contains(large, part) {
+			return true
+		}
+	}
+	return l.wantsOther()
+}
+
+// wantsOther reports whether `gh api` asks for another kind of answer than JSON.
+func (l *line) wantsOther() bool {
+	for _, a := range l.opts.Read {
+		if a.Name != "--header" {
+			continue
+		}
+		name, value, _ := strings.Cut(a.Values[0], ":")
+		if strings.EqualFold(strings.TrimSpace(name), "accept") && !strings.Contains(value, "json") {
+			return true
+		}
+	}
+	return false
+}
+
+// maxTraced is the largest file to upload that the trace may copy through stderr.
+const maxTraced = 1 << 20
+
+// traced reports whether the command is started with the trace on.
+func (l *line) traced() bool {
+	if !l.known || l.habit&untraced != 0 || l.has("--attach") {
+		return false
+	}
+	if !l.isAPI() || !l.opts.Has("--input") || l.opts.Value("--input") == "-" {
+		return true
+	}
+	path := l.opts.Value("--input")
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(l.dir, path)
+	}
+	info, err := os.Stat(path)
+	return err == nil && info.Size() <= maxTraced
+}
