@@ -28,9 +28,9 @@ var secrets = sync.OnceValue(func() []*regexp.Regexp {
 		`\b(?:xox[a-z]|xapp)-[A-Za-z0-9-]{10,}`,                                                                   // Slack
 		`\b(?:glpat|gldt|glrt)-[A-Za-z0-9_-]{16,}|\bhf_[A-Za-z0-9]{20,}|\bnpm_[A-Za-z0-9]{30,}|\bgsk_[A-Za-z0-9]{20,}|\bxai-[A-Za-z0-9]{20,}|\bpypi-[A-Za-z0-9_-]{20,}`,
 		`\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*`, // a JSON Web Token
-		// NAME=value, "name": "value", --name value. AWS_SECRET_ACCESS_KEY is one of them.
-		`(?i)(\b[a-z0-9_-]*(?:api[_-]?key|access[_-]?key|token|secret|passw(?:or)?d|passphrase|credential)[a-z0-9_-]*\\?["']?\s*[:=]\s*\\?["'])[^"'\\\r\n]+`,
-		`(?i)(\b[a-z0-9_-]*(?:api[_-]?key|access[_-]?key|token|secret|passw(?:or)?d|passphrase|credential)s?["']?\s*[:=]\s*)[^\s"',;&]{4,}`,
+		// NAME=value, "name": "value", --name value. AWS_SECRET_ACCESS_KEY is one of them; input_tokens is not.
+		`(?i)(\b[a-z0-9_-]*(?:(?:api[_-]?key|access[_-]?key|secret|passw(?:or)?d|passphrase|credential)[a-z0-9_-]*|token)\\?["']?\s*[:=]\s*\\?["'])[^"'\\\r\n]+`,
+		`(?i)(\b[a-z0-9_-]*(?:(?:api[_-]?key|access[_-]?key|secret|passw(?:or)?d|passphrase|credential)s?|token)["']?\s*[:=]\s*)[^\s"',;&]{4,}`,
 		`(?i)(--[a-z0-9-]*(?:api-?key|access-?key|token|secret|passw(?:or)?d)(?:\s+|=))[^\s"']{4,}`,
 	} {
 		list = append(list, regexp.MustCompile(s))
