@@ -82,7 +82,7 @@ func parseSize(text string) (int64, error) {
 		}
 	}
 	n, err := strconv.ParseFloat(number, 64)
-	if err != nil || n <= 0 || n*factor > math.MaxInt64/2 {
+	if err != nil || !(n > 0) || n*factor > math.MaxInt64/2 {
 		return 0, fmt.Errorf("%q is no size, such as 500MB", text)
 	}
 	return int64(n * factor), nil

@@ -1,0 +1,148 @@
+package companion
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/gate"
+	"github.com/belay-run/belay/internal/clitest"
+	"github.com/belay-run/belay/journal"
+)
+
+// What doctor calls tested is what the tests install.
+func TestDoctor_TestedVersions(t *testing.T) {
+	want := map[string][]string{"claude": append([]string{clitest.NewestClaude}, clitest.OlderClaudes...),
+		"codex": append([]string{clitest.NewestCodex}, clitest.OlderCodexes...), "gh": {clitest.NewestGH}}
+	for _, c := range clis {
+		if !slices.Equal(c.tested, want[c.name]) {
+			t.Errorf("%s: %v, the tests have %v", c.name, c.tested, want[c.name])
+		}
+	}
+}
+
+func TestDoctor_Standing(t *testing.T) {
+	c := cli{tested: []string{"2.1.325", "2.0.77"}}
+	for version, want := range map[string]string{"2.1.325": ", tested", "2.0.77": ", tested", "2.1.400": ", not tested: newer", "2.2.0": ", not tested: newer",
+		"10.0.0": ", not tested: newer", "2.0.9": ", not tested: older", "2.1.9": ", between 2.0.77 and 2.1.325", "": ""} {
+		if got := c.standing(version); !strings.HasPrefix(got, want) || want == "" && got != "" {
+			t.Errorf("%q: %q", version, got)
+		}
+	}
+}
+
+// healthy is a machine on which nothing is wrong.
+func healthy(t *testing.T) string {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "state")
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	home := t.TempDir()
+	for name, value := range map[string]string{belay.StateDirVar: dir, "XDG_CONFIG_HOME": filepath.Join(home, "config"), "HOME": home, "PATH": home,
+		"GH_TOKEN": "", "GITHUB_TOKEN": "", "ANTHROPIC_API_KEY": "", "OPENAI_API_KEY": "", "CODEX_API_KEY": "", "CLAUDE_CONFIG_DIR": "", "CODEX_HOME": ""} {
+		t.Setenv(name, value)
+	}
+	t.Chdir(home)
+	return dir
+}
+
+func write(t *testing.T, path, text string, mode os.FileMode) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), mode); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chmod(path, mode); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestDoctor_Findings(t *testing.T) {
+	tests := map[string]struct {
+		spoil            func(t *testing.T, dir string)
+		check, text, fix string
+	}{
+		"others may read":  {func(t *testing.T, dir string) { os.Chmod(dir, 0o755) }, "state", "others may read", "chmod 700 "},
+		"others may write": {func(t *testing.T, dir string) { os.Chmod(dir, 0o777) }, "state", "others may write", "export BELAY_STATE_DIR="},
+		"a readable log": {func(t *testing.T, dir string) { write(t, filepath.Join(dir, "log.jsonl"), "", 0o644) }, "state", "others may read",
+			"chmod 600 "},
+		"a mistake in the settings": {func(t *testing.T, dir string) {
+			write(t, filepath.Join(os.Getenv("XDG_CONFIG_HOME"), "belay", "config.toml"), "max_retrys = 1", 0o600)
+		}, "settings", "did you mean max_retries?", "belay config show"},
+		"a hold": {func(t *testing.T, dir string) {
+			store := (&belay.State{Dir: dir}).Gates()
+			now := time.Now()
+			if err := store.Update("api", now, func(s gate.State) gate.State { return s.Held(now, now.Add(time.Hour), "upgrade") }); err != nil {
+				t.Fatal(err)
+			}
+		}, "gates", "api holds until", "belay gates reset api"},
+		"an open breaker": {func(t *testing.T, dir string) {
+			store := (&belay.State{Dir: dir}).Gates()
+			now := time.Now()
+			if err := store.Update("api", now, func(s gate.State) gate.State { return s.Opened(now, now.Add(time.Hour), "down") }); err != nil {
+				t.Fatal(err)
+			}
+		}, "gates", "breaker of api is open", "belay gates reset api"},
+		"a leftover": {func(t *testing.T, dir string) {
+			write(t, filepath.Join(dir, "runs", "boot.1.2.01a1dddf-2699-7e0f-b6ac-b8cbd5705482"), "{}", 0o600)
+		}, "leftovers", "1 run ended without cleaning up", "belay ps --reap"},
+		"a log from the future": {func(t *testing.T, dir string) {
+			log := journal.Log{Path: filepath.Join(dir, "log.jsonl")}
+			if err := log.Append(journal.Entry{Timestamp: journal.Time{Time: time.Now().Add(time.Hour)}, Invocation: "x"}); err != nil {
+				t.Fatal(err)
+			}
+		}, "clock", "something was logged at", ""},
+		"a damaged database": {func(t *testing.T, dir string) {
+			write(t, filepath.Join(dir, "observability.sqlite"), strings.Repeat("x", 5000), 0o600)
+		}, "record", "is not sound", "belay stats"},
+		"a CLI that does not answer": {func(t *testing.T, dir string) {
+			write(t, filepath.Join(os.Getenv("PATH"), "claude"), "#!/bin/sh\nexit 1\n", 0o700)
+		}, "claude", "does not say its version: it ended with 1", "claude --version"},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			dir := healthy(t)
+			tt.spoil(t, dir)
+			list := examine(caller{version: Version, path: os.Args[0]})
+			found := slices.ContainsFunc(list, func(f finding) bool {
+				return f.Check == tt.check && f.Status == wrong && strings.Contains(f.Text, tt.text) && strings.Contains(f.Fix, tt.fix)
+			})
+			if !found {
+				t.Errorf("%+v", list)
+			}
+		})
+	}
+}
+
+func TestDoctor_NothingWrong(t *testing.T) {
+	dir := healthy(t)
+	home := os.Getenv("HOME")
+	write(t, filepath.Join(home, "claude"), "#!/bin/sh\necho '2.1.325 (Claude Code)'\n", 0o700)
+	write(t, filepath.Join(home, "codex"), "#!/bin/sh\necho 'codex-cli 0.999.0'\n", 0o700)
+	write(t, filepath.Join(home, ".claude", ".credentials.json"), `{"claudeAiOauth":{}}`, 0o600)
+	list := examine(caller{version: Version, path: os.Args[0]})
+	var texts []string
+	for _, f := range list {
+		if f.Status == wrong {
+			t.Errorf("%+v", f)
+		}
+		texts = append(texts, f.Check+": "+f.Text)
+	}
+	all := strings.Join(texts, "\n")
+	for _, want := range []string{"claude: ~/claude, version 2.1.325, tested", "claude: logged in: ~/.claude/.credentials.json",
+		"codex: ~/codex, version 0.999.0, not tested: newer than", "codex: no key and no login", "gh: is not on the PATH", "disk: ", "clock: "} {
+		if !strings.Contains(all, want) {
+			t.Errorf("%q is not in\n%s", want, all)
+		}
+	}
+	if left, _ := os.ReadDir(dir); len(left) > 0 {
+		t.Errorf("it has left %v", left)
+	}
+}
