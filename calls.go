@@ -48,9 +48,10 @@ func (inv *Invocation) deadline() time.Duration {
 	return inv.policy.Timeout
 }
 
-// open says that a failed attempt leaves open whether it has changed something.
+// open says that a failed attempt leaves open whether it has changed something. A throttle does too, if it comes after a
+// first change: gh issue create with an assignee makes two.
 func (c *calls) open(v verdict.Verdict) bool {
-	return c != nil && c.habits.Changes && v.Sent != verdict.SentNo && !v.Class.Throttle()
+	return c != nil && c.habits.Changes && v.Sent != verdict.SentNo
 }
 
 // settle finds out, for an attempt that leaves it open, whether to repeat it: nil if that is safe or was asked for. If what

@@ -21,6 +21,9 @@ import (
 // Name of the profile.
 const Name = "gh"
 
+// BreakerFailures is how many failures in a row open the breaker: GitHub fails more often than it is ill.
+const BreakerFailures = 10
+
 // deadline is how long one or two short requests may take: gh itself gives a connection 30 seconds and an answer for ever.
 const deadline = 30 * time.Second
 

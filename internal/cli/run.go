@@ -13,6 +13,7 @@ import (
 	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/agent"
 	"github.com/belay-run/belay/agent/generic"
+	"github.com/belay-run/belay/agent/gh"
 	"github.com/belay-run/belay/breaker"
 	"github.com/belay-run/belay/gate"
 	"github.com/belay-run/belay/internal/config"
@@ -163,6 +164,9 @@ func newRunner(s *config.Settings, rules []verdict.Rule, known agent.Profile) (*
 	}
 	if s.MaxParallel > 0 && s.Gate == "" && known == nil {
 		return nil, usage(errors.New("--max-parallel needs a gate to count in"), "add: --gate NAME")
+	}
+	if known != nil && known.Name() == gh.Name && s.BreakerFailures == 0 {
+		s.BreakerFailures = gh.BreakerFailures
 	}
 	r.Gate = belay.Gate{Key: s.Gate, MaxParallel: s.MaxParallel, Settings: gateSettings(s), Off: s.NoGate}
 	return r, nil
