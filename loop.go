@@ -248,7 +248,7 @@ func (inv *Invocation) finish(n int, a attempt, stop *retry.Error, errs []string
 		inv.err = &Error{Verdict: r.Verdict, Message: r.Err, Cause: stop.Cause, RetryAt: r.RetryAt}
 	}
 	expired := a.timedOut || a.verdict.Class == verdict.Stalled || stop != nil && errors.Is(stop.Cause, retry.ErrTotalTimeout) && a.expired
-	r.ExitCode = exitCode(r, a.stopCode, !inv.profile.Headless() || inv.off(), expired, exhausted)
+	r.ExitCode = exitCode(r, a.stopCode, !inv.profile.Headless() || inv.off() || r.MayBeDone, expired, exhausted)
 	if r.Output = a.output(); exhausted {
 		r.Output = nil
 	}
