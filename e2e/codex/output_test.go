@@ -170,3 +170,17 @@ func TestOutput_Result(t *testing.T) {
 		s.asked(2)
 	})
 }
+
+// Nothing of an attempt that failed before the model said anything is in the stream.
+func TestOutput_NoTrace(t *testing.T) {
+	each(t, false, func(t *testing.T, version string) {
+		s := newStage(t, version, "overloaded-mid x2, 200")
+		r := s.belay(soon, ask("--json", "say hi"))
+		r.exits(0)
+		r.is("", 3)
+		s.asked(3)
+		if strings.Count(r.stdout, `"thread.started"`) != 1 || strings.Contains(r.stdout, `"error"`) || !strings.Contains(r.stdout, r.result.SessionID) {
+			t.Errorf("%s", r.stdout)
+		}
+	})
+}

@@ -67,6 +67,12 @@ var scenarios = []scenario{
 		}},
 	{name: "ThrottledForEverWithoutHint", script: "429x*", flags: []string{"--max-wait", "6s"}, code: 75, class: "rate_limit", requests: 2, attempts: 2},
 	{name: "ThrottledForLong", script: "429(retry-after=120)x*", flags: []string{"--max-wait", "3s"}, code: 75, class: "rate_limit", requests: 1},
+	{name: "ThrottledInside", script: "error-mid(code=rate_limit_exceeded)x2, 200", requests: 3, stdout: answer,
+		check: func(t *testing.T, r *ran) {
+			if r.result.Waited < 2.9 { // it says: try again in 1.5s
+				t.Errorf("waited %v", r.result.Waited)
+			}
+		}},
 	{name: "UsageLimit", quick: true, script: "usage-limit(resets=3h)x*", code: 75, class: "usage_limit", requests: 1, check: resetsAt(3 * time.Hour)},
 	{name: "WeeklyLimit", script: "usage-limit(resets=3d)x*", code: 75, class: "usage_limit", requests: 1, check: resetsAt(3 * 24 * time.Hour)},
 	{name: "UsageLimitThatFits", script: "usage-limit(resets=10s), 200", requests: 2, attempts: 2, stdout: answer},
@@ -101,6 +107,7 @@ var scenarios = []scenario{
 	{name: "NoRetriesServerError", script: "500x*", flags: []string{"--max-retries", "0"}, code: 1, class: "server_error", requests: 1},
 	{name: "OneRetry", script: "429(retry-after=1)x*", flags: []string{"--max-retries", "1"}, code: 75, class: "rate_limit", requests: 2,
 		older: &scenario{attempts: 2}},
+	{name: "ThreeRetries", script: "500x*", flags: append([]string{"--max-retries", "3"}, soon...), code: 75, class: "server_error", requests: 4},
 	{name: "UnknownFlag", quick: true, script: "200", args: ask("--no-such-flag", "say hi"), code: 2, class: "invalid_request",
 		check: func(t *testing.T, r *ran) { r.says("unexpected argument '--no-such-flag'") }},
 	{name: "NoKey", script: "200", env: []string{"OPENAI_API_KEY=", "CODEX_API_KEY="}, code: 78, class: "auth"},

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/belay-run/belay/companion/rehearse"
 )
@@ -363,6 +364,25 @@ func TestResume_OneWriter(t *testing.T) {
 		s.asked(3)
 		r3.says("session")
 		once(t, s.lastTold(), "first", "second", "third")
+	})
+}
+
+// Who was told to wait tells the others: the next run does not even ask.
+func TestGate_Holds(t *testing.T) {
+	each(t, false, func(t *testing.T, version string) {
+		s := newStage(t, version, "usage-limit(resets=3h)x*")
+		s.belay(nil, ask("say hi")).exits(75)
+		r := s.belay([]string{"--no-wait"}, ask("say hi"))
+		r.exits(75)
+		r.is("rate_limit", 0)
+		r.says("usage_limit of codex", "belay gates reset")
+		at, err := time.Parse(time.RFC3339, r.result.RetryAt)
+		if reset := s.api.Main()[0].At.Add(3 * time.Hour); err != nil || at.Sub(reset).Abs() > 2*time.Minute {
+			t.Errorf("to be tried again at %q, the limit resets at %v", r.result.RetryAt, reset)
+		}
+		s.asked(1)
+		s.belay([]string{"--no-gate"}, ask("say hi")).exits(75)
+		s.asked(2)
 	})
 }
 
