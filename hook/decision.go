@@ -22,19 +22,21 @@ func checkDecision(out []byte) error {
 // isObject reports whether text is meant to be a JSON object.
 func isObject(text []byte) bool { return bytes.HasPrefix(trimLeft(text), []byte("{")) }
 
-// trimLeft drops what clients drop before they look: white space and a byte order mark.
-func trimLeft(text []byte) []byte {
-	return bytes.TrimPrefix(bytes.TrimLeft(text, " \t\r\n\v\f"), []byte("\uFEFF"))
-}
+// trimLeft drops what clients drop before they look: white space and byte order marks.
+func trimLeft(text []byte) []byte { return bytes.TrimLeft(text, " \t\r\n\v\f\u00a0\ufeff") }
 
 // checkStream is checkDecision for what is too much to hold in memory.
 func checkStream(r io.Reader) error {
-	head := make([]byte, 512)
-	n, err := io.ReadFull(r, head)
-	if err != nil && err != io.ErrUnexpectedEOF && err != io.EOF {
-		return err
+	var head []byte
+	for len(head) == 0 { // the first that is no white space
+		buf := make([]byte, 4096)
+		n, err := io.ReadFull(r, buf)
+		head = trimLeft(buf[:n])
+		if len(head) == 0 && err != nil {
+			return nil
+		}
 	}
-	if head = trimLeft(head[:n]); !isObject(head) {
+	if !isObject(head) {
 		return nil
 	}
 	dec := json.NewDecoder(io.MultiReader(bytes.NewReader(head), r))

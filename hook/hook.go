@@ -14,6 +14,7 @@ package hook
 import (
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
@@ -111,7 +112,8 @@ func (h *Hook) supervise(in *input, out *held) (supervise.Exit, *supervise.Proce
 	}
 	sup := h.Supervisor
 	if sup == nil {
-		sup = &supervise.Supervisor{}
+		// Without an owner of all descendants they are known by a mark.
+		sup, spec.RunID = &supervise.Supervisor{}, fmt.Sprintf("hook-%d-%016x", os.Getpid(), rand.Uint64())
 	}
 	var process *supervise.Process
 	exit, err := sup.Run(spec, func(p *supervise.Process) {
