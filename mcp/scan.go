@@ -158,6 +158,10 @@ var scalar = func() (t [256]bool) {
 	return t
 }()
 
+// near is how far a string is read byte by byte before it is searched: most are short, and where there is one escape
+// there are many.
+const near = 32
+
 // skip returns how many bytes of b belong to the string, and whether it ends there.
 func (s *scanner) skip(b []byte) (n int, ended bool) {
 	i, quote := 0, -2 // the next quote from i on; -1 if there is none
@@ -165,6 +169,21 @@ func (s *scanner) skip(b []byte) (n int, ended bool) {
 		s.escaped, i = false, 1
 	}
 	for {
+		for end := min(i+near, len(b)); i < end; i++ {
+			switch b[i] {
+			case '"':
+				return i + 1, true
+			case '\\':
+				if i++; i == len(b) {
+					s.escaped = true
+					return i, false
+				}
+				end = min(i+near, len(b))
+			}
+		}
+		if i >= len(b) {
+			return len(b), false
+		}
 		if quote != -1 && i > quote {
 			if quote = bytes.IndexByte(b[i:], '"'); quote >= 0 {
 				quote += i
@@ -176,13 +195,11 @@ func (s *scanner) skip(b []byte) (n int, ended bool) {
 		}
 		slash := bytes.IndexByte(b[i:end], '\\')
 		switch {
-		case slash < 0 && quote >= 0:
+		case slash >= 0:
+			i += slash
+		case quote >= 0:
 			return quote + 1, true
-		case slash < 0:
-			return len(b), false
-		}
-		if i += slash + 2; i > len(b) {
-			s.escaped = true
+		default:
 			return len(b), false
 		}
 	}

@@ -45,7 +45,7 @@ and all that it has started are ended.`,
 		}
 		return f.serve(args)
 	}
-	cmd.AddCommand(newMCPStatus())
+	cmd.AddCommand(newMCPStatus(), newMCPInstall(), newMCPUninstall())
 	return cmd
 }
 

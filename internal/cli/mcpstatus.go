@@ -24,15 +24,24 @@ type mcpServer struct {
 
 func newMCPStatus() *cobra.Command {
 	var asJSON bool
+	var t mcpTarget
 	cmd := &cobra.Command{
 		Use:   "status",
-		Short: "Show the MCP servers that run behind belay",
+		Short: "Show the MCP servers that run behind belay, or those of a client",
 		Example: `  belay mcp status
-  belay mcp status --json`,
+  belay mcp status --json
+  belay mcp status --client claude`,
+		Long: `Shows the servers that run behind belay now: how many have been started one after the other
+(generation), and why the last one that failed did. With --client, the servers in that client's
+configuration, and which of them are behind belay.`,
 		Args: cobra.NoArgs,
 	}
+	t.flags(cmd, false)
 	cmd.Flags().BoolVar(&asJSON, "json", false, "as JSON, one object a line")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		if t.client != "" || t.scope != "" {
+			return t.show(cmd.OutOrStdout(), asJSON)
+		}
 		servers, err := mcpServers()
 		if err != nil {
 			return err

@@ -1,0 +1,212 @@
+package cli
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/belay-run/belay/mcp/install"
+)
+
+func newMCPInstall() *cobra.Command {
+	var t mcpTarget
+	cmd := &cobra.Command{
+		Use:   "install --client claude|codex [server…]",
+		Short: "Put belay in front of the servers in a client's configuration",
+		Example: `  belay mcp install --client claude --dry-run
+  belay mcp install --client claude
+  belay mcp install --client claude --scope project github
+  belay mcp install --client codex`,
+		Long: `Changes the configuration of an MCP client so that its servers are started through belay mcp; of all
+servers, or of those that are named. Only the bytes concerned are changed; a copy of the file as it
+was is left beside it (.belay-backup). Time limits that the client has for a server are taken over.
+belay mcp uninstall gives back what was there. Restart the client afterwards.
+
+Scopes: user is ~/.claude.json or $CODEX_HOME/config.toml; local is this directory's part of
+~/.claude.json; project is .mcp.json or .codex/config.toml here, which others may share.`,
+	}
+	t.flags(cmd, true)
+	cmd.RunE = func(cmd *cobra.Command, names []string) error {
+		self, err := os.Executable()
+		if err != nil {
+			return &failure{err}
+		}
+		return t.edit(cmd.OutOrStdout(), "is now behind belay", func(f install.Format, data []byte) ([]byte, []install.Server, error) {
+			return install.Add(f, data, self, names...)
+		})
+	}
+	return cmd
+}
+
+func newMCPUninstall() *cobra.Command {
+	var t mcpTarget
+	cmd := &cobra.Command{
+		Use:   "uninstall --client claude|codex [server…]",
+		Short: "Take belay away from the servers in a client's configuration",
+		Example: `  belay mcp uninstall --client claude --dry-run
+  belay mcp uninstall --client codex github`,
+		Long: `Gives back, byte for byte, what belay mcp install has changed; for all servers, or for those that
+are named.`,
+	}
+	t.flags(cmd, true)
+	cmd.RunE = func(cmd *cobra.Command, names []string) error {
+		return t.edit(cmd.OutOrStdout(), "is started directly again", func(f install.Format, data []byte) ([]byte, []install.Server, error) {
+			return install.Remove(f, data, names...)
+		})
+	}
+	return cmd
+}
+
+// mcpTarget is a client's configuration.
+type mcpTarget struct {
+	client, scope string
+	dryRun        bool
+}
+
+func (t *mcpTarget) flags(cmd *cobra.Command, edits bool) {
+	flags := cmd.Flags()
+	flags.Var(&textFlag{&t.client, "NAME"}, "client", "claude or codex")
+	flags.Var(&textFlag{&t.scope, "SCOPE"}, "scope", "user, local or project (user)")
+	if edits {
+		flags.BoolVar(&t.dryRun, "dry-run", false, "show what would change, and change nothing")
+	}
+}
+
+// file is where the configuration is, and what it is written in.
+func (t *mcpTarget) file() (string, install.Format, error) {
+	scope := t.scope
+	if scope == "" {
+		scope = "user"
+	}
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return "", nil, &failure{err}
+	}
+	here, err := os.Getwd()
+	if err != nil {
+		return "", nil, &failure{err}
+	}
+	switch t.client + " " + scope {
+	case "claude user":
+		return claudeFile(home), install.JSON{Path: []string{"mcpServers"}}, nil
+	case "claude local":
+		return claudeFile(home), install.JSON{Path: []string{"projects", here, "mcpServers"}}, nil
+	case "claude project":
+		return filepath.Join(here, ".mcp.json"), install.JSON{Path: []string{"mcpServers"}}, nil
+	case "codex user":
+		dir := os.Getenv("CODEX_HOME")
+		if dir == "" {
+			dir = filepath.Join(home, ".codex")
+		}
+		return filepath.Join(dir, "config.toml"), install.TOML{Key: "mcp_servers"}, nil
+	case "codex project":
+		return filepath.Join(here, ".codex", "config.toml"), install.TOML{Key: "mcp_servers"}, nil
+	}
+	switch t.client {
+	case "claude", "codex":
+		return "", nil, usage(fmt.Errorf("--scope %q is none of %s", t.scope, t.client), "user, local (claude only) or project")
+	case "":
+		return "", nil, usage(errors.New("--client is missing"), "as in: --client claude or --client codex")
+	}
+	return "", nil, usage(fmt.Errorf("--client %q is not known: claude or codex", t.client), "")
+}
+
+// claudeFile is Claude Code's own configuration.
+func claudeFile(home string) string {
+	if dir := os.Getenv("CLAUDE_CONFIG_DIR"); dir != "" {
+		return filepath.Join(dir, ".claude.json")
+	}
+	return filepath.Join(home, ".claude.json")
+}
+
+// read reads the configuration. One that is not there has no servers.
+func (t *mcpTarget) read() (path string, format install.Format, data []byte, err error) {
+	if path, format, err = t.file(); err != nil {
+		return
+	}
+	if real, rerr := filepath.EvalSymlinks(path); rerr == nil {
+		path = real
+	}
+	if data, err = os.ReadFile(path); err != nil {
+		err = &failure{fmt.Errorf("%s has no configuration that can be read: %w", t.client, err)}
+	}
+	return
+}
+
+// edit changes the configuration and says what has changed.
+func (t *mcpTarget) edit(w io.Writer, done string, how func(install.Format, []byte) ([]byte, []install.Server, error)) error {
+	path, format, before, err := t.read()
+	if err != nil {
+		return err
+	}
+	after, servers, err := how(format, before)
+	if err != nil {
+		return &failure{fmt.Errorf("%s is left as it is: %w", path, err)}
+	}
+	if t.dryRun && !bytes.Equal(before, after) {
+		fmt.Fprint(w, install.Diff(path, before, after))
+		return nil
+	}
+	if !bytes.Equal(before, after) {
+		if err := install.Replace(path, before, after); err != nil {
+			return &failure{fmt.Errorf("%s is left as it is: %w", path, err)}
+		}
+	}
+	changed := 0
+	for _, s := range servers {
+		switch {
+		case s.Changed:
+			changed++
+			fmt.Fprintf(w, "%s %s\n", s.Name, done)
+		case s.Remote:
+			fmt.Fprintf(w, "%s is called over a network and stays as it is\n", s.Name)
+		}
+	}
+	if changed == 0 {
+		fmt.Fprintf(w, "nothing to change in %s\n", path)
+	}
+	return nil
+}
+
+// show lists what a client's configuration has.
+func (t *mcpTarget) show(w io.Writer, asJSON bool) error {
+	path, format, data, err := t.read()
+	if err != nil {
+		return err
+	}
+	servers, err := install.Look(format, data)
+	if err != nil {
+		return &failure{fmt.Errorf("%s cannot be understood: %w", path, err)}
+	}
+	type row struct {
+		Name  string `json:"name"`
+		State string `json:"state"`
+		File  string `json:"file"`
+	}
+	var rows []row
+	for _, s := range servers {
+		state := "direct"
+		switch {
+		case s.Behind:
+			state = "behind belay"
+		case s.Remote:
+			state = "remote"
+		}
+		rows = append(rows, row{s.Name, state, path})
+	}
+	if asJSON {
+		return writeJSONLines(w, rows)
+	}
+	if len(rows) == 0 {
+		fmt.Fprintf(w, "no MCP server in %s\n", path)
+	}
+	for _, r := range rows {
+		fmt.Fprintf(w, "%-20s %s\n", r.Name, r.State)
+	}
+	return nil
+}

@@ -1,0 +1,593 @@
+package mcp
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/belay-run/belay/gate"
+)
+
+// bench is a core whose pipes, processes and timers are the test.
+type workbench struct {
+	t *testing.T
+	*core
+	client, server []string // what has been sent to each
+	diverted       []string
+	incidents      []string
+	starts         []int // generations
+	stops          int
+	inputClosed    bool
+	over           bool
+	at             time.Time
+}
+
+func (w *workbench) toClient(parts ...[]byte) {
+	w.client = append(w.client, string(bytes.Join(parts, nil)))
+}
+func (w *workbench) toServer(parts ...[]byte) {
+	w.server = append(w.server, string(bytes.Join(parts, nil)))
+}
+func (w *workbench) divert(m *message) { w.diverted = append(w.diverted, string(m.bytes())) }
+func (w *workbench) start(g int)       { w.starts = append(w.starts, g) }
+func (w *workbench) stop(int)          { w.stops++ }
+func (w *workbench) closeInput()       { w.inputClosed = true }
+func (w *workbench) done()             { w.over = true }
+func (w *workbench) wake(t time.Time)  { w.at = t }
+func (w *workbench) record(r incident) { w.incidents = append(w.incidents, r.event) }
+
+// in runs a test in fake time with a core whose first server runs.
+func in(t *testing.T, opt Options, test func(w *workbench)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		w := &workbench{t: t}
+		opt.Name = "srv"
+		opt.Rand = func() float64 { return 1 }
+		w.core = newCore(&opt, w)
+		w.core.start()
+		w.started(w.generation, 100)
+		test(w)
+	})
+}
+
+// pass lets time pass, with all that is due in it.
+func (w *workbench) pass(d time.Duration) {
+	for end := time.Now().Add(d); ; {
+		if w.at.IsZero() || w.at.After(end) {
+			time.Sleep(time.Until(end))
+			return
+		}
+		time.Sleep(time.Until(w.at))
+		w.at = time.Time{}
+		w.tick()
+		if n := len(w.starts); n > 0 && w.phase == starting {
+			w.started(w.starts[n-1], 100+n)
+		}
+	}
+}
+
+func (w *workbench) says(format string, args ...any) {
+	m := parse(fmt.Appendf(nil, format, args...))
+	w.fromClient(&m)
+}
+
+func (w *workbench) answers(format string, args ...any) {
+	m := parse(fmt.Appendf(nil, format, args...))
+	w.fromServer(w.generation, &m)
+}
+
+func (w *workbench) crash() { w.died(w.generation, death{status: "exit status 1", tail: "boom"}) }
+
+// sent returns what the server has got since the last time, got what the client has.
+func (w *workbench) sent() string { s := strings.Join(w.server, "\n"); w.server = nil; return s }
+func (w *workbench) got() string  { s := strings.Join(w.client, "\n"); w.client = nil; return s }
+
+func (w *workbench) want(what, got, want string) {
+	w.t.Helper()
+	if got != want {
+		w.t.Errorf("%s:\n%s\nwant:\n%s", what, got, want)
+	}
+}
+
+func (w *workbench) has(what, got string, parts ...string) {
+	w.t.Helper()
+	for _, p := range parts {
+		if !strings.Contains(got, p) {
+			w.t.Errorf("%s: %q\nis not in\n%s", what, p, got)
+		}
+	}
+}
+
+const (
+	initialize  = `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25"}}`
+	initResult  = `{"jsonrpc":"2.0","id":0,"result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{"listChanged":true}}}}`
+	initialized = `{"jsonrpc":"2.0","method":"notifications/initialized"}`
+	toolsResult = `{"jsonrpc":"2.0","id":%s,"result":{"tools":[{"name":"look","annotations":{"readOnlyHint":true}},{"name":"set","annotations":{"idempotentHint":true}},{"name":"add"}]}}`
+)
+
+func (w *workbench) handshake() {
+	w.says("%s", initialize)
+	w.answers("%s", initResult)
+	w.says("%s", initialized)
+	w.says(`{"jsonrpc":"2.0","id":"tools","method":"tools/list"}`)
+	w.answers(toolsResult, `"tools"`)
+	w.sent()
+	w.got()
+}
+
+func call1(id, tool string) string {
+	return fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"method":"tools/call","params":{"name":%q}}`, id, tool)
+}
+
+func TestCore_ForwardsAsWritten(t *testing.T) {
+	in(t, Options{}, func(w *workbench) {
+		line := `{ "method":"tools/call", "id" : "1","jsonrpc":"2.0","params":{"name":"x","arguments":{"a": 1.0}}}` + "\r"
+		w.says("%s", line)
+		w.want("request", w.sent(), line)
+		answer := `{"id":"1", "jsonrpc":"2.0","result":{"n":1.0}}`
+		w.answers("%s", answer)
+		w.want("answer", w.got(), answer)
+		// Once is enough.
+		w.answers("%s", answer)
+		w.want("second answer", w.got(), "")
+	})
+}
+
+func TestCore_HandshakeIsRepeated(t *testing.T) {
+	in(t, Options{}, func(w *workbench) {
+		w.handshake()
+		w.says(`{"jsonrpc":"2.0","id":1,"method":"logging/setLevel","params":{"level":"info"}}`)
+		w.answers(`{"jsonrpc":"2.0","id":1,"result":{}}`)
+		for i, uri := range []string{"a", "b"} {
+			w.says(`{"jsonrpc":"2.0","id":%d,"method":"resources/subscribe","params":{"uri":%q}}`, 10+i, uri)
+			w.answers(`{"jsonrpc":"2.0","id":%d,"result":{}}`, 10+i)
+		}
+		w.says(`{"jsonrpc":"2.0","id":12,"method":"resources/unsubscribe","params":{"uri":"a"}}`)
+		w.answers(`{"jsonrpc":"2.0","id":12,"result":{}}`)
+		w.sent()
+		w.got()
+		w.crash()
+		w.pass(100 * time.Millisecond)
+		w.says("%s", call1("20", "add"))
+		first := w.sent()
+		w.has("first", first, `"method":"initialize","params":{"protocolVersion":"2025-11-25"}`, `"id":"belay-init-`)
+		if strings.Contains(first, "tools/call") {
+			t.Error("the call did not wait")
+		}
+		id := parse([]byte(first)).env.id
+		w.answers(`{"jsonrpc":"2.0","id":%s,"result":{"protocolVersion":"2025-11-25"}}`, id)
+		second := w.sent()
+		w.has("second", second, initialized, `"level":"info"`, `"uri":"b"`)
+		if strings.Contains(second, "tools/call") || strings.Contains(second, `"uri":"a"`) {
+			t.Error(second)
+		}
+		for _, line := range strings.Split(second, "\n")[1:] {
+			w.answers(`{"jsonrpc":"2.0","id":%s,"result":{}}`, parse([]byte(line)).env.id)
+		}
+		w.has("third", w.sent(), call1("20", "add"))
+		w.want("client", w.got(), "")
+	})
+}
+
+func TestCore_AnotherVersionIsAnotherServer(t *testing.T) {
+	in(t, Options{}, func(w *workbench) {
+		w.handshake()
+		w.crash()
+		w.pass(100 * time.Millisecond)
+		w.answers(`{"jsonrpc":"2.0","id":%s,"result":{"protocolVersion":"2024-11-05"}}`, parse([]byte(w.sent())).env.id)
+		if w.stops != 1 {
+			t.Error("it was kept")
+		}
+	})
+}
+
+func TestCore_CrashAnswersOrRepeats(t *testing.T) {
+	for tool, tt := range map[string]struct {
+		opt    Options
+		again  bool
+		before func(*workbench)
+	}{
+		"add":  {},
+		"look": {again: true},
+		"set":  {again: true},
+		"nil":  {},
+	} {
+		in(t, tt.opt, func(w *workbench) {
+			w.handshake()
+			w.says("%s", call1("7", tool))
+			w.crash()
+			answer := w.got()
+			if !tt.again {
+				w.has(tool, answer, `"id":7,"result"`, `"isError":true`, "exit status 1", "boom")
+				return
+			}
+			w.want(tool, answer, "")
+			w.pass(100 * time.Millisecond)
+			w.answers(`{"jsonrpc":"2.0","id":%s,"result":{"protocolVersion":"2025-11-25"}}`, parse([]byte(w.server[len(w.server)-1])).env.id)
+			retried := ""
+			for _, line := range w.server {
+				if strings.Contains(line, `"tools/call"`) {
+					retried = line
+				}
+			}
+			id := parse([]byte(retried)).env.id
+			w.want("retried", strings.Replace(retried, string(id), "7", 1), call1("7", tool))
+			if tool == "set" { // what the client cancels is cancelled under the id that the server knows
+				w.sent()
+				w.says(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":7}}`)
+				w.want("cancelled", w.sent(), fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":%s}}`, id))
+			}
+			w.got()
+			w.answers(`{"jsonrpc":"2.0","id":%s,"result":{"ok":1}}`, id)
+			w.want("answer", w.got(), `{"jsonrpc":"2.0","id":7,"result":{"ok":1}}`)
+		})
+	}
+}
+
+// A call is repeated once, not more, and not if it has shown that it had begun.
+func TestCore_RepeatsOnce(t *testing.T) {
+	in(t, Options{}, func(w *workbench) {
+		w.says(`{"jsonrpc":"2.0","id":"t","method":"tools/list"}`)
+		w.answers(toolsResult, `"t"`)
+		w.got()
+		w.says(`{"jsonrpc":"2.0","id":1,"method":"resources/read","params":{"uri":"x"}}`)
+		w.says(`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"look","_meta":{"progressToken":5}}}`)
+		w.answers(`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":5,"progress":1}}`)
+		w.got()
+		w.crash()
+		w.has("it had begun", w.got(), `"id":2,"result"`, `"isError":true`)
+		w.pass(100 * time.Millisecond)
+		w.crash()
+		w.has("twice lost", w.got(), `"id":1,"error":{"code":-32000`)
+	})
+}
+
+func TestCore_NoRetry(t *testing.T) {
+	in(t, Options{NoRetry: true}, func(w *workbench) {
+		w.says(`{"jsonrpc":"2.0","id":1,"method":"resources/read","params":{"uri":"x"}}`)
+		w.crash()
+		w.has("lost", w.got(), `"id":1,"error":{"code":-32000`)
+	})
+	in(t, Options{RetryTools: map[string]bool{"add": true, "look": false}}, func(w *workbench) {
+		w.handshake()
+		w.says("%s", call1("1", "add"))
+		w.says("%s", call1("2", "look"))
+		w.crash()
+		if got := w.got(); strings.Contains(got, `"id":1`) || !strings.Contains(got, `"id":2`) {
+			t.Error(got)
+		}
+	})
+}
+
+func TestCore_Timeout(t *testing.T) {
+	in(t, Options{ToolTimeouts: map[string]time.Duration{"slow": time.Minute, "endless": Never}}, func(w *workbench) {
+		w.handshake()
+		w.says("%s", call1("1", "add"))
+		w.says("%s", call1("2", "slow"))
+		w.says("%s", call1("3", "endless"))
+		w.sent()
+		w.pass(29 * time.Second)
+		w.want("too early", w.got(), "")
+		w.pass(2 * time.Second)
+		w.has("answer", w.got(), `"id":1,"result"`, `"isError":true`, "within 30s")
+		w.has("cancelled", w.sent(), `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1,"reason":"timeout"}}`, `"method":"ping"`)
+		w.answers(`{"jsonrpc":"2.0","id":1,"result":{}}`)
+		w.want("late", w.got(), "")
+		w.pass(40 * time.Second)
+		w.has("the slow one", w.got(), `"id":2,"result"`, "within 1m0s")
+		w.answers(`{"jsonrpc":"2.0","id":3,"result":{}}`)
+		w.has("the endless one", w.got(), `"id":3,"result"`)
+	})
+}
+
+// A busy server is not a hung one: it has as long as a call to give a sign of life, and calls wait meanwhile.
+func TestCore_Hung(t *testing.T) {
+	in(t, Options{}, func(w *workbench) {
+		w.handshake()
+		w.says("%s", call1("1", "add"))
+		w.pass(30 * time.Second)
+		w.sent()
+		w.got()
+		w.says("%s", call1("2", "add"))
+		w.want("held back", w.sent(), "")
+		w.pass(29 * time.Second)
+		if w.stops != 0 {
+			t.Error("it was not given the time")
+		}
+		w.answers(`{"jsonrpc":"2.0","method":"notifications/message","params":{}}`)
+		w.has("released", w.sent(), call1("2", "add"))
+		w.got()
+		w.pass(30 * time.Second) // call 2 is over, and now it is silent for good
+		w.says("%s", call1("3", "add"))
+		w.pass(30 * time.Second)
+		if w.stops != 1 {
+			t.Error("it still runs")
+		}
+		w.got()
+		w.crash()
+		w.want("nothing was lost", w.got(), "")
+		w.pass(100 * time.Millisecond)
+		w.answers(`{"jsonrpc":"2.0","id":%s,"result":{"protocolVersion":"2025-11-25"}}`, parse([]byte(w.server[len(w.server)-1])).env.id)
+		w.has("the new server gets it", w.sent(), call1("3", "add"))
+	})
+}
+
+func TestCore_ServerRequests(t *testing.T) {
+	ask := `{"jsonrpc":"2.0","id":1,"method":"sampling/createMessage","params":{}}`
+	answer := `{"jsonrpc":"2.0","id":%s,"result":{"x":1}}`
+	in(t, Options{}, func(w *workbench) {
+		w.handshake()
+		w.says("%s", call1("1", "add")) // the same id in the other direction is another one
+		w.answers("%s", ask)
+		w.want("as written", w.got(), ask)
+		w.sent()
+		w.pass(time.Minute) // it is the client that takes its time
+		w.want("no timeout", w.got(), "")
+		w.says(answer, "1")
+		w.want("answer", w.sent(), fmt.Sprintf(answer, "1"))
+		w.answers("%s", ask)
+		w.got()
+		w.crash()
+		w.has("taken back", w.got(), `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1,`)
+		w.pass(100 * time.Millisecond)
+		w.answers(`{"jsonrpc":"2.0","id":%s,"result":{"protocolVersion":"2025-11-25"}}`, parse([]byte(w.server[len(w.server)-1])).env.id)
+		w.sent()
+		w.answers("%s", ask)
+		again := w.got()
+		id := string(parse([]byte(again)).env.id)
+		if id == "1" {
+			t.Error("the ids of two servers are not kept apart")
+		}
+		w.says(answer, "1") // to the first server
+		w.want("too late", w.sent(), "")
+		w.says(answer, id)
+		w.want("answer", w.sent(), fmt.Sprintf(answer, "1"))
+	})
+}
+
+// In the new era nothing is repeated but what the client listens to, under the same id.
+func TestCore_Modern(t *testing.T) {
+	listen := `{"jsonrpc":"2.0","id":2,"method":"subscriptions/listen","params":{"notifications":{"toolsListChanged":true}}}`
+	ack := `{"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged","params":{"_meta":{"io.modelcontextprotocol/subscriptionId":2}}}`
+	in(t, Options{}, func(w *workbench) {
+		w.says(`{"jsonrpc":"2.0","id":1,"method":"server/discover"}`)
+		w.answers(`{"jsonrpc":"2.0","id":1,"result":{"capabilities":{"tools":{},"prompts":{"listChanged":false,"x":1}}}}`)
+		w.want("promise", w.got(), `{"jsonrpc":"2.0","id":1,"result":{"capabilities":{"tools":{"listChanged":true},"prompts":{"listChanged":true,"x":1}}}}`)
+		w.says("%s", listen)
+		w.answers("%s", ack)
+		w.want("acknowledged", w.got(), ack)
+		w.pass(24 * time.Hour) // it is meant to last
+		w.says(`{"jsonrpc":"2.0","id":3,"method":"tools/list","params":{}}`)
+		w.answers(toolsResult, "3")
+		w.says(`{"jsonrpc":"2.0","id":4,"method":"tools/call","params":{"name":"add","_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28"}}}`)
+		w.sent()
+		w.got()
+		w.crash()
+		w.has("answer", w.got(), `"id":4,"result"`, `"resultType":"complete"`)
+		w.pass(100 * time.Millisecond)
+		sent := strings.Split(w.sent(), "\n")
+		w.want("listens again", sent[0], listen)
+		w.answers("%s", ack)
+		w.want("the client knows", w.got(), "")
+		w.answers(`{"jsonrpc":"2.0","id":%s,"result":{"tools":[]}}`, parse([]byte(sent[1])).env.id)
+		w.want("announcement", w.got(), `{"jsonrpc":"2.0","method":"notifications/tools/list_changed","params":{"_meta":{"io.modelcontextprotocol/subscriptionId":2}}}`)
+		w.says(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":2}}`)
+		w.crash()
+		w.pass(time.Minute)
+		if strings.Contains(w.sent(), "subscriptions/listen") {
+			t.Error("it was cancelled")
+		}
+	})
+}
+
+func TestCore_Batches(t *testing.T) {
+	in(t, Options{}, func(w *workbench) {
+		w.says(`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{}}`)
+		w.answers(`{"jsonrpc":"2.0","id":0,"result":{"protocolVersion":"2025-03-26","capabilities":{}}}`)
+		w.sent()
+		w.got()
+		w.says(`[{"jsonrpc":"2.0","id":1,"method":"ping"}, {"jsonrpc":"2.0","method":"x"}]`)
+		w.want("one by one", w.sent(), `{"jsonrpc":"2.0","id":1,"method":"ping"}`+"\n"+`{"jsonrpc":"2.0","method":"x"}`)
+		w.answers(`[{"jsonrpc":"2.0","id":1,"result":{}},{"jsonrpc":"2.0","method":"y"}]`)
+		w.want("one by one", w.got(), `{"jsonrpc":"2.0","id":1,"result":{}}`+"\n"+`{"jsonrpc":"2.0","method":"y"}`)
+		w.answers(`[{"jsonrpc":"2.0","id":1,"result":{}},{"level":"info"}]`)
+		w.want("not one", w.got(), "")
+		if len(w.diverted) != 1 {
+			t.Errorf("%q", w.diverted)
+		}
+	})
+}
+
+// A server that keeps dying is tried less and less often, and when nobody waits not at all; one that works begins anew.
+func TestCore_CrashLoop(t *testing.T) {
+	in(t, Options{}, func(w *workbench) {
+		w.handshake()
+		w.crash()
+		var gaps []time.Duration
+		for last := time.Now(); len(gaps) < 2; {
+			w.says("%s", call1(fmt.Sprintf("%d", 100+len(gaps)), "add"))
+			w.pass(time.Until(w.restartAt))
+			gaps = append(gaps, time.Since(last))
+			last = time.Now()
+			w.crash()
+		}
+		if gaps[0] != 100*time.Millisecond || gaps[1] != 200*time.Millisecond {
+			t.Errorf("%v", gaps)
+		}
+		for range 10 { // it does not take up the session either, and is ended
+			w.pass(time.Hour)
+			w.crash()
+		}
+		if w.calls["100"] != nil || w.calls["101"] != nil {
+			t.Error("they wait for ever")
+		}
+		n := len(w.starts)
+		w.got()
+		w.pass(time.Hour)
+		if len(w.starts) != n {
+			t.Error("nobody has asked for it")
+		}
+		w.says("%s", call1("200", "add"))
+		if len(w.starts) != n+1 {
+			t.Error("somebody has")
+		}
+	})
+}
+
+func TestCore_CannotStart(t *testing.T) {
+	in(t, Options{}, func(w *workbench) {
+		w.died(1, death{err: errors.New("srv: command not found")})
+		for id := range 2 {
+			w.says(`{"jsonrpc":"2.0","id":%d,"method":"initialize","params":{}}`, id)
+			w.died(w.generation, death{err: errors.New("srv: command not found")})
+			w.has("answer", w.got(), fmt.Sprintf(`"id":%d,"error":{"code":-32010`, id), "command not found")
+		}
+	})
+}
+
+// Five failures in a row open the breaker: calls are answered at once, with the time to try again.
+func TestCore_Breaker(t *testing.T) {
+	store := &gate.Memory{}
+	g := &gate.Gate{Store: store, Key: "mcp:srv", Rand: func() float64 { return 0 }}
+	in(t, Options{Gate: g}, func(w *workbench) {
+		w.says(`{"jsonrpc":"2.0","id":"x","method":"tools/list"}`)
+		w.answers(toolsResult, `"x"`)
+		for id := range 5 {
+			w.says("%s", call1(fmt.Sprint(id), "add"))
+			if w.phase != ready {
+				w.pass(time.Until(w.restartAt))
+			}
+			w.crash()
+		}
+		w.got()
+		w.pass(10 * time.Second)
+		n := len(w.starts)
+		w.says("%s", call1("9", "add"))
+		w.has("refused", w.got(), `"id":9,"result"`, `"isError":true`, "keeps failing", "belay gates reset mcp:srv")
+		if len(w.starts) != n {
+			t.Error("it was started")
+		}
+		w.pass(time.Minute)
+		w.says("%s", call1("10", "add"))
+		w.started(w.generation, 1)
+		w.answers(`{"jsonrpc":"2.0","id":10,"result":{}}`)
+		w.has("half open", w.got(), `"id":10,"result":{}`)
+	})
+}
+
+func TestCore_ClientLeaves(t *testing.T) {
+	in(t, Options{}, func(w *workbench) {
+		w.handshake()
+		w.says("%s", call1("1", "add"))
+		w.clientGone()
+		if w.inputClosed {
+			t.Error("a call is under way")
+		}
+		w.answers(`{"jsonrpc":"2.0","id":1,"result":{}}`)
+		if !w.inputClosed {
+			t.Error("nobody waits any more")
+		}
+		w.died(w.generation, death{})
+		if !w.over || len(w.starts) != 1 {
+			t.Error("that was the end")
+		}
+	})
+	in(t, Options{}, func(w *workbench) {
+		w.handshake()
+		w.says("%s", call1("1", "add"))
+		w.clientGone()
+		w.pass(3 * time.Second)
+		if !w.inputClosed {
+			t.Error("it was waited for too long")
+		}
+		w.died(w.generation, death{status: "exit status 0"})
+		w.has("answered all the same", w.got(), `"id":1`)
+	})
+}
+
+func TestCore_CancelledBeforeItWasSent(t *testing.T) {
+	in(t, Options{}, func(w *workbench) {
+		w.handshake()
+		w.crash()
+		w.says("%s", call1("1", "add"))
+		w.says(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}`)
+		w.pass(time.Minute)
+		if strings.Contains(w.sent(), "tools/call") || strings.Contains(w.got(), `"id":1,`) {
+			t.Error("it was cancelled")
+		}
+	})
+}
+
+// Whatever the two sides say, and whenever the server dies: each id is answered at most once, and exactly once when all
+// is over.
+func FuzzCore(f *testing.F) {
+	f.Add([]byte("\x00\x01\x02\x03\x04\x05\x06\x07\x08\x09\x0a\x0b"))
+	f.Add([]byte("\x01\x01\x08\x01\x02\x08\x03\x04\x05\x08\x06"))
+	f.Fuzz(func(t *testing.T, script []byte) {
+		if len(script) > 300 {
+			return
+		}
+		in(t, Options{}, func(w *workbench) {
+			asked := map[string]bool{}
+			next := 0
+			for _, b := range script {
+				id := fmt.Sprint(next)
+				switch b % 12 {
+				case 0:
+					w.says(`{"jsonrpc":"2.0","id":%s,"method":"initialize","params":{}}`, id)
+					asked[id] = true
+					next++
+				case 1, 2, 3:
+					w.says("%s", call1(id, []string{"add", "look", "set"}[b%3]))
+					asked[id] = true
+					next++
+				case 4, 5: // the server answers what it was sent last
+					if n := len(w.server); n > 0 {
+						if e := parse([]byte(w.server[n-1])).env; e.id != nil {
+							w.answers(`{"jsonrpc":"2.0","id":%s,"result":{"protocolVersion":"2025-11-25","capabilities":{}}}`, e.id)
+						}
+						w.server = w.server[:n-1]
+					}
+				case 6:
+					w.answers(`{"jsonrpc":"2.0","id":%d,"result":{}}`, int(b)%max(1, next))
+				case 7:
+					w.pass(time.Duration(b) * 200 * time.Millisecond)
+				case 8:
+					w.crash()
+				case 9:
+					w.says(`{"jsonrpc":"2.0","id":%s,"method":"tools/list"}`, id)
+					asked[id] = true
+					next++
+				case 10:
+					w.answers(`{"jsonrpc":"2.0","id":%d,"method":"roots/list"}`, b)
+				case 11:
+					w.answers("stray")
+				}
+				if w.phase == starting && len(w.server) == 0 && b%2 == 0 {
+					w.started(w.generation, 1)
+				}
+			}
+			w.clientGone()
+			w.pass(5 * time.Second)
+			w.died(w.generation, death{})
+			answered := map[string]int{}
+			for _, line := range w.client {
+				if e := parse([]byte(line)).env; e.isResponse() {
+					answered[string(e.id)]++
+				}
+			}
+			for id := range asked {
+				if answered[id] != 1 {
+					t.Fatalf("%s was answered %d times\n%q", id, answered[id], w.client)
+				}
+			}
+			if !w.over && w.phase != down {
+				t.Fatal("it does not end")
+			}
+		})
+	})
+}
