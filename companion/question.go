@@ -118,7 +118,7 @@ func foldTrouble(err error) {
 	switch {
 	case err == nil:
 	case db.Full(err):
-		say("the record cannot be brought up to date: no room on the disk (%v); %s; nothing of the log is lost", err, partly)
+		say("the record cannot be brought up to date: no room on the disk (%v); %s, but nothing of the log is lost", err, partly)
 	case db.Locked(err):
 		say("others write the record all the time; %s", partly)
 	default:

@@ -47,8 +47,10 @@ func Open(dir string) (*DB, error) {
 	switch {
 	case damaged(err):
 		return d, d.rebuild(err)
-	case err != nil && unwritable(err):
-		return openFixed(dir)
+	case unwritable(err):
+		return openFixed(dir, dir+" cannot be written")
+	case Full(err):
+		return openFixed(dir, "no room on the disk of "+dir)
 	}
 	return d, err
 }
@@ -90,25 +92,33 @@ func (d *DB) connect(pragmas ...string) (err error) {
 	return err
 }
 
-// openFixed opens a record that cannot be written. Without a database there, the log is folded into memory.
-func openFixed(dir string) (*DB, error) {
+// openFixed opens a record that cannot be written, and says why not. Without a database that can be read, the log is folded
+// into memory.
+func openFixed(dir, why string) (*DB, error) {
 	d := &DB{dir: dir, fixed: true}
 	if info, err := os.Stat(d.Path()); err != nil || info.Size() == 0 {
 		return inMemory(dir)
 	}
 	q := "mode=ro"
-	if _, err := os.Stat(d.Path() + "-wal"); err != nil {
-		q += "&immutable=1" // nobody writes, so no lock is needed; there may be no place for one
+	if info, err := os.Stat(d.Path() + "-wal"); err != nil || info.Size() == 0 {
+		q += "&immutable=1" // there is nothing beside it, so no lock is needed; there may be no place for one
 	}
 	var err error
 	d.sql, err = sql.Open("sqlite", (&url.URL{Scheme: "file", Path: filepath.ToSlash(d.Path()), RawQuery: q}).String())
 	if err == nil {
 		err = readable(d.sql)
 	}
-	if err != nil {
+	switch {
+	case errors.Is(err, ErrNewer):
 		return nil, err
+	case err != nil:
+		d.sql.Close()
+		if d, err = inMemory(dir); err == nil {
+			d.Said = append(d.Said, why+"; this answer is from the log that is left")
+		}
+		return d, err
 	}
-	d.Said = append(d.Said, fmt.Sprintf("%s cannot be written; what was logged since %s is not in this answer", dir, d.foldedUntil()))
+	d.Said = append(d.Said, fmt.Sprintf("%s; what was logged since %s is not in this answer, but nothing of the log is lost", why, d.foldedUntil()))
 	return d, nil
 }
 
