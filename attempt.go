@@ -310,6 +310,7 @@ func (inv *Invocation) judge(a *attempt) {
 	case a.talk.stoppedEarly() != nil:
 		early := a.talk.stoppedEarly()
 		a.verdict, a.stop = early.verdict, early.stop
+		a.code = 1 // how it ended is our doing; by itself it ends with 1 after any failure
 		a.message = fmt.Sprintf("%s was stopped while it kept trying (%s): %s", name, a.verdict.Class, a.verdict.Evidence)
 	case a.exit.Reason == supervise.Stopped && a.talk.unread():
 		a.verdict = verdict.Verdict{Class: verdict.Interrupted, Rule: "unread", Evidence: "nobody reads its output any more"}

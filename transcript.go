@@ -196,7 +196,7 @@ func (t *transcript) retrying(r *agent.Retrying) {
 		return
 	}
 	t.ad.during(r.Verdict, inv.command.name())
-	advice := retry.Advice{Retry: r.Verdict.Retryable && !r.Hopeless, After: r.Wait, Throttled: r.Verdict.Class.Throttle()}
+	advice := retry.Advice{Retry: !r.Hopeless, After: r.Wait, Throttled: r.Verdict.Class.Throttle()}
 	err := inv.series.Inner(now, &Error{Verdict: r.Verdict, Message: r.Verdict.Evidence}, advice)
 	if t.trouble.IsZero() {
 		t.trouble = now
