@@ -33,7 +33,7 @@ type scenario struct {
 	stdout   string // the whole of it; "*" is anything
 	check    func(t *testing.T, r *ran)
 
-	older *scenario // what differs for the older version: code, class, attempts, requests where they are set
+	older *scenario // what differs for the older version: code, class, attempts, requests, late where they are set
 }
 
 const answer = rehearse.DefaultText + "\n"
@@ -85,9 +85,12 @@ var scenarios = []scenario{
 	{name: "Forbidden", script: "403x*", code: 78, class: "auth", requests: 1, late: true},
 	{name: "NoCredit", script: "429(code=insufficient_quota, type=insufficient_quota)x*", flags: []string{"--max-wait", "3s"}, code: 78, class: "billing", requests: 1,
 		older: &scenario{code: 75, class: "rate_limit"}},
-	{name: "BadModel", script: "404x*", args: ask("-m", "gpt-nope", "say hi"), code: 1, class: "not_found", requests: 1},
+	{name: "BadModel", script: "404x*", args: ask("-m", "gpt-nope", "say hi"), code: 1, class: "not_found", requests: 1,
+		older: &scenario{late: true}}, // it would try that again
 	{name: "BadRequest", script: "400x*", code: 1, class: "invalid_request", requests: 1},
 	{name: "TooLong", script: "400(code=context_length_exceeded)x*", code: 1, class: "too_large", requests: 1},
+	{name: "TooLargeRequest", script: "413x*", code: 1, class: "too_large", requests: 1, late: true},
+	{name: "FilteredOnce", script: "200(stop=content_filter), 200", requests: 2, stdout: answer},
 	{name: "Refused", script: "refuse", flags: soon, code: 75, class: "network"},
 	{name: "RefusedForAWhile", script: "refuse(4s), 200", requests: 1, stdout: answer},
 	{name: "Reset", script: "reset, 200", requests: 2, stdout: answer},
@@ -108,12 +111,14 @@ var scenarios = []scenario{
 	{name: "OneRetry", script: "429(retry-after=1)x*", flags: []string{"--max-retries", "1"}, code: 75, class: "rate_limit", requests: 2,
 		older: &scenario{attempts: 2}},
 	{name: "ThreeRetries", script: "500x*", flags: append([]string{"--max-retries", "3"}, soon...), code: 75, class: "server_error", requests: 4},
+	{name: "ExitCodeOfChild", script: "401x*", flags: []string{"--exit-code", "child"}, code: 1, class: "auth", requests: 1, late: true},
 	{name: "UnknownFlag", quick: true, script: "200", args: ask("--no-such-flag", "say hi"), code: 2, class: "invalid_request",
 		check: func(t *testing.T, r *ran) { r.says("unexpected argument '--no-such-flag'") }},
 	{name: "NoKey", script: "200", env: []string{"OPENAI_API_KEY=", "CODEX_API_KEY="}, code: 78, class: "auth"},
 	{name: "NoPrompt", script: "200", args: ask(), code: 1, class: "invalid_request"},
 	{name: "NoGitRepository", script: "200", args: []string{"exec", "say hi"}, code: 1, class: "invalid_request"},
-	{name: "MaxOutputTokens", script: "200(stop=max_output_tokens)x*", code: 1, class: "limit_reached", requests: 1},
+	{name: "MaxOutputTokens", script: "200(stop=max_output_tokens)x*", code: 1, class: "limit_reached", requests: 1,
+		older: &scenario{requests: 6}}, // it tries that again
 }
 
 // resetsAt checks that the time to come back is that of the limit's reset, which codex tells by the minute.
@@ -186,6 +191,7 @@ func (sc scenario) with(version string) scenario {
 	if sc.older == nil || version != older {
 		return sc
 	}
+	sc.late = sc.late || sc.older.late
 	if sc.older.code != 0 {
 		sc.code = sc.older.code
 	}
