@@ -111,7 +111,7 @@ func (c *core) settle(d death, wasReady bool) {
 		case k.reply != nil:
 			c.forget(k)
 			k.reply(nil)
-		case k.listens && k.sent.IsZero() == false:
+		case k.listens && !k.sent.IsZero():
 			delete(c.calls, k.wire) // kept by the session, and sent again
 		case k.sent.IsZero():
 			if k.starts++; d.err != nil || k.starts >= startTries {

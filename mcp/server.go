@@ -1,9 +1,6 @@
 package mcp
 
-import (
-	"bytes"
-	"time"
-)
+import "time"
 
 // fromServer takes a line of the server's stdout.
 func (c *core) fromServer(generation int, m *message) {
@@ -148,6 +145,3 @@ func powerOfTen(n int) bool {
 	}
 	return n == 1
 }
-
-// sameBytes says whether two pieces of JSON are spelled alike.
-func sameBytes(a, b []byte) bool { return bytes.Equal(bytes.TrimSpace(a), bytes.TrimSpace(b)) }

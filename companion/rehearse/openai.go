@@ -94,8 +94,13 @@ func (s *Step) openaiOutput(c *call, n int) []object {
 		return output
 	}
 	name, arguments := s.openaiTool(c)
-	return append(output, object{"type": "function_call", "id": fmt.Sprintf("fc_rehearsal%04d", n), "call_id": fmt.Sprintf("call_rehearsal%04d", n),
-		"name": name, "arguments": arguments, "status": "completed"})
+	item := object{"type": "function_call", "id": fmt.Sprintf("fc_rehearsal%04d", n), "call_id": fmt.Sprintf("call_rehearsal%04d", n),
+		"name": name, "arguments": arguments, "status": "completed"}
+	// A tool of an MCP server is mcp__server__tool to older codexes, and in a namespace of its server to newer ones.
+	if i := strings.LastIndex(name, "__"); i > len("mcp__") && strings.HasPrefix(name, "mcp__") && !slices.Contains(c.tools, name) {
+		item["namespace"], item["name"] = name[:i], name[i+2:]
+	}
+	return append(output, item)
 }
 
 // openaiTool is the call of the shell that this codex knows: they have had different ones.

@@ -120,6 +120,7 @@ func main() {
 		return "touched", s.ResourceUpdated(ctx, &mcp.ResourceUpdatedNotificationParams{URI: "mem://a"})
 	})
 	tool("log", nil, func(ctx context.Context, r *mcp.CallToolRequest, in text) (string, error) {
+		//lint:ignore SA1019 older clients have it, and their log level has to survive a restart
 		return "logged", r.Session.Log(ctx, &mcp.LoggingMessageParams{Level: "debug", Data: in.Text})
 	})
 	err := s.Run(context.Background(), &mcp.StdioTransport{})
