@@ -22,6 +22,7 @@ func foldCommand(_ caller, args []string) (int, error) {
 	if err != nil {
 		return 0, err
 	}
+	lazyGC()
 	d, err := db.Open(dir)
 	if err != nil {
 		return 0, openTrouble(dir, err)
@@ -29,6 +30,6 @@ func foldCommand(_ caller, args []string) (int, error) {
 	defer d.Close()
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
-	_, err = d.Fold(ctx)
+	err = d.FoldAlone(ctx)
 	return 0, errors.Join(err, deliverAlerts(ctx, d))
 }

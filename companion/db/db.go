@@ -140,7 +140,7 @@ func (d *DB) foldedUntil() string {
 	if !ms.Valid {
 		return "ever"
 	}
-	return moment(ms.Int64).Format(time.DateTime)
+	return moment(ms.Int64).Local().Format(time.DateTime)
 }
 
 // Close closes the database.
@@ -180,5 +180,5 @@ func (d *DB) write(ctx context.Context, change func(*sql.Conn) error) error {
 	return end(conn, change(conn))
 }
 
-// moment is the time that a column holds.
-func moment(ms int64) time.Time { return time.UnixMilli(ms) }
+// moment is the time that a column holds. Programs get it in UTC; whoever shows it to a person knows where they are.
+func moment(ms int64) time.Time { return time.UnixMilli(ms).UTC() }

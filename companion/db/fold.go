@@ -31,6 +31,23 @@ func (d *DB) Fold(ctx context.Context) (sum Folded, err error) {
 	return sum, err
 }
 
+// FoldAlone is Fold for those that nobody waits for: of many that are started at the same time one folds, and the others
+// leave it to that one. They may, because whoever has folded looks once more before it goes, and what they were started for
+// was in the log before they came.
+func (d *DB) FoldAlone(ctx context.Context) error {
+	for {
+		unlock, err := tryLockFile(d.Path() + ".fold")
+		if err != nil {
+			return nil // somebody else is at it
+		}
+		sum, err := d.Fold(ctx)
+		unlock()
+		if err != nil || sum == (Folded{}) {
+			return err
+		}
+	}
+}
+
 func (d *DB) fold(ctx context.Context) (sum Folded, err error) {
 	list, err := d.sources()
 	if err != nil {

@@ -8,13 +8,20 @@ import (
 )
 
 // lockFile waits for a lock that the kernel frees when the process ends.
-func lockFile(path string) (unlock func(), err error) {
+func lockFile(path string) (unlock func(), err error) { return flock(path, syscall.LOCK_EX) }
+
+// tryLockFile takes the lock if nobody has it.
+func tryLockFile(path string) (unlock func(), err error) {
+	return flock(path, syscall.LOCK_EX|syscall.LOCK_NB)
+}
+
+func flock(path string, how int) (unlock func(), err error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return nil, err
 	}
 	for {
-		if err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX); err != syscall.EINTR {
+		if err = syscall.Flock(int(f.Fd()), how); err != syscall.EINTR {
 			break
 		}
 	}

@@ -1,0 +1,160 @@
+//go:build linux
+
+package main
+
+import (
+	"database/sql"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	_ "modernc.org/sqlite"
+)
+
+// totals are what belay stats says in all.
+type totals struct {
+	Invocations int64 `json:"invocations"`
+	Succeeded   int64 `json:"succeeded"`
+	Attempts    int64 `json:"attempts"`
+}
+
+func (r *run) totals() (t totals) {
+	r.t.Helper()
+	out, err := r.command("belay-plain", "stats", "--json").Output()
+	var answer struct {
+		Total totals `json:"total"`
+	}
+	if err == nil {
+		err = json.Unmarshal(out, &answer)
+	}
+	if err != nil {
+		r.t.Errorf("%v: %s", err, out)
+	}
+	return answer.Total
+}
+
+// settled waits until those that fold by themselves have ended: nobody else does.
+func (r *run) settled() {
+	r.t.Helper()
+	if !within(patience, func() bool { return len(marked(idVar+"="+r.id)) == 0 }) {
+		r.t.Error("a fold has not ended")
+	}
+}
+
+// Sixteen at a time, one in five failing and folding by itself, while four ask and one is killed again and again: each run is
+// on record once.
+func TestRecord_SixteenAtOnce(t *testing.T) {
+	t.Parallel()
+	each := 25
+	if os.Getenv("BELAY_TEST_FULL") != "" {
+		each = 200
+	}
+	r := newRun(t, 0)
+	over := make(chan struct{})
+	var asking, running sync.WaitGroup
+	last := make([]int64, 4)
+	for n := range 4 {
+		asking.Go(func() {
+			for {
+				select {
+				case <-over:
+					return
+				default:
+				}
+				if got := r.totals().Invocations; got < last[n] {
+					t.Errorf("%d runs are on record after %d", got, last[n])
+				} else {
+					last[n] = got
+				}
+			}
+		})
+	}
+	asking.Go(func() {
+		for n := 0; ; n++ {
+			select {
+			case <-over:
+				return
+			default:
+			}
+			cmd := r.command("belay-plain", "log")
+			if err := cmd.Start(); err != nil {
+				t.Error(err)
+				return
+			}
+			time.Sleep(time.Duration(n%40) * time.Millisecond)
+			cmd.Process.Kill()
+			cmd.Wait()
+		}
+	})
+	for range 16 {
+		running.Go(func() {
+			for n := range each {
+				cmd := r.command("belay-plain", "run", "--", "true")
+				if n%5 == 0 {
+					cmd = r.command("belay-plain", "run", "--", "false")
+					cmd.Env = append(cmd.Env, "BELAY_FOLD=on")
+				}
+				if err := cmd.Run(); err != nil && n%5 != 0 {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	running.Wait()
+	close(over)
+	asking.Wait()
+	r.settled()
+	want := totals{Invocations: int64(16 * each), Succeeded: int64(16 * each * 4 / 5), Attempts: int64(16 * each)}
+	if got := r.totals(); got != want {
+		t.Errorf("%+v, want %+v", got, want)
+	}
+	list, _ := r.entries()
+	unique(t, list)
+	out, err := r.command("belay-plain", "events", "-n", "0", "--json").Output()
+	if n := strings.Count(string(out), "\n"); err != nil || n != 16*each/5 {
+		t.Errorf("%d events, %v", n, err)
+	}
+}
+
+// A run does not wait for whoever has the database, and a question no longer than five seconds: it is answered from what
+// is there.
+func TestRecord_HoldsNobodyUp(t *testing.T) {
+	t.Parallel()
+	r := newRun(t, 0)
+	if out, err := r.command("belay-plain", "run", "--", "true").CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	r.totals()
+	d, err := sql.Open("sqlite", filepath.Join(r.dir, "state", "observability.sqlite"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close()
+	conn, err := d.Conn(t.Context())
+	if err == nil {
+		_, err = conn.ExecContext(t.Context(), "BEGIN IMMEDIATE")
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	begun := time.Now()
+	cmd := r.command("belay-plain", "run", "--", "false")
+	cmd.Env = append(cmd.Env, "BELAY_FOLD=on")
+	cmd.Run()
+	if took := time.Since(begun); took > 4*time.Second {
+		t.Errorf("a run took %v", took)
+	}
+	out, err := r.command("belay-plain", "stats").CombinedOutput()
+	if err != nil || !strings.Contains(string(out), "1 run, 100 % ok") || !strings.Contains(string(out), "belay: others write the record all the time") {
+		t.Errorf("%v: %s", err, out)
+	}
+	conn.ExecContext(t.Context(), "ROLLBACK")
+	r.settled()
+	if got := r.totals().Invocations; got != 2 {
+		t.Errorf("%d runs", got)
+	}
+}
