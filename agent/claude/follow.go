@@ -21,6 +21,7 @@ type follower struct {
 	begun    bool // a turn has: what fails before is said on stderr alone
 	session  string
 	version  string
+	model    string
 	ownKey   bool // the key is one that nothing refreshes
 	active   bool
 	answered bool
@@ -106,7 +107,7 @@ func (f *follower) system(e event) agent.News {
 	switch e.Subtype {
 	case "init":
 		f.begun = true
-		f.version, f.ownKey = e.Version, e.KeySource == "ANTHROPIC_API_KEY"
+		f.version, f.model, f.ownKey = e.Version, e.Model, e.KeySource == "ANTHROPIC_API_KEY"
 		f.result = nil // a turn begins
 	case "status": // comes with the pieces
 		if !f.asked {
@@ -213,7 +214,7 @@ func statusText(status int) string {
 
 // Account implements [agent.Follower].
 func (f *follower) Account() agent.Account {
-	a := agent.Account{Session: f.session, Active: f.active, Version: f.version, Unseen: f.unseen(), Misunderstood: f.misunderstood}
+	a := agent.Account{Session: f.session, Active: f.active, Version: f.version, Model: f.model, Unseen: f.unseen(), Misunderstood: f.misunderstood}
 	if !f.begun && f.kind == "error_during_execution" {
 		a.Session = "" // it names the one that it could not find
 	}

@@ -108,10 +108,11 @@ func (f *failure) Unwrap() error { return f.err }
 func New() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "belay COMMAND",
-		Short: "Make calls to command-line tools dependable",
-		Example: `  belay run --max-retries 3 -- curl -sSf https://example.com
+		Short: "Make calls to agent CLIs, and to the tools around them, dependable",
+		Example: `  belay run -- claude -p "Review the last commit"
+  belay run --max-retries 3 -- curl -sSf https://example.com
   belay run --timeout 10m -- make deploy
-  belay ps`,
+  belay stats --since 7d`,
 		Version:       Version,
 		SilenceErrors: true,
 		SilenceUsage:  true,
