@@ -27,7 +27,10 @@ func newRun(do func(given config.Given, command []string) error) *cobra.Command 
 	cmd := &cobra.Command{
 		Use:   "run [flags] -- command [args…]",
 		Short: "Run a command dependably",
-		Example: `  belay run --max-retries 3 -- curl -sSf https://example.com/data.json
+		Example: `  belay run -- claude -p "Review the last commit"
+  belay run --resume last --max-cost 2 -- codex exec "And now the docs"
+  belay run --verify-effect -- gh issue create -R o/r -t "Title" -b "Body"
+  belay run --max-retries 3 -- curl -sSf https://example.com/data.json
   belay run --timeout 10m --stall-timeout 2m -- make deploy
   belay run --retry-on 'connection reset|429' --max-wait 10m -- ./sync.sh
   belay run --retry-on-exit 75 --output-format json -- ./job
@@ -35,6 +38,8 @@ func newRun(do func(given config.Given, command []string) error) *cobra.Command 
 		Long: `Runs the command and ends with its exit code. Without flags it behaves as the command alone
 would: same output, same exit code, same terminal; if belay is stopped, the whole process
 tree goes with it. With flags, failures are repeated, limits enforced, results reported.
+claude -p, codex exec and gh are known by their names: their failures are told apart, and what
+passes is waited for and repeated without being asked (docs/agents.md, docs/gh.md).
 
 stdout carries the command's output and nothing else. With retries it is held until an
 attempt counts; --stream passes it on as it comes. Durations are 30s, 5m, 1h30m or plain
