@@ -49,6 +49,7 @@ var arrows = map[string][]string{
 	"e2e/codex":          {},
 	"e2e/hooks":          {},
 	"e2e/mcp":            {},
+	"e2e/record":         {},
 	"e2e/mcp/probe":      {},
 }
 
