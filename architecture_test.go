@@ -43,7 +43,7 @@ var arrows = map[string][]string{
 	"companion/db":       {"alert", "journal", "verdict"},
 	"companion":          {"", "agent", "alert", "companion/db", "companion/rehearse", "gate", "internal/config", "internal/term", "journal", "supervise", "verdict"},
 	"cmd/belayd":         {"companion"},
-	"internal/cli":       {"", "agent", "agent/claude", "agent/codex", "agent/generic", "agent/gh", "breaker", "gate", "hook", "hook/settings", "internal/config", "internal/term", "journal", "mcp", "mcp/install", "retry", "supervise", "verdict"},
+	"internal/cli":       {"", "agent", "agent/claude", "agent/codex", "agent/generic", "agent/gh", "alert", "breaker", "gate", "hook", "hook/settings", "internal/config", "internal/term", "journal", "mcp", "mcp/install", "retry", "supervise", "verdict"},
 	"cmd/belay":          {"internal/cli"},
 	"e2e/claude":         {},
 	"e2e/codex":          {},

@@ -72,6 +72,27 @@ func TestCall_FiftyAtOnce(t *testing.T) {
 	s.nobodyLeft()
 }
 
+// A hook that fails again and again raises an alert, once.
+func TestCall_Alert(t *testing.T) {
+	t.Parallel()
+	s := newDesk(t)
+	for i := range 7 {
+		r := s.hook("--name", "bad", "--", "sh", "-c", "exit 1")
+		if says := strings.Contains(r.stderr, "alert: 5 failures of hook:bad within 10m"); r.code != 0 || says != (i == 4) {
+			t.Errorf("call %d: exit code %d, %q", i+1, r.code, r.stderr)
+		}
+	}
+	var alerts []entry
+	for _, e := range s.wholeLog() {
+		if e.Kind == "alert" {
+			alerts = append(alerts, e)
+		}
+	}
+	if len(alerts) != 1 || alerts[0].Profile != "hook:bad" || alerts[0].Event != "raised" {
+		t.Errorf("on record: %+v", alerts)
+	}
+}
+
 // As long as all is well the state directory is not touched.
 func TestCall_HealthyTouchesNothing(t *testing.T) {
 	t.Parallel()

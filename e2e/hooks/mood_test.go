@@ -29,15 +29,16 @@ var moods = []struct {
 	{name: "plain-text", does: "echo all is well"},
 	{name: "much", does: "head -c 10000000 /dev/zero | tr '\\0' x"},
 	{name: "suicide", does: "kill -9 $$", class: "crash"},
-	{name: "hang", does: "sleep 300", class: "timeout"},
-	{name: "deaf", does: "trap '' TERM; setsid sleep 300 & sh -c \"trap '' TERM; sleep 300\"; sleep 300", class: "timeout"},
-	{name: "daemon", does: "setsid sleep 300 & echo started"},
+	{name: "hang", does: "sleep $nap", class: "timeout"},
+	{name: "deaf", does: "trap '' TERM; setsid sleep $nap & sh -c \"trap '' TERM; sleep $nap\"; sleep $nap", class: "timeout"},
+	{name: "daemon", does: "setsid sleep $nap & echo started"},
 }
 
-// moody is a hook that does for each tool call what the call asks it to do, so that one run of an agent is enough.
-func moody() string {
+// moody is a hook that does for each tool call what the call asks it to do, so that one run of an agent is enough. Who hangs
+// does so for nap seconds.
+func moody(nap int) string {
 	var b strings.Builder
-	b.WriteString("#!/bin/sh\ninput=$(cat)\ncase $input in\n")
+	fmt.Fprintf(&b, "#!/bin/sh\nnap=%d\nexport nap\ninput=$(cat)\ncase $input in\n", nap)
 	for _, m := range moods {
 		fmt.Fprintf(&b, "*ran-%s.*) %s ;;\n", m.name, m.does)
 	}

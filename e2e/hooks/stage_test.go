@@ -170,8 +170,14 @@ type entry struct {
 	}
 }
 
-// log is what is on record.
-func (s *stage) log() (entries []entry) {
+// log are the failures on record.
+func (s *stage) log() []entry {
+	s.t.Helper()
+	return slices.DeleteFunc(s.wholeLog(), func(e entry) bool { return e.Kind == "alert" })
+}
+
+// wholeLog is what is on record, alerts included.
+func (s *stage) wholeLog() (entries []entry) {
 	s.t.Helper()
 	data, err := os.ReadFile(filepath.Join(s.dir, "state", "log.jsonl"))
 	if os.IsNotExist(err) {

@@ -11,7 +11,13 @@ import (
 // may have to be alerted. Nobody waits for it, and where there is no companion nothing is missing but that. BELAY_FOLD=off is
 // for machines that are thrown away.
 func fold(r *belay.Result) {
-	if r.Success || r.Log == "" || os.Getenv("BELAY_FOLD") == "off" {
+	if !r.Success && r.Log != "" {
+		foldLog()
+	}
+}
+
+func foldLog() {
+	if os.Getenv("BELAY_FOLD") == "off" {
 		return
 	}
 	self, err := os.Executable()

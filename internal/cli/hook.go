@@ -11,10 +11,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/hook"
 	"github.com/belay-run/belay/internal/config"
-	"github.com/belay-run/belay/journal"
 	"github.com/belay-run/belay/supervise"
 )
 
@@ -142,16 +140,6 @@ func runHook(h *hook.Hook) int {
 	h.Record = recordHook
 	stopHookBySignal(h)
 	return h.Run()
-}
-
-// recordHook puts a failure into the log. Nothing of the state directory is touched before there is one.
-func recordHook(e journal.Entry) error {
-	state, err := belay.OpenState("")
-	if err != nil {
-		return err
-	}
-	log := journal.Log{Path: state.LogPath()}
-	return log.Append(e)
 }
 
 // durationFlag reads a duration as all of belay does.

@@ -1,0 +1,46 @@
+package cli
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/alert"
+	"github.com/belay-run/belay/internal/config"
+	"github.com/belay-run/belay/internal/term"
+	"github.com/belay-run/belay/journal"
+)
+
+// recordHook puts a failure into the log, and raises an alert if there have been too many of that hook. Nothing of the state
+// directory is touched before there is a failure.
+func recordHook(e journal.Entry) error {
+	state, err := belay.OpenState("")
+	if err != nil {
+		return err
+	}
+	log := journal.Log{Path: state.LogPath()}
+	err = log.Append(e)
+	if !alert.Counts(string(e.ErrorType), true) {
+		return err
+	}
+	var alerts alert.Config
+	if s, _, cerr := config.Load(config.Given{}, e.Profile); cerr == nil {
+		alerts = s.Alerts
+	}
+	store := alert.Files{Dir: filepath.Join(state.Dir, "alerts")}
+	raised, aerr := store.Failed(e.Profile, alerts.For(e.Profile), time.Now())
+	if raised == nil {
+		return errors.Join(err, aerr)
+	}
+	span := term.Span(raised.Within)
+	fmt.Fprintf(os.Stderr, "belay hook: alert: %d failures of %s within %s; see: belay events --since %s\n", raised.Failures, e.Profile, span, span)
+	detail, _ := json.Marshal(map[string]any{"failures": raised.Failures, "within_s": raised.Within.Seconds()})
+	aerr = log.Append(journal.Entry{Timestamp: journal.Time{Time: time.Now()}, Kind: journal.Alert, Event: "raised", Profile: e.Profile,
+		Status: journal.Success, Error: e.Error, Detail: detail})
+	foldLog() // it has to be passed on; failures themselves wait until somebody asks
+	return errors.Join(err, aerr)
+}
