@@ -26,6 +26,8 @@ type Proxy struct {
 	client *clientOut
 	over   chan struct{} // the core has nothing left to do
 	ended  bool
+	stuck  chan struct{} // the end takes too long
+	ending sync.Once
 	log    chan incident
 	work   sync.WaitGroup // the servers
 }
@@ -38,7 +40,7 @@ func New(opt Options) *Proxy {
 	if opt.Name == "" {
 		opt.Name = opt.command()
 	}
-	p := &Proxy{opt: opt, over: make(chan struct{}), log: make(chan incident, 64)}
+	p := &Proxy{opt: opt, over: make(chan struct{}), stuck: make(chan struct{}), log: make(chan incident, 64)}
 	p.core = newCore(&p.opt, p)
 	p.client = newClientOut(opt.Stdout, p.leave)
 	p.timer = time.AfterFunc(time.Hour, p.tick)
@@ -64,15 +66,11 @@ func (p *Proxy) Run(ctx context.Context) {
 	go p.client.run(stop)
 	p.do(p.core.start)
 	go p.readClient()
-	select {
-	case <-p.over:
-	case <-ctx.Done():
-		p.terminate(supervise.Forward(syscall.SIGTERM))
-		<-p.over
+	if p.await(ctx) {
+		p.work.Wait()
+		p.client.flush()
 	}
 	p.timer.Stop()
-	p.work.Wait()
-	p.client.flush()
 	close(stop)
 	p.mu.Lock()
 	close(log)
@@ -80,6 +78,28 @@ func (p *Proxy) Run(ctx context.Context) {
 	p.mu.Unlock()
 	<-logged
 }
+
+// await waits for the end. False means that a client which does not read, and has not left, holds it up: the server's tree is
+// gone by then, and what is left to say will not be heard.
+func (p *Proxy) await(ctx context.Context) bool {
+	select {
+	case <-p.over:
+		return true
+	case <-p.stuck:
+		return false
+	case <-ctx.Done():
+	}
+	p.terminate(supervise.Forward(syscall.SIGTERM))
+	select {
+	case <-p.over:
+		return true
+	case <-p.stuck:
+		return false
+	}
+}
+
+// lastResort is longer than any server may take to end.
+const lastResort = 15 * time.Second
 
 // do runs a step of the core that nobody has lent anything to.
 func (p *Proxy) do(step func()) {
@@ -206,6 +226,7 @@ func (p *Proxy) start(generation int) {
 var retirement = supervise.Ladder{{Signal: 0, Wait: 2 * time.Second}, {Signal: syscall.SIGTERM, Wait: time.Second}}
 
 func (p *Proxy) closeInput() {
+	p.ending.Do(func() { time.AfterFunc(lastResort, func() { close(p.stuck) }) })
 	if p.input != nil {
 		input, proc := p.input, p.proc
 		input.flush()

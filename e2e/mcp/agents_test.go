@@ -88,10 +88,12 @@ func TestCodex_ServerCrashesMidRun(t *testing.T) {
 				heard(t, api, "one", "Transport closed", "Transport closed", "Transport closed")
 				return
 			}
+			t.Cleanup(func() {
+				if t.Failed() {
+					t.Log(out)
+				}
+			})
 			heard(t, api, "one", "exit status 3", "two", "three")
-			if t.Failed() {
-				t.Log(out)
-			}
 		})
 	}
 }
@@ -114,10 +116,12 @@ func TestClaude_ServerCrashesMidRun(t *testing.T) {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	out := s.agent(path, "-p", "go", "--allowedTools", "mcp__lab__echo,mcp__lab__exit", "--output-format", "stream-json", "--verbose")
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Log(out)
+		}
+	})
 	heard(t, api, "one", "exit status 3", "two")
-	if t.Failed() {
-		t.Log(out)
-	}
 }
 
 // One agent as the other's server, through the proxy, which grants an agent the time that it needs.
@@ -126,7 +130,8 @@ func TestClaude_CallsCodex(t *testing.T) {
 		t.Skip("only in make test-full")
 	}
 	s := newStage(t)
-	claude, codex := clitest.Claude(t, ""), clitest.Codex(t, "")
+	// The newest codex is no server any more.
+	claude, codex := clitest.Claude(t, ""), clitest.Codex(t, clitest.OlderCodexes[0])
 	api := s.rehearsal(`tool(mcp__codex__codex: {"prompt":"say something"}), 200(text="words of codex"), 200(text=done)`)
 	config := filepath.Join(s.TempDir(), "mcp.json")
 	text := fmt.Sprintf(`{"mcpServers":{"codex":{"command":%q,"args":["mcp","--name","codex","--",%q,"mcp-server"]}}}`, belayPath, codex)
@@ -134,8 +139,10 @@ func TestClaude_CallsCodex(t *testing.T) {
 		t.Fatal(err)
 	}
 	out := s.agent(claude, "-p", "go", "--mcp-config", config, "--allowedTools", "mcp__codex__codex", "--output-format", "stream-json", "--verbose")
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Log(out)
+		}
+	})
 	heard(t, api, "say something", "words of codex")
-	if t.Failed() {
-		t.Log(out)
-	}
 }

@@ -30,7 +30,7 @@ func children(pid int) (list []int) {
 // Nothing is answered twice and nothing is lost while the server is killed again and again.
 func TestChaos_EveryCallIsAnsweredOnce(t *testing.T) {
 	const workers = 16
-	calls := 800
+	calls := 2000
 	if full {
 		calls = 5000
 	}

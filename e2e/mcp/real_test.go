@@ -63,6 +63,10 @@ func TestReal_Servers(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := newStage(t)
 			session := s.connect("2025-11-25", nil, s.command("", append([]string{"mcp", "--name", name, "--"}, tt.args...)...))
+			// From now on it is known which tools only read: a call that meets a dying server is sent again.
+			if _, err := session.ListTools(t.Context(), nil); err != nil {
+				t.Fatal(err)
+			}
 			for round := range 3 {
 				res, err := session.CallTool(t.Context(), &mcp.CallToolParams{Name: tt.tool, Arguments: tt.in})
 				if err != nil || res.IsError || !strings.Contains(res.Content[0].(*mcp.TextContent).Text, tt.want) {
