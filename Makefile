@@ -54,11 +54,12 @@ cross:
 
 bench: build ## product and peers, interleaved, as ratios; see docs/performance.md
 	@scripts/setup-bench
-	cd bench && CGO_ENABLED=0 go build -trimpath -ldflags '-s -w' -o ../bin/ ./bare ./process ./throughput ./library ./breaker ./record
+	cd bench && CGO_ENABLED=0 go build -trimpath -ldflags '-s -w' -o ../bin/ ./bare ./process ./throughput ./library ./breaker ./mcp ./record
 	bin/process -bin bin
 	bin/library
 	bin/breaker
 	bin/throughput -bin bin
+	bin/mcp -bin bin
 	bin/record -bin bin
 
 vuln: ## needs the vulnerability database, so it is not part of test

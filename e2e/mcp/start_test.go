@@ -48,7 +48,7 @@ func TestStart_CrashLoop(t *testing.T) {
 	if got, failed, err := s.call(session, "exit", text{N: 3}); err != nil || !failed || !strings.Contains(got, "exit status 3") {
 		t.Errorf("%q, %v, %v", got, failed, err)
 	}
-	for range 3 {
+	for range 6 {
 		got, failed, err := s.call(session, "echo", text{Text: "x"})
 		if err != nil || !failed || !strings.Contains(got, "the lock is taken") && !strings.Contains(got, "keeps failing") {
 			t.Errorf("%q, %v, %v", got, failed, err)
@@ -61,6 +61,10 @@ func TestStart_CrashLoop(t *testing.T) {
 		t.Errorf("%s: %v", out, err)
 	}
 	s.echo(session, "after")
+	log, _ := os.ReadFile(filepath.Join(s.state, "log.jsonl"))
+	if n := strings.Count(string(log), `"kind":"alert"`); n != 1 {
+		t.Errorf("%d alerts\n%s", n, log)
+	}
 }
 
 // A wrapper such as npx stands between us and the server: all of it goes, and comes back.

@@ -1,14 +1,19 @@
 package cli
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"path/filepath"
 	"sync"
 	"time"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/alert"
+	"github.com/belay-run/belay/internal/config"
+	"github.com/belay-run/belay/internal/term"
 	"github.com/belay-run/belay/journal"
 	"github.com/belay-run/belay/mcp"
 	"github.com/belay-run/belay/supervise"
@@ -22,6 +27,7 @@ type mcpBooks struct {
 
 	mu     sync.Mutex
 	record *supervise.Record
+	raised bool // an alert; used by the one goroutine that logs, and at the end
 }
 
 func openMCPBooks(o *mcp.Options) *mcpBooks {
@@ -57,11 +63,33 @@ func (b *mcpBooks) trouble(err error) {
 	b.once.Do(func() { fmt.Fprintf(os.Stderr, "belay: no record is kept of this server: %v\n", err) })
 }
 
+// append puts an incident into the log, and raises an alert if there have been too many.
 func (b *mcpBooks) append(e journal.Entry) {
 	log := journal.Log{Path: b.state.LogPath()}
 	if err := log.Append(e); err != nil {
 		b.trouble(err)
 	}
+	if e.Status != journal.Error || e.ErrorType == "" || !alert.Counts(string(e.ErrorType), true) {
+		return
+	}
+	var alerts alert.Config
+	if s, _, err := config.Load(config.Given{}, e.Profile); err == nil {
+		alerts = s.Alerts
+	}
+	store := alert.Files{Dir: filepath.Join(b.state.Dir, "alerts")}
+	raised, err := store.Failed(e.Profile, alerts.For(e.Profile), time.Now())
+	if err != nil {
+		b.trouble(err)
+	}
+	if raised == nil {
+		return
+	}
+	span := term.Span(raised.Within)
+	fmt.Fprintf(os.Stderr, "belay mcp: alert: %d failures of %s within %s; see: belay events --since %s\n", raised.Failures, e.Profile, span, span)
+	detail, _ := json.Marshal(map[string]any{"failures": raised.Failures, "within_s": raised.Within.Seconds()})
+	log.Append(journal.Entry{Timestamp: journal.Time{Time: time.Now()}, Kind: journal.Alert, Event: "raised", Profile: e.Profile,
+		Status: journal.Success, Error: e.Error, Detail: detail})
+	b.raised = true
 }
 
 // update puts the server's state on record.
@@ -82,4 +110,7 @@ func (b *mcpBooks) close() {
 	defer b.mu.Unlock()
 	b.record.Remove()
 	b.record = nil
+	if b.raised {
+		foldLog() // not before: while the server runs, what we start would be taken for a part of its tree
+	}
 }
