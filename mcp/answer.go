@@ -75,7 +75,11 @@ func crashText(o *Options, k *call, d death) string {
 		what = "tool " + strconv.Quote(k.tool)
 	}
 	fmt.Fprintf(&b, "the MCP server %q %s while %s was under way", o.Name, d.text(), what)
-	b.WriteString("; it is started again, but what it kept in memory is gone, and whether the call took effect is not known")
+	if o.NoRestart {
+		b.WriteString("; it is not started again (--no-restart), and whether the call took effect is not known")
+	} else {
+		b.WriteString("; it is started again, but what it kept in memory is gone, and whether the call took effect is not known")
+	}
 	b.WriteString(tailText(d.tail))
 	return b.String()
 }

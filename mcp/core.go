@@ -20,6 +20,7 @@ type core struct {
 	deaths     int  // in a row, of servers that neither worked nor ran for long
 	restartAt  time.Time
 	expected   string // why we end the server, if we do
+	last       *death // of a server that is not to be started again
 
 	calls  map[string]*call // sent to the server or waiting, by the id on the wire
 	tokens map[string]*call // of them, those that asked for progress
@@ -160,6 +161,10 @@ func (c *core) send(k *call, parts ...[]byte) {
 
 // wait keeps a call until there is a server for it.
 func (c *core) wait(k *call, m *message) {
+	if c.last != nil {
+		c.fail(k, codeCrashed, startText(c.opt, *c.last)+"\nIt is not started again (--no-restart): begin a new session")
+		return
+	}
 	if len(c.queue) >= maxQueue || c.queued+m.size > maxQueued {
 		c.fail(k, codeCrashed, "too many calls wait for the server to come back")
 		return

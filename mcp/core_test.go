@@ -438,6 +438,21 @@ func TestCore_CrashLoop(t *testing.T) {
 	})
 }
 
+func TestCore_NoRestart(t *testing.T) {
+	in(t, Options{NoRestart: true}, func(w *workbench) {
+		w.handshake()
+		w.says("%s", call1("1", "look"))
+		w.crash()
+		w.has("lost", w.got(), `"id":1,"result"`, "--no-restart")
+		w.says("%s", call1("2", "look"))
+		w.has("later", w.got(), `"id":2,"result"`, "--no-restart", "boom")
+		w.pass(time.Hour)
+		if len(w.starts) != 1 {
+			t.Error("it was started again")
+		}
+	})
+}
+
 func TestCore_CannotStart(t *testing.T) {
 	in(t, Options{}, func(w *workbench) {
 		w.died(1, death{err: errors.New("srv: command not found")})

@@ -41,6 +41,8 @@ type Options struct {
 	// started again. 0 means as long as Timeout, [Never] for ever.
 	Hang time.Duration
 
+	// NoRestart is for servers whose state cannot be lost unnoticed: one that has died stays dead, and calls are told why.
+	NoRestart bool
 	// NoRetry turns off that calls which are safe to repeat are sent again, once, when the server has crashed.
 	NoRetry bool
 	// RetryTools says of single tools whether they are safe to repeat, whatever the server says of them.

@@ -130,6 +130,12 @@ func (p *Proxy) readClient() {
 			lines.flush()
 		}
 		p.settle()
+		p.mu.Lock()
+		input := p.input
+		p.mu.Unlock()
+		if input != nil {
+			input.yield()
+		}
 		if err != nil && !errors.Is(err, io.ErrNoProgress) {
 			p.leave()
 			return

@@ -98,8 +98,13 @@ func (c *core) died(generation int, d death) {
 	}
 	c.record(incident{event: event, text: startText(c.opt, d), death: &d, class: classCrash})
 	c.failed(d.text())
+	if c.opt.NoRestart && wasReady {
+		c.last = &d
+	}
 	c.settle(d, wasReady)
-	c.reschedule(d)
+	if c.last == nil {
+		c.reschedule(d)
+	}
 	c.wind()
 }
 
@@ -114,7 +119,7 @@ func (c *core) settle(d death, wasReady bool) {
 		case k.listens && !k.sent.IsZero():
 			delete(c.calls, k.wire) // kept by the session, and sent again
 		case k.sent.IsZero():
-			if k.starts++; d.err != nil || k.starts >= startTries {
+			if k.starts++; d.err != nil || c.last != nil || k.starts >= startTries {
 				c.forget(k)
 				c.fail(k, codeStart, startText(c.opt, d))
 			}

@@ -53,7 +53,7 @@ func (c *core) safe(k *call) bool {
 // mayRepeat says whether a call whose server has died is sent to the next one: once, if it is safe, if it has shown no
 // sign of having begun, and if the budget that all share has one left.
 func (c *core) mayRepeat(k *call) bool {
-	if k.retried || k.progressed || k.line == nil || !c.safe(k) || c.opt.NoRetry || c.closing {
+	if k.retried || k.progressed || k.line == nil || !c.safe(k) || c.opt.NoRetry || c.last != nil || c.closing {
 		return false
 	}
 	if c.gate == nil {

@@ -12,6 +12,7 @@ type serverIn struct {
 	try  func([]byte) (int, error) // writes what it can without waiting; nil where the system has no such thing
 
 	mu      sync.Mutex
+	moved   sync.Cond // something was written, or nothing will be any more
 	queue   [][]byte
 	own     int // of the queue's parts, how many at its front are not borrowed
 	small   []byte
@@ -20,7 +21,11 @@ type serverIn struct {
 	broken  bool
 }
 
-func newServerIn(file *os.File) *serverIn { return &serverIn{file: file, try: tryWrite(file)} }
+func newServerIn(file *os.File) *serverIn {
+	o := &serverIn{file: file, try: tryWrite(file)}
+	o.moved.L = &o.mu
+	return o
+}
 
 func (o *serverIn) put(parts [][]byte) {
 	o.mu.Lock()
@@ -91,6 +96,7 @@ func (o *serverIn) run() {
 		o.mu.Unlock()
 		_, err := o.file.Write(part)
 		o.mu.Lock()
+		o.moved.Broadcast()
 		if err != nil {
 			o.fail()
 		}
@@ -102,7 +108,29 @@ func (o *serverIn) run() {
 }
 
 // fail is told that the server does not read any more. What that means shows soon: it has ended, or it hangs.
-func (o *serverIn) fail() { o.broken, o.queue, o.own = true, nil, 0 }
+func (o *serverIn) fail() {
+	o.broken, o.queue, o.own = true, nil, 0
+	o.moved.Broadcast()
+}
+
+// backlog is how much may wait for a server that does not read, before the client has to wait too.
+const backlog = 64 << 20
+
+// yield waits while too much waits. It is for the reader of the client's lines: all others must go on.
+func (o *serverIn) yield() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for o.writing && !o.broken {
+		size := 0
+		for _, part := range o.queue {
+			size += len(part)
+		}
+		if size < backlog {
+			return
+		}
+		o.moved.Wait()
+	}
+}
 
 // close ends the stream once all is written.
 func (o *serverIn) close() {

@@ -54,7 +54,7 @@ type mcpFlags struct {
 	name, cwd                                         string
 	timeout, maxTimeout, startTimeout, hang, maxBytes string
 	toolTimeouts, retryTools, noRetryTools            []string
-	noRetry, noGate                                   bool
+	noRetry, noRestart, noGate                        bool
 }
 
 func (f *mcpFlags) add(cmd *cobra.Command) {
@@ -69,6 +69,7 @@ func (f *mcpFlags) add(cmd *cobra.Command) {
 	text(&f.maxTimeout, "max-timeout", "D", "how long a call may take whatever progress it makes (10m)")
 	text(&f.startTimeout, "start-timeout", "D", "how long the server may take over the first request (60s)")
 	text(&f.hang, "hang-timeout", "D", "after a timeout: silence after which the server is started again (--timeout)")
+	flags.BoolVar(&f.noRestart, "no-restart", false, "a server that has died stays dead: its state must not be lost unnoticed")
 	flags.BoolVar(&f.noRetry, "no-retry", false, "repeat no call")
 	flags.Var(&listFlag{&f.retryTools, "NAME"}, "retry-tool", "a tool that is safe to repeat; may be repeated")
 	flags.Var(&listFlag{&f.noRetryTools, "NAME"}, "no-retry-tool", "a tool that is not, whatever the server says")
@@ -79,7 +80,7 @@ func (f *mcpFlags) add(cmd *cobra.Command) {
 
 // options reads the flags.
 func (f *mcpFlags) options(args []string) (mcp.Options, error) {
-	o := mcp.Options{Name: f.name, Args: args, Dir: f.cwd, NoRetry: f.noRetry, RetryTools: map[string]bool{}, ToolTimeouts: map[string]time.Duration{}}
+	o := mcp.Options{Name: f.name, Args: args, Dir: f.cwd, NoRestart: f.noRestart, NoRetry: f.noRetry, RetryTools: map[string]bool{}, ToolTimeouts: map[string]time.Duration{}}
 	if o.Name == "" {
 		o.Name = filepath.Base(args[0])
 	}
