@@ -104,8 +104,8 @@ func (h *held) isObject() bool {
 
 // deliver passes on what was held.
 func (h *held) deliver() error {
-	if h.passing || h.size == 0 || h.live == nil {
-		return nil
+	if h.passing || h.size == 0 || h.live == nil || h.err != nil {
+		return h.err
 	}
 	_, err := io.Copy(h.live, h.reader())
 	return err

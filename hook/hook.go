@@ -12,6 +12,7 @@
 package hook
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -86,7 +87,7 @@ func (h *Hook) Run() int {
 	if len(exit.Left) > 0 && exit.Reason == supervise.Exited {
 		h.endLeft(process, exit)
 	}
-	f, decided := judge(exit, out)
+	f, decided := judge(exit, h.timeout(), out)
 	if f != nil && (h.FailClosed || !decided) {
 		return h.fail(begin, in, f)
 	}
@@ -94,13 +95,16 @@ func (h *Hook) Run() int {
 		f.text += "; what it had decided was passed on"
 		h.record(begin, in, f)
 	}
-	if err := out.deliver(); err != nil {
+	if err := out.deliver(); err != nil && exit.Code != Block {
 		return h.fail(begin, in, failed("decided something that could not be passed on: %v", err))
 	}
 	return exit.ShellCode()
 }
 
 func (h *Hook) supervise(in *input, out *held) (supervise.Exit, *supervise.Process, error) {
+	if len(h.Args) == 0 {
+		return supervise.Exit{}, nil, errors.New("no command given")
+	}
 	path, err := supervise.Look(h.Args[0], "")
 	if err != nil {
 		return supervise.Exit{}, nil, err

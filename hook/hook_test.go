@@ -183,7 +183,8 @@ func TestRun_Timeout(t *testing.T) {
 			h := sh("cd " + dir + " && " + script)
 			h.Timeout = 500 * time.Millisecond
 			got := run(t, h)
-			if got.code != hook.GoOn || got.stdout != "" || len(got.entries) != 1 || got.entries[0].ErrorType != verdict.Timeout {
+			if got.code != hook.GoOn || got.stdout != "" || len(got.entries) != 1 || got.entries[0].ErrorType != verdict.Timeout ||
+				got.entries[0].Error != "exceeded its timeout (0.5 s) and was terminated" {
 				t.Errorf("%+v", got)
 			}
 			if got.took > 10*time.Second {
@@ -248,6 +249,28 @@ func TestRun_MuchOutput(t *testing.T) {
 		t.Errorf("exit code %d, %d bytes, %+v, %q", got.code, len(got.stdout), got.entries, got.stderr)
 	}
 }
+
+// A block is a block, whatever was printed beside it and whoever does not listen.
+func TestRun_BlocksAllTheSame(t *testing.T) {
+	if got := run(t, sh("head -c 70000000 /dev/zero; echo no >&2; exit 2")); got.code != hook.Block || got.stderr != "no\n" || len(got.entries) != 0 {
+		t.Errorf("exit code %d, %d bytes, %q, %+v", got.code, len(got.stdout), got.stderr, got.entries)
+	}
+	for script, want := range map[string]int{"echo x; exit 2": hook.Block, "echo x": hook.GoOn} {
+		h := sh(script)
+		h.Stdin, h.Stdout, h.Stderr = pipe(t, input), deafWriter{}, io.Discard
+		if code := h.Run(); code != want {
+			t.Errorf("%s: exit code %d, want %d", script, code, want)
+		}
+	}
+	if code := (&hook.Hook{}).Run(); code != hook.GoOn {
+		t.Errorf("without a command: exit code %d", code)
+	}
+}
+
+// deafWriter is a client that does not listen any more.
+type deafWriter struct{}
+
+func (deafWriter) Write([]byte) (int, error) { return 0, syscall.EPIPE }
 
 // A command that tells the client not to wait is heard at once.
 func TestRun_AnnouncesAsync(t *testing.T) {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"syscall"
+	"time"
 
 	"github.com/belay-run/belay/supervise"
 	"github.com/belay-run/belay/verdict"
@@ -34,22 +35,22 @@ func missing(err error) *failure {
 // judge says whether the command has decided on purpose; a nil failure means that it has. decided says that it has failed
 // and has decided all the same: claude heeds a JSON object whatever the exit code is, and a "deny" must not get lost
 // because of what came after it.
-func judge(exit supervise.Exit, out *held) (f *failure, decided bool) {
+func judge(exit supervise.Exit, timeout time.Duration, out *held) (f *failure, decided bool) {
 	f = &failure{class: verdict.Unknown, code: exit.Code, signal: exit.Signal}
 	switch {
 	case exit.Reason == supervise.Deadline:
-		f.class, f.text = verdict.Timeout, "exceeded its timeout and was terminated"
+		f.class, f.text = verdict.Timeout, fmt.Sprintf("exceeded its timeout (%v s) and was terminated", timeout.Seconds())
 		return f, false
 	case exit.Reason != supervise.Exited:
 		f.class, f.text = verdict.Interrupted, "was interrupted"
 		return f, false
+	case exit.Signal == 0 && exit.Code == Block: // whatever it has printed
+		return nil, true
 	case out.err != nil:
 		f.text = fmt.Sprintf("printed what could not be held: %v", out.err)
 		return f, false
 	case exit.Signal != 0:
 		f.class, f.text = verdict.Crash, "was killed by signal "+signalName(exit.Signal)
-	case exit.Code == Block:
-		return nil, true
 	case exit.Code == 127, exit.Code == 126:
 		f.class, f.text = verdict.ToolMissing, fmt.Sprintf("exited with code %d, which is a shell's for a command that it could not run", exit.Code)
 	case exit.Code > 128 && exit.Code < 128+65:

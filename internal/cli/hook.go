@@ -116,8 +116,11 @@ is ended with it. There is no shell; 'belay hook install' wraps whole settings f
 what their shell commands mean.`,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(args) == 0 || cmd.ArgsLenAtDash() != 0 {
+			switch {
+			case len(args) == 0:
 				return usage(errors.New("no command given"), "as in: belay hook -- ./guard.py")
+			case cmd.ArgsLenAtDash() != 0:
+				return usage(fmt.Errorf("there is no command %q", args[0]), "to run it as a hook: belay hook -- "+args[0])
 			}
 			return exit(do(f.hook(args)))
 		},
