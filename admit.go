@@ -122,8 +122,8 @@ func (inv *Invocation) gateTrouble(err error) {
 
 // announce says what is waited for.
 func (inv *Invocation) announce(n int, r *gate.Refusal) {
-	inv.observe(AtGate{Key: inv.runner.gateKey(), Refusal: *r})
 	inv.update(supervise.StateWaiting, n, fmt.Sprintf("gate %s: %s", inv.runner.gateKey(), Describe(*r)), r.Until)
+	inv.observe(AtGate{Key: inv.runner.gateKey(), Refusal: *r}) // after the record: who hears of it may look there
 }
 
 func (inv *Invocation) waited(n int) {

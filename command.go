@@ -65,7 +65,7 @@ func (c *Command) environ() []string {
 	kept := make([]string, 0, len(env)+1)
 	for _, kv := range env {
 		name, _, _ := strings.Cut(kv, "=")
-		if strings.HasPrefix(name, "BELAY_") && name != supervise.RunIDVar && name != StateDirVar {
+		if strings.HasPrefix(name, "BELAY_") && name != supervise.RunIDVar && name != StateDirVar && name != FoldVar {
 			continue
 		}
 		kept = append(kept, kv)

@@ -183,8 +183,8 @@ func (inv *Invocation) wait(n int, a attempt, d time.Duration) error {
 	if !a.verdict.Class.Throttle() || inv.policy.CountThrottles {
 		w.Retry, w.Of = inv.series.Retries(), inv.policy.MaxRetries // those inside an agent count too
 	}
-	inv.observe(w)
 	inv.update(supervise.StateWaiting, n, a.message, until)
+	inv.observe(w)
 	err := retry.Sleep(inv.ctx, d)
 	for err == nil && hold != nil && time.Until(hold.Until) > 0 {
 		changed, _ := watch.changes(hold)

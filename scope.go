@@ -56,8 +56,8 @@ func (inv *Invocation) enterScope(key string, busy OnBusy) (*gate.Slot, *attempt
 		if err == nil {
 			if !announced {
 				announced = true
-				inv.observe(ScopeBusy{Key: key, Holders: holders, Replaced: busy == BusyReplace})
 				inv.update(supervise.StateWaiting, 1, "scope "+key+" is taken", time.Time{})
+				inv.observe(ScopeBusy{Key: key, Holders: holders, Replaced: busy == BusyReplace})
 			}
 			err = inv.doze(d, nil)
 		}

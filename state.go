@@ -13,6 +13,9 @@ import (
 // StateDirVar is the environment variable that names the state directory.
 const StateDirVar = "BELAY_STATE_DIR"
 
+// FoldVar is the environment variable that, as "off", keeps a failed run from having its log taken into the database.
+const FoldVar = "BELAY_FOLD"
+
 // DefaultStateDir is where log, run records and spooled output are kept: $BELAY_STATE_DIR, else the place that the
 // system has for such things ($XDG_STATE_HOME/belay, ~/.local/state/belay).
 func DefaultStateDir() (string, error) {

@@ -17,7 +17,7 @@ func fold(r *belay.Result) {
 }
 
 func foldLog() {
-	if os.Getenv("BELAY_FOLD") == "off" {
+	if os.Getenv(belay.FoldVar) == "off" {
 		return
 	}
 	self, err := os.Executable()
