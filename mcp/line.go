@@ -78,6 +78,7 @@ func (s *splitter) Write(b []byte) (int, error) {
 		end := bytes.IndexByte(b, '\n')
 		if end < 0 {
 			s.scan.feed(b)
+			s.scan.own()
 			s.hold(b)
 			break
 		}
@@ -125,5 +126,5 @@ func (s *splitter) emit(parts [][]byte, size int) {
 	s.take(&s.msg)
 }
 
-// quote is a text as a JSON string, for ids that we make.
+// ownID is an id that we make.
 func ownID(kind string, n int) string { return `"belay-` + kind + `-` + strconv.Itoa(n) + `"` }

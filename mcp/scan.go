@@ -5,7 +5,8 @@ import (
 	"encoding/json"
 )
 
-// envelope is what the proxy needs to know of a message: never the arguments, never the result.
+// envelope is what the proxy needs to know of a message: never the arguments, never the result. Its bytes are those of the
+// line, and as good as long as that is.
 type envelope struct {
 	valid bool // JSON in shape, of "jsonrpc":"2.0", with an id that can be one
 	json  bool // JSON in shape
@@ -49,7 +50,8 @@ type scanner struct {
 	keep    bool   // text is wanted
 	text    []byte // of a key or a value that is wanted
 	from    int    // where it begins
-	twice   bool   // a field of the envelope came twice
+	odd     bool   // it has an id or a method that cannot be one, or two of them
+	sawID   bool
 	version bool
 }
 
@@ -101,13 +103,52 @@ const (
 	fieldListener
 )
 
-var fields = [...]map[string]field{
-	elsewhere: nil,
-	inMessage: {"jsonrpc": fieldVersion, "id": fieldID, "method": fieldMethod, "params": fieldParams, "result": fieldResult, "error": fieldError},
-	inParams: {"name": fieldName, "uri": fieldURI, "progressToken": fieldToken, "requestId": fieldRequest, "cursor": fieldCursor,
-		"requestState": fieldResumed, "inputResponses": fieldResumed, "_meta": fieldMeta},
-	inMeta: {"progressToken": fieldToken, "io.modelcontextprotocol/protocolVersion": fieldModern,
-		"io.modelcontextprotocol/subscriptionId": fieldListener},
+// fieldOf is what a key means in an object. It is a switch because that is asked several times a message.
+func fieldOf(in place, key []byte) field {
+	switch in {
+	case inMessage:
+		switch string(key) {
+		case "jsonrpc":
+			return fieldVersion
+		case "id":
+			return fieldID
+		case "method":
+			return fieldMethod
+		case "params":
+			return fieldParams
+		case "result":
+			return fieldResult
+		case "error":
+			return fieldError
+		}
+	case inParams:
+		switch string(key) {
+		case "name":
+			return fieldName
+		case "uri":
+			return fieldURI
+		case "progressToken":
+			return fieldToken
+		case "requestId":
+			return fieldRequest
+		case "cursor":
+			return fieldCursor
+		case "requestState", "inputResponses":
+			return fieldResumed
+		case "_meta":
+			return fieldMeta
+		}
+	case inMeta:
+		switch string(key) {
+		case "progressToken":
+			return fieldToken
+		case "io.modelcontextprotocol/protocolVersion":
+			return fieldModern
+		case "io.modelcontextprotocol/subscriptionId":
+			return fieldListener
+		}
+	}
+	return other
 }
 
 // maxNesting is where encoding/json gives up too.
@@ -141,13 +182,52 @@ func (s *scanner) feed(b []byte) {
 		case broken:
 			i = len(b)
 		default:
-			if c := b[i]; c != ' ' && c != '\t' && c != '\r' {
+			c := b[i]
+			if c != ' ' && c != '\t' && c != '\r' {
 				s.punct(c, s.off+i)
 			}
 			i++
+			if s.state == inString || s.state == inKey || s.state == inScalar {
+				i = s.inOne(b, i)
+			}
 		}
 	}
 	s.off += len(b)
+}
+
+// inOne takes a string or scalar that has begun before i, if it ends in this piece: then nothing need be copied. It returns
+// where to go on.
+func (s *scanner) inOne(b []byte, i int) int {
+	from, end := i-1, i
+	if s.state == inScalar {
+		for end < len(b) && scalar[b[end]] {
+			end++
+		}
+		if end == len(b) {
+			return i
+		}
+	} else {
+		n, ended := s.skip(b[i:])
+		if !ended {
+			s.escaped = false // it is read again
+			return i
+		}
+		end += n
+	}
+	raw := b[from:end:end]
+	switch {
+	case s.state == inKey:
+		s.state, s.field = atColon, other
+		if s.keep {
+			s.field = fieldOf(s.here(), plain(raw))
+		}
+	default:
+		if s.keep {
+			s.note(raw, s.off+end)
+		}
+		s.state, s.field = afterValue, other
+	}
+	return end
 }
 
 // scalar are the bytes that numbers and words are made of.
@@ -210,7 +290,7 @@ func (s *scanner) punct(c byte, at int) {
 	switch {
 	case c == '"' && (s.state == atFirstKey || s.state == atKey):
 		s.state = inKey
-		s.begin(fields[s.here()] != nil, at)
+		s.begin(s.here() != elsewhere, at)
 		s.text = append(s.text, c)
 	case c == ':' && s.state == atColon:
 		s.state = atValue
@@ -305,13 +385,13 @@ func (s *scanner) endString(at int) {
 	}
 	s.state, s.field = atColon, other
 	if s.keep {
-		s.field = fields[s.here()][string(plain(s.text))]
+		s.field = fieldOf(s.here(), plain(s.text))
 	}
 }
 
 func (s *scanner) endValue(at int) {
 	if s.keep {
-		s.note(s.text, at)
+		s.note(append([]byte(nil), s.text...), at)
 	}
 	s.state, s.field = afterValue, other
 }
@@ -320,37 +400,33 @@ func (s *scanner) endValue(at int) {
 func (s *scanner) note(value []byte, at int) {
 	e := &s.env
 	where := span{s.from, at}
-	set := func(to *[]byte) {
-		s.twice = s.twice || *to != nil
-		*to = append(make([]byte, 0, len(value)), value...)
-	}
 	switch s.field {
 	case fieldVersion:
 		s.version = string(value) == `"2.0"`
 	case fieldID:
-		if set(&e.id); value == nil || value[0] != '"' && value[0] != '-' && (value[0] < '0' || value[0] > '9') {
-			s.twice = s.twice || string(value) != "null" // no id can be an object or a boolean
-			e.id = nil
+		s.odd = s.odd || s.sawID
+		s.sawID = true
+		if value != nil && (value[0] == '"' || value[0] == '-' || value[0] >= '0' && value[0] <= '9') {
+			e.id = value
+		} else {
+			s.odd = s.odd || string(value) != "null" // no id can be an object or a boolean
 		}
 		e.idAt = where
 	case fieldMethod:
-		if set(&e.method); len(value) == 0 || value[0] != '"' {
-			s.twice = true
-		} else {
-			e.method = plain(e.method)
-		}
+		s.odd = s.odd || e.method != nil || value == nil || value[0] != '"'
+		e.method = plain(value)
 	case fieldResult:
 		e.result = true
 	case fieldError:
 		e.failed = true
 	case fieldName:
-		e.name = plain(append([]byte(nil), value...))
+		e.name = plain(value)
 	case fieldURI:
-		e.uri = plain(append([]byte(nil), value...))
+		e.uri = plain(value)
 	case fieldToken:
-		e.token = append([]byte(nil), value...)
+		e.token = value
 	case fieldRequest:
-		e.request, e.requestAt = append([]byte(nil), value...), where
+		e.request, e.requestAt = value, where
 	case fieldCursor:
 		e.cursor = true
 	case fieldResumed:
@@ -358,14 +434,22 @@ func (s *scanner) note(value []byte, at int) {
 	case fieldModern:
 		e.modern = true
 	case fieldListener:
-		e.listener = append([]byte(nil), value...)
+		e.listener = value
+	}
+}
+
+// own makes the envelope independent of the pieces that were fed so far: they are about to be taken back.
+func (s *scanner) own() {
+	e := &s.env
+	for _, field := range []*[]byte{&e.id, &e.method, &e.name, &e.uri, &e.token, &e.request, &e.listener} {
+		*field = bytes.Clone(*field)
 	}
 }
 
 // end returns the envelope of the line that has been fed.
 func (s *scanner) end() envelope {
 	s.env.json = s.state == atEnd
-	s.env.valid = s.env.json && !s.env.batch && s.version && !s.twice
+	s.env.valid = s.env.json && !s.env.batch && s.version && !s.odd
 	return s.env
 }
 
@@ -375,7 +459,7 @@ func plain(quoted []byte) []byte {
 		return nil
 	}
 	if bytes.IndexByte(quoted, '\\') < 0 {
-		return quoted[1 : len(quoted)-1]
+		return quoted[1 : len(quoted)-1 : len(quoted)-1]
 	}
 	var text string
 	if json.Unmarshal(quoted, &text) != nil {
