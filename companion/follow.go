@@ -21,13 +21,13 @@ func (q *question) follow(attempts bool) error {
 		if attempts {
 			list, err := q.db.Attempts(ctx, q.filter)
 			list = unseen(list, shown, &newest, func(a db.Attempt) (string, time.Time) { return a.Invocation + a.Ended.String(), a.Ended })
-			if err := errors.Join(err, q.writeAttempts(list, false)); err != nil {
+			if err := errors.Join(err, q.writeAttempts(list, first)); err != nil {
 				return err
 			}
 		} else {
 			list, err := q.db.Invocations(ctx, q.filter)
 			list = unseen(list, shown, &newest, func(i db.Invocation) (string, time.Time) { return i.ID + i.Status, i.Ended })
-			if err := errors.Join(err, q.writeRuns(list, false)); err != nil {
+			if err := errors.Join(err, q.writeRuns(list, first)); err != nil {
 				return err
 			}
 		}

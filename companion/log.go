@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -65,7 +66,7 @@ func (q *question) writeRuns(list []db.Invocation, first bool) error {
 			fmt.Sprint(i.Attempts), span(i.WaitMS), span(i.ResponseMS), tokenText(i.Usage.InputTokens, i.Usage.OutputTokens),
 			dollars(i.Usage.CostUSD), oneLine(i.Error, 80)})
 	}
-	return table(q.out, runHeadings, rows)
+	return q.listed(runHeadings, rows, first)
 }
 
 const attemptHeadings = "TIME\tRUN\tATTEMPT\tPROFILE\tCOMMAND\tRESULT\tEXIT\tTOOK\tTHEN WAITED\tERROR"
@@ -84,7 +85,20 @@ func (q *question) writeAttempts(list []db.Attempt, first bool) error {
 		rows = append(rows, []string{q.clock(a.Ended), shortID(a.Invocation), fmt.Sprint(a.Attempt), oneLine(a.Profile, 20), oneLine(a.Command, 24),
 			result(a.Status, a.Class), fmt.Sprint(a.ExitCode), span(a.ResponseMS), span(a.WaitMS), oneLine(a.Error, 80)})
 	}
-	return table(q.out, attemptHeadings, rows)
+	return q.listed(attemptHeadings, rows, first)
+}
+
+// listed writes rows under headings, and without them what follows.
+func (q *question) listed(headings string, rows [][]string, first bool) error {
+	if first {
+		return table(q.out, headings, rows)
+	}
+	for _, row := range rows {
+		if _, err := fmt.Fprintln(q.out, strings.Join(slices.DeleteFunc(row, func(cell string) bool { return cell == "" }), "  ")); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // result is how a run stands: its class, and what became of it.

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"database/sql"
-	"encoding/json"
 	"math"
 	"strings"
 
@@ -97,16 +96,6 @@ func (t *tally) add(l *line) {
 
 func (a rollupKey) compare(b rollupKey) int {
 	return cmp.Or(cmp.Compare(a.quarter, b.quarter), cmp.Compare(a.profile, b.profile), cmp.Compare(a.model, b.model), cmp.Compare(a.class, b.class))
-}
-
-// usageOf reads what a CLI has reported. What is not understood is nothing.
-func usageOf(data json.RawMessage) (u verdict.Usage) {
-	if len(data) > 0 {
-		if json.Unmarshal(data, &u) != nil {
-			return verdict.Usage{}
-		}
-	}
-	return u
 }
 
 // classOf is the class of an outcome; the log leaves it out where all went well.
