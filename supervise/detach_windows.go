@@ -22,5 +22,6 @@ func Detach(path string, args []string) error {
 	if err != nil {
 		return err
 	}
-	return p.Release()
+	go p.Wait() // should it end before us, nothing of it is to stay
+	return nil
 }
