@@ -1,8 +1,6 @@
 package mcp
 
-import (
-	"time"
-)
+import "time"
 
 // call is a request to the server that has not been answered: the client's, or one of ours.
 type call struct {
@@ -87,7 +85,7 @@ func (c *core) forget(k *call) {
 	delete(c.session.listens, k.id)
 }
 
-// ask sends a request of our own.
+// askServer sends a request of our own.
 func (c *core) askServer(kind string, limit time.Duration, parts func(id string) [][]byte, reply func(*message)) {
 	c.own++
 	id := ownID(kind, c.own)

@@ -3,10 +3,8 @@ package mcp
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"time"
 
-	"github.com/belay-run/belay/gate"
 	"github.com/belay-run/belay/retry"
 )
 
@@ -196,76 +194,4 @@ func (c *core) reschedule(d death) {
 	delay := backoff.Jitter.Apply(backoff.Backoff(c.deaths-1), c.opt.random())
 	c.restartAt = time.Now().Add(delay)
 	c.arm(c.restartAt)
-}
-
-// enter asks the gate, which all proxies of this server share.
-func (c *core) enter() (*gate.Pass, *gate.Refusal) {
-	if c.gate == nil {
-		return nil, nil
-	}
-	c.holders++
-	return c.gate.Enter(c.opt.ID + "/" + strconv.Itoa(c.holders))
-}
-
-// admit asks the gate for a call, which is only done while there is trouble.
-func (c *core) admit(k *call) bool {
-	if c.pass != nil {
-		return true
-	}
-	pass, refusal := c.enter()
-	if refusal != nil {
-		c.fail(k, codeRefused, c.refusalText(refusal))
-		return false
-	}
-	c.pass = pass
-	return true
-}
-
-// refused answers all that wait: nothing is started for now.
-func (c *core) refused(r *gate.Refusal) {
-	text := c.refusalText(r)
-	queue := c.queue
-	c.queue, c.queued = nil, 0
-	for _, w := range queue {
-		if w.call != nil && c.calls[w.call.wire] == w.call {
-			c.forget(w.call)
-			c.fail(w.call, codeRefused, text)
-		}
-	}
-	c.record(incident{event: "refused", text: text, class: classRefused})
-}
-
-func (c *core) refusalText(r *gate.Refusal) string {
-	text := fmt.Sprintf("the MCP server %q keeps failing", c.opt.Name)
-	if r.Reason != "" {
-		text += " (" + r.Reason + ")"
-	}
-	text += " and is not called"
-	if !r.Until.IsZero() {
-		text += fmt.Sprintf(" before %s, in %s", r.Until.UTC().Format(time.RFC3339), seconds(time.Until(r.Until)))
-	} else {
-		text += " while another call finds out whether it works again"
-	}
-	return text + "; to lift it: belay gates reset " + c.opt.gateKey()
-}
-
-// failed tells the gate that the server is ill.
-func (c *core) failed(reason string) {
-	c.troubled = true
-	if c.pass == nil {
-		c.pass, _ = c.enter()
-	}
-	if c.pass != nil {
-		c.pass.Failed(reason)
-		c.pass = nil
-	}
-}
-
-// succeeded tells the gate that it answers, if that is news.
-func (c *core) succeeded() {
-	c.troubled, c.worked = false, true
-	if c.pass != nil {
-		c.pass.Succeeded()
-		c.pass = nil
-	}
 }

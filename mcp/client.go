@@ -1,0 +1,110 @@
+package mcp
+
+// fromClient takes a line of the client.
+func (c *core) fromClient(m *message) {
+	e := &m.env
+	switch {
+	case m.over && e.isRequest():
+		c.refuse(e.id, codeTooLarge, "the request has "+megabytes(m.size)+", more than the "+megabytes(c.opt.maxLine())+" that are carried; to carry more: belay mcp --max-message")
+	case m.over:
+		c.record(incident{event: "oversize", text: "a message of the client was too large", method: string(e.method)})
+	case m.blank():
+	case !e.json:
+		c.refuse(nil, codeParse, "this is not JSON")
+	case e.batch:
+		c.clientBatch(m)
+	case e.isRequest():
+		c.request(m)
+	case e.isNotice():
+		c.notice(m)
+	case e.isResponse():
+		c.clientAnswer(m)
+	default:
+		c.refuse(e.id, codeInvalid, "this is not a JSON-RPC 2.0 message")
+	}
+}
+
+// request takes a request of the client.
+func (c *core) request(m *message) {
+	e := &m.env
+	if c.calls[string(e.id)] != nil {
+		c.refuse(e.id, codeInvalid, "a request with this id is under way")
+		return
+	}
+	k := c.newCall(m)
+	if c.phase != ready || !c.suspectAt.IsZero() {
+		c.wait(k, m)
+		return
+	}
+	if c.troubled && !c.admit(k) {
+		return
+	}
+	if c.safe(k) && m.size <= maxKept {
+		k.line = m.bytes()
+	}
+	c.send(k, m.parts...)
+}
+
+// notice takes a notification of the client.
+func (c *core) notice(m *message) {
+	e := &m.env
+	parts := m.parts
+	switch string(e.method) {
+	case "notifications/cancelled":
+		k := c.find(string(e.request))
+		if k == nil {
+			return // it has been answered; the server must not hear of it
+		}
+		if k.sent.IsZero() {
+			c.forget(k)
+			return
+		}
+		k.cancelled = true
+		if k.listens {
+			c.forget(k)
+		}
+		if k.wire != k.id {
+			parts = m.splice(e.requestAt, []byte(k.wire))
+		}
+	case "notifications/initialized":
+		c.session.initialized = m.bytes()
+	}
+	switch {
+	case c.phase == ready:
+		c.out.toServer(parts...)
+	case string(e.method) == "notifications/initialized", string(e.method) == "notifications/cancelled":
+		// A server that is told of the session anew is told this too; one that is gone need not be told to cancel.
+	case len(c.queue) < maxQueue && c.queued+m.size <= maxQueued:
+		c.queued += m.size
+		c.queue = append(c.queue, waiting{line: m.bytes()})
+	}
+}
+
+// find is the call of the client with that id.
+func (c *core) find(id string) *call {
+	if k := c.calls[id]; k != nil && k.id == id {
+		return k
+	}
+	for _, k := range c.calls {
+		if k.id == id {
+			return k
+		}
+	}
+	return nil
+}
+
+// clientAnswer takes the answer to a request of the server. One for a server that is gone is of no use to its successor.
+func (c *core) clientAnswer(m *message) {
+	id := string(m.env.id)
+	a, ok := c.asks[id]
+	delete(c.asks, id)
+	if !ok || a.generation != c.generation || c.phase == down {
+		return
+	}
+	c.extend()
+	if a.id == id {
+		c.out.toServer(m.parts...)
+		return
+	}
+	c.out.toServer(m.splice(m.env.idAt, []byte(a.id))...)
+}
