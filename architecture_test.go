@@ -26,6 +26,7 @@ var arrows = map[string][]string{
 	"hook":               {"boundary", "journal", "supervise", "verdict"},
 	"hook/settings":      {},
 	"agent":              {"supervise", "verdict"},
+	"agent/agenttest":    {"agent", "verdict"},
 	"agent/claude":       {"agent", "supervise", "verdict"},
 	"agent/codex":        {"agent", "supervise", "verdict"},
 	"agent/generic":      {"verdict"},

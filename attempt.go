@@ -9,7 +9,6 @@ import (
 	"io/fs"
 	"os"
 	"slices"
-	"strings"
 	"syscall"
 	"time"
 
@@ -282,127 +281,6 @@ func refused(err error) attempt {
 	return a
 }
 
-// judge forms the verdict.
-func (inv *Invocation) judge(a *attempt) {
-	name := inv.command.name()
-	o := verdict.Outcome{Argv: inv.command.Args, ExitCode: a.exit.Code, Stdout: a.stdout.excerpt(), Stderr: a.stderr.excerpt()}
-	if a.exit.Signal != 0 {
-		o.Signal = signalName(a.exit.Signal)
-	}
-	own := inv.own(a, o)
-	if inv.runner.Judge != nil && a.exit.Reason == supervise.Exited {
-		o.Stdout = a.excerpt()
-		own = inv.runner.Judge(own, o, time.Now())
-	}
-	last := verdict.LastWords(o)
-	switch {
-	case a.done(own):
-		// What it was asked for is there; that it did not leave by itself takes nothing from it.
-		a.verdict, a.code = own, 0
-	case a.exit.Reason == supervise.Deadline:
-		a.timedOut, a.expired = true, true
-		a.verdict = verdict.Verdict{Class: verdict.Timeout, Retryable: inv.policy.RetryTimeouts > 0, Rule: "timeout", Evidence: last}
-		a.message = fmt.Sprintf("%s exceeded its timeout (%s) and was terminated", name, seconds(inv.deadline()))
-	case a.exit.Reason == supervise.Stalled:
-		a.expired = true
-		a.verdict = verdict.Verdict{Class: verdict.Stalled, Retryable: true, Rule: "stall", Evidence: last}
-		a.message = fmt.Sprintf("%s produced no output for %s and was terminated", name, seconds(inv.stall(a.talk.busy())))
-	case a.talk.stoppedEarly() != nil:
-		early := a.talk.stoppedEarly()
-		a.verdict, a.stop = early.verdict, early.stop
-		a.code = 1 // how it ended is our doing; by itself it ends with 1 after any failure
-		a.message = fmt.Sprintf("%s was stopped while it kept trying (%s): %s", name, a.verdict.Class, a.verdict.Evidence)
-	case a.exit.Reason == supervise.Stopped && a.talk.unread():
-		a.verdict = verdict.Verdict{Class: verdict.Interrupted, Rule: "unread", Evidence: "nobody reads its output any more"}
-		a.stopCode = 128 + int(syscall.SIGPIPE)
-		a.message = fmt.Sprintf("%s was stopped: nobody reads its output any more", name)
-	case a.exit.Reason == supervise.Stopped:
-		cause := context.Cause(inv.ctx)
-		if errors.Is(cause, retry.ErrTotalTimeout) {
-			a.expired = true
-			a.verdict = verdict.Verdict{Class: verdict.Timeout, Rule: "total-timeout", Evidence: last}
-			a.message = fmt.Sprintf("%s exceeded the total timeout (%s) and was terminated", name, seconds(inv.policy.TotalTimeout))
-			return
-		}
-		a.verdict = verdict.Verdict{Class: verdict.Interrupted, Rule: "cancelled"}
-		if cause == nil { // killed at once
-			cause = context.Canceled
-		}
-		a.verdict.Evidence = cause.Error()
-		a.stopCode = codeOf(cause)
-		a.message = fmt.Sprintf("%s was stopped: %v", name, cause)
-	default:
-		a.verdict = own
-		a.message = sentence(name, o, a.code, a.verdict)
-	}
-	a.verdict.SessionID, a.verdict.Usage = own.SessionID, own.Usage
-	a.noRepeat = fmt.Sprintf("%s has read its standard input and cannot be repeated; use --replay-stdin to keep it", name)
-	for _, s := range []*sink{a.stdout, a.stderr} {
-		if why := s.final(); why != "" {
-			a.again, a.noRepeat = false, why
-		}
-	}
-	if a.talk.unread() {
-		a.again, a.noRepeat = false, "nobody reads its output any more"
-	}
-}
-
-// excerpt is what there is of stdout for rules to look at.
-func (a *attempt) excerpt() verdict.Excerpt {
-	if a.talk != nil {
-		return a.talk.capture.Excerpt()
-	}
-	return a.stdout.excerpt()
-}
-
-// own is what the profile makes of the outcome.
-func (inv *Invocation) own(a *attempt, o verdict.Outcome) verdict.Verdict {
-	now := time.Now()
-	if a.talk == nil {
-		if a.exit.Reason != supervise.Exited {
-			return verdict.Verdict{} // it did not end by itself
-		}
-		if a.listener != nil {
-			return a.listener.Judge(o, now)
-		}
-		return inv.profile.Judge(o, now)
-	}
-	if a.exit.Reason != supervise.Exited {
-		o.ExitCode, o.Signal = 0, "" // that is our doing
-	}
-	return a.talk.follower.Judge(o, now)
-}
-
-// done reports whether an agent that had to be stopped had delivered before.
-func (a *attempt) done(own verdict.Verdict) bool {
-	return a.talk != nil && own.Class == verdict.OK && a.talk.hasDelivered() &&
-		(a.exit.Reason == supervise.Lingered || a.exit.Reason == supervise.Stalled || a.exit.Reason == supervise.Deadline)
-}
-
-// interrupted says that there would have been another attempt, had nobody asked to stop.
-func (a *attempt) interrupted(cause error) {
-	a.verdict = verdict.Verdict{Class: verdict.Interrupted, Rule: "cancelled", Evidence: cause.Error()}
-	a.stopCode, a.message = codeOf(cause), fmt.Sprintf("stopped before the next attempt: %v", cause)
-}
-
-// sentence says in one line how a command ended by itself.
-func sentence(name string, o verdict.Outcome, code int, v verdict.Verdict) string {
-	how := fmt.Sprintf("%s exited %d", name, code)
-	if o.Signal != "" {
-		how = fmt.Sprintf("%s was ended by %s", name, o.Signal)
-	}
-	if v.Class != verdict.Unknown && v.Class != verdict.Crash {
-		how += fmt.Sprintf(" (%s)", v.Class)
-	}
-	if v.Evidence != "" && v.Evidence != fmt.Sprintf("exit %d", o.ExitCode) && v.Evidence != "ended by "+o.Signal {
-		how += ": " + lastLine(v.Evidence)
-	}
-	return how
-}
-
-// lastLine is the last line of a text: programs come to the point at the end.
-func lastLine(text string) string { return text[strings.LastIndexByte(text, '\n')+1:] }
-
 // cleanUp ends what the attempt has left running if it failed, or if that was asked for. A command that nothing
 // more was asked for than to be run keeps what it started, as it would without us.
 func (inv *Invocation) cleanUp(a *attempt, process *supervise.Process) {
@@ -445,15 +323,3 @@ func (a *attempt) discard() {
 	a.stdout.output().Close()
 	a.stderr.output().Close()
 }
-
-// codeOf is the exit code for an invocation that was ended from outside.
-func codeOf(cause error) int {
-	var i *Interrupt
-	if errors.As(cause, &i) {
-		return 128 + i.Signal
-	}
-	return 128 + int(syscall.SIGTERM)
-}
-
-// seconds shows a limit as it is written in the messages: "300 s".
-func seconds(d time.Duration) string { return fmt.Sprintf("%g s", d.Seconds()) }

@@ -52,7 +52,7 @@ func TestRules(t *testing.T) {
 		"prompt":         {"must provide `--title` and `--body` when not running interactively", "specify only one of `--body`, `--body-file`, `--editor`, or `--web`"},
 		"no-repository":  {"failed to run git: fatal: not a git repository (or any of the parent directories): .git", `expected the "[HOST/]OWNER/REPO" format, got "x"`, "none of the git remotes configured for this repository point to a known GitHub host."},
 		"pull-request":   {"a pull request for branch \"x\" into branch \"main\" already exists:\nhttps://github.com/o/r/pull/1", "the 'o/r' repository has disabled issues"},
-		"file":           {"open nope.json: no such file or directory", "open /root/x: permission denied"},
+		"file":           {"open nope.json: no such file or directory", "open /etc/x: permission denied"},
 	}
 	for _, r := range append(usageTable, ruleTable...) {
 		t.Run(r.Name, func(t *testing.T) {
