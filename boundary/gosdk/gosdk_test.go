@@ -89,6 +89,24 @@ func newServer(b gosdk.Boundary) *mcp.Server {
 	return server
 }
 
+// sentWith is the last message that the server has sent, once it is the one with that text: the log is written after the
+// message has gone out.
+func sentWith(t *testing.T, sent func() string, text string) (line string) {
+	t.Helper()
+	quoted, err := json.Marshal(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 1000 {
+		if line = sent(); strings.Contains(line, string(quoted)) {
+			return line
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	t.Errorf("the server has not sent %s, but %s", quoted, line)
+	return line
+}
+
 // connect returns a session over a transport on which every line of the server is kept.
 func connect(t *testing.T, server *mcp.Server, version string) (*mcp.ClientSession, func() string) {
 	t.Helper()
@@ -173,7 +191,7 @@ func TestMiddleware_BothEras(t *testing.T) {
 				if !res.IsError || text != c.text {
 					t.Errorf("%s: isError %v, %q; want %q", c.tool, res.IsError, text, c.text)
 				}
-				line := sent()
+				line := sentWith(t, sent, c.text)
 				if says := strings.Contains(line, `"resultType":"complete"`); says != (version == modern) {
 					t.Errorf("%s: says that it is complete: %v\n%s", c.tool, says, line)
 				}
