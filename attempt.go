@@ -97,6 +97,7 @@ func (inv *Invocation) try(n int, ad admission) attempt {
 	var process *supervise.Process
 	heed := func() {}
 	ended := make(chan struct{})
+	inv.launching()
 	exit, err := inv.runner.supervisor().Run(supervise.Spec{
 		Path: path, Args: args, Dir: inv.command.Dir, Env: env, RunID: inv.id,
 		Stdin: stdin, Stdout: stdout, Stderr: stderr, Placement: inv.placement(),

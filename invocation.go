@@ -39,6 +39,8 @@ type Invocation struct {
 
 	mu          sync.Mutex
 	process     *supervise.Process // the one that runs now
+	starting    bool               // there will be one at once, or already is and we do not know it yet
+	early       []syscall.Signal   // for the one that starts
 	interrupted error              // by somebody else's hand: no further attempt
 
 	done   chan struct{}
@@ -82,12 +84,16 @@ func (inv *Invocation) Over() bool {
 // be an [*Interrupt].
 func (inv *Invocation) Cancel(cause error) { inv.cancel(cause) }
 
-// Signal passes a signal on to the running command, if there is one.
+// Signal passes a signal on to the running command, if there is one. One that is just being started gets it too: it may
+// run, and have said so to whoever signals, before we know of it.
 func (inv *Invocation) Signal(sig syscall.Signal) {
 	inv.mu.Lock()
 	defer inv.mu.Unlock()
-	if inv.process != nil {
+	switch {
+	case inv.process != nil:
 		inv.process.Signal(sig)
+	case inv.starting:
+		inv.early = append(inv.early, sig)
 	}
 }
 
@@ -97,7 +103,7 @@ func (inv *Invocation) Signal(sig syscall.Signal) {
 func (inv *Invocation) Interrupt(cause error) {
 	inv.mu.Lock()
 	defer inv.mu.Unlock()
-	if inv.process == nil {
+	if inv.process == nil && !inv.starting {
 		inv.cancel(cause)
 		return
 	}
@@ -128,11 +134,24 @@ func (inv *Invocation) stall(tools bool) time.Duration {
 	return inv.talk.traits.Stall
 }
 
+// launching says that a process is about to be started.
+func (inv *Invocation) launching() {
+	inv.mu.Lock()
+	defer inv.mu.Unlock()
+	inv.starting = true
+}
+
 // running takes note of the present process; nil when there is none.
 func (inv *Invocation) running(p *supervise.Process) {
 	inv.mu.Lock()
 	defer inv.mu.Unlock()
-	inv.process = p
+	early := inv.early
+	inv.process, inv.starting, inv.early = p, false, nil
+	if p != nil {
+		for _, sig := range early {
+			p.Signal(sig)
+		}
+	}
 }
 
 // ended says why there must be no further attempt, whatever the last one was; nil if nobody has said so.
