@@ -210,11 +210,13 @@ func (ad admission) renew(ended <-chan struct{}) {
 	}
 }
 
-// stoppedEarly is an attempt that was never started because somebody ended the invocation.
+// stoppedEarly is an attempt that was never started because somebody ended the invocation, or its time was over.
 func (inv *Invocation) stoppedEarly(cause error) attempt {
 	if c := context.Cause(inv.ctx); c != nil {
 		cause = c
 	}
-	return attempt{code: -1, stopCode: codeOf(cause), message: fmt.Sprintf("%s was not started: %v", inv.command.name(), cause),
-		verdict: verdict.Verdict{Class: verdict.Interrupted, Rule: "cancelled", Evidence: cause.Error(), Sent: verdict.SentNo}}
+	a := attempt{code: -1}
+	inv.cutShort(&a, inv.command.name()+" was not started", cause)
+	a.verdict.Sent = verdict.SentNo
+	return a
 }

@@ -227,6 +227,40 @@ func TestInvocation_TotalTimeout(t *testing.T) {
 	})
 }
 
+// On a busy machine the total timeout can pass before there is a process, or between two. It is the total timeout all the same,
+// not an interruption by somebody's hand.
+func TestInvocation_TotalTimeoutBetweenAttempts(t *testing.T) {
+	check := func(t *testing.T, res *Result, err error) {
+		t.Helper()
+		if res.ExitCode != CodeTimeout || res.Verdict.Class != verdict.Timeout || !errors.Is(err, retry.ErrTotalTimeout) || !strings.Contains(res.Err, "total timeout") {
+			t.Errorf("exit code %d, %s, %q, %v", res.ExitCode, res.Verdict.Class, res.Err, err)
+		}
+	}
+	t.Run("BeforeTheFirst", func(t *testing.T) {
+		res, err := runner(t, retry.Policy{TotalTimeout: 1}).Run(t.Context(), Command{Args: []string{"sleep", "60"}})
+		check(t, res, err)
+		if res.Attempts != 0 {
+			t.Errorf("%d attempts", res.Attempts)
+		}
+	})
+	t.Run("BeforeTheNext", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			r := runner(t, retry.Policy{MaxRetries: 5, BaseDelay: 5 * time.Second, TotalTimeout: 10 * time.Second, Jitter: retry.NoJitter})
+			r.attempt, _ = script(time.Second, of(verdict.Network))
+			r.Observe = func(e Event) {
+				if _, ok := e.(Waiting); ok {
+					time.Sleep(9 * time.Second) // nobody has let us run
+				}
+			}
+			res, err := r.Run(t.Context(), Command{Args: []string{"tool"}})
+			check(t, res, err)
+			if res.Attempts != 1 {
+				t.Errorf("%d attempts", res.Attempts)
+			}
+		})
+	})
+}
+
 func TestInvocation_IsInterruptedWhileItWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := runner(t, retry.Policy{MaxRetries: 3, BaseDelay: time.Minute, Jitter: retry.NoJitter})

@@ -110,10 +110,17 @@ func (a *attempt) done(own verdict.Verdict) bool {
 		(a.exit.Reason == supervise.Lingered || a.exit.Reason == supervise.Stalled || a.exit.Reason == supervise.Deadline)
 }
 
-// interrupted says that there would have been another attempt, had nobody asked to stop.
-func (a *attempt) interrupted(cause error) {
+// cutShort makes a the last attempt, because the next one will not come: somebody has ended the invocation, or all of its
+// time is over.
+func (inv *Invocation) cutShort(a *attempt, what string, cause error) {
+	if errors.Is(cause, retry.ErrTotalTimeout) {
+		a.expired = true
+		a.verdict = verdict.Verdict{Class: verdict.Timeout, Rule: "total-timeout"}
+		a.message = fmt.Sprintf("%s: the total timeout (%s) has passed", what, seconds(inv.policy.TotalTimeout))
+		return
+	}
 	a.verdict = verdict.Verdict{Class: verdict.Interrupted, Rule: "cancelled", Evidence: cause.Error()}
-	a.stopCode, a.message = codeOf(cause), fmt.Sprintf("stopped before the next attempt: %v", cause)
+	a.stopCode, a.message = codeOf(cause), fmt.Sprintf("%s: %v", what, cause)
 }
 
 // sentence says in one line how a command ended by itself.

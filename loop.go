@@ -77,7 +77,7 @@ func (inv *Invocation) Run() {
 		if cause := context.Cause(inv.ctx); cause != nil && inv.mayRepeat() && a.verdict.Retryable && !a.timedOut &&
 			!errors.Is(cause, retry.ErrTotalTimeout) {
 			// It would have gone on but for the request to stop, which came as the attempt ended.
-			a.interrupted(cause)
+			inv.cutShort(&a, "stopped before the next attempt", cause)
 		}
 		inv.journal(n, a, wait, stop)
 		if stop != nil || a.verdict.Class == verdict.OK {
@@ -90,7 +90,7 @@ func (inv *Invocation) Run() {
 		a.discard()
 		inv.continued(&a)
 		if err := inv.wait(n, a, wait); err != nil {
-			a.interrupted(err)
+			inv.cutShort(&a, "stopped before the next attempt", err)
 			a.started = false // the attempt that does not come
 			inv.journal(n+1, a, 0, &retry.Error{Cause: err})
 			a.started = true
