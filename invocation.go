@@ -41,6 +41,7 @@ type Invocation struct {
 	process     *supervise.Process // the one that runs now
 	starting    bool               // there will be one at once, or already is and we do not know it yet
 	early       []syscall.Signal   // for the one that starts
+	killed      bool               // as is whatever starts
 	interrupted error              // by somebody else's hand: no further attempt
 
 	done   chan struct{}
@@ -115,6 +116,7 @@ func (inv *Invocation) Kill() {
 	inv.cancel(context.Canceled)
 	inv.mu.Lock()
 	p := inv.process
+	inv.killed = true
 	inv.mu.Unlock()
 	if p != nil {
 		p.Kill()
@@ -150,6 +152,9 @@ func (inv *Invocation) running(p *supervise.Process) {
 	if p != nil {
 		for _, sig := range early {
 			p.Signal(sig)
+		}
+		if inv.killed {
+			go p.Kill()
 		}
 	}
 }

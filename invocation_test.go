@@ -363,3 +363,21 @@ func TestInvocation_SignalWhileStarting(t *testing.T) {
 		t.Error("a signal between two attempts is kept for the next")
 	}
 }
+
+// Who asks twice wants it dead at once, also if the second request comes before we know of the process.
+func TestInvocation_KillWhileStarting(t *testing.T) {
+	inv := newInvocation(t.Context(), &Runner{}, Command{Args: []string{"sleep", "60"}}, nil)
+	inv.launching()
+	inv.Kill()
+	path, err := exec.LookPath("sleep")
+	if err != nil {
+		t.Fatal(err)
+	}
+	exit, err := inv.runner.supervisor().Run(supervise.Spec{Path: path, Args: []string{"sleep", "60"}, Timeout: 20 * time.Second}, inv.running)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if exit.ShellCode() != 128+int(syscall.SIGKILL) {
+		t.Errorf("the command ended with %d, not killed", exit.ShellCode())
+	}
+}
