@@ -173,17 +173,16 @@ func (inv *Invocation) next(a *attempt, classes map[verdict.Class]int) (time.Dur
 
 // wait sleeps until the next attempt, holding nothing.
 func (inv *Invocation) wait(n int, a attempt, d time.Duration) error {
-	until := time.Now().Add(d)
-	hold, watch := inv.holdFor(&a, until)
+	w := Waiting{Attempt: n, Retry: n, Verdict: a.verdict, Wait: d, Until: time.Now().Add(d)}
+	hold, watch := inv.holdFor(&a, w.Until)
 	if hold != nil {
 		defer watch.end()
-		until = hold.Until
+		w.Wait, w.Until = time.Until(hold.Until), hold.Until
 	}
-	w := Waiting{Attempt: n, Retry: n, Verdict: a.verdict, Wait: time.Until(until), Until: until}
 	if !a.verdict.Class.Throttle() || inv.policy.CountThrottles {
 		w.Retry, w.Of = inv.series.Retries(), inv.policy.MaxRetries // those inside an agent count too
 	}
-	inv.update(supervise.StateWaiting, n, a.message, until)
+	inv.update(supervise.StateWaiting, n, a.message, w.Until)
 	inv.observe(w)
 	err := retry.Sleep(inv.ctx, d)
 	for err == nil && hold != nil && time.Until(hold.Until) > 0 {
