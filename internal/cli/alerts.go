@@ -22,7 +22,7 @@ the run that raised it, and given to the command or webhook of your config.toml:
 		Args: cobra.NoArgs,
 	}
 	f := cmd.Flags()
-	f.StringP("n", "n", "50", "how many, the newest; 0 for all")
+	f.StringP("n", "n", "50", "how many, the newest (50); 0 for all")
 	f.String("integration", "", "only alerts of this integration")
 	addTimes(f)
 	cmd.RunE = askCompanion("alerts")

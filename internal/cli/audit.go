@@ -15,7 +15,7 @@ opened, with the reason.`,
 		Args: cobra.NoArgs,
 	}
 	f := cmd.Flags()
-	f.StringP("n", "n", "50", "how many, the newest; 0 for all")
+	f.StringP("n", "n", "50", "how many, the newest (50); 0 for all")
 	f.String("action", "", "only this: failure, gate_reset, gate_hold, gate_open")
 	f.String("session", "", "only this session")
 	addNarrowing(f)

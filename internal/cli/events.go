@@ -15,7 +15,7 @@ what they were called with, as far as that may be kept.`,
 		Args: cobra.NoArgs,
 	}
 	f := cmd.Flags()
-	f.StringP("n", "n", "50", "how many, the newest; 0 for all")
+	f.StringP("n", "n", "50", "how many, the newest (50); 0 for all")
 	f.String("category", "", "one of integration, hook and mcp")
 	f.String("session", "", "only this session")
 	addNarrowing(f)

@@ -29,11 +29,12 @@ func newExplain() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "explain [flags] [-- command args…]",
 		Short: "Say what a saved outcome means",
-		Example: `  belay explain --exit-code 1 --stderr err.txt
+		Example: `  belay explain --exit-code 1 --stdout out.txt --stderr err.txt -- claude -p hi
   belay explain --exit-code 7 --stderr err.txt --retry-on 'rate limit' --json -- curl -sSf https://example.com
   belay explain --signal KILL`,
 		Long: `Prints the verdict that Belay would form: class, whether it is worth repeating, when to come
-back, and the rule and the line that decided. It needs no network and writes nothing.`,
+back, and the rule and the line that decided. It needs no network and writes nothing. Of a command
+that is no agent and not gh nothing is worth repeating unless a flag says so, as with belay run.`,
 	}
 	f := cmd.Flags()
 	f.StringVar(&o.profile, "profile", "", "judge as this CLI's: claude, codex, gh or generic (by the command's name)")

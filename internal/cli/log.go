@@ -17,7 +17,7 @@ it: every attempt, why it failed, what was waited for.`,
 		Args: cobra.MaximumNArgs(1),
 	}
 	f := cmd.Flags()
-	f.StringP("n", "n", "20", "how many, the newest; 0 for all")
+	f.StringP("n", "n", "20", "how many, the newest (20); 0 for all")
 	f.BoolP("follow", "f", false, "go on with what comes, until Ctrl-C")
 	f.Bool("attempts", false, "a line an attempt, as in the log")
 	f.String("session", "", "only runs of this session")

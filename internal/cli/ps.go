@@ -103,8 +103,8 @@ func newCancel() *cobra.Command {
 		Short: "Stop runs of this user's other belay processes",
 		Example: `  belay ps
   belay cancel 1f0c9a3e`,
-		Long: `Asks the belay process that owns the run to stop it, as Ctrl-C there would. An ID is the whole
-id or as much of its beginning or end as is unique.`,
+		Long: `Asks the belay process that owns the run to stop it and all that it has started, as SIGTERM there
+would: exit code 143, no retry. An ID is the whole id or as much of its beginning or end as is unique.`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, ids []string) error {
 			records, err := openRecords()

@@ -18,15 +18,15 @@ func newRehearse() *cobra.Command {
   belay rehearse --script 'tool(bash: make test), drop-mid, 200' -- codex exec 'fix the tests'
   belay rehearse --script 'usage-limit(resets=3h)' --json -- claude -p hi
   belay rehearse --script 'limit(20/60s)' -- ./my-pipeline.sh`,
-		Long: `Starts stand-ins for the APIs of Anthropic and OpenAI on loopback, points the command at them
-with a key that opens nothing and a home of its own, runs it as belay run would, and reports
+		Long: `Starts stand-ins for the APIs of Anthropic, OpenAI and GitHub on loopback, points the command at
+them with a key that opens nothing and a home of its own, runs it as belay run would, and reports
 on stderr what it asked, when, what it was answered, and what belay made of it. Nothing is
 spent, and nobody else is talked to by the agents. The exit code is that of belay run.
 
 A script is a list of steps, one for each request that is part of the work: a status (200, 429,
 529 …) or hang, reset, refuse, garbage, slow(2s), tool(bash: …), usage-limit(resets=3h),
 overloaded, drop-mid, end-mid, hang-mid, garbage-mid, overloaded-mid, error-mid(code=…), limit(20/60s),
-mix(5%, seed=1). In parentheses: retry-after, text, in, out, message, body, after … or any
+mix(5%, seed=1); of GitHub also lost, primary(resets=2s), secondary(retry-after=2). In parentheses: retry-after, text, in, out, message, body, after … or any
 header; x3 repeats, x* for ever. After the script all is answered well. docs/rehearsal.md
 has all of it. The flags of belay run are taken too.`,
 	}

@@ -15,7 +15,7 @@ beginning or end of one. To go on with one: belay run --resume ID -- claude -p '
 		Args: cobra.MaximumNArgs(1),
 	}
 	f := cmd.Flags()
-	f.StringP("n", "n", "50", "how many, the newest; 0 for all")
+	f.StringP("n", "n", "50", "how many, the newest (50); 0 for all")
 	f.String("status", "", "only running, done, failed or interrupted ones")
 	f.String("profile", "", "only sessions of this profile")
 	addTimes(f)

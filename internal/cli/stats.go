@@ -16,7 +16,7 @@ when they did. Days are those of your time zone (TZ). In a bar, ░ is what fail
 		Args: cobra.NoArgs,
 	}
 	f := cmd.Flags()
-	f.String("by", "", "one of day, profile, model and class (day, profile and class)")
+	f.String("by", "", "day, profile, model or class (all but model; one of them, day, with --json and --csv)")
 	f.Bool("csv", false, "as CSV")
 	addNarrowing(f)
 	addTimes(f)
