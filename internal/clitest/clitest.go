@@ -8,8 +8,12 @@
 package clitest
 
 import (
+	"cmp"
 	"os"
 	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
 	"testing"
 )
 
@@ -25,6 +29,43 @@ var (
 	OlderClaudes = []string{"2.1.197", "2.0.77"}
 	OlderCodexes = []string{"0.150.1"}
 )
+
+// extraVar names a directory of other CLIs, laid out as .clis is (claude-2.1.260/claude, …). The suites are then run with
+// those, in place of the versions above.
+const extraVar = "BELAY_TEST_CLIS"
+
+// Claudes are the versions that a suite is run with: the newest, and in full the older ones.
+func Claudes() []string { return versions("claude", NewestClaude, OlderClaudes) }
+
+// Codexes are those of codex.
+func Codexes() []string { return versions("codex", NewestCodex, OlderCodexes) }
+
+func versions(name, newest string, older []string) []string {
+	if dir := os.Getenv(extraVar); dir != "" {
+		var list []string
+		paths, _ := filepath.Glob(filepath.Join(dir, name+"-*", name))
+		for _, path := range paths {
+			list = append(list, strings.TrimPrefix(filepath.Base(filepath.Dir(path)), name+"-"))
+		}
+		if len(list) > 0 {
+			slices.SortFunc(list, func(a, b string) int { return Compare(b, a) })
+			return list
+		}
+	}
+	if Full() {
+		return slices.Concat([]string{newest}, older)
+	}
+	return []string{newest}
+}
+
+// Compare orders versions by their numbers, as cmp.Compare does.
+func Compare(a, b string) int {
+	return slices.CompareFunc(strings.Split(a, "."), strings.Split(b, "."), func(a, b string) int {
+		m, _ := strconv.Atoi(a)
+		n, _ := strconv.Atoi(b)
+		return cmp.Compare(m, n)
+	})
+}
 
 // Claude is the path of claude at that version; the newest if it is empty.
 func Claude(t testing.TB, version string) string {
@@ -59,9 +100,11 @@ func find(t testing.TB, name, version string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	path := filepath.Join(root, ".clis", name+"-"+version, name)
-	if info, err := os.Stat(path); err == nil && info.Mode()&0o111 != 0 {
-		return path
+	for _, dir := range []string{os.Getenv(extraVar), filepath.Join(root, ".clis")} {
+		path := filepath.Join(dir, name+"-"+version, name)
+		if info, err := os.Stat(path); dir != "" && err == nil && info.Mode()&0o111 != 0 {
+			return path
+		}
 	}
 	missing(t, "%s %s is not installed; run: scripts/setup-clis full && scripts/setup-gh", name, version)
 	return ""

@@ -6,6 +6,8 @@ import (
 	"net/netip"
 	"os"
 	"os/exec"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -52,5 +54,39 @@ func TestFind(t *testing.T) {
 		if _, err := os.Stat(path); err != nil {
 			t.Error(err)
 		}
+	}
+}
+
+func TestCompare(t *testing.T) {
+	for _, tt := range []struct {
+		a, b string
+		want int
+	}{{"2.1.90", "2.1.260", -1}, {"2.1.325", "2.1.325", 0}, {"0.166.0", "0.150.1", 1}, {"2.1", "2.1.0", -1}} {
+		if got := clitest.Compare(tt.a, tt.b); got != tt.want {
+			t.Errorf("%s to %s: %d, want %d", tt.a, tt.b, got, tt.want)
+		}
+	}
+}
+
+// A directory of other versions takes the place of ours.
+func TestVersions(t *testing.T) {
+	dir := t.TempDir()
+	for _, version := range []string{"2.1.90", "2.1.260", "1.0.128"} {
+		if err := os.MkdirAll(filepath.Join(dir, "claude-"+version), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, "claude-"+version, "claude"), nil, 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Setenv("BELAY_TEST_CLIS", dir)
+	if got := clitest.Claudes(); !slices.Equal(got, []string{"2.1.260", "2.1.90", "1.0.128"}) {
+		t.Errorf("%q", got)
+	}
+	if got := clitest.Claude(t, "2.1.90"); got != filepath.Join(dir, "claude-2.1.90", "claude") {
+		t.Error(got)
+	}
+	if got := clitest.Codexes(); got[0] != clitest.NewestCodex {
+		t.Errorf("%q", got)
 	}
 }
