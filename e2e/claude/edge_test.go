@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/belay-run/belay/internal/clitest"
+	"github.com/belay-run/belay/e2e/stage"
 )
 
 // A retry goes on in the same stream: every event is there once, the failure that was got over is not, and there is one
@@ -20,14 +20,14 @@ import (
 func TestEdge_StreamOverARetry(t *testing.T) {
 	each(t, false, func(t *testing.T, version string) {
 		s := newStage(t, version, "tool(bash: `echo x >> made`), 500(x-should-retry=false), 200")
-		s.env = []string{"CLAUDE_CODE_MAX_RETRIES=0"}
-		r := s.belay([]string{"--base-delay", "100ms"}, []string{"-p", "say hi", "--allowedTools", "Bash", "--output-format", "stream-json", "--verbose"})
-		r.exits(0)
-		r.is("", 2)
-		s.asked(3)
-		s.wrote("made", "x\n")
+		s.Env = []string{"CLAUDE_CODE_MAX_RETRIES=0"}
+		r := s.Belay([]string{"--base-delay", "100ms"}, []string{"-p", "say hi", "--allowedTools", "Bash", "--output-format", "stream-json", "--verbose"})
+		r.Exits(0)
+		r.Is("", 2)
+		s.Asked(3)
+		s.Wrote("made", "x\n")
 		kinds := map[string]int{}
-		for line := range strings.Lines(r.stdout) {
+		for line := range strings.Lines(r.Stdout) {
 			var e struct {
 				Type    string
 				Subtype string
@@ -41,8 +41,8 @@ func TestEdge_StreamOverARetry(t *testing.T) {
 				t.Errorf("a failure that was got over: %s", line)
 			}
 		}
-		if kinds["result"] != 1 || kinds["user"] != 1 || kinds["assistant"] != 2 || kinds["stream_event"] != 0 || strings.Contains(r.stdout, "API Error") {
-			t.Errorf("%v\n%s", kinds, r.stdout)
+		if kinds["result"] != 1 || kinds["user"] != 1 || kinds["assistant"] != 2 || kinds["stream_event"] != 0 || strings.Contains(r.Stdout, "API Error") {
+			t.Errorf("%v\n%s", kinds, r.Stdout)
 		}
 	}, "2.0.77")
 }
@@ -51,12 +51,12 @@ func TestEdge_StreamOverARetry(t *testing.T) {
 func TestEdge_StreamLeavesNoTrace(t *testing.T) {
 	each(t, false, func(t *testing.T, version string) {
 		s := newStage(t, version, "500(x-should-retry=false)x2, 200")
-		s.env = []string{"CLAUDE_CODE_MAX_RETRIES=0"}
-		r := s.belay([]string{"--base-delay", "100ms"}, []string{"-p", "say hi", "--output-format", "stream-json", "--verbose"})
-		r.exits(0)
-		s.asked(3)
-		if strings.Count(r.stdout, `"subtype":"init"`) != 1 || strings.Contains(r.stdout, "API Error") {
-			t.Errorf("%s", r.stdout)
+		s.Env = []string{"CLAUDE_CODE_MAX_RETRIES=0"}
+		r := s.Belay([]string{"--base-delay", "100ms"}, []string{"-p", "say hi", "--output-format", "stream-json", "--verbose"})
+		r.Exits(0)
+		s.Asked(3)
+		if strings.Count(r.Stdout, `"subtype":"init"`) != 1 || strings.Contains(r.Stdout, "API Error") {
+			t.Errorf("%s", r.Stdout)
 		}
 	}, "2.0.77")
 }
@@ -65,11 +65,11 @@ func TestEdge_StreamLeavesNoTrace(t *testing.T) {
 func TestEdge_PromptBlockedByHook(t *testing.T) {
 	each(t, false, func(t *testing.T, version string) {
 		s := newStage(t, version, "200")
-		s.file(".claude/settings.json", `{"hooks":{"UserPromptSubmit":[{"hooks":[{"type":"command","command":"echo no >&2; exit 2"}]}]}}`)
-		r := s.belay(nil, []string{"-p", "say hi"})
-		s.asked(0)
-		r.exits(1)
-		r.is("blocked", 1)
+		s.File(".claude/settings.json", `{"hooks":{"UserPromptSubmit":[{"hooks":[{"type":"command","command":"echo no >&2; exit 2"}]}]}}`)
+		r := s.Belay(nil, []string{"-p", "say hi"})
+		s.Asked(0)
+		r.Exits(1)
+		r.Is("blocked", 1)
 	}, "2.0.77") // says nothing at all
 }
 
@@ -77,18 +77,16 @@ func TestEdge_PromptBlockedByHook(t *testing.T) {
 func TestEdge_InterruptedBetweenAttempts(t *testing.T) {
 	each(t, false, func(t *testing.T, version string) {
 		s := newStage(t, version, "tool(bash: `true`), 500(x-should-retry=false)x*")
-		s.env = []string{"CLAUDE_CODE_MAX_RETRIES=0"}
-		run := s.startBelay([]string{"--base-delay", "2m", "--max-delay", "2m", "--jitter", "none"}, []string{"-p", "say hi", "--allowedTools", "Bash"}, nil)
-		s.eventually("it waits", func() bool { return strings.Contains(run.stderr.String(), "retry 1") })
-		run.cmd.Process.Signal(os.Interrupt)
-		r := run.wait()
-		r.exits(130)
-		r.is("interrupted", 1)
-		r.says("to go on: belay run --resume " + r.result.SessionID)
-		if s.onRecord(r.result.SessionID) != "interrupted" {
-			t.Errorf("the session is on record as %s", s.onRecord(r.result.SessionID))
-		}
-		s.asked(2)
+		s.Env = []string{"CLAUDE_CODE_MAX_RETRIES=0"}
+		run := s.StartBelay([]string{"--base-delay", "2m", "--max-delay", "2m", "--jitter", "none"}, []string{"-p", "say hi", "--allowedTools", "Bash"}, nil)
+		s.Eventually("it waits", func() bool { return strings.Contains(run.Stderr.String(), "retry 1") })
+		run.Signal(os.Interrupt)
+		r := run.Wait()
+		r.Exits(130)
+		r.Is("interrupted", 1)
+		r.Says("to go on: belay run --resume " + r.Result.SessionID)
+		s.OnRecord(r.Result.SessionID, "interrupted")
+		s.Asked(2)
 	}, "2.0.77")
 }
 
@@ -96,37 +94,35 @@ func TestEdge_InterruptedBetweenAttempts(t *testing.T) {
 func TestEdge_Killed(t *testing.T) {
 	each(t, false, func(t *testing.T, version string) {
 		s := newStage(t, version, "hang x*")
-		run := s.startBelay(nil, []string{"-p", "say hi"}, nil)
-		s.eventually("it asks", func() bool { return s.requests() == 1 })
-		for _, p := range s.left() {
-			if p.pid != run.cmd.Process.Pid {
-				syscall.Kill(p.pid, syscall.SIGKILL)
+		run := s.StartBelay(nil, []string{"-p", "say hi"}, nil)
+		s.Eventually("it asks", func() bool { return s.Requests() == 1 })
+		for _, p := range s.Left() {
+			if p.PID != run.Cmd.Process.Pid {
+				p.Kill()
 			}
 		}
-		r := run.wait()
-		r.exits(137)
-		r.is("crash", 1)
-		s.asked(1)
+		r := run.Wait()
+		r.Exits(137)
+		r.Is("crash", 1)
+		s.Asked(1)
 	})
 }
 
 // A pipe that nobody writes to and nobody closes does not keep a run that has its prompt.
 func TestEdge_SilentStdin(t *testing.T) {
 	t.Parallel()
-	if !full {
-		t.Skip("only with BELAY_TEST_FULL=1")
-	}
+	stage.InFull(t)
 	s := newStage(t, "", "200")
 	pr, pw, err := os.Pipe()
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer pw.Close()
-	r := s.startBelay(nil, []string{"-p", "say hi"}, pr).wait()
+	r := s.StartBelay(nil, []string{"-p", "say hi"}, pr).Wait()
 	pr.Close()
-	r.exits(0)
-	s.asked(1)
-	r.says("stdin")
+	r.Exits(0)
+	s.Asked(1)
+	r.Says("stdin")
 }
 
 // A session that was given a name cannot be begun by two at once.
@@ -134,14 +130,14 @@ func TestEdge_SameSessionTwice(t *testing.T) {
 	each(t, false, func(t *testing.T, version string) {
 		s := newStage(t, version, "200(after=4s), 200")
 		args := []string{"-p", "--session-id", "33333333-3333-4333-8333-333333333333", "say hi"}
-		first := s.startBelay(nil, args, nil)
-		s.eventually("the first asks", func() bool { return s.requests() == 1 })
-		second := s.belay([]string{"--max-retries", "0"}, args)
-		if second.code == 0 || second.result.ErrorType != "session_busy" {
-			t.Errorf("exit code %d, %+v", second.code, second.result)
+		first := s.StartBelay(nil, args, nil)
+		s.Eventually("the first asks", func() bool { return s.Requests() == 1 })
+		second := s.Belay([]string{"--max-retries", "0"}, args)
+		if second.Code == 0 || second.Result.ErrorType != "session_busy" {
+			t.Errorf("exit code %d, %+v", second.Code, second.Result)
 		}
-		first.wait().exits(0)
-		s.asked(1)
+		first.Wait().Exits(0)
+		s.Asked(1)
 	})
 }
 
@@ -149,27 +145,27 @@ func TestEdge_SameSessionTwice(t *testing.T) {
 func TestEdge_SessionsBelongToADirectory(t *testing.T) {
 	each(t, false, func(t *testing.T, version string) {
 		s := newStage(t, version, "200")
-		first := s.belay(nil, []string{"-p", "remember pear"})
-		first.exits(0)
-		other := filepath.Join(s.dir, "other")
+		first := s.Belay(nil, []string{"-p", "remember pear"})
+		first.Exits(0)
+		other := filepath.Join(s.Dir, "other")
 		if err := os.Mkdir(other, 0o700); err != nil {
 			t.Fatal(err)
 		}
-		s.belay([]string{"--cwd", other, "--resume", "last"}, []string{"-p", "go on"}).exits(2)
-		if version != clitest.NewestClaude { // which finds them from everywhere
-			gone := s.belay([]string{"--cwd", other, "--resume", first.result.SessionID}, []string{"-p", "go on"})
-			gone.exits(1)
-			gone.is("session_not_found", 1)
+		s.Belay([]string{"--cwd", other, "--resume", "last"}, []string{"-p", "go on"}).Exits(2)
+		if stage.UpTo(version, "2.1.260") { // later ones find them from everywhere
+			gone := s.Belay([]string{"--cwd", other, "--resume", first.Result.SessionID}, []string{"-p", "go on"})
+			gone.Exits(1)
+			gone.Is("session_not_found", 1)
 		}
-		s.asked(1)
-		work := s.work
-		s.work = other
-		back := s.belay([]string{"--cwd", work, "--resume", "last"}, []string{"-p", "go on"})
-		back.exits(0)
-		if back.result.SessionID != first.result.SessionID {
-			t.Errorf("%s, want %s", back.result.SessionID, first.result.SessionID)
+		s.Asked(1)
+		work := s.Work
+		s.Work = other
+		back := s.Belay([]string{"--cwd", work, "--resume", "last"}, []string{"-p", "go on"})
+		back.Exits(0)
+		if back.Result.SessionID != first.Result.SessionID {
+			t.Errorf("%s, want %s", back.Result.SessionID, first.Result.SessionID)
 		}
-		s.work = work
+		s.Work = work
 	})
 }
 
@@ -178,8 +174,8 @@ func TestEdge_OlderThanOurOptions(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, "", "200")
 	// A claude that refuses the option as 1.0.30 did, and is the real one otherwise.
-	real := s.command("claude").Path
-	dir := filepath.Join(s.dir, "old")
+	real := s.Command("claude").Path
+	dir := filepath.Join(s.Dir, "old")
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		t.Fatal(err)
 	}
@@ -187,58 +183,46 @@ func TestEdge_OlderThanOurOptions(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "claude"), []byte(script), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	s.env = []string{"PATH=" + dir + ":" + os.Getenv("PATH")}
-	r := s.belay(nil, []string{"-p", "say hi"})
-	r.exits(0)
-	r.prints(answer)
-	r.says("--include-partial-messages")
-	s.asked(1)
+	s.Env = []string{"PATH=" + dir + ":" + os.Getenv("PATH")}
+	r := s.Belay(nil, []string{"-p", "say hi"})
+	r.Exits(0)
+	r.Prints(answer)
+	r.Says("--include-partial-messages")
+	s.Asked(1)
 }
 
 // SIGHUP ends it like the others.
 func TestEdge_HangUp(t *testing.T) {
 	t.Parallel()
-	if !full {
-		t.Skip("only with BELAY_TEST_FULL=1")
-	}
+	stage.InFull(t)
 	s := newStage(t, "", "hang")
-	run := s.startBelay(nil, []string{"-p", "say hi"}, nil)
-	s.eventually("it asks", func() bool { return s.requests() == 1 })
-	run.cmd.Process.Signal(syscall.SIGHUP)
-	r := run.wait()
-	r.exits(129)
-	r.is("interrupted", 1)
-	s.nobodyLeft()
+	run := s.StartBelay(nil, []string{"-p", "say hi"}, nil)
+	s.Eventually("it asks", func() bool { return s.Requests() == 1 })
+	run.Signal(syscall.SIGHUP)
+	r := run.Wait()
+	r.Exits(129)
+	r.Is("interrupted", 1)
+	s.NobodyLeft()
 }
 
 // A reader that is slow loses nothing.
 func TestEdge_SlowReader(t *testing.T) {
 	t.Parallel()
-	if !full {
-		t.Skip("only with BELAY_TEST_FULL=1")
-	}
+	stage.InFull(t)
 	text := strings.Repeat("word ", 40_000)
 	s := newStage(t, "", "200(text=`"+text+"`)")
-	pr, pw, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer pr.Close()
-	cmd := s.command("belay", "run", "--", "claude", "-p", "say hi", "--output-format", "stream-json", "--verbose")
-	cmd.Stdout = pw
-	run := s.start(cmd, nil)
-	pw.Close()
+	run, stdout := s.StartPiped("belay", "run", "--", "claude", "-p", "say hi", "--output-format", "stream-json", "--verbose")
 	var all strings.Builder
 	buf := make([]byte, 8<<10)
 	for {
-		n, err := pr.Read(buf)
+		n, err := stdout.Read(buf)
 		all.Write(buf[:n])
 		if err == io.EOF {
 			break
 		}
 		time.Sleep(10 * time.Millisecond)
 	}
-	run.wait().exits(0)
+	run.Wait().Exits(0)
 	if strings.Count(all.String(), text) != 2 { // of the model, and in the result
 		t.Errorf("%d bytes came", all.Len())
 	}

@@ -5,12 +5,13 @@ package claude_test
 import (
 	"bufio"
 	"encoding/json"
-	"os"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/belay-run/belay/e2e/stage"
 )
 
 // forms are those in which claude prints.
@@ -37,9 +38,9 @@ var variesOldest = []*regexp.Regexp{
 }
 
 // alike is output without what differs from run to run.
-func (s *stage) alike(text string) string {
+func alike(s *stage.Stage, text string) string {
 	all := varies
-	if s.version == "2.0.77" {
+	if stage.UpTo(s.Version, "2.0.77") {
 		all = append(slices.Clone(all), variesOldest...)
 	}
 	for _, v := range all {
@@ -57,16 +58,16 @@ func TestOutput_AsBare(t *testing.T) {
 				script := `tool(bash: "echo made", text="First, a tool."), 200(text="Ünïcode, \"quotes\" and\nlines.")`
 				args := append([]string{"-p", "say hi", "--allowedTools", "Bash"}, flags...)
 				s := newStage(t, version, script)
-				bare := s.start(s.command("claude", args...), nil).wait()
-				bare.exits(0)
-				s.rehearse(script)
-				r := s.start(s.command("belay", append([]string{"run", "--", "claude"}, args...)...), nil).wait()
-				r.exits(0)
-				s.asked(2)
-				if got, want := s.alike(r.stdout), s.alike(bare.stdout); got != want {
+				bare := s.Run("claude", args...)
+				bare.Exits(0)
+				s.Rehearse(script)
+				r := s.Run("belay", append([]string{"run", "--", "claude"}, args...)...)
+				r.Exits(0)
+				s.Asked(2)
+				if got, want := alike(s, r.Stdout), alike(s, bare.Stdout); got != want {
 					t.Errorf("belay run prints\n%s\nand claude\n%s", got, want)
 				}
-				if got, want := s.alike(r.stderr), s.alike(bare.stderr); got != want {
+				if got, want := alike(s, r.Stderr), alike(s, bare.Stderr); got != want {
 					t.Errorf("on stderr belay run prints\n%s\nand claude\n%s", got, want)
 				}
 			})
@@ -87,13 +88,13 @@ func TestOutput_FailureAsBare(t *testing.T) {
 				} {
 					args := append(append([]string{"-p", "say hi"}, flags...), more...)
 					s := newStage(t, version, name)
-					bare := s.start(s.command("claude", args...), nil).wait()
-					n := s.requests()
-					s.rehearse(name)
-					r := s.start(s.command("belay", append([]string{"run", "--", "claude"}, args...)...), nil).wait()
-					r.exits(max(bare.code, 1)) // a lying 0 becomes 1
-					s.asked(n)
-					if got, want := s.alike(r.stdout), s.alike(bare.stdout); got != want {
+					bare := s.Run("claude", args...)
+					n := s.Requests()
+					s.Rehearse(name)
+					r := s.Run("belay", append([]string{"run", "--", "claude"}, args...)...)
+					r.Exits(max(bare.Code, 1)) // a lying 0 becomes 1
+					s.Asked(n)
+					if got, want := alike(s, r.Stdout), alike(s, bare.Stdout); got != want {
 						t.Errorf("%s: belay run prints\n%s\nand claude\n%s", name, got, want)
 					}
 				}
@@ -107,15 +108,15 @@ func TestOutput_PartialMessages(t *testing.T) {
 	each(t, false, func(t *testing.T, version string) {
 		s := newStage(t, version, "200")
 		args := []string{"-p", "say hi", "--output-format", "stream-json", "--verbose"}
-		r := s.belay(nil, args)
-		r.exits(0)
-		if strings.Contains(r.stdout, `"stream_event"`) {
-			t.Errorf("%s", r.stdout)
+		r := s.Belay(nil, args)
+		r.Exits(0)
+		if strings.Contains(r.Stdout, `"stream_event"`) {
+			t.Errorf("%s", r.Stdout)
 		}
-		r = s.belay(nil, append(args, "--include-partial-messages"))
-		r.exits(0)
-		if !strings.Contains(r.stdout, `"stream_event"`) || !strings.Contains(r.stdout, `"text_delta"`) {
-			t.Errorf("%s", r.stdout)
+		r = s.Belay(nil, append(args, "--include-partial-messages"))
+		r.Exits(0)
+		if !strings.Contains(r.Stdout, `"stream_event"`) || !strings.Contains(r.Stdout, `"text_delta"`) {
+			t.Errorf("%s", r.Stdout)
 		}
 	})
 }
@@ -124,13 +125,13 @@ func TestOutput_PartialMessages(t *testing.T) {
 func TestOutput_JSONVerbose(t *testing.T) {
 	each(t, false, func(t *testing.T, version string) {
 		s := newStage(t, version, "200(in=100, out=7)")
-		r := s.belay(nil, []string{"-p", "say hi", "--output-format", "json", "--verbose"})
-		r.exits(0)
-		r.is("", 1)
-		r.used(100, 7)
+		r := s.Belay(nil, []string{"-p", "say hi", "--output-format", "json", "--verbose"})
+		r.Exits(0)
+		r.Is("", 1)
+		r.Used(100, 7)
 		var all []map[string]any
-		if err := json.Unmarshal([]byte(r.stdout), &all); err != nil || len(all) < 3 {
-			t.Errorf("%v in %s", err, r.stdout)
+		if err := json.Unmarshal([]byte(r.Stdout), &all); err != nil || len(all) < 3 {
+			t.Errorf("%v in %s", err, r.Stdout)
 		}
 	})
 }
@@ -139,16 +140,8 @@ func TestOutput_JSONVerbose(t *testing.T) {
 func TestOutput_StreamIsLive(t *testing.T) {
 	each(t, true, func(t *testing.T, version string) {
 		s := newStage(t, version, `tool(bash: "echo made", text="First, a tool."), 200(over=6s, text="a slow answer of quite a few words")`)
-		pr, pw, err := os.Pipe()
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer pr.Close()
-		cmd := s.command("belay", "run", "--", "claude", "-p", "say hi", "--allowedTools", "Bash", "--output-format", "stream-json", "--verbose")
-		cmd.Stdout = pw
-		run := s.start(cmd, nil)
-		pw.Close()
-		out := bufio.NewScanner(pr)
+		run, stdout := s.StartPiped("belay", "run", "--", "claude", "-p", "say hi", "--allowedTools", "Bash", "--output-format", "stream-json", "--verbose")
+		out := bufio.NewScanner(stdout)
 		out.Buffer(nil, 1<<20)
 		var first, last time.Time
 		tool := false
@@ -162,17 +155,17 @@ func TestOutput_StreamIsLive(t *testing.T) {
 			}
 			if strings.Contains(line, `"tool_result"`) {
 				tool = true
-				if time.Since(run.begun) > 0 && s.requests() == 2 && s.api.Main()[1].End == "whole" {
+				if s.Requests() == 2 && s.API.Main()[1].End == "whole" {
 					t.Error("the tool's result is seen only after the end of the answer")
 				}
 			}
 			last = time.Now()
 		}
-		run.wait().exits(0)
+		run.Wait().Exits(0)
 		if !tool || last.Sub(first) < 3*time.Second {
 			t.Errorf("events came within %v, the answer took 6 s", last.Sub(first))
 		}
-		s.asked(2)
+		s.Asked(2)
 	})
 }
 
@@ -180,24 +173,14 @@ func TestOutput_StreamIsLive(t *testing.T) {
 func TestOutput_ReaderLeaves(t *testing.T) {
 	each(t, true, func(t *testing.T, version string) {
 		s := newStage(t, version, `tool(bash: echo made)x6, 200`)
-		pr, pw, err := os.Pipe()
-		if err != nil {
-			t.Fatal(err)
-		}
-		cmd := s.command("belay", "run", "--", "claude", "-p", "say hi", "--allowedTools", "Bash", "--output-format", "stream-json", "--verbose")
-		cmd.Stdout = pw
-		run := s.start(cmd, nil)
-		pw.Close()
-		if _, err := bufio.NewReader(pr).ReadString('\n'); err != nil {
+		run, stdout := s.StartPiped("belay", "run", "--", "claude", "-p", "say hi", "--allowedTools", "Bash", "--output-format", "stream-json", "--verbose")
+		if _, err := bufio.NewReader(stdout).ReadString('\n'); err != nil {
 			t.Error(err)
 		}
-		pr.Close()
-		r := run.wait()
-		if r.code != 141 && r.code != 128+13 {
-			t.Errorf("exit code %d, want 141", r.code)
-		}
-		s.nobodyLeft()
-		if n := s.requests(); n > 6 {
+		stdout.Close()
+		run.Wait().Exits(141)
+		s.NobodyLeft()
+		if n := s.Requests(); n > 6 {
 			t.Errorf("it went on to %d requests", n)
 		}
 	})

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/belay-run/belay/agent/claude"
+	"github.com/belay-run/belay/e2e/stage"
 )
 
 // long is a text of that many bytes with a beginning and an end. Most of its characters have three bytes: claude itself
@@ -37,24 +38,24 @@ func TestPrompt_Sizes(t *testing.T) {
 			each(t, size.quick, func(t *testing.T, version string) {
 				text := long(size.bytes)
 				s := newStage(t, version, "200")
-				file := s.file("prompt.txt", text)
-				arrived := func(r *ran) {
+				file := s.File("prompt.txt", text)
+				arrived := func(r *stage.Ran) {
 					t.Helper()
-					r.exits(0)
-					r.is("", 1)
-					r.prints(answer)
-					last := s.api.Main()[s.requests()-1]
-					if texts := told(t, last); count(texts, text) != 1 {
+					r.Exits(0)
+					r.Is("", 1)
+					r.Prints(answer)
+					last := s.API.Main()[s.Requests()-1]
+					if texts := s.Told(last); stage.Count(texts, text) != 1 {
 						t.Errorf("the prompt of %d bytes has not arrived: %d messages, the last of %d bytes", len(text), len(texts), len(last.LastMessage))
 					}
 				}
-				arrived(s.belay([]string{"--prompt-file", file}, []string{"-p"}))
-				arrived(s.startBelay(nil, []string{"-p"}, strings.NewReader(text)).wait())
+				arrived(s.Belay([]string{"--prompt-file", file}, []string{"-p"}))
+				arrived(s.StartBelay(nil, []string{"-p"}, strings.NewReader(text)).Wait())
 				if full {
-					arrived(s.startBelay([]string{"--prompt", "-"}, []string{"-p"}, strings.NewReader(text)).wait())
+					arrived(s.StartBelay([]string{"--prompt", "-"}, []string{"-p"}, strings.NewReader(text)).Wait())
 				}
 				if size.bytes < 131_000 { // the system takes no longer argument
-					arrived(s.belay(nil, []string{"-p", text}))
+					arrived(s.Belay(nil, []string{"-p", text}))
 				}
 			})
 		})
@@ -66,53 +67,51 @@ func TestPrompt_TooLong(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, "", "200")
 	text := long(claude.MaxInput + 1)
-	for _, r := range []*ran{
-		s.belay([]string{"--prompt-file", s.file("prompt.txt", text)}, []string{"-p"}),
-		s.startBelay(nil, []string{"-p"}, strings.NewReader(text)).wait(),
-		s.startBelay(nil, []string{"-p", "sum this up"}, strings.NewReader(text)).wait(),
+	for _, r := range []*stage.Ran{
+		s.Belay([]string{"--prompt-file", s.File("prompt.txt", text)}, []string{"-p"}),
+		s.StartBelay(nil, []string{"-p"}, strings.NewReader(text)).Wait(),
+		s.StartBelay(nil, []string{"-p", "sum this up"}, strings.NewReader(text)).Wait(),
 	} {
-		r.exits(2)
-		r.is("too_large", 0)
-		r.prints("")
-		r.says("10485760", "put the text in a file")
-		if strings.Count(r.stderr, "\n") != 1 {
-			t.Errorf("more than a line: %s", r.stderr)
+		r.Exits(2)
+		r.Is("too_large", 0)
+		r.Prints("")
+		r.Says("10485760", "put the text in a file")
+		if strings.Count(r.Stderr, "\n") != 1 {
+			t.Errorf("more than a line: %s", r.Stderr)
 		}
 	}
-	s.asked(0)
+	s.Asked(0)
 }
 
 // A prompt by --prompt is text, whatever it begins with; in claude's own arguments a slash is a command.
 func TestPrompt_Text(t *testing.T) {
 	each(t, true, func(t *testing.T, version string) {
 		s := newStage(t, version, "200")
-		s.file(".claude/commands/probe.md", "This is the body of the probe command.")
+		s.File(".claude/commands/probe.md", "This is the body of the probe command.")
 		for _, prompt := range []string{"-fix this", "--help", "/probe it", "/nosuchthing", "-"} {
 			if prompt == "-" || version != "" && !full && prompt == "/nosuchthing" {
 				continue
 			}
-			before := s.requests()
-			r := s.belay([]string{"--prompt", prompt}, []string{"-p"})
-			r.exits(0)
-			r.prints(answer)
-			if s.requests() != before+1 {
-				t.Errorf("%q: %d requests", prompt, s.requests()-before)
+			before := s.Requests()
+			r := s.Belay([]string{"--prompt", prompt}, []string{"-p"})
+			r.Exits(0)
+			r.Prints(answer)
+			if s.Requests() != before+1 {
+				t.Errorf("%q: %d requests", prompt, s.Requests()-before)
 				continue
 			}
-			texts := told(t, s.api.Main()[before])
-			if count(texts, prompt) != 1 || count(texts, "body of the probe") != 0 {
+			texts := s.Told(s.API.Main()[before])
+			if stage.Count(texts, prompt) != 1 || stage.Count(texts, "body of the probe") != 0 {
 				t.Errorf("%q has become %q", prompt, texts)
 			}
 		}
-		before := s.requests()
-		r := s.belay(nil, []string{"-p", "/probe it"})
-		r.exits(0)
-		if s.requests() != before+1 {
-			t.Fatalf("the command: %d requests", s.requests()-before)
+		before := s.Requests()
+		r := s.Belay(nil, []string{"-p", "/probe it"})
+		r.Exits(0)
+		if s.Requests() != before+1 {
+			t.Fatalf("the command: %d requests", s.Requests()-before)
 		}
-		if texts := told(t, s.api.Main()[before]); count(texts, "body of the probe command") != 1 {
-			t.Errorf("the command has become %q", texts)
-		}
+		s.ToldOnce("body of the probe command")
 	})
 }
 
@@ -121,17 +120,17 @@ func TestPrompt_Text(t *testing.T) {
 func TestPrompt_UnknownCommand(t *testing.T) {
 	each(t, false, func(t *testing.T, version string) {
 		s := newStage(t, version, "200")
-		r := s.belay(nil, []string{"-p", "/nosuchthing at all"})
-		switch version {
-		case "2.1.197":
-			r.exits(1)
-			r.is("blocked", 1)
-			s.asked(0)
-		case "2.0.77":
-			s.asked(0)
+		r := s.Belay(nil, []string{"-p", "/nosuchthing at all"})
+		switch {
+		case stage.UpTo(version, "2.0.77"):
+			s.Asked(0)
+		case stage.UpTo(version, "2.1.260"):
+			r.Exits(1)
+			r.Is("blocked", 1)
+			s.Asked(0)
 		default:
-			r.exits(0)
-			s.asked(1)
+			r.Exits(0)
+			s.Asked(1)
 		}
 	})
 }
@@ -140,23 +139,20 @@ func TestPrompt_UnknownCommand(t *testing.T) {
 func TestPrompt_PipedInput(t *testing.T) {
 	each(t, true, func(t *testing.T, version string) {
 		s := newStage(t, version, "200")
-		r := s.startBelay(nil, []string{"-p", "sum this up"}, strings.NewReader("pears and plums\n")).wait()
-		r.exits(0)
-		s.asked(1)
-		texts := told(t, s.api.Main()[0])
-		if count(texts, "sum this up") != 1 || count(texts, "pears and plums") != 1 {
-			t.Errorf("it has become %q", texts)
-		}
-		if version == "2.0.77" {
+		r := s.StartBelay(nil, []string{"-p", "sum this up"}, strings.NewReader("pears and plums\n")).Wait()
+		r.Exits(0)
+		s.Asked(1)
+		s.ToldOnce("sum this up", "pears and plums")
+		if stage.UpTo(version, "2.0.77") {
 			return
 		}
-		s.rehearse("500(x-should-retry=false), 200")
-		r = s.startBelay([]string{"--base-delay", "100ms"}, []string{"-p", "sum this up"}, strings.NewReader("pears and plums\n")).wait()
-		r.exits(0)
-		r.is("", 2)
-		s.asked(2)
-		for _, q := range s.api.Main() {
-			if texts := told(t, q); count(texts, "sum this up") != 1 || count(texts, "pears and plums") != 1 {
+		s.Rehearse("500(x-should-retry=false), 200")
+		r = s.StartBelay([]string{"--base-delay", "100ms"}, []string{"-p", "sum this up"}, strings.NewReader("pears and plums\n")).Wait()
+		r.Exits(0)
+		r.Is("", 2)
+		s.Asked(2)
+		for _, q := range s.API.Main() {
+			if texts := s.Told(q); stage.Count(texts, "sum this up") != 1 || stage.Count(texts, "pears and plums") != 1 {
 				t.Errorf("it has become %q", texts)
 			}
 		}
@@ -166,14 +162,12 @@ func TestPrompt_PipedInput(t *testing.T) {
 // --no-stdin keeps a loop's input from being read.
 func TestPrompt_NoStdin(t *testing.T) {
 	t.Parallel()
-	if !full {
-		t.Skip("only with BELAY_TEST_FULL=1")
-	}
+	stage.InFull(t)
 	s := newStage(t, "", "200")
 	in := strings.NewReader("the loop's next line\n")
-	r := s.startBelay([]string{"--no-stdin"}, []string{"-p", "say hi"}, in).wait()
-	r.exits(0)
-	if texts := told(t, s.api.Main()[0]); count(texts, "the loop's next line") != 0 {
+	r := s.StartBelay([]string{"--no-stdin"}, []string{"-p", "say hi"}, in).Wait()
+	r.Exits(0)
+	if texts := s.LastTold(); stage.Count(texts, "the loop's next line") != 0 {
 		t.Errorf("it has become %q", texts)
 	}
 }
@@ -186,12 +180,12 @@ func TestPrompt_StreamInput(t *testing.T) {
 		for _, text := range []string{"first", "second"} {
 			fmt.Fprintf(&in, `{"type":"user","message":{"role":"user","content":[{"type":"text","text":%q}]}}`+"\n", text)
 		}
-		r := s.startBelay(nil, []string{"-p", "--input-format", "stream-json", "--output-format", "stream-json", "--verbose"}, &in).wait()
-		r.exits(0)
-		if strings.Count(r.stdout, `"type":"result"`) < 1 || !strings.Contains(r.stdout, `"two"`) && !strings.Contains(r.stdout, `"one"`) {
-			t.Errorf("%s", r.stdout)
+		r := s.StartBelay(nil, []string{"-p", "--input-format", "stream-json", "--output-format", "stream-json", "--verbose"}, &in).Wait()
+		r.Exits(0)
+		if strings.Count(r.Stdout, `"type":"result"`) < 1 || !strings.Contains(r.Stdout, `"two"`) && !strings.Contains(r.Stdout, `"one"`) {
+			t.Errorf("%s", r.Stdout)
 		}
-		if n := s.requests(); n < 1 || n > 2 {
+		if n := s.Requests(); n < 1 || n > 2 {
 			t.Errorf("%d requests", n)
 		}
 	})

@@ -15,6 +15,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/belay-run/belay/e2e/stage"
 )
 
 // entry is a line of a log of attempts.
@@ -29,17 +31,17 @@ type entry struct {
 }
 
 // entries reads a log.
-func (s *stage) entries(path string) (list []entry) {
-	s.t.Helper()
+func entries(t *testing.T, path string) (list []entry) {
+	t.Helper()
 	f, err := os.Open(path)
 	if err != nil {
-		s.t.Fatal(err)
+		t.Fatal(err)
 	}
 	defer f.Close()
 	for lines := bufio.NewScanner(f); lines.Scan(); {
 		var e entry
 		if err := json.Unmarshal(lines.Bytes(), &e); err != nil {
-			s.t.Fatalf("%v in %s", err, lines.Bytes())
+			t.Fatalf("%v in %s", err, lines.Bytes())
 		}
 		list = append(list, e)
 	}
@@ -47,66 +49,66 @@ func (s *stage) entries(path string) (list []entry) {
 }
 
 // ownLog is where claude's attempts are on record in the working directory.
-func (s *stage) ownLog() string { return filepath.Join(s.work, ".logs", "claude_invocations.jsonl") }
+func ownLog(s *stage.Stage) string { return filepath.Join(s.Work, ".logs", "claude_invocations.jsonl") }
 
 // Seed000 are the twelve scenarios of the design that asked for a client of the Claude CLI, by their numbers.
 func TestSeed000(t *testing.T) {
 	t.Parallel()
-	for name, test := range map[string]func(*testing.T, *stage){
-		"010_HappyPath": func(t *testing.T, s *stage) {
-			r := s.belay(nil, []string{"-p", "say hi"})
-			r.exits(0)
-			r.is("", 1)
-			r.prints(answer)
-			s.asked(1)
+	for name, test := range map[string]func(*testing.T, *stage.Stage){
+		"010_HappyPath": func(t *testing.T, s *stage.Stage) {
+			r := s.Belay(nil, []string{"-p", "say hi"})
+			r.Exits(0)
+			r.Is("", 1)
+			r.Prints(answer)
+			s.Asked(1)
 		},
-		"020_RetryOn429": func(t *testing.T, s *stage) {
-			s.rehearse("429, 200")
-			s.env = []string{"CLAUDE_CODE_MAX_RETRIES=0"} // so that the retry is not claude's own
-			r := s.belay(nil, []string{"-p", "say hi"})
-			r.exits(0)
-			r.is("", 2)
-			s.asked(2)
-			if r.result.Waited <= 0 {
-				t.Errorf("waited %v", r.result.Waited)
+		"020_RetryOn429": func(t *testing.T, s *stage.Stage) {
+			s.Rehearse("429, 200")
+			s.Env = []string{"CLAUDE_CODE_MAX_RETRIES=0"} // so that the retry is not claude's own
+			r := s.Belay(nil, []string{"-p", "say hi"})
+			r.Exits(0)
+			r.Is("", 2)
+			s.Asked(2)
+			if r.Result.Waited <= 0 {
+				t.Errorf("waited %v", r.Result.Waited)
 			}
 		},
-		"030_MaxRetriesExhausted": func(t *testing.T, s *stage) {
-			s.rehearse("429x*")
-			s.env = []string{"CLAUDE_MAX_RETRIES=5"}
-			r := s.belay(nil, []string{"-p", "say hi"})
-			r.exits(75)
-			s.asked(5)
-			if r.result.ErrorType != "rate_limit" || r.result.Success || r.result.Result != "" || !strings.HasSuffix(r.result.Error, "retry later") {
-				t.Errorf("%+v", r.result)
+		"030_MaxRetriesExhausted": func(t *testing.T, s *stage.Stage) {
+			s.Rehearse("429x*")
+			s.Env = []string{"CLAUDE_MAX_RETRIES=5"}
+			r := s.Belay(nil, []string{"-p", "say hi"})
+			r.Exits(75)
+			s.Asked(5)
+			if r.Result.ErrorType != "rate_limit" || r.Result.Success || r.Result.Result != "" || !strings.HasSuffix(r.Result.Error, "retry later") {
+				t.Errorf("%+v", r.Result)
 			}
-			if log := s.entries(s.ownLog()); log[len(log)-1].Status != "exhausted" {
+			if log := entries(t, ownLog(s)); log[len(log)-1].Status != "exhausted" {
 				t.Errorf("%+v", log)
 			}
 		},
-		"040_AuthError": func(t *testing.T, s *stage) {
-			s.rehearse("401x*")
-			r := s.belay(nil, []string{"-p", "say hi"})
-			r.exits(78)
-			r.is("auth", 1)
-			s.asked(1)
+		"040_AuthError": func(t *testing.T, s *stage.Stage) {
+			s.Rehearse("401x*")
+			r := s.Belay(nil, []string{"-p", "say hi"})
+			r.Exits(78)
+			r.Is("auth", 1)
+			s.Asked(1)
 		},
-		"050_Timeout": func(t *testing.T, s *stage) {
-			s.rehearse("hang x*")
-			r := s.belay([]string{"--timeout", "12s"}, []string{"-p", "say hi"})
-			r.exits(124)
-			r.is("timeout", 1)
-			s.asked(1)
+		"050_Timeout": func(t *testing.T, s *stage.Stage) {
+			s.Rehearse("hang x*")
+			r := s.Belay([]string{"--timeout", "12s"}, []string{"-p", "say hi"})
+			r.Exits(124)
+			r.Is("timeout", 1)
+			s.Asked(1)
 		},
-		"060_Backoff": func(t *testing.T, s *stage) {
-			s.rehearse("500x*")
-			s.env = []string{"CLAUDE_CODE_MAX_RETRIES=0", "CLAUDE_BASE_DELAY=0.2", "CLAUDE_MAX_DELAY=0.5", "CLAUDE_JITTER_FACTOR=0"}
-			r := s.belay(nil, []string{"-p", "say hi"})
-			r.exits(75)
-			r.is("server_error", 5)
-			s.asked(5)
+		"060_Backoff": func(t *testing.T, s *stage.Stage) {
+			s.Rehearse("500x*")
+			s.Env = []string{"CLAUDE_CODE_MAX_RETRIES=0", "CLAUDE_BASE_DELAY=0.2", "CLAUDE_MAX_DELAY=0.5", "CLAUDE_JITTER_FACTOR=0"}
+			r := s.Belay(nil, []string{"-p", "say hi"})
+			r.Exits(75)
+			r.Is("server_error", 5)
+			s.Asked(5)
 			var waits []string
-			for _, e := range s.entries(s.ownLog()) {
+			for _, e := range entries(t, ownLog(s)) {
 				if e.WaitTime != nil {
 					waits = append(waits, fmt.Sprintf("%g", *e.WaitTime))
 				}
@@ -115,12 +117,12 @@ func TestSeed000(t *testing.T) {
 				t.Errorf("it waited %s s", got)
 			}
 		},
-		"070_Jitter": func(t *testing.T, s *stage) {
-			s.rehearse("500x*")
-			s.env = []string{"CLAUDE_CODE_MAX_RETRIES=0", "CLAUDE_BASE_DELAY=0.5", "CLAUDE_MAX_DELAY=0.5", "CLAUDE_JITTER_FACTOR=0.2"}
-			s.belay(nil, []string{"-p", "say hi"}).exits(75)
+		"070_Jitter": func(t *testing.T, s *stage.Stage) {
+			s.Rehearse("500x*")
+			s.Env = []string{"CLAUDE_CODE_MAX_RETRIES=0", "CLAUDE_BASE_DELAY=0.5", "CLAUDE_MAX_DELAY=0.5", "CLAUDE_JITTER_FACTOR=0.2"}
+			s.Belay(nil, []string{"-p", "say hi"}).Exits(75)
 			different := map[float64]bool{}
-			for _, e := range s.entries(s.ownLog())[:4] {
+			for _, e := range entries(t, ownLog(s))[:4] {
 				different[*e.WaitTime] = true
 				if math.Abs(*e.WaitTime-0.5) > 0.1001 {
 					t.Errorf("it waited %v s", *e.WaitTime)
@@ -130,11 +132,11 @@ func TestSeed000(t *testing.T) {
 				t.Errorf("it always waited %v s", different)
 			}
 		},
-		"080_Logging": func(t *testing.T, s *stage) {
-			s.rehearse("500, 200")
-			s.env = []string{"CLAUDE_CODE_MAX_RETRIES=0", "CLAUDE_BASE_DELAY=0.1"}
-			s.belay(nil, []string{"-p", "a secret prompt"}).exits(0)
-			log := s.entries(s.ownLog())
+		"080_Logging": func(t *testing.T, s *stage.Stage) {
+			s.Rehearse("500, 200")
+			s.Env = []string{"CLAUDE_CODE_MAX_RETRIES=0", "CLAUDE_BASE_DELAY=0.1"}
+			s.Belay(nil, []string{"-p", "a secret prompt"}).Exits(0)
+			log := entries(t, ownLog(s))
 			if len(log) != 2 || log[0].Status != "retry" || log[0].ErrorType == nil || *log[0].ErrorType != "server_error" || log[1].Status != "success" || log[1].Attempt != 2 {
 				t.Fatalf("%+v", log)
 			}
@@ -144,7 +146,7 @@ func TestSeed000(t *testing.T) {
 					t.Errorf("%v: %+v", err, e)
 				}
 			}
-			for _, path := range []string{s.ownLog(), filepath.Join(s.dir, "state", "log.jsonl")} {
+			for _, path := range []string{ownLog(s), filepath.Join(s.State, "log.jsonl")} {
 				info, err := os.Stat(path)
 				if err != nil || info.Mode().Perm() != 0o600 {
 					t.Errorf("%v, %v", err, info)
@@ -154,53 +156,53 @@ func TestSeed000(t *testing.T) {
 				}
 			}
 		},
-		"090_Environment": func(t *testing.T, s *stage) {
-			s.rehearse("500x*")
-			s.env = []string{"CLAUDE_MAX_RETRIES=2", "CLAUDE_BASE_DELAY=0.1"}
-			s.belay(nil, []string{"-p", "say hi"}).exits(75)
-			s.asked(2)
+		"090_Environment": func(t *testing.T, s *stage.Stage) {
+			s.Rehearse("500x*")
+			s.Env = []string{"CLAUDE_MAX_RETRIES=2", "CLAUDE_BASE_DELAY=0.1"}
+			s.Belay(nil, []string{"-p", "say hi"}).Exits(75)
+			s.Asked(2)
 			for _, bad := range []string{"CLAUDE_MAX_RETRIES=0", "CLAUDE_MAX_RETRIES=many", "CLAUDE_BASE_DELAY=soon", "CLAUDE_JITTER_FACTOR=x"} {
-				s.env = []string{bad}
-				r := s.belay(nil, []string{"-p", "say hi"})
-				r.exits(2)
-				r.says(strings.SplitN(bad, "=", 2)[0])
+				s.Env = []string{bad}
+				r := s.Belay(nil, []string{"-p", "say hi"})
+				r.Exits(2)
+				r.Says(strings.SplitN(bad, "=", 2)[0])
 			}
-			s.asked(2)
+			s.Asked(2)
 		},
-		"100_NothingElseStartsIt": func(t *testing.T, s *stage) {
-			s.rehearse("hang")
-			run := s.startBelay(nil, []string{"-p", "say hi"}, nil)
-			s.eventually("it asks", func() bool { return s.requests() == 1 })
-			for _, p := range s.left() {
-				if strings.Contains(p.args, "stream-json") && !strings.Contains(p.args, "belay run") && parent(p.pid) != run.cmd.Process.Pid {
-					t.Errorf("%v was started by %d, not by belay, %d", p, parent(p.pid), run.cmd.Process.Pid)
+		"100_NothingElseStartsIt": func(t *testing.T, s *stage.Stage) {
+			s.Rehearse("hang")
+			run := s.StartBelay(nil, []string{"-p", "say hi"}, nil)
+			s.Eventually("it asks", func() bool { return s.Requests() == 1 })
+			for _, p := range s.Left() {
+				if strings.Contains(p.Args, "stream-json") && !strings.Contains(p.Args, "belay run") && parent(p.PID) != run.Cmd.Process.Pid {
+					t.Errorf("%v was started by %d, not by belay, %d", p, parent(p.PID), run.Cmd.Process.Pid)
 				}
 			}
-			run.cmd.Process.Signal(os.Interrupt)
-			run.wait().exits(130)
+			run.Signal(os.Interrupt)
+			run.Wait().Exits(130)
 		},
-		"110_LogDir": func(t *testing.T, s *stage) {
-			dir := filepath.Join(s.dir, "elsewhere")
-			s.env = []string{"CLAUDE_LOG_DIR=" + dir}
-			s.belay(nil, []string{"-p", "say hi"}).exits(0)
-			if log := s.entries(filepath.Join(dir, "claude_invocations.jsonl")); len(log) != 1 {
+		"110_LogDir": func(t *testing.T, s *stage.Stage) {
+			dir := filepath.Join(s.Dir, "elsewhere")
+			s.Env = []string{"CLAUDE_LOG_DIR=" + dir}
+			s.Belay(nil, []string{"-p", "say hi"}).Exits(0)
+			if log := entries(t, filepath.Join(dir, "claude_invocations.jsonl")); len(log) != 1 {
 				t.Errorf("%+v", log)
 			}
-			if s.has(".logs") {
+			if s.Has(".logs") {
 				t.Error("there is a log in the working directory too")
 			}
 		},
-		"120_NoShell": func(t *testing.T, s *stage) {
+		"120_NoShell": func(t *testing.T, s *stage.Stage) {
 			prompt := "$(touch made) `touch made`; touch made & | > made \"quoted\" 'single' \\ * ~ $HOME\nline"
-			s.belay(nil, []string{"-p", prompt}).exits(0)
-			s.belay([]string{"--prompt", prompt}, []string{"-p"}).exits(0)
-			s.asked(2)
-			for _, q := range s.api.Main() {
-				if texts := told(t, q); count(texts, prompt) != 1 {
+			s.Belay(nil, []string{"-p", prompt}).Exits(0)
+			s.Belay([]string{"--prompt", prompt}, []string{"-p"}).Exits(0)
+			s.Asked(2)
+			for _, q := range s.API.Main() {
+				if texts := s.Told(q); stage.Count(texts, prompt) != 1 {
 					t.Errorf("it has become %q", texts)
 				}
 			}
-			if s.has("made") {
+			if s.Has("made") {
 				t.Error("a shell has read the prompt")
 			}
 		},
@@ -228,16 +230,16 @@ func parent(pid int) (ppid int) {
 func TestTRNS05_Retry(t *testing.T) {
 	each(t, false, func(t *testing.T, version string) {
 		s := newStage(t, version, "500(x-should-retry=false), reset, 200")
-		s.env = []string{"CLAUDE_CODE_MAX_RETRIES=0"}
-		r := s.belay([]string{"--base-delay", "100ms", "--preset", "transport"}, []string{"-p", "say hi"})
-		r.exits(0)
-		if len(r.result.Errors) != r.result.Attempts-1 || r.result.Attempts < 2 {
-			t.Errorf("%+v", r.result)
+		s.Env = []string{"CLAUDE_CODE_MAX_RETRIES=0"}
+		r := s.Belay([]string{"--base-delay", "100ms", "--preset", "transport"}, []string{"-p", "say hi"})
+		r.Exits(0)
+		if len(r.Result.Errors) != r.Result.Attempts-1 || r.Result.Attempts < 2 {
+			t.Errorf("%+v", r.Result)
 		}
-		s.asked(3)
-		gone := s.start(s.command("belay", "run", "--", "claude-is-not-installed", "-p", "hi"), nil).wait()
-		gone.exits(127)
-		s.asked(3)
+		s.Asked(3)
+		gone := s.Run("belay", "run", "--", "claude-is-not-installed", "-p", "hi")
+		gone.Exits(127)
+		s.Asked(3)
 	}, "2.0.77")
 }
 
@@ -245,19 +247,19 @@ func TestTRNS05_Retry(t *testing.T) {
 func TestTRNS06_Session(t *testing.T) {
 	each(t, false, func(t *testing.T, version string) {
 		s := newStage(t, version, "200")
-		first := s.belay(nil, []string{"-p", "remember pear"})
-		first.exits(0)
-		if !isUUID(first.result.SessionID) || first.result.SessionID != s.api.Main()[0].Session && version != "2.0.77" {
-			t.Errorf("session %q, the API has seen %q", first.result.SessionID, s.api.Main()[0].Session)
+		first := s.Belay(nil, []string{"-p", "remember pear"})
+		first.Exits(0)
+		if !stage.IsUUID(first.Result.SessionID) || first.Result.SessionID != s.API.Main()[0].Session && !stage.UpTo(version, "2.0.77") {
+			t.Errorf("session %q, the API has seen %q", first.Result.SessionID, s.API.Main()[0].Session)
 		}
-		second := s.belay([]string{"--resume", first.result.SessionID}, []string{"-p", "and now?"})
-		second.exits(0)
-		if second.result.SessionID != first.result.SessionID {
-			t.Errorf("session %s, want %s", second.result.SessionID, first.result.SessionID)
+		second := s.Belay([]string{"--resume", first.Result.SessionID}, []string{"-p", "and now?"})
+		second.Exits(0)
+		if second.Result.SessionID != first.Result.SessionID {
+			t.Errorf("session %s, want %s", second.Result.SessionID, first.Result.SessionID)
 		}
-		s.env = []string{"BELAY_RESUME=" + first.result.SessionID}
-		third := s.belay(nil, []string{"-p", "who are you?"})
-		if third.result != nil && third.result.SessionID == first.result.SessionID {
+		s.Env = []string{"BELAY_RESUME=" + first.Result.SessionID}
+		third := s.Belay(nil, []string{"-p", "who are you?"})
+		if third.Result != nil && third.Result.SessionID == first.Result.SessionID {
 			t.Error("the environment has resumed a session")
 		}
 	})
@@ -267,29 +269,29 @@ func TestTRNS06_Session(t *testing.T) {
 func TestOUT03_Format(t *testing.T) {
 	each(t, false, func(t *testing.T, version string) {
 		s := newStage(t, version, "200(in=1234, out=56)x*")
-		object := s.start(s.command("belay", "run", "--output-format", "json", "--", "claude", "-p", "say hi"), nil).wait()
-		object.exits(0)
-		var r result
-		if err := json.Unmarshal([]byte(object.stdout), &r); err != nil || !r.Success || r.Result != strings.TrimSuffix(answer, "\n") || r.Usage.Input != 1234 {
+		object := s.Run("belay", "run", "--output-format", "json", "--", "claude", "-p", "say hi")
+		object.Exits(0)
+		var r stage.Result
+		if err := json.Unmarshal([]byte(object.Stdout), &r); err != nil || !r.Success || r.Result != strings.TrimSuffix(answer, "\n") || r.Usage.Input != 1234 {
 			t.Errorf("%v, %+v", err, r)
 		}
-		text := s.start(s.command("belay", "run", "--output-format", "text", "--", "claude", "-p", "say hi"), nil).wait()
-		text.exits(0)
+		text := s.Run("belay", "run", "--output-format", "text", "--", "claude", "-p", "say hi")
+		text.Exits(0)
 		for _, part := range []string{"Status: SUCCESS\n", answer, "Session: ", "Tokens: 1,234 input / 56 output\n", "Cost: $0.0", "Duration: ", "ms\n"} {
-			if !strings.Contains(text.stdout, part) {
-				t.Errorf("no %q in\n%s", part, text.stdout)
+			if !strings.Contains(text.Stdout, part) {
+				t.Errorf("no %q in\n%s", part, text.Stdout)
 			}
 		}
-		s.rehearse("404x*")
-		text = s.start(s.command("belay", "run", "--output-format", "text", "--", "claude", "-p", "say hi"), nil).wait()
-		text.exits(1)
-		if !strings.HasPrefix(text.stdout, "Status: FAILED\n") || !strings.Contains(text.stdout, "not_found") {
-			t.Errorf("%s", text.stdout)
+		s.Rehearse("404x*")
+		text = s.Run("belay", "run", "--output-format", "text", "--", "claude", "-p", "say hi")
+		text.Exits(1)
+		if !strings.HasPrefix(text.Stdout, "Status: FAILED\n") || !strings.Contains(text.Stdout, "not_found") {
+			t.Errorf("%s", text.Stdout)
 		}
-		s.rehearse("200(text=`" + strings.Repeat("long ", 1000) + "`)")
-		text = s.start(s.command("belay", "run", "--output-format", "text", "--", "claude", "-p", "say hi"), nil).wait()
-		if !strings.Contains(text.stdout, "… (truncated)\n") {
-			t.Errorf("%s", text.stdout)
+		s.Rehearse("200(text=`" + strings.Repeat("long ", 1000) + "`)")
+		text = s.Run("belay", "run", "--output-format", "text", "--", "claude", "-p", "say hi")
+		if !strings.Contains(text.Stdout, "… (truncated)\n") {
+			t.Errorf("%s", text.Stdout)
 		}
 	})
 }
@@ -298,18 +300,18 @@ func TestOUT03_Format(t *testing.T) {
 func TestOUT04_Usage(t *testing.T) {
 	each(t, false, func(t *testing.T, version string) {
 		s := newStage(t, version, "tool(bash: `true`, in=100, out=10), 500(x-should-retry=false), 200(in=200, out=20)")
-		s.env = []string{"CLAUDE_CODE_MAX_RETRIES=0"}
-		r := s.belay([]string{"--base-delay", "100ms"}, []string{"-p", "say hi", "--allowedTools", "Bash"})
-		r.exits(0)
-		r.is("", 2)
-		r.used(300, 30)
-		if r.result.Usage.Cost == nil || *r.result.Usage.Cost <= 0 {
-			t.Errorf("cost %v", show(r.result.Usage.Cost))
+		s.Env = []string{"CLAUDE_CODE_MAX_RETRIES=0"}
+		r := s.Belay([]string{"--base-delay", "100ms"}, []string{"-p", "say hi", "--allowedTools", "Bash"})
+		r.Exits(0)
+		r.Is("", 2)
+		r.Used(300, 30)
+		if r.Result.Usage.Cost == nil || *r.Result.Usage.Cost <= 0 {
+			t.Errorf("cost %v", show(r.Result.Usage.Cost))
 		}
-		once := s.belay(nil, []string{"-p", "--no-such-flag"})
-		once.used(0, 0)
-		if once.result.Usage.Cost != nil && *once.result.Usage.Cost != 0 {
-			t.Errorf("cost %v", show(once.result.Usage.Cost))
+		once := s.Belay(nil, []string{"-p", "--no-such-flag"})
+		once.Used(0, 0)
+		if once.Result.Usage.Cost != nil && *once.Result.Usage.Cost != 0 {
+			t.Errorf("cost %v", show(once.Result.Usage.Cost))
 		}
 	}, "2.0.77")
 }
@@ -319,35 +321,35 @@ func TestINTEG04_LongPrompt(t *testing.T) {
 	each(t, false, func(t *testing.T, version string) {
 		s := newStage(t, version, "200(after=2s)x*")
 		text := long(100_000)
-		run := s.startBelay(nil, []string{"-p", text}, nil)
-		s.eventually("it asks", func() bool { return s.requests() == 1 })
-		for _, p := range s.left() {
-			if strings.Contains(p.args, "BEGIN") && !strings.Contains(p.args, "belay run") {
+		run := s.StartBelay(nil, []string{"-p", text}, nil)
+		s.Eventually("it asks", func() bool { return s.Requests() == 1 })
+		for _, p := range s.Left() {
+			if strings.Contains(p.Args, "BEGIN") && !strings.Contains(p.Args, "belay run") {
 				t.Errorf("the prompt is in the process table: %v", p)
 			}
 		}
-		run.wait().exits(0)
+		run.Wait().Exits(0)
 		big := long(2_000_000)
-		s.belay([]string{"--prompt-file", s.file("big.txt", big)}, []string{"-p"}).exits(0)
+		s.Belay([]string{"--prompt-file", s.File("big.txt", big)}, []string{"-p"}).Exits(0)
 		for i, want := range []string{text, big} {
-			if texts := told(t, s.api.Main()[i]); count(texts, want) != 1 {
+			if texts := s.Told(s.API.Main()[i]); stage.Count(texts, want) != 1 {
 				t.Errorf("prompt %d has not arrived", i+1)
 			}
 		}
-		s.keepsNo("BEGIN ")
+		keepsNo(s, "BEGIN ")
 	})
 }
 
 // keepsNo checks that nothing in the state directory holds a text.
-func (s *stage) keepsNo(text string) {
-	s.t.Helper()
+func keepsNo(s *stage.Stage, text string) {
+	s.T.Helper()
 	for _, dir := range []string{"state", ".tmp"} {
-		filepath.WalkDir(filepath.Join(s.dir, dir), func(path string, d fs.DirEntry, err error) error {
+		filepath.WalkDir(filepath.Join(s.Dir, dir), func(path string, d fs.DirEntry, err error) error {
 			if err != nil || d.IsDir() || strings.Contains(path, "claude-") {
 				return nil
 			}
 			if data, _ := os.ReadFile(path); strings.Contains(string(data), text) {
-				s.t.Errorf("%s holds the prompt", path)
+				s.T.Errorf("%s holds the prompt", path)
 			}
 			return nil
 		})
@@ -369,12 +371,12 @@ func TestINTEG05_Cleanup(t *testing.T) {
 			{"tool(bash: `tail -f /dev/null`), 200", []string{"--timeout", "20s"}, 124, "timeout"},
 			{"403x*", nil, 78, "auth"},
 		} {
-			s.rehearse(c.script)
-			r := s.belay(append([]string{"--reap"}, c.flags...), []string{"-p", "say hi", "--allowedTools", "Bash"})
-			r.exits(c.code)
-			r.is(c.class, 1)
-			s.nobodyLeft()
-			if runs, _ := filepath.Glob(filepath.Join(s.dir, "state", "runs", "*")); len(runs) > 0 {
+			s.Rehearse(c.script)
+			r := s.Belay(append([]string{"--reap"}, c.flags...), []string{"-p", "say hi", "--allowedTools", "Bash"})
+			r.Exits(c.code)
+			r.Is(c.class, 1)
+			s.NobodyLeft()
+			if runs, _ := filepath.Glob(filepath.Join(s.State, "runs", "*")); len(runs) > 0 {
 				t.Errorf("%s: records are left: %v", c.script, runs)
 			}
 		}

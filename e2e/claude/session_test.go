@@ -4,79 +4,23 @@ package claude_test
 
 import (
 	"encoding/json"
-	"os"
-	"path/filepath"
-	"regexp"
 	"strings"
-	"syscall"
 	"testing"
 
-	"github.com/belay-run/belay/companion/rehearse"
+	"github.com/belay-run/belay/e2e/stage"
 )
-
-// told is what the user has said in a request, message by message, without what claude adds by itself.
-func told(t *testing.T, q rehearse.Request) []string {
-	t.Helper()
-	var body struct {
-		Messages []struct {
-			Role    string
-			Content json.RawMessage
-		}
-	}
-	if err := json.Unmarshal(q.Body, &body); err != nil {
-		t.Fatalf("%v in %.300q", err, q.Body)
-	}
-	var all []string
-	for _, m := range body.Messages {
-		if m.Role != "user" {
-			continue
-		}
-		var text string
-		var blocks []struct{ Text string }
-		if json.Unmarshal(m.Content, &text) == nil {
-			blocks = append(blocks, struct{ Text string }{text})
-		} else {
-			json.Unmarshal(m.Content, &blocks)
-		}
-		for _, b := range blocks {
-			if b.Text != "" && !strings.HasPrefix(strings.TrimSpace(b.Text), "<system-reminder>") {
-				all = append(all, b.Text)
-			}
-		}
-	}
-	return all
-}
-
-// count is how many of the messages contain a text.
-func count(messages []string, text string) (n int) {
-	for _, m := range messages {
-		n += strings.Count(m, text)
-	}
-	return n
-}
-
-// onRecord is what belay has on record of a session.
-func (s *stage) onRecord(id string) (status string) {
-	data, err := os.ReadFile(filepath.Join(s.dir, "state", "sessions", "claude-"+id+".json"))
-	if err != nil {
-		return err.Error()
-	}
-	var session struct{ Status string }
-	json.Unmarshal(data, &session)
-	return session.Status
-}
 
 // An overload in the middle of a tool loop: claude itself tries again, and nothing is paid for twice.
 func TestToolLoop_Overloaded(t *testing.T) {
 	each(t, true, func(t *testing.T, version string) {
 		s := newStage(t, version, `tool(bash: "echo x >> made", in=100, out=10), overloaded, 200(in=200, out=20)`)
-		r := s.belay(nil, []string{"-p", "say hi", "--allowedTools", "Bash"})
-		r.exits(0)
-		r.is("", 1)
-		r.prints(answer)
-		r.used(300, 30)
-		s.asked(3)
-		s.wrote("made", "x\n")
+		r := s.Belay(nil, []string{"-p", "say hi", "--allowedTools", "Bash"})
+		r.Exits(0)
+		r.Is("", 1)
+		r.Prints(answer)
+		r.Used(300, 30)
+		s.Asked(3)
+		s.Wrote("made", "x\n")
 	})
 }
 
@@ -85,32 +29,27 @@ func TestToolLoop_Overloaded(t *testing.T) {
 func TestToolLoop_Resumed(t *testing.T) {
 	each(t, true, func(t *testing.T, version string) {
 		s := newStage(t, version, `tool(bash: "echo x >> made", in=100, out=10), 500, 200(in=200, out=20)`)
-		s.env = []string{"CLAUDE_CODE_MAX_RETRIES=0"}
-		if version == "2.0.77" {
-			s.rehearse(`tool(bash: "echo x >> made", in=100, out=10), 500x2, 200(in=200, out=20)`) // it asks once more without a stream
+		s.Env = []string{"CLAUDE_CODE_MAX_RETRIES=0"}
+		if stage.UpTo(version, "2.0.77") {
+			s.Rehearse(`tool(bash: "echo x >> made", in=100, out=10), 500x2, 200(in=200, out=20)`) // it asks once more without a stream
 		}
-		r := s.belay([]string{"--base-delay", "100ms"}, []string{"-p", "say hi", "--allowedTools", "Bash"})
-		r.exits(0)
-		r.is("", 2)
-		r.prints(answer)
-		r.used(300, 30)
-		if version == "2.0.77" {
-			s.asked(4)
+		r := s.Belay([]string{"--base-delay", "100ms"}, []string{"-p", "say hi", "--allowedTools", "Bash"})
+		r.Exits(0)
+		r.Is("", 2)
+		r.Prints(answer)
+		r.Used(300, 30)
+		if stage.UpTo(version, "2.0.77") {
+			s.Asked(4)
 		} else {
-			s.asked(3)
+			s.Asked(3)
 		}
-		s.wrote("made", "x\n")
-		all := s.api.Main()
-		texts := told(t, all[len(all)-1])
-		if count(texts, "say hi") != 1 || count(texts, "Continue where you left off.") != 1 {
-			t.Errorf("the last request says %q", texts)
+		s.Wrote("made", "x\n")
+		all := s.API.Main()
+		s.ToldOnce("say hi", "Continue where you left off.")
+		if !r.Result.Resumed || all[0].Session != all[len(all)-1].Session {
+			t.Errorf("resumed %v, sessions %q and %q", r.Result.Resumed, all[0].Session, all[len(all)-1].Session)
 		}
-		if !r.result.Resumed || all[0].Session != all[len(all)-1].Session {
-			t.Errorf("resumed %v, sessions %q and %q", r.result.Resumed, all[0].Session, all[len(all)-1].Session)
-		}
-		if s.onRecord(r.result.SessionID) != "done" {
-			t.Errorf("the session is on record as %s", s.onRecord(r.result.SessionID))
-		}
+		s.OnRecord(r.Result.SessionID, "done")
 	})
 }
 
@@ -118,19 +57,16 @@ func TestToolLoop_Resumed(t *testing.T) {
 func TestToolLoop_Otherwise(t *testing.T) {
 	each(t, false, func(t *testing.T, version string) {
 		s := newStage(t, version, `tool(bash: echo x >> made), 500(x-should-retry=false), 200`)
-		s.env = []string{"CLAUDE_CODE_MAX_RETRIES=0"}
-		r := s.belay([]string{"--base-delay", "100ms", "--resume-prompt", "Onward."}, []string{"-p", "say hi", "--allowedTools", "Bash"})
-		r.exits(0)
-		last := told(t, s.api.Main()[s.requests()-1])
-		if count(last, "Onward.") != 1 || count(last, "say hi") != 1 {
-			t.Errorf("the last request says %q", last)
-		}
-		s.rehearse(`tool(bash: echo x >> made), 500(x-should-retry=false), 200`)
-		r = s.belay([]string{"--base-delay", "100ms", "--no-resume-on-retry"}, []string{"-p", "say hi", "--allowedTools", "Bash"})
-		r.exits(0)
-		r.is("", 2)
-		if last := told(t, s.api.Main()[s.requests()-1]); count(last, "say hi") != 1 || len(last) != 1 || r.result.Resumed {
-			t.Errorf("the last request says %q; resumed %v", last, r.result.Resumed)
+		s.Env = []string{"CLAUDE_CODE_MAX_RETRIES=0"}
+		r := s.Belay([]string{"--base-delay", "100ms", "--resume-prompt", "Onward."}, []string{"-p", "say hi", "--allowedTools", "Bash"})
+		r.Exits(0)
+		s.ToldOnce("Onward.", "say hi")
+		s.Rehearse(`tool(bash: echo x >> made), 500(x-should-retry=false), 200`)
+		r = s.Belay([]string{"--base-delay", "100ms", "--no-resume-on-retry"}, []string{"-p", "say hi", "--allowedTools", "Bash"})
+		r.Exits(0)
+		r.Is("", 2)
+		if last := s.LastTold(); stage.Count(last, "say hi") != 1 || len(last) != 1 || r.Result.Resumed {
+			t.Errorf("the last request says %q; resumed %v", last, r.Result.Resumed)
 		}
 	}, "2.0.77")
 }
@@ -139,29 +75,24 @@ func TestToolLoop_Otherwise(t *testing.T) {
 func TestResume_Valid(t *testing.T) {
 	each(t, true, func(t *testing.T, version string) {
 		s := newStage(t, version, `200(text="one", in=100, out=10), 200(text="two", in=100, out=10), 200(text="three", in=100, out=10)`)
-		first := s.belay(nil, []string{"-p", "remember pear"})
-		first.exits(0)
-		id := first.result.SessionID
-		second := s.belay([]string{"--resume", id}, []string{"-p", "and now?"})
-		second.exits(0)
-		second.prints("two\n")
-		third := s.belay([]string{"--resume", "last", "--prompt", "and then?"}, []string{"-p"})
-		third.exits(0)
-		third.prints("three\n")
-		s.asked(3)
-		texts := told(t, s.api.Main()[2])
-		for _, part := range []string{"remember pear", "and now?", "and then?"} {
-			if count(texts, part) != 1 {
-				t.Errorf("the last request says %q", texts)
+		first := s.Belay(nil, []string{"-p", "remember pear"})
+		first.Exits(0)
+		id := first.Result.SessionID
+		second := s.Belay([]string{"--resume", id}, []string{"-p", "and now?"})
+		second.Exits(0)
+		second.Prints("two\n")
+		third := s.Belay([]string{"--resume", "last", "--prompt", "and then?"}, []string{"-p"})
+		third.Exits(0)
+		third.Prints("three\n")
+		s.Asked(3)
+		s.ToldOnce("remember pear", "and now?", "and then?")
+		for _, r := range []*stage.Ran{second, third} {
+			if r.Result.SessionID != id || !r.Result.Resumed {
+				t.Errorf("session %s, resumed %v; want %s", r.Result.SessionID, r.Result.Resumed, id)
 			}
-		}
-		for _, r := range []*ran{second, third} {
-			if r.result.SessionID != id || !r.result.Resumed {
-				t.Errorf("session %s, resumed %v; want %s", r.result.SessionID, r.result.Resumed, id)
-			}
-			r.used(100, 10)
-			if r.result.Usage.Cost == nil || *r.result.Usage.Cost > *first.result.Usage.Cost*1.5 {
-				t.Errorf("each costs the same, but %v after %v", show(r.result.Usage.Cost), show(first.result.Usage.Cost))
+			r.Used(100, 10)
+			if r.Result.Usage.Cost == nil || *r.Result.Usage.Cost > *first.Result.Usage.Cost*1.5 {
+				t.Errorf("each costs the same, but %v after %v", show(r.Result.Usage.Cost), show(first.Result.Usage.Cost))
 			}
 		}
 	})
@@ -177,12 +108,12 @@ const nobody = "00000000-0000-4000-8000-000000000000"
 func TestResume_Unknown(t *testing.T) {
 	each(t, true, func(t *testing.T, version string) {
 		s := newStage(t, version, "200")
-		r := s.belay([]string{"--resume", nobody}, []string{"-p", "go on"})
-		r.exits(1)
-		r.is("session_not_found", 1)
-		r.prints("")
-		r.says("No conversation found with session ID: " + nobody)
-		s.asked(0)
+		r := s.Belay([]string{"--resume", nobody}, []string{"-p", "go on"})
+		r.Exits(1)
+		r.Is("session_not_found", 1)
+		r.Prints("")
+		r.Says("No conversation found with session ID: " + nobody)
+		s.Asked(0)
 	})
 }
 
@@ -190,19 +121,19 @@ func TestResume_Unknown(t *testing.T) {
 func TestResume_OrNew(t *testing.T) {
 	each(t, false, func(t *testing.T, version string) {
 		s := newStage(t, version, "200")
-		r := s.belay([]string{"--resume-or-new", nobody}, []string{"-p", "go on"})
-		r.exits(0)
-		r.is("", 2)
-		r.prints(answer)
-		r.says("there is no session " + nobody + " any more; beginning a new one")
-		s.asked(1)
-		if r.result.SessionID == nobody || r.result.SessionID == "" || r.result.Resumed {
-			t.Errorf("%+v", r.result)
+		r := s.Belay([]string{"--resume-or-new", nobody}, []string{"-p", "go on"})
+		r.Exits(0)
+		r.Is("", 2)
+		r.Prints(answer)
+		r.Says("there is no session " + nobody + " any more; beginning a new one")
+		s.Asked(1)
+		if r.Result.SessionID == nobody || r.Result.SessionID == "" || r.Result.Resumed {
+			t.Errorf("%+v", r.Result)
 		}
-		last := s.belay([]string{"--resume-or-new", "last"}, []string{"-p", "go on"})
-		last.exits(0)
-		if last.result.SessionID != r.result.SessionID || !last.result.Resumed {
-			t.Errorf("%+v", last.result)
+		last := s.Belay([]string{"--resume-or-new", "last"}, []string{"-p", "go on"})
+		last.Exits(0)
+		if last.Result.SessionID != r.Result.SessionID || !last.Result.Resumed {
+			t.Errorf("%+v", last.Result)
 		}
 	})
 }
@@ -210,13 +141,13 @@ func TestResume_OrNew(t *testing.T) {
 func TestResume_LastOfNothing(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, "", "200")
-	r := s.belay([]string{"--resume", "last"}, []string{"-p", "go on"})
-	r.exits(2)
-	r.says("no session of claude on record for this directory")
-	s.asked(0)
-	r = s.belay([]string{"--resume-or-new", "last"}, []string{"-p", "go on"})
-	r.exits(0)
-	s.asked(1)
+	r := s.Belay([]string{"--resume", "last"}, []string{"-p", "go on"})
+	r.Exits(2)
+	r.Says("no session of claude on record for this directory")
+	s.Asked(0)
+	r = s.Belay([]string{"--resume-or-new", "last"}, []string{"-p", "go on"})
+	r.Exits(0)
+	s.Asked(1)
 }
 
 // What the command line itself resumes is claude's own way to do it.
@@ -224,20 +155,20 @@ func TestResume_OwnFlags(t *testing.T) {
 	each(t, false, func(t *testing.T, version string) {
 		s := newStage(t, version, "200")
 		id := "11111111-1111-4111-8111-111111111111"
-		first := s.belay(nil, []string{"-p", "--session-id", id, "first"})
-		first.exits(0)
-		if first.result.SessionID != id {
-			t.Errorf("session %s, want %s", first.result.SessionID, id)
+		first := s.Belay(nil, []string{"-p", "--session-id", id, "first"})
+		first.Exits(0)
+		if first.Result.SessionID != id {
+			t.Errorf("session %s, want %s", first.Result.SessionID, id)
 		}
 		for _, args := range [][]string{{"-p", "--resume", id, "second"}, {"-p", "-c", "third"}, {"--continue", "--print", "fourth"}} {
-			r := s.belay(nil, args)
-			r.exits(0)
-			if r.result.SessionID != id {
-				t.Errorf("%q: session %s, want %s", args, r.result.SessionID, id)
+			r := s.Belay(nil, args)
+			r.Exits(0)
+			if r.Result.SessionID != id {
+				t.Errorf("%q: session %s, want %s", args, r.Result.SessionID, id)
 			}
 		}
-		s.asked(4)
-		if texts := told(t, s.api.Main()[3]); len(texts) != 4 {
+		s.Asked(4)
+		if texts := s.LastTold(); len(texts) != 4 {
 			t.Errorf("the last request says %q", texts)
 		}
 	})
@@ -247,18 +178,16 @@ func TestResume_OwnFlags(t *testing.T) {
 func TestResume_FixedSession(t *testing.T) {
 	each(t, false, func(t *testing.T, version string) {
 		s := newStage(t, version, "500(x-should-retry=false), 200")
-		s.env = []string{"CLAUDE_CODE_MAX_RETRIES=0"}
+		s.Env = []string{"CLAUDE_CODE_MAX_RETRIES=0"}
 		id := "22222222-2222-4222-8222-222222222222"
-		r := s.belay([]string{"--base-delay", "100ms"}, []string{"-p", "--session-id", id, "say hi"})
-		r.exits(0)
-		r.is("", 2)
-		if r.result.SessionID != id {
-			t.Errorf("session %s, want %s", r.result.SessionID, id)
+		r := s.Belay([]string{"--base-delay", "100ms"}, []string{"-p", "--session-id", id, "say hi"})
+		r.Exits(0)
+		r.Is("", 2)
+		if r.Result.SessionID != id {
+			t.Errorf("session %s, want %s", r.Result.SessionID, id)
 		}
-		s.asked(2)
-		if texts := told(t, s.api.Main()[1]); count(texts, "say hi") != 1 {
-			t.Errorf("the last request says %q", texts)
-		}
+		s.Asked(2)
+		s.ToldOnce("say hi")
 	}, "2.0.77")
 }
 
@@ -266,32 +195,30 @@ func TestResume_FixedSession(t *testing.T) {
 func TestResume_AfterKill(t *testing.T) {
 	each(t, false, func(t *testing.T, version string) {
 		s := newStage(t, version, `tool(bash: touch begun; tail -f /dev/null), 200(text="back")`)
-		run := s.startBelay(nil, []string{"-p", "remember plum", "--allowedTools", "Bash"}, nil)
-		s.eventually("the tool runs", func() bool { return s.has("begun") })
-		var claudes []proc
-		for _, p := range s.left() {
-			if strings.Contains(p.args, "stream-json") && !strings.Contains(p.args, "belay run") || p.args == "claude" { // a node that has named itself
+		run := s.StartBelay(nil, []string{"-p", "remember plum", "--allowedTools", "Bash"}, nil)
+		s.Eventually("the tool runs", func() bool { return s.Has("begun") })
+		var claudes []stage.Proc
+		for _, p := range s.Left() {
+			if strings.Contains(p.Args, "stream-json") && !strings.Contains(p.Args, "belay run") || p.Args == "claude" { // a node that has named itself
 				claudes = append(claudes, p)
 			}
 		}
 		if len(claudes) == 0 {
-			t.Fatalf("no claude among %v", s.left())
+			t.Fatalf("no claude among %v", s.Left())
 		}
-		run.cmd.Process.Kill()
+		run.Cmd.Process.Kill()
 		for _, p := range claudes {
-			syscall.Kill(p.pid, syscall.SIGKILL)
+			p.Kill()
 		}
-		if r := run.wait(); r.code != 137 {
-			t.Errorf("exit code %d", r.code)
+		if r := run.Wait(); r.Code != 137 {
+			t.Errorf("exit code %d", r.Code)
 		}
 		// The next run ends what the killed one has left, and goes on.
-		r := s.belay([]string{"--resume", "last"}, []string{"-p", "go on"})
-		r.exits(0)
-		r.prints("back\n")
-		if texts := told(t, s.api.Main()[s.requests()-1]); count(texts, "remember plum") != 1 || count(texts, "go on") != 1 {
-			t.Errorf("the last request says %q", texts)
-		}
-		s.asked(2)
+		r := s.Belay([]string{"--resume", "last"}, []string{"-p", "go on"})
+		r.Exits(0)
+		r.Prints("back\n")
+		s.ToldOnce("remember plum", "go on")
+		s.Asked(2)
 	})
 }
 
@@ -299,38 +226,20 @@ func TestResume_AfterKill(t *testing.T) {
 func TestResume_OneWriter(t *testing.T) {
 	each(t, false, func(t *testing.T, version string) {
 		s := newStage(t, version, `200(text="one"), slow(4s), 200(text="three")`)
-		first := s.belay(nil, []string{"-p", "first"})
-		first.exits(0)
-		id := first.result.SessionID
-		second := s.startBelay([]string{"--resume", id}, []string{"-p", "second"}, nil)
-		s.eventually("the second has asked", func() bool { return s.requests() == 2 })
-		third := s.startBelay([]string{"--resume", id}, []string{"-p", "third"}, nil)
-		r2, r3 := second.wait(), third.wait()
-		r2.exits(0)
-		r3.exits(0)
-		s.asked(3)
-		r3.says("session")
-		if texts := told(t, s.api.Main()[2]); count(texts, "first") != 1 || count(texts, "second") != 1 || count(texts, "third") != 1 {
-			t.Errorf("the last request says %q", texts)
-		}
-		if r := s.belay([]string{"--resume", id, "--no-wait"}, []string{"-p", "alone"}); r.code != 0 {
-			t.Errorf("the session is still taken: %s", r.stderr)
+		first := s.Belay(nil, []string{"-p", "first"})
+		first.Exits(0)
+		id := first.Result.SessionID
+		second := s.StartBelay([]string{"--resume", id}, []string{"-p", "second"}, nil)
+		s.Eventually("the second has asked", func() bool { return s.Requests() == 2 })
+		third := s.StartBelay([]string{"--resume", id}, []string{"-p", "third"}, nil)
+		r2, r3 := second.Wait(), third.Wait()
+		r2.Exits(0)
+		r3.Exits(0)
+		s.Asked(3)
+		r3.Says("session")
+		s.ToldOnce("first", "second", "third")
+		if r := s.Belay([]string{"--resume", id, "--no-wait"}, []string{"-p", "alone"}); r.Code != 0 {
+			t.Errorf("the session is still taken: %s", r.Stderr)
 		}
 	})
 }
-
-// wrote checks a file that a tool has made.
-func (s *stage) wrote(name, want string) {
-	s.t.Helper()
-	if got, err := os.ReadFile(filepath.Join(s.work, name)); err != nil || string(got) != want {
-		s.t.Errorf("%s: %q, %v", name, got, err)
-	}
-}
-
-// has reports whether a file is in the working directory.
-func (s *stage) has(name string) bool {
-	_, err := os.Stat(filepath.Join(s.work, name))
-	return err == nil
-}
-
-var isUUID = regexp.MustCompile(`^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`).MatchString

@@ -5,11 +5,12 @@ package codex_test
 import (
 	"bufio"
 	"encoding/json"
-	"os"
 	"regexp"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/belay-run/belay/e2e/stage"
 )
 
 // forms are those in which codex prints.
@@ -47,14 +48,14 @@ func TestOutput_AsBare(t *testing.T) {
 					}
 					args := work(append(flags, "say hi")...)
 					s := newStage(t, version, script)
-					bare := s.start(s.command("codex", args...), nil).wait()
-					bare.exits(0)
-					n := s.requests()
-					s.rehearse(script)
-					r := s.start(s.command("belay", append([]string{"run", "--", "codex"}, args...)...), nil).wait()
-					r.exits(0)
-					s.asked(n)
-					if got, want := alike(r.stdout), alike(bare.stdout); got != want {
+					bare := s.Run("codex", args...)
+					bare.Exits(0)
+					n := s.Requests()
+					s.Rehearse(script)
+					r := s.Run("belay", append([]string{"run", "--", "codex"}, args...)...)
+					r.Exits(0)
+					s.Asked(n)
+					if got, want := alike(r.Stdout), alike(bare.Stdout); got != want {
 						t.Errorf("%s: belay run prints\n%s\nand codex\n%s", name, got, want)
 					}
 				}
@@ -70,18 +71,18 @@ func TestOutput_FailureAsBare(t *testing.T) {
 		t.Run(form, func(t *testing.T) {
 			each(t, false, func(t *testing.T, version string) {
 				for script, want := range map[string]int{"400x*": 1, "200(stop=max_output_tokens)x*": 1, "tool(bash: true), 400x*": 2} {
-					if version == older && strings.Contains(script, "stop") {
+					if stage.UpTo(version, older) && strings.Contains(script, "stop") {
 						continue // it tries that six times
 					}
 					args := work(append(flags, "say hi")...)
 					s := newStage(t, version, script)
-					bare := s.start(s.command("codex", args...), nil).wait()
-					s.asked(want)
-					s.rehearse(script)
-					r := s.start(s.command("belay", append([]string{"run", "--", "codex"}, args...)...), nil).wait()
-					r.exits(bare.code)
-					s.asked(want)
-					if got, want := alike(r.stdout), alike(bare.stdout); got != want {
+					bare := s.Run("codex", args...)
+					s.Asked(want)
+					s.Rehearse(script)
+					r := s.Run("belay", append([]string{"run", "--", "codex"}, args...)...)
+					r.Exits(bare.Code)
+					s.Asked(want)
+					if got, want := alike(r.Stdout), alike(bare.Stdout); got != want {
 						t.Errorf("%s: belay run prints\n%s\nand codex\n%s", script, got, want)
 					}
 				}
@@ -94,16 +95,8 @@ func TestOutput_FailureAsBare(t *testing.T) {
 func TestOutput_StreamIsLive(t *testing.T) {
 	each(t, true, func(t *testing.T, version string) {
 		s := newStage(t, version, `tool(bash: "echo made", text="First, a tool."), 200(over=4s, text="a slow answer of quite a few words")`)
-		pr, pw, err := os.Pipe()
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer pr.Close()
-		cmd := s.command("belay", append([]string{"run", "--", "codex"}, work("--json", "say hi")...)...)
-		cmd.Stdout = pw
-		run := s.start(cmd, nil)
-		pw.Close()
-		out := bufio.NewScanner(pr)
+		run, stdout := s.StartPiped("belay", append([]string{"run", "--", "codex"}, work("--json", "say hi")...)...)
+		out := bufio.NewScanner(stdout)
 		out.Buffer(nil, 1<<20)
 		var tool, last time.Time
 		for out.Scan() {
@@ -117,11 +110,11 @@ func TestOutput_StreamIsLive(t *testing.T) {
 				last = time.Now()
 			}
 		}
-		run.wait().exits(0)
+		run.Wait().Exits(0)
 		if tool.IsZero() || last.Sub(tool) < 2*time.Second {
 			t.Errorf("from the tool to the end it took %v, and the answer alone 4 s", last.Sub(tool))
 		}
-		s.asked(2)
+		s.Asked(2)
 	})
 }
 
@@ -129,22 +122,14 @@ func TestOutput_StreamIsLive(t *testing.T) {
 func TestOutput_ReaderLeaves(t *testing.T) {
 	each(t, false, func(t *testing.T, version string) {
 		s := newStage(t, version, `tool(bash: sleep 1)x6, 200`)
-		pr, pw, err := os.Pipe()
-		if err != nil {
-			t.Fatal(err)
-		}
-		cmd := s.command("belay", append([]string{"run", "--", "codex"}, work("--json", "say hi")...)...)
-		cmd.Stdout = pw
-		run := s.start(cmd, nil)
-		pw.Close()
-		if _, err := bufio.NewReader(pr).ReadString('\n'); err != nil {
+		run, stdout := s.StartPiped("belay", append([]string{"run", "--", "codex"}, work("--json", "say hi")...)...)
+		if _, err := bufio.NewReader(stdout).ReadString('\n'); err != nil {
 			t.Error(err)
 		}
-		pr.Close()
-		r := run.wait()
-		r.exits(141)
-		s.nobodyLeft()
-		if n := s.requests(); n > 5 {
+		stdout.Close()
+		run.Wait().Exits(141)
+		s.NobodyLeft()
+		if n := s.Requests(); n > 5 {
 			t.Errorf("it went on to %d requests", n)
 		}
 	})
@@ -154,20 +139,20 @@ func TestOutput_ReaderLeaves(t *testing.T) {
 func TestOutput_Result(t *testing.T) {
 	each(t, false, func(t *testing.T, version string) {
 		s := newStage(t, version, "200(in=1234, out=56)")
-		r := s.belay([]string{"--output-format", "json"}, ask("say hi"))
-		r.exits(0)
-		var got result
-		if err := json.Unmarshal([]byte(r.stdout), &got); err != nil || got.Result+"\n" != answer || got.SessionID != r.result.SessionID || got.Usage.Input != 1234 {
-			t.Errorf("%v: %s", err, r.stdout)
+		r := s.Belay([]string{"--output-format", "json"}, ask("say hi"))
+		r.Exits(0)
+		var got stage.Result
+		if err := json.Unmarshal([]byte(r.Stdout), &got); err != nil || got.Result+"\n" != answer || got.SessionID != r.Result.SessionID || got.Usage.Input != 1234 {
+			t.Errorf("%v: %s", err, r.Stdout)
 		}
-		r = s.belay([]string{"--output-format", "text"}, ask("--json", "say hi"))
-		r.exits(0)
-		for _, want := range []string{"Status: SUCCESS\n", answer, "Session: " + r.result.SessionID, "Tokens: "} {
-			if !strings.Contains(r.stdout, want) {
-				t.Errorf("no %q in %s", want, r.stdout)
+		r = s.Belay([]string{"--output-format", "text"}, ask("--json", "say hi"))
+		r.Exits(0)
+		for _, want := range []string{"Status: SUCCESS\n", answer, "Session: " + r.Result.SessionID, "Tokens: "} {
+			if !strings.Contains(r.Stdout, want) {
+				t.Errorf("no %q in %s", want, r.Stdout)
 			}
 		}
-		s.asked(2)
+		s.Asked(2)
 	})
 }
 
@@ -175,12 +160,12 @@ func TestOutput_Result(t *testing.T) {
 func TestOutput_NoTrace(t *testing.T) {
 	each(t, false, func(t *testing.T, version string) {
 		s := newStage(t, version, "overloaded-mid x2, 200")
-		r := s.belay(soon, ask("--json", "say hi"))
-		r.exits(0)
-		r.is("", 3)
-		s.asked(3)
-		if strings.Count(r.stdout, `"thread.started"`) != 1 || strings.Contains(r.stdout, `"error"`) || !strings.Contains(r.stdout, r.result.SessionID) {
-			t.Errorf("%s", r.stdout)
+		r := s.Belay(soon, ask("--json", "say hi"))
+		r.Exits(0)
+		r.Is("", 3)
+		s.Asked(3)
+		if strings.Count(r.Stdout, `"thread.started"`) != 1 || strings.Contains(r.Stdout, `"error"`) || !strings.Contains(r.Stdout, r.Result.SessionID) {
+			t.Errorf("%s", r.Stdout)
 		}
 	})
 }

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"github.com/belay-run/belay/e2e/stage"
 )
 
 // maxChars is the most that codex takes.
@@ -36,13 +38,13 @@ func long(chars int, wide bool) string {
 }
 
 // arrived checks that the model was told exactly that, once.
-func (r *ran) arrived(text string) {
-	r.t.Helper()
-	r.exits(0)
-	r.is("", 1)
-	r.prints(answer)
-	if texts := r.lastTold(); len(texts) != 1 || texts[0] != text {
-		r.t.Errorf("the prompt of %d bytes has not arrived: %d messages, %.200q", len(text), len(texts), texts)
+func arrived(r *stage.Ran, text string) {
+	r.T.Helper()
+	r.Exits(0)
+	r.Is("", 1)
+	r.Prints(answer)
+	if texts := r.LastTold(); len(texts) != 1 || texts[0] != text {
+		r.T.Errorf("the prompt of %d bytes has not arrived: %d messages, %.200q", len(text), len(texts), texts)
 	}
 }
 
@@ -59,14 +61,14 @@ func TestPrompt_Sizes(t *testing.T) {
 			each(t, size.quick, func(t *testing.T, version string) {
 				text := long(size.chars, size.wide)
 				s := newStage(t, version, "200")
-				s.belay([]string{"--prompt-file", s.file("prompt.txt", text)}, ask()).arrived(text)
+				arrived(s.Belay([]string{"--prompt-file", s.File("prompt.txt", text)}, ask()), text)
 				if full {
-					s.startBelay(nil, ask(), strings.NewReader(text)).wait().arrived(text)
-					s.startBelay(nil, ask("-"), strings.NewReader(text)).wait().arrived(text)
-					s.startBelay([]string{"--prompt", "-"}, ask(), strings.NewReader(text)).wait().arrived(text)
+					arrived(s.StartBelay(nil, ask(), strings.NewReader(text)).Wait(), text)
+					arrived(s.StartBelay(nil, ask("-"), strings.NewReader(text)).Wait(), text)
+					arrived(s.StartBelay([]string{"--prompt", "-"}, ask(), strings.NewReader(text)).Wait(), text)
 				}
 				if full && len(text) < 131_000 { // the system takes no longer argument
-					s.belay(nil, ask(text)).arrived(text)
+					arrived(s.Belay(nil, ask(text)), text)
 				}
 			})
 		})
@@ -78,21 +80,21 @@ func TestPrompt_TooLong(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, "", "200")
 	text := long(maxChars+1, false)
-	for _, r := range []*ran{
-		s.belay([]string{"--prompt-file", s.file("prompt.txt", text)}, ask()),
-		s.startBelay(nil, ask(), strings.NewReader(text)).wait(),
-		s.startBelay(nil, ask("sum this up"), strings.NewReader(text)).wait(),
-		s.startBelay(nil, ask(), strings.NewReader(long(4*maxChars+1, true))).wait(), // more bytes than so many characters can have
+	for _, r := range []*stage.Ran{
+		s.Belay([]string{"--prompt-file", s.File("prompt.txt", text)}, ask()),
+		s.StartBelay(nil, ask(), strings.NewReader(text)).Wait(),
+		s.StartBelay(nil, ask("sum this up"), strings.NewReader(text)).Wait(),
+		s.StartBelay(nil, ask(), strings.NewReader(long(4*maxChars+1, true))).Wait(), // more bytes than so many characters can have
 	} {
-		r.exits(2)
-		r.is("too_large", 0)
-		r.prints("")
-		r.says("codex takes", "file")
-		if strings.Count(r.stderr, "\n") != 1 {
-			t.Errorf("more than a line: %s", r.stderr)
+		r.Exits(2)
+		r.Is("too_large", 0)
+		r.Prints("")
+		r.Says("codex takes", "file")
+		if strings.Count(r.Stderr, "\n") != 1 {
+			t.Errorf("more than a line: %s", r.Stderr)
 		}
 	}
-	s.asked(0)
+	s.Asked(0)
 }
 
 // A prompt by --prompt is text, whatever it begins with.
@@ -100,9 +102,9 @@ func TestPrompt_Text(t *testing.T) {
 	each(t, false, func(t *testing.T, version string) {
 		s := newStage(t, version, "200")
 		for _, prompt := range []string{"-fix this", "--help", "/review 12", "resume"} {
-			s.belay([]string{"--prompt", prompt}, ask()).arrived(prompt)
+			arrived(s.Belay([]string{"--prompt", prompt}, ask()), prompt)
 		}
-		s.asked(4)
+		s.Asked(4)
 	})
 }
 
@@ -110,24 +112,24 @@ func TestPrompt_Text(t *testing.T) {
 func TestPrompt_PipedInput(t *testing.T) {
 	each(t, true, func(t *testing.T, version string) {
 		s := newStage(t, version, "overloaded-mid, 200")
-		r := s.startBelay(soon, ask("sum this up"), strings.NewReader("pears and plums\n")).wait()
-		r.exits(0)
-		r.is("", 2)
-		s.asked(2)
-		for _, q := range s.api.Main() {
-			if texts := told(t, q); len(texts) != 1 || texts[0] != "sum this up\n\n<stdin>\npears and plums\n</stdin>" {
+		r := s.StartBelay(soon, ask("sum this up"), strings.NewReader("pears and plums\n")).Wait()
+		r.Exits(0)
+		r.Is("", 2)
+		s.Asked(2)
+		for _, q := range s.API.Main() {
+			if texts := s.Told(q); len(texts) != 1 || texts[0] != "sum this up\n\n<stdin>\npears and plums\n</stdin>" {
 				t.Errorf("it has become %q", texts)
 			}
 		}
 		if !full {
 			return
 		}
-		s.rehearse("200")
-		r = s.startBelay(nil, ask("sum this up"), strings.NewReader("pears and plums\n")).wait()
-		r.exits(0)
-		r.is("", 1)
-		once(t, s.lastTold(), "sum this up", "pears and plums")
-		s.startBelay([]string{"--no-stdin"}, ask("say hi"), strings.NewReader("the loop's next line\n")).wait().arrived("say hi")
+		s.Rehearse("200")
+		r = s.StartBelay(nil, ask("sum this up"), strings.NewReader("pears and plums\n")).Wait()
+		r.Exits(0)
+		r.Is("", 1)
+		s.ToldOnce("sum this up", "pears and plums")
+		arrived(s.StartBelay([]string{"--no-stdin"}, ask("say hi"), strings.NewReader("the loop's next line\n")).Wait(), "say hi")
 	})
 }
 
@@ -136,16 +138,16 @@ func TestINTEG04_LongPrompts(t *testing.T) {
 	each(t, false, func(t *testing.T, version string) {
 		s := newStage(t, version, "200")
 		text := long(120_000, false)
-		s.belay(nil, ask(text)).arrived(text)
+		arrived(s.Belay(nil, ask(text)), text)
 		many := long(900_000, false) // no system takes that as an argument
-		s.belay([]string{"--prompt-file", s.file("prompt.txt", many)}, ask()).arrived(many)
+		arrived(s.Belay([]string{"--prompt-file", s.File("prompt.txt", many)}, ask()), many)
 		// Nor does it stay where an attempt fails, or is stopped.
-		s.rehearse("400x*")
-		s.belay([]string{"--prompt-file", s.file("prompt.txt", many)}, ask()).exits(1)
-		s.rehearse("hang")
-		s.belay([]string{"--prompt-file", s.file("prompt.txt", many), "--timeout", "15s"}, ask()).exits(124)
-		filepath.WalkDir(s.dir, func(path string, d fs.DirEntry, err error) error {
-			if err != nil || d.IsDir() || strings.HasPrefix(path, filepath.Join(s.dir, "api")) || filepath.Base(path) == "prompt.txt" {
+		s.Rehearse("400x*")
+		s.Belay([]string{"--prompt-file", s.File("prompt.txt", many)}, ask()).Exits(1)
+		s.Rehearse("hang")
+		s.Belay([]string{"--prompt-file", s.File("prompt.txt", many), "--timeout", "15s"}, ask()).Exits(124)
+		filepath.WalkDir(s.Dir, func(path string, d fs.DirEntry, err error) error {
+			if err != nil || d.IsDir() || strings.HasPrefix(path, filepath.Join(s.Dir, "api")) || filepath.Base(path) == "prompt.txt" {
 				return nil // codex keeps its own record, the prompt's file is the caller's
 			}
 			if data, err := os.ReadFile(path); err == nil && strings.Contains(string(data), "the quick brown fox") {
@@ -159,33 +161,28 @@ func TestINTEG04_LongPrompts(t *testing.T) {
 // INTEG-05 of seed 003: a codex that fails, hangs or is killed is dealt with and cleaned up after: retried if that can help,
 // ended when its time is over, told apart by its exit code.
 func TestINTEG05_SubprocessErrors(t *testing.T) {
-	t.Parallel()
-	for _, sc := range []scenario{
-		{name: "Retried", script: "overloaded-mid x2, 200", flags: soon, attempts: 3, requests: 3, stdout: answer},
-		{name: "NotRetried", script: "400x*", code: 1, class: "invalid_request", requests: 1},
-		{name: "PersonMustAct", script: "401x*", code: 78, class: "auth", requests: 1, late: true},
-		{name: "TryLater", script: "429(retry-after=600)x*", flags: []string{"--max-wait", "2s"}, code: 75, class: "rate_limit", requests: 1, older: &scenario{attempts: 1}},
-		{name: "TimedOut", script: "tool(bash: `" + endless + "`), hang", args: work("say hi"), flags: []string{"--timeout", "20s"}, code: 124, class: "timeout", requests: 2},
-		{name: "Silent", script: "hang x*", flags: []string{"--stall-timeout", "12s", "--base-delay", "100ms"}, code: 124, class: "stalled", attempts: 2, requests: 2},
-		{name: "WrongUse", script: "200", args: ask("--sandbox", "bogus", "say hi"), code: 2, class: "invalid_request"},
-	} {
-		t.Run(sc.name, func(t *testing.T) {
-			each(t, false, func(t *testing.T, version string) { sc.play(t, version) })
-		})
-	}
+	stage.Codex.Play(t, []stage.Scenario{
+		{Name: "Retried", Script: "overloaded-mid x2, 200", Flags: soon, Attempts: 3, Requests: 3, Stdout: answer},
+		{Name: "NotRetried", Script: "400x*", Code: 1, Class: "invalid_request", Requests: 1},
+		{Name: "PersonMustAct", Script: "401x*", Code: 78, Class: "auth", Requests: 1, Late: true},
+		{Name: "TryLater", Script: "429(retry-after=600)x*", Flags: []string{"--max-wait", "2s"}, Code: 75, Class: "rate_limit", Requests: 1},
+		{Name: "TimedOut", Script: "tool(bash: `" + endless + "`), hang", Args: work("say hi"), Flags: []string{"--timeout", "20s"}, Code: 124, Class: "timeout", Requests: 2},
+		{Name: "Silent", Script: "hang x*", Flags: []string{"--stall-timeout", "12s", "--base-delay", "100ms"}, Code: 124, Class: "stalled", Attempts: 2, Requests: 2},
+		{Name: "WrongUse", Script: "200", Args: ask("--sandbox", "bogus", "say hi"), Code: 2, Class: "invalid_request"},
+	})
 	t.Run("Killed", func(t *testing.T) {
 		each(t, false, func(t *testing.T, version string) {
 			s := newStage(t, version, "tool(bash: `"+endless+"`)x*")
-			run := s.startBelay(nil, work("say hi"), nil)
-			s.eventually("the tool runs", func() bool { return s.runs("sleep 299") && s.runs("sleep 300") })
-			if s.killCodex() == 0 {
-				t.Fatalf("no codex among %v", s.left())
+			run := s.StartBelay(nil, work("say hi"), nil)
+			s.Eventually("the tool runs", func() bool { return s.Runs("sleep 299") && s.Runs("sleep 300") })
+			if killCodex(s) == 0 {
+				t.Fatalf("no codex among %v", s.Left())
 			}
-			r := run.wait()
-			r.exits(137)
-			r.is("crash", 1)
-			s.nobodyLeft()
-			s.asked(1)
+			r := run.Wait()
+			r.Exits(137)
+			r.Is("crash", 1)
+			s.NobodyLeft()
+			s.Asked(1)
 		})
 	})
 }

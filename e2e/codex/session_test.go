@@ -6,88 +6,25 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
 	"github.com/belay-run/belay/companion/rehearse"
+	"github.com/belay-run/belay/e2e/stage"
 )
-
-// told is what the user has said in a request, message by message, without what codex adds by itself.
-func told(t *testing.T, q rehearse.Request) []string {
-	t.Helper()
-	var body struct {
-		Input []struct {
-			Role    string
-			Content []struct{ Text string }
-		}
-	}
-	if err := json.Unmarshal(q.Body, &body); err != nil {
-		t.Fatalf("%v in %.300q", err, q.Body)
-	}
-	var all []string
-	for _, item := range body.Input {
-		for _, part := range item.Content {
-			if item.Role == "user" && part.Text != "" && !strings.HasPrefix(part.Text, "<") {
-				all = append(all, part.Text)
-			}
-		}
-	}
-	return all
-}
-
-// lastTold is what the user has said in the last request.
-func (s *stage) lastTold() []string {
-	s.t.Helper()
-	all := s.api.Main()
-	if len(all) == 0 {
-		s.t.Fatal("nothing was asked")
-	}
-	return told(s.t, all[len(all)-1])
-}
-
-// count is how often the messages contain a text.
-func count(messages []string, text string) (n int) {
-	for _, m := range messages {
-		n += strings.Count(m, text)
-	}
-	return n
-}
-
-// once checks that each of the texts stands in the messages once.
-func once(t *testing.T, messages []string, texts ...string) {
-	t.Helper()
-	for _, text := range texts {
-		if count(messages, text) != 1 {
-			t.Errorf("%q is not there once: %.1000q", text, messages)
-		}
-	}
-}
-
-// onRecord is what belay has on record of a session.
-func (s *stage) onRecord(id string) (status string) {
-	data, err := os.ReadFile(filepath.Join(s.dir, "state", "sessions", "codex-"+id+".json"))
-	if err != nil {
-		return err.Error()
-	}
-	var session struct{ Status string }
-	json.Unmarshal(data, &session)
-	return session.Status
-}
 
 // An overload in the middle of a tool loop: codex itself tries again, and nothing is paid for twice.
 func TestToolLoop_Overloaded(t *testing.T) {
 	each(t, false, func(t *testing.T, version string) {
 		s := newStage(t, version, `tool(bash: "echo x >> made", in=100, out=10), overloaded, 200(in=200, out=20)`)
-		r := s.belay(nil, work("say hi"))
-		r.exits(0)
-		r.is("", 1)
-		r.prints(answer)
-		r.used(300, 30)
-		s.asked(3)
-		s.wrote("made", "x\n")
+		r := s.Belay(nil, work("say hi"))
+		r.Exits(0)
+		r.Is("", 1)
+		r.Prints(answer)
+		r.Used(300, 30)
+		s.Asked(3)
+		s.Wrote("made", "x\n")
 	})
 }
 
@@ -96,21 +33,19 @@ func TestToolLoop_Overloaded(t *testing.T) {
 func TestToolLoop_Resumed(t *testing.T) {
 	each(t, true, func(t *testing.T, version string) {
 		s := newStage(t, version, `tool(bash: "echo x >> made", in=100, out=10), overloaded-mid, 200(in=200, out=20)`)
-		r := s.belay(soon, work("say hi"))
-		r.exits(0)
-		r.is("", 2)
-		r.prints(answer)
-		r.used(300, 30)
-		s.asked(3)
-		s.wrote("made", "x\n")
-		once(t, s.lastTold(), "say hi", "Continue where you left off.")
-		all := s.api.Main()
-		if !r.result.Resumed || all[0].Session != all[2].Session || r.result.SessionID != all[2].Session {
-			t.Errorf("resumed %v, sessions %q and %q, as told %q", r.result.Resumed, all[0].Session, all[2].Session, r.result.SessionID)
+		r := s.Belay(soon, work("say hi"))
+		r.Exits(0)
+		r.Is("", 2)
+		r.Prints(answer)
+		r.Used(300, 30)
+		s.Asked(3)
+		s.Wrote("made", "x\n")
+		s.ToldOnce("say hi", "Continue where you left off.")
+		all := s.API.Main()
+		if !r.Result.Resumed || all[0].Session != all[2].Session || r.Result.SessionID != all[2].Session {
+			t.Errorf("resumed %v, sessions %q and %q, as told %q", r.Result.Resumed, all[0].Session, all[2].Session, r.Result.SessionID)
 		}
-		if got := s.onRecord(r.result.SessionID); got != "done" {
-			t.Errorf("the session is on record as %s", got)
-		}
+		s.OnRecord(r.Result.SessionID, "done")
 	})
 }
 
@@ -118,17 +53,17 @@ func TestToolLoop_Resumed(t *testing.T) {
 func TestToolLoop_ResumedStream(t *testing.T) {
 	each(t, false, func(t *testing.T, version string) {
 		s := newStage(t, version, `tool(bash: "echo x >> made", in=100, out=10), overloaded-mid, 200(in=200, out=20)`)
-		r := s.belay(soon, work("--json", "say hi"))
-		r.exits(0)
-		r.is("", 2)
-		r.used(300, 30)
-		s.asked(3)
+		r := s.Belay(soon, work("--json", "say hi"))
+		r.Exits(0)
+		r.Is("", 2)
+		r.Used(300, 30)
+		s.Asked(3)
 		for text, n := range map[string]int{`"turn.failed"`: 0, `"turn.completed"`: 1, `"type":"command_execution"`: 2, `"type":"agent_message"`: 1} {
-			if strings.Count(r.stdout, text) != n {
+			if strings.Count(r.Stdout, text) != n {
 				t.Errorf("%s is not there %d times", text, n)
 			}
 		}
-		for line := range strings.Lines(r.stdout) {
+		for line := range strings.Lines(r.Stdout) {
 			if !json.Valid([]byte(line)) {
 				t.Errorf("no event: %s", line)
 			}
@@ -141,15 +76,15 @@ func TestToolLoop_Otherwise(t *testing.T) {
 	each(t, false, func(t *testing.T, version string) {
 		const script = `tool(bash: echo x >> made), overloaded-mid, 200`
 		s := newStage(t, version, script)
-		r := s.belay(append([]string{"--resume-prompt", "Onward."}, soon...), work("say hi"))
-		r.exits(0)
-		once(t, s.lastTold(), "say hi", "Onward.")
-		s.rehearse(script)
-		r = s.belay(append([]string{"--no-resume-on-retry"}, soon...), work("say hi"))
-		r.exits(0)
-		r.is("", 2)
-		if last := s.lastTold(); len(last) != 1 || last[0] != "say hi" || r.result.Resumed {
-			t.Errorf("the last request says %q; resumed %v", last, r.result.Resumed)
+		r := s.Belay(append([]string{"--resume-prompt", "Onward."}, soon...), work("say hi"))
+		r.Exits(0)
+		s.ToldOnce("say hi", "Onward.")
+		s.Rehearse(script)
+		r = s.Belay(append([]string{"--no-resume-on-retry"}, soon...), work("say hi"))
+		r.Exits(0)
+		r.Is("", 2)
+		if last := s.LastTold(); len(last) != 1 || last[0] != "say hi" || r.Result.Resumed {
+			t.Errorf("the last request says %q; resumed %v", last, r.Result.Resumed)
 		}
 	})
 }
@@ -159,22 +94,22 @@ func TestToolLoop_Otherwise(t *testing.T) {
 func TestResume_Valid(t *testing.T) {
 	each(t, true, func(t *testing.T, version string) {
 		s := newStage(t, version, `200(text="one", in=100, out=10), 200(text="two", in=100, out=10), 200(text="three", in=100, out=10)`)
-		first := s.belay(nil, ask("remember pear"))
-		first.exits(0)
-		id := first.result.SessionID
-		second := s.belay([]string{"--resume", id}, ask("and now?"))
-		second.exits(0)
-		second.prints("two\n")
-		third := s.belay([]string{"--resume", "last", "--prompt", "and then?"}, ask())
-		third.exits(0)
-		third.prints("three\n")
-		s.asked(3)
-		once(t, s.lastTold(), "remember pear", "and now?", "and then?")
-		for _, r := range []*ran{first, second, third} {
-			if r.result.SessionID != id || r.result.Resumed != (r != first) {
-				t.Errorf("session %s, resumed %v; want %s", r.result.SessionID, r.result.Resumed, id)
+		first := s.Belay(nil, ask("remember pear"))
+		first.Exits(0)
+		id := first.Result.SessionID
+		second := s.Belay([]string{"--resume", id}, ask("and now?"))
+		second.Exits(0)
+		second.Prints("two\n")
+		third := s.Belay([]string{"--resume", "last", "--prompt", "and then?"}, ask())
+		third.Exits(0)
+		third.Prints("three\n")
+		s.Asked(3)
+		s.ToldOnce("remember pear", "and now?", "and then?")
+		for _, r := range []*stage.Ran{first, second, third} {
+			if r.Result.SessionID != id || r.Result.Resumed != (r != first) {
+				t.Errorf("session %s, resumed %v; want %s", r.Result.SessionID, r.Result.Resumed, id)
 			}
-			r.used(100, 10)
+			r.Used(100, 10)
 		}
 	})
 }
@@ -184,12 +119,12 @@ const nobody = "01a1dc8b-2e9a-7b42-ba45-231e3027132a"
 func TestResume_Unknown(t *testing.T) {
 	each(t, true, func(t *testing.T, version string) {
 		s := newStage(t, version, "200")
-		r := s.belay([]string{"--resume", nobody}, ask("go on"))
-		r.exits(1)
-		r.is("session_not_found", 1)
-		r.prints("")
-		r.says("no rollout found for thread id " + nobody)
-		s.asked(0)
+		r := s.Belay([]string{"--resume", nobody}, ask("go on"))
+		r.Exits(1)
+		r.Is("session_not_found", 1)
+		r.Prints("")
+		r.Says("no rollout found for thread id " + nobody)
+		s.Asked(0)
 	})
 }
 
@@ -197,19 +132,19 @@ func TestResume_Unknown(t *testing.T) {
 func TestResume_OrNew(t *testing.T) {
 	each(t, false, func(t *testing.T, version string) {
 		s := newStage(t, version, "200")
-		r := s.belay([]string{"--resume-or-new", nobody}, ask("go on"))
-		r.exits(0)
-		r.is("", 2)
-		r.prints(answer)
-		r.says("there is no session " + nobody + " any more; beginning a new one")
-		s.asked(1)
-		if r.result.SessionID == nobody || r.result.SessionID == "" || r.result.Resumed {
-			t.Errorf("%+v", r.result)
+		r := s.Belay([]string{"--resume-or-new", nobody}, ask("go on"))
+		r.Exits(0)
+		r.Is("", 2)
+		r.Prints(answer)
+		r.Says("there is no session " + nobody + " any more; beginning a new one")
+		s.Asked(1)
+		if r.Result.SessionID == nobody || r.Result.SessionID == "" || r.Result.Resumed {
+			t.Errorf("%+v", r.Result)
 		}
-		last := s.belay([]string{"--resume-or-new", "last"}, ask("go on"))
-		last.exits(0)
-		if last.result.SessionID != r.result.SessionID || !last.result.Resumed {
-			t.Errorf("%+v", last.result)
+		last := s.Belay([]string{"--resume-or-new", "last"}, ask("go on"))
+		last.Exits(0)
+		if last.Result.SessionID != r.Result.SessionID || !last.Result.Resumed {
+			t.Errorf("%+v", last.Result)
 		}
 	})
 }
@@ -217,11 +152,11 @@ func TestResume_OrNew(t *testing.T) {
 func TestResume_LastOfNothing(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, "", "200")
-	r := s.belay([]string{"--resume", "last"}, ask("go on"))
-	r.exits(2)
-	r.prints("")
-	r.says("no session of codex on record for this directory")
-	s.asked(0)
+	r := s.Belay([]string{"--resume", "last"}, ask("go on"))
+	r.Exits(2)
+	r.Prints("")
+	r.Says("no session of codex on record for this directory")
+	s.Asked(0)
 }
 
 // A name that codex does not know is the start of a new thread, with exit 0. As a session to resume it is refused at once;
@@ -229,14 +164,14 @@ func TestResume_LastOfNothing(t *testing.T) {
 func TestResume_Name(t *testing.T) {
 	each(t, false, func(t *testing.T, version string) {
 		s := newStage(t, version, "200")
-		r := s.belay([]string{"--resume", "no-such-name"}, ask("go on"))
-		r.exits(2)
-		r.prints("")
-		r.says("no-such-name")
-		s.asked(0)
-		r = s.belay(nil, ask("resume", "no-such-name", "go on"))
-		r.exits(0)
-		s.asked(1)
+		r := s.Belay([]string{"--resume", "no-such-name"}, ask("go on"))
+		r.Exits(2)
+		r.Prints("")
+		r.Says("no-such-name")
+		s.Asked(0)
+		r = s.Belay(nil, ask("resume", "no-such-name", "go on"))
+		r.Exits(0)
+		s.Asked(1)
 	})
 }
 
@@ -244,19 +179,19 @@ func TestResume_Name(t *testing.T) {
 func TestResume_AnotherThread(t *testing.T) {
 	each(t, false, func(t *testing.T, version string) {
 		s := newStage(t, version, "200")
-		first := s.belay(nil, ask("first"))
-		first.exits(0)
+		first := s.Belay(nil, ask("first"))
+		first.Exits(0)
 		// Codex goes by the file's name, and takes what the file says for the thread.
-		paths, _ := filepath.Glob(filepath.Join(s.dir, "api", "home", ".codex", "sessions", "*", "*", "*", "rollout-*"+first.result.SessionID+".jsonl"))
+		paths, _ := filepath.Glob(filepath.Join(s.Dir, "api", "home", ".codex", "sessions", "*", "*", "*", "rollout-*"+first.Result.SessionID+".jsonl"))
 		if len(paths) != 1 {
 			t.Fatalf("%q", paths)
 		}
-		if err := os.Rename(paths[0], strings.ReplaceAll(paths[0], first.result.SessionID, nobody)); err != nil {
+		if err := os.Rename(paths[0], strings.ReplaceAll(paths[0], first.Result.SessionID, nobody)); err != nil {
 			t.Fatal(err)
 		}
-		r := s.belay([]string{"--resume", nobody}, ask("go on"))
-		if r.result.Success || r.result.ErrorType != "session_not_found" || r.code == 0 {
-			t.Errorf("exit code %d, %+v", r.code, r.result)
+		r := s.Belay([]string{"--resume", nobody}, ask("go on"))
+		if r.Result.Success || r.Result.ErrorType != "session_not_found" || r.Code == 0 {
+			t.Errorf("exit code %d, %+v", r.Code, r.Result)
 		}
 	})
 }
@@ -265,19 +200,19 @@ func TestResume_AnotherThread(t *testing.T) {
 func TestResume_OwnCommand(t *testing.T) {
 	each(t, false, func(t *testing.T, version string) {
 		s := newStage(t, version, "200(in=100, out=10)x*")
-		first := s.belay(nil, ask("first"))
-		first.exits(0)
-		id := first.result.SessionID
+		first := s.Belay(nil, ask("first"))
+		first.Exits(0)
+		id := first.Result.SessionID
 		for _, args := range [][]string{ask("resume", id, "second"), ask("resume", "--last", "third"), {"exec", "resume", "--skip-git-repo-check", id, "fourth"}} {
-			r := s.belay(nil, args)
-			r.exits(0)
-			r.used(100, 10)
-			if r.result.SessionID != id {
-				t.Errorf("%q: session %s, want %s", args, r.result.SessionID, id)
+			r := s.Belay(nil, args)
+			r.Exits(0)
+			r.Used(100, 10)
+			if r.Result.SessionID != id {
+				t.Errorf("%q: session %s, want %s", args, r.Result.SessionID, id)
 			}
 		}
-		s.asked(4)
-		once(t, s.lastTold(), "first", "second", "third", "fourth")
+		s.Asked(4)
+		s.ToldOnce("first", "second", "third", "fourth")
 	})
 }
 
@@ -285,17 +220,17 @@ func TestResume_OwnCommand(t *testing.T) {
 func TestResume_OwnCommandFails(t *testing.T) {
 	each(t, false, func(t *testing.T, version string) {
 		s := newStage(t, version, `200(in=100, out=10), tool(bash: "echo x >> made", in=100, out=10), overloaded-mid, 200(in=100, out=10)`)
-		first := s.belay(nil, work("first"))
-		first.exits(0)
-		r := s.belay(soon, work("resume", first.result.SessionID, "second"))
-		r.exits(0)
-		r.is("", 2)
-		r.used(200, 20)
-		s.asked(4)
-		s.wrote("made", "x\n")
-		once(t, s.lastTold(), "first", "second", "Continue where you left off.")
-		if r.result.SessionID != first.result.SessionID || !r.result.Resumed {
-			t.Errorf("%+v", r.result)
+		first := s.Belay(nil, work("first"))
+		first.Exits(0)
+		r := s.Belay(soon, work("resume", first.Result.SessionID, "second"))
+		r.Exits(0)
+		r.Is("", 2)
+		r.Used(200, 20)
+		s.Asked(4)
+		s.Wrote("made", "x\n")
+		s.ToldOnce("first", "second", "Continue where you left off.")
+		if r.Result.SessionID != first.Result.SessionID || !r.Result.Resumed {
+			t.Errorf("%+v", r.Result)
 		}
 	})
 }
@@ -304,12 +239,12 @@ func TestResume_OwnCommandFails(t *testing.T) {
 func TestResume_Ephemeral(t *testing.T) {
 	each(t, false, func(t *testing.T, version string) {
 		s := newStage(t, version, `tool(bash: "echo x >> made", in=100, out=10), overloaded-mid, 200(in=100, out=10)`)
-		r := s.belay(soon, work("--ephemeral", "say hi"))
-		r.exits(0)
-		r.prints(answer)
-		s.asked(3)
-		if last := s.lastTold(); len(last) != 1 || last[0] != "say hi" || r.result.Resumed {
-			t.Errorf("the last request says %q; resumed %v", last, r.result.Resumed)
+		r := s.Belay(soon, work("--ephemeral", "say hi"))
+		r.Exits(0)
+		r.Prints(answer)
+		s.Asked(3)
+		if last := s.LastTold(); len(last) != 1 || last[0] != "say hi" || r.Result.Resumed {
+			t.Errorf("the last request says %q; resumed %v", last, r.Result.Resumed)
 		}
 	})
 }
@@ -319,30 +254,30 @@ func TestResume_Ephemeral(t *testing.T) {
 func TestResume_AfterKill(t *testing.T) {
 	each(t, false, func(t *testing.T, version string) {
 		s := newStage(t, version, `tool(bash: "touch begun; sleep 300", in=100, out=10), 200(text="back", in=200, out=20)`)
-		run := s.startBelay(nil, work("remember plum"), nil)
-		s.eventually("the tool runs", func() bool { return s.has("begun") })
-		run.cmd.Process.Kill()
-		s.killCodex() // unless it has died with belay
-		if r := run.wait(); r.code != 137 {
-			t.Errorf("exit code %d", r.code)
+		run := s.StartBelay(nil, work("remember plum"), nil)
+		s.Eventually("the tool runs", func() bool { return s.Has("begun") })
+		run.Cmd.Process.Kill()
+		killCodex(s) // unless it has died with belay
+		if r := run.Wait(); r.Code != 137 {
+			t.Errorf("exit code %d", r.Code)
 		}
 		// The next run ends what the killed one has left, and goes on.
-		r := s.belay([]string{"--resume", "last"}, work("go on"))
-		r.exits(0)
-		r.prints("back\n")
-		r.used(200, 20)
-		once(t, s.lastTold(), "remember plum", "go on")
-		s.asked(2)
-		s.nobodyLeft()
+		r := s.Belay([]string{"--resume", "last"}, work("go on"))
+		r.Exits(0)
+		r.Prints("back\n")
+		r.Used(200, 20)
+		s.ToldOnce("remember plum", "go on")
+		s.Asked(2)
+		s.NobodyLeft()
 	})
 }
 
 // killCodex kills the codex that belay has started, and says how many there were.
-func (s *stage) killCodex() (n int) {
-	for _, p := range s.left() {
-		if strings.Contains(p.args, "exec --json") && !strings.Contains(p.args, "belay run") {
+func killCodex(s *stage.Stage) (n int) {
+	for _, p := range s.Left() {
+		if strings.Contains(p.Args, "exec --json") && !strings.Contains(p.Args, "belay run") {
 			n++
-			syscall.Kill(p.pid, syscall.SIGKILL)
+			p.Kill()
 		}
 	}
 	return n
@@ -352,18 +287,18 @@ func (s *stage) killCodex() (n int) {
 func TestResume_OneWriter(t *testing.T) {
 	each(t, false, func(t *testing.T, version string) {
 		s := newStage(t, version, `200(text="one"), slow(4s), 200(text="three")`)
-		first := s.belay(nil, ask("first"))
-		first.exits(0)
-		id := first.result.SessionID
-		second := s.startBelay([]string{"--resume", id}, ask("second"), nil)
-		s.eventually("the second has asked", func() bool { return s.requests() == 2 })
-		third := s.startBelay([]string{"--resume", id}, ask("third"), nil)
-		r2, r3 := second.wait(), third.wait()
-		r2.exits(0)
-		r3.exits(0)
-		s.asked(3)
-		r3.says("session")
-		once(t, s.lastTold(), "first", "second", "third")
+		first := s.Belay(nil, ask("first"))
+		first.Exits(0)
+		id := first.Result.SessionID
+		second := s.StartBelay([]string{"--resume", id}, ask("second"), nil)
+		s.Eventually("the second has asked", func() bool { return s.Requests() == 2 })
+		third := s.StartBelay([]string{"--resume", id}, ask("third"), nil)
+		r2, r3 := second.Wait(), third.Wait()
+		r2.Exits(0)
+		r3.Exits(0)
+		s.Asked(3)
+		r3.Says("session")
+		s.ToldOnce("first", "second", "third")
 	})
 }
 
@@ -371,18 +306,18 @@ func TestResume_OneWriter(t *testing.T) {
 func TestGate_Holds(t *testing.T) {
 	each(t, false, func(t *testing.T, version string) {
 		s := newStage(t, version, "usage-limit(resets=3h)x*")
-		s.belay(nil, ask("say hi")).exits(75)
-		r := s.belay([]string{"--no-wait"}, ask("say hi"))
-		r.exits(75)
-		r.is("rate_limit", 0)
-		r.says("usage_limit of codex", "belay gates reset")
-		at, err := time.Parse(time.RFC3339, r.result.RetryAt)
-		if reset := s.api.Main()[0].At.Add(3 * time.Hour); err != nil || at.Sub(reset).Abs() > 2*time.Minute {
-			t.Errorf("to be tried again at %q, the limit resets at %v", r.result.RetryAt, reset)
+		s.Belay(nil, ask("say hi")).Exits(75)
+		r := s.Belay([]string{"--no-wait"}, ask("say hi"))
+		r.Exits(75)
+		r.Is("rate_limit", 0)
+		r.Says("usage_limit of codex", "belay gates reset")
+		at, err := time.Parse(time.RFC3339, r.Result.RetryAt)
+		if reset := s.API.Main()[0].At.Add(3 * time.Hour); err != nil || at.Sub(reset).Abs() > 2*time.Minute {
+			t.Errorf("to be tried again at %q, the limit resets at %v", r.Result.RetryAt, reset)
 		}
-		s.asked(1)
-		s.belay([]string{"--no-gate"}, ask("say hi")).exits(75)
-		s.asked(2)
+		s.Asked(1)
+		s.Belay([]string{"--no-gate"}, ask("say hi")).Exits(75)
+		s.Asked(2)
 	})
 }
 
@@ -390,36 +325,20 @@ func TestGate_Holds(t *testing.T) {
 func TestUsage_OverAllAttempts(t *testing.T) {
 	each(t, false, func(t *testing.T, version string) {
 		s := newStage(t, version, `tool(bash: "echo 1", in=101, out=11, cache-read=40), overloaded-mid, tool(bash: "echo 2", in=103, out=13), hang, 200(in=107, out=17)`)
-		r := s.belay(append([]string{"--stall-timeout", "15s"}, soon...), work("say hi"))
-		r.exits(0)
-		r.is("", 3)
-		s.asked(5)
+		r := s.Belay(append([]string{"--stall-timeout", "15s"}, soon...), work("say hi"))
+		r.Exits(0)
+		r.Is("", 3)
+		s.Asked(5)
 		var input, output int
-		for _, q := range s.api.Main() {
+		for _, q := range s.API.Main() {
 			if q.End == rehearse.Whole && q.Status == 200 {
 				input += q.Usage.Input + q.Usage.CacheRead // codex's input includes what was cached
 				output += q.Usage.Output
 			}
 		}
-		r.used(input, output)
+		r.Used(input, output)
 		if input != 351 || output != 41 {
 			t.Errorf("the API has charged %d and %d", input, output)
 		}
 	})
 }
-
-// wrote checks a file that a tool has made.
-func (s *stage) wrote(name, want string) {
-	s.t.Helper()
-	if got, err := os.ReadFile(filepath.Join(s.work, name)); err != nil || string(got) != want {
-		s.t.Errorf("%s: %q, %v", name, got, err)
-	}
-}
-
-// has reports whether a file is in the working directory.
-func (s *stage) has(name string) bool {
-	_, err := os.Stat(filepath.Join(s.work, name))
-	return err == nil
-}
-
-var isUUID = regexp.MustCompile(`^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`).MatchString

@@ -16,30 +16,28 @@ func TestStop_WhileItWaits(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			each(t, sig == syscall.SIGINT, func(t *testing.T, version string) {
 				s := newStage(t, version, `tool(bash: "echo made", in=100, out=10), hang`)
-				run := s.startBelay(nil, work("say hi"), nil)
-				s.eventually("it waits for the API", func() bool { return s.requests() == 2 })
+				run := s.StartBelay(nil, work("say hi"), nil)
+				s.Eventually("it waits for the API", func() bool { return s.Requests() == 2 })
 				time.Sleep(300 * time.Millisecond)
-				run.cmd.Process.Signal(sig)
-				r := run.wait()
-				r.exits(128 + int(sig))
-				r.is("interrupted", 1)
-				r.prints("")
-				if got := s.onRecord(r.result.SessionID); !isUUID(r.result.SessionID) || got != "interrupted" {
-					t.Errorf("session %q is on record as %s", r.result.SessionID, got)
-				}
-				r.says("to go on: belay run --resume " + r.result.SessionID + " -- codex exec")
-				r.used(100, 10)
-				s.nobodyLeft()
-				s.asked(2)
+				run.Signal(sig)
+				r := run.Wait()
+				r.Exits(128 + int(sig))
+				r.Is("interrupted", 1)
+				r.Prints("")
+				s.OnRecord(r.Result.SessionID, "interrupted")
+				r.Says("to go on: belay run --resume " + r.Result.SessionID + " -- codex exec")
+				r.Used(100, 10)
+				s.NobodyLeft()
+				s.Asked(2)
 				if !full {
 					return
 				}
 				// And it can be gone on with.
-				s.rehearse("200(in=200, out=20)")
-				again := s.belay([]string{"--resume", r.result.SessionID}, work("go on"))
-				again.exits(0)
-				again.used(200, 20)
-				once(t, s.lastTold(), "say hi", "go on")
+				s.Rehearse("200(in=200, out=20)")
+				again := s.Belay([]string{"--resume", r.Result.SessionID}, work("go on"))
+				again.Exits(0)
+				again.Used(200, 20)
+				s.ToldOnce("say hi", "go on")
 			})
 		})
 	}
@@ -55,29 +53,18 @@ func TestStop_WhileAToolRuns(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			each(t, sig == syscall.SIGTERM, func(t *testing.T, version string) {
 				s := newStage(t, version, "tool(bash: `"+endless+"`)x*")
-				run := s.startBelay(nil, work("say hi"), nil)
-				s.eventually("the tool runs", func() bool { return s.has("begun") && s.runs("sleep 299") && s.runs("sleep 300") })
-				run.cmd.Process.Signal(sig)
-				r := run.wait()
-				r.exits(128 + int(sig))
-				r.is("interrupted", 1)
-				s.nobodyLeft()
-				s.asked(1)
-				if got := s.onRecord(r.result.SessionID); got != "interrupted" {
-					t.Errorf("the session is on record as %s", got)
-				}
+				run := s.StartBelay(nil, work("say hi"), nil)
+				s.Eventually("the tool runs", func() bool { return s.Has("begun") && s.Runs("sleep 299") && s.Runs("sleep 300") })
+				run.Signal(sig)
+				r := run.Wait()
+				r.Exits(128 + int(sig))
+				r.Is("interrupted", 1)
+				s.NobodyLeft()
+				s.Asked(1)
+				s.OnRecord(r.Result.SessionID, "interrupted")
 			})
 		})
 	}
-}
-
-func (s *stage) runs(args string) bool {
-	for _, p := range s.left() {
-		if strings.HasPrefix(p.args, args) {
-			return true
-		}
-	}
-	return false
 }
 
 // So it is for a deadline, which is no reason to try again.
@@ -85,12 +72,12 @@ func TestStop_Timeout(t *testing.T) {
 	each(t, false, func(t *testing.T, version string) {
 		// After ten seconds codex asks the model what to do about the tool.
 		s := newStage(t, version, "tool(bash: `"+endless+"`), hang")
-		r := s.belay([]string{"--timeout", "20s"}, work("say hi"))
-		r.exits(124)
-		r.is("timeout", 1)
-		r.says("codex exceeded its timeout (20 s) and was terminated")
-		s.nobodyLeft()
-		s.asked(2)
+		r := s.Belay([]string{"--timeout", "20s"}, work("say hi"))
+		r.Exits(124)
+		r.Is("timeout", 1)
+		r.Says("codex exceeded its timeout (20 s) and was terminated")
+		s.NobodyLeft()
+		s.Asked(2)
 	})
 }
 
@@ -98,11 +85,11 @@ func TestStop_Timeout(t *testing.T) {
 func TestStop_TotalTimeout(t *testing.T) {
 	each(t, false, func(t *testing.T, version string) {
 		s := newStage(t, version, "hang x*")
-		r := s.belay([]string{"--total-timeout", "15s"}, ask("say hi"))
-		r.exits(124)
-		r.is("timeout", 1)
-		s.nobodyLeft()
-		s.asked(1)
+		r := s.Belay([]string{"--total-timeout", "15s"}, ask("say hi"))
+		r.Exits(124)
+		r.Is("timeout", 1)
+		s.NobodyLeft()
+		s.Asked(1)
 	})
 }
 
@@ -110,14 +97,14 @@ func TestStop_TotalTimeout(t *testing.T) {
 func TestStop_Twice(t *testing.T) {
 	each(t, false, func(t *testing.T, version string) {
 		s := newStage(t, version, "tool(bash: `touch begun; trap '' INT TERM; sleep 300; sleep 300`)x*")
-		run := s.startBelay(nil, work("say hi"), nil)
-		s.eventually("the tool runs", func() bool { return s.has("begun") })
-		run.cmd.Process.Signal(syscall.SIGINT)
+		run := s.StartBelay(nil, work("say hi"), nil)
+		s.Eventually("the tool runs", func() bool { return s.Has("begun") })
+		run.Signal(syscall.SIGINT)
 		time.Sleep(50 * time.Millisecond)
-		run.cmd.Process.Signal(syscall.SIGINT)
-		r := run.wait()
-		r.exits(130)
-		s.nobodyLeft()
+		run.Signal(syscall.SIGINT)
+		r := run.Wait()
+		r.Exits(130)
+		s.NobodyLeft()
 	})
 }
 
@@ -125,10 +112,10 @@ func TestStop_Twice(t *testing.T) {
 func TestStop_LeftBehind(t *testing.T) {
 	each(t, false, func(t *testing.T, version string) {
 		s := newStage(t, version, "tool(bash: `nohup setsid sleep 298 >/dev/null 2>&1 & sleep 0.2`), 200")
-		r := s.belay([]string{"--reap"}, work("say hi"))
-		r.exits(0)
-		r.prints(answer)
-		s.nobodyLeft()
+		r := s.Belay([]string{"--reap"}, work("say hi"))
+		r.Exits(0)
+		r.Prints(answer)
+		s.NobodyLeft()
 	})
 }
 
@@ -136,18 +123,16 @@ func TestStop_LeftBehind(t *testing.T) {
 func TestStop_BetweenAttempts(t *testing.T) {
 	each(t, false, func(t *testing.T, version string) {
 		s := newStage(t, version, `tool(bash: "true", in=100, out=10), 429x*`)
-		run := s.startBelay(nil, work("say hi"), nil)
-		s.eventually("it waits", func() bool { return strings.Contains(run.stderr.String(), "retry 1 in ") })
-		run.cmd.Process.Signal(syscall.SIGINT)
-		r := run.wait()
-		r.exits(130)
-		r.is("interrupted", 1)
-		r.says("to go on: belay run --resume " + r.result.SessionID + " -- codex exec")
-		r.used(100, 10)
-		s.asked(2)
-		if got := s.onRecord(r.result.SessionID); got != "interrupted" {
-			t.Errorf("the session is on record as %s", got)
-		}
+		run := s.StartBelay(nil, work("say hi"), nil)
+		s.Eventually("it waits", func() bool { return strings.Contains(run.Stderr.String(), "retry 1 in ") })
+		run.Signal(syscall.SIGINT)
+		r := run.Wait()
+		r.Exits(130)
+		r.Is("interrupted", 1)
+		r.Says("to go on: belay run --resume " + r.Result.SessionID + " -- codex exec")
+		r.Used(100, 10)
+		s.Asked(2)
+		s.OnRecord(r.Result.SessionID, "interrupted")
 	})
 }
 
@@ -155,12 +140,12 @@ func TestStop_BetweenAttempts(t *testing.T) {
 func TestStop_WhileItLeaves(t *testing.T) {
 	each(t, false, func(t *testing.T, version string) {
 		s := newStage(t, version, "200(in=100, out=10)")
-		run := s.startBelay(nil, ask("say hi"), nil)
-		s.eventually("it has its answer", func() bool { return s.requests() == 1 && s.api.Main()[0].End == "whole" })
+		run := s.StartBelay(nil, ask("say hi"), nil)
+		s.Eventually("it has its answer", func() bool { return s.Requests() == 1 && s.API.Main()[0].End == "whole" })
 		time.Sleep(1500 * time.Millisecond)
-		run.cmd.Process.Signal(syscall.SIGINT)
-		r := run.wait()
-		r.prints(answer)
-		r.used(100, 10)
+		run.Signal(syscall.SIGINT)
+		r := run.Wait()
+		r.Prints(answer)
+		r.Used(100, 10)
 	})
 }

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/belay-run/belay/internal/clitest"
+	"github.com/belay-run/belay/e2e/stage"
 )
 
 // project is a settings file as people write them: several events, shell lines that need their quotes, odd layout.
@@ -36,22 +36,22 @@ const project = `{
 // brings every byte back.
 func TestClaude_Install(t *testing.T) {
 	t.Parallel()
-	s := newStage(t, clitest.Claude(t, ""), `per-session: tool(bash: touch yes), tool(bash: touch no), tool(bash: touch guarded), 200(text="that is all")`)
-	path := s.file(".claude/settings.json", project)
+	s := play(t, stage.Claude, "", `per-session: tool(bash: touch yes), tool(bash: touch no), tool(bash: touch guarded), 200(text="that is all")`)
+	path := s.File(".claude/settings.json", project)
 	play := func(how string) {
 		for _, name := range []string{"yes", "no", "guarded"} {
-			os.Remove(filepath.Join(s.work, name))
+			os.Remove(filepath.Join(s.Work, name))
 		}
-		before := len(s.api.Main())
-		r := s.claude("hello")
-		if r.code != 0 || !strings.Contains(r.stdout, "that is all") {
-			t.Errorf("%s: exit code %d", how, r.code)
+		before := len(s.API.Main())
+		r := claude(s, "hello")
+		if r.Code != 0 || !strings.Contains(r.Stdout, "that is all") {
+			t.Errorf("%s: exit code %d", how, r.Code)
 		}
-		if !s.exists("yes") || s.exists("no") || s.exists("guarded") {
-			t.Errorf("%s: ran: yes %v, no %v, guarded %v; want the first alone", how, s.exists("yes"), s.exists("no"), s.exists("guarded"))
+		if !s.Has("yes") || s.Has("no") || s.Has("guarded") {
+			t.Errorf("%s: ran: yes %v, no %v, guarded %v; want the first alone", how, s.Has("yes"), s.Has("no"), s.Has("guarded"))
 		}
 		bodies := ""
-		for _, q := range s.api.Main()[before:] {
+		for _, q := range s.API.Main()[before:] {
 			bodies += string(q.Body)
 		}
 		for _, words := range []string{"AT THE START: IT'S", "context from a hook", "not that"} {
@@ -64,16 +64,16 @@ func TestClaude_Install(t *testing.T) {
 		}
 	}
 	play("bare")
-	if log := s.log(); len(log) > 0 {
+	if log := failures(s); len(log) > 0 {
 		t.Errorf("on record: %+v", log)
 	}
-	r := s.belay("hook", "install", "--client", "claude", "--scope", "project", "--dry-run")
-	if now, _ := os.ReadFile(path); string(now) != project || r.code != 0 || strings.Count(r.stdout, "\n+") != 8 {
-		t.Errorf("a dry run: exit code %d\n%s\n%s", r.code, r.stdout, now)
+	r := s.Run("belay", "hook", "install", "--client", "claude", "--scope", "project", "--dry-run")
+	if now, _ := os.ReadFile(path); string(now) != project || r.Code != 0 || strings.Count(r.Stdout, "\n+") != 8 {
+		t.Errorf("a dry run: exit code %d\n%s\n%s", r.Code, r.Stdout, now)
 	}
 	for range 2 { // the second time there is nothing to do
-		if r := s.belay("hook", "install", "--client", "claude", "--scope", "project"); r.code != 0 {
-			t.Fatalf("exit code %d: %s", r.code, r.stderr)
+		if r := s.Run("belay", "hook", "install", "--client", "claude", "--scope", "project"); r.Code != 0 {
+			t.Fatalf("exit code %d: %s", r.Code, r.Stderr)
 		}
 	}
 	wrapped, _ := os.ReadFile(path)
@@ -85,7 +85,7 @@ func TestClaude_Install(t *testing.T) {
 	}
 	play("behind belay")
 	var got []string
-	for _, e := range s.log() {
+	for _, e := range failures(s) {
 		got = append(got, fmt.Sprintf("%s %s:%s %s", e.Profile, e.Event, e.Detail.Action, e.ErrorType))
 	}
 	slices.Sort(got)
@@ -98,16 +98,16 @@ func TestClaude_Install(t *testing.T) {
 	if !slices.Equal(got, want) {
 		t.Errorf("on record: %q\nwant %q", got, want)
 	}
-	if r := s.belay("hook", "uninstall", "--client", "claude", "--scope", "project"); r.code != 0 {
-		t.Errorf("exit code %d: %s", r.code, r.stderr)
+	if r := s.Run("belay", "hook", "uninstall", "--client", "claude", "--scope", "project"); r.Code != 0 {
+		t.Errorf("exit code %d: %s", r.Code, r.Stderr)
 	}
 	if now, _ := os.ReadFile(path); string(now) != project {
 		t.Errorf("uninstall leaves\n%s", now)
 	}
-	if s.exists(".claude/settings.json.belay-backup") {
+	if s.Has(".claude/settings.json.belay-backup") {
 		t.Error("the copy is left")
 	}
-	s.nobodyLeft()
+	s.NobodyLeft()
 }
 
 const codexHooks = `{"description": "mine",
@@ -122,20 +122,20 @@ const codexHooks = `{"description": "mine",
 // waits for that until the hook's time is up.
 func TestCodex_Install(t *testing.T) {
 	t.Parallel()
-	s := newStage(t, clitest.Codex(t, ""), `per-session: tool(bash: touch yes), tool(bash: touch no), 200(text="that is all")`)
-	path := s.codexFile("hooks.json")
+	s := play(t, stage.Codex, "", `per-session: tool(bash: touch yes), tool(bash: touch no), 200(text="that is all")`)
+	path := codexFile(s, "hooks.json")
 	if err := os.WriteFile(path, []byte(codexHooks), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if r := s.belay("hook", "install", "--client", "codex"); r.code != 0 || !strings.Contains(r.stdout, "/hooks") {
-		t.Fatalf("exit code %d: %s%s", r.code, r.stdout, r.stderr)
+	if r := s.Run("belay", "hook", "install", "--client", "codex"); r.Code != 0 || !strings.Contains(r.Stdout, "/hooks") {
+		t.Fatalf("exit code %d: %s%s", r.Code, r.Stdout, r.Stderr)
 	}
-	r := s.codex("hello")
-	if r.code != 0 || !s.exists("yes") || s.exists("no") {
-		t.Errorf("exit code %d, ran: yes %v, no %v", r.code, s.exists("yes"), s.exists("no"))
+	r := codex(s, "hello")
+	if r.Code != 0 || !s.Has("yes") || s.Has("no") {
+		t.Errorf("exit code %d, ran: yes %v, no %v", r.Code, s.Has("yes"), s.Has("no"))
 	}
 	bodies := ""
-	for _, q := range s.api.Main() {
+	for _, q := range s.API.Main() {
 		bodies += string(q.Body)
 	}
 	for _, words := range []string{"context from a hook", "not that"} {
@@ -143,12 +143,12 @@ func TestCodex_Install(t *testing.T) {
 			t.Errorf("%q did not reach the model", words)
 		}
 	}
-	if log := s.log(); len(log) != 1 || log[0].Event != "UserPromptSubmit" || log[0].ErrorType != "unknown" {
+	if log := failures(s); len(log) != 1 || log[0].Event != "UserPromptSubmit" || log[0].ErrorType != "unknown" {
 		t.Errorf("on record: %+v", log)
 	}
-	s.nobodyLeft()
-	if r := s.belay("hook", "uninstall", "--client", "codex"); r.code != 0 {
-		t.Errorf("exit code %d: %s", r.code, r.stderr)
+	s.NobodyLeft()
+	if r := s.Run("belay", "hook", "uninstall", "--client", "codex"); r.Code != 0 {
+		t.Errorf("exit code %d: %s", r.Code, r.Stderr)
 	}
 	if now, _ := os.ReadFile(path); string(now) != codexHooks {
 		t.Errorf("uninstall leaves\n%s", now)

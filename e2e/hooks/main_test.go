@@ -3,102 +3,82 @@
 package hooks_test
 
 import (
-	"flag"
-	"fmt"
+	"encoding/json"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
-	"time"
 
-	"golang.org/x/sys/unix"
-
-	"github.com/belay-run/belay/internal/clitest"
+	"github.com/belay-run/belay/e2e/stage"
 )
 
-// patience is how long anything may take that takes a moment on an idle machine.
-const patience = 3 * time.Minute
+func TestMain(m *testing.M) { stage.Main(m) }
 
-// binDir holds belay.
-var binDir string
-
-func TestMain(m *testing.M) {
-	flag.Parse()
-	if code, done := clitest.Offline(); done {
-		os.Exit(code)
+// play begins a rehearsal in which an agent calls tools.
+func play(t *testing.T, cli stage.CLI, version, script string) *stage.Stage {
+	t.Helper()
+	s := cli.New(t, version, script)
+	if os.Getuid() == 0 {
+		s.Env = []string{"IS_SANDBOX=1"} // else claude refuses to skip permissions
 	}
-	set := false
-	flag.Visit(func(f *flag.Flag) { set = set || f.Name == "test.parallel" })
-	if !set {
-		flag.Set("test.parallel", "4") // most of the time they wait
-	}
-	unix.Setrlimit(unix.RLIMIT_CORE, &unix.Rlimit{})
-	code := 1
-	if err := build(); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-	} else {
-		code = m.Run()
-	}
-	os.RemoveAll(binDir)
-	os.Exit(code)
+	return s
 }
 
-// build makes belay, with the race detector where there is a C compiler.
-func build() (err error) {
-	if binDir, err = os.MkdirTemp("", "belay-hooks-"); err != nil {
-		return err
+// claude lets claude work, with the settings that are in the project.
+func claude(s *stage.Stage, prompt string) *stage.Ran {
+	s.T.Helper()
+	return s.Run("claude", "-p", prompt, "--dangerously-skip-permissions", "--output-format", "stream-json", "--verbose")
+}
+
+// codex lets codex work. Hooks that nobody has looked at do not run, unless one says so.
+func codex(s *stage.Stage, prompt string) *stage.Ran {
+	s.T.Helper()
+	return s.Run("codex", "exec", "--json", "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox", "--dangerously-bypass-hook-trust", prompt)
+}
+
+// codexFile is a file of codex's home.
+func codexFile(s *stage.Stage, name string) string {
+	return filepath.Join(s.API.Dir(), "home", ".codex", name)
+}
+
+// entry is a line of the log.
+type entry struct {
+	Profile   string
+	Kind      string
+	Event     string
+	Status    string
+	ErrorType string `json:"error_type"`
+	Error     string
+	ExitCode  int    `json:"exit_code"`
+	Session   string `json:"session_id"`
+	Detail    struct {
+		Name    string `json:"hook_name"`
+		Action  string `json:"event_action"`
+		Session string `json:"session_key"`
+		Error   string
 	}
-	cmd := exec.Command("go", "build", "-race", "-o", binDir, "../../cmd/belay")
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=1")
-	if err := cmd.Run(); err == nil {
+}
+
+// failures are those on record.
+func failures(s *stage.Stage) []entry {
+	s.T.Helper()
+	return slices.DeleteFunc(onRecord(s), func(e entry) bool { return e.Kind == "alert" })
+}
+
+// onRecord is all that is on record, alerts included.
+func onRecord(s *stage.Stage) (entries []entry) {
+	s.T.Helper()
+	data, err := os.ReadFile(filepath.Join(s.State, "log.jsonl"))
+	if os.IsNotExist(err) {
 		return nil
 	}
-	if out, err := exec.Command("go", "build", "-o", binDir, "../../cmd/belay").CombinedOutput(); err != nil {
-		return fmt.Errorf("go build belay: %w\n%s", err, out)
+	for line := range strings.Lines(string(data)) {
+		var e entry
+		if err := json.Unmarshal([]byte(line), &e); err != nil {
+			s.T.Errorf("the log: %v\n%s", err, line)
+		}
+		entries = append(entries, e)
 	}
-	fmt.Fprintln(os.Stderr, "no race detector")
-	return nil
-}
-
-// idVar marks everything that a test starts, so that what it leaves behind is found, whoever its parent is.
-const idVar = "E2E_ID"
-
-// marked returns the living processes that have kv in their environment.
-func marked(kv string) (found []string) {
-	dirs, _ := filepath.Glob("/proc/[0-9]*")
-	for _, dir := range dirs {
-		env, err := os.ReadFile(dir + "/environ")
-		if err != nil || !slices.Contains(strings.Split(string(env), "\x00"), kv) {
-			continue
-		}
-		status, err := os.ReadFile(dir + "/status")
-		if err != nil || strings.Contains(string(status), "State:\tZ") || strings.Contains(string(status), "State:\tX") {
-			continue
-		}
-		args, _ := os.ReadFile(dir + "/cmdline")
-		found = append(found, filepath.Base(dir)+" "+strings.ReplaceAll(string(args), "\x00", " "))
-	}
-	return found
-}
-
-// pidOf is the process that a line of marked is about.
-func pidOf(line string) int {
-	digits, _, _ := strings.Cut(line, " ")
-	pid, _ := strconv.Atoi(digits)
-	return pid
-}
-
-// within polls until ok is true, and reports whether it became so in time.
-func within(d time.Duration, ok func() bool) bool {
-	for end := time.Now().Add(d); ; time.Sleep(20 * time.Millisecond) {
-		if ok() {
-			return true
-		}
-		if time.Now().After(end) {
-			return false
-		}
-	}
+	return entries
 }

@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/belay-run/belay/internal/clitest"
+	"github.com/belay-run/belay/e2e/stage"
 )
 
 const deny = `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"nope"}}`
@@ -61,48 +61,40 @@ func settings(event, command string, timeout int) string {
 	return fmt.Sprintf(`{"hooks":{%q:[{"hooks":[{"type":"command","command":%s,"timeout":%d}]}]}}`, event, quoted, timeout)
 }
 
-// versions are those that a test is run with.
-func versions(newest string, older []string) []string {
-	if clitest.Full() {
-		return append([]string{newest}, older...)
-	}
-	return []string{newest}
-}
-
 // recorded checks that each failure is on record, in order, and nothing else.
-func (s *stage) recorded(event, action string) {
-	s.t.Helper()
-	log := s.log()
+func recorded(s *stage.Stage, event, action string) {
+	s.T.Helper()
+	log := failures(s)
 	for _, m := range moods {
 		if m.class == "" {
 			continue
 		}
 		if len(log) == 0 {
-			s.t.Fatalf("%s is not on record", m.name)
+			s.T.Fatalf("%s is not on record", m.name)
 		}
 		e := log[0]
 		log = log[1:]
 		if e.Profile != "hook:hook.sh" || e.Kind != "hook" || e.Event != event || e.Status != "error" || e.ErrorType != m.class ||
 			e.Session == "" || e.Detail.Name != "hook.sh" || e.Detail.Action != action || e.Detail.Session != e.Session ||
 			e.Detail.Error != e.Error || e.Error == "" {
-			s.t.Errorf("%s is on record as %+v; want %s of %s:%s", m.name, e, m.class, event, action)
+			s.T.Errorf("%s is on record as %+v; want %s of %s:%s", m.name, e, m.class, event, action)
 		}
 	}
 	if len(log) > 0 {
-		s.t.Errorf("on record beside the failures: %+v", log)
+		s.T.Errorf("on record beside the failures: %+v", log)
 	}
 }
 
 // played checks what became of the tool calls.
-func (s *stage) played(r *ran, client string) {
-	s.t.Helper()
-	if r.code != 0 || !strings.Contains(r.stdout, "that is all") {
-		s.t.Errorf("the run did not end as it should: exit code %d", r.code)
+func played(s *stage.Stage, r *stage.Ran, client string) {
+	s.T.Helper()
+	if r.Code != 0 || !strings.Contains(r.Stdout, "that is all") {
+		s.T.Errorf("the run did not end as it should: exit code %d", r.Code)
 	}
 	for _, m := range moods {
 		blocks := m.blocks && !(m.onlyClaude && client != "claude")
-		if ran := s.exists("ran-" + m.name + "."); ran == blocks {
-			s.t.Errorf("%s: the tool ran: %v", m.name, ran)
+		if ran := s.Has("ran-" + m.name + "."); ran == blocks {
+			s.T.Errorf("%s: the tool ran: %v", m.name, ran)
 		}
 	}
 }

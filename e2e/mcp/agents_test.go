@@ -74,8 +74,9 @@ func TestCodex_ServerCrashesMidRun(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+			mark, id, _ := strings.Cut(string(s.mark), "=")
 			fmt.Fprintf(file, "\n[mcp_servers.lab]\ncommand = %q\nargs = []\nrequired = true\n[mcp_servers.lab.env]\n%s = \"plain\"\n%s = %q\nBELAY_STATE_DIR = %q\n",
-				probePath, serverVar, idVar, s.id, s.state)
+				probePath(), serverVar, mark, id, s.state)
 			file.Close()
 			if how != "bare" {
 				cmd := s.command("", "mcp", "install", "--client", "codex")
@@ -107,7 +108,7 @@ func TestClaude_ServerCrashesMidRun(t *testing.T) {
 	path := clitest.Claude(t, "")
 	api := s.rehearsal(`tool(mcp__lab__echo: {"text":"one"}), tool(mcp__lab__exit: {"n":3}), tool(mcp__lab__echo: {"text":"two"}), 200(text=done)`)
 	config := filepath.Join(api.Dir(), "home", ".claude", ".claude.json")
-	text := fmt.Sprintf(`{"mcpServers":{"lab":{"command":%q,"args":[],"env":{"%s":"plain"}}}}`, probePath, serverVar)
+	text := fmt.Sprintf(`{"mcpServers":{"lab":{"command":%q,"args":[],"env":{"%s":"plain"}}}}`, probePath(), serverVar)
 	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -134,7 +135,7 @@ func TestClaude_CallsCodex(t *testing.T) {
 	claude, codex := clitest.Claude(t, ""), clitest.Codex(t, clitest.OlderCodexes[0])
 	api := s.rehearsal(`tool(mcp__codex__codex: {"prompt":"say something"}), 200(text="words of codex"), 200(text=done)`)
 	config := filepath.Join(s.TempDir(), "mcp.json")
-	text := fmt.Sprintf(`{"mcpServers":{"codex":{"command":%q,"args":["mcp","--name","codex","--",%q,"mcp-server"]}}}`, belayPath, codex)
+	text := fmt.Sprintf(`{"mcpServers":{"codex":{"command":%q,"args":["mcp","--name","codex","--",%q,"mcp-server"]}}}`, belayPath(), codex)
 	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}

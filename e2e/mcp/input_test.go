@@ -70,7 +70,7 @@ func TestUsage(t *testing.T) {
 		"mcp uninstall":                         "--client",
 		"mcp install --client claude --scope x": "--scope",
 	} {
-		cmd := exec.Command(belayPath, strings.Fields(args)...)
+		cmd := exec.Command(belayPath(), strings.Fields(args)...)
 		out, err := cmd.CombinedOutput()
 		if cmd.ProcessState.ExitCode() != 2 || !strings.Contains(string(out), want) {
 			t.Errorf("belay %s: %v, %s", args, err, out)

@@ -106,7 +106,7 @@ func TestReal_Inspector(t *testing.T) {
 				return fmt.Sprintf("exit %d\n%s\n%s", cmd.ProcessState.ExitCode(), out.String(), errs.String())
 			}
 			direct := inspect(server...)
-			through := inspect(append([]string{belayPath, "mcp", "--"}, server...)...)
+			through := inspect(append([]string{belayPath(), "mcp", "--"}, server...)...)
 			if direct != through {
 				t.Errorf("directly:\n%.2000s\nthrough belay:\n%.2000s", direct, through)
 			}
@@ -158,7 +158,7 @@ func TestReal_Conformance(t *testing.T) {
 		return lines
 	}
 	direct := best(server)
-	through := best(belayPath, "mcp", "--name", "conformance", "--", server)
+	through := best(belayPath(), "mcp", "--name", "conformance", "--", server)
 	t.Logf("%d lines of summary, the last: %s", len(direct), direct[len(direct)-1])
 	if a, b := strings.Join(direct, "\n"), strings.Join(through, "\n"); a != b {
 		t.Errorf("directly:\n%s\nthrough belay:\n%s", a, b)

@@ -70,7 +70,7 @@ func TestStart_CrashLoop(t *testing.T) {
 // A wrapper such as npx stands between us and the server: all of it goes, and comes back.
 func TestStart_Wrapper(t *testing.T) {
 	s := newStage(t)
-	session := s.connect("2025-11-25", nil, s.command("plain", "mcp", "--name", "wrapped", "--", "sh", "-c", `sleep 1000 & "$0"; exit $?`, probePath))
+	session := s.connect("2025-11-25", nil, s.command("plain", "mcp", "--name", "wrapped", "--", "sh", "-c", `sleep 1000 & "$0"; exit $?`, probePath()))
 	s.echo(session, "before")
 	if got, failed, err := s.call(session, "exit", text{N: 3}); err != nil || !failed || !strings.Contains(got, "exit status 3") {
 		t.Errorf("%q, %v, %v", got, failed, err)

@@ -1,0 +1,74 @@
+//go:build linux
+
+package stage
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/belay-run/belay/internal/clitest"
+)
+
+// Patience is how long anything may take that takes a moment on an idle machine. A claude needs a second of CPU to start,
+// a codex that is offline lingers five seconds at its end, and the machine may be busy.
+const Patience = 3 * time.Minute
+
+const module = "github.com/belay-run/belay/"
+
+// bin holds belay, and what else a suite needs.
+var bin string
+
+// Bin is the path of a program that [Main] has built.
+func Bin(name string) string { return filepath.Join(bin, name) }
+
+// Main is the TestMain of a suite: offline, without core files, with belay and the other programs built. Those are
+// packages of the module, such as "cmd/belayd".
+func Main(m *testing.M, programs ...string) {
+	flag.Parse()
+	if code, done := clitest.Offline(); done {
+		os.Exit(code)
+	}
+	set := false
+	flag.Visit(func(f *flag.Flag) { set = set || f.Name == "test.parallel" })
+	if !set {
+		flag.Set("test.parallel", "4") // most of the time they wait
+	}
+	unix.Setrlimit(unix.RLIMIT_CORE, &unix.Rlimit{})
+	code := 1
+	if err := build(programs); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+	} else {
+		code = m.Run()
+	}
+	os.RemoveAll(bin)
+	os.Exit(code)
+}
+
+// build makes belay, with the race detector where there is a C compiler, and the other programs without.
+func build(programs []string) (err error) {
+	if bin, err = os.MkdirTemp("", "belay-e2e-"); err != nil {
+		return err
+	}
+	for _, name := range programs {
+		if out, err := exec.Command("go", "build", "-o", bin, module+name).CombinedOutput(); err != nil {
+			return fmt.Errorf("go build %s: %w\n%s", name, err, out)
+		}
+	}
+	cmd := exec.Command("go", "build", "-race", "-o", bin, module+"cmd/belay")
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=1")
+	if err := cmd.Run(); err == nil {
+		return nil
+	}
+	if out, err := exec.Command("go", "build", "-o", bin, module+"cmd/belay").CombinedOutput(); err != nil {
+		return fmt.Errorf("go build belay: %w\n%s", err, out)
+	}
+	fmt.Fprintln(os.Stderr, "no race detector")
+	return nil
+}
