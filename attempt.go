@@ -39,6 +39,7 @@ type attempt struct {
 	talk           *transcript // takes the place of stdout where the command is an agent
 	account        agent.Account
 	listener       agent.Listener // reads both streams of a caller
+	requests       int            // of its service, as far as it has told
 	stop           *retry.Error   // why there is no further attempt, where that is known already
 	refusedAt      time.Time      // when a gate that refused it opens
 }
@@ -134,6 +135,10 @@ func (inv *Invocation) try(n int, ad admission) attempt {
 	inv.judge(&a)
 	if a.talk != nil {
 		a.account = a.talk.follower.Account()
+		a.requests = a.account.Requests
+	}
+	if a.listener != nil {
+		a.requests = a.listener.Requests()
 	}
 	inv.cleanUp(&a, process)
 	return a

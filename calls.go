@@ -29,6 +29,7 @@ type calls struct {
 	caller  agent.Caller
 	habits  agent.Habits
 	checked bool // a limit has been asked for
+	asked   int  // questions on the side, since the last line of the log
 }
 
 // newCalls is nil for a command that is no such caller.
@@ -102,6 +103,7 @@ func (inv *Invocation) ask(ctx context.Context, args ...string) ([]byte, error) 
 	if err != nil {
 		return nil, err
 	}
+	inv.calls.asked++
 	var stdout, stderr bytes.Buffer
 	end := func() {}
 	exit, err := inv.runner.supervisor().Run(supervise.Spec{

@@ -29,6 +29,7 @@ type Invocation struct {
 	sessionSlot  *gate.Slot
 	state        *State
 	record       *supervise.Record
+	requests     int // on record
 	gateTroubled bool
 	gateWait     time.Duration // at gate and scope, since the last line of the log
 	logTroubled  bool

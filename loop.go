@@ -251,6 +251,7 @@ func (inv *Invocation) finish(n int, a attempt, stop *retry.Error, errs []string
 	if r.Output = a.output(); exhausted {
 		r.Output = nil
 	}
+	r.Requests = inv.requests
 	if inv.talk != nil {
 		r.Session, r.Resumed, r.Usage = inv.talk.session, inv.talk.resumed, inv.talk.usage
 		r.Verdict.SessionID = r.Session

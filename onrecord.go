@@ -55,14 +55,15 @@ func (inv *Invocation) journal(n int, a attempt, wait time.Duration, stop *retry
 		Command: inv.command.name(), Attempt: n, Status: journal.Success, ExitCode: a.code,
 		ResponseTime: a.exit.Duration.Seconds(), WaitTime: wait.Seconds(),
 		Gate: inv.runner.gateKey(), Session: a.verdict.SessionID, Usage: a.account.Usage.JSON(),
-		Model: a.account.Model, CPUTime: a.exit.CPU.Seconds(), Left: len(a.left), Killed: a.killed,
+		Requests: inv.requestsOf(&a), Model: a.account.Model, CPUTime: a.exit.CPU.Seconds(), Left: len(a.left), Killed: a.killed,
 	}
 	if a.exit.Signal != 0 {
 		e.Signal = signalName(a.exit.Signal)
 	}
 	if !a.started { // what is known of an attempt is that of an earlier one
-		e.Attempt, e.ResponseTime, e.CPUTime, e.Usage, e.Left, e.Killed = 0, 0, 0, nil, 0, 0
+		e.Attempt, e.ResponseTime, e.CPUTime, e.Usage, e.Requests, e.Left, e.Killed = 0, 0, 0, nil, 0, 0, 0
 	}
+	inv.requests += e.Requests
 	e.GateWait, inv.gateWait = inv.gateWait.Seconds(), 0
 	e.PromptHash = inv.promptHash()
 	if a.verdict.Class != verdict.OK {
@@ -87,6 +88,15 @@ func (inv *Invocation) journal(n int, a attempt, wait time.Duration, stop *retry
 	if err := log.Append(e); err != nil {
 		inv.trouble(err)
 	}
+}
+
+// requestsOf is how many requests an attempt has made, with what was asked on its account.
+func (inv *Invocation) requestsOf(a *attempt) int {
+	n := a.requests
+	if inv.calls != nil {
+		n, inv.calls.asked = n+inv.calls.asked, 0
+	}
+	return n
 }
 
 // promptHash tells prompts apart without keeping them: all that the command was asked, in its arguments, beside them and

@@ -35,6 +35,8 @@ type Result struct {
 
 	Duration time.Duration
 	Attempts int
+	// Requests is how many requests all attempts have made of their service, as far as the command tells; 0 if it does not.
+	Requests int
 	Waited   time.Duration
 	Profile  string
 
@@ -68,6 +70,7 @@ type resultJSON struct {
 	Usage         verdict.Usage   `json:"usage"`
 	DurationMS    int64           `json:"duration_ms"`
 	Attempts      int             `json:"attempts"`
+	Requests      int             `json:"requests"`
 	TotalWaitTime float64         `json:"total_wait_time"`
 	Profile       string          `json:"profile"`
 	ExitCode      int             `json:"exit_code"`
@@ -84,7 +87,7 @@ func (r *Result) WriteJSON(w io.Writer) error {
 	j := resultJSON{
 		SchemaVersion: 1, ID: r.ID, Success: r.Success, Result: json.RawMessage(placeholder), Errors: r.Errors,
 		Retryable: r.Verdict.Retryable, Usage: r.Usage, Resumed: r.Resumed, DurationMS: r.Duration.Milliseconds(),
-		Attempts: r.Attempts, TotalWaitTime: r.Waited.Seconds(), Profile: r.Profile, ExitCode: r.ExitCode,
+		Attempts: r.Attempts, Requests: r.Requests, TotalWaitTime: r.Waited.Seconds(), Profile: r.Profile, ExitCode: r.ExitCode,
 		OrphansKilled: r.OrphansKilled, Left: []int{},
 		Error: optional(r.Err), SessionID: optional(r.Verdict.SessionID), Sent: optional(r.Verdict.Sent), Log: optional(r.Log),
 	}

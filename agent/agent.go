@@ -181,6 +181,9 @@ type Account struct {
 	Model string
 	// Version is the CLI's own; empty if it does not say.
 	Version string
+	// Requests is how many requests the CLI has made of its service, as far as it tells: those that were answered, that
+	// failed, and that it repeated. 0 if it does not tell.
+	Requests int
 	// Unseen is how many retries inside the CLI there must have been that it did not tell of.
 	Unseen int
 	// Misunderstood says that the CLI did not take one of the options that were added for us.

@@ -36,6 +36,8 @@ type Listener interface {
 	Env() []string
 	// Stderr takes what the command writes there and passes on to user what is the user's. Close passes on the rest.
 	Stderr(user io.Writer) io.WriteCloser
+	// Requests is how many requests the attempt has made, as far as the command has told.
+	Requests() int
 	// Judge says what the outcome means; its Stderr is what the user sees. Verdict.Sent says whether there may have been
 	// an effect.
 	Judge(o verdict.Outcome, now time.Time) verdict.Verdict

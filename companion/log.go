@@ -168,6 +168,9 @@ func (q *question) tell(inv db.Invocation, attempts []db.Attempt) string {
 	line("model", inv.Model)
 	line("session", inv.Session)
 	line("gate", inv.Gate)
+	if inv.Requests > 0 {
+		line("requests", thousands(inv.Requests))
+	}
 	line("tokens", tokenText(inv.Usage.InputTokens, inv.Usage.OutputTokens))
 	line("cost", dollars(inv.Usage.CostUSD))
 	if inv.RetryAt != nil {

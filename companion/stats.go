@@ -1,6 +1,7 @@
 package companion
 
 import (
+	"cmp"
 	"context"
 	"encoding/csv"
 	"encoding/json"
@@ -100,7 +101,7 @@ func bound(t time.Time) *time.Time {
 func (q *question) statsCSV(by db.Group, list []db.Figures) error {
 	w := csv.NewWriter(q.out)
 	w.Write([]string{string(by), "invocations", "succeeded", "refused", "attempts", "wait_ms", "response_ms", "input_tokens", "output_tokens",
-		"cache_read_input_tokens", "cache_creation_input_tokens", "total_cost_usd"})
+		"cache_read_input_tokens", "cache_creation_input_tokens", "total_cost_usd", "requests", "faults"})
 	for _, f := range list {
 		cost := ""
 		if f.Usage.CostUSD != nil {
@@ -111,43 +112,78 @@ func (q *question) statsCSV(by db.Group, list []db.Figures) error {
 			f.Usage.OutputTokens, f.Usage.CacheReadInputTokens, f.Usage.CacheCreationInputTokens} {
 			row = append(row, strconv.FormatInt(n, 10))
 		}
-		w.Write(append(row, cost))
+		w.Write(append(row, cost, strconv.FormatInt(f.Requests, 10), strconv.FormatInt(f.Faults, 10)))
 	}
 	w.Flush()
 	return w.Error()
 }
 
+// column is one of the table; optional ones are left out where there is nothing in any row.
+type column struct {
+	heading  string
+	optional bool
+	cell     func(f db.Figures) string
+}
+
 // statsText shows what is in all, and the groups with bars.
 func (q *question) statsText(by db.Group, list []db.Figures, total db.Figures, first bool) error {
+	empty := total.Attempts+total.Refused+total.Faults == 0
 	if first {
-		if total.Attempts+total.Refused == 0 {
-			_, err := fmt.Fprintln(q.out, "nothing is on record for this time")
+		text := summary(total)
+		if empty {
+			text = "nothing is on record for this time"
+		}
+		if _, err := fmt.Fprintln(q.out, text); err != nil {
 			return err
 		}
-		fmt.Fprintln(q.out, summary(total))
 	}
-	if total.Attempts+total.Refused == 0 {
+	if empty {
 		return nil
 	}
 	most := int64(0)
 	for _, f := range list {
 		most = max(most, f.Invocations)
 	}
-	var rows [][]string
-	for _, f := range list {
-		key := oneLine(f.Key, 40)
-		if key == "" {
-			key = "–"
+	columns := []column{
+		{strings.ToUpper(string(by)), false, func(f db.Figures) string { return cmp.Or(oneLine(f.Key, 40), "–") }},
+		{"RUNS", false, func(f db.Figures) string { return thousands(f.Invocations) }},
+		{"OK", false, rate},
+		{"ATTEMPTS", false, func(f db.Figures) string { return thousands(f.Attempts) }},
+		{"REQUESTS", true, func(f db.Figures) string { return some(f.Requests) }},
+		{"FAULTS", true, func(f db.Figures) string { return some(f.Faults) }},
+		{"WAITED", false, func(f db.Figures) string { return wait(f.WaitMS) }},
+		{"TOKENS", false, func(f db.Figures) string { return tokenText(f.Usage.InputTokens, f.Usage.OutputTokens) }},
+		{"COST", false, func(f db.Figures) string { return dollars(f.Usage.CostUSD) }},
+		{"", false, func(f db.Figures) string { return bar(f.Succeeded, f.Invocations, most) }},
+	}
+	columns = slices.DeleteFunc(columns, func(c column) bool { return c.optional && c.cell(total) == "" })
+	var headings []string
+	for _, c := range columns {
+		headings = append(headings, c.heading)
+	}
+	rows := make([][]string, len(list))
+	for i, f := range list {
+		for _, c := range columns {
+			rows[i] = append(rows[i], c.cell(f))
 		}
-		rows = append(rows, []string{key, thousands(f.Invocations), rate(f), thousands(f.Attempts), wait(f.WaitMS),
-			tokenText(f.Usage.InputTokens, f.Usage.OutputTokens), dollars(f.Usage.CostUSD), bar(f.Succeeded, f.Invocations, most)})
 	}
 	fmt.Fprintln(q.out)
-	return table(q.out, strings.ToUpper(string(by))+"\tRUNS\tOK\tATTEMPTS\tWAITED\tTOKENS\tCOST\t", rows)
+	return table(q.out, strings.Join(headings, "\t"), rows)
+}
+
+// some is a count, where there is one.
+func some(n int64) string {
+	if n == 0 {
+		return ""
+	}
+	return thousands(n)
 }
 
 func summary(f db.Figures) string {
 	text := fmt.Sprintf("%s, %s ok, %s", count64(f.Invocations, "run"), rate(f), count64(f.Attempts, "attempt"))
+	if f.Requests > 0 {
+		text += ", " + count64(f.Requests, "request")
+	}
 	if f.Refused > 0 {
 		text += fmt.Sprintf(", %s not started", thousands(f.Refused))
 	}
@@ -160,7 +196,17 @@ func summary(f db.Figures) string {
 	if f.Usage.CostUSD != nil {
 		text += ", " + dollars(f.Usage.CostUSD)
 	}
+	if f.Faults > 0 {
+		text += fmt.Sprintf("; hooks and MCP servers failed %s", times(f.Faults))
+	}
 	return text
+}
+
+func times(n int64) string {
+	if n == 1 {
+		return "once"
+	}
+	return thousands(n) + " times"
 }
 
 func count64(n int64, what string) string {

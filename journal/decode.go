@@ -74,6 +74,8 @@ func (in *scanner) field(key string, e *Entry) (ok bool) {
 		e.Session, ok = in.text()
 	case "usage":
 		e.Usage, ok = in.object()
+	case "requests":
+		return in.integer(&e.Requests)
 	case "gate":
 		e.Gate, ok = in.text()
 	case "gate_wait":

@@ -16,7 +16,7 @@ func full() Entry {
 	return Entry{Timestamp: at, Invocation: "01a1dddf-2699-7e0f-b6ac-b8cbd5705482", Profile: "claude", Command: "claude", PromptHash: "abc", Attempt: 2,
 		Status: Error, ErrorType: verdict.Network, Error: "connection reset, again", Rule: "r", ExitCode: -1, Signal: "SIGKILL", WaitTime: 1.5,
 		ResponseTime: 0.25, RetryAt: at, Session: "s", Usage: json.RawMessage(`{"input_tokens":1,"x":{"y":"}\"{"}}`), Gate: "g", GateWait: 0.5,
-		CPUTime: 0.125, Left: 1, Killed: 2, Model: "m"}
+		CPUTime: 0.125, Left: 1, Killed: 2, Model: "m", Requests: 3}
 }
 
 func TestDecode_TakesWhatALogWrites(t *testing.T) {

@@ -84,6 +84,7 @@ func (e *Entry) line() []byte {
 		o.key("usage")
 		o = append(o, e.Usage...)
 	}
+	o.integer("requests", e.Requests, false)
 	o.text("gate", e.Gate, false)
 	o.seconds("gate_wait", e.GateWait, false)
 	o.seconds("cpu_time", e.CPUTime, false)

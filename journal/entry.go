@@ -45,7 +45,9 @@ type Entry struct {
 	RetryAt      Time            `json:"retry_at,omitzero"`
 	Session      string          `json:"session_id,omitempty"`
 	Usage        json.RawMessage `json:"usage,omitempty"`
-	Gate         string          `json:"gate,omitempty"`
+	// Requests is how many requests the attempt has made of its service, as far as the command tells.
+	Requests int    `json:"requests,omitempty"`
+	Gate     string `json:"gate,omitempty"`
 	// GateWait is how long the attempt was kept waiting before it was let in, by a gate or a scope; in seconds.
 	GateWait float64 `json:"gate_wait,omitempty"`
 	CPUTime  float64 `json:"cpu_time,omitempty"`

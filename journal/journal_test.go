@@ -225,7 +225,7 @@ func TestLog_IsWhatEncodingJSONWrites(t *testing.T) {
 	full := journal.Entry{Timestamp: entry("").Timestamp, Invocation: "id", Profile: "p", Command: "c \"<&>\\ é", PromptHash: "h",
 		Attempt: 2, Status: journal.Error, ErrorType: verdict.Auth, Error: "tab\tnewline\nend", Rule: "r", ExitCode: 3, Signal: "SIGKILL",
 		WaitTime: 1.5, ResponseTime: 0.25, RetryAt: entry("").Timestamp, Session: "s", Usage: json.RawMessage(`{"a":1}`), Gate: "g",
-		CPUTime: 0.125, Left: 1, Killed: 2}
+		CPUTime: 0.125, Left: 1, Killed: 2, Requests: 3}
 	for name, e := range map[string]journal.Entry{"full": full, "empty": {}, "plain": entry("x")} {
 		t.Run(name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "log.jsonl")

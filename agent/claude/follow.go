@@ -220,7 +220,18 @@ func (f *follower) Account() agent.Account {
 	}
 	a.Usage, a.SessionCost = f.ledger.total(f.resumed())
 	a.Turns = f.ledger.turns()
+	a.Requests = len(f.ledger.answers) + f.retries + a.Unseen
+	if f.refused() {
+		a.Requests++
+	}
 	return a
+}
+
+// refused reports whether the last request failed, so that there is no answer to count. What claude finds out by itself,
+// that nobody is logged in for one, was never asked.
+func (f *follower) refused() bool {
+	r := f.result
+	return r != nil && (r.Status != 0 || r.APIError != "" || f.complaint.Error != "" && f.retries > 0 || strings.HasPrefix(r.Text, "API Error"))
 }
 
 // resumed reports whether the attempt went on with a session.

@@ -74,7 +74,7 @@ func TestFollow_Success(t *testing.T) {
 		t.Errorf("%+v, %q", v, f.Answer())
 	}
 	a := f.Account()
-	if !a.Active || a.Version != "2.1.325" || a.Usage.InputTokens != 10 || a.Usage.OutputTokens != 5 || *a.Usage.CostUSD != 0.5 || a.Unseen != 0 {
+	if !a.Active || a.Version != "2.1.325" || a.Usage.InputTokens != 10 || a.Usage.OutputTokens != 5 || *a.Usage.CostUSD != 0.5 || a.Unseen != 0 || a.Requests != 1 {
 		t.Errorf("%+v", a)
 	}
 }
@@ -488,6 +488,34 @@ func TestWithout(t *testing.T) {
 	} {
 		if got := string(without([]byte(object), "x")); got != want {
 			t.Errorf("%s: %s, want %s", object, got, want)
+		}
+	}
+}
+
+// Requests are answers, retries that were told of, and the last one that failed; not what claude found out by itself.
+func TestFollow_Requests(t *testing.T) {
+	retry := `"type":"system","subtype":"api_retry","attempt":1,"retry_delay_ms":500,"error_status":529,"error":"overloaded"`
+	refused := `"type":"result","subtype":"success","is_error":true,"api_error_status":529,"result":"API Error: Overloaded"`
+	noLogin := `"type":"result","subtype":"success","is_error":true,"result":"Not logged in · Please run /login"`
+	for name, tt := range map[string]struct {
+		lines []string
+		want  int
+	}{
+		"an answer":               {[]string{begins, says("m1", "a"), says("m1", "b"), succeeds}, 1},
+		"two answers":             {[]string{begins, says("m1", "a"), says("m2", "b"), succeeds}, 2},
+		"a retry and an answer":   {[]string{begins, retry, says("m1", "a"), succeeds}, 2},
+		"retries, and then no":    {[]string{begins, retry, retry, refused}, 3},
+		"stopped while it waits":  {[]string{begins, retry}, 1},
+		"an answer, and then no":  {[]string{begins, says("m1", "a"), refused}, 2},
+		"nobody was asked":        {[]string{begins, noLogin}, 0},
+		"nothing was said at all": {nil, 0},
+	} {
+		f := play(t, "-p hi")
+		for _, l := range tt.lines {
+			f.show(l)
+		}
+		if got := f.Account().Requests; got != tt.want {
+			t.Errorf("%s: %d requests, want %d", name, got, tt.want)
 		}
 	}
 }

@@ -28,7 +28,12 @@ func (f *follower) Account() agent.Account {
 	a := agent.Account{Session: f.session, Active: f.active, Version: f.version, Unseen: f.unseen, Misunderstood: f.misread}
 	r, ok := f.rollout()
 	if ok {
-		a.Usage, a.Version = r.used.usage(), first(r.version, a.Version)
+		a.Usage, a.Version, a.Model = r.used.usage(), first(r.version, a.Version), r.model
+		a.Requests = r.answers
+	}
+	a.Requests += f.retries + f.unseen
+	if f.failure != "" {
+		a.Requests++
 	}
 	var sum tokens
 	if a.Usage.IsZero() && !f.resumes && json.Unmarshal(f.usage, &sum) == nil {

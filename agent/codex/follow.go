@@ -31,6 +31,7 @@ type follower struct {
 	answered  bool   // there is an answer, be it empty
 	text      []byte // the plain form's
 	tools     map[string]bool
+	retries   int           // that codex has told of
 	unseen    int           // retries without a word
 	atLast    int           // those before the failure
 	last      time.Time     // when the line before came
@@ -86,6 +87,7 @@ func (f *follower) take(e event) (news agent.News) {
 		news.Show = agent.Hold
 	case "error":
 		if news.Retrying = retrying(e.Message); news.Retrying != nil {
+			f.retries++
 			f.unseen += f.silentRetries(e.Message)
 			return news // the caller sees it as from the bare CLI
 		}

@@ -159,7 +159,7 @@ func TestAccount(t *testing.T) {
 		want    agent.Account
 	}{
 		"done":                      {[]string{started, hello, completed}, verdict.Outcome{}, agent.Account{Session: thread, Active: true, Usage: all}},
-		"refused":                   {[]string{started, turn, warning, refused, failed}, verdict.Outcome{ExitCode: 1}, agent.Account{Session: thread}},
+		"refused":                   {[]string{started, turn, warning, refused, failed}, verdict.Outcome{ExitCode: 1}, agent.Account{Session: thread, Requests: 1}},
 		"stopped in a tool":         {[]string{started, turn, toolBegan}, verdict.Outcome{ExitCode: 1}, agent.Account{Session: thread, Active: true}},
 		"an option of ours":         {nil, outcome(2, "", "error: unexpected argument '--json' found"), agent.Account{Misunderstood: true}},
 		"an option of the caller's": {nil, outcome(2, "", "error: unexpected argument '--nonsense' found"), agent.Account{}},

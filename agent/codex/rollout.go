@@ -16,7 +16,9 @@ import (
 // rollout is what codex's own record of a thread says of one attempt.
 type rollout struct {
 	version string
+	model   string
 	used    tokens
+	answers int             // requests that were answered
 	failure json.RawMessage // codex's name for why the turn failed
 }
 
@@ -53,12 +55,14 @@ func escape(path string) string {
 }
 
 // record is a line of the rollout that says something of the attempt. What a request has used is in a token_usage_record,
-// in 0.150 only in an event token_count, with the sum and the last; why a turn has failed is in a task_complete.
+// in 0.150 only in an event token_count, with the sum and the last; why a turn has failed is in a task_complete; which
+// model it is for, in a turn_context.
 type record struct {
 	Timestamp time.Time `json:"timestamp"`
 	Type      string    `json:"type"`
 	Payload   struct {
 		Type  string `json:"type"`
+		Model string `json:"model"`
 		Usage tokens `json:"usage"`
 		Info  *struct {
 			Total tokens `json:"total_token_usage"`
@@ -100,16 +104,16 @@ func readRollout(path string, since time.Time) (r rollout, err error) {
 			line = nil
 			_, err = lines.ReadSlice('\n')
 		}
-		if bytes.Contains(line, []byte("_token")) || bytes.Contains(line, []byte("codex_error_info")) {
+		if bytes.Contains(line, []byte("_token")) || bytes.Contains(line, []byte("codex_error_info")) || bytes.Contains(line, []byte(`"turn_context"`)) {
 			sum.take(line)
 		}
 		if err != nil {
 			break
 		}
 	}
-	r.failure = sum.failure
-	if r.used = sum.requests; r.used == (tokens{}) {
-		r.used = sum.events
+	r.failure, r.model = sum.failure, sum.model
+	if r.used, r.answers = sum.requests.tokens, sum.requests.n; r.answers == 0 {
+		r.used, r.answers = sum.events.tokens, sum.events.n
 	}
 	return r, nil
 }
@@ -117,8 +121,9 @@ func readRollout(path string, since time.Time) (r rollout, err error) {
 // summing adds up the lines of a record.
 type summing struct {
 	since            time.Time
-	requests, events tokens
+	requests, events tallied
 	before           tokens // the sum that the event before told; each can come several times
+	model            string
 	failure          json.RawMessage
 }
 
@@ -130,15 +135,28 @@ func (s *summing) take(line []byte) {
 	ours := !rec.Timestamp.Before(s.since)
 	switch payload := rec.Payload; {
 	case rec.Type == "token_usage_record" && ours:
-		s.requests.add(payload.Usage)
+		s.requests.count(payload.Usage)
 	case rec.Type == "event_msg" && payload.Type == "token_count" && payload.Info != nil:
 		if ours && payload.Info.Total != s.before {
-			s.events.add(payload.Info.Last)
+			s.events.count(payload.Info.Last)
 		}
 		s.before = payload.Info.Total
 	case rec.Type == "event_msg" && payload.Type == "task_complete" && payload.Error != nil && ours:
 		s.failure = payload.Error.Info
+	case rec.Type == "turn_context" && ours:
+		s.model = payload.Model
 	}
+}
+
+// tallied are the tokens of so many requests.
+type tallied struct {
+	tokens
+	n int
+}
+
+func (c *tallied) count(t tokens) {
+	c.add(t)
+	c.n++
 }
 
 func (t *tokens) add(u tokens) {

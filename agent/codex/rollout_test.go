@@ -44,21 +44,22 @@ func TestReadRollout(t *testing.T) {
 	before, start, after := noon.Add(-time.Minute), noon.Add(300*time.Microsecond), noon.Add(time.Second)
 	null := strings.Replace(counted(after, 0, 0), `"info":{`, `"info":null,"x":{`, 1)
 	for name, tt := range map[string]struct {
-		lines []string
-		want  tokens
+		lines   []string
+		want    tokens
+		answers int
 	}{
-		"every request since":              {[]string{request(before, 1000), request(noon, 1), request(after, 2)}, tokens{Input: 3, CachedInput: 800, Output: 100}},
-		"both kinds count once":            {[]string{request(after, 1), counted(after, 1, 1)}, tokens{Input: 1, CachedInput: 400, Output: 50}},
-		"an older version":                 {[]string{counted(before, 1000, 1000), counted(after, 2000, 1000), counted(after, 3000, 1000)}, tokens{Input: 2000, Output: 100}},
-		"an older version repeats itself":  {[]string{counted(before, 1000, 1000), counted(after, 1000, 1000), counted(after, 2000, 1000), counted(after, 2000, 1000)}, tokens{Input: 1000, Output: 50}},
-		"a count of nothing":               {[]string{null}, tokens{}},
-		"nothing since":                    {[]string{request(before, 1000)}, tokens{}},
-		"a line that is too long":          {[]string{`{"type":"response_item","x":"` + strings.Repeat("_token", maxRecord) + "\"}\n", request(after, 5)}, tokens{Input: 5, CachedInput: 400, Output: 50}},
-		"torn":                             {[]string{request(after, 5), request(after, 7)[:60]}, tokens{Input: 5, CachedInput: 400, Output: 50}},
-		"a command that prints such lines": {[]string{`{"timestamp":"2027-01-01T00:00:00Z","type":"response_item","payload":{"type":"message","usage":{"input_tokens":7},"x":"token_usage_record _token"}}` + "\n"}, tokens{}},
+		"every request since":              {[]string{request(before, 1000), request(noon, 1), request(after, 2)}, tokens{Input: 3, CachedInput: 800, Output: 100}, 2},
+		"both kinds count once":            {[]string{request(after, 1), counted(after, 1, 1)}, tokens{Input: 1, CachedInput: 400, Output: 50}, 1},
+		"an older version":                 {[]string{counted(before, 1000, 1000), counted(after, 2000, 1000), counted(after, 3000, 1000)}, tokens{Input: 2000, Output: 100}, 2},
+		"an older version repeats itself":  {[]string{counted(before, 1000, 1000), counted(after, 1000, 1000), counted(after, 2000, 1000), counted(after, 2000, 1000)}, tokens{Input: 1000, Output: 50}, 1},
+		"a count of nothing":               {[]string{null}, tokens{}, 0},
+		"nothing since":                    {[]string{request(before, 1000)}, tokens{}, 0},
+		"a line that is too long":          {[]string{`{"type":"response_item","x":"` + strings.Repeat("_token", maxRecord) + "\"}\n", request(after, 5)}, tokens{Input: 5, CachedInput: 400, Output: 50}, 1},
+		"torn":                             {[]string{request(after, 5), request(after, 7)[:60]}, tokens{Input: 5, CachedInput: 400, Output: 50}, 1},
+		"a command that prints such lines": {[]string{`{"timestamp":"2027-01-01T00:00:00Z","type":"response_item","payload":{"type":"message","usage":{"input_tokens":7},"x":"token_usage_record _token"}}` + "\n"}, tokens{}, 0},
 	} {
 		r, err := readRollout(writeRollout(t, t.TempDir(), "2026/11/15", tt.lines...), start)
-		if err != nil || r.used != tt.want || r.version != "0.166.0" {
+		if err != nil || r.used != tt.want || r.answers != tt.answers || r.version != "0.166.0" {
 			t.Errorf("%s: %+v, %v", name, r, err)
 		}
 	}
@@ -111,15 +112,21 @@ func TestAccount_FromTheRollout(t *testing.T) {
 	}
 	run := func(lines ...string) agent.Account {
 		f := p.Follow(plan)
-		writeRollout(t, home, "2026/11/15", request(time.Now().Add(-time.Minute), 1000), request(time.Now(), 10))
+		writeRollout(t, home, "2026/11/15", request(time.Now().Add(-time.Minute), 1000), request(time.Now(), 10),
+			fmt.Sprintf(`{"timestamp":%q,"type":"turn_context","payload":{"model":"gpt-x"}}`+"\n", time.Now().UTC().Format(time.RFC3339Nano)))
 		for _, l := range lines {
 			f.Line([]byte(l))
 		}
 		f.Judge(verdict.Outcome{ExitCode: 1}, time.Now())
 		return f.Account()
 	}
-	want := agent.Account{Session: thread, Active: true, Usage: verdict.Usage{InputTokens: 10, OutputTokens: 50, CacheReadInputTokens: 400}, Version: "0.166.0"}
+	want := agent.Account{Session: thread, Active: true, Usage: verdict.Usage{InputTokens: 10, OutputTokens: 50, CacheReadInputTokens: 400},
+		Version: "0.166.0", Model: "gpt-x", Requests: 1}
 	for name, lines := range map[string][]string{"done": {started, hello, completed}, "failed": {started, hello, failed}, "killed": {started, toolBegan}} {
+		want.Requests = 1
+		if name == "failed" {
+			want.Requests = 2 // the one that was answered, and the one that was not
+		}
 		if got := run(lines...); got != want {
 			t.Errorf("%s: %+v", name, got)
 		}

@@ -69,6 +69,9 @@ func (b *both) Write(p []byte) (int, error) {
 
 func (b *both) Close() error { return b.filter.Close() }
 
+// Requests implements agent.Listener.
+func (l *listener) Requests() int { return l.trace.total }
+
 // Judge implements agent.Listener.
 func (l *listener) Judge(o verdict.Outcome, now time.Time) verdict.Verdict {
 	j := judgement{line: l.profile.line, Outcome: o, now: now, trace: &l.trace, listened: l.own}

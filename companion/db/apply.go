@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"slices"
 
+	"github.com/belay-run/belay/alert"
 	"github.com/belay-run/belay/journal"
 )
 
@@ -30,7 +31,11 @@ func (d *DB) apply(ctx context.Context, conn *sql.Conn, lines []line) error {
 			return err
 		}
 	}
-	return insertOthers(ctx, conn, others)
+	faults, err := insertOthers(ctx, conn, others)
+	if err != nil {
+		return err
+	}
+	return upsertRollup(ctx, conn, faults)
 }
 
 // insertAttempts returns those that were new. Nearly always all are, and they go in many at a time.
@@ -68,8 +73,8 @@ func insertAttempts(ctx context.Context, conn *sql.Conn, lines []line) (fresh []
 var attemptRows = rows{
 	into: `attempts (invocation, attempt, timestamp, status, class, error, rule, exit_code, signal, wait_ms, gate_wait_ms, response_ms,
 		cpu_ms, retry_at, model, input_tokens, output_tokens, cache_read_tokens, cache_creation_tokens, cost_usd, left_running,
-		orphans_killed)`,
-	columns:  22,
+		orphans_killed, requests)`,
+	columns:  23,
 	conflict: "DO NOTHING",
 }
 
@@ -77,11 +82,16 @@ func attemptRow(l *line) []any {
 	u := &l.usage
 	return []any{l.Invocation, l.Attempt, l.Timestamp.UnixMilli(), string(l.Status), classOf(&l.Entry), null(l.Error), null(l.Rule), l.ExitCode,
 		null(l.Signal), ms(l.WaitTime), ms(l.GateWait), ms(l.ResponseTime), ms(l.CPUTime), nullTime(l.RetryAt), null(l.Model), u.InputTokens,
-		u.OutputTokens, u.CacheReadInputTokens, u.CacheCreationInputTokens, nullCost(u.CostUSD), l.Left, l.Killed}
+		u.OutputTokens, u.CacheReadInputTokens, u.CacheCreationInputTokens, nullCost(u.CostUSD), l.Left, l.Killed, l.Requests}
 }
 
 // final says that the invocation ended with this line.
 func final(e *journal.Entry) bool { return e.Status != journal.Retry }
+
+// fault says that a line is about a failure of a hook or an MCP server: as in faulty, and as alerts count them.
+func fault(e *journal.Entry) bool {
+	return (e.Kind == journal.Hook || e.Kind == journal.MCP) && e.Status == journal.Error && alert.Counts(string(e.ErrorType), true)
+}
 
 // upsertInvocations adds the lines up, an invocation a row.
 func upsertInvocations(ctx context.Context, conn *sql.Conn, lines []line) error {
@@ -102,13 +112,14 @@ func upsertInvocations(ctx context.Context, conn *sql.Conn, lines []line) error 
 
 var invocationRows = rows{
 	into: `invocations (id, started, timestamp, profile, command, model, session, status, class, exit_code, attempts, wait_ms,
-		response_ms, input_tokens, output_tokens, cache_read_tokens, cache_creation_tokens, cost_usd, retry_at, gate, prompt_hash)`,
-	columns: 21,
+		response_ms, input_tokens, output_tokens, cache_read_tokens, cache_creation_tokens, cost_usd, retry_at, gate, prompt_hash,
+		requests)`,
+	columns: 22,
 	conflict: `(id) DO UPDATE SET started = min(started, excluded.started), timestamp = excluded.timestamp,
 		model = coalesce(excluded.model, model), session = coalesce(excluded.session, session), status = excluded.status,
 		class = excluded.class, exit_code = excluded.exit_code, attempts = attempts + excluded.attempts,
 		wait_ms = wait_ms + excluded.wait_ms, response_ms = response_ms + excluded.response_ms,
-		retry_at = excluded.retry_at, gate = coalesce(excluded.gate, gate), prompt_hash = coalesce(excluded.prompt_hash, prompt_hash),` + addUsage,
+		requests = requests + excluded.requests, retry_at = excluded.retry_at, gate = coalesce(excluded.gate, gate), prompt_hash = coalesce(excluded.prompt_hash, prompt_hash),` + addUsage,
 }
 
 // addUsage is how sums of usage grow. What nobody has told stays unknown.
@@ -150,7 +161,8 @@ func (inv *invocation) row() []any {
 	e, u := inv.last, inv.sum.usage
 	return []any{e.Invocation, inv.started, e.Timestamp.UnixMilli(), e.Profile, e.Command, null(inv.model), null(inv.session), string(e.Status),
 		classOf(e), e.ExitCode, inv.attempts, inv.sum.wait, inv.sum.response, u.InputTokens, u.OutputTokens, u.CacheReadInputTokens,
-		u.CacheCreationInputTokens, nullCost(u.CostUSD), nullTime(e.RetryAt), null(e.Gate), null(e.PromptHash)}
+		u.CacheCreationInputTokens, nullCost(u.CostUSD), nullTime(e.RetryAt), null(e.Gate), null(e.PromptHash),
+		inv.sum.requests}
 }
 
 // rollupKey is a row of sums.
@@ -181,16 +193,16 @@ func upsertRollup(ctx context.Context, conn *sql.Conn, lines []line) error {
 		k, t := order[i], all[order[i]]
 		u := t.usage
 		return []any{k.quarter, k.profile, k.model, k.class, t.attempts, t.refused, t.ended, t.succeeded, t.wait, t.response, u.InputTokens,
-			u.OutputTokens, u.CacheReadInputTokens, u.CacheCreationInputTokens, nullCost(u.CostUSD)}
+			u.OutputTokens, u.CacheReadInputTokens, u.CacheCreationInputTokens, nullCost(u.CostUSD), t.requests, t.faults}
 	})
 	return err
 }
 
 var rollupRows = rows{
 	into: `rollup (quarter, profile, model, class, attempts, refused, ended, succeeded, wait_ms, response_ms, input_tokens, output_tokens,
-		cache_read_tokens, cache_creation_tokens, cost_usd)`,
-	columns: 15,
+		cache_read_tokens, cache_creation_tokens, cost_usd, requests, faults)`,
+	columns: 17,
 	conflict: `(quarter, profile, model, class) DO UPDATE SET attempts = attempts + excluded.attempts, refused = refused + excluded.refused,
 		ended = ended + excluded.ended, succeeded = succeeded + excluded.succeeded, wait_ms = wait_ms + excluded.wait_ms,
-		response_ms = response_ms + excluded.response_ms,` + addUsage,
+		response_ms = response_ms + excluded.response_ms, requests = requests + excluded.requests, faults = faults + excluded.faults,` + addUsage,
 }

@@ -1,5 +1,12 @@
 package db
 
+// Schema lets a test make a database of an earlier version.
+func Schema(version int) (restore func()) {
+	before := migrations
+	migrations = before[:version]
+	return func() { migrations = before }
+}
+
 // Migrations lets a test pretend that there is a later version of the schema.
 func Migrations(more ...string) (restore func()) {
 	before := migrations

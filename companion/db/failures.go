@@ -55,8 +55,9 @@ func failureAudit(e *journal.Entry) []any {
 		c.Category, c.Severity, nil, e.Invocation}
 }
 
-// insertOthers makes rows of the lines that are no attempts. What is of a kind that we do not know becomes an event.
-func insertOthers(ctx context.Context, conn *sql.Conn, lines []line) error {
+// insertOthers makes rows of the lines that are no attempts. What is of a kind that we do not know becomes an event. It
+// returns those that are failures, and were new.
+func insertOthers(ctx context.Context, conn *sql.Conn, lines []line) (faults []line, err error) {
 	for i := range lines {
 		l, to, row := &lines[i], eventRows, otherEvent
 		switch l.Kind {
@@ -65,11 +66,15 @@ func insertOthers(ctx context.Context, conn *sql.Conn, lines []line) error {
 		case journal.Alert:
 			to, row = alertRows, alertRow
 		}
-		if _, err := to.insert(ctx, conn, 1, func(int) []any { return row(l) }); err != nil {
-			return err
+		n, err := to.insert(ctx, conn, 1, func(int) []any { return row(l) })
+		if err != nil {
+			return nil, err
+		}
+		if n == 1 && fault(&l.Entry) {
+			faults = append(faults, *l)
 		}
 	}
-	return nil
+	return faults, nil
 }
 
 // otherEvent is that of a hook or an MCP server: the detail is the metadata, with what the entry itself says beside it.

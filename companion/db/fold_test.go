@@ -16,11 +16,12 @@ import (
 // story is a run that fails twice and then for good, one that succeeds after a retry, and what else there can be.
 func story() []journal.Entry {
 	first := failed(run(1), journal.Retry, verdict.Network, "connection reset")
-	first.WaitTime, first.GateWait = 2, 0.5
+	first.WaitTime, first.GateWait, first.Requests = 2, 0.5, 3
 	second := failed(run(1), journal.Retry, verdict.Overloaded, "529")
 	second.Attempt, second.WaitTime, second.Timestamp.Time = 2, 4, first.Timestamp.Add(3*time.Second)
 	third := failed(run(1), journal.Exhausted, verdict.Network, "connection reset again")
 	third.Attempt, third.Timestamp.Time, third.RetryAt.Time = 3, first.Timestamp.Add(9*time.Second), t0.Add(time.Hour)
+	third.Requests = 1
 
 	again := failed(run(2), journal.Retry, verdict.ServerError, "500")
 	again.Session = "s2"
@@ -40,7 +41,7 @@ func story() []journal.Entry {
 		ErrorType: verdict.Crash, Error: "fmt panicked", Attempt: 1,
 		Detail: json.RawMessage(`{"hook_name":"fmt","event_action":"Bash","session_key":"s1","error":"fmt panicked","stack":"main.go:1"}`)}
 	tool := journal.Entry{Timestamp: run(8).Timestamp, Kind: journal.MCP, Event: "tool_error", Profile: "mcp:files", Status: journal.Error,
-		Error: "timeout", Attempt: 1, Detail: json.RawMessage(`{"tool_name":"read","input_sha256":"ab","input_bytes":3,"error":"timeout"}`)}
+		ErrorType: verdict.Timeout, Error: "timeout", Attempt: 1, Detail: json.RawMessage(`{"tool_name":"read","input_sha256":"ab","input_bytes":3,"error":"timeout"}`)}
 	alarm := journal.Entry{Timestamp: run(9).Timestamp, Kind: journal.Alert, Event: "raised", Profile: "claude", Invocation: "run-000001",
 		Status: journal.Success, Error: "connection reset again", Detail: json.RawMessage(`{"failures":5,"within_s":600}`)}
 	return []journal.Entry{first, second, third, again, done, stopped, refused, missing, byHand, hook, tool, alarm}
@@ -76,7 +77,9 @@ func TestFold_MakesRows(t *testing.T) {
 	w.expect("belay|failure|claude|network|connection reset again|1|connection|warning|s1\nbelay|failure|claude|tool_missing|claude: not found|0|unknown|error|\n"+
 		"by hand|gate_hold|api||maintenance||||", `SELECT actor, action, subject, type, message, is_retryable, category, severity, session FROM audit ORDER BY timestamp`)
 	w.expect("claude|5|600000|connection reset again|run-000001|", "SELECT integration, failures, within_ms, message, invocation, delivered FROM alerts")
-	w.expect("6|2|5|1|6500|600", "SELECT sum(attempts), sum(refused), sum(ended), sum(succeeded), sum(wait_ms), sum(input_tokens) FROM rollup")
+	w.expect("6|2|5|1|6500|600|4|2", "SELECT sum(attempts), sum(refused), sum(ended), sum(succeeded), sum(wait_ms), sum(input_tokens), sum(requests), sum(faults) FROM rollup")
+	w.expect("hook:fmt|crash|1\nmcp:files|timeout|1", "SELECT profile, class, faults FROM rollup WHERE faults > 0 ORDER BY profile")
+	w.expect("4|3|1", "SELECT i.requests, min(a.requests) FILTER (WHERE a.attempt = 1), sum(a.requests) - 3 FROM invocations i JOIN attempts a ON a.invocation = i.id WHERE i.id = 'run-000001'")
 }
 
 // An invocation whose lines are folded at different times is the same as one that is folded at once.

@@ -107,6 +107,19 @@ func (w *world) query(query string, args ...any) string {
 	return strings.Join(out, "\n")
 }
 
+// exec changes the file itself, as another program would.
+func (w *world) exec(statement string) {
+	w.Helper()
+	d, err := sql.Open("sqlite", filepath.Join(w.dir, db.Name))
+	if err == nil {
+		_, err = d.Exec(statement)
+		d.Close()
+	}
+	if err != nil {
+		w.Fatal(err)
+	}
+}
+
 // expect compares what a query returns.
 func (w *world) expect(want, query string, args ...any) {
 	w.Helper()

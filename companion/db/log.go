@@ -35,6 +35,7 @@ type Invocation struct {
 	Class      string        `json:"class"`
 	ExitCode   int           `json:"exit_code"`
 	Attempts   int           `json:"attempts"`
+	Requests   int64         `json:"requests"`
 	WaitMS     int64         `json:"wait_ms"`
 	ResponseMS int64         `json:"response_ms"`
 	Usage      verdict.Usage `json:"usage"`
@@ -99,7 +100,7 @@ func (f Filter) ofInvocations() *where {
 
 const invocationColumns = `i.id, i.started, i.timestamp, i.profile, i.command, coalesce(i.model, ''), coalesce(i.session, ''), i.status, i.class,
 	i.exit_code, i.attempts, i.wait_ms, i.response_ms, i.input_tokens, i.output_tokens, i.cache_read_tokens, i.cache_creation_tokens,
-	i.cost_usd, i.retry_at, coalesce(i.gate, ''), coalesce(i.prompt_hash, ''),
+	i.cost_usd, i.retry_at, coalesce(i.gate, ''), coalesce(i.prompt_hash, ''), i.requests,
 	coalesce((SELECT a.error FROM attempts a WHERE a.invocation = i.id ORDER BY a.timestamp DESC, a.attempt DESC LIMIT 1), '')`
 
 // Invocations returns those that the filter lets through, oldest first.
@@ -113,7 +114,7 @@ func (d *DB) Invocations(ctx context.Context, f Filter) ([]Invocation, error) {
 		u := &inv.Usage
 		err = r.Scan(&inv.ID, &started, &ended, &inv.Profile, &inv.Command, &inv.Model, &inv.Session, &inv.Status, &inv.Class, &inv.ExitCode,
 			&inv.Attempts, &inv.WaitMS, &inv.ResponseMS, &u.InputTokens, &u.OutputTokens, &u.CacheReadInputTokens,
-			&u.CacheCreationInputTokens, &cost, &retryAt, &inv.Gate, &inv.PromptHash, &inv.Error)
+			&u.CacheCreationInputTokens, &cost, &retryAt, &inv.Gate, &inv.PromptHash, &inv.Requests, &inv.Error)
 		inv.Started, inv.Ended = moment(started), moment(ended)
 		inv.RetryAt, u.CostUSD = timeOf(retryAt), costOf(cost)
 		return inv, err
@@ -137,6 +138,7 @@ type Attempt struct {
 	GateWaitMS int64         `json:"gate_wait_ms"` // before this one was let in
 	ResponseMS int64         `json:"response_ms"`
 	CPUMS      int64         `json:"cpu_ms"`
+	Requests   int64         `json:"requests"`
 	RetryAt    *time.Time    `json:"retry_at,omitempty"`
 	Model      string        `json:"model,omitempty"`
 	Usage      verdict.Usage `json:"usage"`
@@ -146,7 +148,7 @@ type Attempt struct {
 
 const attemptColumns = `a.invocation, a.attempt, a.timestamp, i.profile, i.command, a.status, a.class, coalesce(a.error, ''), coalesce(a.rule, ''),
 	a.exit_code, coalesce(a.signal, ''), a.wait_ms, a.gate_wait_ms, a.response_ms, a.cpu_ms, a.retry_at, coalesce(a.model, ''), a.input_tokens,
-	a.output_tokens, a.cache_read_tokens, a.cache_creation_tokens, a.cost_usd, a.left_running, a.orphans_killed`
+	a.output_tokens, a.cache_read_tokens, a.cache_creation_tokens, a.cost_usd, a.left_running, a.orphans_killed, a.requests`
 
 // Attempts returns those that the filter lets through, oldest first.
 func (d *DB) Attempts(ctx context.Context, f Filter) ([]Attempt, error) {
@@ -177,7 +179,7 @@ func (d *DB) Attempts(ctx context.Context, f Filter) ([]Attempt, error) {
 		u := &a.Usage
 		err = r.Scan(&a.Invocation, &a.Attempt, &ended, &a.Profile, &a.Command, &a.Status, &a.Class, &a.Error, &a.Rule, &a.ExitCode, &a.Signal,
 			&a.WaitMS, &a.GateWaitMS, &a.ResponseMS, &a.CPUMS, &retryAt, &a.Model, &u.InputTokens, &u.OutputTokens,
-			&u.CacheReadInputTokens, &u.CacheCreationInputTokens, &cost, &a.Left, &a.Killed)
+			&u.CacheReadInputTokens, &u.CacheCreationInputTokens, &cost, &a.Left, &a.Killed, &a.Requests)
 		a.Ended, a.RetryAt, u.CostUSD = moment(ended), timeOf(retryAt), costOf(cost)
 		return a, err
 	})

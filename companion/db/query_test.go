@@ -1,6 +1,7 @@
 package db_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"strings"
@@ -78,12 +79,18 @@ func TestStats_AsTheLogSays(t *testing.T) {
 		if random.IntN(2) == 0 {
 			e.Usage = usage(random.Int64N(1000), random.Int64N(100), 0.25)
 		}
-		e.Attempt = random.IntN(3)
+		e.Attempt, e.Requests = random.IntN(3), random.IntN(4)
 		if e.WaitTime = float64(random.IntN(2)); e.WaitTime > 0 {
 			e.GateWait = 0.25
 		}
 		if c := classes[random.IntN(len(classes))]; c != verdict.OK {
 			e = failed(e, []journal.Status{journal.Error, journal.Retry}[random.IntN(2)], c, "no")
+		}
+		if random.IntN(10) == 0 { // a hook or a server, and what is no failure of theirs
+			e.Kind = []journal.Kind{journal.Hook, journal.MCP}[random.IntN(2)]
+			e.Profile, e.Model, e.Event, e.Usage = string(e.Kind)+":x", "", "crash", nil
+			e.ErrorType, e.Status = []verdict.Class{verdict.Crash, verdict.BreakerOpen, ""}[random.IntN(3)], journal.Error
+			e.Detail = json.RawMessage(fmt.Sprintf(`{"n":%d}`, n))
 		}
 		all = append(all, e)
 	}
@@ -121,7 +128,7 @@ func figures(g db.Figures) string {
 	if g.Usage.CostUSD != nil {
 		cost = fmt.Sprintf("%.2f", *g.Usage.CostUSD)
 	}
-	return fmt.Sprintf("%s: %d %d %d %d, %d %d, %d %d %s", g.Key, g.Invocations, g.Succeeded, g.Refused, g.Attempts, g.WaitMS, g.ResponseMS,
+	return fmt.Sprintf("%s: %d %d %d %d %d %d, %d %d, %d %d %s", g.Key, g.Invocations, g.Succeeded, g.Refused, g.Attempts, g.Requests, g.Faults, g.WaitMS, g.ResponseMS,
 		g.Usage.InputTokens, g.Usage.OutputTokens, cost)
 }
 
@@ -134,6 +141,9 @@ func expected(all []journal.Entry, f db.Filter, by db.Group, zone *time.Location
 		if class == "" {
 			class = "ok"
 		}
+		if e.Kind != "" && e.ErrorType != verdict.Crash {
+			continue
+		}
 		if at := e.Timestamp; !f.Since.IsZero() && at.Before(f.Since) || !f.Until.IsZero() && !at.Before(f.Until) || f.Profile != "" && e.Profile != f.Profile ||
 			f.Class == "ok" && class != "ok" || f.Class == db.Failed && class == "ok" || !f.Since.IsZero() && !f.Until.IsZero() && !f.Since.Before(f.Until) {
 			continue
@@ -143,6 +153,11 @@ func expected(all []journal.Entry, f db.Filter, by db.Group, zone *time.Location
 			sums[key] = &db.Figures{Key: key}
 		}
 		for _, s := range []*db.Figures{sums[key], total} {
+			if e.Kind != "" {
+				s.Faults++
+				continue
+			}
+			s.Requests += int64(e.Requests)
 			if e.Status != journal.Retry {
 				s.Invocations++
 			}

@@ -63,12 +63,14 @@ func (r rows) statement(size int) string {
 // sums are what lines add up to.
 type sums struct {
 	wait, response int64 // milliseconds
+	requests       int64
 	usage          verdict.Usage
 }
 
 func (s *sums) add(l *line) {
 	s.wait += ms(l.WaitTime) + ms(l.GateWait)
 	s.response += ms(l.ResponseTime)
+	s.requests += int64(l.Requests)
 	s.usage = s.usage.Add(l.usage)
 }
 
@@ -76,10 +78,15 @@ func (s *sums) add(l *line) {
 type tally struct {
 	sums
 	attempts, refused, ended, succeeded int64
+	faults                              int64
 }
 
 func (t *tally) add(l *line) {
 	e := &l.Entry
+	if e.Kind != "" { // it tells of no attempt
+		t.faults++
+		return
+	}
 	t.sums.add(l)
 	if e.Attempt > 0 {
 		t.attempts++

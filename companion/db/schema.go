@@ -8,7 +8,7 @@ import (
 )
 
 // migrations lead from one version of the schema to the next. They are only ever added to.
-var migrations = []string{schema1}
+var migrations = []string{schema1, schema2}
 
 // schema1: times are milliseconds since 1970, durations are milliseconds. Keys are the ids that the log has, which
 // begin with the time: rows are appended, and none has to be looked up to add another.
@@ -79,6 +79,25 @@ CREATE TABLE rollup (
   cache_creation_tokens INTEGER NOT NULL, cost_usd REAL, PRIMARY KEY (quarter, profile, model, class)
 ) WITHOUT ROWID;
 `
+
+// schema2: how many requests an attempt has made, and how often hooks and MCP servers have failed. Those that are on
+// record already are counted; requests of the time before are not known.
+const schema2 = `
+ALTER TABLE invocations ADD COLUMN requests INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE attempts ADD COLUMN requests INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE rollup ADD COLUMN requests INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE rollup ADD COLUMN faults INTEGER NOT NULL DEFAULT 0;
+INSERT INTO rollup (quarter, profile, model, class, attempts, refused, ended, succeeded, wait_ms, response_ms, input_tokens, output_tokens,
+    cache_read_tokens, cache_creation_tokens, faults)
+  SELECT timestamp / 900000, json_extract(metadata, '$.integration'), '', json_extract(metadata, '$.error_type'), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, count(*)
+  FROM events WHERE ` + faulty + ` GROUP BY 1, 2, 4
+  ON CONFLICT (quarter, profile, model, class) DO UPDATE SET faults = faults + excluded.faults;
+`
+
+// faulty are the events that are failures of a hook or an MCP server. Beside them there is what the proxy mended, and what
+// it refused or somebody stopped.
+const faulty = `category IN ('hook', 'mcp') AND event_type <> 'retry' AND json_extract(metadata, '$.integration') IS NOT NULL
+	AND coalesce(json_extract(metadata, '$.error_type'), '') NOT IN ('', 'ok', 'interrupted', 'breaker_open')`
 
 var (
 	// ErrNewer says that a later version of Belay has made the database.

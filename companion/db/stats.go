@@ -18,6 +18,8 @@ type Figures struct {
 	Succeeded   int64         `json:"succeeded"`
 	Refused     int64         `json:"refused"` // not started at all
 	Attempts    int64         `json:"attempts"`
+	Requests    int64         `json:"requests"` // of the services, as far as the commands tell
+	Faults      int64         `json:"faults"`   // of hooks and MCP servers
 	WaitMS      int64         `json:"wait_ms"`
 	ResponseMS  int64         `json:"response_ms"`
 	Usage       verdict.Usage `json:"usage"`
@@ -36,6 +38,8 @@ func (f *Figures) add(g Figures) {
 	f.Succeeded += g.Succeeded
 	f.Refused += g.Refused
 	f.Attempts += g.Attempts
+	f.Requests += g.Requests
+	f.Faults += g.Faults
 	f.WaitMS += g.WaitMS
 	f.ResponseMS += g.ResponseMS
 	f.Usage = f.Usage.Add(g.Usage)
@@ -84,7 +88,7 @@ func (d *DB) Stats(ctx context.Context, f Filter, by Group, zone *time.Location)
 	}
 	slices.SortFunc(groups, func(a, b Figures) int {
 		if by != ByDay {
-			if c := cmp.Compare(b.Invocations, a.Invocations); c != 0 {
+			if c := cmp.Or(cmp.Compare(b.Invocations, a.Invocations), cmp.Compare(b.Faults, a.Faults)); c != 0 {
 				return c
 			}
 		}
@@ -93,7 +97,8 @@ func (d *DB) Stats(ctx context.Context, f Filter, by Group, zone *time.Location)
 	return groups, total, nil
 }
 
-// tallies takes whole quarters of an hour from the rollup, and what is left of the first and the last one from the attempts.
+// tallies takes whole quarters of an hour from the rollup, and what is left of the first and the last one from the rows
+// that were summed up there.
 func (d *DB) tallies(ctx context.Context, f Filter, by Group, add func(int64, string, string, string, Figures)) error {
 	since, until := int64(0), int64(1)<<60
 	if !f.Since.IsZero() {
@@ -104,10 +109,10 @@ func (d *DB) tallies(ctx context.Context, f Filter, by Group, add func(int64, st
 	}
 	first, last := -floorDiv(-since, quarter), floorDiv(until, quarter) // whole ones: from first up to last
 	if first > last {
-		return d.tallyAttempts(ctx, f, since, until, add)
+		return d.tallyRows(ctx, f, since, until, add)
 	}
 	if since < first*quarter {
-		if err := d.tallyAttempts(ctx, f, since, first*quarter, add); err != nil {
+		if err := d.tallyRows(ctx, f, since, first*quarter, add); err != nil {
 			return err
 		}
 	}
@@ -115,7 +120,7 @@ func (d *DB) tallies(ctx context.Context, f Filter, by Group, add func(int64, st
 		return err
 	}
 	if until > last*quarter {
-		return d.tallyAttempts(ctx, f, last*quarter, until, add)
+		return d.tallyRows(ctx, f, last*quarter, until, add)
 	}
 	return nil
 }
@@ -130,9 +135,17 @@ func (d *DB) tallyRollup(ctx context.Context, f Filter, by Group, first, last in
 		group = "quarter"
 	}
 	query := fmt.Sprintf(`SELECT min(quarter) * %d, profile, model, class, sum(ended), sum(succeeded), sum(refused), sum(attempts), sum(wait_ms),
-		sum(response_ms), sum(input_tokens), sum(output_tokens), sum(cache_read_tokens), sum(cache_creation_tokens), sum(cost_usd)
-		FROM rollup%s GROUP BY %s`, quarter, w, group)
+		sum(response_ms), sum(input_tokens), sum(output_tokens), sum(cache_read_tokens), sum(cache_creation_tokens), sum(cost_usd),
+		sum(requests), sum(faults) FROM rollup%s GROUP BY %s`, quarter, w, group)
 	return d.tally(ctx, query, w.args, add)
+}
+
+// tallyRows is for times that are not whole quarters.
+func (d *DB) tallyRows(ctx context.Context, f Filter, since, until int64, add func(int64, string, string, string, Figures)) error {
+	if err := d.tallyAttempts(ctx, f, since, until, add); err != nil {
+		return err
+	}
+	return d.tallyFaults(ctx, f, since, until, add)
 }
 
 func (d *DB) tallyAttempts(ctx context.Context, f Filter, since, until int64, add func(int64, string, string, string, Figures)) error {
@@ -141,7 +154,17 @@ func (d *DB) tallyAttempts(ctx context.Context, f Filter, since, until int64, ad
 	narrow(w, f, "i.profile", "a.class")
 	query := fmt.Sprintf(`SELECT a.timestamp, i.profile, coalesce(a.model, ''), a.class, a.status <> 'retry', a.status = 'success', a.attempt = 0,
 		a.attempt > 0, a.wait_ms + a.gate_wait_ms, a.response_ms, a.input_tokens, a.output_tokens, a.cache_read_tokens,
-		a.cache_creation_tokens, a.cost_usd FROM attempts a JOIN invocations i ON i.id = a.invocation%s`, w)
+		a.cache_creation_tokens, a.cost_usd, a.requests, 0 FROM attempts a JOIN invocations i ON i.id = a.invocation%s`, w)
+	return d.tally(ctx, query, w.args, add)
+}
+
+// tallyFaults counts the failures of hooks and MCP servers.
+func (d *DB) tallyFaults(ctx context.Context, f Filter, since, until int64, add func(int64, string, string, string, Figures)) error {
+	w := &where{}
+	w.and("timestamp >= ? AND timestamp < ? AND "+faulty, since, until)
+	narrow(w, f, "json_extract(metadata, '$.integration')", "json_extract(metadata, '$.error_type')")
+	query := `SELECT timestamp, json_extract(metadata, '$.integration'), '', json_extract(metadata, '$.error_type'), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, NULL, 0, 1
+		FROM events` + w.String()
 	return d.tally(ctx, query, w.args, add)
 }
 
@@ -171,7 +194,8 @@ func (d *DB) tally(ctx context.Context, query string, args []any, add func(int64
 		var cost sql.NullFloat64
 		u := &g.Usage
 		if err := found.Scan(&at, &profile, &model, &class, &g.Invocations, &g.Succeeded, &g.Refused, &g.Attempts, &g.WaitMS, &g.ResponseMS,
-			&u.InputTokens, &u.OutputTokens, &u.CacheReadInputTokens, &u.CacheCreationInputTokens, &cost); err != nil {
+			&u.InputTokens, &u.OutputTokens, &u.CacheReadInputTokens, &u.CacheCreationInputTokens, &cost, &g.Requests,
+			&g.Faults); err != nil {
 			return err
 		}
 		u.CostUSD = costOf(cost)

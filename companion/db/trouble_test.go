@@ -113,13 +113,36 @@ func TestOpen_NewerSchema(t *testing.T) {
 	d.Close()
 	restore()
 	_, err := db.Open(w.dir)
-	if !errors.Is(err, db.ErrNewer) || !strings.Contains(err.Error(), "schema 3, this one knows 1") || !strings.Contains(err.Error(), "install that version") {
+	if !errors.Is(err, db.ErrNewer) || !strings.Contains(err.Error(), "schema 4, this one knows 2") || !strings.Contains(err.Error(), "install that version") {
 		t.Errorf("said %v", err)
 	}
 	w.expect("1", "SELECT count(*) FROM invocations") // it was left alone
 	if _, err := db.Examine(w.dir); !errors.Is(err, db.ErrNewer) {
 		t.Errorf("doctor said %v", err)
 	}
+}
+
+// A database of the first version counts the failures of hooks and servers that it has on record, and none twice.
+func TestOpen_FirstSchema(t *testing.T) {
+	w, fresh := newWorld(t), newWorld(t)
+	w.append(story()...)
+	w.append(story()[9]) // the same hook, by the same text: it is the same
+	fresh.append(story()...)
+	fresh.fold()
+	restore := db.Schema(1)
+	d, err := db.Open(w.dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.Close()
+	w.exec("INSERT INTO events (timestamp, category, event_type, metadata, source) VALUES " +
+		`(1793534400000, 'hook', 'error', '{"integration":"hook:lint","error_type":"crash"}', 'a'), ` +
+		`(1793534400001, 'mcp', 'retry', '{"integration":"mcp:x","error_type":"crash"}', 'b'), ` +
+		`(1793534400002, 'mcp', 'pollution', '{"integration":"mcp:x"}', 'c')`)
+	restore()
+	w.fold()
+	w.expect("hook:fmt|crash|1\nhook:lint|crash|1\nmcp:files|timeout|1", "SELECT profile, class, faults FROM rollup WHERE faults > 0 ORDER BY profile")
+	w.expect(fresh.query("SELECT * FROM rollup WHERE profile <> 'hook:lint'"), "SELECT * FROM rollup WHERE profile <> 'hook:lint'")
 }
 
 func TestOpen_OlderSchema(t *testing.T) {
@@ -144,7 +167,7 @@ func TestOpen_OlderSchema(t *testing.T) {
 	}
 	all.Wait()
 	w.expect("8|unknown", "SELECT count(*), min(later) FROM invocations")
-	w.expect("2", "PRAGMA user_version")
+	w.expect("3", "PRAGMA user_version")
 }
 
 // Many who begin at the same time make one database.

@@ -10,9 +10,10 @@ func newStats() *cobra.Command {
   belay stats --by model --since 2026-11-01
   belay stats --by class --profile claude
   belay stats --by day --csv > days.csv`,
-		Long: `Adds up what is on record: how many runs ended and how many of them well, attempts, time waited,
-tokens and cost as the CLIs report them. Attempts and tokens count when the attempt ended, runs
-when they did. Days are those of your time zone (TZ). In a bar, ░ is what failed.`,
+		Long: `Adds up what is on record: how many runs ended and how many of them well, attempts, requests
+made of the services, time waited, tokens and cost as the CLIs report them; and how often hooks
+and MCP servers have failed (faults). Attempts and tokens count when the attempt ended, runs when
+they did. Days are those of your time zone (TZ). In a bar, ░ is what failed.`,
 		Args: cobra.NoArgs,
 	}
 	f := cmd.Flags()
