@@ -59,15 +59,19 @@ func newConversation(r *Runner, p agent.Profile, c *Command) *conversation {
 	return talk
 }
 
-// account takes note of what an attempt has done.
+// account takes note of what an attempt has done, and finds out what it has cost where only the session's cost is told.
 func (talk *conversation) account(a *attempt) {
-	talk.usage = talk.usage.Add(a.account.Usage)
-	if total := a.account.SessionCost; total != nil {
-		talk.usage.CostUSD = nil
-		if talk.before != nil {
-			cost := max(*total-*talk.before, 0)
-			talk.usage.CostUSD = &cost
+	if total := a.account.SessionCost; total != nil && talk.before != nil {
+		cost := *total - *talk.before
+		if sofar := talk.usage.CostUSD; sofar != nil {
+			cost -= *sofar
 		}
+		cost = max(cost, 0)
+		a.account.Usage.CostUSD = &cost
+	}
+	talk.usage = talk.usage.Add(a.account.Usage)
+	if a.account.SessionCost != nil && talk.before == nil {
+		talk.usage.CostUSD = nil // it cannot be told from what came before us
 	}
 	if a.account.Session != "" {
 		talk.session = a.account.Session

@@ -1,7 +1,10 @@
 package belay
 
 import (
+	"encoding/json"
 	"errors"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -9,6 +12,7 @@ import (
 	"time"
 
 	"github.com/belay-run/belay/agent"
+	"github.com/belay-run/belay/journal"
 	"github.com/belay-run/belay/retry"
 	"github.com/belay-run/belay/supervise"
 	"github.com/belay-run/belay/verdict"
@@ -139,10 +143,81 @@ func TestConversation_UsageIsThatOfAllAttempts(t *testing.T) {
 		if u := res.Usage; u.InputTokens != 200 || u.OutputTokens != 20 || u.CostUSD == nil || *u.CostUSD != 0.75 {
 			t.Errorf("%+v", u)
 		}
+		var logged []float64
+		for _, e := range logOf(t, r.StateDir) {
+			var u verdict.Usage
+			if json.Unmarshal(e.Usage, &u) == nil && u.CostUSD != nil {
+				logged = append(logged, *u.CostUSD)
+			}
+		}
+		if !slices.Equal(logged, []float64{0.25, 0.5}) {
+			t.Errorf("the log has $%v", logged)
+		}
 		if second := (*turns)[1]; second.Turns != 3 || second.Spent != 0.25 {
 			t.Errorf("%d turns and $%g are used up", second.Turns, second.Spent)
 		}
 	})
+}
+
+// The cost of a session that is resumed is told in all; on record is what this run has added.
+func TestConversation_CostOfAResumedSession(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := Runner{Profile: talker{}, StateDir: t.TempDir(), LogDir: t.TempDir()}
+		converse(&r, step{verdict.OK, cost(0.25)})
+		r.Run(t.Context(), Command{Args: []string{"claude", "-p"}})
+		total := 1.0
+		more := cost(0)
+		more.Usage.CostUSD, more.SessionCost = nil, &total
+		r.Resume.Session = LastSession
+		converse(&r, step{verdict.OK, more})
+		res, err := r.Run(t.Context(), Command{Args: []string{"claude", "-p"}})
+		if err != nil || res.Usage.CostUSD == nil || *res.Usage.CostUSD != 0.75 {
+			t.Errorf("%+v, %v", res, err)
+		}
+		log := logOf(t, r.StateDir)
+		if last := log[len(log)-1]; !strings.Contains(string(last.Usage), `"total_cost_usd":0.75`) {
+			t.Errorf("the log has %s", last.Usage)
+		}
+	})
+}
+
+// A session that could not be found is none.
+func TestConversation_NoSessionOnRecord(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := Runner{Profile: talker{}, StateDir: t.TempDir(), LogDir: t.TempDir(), Resume: Resume{Session: otherSession, OrNew: true}}
+		converse(&r, step{verdict.SessionNotFound, agent.Account{}}, step{verdict.OK, cost(0.25)})
+		attempts := r.attempt
+		r.attempt = func(inv *Invocation, n int) attempt {
+			a := attempts(inv, n)
+			if a.verdict.Class == verdict.SessionNotFound {
+				a.verdict.SessionID = otherSession // claude names the one that it could not find
+			}
+			return a
+		}
+		if _, err := r.Run(t.Context(), Command{Args: []string{"claude", "-p"}}); err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range logOf(t, r.StateDir) {
+			if e.Session == otherSession {
+				t.Errorf("attempt %d is on record with a session that is not there", e.Attempt)
+			}
+		}
+	})
+}
+
+// logOf is what the log of a state directory has.
+func logOf(t *testing.T, dir string) (list []journal.Entry) {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join(dir, "log.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(data)) {
+		if l := journal.Parse([]byte(line)); l.Entry != nil {
+			list = append(list, *l.Entry)
+		}
+	}
+	return list
 }
 
 func TestConversation_MaxCost(t *testing.T) {

@@ -64,6 +64,9 @@ func (inv *Invocation) journal(n int, a attempt, wait time.Duration, stop *retry
 		e.Attempt, e.ResponseTime, e.CPUTime, e.Usage, e.Requests, e.Left, e.Killed = 0, 0, 0, nil, 0, 0, 0
 	}
 	inv.requests += e.Requests
+	if a.verdict.Class == verdict.SessionNotFound {
+		e.Session = "" // there is none of that name
+	}
 	e.GateWait, inv.gateWait = inv.gateWait.Seconds(), 0
 	e.PromptHash = inv.promptHash()
 	if a.verdict.Class != verdict.OK {
