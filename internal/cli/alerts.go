@@ -19,7 +19,7 @@ the run that raised it, and given to the command or webhook of your config.toml:
   webhook = "https://example.com/hook"    # gets it posted
   [alert.claude]            # for one integration
   failures = 20`,
-		Args: cobra.NoArgs,
+		Args: noArgs,
 	}
 	f := cmd.Flags()
 	f.StringP("n", "n", "50", "how many, the newest (50); 0 for all")

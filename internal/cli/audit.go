@@ -12,7 +12,7 @@ func newAudit() *cobra.Command {
 		Long: `Shows who did what: failed runs, with type, category (connection, sdk, unknown), severity (warning
 if it was worth repeating, else error) and message, and gates that a person has reset, held or
 opened, with the reason.`,
-		Args: cobra.NoArgs,
+		Args: noArgs,
 	}
 	f := cmd.Flags()
 	f.StringP("n", "n", "50", "how many, the newest (50); 0 for all")

@@ -121,17 +121,19 @@ func New() *cobra.Command {
 			if len(args) == 0 {
 				return cmd.Help()
 			}
-			return usage(fmt.Errorf("there is no command %q", args[0]),
-				fmt.Sprintf("to run it: belay run -- %s", args[0]))
+			return notACommand(cmd, args[0])
 		},
 	}
 	root.DisableFlagsInUseLine = true
 	root.SetVersionTemplate("belay {{.Version}}\n")
 	root.SetHelpFunc(help)
-	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return usage(err, "see: "+cmd.CommandPath()+" --help")
-	})
+	root.SetFlagErrorFunc(wrongFlag)
 	root.AddCommand(newRun(run), newExplain(), newPs(), newCancel(), newGates(), newRehearse(), newDemo(), newConfig(), newMCP(), newHook(runHook))
 	root.AddCommand(recordCommands()...)
+	root.SetHelpCommand(newHelp(root))
+	root.InitDefaultCompletionCmd()
+	if completion, _, err := root.Find([]string{"completion"}); err == nil && completion != root {
+		completion.Args, completion.RunE = noArgs, onlyHelp
+	}
 	return root
 }

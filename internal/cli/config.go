@@ -15,13 +15,13 @@ import (
 
 func newConfig() *cobra.Command {
 	cmd := &cobra.Command{Use: "config", Short: "Show the settings and where they come from",
-		Example: "  belay config show"}
+		Example: "  belay config show", Args: noArgs, RunE: onlyHelp}
 	var asJSON bool
 	show := &cobra.Command{
 		Use:     "show",
 		Short:   "Show each setting that has a value, and where it comes from",
 		Example: "  belay config show\n  BELAY_MAX_RETRIES=5 belay config show --json",
-		Args:    cobra.NoArgs,
+		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			shown, err := config.Show(generic.Name)
 			if err != nil {

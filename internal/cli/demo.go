@@ -10,7 +10,7 @@ func newDemo() *cobra.Command {
 		Long: `Runs belay a few times against a stand-in for an API that fails on purpose. Everything shown
 really happens, on loopback; nothing has to be installed, no key is needed, nothing is spent.
 Times are short, and the record is kept apart from yours.`,
-		Args: cobra.NoArgs,
+		Args: noArgs,
 		RunE: func(*cobra.Command, []string) error { return runCompanion("demo") },
 	}
 }

@@ -12,7 +12,7 @@ func newDoctor() *cobra.Command {
 are logged in), settings, state directory, record, leftovers of killed runs, gates that hold, clock
 and disk. It changes nothing and asks nobody outside. What is wrong comes with what to type. The
 exit code is 0 if nothing is wrong, 1 otherwise.`,
-		Args: cobra.NoArgs,
+		Args: noArgs,
 	}
 	cmd.Flags().Bool("json", false, "as JSON, one finding a line")
 	cmd.RunE = askCompanion("doctor")

@@ -12,7 +12,7 @@ func newEvents() *cobra.Command {
 		Long: `Shows final failures only: not the attempts that were repeated, nor what a person interrupted or a
 gate refused. --json has the context: error, class, retries, the run, and of hooks and MCP tools
 what they were called with, as far as that may be kept.`,
-		Args: cobra.NoArgs,
+		Args: noArgs,
 	}
 	f := cmd.Flags()
 	f.StringP("n", "n", "50", "how many, the newest (50); 0 for all")

@@ -32,7 +32,7 @@ func newGates() *cobra.Command {
   belay gates open api`,
 		Long: `A gate is what all processes that name the same key know of a limit: a hold ("nobody starts
 before T"), a circuit breaker, a slow start. A gate that is not listed is healthy.`,
-		Args: cobra.NoArgs,
+		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return showGates(cmd.OutOrStdout(), asJSON)
 		},
@@ -47,7 +47,7 @@ func newGatesWatch() *cobra.Command {
 		Use:     "watch",
 		Short:   "Show the gates, again at every change",
 		Example: "  belay gates watch",
-		Args:    cobra.NoArgs,
+		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			last := ""
 			for {

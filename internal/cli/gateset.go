@@ -59,8 +59,11 @@ func newGatesHold() *cobra.Command {
 		Use:     "hold KEY --until T",
 		Short:   "Let nobody start before a time",
 		Example: "  belay gates hold api --until 30m\n  belay gates hold api --until 18:00\n  belay gates hold api --until 2026-11-20T08:00:00Z --reason maintenance",
-		Args:    cobra.ExactArgs(1),
+		Args:    needs(1, 1, "gate", "belay gates hold api --until 30m"),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if until == "" {
+				return usage(errors.New("--until is missing"), "as in: belay gates hold "+args[0]+" --until 30m")
+			}
 			t, err := parseUntil(until, time.Now())
 			if err != nil {
 				return usage(err, "")
@@ -74,7 +77,6 @@ func newGatesHold() *cobra.Command {
 	}
 	cmd.Flags().StringVar(&until, "until", "", "a duration (30m), a time of day (18:00) or RFC 3339")
 	cmd.Flags().StringVar(&reason, "reason", "set by hand", "why, for those who wait")
-	cmd.MarkFlagRequired("until")
 	return cmd
 }
 
@@ -84,7 +86,7 @@ func newGatesOpen() *cobra.Command {
 		Use:     "open KEY",
 		Short:   "Open the circuit breaker: refuse all calls until a reset",
 		Example: "  belay gates open api\n  belay gates open api --until 1h",
-		Args:    cobra.ExactArgs(1),
+		Args:    needs(1, 1, "gate", "belay gates open api"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			var t time.Time
 			if until != "" {

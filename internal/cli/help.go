@@ -40,6 +40,26 @@ func help(cmd *cobra.Command, _ []string) {
 	}
 }
 
+// onlyHelp is what a command does that only has others below it.
+func onlyHelp(cmd *cobra.Command, _ []string) error { return cmd.Help() }
+
+// newHelp is belay help.
+func newHelp(root *cobra.Command) *cobra.Command {
+	return &cobra.Command{Use: "help [command]", Short: "Show the help of a command", Example: "  belay help run",
+		RunE: func(_ *cobra.Command, args []string) error {
+			cmd, rest, err := root.Find(args)
+			switch {
+			case err != nil:
+				return usage(err, "see: belay --help")
+			case len(rest) > 0 && cmd == root:
+				return notACommand(root, rest[0])
+			case len(rest) > 0 && cmd.HasAvailableSubCommands():
+				return noArgs(cmd, rest)
+			}
+			return cmd.Help()
+		}}
+}
+
 // groupKey is the annotation that puts a flag under a heading.
 const groupKey = "group"
 

@@ -120,6 +120,9 @@ what their shell commands mean.`,
 			case len(args) == 0:
 				return usage(errors.New("no command given"), "as in: belay hook -- ./guard.py")
 			case cmd.ArgsLenAtDash() != 0:
+				if near := config.Nearest(args[0], commandsOf(cmd)); near != "" {
+					return noArgs(cmd, args)
+				}
 				return usage(fmt.Errorf("there is no command %q", args[0]), "to run it as a hook: belay hook -- "+args[0])
 			}
 			return exit(do(f.hook(args)))

@@ -63,7 +63,7 @@ undoes it to the byte.
 
   claude   ~/.claude/settings.json, .claude/settings.json (project), .claude/settings.local.json (local)
   codex    ~/.codex/hooks.json, .codex/hooks.json (project)`,
-		Args: cobra.NoArgs,
+		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return installHooks(cmd.OutOrStdout(), *p) },
 	}
 	p.flags(cmd, "user")
@@ -78,7 +78,7 @@ func newHookUninstall() *cobra.Command {
 		Short:   "Take belay away from the hooks in a settings file",
 		Example: "  belay hook uninstall --client claude\n  belay hook uninstall --client claude --dry-run",
 		Long:    "Undoes 'belay hook install' to the byte. What you have put behind belay by hand stays.",
-		Args:    cobra.NoArgs,
+		Args:    noArgs,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return uninstallHooks(cmd.OutOrStdout(), *p) },
 	}
 	p.flags(cmd, "user")

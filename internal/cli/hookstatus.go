@@ -18,7 +18,7 @@ func newHookStatus() *cobra.Command {
 		Use:     "status [--client claude|codex]",
 		Short:   "Show the hooks of the settings files, and which are behind belay",
 		Example: "  belay hook status\n  belay hook status --client claude --scope project --json",
-		Args:    cobra.NoArgs,
+		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return showHooks(cmd.OutOrStdout(), *p, asJSON)
 		},

@@ -14,7 +14,7 @@ func newLog() *cobra.Command {
 		Long: `Shows a line a run, the newest last: when it ended, what it was, what became of it, after how many
 attempts and waits. With a RUN (its id, or the beginning or end of it) all that is on record of
 it: every attempt, why it failed, what was waited for.`,
-		Args: cobra.MaximumNArgs(1),
+		Args: needs(0, 1, "run", "belay log 1f0c9a3e"),
 	}
 	f := cmd.Flags()
 	f.StringP("n", "n", "20", "how many, the newest (20); 0 for all")

@@ -39,9 +39,12 @@ and all that it has started are ended.`,
 	}
 	f.add(cmd)
 	cmd.Flags().SetInterspersed(false)
-	cmd.RunE = func(_ *cobra.Command, args []string) error {
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if len(args) == 0 {
 			return usage(errors.New("no server given"), "as in: belay mcp -- npx -y @modelcontextprotocol/server-everything")
+		}
+		if _, err := supervise.Look(args[0], f.cwd); err != nil && cmd.ArgsLenAtDash() != 0 && config.Nearest(args[0], commandsOf(cmd)) != "" {
+			return noArgs(cmd, args)
 		}
 		return f.serve(args)
 	}

@@ -34,7 +34,7 @@ func newMCPStatus() *cobra.Command {
 		Long: `Shows the servers that run behind belay now: how many have been started one after the other
 (generation), and why the last one that failed did. With --client, the servers in that client's
 configuration, and which of them are behind belay.`,
-		Args: cobra.NoArgs,
+		Args: noArgs,
 	}
 	t.flags(cmd, false)
 	cmd.Flags().BoolVar(&asJSON, "json", false, "as JSON, one object a line")

@@ -13,7 +13,7 @@ func newPrune() *cobra.Command {
 the record is small enough. A log that is old is moved aside at first, and removed by a later
 call when all in it is that old and has been taken over into the database; what has not been is
 never removed.`,
-		Args: cobra.NoArgs,
+		Args: noArgs,
 	}
 	f := cmd.Flags()
 	f.String("older-than", "", "an age or a day: 90d, 2026-01-01")

@@ -27,7 +27,7 @@ func newPs() *cobra.Command {
 		Long: `Shows the runs of all living belay processes that share this state directory: what runs, what
 waits, for what and until when. --reap ends what a killed belay has left behind: processes
 that carry its mark (BELAY_RUN_ID) and whose owner is dead. Nothing else is touched.`,
-		Args: cobra.NoArgs,
+		Args: noArgs,
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "as JSON, one object a line")
 	cmd.Flags().BoolVar(&reap, "reap", false, "end what a killed belay has left behind")
@@ -105,7 +105,7 @@ func newCancel() *cobra.Command {
   belay cancel 1f0c9a3e`,
 		Long: `Asks the belay process that owns the run to stop it and all that it has started, as SIGTERM there
 would: exit code 143, no retry. An ID is the whole id or as much of its beginning or end as is unique.`,
-		Args: cobra.MinimumNArgs(1),
+		Args: needs(1, 0, "run", "belay cancel 1f0c9a3e (belay ps has the ids)"),
 		RunE: func(cmd *cobra.Command, ids []string) error {
 			records, err := openRecords()
 			if err != nil {

@@ -12,7 +12,7 @@ func newSessions() *cobra.Command {
 		Long: `Shows a line a session, the one used last at the end: status (running, done, failed, interrupted),
 runs, attempts, tokens and cost over all of them, and the message if it failed. An ID may be the
 beginning or end of one. To go on with one: belay run --resume ID -- claude -p '…'`,
-		Args: cobra.MaximumNArgs(1),
+		Args: needs(0, 1, "session", "belay sessions 3f9c1a52"),
 	}
 	f := cmd.Flags()
 	f.StringP("n", "n", "50", "how many, the newest (50); 0 for all")

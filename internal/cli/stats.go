@@ -14,7 +14,7 @@ func newStats() *cobra.Command {
 made of the services, time waited, tokens and cost as the CLIs report them; and how often hooks
 and MCP servers have failed (faults). Attempts and tokens count when the attempt ended, runs when
 they did. Days are those of your time zone (TZ). In a bar, ░ is what failed.`,
-		Args: cobra.NoArgs,
+		Args: noArgs,
 	}
 	f := cmd.Flags()
 	f.String("by", "", "day, profile, model or class (all but model; one of them, day, with --json and --csv)")

@@ -90,7 +90,13 @@ func (v *view) observe(e belay.Event) {
 	case belay.Reclaimed:
 		v.say("ended what a killed belay had left: %s", list(e.Processes))
 	case belay.StateTrouble:
-		v.screen.Line("no record is kept of this run: %v", e.Err)
+		without := ""
+		if len(e.Without) > 0 {
+			without = ", and it goes on without " + strings.Join(e.Without, " and ")
+		}
+		v.screen.Line("no record is kept of this run%s: %v", without, e.Err)
+	case belay.ScopeTrouble:
+		v.screen.Line("scope %s is not in force for this run: %v", e.Key, e.Err)
 	case belay.LogLarge:
 		v.say("the log has passed 100 MiB: %s; move it away when you no longer need it", e.Path)
 	}

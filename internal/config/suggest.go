@@ -7,36 +7,58 @@ import (
 
 // suggestion names the setting that was probably meant.
 func suggestion(key string) string {
-	name := strings.ReplaceAll(key, "_", "-")
-	best, distance := "", 4
+	names := make([]string, len(Table))
 	for i := range Table {
-		if d := edits(name, Table[i].Name); d < distance {
-			best, distance = Table[i].Key(), d
-		}
+		names[i] = Table[i].Key()
 	}
-	if best == "" {
-		return ""
+	if best := Nearest(key, names); best != "" {
+		return fmt.Sprintf("; did you mean %s?", best)
 	}
-	return fmt.Sprintf("; did you mean %s?", best)
+	return ""
 }
 
-// edits is the number of single-character edits between two words.
+// Nearest is the one of the names that was probably meant by a word; empty if none is near. The shorter the word, the less
+// may be wrong with it: three letters become any other three too easily.
+func Nearest(word string, names []string) string {
+	most := 3
+	switch n := len(word); {
+	case n < 3:
+		most = 0
+	case n < 6:
+		most = 1
+	case n < 9:
+		most = 2
+	}
+	best := ""
+	word = strings.ToLower(word)
+	for _, name := range names {
+		if d := edits(word, name); d <= most {
+			best, most = name, d-1
+		}
+	}
+	return best
+}
+
+// edits is the number of edits between two words: a character that is missing, too many or another one, or two that have
+// changed places.
 func edits(a, b string) int {
-	row := make([]int, len(b)+1)
+	before, row, next := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
 	for j := range row {
 		row[j] = j
 	}
 	for i := 1; i <= len(a); i++ {
-		diagonal := row[0]
-		row[0] = i
+		next[0] = i
 		for j := 1; j <= len(b); j++ {
-			cost := diagonal
-			if a[i-1] != b[j-1] {
-				cost++
+			cost := 1
+			if a[i-1] == b[j-1] {
+				cost = 0
 			}
-			diagonal = row[j]
-			row[j] = min(cost, row[j]+1, row[j-1]+1)
+			next[j] = min(row[j-1]+cost, row[j]+1, next[j-1]+1)
+			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
+				next[j] = min(next[j], before[j-2]+1)
+			}
 		}
+		before, row, next = row, next, before
 	}
 	return row[len(b)]
 }

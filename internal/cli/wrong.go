@@ -1,0 +1,88 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/belay-run/belay/internal/config"
+	"github.com/belay-run/belay/supervise"
+)
+
+// What is said of a command line that makes no sense: what is wrong with it, and what to type instead.
+
+// wrongFlag explains what pflag refuses, and names the flag that was probably meant.
+func wrongFlag(cmd *cobra.Command, err error) error {
+	see := "see: " + cmd.CommandPath() + " --help"
+	unknown, ok := errors.AsType[*pflag.NotExistError](err)
+	if !ok || unknown.GetSpecifiedShortnames() != "" {
+		return usage(err, see)
+	}
+	var names []string
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		if !f.Hidden {
+			names = append(names, f.Name)
+		}
+	})
+	if near := config.Nearest(unknown.GetSpecifiedName(), names); near != "" {
+		return usage(err, "did you mean --"+near+"? "+see)
+	}
+	return usage(err, see)
+}
+
+// notACommand answers a word that stands where a command of belay should. A program is what is left out of `belay run --`.
+func notACommand(root *cobra.Command, word string) error {
+	err := fmt.Errorf("there is no command %q", word)
+	if word == "version" {
+		return usage(err, "did you mean: belay --version")
+	}
+	if _, notThere := supervise.Look(word, ""); notThere == nil {
+		return usage(err, "to run it: belay run -- "+word)
+	}
+	if near := config.Nearest(word, commandsOf(root)); near != "" {
+		return usage(err, "did you mean: belay "+near)
+	}
+	return usage(err, "see: belay --help; to run a program: belay run -- "+word)
+}
+
+// commandsOf are the names of the commands under cmd.
+func commandsOf(cmd *cobra.Command) (names []string) {
+	for _, c := range cmd.Commands() {
+		if c.IsAvailableCommand() {
+			names = append(names, c.Name())
+		}
+	}
+	return names
+}
+
+// noArgs refuses arguments. Where there are commands below, one is a mistyped command.
+func noArgs(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	names := commandsOf(cmd)
+	if len(names) == 0 {
+		return usage(fmt.Errorf("%s takes no arguments, but there is %q", cmd.CommandPath(), args[0]), "see: "+cmd.CommandPath()+" --help")
+	}
+	err := fmt.Errorf("there is no command %q of %s", args[0], cmd.CommandPath())
+	if near := config.Nearest(args[0], names); near != "" {
+		return usage(err, "did you mean: "+cmd.CommandPath()+" "+near)
+	}
+	return usage(err, "there is "+cmd.CommandPath()+" "+strings.Join(names, ", "))
+}
+
+// needs asks for so many arguments: at least one, or none where that is what least says.
+func needs(least, most int, what, example string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		switch {
+		case len(args) < least:
+			return usage(fmt.Errorf("no %s is named", what), "as in: "+example)
+		case most > 0 && len(args) > most:
+			return usage(fmt.Errorf("%s takes one %s, not %d", cmd.CommandPath(), what, len(args)), "as in: "+example)
+		}
+		return nil
+	}
+}
