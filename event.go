@@ -69,8 +69,18 @@ type LeftRunning struct{ Processes []supervise.Proc }
 // Reclaimed says which processes of a killed Belay were ended.
 type Reclaimed struct{ Processes []supervise.Proc }
 
-// StateTrouble says that log and run records cannot be kept. The work goes on.
-type StateTrouble struct{ Err error }
+// StateTrouble says that log and run records cannot be kept. The work goes on; Without is what was asked for and is
+// therefore not in force: a gate, a scope.
+type StateTrouble struct {
+	Err     error
+	Without []string
+}
+
+// ScopeTrouble says that a scope could not be entered, so that others may run beside this one. The work goes on.
+type ScopeTrouble struct {
+	Key string
+	Err error
+}
 
 // LogLarge says that the log has grown past 100 MiB.
 type LogLarge struct{ Path string }

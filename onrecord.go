@@ -15,7 +15,8 @@ import (
 func (inv *Invocation) openState() {
 	state, err := OpenState(inv.runner.StateDir)
 	if err != nil {
-		inv.trouble(err)
+		inv.troubled = true
+		inv.observe(StateTrouble{Err: err, Without: inv.shared()})
 		return
 	}
 	inv.state = state
@@ -44,8 +45,19 @@ func (inv *Invocation) update(state string, attempt int, reason string, until ti
 func (inv *Invocation) trouble(err error) {
 	if !inv.troubled {
 		inv.troubled = true
-		inv.observe(StateTrouble{err})
+		inv.observe(StateTrouble{Err: err})
 	}
+}
+
+// shared is what the invocation was to have in common with others.
+func (inv *Invocation) shared() (list []string) {
+	if key := inv.runner.gateKey(); key != "" {
+		list = append(list, "gate "+key)
+	}
+	if key := inv.runner.Scope; key != "" {
+		list = append(list, "scope "+key)
+	}
+	return list
 }
 
 // journal puts one attempt on record.

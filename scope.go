@@ -40,7 +40,7 @@ func (inv *Invocation) enterScope(key string, busy OnBusy) (*gate.Slot, *attempt
 			return slot, nil
 		}
 		if !errors.Is(err, gate.ErrFull) {
-			inv.trouble(err)
+			inv.observe(ScopeTrouble{Key: key, Err: err})
 			return nil, nil
 		}
 		holders := inv.state.scopes().Holders(key)
