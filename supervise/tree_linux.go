@@ -12,6 +12,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// How often and how long a walk goes after what is started meanwhile. On a busy machine something always is before we are let
+// run again, and a thousand rounds took a minute.
+const (
+	walkRounds   = 1000
+	walkPatience = 300 * time.Millisecond
+	walkAtLeast  = 10 // rounds, however long they take
+)
+
 // walk visits every process of the system. Plain walks miss a chain that keeps forking: what was listed has ended when
 // it is looked at, and its successor was not listed. So the walk goes on with the pids that were given out meanwhile
 // until there are none. Then a process that was not visited has a parent that was, and that lived: whoever ends all
@@ -34,10 +42,13 @@ func walk(visit func(Proc)) error {
 			}
 		}
 	}
-	const patience = 1000 // rounds, for a machine where something is always started
-	for range patience {
+	end := time.Now().Add(walkPatience)
+	for round := range walkRounds {
 		now := lastPID()
 		if now <= last { // less than before: they have begun anew, and the next walk has to find out
+			break
+		}
+		if round >= walkAtLeast && time.Now().After(end) {
 			break
 		}
 		for pid := last + 1; pid <= now; pid++ {

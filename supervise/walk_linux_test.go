@@ -1,0 +1,35 @@
+package supervise
+
+import (
+	"os/exec"
+	"testing"
+	"time"
+)
+
+// On a busy machine there is always something new when a walk looks again, and a tree was ended after minutes only. Here
+// whatever is looked at has started another one by then.
+func TestWalk_ComesToAnEnd(t *testing.T) {
+	t.Parallel()
+	var started []*exec.Cmd
+	last := lastPID()
+	err := walk(func(p Proc) {
+		if len(started) > 0 && p.PID <= last {
+			return
+		}
+		time.Sleep(5 * time.Millisecond)
+		cmd := exec.Command("true")
+		if err := cmd.Start(); err != nil {
+			t.Error(err)
+		}
+		started = append(started, cmd)
+	})
+	if err != nil {
+		t.Error(err)
+	}
+	for _, cmd := range started {
+		cmd.Wait()
+	}
+	if len(started) >= walkRounds/2 {
+		t.Errorf("it has gone after %d processes", len(started))
+	}
+}
