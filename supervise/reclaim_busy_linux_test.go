@@ -1,0 +1,41 @@
+package supervise
+
+import (
+	"bufio"
+	"fmt"
+	"os"
+	"os/exec"
+	"slices"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// On an overloaded machine all patience can be over after the first look at the processes. What was only asked so far is
+// killed all the same, and who is said to have been ended has been.
+func TestReclaim_PatienceOverAtOnce(t *testing.T) {
+	t.Parallel()
+	id := fmt.Sprintf("busy-%d-%d", os.Getpid(), time.Now().UnixNano())
+	cmd := exec.Command("/bin/sh", "-c", `trap "" TERM; echo ready; while :; do sleep 0.1; done`)
+	cmd.Env = append(os.Environ(), RunIDVar+"="+id)
+	out, err := cmd.StdoutPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := bufio.NewReader(out).ReadString('\n'); err != nil {
+		t.Fatal(err)
+	}
+	ended, stubborn := endMarked([]string{id}, 0)
+	if len(stubborn) > 0 && slices.ContainsFunc(ended, func(p Proc) bool { return p.PID == cmd.Process.Pid }) {
+		t.Errorf("%v is said to have been ended, and lives", ended)
+	}
+	late := time.AfterFunc(time.Minute, func() { cmd.Process.Signal(syscall.SIGABRT) })
+	defer late.Stop()
+	cmd.Wait()
+	if ws := cmd.ProcessState.Sys().(syscall.WaitStatus); ws.Signal() != syscall.SIGKILL {
+		t.Errorf("it was not killed: %v", cmd.ProcessState)
+	}
+}
