@@ -76,7 +76,7 @@ func (r *rehearsalReport) writeText(w io.Writer) error {
 	var b strings.Builder
 	main, side := 0, map[string]int{}
 	t := tabwriter.NewWriter(&b, 0, 8, 2, ' ', 0)
-	fmt.Fprintln(t, "  #\tAT\tGAP\tREQUEST\tMODEL\tSTEP\tANSWER\tTOKENS")
+	fmt.Fprintln(t, "  #\tAT\tGAP\tREQUEST\t"+r.about()+"\tSTEP\tANSWER\tTOKENS")
 	for _, q := range r.requests {
 		if !q.Main {
 			side[fmt.Sprintf("%s %s (%d)", q.Method, q.Path, q.Status)]++
@@ -105,6 +105,16 @@ func (r *rehearsalReport) writeText(w io.Writer) error {
 	fmt.Fprintf(&b, "belay: %s\n", r.outcome())
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// about is the heading of what requests are about: the model, or for GitHub what is asked.
+func (r *rehearsalReport) about() string {
+	for _, q := range r.requests {
+		if q.API != "github" {
+			return "MODEL"
+		}
+	}
+	return "ABOUT"
 }
 
 // remarks are what the table does not show.

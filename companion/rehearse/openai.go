@@ -69,6 +69,7 @@ func (openai) good(c *call, s *Step, n int) reply {
 		rep = openaiStream(response, whole, output, final)
 	}
 	openaiHeaders(rep.header, n)
+	rep.usage = s.charged()
 	return rep
 }
 

@@ -132,13 +132,13 @@ func (a *API) play(w http.ResponseWriter, r *http.Request, rec *Request, v vendo
 		rep.inside = v.failInside(c, s, n)
 	}
 	if rep.status < 300 && s.Body == nil {
-		a.log.update(rec, func(rec *Request) { rec.Usage.Input = s.charged().Input })
+		a.log.update(rec, func(rec *Request) { rec.Usage.Input = rep.usage.Input })
 	}
 	a.send(w, r, rec, rep, s)
 	if rep.status < 300 && s.Cut == CutNone && s.Body == nil {
 		a.log.update(rec, func(rec *Request) {
 			if rec.End == Whole {
-				rec.Usage = s.charged()
+				rec.Usage = rep.usage
 			}
 		})
 	}

@@ -52,6 +52,8 @@ type reply struct {
 	cuts map[Place]int
 	// inside is what says an error in the middle.
 	inside []byte
+	// usage is what the answer costs, of an API that counts tokens.
+	usage Usage
 }
 
 // jsonReply is an answer of one JSON value. It can be cut in the middle.
