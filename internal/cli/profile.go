@@ -75,5 +75,12 @@ func wantsPerson(p agent.Profile) bool {
 	return ok && c.Habits().Changes && supervise.IsTerminal(os.Stdin) && supervise.IsTerminal(os.Stdout)
 }
 
+// logIn is how one gets credentials for each CLI.
+var logIn = map[string]string{
+	claude.Name: "claude auth login, or set ANTHROPIC_API_KEY",
+	codex.Name:  "codex login, or set CODEX_API_KEY",
+	gh.Name:     "gh auth login, or set GH_TOKEN",
+}
+
 // goOn is how a session of each CLI is told to go on.
 var goOn = map[string]string{claude.Name: "claude -p 'go on'", codex.Name: "codex exec 'go on'"}

@@ -22,6 +22,7 @@ type view struct {
 	settings *config.Settings
 	name     string
 	how      string // the command that goes on with a session of it
+	login    string // what to type when its credentials are not good
 	stop     func() // ends the countdown or the pulse that runs now
 	stopping *time.Timer
 }
@@ -178,7 +179,10 @@ func (v *view) done(r *belay.Result) {
 			v.verbosely("%s succeeded at attempt %d, after %s of waiting", v.name, r.Attempts, term.Span(r.Waited))
 		}
 	case r.Attempts > 0 && r.ExitCode == r.ChildCode && len(r.Errors) == 0 && !v.settings.Asked() && !r.MayBeDone:
-		// The command has said it itself.
+		// The command has said it itself; but that there is a way to begin anew it cannot know.
+		if r.Verdict.Class == verdict.SessionNotFound && v.settings.Resume != "" {
+			v.say("to begin a new session where there is none: --resume-or-new %s", v.settings.Resume)
+		}
 	case r.Verdict.Class == verdict.Interrupted, r.ExitCode == brokenPipe:
 		v.verbosely("%s", r.Err)
 		if r.Session != "" {
@@ -190,6 +194,9 @@ func (v *view) done(r *belay.Result) {
 			for line := range strings.SplitSeq(r.Verdict.Evidence, "\n") {
 				v.screen.Line("  last output: %s", line)
 			}
+		}
+		if r.Verdict.Class == verdict.Auth && v.login != "" {
+			v.say("to log in: %s", v.login)
 		}
 	}
 }
