@@ -17,11 +17,15 @@ import (
 )
 
 // hookMain is Main for `belay hook`. A client that calls it reads every exit code in its own way (2 blocks), so those of
-// the other commands do not apply to a call that has a command to run.
+// the other commands do not apply to a call, also to one that is wrong: a settings line that has lost its command must not
+// look like a decision. They do to install and the like, which people call.
 func hookMain(args []string) (code int) {
-	calls := slices.Contains(args, "--")
+	flags := args
+	if end := slices.Index(args, "--"); end >= 0 {
+		flags = args[:end]
+	}
 	trouble := 1 // clients show it and go on
-	if calls && slices.Contains(args[:slices.Index(args, "--")], "--fail-closed") {
+	if slices.Contains(flags, "--fail-closed") {
 		trouble = hook.Block
 	}
 	defer func() {
@@ -33,15 +37,14 @@ func hookMain(args []string) (code int) {
 	if h, ok := quickHook(args); ok {
 		return runHook(h)
 	}
-	err := executeCobra(args)
-	switch code := codeOf(err); {
-	case err == nil:
-		return 0
-	case calls:
+	root := New()
+	root.SetArgs(args)
+	called, err := root.ExecuteC()
+	code = codeOf(err)
+	if _, ran := errors.AsType[*exitError](err); err != nil && !ran && called.Name() == "hook" {
 		return trouble
-	default:
-		return code
 	}
+	return code
 }
 
 // hookFlags are those of a call.
