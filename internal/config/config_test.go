@@ -200,3 +200,14 @@ func TestNearest(t *testing.T) {
 		}
 	}
 }
+
+func TestLoad_TheNearerOfTwoThatExcludeEachOther(t *testing.T) {
+	home(t, "verbose = true", "")
+	s, _, err := config.Load(config.Given{"quiet": "true"}, "generic")
+	if err != nil || !s.Quiet || s.Verbose {
+		t.Errorf("the flag has not won: %v, quiet %v, verbose %v", err, s.Quiet, s.Verbose)
+	}
+	if _, _, err = config.Load(config.Given{"verbose": "true", "quiet": "false"}, "generic"); err != nil {
+		t.Errorf("what is off contradicts nothing: %v", err)
+	}
+}

@@ -83,7 +83,7 @@ func Load(given Given, profile string) (*Settings, []verdict.Rule, error) {
 			s.note(t, v, "--"+t.Name)
 		}
 	}
-	return s, rules, nil
+	return s, rules, s.exclude()
 }
 
 // note remembers where a value comes from.
