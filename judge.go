@@ -8,6 +8,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/belay-run/belay/agent/generic"
 	"github.com/belay-run/belay/retry"
 	"github.com/belay-run/belay/supervise"
 	"github.com/belay-run/belay/verdict"
@@ -131,6 +132,9 @@ func sentence(name string, o verdict.Outcome, code int, v verdict.Verdict) strin
 	}
 	if v.Class != verdict.Unknown && v.Class != verdict.Crash {
 		how += fmt.Sprintf(" (%s)", v.Class)
+	}
+	if v.Rule == generic.FailOn { // else nobody would know why an exit code of 0 is a failure
+		how += map[bool]string{true: ", but", false: ", and"}[code == 0] + " its output matches --fail-on"
 	}
 	if v.Evidence != "" && v.Evidence != fmt.Sprintf("exit %d", o.ExitCode) && v.Evidence != "ended by "+o.Signal {
 		how += ": " + lastLine(v.Evidence)

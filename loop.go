@@ -241,7 +241,7 @@ func (inv *Invocation) finish(n int, a attempt, stop *retry.Error, errs []string
 			r.Err += fmt.Sprintf("; %v", stop.Cause)
 		}
 		if exhausted {
-			r.Err = exhaustion(a, stop, n)
+			r.Err = inv.exhaustion(a, stop, n)
 		}
 		r.RetryAt = stop.NotBefore
 		inv.err = &Error{Verdict: r.Verdict, Message: r.Err, Cause: stop.Cause, RetryAt: r.RetryAt}
@@ -279,10 +279,12 @@ func (inv *Invocation) exhausted(a attempt, stop *retry.Error) bool {
 }
 
 // exhaustion says why it was not tried again, for a person. It ends in "retry later", as callers look for that.
-func exhaustion(a attempt, stop *retry.Error, n int) string {
+func (inv *Invocation) exhaustion(a attempt, stop *retry.Error, n int) string {
 	var b strings.Builder
 	b.WriteString(a.message)
 	switch {
+	case errors.Is(stop.Cause, retry.ErrMaxWait) && inv.runner.NoWait:
+		b.WriteString("; the next attempt would have to wait, and --no-wait says not to")
 	case errors.Is(stop.Cause, retry.ErrMaxWait):
 		b.WriteString("; the next attempt would come too late for --max-wait")
 	case errors.Is(stop.Cause, retry.ErrTotalTimeout):

@@ -13,6 +13,9 @@ import (
 // Name of the profile.
 const Name = "generic"
 
+// FailOn is the name of the rule that Options.FailOn makes.
+const FailOn = "fail-on"
+
 // Options are what the caller knows of the command. With none of them every failure is unknown and not worth
 // repeating.
 type Options struct {
@@ -42,7 +45,7 @@ func New(o Options) (*Profile, error) {
 	first := o.Rules
 	if o.FailOn != "" {
 		first = append(slices.Clone(first),
-			verdict.Rule{Name: "fail-on", Class: verdict.Unknown, Match: o.FailOn, AnyExit: true, Retryable: &no})
+			verdict.Rule{Name: FailOn, Class: verdict.Unknown, Match: o.FailOn, AnyExit: true, Retryable: &no})
 	}
 	var err error
 	if len(first) > 0 {
