@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"slices"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -43,29 +42,52 @@ before T"), a circuit breaker, a slow start. A gate that is not listed is health
 }
 
 func newGatesWatch() *cobra.Command {
-	return &cobra.Command{
+	var asJSON bool
+	cmd := &cobra.Command{
 		Use:     "watch",
 		Short:   "Show the gates, again at every change",
-		Example: "  belay gates watch",
+		Example: "  belay gates watch\n  belay gates watch --json",
 		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			last := ""
 			for {
-				var b strings.Builder
-				if err := showGates(&b, false); err != nil {
+				gates, err := listGates()
+				if err != nil {
 					return err
 				}
 				// What only counts down is no change.
-				entries, _ := listGates()
-				data, _ := json.Marshal(entries)
+				data, err := json.Marshal(gates)
+				if err != nil {
+					return &failure{err}
+				}
 				if string(data) != last {
 					last = string(data)
-					fmt.Fprintf(cmd.OutOrStdout(), "%s\n%s\n", time.Now().Format("15:04:05"), b.String())
+					if err := showChange(cmd.OutOrStdout(), gates, asJSON); err != nil {
+						return err
+					}
 				}
 				time.Sleep(500 * time.Millisecond)
 			}
 		},
 	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "as JSON, one object a change")
+	return cmd
+}
+
+func showChange(w io.Writer, gates []gateEntry, asJSON bool) error {
+	now := time.Now()
+	if asJSON {
+		return json.NewEncoder(w).Encode(struct {
+			Timestamp time.Time   `json:"timestamp"`
+			Gates     []gateEntry `json:"gates"`
+		}{now.UTC(), gates})
+	}
+	var b strings.Builder
+	if err := writeGates(&b, gates); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintf(w, "%s\n%s\n", now.Format("15:04:05"), b.String())
+	return err
 }
 
 // gateStore is where the gates are kept.
@@ -77,8 +99,21 @@ func gateStore() (*gate.Files, error) {
 	return (&belay.State{Dir: dir}).Gates(), nil
 }
 
-// listGates returns the gates that are not healthy.
-func listGates() ([]gate.Entry, error) {
+// gateEntry is a gate and who waits at it.
+type gateEntry struct {
+	gate.Entry
+	Waiting []waiter `json:"waiting"`
+}
+
+// waiter is a run that waits.
+type waiter struct {
+	ID      string `json:"id"`
+	PID     int    `json:"pid"`
+	Command string `json:"command"`
+}
+
+// listGates returns the gates that are not healthy; never nil.
+func listGates() ([]gateEntry, error) {
 	store, err := gateStore()
 	if err != nil {
 		return nil, err
@@ -88,42 +123,77 @@ func listGates() ([]gate.Entry, error) {
 		return nil, &failure{err}
 	}
 	now := time.Now()
-	return slices.DeleteFunc(entries, func(e gate.Entry) bool { return e.State.Healthy(now) }), nil
+	gates := []gateEntry{}
+	for _, e := range entries {
+		if !e.State.Healthy(now) {
+			gates = append(gates, gateEntry{e, []waiter{}})
+		}
+	}
+	if len(gates) > 0 {
+		addWaiters(gates)
+	}
+	return gates, nil
+}
+
+// addWaiters finds out who waits. That nobody can be found is no reason not to show a gate.
+func addWaiters(gates []gateEntry) {
+	records, err := openRecords()
+	if err != nil {
+		return
+	}
+	runs, _ := listRuns(records)
+	for _, r := range runs {
+		for i, g := range gates {
+			if r.State == supervise.StateWaiting && strings.HasPrefix(r.Reason, "gate "+g.Key+":") {
+				gates[i].Waiting = append(g.Waiting, waiter{r.ID, r.Owner.PID, r.Command})
+			}
+		}
+	}
 }
 
 func showGates(w io.Writer, asJSON bool) error {
-	entries, err := listGates()
+	gates, err := listGates()
 	if err != nil {
 		return err
 	}
 	if asJSON {
-		return writeJSONLines(w, entries)
+		return writeJSONLines(w, gates)
 	}
-	if len(entries) == 0 {
-		fmt.Fprintln(w, "all gates are healthy")
-		return nil
+	return writeGates(w, gates)
+}
+
+func writeGates(w io.Writer, gates []gateEntry) error {
+	if len(gates) == 0 {
+		_, err := fmt.Fprintln(w, "all gates are healthy")
+		return err
 	}
 	t := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
 	fmt.Fprintln(t, "GATE\tSTATE\tSINCE\tUNTIL\tWAITING\tREASON")
 	now := time.Now()
-	for _, e := range entries {
+	for _, e := range gates {
 		state, since, until, reason := gateColumns(e.State, now)
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%d\t%s\n", e.Key, state, clock(since), clock(until), waiting(e.Key), reason)
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%d\t%s\n", e.Key, state, clock(since), clock(until), len(e.Waiting), reason)
 	}
 	return t.Flush()
 }
 
-// gateColumns is what keeps callers out of a gate at now, or did so last.
+// gateColumns is what keeps callers out of a gate at now, or did so last. A hold and the breaker may do so both.
 func gateColumns(s gate.State, now time.Time) (state string, since, until time.Time, reason string) {
+	held, b := s.Hold.Live(now), s.Breaker
 	switch {
-	case s.Hold.Live(now):
+	case held && b.Phase != breaker.Closed:
+		if until = now.Add(s.Hold.Left(now)); b.Until.IsZero() || b.Until.After(until) {
+			until = b.Until
+		}
+		return "held, breaker " + b.At(breaker.Settings{}, now).String(), s.Hold.Since, until, s.Hold.Reason + "; " + b.Reason
+	case held:
 		return "held", s.Hold.Since, now.Add(s.Hold.Left(now)), s.Hold.Reason
-	case s.Breaker.Phase != breaker.Closed:
-		return s.Breaker.At(breaker.Settings{}, now).String(), s.Breaker.Since, s.Breaker.Until, s.Breaker.Reason
+	case b.Phase != breaker.Closed:
+		return b.At(breaker.Settings{}, now).String(), b.Since, b.Until, b.Reason
 	case s.Ramp.Live(now):
 		return fmt.Sprintf("slow start, %d at a time", s.Ramp.Allowed), s.Hold.Since, time.Time{}, s.Hold.Reason
-	case s.Breaker.Failures > 0:
-		return fmt.Sprintf("closed, %d failures", s.Breaker.Failures), s.Breaker.Since, time.Time{}, s.Breaker.Reason
+	case b.Failures > 0:
+		return fmt.Sprintf("closed, %d failures", b.Failures), b.Since, time.Time{}, b.Reason
 	}
 	return "closed", time.Time{}, time.Time{}, ""
 }
@@ -136,22 +206,6 @@ func clock(t time.Time) string {
 		return t.Local().Format("2006-01-02 15:04")
 	}
 	return t.Local().Format("15:04:05")
-}
-
-// waiting counts the runs that wait at a gate.
-func waiting(key string) int {
-	records, err := openRecords()
-	if err != nil {
-		return 0
-	}
-	runs, _ := records.List()
-	n := 0
-	for _, r := range runs {
-		if r.State == supervise.StateWaiting && strings.HasPrefix(r.Reason, "gate "+key+":") {
-			n++
-		}
-	}
-	return n
 }
 
 // gateText says in words why a gate refuses, and how long.

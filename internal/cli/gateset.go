@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -26,31 +27,48 @@ func newGatesReset() *cobra.Command {
 			if all == (len(keys) > 0) {
 				return usage(errors.New("name the gates, or say --all"), "see: belay gates")
 			}
-			entries, err := listGates()
+			gates, err := listGates()
 			if err != nil {
 				return err
 			}
-			for _, e := range entries {
-				if all {
-					keys = append(keys, e.Key)
-				}
+			var known []string
+			for _, g := range gates {
+				known = append(known, g.Key)
+			}
+			if all {
+				keys = known
+			}
+			w := cmd.OutOrStdout()
+			if len(keys) == 0 {
+				fmt.Fprintln(w, "nothing to reset: all gates are healthy")
 			}
 			for _, key := range keys {
-				known := slices.ContainsFunc(entries, func(e gate.Entry) bool { return e.Key == key })
-				if !known {
-					fmt.Fprintf(cmd.OutOrStdout(), "gate %s is healthy\n", key)
+				if !slices.Contains(known, key) {
+					fmt.Fprintln(w, nothingToReset(key, known))
 					continue
 				}
 				if err := setGate(byHand{"gate_reset", key, time.Time{}, ""}, func(s gate.State, now time.Time) gate.State { return s.Reset(now) }); err != nil {
 					return err
 				}
-				fmt.Fprintf(cmd.OutOrStdout(), "gate %s is reset\n", key)
+				fmt.Fprintf(w, "gate %s is reset\n", key)
 			}
 			return nil
 		},
 	}
 	cmd.Flags().BoolVar(&all, "all", false, "all gates")
 	return cmd
+}
+
+// nothingToReset answers who names a gate that keeps nobody out; it may be mistyped.
+func nothingToReset(key string, known []string) string {
+	text := fmt.Sprintf("nothing to reset: gate %s is healthy", key)
+	switch near := config.Nearest(key, known); {
+	case near != "":
+		text += "; did you mean: " + belay.LiftCommand(near)
+	case len(known) > 0:
+		text += "; these are not: " + strings.Join(known, ", ")
+	}
+	return text
 }
 
 func newGatesHold() *cobra.Command {
@@ -70,7 +88,7 @@ func newGatesHold() *cobra.Command {
 			}
 			err = setGate(byHand{"gate_hold", args[0], t, reason}, func(s gate.State, now time.Time) gate.State { return s.Held(now, t, reason) })
 			if err == nil {
-				fmt.Fprintf(cmd.OutOrStdout(), "gate %s holds until %s\n", args[0], t.Local().Format(time.RFC3339))
+				fmt.Fprintf(cmd.OutOrStdout(), "gate %s holds until %s\n", args[0], belay.When(t))
 			}
 			return err
 		},
