@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"testing"
 	"time"
@@ -41,6 +42,7 @@ func Main(m *testing.M, programs ...string) {
 		flag.Set("test.parallel", "4") // most of the time they wait
 	}
 	unix.Setrlimit(unix.RLIMIT_CORE, &unix.Rlimit{})
+	signal.Notify(make(chan os.Signal, 1), unix.SIGHUP) // what nohup has told us to ignore, our commands would ignore too
 	code := 1
 	if err := build(programs); err != nil {
 		fmt.Fprintln(os.Stderr, err)
