@@ -184,6 +184,10 @@ func (inv *Invocation) placement() supervise.Placement {
 	switch {
 	case inv.profile.Headless():
 		return supervise.OwnSession
+	case inv.command.Terminal && inv.mayRepeat():
+		// It has the terminal as it would have it in a pipeline, and we see a Ctrl-C too: as a job of its own it could
+		// handle that, end with 1, and be started again.
+		return supervise.SharedGroup
 	case inv.command.Terminal:
 		return supervise.TerminalPlacement()
 	}

@@ -101,15 +101,19 @@ func (inv *Invocation) Signal(sig syscall.Signal) {
 
 // Interrupt says that the command was sent a signal by somebody else's hand, as the terminal does that it shares with
 // us. What it makes of that is left to it, as it would be without us; but there will be no further attempt, and a wait
-// is cut short.
+// is cut short. Where more was asked for than to run the command, who says so a second time has it killed.
 func (inv *Invocation) Interrupt(cause error) {
 	inv.mu.Lock()
 	defer inv.mu.Unlock()
-	if inv.process == nil && !inv.starting {
+	switch {
+	case inv.process == nil && !inv.starting:
 		inv.cancel(cause)
-		return
+	case inv.interrupted != nil && inv.mayRepeat() && inv.process != nil:
+		inv.cancel(cause)
+		inv.process.Kill()
+	default:
+		inv.interrupted = cause
 	}
-	inv.interrupted = cause
 }
 
 // Kill ends the invocation at once, without asking the command first.

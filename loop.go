@@ -74,7 +74,7 @@ func (inv *Invocation) Run() {
 			continue
 		}
 		wait, stop := inv.next(&a, classes)
-		if cause := context.Cause(inv.ctx); cause != nil && inv.mayRepeat() && a.verdict.Retryable && !a.timedOut &&
+		if cause := inv.ended(); cause != nil && inv.mayRepeat() && a.verdict.Retryable && !a.timedOut &&
 			!errors.Is(cause, retry.ErrTotalTimeout) {
 			// It would have gone on but for the request to stop, which came as the attempt ended.
 			inv.cutShort(&a, "stopped before the next attempt", cause)

@@ -549,6 +549,34 @@ func TestTerminal_RetriedAndInterrupted(t *testing.T) {
 	}
 }
 
+// A command that handles Ctrl-C and ends with a code of its own is not repeated either.
+func TestTerminal_RetriedAndCtrlCHandled(t *testing.T) {
+	t.Parallel()
+	s := newShell(t, "")
+	s.send("belay run --max-retries 5 --base-delay 0 -- sh -c 'trap \"exit 1\" INT; echo x >> n; echo rea''dy > /dev/tty; sleep 300 & wait'\r")
+	s.expect(`ready\r\n`)
+	s.send(ctrlC)
+	s.prompt()
+	if got := s.run("echo code $? $(wc -l < n)"); !strings.HasPrefix(got, "code 130 1\r\n") {
+		t.Errorf("%q", got)
+	}
+}
+
+// Who ignores Ctrl-C is killed at the second one, where repeating it was asked for.
+func TestTerminal_RetriedAndCtrlCTwice(t *testing.T) {
+	t.Parallel()
+	s := newShell(t, "")
+	s.send("belay run --max-retries 5 --base-delay 0 -- sh -c 'trap \"\" INT TERM; echo x >> n; echo rea''dy > /dev/tty; sleep 300; exit 1'\r")
+	s.expect(`ready\r\n`)
+	s.send(ctrlC)
+	time.Sleep(300 * time.Millisecond) // two at once are one
+	s.send(ctrlC)
+	s.prompt()
+	if got := s.run("echo code $? $(wc -l < n)"); !strings.HasPrefix(got, "code 130 1\r\n") {
+		t.Errorf("%q", got)
+	}
+}
+
 // The same in a pipeline, where belay and the command get the signal together.
 func TestTerminal_RetriedAndInterruptedInPipeline(t *testing.T) {
 	t.Parallel()
