@@ -34,20 +34,17 @@ func (f *follower) judge(o verdict.Outcome, errs complaint, now time.Time) verdi
 		return verdict.Verdict{Class: verdict.SessionNotFound, Rule: "other-session",
 			Evidence: fmt.Sprintf("codex began a new thread %s instead of resuming %s", f.session, f.wanted)}
 	}
-	switch o.Signal {
-	case "":
-	case "SIGINT", "SIGTERM", "SIGHUP":
-		return verdict.Verdict{Class: verdict.Interrupted, Rule: "signal", Evidence: "ended by " + o.Signal}
-	default:
-		return verdict.Verdict{Class: verdict.Crash, Rule: "signal", Evidence: "ended by " + o.Signal}
+	if v, ok := verdict.EndedBySignal(o); ok {
+		return v
+	}
+	if v, ok := verdict.EndedByCode(o); ok {
+		return v
 	}
 	switch {
 	case o.ExitCode == 0 && f.completed:
 		return verdict.Verdict{Class: verdict.OK, Rule: "turn-completed"}
 	case o.ExitCode == 0 && f.plain:
 		return verdict.Verdict{Class: verdict.OK, Rule: "exit-0"}
-	case o.ExitCode == 129 || o.ExitCode == 130 || o.ExitCode == 143:
-		return verdict.Verdict{Class: verdict.Interrupted, Rule: "exit-code", Evidence: fmt.Sprintf("exit %d", o.ExitCode)}
 	case o.ExitCode == 101:
 		return verdict.Verdict{Class: verdict.Crash, Rule: "panic", Evidence: first(evidence(errs.text), "exit 101")}
 	case f.failure != "":

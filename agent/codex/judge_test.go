@@ -51,7 +51,9 @@ func TestJudge(t *testing.T) {
 		"never started, a cause below":        {outcome(1, "", "Error: something odd\n\nCaused by:\n    connection refused\n"), verdict.Network, "network"},
 		"never started, not understood":       {outcome(1, "", "Error: something odd\n"), verdict.Unknown, "exit-code"},
 		"never started, without a word":       {outcome(1, "", ""), verdict.Unknown, "exit-code"},
-		"not even codex":                      {outcome(127, "", "sh: codex: not found\n"), verdict.Unknown, "exit-code"},
+		"not even codex":                      {outcome(127, "", "sh: codex: not found\n"), verdict.ToolMissing, "exit-code"},
+		"killed, as a shell says":             {outcome(137, lines(started, turn), ""), verdict.Crash, "exit-code"},
+		"no stack left":                       {outcome(134, lines(started), "thread 'main' has overflowed its stack\nfatal runtime error: stack overflow\n"), verdict.Crash, "exit-code"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -74,11 +74,13 @@ func (j *judgement) verdict() verdict.Verdict {
 }
 
 func (j *judgement) judge() verdict.Verdict {
+	if v, ok := verdict.EndedBySignal(j.Outcome); ok {
+		return v
+	}
+	if v, ok := verdict.EndedByCode(j.Outcome); ok {
+		return v
+	}
 	switch {
-	case j.Signal == "SIGINT", j.Signal == "SIGTERM", j.Signal == "SIGHUP":
-		return verdict.Verdict{Class: verdict.Interrupted, Rule: "signal", Evidence: "ended by " + j.Signal}
-	case j.Signal != "":
-		return verdict.Verdict{Class: verdict.Crash, Rule: "signal", Evidence: "ended by " + j.Signal}
 	case j.ExitCode == 0:
 		return j.byOutput()
 	case j.ExitCode == exitAuth:
@@ -87,8 +89,6 @@ func (j *judgement) judge() verdict.Verdict {
 	case j.ExitCode == exitPending && (j.line.command == "" || j.line.command == "pr checks"):
 		// It has told what it was asked, and its exit code is part of that: the checks are not over.
 		return verdict.Verdict{Class: verdict.OK, Rule: "pending"}
-	case j.ExitCode == 129, j.ExitCode == 130, j.ExitCode == 143:
-		return verdict.Verdict{Class: verdict.Interrupted, Rule: "exit-code", Evidence: fmt.Sprintf("exit %d", j.ExitCode)}
 	}
 	return j.byFailure()
 }
