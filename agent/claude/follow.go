@@ -25,6 +25,8 @@ type follower struct {
 	ownKey   bool // the key is one that nothing refreshes
 	active   bool
 	answered bool
+	// unanswered says that a tool has ended and the model has not spoken since.
+	unanswered bool
 
 	speaking   string          // the message whose pieces come
 	tools      map[string]bool // that run now
@@ -93,6 +95,7 @@ func (f *follower) event(e event, line []byte) agent.News {
 	case "user":
 		for _, b := range e.Message.Content {
 			delete(f.tools, b.ToolUseID)
+			f.unanswered = f.unanswered || b.ToolUseID != "" && e.Parent == ""
 		}
 	case "result":
 		f.take(e, line)
@@ -155,6 +158,7 @@ func (f *follower) assistant(e event) agent.News {
 		return f.news(agent.Hold)
 	}
 	f.active, f.answered = true, true
+	f.unanswered = f.unanswered && e.Parent != ""
 	f.complaint.Error = "" // whatever it was, it went on
 	f.ledger.answer(e.Message.ID, e.Message.Usage)
 	f.ledger.helped = f.ledger.helped || e.Parent != ""

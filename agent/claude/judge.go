@@ -1,8 +1,10 @@
 package claude
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
@@ -11,6 +13,9 @@ import (
 
 // Judge implements [agent.Follower].
 func (f *follower) Judge(o verdict.Outcome, now time.Time) verdict.Verdict {
+	if text := f.text.Bytes(); !f.events && len(text) > 0 && (text[0] == '{' || text[0] == '[') {
+		f.whole(text) // somebody has put it on several lines
+	}
 	v := f.judge(o, now)
 	v.SessionID, v.Usage = f.session, f.ledger.reported()
 	if v.Class != verdict.OK && v.Evidence == "" {
@@ -24,32 +29,54 @@ func (f *follower) Judge(o verdict.Outcome, now time.Time) verdict.Verdict {
 }
 
 func (f *follower) judge(o verdict.Outcome, now time.Time) verdict.Verdict {
-	switch {
-	case o.Signal == "SIGINT", o.Signal == "SIGTERM", o.Signal == "SIGHUP":
-		return verdict.Verdict{Class: verdict.Interrupted, Rule: "signal", Evidence: "ended by " + o.Signal}
-	case o.Signal != "":
-		return verdict.Verdict{Class: verdict.Crash, Rule: "signal", Evidence: "ended by " + o.Signal}
-	case f.result != nil:
+	if v, ok := verdict.EndedBySignal(o); ok {
+		return v
+	}
+	if f.result != nil {
 		return f.byResult(o, now)
-	case o.ExitCode == 129, o.ExitCode == 130, o.ExitCode == 143:
-		return verdict.Verdict{Class: verdict.Interrupted, Rule: "exit-code", Evidence: fmt.Sprintf("exit %d", o.ExitCode)}
-	case o.ExitCode == 0:
-		return f.byText()
+	}
+	if v, ok := verdict.EndedByCode(o); ok {
+		return v
+	}
+	if o.ExitCode == 0 {
+		return f.byText(o)
 	}
 	return f.byWords(f.text.String(), o, now)
 }
 
 // byText judges a run that ended with 0 and has no result.
-func (f *follower) byText() verdict.Verdict {
+func (f *follower) byText(o verdict.Outcome) verdict.Verdict {
 	text := f.text.String()
 	switch {
-	case f.events, strings.TrimSpace(text) == "":
+	case f.events, text == "":
 		// That is how it ends when it is interrupted while it waits for the API.
 		return verdict.Verdict{Class: verdict.Interrupted, Rule: "no-result", Evidence: "exit 0 without a result"}
+	case strings.TrimSpace(text) == "":
+		// An empty line is an empty result: a hook stopped it, or it did not know the command.
+		return verdict.Verdict{Class: verdict.Blocked, Rule: "nothing-done", Evidence: "exit 0 with an empty answer"}
 	case isNothing(text):
 		return verdict.Verdict{Class: verdict.Blocked, Rule: "nothing-done", Evidence: firstLine(text)}
+	case torn(text):
+		return verdict.Verdict{Class: verdict.BadOutput, Retryable: true, Rule: "torn", Evidence: "the result ends in the middle"}
+	}
+	if said := o.Stdout.Text(); !strings.HasSuffix(said, "\n") { // as every answer does
+		for _, end := range ends {
+			if strings.HasPrefix(said, end.words) && !strings.Contains(said, "\n") {
+				return verdict.Verdict{Class: end.class, Retryable: end.class.Retryable(), Rule: "no-answer", Evidence: said}
+			}
+		}
 	}
 	return verdict.Verdict{Class: verdict.OK, Rule: "exit-0"}
+}
+
+// torn reports whether it is a result that was cut. Answers are no such thing.
+func torn(text string) bool {
+	for _, begin := range []string{`{"type":"result",`, `{"type":"system",`, `[{"type":"system",`, `{"duration_api_ms":`} {
+		if strings.HasPrefix(text, begin) {
+			return !json.Valid([]byte(text))
+		}
+	}
+	return false
 }
 
 // isNothing reports whether an answer is claude's own and says that nothing was done. The words must be all of it: a
@@ -83,21 +110,40 @@ func (f *follower) byResult(o verdict.Outcome, now time.Time) verdict.Verdict {
 	if class, ok := bySubtype[f.kind]; ok {
 		return said(class, f.kind)
 	}
-	if class, ok := byTerminal[r.TerminalReason]; ok {
+	fine := f.kind == "success" && !r.IsError
+	if class, ok := byTerminal[r.TerminalReason]; ok && !(fine && text != "" && r.TerminalReason == stopPrevented) {
 		return said(class, r.TerminalReason)
 	}
-	fine := f.kind == "success" && !r.IsError
 	switch {
-	case fine && len(r.ModelUsage) == 0 && isNothing(text):
+	case fine && len(r.ModelUsage) == 0 && (isNothing(text) || text == ""):
 		return said(verdict.Blocked, "nothing-done")
+	case fine && f.unanswered && text == "" && r.TerminalReason == "":
+		return said(verdict.Blocked, "stopped") // after a tool, by a hook; later versions say so
 	case fine && o.ExitCode == 0:
 		return verdict.Verdict{Class: verdict.OK, Rule: "result"}
+	case fine:
+		if v, ok := verdict.EndedByCode(o); ok {
+			return v
+		}
+		return f.byWords("", o, now) // the text is the model's
 	case r.StartupFailure != "":
-		return said(verdict.InvalidRequest, "startup_failure_reason")
+		class, ok := byStartup[r.StartupFailure]
+		if !ok {
+			class = verdict.InvalidRequest
+		}
+		return said(class, "startup_failure_reason "+r.StartupFailure)
 	case f.kind == "error_during_execution" && !r.IsError && text == "":
 		return said(verdict.BadOutput, "no-answer") // 2.0.77, of a page that is no answer of the API
 	}
+	if r.StopReason == "refusal" {
+		return said(verdict.Refused, "stop_reason refusal")
+	}
 	if class, ok := byAPIError[r.APIError]; ok {
+		if better, ok := vague[r.APIError]; ok {
+			if v := f.byWords(text, o, now); v.Class == better {
+				return v
+			}
+		}
 		return said(class, "api_error "+r.APIError)
 	}
 	if f.limit.resets() && (r.Status == 429 || r.Status == 0) {
@@ -121,11 +167,10 @@ func (f *follower) byResult(o verdict.Outcome, now time.Time) verdict.Verdict {
 // byWords judges by what claude says of itself: text, and stderr.
 func (f *follower) byWords(text string, o verdict.Outcome, now time.Time) verdict.Verdict {
 	own := verdict.Outcome{ExitCode: 1, Stdout: verdict.ExcerptOf(text), Stderr: o.Stderr}
-	if class, rule, ok := rawError(text); ok {
-		return verdict.Verdict{Class: class, Retryable: class.Retryable(), Rule: rule, Evidence: verdict.LastLines(text, 3, 500), Hint: f.hint(text, now)}
-	}
-	v, ok := words().Judge(own, now)
-	if !ok {
+	v, ok := verdict.Verdict{Evidence: verdict.LastLines(text, 3, 500)}, false
+	if v.Class, v.Rule, ok = rawError(text); ok {
+		v.Retryable = v.Class.Retryable()
+	} else if v, ok = words().Judge(own, now); !ok {
 		v = verdict.Verdict{Class: verdict.Unknown, Rule: "exit-code"}
 		if o.ExitCode == 0 {
 			v.Rule = "result"
@@ -137,28 +182,36 @@ func (f *follower) byWords(text string, o verdict.Outcome, now time.Time) verdic
 	return v
 }
 
-// rawError reads "API Error: 429 {"type":"error","error":{…}}", as versions before 2.1 print it.
+// rawError reads "API Error: 429 {"type":"error","error":{…}}", as versions before 2.1 print it and later ones what they
+// do not know. The status may be missing: then the error came in the middle of an answer.
 func rawError(text string) (verdict.Class, string, bool) {
 	rest, ok := strings.CutPrefix(text, "API Error: ")
 	if !ok {
 		return "", "", false
 	}
-	_, body, ok := strings.Cut(rest, "{")
+	before, body, ok := strings.Cut(rest, "{")
 	if !ok {
 		return "", "", false
 	}
 	var raw struct {
 		Error struct{ Type, Message string }
 	}
-	if json.NewDecoder(strings.NewReader("{"+body)).Decode(&raw) != nil {
+	if lenient(json.NewDecoder(strings.NewReader("{"+body)).Decode(&raw)) != nil {
 		return "", "", false
 	}
-	// What the types do not tell apart, words do.
+	status, _ := strconv.Atoi(strings.TrimSpace(before))
+	class, known := byType[raw.Error.Type]
+	if status == 529 || !known {
+		class, known = classOfStatus(status, raw.Error.Message)
+	}
+	if known && class.Retryable() && class != verdict.RateLimit {
+		return class, first(raw.Error.Type, "status"), true
+	}
+	// What the types of a refusal do not tell apart, words do.
 	if v, ok := words().Judge(verdict.Outcome{ExitCode: 1, Stdout: verdict.ExcerptOf(raw.Error.Message)}, time.Time{}); ok {
 		return v.Class, v.Rule, true
 	}
-	class, ok := byType[raw.Error.Type]
-	return class, raw.Error.Type, ok
+	return class, first(raw.Error.Type, "status"), known
 }
 
 // hint is when to come back: the reset of the limit that refused it, or what the text says.
@@ -181,6 +234,16 @@ func (f *follower) stumbles(o verdict.Outcome) bool {
 	return false
 }
 
+// whole reads a result that does not stand on one line.
+func (f *follower) whole(text []byte) {
+	var line bytes.Buffer
+	if json.Compact(&line, text) != nil {
+		return
+	}
+	f.text.Reset()
+	f.Line(line.Bytes())
+}
+
 // array reads the form of --output-format json --verbose.
 func (f *follower) array(line []byte) {
 	var all []json.RawMessage
@@ -194,6 +257,14 @@ func (f *follower) array(line []byte) {
 			f.event(e, one)
 		}
 	}
+}
+
+// first is the first that is not empty.
+func first(a, b string) string {
+	if a == "" {
+		return b
+	}
+	return a
 }
 
 func firstLine(text string) string {

@@ -17,6 +17,9 @@ var bySubtype = map[string]verdict.Class{
 	"error_max_structured_output_retries": verdict.LimitReached,
 }
 
+// stopPrevented says that a hook had the last word. It comes after the answer, if there is one: then the work was done.
+const stopPrevented = "stop_hook_prevented"
+
 // byTerminal is why a turn ended, where that says it all ("completed", "api_error" and "model_error" do not).
 var byTerminal = map[string]verdict.Class{
 	"aborted_streaming":                 verdict.Interrupted,
@@ -27,7 +30,7 @@ var byTerminal = map[string]verdict.Class{
 	"max_turns":                         verdict.LimitReached,
 	"budget_exhausted":                  verdict.LimitReached,
 	"structured_output_retry_exhausted": verdict.LimitReached,
-	"stop_hook_prevented":               verdict.Blocked,
+	stopPrevented:                       verdict.Blocked,
 	"hook_stopped":                      verdict.Blocked,
 	"malformed_tool_use_exhausted":      verdict.BadOutput,
 }
@@ -36,9 +39,9 @@ var byTerminal = map[string]verdict.Class{
 var byAPIError = map[string]verdict.Class{
 	"usage_limit_reached":           verdict.UsageLimit,
 	"connection_failed":             verdict.Network,
-	"no_response":                   verdict.Network,
+	"no_response":                   verdict.Timeout,
 	"computer_slept":                verdict.Network,
-	"network_edge_blocked":          verdict.Network,
+	"network_edge_blocked":          verdict.Auth, // a 403 that no other try mends
 	"stream_idle_timeout":           verdict.Timeout,
 	"empty_completion":              verdict.BadOutput,
 	"malformed_tool_use_exhausted":  verdict.BadOutput,
@@ -71,6 +74,27 @@ var byAPIError = map[string]verdict.Class{
 	"field_not_granted":             verdict.InvalidRequest,
 	"unattended_start_limit":        verdict.InvalidRequest,
 	"unattended_start_unconfirmed":  verdict.InvalidRequest,
+}
+
+// vague are the kinds of which the words may know better: the limit may be that of a plan without credits, and what cut
+// the answer short may be the context window.
+var vague = map[string]verdict.Class{
+	"usage_limit_reached": verdict.Billing,
+	"max_output_tokens":   verdict.TooLarge,
+}
+
+// byStartup is why claude refused to start, where another start may well work, or a person must sign in. The rest is a
+// matter of settings.
+var byStartup = map[string]verdict.Class{
+	"org_pin_api_key_conflict":             verdict.Auth,
+	"org_pin_mismatch":                     verdict.Auth,
+	"org_config_refused":                   verdict.Auth,
+	"gateway_signin_required":              verdict.Auth,
+	"gateway_access_denied":                verdict.Auth,
+	"org_verify_failed":                    verdict.Auth,
+	"org_config_required_unavailable":      verdict.Network,
+	"remote_settings_required_unavailable": verdict.Network,
+	"session_held_by_background":           verdict.SessionBusy,
 }
 
 // byType is the type in the API's own error.
@@ -107,7 +131,7 @@ var byError = map[string]verdict.Class{
 // classOfStatus is the class of an HTTP status. A 503 is an overload only if its text says so.
 func classOfStatus(status int, text string) (verdict.Class, bool) {
 	switch status {
-	case 401, 403:
+	case 401, 403, 407:
 		return verdict.Auth, true
 	case 402:
 		return verdict.Billing, true
@@ -147,37 +171,68 @@ var words = sync.OnceValue(func() *verdict.Rules {
 
 var texts = []verdict.Rule{
 	// Limits of a plan. A throttle says that it is not one.
-	{Name: "throttle", Class: verdict.RateLimit, Match: `not your usage limit|usage limit reached\|0\b`},
-	{Name: "plan-limit", Class: verdict.UsageLimit, Match: `^(you've|you have) (hit|reached) your [\w -]*\blimit\b`},
-	{Name: "plan-limit-reached", Class: verdict.UsageLimit, Match: `^[\w-]*( [\w-]+)? ?(limit|cap) reached( ?[·∙]| resets|$)`},
+	{Name: "throttle", Class: verdict.RateLimit, Match: `not your usage limit|usage limit reached\|0\b|^(API Error: )?rate limit reached`},
+	{Name: "plan-limit", Class: verdict.UsageLimit, Match: `^(you've|you have) (hit|reached) your [^.·∙]*\b(limit|budget|cap)\b`},
+	{Name: "plan-limit-reached", Class: verdict.UsageLimit, Match: `^[\w' -]{0,40}\b(limit|cap) reached( ?[·∙]|\.| resets|$)|\bspend limit reached\b`},
 	{Name: "usage-limit-epoch", Class: verdict.UsageLimit, Match: `usage limit reached\|[1-9]`},
-	{Name: "api-usage-cap", Class: verdict.UsageLimit, Match: `reached your specified (\w+ )?(API )?usage limits?`},
+	{Name: "api-usage-cap", Class: verdict.UsageLimit, Match: `reached your specified ([\w -]+ )?usage limits?`},
+	{Name: "credits-reset", Class: verdict.UsageLimit, Match: `^you're out of (usage credits|extra usage) ?[·∙] ?resets|^usage is paused for your organization`},
 
-	{Name: "credit", Class: verdict.Billing, Match: `credit balance is too low|^API Error: 402|requires? usage credits`},
-	{Name: "not-logged-in", Class: verdict.Auth, Match: `^not logged in|^invalid API key|^failed to authenticate|please run /login|please log ?in again|OAuth (token|session)( has)? (been )?(revoked|expired)|does not have access to Claude|belongs to a disabled organi[sz]ation|^API Error: (401|403)\b`},
-	{Name: "refresh", Class: verdict.Network, Match: `^failed to refresh OAuth token`},
+	// Money, and what a plan does not include.
+	{Name: "credit", Class: verdict.Billing, Match: `credit balance is too low|^API Error: 402|(requires?|are required for|is required for) (usage credits|extra usage|long context)|usage credits required|you're out of (usage credits|extra usage)|org is out of usage`},
+	{Name: "plan", Class: verdict.Billing, Match: `^your seat type doesn't include|^this service is disabled for your org|^your usage allocation has been disabled|^your group's usage limit is set to|is not available with the claude \w+ plan|is unavailable for your plan`},
 
-	{Name: "prompt-too-long", Class: verdict.TooLarge, Match: `^(API Error: 400 )?prompt is too long|^request too large|piped stdin input exceeds|^API Error: 413|exceed context limit`},
-	{Name: "model", Class: verdict.NotFound, Match: `issue with the selected model|^API Error: 404\b`},
+	// Credentials, and who may not come in.
+	{Name: "disk-full", Class: verdict.InvalidRequest, Match: `^failed to refresh OAuth token: the disk|^could not refresh your login: the disk`},
+	{Name: "refresh", Class: verdict.Network, Match: `^failed to refresh OAuth token|^could not refresh your login`},
+	{Name: "not-logged-in", Class: verdict.Auth, Match: `^not logged in|^invalid (API key|auth token)|^failed to authenticate|please run /login|please log ?in again|OAuth (token|session)( has)? (been )?(revoked|expired)|does not have access to Claude|\bAPI Error: (401|403|407)\b|login (expired|reached its time limit)`},
+	{Name: "shut-out", Class: verdict.Auth, Match: `belongs to a disabled organi[sz]ation|organi[sz]ation has (been )?disabled|^your account is on hold|^your apiKeyHelper script is failing|request blocked before it reached`},
+	{Name: "credentials", Class: verdict.Auth, Match: `^authentication (error|required|failed)\b|^(AWS|google cloud|microsoft foundry) (credentials|authentication)\b|could not load \w+ credentials|^gateway refused the request|OAuth authentication is currently not allowed`},
+
+	// Too much at once.
+	{Name: "prompt-too-long", Class: verdict.TooLarge, Match: `^(API Error: 400 )?(prompt is|conversation) too long|^request too large|piped stdin input exceeds|^API Error: 413|exceed context limit|reached its context window limit|input is too long for`},
+	{Name: "media-too-large", Class: verdict.TooLarge, Match: `^(image was|PDF) too large|exceeds the dimension limit|image (exceeds|dimensions exceed) .*\bm(ax|any-image)|maximum of \d+ PDF pages`},
+
+	{Name: "model", Class: verdict.NotFound, Match: `issue with the selected model|^API Error: 404\b|^the model \S+ is not available on your|^API Error \(\S+\): .*model id`},
 	{Name: "max-turns", Class: verdict.LimitReached, Match: `reached max(imum number of)? turns`},
 	{Name: "max-budget", Class: verdict.LimitReached, Match: `exceeded USD budget|reached maximum budget`},
-	{Name: "max-output", Class: verdict.LimitReached, Match: `exceeded the \d+ output token maximum`},
-	{Name: "policy", Class: verdict.Refused, Match: `appears to violate our usage policy|safeguards flagged`},
+	{Name: "max-output", Class: verdict.LimitReached, Match: `exceeded the \d+ output token maximum|failed to provide valid structured output`},
+	{Name: "policy", Class: verdict.Refused, Match: `appears to violate our usage policy|safeguards flagged|blocked by content filtering policy|^API Error: \S+( \S+)? can't help with this\.`},
+	{Name: "hook", Class: verdict.Blocked, Match: `^a mod's http\.fetch hook stopped`},
 
-	{Name: "no-conversation", Class: verdict.SessionNotFound, Match: `no conversation found`},
+	{Name: "no-conversation", Class: verdict.SessionNotFound, Match: `no conversation found|^failed to resume session`},
 	{Name: "in-use", Class: verdict.SessionBusy, Match: `^error: session ID \S+ is already in use`},
 
-	{Name: "rejected", Class: verdict.RateLimit, Match: `^API Error: (429\b|request rejected \(429\)|rate limit reached)|temporarily limiting requests`},
-	{Name: "overloaded", Class: verdict.Overloaded, Match: `^API Error: (repeated )?529\b|^API Error: 503\b.*(overloaded|at capacity)|^API Error:.*\boverloaded_error\b`},
-	{Name: "server-error", Class: verdict.ServerError, Match: `^API Error: (5\d\d|408)\b`},
-	{Name: "timed-out", Class: verdict.Timeout, Match: `^(API Error: )?(request timed out|the operation timed out|stream idle timeout)`},
-	{Name: "connection", Class: verdict.Network, Match: `^API Error: (unable to connect|connection|the socket connection)|^API Error:.*\((ECONN\w+|ENOTFOUND|EAI_AGAIN|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ConnectionRefused|FailedToOpenSocket|ConnectionClosed)\)`},
-	{Name: "malformed", Class: verdict.BadOutput, Match: `^API Error: (API returned an empty or malformed response|failed to parse JSON|JSON parse error|unexpected token|unexpected end of JSON|cannot read properties of)|^could not parse message into JSON`},
+	{Name: "rejected", Class: verdict.RateLimit, Match: `^API Error: (429\b|request rejected \(429\))|temporarily limiting requests`},
+	{Name: "overloaded", Class: verdict.Overloaded, Match: `^API Error: (repeated )?529\b|^API Error: 503\b.*(overloaded|at capacity)|^API Error:.*\boverloaded_error\b|^API Error: overloaded\b|^\w+ is experiencing high load`},
+	{Name: "server-error", Class: verdict.ServerError, Match: `^API Error: (5\d\d|408)\b|the API is temporarily unavailable`},
+	{Name: "timed-out", Class: verdict.Timeout, Match: `^(API Error: )?(request timed out|the operation timed out|stream idle timeout|no response from API)`},
+	{Name: "certificate", Class: verdict.InvalidRequest, Match: `^API Error:.*(SSL certificate|self[- ]signed certificate|\(CERT_|UNABLE_TO_(VERIFY|GET_ISSUER))`},
+	{Name: "connection", Class: verdict.Network, Match: `^API Error: (unable to connect|connection|the socket connection|fetch failed|terminated$|socket hang up|stream ended before|premature close)`},
+	{Name: "errno", Class: verdict.Network, Match: `^API Error:.*\b(E(CONN\w+|NOTFOUND|AI_AGAIN|PIPE|TIMEDOUT|HOST(UNREACH|DOWN)|NET(UNREACH|DOWN)|PROTO)|UND_ERR_\w+|ERR_(PROXY|SOCKET|SSL|TLS|STREAM)_\w+|ConnectionRefused|FailedToOpenSocket|ConnectionClosed)\b`},
+	{Name: "malformed", Class: verdict.BadOutput, Match: `^API Error: (API returned an empty or malformed response|failed to parse JSON|JSON parse error|unexpected (token|end of JSON)|unterminated string|content block|stream (ended without receiving any events|event unreadable))|^could not parse message into JSON`},
+	{Name: "stumbled", Class: verdict.BadOutput, Match: `^API Error: (cannot read propert|.* is not (an object|iterable|a function|valid JSON)\b)|^error: no messages returned`},
 
-	{Name: "usage", Class: verdict.InvalidRequest, Stream: "stderr", Match: `^error: (unknown option|unknown command|option |missing required|too many arguments|when using --print|input must be provided|invalid |--|settings file|the prompt|prompt|cannot)|^error parsing streaming input|cannot be used with root|must be a positive number`},
+	{Name: "usage", Class: verdict.InvalidRequest, Stream: "stderr", Match: `^error: (unknown option|unknown command|option |missing required|too many arguments|when using --print|input must be provided|invalid |--|settings file|the prompt|prompt|can('|no)t )|^error parsing streaming input|cannot be used with root|must be a positive number`},
+	{Name: "files", Class: verdict.InvalidRequest, Stream: "stderr", Match: `^error: (directory .* does not exist|(append )?system prompt file|fallback model cannot|claude code requires)|^error (processing|reading) (settings|--setting|(append )?system prompt)|^you cannot (use --strict|dynamically configure)|^claude code on windows requires`},
+	{Name: "media", Class: verdict.InvalidRequest, Match: `^PDF is password protected|^the PDF file was not valid|could not be processed and was removed`},
+	{Name: "options", Class: verdict.InvalidRequest, Match: `^API Error: (effort '\w+' isn't available|streaming is required)|^invalid (ANTHROPIC_CUSTOM_HEADERS|request header)`},
 	{Name: "rejected-request", Class: verdict.InvalidRequest, Match: `^API Error: 4\d\d\b`},
+	{Name: "crashed", Class: verdict.Crash, Stream: "stderr", Match: `^panic\(|\bbun has crashed|JavaScript heap out of memory|^(segmentation fault|illegal instruction|bus error|aborted)\b`},
 }
 
 // nothingDone are the answers of claude itself that look like a success: a command that it does not know, a hook that
 // stopped the prompt.
 var nothingDone = []string{"Unknown command: /", "Unknown slash command: ", "Unknown skill: ", "UserPromptSubmit operation blocked by hook", "Operation stopped by hook"}
+
+// ends are what the form of text says at the end instead of an answer, also with exit code 0 (2.0.77 and before, and when
+// it is interrupted). There is no line break after it.
+var ends = []struct {
+	words string
+	class verdict.Class
+}{
+	{"Error: Reached max turns (", verdict.LimitReached},
+	{"Error: Exceeded USD budget (", verdict.LimitReached},
+	{"Error: Failed to provide valid structured output", verdict.LimitReached},
+	{"Execution error", verdict.BadOutput},
+}
