@@ -3,6 +3,7 @@ package codex
 import (
 	"encoding/json"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -43,7 +44,8 @@ func classifyExit(message string, exit int, now time.Time) verdict.Verdict {
 // fromBody judges a message that is the body of an answer, which it is for a 400.
 func fromBody(message string, now time.Time) (verdict.Verdict, bool) {
 	var body struct {
-		Error struct{ Code, Type, Message string }
+		Error  struct{ Code, Type, Message string }
+		Detail string
 	}
 	if !strings.HasPrefix(message, "{") || !json.Valid([]byte(message)) {
 		return verdict.Verdict{}, false
@@ -56,8 +58,11 @@ func fromBody(message string, now time.Time) (verdict.Verdict, bool) {
 			break
 		}
 	}
-	if v.Class == verdict.InvalidRequest && strings.Contains(body.Error.Message, "context window") {
-		v.Class = verdict.TooLarge // gateways that leave the code out
+	if v.Class == verdict.InvalidRequest { // gateways that leave the code out
+		words := verdict.Outcome{ExitCode: 1, Stderr: verdict.ExcerptOf(first(body.Error.Message, body.Detail))}
+		if w, ok := rules().Judge(words, now); ok && slices.Contains(refusals, w.Class) {
+			v.Class, v.Rule = w.Class, "body-"+w.Rule
+		}
 	}
 	v.Retryable = v.Class.Retryable()
 	if v.Retryable || v.Class.Throttle() {
@@ -65,6 +70,9 @@ func fromBody(message string, now time.Time) (verdict.Verdict, bool) {
 	}
 	return v, true
 }
+
+// refusals are what a 400 may be as well. What is worth another try is not said by one.
+var refusals = []verdict.Class{verdict.TooLarge, verdict.NotFound, verdict.Refused, verdict.Billing, verdict.UsageLimit, verdict.Auth}
 
 // evidence is what can be shown of a message.
 func evidence(message string) string { return verdict.LastLines(message, 3, 500) }
