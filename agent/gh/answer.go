@@ -126,7 +126,24 @@ func (a *answer) class() (verdict.Class, string) {
 		}
 		return "", ""
 	}
+	for _, r := range refusals {
+		if strings.Contains(message, r.words) {
+			return r.class, r.name
+		}
+	}
 	return classOfStatus(a.status, message), "status-" + strconv.Itoa(a.status)
+}
+
+// refusals are GitHub's words that say more than the status they come with, which is 403, 406 or 422. In lower case.
+var refusals = []struct {
+	words, name string
+	class       verdict.Class
+}{
+	{"is too large to", "too-large", verdict.TooLarge},
+	{"exceeded the maximum number of", "too-large", verdict.TooLarge},
+	{"is too long (maximum is", "too-large", verdict.TooLarge},
+	{"size must be less than", "too-large", verdict.TooLarge},
+	{"upgrade to github ", "plan", verdict.Billing},
 }
 
 // throttles are GitHub's words for too many calls, in lower case. They come with 403, 429, 422 or in a good answer.
@@ -232,7 +249,7 @@ var sayings = sync.OnceValue(func() []saying {
 		match string
 	}{
 		{"oops", verdict.ServerError, `something went wrong while executing your query|couldn't respond to your request in time|timeout on validation|^internal (server )?error|this may be the result of a timeout`},
-		{"scope", verdict.Auth, `resource not accessible by|has not been granted the required scopes|does not have the correct permissions|saml enforcement|oauth app access restrictions|ip allow list|bad credentials|requires authentication|must have (push|admin|write|read) |viewer (is )?not authori[sz]ed|not authori[sz]ed to`},
+		{"scope", verdict.Auth, `resource not accessible by|has not been granted the required scopes|does not have the correct permissions|saml enforcement|oauth app access restrictions|ip allow list|forbids access via|bad credentials|requires authentication|must have (push|admin|write|read) |viewer (is )?not authori[sz]ed|not authori[sz]ed to`},
 		{"could-not-resolve", verdict.NotFound, `could not resolve to an? `},
 		{"too-large", verdict.TooLarge, `exceeds the maximum limit|resource limits for this query exceeded|node limit|is too long \(maximum is`},
 		{"validation", verdict.InvalidRequest, `doesn't exist on type|must have selections|parse error on|expected type|(variable|argument) .* (was provided invalid value|of type|is not)|can't be blank|already exists|no commits between|validation failed|query attribute must be specified|is invalid|not a valid|unable to|not supported|isn't (defined|used)`},

@@ -18,6 +18,7 @@ var frames = sync.OnceValue(func() []*regexp.Regexp {
 		regexp.MustCompile(`(?m)^(?:.*: )?HTTP (?P<status>\d{3})(?:: (?P<message>.*?))? \(https?://[^ ]*\)$`),
 		regexp.MustCompile(`(?m)^(?:.*: )?HTTP (?P<status>\d{3})(?:: (?P<message>.*))?$`),
 		regexp.MustCompile(`(?m)non-200 OK status code: (?P<status>\d{3}) [^\n]*?body: (?P<quoted>".*")$`),
+		regexp.MustCompile(`(?m)The requested URL returned error: (?P<status>\d{3})`),
 		regexp.MustCompile(`(?m)(?:non-200 OK|unexpected|bad|received)? ?(?:HTTP )?(?:status|response) code:? (?P<status>\d{3})\b(?P<message>.*)$`),
 		regexp.MustCompile(`(?m)^(?:.*: )?GraphQL: (?P<graphql>.*)$`),
 		regexp.MustCompile(`(?ms)^gh: (?P<graphql>.*)`),
