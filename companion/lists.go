@@ -10,9 +10,6 @@ import (
 	"github.com/belay-run/belay/internal/term"
 )
 
-// limit adds -n.
-func (q *question) limit() { q.flags.IntVar(&q.filter.Limit, "n", 50, "how many") }
-
 // none is said where there is nothing.
 func (q *question) none(what string) error {
 	if q.json {
@@ -26,9 +23,9 @@ func (q *question) none(what string) error {
 func eventsCommand(_ caller, args []string) (int, error) {
 	q := newQuestion("events")
 	q.narrows()
-	q.limit()
+	q.most(50)
 	q.flags.StringVar(&q.filter.Session, "session", "", "only this session")
-	category := q.flags.String("category", "", "integration, hook or mcp")
+	category := q.oneOf("category", "integration", "hook", "mcp")
 	_, err := q.ask(args)
 	defer q.close()
 	if err != nil {
@@ -61,9 +58,9 @@ func eventsCommand(_ caller, args []string) (int, error) {
 // sessionsCommand is belay sessions.
 func sessionsCommand(_ caller, args []string) (int, error) {
 	q := newQuestion("sessions")
-	q.limit()
+	q.most(50)
 	q.flags.StringVar(&q.filter.Profile, "profile", "", "only this profile")
-	status := q.flags.String("status", "", "running, done, failed or interrupted")
+	status := q.oneOf("status", "running", "done", "failed", "interrupted")
 	rest, err := q.ask(args)
 	defer q.close()
 	if err != nil {
@@ -92,7 +89,7 @@ func sessionsCommand(_ caller, args []string) (int, error) {
 // alertsCommand is belay alerts. Those that nobody has taken are delivered first.
 func alertsCommand(_ caller, args []string) (int, error) {
 	q := newQuestion("alerts")
-	q.limit()
+	q.most(50)
 	q.flags.StringVar(&q.filter.Profile, "integration", "", "only this integration")
 	_, err := q.ask(args)
 	defer q.close()
@@ -132,9 +129,9 @@ func alertsCommand(_ caller, args []string) (int, error) {
 func auditCommand(_ caller, args []string) (int, error) {
 	q := newQuestion("audit")
 	q.narrows()
-	q.limit()
+	q.most(50)
 	q.flags.StringVar(&q.filter.Session, "session", "", "only this session")
-	action := q.flags.String("action", "", "failure, gate_reset, gate_hold or gate_open")
+	action := q.oneOf("action", "failure", "gate_reset", "gate_hold", "gate_open")
 	_, err := q.ask(args)
 	defer q.close()
 	if err != nil {

@@ -19,7 +19,7 @@ func logCommand(_ caller, args []string) (int, error) {
 	q.narrows()
 	q.flags.StringVar(&q.filter.Session, "session", "", "only this session")
 	q.flags.StringVar(&q.filter.Invocation, "invocation", "", "the story of this run")
-	n := q.flags.Int("n", 20, "how many")
+	q.most(20)
 	follow := q.flags.Bool("follow", false, "go on")
 	attempts := q.flags.Bool("attempts", false, "a line an attempt")
 	rest, err := q.ask(args)
@@ -27,8 +27,6 @@ func logCommand(_ caller, args []string) (int, error) {
 	switch {
 	case err != nil:
 		return 0, err
-	case *n < 0:
-		return 0, &usageError{err: fmt.Errorf("-n: %d is not a number of runs", *n)}
 	case len(rest) > 1:
 		return 0, &usageError{err: fmt.Errorf("belay log takes the id of one run, not %d", len(rest))}
 	case len(rest) == 1:
@@ -37,7 +35,6 @@ func logCommand(_ caller, args []string) (int, error) {
 	if q.filter.Invocation != "" {
 		return 0, q.story()
 	}
-	q.filter.Limit = *n
 	if *follow {
 		return 0, q.follow(*attempts)
 	}

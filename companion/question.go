@@ -9,6 +9,8 @@ import (
 	"io"
 	"os"
 	"runtime/debug"
+	"slices"
+	"strconv"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -24,9 +26,18 @@ type question struct {
 	since, until string
 	json         bool
 	filter       db.Filter
+	limit        string // -n, as it was written
+	choices      []choice
 	now          time.Time
 	out          io.Writer
 	db           *db.DB
+}
+
+// choice is a flag that takes one of a few words: one that is mistyped would be answered with "nothing".
+type choice struct {
+	name  string
+	value *string
+	words []string
 }
 
 func newQuestion(name string) *question {
@@ -43,6 +54,18 @@ func (q *question) narrows() {
 	q.flags.StringVar(&q.filter.Class, "class", "", "only this class")
 }
 
+// most adds -n.
+func (q *question) most(usual int) {
+	q.flags.StringVar(&q.limit, "n", strconv.Itoa(usual), "how many")
+}
+
+// oneOf adds a flag that takes one of these words.
+func (q *question) oneOf(name string, words ...string) *string {
+	c := choice{name, q.flags.String(name, "", strings.Join(words, ", ")), words}
+	q.choices = append(q.choices, c)
+	return c.value
+}
+
 // ask reads the flags, opens the record and brings it up to date. What remains of the arguments is returned.
 func (q *question) ask(args []string) ([]string, error) {
 	if err := q.flags.Parse(args); err != nil {
@@ -55,6 +78,19 @@ func (q *question) ask(args []string) ([]string, error) {
 		if _, err := verdict.ParseClass(c); err != nil {
 			return nil, &usageError{err: fmt.Errorf("--class: %w, or failed for all but ok", err)}
 		}
+	}
+	for _, c := range q.choices {
+		if *c.value != "" && !slices.Contains(c.words, *c.value) {
+			last := len(c.words) - 1
+			return nil, &usageError{err: fmt.Errorf("--%s: %q is not %s or %s", c.name, *c.value, strings.Join(c.words[:last], ", "), c.words[last])}
+		}
+	}
+	if q.flags.Lookup("n") != nil {
+		n, err := strconv.Atoi(q.limit)
+		if err != nil || n < 0 {
+			return nil, &usageError{err: fmt.Errorf("-n: %q is not a number of lines; as in: -n 20, or -n 0 for all", q.limit)}
+		}
+		q.filter.Limit = n
 	}
 	return q.flags.Args(), q.open()
 }

@@ -19,7 +19,7 @@ import (
 func statsCommand(_ caller, args []string) (int, error) {
 	q := newQuestion("stats")
 	q.narrows()
-	by := q.flags.String("by", "", "day, profile, model or class")
+	by := q.oneOf("by", groupNames()...)
 	asCSV := q.flags.Bool("csv", false, "as CSV")
 	_, err := q.ask(args)
 	defer q.close()
@@ -35,8 +35,6 @@ func statsCommand(_ caller, args []string) (int, error) {
 		if asked := *asCSV || q.json; asked {
 			groups = groups[:1]
 		}
-	} else if !slices.Contains(db.Groups, groups[0]) {
-		return 0, &usageError{err: fmt.Errorf("--by: %q is not day, profile, model or class", *by)}
 	}
 	for i, group := range groups {
 		list, total, err := q.db.Stats(context.Background(), q.filter, group, q.now.Location())
@@ -56,6 +54,13 @@ func statsCommand(_ caller, args []string) (int, error) {
 		}
 	}
 	return 0, nil
+}
+
+func groupNames() (names []string) {
+	for _, g := range db.Groups {
+		names = append(names, string(g))
+	}
+	return names
 }
 
 // figuresJSON is a group for programs. Fields are only ever added.
