@@ -1,15 +1,16 @@
 package cli
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
+	"io"
 	"os"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
 	"github.com/belay-run/belay"
-	"github.com/belay-run/belay/agent/generic"
 	"github.com/belay-run/belay/internal/config"
 )
 
@@ -17,42 +18,100 @@ func newConfig() *cobra.Command {
 	cmd := &cobra.Command{Use: "config", Short: "Show the settings and where they come from",
 		Example: "  belay config show", Args: noArgs, RunE: onlyHelp}
 	var asJSON bool
+	var profile string
 	show := &cobra.Command{
-		Use:     "show",
-		Short:   "Show each setting that has a value, and where it comes from",
-		Example: "  belay config show\n  BELAY_MAX_RETRIES=5 belay config show --json",
-		Args:    noArgs,
+		Use:   "show",
+		Short: "Show each setting that has a value, and where it comes from",
+		Example: `  belay config show
+  belay config show --profile claude
+  BELAY_MAX_RETRIES=5 belay config show --json`,
+		Long: `Shows what is set in the environment and in the files, rules and alerts among it, and which files
+those are. With --profile, what applies to commands of that CLI, and what its preset says where
+nothing is set.`,
+		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			shown, err := config.Show(generic.Name)
+			shown, err := config.Show(profile)
 			if err != nil {
-				return err
+				return usage(err, "")
 			}
-			w := cmd.OutOrStdout()
 			if asJSON {
-				return json.NewEncoder(w).Encode(shown)
+				return json.NewEncoder(cmd.OutOrStdout()).Encode(append(append([]config.Shown{}, shown...), places()...))
 			}
-			t := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
-			fmt.Fprintln(t, "SETTING\tVALUE\tFROM")
-			for _, s := range shown {
-				fmt.Fprintf(t, "%s\t%s\t%s\n", s.Name, s.Value, s.From)
-			}
-			if err := t.Flush(); err != nil {
-				return err
-			}
-			if dir, err := belay.DefaultStateDir(); err == nil {
-				fmt.Fprintf(w, "\nstate directory: %s\n", dir)
-			}
-			for _, path := range config.Files(".") {
-				there := "not there"
-				if _, err := os.Stat(path); err == nil {
-					there = "read"
-				}
-				fmt.Fprintf(w, "file: %s (%s)\n", path, there)
-			}
-			return nil
+			return writeConfig(cmd.OutOrStdout(), shown)
 		},
 	}
+	show.Flags().StringVar(&profile, "profile", "", "what applies to commands of this profile")
 	show.Flags().BoolVar(&asJSON, "json", false, "as JSON")
 	cmd.AddCommand(show)
 	return cmd
+}
+
+// places are where settings and state are.
+func places() (list []config.Shown) {
+	if dir, err := belay.DefaultStateDir(); err == nil {
+		from := "default"
+		if os.Getenv(belay.StateDirVar) != "" {
+			from = belay.StateDirVar
+		}
+		list = append(list, config.Shown{Kind: "state", Name: "state directory", Value: dir, From: from})
+	}
+	for _, path := range config.Files(".") {
+		there := "not there"
+		if _, err := os.Stat(path); err == nil {
+			there = "read"
+		}
+		list = append(list, config.Shown{Kind: "file", Name: "file", Value: path, From: there})
+	}
+	return list
+}
+
+func writeConfig(w io.Writer, shown []config.Shown) error {
+	t := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
+	if len(shown) == 0 {
+		fmt.Fprintln(t, "nothing is set; defaults apply")
+	} else {
+		fmt.Fprintln(t, "SETTING\tVALUE\tFROM")
+	}
+	for _, s := range shown {
+		name := s.Name
+		switch s.Kind {
+		case "rule":
+			name = "rule: " + s.Name
+		case "alert":
+			name = "alert " + s.Name
+		}
+		if s.Profile != "" {
+			name += " (" + s.Profile + ")"
+		}
+		fmt.Fprintf(t, "%s\t%s\t%s\n", name, cmp.Or(s.Value, `""`), s.From)
+	}
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	fmt.Fprintln(w)
+	for _, p := range places() {
+		if p.Kind == "state" {
+			fmt.Fprintf(w, "state directory: %s\n", p.Value)
+		} else {
+			fmt.Fprintf(w, "file: %s (%s)\n", p.Value, p.From)
+		}
+	}
+	if s, _, err := config.Load(nil, ""); err == nil {
+		for _, u := range s.Unread {
+			fmt.Fprintf(w, "not read: %s\n", unreadText(u))
+		}
+	}
+	return nil
+}
+
+// unreadText says that a variable of the environment has no effect, and what would have.
+func unreadText(u config.Unread) string {
+	text := u.Var + " is no setting"
+	switch {
+	case len(u.Instead) > 2 && u.Instead[:2] == "--":
+		text = fmt.Sprintf("%s has no effect: it belongs to one call; give it as %s", u.Var, u.Instead)
+	case u.Instead != "":
+		text += "; did you mean " + u.Instead + "?"
+	}
+	return text
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/belay-run/belay/agent/generic"
 	"github.com/belay-run/belay/internal/config"
 )
 
@@ -55,5 +56,14 @@ func TestQuickRun_TakesTheCommonForms(t *testing.T) {
 		if _, _, ok := quickRun(strings.Fields(line)); ok {
 			t.Errorf("%q was not left to cobra", line)
 		}
+	}
+}
+
+// Files may speak of every profile that there is, and of no other.
+func TestProfiles_AreThoseOfFiles(t *testing.T) {
+	names := append(slices.Collect(maps.Keys(profiles)), generic.Name)
+	slices.Sort(names)
+	if !slices.Equal(names, slices.Sorted(slices.Values(config.Profiles))) {
+		t.Errorf("%v, files know %v", names, config.Profiles)
 	}
 }

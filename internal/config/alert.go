@@ -31,6 +31,11 @@ func alertConfig(v any) (c alert.Config, key string, err error) {
 			if !ok {
 				return c, key, errors.New("unknown key; there are failures, within, command, webhook and tables of integrations, as [alert.claude]")
 			}
+			if !strings.Contains(name, ":") { // mcp:NAME and hook:NAME are anybody's
+				if err := checkProfile(name); err != nil {
+					return c, key, err
+				}
+			}
 			var s alert.Settings
 			for k, v := range own {
 				if err := setThreshold(&s, k, v); err != nil {

@@ -1,9 +1,11 @@
 package config_test
 
 import (
+	"fmt"
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -54,7 +56,7 @@ func TestLoad_TheNearerLayerWins(t *testing.T) {
 			t.Errorf("%s comes from %q, want %q", name, got, want)
 		}
 	}
-	shown, err := config.Show("generic")
+	shown, err := config.Show("")
 	if err != nil || len(shown) != 4 || shown[0].Value != "3" {
 		t.Errorf("shown %+v, %v", shown, err)
 	}
@@ -101,6 +103,16 @@ func TestLoad_Mistakes(t *testing.T) {
 		"in a profile":       {user: "[profile.generic]\n\ntimeoot = 1", want: "config.toml:3: profile.generic.timeoot: unknown key; did you mean timeout?"},
 		"profile not table":  {user: "profile = 3", want: "config.toml:1: profile: must be a table"},
 		"profile.x no table": {user: "profile.x = 3", want: "config.toml:1: profile.x: must be a table"},
+		"profile misspelt":   {user: "[profile.cluade]\ntimeout = 3", want: "config.toml:1: profile.cluade: there is no profile cluade; did you mean claude?"},
+		"profile not there":  {user: "\n[profile.nope]\ntimeout = 3", want: "config.toml:2: profile.nope: there is no profile nope; there are claude, codex, gh, generic"},
+		"rule of no profile": {user: "[[rule]]\nname = \"r\"\nprofile = \"nope\"\nmatch = \"x\"\nclass = \"auth\"", want: "rule r: there is no profile nope"},
+		"alert of no one":    {user: "[alert.cluade]\nfailures = 3", want: "config.toml:1: alert.cluade: there is no profile cluade"},
+		"no value":           {user: "max_retries =\n", want: "config.toml:1: max_retries has no value; as in: max_retries = 3"},
+		"no quotes":          {user: "\nmax_wait = 5m", want: "config.toml:2: the value of max_wait cannot be read; a text stands in quotes, as in: max_wait = \"5m\""},
+		"no setting":         {user: "max_retries: 3", want: "config.toml:1: this line cannot be read: max_retries: 3 ("},
+		"no secret is shown": {user: "[alert]\nwebhook = \"https://x/secret", want: "config.toml:2: this line cannot be read: webhook = … ("},
+		"defined twice":      {user: "factor = 2\nfactor = 3", want: "config.toml:2: key factor is already defined"},
+		"contradiction":      {user: "quiet = true\nverbose = true", want: "config.toml: quiet and verbose exclude each other"},
 		"per call":           {user: "prompt = \"hi\"", want: "belongs to one call; give it as --prompt"},
 		"rule class":         {user: "[[rule]]\nname = \"r\"\nmatch = \"x\"\nclass = \"nonsense\"", want: "nonsense"},
 		"rule pattern":       {user: "[[rule]]\nname = \"r\"\nmatch = \"(\"\nclass = \"auth\"", want: "rule"},
@@ -209,5 +221,71 @@ func TestLoad_TheNearerOfTwoThatExcludeEachOther(t *testing.T) {
 	}
 	if _, _, err = config.Load(config.Given{"verbose": "true", "quiet": "false"}, "generic"); err != nil {
 		t.Errorf("what is off contradicts nothing: %v", err)
+	}
+}
+
+// What is set for one profile, rules and alerts are shown too, and no secret.
+func TestShow(t *testing.T) {
+	home(t, `
+max_wait = "10m"
+[profile.claude]
+timeout = "1h"
+[[rule]]
+name = "maintenance"
+match = "down"
+class = "overloaded"
+[alert]
+webhook = "https://example.com/secret"
+[alert.gh]
+failures = 0
+`, "")
+	t.Setenv("CLAUDE_MAX_RETRIES", "3")
+	rows := func(profile string) string {
+		shown, err := config.Show(profile)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var b strings.Builder
+		for _, s := range shown {
+			s.From = filepath.Base(s.From)
+			fmt.Fprintln(&b, s.Kind, s.Name, s.Value, s.From, s.Profile)
+		}
+		return b.String()
+	}
+	for profile, want := range map[string]string{
+		"": `setting max-wait 10m config.toml 
+setting max-retries 2 CLAUDE_MAX_RETRIES claude
+setting timeout 1h config.toml [profile.claude] claude
+rule maintenance overloaded config.toml 
+alert webhook https://example.com/… config.toml 
+alert failures 0 config.toml gh
+`,
+		"claude": `setting max-retries 2 CLAUDE_MAX_RETRIES 
+setting max-wait 10m config.toml 
+setting timeout 1h config.toml [profile.claude] 
+setting base-delay 2s preset claude 
+setting max-delay 2m preset claude 
+setting factor 2 preset claude 
+setting jitter proportional:0.2 preset claude 
+rule maintenance overloaded config.toml 
+alert webhook https://example.com/… config.toml 
+`,
+	} {
+		if got := rows(profile); got != want {
+			t.Errorf("%q:\n%swant\n%s", profile, got, want)
+		}
+	}
+}
+
+// A variable that looks like a setting and is none.
+func TestLoad_Unread(t *testing.T) {
+	home(t, "", "")
+	for _, name := range []string{"BELAY_MAX_RETRYS", "BELAY_PROMPT", "BELAY_ACCOUNTING", "BELAY_STATE_DIR", "BELAY_FOLD", "BELAY_RUN_ID", "BELAY_QUIET", "BELAY_STATEDIR"} {
+		t.Setenv(name, "1")
+	}
+	s, _, err := config.Load(nil, "generic")
+	want := []config.Unread{{"BELAY_ACCOUNTING", ""}, {"BELAY_MAX_RETRYS", "BELAY_MAX_RETRIES"}, {"BELAY_PROMPT", "--prompt"}, {"BELAY_STATEDIR", "BELAY_STATE_DIR"}}
+	if err != nil || !slices.Equal(s.Unread, want) {
+		t.Errorf("%v, %v", s.Unread, err)
 	}
 }

@@ -36,7 +36,7 @@ func readFile(path string, project bool) (*file, error) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%s cannot be read: %w", path, err)
+		return nil, &Mistake{Path: path, Err: fmt.Errorf("cannot be read: %w", err)}
 	}
 	return parseFile(path, data, project)
 }
@@ -46,16 +46,11 @@ func parseFile(path string, data []byte, project bool) (*file, error) {
 	f := &file{path: path, project: project, values: map[string]string{}, profile: map[string]map[string]string{}}
 	var doc map[string]any
 	if err := toml.Unmarshal(data, &doc); err != nil {
-		var de *toml.DecodeError
-		if errors.As(err, &de) {
-			row, _ := de.Position()
-			return nil, fmt.Errorf("%s:%d: %s", path, row, strings.TrimPrefix(de.Error(), "toml: "))
-		}
-		return nil, fmt.Errorf("%s: %w", path, err)
+		return nil, notTOML(path, data, err)
 	}
 	lines := lineNumbers(data)
 	at := func(key string, format string, args ...any) error {
-		return fmt.Errorf("%s:%d: %s: %s", path, lines[key], key, fmt.Sprintf(format, args...))
+		return &Mistake{Path: path, Line: lines[key], Err: fmt.Errorf("%s: %s", key, fmt.Sprintf(format, args...))}
 	}
 	for key, value := range doc {
 		switch key {
@@ -84,6 +79,9 @@ func parseFile(path string, data []byte, project bool) (*file, error) {
 				settings, ok := table.(map[string]any)
 				if !ok {
 					return nil, at(key+"."+name, "must be a table")
+				}
+				if err := checkProfile(name); err != nil {
+					return nil, at(key+"."+name, "%v", err)
 				}
 				f.profile[name] = map[string]string{}
 				for k, v := range settings {
@@ -173,6 +171,11 @@ func (f *file) addRules(data []byte) error {
 	for i, r := range doc.Rule {
 		if r.Name == "" {
 			return fmt.Errorf("rule %d has no name", i+1)
+		}
+		if r.Profile != "" {
+			if err := checkProfile(r.Profile); err != nil {
+				return fmt.Errorf("rule %s: %w", r.Name, err)
+			}
 		}
 		if _, err := verdict.Compile(r.Rule); err != nil {
 			return err

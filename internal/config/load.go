@@ -2,8 +2,6 @@ package config
 
 import (
 	"fmt"
-	"os"
-	"strings"
 
 	"github.com/belay-run/belay/retry"
 	"github.com/belay-run/belay/verdict"
@@ -37,6 +35,7 @@ func Load(given Given, profile string) (*Settings, []verdict.Rule, error) {
 	}
 	s := &Settings{origin: map[string]string{}, raw: map[string]string{}}
 	env, vendor := environ(), vendorEnviron(profile)
+	s.Unread = unread(env)
 	var rules []verdict.Rule
 	for _, f := range files {
 		if !f.project {
@@ -51,12 +50,16 @@ func Load(given Given, profile string) (*Settings, []verdict.Rule, error) {
 	for i := range Table {
 		t := &Table[i]
 		for _, f := range files {
-			for _, layer := range []map[string]string{f.values, f.profile[profile]} {
+			for i, layer := range []map[string]string{f.values, f.profile[profile]} {
 				if v, ok := layer[t.Key()]; ok {
 					if err := t.set(s, v); err != nil {
-						return nil, nil, fmt.Errorf("%s: %s: %w", f.path, t.Key(), err)
+						return nil, nil, &Mistake{Path: f.path, Err: fmt.Errorf("%s: %w", t.Key(), err)}
 					}
-					s.note(t, v, f.path)
+					from := f.path
+					if i > 0 {
+						from += " [profile." + profile + "]"
+					}
+					s.note(t, v, from)
 				}
 			}
 		}
@@ -66,13 +69,13 @@ func Load(given Given, profile string) (*Settings, []verdict.Rule, error) {
 				err = t.set(s, value)
 			}
 			if err != nil {
-				return nil, nil, fmt.Errorf("environment variable %s: %w", v.name, err)
+				return nil, nil, &Mistake{Var: v.name, Err: err}
 			}
 			s.note(t, value, v.name)
 		}
 		if v, ok := env[t.Env()]; ok && t.Scope != PerCall {
 			if err := t.set(s, v); err != nil {
-				return nil, nil, fmt.Errorf("environment variable %s: %w", t.Env(), err)
+				return nil, nil, &Mistake{Var: t.Env(), Err: err}
 			}
 			s.note(t, v, t.Env())
 		}
@@ -91,20 +94,6 @@ func (s *Settings) note(t *Setting, value, from string) {
 	s.origin[t.Name], s.raw[t.Name] = from, value
 }
 
-// environ is the part of the environment that is ours.
-func environ() map[string]string {
-	var env map[string]string
-	for _, kv := range os.Environ() {
-		if name, value, ok := strings.Cut(kv, "="); ok && strings.HasPrefix(name, "BELAY_") {
-			if env == nil {
-				env = map[string]string{}
-			}
-			env[name] = value
-		}
-	}
-	return env
-}
-
 // Asked reports whether anybody asked for a failed command to be repeated.
 func (s *Settings) Asked() bool {
 	if s.From("max-retries") != "" {
@@ -118,18 +107,21 @@ func (s *Settings) Asked() bool {
 	return false
 }
 
+// presetName is the preset that applies.
+func (s *Settings) presetName(profile string, agent bool) string {
+	switch {
+	case s.Preset != "":
+		return s.Preset
+	case agent:
+		return profile
+	}
+	return "default"
+}
+
 // Policy is the preset with what was given over it. An agent has a preset of its own, and is repeated without being
 // asked to; any other command is not.
 func (s *Settings) Policy(profile string, agent bool) retry.Policy {
-	name := s.Preset
-	switch {
-	case name != "":
-	case agent:
-		name = profile
-	default:
-		name = "default"
-	}
-	p, _ := retry.Preset(name)
+	p, _ := retry.Preset(s.presetName(profile, agent))
 	given := func(name string) bool { return s.From(name) != "" }
 	if given("max-retries") {
 		p.MaxRetries, p.CountThrottles = s.MaxRetries, true

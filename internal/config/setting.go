@@ -39,6 +39,7 @@ type Settings struct {
 	RetryUnsafe, VerifyEffect             bool
 	LimitBuffer                           time.Duration
 	Alerts                                alert.Config // the user's file only
+	Unread                                []Unread     // in the environment
 
 	origin, raw map[string]string // where a value comes from, and how it is written there
 }

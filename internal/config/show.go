@@ -1,26 +1,164 @@
 package config
 
-// Shown is one setting as [Show] reports it.
+import (
+	"fmt"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Shown is one thing that is set, as [Show] reports it. Fields are only ever added.
 type Shown struct {
-	Name  string `json:"name"`
-	Value string `json:"value"`
-	From  string `json:"from"`
+	Kind    string `json:"kind"` // setting, rule or alert; the command adds state and file
+	Name    string `json:"name"`
+	Value   string `json:"value"`
+	From    string `json:"from"`
+	Profile string `json:"profile,omitempty"` // if it is not for all
 }
 
-// Show returns every setting that has a value outside of a call, and where that comes from.
+// Show returns everything that has a value outside of a call, and where that comes from: for commands of that profile, with
+// what its preset says; or, of no profile, what is set for all and what is set for one.
 func Show(profile string) ([]Shown, error) {
+	if profile != "" {
+		if err := checkProfile(profile); err != nil {
+			return nil, err
+		}
+	}
 	s, _, err := Load(nil, profile)
 	if err != nil {
 		return nil, err
 	}
-	var list []Shown
-	for i := range Table {
-		t := &Table[i]
-		if from := s.From(t.Name); from != "" {
-			list = append(list, Shown{t.Name, s.Text(t.Name), from})
+	list := s.shown("")
+	if profile != "" || s.Preset != "" {
+		list = append(list, s.fromPreset(profile)...)
+	}
+	for _, other := range Profiles {
+		if profile != "" {
+			break
+		}
+		own, _, err := Load(nil, other)
+		if err != nil {
+			return nil, err
+		}
+		for _, row := range own.shown(other) {
+			if s.From(row.Name) != row.From {
+				list = append(list, row)
+			}
 		}
 	}
-	return list, nil
+	rules, err := userRules()
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range rules {
+		if profile == "" || r.Profile == "" || r.Profile == profile {
+			list = append(list, Shown{"rule", r.Name, string(r.Class), UserFile(), r.Profile})
+		}
+	}
+	return append(list, s.alerts(profile)...), nil
+}
+
+// shown are the settings that have a value.
+func (s *Settings) shown(profile string) (list []Shown) {
+	for i := range Table {
+		if from := s.From(Table[i].Name); from != "" {
+			list = append(list, Shown{"setting", Table[i].Name, s.Text(Table[i].Name), from, profile})
+		}
+	}
+	return list
+}
+
+// fromPreset are the values that nobody has set and the preset has.
+func (s *Settings) fromPreset(profile string) (list []Shown) {
+	agent := profile != "" && profile != "generic"
+	p := s.Policy(profile, agent)
+	if p.MaxRetries < 0 {
+		return nil // nothing is repeated, and nothing of it counts
+	}
+	if p.Factor == 0 {
+		p.Factor = 2
+	}
+	if p.MaxWait == 0 {
+		p.MaxWait = 5 * time.Minute
+	}
+	for _, v := range []struct{ name, value string }{
+		{"max-retries", strconv.Itoa(p.MaxRetries)}, {"base-delay", written(p.BaseDelay)}, {"max-delay", written(p.MaxDelay)},
+		{"factor", strconv.FormatFloat(p.Factor, 'g', -1, 64)}, {"jitter", fmt.Sprint(p.Jitter)}, {"max-wait", written(p.MaxWait)},
+		{"timeout", written(p.Timeout)},
+	} {
+		if s.From(v.name) == "" && v.value != "" {
+			list = append(list, Shown{"setting", v.name, v.value, "preset " + s.presetName(profile, agent), ""})
+		}
+	}
+	return list
+}
+
+// written is a duration as one would write it; empty for none.
+func written(d time.Duration) string {
+	if d <= 0 {
+		return ""
+	}
+	text := d.String()
+	if d >= time.Minute {
+		text = strings.TrimSuffix(text, "m0s") + map[bool]string{true: "m"}[strings.HasSuffix(text, "m0s")]
+	}
+	if d >= time.Hour && strings.HasSuffix(text, "h0m") {
+		text = strings.TrimSuffix(text, "0m")
+	}
+	return text
+}
+
+// userRules are those of the user's file.
+func userRules() ([]Rule, error) {
+	path := UserFile()
+	if path == "" {
+		return nil, nil
+	}
+	f, err := readFile(path, false)
+	if f == nil {
+		return nil, err
+	}
+	return f.rules, nil
+}
+
+// alerts are what the user's file says of alerts. An address may hold a secret; only its host is shown.
+func (s *Settings) alerts(profile string) (list []Shown) {
+	add := func(of, name, value string) {
+		if value != "" {
+			list = append(list, Shown{"alert", name, value, UserFile(), of})
+		}
+	}
+	a := s.Alerts
+	add("", "failures", failures(a.Failures))
+	add("", "within", written(a.Within))
+	add("", "command", strings.Join(a.Command, " "))
+	if u, err := url.Parse(a.Webhook); err == nil && u.Host != "" {
+		add("", "webhook", u.Scheme+"://"+u.Host+"/…")
+	}
+	var names []string
+	for name := range a.Per {
+		if profile == "" || name == profile {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		add(name, "failures", failures(a.Per[name].Failures))
+		add(name, "within", written(a.Per[name].Within))
+	}
+	return list
+}
+
+func failures(n int) string {
+	switch {
+	case n < 0:
+		return "0" // off
+	case n == 0:
+		return ""
+	}
+	return strconv.Itoa(n)
 }
 
 // Files are the files that are read for a command in dir.

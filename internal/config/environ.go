@@ -1,0 +1,67 @@
+package config
+
+import (
+	"os"
+	"slices"
+	"strings"
+)
+
+// environ is the part of the environment that is ours.
+func environ() map[string]string {
+	var env map[string]string
+	for _, kv := range os.Environ() {
+		if name, value, ok := strings.Cut(kv, "="); ok && strings.HasPrefix(name, "BELAY_") {
+			if env == nil {
+				env = map[string]string{}
+			}
+			env[name] = value
+		}
+	}
+	return env
+}
+
+// others are the variables that are no settings of a run.
+var others = []string{"BELAY_STATE_DIR", "BELAY_FOLD", "BELAY_RUN_ID"}
+
+// Unread is a variable that looks like a setting and is none. It may be somebody's own, so it is no mistake; but where it is
+// near to a setting's, somebody should know.
+type Unread struct {
+	Var string
+	// Instead is what was probably meant, another variable or a flag; empty if that is not known.
+	Instead string
+}
+
+// unread are those of the environment, in order.
+func unread(env map[string]string) (list []Unread) {
+	for name := range env {
+		if slices.Contains(others, name) {
+			continue
+		}
+		setting := Find(strings.ToLower(strings.ReplaceAll(strings.TrimPrefix(name, "BELAY_"), "_", "-")))
+		switch {
+		case setting == nil:
+			list = append(list, Unread{name, nearestVar(name)})
+		case setting.Scope == PerCall:
+			list = append(list, Unread{name, "--" + setting.Name})
+		}
+	}
+	slices.SortFunc(list, func(a, b Unread) int { return strings.Compare(a.Var, b.Var) })
+	return list
+}
+
+func nearestVar(name string) string {
+	const prefix = "BELAY_"
+	var names []string
+	for i := range Table {
+		if Table[i].Scope != PerCall {
+			names = append(names, strings.ToLower(strings.TrimPrefix(Table[i].Env(), prefix)))
+		}
+	}
+	for _, other := range others {
+		names = append(names, strings.ToLower(strings.TrimPrefix(other, prefix)))
+	}
+	if near := Nearest(strings.TrimPrefix(name, prefix), names); near != "" {
+		return prefix + strings.ToUpper(near)
+	}
+	return ""
+}

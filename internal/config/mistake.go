@@ -1,0 +1,62 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/pelletier/go-toml/v2"
+)
+
+// Mistake is something wrong in a file or in the environment, and where.
+type Mistake struct {
+	Path string // of the file
+	Line int    // 0 if it has no line of its own
+	Var  string // or the environment variable
+	Err  error
+}
+
+func (m *Mistake) Error() string {
+	switch {
+	case m.Var != "":
+		return fmt.Sprintf("environment variable %s: %v", m.Var, m.Err)
+	case m.Line > 0:
+		return fmt.Sprintf("%s:%d: %v", m.Path, m.Line, m.Err)
+	}
+	return fmt.Sprintf("%s: %v", m.Path, m.Err)
+}
+
+func (m *Mistake) Unwrap() error { return m.Err }
+
+// notTOML says in which line a file cannot be read, shows the line, and how one should look: the parser's own words are about
+// characters.
+func notTOML(path string, data []byte, err error) error {
+	wrong, ok := errors.AsType[*toml.DecodeError](err)
+	if !ok {
+		return &Mistake{Path: path, Err: err}
+	}
+	row, _ := wrong.Position()
+	text := strings.TrimPrefix(wrong.Error(), "toml: ")
+	lines := strings.Split(string(data), "\n")
+	if row < 1 || row > len(lines) {
+		return &Mistake{Path: path, Line: row, Err: errors.New(text)}
+	}
+	line := strings.ToValidUTF8(strings.TrimSpace(lines[row-1]), "\uFFFD")
+	key, value, hasValue := strings.Cut(line, "=")
+	key, value = strings.TrimSpace(key), strings.TrimSpace(value)
+	if hasValue {
+		line = key + " = …" // a value may be a secret
+	}
+	if runes := []rune(line); len(runes) > 60 {
+		line = string(runes[:59]) + "…"
+	}
+	switch {
+	case strings.Contains(text, "already"): // defined twice: that is clear enough
+		return &Mistake{Path: path, Line: row, Err: errors.New(text)}
+	case hasValue && key != "" && value == "":
+		return &Mistake{Path: path, Line: row, Err: fmt.Errorf("%s has no value; as in: max_retries = 3", key)}
+	case hasValue && key != "" && !strings.ContainsAny(value, "\"'[{"):
+		return &Mistake{Path: path, Line: row, Err: fmt.Errorf("the value of %s cannot be read; a text stands in quotes, as in: max_wait = \"5m\"", key)}
+	}
+	return &Mistake{Path: path, Line: row, Err: fmt.Errorf("this line cannot be read: %s (%s); a setting looks like: max_wait = \"5m\"", line, text)}
+}

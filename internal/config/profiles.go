@@ -1,0 +1,21 @@
+package config
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Profiles are the names that files may speak of; a test of the command holds them against those that there are.
+var Profiles = []string{"claude", "codex", "gh", "generic"}
+
+// checkProfile refuses a profile that there is not: what is said of it would be silently without effect.
+func checkProfile(name string) error {
+	if slices.Contains(Profiles, name) {
+		return nil
+	}
+	if near := Nearest(name, Profiles); near != "" {
+		return fmt.Errorf("there is no profile %s; did you mean %s?", name, near)
+	}
+	return fmt.Errorf("there is no profile %s; there are %s", name, strings.Join(Profiles, ", "))
+}
