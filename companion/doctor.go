@@ -58,7 +58,7 @@ func examine(from caller) (list []finding) {
 		func() []finding { return checkBelay(from) },
 		checkConfig, checkState, checkRecord, checkLeftovers, checkGates, checkClock, checkDisk,
 	}
-	for _, cli := range clis {
+	for _, cli := range clis() {
 		checks = append(checks, cli.check)
 	}
 	found := make([][]finding, len(checks))

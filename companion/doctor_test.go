@@ -18,7 +18,7 @@ import (
 func TestDoctor_TestedVersions(t *testing.T) {
 	want := map[string][]string{"claude": append([]string{clitest.NewestClaude}, clitest.OlderClaudes...),
 		"codex": append([]string{clitest.NewestCodex}, clitest.OlderCodexes...), "gh": {clitest.NewestGH}}
-	for _, c := range clis {
+	for _, c := range clis() {
 		if !slices.Equal(c.tested, want[c.name]) {
 			t.Errorf("%s: %v, the tests have %v", c.name, c.tested, want[c.name])
 		}
@@ -70,12 +70,19 @@ func TestDoctor_Findings(t *testing.T) {
 		check, text, fix string
 	}{
 		"others may read":  {func(t *testing.T, dir string) { os.Chmod(dir, 0o755) }, "state", "others may read", "chmod 700 "},
-		"others may write": {func(t *testing.T, dir string) { os.Chmod(dir, 0o777) }, "state", "others may write", "export BELAY_STATE_DIR="},
+		"others may write": {func(t *testing.T, dir string) { os.Chmod(dir, 0o777) }, "state", "others may write to", "chmod go-w "},
 		"a readable log": {func(t *testing.T, dir string) { write(t, filepath.Join(dir, "log.jsonl"), "", 0o644) }, "state", "others may read",
 			"chmod 600 "},
 		"a mistake in the settings": {func(t *testing.T, dir string) {
 			write(t, filepath.Join(os.Getenv("XDG_CONFIG_HOME"), "belay", "config.toml"), "max_retrys = 1", 0o600)
-		}, "settings", "did you mean max_retries?", "belay config show"},
+		}, "settings", "did you mean max_retries?", "${EDITOR:-vi} +1 /"},
+		"a mistake in the environment": {func(t *testing.T, dir string) { t.Setenv("BELAY_TIMEOUT", "soon") }, "settings", "BELAY_TIMEOUT",
+			"unset BELAY_TIMEOUT"},
+		"no home": {func(t *testing.T, dir string) {
+			for _, name := range []string{belay.StateDirVar, "XDG_STATE_HOME", "HOME"} {
+				t.Setenv(name, "")
+			}
+		}, "state", "no place for the state", "export BELAY_STATE_DIR="},
 		"a hold": {func(t *testing.T, dir string) {
 			store := (&belay.State{Dir: dir}).Gates()
 			now := time.Now()
@@ -118,6 +125,39 @@ func TestDoctor_Findings(t *testing.T) {
 				t.Errorf("%+v", list)
 			}
 		})
+	}
+}
+
+// What cannot be written is not also said to be fine.
+func TestDoctor_CannotWrite(t *testing.T) {
+	dir := healthy(t)
+	if os.Chmod(dir, 0o500); os.Geteuid() == 0 {
+		t.Skip("root may write everywhere")
+	}
+	list := checkState()
+	if len(list) != 1 || list[0].Status != wrong || list[0].Fix != "chmod 700 "+dir {
+		t.Errorf("%+v", list)
+	}
+}
+
+func TestDoctor_AnotherVariableWasMeant(t *testing.T) {
+	healthy(t)
+	t.Setenv("BELAY_MAX_RETRYS", "5")
+	list := checkConfig()
+	if f := list[len(list)-1]; f.Status != note || !strings.Contains(f.Text, "BELAY_MAX_RETRIES would") || f.Fix != "unset BELAY_MAX_RETRYS" {
+		t.Errorf("%+v", list)
+	}
+}
+
+// How gh is installed is what there is to install it with.
+func TestDoctor_HowToGetGH(t *testing.T) {
+	healthy(t)
+	if got := getGH(); got != "see https://cli.github.com" {
+		t.Error(got)
+	}
+	write(t, filepath.Join(os.Getenv("PATH"), "apt-get"), "#!/bin/sh\n", 0o700)
+	if got := getGH(); got != "sudo apt-get install gh" {
+		t.Error(got)
 	}
 }
 

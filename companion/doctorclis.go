@@ -24,11 +24,25 @@ type cli struct {
 	enter  string // what to type to log in
 }
 
-var clis = []cli{
-	{name: "claude", tested: []string{"2.1.325", "2.1.197", "2.0.77"}, get: "npm install -g @anthropic-ai/claude-code",
-		login: claudeLogin, enter: "claude auth login"},
-	{name: "codex", tested: []string{"0.166.0", "0.150.1"}, get: "npm install -g @openai/codex", login: codexLogin, enter: "codex login"},
-	{name: "gh", tested: []string{"2.100.0"}, get: "brew install gh", login: ghLogin, enter: "gh auth login"},
+func clis() []cli {
+	return []cli{
+		{name: "claude", tested: []string{"2.1.325", "2.1.197", "2.0.77"}, get: "npm install -g @anthropic-ai/claude-code",
+			login: claudeLogin, enter: "claude auth login"},
+		{name: "codex", tested: []string{"0.166.0", "0.150.1"}, get: "npm install -g @openai/codex", login: codexLogin, enter: "codex login"},
+		{name: "gh", tested: []string{"2.100.0"}, get: getGH(), login: ghLogin, enter: "gh auth login"},
+	}
+}
+
+// getGH is how gh is installed here.
+func getGH() string {
+	for _, by := range []struct{ command, get string }{{"brew", "brew install gh"}, {"apt-get", "sudo apt-get install gh"},
+		{"dnf", "sudo dnf install gh"}, {"pacman", "sudo pacman -S github-cli"}, {"apk", "sudo apk add github-cli"},
+		{"winget", "winget install GitHub.cli"}} {
+		if _, err := supervise.Look(by.command, ""); err == nil {
+			return by.get
+		}
+	}
+	return "see https://cli.github.com"
 }
 
 // askTimeout is how long a CLI may take to say what it is.

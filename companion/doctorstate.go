@@ -1,6 +1,7 @@
 package companion
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -15,9 +16,34 @@ import (
 
 // checkConfig reads the settings as a run would.
 func checkConfig() []finding {
-	if _, _, err := config.Load(nil, ""); err != nil {
-		return one("settings", wrong, "belay config show", "%v", err)
+	settings, _, err := config.Load(nil, "")
+	if err != nil {
+		return one("settings", wrong, mend(err), "%v", err)
 	}
+	var list []finding
+	for _, u := range settings.Unread {
+		if u.Instead != "" {
+			list = append(list, one("settings", note, "unset "+u.Var, "%s has no effect; %s would", u.Var, u.Instead)...)
+		}
+	}
+	return append(settingsFiles(), list...)
+}
+
+// mend is what to type where a setting is wrong.
+func mend(err error) string {
+	m, ok := errors.AsType[*config.Mistake](err)
+	switch {
+	case !ok:
+		return "belay config show"
+	case m.Var != "":
+		return "unset " + m.Var
+	case m.Line > 0:
+		return fmt.Sprintf("${EDITOR:-vi} +%d %s", m.Line, m.Path)
+	}
+	return "${EDITOR:-vi} " + m.Path
+}
+
+func settingsFiles() []finding {
 	var read []string
 	for _, path := range config.Files(".") {
 		if _, err := os.Stat(path); err == nil {
@@ -30,11 +56,14 @@ func checkConfig() []finding {
 	return one("settings", fine, "", "%s", strings.Join(read, ", "))
 }
 
+// elsewhere is what to type where the state directory cannot be mended.
+const elsewhere = "export " + belay.StateDirVar + "=/some/directory/of/yours"
+
 // checkState looks at the state directory: without it there is no record and no gate.
 func checkState() []finding {
 	dir, err := belay.DefaultStateDir()
 	if err != nil {
-		return one("state", wrong, "", "%v", err)
+		return one("state", wrong, elsewhere, "%v", err)
 	}
 	info, err := os.Stat(dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -44,19 +73,33 @@ func checkState() []finding {
 		_, err = belay.OpenState(dir) // it is there: nothing is made
 	}
 	if err != nil {
-		return one("state", wrong, "export "+belay.StateDirVar+"=/some/directory/of/yours", "%v; runs go on without gates and record", err)
+		why, advice, _ := strings.Cut(err.Error(), "; run: ")
+		return one("state", wrong, cmp.Or(advice, elsewhere), "%s; runs go on without gates and record", why)
 	}
-	list := one("state", fine, "", "%s, %s", tilde(dir), sizeText(treeSize(dir)))
-	if info.Mode().Perm()&0o077 != 0 && os.PathSeparator == '/' {
-		list = append(list, one("state", wrong, "chmod 700 "+dir, "others may read %s", tilde(dir))...)
-	}
+	var list []finding
 	if probe, err := os.CreateTemp(dir, ".doctor-"); err != nil {
-		list = append(list, one("state", wrong, "ls -ld "+dir, "cannot be written: %v; runs go on without record", err)...)
+		fix := elsewhere
+		if info.Mode().Perm()&0o300 != 0o300 {
+			fix = "chmod 700 " + dir
+		}
+		list = one("state", wrong, fix, "%s cannot be written: %v; runs go on without record", tilde(dir), plainCause(err))
 	} else {
 		probe.Close()
 		os.Remove(probe.Name())
+		list = one("state", fine, "", "%s, %s", tilde(dir), sizeText(treeSize(dir)))
+	}
+	if info.Mode().Perm()&0o077 != 0 && os.PathSeparator == '/' {
+		list = append(list, one("state", wrong, "chmod 700 "+dir, "others may read %s", tilde(dir))...)
 	}
 	return append(list, openFiles(dir)...)
+}
+
+// plainCause is an error without the path of a file that was never meant to stay.
+func plainCause(err error) error {
+	if at, ok := errors.AsType[*fs.PathError](err); ok {
+		return at.Err
+	}
+	return err
 }
 
 // openFiles are those that others may read though they hold what was run.
