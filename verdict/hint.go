@@ -119,7 +119,7 @@ func stemAt(text string, i int) string {
 	word := text[i : i+stemLen]
 	switch text[i+1] | 0x20 {
 	case 'e':
-		for _, stem := range [...]string{"retry", "reset", "reach"} {
+		for _, stem := range [...]string{"retry", "reset", "reach", "regai"} {
 			if foldEqual(word, stem) {
 				return stem
 			}

@@ -133,6 +133,8 @@ func TestParseHint_Phrases(t *testing.T) {
 		{"Suggested retry after 3s.. Retrying after 5926ms...", after(3 * time.Second)},
 		{"The service will be available in 90 seconds", after(90 * time.Second)},
 		{"available again in 5 minutes", after(5 * time.Minute)},
+		{"You have reached your specified API usage limits. You will regain access on 2026-12-01 at 00:00 UTC.", at("2026-12-01T00:00:00Z")},
+		{"you will regain access in 3 days", after(3 * day)},
 		{"Please wait 30 seconds before sending another request", after(30 * time.Second)},
 		{"Rate limited\nWait 30 seconds.", after(30 * time.Second)},
 		{"You need to wait for 2 minutes", after(2 * time.Minute)},

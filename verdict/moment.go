@@ -99,10 +99,13 @@ func httpDate(s string) (at time.Time, rest string, ok bool) {
 	return time.Time{}, s, false
 }
 
-// isoHint reads 2026-11-17T03:00:00Z, with a space for the T, a fraction, an
-// offset, "UTC", or no zone at all.
+// isoHint reads 2026-11-17T03:00:00Z, with a space or " at " for the T, a
+// fraction, an offset, "UTC", or no zone at all.
 func isoHint(s string, now time.Time) (Hint, bool) {
 	const day, minute = "2006-01-02", "15:04"
+	if len(s) > len(day) && strings.HasPrefix(s[len(day):], " at ") {
+		s = s[:len(day)] + s[len(day)+len(" at"):]
+	}
 	if len(s) < len(day+"T"+minute) || s[len(day)] != 'T' && s[len(day)] != ' ' {
 		return Hint{}, false
 	}

@@ -30,6 +30,11 @@ func phraseAt(text string, i int, now time.Time) (Hint, bool) {
 		return waitPhrase(text, i, rest, now)
 	case "reset":
 		return resetPhrase(text, i, rest, now)
+	case "regai":
+		// Anthropic's API: "You will regain access on 2026-12-01 at 00:00 UTC."
+		if after, found := cutFold(rest, "n access"); found {
+			return afterPreposition(after, now)
+		}
 	case "reach":
 		// claude 1.x: "usage limit reached|1753088400"
 		if after, found := cutFold(rest, "ed|"); found && wordBefore(text, i) == "limit" {

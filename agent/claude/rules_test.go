@@ -481,6 +481,9 @@ func TestJudge_Reset(t *testing.T) {
 	if v := judged("Claude AI usage limit reached|1794718800\n", "", 1); !v.Hint.At.Equal(time.Unix(1794718800, 0)) {
 		t.Errorf("%v", v.Hint)
 	}
+	if v := judged("API Error: 400 You have reached your specified API usage limits. You will regain access on 2026-12-01 at 00:00 UTC.\n", "", 1); !v.Hint.At.Equal(time.Date(2026, 12, 1, 0, 0, 0, 0, time.UTC)) || v.Hint.Inferred {
+		t.Errorf("%v", v.Hint)
+	}
 	if v := judged("Session limit reached ∙ resets 3:52am\n", "", 1); v.Hint.IsZero() {
 		t.Error("no time to come back")
 	}
