@@ -225,8 +225,9 @@ var texts = []verdict.Rule{
 // stopped the prompt.
 var nothingDone = []string{"Unknown command: /", "Unknown slash command: ", "Unknown skill: ", "UserPromptSubmit operation blocked by hook", "Operation stopped by hook"}
 
-// ends are what the form of text says at the end instead of an answer, also with exit code 0 (2.0.77 and before, and when
-// it is interrupted). There is no line break after it.
+// ends are what the form of text says at the end instead of an answer, also with exit code 0. There is no line break
+// after it. An execution error with 0 is an interruption while it waits to retry; of 2.0.77 it may also be a page that is
+// no answer of the API, but whoever has interrupted it does not want it again.
 var ends = []struct {
 	words string
 	class verdict.Class
@@ -234,5 +235,5 @@ var ends = []struct {
 	{"Error: Reached max turns (", verdict.LimitReached},
 	{"Error: Exceeded USD budget (", verdict.LimitReached},
 	{"Error: Failed to provide valid structured output", verdict.LimitReached},
-	{"Execution error", verdict.BadOutput},
+	{"Execution error", verdict.Interrupted},
 }
