@@ -72,7 +72,30 @@ func TestInstall_BrokenFileIsLeftAlone(t *testing.T) {
 	if got, _ := os.ReadFile(filepath.Join(home, ".claude.json")); string(got) != broken {
 		t.Errorf("%s", got)
 	}
-	if out, code := s.install(home, "install", "--client", "codex"); code != 125 || !strings.Contains(out, "no configuration that can be read") {
+	// There is none of codex, which is no failure.
+	for _, what := range []string{"install", "uninstall", "status"} {
+		if out, code := s.install(home, what, "--client", "codex"); code != 0 || !strings.Contains(out, ".codex/config.toml") {
+			t.Errorf("%s: %d, %s", what, code, out)
+		}
+	}
+}
+
+// A file that others share has no path of this machine in it, and a server that is not there is the caller's mistake.
+func TestInstall_SharedFileAndWrongName(t *testing.T) {
+	s := newStage(t)
+	home := t.TempDir()
+	path := filepath.Join(home, ".mcp.json")
+	os.WriteFile(path, []byte(`{"mcpServers":{"github":{"command":"npx","args":["x"]}}}`), 0o600)
+	if out, code := s.install(home, "install", "--client", "claude", "--scope", "project", "gihtub"); code != 2 || !strings.Contains(out, "did you mean github?") {
 		t.Errorf("%d, %s", code, out)
+	}
+	out, code := s.install(home, "install", "--client", "claude", "--scope", "project")
+	for _, want := range []string{"github is now behind belay", ".mcp.json.belay-backup", "restart it", "needs belay on the PATH"} {
+		if code != 0 || !strings.Contains(out, want) {
+			t.Errorf("%d, no %q in %s", code, want, out)
+		}
+	}
+	if got, _ := os.ReadFile(path); !strings.Contains(string(got), `{"command":"belay","args":["mcp"`) {
+		t.Errorf("%s", got)
 	}
 }

@@ -7,9 +7,11 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/belay-run/belay/internal/config"
 	"github.com/belay-run/belay/mcp/install"
 )
 
@@ -24,8 +26,8 @@ func newMCPInstall() *cobra.Command {
   belay mcp install --client codex`,
 		Long: `Changes the configuration of an MCP client so that its servers are started through belay mcp; of all
 servers, or of those that are named. Only the bytes concerned are changed; a copy of the file as it
-was is left beside it (.belay-backup). Time limits that the client has for a server are taken over.
-belay mcp uninstall gives back what was there. Restart the client afterwards.
+was is left beside it (.belay-backup). Time limits that the client has for a server are taken over,
+less a second. belay mcp uninstall gives back what was there. Restart the client afterwards.
 
 Scopes: user is ~/.claude.json or $CODEX_HOME/config.toml; local is this directory's part of
 ~/.claude.json; project is .mcp.json or .codex/config.toml here, which others may share.`,
@@ -36,9 +38,17 @@ Scopes: user is ~/.claude.json or $CODEX_HOME/config.toml; local is this directo
 		if err != nil {
 			return &failure{err}
 		}
-		return t.edit(cmd.OutOrStdout(), "is now behind belay", func(f install.Format, data []byte) ([]byte, []install.Server, error) {
+		if t.scope == "project" {
+			self = "belay" // where it is on this machine is not for a file that others share
+		}
+		w := cmd.OutOrStdout()
+		changed, err := t.edit(w, "is now behind belay", func(f install.Format, data []byte) ([]byte, []install.Server, error) {
 			return install.Add(f, data, self, names...)
 		})
+		if changed && t.scope == "project" {
+			fmt.Fprintln(w, "Note: everybody who works on this project needs belay on the PATH now; --scope user or local is for you alone.")
+		}
+		return err
 	}
 	return cmd
 }
@@ -55,9 +65,10 @@ are named.`,
 	}
 	t.flags(cmd, true)
 	cmd.RunE = func(cmd *cobra.Command, names []string) error {
-		return t.edit(cmd.OutOrStdout(), "is started directly again", func(f install.Format, data []byte) ([]byte, []install.Server, error) {
+		_, err := t.edit(cmd.OutOrStdout(), "is started directly again", func(f install.Format, data []byte) ([]byte, []install.Server, error) {
 			return install.Remove(f, data, names...)
 		})
+		return err
 	}
 	return cmd
 }
@@ -124,7 +135,7 @@ func claudeFile(home string) string {
 	return filepath.Join(home, ".claude.json")
 }
 
-// read reads the configuration. One that is not there has no servers.
+// read reads the configuration. One that is not there has no servers, and no data.
 func (t *mcpTarget) read() (path string, format install.Format, data []byte, err error) {
 	if path, format, err = t.file(); err != nil {
 		return
@@ -132,29 +143,42 @@ func (t *mcpTarget) read() (path string, format install.Format, data []byte, err
 	if real, rerr := filepath.EvalSymlinks(path); rerr == nil {
 		path = real
 	}
-	if data, err = os.ReadFile(path); err != nil {
+	data, err = os.ReadFile(path)
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		data, err = nil, nil
+	case err != nil:
 		err = &failure{fmt.Errorf("%s has no configuration that can be read: %w", t.client, err)}
+	case data == nil:
+		data = []byte{}
 	}
 	return
 }
 
 // edit changes the configuration and says what has changed.
-func (t *mcpTarget) edit(w io.Writer, done string, how func(install.Format, []byte) ([]byte, []install.Server, error)) error {
+func (t *mcpTarget) edit(w io.Writer, done string, how func(install.Format, []byte) ([]byte, []install.Server, error)) (bool, error) {
 	path, format, before, err := t.read()
 	if err != nil {
-		return err
+		return false, err
+	}
+	if before == nil {
+		fmt.Fprintf(w, "There is no %s, so %s has no servers there.\n", path, t.client)
+		return false, nil
 	}
 	after, servers, err := how(format, before)
+	if none, ok := errors.AsType[*install.NoServer](err); ok {
+		return false, usage(fmt.Errorf("%s in %s", none, path), serversHint(none))
+	}
 	if err != nil {
-		return &failure{fmt.Errorf("%s is left as it is: %w", path, err)}
+		return false, &failure{fmt.Errorf("%s is left as it is: %w", path, err)}
 	}
 	if t.dryRun && !bytes.Equal(before, after) {
 		fmt.Fprint(w, install.Diff(path, before, after))
-		return nil
+		return false, nil
 	}
 	if !bytes.Equal(before, after) {
 		if err := install.Replace(path, before, after); err != nil {
-			return &failure{fmt.Errorf("%s is left as it is: %w", path, err)}
+			return false, &failure{fmt.Errorf("%s is left as it is: %w", path, err)}
 		}
 	}
 	changed := 0
@@ -169,8 +193,21 @@ func (t *mcpTarget) edit(w io.Writer, done string, how func(install.Format, []by
 	}
 	if changed == 0 {
 		fmt.Fprintf(w, "nothing to change in %s\n", path)
+		return false, nil
 	}
-	return nil
+	fmt.Fprintf(w, "%s is changed; a copy of it as it was is in %s.\nNote: %s reads it when it starts; restart it.\n", path, path+install.Backup, t.client)
+	return true, nil
+}
+
+// serversHint names the server that was probably meant, or those that there are.
+func serversHint(none *install.NoServer) string {
+	switch near := config.Nearest(none.Name, none.Known); {
+	case near != "":
+		return "did you mean " + near + "?"
+	case len(none.Known) == 0:
+		return "it has none"
+	}
+	return "there are " + strings.Join(none.Known, ", ")
 }
 
 // show lists what a client's configuration has.
@@ -179,9 +216,11 @@ func (t *mcpTarget) show(w io.Writer, asJSON bool) error {
 	if err != nil {
 		return err
 	}
-	servers, err := install.Look(format, data)
-	if err != nil {
-		return &failure{fmt.Errorf("%s cannot be understood: %w", path, err)}
+	var servers []install.Server
+	if data != nil {
+		if servers, err = install.Look(format, data); err != nil {
+			return &failure{fmt.Errorf("%s cannot be understood: %w", path, err)}
+		}
 	}
 	type row struct {
 		Name  string `json:"name"`

@@ -119,16 +119,37 @@ func (e entry) behind() bool {
 		strings.HasPrefix(items[1].value, "--name") && at > 0 && at+1 < len(items)
 }
 
-// limits are the client's own limits, so that calls which it would have waited for are waited for.
+// limits are the client's own limits less a second, so that calls which it would have waited for are waited for, and it is
+// told why one has failed before it gives up by itself.
 func (e entry) limits() (flags []string) {
 	if e.timeout > 0 {
-		flags = append(flags, quote("--timeout", e.timeout.String())...)
+		flags = append(flags, quote("--timeout", earlier(e.timeout))...)
 	}
 	if e.start > 0 {
-		flags = append(flags, quote("--start-timeout", e.start.String())...)
+		flags = append(flags, quote("--start-timeout", earlier(e.start))...)
 	}
 	return flags
 }
+
+// earlier is a second less, half of what is below two, as one would write it.
+func earlier(d time.Duration) string {
+	if d -= time.Second; d < time.Second {
+		d = (d + time.Second) / 2
+	}
+	text := d.Round(time.Millisecond).String()
+	if short, ok := strings.CutSuffix(text, "m0s"); ok {
+		text = short + "m"
+	}
+	return text
+}
+
+// NoServer says that a configuration has no server of that name.
+type NoServer struct {
+	Name  string
+	Known []string // those that it has
+}
+
+func (e *NoServer) Error() string { return fmt.Sprintf("there is no server %q", e.Name) }
 
 func quote(words ...string) []string {
 	for i, w := range words {
@@ -142,9 +163,13 @@ func change(f Format, data []byte, names []string, how func(entry) []edit) ([]by
 	if err != nil {
 		return nil, nil, err
 	}
+	var known []string
+	for _, e := range entries {
+		known = append(known, e.name)
+	}
 	for _, name := range names {
-		if !slices.ContainsFunc(entries, func(e entry) bool { return e.name == name }) {
-			return nil, nil, fmt.Errorf("there is no server %q", name)
+		if !slices.Contains(known, name) {
+			return nil, nil, &NoServer{name, known}
 		}
 	}
 	var edits []edit

@@ -2,6 +2,7 @@ package install_test
 
 import (
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -36,7 +37,7 @@ func TestAddRemove(t *testing.T) {
 		"JSONRemote":    {claude, `{"mcpServers":{"web":{"type":"http","url":"u"}}}`, `{"mcpServers":{"web":{"type":"http","url":"u"}}}`},
 		"JSONNoServers": {claude, `{"a":1}`, `{"a":1}`},
 		"JSONTimeout": {claude, `{"mcpServers":{"a":{"command":"s","args":["x"],"timeout":120000}}}`,
-			`{"mcpServers":{"a":{"command":"/opt/bin/belay","args":["mcp", "--name", "a", "--timeout", "2m0s", "--", "s", "x"],"timeout":120000}}}`},
+			`{"mcpServers":{"a":{"command":"/opt/bin/belay","args":["mcp", "--name", "a", "--timeout", "1m59s", "--", "s", "x"],"timeout":120000}}}`},
 		"JSONProject": {install.JSON{Path: []string{"projects", "/w", "mcpServers"}},
 			`{"mcpServers":{"a":{"command":"s"}},"projects":{"/w":{"mcpServers":{"b":{"command":"s","args":["1"]}}}}}`,
 			`{"mcpServers":{"a":{"command":"s"}},"projects":{"/w":{"mcpServers":{"b":{"command":"/opt/bin/belay","args":["mcp", "--name", "b", "--", "s", "1"]}}}}}`},
@@ -57,7 +58,9 @@ func TestAddRemove(t *testing.T) {
 			"[mcp_servers]\na.command = \"/opt/bin/belay\"\na.args = [\"mcp\", \"--name=a\", \"--\", \"s\"]\nb.command = \"/opt/bin/belay\"\nb.args = [\"mcp\", \"--name\", \"b\", \"--\", \"s\", \"1\"]\n"},
 		"TOMLTimeouts": {codex,
 			"[mcp_servers.a]\ncommand = \"s\"\nargs = [\"1\"]\ntool_timeout_sec = 1_200\nstartup_timeout_sec = 2.5\n",
-			"[mcp_servers.a]\ncommand = \"/opt/bin/belay\"\nargs = [\"mcp\", \"--name\", \"a\", \"--timeout\", \"20m0s\", \"--start-timeout\", \"2.5s\", \"--\", \"s\", \"1\"]\ntool_timeout_sec = 1_200\nstartup_timeout_sec = 2.5\n"},
+			"[mcp_servers.a]\ncommand = \"/opt/bin/belay\"\nargs = [\"mcp\", \"--name\", \"a\", \"--timeout\", \"19m59s\", \"--start-timeout\", \"1.5s\", \"--\", \"s\", \"1\"]\ntool_timeout_sec = 1_200\nstartup_timeout_sec = 2.5\n"},
+		"JSONShortTimeout": {claude, `{"mcpServers":{"a":{"command":"s","args":["x"],"timeout":1500},"b":{"command":"s","args":["x"],"timeout":61000}}}`,
+			`{"mcpServers":{"a":{"command":"/opt/bin/belay","args":["mcp", "--name", "a", "--timeout", "750ms", "--", "s", "x"],"timeout":1500},"b":{"command":"/opt/bin/belay","args":["mcp", "--name", "b", "--timeout", "1m", "--", "s", "x"],"timeout":61000}}}`},
 		"TOMLRemote": {codex, "[mcp_servers.a]\nurl = \"u\"\n", "[mcp_servers.a]\nurl = \"u\"\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -92,8 +95,9 @@ func TestAdd_OneServer(t *testing.T) {
 	if err != nil || strings.Count(string(after), belay) != 1 || !strings.Contains(string(after), `"a":{"command":"s"`) {
 		t.Errorf("%v, %s", err, after)
 	}
-	if _, _, err := install.Add(claude, []byte(before), belay, "c"); err == nil {
-		t.Error("there is no c")
+	var none *install.NoServer
+	if _, _, err := install.Add(claude, []byte(before), belay, "c"); !errors.As(err, &none) || none.Name != "c" || len(none.Known) != 2 {
+		t.Errorf("there is no c: %v", err)
 	}
 }
 
