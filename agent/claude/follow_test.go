@@ -519,3 +519,20 @@ func TestFollow_Requests(t *testing.T) {
 		}
 	}
 }
+
+// Who is interrupted in the middle of an answer says that it has cost nothing, of which the tokens know better.
+func TestFollow_CostOfTheInterrupted(t *testing.T) {
+	f := play(t, "-p hi")
+	f.show(begins)
+	f.show(says("m1", "hi"))
+	f.show(`"type":"result","subtype":"error_during_execution","is_error":true,"num_turns":1,"total_cost_usd":0,"usage":{"input_tokens":0,"output_tokens":0},"modelUsage":{}`)
+	if u := f.Account().Usage; u.CostUSD != nil || u.InputTokens != 10 {
+		t.Errorf("%+v", u)
+	}
+	f = play(t, "-p /help") // nothing was asked of the model
+	f.show(begins)
+	f.show(`"type":"result","subtype":"success","is_error":false,"num_turns":0,"result":"help","total_cost_usd":0,"usage":{"input_tokens":0,"output_tokens":0},"modelUsage":{}`)
+	if u := f.Account().Usage; u.CostUSD == nil || *u.CostUSD != 0 {
+		t.Errorf("%+v", u)
+	}
+}

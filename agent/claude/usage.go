@@ -70,6 +70,9 @@ func (l *ledger) total(resumed bool) (used verdict.Usage, session *float64) {
 	}
 	used = sum.usage()
 	used.CostUSD = last.CostUSD
+	if last.CostUSD != nil && *last.CostUSD == 0 && sum != (tokens{}) && len(last.ModelUsage) == 0 {
+		used.CostUSD = nil // it was stopped before it had added up
+	}
 	return used, nil
 }
 
