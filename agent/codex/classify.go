@@ -91,8 +91,9 @@ var silentlyRetried = sync.OnceValue(func() *regexp.Regexp {
 // twice as long as the one before.
 const silentPause = 180 * time.Millisecond
 
-// silentRetries is how many retries codex has made without telling before it said this. An error inside a stream comes
-// with the same words, and is told at once: retries take their time.
+// silentRetries is how many retries codex has made without telling before it said this: all that it makes, or none. An
+// error inside a stream comes with the same words, and without the time that retries take; on a busy machine even that
+// takes a while.
 func (f *follower) silentRetries(message string) int {
 	if _, why, ok := reconnecting(message); ok {
 		message = why
@@ -101,8 +102,8 @@ func (f *follower) silentRetries(message string) int {
 		return 0
 	}
 	n := f.silent()
-	for n > 0 && f.silence < silentPause*(1<<min(n, 20)-1) {
-		n--
+	if f.silence < silentPause*(1<<min(n, 20)-1) {
+		return 0
 	}
 	return n
 }
