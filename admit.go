@@ -141,7 +141,7 @@ func (inv *Invocation) refusedByGate(r *gate.Refusal, cause error) *attempt {
 	}
 	v := verdict.Verdict{Class: verdict.BreakerOpen, Rule: "gate", Evidence: Describe(*r), Sent: verdict.SentNo}
 	if r.Kind == "hold" {
-		v.Class = verdict.RateLimit
+		v.Class, v.Retryable = verdict.RateLimit, true
 	}
 	message := fmt.Sprintf("gate %s does not let it start (%s)", key, Describe(*r))
 	if !r.Until.IsZero() {

@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"slices"
+	"strings"
 	"syscall"
 	"time"
 
@@ -315,6 +316,16 @@ func (a *attempt) deliver() error {
 		return errors.Join(a.talk.deliver(), a.stderr.deliver())
 	}
 	return errors.Join(a.stdout.deliver(), a.stderr.deliver())
+}
+
+// silent says that an agent has failed and the caller does not see why: there is nothing on stdout, and on stderr
+// something else. codex says it in an event alone.
+func (a *attempt) silent() bool {
+	if !a.started || a.talk == nil || a.talk.shown || a.verdict.Class == verdict.OK {
+		return false
+	}
+	why := lastLine(a.verdict.Evidence)
+	return why == "" || !strings.Contains(a.stderr.excerpt().Text(), why[:min(len(why), 40)])
 }
 
 // output is what the attempt has printed, or of an agent its answer, where that was held or kept.

@@ -22,6 +22,8 @@ func exitCode(r *Result, stopCode int, own, expired, exhausted bool) int {
 		return 0
 	case stopCode != 0:
 		return stopCode
+	case v.Class == verdict.Interrupted && r.ChildCode == 0:
+		return 1 // a lying 0
 	case v.Class == verdict.ToolMissing, v.Class == verdict.Interrupted:
 		return r.ChildCode
 	case expired:

@@ -267,6 +267,7 @@ func (inv *Invocation) finish(n int, a attempt, stop *retry.Error, errs []string
 	}
 	r.Duration = time.Since(inv.begun)
 	inv.count(r, a.started)
+	r.Silent = a.silent()
 	inv.result = r
 }
 

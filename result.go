@@ -40,6 +40,9 @@ type Result struct {
 	Waited   time.Duration
 	Profile  string
 
+	// Silent says that an agent has failed, and that what was passed on of its output does not say why.
+	Silent bool
+
 	// ChildCode is the command's own exit code, as a shell shows it; -1 if it never ran to an end.
 	ChildCode int
 	// ExitCode is the code to end with: see [ExitCode].

@@ -26,6 +26,8 @@ type transcript struct {
 	form     agent.Form
 	live     io.Writer // nil if the caller wants only the answer
 	held     Output    // what the caller may yet see
+	trailing Output    // what something else has printed after the result
+	shown    bool      // the caller has seen something
 	flowing  bool      // the model has answered: nothing is held any more but bad news
 	broken   bool      // nobody takes the output any more
 	retries  int       // inside the CLI, that were let be
@@ -54,7 +56,7 @@ func (inv *Invocation) newTranscript(n int, plan agent.Plan, ad admission) *tran
 	t := &transcript{inv: inv, attempt: n, ad: ad, follower: inv.talk.agent.Follow(plan), plain: plan.Plain,
 		form: inv.talk.traits.Form, live: inv.command.Stdout}
 	if inv.state != nil {
-		t.held.dir = inv.state.Dir
+		t.held.dir, t.trailing.dir = inv.state.Dir, inv.state.Dir
 	}
 	t.lines.Each = t.line
 	if inv.runner.Judge != nil {
@@ -83,7 +85,11 @@ func (t *transcript) line(raw, event []byte, whole bool) {
 		t.inv.events.put(event)
 	}
 	switch {
-	case t.live == nil || t.form != agent.Stream && !t.plain || news.Show == agent.Drop:
+	case t.live == nil || news.Show == agent.Drop:
+	case t.form != agent.Stream && !t.plain:
+		if news.Foreign {
+			t.foreign(raw)
+		}
 	case t.flowing && news.Show == agent.Pass && !t.plain:
 		t.flush()
 		t.write(raw)
@@ -99,21 +105,36 @@ func (t *transcript) line(raw, event []byte, whole bool) {
 	}
 }
 
+// foreign keeps what is no event: it stands before the answer, or after it.
+func (t *transcript) foreign(raw []byte) {
+	to := &t.held
+	if t.hasDelivered() {
+		to = &t.trailing
+	}
+	if _, err := to.Write(raw); err != nil { // the disk is full: it cannot be taken back any more
+		t.write(raw)
+	}
+}
+
 // flush passes on what was held.
-func (t *transcript) flush() {
-	if t.held.Size() == 0 || t.live == nil {
+func (t *transcript) flush() { t.pass(&t.held) }
+
+func (t *transcript) pass(held *Output) {
+	if held.Size() == 0 || t.live == nil {
 		return
 	}
-	if _, err := io.CopyBuffer(t.live, t.held.Reader(), make([]byte, 64<<10)); err != nil {
+	t.shown = true
+	if _, err := io.CopyBuffer(t.live, held.Reader(), make([]byte, 64<<10)); err != nil {
 		t.lost()
 	}
-	t.held.Reset()
+	held.Reset()
 }
 
 func (t *transcript) write(raw []byte) {
 	if t.broken {
 		return
 	}
+	t.shown = true
 	if _, err := t.live.Write(raw); err != nil {
 		t.lost()
 	}
@@ -266,14 +287,27 @@ func (t *transcript) deliver() error {
 		t.flush()
 	case t.form == agent.Text && t.stoppedEarly() != nil: // it has nothing to say but that it was stopped
 	default:
-		if err := t.follower.Render(t.live, t.form); err != nil {
+		t.flush()
+		if err := t.follower.Render(writerFunc(t.render), t.form); err != nil {
 			t.broken = true
 		}
+		t.pass(&t.trailing)
 	}
 	if t.broken {
 		return io.ErrClosedPipe
 	}
 	return nil
+}
+
+// writerFunc is a function that is an [io.Writer].
+type writerFunc func([]byte) (int, error)
+
+func (f writerFunc) Write(p []byte) (int, error) { return f(p) }
+
+// render passes on what the CLI would have printed.
+func (t *transcript) render(p []byte) (int, error) {
+	t.shown = t.shown || len(p) > 0
+	return t.live.Write(p)
 }
 
 // output is the answer, for a result.
@@ -288,6 +322,7 @@ func (t *transcript) output() *Output {
 // discard drops what an attempt has printed that does not count.
 func (t *transcript) discard() {
 	t.held.Close()
+	t.trailing.Close()
 	t.live = nil
 }
 

@@ -145,6 +145,9 @@ type News struct {
 	Delivered bool
 	// Show says what becomes of the line where the caller wants to see events.
 	Show Show
+	// Foreign says that the line is no event of the CLI: something in front of it, or in its place, has printed it. The
+	// caller gets it in any form.
+	Foreign bool
 }
 
 // Retrying is a retry inside the CLI.

@@ -62,7 +62,9 @@ func (f *follower) Line(line []byte) agent.News {
 	e, ok := parse(line)
 	if !ok {
 		f.keep(line)
-		return f.news(agent.Pass)
+		n := f.news(agent.Pass)
+		n.Foreign = !f.events || !bytes.HasPrefix(line, []byte("{")) // else it is an event that was cut off
+		return n
 	}
 	f.events = true
 	return f.event(e, line)

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/belay-run/belay/agent"
 	"github.com/belay-run/belay/verdict"
@@ -12,6 +13,9 @@ import (
 
 // Answer implements [agent.Follower].
 func (f *follower) Answer() string {
+	if !f.events { // whatever stands in for claude has printed text
+		return strings.TrimSuffix(f.text.String(), "\n")
+	}
 	if f.result == nil || f.result.IsError {
 		return ""
 	}

@@ -1,6 +1,7 @@
 package codex
 
 import (
+	"bytes"
 	"encoding/json"
 	"io"
 	"strings"
@@ -57,6 +58,7 @@ func (f *follower) Line(line []byte) agent.News {
 	}
 	news := f.take(e)
 	news.Tools = len(f.tools)
+	news.Foreign = e.Type == "" && (f.session == "" || !bytes.HasPrefix(line, []byte("{"))) // else it is an event that was cut off
 	return news
 }
 

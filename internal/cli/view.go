@@ -187,12 +187,12 @@ func (v *view) done(r *belay.Result) {
 		if r.Attempts > 1 {
 			v.verbosely("%s succeeded at attempt %d, after %s of waiting", v.name, r.Attempts, term.Span(r.Waited))
 		}
-	case r.Attempts > 0 && r.ExitCode == r.ChildCode && len(r.Errors) == 0 && !v.settings.Asked() && !r.MayBeDone:
+	case r.Attempts > 0 && r.ExitCode == r.ChildCode && len(r.Errors) == 0 && !v.settings.Asked() && !r.MayBeDone && !r.Silent:
 		// The command has said it itself; but that there is a way to begin anew it cannot know.
 		if r.Verdict.Class == verdict.SessionNotFound && v.settings.Resume != "" {
 			v.say("to begin a new session where there is none: --resume-or-new %s", v.settings.Resume)
 		}
-	case r.Verdict.Class == verdict.Interrupted, r.ExitCode == brokenPipe:
+	case r.Verdict.Class == verdict.Interrupted && r.Verdict.Rule != "no-result", r.ExitCode == brokenPipe:
 		v.verbosely("%s", r.Err)
 		if r.Session != "" {
 			v.say("to go on: belay run --resume %s -- %s", r.Session, v.how)
