@@ -72,7 +72,7 @@ func readPrinted(stdout string) (a answer) {
 		name, value, _ := strings.Cut(field, ": ")
 		a.readHeader(name, value)
 	}
-	a.readBody([]byte(rest), strings.Contains(rest, `"errors"`))
+	a.readBody([]byte(rest), a.status < 300 && strings.Contains(rest, `"errors"`)) // REST calls the details of a refusal so, too
 	return a
 }
 

@@ -313,6 +313,28 @@ func TestTypes(t *testing.T) {
 	}
 }
 
+// The details of a refusal are called errors in REST, too.
+func TestPrinted(t *testing.T) {
+	for _, c := range []struct {
+		status, body string
+		want         verdict.Class
+	}{
+		{"403 Forbidden", `{"message":"This API returns blobs up to 1 MB in size. The requested blob is too large to fetch via the API, but you can use the Git Data API to request blobs up to 100 MB in size.","errors":[{"resource":"Blob","field":"data","code":"too_large"}]}`, verdict.TooLarge},
+		{"404 Not Found", `{"message":"Not Found","errors":[{"resource":"X","code":"missing"}]}`, verdict.NotFound},
+		{"422 Unprocessable Entity", `{"message":"Validation Failed","errors":[{"resource":"Issue","field":"title","code":"missing_field"}]}`, verdict.InvalidRequest},
+		{"422 Unprocessable Entity", `{"message":"Validation Failed","errors":[{"message":"was submitted too quickly"}]}`, verdict.RateLimit},
+		{"403 Forbidden", `{"message":"Upgrade to GitHub Pro or make this repository public to enable this feature."}`, verdict.Billing},
+		{"502 Bad Gateway", `{"data":null,"errors":[{"message":"Something went wrong"}]}`, verdict.ServerError},
+		{"200 OK", `{"data":null,"errors":[{"type":"NOT_FOUND","message":"x"}]}`, verdict.NotFound},
+	} {
+		stdout := "HTTP/2.0 " + c.status + "\nContent-Type: application/json\r\n\r\n" + c.body
+		v := New([]string{"gh", "api", "-i", "x"}, nil, "").Judge(verdict.Outcome{ExitCode: 1, Stdout: verdict.ExcerptOf(stdout), Stderr: verdict.ExcerptOf("gh: x\n")}, noon)
+		if v.Class != c.want || v.Retryable != c.want.Retryable() {
+			t.Errorf("%s %s: %s by %s", c.status, c.body, v.Class, v.Rule)
+		}
+	}
+}
+
 // Exit 0 is no success where gh api has printed something that is no answer; and a good answer may hold any words.
 func TestOutput(t *testing.T) {
 	const lie = `[{"title":"gh: API rate limit exceeded (HTTP 403)","errors":[{"type":"RATE_LIMITED"}]}]`
