@@ -171,7 +171,7 @@ var words = sync.OnceValue(func() *verdict.Rules {
 
 var texts = []verdict.Rule{
 	// Limits of a plan. A throttle says that it is not one.
-	{Name: "throttle", Class: verdict.RateLimit, Match: `not your usage limit|usage limit reached\|0\b|^(API Error: )?rate limit reached`},
+	{Name: "throttle", Class: verdict.RateLimit, Match: `not your usage limit|usage limit reached\|0\b|^(API Error: )?rate limit reached|^(you've|you have) (hit|reached|exceeded) your [\w' ]*\brate limit\b`},
 	{Name: "plan-limit", Class: verdict.UsageLimit, Match: `^(you've|you have) (hit|reached) your [^.·∙]*\b(limit|budget|cap)\b`},
 	{Name: "plan-limit-reached", Class: verdict.UsageLimit, Match: `^[\w' -]{0,40}\b(limit|cap) reached( ?[·∙]|\.| resets|$)|\bspend limit reached\b`},
 	{Name: "usage-limit-epoch", Class: verdict.UsageLimit, Match: `usage limit reached\|[1-9]`},

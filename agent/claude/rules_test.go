@@ -44,6 +44,7 @@ type sentence struct {
 var said = []sentence{
 	{"throttle", verdict.RateLimit, "API Error: Server is temporarily limiting requests (not your usage limit) · This request would exceed your rate limit."},
 	{"throttle", verdict.RateLimit, "Claude AI usage limit reached|0"},
+	{"throttle", verdict.RateLimit, "You've reached your rate limit. Please try again in 20s."},
 	{"plan-limit", verdict.UsageLimit, "You've hit your session limit · resets 2:21am (UTC)"},
 	{"plan-limit", verdict.UsageLimit, "You’ve hit your session limit · resets 2:21am (UTC)"},
 	{"plan-limit", verdict.UsageLimit, "You've hit your weekly limit · resets Nov 19, 1:52am (UTC)"},

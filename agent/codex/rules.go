@@ -43,6 +43,8 @@ var ruleTable = []verdict.Rule{
 	{Name: "status-413", Class: verdict.TooLarge, Match: status + `413\b`},
 	{Name: "status-429", Class: verdict.RateLimit, Match: status + `429\b`},
 
+	{Name: "bad-request", Class: verdict.InvalidRequest, Match: `^bad request\b|^<(!doctype )?html\b`}, // only the body of a 400 is shown as it is
+
 	// What codex says in words of its own.
 	{Name: "capacity", Class: verdict.Overloaded, Match: `is at capacity|capacity (is )?unavailable|\boverloaded\b|experiencing high load`},
 	{Name: "high-demand", Class: verdict.ServerError, Match: `currently experiencing high demand`}, // its word for a 500

@@ -12,6 +12,7 @@ var noon = time.Date(2026, 11, 15, 12, 0, 0, 0, time.UTC)
 // TestRules has for every row what codex really prints when it speaks, in the words of several versions.
 func TestRules(t *testing.T) {
 	samples := map[string][]string{
+		"bad-request": {"bad request", "<html><head><title>400 Bad Request</title></head></html>"},
 		"certificate": {
 			"stream disconnected before completion: error sending request for url (https://api.openai.com/v1/responses): client error (Connect): invalid peer certificate: UnknownIssuer",
 		},
