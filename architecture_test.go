@@ -42,7 +42,7 @@ var arrows = map[string][]string{
 	"companion/rehearse": {},
 	"alert":              {},
 	"companion/db":       {"alert", "journal", "verdict"},
-	"companion":          {"", "agent", "alert", "companion/db", "companion/rehearse", "gate", "internal/config", "internal/term", "journal", "supervise", "verdict"},
+	"companion":          {"", "agent", "agent/claude", "agent/codex", "agent/gh", "alert", "companion/db", "companion/rehearse", "gate", "internal/config", "internal/term", "journal", "supervise", "verdict"},
 	"cmd/belayd":         {"companion"},
 	"internal/cli":       {"", "agent", "agent/claude", "agent/codex", "agent/generic", "agent/gh", "alert", "breaker", "gate", "hook", "hook/settings", "internal/config", "internal/term", "journal", "mcp", "mcp/install", "retry", "supervise", "verdict"},
 	"cmd/belay":          {"internal/cli"},

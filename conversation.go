@@ -39,7 +39,6 @@ type conversation struct {
 	resumed bool   // an attempt went on with a session
 	usage   verdict.Usage
 	before  *float64 // what the session had cost before this invocation; nil if nobody knows
-	version string
 	turns   int
 }
 
@@ -77,9 +76,6 @@ func (talk *conversation) account(a *attempt) {
 		talk.session = a.account.Session
 	}
 	talk.turns += a.account.Turns
-	if a.account.Version != "" {
-		talk.version = a.account.Version
-	}
 }
 
 // again prepares the turn of another attempt that nobody is to blame for and that costs no retry: the CLI did not know

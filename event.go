@@ -101,6 +101,16 @@ type SessionGone struct{ ID string }
 // it.
 type Plain struct{ Option string }
 
+// UnknownOption says that the command line has an option that the profile does not know. It is started as the caller wrote
+// it, and only its exit code and text are read.
+type UnknownOption struct{ Option string }
+
+// UntestedVersion says that the CLI is of a version that its profile is not tested with. It is said once.
+type UntestedVersion struct {
+	Version  string
+	Standing string // how it stands to those that are tested, in words
+}
+
 // StdinSilent says that nothing came on stdin for so long, and whether it is still waited for.
 type StdinSilent struct {
 	For     time.Duration

@@ -34,6 +34,7 @@ type Invocation struct {
 	gateWait     time.Duration // at gate and scope, since the last line of the log
 	logTroubled  bool
 	troubled     bool // the state's trouble has been said
+	versionSaid  bool // as has the version of the CLI
 
 	ctx    context.Context
 	cancel context.CancelCauseFunc

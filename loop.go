@@ -33,6 +33,7 @@ func (inv *Invocation) Run() {
 	defer inv.cancel(nil)
 	inv.openState()
 	defer inv.closeRecord()
+	inv.checkOptions()
 	if deadline, ok := inv.series.Deadline(); ok {
 		ctx, stop := context.WithDeadlineCause(inv.ctx, deadline, retry.ErrTotalTimeout)
 		defer stop()
@@ -66,6 +67,7 @@ func (inv *Invocation) Run() {
 			return
 		}
 		inv.learn(&a)
+		inv.checkVersion(&a)
 		inv.limit(&a)
 		if inv.again(&a) {
 			inv.journal(n, a, 0, nil)

@@ -16,6 +16,14 @@ type behind struct {
 	prefix []string
 }
 
+// Tested implements [Versioned].
+func (b behind) Tested() Tested {
+	if v, ok := b.Agent.(Versioned); ok {
+		return v.Tested()
+	}
+	return nil
+}
+
 func (b behind) Plan(t Turn) (Plan, error) {
 	p, err := b.Agent.Plan(t)
 	if err == nil {

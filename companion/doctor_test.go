@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/agent"
 	"github.com/belay-run/belay/gate"
 	"github.com/belay-run/belay/internal/clitest"
 	"github.com/belay-run/belay/journal"
@@ -26,7 +27,7 @@ func TestDoctor_TestedVersions(t *testing.T) {
 }
 
 func TestDoctor_Standing(t *testing.T) {
-	c := cli{tested: []string{"2.1.325", "2.0.77"}}
+	c := cli{tested: agent.Tested{"2.1.325", "2.0.77"}}
 	for version, want := range map[string]string{"2.1.325": ", tested", "2.0.77": ", tested", "2.1.400": ", not tested: newer", "2.2.0": ", not tested: newer",
 		"10.0.0": ", not tested: newer", "2.0.9": ", not tested: older", "2.1.9": ", between 2.0.77 and 2.1.325", "": ""} {
 		if got := c.standing(version); !strings.HasPrefix(got, want) || want == "" && got != "" {

@@ -7,29 +7,31 @@ import (
 	"path/filepath"
 	"regexp"
 	"runtime"
-	"slices"
-	"strconv"
 	"strings"
 	"time"
 
+	"github.com/belay-run/belay/agent"
+	"github.com/belay-run/belay/agent/claude"
+	"github.com/belay-run/belay/agent/codex"
+	"github.com/belay-run/belay/agent/gh"
 	"github.com/belay-run/belay/supervise"
 )
 
 // cli is a command that Belay knows, as far as doctor looks at it.
 type cli struct {
 	name   string
-	tested []string // versions, the newest first; a test holds them against those that the tests install
-	get    string   // what to type if it is not there
+	tested agent.Tested
+	get    string // what to type if it is not there
 	login  func() (in bool, how string)
 	enter  string // what to type to log in
 }
 
 func clis() []cli {
 	return []cli{
-		{name: "claude", tested: []string{"2.1.325", "2.1.197", "2.0.77"}, get: "npm install -g @anthropic-ai/claude-code",
+		{name: "claude", tested: claude.Tested, get: "npm install -g @anthropic-ai/claude-code",
 			login: claudeLogin, enter: "claude auth login"},
-		{name: "codex", tested: []string{"0.166.0", "0.150.1"}, get: "npm install -g @openai/codex", login: codexLogin, enter: "codex login"},
-		{name: "gh", tested: []string{"2.100.0"}, get: getGH(), login: ghLogin, enter: "gh auth login"},
+		{name: "codex", tested: codex.Tested, get: "npm install -g @openai/codex", login: codexLogin, enter: "codex login"},
+		{name: "gh", tested: gh.Tested, get: getGH(), login: ghLogin, enter: "gh auth login"},
 	}
 }
 
@@ -64,7 +66,7 @@ func (c cli) check() []finding {
 	list := one(c.name, fine, "", "%s, version %s%s", tilde(path), version, c.standing(version))
 	if version == "" {
 		list = one(c.name, note, path+" --version", "%s says no version that is understood: %s", tilde(path), out)
-	} else if strings.Contains(c.standing(version), "not tested") {
+	} else if c.tested.Outside(version) {
 		list[0].Status = note
 	}
 	if in, how := c.login(); in {
@@ -77,32 +79,15 @@ func (c cli) check() []finding {
 
 // standing says how a version stands to those that Belay is tested with.
 func (c cli) standing(version string) string {
-	if len(c.tested) == 0 || version == "" {
-		return ""
-	}
-	if slices.Contains(c.tested, version) {
+	switch how := c.tested.Standing(version); {
+	case how != "" && c.tested.Outside(version):
+		return ", not tested: " + how
+	case how != "":
+		return ", " + how
+	case c.tested.Has(version):
 		return ", tested"
 	}
-	newest, oldest := c.tested[0], c.tested[len(c.tested)-1]
-	switch {
-	case compareVersions(version, newest) > 0:
-		return fmt.Sprintf(", not tested: newer than %s; what is not understood is judged by exit code and text", newest)
-	case compareVersions(version, oldest) < 0:
-		return fmt.Sprintf(", not tested: older than %s", oldest)
-	}
-	return fmt.Sprintf(", between %s and %s, which are tested", oldest, newest)
-}
-
-func compareVersions(a, b string) int {
-	as, bs := strings.Split(a, "."), strings.Split(b, ".")
-	for i := range min(len(as), len(bs)) {
-		x, _ := strconv.Atoi(as[i])
-		y, _ := strconv.Atoi(bs[i])
-		if x != y {
-			return x - y
-		}
-	}
-	return len(as) - len(bs)
+	return ""
 }
 
 // output is what a command prints, one that answers at once and reads nothing.

@@ -72,6 +72,9 @@ func (b *both) Close() error { return b.filter.Close() }
 // Requests implements agent.Listener.
 func (l *listener) Requests() int { return l.trace.total }
 
+// Version implements agent.VersionTeller.
+func (l *listener) Version() string { return l.trace.version }
+
 // Judge implements agent.Listener.
 func (l *listener) Judge(o verdict.Outcome, now time.Time) verdict.Verdict {
 	j := judgement{line: l.profile.line, Outcome: o, now: now, trace: &l.trace, listened: l.own}

@@ -3,6 +3,7 @@ package gh
 import (
 	"bytes"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -55,6 +56,7 @@ type trace struct {
 	variables bool   // the query is over
 	raw       bool   // something was read that could look like anything
 	wary      bool   // GraphQL queries are not gh's own
+	version   string // of gh
 }
 
 type phase int
@@ -145,6 +147,9 @@ func (t *trace) line(text []byte) {
 	case inRequestHeader:
 		if name, value, ok := header(text, '>'); ok {
 			r.keeps = r.keeps || name == "X-Gh-Cache-Ttl"
+			if version, ok := strings.CutPrefix(value, "GitHub CLI "); ok && name == "User-Agent" {
+				t.version = version
+			}
 			t.raw = t.raw || name == "Content-Type" && shownRaw(value)
 		} else if len(text) == 0 {
 			t.phase = inRequestBody

@@ -62,6 +62,10 @@ func (v *view) observe(e belay.Event) {
 		v.say("there is no session %s any more; beginning a new one", e.ID)
 	case belay.Plain:
 		v.say("%s does not take what belay adds to its command line (%s); it is started as you wrote it, and only its exit code and text are read", v.name, e.Option)
+	case belay.UnknownOption:
+		v.verbosely("%s's option %s is not known to belay; it is started as you wrote it, and only its exit code and text are read", v.name, e.Option)
+	case belay.UntestedVersion:
+		v.verbosely("%s %s is %s", v.name, e.Version, e.Standing)
 	case belay.AlertRaised:
 		v.screen.Line("alert: %d failures of %s within %s; see: belay events --since %s", e.Failures, e.Integration, term.Span(e.Within), term.Span(e.Within))
 	case belay.FoundDone:
