@@ -19,6 +19,7 @@ type follower struct {
 	asked    bool // the caller wants to see pieces of messages too
 	events   bool // there was one
 	begun    bool // a turn has: what fails before is said on stderr alone
+	aborted  bool // somebody has interrupted the turn
 	session  string
 	version  string
 	model    string
@@ -97,6 +98,7 @@ func (f *follower) event(e event, line []byte) agent.News {
 	case "user":
 		for _, b := range e.Message.Content {
 			delete(f.tools, b.ToolUseID)
+			f.aborted = f.aborted || b.Type == "text" && strings.HasPrefix(b.Text, "[Request interrupted by user")
 			f.unanswered = f.unanswered || b.ToolUseID != "" && e.Parent == ""
 		}
 	case "result":
@@ -113,7 +115,7 @@ func (f *follower) system(e event) agent.News {
 	case "init":
 		f.begun = true
 		f.version, f.model, f.ownKey = e.Version, e.Model, e.KeySource == "ANTHROPIC_API_KEY"
-		f.result = nil // a turn begins
+		f.result, f.aborted = nil, false // a turn begins
 	case "status": // comes with the pieces
 		if !f.asked {
 			return f.news(agent.Drop)

@@ -110,6 +110,9 @@ func (f *follower) byResult(o verdict.Outcome, now time.Time) verdict.Verdict {
 	if class, ok := bySubtype[f.kind]; ok {
 		return said(class, f.kind)
 	}
+	if f.kind == "error_during_execution" && (f.aborted || o.ExitCode == 0 && strings.HasPrefix(text, "[ede_diagnostic]")) {
+		return said(verdict.Interrupted, "interrupted") // before there was a terminal_reason
+	}
 	fine := f.kind == "success" && !r.IsError
 	if class, ok := byTerminal[r.TerminalReason]; ok && !(fine && text != "" && r.TerminalReason == stopPrevented) {
 		return said(class, r.TerminalReason)

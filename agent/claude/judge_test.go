@@ -42,6 +42,8 @@ func TestJudge(t *testing.T) {
 		"2.0.77: an unknown command":              {empty(`"modelUsage":{}`), "", 0, verdict.Blocked, "nothing-done"},
 		"2.0.77: an unknown command, as text":     {"\n", "", 0, verdict.Blocked, "nothing-done"},
 		"interrupted, as text":                    {"", "", 0, verdict.Interrupted, "no-result"},
+		"2.1.90: interrupted":                     {line(`"type":"user","message":{"role":"user","content":[{"type":"text","text":"[Request interrupted by user]"}]}`) + line(`"type":"result","subtype":"error_during_execution","is_error":true,"errors":["[ede_diagnostic] result_type=user"]`), "", 1, verdict.Interrupted, "interrupted"},
+		"2.1.90: interrupted, the result alone":   {line(`"type":"result","subtype":"error_during_execution","is_error":true,"errors":["[ede_diagnostic] result_type=user last_content_type=n/a stop_reason=tool_use"]`), "", 0, verdict.Interrupted, "interrupted"},
 		"2.0.77: a hook stopped it after a tool":  {toolUse + toolResult + empty(used), "", 0, verdict.Blocked, "stopped"},
 		"nothing to say after a tool":             {toolUse + toolResult + line(`"type":"assistant","message":{"id":"m2","model":"claude-opus-4-8","content":[]}`) + empty(used), "", 0, verdict.OK, "result"},
 		"nothing to say, and it says that it did": {toolUse + toolResult + empty(used+`,"terminal_reason":"completed"`), "", 0, verdict.OK, "result"},
