@@ -248,7 +248,7 @@ var sayings = sync.OnceValue(func() []saying {
 		class verdict.Class
 		match string
 	}{
-		{"oops", verdict.ServerError, `something went wrong while executing your query|couldn't respond to your request in time|timeout on validation|^internal (server )?error|this may be the result of a timeout`},
+		{"oops", verdict.ServerError, `^something went wrong\b|couldn't respond to your request in time|timeout on validation|^internal (server )?error|this may be the result of a timeout`},
 		{"scope", verdict.Auth, `resource not accessible by|has not been granted the required scopes|does not have the correct permissions|saml enforcement|oauth app access restrictions|ip allow list|forbids access via|bad credentials|requires authentication|must have (push|admin|write|read) |viewer (is )?not authori[sz]ed|not authori[sz]ed to`},
 		{"could-not-resolve", verdict.NotFound, `could not resolve to an? `},
 		{"too-large", verdict.TooLarge, `exceeds the maximum limit|resource limits for this query exceeded|node limit|is too long \(maximum is`},

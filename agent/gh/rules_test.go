@@ -333,6 +333,20 @@ func TestPrinted(t *testing.T) {
 			t.Errorf("%s %s: %s by %s", c.status, c.body, v.Class, v.Rule)
 		}
 	}
+	// Without the headers gh says the status, and of the body the message alone.
+	for body, want := range map[string]verdict.Class{
+		`{"message":"Validation Failed","errors":[{"resource":"Issue","code":"custom","message":"was submitted too quickly"}]}`:                      verdict.RateLimit,
+		`{"message":"Validation Failed","errors":[{"resource":"Issue","code":"custom","message":"body is too long (maximum is 65536 characters)"}]}`: verdict.TooLarge,
+		`{"message":"Validation Failed","errors":[{"resource":"Issue","field":"title","code":"missing_field"}]}`:                                     verdict.InvalidRequest,
+		`{"message":"Something else","errors":[{"message":"was submitted too quickly"}]}`:                                                            verdict.InvalidRequest,
+		`[{"title":"was submitted too quickly"}]`: verdict.InvalidRequest,
+		``: verdict.InvalidRequest,
+	} {
+		o := verdict.Outcome{ExitCode: 1, Stdout: verdict.ExcerptOf(body), Stderr: verdict.ExcerptOf("gh: Validation Failed (HTTP 422)\n")}
+		if v := New(nil, nil, "").Judge(o, noon); v.Class != want || v.Retryable != want.Retryable() {
+			t.Errorf("%s: %s by %s", body, v.Class, v.Rule)
+		}
+	}
 }
 
 // Exit 0 is no success where gh api has printed something that is no answer; and a good answer may hold any words.

@@ -89,6 +89,13 @@ func (j *judgement) worded() (a answer, ok bool) {
 		if details := words[at[1]:]; a.status == 422 { // on the lines after it
 			a.message += details[:min(len(details), 1000)]
 		}
+		if a.status >= 400 && !j.Stdout.Truncated() { // `gh api` prints the details
+			printed := answer{status: a.status}
+			printed.readBody(withoutHeaders(j.Stdout).Head, false)
+			if details, ok := strings.CutPrefix(printed.message, a.message); ok {
+				a.message += details
+			}
+		}
 		if a.errors && !j.Stdout.Truncated() { // `gh api graphql` prints the types
 			var printed answer
 			printed.readBody(withoutHeaders(j.Stdout).Head, true)
