@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"os"
 	"strings"
 	"syscall"
 	"time"
@@ -63,6 +65,10 @@ func (inv *Invocation) judge(a *attempt) {
 		a.verdict.Evidence = cause.Error()
 		a.stopCode = codeOf(cause)
 		a.message = fmt.Sprintf("%s was stopped: %v", name, cause)
+	case a.exit.Signal == syscall.SIGPIPE && inv.readerGone():
+		// As head does all day long: the command has not failed.
+		a.verdict = verdict.Verdict{Class: verdict.Interrupted, Rule: "unread", Evidence: "nobody reads its output any more"}
+		a.message = fmt.Sprintf("%s was ended by SIGPIPE: nobody reads its output any more", name)
 	default:
 		a.verdict = own
 		a.message = sentence(name, o, a.code, a.verdict)
@@ -77,6 +83,16 @@ func (inv *Invocation) judge(a *attempt) {
 	if a.talk.unread() {
 		a.again, a.noRepeat = false, "nobody reads its output any more"
 	}
+}
+
+// readerGone reports whether the other end of our output is closed.
+func (inv *Invocation) readerGone() bool {
+	for _, w := range []io.Writer{inv.command.Stdout, inv.command.Stderr} {
+		if f, ok := w.(*os.File); ok && supervise.ReaderGone(f) {
+			return true
+		}
+	}
+	return false
 }
 
 // excerpt is what there is of stdout for rules to look at.

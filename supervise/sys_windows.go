@@ -32,6 +32,9 @@ func unread(*os.File) int { return 0 }
 // TerminalPlacement is always the same here: the console reaches all processes attached to it.
 func TerminalPlacement() Placement { return SharedGroup }
 
+// ReaderGone reports whether f is a pipe that nobody reads any more. It cannot be known.
+func ReaderGone(*os.File) bool { return false }
+
 // IsTerminal reports whether f is a console.
 func IsTerminal(f *os.File) bool {
 	var mode uint32

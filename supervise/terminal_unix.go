@@ -48,6 +48,13 @@ func IsTerminal(f *os.File) bool {
 	return err == nil
 }
 
+// ReaderGone reports whether f is a pipe or a socket that nobody reads any more.
+func ReaderGone(f *os.File) bool {
+	fds := []unix.PollFd{{Fd: int32(f.Fd()), Events: unix.POLLOUT}}
+	n, err := unix.Poll(fds, 0)
+	return err == nil && n == 1 && fds[0].Revents&(unix.POLLERR|unix.POLLHUP) != 0
+}
+
 // terminal is the controlling terminal while a foreground child has it. The nil terminal does nothing.
 type terminal struct {
 	file    *os.File
