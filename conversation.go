@@ -40,6 +40,7 @@ type conversation struct {
 	usage   verdict.Usage
 	before  *float64 // what the session had cost before this invocation; nil if nobody knows
 	turns   int
+	inner   int // retries inside the CLI, that were let be
 }
 
 // newConversation is nil for a command that is no agent at work.
@@ -147,7 +148,7 @@ func (inv *Invocation) spent(a *attempt) *retry.Error {
 		return nil
 	}
 	if ok, next := g.Spend(); !ok {
-		return &retry.Error{Cause: ErrBudget, NotBefore: next}
+		return &retry.Error{Cause: fmt.Errorf("%w (gate %s; to fill it: %s)", ErrBudget, g.Key, LiftCommand(g.Key)), NotBefore: next}
 	}
 	return nil
 }

@@ -32,6 +32,7 @@ type Waiting struct {
 	Retry   int // the number of the retry to come
 	Of      int // how many there may be; 0 if that is not counted
 	Verdict verdict.Verdict
+	Message string // what happened, in one line
 	Wait    time.Duration
 	Until   time.Time
 }

@@ -175,7 +175,7 @@ func (inv *Invocation) next(a *attempt, classes map[verdict.Class]int) (time.Dur
 
 // wait sleeps until the next attempt, holding nothing.
 func (inv *Invocation) wait(n int, a attempt, d time.Duration) error {
-	w := Waiting{Attempt: n, Retry: n, Verdict: a.verdict, Wait: d, Until: time.Now().Add(d)}
+	w := Waiting{Attempt: n, Retry: n, Verdict: a.verdict, Message: a.message, Wait: d, Until: time.Now().Add(d)}
 	hold, watch := inv.holdFor(&a, w.Until)
 	if hold != nil {
 		defer watch.end()
@@ -183,6 +183,9 @@ func (inv *Invocation) wait(n int, a attempt, d time.Duration) error {
 	}
 	if !a.verdict.Class.Throttle() || inv.policy.CountThrottles {
 		w.Retry, w.Of = inv.series.Retries(), inv.policy.MaxRetries // those inside an agent count too
+		if limit := a.verdict.Class.RetryLimit(); limit > 0 {
+			w.Of = min(w.Of, w.Retry+limit-1)
+		}
 	}
 	inv.update(supervise.StateWaiting, n, a.message, w.Until)
 	inv.observe(w)
@@ -267,9 +270,9 @@ func (inv *Invocation) finish(n int, a attempt, stop *retry.Error, errs []string
 		r.Success, r.Err = false, fmt.Sprintf("cannot pass the output on: %v", err)
 		inv.err = &Error{Verdict: verdict.Verdict{Class: verdict.Unknown}, Message: r.Err, Cause: err}
 	}
+	r.Silent = a.silent()
 	r.Duration = time.Since(inv.begun)
 	inv.count(r, a.started)
-	r.Silent = a.silent()
 	inv.result = r
 }
 
@@ -294,8 +297,8 @@ func (inv *Invocation) exhaustion(a attempt, stop *retry.Error, n int) string {
 		b.WriteString("; the next attempt would come too late for --total-timeout")
 	case errors.Is(stop.Cause, retry.ErrExhausted):
 		fmt.Fprintf(&b, "; gave up after %d attempt%s", n, plural(n))
-		if a.talk != nil && a.talk.retries > 0 {
-			fmt.Fprintf(&b, " and %d retr%s of its own", a.talk.retries, map[bool]string{true: "y", false: "ies"}[a.talk.retries == 1])
+		if inv.talk != nil && inv.talk.inner > 0 {
+			fmt.Fprintf(&b, " and %d retr%s of its own", inv.talk.inner, map[bool]string{true: "y", false: "ies"}[inv.talk.inner == 1])
 		}
 	default:
 		fmt.Fprintf(&b, "; %v", stop.Cause)

@@ -30,7 +30,6 @@ type transcript struct {
 	shown    bool      // the caller has seen something
 	flowing  bool      // the model has answered: nothing is held any more but bad news
 	broken   bool      // nobody takes the output any more
-	retries  int       // inside the CLI, that were let be
 	trouble  time.Time // since when it only retries; zero if it does not
 	asleep   time.Time // since when it waits for a limit without having said for how long; zero if it does not
 	alarm    *time.Timer
@@ -229,7 +228,7 @@ func (t *transcript) retrying(r *agent.Retrying) {
 	inv.observe(InnerRetry{Attempt: t.attempt, Verdict: r.Verdict, Wait: r.Wait, Ended: err != nil})
 	var stop *retry.Error
 	if !errors.As(err, &stop) {
-		if t.retries++; advice.Throttled && r.Wait == 0 {
+		if inv.talk.inner++; advice.Throttled && r.Wait == 0 {
 			t.sleeping(now, r.Verdict)
 		}
 		return

@@ -103,7 +103,7 @@ func (v *view) observe(e belay.Event) {
 	case belay.ScopeTrouble:
 		v.screen.Line("scope %s is not in force for this run: %v", e.Key, e.Err)
 	case belay.LogLarge:
-		v.say("the log has passed 100 MiB: %s; move it away when you no longer need it", e.Path)
+		v.say("the log has passed 100 MiB: %s; to forget what is old: belay prune --older-than 90d", e.Path)
 	}
 }
 
@@ -130,7 +130,11 @@ func (v *view) wait(e belay.Waiting) {
 	if hint := e.Verdict.Hint.Wait(time.Now()); hint > 0 && e.Wait < hint+hint/8+time.Second/8 {
 		why = ", as it asks"
 	}
-	v.screen.Line("%s; %s in %s%s", v.reason(e.Verdict), count, term.Span(e.Wait), why)
+	reason := v.reason(e.Verdict)
+	if e.Verdict.Class == verdict.Stalled || e.Verdict.Rule == "timeout" { // what it printed last is not why
+		reason = e.Message
+	}
+	v.screen.Line("%s; %s in %s%s", reason, count, term.Span(e.Wait), why)
 	if e.Wait >= 2*time.Second {
 		v.begin(v.screen.Countdown(count, e.Until))
 	}
