@@ -115,23 +115,27 @@ func (a *answer) class() (verdict.Class, string) {
 	if class, rule := a.classOfTypes(); class != "" {
 		return class, rule
 	}
-	if a.status == 0 || a.status < 300 || a.errors {
+	if a.status >= 400 {
+		for _, r := range refusals {
+			if strings.Contains(message, r.words) {
+				return r.class, r.name
+			}
+		}
+	}
+	if a.status < 300 || a.errors {
 		for _, s := range sayings() {
 			if s.re.MatchString(message) {
 				return s.class, "graphql-" + s.name
 			}
 		}
-		if a.errors {
-			return verdict.InvalidRequest, "graphql"
-		}
-		return "", ""
 	}
-	for _, r := range refusals {
-		if strings.Contains(message, r.words) {
-			return r.class, r.name
-		}
+	switch {
+	case a.status >= 300:
+		return classOfStatus(a.status, message), "status-" + strconv.Itoa(a.status)
+	case a.errors:
+		return verdict.InvalidRequest, "graphql"
 	}
-	return classOfStatus(a.status, message), "status-" + strconv.Itoa(a.status)
+	return "", ""
 }
 
 // refusals are GitHub's words that say more than the status they come with, which is 403, 406 or 422. In lower case.

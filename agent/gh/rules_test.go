@@ -307,6 +307,13 @@ func TestTypes(t *testing.T) {
 			t.Errorf("%s with exit 0: %s by %s", name, v.Class, v.Rule)
 		}
 	}
+	// A refusal by status may have errors in its body, too.
+	for status, want := range map[int]verdict.Class{403: verdict.Auth, 404: verdict.NotFound, 422: verdict.InvalidRequest, 200: verdict.InvalidRequest, 0: verdict.InvalidRequest} {
+		refused := answer{status: status, errors: true, message: "what?"}
+		if class, rule := refused.class(); class != want {
+			t.Errorf("%d: %s by %s", status, class, rule)
+		}
+	}
 	several := answer{status: 200, errors: true, types: []string{"NOT_FOUND", "RATE_LIMITED", "FORBIDDEN"}}
 	if class, _ := several.class(); class != verdict.RateLimit {
 		t.Errorf("of several: %s", class)
