@@ -16,6 +16,7 @@ import (
 	"github.com/belay-run/belay/alert"
 	"github.com/belay-run/belay/companion/db"
 	"github.com/belay-run/belay/internal/config"
+	"github.com/belay-run/belay/internal/term"
 	"github.com/belay-run/belay/journal"
 	"github.com/belay-run/belay/supervise"
 )
@@ -71,7 +72,7 @@ func deliver(ctx context.Context, to alert.Config, a db.Alert) error {
 	host, _ := os.Hostname()
 	within := time.Duration(a.WithinMS) * time.Millisecond
 	body, err := json.Marshal(alertJSON{1, a.Timestamp.UTC(), a.Integration, a.Failures, within.Seconds(), a.Message, a.Invocation, host,
-		fmt.Sprintf("belay on %s: %d failures of %s within %v; the last: %s", host, a.Failures, a.Integration, within, a.Message)})
+		fmt.Sprintf("belay on %s: %d failures of %s within %s; the last: %s", host, a.Failures, a.Integration, term.Span(within), a.Message)})
 	if err != nil {
 		return err
 	}

@@ -77,7 +77,7 @@ func TestDeliver_Webhook(t *testing.T) {
 		t.Fatal(err)
 	}
 	if method != http.MethodPost || kind != "application/json" || got.Integration != "claude" || got.Failures != 5 || got.WithinS != 600 ||
-		got.Error != "connection reset" || got.Invocation != "run-1" || !strings.Contains(got.Text, "5 failures of claude within 10m0s") {
+		got.Error != "connection reset" || got.Invocation != "run-1" || !strings.Contains(got.Text, "5 failures of claude within 10m;") {
 		t.Errorf("%s %s %+v", method, kind, got)
 	}
 	if a := only(t, d); a.Delivered == nil || a.Tries != 1 {

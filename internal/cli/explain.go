@@ -13,6 +13,7 @@ import (
 
 	"github.com/belay-run/belay/agent/generic"
 	"github.com/belay-run/belay/internal/config"
+	"github.com/belay-run/belay/internal/term"
 	"github.com/belay-run/belay/verdict"
 )
 
@@ -99,7 +100,7 @@ func explain(cmd *cobra.Command, o explainOptions, given config.Given, argv []st
 	}
 	fmt.Fprintf(w, "class:     %s\nretryable: %v\n", v.Class, v.Retryable)
 	if !v.Hint.IsZero() {
-		fmt.Fprintf(w, "come back: in %v\n", v.Hint.Wait(time.Now()).Round(time.Second))
+		fmt.Fprintf(w, "come back: in %s\n", term.Span(v.Hint.Wait(time.Now()).Round(time.Second)))
 	}
 	fmt.Fprintf(w, "rule:      %s\n", v.Rule)
 	if v.Evidence != "" {

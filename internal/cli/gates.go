@@ -193,7 +193,7 @@ func gateColumns(s gate.State, now time.Time) (state string, since, until time.T
 	case s.Ramp.Live(now):
 		return fmt.Sprintf("slow start, %d at a time", s.Ramp.Allowed), s.Hold.Since, time.Time{}, s.Hold.Reason
 	case b.Failures > 0:
-		return fmt.Sprintf("closed, %d failures", b.Failures), b.Since, time.Time{}, b.Reason
+		return "closed, " + count(b.Failures, "failure"), b.Since, time.Time{}, b.Reason
 	}
 	return "closed", time.Time{}, time.Time{}, ""
 }

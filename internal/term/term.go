@@ -137,16 +137,25 @@ func clock(d time.Duration) string {
 	return fmt.Sprintf("%d:%02d", n/60, n%60)
 }
 
-// Span shows a duration as a person would say it: 350ms, 1.2s, 4m10s, 3h5m.
+// Span shows a duration as a person would say it: 350ms, 1.2s, 4m10s, 10m, 3h5m.
 func Span(d time.Duration) string {
 	switch {
 	case d < time.Second:
 		return d.Round(time.Millisecond).String()
 	case d < 10*time.Second:
 		return d.Round(100 * time.Millisecond).String()
-	case d < time.Hour:
-		return d.Round(time.Second).String()
 	}
-	d = d.Round(time.Minute)
-	return fmt.Sprintf("%dh%dm", d/time.Hour, d%time.Hour/time.Minute)
+	d = d.Round(time.Second)
+	unit, small, format := time.Minute, time.Second, "%dm%ds"
+	switch {
+	case d < time.Minute:
+		return d.String()
+	case d >= time.Hour:
+		d = d.Round(time.Minute)
+		unit, small, format = time.Hour, time.Minute, "%dh%dm"
+	}
+	if d%unit == 0 { // nobody says ten minutes and no seconds
+		return fmt.Sprintf(format[:3], d/unit)
+	}
+	return fmt.Sprintf(format, d/unit, d%unit/small)
 }

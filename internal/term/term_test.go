@@ -51,7 +51,7 @@ func TestScreen_CountdownWithoutATerminal(t *testing.T) {
 		stop()
 	})
 	lines := strings.Split(strings.TrimSpace(out()), "\n")
-	if len(lines) != 3 || !strings.Contains(lines[0], "still waiting: 4m0s left") || strings.ContainsAny(out(), "\r\x1b") {
+	if len(lines) != 3 || !strings.Contains(lines[0], "still waiting: 4m left") || strings.ContainsAny(out(), "\r\x1b") {
 		t.Errorf("%q", lines)
 	}
 }
@@ -65,7 +65,7 @@ func TestScreen_Pulse(t *testing.T) {
 		stop()
 		time.Sleep(time.Hour)
 	})
-	if got := out(); got != "belay: make still runs (1m0s)\nbelay: make still runs (2m0s)\n" {
+	if got := out(); got != "belay: make still runs (1m)\nbelay: make still runs (2m)\n" {
 		t.Errorf("%q", got)
 	}
 }
@@ -103,7 +103,8 @@ func TestScreen_ColorFollowsTheConventions(t *testing.T) {
 
 func TestSpan(t *testing.T) {
 	for d, want := range map[time.Duration]string{350 * time.Millisecond: "350ms", 1234 * time.Millisecond: "1.2s",
-		250 * time.Second: "4m10s", 3*time.Hour + 5*time.Minute + 20*time.Second: "3h5m", 26 * time.Hour: "26h0m"} {
+		250 * time.Second: "4m10s", 3*time.Hour + 5*time.Minute + 20*time.Second: "3h5m", 26 * time.Hour: "26h", 10 * time.Minute: "10m",
+		59*time.Second + 600*time.Millisecond: "1m", time.Hour - time.Second/4: "1h", 20 * time.Second: "20s", 30 * time.Minute: "30m", 601 * time.Second: "10m1s"} {
 		if got := term.Span(d); got != want {
 			t.Errorf("%v is %q, want %q", d, got, want)
 		}
