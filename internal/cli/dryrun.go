@@ -1,35 +1,68 @@
 package cli
 
 import (
+	"context"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
+	"time"
 
 	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/internal/config"
 	"github.com/belay-run/belay/internal/term"
+	"github.com/belay-run/belay/retry"
 	"github.com/belay-run/belay/supervise"
 )
 
 // dryRun says what would be done, as far as that can be known without doing it.
 func dryRun(w io.Writer, s *config.Settings, r *belay.Runner, c *belay.Command) error {
-	path, err := supervise.Look(c.Args[0], c.Dir)
+	inv, err := r.Prepare(context.Background(), *c)
+	if err != nil {
+		return err
+	}
+	p, err := inv.Preview()
+	if err != nil {
+		return usage(err, "")
+	}
+	path, err := supervise.Look(p.Args[0], c.Dir)
 	if err != nil {
 		path = err.Error()
 	}
-	fmt.Fprintf(w, "command:   %q\n           %s\nprofile:   %s\nretries:   %s\n", c.Args, path, r.Profile.Name(), schedule(r))
+	line := func(name, format string, args ...any) {
+		fmt.Fprintf(w, "%-10s %s\n", name+":", fmt.Sprintf(format, args...))
+	}
+	line("command", "%q\n           %s", c.Args, path)
+	switch {
+	case p.Unknown != "":
+		line("started", "as it is written: its option %s is not known to belay", p.Unknown)
+	case !slices.Equal(p.Args, c.Args):
+		line("started", "%q", p.Args)
+	}
+	if len(p.Env) > 0 {
+		line("with", "%s", strings.Join(p.Env, " "))
+	}
+	line("profile", "%s", r.Profile.Name())
+	line("retries", "%s", schedule(p.Policy))
+	line("limits", "%s", limits(p))
+	line("gate", "%s", gateNow(p.Gate))
+	switch {
+	case p.Session != "":
+		line("session", "%s goes on", p.Session)
+	case r.Resume.Session != "":
+		line("session", "there is none on record for this directory")
+	}
 	for i := range config.Table {
 		name := config.Table[i].Name
 		if from := s.From(name); from != "" && name != "dry-run" {
-			fmt.Fprintf(w, "set:       %s = %s (%s)\n", name, s.Text(name), from)
+			line("set", "%s = %s (%s)", name, s.Text(name), from)
 		}
 	}
 	return nil
 }
 
 // schedule shows the delays before the first retries.
-func schedule(r *belay.Runner) string {
-	p := r.Policy
+func schedule(p retry.Policy) string {
 	if p.MaxRetries <= 0 {
 		return "none"
 	}
@@ -41,5 +74,54 @@ func schedule(r *belay.Runner) string {
 	if p.MaxRetries > shown {
 		delays = append(delays, "…")
 	}
-	return fmt.Sprintf("%d, after %s; jitter %v", p.MaxRetries, strings.Join(delays, ", "), p.Jitter)
+	wait := p.MaxWait
+	if wait == 0 {
+		wait = 5 * time.Minute
+	}
+	text := fmt.Sprintf("%d, after %s; jitter %v", p.MaxRetries, strings.Join(delays, ", "), p.Jitter)
+	if wait > time.Microsecond { // --no-wait is the shortest wait there is
+		return text + "; at most " + term.Span(wait) + " of waiting"
+	}
+	return text + "; without waiting"
+}
+
+// limits are how long it may take.
+func limits(p belay.Preview) string {
+	var list []string
+	add := func(d time.Duration, format string) {
+		if d > 0 {
+			list = append(list, fmt.Sprintf(format, term.Span(d)))
+		}
+	}
+	add(p.Deadline, "%s an attempt")
+	add(p.Policy.TotalTimeout, "%s in all")
+	add(p.Stall, "%s without a sign of life")
+	if p.ToolStall != p.Stall {
+		add(p.ToolStall, "%s while a tool runs")
+	}
+	if len(list) == 0 {
+		return "none"
+	}
+	return strings.Join(list, ", ")
+}
+
+// gateNow says which gate it is, and what it keeps callers out for.
+func gateNow(key string) string {
+	if key == "" {
+		return "none"
+	}
+	gates, err := listGates()
+	if err != nil {
+		return key
+	}
+	for _, g := range gates {
+		if g.Key == key {
+			state, _, until, reason := gateColumns(g.State, time.Now())
+			if !until.IsZero() {
+				state += " until " + belay.When(until)
+			}
+			return fmt.Sprintf("%s, %s: %s", key, state, reason)
+		}
+	}
+	return key + ", healthy"
 }
