@@ -237,14 +237,18 @@ func (f *follower) stumbles(o verdict.Outcome) bool {
 	return false
 }
 
-// whole reads a result that does not stand on one line.
+// whole reads a result that does not stand on one line. An answer may well be JSON, too, and stays as it is.
 func (f *follower) whole(text []byte) {
 	var line bytes.Buffer
 	if json.Compact(&line, text) != nil {
 		return
 	}
-	f.text.Reset()
-	f.Line(line.Bytes())
+	if e, ok := parse(line.Bytes()); ok {
+		f.events = true
+		f.event(e, line.Bytes())
+	} else if text[0] == '[' {
+		f.array(line.Bytes())
+	}
 }
 
 // array reads the form of --output-format json --verbose.

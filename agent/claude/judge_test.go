@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/belay-run/belay/agent"
 	"github.com/belay-run/belay/verdict"
 )
 
@@ -65,5 +66,21 @@ func TestJudge(t *testing.T) {
 				t.Error("no evidence")
 			}
 		})
+	}
+}
+
+// To judge does not change what was said.
+func TestJudge_KeepsTheAnswer(t *testing.T) {
+	for _, answer := range []string{"{\n  \"type\": \"result\",\n  \"n\": 1\n}", "[\n  1,\n  2\n]", "{ not JSON", "text"} {
+		f := New([]string{"claude", "-p"}, []string{}).Follow(agent.Plan{})
+		for l := range strings.SplitSeq(answer, "\n") {
+			f.Line([]byte(l))
+		}
+		if v := f.Judge(verdict.Outcome{Stdout: verdict.ExcerptOf(answer + "\n")}, now); v.Class != verdict.OK {
+			t.Errorf("%q: %s by %s", answer, v.Class, v.Rule)
+		}
+		if got := f.Answer(); got != answer {
+			t.Errorf("%q became %q", answer, got)
+		}
 	}
 }
