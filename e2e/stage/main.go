@@ -42,7 +42,11 @@ func Main(m *testing.M, programs ...string) {
 		flag.Set("test.parallel", "4") // most of the time they wait
 	}
 	unix.Setrlimit(unix.RLIMIT_CORE, &unix.Rlimit{})
-	signal.Notify(make(chan os.Signal, 1), unix.SIGHUP) // what nohup has told us to ignore, our commands would ignore too
+	for _, sig := range []os.Signal{unix.SIGHUP, unix.SIGINT} {
+		if signal.Ignored(sig) { // by nohup, or in the background of a script: our commands would ignore it too
+			signal.Notify(make(chan os.Signal, 1), sig)
+		}
+	}
 	code := 1
 	if err := build(programs); err != nil {
 		fmt.Fprintln(os.Stderr, err)
