@@ -186,6 +186,9 @@ func (inv *Invocation) wait(n int, a attempt, d time.Duration) error {
 		if limit := a.verdict.Class.RetryLimit(); limit > 0 {
 			w.Of = min(w.Of, w.Retry+limit-1)
 		}
+		if a.timedOut {
+			w.Of = min(w.Of, max(w.Retry, inv.policy.RetryTimeouts))
+		}
 	}
 	inv.update(supervise.StateWaiting, n, a.message, w.Until)
 	inv.observe(w)
@@ -295,7 +298,7 @@ func (inv *Invocation) exhaustion(a attempt, stop *retry.Error, n int) string {
 		b.WriteString("; the next attempt would come too late for --max-wait")
 	case errors.Is(stop.Cause, retry.ErrTotalTimeout):
 		b.WriteString("; the next attempt would come too late for --total-timeout")
-	case errors.Is(stop.Cause, retry.ErrExhausted):
+	case errors.Is(stop.Cause, retry.ErrExhausted), errors.Is(stop.Cause, retry.ErrTimeout):
 		fmt.Fprintf(&b, "; gave up after %d attempt%s", n, plural(n))
 		if inv.talk != nil && inv.talk.inner > 0 {
 			fmt.Fprintf(&b, " and %d retr%s of its own", inv.talk.inner, map[bool]string{true: "y", false: "ies"}[inv.talk.inner == 1])
