@@ -22,8 +22,8 @@ the run that raised it, and given to the command or webhook of your config.toml:
 		Args: noArgs,
 	}
 	f := cmd.Flags()
-	f.StringP("n", "n", "50", "how many, the newest (50); 0 for all")
-	f.String("integration", "", "only alerts of this integration")
+	addCount(f, "50")
+	addWord(f, "integration", "NAME", "only alerts of this integration")
 	addTimes(f)
 	cmd.RunE = askCompanion("alerts")
 	return cmd

@@ -15,9 +15,9 @@ opened, with the reason.`,
 		Args: noArgs,
 	}
 	f := cmd.Flags()
-	f.StringP("n", "n", "50", "how many, the newest (50); 0 for all")
-	f.String("action", "", "only this: failure, gate_reset, gate_hold, gate_open")
-	f.String("session", "", "only this session")
+	addCount(f, "50")
+	addWord(f, "action", "ACTION", "only this: failure, gate_reset, gate_hold, gate_open")
+	addWord(f, "session", "ID", "only this session")
 	addNarrowing(f)
 	addTimes(f)
 	cmd.RunE = askCompanion("audit")

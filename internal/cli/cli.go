@@ -135,5 +135,6 @@ func New() *cobra.Command {
 	if completion, _, err := root.Find([]string{"completion"}); err == nil && completion != root {
 		completion.Args, completion.RunE = noArgs, onlyHelp
 	}
+	addCompletions(root)
 	return root
 }

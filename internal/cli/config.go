@@ -40,7 +40,7 @@ nothing is set.`,
 			return writeConfig(cmd.OutOrStdout(), shown)
 		},
 	}
-	show.Flags().StringVar(&profile, "profile", "", "what applies to commands of this profile")
+	addText(show.Flags(), &profile, "profile", "NAME", "what applies to commands of this profile")
 	show.Flags().BoolVar(&asJSON, "json", false, "as JSON")
 	cmd.AddCommand(show)
 	return cmd

@@ -15,9 +15,9 @@ what they were called with, as far as that may be kept.`,
 		Args: noArgs,
 	}
 	f := cmd.Flags()
-	f.StringP("n", "n", "50", "how many, the newest (50); 0 for all")
-	f.String("category", "", "one of integration, hook and mcp")
-	f.String("session", "", "only this session")
+	addCount(f, "50")
+	addWord(f, "category", "KIND", "one of integration, hook and mcp")
+	addWord(f, "session", "ID", "only this session")
 	addNarrowing(f)
 	addTimes(f)
 	cmd.RunE = askCompanion("events")

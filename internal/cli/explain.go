@@ -5,7 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
+	"runtime"
+	"strconv"
 	"strings"
 	"time"
 
@@ -19,7 +22,7 @@ import (
 
 type explainOptions struct {
 	profile        string
-	exitCode       int
+	exitCode       string
 	signal         string
 	stdout, stderr string
 	json           bool
@@ -38,11 +41,11 @@ back, and the rule and the line that decided. It needs no network and writes not
 that is no agent and not gh nothing is worth repeating unless a flag says so, as with belay run.`,
 	}
 	f := cmd.Flags()
-	f.StringVar(&o.profile, "profile", "", "judge as this CLI's: claude, codex, gh or generic (by the command's name)")
-	f.IntVar(&o.exitCode, "exit-code", 0, "its exit code")
-	f.StringVar(&o.signal, "signal", "", "the signal that ended it: KILL, SIGKILL or 9")
-	f.StringVar(&o.stdout, "stdout", "", "file with what it wrote to stdout")
-	f.StringVar(&o.stderr, "stderr", "", "file with what it wrote to stderr")
+	addText(f, &o.profile, "profile", "NAME", "judge as this CLI's: claude, codex, gh or generic (by the command's name)")
+	addText(f, &o.exitCode, "exit-code", "N", "its exit code, as a shell shows it")
+	addText(f, &o.signal, "signal", "SIG", "the signal that ended it: KILL, SIGKILL or 9")
+	addText(f, &o.stdout, "stdout", "FILE", "what it wrote to stdout; - reads it from stdin")
+	addText(f, &o.stderr, "stderr", "FILE", "the same for stderr")
 	f.BoolVar(&o.json, "json", false, "as JSON")
 	judging := map[string]bool{"max-retries": true, "retry-on-exit": true, "retry-on": true, "fail-on": true}
 	given := addSettings(cmd, func(s *config.Setting) bool { return judging[s.Name] })
@@ -50,6 +53,9 @@ that is no agent and not gh nothing is worth repeating unless a flag says so, as
 		code, sig := cmd.Flags().Changed("exit-code"), o.signal != ""
 		if code == sig {
 			return usage(errors.New("give either --exit-code or --signal"), "as in: belay explain --exit-code 1 --stderr err.txt")
+		}
+		if o.stdout == "-" && o.stderr == "-" {
+			return usage(errors.New("only one of --stdout and --stderr can be read from stdin"), "as in: --stdout out.txt --stderr -")
 		}
 		return explain(cmd, o, given, args)
 	}
@@ -72,7 +78,12 @@ func explain(cmd *cobra.Command, o explainOptions, given config.Given, argv []st
 	if err != nil {
 		return err
 	}
-	outcome := verdict.Outcome{Argv: argv, ExitCode: o.exitCode}
+	outcome := verdict.Outcome{Argv: argv}
+	if o.signal == "" {
+		if outcome.ExitCode, err = exitCodeIn(o.exitCode); err != nil {
+			return usage(fmt.Errorf("--exit-code: %w", err), "")
+		}
+	}
 	if o.signal != "" {
 		outcome.ExitCode = -1
 		if outcome.Signal, err = verdict.ParseSignal(o.signal); err != nil {
@@ -109,21 +120,37 @@ func explain(cmd *cobra.Command, o explainOptions, given config.Given, argv []st
 	return nil
 }
 
+// exitCodeIn reads an exit code. Those of Windows have 32 bits.
+func exitCodeIn(text string) (int, error) {
+	most := 255
+	if runtime.GOOS == "windows" {
+		most = math.MaxUint32
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 0 || n > most {
+		return 0, fmt.Errorf("%q is not an exit code from 0 to %d", text, most)
+	}
+	return n, nil
+}
+
 // maxEvents is how much of an agent's events is read in one piece.
 const maxEvents = 32 << 20
 
 // readExcerpt reads what a verdict reads of a file, however large that is. Events must not be cut in the middle.
 func readExcerpt(path string, events bool) (verdict.Excerpt, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return verdict.Excerpt{}, err
+	f := os.Stdin
+	if path != "-" {
+		var err error
+		if f, err = os.Open(path); err != nil {
+			return verdict.Excerpt{}, err
+		}
+		defer f.Close()
 	}
-	defer f.Close()
 	info, err := f.Stat()
 	if err != nil {
 		return verdict.Excerpt{}, err
 	}
-	if events && info.Size() <= maxEvents {
+	if events && (info.Size() <= maxEvents || !info.Mode().IsRegular()) {
 		data, err := io.ReadAll(io.LimitReader(f, maxEvents))
 		return verdict.Excerpt{Head: data, Size: int64(len(data))}, err
 	}

@@ -20,9 +20,10 @@ import (
 func newGatesReset() *cobra.Command {
 	var all bool
 	cmd := &cobra.Command{
-		Use:     "reset KEY…",
-		Short:   "Make gates healthy",
-		Example: "  belay gates reset api\n  belay gates reset --all",
+		Use:               "reset KEY…",
+		ValidArgsFunction: completed(completeGates),
+		Short:             "Make gates healthy",
+		Example:           "  belay gates reset api\n  belay gates reset --all",
 		RunE: func(cmd *cobra.Command, keys []string) error {
 			if all == (len(keys) > 0) {
 				return usage(errors.New("name the gates, or say --all"), "see: belay gates")
@@ -72,12 +73,13 @@ func nothingToReset(key string, known []string) string {
 }
 
 func newGatesHold() *cobra.Command {
-	var until, reason string
+	until, reason := "", "set by hand"
 	cmd := &cobra.Command{
-		Use:     "hold KEY --until T",
-		Short:   "Let nobody start before a time",
-		Example: "  belay gates hold api --until 30m\n  belay gates hold api --until 18:00\n  belay gates hold api --until 2026-11-20T08:00:00Z --reason maintenance",
-		Args:    needs(1, 1, "gate", "belay gates hold api --until 30m"),
+		Use:               "hold KEY --until T",
+		ValidArgsFunction: completed(completeGates),
+		Short:             "Let nobody start before a time",
+		Example:           "  belay gates hold api --until 30m\n  belay gates hold api --until 18:00\n  belay gates hold api --until 2026-11-20T08:00:00Z --reason maintenance",
+		Args:              needs(1, 1, "gate", "belay gates hold api --until 30m"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if until == "" {
 				return usage(errors.New("--until is missing"), "as in: belay gates hold "+args[0]+" --until 30m")
@@ -93,18 +95,19 @@ func newGatesHold() *cobra.Command {
 			return err
 		},
 	}
-	cmd.Flags().StringVar(&until, "until", "", "a duration (30m), a time of day (18:00) or RFC 3339")
-	cmd.Flags().StringVar(&reason, "reason", "set by hand", "why, for those who wait")
+	addText(cmd.Flags(), &until, "until", "T", "a duration (30m), a time of day (18:00) or RFC 3339")
+	addText(cmd.Flags(), &reason, "reason", "TEXT", "why, for those who wait")
 	return cmd
 }
 
 func newGatesOpen() *cobra.Command {
-	var until, reason string
+	until, reason := "", "opened by hand"
 	cmd := &cobra.Command{
-		Use:     "open KEY",
-		Short:   "Open the circuit breaker: refuse all calls until a reset",
-		Example: "  belay gates open api\n  belay gates open api --until 1h",
-		Args:    needs(1, 1, "gate", "belay gates open api"),
+		Use:               "open KEY",
+		ValidArgsFunction: completed(completeGates),
+		Short:             "Open the circuit breaker: refuse all calls until a reset",
+		Example:           "  belay gates open api\n  belay gates open api --until 1h",
+		Args:              needs(1, 1, "gate", "belay gates open api"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			var t time.Time
 			if until != "" {
@@ -120,8 +123,8 @@ func newGatesOpen() *cobra.Command {
 			return err
 		},
 	}
-	cmd.Flags().StringVar(&until, "until", "", "a duration, a time of day or RFC 3339; without it, until a reset")
-	cmd.Flags().StringVar(&reason, "reason", "opened by hand", "why, for those who wait")
+	addText(cmd.Flags(), &until, "until", "T", "a duration, a time of day or RFC 3339; without it, until a reset")
+	addText(cmd.Flags(), &reason, "reason", "TEXT", "why, for those who wait")
 	return cmd
 }
 

@@ -74,7 +74,11 @@ func printFlags(w io.Writer, flags *pflag.FlagSet, heading, group string) {
 			first = false
 		}
 		name := "--" + f.Name
-		if f.Shorthand != "" {
+		switch f.Shorthand {
+		case "":
+		case f.Name:
+			name = "-" + f.Name
+		default:
 			name = "-" + f.Shorthand + ", " + name
 		}
 		if t := f.Value.Type(); t != "bool" && t != "" {

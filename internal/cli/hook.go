@@ -136,7 +136,7 @@ what their shell commands mean.`,
 	flags.SetInterspersed(false)
 	flags.Var(&durationFlag{&f.timeout}, "timeout", "how long the command may take (default 60s; 0: no limit)")
 	flags.BoolVar(&f.failClosed, "fail-closed", false, "a failure blocks: exit code 2 and the reason on stderr")
-	flags.StringVar(&f.name, "name", "", "what failures are counted by (default: the command's name)")
+	addText(flags, &f.name, "name", "NAME", "what failures are counted by (default: the command's name)")
 	flags.BoolVar(&f.keepBackground, "keep-background", false, "let go on what the command has left running")
 	cmd.AddCommand(newHookInstall(), newHookUninstall(), newHookStatus())
 	return cmd

@@ -25,10 +25,9 @@ type hookPlace struct {
 func (p *hookPlace) flags(cmd *cobra.Command, scope string) {
 	flags := cmd.Flags()
 	flags.SortFlags = false
-	flags.StringVar(&p.client, "client", "", "claude or codex")
-	flags.StringVar(&p.scope, "scope", scope, "user, project, or local (claude only)")
-	cmd.RegisterFlagCompletionFunc("client", cobra.FixedCompletions([]string{"claude", "codex"}, cobra.ShellCompDirectiveNoFileComp))
-	cmd.RegisterFlagCompletionFunc("scope", cobra.FixedCompletions([]string{"user", "project", "local"}, cobra.ShellCompDirectiveNoFileComp))
+	addText(flags, &p.client, "client", "NAME", "claude or codex")
+	p.scope = scope
+	addText(flags, &p.scope, "scope", "SCOPE", "user, project, or local (claude only)")
 }
 
 // find is the client and the path of its file.

@@ -14,14 +14,15 @@ func newLog() *cobra.Command {
 		Long: `Shows a line a run, the newest last: when it ended, what it was, what became of it, after how many
 attempts and waits. With a RUN (its id, or the beginning or end of it) all that is on record of
 it: every attempt, why it failed, what was waited for.`,
-		Args: needs(0, 1, "run", "belay log 1f0c9a3e"),
+		ValidArgsFunction: completed(completePast),
+		Args:              needs(0, 1, "run", "belay log 1f0c9a3e"),
 	}
 	f := cmd.Flags()
-	f.StringP("n", "n", "20", "how many, the newest (20); 0 for all")
+	addCount(f, "20")
 	f.BoolP("follow", "f", false, "go on with what comes, until Ctrl-C")
 	f.Bool("attempts", false, "a line an attempt, as in the log")
-	f.String("session", "", "only runs of this session")
-	f.String("invocation", "", "the story of this run")
+	addWord(f, "session", "ID", "only runs of this session")
+	addWord(f, "invocation", "RUN", "the story of this run")
 	addNarrowing(f)
 	addTimes(f)
 	cmd.RunE = askCompanion("log")

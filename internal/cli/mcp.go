@@ -63,9 +63,7 @@ type mcpFlags struct {
 func (f *mcpFlags) add(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.SortFlags = false
-	text := func(to *string, name, kind, usage string) {
-		flags.Var(&textFlag{to, kind}, name, usage)
-	}
+	text := func(to *string, name, kind, usage string) { addText(flags, to, name, kind, usage) }
 	text(&f.name, "name", "NAME", "what the server is called in messages, log and gate (its command)")
 	text(&f.timeout, "timeout", "D", "how long a call may go without answer or progress (30s; agents 15m)")
 	flags.Var(&listFlag{&f.toolTimeouts, "NAME=D"}, "tool-timeout", "the same for one tool; may be repeated")

@@ -16,8 +16,8 @@ never removed.`,
 		Args: noArgs,
 	}
 	f := cmd.Flags()
-	f.String("older-than", "", "an age or a day: 90d, 2026-01-01")
-	f.String("max-size", "", "what the record may take on the disk: 500MB, 2GB")
+	addWord(f, "older-than", "T", "an age or a day: 90d, 2026-01-01")
+	addWord(f, "max-size", "SIZE", "what the record may take on the disk: 500MB, 2GB")
 	f.Bool("dry-run", false, "say what would be forgotten")
 	f.Bool("json", false, "as JSON")
 	cmd.RunE = askCompanion("prune")

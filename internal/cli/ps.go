@@ -105,7 +105,8 @@ func newCancel() *cobra.Command {
   belay cancel 1f0c9a3e`,
 		Long: `Asks the belay process that owns the run to stop it and all that it has started, as SIGTERM there
 would: exit code 143, no retry. An ID is the whole id or as much of its beginning or end as is unique.`,
-		Args: needs(1, 0, "run", "belay cancel 1f0c9a3e (belay ps has the ids)"),
+		ValidArgsFunction: completed(completeRuns),
+		Args:              needs(1, 0, "run", "belay cancel 1f0c9a3e (belay ps has the ids)"),
 		RunE: func(cmd *cobra.Command, ids []string) error {
 			records, err := openRecords()
 			if err != nil {

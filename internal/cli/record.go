@@ -13,15 +13,20 @@ func recordCommands() []*cobra.Command {
 
 // addTimes adds the flags of all commands that look at the past.
 func addTimes(f *pflag.FlagSet) {
-	f.String("since", "", "from then on: 2h, 7d, 14:30, yesterday, 2026-11-01, 2026-11-01T14:30:00Z")
-	f.String("until", "", "before then, as --since")
+	addWord(f, "since", "T", "from then on: 2h, 7d, 14:30, yesterday, 2026-11-01, 2026-11-01T14:30:00Z")
+	addWord(f, "until", "T", "before then, as --since")
 	f.Bool("json", false, "as JSON, one object a line")
+}
+
+// addCount adds -n.
+func addCount(f *pflag.FlagSet, usual string) {
+	f.VarP(&textFlag{&usual, "N"}, "n", "n", "how many, the newest ("+usual+"); 0 for all")
 }
 
 // addNarrowing adds the flags that choose among runs.
 func addNarrowing(f *pflag.FlagSet) {
-	f.String("profile", "", "only runs of this profile")
-	f.String("class", "", "only this class of result; failed means every one but ok")
+	addWord(f, "profile", "NAME", "only runs of this profile")
+	addWord(f, "class", "CLASS", "only this class of result; failed means every one but ok")
 }
 
 // askCompanion passes the flags that were given, and the arguments, on to belayd.

@@ -33,11 +33,12 @@ has all of it. The flags of belay run are taken too.`,
 	given := addSettings(cmd, func(s *config.Setting) bool { return s.Name != "dry-run" })
 	f := cmd.Flags()
 	f.SetInterspersed(false)
-	f.StringVar(&script, "script", "", "what the stand-ins do; @FILE reads it from a file")
-	f.StringVar(&scriptFile, "script-file", "", "the same, in a file")
-	f.StringVar(&dir, "dir", "", "keep homes, sessions and state there (a temporary directory)")
+	addText(f, &script, "script", "SCRIPT", "what the stand-ins do; @FILE reads it from a file")
+	addText(f, &scriptFile, "script-file", "FILE", "the same, in a file")
+	addText(f, &dir, "dir", "DIR", "keep homes, sessions and state there (a temporary directory)")
 	f.BoolVar(&asJSON, "json", false, "print the report as JSON on stdout, in place of the command's output")
-	f.StringVar(&reportFile, "report-file", "", "write the report there as JSON")
+	addText(f, &reportFile, "report-file", "FILE", "write the report there as JSON")
+	cmd.ValidArgsFunction = shellsBusiness
 	cmd.RunE = func(_ *cobra.Command, args []string) error {
 		switch {
 		case len(args) == 0:

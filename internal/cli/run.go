@@ -18,7 +18,6 @@ import (
 	"github.com/belay-run/belay/gate"
 	"github.com/belay-run/belay/internal/config"
 	"github.com/belay-run/belay/internal/term"
-	"github.com/belay-run/belay/retry"
 	"github.com/belay-run/belay/supervise"
 	"github.com/belay-run/belay/verdict"
 )
@@ -54,13 +53,7 @@ Every setting but those of one call can also be given as BELAY_NAME in the envir
 	}
 	given := addSettings(cmd, func(*config.Setting) bool { return true })
 	cmd.Flags().SetInterspersed(false)
-	for name, values := range map[string][]string{"preset": retry.Presets(), "profile": {generic.Name},
-		"output-format": {"text", "json"}, "exit-code": {"child"}, "jitter": {"full", "none", "proportional:0.2", "additive:0.25", "plus:1s"}} {
-		cmd.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp))
-	}
-	cmd.ValidArgsFunction = func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-		return nil, cobra.ShellCompDirectiveDefault // commands and files are the shell's business
-	}
+	cmd.ValidArgsFunction = shellsBusiness
 	cmd.RunE = func(_ *cobra.Command, args []string) error {
 		if len(args) == 0 {
 			return usage(errors.New("no command given"), "as in: belay run -- make test")

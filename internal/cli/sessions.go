@@ -15,9 +15,9 @@ beginning or end of one. To go on with one: belay run --resume ID -- claude -p '
 		Args: needs(0, 1, "session", "belay sessions 3f9c1a52"),
 	}
 	f := cmd.Flags()
-	f.StringP("n", "n", "50", "how many, the newest (50); 0 for all")
-	f.String("status", "", "only running, done, failed or interrupted ones")
-	f.String("profile", "", "only sessions of this profile")
+	addCount(f, "50")
+	addWord(f, "status", "STATUS", "only running, done, failed or interrupted ones")
+	addWord(f, "profile", "NAME", "only sessions of this profile")
 	addTimes(f)
 	cmd.RunE = askCompanion("sessions")
 	return cmd

@@ -17,7 +17,7 @@ they did. Days are those of your time zone (TZ). In a bar, ░ is what failed.`,
 		Args: noArgs,
 	}
 	f := cmd.Flags()
-	f.String("by", "", "day, profile, model or class (all but model; one of them, day, with --json and --csv)")
+	addWord(f, "by", "WHAT", "day, profile, model or class (all but model; one of them, day, with --json and --csv)")
 	f.Bool("csv", false, "as CSV")
 	addNarrowing(f)
 	addTimes(f)

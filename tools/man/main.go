@@ -6,7 +6,9 @@ import (
 	"log"
 	"os"
 
+	"github.com/spf13/cobra"
 	"github.com/spf13/cobra/doc"
+	"github.com/spf13/pflag"
 
 	"github.com/belay-run/belay/internal/cli"
 )
@@ -19,8 +21,22 @@ func main() {
 	}
 	root := cli.New()
 	root.DisableAutoGenTag = true
-	err := doc.GenManTree(root, &doc.GenManHeader{Title: "BELAY", Section: "1", Source: "belay " + cli.Version, Manual: "Belay"}, *out)
+	nameArguments(root)
+	err := doc.GenManTree(root, &doc.GenManHeader{Section: "1", Source: "belay " + cli.Version, Manual: "Belay"}, *out)
 	if err != nil {
 		log.Fatal(err)
+	}
+}
+
+// nameArguments has the pages say what a flag takes, as the help does. They show a default in that place; ours stand in the
+// text.
+func nameArguments(cmd *cobra.Command) {
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		if f.Value.Type() != "bool" {
+			f.DefValue = f.Value.Type()
+		}
+	})
+	for _, c := range cmd.Commands() {
+		nameArguments(c)
 	}
 }

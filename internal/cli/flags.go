@@ -1,14 +1,26 @@
 package cli
 
+import "github.com/spf13/pflag"
+
 // textFlag is a flag whose help names what it takes.
 type textFlag struct {
 	to   *string
 	kind string
 }
 
-func (f *textFlag) String() string     { return "" }
+func (f *textFlag) String() string     { return *f.to }
 func (f *textFlag) Type() string       { return f.kind }
 func (f *textFlag) Set(v string) error { *f.to = v; return nil }
+
+// addText adds a flag that takes a text of that kind; its value is where to points, and so is the default.
+func addText(flags *pflag.FlagSet, to *string, name, kind, usage string) {
+	flags.Var(&textFlag{to, kind}, name, usage)
+}
+
+// addWord adds one whose value is only passed on.
+func addWord(flags *pflag.FlagSet, name, kind, usage string) {
+	addText(flags, new(string), name, kind, usage)
+}
 
 // listFlag is one that may be repeated.
 type listFlag struct {

@@ -1,0 +1,128 @@
+package cli
+
+import (
+	"encoding/json"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/internal/config"
+	"github.com/belay-run/belay/journal"
+	"github.com/belay-run/belay/retry"
+	"github.com/belay-run/belay/verdict"
+)
+
+// words are what flags take, whichever command they are of. A flag that takes a file or directory is the shell's business.
+func words() map[string][]string {
+	classes := []string{"failed"}
+	for _, c := range verdict.Classes() {
+		classes = append(classes, string(c))
+	}
+	return map[string][]string{
+		"profile": config.Profiles, "preset": retry.Presets(), "class": classes,
+		"output-format": {"text", "json"}, "exit-code": {"child"}, "on-busy": {"wait", "replace", "fail"},
+		"jitter": {"full", "none", "proportional:0.2", "additive:0.25", "plus:1s"},
+		"resume": {belay.LastSession}, "resume-or-new": {belay.LastSession},
+		"client": {"claude", "codex"}, "scope": {"user", "local", "project"},
+		"by": {"day", "profile", "model", "class"}, "category": {"integration", "hook", "mcp"},
+		"status": {"running", "done", "failed", "interrupted"}, "action": {"failure", "gate_reset", "gate_hold", "gate_open"},
+		"since": {"1h", "24h", "7d", "today", "yesterday"}, "signal": {"HUP", "INT", "QUIT", "KILL", "SEGV", "TERM"},
+	}
+}
+
+// addCompletions gives every flag of every command what it can be completed with.
+func addCompletions(root *cobra.Command) {
+	root.CompletionOptions.SetDefaultShellCompDirective(cobra.ShellCompDirectiveNoFileComp)
+	known := words()
+	var each func(*cobra.Command)
+	each = func(cmd *cobra.Command) {
+		cmd.Flags().VisitAll(func(f *pflag.Flag) {
+			switch list := known[f.Name]; {
+			case f.Name == "scope" && f.Value.Type() == "KEY", f.Name == "exit-code" && f.Value.Type() == "N":
+				// anybody's own
+			case list != nil:
+				cmd.RegisterFlagCompletionFunc(f.Name, cobra.FixedCompletions(list, cobra.ShellCompDirectiveNoFileComp))
+			case f.Value.Type() == "FILE":
+				cmd.RegisterFlagCompletionFunc(f.Name, cobra.FixedCompletions(nil, cobra.ShellCompDirectiveDefault))
+			case f.Value.Type() == "DIR":
+				cmd.RegisterFlagCompletionFunc(f.Name, cobra.FixedCompletions(nil, cobra.ShellCompDirectiveFilterDirs))
+			}
+		})
+		for _, c := range cmd.Commands() {
+			each(c)
+		}
+	}
+	each(root)
+}
+
+// completed makes a completion of arguments of what find returns; those that stand there already are not offered again.
+func completed(find func() []string) cobra.CompletionFunc {
+	return func(_ *cobra.Command, given []string, _ string) ([]string, cobra.ShellCompDirective) {
+		list := slices.DeleteFunc(find(), func(one string) bool {
+			word, _, _ := strings.Cut(one, "\t")
+			return slices.Contains(given, word)
+		})
+		return list, cobra.ShellCompDirectiveNoFileComp
+	}
+}
+
+// shellsBusiness is what completes commands and files.
+func shellsBusiness(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+	return nil, cobra.ShellCompDirectiveDefault
+}
+
+// completeGates are the gates that are not healthy.
+func completeGates() (list []string) {
+	gates, _ := listGates()
+	for _, g := range gates {
+		list = append(list, g.Key)
+	}
+	return list
+}
+
+// completeRuns are the runs under way.
+func completeRuns() (list []string) {
+	records, err := openRecords()
+	if err != nil {
+		return nil
+	}
+	runs, _ := listRuns(records)
+	for _, r := range runs {
+		list = append(list, cobra.CompletionWithDesc(shortID(r.ID), r.Command))
+	}
+	return list
+}
+
+// completePast are the last runs of the log, the newest first. It is read here, without belayd: a shell asks at every key.
+func completePast() (list []string) {
+	dir, err := belay.DefaultStateDir()
+	if err != nil {
+		return nil
+	}
+	f, err := os.Open((&belay.State{Dir: dir}).LogPath())
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil
+	}
+	tail := make([]byte, min(info.Size(), 32<<10))
+	n, _ := f.ReadAt(tail, info.Size()-int64(len(tail)))
+	lines := strings.Split(string(tail[:n]), "\n")
+	seen := map[string]bool{}
+	for _, line := range slices.Backward(lines) {
+		var e journal.Entry
+		if json.Unmarshal([]byte(line), &e) != nil || e.Kind != "" || e.Invocation == "" || seen[e.Invocation] {
+			continue
+		}
+		seen[e.Invocation] = true
+		list = append(list, cobra.CompletionWithDesc(shortID(e.Invocation), e.Command+", "+e.Timestamp.Local().Format("15:04:05")))
+	}
+	return list
+}
