@@ -85,17 +85,23 @@ func usage(err error, hint string) error {
 
 // report says an error in one line and chooses the exit code for it: what cobra refuses is wrong use.
 func report(err error) int {
+	text, code := sentence(err)
+	fmt.Fprintf(os.Stderr, "belay: %s\n", text)
+	return code
+}
+
+// sentence is an error in one line, and the exit code for it.
+func sentence(err error) (string, int) {
 	text := strings.ReplaceAll(err.Error(), "\n", "; ")
 	var h *hintError
 	if errors.As(err, &h) && h.hint != "" {
 		text += "; " + h.hint
 	}
-	fmt.Fprintf(os.Stderr, "belay: %s\n", text)
 	var failed *failure
 	if errors.As(err, &failed) {
-		return belay.CodeFailed
+		return text, belay.CodeFailed
 	}
-	return belay.CodeUsage
+	return text, belay.CodeUsage
 }
 
 // failure is an error that is not the caller's: belay itself could not do what was asked.

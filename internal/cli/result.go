@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -12,6 +13,9 @@ import (
 	"strings"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/agent/generic"
+	"github.com/belay-run/belay/internal/config"
+	"github.com/belay-run/belay/verdict"
 )
 
 // maxShown is how much of the result the text form shows.
@@ -27,6 +31,30 @@ func writeResult(w io.Writer, format string, r *belay.Result) error {
 		return writeText(w, r)
 	}
 	return nil
+}
+
+// refuse gives a caller that reads results one also where nothing could be started for how it was asked: wherever that
+// is known to be wanted, by the settings or, where those are what is wrong, by the flags. The error is said as ever.
+func refuse(given config.Given, s *config.Settings, err error) error {
+	format, path := given["output-format"], given["result-file"]
+	if s != nil {
+		format, path = s.OutputFormat, s.ResultFile
+	}
+	if format == "" && path == "" {
+		return err
+	}
+	text, code := sentence(err)
+	r := &belay.Result{Err: text, ExitCode: code, ChildCode: -1, Profile: cmp.Or(given["profile"], generic.Name),
+		Verdict: verdict.Verdict{Class: verdict.InvalidRequest, Rule: "usage", Evidence: text, Sent: verdict.SentNo}}
+	if werr := writeResult(os.Stdout, format, r); werr != nil {
+		return &failure{werr}
+	}
+	if file, ferr := openResultFile(path); ferr == nil && file != nil {
+		if werr := file.write(r); werr != nil {
+			fmt.Fprintf(os.Stderr, "belay: the result could not be written to %s: %v\n", path, werr)
+		}
+	}
+	return err
 }
 
 func writeText(w io.Writer, r *belay.Result) error {

@@ -54,9 +54,10 @@ Every setting but those of one call can also be given as BELAY_NAME in the envir
 	given := addSettings(cmd, func(*config.Setting) bool { return true })
 	cmd.Flags().SetInterspersed(false)
 	cmd.ValidArgsFunction = shellsBusiness
+	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return refuse(given, nil, wrongFlag(cmd, err)) })
 	cmd.RunE = func(_ *cobra.Command, args []string) error {
 		if len(args) == 0 {
-			return usage(errors.New("no command given"), "as in: belay run -- make test")
+			return refuse(given, nil, usage(errors.New("no command given"), "as in: belay run -- make test"))
 		}
 		return do(given, args)
 	}
@@ -67,26 +68,26 @@ Every setting but those of one call can also be given as BELAY_NAME in the envir
 func run(given config.Given, args []string) error {
 	known, err := profileFor(given["profile"], args, given["cwd"])
 	if err != nil {
-		return err
+		return refuse(given, nil, err)
 	}
 	s, rules, err := config.Load(given, nameOf(known))
 	if err != nil {
-		return err
+		return refuse(given, nil, err)
 	}
 	runner, err := newRunner(s, rules, known)
 	if err != nil {
-		return err
+		return refuse(given, s, err)
 	}
 	command, err := newCommand(s, args)
 	if err != nil {
-		return err
+		return refuse(given, s, err)
 	}
 	if s.DryRun {
 		return dryRun(os.Stdout, s, runner, command)
 	}
 	file, err := openResultFile(s.ResultFile)
 	if err != nil {
-		return err
+		return refuse(given, s, err)
 	}
 	runner.Supervisor = supervise.Own()
 	view := &view{screen: term.New(os.Stderr), settings: s, name: filepath.Base(args[0]), how: goOn[nameOf(known)], login: logIn[nameOf(known)]}
@@ -98,7 +99,7 @@ func run(given config.Given, args []string) error {
 	signals := catchSignals(s.Any() || known != nil)
 	inv, err := runner.Prepare(context.Background(), *command)
 	if err != nil {
-		return err
+		return refuse(given, s, err)
 	}
 	go signals.pass(inv, known != nil && known.Headless())
 	inv.Run()
