@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/belay-run/belay/gate"
@@ -142,6 +143,9 @@ func (inv *Invocation) refusedByGate(r *gate.Refusal, cause error) *attempt {
 	v := verdict.Verdict{Class: verdict.BreakerOpen, Rule: "gate", Evidence: Describe(*r), Sent: verdict.SentNo}
 	if r.Kind == "hold" {
 		v.Class, v.Retryable = verdict.RateLimit, true
+		if strings.HasPrefix(r.Reason, string(verdict.UsageLimit)+" of ") { // as report has put it
+			v.Class, v.Retryable = verdict.UsageLimit, false
+		}
 	}
 	message := fmt.Sprintf("gate %s does not let it start (%s)", key, Describe(*r))
 	if !r.Until.IsZero() {

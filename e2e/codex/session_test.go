@@ -309,7 +309,7 @@ func TestGate_Holds(t *testing.T) {
 		s.Belay(nil, ask("say hi")).Exits(75)
 		r := s.Belay([]string{"--no-wait"}, ask("say hi"))
 		r.Exits(75)
-		r.Is("rate_limit", 0)
+		r.Is("usage_limit", 0)
 		r.Says("usage_limit of codex", "belay gates reset")
 		at, err := time.Parse(time.RFC3339, r.Result.RetryAt)
 		if reset := s.API.Main()[0].At.Add(3 * time.Hour); err != nil || at.Sub(reset).Abs() > 2*time.Minute {
