@@ -39,13 +39,13 @@ func (f *follower) judge(o verdict.Outcome, now time.Time) verdict.Verdict {
 		return v
 	}
 	if o.ExitCode == 0 {
-		return f.byText(o)
+		return f.byText(o, now)
 	}
 	return f.byWords(f.text.String(), o, now)
 }
 
 // byText judges a run that ended with 0 and has no result.
-func (f *follower) byText(o verdict.Outcome) verdict.Verdict {
+func (f *follower) byText(o verdict.Outcome, now time.Time) verdict.Verdict {
 	text := f.text.String()
 	switch {
 	case f.events, text == "":
@@ -62,6 +62,9 @@ func (f *follower) byText(o verdict.Outcome) verdict.Verdict {
 	if said := o.Stdout.Text(); !strings.HasSuffix(said, "\n") { // as every answer does
 		for _, end := range ends {
 			if strings.HasPrefix(said, end.words) && !strings.Contains(said, "\n") {
+				if v := f.byWords("", o, now); v.Class != verdict.Unknown {
+					return v // stderr says why
+				}
 				return verdict.Verdict{Class: end.class, Retryable: end.class.Retryable(), Rule: "no-answer", Evidence: said}
 			}
 		}

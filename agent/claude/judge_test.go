@@ -50,6 +50,7 @@ func TestJudge(t *testing.T) {
 		"nothing to say, and it says that it did": {toolUse + toolResult + empty(used+`,"terminal_reason":"completed"`), "", 0, verdict.OK, "result"},
 		"2.0.77: too many turns, as text":         {"Error: Reached max turns (2)", "", 0, verdict.LimitReached, "no-answer"},
 		"interrupted in a pause, as text":         {"Execution error", "", 0, verdict.Interrupted, "no-answer"},
+		"2.0.77: no answer, and stderr says why":  {"Execution error", "Could not parse message into JSON: {not json\n", 0, verdict.BadOutput, "malformed"},
 		"an answer that says so":                  {"Error: Reached max turns (2)\n", "", 0, verdict.OK, "exit-0"},
 		"an answer that says so, twice":           {"Execution error\nExecution error", "", 0, verdict.OK, "exit-0"},
 		"a result that was cut":                   {`{"type":"result","subtype":"success","is_error":false,"result":"He`, "", 0, verdict.BadOutput, "torn"},

@@ -205,7 +205,7 @@ var texts = []verdict.Rule{
 
 	{Name: "rejected", Class: verdict.RateLimit, Match: `^API Error: (429\b|request rejected \(429\))|temporarily limiting requests`},
 	{Name: "overloaded", Class: verdict.Overloaded, Match: `^API Error: (repeated )?529\b|^API Error: 503\b.*(overloaded|at capacity)|^API Error:.*\boverloaded_error\b|^API Error: overloaded\b|^\w+ is experiencing high load`},
-	{Name: "server-error", Class: verdict.ServerError, Match: `^API Error: (5\d\d|408)\b|the API is temporarily unavailable`},
+	{Name: "server-error", Class: verdict.ServerError, Match: `^API Error: (5\d\d|408)\b|the API is temporarily unavailable|^API Error: .*\bthis is a server-side issue\b`},
 	{Name: "timed-out", Class: verdict.Timeout, Match: `^(API Error: )?(request timed out|the operation timed out|stream idle timeout|no response from API)`},
 	{Name: "certificate", Class: verdict.InvalidRequest, Match: `^API Error:.*(SSL certificate|self[- ]signed certificate|\(CERT_|UNABLE_TO_(VERIFY|GET_ISSUER))`},
 	{Name: "connection", Class: verdict.Network, Match: `^API Error: (unable to connect|connection|the socket connection|fetch failed|terminated$|socket hang up|stream ended before|premature close)`},

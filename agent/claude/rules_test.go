@@ -96,6 +96,7 @@ var said = []sentence{
 	{"overloaded", verdict.Overloaded, "API Error: 503 The service is at capacity. This is a server-side issue, usually temporary — try again in a moment."},
 	{"server-error", verdict.ServerError, "API Error: 500 Internal server error. This is a server-side issue, usually temporary — try again in a moment."},
 	{"server-error", verdict.ServerError, "API Error: 502 Bad Gateway"},
+	{"server-error", verdict.ServerError, "API Error: api.anthropic.com | 520: Web server is returning an unknown error. This is a server-side issue, usually temporary — try again in a moment."}, // the title of Cloudflare's page
 	{"server-error", verdict.ServerError, "API Error: 503 Service unavailable."},
 	{"server-error", verdict.ServerError, "API Error: 408 Request timeout"},
 	{"timed-out", verdict.Timeout, "Request timed out"},
