@@ -12,13 +12,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// How often and how long a walk goes after what is started meanwhile. On a busy machine something always is before we are let
-// run again, and a thousand rounds took a minute.
-const (
-	walkRounds   = 1000
-	walkPatience = 300 * time.Millisecond
-	walkAtLeast  = 10 // rounds, however long they take
-)
+// walkPatience is how long a walk goes after what is started meanwhile. On a busy machine something always is before we are let
+// run again, and until nothing was took a minute.
+const walkPatience = 300 * time.Millisecond
 
 // walk visits every process of the system. Plain walks miss a chain that keeps forking: what was listed has ended when
 // it is looked at, and its successor was not listed. So the walk goes on with the pids that were given out meanwhile
@@ -42,16 +38,16 @@ func walk(visit func(Proc)) error {
 			}
 		}
 	}
-	end := time.Now().Add(walkPatience)
-	for round := range walkRounds {
+	begin := time.Now()
+	for round := 0; ; round++ {
 		now := lastPID()
 		if now <= last { // less than before: they have begun anew, and the next walk has to find out
 			break
 		}
-		if round >= walkAtLeast && time.Now().After(end) {
-			break
-		}
 		for pid := last + 1; pid <= now; pid++ {
+			if round > 0 && time.Since(begin) > walkPatience {
+				return nil
+			}
 			if p, err := process(pid); err == nil && leads(pid) {
 				visit(p)
 			}
