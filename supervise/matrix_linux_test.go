@@ -111,8 +111,9 @@ func killTree(t *testing.T, s *supervise.Supervisor, tree, stop string, place su
 	if err != nil {
 		t.Fatal(err)
 	}
-	// The ladder has at most two rungs of 50 ms, survivors have 500 ms; the rest is for a busy machine.
-	if took := time.Since(<-asked); took > 8*time.Second {
+	// The ladder has at most two rungs of 50 ms, survivors have 500 ms. The rest is for a busy machine, where one look at all
+	// processes can take a second; what nobody ends takes 300.
+	if took := time.Since(<-asked); took > 2*time.Minute {
 		t.Errorf("placement %d: it took %v to end it", place, took)
 	}
 	if exit.Reason != how.want {

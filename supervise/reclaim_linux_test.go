@@ -1,13 +1,13 @@
 package supervise_test
 
 import (
+	"bytes"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -74,7 +74,11 @@ func sleeper(t *testing.T, markers string) *exec.Cmd {
 	return cmd
 }
 
-func alive(cmd *exec.Cmd) bool { return cmd.Process.Signal(syscall.Signal(0)) == nil }
+// alive reports whether it runs. Once it has ended it may still be there, until somebody has waited for it.
+func alive(cmd *exec.Cmd) bool {
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", cmd.Process.Pid))
+	return err == nil && !bytes.Contains(stat, []byte(") Z "))
+}
 
 func reclaim(t *testing.T, dir string) (pids []int) {
 	t.Helper()
