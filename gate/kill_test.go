@@ -129,7 +129,7 @@ func TestKilled(t *testing.T) {
 	}
 	begun := time.Now()
 	inside(&gate.Gate{Store: files, Key: "api", Settings: quick, Trouble: func(err error) { t.Error(err) }}, "me").Succeeded()
-	if took := time.Since(begun); took > longest+time.Second {
+	if took := time.Since(begun); took > longest+patience/3 {
 		t.Errorf("let in after %v", took)
 	}
 }
@@ -205,7 +205,7 @@ func TestKilled_Holder(t *testing.T) {
 		p := begin(t, dir, "lock")
 		p.expect("locked")
 		killed(t, p)
-		updates(t, dir, time.Second)
+		updates(t, dir)
 	})
 	t.Run("OfASlot", func(t *testing.T) {
 		t.Parallel()
@@ -235,22 +235,21 @@ func TestKilled_Holder(t *testing.T) {
 		if s, err := files.Load("api"); err != nil || s.Breaker.Failures != 1 {
 			t.Errorf("%s, %v", show(s), err)
 		}
-		updates(t, dir, time.Second)
+		updates(t, dir)
 		if list, err := files.List(); err != nil || len(list) != 1 {
 			t.Errorf("%+v, %v", list, err)
 		}
 	})
 }
 
-// updates makes an update that must not take long.
-func updates(t *testing.T, dir string, limit time.Duration) {
+// updates makes an update. A lock that is kept would be given up after two seconds, with an error.
+func updates(t *testing.T, dir string) {
 	t.Helper()
-	begun := time.Now()
 	err := (&gate.Files{Dir: dir}).Update("api", time.Now(), func(s gate.State) gate.State {
 		s.Breaker.Failures++
 		return s
 	})
-	if took := time.Since(begun); err != nil || took > limit {
-		t.Errorf("an update took %v: %v", took, err)
+	if err != nil {
+		t.Error(err)
 	}
 }

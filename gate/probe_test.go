@@ -101,7 +101,7 @@ func lets(t *testing.T, g *gate.Gate, lease time.Duration) {
 	for i := range 2 {
 		inside(g, fmt.Sprint("after ", i)).Succeeded()
 	}
-	if took := time.Since(begun); took > lease+2*time.Second {
+	if took := time.Since(begun); took > lease+patience { // what is wedged is so for much longer
 		t.Errorf("let in after %v", took)
 	}
 	if phase := load(t, g).Breaker.Phase; phase != breaker.Closed {
@@ -119,12 +119,12 @@ func TestProbe3_ProbeHangs(t *testing.T) {
 			p := begin(t, dir, "enter")
 			p.expect("ready")
 			trip(t, g)
+			begun := time.Now()
 			p.proceed()
 			p.expect("in")
 			p.signal(sig)
-			asked := time.Now()
 			if _, refusal := g.Enter("too early"); refusal == nil || refusal.Kind != "probe" {
-				if time.Since(asked) < quick.Breaker.Lease/4 {
+				if time.Since(begun) < quick.Breaker.Lease { // else it was not too early
 					t.Errorf("not refused: %+v", refusal)
 				}
 			}
@@ -187,7 +187,7 @@ func TestProbe7_HintOfADay(t *testing.T) {
 	if refusal == nil || refusal.Until.Sub(begun) < 23*time.Hour || refusal.Until.Sub(begun) > 25*time.Hour || refusal.Reason != "usage_limit" {
 		t.Errorf("refusal: %+v", refusal)
 	}
-	if took := time.Since(begun); took > time.Second {
+	if took := time.Since(begun); took > patience {
 		t.Errorf("refused after %v", took)
 	}
 }
@@ -196,7 +196,7 @@ func TestProbe7_HintOfADay(t *testing.T) {
 // after 5 s; calls of 2 s ran one after another.
 func TestProbe9_CallsOfSeveralProcessesOverlap(t *testing.T) {
 	t.Parallel()
-	const call = 2 * time.Second
+	const call = 5 * time.Second
 	for name, prepare := range map[string]func(*testing.T, *gate.Gate){
 		"Healthy":    func(*testing.T, *gate.Gate) {},
 		"NotHealthy": func(t *testing.T, g *gate.Gate) { enter(t, g, "x").Failed("network of curl") },

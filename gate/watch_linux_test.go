@@ -27,7 +27,7 @@ func TestFiles_Watch(t *testing.T) {
 			select {
 			case <-changed:
 				continue
-			case <-time.After(50 * time.Millisecond):
+			case <-time.After(500 * time.Millisecond):
 			}
 			return
 		}
