@@ -106,29 +106,30 @@ func (d *demo) outage() error {
 		defer close(over)
 		err = d.run(`run --gate api --max-retries 5 --base-delay 0.3s --breaker-failures 3 --breaker-open 3s -- ask "Are you there?"`)
 	}()
-	var looked error
-	if d.opened(over) {
+	if seen := d.opened(over); seen != "" {
 		d.tell(`   Meanwhile, from another terminal:`)
-		looked = d.run(`gates`)
+		d.shows(`gates`)
+		io.WriteString(d.out, seen)
 		d.tell(`   Back in the first one, when the time is up:`)
 	}
 	<-over
-	return errors.Join(err, looked)
+	return err
 }
 
-// opened waits until the breaker is open and somebody waits for it.
-func (d *demo) opened(over <-chan struct{}) bool {
+// opened waits until the breaker is open and somebody waits for it. It returns what belay gates says then: to ask once more for
+// the show could be too late.
+func (d *demo) opened(over <-chan struct{}) (seen string) {
 	for {
 		var out bytes.Buffer
 		d.start("gates", &out, nil)
 		for line := range strings.Lines(out.String()) {
 			if f := strings.Fields(line); len(f) > 4 && f[1] == "open" && f[4] == "1" {
-				return true
+				return out.String()
 			}
 		}
 		select {
 		case <-over:
-			return false
+			return ""
 		case <-time.After(100 * time.Millisecond):
 		}
 	}
@@ -148,9 +149,11 @@ func (d *demo) environ(api *rehearse.API, bin string) []string {
 
 // run shows a command of belay and runs it.
 func (d *demo) run(command string) error {
-	fmt.Fprintln(d.out, d.style("1", "$ belay "+command))
+	d.shows(command)
 	return d.start(command, d.out, d.out)
 }
+
+func (d *demo) shows(command string) { fmt.Fprintln(d.out, d.style("1", "$ belay "+command)) }
 
 // start runs a command of belay.
 func (d *demo) start(command string, stdout, stderr io.Writer) error {
