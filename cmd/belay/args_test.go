@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -17,7 +18,7 @@ import (
 // not take is refused in words that name the way out. (One argument of 131,072 bytes cannot be given to belay itself.)
 func TestArguments_TotalLimit(t *testing.T) {
 	t.Parallel()
-	dir, id := t.TempDir(), t.Name()
+	dir, id := t.TempDir(), t.Name()+strconv.Itoa(os.Getpid())
 	defer afterwards(t, dir, id)
 	env := environment(dir, id)
 	run := func(size int, command ...string) (code int, started bool, stderr string) {

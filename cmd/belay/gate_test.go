@@ -136,7 +136,9 @@ func TestGate_Fleet(t *testing.T) {
 			if gated.requests > 150 {
 				t.Errorf("%d requests for 100 results", gated.requests)
 			}
-			if gated.refused >= alone.refused || hint == "seconds" && 2*gated.refused > loops.refused {
+			// A machine too slow for twenty calls in a window has nothing to learn, and neither have we.
+			const pressed = 40
+			if alone.refused >= pressed && gated.refused >= alone.refused || loops.refused >= pressed && 2*gated.refused > loops.refused {
 				t.Errorf("with a gate %v, without %v, in a loop %v", gated, alone, loops)
 			}
 		})

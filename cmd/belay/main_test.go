@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"strconv"
 	"testing"
@@ -30,6 +31,12 @@ func TestMain(m *testing.M) {
 	// Most of the tests wait for something most of the time.
 	if !given("test.parallel") {
 		flag.Set("test.parallel", "6")
+	}
+	// Under nohup, or in the background of a script, everything we start would ignore them too.
+	for _, sig := range []os.Signal{unix.SIGINT, unix.SIGHUP} {
+		if signal.Ignored(sig) {
+			signal.Notify(make(chan os.Signal, 1), sig)
+		}
 	}
 	unix.Setrlimit(unix.RLIMIT_CORE, &unix.Rlimit{}) // some die by SIGSEGV on purpose
 	dir, err := os.MkdirTemp("", "belay-e2e-")
@@ -121,7 +128,7 @@ func afterwards(t testing.TB, dir, id string) {
 	}
 	var left []proc
 	// What was killed at the very end takes a moment to go.
-	within(2*time.Second, func() bool { left = marked(idVar + "=" + id); return len(left) == 0 })
+	within(patience, func() bool { left = marked(idVar + "=" + id); return len(left) == 0 })
 	for _, p := range left {
 		t.Errorf("left behind: %v", p)
 		unix.Kill(p.pid, unix.SIGKILL)

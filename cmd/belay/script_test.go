@@ -354,7 +354,7 @@ func cmdGone(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	var left []proc
 	// What was killed takes a moment to go; what was not stays.
-	if !within(2*time.Second, func() bool { left = marked(args[0]); return len(left) == 0 }) {
+	if !within(patience, func() bool { left = marked(args[0]); return len(left) == 0 }) {
 		ts.Fatalf("still there: %v", left)
 	}
 }

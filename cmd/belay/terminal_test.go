@@ -218,8 +218,8 @@ func TestTerminal_CtrlCTrappedInScript(t *testing.T) {
 		s := newShell(t, b)
 		s.write("trap.sh", `trap 'echo caught' INT
 echo ready
-n=0
-while [ $n -lt 120 ]; do sleep 0.1; n=$((n+1)); done
+end=$(($(date +%s) + 12))
+while [ $(date +%s) -lt $end ]; do sleep 0.1; done
 echo survived
 exit 5
 `)
@@ -296,13 +296,13 @@ func TestTerminal_Background(t *testing.T) {
 func TestTerminal_Loop(t *testing.T) {
 	everyWay(t, func(t *testing.T, b string) {
 		s := newShell(t, b)
-		s.send("for i in 1 2 3; do echo rou''nd $i; $B sleep 20; done\r")
+		s.send("for i in 1 2 3; do echo rou''nd $i; $B sleep 300; done\r")
 		s.expect(`round 1\r\n`)
 		s.inFront("sleep")
 		s.send(ctrlC)
 		s.prompt()
 		s.run("true")
-		s.send("bash -c 'for i in 1 2 3; do echo rou''nd $i; " + b + " sleep 20; done'\r")
+		s.send("bash -c 'for i in 1 2 3; do echo rou''nd $i; " + b + " sleep 300; done'\r")
 		s.expect(`round 1\r\n`)
 		s.inFront("sleep")
 		s.send(ctrlC)
@@ -482,14 +482,10 @@ func TestTerminal_CountdownInterrupted(t *testing.T) {
 	s := newShell(t, "")
 	s.send("belay run --max-retries 2 --base-delay 90s --max-delay 90s --jitter none -- sh -c 'echo rea''son >&2; exit 4'\r")
 	s.expect(`reason; retry 1/2 in 1m30s\r\n`)
-	s.expect(`1:30`)
-	s.expect(`1:2\d`)
-	begun := time.Now()
+	s.expect(`1:[23]\d`)
+	s.expect(`1:[012]\d`)
 	s.send(ctrlC)
 	s.prompt()
-	if took := time.Since(begun); took > 10*time.Second {
-		t.Errorf("it took %v", took)
-	}
 	if got := s.run("echo code $?"); !strings.HasPrefix(got, "code 130\r\n") {
 		t.Errorf("%q", got)
 	}
@@ -595,11 +591,12 @@ func TestTerminal_CtrlCIgnored(t *testing.T) {
 	everyWay(t, func(t *testing.T, b string) {
 		s := newShell(t, b)
 		s.write("ignore.sh", `trap '' INT
+while [ -n "$1" ] && [ ! -e "$1" ]; do sleep 0.01; done
 echo ready > /dev/tty
 while [ ! -e stop ]; do sleep 0.05; done
 exit 5
 `)
-		for _, line := range []string{"$B sh ignore.sh", "$B sh ignore.sh | (trap '' INT; cat)"} {
+		for _, line := range []string{"$B sh ignore.sh", "$B sh ignore.sh deaf | (trap '' INT; touch deaf; cat)"} {
 			s.send(line + "; echo code ${PIPESTATUS[0]}\r")
 			s.expect(`ready\r\n`)
 			for range 3 {
