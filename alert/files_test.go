@@ -31,7 +31,7 @@ func TestMain(m *testing.M) {
 	n, _ := strconv.Atoi(os.Args[1])
 	fmt.Println("ready")
 	for range n {
-		if raised, err := (alert.Files{Dir: dir}).Failed("api", alert.Settings{Failures: 50}, time.Now()); err != nil {
+		if raised, err := counted(alert.Files{Dir: dir}, alert.Settings{Failures: 50}); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		} else if raised != nil {
@@ -39,6 +39,14 @@ func TestMain(m *testing.M) {
 		}
 	}
 	os.Exit(0)
+}
+
+// counted counts a failure, also on a machine so busy that nobody gets the lock for a second: then it was not counted yet.
+func counted(files alert.Files, set alert.Settings) (raised *alert.Raised, err error) {
+	for raised, err = files.Failed("api", set, time.Now()); errors.Is(err, alert.ErrLocked); {
+		raised, err = files.Failed("api", set, time.Now())
+	}
+	return raised, err
 }
 
 // start runs a process that counts n failures.
@@ -99,7 +107,7 @@ func TestFiles_NoneIsLost(t *testing.T) {
 	for w := range 10 {
 		all.Go(func() {
 			for range 10 - w/9 {
-				if raised, err := files.Failed("api", set, time.Now()); raised != nil || err != nil {
+				if raised, err := counted(files, set); raised != nil || err != nil {
 					t.Error(raised, err)
 				}
 			}
@@ -175,7 +183,7 @@ func TestFiles_Locked(t *testing.T) {
 	if err != nil && !errors.Is(err, alert.ErrLocked) {
 		t.Error(err)
 	}
-	if took := time.Since(begun); took > 10*time.Second {
+	if took := time.Since(begun); took > time.Minute {
 		t.Errorf("took %v", took)
 	}
 }

@@ -187,7 +187,7 @@ func TestRun_Timeout(t *testing.T) {
 				got.entries[0].Error != "exceeded its timeout (0.5 s) and was terminated" {
 				t.Errorf("%+v", got)
 			}
-			if got.took > 10*time.Second {
+			if got.took > time.Minute {
 				t.Errorf("it took %v", got.took)
 			}
 			pids, _ := os.ReadFile(filepath.Join(dir, "pids"))
@@ -215,7 +215,7 @@ func TestRun_Daemon(t *testing.T) {
 		h := sh("setsid sleep 300 & echo $! > " + pidFile + "; echo started")
 		h.KeepBackground = keep
 		got := run(t, h)
-		if got.code != hook.GoOn || got.stdout != "started\n" || len(got.entries) != 0 || got.took > 10*time.Second {
+		if got.code != hook.GoOn || got.stdout != "started\n" || len(got.entries) != 0 || got.took > time.Minute {
 			t.Errorf("keep %v: %+v", keep, got)
 		}
 		var pid int
@@ -309,7 +309,7 @@ func TestRun_Input(t *testing.T) {
 	io.WriteString(w, input)
 	h = sh("read x; echo \"$x\" | head -c 10; exit 1")
 	h.Stdin = r
-	if got := run(t, h); len(got.entries) != 1 || got.entries[0].Event != "PreToolUse" || got.took > 10*time.Second {
+	if got := run(t, h); len(got.entries) != 1 || got.entries[0].Event != "PreToolUse" || got.took > time.Minute {
 		t.Errorf("%+v", got)
 	}
 	name := filepath.Join(t.TempDir(), "event")
@@ -350,7 +350,7 @@ func TestStop(t *testing.T) {
 	}
 	early := sh("sleep 300")
 	early.Stop(syscall.SIGTERM)
-	if got := run(t, early); got.code != hook.GoOn || got.took > 10*time.Second {
+	if got := run(t, early); got.code != hook.GoOn || got.took > time.Minute {
 		t.Errorf("%+v", got)
 	}
 }

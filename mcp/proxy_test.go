@@ -39,7 +39,7 @@ func TestProxy_LeavesNothing(t *testing.T) {
 	}
 	var mu sync.Mutex
 	var entries []journal.Entry
-	p := mcp.New(mcp.Options{Name: "echo", ID: "test", Path: "/bin/sh", Args: []string{"sh", "-c", echo}, Stdin: in, Stdout: sink, Stderr: io.Discard,
+	p := mcp.New(mcp.Options{Name: "echo", ID: fmt.Sprint("test-", os.Getpid()), Path: "/bin/sh", Args: []string{"sh", "-c", echo}, Stdin: in, Stdout: sink, Stderr: io.Discard,
 		Log: func(e journal.Entry) {
 			mu.Lock()
 			defer mu.Unlock()
