@@ -12,11 +12,11 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/companion/db"
+	"github.com/belay-run/belay/internal/term"
 	"github.com/belay-run/belay/verdict"
 )
 
@@ -186,12 +186,7 @@ func jsonLines[T any](w io.Writer, list []T) error {
 
 // table writes rows under headings.
 func table(w io.Writer, headings string, rows [][]string) error {
-	t := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
-	fmt.Fprintln(t, headings)
-	for _, row := range rows {
-		fmt.Fprintln(t, strings.Join(row, "\t"))
-	}
-	return t.Flush()
+	return term.Table(w, strings.Split(headings, "\t"), rows)
 }
 
 // clock shows a time as far as it is needed: today's without the day.

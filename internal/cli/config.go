@@ -6,12 +6,12 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
 	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/internal/config"
+	"github.com/belay-run/belay/internal/term"
 )
 
 func newConfig() *cobra.Command {
@@ -66,12 +66,7 @@ func places() (list []config.Shown) {
 }
 
 func writeConfig(w io.Writer, shown []config.Shown) error {
-	t := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
-	if len(shown) == 0 {
-		fmt.Fprintln(t, "nothing is set; defaults apply")
-	} else {
-		fmt.Fprintln(t, "SETTING\tVALUE\tFROM")
-	}
+	var rows [][]string
 	for _, s := range shown {
 		name := s.Name
 		switch s.Kind {
@@ -83,9 +78,11 @@ func writeConfig(w io.Writer, shown []config.Shown) error {
 		if s.Profile != "" {
 			name += " (" + s.Profile + ")"
 		}
-		fmt.Fprintf(t, "%s\t%s\t%s\n", name, cmp.Or(s.Value, `""`), s.From)
+		rows = append(rows, []string{name, cmp.Or(s.Value, `""`), s.From})
 	}
-	if err := t.Flush(); err != nil {
+	if len(shown) == 0 {
+		fmt.Fprintln(w, "nothing is set; defaults apply")
+	} else if err := term.Table(w, []string{"SETTING", "VALUE", "FROM"}, rows); err != nil {
 		return err
 	}
 	fmt.Fprintln(w)

@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -103,6 +103,8 @@ func gateStore() (*gate.Files, error) {
 type gateEntry struct {
 	gate.Entry
 	Waiting []waiter `json:"waiting"`
+	// Full says that it is healthy and all its slots are taken.
+	Full bool `json:"full,omitempty"`
 }
 
 // waiter is a run that waits.
@@ -126,30 +128,39 @@ func listGates() ([]gateEntry, error) {
 	gates := []gateEntry{}
 	for _, e := range entries {
 		if !e.State.Healthy(now) {
-			gates = append(gates, gateEntry{e, []waiter{}})
+			gates = append(gates, gateEntry{Entry: e, Waiting: []waiter{}})
 		}
 	}
-	if len(gates) > 0 {
-		addWaiters(gates)
-	}
-	return gates, nil
+	return addWaiters(gates), nil
 }
 
-// addWaiters finds out who waits. That nobody can be found is no reason not to show a gate.
-func addWaiters(gates []gateEntry) {
+// addWaiters finds out who waits, also for a slot of a gate that is healthy. That nobody can be found is no reason not to
+// show a gate.
+func addWaiters(gates []gateEntry) []gateEntry {
 	records, err := openRecords()
 	if err != nil {
-		return
+		return gates
 	}
 	runs, _ := listRuns(records)
 	for _, r := range runs {
-		for i, g := range gates {
-			if r.State == supervise.StateWaiting && strings.HasPrefix(r.Reason, "gate "+g.Key+":") {
-				gates[i].Waiting = append(g.Waiting, waiter{r.ID, r.Owner.PID, r.Command})
-			}
+		reason, atGate := strings.CutPrefix(r.Reason, "gate ")
+		if r.State != supervise.StateWaiting || !atGate {
+			continue
+		}
+		at := slices.IndexFunc(gates, func(g gateEntry) bool { return strings.HasPrefix(reason, g.Key+":") })
+		if key, _, full := strings.Cut(reason, ": "+allTaken()); at < 0 && full {
+			at = len(gates)
+			gates = append(gates, gateEntry{Entry: gate.Entry{Key: key}, Full: true})
+		}
+		if at >= 0 {
+			gates[at].Waiting = append(gates[at].Waiting, waiter{r.ID, r.Owner.PID, r.Command})
 		}
 	}
+	return gates
 }
+
+// allTaken is how a gate says that it has no slot left.
+func allTaken() string { return belay.Describe(gate.Refusal{Kind: "slots"}) }
 
 func showGates(w io.Writer, asJSON bool) error {
 	gates, err := listGates()
@@ -167,14 +178,16 @@ func writeGates(w io.Writer, gates []gateEntry) error {
 		_, err := fmt.Fprintln(w, "all gates are healthy")
 		return err
 	}
-	t := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
-	fmt.Fprintln(t, "GATE\tSTATE\tSINCE\tUNTIL\tWAITING\tREASON")
+	var rows [][]string
 	now := time.Now()
 	for _, e := range gates {
 		state, since, until, reason := gateColumns(e.State, now)
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%d\t%s\n", e.Key, state, clock(since), clock(until), len(e.Waiting), reason)
+		if e.Full {
+			state, reason = "full", allTaken()
+		}
+		rows = append(rows, []string{e.Key, state, clock(since), clock(until), fmt.Sprint(len(e.Waiting)), reason})
 	}
-	return t.Flush()
+	return term.Table(w, []string{"GATE", "STATE", "SINCE", "UNTIL", "WAITING", "REASON"}, rows)
 }
 
 // gateColumns is what keeps callers out of a gate at now, or did so last. A hold and the breaker may do so both.

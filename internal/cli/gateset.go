@@ -34,7 +34,9 @@ func newGatesReset() *cobra.Command {
 			}
 			var known []string
 			for _, g := range gates {
-				known = append(known, g.Key)
+				if !g.Full { // that is nothing to reset
+					known = append(known, g.Key)
+				}
 			}
 			if all {
 				keys = known

@@ -5,11 +5,11 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
 	"github.com/belay-run/belay/hook/settings"
+	"github.com/belay-run/belay/internal/term"
 )
 
 func newHookStatus() *cobra.Command {
@@ -65,12 +65,11 @@ func showHooks(w io.Writer, p hookPlace, asJSON bool) error {
 		fmt.Fprintln(w, "No hooks.")
 		return troubles
 	}
-	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, "CLIENT\tSCOPE\tEVENT\tMATCHER\tBELAY\tCOMMAND")
+	var cells [][]string
 	for _, r := range rows {
-		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%.100s\n", r.Client, r.Scope, r.Event, r.Matcher, r.Belay, r.Command)
+		cells = append(cells, []string{r.Client, r.Scope, r.Event, r.Matcher, r.Belay, fmt.Sprintf("%.100s", r.Command)})
 	}
-	return errors.Join(table.Flush(), troubles)
+	return errors.Join(term.Table(w, []string{"CLIENT", "SCOPE", "EVENT", "MATCHER", "BELAY", "COMMAND"}, cells), troubles)
 }
 
 // listHooks reads all files that are meant. One that cannot be read does not hide the others.

@@ -3,7 +3,6 @@ package cli
 import (
 	"fmt"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -54,16 +53,15 @@ configuration, and which of them are behind belay.`,
 			fmt.Fprintln(w, "no MCP server runs behind belay")
 			return nil
 		}
-		t := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
-		fmt.Fprintln(t, "SERVER\tPROXY\tSINCE\tGENERATION\tRESTARTS\tLAST FAILURE")
+		var rows [][]string
 		for _, s := range servers {
 			last := "–"
 			if s.LastFailure != "" {
 				last = fmt.Sprintf("%s ago: %s", term.Span(time.Since(s.FailedAt)), s.LastFailure)
 			}
-			fmt.Fprintf(t, "%s\t%d\t%s\t%d\t%d\t%s\n", s.Name, s.PID, term.Span(time.Since(s.Since)), s.Generation, s.Restarts, last)
+			rows = append(rows, []string{s.Name, fmt.Sprint(s.PID), term.Span(time.Since(s.Since)), fmt.Sprint(s.Generation), fmt.Sprint(s.Restarts), last})
 		}
-		return t.Flush()
+		return term.Table(w, []string{"SERVER", "PROXY", "SINCE", "GENERATION", "RESTARTS", "LAST FAILURE"}, rows)
 	}
 	return cmd
 }

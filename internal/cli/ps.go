@@ -6,7 +6,6 @@ import (
 	"os"
 	"slices"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -65,12 +64,11 @@ that carry its mark (BELAY_RUN_ID) and whose owner is dead. Nothing else is touc
 			fmt.Fprintln(w, "nothing runs")
 			return nil
 		}
-		t := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
-		fmt.Fprintln(t, "ID\tPID\tCOMMAND\tSINCE\tSTATE")
+		var rows [][]string
 		for _, r := range runs {
-			fmt.Fprintf(t, "%s\t%d\t%s\t%s\t%s\n", shortID(r.ID), r.Owner.PID, r.Command, term.Span(time.Since(r.Started)), stateOf(r))
+			rows = append(rows, []string{shortID(r.ID), fmt.Sprint(r.Owner.PID), r.Command, term.Span(time.Since(r.Started)), stateOf(r)})
 		}
-		return t.Flush()
+		return term.Table(w, []string{"ID", "PID", "COMMAND", "SINCE", "STATE"}, rows)
 	}
 	return cmd
 }
@@ -82,6 +80,9 @@ func stateOf(r supervise.Record) string {
 			return fmt.Sprintf("running, attempt %d", r.Attempt)
 		}
 		return "running"
+	}
+	if r.Until.IsZero() { // nobody knows when a slot or a scope is free
+		return "waiting: " + r.Reason
 	}
 	return fmt.Sprintf("waiting %s, until %s: %s", term.Span(max(0, time.Until(r.Until))),
 		r.Until.Local().Format("15:04:05"), r.Reason)
