@@ -54,7 +54,7 @@ func pruneCommand(_ caller, args []string) (int, error) {
 		did = "would forget"
 	}
 	if before.IsZero() {
-		_, err = fmt.Fprintln(q.out, "the record is no larger than that; nothing was forgotten")
+		_, err = fmt.Fprintln(q.out, "nothing was forgotten: the record is no larger than that, or has no runs left")
 		return 0, err
 	}
 	fmt.Fprintf(q.out, "%s %s from before %s, %s, %s\n", did, count64(p.Invocations, "run"), before.In(q.now.Location()).Format(time.DateTime),
