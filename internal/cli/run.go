@@ -93,6 +93,11 @@ func run(given config.Given, args []string) error {
 	view := &view{screen: term.New(os.Stderr), settings: s, name: filepath.Base(args[0]), how: goOn[nameOf(known)], login: logIn[nameOf(known)]}
 	runner.Observe = view.observe
 	view.unread()
+	if s.Verbose {
+		for _, text := range idle(s, runner, known) {
+			view.screen.Line("%s", text)
+		}
+	}
 	// A result file is to hold the output too; but a command on a terminal keeps its terminal.
 	runner.Keep = s.ResultFile != "" && !supervise.IsTerminal(os.Stdout) && !supervise.IsTerminal(os.Stderr)
 

@@ -1,0 +1,43 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/agent"
+	"github.com/belay-run/belay/agent/claude"
+	"github.com/belay-run/belay/internal/config"
+)
+
+// idle says which of the flags that were given do nothing for this command. Such a flag may stand in a script that runs all
+// kinds of commands, so it is no mistake; but somebody may wait for what it does.
+func idle(s *config.Settings, r *belay.Runner, known agent.Profile) (list []string) {
+	_, isAgent := known.(agent.Agent)
+	_, isCaller := known.(agent.Caller)
+	gated := s.Gate != "" || known != nil
+	for _, f := range []struct {
+		name  string
+		works bool
+		why   string
+	}{
+		{"on-busy", s.Scope != "" || isAgent, "there is no --scope"},
+		{"retry-timeouts", r.Policy.Timeout > 0 || isCaller, "there is no --timeout"},
+		{"max-wait", !s.NoWait, "--no-wait"},
+		{"verify-effect", isCaller, "only what gh changes can be looked for"},
+		{"retry-unsafe", isCaller, "it is for gh"},
+		{"rate-limit-buffer", isCaller, "it is for gh"},
+		{"max-cost", isAgent, "only agents say what they cost"},
+		{"resume-prompt", isAgent, "only agents have sessions"},
+		{"no-resume-on-retry", isAgent, "only agents have sessions"},
+		{"log-dir", nameOf(known) == claude.Name, "it is for claude"},
+		{"breaker-failures", gated, "there is no --gate"},
+		{"breaker-open", gated, "there is no --gate"},
+		{"breaker-successes", gated, "there is no --gate"},
+	} {
+		if from := s.From(f.name); !f.works && strings.HasPrefix(from, "--") {
+			list = append(list, fmt.Sprintf("%s does nothing here: %s", from, f.why))
+		}
+	}
+	return list
+}
