@@ -49,8 +49,9 @@ var scenarios = []stage.Scenario{
 		Older: stage.Older{"2.0.77": {Requests: 2}}, Check: resetsAt(3 * 24 * time.Hour)},
 	{Name: "UsageLimitThatFits", Script: "usage-limit(resets=6s), 200", Requests: 2, Attempts: 2, Stdout: answer, Older: stage.Older{"2.0.77": {Attempts: 1}}},
 	{Name: "Overloaded", Script: "overloaded, 200", Requests: 2, Stdout: answer},
-	{Name: "OverloadedForEver", Script: "overloaded x*", Code: 75, Class: "overloaded", Attempts: 2, Requests: 6, Stdout: "*", Older: oldest(12, 3, 2)}, // it gives up after 3 by itself
-	{Name: "OverloadedMid", After: "2.0.77", Script: "overloaded-mid, 200", Requests: 2, Stdout: answer},                                                // the oldest takes it for the end
+	{Name: "OverloadedForEver", Script: "overloaded x*", Code: 75, Class: "overloaded", Attempts: 2, Requests: 6, Stdout: "*", // it gives up after 3 by itself
+		Older: stage.Older{"2.1.90": {Attempts: 1, Requests: 7}, "2.0.77": oldest(12, 3, 2)["2.0.77"]}},
+	{Name: "OverloadedMid", After: "2.0.77", Script: "overloaded-mid, 200", Requests: 2, Stdout: answer}, // the oldest takes it for the end
 	{Name: "ServerErrorForEver", Quick: true, Script: "500x*", Code: 75, Class: "server_error", Requests: 5, Older: oldest(8, 2, 2),
 		Flags: []string{"--base-delay", "100ms"}},
 	{Name: "ServerErrorsOfHalfAMinute", After: "2.0.77", Script: "500x*", Code: 75, Class: "server_error", Requests: 7}, // as long as our own back-off would last
@@ -58,12 +59,12 @@ var scenarios = []stage.Scenario{
 		Check: func(t *testing.T, r *stage.Ran) { r.Says("auth") }},
 	{Name: "Forbidden", Script: "403x*", Code: 78, Class: "auth", Requests: 1, Stdout: "*", Older: stage.Older{"2.0.77": {Requests: 2}}},
 	{Name: "NoCredit", Script: `400(message="Your credit balance is too low to access the Anthropic API.")x*`, Code: 78, Class: "billing", Requests: 1, Stdout: "*",
-		Older: stage.Older{"2.0.77": {Requests: 2}}},
+		Older: stage.Older{"2.1.260": {Requests: 2}, "2.1.197": {Requests: 1}, "2.0.77": {Requests: 2}}},
 	{Name: "BadModel", Script: "404x*", Code: 1, Class: "not_found", Requests: 2, Stdout: "*"},
 	{Name: "BadRequest", Script: "400x*", Code: 1, Class: "invalid_request", Requests: 6, Stdout: "*", // it leaves out one header after the other
-		Older: stage.Older{"2.1.197": {Requests: 1}, "2.0.77": {Requests: 2}}},
+		Older: stage.Older{"2.1.260": {Requests: 2}, "2.1.197": {Requests: 1}, "2.0.77": {Requests: 2}}},
 	{Name: "TooLong", Script: `400(message="prompt is too long: 213000 tokens > 200000 maximum")x*`, Code: 1, Class: "too_large", Requests: 1, Stdout: "*",
-		Older: stage.Older{"2.0.77": {Requests: 2}}},
+		Older: stage.Older{"2.1.260": {Requests: 2}, "2.1.197": {Requests: 1}, "2.0.77": {Requests: 2}}},
 	{Name: "Refused", Script: "refuse", Flags: []string{"--base-delay", "100ms"}, Code: 75, Class: "network", Requests: 0, Older: oldest(0, 2, 2)},
 	{Name: "Reset", Script: "reset, 200", Requests: 2, Stdout: answer},
 	{Name: "HangBeforeHeaders", Script: "hang, 200", Flags: []string{"--stall-timeout", "25s"}, Attempts: 2, Requests: 2, Stdout: answer},
@@ -92,8 +93,8 @@ var scenarios = []stage.Scenario{
 	{Name: "UnknownFlag", Quick: true, Script: "200", Args: []string{"-p", "say hi", "--no-such-flag"}, Code: 1, Class: "invalid_request", Requests: 0,
 		Check: func(t *testing.T, r *stage.Ran) { r.Says("error: unknown option '--no-such-flag'") }},
 	{Name: "MaxTurns", Script: "tool(bash: true)x*", Args: []string{"-p", "say hi", "--max-turns", "2", "--allowedTools", "Bash"}, Code: 1, Class: "limit_reached", Requests: 2,
-		Stdout: "Error: Reached max turns (2)", Older: stage.Older{"2.0.77": {Requests: 1}}},
-	{Name: "NotLoggedIn", After: "2.0.77", Script: "200", Env: []string{"ANTHROPIC_API_KEY="}, Code: 78, Class: "auth", Requests: 0, Stdout: "*"},
+		Stdout: "Error: Reached max turns (2)", Older: stage.Older{"2.0.77": {Requests: 1}, "1.0.128": {Requests: 2}}},
+	{Name: "NotLoggedIn", After: "2.1.90", Script: "200", Env: []string{"ANTHROPIC_API_KEY="}, Code: 78, Class: "auth", Requests: 0, Stdout: "*"},
 }
 
 // resetsAt checks the time to come back, of which the oldest tells the minute.
