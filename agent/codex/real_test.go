@@ -51,6 +51,18 @@ func newDesk(t *testing.T, cli, script string) *desk {
 	return &desk{t: t, api: api, cli: cli, dir: t.TempDir(), env: append(os.Environ(), api.Environ()...)}
 }
 
+// spent waits until codex has on record what it has used, or for a while: 0.150 says nothing before the tool has ended.
+func (d *desk) spent() {
+	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
+		paths, _ := filepath.Glob(filepath.Join(d.api.Dir(), "home", ".codex", "sessions", "*", "*", "*", "rollout-*.jsonl"))
+		for _, path := range paths {
+			if record, _ := os.ReadFile(path); bytes.Contains(record, []byte(`"output_tokens":`)) {
+				return
+			}
+		}
+	}
+}
+
 // attempt is one start of codex and what became of it.
 type attempt struct {
 	plan    agent.Plan
@@ -287,7 +299,7 @@ func TestReal_ResumesAfterKill(t *testing.T) {
 		args := []string{"exec", quick, "--dangerously-bypass-approvals-and-sandbox", "work"}
 		killed := d.run(agent.Turn{}, func(n agent.News, p *os.Process) {
 			if n.Tools > 0 {
-				time.Sleep(time.Second) // it writes down what it has spent
+				d.spent() // it writes that down while the tool runs
 				p.Kill()
 			}
 		}, args...)
