@@ -3,6 +3,10 @@
 package codex_test
 
 import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -141,8 +145,14 @@ func TestStop_WhileItLeaves(t *testing.T) {
 	each(t, false, func(t *testing.T, version string) {
 		s := newStage(t, version, "200(in=100, out=10)")
 		run := s.StartBelay(nil, ask("say hi"), nil)
-		s.Eventually("it has its answer", func() bool { return s.Requests() == 1 && s.API.Main()[0].End == "whole" })
-		time.Sleep(1500 * time.Millisecond)
+		s.Eventually("it has its answer", func() bool {
+			paths, _ := filepath.Glob(filepath.Join(s.Dir, "api", "home", ".codex", "sessions", "*", "*", "*", "rollout-*.jsonl"))
+			return slices.ContainsFunc(paths, func(path string) bool {
+				record, _ := os.ReadFile(path)
+				return bytes.Contains(record, []byte(`"task_complete"`))
+			})
+		})
+		time.Sleep(time.Second)
 		run.Signal(syscall.SIGINT)
 		r := run.Wait()
 		r.Prints(answer)

@@ -10,7 +10,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
+
+	e2e "github.com/belay-run/belay/e2e/stage"
 )
 
 // What a client sends that is no message is answered, and the server, which it would have killed, never hears of it.
@@ -81,11 +82,16 @@ func TestUsage(t *testing.T) {
 // What went wrong is on record, and what was said is not.
 func TestRecord(t *testing.T) {
 	s := newStage(t)
-	session := s.connect("2025-11-25", nil, s.belay("plain", "--timeout", "1s"))
+	session := s.connect("2025-11-25", nil, s.belay("plain", "--tool-timeout", "sleep=1s"))
 	s.echo(session, "a secret argument")
 	s.call(session, "print", text{Text: "stray"})
 	s.call(session, "sleep", text{N: 1500})
-	time.Sleep(time.Second)
+	if !e2e.Within(patience, func() bool {
+		log, _ := os.ReadFile(filepath.Join(s.state, "log.jsonl"))
+		return strings.Contains(string(log), `"event":"late"`)
+	}) {
+		t.Error("the late answer has not come")
+	}
 	s.call(session, "exit", text{N: 3})
 	s.echo(session, "after")
 	status := s.command("", "mcp", "status", "--json")

@@ -51,7 +51,7 @@ func newStage(t *testing.T) *stage {
 	t.Parallel()
 	s := &stage{T: t, mark: e2e.NewMark(t), state: t.TempDir()}
 	t.Cleanup(func() {
-		s.mark.NobodyLeft(t, 10*time.Second)
+		s.mark.NobodyLeft(t, time.Minute)
 		if t.Failed() {
 			t.Logf("stderr:\n%s", s.stderr.String())
 		}

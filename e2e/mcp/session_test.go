@@ -126,10 +126,10 @@ func TestAsk_GoesBothWays(t *testing.T) {
 	s := newStage(t)
 	session := s.connect("2025-11-25", &mcp.ClientOptions{
 		ElicitationHandler: func(context.Context, *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
-			time.Sleep(3 * time.Second)
+			time.Sleep(7 * time.Second)
 			return &mcp.ElicitResult{Action: "accept", Content: map[string]any{}}, nil
 		},
-	}, s.belay("plain", "--timeout", "1s"))
+	}, s.belay("plain", "--timeout", "5s"))
 	for range 2 { // the ids of the second server's questions are those of the first one's
 		if got, failed, err := s.call(session, "ask", text{}); err != nil || failed || got != "accept" {
 			t.Errorf("%q, %v, %v", got, failed, err)

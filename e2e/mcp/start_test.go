@@ -25,7 +25,7 @@ func TestStart_NotFound(t *testing.T) {
 			t.Error(m.line)
 		}
 	}
-	if took := time.Since(begin); took > 20*time.Second {
+	if took := time.Since(begin); took > time.Minute {
 		t.Errorf("that took %v", took)
 	}
 }
@@ -96,7 +96,7 @@ func TestEnd_ServerIgnoresEOF(t *testing.T) {
 	if err := cmd.Wait(); err != nil {
 		t.Errorf("it ended with %v", err)
 	}
-	if took := time.Since(begin); took > 20*time.Second {
+	if took := time.Since(begin); took > time.Minute {
 		t.Errorf("that took %v", took)
 	}
 }

@@ -35,8 +35,8 @@ func TestTimeout_ServerLives(t *testing.T) {
 // Progress is a sign of life.
 func TestTimeout_ProgressExtendsIt(t *testing.T) {
 	s := newStage(t)
-	session := s.connect("2025-11-25", nil, s.belay("plain", "--timeout", "2s"))
-	params := &mcp.CallToolParams{Name: "sleep", Arguments: text{Text: "progress", N: 5000}}
+	session := s.connect("2025-11-25", nil, s.belay("plain", "--timeout", "5s"))
+	params := &mcp.CallToolParams{Name: "sleep", Arguments: text{Text: "progress", N: 12000}}
 	params.SetProgressToken("p")
 	res, err := session.CallTool(t.Context(), params)
 	if err != nil || res.IsError {

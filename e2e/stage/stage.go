@@ -99,7 +99,7 @@ func (s *Stage) Left() []Proc { return s.Mark.Left() }
 // NobodyLeft checks that nothing of what was started lives. What was killed at the very end takes a moment to go.
 func (s *Stage) NobodyLeft() {
 	s.T.Helper()
-	s.Mark.NobodyLeft(s.T, 3*time.Second)
+	s.Mark.NobodyLeft(s.T, time.Minute)
 }
 
 // Runs reports whether one of them has a command line that begins so.
