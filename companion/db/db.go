@@ -43,7 +43,7 @@ func Open(dir string) (*DB, error) {
 		return inMemory(dir) // nothing was ever run, and to ask changes nothing
 	}
 	d := &DB{dir: dir}
-	err := d.open()
+	err := d.openBeside()
 	switch {
 	case damaged(err):
 		return d, d.rebuild(err)
@@ -60,6 +60,15 @@ func (d *DB) Path() string { return filepath.Join(d.dir, Name) }
 
 // LogPath is the log that is folded in.
 func (d *DB) LogPath() string { return filepath.Join(d.dir, "log.jsonl") }
+
+// openBeside opens while nobody sets a damaged database aside: to open is to open three files, and they must be of one.
+func (d *DB) openBeside() error {
+	unlock, err := shareLock(d.Path() + ".lock")
+	if err == nil { // where nothing can be written, nobody sets anything aside
+		defer unlock()
+	}
+	return d.open()
+}
 
 func (d *DB) open() error {
 	// SQLite would make it as readable as the umask says; its other files get the mode of this one.

@@ -10,6 +10,9 @@ import (
 // lockFile waits for a lock that the kernel frees when the process ends.
 func lockFile(path string) (unlock func(), err error) { return flock(path, syscall.LOCK_EX) }
 
+// shareLock waits until nobody has the lock alone.
+func shareLock(path string) (unlock func(), err error) { return flock(path, syscall.LOCK_SH) }
+
 // tryLockFile takes the lock if nobody has it.
 func tryLockFile(path string) (unlock func(), err error) {
 	return flock(path, syscall.LOCK_EX|syscall.LOCK_NB)

@@ -11,6 +11,9 @@ func lockFile(path string) (unlock func(), err error) {
 	return lock(path, windows.LOCKFILE_EXCLUSIVE_LOCK)
 }
 
+// shareLock waits until nobody has the lock alone.
+func shareLock(path string) (unlock func(), err error) { return lock(path, 0) }
+
 // tryLockFile takes the lock if nobody has it.
 func tryLockFile(path string) (unlock func(), err error) {
 	return lock(path, windows.LOCKFILE_EXCLUSIVE_LOCK|windows.LOCKFILE_FAIL_IMMEDIATELY)

@@ -33,10 +33,10 @@ func unwritable(err error) bool {
 	return c == lib.SQLITE_READONLY || c == lib.SQLITE_CANTOPEN || errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS)
 }
 
-// Locked says that somebody else was writing all the time.
+// Locked says that somebody else was writing all the time, or has set the file aside that we were about to read.
 func Locked(err error) bool {
 	c := code(err)
-	return c == lib.SQLITE_BUSY || c == lib.SQLITE_LOCKED
+	return c == lib.SQLITE_BUSY || c == lib.SQLITE_LOCKED || c == lib.SQLITE_PROTOCOL
 }
 
 // Full says that there is no room.
