@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/belay-run/belay/companion/db"
+	"github.com/belay-run/belay/internal/term"
 )
 
 // followEvery is how often a log that is followed is looked at.
@@ -14,6 +15,7 @@ const followEvery = 300 * time.Millisecond
 // follow shows the last ones, and then what comes, until somebody ends it.
 func (q *question) follow(attempts bool) error {
 	shown := map[string]bool{}
+	q.following = &term.Following{}
 	ctx := context.Background()
 	first := true
 	for {

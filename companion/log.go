@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -53,7 +52,10 @@ func (q *question) writeRuns(list []db.Invocation, first bool) error {
 	if q.json {
 		return jsonLines(q.out, list)
 	}
-	if len(list) == 0 && first {
+	if len(list) == 0 {
+		if !first {
+			return nil
+		}
 		_, err := fmt.Fprintln(q.out, "nothing is on record")
 		return err
 	}
@@ -63,7 +65,7 @@ func (q *question) writeRuns(list []db.Invocation, first bool) error {
 			fmt.Sprint(i.Attempts), span(i.WaitMS), span(i.ResponseMS), tokenText(i.Usage.InputTokens, i.Usage.OutputTokens),
 			dollars(i.Usage.CostUSD), oneLine(i.Error, 80)})
 	}
-	return q.listed(runHeadings, rows, first)
+	return q.listed(runHeadings, rows)
 }
 
 const attemptHeadings = "TIME\tRUN\tATTEMPT\tPROFILE\tCOMMAND\tRESULT\tEXIT\tTOOK\tTHEN WAITED\tERROR"
@@ -73,7 +75,10 @@ func (q *question) writeAttempts(list []db.Attempt, first bool) error {
 	if q.json {
 		return jsonLines(q.out, list)
 	}
-	if len(list) == 0 && first {
+	if len(list) == 0 {
+		if !first {
+			return nil
+		}
 		_, err := fmt.Fprintln(q.out, "nothing is on record")
 		return err
 	}
@@ -82,20 +87,15 @@ func (q *question) writeAttempts(list []db.Attempt, first bool) error {
 		rows = append(rows, []string{q.clock(a.Ended), shortID(a.Invocation), fmt.Sprint(a.Attempt), oneLine(a.Profile, 20), oneLine(a.Command, 24),
 			result(a.Status, a.Class), fmt.Sprint(a.ExitCode), span(a.ResponseMS), span(a.WaitMS), oneLine(a.Error, 80)})
 	}
-	return q.listed(attemptHeadings, rows, first)
+	return q.listed(attemptHeadings, rows)
 }
 
-// listed writes rows under headings, and without them what follows.
-func (q *question) listed(headings string, rows [][]string, first bool) error {
-	if first {
-		return table(q.out, headings, rows)
+// listed writes rows under headings; what is followed goes on below them.
+func (q *question) listed(headings string, rows [][]string) error {
+	if q.following != nil {
+		return q.following.Write(q.out, strings.Split(headings, "\t"), rows)
 	}
-	for _, row := range rows {
-		if _, err := fmt.Fprintln(q.out, strings.Join(slices.DeleteFunc(row, func(cell string) bool { return cell == "" }), "  ")); err != nil {
-			return err
-		}
-	}
-	return nil
+	return table(q.out, headings, rows)
 }
 
 // result is how a run stands: its class, and what became of it.

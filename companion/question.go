@@ -28,6 +28,7 @@ type question struct {
 	filter       db.Filter
 	limit        string // -n, as it was written
 	choices      []choice
+	following    *term.Following // nil for a table that is whole at once
 	now          time.Time
 	out          io.Writer
 	db           *db.DB

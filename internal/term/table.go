@@ -3,6 +3,7 @@ package term
 import (
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -17,49 +18,90 @@ const gap = "  "
 // wide: of the last column, which is mostly a text, there is what fits, and where next to nothing would, it stands on a line of
 // its own. What is written to a file or a pipe is whole.
 func Table(w io.Writer, headings []string, rows [][]string) error {
-	most := 0
-	if f, ok := w.(*os.File); ok {
-		most = width(f)
-	}
-	_, err := io.WriteString(w, layout(headings, rows, most))
+	_, err := io.WriteString(w, layout(headings, rows, columns(w)))
 	return err
+}
+
+// Following is a table whose rows are written as they come. All columns are there: what is in them later is not known.
+type Following struct {
+	headings []string
+	first    [][]string
+}
+
+// Write writes rows, the first time under headings, and then in the columns of the first ones.
+func (t *Following) Write(w io.Writer, headings []string, rows [][]string) error {
+	text := ""
+	if t.headings == nil {
+		t.headings, t.first = headings, rows
+		text = newGrid(headings, rows, columns(w)).line(headings)
+	}
+	for _, row := range rows {
+		text += newGrid(t.headings, append(slices.Clone(t.first), row), columns(w)).line(row)
+	}
+	_, err := io.WriteString(w, text)
+	return err
+}
+
+// columns is how many w has; 0 if it is no terminal.
+func columns(w io.Writer) int {
+	if f, ok := w.(*os.File); ok {
+		return width(f)
+	}
+	return 0
 }
 
 // layout is the table for a terminal of that many columns; 0 means that there is no end to a line.
 func layout(headings []string, rows [][]string, most int) string {
 	headings, rows = dropEmpty(headings, rows)
-	last := len(headings) - 1
-	widths := make([]int, len(headings))
-	for _, row := range append([][]string{headings}, rows...) {
-		for i, cell := range row {
-			widths[i] = max(widths[i], utf8.RuneCountInString(cell))
-		}
-	}
-	before := 0 // columns before the last one
-	for _, n := range widths[:last] {
-		before += n + len(gap)
-	}
-	room := most - before
-	if most == 0 || widths[last] <= room {
-		room = widths[last]
-	}
+	g := newGrid(headings, rows, most)
 	var b strings.Builder
-	for i, row := range append([][]string{headings}, rows...) {
-		line := ""
-		for j, cell := range row[:last] {
-			line += cell + strings.Repeat(" ", widths[j]-utf8.RuneCountInString(cell)) + gap
-		}
-		switch own := row[last]; {
-		case room >= min(least, widths[last]):
-			line += cut(own, room)
-		case own != "" && i > 0 && headings[last] != "": // a picture is not worth a line
-			line = cut(strings.TrimRight(line, " "), most) + "\n" + cut("    "+own, most)
-		}
-		for part := range strings.SplitSeq(line, "\n") {
-			b.WriteString(cut(strings.TrimRight(part, " "), most) + "\n")
-		}
+	b.WriteString(g.line(headings))
+	for _, row := range rows {
+		b.WriteString(g.line(row))
 	}
 	return b.String()
+}
+
+// grid is where the columns stand.
+type grid struct {
+	headings []string
+	widths   []int
+	most     int // columns of the terminal; 0 for no end
+	room     int // for the last one
+}
+
+func newGrid(headings []string, rows [][]string, most int) grid {
+	g := grid{headings: headings, widths: make([]int, len(headings)), most: most}
+	for _, row := range append([][]string{headings}, rows...) {
+		for i, cell := range row {
+			g.widths[i] = max(g.widths[i], utf8.RuneCountInString(cell))
+		}
+	}
+	last := len(headings) - 1
+	g.room = most
+	for _, n := range g.widths[:last] {
+		g.room -= n + len(gap)
+	}
+	if most == 0 || g.widths[last] <= g.room {
+		g.room = g.widths[last]
+	}
+	return g
+}
+
+// line is a row, in one line or two.
+func (g grid) line(row []string) string {
+	last := len(row) - 1
+	line := ""
+	for j, cell := range row[:last] {
+		line += cell + strings.Repeat(" ", g.widths[j]-utf8.RuneCountInString(cell)) + gap
+	}
+	switch own := row[last]; {
+	case g.room >= min(least, g.widths[last]):
+		line += cut(own, g.room)
+	case own != "" && own != g.headings[last] && g.headings[last] != "": // a picture is not worth a line
+		return cut(strings.TrimRight(line, " "), g.most) + "\n" + cut("    "+own, g.most) + "\n"
+	}
+	return cut(strings.TrimRight(line, " "), g.most) + "\n"
 }
 
 // dropEmpty leaves out the columns that have nothing but a heading.

@@ -38,3 +38,17 @@ func TestLayout(t *testing.T) {
 		t.Errorf("no rows: %q", got)
 	}
 }
+
+func TestFollowing(t *testing.T) {
+	var b strings.Builder
+	var table Following
+	headings := []string{"RUN", "COST", "ERROR"}
+	for _, rows := range [][][]string{{{"abc", "", "first"}}, nil, {{"d", "$1", "second"}}, {{"longer", "", "third"}}} {
+		if err := table.Write(&b, headings, rows); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if want := "RUN  COST  ERROR\nabc        first\nd    $1    second\nlonger        third\n"; b.String() != want {
+		t.Errorf("%q\nwant\n%q", b.String(), want)
+	}
+}
