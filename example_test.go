@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/agent/codex"
 	"github.com/belay-run/belay/retry"
 	"github.com/belay-run/belay/verdict"
 )
@@ -82,4 +83,24 @@ func ExampleRunner_Start() {
 	fmt.Println(res.Verdict.Class, err)
 	// Output:
 	// interrupted sh was stopped: changed my mind
+}
+
+// A preview says how a command would be started, and starts nothing.
+func ExampleInvocation_Preview() {
+	dir, done := inTemp()
+	defer done()
+
+	args := []string{"codex", "exec", "Fix the tests"}
+	r := belay.Runner{Profile: codex.New(args, []string{"OPENAI_API_KEY=x"}, dir), StateDir: dir, Gate: belay.Gate{Key: "team"}}
+	inv, err := r.Prepare(context.Background(), belay.Command{Args: args})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	p, err := inv.Preview()
+	fmt.Printf("%q %v\n", p.Args, err)
+	fmt.Println(p.Policy.MaxRetries, p.Stall, p.Gate)
+	// Output:
+	// ["codex" "exec" "--json" "Fix the tests"] <nil>
+	// 3 15m0s team
 }

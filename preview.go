@@ -37,11 +37,12 @@ func (inv *Invocation) Preview() (Preview, error) {
 	}
 	turn := inv.talk.turn
 	if turn.Session == LastSession {
-		turn.Session = ""
-		if dir, err := DefaultStateDir(); err == nil {
-			last, _ := (&State{Dir: dir}).LastSession(inv.profile.Name(), inv.dir())
-			turn.Session = last.ID
+		dir := inv.runner.StateDir
+		if dir == "" {
+			dir, _ = DefaultStateDir() // without one there is no session on record
 		}
+		last, _ := (&State{Dir: dir}).LastSession(inv.profile.Name(), inv.dir())
+		turn.Session = last.ID
 	}
 	plan, err := inv.talk.agent.Plan(turn)
 	if err != nil {
