@@ -24,6 +24,7 @@ func idle(s *config.Settings, r *belay.Runner, known agent.Profile) (list []stri
 		{"on-busy", s.Scope != "" || isAgent, "there is no --scope"},
 		{"retry-timeouts", r.Policy.Timeout > 0 || isCaller, "there is no --timeout"},
 		{"max-wait", !s.NoWait, "--no-wait"},
+		{"no-stdin", s.From("prompt") == "" && s.From("prompt-file") == "", "the prompt is what it reads"},
 		{"verify-effect", isCaller, "only what gh changes can be looked for"},
 		{"retry-unsafe", isCaller, "it is for gh"},
 		{"rate-limit-buffer", isCaller, "it is for gh"},
