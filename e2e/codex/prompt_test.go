@@ -164,7 +164,7 @@ func TestINTEG05_SubprocessErrors(t *testing.T) {
 	stage.Codex.Play(t, []stage.Scenario{
 		{Name: "Retried", Script: "overloaded-mid x2, 200", Flags: soon, Attempts: 3, Requests: 3, Stdout: answer},
 		{Name: "NotRetried", Script: "400x*", Code: 1, Class: "invalid_request", Requests: 1},
-		{Name: "PersonMustAct", Script: "401x*", Code: 78, Class: "auth", Requests: 1, Late: true},
+		{Name: "PersonMustAct", Script: "401x*", Code: 78, Class: "auth", Requests: 1},
 		{Name: "TryLater", Script: "429(retry-after=600)x*", Flags: []string{"--max-wait", "2s"}, Code: 75, Class: "rate_limit", Requests: 1},
 		{Name: "TimedOut", Script: "tool(bash: `" + endless + "`), hang", Args: work("say hi"), Flags: []string{"--timeout", "20s"}, Code: 124, Class: "timeout", Requests: 2},
 		{Name: "Silent", Script: "hang x*", Flags: []string{"--stall-timeout", "12s", "--base-delay", "100ms"}, Code: 124, Class: "stalled", Attempts: 2, Requests: 2},

@@ -25,6 +25,7 @@ type Result struct {
 		Cost   *float64 `json:"total_cost_usd"`
 	}
 	Attempts int
+	Requests int     // that the CLI has told of
 	Waited   float64 `json:"total_wait_time"`
 	ExitCode int     `json:"exit_code"`
 	Killed   int     `json:"orphans_killed"`
