@@ -30,6 +30,7 @@ type follower struct {
 	unanswered bool
 
 	speaking   string          // the message whose pieces come
+	cut        int             // messages that broke off, and were asked for again
 	tools      map[string]bool // that run now
 	background map[string]bool // that may outlast the result
 	retries    int             // that the CLI has told of
@@ -133,6 +134,10 @@ func (f *follower) system(e event) agent.News {
 		delete(f.background, e.TaskID)
 	case "api_retry":
 		f.retries++
+		if f.speaking != "" {
+			f.cut++
+			f.speaking = ""
+		}
 		n := f.news(agent.Pass)
 		n.Retrying = f.retrying(e)
 		return n
@@ -149,6 +154,8 @@ func (f *follower) piece(e event) agent.News {
 		f.speaking = e.Event.Message.ID
 	case "message_delta":
 		f.ledger.answer(f.speaking, e.Event.Usage)
+	case "message_stop":
+		f.speaking = ""
 	}
 	if f.asked {
 		return f.news(agent.Pass)
@@ -228,7 +235,7 @@ func (f *follower) Account() agent.Account {
 	}
 	a.Usage, a.SessionCost = f.ledger.total(f.resumed())
 	a.Turns = f.ledger.turns()
-	a.Requests = len(f.ledger.answers) + f.retries + a.Unseen
+	a.Requests = len(f.ledger.answers) - f.cut + f.retries + a.Unseen
 	if f.refused() {
 		a.Requests++
 	}

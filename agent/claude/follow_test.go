@@ -497,6 +497,10 @@ func TestFollow_Requests(t *testing.T) {
 	retry := `"type":"system","subtype":"api_retry","attempt":1,"retry_delay_ms":500,"error_status":529,"error":"overloaded"`
 	refused := `"type":"result","subtype":"success","is_error":true,"api_error_status":529,"result":"API Error: Overloaded"`
 	noLogin := `"type":"result","subtype":"success","is_error":true,"result":"Not logged in · Please run /login"`
+	starts := func(id string) string {
+		return fmt.Sprintf(`"type":"stream_event","event":{"type":"message_start","message":{"id":%q,"usage":{"input_tokens":10}}}`, id)
+	}
+	stops := `"type":"stream_event","event":{"type":"message_stop"}`
 	for name, tt := range map[string]struct {
 		lines []string
 		want  int
@@ -505,6 +509,7 @@ func TestFollow_Requests(t *testing.T) {
 		"two answers":             {[]string{begins, says("m1", "a"), says("m2", "b"), succeeds}, 2},
 		"a retry and an answer":   {[]string{begins, retry, says("m1", "a"), succeeds}, 2},
 		"retries, and then no":    {[]string{begins, retry, retry, refused}, 3},
+		"one that broke off":      {[]string{begins, starts("m1"), retry, starts("m2"), stops, says("m2", "a"), succeeds}, 2},
 		"stopped while it waits":  {[]string{begins, retry}, 1},
 		"an answer, and then no":  {[]string{begins, says("m1", "a"), refused}, 2},
 		"nobody was asked":        {[]string{begins, noLogin}, 0},
