@@ -30,6 +30,7 @@ type follower struct {
 	unanswered bool
 
 	speaking   string          // the message whose pieces come
+	open       string          // the last message, as long as nothing has followed it
 	cut        int             // messages that broke off, and were asked for again
 	tools      map[string]bool // that run now
 	background map[string]bool // that may outlast the result
@@ -65,7 +66,7 @@ func (f *follower) Line(line []byte) agent.News {
 	if !ok {
 		f.keep(line)
 		n := f.news(agent.Pass)
-		n.Foreign = !f.events || !bytes.HasPrefix(line, []byte("{")) // else it is an event that was cut off
+		n.Foreign = line != nil && (!f.events || !bytes.HasPrefix(line, []byte("{"))) // else it is an event that was cut off
 		return n
 	}
 	f.events = true
@@ -97,6 +98,7 @@ func (f *follower) event(e event, line []byte) agent.News {
 	case "assistant":
 		return f.assistant(e)
 	case "user":
+		f.open = ""
 		for _, b := range e.Message.Content {
 			delete(f.tools, b.ToolUseID)
 			f.aborted = f.aborted || b.Type == "text" && strings.HasPrefix(b.Text, "[Request interrupted by user")
@@ -134,9 +136,9 @@ func (f *follower) system(e event) agent.News {
 		delete(f.background, e.TaskID)
 	case "api_retry":
 		f.retries++
-		if f.speaking != "" {
+		if f.open != "" && len(f.tools) == 0 { // what is whole is followed by a tool's result, or by the end
 			f.cut++
-			f.speaking = ""
+			f.open = ""
 		}
 		n := f.news(agent.Pass)
 		n.Retrying = f.retrying(e)
@@ -152,10 +154,9 @@ func (f *follower) piece(e event) agent.News {
 		f.active, f.answered = true, true
 		f.ledger.answer(e.Event.Message.ID, e.Event.Message.Usage)
 		f.speaking = e.Event.Message.ID
+		f.open = f.speaking
 	case "message_delta":
 		f.ledger.answer(f.speaking, e.Event.Usage)
-	case "message_stop":
-		f.speaking = ""
 	}
 	if f.asked {
 		return f.news(agent.Pass)
@@ -172,6 +173,7 @@ func (f *follower) assistant(e event) agent.News {
 	f.unanswered = f.unanswered && e.Parent != ""
 	f.complaint.Error = "" // whatever it was, it went on
 	f.ledger.answer(e.Message.ID, e.Message.Usage)
+	f.open = e.Message.ID
 	f.ledger.helped = f.ledger.helped || e.Parent != ""
 	for _, b := range e.Message.Content {
 		if b.Type == "tool_use" {
@@ -187,6 +189,7 @@ func (f *follower) take(e event, line []byte) {
 	f.last = append(f.last[:0], line...)
 	f.ledger.results = append(f.ledger.results, r)
 	clear(f.tools)
+	f.open = ""
 }
 
 func (f *follower) news(show agent.Show) agent.News {

@@ -500,20 +500,22 @@ func TestFollow_Requests(t *testing.T) {
 	starts := func(id string) string {
 		return fmt.Sprintf(`"type":"stream_event","event":{"type":"message_start","message":{"id":%q,"usage":{"input_tokens":10}}}`, id)
 	}
-	stops := `"type":"stream_event","event":{"type":"message_stop"}`
 	for name, tt := range map[string]struct {
 		lines []string
 		want  int
 	}{
-		"an answer":               {[]string{begins, says("m1", "a"), says("m1", "b"), succeeds}, 1},
-		"two answers":             {[]string{begins, says("m1", "a"), says("m2", "b"), succeeds}, 2},
-		"a retry and an answer":   {[]string{begins, retry, says("m1", "a"), succeeds}, 2},
-		"retries, and then no":    {[]string{begins, retry, retry, refused}, 3},
-		"one that broke off":      {[]string{begins, starts("m1"), retry, starts("m2"), stops, says("m2", "a"), succeeds}, 2},
-		"stopped while it waits":  {[]string{begins, retry}, 1},
-		"an answer, and then no":  {[]string{begins, says("m1", "a"), refused}, 2},
-		"nobody was asked":        {[]string{begins, noLogin}, 0},
-		"nothing was said at all": {nil, 0},
+		"an answer":                {[]string{begins, says("m1", "a"), says("m1", "b"), succeeds}, 1},
+		"two answers":              {[]string{begins, says("m1", "a"), says("m2", "b"), succeeds}, 2},
+		"a retry and an answer":    {[]string{begins, retry, says("m1", "a"), succeeds}, 2},
+		"retries, and then no":     {[]string{begins, retry, retry, refused}, 3},
+		"one that broke off":       {[]string{begins, starts("m1"), retry, starts("m2"), says("m2", "a"), succeeds}, 2},
+		"one of which a part came": {[]string{begins, starts("m1"), says("m1", "a"), retry, starts("m2"), says("m2", "b"), succeeds}, 2},
+		"a tool in between":        {[]string{begins, calls("m1", "t1"), answers("t1"), retry, says("m2", "b"), succeeds}, 3},
+		"while a tool runs":        {[]string{begins, calls("m1", "t1"), retry, answers("t1"), says("m2", "b"), succeeds}, 3},
+		"stopped while it waits":   {[]string{begins, retry}, 1},
+		"an answer, and then no":   {[]string{begins, says("m1", "a"), refused}, 2},
+		"nobody was asked":         {[]string{begins, noLogin}, 0},
+		"nothing was said at all":  {nil, 0},
 	} {
 		f := play(t, "-p hi")
 		for _, l := range tt.lines {

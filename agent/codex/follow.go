@@ -58,7 +58,7 @@ func (f *follower) Line(line []byte) agent.News {
 	}
 	news := f.take(e)
 	news.Tools = len(f.tools)
-	news.Foreign = e.Type == "" && (f.session == "" || !bytes.HasPrefix(line, []byte("{"))) // else it is an event that was cut off
+	news.Foreign = line != nil && e.Type == "" && (f.session == "" || !bytes.HasPrefix(line, []byte("{"))) // else it is an event that was cut off
 	return news
 }
 

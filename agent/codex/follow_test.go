@@ -49,7 +49,7 @@ func TestLine_News(t *testing.T) {
 		{warning, agent.News{}},
 		{turn, agent.News{}},
 		{`{"type":"something.new","item":{"type":"agent_message"}}`, agent.News{}},
-		{`not an event`, agent.News{}},
+		{`not an event`, agent.News{Foreign: true}},
 		{thought, agent.News{Answered: true}},
 		{toolBegan, agent.News{Answered: true, Tools: 1}},
 		{toolBegan, agent.News{Answered: true, Tools: 1}},

@@ -122,7 +122,7 @@ func anthropicStream(message object, content []object, u Usage) reply {
 		begun[k] = v
 	}
 	first := u
-	first.Output = 1
+	first.Output = min(first.Output, 1)
 	begun["content"], begun["stop_reason"], begun["usage"] = []object{}, nil, anthropicUsage(first)
 	e.add("message_start", object{"type": "message_start", "message": begun})
 	e.mark(AtStart)

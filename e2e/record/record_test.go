@@ -89,7 +89,7 @@ func TestStats_EqualTheRehearsalsAccount(t *testing.T) {
 		{"tool(shell: echo hello), 200(in=40, out=4)", []string{"codex", "exec", "--skip-git-repo-check", "hi"}},
 		{"429(retry-after=1)x2, tool(bash: echo hello), 529, 200(in=40, out=4)", []string{"claude", "-p", "hi", "--allowedTools", "Bash"}},
 		{"reset, 200(in=60, out=6)", []string{"claude", "-p", "hi"}},
-		{"drop-mid(in=0), 200(in=60, out=6)", []string{"claude", "-p", "hi"}},
+		{"drop-mid(in=0, out=0), 200(in=60, out=6)", []string{"claude", "-p", "hi"}},
 		{"drop-mid(in=0), 200(in=60, out=6)", []string{"codex", "exec", "--skip-git-repo-check", "hi"}},
 		{"502, 200", []string{"gh", "api", "user"}},
 		{"200, lost", []string{"gh", "issue", "create", "-R", "o/r", "-t", "t", "-b", "b"}},
