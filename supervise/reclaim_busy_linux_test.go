@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"slices"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -28,9 +29,14 @@ func TestReclaim_PatienceOverAtOnce(t *testing.T) {
 	if _, err := bufio.NewReader(out).ReadString('\n'); err != nil {
 		t.Fatal(err)
 	}
-	ended, stubborn := endMarked([]string{id}, 0)
-	if len(stubborn) > 0 && slices.ContainsFunc(ended, func(p Proc) bool { return p.PID == cmd.Process.Pid }) {
-		t.Errorf("%v is said to have been ended, and lives", ended)
+	ended, _ := endMarked([]string{id}, 0)
+	said := slices.ContainsFunc(ended, func(p Proc) bool { return p.PID == cmd.Process.Pid })
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", cmd.Process.Pid)) // nobody has waited for it: it is there
+	if err != nil {
+		t.Fatal(err)
+	}
+	if said && !strings.Contains(string(stat), ") Z ") {
+		t.Errorf("%v is said to have been ended, and lives: %s", ended, stat)
 	}
 	late := time.AfterFunc(time.Minute, func() { cmd.Process.Signal(syscall.SIGABRT) })
 	defer late.Stop()

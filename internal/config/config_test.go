@@ -280,6 +280,12 @@ alert webhook https://example.com/… config.toml
 // A variable that looks like a setting and is none.
 func TestLoad_Unread(t *testing.T) {
 	home(t, "", "")
+	for _, kv := range os.Environ() { // make test sets some
+		if name, _, _ := strings.Cut(kv, "="); strings.HasPrefix(name, "BELAY_") {
+			t.Setenv(name, "") // so that it is set back
+			os.Unsetenv(name)
+		}
+	}
 	for _, name := range []string{"BELAY_MAX_RETRYS", "BELAY_PROMPT", "BELAY_ACCOUNTING", "BELAY_STATE_DIR", "BELAY_FOLD", "BELAY_RUN_ID", "BELAY_QUIET", "BELAY_STATEDIR"} {
 		t.Setenv(name, "1")
 	}
