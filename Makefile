@@ -6,10 +6,14 @@ PREFIX  ?= /usr/local
 ROUNDS  ?= 10
 KILLS   ?= 100
 
+# What the linker has written through a mapping starts slower than a copy of it (docs/performance.md).
+copied = for f in $(1); do cp $$f $$f.copy && mv $$f.copy $$f || exit 1; done
+
 .PHONY: build install demo picture test test-full check unit fuzz cross bench vuln man clean
 
 build: ## bin/belay and its companion, as they are released
 	CGO_ENABLED=0 go build -trimpath -ldflags '$(LDFLAGS)' -o bin/ ./cmd/belay ./cmd/belayd
+	@$(call copied,bin/belay bin/belayd)
 
 install: build ## both into $(PREFIX)/bin
 	install -d '$(DESTDIR)$(PREFIX)/bin'
@@ -56,8 +60,7 @@ cross:
 bench: build ## product and peers, interleaved, as ratios; see docs/performance.md
 	@scripts/setup-bench
 	cd bench && CGO_ENABLED=0 go build -trimpath -ldflags '-s -w' -o ../bin/ ./bare ./process ./throughput ./library ./breaker ./mcp ./record
-	@# As make install leaves them: what the linker has written through a mapping starts slower than a copy of it.
-	@for f in bin/belay bin/bare; do cp $$f $$f.copy && mv $$f.copy $$f || exit 1; done
+	@$(call copied,bin/bare)
 	bin/process -bin bin
 	bin/library
 	bin/breaker
