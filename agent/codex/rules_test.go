@@ -18,7 +18,7 @@ func TestRules(t *testing.T) {
 		},
 		"storage": {
 			"duplicate tool: shell",
-			"Error: Fatal error: Codex cannot access session files at /root/.codex/sessions (permission denied). If sessions were created using sudo, fix ownership: sudo chown -R $(whoami) /root/.codex/sessions",
+			"Error: Fatal error: Codex cannot access session files at /home/u/.codex/sessions (permission denied). If sessions were created using sudo, fix ownership: sudo chown -R $(whoami) /home/u/.codex/sessions",
 			"Error: thread/start: thread/start failed: error creating thread: Fatal error: Session storage path /x is blocked by an existing file. Remove or rename it so Codex can create sessions. (code -32603)",
 		},
 		"malformed": {
