@@ -6,7 +6,6 @@ import (
 	"encoding/csv"
 	"encoding/json"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -123,13 +122,6 @@ func (q *question) statsCSV(by db.Group, list []db.Figures) error {
 	return w.Error()
 }
 
-// column is one of the table; optional ones are left out where there is nothing in any row.
-type column struct {
-	heading  string
-	optional bool
-	cell     func(f db.Figures) string
-}
-
 // statsText shows what is in all, and the groups with bars.
 func (q *question) statsText(by db.Group, list []db.Figures, total db.Figures, first bool) error {
 	empty := total.Attempts+total.Refused+total.Faults == 0
@@ -149,31 +141,14 @@ func (q *question) statsText(by db.Group, list []db.Figures, total db.Figures, f
 	for _, f := range list {
 		most = max(most, f.Invocations)
 	}
-	columns := []column{
-		{strings.ToUpper(string(by)), false, func(f db.Figures) string { return cmp.Or(oneLine(f.Key, 40), "–") }},
-		{"RUNS", false, func(f db.Figures) string { return thousands(f.Invocations) }},
-		{"OK", false, rate},
-		{"ATTEMPTS", false, func(f db.Figures) string { return thousands(f.Attempts) }},
-		{"REQUESTS", true, func(f db.Figures) string { return some(f.Requests) }},
-		{"FAULTS", true, func(f db.Figures) string { return some(f.Faults) }},
-		{"WAITED", false, func(f db.Figures) string { return wait(f.WaitMS) }},
-		{"TOKENS", false, func(f db.Figures) string { return tokenText(f.Usage.InputTokens, f.Usage.OutputTokens) }},
-		{"COST", false, func(f db.Figures) string { return dollars(f.Usage.CostUSD) }},
-		{"", false, func(f db.Figures) string { return bar(f.Succeeded, f.Invocations, most) }},
-	}
-	columns = slices.DeleteFunc(columns, func(c column) bool { return c.optional && c.cell(total) == "" })
-	var headings []string
-	for _, c := range columns {
-		headings = append(headings, c.heading)
-	}
+	headings := strings.ToUpper(string(by)) + "\tRUNS\tOK\tATTEMPTS\tREQUESTS\tFAULTS\tWAITED\tTOKENS\tCOST\t"
 	rows := make([][]string, len(list))
 	for i, f := range list {
-		for _, c := range columns {
-			rows[i] = append(rows[i], c.cell(f))
-		}
+		rows[i] = []string{cmp.Or(oneLine(f.Key, 40), "–"), thousands(f.Invocations), rate(f), thousands(f.Attempts), some(f.Requests), some(f.Faults),
+			wait(f.WaitMS), tokenText(f.Usage.InputTokens, f.Usage.OutputTokens), dollars(f.Usage.CostUSD), bar(f.Succeeded, f.Invocations, most)}
 	}
 	fmt.Fprintln(q.out)
-	return table(q.out, strings.Join(headings, "\t"), rows)
+	return table(q.out, headings, rows)
 }
 
 // some is a count, where there is one.
