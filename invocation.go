@@ -105,15 +105,15 @@ func (inv *Invocation) Signal(sig syscall.Signal) {
 // is cut short. Where more was asked for than to run the command, who says so a second time has it killed.
 func (inv *Invocation) Interrupt(cause error) {
 	inv.mu.Lock()
-	defer inv.mu.Unlock()
-	switch {
-	case inv.process == nil && !inv.starting:
+	waits := inv.process == nil && !inv.starting
+	again := inv.interrupted != nil && inv.mayRepeat()
+	inv.interrupted = cause
+	inv.mu.Unlock()
+	if waits || again {
 		inv.cancel(cause)
-	case inv.interrupted != nil && inv.mayRepeat() && inv.process != nil:
-		inv.cancel(cause)
-		inv.process.Kill()
-	default:
-		inv.interrupted = cause
+	}
+	if again {
+		inv.Kill()
 	}
 }
 

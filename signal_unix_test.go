@@ -20,14 +20,7 @@ func TestInvocation_SignalWhileStarting(t *testing.T) {
 	if inv.ctx.Err() != nil {
 		t.Error("an interrupt that the starting command gets too has stopped it")
 	}
-	path, err := exec.LookPath("sleep")
-	if err != nil {
-		t.Fatal(err)
-	}
-	exit, err := inv.runner.supervisor().Run(supervise.Spec{Path: path, Args: []string{"sleep", "60"}, Timeout: 20 * time.Second}, inv.running)
-	if err != nil {
-		t.Fatal(err)
-	}
+	exit := started(t, inv)
 	if exit.ShellCode() != 128+int(syscall.SIGUSR1) {
 		t.Errorf("the command ended with %d, not by the signal", exit.ShellCode())
 	}
@@ -43,15 +36,22 @@ func TestInvocation_KillWhileStarting(t *testing.T) {
 	inv := newInvocation(t.Context(), &Runner{}, Command{Args: []string{"sleep", "60"}}, nil)
 	inv.launching()
 	inv.Kill()
-	path, err := exec.LookPath("sleep")
-	if err != nil {
-		t.Fatal(err)
-	}
-	exit, err := inv.runner.supervisor().Run(supervise.Spec{Path: path, Args: []string{"sleep", "60"}, Timeout: 20 * time.Second}, inv.running)
-	if err != nil {
-		t.Fatal(err)
-	}
+	exit := started(t, inv)
 	if exit.ShellCode() != 128+int(syscall.SIGKILL) {
 		t.Errorf("the command ended with %d, not killed", exit.ShellCode())
 	}
+}
+
+// started starts the command, and returns how it ended.
+func started(t *testing.T, inv *Invocation) supervise.Exit {
+	t.Helper()
+	path, err := exec.LookPath(inv.command.Args[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	exit, err := inv.runner.supervisor().Run(supervise.Spec{Path: path, Args: inv.command.Args, Timeout: 20 * time.Second}, inv.running)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return exit
 }

@@ -532,44 +532,32 @@ echo "$x"
 	}
 }
 
-// A command that may be repeated still has the terminal, and Ctrl-C is meant for the whole run.
+// A command that may be repeated still has the terminal, and Ctrl-C is meant for the whole run: whether the command dies of it,
+// handles it and ends with a code of its own, or ignores it, which the second one ends.
 func TestTerminal_RetriedAndInterrupted(t *testing.T) {
 	t.Parallel()
-	s := newShell(t, "")
-	s.send("belay run --max-retries 5 --base-delay 0 -- sh -c 'echo rea''dy > /dev/tty; exec sleep 300'\r")
-	s.expect(`ready\r\n`)
-	s.send(ctrlC)
-	s.prompt()
-	if got := s.run("echo code $?"); !strings.HasPrefix(got, "code 130\r\n") {
-		t.Errorf("%q", got)
-	}
-}
-
-// A command that handles Ctrl-C and ends with a code of its own is not repeated either.
-func TestTerminal_RetriedAndCtrlCHandled(t *testing.T) {
-	t.Parallel()
-	s := newShell(t, "")
-	s.send("belay run --max-retries 5 --base-delay 0 -- sh -c 'trap \"exit 1\" INT; echo x >> n; echo rea''dy > /dev/tty; sleep 300 & wait'\r")
-	s.expect(`ready\r\n`)
-	s.send(ctrlC)
-	s.prompt()
-	if got := s.run("echo code $? $(wc -l < n)"); !strings.HasPrefix(got, "code 130 1\r\n") {
-		t.Errorf("%q", got)
-	}
-}
-
-// Who ignores Ctrl-C is killed at the second one, where repeating it was asked for.
-func TestTerminal_RetriedAndCtrlCTwice(t *testing.T) {
-	t.Parallel()
-	s := newShell(t, "")
-	s.send("belay run --max-retries 5 --base-delay 0 -- sh -c 'trap \"\" INT TERM; echo x >> n; echo rea''dy > /dev/tty; sleep 300; exit 1'\r")
-	s.expect(`ready\r\n`)
-	s.send(ctrlC)
-	time.Sleep(300 * time.Millisecond) // two at once are one
-	s.send(ctrlC)
-	s.prompt()
-	if got := s.run("echo code $? $(wc -l < n)"); !strings.HasPrefix(got, "code 130 1\r\n") {
-		t.Errorf("%q", got)
+	for name, does := range map[string]string{
+		"Dies":    "echo rea''dy > /dev/tty; exec sleep 300",
+		"Handles": "trap \"exit 1\" INT; echo rea''dy > /dev/tty; sleep 300 & wait",
+		"Ignores": "trap \"\" INT TERM; echo rea''dy > /dev/tty; sleep 300; exit 1",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newShell(t, "")
+			s.send("belay run --max-retries 5 --base-delay 0 -- sh -c 'echo x >> n; " + does + "'\r")
+			s.expect(`ready\r\n`)
+			s.send(ctrlC)
+			if name == "Ignores" { // two at once would be one
+				again := time.AfterFunc(300*time.Millisecond, func() { s.send(ctrlC) })
+				defer again.Stop()
+				more := time.AfterFunc(20*time.Second, func() { s.send(ctrlC) })
+				defer more.Stop()
+			}
+			s.prompt()
+			if got := s.run("echo code $? $(wc -l < n)"); !strings.HasPrefix(got, "code 130 1\r\n") {
+				t.Errorf("%q", got)
+			}
+		})
 	}
 }
 
