@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -30,9 +31,9 @@ func (t Tested) Standing(version string) string {
 	}
 	newest, oldest := t[0], t[len(t)-1]
 	switch {
-	case compareVersions(version, newest) > 0:
+	case CompareVersions(version, newest) > 0:
 		return fmt.Sprintf("newer than %s, the newest that is tested; what is not understood is judged by exit code and text", newest)
-	case compareVersions(version, oldest) < 0:
+	case CompareVersions(version, oldest) < 0:
 		return fmt.Sprintf("older than %s, the oldest that is tested", oldest)
 	}
 	return fmt.Sprintf("between %s and %s, which are tested", oldest, newest)
@@ -40,17 +41,15 @@ func (t Tested) Standing(version string) string {
 
 // Outside reports whether a version is newer or older than all of them.
 func (t Tested) Outside(version string) bool {
-	return len(t) > 0 && version != "" && (compareVersions(version, t[0]) > 0 || compareVersions(version, t[len(t)-1]) < 0)
+	return len(t) > 0 && version != "" && (CompareVersions(version, t[0]) > 0 || CompareVersions(version, t[len(t)-1]) < 0)
 }
 
-func compareVersions(a, b string) int {
-	as, bs := strings.Split(a, "."), strings.Split(b, ".")
-	for i := range min(len(as), len(bs)) {
-		x, _ := strconv.Atoi(as[i])
-		y, _ := strconv.Atoi(bs[i])
-		if x != y {
-			return x - y
-		}
-	}
-	return len(as) - len(bs)
+// CompareVersions orders versions by their numbers, as [cmp.Compare] does. One with fewer numbers is before those that
+// begin like it.
+func CompareVersions(a, b string) int {
+	return slices.CompareFunc(strings.Split(a, "."), strings.Split(b, "."), func(a, b string) int {
+		m, _ := strconv.Atoi(a)
+		n, _ := strconv.Atoi(b)
+		return cmp.Compare(m, n)
+	})
 }

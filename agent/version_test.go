@@ -23,3 +23,14 @@ func TestTested_Standing(t *testing.T) {
 		t.Errorf("nothing is known, and it is said: %q", got)
 	}
 }
+
+func TestCompareVersions(t *testing.T) {
+	for _, tt := range []struct {
+		a, b string
+		want int
+	}{{"2.1.90", "2.1.260", -1}, {"2.1.325", "2.1.325", 0}, {"0.166.0", "0.150.1", 1}, {"2.1", "2.1.0", -1}} {
+		if got := agent.CompareVersions(tt.a, tt.b); got != tt.want {
+			t.Errorf("%s to %s: %d, want %d", tt.a, tt.b, got, tt.want)
+		}
+	}
+}

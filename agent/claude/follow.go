@@ -277,9 +277,5 @@ func (f *follower) unseen() int {
 
 // tellsRetries reports whether a version has the event api_retry.
 func tellsRetries(version string) bool {
-	major, rest, _ := strings.Cut(version, ".")
-	minor, _, _ := strings.Cut(rest, ".")
-	a, _ := strconv.Atoi(major)
-	b, _ := strconv.Atoi(minor)
-	return a > 2 || a == 2 && b >= 1
+	return agent.CompareVersions(version, "2.1") >= 0
 }

@@ -5,6 +5,7 @@ package stage
 import (
 	"testing"
 
+	"github.com/belay-run/belay/agent"
 	"github.com/belay-run/belay/internal/clitest"
 )
 
@@ -63,4 +64,4 @@ func InFull(t *testing.T) {
 }
 
 // UpTo says whether a version is last, or one before it: what differs for a version differs for all that are older.
-func UpTo(version, last string) bool { return clitest.Compare(version, last) <= 0 }
+func UpTo(version, last string) bool { return agent.CompareVersions(version, last) <= 0 }

@@ -8,13 +8,13 @@
 package clitest
 
 import (
-	"cmp"
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/belay-run/belay/agent"
 )
 
 // The newest versions, which `make test` uses.
@@ -48,7 +48,7 @@ func versions(name, newest string, older []string) []string {
 			list = append(list, strings.TrimPrefix(filepath.Base(filepath.Dir(path)), name+"-"))
 		}
 		if len(list) > 0 {
-			slices.SortFunc(list, func(a, b string) int { return Compare(b, a) })
+			slices.SortFunc(list, func(a, b string) int { return agent.CompareVersions(b, a) })
 			return list
 		}
 	}
@@ -56,15 +56,6 @@ func versions(name, newest string, older []string) []string {
 		return slices.Concat([]string{newest}, older)
 	}
 	return []string{newest}
-}
-
-// Compare orders versions by their numbers, as cmp.Compare does.
-func Compare(a, b string) int {
-	return slices.CompareFunc(strings.Split(a, "."), strings.Split(b, "."), func(a, b string) int {
-		m, _ := strconv.Atoi(a)
-		n, _ := strconv.Atoi(b)
-		return cmp.Compare(m, n)
-	})
 }
 
 // Claude is the path of claude at that version; the newest if it is empty.

@@ -57,17 +57,6 @@ func TestFind(t *testing.T) {
 	}
 }
 
-func TestCompare(t *testing.T) {
-	for _, tt := range []struct {
-		a, b string
-		want int
-	}{{"2.1.90", "2.1.260", -1}, {"2.1.325", "2.1.325", 0}, {"0.166.0", "0.150.1", 1}, {"2.1", "2.1.0", -1}} {
-		if got := clitest.Compare(tt.a, tt.b); got != tt.want {
-			t.Errorf("%s to %s: %d, want %d", tt.a, tt.b, got, tt.want)
-		}
-	}
-}
-
 // A directory of other versions takes the place of ours.
 func TestVersions(t *testing.T) {
 	dir := t.TempDir()
