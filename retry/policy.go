@@ -95,6 +95,12 @@ func (p Policy) Validate() error {
 	return nil
 }
 
+// What a policy means that does not say so itself.
+const (
+	DefaultMaxWait = 5 * time.Minute
+	DefaultFactor  = 2
+)
+
 func validFactor(f float64) bool { return f >= 1 && !math.IsInf(f, 1) }
 
 func (p *Policy) maxRetries() int {
@@ -110,7 +116,7 @@ func (p *Policy) maxRetries() int {
 func (p *Policy) maxWait() time.Duration {
 	switch {
 	case p.MaxWait == 0:
-		return 5 * time.Minute
+		return DefaultMaxWait
 	case p.MaxWait < 0:
 		return math.MaxInt64
 	}

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"encoding/json"
 	"os"
 	"slices"
 	"strings"
@@ -117,8 +116,8 @@ func completePast() (list []string) {
 	lines := strings.Split(string(tail[:n]), "\n")
 	seen := map[string]bool{}
 	for _, line := range slices.Backward(lines) {
-		var e journal.Entry
-		if json.Unmarshal([]byte(line), &e) != nil || e.Kind != "" || e.Invocation == "" || seen[e.Invocation] {
+		e := journal.Parse([]byte(line)).Entry
+		if e == nil || e.Kind != "" || e.Invocation == "" || seen[e.Invocation] {
 			continue
 		}
 		seen[e.Invocation] = true

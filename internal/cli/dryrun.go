@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -74,10 +75,7 @@ func schedule(p retry.Policy) string {
 	if p.MaxRetries > shown {
 		delays = append(delays, "…")
 	}
-	wait := p.MaxWait
-	if wait == 0 {
-		wait = 5 * time.Minute
-	}
+	wait := cmp.Or(p.MaxWait, retry.DefaultMaxWait)
 	text := fmt.Sprintf("%d, after %s; jitter %v", p.MaxRetries, strings.Join(delays, ", "), p.Jitter)
 	if wait > time.Microsecond { // --no-wait is the shortest wait there is
 		return text + "; at most " + term.Span(wait) + " of waiting"

@@ -1,12 +1,15 @@
 package config
 
 import (
+	"cmp"
 	"fmt"
 	"net/url"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/belay-run/belay/retry"
 )
 
 // Shown is one thing that is set, as [Show] reports it. Fields are only ever added.
@@ -77,12 +80,7 @@ func (s *Settings) fromPreset(profile string) (list []Shown) {
 	if p.MaxRetries < 0 {
 		return nil // nothing is repeated, and nothing of it counts
 	}
-	if p.Factor == 0 {
-		p.Factor = 2
-	}
-	if p.MaxWait == 0 {
-		p.MaxWait = 5 * time.Minute
-	}
+	p.Factor, p.MaxWait = cmp.Or(p.Factor, retry.DefaultFactor), cmp.Or(p.MaxWait, retry.DefaultMaxWait)
 	for _, v := range []struct{ name, value string }{
 		{"max-retries", strconv.Itoa(p.MaxRetries)}, {"base-delay", written(p.BaseDelay)}, {"max-delay", written(p.MaxDelay)},
 		{"factor", strconv.FormatFloat(p.Factor, 'g', -1, 64)}, {"jitter", fmt.Sprint(p.Jitter)}, {"max-wait", written(p.MaxWait)},
