@@ -2,6 +2,7 @@ package claude
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"strconv"
@@ -211,13 +212,13 @@ func rawError(text string) (verdict.Class, string, bool) {
 		class, known = classOfStatus(status, raw.Error.Message)
 	}
 	if known && class.Retryable() && class != verdict.RateLimit {
-		return class, first(raw.Error.Type, "status"), true
+		return class, cmp.Or(raw.Error.Type, "status"), true
 	}
 	// What the types of a refusal do not tell apart, words do.
 	if v, ok := words().Judge(verdict.Outcome{ExitCode: 1, Stdout: verdict.ExcerptOf(raw.Error.Message)}, time.Time{}); ok {
 		return v.Class, v.Rule, true
 	}
-	return class, first(raw.Error.Type, "status"), known
+	return class, cmp.Or(raw.Error.Type, "status"), known
 }
 
 // hint is when to come back: the reset of the limit that refused it, or what the text says.
@@ -267,14 +268,6 @@ func (f *follower) array(line []byte) {
 			f.event(e, one)
 		}
 	}
-}
-
-// first is the first that is not empty.
-func first(a, b string) string {
-	if a == "" {
-		return b
-	}
-	return a
 }
 
 func firstLine(text string) string {

@@ -1,6 +1,7 @@
 package codex
 
 import (
+	"cmp"
 	"encoding/json"
 
 	"github.com/belay-run/belay/agent"
@@ -28,7 +29,7 @@ func (f *follower) Account() agent.Account {
 	a := agent.Account{Session: f.session, Active: f.active, Version: f.version, Unseen: f.unseen, Misunderstood: f.misread}
 	r, ok := f.rollout()
 	if ok {
-		a.Usage, a.Version, a.Model = r.used.usage(), first(r.version, a.Version), r.model
+		a.Usage, a.Version, a.Model = r.used.usage(), cmp.Or(r.version, a.Version), r.model
 		a.Requests = r.answers
 	}
 	a.Requests += f.retries + f.unseen

@@ -1,6 +1,7 @@
 package codex
 
 import (
+	"cmp"
 	"encoding/json"
 	"regexp"
 	"slices"
@@ -59,7 +60,7 @@ func fromBody(message string, now time.Time) (verdict.Verdict, bool) {
 		}
 	}
 	if v.Class == verdict.InvalidRequest { // gateways that leave the code out
-		words := verdict.Outcome{ExitCode: 1, Stderr: verdict.ExcerptOf(first(body.Error.Message, body.Detail))}
+		words := verdict.Outcome{ExitCode: 1, Stderr: verdict.ExcerptOf(cmp.Or(body.Error.Message, body.Detail))}
 		if w, ok := rules().Judge(words, now); ok && slices.Contains(refusals, w.Class) {
 			v.Class, v.Rule = w.Class, "body-"+w.Rule
 		}

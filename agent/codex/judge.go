@@ -1,6 +1,7 @@
 package codex
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -46,7 +47,7 @@ func (f *follower) judge(o verdict.Outcome, errs complaint, now time.Time) verdi
 	case o.ExitCode == 0 && f.plain:
 		return verdict.Verdict{Class: verdict.OK, Rule: "exit-0"}
 	case o.ExitCode == 101:
-		return verdict.Verdict{Class: verdict.Crash, Rule: "panic", Evidence: first(evidence(errs.text), "exit 101")}
+		return verdict.Verdict{Class: verdict.Crash, Rule: "panic", Evidence: cmp.Or(evidence(errs.text), "exit 101")}
 	case f.failure != "":
 		f.unseen += f.atLast
 		return f.turnFailed(now)
@@ -60,7 +61,7 @@ func (f *follower) judge(o verdict.Outcome, errs complaint, now time.Time) verdi
 		// At SIGINT codex stops without a word. Every failure of its own it tells.
 		return verdict.Verdict{Class: verdict.Interrupted, Rule: "no-word", Evidence: "exit 1 without a word"}
 	}
-	return verdict.Verdict{Class: verdict.Unknown, Rule: "exit-code", Evidence: first(evidence(errs.text), fmt.Sprintf("exit %d", o.ExitCode))}
+	return verdict.Verdict{Class: verdict.Unknown, Rule: "exit-code", Evidence: cmp.Or(evidence(errs.text), fmt.Sprintf("exit %d", o.ExitCode))}
 }
 
 // turnFailed judges by the message of the turn, and where that means nothing to us by codex's record.
@@ -82,12 +83,12 @@ func (f *follower) neverStarted(o verdict.Outcome, errs complaint, now time.Time
 	if o.ExitCode == 0 {
 		return verdict.Verdict{Class: verdict.BadOutput, Retryable: true, Rule: "no-result", Evidence: "exit 0 without an event"}
 	}
-	v := classifyExit(first(errs.failure, errs.text), o.ExitCode, now)
+	v := classifyExit(cmp.Or(errs.failure, errs.text), o.ExitCode, now)
 	if v.Class == verdict.Unknown && errs.failure != "" {
 		v = classifyExit(errs.text, o.ExitCode, now)
 	}
 	if v.Class == verdict.Unknown {
-		v.Rule, v.Evidence = "exit-code", first(evidence(errs.text), fmt.Sprintf("exit %d", o.ExitCode))
+		v.Rule, v.Evidence = "exit-code", cmp.Or(evidence(errs.text), fmt.Sprintf("exit %d", o.ExitCode))
 	}
 	return v
 }

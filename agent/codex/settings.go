@@ -2,6 +2,7 @@ package codex
 
 import (
 	"bufio"
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"io"
@@ -60,12 +61,12 @@ func findSettings(l line, env []string, home string) settings {
 	}
 	s.ours = s.baseURL != "" && s.provider != "" && s.provider == word(s.provider) && !strings.ContainsAny(s.provider, ".:[]")
 	if s.baseURL == "" && (s.provider == "" || s.provider == "openai") {
-		s.baseURL = first(values["openai_base_url"], getenv(env, "OPENAI_BASE_URL"))
+		s.baseURL = cmp.Or(values["openai_base_url"], getenv(env, "OPENAI_BASE_URL"))
 	}
 	if s.envKey != "" {
 		s.account = getenv(env, s.envKey)
 	}
-	s.account = first(s.account, getenv(env, "CODEX_API_KEY"), home)
+	s.account = cmp.Or(s.account, getenv(env, "CODEX_API_KEY"), home)
 	return s
 }
 
@@ -127,7 +128,7 @@ func word(s string) string {
 func homeOf(env []string, dir string) string {
 	home := getenv(env, "CODEX_HOME")
 	if home == "" {
-		if home = first(getenv(env, "HOME"), getenv(env, "USERPROFILE")); home != "" {
+		if home = cmp.Or(getenv(env, "HOME"), getenv(env, "USERPROFILE")); home != "" {
 			home = filepath.Join(home, ".codex")
 		}
 	}
@@ -186,14 +187,4 @@ func scalar(v string) string {
 	}
 	v, _, _ = strings.Cut(v, " #")
 	return strings.TrimSpace(v)
-}
-
-// first is the first that is not empty.
-func first(of ...string) string {
-	for _, s := range of {
-		if s != "" {
-			return s
-		}
-	}
-	return ""
 }

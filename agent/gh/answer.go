@@ -2,6 +2,7 @@ package gh
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"regexp"
 	"strconv"
@@ -76,8 +77,8 @@ func (a *answer) readBody(body []byte, graphql bool) {
 			continue
 		}
 		a.errors = a.errors || graphql
-		a.types = append(a.types, strings.ToUpper(first(e.Type, e.Extensions.Code)))
-		a.message = strings.TrimSpace(a.message + "\n" + first(e.Message, text))
+		a.types = append(a.types, strings.ToUpper(cmp.Or(e.Type, e.Extensions.Code)))
+		a.message = strings.TrimSpace(a.message + "\n" + cmp.Or(e.Message, text))
 	}
 }
 

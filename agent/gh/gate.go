@@ -2,6 +2,7 @@ package gh
 
 import (
 	"bufio"
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"io"
@@ -43,7 +44,7 @@ func hostOf(l line, env []string) string {
 	if host := repoHost(getenv(env, "GH_REPO")); host != "" {
 		return host
 	}
-	return first(word(getenv(env, "GH_HOST")), defaultHost)
+	return cmp.Or(word(getenv(env, "GH_HOST")), defaultHost)
 }
 
 // repoHost is the host in [HOST/]OWNER/REPO or an address; empty if there is none.
@@ -85,7 +86,7 @@ func account(host string, env []string, dir string) string {
 	if config != "" && !filepath.IsAbs(config) {
 		config = filepath.Join(dir, config)
 	}
-	return first(storedToken(filepath.Join(config, "hosts.yml"), host), config)
+	return cmp.Or(storedToken(filepath.Join(config, "hosts.yml"), host), config)
 }
 
 func configDir(env []string) string {
@@ -142,7 +143,7 @@ func storedToken(path, host string) string {
 			user = value
 		}
 	}
-	return first(token, user)
+	return cmp.Or(token, user)
 }
 
 // word keeps what can stand in a key.

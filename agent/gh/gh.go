@@ -81,13 +81,3 @@ func getenv(env []string, name string) string {
 	}
 	return ""
 }
-
-// first is the first that is not empty.
-func first(values ...string) string {
-	for _, v := range values {
-		if v != "" {
-			return v
-		}
-	}
-	return ""
-}

@@ -2,6 +2,7 @@ package gh
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"io"
 	"strings"
@@ -68,7 +69,7 @@ func (j *judgement) verdict() verdict.Verdict {
 	v := j.judge()
 	v.Sent = j.sent(v)
 	if v.Class != verdict.OK && v.Evidence == "" {
-		v.Evidence = first(verdict.LastLines(j.words, 3, 400), verdict.LastWords(j.Outcome), fmt.Sprintf("exit %d", j.ExitCode))
+		v.Evidence = cmp.Or(verdict.LastLines(j.words, 3, 400), verdict.LastWords(j.Outcome), fmt.Sprintf("exit %d", j.ExitCode))
 	}
 	return v
 }

@@ -2,6 +2,7 @@ package gh
 
 import (
 	"bytes"
+	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -126,7 +127,7 @@ func (t *trace) finish() {
 		if t.phase == inRequestBody && len(t.open) == 1 {
 			t.readRequest(r)
 		}
-		r.broke = first(r.broke, "ended before there was an answer")
+		r.broke = cmp.Or(r.broke, "ended before there was an answer")
 		t.keep(*r)
 	}
 	t.open = nil

@@ -1,6 +1,7 @@
 package gh
 
 import (
+	"cmp"
 	"regexp"
 	"strconv"
 	"strings"
@@ -81,7 +82,7 @@ func (j *judgement) worded() (a answer, ok bool) {
 				if body, err := strconv.Unquote(last[i]); err == nil {
 					a.readBody([]byte(body), false)
 				}
-				a.message = first(a.message, last[i])
+				a.message = cmp.Or(a.message, last[i])
 			case "graphql":
 				a.message, a.errors = last[i], true
 			}
