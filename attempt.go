@@ -112,7 +112,7 @@ func (inv *Invocation) try(n int, ad admission) attempt {
 		}
 		inv.observe(AttemptStarted{Attempt: n, Command: inv.command.name(), PID: p.PID(), Held: a.stdout.holds() || a.talk != nil})
 		heed = inv.heedContext(p)
-		if ad.leased() {
+		if ad.leased() && !inv.isConversation() { // whose caller may take hours until the first request
 			go ad.renew(ended)
 		}
 	})
@@ -164,13 +164,16 @@ func unplanned(err error) attempt {
 	return a
 }
 
-// linger is how long an agent may stay that has delivered its result.
+// linger is how long an agent may stay that has delivered its result. A conversation stays until its caller ends it.
 func (inv *Invocation) linger() time.Duration {
-	if inv.talk == nil {
+	if inv.talk == nil || inv.isConversation() {
 		return 0
 	}
 	return 30 * time.Second
 }
+
+// isConversation reports whether the caller drives the agent line by line.
+func (inv *Invocation) isConversation() bool { return inv.talk != nil && inv.talk.traits.Once }
 
 // ladder is how the command is stopped when a limit has passed; nil means as any other.
 func (inv *Invocation) ladder() supervise.Ladder {

@@ -83,7 +83,7 @@ func (talk *conversation) account(a *attempt) {
 // what we added to its command line, or the session to resume is gone. It reports whether there is one.
 func (inv *Invocation) again(a *attempt) bool {
 	talk := inv.talk
-	if talk == nil || !a.started || inv.ended() != nil {
+	if talk == nil || !a.started || inv.ended() != nil || inv.isConversation() {
 		return false
 	}
 	switch {

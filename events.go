@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"iter"
 	"sync"
+
+	"github.com/belay-run/belay/agent"
 )
 
 // eventQueue carries a CLI's events to whoever wants them. Who does not read them holds nobody up.
@@ -18,8 +20,8 @@ func newEventQueue() *eventQueue {
 }
 
 // put hands over an event, and waits for who reads slowly.
-func (q *eventQueue) put(event []byte) {
-	if q == nil || event == nil {
+func (q *eventQueue) put(line agent.Line) {
+	if q == nil {
 		return
 	}
 	select {
@@ -27,8 +29,14 @@ func (q *eventQueue) put(event []byte) {
 		return
 	default:
 	}
+	event := bytes.Clone(line.Text)
+	if line.Long != nil {
+		var whole bytes.Buffer
+		line.Long.WriteTo(&whole)
+		event = whole.Bytes()
+	}
 	select {
-	case q.lines <- bytes.Clone(event):
+	case q.lines <- event:
 	case <-q.closed:
 	}
 }

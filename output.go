@@ -3,6 +3,7 @@ package belay
 import (
 	"bytes"
 	"io"
+	"io/fs"
 	"os"
 	"sync"
 
@@ -14,29 +15,51 @@ const maxMemory = 1 << 20
 
 // Output is what a command has printed on one stream while it was held back. It can be read as often as needed.
 type Output struct {
+	once sync.Once
+	fill func(io.Writer) // writes it when it is first wanted; nil if that has been done
+
 	mu     sync.Mutex
 	dir    string // where a file may be made; empty means the system's place for temporary files
 	memory bytes.Buffer
 	file   *os.File
 	size   int64
+	// mustHold says that there is no other place for it: what the disk does not take stays in memory, at the end.
+	mustHold bool
+	rest     bytes.Buffer
+}
+
+// newOutput is one whose file would be in the state directory.
+func (inv *Invocation) newOutput() *Output {
+	if inv.state == nil {
+		return &Output{}
+	}
+	return &Output{dir: inv.state.Dir}
 }
 
 // Write implements [io.Writer].
 func (o *Output) Write(p []byte) (int, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if o.file == nil && o.memory.Len()+len(p) <= maxMemory {
-		o.size += int64(len(p))
-		return o.memory.Write(p)
-	}
-	if o.file == nil {
-		if err := o.spill(); err != nil {
+	if o.file == nil && o.rest.Len() == 0 {
+		if o.memory.Len()+len(p) <= maxMemory {
+			o.size += int64(len(p))
+			return o.memory.Write(p)
+		}
+		if err := o.spill(); err != nil && !o.mustHold {
 			return 0, err
 		}
 	}
-	n, err := o.file.WriteAt(p, o.size)
-	o.size += int64(n)
-	return n, err
+	n := 0
+	if o.file != nil && o.rest.Len() == 0 {
+		var err error
+		n, err = o.file.WriteAt(p, o.size)
+		if o.size += int64(n); err == nil || !o.mustHold {
+			return n, err
+		}
+	}
+	m, _ := o.rest.Write(p[n:])
+	o.size += int64(m)
+	return len(p), nil
 }
 
 // spill moves what is held to a file without a name: nothing is left of it however we end.
@@ -58,14 +81,55 @@ func (o *Output) spill() error {
 	return nil
 }
 
+// filled makes sure that it is all there.
+func (o *Output) filled() {
+	o.once.Do(func() {
+		if o.fill != nil {
+			o.fill(o)
+		}
+	})
+}
+
 // Size is how many bytes it holds.
 func (o *Output) Size() int64 {
 	if o == nil {
 		return 0
 	}
+	o.filled()
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return o.size
+}
+
+// ReadAt implements [io.ReaderAt].
+func (o *Output) ReadAt(p []byte, off int64) (n int, err error) {
+	o.filled()
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if off < 0 {
+		return 0, fs.ErrInvalid
+	}
+	if room := max(0, o.size-off); int64(len(p)) > room {
+		p, err = p[:room], io.EOF
+	}
+	for n < len(p) {
+		at, begin := off+int64(n), o.size-int64(o.rest.Len()) // where the rest begins
+		var m int
+		var failed error
+		switch {
+		case at >= begin:
+			m = copy(p[n:], o.rest.Bytes()[at-begin:])
+		case o.file != nil:
+			m, failed = o.file.ReadAt(p[n:min(int64(len(p)), int64(n)+begin-at)], at)
+		default:
+			m = copy(p[n:], o.memory.Bytes()[at:])
+		}
+		n += m
+		if failed != nil && !(failed == io.EOF && m > 0) {
+			return n, failed
+		}
+	}
+	return n, err
 }
 
 // Reader reads it from the beginning.
@@ -73,18 +137,23 @@ func (o *Output) Reader() io.Reader {
 	if o == nil {
 		return bytes.NewReader(nil)
 	}
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if o.file != nil {
-		return io.NewSectionReader(o.file, 0, o.size)
-	}
-	return bytes.NewReader(o.memory.Bytes())
+	return io.NewSectionReader(o, 0, o.Size())
 }
 
 // String is all of it.
 func (o *Output) String() string {
 	data, _ := io.ReadAll(o.Reader())
 	return string(data)
+}
+
+// withoutEnd shows the same without the end of its last line. It is good for as long as the other one is.
+func (o *Output) withoutEnd() *Output {
+	last := make([]byte, 1)
+	size := o.Size()
+	if n, _ := o.ReadAt(last, size-1); size > 0 && n == 1 && last[0] == '\n' {
+		size--
+	}
+	return &Output{dir: o.dir, mustHold: true, fill: func(w io.Writer) { io.Copy(w, io.NewSectionReader(o, 0, size)) }}
 }
 
 // Reset empties it.
@@ -107,9 +176,24 @@ func (o *Output) Close() error {
 		os.Remove(o.file.Name())
 		o.file = nil
 	}
-	o.memory = bytes.Buffer{}
+	o.memory, o.rest = bytes.Buffer{}, bytes.Buffer{}
 	return nil
 }
+
+// section is the part of an output that begins somewhere and has come since: what is written to it, the output has.
+type section struct {
+	of         *Output
+	from, size int64
+}
+
+func (s *section) Write(p []byte) (int, error) {
+	s.size += int64(len(p))
+	return len(p), nil
+}
+
+func (s *section) ReadAt(p []byte, off int64) (int, error) { return s.of.ReadAt(p, s.from+off) }
+func (s *section) Size() int64                             { return s.size }
+func (s *section) Close() error                            { return nil }
 
 // sink takes one stream of an attempt: what the verdict reads is always kept, the rest is held or passed on live.
 type sink struct {

@@ -15,18 +15,20 @@ import (
 
 // transcript takes the stdout of one attempt of an agent. It lets the profile read the events as they come, acts on
 // what they say, and passes on what the caller asked for: events as soon as the model has answered, everything else when
-// the attempt is known to count.
+// the attempt is known to count. In a conversation, which has one attempt, everything is passed on as it comes.
 type transcript struct {
 	inv      *Invocation
 	attempt  int
 	ad       admission
 	follower agent.Follower
 	lines    agent.Lines
-	plain    bool // there are no events in it
+	long     []*agent.LongLine // that the follower will read again
+	plain    bool              // there are no events in it
+	direct   bool              // a conversation: the caller gets everything at once
 	form     agent.Form
 	live     io.Writer // nil if the caller wants only the answer
-	held     Output    // what the caller may yet see
-	trailing Output    // what something else has printed after the result
+	held     *Output   // what the caller may yet see
+	trailing *Output   // what something else has printed after the result
 	shown    bool      // the caller has seen something
 	flowing  bool      // the model has answered: nothing is held any more but bad news
 	broken   bool      // nobody takes the output any more
@@ -41,6 +43,7 @@ type transcript struct {
 	early     *early // it is being stopped before its time
 	answered  bool
 	tools     bool
+	waiting   bool // it waits for its caller
 	delivered bool
 	session   string
 }
@@ -52,20 +55,36 @@ type early struct {
 }
 
 func (inv *Invocation) newTranscript(n int, plan agent.Plan, ad admission) *transcript {
+	traits := inv.talk.traits
 	t := &transcript{inv: inv, attempt: n, ad: ad, follower: inv.talk.agent.Follow(plan), plain: plan.Plain,
-		form: inv.talk.traits.Form, live: inv.command.Stdout}
-	if inv.state != nil {
-		t.held.dir, t.trailing.dir = inv.state.Dir, inv.state.Dir
-	}
-	t.lines.Each = t.line
+		direct: traits.Once, form: traits.Form, live: inv.command.Stdout, waiting: traits.Once}
+	t.held, t.trailing = inv.newOutput(), inv.newOutput()
+	t.held.mustHold = t.live == nil
+	t.lines.Each, t.lines.Spool, t.lines.Lists = t.line, t.spool, t.plain
 	if inv.runner.Judge != nil {
 		t.capture = verdict.NewCapture(verdict.DefaultHead, verdict.DefaultTail)
 	}
 	return t
 }
 
+// spool is where a long line goes that begins there in the stream. What is plain is held in any case.
+func (t *transcript) spool(from int64) agent.Spool {
+	if t.plain {
+		return &section{of: t.held, from: from}
+	}
+	o := t.inv.newOutput()
+	o.mustHold = true
+	return o
+}
+
 // Write implements [io.Writer].
 func (t *transcript) Write(p []byte) (int, error) {
+	switch {
+	case t.direct:
+		t.write(p)
+	case t.plain:
+		t.hold(t.held, p)
+	}
 	t.lines.Write(p)
 	if t.capture != nil {
 		t.capture.Write(p)
@@ -76,61 +95,80 @@ func (t *transcript) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-func (t *transcript) line(raw, event []byte, whole bool) {
-	var news agent.News
-	if whole {
-		news = t.follower.Line(event)
-		t.heed(news)
-		t.inv.events.put(event)
+func (t *transcript) line(line agent.Line) {
+	news := t.follower.Line(line)
+	t.heed(news)
+	t.inv.events.put(line)
+	switch {
+	case t.direct || t.plain || news.Show == agent.Drop: // Write has seen to it, or it is not for the caller
+	case t.form != agent.Stream || t.live == nil:
+		if news.Foreign {
+			t.foreign(line)
+		}
+	case t.flowing && news.Show == agent.Pass:
+		t.flush(t.held)
+		line.WriteTo(writerFunc(t.pass))
+	default:
+		line.WriteTo(writerFunc(func(p []byte) (int, error) { return t.hold(t.held, p) }))
+		if news.Answered && news.Show == agent.Pass {
+			t.flowing = true
+			t.flush(t.held)
+		}
 	}
 	switch {
-	case t.live == nil || news.Show == agent.Drop:
-	case t.form != agent.Stream && !t.plain:
-		if news.Foreign {
-			t.foreign(raw)
-		}
-	case t.flowing && news.Show == agent.Pass && !t.plain:
-		t.flush()
-		t.write(raw)
+	case line.Long == nil:
+	case line.Long.Kept():
+		t.long = append(t.long, line.Long)
 	default:
-		if _, err := t.held.Write(raw); err != nil { // the disk is full: it cannot be taken back any more
-			t.flush()
-			t.write(raw)
-		}
-		if news.Answered && news.Show == agent.Pass && !t.plain {
-			t.flowing = true
-			t.flush()
-		}
+		line.Long.Close()
 	}
 }
 
 // foreign keeps what is no event: it stands before the answer, or after it.
-func (t *transcript) foreign(raw []byte) {
-	to := &t.held
+func (t *transcript) foreign(line agent.Line) {
+	to := t.held
 	if t.hasDelivered() {
-		to = &t.trailing
+		to = t.trailing
 	}
-	if _, err := to.Write(raw); err != nil { // the disk is full: it cannot be taken back any more
-		t.write(raw)
+	line.WriteTo(writerFunc(func(p []byte) (int, error) { return t.hold(to, p) }))
+}
+
+// hold keeps what the caller may yet see. If the disk is full it cannot be taken back any more, and is passed on.
+func (t *transcript) hold(to *Output, p []byte) (int, error) {
+	if n, err := to.Write(p); err != nil {
+		t.flush(to)
+		t.write(p[n:])
+	}
+	return len(p), nil
+}
+
+// flush passes on what was held, which then is held no more.
+func (t *transcript) flush(held *Output) {
+	if held.Size() > 0 && t.live != nil {
+		t.show(held)
+		held.Reset()
 	}
 }
 
-// flush passes on what was held.
-func (t *transcript) flush() { t.pass(&t.held) }
-
-func (t *transcript) pass(held *Output) {
-	if held.Size() == 0 || t.live == nil {
+// show passes on what was held.
+func (t *transcript) show(held *Output) {
+	if held.Size() == 0 {
 		return
 	}
 	t.shown = true
 	if _, err := io.CopyBuffer(t.live, held.Reader(), make([]byte, 64<<10)); err != nil {
 		t.lost()
 	}
-	held.Reset()
+}
+
+// pass is write in the form of an [io.Writer]'s.
+func (t *transcript) pass(p []byte) (int, error) {
+	t.write(p)
+	return len(p), nil
 }
 
 func (t *transcript) write(raw []byte) {
-	if t.broken {
+	if t.broken || t.live == nil || len(raw) == 0 {
 		return
 	}
 	t.shown = true
@@ -154,11 +192,12 @@ func (t *transcript) heed(n agent.News) {
 	t.mu.Lock()
 	t.answered = t.answered || n.Answered
 	process, tools, delivered := t.process, n.Tools > 0, n.Delivered
-	changed, turned := tools != t.tools, delivered != t.delivered
-	t.tools, t.delivered = tools, delivered
+	waiting := t.direct && n.Waiting
+	changed, turned := tools != t.tools || waiting != t.waiting, delivered != t.delivered
+	t.tools, t.waiting, t.delivered = tools, waiting, delivered
 	t.mu.Unlock()
 	if process != nil && changed {
-		process.Patience(t.inv.stall(tools))
+		process.Patience(t.patience(tools, waiting))
 	}
 	if process != nil && turned {
 		if delivered {
@@ -184,10 +223,10 @@ func (t *transcript) heed(n agent.News) {
 func (t *transcript) started(p *supervise.Process) {
 	t.mu.Lock()
 	t.process = p
-	tools, delivered, early := t.tools, t.delivered, t.early
+	tools, waiting, delivered, early := t.tools, t.waiting, t.delivered, t.early
 	t.mu.Unlock()
-	if tools {
-		p.Patience(t.inv.stall(true))
+	if tools || waiting {
+		p.Patience(t.patience(tools, waiting))
 	}
 	if delivered {
 		p.Delivered()
@@ -195,6 +234,14 @@ func (t *transcript) started(p *supervise.Process) {
 	if early != nil {
 		p.Stop(t.ladder())
 	}
+}
+
+// patience is how long the process may show no life: for ever while it waits for its caller.
+func (t *transcript) patience(tools, waiting bool) time.Duration {
+	if waiting {
+		return supervise.Unlimited
+	}
+	return t.inv.stall(tools)
 }
 
 // ladder is how the attempt is stopped before its time: with the care that tools under way need, or, if the model has not
@@ -212,10 +259,10 @@ func (t *transcript) ladder() supervise.Ladder {
 // no room for it.
 func (t *transcript) retrying(r *agent.Retrying) {
 	inv, now := t.inv, time.Now()
-	if inv.talk.traits.Once {
-		return
-	}
 	t.ad.during(r.Verdict, inv.command.name())
+	if t.direct {
+		return // it is the caller's to end it
+	}
 	advice := retry.Advice{Retry: !r.Hopeless, After: r.Wait, Throttled: r.Verdict.Class.Throttle()}
 	err := inv.series.Inner(now, &Error{Verdict: r.Verdict, Message: r.Verdict.Evidence}, advice)
 	if t.trouble.IsZero() {
@@ -281,16 +328,16 @@ func (t *transcript) awake() {
 // deliver passes on what the caller asked for, once the attempt is known to count.
 func (t *transcript) deliver() error {
 	switch {
-	case t.live == nil || t.broken:
+	case t.live == nil || t.broken || t.direct:
 	case t.form == agent.Stream || t.plain:
-		t.flush()
+		t.show(t.held)
 	case t.form == agent.Text && t.stoppedEarly() != nil: // it has nothing to say but that it was stopped
 	default:
-		t.flush()
+		t.show(t.held)
 		if err := t.follower.Render(writerFunc(t.render), t.form); err != nil {
 			t.broken = true
 		}
-		t.pass(&t.trailing)
+		t.show(t.trailing)
 	}
 	if t.broken {
 		return io.ErrClosedPipe
@@ -311,9 +358,15 @@ func (t *transcript) render(p []byte) (int, error) {
 
 // output is the answer, for a result.
 func (t *transcript) output() *Output {
-	if t.answer == nil {
-		t.answer = &Output{}
-		io.WriteString(t.answer, t.follower.Answer())
+	if t.answer != nil {
+		return t.answer
+	}
+	if answer := t.follower.Answer(); answer.IsPrinted() {
+		t.answer = t.held.withoutEnd()
+	} else {
+		t.answer = t.inv.newOutput()
+		t.answer.mustHold = true
+		t.answer.fill = func(w io.Writer) { answer.WriteTo(w) }
 	}
 	return t.answer
 }
@@ -322,6 +375,9 @@ func (t *transcript) output() *Output {
 func (t *transcript) discard() {
 	t.held.Close()
 	t.trailing.Close()
+	for _, line := range t.long {
+		line.Close()
+	}
 	t.live = nil
 }
 

@@ -63,7 +63,7 @@ type Traits struct {
 	// OwnLog is the file that scripts around this CLI expect a log of invocations in, in the directory .logs; empty if
 	// there is no such habit.
 	OwnLog string
-	// Once says that there can be no second attempt: stdin is a conversation.
+	// Once says that there can be no second attempt: stdin is a conversation, which the caller drives line by line.
 	Once bool
 	// Unknown is the flag of the command line that the option table does not know. The command line is then left alone,
 	// and no event can be seen.
@@ -121,8 +121,8 @@ type Plan struct {
 
 // Follower reads what one attempt prints while it comes, and says in the end what it was worth.
 type Follower interface {
-	// Line takes a line of stdout without its end. It is told of a line that is too long to be kept with nil.
-	Line(line []byte) News
+	// Line takes a line of stdout. Its Text is not valid afterwards; its Long stays open as long as the follower is asked.
+	Line(line Line) News
 	// Judge says what the outcome means. The outcome's Stdout is not needed.
 	Judge(o verdict.Outcome, now time.Time) verdict.Verdict
 	// Account says what the attempt has done. It is asked after Judge.
@@ -130,7 +130,7 @@ type Follower interface {
 	// Render writes what the CLI would have printed on stdout, in the form Text or JSON.
 	Render(w io.Writer, f Form) error
 	// Answer is the model's last word; empty if there is none.
-	Answer() string
+	Answer() Answer
 }
 
 // News is what a line says to those who watch. The zero value is a sign of life.
@@ -143,6 +143,8 @@ type News struct {
 	Retrying *Retrying
 	// Delivered says that the result is there and nothing is known to go on in the background.
 	Delivered bool
+	// Waiting says that, in a conversation, it is its caller's turn: to say something, or to answer what it has asked.
+	Waiting bool
 	// Show says what becomes of the line where the caller wants to see events.
 	Show Show
 	// Foreign says that the line is no event of the CLI: something in front of it, or in its place, has printed it. The

@@ -2,23 +2,64 @@ package agent
 
 import (
 	"bytes"
+	"io"
 	"time"
 
 	"github.com/belay-run/belay/verdict"
 )
 
-// MaxLine is the longest line that is read as an event. Longer ones are passed on and are a sign of life, no more: they
-// are what a tool has printed.
-const MaxLine = 4 << 20
+// MaxLine is the longest line that is kept in memory. A longer one is spooled, and read in an abridged form.
+const MaxLine = 1 << 20
+
+// Line is one line of a CLI's output.
+type Line struct {
+	// Text is the line without its end. Of a long one it is abridged: if the line is JSON, so is Text, with the middle of
+	// long strings and the rest of very large objects and lists left out.
+	Text []byte
+	// Long is the whole of a long line; nil if Text is.
+	Long *LongLine
+
+	raw []byte // with its end, as it came; nil if it is long
+}
+
+// WriteTo writes the line as it came, with its end.
+func (l Line) WriteTo(w io.Writer) (int64, error) {
+	if l.Long != nil {
+		return l.Long.writeTo(w, 0, l.Long.spool.Size())
+	}
+	n, err := w.Write(l.raw)
+	return int64(n), err
+}
+
+// Keep returns the line for later: it stays valid.
+func (l Line) Keep() Line {
+	if l.Long != nil {
+		l.Long.kept = true
+	}
+	return Line{Text: bytes.Clone(l.Text), Long: l.Long, raw: bytes.Clone(l.raw)}
+}
+
+// Spool keeps what is too long for memory. It may be read while it is not written.
+type Spool interface {
+	io.Writer
+	io.ReaderAt
+	io.Closer
+	Size() int64
+}
 
 // Lines cuts a stream into lines. The zero value with Each set is ready to use; it is an [io.Writer] that never fails.
 type Lines struct {
-	// Each is called for every line. raw is as it came, in one piece or, if it is longer than MaxLine, in several of
-	// which only the last one has line true; event is nil for all pieces of such a line. Neither is valid afterwards.
-	Each func(raw, event []byte, line bool)
+	// Each is called for every line, whose Text is not valid afterwards. Its LongLine is, and is for Each to close.
+	Each func(Line)
+	// Spool makes the place for a long line that begins there in the stream. If it is nil, nothing but the abridged form is
+	// kept of one.
+	Spool func(from int64) Spool
+	// Lists makes lines of their own of the objects in a long list: a CLI may print all of its events as one.
+	Lists bool
 
+	pos  int64 // where the present line begins
 	held []byte
-	long bool
+	long *longReader
 }
 
 // Write implements [io.Writer].
@@ -37,20 +78,21 @@ func (l *Lines) Write(p []byte) (int, error) {
 }
 
 func (l *Lines) take(piece []byte, end bool) {
-	if l.long || len(l.held)+len(piece) > MaxLine {
-		if len(l.held) > 0 {
-			l.Each(l.held, nil, false)
-			l.held = nil
-		}
-		l.long = !end
-		l.Each(piece, nil, end)
+	switch {
+	case l.long != nil:
+		l.long.write(piece)
+	case len(l.held)+len(piece) > MaxLine:
+		l.long = newLongReader(l)
+		l.long.write(l.held)
+		l.long.write(piece)
+		l.held = nil
+	case len(l.held) == 0 && end: // the common case needs no copy
+		l.pos += int64(len(piece))
+		l.Each(Line{Text: bytes.TrimRight(piece, "\r\n"), raw: piece})
 		return
+	default:
+		l.held = append(l.held, piece...)
 	}
-	if len(l.held) == 0 && end { // the common case needs no copy
-		l.Each(piece, bytes.TrimRight(piece, "\r\n"), true)
-		return
-	}
-	l.held = append(l.held, piece...)
 	if end {
 		l.Close()
 	}
@@ -58,21 +100,23 @@ func (l *Lines) take(piece []byte, end bool) {
 
 // Close ends the last line, if it has no end of its own.
 func (l *Lines) Close() {
-	if len(l.held) > 0 {
+	switch {
+	case l.long != nil:
+		line := l.long.line()
+		l.pos += l.long.pos
+		l.long = nil
+		l.Each(line)
+	case len(l.held) > 0:
 		held := l.held
 		l.held = l.held[:0]
-		l.Each(held, bytes.TrimRight(held, "\r\n"), true)
+		l.pos += int64(len(held))
+		l.Each(Line{Text: bytes.TrimRight(held, "\r\n"), raw: held})
 	}
-	l.long = false
 }
 
 // Replay shows a follower an outcome that was saved, and returns its verdict.
 func Replay(f Follower, o verdict.Outcome, now time.Time) verdict.Verdict {
-	lines := Lines{Each: func(_, event []byte, line bool) {
-		if line {
-			f.Line(event)
-		}
-	}}
+	lines := Lines{Lists: true, Each: func(line Line) { f.Line(line) }}
 	lines.Write(o.Stdout.Head)
 	if o.Stdout.Truncated() {
 		lines.Close()
@@ -85,4 +129,23 @@ func Replay(f Follower, o verdict.Outcome, now time.Time) verdict.Verdict {
 	}
 	lines.Close()
 	return f.Judge(o, now)
+}
+
+// Abridge copies a CLI's output line by line, the long ones abridged.
+func Abridge(w io.Writer, r io.Reader) error {
+	var failed error
+	lines := Lines{Lists: true, Each: func(line Line) {
+		if line.raw == nil { // it was long
+			line.raw = append(line.Text, '\n')
+		}
+		if _, err := line.WriteTo(w); err != nil && failed == nil {
+			failed = err
+		}
+	}}
+	_, err := io.Copy(&lines, r)
+	lines.Close()
+	if failed != nil {
+		return failed
+	}
+	return err
 }

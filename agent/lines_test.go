@@ -13,15 +13,33 @@ import (
 	"github.com/belay-run/belay/verdict"
 )
 
-// piece is one call of Lines.Each.
-type piece struct {
-	raw, event string
-	none, line bool // there is no event; it is a line's end
+// memory is a spool.
+type memory struct {
+	bytes.Buffer
+	closed bool
 }
 
-func cut(writes ...string) (pieces []piece) {
-	lines := agent.Lines{Each: func(raw, event []byte, line bool) {
-		pieces = append(pieces, piece{string(raw), string(event), event == nil, line})
+func (m *memory) Size() int64 { return int64(m.Len()) }
+
+func (m *memory) ReadAt(p []byte, off int64) (int, error) {
+	return bytes.NewReader(m.Bytes()).ReadAt(p, off)
+}
+
+func (m *memory) Close() error {
+	m.closed = true
+	return nil
+}
+
+func spool(int64) agent.Spool { return &memory{} }
+
+// cut writes to Lines and returns the raw lines and their texts.
+func cut(writes ...string) (raw, texts []string) {
+	lines := agent.Lines{Spool: spool, Each: func(line agent.Line) {
+		var b strings.Builder
+		if _, err := line.WriteTo(&b); err != nil {
+			panic(err)
+		}
+		raw, texts = append(raw, b.String()), append(texts, string(line.Text))
 	}}
 	for _, w := range writes {
 		if n, err := lines.Write([]byte(w)); n != len(w) || err != nil {
@@ -29,60 +47,40 @@ func cut(writes ...string) (pieces []piece) {
 		}
 	}
 	lines.Close()
-	return pieces
+	return raw, texts
 }
 
 func TestLines(t *testing.T) {
-	whole := func(raw, event string) piece { return piece{raw: raw, event: event, line: true} }
 	for _, c := range []struct {
-		writes []string
-		want   []piece
+		writes, raw, texts []string
 	}{
-		{nil, nil},
-		{[]string{""}, nil},
-		{[]string{"a\nb\n"}, []piece{whole("a\n", "a"), whole("b\n", "b")}},
-		{[]string{"a", "b\nc", "\n"}, []piece{whole("ab\n", "ab"), whole("c\n", "c")}},
-		{[]string{"a\r\nb"}, []piece{whole("a\r\n", "a"), whole("b", "b")}},
-		{[]string{"\n\n"}, []piece{whole("\n", ""), whole("\n", "")}},
-		{[]string{"a\r", "\n"}, []piece{whole("a\r\n", "a")}},
-		{[]string{"no end"}, []piece{whole("no end", "no end")}},
+		{nil, nil, nil},
+		{[]string{""}, nil, nil},
+		{[]string{"a\nb\n"}, []string{"a\n", "b\n"}, []string{"a", "b"}},
+		{[]string{"a", "b\nc", "\n"}, []string{"ab\n", "c\n"}, []string{"ab", "c"}},
+		{[]string{"a\r\nb"}, []string{"a\r\n", "b"}, []string{"a", "b"}},
+		{[]string{"\n\n"}, []string{"\n", "\n"}, []string{"", ""}},
+		{[]string{"a\r", "\n"}, []string{"a\r\n"}, []string{"a"}},
+		{[]string{"no end"}, []string{"no end"}, []string{"no end"}},
 	} {
-		if got := cut(c.writes...); !slices.Equal(got, c.want) {
-			t.Errorf("%q: %+v, want %+v", c.writes, got, c.want)
+		if raw, texts := cut(c.writes...); !slices.Equal(raw, c.raw) || !slices.Equal(texts, c.texts) {
+			t.Errorf("%q: %q and %q", c.writes, raw, texts)
 		}
 	}
 }
 
-// A line that is too long is passed on in pieces and never kept; the next one is read again.
-func TestLines_TooLong(t *testing.T) {
+// A long line comes whole, and its text abridged; the next one is read as ever.
+func TestLines_Long(t *testing.T) {
 	long := strings.Repeat("x", agent.MaxLine)
-	var raw strings.Builder
-	var events []string
-	ends, nils := 0, 0
-	lines := agent.Lines{Each: func(r, event []byte, line bool) {
-		raw.Write(r)
-		if event == nil {
-			nils++
-		} else {
-			events = append(events, string(event))
-		}
-		if line {
-			ends++
-		}
-	}}
-	for _, w := range []string{"before\n", long, long, "x\n", "after\n", long + "xxx\n", "last"} {
-		lines.Write([]byte(w))
+	raw, texts := cut("before\n", long, long, "x\r\n", "after\n", long+"xxx\n", long[1:]+"\n", "last")
+	if len(raw) != 6 || raw[1] != long+long+"x\r\n" || raw[3] != long+"xxx\n" || raw[4] != long[1:]+"\n" {
+		t.Fatalf("%d lines", len(raw))
 	}
-	lines.Close()
-	if want := []string{"before", "after", "last"}; !slices.Equal(events, want) || ends != 5 || nils < 2 {
-		t.Errorf("%q, %d ends, %d nil", events, ends, nils)
+	if texts[0] != "before" || texts[2] != "after" || texts[5] != "last" || texts[4]+"x" != long[1:]+"x" && len(texts[4]) != agent.MaxLine-1 {
+		t.Errorf("%.100q", texts)
 	}
-	if want := len("before\n"+"x\n"+"after\n"+"xxx\n"+"last") + 3*len(long); raw.Len() != want {
-		t.Errorf("%d bytes of %d", raw.Len(), want)
-	}
-	// Just what fits is an event.
-	if got := cut(long[1:]+"\n", "b\n"); len(got) != 2 || got[0].none || !got[0].line {
-		t.Errorf("%d pieces", len(got))
+	if n := len(texts[1]); n == 0 || n > agent.MaxLine/2 {
+		t.Errorf("of a line of %d bytes %d are kept", len(raw[1]), n)
 	}
 }
 
@@ -91,30 +89,22 @@ func FuzzLines(f *testing.F) {
 	f.Add([]byte("a\nb\r\n\nc"), uint8(3))
 	f.Add([]byte("{\"type\":\"x\"}\n"), uint8(1))
 	f.Fuzz(func(t *testing.T, data []byte, step uint8) {
-		var raw bytes.Buffer
-		var events []string
-		lines := agent.Lines{Each: func(r, event []byte, line bool) {
-			raw.Write(r)
-			if !line || event == nil {
-				t.Error("a short line in pieces")
-			}
-			events = append(events, string(event))
-		}}
+		var writes []string
 		for rest := data; len(rest) > 0; {
 			n := min(int(step)+1, len(rest))
-			lines.Write(rest[:n])
+			writes = append(writes, string(rest[:n]))
 			rest = rest[n:]
 		}
-		lines.Close()
-		if !bytes.Equal(raw.Bytes(), data) {
-			t.Errorf("%q, want %q", raw.Bytes(), data)
+		raw, texts := cut(writes...)
+		if got := strings.Join(raw, ""); got != string(data) {
+			t.Errorf("%q, want %q", got, data)
 		}
 		var want []string
 		for l := range bytes.Lines(data) {
 			want = append(want, string(bytes.TrimRight(l, "\r\n")))
 		}
-		if !slices.Equal(events, want) {
-			t.Errorf("%q, want %q", events, want)
+		if !slices.Equal(texts, want) {
+			t.Errorf("%q, want %q", texts, want)
 		}
 	})
 }
@@ -122,12 +112,8 @@ func FuzzLines(f *testing.F) {
 // recorder is a follower that remembers what it was shown.
 type recorder struct{ lines []string }
 
-func (r *recorder) Line(line []byte) agent.News {
-	if line == nil {
-		r.lines = append(r.lines, "(too long)")
-	} else {
-		r.lines = append(r.lines, string(line))
-	}
+func (r *recorder) Line(line agent.Line) agent.News {
+	r.lines = append(r.lines, string(line.Text))
 	return agent.News{}
 }
 
@@ -136,7 +122,7 @@ func (r *recorder) Judge(verdict.Outcome, time.Time) verdict.Verdict {
 }
 func (r *recorder) Account() agent.Account             { return agent.Account{} }
 func (r *recorder) Render(io.Writer, agent.Form) error { return nil }
-func (r *recorder) Answer() string                     { return "" }
+func (r *recorder) Answer() agent.Answer               { return agent.Answer{} }
 
 // Of an outcome whose middle is missing, the end of a line is not taken for a whole one.
 func TestReplay(t *testing.T) {

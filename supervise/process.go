@@ -76,7 +76,7 @@ func (p *Process) watch() Reason {
 		if p.writing.Load() > 0 {
 			p.Beat() // it is not silent: whoever reads its output does not take it
 		}
-		if stall := p.stall.Load(); stall > 0 && l.stall > 0 {
+		if stall := p.stall.Load(); stall != 0 && p.spec.Stall > 0 {
 			l.stall = time.Duration(stall)
 		}
 		reason, wait := l.due(now)

@@ -1,8 +1,10 @@
-// Package claude is the profile of Claude Code, the command claude, in its headless use: claude -p.
+// Package claude is the profile of Claude Code, the command claude, in its headless use: claude -p, and the conversations
+// of its SDKs.
 //
 // Whatever form of output the caller asked for, the CLI is started with its stream of events: they show that it lives,
 // what it retries by itself, and why it failed, none of which the other forms do. What the caller asked for is made of
-// the events in the end, byte for byte as the CLI would have printed it.
+// the events in the end, byte for byte as the CLI would have printed it. A conversation (--input-format stream-json) is
+// left as it is, and its events are read in passing.
 //
 // What is known here comes from runs of versions 1.0.128 to 2.1.325 against scripted APIs.
 package claude
@@ -45,8 +47,12 @@ func New(args, env []string) *Profile {
 // Name implements [agent.Profile].
 func (p *Profile) Name() string { return Name }
 
-// Headless implements [agent.Profile]: only -p is. Sub-commands such as claude mcp take no -p of their own.
+// Headless implements [agent.Profile]: -p is, and a conversation, for which the SDKs leave it out. Sub-commands such as
+// claude mcp take neither.
 func (p *Profile) Headless() bool {
+	if p.conversation() {
+		return true
+	}
 	if p.line.Unknown == "" {
 		return p.line.Has("-p")
 	}
@@ -59,6 +65,26 @@ func (p *Profile) Headless() bool {
 		}
 	}
 	return false
+}
+
+// conversation reports whether the caller drives the session, one line of JSON after another.
+func (p *Profile) conversation() bool {
+	const option, value = "--input-format", "stream-json"
+	if p.line.Unknown == "" {
+		return p.line.Value(option) == value
+	}
+	is := p.line.Value(option) == value
+	for i, a := range p.line.Args { // an unknown flag keeps the rest from being read
+		switch {
+		case a == "--":
+			return is
+		case a == option:
+			is = i+1 < len(p.line.Args) && p.line.Args[i+1] == value
+		case strings.HasPrefix(a, option+"="):
+			is = a == option+"="+value
+		}
+	}
+	return is
 }
 
 // Reads implements [agent.Profile].
@@ -81,7 +107,8 @@ func (p *Profile) Traits() agent.Traits {
 	case "stream-json":
 		t.Form = agent.Stream
 	}
-	if !p.plain() {
+	t.Once = p.conversation()
+	if !t.Once && !p.plain() {
 		t.Stall, t.ToolStall = 300*time.Second, 900*time.Second
 	}
 	if r := p.line.Value("-r"); !p.line.Has("--fork-session") {
@@ -94,7 +121,6 @@ func (p *Profile) Traits() agent.Traits {
 	t.HasPrompt = len(p.line.Words()) > 0 || p.line.Unknown != ""
 	t.Silence = 3 * time.Second // as claude itself
 	t.OwnLog = "claude_invocations.jsonl"
-	t.Once = p.line.Value("--input-format") == "stream-json"
 	return t
 }
 

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"errors"
 	"slices"
+
+	"github.com/belay-run/belay/agent"
 )
 
 // event is a line of the stream, as far as anybody here wants to know it. Fields come in any order, and versions differ
@@ -30,6 +32,8 @@ type event struct {
 	Backgrounded *bool  `json:"is_backgrounded"`
 	Tasks        []task `json:"tasks"`
 
+	RequestID string `json:"request_id"` // control_request and the like, in a conversation
+
 	Parent    string      `json:"parent_tool_use_id"` // of what a subagent says
 	RateLimit rateLimit   `json:"rate_limit_info"`
 	Message   message     `json:"message"`
@@ -53,6 +57,8 @@ type result struct {
 	CostUSD        *float64              `json:"total_cost_usd"`
 	Usage          json.RawMessage       `json:"usage"`
 	ModelUsage     map[string]modelUsage `json:"modelUsage"`
+
+	answer agent.Answer // all of Text, however long
 }
 
 type task struct {

@@ -17,6 +17,7 @@ type follower struct {
 	profile  *Profile
 	plan     agent.Plan
 	asked    bool // the caller wants to see pieces of messages too
+	talks    bool // it is a conversation
 	events   bool // there was one
 	begun    bool // a turn has: what fails before is said on stderr alone
 	aborted  bool // somebody has interrupted the turn
@@ -28,6 +29,10 @@ type follower struct {
 	answered bool
 	// unanswered says that a tool has ended and the model has not spoken since.
 	unanswered bool
+	// inTurn says that a turn has begun and not ended, questions what claude has asked its caller since the model spoke last:
+	// for a permission, or to run a hook or a tool of the caller's. Only a conversation has the latter.
+	inTurn    bool
+	questions map[string]bool
 
 	speaking   string          // the message whose pieces come
 	open       string          // the last message, as long as nothing has followed it
@@ -40,7 +45,7 @@ type follower struct {
 
 	ledger        ledger
 	result        *result      // the last one
-	last          []byte       // its line
+	last          agent.Line   // its line
 	kind          string       // its subtype
 	text          bytes.Buffer // what was printed that is no event
 	class         verdict.Class
@@ -49,24 +54,33 @@ type follower struct {
 
 // Follow implements [agent.Agent].
 func (p *Profile) Follow(plan agent.Plan) agent.Follower {
-	return &follower{profile: p, plan: plan, asked: p.line.Has("--include-partial-messages"),
-		tools: map[string]bool{}, background: map[string]bool{}}
+	return &follower{profile: p, plan: plan, asked: p.line.Has("--include-partial-messages"), talks: p.conversation(),
+		tools: map[string]bool{}, background: map[string]bool{}, questions: map[string]bool{}}
 }
 
 // maxText bounds what is kept of output that holds no events: what a verdict needs.
 const maxText = 256 << 10
 
 // Line implements [agent.Follower].
-func (f *follower) Line(line []byte) agent.News {
-	if bytes.HasPrefix(line, []byte("[")) && !f.events { // --output-format json --verbose
-		f.array(line)
+func (f *follower) Line(line agent.Line) agent.News {
+	text := line.Text
+	if bytes.HasPrefix(text, []byte("[")) && !f.events { // --output-format json --verbose
+		f.array(text)
 		return f.news(agent.Pass)
 	}
-	e, ok := parse(line)
-	if !ok {
-		f.keep(line)
+	e, ok := parse(text)
+	switch {
+	case ok:
+	case f.talks && e.Type == "control_request":
+		f.questions[e.RequestID] = true
+		return f.news(agent.Pass)
+	case f.talks && e.Type == "control_cancel_request":
+		delete(f.questions, e.RequestID)
+		return f.news(agent.Pass)
+	default:
+		f.keep(text)
 		n := f.news(agent.Pass)
-		n.Foreign = line != nil && (!f.events || !bytes.HasPrefix(line, []byte("{"))) // else it is an event that was cut off
+		n.Foreign = !f.events || !bytes.HasPrefix(text, []byte("{")) // else it is an event that was cut off
 		return n
 	}
 	f.events = true
@@ -81,10 +95,11 @@ func (f *follower) keep(line []byte) {
 	}
 }
 
-func (f *follower) event(e event, line []byte) agent.News {
+func (f *follower) event(e event, line agent.Line) agent.News {
 	if f.session == "" || e.Type == "system" && e.Subtype == "init" {
 		f.session = e.Session
 	}
+	f.inTurn = f.inTurn || e.Type == "assistant" || e.Type == "user" || e.Type == "stream_event"
 	switch e.Type {
 	case "system":
 		return f.system(e)
@@ -118,7 +133,7 @@ func (f *follower) system(e event) agent.News {
 	case "init":
 		f.begun = true
 		f.version, f.model, f.ownKey = e.Version, e.Model, e.KeySource == "ANTHROPIC_API_KEY"
-		f.result, f.aborted = nil, false // a turn begins
+		f.result, f.aborted, f.inTurn = nil, false, true
 	case "status": // comes with the pieces
 		if !f.asked {
 			return f.news(agent.Drop)
@@ -151,7 +166,7 @@ func (f *follower) system(e event) agent.News {
 func (f *follower) piece(e event) agent.News {
 	switch e.Event.Type {
 	case "message_start":
-		f.active, f.answered = true, true
+		f.spoke(e)
 		f.ledger.answer(e.Event.Message.ID, e.Event.Message.Usage)
 		f.speaking = e.Event.Message.ID
 		f.open = f.speaking
@@ -164,12 +179,21 @@ func (f *follower) piece(e event) agent.News {
 	return f.news(agent.Drop)
 }
 
+// spoke says that the model says something. Until it does, what claude has asked its caller may be open: the answers go to
+// claude directly, and are not seen.
+func (f *follower) spoke(e event) {
+	f.active, f.answered = true, true
+	if e.Parent == "" {
+		clear(f.questions)
+	}
+}
+
 func (f *follower) assistant(e event) agent.News {
 	if e.Message.Model == "<synthetic>" || e.Error != "" { // claude's own words
 		f.complaint = e
 		return f.news(agent.Hold)
 	}
-	f.active, f.answered = true, true
+	f.spoke(e)
 	f.unanswered = f.unanswered && e.Parent != ""
 	f.complaint.Error = "" // whatever it was, it went on
 	f.ledger.answer(e.Message.ID, e.Message.Usage)
@@ -183,18 +207,20 @@ func (f *follower) assistant(e event) agent.News {
 	return f.news(agent.Pass)
 }
 
-func (f *follower) take(e event, line []byte) {
+func (f *follower) take(e event, line agent.Line) {
 	r := e.result
+	r.answer = agent.NewAnswer(line, "result", r.Text)
 	f.result, f.kind = &r, e.Subtype
-	f.last = append(f.last[:0], line...)
+	f.last = line.Keep()
 	f.ledger.results = append(f.ledger.results, r)
 	clear(f.tools)
-	f.open = ""
+	clear(f.questions)
+	f.open, f.inTurn = "", false
 }
 
 func (f *follower) news(show agent.Show) agent.News {
 	return agent.News{Answered: f.answered, Tools: len(f.tools) + len(f.background), Show: show,
-		Delivered: f.result != nil && len(f.background) == 0}
+		Delivered: f.result != nil && len(f.background) == 0, Waiting: !f.inTurn || len(f.questions) > 0}
 }
 
 // retrying is what an event says that announces a retry inside claude.

@@ -28,7 +28,7 @@ func play(t *testing.T, args string) *tape {
 
 // show shows it one event.
 func (f *tape) show(fields string) agent.News {
-	return f.Line([]byte(strings.TrimSpace(line(fields))))
+	return f.Line(agent.Line{Text: []byte(strings.TrimSpace(line(fields)))})
 }
 
 // ends judges an exit with that code.
@@ -70,7 +70,7 @@ func TestFollow_Success(t *testing.T) {
 		t.Errorf("%+v", n)
 	}
 	v := f.ends(0, verdict.OK)
-	if v.SessionID == "" || f.Answer() != "hi" {
+	if v.SessionID == "" || f.Answer().String() != "hi" {
 		t.Errorf("%+v, %q", v, f.Answer())
 	}
 	a := f.Account()
@@ -187,7 +187,7 @@ func TestFollow_Background(t *testing.T) {
 	}
 	f.ends(0, verdict.OK)
 	a := f.Account()
-	if a.Usage.InputTokens != 20 || a.Usage.OutputTokens != 10 || *a.Usage.CostUSD != 0.75 || f.Answer() != "second" {
+	if a.Usage.InputTokens != 20 || a.Usage.OutputTokens != 10 || *a.Usage.CostUSD != 0.75 || f.Answer().String() != "second" {
 		t.Errorf("%+v, %q", a, f.Answer())
 	}
 	var text, object bytes.Buffer
@@ -217,7 +217,7 @@ func TestFollow_LastResultCounts(t *testing.T) {
 		t.Errorf("%+v", n)
 	}
 	f.ends(1, verdict.Overloaded)
-	if f.Answer() != "" {
+	if f.Answer().String() != "" {
 		t.Errorf("%q", f.Answer())
 	}
 }
@@ -225,9 +225,9 @@ func TestFollow_LastResultCounts(t *testing.T) {
 // Fields come in any order: 2.1.325 has the type of a result near its end.
 func TestFollow_KeyOrder(t *testing.T) {
 	f := play(t, "-p hi")
-	f.Line([]byte(`{"duration_api_ms":5,"session_id":"s","total_cost_usd":0.5,"is_error":false,"subagent_stats":{"failed":0,"killed":{},"refused":{"type":"x"}},"subtype":"success","result":"hi","type":"result","uuid":"u"}`))
+	f.Line(agent.Line{Text: []byte(`{"duration_api_ms":5,"session_id":"s","total_cost_usd":0.5,"is_error":false,"subagent_stats":{"failed":0,"killed":{},"refused":{"type":"x"}},"subtype":"success","result":"hi","type":"result","uuid":"u"}`)})
 	f.ends(0, verdict.OK)
-	if f.Account().Session != "s" || f.Answer() != "hi" {
+	if f.Account().Session != "s" || f.Answer().String() != "hi" {
 		t.Errorf("%+v, %q", f.Account(), f.Answer())
 	}
 }
@@ -246,11 +246,11 @@ func TestFollow_Unknown(t *testing.T) {
 		}
 	}
 	for _, l := range []string{"", "null", "{", "[", "[]", "[1]", "text", `{"type":"result"}`, "\xff\xfe", `{"type":5,"session_id":"s"}`} {
-		if n := f.Line([]byte(l)); n.Show != agent.Pass || n.Delivered {
+		if n := f.Line(agent.Line{Text: []byte(l)}); n.Show != agent.Pass || n.Delivered {
 			t.Errorf("%q: %+v", l, n)
 		}
 	}
-	if n := f.Line(nil); n.Show != agent.Pass { // one that was too long
+	if n := f.Line(agent.Line{}); n.Show != agent.Pass { // one that was too long
 		t.Errorf("%+v", n)
 	}
 	f.show(succeeds)

@@ -33,11 +33,9 @@ func FuzzJudge(f *testing.F) {
 			t.Fatal(err)
 		}
 		follower := p.Follow(plan)
-		lines := agent.Lines{Each: func(_, event []byte, whole bool) {
-			if whole {
-				if n := follower.Line(event); n.Tools < 0 || n.Retrying != nil && n.Retrying.Wait < 0 {
-					t.Errorf("%+v", n)
-				}
+		lines := agent.Lines{Each: func(line agent.Line) {
+			if n := follower.Line(line); n.Tools < 0 || n.Retrying != nil && n.Retrying.Wait < 0 {
+				t.Errorf("%+v", n)
 			}
 		}}
 		lines.Write(stdout)

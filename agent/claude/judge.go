@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/belay-run/belay/agent"
 	"github.com/belay-run/belay/verdict"
 )
 
@@ -249,7 +250,7 @@ func (f *follower) whole(text []byte) {
 	}
 	if e, ok := parse(line.Bytes()); ok {
 		f.events = true
-		f.event(e, line.Bytes())
+		f.event(e, agent.Line{Text: line.Bytes()})
 	} else if text[0] == '[' {
 		f.array(line.Bytes())
 	}
@@ -265,7 +266,7 @@ func (f *follower) array(line []byte) {
 	for _, one := range all {
 		if e, ok := parse(one); ok {
 			f.events = true
-			f.event(e, one)
+			f.event(e, agent.Line{Text: one})
 		}
 	}
 }

@@ -5,21 +5,20 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"strings"
 
 	"github.com/belay-run/belay/agent"
 	"github.com/belay-run/belay/verdict"
 )
 
 // Answer implements [agent.Follower].
-func (f *follower) Answer() string {
+func (f *follower) Answer() agent.Answer {
 	if !f.events { // whatever stands in for claude has printed text
-		return strings.TrimSuffix(f.text.String(), "\n")
+		return agent.Printed
 	}
 	if f.result == nil || f.result.IsError {
-		return ""
+		return agent.Answer{}
 	}
-	return f.result.Text
+	return f.result.answer
 }
 
 // Render implements [agent.Follower].
@@ -28,20 +27,34 @@ func (f *follower) Render(w io.Writer, form agent.Form) error {
 		return nil
 	}
 	if form == agent.JSON {
-		// It has one result and so nothing since the last one.
-		_, err := w.Write(append(without(f.last, "model_usage_since_last_result"), '\n'))
-		return err
+		return f.renderJSON(w)
 	}
 	for i, r := range f.ledger.results {
-		text := r.Text + "\n"
+		text := "\n"
 		if len(r.Errors) > 0 || r.Text == "" && i == len(f.ledger.results)-1 && f.kind != "success" {
 			text = f.failureText(r)
+		} else if _, err := r.answer.WriteTo(w); err != nil {
+			return err
 		}
 		if _, err := io.WriteString(w, text); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// renderJSON writes the last result. There is one, and so nothing since the last one.
+func (f *follower) renderJSON(w io.Writer) error {
+	const since = "model_usage_since_last_result"
+	if f.last.Long == nil {
+		_, err := w.Write(append(without(f.last.Text, since), '\n'))
+		return err
+	}
+	if err := f.last.Long.WriteWithout(w, since); err != nil {
+		return err
+	}
+	_, err := io.WriteString(w, "\n")
+	return err
 }
 
 // failureText is what the text form says of a turn that ended without an answer.

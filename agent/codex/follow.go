@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"io"
-	"strings"
 	"time"
 
 	"github.com/belay-run/belay/agent"
@@ -28,9 +27,8 @@ type follower struct {
 	completed bool
 	failure   string // why the turn failed, in codex's words
 	usage     json.RawMessage
-	answer    string
-	answered  bool   // there is an answer, be it empty
-	text      []byte // the plain form's
+	answer    agent.Answer
+	answered  bool // there is an answer, be it empty
 	tools     map[string]bool
 	retries   int           // that codex has told of
 	unseen    int           // retries without a word
@@ -44,29 +42,24 @@ type follower struct {
 }
 
 // Line implements agent.Follower.
-func (f *follower) Line(line []byte) agent.News {
+func (f *follower) Line(line agent.Line) agent.News {
 	f.lines++
 	now := time.Now()
 	f.silence, f.last = now.Sub(f.last), now
-	e := readEvent(line)
+	e := readEvent(line.Text)
 	if f.guess && f.lines == 1 && (e.Type != "thread.started" || !isUUID(e.ThreadID)) {
 		f.plain = true
 	}
 	if f.plain {
-		f.said(line)
-		return agent.News{}
+		return agent.News{} // it is the answer, and nothing else comes on stdout
+	}
+	if e.Item.Type == "agent_message" && e.Type == "item.completed" {
+		f.answer, f.answered = agent.NewAnswer(line, "item.text", e.Item.Text), true
 	}
 	news := f.take(e)
 	news.Tools = len(f.tools)
-	news.Foreign = line != nil && e.Type == "" && (f.session == "" || !bytes.HasPrefix(line, []byte("{"))) // else it is an event that was cut off
+	news.Foreign = e.Type == "" && (f.session == "" || !bytes.HasPrefix(line.Text, []byte("{"))) // else it is an event that was cut off
 	return news
-}
-
-// said keeps the answer of the plain form, which is all that comes on stdout.
-func (f *follower) said(line []byte) {
-	if len(f.text)+len(line) < agent.MaxLine {
-		f.text = append(append(f.text, line...), '\n')
-	}
 }
 
 // take follows an event.
@@ -105,9 +98,6 @@ func (f *follower) work(e event) {
 		return
 	}
 	f.active = true
-	if e.Item.Type == "agent_message" && e.Type == "item.completed" {
-		f.answer, f.answered = e.Item.Text, true
-	}
 	if !e.Item.tool() {
 		return
 	}
@@ -158,9 +148,9 @@ func retrying(message string) *agent.Retrying {
 }
 
 // Answer implements agent.Follower.
-func (f *follower) Answer() string {
+func (f *follower) Answer() agent.Answer {
 	if f.plain {
-		return strings.TrimSuffix(string(f.text), "\n")
+		return agent.Printed
 	}
 	return f.answer
 }
@@ -170,6 +160,9 @@ func (f *follower) Render(w io.Writer, _ agent.Form) error {
 	if !f.completed || !f.answered {
 		return nil
 	}
-	_, err := io.WriteString(w, f.answer+"\n")
+	if _, err := f.answer.WriteTo(w); err != nil {
+		return err
+	}
+	_, err := io.WriteString(w, "\n")
 	return err
 }

@@ -81,7 +81,7 @@ func TestJudge_AnotherThread(t *testing.T) {
 		}
 		f := profile.Follow(plan)
 		for _, l := range []string{started, hello, completed} {
-			f.Line([]byte(l))
+			f.Line(agent.Line{Text: []byte(l)})
 		}
 		v := f.Judge(verdict.Outcome{}, noon)
 		if v.Class != verdict.SessionNotFound || v.Retryable || v.SessionID != thread {
@@ -103,7 +103,7 @@ func TestJudge_UnknownFlag(t *testing.T) {
 	}
 	f := p.Follow(plan)
 	for _, l := range []string{started, refused, failed} {
-		f.Line([]byte(l))
+		f.Line(agent.Line{Text: []byte(l)})
 	}
 	if v := f.Judge(outcome(1, "", ""), noon); v.Class != verdict.Auth {
 		t.Errorf("%+v", v)

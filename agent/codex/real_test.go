@@ -112,14 +112,12 @@ func (d *desk) run(turn agent.Turn, watch func(agent.News, *os.Process), args ..
 	}
 	late := time.AfterFunc(2*time.Minute, func() { cmd.Process.Kill() })
 	defer late.Stop()
-	lines := agent.Lines{Each: func(raw, event []byte, line bool) {
-		stdout.Write(raw)
-		if line {
-			news := f.Line(event)
-			f.Account() // as who looks for the session does
-			if watch != nil {
-				watch(news, cmd.Process)
-			}
+	lines := agent.Lines{Each: func(line agent.Line) {
+		line.WriteTo(&stdout)
+		news := f.Line(line)
+		f.Account() // as who looks for the session does
+		if watch != nil {
+			watch(news, cmd.Process)
 		}
 	}}
 	buf := make([]byte, 64<<10)
@@ -136,7 +134,7 @@ func (d *desk) run(turn agent.Turn, watch func(agent.News, *os.Process), args ..
 	if o.ExitCode < 0 {
 		o.Signal = "SIGKILL"
 	}
-	a := attempt{plan: plan, stdout: stdout.String(), verdict: f.Judge(o, time.Now()), account: f.Account(), answer: f.Answer()}
+	a := attempt{plan: plan, stdout: stdout.String(), verdict: f.Judge(o, time.Now()), account: f.Account(), answer: f.Answer().String()}
 	var text strings.Builder
 	if err := f.Render(&text, agent.Text); err != nil {
 		d.t.Error(err)

@@ -115,7 +115,7 @@ func TestAccount_FromTheRollout(t *testing.T) {
 		writeRollout(t, home, "2026/11/15", request(time.Now().Add(-time.Minute), 1000), request(time.Now(), 10),
 			fmt.Sprintf(`{"timestamp":%q,"type":"turn_context","payload":{"model":"gpt-x"}}`+"\n", time.Now().UTC().Format(time.RFC3339Nano)))
 		for _, l := range lines {
-			f.Line([]byte(l))
+			f.Line(agent.Line{Text: []byte(l)})
 		}
 		f.Judge(verdict.Outcome{ExitCode: 1}, time.Now())
 		return f.Account()
@@ -136,7 +136,7 @@ func TestAccount_FromTheRollout(t *testing.T) {
 	p = New(words("codex exec resume "+thread+" hi"), []string{"CODEX_HOME=" + home}, "")
 	f := p.Follow(plan)
 	for _, l := range []string{started, hello, completed} {
-		f.Line([]byte(l))
+		f.Line(agent.Line{Text: []byte(l)})
 	}
 	f.Judge(verdict.Outcome{}, time.Now())
 	if got := f.Account().Usage; !got.IsZero() {
@@ -164,8 +164,8 @@ func TestJudge_ByTheRecord(t *testing.T) {
 		f := p.Follow(plan)
 		writeRollout(t, home, "2026/11/15", fmt.Sprintf(`{"timestamp":%q,"type":"event_msg","payload":{"type":"task_complete","error":{"message":"Nope.","codex_error_info":%s}}}`+"\n",
 			time.Now().UTC().Format(time.RFC3339Nano), info))
-		f.Line([]byte(started))
-		f.Line([]byte(`{"type":"turn.failed","error":{"message":"Nope."}}`))
+		f.Line(agent.Line{Text: []byte(started)})
+		f.Line(agent.Line{Text: []byte(`{"type":"turn.failed","error":{"message":"Nope."}}`)})
 		if v := f.Judge(verdict.Outcome{ExitCode: 1}, time.Now()); v.Class != want || v.Retryable != want.Retryable() || v.Evidence != "Nope." {
 			t.Errorf("%s: %+v", info, v)
 		}

@@ -82,6 +82,7 @@ type run struct {
 	t      *testing.T
 	dir    string
 	id     string
+	env    []string // in addition
 	cmd    *exec.Cmd
 	out    *bufio.Reader
 	stderr *os.File
@@ -101,7 +102,7 @@ func newRun(t *testing.T, round int) *run {
 
 // command is a command in the run's surroundings.
 func (r *run) command(name string, args ...string) *exec.Cmd {
-	env := environment(r.dir, r.id)
+	env := append(environment(r.dir, r.id), r.env...)
 	cmd := exec.Command(lookIn(env, name), args...)
 	cmd.Dir, cmd.Env = r.dir, env
 	return cmd

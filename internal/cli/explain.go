@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/belay-run/belay/agent"
 	"github.com/belay-run/belay/agent/generic"
 	"github.com/belay-run/belay/internal/config"
 	"github.com/belay-run/belay/internal/term"
@@ -97,7 +99,7 @@ func explain(cmd *cobra.Command, o explainOptions, given config.Given, argv []st
 		if stream.path == "" {
 			continue
 		}
-		if *stream.into, err = readExcerpt(stream.path, known != nil); err != nil {
+		if *stream.into, err = readExcerpt(stream.path, known); err != nil {
 			return usage(err, "")
 		}
 	}
@@ -133,11 +135,11 @@ func exitCodeIn(text string) (int, error) {
 	return n, nil
 }
 
-// maxEvents is how much of an agent's events is read in one piece.
+// maxEvents is how much of an agent's events is read in one piece, long lines abridged.
 const maxEvents = 32 << 20
 
 // readExcerpt reads what a verdict reads of a file, however large that is. Events must not be cut in the middle.
-func readExcerpt(path string, events bool) (verdict.Excerpt, error) {
+func readExcerpt(path string, known agent.Profile) (verdict.Excerpt, error) {
 	f := os.Stdin
 	if path != "-" {
 		var err error
@@ -150,9 +152,18 @@ func readExcerpt(path string, events bool) (verdict.Excerpt, error) {
 	if err != nil {
 		return verdict.Excerpt{}, err
 	}
-	if events && (info.Size() <= maxEvents || !info.Mode().IsRegular()) {
-		data, err := io.ReadAll(io.LimitReader(f, maxEvents))
-		return verdict.Excerpt{Head: data, Size: int64(len(data))}, err
+	if known != nil {
+		data := limitedBuffer{room: maxEvents}
+		read := func(w io.Writer, r io.Reader) error { _, err := io.Copy(w, r); return err }
+		if _, ok := known.(agent.Agent); ok {
+			read = agent.Abridge
+		}
+		if err := read(&data, f); err != nil {
+			return verdict.Excerpt{}, err
+		}
+		if !data.full || !info.Mode().IsRegular() {
+			return verdict.Excerpt{Head: data.Bytes(), Size: int64(data.Len())}, nil
+		}
 	}
 	if info.Mode().IsRegular() {
 		return verdict.ReadExcerpt(f, info.Size())
@@ -162,4 +173,19 @@ func readExcerpt(path string, events bool) (verdict.Excerpt, error) {
 		return verdict.Excerpt{}, err
 	}
 	return c.Excerpt(), nil
+}
+
+// limitedBuffer drops what is more than it has room for.
+type limitedBuffer struct {
+	bytes.Buffer
+	room int
+	full bool
+}
+
+func (b *limitedBuffer) Write(p []byte) (int, error) {
+	n := min(len(p), b.room)
+	b.room -= n
+	b.full = b.full || n < len(p)
+	b.Buffer.Write(p[:n])
+	return len(p), nil
 }

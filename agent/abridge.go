@@ -1,0 +1,405 @@
+package agent
+
+import (
+	"bytes"
+	"strings"
+	"unicode/utf8"
+)
+
+// What the abridged form of a long line keeps.
+const (
+	maxString = 16 << 10 // a longer string is cut
+	keptHead  = 4 << 10  // of its beginning
+	keptTail  = 4 << 10  // of its end, or up to twice that
+	maxObject = 2 << 20  // of the outermost object or list; of each that stands in it half of that, and so on
+	minObject = 128 << 10
+	maxDepth  = 500
+	maxNoted  = 256 // fields and strings whose place is noted
+)
+
+// longReader spools a long line and abridges it while it comes.
+type longReader struct {
+	lines    *Lines
+	spool    Spool // nil if the line is not kept
+	pos      int64 // how much of the line has come
+	tail     []byte
+	abridged abridger
+	text     textEnds // in place of abridged, for a line that is no JSON
+	isText   bool
+}
+
+func newLongReader(l *Lines) *longReader {
+	r := &longReader{lines: l}
+	if l.Spool != nil {
+		r.spool = l.Spool(l.pos)
+	}
+	if l.Lists {
+		r.abridged.element = r.element
+	}
+	return r
+}
+
+func (r *longReader) write(p []byte) {
+	if len(p) == 0 {
+		return
+	}
+	if r.pos == 0 {
+		r.isText = p[0] != '{' && p[0] != '['
+	}
+	r.pos += int64(len(p))
+	r.tail = append(r.tail[:0], p[max(0, len(p)-2):]...)
+	if r.spool != nil {
+		r.spool.Write(p)
+	}
+	if r.isText {
+		r.text.write(p)
+	} else {
+		r.abridged.write(p)
+	}
+}
+
+// line is what has come.
+func (r *longReader) line() Line {
+	var line Line
+	if r.isText {
+		line.Text = r.text.bytes()
+	} else {
+		line.Text = r.abridged.out
+	}
+	line.Text = bytes.TrimRight(line.Text, "\r\n")
+	if r.spool != nil {
+		end := int64(len(r.tail) - len(bytes.TrimRight(r.tail, "\r\n")))
+		line.Long = &LongLine{spool: r.spool, size: r.pos - end, members: r.abridged.members, cuts: r.abridged.cuts}
+	}
+	return line
+}
+
+// element is called for an object in a list.
+func (r *longReader) element(text []byte) {
+	line := Line{Text: text}
+	if len(r.abridged.cuts) > 0 && r.spool != nil {
+		line.Long = &LongLine{spool: r.spool, cuts: r.abridged.cuts}
+		r.abridged.cuts = nil
+	}
+	r.lines.Each(line)
+}
+
+// textEnds keeps the beginning and the end of a text.
+type textEnds struct{ head, tail []byte }
+
+const keptText = 128 << 10
+
+func (t *textEnds) write(p []byte) {
+	if room := keptText - len(t.head); room > 0 {
+		n := min(room, len(p))
+		t.head, p = append(t.head, p[:n]...), p[n:]
+	}
+	if len(p) > keptText {
+		t.tail, p = t.tail[:0], p[len(p)-keptText:]
+	}
+	if len(t.tail)+len(p) > 2*keptText {
+		t.tail = append(t.tail[:0], t.tail[len(t.tail)-keptText:]...)
+	}
+	t.tail = append(t.tail, p...)
+}
+
+func (t *textEnds) bytes() []byte { return append(t.head, t.tail...) }
+
+// abridger makes a short line of JSON of a long one, without ever having all of it. What is no JSON comes out as it likes.
+type abridger struct {
+	out  []byte
+	pos  int64
+	open []container
+	// skipping is the depth of the container whose rest is left out; 0 if none is.
+	skipping int
+	deeper   int           // containers that are open beyond the deepest that is read
+	str      *stringReader // nil outside of strings
+
+	members []member
+	cuts    []cut
+	// element, if not nil, is called for each object in an outermost list. It is then not kept.
+	element func([]byte)
+}
+
+// container is an object or a list that is open.
+type container struct {
+	object   bool
+	start    int    // where it begins in the abridged line
+	end      int    // where its last whole member ends
+	key      string // of the present member
+	keyNext  bool   // the next string is a key
+	from, to int64  // of the present member, in the line
+}
+
+func (a *abridger) write(p []byte) {
+	for len(p) > 0 {
+		if a.str != nil {
+			n, ended := a.str.write(p)
+			a.pos += int64(n)
+			if p = p[n:]; ended {
+				a.endString()
+			}
+			continue
+		}
+		c := p[0]
+		p = p[1:]
+		a.structure(c)
+		a.pos++
+	}
+}
+
+// top is the innermost container that is open; nil outside of all.
+func (a *abridger) top() *container {
+	if len(a.open) == 0 {
+		return nil
+	}
+	return &a.open[len(a.open)-1]
+}
+
+// structure takes a character outside of strings.
+func (a *abridger) structure(c byte) {
+	top := a.top()
+	switch c {
+	case '"':
+		a.value()
+		a.emit(c)
+		a.str = &stringReader{from: a.pos + 1, skip: a.skipping > 0, start: len(a.out), out: a.out}
+	case '{', '[':
+		a.value()
+		if len(a.open) == maxDepth { // no CLI nests so deep
+			if a.deeper++; a.skipping == 0 {
+				a.skip()
+			}
+			return
+		}
+		a.open = append(a.open, container{object: c == '{', keyNext: c == '{', start: len(a.out)})
+		a.emit(c)
+		a.top().end = len(a.out)
+	case '}', ']':
+		if a.deeper > 0 {
+			a.deeper--
+			return
+		}
+		a.close(c)
+	case ',':
+		if top != nil && a.deeper == 0 {
+			a.endMember(top)
+			top.keyNext = top.object
+		}
+		if !a.listsElements() {
+			a.emit(c)
+		}
+	case ':':
+		if top != nil {
+			top.keyNext = false
+		}
+		a.emit(c)
+	case ' ', '\t', '\r', '\n':
+		a.emit(c)
+	default:
+		a.value()
+		a.emit(c)
+		if top = a.top(); top != nil {
+			top.to = a.pos + 1
+		}
+	}
+}
+
+// value says that a value, or a key, begins or goes on.
+func (a *abridger) value() {
+	if top := a.top(); top != nil && (!top.object || top.keyNext) && top.from == 0 {
+		top.from = a.pos
+	}
+}
+
+// close takes the end of a container.
+func (a *abridger) close(c byte) {
+	top := a.top()
+	if top == nil {
+		a.emit(c)
+		return
+	}
+	a.endMember(top)
+	if a.skipping == len(a.open) {
+		a.skipping = 0
+	}
+	a.open = a.open[:len(a.open)-1]
+	a.emit(c)
+	if outer := a.top(); outer != nil {
+		outer.to = a.pos + 1
+	}
+}
+
+// endMember says that a member of a container is whole.
+func (a *abridger) endMember(top *container) {
+	depth := len(a.open)
+	if depth == 1 && top.object && top.from > 0 && len(a.members) < maxNoted {
+		a.members = append(a.members, member{top.key, top.from, top.to})
+	}
+	if a.listsElements() && a.skipping == 0 {
+		if text := bytes.TrimSpace(a.out[top.start+1:]); len(text) > 0 && text[0] == '{' {
+			a.element(text)
+		}
+		a.out = a.out[:top.start+1]
+	}
+	top.from, top.to, top.key = 0, 0, ""
+	if a.skipping == 0 {
+		top.end = len(a.out)
+	}
+}
+
+// listsElements reports whether the innermost container is an outermost list whose objects are lines of their own.
+func (a *abridger) listsElements() bool {
+	return a.element != nil && len(a.open) == 1 && !a.open[0].object
+}
+
+// endString takes a string that has ended, its quote included.
+func (a *abridger) endString() {
+	s := a.str
+	a.str = nil
+	top := a.top()
+	to := a.pos - 1 // before the quote
+	if !s.skip {
+		cutAt := s.finish()
+		a.out = s.out
+		if cutAt && len(a.cuts) < maxNoted {
+			if path := a.path(); len(path) <= 2 {
+				a.cuts = append(a.cuts, cut{strings.Join(path, "."), s.from, to})
+			}
+		}
+		if top != nil && top.keyNext {
+			top.key = string(a.out[s.start:min(len(a.out), s.start+64)])
+		}
+		a.emit('"')
+	}
+	if top != nil {
+		top.to = a.pos
+	}
+}
+
+// path is where the present value stands.
+func (a *abridger) path() (path []string) {
+	for i, c := range a.open {
+		if i > 0 || c.object || a.element == nil { // in a list whose objects are lines, it is that in the object
+			path = append(path, c.key)
+		}
+	}
+	return path
+}
+
+// emit adds a character to the abridged line, unless it belongs to what is left out. A container that has become too large
+// ends with its last whole member.
+func (a *abridger) emit(c byte) {
+	if a.skipping > 0 {
+		return
+	}
+	a.out = append(a.out, c)
+	if top := a.top(); top != nil && len(a.out)-top.start > max(minObject, maxObject>>(len(a.open)-1)) {
+		a.skip()
+	}
+}
+
+// skip leaves out the rest of the innermost container.
+func (a *abridger) skip() {
+	a.out = a.out[:a.top().end]
+	a.skipping = len(a.open)
+}
+
+// stringReader reads a string up to its closing quote, and keeps the beginning and the end of a long one.
+type stringReader struct {
+	out   []byte // the abridged line so far
+	start int    // where the string begins in it
+	from  int64  // where it begins in the line
+	skip  bool   // it is left out
+
+	escape      []byte // an escape that has not all come
+	head        int    // where the beginning ends that is kept
+	long        bool
+	older, tail []byte // of a long one, the end
+}
+
+// write takes what belongs to the string and says how much that was, and whether the quote was part of it.
+func (s *stringReader) write(p []byte) (n int, ended bool) {
+	quote := -1 // the next one in p; found once for many escapes before it
+	for n < len(p) {
+		if len(s.escape) > 0 {
+			s.escape = append(s.escape, p[n])
+			n++
+			if len(s.escape) == 6 || len(s.escape) == 2 && s.escape[1] != 'u' {
+				s.keep(s.escape, false)
+				s.escape = s.escape[:0]
+			}
+			continue
+		}
+		if quote < n {
+			if quote = bytes.IndexByte(p[n:], '"') + n; quote < n {
+				quote = len(p)
+			}
+		}
+		rest := p[n:quote]
+		if slash := bytes.IndexByte(rest, '\\'); slash >= 0 {
+			s.keep(rest[:slash], true)
+			s.escape = append(s.escape[:0], '\\')
+			n += slash + 1
+			continue
+		}
+		s.keep(rest, true)
+		if n = quote; quote < len(p) {
+			return n + 1, true
+		}
+	}
+	return n, false
+}
+
+// keep keeps a piece of the string: an escape, or plain text, which can be split between characters.
+func (s *stringReader) keep(piece []byte, plain bool) {
+	switch {
+	case s.skip || len(piece) == 0:
+	case s.long:
+		s.keepTail(piece, plain)
+	default:
+		if at := len(s.out) - s.start; at+len(piece) <= keptHead {
+			s.head = len(s.out) + len(piece)
+		} else if at < keptHead && plain {
+			n := keptHead - at
+			for n > 0 && !utf8.RuneStart(piece[n]) {
+				n--
+			}
+			s.head = len(s.out) + n
+		}
+		s.out = append(s.out, piece...)
+		if len(s.out)-s.start > maxString {
+			s.long = true
+			s.out = s.out[:s.start+wholeRunes(s.out[s.start:max(s.head, s.start)])]
+			if plain {
+				s.keepTail(piece, true)
+			}
+		}
+	}
+}
+
+func (s *stringReader) keepTail(piece []byte, plain bool) {
+	if plain && len(piece) > keptTail {
+		piece = piece[len(piece)-keptTail:]
+		for len(piece) > 0 && !utf8.RuneStart(piece[0]) {
+			piece = piece[1:]
+		}
+		s.older, s.tail = s.older[:0], s.tail[:0]
+	}
+	if len(s.tail)+len(piece) > keptTail {
+		s.older, s.tail = s.tail, s.older[:0]
+	}
+	s.tail = append(s.tail, piece...)
+}
+
+// finish completes the abridged string, and reports whether it was cut.
+func (s *stringReader) finish() bool {
+	if s.long {
+		end := append(s.older, s.tail...)
+		for len(end) > 0 && !utf8.RuneStart(end[0]) {
+			end = end[1:] // a character that came in two pieces
+		}
+		s.out = append(append(s.out, "…"...), end...)
+	}
+	return s.long
+}
