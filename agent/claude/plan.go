@@ -18,6 +18,11 @@ func (p *Profile) Plan(t agent.Turn) (agent.Plan, error) {
 	if len(t.Stdin) > MaxInput {
 		return agent.Plan{}, tooLarge(len(t.Stdin))
 	}
+	if p.conversation() {
+		plan, err := p.planPlain(t)
+		plan.Plain = false // the caller has asked for events
+		return plan, err
+	}
 	if t.Plain || p.plain() {
 		return p.planPlain(t)
 	}

@@ -22,6 +22,7 @@ const (
 	NewestClaude = "2.1.325"
 	NewestCodex  = "0.166.0"
 	NewestGH     = "2.100.0"
+	NewestSDK    = "0.3.325"
 )
 
 // The older ones that `make test-full` installs beside them.
@@ -76,6 +77,12 @@ func Codex(t testing.TB, version string) string {
 	return find(t, "codex", version)
 }
 
+// SDK is the path of claude's Agent SDK, a module for node.
+func SDK(t testing.TB) string {
+	t.Helper()
+	return find(t, "sdk", NewestSDK) + ".mjs"
+}
+
 // GH is the path of GitHub's CLI.
 func GH(t testing.TB) string {
 	t.Helper()
@@ -93,7 +100,7 @@ func find(t testing.TB, name, version string) string {
 	}
 	for _, dir := range []string{os.Getenv(extraVar), filepath.Join(root, ".clis")} {
 		path := filepath.Join(dir, name+"-"+version, name)
-		if info, err := os.Stat(path); dir != "" && err == nil && info.Mode()&0o111 != 0 {
+		if info, err := os.Stat(path); dir != "" && err == nil && (info.Mode()&0o111 != 0 || name == "sdk") {
 			return path
 		}
 	}
