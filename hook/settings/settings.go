@@ -14,8 +14,9 @@ package settings
 import (
 	"bytes"
 	"fmt"
-	"os"
 	"strconv"
+
+	"github.com/belay-run/belay/internal/dotfile"
 )
 
 // File is a settings file.
@@ -45,9 +46,10 @@ type Hook struct {
 }
 
 // Read reads a settings file. A file that is not there is an [os.ErrNotExist]; one that cannot be understood is an error
-// that names the place.
-func Read(client Client, path string) (*File, error) {
-	text, err := os.ReadFile(path)
+// that names the place. Links are followed; but none below repository, if the file came with one: they lead where its
+// authors like, for instance to a file of the user's.
+func Read(client Client, repository, path string) (*File, error) {
+	text, err := dotfile.Read(repository, path)
 	if err != nil {
 		return nil, err
 	}

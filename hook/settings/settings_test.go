@@ -244,7 +244,7 @@ func TestReplace(t *testing.T) {
 	if err := os.Symlink("real.json", path); err != nil {
 		t.Skip(err)
 	}
-	if err := settings.Replace(path, []byte("one"), []byte("two")); err != nil {
+	if err := settings.Replace("", path, []byte("one"), []byte("two")); err != nil {
 		t.Fatal(err)
 	}
 	if text, _ := os.ReadFile(target); string(text) != "two" {
@@ -259,11 +259,11 @@ func TestReplace(t *testing.T) {
 	if text, _ := os.ReadFile(target + settings.BackupSuffix); string(text) != "one" {
 		t.Errorf("the copy holds %q", text)
 	}
-	if err := settings.Replace(path, []byte("one"), []byte("three")); err == nil {
+	if err := settings.Replace("", path, []byte("one"), []byte("three")); err == nil {
 		t.Error("what somebody else has written was overwritten")
 	}
 	os.WriteFile(target+settings.BackupSuffix, []byte("one"), 0o600)
-	if err := settings.Replace(path, []byte("two"), []byte("one")); err != nil {
+	if err := settings.Replace("", path, []byte("two"), []byte("one")); err != nil {
 		t.Fatal(err)
 	}
 	if left, _ := filepath.Glob(filepath.Join(dir, "*")); len(left) != 2 {

@@ -7,13 +7,15 @@ import (
 	"path/filepath"
 
 	"github.com/pelletier/go-toml/v2"
+
+	"github.com/belay-run/belay/internal/dotfile"
 )
 
 // InTOML is how many hook commands stand in the config.toml beside codex's hooks.json. Both work for codex; only the JSON
 // file can be edited here without touching anything else in it.
 func InTOML(path string) (config string, n int, err error) {
 	config = filepath.Join(filepath.Dir(path), "config.toml")
-	data, err := os.ReadFile(config)
+	data, err := dotfile.Read("", config)
 	if errors.Is(err, os.ErrNotExist) {
 		return config, 0, nil
 	}

@@ -85,9 +85,17 @@ func newHookUninstall() *cobra.Command {
 	return cmd
 }
 
-// readSettings reads the file; nil if there is none.
-func readSettings(client settings.Client, path string) (*settings.File, error) {
-	file, err := settings.Read(client, path)
+// repository is the directory that the file came with; empty if it is the user's own.
+func (p *hookPlace) repository() string {
+	if settings.Scope(p.scope) == settings.User {
+		return ""
+	}
+	return "."
+}
+
+// read reads the file; nil if there is none.
+func (p *hookPlace) read(client settings.Client, path string) (*settings.File, error) {
+	file, err := settings.Read(client, p.repository(), path)
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, nil
 	}
@@ -105,7 +113,7 @@ func installHooks(w io.Writer, p hookPlace) error {
 	if err := checkShell(client); err != nil {
 		return err
 	}
-	file, err := readSettings(client, path)
+	file, err := p.read(client, path)
 	if err != nil {
 		return err
 	}
@@ -161,7 +169,7 @@ func uninstallHooks(w io.Writer, p hookPlace) error {
 	if err != nil {
 		return err
 	}
-	file, err := readSettings(client, path)
+	file, err := p.read(client, path)
 	if err != nil {
 		return err
 	}
@@ -204,7 +212,7 @@ func (p hookPlace) change(w io.Writer, file *settings.File, after []byte) error 
 		fmt.Fprint(w, settings.Diff(file.Path, file.Text, after))
 		return nil
 	}
-	if err := settings.Replace(file.Path, file.Text, after); err != nil {
+	if err := settings.Replace(p.repository(), file.Path, file.Text, after); err != nil {
 		return &failure{fmt.Errorf("%s could not be changed: %w", file.Path, err)}
 	}
 	return nil

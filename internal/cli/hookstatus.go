@@ -83,7 +83,7 @@ func listHooks(p hookPlace) (rows []hookRow, troubles error) {
 			if err != nil || p.scope != "" && p.scope != string(scope) {
 				continue
 			}
-			file, err := settings.Read(client, path)
+			file, err := settings.Read(client, "", path) // as the client does, which follows links
 			if err != nil {
 				if !errors.Is(err, os.ErrNotExist) {
 					troubles = errors.Join(troubles, &failure{err})

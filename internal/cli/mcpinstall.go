@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/belay-run/belay/internal/config"
+	"github.com/belay-run/belay/internal/dotfile"
 	"github.com/belay-run/belay/mcp/install"
 )
 
@@ -135,15 +136,23 @@ func claudeFile(home string) string {
 	return filepath.Join(home, ".claude.json")
 }
 
+// repository is the directory that the configuration came with; empty if it is the user's own.
+func (t *mcpTarget) repository() string {
+	if t.scope == "project" {
+		return "."
+	}
+	return ""
+}
+
 // read reads the configuration. One that is not there has no servers, and no data.
-func (t *mcpTarget) read() (path string, format install.Format, data []byte, err error) {
+func (t *mcpTarget) read(repository string) (path string, format install.Format, data []byte, err error) {
 	if path, format, err = t.file(); err != nil {
 		return
 	}
-	if real, rerr := filepath.EvalSymlinks(path); rerr == nil {
+	if real, rerr := filepath.EvalSymlinks(path); rerr == nil && repository == "" {
 		path = real
 	}
-	data, err = os.ReadFile(path)
+	data, err = dotfile.Read(repository, path)
 	switch {
 	case errors.Is(err, os.ErrNotExist):
 		data, err = nil, nil
@@ -157,7 +166,7 @@ func (t *mcpTarget) read() (path string, format install.Format, data []byte, err
 
 // edit changes the configuration and says what has changed.
 func (t *mcpTarget) edit(w io.Writer, done string, how func(install.Format, []byte) ([]byte, []install.Server, error)) (bool, error) {
-	path, format, before, err := t.read()
+	path, format, before, err := t.read(t.repository())
 	if err != nil {
 		return false, err
 	}
@@ -177,7 +186,7 @@ func (t *mcpTarget) edit(w io.Writer, done string, how func(install.Format, []by
 		return false, nil
 	}
 	if !bytes.Equal(before, after) {
-		if err := install.Replace(path, before, after); err != nil {
+		if err := install.Replace(t.repository(), path, before, after); err != nil {
 			return false, &failure{fmt.Errorf("%s is left as it is: %w", path, err)}
 		}
 	}
@@ -212,7 +221,7 @@ func serversHint(none *install.NoServer) string {
 
 // show lists what a client's configuration has.
 func (t *mcpTarget) show(w io.Writer, asJSON bool) error {
-	path, format, data, err := t.read()
+	path, format, data, err := t.read("") // as the client does, which follows links
 	if err != nil {
 		return err
 	}

@@ -119,10 +119,10 @@ func TestBroken_NamesThePlace(t *testing.T) {
 func TestReplace(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "f")
 	os.WriteFile(path, []byte("one"), 0o640)
-	if err := install.Replace(path, []byte("other"), []byte("two")); err == nil {
+	if err := install.Replace("", path, []byte("other"), []byte("two")); err == nil {
 		t.Error("somebody else's change was lost")
 	}
-	if err := install.Replace(path, []byte("one"), []byte("two")); err != nil {
+	if err := install.Replace("", path, []byte("one"), []byte("two")); err != nil {
 		t.Error(err)
 	}
 	got, _ := os.ReadFile(path)

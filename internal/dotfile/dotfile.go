@@ -1,0 +1,229 @@
+// Package dotfile reads and replaces the settings files of agent CLIs.
+//
+// A file of the user's own may be a link to where dotfiles are kept. It is followed, and stays. A file that came with a
+// repository may not: the links of a repository lead where its authors like, for instance to a file of the user who has
+// cloned it. Everything else is the same for both. What is not a regular file is not read, and what is written gets a new
+// file that then takes the name: a link, a pipe or a second name of another file that stood there is replaced, and what it
+// led to is not touched.
+package dotfile
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+)
+
+// BackupSuffix is added to the name of a file for the copy that stands beside it.
+const BackupSuffix = ".belay-backup"
+
+var errChanged = errors.New("it was changed meanwhile; try again")
+
+// Read reads a file as [Open] finds it.
+func Read(repository, path string) ([]byte, error) {
+	f, err := Open(repository, path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return f.Read()
+}
+
+// File is a settings file, which need not exist.
+type File struct {
+	dir  *os.Root // the directory that it is in, so that nothing can take the directory's place
+	name string
+}
+
+// Open opens a file of the user's, where links lead; or, if repository is not empty, a file that lies below that directory,
+// where none may lead. The caller closes it.
+func Open(repository, path string) (*File, error) {
+	if repository != "" {
+		return openBelow(repository, path)
+	}
+	if target, err := filepath.EvalSymlinks(path); err == nil {
+		path = target
+	} else if _, err := os.Stat(path); err != nil {
+		return nil, err
+	}
+	return openBelow(filepath.Dir(path), path)
+}
+
+// openBelow opens a file that no link leads to on the way from dir.
+func openBelow(dir, path string) (*File, error) {
+	name, err := below(dir, path)
+	if err != nil {
+		return nil, err
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, err
+	}
+	for {
+		parent, rest, deeper := strings.Cut(name, string(filepath.Separator))
+		if !deeper {
+			return &File{root, name}, nil
+		}
+		child, err := enter(root, parent)
+		root.Close()
+		if err != nil {
+			return nil, err
+		}
+		root, name = child, rest
+	}
+}
+
+// below is the path from dir.
+func below(dir, path string) (string, error) {
+	from, err := filepath.Abs(dir)
+	if err != nil {
+		return "", err
+	}
+	to, err := filepath.Abs(path)
+	if err != nil {
+		return "", err
+	}
+	return filepath.Rel(from, to)
+}
+
+// enter opens a directory that is not a link to one.
+func enter(root *os.Root, name string) (*os.Root, error) {
+	seen, err := root.Lstat(name)
+	if err == nil && !seen.IsDir() {
+		err = unusable(filepath.Join(root.Name(), name), seen, "a directory")
+	}
+	if err != nil {
+		return nil, err
+	}
+	child, err := root.OpenRoot(name)
+	if err != nil {
+		return nil, err
+	}
+	// OpenRoot follows a link that has been put there since.
+	if opened, err := child.Stat("."); err != nil || !os.SameFile(seen, opened) {
+		child.Close()
+		return nil, errors.Join(errChanged, err)
+	}
+	return child, nil
+}
+
+// Close lets the directory of the file go.
+func (f *File) Close() error { return f.dir.Close() }
+
+// Read returns what the file holds; an [fs.ErrNotExist] if there is none.
+func (f *File) Read() ([]byte, error) { return f.read(f.name) }
+
+func (f *File) read(name string) ([]byte, error) {
+	seen, err := f.regular(name)
+	if err != nil {
+		return nil, err
+	}
+	file, err := f.open(name, os.O_RDONLY|nonBlocking)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	// Within the directory, open follows a link that has been put there since.
+	if opened, err := file.Stat(); err != nil || !os.SameFile(seen, opened) {
+		return nil, errors.Join(errChanged, err)
+	}
+	return io.ReadAll(file)
+}
+
+// open opens a file of the directory. The error has its whole path.
+func (f *File) open(name string, flag int) (*os.File, error) {
+	file, err := f.dir.OpenFile(name, flag, 0o600)
+	if wrong, ok := errors.AsType[*fs.PathError](err); ok {
+		err = &fs.PathError{Op: "open", Path: filepath.Join(f.dir.Name(), name), Err: wrong.Err}
+	}
+	return file, err
+}
+
+// regular describes a file, if it is a regular one.
+func (f *File) regular(name string) (fs.FileInfo, error) {
+	info, err := f.dir.Lstat(name)
+	if err == nil && !info.Mode().IsRegular() {
+		err = unusable(filepath.Join(f.dir.Name(), name), info, "a regular file")
+	}
+	return info, err
+}
+
+// unusable says why something cannot be used that is not what it should be.
+func unusable(path string, info fs.FileInfo, want string) error {
+	if info.Mode()&fs.ModeSymlink != 0 {
+		return fmt.Errorf("%s is a link, and links in a repository are not followed", path)
+	}
+	return fmt.Errorf("%s is not %s", path, want)
+}
+
+// Backup makes a copy beside the file that holds text.
+func (f *File) Backup(text []byte) error {
+	tmp, err := f.create(text)
+	if err == nil {
+		err = f.rename(tmp, f.name+BackupSuffix)
+	}
+	if err != nil {
+		return fmt.Errorf("no copy could be made: %w", err)
+	}
+	return nil
+}
+
+// HasBackup reports whether there is a copy beside the file that holds text.
+func (f *File) HasBackup(text []byte) bool {
+	kept, err := f.read(f.name + BackupSuffix)
+	return err == nil && bytes.Equal(kept, text)
+}
+
+// RemoveBackup removes the copy beside the file.
+func (f *File) RemoveBackup() error { return f.dir.Remove(f.name + BackupSuffix) }
+
+// Replace puts after in the place of before, which must still be what the file holds. A reader sees one or the other.
+func (f *File) Replace(before, after []byte) error {
+	tmp, err := f.create(after)
+	if err != nil {
+		return err
+	}
+	if now, err := f.Read(); err != nil || !bytes.Equal(now, before) {
+		f.dir.Remove(tmp)
+		return errors.Join(errChanged, err)
+	}
+	return f.rename(tmp, f.name)
+}
+
+// create makes a new file beside the file that holds text, with its mode and, if that is allowed, its owner.
+func (f *File) create(text []byte) (name string, err error) {
+	info, err := f.regular(f.name)
+	if err != nil {
+		return "", err
+	}
+	name = "." + f.name + "." + strconv.FormatUint(rand.Uint64(), 36)
+	file, err := f.open(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL)
+	if err != nil {
+		return "", err
+	}
+	_, err = file.Write(text)
+	keepOwner(file, info)
+	if err = errors.Join(err, file.Chmod(info.Mode().Perm()), file.Sync(), file.Close()); err != nil {
+		f.dir.Remove(name)
+	}
+	return name, err
+}
+
+// rename gives a new file its name, which takes it from what had it.
+func (f *File) rename(tmp, name string) error {
+	err := f.dir.Rename(tmp, name)
+	if err == nil {
+		return nil
+	}
+	f.dir.Remove(tmp)
+	if info, _ := f.dir.Lstat(name); info != nil && info.IsDir() {
+		return fmt.Errorf("%s is a directory", filepath.Join(f.dir.Name(), name))
+	}
+	return err
+}

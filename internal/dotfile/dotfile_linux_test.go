@@ -1,0 +1,83 @@
+package dotfile_test
+
+import (
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/belay-run/belay/internal/dotfile"
+)
+
+// However often a link takes the place of a repository's file, what it leads to is neither read nor written.
+func TestFile_LinkTakesItsPlace(t *testing.T) {
+	const mine, theirs = "what the user has written", "{}"
+	for name, swapped := range map[string]string{
+		"File":      ".claude/settings.json",
+		"Directory": ".claude",
+		"Backup":    ".claude/settings.json" + dotfile.BackupSuffix,
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			elsewhere, repository := filepath.Join(dir, "elsewhere"), filepath.Join(dir, "repo")
+			path, aside := filepath.Join(repository, ".claude/settings.json"), filepath.Join(repository, "aside")
+			users := filepath.Join(elsewhere, "settings.json")
+			to := users
+			if name == "Directory" {
+				to = elsewhere
+			}
+			for _, err := range []error{
+				os.Mkdir(elsewhere, 0o700),
+				os.WriteFile(users, []byte(mine), 0o600),
+				os.MkdirAll(filepath.Dir(path), 0o700),
+				os.WriteFile(path, []byte(theirs), 0o600),
+				os.WriteFile(path+dotfile.BackupSuffix, []byte(theirs), 0o600),
+				os.Symlink(to, aside),
+				unix.Renameat2(unix.AT_FDCWD, aside, unix.AT_FDCWD, filepath.Join(repository, swapped), unix.RENAME_EXCHANGE),
+			} {
+				if err != nil {
+					t.Fatal(err)
+				}
+			}
+			var swapping sync.WaitGroup
+			defer swapping.Wait()
+			done := make(chan struct{})
+			defer close(done)
+			swapping.Go(func() {
+				for {
+					select {
+					case <-done:
+						return
+					default:
+						unix.Renameat2(unix.AT_FDCWD, aside, unix.AT_FDCWD, filepath.Join(repository, swapped), unix.RENAME_EXCHANGE)
+					}
+				}
+			})
+			for round := range 5000 {
+				f, err := dotfile.Open(repository, path)
+				if err != nil {
+					continue
+				}
+				if text, err := f.Read(); err == nil && string(text) != theirs {
+					t.Fatalf("it holds %q", text)
+				}
+				if f.HasBackup([]byte(mine)) {
+					t.Fatal("the link in the place of the copy was followed")
+				}
+				if round%50 == 0 {
+					f.Backup([]byte(theirs))
+					f.Replace([]byte(theirs), []byte(theirs))
+				}
+				f.Close()
+			}
+			if text, _ := os.ReadFile(users); string(text) != mine {
+				t.Errorf("the user's file holds %q", text)
+			}
+			if entries, _ := os.ReadDir(elsewhere); len(entries) != 1 {
+				t.Errorf("beside it: %v", entries)
+			}
+		})
+	}
+}
