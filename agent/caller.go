@@ -26,8 +26,10 @@ type Habits struct {
 	// Deadline is how long it may take where it is known to be one or two short requests; 0 if it may take long.
 	Deadline time.Duration
 	// Changes says that it may change something on the other side, so that a failure that leaves open whether it has is
-	// not simply repeated.
+	// not simply repeated. What is not understood may.
 	Changes bool
+	// Verifiable says that there is a way to find out whether it has: see [Verifier].
+	Verifiable bool
 }
 
 // Listener reads one attempt of a caller.

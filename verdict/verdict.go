@@ -21,7 +21,10 @@
 // the package is linked into a command that mostly sees successes.
 package verdict
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"time"
+)
 
 // Verdict is what the outcome of one attempt means.
 type Verdict struct {
@@ -76,4 +79,7 @@ type Outcome struct {
 
 	// Stdout and Stderr are what the command wrote.
 	Stdout, Stderr Excerpt
+
+	// Started is when the command was started; zero for a saved outcome.
+	Started time.Time
 }

@@ -134,10 +134,13 @@ func (a *answer) class() (verdict.Class, string) {
 	case a.status >= 300:
 		return classOfStatus(a.status, message), "status-" + strconv.Itoa(a.status)
 	case a.errors:
-		return verdict.InvalidRequest, "graphql"
+		return verdict.InvalidRequest, anyGraphQL
 	}
 	return "", ""
 }
+
+// anyGraphQL is the rule for a GraphQL error that says nothing known.
+const anyGraphQL = "graphql"
 
 // refusals are GitHub's words that say more than the status they come with, which is 403, 406 or 422. In lower case.
 var refusals = []struct {

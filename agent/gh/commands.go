@@ -8,6 +8,8 @@ type habit uint
 const (
 	// changes something on GitHub.
 	changes habit = 1 << iota
+	// once means that one request at most changes something, and that none comes after it. See line.once.
+	once
 	// short means that it is one or two short requests, or none.
 	short
 	// terminal means that it wants a terminal, an editor or a browser.
@@ -15,6 +17,8 @@ const (
 	// untraced means that the trace would harm: it reads whole uploads into memory, or the command's stderr is not gh's
 	// alone.
 	untraced
+
+	oneChange = changes | once
 )
 
 // The tables are made when they are first asked for: belay starts for other commands too.
@@ -32,87 +36,87 @@ var commands = sync.OnceValue(func() map[string]habit {
 
 		"attestation download": untraced, "attestation trusted-root": untraced, "attestation verify": untraced,
 
-		"auth login": terminal, "auth logout": terminal, "auth refresh": terminal, "auth setup-git": short,
+		"auth login": changes | terminal, "auth logout": terminal, "auth refresh": terminal, "auth setup-git": short,
 		"auth status": short, "auth switch": terminal, "auth token": short,
 
 		"browse": terminal,
 
-		"cache delete": changes, "cache list": short,
+		"cache delete": oneChange, "cache list": short,
 
-		"codespace code": terminal, "codespace cp": terminal, "codespace create": terminal, "codespace delete": changes | untraced,
+		"codespace code": terminal, "codespace cp": changes | terminal, "codespace create": changes | terminal, "codespace delete": changes | untraced,
 		"codespace edit": changes | untraced, "codespace jupyter": terminal, "codespace list": untraced, "codespace logs": terminal,
-		"codespace ports": terminal, "codespace rebuild": terminal, "codespace ssh": terminal, "codespace stop": changes | untraced,
+		"codespace ports": changes | terminal, "codespace rebuild": changes | terminal, "codespace ssh": changes | terminal, "codespace stop": changes | untraced,
 		"codespace view": untraced,
 
 		"completion": short, "config clear-cache": short, "config get": short, "config list": short, "config set": short,
-		"copilot": terminal | untraced,
+		"copilot": changes | terminal | untraced,
 
-		"discussion comment": changes | short, "discussion create": changes | short, "discussion edit": changes | short,
+		"discussion comment": oneChange | short, "discussion create": oneChange | short, "discussion edit": changes | short,
 		"discussion list": short, "discussion view": short,
 
-		"extension browse": terminal, "extension create": untraced, "extension exec": terminal | untraced,
+		"extension browse": terminal, "extension create": untraced, "extension exec": changes | terminal | untraced,
 		"extension install": untraced, "extension list": short, "extension remove": short, "extension search": short,
 		"extension upgrade": untraced,
 
-		"gist clone": 0, "gist create": changes, "gist delete": changes | short, "gist edit": changes, "gist list": short,
-		"gist rename": changes | short, "gist view": short,
+		"gist clone": 0, "gist create": oneChange, "gist delete": oneChange | short, "gist edit": changes, "gist list": short,
+		"gist rename": oneChange | short, "gist view": short,
 
-		"gpg-key add": changes | short, "gpg-key delete": changes | short, "gpg-key list": short,
+		"gpg-key add": oneChange | short, "gpg-key delete": oneChange | short, "gpg-key list": short,
 
-		"issue close": changes | short, "issue comment": changes | short, "issue create": changes | short,
-		"issue delete": changes | short, "issue develop": changes, "issue edit": changes, "issue list": short,
-		"issue lock": changes | short, "issue pin": changes | short, "issue reopen": changes | short, "issue status": short,
-		"issue transfer": changes | short, "issue unlock": changes | short, "issue unpin": changes | short, "issue view": short,
+		"issue close": oneChange | short, "issue comment": oneChange | short, "issue create": oneChange | short,
+		"issue delete": oneChange | short, "issue develop": changes, "issue edit": changes, "issue list": short,
+		"issue lock": changes | short, "issue pin": oneChange | short, "issue reopen": oneChange | short, "issue status": short,
+		"issue transfer": oneChange | short, "issue unlock": oneChange | short, "issue unpin": oneChange | short, "issue view": short,
 
-		"label clone": changes, "label create": changes | short, "label delete": changes | short, "label edit": changes | short,
+		"label clone": changes, "label create": oneChange | short, "label delete": oneChange | short, "label edit": oneChange | short,
 		"label list": short,
 
 		"licenses": short, "org list": short,
 
-		"pr checkout": 0, "pr checks": short, "pr close": changes, "pr comment": changes | short, "pr create": changes,
-		"pr diff": 0, "pr edit": changes, "pr list": short, "pr lock": changes | short, "pr merge": changes, "pr ready": changes | short,
-		"pr reopen": changes | short, "pr revert": changes | short, "pr review": changes | short, "pr status": short,
-		"pr unlock": changes | short, "pr update-branch": changes, "pr view": short,
+		"pr checkout": 0, "pr checks": short, "pr close": oneChange, "pr comment": oneChange | short, "pr create": changes,
+		"pr diff": 0, "pr edit": changes, "pr list": short, "pr lock": changes | short, "pr merge": oneChange, "pr ready": oneChange | short,
+		"pr reopen": oneChange | short, "pr revert": oneChange | short, "pr review": oneChange | short, "pr status": short,
+		"pr unlock": oneChange | short, "pr update-branch": oneChange, "pr view": short,
 
 		"preview prompter": terminal,
 
-		"project close": changes | short, "project copy": changes, "project create": changes | short, "project delete": changes | short,
-		"project edit": changes | short, "project field-create": changes | short, "project field-delete": changes | short,
-		"project field-list": short, "project item-add": changes | short, "project item-archive": changes | short,
-		"project item-create": changes | short, "project item-delete": changes | short, "project item-edit": changes | short,
-		"project item-list": 0, "project link": changes | short, "project list": short, "project mark-template": changes | short,
-		"project unlink": changes | short, "project view": short,
+		"project close": oneChange | short, "project copy": oneChange, "project create": oneChange | short, "project delete": oneChange | short,
+		"project edit": oneChange | short, "project field-create": oneChange | short, "project field-delete": oneChange | short,
+		"project field-list": short, "project item-add": oneChange | short, "project item-archive": oneChange | short,
+		"project item-create": oneChange | short, "project item-delete": oneChange | short, "project item-edit": oneChange | short,
+		"project item-list": 0, "project link": oneChange | short, "project list": short, "project mark-template": oneChange | short,
+		"project unlink": oneChange | short, "project view": short,
 
-		"release create": changes | untraced, "release delete": changes, "release delete-asset": changes | short,
-		"release download": 0, "release edit": changes | short, "release list": short, "release upload": changes | untraced,
+		"release create": oneChange | untraced, "release delete": oneChange, "release delete-asset": oneChange | short,
+		"release download": 0, "release edit": oneChange | short, "release list": short, "release upload": oneChange | untraced,
 		"release verify": untraced, "release verify-asset": untraced, "release view": short,
 
-		"repo archive": changes | short, "repo autolink create": changes | short, "repo autolink delete": changes | short,
-		"repo autolink list": short, "repo autolink view": short, "repo clone": 0, "repo create": changes, "repo delete": changes | short,
-		"repo deploy-key add": changes | short, "repo deploy-key delete": changes | short, "repo deploy-key list": short,
+		"repo archive": oneChange | short, "repo autolink create": oneChange | short, "repo autolink delete": oneChange | short,
+		"repo autolink list": short, "repo autolink view": short, "repo clone": 0, "repo create": changes, "repo delete": oneChange | short,
+		"repo deploy-key add": oneChange | short, "repo deploy-key delete": oneChange | short, "repo deploy-key list": short,
 		"repo edit": changes | short, "repo fork": changes, "repo gitignore list": short, "repo gitignore view": short,
 		"repo license list": short, "repo license view": short, "repo list": short, "repo read-dir": short, "repo read-file": 0,
-		"repo rename": changes | short, "repo set-default": short, "repo sync": changes, "repo unarchive": changes | short, "repo view": short,
+		"repo rename": changes | short, "repo set-default": short, "repo sync": changes, "repo unarchive": oneChange | short, "repo view": short,
 
 		"ruleset check": short, "ruleset list": short, "ruleset view": short,
 
-		"run cancel": changes | short, "run delete": changes | short, "run download": 0, "run list": short, "run rerun": changes | short,
+		"run cancel": oneChange | short, "run delete": oneChange | short, "run download": 0, "run list": short, "run rerun": oneChange | short,
 		"run view": 0, "run watch": 0,
 
 		"search code": short, "search commits": short, "search issues": short, "search prs": short, "search repos": short,
 
-		"secret delete": changes | short, "secret list": short, "secret set": changes | short,
+		"secret delete": oneChange | short, "secret list": short, "secret set": oneChange | short,
 
 		"skill install": untraced, "skill list": untraced, "skill preview": terminal, "skill publish": changes | untraced,
 		"skill search": untraced, "skill update": untraced,
 
-		"ssh-key add": changes | short, "ssh-key delete": changes | short, "ssh-key list": short,
+		"ssh-key add": oneChange | short, "ssh-key delete": oneChange | short, "ssh-key list": short,
 
 		"status": 0,
 
-		"variable delete": changes | short, "variable get": short, "variable list": short, "variable set": changes | short,
+		"variable delete": oneChange | short, "variable get": short, "variable list": short, "variable set": changes | short,
 
-		"workflow disable": changes | short, "workflow enable": changes | short, "workflow list": short, "workflow run": changes | short,
+		"workflow disable": oneChange | short, "workflow enable": oneChange | short, "workflow list": short, "workflow run": oneChange | short,
 		"workflow view": short,
 
 		"help": short, "version": short,

@@ -46,6 +46,13 @@ const (
 	lookMark  = "lookup "
 )
 
+// within says when the attempt began and ended that a trace is to be of; a saved one has no such times.
+func (f *filter) within(began, ended time.Time) {
+	if !began.IsZero() {
+		f.start, f.now = began, func() time.Time { return ended }
+	}
+}
+
 // Write implements io.Writer. An error is the user's.
 func (f *filter) Write(p []byte) (int, error) {
 	for rest := p; len(rest) > 0; {
@@ -110,6 +117,7 @@ func (f *filter) traced(text []byte) {
 		wasRaw := f.trace.end(took)
 		f.holding = f.open == 0 && wasRaw
 	} else {
+		f.trace.torn = f.trace.torn || !f.trace.raw && bytes.HasPrefix(text, []byte(beginMark))
 		f.trace.line(text)
 	}
 }
@@ -125,6 +133,8 @@ func (f *filter) words(text []byte) {
 			return
 		}
 	}
+	// A line of a request that is not seen: the clock was set, or something has taken lines out.
+	f.trace.torn = f.trace.torn || bytes.Contains(text, []byte(beginMark)) || isEnd(text) >= 0
 	whole := f.line // with its end
 	if !f.told && (bytes.HasPrefix(text, []byte(gitMark)) && bytes.HasSuffix(text, []byte("]")) ||
 		f.resolved && bytes.HasPrefix(text, []byte(lookMark))) {

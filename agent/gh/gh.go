@@ -35,12 +35,13 @@ type Profile struct {
 }
 
 // New returns the profile of a command line, args[0] being the command, that is started with that environment in that
-// directory.
+// directory. Without args it judges the outcome of a command line that is not known.
 func New(args []string, env []string, dir string) *Profile {
-	if len(args) == 0 {
-		args = []string{Name}
+	p := &Profile{env: env, dir: dir}
+	if len(args) > 0 {
+		p.line = read(args[1:], dir)
 	}
-	return &Profile{line: read(args[1:], dir), env: env, dir: dir}
+	return p
 }
 
 // Name implements agent.Profile.
@@ -62,7 +63,8 @@ func (p *Profile) Judge(o verdict.Outcome, now time.Time) verdict.Verdict {
 
 // Habits implements agent.Caller.
 func (p *Profile) Habits() agent.Habits {
-	h := agent.Habits{Gate: gateKey(p.line, p.env, p.dir), Changes: p.line.changes()}
+	_, err := p.line.look()
+	h := agent.Habits{Gate: gateKey(p.line, p.env, p.dir), Changes: p.line.changes(), Verifiable: err == nil}
 	if p.line.short() {
 		h.Deadline = deadline
 	}

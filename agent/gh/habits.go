@@ -42,6 +42,7 @@ func (l *line) query() (string, bool) {
 		body, ok := l.file(l.opts.Value("--input"))
 		return queryOf(body), ok
 	}
+	query, whole, given := "", false, 0
 	for _, a := range l.opts.Read {
 		if a.Name != "--field" && a.Name != "--raw-field" {
 			continue
@@ -50,13 +51,15 @@ func (l *line) query() (string, bool) {
 		if !ok {
 			continue
 		}
+		given++
+		query, whole = value, true
 		if path, isFile := strings.CutPrefix(value, "@"); isFile && a.Name == "--field" {
-			content, ok := l.file(path)
-			return string(content), ok
+			var content []byte
+			content, whole = l.file(path)
+			query = string(content)
 		}
-		return value, true
 	}
-	return "", false
+	return query, whole && given == 1 // which of several counts depends on the version
 }
 
 // file is the content of a file that the command line names; false if it cannot be read, is too long, or is stdin.

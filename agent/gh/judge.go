@@ -17,7 +17,7 @@ type judgement struct {
 	line     line
 	now      time.Time
 	trace    *trace
-	listened bool   // the trace is whole: what is not in it was not sent
+	listened bool   // the trace has been taken out of stderr already
 	words    string // gh's own, on stderr
 	read     bool   // words are
 	printed  answer // what `gh api -i` has printed of the last answer
@@ -27,18 +27,21 @@ type judgement struct {
 func (j *judgement) readSaved() {
 	if !j.listened {
 		var words bytes.Buffer
-		saved := &trace{wary: true}
+		saved := &trace{wary: true, torn: j.Stderr.Truncated()}
 		f := &filter{user: &words, trace: saved}
+		if j.trace == nil {
+			j.trace = saved
+			f.within(j.Started, j.now)
+		}
 		f.Write([]byte(untilEnd(j.Stderr)))
 		f.Close()
 		j.words, j.read = words.String(), true
-		if j.trace == nil {
-			j.trace = saved
-		}
 	}
 	stdout := j.Stdout.Text()
 	if j.trace.total == 0 && strings.HasPrefix(stdout, beginMark) { // --verbose
+		j.trace.torn = j.trace.torn || j.Stdout.Truncated()
 		f := &filter{user: io.Discard, trace: j.trace}
+		f.within(j.Started, j.now)
 		f.Write([]byte(untilEnd(j.Stdout)))
 		f.Close()
 	}
@@ -212,41 +215,6 @@ func (j *judgement) said(a *answer, class verdict.Class, rule string) verdict.Ve
 	}
 	v.Evidence = evidence(v.Evidence)
 	return v
-}
-
-// sent says whether there may have been an effect.
-func (j *judgement) sent(v verdict.Verdict) verdict.Sent {
-	if j.trace != nil && (j.listened || j.trace.total > 0) && !j.trace.vague && !j.hidden() {
-		sum := j.trace.forgotten
-		for i := range j.trace.requests {
-			sum.add(&j.trace.requests[i])
-		}
-		if j.trace.mingled && sum.refused+sum.done > 0 && v.Class != verdict.OK {
-			sum.open++ // which answer was whose is not sure
-		}
-		return sum.sent()
-	}
-	if j.line.known && !j.line.changes() {
-		return verdict.SentNo
-	}
-	switch v.Class {
-	case verdict.OK:
-		return verdict.SentYes
-	case verdict.Auth, verdict.Billing, verdict.InvalidRequest, verdict.NotFound, verdict.TooLarge, verdict.RateLimit, verdict.UsageLimit:
-		if j.line.habit&untraced != 0 && !neverSent(j.words) && j.ExitCode != exitAuth && v.Rule != "usage" {
-			return verdict.SentMaybe // it may be several requests, and not the first that was refused
-		}
-		return verdict.SentNo
-	}
-	if neverSent(j.words) {
-		return verdict.SentNo
-	}
-	return verdict.SentMaybe
-}
-
-// hidden reports whether gh writes its trace elsewhere than we listen.
-func (j *judgement) hidden() bool {
-	return j.line.isAPI() && j.line.opts.Has("--verbose") && j.trace.total == 0
 }
 
 // evidence is what can be shown of a text.

@@ -53,10 +53,34 @@ func read(args []string, dir string) line {
 		l.opts = table.Read(l.rest)
 		l.full = l.opts.Unknown == ""
 	}
-	if l.has("--help") || !l.known && (slices.Contains(args, "--help") || slices.Contains(args, "--version") || len(words) == 0) {
+	if l.shows("--help") || !l.known && (l.shows("--version") || len(words) == 0) {
 		l.habit, l.known = short, true
 	}
 	return l
+}
+
+// shows reports whether the command shows its help or version and does nothing else. What follows an option may be its
+// value: an issue can be called --help.
+func (l *line) shows(what string) bool {
+	if l.full {
+		return l.opts.Has(what)
+	}
+	for i, a := range l.rest {
+		switch {
+		case a == "--":
+			return false
+		case a == what:
+			return i == 0 || !strings.HasPrefix(l.rest[i-1], "-") || strings.Contains(l.rest[i-1], "=")
+		}
+	}
+	return false
+}
+
+// unknownIn reports whether gh's words say that it has no such command.
+func (l *line) unknownIn(words string) bool {
+	rest, ok := strings.CutPrefix(words, `unknown command "`)
+	name, rest, _ := strings.Cut(rest, `"`)
+	return ok && slices.Contains(l.args, name) && strings.HasPrefix(rest, ` for "gh`)
 }
 
 // has reports whether one of these options is there, by name. It may take a value for one: what hangs on it must bear that.
@@ -95,7 +119,7 @@ func (l *line) hasWord() bool {
 
 // interactive reports whether the command wants a terminal or a browser, or would ask something if it had a terminal.
 func (l *line) interactive() bool {
-	if l.has("--help") {
+	if l.shows("--help") {
 		return false
 	}
 	if l.habit&terminal != 0 || l.has("--web", "--editor", "--recover") {

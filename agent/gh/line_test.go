@@ -60,9 +60,10 @@ func TestLine(t *testing.T) {
 		"release upload v1 x":                    "ch",
 		"release create v1 -n x":                 "ch",
 		"release download v1":                    "ht",
-		"auth login":                             "t",
+		"auth login":                             "ct",
 		"auth status":                            "sht",
-		"codespace ssh":                          "t",
+		"codespace ssh":                          "ct",
+		"codespace create":                       "ct",
 		"cs list":                                "h",
 		"browse":                                 "t",
 		"workflow run x.yml":                     "csht",
@@ -73,6 +74,12 @@ func TestLine(t *testing.T) {
 		"":                                       "sht",
 		"--version":                              "sht",
 		"issue create --help":                    "sht",
+		"issue create -t --help -b y":            "csht",
+		"issue create -t x -b y -- --help":       "csht",
+		"pr merge 1 --squash -t --help":          "cht",
+		"pr merge --help":                        "sht",
+		"my-extension --help":                    "sht",
+		"my-extension -m --help":                 "c",
 		"help issue":                             "sht",
 		"api user":                               "sht",
 		"api user -f a=b":                        "csht",
@@ -102,6 +109,7 @@ func TestLine(t *testing.T) {
 		"api graphql --paginate -f query={a}":    "ht",
 		"api graphql":                            "csht",
 		"api /graphql -f query={a}":              "sht",
+		"api graphql -f query={a} -f query={b}":  "csht",
 	} {
 		p := New(append([]string{"gh"}, strings.Fields(line)...), nil, dir)
 		got := ""
@@ -134,6 +142,11 @@ func TestCommands(t *testing.T) {
 	for name := range options() {
 		if _, ok := commands()[name]; !ok {
 			t.Errorf("no command %q", name)
+		}
+	}
+	for name := range further() {
+		if commands()[name]&once == 0 {
+			t.Errorf("%q is not known to change something once", name)
 		}
 	}
 }

@@ -77,12 +77,31 @@ var commentOptions = agent.Table{
 	{Names: []string{"--help"}},
 }
 
+var releaseCreateOptions = agent.Table{
+	{Names: []string{"--title", "-t"}, Takes: agent.One},
+	{Names: []string{"--notes", "-n"}, Takes: agent.One},
+	{Names: []string{"--notes-file", "-F"}, Takes: agent.One},
+	{Names: []string{"--notes-start-tag"}, Takes: agent.One},
+	{Names: []string{"--target"}, Takes: agent.One},
+	{Names: []string{"--discussion-category"}, Takes: agent.One},
+	{Names: []string{"--repo", "-R"}, Takes: agent.One},
+	{Names: []string{"--draft", "-d"}},
+	{Names: []string{"--prerelease", "-p"}},
+	{Names: []string{"--generate-notes"}},
+	{Names: []string{"--notes-from-tag"}},
+	{Names: []string{"--latest"}},
+	{Names: []string{"--verify-tag"}},
+	{Names: []string{"--fail-on-no-commits"}},
+	{Names: []string{"--help"}},
+}
+
 var options = sync.OnceValue(func() map[string]agent.Table {
 	return map[string]agent.Table{
-		"api":           apiOptions,
-		"issue create":  issueCreateOptions,
-		"pr create":     slices.Concat(prCreateOptions, issueCreateOptions),
-		"issue comment": commentOptions,
-		"pr comment":    commentOptions,
+		"api":            apiOptions,
+		"issue create":   issueCreateOptions,
+		"pr create":      slices.Concat(prCreateOptions, issueCreateOptions),
+		"issue comment":  commentOptions,
+		"pr comment":     commentOptions,
+		"release create": releaseCreateOptions,
 	}
 })

@@ -50,6 +50,8 @@ type trace struct {
 	spoiltLast bool
 	// vague says that it does not tell what was sent: GH_DEBUG=1 shows no more than where to.
 	vague bool
+	// torn says that a part of it is missing: it ends inside a request, or has lines outside of one.
+	torn bool
 
 	phase     phase
 	body      []byte // of the request or the answer that is being read
@@ -89,7 +91,7 @@ func (t *trace) end(took time.Duration) (wasRaw bool) {
 	r.took, r.ended = took, true
 	if t.phase == inAnswerBody {
 		r.readBody(t.body, r.graphql())
-	} else if t.phase == inRequestBody {
+	} else if t.phase == inRequestBody && len(t.open) == 0 { // else the body may be another's
 		t.readRequest(r)
 	}
 	t.keep(*r)
@@ -123,6 +125,7 @@ func (t *trace) keep(r request) {
 
 // finish says that there is nothing more: what is open has had no answer.
 func (t *trace) finish() {
+	t.torn = t.torn || len(t.open) > 0
 	for _, r := range t.open {
 		if t.phase == inRequestBody && len(t.open) == 1 {
 			t.readRequest(r)
@@ -189,9 +192,8 @@ func (t *trace) whose(text []byte) *request {
 func (t *trace) info(r *request, text []byte) {
 	if url, ok := bytes.CutPrefix(text, []byte("* Request to ")); ok {
 		r.url = string(url)
-	} else if rest, ok := bytes.CutPrefix(text, []byte("> ")); ok {
-		method, _, _ := bytes.Cut(rest, []byte(" "))
-		r.method = string(method)
+	} else if f := bytes.Fields(text); len(f) == 4 && string(f[0]) == ">" && bytes.HasPrefix(f[3], []byte("HTTP/")) {
+		r.method = string(f[1])
 		r.changes = r.method != "GET" && r.method != "HEAD" && r.method != "OPTIONS"
 		t.phase = inRequestHeader
 	}
@@ -233,8 +235,8 @@ func (t *trace) readRequest(r *request) {
 	if r.kind == "" {
 		r.kind, r.name = operation(string(query), "")
 	}
-	// What was too long to be shown, or to be read, may be anything.
-	r.changes = r.kind == "mutation" || len(query) == 0 || len(t.body) >= maxRequestBody && r.kind == ""
+	// What was too long to be shown, or to be read, may be anything. gh's own documents have one operation.
+	r.changes = r.kind == "mutation" || len(query) == 0 || len(t.body) >= maxRequestBody && (r.kind == "" || t.wary)
 }
 
 func (t *trace) answerHeader(r *request, text []byte) {

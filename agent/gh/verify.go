@@ -99,7 +99,7 @@ func (l *line) look() (func(context.Context, time.Time, ask) (string, error), er
 			return l.lookForComment, nil
 		}
 	}
-	return nil, fmt.Errorf("nobody knows how to look whether gh %s was done", l.command)
+	return nil, fmt.Errorf("there is no way to look for what gh %s does", l.command)
 }
 
 // followed names what a command does after it has created something, in requests of their own; empty if nothing.
