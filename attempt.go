@@ -37,6 +37,7 @@ type attempt struct {
 	left           []supervise.Proc
 	killed         int
 	stdout, stderr *sink
+	merged         bool        // stdout has both streams
 	talk           *transcript // takes the place of stdout where the command is an agent
 	account        agent.Account
 	listener       agent.Listener // reads both streams of a caller
@@ -94,7 +95,7 @@ func (inv *Invocation) try(n int, ad admission) attempt {
 		stderr = filter
 	}
 	if filter == nil && a.stdout.holds() && a.stderr.holds() && sameFile(inv.command.Stdout, inv.command.Stderr) {
-		a.stderr, stderr = nil, stdout // 2>&1: what is held must keep its order
+		a.stderr, stderr, a.merged = nil, stdout, true // 2>&1: what is held must keep its order
 	}
 	var process *supervise.Process
 	heed := func() {}
@@ -134,6 +135,9 @@ func (inv *Invocation) try(n int, ad admission) attempt {
 		filter.Close()
 	}
 	inv.judge(&a)
+	if inv.changes.open(a.verdict) && a.verdict.Sent == "" {
+		a.verdict.Sent = verdict.SentMaybe // it did not end by itself
+	}
 	if a.talk != nil {
 		a.account = a.talk.follower.Account()
 		a.requests = a.account.Requests

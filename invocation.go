@@ -25,11 +25,13 @@ type Invocation struct {
 	input        input
 	talk         *conversation // nil for a command that is no agent
 	calls        *calls        // nil for a command that is no caller
+	changes      *changes      // nil for a command that is not known to change anything
 	events       *eventQueue   // nil if nobody can want them
 	sessionSlot  *gate.Slot
 	state        *State
 	record       *supervise.Record
 	requests     int // on record
+	asked        int // questions on the side, since the last line of the log
 	gateTroubled bool
 	gateWait     time.Duration // at gate and scope, since the last line of the log
 	logTroubled  bool
@@ -55,7 +57,7 @@ func newInvocation(ctx context.Context, r *Runner, c Command, env []string) *Inv
 	now := time.Now()
 	inv := &Invocation{id: newID(now), runner: r, command: c, env: env, profile: r.profile(), begun: now, done: make(chan struct{})}
 	inv.talk = newConversation(r, inv.profile, &c)
-	inv.calls = newCalls(inv.profile)
+	inv.calls, inv.changes = newCalls(inv.profile)
 	inv.policy = r.policy(inv.talk)
 	inv.series = inv.policy.Start(now)
 	inv.input = newInput(&c, inv.mayRepeat(), r.ReplayStdin)

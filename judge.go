@@ -19,9 +19,12 @@ import (
 // judge forms the verdict.
 func (inv *Invocation) judge(a *attempt) {
 	name := inv.command.name()
-	o := verdict.Outcome{Argv: inv.command.Args, ExitCode: a.exit.Code, Stdout: a.stdout.excerpt(), Stderr: a.stderr.excerpt()}
+	o := verdict.Outcome{Argv: inv.command.Args, ExitCode: a.exit.Code, Stdout: a.stdout.excerpt(), Stderr: a.stderr.excerpt(), Started: a.exit.Started}
 	if a.exit.Signal != 0 {
 		o.Signal = signalName(a.exit.Signal)
+	}
+	if a.merged && inv.changes != nil {
+		o.Stderr = o.Stdout // what it says of its failure is in there
 	}
 	own := inv.own(a, o)
 	if inv.runner.Judge != nil && a.exit.Reason == supervise.Exited {

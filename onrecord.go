@@ -107,10 +107,8 @@ func (inv *Invocation) journal(n int, a attempt, wait time.Duration, stop *retry
 
 // requestsOf is how many requests an attempt has made, with what was asked on its account.
 func (inv *Invocation) requestsOf(a *attempt) int {
-	n := a.requests
-	if inv.calls != nil {
-		n, inv.calls.asked = n+inv.calls.asked, 0
-	}
+	n := a.requests + inv.asked
+	inv.asked = 0
 	return n
 }
 

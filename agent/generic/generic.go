@@ -120,7 +120,7 @@ func (p *Profile) Overrule(own verdict.Verdict, o verdict.Outcome, now time.Time
 	if !ok {
 		return own
 	}
-	said.SessionID, said.Usage = own.SessionID, own.Usage
+	said.SessionID, said.Usage, said.Sent = own.SessionID, own.Usage, own.Sent
 	return said
 }
 

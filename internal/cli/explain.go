@@ -80,6 +80,9 @@ func explain(cmd *cobra.Command, o explainOptions, given config.Given, argv []st
 	if err != nil {
 		return err
 	}
+	if known == nil {
+		runner.Profile = guard(runner.Profile, o.profile, argv, "")
+	}
 	outcome := verdict.Outcome{Argv: argv}
 	if o.signal == "" {
 		if outcome.ExitCode, err = exitCodeIn(o.exitCode); err != nil {

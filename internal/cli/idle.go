@@ -15,6 +15,7 @@ import (
 func idle(s *config.Settings, r *belay.Runner, known agent.Profile) (list []string) {
 	_, isAgent := known.(agent.Agent)
 	_, isCaller := known.(agent.Caller)
+	_, hasEffects := r.Profile.(agent.Caller)
 	gated := s.Gate != "" || known != nil
 	for _, f := range []struct {
 		name  string
@@ -25,8 +26,8 @@ func idle(s *config.Settings, r *belay.Runner, known agent.Profile) (list []stri
 		{"retry-timeouts", r.Policy.Timeout > 0 || isCaller, "there is no --timeout"},
 		{"max-wait", !s.NoWait, "--no-wait"},
 		{"no-stdin", s.From("prompt") == "" && s.From("prompt-file") == "", "the prompt is what it reads"},
-		{"verify-effect", isCaller, "only what gh changes can be looked for"},
-		{"retry-unsafe", isCaller, "it is for gh"},
+		{"verify-effect", hasEffects, "only what gh changes can be looked for"},
+		{"retry-unsafe", hasEffects, "it is for gh"},
 		{"rate-limit-buffer", isCaller, "it is for gh"},
 		{"max-cost", isAgent, "only agents say what they cost"},
 		{"resume-prompt", isAgent, "only agents have sessions"},

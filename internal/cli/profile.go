@@ -44,13 +44,31 @@ func profileFor(named string, args []string, dir string) (agent.Profile, error) 
 	case len(args) == 0:
 		return nil, nil
 	}
-	base := strings.TrimSuffix(filepath.Base(args[0]), ".exe")
-	if make, ok := profiles[base]; ok {
-		if p := make(args, dir); p.Headless() && !wantsPerson(p) {
-			return p, nil
-		}
+	if p := profileOf(args, dir); p != nil && p.Headless() && !wantsPerson(p) {
+		return p, nil
 	}
 	return nil, nil
+}
+
+// profileOf returns the profile of the command's name; nil if there is none.
+func profileOf(args []string, dir string) agent.Profile {
+	if make, ok := profiles[strings.TrimSuffix(filepath.Base(args[0]), ".exe")]; ok {
+		return make(args, dir)
+	}
+	return nil
+}
+
+// guard returns the profile of a command for which there is none by [profileFor], with what is known of its effects: a gh on
+// a terminal, one of its extensions or aliases, may change something as any other gh. That is left alone only where the user
+// says that nothing is known of the command.
+func guard(own agent.Profile, named string, args []string, dir string) agent.Profile {
+	if named == generic.Name || len(args) == 0 {
+		return own
+	}
+	if c, ok := profileOf(args, dir).(agent.Caller); ok && c.Habits().Changes {
+		return agent.Guarded(own, c)
+	}
+	return own
 }
 
 // starters are programs that start another one which their arguments name.
@@ -62,7 +80,7 @@ func starter(args []string) (prefix, own []string) {
 		return nil, args
 	}
 	i := 1
-	for i < len(args)-1 && strings.HasPrefix(args[i], "-") {
+	for i < len(args)-1 && (strings.HasPrefix(args[i], "-") || filepath.Base(args[0]) == "env" && strings.Contains(args[i], "=")) {
 		i++
 	}
 	return args[:i], args[i:]

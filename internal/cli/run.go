@@ -78,6 +78,9 @@ func run(given config.Given, args []string) error {
 	if err != nil {
 		return refuse(given, s, err)
 	}
+	if known == nil {
+		runner.Profile = guard(runner.Profile, given["profile"], args, given["cwd"])
+	}
 	command, err := newCommand(s, args)
 	if err != nil {
 		return refuse(given, s, err)
