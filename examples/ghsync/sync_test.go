@@ -71,7 +71,8 @@ func syncOn(t *testing.T, script string) {
 	client := NewClient()
 	client.Path, client.Env, client.Logger = clitest.GH(t), env, slog.New(slog.NewTextHandler(io.Discard, nil))
 	client.Runner.StateDir, client.Runner.LimitBuffer = t.TempDir(), -1
-	client.Runner.Policy = retry.Policy{MaxRetries: 3, BaseDelay: 100 * time.Millisecond, Jitter: retry.NoJitter}
+	// Which of the four workers meets which fault is a matter of chance; so many in a row meet none of them.
+	client.Runner.Policy = retry.Policy{MaxRetries: 6, BaseDelay: 100 * time.Millisecond, Jitter: retry.NoJitter}
 	client.Runner.Gate.Settings.Hold = time.Second
 	client.Runner.Observe = func(e belay.Event) {
 		switch e.(type) {
