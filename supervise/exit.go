@@ -62,6 +62,7 @@ type Proc struct {
 	Name                 string
 
 	zombie, kernel bool // ended and not reaped; a thread of the kernel
+	childEnded     bool // a child of it may have ended
 }
 
 // identity names a process for good: a pid alone comes back.

@@ -12,8 +12,6 @@ import (
 // handle: the root is known by its pid, which may be another's once it is reaped.
 type handle struct{ reaped bool }
 
-func (p *Process) letGo() {}
-
 type waitStatus struct {
 	syscall.WaitStatus
 	lost bool // somebody else took it: all we know is that the process is gone

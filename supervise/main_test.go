@@ -89,10 +89,33 @@ func carriers(id string) (pids []int) {
 	return pids
 }
 
+// inside are the living processes that have dir as their working directory: what has no marker is found by that.
+func inside(dir string) (pids []int) {
+	links, _ := filepath.Glob("/proc/[0-9]*/cwd")
+	for _, link := range links {
+		if cwd, _ := os.Readlink(link); cwd == dir {
+			pid, _ := strconv.Atoi(strings.Split(link, "/")[2])
+			pids = append(pids, pid)
+		}
+	}
+	return pids
+}
+
 // nobodyLeft fails the test if a process of the run is alive, and ends it.
 func nobodyLeft(t testing.TB, id string) {
 	t.Helper()
-	for _, pid := range carriers(id) {
+	allGone(t, carriers(id))
+}
+
+// nobodyInside fails the test if a process is alive that works in dir, and ends it.
+func nobodyInside(t testing.TB, dir string) {
+	t.Helper()
+	allGone(t, inside(dir))
+}
+
+func allGone(t testing.TB, pids []int) {
+	t.Helper()
+	for _, pid := range pids {
 		cmdline, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
 		stat, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 		t.Errorf("process %d is left: %q %s", pid, cmdline, stat)

@@ -12,19 +12,30 @@ import (
 	"github.com/belay-run/belay/supervise"
 )
 
-// trees are scripts that do not end by themselves. They make the file $READY when they stand.
+// trees are scripts that do not end by themselves. They make the file ready in their directory when they stand.
 var trees = map[string]string{
-	"SameGroup":   `sh -c ': > "$READY"; exec sleep 300' & wait; sleep 300`,
-	"NewSession":  `setsid sh -c ': > "$READY"; exec sleep 300' & wait; sleep 300`,
-	"Daemon":      `setsid sh -c "sh -c ': > \"\$READY\"; exec sleep 300' & exit"; exec sleep 300`,
-	"Chain":       `setsid sh "$CHAIN" 2000 & exec sleep 300`,
-	"IgnoresTERM": `trap '' TERM; sleep 300 & : > "$READY"; wait; sleep 300`,
+	"SameGroup":   `sh -c ': > ready; exec sleep 300' & wait; sleep 300`,
+	"NewSession":  `setsid sh -c ': > ready; exec sleep 300' & wait; sleep 300`,
+	"Daemon":      `setsid sh -c "sh -c ': > ready; exec sleep 300' & exit"; exec sleep 300`,
+	"Chain":       `setsid sh chain 2000 & exec sleep 300`,
+	"IgnoresTERM": `trap '' TERM; sleep 300 & : > ready; wait; sleep 300`,
+}
+
+// orphans are trees of which something is orphaned before the stop, in a session of its own and with its environment
+// wiped: nothing says where it comes from, and only an owner can know.
+var orphans = map[string]string{
+	"Orphan":            `(setsid env -i sh -c ': > ready; exec sleep 300' &); sleep 300`,
+	"OrphanSilent":      `(setsid env -i sh -c ': > ready; exec sleep 300' > /dev/null 2>&1 &); exec sleep 300`,
+	"OrphanDaemon":      `env -i setsid sh -c 'setsid sh -c ": > ready; exec sleep 300" & exit'; sleep 300`,
+	"OrphanWithTree":    `(setsid env -i sh -c 'setsid sleep 300 & sleep 300 & : > ready; wait' &); sleep 300`,
+	"OrphanIgnoresTERM": `(setsid env -i sh -c 'trap "" TERM INT; : > ready; exec sleep 300' &); sleep 300`,
+	"OrphanChain":       `(setsid env -i sh chain 2000 &); sleep 300`,
 }
 
 // chain is a process that starts another one, which leaves the session, starts another one and is gone. It comes to
 // an end by itself so that a failing test does not keep the machine busy.
 const chain = `[ "$1" -gt 0 ] || exit 0
-[ "$1" -ne 1997 ] || : > "$READY"
+[ "$1" -ne 1997 ] || : > ready
 sleep 0.005
 setsid sh "$0" $(($1 - 1)) &
 `
@@ -54,26 +65,28 @@ func rounds() int {
 }
 
 func TestKillTree_Owner(t *testing.T) {
-	for tree := range trees {
-		for stop := range stops {
-			t.Run(tree+"/"+stop, func(t *testing.T) {
-				s := own(t)
-				for i := range rounds() {
-					killTree(t, s, tree, stop, supervise.Placement(i%3))
-				}
-			})
+	for _, trees := range []map[string]string{trees, orphans} {
+		for tree, script := range trees {
+			for stop := range stops {
+				t.Run(tree+"/"+stop, func(t *testing.T) {
+					s := own(t)
+					for i := range rounds() {
+						killTree(t, s, script, stop, supervise.Placement(i%3))
+					}
+				})
+			}
 		}
 	}
 }
 
 func TestKillTree_Library(t *testing.T) {
 	t.Parallel()
-	for tree := range trees {
+	for tree, script := range trees {
 		for stop := range stops {
 			t.Run(tree+"/"+stop, func(t *testing.T) {
 				t.Parallel()
 				for i := range rounds() {
-					killTree(t, &supervise.Supervisor{}, tree, stop, supervise.Placement(i%3))
+					killTree(t, &supervise.Supervisor{}, script, stop, supervise.Placement(i%3))
 				}
 			})
 		}
@@ -81,7 +94,7 @@ func TestKillTree_Library(t *testing.T) {
 }
 
 // killTree plays one round. place is OwnGroup, OwnSession or SharedGroup.
-func killTree(t *testing.T, s *supervise.Supervisor, tree, stop string, place supervise.Placement) {
+func killTree(t *testing.T, s *supervise.Supervisor, script, stop string, place supervise.Placement) {
 	t.Helper()
 	how := stops[stop]
 	dir := t.TempDir()
@@ -89,8 +102,8 @@ func killTree(t *testing.T, s *supervise.Supervisor, tree, stop string, place su
 	if err := os.WriteFile(filepath.Join(dir, "chain"), []byte(chain), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	spec := shell(trees[tree])
-	spec.Env = append(os.Environ(), "READY="+ready, "CHAIN="+filepath.Join(dir, "chain"))
+	spec := shell(script)
+	spec.Dir = dir
 	spec.Stdout = &bytes.Buffer{} // a pipe that the whole tree holds
 	spec.Ladder, spec.Placement = hurried(supervise.Terminate), place
 	if how.limit != nil {
@@ -123,4 +136,5 @@ func killTree(t *testing.T, s *supervise.Supervisor, tree, stop string, place su
 		t.Errorf("%v could not be ended", exit.Left)
 	}
 	nobodyLeft(t, spec.RunID)
+	nobodyInside(t, dir)
 }

@@ -2,6 +2,7 @@ package supervise
 
 import (
 	"errors"
+	"math"
 	"sync"
 	"syscall"
 	"time"
@@ -16,14 +17,21 @@ type owner struct {
 	roots   map[int]*Process
 	waiting bool
 	empty   chan struct{} // closed when the kernel has said that no child is left
+
+	// Whose an orphan is, see orphans_linux.go.
+	runs      map[*Process]bool     // started, and not concluded
+	ends      int                   // how many roots have ended
+	strangers map[int]bool          // children of ours that may have nothing to do with any run
+	leftovers map[identity]leftover // what runs that ended by themselves have left running
 }
 
 // sole is the only owner there can be in a process.
-var sole = &owner{roots: map[int]*Process{}}
+var sole = &owner{roots: map[int]*Process{}, runs: map[*Process]bool{}, strangers: map[int]bool{}, leftovers: map[identity]leftover{}}
 
 // Own makes the calling process the owner of all its descendants, the orphaned ones included, for as long as it
 // lives or until [Supervisor.Disown]. It is for a program that owns its process and starts processes only through
-// such Supervisors. Where the system has no such thing, it returns a Supervisor that works as the zero value does.
+// such Supervisors; children that it has already are left alone. Where the system has no such thing, it returns a
+// Supervisor that works as the zero value does.
 func Own() *Supervisor {
 	if unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) != nil {
 		return &Supervisor{}
@@ -52,10 +60,18 @@ func (p *Process) reapLock() *sync.Mutex {
 func (o *owner) launch(p *Process) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
+	if !o.waiting && len(o.roots) == 0 {
+		clear(o.strangers)
+		clear(o.leftovers)
+		if !childless() {
+			o.meetStrangers()
+		}
+	}
 	if err := p.fork(); err != nil {
 		return err
 	}
-	o.roots[p.pid] = p
+	o.roots[p.pid], o.runs[p] = p, true
+	p.ordinal = math.MaxInt
 	return nil
 }
 
@@ -115,7 +131,11 @@ func (o *owner) reap() (empty bool) {
 			break
 		}
 		switch p := o.roots[pid]; {
-		case p == nil: // an orphan
+		case p == nil: // an orphan, or a stranger
+			if o.strangers[pid] && !ws.Stopped() {
+				delete(o.strangers, pid)
+				o.meetStrangers() // what it has left has become ours
+			}
 		case ws.Stopped():
 			p.term.note(ws.StopSignal())
 		default:
@@ -125,7 +145,8 @@ func (o *owner) reap() (empty bool) {
 		}
 	}
 	for _, p := range ended {
-		p.alone = empty
+		o.ends++
+		p.ordinal, p.alone = o.ends, empty
 		close(p.exited)
 	}
 	return empty
@@ -142,11 +163,4 @@ func (o *owner) settled(d time.Duration) bool {
 	case <-time.After(d):
 		return false
 	}
-}
-
-// shared reports whether other supervised processes run too: then a descendant must be told apart by its marker.
-func (o *owner) shared() bool {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return len(o.roots) > 0
 }

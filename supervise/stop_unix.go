@@ -57,8 +57,8 @@ func (p *Process) endTree() (killed int, left []Proc) {
 // gone reports within d whether the tree has ended. calm is how many walks in a row have found nothing. With an owner
 // the kernel's word counts, which it can give as long as we have no other children.
 func (p *Process) gone(d time.Duration, calm int) bool {
-	if p.owner != nil && !p.owner.shared() {
-		return p.owner.settled(d) || p.strangers && calm >= 2
+	if p.owner != nil && !p.others {
+		return p.owner.settled(d)
 	}
 	if calm >= 2 {
 		return true
@@ -81,7 +81,10 @@ func (p *Process) survivors(held bool) []Proc {
 // remember looks for members of the tree and keeps them in mind: soon they may be found by nothing but that.
 func (p *Process) remember() []Proc {
 	if root, err := process(p.pid); err == nil && !p.ended() {
+		lock := p.reapLock() // other runs of an owner look at it
+		lock.Lock()
 		p.born = min(p.born, root.Start) // should the system count otherwise than we do
+		lock.Unlock()
 	}
 	found := p.hunt(func(Proc) {})
 	p.known = make(map[identity]Proc, len(found))
@@ -95,9 +98,6 @@ func (p *Process) remember() []Proc {
 // sees it.
 func (p *Process) hunt(found func(Proc)) (members []Proc) {
 	me := os.Getpid()
-	// Orphans become the children of an owner: they belong to its only command, unless it had children before. (A shell
-	// that has started something in the background and then executes us leaves us its children.)
-	owned := p.owner != nil && !p.owner.shared() && !p.strangers
 	grouped := !p.over.Load() // else the pid, and the group, may be another's by now
 	member := map[int]bool{}
 	if !p.ended() {
@@ -108,12 +108,13 @@ func (p *Process) hunt(found func(Proc)) (members []Proc) {
 		switch {
 		case q.Start < p.born:
 			return false
-		case known, member[q.PPID], owned && q.PPID == me, grouped && (q.PGID == p.pid || q.SID == p.pid):
+		case known, member[q.PPID], grouped && (q.PGID == p.pid || q.SID == p.pid):
 			return true
 		}
-		return p.spec.RunID != "" && slices.Contains(q.markers(), p.spec.RunID)
+		return (p.inherits(q) || p.marks(q)) && !p.spares(q)
 	}
 	var rest []Proc
+	p.others = false
 	look := func(q Proc) bool {
 		if !ours(q) {
 			return false
@@ -129,7 +130,7 @@ func (p *Process) hunt(found func(Proc)) (members []Proc) {
 		}
 		if !look(q) {
 			rest = append(rest, q)
-			p.strangers = p.strangers || q.PPID == me
+			p.others = p.others || q.PPID == me
 		}
 	})
 	// Pids begin anew some time, and then a child may be visited before its parent.
@@ -142,6 +143,11 @@ func (p *Process) hunt(found func(Proc)) (members []Proc) {
 		})
 	}
 	return members
+}
+
+// marks reports whether q carries the marker of the run.
+func (p *Process) marks(q Proc) bool {
+	return p.spec.RunID != "" && slices.Contains(q.markers(), p.spec.RunID)
 }
 
 // end signals a member of the tree. It is killed with its group if that is in another session than ours, because then

@@ -9,10 +9,19 @@
 // group or the session. How well that can be proved depends on who asks:
 //
 //   - The zero [Supervisor] is for libraries. It changes nothing of the process it runs in: it signals the group
-//     and walks the process table, finding strays by the marker [RunIDVar] in their environment.
+//     and walks the process table, finding strays by their parents and by the marker [RunIDVar] in their environment.
+//     It cannot adopt orphans. A descendant whose parent had ended before the stop, that leads a session of its own
+//     and has lost its environment (a daemon that sudo has started) is not found, and lives on.
 //   - [Own] is for a program that owns its process, on Linux. It becomes the reaper of all orphaned descendants and
 //     does all waiting in one place, so that the kernel's "no children left" (ECHILD) is the proof. A program that
-//     has called Own must not start processes in any other way: their exit statuses would be taken away.
+//     has called Own must not start processes in any other way: their exit statuses would be taken away, and they
+//     would be taken for a part of what runs.
+//
+// An owner finds orphans that show nothing of where they come from, because they become its children. If several of its
+// runs were under way when one appeared, it is left alone until the last of them has ended: it is ended if that one
+// was stopped, and reported in its [Exit] if it ended by itself. What a run that ended by itself has left running is not
+// touched when a later one is stopped. Neither are children that the process had before its first run, nor an orphan that one
+// of those may have left.
 //
 // [Records] of the runs under way let a later start find what a killed one left behind ([Records.Reclaim]).
 //
@@ -146,9 +155,10 @@ type Process struct {
 	cpu    time.Duration
 	alone  bool // Own: nothing else was left when the root had been reaped
 
-	known     map[identity]Proc // members of the tree that were found while that was easy
-	strangers bool              // we have children that do not belong to it
-	over      atomic.Bool       // Run returns
+	ordinal int               // Own: the how-manieth root to end it was; math.MaxInt as long as it has not
+	known   map[identity]Proc // members of the tree that were found while that was easy
+	others  bool              // the last walk saw children of ours that do not belong to it
+	over    atomic.Bool       // Run returns
 }
 
 // PID is the process id of the command itself.

@@ -45,10 +45,12 @@ type owner struct{}
 
 func (o *owner) launch(*Process) error      { return nil }
 func (o *owner) await(*Process)             {}
-func (o *owner) shared() bool               { return false }
 func (o *owner) settled(time.Duration) bool { return true }
 
 func (p *Process) reapLock() *sync.Mutex { return &p.mu }
+func (p *Process) inherits(Proc) bool    { return false }
+func (p *Process) spares(Proc) bool      { return false }
+func (p *Process) letGo()                {}
 
 // Own returns a Supervisor that works as the zero value does: this system has no reaper of descendants.
 func Own() *Supervisor { return &Supervisor{} }

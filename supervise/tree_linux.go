@@ -71,9 +71,12 @@ func leads(pid int) bool {
 }
 
 // pending reports whether a signal waits for a stopped process to go on.
-func pending(pid int, sig syscall.Signal) bool {
+func pending(pid int, sig syscall.Signal) bool { return inSet(pid, "ShdPnd", sig) }
+
+// inSet reports whether a signal is in one of the sets that /proc/<pid>/status names.
+func inSet(pid int, name string, sig syscall.Signal) bool {
 	data, _ := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/status")
-	_, after, _ := bytes.Cut(data, []byte("\nShdPnd:\t"))
+	_, after, _ := bytes.Cut(data, []byte("\n"+name+":\t"))
 	line, _, _ := bytes.Cut(after, []byte("\n"))
 	set, _ := strconv.ParseUint(string(line), 16, 64)
 	return set&(1<<(sig-1)) != 0
@@ -119,6 +122,9 @@ func parseStat(data []byte) (Proc, bool) {
 	}
 	p.Name = string(data[open+1 : end])
 	p.zombie = f[0][0] == 'Z' || f[0][0] == 'X'
+	// A child's page faults become its parent's when that waits for it, and no child is without. A system that counts
+	// none of the process's own does not count at all.
+	p.childEnded = string(f[7]) == "0" || string(f[8]) != "0"
 	const kernelThread = 0x00200000
 	p.kernel = flags&kernelThread != 0
 	return p, true

@@ -33,11 +33,28 @@ func marked(kv string) []proc {
 		if dead(dir) {
 			continue
 		}
-		args, _ := os.ReadFile(dir + "/cmdline")
-		pid, _ := strconv.Atoi(filepath.Base(dir))
-		found = append(found, proc{pid, strings.TrimSpace(strings.ReplaceAll(string(args), "\x00", " "))})
+		found = append(found, procOf(dir))
 	}
 	return found
+}
+
+// inside returns the living processes that have dir as their working directory: what has wiped its environment is found by
+// that.
+func inside(dir string) []proc {
+	var found []proc
+	dirs, _ := filepath.Glob("/proc/[0-9]*")
+	for _, d := range dirs {
+		if cwd, err := os.Readlink(d + "/cwd"); err == nil && cwd == dir {
+			found = append(found, procOf(d))
+		}
+	}
+	return found
+}
+
+func procOf(dir string) proc {
+	args, _ := os.ReadFile(dir + "/cmdline")
+	pid, _ := strconv.Atoi(filepath.Base(dir))
+	return proc{pid, strings.TrimSpace(strings.ReplaceAll(string(args), "\x00", " "))}
 }
 
 // dead reports whether the process is gone or a zombie.

@@ -23,8 +23,13 @@ var shapes = []struct{ name, script string }{
 	{"SameGroup", `sleep 300 & sleep 300 & echo ready; wait`},
 	{"SetsidHoldingStdout", `setsid sleep 300 & setsid sh -c 'sleep 300 & wait' & echo ready; wait`},
 	{"DoubleForked", `(setsid sh -c 'sleep 300 & sleep 300' &) & echo ready; sleep 300`},
-	{"Scrubbed", `env -i PATH="$PATH" setsid sh -c 'echo $$ > scrubbed.pid; exec sleep 300' &
-		while [ ! -s scrubbed.pid ]; do sleep 0.01; done; echo ready; wait`},
+	{"Scrubbed", `env -i PATH="$PATH" setsid sh -c ': > scrubbed; exec sleep 300' &
+		while [ ! -e scrubbed ]; do sleep 0.01; done; echo ready; wait`},
+	{"Orphan", orphan + `echo ready; sleep 300`},
+	{"OrphanStubborn", `(setsid env -i sh -c 'trap "" TERM INT HUP; : > orphan; sleep 300' &)
+		while [ ! -e orphan ]; do sleep 0.01; done; echo ready; sleep 300`},
+	{"OrphanDaemon", `env -i setsid sh -c 'setsid sh -c "sleep 300 & : > orphan; sleep 300" > /dev/null 2>&1 & exit'
+		while [ ! -e orphan ]; do sleep 0.01; done; echo ready; sleep 300`},
 	{"RootGoneFirst", `setsid sh -c 'trap "" TERM INT HUP; while :; do sleep 0.3; done' & echo ready; exec sleep 300`},
 	// Each generation forks the next and ends, in a session of its own: a walk over the process table can miss
 	// it. It ends by itself after some seconds.
@@ -42,7 +47,7 @@ var stops = []struct {
 	{"Timeout", []string{"--timeout", "400ms"}, 0, 124},
 	{"Stall", []string{"--stall-timeout", "400ms"}, 0, 124},
 	{"TotalTimeout", []string{"--total-timeout", "400ms"}, 0, 124},
-	{"Retried", []string{"--timeout", "400ms", "--retry-timeouts", "1", "--base-delay", "0"}, 0, 124},
+	{"Retried", []string{"--timeout", "400ms", "--retry-timeouts", "3", "--base-delay", "0"}, 0, 124},
 	{"SIGINT", nil, syscall.SIGINT, 130},
 	{"SIGTERM", nil, syscall.SIGTERM, 143},
 	{"SIGHUP", nil, syscall.SIGHUP, 129},
@@ -167,12 +172,9 @@ func (r *run) nobody(when string) {
 	if left := marked(idVar + "=" + r.id); len(left) > 0 {
 		r.t.Errorf("%s, but still alive: %v\n%s", when, left, r.said())
 	}
-	if text, err := os.ReadFile(filepath.Join(r.dir, "scrubbed.pid")); err == nil {
-		pid, _ := strconv.Atoi(strings.TrimSpace(string(text)))
-		if pid > 1 && running(pid) {
-			r.t.Errorf("%s, but still alive: %d, which has no mark\n%s", when, pid, r.said())
-			unix.Kill(pid, unix.SIGKILL)
-		}
+	for _, p := range inside(r.dir) {
+		r.t.Errorf("%s, but still alive: %v, which has no mark\n%s", when, p, r.said())
+		unix.Kill(p.pid, unix.SIGKILL)
 	}
 }
 

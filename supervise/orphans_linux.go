@@ -1,0 +1,147 @@
+package supervise
+
+import (
+	"errors"
+	"maps"
+	"os"
+	"slices"
+
+	"golang.org/x/sys/unix"
+)
+
+// Orphaned descendants become children of the owner. One that has also left its group and session and has wiped its
+// environment, as a daemon behind sudo has, does not show where it comes from. What remains is who can have started
+// it: a run that was under way at the time, what an earlier run has left running, or a stranger.
+
+// leftover is a process that a run left running when it ended by itself. Another run must not end it.
+type leftover struct {
+	ordinal int // of the run
+	runID   string
+	session int
+}
+
+// childless reports whether we have no children at all. A process that has started none nearly always has none; but a
+// shell that starts something in the background and then executes us leaves us its children.
+func childless() bool {
+	return errors.Is(unix.Waitid(unix.P_ALL, 0, nil, unix.WEXITED|unix.WNOHANG|unix.WNOWAIT, nil), unix.ECHILD)
+}
+
+// meetStrangers takes note of all children that are not known to come from a run. It is called under the lock.
+func (o *owner) meetStrangers() {
+	walk(func(q Proc) {
+		if _, left := o.leftovers[q.identity()]; q.PPID != os.Getpid() || q.zombie || o.roots[q.PID] != nil || left {
+			return
+		}
+		for r := range o.runs {
+			if r.marks(q) {
+				return
+			}
+		}
+		o.strangers[q.PID] = true
+	})
+}
+
+// inherits reports whether q is an orphan that is p's to end or to report. If several runs can have started it, it is
+// that of the one that ends last: as long as another one is under way, the orphan may be part of its work.
+func (p *Process) inherits(q Proc) bool {
+	o := p.owner
+	if o == nil || q.PPID != os.Getpid() {
+		return false
+	}
+	o.mu.Lock()
+	foreign := o.strangers[q.PID] || o.roots[q.PID] != nil
+	for r := range o.runs {
+		foreign = foreign || r != p && r.born <= q.Start && r.ordinal >= p.ordinal
+	}
+	strangers := maps.Clone(o.strangers)
+	o.mu.Unlock()
+	return !foreign && (len(strangers) == 0 || p.marks(q) || barren(strangers))
+}
+
+// spares reports whether q belongs to another run, or to what another run has left running: by its marker, by its
+// session or by its ancestors. A session other than ours begins in one tree, and nothing of another tree can join it.
+func (p *Process) spares(q Proc) bool {
+	o := p.owner
+	if o == nil {
+		return false
+	}
+	o.mu.Lock()
+	o.forgetEnded()
+	left := maps.Clone(o.leftovers)
+	maps.DeleteFunc(left, func(_ identity, l leftover) bool { return l.ordinal == p.ordinal })
+	ids := map[string]bool{}
+	for r := range o.runs {
+		ids[r.spec.RunID] = true
+	}
+	o.mu.Unlock()
+
+	ours, _ := unix.Getsid(0)
+	for _, l := range left {
+		if l.session == q.SID && q.SID != ours {
+			return true
+		}
+		ids[l.runID] = true
+	}
+	delete(ids, p.spec.RunID)
+	delete(ids, "")
+	if len(ids) > 0 && !p.marks(q) && slices.ContainsFunc(q.markers(), func(id string) bool { return ids[id] }) {
+		return true
+	}
+	for len(left) > 0 {
+		if _, is := left[q.identity()]; is {
+			return true
+		}
+		parent, err := process(q.PPID)
+		if err != nil || parent.PID == os.Getpid() {
+			break
+		}
+		q = parent
+	}
+	return false
+}
+
+// letGo says that p is concluded: what it has left running is from now on for no other run to end.
+func (p *Process) letGo() {
+	o := p.owner
+	if o == nil {
+		return
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	delete(o.runs, p)
+	if p.reason == Exited && len(p.known) > 0 {
+		o.forgetEnded()
+		for id, q := range p.known {
+			o.leftovers[id] = leftover{p.ordinal, p.spec.RunID, q.SID}
+		}
+	}
+}
+
+// forgetEnded drops leftovers that have ended. It is called under the lock.
+func (o *owner) forgetEnded() {
+	maps.DeleteFunc(o.leftovers, func(id identity, _ leftover) bool {
+		q, err := process(id.pid)
+		return err != nil || q.identity() != id
+	})
+}
+
+// barren reports whether it is certain that no stranger has left us an orphan. A process becomes an orphan when its
+// parent ends, and that leaves a trace: where no child has ever ended, nothing was orphaned.
+func barren(strangers map[int]bool) bool {
+	for range 2 { // a child that is waited for during the first look shows in the second
+		children := map[int][]Proc{}
+		walk(func(q Proc) { children[q.PPID] = append(children[q.PPID], q) })
+		tree := slices.DeleteFunc(children[os.Getpid()], func(q Proc) bool { return !strangers[q.PID] })
+		if len(tree) < len(strangers) {
+			return false
+		}
+		for ; len(tree) > 0; tree = tree[1:] {
+			q := tree[0]
+			if q.zombie || q.childEnded || inSet(q.PID, "SigIgn", unix.SIGCHLD) {
+				return false
+			}
+			tree = append(tree, children[q.PID]...)
+		}
+	}
+	return true
+}
