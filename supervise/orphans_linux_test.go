@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/belay-run/belay/supervise"
 )
 
@@ -366,6 +368,79 @@ func TestOrphan_Strangers(t *testing.T) {
 			}
 			if tt.lives && len(inside(aside)) == 0 {
 				t.Error("the stranger was ended")
+			}
+		})
+	}
+}
+
+func init() {
+	// The owner of a run, as a user who may not end what root has started.
+	helpers["unprivileged"] = func(args []string) {
+		if err := syscall.Setuid(65534); err != nil {
+			panic(err)
+		}
+		s := supervise.Own()
+		spec := supervise.Spec{Path: "/bin/sh", RunID: newID(), Args: []string{"sh", "-c", args[0]}, Ladder: hurried(supervise.Terminate)}
+		begun := time.Now()
+		var p *supervise.Process
+		exit, err := s.Run(spec, func(q *supervise.Process) {
+			p = q
+			go func() {
+				within(patience, func() bool { return exists("ready") })
+				begun = time.Now()
+				p.Stop(spec.Ladder)
+			}()
+		})
+		if exit.Reason == supervise.Exited {
+			begun = time.Now()
+			_, exit.Left = p.EndTree()
+		}
+		fmt.Println(len(exit.Left), time.Since(begun) < 8*time.Second, err)
+	}
+}
+
+// A daemon that sudo has started cannot be ended by who may not signal it. It is reported, and nothing is gained by trying
+// for long.
+func TestOrphan_OfAnotherUser(t *testing.T) {
+	t.Parallel()
+	perl, err := os.ReadFile("/usr/bin/perl")
+	if err != nil || os.Geteuid() != 0 {
+		t.Skip("needs root and perl")
+	}
+	for name, script := range map[string]string{
+		"Stopped":         `(setsid env -i ./sudo &); while [ ! -e root ]; do sleep 0.01; done; : > ready; sleep 300`,
+		"StoppedWithMore": wiped + `(setsid env -i ./sudo &); while [ ! -e root ]; do sleep 0.01; done; : > ready; sleep 300`,
+		"Ended":           `(setsid env -i ./sudo &); while [ ! -e root ]; do sleep 0.01; done; exit 1`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			var fs unix.Statfs_t
+			if unix.Statfs(dir, &fs) == nil && fs.Flags&unix.ST_NOSUID != 0 {
+				t.Skip("no setuid programs here")
+			}
+			for d := dir; d != os.TempDir() && d != "/"; d = filepath.Dir(d) {
+				os.Chmod(d, 0o777)
+			}
+			sudo := "#!" + dir + "/perl\n" + `$< = 0; open(my $f, '>', 'root'); close $f; sleep 300;`
+			for path, data := range map[string]string{"perl": string(perl), "sudo": sudo} {
+				if err := os.WriteFile(filepath.Join(dir, path), []byte(data), 0o755); err != nil {
+					t.Fatal(err)
+				}
+			}
+			os.Chmod(filepath.Join(dir, "perl"), 0o755|os.ModeSetuid)
+			cmd := helper("unprivileged", script)
+			cmd.Dir = dir
+			out, err := cmd.Output()
+			if err != nil || string(out) != "1 true <nil>\n" {
+				t.Errorf("%q, %v", out, err)
+			}
+			left := inside(dir)
+			if len(left) != 1 {
+				t.Errorf("left: %v", left)
+			}
+			for _, pid := range left {
+				syscall.Kill(pid, syscall.SIGKILL)
 			}
 		})
 	}

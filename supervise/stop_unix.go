@@ -27,12 +27,18 @@ func (p *Process) endTree() (killed int, left []Proc) {
 		if time.Since(begin) >= politePause {
 			sig = syscall.SIGKILL
 		}
+		refused := 0
 		left = p.hunt(func(q Proc) {
 			if sig == syscall.SIGTERM && ended[q.identity()] {
 				return // asked already
 			}
-			if err := q.end(sig); err == nil || errors.Is(err, syscall.EPERM) {
+			err := q.end(sig)
+			denied := errors.Is(err, syscall.EPERM)
+			if err == nil || denied {
 				ended[q.identity()] = true
+			}
+			if denied && sig == syscall.SIGKILL {
+				refused++
 			}
 		})
 		if sig == syscall.SIGKILL {
@@ -44,7 +50,8 @@ func (p *Process) endTree() (killed int, left []Proc) {
 		if p.gone(pause, calm) {
 			return len(ended), nil
 		}
-		if passes++; time.Since(begin) > killPatience && passes > killPasses {
+		beyondUs := refused > 0 && refused == len(left) // another user's, such as a daemon that sudo has started
+		if passes++; beyondUs || time.Since(begin) > killPatience && passes > killPasses {
 			for _, q := range left {
 				delete(ended, q.identity())
 			}
