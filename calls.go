@@ -69,12 +69,14 @@ func (inv *Invocation) ask(ctx context.Context, args ...string) ([]byte, error) 
 	}
 	inv.asked++
 	var stdout, stderr bytes.Buffer
+	var process *supervise.Process
 	end := func() {}
 	exit, err := inv.runner.supervisor().Run(supervise.Spec{
 		Path: path, Args: append([]string{inv.command.Args[0]}, args...), Dir: inv.command.Dir, Env: inv.env, RunID: inv.id,
 		Stdout: &limited{&stdout, 16 << 20}, Stderr: &limited{&stderr, 64 << 10},
 		Placement: supervise.OwnSession, Timeout: askTimeout,
 	}, func(p *supervise.Process) {
+		process = p
 		stop := context.AfterFunc(ctx, func() { p.Stop(supervise.Terminate) })
 		end = func() { stop() }
 	})
@@ -85,6 +87,9 @@ func (inv *Invocation) ask(ctx context.Context, args ...string) ([]byte, error) 
 	case exit.Reason != supervise.Exited:
 		return nil, fmt.Errorf("%s %s did not answer", inv.command.name(), args[0])
 	case exit.Code != 0:
+		if len(exit.Left) > 0 {
+			process.EndTree()
+		}
 		return nil, fmt.Errorf("%s %s: %s", inv.command.name(), args[0], lastLine(verdict.LastLines(stderr.String(), 1, 200)))
 	}
 	return stdout.Bytes(), nil

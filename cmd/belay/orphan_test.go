@@ -267,3 +267,37 @@ sleep 300
 		})
 	}
 }
+
+// A question on the side that fails leaves nothing.
+func TestOrphan_FailedSideQuestion(t *testing.T) {
+	t.Parallel()
+	for name, left := range map[string]string{
+		"Wiped":  `(setsid env -i sleep 300 > /dev/null 2>&1 &)`,
+		"Marked": `setsid sleep 300 > /dev/null 2>&1 &`,
+		"Silent": `sleep 300 &`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := newRun(t, 0)
+			path := filepath.Join(r.dir, "gh")
+			gh := fmt.Sprintf(`#!/bin/sh
+case "$*" in
+*rate_limit) : > asked; %s
+	exit 1 ;;
+esac
+echo 'HTTP 403: API rate limit exceeded for user ID 1.' >&2
+exit 1
+`, left)
+			if err := os.WriteFile(path, []byte(gh), 0o700); err != nil {
+				t.Fatal(err)
+			}
+			r.start("belay", "run", "--max-retries", "1", "--base-delay", "1h", "--max-delay", "1h", "--max-wait", "1s", "--", path, "issue", "list")
+			io.Copy(io.Discard, r.out)
+			r.cmd.Wait()
+			if _, err := os.Stat(filepath.Join(r.dir, "asked")); err != nil {
+				t.Fatalf("nothing was asked on the side\n%s", r.said())
+			}
+			r.orphans(0)
+		})
+	}
+}
