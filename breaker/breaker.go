@@ -14,6 +14,8 @@
 //	answer, err := breaker.Do(ctx, &b, fetch)
 //	if errors.Is(err, breaker.ErrOpen) { … }
 //
+// Calls that are repeated go through it by retry.Through of package retry.
+//
 // What can be relied on:
 //
 //   - A result counts only in the phase in which its call was let through: each phase has a [State.Generation], each
@@ -42,6 +44,9 @@ import (
 // Give each thing that fails on its own a Breaker of its own. One that is wider turns a partial outage into a full
 // one.
 type Breaker struct {
+	// Name is what the breaker is called in its refusals, such as the service behind it.
+	Name string
+
 	// Settings are the thresholds and times.
 	Settings Settings
 
@@ -71,6 +76,7 @@ type Breaker struct {
 
 	mu      sync.Mutex
 	state   State
+	cause   error    // the last failure, for refusals; nil after a Force, whose Reason is not a failure's
 	probes  uint64   // how many there were, to tell their holders apart
 	changes []change // that OnChange has not been told of
 	telling bool     // somebody is at it
@@ -102,6 +108,7 @@ func (b *Breaker) ForceOpen(d time.Duration, reason string) {
 		until = now.Add(d)
 	}
 	b.mu.Lock()
+	b.cause = nil
 	b.become(b.state.Force(now, until, reason))
 }
 
@@ -119,6 +126,9 @@ func (b *Breaker) ask() (Ticket, error) {
 		holder = strconv.FormatUint(b.probes, 10)
 	}
 	next, ticket, err := b.state.Ask(b.Settings, now, holder)
+	if e, ok := err.(*OpenError); ok {
+		b.named(e)
+	}
 	b.become(next)
 	return ticket, err
 }
@@ -128,14 +138,22 @@ func (b *Breaker) success(t Ticket) {
 	b.become(b.state.Success(b.Settings, time.Now(), t))
 }
 
-func (b *Breaker) failure(t Ticket, reason string) {
+func (b *Breaker) failure(t Ticket, err error) {
 	jitter := rand.Float64
 	if b.Rand != nil {
 		jitter = b.Rand
 	}
 	r := jitter()
+	var reason string
+	if err != nil {
+		reason = err.Error()
+	}
 	b.mu.Lock()
-	b.become(b.state.Failure(b.Settings, time.Now(), t, r, reason))
+	next := b.state.Failure(b.Settings, time.Now(), t, r, reason)
+	if next != b.state {
+		b.cause = err
+	}
+	b.become(next)
 }
 
 func (b *Breaker) release(t Ticket) {

@@ -51,11 +51,7 @@ func (c *Call) Failure(err error) {
 		return
 	}
 	c.told = true
-	var reason string
-	if err != nil {
-		reason = err.Error()
-	}
-	c.breaker.failure(c.ticket, reason)
+	c.breaker.failure(c.ticket, err)
 }
 
 // Release says that the call has told nothing of the service.

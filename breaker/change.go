@@ -13,9 +13,20 @@ func (b *Breaker) become(next State) {
 		b.changes = append(b.changes, change{b.state, next})
 	}
 	b.state = next
+	if next.Healthy() {
+		b.cause = nil
+	}
 	b.word.Store(next.word())
-	b.refusal.Store(next.refusal())
+	b.refusal.Store(b.named(next.refusal()))
 	b.tell()
+}
+
+// named adds to a refusal what only the Breaker knows.
+func (b *Breaker) named(e *OpenError) *OpenError {
+	if e != nil {
+		e.Name, e.Cause = b.Name, b.cause
+	}
+	return e
 }
 
 // tell is called with the lock, gives it up, and calls the listener until it knows all changes. If somebody is at

@@ -21,7 +21,7 @@ func Do[T any](ctx context.Context, b *Breaker, fn func(context.Context) (T, err
 	returned := false
 	defer func() {
 		if !returned {
-			b.failure(Ticket{Generation: w >> 1}, errLost.Error())
+			b.failure(Ticket{Generation: w >> 1}, errLost)
 		}
 	}()
 	v, err := fn(ctx)

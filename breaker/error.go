@@ -2,6 +2,7 @@ package breaker
 
 import (
 	"errors"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -12,6 +13,9 @@ var ErrOpen = errors.New("circuit breaker open")
 // OpenError says why a call was refused and how long that will last. Treat it as read-only: those who are refused for
 // the same reason may share one.
 type OpenError struct {
+	// Name is that of the [Breaker]; empty if it has none.
+	Name string
+
 	// Phase is Open, or HalfOpen where the probe is out.
 	Phase Phase
 
@@ -24,18 +28,26 @@ type OpenError struct {
 
 	// Reason is what the last failure said, or whoever opened the breaker by hand.
 	Reason string
+
+	// Cause is the last failure itself; nil if the breaker was opened by hand, and for a [State] without a Breaker. It is
+	// not unwrapped: a refusal is no such failure, and who repeats those would repeat it too.
+	Cause error
 }
 
 // Error gives the phase, the time and the reason.
 func (e *OpenError) Error() string {
 	var b strings.Builder
+	b.WriteString("circuit breaker ")
+	if e.Name != "" {
+		b.WriteString(strconv.Quote(e.Name) + " ")
+	}
 	switch {
 	case e.Phase == HalfOpen:
-		b.WriteString("circuit breaker half open and its probe under way")
+		b.WriteString("half open and its probe under way")
 	case e.Forced:
-		b.WriteString("circuit breaker opened by hand")
+		b.WriteString("opened by hand")
 	default:
-		b.WriteString("circuit breaker open")
+		b.WriteString("open")
 	}
 	if e.Until.IsZero() {
 		b.WriteString(" until reset")
@@ -49,6 +61,9 @@ func (e *OpenError) Error() string {
 	}
 	return b.String()
 }
+
+// RefusedUntil is Until. By this method package retry knows a refusal, which is no attempt, from a failure.
+func (e *OpenError) RefusedUntil() time.Time { return e.Until }
 
 // Is makes every OpenError an [ErrOpen].
 func (e *OpenError) Is(target error) bool { return target == ErrOpen }

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/belay-run/belay/breaker"
-	"github.com/belay-run/belay/retry"
 )
 
 func ExampleDo() {
@@ -34,45 +33,18 @@ func ExampleDo() {
 	// open
 }
 
-// With retries around it, the breaker is asked before each attempt, and each attempt counts. A refusal is not
-// retried: the call ends at once, and its error says from when on another makes sense.
-func ExampleDo_retry() {
-	errBusy, errKey := errors.New("server busy"), errors.New("invalid API key")
-	policy := retry.Policy{
-		BaseDelay: time.Millisecond,
-		Classify: func(err error) retry.Advice {
-			if refusal, ok := errors.AsType[*breaker.OpenError](err); ok {
-				return retry.Advice{NotBefore: refusal.Until}
-			}
-			return retry.Advice{Retry: errors.Is(err, errBusy)}
-		},
-	}
-	b := &breaker.Breaker{
-		// What time may heal is what speaks of the service. A throttle does not: it says that the service is well.
-		Counts: func(err error) bool {
-			advice := policy.Classify(err)
-			return advice.Retry && !advice.Throttled
-		},
-	}
-	call := func(result error) {
-		attempts := 0
-		_, err := retry.Do(context.Background(), policy, func(ctx context.Context) (string, error) {
-			return breaker.Do(ctx, b, func(context.Context) (string, error) {
-				attempts++
-				return "", result
-			})
-		})
-		stop, _ := errors.AsType[*retry.Error](err)
-		fmt.Printf("attempts that reached the service: %d; refused: %t; says when to come back: %t; breaker %v\n",
-			attempts, errors.Is(err, breaker.ErrOpen), !stop.NotBefore.IsZero(), b.Phase())
-	}
-	call(errKey)
-	call(errBusy)
-	call(errBusy)
+// A refusal says which breaker it was, from when on a call makes sense again, and what failed last.
+func ExampleOpenError() {
+	b := &breaker.Breaker{Name: "billing", Settings: breaker.Settings{Failures: 1}}
+	_, _ = breaker.Do(context.Background(), b, fail)
+
+	_, err := breaker.Do(context.Background(), b, succeed)
+	refusal, ok := errors.AsType[*breaker.OpenError](err)
+	fmt.Println(ok, errors.Is(err, breaker.ErrOpen))
+	fmt.Println(refusal.Name, refusal.Phase, time.Until(refusal.Until) > 59*time.Second, refusal.Cause)
 	// Output:
-	// attempts that reached the service: 1; refused: false; says when to come back: false; breaker closed
-	// attempts that reached the service: 4; refused: false; says when to come back: false; breaker closed
-	// attempts that reached the service: 1; refused: true; says when to come back: true; breaker open
+	// true true
+	// billing open true connection refused
 }
 
 // A call that is not one function: a stream is judged by its first event, not by its end.
