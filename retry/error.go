@@ -8,7 +8,8 @@ import (
 )
 
 // Why there was no further attempt: the Cause of an [Error]. Where the caller's context ended the call, Cause is
-// its [context.Cause] instead, and [context.DeadlineExceeded] where its deadline is too near for the next wait.
+// its [context.Cause] instead, and [context.DeadlineExceeded] where its deadline is too near for the next wait. Where the
+// next attempt was not let through, Cause is the [Refusal].
 var (
 	ErrExhausted    = errors.New("retries used up")
 	ErrMaxWait      = errors.New("max wait would be exceeded")
@@ -29,21 +30,17 @@ type Error struct {
 	NotBefore time.Time
 }
 
-// Error gives the cause, what it took, and what the last attempt said.
+// Error gives the cause, what it took, and what the last attempt said. A refusal says itself until when and why.
 func (e *Error) Error() string {
+	if _, ok := refusal(e.Cause); ok {
+		if e.Attempts == 0 {
+			return fmt.Sprintf("not attempted: %v", e.Cause)
+		}
+		return fmt.Sprintf("stopped%s: %v", e.effort(), e.Cause)
+	}
 	var b strings.Builder
 	fmt.Fprint(&b, e.Cause)
-	switch e.Attempts {
-	case 0:
-		b.WriteString(" before the first attempt")
-	case 1:
-		b.WriteString(" after 1 attempt")
-	default:
-		fmt.Fprintf(&b, " after %d attempts", e.Attempts)
-	}
-	if e.Waited > 0 {
-		fmt.Fprintf(&b, " and %v of waiting", e.Waited.Round(time.Millisecond))
-	}
+	b.WriteString(e.effort())
 	if !e.NotBefore.IsZero() {
 		fmt.Fprintf(&b, ", not before %s", e.NotBefore.UTC().Format(time.RFC3339))
 	}
@@ -51,6 +48,23 @@ func (e *Error) Error() string {
 		fmt.Fprintf(&b, ": %v", e.Err)
 	}
 	return b.String()
+}
+
+// effort is what the call took, as the end of a sentence.
+func (e *Error) effort() string {
+	var text string
+	switch e.Attempts {
+	case 0:
+		text = " before the first attempt"
+	case 1:
+		text = " after 1 attempt"
+	default:
+		text = fmt.Sprintf(" after %d attempts", e.Attempts)
+	}
+	if e.Waited > 0 {
+		text += fmt.Sprintf(" and %v of waiting", e.Waited.Round(time.Millisecond))
+	}
+	return text
 }
 
 // Unwrap returns Cause and Err.

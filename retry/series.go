@@ -17,6 +17,7 @@ type Series struct {
 	waited   time.Duration
 	deadline time.Time
 	late     error // the Cause where a wait would pass deadline
+	last     error // what the last attempt said that was made
 }
 
 // Start begins a series at now.
@@ -39,8 +40,12 @@ func (s *Series) Bound(ctx context.Context) {
 // Next is told that an attempt failed at now with err, and what that means. It answers how long to wait before the
 // next attempt, and counts that wait; or it answers with an [*Error] why there is none.
 func (s *Series) Next(now time.Time, err error, a Advice) (time.Duration, error) {
+	if _, ok := refusal(err); ok && !a.Retry {
+		return 0, s.refused(err)
+	}
 	n := s.attempts
 	s.attempts++
+	s.last = err
 	hint, until := a.hint(now)
 	counts := s.counts(a)
 	if cause := s.refusal(a, counts); cause != nil {
