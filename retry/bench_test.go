@@ -3,9 +3,11 @@ package retry_test
 import (
 	"context"
 	"slices"
+	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/belay-run/belay/breaker"
 	"github.com/belay-run/belay/retry"
 )
 
@@ -131,4 +133,68 @@ func BenchmarkDo_Timeout(b *testing.B) {
 			_, _ = retry.Do(ctx, p, succeed)
 		}
 	})
+}
+
+// guardedLoop is checkedLoop with the breaker that somebody would write by hand: it counts failures in a row, and knows
+// neither half open nor panics nor late results.
+type guardedLoop struct {
+	failures atomic.Int32
+	until    atomic.Int64
+}
+
+//go:noinline
+func (g *guardedLoop) do(ctx context.Context, retries int, fn func(context.Context) (int, error)) (int, error) {
+	for n := 0; ; n++ {
+		if err := ctx.Err(); err != nil {
+			return 0, err
+		}
+		if g.failures.Load() >= 5 && time.Now().UnixNano() < g.until.Load() {
+			return 0, breaker.ErrOpen
+		}
+		v, err := fn(ctx)
+		if err == nil {
+			if g.failures.Load() != 0 {
+				g.failures.Store(0)
+			}
+			return v, nil
+		}
+		if n == retries {
+			g.failures.Add(1)
+			g.until.Store(time.Now().Add(time.Minute).UnixNano())
+			return v, err
+		}
+		time.Sleep(time.Second << n)
+	}
+}
+
+// BenchmarkThrough_Success is BenchmarkDo_Success with a breaker. The goal is the same.
+func BenchmarkThrough_Success(b *testing.B) {
+	const batch = 1000
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	var p retry.Policy
+	var floor guardedLoop
+	var br breaker.Breaker
+	fn := succeed
+	medians := interleave(b, batch,
+		func() {
+			for range batch {
+				_, _ = floor.do(ctx, 3, fn)
+			}
+		},
+		func() {
+			for range batch {
+				_, _ = retry.Through(ctx, &br, p, fn)
+			}
+		},
+		func() {
+			for range batch {
+				_, _ = retry.Do(ctx, p, func(ctx context.Context) (int, error) { return breaker.Do(ctx, &br, fn) })
+			}
+		})
+	b.ReportMetric(0, "ns/op")
+	b.ReportMetric(medians[0], "floor-ns")
+	b.ReportMetric(medians[1], "through-ns")
+	b.ReportMetric(medians[2], "nested-ns")
+	b.ReportMetric(medians[1]/medians[0], "through/floor")
 }

@@ -7,6 +7,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/belay-run/belay/breaker"
 	"github.com/belay-run/belay/retry"
 )
 
@@ -56,6 +57,35 @@ func ExampleDo_outcomes() {
 	// done
 	// give up: invalid API key
 	// try later: server busy in all of 3 attempts
+}
+
+// With a circuit breaker in front, a service that is down is left alone: after two calls that have failed with all their
+// retries, the third is not attempted. A wrong key says nothing of the service.
+func ExampleThrough() {
+	errKey := errors.New("invalid API key")
+	b := &breaker.Breaker{Name: "api", Settings: breaker.Settings{Failures: 2}}
+	policy := retry.Policy{MaxRetries: 3, BaseDelay: time.Millisecond}
+	call := func(result error) {
+		attempts := 0
+		_, err := retry.Through(context.Background(), b, policy, func(context.Context) (string, error) {
+			attempts++
+			return "", result
+		})
+		if refusal, ok := errors.AsType[*breaker.OpenError](err); ok {
+			fmt.Printf("attempts: %d; %s is down, come back in a minute: %t\n", attempts, refusal.Name, time.Until(refusal.Until) > 59*time.Second)
+			return
+		}
+		fmt.Printf("attempts: %d; breaker %v\n", attempts, b.Phase())
+	}
+	call(errKey)
+	call(syscall.ECONNREFUSED)
+	call(syscall.ECONNREFUSED)
+	call(syscall.ECONNREFUSED)
+	// Output:
+	// attempts: 1; breaker closed
+	// attempts: 4; breaker closed
+	// attempts: 4; breaker open
+	// attempts: 0; api is down, come back in a minute: true
 }
 
 // A server that says when to come back is believed. If that is later than the policy may wait, the call ends now.

@@ -21,6 +21,9 @@
 //
 // A success on the first attempt costs no allocation and reads no clock, unless a timeout asks for it.
 //
+// [Through] is Do with a circuit breaker, which is asked before each attempt and counts the calls that fail. A service that
+// is down is then left alone by all calls that share the breaker.
+//
 // [Series] is the same decision without the loop, for callers who have a loop of their own. [Preset] knows the
 // policies that have a name.
 package retry
@@ -123,25 +126,38 @@ func (c *call) attempt() (context.Context, context.CancelFunc) {
 
 // failed waits for the next attempt, or says why there is none.
 func (c *call) failed(err error, timedOut bool) error {
+	next, stop := c.next(err, timedOut)
+	if stop != nil {
+		return stop
+	}
+	return c.wait(next)
+}
+
+// next is what is to be done after a failed attempt, or why there is no other. What the failure means is known in either
+// case, unless the time was over.
+func (c *call) next(err error, timedOut bool) (Retry, error) {
 	s := &c.series
 	if c.ctx.Err() != nil {
 		s.attempts++
-		return s.stop(err, c.ended(), time.Time{})
+		return Retry{Err: err}, s.stop(err, c.ended(), time.Time{})
 	}
-
 	a := s.policy.classify(err)
 	a.TimedOut = timedOut
 	now := time.Now()
 	wait, stop := s.Next(now, err, a)
-	if stop != nil {
-		return stop
-	}
+	return Retry{Attempt: s.attempts, Err: err, Advice: a, Wait: wait, Until: now.Add(wait)}, stop
+}
+
+// wait tells OnRetry of the next attempt and waits for it.
+func (c *call) wait(next Retry) error {
+	s := &c.series
 	if s.policy.OnRetry != nil {
-		s.policy.OnRetry(Retry{Attempt: s.attempts, Err: err, Advice: a, Wait: wait, Until: now.Add(wait)})
+		s.policy.OnRetry(next)
 	}
-	if Sleep(c.ctx, wait) != nil {
-		s.waited -= wait - time.Since(now)
-		return s.stop(err, c.ended(), time.Time{})
+	begun := time.Now()
+	if Sleep(c.ctx, next.Wait) != nil {
+		s.waited -= next.Wait - time.Since(begun)
+		return s.stop(next.Err, c.ended(), time.Time{})
 	}
 	return nil
 }

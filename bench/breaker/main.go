@@ -14,10 +14,12 @@ import (
 
 	"github.com/failsafe-go/failsafe-go"
 	"github.com/failsafe-go/failsafe-go/circuitbreaker"
+	"github.com/failsafe-go/failsafe-go/retrypolicy"
 	"github.com/sony/gobreaker/v2"
 
 	"github.com/belay-run/belay/bench/cpu"
 	"github.com/belay-run/belay/breaker"
+	"github.com/belay-run/belay/retry"
 )
 
 const (
@@ -56,6 +58,27 @@ func (f *floor) do(ctx context.Context, fn func(context.Context) (int, error)) (
 	case f.failures.Load() != 0:
 		f.failures.Store(0)
 	}
+	return v, err
+}
+
+// retried is the loop around it that anybody would write by hand: one that has failed to its end counts.
+//
+//go:noinline
+func (f *floor) retried(ctx context.Context, retries int, fn func(context.Context) (int, error)) (v int, err error) {
+	for range retries + 1 {
+		if f.failures.Load() >= 5 && time.Now().UnixNano() < f.until.Load() {
+			return 0, errDown
+		}
+		if v, err = fn(ctx); err == nil {
+			if f.failures.Load() != 0 {
+				f.failures.Store(0)
+			}
+			return v, nil
+		}
+		time.Sleep(time.Second)
+	}
+	f.failures.Add(1)
+	f.until.Store(time.Now().Add(time.Minute).UnixNano())
 	return v, err
 }
 
@@ -102,6 +125,14 @@ func main() {
 				}
 			}
 		}},
+	})
+
+	var retries retry.Policy
+	both := failsafe.With[int](retrypolicy.NewBuilder[int]().WithMaxRetries(3).Build(), policy)
+	measure("with retries, success path", []*candidate{
+		{name: "hand-written", call: func() { byHand.retried(ctx, 3, work) }},
+		{name: "belay retry.Through", call: func() { retry.Through(ctx, &b, retries, work) }},
+		{name: "failsafe-go", call: func() { both.Get(func() (int, error) { return work(ctx) }) }},
 	})
 
 	b.ForceOpen(time.Hour, "bench")
