@@ -88,6 +88,31 @@ func ExampleThrough() {
 	// attempts: 0; api is down, come back in a minute: true
 }
 
+// apiError is how many clients of HTTP APIs report an answer that is an error.
+type apiError struct {
+	StatusCode int
+	RetryAfter time.Duration
+}
+
+func (e *apiError) Error() string { return fmt.Sprint("status ", e.StatusCode) }
+
+// An error that carries an HTTP status is understood without further ado: limits and failures of the server pass, what is
+// wrong with the request does not.
+func ExampleNetwork_status() {
+	for _, err := range []error{
+		&apiError{StatusCode: 429, RetryAfter: 20 * time.Second},
+		fmt.Errorf("list models: %w", &apiError{StatusCode: 529}),
+		&apiError{StatusCode: 401},
+	} {
+		advice := retry.Network(err)
+		fmt.Println(err, advice.Retry, advice.Throttled, advice.After)
+	}
+	// Output:
+	// status 429 true true 20s
+	// list models: status 529 true false 0s
+	// status 401 false false 0s
+}
+
 // A server that says when to come back is believed. If that is later than the policy may wait, the call ends now.
 func ExampleDo_hint() {
 	reset := time.Date(2100, 1, 1, 15, 0, 0, 0, time.UTC)

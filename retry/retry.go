@@ -2,7 +2,7 @@
 //
 // [Do] makes one attempt and, if that fails, asks the [Policy] what to do. Its Classify function turns the error
 // into [Advice]: worth another attempt or not, a throttle or not, and a hint such as a Retry-After. The default,
-// [Network], repeats what a dropped or refused connection can say and nothing else.
+// [Network], repeats what a dropped or refused connection can say, and HTTP statuses that pass, and nothing else.
 //
 // Before retry n (0 is the first) Do waits
 //
