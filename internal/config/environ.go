@@ -20,6 +20,24 @@ func environ() map[string]string {
 	return env
 }
 
+// fromEnviron is what the environment says of a setting, and the variable that does; its own goes before an alias.
+func fromEnviron(env map[string]string, t *Setting) (named, bool) {
+	if len(env) == 0 || t.Scope == PerCall {
+		return named{}, false
+	}
+	if v, ok := env[t.Env()]; ok {
+		return named{v, t.Env()}, true
+	}
+	for i := range aliases {
+		if a := &aliases[i]; a.setting == t.Name {
+			if v, ok := env[a.env()]; ok {
+				return named{a.value(v), a.env()}, true
+			}
+		}
+	}
+	return named{}, false
+}
+
 // others are the variables that are no settings of a run.
 var others = []string{"BELAY_STATE_DIR", "BELAY_FOLD", "BELAY_RUN_ID"}
 
@@ -37,7 +55,7 @@ func unread(env map[string]string) (list []Unread) {
 		if slices.Contains(others, name) {
 			continue
 		}
-		setting := Find(strings.ToLower(strings.ReplaceAll(strings.TrimPrefix(name, "BELAY_"), "_", "-")))
+		setting, _ := lookUp(strings.ToLower(strings.TrimPrefix(name, "BELAY_")))
 		switch {
 		case setting == nil:
 			list = append(list, Unread{name, nearestVar(name)})
@@ -56,6 +74,9 @@ func nearestVar(name string) string {
 		if Table[i].Scope != PerCall {
 			names = append(names, strings.ToLower(strings.TrimPrefix(Table[i].Env(), prefix)))
 		}
+	}
+	for i := range aliases {
+		names = append(names, aliases[i].key)
 	}
 	for _, other := range others {
 		names = append(names, strings.ToLower(strings.TrimPrefix(other, prefix)))

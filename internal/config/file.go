@@ -17,8 +17,8 @@ import (
 type file struct {
 	path    string
 	project bool
-	values  map[string]string            // setting → value, for all profiles
-	profile map[string]map[string]string // the same for one profile
+	values  map[string]named            // setting → value, for all profiles
+	profile map[string]map[string]named // the same for one profile
 	rules   []Rule
 	alerts  alert.Config
 }
@@ -43,7 +43,7 @@ func readFile(path string, project bool) (*file, error) {
 
 // parseFile checks every key and every value: what is mistyped must not be silently without effect.
 func parseFile(path string, data []byte, project bool) (*file, error) {
-	f := &file{path: path, project: project, values: map[string]string{}, profile: map[string]map[string]string{}}
+	f := &file{path: path, project: project, values: map[string]named{}, profile: map[string]map[string]named{}}
 	var doc map[string]any
 	if err := toml.Unmarshal(data, &doc); err != nil {
 		return nil, notTOML(path, data, err)
@@ -51,6 +51,9 @@ func parseFile(path string, data []byte, project bool) (*file, error) {
 	lines := lineNumbers(data)
 	at := func(key string, format string, args ...any) error {
 		return &Mistake{Path: path, Line: lines[key], Err: fmt.Errorf("%s: %s", key, fmt.Sprintf(format, args...))}
+	}
+	if key, text := twoNames(doc, func(key string) int { return lines[key] }); key != "" {
+		return nil, at(key, "%s", text)
 	}
 	for key, value := range doc {
 		switch key {
@@ -83,43 +86,46 @@ func parseFile(path string, data []byte, project bool) (*file, error) {
 				if err := checkProfile(name); err != nil {
 					return nil, at(key+"."+name, "%v", err)
 				}
-				f.profile[name] = map[string]string{}
+				prefix := key + "." + name + "."
+				if k, text := twoNames(settings, func(k string) int { return lines[prefix+k] }); k != "" {
+					return nil, at(prefix+k, "%s", text)
+				}
+				f.profile[name] = map[string]named{}
 				for k, v := range settings {
-					text, err := f.value(k, v)
-					if err != nil {
-						return nil, at(key+"."+name+"."+k, "%v", err)
+					if err := f.set(f.profile[name], k, v); err != nil {
+						return nil, at(prefix+k, "%v", err)
 					}
-					f.profile[name][k] = text
 				}
 			}
 		default:
-			text, err := f.value(key, value)
-			if err != nil {
+			if err := f.set(f.values, key, value); err != nil {
 				return nil, at(key, "%v", err)
 			}
-			f.values[key] = text
 		}
 	}
 	return f, nil
 }
 
-// value checks one setting of the file and returns it as text.
-func (f *file) value(key string, v any) (string, error) {
-	s := Find(strings.ReplaceAll(key, "_", "-"))
-	if s == nil || strings.Contains(key, "-") {
-		return "", fmt.Errorf("unknown key%s", suggestion(key))
-	}
+// set checks one setting of the file and puts it into a table under the setting's own key.
+func (f *file) set(table map[string]named, key string, v any) error {
+	s, by := lookUp(key)
 	switch {
+	case s == nil:
+		return fmt.Errorf("unknown key%s", suggestion(key))
 	case s.Scope == PerCall:
-		return "", fmt.Errorf("belongs to one call; give it as --%s", s.Name)
+		return fmt.Errorf("belongs to one call; give it as --%s", s.Name)
 	case f.project && s.Scope != Policy:
-		return "", errors.New("a project's file may not set this; put it into your own config.toml")
+		return errors.New("a project's file may not set this; put it into your own config.toml")
 	}
 	text, err := flat(v)
 	if err != nil {
-		return "", err
+		return err
 	}
-	return text, s.Check(text)
+	if by != nil {
+		text = by.value(text)
+	}
+	table[s.Key()] = named{text, key}
+	return s.Check(text)
 }
 
 // flat writes a value of the file as it would be written on the command line.

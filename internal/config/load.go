@@ -50,16 +50,19 @@ func Load(given Given, profile string) (*Settings, []verdict.Rule, error) {
 	for i := range Table {
 		t := &Table[i]
 		for _, f := range files {
-			for i, layer := range []map[string]string{f.values, f.profile[profile]} {
+			for i, layer := range []map[string]named{f.values, f.profile[profile]} {
 				if v, ok := layer[t.Key()]; ok {
-					if err := t.set(s, v); err != nil {
-						return nil, nil, &Mistake{Path: f.path, Err: fmt.Errorf("%s: %w", t.Key(), err)}
+					if err := t.set(s, v.text); err != nil {
+						return nil, nil, &Mistake{Path: f.path, Err: fmt.Errorf("%s: %w", v.key, err)}
 					}
 					from := f.path
 					if i > 0 {
 						from += " [profile." + profile + "]"
 					}
-					s.note(t, v, from)
+					if v.key != t.Key() {
+						from += " (" + v.key + ")"
+					}
+					s.note(t, v.text, from)
 				}
 			}
 		}
@@ -73,11 +76,11 @@ func Load(given Given, profile string) (*Settings, []verdict.Rule, error) {
 			}
 			s.note(t, value, v.name)
 		}
-		if v, ok := env[t.Env()]; ok && t.Scope != PerCall {
-			if err := t.set(s, v); err != nil {
-				return nil, nil, &Mistake{Var: t.Env(), Err: err}
+		if v, ok := fromEnviron(env, t); ok {
+			if err := t.set(s, v.text); err != nil {
+				return nil, nil, &Mistake{Var: v.key, Err: err}
 			}
-			s.note(t, v, t.Env())
+			s.note(t, v.text, v.key)
 		}
 		if v, ok := given[t.Name]; ok {
 			if err := t.set(s, v); err != nil {

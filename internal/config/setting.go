@@ -64,7 +64,7 @@ const (
 
 // Setting is one row of the table.
 type Setting struct {
-	Name  string // as a flag; the environment has BELAY_NAME, files have name with _
+	Name  string // as a flag; the environment has BELAY_NAME, files have name with _; see also aliases
 	Arg   string // what it takes, for the help; empty for a switch
 	Usage string
 	Group string

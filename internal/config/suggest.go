@@ -7,11 +7,7 @@ import (
 
 // suggestion names the setting that was probably meant.
 func suggestion(key string) string {
-	names := make([]string, len(Table))
-	for i := range Table {
-		names[i] = Table[i].Key()
-	}
-	if best := Nearest(key, names); best != "" {
+	if best := Nearest(key, keys()); best != "" {
 		return fmt.Sprintf("; did you mean %s?", best)
 	}
 	return ""
