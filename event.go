@@ -83,8 +83,11 @@ type ScopeTrouble struct {
 	Err error
 }
 
-// LogLarge says that the log has grown past 100 MiB.
-type LogLarge struct{ Path string }
+// LogLarge says that the log has grown past 100 MiB; Own that it is the one that scripts around an agent expect.
+type LogLarge struct {
+	Path string
+	Own  bool
+}
 
 // InnerRetry says that an agent tries again by itself. It counts as a retry; Ended says that there was no room for it and
 // the attempt is being stopped.

@@ -99,7 +99,7 @@ func (inv *Invocation) journal(n int, a attempt, wait time.Duration, stop *retry
 	if inv.state == nil {
 		return
 	}
-	log := journal.Log{Path: inv.state.LogPath(), OnLarge: func(path string) { inv.observe(LogLarge{path}) }}
+	log := journal.Log{Path: inv.state.LogPath(), OnLarge: func(path string) { inv.observe(LogLarge{Path: path}) }}
 	if err := log.Append(e); err != nil {
 		inv.trouble(err)
 	}

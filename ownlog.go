@@ -9,10 +9,13 @@ import (
 	"github.com/belay-run/belay/journal"
 )
 
+// NoLogDir as [Runner.LogDir] means that an agent's runs are put on record nowhere but in the state directory.
+const NoLogDir = "none"
+
 // ownLog is where an agent's attempts are also put on record, because scripts around it look there: a file in the
 // directory .logs where it runs, or where the caller says.
 func (inv *Invocation) ownLog(e journal.Entry) {
-	if inv.talk == nil || inv.talk.traits.OwnLog == "" {
+	if inv.talk == nil || inv.talk.traits.OwnLog == "" || inv.runner.LogDir == NoLogDir {
 		return
 	}
 	dir, asked := inv.runner.LogDir, inv.runner.LogDir != ""
@@ -21,7 +24,8 @@ func (inv *Invocation) ownLog(e journal.Entry) {
 	}
 	err := ownDir(dir, !asked)
 	if err == nil {
-		log := journal.Log{Path: filepath.Join(dir, inv.talk.traits.OwnLog), NoFollow: true}
+		log := journal.Log{Path: filepath.Join(dir, inv.talk.traits.OwnLog), NoFollow: true,
+			OnLarge: func(path string) { inv.observe(LogLarge{Path: path, Own: true}) }}
 		err = log.Append(e)
 	}
 	if err != nil && !inv.logTroubled {

@@ -72,7 +72,8 @@ type Runner struct {
 	// Alert says how many failures of one profile are too many; the zero value means five within ten minutes.
 	Alert alert.Settings
 
-	// LogDir is where claude's own log of invocations goes; empty means .logs in the working directory.
+	// LogDir is where claude's own log of invocations goes; empty means .logs in the working directory, [NoLogDir] that
+	// there is none.
 	LogDir string
 
 	// StateDir is where log, run records and spooled output are kept; empty means [DefaultStateDir].

@@ -103,6 +103,10 @@ func (v *view) observe(e belay.Event) {
 	case belay.ScopeTrouble:
 		v.screen.Line("scope %s is not in force for this run: %v", e.Key, e.Err)
 	case belay.LogLarge:
+		if e.Own {
+			v.say("%s's own log has passed 100 MiB: %s; move it away, or turn it off with --log-dir none", v.name, e.Path)
+			return
+		}
 		v.say("the log has passed 100 MiB: %s; to forget what is old: belay prune --older-than 90d", e.Path)
 	}
 }

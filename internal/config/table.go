@@ -101,7 +101,7 @@ var Table = []Setting{
 	{"no-resume-on-retry", "", "begin anew after a failed attempt, also where that pays twice", Groups[7], User,
 		boolean(func(s *Settings) *bool { return &s.NoResumeOnRetry })},
 	{"max-cost", "USD", "no further attempt once the attempts have cost this much", Groups[7], Policy, setCost},
-	{"log-dir", "DIR", "where claude's own log of invocations is kept (.logs in the working directory)", Groups[4], User,
+	{"log-dir", "DIR", "where claude's own log of invocations is kept (.logs in the working directory); none turns it off", Groups[4], User,
 		text(func(s *Settings) *string { return &s.LogDir })},
 
 	{"dry-run", "", "say what would be done, and do nothing", Groups[5], PerCall,
