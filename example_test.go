@@ -6,10 +6,12 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"syscall"
 	"time"
 
 	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/agent/codex"
+	"github.com/belay-run/belay/journal"
 	"github.com/belay-run/belay/retry"
 	"github.com/belay-run/belay/verdict"
 )
@@ -103,4 +105,51 @@ func ExampleInvocation_Preview() {
 	// Output:
 	// ["codex" "exec" "--json" "Fix the tests"] <nil>
 	// 3 15m0s team
+}
+
+// Classify says what kind of failure any error is.
+func ExampleClassify() {
+	for _, err := range []error{
+		fmt.Errorf("connect: %w", syscall.ECONNREFUSED),
+		&belay.Error{Verdict: verdict.Verdict{Class: verdict.Auth}, Message: "Invalid API key"},
+		errors.New("no such plan"),
+	} {
+		c := belay.Classify(err)
+		fmt.Printf("%s: %s, %s, worth repeating: %t\n", c.Type, c.Category, c.Severity, c.IsRetryable)
+	}
+	// Output:
+	// network: connection, warning, worth repeating: true
+	// auth: sdk, error, worth repeating: false
+	// unknown: unknown, error, worth repeating: false
+}
+
+// An error that a program meets is put on record with its session and its context; belay sessions and belay audit show it.
+func ExampleState_HandleError() {
+	dir, done := inTemp()
+	defer done()
+
+	state, err := belay.OpenState(dir)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	session := belay.Session{Profile: "claude", ID: "3f9c1a52-8f0e-4b5a-9d43-0c4f8e1b7a66"}
+	failure := fmt.Errorf("connect: %w", syscall.ECONNRESET)
+	c, err := state.HandleError(failure, session, map[string]any{"ticket": 42, "prompt": "Review it"})
+	fmt.Println(c.Severity, c.IsRetryable, err)
+
+	log, err := os.Open(state.LogPath())
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer log.Close()
+	for e := range journal.Read(log, nil) {
+		fmt.Println(e.Kind, e.Event, e.Session, e.ErrorType, e.Error)
+		fmt.Println(string(e.Detail)[:60] + "…") // of the prompt, hash and size
+	}
+	// Output:
+	// warning true <nil>
+	// audit failure 3f9c1a52-8f0e-4b5a-9d43-0c4f8e1b7a66 network connect: connection reset by peer
+	// {"context":{"prompt":{"bytes":9,"sha256":"b51f98f0333438ddfa…
 }

@@ -252,7 +252,7 @@ func (inv *Invocation) finish(n int, a attempt, stop *retry.Error, errs []string
 			r.Err = inv.exhaustion(a, stop, n)
 		}
 		r.RetryAt = stop.NotBefore
-		inv.err = &Error{Verdict: r.Verdict, Message: r.Err, Cause: stop.Cause, RetryAt: r.RetryAt}
+		inv.err = &Error{Invocation: inv.id, Verdict: r.Verdict, Message: r.Err, Cause: stop.Cause, RetryAt: r.RetryAt}
 	}
 	expired := a.timedOut || a.verdict.Class == verdict.Stalled || stop != nil && errors.Is(stop.Cause, retry.ErrTotalTimeout) && a.expired
 	r.ExitCode = exitCode(r, a.stopCode, !inv.profile.Headless() || inv.off() || r.MayBeDone, expired, exhausted)
@@ -271,7 +271,7 @@ func (inv *Invocation) finish(n int, a attempt, stop *retry.Error, errs []string
 			r.ExitCode = 128 + int(syscall.SIGPIPE)
 		}
 		r.Success, r.Err = false, fmt.Sprintf("cannot pass the output on: %v", err)
-		inv.err = &Error{Verdict: verdict.Verdict{Class: verdict.Unknown}, Message: r.Err, Cause: err}
+		inv.err = &Error{Invocation: inv.id, Verdict: verdict.Verdict{Class: verdict.Unknown}, Message: r.Err, Cause: err}
 	}
 	r.Silent = a.silent()
 	r.Duration = time.Since(inv.begun)

@@ -187,7 +187,9 @@ func (r *Runner) supervisor() *supervise.Supervisor {
 
 // Error is how an invocation ends that is not a success.
 type Error struct {
-	Verdict verdict.Verdict
+	// Invocation is the id of the run, as the record has it.
+	Invocation string
+	Verdict    verdict.Verdict
 	// Message says what happened, in one line.
 	Message string
 	// Cause is why there was no further attempt: one of the sentinels of package retry, or the context's cause.

@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -148,11 +150,29 @@ func auditCommand(_ caller, args []string) (int, error) {
 	}
 	var rows [][]string
 	for _, a := range list {
-		kind := ""
+		kind, about := "", ""
 		if a.Category != "" {
-			kind = strings.Join([]string{a.Severity, a.Category, a.Type}, ", ")
+			kind, about = strings.Join([]string{a.Severity, a.Category, a.Type}, ", "), pairs(a.Detail)
 		}
-		rows = append(rows, []string{q.clock(a.Timestamp), a.Actor, a.Action, oneLine(a.Subject, 40), kind, oneLine(a.Session, 40), oneLine(a.Message, 100)})
+		rows = append(rows, []string{q.clock(a.Timestamp), a.Actor, a.Action, oneLine(a.Subject, 40), kind, oneLine(a.Session, 40), oneLine(a.Message, 100),
+			oneLine(about, 100)})
 	}
-	return 0, table(q.out, "TIME\tACTOR\tACTION\tSUBJECT\tKIND\tSESSION\tMESSAGE", rows)
+	return 0, table(q.out, "TIME\tACTOR\tACTION\tSUBJECT\tKIND\tSESSION\tMESSAGE\tCONTEXT", rows)
+}
+
+// pairs writes a JSON object as a person does: step=deploy ticket=42.
+func pairs(object json.RawMessage) string {
+	var values map[string]json.RawMessage
+	if len(object) == 0 || json.Unmarshal(object, &values) != nil {
+		return ""
+	}
+	var list []string
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		text := string(values[name])
+		if plain := ""; json.Unmarshal(values[name], &plain) == nil && text != "null" {
+			text = plain
+		}
+		list = append(list, name+"="+text)
+	}
+	return strings.Join(list, " ")
 }

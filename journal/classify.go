@@ -23,15 +23,22 @@ const (
 
 // Classify says what kind of failure a class is.
 func Classify(class verdict.Class, message string) Classification {
-	c := Classification{Type: class, Message: message, IsRetryable: class.Retryable(), Category: SDK, Severity: SevereError}
-	if c.IsRetryable {
-		c.Severity = Warning
-	}
+	c := Classification{Type: class, Message: message, Category: SDK}.Judged(class.Retryable())
 	switch class {
 	case verdict.Network, verdict.Timeout:
 		c.Category = Connection
 	case verdict.Unknown, verdict.Crash, verdict.Stalled, verdict.ToolMissing, verdict.Interrupted, verdict.BreakerOpen, "":
 		c.Category = Other // nobody has said what is wrong
+	}
+	return c
+}
+
+// Judged is c with a verdict's own word on whether it is worth repeating. It may differ from that of the class: a deadline
+// of one's own is a timeout, and is not.
+func (c Classification) Judged(retryable bool) Classification {
+	c.IsRetryable, c.Severity = retryable, SevereError
+	if retryable {
+		c.Severity = Warning
 	}
 	return c
 }

@@ -68,9 +68,13 @@ type Kind string
 const (
 	Hook  Kind = "hook"  // a hook of an agent failed
 	MCP   Kind = "mcp"   // a call of an MCP server's tool failed, or the server did
-	Audit Kind = "audit" // somebody changed something by hand: a gate reset, held or opened
+	Audit Kind = "audit" // somebody changed something by hand: a gate reset, held or opened; or handled a [Failure]
 	Alert Kind = "alert" // an integration, in Profile, has failed often enough to tell somebody
 )
+
+// Failure is the Event of an audit entry that says that a program has met an error, and set its session to failed. Its Detail
+// has "is_retryable", and as "context" what the program says of it, see [Context].
+const Failure = "failure"
 
 // Time is a time in UTC with milliseconds.
 type Time struct{ time.Time }

@@ -13,7 +13,8 @@ import (
 func (d *DB) apply(ctx context.Context, conn *sql.Conn, lines []line) error {
 	attempts := make([]line, 0, len(lines))
 	var others []line
-	for _, l := range lines {
+	for i, l := range lines {
+		l.place = i
 		if l.Kind == "" {
 			attempts = append(attempts, l)
 		} else {
@@ -24,15 +25,16 @@ func (d *DB) apply(ctx context.Context, conn *sql.Conn, lines []line) error {
 	if err != nil {
 		return err
 	}
-	for _, step := range []func(context.Context, *sql.Conn, []line) error{
-		upsertInvocations, upsertRollup, d.upsertSessions, insertFailures,
-	} {
+	for _, step := range []func(context.Context, *sql.Conn, []line) error{upsertInvocations, upsertRollup, insertFailures} {
 		if err := step(ctx, conn, fresh); err != nil {
 			return err
 		}
 	}
-	faults, err := insertOthers(ctx, conn, others)
+	faults, handled, err := insertOthers(ctx, conn, others)
 	if err != nil {
+		return err
+	}
+	if err := d.upsertSessions(ctx, conn, inOrder(fresh, handled)); err != nil {
 		return err
 	}
 	return upsertRollup(ctx, conn, faults)

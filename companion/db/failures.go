@@ -51,15 +51,31 @@ var auditRows = rows{
 // failureAudit is seed 001's: what failed, and what kind of failure it is.
 func failureAudit(e *journal.Entry) []any {
 	c := journal.Classify(e.ErrorType, e.Error)
+	switch { // the verdict may differ from its class
+	case e.Status == journal.Exhausted:
+		c = c.Judged(true)
+	case e.Rule == "timeout": // a deadline of one's own
+		c = c.Judged(false)
+	}
 	return []any{e.Timestamp.UnixMilli(), "belay", "failure", e.Profile, e.Invocation, null(e.Session), classOf(e), null(c.Message), c.IsRetryable,
 		c.Category, c.Severity, nil, e.Invocation}
 }
 
 // insertOthers makes rows of the lines that are no attempts. What is of a kind that we do not know becomes an event. It
-// returns those that are failures, and were new.
-func insertOthers(ctx context.Context, conn *sql.Conn, lines []line) (faults []line, err error) {
+// returns those that are failures of hooks and MCP servers, or errors that a program has handled, and were new.
+func insertOthers(ctx context.Context, conn *sql.Conn, lines []line) (faults, errs []line, err error) {
 	for i := range lines {
 		l, to, row := &lines[i], eventRows, otherEvent
+		if handled(&l.Entry) {
+			fresh, err := insertHandled(ctx, conn, l)
+			if err != nil {
+				return nil, nil, err
+			}
+			if fresh {
+				errs = append(errs, *l)
+			}
+			continue
+		}
 		switch l.Kind {
 		case journal.Audit:
 			to, row = auditRows, byHand
@@ -68,13 +84,13 @@ func insertOthers(ctx context.Context, conn *sql.Conn, lines []line) (faults []l
 		}
 		n, err := to.insert(ctx, conn, 1, func(int) []any { return row(l) })
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		if n == 1 && fault(&l.Entry) {
 			faults = append(faults, *l)
 		}
 	}
-	return faults, nil
+	return faults, errs, nil
 }
 
 // otherEvent is that of a hook or an MCP server: the detail is the metadata, with what the entry itself says beside it.

@@ -61,6 +61,9 @@ func (s *session) add(l *line) {
 		s.started = e.Timestamp.UnixMilli() - ms(e.ResponseTime)
 	}
 	s.last = e
+	if handled(e) {
+		return // of a run that is counted, or of none
+	}
 	if e.Attempt > 0 {
 		s.attempts++
 	}

@@ -43,11 +43,12 @@ type piece struct {
 	torn     int
 }
 
-// line is an entry, what it says was used, and its digest where it has no other key.
+// line is an entry, what it says was used, its digest where it has no other key, and its place among those it came with.
 type line struct {
 	journal.Entry
 	usage  verdict.Usage
 	digest string
+	place  int
 }
 
 // sources are the log files of a state directory, oldest first: those that were moved aside, and the one that is

@@ -9,9 +9,9 @@ func newAudit() *cobra.Command {
 		Example: `  belay audit --since 7d
   belay audit --action gate_reset
   belay audit --session 3f9c1a52-8f0e-4b5a-9d43-0c4f8e1b7a66 --json`,
-		Long: `Shows who did what: failed runs, with type, category (connection, sdk, unknown), severity (warning
-if it was worth repeating, else error) and message, and gates that a person has reset, held or
-opened, with the reason.`,
+		Long: `Shows who did what: failed runs, and errors that a Go program has handled, with type, category
+(connection, sdk, unknown), severity (warning if it was worth repeating, else error), message and
+context, and gates that a person has reset, held or opened, with the reason.`,
 		Args: noArgs,
 	}
 	f := cmd.Flags()
