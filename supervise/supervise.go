@@ -155,7 +155,7 @@ type Process struct {
 	cpu    time.Duration
 	alone  bool // Own: nothing else was left when the root had been reaped
 
-	ordinal int               // Own: the how-manieth root to end it was; math.MaxInt as long as it has not
+	ordinal int               // Own: its place in the order in which roots have ended; math.MaxInt before that
 	known   map[identity]Proc // members of the tree that were found while that was easy
 	others  bool              // the last walk saw children of ours that do not belong to it
 	over    atomic.Bool       // Run returns
