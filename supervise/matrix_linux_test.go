@@ -65,12 +65,15 @@ func rounds() int {
 }
 
 func TestKillTree_Owner(t *testing.T) {
-	for _, trees := range []map[string]string{trees, orphans} {
-		for tree, script := range trees {
+	for _, kind := range []struct {
+		trees  map[string]string
+		rounds int
+	}{{trees, rounds()}, {orphans, max(3, rounds()/3)}} { // three placements
+		for tree, script := range kind.trees {
 			for stop := range stops {
 				t.Run(tree+"/"+stop, func(t *testing.T) {
 					s := own(t)
-					for i := range rounds() {
+					for i := range kind.rounds {
 						killTree(t, s, script, stop, supervise.Placement(i%3))
 					}
 				})

@@ -26,8 +26,8 @@ func childless() bool {
 	return errors.Is(unix.Waitid(unix.P_ALL, 0, nil, unix.WEXITED|unix.WNOHANG|unix.WNOWAIT, nil), unix.ECHILD)
 }
 
-// meetStrangers takes note of all children that are not known to come from a run. It is called under the lock.
-func (o *owner) meetStrangers() {
+// noteStrangers puts all children that are not known to come from a run among the strangers. It is called under the lock.
+func (o *owner) noteStrangers() {
 	walk(func(q Proc) {
 		if _, left := o.leftovers[q.identity()]; q.PPID != os.Getpid() || q.zombie || o.roots[q.PID] != nil || left {
 			return

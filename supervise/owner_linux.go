@@ -64,7 +64,7 @@ func (o *owner) launch(p *Process) error {
 		clear(o.strangers)
 		clear(o.leftovers)
 		if !childless() {
-			o.meetStrangers()
+			o.noteStrangers()
 		}
 	}
 	if err := p.fork(); err != nil {
@@ -134,7 +134,7 @@ func (o *owner) reap() (empty bool) {
 		case p == nil: // an orphan, or a stranger
 			if o.strangers[pid] && !ws.Stopped() {
 				delete(o.strangers, pid)
-				o.meetStrangers() // what it has left has become ours
+				o.noteStrangers() // what it has left has become ours
 			}
 		case ws.Stopped():
 			p.term.note(ws.StopSignal())

@@ -50,8 +50,8 @@ func (p *Process) endTree() (killed int, left []Proc) {
 		if p.gone(pause, calm) {
 			return len(ended), nil
 		}
-		beyondUs := refused > 0 && refused == len(left) // another user's, such as a daemon that sudo has started
-		if passes++; beyondUs || time.Since(begin) > killPatience && passes > killPasses {
+		allRefused := refused > 0 && refused == len(left) // another user's, such as a daemon that sudo has started
+		if passes++; allRefused || time.Since(begin) > killPatience && passes > killPasses {
 			for _, q := range left {
 				delete(ended, q.identity())
 			}
