@@ -54,6 +54,7 @@ func (inv *Invocation) attempt(n int) attempt {
 	}
 	a := inv.try(n, ad)
 	ad.report(&a, inv.command.name())
+	inv.warn(ad, &a)
 	return a
 }
 

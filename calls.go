@@ -16,6 +16,7 @@ type calls struct {
 	caller  agent.Caller
 	habits  agent.Habits
 	checked bool // a limit has been asked for
+	warned  bool // that calls keep failing
 }
 
 // newCalls returns nil for a command that is no such caller, or wants a person; and nil for one that changes nothing.

@@ -83,6 +83,12 @@ type ScopeTrouble struct {
 	Err error
 }
 
+// GateFailing says that the calls through a gate have failed so often in a row that its breaker is about to open.
+type GateFailing struct {
+	Key          string
+	Failures, Of int
+}
+
 // LogLarge says that the log has grown past 100 MiB; Own that it is the one that scripts around an agent expect.
 type LogLarge struct {
 	Path string

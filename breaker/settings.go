@@ -9,7 +9,7 @@ import (
 // Settings are the thresholds and times of a breaker. The zero value works. All who share a [State] should have the
 // same.
 type Settings struct {
-	// Failures is how many in a row open a closed breaker. 0 means 5.
+	// Failures is how many in a row open a closed breaker. 0 means [DefaultFailures].
 	Failures int
 
 	// Open is how long it stays open the first time, doubled each time that a probe fails. Each open time is spread
@@ -26,6 +26,9 @@ type Settings struct {
 	// is answered, but another one may start beside it. 0 means 30 s.
 	Lease time.Duration
 }
+
+// DefaultFailures is how many failures in a row open a breaker that does not say so itself.
+const DefaultFailures = 5
 
 // Validate reports the first value of s that makes no sense, in words that can be shown to whoever set it. A breaker
 // does not call it; to a breaker, what Validate would refuse counts as not set.
@@ -45,7 +48,7 @@ func (s Settings) Validate() error {
 	return nil
 }
 
-func (s Settings) failures() int        { return or(s.Failures, 5) }
+func (s Settings) failures() int        { return or(s.Failures, DefaultFailures) }
 func (s Settings) successes() int       { return or(s.Successes, 2) }
 func (s Settings) open() time.Duration  { return or(s.Open, time.Minute) }
 func (s Settings) lease() time.Duration { return or(s.Lease, 30*time.Second) }

@@ -56,6 +56,8 @@ func (v *view) observe(e belay.Event) {
 		} else {
 			v.screen.Line("gate %s is not in force for this run: %v", e.Key, e.Err)
 		}
+	case belay.GateFailing:
+		v.say("%s has failed %d times in a row on gate %s; after %d nothing is let through for a while", v.name, e.Failures, e.Key, e.Of)
 	case belay.InnerRetry:
 		v.innerRetry(e)
 	case belay.SessionGone:
