@@ -35,7 +35,7 @@ var arrows = map[string][]string{
 	"mcp/install":        {"internal/dotfile"},
 	"mcp":                {"gate", "journal", "retry", "supervise", "verdict"},
 	"gh":                 {"", "agent/gh", "breaker", "retry", "verdict"},
-	"examples/ghsync":    {"", "gh"},
+	"examples/ghsync":    {"", "gh", "retry"},
 	"internal/dotfile":   {},
 	"internal/config":    {"alert", "retry", "verdict"},
 	"internal/term":      {"supervise"},
