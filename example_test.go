@@ -153,3 +153,18 @@ func ExampleState_HandleError() {
 	// audit failure 3f9c1a52-8f0e-4b5a-9d43-0c4f8e1b7a66 network connect: connection reset by peer
 	// {"context":{"prompt":{"bytes":9,"sha256":"b51f98f0333438ddfa…
 }
+
+// The variables that scripts around claude use are read by one explicit call, and by nothing else.
+func ExampleClaude_FromEnv() {
+	c, err := belay.Claude{
+		Prompt: "Review the last commit",
+		Env:    []string{"CLAUDE_MAX_RETRIES=3", "CLAUDE_BASE_DELAY=0.5", "CLAUDE_LOG_DIR=none"},
+	}.FromEnv()
+	fmt.Println(c.Runner.Policy.MaxRetries, c.Runner.Policy.BaseDelay, c.Runner.Policy.Jitter, c.Runner.LogDir, err)
+
+	_, err = belay.Claude{Env: []string{"CLAUDE_MAX_RETRIES=0"}}.FromEnv()
+	fmt.Println(err)
+	// Output:
+	// 2 500ms proportional:0.2 none <nil>
+	// CLAUDE_MAX_RETRIES: "0" is not a number of attempts; it counts the first one too, so at least 1
+}
