@@ -102,7 +102,8 @@ func (p *Profile) Judge(o verdict.Outcome, now time.Time) verdict.Verdict {
 	}
 	if v.Retryable {
 		v.Hint = verdict.HintOf(o, now)
-		if kind, ok := kinds().Judge(o, now); ok && o.Signal == "" {
+		// The class of a failure that is repeated says how it is waited for: a throttle by its limit, the rest by count.
+		if kind, ok := verdict.LastResort(o, now); ok && kind.Retryable && o.Signal == "" {
 			v.Class, v.Evidence = kind.Class, kind.Evidence
 		}
 	}

@@ -30,7 +30,7 @@ func TestJudge(t *testing.T) {
 		"any failure":                           {always, outcome(1, "", ""), verdict.Unknown, true, "exit-code"},
 		"a listed code":                         {generic.Options{RetryExit: []int{1, 75}}, outcome(75, "", ""), verdict.Unknown, true, "retry-on-exit"},
 		"a code that is not listed":             {generic.Options{Retry: true, RetryExit: []int{75}}, outcome(1, "", ""), verdict.Unknown, false, "exit-code"},
-		"a pattern on stderr":                   {generic.Options{RetryOn: "rate.limit"}, outcome(1, "", "Rate Limit hit"), verdict.Unknown, true, "retry-on"},
+		"a pattern on stderr":                   {generic.Options{RetryOn: "rate.limit"}, outcome(1, "", "Rate Limit hit"), verdict.RateLimit, true, "retry-on"},
 		"a pattern on stdout":                   {generic.Options{RetryOn: "^try again$"}, outcome(1, "a\ntry again\nb", ""), verdict.Unknown, true, "retry-on"},
 		"a pattern that is not there":           {generic.Options{Retry: true, RetryOn: "x"}, outcome(1, "", "y"), verdict.Unknown, false, "exit-code"},
 		"a pattern in a success":                {generic.Options{RetryOn: "x"}, outcome(0, "x", ""), verdict.OK, false, "exit-0"},
