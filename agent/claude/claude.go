@@ -25,8 +25,9 @@ import (
 // Name of the profile.
 const Name = "claude"
 
-// MaxInput is the most that claude takes on stdin.
-const MaxInput = 10 << 20
+// MaxInput is the most that can reach the API in one request. Versions from 2.1.140 or so on take no more than ten million
+// characters on stdin, and say so themselves; older ones take this.
+const MaxInput = 32 << 20
 
 // Profile is one command line of claude.
 type Profile struct {
@@ -92,7 +93,7 @@ func (p *Profile) Reads() bool { return true }
 
 // Judge implements [agent.Profile], for an outcome that was saved.
 func (p *Profile) Judge(o verdict.Outcome, now time.Time) verdict.Verdict {
-	return agent.Replay(p.Follow(agent.Plan{}), o, now)
+	return agent.Replay(p.Follow(agent.Plan{Plain: p.line.Unknown != ""}), o, now)
 }
 
 // ladder: SIGINT is the only signal that ends the tools too, and may take a moment; SIGTERM leaves them behind.

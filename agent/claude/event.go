@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"slices"
+	"strings"
 
 	"github.com/belay-run/belay/agent"
 )
@@ -57,6 +58,8 @@ type result struct {
 	CostUSD        *float64              `json:"total_cost_usd"`
 	Usage          json.RawMessage       `json:"usage"`
 	ModelUsage     map[string]modelUsage `json:"modelUsage"`
+	LocalCommand   string                `json:"local_command"`
+	Structured     json.RawMessage       `json:"structured_output"`
 
 	answer agent.Answer // all of Text, however long
 }
@@ -99,6 +102,17 @@ func (b *blocks) UnmarshalJSON(data []byte) error {
 	return lenient(json.Unmarshal(data, (*[]block)(b)))
 }
 
+// text is what the message says.
+func (b blocks) text() string {
+	var all []string
+	for _, one := range b {
+		if one.Type == "text" {
+			all = append(all, one.Text)
+		}
+	}
+	return strings.Join(all, "\n")
+}
+
 // streamEvent is a piece of the model's answer as it comes.
 type streamEvent struct {
 	Type    string  `json:"type"`
@@ -118,7 +132,7 @@ func (w *word) UnmarshalJSON(data []byte) error {
 }
 
 // types are those of the lines of a stream.
-var types = []string{"system", "assistant", "user", "result", "stream_event", "rate_limit_event"}
+var types = []string{"system", "assistant", "user", "result", "stream_event", "rate_limit_event", "conversation_reset"}
 
 // parse reads a line. ok is false for what is no event: the answer of a model may well look like JSON.
 func parse(line []byte) (e event, ok bool) {

@@ -27,8 +27,8 @@ type follower struct {
 	ownKey   bool // the key is one that nothing refreshes
 	active   bool
 	answered bool
-	// unanswered says that a tool has ended and the model has not spoken since.
-	unanswered bool
+	// unanswered says that a tool has ended and the model has not spoken since, tooled that there was one.
+	unanswered, tooled bool
 	// inTurn says that a turn has begun and not ended, questions what claude has asked its caller since the model spoke last:
 	// for a permission, or to run a hook or a tool of the caller's. Only a conversation has the latter.
 	inTurn    bool
@@ -40,6 +40,7 @@ type follower struct {
 	tools      map[string]bool // that run now
 	background map[string]bool // that may outlast the result
 	retries    int             // that the CLI has told of
+	retried    int             // those since the model spoke last
 	limit      rateLimit       // the last refusal by a usage limit
 	complaint  event           // the last assistant event that was none of the model's
 
@@ -118,6 +119,10 @@ func (f *follower) event(e event, line agent.Line) agent.News {
 			delete(f.tools, b.ToolUseID)
 			f.aborted = f.aborted || b.Type == "text" && strings.HasPrefix(b.Text, "[Request interrupted by user")
 			f.unanswered = f.unanswered || b.ToolUseID != "" && e.Parent == ""
+			if b.ToolUseID != "" {
+				f.tooled = true
+				f.complaint.Error = "" // whatever it was, it went on
+			}
 		}
 	case "result":
 		f.take(e, line)
@@ -151,6 +156,7 @@ func (f *follower) system(e event) agent.News {
 		delete(f.background, e.TaskID)
 	case "api_retry":
 		f.retries++
+		f.retried++
 		if f.open != "" && len(f.tools) == 0 { // what is whole is followed by a tool's result, or by the end
 			f.cut++
 			f.open = ""
@@ -184,6 +190,7 @@ func (f *follower) piece(e event) agent.News {
 func (f *follower) spoke(e event) {
 	f.active, f.answered = true, true
 	if e.Parent == "" {
+		f.unanswered, f.retried = false, 0
 		clear(f.questions)
 	}
 }
@@ -194,7 +201,6 @@ func (f *follower) assistant(e event) agent.News {
 		return f.news(agent.Hold)
 	}
 	f.spoke(e)
-	f.unanswered = f.unanswered && e.Parent != ""
 	f.complaint.Error = "" // whatever it was, it went on
 	f.ledger.answer(e.Message.ID, e.Message.Usage)
 	f.open = e.Message.ID
@@ -203,6 +209,7 @@ func (f *follower) assistant(e event) agent.News {
 		if b.Type == "tool_use" {
 			f.tools[b.ID] = true
 		}
+		f.tooled = f.tooled || strings.HasSuffix(b.Type, "tool_use")
 	}
 	return f.news(agent.Pass)
 }
@@ -289,6 +296,11 @@ func (f *follower) unseen() int {
 	if f.retries > 0 || !f.class.Retryable() || f.class == verdict.BadOutput || f.class == verdict.SessionBusy || !f.events || tellsRetries(f.version) {
 		return 0
 	}
+	return f.maxRetries()
+}
+
+// maxRetries is how often claude tries again by itself.
+func (f *follower) maxRetries() int {
 	set := f.profile.getenv(maxRetriesVar)
 	for _, kv := range f.plan.Env {
 		if n, ok := strings.CutPrefix(kv, maxRetriesVar+"="); ok {

@@ -19,6 +19,11 @@ func (f *follower) Judge(o verdict.Outcome, now time.Time) verdict.Verdict {
 		f.whole(text) // somebody has put it on several lines
 	}
 	v := f.judge(o, now)
+	if v.Class == verdict.Unknown {
+		if w, ok := f.byLastResort(o, now); ok {
+			v = w
+		}
+	}
 	v.SessionID, v.Usage = f.session, f.ledger.reported()
 	if v.Class != verdict.OK && v.Evidence == "" {
 		v.Evidence = verdict.LastWords(o)
@@ -43,7 +48,28 @@ func (f *follower) judge(o verdict.Outcome, now time.Time) verdict.Verdict {
 	if o.ExitCode == 0 {
 		return f.byText(o, now)
 	}
+	if f.complaint.Error != "" {
+		return f.byComplaint(o, now)
+	}
 	return f.byWords(f.text.String(), o, now)
+}
+
+// byComplaint judges a run that ended without a result, but has told of a failure.
+func (f *follower) byComplaint(o verdict.Outcome, now time.Time) verdict.Verdict {
+	text := f.complaint.Message.Content.text()
+	name := string(f.complaint.Error)
+	v := verdict.Verdict{Class: verdict.UsageLimit, Rule: "rate_limit_event"}
+	if !f.limit.resets() {
+		v = f.byWords(text, o, now)
+	}
+	if class, ok := byError[name]; ok && v.Class == verdict.Unknown {
+		v = verdict.Verdict{Class: class, Retryable: class.Retryable(), Rule: "error " + name}
+	}
+	if v.Retryable || v.Class.Throttle() {
+		v.Hint = f.hint(text, o, now)
+	}
+	v.Evidence = cmp.Or(verdict.LastLines(text, 3, 500), v.Evidence, "error "+name)
+	return v
 }
 
 // byText judges a run that ended with 0 and has no result.
@@ -53,8 +79,12 @@ func (f *follower) byText(o verdict.Outcome, now time.Time) verdict.Verdict {
 	case f.events, text == "":
 		// That is how it ends when it is interrupted while it waits for the API.
 		return verdict.Verdict{Class: verdict.Interrupted, Rule: "no-result", Evidence: "exit 0 without a result"}
+	case strings.TrimSpace(text) == "" && f.plan.Plain:
+		// An empty line is an empty result. Its tools may have done the work, of which this form shows nothing.
+		return verdict.Verdict{Class: verdict.OK, Rule: "exit-0"}
 	case strings.TrimSpace(text) == "":
-		// An empty line is an empty result: a hook stopped it, or it did not know the command.
+		// We would have asked for events. As all that is left of a run it is one that a hook has stopped, or that has not known
+		// the command.
 		return verdict.Verdict{Class: verdict.Blocked, Rule: "nothing-done", Evidence: "exit 0 with an empty answer"}
 	case isNothing(text):
 		return verdict.Verdict{Class: verdict.Blocked, Rule: "nothing-done", Evidence: firstLine(text)}
@@ -105,7 +135,7 @@ func (f *follower) byResult(o verdict.Outcome, now time.Time) verdict.Verdict {
 	said := func(class verdict.Class, rule string) verdict.Verdict {
 		v := verdict.Verdict{Class: class, Retryable: class.Retryable(), Rule: rule, Evidence: verdict.LastLines(text, 3, 500)}
 		if v.Retryable || class.Throttle() {
-			v.Hint = f.hint(text, now)
+			v.Hint = f.hint(text, o, now)
 		}
 		if v.Evidence == "" {
 			v.Evidence = rule
@@ -123,10 +153,14 @@ func (f *follower) byResult(o verdict.Outcome, now time.Time) verdict.Verdict {
 		return said(class, r.TerminalReason)
 	}
 	switch {
+	case fine && r.LocalCommand != "" && !isNothing(text) && o.ExitCode == 0:
+		return verdict.Verdict{Class: verdict.OK, Rule: "local_command"} // which may have nothing to say
 	case fine && len(r.ModelUsage) == 0 && (isNothing(text) || text == ""):
 		return said(verdict.Blocked, "nothing-done")
-	case fine && f.unanswered && text == "" && r.TerminalReason == "":
+	case fine && f.unanswered && text == "" && r.TerminalReason == "" && !f.ledger.more():
 		return said(verdict.Blocked, "stopped") // after a tool, by a hook; later versions say so
+	case fine && o.ExitCode == 0 && strings.TrimSpace(text) == "" && f.idle():
+		return said(verdict.BadOutput, "empty-answer")
 	case fine && o.ExitCode == 0:
 		return verdict.Verdict{Class: verdict.OK, Rule: "result"}
 	case fine:
@@ -172,20 +206,48 @@ func (f *follower) byResult(o verdict.Outcome, now time.Time) verdict.Verdict {
 	return said(verdict.Unknown, "result")
 }
 
-// byWords judges by what claude says of itself: text, and stderr.
+// idle reports whether an empty answer is all that has come of a turn: no tool has done anything, and the model was asked,
+// which a command of claude's own does not do. A caller who holds a conversation sees that without us.
+func (f *follower) idle() bool {
+	r := f.result
+	var used tokens
+	json.Unmarshal(r.Usage, &used)
+	switch {
+	case f.talks || f.tooled || len(r.Structured) > 0 || used == (tokens{}) && !f.active:
+		return false
+	case f.begun:
+		return true
+	}
+	// The result alone: each tool takes another turn, as does claude's own request for an answer that can be seen.
+	return r.Turns <= 1 || r.Turns == 2 && asksAgain(r.Usage)
+}
+
+// asksAgain reports whether a usage is that of a version that asks once more for an empty answer. Those from 2.1.185 on do;
+// the field came later.
+func asksAgain(usage json.RawMessage) bool {
+	return bytes.Contains(usage, []byte(`"output_tokens_details"`))
+}
+
+// byWords judges by what claude says of itself: text, and else stderr.
 func (f *follower) byWords(text string, o verdict.Outcome, now time.Time) verdict.Verdict {
-	own := verdict.Outcome{ExitCode: 1, Stdout: verdict.ExcerptOf(text), Stderr: o.Stderr}
 	v, ok := verdict.Verdict{Evidence: verdict.LastLines(text, 3, 500)}, false
 	if v.Class, v.Rule, ok = rawError(text); ok {
 		v.Retryable = v.Class.Retryable()
-	} else if v, ok = words().Judge(own, now); !ok {
+	}
+	if !ok {
+		v, ok = words().Judge(verdict.Outcome{ExitCode: 1, Stdout: verdict.ExcerptOf(text)}, now)
+	}
+	if !ok {
+		v, ok = words().Judge(verdict.Outcome{ExitCode: 1, Stderr: verdict.ExcerptOf(ownStderr(o))}, now)
+	}
+	if !ok {
 		v = verdict.Verdict{Class: verdict.Unknown, Rule: "exit-code"}
 		if o.ExitCode == 0 {
 			v.Rule = "result"
 		}
 	}
 	if v.Class.Throttle() || v.Retryable {
-		v.Hint = f.hint(text, now)
+		v.Hint = f.hint(text, o, now)
 	}
 	return v
 }
@@ -222,13 +284,30 @@ func rawError(text string) (verdict.Class, string, bool) {
 	return class, cmp.Or(raw.Error.Type, "status"), known
 }
 
-// hint is when to come back: the reset of the limit that refused it, or what the text says.
-func (f *follower) hint(text string, now time.Time) verdict.Hint {
+// hint is when to come back: the reset of the limit that refused it, or what the text says, or stderr.
+func (f *follower) hint(text string, o verdict.Outcome, now time.Time) verdict.Hint {
 	if f.limit.resets() {
 		return verdict.Hint{At: time.Unix(int64(f.limit.ResetsAt), 0)}
 	}
-	h, _ := verdict.ParseHint(text, now)
-	return h
+	if h, ok := verdict.ParseHint(text, now); ok {
+		return h
+	}
+	if h, ok := verdict.ParseHint(ownStderr(o), now); ok {
+		return h
+	}
+	if f.gaveUpAtOnce() {
+		return verdict.Hint{At: now.Add(longestWait), Inferred: true}
+	}
+	return verdict.Hint{}
+}
+
+// longestWait is the longest retry-after that claude heeds. It gives up at once on a longer one, and does not print it.
+const longestWait = time.Minute
+
+// gaveUpAtOnce reports whether claude has been throttled and has not tried again, though it may: it was told to wait for
+// longer than it does. With a subscription some versions never try again.
+func (f *follower) gaveUpAtOnce() bool {
+	return f.result != nil && f.result.Status == 429 && f.ownKey && f.retried == 0 && tellsRetries(f.version) && f.maxRetries() != 0
 }
 
 // stumbles reports whether claude does not know an option that we added.

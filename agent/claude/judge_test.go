@@ -3,6 +3,7 @@ package claude
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/belay-run/belay/agent"
 	"github.com/belay-run/belay/verdict"
@@ -14,6 +15,10 @@ func TestJudge(t *testing.T) {
 	done := line(`"type":"result","subtype":"success","is_error":false,"num_turns":1,"result":"API Error: 401 invalid x-api-key","modelUsage":{"m":{"inputTokens":1}},"terminal_reason":"completed"`)
 	toolUse := line(`"type":"assistant","message":{"id":"m1","model":"claude-opus-4-8","content":[{"type":"tool_use","id":"t","name":"Bash"}]}`)
 	toolResult := line(`"type":"user","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"t","content":"hi"}]}`)
+	begun := line(`"type":"system","subtype":"init","claude_code_version":"2.1.325","apiKeySource":"ANTHROPIC_API_KEY"`)
+	complains := line(`"type":"assistant","error":"rate_limit","message":{"id":"x","model":"<synthetic>","content":[{"type":"text","text":"API Error: Request rejected (429) · Please try again in 30s."}]}`)
+	asked := `"usage":{"input_tokens":20,"output_tokens":2},"modelUsage":{"m":{"inputTokens":20,"outputTokens":2}},"terminal_reason":"completed"`
+	hook := "SessionEnd hook [./notify.sh; exit 1] failed: API Error: 529 Overloaded\nError: connect ECONNREFUSED\nrate limit reached\n"
 	used := `"modelUsage":{"m":{"inputTokens":100,"outputTokens":20}}`
 	empty := func(more string) string {
 		return line(`"type":"result","subtype":"success","is_error":false,"num_turns":2,"result":"",` + more)
@@ -48,15 +53,43 @@ func TestJudge(t *testing.T) {
 		"2.0.77: a hook stopped it after a tool":  {toolUse + toolResult + empty(used), "", 0, verdict.Blocked, "stopped"},
 		"nothing to say after a tool":             {toolUse + toolResult + line(`"type":"assistant","message":{"id":"m2","model":"claude-opus-4-8","content":[]}`) + empty(used), "", 0, verdict.OK, "result"},
 		"nothing to say, and it says that it did": {toolUse + toolResult + empty(used+`,"terminal_reason":"completed"`), "", 0, verdict.OK, "result"},
-		"2.0.77: too many turns, as text":         {"Error: Reached max turns (2)", "", 0, verdict.LimitReached, "no-answer"},
-		"interrupted in a pause, as text":         {"Execution error", "", 0, verdict.Interrupted, "no-answer"},
-		"2.0.77: no answer, and stderr says why":  {"Execution error", "Could not parse message into JSON: {not json\n", 0, verdict.BadOutput, "malformed"},
-		"an answer that says so":                  {"Error: Reached max turns (2)\n", "", 0, verdict.OK, "exit-0"},
-		"an answer that says so, twice":           {"Execution error\nExecution error", "", 0, verdict.OK, "exit-0"},
-		"a result that was cut":                   {`{"type":"result","subtype":"success","is_error":false,"result":"He`, "", 0, verdict.BadOutput, "torn"},
-		"2.1.325: a result that was cut":          {`{"duration_api_ms":12,"stop_reason":"end_turn","session_id":"x`, "", 0, verdict.BadOutput, "torn"},
-		"an answer that is JSON":                  {`{"type":"object","properties":{` + "\n", "", 0, verdict.OK, "exit-0"},
-		"a result on several lines":               {strings.ReplaceAll(failed("API Error: 529 Overloaded."), ",", ",\n  "), "", 1, verdict.Overloaded, "overloaded"},
+		"2.0.77: nothing to say after a tool, and more was used than was seen": {toolUse + toolResult + empty(`"usage":{"input_tokens":20},`+used), "", 0, verdict.OK, "result"},
+
+		"an empty answer":                                {begun + empty(asked), "", 0, verdict.BadOutput, "empty-answer"},
+		"a blank answer":                                 {begun + strings.Replace(empty(asked), `"result":""`, `"result":"\n"`, 1), "", 0, verdict.BadOutput, "empty-answer"},
+		"an empty answer after a tool":                   {begun + toolUse + toolResult + empty(asked), "", 0, verdict.OK, "result"},
+		"an empty answer, of which a tool has made JSON": {begun + empty(asked+`,"structured_output":{"a":1}`), "", 0, verdict.OK, "result"},
+		"an empty answer, the result alone":              {strings.Replace(empty(asked), `"num_turns":2`, `"num_turns":1`, 1), "", 0, verdict.BadOutput, "empty-answer"},
+		"2.1.325: an empty answer, the result alone":     {empty(strings.Replace(asked, `"output_tokens":2}`, `"output_tokens":2,"output_tokens_details":{"thinking_tokens":0}}`, 1)), "", 0, verdict.BadOutput, "empty-answer"},
+		"a tool may have worked, the result alone":       {empty(asked), "", 0, verdict.OK, "result"},
+		"/compact, which has nothing to say":             {begun + empty(`"usage":{"input_tokens":0,"output_tokens":0},`+used), "", 0, verdict.OK, "result"},
+		"/clear, which uses nothing":                     {begun + empty(`"local_command":"clear","modelUsage":{}`), "", 0, verdict.OK, "local_command"},
+		"a command of its own that is not known":         {begun + line(`"type":"result","subtype":"success","is_error":false,"num_turns":0,"result":"Unknown command: /x","local_command":"x","modelUsage":{}`), "", 0, verdict.Blocked, "nothing-done"},
+		"throttled, without a result":                    {begun + complains, "", 1, verdict.RateLimit, "rejected"},
+		"throttled, without a result, as an array":       {"[" + strings.TrimSpace(begun) + "," + strings.TrimSpace(complains) + "]\n", "", 1, verdict.RateLimit, "rejected"},
+		"it complained, went on, and crashed":            {begun + complains + toolResult, "", 1, verdict.Unknown, "exit-code"},
+		"it complained, and was interrupted":             {begun + complains, "", 0, verdict.Interrupted, "no-result"},
+		"a hook complains after a failure, as text":      {"Error: Reached max turns (2)", hook, 1, verdict.LimitReached, "max-turns"},
+		"a hook complains after a failure nobody knows":  {"", "Error: nobody knows\n" + hook, 1, verdict.Unknown, "exit-code"},
+		"a hook complains, and no more is known":         {"", hook, 1, verdict.Unknown, "exit-code"},
+		"throttled, says stderr":                         {"", "Error: HTTP 429\n" + hook, 1, verdict.RateLimit, "status-429"},
+		"throttled, says stderr, after it began":         {begun, "HTTP 429\n", 1, verdict.RateLimit, "status-429"},
+		"stderr quotes, after the model has spoken":      {begun + toolUse, "HTTP 429\n", 1, verdict.Unknown, "exit-code"},
+		"stderr quotes, after a tool":                    {begun + toolResult, "HTTP 429\n", 1, verdict.Unknown, "exit-code"},
+		"stderr quotes, and something was printed":       {"I looked at the log.\n", "HTTP 429\n", 1, verdict.Unknown, "exit-code"},
+		"stderr is a log":                                {"", "2026-11-15T15:00:44.187Z [DEBUG] Hook output: HTTP 429\nHTTP 429\n", 1, verdict.Unknown, "exit-code"},
+		"a good answer, exit 1, and stderr quotes":       {done, "HTTP 429\n", 1, verdict.Unknown, "exit-code"},
+		"structure goes before words":                    {begun + failed("something", `,"api_error_status":401`), "HTTP 429\n", 1, verdict.Auth, "api_error_status 401"},
+		"a result that says nothing, and stderr does":    {begun + failed(""), "ECONNRESET\n", 1, verdict.Network, "errno"},
+		"2.0.77: too many turns, as text":                {"Error: Reached max turns (2)", "", 0, verdict.LimitReached, "no-answer"},
+		"interrupted in a pause, as text":                {"Execution error", "", 0, verdict.Interrupted, "no-answer"},
+		"2.0.77: no answer, and stderr says why":         {"Execution error", "Could not parse message into JSON: {not json\n", 0, verdict.BadOutput, "malformed"},
+		"an answer that says so":                         {"Error: Reached max turns (2)\n", "", 0, verdict.OK, "exit-0"},
+		"an answer that says so, twice":                  {"Execution error\nExecution error", "", 0, verdict.OK, "exit-0"},
+		"a result that was cut":                          {`{"type":"result","subtype":"success","is_error":false,"result":"He`, "", 0, verdict.BadOutput, "torn"},
+		"2.1.325: a result that was cut":                 {`{"duration_api_ms":12,"stop_reason":"end_turn","session_id":"x`, "", 0, verdict.BadOutput, "torn"},
+		"an answer that is JSON":                         {`{"type":"object","properties":{` + "\n", "", 0, verdict.OK, "exit-0"},
+		"a result on several lines":                      {strings.ReplaceAll(failed("API Error: 529 Overloaded."), ",", ",\n  "), "", 1, verdict.Overloaded, "overloaded"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			v := judged(c.stdout, c.stderr, c.code)
@@ -67,6 +100,61 @@ func TestJudge(t *testing.T) {
 				t.Error("no evidence")
 			}
 		})
+	}
+}
+
+// The time to come back is read where it stands.
+func TestJudge_Hint(t *testing.T) {
+	begun := line(`"type":"system","subtype":"init","claude_code_version":"2.1.325","apiKeySource":"ANTHROPIC_API_KEY"`)
+	retry := line(`"type":"system","subtype":"api_retry","attempt":1,"retry_delay_ms":500,"error_status":429,"error":"rate_limit"`)
+	const text = "API Error: Request rejected (429) · slow down"
+	rejected := failed(text, `,"api_error_status":429`)
+	for name, c := range map[string]struct {
+		stdout, stderr string
+		wait           time.Duration
+		inferred       bool
+	}{
+		"in the text":                         {failed("API Error: Request rejected (429) · Please try again in 30s."), "retry-after: 17\n", 30 * time.Second, false},
+		"on stderr":                           {"", "Error: 429 Too Many Requests\nretry-after: 17\n", 17 * time.Second, false},
+		"on stderr, of a failure in a stream": {begun + retry + rejected, "retry-after: 17\n", 17 * time.Second, false},
+		"on stderr, of a failure as text":     {text + "\n", "retry-after: 17\n", 17 * time.Second, false},
+		"on stderr, but a hook's":             {begun + retry + rejected, "SessionEnd hook [x] failed: retry-after: 17\nretry-after: 17\n", 0, false},
+		"nowhere":                             {begun + retry + rejected, "", 0, false},
+		"it was told to wait for long":        {begun + rejected, "", time.Minute, true},
+		"so it was, says stderr":              {begun + rejected, "retry-after: 120\n", 2 * time.Minute, false},
+		"a subscriber's":                      {strings.Replace(begun, "ANTHROPIC_API_KEY", "none", 1) + rejected, "", 0, false},
+		"a version that does not say":         {strings.Replace(begun, "2.1.325", "2.0.77", 1) + rejected, "", 0, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			v := judged(c.stdout, c.stderr, 1)
+			if v.Class != verdict.RateLimit || v.Hint.Wait(now) != c.wait || v.Hint.Inferred != c.inferred {
+				t.Errorf("%s by %s, %+v", v.Class, v.Rule, v.Hint)
+			}
+		})
+	}
+	// It gives up at once also where it may not try again.
+	p := New([]string{"claude", "-p"}, []string{"CLAUDE_CODE_MAX_RETRIES=0"})
+	if v := p.Judge(verdict.Outcome{ExitCode: 1, Stdout: verdict.ExcerptOf(begun + rejected)}, now); !v.Hint.IsZero() {
+		t.Errorf("%+v", v.Hint)
+	}
+}
+
+// A form that shows nothing of the tools has not failed because the last answer is empty.
+func TestJudge_EmptyAsPlainText(t *testing.T) {
+	for _, args := range [][]string{{"-p", "--no-such-option"}, {"--no-such-option", "-p", "x"}, {"-p", "x", "--later=1"}} {
+		p := New(append([]string{"claude"}, args...), []string{})
+		plan, err := p.Plan(agent.Turn{})
+		if err != nil || !plan.Plain {
+			t.Fatalf("%+v, %v", plan, err)
+		}
+		o := verdict.Outcome{Stdout: verdict.ExcerptOf("\n")}
+		f := p.Follow(plan)
+		f.Line(agent.Line{})
+		for _, v := range []verdict.Verdict{f.Judge(o, now), p.Judge(o, now)} {
+			if v.Class != verdict.OK {
+				t.Errorf("%q: %s by %s", args, v.Class, v.Rule)
+			}
+		}
 	}
 }
 

@@ -142,5 +142,5 @@ func text(prompt, before string) string {
 }
 
 func tooLarge(size int) error {
-	return fmt.Errorf("the prompt has %d bytes and claude takes %d on its stdin; put the text in a file and name that in the prompt", size, MaxInput)
+	return fmt.Errorf("the prompt has %d bytes and claude's API takes %d in a request; put the text in a file and name that in the prompt", size, MaxInput)
 }

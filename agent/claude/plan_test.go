@@ -127,7 +127,7 @@ func TestPlan_TooLarge(t *testing.T) {
 		"stdin":  {Stdin: []byte(big + "x")},
 		"both":   {Prompt: ptr("xx"), Stdin: []byte(big[1:])},
 	} {
-		if _, err := New([]string{"claude", "-p"}, nil).Plan(turn); err == nil || !strings.Contains(err.Error(), "10485760") {
+		if _, err := New([]string{"claude", "-p"}, nil).Plan(turn); err == nil || !strings.Contains(err.Error(), "33554432") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

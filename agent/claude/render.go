@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/belay-run/belay/agent"
 	"github.com/belay-run/belay/verdict"
@@ -31,6 +32,9 @@ func (f *follower) Render(w io.Writer, form agent.Form) error {
 	}
 	for i, r := range f.ledger.results {
 		text := "\n"
+		if strings.HasSuffix(r.answer.String(), "\n") { // one is enough
+			text = ""
+		}
 		if len(r.Errors) > 0 || r.Text == "" && i == len(f.ledger.results)-1 && f.kind != "success" {
 			text = f.failureText(r)
 		} else if _, err := r.answer.WriteTo(w); err != nil {

@@ -179,18 +179,18 @@ var texts = []verdict.Rule{
 	{Name: "credits-reset", Class: verdict.UsageLimit, Match: `^you're out of (usage credits|extra usage) ?[·∙] ?resets|^usage is paused for your organization`},
 
 	// Money, and what a plan does not include.
-	{Name: "credit", Class: verdict.Billing, Match: `credit balance is too low|^API Error: 402|(requires?|are required for|is required for) (usage credits|extra usage|long context)|usage credits required|you're out of (usage credits|extra usage)|org is out of usage`},
+	{Name: "credit", Class: verdict.Billing, Match: `credit balance is too low|^API Error: 402|(requires?|are required for|is required for) (usage credits|extra usage|long context)|usage credits required|you're out of (usage credits|extra usage)|org is out of usage|\bExceededBudget\b|\bbudget has been exceeded\b`},
 	{Name: "plan", Class: verdict.Billing, Match: `^your seat type doesn't include|^this service is disabled for your org|^your usage allocation has been disabled|^your group's usage limit is set to|is not available with the claude \w+ plan|is unavailable for your plan`},
 
 	// Credentials, and who may not come in.
 	{Name: "disk-full", Class: verdict.InvalidRequest, Match: `^failed to refresh OAuth token: the disk|^could not refresh your login: the disk`},
 	{Name: "refresh", Class: verdict.Network, Match: `^failed to refresh OAuth token|^could not refresh your login`},
-	{Name: "not-logged-in", Class: verdict.Auth, Match: `^not logged in|^invalid (API key|auth token)|^failed to authenticate|please run /login|please log ?in again|OAuth (token|session)( has)? (been )?(revoked|expired)|does not have access to Claude|\bAPI Error: (401|403|407)\b|login (expired|reached its time limit)`},
+	{Name: "not-logged-in", Class: verdict.Auth, Match: `^not logged in|^(error: )?invalid (API key|auth token)|^failed to authenticate|please run /login|please log ?in again|OAuth (token|session)( has)? (been )?(revoked|expired)|does not have access to Claude|\bAPI Error: (401|403|407)\b|login (expired|reached its time limit)`},
 	{Name: "shut-out", Class: verdict.Auth, Match: `belongs to a disabled organi[sz]ation|organi[sz]ation has (been )?disabled|^your account is on hold|^your apiKeyHelper script is failing|request blocked before it reached`},
-	{Name: "credentials", Class: verdict.Auth, Match: `^authentication (error|required|failed)\b|^(AWS|google cloud|microsoft foundry) (credentials|authentication)\b|could not load \w+ credentials|^gateway refused the request|OAuth authentication is currently not allowed`},
+	{Name: "credentials", Class: verdict.Auth, Match: `^authentication (error|required|failed)\b|^(AWS|google cloud|microsoft foundry) (credentials|authentication)\b|could not load [\w ]{0,20}credentials\b|^gateway refused the request|OAuth authentication is currently not allowed`},
 
 	// Too much at once.
-	{Name: "prompt-too-long", Class: verdict.TooLarge, Match: `^(API Error: 400 )?(prompt is|conversation) too long|^request too large|piped stdin input exceeds|^API Error: 413|exceed context limit|reached its context window limit|input is too long for`},
+	{Name: "prompt-too-long", Class: verdict.TooLarge, Match: `^(API Error: 400 )?(prompt is|conversation) too long|^request too large|piped stdin input exceeds|^API Error: 413|exceed context limit|reached its context window limit|input is too long for|maximum context length is [\d,]+ tokens`},
 	{Name: "media-too-large", Class: verdict.TooLarge, Match: `^(image was|PDF) too large|exceeds the dimension limit|image (exceeds|dimensions exceed) .*\bm(ax|any-image)|maximum of \d+ PDF pages`},
 
 	{Name: "model", Class: verdict.NotFound, Match: `issue with the selected model|^API Error: 404\b|^the model \S+ is not available on your|^API Error \(\S+\): .*model id`},
@@ -211,8 +211,9 @@ var texts = []verdict.Rule{
 	{Name: "connection", Class: verdict.Network, Match: `^API Error: (unable to connect|connection|the socket connection|fetch failed|terminated$|socket hang up|stream ended before|premature close)`},
 	{Name: "errno", Class: verdict.Network, Match: `^API Error:.*\b(E(CONN\w+|NOTFOUND|AI_AGAIN|PIPE|TIMEDOUT|HOST(UNREACH|DOWN)|NET(UNREACH|DOWN)|PROTO)|UND_ERR_\w+|ERR_(PROXY|SOCKET|SSL|TLS|STREAM)_\w+|ConnectionRefused|FailedToOpenSocket|ConnectionClosed)\b`},
 	{Name: "malformed", Class: verdict.BadOutput, Match: `^API Error: (API returned an empty or malformed response|failed to parse JSON|JSON parse error|unexpected (token|end of JSON)|unterminated string|content block|stream (ended without receiving any events|event unreadable))|^could not parse message into JSON`},
-	{Name: "stumbled", Class: verdict.BadOutput, Match: `^API Error: (cannot read propert|.* is not (an object|iterable|a function|valid JSON)\b)|^error: no messages returned`},
+	{Name: "stumbled", Class: verdict.BadOutput, Match: `^API Error: (cannot read propert|.* is not (an object|iterable|a function|valid JSON)\b)|^(undefined|null) is not an object \(evaluating|^error: no messages returned`},
 
+	{Name: "no-way", Class: verdict.Network, Stream: "stderr", Match: `^error: can('|no)t (connect|reach)\b`},
 	{Name: "usage", Class: verdict.InvalidRequest, Stream: "stderr", Match: `^error: (unknown option|unknown command|option |missing required|too many arguments|when using --print|input must be provided|invalid |--|settings file|the prompt|prompt|can('|no)t )|^error parsing streaming input|cannot be used with root|must be a positive number`},
 	{Name: "files", Class: verdict.InvalidRequest, Stream: "stderr", Match: `^error: (directory .* does not exist|(append )?system prompt file|fallback model cannot|claude code requires)|^error (processing|reading) (settings|--setting|(append )?system prompt)|^you cannot (use --strict|dynamically configure)|^claude code on windows requires`},
 	{Name: "media", Class: verdict.InvalidRequest, Match: `^PDF is password protected|^the PDF file was not valid|could not be processed and was removed`},

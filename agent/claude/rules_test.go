@@ -175,6 +175,9 @@ var bundled = []sentence{
 	{"not-logged-in", verdict.Auth, "Microsoft Foundry authentication failed · refresh your Foundry credential and retry · API Error: 401 x"},
 	{"not-logged-in", verdict.Auth, "Gateway refused the request · signing in again won't change this — check with your gateway administrator · API Error: 403 nope"},
 	{"credentials", verdict.Auth, "API Error: Could not load AWS credentials · Could not load credentials from any providers. Check or refresh your AWS credentials and try again."},
+	{"credentials", verdict.Auth, "API Error: Could not load Google Cloud credentials · Could not load the default credentials. Browse to https://cloud.google.com/docs/authentication/getting-started for more information."},
+	{"credentials", verdict.Auth, "API Error: Could not load the default credentials. Browse to https://cloud.google.com/docs/authentication/getting-started for more information."},
+	{"credentials", verdict.Auth, "Could not load credentials from any providers"},
 	{"not-logged-in", verdict.Auth, "Anthropic profile login expired · Re-authenticate your Anthropic profile"},
 	{"shut-out", verdict.Auth, "Your account is on hold and can't use Claude Code. View details or appeal: https://claude.ai/restricted"},
 	{"shut-out", verdict.Auth, "API Error: Request blocked before it reached Anthropic's API (HTTP 403) · the network this request came from isn't allowed: usually an unsupported region, or a VPN, proxy or hosting network"},
@@ -190,6 +193,10 @@ var bundled = []sentence{
 	{"media-too-large", verdict.TooLarge, "An image in the conversation exceeds the dimension limit for many-image requests (2000px). Start a new session with fewer images."},
 	{"media-too-large", verdict.TooLarge, "PDF too large (max 100 pages, 20MB). Try reading the file a different way (e.g., extract text with pdftotext)."},
 	{"prompt-too-long", verdict.TooLarge, "API Error: The model has reached its context window limit."},
+	{"prompt-too-long", verdict.TooLarge, "API Error: 400 This model's maximum context length is 131072 tokens. However, you requested 140000 tokens. Please reduce the length of the messages."},
+	{"prompt-too-long", verdict.TooLarge, "API Error: 400 litellm.ContextWindowExceededError: This model's maximum context length is 128,000 tokens."},
+	{"credit", verdict.Billing, "API Error: 400 ExceededBudget: User=u1 over budget. Spend=10.5, Budget=10.0"},
+	{"credit", verdict.Billing, "API Error: Request rejected (429) · Budget has been exceeded! Current cost: 10.5, Max budget: 10.0"},
 	{"model", verdict.NotFound, "The model claude-opus-4-8 is not available on your bedrock deployment. Try --model to switch to claude-opus-4-7, or ask your admin to enable this model."},
 	{"overloaded", verdict.Overloaded, "Opus is experiencing high load, please use /model to switch to Sonnet"},
 	{"overloaded", verdict.Overloaded, "Fable is experiencing high load. Switch to Sonnet."},
@@ -237,6 +244,8 @@ var bundled = []sentence{
 	{"malformed", verdict.BadOutput, "API Error: Unexpected end of JSON input"},
 	{"malformed", verdict.BadOutput, "API Error: Unterminated string in JSON at position 4095 (line 1 column 4096)"},
 	{"stumbled", verdict.BadOutput, "API Error: undefined is not an object (evaluating 'q.content.map')"},
+	{"stumbled", verdict.BadOutput, "undefined is not an object (evaluating 'A.content.filter')"},
+	{"stumbled", verdict.BadOutput, "null is not an object (evaluating 'e.usage.input_tokens')"},
 	{"malformed", verdict.BadOutput, "API Error: API returned an empty or malformed response (HTTP 200) — check for a proxy or gateway intercepting the request. Response: content-type text/html, body is an HTML page, 27 bytes"},
 	{"policy", verdict.Refused, "API Error: Opus 4.8's safeguards flagged this message (https://www.anthropic.com/legal/aup). This sometimes happens with safe, normal conversations. Claude Code can't respond to this message with Opus 4.8."},
 	{"policy", verdict.Refused, "API Error: Output blocked by content filtering policy"},
@@ -281,6 +290,9 @@ var onStderr = []sentence{
 	{"files", verdict.InvalidRequest, "Error: Claude Code requires Node.js version 18 or higher."},
 	{"no-conversation", verdict.SessionNotFound, "Failed to resume session 00000000-0000-4000-8000-000000000000"},
 	{"stumbled", verdict.BadOutput, "Error: No messages returned from query"},
+	{"not-logged-in", verdict.Auth, "Error: Invalid API key"},
+	{"no-way", verdict.Network, "Error: Can't reach the API server"},
+	{"no-way", verdict.Network, "Error: cannot connect to the API: ECONNREFUSED"},
 	{"crashed", verdict.Crash, "panic(main thread): Segmentation fault at address 0x0\noh no: Bun has crashed. This indicates a bug in Bun, not your code."},
 	{"crashed", verdict.Crash, "FATAL ERROR: Reached heap limit Allocation failed - JavaScript heap out of memory"},
 }
@@ -403,6 +415,13 @@ func TestByType(t *testing.T) {
 func TestByError(t *testing.T) {
 	byField(t, byError, func(key string) string {
 		return line(`"type":"assistant","error":`+quoted(key)+`,"message":{"id":"x","model":"<synthetic>","content":[{"type":"text","text":"something"}]}`) + failed("something")
+	})
+}
+
+// A stream may end with the complaint alone.
+func TestByError_NoResult(t *testing.T) {
+	byField(t, byError, func(key string) string {
+		return line(`"type":"system","subtype":"init"`) + line(`"type":"assistant","error":`+quoted(key)+`,"message":{"id":"x","model":"<synthetic>","content":[{"type":"text","text":"something"}]}`)
 	})
 }
 

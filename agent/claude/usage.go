@@ -76,6 +76,17 @@ func (l *ledger) total(resumed bool) (used verdict.Usage, session *float64) {
 	return used, nil
 }
 
+// more reports whether the last result counts more than the messages that were seen: there was an answer with nothing in
+// it, which claude does not show.
+func (l *ledger) more() bool {
+	var told, seen tokens
+	json.Unmarshal(l.results[len(l.results)-1].Usage, &told)
+	for _, t := range l.answers {
+		seen = seen.add(t)
+	}
+	return told.Input > seen.Input
+}
+
 // turns is how many turns the model has taken.
 func (l *ledger) turns() (n int) {
 	for _, r := range l.results {

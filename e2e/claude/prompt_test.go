@@ -62,7 +62,35 @@ func TestPrompt_Sizes(t *testing.T) {
 	}
 }
 
-// What claude would not take is refused before anything starts.
+// What this claude does not take, another one does: it is claude's to say so, once.
+func TestPrompt_TooLongForSome(t *testing.T) {
+	each(t, true, func(t *testing.T, version string) {
+		s := newStage(t, version, "200x*")
+		text := strings.Repeat("word ", 11<<20/5)
+		runs := []func() *stage.Ran{
+			func() *stage.Ran { return s.StartBelay(nil, []string{"-p", "sum this up"}, strings.NewReader(text)).Wait() },
+		}
+		if full {
+			runs = append(runs,
+				func() *stage.Ran { return s.StartBelay(nil, []string{"-p"}, strings.NewReader(text)).Wait() },
+				func() *stage.Ran { return s.Belay([]string{"--prompt-file", s.File("prompt.txt", text)}, []string{"-p"}) })
+		}
+		for _, run := range runs {
+			r := run()
+			if stage.UpTo(version, "2.1.126") {
+				r.Exits(0)
+				r.Is("", 1)
+				continue
+			}
+			r.Exits(1)
+			r.Is("too_large", 1)
+			r.Says("piped stdin input exceeds 10MB")
+			s.Asked(0)
+		}
+	})
+}
+
+// What no claude can send is refused before anything starts.
 func TestPrompt_TooLong(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, "", "200")
@@ -75,7 +103,7 @@ func TestPrompt_TooLong(t *testing.T) {
 		r.Exits(2)
 		r.Is("too_large", 0)
 		r.Prints("")
-		r.Says("10485760", "put the text in a file")
+		r.Says("33554432", "put the text in a file")
 		if strings.Count(r.Stderr, "\n") != 1 {
 			t.Errorf("more than a line: %s", r.Stderr)
 		}
