@@ -138,3 +138,13 @@ func TestCounts(t *testing.T) {
 		}
 	}
 }
+
+// What a client has asked wrongly says nothing of the server.
+func TestCountsCall(t *testing.T) {
+	for class, want := range map[string]bool{"unknown": true, "server_error": true, "timeout": true, "crash": true, "too_large": true, "": false,
+		"invalid_request": false, "not_found": false, "interrupted": false, "breaker_open": false} {
+		if got := alert.CountsCall(class); got != want {
+			t.Errorf("%s: %v", class, got)
+		}
+	}
+}

@@ -10,3 +10,9 @@ func Counts(class string, started bool) bool {
 	}
 	return started || class == "tool_missing"
 }
+
+// CountsCall reports whether a call of an MCP server that ended with this class is a failure of the server. What the client
+// has asked wrongly, or for what the server does not offer, is not.
+func CountsCall(class string) bool {
+	return Counts(class, true) && class != "invalid_request" && class != "not_found"
+}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/belay-run/belay/gate"
+	"github.com/belay-run/belay/verdict"
 )
 
 // enter asks the gate, which all proxies of this server share.
@@ -24,7 +25,8 @@ func (c *core) admit(k *call) bool {
 	}
 	pass, refusal := c.enter()
 	if refusal != nil {
-		c.fail(k, codeRefused, c.refusalText(refusal))
+		text := c.refusalText(refusal)
+		c.fail(k, codeRefused, text, incident{text: text, class: verdict.BreakerOpen})
 		return false
 	}
 	c.pass = pass
@@ -34,15 +36,18 @@ func (c *core) admit(k *call) bool {
 // refused answers all that wait: nothing is started for now.
 func (c *core) refused(r *gate.Refusal) {
 	text := c.refusalText(r)
-	queue := c.queue
+	queue, told := c.queue, false
 	c.queue, c.queued = nil, 0
 	for _, w := range queue {
 		if w.call != nil && c.calls[w.call.wire] == w.call {
 			c.forget(w.call)
-			c.fail(w.call, codeRefused, text)
+			c.fail(w.call, codeRefused, text, incident{text: text, class: verdict.BreakerOpen})
+			told = true
 		}
 	}
-	c.record(incident{event: "refused", text: text, class: classRefused})
+	if !told {
+		c.record(incident{event: "refused", text: text, class: verdict.BreakerOpen})
+	}
 }
 
 func (c *core) refusalText(r *gate.Refusal) string {

@@ -19,9 +19,18 @@ const (
 	codeTooLarge = -32012
 )
 
-// fail answers a call of the client that nobody else will answer. A tool's failure is a result, which models get to see;
-// anything else is an error.
-func (c *core) fail(k *call, code int, text string) {
+// The errors of servers that mean something to us.
+const (
+	codeNoMethod   = -32601
+	codeParams     = -32602
+	codeInternal   = -32603
+	codeNoResource = -32002
+)
+
+// fail answers a call of the client that nobody else will answer, and puts it on record with what r says. A tool's failure
+// is a result, which models get to see; anything else is an error.
+func (c *core) fail(k *call, code int, text string, r incident) {
+	c.lost(k, r)
 	switch {
 	case k.id == "" || k.cancelled:
 	case k.method == "tools/call":

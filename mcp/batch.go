@@ -16,13 +16,13 @@ func (c *core) batches() bool {
 func (c *core) clientBatch(m *message) {
 	elements, ok := split(m)
 	if !ok || len(elements) == 0 || !c.batches() {
-		c.refuse(nil, codeInvalid, "this version of the protocol has no batches")
+		c.reject(nil, codeInvalid, "this version of the protocol has no batches")
 		return
 	}
 	for _, line := range elements {
 		one := parse(line)
 		if one.env.batch {
-			c.refuse(nil, codeInvalid, "a batch in a batch")
+			c.reject(nil, codeInvalid, "a batch in a batch")
 			continue
 		}
 		c.fromClient(&one)

@@ -1,6 +1,10 @@
 package mcp
 
-import "time"
+import (
+	"time"
+
+	"github.com/belay-run/belay/verdict"
+)
 
 // call is a request to the server that has not been answered: the client's, or one of ours.
 type call struct {
@@ -14,6 +18,9 @@ type call struct {
 
 	line []byte // as the client wrote it, if it may have to be sent (again)
 	idAt span
+
+	args     []byte // of a tool, to hash them if it fails; nil if they are too large
+	argsSize int
 
 	sent  time.Time     // zero: it waits
 	limit time.Duration // without a sign of progress; 0: none
@@ -45,6 +52,9 @@ func (c *core) newCall(m *message) *call {
 	switch k.method {
 	case "tools/call":
 		k.tool = string(e.name)
+		if k.argsSize = e.argsAt.to - e.argsAt.from; k.argsSize > 0 && k.argsSize <= maxHashed {
+			k.args, c.spare = m.appendTo(c.spare[:0], e.argsAt), nil
+		}
 		k.limit = c.opt.limitOf(k.tool)
 	case "subscriptions/listen":
 		k.listens = true
@@ -55,6 +65,14 @@ func (c *core) newCall(m *message) *call {
 		k.limit = c.opt.limitOf("")
 	}
 	return k
+}
+
+// age is how long the server has had the call.
+func (k *call) age() time.Duration {
+	if k.sent.IsZero() {
+		return 0
+	}
+	return time.Since(k.sent)
 }
 
 // methodName is a method without an allocation for the usual ones.
@@ -174,17 +192,15 @@ func (c *core) expire(k *call, now time.Time) {
 		c.owe(k)
 		return
 	case k.sent.IsZero():
-		c.fail(k, codeTimeout, c.absent())
-		c.record(incident{event: "timeout", text: "no server was there in time", method: k.method, tool: k.tool, class: classTimeout})
+		c.fail(k, codeTimeout, c.absent(), incident{text: "no server was there in time", class: verdict.Timeout})
 		return
 	}
 	took := now.Sub(k.sent)
-	c.fail(k, codeTimeout, timeoutText(c.opt, k, took))
-	c.record(incident{event: "timeout", text: "no answer within " + seconds(took), method: k.method, tool: k.tool, took: took, class: classTimeout})
+	c.fail(k, codeTimeout, timeoutText(c.opt, k, took), incident{text: "no answer within " + seconds(took), took: took, class: verdict.Timeout})
 	c.failed("no answer to " + k.method)
 	c.owe(k)
 	if k.method == "initialize" { // the one request that must not be cancelled: what does not begin is not worth keeping
-		c.end("did not answer initialize within " + seconds(took))
+		c.end("did not answer initialize within "+seconds(took), true)
 		return
 	}
 	c.out.toServer(cancelled(k.wire, "timeout"))
@@ -222,14 +238,14 @@ func (c *core) suspect(now time.Time) {
 }
 
 // hung ends a server that gives no sign of life.
-func (c *core) hung() { c.end("gave no sign of life for " + seconds(c.opt.hang())) }
+func (c *core) hung() { c.end("gave no sign of life for "+seconds(c.opt.hang()), true) }
 
-// end has the server ended, for a reason.
-func (c *core) end(why string) {
+// end has the server ended, for a reason. told says that a call has failed of it, and is on record.
+func (c *core) end(why string, told bool) {
 	if c.phase == down || c.phase == stopping {
 		return
 	}
-	c.phase, c.expected, c.suspectAt = stopping, why, time.Time{}
+	c.phase, c.expected, c.told, c.suspectAt = stopping, why, told, time.Time{}
 	c.out.stop(c.generation)
 }
 

@@ -1,16 +1,18 @@
 package mcp
 
+import "github.com/belay-run/belay/verdict"
+
 // fromClient takes a line of the client.
 func (c *core) fromClient(m *message) {
 	e := &m.env
 	switch {
 	case m.over && e.isRequest():
-		c.refuse(e.id, codeTooLarge, "the request has "+megabytes(m.size)+", more than the "+megabytes(c.opt.maxLine())+" that are carried; to carry more: belay mcp --max-message")
+		c.reject(e.id, codeTooLarge, "the request has "+megabytes(m.size)+", more than the "+megabytes(c.opt.maxLine())+" that are carried; to carry more: belay mcp --max-message")
 	case m.over:
 		c.record(incident{event: "oversize", text: "a message of the client was too large", method: string(e.method)})
 	case m.blank():
 	case !e.json:
-		c.refuse(nil, codeParse, "this is not JSON")
+		c.reject(nil, codeParse, "this is not JSON")
 	case e.batch:
 		c.clientBatch(m)
 	case e.isRequest():
@@ -20,7 +22,15 @@ func (c *core) fromClient(m *message) {
 	case e.isResponse():
 		c.clientAnswer(m)
 	default:
-		c.refuse(e.id, codeInvalid, "this is not a JSON-RPC 2.0 message")
+		c.reject(e.id, codeInvalid, "this is not a JSON-RPC 2.0 message")
+	}
+}
+
+// reject answers what the client should not have sent, and the server does not get to see.
+func (c *core) reject(id []byte, code int, text string) {
+	c.refuse(id, code, text)
+	if c.garbled++; powerOfTen(c.garbled) {
+		c.record(incident{event: "client_error", text: text, code: code, class: verdict.InvalidRequest, count: c.garbled})
 	}
 }
 
@@ -28,7 +38,7 @@ func (c *core) fromClient(m *message) {
 func (c *core) request(m *message) {
 	e := &m.env
 	if c.calls[string(e.id)] != nil {
-		c.refuse(e.id, codeInvalid, "a request with this id is under way")
+		c.reject(e.id, codeInvalid, "a request with this id is under way")
 		return
 	}
 	k := c.newCall(m)
@@ -54,6 +64,9 @@ func (c *core) notice(m *message) {
 		k := c.find(string(e.request))
 		if k == nil {
 			return // it has been answered; the server must not hear of it
+		}
+		if !k.listens && !k.cancelled {
+			c.lost(k, incident{text: "cancelled by the client", took: k.age(), class: verdict.Interrupted})
 		}
 		if k.sent.IsZero() {
 			c.forget(k)

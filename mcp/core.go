@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/belay-run/belay/gate"
+	"github.com/belay-run/belay/verdict"
 )
 
 // core is the proxy without its pipes, processes and timers: what comes in are lines of the two sides, the start and the
@@ -20,6 +21,7 @@ type core struct {
 	deaths     int  // in a row, of servers that neither worked nor ran for long
 	restartAt  time.Time
 	expected   string // why we end the server, if we do
+	told       bool   // what we end it for is on record
 	last       *death // of a server that is not to be started again
 
 	calls  map[string]*call // sent to the server or waiting, by the id on the wire
@@ -27,6 +29,7 @@ type core struct {
 	queue  []waiting        // what is to be sent as soon as a server is there
 	queued int              // bytes of it
 	late   map[string]string
+	spare  []byte         // room for the arguments of the next call, left by one that was answered
 	asks   map[string]ask // requests of the server that the client has not answered, by the id that the client sees
 	own    int            // ids that we have made
 
@@ -43,6 +46,7 @@ type core struct {
 	wakeAt   time.Time
 	polluted int
 	lateness int
+	garbled  int
 }
 
 // outlets is what the core acts on.
@@ -117,11 +121,13 @@ func (c *core) send(k *call, parts ...[]byte) {
 // wait keeps a call until there is a server for it.
 func (c *core) wait(k *call, m *message) {
 	if c.last != nil {
-		c.fail(k, codeCrashed, startText(c.opt, *c.last)+"\nIt is not started again (--no-restart): begin a new session")
+		c.fail(k, codeCrashed, startText(c.opt, *c.last)+"\nIt is not started again (--no-restart): begin a new session",
+			incident{class: verdict.Crash, death: c.last})
 		return
 	}
 	if len(c.queue) >= maxQueue || c.queued+m.size > maxQueued {
-		c.fail(k, codeCrashed, "too many calls wait for the server to come back")
+		const text = "too many calls wait for the server to come back"
+		c.fail(k, codeCrashed, text, incident{text: text, class: verdict.Crash})
 		return
 	}
 	k.line = m.bytes()

@@ -5,7 +5,8 @@ import (
 	"encoding/json"
 )
 
-// envelope is what the proxy needs to know of a message: never the arguments, never the result. Its bytes are those of the
+// envelope is what the proxy needs to know of a message: of the arguments only where they stand, of the result only whether
+// it is one. Its bytes are those of the
 // line, and as good as long as that is.
 type envelope struct {
 	valid bool // JSON in shape, of "jsonrpc":"2.0", with an id that can be one
@@ -17,8 +18,10 @@ type envelope struct {
 	method []byte // without quotes; nil if there is none
 	result bool
 	failed bool // it has an error
+	bad    bool // it is the result of a tool that says isError
 
 	name      []byte // of a tool or prompt
+	argsAt    span   // where the arguments of a tool stand
 	uri       []byte
 	token     []byte // the progress token that a request gives or a notification names
 	request   []byte // the id that a notification cancels
@@ -55,6 +58,8 @@ const (
 	fieldMeta
 	fieldModern
 	fieldListener
+	fieldArguments
+	fieldIsError
 )
 
 // fieldOf is what a key means in an object. It is a switch because that is asked several times a message.
@@ -79,6 +84,8 @@ func fieldOf(in place, key []byte) field {
 		switch string(key) {
 		case "name":
 			return fieldName
+		case "arguments":
+			return fieldArguments
 		case "uri":
 			return fieldURI
 		case "progressToken":
@@ -100,6 +107,10 @@ func fieldOf(in place, key []byte) field {
 			return fieldModern
 		case "io.modelcontextprotocol/subscriptionId":
 			return fieldListener
+		}
+	case inResult:
+		if string(key) == "isError" {
+			return fieldIsError
 		}
 	}
 	return other
@@ -144,6 +155,8 @@ func (s *scanner) note(value []byte, at int) {
 		e.modern = true
 	case fieldListener:
 		e.listener = value
+	case fieldIsError:
+		e.bad = string(value) == "true"
 	}
 }
 

@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"bytes"
+	"slices"
 	"strconv"
 )
 
@@ -21,6 +22,18 @@ func (m *message) bytes() []byte {
 		line = append(line, p...)
 	}
 	return line
+}
+
+// appendTo adds what stands there to text.
+func (m *message) appendTo(text []byte, at span) []byte {
+	text = slices.Grow(text, at.to-at.from)
+	for _, p := range m.parts {
+		if at.from < len(p) && at.to > 0 {
+			text = append(text, p[max(at.from, 0):min(at.to, len(p))]...)
+		}
+		at.from, at.to = at.from-len(p), at.to-len(p)
+	}
+	return text
 }
 
 // blank says that there is nothing in the line.

@@ -3,6 +3,7 @@ package mcp
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"sync"
 	"syscall"
@@ -27,7 +28,8 @@ type Proxy struct {
 	ended  bool
 	stuck  chan struct{} // the end takes too long
 	ending sync.Once
-	log    chan incident
+	log    chan *incident
+	unsaid int            // incidents that came faster than they were logged
 	work   sync.WaitGroup // the servers
 }
 
@@ -39,7 +41,7 @@ func New(opt Options) *Proxy {
 	if opt.Name == "" {
 		opt.Name = opt.command()
 	}
-	p := &Proxy{opt: opt, over: make(chan struct{}), stuck: make(chan struct{}), log: make(chan incident, 64)}
+	p := &Proxy{opt: opt, over: make(chan struct{}), stuck: make(chan struct{}), log: make(chan *incident, maxUnlogged)}
 	p.core = newCore(&p.opt, p)
 	p.client = newClientOut(opt.Stdout, p.leave)
 	p.timer = time.AfterFunc(time.Hour, p.tick)
@@ -54,9 +56,7 @@ func (p *Proxy) Run(ctx context.Context) {
 	go func() {
 		defer close(logged)
 		for r := range log {
-			if p.opt.Log != nil {
-				p.opt.Log(p.opt.entry(r, time.Now()))
-			}
+			p.write(r)
 		}
 	}()
 	widen(p.opt.Stdin)
@@ -191,8 +191,11 @@ func (p *Proxy) divert(m *message) {
 
 func (p *Proxy) wake(at time.Time) { p.timer.Reset(time.Until(at)) }
 
+// maxUnlogged is how many incidents may wait to be logged. A line takes some microseconds.
+const maxUnlogged = 4096
+
 func (p *Proxy) record(r incident) {
-	if r.class != "" {
+	if r.ill() {
 		p.status.LastFailure, p.status.FailedAt = r.text, time.Now()
 		if r.death != nil {
 			p.status.LastFailure = "the server " + r.death.text()
@@ -201,9 +204,25 @@ func (p *Proxy) record(r incident) {
 	}
 	if p.log != nil {
 		select {
-		case p.log <- r:
+		case p.log <- &r:
 		default: // the log is slow; the work is not
+			p.unsaid++
 		}
+	}
+}
+
+// write logs an incident, and how many could not be.
+func (p *Proxy) write(r *incident) {
+	if p.opt.Log == nil {
+		return
+	}
+	p.opt.Log(p.opt.entry(*r, time.Now()))
+	p.mu.Lock()
+	n := p.unsaid
+	p.unsaid = 0
+	p.mu.Unlock()
+	if n > 0 {
+		p.opt.Log(p.opt.entry(incident{event: "unrecorded", text: fmt.Sprintf("%d incidents came faster than they could be logged", n), count: n}, time.Now()))
 	}
 }
 

@@ -78,8 +78,13 @@ func TestProxy_LeavesNothing(t *testing.T) {
 	}
 	in.Close()
 	mu.Lock()
-	if len(entries) != 1 || entries[0].Kind != journal.MCP || entries[0].Event != "crash" || entries[0].ExitCode != 4 || entries[0].Profile != "mcp:echo" {
+	if len(entries) != 2 || entries[0].Event != "request_error" || entries[0].Status != journal.Error || entries[1].Event != "crash" || entries[1].Status != journal.Retry {
 		t.Errorf("%+v", entries)
+	}
+	for _, e := range entries {
+		if e.Kind != journal.MCP || e.ExitCode != 4 || e.Profile != "mcp:echo" {
+			t.Errorf("%+v", e)
+		}
 	}
 	mu.Unlock()
 	out.Close()

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/belay-run/belay/retry"
+	"github.com/belay-run/belay/verdict"
 )
 
 // death is how a server ended.
@@ -88,26 +89,29 @@ func (c *core) died(generation int, d death) {
 		c.deaths = 0
 	}
 	c.deaths++
+	told := c.told
+	c.told = false
 	event := "crash"
 	if d.err != nil {
 		event = "start_failed"
 	} else if d.why != "" {
 		event = "hung"
 	}
-	c.record(incident{event: event, text: startText(c.opt, d), death: &d, class: classCrash})
 	c.failed(d.text())
 	if c.opt.NoRestart && wasReady {
 		c.last = &d
 	}
-	c.settle(d, wasReady)
+	c.record(incident{event: event, text: startText(c.opt, d), death: &d, class: verdict.Crash, passing: c.settle(d, wasReady) || told})
 	if c.last == nil {
 		c.reschedule(d)
 	}
 	c.wind()
 }
 
-// settle decides for each call what its server's death means for it: sent again, still waiting, or answered.
-func (c *core) settle(d death, wasReady bool) {
+// settle decides for each call what its server's death means for it: sent again, still waiting, or answered. It reports
+// whether one of them stands for that death on record: it has failed of it, or is repeated because of it.
+func (c *core) settle(d death, wasReady bool) (stands bool) {
+	failed := incident{class: verdict.Crash, death: &d}
 	var again []*call
 	for _, k := range inOrder(c.calls) {
 		switch {
@@ -119,7 +123,8 @@ func (c *core) settle(d death, wasReady bool) {
 		case k.sent.IsZero():
 			if k.starts++; d.err != nil || c.last != nil || k.starts >= startTries {
 				c.forget(k)
-				c.fail(k, codeStart, startText(c.opt, d))
+				c.fail(k, codeStart, startText(c.opt, d), failed)
+				stands = true
 			}
 		case k.cancelled:
 			c.forget(k)
@@ -128,11 +133,13 @@ func (c *core) settle(d death, wasReady bool) {
 			again = append(again, k)
 		default:
 			c.forget(k)
+			failed.took = k.age()
 			if !wasReady || k.method == "initialize" || k.method == "server/discover" {
-				c.fail(k, codeStart, startText(c.opt, d))
+				c.fail(k, codeStart, startText(c.opt, d), failed)
 			} else {
-				c.fail(k, codeCrashed, crashText(c.opt, k, d))
+				c.fail(k, codeCrashed, crashText(c.opt, k, d), failed)
 			}
+			stands = true
 		}
 	}
 	c.queue = slices.DeleteFunc(c.queue, func(w waiting) bool { return w.call != nil && c.calls[w.call.wire] != w.call })
@@ -143,9 +150,10 @@ func (c *core) settle(d death, wasReady bool) {
 		c.own++
 		k.retried, k.wire = true, ownID("retry", c.own)
 		c.enqueue(k)
-		c.record(incident{event: "retry", text: "sent again after the server " + d.text(), method: k.method, tool: k.tool})
+		c.record(incident{event: "retry", text: "sent again after the server " + d.text(), method: k.method, tool: k.tool, passing: true})
 	}
 	c.queue = append(c.queue, rest...)
+	return stands || len(again) > 0
 }
 
 // inOrder is what was asked first, first.
@@ -163,7 +171,8 @@ func (c *core) abandon(d death) {
 	for _, k := range inOrder(c.calls) {
 		c.forget(k)
 		if k.id != "" && !k.listens {
-			c.fail(k, codeCrashed, fmt.Sprintf("the client has left, and the MCP server %q ended (%s) without an answer", c.opt.Name, d.status))
+			text := fmt.Sprintf("the client has left, and the MCP server %q ended (%s) without an answer", c.opt.Name, d.status)
+			c.fail(k, codeCrashed, text, incident{text: text, class: verdict.Interrupted})
 		}
 	}
 	c.queue = nil

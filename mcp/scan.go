@@ -19,6 +19,7 @@ type scanner struct {
 	odd     bool   // it has an id or a method that cannot be one, or two of them
 	sawID   bool
 	version bool
+	args    bool // in the arguments of a call
 }
 
 type state byte
@@ -46,7 +47,11 @@ const (
 	inMessage
 	inParams
 	inMeta
+	inResult
 )
+
+// paramsDepth is how many brackets are open in the parameters of a request.
+const paramsDepth = 2
 
 // maxNesting is where encoding/json gives up too.
 const maxNesting = 10000
@@ -243,6 +248,11 @@ func (s *scanner) open(c byte, at int) {
 		inner = inParams
 	case here == inParams && s.field == fieldMeta && c == '{':
 		inner = inMeta
+	case here == inMessage && s.field == fieldResult && c == '{':
+		inner = inResult
+		s.env.result = true
+	case here == inParams && s.field == fieldArguments:
+		s.args, s.env.argsAt.from = true, at
 	case s.wanted():
 		s.begin(false, at)
 		s.note(nil, at) // it is there, whatever it is
@@ -268,6 +278,9 @@ func (s *scanner) close(opened byte, at int) {
 		return
 	}
 	s.kinds = s.kinds[:last]
+	if s.args && last == paramsDepth {
+		s.args, s.env.argsAt.to = false, at+1
+	}
 	s.field = other
 	if s.state = afterValue; last == 0 {
 		s.state = atEnd

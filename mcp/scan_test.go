@@ -74,6 +74,17 @@ func TestScan_Fields(t *testing.T) {
 	if string(e.name) != "tool" || string(e.token) != "7" || string(e.uri) != "u" || !e.cursor || !e.resumed || !e.modern || string(e.method) != "tools/call" {
 		t.Errorf("%+v", e)
 	}
+	for line, want := range map[string]bool{
+		`{"jsonrpc":"2.0","id":1,"result":{"content":[],"isError":true}}`:                                       true,
+		`{"jsonrpc":"2.0","id":1,"result":{"isError":true,"content":[{"isError":false}],"a":{}}}`:               true,
+		`{"jsonrpc":"2.0","id":1,"result":{"isError":false,"content":[]}}`:                                      false,
+		`{"jsonrpc":"2.0","id":1,"result":{"structuredContent":{"isError":true},"content":[{"isError":true}]}}`: false,
+		`{"jsonrpc":"2.0","id":1,"isError":true,"result":{"isError":"true"}}`:                                   false,
+	} {
+		if e := envelopeOf(line); e.bad != want || !e.result {
+			t.Errorf("%s: %v, result %v", line, e.bad, e.result)
+		}
+	}
 	e = envelopeOf(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"x 1","reason":"r"}}`)
 	if string(e.request) != `"x 1"` {
 		t.Errorf("%s", e.request)
@@ -89,6 +100,8 @@ func TestScan_Fields(t *testing.T) {
 func FuzzScan(f *testing.F) {
 	for _, line := range []string{
 		`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a","_meta":{"progressToken":"t"}}}`,
+		`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"arguments":{"a":[{}],"b":"]}"},"name":"a"}}`,
+		`{"jsonrpc":"2.0","id":1,"result":{"content":[{"isError":false}],"isError":true}}`,
 		`{"id":"\"\\","jsonrpc":"2.0","result":{"a":[1,-2.5e+7,true,null,{"b":"\u00e9\n"}]}}`,
 		`[{"jsonrpc":"2.0","method":"x"},2]`, `{"params":{"requestId":1,"uri":"x"},"error":{}}`, ` {"a" : [ ] } `, `{"id":1,"id":2}`, `{"a":"\\`, "[1,2",
 	} {
@@ -178,12 +191,22 @@ func compare(t *testing.T, line string, e envelope, object map[string]json.RawMe
 			t.Fatalf("%q came back as %q", line, restored)
 		}
 	}
+	var answer map[string]json.RawMessage
+	if json.Unmarshal(object["result"], &answer); (string(answer["isError"]) == "true") != e.bad {
+		t.Fatalf("%q: isError is %v", line, e.bad)
+	}
 	var params map[string]json.RawMessage
 	if json.Unmarshal(object["params"], &params) != nil || !utf8.ValidString(line) {
 		return
 	}
 	if name, ok := str(params["name"]); ok && name != string(e.name) {
 		t.Fatalf("%q: name %q, want %q", line, e.name, name)
+	}
+	if a := params["arguments"]; len(a) > 0 && (a[0] == '{' || a[0] == '[') {
+		m := parse([]byte(line))
+		if got := m.appendTo(nil, e.argsAt); string(got) != string(a) {
+			t.Fatalf("%q: arguments %q, want %q", line, got, a)
+		}
 	}
 	if r := params["requestId"]; len(r) > 0 && r[0] != '{' && r[0] != '[' && string(r) != string(e.request) {
 		t.Fatalf("%q: request %q, want %q", line, e.request, r)
@@ -229,7 +252,7 @@ func repeated(line string) bool {
 // view is an envelope that can be compared.
 func view(e envelope) any {
 	return map[string]any{"valid": e.valid, "json": e.json, "batch": e.batch, "id": string(e.id), "method": string(e.method), "result": e.result,
-		"failed": e.failed, "name": string(e.name), "uri": string(e.uri), "token": string(e.token), "request": string(e.request),
+		"failed": e.failed, "bad": e.bad, "argsAt": [2]int{e.argsAt.from, e.argsAt.to}, "name": string(e.name), "uri": string(e.uri), "token": string(e.token), "request": string(e.request),
 		"listener": string(e.listener), "cursor": e.cursor, "resumed": e.resumed, "modern": e.modern, "idAt": [2]int{e.idAt.from, e.idAt.to}}
 }
 

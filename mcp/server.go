@@ -1,6 +1,10 @@
 package mcp
 
-import "time"
+import (
+	"time"
+
+	"github.com/belay-run/belay/verdict"
+)
 
 // fromServer takes a line of the server's stdout.
 func (c *core) fromServer(generation int, m *message) {
@@ -15,8 +19,8 @@ func (c *core) fromServer(generation int, m *message) {
 	switch {
 	case m.over && e.isResponse():
 		if k := c.take(m); k != nil {
-			c.fail(k, codeTooLarge, "the answer has "+megabytes(m.size)+", more than the "+megabytes(c.opt.maxLine())+" that are carried; to carry more: belay mcp --max-message")
-			c.record(incident{event: "oversize", text: "an answer was too large", method: k.method, tool: k.tool})
+			c.fail(k, codeTooLarge, "the answer has "+megabytes(m.size)+", more than the "+megabytes(c.opt.maxLine())+" that are carried; to carry more: belay mcp --max-message",
+				incident{text: "an answer of " + megabytes(m.size) + " is too large", class: verdict.TooLarge})
 		}
 	case m.over:
 		c.record(incident{event: "oversize", text: "a line of the server was too large"})
@@ -68,6 +72,11 @@ func (c *core) answer(m *message) {
 		return
 	}
 	c.succeeded()
+	if r, bad := refusal(k, m); bad {
+		r.took = k.age()
+		c.lost(k, r)
+	}
+	k.args, c.spare = nil, k.args
 	edited := c.learn(k, m)
 	switch {
 	case edited != nil:

@@ -49,11 +49,11 @@ func (c *core) reopen() {
 	s := &c.session
 	c.askServer("init", c.opt.startTimeout(), kept{s.initialize, s.initAt}.as, func(m *message) {
 		if m == nil {
-			c.end("did not answer initialize when it was started again") // or it is dead, and this does nothing
+			c.end("did not answer initialize when it was started again", false) // or it is dead, and this does nothing
 			return
 		}
 		if version := versionOf(m.bytes()); m.env.failed || version != s.version {
-			c.end("did not take the session that its predecessor had")
+			c.end("did not take the session that its predecessor had", false)
 			return
 		}
 		if s.initialized != nil {

@@ -92,7 +92,13 @@ func final(e *journal.Entry) bool { return e.Status != journal.Retry }
 
 // fault says that a line is about a failure of a hook or an MCP server: as in faulty, and as alerts count them.
 func fault(e *journal.Entry) bool {
-	return (e.Kind == journal.Hook || e.Kind == journal.MCP) && e.Status == journal.Error && alert.Counts(string(e.ErrorType), true)
+	switch {
+	case e.Status != journal.Error:
+		return false
+	case e.Kind == journal.MCP:
+		return alert.CountsCall(string(e.ErrorType))
+	}
+	return e.Kind == journal.Hook && alert.Counts(string(e.ErrorType), true)
 }
 
 // upsertInvocations adds the lines up, an invocation a row.

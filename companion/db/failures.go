@@ -7,6 +7,7 @@ import (
 
 	"github.com/belay-run/belay/alert"
 	"github.com/belay-run/belay/journal"
+	"github.com/belay-run/belay/verdict"
 )
 
 // insertFailures makes events and audit rows of the runs that failed for good.
@@ -76,11 +77,13 @@ func insertOthers(ctx context.Context, conn *sql.Conn, lines []line) (faults, er
 			}
 			continue
 		}
-		switch l.Kind {
-		case journal.Audit:
+		switch {
+		case l.Kind == journal.Audit:
 			to, row = auditRows, byHand
-		case journal.Alert:
+		case l.Kind == journal.Alert:
 			to, row = alertRows, alertRow
+		case !noteworthy(&l.Entry):
+			continue
 		}
 		n, err := to.insert(ctx, conn, 1, func(int) []any { return row(l) })
 		if err != nil {
@@ -91,6 +94,19 @@ func insertOthers(ctx context.Context, conn *sql.Conn, lines []line) (faults, er
 		}
 	}
 	return faults, errs, nil
+}
+
+// noteworthy says that a line about a hook or an MCP server is an event: a final result that somebody may have to look at.
+// What was tried again, refused by a gate or cancelled is none, nor is an MCP server's word that it does not have some
+// optional method, with which clients find out what there is.
+func noteworthy(e *journal.Entry) bool {
+	switch e.ErrorType {
+	case verdict.Interrupted, verdict.BreakerOpen:
+		return false
+	case verdict.NotFound:
+		return e.Event != "request_error"
+	}
+	return e.Status != journal.Retry
 }
 
 // otherEvent is that of a hook or an MCP server: the detail is the metadata, with what the entry itself says beside it.

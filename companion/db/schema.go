@@ -97,7 +97,8 @@ INSERT INTO rollup (quarter, profile, model, class, attempts, refused, ended, su
 // faulty are the events that are failures of a hook or an MCP server. Beside them there is what the proxy mended, and what
 // it refused or somebody stopped.
 const faulty = `category IN ('hook', 'mcp') AND event_type <> 'retry' AND json_extract(metadata, '$.integration') IS NOT NULL
-	AND coalesce(json_extract(metadata, '$.error_type'), '') NOT IN ('', 'ok', 'interrupted', 'breaker_open')`
+	AND coalesce(json_extract(metadata, '$.error_type'), '') NOT IN ('', 'ok', 'interrupted', 'breaker_open')
+	AND NOT (category = 'mcp' AND json_extract(metadata, '$.error_type') IN ('invalid_request', 'not_found'))`
 
 var (
 	// ErrNewer says that a later version of Belay has made the database.

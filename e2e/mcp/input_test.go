@@ -114,7 +114,12 @@ func TestRecord(t *testing.T) {
 	defer file.Close()
 	seen := map[string]string{}
 	for lines := bufio.NewScanner(file); lines.Scan(); {
-		var e struct{ Kind, Event, Profile string }
+		var e struct {
+			Kind, Event, Profile string
+			Detail               struct {
+				Tool string `json:"tool_name"`
+			}
+		}
 		json.Unmarshal(lines.Bytes(), &e)
 		if e.Kind != "mcp" || e.Profile != "mcp:probe" {
 			t.Errorf("%s", lines.Text())
@@ -122,14 +127,15 @@ func TestRecord(t *testing.T) {
 		if strings.Contains(lines.Text(), "secret argument") {
 			t.Errorf("an argument is on record: %s", lines.Text())
 		}
-		seen[e.Event] = lines.Text()
+		seen[strings.TrimSpace(e.Event+" "+e.Detail.Tool)] = lines.Text()
 	}
-	for _, event := range []string{"crash", "timeout", "pollution", "late"} {
+	for _, event := range []string{"crash", "tool_error exit", "tool_error sleep", "pollution", "late"} {
 		if seen[event] == "" {
 			t.Errorf("no %s on record", event)
 		}
 	}
-	if !strings.Contains(seen["crash"], "about to exit") || !strings.Contains(seen["timeout"], `"tool_name":"sleep"`) {
-		t.Errorf("%s\n%s", seen["crash"], seen["timeout"])
+	if !strings.Contains(seen["crash"], "about to exit") || !strings.Contains(seen["tool_error exit"], "about to exit") ||
+		!strings.Contains(seen["tool_error sleep"], `"error_type":"timeout"`) {
+		t.Errorf("%s\n%s\n%s", seen["crash"], seen["tool_error exit"], seen["tool_error sleep"])
 	}
 }

@@ -69,7 +69,7 @@ func (b *mcpBooks) append(e journal.Entry) {
 	if err := log.Append(e); err != nil {
 		b.trouble(err)
 	}
-	if e.Status != journal.Error || e.ErrorType == "" || !alert.Counts(string(e.ErrorType), true) {
+	if e.Status != journal.Error || !alert.CountsCall(string(e.ErrorType)) {
 		return
 	}
 	var alerts alert.Config

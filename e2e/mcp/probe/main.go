@@ -5,6 +5,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -13,6 +14,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
@@ -100,6 +102,14 @@ func main() {
 		os.Exit(3)
 		return ""
 	}))
+	tool("doom", &mcp.ToolAnnotations{IdempotentHint: true}, plain(func(text) string { os.Exit(3); return "" }))
+	// A tool whose error is one of the protocol, with that code.
+	s.AddTool(&mcp.Tool{Name: "refuse", InputSchema: map[string]any{"type": "object"}},
+		func(_ context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+			var in text
+			json.Unmarshal(r.Params.Arguments, &in)
+			return nil, &jsonrpc.Error{Code: int64(in.N), Message: in.Text}
+		})
 	tool("ask", nil, func(ctx context.Context, r *mcp.CallToolRequest, in text) (string, error) {
 		res, err := r.Session.Elicit(ctx, &mcp.ElicitParams{Message: "well?", RequestedSchema: map[string]any{"type": "object"}})
 		if err != nil {
