@@ -9,7 +9,7 @@ import (
 	"github.com/belay-run/belay/journal"
 )
 
-// count counts a failed invocation among those of its profile, and raises an alert if they have become too many. A command
+// count counts a failed invocation among those of its integration, and raises an alert if they have become too many. A command
 // that nothing more was asked for than to be run may well end with 1: grep does that all day.
 func (inv *Invocation) count(r *Result, started bool) {
 	known := inv.talk != nil || inv.calls != nil || inv.mayRepeat()
@@ -17,17 +17,18 @@ func (inv *Invocation) count(r *Result, started bool) {
 		return
 	}
 	store := alert.Files{Dir: filepath.Join(inv.state.Dir, "alerts")}
-	raised, err := store.Failed(inv.profile.Name(), inv.runner.Alert, time.Now())
+	integration := journal.Integration(inv.profile.Name(), inv.command.name())
+	raised, err := store.Failed(integration, inv.runner.Alert, time.Now())
 	if err != nil {
 		inv.trouble(err)
 	}
 	if raised == nil {
 		return
 	}
-	inv.observe(AlertRaised{Integration: inv.profile.Name(), Failures: raised.Failures, Within: raised.Within, Last: r.Err})
+	inv.observe(AlertRaised{Integration: integration, Failures: raised.Failures, Within: raised.Within, Last: r.Err})
 	detail, _ := json.Marshal(map[string]any{"failures": raised.Failures, "within_s": raised.Within.Seconds()})
 	log := journal.Log{Path: inv.state.LogPath()}
-	err = log.Append(journal.Entry{Timestamp: journal.Time{Time: time.Now()}, Kind: journal.Alert, Event: "raised", Profile: inv.profile.Name(),
+	err = log.Append(journal.Entry{Timestamp: journal.Time{Time: time.Now()}, Kind: journal.Alert, Event: "raised", Profile: integration,
 		Invocation: inv.id, Status: journal.Success, Error: r.Err, Detail: detail})
 	if err != nil {
 		inv.trouble(err)

@@ -69,7 +69,7 @@ type Runner struct {
 	// Reap also ends what a successful command has left running in the background.
 	Reap bool
 
-	// Alert says how many failures of one profile are too many; the zero value means five within ten minutes.
+	// Alert says how many failures of one integration (the profile, or a plain command's name) are too many; the zero value means five within ten minutes.
 	Alert alert.Settings
 
 	// LogDir is where claude's own log of invocations goes; empty means .logs in the working directory, [NoLogDir] that

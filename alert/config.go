@@ -10,15 +10,18 @@ type Config struct {
 	Webhook string
 }
 
-// For are the settings of an integration: its own, and those for all where it has none.
-func (c Config) For(integration string) Settings {
+// For are the settings of an integration: its own, and those for all where it has none. One that belongs to a kind, as a
+// plain command does, is named after the kind, whose settings go between the two.
+func (c Config) For(names ...string) Settings {
 	s := c.Settings
-	own := c.Per[integration]
-	if own.Failures != 0 {
-		s.Failures = own.Failures
-	}
-	if own.Within != 0 {
-		s.Within = own.Within
+	for _, name := range names {
+		own := c.Per[name]
+		if own.Failures != 0 {
+			s.Failures = own.Failures
+		}
+		if own.Within != 0 {
+			s.Within = own.Within
+		}
 	}
 	return s
 }

@@ -3,6 +3,8 @@ package companion
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -33,11 +35,12 @@ func deliverAlerts(ctx context.Context, d *db.DB) error {
 		return err
 	}
 	to := settings.Alerts
-	if len(to.Command) == 0 && to.Webhook == "" {
-		return nil
+	since, err := d.SinkSince(ctx, identityOf(to), configuredAt())
+	if err != nil || len(to.Command) == 0 && to.Webhook == "" {
+		return err
 	}
 	for {
-		a, ok, err := d.ClaimAlert(ctx, time.Now())
+		a, ok, err := d.ClaimAlert(ctx, time.Now(), since)
 		if err != nil || !ok {
 			return err
 		}
@@ -54,6 +57,25 @@ func deliverAlerts(ctx context.Context, d *db.DB) error {
 			}
 		}
 	}
+}
+
+// identityOf tells one receiver of alerts from another, without keeping an address that may hold a secret; empty for none.
+func identityOf(to alert.Config) string {
+	if len(to.Command) == 0 && to.Webhook == "" {
+		return ""
+	}
+	data, _ := json.Marshal([]any{to.Command, to.Webhook}) // texts always have a form
+	sum := sha256.Sum256(data)
+	return hex.EncodeToString(sum[:12])
+}
+
+// configuredAt is when the user's file was last changed, in whole seconds: the time of an alert has no more than milliseconds.
+func configuredAt() time.Time {
+	now := time.Now()
+	if info, err := os.Stat(config.UserFile()); err == nil && info.ModTime().Before(now) {
+		return info.ModTime().Truncate(time.Second)
+	}
+	return now.Truncate(time.Second)
 }
 
 // alertJSON is an alert for programs. Fields are only ever added.

@@ -49,16 +49,49 @@ const (
 	claimedFor = 2 * time.Minute
 )
 
-// ClaimAlert takes an alert in hand that is to be delivered, so that nobody else does; false if there is none. Who is
-// killed with one in hand loses it after two minutes, and the next one who folds tries again.
-func (d *DB) ClaimAlert(ctx context.Context, now time.Time) (a Alert, ok bool, err error) {
+// SinkSince says since when alerts are delivered to that sink, which is known by its identity: since it was configured, as
+// of the first time that it is seen. An empty identity says that there is none.
+func (d *DB) SinkSince(ctx context.Context, identity string, configured time.Time) (since time.Time, err error) {
+	if d.fixed {
+		return configured, nil
+	}
+	var seen string
+	var at int64
+	row := func(q querier) error {
+		err := q.QueryRowContext(ctx, "SELECT identity, since FROM sink").Scan(&seen, &at)
+		if err == sql.ErrNoRows {
+			return nil
+		}
+		return err
+	}
+	if err := row(d.sql); err != nil || seen == identity {
+		return moment(at), err
+	}
+	err = d.write(ctx, func(conn *sql.Conn) error {
+		if err := row(conn); err != nil || seen == identity { // another may have been faster
+			return err
+		}
+		at = configured.UnixMilli()
+		_, err := conn.ExecContext(ctx, "INSERT INTO sink VALUES (1, ?, ?) ON CONFLICT (id) DO UPDATE SET identity = excluded.identity, since = excluded.since",
+			identity, at)
+		return err
+	})
+	return moment(at), err
+}
+
+// ClaimAlert takes an alert in hand that was raised since then and is to be delivered, so that nobody else does; false if
+// there is none. Who is killed with one in hand loses it after two minutes, and the next one who folds tries again.
+func (d *DB) ClaimAlert(ctx context.Context, now, since time.Time) (a Alert, ok bool, err error) {
 	if d.fixed {
 		return a, false, nil
 	}
+	if oldest := now.Add(-maxAge); since.Before(oldest) {
+		since = oldest
+	}
 	err = d.write(ctx, func(conn *sql.Conn) error {
 		row := conn.QueryRowContext(ctx, `UPDATE alerts SET claimed = ?, tries = tries + 1 WHERE id = (SELECT id FROM alerts WHERE delivered IS NULL
-			AND tries < ? AND timestamp > ? AND claimed < ? ORDER BY timestamp LIMIT 1) RETURNING `+alertColumns,
-			now.Add(claimedFor).UnixMilli(), maxTries, now.Add(-maxAge).UnixMilli(), now.UnixMilli())
+			AND tries < ? AND timestamp >= ? AND claimed < ? ORDER BY timestamp LIMIT 1) RETURNING `+alertColumns,
+			now.Add(claimedFor).UnixMilli(), maxTries, since.UnixMilli(), now.UnixMilli())
 		var err error
 		if a, err = scanAlert(row); err == sql.ErrNoRows {
 			return nil

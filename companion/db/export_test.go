@@ -7,6 +7,9 @@ func Schema(version int) (restore func()) {
 	return func() { migrations = before }
 }
 
+// Latest is the version of the schema.
+func Latest() int { return len(migrations) }
+
 // Migrations lets a test pretend that there is a later version of the schema.
 func Migrations(more ...string) (restore func()) {
 	before := migrations

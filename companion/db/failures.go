@@ -34,12 +34,13 @@ func failureEvent(e *journal.Entry) []any {
 		Error       string `json:"error"`
 		RetryCount  int    `json:"retry_count"`
 		ErrorType   string `json:"error_type"`
+		Profile     string `json:"profile"`
 		Invocation  string `json:"invocation"`
 		Command     string `json:"command"`
 		ExitCode    int    `json:"exit_code"`
 		Rule        string `json:"rule,omitempty"`
 		Session     string `json:"session_id,omitempty"`
-	}{e.Profile, e.Error, max(e.Attempt-1, 0), classOf(e), e.Invocation, e.Command, e.ExitCode, e.Rule, e.Session})
+	}{e.Integration(), e.Error, max(e.Attempt-1, 0), classOf(e), e.Profile, e.Invocation, e.Command, e.ExitCode, e.Rule, e.Session})
 	return []any{e.Timestamp.UnixMilli(), "integration", "failure", string(data), e.Invocation}
 }
 
@@ -58,7 +59,7 @@ func failureAudit(e *journal.Entry) []any {
 	case e.Rule == "timeout": // a deadline of one's own
 		c = c.Judged(false)
 	}
-	return []any{e.Timestamp.UnixMilli(), "belay", "failure", e.Profile, e.Invocation, null(e.Session), classOf(e), null(c.Message), c.IsRetryable,
+	return []any{e.Timestamp.UnixMilli(), "belay", "failure", e.Integration(), e.Invocation, null(e.Session), classOf(e), null(c.Message), c.IsRetryable,
 		c.Category, c.Severity, nil, e.Invocation}
 }
 

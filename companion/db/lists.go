@@ -17,7 +17,7 @@ type Event struct {
 	Metadata  json.RawMessage `json:"metadata"`
 }
 
-// Events returns those that the filter lets through, oldest first. The filter's profile is the integration.
+// Events returns those that the filter lets through, oldest first. The filter's profile is the integration, or the profile.
 func (d *DB) Events(ctx context.Context, f Filter, category string) ([]Event, error) {
 	w := &where{}
 	w.times("timestamp", f)
@@ -25,7 +25,7 @@ func (d *DB) Events(ctx context.Context, f Filter, category string) ([]Event, er
 		w.and("category = ?", category)
 	}
 	if f.Profile != "" {
-		w.and("json_extract(metadata, '$.integration') = ?", f.Profile)
+		w.and("? IN (json_extract(metadata, '$.integration'), json_extract(metadata, '$.profile'))", f.Profile)
 	}
 	if f.Class != "" && f.Class != Failed {
 		w.and("json_extract(metadata, '$.error_type') = ?", f.Class)
@@ -100,7 +100,8 @@ type AuditRow struct {
 	Detail      json.RawMessage `json:"detail,omitempty"`
 }
 
-// Audit returns the rows that the filter lets through, oldest first. The filter's profile is the subject.
+// Audit returns the rows that the filter lets through, oldest first. The filter's profile is the subject, or the profile of
+// the run.
 func (d *DB) Audit(ctx context.Context, f Filter, action string) ([]AuditRow, error) {
 	w := &where{}
 	w.times("timestamp", f)
@@ -108,7 +109,10 @@ func (d *DB) Audit(ctx context.Context, f Filter, action string) ([]AuditRow, er
 	if class == Failed {
 		class, action = "", "failure"
 	}
-	for column, value := range map[string]string{"subject": f.Profile, "type": class, "session": f.Session, "action": action} {
+	if f.Profile != "" {
+		w.and("(subject = ? OR invocation IN (SELECT id FROM invocations WHERE profile = ?))", f.Profile, f.Profile)
+	}
+	for column, value := range map[string]string{"type": class, "session": f.Session, "action": action} {
 		if value != "" {
 			w.and(column+" = ?", value)
 		}

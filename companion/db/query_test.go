@@ -230,13 +230,13 @@ func TestClaimAlert(t *testing.T) {
 	now := run(9).Timestamp.Time
 	claimed := func(at time.Time) bool {
 		t.Helper()
-		_, ok, err := d.ClaimAlert(ctx, at)
+		_, ok, err := d.ClaimAlert(ctx, at, time.Time{})
 		if err != nil {
 			t.Fatal(err)
 		}
 		return ok
 	}
-	a, ok, err := d.ClaimAlert(ctx, now)
+	a, ok, err := d.ClaimAlert(ctx, now, time.Time{})
 	if err != nil || !ok || a.Integration != "claude" || a.Tries != 1 {
 		t.Fatalf("%+v, %v, %v", a, ok, err)
 	}
@@ -268,7 +268,7 @@ func TestClaimAlert_OldIsNoNews(t *testing.T) {
 	w := newWorld(t)
 	w.append(story()...)
 	d, _ := w.fold()
-	if _, ok, err := d.ClaimAlert(ctx, t0.Add(48*time.Hour)); ok || err != nil {
+	if _, ok, err := d.ClaimAlert(ctx, t0.Add(48*time.Hour), time.Time{}); ok || err != nil {
 		t.Errorf("%v, %v", ok, err)
 	}
 }

@@ -8,7 +8,7 @@ import (
 )
 
 // migrations lead from one version of the schema to the next. They are only ever added to.
-var migrations = []string{schema1, schema2}
+var migrations = []string{schema1, schema2, schema3}
 
 // schema1: times are milliseconds since 1970, durations are milliseconds. Keys are the ids that the log has, which
 // begin with the time: rows are appended, and none has to be looked up to add another.
@@ -92,6 +92,12 @@ INSERT INTO rollup (quarter, profile, model, class, attempts, refused, ended, su
   SELECT timestamp / 900000, json_extract(metadata, '$.integration'), '', json_extract(metadata, '$.error_type'), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, count(*)
   FROM events WHERE ` + faulty + ` GROUP BY 1, 2, 4
   ON CONFLICT (quarter, profile, model, class) DO UPDATE SET faults = faults + excluded.faults;
+`
+
+// schema3: since when there is somebody who is told of alerts, one row at most. What was tried again is no event any more.
+const schema3 = `
+CREATE TABLE sink (id INTEGER PRIMARY KEY CHECK (id = 1), identity TEXT NOT NULL, since INTEGER NOT NULL);
+DELETE FROM events WHERE category = 'mcp' AND event_type = 'retry';
 `
 
 // faulty are the events that are failures of a hook or an MCP server. Beside them there is what the proxy mended, and what

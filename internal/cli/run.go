@@ -18,6 +18,7 @@ import (
 	"github.com/belay-run/belay/gate"
 	"github.com/belay-run/belay/internal/config"
 	"github.com/belay-run/belay/internal/term"
+	"github.com/belay-run/belay/journal"
 	"github.com/belay-run/belay/supervise"
 	"github.com/belay-run/belay/verdict"
 )
@@ -88,6 +89,7 @@ func run(given config.Given, args []string) error {
 	if s.DryRun {
 		return dryRun(os.Stdout, s, runner, command)
 	}
+	runner.Alert = s.Alerts.For(nameOf(known), journal.Integration(nameOf(known), filepath.Base(args[0])))
 	file, err := openResultFile(s.ResultFile)
 	if err != nil {
 		return refuse(given, s, err)
@@ -152,7 +154,7 @@ func newRunner(s *config.Settings, rules []verdict.Rule, known agent.Profile) (*
 		return nil, err
 	}
 	r := &belay.Runner{Profile: own, Policy: s.Policy(nameOf(known), known != nil), Stall: s.StallTimeout, Stream: s.Stream,
-		ReplayStdin: s.ReplayStdin, Reap: s.Reap, Scope: s.Scope, OnBusy: belay.OnBusy(s.OnBusy), MaxCost: s.MaxCost, LogDir: s.LogDir, Alert: s.Alerts.For(nameOf(known)),
+		ReplayStdin: s.ReplayStdin, Reap: s.Reap, Scope: s.Scope, OnBusy: belay.OnBusy(s.OnBusy), MaxCost: s.MaxCost, LogDir: s.LogDir,
 		NoWait: s.NoWait || s.From("max-retries") != "" && s.MaxRetries == 0}
 	if s.From("stall-timeout") != "" && s.StallTimeout == 0 {
 		r.Stall = -1

@@ -31,10 +31,8 @@ func alertConfig(v any) (c alert.Config, key string, err error) {
 			if !ok {
 				return c, key, errors.New("unknown key; there are failures, within, command, webhook and tables of integrations, as [alert.claude]")
 			}
-			if !strings.Contains(name, ":") { // mcp:NAME and hook:NAME are anybody's
-				if err := checkProfile(name); err != nil {
-					return c, key, err
-				}
+			if near := Nearest(name, Profiles); near != "" && near != name { // any other name may be that of a command
+				return c, key, checkProfile(name)
 			}
 			var s alert.Settings
 			for k, v := range own {

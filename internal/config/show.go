@@ -137,7 +137,7 @@ func (s *Settings) alerts(profile string) (list []Shown) {
 	}
 	var names []string
 	for name := range a.Per {
-		if profile == "" || name == profile {
+		if profile == "" || name == profile || profile == "generic" && !strings.Contains(name, ":") && !slices.Contains(Profiles, name) {
 			names = append(names, name)
 		}
 	}
