@@ -178,8 +178,11 @@ type Account struct {
 	// Usage is what the attempt has used.
 	Usage verdict.Usage
 	// SessionCost is what the session has cost in all, in US dollars, where the CLI says that and not what the attempt
-	// has; else nil.
-	SessionCost *float64
+	// has; else nil. SessionTokens is how many it has used for that, in and out.
+	SessionCost   *float64
+	SessionTokens int64
+	// Tools are those that were used, as far as the CLI tells.
+	Tools ToolUse
 	// Turns is how many turns the model has taken.
 	Turns int
 	// Model is the one that it worked for; empty if the CLI does not say.

@@ -1,6 +1,9 @@
 package verdict
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"math"
+)
 
 // Usage is what a call to a model has used, as its CLI reports it. It is never estimated.
 type Usage struct {
@@ -8,29 +11,61 @@ type Usage struct {
 	OutputTokens             int64 `json:"output_tokens"`
 	CacheReadInputTokens     int64 `json:"cache_read_input_tokens"`
 	CacheCreationInputTokens int64 `json:"cache_creation_input_tokens"`
-	// CostUSD is nil if the CLI does not say.
+	// CostUSD is nil if it is not known, or not of all that was used.
 	CostUSD *float64 `json:"total_cost_usd"`
+	// Unknown says that more was used than is told here: the CLI was ended before it could say, or it keeps no record.
+	Unknown bool `json:"unknown,omitempty"`
+	// Settles is how many earlier attempts of the same run the cost includes that did not tell theirs.
+	Settles int `json:"settles,omitempty"`
 }
 
-// Add returns the sum. Its cost is known if that of one of them is: what nobody has told cannot be added.
+// Add returns the sum. Its cost is not known if that of a part is not which has used something. What Settles says is about
+// the parts, and not in the sum.
 func (u Usage) Add(v Usage) Usage {
-	u.InputTokens += v.InputTokens
-	u.OutputTokens += v.OutputTokens
-	u.CacheReadInputTokens += v.CacheReadInputTokens
-	u.CacheCreationInputTokens += v.CacheCreationInputTokens
-	if v.CostUSD != nil {
-		sum := *v.CostUSD
-		if u.CostUSD != nil {
-			sum += *u.CostUSD
+	sum := Usage{
+		InputTokens:              u.InputTokens + v.InputTokens,
+		OutputTokens:             u.OutputTokens + v.OutputTokens,
+		CacheReadInputTokens:     u.CacheReadInputTokens + v.CacheReadInputTokens,
+		CacheCreationInputTokens: u.CacheCreationInputTokens + v.CacheCreationInputTokens,
+		Unknown:                  u.Unknown || v.Unknown,
+	}
+	if u.CostUnknown() || v.CostUnknown() || u.CostUSD == nil && v.CostUSD == nil {
+		return sum
+	}
+	cost := 0.0
+	for _, part := range []*float64{u.CostUSD, v.CostUSD} {
+		if part != nil {
+			cost += *part
 		}
-		u.CostUSD = &sum
+	}
+	sum.CostUSD = &cost
+	return sum
+}
+
+// CostUnknown reports whether something was used and what it costs is not known.
+func (u Usage) CostUnknown() bool { return u.Unknown || u.CostUSD == nil && u.tokens() > 0 }
+
+// tokens is how many there are of any kind.
+func (u Usage) tokens() int64 {
+	return u.InputTokens + u.OutputTokens + u.CacheReadInputTokens + u.CacheCreationInputTokens
+}
+
+// IsZero reports whether nothing was used, or nothing is known.
+func (u Usage) IsZero() bool { return u.tokens() == 0 && u.CostUSD == nil && !u.Unknown }
+
+// Rounded is the usage with a cost of at most nine decimals: what is beyond them comes from adding up, and nobody meant it.
+func (u Usage) Rounded() Usage {
+	if u.CostUSD != nil && math.Abs(*u.CostUSD) < 1e6 { // beyond, there are no such decimals
+		cost := math.Round(*u.CostUSD*1e9) / 1e9
+		u.CostUSD = &cost
 	}
 	return u
 }
 
-// IsZero reports whether nothing was used, or nothing is known.
-func (u Usage) IsZero() bool {
-	return u.InputTokens == 0 && u.OutputTokens == 0 && u.CacheReadInputTokens == 0 && u.CacheCreationInputTokens == 0 && u.CostUSD == nil
+// MarshalJSON implements [json.Marshaler]. The cost is rounded.
+func (u Usage) MarshalJSON() ([]byte, error) {
+	type plain Usage
+	return json.Marshal(plain(u.Rounded()))
 }
 
 // JSON is the usage as a field of a record; nil if nothing is known.

@@ -89,6 +89,7 @@ type block struct {
 	Type      string `json:"type"`
 	Text      string `json:"text"`
 	ID        string `json:"id"`          // tool_use
+	Name      string `json:"name"`        // of the tool
 	ToolUseID string `json:"tool_use_id"` // tool_result
 }
 

@@ -35,9 +35,10 @@ type follower struct {
 	questions map[string]bool
 
 	speaking   string          // the message whose pieces come
+	midway     bool            // its end, with what it has used, is still to come
 	open       string          // the last message, as long as nothing has followed it
 	cut        int             // messages that broke off, and were asked for again
-	tools      map[string]bool // that run now
+	tools      agent.Tools     // those that run now, and all
 	background map[string]bool // that may outlast the result
 	retries    int             // that the CLI has told of
 	retried    int             // those since the model spoke last
@@ -56,7 +57,7 @@ type follower struct {
 // Follow implements [agent.Agent].
 func (p *Profile) Follow(plan agent.Plan) agent.Follower {
 	return &follower{profile: p, plan: plan, asked: p.line.Has("--include-partial-messages"), talks: p.conversation(),
-		tools: map[string]bool{}, background: map[string]bool{}, questions: map[string]bool{}}
+		background: map[string]bool{}, questions: map[string]bool{}}
 }
 
 // maxText bounds what is kept of output that holds no events: what a verdict needs.
@@ -116,7 +117,7 @@ func (f *follower) event(e event, line agent.Line) agent.News {
 	case "user":
 		f.open = ""
 		for _, b := range e.Message.Content {
-			delete(f.tools, b.ToolUseID)
+			f.tools.End(b.ToolUseID)
 			f.aborted = f.aborted || b.Type == "text" && strings.HasPrefix(b.Text, "[Request interrupted by user")
 			f.unanswered = f.unanswered || b.ToolUseID != "" && e.Parent == ""
 			if b.ToolUseID != "" {
@@ -157,7 +158,8 @@ func (f *follower) system(e event) agent.News {
 	case "api_retry":
 		f.retries++
 		f.retried++
-		if f.open != "" && len(f.tools) == 0 { // what is whole is followed by a tool's result, or by the end
+		f.midway = false
+		if f.open != "" && f.tools.Running() == 0 { // what is whole is followed by a tool's result, or by the end
 			f.cut++
 			f.open = ""
 		}
@@ -174,9 +176,10 @@ func (f *follower) piece(e event) agent.News {
 	case "message_start":
 		f.spoke(e)
 		f.ledger.answer(e.Event.Message.ID, e.Event.Message.Usage)
-		f.speaking = e.Event.Message.ID
+		f.speaking, f.midway = e.Event.Message.ID, true
 		f.open = f.speaking
 	case "message_delta":
+		f.midway = false
 		f.ledger.answer(f.speaking, e.Event.Usage)
 	}
 	if f.asked {
@@ -207,7 +210,7 @@ func (f *follower) assistant(e event) agent.News {
 	f.ledger.helped = f.ledger.helped || e.Parent != ""
 	for _, b := range e.Message.Content {
 		if b.Type == "tool_use" {
-			f.tools[b.ID] = true
+			f.tools.Begin(b.ID, b.Name)
 		}
 		f.tooled = f.tooled || strings.HasSuffix(b.Type, "tool_use")
 	}
@@ -220,13 +223,14 @@ func (f *follower) take(e event, line agent.Line) {
 	f.result, f.kind = &r, e.Subtype
 	f.last = line.Keep()
 	f.ledger.results = append(f.ledger.results, r)
-	clear(f.tools)
+	f.tools.EndAll()
 	clear(f.questions)
 	f.open, f.inTurn = "", false
+	f.midway = f.midway && (r.IsError || e.Subtype != "success")
 }
 
 func (f *follower) news(show agent.Show) agent.News {
-	return agent.News{Answered: f.answered, Tools: len(f.tools) + len(f.background), Show: show,
+	return agent.News{Answered: f.answered, Tools: f.tools.Running() + len(f.background), Show: show,
 		Delivered: f.result != nil && len(f.background) == 0, Waiting: !f.inTurn || len(f.questions) > 0}
 }
 
@@ -269,13 +273,27 @@ func (f *follower) Account() agent.Account {
 	if !f.begun && f.kind == "error_during_execution" {
 		a.Session = "" // it names the one that it could not find
 	}
-	a.Usage, a.SessionCost = f.ledger.total(f.resumed())
+	a.Usage, a.SessionCost, a.SessionTokens = f.ledger.total(f.resumed(), f.midway)
+	a.Usage.Unknown = f.midway || f.unseenUsage()
+	a.Tools = f.tools.Use()
 	a.Turns = f.ledger.turns()
 	a.Requests = len(f.ledger.answers) - f.cut + f.retries + a.Unseen
 	if f.refused() {
 		a.Requests++
 	}
 	return a
+}
+
+// unseenUsage reports whether there were no events to tell what was used, and the model has most likely been asked.
+func (f *follower) unseenUsage() bool {
+	if f.events {
+		return false
+	}
+	switch f.class {
+	case verdict.OK, verdict.Interrupted, verdict.LimitReached, verdict.Refused, verdict.BadOutput, verdict.Crash:
+		return true
+	}
+	return false // refused by the service, or by claude itself
 }
 
 // refused reports whether the last request failed, so that there is no answer to count. What claude finds out by itself,

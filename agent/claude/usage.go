@@ -41,9 +41,10 @@ func (l *ledger) answer(id string, t tokens) {
 }
 
 // total is what the attempt has used. The results count the tokens of their turns, but not always all; the messages that
-// were seen are the other account of the same. session is what the whole session has cost: versions from 2.1.260 or so on
-// tell only that of a session that was resumed.
-func (l *ledger) total(resumed bool) (used verdict.Usage, session *float64) {
+// were seen are the other account of the same. session is what the whole session has cost, for so many tokens: versions
+// from 2.1.260 or so on tell only that of a session that was resumed. midway says that a message was cut off, of which
+// claude tells neither all tokens nor the cost.
+func (l *ledger) total(resumed, midway bool) (used verdict.Usage, session *float64, tokensOf int64) {
 	var told, seen tokens
 	for _, r := range l.results {
 		var t tokens
@@ -55,15 +56,15 @@ func (l *ledger) total(resumed bool) (used verdict.Usage, session *float64) {
 	}
 	sum := told.most(seen)
 	if len(l.results) == 0 {
-		return sum.usage(), nil // and nobody has told the cost
+		return sum.usage(), nil, 0 // and nobody has told the cost
 	}
 	last := l.results[len(l.results)-1]
 	var all tokens
 	for _, m := range last.ModelUsage {
 		all = all.add(tokens(m))
 	}
-	if resumed && all.Input+all.Output > sum.Input+sum.Output {
-		return sum.usage(), last.CostUSD
+	if resumed && all.Input+all.Output > sum.Input+sum.Output || midway && !resumed && len(last.ModelUsage) > 0 {
+		return sum.usage(), last.CostUSD, all.Input + all.Output
 	}
 	if l.helped && !resumed {
 		sum = sum.most(all)
@@ -73,7 +74,7 @@ func (l *ledger) total(resumed bool) (used verdict.Usage, session *float64) {
 	if last.CostUSD != nil && *last.CostUSD == 0 && sum != (tokens{}) && len(last.ModelUsage) == 0 {
 		used.CostUSD = nil // it was stopped before it had added up
 	}
-	return used, nil
+	return used, nil, 0
 }
 
 // more reports whether the last result counts more than the messages that were seen: there was an answer with nothing in

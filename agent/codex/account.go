@@ -23,10 +23,11 @@ func (t tokens) usage() verdict.Usage {
 // Account implements agent.Follower.
 //
 // turn.completed tells the sum over the thread, and a turn that failed or was killed tells nothing. The rollout, which
-// codex writes for itself, has every request; where there is none, a thread that began with this attempt has used what
-// its sum says.
+// codex writes for itself, has every request that was answered; where there is none, a thread that began with this attempt
+// has used what its sum says. Whatever else was used, nobody knows: that of a request which was under way, or of a thread
+// without a rollout (--ephemeral).
 func (f *follower) Account() agent.Account {
-	a := agent.Account{Session: f.session, Active: f.active, Version: f.version, Unseen: f.unseen, Misunderstood: f.misread}
+	a := agent.Account{Session: f.session, Active: f.active, Version: f.version, Unseen: f.unseen, Misunderstood: f.misread, Tools: f.tools.Use()}
 	r, ok := f.rollout()
 	if ok {
 		a.Usage, a.Version, a.Model = r.used.usage(), cmp.Or(r.version, a.Version), r.model
@@ -37,9 +38,11 @@ func (f *follower) Account() agent.Account {
 		a.Requests++
 	}
 	var sum tokens
+	told := ok
 	if a.Usage.IsZero() && !f.resumes && json.Unmarshal(f.usage, &sum) == nil {
-		a.Usage = sum.usage()
+		a.Usage, told = sum.usage(), true
 	}
+	a.Usage.Unknown = f.over && (f.active && !told || f.asking && f.tools.Running() == 0)
 	return a
 }
 
@@ -48,7 +51,7 @@ func (f *follower) Account() agent.Account {
 func (f *follower) rollout() (rollout, bool) {
 	if f.record == nil && f.over && f.home != "" && isUUID(f.session) {
 		if path := findRollout(f.home, f.session); path != "" {
-			if r, err := readRollout(path, f.start); err == nil {
+			if r, err := readRollout(path, f.start, f.from); err == nil {
 				f.record = &r
 			}
 		}

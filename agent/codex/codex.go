@@ -106,6 +106,9 @@ func (p *Profile) Follow(plan agent.Plan) agent.Follower {
 		l, _ := read(plan.Args[1:])
 		f.wanted, f.resumes = l.session(), l.resumes
 	}
+	if f.wanted != "" {
+		f.from = sizeOf(p.home, f.wanted)
+	}
 	if p.line.unknown() != "" {
 		f.plain, f.guess = false, true // a --json may stand after the flag that is not known
 	}

@@ -20,9 +20,11 @@ type event struct {
 
 // item is a piece of work: something the model said, or did with a tool.
 type item struct {
-	ID   string `json:"id"`
-	Type string `json:"type"`
-	Text string `json:"text"`
+	ID     string `json:"id"`
+	Type   string `json:"type"`
+	Text   string `json:"text"`
+	Server string `json:"server"` // of an mcp_tool_call
+	Tool   string `json:"tool"`   // its name, where the type does not tell
 }
 
 // longLine is from where on it is worth while to look first whether a line is only what a tool has printed.
@@ -88,6 +90,17 @@ func (i item) tool() bool {
 		return true
 	}
 	return false
+}
+
+// toolName is what a tool is called: its type, or the name that its server or codex gives it.
+func (i item) toolName() string {
+	switch {
+	case i.Server != "" && i.Tool != "":
+		return i.Server + "." + i.Tool
+	case i.Tool != "":
+		return i.Tool
+	}
+	return i.Type
 }
 
 // reconnecting takes a message of progress apart, such as

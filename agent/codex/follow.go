@@ -18,6 +18,7 @@ type follower struct {
 	wanted  string   // the session that the command line resumes
 	resumes bool     // it resumes one, whichever
 	start   time.Time
+	from    int64      // where its part begins in the record of a thread that was there before
 	home    string     // where codex keeps its records
 	silent  func() int // how many retries there are before codex speaks of one
 
@@ -29,7 +30,8 @@ type follower struct {
 	usage     json.RawMessage
 	answer    agent.Answer
 	answered  bool // there is an answer, be it empty
-	tools     map[string]bool
+	tools     agent.Tools
+	asking    bool          // the model is being asked, unless a tool runs
 	retries   int           // that codex has told of
 	unseen    int           // retries without a word
 	atLast    int           // those before the failure
@@ -57,7 +59,7 @@ func (f *follower) Line(line agent.Line) agent.News {
 		f.answer, f.answered = agent.NewAnswer(line, "item.text", e.Item.Text), true
 	}
 	news := f.take(e)
-	news.Tools = len(f.tools)
+	news.Tools = f.tools.Running()
 	news.Foreign = e.Type == "" && (f.session == "" || !bytes.HasPrefix(line.Text, []byte("{"))) // else it is an event that was cut off
 	return news
 }
@@ -67,12 +69,14 @@ func (f *follower) take(e event) (news agent.News) {
 	switch e.Type {
 	case "thread.started":
 		f.session = e.ThreadID
+	case "turn.started":
+		f.asking = true
 	case "item.started", "item.updated", "item.completed":
 		f.work(e)
 		news.Answered = e.Item.ofModel()
 	case "turn.completed":
-		f.completed, f.failure = true, ""
-		f.tools = nil
+		f.completed, f.failure, f.asking = true, "", false
+		f.tools.EndAll()
 		if len(e.Usage) > 0 && e.Usage[0] == '{' {
 			f.usage = e.Usage
 		}
@@ -82,6 +86,7 @@ func (f *follower) take(e event) (news agent.News) {
 		news.Show = agent.Hold
 	case "error":
 		if news.Retrying = retrying(e.Message); news.Retrying != nil {
+			f.asking = false // until there is something of the model again
 			f.retries++
 			f.unseen += f.silentRetries(e.Message)
 			return news // the caller sees it as from the bare CLI
@@ -97,18 +102,13 @@ func (f *follower) work(e event) {
 	if !e.Item.ofModel() {
 		return
 	}
-	f.active = true
+	f.active, f.asking = true, true
 	if !e.Item.tool() {
 		return
 	}
-	switch e.Type {
-	case "item.started":
-		if f.tools == nil {
-			f.tools = map[string]bool{}
-		}
-		f.tools[e.Item.ID] = true
-	case "item.completed":
-		delete(f.tools, e.Item.ID)
+	f.tools.Begin(e.Item.ID, e.Item.toolName()) // some are told of only when they have ended
+	if e.Type == "item.completed" {
+		f.tools.End(e.Item.ID)
 	}
 }
 
@@ -120,7 +120,7 @@ func (f *follower) fail(message string) {
 	if f.failure == "" {
 		f.atLast = f.silentRetries(message)
 	}
-	f.failure = message
+	f.failure, f.asking = message, false
 }
 
 // retrying says what a message of progress means; nil if it is not one.

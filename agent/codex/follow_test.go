@@ -2,6 +2,8 @@ package codex
 
 import (
 	"encoding/json"
+	"fmt"
+	"reflect"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -153,6 +155,8 @@ func TestLine_Plain(t *testing.T) {
 
 func TestAccount(t *testing.T) {
 	all := verdict.Usage{InputTokens: 1000, OutputTokens: 50, CacheReadInputTokens: 400, CacheCreationInputTokens: 7}
+	untold := verdict.Usage{Unknown: true} // there is no record of this thread
+	const reconnects = `{"type":"error","message":"Reconnecting... 1/5 (exceeded retry limit, last status: 429 Too Many Requests)"}`
 	for name, tt := range map[string]struct {
 		lines   []string
 		outcome verdict.Outcome
@@ -160,16 +164,49 @@ func TestAccount(t *testing.T) {
 	}{
 		"done":                      {[]string{started, hello, completed}, verdict.Outcome{}, agent.Account{Session: thread, Active: true, Usage: all}},
 		"refused":                   {[]string{started, turn, warning, refused, failed}, verdict.Outcome{ExitCode: 1}, agent.Account{Session: thread, Requests: 1}},
-		"stopped in a tool":         {[]string{started, turn, toolBegan}, verdict.Outcome{ExitCode: 1}, agent.Account{Session: thread, Active: true}},
+		"stopped in a tool":         {[]string{started, turn, toolBegan}, verdict.Outcome{ExitCode: 1}, agent.Account{Session: thread, Active: true, Usage: untold}},
+		"stopped while it thinks":   {[]string{started, turn}, verdict.Outcome{ExitCode: 1}, agent.Account{Session: thread, Usage: untold}},
+		"stopped while it waits":    {[]string{started, turn, reconnects}, verdict.Outcome{ExitCode: 1}, agent.Account{Session: thread, Requests: 1}},
+		"failed after a tool":       {[]string{started, turn, toolBegan, toolEnded, failed}, verdict.Outcome{ExitCode: 1}, agent.Account{Session: thread, Active: true, Requests: 1, Usage: untold}},
 		"an option of ours":         {nil, outcome(2, "", "error: unexpected argument '--json' found"), agent.Account{Misunderstood: true}},
 		"an option of the caller's": {nil, outcome(2, "", "error: unexpected argument '--nonsense' found"), agent.Account{}},
 	} {
 		f := follow(t, tt.lines...)
 		f.Judge(tt.outcome, noon)
-		if got := f.Account(); got != tt.want {
+		got := f.Account()
+		if got.Tools = (agent.ToolUse{}); !reflect.DeepEqual(got, tt.want) {
 			t.Errorf("%s: %+v", name, got)
 		}
 	}
+}
+
+// Of tools their names are told, how often and how long they ran, and never what they were given.
+func TestAccount_Tools(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := follow(t, started, turn)
+		for _, line := range []string{
+			`{"type":"item.started","item":{"id":"item_0","type":"command_execution","command":"secret","status":"in_progress"}}`,
+			`{"type":"item.started","item":{"id":"item_1","type":"mcp_tool_call","server":"files","tool":"read","arguments":{"path":"secret"}}}`,
+			`{"type":"item.completed","item":{"id":"item_1","type":"mcp_tool_call","server":"files","tool":"read","arguments":{"path":"secret"}}}`,
+			`{"type":"item.completed","item":{"id":"item_0","type":"command_execution","command":"secret","status":"completed"}}`,
+			`{"type":"item.completed","item":{"id":"item_2","type":"file_change","changes":[{"path":"secret"}]}}`,
+			`{"type":"item.completed","item":{"id":"item_3","type":"web_search","query":"secret"}}`,
+			`{"type":"item.started","item":{"id":"item_4","type":"collab_tool_call","tool":"spawn_agent"}}`,
+			`{"type":"item.completed","item":{"id":"item_5","type":"agent_message","text":"secret"}}`,
+			`{"type":"item.started","item":{"id":"item_6","type":"command_execution","command":"secret"}}`,
+		} {
+			f.Line(agent.Line{Text: []byte(line)})
+			time.Sleep(time.Second)
+		}
+		f.Judge(verdict.Outcome{ExitCode: 1}, noon)
+		use := f.Account().Tools
+		if got, want := fmt.Sprint(use.Totals), "[{command_execution 2 4s} {files.read 1 1s} {file_change 1 0s} {web_search 1 0s} {spawn_agent 1 3s}]"; got != want {
+			t.Errorf("%s, want %s", got, want)
+		}
+		if len(use.Calls) != 6 || use.Cut != 0 || use.Calls[1].Start.Sub(use.Calls[0].Start) != time.Second {
+			t.Errorf("%+v", use)
+		}
+	})
 }
 
 // Retries that codex does not speak of are known by their words and the time that they take.

@@ -27,7 +27,7 @@ func (f *follower) Judge(o verdict.Outcome, now time.Time) verdict.Verdict {
 
 // forget drops what was taken for events.
 func (f *follower) forget() {
-	*f = follower{plain: true, guess: true, added: f.added, wanted: f.wanted, resumes: f.resumes, start: f.start, home: f.home, silent: f.silent, over: f.over}
+	*f = follower{plain: true, guess: true, added: f.added, wanted: f.wanted, resumes: f.resumes, start: f.start, from: f.from, home: f.home, silent: f.silent, over: f.over}
 }
 
 func (f *follower) judge(o verdict.Outcome, errs complaint, now time.Time) verdict.Verdict {

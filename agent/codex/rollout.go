@@ -23,9 +23,8 @@ type rollout struct {
 }
 
 const (
-	// maxRollout is how much of the end of a record is read. An attempt writes more only if its tools print a lot, and
-	// then its first requests are missed.
-	maxRollout = 8 << 20
+	// lookBack is how much is read of what stood in a record before the attempt: the last sum of it is in there.
+	lookBack = 8 << 20
 	// maxRecord is the longest line that is looked at; those that count tokens have about a kilobyte.
 	maxRecord = 64 << 10
 )
@@ -74,8 +73,19 @@ type record struct {
 	} `json:"payload"`
 }
 
-// readRollout reads what was written since the attempt's start.
-func readRollout(path string, since time.Time) (r rollout, err error) {
+// sizeOf is how long a thread's record is; 0 if there is none.
+func sizeOf(home, thread string) int64 {
+	if path := findRollout(home, thread); path != "" {
+		if info, err := os.Stat(path); err == nil {
+			return info.Size()
+		}
+	}
+	return 0
+}
+
+// readRollout reads what was written since the attempt's start, when the record was so long. However much that is, only a
+// line at a time is kept.
+func readRollout(path string, since time.Time, from int64) (r rollout, err error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return r, err
@@ -85,14 +95,10 @@ func readRollout(path string, since time.Time) (r rollout, err error) {
 	if first, err := lines.ReadSlice('\n'); err == nil || errors.Is(err, bufio.ErrBufferFull) {
 		r.version = field(first, "cli_version")
 	}
-	at, size := int64(0), int64(0)
-	if info, err := f.Stat(); err == nil {
-		size = info.Size()
+	if info, err := f.Stat(); err != nil || info.Size() < from {
+		from = 0 // it has been written anew
 	}
-	if size > maxRollout {
-		at = size - maxRollout
-	}
-	if _, err := f.Seek(at, io.SeekStart); err != nil {
+	if _, err := f.Seek(max(from-lookBack, 0), io.SeekStart); err != nil {
 		return r, err
 	}
 	lines.Reset(f)

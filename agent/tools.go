@@ -1,0 +1,135 @@
+package agent
+
+import (
+	"maps"
+	"slices"
+	"time"
+)
+
+const (
+	// MaxTools is how many tools are told apart, and how many of their calls are kept one by one.
+	MaxTools = 20
+	// OtherTools is the name that all further ones are counted under.
+	OtherTools = "…"
+	// maxToolName bounds a tool's name. Models make up names, and servers give long ones.
+	maxToolName = 64
+)
+
+// ToolUse says which tools an attempt has used.
+type ToolUse struct {
+	// Totals are the tools in the order in which they were first used.
+	Totals []ToolTotal
+	// Calls are the first calls, in the order in which they began.
+	Calls []ToolCall
+	// Cut is how many calls there were beyond those.
+	Cut int
+}
+
+// ToolTotal is what all calls of one tool add up to.
+type ToolTotal struct {
+	Name  string
+	Count int
+	Time  time.Duration
+}
+
+// ToolCall is one use of a tool.
+type ToolCall struct {
+	Name  string
+	Start time.Time
+	Time  time.Duration
+}
+
+// Tools follows the tools of an attempt by what the events say of them: which run now, and which have run how often and how
+// long. Only their names are kept, never what they were given or have answered. The zero value is ready.
+type Tools struct {
+	use  ToolUse
+	open map[string]openTool
+}
+
+// openTool is a call that has not ended.
+type openTool struct {
+	total, call int // where it is in the totals, and among the calls; -1 for one that was cut
+	start       time.Time
+}
+
+// Begin says that a tool has been called. The id is that of the call.
+func (t *Tools) Begin(id, name string) {
+	if _, again := t.open[id]; again {
+		return
+	}
+	one := openTool{total: t.total(cutName(name)), call: -1, start: time.Now()}
+	t.use.Totals[one.total].Count++
+	if len(t.use.Calls) < MaxTools {
+		one.call = len(t.use.Calls)
+		t.use.Calls = append(t.use.Calls, ToolCall{Name: cutName(name), Start: one.start})
+	} else {
+		t.use.Cut++
+	}
+	if t.open == nil {
+		t.open = map[string]openTool{}
+	}
+	t.open[id] = one
+}
+
+// total finds the place of a tool in the totals.
+func (t *Tools) total(name string) int {
+	named := func(want string) func(ToolTotal) bool { return func(one ToolTotal) bool { return one.Name == want } }
+	if i := slices.IndexFunc(t.use.Totals, named(name)); i >= 0 {
+		return i
+	}
+	if len(t.use.Totals) < MaxTools {
+		t.use.Totals = append(t.use.Totals, ToolTotal{Name: name})
+	} else if len(t.use.Totals) == MaxTools {
+		t.use.Totals = append(t.use.Totals, ToolTotal{Name: OtherTools})
+	}
+	return len(t.use.Totals) - 1
+}
+
+// End says that a call has ended. One that is not known changes nothing.
+func (t *Tools) End(id string) {
+	if one, ok := t.open[id]; ok {
+		t.use.took(one, time.Now())
+		delete(t.open, id)
+	}
+}
+
+// EndAll says that none runs any more.
+func (t *Tools) EndAll() {
+	for id := range t.open {
+		t.End(id)
+	}
+}
+
+// Running is how many run now.
+func (t *Tools) Running() int { return len(t.open) }
+
+// Use says what has been used. A call that has not ended has taken until now.
+func (t *Tools) Use() ToolUse {
+	use := ToolUse{Totals: slices.Clone(t.use.Totals), Calls: slices.Clone(t.use.Calls), Cut: t.use.Cut}
+	now := time.Now()
+	for one := range maps.Values(t.open) {
+		use.took(one, now)
+	}
+	return use
+}
+
+// took adds the time of a call.
+func (u *ToolUse) took(one openTool, until time.Time) {
+	d := until.Sub(one.start)
+	u.Totals[one.total].Time += d
+	if one.call >= 0 {
+		u.Calls[one.call].Time = d
+	}
+}
+
+// cutName bounds a name to whole characters.
+func cutName(name string) string {
+	if len(name) <= maxToolName {
+		return name
+	}
+	n := maxToolName
+	for n > 0 && name[n]&0xC0 == 0x80 {
+		n--
+	}
+	return name[:n] + "…"
+}
