@@ -6,94 +6,116 @@ import (
 	"strconv"
 	"time"
 	"unicode/utf8"
-
-	"github.com/belay-run/belay/verdict"
 )
 
 // decode reads a line that was written by [Log]. encoding/json takes several times as long, which is most of what it
 // costs to read a log of a million lines. What is not plain is left to it (ok is false): a test and a fuzzer hold the two
 // against each other.
 func decode(line []byte, e *Entry) (ok bool) {
-	in := scanner{bytes.TrimRight(line, "\r\n")}
+	in := &scanner{rest: bytes.TrimRight(line, "\r\n")}
 	if !in.skip('{') {
 		return false
 	}
-	for {
-		key, ok := in.text()
-		if !ok || !in.skip(':') || !in.field(key, e) {
-			return false
-		}
-		switch {
-		case in.skip(','):
-		case in.skip('}'):
-			return len(in.rest) == 0
-		default:
-			return false
-		}
+	in.next()
+	e.each(in)
+	return in.ended && !in.strange
+}
+
+// scanner is what is left of a line. Of the fields that it is shown it takes those that stand there.
+type scanner struct {
+	rest    []byte
+	key     []byte // of the next field
+	ended   bool   // there is none any more
+	strange bool   // something is not plain
+}
+
+// next reads the next key.
+func (in *scanner) next() {
+	key, ok := in.quoted()
+	in.key, in.strange = key, in.strange || !ok || !in.skip(':')
+}
+
+// has reports whether the next field is that one.
+func (in *scanner) has(name string) bool { return !in.ended && !in.strange && string(in.key) == name }
+
+// took says whether the field's value was plain, and goes on to the next field.
+func (in *scanner) took(ok bool) {
+	switch {
+	case !ok:
+		in.strange = true
+	case in.skip(','):
+		in.next()
+	case in.skip('}') && len(in.rest) == 0:
+		in.ended = true
+	default:
+		in.strange = true
 	}
 }
 
-// field reads the value of a key.
-func (in *scanner) field(key string, e *Entry) (ok bool) {
-	switch key {
-	case "timestamp":
-		return in.time(&e.Timestamp)
-	case "invocation":
-		e.Invocation, ok = in.text()
-	case "profile":
-		e.Profile, ok = in.text()
-	case "command":
-		e.Command, ok = in.text()
-	case "prompt_hash":
-		e.PromptHash, ok = in.text()
-	case "attempt":
-		return in.integer(&e.Attempt)
-	case "status":
-		var s string
-		s, ok = in.text()
-		e.Status = Status(s)
-	case "error_type":
-		var s string
-		s, ok = in.text()
-		e.ErrorType = verdict.Class(s)
-	case "error":
-		e.Error, ok = in.text()
-	case "rule":
-		e.Rule, ok = in.text()
-	case "exit_code":
-		return in.integer(&e.ExitCode)
-	case "signal":
-		e.Signal, ok = in.text()
-	case "wait_time":
-		return in.number(&e.WaitTime)
-	case "response_time":
-		return in.number(&e.ResponseTime)
-	case "retry_at":
-		return in.time(&e.RetryAt)
-	case "session_id":
-		e.Session, ok = in.text()
-	case "usage":
-		e.Usage, ok = in.object()
-	case "requests":
-		return in.integer(&e.Requests)
-	case "gate":
-		e.Gate, ok = in.text()
-	case "gate_wait":
-		return in.number(&e.GateWait)
-	case "model":
-		e.Model, ok = in.text()
-	case "cpu_time":
-		return in.number(&e.CPUTime)
-	case "left_running":
-		return in.integer(&e.Left)
-	case "orphans_killed":
-		return in.integer(&e.Killed)
+func (in *scanner) text(name string, s *string, _ bool) {
+	if in.has(name) {
+		text, ok := in.quoted()
+		*s = string(text)
+		in.took(ok)
 	}
-	return ok
 }
 
-// scanner is what is left of a line.
-type scanner struct{ rest []byte }
+func (in *scanner) integer(name string, n *int, _ bool) {
+	if in.has(name) {
+		var err error
+		*n, err = strconv.Atoi(in.token())
+		in.took(err == nil)
+	}
+}
+
+func (in *scanner) optional(name string, n **int) {
+	if in.has(name) {
+		*n = new(int)
+		in.integer(name, *n, true)
+	}
+}
+
+func (in *scanner) seconds(name string, s *float64, _ bool) {
+	if !in.has(name) {
+		return
+	}
+	text := in.token()
+	if text == "" || text[0] == '.' || text[0] == '-' {
+		in.took(false)
+		return
+	}
+	var err error
+	*s, err = strconv.ParseFloat(text, 64)
+	in.took(err == nil)
+}
+
+func (in *scanner) time(name string, t *Time, _ bool) {
+	if in.has(name) {
+		text, ok := in.quoted()
+		var err error
+		t.Time, err = time.Parse(time.RFC3339, string(text))
+		in.took(ok && err == nil)
+	}
+}
+
+func (in *scanner) raw(name string, data *json.RawMessage) {
+	if in.has(name) {
+		piece, ok := in.piece('{', '}')
+		*data = piece
+		in.took(ok)
+	}
+}
+
+func (in *scanner) tools(name string, list *[]Tool) { in.list(name, list) }
+
+func (in *scanner) toolCalls(name string, list *[]ToolCall) { in.list(name, list) }
+
+func (in *scanner) list(name string, list any) {
+	if in.has(name) {
+		piece, ok := in.piece('[', ']')
+		in.took(ok && json.Unmarshal(piece, list) == nil)
+	}
+}
 
 func (in *scanner) skip(c byte) bool {
 	if len(in.rest) == 0 || in.rest[0] != c {
@@ -103,26 +125,26 @@ func (in *scanner) skip(c byte) bool {
 	return true
 }
 
-// text reads a string without escapes.
-func (in *scanner) text() (string, bool) {
+// quoted reads a string without escapes.
+func (in *scanner) quoted() ([]byte, bool) {
 	if !in.skip('"') {
-		return "", false
+		return nil, false
 	}
 	end := bytes.IndexByte(in.rest, '"')
 	if end < 0 {
-		return "", false
+		return nil, false
 	}
 	text := in.rest[:end]
 	for _, c := range text {
 		if c < ' ' || c == '\\' {
-			return "", false
+			return nil, false
 		}
 	}
 	if !utf8.Valid(text) {
-		return "", false
+		return nil, false
 	}
 	in.rest = in.rest[end+1:]
-	return string(text), true
+	return text, true
 }
 
 // token reads up to the end of a number.
@@ -142,34 +164,8 @@ func (in *scanner) token() string {
 	return string(text)
 }
 
-func (in *scanner) integer(into *int) bool {
-	n, err := strconv.Atoi(in.token())
-	*into = n
-	return err == nil
-}
-
-func (in *scanner) number(into *float64) bool {
-	text := in.token()
-	if text == "" || text[0] == '.' || text[0] == '-' {
-		return false
-	}
-	f, err := strconv.ParseFloat(text, 64)
-	*into = f
-	return err == nil
-}
-
-func (in *scanner) time(into *Time) bool {
-	text, ok := in.text()
-	if !ok {
-		return false
-	}
-	t, err := time.Parse(time.RFC3339, text)
-	into.Time = t
-	return err == nil
-}
-
-// object reads a piece of JSON in braces.
-func (in *scanner) object() (json.RawMessage, bool) {
+// piece reads a piece of JSON between brackets of one kind.
+func (in *scanner) piece(open, end byte) (json.RawMessage, bool) {
 	depth, quoted := 0, false
 	for i := 0; i < len(in.rest); i++ {
 		switch c := in.rest[i]; {
@@ -178,9 +174,9 @@ func (in *scanner) object() (json.RawMessage, bool) {
 		case c == '"':
 			quoted = !quoted
 		case quoted:
-		case c == '{':
+		case c == open:
 			depth++
-		case c == '}':
+		case c == end:
 			if depth--; depth == 0 {
 				piece := bytes.Clone(in.rest[:i+1])
 				in.rest = in.rest[i+1:]

@@ -10,6 +10,13 @@ import (
 // `belay run -- true` when it is first used; a test holds the two against each other.
 type object []byte
 
+// line writes the entry as one line.
+func (e *Entry) line() []byte {
+	o := make(object, 0, 512)
+	e.each(&o)
+	return append(o, '}', '\n')
+}
+
 // key begins a field.
 func (o *object) key(name string) {
 	sep := byte(',')
@@ -19,34 +26,62 @@ func (o *object) key(name string) {
 	*o = append(append(append(*o, sep, '"'), name...), '"', ':')
 }
 
-// text adds a string, unless it is empty and may be left out.
-func (o *object) text(name, value string, keep bool) {
-	if value == "" && !keep {
-		return
+func (o *object) text(name string, s *string, keep bool) {
+	if *s != "" || keep {
+		o.key(name)
+		*o = appendString(*o, *s)
 	}
-	o.key(name)
-	*o = appendString(*o, value)
 }
 
-func (o *object) integer(name string, n int, keep bool) {
-	if n != 0 || keep {
+func (o *object) integer(name string, n *int, keep bool) {
+	if *n != 0 || keep {
 		o.key(name)
-		*o = strconv.AppendInt(*o, int64(n), 10)
+		*o = strconv.AppendInt(*o, int64(*n), 10)
+	}
+}
+
+func (o *object) optional(name string, n **int) {
+	if *n != nil {
+		o.integer(name, *n, true)
 	}
 }
 
 // seconds adds a duration in seconds, to the microsecond.
-func (o *object) seconds(name string, s float64, keep bool) {
-	if s != 0 || keep {
+func (o *object) seconds(name string, s *float64, keep bool) {
+	if *s != 0 || keep {
 		o.key(name)
-		*o = strconv.AppendFloat(*o, math.Round(s*1e6)/1e6, 'f', -1, 64)
+		*o = strconv.AppendFloat(*o, microseconds(*s), 'f', -1, 64)
 	}
 }
 
-func (o *object) time(name string, t Time, keep bool) {
+// microseconds rounds seconds to them.
+func microseconds(s float64) float64 { return math.Round(s*1e6) / 1e6 }
+
+func (o *object) time(name string, t *Time, keep bool) {
 	if !t.IsZero() || keep {
 		o.key(name)
 		*o = t.UTC().AppendFormat(*o, `"`+timeFormat+`"`)
+	}
+}
+
+func (o *object) raw(name string, data *json.RawMessage) {
+	if len(*data) > 0 {
+		o.key(name)
+		*o = append(*o, *data...)
+	}
+}
+
+func (o *object) tools(name string, list *[]Tool) { o.list(name, *list, len(*list)) }
+
+func (o *object) toolCalls(name string, list *[]ToolCall) { o.list(name, *list, len(*list)) }
+
+// list adds a list, unless there is nothing in it. Only agents have any, and they take longer than encoding/json.
+func (o *object) list(name string, list any, length int) {
+	if length == 0 {
+		return
+	}
+	if data, err := json.Marshal(list); err == nil { // else a time is infinite
+		o.raw(name, (*json.RawMessage)(&data))
 	}
 }
 
@@ -59,43 +94,4 @@ func appendString(dst []byte, s string) []byte {
 		}
 	}
 	return append(append(append(dst, '"'), s...), '"')
-}
-
-// line writes the entry as one line.
-func (e *Entry) line() []byte {
-	o := make(object, 0, 512)
-	o.time("timestamp", e.Timestamp, true)
-	o.text("invocation", e.Invocation, true)
-	o.text("profile", e.Profile, true)
-	o.text("command", e.Command, true)
-	o.text("prompt_hash", e.PromptHash, false)
-	o.integer("attempt", e.Attempt, true)
-	o.text("status", string(e.Status), true)
-	o.text("error_type", string(e.ErrorType), false)
-	o.text("error", e.Error, false)
-	o.text("rule", e.Rule, false)
-	o.integer("exit_code", e.ExitCode, true)
-	o.text("signal", e.Signal, false)
-	o.seconds("wait_time", e.WaitTime, false)
-	o.seconds("response_time", e.ResponseTime, true)
-	o.time("retry_at", e.RetryAt, false)
-	o.text("session_id", e.Session, false)
-	if len(e.Usage) > 0 {
-		o.key("usage")
-		o = append(o, e.Usage...)
-	}
-	o.integer("requests", e.Requests, false)
-	o.text("gate", e.Gate, false)
-	o.seconds("gate_wait", e.GateWait, false)
-	o.seconds("cpu_time", e.CPUTime, false)
-	o.integer("left_running", e.Left, false)
-	o.integer("orphans_killed", e.Killed, false)
-	o.text("model", e.Model, false)
-	o.text("kind", string(e.Kind), false)
-	o.text("event", e.Event, false)
-	if len(e.Detail) > 0 {
-		o.key("detail")
-		o = append(o, e.Detail...)
-	}
-	return append(o, '}', '\n')
 }

@@ -37,29 +37,57 @@ type Entry struct {
 	ErrorType  verdict.Class `json:"error_type,omitempty"`
 	Error      string        `json:"error,omitempty"`
 	Rule       string        `json:"rule,omitempty"`
-	ExitCode   int           `json:"exit_code"`
-	Signal     string        `json:"signal,omitempty"`
-	// WaitTime is how long is waited before the next attempt, ResponseTime how long this one took; in seconds.
+	// ExitCode is the command's own, BelayCode what Belay has ended with; nil if the run goes on after this attempt.
+	ExitCode  int    `json:"exit_code"`
+	BelayCode *int   `json:"belay_exit_code,omitempty"`
+	Signal    string `json:"signal,omitempty"`
+	// WaitTime is how long is waited before the next attempt, ResponseTime how long this one took, and FirstToken how long
+	// until there was something of the model; in seconds.
 	WaitTime     float64         `json:"wait_time,omitempty"`
 	ResponseTime float64         `json:"response_time"`
+	FirstToken   float64         `json:"first_token,omitempty"`
 	RetryAt      Time            `json:"retry_at,omitzero"`
 	Session      string          `json:"session_id,omitempty"`
 	Usage        json.RawMessage `json:"usage,omitempty"`
-	// Requests is how many requests the attempt has made of its service, as far as the command tells.
-	Requests int    `json:"requests,omitempty"`
-	Gate     string `json:"gate,omitempty"`
+	// Requests is how many requests the attempt has made of its service, as far as the command tells, and InnerRetries how
+	// often the command has tried again by itself.
+	Requests     int `json:"requests,omitempty"`
+	InnerRetries int `json:"inner_retries,omitempty"`
+	// Tools are those that an agent has used, ToolCalls the first calls of them, and ToolsCut how many more there were.
+	Tools     []Tool     `json:"tools,omitempty"`
+	ToolCalls []ToolCall `json:"tool_calls,omitempty"`
+	ToolsCut  int        `json:"tools_cut,omitempty"`
+	Gate      string     `json:"gate,omitempty"`
 	// GateWait is how long the attempt was kept waiting before it was let in, by a gate or a scope; in seconds.
 	GateWait float64 `json:"gate_wait,omitempty"`
 	CPUTime  float64 `json:"cpu_time,omitempty"`
 	Left     int     `json:"left_running,omitempty"`
 	Killed   int     `json:"orphans_killed,omitempty"`
 	Model    string  `json:"model,omitempty"`
+	// Parent is the run that this one was started in, Traceparent the caller's trace in the W3C's form.
+	Parent      string `json:"parent,omitempty"`
+	Traceparent string `json:"traceparent,omitempty"`
 
 	// Kind is empty for an attempt; else the entry is about something that is none, and the fields above say what they
 	// can. Event is what happened, in one word of that kind, and Detail the rest of it: a small JSON object.
 	Kind   Kind            `json:"kind,omitempty"`
 	Event  string          `json:"event,omitempty"`
 	Detail json.RawMessage `json:"detail,omitempty"`
+}
+
+// Tool is one that an agent has used: how often, and how long in all, in seconds. Those beyond the first twenty are one
+// tool, with the name "…".
+type Tool struct {
+	Name  string  `json:"name"`
+	Count int     `json:"count"`
+	Time  float64 `json:"time"`
+}
+
+// ToolCall is one call of a tool: when it began, counted from the start of the attempt, and how long it took, in seconds.
+type ToolCall struct {
+	Name  string  `json:"name"`
+	Start float64 `json:"start"`
+	Time  float64 `json:"time"`
 }
 
 // Kind is what an entry is about that is no attempt.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"os"
+	"slices"
 )
 
 const (
@@ -52,12 +53,13 @@ func encode(e Entry) []byte {
 		e.Error = Redact(e.Error)
 	}
 	e.Usage, e.Detail = compact(e.Usage), redactJSON(e.Detail)
-	for {
+	for longest := 64; ; {
 		if line := e.line(); len(line) <= maxLine {
 			return line
 		}
-		// Text goes first, then what a CLI has reported; the rest is short.
+		// Tools go first, then text, then what a CLI has reported; the rest is short as a rule.
 		switch {
+		case e.fewerTools():
 		case len(e.Error) > 64:
 			e.Error = cut(e.Error, len(e.Error)/2)
 		case len(e.Detail) > 0:
@@ -65,11 +67,37 @@ func encode(e Entry) []byte {
 		case len(e.Usage) > 0:
 			e.Usage = nil
 		default:
-			e.Error, e.Rule, e.Session, e.Gate = "", cut(e.Rule, 64), cut(e.Session, 64), cut(e.Gate, 64)
-			e.Command, e.Profile, e.Model, e.Event = cut(e.Command, 64), cut(e.Profile, 64), cut(e.Model, 64), cut(e.Event, 64)
+			e.each(shortener(longest))
+			longest /= 2
 		}
 	}
 }
+
+// fewerTools halves what is told of tools: the single calls first, then the tools themselves. It is false where nothing is
+// left of them.
+func (e *Entry) fewerTools() bool {
+	switch n := len(e.Tools); {
+	case len(e.ToolCalls) > 0:
+		keep := len(e.ToolCalls) / 2
+		e.ToolsCut += len(e.ToolCalls) - keep
+		e.ToolCalls = e.ToolCalls[:keep]
+	case n > 1 || n == 1 && e.Tools[0].Name != otherTools:
+		keep := (n - 1) / 2
+		rest := Tool{Name: otherTools}
+		for _, t := range e.Tools[keep:] {
+			rest.Count += t.Count
+			rest.Time = microseconds(rest.Time + t.Time)
+		}
+		e.Tools = append(slices.Clone(e.Tools[:keep]), rest)
+	default:
+		e.Tools = nil
+		return n > 0
+	}
+	return true
+}
+
+// otherTools is the name of those that are not told apart.
+const otherTools = "…"
 
 // compact makes one line of a piece of JSON; nil if it is none, since it would spoil the entry.
 func compact(data json.RawMessage) json.RawMessage {
