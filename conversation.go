@@ -82,10 +82,11 @@ func (talk *conversation) account(a *attempt) {
 // again prepares the turn of another attempt that nobody is to blame for and that costs no retry: the CLI did not know
 // what we added to its command line, or the session to resume is gone. It reports whether there is one.
 func (inv *Invocation) again(a *attempt) bool {
+	return inv.talk != nil && a.started && inv.ended() == nil && !inv.isConversation() && inv.freshTurn(a) && inv.series.Restart()
+}
+
+func (inv *Invocation) freshTurn(a *attempt) bool {
 	talk := inv.talk
-	if talk == nil || !a.started || inv.ended() != nil || inv.isConversation() {
-		return false
-	}
 	switch {
 	case a.account.Misunderstood && !talk.turn.Plain:
 		talk.first.Plain, talk.turn.Plain = true, true

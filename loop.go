@@ -18,8 +18,11 @@ import (
 // mayRepeat says that there may be more than one attempt.
 func (inv *Invocation) mayRepeat() bool { return inv.policy.MaxRetries > 0 }
 
-// off says that the caller wants no retries at all: then the command's own exit code is what is asked for.
-func (inv *Invocation) off() bool { return inv.policy.CountThrottles && inv.policy.MaxRetries < 0 }
+// off says that the caller wants no retries at all: then the command's own exit code is what is asked for. A conversation
+// has none either, but its caller has not said so.
+func (inv *Invocation) off() bool {
+	return inv.runner.Policy.CountThrottles && inv.runner.Policy.MaxRetries < 0
+}
 
 // managed says that more was asked for than to run the command: then what it leaves behind is our business.
 func (inv *Invocation) managed() bool {

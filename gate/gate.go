@@ -38,6 +38,9 @@ func (s Settings) hold() time.Duration    { return orElse(s.Hold, 5*time.Second)
 func (s Settings) maxHold() time.Duration { return max(orElse(s.MaxHold, 60*time.Second), s.hold()) }
 func (s Settings) answer() time.Duration  { return orElse(s.Answer, 30*time.Second) }
 
+// Holds returns how long starts are held after the first throttle that does not say how long, and how long at most.
+func (s Settings) Holds() (first, longest time.Duration) { return s.hold(), s.maxHold() }
+
 // holdAfter is how long starts are held after that many throttles in a row that did not say.
 func (s Settings) holdAfter(row int) time.Duration {
 	d, limit := s.hold(), s.maxHold()

@@ -30,7 +30,8 @@ type Policy struct {
 	// Jitter spreads the delays. The zero value is Full.
 	Jitter Jitter
 
-	// MaxWait bounds the sum of all waits, hints included. 0 means 5 min, None no bound.
+	// MaxWait bounds the sum of all waits, hints included. 0 means 5 min, and at most 20 attempts, see MaxAttempts; None
+	// means no bound.
 	MaxWait time.Duration
 
 	// Timeout is a hard deadline of each attempt. 0 means none.
@@ -44,7 +45,7 @@ type Policy struct {
 	RetryTimeouts int
 
 	// CountThrottles makes retries of throttled attempts count against MaxRetries, as a user who gave a number
-	// expects. Without it only MaxWait bounds them: a limit goes away by itself, and a client that gives up after
+	// expects. Without it MaxWait bounds them: a limit goes away by itself, and a client that gives up after
 	// three tries against a window of minutes has only wasted the first two.
 	CountThrottles bool
 
@@ -97,9 +98,23 @@ func (p Policy) Validate() error {
 
 // What a policy means that does not say so itself.
 const (
-	DefaultMaxWait = 5 * time.Minute
-	DefaultFactor  = 2
+	DefaultMaxWait     = 5 * time.Minute
+	DefaultMaxAttempts = 20
+	DefaultFactor      = 2
 )
+
+// MaxAttempts returns how many attempts there are at most, or 0 if only MaxWait bounds them. Where throttles do not count
+// and nobody has said how long may be waited, there are 20: the waits between them may be so short that 5 min hold a
+// thousand attempts. A MaxRetries beyond that is still taken at its word.
+func (p Policy) MaxAttempts() int {
+	switch n := p.maxRetries() + 1; {
+	case p.CountThrottles, p.MaxRetries < 0:
+		return n
+	case p.MaxWait == 0:
+		return max(n, DefaultMaxAttempts)
+	}
+	return 0
+}
 
 func validFactor(f float64) bool { return f >= 1 && !math.IsInf(f, 1) }
 

@@ -16,8 +16,8 @@
 //
 // Whatever ends a call without success comes out as one [*Error]: Cause says why there was no further attempt,
 // Err what the last one said, and [errors.Is] and [errors.As] see both. In the worst case a call takes
-// (MaxRetries + 1) · Timeout plus MaxWait; throttled attempts are not counted by default (see CountThrottles), and
-// TotalTimeout bounds everything.
+// (MaxRetries + 1) · Timeout plus MaxWait; throttled attempts are not counted by default (see CountThrottles), but there
+// are no more than [Policy.MaxAttempts], and TotalTimeout bounds everything.
 //
 // A success on the first attempt costs no allocation and reads no clock, unless a timeout asks for it.
 //

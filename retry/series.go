@@ -12,6 +12,7 @@ import (
 type Series struct {
 	policy   Policy // a copy: a pointer would move it to the heap with each call that has a timeout
 	attempts int
+	restarts int // attempts that cost no retry
 	retries  int // those that count against MaxRetries
 	timeouts int // those that count against RetryTimeouts
 	waited   time.Duration
@@ -48,7 +49,11 @@ func (s *Series) Next(now time.Time, err error, a Advice) (time.Duration, error)
 	s.last = err
 	hint, until := a.hint(now)
 	counts := s.counts(a)
-	if cause := s.refusal(a, counts); cause != nil {
+	cause := s.refusal(a, counts)
+	if cause == nil && s.full() {
+		cause = ErrExhausted
+	}
+	if cause != nil {
 		return 0, s.stop(err, cause, until)
 	}
 	wait := s.delay(now, n, err, hint)
@@ -64,6 +69,13 @@ func (s *Series) Next(now time.Time, err error, a Advice) (time.Duration, error)
 	}
 	s.count(a, counts, wait)
 	return wait, nil
+}
+
+// Restart is told that the present attempt is made again at once, for a reason that is nobody's failure. That costs no
+// retry, but it counts where [Policy.MaxAttempts] bounds throttled attempts. It reports whether there may be one more.
+func (s *Series) Restart() bool {
+	s.restarts++
+	return !s.full()
 }
 
 // Inner is told that what runs inside the present attempt failed with err and is about to try again by itself, after
@@ -120,6 +132,16 @@ func (s *Series) Deadline() (time.Time, bool) { return s.deadline, !s.deadline.I
 // counts says whether a retry counts against MaxRetries.
 func (s *Series) counts(a Advice) bool {
 	return !a.Throttled || a.TimedOut || s.policy.CountThrottles || s.policy.MaxRetries < 0
+}
+
+// full says that there have been as many attempts as there may be where throttles do not count. Where they do, the
+// retries are what is counted.
+func (s *Series) full() bool {
+	if s.policy.CountThrottles || s.policy.MaxRetries < 0 {
+		return false
+	}
+	limit := s.policy.MaxAttempts()
+	return limit > 0 && s.attempts+s.restarts >= limit
 }
 
 // refusal is why there is no retry whatever the wait would be, or nil.

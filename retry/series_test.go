@@ -155,3 +155,27 @@ func TestSeries_Inner(t *testing.T) {
 		})
 	}
 }
+
+// A restart costs no retry and lengthens no delay, but it is one of the twenty.
+func TestSeries_Restart(t *testing.T) {
+	s := retry.Policy{BaseDelay: time.Millisecond, MaxDelay: time.Millisecond, Jitter: retry.NoJitter}.Start(noon)
+	equal(t, "first", s.Restart(), true)
+	wait, err := s.Next(noon, errLost, lost)
+	equal(t, "error", err, nil)
+	equal(t, "wait", wait, time.Millisecond)
+	equal(t, "retries", s.Retries(), 1)
+	for range 17 {
+		_, err = s.Next(noon, errLimit, limit)
+		equal(t, "error", err, nil)
+	}
+	equal(t, "the twentieth", s.Restart(), false)
+	_, err = s.Next(noon, errLimit, limit)
+	stopped(t, err, retry.ErrExhausted)
+
+	strict := retry.Policy{MaxRetries: 1, CountThrottles: true}.Start(noon)
+	for range 30 {
+		equal(t, "where retries are counted", strict.Restart(), true)
+	}
+	_, err = strict.Next(noon, errLimit, limit)
+	equal(t, "error", err, nil)
+}

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/agent/generic"
 	"github.com/belay-run/belay/internal/config"
 	"github.com/belay-run/belay/internal/term"
 )
@@ -34,6 +35,7 @@ nothing is set.`,
 			if err != nil {
 				return usage(err, "")
 			}
+			shown = append(shown, gateHold(profile)...)
 			if asJSON {
 				return json.NewEncoder(cmd.OutOrStdout()).Encode(append(append([]config.Shown{}, shown...), places()...))
 			}
@@ -44,6 +46,16 @@ nothing is set.`,
 	show.Flags().BoolVar(&asJSON, "json", false, "as JSON")
 	cmd.AddCommand(show)
 	return cmd
+}
+
+// gateHold is how long the gate of commands of that profile holds, which no setting changes; none if they have no gate.
+func gateHold(profile string) []config.Shown {
+	s, _, err := config.Load(nil, profile)
+	if err != nil || s.NoGate || s.Gate == "" && (profile == "" || profile == generic.Name) {
+		return nil
+	}
+	return []config.Shown{{Kind: "policy", Name: "gate hold", From: "default",
+		Value: holds(gateSettings(s)) + ", after a throttle that names no time"}}
 }
 
 // places are where settings and state are.

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -10,6 +9,8 @@ import (
 	"time"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/agent"
+	"github.com/belay-run/belay/gate"
 	"github.com/belay-run/belay/internal/config"
 	"github.com/belay-run/belay/internal/term"
 	"github.com/belay-run/belay/retry"
@@ -45,6 +46,14 @@ func dryRun(w io.Writer, s *config.Settings, r *belay.Runner, c *belay.Command) 
 	}
 	line("profile", "%s", r.Profile.Name())
 	line("retries", "%s", schedule(p.Policy))
+	if p.Policy.MaxRetries > 0 {
+		line("throttles", "%s", throttles(p, r.Gate.Settings))
+		if inner := innerRetries(r.Profile, p.Policy); inner != "" {
+			line("inside", "%s", inner)
+		}
+	} else if (p.Gate != "" || r.Scope != "") && !r.NoWait {
+		line("waits", "%s", config.Waits(p.Policy))
+	}
 	line("limits", "%s", limits(p))
 	line("gate", "%s", gateNow(p.Gate))
 	switch {
@@ -75,12 +84,34 @@ func schedule(p retry.Policy) string {
 	if p.MaxRetries > shown {
 		delays = append(delays, "…")
 	}
-	wait := cmp.Or(p.MaxWait, retry.DefaultMaxWait)
-	text := fmt.Sprintf("%d, after %s; jitter %v", p.MaxRetries, strings.Join(delays, ", "), p.Jitter)
-	if wait > time.Microsecond { // --no-wait is the shortest wait there is
-		return text + "; at most " + term.Span(wait) + " of waiting"
+	return fmt.Sprintf("%d, after %s; jitter %v; %s", p.MaxRetries, strings.Join(delays, ", "), p.Jitter, config.Waits(p))
+}
+
+// throttles says what bounds the retries for a limit, and how long they wait for one that names no time.
+func throttles(p belay.Preview, set gate.Settings) string {
+	text := config.Throttles(p.Policy)
+	if p.Gate != "" {
+		text += "; one that names no time holds the gate for " + holds(set)
 	}
-	return text + "; without waiting"
+	return text
+}
+
+// holds says how long a gate holds everybody after a throttle that names no time.
+func holds(set gate.Settings) string {
+	first, longest := set.Holds()
+	return term.Span(first) + ", doubling to " + term.Span(longest)
+}
+
+// innerRetries says what becomes of the retries that an agent makes by itself; empty if the command is none.
+func innerRetries(profile agent.Profile, p retry.Policy) string {
+	if a, ok := profile.(agent.Agent); !ok || !a.Headless() {
+		return ""
+	}
+	if p.CountThrottles {
+		return fmt.Sprintf("the retries of %s itself count, and it is stopped when none is left", profile.Name())
+	}
+	return fmt.Sprintf("the retries of %s itself count; it may go on with them for as long as ours would take (%s)",
+		profile.Name(), term.Span(p.Patience()))
 }
 
 // limits are how long it may take.

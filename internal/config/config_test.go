@@ -152,6 +152,9 @@ func TestPolicy(t *testing.T) {
 		"a number counts throttles too":    {config.Given{"max-retries": "7"}, func(p retry.Policy) bool { return p.MaxRetries == 7 && p.CountThrottles }},
 		"a narrowing asks for the default": {config.Given{"retry-on-exit": "1"}, func(p retry.Policy) bool { return p.MaxRetries == 3 && !p.CountThrottles }},
 		"a preset asks":                    {config.Given{"preset": "background"}, func(p retry.Policy) bool { return p.MaxRetries == 5 && p.BaseDelay == 2*time.Second }},
+		"a preset as written counts too":   {config.Given{"preset": "gateway"}, func(p retry.Policy) bool { return p.MaxRetries == 3 && p.CountThrottles }},
+		"twenty starts unless asked":       {config.Given{"retry-on-exit": "1"}, func(p retry.Policy) bool { return p.MaxAttempts() == 20 }},
+		"a wait that is given is enough":   {config.Given{"retry-on-exit": "1", "max-wait": "5m"}, func(p retry.Policy) bool { return p.MaxAttempts() == 0 }},
 		"over a preset":                    {config.Given{"preset": "background", "base-delay": "9"}, func(p retry.Policy) bool { return p.MaxRetries == 5 && p.BaseDelay == 9*time.Second }},
 		"no delay is no delay":             {config.Given{"max-retries": "1", "base-delay": "0"}, func(p retry.Policy) bool { return p.Backoff(0) <= 1 }},
 		"no wait":                          {config.Given{"max-retries": "1", "no-wait": "true"}, func(p retry.Policy) bool { return p.MaxWait == 1 }},
@@ -267,6 +270,7 @@ setting base-delay 2s preset claude
 setting max-delay 2m preset claude 
 setting factor 2 preset claude 
 setting jitter proportional:0.2 preset claude 
+policy throttles count as retries CLAUDE_MAX_RETRIES 
 rule maintenance overloaded config.toml 
 alert webhook https://example.com/… config.toml 
 `,

@@ -14,7 +14,7 @@ import (
 
 // Shown is one thing that is set, as [Show] reports it. Fields are only ever added.
 type Shown struct {
-	Kind    string `json:"kind"` // setting, rule or alert; the command adds state and file
+	Kind    string `json:"kind"` // setting, policy (what follows from the settings), rule or alert; the command adds state and file
 	Name    string `json:"name"`
 	Value   string `json:"value"`
 	From    string `json:"from"`
@@ -90,8 +90,33 @@ func (s *Settings) fromPreset(profile string) (list []Shown) {
 			list = append(list, Shown{"setting", v.name, v.value, "preset " + s.presetName(profile, agent), ""})
 		}
 	}
-	return list
+	from := cmp.Or(s.From("max-retries"), s.From("max-wait"), "preset "+s.presetName(profile, agent))
+	return append(list, Shown{"policy", "throttles", Throttles(s.Policy(profile, agent)), from, ""})
 }
+
+// Throttles says what bounds the retries for a limit.
+func Throttles(p retry.Policy) string {
+	switch n := p.MaxAttempts(); {
+	case p.CountThrottles:
+		return "count as retries"
+	case noWait(p):
+		return "are not waited for"
+	case n > 0:
+		return fmt.Sprintf("do not count as retries; at most %d starts in all", n)
+	}
+	return "do not count as retries; only the waits are bounded"
+}
+
+// Waits says what bounds all waits together.
+func Waits(p retry.Policy) string {
+	if noWait(p) {
+		return "without waiting"
+	}
+	return "at most " + written(cmp.Or(p.MaxWait, retry.DefaultMaxWait)) + " of waiting"
+}
+
+// noWait says that nothing is waited for: --no-wait is the shortest wait there is.
+func noWait(p retry.Policy) bool { return p.MaxWait > 0 && p.MaxWait <= time.Microsecond }
 
 // written is a duration as one would write it; empty for none.
 func written(d time.Duration) string {

@@ -13,7 +13,7 @@ var Groups = []string{"How often and how long to wait", "How long it may take", 
 
 // Table holds every setting.
 var Table = []Setting{
-	{"max-retries", "N", "retries after the first attempt; 0 turns retrying off", Groups[0], Policy,
+	{"max-retries", "N", "retries after the first attempt, all of them counted; 0 turns retrying and waiting off and keeps the exit code", Groups[0], Policy,
 		number(func(s *Settings) *int { return &s.MaxRetries }, 0, 1_000_000)},
 	{"preset", "NAME", "a named policy: " + strings.Join(retry.Presets(), ", "), Groups[0], Policy, setPreset},
 	{"base-delay", "D", "wait before the first retry (1s)", Groups[0], Policy,
@@ -22,7 +22,7 @@ var Table = []Setting{
 		duration(func(s *Settings) *time.Duration { return &s.MaxDelay })},
 	{"factor", "F", "what each delay is multiplied by (2)", Groups[0], Policy, setFactor},
 	{"jitter", "KIND[:V]", "full, proportional:0.2, additive:0.25, plus:1s or none (full)", Groups[0], Policy, setJitter},
-	{"max-wait", "D", "sum of all waits (5m)", Groups[0], Policy,
+	{"max-wait", "D", "sum of all waits (5m, and at most 20 starts)", Groups[0], Policy,
 		duration(func(s *Settings) *time.Duration { return &s.MaxWait })},
 	{"no-wait", "", "never wait: fail where a wait would be needed", Groups[0], User,
 		boolean(func(s *Settings) *bool { return &s.NoWait })},
