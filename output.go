@@ -157,14 +157,9 @@ func (o *Output) withoutEnd() *Output {
 }
 
 // Reset empties it.
-func (o *Output) Reset() {
-	o.Close()
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	o.size = 0
-}
+func (o *Output) Reset() { o.Close() }
 
-// Close frees it. An Output that is not closed goes with the process.
+// Close frees it: it then holds nothing. An Output that is not closed goes with the process.
 func (o *Output) Close() error {
 	if o == nil {
 		return nil
@@ -176,7 +171,7 @@ func (o *Output) Close() error {
 		os.Remove(o.file.Name())
 		o.file = nil
 	}
-	o.memory, o.rest = bytes.Buffer{}, bytes.Buffer{}
+	o.memory, o.rest, o.size = bytes.Buffer{}, bytes.Buffer{}, 0
 	return nil
 }
 
