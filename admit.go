@@ -92,7 +92,7 @@ func (inv *Invocation) sharedGate() *gate.Gate {
 	if key == "" || inv.state == nil {
 		return nil
 	}
-	return &gate.Gate{Store: inv.state.Gates(), Key: key, Settings: inv.runner.Gate.Settings, Trouble: inv.gateTrouble}
+	return &gate.Gate{Store: inv.state.Gates(), Key: key, Caller: inv.id, Settings: inv.runner.Gate.Settings, Trouble: inv.gateTrouble}
 }
 
 // alike reports whether two refusals say the same to a person.

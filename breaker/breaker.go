@@ -26,6 +26,7 @@
 //     and two leases have passed, at the latest, unless the breaker was opened by hand.
 //   - Some outcomes say nothing of the service: a cancelled call, a request that was wrong, a throttle. They neither
 //     count nor reset, and a probe that ends so makes room for the next. See [Breaker.Counts].
+//   - One request that is repeated and always fails does not open it: see the Caller of a [Ticket].
 //   - The listener runs without a lock and sees all changes in their order.
 //   - A success while all is well takes two atomic loads, allocates nothing and reads no clock.
 package breaker

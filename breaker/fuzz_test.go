@@ -67,7 +67,11 @@ func (m *model) step(a, b byte) {
 			m.Fatalf("a success changed a healthy state: %+v → %+v", before, m.state)
 		}
 	case 2:
+		ticket.Caller = []string{"", "x", "y", holder}[b%4]
 		m.report(client, m.state.Failure(m.set, m.now, ticket, float64(b)/256, "down"))
+		if again := m.state.Failure(m.set, m.now, ticket, 0, "down"); ticket.Caller != "" && m.state.Phase == breaker.Closed && again != m.state {
+			m.Fatalf("a second failure of %s in a row counted: %+v → %+v", ticket.Caller, m.state, again)
+		}
 	case 3:
 		m.report(client, m.state.Release(ticket))
 	case 4:

@@ -12,6 +12,7 @@ func TestState_JSON(t *testing.T) {
 	for want, s := range map[string]breaker.State{
 		`{}`:                             healthy,
 		`{"failures":4,"reason":"down"}`: four,
+		`{"failures":4,"caller":"a","reason":"down"}`: fourOfA,
 		`{"generation":1,"phase":"open","opens":1,"reason":"down","since":"2026-11-15T12:00:00Z","until":"2026-11-15T12:01:00Z"}`: opened,
 		`{"generation":1,"phase":"open","forced":true,"since":"2026-11-15T12:00:00Z"}`:                                            forever,
 		`{"generation":2,"phase":"half_open","successes":1,"opens":1,"reason":"down","since":"2026-11-15T12:00:00Z",` +

@@ -38,7 +38,7 @@ func (s State) Success(set Settings, now time.Time, t Ticket) State {
 	switch {
 	case !s.current(t):
 	case s.Phase == Closed:
-		s.Failures, s.Reason = 0, ""
+		s.Failures, s.Caller, s.Reason = 0, "", ""
 	case s.Successes >= set.successes()-1:
 		return s.close(now)
 	default:
@@ -48,8 +48,9 @@ func (s State) Success(set Settings, now time.Time, t Ticket) State {
 	return s
 }
 
-// Failure says that the call of t showed the service to be ill, and why. Closed, enough of them in a row open. Half
-// open, one does, for twice as long as the last time. jitter in [0,1) spreads the open time, see [Settings.OpenTime].
+// Failure says that the call of t showed the service to be ill, and why. Closed, enough of them in a row open, but that of
+// the same Caller as the last one changes nothing. Half open, one does, for twice as long as the last time. jitter in [0,1)
+// spreads the open time, see [Settings.OpenTime].
 //
 // Of reason the first 200 bytes are kept as they are: where States are stored, better name the kind of failure than
 // quote what the service said.
@@ -57,8 +58,12 @@ func (s State) Failure(set Settings, now time.Time, t Ticket, jitter float64, re
 	if !s.current(t) {
 		return s
 	}
+	caller := clip(t.Caller)
+	if s.Phase == Closed && s.Failures > 0 && caller != "" && caller == s.Caller {
+		return s
+	}
 	if s.Phase == Closed && s.Failures < set.failures()-1 {
-		s.Failures, s.Reason = max(s.Failures, 0)+1, clip(reason)
+		s.Failures, s.Caller, s.Reason = max(s.Failures, 0)+1, caller, clip(reason)
 		return s
 	}
 	opens := max(s.Opens, 0)

@@ -14,6 +14,7 @@ import (
 var (
 	healthy  = breaker.State{}
 	four     = breaker.State{Failures: 4, Reason: "down"}
+	fourOfA  = breaker.State{Failures: 4, Caller: "a", Reason: "down"}
 	opened   = breaker.State{Generation: 1, Phase: breaker.Open, Opens: 1, Reason: "down", Since: t0, Until: at(time.Minute)}
 	forced   = breaker.State{Generation: 1, Phase: breaker.Open, Forced: true, Reason: "maintenance", Since: t0, Until: at(time.Hour)}
 	forever  = breaker.State{Generation: 1, Phase: breaker.Open, Forced: true, Since: t0}
@@ -30,6 +31,8 @@ func lease(holder string, expires time.Duration) breaker.Lease {
 }
 
 func ticket(generation uint64) breaker.Ticket { return breaker.Ticket{Generation: generation} }
+
+func from(caller string) breaker.Ticket { return breaker.Ticket{Caller: caller} }
 
 func probe(generation uint64, holder string) breaker.Ticket {
 	return breaker.Ticket{Generation: generation, Holder: holder, Probe: true}
@@ -77,6 +80,14 @@ func TestMachine(t *testing.T) {
 		"Closed/FirstFailure":                       {healthy, failure(ticket(0), 0, "down"), breaker.State{Failures: 1, Reason: "down"}},
 		"Closed/FourthFailure":                      {breaker.State{Failures: 3}, failure(ticket(0), 0, "down"), four},
 		"Closed/FifthFailureOpens":                  {four, failure(ticket(0), 0, "down"), opened},
+		"Closed/FailureOfACaller":                   {breaker.State{Failures: 1}, failure(from("a"), 0, "down"), breaker.State{Failures: 2, Caller: "a", Reason: "down"}},
+		"Closed/TheSameCallerAgain":                 {fourOfA, failure(from("a"), time.Hour, "still down"), fourOfA},
+		"Closed/AnotherCallerOpens":                 {fourOfA, failure(from("b"), 0, "down"), opened},
+		"Closed/NoCallerOpens":                      {fourOfA, failure(ticket(0), 0, "down"), opened},
+		"Closed/ACallerAfterNoneOpens":              {four, failure(from("a"), 0, "down"), opened},
+		"Closed/SuccessForgetsTheCaller":            {fourOfA, success(from("a"), 0), healthy},
+		"Closed/ReleaseKeepsTheCaller":              {fourOfA, release(from("b")), fourOfA},
+		"HalfOpen/ProbeOfTheSameCallerReopens":      {probing, failure(breaker.Ticket{Generation: 2, Holder: "a", Probe: true, Caller: "a"}, 0, "again"), reopened},
 		"Closed/MoreThanEnoughFailuresOpen":         {breaker.State{Failures: math.MaxInt}, failure(ticket(0), 0, "down"), opened},
 		"Closed/NonsenseInTheFileIsNoCredit":        {breaker.State{Failures: math.MinInt}, failure(ticket(0), 0, "down"), breaker.State{Failures: 1, Reason: "down"}},
 		"Closed/Excluded":                           {four, release(ticket(0)), four},
@@ -224,5 +235,29 @@ func TestState_ReasonIsShortAndWhole(t *testing.T) {
 		equal(t, "failure", healthy.Failure(breaker.Settings{}, t0, ticket(0), 0, reason).Reason, want)
 		equal(t, "opening", four.Failure(breaker.Settings{}, t0, ticket(0), 0, reason).Reason, want)
 		equal(t, "force", healthy.Force(t0, t0, reason).Reason, want)
+	}
+}
+
+// One claude call that met five 500s used to open the gate of its account for a minute: it made five calls.
+func TestMachine_OneRequestThatAlwaysFails(t *testing.T) {
+	play := func(callers string) breaker.State {
+		s := breaker.State{}
+		for i, c := range callers {
+			s = s.Failure(breaker.Settings{}, at(time.Duration(i)*time.Second), from(string(c)), 0, "down")
+		}
+		return s
+	}
+	for callers, failures := range map[string]int{"a": 1, "aaaaaaaaaaaaaaaaaaaa": 1, "ab": 2, "aabb": 2, "aba": 3, "abab": 4, "aaaabbbbccccdddd": 4} {
+		equal(t, callers, play(callers).Failures, failures)
+		equal(t, callers, play(callers).Phase, breaker.Closed)
+	}
+	for _, callers := range []string{"abcde", "aabbccddee", "ababa"} {
+		equal(t, callers, play(callers).Phase, breaker.Open)
+		equal(t, callers, play(callers).Caller, "")
+	}
+	long := strings.Repeat("x", 500)
+	s := healthy.Failure(breaker.Settings{}, t0, from(long), 0, "down")
+	if len(s.Caller) > 200 || s != s.Failure(breaker.Settings{}, t0, from(long), 0, "down") {
+		t.Errorf("a long name: %+v", s)
 	}
 }

@@ -17,6 +17,7 @@ type State struct {
 
 	Phase     Phase  `json:"phase,omitempty"`
 	Failures  int    `json:"failures,omitempty"`  // in a row, while closed
+	Caller    string `json:"caller,omitempty"`    // of the last failure, while closed: see [Ticket]
 	Successes int    `json:"successes,omitempty"` // while half open
 	Opens     int    `json:"opens,omitempty"`     // how often in a row it has opened without closing
 	Forced    bool   `json:"forced,omitempty"`    // opened by hand
@@ -39,6 +40,11 @@ type Ticket struct {
 	Generation uint64 `json:"generation,omitempty"`
 	Holder     string `json:"holder,omitempty"`
 	Probe      bool   `json:"probe,omitempty"` // of a half-open breaker: its result decides
+
+	// Caller names the request that the call belongs to, where one request is repeated in several calls; whoever has the
+	// ticket sets it. Failures of one Caller in a row count once until another's come: a request that always fails says
+	// little of the service. Empty means that the call is a request by itself.
+	Caller string `json:"caller,omitempty"`
 }
 
 // Healthy says that s is as good as the zero State: closed, with no failure to remember. A store may forget it. What

@@ -2,6 +2,7 @@ package companion
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -21,7 +22,7 @@ import (
 const demoScript = `
 429(retry-after=2)                       # a limit …
 200(text="Forty-two.")                   # … that passes
-503x3                                    # down, long enough for the breaker to open
+503x3                                    # down for three runs, and the breaker opens
 200(text="Yes, I am back.")              # the probe
 200(text="Still here.")                  # closes the breaker
 `
@@ -40,6 +41,16 @@ type demo struct {
 type interrupted struct{ code int }
 
 func (i interrupted) Error() string { return fmt.Sprintf("interrupted, exit code %d", i.code) }
+
+// exited says that a command of the demo has failed.
+type exited struct {
+	command string
+	code    int
+}
+
+func (e exited) Error() string {
+	return fmt.Sprintf("the demo did not go as it should: belay %s ended with %d", e.command, e.code)
+}
 
 func demoCommand(from caller, args []string) (int, error) {
 	if len(args) > 0 {
@@ -76,8 +87,8 @@ Nothing is spent. Times are short here, so that you need not wait.`)
 		return err
 	}
 
-	d.tell(`2. An outage: after three failures in a row the breaker opens. For 3 seconds (a minute, unless you
-   say otherwise) nobody who shares the gate "api" asks at all. Then one probe finds out.`)
+	d.tell(`2. An outage: when three runs in a row have failed, the breaker opens. For 3 seconds (a minute, unless
+   you say otherwise) nobody who shares the gate "api" asks at all. Then one probe finds out.`)
 	if err := d.outage(); err != nil {
 		return err
 	}
@@ -98,13 +109,20 @@ or, with an agent installed: belay rehearse --script '429(retry-after=2)x2, 200'
 	return nil
 }
 
-// outage runs a command that the breaker stops, and looks at the gates meanwhile.
+// outage runs commands that fail, and one that the breaker stops, and looks at the gates meanwhile.
 func (d *demo) outage() error {
+	const gate = `--gate api --breaker-failures 3 --breaker-open 3s`
+	for range 2 {
+		var failed exited
+		if err := d.run(`run ` + gate + ` --max-retries 0 -- ask "Are you there?"`); !errors.As(err, &failed) {
+			return cmp.Or(err, errors.New("the demo did not go as it should: nothing has failed"))
+		}
+	}
 	over := make(chan struct{})
 	var err error
 	go func() {
 		defer close(over)
-		err = d.run(`run --gate api --max-retries 5 --base-delay 0.3s --breaker-failures 3 --breaker-open 3s -- ask "Are you there?"`)
+		err = d.run(`run ` + gate + ` --max-retries 5 --base-delay 0.3s -- ask "Are you there?"`)
 	}()
 	if seen := d.opened(over); seen != "" {
 		d.tell(`   Meanwhile, from another terminal:`)
@@ -169,7 +187,7 @@ func (d *demo) start(command string, stdout, stderr io.Writer) error {
 	case code > 128:
 		return interrupted{code}
 	case code != 0:
-		return fmt.Errorf("the demo did not go as it should: belay %s ended with %d", command, code)
+		return exited{command, code}
 	}
 	return nil
 }

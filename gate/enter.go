@@ -3,6 +3,8 @@ package gate
 import (
 	"math/rand/v2"
 	"time"
+
+	"github.com/belay-run/belay/breaker"
 )
 
 // Gate is one key of a store.
@@ -10,6 +12,9 @@ type Gate struct {
 	Store    Store
 	Key      string
 	Settings Settings
+	// Caller names the request that is made through this Gate, where it is repeated in several calls: its failures in a row
+	// count once with the breaker, until another's come. Empty means that each call is a request by itself.
+	Caller string
 	// Trouble is told what the store could not do; the work goes on without it.
 	Trouble func(error)
 	// Rand spreads open times and returns numbers in [0,1). Nil means math/rand/v2.
@@ -20,7 +25,7 @@ type Gate struct {
 // lets everybody in.
 func (g *Gate) Enter(holder string) (*Pass, *Refusal) {
 	now := time.Now()
-	p := &Pass{gate: g, ticket: Ticket{Holder: holder, Started: now}}
+	p := &Pass{gate: g, ticket: Ticket{Holder: holder, Started: now, Breaker: breaker.Ticket{Caller: g.Caller}}}
 	state, err := g.Store.Load(g.Key)
 	if err != nil {
 		g.trouble(err)
@@ -34,7 +39,7 @@ func (g *Gate) Enter(holder string) (*Pass, *Refusal) {
 		return nil, refusal
 	}
 	if after.same(state) { // nobody else need know that it starts
-		p.ticket = ticket
+		p.admit(ticket)
 		return p, nil
 	}
 	// Admitted so far, but others may ask at the same time: the answer that counts is the one under the lock.
@@ -49,7 +54,7 @@ func (g *Gate) Enter(holder string) (*Pass, *Refusal) {
 	if refusal != nil {
 		return nil, refusal
 	}
-	p.ticket = ticket
+	p.admit(ticket)
 	return p, nil
 }
 

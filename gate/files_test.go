@@ -3,6 +3,7 @@
 package gate_test
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -279,4 +280,59 @@ func TestFiles_ReadsAFileOnce(t *testing.T) {
 	load("api", 5)
 	os.Remove(path)
 	load("api", 0)
+}
+
+// A version that knows nothing of callers reads the file, and drops them when it writes. Nothing is lost: what it counts
+// counts, and a caller that it has come between counts again.
+func TestFiles_BesideAnOlderVersion(t *testing.T) {
+	files := &gate.Files{Dir: t.TempDir()}
+	path := filepath.Join(files.Dir, "api.json")
+	older := func() {
+		t.Helper()
+		data, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var c struct {
+			V     int    `json:"v"`
+			Key   string `json:"key"`
+			State struct {
+				Breaker struct {
+					Failures int    `json:"failures"`
+					Reason   string `json:"reason"`
+				} `json:"breaker"`
+			} `json:"state"`
+		}
+		if err := json.Unmarshal(data, &c); err != nil {
+			t.Fatal(err)
+		}
+		c.State.Breaker.Failures++
+		if data, err = json.Marshal(c); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	newer := &gate.Gate{Store: files, Key: "api", Caller: "a", Trouble: func(err error) { t.Error(err) }}
+	failures := func() int {
+		s, err := files.Load("api")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s.Breaker.Failures
+	}
+	enter(t, newer, "a/1").Failed("network")
+	enter(t, newer, "a/2").Failed("network")
+	equal(t, "failures", failures(), 1)
+	older()
+	equal(t, "failures, the older one's with them", failures(), 2)
+	enter(t, newer, "a/3").Failed("network")
+	enter(t, newer, "a/4").Failed("network")
+	equal(t, "failures, ours once more", failures(), 3)
+	older()
+	enter(t, newer, "a/5").Failed("network")
+	if _, refusal := newer.Enter("a/6"); refusal == nil || refusal.Kind != "breaker" {
+		t.Errorf("after five: %+v", refusal)
+	}
 }

@@ -85,8 +85,13 @@ func (m *model) step(a, b byte) {
 			m.Fatalf("a throttle has made a hold shorter:\n%s\n%s", show(before), show(m.state))
 		}
 	case 4:
+		c.ticket.Breaker.Caller = []string{"", "x", "y", "z"}[b%4]
 		m.failed(c.ticket)
 		delete(m.all, holder)
+		again := m.state.Failed(m.set, m.now, c.ticket, 0, "network of curl, exit 7")
+		if c.ticket.Breaker.Caller != "" && m.state.Breaker.Phase == breaker.Closed && again.Breaker != m.state.Breaker {
+			m.Fatalf("a second failure of one caller in a row counted:\n%s\n%s", show(m.state), show(again))
+		}
 	case 5:
 		m.state = m.state.Released(c.ticket)
 		delete(m.all, holder)

@@ -76,6 +76,40 @@ func TestMachine_Failures(t *testing.T) {
 	w.phase(breaker.Closed)
 }
 
+// Failures of one caller in a row count once, at the first; those of another make the next one count again. What neither counts
+// nor resets does not come between them.
+func TestMachine_Callers(t *testing.T) {
+	w := newWorld(t)
+	by := func(caller string) {
+		t.Helper()
+		ticket := w.start(caller)
+		ticket.Breaker.Caller = caller
+		w.failed(ticket)
+	}
+	for range 20 {
+		by("a")
+		w.state = w.state.Released(w.start("cancelled"))
+	}
+	equal(t, "failures", w.state.Breaker.Failures, 1)
+	for i, caller := range []string{"b", "a", "b"} {
+		by(caller)
+		by(caller)
+		equal(t, "failures", w.state.Breaker.Failures, i+2)
+	}
+	w.phase(breaker.Closed)
+	by("b")
+	w.phase(breaker.Closed)
+	by("c")
+	w.phase(breaker.Open)
+
+	w = newWorld(t)
+	by("a")
+	w.succeeded(w.start("b"))
+	w.healthy(true)
+	by("a")
+	equal(t, "failures after a success", w.state.Breaker.Failures, 1)
+}
+
 // succeededNot ends a slow start in a way that tells nothing of the service.
 func (w *world) succeededNot() { w.later(2 * minute) }
 

@@ -16,6 +16,12 @@ type Pass struct {
 	done   bool
 }
 
+// admit gives the pass its ticket.
+func (p *Pass) admit(t Ticket) {
+	t.Breaker.Caller = p.gate.Caller
+	p.ticket = t
+}
+
 // Leased reports whether others wait for the first answer: then it must be told, and renewed while it takes.
 func (p *Pass) Leased() bool {
 	p.mu.Lock()

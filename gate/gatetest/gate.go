@@ -84,6 +84,35 @@ func halfOpenAdmitsOne(t *testing.T, s gate.Store) {
 	}
 }
 
+// One request that is repeated and always fails counts once, whether its calls end or try again by themselves; five
+// requests that do so open the breaker for everybody.
+func callerCountsOnce(t *testing.T, s gate.Store) {
+	for i, caller := range []string{"a", "b", "c", "d"} {
+		g := open(t, s, gate.Settings{})
+		g.Caller = caller
+		for n := range 7 {
+			p := enter(t, g, fmt.Sprint(caller, "/", n))
+			p.Failing("server_error of claude")
+			p.Failing("server_error of claude")
+			p.Failed("server_error of claude")
+		}
+		state, err := s.Load("api")
+		if err != nil || state.Breaker.Phase != breaker.Closed || state.Breaker.Failures != i+1 {
+			t.Fatalf("after %d requests: %+v, %v", i+1, state.Breaker, err)
+		}
+	}
+	g := open(t, s, gate.Settings{})
+	g.Caller = "d"
+	late := enter(t, g, "d/8")
+	g = open(t, s, gate.Settings{})
+	g.Caller = "e"
+	enter(t, g, "e/1").Failed("server_error of claude")
+	late.Failed("server_error of claude") // it started before, and changes nothing
+	if _, refusal := g.Enter("e/2"); refusal == nil || refusal.Kind != "breaker" {
+		t.Fatalf("after five requests: %+v", refusal)
+	}
+}
+
 func slowStartAdmitsOne(t *testing.T, s gate.Store) {
 	g := open(t, s, gate.Settings{})
 	enter(t, g, "a").Throttled(time.Millisecond, "rate_limit of curl")

@@ -40,6 +40,7 @@ func Run(t *testing.T, newStore func(t *testing.T) gate.Store) {
 		{"Gate/HalfOpenAdmitsOne", halfOpenAdmitsOne},
 		{"Gate/SlowStartAdmitsOne", slowStartAdmitsOne},
 		{"Gate/BudgetIsShared", budgetIsShared},
+		{"Gate/CallerCountsOnce", callerCountsOnce},
 		{"Gate/HealthyLeavesNothing", healthyLeavesNothing},
 		{"Gate/RecoveredLeavesNothing", recoveredLeavesNothing},
 	} {
@@ -65,7 +66,7 @@ func whole(now time.Time) gate.State {
 		Hold: gate.Hold{Since: now, Until: in(time.Hour), Reason: "rate_limit of <curl> & “x”", Throttles: 3, Manual: true},
 		Ramp: gate.Ramp{Allowed: 2, Answers: 1, Last: 20, Ends: in(2 * time.Hour), Starts: []gate.Start{
 			{Holder: "a/1", Expires: in(30 * time.Second)}, {Holder: "b/1", Expires: in(29*time.Second + 123*time.Microsecond)}}},
-		Breaker: breaker.State{Generation: 1<<53 - 1, Phase: breaker.HalfOpen, Failures: 1, Successes: 1, Opens: 2, Forced: true,
+		Breaker: breaker.State{Generation: 1<<53 - 1, Phase: breaker.HalfOpen, Failures: 1, Caller: "d", Successes: 1, Opens: 2, Forced: true,
 			Reason: "network", Since: in(-time.Hour), Until: in(-time.Minute), Probe: breaker.Lease{Holder: "c/1", Expires: in(time.Second)}},
 		Budget: gate.Budget{Spent: 3.1, At: in(-time.Second)},
 	}

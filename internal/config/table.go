@@ -82,7 +82,7 @@ var Table = []Setting{
 		boolean(func(s *Settings) *bool { return &s.NoGate })},
 	{"max-parallel", "N", "how many runs of the gate may be under way at the same time", Groups[6], Policy,
 		number(func(s *Settings) *int { return &s.MaxParallel }, 1, 10_000)},
-	{"breaker-failures", "N", "failures in a row, over all processes, that open the breaker (5)", Groups[6], Policy,
+	{"breaker-failures", "N", "failed runs in a row, over all processes, that open the breaker (5)", Groups[6], Policy,
 		number(func(s *Settings) *int { return &s.BreakerFailures }, 1, 1_000_000)},
 	{"breaker-open", "D", "how long it stays open, doubling up to ten times that (60s)", Groups[6], Policy,
 		duration(func(s *Settings) *time.Duration { return &s.BreakerOpen })},
