@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"io"
+	"strings"
 	"time"
 
 	"github.com/belay-run/belay/agent"
@@ -17,6 +18,7 @@ type follower struct {
 	added   []string // options of ours on the command line
 	wanted  string   // the session that the command line resumes
 	resumes bool     // it resumes one, whichever
+	reviews bool     // it is a review
 	start   time.Time
 	from    int64      // where its part begins in the record of a thread that was there before
 	home    string     // where codex keeps its records
@@ -30,6 +32,8 @@ type follower struct {
 	usage     json.RawMessage
 	answer    agent.Answer
 	answered  bool // there is an answer, be it empty
+	spoke     bool // there was one that is not
+	worked    bool // the model has done more than to think and to speak
 	tools     agent.Tools
 	asking    bool          // the model is being asked, unless a tool runs
 	retries   int           // that codex has told of
@@ -53,10 +57,15 @@ func (f *follower) Line(line agent.Line) agent.News {
 		f.plain = true
 	}
 	if f.plain {
+		f.spoke = f.spoke || len(bytes.TrimSpace(line.Text)) > 0
 		return agent.News{} // it is the answer, and nothing else comes on stdout
+	}
+	if e.Item.Type == "agent_message" && f.reviews && f.failure != "" {
+		return agent.News{Show: agent.Hold} // codex's own: "Review was interrupted. …"
 	}
 	if e.Item.Type == "agent_message" && e.Type == "item.completed" {
 		f.answer, f.answered = agent.NewAnswer(line, "item.text", e.Item.Text), true
+		f.spoke = f.spoke || strings.TrimSpace(e.Item.Text) != ""
 	}
 	news := f.take(e)
 	news.Tools = f.tools.Running()
@@ -103,6 +112,7 @@ func (f *follower) work(e event) {
 		return
 	}
 	f.active, f.asking = true, true
+	f.worked = f.worked || e.Item.Type != "agent_message" && e.Item.Type != "reasoning"
 	if !e.Item.tool() {
 		return
 	}

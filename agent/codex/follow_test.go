@@ -21,6 +21,7 @@ const (
 	toolBegan = `{"type":"item.started","item":{"id":"item_2","type":"command_execution","command":"ls","aggregated_output":"","exit_code":null,"status":"in_progress"}}`
 	toolEnded = `{"type":"item.completed","item":{"id":"item_2","type":"command_execution","command":"ls","aggregated_output":"HTTP 429","exit_code":0,"status":"completed"}}`
 	hello     = `{"type":"item.completed","item":{"id":"item_3","type":"agent_message","text":"hello"}}`
+	blank     = `{"type":"item.completed","item":{"id":"item_4","type":"agent_message","text":"\n"}}`
 	completed = `{"type":"turn.completed","usage":{"input_tokens":1000,"cached_input_tokens":400,"cache_write_input_tokens":7,"output_tokens":50,"reasoning_output_tokens":20}}`
 	refused   = `{"type":"error","message":"unexpected status 401 Unauthorized: no, url: http://h/v1/responses"}`
 	failed    = `{"type":"turn.failed","error":{"message":"unexpected status 401 Unauthorized: no, url: http://h/v1/responses"}}`

@@ -27,13 +27,18 @@ func (f *follower) Judge(o verdict.Outcome, now time.Time) verdict.Verdict {
 
 // forget drops what was taken for events.
 func (f *follower) forget() {
-	*f = follower{plain: true, guess: true, added: f.added, wanted: f.wanted, resumes: f.resumes, start: f.start, from: f.from, home: f.home, silent: f.silent, over: f.over}
+	*f = follower{plain: true, guess: true, added: f.added, wanted: f.wanted, resumes: f.resumes, reviews: f.reviews, start: f.start, from: f.from, home: f.home,
+		silent: f.silent, over: f.over, spoke: f.lines > 0}
 }
 
 func (f *follower) judge(o verdict.Outcome, errs complaint, now time.Time) verdict.Verdict {
 	if f.wanted != "" && f.session != "" && !strings.EqualFold(f.wanted, f.session) {
 		return verdict.Verdict{Class: verdict.SessionNotFound, Rule: "other-session",
 			Evidence: fmt.Sprintf("codex began a new thread %s instead of resuming %s", f.session, f.wanted)}
+	}
+	if f.resumes && f.wanted == "" && f.began() {
+		return verdict.Verdict{Class: verdict.SessionNotFound, Rule: "new-thread",
+			Evidence: fmt.Sprintf("codex found nothing to resume and began a new thread %s", f.session)}
 	}
 	if v, ok := verdict.EndedBySignal(o); ok {
 		return v
@@ -42,6 +47,8 @@ func (f *follower) judge(o verdict.Outcome, errs complaint, now time.Time) verdi
 		return v
 	}
 	switch {
+	case o.ExitCode == 0 && (f.completed || f.plain && errs.session != "") && f.idle(o, errs):
+		return verdict.Verdict{Class: verdict.BadOutput, Retryable: true, Rule: "empty-answer", Evidence: "exit 0 without an answer, and no tool has done anything"}
 	case o.ExitCode == 0 && f.completed:
 		return verdict.Verdict{Class: verdict.OK, Rule: "turn-completed"}
 	case o.ExitCode == 0 && f.plain:
@@ -54,7 +61,7 @@ func (f *follower) judge(o verdict.Outcome, errs complaint, now time.Time) verdi
 	case f.session == "":
 		return f.neverStarted(o, errs, now)
 	case errs.failure != "":
-		return classify(errs.failure, now)
+		return f.complained(o, errs, now)
 	case o.ExitCode == 0:
 		return verdict.Verdict{Class: verdict.BadOutput, Retryable: true, Rule: "no-result", Evidence: "exit 0 without turn.completed"}
 	case o.ExitCode == 1 && !f.completed && !f.plain:
@@ -62,6 +69,22 @@ func (f *follower) judge(o verdict.Outcome, errs complaint, now time.Time) verdi
 		return verdict.Verdict{Class: verdict.Interrupted, Rule: "no-word", Evidence: "exit 1 without a word"}
 	}
 	return verdict.Verdict{Class: verdict.Unknown, Rule: "exit-code", Evidence: cmp.Or(evidence(errs.text), fmt.Sprintf("exit %d", o.ExitCode))}
+}
+
+// began reports whether the thread began with this attempt: when it did is in its id.
+func (f *follower) began() bool {
+	at, ok := begunAt(f.session)
+	return ok && !f.start.IsZero() && !at.Before(f.start.Truncate(time.Millisecond))
+}
+
+// idle reports whether nothing has come of a turn: no answer, and no tool has done anything. Not every tool is told of, but
+// codex's record has how often the model was asked: once more after each.
+func (f *follower) idle(o verdict.Outcome, errs complaint) bool {
+	if f.spoke || f.worked || errs.spoke || errs.worked || o.Stderr.Truncated() && f.plain {
+		return false
+	}
+	r, ok := f.rollout()
+	return !ok || r.answers <= 1
 }
 
 // turnFailed judges by the message of the turn, and where that means nothing to us by codex's record.
@@ -78,6 +101,23 @@ func (f *follower) turnFailed(now time.Time) verdict.Verdict {
 	return v
 }
 
+// complained judges by codex's last word on stderr. The plain form prints there what the model and its tools say, so that
+// plain signals count only where there is none of that.
+func (f *follower) complained(o verdict.Outcome, errs complaint, now time.Time) verdict.Verdict {
+	v := classify(errs.failure, now)
+	if v.Class == verdict.Unknown && !f.plain && !f.active {
+		if w, ok := lastResort(o, complaint{text: complaints[0] + errs.failure}, now); ok {
+			return w
+		}
+	}
+	return v
+}
+
+// lastResort judges by the plain signals in what codex itself has written.
+func lastResort(o verdict.Outcome, errs complaint, now time.Time) (verdict.Verdict, bool) {
+	return verdict.LastResort(verdict.Outcome{ExitCode: o.ExitCode, Stderr: verdict.ExcerptOf(errs.text)}, now)
+}
+
 // neverStarted judges a run without a thread. No model and no tool has had a say, so that all of stderr is codex's own.
 func (f *follower) neverStarted(o verdict.Outcome, errs complaint, now time.Time) verdict.Verdict {
 	if o.ExitCode == 0 {
@@ -86,6 +126,14 @@ func (f *follower) neverStarted(o verdict.Outcome, errs complaint, now time.Time
 	v := classifyExit(cmp.Or(errs.failure, errs.text), o.ExitCode, now)
 	if v.Class == verdict.Unknown && errs.failure != "" {
 		v = classifyExit(errs.text, o.ExitCode, now)
+	}
+	if v.Class == verdict.Unknown && !f.spoke {
+		if w, ok := lastResort(o, errs, now); ok {
+			v = w
+		}
+	}
+	if v.Hint.IsZero() && (v.Retryable || v.Class.Throttle()) {
+		v.Hint, _ = verdict.ParseHint(errs.text, now)
 	}
 	if v.Class == verdict.Unknown {
 		v.Rule, v.Evidence = "exit-code", cmp.Or(evidence(errs.text), fmt.Sprintf("exit %d", o.ExitCode))

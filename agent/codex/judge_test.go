@@ -1,8 +1,10 @@
 package codex
 
 import (
+	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/belay-run/belay/agent"
 	"github.com/belay-run/belay/verdict"
@@ -51,9 +53,35 @@ func TestJudge(t *testing.T) {
 		"never started, a cause below":        {outcome(1, "", "Error: something odd\n\nCaused by:\n    connection refused\n"), verdict.Network, "network"},
 		"never started, not understood":       {outcome(1, "", "Error: something odd\n"), verdict.Unknown, "exit-code"},
 		"never started, without a word":       {outcome(1, "", ""), verdict.Unknown, "exit-code"},
-		"not even codex":                      {outcome(127, "", "sh: codex: not found\n"), verdict.ToolMissing, "exit-code"},
-		"killed, as a shell says":             {outcome(137, lines(started, turn), ""), verdict.Crash, "exit-code"},
-		"no stack left":                       {outcome(134, lines(started), "thread 'main' has overflowed its stack\nfatal runtime error: stack overflow\n"), verdict.Crash, "exit-code"},
+		"never started, throttled":            {outcome(1, "", "rate limited\n"), verdict.RateLimit, "rate-limit"},
+		"never started, throttled, in words":  {outcome(1, "", "Error: HTTP 429\n"), verdict.RateLimit, "status-429"},
+		"never started, no connection":        {outcome(1, "", "ECONNRESET\n"), verdict.Network, "errno"},
+		"never started, no key":               {outcome(1, "", "Error: 401 Unauthorized\n"), verdict.Auth, "auth"},
+		"never started, but it has printed":   {outcome(1, "The log says HTTP 429.\n", "HTTP 429\n"), verdict.Unknown, "exit-code"},
+		"began, and complained":               {outcome(1, lines(started, turn), "Error: HTTP 429\n"), verdict.RateLimit, "status-429"},
+		"began, worked, and complained":       {outcome(1, lines(started, turn, toolBegan, toolEnded), "Error: HTTP 429\n"), verdict.Unknown, "message"},
+		"began, and something was printed":    {outcome(1, lines(started, turn), "HTTP 429\n"), verdict.Interrupted, "no-word"},
+		"plain: began, and it was printed":    {outcome(1, "", header+"HTTP 429\nECONNRESET\n"), verdict.Unknown, "exit-code"},
+		"plain: complained in its own words":  {outcome(1, "", header+"exec\nls\n failed:\nError: HTTP 429\n"), verdict.Unknown, "message"},
+
+		"no message":                             {outcome(0, lines(started, turn, completed), ""), verdict.BadOutput, "empty-answer"},
+		"no message, but it has thought":         {outcome(0, lines(started, turn, thought, completed), ""), verdict.BadOutput, "empty-answer"},
+		"no message, but a warning":              {outcome(0, lines(started, turn, warning, completed), ""), verdict.BadOutput, "empty-answer"},
+		"an empty message":                       {outcome(0, lines(started, turn, blank, completed), ""), verdict.BadOutput, "empty-answer"},
+		"an empty message after one that is not": {outcome(0, lines(started, turn, hello, blank, completed), ""), verdict.OK, "turn-completed"},
+		"an empty message after a tool":          {outcome(0, lines(started, turn, toolBegan, toolEnded, blank, completed), ""), verdict.OK, "turn-completed"},
+		"no message after a tool":                {outcome(0, lines(started, turn, toolBegan, toolEnded, completed), ""), verdict.OK, "turn-completed"},
+		"no message after something unheard of":  {outcome(0, lines(started, turn, `{"type":"item.completed","item":{"id":"i","type":"image_made"}}`, completed), ""), verdict.OK, "turn-completed"},
+		"plain: no message":                      {outcome(0, "", header+"tokens used\n15\n"), verdict.BadOutput, "empty-answer"},
+		"plain: no message, but it has thought":  {outcome(0, "", header+"warning: no bubblewrap\nthinking about it\ntokens used\n15\n"), verdict.BadOutput, "empty-answer"},
+		"plain: an empty message":                {outcome(0, "\n", header+"codex\n\ntokens used\n15\n"), verdict.BadOutput, "empty-answer"},
+		"plain: a message that was seen":         {outcome(0, "", header+"codex\n\nhello\ntokens used\n15\n"), verdict.OK, "exit-0"},
+		"plain: no message after a tool":         {outcome(0, "", header+"exec\nls\n succeeded in 0ms:\nmade\n\ntokens used\n30\n"), verdict.OK, "exit-0"},
+		"plain: no message after an MCP tool":    {outcome(0, "", header+"mcp: lab/ping started\nmcp: lab/ping (completed)\ntokens used\n30\n"), verdict.OK, "exit-0"},
+		"plain: no message after a patch":        {outcome(0, "\n", header+"apply patch\npatch: completed\ncodex\n\ntokens used\n30\n"), verdict.OK, "exit-0"},
+		"not even codex":                         {outcome(127, "", "sh: codex: not found\n"), verdict.ToolMissing, "exit-code"},
+		"killed, as a shell says":                {outcome(137, lines(started, turn), ""), verdict.Crash, "exit-code"},
+		"no stack left":                          {outcome(134, lines(started), "thread 'main' has overflowed its stack\nfatal runtime error: stack overflow\n"), verdict.Crash, "exit-code"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -88,9 +116,43 @@ func TestJudge_AnotherThread(t *testing.T) {
 			t.Errorf("%s: %+v", name, v)
 		}
 	}
-	v := New(words("codex exec resume "+strings.ToUpper(thread)+" hi"), nil, "").Judge(outcome(0, started+"\n"+completed, ""), noon)
+	v := New(words("codex exec resume "+strings.ToUpper(thread)+" hi"), nil, "").Judge(outcome(0, started+"\n"+hello+"\n"+completed, ""), noon)
 	if v.Class != verdict.OK {
 		t.Errorf("the same in capitals: %+v", v)
+	}
+}
+
+// With a name that there is not, or without any session, codex begins a new thread: which it is, its id tells.
+func TestJudge_NewThread(t *testing.T) {
+	for _, line := range []string{"codex exec resume a-name hi", "codex exec resume --last hi", "codex exec --json resume --last --all"} {
+		p := New(words(line), nil, "")
+		plan, err := p.Plan(agent.Turn{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for name, c := range map[string]struct {
+			began time.Duration // after the start of the attempt
+			class verdict.Class
+		}{
+			"new":         {time.Millisecond, verdict.SessionNotFound},
+			"a bit later": {3 * time.Second, verdict.SessionNotFound},
+			"old":         {-time.Minute, verdict.OK},
+		} {
+			f := p.Follow(plan)
+			id := fmt.Sprintf("%012x", time.Now().Add(c.began).UnixMilli())
+			id = id[:8] + "-" + id[8:] + "-7d13-a08d-8903e50ba43b"
+			for _, l := range []string{strings.Replace(started, thread, id, 1), hello, completed} {
+				f.Line(agent.Line{Text: []byte(l)})
+			}
+			if v := f.Judge(verdict.Outcome{}, noon); v.Class != c.class || v.SessionID != id {
+				t.Errorf("%s, %s: %+v", line, name, v)
+			}
+		}
+	}
+	// Of a saved outcome nobody knows when it began.
+	v := New(words("codex exec resume --last"), nil, "").Judge(outcome(0, started+"\n"+hello+"\n"+completed+"\n", ""), noon)
+	if v.Class != verdict.OK {
+		t.Errorf("%+v", v)
 	}
 }
 

@@ -34,9 +34,9 @@ const (
 func findRollout(home, thread string) string {
 	sessions := filepath.Join(home, "sessions")
 	name := "rollout-*-" + strings.ToLower(thread) + ".jsonl"
-	if ms, err := strconv.ParseInt(thread[:8]+thread[9:13], 16, 64); err == nil && thread[14] == '7' {
+	if at, ok := begunAt(thread); ok {
 		for _, shift := range []int{0, -1, 1} {
-			day := time.UnixMilli(ms).AddDate(0, 0, shift)
+			day := at.AddDate(0, 0, shift)
 			if found, _ := filepath.Glob(filepath.Join(escape(sessions), day.Format("2006/01/02"), name)); len(found) > 0 {
 				return found[0]
 			}
@@ -46,6 +46,15 @@ func findRollout(home, thread string) string {
 		return found[0]
 	}
 	return ""
+}
+
+// begunAt is when a thread began. Its id says so, but for those of old.
+func begunAt(thread string) (time.Time, bool) {
+	if !isUUID(thread) || thread[14] != '7' {
+		return time.Time{}, false
+	}
+	ms, err := strconv.ParseInt(thread[:8]+thread[9:13], 16, 64)
+	return time.UnixMilli(ms), err == nil
 }
 
 // escape makes a path one that Glob takes literally.

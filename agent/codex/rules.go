@@ -29,7 +29,7 @@ var ruleTable = []verdict.Rule{
 
 	// Limits and money.
 	{Name: "usage-limit", Class: verdict.UsageLimit, Match: `you've (hit|reached) your (\S+ )?usage limit|usage limit (has been )?reached`},
-	{Name: "credits", Class: verdict.Billing, Match: `out of credits|hit your spend cap`},
+	{Name: "credits", Class: verdict.Billing, Match: `out of credits|hit your spend cap|\bExceededBudget\b|\bbudget has been exceeded\b`},
 	{Name: "quota", Class: verdict.Billing, Match: `quota exceeded|exceeded your current quota|insufficient_quota|check your plan and billing`},
 	{Name: "plan", Class: verdict.Billing, Match: `to use codex with your chatgpt plan|usage not included`},
 

@@ -67,6 +67,8 @@ func TestRules(t *testing.T) {
 			"You’ve hit your usage limit. Try again later.",
 		},
 		"credits": {
+			"ExceededBudget: User=u1 over budget. Spend=10.5, Budget=10.0",
+			"Budget has been exceeded! Current cost: 10.5, Max budget: 10.0",
 			"Your workspace is out of credits. Add credits to continue.",
 			"You hit your spend cap set by the owner of your workspace. Ask an owner to increase your spend cap to continue.",
 			"Your workspace is out of credits. Ask your workspace owner to refill in order to continue.",

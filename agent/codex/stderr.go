@@ -2,6 +2,7 @@ package codex
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 
@@ -16,6 +17,8 @@ type complaint struct {
 	session string // the plain form's header has it
 	version string
 	active  bool // the plain form shows something of the model
+	spoke   bool // it shows an answer
+	worked  bool // it shows a tool at work
 }
 
 // colour matches what makes text coloured.
@@ -28,10 +31,30 @@ func readStderr(e verdict.Excerpt) (c complaint) {
 	}
 	c.readHeader()
 	c.failure = lastComplaint(c.text)
-	for _, title := range titles {
-		c.active = c.active || c.session != "" && strings.Contains(c.text, "\n"+title+"\n")
+	if c.session != "" {
+		c.readWork()
 	}
 	return c
+}
+
+// readWork looks for what the plain form shows of the model and its tools.
+func (c *complaint) readWork() {
+	before := ""
+	for line := range strings.Lines(c.text) {
+		line = strings.TrimRight(line, "\r\n")
+		c.active = c.active || slices.Contains(titles, line)
+		c.worked = c.worked || line == "exec" || line == "apply patch"
+		for _, begin := range tools {
+			c.worked = c.worked || strings.HasPrefix(line, begin)
+		}
+		if before == "codex" && line != "tokens used" {
+			c.spoke = c.spoke || strings.TrimSpace(line) != ""
+		}
+		if before != "codex" || strings.TrimSpace(line) != "" {
+			before = line
+		}
+	}
+	c.active = c.active || c.worked
 }
 
 // readHeader reads what the plain form prints before the prompt:
@@ -62,6 +85,9 @@ func (c *complaint) readHeader() {
 
 // titles are the lines that the plain form puts above what the model says and does.
 var titles = []string{"codex", "thinking", "exec", "apply patch"}
+
+// tools are how the lines begin that tell of tools which have no title.
+var tools = []string{"mcp: ", "web search: ", "collab: ", "patch: ", "tool ", "🌐 "}
 
 // complaints are how a last word begins that is one.
 var complaints = []string{"ERROR: ", "Error: "}

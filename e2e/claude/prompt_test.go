@@ -68,12 +68,16 @@ func TestPrompt_TooLongForSome(t *testing.T) {
 		s := newStage(t, version, "200x*")
 		text := strings.Repeat("word ", 11<<20/5)
 		runs := []func() *stage.Ran{
-			func() *stage.Ran { return s.StartBelay(nil, []string{"-p", "sum this up"}, strings.NewReader(text)).Wait() },
+			func() *stage.Ran {
+				return s.StartBelay(nil, []string{"-p", "sum this up"}, strings.NewReader(text)).Wait()
+			},
 		}
 		if full {
 			runs = append(runs,
 				func() *stage.Ran { return s.StartBelay(nil, []string{"-p"}, strings.NewReader(text)).Wait() },
-				func() *stage.Ran { return s.Belay([]string{"--prompt-file", s.File("prompt.txt", text)}, []string{"-p"}) })
+				func() *stage.Ran {
+					return s.Belay([]string{"--prompt-file", s.File("prompt.txt", text)}, []string{"-p"})
+				})
 		}
 		for _, run := range runs {
 			r := run()

@@ -342,3 +342,22 @@ func TestUsage_OverAllAttempts(t *testing.T) {
 		}
 	})
 }
+
+// A session that there is not is not found, however it was asked for: codex begins another one without a word.
+func TestResume_Nothing(t *testing.T) {
+	each(t, true, func(t *testing.T, version string) {
+		lines := [][]string{ask("resume", "no-such-name", "say hi"), ask("resume", "--last", "say hi"), ask("--json", "resume", "no-such-name", "say hi")}
+		for i, args := range lines {
+			s := newStage(t, version, "200x*")
+			r := s.Belay(nil, args)
+			r.Exits(1)
+			r.Is("session_not_found", 1)
+			r.Says("began a new thread")
+			if i == 1 { // now there is one
+				r = s.Belay(nil, args)
+				r.Exits(0)
+				r.Is("", 1)
+			}
+		}
+	})
+}
