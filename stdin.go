@@ -20,7 +20,7 @@ func (talk *conversation) silence() time.Duration {
 // readInput reads the caller's stdin for an agent, once: all attempts get the same.
 func (inv *Invocation) readInput() error {
 	talk := inv.talk
-	if talk == nil || inv.isConversation() || inv.command.Stdin == nil {
+	if talk == nil || talk.traits.NoInput || inv.isConversation() || inv.command.Stdin == nil {
 		return nil
 	}
 	if f, ok := inv.command.Stdin.(*os.File); ok {

@@ -47,8 +47,9 @@ type Traits struct {
 	Ladder supervise.Ladder
 	// Stall is how long it may show no event, ToolStall while a tool runs. Zero where life cannot be seen.
 	Stall, ToolStall time.Duration
-	// MaxInput is the most that the CLI takes on stdin, in bytes.
+	// MaxInput is the most that the CLI takes on stdin, in bytes. NoInput says that it reads nothing there.
 	MaxInput int64
+	NoInput  bool
 	// Resumes is the session that the command line itself resumes; empty if none, or if it does not say which.
 	Resumes string
 	// GoesOn says that the command line resumes a session, whichever.

@@ -20,14 +20,14 @@ func (t tokens) usage() verdict.Usage {
 	return verdict.Usage{InputTokens: t.Input, OutputTokens: t.Output, CacheReadInputTokens: t.CachedInput, CacheCreationInputTokens: t.CacheWrite}
 }
 
-// Account implements agent.Follower.
+// Account implements agent.Follower. A review cannot be resumed, and so is begun anew.
 //
 // turn.completed tells the sum over the thread, and a turn that failed or was killed tells nothing. The rollout, which
 // codex writes for itself, has every request that was answered; where there is none, a thread that began with this attempt
 // has used what its sum says. Whatever else was used, nobody knows: that of a request which was under way, or of a thread
 // without a rollout (--ephemeral).
 func (f *follower) Account() agent.Account {
-	a := agent.Account{Session: f.session, Active: f.active, Version: f.version, Unseen: f.unseen, Misunderstood: f.misread, Tools: f.tools.Use()}
+	a := agent.Account{Session: f.session, Active: f.active && !f.reviews, Version: f.version, Unseen: f.unseen, Misunderstood: f.misread, Tools: f.tools.Use()}
 	r, ok := f.rollout()
 	if ok {
 		a.Usage, a.Version, a.Model = r.used.usage(), cmp.Or(r.version, a.Version), r.model
@@ -38,8 +38,8 @@ func (f *follower) Account() agent.Account {
 		a.Requests++
 	}
 	var sum tokens
-	told := ok
-	if a.Usage.IsZero() && !f.resumes && json.Unmarshal(f.usage, &sum) == nil {
+	told := ok && (!f.reviews || r.answers > 0) // of a review codex itself tells nothing
+	if a.Usage.IsZero() && !f.resumes && !f.reviews && json.Unmarshal(f.usage, &sum) == nil {
 		a.Usage, told = sum.usage(), true
 	}
 	a.Usage.Unknown = f.over && (f.active && !told || f.asking && f.tools.Running() == 0)
@@ -53,6 +53,9 @@ func (f *follower) rollout() (rollout, bool) {
 		if path := findRollout(f.home, f.session); path != "" {
 			if r, err := readRollout(path, f.start, f.from); err == nil {
 				f.record = &r
+				if f.reviews {
+					f.addReviewers(path)
+				}
 			}
 		}
 	}

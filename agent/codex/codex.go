@@ -53,8 +53,8 @@ func New(args []string, env []string, dir string) *Profile {
 // Name implements agent.Profile.
 func (p *Profile) Name() string { return Name }
 
-// Headless implements agent.Profile: it is `codex exec`, with or without resume. Everything else is not ours: an
-// interactive run, login, a review.
+// Headless implements agent.Profile: it is `codex exec`, alone or with resume or review. Everything else is not ours: an
+// interactive run, login.
 func (p *Profile) Headless() bool { return p.headless }
 
 // Reads implements agent.Profile.
@@ -78,6 +78,9 @@ func (p *Profile) Traits() agent.Traits {
 		Resumes:   p.line.session(),
 		Unknown:   p.line.unknown(),
 	}
+	if _, word := p.line.prompt(); p.line.reviews && (word == nil || word.Values[0] != "-") {
+		t.NoInput = true
+	}
 	if t.Unknown != "" { // no event can be seen, and without one silence means nothing
 		t.Stall, t.ToolStall = 0, 0
 	}
@@ -95,7 +98,7 @@ func (p *Profile) form() agent.Form {
 // Follow implements agent.Agent.
 func (p *Profile) Follow(plan agent.Plan) agent.Follower {
 	now := time.Now()
-	f := &follower{plain: plan.Plain, added: plan.Added, start: now, last: now, home: p.home}
+	f := &follower{plain: plan.Plain, added: plan.Added, start: now, last: now, home: p.home, reviews: p.line.reviews}
 	f.silent = func() int {
 		if slices.ContainsFunc(plan.Added, func(a string) bool { return strings.HasSuffix(a, notSilent) }) {
 			return 0

@@ -7,12 +7,13 @@ import (
 	"github.com/belay-run/belay/agent"
 )
 
-// line is a command line taken apart: codex ROOT exec EXEC, or codex ROOT exec EXEC resume RESUME.
+// line is a command line taken apart: codex ROOT exec EXEC, codex ROOT exec EXEC resume RESUME, or codex ROOT exec EXEC
+// review REVIEW.
 type line struct {
-	root, exec, resume agent.CommandLine
-	verb               string   // exec, as the caller calls it
-	resumes            bool     // there is a resume
-	added              []string // by us, right after exec
+	root, exec, resume, review agent.CommandLine
+	verb                       string   // exec, as the caller calls it
+	resumes, reviews           bool     // there is a resume, a review
+	added                      []string // by us, right after exec
 }
 
 // read takes the arguments of codex apart. False means that they are not of a kind that we know how to treat.
@@ -30,19 +31,22 @@ func read(args []string) (l line, ok bool) {
 	case at >= 0 && rest[at] == "resume":
 		l.resumes = true
 		l.exec, l.resume = execOptions.Read(rest[:at]), resumeOptions.Read(rest[at+1:])
+	case at >= 0 && rest[at] == "review":
+		l.reviews = true
+		l.exec, l.review = execOptions.Read(rest[:at]), reviewOptions.Read(rest[at+1:])
 	case at >= 0 && slices.Contains(otherCommands, rest[at]):
 		return line{}, false
 	case slices.ContainsFunc(l.exec.Words(), func(a agent.Arg) bool {
 		// codex takes a command also after the prompt, which then belongs to the command.
-		return a.From > at && (l.exec.Dashes < 0 || a.From < l.exec.Dashes) && (a.Values[0] == "resume" || slices.Contains(otherCommands, a.Values[0]))
+		return a.From > at && (l.exec.Dashes < 0 || a.From < l.exec.Dashes) && (a.Values[0] == "resume" || a.Values[0] == "review" || slices.Contains(otherCommands, a.Values[0]))
 	}):
 		return line{}, false
 	}
 	return l, !l.has(optHelp)
 }
 
-// otherCommands are those of exec that are not ours: a review has no prompt of the usual kind and a fork is a new thread.
-var otherCommands = []string{"review", "fork", "help"}
+// otherCommands are those of exec that are not ours: a fork is a new thread.
+var otherCommands = []string{"fork", "help"}
 
 // command is where the first word stands, which may be a command; -1 if there is none.
 func command(l agent.CommandLine) int {
@@ -58,7 +62,9 @@ func command(l agent.CommandLine) int {
 }
 
 // parts are what the line consists of, in order.
-func (l *line) parts() []*agent.CommandLine { return []*agent.CommandLine{&l.root, &l.exec, &l.resume} }
+func (l *line) parts() []*agent.CommandLine {
+	return []*agent.CommandLine{&l.root, &l.exec, &l.resume, &l.review}
+}
 
 // has reports whether the option stands anywhere.
 func (l *line) has(name string) bool {
@@ -88,7 +94,10 @@ func (l *line) session() string {
 // prompt is the word that is the prompt, and the part that it stands in; nil if there is none.
 func (l *line) prompt() (*agent.CommandLine, *agent.Arg) {
 	part, at := &l.exec, 0
-	if l.resumes {
+	switch {
+	case l.reviews:
+		part = &l.review
+	case l.resumes:
 		part, at = &l.resume, 1 // after the session
 		if l.resume.Has(optLast) && len(l.resume.Words()) == 1 {
 			at = 0

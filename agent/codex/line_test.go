@@ -31,7 +31,11 @@ func TestHeadless(t *testing.T) {
 		"codex review":                             false,
 		"codex resume --last":                      false,
 		"codex mcp list":                           false,
-		"codex exec review --uncommitted":          false,
+		"codex exec review --uncommitted":          true,
+		"codex e --json review --base main":        true,
+		"codex exec review":                        true, // codex wants to know of what
+		"codex exec review -h":                     false,
+		"codex exec hi review":                     false,
 		"codex exec fork " + thread:                false,
 		"codex exec help":                          false,
 		"codex exec --help":                        false,
@@ -53,6 +57,7 @@ func TestTraits(t *testing.T) {
 	tests := map[string]struct {
 		form             agent.Form
 		resumes, unknown string
+		noInput          bool
 	}{
 		"codex exec hi":                              {},
 		"codex exec --json hi":                       {form: agent.Stream},
@@ -70,10 +75,15 @@ func TestTraits(t *testing.T) {
 		"codex exec --a-new-flag hi":                 {unknown: "--a-new-flag"},
 		"codex exec --a-new-flag=x --json hi":        {unknown: "--a-new-flag=x"},
 		"codex exec resume --color never " + thread:  {unknown: "--color"}, // only exec takes it
+		"codex exec review --uncommitted --json":     {form: agent.Stream, noInput: true},
+		"codex exec --color never review --base b":   {noInput: true},
+		"codex exec review look":                     {noInput: true},
+		"codex exec review -":                        {},
+		"codex exec review --a-new-flag":             {unknown: "--a-new-flag", noInput: true},
 	}
 	for line, want := range tests {
 		got := New(words(line), nil, "").Traits()
-		if got.Form != want.form || got.Resumes != want.resumes || got.Unknown != want.unknown {
+		if got.Form != want.form || got.Resumes != want.resumes || got.Unknown != want.unknown || got.NoInput != want.noInput {
 			t.Errorf("%s: form %v, resumes %q, unknown %q", line, got.Form, got.Resumes, got.Unknown)
 		}
 		if (got.Stall == 0) != (want.unknown != "") || len(got.Ladder) != 2 || got.MaxInput != 4<<20 {

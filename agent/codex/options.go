@@ -16,7 +16,7 @@ const (
 	optWorktree = "--worktree"
 )
 
-// What each part of `codex ROOT exec EXEC resume RESUME` can hold: all that 0.120 to 0.166 know. An option that a
+// What each part of `codex ROOT exec EXEC resume RESUME` and `… review REVIEW` can hold: all that 0.120 to 0.166 know. An option that a
 // version has no more is refused by that version, with or without us.
 var (
 	rootOptions = table(common, workspace, agent.Table{
@@ -36,6 +36,12 @@ var (
 		{Names: []string{optImage, "-i"}, Takes: agent.One}, // not variadic here
 		{Names: []string{optLast}},
 		{Names: []string{optAll}},
+	})
+	reviewOptions = table(common, headless, agent.Table{
+		{Names: []string{"--uncommitted"}},
+		{Names: []string{"--base"}, Takes: agent.One},
+		{Names: []string{"--commit"}, Takes: agent.One},
+		{Names: []string{"--title"}, Takes: agent.One},
 	})
 )
 
@@ -64,7 +70,7 @@ var workspace = agent.Table{
 	{Names: []string{"--add-dir"}, Takes: agent.One},
 }
 
-// headless are those of exec that resume takes too.
+// headless are those of exec that resume and review take too.
 var headless = agent.Table{
 	{Names: []string{"--thread-source"}, Takes: agent.One},
 	{Names: []string{"--cyber-access-program"}, Takes: agent.One},

@@ -27,6 +27,10 @@ func (p *Profile) Plan(t agent.Turn) (agent.Plan, error) {
 	var stdin []byte
 	var err error
 	switch {
+	case l.reviews && (t.Session != "" || t.Continue):
+		return agent.Plan{}, fmt.Errorf("a review of codex cannot be resumed; run it again")
+	case l.reviews:
+		args, stdin, err = l.reviewed(t)
 	case t.Session != "" && !isUUID(t.Session):
 		// As a name codex would not find it, and begin a new thread without a word.
 		return agent.Plan{}, fmt.Errorf("%q is no session of codex: its sessions have UUIDs as names", t.Session)

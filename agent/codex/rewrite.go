@@ -9,8 +9,11 @@ import (
 // args are the line's arguments as the caller wrote them, and what we add.
 func (l *line) args() []string {
 	args := slices.Concat(l.root.Args, []string{l.verb}, l.added, l.exec.Args)
-	if l.resumes {
+	switch {
+	case l.resumes:
 		args = slices.Concat(args, []string{"resume"}, l.resume.Args)
+	case l.reviews:
+		args = slices.Concat(args, []string{"review"}, l.review.Args)
 	}
 	return args
 }
@@ -24,9 +27,12 @@ func (l *line) withPrompt(prompt string) []string {
 	changed := *l
 	edited := slices.Clone(part.Args)
 	edited[word.From] = prompt
-	if part == &l.resume {
+	switch part {
+	case &l.resume:
 		changed.resume.Args = edited
-	} else {
+	case &l.review:
+		changed.review.Args = edited
+	default:
 		changed.exec.Args = edited
 	}
 	return changed.args()
