@@ -238,7 +238,7 @@ func (f *follower) byWords(text string, o verdict.Outcome, now time.Time) verdic
 		v, ok = words().Judge(verdict.Outcome{ExitCode: 1, Stdout: verdict.ExcerptOf(text)}, now)
 	}
 	if !ok {
-		v, ok = words().Judge(verdict.Outcome{ExitCode: 1, Stderr: verdict.ExcerptOf(ownStderr(o))}, now)
+		v, ok = f.byStderr(o, now)
 	}
 	if !ok {
 		v = verdict.Verdict{Class: verdict.Unknown, Rule: "exit-code"}

@@ -30,7 +30,7 @@ func TestJudge(t *testing.T) {
 		rule           string
 	}{
 		"a good answer, but exit 1":               {done, "", 1, verdict.Unknown, "exit-code"},
-		"a good answer, and stderr says why not":  {done, "Error: No messages returned\n", 1, verdict.BadOutput, "stumbled"},
+		"a good answer, whatever stderr says":     {done, "Error: No messages returned\n", 1, verdict.Unknown, "exit-code"},
 		"a good answer, then terminated":          {done, "", 143, verdict.Interrupted, "exit-code"},
 		"killed, as a shell says":                 {toolUse, "Killed\n", 137, verdict.Crash, "exit-code"},
 		"out of memory":                           {"", "FATAL ERROR: Reached heap limit Allocation failed - JavaScript heap out of memory\n", 134, verdict.Crash, "exit-code"},

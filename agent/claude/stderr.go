@@ -34,15 +34,28 @@ var logged = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?m)^\d{4}-\d\d-\d\dT[\d:.]+Z \[[A-Z]+\] `)
 })
 
-// byLastResort judges a failure that nothing else tells of by the plain signals on stderr. Once the model or a tool has
-// had a say, or something was printed that may be an answer, they are no evidence any more.
-func (f *follower) byLastResort(o verdict.Outcome, now time.Time) (verdict.Verdict, bool) {
-	text := f.text.String()
-	said := strings.TrimSpace(text) != "" && !strings.HasPrefix(text, "Execution error")
-	done := f.result != nil && (f.result.Text != "" || len(f.result.ModelUsage) > 0)
+// byStderr judges by claude's sentences on stderr. What stands there after the model or a tool has had a say is no reason to
+// repeat anything.
+func (f *follower) byStderr(o verdict.Outcome, now time.Time) (verdict.Verdict, bool) {
 	stderr := ownStderr(o)
-	if f.active || f.tooled || said || done || logged().MatchString(stderr) {
+	v, ok := words().Judge(verdict.Outcome{ExitCode: 1, Stderr: verdict.ExcerptOf(stderr)}, now)
+	if ok && (v.Retryable || v.Class.Throttle()) && (f.busy() || logged().MatchString(stderr)) {
+		return verdict.Verdict{}, false
+	}
+	return v, ok
+}
+
+// byLastResort judges a failure that nothing else tells of by the plain signals on stderr, if nothing was printed that may
+// be an answer.
+func (f *follower) byLastResort(o verdict.Outcome, now time.Time) (verdict.Verdict, bool) {
+	text, stderr := f.text.String(), ownStderr(o)
+	if f.busy() || strings.TrimSpace(text) != "" && !strings.HasPrefix(text, "Execution error") || logged().MatchString(stderr) {
 		return verdict.Verdict{}, false
 	}
 	return verdict.LastResort(verdict.Outcome{ExitCode: o.ExitCode, Stderr: verdict.ExcerptOf(stderr)}, now)
+}
+
+// busy reports whether the model or a tool has had a say.
+func (f *follower) busy() bool {
+	return f.active || f.tooled || f.result != nil && (len(f.result.ModelUsage) > 0 || !f.result.IsError && f.result.Text != "")
 }

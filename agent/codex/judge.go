@@ -60,7 +60,7 @@ func (f *follower) judge(o verdict.Outcome, errs complaint, now time.Time) verdi
 		return f.turnFailed(now)
 	case f.session == "":
 		return f.neverStarted(o, errs, now)
-	case errs.failure != "":
+	case errs.failure != "" && (f.plain || !f.active): // else it may be a tool's: in old versions they write there too
 		return f.complained(o, errs, now)
 	case o.ExitCode == 0:
 		return verdict.Verdict{Class: verdict.BadOutput, Retryable: true, Rule: "no-result", Evidence: "exit 0 without turn.completed"}
@@ -105,7 +105,7 @@ func (f *follower) turnFailed(now time.Time) verdict.Verdict {
 // plain signals count only where there is none of that.
 func (f *follower) complained(o verdict.Outcome, errs complaint, now time.Time) verdict.Verdict {
 	v := classify(errs.failure, now)
-	if v.Class == verdict.Unknown && !f.plain && !f.active {
+	if v.Class == verdict.Unknown && !f.plain {
 		if w, ok := lastResort(o, complaint{text: complaints[0] + errs.failure}, now); ok {
 			return w
 		}

@@ -22,6 +22,9 @@ var rules = sync.OnceValue(func() *verdict.Rules {
 const status = `^(unexpected status|exceeded retry limit, last status:|failed to refresh token:) `
 
 var ruleTable = []verdict.Rule{
+	// How codex is used may be told in any words.
+	{Name: "usage", Class: verdict.InvalidRequest, Exit: []int{2}, Match: `^error: `},
+
 	// The service is in trouble, whatever it writes into its page.
 	{Name: "status-529", Class: verdict.Overloaded, Match: status + `529\b`},
 	{Name: "status-503-overloaded", Class: verdict.Overloaded, Match: status + `503\b.*(overloaded|at capacity)`},
@@ -69,7 +72,6 @@ var ruleTable = []verdict.Rule{
 	{Name: "active-writer", Class: verdict.SessionBusy, Match: `already has an active writer`},
 
 	// What is wrong before anything is sent.
-	{Name: "usage", Class: verdict.InvalidRequest, Exit: []int{2}, Match: `^error: `},
 	{Name: "trust", Class: verdict.InvalidRequest, Match: `^not inside a trusted directory`},
 	{Name: "config", Class: verdict.InvalidRequest, Match: `^error (loading (config|rules)|finding codex home)|^error parsing -c overrides|^(error: )?model provider .* not found|^(error: )?unknown (feature flag|configuration)`},
 	{Name: "storage", Class: verdict.InvalidRequest, Match: `codex cannot access session files|session storage (missing at|path )|^duplicate tool: `},

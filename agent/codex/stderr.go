@@ -30,10 +30,10 @@ func readStderr(e verdict.Excerpt) (c complaint) {
 		c.text = colour().ReplaceAllString(c.text, "")
 	}
 	c.readHeader()
-	c.failure = lastComplaint(c.text)
 	if c.session != "" {
 		c.readWork()
 	}
+	c.failure = lastComplaint(c.text, c.active)
 	return c
 }
 
@@ -94,8 +94,9 @@ var complaints = []string{"ERROR: ", "Error: "}
 
 // lastComplaint is what stderr ends with, from the last line on that begins as a complaint. A message can have several
 // lines: the plain form shows the body of an answer as it is, but twice, and errors at the start come with their causes,
-// which are indented. So what a tool printed last is not taken for it.
-func lastComplaint(text string) string {
+// which are indented. So what a tool printed last is not taken for it; once the model or a tool has had a say, nothing is
+// that does not stand there twice.
+func lastComplaint(text string, active bool) string {
 	text = withoutClosing(text)
 	if i := strings.LastIndexByte(text, '\n'); text[i+1:] == "turn interrupted" {
 		return "turn interrupted"
@@ -106,8 +107,8 @@ func lastComplaint(text string) string {
 			continue
 		}
 		message := text[at+len(mark):]
-		twice := strings.HasSuffix("\n"+strings.TrimRight(text[:at], "\r\n"), "\n"+mark+message)
-		if _, _, progress := reconnecting(message); !progress && (twice || oneParagraph(message)) {
+		twice := strings.Contains("\n"+text[:at], "\n"+mark+message+"\n")
+		if _, _, progress := reconnecting(message); !progress && (twice || !active && oneParagraph(message)) {
 			return message
 		}
 	}
