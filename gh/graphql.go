@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // GraphQL asks GitHub's GraphQL API and decodes the data of the answer; a nil to drops it. Errors in the answer are an
@@ -93,7 +94,8 @@ func graphqlFile(query string, variables map[string]any) (args []string, clean f
 	if err != nil {
 		return nil, nil, err
 	}
-	f, err := os.CreateTemp("", "belay-graphql-*.json") // for us alone
+	sweep(os.TempDir(), time.Now())
+	f, err := os.CreateTemp("", requestPattern()) // for us alone
 	if err != nil {
 		return nil, nil, err
 	}

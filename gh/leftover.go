@@ -1,0 +1,45 @@
+package gh
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// A request that does not fit into arguments goes by a file of this name, in which the process stands that made it.
+const requestFile = "belay-graphql-"
+
+// leftAfter is the age from which on a file of a process that is gone was left by it.
+const leftAfter = time.Hour
+
+func requestPattern() string { return fmt.Sprintf("%s%d-*.json", requestFile, os.Getpid()) }
+
+// sweep removes the files that killed programs have left. What belongs to another user stays.
+func sweep(dir string, now time.Time) {
+	files, _ := filepath.Glob(filepath.Join(dir, requestFile+"*.json"))
+	for _, path := range files {
+		info, err := os.Lstat(path)
+		if err == nil && info.Mode().IsRegular() && now.Sub(info.ModTime()) > leftAfter && !inUse(filepath.Base(path)) {
+			os.Remove(path)
+		}
+	}
+}
+
+// inUse says whether the process that made a file is still there: it may wait for a limit, and then send the request again.
+func inUse(name string) bool {
+	text, _, named := strings.Cut(strings.TrimPrefix(name, requestFile), "-")
+	pid, err := strconv.Atoi(text)
+	if !named || err != nil {
+		return false
+	}
+	p, err := os.FindProcess(pid)
+	if err != nil {
+		return false
+	}
+	return !errors.Is(p.Signal(syscall.Signal(0)), os.ErrProcessDone)
+}
