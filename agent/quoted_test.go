@@ -199,6 +199,8 @@ func failedRuns(said, printed string) []run {
 		run{"gh, not found", ofGH, outcome(1, printed+"\n", "gh: Not Found (HTTP 404)\n")},
 		run{"gh, exists", ofGH, outcome(1, printed+"\n", "a pull request for branch \"x\" into branch \"main\" already exists:\nhttps://github.com/o/r/pull/1\n")},
 		run{"gh, usage", ofGH, outcome(1, "", "unknown flag: --x\n\nUsage:  gh issue create [flags]\n\n"+printed+"\n")},
+		run{"gh, hook", gh.New([]string{"gh", "pr", "create", "-f"}, []string{}, ""), outcome(1, "", printed+"\nhusky - pre-push script failed\n"+printed+"\nerror: failed to push some refs to 'https://github.com/o/r.git'\n")},
+		run{"gh, title", gh.New([]string{"gh", "pr", "merge", "1"}, []string{}, ""), outcome(1, "", "X Pull request o/r#1 ("+printed+") is not mergeable: the base branch policy prohibits the merge.\n")},
 		run{"gh, not logged in", ofGH, outcome(4, printed+"\n", "To get started with GitHub CLI, please run:  gh auth login\n")},
 	)
 	return runs

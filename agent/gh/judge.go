@@ -123,6 +123,9 @@ func (j *judgement) byFailure() verdict.Verdict {
 	if j.ExitCode == exitCancelled {
 		return verdict.Verdict{Class: verdict.Interrupted, Rule: "exit-2"}
 	}
+	if v, ok := j.byLastResort(); ok {
+		return v
+	}
 	return verdict.Verdict{Class: verdict.Unknown, Rule: "exit-code"}
 }
 
@@ -199,7 +202,9 @@ func (j *judgement) kept(r *request) bool {
 func (j *judgement) said(a *answer, class verdict.Class, rule string) verdict.Verdict {
 	v := verdict.Verdict{Class: class, Retryable: class.Retryable(), Rule: rule}
 	if v.Retryable || class.Throttle() {
-		v.Hint = a.hint(j.now)
+		if v.Hint = a.hint(j.now); v.Hint.IsZero() {
+			v.Hint, _ = verdict.ParseHint(a.message, j.now)
+		}
 	}
 	message := strings.ReplaceAll(strings.TrimSpace(a.message), "\n", ", ")
 	switch {

@@ -25,6 +25,7 @@ func compile(table []verdict.Rule) *verdict.Rules {
 var usageTable = []verdict.Rule{
 	{Name: "panic", Class: verdict.Crash, Match: `^(panic: |fatal error: |SIGSEGV: )`},
 	{Name: "usage", Class: verdict.InvalidRequest, Match: `^(unknown (flag|shorthand flag|command)|flag needs an argument|invalid argument |required flag\(s\)|accepts (at most |at least |between )?\d+ arg|requires at least|too many arguments|unknown argument|bad flag syntax|unknown JSON field|specify one or more comma-separated fields|failed to parse jq expression)`},
+	{Name: "timeout", Class: verdict.Timeout, Match: `^gh: (\w+ )?(timeout|timed out)\.?$`},
 	{Name: "workflow-token", Class: verdict.Auth, Match: `^gh: To use GitHub CLI in `},
 	{Name: "usage-shown", Class: verdict.InvalidRequest, Match: `^Usage:  gh `},
 }

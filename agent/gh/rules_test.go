@@ -121,6 +121,7 @@ func TestRules(t *testing.T) {
 			"error: your authentication token is missing required scopes [read:project]\nTo request it, run:  gh auth refresh -s read:project",
 			"You are not logged into any GitHub hosts. To log in, run: gh auth login",
 		},
+		"timeout":        {"gh: timeout", "gh: timed out", "gh: request timed out.", "gh: Connection timeout"},
 		"workflow-token": {"gh: To use GitHub CLI in a GitHub Actions workflow, set the GH_TOKEN environment variable. Example:\n  env:\n    GH_TOKEN: ${{ github.token }}"},
 		"token": {
 			"github.com\n  X Failed to log in to github.com using token (GH_TOKEN)\n  - The token in GH_TOKEN is invalid.", "error: your authentication token is missing required scopes [read:project]",
@@ -168,6 +169,63 @@ func TestRules(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// What gh has in no words of its own, it may have in plain ones.
+func TestLastResort(t *testing.T) {
+	api := []string{"gh", "api", "user"}
+	for _, c := range []struct {
+		args   []string
+		stderr string
+		class  verdict.Class
+		sent   verdict.Sent
+	}{
+		{api, "rate limited", verdict.RateLimit, verdict.SentNo},
+		{api, "ECONNRESET", verdict.Network, verdict.SentNo},
+		{api, "auth failed", verdict.Auth, verdict.SentNo},
+		{nil, "rate limited", verdict.RateLimit, verdict.SentMaybe},
+		// It does not tell whether something was changed.
+		{[]string{"gh", "issue", "create", "-t", "x", "-b", "y"}, "rate limited", verdict.RateLimit, verdict.SentMaybe},
+		{[]string{"gh", "api", "-X", "POST", "x"}, "ECONNRESET", verdict.Network, verdict.SentMaybe},
+		// What GitHub itself says does.
+		{[]string{"gh", "issue", "create", "-t", "x", "-b", "y"}, "You have exceeded a secondary rate limit", verdict.RateLimit, verdict.SentNo},
+		// These words may be another's: git's, a hook's, an extension's.
+		{[]string{"gh", "pr", "create", "-f"}, "rate limited", verdict.Unknown, verdict.SentMaybe},
+		{[]string{"gh", "pr", "create", "-f"}, "npm test: Connection reset by peer\nerror: failed to push some refs to 'https://github.com/o/r.git'", verdict.InvalidRequest, verdict.SentMaybe},
+		{[]string{"gh", "repo", "sync"}, "HTTP 429\nerror: failed to push some refs to 'git@github.com:o/r.git'", verdict.InvalidRequest, verdict.SentMaybe},
+		{[]string{"gh", "extension", "install", "x"}, "rate limited", verdict.Unknown, verdict.SentNo},
+		// And what something is called is no word of gh's.
+		{[]string{"gh", "pr", "merge", "1"}, "X Pull request o/r#1 (Connection reset by peer) is not mergeable: the base branch policy prohibits the merge.", verdict.InvalidRequest, verdict.SentNo},
+		{[]string{"gh", "pr", "close", "1"}, "X Pull request #1 (Retry on (HTTP 429)) can't be closed because it was already merged", verdict.Unknown, verdict.SentMaybe},
+	} {
+		v := New(c.args, []string{}, "").Judge(verdict.Outcome{ExitCode: 1, Stderr: verdict.ExcerptOf(c.stderr + "\n")}, noon)
+		if v.Class != c.class || v.Sent != c.sent || v.Retryable != c.class.Retryable() {
+			t.Errorf("%q, %q: %s by %s, sent %s", c.args, c.stderr, v.Class, v.Rule, v.Sent)
+		}
+	}
+	// If the trace shows that GitHub has answered well, its words are about something else.
+	const traced = "* Request at 2026-11-15 12:00:00.000000 +0000 UTC m=+0.1\n* Request to https://api.github.com/user\n> GET /user HTTP/1.1\n> Host: api.github.com\n\n< HTTP/1.1 200 OK\n< Content-Length: 2\n\n{}\n* Request took 10ms\n"
+	v := New(api, []string{}, "").Judge(verdict.Outcome{ExitCode: 1, Stderr: verdict.ExcerptOf(traced + "rate limited\n")}, noon)
+	if v.Class != verdict.Unknown {
+		t.Errorf("%s by %s", v.Class, v.Rule)
+	}
+}
+
+// The time to come back is read in words too, if no header has it.
+func TestHint_InWords(t *testing.T) {
+	for stderr, want := range map[string]time.Duration{
+		"HTTP 429: Retry-After: 30":                                     30 * time.Second,
+		"gh: try again in 30s (HTTP 429)":                               30 * time.Second,
+		"try again in 30s (HTTP 429)":                                   30 * time.Second,
+		"HTTP 429 (retry after 2 seconds)":                              2 * time.Second,
+		"HTTP 403: rate limit exceeded, resets at 2026-11-15T13:00:00Z": time.Hour,
+		"gh: You have exceeded a secondary rate limit. Please wait a few minutes before you try again. (HTTP 403)": 0,
+		"gh: try again in 30s (HTTP 404)": 0,
+	} {
+		if v := judged(stderr + "\n"); v.Hint.Wait(noon) != want {
+			t.Errorf("%q: %v by %s, want %v", stderr, v.Hint.Wait(noon), v.Rule, want)
+		}
 	}
 }
 

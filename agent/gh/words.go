@@ -3,6 +3,7 @@ package gh
 import (
 	"cmp"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -18,9 +19,12 @@ var frames = sync.OnceValue(func() []*regexp.Regexp {
 		regexp.MustCompile(`(?m)^gh: HTTP (?P<status>\d{3})$`),
 		regexp.MustCompile(`(?m)^(?:.*: )?HTTP (?P<status>\d{3})(?:: (?P<message>.*?))? \(https?://[^ ]*\)$`),
 		regexp.MustCompile(`(?m)^(?:.*: )?HTTP (?P<status>\d{3})(?:: (?P<message>.*))?$`),
+		regexp.MustCompile(`(?m)^(?:.*: )?HTTP (?P<status>\d{3}) \((?P<message>.*)\)$`),
+		regexp.MustCompile(`(?m)^(?P<message>.*) \(HTTP (?P<status>\d{3})\)$`),
 		regexp.MustCompile(`(?m)non-200 OK status code: (?P<status>\d{3}) [^\n]*?body: (?P<quoted>".*")$`),
 		regexp.MustCompile(`(?m)The requested URL returned error: (?P<status>\d{3})`),
 		regexp.MustCompile(`(?m)(?:non-200 OK|unexpected|bad|received)? ?(?:HTTP )?(?:status|response) code:? (?P<status>\d{3})\b(?P<message>.*)$`),
+		regexp.MustCompile(`(?mi)^(?:.*: )?(?P<message>you have (?:exceeded a secondary rate limit|triggered an abuse detection mechanism)\b.*)$`),
 		regexp.MustCompile(`(?m)^(?:.*: )?GraphQL: (?P<graphql>.*)$`),
 		regexp.MustCompile(`(?ms)^gh: (?P<graphql>.*)`),
 	}
@@ -28,6 +32,9 @@ var frames = sync.OnceValue(func() []*regexp.Regexp {
 
 // byWords judges by what gh says.
 func (j *judgement) byWords() (verdict.Verdict, bool) {
+	if j.hooked() {
+		return verdict.Verdict{Class: verdict.InvalidRequest, Rule: "push", Evidence: verdict.LastLines(j.words, 3, 400)}, true
+	}
 	if v, ok := usageRules().Judge(j.own(), j.now); ok {
 		return v, true
 	}
@@ -46,20 +53,59 @@ func (j *judgement) byWords() (verdict.Verdict, bool) {
 			}
 			v := j.said(&a, class, rule)
 			v.Evidence = verdict.LastLines(j.words, 3, 400)
+			if v.Hint.IsZero() && (v.Retryable || class.Throttle()) {
+				v.Hint, _ = verdict.ParseHint(j.words, j.now)
+			}
 			return v, true
 		}
 	}
 	return rules().Judge(j.own(), j.now)
 }
 
+// hooked reports whether it was a hook of the repository's that kept git from pushing. It may have printed anything; git adds
+// no more than that it did not push.
+func (j *judgement) hooked() bool {
+	if !strings.Contains(j.words, "error: failed to push some refs") {
+		return false
+	}
+	for _, sign := range []string{"fatal: ", "remote: ", "RPC failed;", "send-pack: ", "rejected]"} {
+		if strings.Contains(j.words, sign) {
+			return false
+		}
+	}
+	return true
+}
+
+// byLastResort judges by the plain signals in gh's words. Those of a command that runs git, or writes more than gh's own
+// words to stderr, hold what others have printed; and if every request was answered well, it was none of them that failed.
+func (j *judgement) byLastResort() (verdict.Verdict, bool) {
+	if j.line.habit&untraced != 0 || slices.Contains(runGit, j.line.command) || j.trace != nil && j.trace.total > 0 && j.culprit() == nil {
+		return verdict.Verdict{}, false
+	}
+	return verdict.LastResort(j.own(), j.now)
+}
+
+// runGit are the commands that run git, which runs hooks.
+var runGit = []string{"pr create", "pr checkout", "pr close", "pr merge", "issue develop", "repo clone", "repo create", "repo fork", "repo sync", "gist clone", "release create"}
+
+// titled matches the title of a pull request or an issue where gh says something of it: "#12 (its title) was already merged".
+var titled = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(#\d+) \(.*\)( (?:is|was|has|can|cannot|can't|could|does|will)\b)`)
+})
+
+// untitled are gh's words without what is called something.
+func (j *judgement) untitled() string {
+	return titled().ReplaceAllString(strings.ReplaceAll(j.words, "\r\n", "\n"), "$1$2")
+}
+
 // own is the outcome with nothing but gh's own words in it: what GitHub sent is on stdout.
 func (j *judgement) own() verdict.Outcome {
-	return verdict.Outcome{ExitCode: j.ExitCode, Stderr: verdict.ExcerptOf(j.words)}
+	return verdict.Outcome{ExitCode: j.ExitCode, Stderr: verdict.ExcerptOf(j.untitled())}
 }
 
 // worded is the answer that gh's words tell of.
 func (j *judgement) worded() (a answer, ok bool) {
-	words := strings.ReplaceAll(j.words, "\r\n", "\n")
+	words := j.untitled()
 	for _, frame := range frames() {
 		m := frame.FindAllStringSubmatchIndex(words, -1)
 		if m == nil {

@@ -112,3 +112,40 @@ func TestExplain_HintsOnStderr(t *testing.T) {
 		}
 	}
 }
+
+// gh prints whatever GitHub and the way there have said, with and without its own name in front.
+func TestExplain_GH(t *testing.T) {
+	t.Parallel()
+	explain := explainer(t)
+	for stderr, want := range map[string]explained{
+		"You have exceeded a secondary rate limit":                        {Class: "rate_limit", Retryable: true},
+		"You have exceeded a secondary rate limit and have been blocked.": {Class: "rate_limit", Retryable: true},
+		"failed to list: You have triggered an abuse detection mechanism": {Class: "rate_limit", Retryable: true},
+		"gh: timeout":                      {Class: "timeout", Retryable: true},
+		"timeout":                          {Class: "timeout", Retryable: true},
+		"HTTP 429":                         {Class: "rate_limit", Retryable: true},
+		"HTTP 429 (retry after 2 seconds)": {Class: "rate_limit", Retryable: true, RetryAfter: ptr(2.0)},
+		"HTTP 429: Retry-After: 30":        {Class: "rate_limit", Retryable: true, RetryAfter: ptr(30.0)},
+		"try again in 30s (HTTP 429)":      {Class: "rate_limit", Retryable: true, RetryAfter: ptr(30.0)},
+		"gh: try again in 30s (HTTP 429)":  {Class: "rate_limit", Retryable: true, RetryAfter: ptr(30.0)},
+		"HTTP 403: rate limit exceeded, resets at 2027-01-02T03:04:05Z":            {Class: "rate_limit", Retryable: true, ResetAt: ptr("2027-01-02T03:04:05Z")},
+		"You have exceeded a secondary rate limit\nresets at 2027-01-02T03:04:05Z": {Class: "rate_limit", Retryable: true, ResetAt: ptr("2027-01-02T03:04:05Z")},
+		"rate limited":             {Class: "rate_limit", Retryable: true},
+		"ECONNRESET":               {Class: "network", Retryable: true},
+		"HTTP 503":                 {Class: "server_error", Retryable: true},
+		"auth failed":              {Class: "auth"},
+		"HTTP 404 (resets in 30s)": {Class: "not_found"},
+		"HTTP 422: x":              {Class: "invalid_request"},
+	} {
+		got := explain("gh", 1, "", stderr+"\n", "gh", "api", "user")
+		if got.Class != want.Class || got.Retryable != want.Retryable || !same(got.RetryAfter, want.RetryAfter) || !same(got.ResetAt, want.ResetAt) {
+			t.Errorf("%q: %+v, want %+v", stderr, got, want)
+		}
+	}
+}
+
+func ptr[T any](v T) *T { return &v }
+
+func same[T comparable](a, b *T) bool {
+	return a == nil && b == nil || a != nil && b != nil && *a == *b
+}
