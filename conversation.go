@@ -173,6 +173,7 @@ func (inv *Invocation) unseen(a *attempt) {
 	now, class := time.Now(), a.verdict.Class
 	if a.account.Unseen > 0 && class.Throttle() && !inv.policy.CountThrottles {
 		inv.series.Charge(now, min(a.exit.Duration, inv.series.Left(now)), nil)
+		inv.waits.inner += a.exit.Duration // it does nothing else meanwhile
 		return
 	}
 	count := a.account.Unseen

@@ -33,7 +33,7 @@ type Invocation struct {
 	requests     int // on record
 	asked        int // questions on the side, since the last line of the log
 	gateTroubled bool
-	gateWait     time.Duration // at gate and scope, since the last line of the log
+	waits        waits
 	logTroubled  bool
 	troubled     bool // the state's trouble has been said
 	versionSaid  bool // as has the version of the CLI

@@ -74,6 +74,15 @@ func entries(t *testing.T, r *Runner) []journal.Entry {
 	return list
 }
 
+// booked is what all lines of the log say that was waited.
+func booked(t *testing.T, r *Runner) (sum time.Duration) {
+	t.Helper()
+	for _, e := range entries(t, r) {
+		sum += time.Duration((e.WaitTime + e.GateWait) * 1e9).Round(time.Microsecond)
+	}
+	return sum
+}
+
 // The scenarios of seed 000 that are about repeating, in fake time.
 func TestInvocation_Repeats(t *testing.T) {
 	exact := retry.Policy{MaxRetries: 4, BaseDelay: 2 * time.Second, MaxDelay: 120 * time.Second, Jitter: retry.NoJitter}
@@ -170,6 +179,13 @@ func TestInvocation_Repeats(t *testing.T) {
 					if got[i] != tt.gaps[i] {
 						t.Errorf("waits %v, want %v", got, tt.gaps)
 					}
+				}
+				var waited time.Duration
+				for _, gap := range got {
+					waited += gap
+				}
+				if res.Waited != waited || booked(t, r) != waited {
+					t.Errorf("the result says %v of waiting, the log %v, and it was %v", res.Waited, booked(t, r), waited)
 				}
 				for i, e := range entries(t, r) {
 					if e.Status != tt.status[i] || e.Attempt != i+1 || e.Invocation != res.ID || e.ResponseTime != took.Seconds() {
@@ -279,6 +295,9 @@ func TestInvocation_IsInterruptedWhileItWaits(t *testing.T) {
 		if res.ExitCode != 143 || res.Verdict.Class != verdict.Interrupted || res.Duration != 20*time.Second {
 			t.Errorf("exit code %d, class %s after %v", res.ExitCode, res.Verdict.Class, res.Duration)
 		}
+		if list := entries(t, r); res.Waited != 20*time.Second || booked(t, r) != res.Waited || list[0].WaitTime != 60 || list[1].GateWait != -40 {
+			t.Errorf("waited %v, on record %v: %+v", res.Waited, booked(t, r), list)
+		}
 		if runs, _ := (&State{Dir: r.StateDir}).Records().List(); len(runs) != 0 {
 			t.Errorf("records left: %+v", runs)
 		}
@@ -334,4 +353,36 @@ func TestWhen_NamesTheDayUnlessItIsToday(t *testing.T) {
 			t.Errorf("in three days: %q", got)
 		}
 	})
+}
+
+// Where neither a number nor a time was given, waits may be as short as they like: twenty attempts are enough.
+func TestInvocation_NoMoreThanTwentyAttempts(t *testing.T) {
+	quick := retry.Policy{MaxRetries: 4, BaseDelay: 100 * time.Millisecond, MaxDelay: 300 * time.Millisecond, Jitter: retry.NoJitter}
+	waiting := quick
+	waiting.MaxWait = 10 * time.Second
+	counted := quick
+	counted.CountThrottles = true
+	for name, tt := range map[string]struct {
+		policy   retry.Policy
+		attempts int
+		ends     string
+	}{
+		"Neither":    {quick, 20, "gave up after 20 attempts; retry later"},
+		"MaxWait":    {waiting, 35, "would come too late for --max-wait; not before"},
+		"MaxRetries": {counted, 5, "gave up after 5 attempts; retry later"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				r := runner(t, tt.policy)
+				r.attempt, _ = script(time.Second, of(verdict.RateLimit))
+				res, _ := r.Run(t.Context(), Command{Args: []string{"tool"}})
+				if res.Attempts != tt.attempts || !strings.Contains(res.Err, tt.ends) {
+					t.Errorf("%d attempts: %s", res.Attempts, res.Err)
+				}
+				if booked(t, r) != res.Waited {
+					t.Errorf("waited %v, on record %v", res.Waited, booked(t, r))
+				}
+			})
+		})
+	}
 }

@@ -48,7 +48,7 @@ func (inv *Invocation) doze(d time.Duration, changed <-chan struct{}) error {
 	defer func() {
 		now := time.Now()
 		inv.series.Charge(now, min(now.Sub(begun), inv.series.Left(now)), nil)
-		inv.gateWait += now.Sub(begun)
+		inv.waits.before += now.Sub(begun)
 	}()
 	timer := time.NewTimer(d)
 	defer timer.Stop()

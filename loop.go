@@ -11,7 +11,6 @@ import (
 
 	"github.com/belay-run/belay/gate"
 	"github.com/belay-run/belay/retry"
-	"github.com/belay-run/belay/supervise"
 	"github.com/belay-run/belay/verdict"
 )
 
@@ -84,17 +83,19 @@ func (inv *Invocation) Run() {
 			// It would have gone on but for the request to stop, which came as the attempt ended.
 			inv.cutShort(&a, "stopped before the next attempt", cause)
 		}
-		inv.journal(n, a, wait, stop)
 		if stop != nil || a.verdict.Class == verdict.OK {
+			inv.journal(n, a, 0, stop)
 			inv.finish(n, a, stop, errs)
 			return
 		}
+		pause := inv.newPause(&a, wait)
+		inv.journal(n, a, pause.length, nil)
 		classes[a.verdict.Class]++
 		errs = append(errs, a.message)
 		inv.observe(AttemptFailed{Attempt: n, Verdict: a.verdict, Stderr: a.stderr.output()})
 		a.discard()
 		inv.continued(&a)
-		if err := inv.wait(n, a, wait); err != nil {
+		if err := inv.wait(n, a, pause); err != nil {
 			inv.cutShort(&a, "stopped before the next attempt", err)
 			a.started = false // the attempt that does not come
 			inv.journal(n+1, a, 0, &retry.Error{Cause: err})
@@ -176,42 +177,7 @@ func (inv *Invocation) next(a *attempt, classes map[verdict.Class]int) (time.Dur
 	return wait, nil
 }
 
-// wait sleeps until the next attempt, holding nothing.
-func (inv *Invocation) wait(n int, a attempt, d time.Duration) error {
-	w := Waiting{Attempt: n, Retry: n, Verdict: a.verdict, Message: a.message, Wait: d, Until: time.Now().Add(d)}
-	hold, watch := inv.holdFor(&a, w.Until)
-	if hold != nil {
-		defer watch.end()
-		w.Wait, w.Until = time.Until(hold.Until), hold.Until
-	}
-	if !a.verdict.Class.Throttle() || inv.policy.CountThrottles {
-		w.Retry, w.Of = inv.series.Retries(), inv.policy.MaxRetries // those inside an agent count too
-		if limit := a.verdict.Class.RetryLimit(); limit > 0 {
-			w.Of = min(w.Of, w.Retry+limit-1)
-		}
-		if a.timedOut {
-			w.Of = min(w.Of, max(w.Retry, inv.policy.RetryTimeouts))
-		}
-	}
-	inv.update(supervise.StateWaiting, n, a.message, w.Until)
-	inv.observe(w)
-	err := retry.Sleep(inv.ctx, d)
-	for err == nil && hold != nil && time.Until(hold.Until) > 0 {
-		changed, _ := watch.changes(hold)
-		poll, short := inv.patience(hold, 1, changed != nil)
-		if short != nil {
-			break // the gate will say so
-		}
-		err = inv.doze(poll, changed)
-		hold = watch.gate.Peek()
-	}
-	inv.observe(WaitOver{})
-	inv.update(supervise.StateRunning, n+1, "", time.Time{})
-	return err
-}
-
-// holdFor is the hold that a throttled attempt has led to, if it lasts longer than its own back-off: then there is one wait
-// to speak of, not two.
+// holdFor is the hold that a throttled attempt has led to, if it lasts longer than its own back-off.
 func (inv *Invocation) holdFor(a *attempt, until time.Time) (*gate.Refusal, *watcher) {
 	g := inv.sharedGate()
 	if g == nil || !a.verdict.Class.Throttle() {
@@ -237,7 +203,7 @@ func (inv *Invocation) outlasted(a *attempt, until time.Time) *retry.Error {
 // finish makes the result.
 func (inv *Invocation) finish(n int, a attempt, stop *retry.Error, errs []string) {
 	r := &Result{ID: inv.id, Success: a.verdict.Class == verdict.OK, Verdict: a.verdict, Errors: errs,
-		Attempts: n, Waited: inv.series.Waited(), Profile: inv.profile.Name(),
+		Attempts: n, Profile: inv.profile.Name(),
 		ChildCode: a.code, Left: a.left, OrphansKilled: a.killed}
 	if !a.started {
 		r.Attempts--
@@ -262,7 +228,7 @@ func (inv *Invocation) finish(n int, a attempt, stop *retry.Error, errs []string
 	if r.Output = a.output(); exhausted {
 		r.Output = nil
 	}
-	r.Requests = inv.requests
+	r.Requests, r.Waited = inv.requests, inv.waits.total
 	if inv.talk != nil {
 		r.Session, r.Resumed, r.Usage = inv.talk.session, inv.talk.resumed, inv.talk.usage
 		r.Verdict.SessionID = r.Session

@@ -60,13 +60,13 @@ func (inv *Invocation) shared() (list []string) {
 	return list
 }
 
-// journal puts one attempt on record.
+// journal puts one attempt on record. wait is how long the next one is waited for, if all goes as planned.
 func (inv *Invocation) journal(n int, a attempt, wait time.Duration, stop *retry.Error) {
 	e := journal.Entry{
 		Timestamp: journal.Time{Time: time.Now()}, Invocation: inv.id, Profile: inv.profile.Name(),
 		Command: inv.command.name(), Attempt: n, Status: journal.Success, ExitCode: a.code,
-		ResponseTime: a.exit.Duration.Seconds(), WaitTime: wait.Seconds(),
-		Gate: inv.runner.gateKey(), Session: a.verdict.SessionID, Usage: a.account.Usage.JSON(),
+		ResponseTime: a.exit.Duration.Seconds(),
+		Gate:         inv.runner.gateKey(), Session: a.verdict.SessionID, Usage: a.account.Usage.JSON(),
 		Requests: inv.requestsOf(&a), Model: a.account.Model, CPUTime: a.exit.CPU.Seconds(), Left: len(a.left), Killed: a.killed,
 	}
 	if a.exit.Signal != 0 {
@@ -79,7 +79,7 @@ func (inv *Invocation) journal(n int, a attempt, wait time.Duration, stop *retry
 	if a.verdict.Class == verdict.SessionNotFound {
 		e.Session = "" // there is none of that name
 	}
-	e.GateWait, inv.gateWait = inv.gateWait.Seconds(), 0
+	inv.waits.record(&e, wait)
 	e.PromptHash = inv.promptHash()
 	if a.verdict.Class != verdict.OK {
 		e.ErrorType, e.Error, e.Rule = a.verdict.Class, a.message, a.verdict.Rule

@@ -35,6 +35,8 @@ type transcript struct {
 	trouble  time.Time // since when it only retries; zero if it does not
 	asleep   time.Time // since when it waits for a limit without having said for how long; zero if it does not
 	alarm    *time.Timer
+	paused   time.Time     // since when it waits before it tries again; zero if it does not
+	pause    time.Duration // how long, as it has said
 	answer   *Output
 	capture  *verdict.Capture // for rules of the caller's
 
@@ -260,7 +262,9 @@ func (t *transcript) ladder() supervise.Ladder {
 func (t *transcript) retrying(r *agent.Retrying) {
 	inv, now := t.inv, time.Now()
 	t.ad.during(r.Verdict, inv.command.name())
+	t.resumed(now)
 	if t.direct {
+		t.paused, t.pause = now, r.Wait
 		return // it is the caller's to end it
 	}
 	advice := retry.Advice{Retry: !r.Hopeless, After: r.Wait, Throttled: r.Verdict.Class.Throttle()}
@@ -275,6 +279,7 @@ func (t *transcript) retrying(r *agent.Retrying) {
 	inv.observe(InnerRetry{Attempt: t.attempt, Verdict: r.Verdict, Wait: r.Wait, Ended: err != nil})
 	var stop *retry.Error
 	if !errors.As(err, &stop) {
+		t.paused, t.pause = now, r.Wait
 		if inv.talk.inner++; advice.Throttled && r.Wait == 0 {
 			t.sleeping(now, r.Verdict)
 		}
@@ -303,6 +308,7 @@ func (t *transcript) stop(why *early) {
 // end reads what has no end of its own.
 func (t *transcript) end() {
 	t.awake()
+	t.resumed(time.Now())
 	t.lines.Close()
 }
 
@@ -322,7 +328,17 @@ func (t *transcript) awake() {
 	t.alarm.Stop()
 	now := time.Now()
 	t.inv.series.Charge(now, min(now.Sub(t.asleep), t.inv.series.Left(now)), nil)
+	t.inv.waits.inner += now.Sub(t.asleep)
 	t.asleep = time.Time{}
+}
+
+// resumed counts what it has waited of the time that it has told of: all of it, unless it was ended or has tried again
+// before.
+func (t *transcript) resumed(now time.Time) {
+	if !t.paused.IsZero() {
+		t.inv.waits.inner += min(t.pause, now.Sub(t.paused))
+		t.paused = time.Time{}
+	}
 }
 
 // deliver passes on what the caller asked for, once the attempt is known to count.

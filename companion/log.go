@@ -85,7 +85,7 @@ func (q *question) writeAttempts(list []db.Attempt, first bool) error {
 	var rows [][]string
 	for _, a := range list {
 		rows = append(rows, []string{q.clock(a.Ended), shortID(a.Invocation), fmt.Sprint(a.Attempt), oneLine(a.Profile, 20), oneLine(a.Command, 24),
-			result(a.Status, a.Class), fmt.Sprint(a.ExitCode), span(a.ResponseMS), span(a.WaitMS), oneLine(a.Error, 80)})
+			result(a.Status, a.Class), fmt.Sprint(a.ExitCode), span(a.ResponseMS), span(a.WaitMS - a.InnerMS), oneLine(a.Error, 80)})
 	}
 	return q.listed(attemptHeadings, rows)
 }
@@ -165,6 +165,7 @@ func (q *question) tell(inv db.Invocation, attempts []db.Attempt) string {
 	line("model", inv.Model)
 	line("session", inv.Session)
 	line("gate", inv.Gate)
+	line("waited", span(inv.WaitMS))
 	if inv.Requests > 0 {
 		line("requests", thousands(inv.Requests))
 	}
@@ -201,8 +202,13 @@ func (q *question) tell(inv db.Invocation, attempts []db.Attempt) string {
 		if t := tokenText(a.Usage.InputTokens, a.Usage.OutputTokens); t != "" {
 			fmt.Fprintf(&b, "           %s %s\n", t, dollars(a.Usage.CostUSD))
 		}
-		if a.WaitMS > 0 {
-			fmt.Fprintf(&b, "           then waited %s\n", span(a.WaitMS))
+		if a.InnerMS > 0 {
+			fmt.Fprintf(&b, "           of that %s waiting before it tried again by itself\n", span(a.InnerMS))
+		}
+		if after := a.WaitMS - a.InnerMS; after > 0 {
+			fmt.Fprintf(&b, "           then waited %s\n", span(after))
+		} else if a.PlannedMS > 0 {
+			fmt.Fprintf(&b, "           then was to wait %s\n", span(a.PlannedMS))
 		}
 	}
 	return b.String()

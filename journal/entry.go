@@ -41,8 +41,9 @@ type Entry struct {
 	ExitCode  int    `json:"exit_code"`
 	BelayCode *int   `json:"belay_exit_code,omitempty"`
 	Signal    string `json:"signal,omitempty"`
-	// WaitTime is how long is waited before the next attempt, ResponseTime how long this one took, and FirstToken how long
-	// until there was something of the model; in seconds.
+	// WaitTime is how long is waited inside the attempt and before the next one, ResponseTime how long this one took, and
+	// FirstToken how long until there was something of the model; in seconds. The wait before the next attempt is what is
+	// planned, see [Entry.Planned].
 	WaitTime     float64         `json:"wait_time,omitempty"`
 	ResponseTime float64         `json:"response_time"`
 	FirstToken   float64         `json:"first_token,omitempty"`
@@ -58,12 +59,16 @@ type Entry struct {
 	ToolCalls []ToolCall `json:"tool_calls,omitempty"`
 	ToolsCut  int        `json:"tools_cut,omitempty"`
 	Gate      string     `json:"gate,omitempty"`
-	// GateWait is how long the attempt was kept waiting before it was let in, by a gate or a scope; in seconds.
-	GateWait float64 `json:"gate_wait,omitempty"`
-	CPUTime  float64 `json:"cpu_time,omitempty"`
-	Left     int     `json:"left_running,omitempty"`
-	Killed   int     `json:"orphans_killed,omitempty"`
-	Model    string  `json:"model,omitempty"`
+	// InnerWait is the part of WaitTime that the command has waited by itself, which is also part of ResponseTime. GateWait is
+	// how long the attempt was kept waiting before it was let in, by a gate or a scope, beyond what the line before had planned;
+	// it is negative where that wait was cut short. Both in seconds. So WaitTime and GateWait of all lines of a run add up to
+	// what it has waited.
+	InnerWait float64 `json:"inner_wait,omitempty"`
+	GateWait  float64 `json:"gate_wait,omitempty"`
+	CPUTime   float64 `json:"cpu_time,omitempty"`
+	Left      int     `json:"left_running,omitempty"`
+	Killed    int     `json:"orphans_killed,omitempty"`
+	Model     string  `json:"model,omitempty"`
 	// Parent is the run that this one was started in, Traceparent the caller's trace in the W3C's form.
 	Parent      string `json:"parent,omitempty"`
 	Traceparent string `json:"traceparent,omitempty"`
@@ -73,6 +78,16 @@ type Entry struct {
 	Kind   Kind            `json:"kind,omitempty"`
 	Event  string          `json:"event,omitempty"`
 	Detail json.RawMessage `json:"detail,omitempty"`
+}
+
+// Planned is the part of WaitTime that is still to come when the line is written, in seconds: what is waited before the next
+// attempt if nothing comes between. The next line of the run tells in GateWait what became of it. If there is none, because
+// Belay was killed, nobody knows.
+func (e *Entry) Planned() float64 {
+	if e.Status != Retry {
+		return 0
+	}
+	return max(0, e.WaitTime-e.InnerWait)
 }
 
 // Tool is one that an agent has used: how often, and how long in all, in seconds. Those beyond the first twenty are one

@@ -42,6 +42,7 @@ func (e *Entry) each(c codec) {
 	c.toolCalls("tool_calls", &e.ToolCalls)
 	c.integer("tools_cut", &e.ToolsCut, false)
 	c.text("gate", &e.Gate, false)
+	c.seconds("inner_wait", &e.InnerWait, false)
 	c.seconds("gate_wait", &e.GateWait, false)
 	c.seconds("cpu_time", &e.CPUTime, false)
 	c.integer("left_running", &e.Left, false)

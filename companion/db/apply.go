@@ -25,7 +25,7 @@ func (d *DB) apply(ctx context.Context, conn *sql.Conn, lines []line) error {
 	if err != nil {
 		return err
 	}
-	for _, step := range []func(context.Context, *sql.Conn, []line) error{upsertInvocations, upsertRollup, insertFailures} {
+	for _, step := range []func(context.Context, *sql.Conn, []line) error{settleWaits, upsertInvocations, upsertRollup, insertFailures} {
 		if err := step(ctx, conn, fresh); err != nil {
 			return err
 		}
@@ -75,16 +75,17 @@ func insertAttempts(ctx context.Context, conn *sql.Conn, lines []line) (fresh []
 var attemptRows = rows{
 	into: `attempts (invocation, attempt, timestamp, status, class, error, rule, exit_code, signal, wait_ms, gate_wait_ms, response_ms,
 		cpu_ms, retry_at, model, input_tokens, output_tokens, cache_read_tokens, cache_creation_tokens, cost_usd, left_running,
-		orphans_killed, requests)`,
-	columns:  23,
+		orphans_killed, requests, inner_wait_ms, planned_wait_ms)`,
+	columns:  25,
 	conflict: "DO NOTHING",
 }
 
 func attemptRow(l *line) []any {
 	u := &l.usage
 	return []any{l.Invocation, l.Attempt, l.Timestamp.UnixMilli(), string(l.Status), classOf(&l.Entry), null(l.Error), null(l.Rule), l.ExitCode,
-		null(l.Signal), ms(l.WaitTime), ms(l.GateWait), ms(l.ResponseTime), ms(l.CPUTime), nullTime(l.RetryAt), null(l.Model), u.InputTokens,
-		u.OutputTokens, u.CacheReadInputTokens, u.CacheCreationInputTokens, nullCost(u.CostUSD), l.Left, l.Killed, l.Requests}
+		null(l.Signal), ms(l.WaitTime) - ms(l.Planned()), ms(l.GateWait), ms(l.ResponseTime), ms(l.CPUTime), nullTime(l.RetryAt), null(l.Model), u.InputTokens,
+		u.OutputTokens, u.CacheReadInputTokens, u.CacheCreationInputTokens, nullCost(u.CostUSD), l.Left, l.Killed, l.Requests,
+		ms(l.InnerWait), ms(l.Planned())}
 }
 
 // final says that the invocation ended with this line.

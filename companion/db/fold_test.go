@@ -2,6 +2,7 @@ package db_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -273,4 +274,87 @@ func TestFold_SessionDirectory(t *testing.T) {
 	if err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("%v, %v", info, err)
 	}
+}
+
+// A wait counts when the next line of its run has come, as long as that says that it was; whether the two are folded together
+// or one after the other.
+func TestFold_WaitsAreWhatWasWaited(t *testing.T) {
+	wait := func(n int, planned, inner float64) journal.Entry {
+		e := failed(run(n), journal.Retry, verdict.RateLimit, "429")
+		e.WaitTime, e.InnerWait = planned+inner, inner
+		return e
+	}
+	end := func(n, attempt int, gate float64, status journal.Status, class verdict.Class) journal.Entry {
+		e := failed(run(n), status, class, "end")
+		if status == journal.Success {
+			e = run(n)
+		}
+		e.Attempt, e.GateWait, e.Timestamp.Time = attempt, gate, e.Timestamp.Add(time.Hour)
+		return e
+	}
+	kept := end(6, 2, 0, journal.Success, "")
+	kept.WaitTime, kept.InnerWait = 3, 3
+	lines := []journal.Entry{
+		wait(1, 2, 0.5), end(1, 2, 0, journal.Success, ""), // as planned
+		wait(2, 12.5, 0), end(2, 0, -6.25, journal.Error, verdict.Interrupted), // cut short
+		wait(3, 60, 0), end(3, 2, -45, journal.Success, ""), // its hold was lifted
+		wait(4, 5, 0), end(4, 2, 0.25, journal.Success, ""), // kept out for longer
+		wait(5, 90, 1), // killed, or still waiting
+		wait(6, 1, 0), kept,
+		wait(7, 2, 0), end(7, 0, -9, journal.Error, verdict.Interrupted), // more than there was cannot be taken back
+	}
+	want := "run-000001|2500\nrun-000002|6250\nrun-000003|15000\nrun-000004|5250\nrun-000005|1000\nrun-000006|4000\nrun-000007|0"
+	const sum = 2500 + 6250 + 15000 + 5250 + 1000 + 4000
+	for name, fold := range map[string]func(*world){
+		"AtOnce": func(w *world) {
+			w.append(lines...)
+			w.fold()
+		},
+		"LineByLine": func(w *world) {
+			d := w.open()
+			for _, e := range lines {
+				w.append(e)
+				if _, err := d.Fold(ctx); err != nil {
+					t.Fatal(err)
+				}
+			}
+		},
+		"Twice": func(w *world) {
+			w.append(lines...)
+			w.fold()
+			w.exec("DELETE FROM logs") // it is read again
+			w.fold()
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			fold(w)
+			w.expect(want, "SELECT id, wait_ms FROM invocations ORDER BY id")
+			w.expect(want, "SELECT invocation, sum(wait_ms + gate_wait_ms) FROM attempts GROUP BY 1 ORDER BY 1")
+			w.expect(fmt.Sprint(sum), "SELECT sum(wait_ms) FROM rollup")
+			w.expect("0", "SELECT count(*) FROM rollup WHERE wait_ms < 0")
+			w.expect("ok|3250\nrate_limit|30750", "SELECT class, sum(wait_ms) FROM rollup WHERE wait_ms > 0 GROUP BY class ORDER BY class")
+			w.expect("run-000005|90000", "SELECT invocation, planned_wait_ms FROM attempts WHERE planned_wait_ms > 0")
+			w.expect("500|2500", "SELECT inner_wait_ms, wait_ms FROM attempts WHERE invocation = 'run-000001' AND attempt = 1")
+		})
+	}
+}
+
+// What a version before this one has folded counted at once. A line that takes some of it back still does.
+func TestFold_WaitsOfAnOlderRecord(t *testing.T) {
+	w := newWorld(t)
+	first := failed(run(1), journal.Retry, verdict.RateLimit, "429")
+	first.WaitTime = 12
+	w.append(first)
+	w.fold()
+	w.exec("UPDATE attempts SET wait_ms = 12000, planned_wait_ms = 0")
+	w.exec("UPDATE invocations SET wait_ms = 12000")
+	w.exec("UPDATE rollup SET wait_ms = 12000")
+	last := failed(run(1), journal.Error, verdict.Interrupted, "stopped")
+	last.Attempt, last.GateWait, last.Timestamp.Time = 0, -10, first.Timestamp.Add(2*time.Second)
+	w.append(last)
+	w.fold()
+	w.expect("2000", "SELECT wait_ms FROM invocations")
+	w.expect("2000", "SELECT sum(wait_ms) FROM rollup")
+	w.expect("0|0\n1|2000", "SELECT attempt, wait_ms FROM attempts ORDER BY attempt")
 }

@@ -134,8 +134,10 @@ type Attempt struct {
 	Rule       string        `json:"rule,omitempty"`
 	ExitCode   int           `json:"exit_code"`
 	Signal     string        `json:"signal,omitempty"`
-	WaitMS     int64         `json:"wait_ms"`      // before the next attempt
-	GateWaitMS int64         `json:"gate_wait_ms"` // before this one was let in
+	WaitMS     int64         `json:"wait_ms"`                   // inside it, and before the next attempt
+	InnerMS    int64         `json:"inner_wait_ms"`             // of that, inside it
+	PlannedMS  int64         `json:"planned_wait_ms,omitempty"` // to be waited before the next attempt, while that is not known to be over
+	GateWaitMS int64         `json:"gate_wait_ms"`              // before this one was let in
 	ResponseMS int64         `json:"response_ms"`
 	CPUMS      int64         `json:"cpu_ms"`
 	Requests   int64         `json:"requests"`
@@ -148,7 +150,8 @@ type Attempt struct {
 
 const attemptColumns = `a.invocation, a.attempt, a.timestamp, i.profile, i.command, a.status, a.class, coalesce(a.error, ''), coalesce(a.rule, ''),
 	a.exit_code, coalesce(a.signal, ''), a.wait_ms, a.gate_wait_ms, a.response_ms, a.cpu_ms, a.retry_at, coalesce(a.model, ''), a.input_tokens,
-	a.output_tokens, a.cache_read_tokens, a.cache_creation_tokens, a.cost_usd, a.left_running, a.orphans_killed, a.requests`
+	a.output_tokens, a.cache_read_tokens, a.cache_creation_tokens, a.cost_usd, a.left_running, a.orphans_killed, a.requests,
+	a.inner_wait_ms, a.planned_wait_ms`
 
 // Attempts returns those that the filter lets through, oldest first.
 func (d *DB) Attempts(ctx context.Context, f Filter) ([]Attempt, error) {
@@ -179,7 +182,7 @@ func (d *DB) Attempts(ctx context.Context, f Filter) ([]Attempt, error) {
 		u := &a.Usage
 		err = r.Scan(&a.Invocation, &a.Attempt, &ended, &a.Profile, &a.Command, &a.Status, &a.Class, &a.Error, &a.Rule, &a.ExitCode, &a.Signal,
 			&a.WaitMS, &a.GateWaitMS, &a.ResponseMS, &a.CPUMS, &retryAt, &a.Model, &u.InputTokens, &u.OutputTokens,
-			&u.CacheReadInputTokens, &u.CacheCreationInputTokens, &cost, &a.Left, &a.Killed, &a.Requests)
+			&u.CacheReadInputTokens, &u.CacheCreationInputTokens, &cost, &a.Left, &a.Killed, &a.Requests, &a.InnerMS, &a.PlannedMS)
 		a.Ended, a.RetryAt, u.CostUSD = moment(ended), timeOf(retryAt), costOf(cost)
 		return a, err
 	})

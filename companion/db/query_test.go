@@ -169,7 +169,7 @@ func expected(all []journal.Entry, f db.Filter, by db.Group, zone *time.Location
 			} else {
 				s.Attempts++
 			}
-			s.WaitMS += int64((e.WaitTime + e.GateWait) * 1000)
+			s.WaitMS += int64((e.WaitTime - e.Planned() + e.GateWait) * 1000) // what only was to be waited, nobody has
 			s.ResponseMS += int64(e.ResponseTime * 1000)
 			var u verdict.Usage
 			unmarshal(e.Usage, &u)

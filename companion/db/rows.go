@@ -68,7 +68,7 @@ type sums struct {
 }
 
 func (s *sums) add(l *line) {
-	s.wait += ms(l.WaitTime) + ms(l.GateWait)
+	s.wait += l.waited()
 	s.response += ms(l.ResponseTime)
 	s.requests += int64(l.Requests)
 	s.usage = s.usage.Add(l.usage)

@@ -8,7 +8,7 @@ import (
 )
 
 // migrations lead from one version of the schema to the next. They are only ever added to.
-var migrations = []string{schema1, schema2, schema3}
+var migrations = []string{schema1, schema2, schema3, schema4}
 
 // schema1: times are milliseconds since 1970, durations are milliseconds. Keys are the ids that the log has, which
 // begin with the time: rows are appended, and none has to be looked up to add another.
@@ -98,6 +98,13 @@ INSERT INTO rollup (quarter, profile, model, class, attempts, refused, ended, su
 const schema3 = `
 CREATE TABLE sink (id INTEGER PRIMARY KEY CHECK (id = 1), identity TEXT NOT NULL, since INTEGER NOT NULL);
 DELETE FROM events WHERE category = 'mcp' AND event_type = 'retry';
+`
+
+// schema4: what of wait_ms was waited inside the command, and a wait after an attempt that is not known to be over. Those that
+// are on record already have been counted as planned.
+const schema4 = `
+ALTER TABLE attempts ADD COLUMN inner_wait_ms INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE attempts ADD COLUMN planned_wait_ms INTEGER NOT NULL DEFAULT 0;
 `
 
 // faulty are the events that are failures of a hook or an MCP server. Beside them there is what the proxy mended, and what

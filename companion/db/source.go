@@ -49,6 +49,8 @@ type line struct {
 	usage  verdict.Usage
 	digest string
 	place  int
+
+	settled int64 // milliseconds of the wait that it has planned which have been waited
 }
 
 // sources are the log files of a state directory, oldest first: those that were moved aside, and the one that is
