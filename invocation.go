@@ -30,8 +30,9 @@ type Invocation struct {
 	sessionSlot  *gate.Slot
 	state        *State
 	record       *supervise.Record
-	requests     int // on record
-	asked        int // questions on the side, since the last line of the log
+	recording    sync.Mutex // of changes of the record
+	requests     int        // on record
+	asked        int        // questions on the side, since the last line of the log
 	gateTroubled bool
 	waits        waits
 	logTroubled  bool

@@ -3,6 +3,7 @@ package belay
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"path/filepath"
 	"time"
 
 	"github.com/belay-run/belay/journal"
@@ -36,7 +37,31 @@ func (inv *Invocation) update(state string, attempt int, reason string, until ti
 	if inv.record == nil {
 		return
 	}
-	inv.record.State, inv.record.Attempt, inv.record.Reason, inv.record.Until = state, attempt, journal.Redact(reason), until
+	inv.recording.Lock()
+	defer inv.recording.Unlock()
+	rec := inv.record
+	if rec.Attempt != attempt { // whose session is not known yet
+		rec.Session, rec.Home, rec.Since = "", "", time.Time{}
+	}
+	rec.State, rec.Attempt, rec.Reason, rec.Until = state, attempt, journal.Redact(reason), until
+	if err := rec.Update(); err != nil {
+		inv.trouble(err)
+	}
+}
+
+// inSession puts the session of the present attempt, which began then, on the run's record: should we be killed, it is by
+// that what was used is found.
+func (inv *Invocation) inSession(id string, began time.Time) {
+	if inv.record == nil {
+		return
+	}
+	inv.recording.Lock()
+	defer inv.recording.Unlock()
+	home := inv.talk.traits.Home
+	if home != "" && !filepath.IsAbs(home) {
+		home = filepath.Join(inv.dir(), home)
+	}
+	inv.record.Session, inv.record.Home, inv.record.Since = id, home, began
 	if err := inv.record.Update(); err != nil {
 		inv.trouble(err)
 	}

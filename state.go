@@ -66,9 +66,9 @@ func OpenState(dir string) (*State, error) {
 // LogPath is the log of all attempts.
 func (s *State) LogPath() string { return filepath.Join(s.Dir, "log.jsonl") }
 
-// Records are the runs under way.
+// Records are the runs under way. Whoever finds one whose owner is dead puts it on record.
 func (s *State) Records() supervise.Records {
-	return supervise.Records{Dir: filepath.Join(s.Dir, "runs")}
+	return supervise.Records{Dir: filepath.Join(s.Dir, "runs"), Killed: s.killed}
 }
 
 // create writes the record of a run; the directory for it is made when it is missing.

@@ -19,6 +19,7 @@ import (
 type transcript struct {
 	inv      *Invocation
 	attempt  int
+	began    time.Time
 	ad       admission
 	follower agent.Follower
 	lines    agent.Lines
@@ -58,7 +59,7 @@ type early struct {
 
 func (inv *Invocation) newTranscript(n int, plan agent.Plan, ad admission) *transcript {
 	traits := inv.talk.traits
-	t := &transcript{inv: inv, attempt: n, ad: ad, follower: inv.talk.agent.Follow(plan), plain: plan.Plain,
+	t := &transcript{inv: inv, attempt: n, began: time.Now(), ad: ad, follower: inv.talk.agent.Follow(plan), plain: plan.Plain,
 		direct: traits.Once, form: traits.Form, live: inv.command.Stdout, waiting: traits.Once}
 	t.held, t.trailing = inv.newOutput(), inv.newOutput()
 	t.held.mustHold = t.live == nil
@@ -212,6 +213,7 @@ func (t *transcript) heed(n agent.News) {
 		if id := t.follower.Account().Session; id != "" {
 			t.session = id
 			t.inv.sessionBegins(id)
+			t.inv.inSession(id, t.began)
 		}
 	}
 	if n.Retrying != nil {

@@ -41,6 +41,8 @@ type Traits struct {
 	// Gate is the key of the limits that the call falls under: the service, its host and a short hash of the account.
 	// Never a credential.
 	Gate string
+	// Home is where the CLI keeps what it knows of its sessions.
+	Home string
 	// Form is what the caller has asked the CLI to print.
 	Form Form
 	// Ladder is how the CLI is stopped.

@@ -2,6 +2,7 @@ package companion
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -13,6 +14,7 @@ import (
 	"github.com/belay-run/belay/gate"
 	"github.com/belay-run/belay/internal/clitest"
 	"github.com/belay-run/belay/journal"
+	"github.com/belay-run/belay/supervise"
 )
 
 // What doctor calls tested is what the tests install.
@@ -99,8 +101,27 @@ func TestDoctor_Findings(t *testing.T) {
 			}
 		}, "gates", "breaker of api is open", "belay gates reset api"},
 		"a leftover": {func(t *testing.T, dir string) {
-			write(t, filepath.Join(dir, "runs", "boot.1.2.01a1dddf-2699-7e0f-b6ac-b8cbd5705482"), "{}", 0o600)
-		}, "leftovers", "1 run ended without cleaning up", "belay ps --reap"},
+			const id = "01a1dddf-2699-7e0f-b6ac-b8cbd5705482"
+			records := (&belay.State{Dir: dir}).Records()
+			if err := os.MkdirAll(records.Dir, 0o700); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := records.Create(supervise.Record{ID: id, Command: "x", Reported: true}); err != nil {
+				t.Fatal(err)
+			}
+			names, _ := os.ReadDir(records.Dir)
+			part := strings.Split(names[0].Name(), ".") // boot, pid, start, id
+			dead := strings.Join([]string{part[0], part[1], part[2] + "1", part[3]}, ".")
+			if err := os.Rename(filepath.Join(records.Dir, names[0].Name()), filepath.Join(records.Dir, dead)); err != nil {
+				t.Fatal(err)
+			}
+			sleep := exec.Command("/bin/sleep", "300")
+			sleep.Env = []string{supervise.RunIDVar + "=" + id}
+			if err := sleep.Start(); err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { sleep.Process.Kill(); sleep.Wait() })
+		}, "leftovers", "1 run was killed and has left processes", "belay ps --reap"},
 		"a log from the future": {func(t *testing.T, dir string) {
 			log := journal.Log{Path: filepath.Join(dir, "log.jsonl")}
 			if err := log.Append(journal.Entry{Timestamp: journal.Time{Time: time.Now().Add(time.Hour)}, Invocation: "x"}); err != nil {

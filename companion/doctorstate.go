@@ -167,31 +167,25 @@ func checkRecord() (list []finding) {
 	return append(list, one("record", fine, "", "%s", text)...)
 }
 
-// checkLeftovers looks for records of runs whose belay is dead.
-func checkLeftovers() []finding {
+// checkLeftovers looks for runs whose belay was killed, and puts them on record.
+func checkLeftovers() (list []finding) {
 	dir, err := belay.DefaultStateDir()
 	if err != nil {
 		return nil
 	}
-	records := (&belay.State{Dir: dir}).Records()
-	names, err := os.ReadDir(records.Dir)
-	if errors.Is(err, fs.ErrNotExist) {
-		return one("leftovers", fine, "", "none")
-	}
-	alive, lerr := records.List()
+	state := &belay.State{Dir: dir}
+	killed, left, err := state.ReportKilled()
+	alive, lerr := state.Records().List()
 	if err := errors.Join(err, lerr); err != nil {
 		return one("leftovers", wrong, "", "cannot be looked for: %v", err)
 	}
-	left := -len(alive)
-	for _, n := range names {
-		if !strings.HasSuffix(n.Name(), ".new") && !strings.HasPrefix(n.Name(), ".") {
-			left++
-		}
+	for _, r := range killed {
+		list = append(list, one("leftovers", note, "belay log "+shortID(r.ID), "a run of %s was killed; it is on record now", r.Command)...)
 	}
-	if left > 0 {
-		return one("leftovers", wrong, "belay ps --reap", "%s ended without cleaning up: it was killed, and may have left processes", count64(int64(left), "run"))
+	if len(left) > 0 {
+		return append(list, one("leftovers", wrong, "belay ps --reap", "%s was killed and has left processes", count64(int64(len(left)), "run"))...)
 	}
-	return one("leftovers", fine, "", "none; %s under way", count64(int64(len(alive)), "run"))
+	return append(list, one("leftovers", fine, "", "none; %s under way", count64(int64(len(alive)), "run"))...)
 }
 
 // Room that there should be at least.

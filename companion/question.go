@@ -127,9 +127,11 @@ func (q *question) open() error {
 		return err
 	}
 	if _, err := os.Stat(dir); err == nil {
-		if _, err := belay.OpenState(dir); err != nil {
+		state, err := belay.OpenState(dir)
+		if err != nil {
 			return err
 		}
+		state.ReportKilled() // what cannot be written now is found by the next one
 	}
 	if q.db, err = db.Open(dir); err != nil {
 		return openTrouble(dir, err)

@@ -3,7 +3,6 @@ package supervise
 import (
 	"os"
 	"slices"
-	"strings"
 	"syscall"
 	"time"
 )
@@ -21,29 +20,12 @@ const reclaimPasses = 2
 // process is itself a part of. It returns the processes it has ended. When there is nothing to reclaim it costs one look
 // into a directory.
 func (r Records) Reclaim() ([]Proc, error) {
-	found, err := r.scan()
+	dead, ids, err := r.dead()
 	if err != nil {
 		return nil, err
 	}
-	around := strings.Split(os.Getenv(RunIDVar), ",")
-	var dead []Record
-	var ids []string
-	for _, rec := range found {
-		is, restarted := rec.Owner.dead()
-		if !is || slices.Contains(around, rec.ID) {
-			continue
-		}
-		dead = append(dead, rec)
-		if !restarted { // nothing survives a restart of the system but the file
-			ids = append(ids, rec.ID)
-		}
-	}
 	ended, stubborn := endMarked(ids, reclaimPatience)
-	for _, rec := range dead {
-		if !slices.Contains(stubborn, rec.ID) {
-			os.Remove(rec.path)
-		}
-	}
+	r.settle(dead, stubborn)
 	return ended, nil
 }
 

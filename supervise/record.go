@@ -21,6 +21,9 @@ import (
 // boot, pid and start name the owner, the process that supervises, for good: a pid alone comes back.
 type Records struct {
 	Dir string
+	// Killed, if not nil, is told of each run whose owner is found dead, before its record goes; of all processes that find
+	// it at the same time one is. The record stays for the next one to find if it returns false.
+	Killed func(Record) bool
 }
 
 // Record tells others of a run.
@@ -34,9 +37,21 @@ type Record struct {
 	Attempt int       `json:"attempt,omitempty"`
 	Reason  string    `json:"reason,omitempty"` // what it waits for
 	Until   time.Time `json:"until,omitzero"`
+	// Session is an agent's name for what the present attempt does, Home where its CLI keeps what it knows of that, and
+	// Since when the attempt began. They are there once the agent has said its session's name.
+	Session string    `json:"session_id,omitempty"`
+	Home    string    `json:"home,omitempty"`
+	Since   time.Time `json:"since,omitzero"`
+	// Reported says that the owner was found dead and Killed has been told; only processes are left of the run.
+	Reported bool `json:"reported,omitempty"`
 
 	Owner Owner `json:"-"`
-	path  string
+	// Written is when the record was last written, of a run whose owner was found dead; Left says that processes of it live,
+	// and Restarted that the system does not run any more in which they did.
+	Written         time.Time `json:"-"`
+	Left, Restarted bool      `json:"-"`
+
+	path string
 }
 
 // The states of a run.
@@ -77,7 +92,7 @@ func (rec *Record) encode() []byte {
 	plain := func(s string) bool {
 		return !strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r > '~' || r == '"' || r == '\\' })
 	}
-	usual := rec.State == StateRunning && rec.Attempt == 1 && rec.Reason == "" && rec.Until.IsZero()
+	usual := rec.State == StateRunning && rec.Attempt == 1 && rec.Reason == "" && rec.Until.IsZero() && rec.Session == "" && !rec.Reported
 	if !usual || !plain(rec.ID+rec.Command+rec.Profile) {
 		data, _ := json.Marshal(rec) // nothing in a record has no form
 		return append(data, '\n')
@@ -125,13 +140,8 @@ func (r Records) List() ([]Record, error) {
 		if strings.HasSuffix(rec.path, replacement) || !rec.Owner.Alive() {
 			continue
 		}
-		data, err := os.ReadFile(rec.path)
-		if err != nil {
+		if rec.read() != nil {
 			continue // it has just ended
-		}
-		read := rec
-		if json.Unmarshal(data, &read) == nil && read.ID == rec.ID {
-			rec = read
 		}
 		if rec.State == "" {
 			rec.State = StateRunning // caught while it was being written
@@ -142,6 +152,19 @@ func (r Records) List() ([]Record, error) {
 		return cmp.Or(a.Started.Compare(b.Started), strings.Compare(a.ID, b.ID))
 	})
 	return list, nil
+}
+
+// read reads what is in the file. One that is torn, or is about another run, says nothing.
+func (rec *Record) read() error {
+	data, err := os.ReadFile(rec.path)
+	if err != nil {
+		return err
+	}
+	read := *rec
+	if json.Unmarshal(data, &read) == nil && read.ID == rec.ID {
+		*rec = read
+	}
+	return nil
 }
 
 // scan reads the names in the directory.

@@ -101,7 +101,7 @@ var ladder = supervise.Ladder{{Signal: syscall.SIGINT, Wait: 4 * time.Second}, {
 
 // Traits implements [agent.Agent].
 func (p *Profile) Traits() agent.Traits {
-	t := agent.Traits{Gate: p.gate(), Form: agent.Text, Ladder: ladder, MaxInput: MaxInput, Unknown: p.line.Unknown}
+	t := agent.Traits{Gate: p.gate(), Home: p.configDir(), Form: agent.Text, Ladder: ladder, MaxInput: MaxInput, Unknown: p.line.Unknown}
 	switch p.line.Value("--output-format") {
 	case "json":
 		t.Form = agent.JSON

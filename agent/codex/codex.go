@@ -70,6 +70,7 @@ func (p *Profile) Judge(o verdict.Outcome, now time.Time) verdict.Verdict {
 func (p *Profile) Traits() agent.Traits {
 	t := agent.Traits{
 		Gate:      p.settings().gate(),
+		Home:      p.home,
 		Form:      p.form(),
 		Ladder:    slices.Clone(ladder),
 		Stall:     stall,

@@ -3,6 +3,7 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"slices"
 	"strings"
@@ -24,32 +25,29 @@ func newPs() *cobra.Command {
   belay ps --json
   belay ps --reap`,
 		Long: `Shows the runs of all living belay processes that share this state directory: what runs, what
-waits, for what and until when. --reap ends what a killed belay has left behind: processes
+waits, for what and until when. Runs whose belay was killed are put on record. --reap ends what a killed belay has left behind: processes
 that carry its mark (BELAY_RUN_ID) and whose owner is dead. Nothing else is touched.`,
 		Args: noArgs,
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "as JSON, one object a line")
 	cmd.Flags().BoolVar(&reap, "reap", false, "end what a killed belay has left behind")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		records, err := openRecords()
+		state, err := openState()
 		if err != nil {
 			return err
 		}
 		w := cmd.OutOrStdout()
 		if reap {
-			ended, err := records.Reclaim()
-			if err != nil {
-				return &failure{err}
-			}
-			if len(ended) == 0 {
-				fmt.Fprintln(w, "nothing was left behind")
-			}
-			for _, p := range ended {
-				fmt.Fprintf(w, "ended %v\n", p)
-			}
-			return nil
+			return reapLeft(w, state.Records())
 		}
-		runs, err := listRuns(records)
+		killed, left, _ := state.ReportKilled() // what cannot be put on record now, the next one does
+		for _, r := range killed {
+			sayKilled(r)
+		}
+		if len(left) > 0 {
+			fmt.Fprintln(os.Stderr, "belay: processes of a killed run are left; to end them: belay ps --reap")
+		}
+		runs, err := listRuns(state.Records())
 		if err != nil {
 			return err
 		}
@@ -71,6 +69,36 @@ that carry its mark (BELAY_RUN_ID) and whose owner is dead. Nothing else is touc
 		return term.Table(w, []string{"ID", "PID", "COMMAND", "SINCE", "STATE"}, rows)
 	}
 	return cmd
+}
+
+// reapLeft ends what killed belays have left behind.
+func reapLeft(w io.Writer, records supervise.Records) error {
+	report := records.Killed
+	records.Killed = func(r supervise.Record) bool {
+		ok := report(r)
+		if ok {
+			sayKilled(r)
+		}
+		return ok
+	}
+	ended, err := records.Reclaim()
+	if err != nil {
+		return &failure{err}
+	}
+	if len(ended) == 0 {
+		fmt.Fprintln(w, "nothing was left behind")
+	}
+	for _, p := range ended {
+		fmt.Fprintf(w, "ended %v\n", p)
+	}
+	return nil
+}
+
+// sayKilled says that a run was killed, and where its story is.
+func sayKilled(r supervise.Record) {
+	if !strings.HasPrefix(r.Profile, "mcp:") { // an MCP server's proxy has none
+		fmt.Fprintf(os.Stderr, "belay: %s (%s) was killed; see: belay log %s\n", shortID(r.ID), r.Command, shortID(r.ID))
+	}
 }
 
 // stateOf says what a run does now.
@@ -149,12 +177,21 @@ func pick(runs []supervise.Record, id string) (supervise.Record, error) {
 	return supervise.Record{}, usage(fmt.Errorf("%d runs have an id like %q", len(found), id), "see: belay ps --json")
 }
 
-func openRecords() (supervise.Records, error) {
+// openState is the state directory, without a look whether it is there.
+func openState() (*belay.State, error) {
 	dir, err := belay.DefaultStateDir()
 	if err != nil {
-		return supervise.Records{}, &failure{err}
+		return nil, &failure{err}
 	}
-	return (&belay.State{Dir: dir}).Records(), nil
+	return &belay.State{Dir: dir}, nil
+}
+
+func openRecords() (supervise.Records, error) {
+	state, err := openState()
+	if err != nil {
+		return supervise.Records{}, err
+	}
+	return state.Records(), nil
 }
 
 // listRuns returns the runs under way, oldest first.

@@ -1,0 +1,135 @@
+package supervise
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+)
+
+// reportPatience is how long the processes of a killed run are waited for that are about to end: an agent takes two
+// seconds to put its own things in order.
+const reportPatience = 5 * time.Second
+
+// ReportKilled tells Killed of the runs whose owners are dead, as [Records.Reclaim] does, and ends nothing. It returns
+// those that it has told of, and those of which something is left for Reclaim: processes, or a record that could not be
+// dealt with.
+func (r Records) ReportKilled() (told, left []Record, err error) {
+	dead, ids, err := r.dead()
+	if err != nil || len(dead) == 0 {
+		return nil, nil, err
+	}
+	var fresh []string // what is on record already is not waited for
+	for _, rec := range dead {
+		if rec.read() == nil && !rec.Reported && slices.Contains(ids, rec.ID) {
+			fresh = append(fresh, rec.ID)
+		}
+	}
+	pause := time.Millisecond
+	for begin := time.Now(); len(fresh) > 0 && len(carried(fresh)) > 0 && time.Since(begin) < reportPatience; pause = min(2*pause, 100*time.Millisecond) {
+		time.Sleep(pause)
+	}
+	told, left = r.settle(dead, carried(ids))
+	return told, left, nil
+}
+
+// dead are the records of dead owners, and the ids of those that may have left processes. The calling process is never a
+// part of one.
+func (r Records) dead() (dead []Record, ids []string, err error) {
+	found, err := r.scan()
+	if err != nil {
+		return nil, nil, err
+	}
+	around := strings.Split(os.Getenv(RunIDVar), ",")
+	for _, rec := range found {
+		is, restarted := rec.Owner.dead()
+		if !is || slices.Contains(around, rec.ID) {
+			continue
+		}
+		rec.Restarted = restarted
+		dead = append(dead, rec)
+		if !restarted { // nothing survives a restart of the system but the file
+			ids = append(ids, rec.ID)
+		}
+	}
+	return dead, ids, nil
+}
+
+// settle tells of dead owners' runs, and removes the records of those of which no process is left.
+func (r Records) settle(dead []Record, alive []string) (told, left []Record) {
+	// A record comes before what was to replace it, which holds nothing more.
+	slices.SortStableFunc(dead, func(a, b Record) int { return len(a.path) - len(b.path) })
+	seen := map[string]bool{}
+	for _, rec := range dead {
+		rec.Left = slices.Contains(alive, rec.ID)
+		if seen[rec.ID] {
+			os.Remove(rec.path)
+			continue
+		}
+		if r.Killed != nil {
+			name := rec.path
+			if err := rec.claim(r.Dir); err != nil {
+				if !errors.Is(err, os.ErrNotExist) { // else another process has it
+					left = append(left, rec)
+				}
+				continue
+			}
+			if !rec.Reported && r.Killed(rec) {
+				rec.Reported = true
+				told = append(told, rec)
+			}
+			if rec.Left || !rec.Reported { // it is to be found again
+				if rec.Reported {
+					os.WriteFile(rec.path, rec.encode(), 0o600)
+				}
+				os.Rename(rec.path, name)
+				rec.path = name
+			}
+		}
+		seen[rec.ID] = true
+		if rec.Left || r.Killed != nil && !rec.Reported {
+			left = append(left, rec)
+			continue
+		}
+		os.Remove(rec.path)
+	}
+	return told, left
+}
+
+// claim makes the record of a dead owner ours and reads it. Of all who try one succeeds, since a file can be renamed but
+// once; and if that one is killed, the record is a dead owner's again. It is not listed meanwhile.
+func (rec *Record) claim(dir string) error {
+	info, err := os.Stat(rec.path)
+	if err != nil {
+		return err
+	}
+	owner, err := self()
+	if err != nil {
+		return err
+	}
+	mine := Record{ID: rec.ID, Owner: owner}
+	path := filepath.Join(dir, mine.name()+replacement)
+	if err := os.Rename(rec.path, path); err != nil {
+		return err
+	}
+	rec.path, rec.Written = path, info.ModTime()
+	return rec.read()
+}
+
+// carried are those of the markers that a living process carries; all of them where that cannot be found out.
+func carried(ids []string) (alive []string) {
+	if len(ids) == 0 {
+		return nil
+	}
+	err := walk(func(p Proc) {
+		if p.PID != os.Getpid() {
+			alive = append(alive, slices.DeleteFunc(p.markers(), func(id string) bool { return !slices.Contains(ids, id) })...)
+		}
+	})
+	if err != nil {
+		return ids
+	}
+	return alive
+}
