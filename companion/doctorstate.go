@@ -67,6 +67,9 @@ func checkState() []finding {
 	}
 	info, err := os.Stat(dir)
 	if errors.Is(err, fs.ErrNotExist) {
+		if err := makable(dir); err != nil {
+			return one("state", wrong, elsewhere, "%s cannot be made: %v; runs go on without gates and record", tilde(dir), plainCause(err))
+		}
 		return one("state", fine, "", "%s is not there yet; the first run makes it", tilde(dir))
 	}
 	if err == nil {
@@ -92,6 +95,21 @@ func checkState() []finding {
 		list = append(list, one("state", wrong, "chmod 700 "+dir, "others may read %s", tilde(dir))...)
 	}
 	return append(list, openFiles(dir)...)
+}
+
+// makable says why a directory cannot be made; nil if it can. It is tried beside it, in what there is of its path.
+func makable(dir string) error {
+	for {
+		if _, err := os.Lstat(dir); err == nil || dir == filepath.Dir(dir) {
+			break
+		}
+		dir = filepath.Dir(dir)
+	}
+	probe, err := os.MkdirTemp(dir, ".doctor-")
+	if err == nil {
+		os.Remove(probe)
+	}
+	return err
 }
 
 // plainCause is an error without the path of a file that was never meant to stay.
