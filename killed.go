@@ -51,7 +51,9 @@ func (s *State) killed(rec supervise.Record) bool {
 		Profile: cmp.Or(rec.Profile, "generic"), Command: rec.Command, Attempt: max(rec.Attempt, 1), Status: journal.Error,
 		ErrorType: verdict.Interrupted, Rule: "killed", ExitCode: -1, Session: rec.Session}
 	if rec.State == supervise.StateWaiting {
-		e.Attempt = 0
+		if e.Attempt = 0; last.Attempt == rec.Attempt { // the wait after it; nobody knows how much of that there was
+			e.GateWait = -last.Planned()
+		}
 	} else {
 		began := latest(latest(rec.Started, rec.Since), last.Timestamp.Time)
 		e.Attempt = max(e.Attempt, last.Attempt+1)
