@@ -52,8 +52,8 @@ func (inv *Invocation) Run() {
 		return
 	}
 	defer func() { inv.sessionSlot.Free() }()
-	if err := inv.readInput(); err != nil {
-		inv.refuse(1, unplanned(err), nil)
+	if refused := inv.readInput(); refused != nil {
+		inv.refuse(1, *refused, nil)
 		return
 	}
 	attemptOne := (*Invocation).attempt
@@ -116,9 +116,12 @@ func (inv *Invocation) learn(a *attempt) {
 	inv.unseen(a)
 }
 
-// refuse ends an invocation that was not let in: at a gate, or into its scope.
+// refuse ends an invocation that was not let in, at a gate or into its scope, or whose input did not come.
 func (inv *Invocation) refuse(n int, a attempt, errs []string) {
-	stop := &retry.Error{Cause: retry.ErrMaxWait, NotBefore: a.refusedAt}
+	stop := a.stop
+	if stop == nil {
+		stop = &retry.Error{Cause: retry.ErrMaxWait, NotBefore: a.refusedAt}
+	}
 	if cause := inv.ended(); cause != nil {
 		stop.Cause = cause
 	}

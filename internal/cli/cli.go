@@ -98,8 +98,12 @@ func sentence(err error) (string, int) {
 		text += "; " + h.hint
 	}
 	var failed *failure
-	if errors.As(err, &failed) {
+	var late *expired
+	switch {
+	case errors.As(err, &failed):
 		return text, belay.CodeFailed
+	case errors.As(err, &late):
+		return text, belay.CodeTimeout
 	}
 	return text, belay.CodeUsage
 }
@@ -109,6 +113,12 @@ type failure struct{ err error }
 
 func (f *failure) Error() string { return f.err.Error() }
 func (f *failure) Unwrap() error { return f.err }
+
+// expired is an error that says that something took longer than it may.
+type expired struct{ err error }
+
+func (e *expired) Error() string { return e.err.Error() }
+func (e *expired) Unwrap() error { return e.err }
 
 // New builds the command tree.
 func New() *cobra.Command {

@@ -46,6 +46,9 @@ func refuse(given config.Given, s *config.Settings, err error) error {
 	text, code := sentence(err)
 	r := &belay.Result{Err: text, ExitCode: code, ChildCode: -1, Profile: cmp.Or(given["profile"], generic.Name),
 		Verdict: verdict.Verdict{Class: verdict.InvalidRequest, Rule: "usage", Evidence: text, Sent: verdict.SentNo}}
+	if code == belay.CodeTimeout {
+		r.Verdict.Class, r.Verdict.Rule = verdict.Timeout, "stdin"
+	}
 	if werr := writeResult(os.Stdout, format, r); werr != nil {
 		return &failure{werr}
 	}

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -19,6 +20,7 @@ import (
 	"github.com/belay-run/belay/internal/config"
 	"github.com/belay-run/belay/internal/term"
 	"github.com/belay-run/belay/journal"
+	"github.com/belay-run/belay/retry"
 	"github.com/belay-run/belay/supervise"
 	"github.com/belay-run/belay/verdict"
 )
@@ -82,7 +84,7 @@ func run(given config.Given, args []string) error {
 	if known == nil {
 		runner.Profile = guard(runner.Profile, given["profile"], args, given["cwd"])
 	}
-	command, err := newCommand(s, args)
+	command, err := newCommand(s, runner.Policy, args)
 	if err != nil {
 		return refuse(given, s, err)
 	}
@@ -203,7 +205,7 @@ func gateSettings(s *config.Settings) gate.Settings {
 }
 
 // newCommand gives the command its streams.
-func newCommand(s *config.Settings, args []string) (*belay.Command, error) {
+func newCommand(s *config.Settings, policy retry.Policy, args []string) (*belay.Command, error) {
 	c := &belay.Command{Args: args, Dir: s.Cwd, Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Terminal: true}
 	if s.NoStdin {
 		c.Stdin = nil
@@ -211,7 +213,7 @@ func newCommand(s *config.Settings, args []string) (*belay.Command, error) {
 	if s.OutputFormat != "" {
 		c.Stdout = nil
 	}
-	prompt, err := readPrompt(s)
+	prompt, err := readPrompt(s, policy)
 	if err != nil {
 		return nil, err
 	}
@@ -225,8 +227,9 @@ func newCommand(s *config.Settings, args []string) (*belay.Command, error) {
 const maxPrompt = 64 << 20
 
 // readPrompt returns the prompt that was given in one of the three ways; nil if there is none.
-func readPrompt(s *config.Settings) (*string, error) {
+func readPrompt(s *config.Settings, policy retry.Policy) (*string, error) {
 	var in io.Reader
+	what := "prompt on stdin"
 	switch {
 	case s.From("prompt") != "" && s.From("prompt-file") != "":
 		return nil, usage(errors.New("--prompt and --prompt-file exclude each other"), "")
@@ -240,17 +243,48 @@ func readPrompt(s *config.Settings) (*string, error) {
 			return nil, usage(fmt.Errorf("the prompt file cannot be read: %w", err), "")
 		}
 		defer f.Close()
-		in = f
+		in, what = f, "prompt file"
 	default:
 		return nil, nil
 	}
-	data, err := io.ReadAll(io.LimitReader(in, maxPrompt+1))
+	data, err := readWithin(in, maxPrompt+1, policy, what)
 	if err != nil {
-		return nil, usage(fmt.Errorf("the prompt cannot be read: %w", err), "")
+		return nil, err
 	}
 	if len(data) > maxPrompt {
 		return nil, usage(fmt.Errorf("the prompt is larger than %d MiB", maxPrompt>>20), "")
 	}
 	prompt := string(data)
 	return &prompt, nil
+}
+
+// readWithin reads all of a stream, up to so many bytes. It may never end, so it is waited for no longer than an attempt, or
+// everything, may take.
+func readWithin(in io.Reader, size int64, policy retry.Policy, what string) ([]byte, error) {
+	limit, name := policy.Timeout, "timeout"
+	if total := policy.TotalTimeout; total > 0 && (limit <= 0 || total < limit) {
+		limit, name = total, "total timeout"
+	}
+	var late <-chan time.Time
+	if limit > 0 {
+		timer := time.NewTimer(limit)
+		defer timer.Stop()
+		late = timer.C
+	}
+	var data []byte
+	read := make(chan error, 1)
+	go func() {
+		var err error
+		data, err = io.ReadAll(io.LimitReader(in, size))
+		read <- err
+	}()
+	select {
+	case err := <-read:
+		if err != nil {
+			return nil, usage(fmt.Errorf("the prompt cannot be read: %w", err), "")
+		}
+		return data, nil
+	case <-late:
+		return nil, &expired{fmt.Errorf("the %s did not end within the %s (%g s), so nothing was started", what, name, limit.Seconds())}
+	}
 }

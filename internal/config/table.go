@@ -27,7 +27,7 @@ var Table = []Setting{
 	{"no-wait", "", "never wait: fail where a wait would be needed", Groups[0], User,
 		boolean(func(s *Settings) *bool { return &s.NoWait })},
 
-	{"timeout", "D", "hard deadline of an attempt (none)", Groups[1], Policy,
+	{"timeout", "D", "hard deadline of an attempt, and of the wait for stdin before the first (none)", Groups[1], Policy,
 		duration(func(s *Settings) *time.Duration { return &s.Timeout })},
 	{"total-timeout", "D", "hard deadline of everything, waits included (none)", Groups[1], Policy,
 		duration(func(s *Settings) *time.Duration { return &s.TotalTimeout })},
