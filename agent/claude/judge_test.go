@@ -70,7 +70,7 @@ func TestJudge(t *testing.T) {
 		"it complained, went on, and crashed":            {begun + complains + toolResult, "", 1, verdict.Unknown, "exit-code"},
 		"it complained, and was interrupted":             {begun + complains, "", 0, verdict.Interrupted, "no-result"},
 		"a hook complains after a failure, as text":      {"Error: Reached max turns (2)", hook, 1, verdict.LimitReached, "max-turns"},
-		"a hook complains after a failure nobody knows":  {"", "Error: nobody knows\n" + hook, 1, verdict.Unknown, "exit-code"},
+		"a hook complains after an unknown failure":      {"", "Error: something else\n" + hook, 1, verdict.Unknown, "exit-code"},
 		"a hook complains, and no more is known":         {"", hook, 1, verdict.Unknown, "exit-code"},
 		"throttled, says stderr":                         {"", "Error: HTTP 429\n" + hook, 1, verdict.RateLimit, "status-429"},
 		"throttled, says stderr, after it began":         {begun, "HTTP 429\n", 1, verdict.RateLimit, "status-429"},

@@ -152,7 +152,7 @@ func TestJudge_NewThread(t *testing.T) {
 			}
 		}
 	}
-	// Of a saved outcome nobody knows when it began.
+	// A saved outcome does not say when it began.
 	v := New(words("codex exec resume --last"), nil, "").Judge(outcome(0, started+"\n"+hello+"\n"+completed+"\n", ""), noon)
 	if v.Class != verdict.OK {
 		t.Errorf("%+v", v)
