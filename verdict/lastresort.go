@@ -27,7 +27,7 @@ func lastPart(e Excerpt) Excerpt {
 }
 
 var lastResort = sync.OnceValue(func() *Rules {
-	rules, err := Compile(lastResorts...)
+	rules, err := Compile(lastResorts()...)
 	if err != nil {
 		panic(err) // a test compiles them
 	}
@@ -47,27 +47,29 @@ func status(number string) string {
 // where one failure may say both: a wrong use may name any option ("invalid value
 // for --timeout"), and money that is used up comes with a 429. A throttle goes
 // before the refusals, because GitHub's comes with a 403.
-var lastResorts = []Rule{
-	{Name: "wrong-use", Class: InvalidRequest, Match: `\b(unknown|unrecognized|unexpected|invalid|missing|bad|ambiguous)( required)? (option|argument|flag|command|subcommand|value|parameter)s?\b|^usage: `},
-	{Name: "billing", Class: Billing, Match: `\binsufficient[ _](quota|credits?|funds|balance)\b|\bexceeded your current quota\b|\bcredit balance is too low\b|\bpayment required\b|` + status(`402`)},
+func lastResorts() []Rule {
+	return []Rule{
+		{Name: "wrong-use", Class: InvalidRequest, Match: `\b(unknown|unrecognized|unexpected|invalid|missing|bad|ambiguous)( required)? (option|argument|flag|command|subcommand|value|parameter)s?\b|^usage: `},
+		{Name: "billing", Class: Billing, Match: `\binsufficient[ _](quota|credits?|funds|balance)\b|\bexceeded your current quota\b|\bcredit balance is too low\b|\bpayment required\b|` + status(`402`)},
 
-	{Name: "rate-limit", Class: RateLimit, Match: `(^|[^\w-])rate[ -]?limit(s|ed|ing)?\b|\bRATE_LIMIT(ED|_EXCEEDED)?\b|\brate_limit_error\b|\btoo ?many ?requests\b|submitted too quickly|\bthrottl(ed|ing)\b|\bRequestLimitExceeded\b|\bRESOURCE_EXHAUSTED\b|\bx-ratelimit-remaining["']?[:=] ?["']?0\b`},
-	{Name: "status-429", Class: RateLimit, Match: status(`429`)},
+		{Name: "rate-limit", Class: RateLimit, Match: `(^|[^\w-])rate[ -]?limit(s|ed|ing)?\b|\bRATE_LIMIT(ED|_EXCEEDED)?\b|\brate_limit_error\b|\btoo ?many ?requests\b|submitted too quickly|\bthrottl(ed|ing)\b|\bRequestLimitExceeded\b|\bRESOURCE_EXHAUSTED\b|\bx-ratelimit-remaining["']?[:=] ?["']?0\b`},
+		{Name: "status-429", Class: RateLimit, Match: status(`429`)},
 
-	{Name: "auth", Class: Auth, Match: `\bauth(entication|orization)?[ _](failed|failure|error)\b|\b(failed to authenticate|not authenticated|authentication_error|unauthori[sz]ed|not logged in)\b|\b(invalid|incorrect|missing) (x-)?api[ -_]?key\b`},
-	{Name: "status-401", Class: Auth, Match: status(`401|403|407`)},
-	{Name: "configuration", Class: InvalidRequest, Match: `\binvalid (tool|session|mcp)? ?configuration\b`},
-	{Name: "status-400", Class: InvalidRequest, Match: status(`400|405|409|415|422`)},
-	{Name: "status-404", Class: NotFound, Match: status(`404|410`) + `|\bmodel not found\b`},
-	{Name: "status-413", Class: TooLarge, Match: status(`413`)},
+		{Name: "auth", Class: Auth, Match: `\bauth(entication|orization)?[ _](failed|failure|error)\b|\b(failed to authenticate|not authenticated|authentication_error|unauthori[sz]ed|not logged in)\b|\b(invalid|incorrect|missing) (x-)?api[ _-]?key\b`},
+		{Name: "status-401", Class: Auth, Match: status(`401|403|407`)},
+		{Name: "configuration", Class: InvalidRequest, Match: `\binvalid (tool|session|mcp)? ?configuration\b`},
+		{Name: "status-400", Class: InvalidRequest, Match: status(`400|405|409|415|422`)},
+		{Name: "status-404", Class: NotFound, Match: status(`404|410`) + `|\bmodel not found\b`},
+		{Name: "status-413", Class: TooLarge, Match: status(`413`)},
 
-	{Name: "overloaded", Class: Overloaded, Match: status(`529`) + `|\boverloaded(_error)?\b|\bat capacity\b`},
-	{Name: "server-error", Class: ServerError, Match: status(`408|50\d`) + `|\binternal server error\b|\bbad gateway\b|\bservice (temporarily )?unavailable\b|\bgateway time-?out\b`},
+		{Name: "overloaded", Class: Overloaded, Match: status(`529`) + `|\boverloaded(_error)?\b|\bat capacity\b`},
+		{Name: "server-error", Class: ServerError, Match: status(`408|50\d`) + `|\binternal server error\b|\bbad gateway\b|\bservice (temporarily )?unavailable\b|\bgateway time-?out\b`},
 
-	{Name: "certificate", Class: InvalidRequest, Match: `\b(self[- ]signed|certificate (verify|has expired|is not)|verify (the first )?certificate|SSL certificate|x509|peer certificate)|\b(CERT_\w+|UNABLE_TO_(VERIFY|GET_ISSUER)\w*)\b`},
-	{Name: "errno", Class: Network, Match: `\b(E(CONN(RESET|REFUSED|ABORTED)|TIMEDOUT|NOTFOUND|AI_AGAIN|PIPE|HOST(UNREACH|DOWN)|NET(UNREACH|DOWN))|UND_ERR_\w+)\b`},
-	{Name: "connection", Class: Network, Match: `\bconnection (was |is )?(refused|reset|aborted|lost|dropped|timed[ -]?out|timeout|closed by|closed before|error|failed)|\b(failed|unable|could not|couldn't|cannot) (to )?connect\b|\bsocket hang up\b|\bbroken pipe\b|\bfetch failed\b|\bnetwork (error|is unreachable|is down)\b|\bno route to host\b|\bi/o timeout\b`},
-	{Name: "name", Class: Network, Match: `\bcould not resolve host\b|\bno such host\b|\bname or service not known\b|\btemporary failure in name resolution\b|\bgetaddrinfo\b`},
-	{Name: "cut", Class: Network, Match: `\b(read|write|get|post|put|patch|head|dial|tcp|https?)\b.*: (unexpected )?EOF$`},
-	{Name: "timeout", Class: Timeout, Match: `\btimed[ -]?out\b|(^|[^\w-])timeout( (error|exceeded|expired|after|waiting|awaiting|while|during|of \d)|[.!]?$)|\bdeadline (has )?(exceeded|elapsed)\b`},
+		{Name: "certificate", Class: InvalidRequest, Match: `\b(self[- ]signed|certificate (verify|has expired|is not)|verify (the first )?certificate|SSL certificate|x509|peer certificate)|\b(CERT_\w+|UNABLE_TO_(VERIFY|GET_ISSUER)\w*)\b`},
+		{Name: "errno", Class: Network, Match: `\b(E(CONN(RESET|REFUSED|ABORTED)|TIMEDOUT|NOTFOUND|AI_AGAIN|PIPE|HOST(UNREACH|DOWN)|NET(UNREACH|DOWN))|UND_ERR_\w+)\b`},
+		{Name: "connection", Class: Network, Match: `\bconnection (was |is )?(refused|reset|aborted|lost|dropped|timed[ -]?out|timeout|closed by|closed before|error|failed)|\b(failed|unable|could not|couldn't|cannot) (to )?connect\b|\bsocket hang up\b|\bbroken pipe\b|\bfetch failed\b|\bnetwork (error|is unreachable|is down)\b|\bno route to host\b|\bi/o timeout\b`},
+		{Name: "name", Class: Network, Match: `\bcould not resolve host\b|\bno such host\b|\bname or service not known\b|\btemporary failure in name resolution\b|\bgetaddrinfo\b`},
+		{Name: "cut", Class: Network, Match: `\b(read|write|get|post|put|patch|head|dial|tcp|https?)\b.*: (unexpected )?EOF$`},
+		{Name: "timeout", Class: Timeout, Match: `\btimed[ -]?out\b|(^|[^\w-])timeout( (error|exceeded|expired|after|waiting|awaiting|while|during|of \d)|[.!]?$)|\bdeadline (has )?(exceeded|elapsed)\b`},
+	}
 }

@@ -33,7 +33,7 @@ func read(args []string) (l line, ok bool) {
 		l.exec, l.resume = execOptions.Read(rest[:at]), resumeOptions.Read(rest[at+1:])
 	case at >= 0 && rest[at] == "review":
 		l.reviews = true
-		l.exec, l.review = execOptions.Read(rest[:at]), reviewOptions.Read(rest[at+1:])
+		l.exec, l.review = execOptions.Read(rest[:at]), reviewOptions().Read(rest[at+1:])
 	case at >= 0 && slices.Contains(otherCommands, rest[at]):
 		return line{}, false
 	case slices.ContainsFunc(l.exec.Words(), func(a agent.Arg) bool {

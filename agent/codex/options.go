@@ -37,13 +37,17 @@ var (
 		{Names: []string{optLast}},
 		{Names: []string{optAll}},
 	})
-	reviewOptions = table(common, headless, agent.Table{
+)
+
+// reviewOptions is made when it is asked for: belay starts for other commands too.
+func reviewOptions() agent.Table {
+	return table(common, headless, agent.Table{
 		{Names: []string{"--uncommitted"}},
 		{Names: []string{"--base"}, Takes: agent.One},
 		{Names: []string{"--commit"}, Takes: agent.One},
 		{Names: []string{"--title"}, Takes: agent.One},
 	})
-)
+}
 
 // common are taken everywhere.
 var common = agent.Table{
