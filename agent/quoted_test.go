@@ -168,6 +168,7 @@ func failedRuns(said, printed string) []run {
 		run{"claude, crashed", ofClaude, outcome(139, events, printed+"\n")},
 		run{"claude, gone", ofClaude, outcome(1, events, printed+"\n")},
 		run{"claude, gone, hook", ofClaude, outcome(1, events, hook(printed))},
+		run{"claude, helper", ofClaude, outcome(1, "", "apiKeyHelper failed: exited 1: "+strings.ReplaceAll(printed, "\n", " ")+"\n")},
 		run{"claude, never began", ofClaude, outcome(1, "", "error: unknown option '--x'\n"+hook(printed))},
 		run{"claude, log", ofClaude, outcome(1, "", "2026-11-15T15:00:44.187Z [DEBUG] Hook output: "+printed+"\n"+printed+"\n")},
 		run{"claude, killed", ofClaude, verdict.Outcome{ExitCode: -1, Signal: "SIGKILL", Stdout: verdict.ExcerptOf(events), Stderr: verdict.ExcerptOf(printed)}},

@@ -72,6 +72,7 @@ func TestJudge(t *testing.T) {
 		"a hook complains after a failure, as text":      {"Error: Reached max turns (2)", hook, 1, verdict.LimitReached, "max-turns"},
 		"a hook complains after an unknown failure":      {"", "Error: something else\n" + hook, 1, verdict.Unknown, "exit-code"},
 		"a hook complains, and no more is known":         {"", hook, 1, verdict.Unknown, "exit-code"},
+		"a helper complains":                             {"", "apiKeyHelper failed: exited 1: curl: (7) Failed to connect: Connection refused\nError: something else\n", 1, verdict.Unknown, "exit-code"},
 		"throttled, says stderr":                         {"", "Error: HTTP 429\n" + hook, 1, verdict.RateLimit, "status-429"},
 		"throttled, says stderr, after it began":         {begun, "HTTP 429\n", 1, verdict.RateLimit, "status-429"},
 		"stderr quotes, after the model has spoken":      {begun + toolUse, "HTTP 429\n", 1, verdict.Unknown, "exit-code"},

@@ -9,12 +9,20 @@ import (
 	"github.com/belay-run/belay/verdict"
 )
 
-// ownStderr is what claude itself has written on stderr. At its very end it may pass on what a hook has:
+// helper matches what claude passes on of a script that helps it.
+var helper = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^\w+ failed: exited \d+: .*$`) })
+
+// ownStderr is what claude itself has written on stderr. It also passes on what its helpers write, and at its very end what
+// a hook has:
 //
+//	apiKeyHelper failed: exited 1: curl: (7) Failed to connect
 //	SessionEnd hook [./notify.sh] failed: curl: (7) Failed to connect
 //	Error: connect ECONNREFUSED
 func ownStderr(o verdict.Outcome) string {
 	text := o.Stderr.Text()
+	if strings.Contains(text, " failed: exited ") {
+		text = helper().ReplaceAllString(text, "")
+	}
 	for at := 0; ; {
 		i := strings.Index(text[at:], " hook [")
 		if i < 0 {
