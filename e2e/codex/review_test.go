@@ -3,7 +3,6 @@
 package codex_test
 
 import (
-	"io"
 	"os"
 	"os/exec"
 	"strings"
@@ -76,20 +75,26 @@ func TestReview_Stdin(t *testing.T) {
 	each(t, false, func(t *testing.T, version string) {
 		s := newStage(t, version, "200x*")
 		repository(s)
-		open, hold := io.Pipe()
+		open, hold, err := os.Pipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer open.Close()
 		defer hold.Close()
 		r := s.StartBelay(nil, review("--uncommitted"), open).Wait()
 		r.Exits(0)
 		if strings.Contains(r.Stderr, "stdin") {
 			t.Errorf("%s", r.Stderr)
 		}
-		for _, run := range []*stage.Running{
-			s.StartBelay(nil, review("-"), strings.NewReader("look at the moon")),
-			s.StartBelay([]string{"--prompt", "look at the moon"}, review(), nil),
-			s.StartBelay(nil, review("look at the moon"), strings.NewReader("and at the sun")),
+		for _, start := range []func() *stage.Running{
+			func() *stage.Running { return s.StartBelay(nil, review("-"), strings.NewReader("look at the moon")) },
+			func() *stage.Running { return s.StartBelay([]string{"--prompt", "look at the moon"}, review(), nil) },
+			func() *stage.Running {
+				return s.StartBelay(nil, review("look at the moon"), strings.NewReader("and at the sun"))
+			},
 		} {
 			before := s.Requests()
-			run.Wait().Exits(0)
+			start().Wait().Exits(0)
 			texts := s.Told(s.API.Main()[before])
 			if stage.Count(texts, "look at the moon") != 1 || stage.Count(texts, "sun") != 0 {
 				t.Errorf("%q", texts)
