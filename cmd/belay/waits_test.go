@@ -179,6 +179,12 @@ func TestWaits_TheBooksAgree(t *testing.T) {
 				t.Errorf("%+v", list)
 			}
 		},
+		"InsideAConversation": func(t *testing.T, r *run) {
+			r.env = append(r.env, "INNER=2", "DELAY=700")
+			r.waiting("--no-gate", "--", "claude", "--input-format", "stream-json", "--output-format", "stream-json", "--verbose").ends(t, 0)
+			b := r.books()
+			b.agree(t, 0.7, 1.401)
+		},
 		"InsideAndBetween": func(t *testing.T, r *run) {
 			r.env = append(r.env, "INNER=1", "DELAY=600", "FAILS=1")
 			r.waiting("--no-gate", "--base-delay", "0.3", "--jitter", "none", "--", "claude", "-p", "hi").ends(t, 0)
