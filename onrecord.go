@@ -108,6 +108,7 @@ func (inv *Invocation) journal(n int, a attempt, wait time.Duration, stop *retry
 	e.PromptHash = inv.promptHash()
 	if a.verdict.Class != verdict.OK {
 		e.ErrorType, e.Error, e.Rule = a.verdict.Class, a.message, a.verdict.Rule
+		inv.blame(&e, &a)
 		switch {
 		case stop == nil:
 			e.Status = journal.Retry

@@ -41,6 +41,8 @@ type Traits struct {
 	// Gate is the key of the limits that the call falls under: the service, its host and a short hash of the account.
 	// Never a credential.
 	Gate string
+	// Provider is whose service the call goes to, in one word; empty if that is not known.
+	Provider string
 	// Home is where the CLI keeps what it knows of its sessions.
 	Home string
 	// Form is what the caller has asked the CLI to print.
@@ -192,6 +194,8 @@ type Account struct {
 	Model string
 	// Version is the CLI's own; empty if it does not say.
 	Version string
+	// Status is the HTTP status of the answer that the attempt failed of; 0 if the CLI does not say.
+	Status int
 	// Requests is how many requests the CLI has made of its service, as far as it tells: those that were answered, that
 	// failed, and that it repeated. 0 if it does not tell.
 	Requests int

@@ -23,6 +23,8 @@ type Caller interface {
 type Habits struct {
 	// Gate is the key of the limits that the call falls under. Never a credential.
 	Gate string
+	// Provider is whose service it calls, in one word.
+	Provider string
 	// Deadline is how long it may take where it is known to be one or two short requests; 0 if it may take long.
 	Deadline time.Duration
 	// Changes says that it may change something on the other side, so that a failure that leaves open whether it has is

@@ -75,6 +75,19 @@ func (in *scanner) optional(name string, n **int) {
 	}
 }
 
+func (in *scanner) flag(name string, b **bool) {
+	if !in.has(name) {
+		return
+	}
+	*b = nil
+	for _, value := range []bool{false, true} {
+		if rest, ok := bytes.CutPrefix(in.rest, strconv.AppendBool(nil, value)); ok {
+			*b, in.rest = &value, rest
+		}
+	}
+	in.took(*b != nil)
+}
+
 func (in *scanner) seconds(name string, s *float64, _ bool) {
 	if !in.has(name) {
 		return

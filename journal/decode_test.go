@@ -18,9 +18,9 @@ import (
 func full() Entry {
 	at := Time{time.Date(2026, 11, 15, 12, 0, 0, 5e6, time.UTC)}
 	return Entry{Timestamp: at, Invocation: "01a1dddf-2699-7e0f-b6ac-b8cbd5705482", Profile: "claude", Command: "claude", PromptHash: "abc", Attempt: 2,
-		Status: Error, ErrorType: verdict.Network, Error: "connection reset, again", Rule: "r", ExitCode: -1, Signal: "SIGKILL", WaitTime: 1.5,
+		Status: Error, ErrorType: verdict.Network, Error: "connection reset, again", Rule: "r", Retryable: new(false), ExitCode: -1, Signal: "SIGKILL", WaitTime: 1.5,
 		ResponseTime: 0.25, RetryAt: at, Session: "s", Usage: json.RawMessage(`{"input_tokens":1,"x":{"y":"}\"{"}}`), Gate: "g", InnerWait: 0.25, GateWait: 0.5,
-		CPUTime: 0.125, Left: 1, Killed: 2, Model: "m", Requests: 3, BelayCode: new(124), FirstToken: 0.75, InnerRetries: 2,
+		CPUTime: 0.125, Left: 1, Killed: 2, Model: "m", Provider: "anthropic", HTTPStatus: 529, Requests: 3, BelayCode: new(124), FirstToken: 0.75, InnerRetries: 2,
 		Tools: []Tool{{"Bash", 2, 1.5}, {"a]b", 1, 0}}, ToolCalls: []ToolCall{{"Bash", 0.5, 1}, {"a]b", 1, 0}}, ToolsCut: 7,
 		Parent: "01a1dddf-2699-7e0f-b6ac-b8cbd5705481", Traceparent: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
 		Kind: Hook, Event: "PreToolUse", Detail: json.RawMessage(`{"a":["b"]}`)}
@@ -58,6 +58,7 @@ func (l *lister) time(name string, t *Time, keep bool)       { l.note(name, unsa
 func (l *lister) text(name string, s *string, keep bool)     { l.note(name, unsafe.Pointer(s), keep) }
 func (l *lister) integer(name string, n *int, keep bool)     { l.note(name, unsafe.Pointer(n), keep) }
 func (l *lister) optional(name string, n **int)              { l.note(name, unsafe.Pointer(n), false) }
+func (l *lister) flag(name string, b **bool)                 { l.note(name, unsafe.Pointer(b), false) }
 func (l *lister) seconds(name string, s *float64, keep bool) { l.note(name, unsafe.Pointer(s), keep) }
 func (l *lister) raw(name string, data *json.RawMessage)     { l.note(name, unsafe.Pointer(data), false) }
 func (l *lister) tools(name string, list *[]Tool)            { l.note(name, unsafe.Pointer(list), false) }
@@ -85,6 +86,8 @@ func FuzzDecode(f *testing.F) {
 	f.Add(`{"belay_exit_code":0,"tools":[{"name":"Bash","count":1,"time":0.5}],"tools":[{"name":"x"}],"tool_calls":[],"tools_cut":1}`)
 	f.Add(`{"belay_exit_code":null,"tools":null,"tool_calls":[{"Name":"]"}]}`)
 	f.Add(`{"traceparent":"00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01","parent":"p","parent":""}`)
+	f.Add(`{"retryable":true,"provider":"x","http_status":500}`)
+	f.Add(`{"retryable":truefalse}`)
 	f.Add(`{"response_time":1.,"wait_time":-0,"cpu_time":.5}`)
 	f.Add(`{"usage":{},"usage":{"a":[1,{"b":"\u00e9"}]}}`)
 	f.Add(`{"error":"` + strings.Repeat("x", 100) + "\xff\"}")

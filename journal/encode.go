@@ -46,6 +46,13 @@ func (o *object) optional(name string, n **int) {
 	}
 }
 
+func (o *object) flag(name string, b **bool) {
+	if *b != nil {
+		o.key(name)
+		*o = strconv.AppendBool(*o, **b)
+	}
+}
+
 // seconds adds a duration in seconds, to the microsecond.
 func (o *object) seconds(name string, s *float64, keep bool) {
 	if *s != 0 || keep {

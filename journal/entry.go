@@ -37,6 +37,8 @@ type Entry struct {
 	ErrorType  verdict.Class `json:"error_type,omitempty"`
 	Error      string        `json:"error,omitempty"`
 	Rule       string        `json:"rule,omitempty"`
+	// Retryable says whether it is worth repeating, where that is not what the class says; else nil.
+	Retryable *bool `json:"retryable,omitempty"`
 	// ExitCode is the command's own, BelayCode what Belay has ended with; nil if the run goes on after this attempt.
 	ExitCode  int    `json:"exit_code"`
 	BelayCode *int   `json:"belay_exit_code,omitempty"`
@@ -69,6 +71,10 @@ type Entry struct {
 	Left      int     `json:"left_running,omitempty"`
 	Killed    int     `json:"orphans_killed,omitempty"`
 	Model     string  `json:"model,omitempty"`
+	// Provider is whose service it was that failed, and HTTPStatus what that has answered; empty and 0 where the command does
+	// not say, and after a success.
+	Provider   string `json:"provider,omitempty"`
+	HTTPStatus int    `json:"http_status,omitempty"`
 	// Parent is the run that this one was started in, Traceparent the caller's trace in the W3C's form.
 	Parent      string `json:"parent,omitempty"`
 	Traceparent string `json:"traceparent,omitempty"`

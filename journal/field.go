@@ -9,6 +9,7 @@ type codec interface {
 	text(name string, s *string, keep bool)
 	integer(name string, n *int, keep bool)
 	optional(name string, n **int)
+	flag(name string, b **bool)
 	seconds(name string, s *float64, keep bool)
 	raw(name string, data *json.RawMessage)
 	tools(name string, list *[]Tool)
@@ -27,6 +28,7 @@ func (e *Entry) each(c codec) {
 	c.text("error_type", (*string)(&e.ErrorType), false)
 	c.text("error", &e.Error, false)
 	c.text("rule", &e.Rule, false)
+	c.flag("retryable", &e.Retryable)
 	c.integer("exit_code", &e.ExitCode, true)
 	c.optional("belay_exit_code", &e.BelayCode)
 	c.text("signal", &e.Signal, false)
@@ -48,6 +50,8 @@ func (e *Entry) each(c codec) {
 	c.integer("left_running", &e.Left, false)
 	c.integer("orphans_killed", &e.Killed, false)
 	c.text("model", &e.Model, false)
+	c.text("provider", &e.Provider, false)
+	c.integer("http_status", &e.HTTPStatus, false)
 	c.text("parent", &e.Parent, false)
 	c.text("traceparent", &e.Traceparent, false)
 	c.text("kind", (*string)(&e.Kind), false)
@@ -63,6 +67,7 @@ func (n shortener) text(_ string, s *string, _ bool) { *s = cut(*s, int(n)) }
 func (shortener) time(string, *Time, bool)       {}
 func (shortener) integer(string, *int, bool)     {}
 func (shortener) optional(string, **int)         {}
+func (shortener) flag(string, **bool)            {}
 func (shortener) seconds(string, *float64, bool) {}
 func (shortener) raw(string, *json.RawMessage)   {}
 func (shortener) tools(string, *[]Tool)          {}

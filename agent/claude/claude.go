@@ -10,6 +10,7 @@
 package claude
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"os"
@@ -101,7 +102,7 @@ var ladder = supervise.Ladder{{Signal: syscall.SIGINT, Wait: 4 * time.Second}, {
 
 // Traits implements [agent.Agent].
 func (p *Profile) Traits() agent.Traits {
-	t := agent.Traits{Gate: p.gate(), Home: p.configDir(), Form: agent.Text, Ladder: ladder, MaxInput: MaxInput, Unknown: p.line.Unknown}
+	t := agent.Traits{Gate: p.gate(), Provider: cmp.Or(p.cloud(), "anthropic"), Home: p.configDir(), Form: agent.Text, Ladder: ladder, MaxInput: MaxInput, Unknown: p.line.Unknown}
 	switch p.line.Value("--output-format") {
 	case "json":
 		t.Form = agent.JSON
@@ -151,11 +152,7 @@ func (p *Profile) gate() string {
 		host, _, _ = strings.Cut(rest, "/")
 		host = host[strings.LastIndexByte(host, '@')+1:] // a password may stand before it
 	}
-	for _, cloud := range []string{"bedrock", "vertex", "foundry"} {
-		if on := p.getenv("CLAUDE_CODE_USE_" + strings.ToUpper(cloud)); on != "" && on != "0" {
-			host = cloud
-		}
-	}
+	host = cmp.Or(p.cloud(), host)
 	account := p.getenv("ANTHROPIC_AUTH_TOKEN")
 	for _, name := range []string{"ANTHROPIC_API_KEY", "CLAUDE_CODE_OAUTH_TOKEN"} {
 		if account == "" {
@@ -167,6 +164,16 @@ func (p *Profile) gate() string {
 	}
 	sum := sha256.Sum256([]byte(account))
 	return Name + ":" + host + ":" + hex.EncodeToString(sum[:4])
+}
+
+// cloud is whose service stands in for Anthropic's own; empty if none does.
+func (p *Profile) cloud() (name string) {
+	for _, cloud := range []string{"bedrock", "vertex", "foundry"} {
+		if on := p.getenv("CLAUDE_CODE_USE_" + strings.ToUpper(cloud)); on != "" && on != "0" {
+			name = cloud
+		}
+	}
+	return name
 }
 
 // configDir is where claude keeps its settings and sessions.

@@ -270,6 +270,9 @@ func statusText(status int) string {
 // Account implements [agent.Follower].
 func (f *follower) Account() agent.Account {
 	a := agent.Account{Session: f.session, Active: f.active, Version: f.version, Model: f.model, Unseen: f.unseen(), Misunderstood: f.misunderstood}
+	if f.result != nil {
+		a.Status = f.result.Status
+	}
 	if !f.begun && f.kind == "error_during_execution" {
 		a.Session = "" // it names the one that it could not find
 	}

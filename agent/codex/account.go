@@ -31,7 +31,7 @@ func (f *follower) Account() agent.Account {
 	r, ok := f.rollout()
 	if ok {
 		a.Usage, a.Version, a.Model = r.used.usage(), cmp.Or(r.version, a.Version), r.model
-		a.Requests = r.answers
+		a.Requests, a.Status = r.answers, statusOf(r.failure)
 	}
 	a.Requests += f.retries + f.unseen
 	if f.failure != "" {

@@ -33,16 +33,20 @@ func recorded(info json.RawMessage, now time.Time) (verdict.Verdict, bool) {
 		class, ok := infos[name]
 		return verdict.Verdict{Class: class, Retryable: class.Retryable(), Rule: "record-" + name}, ok
 	}
+	if v := classify(fmt.Sprintf("unexpected status %d", statusOf(info)), now); v.Class != verdict.Unknown {
+		return v, true
+	}
+	return verdict.Verdict{}, false
+}
+
+// statusOf is the HTTP status that stands in the place of a name; 0 if there is none.
+func statusOf(info json.RawMessage) int {
 	var status map[string]struct {
 		Code int `json:"http_status_code"`
 	}
-	if json.Unmarshal(info, &status) != nil {
-		return verdict.Verdict{}, false
-	}
+	json.Unmarshal(info, &status)
 	for _, s := range status {
-		if v := classify(fmt.Sprintf("unexpected status %d", s.Code), now); v.Class != verdict.Unknown {
-			return v, true
-		}
+		return s.Code
 	}
-	return verdict.Verdict{}, false
+	return 0
 }

@@ -64,7 +64,7 @@ func (p *Profile) Judge(o verdict.Outcome, now time.Time) verdict.Verdict {
 // Habits implements agent.Caller.
 func (p *Profile) Habits() agent.Habits {
 	_, err := p.line.look()
-	h := agent.Habits{Gate: gateKey(p.line, p.env, p.dir), Changes: p.line.changes(), Verifiable: err == nil}
+	h := agent.Habits{Gate: gateKey(p.line, p.env, p.dir), Provider: "github", Changes: p.line.changes(), Verifiable: err == nil}
 	if p.line.short() {
 		h.Deadline = deadline
 	}

@@ -40,7 +40,11 @@ func failureEvent(e *journal.Entry) []any {
 		ExitCode    int    `json:"exit_code"`
 		Rule        string `json:"rule,omitempty"`
 		Session     string `json:"session_id,omitempty"`
-	}{e.Integration(), e.Error, max(e.Attempt-1, 0), classOf(e), e.Profile, e.Invocation, e.Command, e.ExitCode, e.Rule, e.Session})
+		Provider    string `json:"provider,omitempty"`
+		Model       string `json:"model,omitempty"`
+		HTTPStatus  int    `json:"http_status,omitempty"`
+	}{e.Integration(), e.Error, max(e.Attempt-1, 0), classOf(e), e.Profile, e.Invocation, e.Command, e.ExitCode, e.Rule, e.Session, e.Provider,
+		e.Model, e.HTTPStatus})
 	return []any{e.Timestamp.UnixMilli(), "integration", "failure", string(data), e.Invocation}
 }
 
@@ -53,7 +57,9 @@ var auditRows = rows{
 // failureAudit is seed 001's: what failed, and what kind of failure it is.
 func failureAudit(e *journal.Entry) []any {
 	c := journal.Classify(e.ErrorType, e.Error)
-	switch { // the verdict may differ from its class
+	switch { // the verdict may differ from its class; lines of older versions do not say so
+	case e.Retryable != nil:
+		c = c.Judged(*e.Retryable)
 	case e.Status == journal.Exhausted:
 		c = c.Judged(true)
 	case e.Rule == "timeout": // a deadline of one's own

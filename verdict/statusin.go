@@ -1,0 +1,23 @@
+package verdict
+
+import (
+	"regexp"
+	"strconv"
+	"sync"
+)
+
+// statusWords is where a program says which HTTP status it has met: beside one of these words. Only what is an error counts.
+var statusWords = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)(?:\bHTTP(?:/[\d.]+)?|(?:^|[^a-z])status(?: code)?|\bAPI error|\berror(?: code)?|(?:^|[^a-z])code)["']?[ :=(]{1,3}["']?([45]\d\d)(?:\D|$)`)
+})
+
+// StatusIn is the HTTP status that a text names as that of an error, the last one of several; 0 if it names none. The text must
+// be a program's own word on why it failed.
+func StatusIn(text string) int {
+	found := statusWords().FindAllStringSubmatch(text, -1)
+	if len(found) == 0 {
+		return 0
+	}
+	status, _ := strconv.Atoi(found[len(found)-1][1]) // it is three digits
+	return status
+}
