@@ -47,7 +47,7 @@ var arrows = map[string][]string{
 	"cmd/belayd":         {"companion"},
 	"internal/cli":       {"", "agent", "agent/claude", "agent/codex", "agent/generic", "agent/gh", "alert", "breaker", "gate", "hook", "hook/settings", "internal/config", "internal/dotfile", "internal/term", "journal", "mcp", "mcp/install", "retry", "supervise", "verdict"},
 	"cmd/belay":          {"internal/cli"},
-	"e2e/stage":          {"agent", "companion/rehearse", "internal/clitest"},
+	"e2e/stage":          {"agent", "companion/rehearse", "internal/clitest", "journal"},
 	"e2e/claude":         {},
 	"e2e/codex":          {},
 	"e2e/hooks":          {},

@@ -29,6 +29,7 @@ type attempt struct {
 	verdict  verdict.Verdict
 	message  string // what happened, in one line
 
+	recorded bool   // it is on record; what is not is the attempt after it, which does not come
 	timedOut bool   // its own hard deadline passed
 	expired  bool   // it was stopped by a limit of ours
 	again    bool   // its input can be had again
@@ -65,6 +66,7 @@ func (inv *Invocation) try(n int, ad admission) attempt {
 	}
 	args, env := inv.command.Args, inv.env
 	if inv.talk != nil {
+		inv.nextSession()
 		plan, err := inv.talk.agent.Plan(inv.talk.turn)
 		if err != nil {
 			return unplanned(err)

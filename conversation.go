@@ -35,10 +35,11 @@ type conversation struct {
 	first  agent.Turn // what the caller asked for
 	turn   agent.Turn // the next attempt's
 
-	session string // the last that was seen
-	resumed bool   // an attempt went on with a session
-	usage   verdict.Usage
-	before  *float64 // what the session had cost before this invocation; nil if nobody knows
+	session string  // the last that was seen
+	live    string  // the one that the present attempt has begun or gone on with
+	resumed bool    // an attempt went on with a session
+	usage   tally   // of all attempts
+	account account // of the session that the next attempt goes on with, or begins
 	turns   int
 	inner   int // retries inside the CLI, that were let be
 }
@@ -59,20 +60,10 @@ func newConversation(r *Runner, p agent.Profile, c *Command) *conversation {
 	return talk
 }
 
-// account takes note of what an attempt has done, and finds out what it has cost where only the session's cost is told.
-func (talk *conversation) account(a *attempt) {
-	if total := a.account.SessionCost; total != nil && talk.before != nil {
-		cost := *total - *talk.before
-		if sofar := talk.usage.CostUSD; sofar != nil {
-			cost -= *sofar
-		}
-		cost = max(cost, 0)
-		a.account.Usage.CostUSD = &cost
-	}
-	talk.usage = talk.usage.Add(a.account.Usage)
-	if a.account.SessionCost != nil && talk.before == nil {
-		talk.usage.CostUSD = nil // it cannot be told from what came before us
-	}
+// learn takes note of what an attempt has done.
+func (talk *conversation) learn(a *attempt) {
+	talk.account.add(&a.account.Usage, a.account.SessionCost, a.account.SessionTokens)
+	talk.usage.add(a.account.Usage)
 	if a.account.Session != "" {
 		talk.session = a.account.Session
 	}
@@ -127,8 +118,8 @@ func (inv *Invocation) continued(a *attempt) {
 	}
 	talk.turn = agent.Turn{Prompt: &prompt, Session: a.account.Session, Continue: true, Plain: talk.first.Plain,
 		MaxRetries: talk.first.MaxRetries, Turns: talk.turns}
-	if talk.usage.CostUSD != nil {
-		talk.turn.Spent = *talk.usage.CostUSD
+	if talk.usage.cost != nil {
+		talk.turn.Spent = *talk.usage.cost
 	}
 }
 
@@ -154,12 +145,12 @@ func (inv *Invocation) spent(a *attempt) *retry.Error {
 	return nil
 }
 
-// cost is what the attempts have cost so far; nil if nobody knows.
+// cost is what the attempts have cost so far, as far as they have told; nil if none has.
 func (inv *Invocation) cost() *float64 {
 	if inv.talk == nil {
 		return nil
 	}
-	return inv.talk.usage.CostUSD
+	return inv.talk.usage.cost
 }
 
 // ErrMaxCost says that there was no further attempt because the attempts so far have cost what they may.

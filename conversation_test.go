@@ -46,6 +46,7 @@ func converse(r *Runner, steps ...step) *[]agent.Turn {
 	var turns []agent.Turn
 	r.attempt = func(inv *Invocation, n int) attempt {
 		turns = append(turns, inv.talk.turn)
+		inv.nextSession()
 		s := steps[min(n, len(steps))-1]
 		a := attempt{started: true, again: true, verdict: of(s.class), account: s.account, message: string(s.class), exit: supervise.Exit{Duration: time.Second}}
 		if s.class != verdict.OK {

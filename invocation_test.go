@@ -208,8 +208,8 @@ func TestInvocation_ExhaustionSaysRetryLater(t *testing.T) {
 		if got := res.Output.String(); got != "" {
 			t.Errorf("result %q after exhaustion, want none", got)
 		}
-		if len(res.Errors) != 1 || res.Waited != time.Second {
-			t.Errorf("earlier errors %q, waited %v", res.Errors, res.Waited)
+		if len(res.Errors) != 2 || res.Errors[1] != res.Err || res.Waited != time.Second {
+			t.Errorf("errors %q, waited %v", res.Errors, res.Waited)
 		}
 	})
 }

@@ -117,6 +117,9 @@ func (s *State) interrupt(rec supervise.Record, lines []journal.Entry) {
 		var used verdict.Usage
 		if e.Session == rec.Session && json.Unmarshal(e.Usage, &used) == nil {
 			session.Usage = session.Usage.Add(used)
+			if used.CostUnknown() {
+				session.ToldCost, session.ToldTokens = nil, 0
+			}
 		}
 		session.Updated = latest(session.Updated, e.Timestamp.Time)
 	}

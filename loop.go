@@ -9,6 +9,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/belay-run/belay/agent"
 	"github.com/belay-run/belay/gate"
 	"github.com/belay-run/belay/retry"
 	"github.com/belay-run/belay/verdict"
@@ -72,7 +73,7 @@ func (inv *Invocation) Run() {
 		inv.checkVersion(&a)
 		inv.limit(&a)
 		if inv.again(&a) {
-			inv.journal(n, a, 0, nil)
+			inv.journal(n, a, 0, nil, nil)
 			errs = append(errs, a.message)
 			a.discard()
 			continue
@@ -84,12 +85,11 @@ func (inv *Invocation) Run() {
 			inv.cutShort(&a, "stopped before the next attempt", cause)
 		}
 		if stop != nil || a.verdict.Class == verdict.OK {
-			inv.journal(n, a, 0, stop)
 			inv.finish(n, a, stop, errs)
 			return
 		}
 		pause := inv.newPause(&a, wait)
-		inv.journal(n, a, pause.length, nil)
+		inv.journal(n, a, pause.length, nil, nil)
 		classes[a.verdict.Class]++
 		errs = append(errs, a.message)
 		inv.observe(AttemptFailed{Attempt: n, Verdict: a.verdict, Stderr: a.stderr.output()})
@@ -97,9 +97,7 @@ func (inv *Invocation) Run() {
 		inv.continued(&a)
 		if err := inv.wait(n, a, pause); err != nil {
 			inv.cutShort(&a, "stopped before the next attempt", err)
-			a.started = false // the attempt that does not come
-			inv.journal(n+1, a, 0, &retry.Error{Cause: err})
-			a.started = true
+			a.recorded = true
 			inv.finish(n, a, &retry.Error{Cause: err}, errs)
 			return
 		}
@@ -111,7 +109,10 @@ func (inv *Invocation) learn(a *attempt) {
 	if inv.talk == nil || !a.started {
 		return
 	}
-	inv.talk.account(a)
+	if id := a.account.Session; id != "" && id != inv.talk.live {
+		inv.sessionBegins(id) // it is known only now
+	}
+	inv.talk.learn(a)
 	inv.talk.resumed = inv.talk.turn.Session != "" && a.verdict.Class != verdict.SessionNotFound
 	inv.unseen(a)
 }
@@ -125,7 +126,6 @@ func (inv *Invocation) refuse(n int, a attempt, errs []string) {
 	if cause := inv.ended(); cause != nil {
 		stop.Cause = cause
 	}
-	inv.journal(n, a, 0, stop)
 	inv.finish(n, a, stop, errs)
 }
 
@@ -203,7 +203,7 @@ func (inv *Invocation) outlasted(a *attempt, until time.Time) *retry.Error {
 	return &retry.Error{Cause: retry.ErrMaxWait, NotBefore: hold.Until}
 }
 
-// finish makes the result.
+// finish makes the result, passes on what was held, and puts the end on record.
 func (inv *Invocation) finish(n int, a attempt, stop *retry.Error, errs []string) {
 	r := &Result{ID: inv.id, Success: a.verdict.Class == verdict.OK, Verdict: a.verdict, Errors: errs,
 		Attempts: n, Profile: inv.profile.Name(),
@@ -224,6 +224,7 @@ func (inv *Invocation) finish(n int, a attempt, stop *retry.Error, errs []string
 			r.Err = inv.exhaustion(a, stop, n)
 		}
 		r.RetryAt = stop.NotBefore
+		r.Errors = append(r.Errors, r.Err)
 		inv.err = &Error{Invocation: inv.id, Verdict: r.Verdict, Message: r.Err, Cause: stop.Cause, RetryAt: r.RetryAt}
 	}
 	expired := a.timedOut || a.verdict.Class == verdict.Stalled || stop != nil && errors.Is(stop.Cause, retry.ErrTotalTimeout) && a.expired
@@ -231,10 +232,12 @@ func (inv *Invocation) finish(n int, a attempt, stop *retry.Error, errs []string
 	if r.Output = a.output(); exhausted {
 		r.Output = nil
 	}
-	r.Requests, r.Waited = inv.requests, inv.waits.total
 	if inv.talk != nil {
-		r.Session, r.Resumed, r.Usage = inv.talk.session, inv.talk.resumed, inv.talk.usage
+		r.Session, r.Resumed, r.Usage = inv.talk.session, inv.talk.resumed, inv.talk.usage.sum()
 		r.Verdict.SessionID = r.Session
+	}
+	if _, ok := inv.profile.(agent.Agent); !ok || r.Attempts == 0 {
+		r.Usage.CostUSD = new(float64) // it costs nothing
 	}
 	inv.sessionEnds(r)
 	if err := a.deliver(); err != nil && r.ExitCode == 0 {
@@ -243,8 +246,15 @@ func (inv *Invocation) finish(n int, a attempt, stop *retry.Error, errs []string
 			r.ExitCode = 128 + int(syscall.SIGPIPE)
 		}
 		r.Success, r.Err = false, fmt.Sprintf("cannot pass the output on: %v", err)
+		r.Errors = append(r.Errors, r.Err)
 		inv.err = &Error{Invocation: inv.id, Verdict: verdict.Verdict{Class: verdict.Unknown}, Message: r.Err, Cause: err}
 	}
+	code := r.ExitCode
+	if inv.runner.OwnCode {
+		code = r.OwnCode()
+	}
+	inv.journal(n, a, 0, stop, &code)
+	r.Requests, r.Waited = inv.requests, inv.waits.total
 	r.Silent = a.silent()
 	r.Duration = time.Since(inv.begun)
 	inv.count(r, a.started)

@@ -85,25 +85,23 @@ func (inv *Invocation) shared() (list []string) {
 	return list
 }
 
-// journal puts one attempt on record. wait is how long the next one is waited for, if all goes as planned.
-func (inv *Invocation) journal(n int, a attempt, wait time.Duration, stop *retry.Error) {
+// journal puts one attempt on record. wait is how long the next one is waited for, if all goes as planned; code is what Belay ends with after it; nil if it goes on.
+func (inv *Invocation) journal(n int, a attempt, wait time.Duration, stop *retry.Error, code *int) {
 	e := journal.Entry{
 		Timestamp: journal.Time{Time: time.Now()}, Invocation: inv.id, Profile: inv.profile.Name(),
-		Command: inv.command.name(), Attempt: n, Status: journal.Success, ExitCode: a.code,
-		ResponseTime: a.exit.Duration.Seconds(),
-		Gate:         inv.runner.gateKey(), Session: a.verdict.SessionID, Usage: a.account.Usage.JSON(),
-		Requests: inv.requestsOf(&a), Model: a.account.Model, CPUTime: a.exit.CPU.Seconds(), Left: len(a.left), Killed: a.killed,
+		Command: inv.command.name(), Status: journal.Success, ExitCode: a.code, BelayCode: code,
+		Gate: inv.runner.gateKey(), Session: inv.sessionOf(&a), Model: a.account.Model,
+		Parent: enclosingRun(), Traceparent: traceparent(inv.env),
 	}
 	if a.exit.Signal != 0 {
 		e.Signal = signalName(a.exit.Signal)
 	}
-	if !a.started { // what is known of an attempt is that of an earlier one
-		e.Attempt, e.ResponseTime, e.CPUTime, e.Usage, e.Requests, e.Left, e.Killed = 0, 0, 0, nil, 0, 0, 0
+	if requests := inv.requestsOf(&a); a.started && !a.recorded { // else what is known is that of an earlier attempt
+		e.Attempt, e.ResponseTime, e.CPUTime = n, a.exit.Duration.Seconds(), a.exit.CPU.Seconds()
+		e.Usage, e.Requests, e.Left, e.Killed = a.account.Usage.JSON(), requests, len(a.left), a.killed
+		a.talk.describe(&e, &a.account)
 	}
 	inv.requests += e.Requests
-	if a.verdict.Class == verdict.SessionNotFound {
-		e.Session = "" // there is none of that name
-	}
 	inv.waits.record(&e, wait)
 	e.PromptHash = inv.promptHash()
 	if a.verdict.Class != verdict.OK {
@@ -136,6 +134,18 @@ func (inv *Invocation) requestsOf(a *attempt) int {
 	n := a.requests + inv.asked
 	inv.asked = 0
 	return n
+}
+
+// sessionOf is the session of an attempt. One that did not come so far, or does not come at all, leaves the session as it
+// stands after the attempt before.
+func (inv *Invocation) sessionOf(a *attempt) string {
+	switch {
+	case a.verdict.Class == verdict.SessionNotFound:
+		return "" // there is none of that name
+	case a.verdict.SessionID == "" && inv.talk != nil:
+		return inv.talk.live
+	}
+	return a.verdict.SessionID
 }
 
 // promptHash tells prompts apart without keeping them: all that the command was asked, in its arguments, beside them and

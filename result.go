@@ -20,7 +20,7 @@ type Result struct {
 	Verdict verdict.Verdict
 	// Err is what went wrong, in words; empty on success.
 	Err string
-	// Errors are what the attempts before the last one said.
+	// Errors are what went wrong, attempt by attempt. The last one is Err, unless it is a success in the end.
 	Errors []string
 	// MayBeDone says that it failed, was to change something, and may have done so all the same.
 	MayBeDone bool
@@ -45,7 +45,7 @@ type Result struct {
 
 	// ChildCode is the command's own exit code, as a shell shows it; -1 if it never ran to an end.
 	ChildCode int
-	// ExitCode is the code to end with: see [ExitCode].
+	// ExitCode is Belay's own: the code to end with.
 	ExitCode int
 
 	// Left are processes that the command has left running; OrphansKilled is how many were ended.
@@ -53,6 +53,14 @@ type Result struct {
 	OrphansKilled int
 	// Log is where the attempts are on record; empty if they are not.
 	Log string
+}
+
+// OwnCode is the command's own exit code wherever it has one, else [Result.ExitCode].
+func (r *Result) OwnCode() int {
+	if r.ChildCode >= 0 {
+		return r.ChildCode
+	}
+	return r.ExitCode
 }
 
 // resultJSON is the result's form for others. Fields are only ever added.
@@ -77,6 +85,7 @@ type resultJSON struct {
 	TotalWaitTime float64         `json:"total_wait_time"`
 	Profile       string          `json:"profile"`
 	ExitCode      int             `json:"exit_code"`
+	ChildCode     *int            `json:"child_exit_code"`
 	OrphansKilled int             `json:"orphans_killed"`
 	Left          []int           `json:"left_running"`
 	Log           *string         `json:"log"`
@@ -93,6 +102,9 @@ func (r *Result) WriteJSON(w io.Writer) error {
 		Attempts: r.Attempts, Requests: r.Requests, TotalWaitTime: r.Waited.Seconds(), Profile: r.Profile, ExitCode: r.ExitCode,
 		OrphansKilled: r.OrphansKilled, Left: []int{},
 		Error: optional(r.Err), SessionID: optional(r.Verdict.SessionID), Sent: optional(r.Verdict.Sent), Log: optional(r.Log),
+	}
+	if r.Attempts > 0 && r.ChildCode >= 0 {
+		j.ChildCode = &r.ChildCode
 	}
 	if !r.Success {
 		j.ErrorType = &r.Verdict.Class

@@ -63,6 +63,9 @@ type Runner struct {
 	// MaxCost is what all attempts together may cost, in US dollars, before there is no further one; 0 means no limit.
 	MaxCost float64
 
+	// OwnCode says that the caller ends with [Result.OwnCode] instead of [Result.ExitCode]: then the log says so too.
+	OwnCode bool
+
 	// NoWait fails where a wait at a gate would be needed. (Waits between attempts are the policy's.)
 	NoWait bool
 
@@ -94,8 +97,8 @@ type Runner struct {
 func (r *Runner) Run(ctx context.Context, c Command) (*Result, error) {
 	inv, err := r.Prepare(ctx, c)
 	if err != nil {
-		return &Result{Err: err.Error(), ExitCode: CodeUsage, ChildCode: -1,
-			Verdict: verdict.Verdict{Class: verdict.InvalidRequest}}, err
+		return &Result{Err: err.Error(), Errors: []string{err.Error()}, ExitCode: CodeUsage, ChildCode: -1,
+			Usage: verdict.Usage{CostUSD: new(float64)}, Verdict: verdict.Verdict{Class: verdict.InvalidRequest}}, err
 	}
 	inv.Run()
 	return inv.Wait()

@@ -18,9 +18,13 @@ type Session struct {
 	Profile string        `json:"profile"`
 	ID      string        `json:"id"`
 	Dir     string        `json:"dir"`    // sessions belong to a directory
-	Status  string        `json:"status"` // running, done, failed, interrupted
+	Status  string        `json:"status"` // running, done, failed, interrupted, abandoned
 	Updated time.Time     `json:"updated"`
 	Usage   verdict.Usage `json:"usage"`
+	// ToldCost is what the session has cost in all as its CLI has told last, for so many tokens; nil if the CLI tells what
+	// each attempt has cost, or somebody has used it since who did not tell.
+	ToldCost   *float64 `json:"told_cost_usd,omitempty"`
+	ToldTokens int64    `json:"told_tokens,omitempty"`
 }
 
 // What a session's status can be.
@@ -29,6 +33,7 @@ const (
 	SessionDone        = "done"
 	SessionFailed      = "failed"
 	SessionInterrupted = "interrupted"
+	SessionAbandoned   = "abandoned" // a retry has begun another
 )
 
 func (s *State) sessionDir() string { return filepath.Join(s.Dir, "sessions") }
@@ -38,7 +43,9 @@ func (s *State) sessionPath(profile, id string) string {
 }
 
 // isSessionID: both CLIs name their sessions by UUIDs. Nothing else becomes a file's name.
-func isSessionID(id string) bool {
+func isSessionID(id string) bool { return isUUID(id) }
+
+func isUUID(id string) bool {
 	if len(id) != 36 {
 		return false
 	}
@@ -130,22 +137,43 @@ func (inv *Invocation) sessionWanted() (*gate.Slot, *attempt) {
 	if id == "" {
 		id = talk.traits.Resumes
 	}
-	talk.before = inv.costOf(id)
 	if !isSessionID(id) {
 		return nil, nil
 	}
 	return inv.enterScope(sessionScope(inv.profile.Name(), id), inv.runner.OnBusy)
 }
 
-// costOf is what a session has cost so far; nil if nobody knows. One that begins has cost nothing.
-func (inv *Invocation) costOf(id string) *float64 {
-	if id == "" && !inv.talk.traits.GoesOn {
-		return new(float64)
+// nextSession prepares for the session of an attempt. That of the attempt before, if it is another, is left. What the next
+// one has cost so far is looked up now: until the session was free, others may have used it.
+func (inv *Invocation) nextSession() {
+	talk := inv.talk
+	id := talk.turn.Session
+	if id == "" {
+		id = talk.traits.Resumes
 	}
-	if inv.state == nil {
-		return nil
+	if talk.live != "" && talk.live != id {
+		inv.leaveSession(SessionAbandoned)
+		talk.live = ""
 	}
-	return inv.state.Session(inv.profile.Name(), id).Usage.CostUSD
+	if id == "" || id != talk.account.session {
+		talk.account = inv.accountOf(id)
+	}
+}
+
+// accountOf is what is known of the cost of a session. One that begins has cost nothing.
+func (inv *Invocation) accountOf(id string) account {
+	a := account{session: id}
+	switch {
+	case id == "" && !inv.talk.traits.GoesOn:
+		a.told = new(float64)
+	case inv.state != nil:
+		s := inv.state.Session(inv.profile.Name(), id)
+		a.told, a.tokens = s.Usage.CostUSD, s.Usage.InputTokens+s.Usage.OutputTokens
+		if s.ToldCost != nil {
+			a.told, a.tokens = s.ToldCost, s.ToldTokens
+		}
+	}
+	return a
 }
 
 // sessionScope is the scope of a session: it never has two writers.
@@ -153,6 +181,7 @@ func sessionScope(profile, id string) string { return profile + " session " + st
 
 // sessionBegins puts a session on record as soon as it has a name.
 func (inv *Invocation) sessionBegins(id string) {
+	inv.talk.live, inv.talk.account.session = id, id
 	if inv.state == nil {
 		return
 	}
@@ -164,7 +193,7 @@ func (inv *Invocation) sessionBegins(id string) {
 
 // sessionEnds puts the session's end on record.
 func (inv *Invocation) sessionEnds(r *Result) {
-	if inv.talk == nil || inv.state == nil || inv.talk.session == "" {
+	if inv.talk == nil || inv.talk.live == "" {
 		return
 	}
 	status := SessionFailed
@@ -174,15 +203,30 @@ func (inv *Invocation) sessionEnds(r *Result) {
 	case r.Verdict.Class == verdict.Interrupted:
 		status = SessionInterrupted
 	}
-	inv.saveSession(inv.talk.session, status)
+	inv.leaveSession(status)
+}
+
+// leaveSession puts on record how the present session stands, and gives it free.
+func (inv *Invocation) leaveSession(status string) {
+	if inv.state != nil {
+		inv.saveSession(inv.talk.live, status)
+	}
 	inv.sessionSlot.Free()
+	inv.sessionSlot = nil
 }
 
 func (inv *Invocation) saveSession(id, status string) {
-	before := inv.state.Session(inv.profile.Name(), id)
-	s := Session{Profile: inv.profile.Name(), ID: id, Dir: inv.dir(), Status: status, Updated: time.Now(), Usage: before.Usage}
-	if status != SessionRunning {
-		s.Usage = s.Usage.Add(inv.talk.usage)
+	s := inv.state.Session(inv.profile.Name(), id)
+	s.Profile, s.ID, s.Dir, s.Status = inv.profile.Name(), id, inv.dir(), status
+	if status != SessionAbandoned { // that is no use of it
+		s.Updated = time.Now()
+	}
+	if a := &inv.talk.account; status != SessionRunning {
+		s.Usage, a.here = s.Usage.Add(a.here.sum()), tally{}
+		s.ToldCost, s.ToldTokens = a.told, a.tokens
+		if a.open > 0 || a.cut {
+			s.ToldCost, s.ToldTokens = nil, 0
+		}
 	}
 	if err := inv.state.SaveSession(s); err != nil {
 		inv.trouble(err)

@@ -40,6 +40,8 @@ type transcript struct {
 	pause    time.Duration // how long, as it has said
 	answer   *Output
 	capture  *verdict.Capture // for rules of the caller's
+	first    time.Duration    // from the start to the first that came of the model; 0 if nothing did
+	inner    int              // how often the CLI has tried again by itself, and was let
 
 	mu        sync.Mutex
 	process   *supervise.Process
@@ -192,6 +194,9 @@ func (t *transcript) heed(n agent.News) {
 	if n.Answered {
 		t.ad.answered()
 	}
+	if n.Answered && t.first == 0 {
+		t.first = time.Since(t.began)
+	}
 	t.mu.Lock()
 	t.answered = t.answered || n.Answered
 	process, tools, delivered := t.process, n.Tools > 0, n.Delivered
@@ -267,6 +272,7 @@ func (t *transcript) retrying(r *agent.Retrying) {
 	t.resumed(now)
 	if t.direct {
 		t.paused, t.pause = now, r.Wait
+		t.inner++
 		return // it is the caller's to end it
 	}
 	advice := retry.Advice{Retry: !r.Hopeless, After: r.Wait, Throttled: r.Verdict.Class.Throttle()}
@@ -282,6 +288,7 @@ func (t *transcript) retrying(r *agent.Retrying) {
 	var stop *retry.Error
 	if !errors.As(err, &stop) {
 		t.paused, t.pause = now, r.Wait
+		t.inner++
 		if inv.talk.inner++; advice.Throttled && r.Wait == 0 {
 			t.sleeping(now, r.Verdict)
 		}

@@ -62,7 +62,7 @@ func sessionsCommand(_ caller, args []string) (int, error) {
 	q := newQuestion("sessions")
 	q.most(50)
 	q.flags.StringVar(&q.filter.Profile, "profile", "", "only this profile")
-	status := q.oneOf("status", "running", "done", "failed", "interrupted")
+	status := q.oneOf("status", "running", "done", "failed", "interrupted", "abandoned")
 	rest, err := q.ask(args)
 	defer q.close()
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/belay-run/belay/companion/db"
 	"github.com/belay-run/belay/internal/term"
+	"github.com/belay-run/belay/verdict"
 )
 
 // logCommand is belay log: the runs, the attempts, or the story of one run.
@@ -161,16 +162,18 @@ func (q *question) tell(inv db.Invocation, attempts []db.Attempt) string {
 	line("run", inv.ID)
 	line("command", oneLine(inv.Command, 100)+" (profile "+inv.Profile+")")
 	line("started", inv.Started.In(q.now.Location()).Format(time.DateTime+" MST"))
-	line("result", fmt.Sprintf("%s, exit code %d", result(inv.Status, inv.Class), inv.ExitCode))
+	line("result", fmt.Sprintf("%s, %s", result(inv.Status, inv.Class), codes(inv)))
 	line("model", inv.Model)
 	line("session", inv.Session)
 	line("gate", inv.Gate)
 	line("waited", span(inv.WaitMS))
+	line("parent", inv.Parent)
+	line("trace", inv.Trace)
 	if inv.Requests > 0 {
-		line("requests", thousands(inv.Requests))
+		line("requests", thousands(inv.Requests)+innerText(inv.Inner))
 	}
-	line("tokens", tokenText(inv.Usage.InputTokens, inv.Usage.OutputTokens))
-	line("cost", dollars(inv.Usage.CostUSD))
+	line("tokens", usedText(inv.Usage))
+	line("cost", costText(inv.Usage))
 	if inv.RetryAt != nil {
 		line("retry at", inv.RetryAt.In(q.now.Location()).Format(time.DateTime+" MST"))
 	}
@@ -185,7 +188,11 @@ func (q *question) tell(inv db.Invocation, attempts []db.Attempt) string {
 		}
 		fmt.Fprintf(&b, "%s  %s: %s", a.Ended.In(q.now.Location()).Format(time.TimeOnly), what, a.Class)
 		if a.Attempt > 0 {
-			fmt.Fprintf(&b, " after %s, exit code %d", orZero(span(a.ResponseMS)), a.ExitCode)
+			fmt.Fprintf(&b, " after %s", orZero(span(a.ResponseMS)))
+			if a.FirstMS != nil {
+				fmt.Fprintf(&b, " (first token after %s)", orZero(span(*a.FirstMS)))
+			}
+			fmt.Fprintf(&b, ", exit code %d", a.ExitCode)
 		}
 		if a.Signal != "" {
 			fmt.Fprintf(&b, ", by %s", a.Signal)
@@ -199,8 +206,14 @@ func (q *question) tell(inv db.Invocation, attempts []db.Attempt) string {
 		if a.Rule != "" {
 			fmt.Fprintf(&b, "           rule: %s\n", a.Rule)
 		}
-		if t := tokenText(a.Usage.InputTokens, a.Usage.OutputTokens); t != "" {
-			fmt.Fprintf(&b, "           %s %s\n", t, dollars(a.Usage.CostUSD))
+		if a.Inner > 0 {
+			fmt.Fprintf(&b, "           %s%s\n", count64(a.Requests, "request"), innerText(a.Inner))
+		}
+		if t := toolText(a); t != "" {
+			fmt.Fprintf(&b, "           tools: %s\n", t)
+		}
+		if t := usedText(a.Usage); t != "" {
+			fmt.Fprintf(&b, "           %s, cost %s\n", t, costText(a.Usage))
 		}
 		if a.InnerMS > 0 {
 			fmt.Fprintf(&b, "           of that %s waiting before it tried again by itself\n", span(a.InnerMS))
@@ -212,6 +225,58 @@ func (q *question) tell(inv db.Invocation, attempts []db.Attempt) string {
 		}
 	}
 	return b.String()
+}
+
+// codes are the exit codes of a run: belay's own, and the command's where that is another. Older lines tell only the latter.
+func codes(inv db.Invocation) string {
+	switch {
+	case inv.BelayCode == nil || *inv.BelayCode == inv.ExitCode:
+		return fmt.Sprintf("exit code %d", inv.ExitCode)
+	case inv.ExitCode < 0:
+		return fmt.Sprintf("exit code %d; the command has none", *inv.BelayCode)
+	}
+	return fmt.Sprintf("exit code %d; the command's own is %d", *inv.BelayCode, inv.ExitCode)
+}
+
+// innerText says how many requests were retries that the command has made by itself.
+func innerText(n int64) string {
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" (the command itself has retried %s)", times(n))
+}
+
+// usedText are the tokens, and whether that is all.
+func usedText(u verdict.Usage) string {
+	text := tokenText(u.InputTokens, u.OutputTokens)
+	switch {
+	case u.Unknown && text == "":
+		return "tokens unknown"
+	case u.Unknown:
+		return text + " or more"
+	}
+	return text
+}
+
+// costText is the cost where something was used.
+func costText(u verdict.Usage) string {
+	if u.CostUnknown() {
+		return "unknown"
+	}
+	return dollars(u.CostUSD)
+}
+
+// toolText are the tools of an attempt: how often each was used, and how long.
+func toolText(a db.Attempt) string {
+	var list []string
+	for _, t := range a.Tools {
+		text := fmt.Sprintf("%s ×%d", oneLine(t.Name, 80), t.Count)
+		if took := span(int64(t.Time * 1000)); took != "" {
+			text += " " + took
+		}
+		list = append(list, text)
+	}
+	return strings.Join(list, ", ")
 }
 
 func orZero(text string) string {

@@ -105,18 +105,18 @@ func bound(t time.Time) *time.Time {
 func (q *question) statsCSV(by db.Group, list []db.Figures) error {
 	w := csv.NewWriter(q.out)
 	w.Write([]string{string(by), "invocations", "succeeded", "refused", "attempts", "wait_ms", "response_ms", "input_tokens", "output_tokens",
-		"cache_read_input_tokens", "cache_creation_input_tokens", "total_cost_usd", "requests", "faults"})
+		"cache_read_input_tokens", "cache_creation_input_tokens", "total_cost_usd", "requests", "faults", "unknown_costs"})
 	for _, f := range list {
 		cost := ""
 		if f.Usage.CostUSD != nil {
-			cost = strconv.FormatFloat(*f.Usage.CostUSD, 'f', -1, 64)
+			cost = strconv.FormatFloat(*f.Usage.Rounded().CostUSD, 'f', -1, 64)
 		}
 		row := []string{f.Key}
 		for _, n := range []int64{f.Invocations, f.Succeeded, f.Refused, f.Attempts, f.WaitMS, f.ResponseMS, f.Usage.InputTokens,
 			f.Usage.OutputTokens, f.Usage.CacheReadInputTokens, f.Usage.CacheCreationInputTokens} {
 			row = append(row, strconv.FormatInt(n, 10))
 		}
-		w.Write(append(row, cost, strconv.FormatInt(f.Requests, 10), strconv.FormatInt(f.Faults, 10)))
+		w.Write(append(row, cost, strconv.FormatInt(f.Requests, 10), strconv.FormatInt(f.Faults, 10), strconv.FormatInt(f.UnknownCosts, 10)))
 	}
 	w.Flush()
 	return w.Error()
@@ -145,7 +145,7 @@ func (q *question) statsText(by db.Group, list []db.Figures, total db.Figures, f
 	rows := make([][]string, len(list))
 	for i, f := range list {
 		rows[i] = []string{cmp.Or(oneLine(f.Key, 40), "–"), thousands(f.Invocations), rate(f), thousands(f.Attempts), some(f.Requests), some(f.Faults),
-			wait(f.WaitMS), tokenText(f.Usage.InputTokens, f.Usage.OutputTokens), dollars(f.Usage.CostUSD), bar(f.Succeeded, f.Invocations, most)}
+			wait(f.WaitMS), tokenText(f.Usage.InputTokens, f.Usage.OutputTokens), spentText(f), bar(f.Succeeded, f.Invocations, most)}
 	}
 	fmt.Fprintln(q.out)
 	return table(q.out, headings, rows)
@@ -173,11 +173,23 @@ func summary(f db.Figures) string {
 	if t := tokenText(f.Usage.InputTokens, f.Usage.OutputTokens); t != "" {
 		text += ", tokens " + t
 	}
-	if f.Usage.CostUSD != nil {
-		text += ", " + dollars(f.Usage.CostUSD)
+	if spent := spentText(f); spent != "" {
+		text += ", " + spent
+	}
+	if f.UnknownCosts > 0 {
+		text += fmt.Sprintf(" (cost of %s unknown)", count64(f.UnknownCosts, "attempt"))
 	}
 	if f.Faults > 0 {
 		text += fmt.Sprintf("; hooks and MCP servers failed %s", times(f.Faults))
+	}
+	return text
+}
+
+// spentText is what is known of the cost: at least so much, if that of an attempt is not.
+func spentText(f db.Figures) string {
+	text := dollars(f.Usage.CostUSD)
+	if text != "" && f.UnknownCosts > 0 {
+		return "≥ " + text
 	}
 	return text
 }

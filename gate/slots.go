@@ -73,14 +73,16 @@ func current(f *os.File) bool {
 }
 
 // Free gives the slot back. The file stays, unless whoever takes the slot knows to look whether it is still there: to
-// delete it would let two hold the same slot.
+// delete it would let two hold the same slot. What was given back already stays as it is: another may have it by now.
 func (s *Slot) Free() {
-	if s != nil {
-		if s.file.Truncate(0); s.fleeting {
-			os.Remove(s.file.Name()) // while it is locked: nobody can have taken it
-		}
-		s.file.Close()
+	if s == nil || s.file == nil {
+		return
 	}
+	if s.file.Truncate(0); s.fleeting {
+		os.Remove(s.file.Name()) // while it is locked: nobody can have taken it
+	}
+	s.file.Close()
+	s.file = nil
 }
 
 // Holders are the names of those that hold a slot of the key now.

@@ -136,3 +136,23 @@ func TestSlots_Trouble(t *testing.T) {
 		t.Errorf("a slot that is a directory: %v", err)
 	}
 }
+
+// Who gives a slot back twice takes it from nobody: sessions were free for a third when the first had ended, and the second
+// wrote.
+func TestSlots_FreedTwice(t *testing.T) {
+	for _, fleeting := range []bool{true, false} {
+		s := gate.Slots{Dir: t.TempDir(), Fleeting: fleeting}
+		for range 3 {
+			first := take(t, s, "session", 1, "first")
+			first.Free()
+			second := take(t, s, "session", 1, "second")
+			first.Free()
+			if third, err := s.Take("session", 1, "third"); !errors.Is(err, gate.ErrFull) {
+				t.Errorf("two have it (%v)", err)
+				third.Free()
+			}
+			equal(t, "holders", fmt.Sprint(s.Holders("session")), "[second]")
+			second.Free()
+		}
+	}
+}

@@ -34,7 +34,8 @@ func TestAccount_Tools(t *testing.T) {
 // Of a message that was cut off, claude tells neither all tokens nor what it cost.
 func TestAccount_CutOff(t *testing.T) {
 	start := `"type":"stream_event","event":{"type":"message_start","message":{"id":"m1","usage":{"input_tokens":50,"output_tokens":1}}}`
-	delta := `"type":"stream_event","event":{"type":"message_delta","usage":{"output_tokens":20}}`
+	delta := `"type":"stream_event","event":{"type":"message_delta","delta":{"stop_reason":"tool_use"},"usage":{"output_tokens":20}}`
+	madeUp := `"type":"stream_event","event":{"type":"message_delta","delta":{"stop_reason":null},"usage":{"output_tokens":1}}`
 	interrupted := `"type":"result","subtype":"error_during_execution","is_error":true,"total_cost_usd":0.25,"usage":{"input_tokens":0,"output_tokens":0},"modelUsage":{"m":{"inputTokens":100,"outputTokens":10}}`
 	for name, tt := range map[string]struct {
 		lines   []string
@@ -43,6 +44,7 @@ func TestAccount_CutOff(t *testing.T) {
 	}{
 		"killed":                        {[]string{begins, start}, true, false},
 		"interrupted":                   {[]string{begins, start, interrupted}, true, true},
+		"interrupted and ended":         {[]string{begins, start, madeUp, interrupted}, true, true},
 		"killed in a tool":              {[]string{begins, start, delta}, false, false},
 		"before the first":              {[]string{begins}, false, false},
 		"asked for again":               {[]string{begins, start, `"type":"system","subtype":"api_retry","attempt":1,"retry_delay_ms":500,"error_status":529`}, false, false},

@@ -119,6 +119,9 @@ type streamEvent struct {
 	Type    string  `json:"type"`
 	Message message `json:"message"`
 	Usage   tokens  `json:"usage"`
+	Delta   struct {
+		StopReason string `json:"stop_reason"` // empty if claude has made up the end, because it was interrupted
+	} `json:"delta"`
 }
 
 // word is a string where versions may differ in what there is.

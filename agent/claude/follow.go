@@ -179,7 +179,7 @@ func (f *follower) piece(e event) agent.News {
 		f.speaking, f.midway = e.Event.Message.ID, true
 		f.open = f.speaking
 	case "message_delta":
-		f.midway = false
+		f.midway = f.midway && e.Event.Delta.StopReason == ""
 		f.ledger.answer(f.speaking, e.Event.Usage)
 	}
 	if f.asked {

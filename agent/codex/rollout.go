@@ -107,7 +107,8 @@ func readRollout(path string, since time.Time, from int64) (r rollout, err error
 	if info, err := f.Stat(); err != nil || info.Size() < from {
 		from = 0 // it has been written anew
 	}
-	if _, err := f.Seek(max(from-lookBack, 0), io.SeekStart); err != nil {
+	at, err := f.Seek(max(from-lookBack, 0), io.SeekStart)
+	if err != nil {
 		return r, err
 	}
 	lines.Reset(f)
@@ -115,9 +116,12 @@ func readRollout(path string, since time.Time, from int64) (r rollout, err error
 	sum := summing{since: since.Truncate(time.Millisecond)}
 	for {
 		line, err := lines.ReadSlice('\n')
+		sum.before = at < from
+		at += int64(len(line))
 		for errors.Is(err, bufio.ErrBufferFull) { // a line that is too long
+			line, err = lines.ReadSlice('\n')
+			at += int64(len(line))
 			line = nil
-			_, err = lines.ReadSlice('\n')
 		}
 		if bytes.Contains(line, []byte("_token")) || bytes.Contains(line, []byte("codex_error_info")) || bytes.Contains(line, []byte(`"turn_context"`)) {
 			sum.take(line)
@@ -136,8 +140,9 @@ func readRollout(path string, since time.Time, from int64) (r rollout, err error
 // summing adds up the lines of a record.
 type summing struct {
 	since            time.Time
+	before           bool // the line was there before the attempt
 	requests, events tallied
-	before           tokens // the sum that the event before told; each can come several times
+	last             tokens // the sum that the event before told; each can come several times
 	model            string
 	failure          json.RawMessage
 }
@@ -147,15 +152,15 @@ func (s *summing) take(line []byte) {
 	if json.Unmarshal(line, &rec) != nil {
 		return
 	}
-	ours := !rec.Timestamp.Before(s.since)
+	ours := !s.before && !rec.Timestamp.Before(s.since)
 	switch payload := rec.Payload; {
 	case rec.Type == "token_usage_record" && ours:
 		s.requests.count(payload.Usage)
 	case rec.Type == "event_msg" && payload.Type == "token_count" && payload.Info != nil:
-		if ours && payload.Info.Total != s.before {
+		if ours && payload.Info.Total != s.last {
 			s.events.count(payload.Info.Last)
 		}
-		s.before = payload.Info.Total
+		s.last = payload.Info.Total
 	case rec.Type == "event_msg" && payload.Type == "task_complete" && payload.Error != nil && ours:
 		s.failure = payload.Error.Info
 	case rec.Type == "turn_context" && ours:

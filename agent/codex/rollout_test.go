@@ -133,6 +133,7 @@ func TestAccount_FromTheRollout(t *testing.T) {
 		t.Fatal(err)
 	}
 	run := func(lines ...string) agent.Account {
+		os.RemoveAll(filepath.Join(home, "sessions"))
 		f := p.Follow(plan)
 		writeRollout(t, home, "2026/11/15", request(time.Now().Add(-time.Minute), 1000), request(time.Now(), 10),
 			fmt.Sprintf(`{"timestamp":%q,"type":"turn_context","payload":{"model":"gpt-x"}}`+"\n", time.Now().UTC().Format(time.RFC3339Nano)))

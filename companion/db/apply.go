@@ -37,6 +37,9 @@ func (d *DB) apply(ctx context.Context, conn *sql.Conn, lines []line) error {
 	if err := d.upsertSessions(ctx, conn, inOrder(fresh, handled)); err != nil {
 		return err
 	}
+	if err := abandonSessions(ctx, conn, fresh); err != nil {
+		return err
+	}
 	return upsertRollup(ctx, conn, faults)
 }
 
@@ -75,8 +78,9 @@ func insertAttempts(ctx context.Context, conn *sql.Conn, lines []line) (fresh []
 var attemptRows = rows{
 	into: `attempts (invocation, attempt, timestamp, status, class, error, rule, exit_code, signal, wait_ms, gate_wait_ms, response_ms,
 		cpu_ms, retry_at, model, input_tokens, output_tokens, cache_read_tokens, cache_creation_tokens, cost_usd, left_running,
-		orphans_killed, requests, inner_wait_ms, planned_wait_ms)`,
-	columns:  25,
+		orphans_killed, requests, inner_wait_ms, planned_wait_ms, session, belay_exit_code, first_token_ms, inner_retries, tools,
+		tool_calls, tools_cut, unknown_usage, unknown_costs)`,
+	columns:  34,
 	conflict: "DO NOTHING",
 }
 
@@ -85,7 +89,8 @@ func attemptRow(l *line) []any {
 	return []any{l.Invocation, l.Attempt, l.Timestamp.UnixMilli(), string(l.Status), classOf(&l.Entry), null(l.Error), null(l.Rule), l.ExitCode,
 		null(l.Signal), ms(l.WaitTime) - ms(l.Planned()), ms(l.GateWait), ms(l.ResponseTime), ms(l.CPUTime), nullTime(l.RetryAt), null(l.Model), u.InputTokens,
 		u.OutputTokens, u.CacheReadInputTokens, u.CacheCreationInputTokens, nullCost(u.CostUSD), l.Left, l.Killed, l.Requests,
-		ms(l.InnerWait), ms(l.Planned())}
+		ms(l.InnerWait), ms(l.Planned()), null(l.Session), nullInt(l.BelayCode), nullZero(ms(l.FirstToken)), l.InnerRetries, nullList(l.Tools),
+		nullList(l.ToolCalls), l.ToolsCut, l.unknownUsage(), l.unknownCosts()}
 }
 
 // final says that the invocation ended with this line.
@@ -122,20 +127,23 @@ func upsertInvocations(ctx context.Context, conn *sql.Conn, lines []line) error 
 var invocationRows = rows{
 	into: `invocations (id, started, timestamp, profile, command, model, session, status, class, exit_code, attempts, wait_ms,
 		response_ms, input_tokens, output_tokens, cache_read_tokens, cache_creation_tokens, cost_usd, retry_at, gate, prompt_hash,
-		requests)`,
-	columns: 22,
+		requests, belay_exit_code, inner_retries, unknown_usage, unknown_costs, parent, traceparent)`,
+	columns: 28,
 	conflict: `(id) DO UPDATE SET started = min(started, excluded.started), timestamp = excluded.timestamp,
 		model = coalesce(excluded.model, model), session = coalesce(excluded.session, session), status = excluded.status,
 		class = excluded.class, exit_code = excluded.exit_code, attempts = attempts + excluded.attempts,
 		wait_ms = wait_ms + excluded.wait_ms, response_ms = response_ms + excluded.response_ms,
-		requests = requests + excluded.requests, retry_at = excluded.retry_at, gate = coalesce(excluded.gate, gate), prompt_hash = coalesce(excluded.prompt_hash, prompt_hash),` + addUsage,
+		requests = requests + excluded.requests, retry_at = excluded.retry_at, gate = coalesce(excluded.gate, gate), prompt_hash = coalesce(excluded.prompt_hash, prompt_hash),
+		belay_exit_code = excluded.belay_exit_code, inner_retries = inner_retries + excluded.inner_retries,
+		parent = coalesce(excluded.parent, parent), traceparent = coalesce(excluded.traceparent, traceparent),` + addUsage,
 }
 
-// addUsage is how sums of usage grow. What nobody has told stays unknown.
+// addUsage is how sums of usage grow. The cost is that of those that have told it; how many have not is beside it.
 const addUsage = ` input_tokens = input_tokens + excluded.input_tokens, output_tokens = output_tokens + excluded.output_tokens,
 	cache_read_tokens = cache_read_tokens + excluded.cache_read_tokens,
 	cache_creation_tokens = cache_creation_tokens + excluded.cache_creation_tokens,
-	cost_usd = CASE WHEN excluded.cost_usd IS NULL THEN cost_usd ELSE coalesce(cost_usd, 0) + excluded.cost_usd END`
+	cost_usd = CASE WHEN excluded.cost_usd IS NULL THEN cost_usd ELSE coalesce(cost_usd, 0) + excluded.cost_usd END,
+	unknown_usage = unknown_usage + excluded.unknown_usage, unknown_costs = unknown_costs + excluded.unknown_costs`
 
 // invocation is the sum of its lines.
 type invocation struct {
@@ -167,11 +175,12 @@ func (inv *invocation) add(l *line) {
 }
 
 func (inv *invocation) row() []any {
-	e, u := inv.last, inv.sum.usage
+	e, u := inv.last, inv.sum.used
 	return []any{e.Invocation, inv.started, e.Timestamp.UnixMilli(), e.Profile, e.Command, null(inv.model), null(inv.session), string(e.Status),
 		classOf(e), e.ExitCode, inv.attempts, inv.sum.wait, inv.sum.response, u.InputTokens, u.OutputTokens, u.CacheReadInputTokens,
-		u.CacheCreationInputTokens, nullCost(u.CostUSD), nullTime(e.RetryAt), null(e.Gate), null(e.PromptHash),
-		inv.sum.requests}
+		u.CacheCreationInputTokens, nullCost(inv.sum.cost), nullTime(e.RetryAt), null(e.Gate), null(e.PromptHash),
+		inv.sum.requests, nullInt(e.BelayCode), inv.sum.innerRetries, inv.sum.unknownUsage, inv.sum.unknownCosts, null(e.Parent),
+		null(e.Traceparent)}
 }
 
 // rollupKey is a row of sums.
@@ -200,17 +209,18 @@ func upsertRollup(ctx context.Context, conn *sql.Conn, lines []line) error {
 	slices.SortFunc(order, rollupKey.compare)
 	_, err := rollupRows.insert(ctx, conn, len(order), func(i int) []any {
 		k, t := order[i], all[order[i]]
-		u := t.usage
+		u := t.used
 		return []any{k.quarter, k.profile, k.model, k.class, t.attempts, t.refused, t.ended, t.succeeded, t.wait, t.response, u.InputTokens,
-			u.OutputTokens, u.CacheReadInputTokens, u.CacheCreationInputTokens, nullCost(u.CostUSD), t.requests, t.faults}
+			u.OutputTokens, u.CacheReadInputTokens, u.CacheCreationInputTokens, nullCost(t.cost), t.requests, t.faults, t.unknownUsage,
+			t.unknownCosts}
 	})
 	return err
 }
 
 var rollupRows = rows{
 	into: `rollup (quarter, profile, model, class, attempts, refused, ended, succeeded, wait_ms, response_ms, input_tokens, output_tokens,
-		cache_read_tokens, cache_creation_tokens, cost_usd, requests, faults)`,
-	columns: 17,
+		cache_read_tokens, cache_creation_tokens, cost_usd, requests, faults, unknown_usage, unknown_costs)`,
+	columns: 19,
 	conflict: `(quarter, profile, model, class) DO UPDATE SET attempts = attempts + excluded.attempts, refused = refused + excluded.refused,
 		ended = ended + excluded.ended, succeeded = succeeded + excluded.succeeded, wait_ms = wait_ms + excluded.wait_ms,
 		response_ms = response_ms + excluded.response_ms, requests = requests + excluded.requests, faults = faults + excluded.faults,` + addUsage,

@@ -48,7 +48,7 @@ type Session struct {
 	Profile     string        `json:"profile"`
 	ID          string        `json:"id"`
 	Dir         string        `json:"dir,omitempty"`
-	Status      string        `json:"status"` // running, done, failed, interrupted
+	Status      string        `json:"status"` // running, done, failed, interrupted, abandoned
 	Error       string        `json:"error_message,omitempty"`
 	Model       string        `json:"model,omitempty"`
 	Started     time.Time     `json:"started"`
@@ -57,6 +57,10 @@ type Session struct {
 	Attempts    int           `json:"attempts"`
 	Usage       verdict.Usage `json:"usage"`
 }
+
+// sessionRuns is how many runs have used a session: those that ended with it, and those that have left it or use it still.
+// Rows of the time before the third schema do not know their session.
+const sessionRuns = "max(invocations, (SELECT count(DISTINCT a.invocation) FROM attempts a WHERE a.session = sessions.id))"
 
 // Sessions returns those that the filter lets through, the one that was used last at the end.
 func (d *DB) Sessions(ctx context.Context, f Filter, status string) ([]Session, error) {
@@ -70,15 +74,16 @@ func (d *DB) Sessions(ctx context.Context, f Filter, status string) ([]Session, 
 	if f.Session != "" {
 		w.and("? IN (substr(id, 1, ?), substr(id, -?))", f.Session, len(f.Session), len(f.Session))
 	}
-	query := `SELECT profile, id, coalesce(dir, ''), status, coalesce(error_message, ''), coalesce(model, ''), started, timestamp, invocations,
-		attempts, input_tokens, output_tokens, cache_read_tokens, cache_creation_tokens, cost_usd FROM sessions` + w.String() +
+	query := `SELECT profile, id, coalesce(dir, ''), status, coalesce(error_message, ''), coalesce(model, ''), started, timestamp, ` + sessionRuns + `,
+		attempts, input_tokens, output_tokens, cache_read_tokens, cache_creation_tokens, iif(unknown_costs > 0, NULL, cost_usd),
+		unknown_usage > 0 FROM sessions` + w.String() +
 		" ORDER BY timestamp DESC, id DESC"
 	return newest(ctx, d, query, w.args, f.Limit, func(r *sql.Rows) (s Session, err error) {
 		var started, updated int64
 		var cost sql.NullFloat64
 		u := &s.Usage
 		err = r.Scan(&s.Profile, &s.ID, &s.Dir, &s.Status, &s.Error, &s.Model, &started, &updated, &s.Invocations, &s.Attempts, &u.InputTokens,
-			&u.OutputTokens, &u.CacheReadInputTokens, &u.CacheCreationInputTokens, &cost)
+			&u.OutputTokens, &u.CacheReadInputTokens, &u.CacheCreationInputTokens, &cost, &u.Unknown)
 		s.Started, s.Updated, u.CostUSD = moment(started), moment(updated), costOf(cost)
 		return s, err
 	})

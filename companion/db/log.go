@@ -3,9 +3,11 @@ package db
 import (
 	"context"
 	"database/sql"
+	"encoding/json"
 	"strings"
 	"time"
 
+	"github.com/belay-run/belay/journal"
 	"github.com/belay-run/belay/verdict"
 )
 
@@ -33,15 +35,19 @@ type Invocation struct {
 	Session    string        `json:"session_id,omitempty"`
 	Status     string        `json:"status"` // success, error, exhausted; retry while there is no end
 	Class      string        `json:"class"`
-	ExitCode   int           `json:"exit_code"`
+	ExitCode   int           `json:"exit_code"`                 // the command's
+	BelayCode  *int          `json:"belay_exit_code,omitempty"` // belay's own
 	Attempts   int           `json:"attempts"`
 	Requests   int64         `json:"requests"`
+	Inner      int64         `json:"inner_retries"` // that the command has made by itself
 	WaitMS     int64         `json:"wait_ms"`
 	ResponseMS int64         `json:"response_ms"`
-	Usage      verdict.Usage `json:"usage"`
+	Usage      verdict.Usage `json:"usage"` // the cost is null if that of an attempt is not known
 	RetryAt    *time.Time    `json:"retry_at,omitempty"`
 	Gate       string        `json:"gate,omitempty"`
 	PromptHash string        `json:"prompt_hash,omitempty"`
+	Parent     string        `json:"parent,omitempty"` // the run that it was started in
+	Trace      string        `json:"traceparent,omitempty"`
 	Error      string        `json:"error,omitempty"` // of the last attempt
 }
 
@@ -100,7 +106,8 @@ func (f Filter) ofInvocations() *where {
 
 const invocationColumns = `i.id, i.started, i.timestamp, i.profile, i.command, coalesce(i.model, ''), coalesce(i.session, ''), i.status, i.class,
 	i.exit_code, i.attempts, i.wait_ms, i.response_ms, i.input_tokens, i.output_tokens, i.cache_read_tokens, i.cache_creation_tokens,
-	i.cost_usd, i.retry_at, coalesce(i.gate, ''), coalesce(i.prompt_hash, ''), i.requests,
+	iif(i.unknown_costs > 0, NULL, i.cost_usd), i.unknown_usage > 0, i.retry_at, coalesce(i.gate, ''), coalesce(i.prompt_hash, ''), i.requests,
+	i.belay_exit_code, i.inner_retries, coalesce(i.parent, ''), coalesce(i.traceparent, ''),
 	coalesce((SELECT a.error FROM attempts a WHERE a.invocation = i.id ORDER BY a.timestamp DESC, a.attempt DESC LIMIT 1), '')`
 
 // Invocations returns those that the filter lets through, oldest first.
@@ -110,13 +117,14 @@ func (d *DB) Invocations(ctx context.Context, f Filter) ([]Invocation, error) {
 	return newest(ctx, d, query, w.args, f.Limit, func(r *sql.Rows) (inv Invocation, err error) {
 		var started, ended int64
 		var cost sql.NullFloat64
-		var retryAt sql.NullInt64
+		var retryAt, code sql.NullInt64
 		u := &inv.Usage
 		err = r.Scan(&inv.ID, &started, &ended, &inv.Profile, &inv.Command, &inv.Model, &inv.Session, &inv.Status, &inv.Class, &inv.ExitCode,
 			&inv.Attempts, &inv.WaitMS, &inv.ResponseMS, &u.InputTokens, &u.OutputTokens, &u.CacheReadInputTokens,
-			&u.CacheCreationInputTokens, &cost, &retryAt, &inv.Gate, &inv.PromptHash, &inv.Requests, &inv.Error)
+			&u.CacheCreationInputTokens, &cost, &u.Unknown, &retryAt, &inv.Gate, &inv.PromptHash, &inv.Requests, &code, &inv.Inner,
+			&inv.Parent, &inv.Trace, &inv.Error)
 		inv.Started, inv.Ended = moment(started), moment(ended)
-		inv.RetryAt, u.CostUSD = timeOf(retryAt), costOf(cost)
+		inv.RetryAt, u.CostUSD, inv.BelayCode = timeOf(retryAt), costOf(cost), codeOf(code)
 		return inv, err
 	})
 }
@@ -132,25 +140,34 @@ type Attempt struct {
 	Class      string        `json:"class"`
 	Error      string        `json:"error,omitempty"`
 	Rule       string        `json:"rule,omitempty"`
-	ExitCode   int           `json:"exit_code"`
+	ExitCode   int           `json:"exit_code"`                 // the command's
+	BelayCode  *int          `json:"belay_exit_code,omitempty"` // belay's own, of the last attempt
 	Signal     string        `json:"signal,omitempty"`
 	WaitMS     int64         `json:"wait_ms"`                   // inside it, and before the next attempt
 	InnerMS    int64         `json:"inner_wait_ms"`             // of that, inside it
 	PlannedMS  int64         `json:"planned_wait_ms,omitempty"` // to be waited before the next attempt, while that is not known to be over
 	GateWaitMS int64         `json:"gate_wait_ms"`              // before this one was let in
 	ResponseMS int64         `json:"response_ms"`
+	FirstMS    *int64        `json:"first_token_ms,omitempty"`
 	CPUMS      int64         `json:"cpu_ms"`
 	Requests   int64         `json:"requests"`
+	Inner      int64         `json:"inner_retries,omitempty"` // that the command has made by itself
 	RetryAt    *time.Time    `json:"retry_at,omitempty"`
 	Model      string        `json:"model,omitempty"`
+	Session    string        `json:"session_id,omitempty"`
 	Usage      verdict.Usage `json:"usage"`
-	Left       int           `json:"left_running,omitempty"`
-	Killed     int           `json:"orphans_killed,omitempty"`
+	// Tools are those that an agent has used, ToolCalls the first calls of them, ToolsCut how many more there were.
+	Tools     []journal.Tool     `json:"tools,omitempty"`
+	ToolCalls []journal.ToolCall `json:"tool_calls,omitempty"`
+	ToolsCut  int                `json:"tools_cut,omitempty"`
+	Left      int                `json:"left_running,omitempty"`
+	Killed    int                `json:"orphans_killed,omitempty"`
 }
 
 const attemptColumns = `a.invocation, a.attempt, a.timestamp, i.profile, i.command, a.status, a.class, coalesce(a.error, ''), coalesce(a.rule, ''),
 	a.exit_code, coalesce(a.signal, ''), a.wait_ms, a.gate_wait_ms, a.response_ms, a.cpu_ms, a.retry_at, coalesce(a.model, ''), a.input_tokens,
-	a.output_tokens, a.cache_read_tokens, a.cache_creation_tokens, a.cost_usd, a.left_running, a.orphans_killed, a.requests,
+	a.output_tokens, a.cache_read_tokens, a.cache_creation_tokens, a.cost_usd, a.unknown_usage > 0, a.left_running, a.orphans_killed, a.requests,
+	coalesce(a.session, ''), a.belay_exit_code, a.first_token_ms, a.inner_retries, coalesce(a.tools, ''), coalesce(a.tool_calls, ''), a.tools_cut,
 	a.inner_wait_ms, a.planned_wait_ms`
 
 // Attempts returns those that the filter lets through, oldest first.
@@ -178,12 +195,19 @@ func (d *DB) Attempts(ctx context.Context, f Filter) ([]Attempt, error) {
 	return newest(ctx, d, query, w.args, f.Limit, func(r *sql.Rows) (a Attempt, err error) {
 		var ended int64
 		var cost sql.NullFloat64
-		var retryAt sql.NullInt64
+		var retryAt, code, first sql.NullInt64
+		var tools, calls string
 		u := &a.Usage
 		err = r.Scan(&a.Invocation, &a.Attempt, &ended, &a.Profile, &a.Command, &a.Status, &a.Class, &a.Error, &a.Rule, &a.ExitCode, &a.Signal,
 			&a.WaitMS, &a.GateWaitMS, &a.ResponseMS, &a.CPUMS, &retryAt, &a.Model, &u.InputTokens, &u.OutputTokens,
-			&u.CacheReadInputTokens, &u.CacheCreationInputTokens, &cost, &a.Left, &a.Killed, &a.Requests, &a.InnerMS, &a.PlannedMS)
-		a.Ended, a.RetryAt, u.CostUSD = moment(ended), timeOf(retryAt), costOf(cost)
+			&u.CacheReadInputTokens, &u.CacheCreationInputTokens, &cost, &u.Unknown, &a.Left, &a.Killed, &a.Requests, &a.Session, &code,
+			&first, &a.Inner, &tools, &calls, &a.ToolsCut, &a.InnerMS, &a.PlannedMS)
+		a.Ended, a.RetryAt, u.CostUSD, a.BelayCode = moment(ended), timeOf(retryAt), costOf(cost), codeOf(code)
+		if first.Valid {
+			a.FirstMS = &first.Int64
+		}
+		json.Unmarshal([]byte(tools), &a.Tools) // what is empty stays so
+		json.Unmarshal([]byte(calls), &a.ToolCalls)
 		return a, err
 	})
 }
@@ -219,6 +243,14 @@ func timeOf(ms sql.NullInt64) *time.Time {
 	}
 	t := moment(ms.Int64)
 	return &t
+}
+
+func codeOf(n sql.NullInt64) *int {
+	if !n.Valid {
+		return nil
+	}
+	code := int(n.Int64)
+	return &code
 }
 
 func costOf(c sql.NullFloat64) *float64 {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"database/sql"
+	"encoding/json"
 	"math"
 	"strings"
 
@@ -64,14 +65,53 @@ func (r rows) statement(size int) string {
 type sums struct {
 	wait, response int64 // milliseconds
 	requests       int64
-	usage          verdict.Usage
+	innerRetries   int64
+	used           verdict.Usage // without the cost
+	cost           *float64      // of those that have told it
+	unknownUsage   int64         // how many have used more than they have told
+	unknownCosts   int64         // how many have not told their cost
 }
 
 func (s *sums) add(l *line) {
 	s.wait += l.waited()
 	s.response += ms(l.ResponseTime)
 	s.requests += int64(l.Requests)
-	s.usage = s.usage.Add(l.usage)
+	s.innerRetries += int64(l.InnerRetries)
+	u := l.usage
+	s.cost = addCost(s.cost, u.CostUSD)
+	u.CostUSD = nil
+	s.used = s.used.Add(u)
+	s.unknownUsage += l.unknownUsage()
+	s.unknownCosts += l.unknownCosts()
+}
+
+// addCost is the sum of what is known.
+func addCost(a, b *float64) *float64 {
+	switch {
+	case a == nil:
+		return b
+	case b == nil:
+		return a
+	}
+	sum := *a + *b
+	return &sum
+}
+
+// unknownUsage is 1 for an attempt that has used more than it has told.
+func (l *line) unknownUsage() int64 {
+	if l.usage.Unknown {
+		return 1
+	}
+	return 0
+}
+
+// unknownCosts is 1 for an attempt that has not told its cost, and negative for one that has told those of earlier ones.
+func (l *line) unknownCosts() int64 {
+	n := -int64(l.usage.Settles)
+	if l.usage.CostUnknown() {
+		n++
+	}
+	return n
 }
 
 // tally is a row of the rollup.
@@ -143,6 +183,32 @@ func nullCost(c *float64) any {
 		return nil
 	}
 	return *c
+}
+
+func nullInt(n *int) any {
+	if n == nil {
+		return nil
+	}
+	return *n
+}
+
+func nullZero(n int64) any {
+	if n == 0 {
+		return nil
+	}
+	return n
+}
+
+// nullList is a list as JSON.
+func nullList[T any](list []T) any {
+	if len(list) == 0 {
+		return nil
+	}
+	data, err := json.Marshal(list)
+	if err != nil {
+		return nil
+	}
+	return string(data)
 }
 
 // floorDiv rounds down, also before 1970.

@@ -8,7 +8,7 @@ import (
 )
 
 // migrations lead from one version of the schema to the next. They are only ever added to.
-var migrations = []string{schema1, schema2, schema3, schema4}
+var migrations = []string{schema1, schema2, schema3, schema4, schema5}
 
 // schema1: times are milliseconds since 1970, durations are milliseconds. Keys are the ids that the log has, which
 // begin with the time: rows are appended, and none has to be looked up to add another.
@@ -105,6 +105,36 @@ DELETE FROM events WHERE category = 'mcp' AND event_type = 'retry';
 const schema4 = `
 ALTER TABLE attempts ADD COLUMN inner_wait_ms INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE attempts ADD COLUMN planned_wait_ms INTEGER NOT NULL DEFAULT 0;
+`
+
+// schema5: what the log tells since of an attempt (tools as JSON) and of a run, and how many attempts have used something
+// that is not told, or whose cost is not. Of the time before nothing of that is known, but that a session is not running
+// any more which a run has left for another.
+const schema5 = `
+ALTER TABLE invocations ADD COLUMN belay_exit_code INTEGER;
+ALTER TABLE invocations ADD COLUMN inner_retries INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE invocations ADD COLUMN unknown_usage INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE invocations ADD COLUMN unknown_costs INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE invocations ADD COLUMN parent TEXT;
+ALTER TABLE invocations ADD COLUMN traceparent TEXT;
+ALTER TABLE attempts ADD COLUMN session TEXT;
+ALTER TABLE attempts ADD COLUMN belay_exit_code INTEGER;
+ALTER TABLE attempts ADD COLUMN first_token_ms INTEGER;
+ALTER TABLE attempts ADD COLUMN inner_retries INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE attempts ADD COLUMN tools TEXT;
+ALTER TABLE attempts ADD COLUMN tool_calls TEXT;
+ALTER TABLE attempts ADD COLUMN tools_cut INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE attempts ADD COLUMN unknown_usage INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE attempts ADD COLUMN unknown_costs INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE sessions ADD COLUMN unknown_usage INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE sessions ADD COLUMN unknown_costs INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE rollup ADD COLUMN unknown_usage INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE rollup ADD COLUMN unknown_costs INTEGER NOT NULL DEFAULT 0;
+CREATE INDEX attempts_session ON attempts (session) WHERE session IS NOT NULL;
+CREATE INDEX sessions_running ON sessions (timestamp) WHERE status = 'running';
+UPDATE sessions SET status = 'abandoned', invocations = invocations + 1 WHERE status = 'running' AND EXISTS (
+  SELECT 1 FROM attempts a JOIN invocations i ON i.id = a.invocation WHERE a.timestamp = sessions.timestamp AND a.status = 'retry'
+    AND i.profile = sessions.profile AND i.session <> sessions.id AND i.status <> 'retry');
 `
 
 // faulty are the events that are failures of a hook or an MCP server. Beside them there is what the proxy mended, and what

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/belay-run/belay/journal"
 	"github.com/belay-run/belay/verdict"
@@ -39,8 +40,8 @@ func (d *DB) upsertSessions(ctx context.Context, conn *sql.Conn, lines []line) e
 
 var sessionRows = rows{
 	into: `sessions (profile, id, dir, status, error_message, model, started, timestamp, invocations, attempts, input_tokens, output_tokens,
-		cache_read_tokens, cache_creation_tokens, cost_usd)`,
-	columns: 15,
+		cache_read_tokens, cache_creation_tokens, cost_usd, unknown_usage, unknown_costs)`,
+	columns: 17,
 	conflict: `(profile, id) DO UPDATE SET dir = coalesce(excluded.dir, dir), status = excluded.status, error_message = excluded.error_message,
 		model = coalesce(excluded.model, model), started = min(started, excluded.started), timestamp = excluded.timestamp,
 		invocations = invocations + excluded.invocations, attempts = attempts + excluded.attempts,` + addUsage,
@@ -77,7 +78,7 @@ func (s *session) add(l *line) {
 }
 
 func (s *session) row(there sessionFiles) []any {
-	e, u := s.last, s.sum.usage
+	e, u := s.last, s.sum.used
 	status, message := "failed", e.Error
 	switch {
 	case e.Status == journal.Success:
@@ -89,7 +90,19 @@ func (s *session) row(there sessionFiles) []any {
 	}
 	return []any{e.Profile, e.Session, null(there.dir(e.Profile, e.Session)), status, null(message), null(s.model), s.started,
 		e.Timestamp.UnixMilli(), s.ended, s.attempts, u.InputTokens, u.OutputTokens, u.CacheReadInputTokens, u.CacheCreationInputTokens,
-		nullCost(u.CostUSD)}
+		nullCost(s.sum.cost), s.sum.unknownUsage, s.sum.unknownCosts}
+}
+
+// abandonSessions ends those that a retry has left: the run's next line is about another session, or about none.
+func abandonSessions(ctx context.Context, conn *sql.Conn, lines []line) error {
+	if !slices.ContainsFunc(lines, func(l line) bool { return l.Attempt != 1 }) {
+		return nil
+	}
+	_, err := conn.ExecContext(ctx, `UPDATE sessions SET status = 'abandoned' WHERE status = 'running' AND EXISTS (
+		SELECT 1 FROM attempts a JOIN attempts b ON b.invocation = a.invocation
+		WHERE a.session = sessions.id AND a.timestamp = sessions.timestamp AND a.status = 'retry' AND b.timestamp >= a.timestamp
+			AND (b.attempt > a.attempt OR b.attempt = 0) AND coalesce(b.session, '') <> a.session)`)
+	return err
 }
 
 // sessionFiles are the names of the session files of the state directory, which know where a session belongs.

@@ -22,7 +22,10 @@ type Figures struct {
 	Faults      int64         `json:"faults"`   // of hooks and MCP servers
 	WaitMS      int64         `json:"wait_ms"`
 	ResponseMS  int64         `json:"response_ms"`
-	Usage       verdict.Usage `json:"usage"`
+	Usage       verdict.Usage `json:"usage"` // the cost is that of the attempts that have told theirs
+	// UnknownCosts is how many attempts have not, and UnknownUsage how many have used more than they have told.
+	UnknownCosts int64 `json:"unknown_costs"`
+	UnknownUsage int64 `json:"unknown_usage"`
 }
 
 // Rate is the part that succeeded, from 0 to 1; 0 if there were none.
@@ -42,7 +45,12 @@ func (f *Figures) add(g Figures) {
 	f.Faults += g.Faults
 	f.WaitMS += g.WaitMS
 	f.ResponseMS += g.ResponseMS
+	cost := addCost(f.Usage.CostUSD, g.Usage.CostUSD)
+	f.Usage.CostUSD, g.Usage.CostUSD = nil, nil
 	f.Usage = f.Usage.Add(g.Usage)
+	f.Usage.CostUSD = cost
+	f.UnknownCosts += g.UnknownCosts
+	f.UnknownUsage += g.UnknownUsage
 }
 
 // Group is what statistics are grouped by.
@@ -84,8 +92,10 @@ func (d *DB) Stats(ctx context.Context, f Filter, by Group, zone *time.Location)
 		return nil, total, err
 	}
 	for _, s := range sums {
+		s.UnknownCosts = max(s.UnknownCosts, 0) // that of another group may have been settled here
 		groups = append(groups, *s)
 	}
+	total.UnknownCosts = max(total.UnknownCosts, 0)
 	slices.SortFunc(groups, func(a, b Figures) int {
 		if by != ByDay {
 			if c := cmp.Or(cmp.Compare(b.Invocations, a.Invocations), cmp.Compare(b.Faults, a.Faults)); c != 0 {
@@ -136,7 +146,7 @@ func (d *DB) tallyRollup(ctx context.Context, f Filter, by Group, first, last in
 	}
 	query := fmt.Sprintf(`SELECT min(quarter) * %d, profile, model, class, sum(ended), sum(succeeded), sum(refused), sum(attempts), sum(wait_ms),
 		sum(response_ms), sum(input_tokens), sum(output_tokens), sum(cache_read_tokens), sum(cache_creation_tokens), sum(cost_usd),
-		sum(requests), sum(faults) FROM rollup%s GROUP BY %s`, quarter, w, group)
+		sum(requests), sum(faults), sum(unknown_costs), sum(unknown_usage) FROM rollup%s GROUP BY %s`, quarter, w, group)
 	return d.tally(ctx, query, w.args, add)
 }
 
@@ -154,7 +164,7 @@ func (d *DB) tallyAttempts(ctx context.Context, f Filter, since, until int64, ad
 	narrow(w, f, "i.profile", "a.class")
 	query := fmt.Sprintf(`SELECT a.timestamp, i.profile, coalesce(a.model, ''), a.class, a.status <> 'retry', a.status = 'success', a.attempt = 0,
 		a.attempt > 0, a.wait_ms + a.gate_wait_ms, a.response_ms, a.input_tokens, a.output_tokens, a.cache_read_tokens,
-		a.cache_creation_tokens, a.cost_usd, a.requests, 0 FROM attempts a JOIN invocations i ON i.id = a.invocation%s`, w)
+		a.cache_creation_tokens, a.cost_usd, a.requests, 0, a.unknown_costs, a.unknown_usage FROM attempts a JOIN invocations i ON i.id = a.invocation%s`, w)
 	return d.tally(ctx, query, w.args, add)
 }
 
@@ -163,7 +173,7 @@ func (d *DB) tallyFaults(ctx context.Context, f Filter, since, until int64, add 
 	w := &where{}
 	w.and("timestamp >= ? AND timestamp < ? AND "+faulty, since, until)
 	narrow(w, f, "json_extract(metadata, '$.integration')", "json_extract(metadata, '$.error_type')")
-	query := `SELECT timestamp, json_extract(metadata, '$.integration'), '', json_extract(metadata, '$.error_type'), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, NULL, 0, 1
+	query := `SELECT timestamp, json_extract(metadata, '$.integration'), '', json_extract(metadata, '$.error_type'), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, NULL, 0, 1, 0, 0
 		FROM events` + w.String()
 	return d.tally(ctx, query, w.args, add)
 }
@@ -195,10 +205,10 @@ func (d *DB) tally(ctx context.Context, query string, args []any, add func(int64
 		u := &g.Usage
 		if err := found.Scan(&at, &profile, &model, &class, &g.Invocations, &g.Succeeded, &g.Refused, &g.Attempts, &g.WaitMS, &g.ResponseMS,
 			&u.InputTokens, &u.OutputTokens, &u.CacheReadInputTokens, &u.CacheCreationInputTokens, &cost, &g.Requests,
-			&g.Faults); err != nil {
+			&g.Faults, &g.UnknownCosts, &g.UnknownUsage); err != nil {
 			return err
 		}
-		u.CostUSD = costOf(cost)
+		u.CostUSD, u.Unknown = costOf(cost), g.UnknownUsage > 0
 		add(at, profile, model, class, g)
 	}
 	return found.Err()

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/belay-run/belay/companion/db"
 )
@@ -144,6 +145,55 @@ func TestOpen_FirstSchema(t *testing.T) {
 	w.fold()
 	w.expect("hook:fmt|crash|1\nhook:lint|crash|1\nmcp:files|timeout|1", "SELECT profile, class, faults FROM rollup WHERE faults > 0 ORDER BY profile")
 	w.expect(fresh.query("SELECT * FROM rollup WHERE profile <> 'hook:lint'"), "SELECT * FROM rollup WHERE profile <> 'hook:lint'")
+}
+
+// A database that the version before has made is brought up to date: all of it can be asked, nothing is folded twice, and what
+// comes is added.
+func TestOpen_SecondSchema(t *testing.T) {
+	w := newWorld(t)
+	for name, to := range map[string]string{"schema2.sql": "", "schema2.jsonl": w.log()} {
+		data, err := os.ReadFile(filepath.Join("testdata", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if to == "" {
+			w.exec(string(data))
+		} else if err := os.WriteFile(to, data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.expect("2", "PRAGMA user_version")
+	before := w.counts()
+	d, sum := w.fold()
+	if sum.Lines != 0 || w.counts() != before {
+		t.Errorf("folded %+v; there were %s, now %s", sum, before, w.counts())
+	}
+	all, err := d.Invocations(ctx, db.Filter{})
+	if err != nil || len(all) != 5 {
+		t.Fatalf("%d runs, %v", len(all), err)
+	}
+	for _, inv := range all {
+		if inv.BelayCode != nil || inv.Parent != "" || inv.Inner != 0 || inv.Usage.Unknown {
+			t.Errorf("%+v", inv)
+		}
+	}
+	if claude := all[0]; claude.Usage.CostUSD == nil || *claude.Usage.CostUSD < 0.001 {
+		t.Errorf("%+v", claude.Usage)
+	}
+	if list, err := d.Attempts(ctx, db.Filter{}); err != nil || len(list) != 8 || list[0].FirstMS != nil || list[0].Tools != nil {
+		t.Errorf("%+v, %v", list, err)
+	}
+	// Two sessions were left by a retry, and were said to run for ever.
+	w.expect("claude|abandoned|1\nclaude|done|1\ncodex|abandoned|1\ncodex|done|1", "SELECT profile, status, invocations FROM sessions ORDER BY profile, status")
+	w.append(tooled())
+	d.Fold(ctx)
+	_, total, err := d.Stats(ctx, db.Filter{}, db.ByProfile, time.UTC)
+	if err != nil || total.Invocations != 6 || total.Attempts != 9 || total.UnknownCosts != 0 {
+		t.Errorf("%+v, %v", total, err)
+	}
+	if found, err := d.Invocations(ctx, db.Filter{Invocation: tooled().Invocation}); err != nil || len(found) != 1 || *found[0].BelayCode != 75 {
+		t.Errorf("%+v, %v", found, err)
+	}
 }
 
 func TestOpen_OlderSchema(t *testing.T) {

@@ -23,11 +23,14 @@ type Result struct {
 		Input  int      `json:"input_tokens"`
 		Output int      `json:"output_tokens"`
 		Cost   *float64 `json:"total_cost_usd"`
+		// Unknown says that more was used.
+		Unknown bool
 	}
 	Attempts int
 	Requests int     // that the CLI has told of
 	Waited   float64 `json:"total_wait_time"`
 	ExitCode int     `json:"exit_code"`
+	Child    *int    `json:"child_exit_code"`
 	Killed   int     `json:"orphans_killed"`
 	Log      string
 }

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/belay-run/belay/companion/rehearse"
+	"github.com/belay-run/belay/journal"
 )
 
 // Answer is what an agent prints when the API has nothing particular to say.
@@ -177,6 +178,20 @@ func (s *Stage) Wrote(name, want string) {
 	if got, err := os.ReadFile(filepath.Join(s.Work, name)); err != nil || string(got) != want {
 		s.T.Errorf("%s: %q, %v", name, got, err)
 	}
+}
+
+// Log is what belay has on record, line by line.
+func (s *Stage) Log() (list []journal.Entry) {
+	s.T.Helper()
+	f, err := os.Open(filepath.Join(s.State, "log.jsonl"))
+	if err != nil {
+		s.T.Fatal(err)
+	}
+	defer f.Close()
+	for e := range journal.Read(f, nil) {
+		list = append(list, e)
+	}
+	return list
 }
 
 // OnRecord checks what belay has on record of a session of the agent's.

@@ -28,7 +28,7 @@ func words() map[string][]string {
 		"resume": {belay.LastSession}, "resume-or-new": {belay.LastSession},
 		"client": {"claude", "codex"}, "scope": {"user", "local", "project"},
 		"by": {"day", "profile", "model", "class"}, "category": {"integration", "hook", "mcp"},
-		"status": {"running", "done", "failed", "interrupted"}, "action": {"failure", "gate_reset", "gate_hold", "gate_open"},
+		"status": {"running", "done", "failed", "interrupted", "abandoned"}, "action": {"failure", "gate_reset", "gate_hold", "gate_open"},
 		"since": {"1h", "24h", "7d", "today", "yesterday"}, "signal": {"HUP", "INT", "QUIT", "KILL", "SEGV", "TERM"},
 	}
 }

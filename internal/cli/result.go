@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 
@@ -44,7 +43,7 @@ func refuse(given config.Given, s *config.Settings, err error) error {
 		return err
 	}
 	text, code := sentence(err)
-	r := &belay.Result{Err: text, ExitCode: code, ChildCode: -1, Profile: cmp.Or(given["profile"], generic.Name),
+	r := &belay.Result{Err: text, Errors: []string{text}, ExitCode: code, ChildCode: -1, Usage: verdict.Usage{CostUSD: new(float64)}, Profile: cmp.Or(given["profile"], generic.Name),
 		Verdict: verdict.Verdict{Class: verdict.InvalidRequest, Rule: "usage", Evidence: text, Sent: verdict.SentNo}}
 	if code == belay.CodeTimeout {
 		r.Verdict.Class, r.Verdict.Rule = verdict.Timeout, "stdin"
@@ -76,7 +75,7 @@ func writeText(w io.Writer, r *belay.Result) error {
 	} else if len(text) > 0 {
 		fmt.Fprintf(&b, "%s\n", strings.TrimSuffix(string(text), "\n"))
 	}
-	for _, e := range r.Errors {
+	for _, e := range earlier(r) {
 		fmt.Fprintf(&b, "Earlier: %s\n", e)
 	}
 	if r.Err != "" {
@@ -85,16 +84,24 @@ func writeText(w io.Writer, r *belay.Result) error {
 	if r.Verdict.SessionID != "" {
 		fmt.Fprintf(&b, "Session: %s\n", r.Verdict.SessionID)
 	}
-	if r.Session != "" || !r.Usage.IsZero() {
-		fmt.Fprintf(&b, "Tokens: %s input / %s output\n", thousands(r.Usage.InputTokens), thousands(r.Usage.OutputTokens))
-	}
-	if r.Usage.CostUSD != nil {
-		fmt.Fprintf(&b, "Cost: $%.4f\n", *r.Usage.CostUSD)
+	if u := r.Usage; r.Session != "" || u.InputTokens+u.OutputTokens > 0 { // of what costs nothing there is nothing to say
+		fmt.Fprintf(&b, "Tokens: %s input / %s output\n", thousands(u.InputTokens), thousands(u.OutputTokens))
+		if u.CostUSD != nil {
+			fmt.Fprintf(&b, "Cost: $%.4f\n", *u.CostUSD)
+		}
 	}
 	fmt.Fprintf(&b, "Duration: %sms\n", thousands(r.Duration.Milliseconds()))
 	fmt.Fprintf(&b, "Attempts: %d, waited %.1fs\n", r.Attempts, r.Waited.Seconds())
 	_, err = io.WriteString(w, b.String())
 	return err
+}
+
+// earlier are the errors before the last one, which is the result's.
+func earlier(r *belay.Result) []string {
+	if r.Err == "" || len(r.Errors) == 0 {
+		return r.Errors
+	}
+	return r.Errors[:len(r.Errors)-1]
 }
 
 // writeJSONLines writes each of a list on a line of its own.
@@ -115,48 +122,4 @@ func thousands(n int64) string {
 		s = s[:i] + "," + s[i:]
 	}
 	return s
-}
-
-// resultFile is where --result-file goes. Readers see no file, or a whole one.
-type resultFile struct{ path string }
-
-// openResultFile finds out before anything is started whether the file can be there.
-func openResultFile(path string) (*resultFile, error) {
-	if path == "" {
-		return nil, nil
-	}
-	if target, err := filepath.EvalSymlinks(path); err == nil {
-		path = target // write through a link, do not replace it
-	}
-	if info, err := os.Stat(path); err == nil && info.IsDir() {
-		return nil, usage(fmt.Errorf("--result-file: %s is a directory", path), "")
-	}
-	if info, err := os.Stat(filepath.Dir(path)); err != nil || !info.IsDir() {
-		return nil, usage(fmt.Errorf("--result-file: there is no directory %s", filepath.Dir(path)), "")
-	}
-	return &resultFile{path}, nil
-}
-
-func (f *resultFile) write(r *belay.Result) (err error) {
-	if info, serr := os.Stat(f.path); serr == nil && !info.Mode().IsRegular() {
-		out, err := os.OpenFile(f.path, os.O_WRONLY, 0) // a pipe or a device cannot be replaced
-		if err != nil {
-			return err
-		}
-		return errors.Join(r.WriteJSON(out), out.Close())
-	}
-	tmp, err := os.CreateTemp(filepath.Dir(f.path), filepath.Base(f.path)+".*")
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if err != nil {
-			os.Remove(tmp.Name())
-		}
-	}()
-	b := bufio.NewWriter(tmp)
-	if err := errors.Join(r.WriteJSON(b), b.Flush(), tmp.Close()); err != nil {
-		return err
-	}
-	return os.Rename(tmp.Name(), f.path)
 }

@@ -117,18 +117,19 @@ func run(given config.Given, args []string) error {
 	inv.Run()
 	result, _ := inv.Wait()
 	view.done(result)
-	code := result.ExitCode
-	if s.ExitCodeOut == "child" && result.ChildCode >= 0 {
-		code = result.ChildCode
+	if runner.OwnCode {
+		result.ExitCode = result.OwnCode()
 	}
-	result.ExitCode = code
+	code := result.ExitCode
 	if err := writeResult(os.Stdout, s.OutputFormat, result); err != nil && code == 0 {
 		code = belay.CodeFailed
 	}
 	if file != nil {
 		if err := file.write(result); err != nil {
-			// The work is done and must not look as if it were not.
 			view.screen.Line("the result could not be written to %s: %v", s.ResultFile, err)
+			if !runner.OwnCode || result.ChildCode < 0 {
+				code = belay.CodeFailed
+			}
 		}
 	}
 	fold(result)
@@ -157,7 +158,7 @@ func newRunner(s *config.Settings, rules []verdict.Rule, known agent.Profile) (*
 	}
 	r := &belay.Runner{Profile: own, Policy: s.Policy(nameOf(known), known != nil), Stall: s.StallTimeout, Stream: s.Stream,
 		ReplayStdin: s.ReplayStdin, Reap: s.Reap, Scope: s.Scope, OnBusy: belay.OnBusy(s.OnBusy), MaxCost: s.MaxCost, LogDir: s.LogDir,
-		NoWait: s.NoWait || s.From("max-retries") != "" && s.MaxRetries == 0}
+		NoWait: s.NoWait || s.From("max-retries") != "" && s.MaxRetries == 0, OwnCode: s.ExitCodeOut == "child"}
 	if s.From("stall-timeout") != "" && s.StallTimeout == 0 {
 		r.Stall = -1
 	}

@@ -201,7 +201,7 @@ func (v *view) done(r *belay.Result) {
 		if r.Attempts > 1 {
 			v.verbosely("%s succeeded at attempt %d, after %s of waiting", v.name, r.Attempts, term.Span(r.Waited))
 		}
-	case r.Attempts > 0 && r.ExitCode == r.ChildCode && len(r.Errors) == 0 && !v.settings.Asked() && !r.MayBeDone && !r.Silent:
+	case r.Attempts > 0 && r.ExitCode == r.ChildCode && len(earlier(r)) == 0 && !v.settings.Asked() && !r.MayBeDone && !r.Silent:
 		// The command has said it itself; but that there is a way to begin anew it cannot know.
 		if r.Verdict.Class == verdict.SessionNotFound && v.settings.Resume != "" {
 			v.say("to begin a new session where there is none: --resume-or-new %s", v.settings.Resume)

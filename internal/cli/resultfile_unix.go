@@ -1,0 +1,56 @@
+//go:build unix
+
+package cli
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// openAlready is the file that a path names as one that is open: /dev/stdout, and what a shell makes of >(command). To open
+// it anew is not the same: a socket cannot be, and what a file holds already would be lost.
+func openAlready(path string) (f *os.File, is bool, err error) {
+	fd := -1
+	switch path {
+	case "/dev/stdout":
+		fd = 1
+	case "/dev/stderr":
+		fd = 2
+	}
+	for _, dir := range []string{"/dev/fd/", "/proc/self/fd/"} {
+		if number, ok := strings.CutPrefix(path, dir); ok {
+			if n, err := strconv.ParseUint(number, 10, 16); err == nil {
+				fd = int(n)
+			}
+		}
+	}
+	if fd < 0 {
+		return nil, false, nil
+	}
+	flags, err := unix.FcntlInt(uintptr(fd), unix.F_GETFL, 0)
+	if err == nil && flags&unix.O_ACCMODE == unix.O_RDONLY {
+		err = errors.New("it is open for reading only")
+	}
+	if err != nil {
+		return nil, true, err
+	}
+	fd, err = unix.FcntlInt(uintptr(fd), unix.F_DUPFD_CLOEXEC, 3)
+	return os.NewFile(uintptr(fd), path), true, err
+}
+
+// writable finds out whether a pipe or a device can be written to.
+func writable(path string, mode fs.FileMode) error {
+	if mode&fs.ModeNamedPipe != 0 {
+		return unix.Access(path, unix.W_OK)
+	}
+	f, err := os.OpenFile(path, os.O_WRONLY|unix.O_NONBLOCK|unix.O_NOCTTY, 0)
+	if err != nil {
+		return err
+	}
+	return f.Close()
+}
