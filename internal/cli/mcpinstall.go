@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -46,6 +47,9 @@ Scopes: user is ~/.claude.json or $CODEX_HOME/config.toml; local is this directo
 		changed, err := t.edit(w, "is now behind belay", func(f install.Format, data []byte) ([]byte, []install.Server, error) {
 			return install.Add(f, data, self, names...)
 		})
+		if err == nil {
+			t.elsewhere(w, "install", "not behind belay", func(s install.Server) bool { return !s.Behind && !s.Remote })
+		}
 		if changed && t.scope == "project" {
 			fmt.Fprintln(w, "Note: everybody who works on this project needs belay on the PATH now; --scope user or local is for you alone.")
 		}
@@ -66,9 +70,13 @@ are named.`,
 	}
 	t.flags(cmd, true)
 	cmd.RunE = func(cmd *cobra.Command, names []string) error {
-		_, err := t.edit(cmd.OutOrStdout(), "is started directly again", func(f install.Format, data []byte) ([]byte, []install.Server, error) {
+		w := cmd.OutOrStdout()
+		_, err := t.edit(w, "is started directly again", func(f install.Format, data []byte) ([]byte, []install.Server, error) {
 			return install.Remove(f, data, names...)
 		})
+		if err == nil {
+			t.elsewhere(w, "uninstall", "behind belay", func(s install.Server) bool { return s.Behind })
+		}
 		return err
 	}
 	return cmd
@@ -91,10 +99,7 @@ func (t *mcpTarget) flags(cmd *cobra.Command, edits bool) {
 
 // file is where the configuration is, and what it is written in.
 func (t *mcpTarget) file() (string, install.Format, error) {
-	scope := t.scope
-	if scope == "" {
-		scope = "user"
-	}
+	scope := t.named()
 	home, err := os.UserHomeDir()
 	if err != nil {
 		return "", nil, &failure{err}
@@ -126,6 +131,40 @@ func (t *mcpTarget) file() (string, install.Format, error) {
 		return "", nil, usage(errors.New("--client is missing"), "as in: --client claude or --client codex")
 	}
 	return "", nil, usage(fmt.Errorf("--client %q is not known: claude or codex", t.client), "")
+}
+
+// named is the scope in one word.
+func (t *mcpTarget) named() string { return cmp.Or(t.scope, "user") }
+
+// scopes are those that a client may have servers in.
+var scopes = []string{"user", "local", "project"}
+
+// elsewhere names the other scopes that have servers of a kind: what was said is not true of those.
+func (t *mcpTarget) elsewhere(w io.Writer, command, kind string, is func(install.Server) bool) {
+	for _, scope := range scopes {
+		other := mcpTarget{client: t.client, scope: scope}
+		if scope == t.named() {
+			continue
+		}
+		path, format, data, err := other.read(other.repository())
+		if err != nil || data == nil { // codex has no local one
+			continue
+		}
+		servers, err := install.Look(format, data)
+		n := 0
+		for _, s := range servers {
+			if is(s) {
+				n++
+			}
+		}
+		switch {
+		case err != nil || n == 0:
+		case n == 1:
+			fmt.Fprintf(w, "Note: 1 server in the %s scope (%s) is %s: belay mcp %s --client %s --scope %s\n", scope, path, kind, command, t.client, scope)
+		default:
+			fmt.Fprintf(w, "Note: %d servers in the %s scope (%s) are %s: belay mcp %s --client %s --scope %s\n", n, scope, path, kind, command, t.client, scope)
+		}
+	}
 }
 
 // claudeFile is Claude Code's own configuration.
@@ -171,7 +210,7 @@ func (t *mcpTarget) edit(w io.Writer, done string, how func(install.Format, []by
 		return false, err
 	}
 	if before == nil {
-		fmt.Fprintf(w, "There is no %s, so %s has no servers there.\n", path, t.client)
+		fmt.Fprintf(w, "There is no %s, so %s has no servers in the %s scope.\n", path, t.client, t.named())
 		return false, nil
 	}
 	after, servers, err := how(format, before)
@@ -201,7 +240,7 @@ func (t *mcpTarget) edit(w io.Writer, done string, how func(install.Format, []by
 		}
 	}
 	if changed == 0 {
-		fmt.Fprintf(w, "nothing to change in %s\n", path)
+		fmt.Fprintf(w, "nothing to change in the %s scope (%s)\n", t.named(), path)
 		return false, nil
 	}
 	fmt.Fprintf(w, "%s is changed; a copy of it as it was is in %s.\nNote: %s reads it when it starts; restart it.\n", path, path+install.Backup, t.client)
@@ -251,10 +290,11 @@ func (t *mcpTarget) show(w io.Writer, asJSON bool) error {
 		return writeJSONLines(w, rows)
 	}
 	if len(rows) == 0 {
-		fmt.Fprintf(w, "no MCP server in %s\n", path)
+		fmt.Fprintf(w, "no MCP server in the %s scope (%s)\n", t.named(), path)
 	}
 	for _, r := range rows {
 		fmt.Fprintf(w, "%-20s %s\n", r.Name, r.State)
 	}
+	t.elsewhere(w, "install", "not behind belay", func(s install.Server) bool { return !s.Behind && !s.Remote })
 	return nil
 }
