@@ -18,7 +18,14 @@ func insertFailures(ctx context.Context, conn *sql.Conn, lines []line) error {
 			failed = append(failed, e)
 		}
 	}
-	if _, err := eventRows.insert(ctx, conn, len(failed), func(i int) []any { return failureEvent(failed[i]) }); err != nil {
+	retries := make([]int, len(failed))
+	for i, e := range failed {
+		row := conn.QueryRowContext(ctx, "SELECT max(attempts - 1, 0) + inner_retries FROM invocations WHERE id = ?", e.Invocation)
+		if err := row.Scan(&retries[i]); err != nil {
+			return err
+		}
+	}
+	if _, err := eventRows.insert(ctx, conn, len(failed), func(i int) []any { return failureEvent(failed[i], retries[i]) }); err != nil {
 		return err
 	}
 	_, err := auditRows.insert(ctx, conn, len(failed), func(i int) []any { return failureAudit(failed[i]) })
@@ -27,8 +34,9 @@ func insertFailures(ctx context.Context, conn *sql.Conn, lines []line) error {
 
 var eventRows = rows{into: "events (timestamp, category, event_type, metadata, source)", columns: 5, conflict: "DO NOTHING"}
 
-// failureEvent is the row that seed 003 asks for, with the context beside it.
-func failureEvent(e *journal.Entry) []any {
+// failureEvent is the row that seed 003 asks for, with the context beside it. retries are those of Belay and those inside
+// the CLI.
+func failureEvent(e *journal.Entry, retries int) []any {
 	data, _ := json.Marshal(struct {
 		Integration string `json:"integration"`
 		Error       string `json:"error"`
@@ -43,7 +51,7 @@ func failureEvent(e *journal.Entry) []any {
 		Provider    string `json:"provider,omitempty"`
 		Model       string `json:"model,omitempty"`
 		HTTPStatus  int    `json:"http_status,omitempty"`
-	}{e.Integration(), e.Error, max(e.Attempt-1, 0), classOf(e), e.Profile, e.Invocation, e.Command, e.ExitCode, e.Rule, e.Session, e.Provider,
+	}{e.Integration(), e.Error, retries, classOf(e), e.Profile, e.Invocation, e.Command, e.ExitCode, e.Rule, e.Session, e.Provider,
 		e.Model, e.HTTPStatus})
 	return []any{e.Timestamp.UnixMilli(), "integration", "failure", string(data), e.Invocation}
 }

@@ -358,3 +358,26 @@ func TestFold_WaitsOfAnOlderRecord(t *testing.T) {
 	w.expect("2000", "SELECT sum(wait_ms) FROM rollup")
 	w.expect("0|0\n1|2000", "SELECT attempt, wait_ms FROM attempts ORDER BY attempt")
 }
+
+// The retries of a failure are Belay's and those inside the CLI, over all attempts, whenever they were folded.
+func TestEvents_RetryCount(t *testing.T) {
+	attempt := func(n, attempt, inner int, status journal.Status) journal.Entry {
+		e := run(n)
+		e.Attempt, e.InnerRetries, e.Status, e.ErrorType, e.Error = attempt, inner, status, verdict.Overloaded, "overloaded"
+		e.Timestamp.Time = e.Timestamp.Add(time.Duration(attempt) * time.Second)
+		return e
+	}
+	lines := []journal.Entry{attempt(1, 1, 2, journal.Retry), attempt(1, 2, 1, journal.Exhausted), attempt(2, 1, 0, journal.Error),
+		attempt(3, 1, 3, journal.Error), attempt(4, 1, 0, journal.Retry), attempt(4, 2, 0, journal.Retry), attempt(4, 3, 0, journal.Exhausted)}
+	for _, each := range []int{1, 2, len(lines)} {
+		w := newWorld(t)
+		d := w.open()
+		for i := 0; i < len(lines); i += each {
+			w.append(lines[i:min(i+each, len(lines))]...)
+			if _, err := d.Fold(ctx); err != nil {
+				t.Fatal(err)
+			}
+		}
+		w.expect("4\n0\n3\n2", "SELECT json_extract(metadata, '$.retry_count') FROM events ORDER BY timestamp")
+	}
+}
