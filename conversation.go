@@ -98,29 +98,52 @@ func (inv *Invocation) freshTurn(a *attempt) bool {
 	return false
 }
 
-// continued prepares the turn after a failed attempt. What was done is not paid for twice: a session in which something
-// has happened goes on.
+// continued prepares the turn after a failed attempt.
 func (inv *Invocation) continued(a *attempt) {
-	talk := inv.talk
-	if talk == nil {
-		return
+	if inv.talk != nil {
+		inv.talk.turn = inv.turnAfter(a)
 	}
+}
+
+// turnAfter is the turn after a failed attempt. What was done is not paid for twice: a session in which something has
+// happened goes on.
+func (inv *Invocation) turnAfter(a *attempt) agent.Turn {
+	talk := inv.talk
 	fixed := talk.traits.Fixed != "" && a.account.Session == talk.traits.Fixed // its name cannot be given twice
 	if a.account.Session == "" || !a.account.Active && !fixed || inv.runner.Resume.Never {
-		if !talk.turn.Continue {
-			talk.turn = talk.first
+		if talk.turn.Continue {
+			return talk.turn
 		}
-		return
+		return talk.first
 	}
 	prompt := inv.runner.Resume.Prompt
 	if prompt == "" {
 		prompt = continuePrompt
 	}
-	talk.turn = agent.Turn{Prompt: &prompt, Session: a.account.Session, Continue: true, Plain: talk.first.Plain,
+	turn := agent.Turn{Prompt: &prompt, Session: a.account.Session, Continue: true, Plain: talk.first.Plain,
 		MaxRetries: talk.first.MaxRetries, Turns: talk.turns}
 	if talk.usage.cost != nil {
-		talk.turn.Spent = *talk.usage.cost
+		turn.Spent = *talk.usage.cost
 	}
+	return turn
+}
+
+// stuck says why there must be no further attempt: the session would have to go on, and cannot with this command line. Nil
+// means that it can.
+func (inv *Invocation) stuck(a *attempt) *retry.Error {
+	if inv.talk == nil || !a.started {
+		return nil
+	}
+	turn := inv.turnAfter(a)
+	if !turn.Continue {
+		return nil
+	}
+	_, err := inv.talk.agent.Plan(turn)
+	var over *agent.UsedUp
+	if err == nil || errors.As(err, &over) { // of which there is more to say
+		return nil
+	}
+	return &retry.Error{Cause: err}
 }
 
 // spent says why there must be no further attempt: the money is spent, or the budget of retries that all share. Nil means

@@ -168,6 +168,9 @@ func (inv *Invocation) next(a *attempt, classes map[verdict.Class]int) (time.Dur
 		if stop := inv.outlasted(a, now.Add(wait)); stop != nil {
 			return 0, stop // no pointless sleep
 		}
+		if stop := inv.stuck(a); stop != nil {
+			return 0, stop
+		}
 		if stop := inv.spent(a); stop != nil {
 			return 0, stop
 		}
