@@ -148,6 +148,9 @@ func (inv *Invocation) try(n int, ad admission) attempt {
 	if a.listener != nil {
 		a.requests = a.listener.Requests()
 	}
+	if _, agents := recall[inv.command.name()]; agents && a.talk == nil {
+		a.account.Usage.Unknown = true // an agent that works for a person, and tells nobody else
+	}
 	inv.cleanUp(&a, process)
 	return a
 }

@@ -9,7 +9,6 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/belay-run/belay/agent"
 	"github.com/belay-run/belay/gate"
 	"github.com/belay-run/belay/retry"
 	"github.com/belay-run/belay/verdict"
@@ -235,12 +234,13 @@ func (inv *Invocation) finish(n int, a attempt, stop *retry.Error, errs []string
 	if r.Output = a.output(); exhausted {
 		r.Output = nil
 	}
+	r.Usage = a.account.Usage
 	if inv.talk != nil {
 		r.Session, r.Resumed, r.Usage = inv.talk.session, inv.talk.resumed, inv.talk.usage.sum()
 		r.Verdict.SessionID = r.Session
 	}
-	if _, ok := inv.profile.(agent.Agent); !ok || r.Attempts == 0 {
-		r.Usage.CostUSD = new(float64) // it costs nothing
+	if r.Usage.CostUSD == nil && !r.Usage.CostUnknown() {
+		r.Usage.CostUSD = new(float64) // nothing was used
 	}
 	inv.sessionEnds(r)
 	if err := a.deliver(); err != nil && r.ExitCode == 0 {

@@ -64,7 +64,7 @@ func (q *question) writeRuns(list []db.Invocation, first bool) error {
 	for _, i := range list {
 		rows = append(rows, []string{q.clock(i.Ended), shortID(i.ID), oneLine(i.Profile, 20), oneLine(i.Command, 24), result(i.Status, i.Class),
 			fmt.Sprint(i.Attempts), span(i.WaitMS), span(i.ResponseMS), tokenText(i.Usage.InputTokens, i.Usage.OutputTokens),
-			dollars(i.Usage.CostUSD), oneLine(i.Error, 80)})
+			paid(i.Usage), oneLine(i.Error, 80)})
 	}
 	return q.listed(runHeadings, rows)
 }
@@ -213,7 +213,10 @@ func (q *question) tell(inv db.Invocation, attempts []db.Attempt) string {
 			fmt.Fprintf(&b, "           tools: %s\n", t)
 		}
 		if t := usedText(a.Usage); t != "" {
-			fmt.Fprintf(&b, "           %s, cost %s\n", t, costText(a.Usage))
+			if cost := costText(a.Usage); cost != "" {
+				t += ", cost " + cost
+			}
+			fmt.Fprintf(&b, "           %s\n", t)
 		}
 		if a.InnerMS > 0 {
 			fmt.Fprintf(&b, "           of that %s waiting before it tried again by itself\n", span(a.InnerMS))
@@ -262,6 +265,14 @@ func usedText(u verdict.Usage) string {
 func costText(u verdict.Usage) string {
 	if u.CostUnknown() {
 		return "unknown"
+	}
+	return paid(u)
+}
+
+// paid is what is known of a cost, if it is more than nothing.
+func paid(u verdict.Usage) string {
+	if u.CostUSD != nil && *u.CostUSD == 0 {
+		return ""
 	}
 	return dollars(u.CostUSD)
 }

@@ -110,26 +110,37 @@ func TestResult_Cost(t *testing.T) {
 func TestResult_Zeros(t *testing.T) {
 	t.Parallel()
 	r := newRun(t, 0)
-	r.play("codex", "begin; result 10 1")
-	r.play("claude", "begin; fail 401")
-	for name, tt := range map[string]struct {
+	r.play("codex", "begin; result 10 1", "begin; fail 401")
+	r.play("claude", "begin; fail 401", "echo hello")
+	for _, tt := range []struct {
+		name string
 		args []string
 		cost string
 	}{
-		"a command":               {[]string{"--", "true"}, "0"},
-		"one that fails":          {[]string{"--max-retries", "1", "--base-delay", "0", "--", "false"}, "0"},
-		"one that is not there":   {[]string{"--", "no-such-command"}, "0"},
-		"an agent that is not":    {[]string{"--", filepath.Join(r.dir, "no", "claude"), "-p", "hi"}, "0"},
-		"wrong use":               {[]string{"--cwd", "/no/such/dir", "--", "true"}, "0"},
-		"refused":                 {[]string{"--gate", "shut", "--no-wait", "--", "true"}, "0"},
-		"an agent that was asked": {first("codex"), "null"},
-		"one that tells":          {first("claude"), "0"},
+		{"a command", []string{"--", "true"}, "0"},
+		{"one that fails", []string{"--max-retries", "1", "--base-delay", "0", "--", "false"}, "0"},
+		{"one that is not there", []string{"--", "no-such-command"}, "0"},
+		{"an agent that is not", []string{"--", filepath.Join(r.dir, "no", "claude"), "-p", "hi"}, "0"},
+		{"wrong use", []string{"--cwd", "/no/such/dir", "--", "true"}, "0"},
+		{"refused", []string{"--gate", "shut", "--no-wait", "--", "true"}, "0"},
+		{"an agent that was asked", first("codex"), "null"},
+		{"one that was refused", first("codex"), "0"},
+		{"one that tells", first("claude"), "0"},
+		{"one that works for a person", []string{"--", "claude"}, "null"},
 	} {
-		if name == "refused" {
+		if tt.name == "refused" {
 			r.says("gates", "hold", "shut", "--until", "2099-01-01T00:00:00Z")
 		}
-		if o := r.belay(tt.args...); string(o.Usage.Cost) != tt.cost {
-			t.Errorf("%s: %s", name, o.Usage.Cost)
+		o := r.belay(tt.args...)
+		if string(o.Usage.Cost) != tt.cost || o.Usage.Unknown != (tt.name == "one that works for a person") {
+			t.Errorf("%s: %s, %v", tt.name, o.Usage.Cost, o.Usage.Unknown)
+		}
+		if tt.name == "wrong use" {
+			continue // of which there is no record
+		}
+		inv := asked[db.Invocation](r, "log", "-n", "1")[0]
+		if cost, _ := json.Marshal(inv.Usage.CostUSD); string(cost) != tt.cost || inv.ID != o.ID {
+			t.Errorf("%s: on record as %s", tt.name, cost)
 		}
 	}
 }

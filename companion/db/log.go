@@ -42,7 +42,7 @@ type Invocation struct {
 	Inner      int64         `json:"inner_retries"` // that the command has made by itself
 	WaitMS     int64         `json:"wait_ms"`
 	ResponseMS int64         `json:"response_ms"`
-	Usage      verdict.Usage `json:"usage"` // the cost is null if that of an attempt is not known
+	Usage      verdict.Usage `json:"usage"` // the cost is null if that of an attempt is not known, and 0 if nothing was used
 	RetryAt    *time.Time    `json:"retry_at,omitempty"`
 	Gate       string        `json:"gate,omitempty"`
 	PromptHash string        `json:"prompt_hash,omitempty"`
@@ -106,7 +106,7 @@ func (f Filter) ofInvocations() *where {
 
 const invocationColumns = `i.id, i.started, i.timestamp, i.profile, i.command, coalesce(i.model, ''), coalesce(i.session, ''), i.status, i.class,
 	i.exit_code, i.attempts, i.wait_ms, i.response_ms, i.input_tokens, i.output_tokens, i.cache_read_tokens, i.cache_creation_tokens,
-	iif(i.unknown_costs > 0, NULL, i.cost_usd), i.unknown_usage > 0, i.retry_at, coalesce(i.gate, ''), coalesce(i.prompt_hash, ''), i.requests,
+	iif(i.unknown_costs > 0, NULL, iif(i.belay_exit_code IS NULL, i.cost_usd, coalesce(i.cost_usd, 0))), i.unknown_usage > 0, i.retry_at, coalesce(i.gate, ''), coalesce(i.prompt_hash, ''), i.requests,
 	i.belay_exit_code, i.inner_retries, coalesce(i.parent, ''), coalesce(i.traceparent, ''),
 	coalesce((SELECT a.error FROM attempts a WHERE a.invocation = i.id ORDER BY a.timestamp DESC, a.attempt DESC LIMIT 1), '')`
 
