@@ -196,6 +196,41 @@ func TestOpen_SecondSchema(t *testing.T) {
 	}
 }
 
+// A database of the second version loses what was no final result, and delivers what it has to deliver.
+func TestOpen_SecondSchemaEventsAndAlerts(t *testing.T) {
+	w := newWorld(t)
+	restore := db.Schema(2)
+	d, err := db.Open(w.dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.Close()
+	w.exec("INSERT INTO events (timestamp, category, event_type, metadata, source) VALUES " +
+		`(1793534400001, 'mcp', 'retry', '{"integration":"mcp:x"}', 'a'), (1793534400002, 'mcp', 'crash', '{"integration":"mcp:x","error_type":"crash"}', 'b')`)
+	w.exec("INSERT INTO alerts (timestamp, integration, failures, within_ms, source) VALUES (1793534400000, 'claude', 5, 600000, 'a'), (1793534460000, 'gh', 5, 600000, 'b')")
+	restore()
+	d = w.open()
+	w.expect("crash", "SELECT event_type FROM events")
+	configured := time.UnixMilli(1793534430000)
+	now := configured.Add(time.Minute)
+	since, err := d.SinkSince(ctx, "x", configured)
+	if err != nil || !since.Equal(configured) {
+		t.Errorf("%v, %v", since, err)
+	}
+	if again, err := d.SinkSince(ctx, "x", now); err != nil || !again.Equal(configured) { // the file was changed, the receiver was not
+		t.Errorf("%v, %v", again, err)
+	}
+	if a, ok, err := d.ClaimAlert(ctx, now, since); !ok || err != nil || a.Integration != "gh" {
+		t.Errorf("%+v, %v, %v", a, ok, err)
+	}
+	if a, ok, err := d.ClaimAlert(ctx, now, since); ok || err != nil {
+		t.Errorf("%+v, %v, %v", a, ok, err)
+	}
+	if other, err := d.SinkSince(ctx, "y", now); err != nil || !other.Equal(now) {
+		t.Errorf("%v, %v", other, err)
+	}
+}
+
 func TestOpen_OlderSchema(t *testing.T) {
 	w := newWorld(t)
 	w.append(runs(0, 5)...)
