@@ -73,7 +73,6 @@ type memory struct {
 	version string
 	last    time.Time
 	asking  bool            // the model has been asked and has not answered
-	tells   bool            // the record says when it is asked
 	torn    bool            // something cannot be read
 	partial map[string]bool // messages that are not whole
 
@@ -131,10 +130,8 @@ func (m *memory) take(line []byte) {
 		m.last = e.Timestamp
 	}
 	switch e.Type {
-	case "api-request":
-		m.tells, m.asking = true, true
-	case "user":
-		m.asking = m.asking || !m.tells && !m.helping
+	case "api-request", "user": // the former may come too late, and older versions have none
+		m.asking = m.asking || !m.helping
 	case "assistant":
 		m.asking = false
 		if e.Message.Model == "<synthetic>" { // claude's own words

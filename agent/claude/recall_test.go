@@ -39,7 +39,8 @@ func TestRecall(t *testing.T) {
 		n     int
 	}{
 		"killed in a tool":            {[]string{asks("10"), noted("10", "m1", a, done), user("10"), asks("11"), noted("11", "m2", b, done)}, tokens{1100, 80, 30, 5}, 0, 2},
-		"with the cost":               {[]string{asks("10"), noted("10", "m1", a, done), costs("0.25"), user("10")}, tokens{1000, 70, 30, 0}, 0.25, 1},
+		"with the cost":               {[]string{asks("10"), noted("10", "m1", a, done), costs("0.25")}, tokens{1000, 70, 30, 0}, 0.25, 1},
+		"asked, and not noted yet":    {[]string{asks("10"), noted("10", "m1", a, done), user("10"), costs("0.25")}, tokens{1000, 70, 30, 0}, 0, 1},
 		"asked since":                 {[]string{asks("10"), noted("10", "m1", a, done), user("10"), asks("11"), costs("0.25")}, tokens{1000, 70, 30, 0}, 0, 1},
 		"a cost from before":          {[]string{asks("10"), noted("10", "m1", a, done), costs("0.25"), asks("11"), noted("11", "m2", b, done)}, tokens{1100, 80, 30, 5}, 0, 2},
 		"one message in several":      {[]string{noted("10", "m1", `{"input_tokens":1000,"output_tokens":2}`, "null"), noted("10", "m1", a, done), costs("0.25")}, tokens{1000, 70, 30, 0}, 0.25, 1},
