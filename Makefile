@@ -1,7 +1,7 @@
 # The two commands of the README are `make demo` and `make test`; both set up what they need.
 
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
-LDFLAGS := -s -w -X github.com/belay-run/belay/internal/cli.Version=$(VERSION) -X github.com/belay-run/belay/companion.Version=$(VERSION)
+LDFLAGS := -s -w -X github.com/belay-run/belay/internal/cli.Version=$(VERSION) -X github.com/belay-run/belay/internal/companion.Version=$(VERSION)
 PREFIX  ?= /usr/local
 ROUNDS  ?= 10
 KILLS   ?= 100
@@ -44,7 +44,7 @@ check: .tools/staticcheck
 # The race detector needs cgo, and cgo a C compiler; the product itself does not.
 unit:
 	@scripts/setup-tests $(if $(FULL),full)
-	BELAY_TEST_FULL=$(FULL) BELAY_TEST_ROUNDS=$(ROUNDS) BELAY_TEST_KILLS=$(KILLS) scripts/unit 90 retry verdict supervise breaker gate
+	BELAY_TEST_FULL=$(FULL) BELAY_TEST_ROUNDS=$(ROUNDS) BELAY_TEST_KILLS=$(KILLS) scripts/unit 90 retry verdict internal/supervise breaker gate
 
 fuzz:
 	@scripts/fuzz 2000x

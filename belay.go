@@ -20,10 +20,83 @@
 // other people's children.
 package belay
 
-import "context"
+import "github.com/belay-run/belay/internal/engine"
 
-// Run runs one command with the zero [Runner]: once, with its output in the result.
-func Run(ctx context.Context, args ...string) (*Result, error) {
-	var r Runner
-	return r.Run(ctx, Command{Args: args})
-}
+type (
+	Gate            = engine.Gate
+	Claude          = engine.Claude
+	Codex           = engine.Codex
+	Command         = engine.Command
+	UsageError      = engine.UsageError
+	Resume          = engine.Resume
+	Effects         = engine.Effects
+	Event           = engine.Event
+	AttemptStarted  = engine.AttemptStarted
+	AttemptFailed   = engine.AttemptFailed
+	Waiting         = engine.Waiting
+	AtGate          = engine.AtGate
+	ScopeBusy       = engine.ScopeBusy
+	GateTrouble     = engine.GateTrouble
+	WaitOver        = engine.WaitOver
+	Stopping        = engine.Stopping
+	LeftRunning     = engine.LeftRunning
+	Reclaimed       = engine.Reclaimed
+	StateTrouble    = engine.StateTrouble
+	ScopeTrouble    = engine.ScopeTrouble
+	GateFailing     = engine.GateFailing
+	LogLarge        = engine.LogLarge
+	InnerRetry      = engine.InnerRetry
+	SessionGone     = engine.SessionGone
+	Plain           = engine.Plain
+	UnknownOption   = engine.UnknownOption
+	UntestedVersion = engine.UntestedVersion
+	StdinSilent     = engine.StdinSilent
+	OwnLogTrouble   = engine.OwnLogTrouble
+	FoundDone       = engine.FoundDone
+	AlertRaised     = engine.AlertRaised
+	Invocation      = engine.Invocation
+	Output          = engine.Output
+	Preview         = engine.Preview
+	Result          = engine.Result
+	Runner          = engine.Runner
+	Error           = engine.Error
+	Interrupt       = engine.Interrupt
+	OnBusy          = engine.OnBusy
+	Session         = engine.Session
+	State           = engine.State
+)
+
+const (
+	LastSession        = engine.LastSession
+	CodeUsage          = engine.CodeUsage
+	CodeTryLater       = engine.CodeTryLater
+	CodePersonMustAct  = engine.CodePersonMustAct
+	CodeTimeout        = engine.CodeTimeout
+	CodeFailed         = engine.CodeFailed
+	CodeNotExecutable  = engine.CodeNotExecutable
+	CodeNotFound       = engine.CodeNotFound
+	NoLogDir           = engine.NoLogDir
+	BusyWait           = engine.BusyWait
+	BusyReplace        = engine.BusyReplace
+	BusyFail           = engine.BusyFail
+	SessionRunning     = engine.SessionRunning
+	SessionDone        = engine.SessionDone
+	SessionFailed      = engine.SessionFailed
+	SessionInterrupted = engine.SessionInterrupted
+	SessionAbandoned   = engine.SessionAbandoned
+	StateDirVar        = engine.StateDirVar
+	FoldVar            = engine.FoldVar
+)
+
+var (
+	Run             = engine.Run
+	Classify        = engine.Classify
+	DefaultStateDir = engine.DefaultStateDir
+	OpenState       = engine.OpenState
+	When            = engine.When
+	Describe        = engine.Describe
+	LiftCommand     = engine.LiftCommand
+	ErrMaxCost      = engine.ErrMaxCost
+	ErrBudget       = engine.ErrBudget
+	ErrMayBeDone    = engine.ErrMayBeDone
+)

@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"github.com/belay-run/belay"
-	"github.com/belay-run/belay/agent/codex"
-	"github.com/belay-run/belay/journal"
+	"github.com/belay-run/belay/internal/agent/codex"
+	"github.com/belay-run/belay/internal/journal"
 	"github.com/belay-run/belay/retry"
 	"github.com/belay-run/belay/verdict"
 )

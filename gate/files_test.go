@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/belay-run/belay/gate"
-	"github.com/belay-run/belay/gate/gatetest"
+	"github.com/belay-run/belay/internal/gatetest"
 )
 
 // put writes a state of a key that is not healthy.

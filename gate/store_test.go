@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/belay-run/belay/gate"
-	"github.com/belay-run/belay/gate/gatetest"
+	"github.com/belay-run/belay/internal/gatetest"
 )
 
 func TestStore(t *testing.T) {

@@ -22,8 +22,8 @@ import (
 	"time"
 
 	"github.com/belay-run/belay"
-	"github.com/belay-run/belay/agent/gh"
 	"github.com/belay-run/belay/breaker"
+	"github.com/belay-run/belay/internal/agent/gh"
 	"github.com/belay-run/belay/retry"
 	"github.com/belay-run/belay/verdict"
 )

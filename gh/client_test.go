@@ -12,9 +12,9 @@ import (
 	"time"
 
 	"github.com/belay-run/belay"
-	"github.com/belay-run/belay/companion/rehearse"
 	"github.com/belay-run/belay/gh"
 	"github.com/belay-run/belay/internal/clitest"
+	"github.com/belay-run/belay/internal/companion/rehearse"
 	"github.com/belay-run/belay/retry"
 	"github.com/belay-run/belay/verdict"
 )

@@ -13,8 +13,8 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/belay-run/belay/companion/db"
-	"github.com/belay-run/belay/journal"
+	"github.com/belay-run/belay/internal/companion/db"
+	"github.com/belay-run/belay/internal/journal"
 )
 
 // The flags of a run that repeats at once, and takes a silence of a second or two for a stall.

@@ -12,7 +12,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/belay-run/belay/journal"
+	"github.com/belay-run/belay/internal/journal"
 )
 
 // entries reads the log of a run's state directory.

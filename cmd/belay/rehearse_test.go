@@ -16,7 +16,7 @@ import (
 	"time"
 
 	"github.com/belay-run/belay/internal/clitest"
-	"github.com/belay-run/belay/journal"
+	"github.com/belay-run/belay/internal/journal"
 )
 
 // buildCompanion makes belayd, with the race detector where there is a C compiler, and ask: the same under the name by
@@ -170,7 +170,7 @@ func TestRehearse_OtherVersion(t *testing.T) {
 	t.Parallel()
 	r := newRun(t, 0)
 	other := filepath.Join(r.dir, "belayd")
-	build := exec.Command("go", "build", "-ldflags", "-X github.com/belay-run/belay/companion.Version=9.9.9", "-o", other, "../belayd")
+	build := exec.Command("go", "build", "-ldflags", "-X github.com/belay-run/belay/internal/companion.Version=9.9.9", "-o", other, "../belayd")
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}

@@ -4,7 +4,7 @@ package main
 import (
 	"os"
 
-	"github.com/belay-run/belay/companion"
+	"github.com/belay-run/belay/internal/companion"
 )
 
 func main() { os.Exit(companion.Main(os.Args[1:])) }

@@ -14,8 +14,8 @@ import (
 	"time"
 
 	"github.com/belay-run/belay"
-	"github.com/belay-run/belay/companion/rehearse"
 	"github.com/belay-run/belay/internal/clitest"
+	"github.com/belay-run/belay/internal/companion/rehearse"
 	"github.com/belay-run/belay/retry"
 )
 

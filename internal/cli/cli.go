@@ -11,7 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/internal/engine"
 )
 
 // Version is set when a release is built.
@@ -26,7 +26,7 @@ func Main(args []string) (code int) {
 	defer func() {
 		if r := recover(); r != nil {
 			fmt.Fprintf(os.Stderr, "belay: internal error: %v; please report it with what follows\n%s", r, debug.Stack())
-			code = belay.CodeFailed
+			code = engine.CodeFailed
 		}
 	}()
 	return codeOf(execute(args))
@@ -80,7 +80,7 @@ func (e *hintError) Error() string { return e.err.Error() }
 func (e *hintError) Unwrap() error { return e.err }
 
 func usage(err error, hint string) error {
-	return &hintError{&belay.UsageError{Err: err}, hint}
+	return &hintError{&engine.UsageError{Err: err}, hint}
 }
 
 // report says an error in one line and chooses the exit code for it: what cobra refuses is wrong use.
@@ -101,11 +101,11 @@ func sentence(err error) (string, int) {
 	var late *expired
 	switch {
 	case errors.As(err, &failed):
-		return text, belay.CodeFailed
+		return text, engine.CodeFailed
 	case errors.As(err, &late):
-		return text, belay.CodeTimeout
+		return text, engine.CodeTimeout
 	}
-	return text, belay.CodeUsage
+	return text, engine.CodeUsage
 }
 
 // failure is an error that is not the caller's: belay itself could not do what was asked.

@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"runtime"
 
-	"github.com/belay-run/belay/supervise"
+	"github.com/belay-run/belay/internal/supervise"
 )
 
 // companionName is the executable that does what weighs too much for every call to carry.

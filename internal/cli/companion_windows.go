@@ -3,7 +3,7 @@ package cli
 import (
 	"os"
 
-	"github.com/belay-run/belay/supervise"
+	"github.com/belay-run/belay/internal/supervise"
 )
 
 // becomeCompanion runs it: Windows cannot replace a process.

@@ -8,9 +8,9 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/internal/config"
-	"github.com/belay-run/belay/journal"
+	"github.com/belay-run/belay/internal/engine"
+	"github.com/belay-run/belay/internal/journal"
 	"github.com/belay-run/belay/retry"
 	"github.com/belay-run/belay/verdict"
 )
@@ -25,7 +25,7 @@ func words() map[string][]string {
 		"profile": config.Profiles, "preset": retry.Presets(), "class": classes,
 		"output-format": {"text", "json"}, "exit-code": {"child"}, "on-busy": {"wait", "replace", "fail"},
 		"jitter": {"full", "none", "proportional:0.2", "additive:0.25", "plus:1s"},
-		"resume": {belay.LastSession}, "resume-or-new": {belay.LastSession},
+		"resume": {engine.LastSession}, "resume-or-new": {engine.LastSession},
 		"client": {"claude", "codex"}, "scope": {"user", "local", "project"},
 		"by": {"day", "profile", "model", "class"}, "category": {"integration", "hook", "mcp"},
 		"status": {"running", "done", "failed", "interrupted", "abandoned"}, "action": {"failure", "gate_reset", "gate_hold", "gate_open"},
@@ -98,11 +98,11 @@ func completeRuns() (list []string) {
 
 // completePast are the last runs of the log, the newest first. It is read here, without belayd: a shell asks at every key.
 func completePast() (list []string) {
-	dir, err := belay.DefaultStateDir()
+	dir, err := engine.DefaultStateDir()
 	if err != nil {
 		return nil
 	}
-	f, err := os.Open((&belay.State{Dir: dir}).LogPath())
+	f, err := os.Open((&engine.State{Dir: dir}).LogPath())
 	if err != nil {
 		return nil
 	}

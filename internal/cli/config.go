@@ -9,9 +9,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/belay-run/belay"
-	"github.com/belay-run/belay/agent/generic"
+	"github.com/belay-run/belay/internal/agent/generic"
 	"github.com/belay-run/belay/internal/config"
+	"github.com/belay-run/belay/internal/engine"
 	"github.com/belay-run/belay/internal/term"
 )
 
@@ -60,10 +60,10 @@ func gateHold(profile string) []config.Shown {
 
 // places are where settings and state are.
 func places() (list []config.Shown) {
-	if dir, err := belay.DefaultStateDir(); err == nil {
+	if dir, err := engine.DefaultStateDir(); err == nil {
 		from := "default"
-		if os.Getenv(belay.StateDirVar) != "" {
-			from = belay.StateDirVar
+		if os.Getenv(engine.StateDirVar) != "" {
+			from = engine.StateDirVar
 		}
 		list = append(list, config.Shown{Kind: "state", Name: "state directory", Value: dir, From: from})
 	}

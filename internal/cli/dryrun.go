@@ -8,17 +8,17 @@ import (
 	"strings"
 	"time"
 
-	"github.com/belay-run/belay"
-	"github.com/belay-run/belay/agent"
 	"github.com/belay-run/belay/gate"
+	"github.com/belay-run/belay/internal/agent"
 	"github.com/belay-run/belay/internal/config"
+	"github.com/belay-run/belay/internal/engine"
+	"github.com/belay-run/belay/internal/supervise"
 	"github.com/belay-run/belay/internal/term"
 	"github.com/belay-run/belay/retry"
-	"github.com/belay-run/belay/supervise"
 )
 
 // dryRun says what would be done, as far as that can be known without doing it.
-func dryRun(w io.Writer, s *config.Settings, r *belay.Runner, c *belay.Command) error {
+func dryRun(w io.Writer, s *config.Settings, r *engine.Runner, c *engine.Command) error {
 	inv, err := r.Prepare(context.Background(), *c)
 	if err != nil {
 		return err
@@ -88,7 +88,7 @@ func schedule(p retry.Policy) string {
 }
 
 // throttles says what bounds the retries for a limit, and how long they wait for one that names no time.
-func throttles(p belay.Preview, set gate.Settings) string {
+func throttles(p engine.Preview, set gate.Settings) string {
 	text := config.Throttles(p.Policy)
 	if p.Gate != "" {
 		text += "; one that names no time holds the gate for " + holds(set)
@@ -115,7 +115,7 @@ func innerRetries(profile agent.Profile, p retry.Policy) string {
 }
 
 // limits are how long it may take.
-func limits(p belay.Preview) string {
+func limits(p engine.Preview) string {
 	var list []string
 	add := func(d time.Duration, format string) {
 		if d > 0 {
@@ -147,7 +147,7 @@ func gateNow(key string) string {
 		if g.Key == key {
 			state, _, until, reason := gateColumns(g.State, time.Now())
 			if !until.IsZero() {
-				state += " until " + belay.When(until)
+				state += " until " + engine.When(until)
 			}
 			return fmt.Sprintf("%s, %s: %s", key, state, reason)
 		}

@@ -3,21 +3,21 @@ package cli
 import (
 	"os"
 
-	"github.com/belay-run/belay"
-	"github.com/belay-run/belay/supervise"
+	"github.com/belay-run/belay/internal/engine"
+	"github.com/belay-run/belay/internal/supervise"
 )
 
 // fold has the companion take the log into its database after a failed run: that is when somebody will ask, and when others
 // may have to be alerted. Nobody waits for it, and where there is no companion nothing is missing but that. BELAY_FOLD=off is
 // for machines that are thrown away.
-func fold(r *belay.Result) {
+func fold(r *engine.Result) {
 	if !r.Success && r.Log != "" {
 		foldLog()
 	}
 }
 
 func foldLog() {
-	if os.Getenv(belay.FoldVar) == "off" {
+	if os.Getenv(engine.FoldVar) == "off" {
 		return
 	}
 	self, err := os.Executable()

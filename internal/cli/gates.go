@@ -12,11 +12,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/breaker"
 	"github.com/belay-run/belay/gate"
+	"github.com/belay-run/belay/internal/engine"
+	"github.com/belay-run/belay/internal/supervise"
 	"github.com/belay-run/belay/internal/term"
-	"github.com/belay-run/belay/supervise"
 )
 
 func newGates() *cobra.Command {
@@ -92,11 +92,11 @@ func showChange(w io.Writer, gates []gateEntry, asJSON bool) error {
 
 // gateStore is where the gates are kept.
 func gateStore() (*gate.Files, error) {
-	dir, err := belay.DefaultStateDir()
+	dir, err := engine.DefaultStateDir()
 	if err != nil {
 		return nil, &failure{err}
 	}
-	return (&belay.State{Dir: dir}).Gates(), nil
+	return (&engine.State{Dir: dir}).Gates(), nil
 }
 
 // gateEntry is a gate and who waits at it.
@@ -160,7 +160,7 @@ func addWaiters(gates []gateEntry) []gateEntry {
 }
 
 // allTaken is how a gate says that it has no slot left.
-func allTaken() string { return belay.Describe(gate.Refusal{Kind: "slots"}) }
+func allTaken() string { return engine.Describe(gate.Refusal{Kind: "slots"}) }
 
 func showGates(w io.Writer, asJSON bool) error {
 	gates, err := listGates()
@@ -223,7 +223,7 @@ func clock(t time.Time) string {
 
 // gateText says in words why a gate refuses, and how long.
 func gateText(r gate.Refusal) string {
-	text := belay.Describe(r)
+	text := engine.Describe(r)
 	if !r.Until.IsZero() {
 		text += fmt.Sprintf(" (%s left)", term.Span(max(0, time.Until(r.Until))))
 	}

@@ -11,9 +11,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/belay-run/belay/hook"
 	"github.com/belay-run/belay/internal/config"
-	"github.com/belay-run/belay/supervise"
+	"github.com/belay-run/belay/internal/hook"
+	"github.com/belay-run/belay/internal/supervise"
 )
 
 // hookMain is Main for `belay hook`. A client that calls it reads every exit code in its own way (2 blocks), so those of

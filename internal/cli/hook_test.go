@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/belay-run/belay/hook"
+	"github.com/belay-run/belay/internal/hook"
 )
 
 // hookByCobra parses the same arguments with cobra.

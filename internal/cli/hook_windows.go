@@ -5,7 +5,7 @@ import (
 	"os/signal"
 	"syscall"
 
-	"github.com/belay-run/belay/hook"
+	"github.com/belay-run/belay/internal/hook"
 )
 
 // stopHookBySignal passes on what asks us to stop.

@@ -12,8 +12,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/belay-run/belay/hook/settings"
-	"github.com/belay-run/belay/supervise"
+	"github.com/belay-run/belay/internal/hook/settings"
+	"github.com/belay-run/belay/internal/supervise"
 )
 
 // hookPlace is whose settings are meant.

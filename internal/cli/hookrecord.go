@@ -8,17 +8,17 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/belay-run/belay"
-	"github.com/belay-run/belay/alert"
+	"github.com/belay-run/belay/internal/alert"
 	"github.com/belay-run/belay/internal/config"
+	"github.com/belay-run/belay/internal/engine"
+	"github.com/belay-run/belay/internal/journal"
 	"github.com/belay-run/belay/internal/term"
-	"github.com/belay-run/belay/journal"
 )
 
 // recordHook puts a failure into the log, and raises an alert if there have been too many of that hook. Nothing of the state
 // directory is touched before there is a failure.
 func recordHook(e journal.Entry) error {
-	state, err := belay.OpenState("")
+	state, err := engine.OpenState("")
 	if err != nil {
 		return err
 	}

@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/belay-run/belay/hook/settings"
+	"github.com/belay-run/belay/internal/hook/settings"
 	"github.com/belay-run/belay/internal/term"
 )
 

@@ -4,15 +4,15 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/belay-run/belay"
-	"github.com/belay-run/belay/agent"
-	"github.com/belay-run/belay/agent/claude"
+	"github.com/belay-run/belay/internal/agent"
+	"github.com/belay-run/belay/internal/agent/claude"
 	"github.com/belay-run/belay/internal/config"
+	"github.com/belay-run/belay/internal/engine"
 )
 
 // idle says which of the flags that were given do nothing for this command. Such a flag may stand in a script that runs all
 // kinds of commands, so it is no mistake; but somebody may wait for what it does.
-func idle(s *config.Settings, r *belay.Runner, known agent.Profile) (list []string) {
+func idle(s *config.Settings, r *engine.Runner, known agent.Profile) (list []string) {
 	_, isAgent := known.(agent.Agent)
 	_, isCaller := known.(agent.Caller)
 	_, hasEffects := r.Profile.(agent.Caller)

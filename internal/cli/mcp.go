@@ -11,11 +11,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/gate"
 	"github.com/belay-run/belay/internal/config"
-	"github.com/belay-run/belay/mcp"
-	"github.com/belay-run/belay/supervise"
+	"github.com/belay-run/belay/internal/engine"
+	"github.com/belay-run/belay/internal/mcp"
+	"github.com/belay-run/belay/internal/supervise"
 )
 
 func newMCP() *cobra.Command {
@@ -195,7 +195,7 @@ func serverEnviron(env []string) []string {
 	kept := make([]string, 0, len(env))
 	for _, kv := range env {
 		name, _, _ := strings.Cut(kv, "=")
-		if !strings.HasPrefix(name, "BELAY_") || name == supervise.RunIDVar || name == belay.StateDirVar {
+		if !strings.HasPrefix(name, "BELAY_") || name == supervise.RunIDVar || name == engine.StateDirVar {
 			kept = append(kept, kv)
 		}
 	}
@@ -203,6 +203,6 @@ func serverEnviron(env []string) []string {
 }
 
 // mcpGate is the gate that all proxies of a server share.
-func mcpGate(state *belay.State, name string, trouble func(error)) *gate.Gate {
+func mcpGate(state *engine.State, name string, trouble func(error)) *gate.Gate {
 	return &gate.Gate{Store: state.Gates(), Key: "mcp:" + name, Trouble: trouble}
 }

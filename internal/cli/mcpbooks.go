@@ -10,19 +10,19 @@ import (
 	"sync"
 	"time"
 
-	"github.com/belay-run/belay"
-	"github.com/belay-run/belay/alert"
+	"github.com/belay-run/belay/internal/alert"
 	"github.com/belay-run/belay/internal/config"
+	"github.com/belay-run/belay/internal/engine"
+	"github.com/belay-run/belay/internal/journal"
+	"github.com/belay-run/belay/internal/mcp"
+	"github.com/belay-run/belay/internal/supervise"
 	"github.com/belay-run/belay/internal/term"
-	"github.com/belay-run/belay/journal"
-	"github.com/belay-run/belay/mcp"
-	"github.com/belay-run/belay/supervise"
 )
 
 // mcpBooks are what a proxy leaves in the state directory: the log, and the record by which `belay ps` and `belay mcp
 // status` know of it. Trouble with them is said once, on stderr, and stops nothing.
 type mcpBooks struct {
-	state *belay.State
+	state *engine.State
 	once  sync.Once
 
 	mu     sync.Mutex
@@ -34,7 +34,7 @@ func openMCPBooks(o *mcp.Options) *mcpBooks {
 	b := &mcpBooks{}
 	now := time.Now()
 	o.ID = fmt.Sprintf("mcp-%012x-%08x", now.UnixMilli(), rand.Uint32())
-	state, err := belay.OpenState("")
+	state, err := engine.OpenState("")
 	if err != nil {
 		b.trouble(err)
 		return b

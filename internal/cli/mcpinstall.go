@@ -14,7 +14,7 @@ import (
 
 	"github.com/belay-run/belay/internal/config"
 	"github.com/belay-run/belay/internal/dotfile"
-	"github.com/belay-run/belay/mcp/install"
+	"github.com/belay-run/belay/internal/mcp/install"
 )
 
 func newMCPInstall() *cobra.Command {

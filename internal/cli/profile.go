@@ -6,12 +6,12 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/belay-run/belay/agent"
-	"github.com/belay-run/belay/agent/claude"
-	"github.com/belay-run/belay/agent/codex"
-	"github.com/belay-run/belay/agent/generic"
-	"github.com/belay-run/belay/agent/gh"
-	"github.com/belay-run/belay/supervise"
+	"github.com/belay-run/belay/internal/agent"
+	"github.com/belay-run/belay/internal/agent/claude"
+	"github.com/belay-run/belay/internal/agent/codex"
+	"github.com/belay-run/belay/internal/agent/generic"
+	"github.com/belay-run/belay/internal/agent/gh"
+	"github.com/belay-run/belay/internal/supervise"
 )
 
 // profiles are the CLIs that Belay knows, by the names of their commands.

@@ -11,9 +11,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/internal/engine"
+	"github.com/belay-run/belay/internal/supervise"
 	"github.com/belay-run/belay/internal/term"
-	"github.com/belay-run/belay/supervise"
 )
 
 func newPs() *cobra.Command {
@@ -178,12 +178,12 @@ func pick(runs []supervise.Record, id string) (supervise.Record, error) {
 }
 
 // openState is the state directory, without a look whether it is there.
-func openState() (*belay.State, error) {
-	dir, err := belay.DefaultStateDir()
+func openState() (*engine.State, error) {
+	dir, err := engine.DefaultStateDir()
 	if err != nil {
 		return nil, &failure{err}
 	}
-	return &belay.State{Dir: dir}, nil
+	return &engine.State{Dir: dir}, nil
 }
 
 func openRecords() (supervise.Records, error) {

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/belay-run/belay/agent/generic"
+	"github.com/belay-run/belay/internal/agent/generic"
 	"github.com/belay-run/belay/internal/config"
 )
 

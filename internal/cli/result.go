@@ -11,9 +11,9 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/belay-run/belay"
-	"github.com/belay-run/belay/agent/generic"
+	"github.com/belay-run/belay/internal/agent/generic"
 	"github.com/belay-run/belay/internal/config"
+	"github.com/belay-run/belay/internal/engine"
 	"github.com/belay-run/belay/verdict"
 )
 
@@ -21,7 +21,7 @@ import (
 const maxShown = 2000
 
 // writeResult replaces the command's stdout by Belay's result, if that was asked for.
-func writeResult(w io.Writer, format string, r *belay.Result) error {
+func writeResult(w io.Writer, format string, r *engine.Result) error {
 	switch format {
 	case "json":
 		b := bufio.NewWriter(w)
@@ -43,9 +43,9 @@ func refuse(given config.Given, s *config.Settings, err error) error {
 		return err
 	}
 	text, code := sentence(err)
-	r := &belay.Result{Err: text, Errors: []string{text}, ExitCode: code, ChildCode: -1, Usage: verdict.Usage{CostUSD: new(float64)}, Profile: cmp.Or(given["profile"], generic.Name),
+	r := &engine.Result{Err: text, Errors: []string{text}, ExitCode: code, ChildCode: -1, Usage: verdict.Usage{CostUSD: new(float64)}, Profile: cmp.Or(given["profile"], generic.Name),
 		Verdict: verdict.Verdict{Class: verdict.InvalidRequest, Rule: "usage", Evidence: text, Sent: verdict.SentNo}}
-	if code == belay.CodeTimeout {
+	if code == engine.CodeTimeout {
 		r.Verdict.Class, r.Verdict.Rule = verdict.Timeout, "stdin"
 	}
 	if werr := writeResult(os.Stdout, format, r); werr != nil {
@@ -59,7 +59,7 @@ func refuse(given config.Given, s *config.Settings, err error) error {
 	return err
 }
 
-func writeText(w io.Writer, r *belay.Result) error {
+func writeText(w io.Writer, r *engine.Result) error {
 	var b strings.Builder
 	status := "FAILED"
 	if r.Success {
@@ -97,7 +97,7 @@ func writeText(w io.Writer, r *belay.Result) error {
 }
 
 // earlier are the errors before the last one, which is the result's.
-func earlier(r *belay.Result) []string {
+func earlier(r *engine.Result) []string {
 	if r.Err == "" || len(r.Errors) == 0 {
 		return r.Errors
 	}

@@ -8,7 +8,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/internal/engine"
 )
 
 // resultFile is where --result-file goes. Readers see no file, or a whole one, where that can be: a pipe, a device and what
@@ -96,7 +96,7 @@ func (f *resultFile) beside() (*os.File, error) {
 	return os.CreateTemp(filepath.Dir(f.path), ".belay-result-*")
 }
 
-func (f *resultFile) write(r *belay.Result) error {
+func (f *resultFile) write(r *engine.Result) error {
 	if f.open != nil {
 		return writeTo(f.open, r)
 	}
@@ -122,7 +122,7 @@ func (f *resultFile) write(r *belay.Result) error {
 }
 
 // overwrite writes to what is there.
-func (f *resultFile) overwrite(r *belay.Result, flags int) error {
+func (f *resultFile) overwrite(r *engine.Result, flags int) error {
 	out, err := os.OpenFile(f.path, flags, 0)
 	if err != nil {
 		return err
@@ -131,7 +131,7 @@ func (f *resultFile) overwrite(r *belay.Result, flags int) error {
 }
 
 // writeTo writes the result and closes the file.
-func writeTo(out *os.File, r *belay.Result) error {
+func writeTo(out *os.File, r *engine.Result) error {
 	b := bufio.NewWriter(out)
 	return errors.Join(r.WriteJSON(b), b.Flush(), out.Close())
 }

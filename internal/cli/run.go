@@ -11,17 +11,17 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/belay-run/belay"
-	"github.com/belay-run/belay/agent"
-	"github.com/belay-run/belay/agent/generic"
-	"github.com/belay-run/belay/agent/gh"
 	"github.com/belay-run/belay/breaker"
 	"github.com/belay-run/belay/gate"
+	"github.com/belay-run/belay/internal/agent"
+	"github.com/belay-run/belay/internal/agent/generic"
+	"github.com/belay-run/belay/internal/agent/gh"
 	"github.com/belay-run/belay/internal/config"
+	"github.com/belay-run/belay/internal/engine"
+	"github.com/belay-run/belay/internal/journal"
+	"github.com/belay-run/belay/internal/supervise"
 	"github.com/belay-run/belay/internal/term"
-	"github.com/belay-run/belay/journal"
 	"github.com/belay-run/belay/retry"
-	"github.com/belay-run/belay/supervise"
 	"github.com/belay-run/belay/verdict"
 )
 
@@ -122,13 +122,13 @@ func run(given config.Given, args []string) error {
 	}
 	code := result.ExitCode
 	if err := writeResult(os.Stdout, s.OutputFormat, result); err != nil && code == 0 {
-		code = belay.CodeFailed
+		code = engine.CodeFailed
 	}
 	if file != nil {
 		if err := file.write(result); err != nil {
 			view.screen.Line("the result could not be written to %s: %v", s.ResultFile, err)
 			if !runner.OwnCode || result.ChildCode < 0 {
-				code = belay.CodeFailed
+				code = engine.CodeFailed
 			}
 		}
 	}
@@ -148,7 +148,7 @@ func nameOf(known agent.Profile) string {
 }
 
 // newRunner makes the runner that the settings ask for. known is what is known of the command; nil if nothing is.
-func newRunner(s *config.Settings, rules []verdict.Rule, known agent.Profile) (*belay.Runner, error) {
+func newRunner(s *config.Settings, rules []verdict.Rule, known agent.Profile) (*engine.Runner, error) {
 	own, err := generic.New(generic.Options{
 		Retry:     s.From("max-retries") != "" || s.From("preset") != "",
 		RetryExit: s.RetryOnExit, RetryOn: s.RetryOn, FailOn: s.FailOn, Rules: rules,
@@ -156,8 +156,8 @@ func newRunner(s *config.Settings, rules []verdict.Rule, known agent.Profile) (*
 	if err != nil {
 		return nil, err
 	}
-	r := &belay.Runner{Profile: own, Policy: s.Policy(nameOf(known), known != nil), Stall: s.StallTimeout, Stream: s.Stream,
-		ReplayStdin: s.ReplayStdin, Reap: s.Reap, Scope: s.Scope, OnBusy: belay.OnBusy(s.OnBusy), MaxCost: s.MaxCost, LogDir: s.LogDir,
+	r := &engine.Runner{Profile: own, Policy: s.Policy(nameOf(known), known != nil), Stall: s.StallTimeout, Stream: s.Stream,
+		ReplayStdin: s.ReplayStdin, Reap: s.Reap, Scope: s.Scope, OnBusy: engine.OnBusy(s.OnBusy), MaxCost: s.MaxCost, LogDir: s.LogDir,
 		NoWait: s.NoWait || s.From("max-retries") != "" && s.MaxRetries == 0, OwnCode: s.ExitCodeOut == "child"}
 	if s.From("stall-timeout") != "" && s.StallTimeout == 0 {
 		r.Stall = -1
@@ -168,7 +168,7 @@ func newRunner(s *config.Settings, rules []verdict.Rule, known agent.Profile) (*
 			r.Judge = own.Overrule
 		}
 	}
-	r.Effects = belay.Effects{Verify: s.VerifyEffect, Repeat: s.RetryUnsafe}
+	r.Effects = engine.Effects{Verify: s.VerifyEffect, Repeat: s.RetryUnsafe}
 	if r.LimitBuffer = s.LimitBuffer; s.From("rate-limit-buffer") != "" && s.LimitBuffer == 0 {
 		r.LimitBuffer = -1
 	}
@@ -181,13 +181,13 @@ func newRunner(s *config.Settings, rules []verdict.Rule, known agent.Profile) (*
 	if known != nil && known.Name() == gh.Name && s.BreakerFailures == 0 {
 		s.BreakerFailures = gh.BreakerFailures
 	}
-	r.Gate = belay.Gate{Key: s.Gate, MaxParallel: s.MaxParallel, Settings: gateSettings(s), Off: s.NoGate}
+	r.Gate = engine.Gate{Key: s.Gate, MaxParallel: s.MaxParallel, Settings: gateSettings(s), Off: s.NoGate}
 	return r, nil
 }
 
 // resumption is what the settings say of sessions.
-func resumption(s *config.Settings, known agent.Profile) (belay.Resume, error) {
-	r := belay.Resume{Session: s.Resume, Prompt: s.ResumePrompt, Never: s.NoResumeOnRetry}
+func resumption(s *config.Settings, known agent.Profile) (engine.Resume, error) {
+	r := engine.Resume{Session: s.Resume, Prompt: s.ResumePrompt, Never: s.NoResumeOnRetry}
 	if s.ResumeOrNew != "" {
 		if s.Resume != "" {
 			return r, usage(errors.New("--resume and --resume-or-new exclude each other"), "")
@@ -206,8 +206,8 @@ func gateSettings(s *config.Settings) gate.Settings {
 }
 
 // newCommand gives the command its streams.
-func newCommand(s *config.Settings, policy retry.Policy, args []string) (*belay.Command, error) {
-	c := &belay.Command{Args: args, Dir: s.Cwd, Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Terminal: true}
+func newCommand(s *config.Settings, policy retry.Policy, args []string) (*engine.Command, error) {
+	c := &engine.Command{Args: args, Dir: s.Cwd, Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Terminal: true}
 	if s.NoStdin {
 		c.Stdin = nil
 	}

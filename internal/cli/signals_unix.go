@@ -10,8 +10,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/belay-run/belay"
-	"github.com/belay-run/belay/supervise"
+	"github.com/belay-run/belay/internal/engine"
+	"github.com/belay-run/belay/internal/supervise"
 )
 
 // forwarded are signals that mean something to the command and nothing to us. Each costs two switches of threads at
@@ -41,7 +41,7 @@ func catchSignals(pipes bool) signals {
 // pass gives them to the invocation: the first request to end is passed on, the second kills. When the invocation is
 // over, and only its result is still being written, a request ends us. headless says that the command leads a session of
 // its own, where no terminal reaches it.
-func (s signals) pass(inv *belay.Invocation, headless bool) {
+func (s signals) pass(inv *engine.Invocation, headless bool) {
 	asked := false
 	for got := range s {
 		sig := got.(syscall.Signal)
@@ -64,7 +64,7 @@ func (s signals) pass(inv *belay.Invocation, headless bool) {
 }
 
 func interrupt(sig syscall.Signal) error {
-	return &belay.Interrupt{Signal: int(sig), Name: unix.SignalName(sig)}
+	return &engine.Interrupt{Signal: int(sig), Name: unix.SignalName(sig)}
 }
 
 // endAsShellExpects ends us by SIGINT itself where a shell above us decides by that whether Ctrl-C was meant for its

@@ -5,7 +5,7 @@ import (
 	"os/signal"
 	"syscall"
 
-	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/internal/engine"
 )
 
 // signals is what others send to us.
@@ -19,7 +19,7 @@ func catchSignals(bool) signals {
 }
 
 // pass gives them to the invocation: Ctrl-C stops the command, the second kills it.
-func (s signals) pass(inv *belay.Invocation, _ bool) {
+func (s signals) pass(inv *engine.Invocation, _ bool) {
 	asked := false
 	for range s {
 		switch {
@@ -29,7 +29,7 @@ func (s signals) pass(inv *belay.Invocation, _ bool) {
 			inv.Kill()
 		default:
 			asked = true
-			inv.Interrupt(&belay.Interrupt{Signal: int(syscall.SIGINT), Name: "Ctrl-C"}) // the command has got it too
+			inv.Interrupt(&engine.Interrupt{Signal: int(syscall.SIGINT), Name: "Ctrl-C"}) // the command has got it too
 		}
 	}
 }

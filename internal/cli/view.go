@@ -8,11 +8,11 @@ import (
 	"strings"
 	"time"
 
-	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/gate"
 	"github.com/belay-run/belay/internal/config"
+	"github.com/belay-run/belay/internal/engine"
+	"github.com/belay-run/belay/internal/supervise"
 	"github.com/belay-run/belay/internal/term"
-	"github.com/belay-run/belay/supervise"
 	"github.com/belay-run/belay/verdict"
 )
 
@@ -27,84 +27,84 @@ type view struct {
 	stopping *time.Timer
 }
 
-// observe implements belay.Runner.Observe.
-func (v *view) observe(e belay.Event) {
+// observe implements engine.Runner.Observe.
+func (v *view) observe(e engine.Event) {
 	switch e := e.(type) {
-	case belay.AttemptStarted:
+	case engine.AttemptStarted:
 		v.verbosely("attempt %d: %s runs as process %d", e.Attempt, e.Command, e.PID)
 		if e.Held && !v.settings.Quiet {
 			v.begin(v.screen.Pulse(fmt.Sprintf("%s still runs", e.Command)))
 		}
-	case belay.AttemptFailed:
+	case engine.AttemptFailed:
 		v.end()
 		if v.settings.Verbose {
 			io.Copy(os.Stderr, e.Stderr.Reader())
 		}
-	case belay.Waiting:
+	case engine.Waiting:
 		v.wait(e)
-	case belay.AtGate:
+	case engine.AtGate:
 		v.atGate(e)
-	case belay.ScopeBusy:
+	case engine.ScopeBusy:
 		what := "waiting for it"
 		if e.Replaced {
 			what = "it is asked to end"
 		}
 		v.say("scope %s is taken by run %s; %s", e.Key, strings.Join(shortIDs(e.Holders), ", "), what)
-	case belay.GateTrouble:
+	case engine.GateTrouble:
 		if errors.Is(e.Err, gate.ErrDamaged) {
 			v.screen.Line("gate %s begins anew: %v", e.Key, e.Err)
 		} else {
 			v.screen.Line("gate %s is not in force for this run: %v", e.Key, e.Err)
 		}
-	case belay.GateFailing:
+	case engine.GateFailing:
 		v.say("%s has failed %d times in a row on gate %s; after %d nothing is let through for a while", v.name, e.Failures, e.Key, e.Of)
-	case belay.InnerRetry:
+	case engine.InnerRetry:
 		v.innerRetry(e)
-	case belay.SessionGone:
+	case engine.SessionGone:
 		v.say("there is no session %s any more; beginning a new one", e.ID)
-	case belay.Plain:
+	case engine.Plain:
 		v.say("%s does not take what belay adds to its command line (%s); it is started as you wrote it, and only its exit code and text are read", v.name, e.Option)
-	case belay.UnknownOption:
+	case engine.UnknownOption:
 		v.verbosely("%s's option %s is not known to belay; it is started as you wrote it, and only its exit code and text are read", v.name, e.Option)
-	case belay.UntestedVersion:
+	case engine.UntestedVersion:
 		v.verbosely("%s %s is %s", v.name, e.Version, e.Standing)
-	case belay.AlertRaised:
+	case engine.AlertRaised:
 		v.screen.Line("alert: %d failures of %s within %s; see: belay events --since %s", e.Failures, e.Integration, term.Span(e.Within), term.Span(e.Within))
-	case belay.FoundDone:
+	case engine.FoundDone:
 		v.say("%s failed, but what it was to do has been done: %s", v.name, strings.TrimSpace(e.Output))
-	case belay.StdinSilent:
+	case engine.StdinSilent:
 		if e.Awaited {
 			v.say("%s waits for its stdin; if there is none, say --no-stdin", v.name)
 		} else {
 			v.say("nothing came on stdin for %s; going on without it (--no-stdin says so at once)", term.Span(e.For))
 		}
-	case belay.OwnLogTrouble:
+	case engine.OwnLogTrouble:
 		if e.Asked {
 			v.screen.Line("the log in %s cannot be written: %v", e.Dir, e.Err)
 		} else {
 			v.verbosely("no log is kept in %s: %v", e.Dir, e.Err)
 		}
-	case belay.WaitOver:
+	case engine.WaitOver:
 		v.end()
-	case belay.Stopping:
+	case engine.Stopping:
 		v.verbosely("stopping %s: %s", v.name, e.Reason)
 		// Most commands are gone at once. Only if not, it is worth a word.
 		v.stopping = time.AfterFunc(2*time.Second, func() {
 			v.screen.Line("waiting for %s to stop; interrupt again to kill it", v.name)
 		})
-	case belay.LeftRunning:
+	case engine.LeftRunning:
 		v.say("%s left running: %s; --reap ends them", v.name, list(e.Processes))
-	case belay.Reclaimed:
+	case engine.Reclaimed:
 		v.say("ended what a killed belay had left: %s", list(e.Processes))
-	case belay.StateTrouble:
+	case engine.StateTrouble:
 		without := ""
 		if len(e.Without) > 0 {
 			without = ", and it goes on without " + strings.Join(e.Without, " and ")
 		}
 		v.screen.Line("no record is kept of this run%s: %v", without, e.Err)
-	case belay.ScopeTrouble:
+	case engine.ScopeTrouble:
 		v.screen.Line("scope %s is not in force for this run: %v", e.Key, e.Err)
-	case belay.LogLarge:
+	case engine.LogLarge:
 		if e.Own {
 			v.say("%s's own log has passed 100 MiB: %s; move it away, or turn it off with --log-dir none", v.name, e.Path)
 			return
@@ -123,7 +123,7 @@ func (v *view) unread() {
 }
 
 // wait announces a retry and counts down to it.
-func (v *view) wait(e belay.Waiting) {
+func (v *view) wait(e engine.Waiting) {
 	if v.settings.Quiet {
 		return
 	}
@@ -147,7 +147,7 @@ func (v *view) wait(e belay.Waiting) {
 }
 
 // innerRetry says that the command waits and tries again by itself.
-func (v *view) innerRetry(e belay.InnerRetry) {
+func (v *view) innerRetry(e engine.InnerRetry) {
 	if e.Ended {
 		v.verbosely("%s would try again (%s); it is stopped: there is no retry left for that, or no sense in it", v.name, e.Verdict.Evidence)
 		return
@@ -160,7 +160,7 @@ func (v *view) innerRetry(e belay.InnerRetry) {
 }
 
 // atGate says which gate is waited at, why, until when, and what lifts it.
-func (v *view) atGate(e belay.AtGate) {
+func (v *view) atGate(e engine.AtGate) {
 	if v.settings.Quiet {
 		return
 	}
@@ -168,13 +168,13 @@ func (v *view) atGate(e belay.AtGate) {
 	if e.Refusal.Until.IsZero() {
 		v.end()
 		if e.Refusal.Kind != "slots" {
-			what += fmt.Sprintf(" (to lift it: %s)", belay.LiftCommand(e.Key))
+			what += fmt.Sprintf(" (to lift it: %s)", engine.LiftCommand(e.Key))
 		}
 		v.screen.Line("%s", what)
 		return
 	}
 	v.screen.Line("%s; waiting until %s (to lift it: %s)", what,
-		belay.When(e.Refusal.Until), belay.LiftCommand(e.Key))
+		engine.When(e.Refusal.Until), engine.LiftCommand(e.Key))
 	v.begin(v.screen.Countdown("gate "+e.Key, e.Refusal.Until))
 }
 
@@ -191,7 +191,7 @@ func (v *view) reason(d verdict.Verdict) string {
 }
 
 // done says how it ended, if there is anything to say.
-func (v *view) done(r *belay.Result) {
+func (v *view) done(r *engine.Result) {
 	v.end()
 	if v.stopping != nil {
 		v.stopping.Stop()

@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/belay-run/belay/internal/config"
-	"github.com/belay-run/belay/supervise"
+	"github.com/belay-run/belay/internal/supervise"
 )
 
 // What is said of a command line that makes no sense: what is wrong with it, and what to type instead.

@@ -14,7 +14,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/belay-run/belay/agent"
+	"github.com/belay-run/belay/internal/agent"
 )
 
 // The newest versions, which `make test` uses.

@@ -6,7 +6,7 @@ import (
 	"net/url"
 	"strings"
 
-	"github.com/belay-run/belay/alert"
+	"github.com/belay-run/belay/internal/alert"
 )
 
 // alertConfig reads the table [alert] of the user's file: thresholds for all, tables of single integrations, and who is to

@@ -9,7 +9,7 @@ import (
 
 	"github.com/pelletier/go-toml/v2"
 
-	"github.com/belay-run/belay/alert"
+	"github.com/belay-run/belay/internal/alert"
 	"github.com/belay-run/belay/verdict"
 )
 

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/belay-run/belay/alert"
+	"github.com/belay-run/belay/internal/alert"
 	"github.com/belay-run/belay/retry"
 )
 

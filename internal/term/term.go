@@ -9,7 +9,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/belay-run/belay/supervise"
+	"github.com/belay-run/belay/internal/supervise"
 )
 
 // Beat is the longest silence while something is waited for.

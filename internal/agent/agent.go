@@ -1,0 +1,206 @@
+// Package agent says what Belay must know of a command-line tool to make calls to it dependable. There is a folder
+// for each tool; what belongs to one tool is in its folder and nowhere else.
+//
+// A [Profile] judges how a command ended. An [Agent] is more: the profile of a CLI that works for a model, which is
+// started in its own way ([Agent.Plan]), followed while it works ([Follower]) and resumed where it left off.
+package agent
+
+import (
+	"io"
+	"time"
+
+	"github.com/belay-run/belay/internal/supervise"
+	"github.com/belay-run/belay/verdict"
+)
+
+// Profile is what Belay knows of one CLI.
+type Profile interface {
+	// Name is the profile's name, as in --profile.
+	Name() string
+	// Headless says that the command never needs the terminal: it leads a session of its own.
+	Headless() bool
+	// Reads says that the verdict depends on what the command prints, beyond how it ends.
+	Reads() bool
+	// Judge says what an outcome means. It is asked only about commands that ended by themselves.
+	Judge(o verdict.Outcome, now time.Time) verdict.Verdict
+}
+
+// Agent is the profile of a CLI that works for a model, made for one command line of it.
+type Agent interface {
+	Profile
+	// Traits say how this command is to be treated.
+	Traits() Traits
+	// Plan says how to start an attempt. An error says why the command cannot work; nothing has been started then.
+	Plan(Turn) (Plan, error)
+	// Follow returns what reads the output of one attempt that was started by that plan.
+	Follow(Plan) Follower
+}
+
+// Traits say how one command line of an agent is to be treated.
+type Traits struct {
+	// Gate is the key of the limits that the call falls under: the service, its host and a short hash of the account.
+	// Never a credential.
+	Gate string
+	// Provider is whose service the call goes to, in one word; empty if that is not known.
+	Provider string
+	// Home is where the CLI keeps what it knows of its sessions.
+	Home string
+	// Form is what the caller has asked the CLI to print.
+	Form Form
+	// Ladder is how the CLI is stopped.
+	Ladder supervise.Ladder
+	// Stall is how long it may show no event, ToolStall while a tool runs. Zero where life cannot be seen.
+	Stall, ToolStall time.Duration
+	// MaxInput is the most that the CLI takes on stdin, in bytes. NoInput says that it reads nothing there.
+	MaxInput int64
+	NoInput  bool
+	// Resumes is the session that the command line itself resumes; empty if none, or if it does not say which.
+	Resumes string
+	// GoesOn says that the command line resumes a session, whichever.
+	GoesOn bool
+	// Fixed is the name that the command line gives to the new session; empty if it leaves that to the CLI.
+	Fixed string
+	// Prompt is the prompt in the command line. HasPrompt says that there is one, so that stdin is not needed.
+	Prompt    string
+	HasPrompt bool
+	// Silence is how long stdin is waited for where it is not needed; 0 means 10 s.
+	Silence time.Duration
+	// OwnLog is the file that scripts around this CLI expect a log of invocations in, in the directory .logs; empty if
+	// there is no such habit.
+	OwnLog string
+	// Once says that there can be no second attempt: stdin is a conversation, which the caller drives line by line.
+	Once bool
+	// Unknown is the flag of the command line that the option table does not know. The command line is then left alone,
+	// and no event can be seen.
+	Unknown string
+}
+
+// Form is one of the forms in which a CLI prints its answer.
+type Form int
+
+const (
+	Text   Form = iota // the answer
+	JSON               // one object at the end
+	Stream             // a line of JSON for each event
+)
+
+// Turn is what one attempt is asked to do.
+type Turn struct {
+	// Prompt is what the caller asked for beside the command line. It is text, also where it begins with - or /. Nil
+	// means that the command line has it all.
+	Prompt *string
+	// Stdin is what the caller's stdin held; nil if there was none.
+	Stdin []byte
+	// Session is the one to resume instead of what the command line says; empty means as that says.
+	Session string
+	// Continue says that the session knows the task: Prompt takes the place of the command line's own, and of Stdin.
+	Continue bool
+	// Plain leaves the command line alone: what was added to it was not understood.
+	Plain bool
+	// Turns and Spent are what the attempts before have used up of what the command line allows: turns of the model, and US
+	// dollars.
+	Turns int
+	Spent float64
+	// MaxRetries is how often the CLI may try again by itself, where the caller has said so; nil leaves it to the CLI.
+	MaxRetries *int
+}
+
+// UsedUp is the error of a plan that has nothing left of what the command line allows: its last turn is taken, its money
+// is spent.
+type UsedUp struct{ Option string }
+
+func (e *UsedUp) Error() string { return e.Option + " is used up by the attempts so far" }
+
+// Plan is how an attempt is started.
+type Plan struct {
+	Args []string
+	// Env are settings in addition to the caller's environment.
+	Env []string
+	// Stdin is what the CLI reads; nil means nothing.
+	Stdin []byte
+	// Plain says that the output is in the caller's own form, with no events in it.
+	Plain bool
+	// Added are the options that were added to the caller's.
+	Added []string
+}
+
+// Follower reads what one attempt prints while it comes, and says in the end what it was worth.
+type Follower interface {
+	// Line takes a line of stdout. Its Text is not valid afterwards; its Long stays open as long as the follower is asked.
+	Line(line Line) News
+	// Judge says what the outcome means. The outcome's Stdout is not needed.
+	Judge(o verdict.Outcome, now time.Time) verdict.Verdict
+	// Account says what the attempt has done. It is asked after Judge.
+	Account() Account
+	// Render writes what the CLI would have printed on stdout, in the form Text or JSON.
+	Render(w io.Writer, f Form) error
+	// Answer is the model's last word; empty if there is none.
+	Answer() Answer
+}
+
+// News is what a line says to those who watch. The zero value is a sign of life.
+type News struct {
+	// Answered says that the service answers: there is something of the model.
+	Answered bool
+	// Tools is how many tools run now.
+	Tools int
+	// Retrying says that the CLI is about to try again by itself, why, and after which wait; nil if it is not.
+	Retrying *Retrying
+	// Delivered says that the result is there and nothing is known to go on in the background.
+	Delivered bool
+	// Waiting says that, in a conversation, it is its caller's turn: to say something, or to answer what it has asked.
+	Waiting bool
+	// Show says what becomes of the line where the caller wants to see events.
+	Show Show
+	// Foreign says that the line is no event of the CLI: something in front of it, or in its place, has printed it. The
+	// caller gets it in any form.
+	Foreign bool
+}
+
+// Retrying is a retry inside the CLI.
+type Retrying struct {
+	Verdict verdict.Verdict
+	Wait    time.Duration
+	// Hopeless says that it will not help: a bad key does not get better.
+	Hopeless bool
+}
+
+// Show says what becomes of a line of events.
+type Show int
+
+const (
+	Pass Show = iota // it is for the caller
+	Hold             // it says that the attempt failed; the caller sees it only if that is final
+	Drop             // the caller has not asked for it
+)
+
+// Account says what an attempt has done.
+type Account struct {
+	// Session is the CLI's name for the conversation.
+	Session string
+	// Active says that the model or a tool has done something: to begin anew would pay for it twice.
+	Active bool
+	// Usage is what the attempt has used.
+	Usage verdict.Usage
+	// SessionCost is what the session has cost in all, in US dollars, where the CLI says that and not what the attempt
+	// has; else nil. SessionTokens is how many it has used for that, in and out.
+	SessionCost   *float64
+	SessionTokens int64
+	// Tools are those that were used, as far as the CLI tells.
+	Tools ToolUse
+	// Turns is how many turns the model has taken.
+	Turns int
+	// Model is the one that it worked for; empty if the CLI does not say.
+	Model string
+	// Version is the CLI's own; empty if it does not say.
+	Version string
+	// Status is the HTTP status of the answer that the attempt failed of; 0 if the CLI does not say.
+	Status int
+	// Requests is how many requests the CLI has made of its service, as far as it tells: those that were answered, that
+	// failed, and that it repeated. 0 if it does not tell.
+	Requests int
+	// Unseen is how many retries inside the CLI there must have been that it did not tell of.
+	Unseen int
+	// Misunderstood says that the CLI did not take one of the options that were added for us.
+	Misunderstood bool
+}

@@ -1,0 +1,159 @@
+package claude
+
+import (
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/belay-run/belay/internal/agent"
+)
+
+// event is a line of the stream, as far as anybody here wants to know it. Fields come in any order, and versions differ
+// in which there are.
+type event struct {
+	Type    string `json:"type"`
+	Subtype string `json:"subtype"`
+	Session string `json:"session_id"`
+	UUID    string `json:"uuid"`
+
+	// system/init
+	Version   string `json:"claude_code_version"`
+	Model     string `json:"model"`
+	KeySource string `json:"apiKeySource"`
+
+	// system/api_retry
+	Attempt     int     `json:"attempt"`
+	RetryDelay  float64 `json:"retry_delay_ms"`
+	ErrorStatus int     `json:"error_status"`
+	Error       word    `json:"error"` // of assistant too
+
+	// system/task_started and the like
+	TaskID       string `json:"task_id"`
+	Backgrounded *bool  `json:"is_backgrounded"`
+	Tasks        []task `json:"tasks"`
+
+	RequestID string `json:"request_id"` // control_request and the like, in a conversation
+
+	Parent    string      `json:"parent_tool_use_id"` // of what a subagent says
+	RateLimit rateLimit   `json:"rate_limit_info"`
+	Message   message     `json:"message"`
+	Event     streamEvent `json:"event"`
+
+	result
+}
+
+// result is the last line of a turn.
+type result struct {
+	IsError        bool                  `json:"is_error"`
+	Status         int                   `json:"api_error_status"`
+	APIErrorType   string                `json:"api_error_type"`
+	APIError       string                `json:"api_error"`
+	Text           string                `json:"result"`
+	StopReason     string                `json:"stop_reason"`
+	TerminalReason string                `json:"terminal_reason"`
+	StartupFailure string                `json:"startup_failure_reason"`
+	Errors         []string              `json:"errors"`
+	Turns          int                   `json:"num_turns"`
+	CostUSD        *float64              `json:"total_cost_usd"`
+	Usage          json.RawMessage       `json:"usage"`
+	ModelUsage     map[string]modelUsage `json:"modelUsage"`
+	LocalCommand   string                `json:"local_command"`
+	Structured     json.RawMessage       `json:"structured_output"`
+
+	answer agent.Answer // all of Text, however long
+}
+
+type task struct {
+	ID string `json:"task_id"`
+}
+
+type rateLimit struct {
+	Status   string  `json:"status"`
+	ResetsAt float64 `json:"resetsAt"`
+	Type     string  `json:"rateLimitType"`
+}
+
+// resets reports whether it is the limit of a plan, which has a time at which it ends. A throttle has none.
+func (r rateLimit) resets() bool { return r.ResetsAt > 0 && r.ResetsAt < 1e11 && r.Type != "" }
+
+type message struct {
+	ID      string `json:"id"`
+	Model   string `json:"model"`
+	Content blocks `json:"content"`
+	Usage   tokens `json:"usage"`
+}
+
+// block is a piece of a message.
+type block struct {
+	Type      string `json:"type"`
+	Text      string `json:"text"`
+	ID        string `json:"id"`          // tool_use
+	Name      string `json:"name"`        // of the tool
+	ToolUseID string `json:"tool_use_id"` // tool_result
+}
+
+// blocks is the content of a message, which may also be mere text.
+type blocks []block
+
+func (b *blocks) UnmarshalJSON(data []byte) error {
+	if len(data) == 0 || data[0] != '[' {
+		return nil
+	}
+	return lenient(json.Unmarshal(data, (*[]block)(b)))
+}
+
+// text is what the message says.
+func (b blocks) text() string {
+	var all []string
+	for _, one := range b {
+		if one.Type == "text" {
+			all = append(all, one.Text)
+		}
+	}
+	return strings.Join(all, "\n")
+}
+
+// streamEvent is a piece of the model's answer as it comes.
+type streamEvent struct {
+	Type    string  `json:"type"`
+	Message message `json:"message"`
+	Usage   tokens  `json:"usage"`
+	Delta   struct {
+		StopReason string `json:"stop_reason"` // empty if claude has made up the end, because it was interrupted
+	} `json:"delta"`
+}
+
+// word is a string where versions may differ in what there is.
+type word string
+
+func (w *word) UnmarshalJSON(data []byte) error {
+	var s string
+	if json.Unmarshal(data, &s) == nil {
+		*w = word(s)
+	}
+	return nil
+}
+
+// types are those of the lines of a stream.
+var types = []string{"system", "assistant", "user", "result", "stream_event", "rate_limit_event", "conversation_reset"}
+
+// parse reads a line. ok is false for what is no event: the answer of a model may well look like JSON.
+func parse(line []byte) (e event, ok bool) {
+	if len(line) == 0 || line[0] != '{' {
+		return e, false
+	}
+	if err := lenient(json.Unmarshal(line, &e)); err != nil {
+		return e, false
+	}
+	return e, slices.Contains(types, e.Type) && (e.Session != "" || e.UUID != "")
+}
+
+// lenient takes a field of another type than expected for one that is not there.
+func lenient(err error) error {
+	var other *json.UnmarshalTypeError
+	if errors.As(err, &other) {
+		return nil
+	}
+	return err
+}

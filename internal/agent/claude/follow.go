@@ -1,0 +1,340 @@
+package claude
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/belay-run/belay/internal/agent"
+	"github.com/belay-run/belay/verdict"
+)
+
+// follower reads one attempt.
+type follower struct {
+	profile  *Profile
+	plan     agent.Plan
+	asked    bool // the caller wants to see pieces of messages too
+	talks    bool // it is a conversation
+	events   bool // there was one
+	begun    bool // a turn has: what fails before is said on stderr alone
+	aborted  bool // somebody has interrupted the turn
+	session  string
+	version  string
+	model    string
+	ownKey   bool // the key is one that nothing refreshes
+	active   bool
+	answered bool
+	// unanswered says that a tool has ended and the model has not spoken since, tooled that there was one.
+	unanswered, tooled bool
+	// inTurn says that a turn has begun and not ended, questions what claude has asked its caller since the model spoke last:
+	// for a permission, or to run a hook or a tool of the caller's. Only a conversation has the latter.
+	inTurn    bool
+	questions map[string]bool
+
+	speaking   string          // the message whose pieces come
+	midway     bool            // its end, with what it has used, is still to come
+	open       string          // the last message, as long as nothing has followed it
+	cut        int             // messages that broke off, and were asked for again
+	tools      agent.Tools     // those that run now, and all
+	background map[string]bool // that may outlast the result
+	retries    int             // that the CLI has told of
+	retried    int             // those since the model spoke last
+	limit      rateLimit       // the last refusal by a usage limit
+	complaint  event           // the last assistant event that was none of the model's
+
+	ledger        ledger
+	result        *result      // the last one
+	last          agent.Line   // its line
+	kind          string       // its subtype
+	text          bytes.Buffer // what was printed that is no event
+	class         verdict.Class
+	misunderstood bool
+}
+
+// Follow implements [agent.Agent].
+func (p *Profile) Follow(plan agent.Plan) agent.Follower {
+	return &follower{profile: p, plan: plan, asked: p.line.Has("--include-partial-messages"), talks: p.conversation(),
+		background: map[string]bool{}, questions: map[string]bool{}}
+}
+
+// maxText bounds what is kept of output that holds no events: what a verdict needs.
+const maxText = 256 << 10
+
+// Line implements [agent.Follower].
+func (f *follower) Line(line agent.Line) agent.News {
+	text := line.Text
+	if bytes.HasPrefix(text, []byte("[")) && !f.events { // --output-format json --verbose
+		f.array(text)
+		return f.news(agent.Pass)
+	}
+	e, ok := parse(text)
+	switch {
+	case ok:
+	case f.talks && e.Type == "control_request":
+		f.questions[e.RequestID] = true
+		return f.news(agent.Pass)
+	case f.talks && e.Type == "control_cancel_request":
+		delete(f.questions, e.RequestID)
+		return f.news(agent.Pass)
+	default:
+		f.keep(text)
+		n := f.news(agent.Pass)
+		n.Foreign = !f.events || !bytes.HasPrefix(text, []byte("{")) // else it is an event that was cut off
+		return n
+	}
+	f.events = true
+	return f.event(e, line)
+}
+
+// keep keeps a line that is no event, as far as a verdict needs it.
+func (f *follower) keep(line []byte) {
+	if room := maxText - f.text.Len(); room > 0 && !f.events {
+		f.text.Write(line[:min(len(line), room)])
+		f.text.WriteByte('\n')
+	}
+}
+
+func (f *follower) event(e event, line agent.Line) agent.News {
+	if f.session == "" || e.Type == "system" && e.Subtype == "init" {
+		f.session = e.Session
+	}
+	f.inTurn = f.inTurn || e.Type == "assistant" || e.Type == "user" || e.Type == "stream_event"
+	switch e.Type {
+	case "system":
+		return f.system(e)
+	case "rate_limit_event":
+		f.limit = rateLimit{}
+		if e.RateLimit.Status == "rejected" {
+			f.limit = e.RateLimit
+		}
+	case "stream_event":
+		return f.piece(e)
+	case "assistant":
+		return f.assistant(e)
+	case "user":
+		f.open = ""
+		for _, b := range e.Message.Content {
+			f.tools.End(b.ToolUseID)
+			f.aborted = f.aborted || b.Type == "text" && strings.HasPrefix(b.Text, "[Request interrupted by user")
+			f.unanswered = f.unanswered || b.ToolUseID != "" && e.Parent == ""
+			if b.ToolUseID != "" {
+				f.tooled = true
+				f.complaint.Error = "" // whatever it was, it went on
+			}
+		}
+	case "result":
+		f.take(e, line)
+		if e.IsError || e.Subtype != "success" {
+			return f.news(agent.Hold)
+		}
+	}
+	return f.news(agent.Pass)
+}
+
+func (f *follower) system(e event) agent.News {
+	switch e.Subtype {
+	case "init":
+		f.begun = true
+		f.version, f.model, f.ownKey = e.Version, e.Model, e.KeySource == "ANTHROPIC_API_KEY"
+		f.result, f.aborted, f.inTurn = nil, false, true
+	case "status": // comes with the pieces
+		if !f.asked {
+			return f.news(agent.Drop)
+		}
+	case "background_tasks_changed": // all of them
+		clear(f.background)
+		for _, t := range e.Tasks {
+			f.background[t.ID] = true
+		}
+	case "task_started":
+		if e.Backgrounded == nil || *e.Backgrounded {
+			f.background[e.TaskID] = true
+		}
+	case "task_notification", "task_completed", "task_ended":
+		delete(f.background, e.TaskID)
+	case "api_retry":
+		f.retries++
+		f.retried++
+		f.midway = false
+		if f.open != "" && f.tools.Running() == 0 { // what is whole is followed by a tool's result, or by the end
+			f.cut++
+			f.open = ""
+		}
+		n := f.news(agent.Pass)
+		n.Retrying = f.retrying(e)
+		return n
+	}
+	return f.news(agent.Pass)
+}
+
+// piece is a part of the model's answer.
+func (f *follower) piece(e event) agent.News {
+	switch e.Event.Type {
+	case "message_start":
+		f.spoke(e)
+		f.ledger.answer(e.Event.Message.ID, e.Event.Message.Usage)
+		f.speaking, f.midway = e.Event.Message.ID, true
+		f.open = f.speaking
+	case "message_delta":
+		f.midway = f.midway && e.Event.Delta.StopReason == ""
+		f.ledger.answer(f.speaking, e.Event.Usage)
+	}
+	if f.asked {
+		return f.news(agent.Pass)
+	}
+	return f.news(agent.Drop)
+}
+
+// spoke says that the model says something. Until it does, what claude has asked its caller may be open: the answers go to
+// claude directly, and are not seen.
+func (f *follower) spoke(e event) {
+	f.active, f.answered = true, true
+	if e.Parent == "" {
+		f.unanswered, f.retried = false, 0
+		clear(f.questions)
+	}
+}
+
+func (f *follower) assistant(e event) agent.News {
+	if e.Message.Model == "<synthetic>" || e.Error != "" { // claude's own words
+		f.complaint = e
+		return f.news(agent.Hold)
+	}
+	f.spoke(e)
+	f.complaint.Error = "" // whatever it was, it went on
+	f.ledger.answer(e.Message.ID, e.Message.Usage)
+	f.open = e.Message.ID
+	f.ledger.helped = f.ledger.helped || e.Parent != ""
+	for _, b := range e.Message.Content {
+		if b.Type == "tool_use" {
+			f.tools.Begin(b.ID, b.Name)
+		}
+		f.tooled = f.tooled || strings.HasSuffix(b.Type, "tool_use")
+	}
+	return f.news(agent.Pass)
+}
+
+func (f *follower) take(e event, line agent.Line) {
+	r := e.result
+	r.answer = agent.NewAnswer(line, "result", r.Text)
+	f.result, f.kind = &r, e.Subtype
+	f.last = line.Keep()
+	f.ledger.results = append(f.ledger.results, r)
+	f.tools.EndAll()
+	clear(f.questions)
+	f.open, f.inTurn = "", false
+	f.midway = f.midway && (r.IsError || e.Subtype != "success")
+}
+
+func (f *follower) news(show agent.Show) agent.News {
+	return agent.News{Answered: f.answered, Tools: f.tools.Running() + len(f.background), Show: show,
+		Delivered: f.result != nil && len(f.background) == 0, Waiting: !f.inTurn || len(f.questions) > 0}
+}
+
+// retrying is what an event says that announces a retry inside claude.
+func (f *follower) retrying(e event) *agent.Retrying {
+	r := &agent.Retrying{Wait: time.Duration(min(max(e.RetryDelay, 0), 1e9) * float64(time.Millisecond))}
+	class, ok := classOfStatus(e.ErrorStatus, "")
+	if !ok {
+		class, ok = byError[string(e.Error)]
+	}
+	if !ok || e.ErrorStatus == 0 && e.Error == "unknown" {
+		class = verdict.Network // it had no answer at all
+	}
+	r.Verdict = verdict.Verdict{Class: class, Retryable: class.Retryable(), Rule: "api_retry", SessionID: f.session,
+		Evidence: statusText(e.ErrorStatus)}
+	if r.Wait > backoff(e.Attempt) || r.Wait > 0 && r.Wait%time.Second == 0 {
+		r.Verdict.Hint.After = r.Wait // it was told so: its own back-off is less, and never whole seconds
+	}
+	// A key from the environment does not get better. Any other may be refreshed, once.
+	r.Hopeless = class == verdict.Auth && (f.ownKey || e.Attempt > 1) || class == verdict.Billing
+	return r
+}
+
+// backoff is the most that claude waits by itself before its nth retry.
+func backoff(n int) time.Duration {
+	d := 500 * time.Millisecond << min(max(n-1, 0), 6)
+	return min(d, 32*time.Second)*5/4 + 100*time.Millisecond
+}
+
+func statusText(status int) string {
+	if status == 0 {
+		return "no answer"
+	}
+	return fmt.Sprintf("HTTP %d", status)
+}
+
+// Account implements [agent.Follower].
+func (f *follower) Account() agent.Account {
+	a := agent.Account{Session: f.session, Active: f.active, Version: f.version, Model: f.model, Unseen: f.unseen(), Misunderstood: f.misunderstood}
+	if f.result != nil {
+		a.Status = f.result.Status
+	}
+	if !f.begun && f.kind == "error_during_execution" {
+		a.Session = "" // it names the one that it could not find
+	}
+	a.Usage, a.SessionCost, a.SessionTokens = f.ledger.total(f.resumed(), f.midway)
+	a.Usage.Unknown = f.midway || f.unseenUsage()
+	a.Tools = f.tools.Use()
+	a.Turns = f.ledger.turns()
+	a.Requests = len(f.ledger.answers) - f.cut + f.retries + a.Unseen
+	if f.refused() {
+		a.Requests++
+	}
+	return a
+}
+
+// unseenUsage reports whether there were no events to tell what was used, and the model has most likely been asked.
+func (f *follower) unseenUsage() bool {
+	if f.events {
+		return false
+	}
+	switch f.class {
+	case verdict.OK, verdict.Interrupted, verdict.LimitReached, verdict.Refused, verdict.BadOutput, verdict.Crash:
+		return true
+	}
+	return false // refused by the service, or by claude itself
+}
+
+// refused reports whether the last request failed, so that there is no answer to count. What claude finds out by itself,
+// that nobody is logged in for one, was never asked.
+func (f *follower) refused() bool {
+	r := f.result
+	return r != nil && (r.Status != 0 || r.APIError != "" || f.complaint.Error != "" && f.retries > 0 || strings.HasPrefix(r.Text, "API Error"))
+}
+
+// resumed reports whether the attempt went on with a session.
+func (f *follower) resumed() bool {
+	line := &f.profile.line
+	return slices.Contains(f.plan.Added, "--resume") || line.Has("-r") || line.Has("-c")
+}
+
+// unseen are the retries that old versions make without a word.
+func (f *follower) unseen() int {
+	if f.retries > 0 || !f.class.Retryable() || f.class == verdict.BadOutput || f.class == verdict.SessionBusy || !f.events || tellsRetries(f.version) {
+		return 0
+	}
+	return f.maxRetries()
+}
+
+// maxRetries is how often claude tries again by itself.
+func (f *follower) maxRetries() int {
+	set := f.profile.getenv(maxRetriesVar)
+	for _, kv := range f.plan.Env {
+		if n, ok := strings.CutPrefix(kv, maxRetriesVar+"="); ok {
+			set = n
+		}
+	}
+	if n, err := strconv.Atoi(set); err == nil && n >= 0 {
+		return min(n, 15)
+	}
+	return 10
+}
+
+// tellsRetries reports whether a version has the event api_retry.
+func tellsRetries(version string) bool {
+	return agent.CompareVersions(version, "2.1") >= 0
+}

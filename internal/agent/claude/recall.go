@@ -1,0 +1,160 @@
+package claude
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/belay-run/belay/internal/agent"
+)
+
+// Recall says what claude's own record of a session tells of an attempt that began then and that nobody has followed to its
+// end, and when it last wrote something. ok is false if there is no such record. home is where claude keeps it.
+//
+// A message has its usage in the record once it is whole. What the session has cost is there if claude had the time to say
+// so when it was ended; it counts only if it comes after all messages and nothing was being asked.
+func Recall(home, session string, since time.Time) (a agent.Account, last time.Time, ok bool) {
+	path := findTranscript(home, session)
+	if path == "" {
+		return a, last, false
+	}
+	m := memory{since: since.Truncate(time.Millisecond), partial: map[string]bool{}}
+	m.read(path)
+	helpers, _ := filepath.Glob(filepath.Join(escape(strings.TrimSuffix(path, ".jsonl")), "subagents", "*.jsonl"))
+	for _, helper := range helpers {
+		m.helping = true
+		m.read(helper)
+	}
+	var sum tokens
+	for _, t := range m.ledger.answers {
+		sum = sum.add(t)
+	}
+	a = agent.Account{Session: session, Active: len(m.ledger.answers) > 0, Usage: sum.usage(), Model: m.model, Version: m.version,
+		Turns: len(m.ledger.answers), Requests: len(m.ledger.answers)}
+	a.Usage.Unknown = m.asking || m.torn || len(m.partial) > 0 || a.Requests == 0
+	if m.cost != nil && !a.Usage.Unknown && (!m.old || m.known) {
+		cost := max(*m.cost-m.before, 0)
+		a.Usage.CostUSD = &cost
+	}
+	return a, m.last, true
+}
+
+// findTranscript is the path of a session's record; empty if there is none. It lies in a folder that is named after the
+// directory it belongs to, in a way that versions differ in.
+func findTranscript(home, session string) string {
+	if session == "" || strings.ContainsFunc(session, func(r rune) bool {
+		return r != '-' && (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z')
+	}) {
+		return ""
+	}
+	found, _ := filepath.Glob(filepath.Join(escape(home), "projects", "*", session+".jsonl"))
+	if len(found) == 0 {
+		return ""
+	}
+	return found[0]
+}
+
+// escape makes a path one that Glob takes literally.
+func escape(path string) string {
+	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(path)
+}
+
+// memory is what a session's record says.
+type memory struct {
+	since   time.Time
+	helping bool // the record is that of a subagent
+
+	ledger  ledger
+	model   string
+	version string
+	last    time.Time
+	asking  bool            // the model has been asked and has not answered
+	torn    bool            // something cannot be read
+	partial map[string]bool // messages that are not whole
+
+	cost   *float64 // of the session, said after all messages; nil if it was not
+	before float64  // what it had cost before the attempt
+	old    bool     // there are messages from before
+	known  bool     // and what they cost is known
+}
+
+// entry is a line of the record, as far as it matters.
+type entry struct {
+	Type      string    `json:"type"`
+	Timestamp time.Time `json:"timestamp"`
+	Version   string    `json:"version"`
+	Message   struct {
+		message
+		StopReason *string `json:"stop_reason"`
+	} `json:"message"`
+	TotalCost   *float64 `json:"totalCostUSD"`
+	UnknownCost bool     `json:"hasUnknownModelCost"`
+}
+
+// maxEntry is the longest line that is read.
+const maxEntry = 32 << 20
+
+func (m *memory) read(path string) {
+	f, err := os.Open(path)
+	if err != nil {
+		m.torn = true
+		return
+	}
+	defer f.Close()
+	lines := bufio.NewScanner(f)
+	lines.Buffer(make([]byte, 0, 64<<10), maxEntry)
+	for lines.Scan() {
+		line := lines.Bytes()
+		for _, kind := range []string{`"type":"assistant"`, `"type":"user"`, `"type":"api-request"`, `"type":"cost-state"`} {
+			if bytes.Contains(line, []byte(kind)) {
+				m.take(line)
+				break
+			}
+		}
+	}
+	m.torn = m.torn || lines.Err() != nil
+}
+
+func (m *memory) take(line []byte) {
+	var e entry
+	if lenient(json.Unmarshal(line, &e)) != nil {
+		m.torn = true // its last line, as a rule
+		return
+	}
+	ours := !e.Timestamp.Before(m.since)
+	if ours && e.Timestamp.After(m.last) {
+		m.last = e.Timestamp
+	}
+	switch e.Type {
+	case "api-request", "user": // the former may come too late, and older versions have none
+		m.asking = m.asking || !m.helping
+	case "assistant":
+		m.asking = false
+		if e.Message.Model == "<synthetic>" { // claude's own words
+			return
+		}
+		if m.cost = nil; !ours {
+			m.old, m.known = true, false
+			return
+		}
+		m.ledger.answer(e.Message.ID, e.Message.Usage)
+		if delete(m.partial, e.Message.ID); e.Message.StopReason == nil {
+			m.partial[e.Message.ID] = true
+		}
+		if !m.helping {
+			m.model, m.version = e.Message.Model, e.Version
+		}
+	case "cost-state":
+		switch {
+		case e.UnknownCost || e.TotalCost == nil:
+		case len(m.ledger.answers) == 0 && m.old:
+			m.before, m.known = *e.TotalCost, true
+		default:
+			m.cost = e.TotalCost
+		}
+	}
+}

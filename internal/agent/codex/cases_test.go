@@ -1,0 +1,21 @@
+package codex_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/belay-run/belay/internal/agent/agenttest"
+	"github.com/belay-run/belay/internal/agent/codex"
+)
+
+var now = time.Date(2026, 11, 15, 12, 0, 0, 0, time.UTC)
+
+func TestJudge_RealOutcomes(t *testing.T) {
+	agenttest.Outcomes(t, "testdata/cases.jsonl", 28, now, codex.New([]string{"codex"}, nil, ""))
+}
+
+// More outcomes of versions 0.120.0 to 0.166.0, against an API that was scripted to fail in other ways than in the cases; what a run of
+// another command or version says in the same words is left out.
+func TestJudge_Runs(t *testing.T) {
+	agenttest.Outcomes(t, "testdata/runs.jsonl", 150, now, codex.New([]string{"codex"}, nil, ""))
+}

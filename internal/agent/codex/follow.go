@@ -1,0 +1,178 @@
+package codex
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/belay-run/belay/internal/agent"
+	"github.com/belay-run/belay/verdict"
+)
+
+// follower reads the output of one attempt.
+type follower struct {
+	plain   bool     // stdout is the answer and nothing else
+	guess   bool     // whether it is, is not known; events are recognized by how they begin
+	added   []string // options of ours on the command line
+	wanted  string   // the session that the command line resumes
+	resumes bool     // it resumes one, whichever
+	reviews bool     // it is a review
+	start   time.Time
+	from    int64      // where its part begins in the record of a thread that was there before
+	home    string     // where codex keeps its records
+	silent  func() int // how many retries there are before codex speaks of one
+
+	lines     int
+	session   string
+	active    bool
+	completed bool
+	failure   string // why the turn failed, in codex's words
+	usage     json.RawMessage
+	answer    agent.Answer
+	answered  bool // there is an answer, be it empty
+	spoke     bool // there was one that is not
+	worked    bool // the model has done more than to think and to speak
+	tools     agent.Tools
+	asking    bool          // the model is being asked, unless a tool runs
+	retries   int           // that codex has told of
+	unseen    int           // retries without a word
+	atLast    int           // those before the failure
+	last      time.Time     // when the line before came
+	silence   time.Duration // before the present line
+	version   string
+	misread   bool     // an option of ours was not understood
+	over      bool     // it has ended: its record is whole
+	record    *rollout // once it was read
+}
+
+// Line implements agent.Follower.
+func (f *follower) Line(line agent.Line) agent.News {
+	f.lines++
+	now := time.Now()
+	f.silence, f.last = now.Sub(f.last), now
+	e := readEvent(line.Text)
+	if f.guess && f.lines == 1 && (e.Type != "thread.started" || !isUUID(e.ThreadID)) {
+		f.plain = true
+	}
+	if f.plain {
+		f.spoke = f.spoke || len(bytes.TrimSpace(line.Text)) > 0
+		return agent.News{} // it is the answer, and nothing else comes on stdout
+	}
+	if e.Item.Type == "agent_message" && f.reviews && f.failure != "" {
+		return agent.News{Show: agent.Hold} // codex's own: "Review was interrupted. …"
+	}
+	if e.Item.Type == "agent_message" && e.Type == "item.completed" {
+		f.answer, f.answered = agent.NewAnswer(line, "item.text", e.Item.Text), true
+		f.spoke = f.spoke || strings.TrimSpace(e.Item.Text) != ""
+	}
+	news := f.take(e)
+	news.Tools = f.tools.Running()
+	news.Foreign = e.Type == "" && (f.session == "" || !bytes.HasPrefix(line.Text, []byte("{"))) // else it is an event that was cut off
+	return news
+}
+
+// take follows an event.
+func (f *follower) take(e event) (news agent.News) {
+	switch e.Type {
+	case "thread.started":
+		f.session = e.ThreadID
+	case "turn.started":
+		f.asking = true
+	case "item.started", "item.updated", "item.completed":
+		f.work(e)
+		news.Answered = e.Item.ofModel()
+	case "turn.completed":
+		f.completed, f.failure, f.asking = true, "", false
+		f.tools.EndAll()
+		if len(e.Usage) > 0 && e.Usage[0] == '{' {
+			f.usage = e.Usage
+		}
+		news.Delivered = true
+	case "turn.failed":
+		f.fail(e.Error.Message)
+		news.Show = agent.Hold
+	case "error":
+		if news.Retrying = retrying(e.Message); news.Retrying != nil {
+			f.asking = false // until there is something of the model again
+			f.retries++
+			f.unseen += f.silentRetries(e.Message)
+			return news // the caller sees it as from the bare CLI
+		}
+		f.fail(e.Message)
+		news.Show = agent.Hold
+	}
+	return news
+}
+
+// work follows an item.
+func (f *follower) work(e event) {
+	if !e.Item.ofModel() {
+		return
+	}
+	f.active, f.asking = true, true
+	f.worked = f.worked || e.Item.Type != "agent_message" && e.Item.Type != "reasoning"
+	if !e.Item.tool() {
+		return
+	}
+	f.tools.Begin(e.Item.ID, e.Item.toolName()) // some are told of only when they have ended
+	if e.Type == "item.completed" {
+		f.tools.End(e.Item.ID)
+	}
+}
+
+// fail notes why the turn failed. The same comes twice: as an error, and in turn.failed.
+func (f *follower) fail(message string) {
+	if message == "" {
+		return
+	}
+	if f.failure == "" {
+		f.atLast = f.silentRetries(message)
+	}
+	f.failure, f.asking = message, false
+}
+
+// retrying says what a message of progress means; nil if it is not one.
+func retrying(message string) *agent.Retrying {
+	what, why, ok := reconnecting(message)
+	if !ok {
+		return nil
+	}
+	r := &agent.Retrying{Verdict: classify(why, time.Now())}
+	switch {
+	case what == "waiting for network":
+		r.Verdict.Class, r.Verdict.Retryable = verdict.Network, true
+	case overWebSocket(why):
+		// Whatever it is, HTTPS comes next and may well work.
+		return r
+	}
+	r.Wait = r.Verdict.Hint.Wait(time.Now())
+	switch r.Verdict.Class {
+	case verdict.Auth, verdict.Billing, verdict.UsageLimit, verdict.InvalidRequest, verdict.NotFound, verdict.TooLarge:
+		// The service will say the same again. What depends on the model's dice, a refusal or an answer cut short, is
+		// codex's to retry.
+		r.Hopeless = true
+	}
+	return r
+}
+
+// Answer implements agent.Follower.
+func (f *follower) Answer() agent.Answer {
+	if f.plain {
+		return agent.Printed
+	}
+	return f.answer
+}
+
+// Render implements agent.Follower: codex prints the last message, and nothing if the turn failed. There is no form JSON.
+func (f *follower) Render(w io.Writer, _ agent.Form) error {
+	if !f.completed || !f.answered {
+		return nil
+	}
+	if _, err := f.answer.WriteTo(w); err != nil {
+		return err
+	}
+	_, err := io.WriteString(w, "\n")
+	return err
+}

@@ -1,0 +1,116 @@
+package codex
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/belay-run/belay/internal/agent"
+)
+
+// Plan implements agent.Agent.
+//
+// It adds --json, right after exec: there no variadic option can swallow it. So it does with how often codex may try
+// again, where the caller has said so and codex can be told. What a session is resumed with is read
+// from stdin, and so is a prompt that is long or that did not come as an argument.
+func (p *Profile) Plan(t agent.Turn) (agent.Plan, error) {
+	l := p.line
+	if l.unknown() != "" || !p.headless {
+		return p.untouched(t)
+	}
+	if !t.Plain && !l.has(optJSON) {
+		l.added = []string{optJSON}
+	}
+	if !t.Plain && t.MaxRetries != nil {
+		l.added = append(l.added, p.settings().atMost(*t.MaxRetries)...)
+	}
+	var args []string
+	var stdin []byte
+	var err error
+	switch {
+	case l.reviews && (t.Session != "" || t.Continue):
+		return agent.Plan{}, fmt.Errorf("a review of codex cannot be resumed; run it again")
+	case l.reviews:
+		args, stdin, err = l.reviewed(t)
+	case t.Session != "" && !isUUID(t.Session):
+		// As a name codex would not find it, and begin a new thread without a word.
+		return agent.Plan{}, fmt.Errorf("%q is no session of codex: its sessions have UUIDs as names", t.Session)
+	case t.Session != "":
+		worktree := ""
+		if t.Continue && l.has(optWorktree) {
+			worktree = directoryOf(findRollout(p.home, t.Session))
+		}
+		args = l.resuming(t.Session, t.Continue, worktree)
+		stdin, err = l.resumedWith(t)
+	case t.Continue && !l.resumes:
+		return agent.Plan{}, fmt.Errorf("there is no session of codex to continue")
+	case t.Continue:
+		args = l.withPrompt("-")
+		stdin, err = l.resumedWith(t)
+	default:
+		args, stdin, err = l.asked(t)
+	}
+	if err != nil {
+		return agent.Plan{}, err
+	}
+	return agent.Plan{
+		Args:  append([]string{p.args[0]}, args...),
+		Stdin: stdin,
+		Plain: t.Plain && !l.has(optJSON),
+		Added: l.added,
+	}, nil
+}
+
+// untouched is the plan for a command line that is not understood. A prompt on stdin needs no change to it.
+func (p *Profile) untouched(t agent.Turn) (agent.Plan, error) {
+	if t.Session != "" || t.Continue {
+		return agent.Plan{}, fmt.Errorf("codex's option %s is not known to belay, which therefore cannot resume the session", p.line.unknown())
+	}
+	return agent.Plan{Args: slices.Clone(p.args), Stdin: join(t.Prompt, t.Stdin), Plain: true}, nil
+}
+
+// asked is the line as the caller wrote it, and what comes on stdin with it.
+func (l *line) asked(t agent.Turn) (args []string, stdin []byte, err error) {
+	beside := join(t.Prompt, t.Stdin)
+	_, word := l.prompt()
+	if word == nil || word.Values[0] == "-" {
+		// All of the prompt is read from stdin.
+		if t.Prompt != nil {
+			beside = []byte(combine(*t.Prompt, string(t.Stdin)))
+		}
+		return l.args(), beside, checkSize(string(beside))
+	}
+	own := word.Values[0]
+	if l.resumes && t.Prompt == nil {
+		beside = nil // resume with a prompt does not read stdin
+	}
+	whole := combine(own, string(beside))
+	if len(own) <= maxArg && !(l.resumes && t.Prompt != nil) {
+		return l.args(), beside, checkSize(whole)
+	}
+	return l.withPrompt("-"), []byte(whole), checkSize(whole)
+}
+
+// resumedWith is what a session is told when we resume it.
+func (l *line) resumedWith(t agent.Turn) ([]byte, error) {
+	var pieces []string
+	if _, word := l.prompt(); word != nil && word.Values[0] != "-" && !t.Continue {
+		pieces = append(pieces, word.Values[0])
+	}
+	if t.Prompt != nil {
+		pieces = append(pieces, *t.Prompt)
+	}
+	if t.Stdin != nil && !t.Continue {
+		pieces = append(pieces, string(t.Stdin))
+	}
+	if len(pieces) == 0 {
+		return nil, nil
+	}
+	whole := pieces[0]
+	switch len(pieces) {
+	case 2:
+		whole = combine(whole, pieces[1])
+	case 3:
+		whole = combine(whole, string(join(&pieces[1], []byte(pieces[2]))))
+	}
+	return []byte(whole), checkSize(whole)
+}

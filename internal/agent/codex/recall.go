@@ -1,0 +1,29 @@
+package codex
+
+import (
+	"os"
+	"time"
+
+	"github.com/belay-run/belay/internal/agent"
+)
+
+// Recall says what codex's own record of a session tells of an attempt that began then and that nobody has followed to its
+// end, and when it last wrote something. ok is false if there is no such record. home is where codex keeps it. What it has
+// cost codex does not know.
+func Recall(home, session string, since time.Time) (a agent.Account, last time.Time, ok bool) {
+	if !isUUID(session) {
+		return a, last, false
+	}
+	path := findRollout(home, session)
+	info, err := os.Stat(path)
+	if path == "" || err != nil {
+		return a, last, false
+	}
+	r, err := readRollout(path, since, 0)
+	if err != nil {
+		return a, last, false
+	}
+	a = agent.Account{Session: session, Active: r.answers > 0, Usage: r.used.usage(), Model: r.model, Version: r.version, Requests: r.answers}
+	a.Usage.Unknown = r.answers == 0
+	return a, info.ModTime(), true
+}

@@ -1,0 +1,70 @@
+package codex
+
+import (
+	"bytes"
+	"cmp"
+	"io"
+	"os"
+	"slices"
+
+	"github.com/belay-run/belay/internal/agent"
+)
+
+// reviewed is the line of a review. Codex reads its instructions from stdin only where it is told to.
+func (l *line) reviewed(t agent.Turn) (args []string, stdin []byte, err error) {
+	_, word := l.prompt()
+	switch {
+	case word != nil && word.Values[0] == "-":
+		stdin = join(t.Prompt, t.Stdin)
+		return l.args(), stdin, checkSize(string(stdin))
+	case t.Prompt == nil && (word == nil || len(word.Values[0]) <= maxArg):
+		return l.args(), nil, nil
+	case word == nil:
+		return append(l.args(), "-"), []byte(*t.Prompt), checkSize(*t.Prompt)
+	}
+	stdin = []byte(word.Values[0])
+	if t.Prompt != nil {
+		stdin = []byte(combine(word.Values[0], *t.Prompt))
+	}
+	return l.withPrompt("-"), stdin, checkSize(string(stdin))
+}
+
+// addReviewers adds what a review has used: codex has other threads do it, and counts nothing of that itself. The record of
+// the thread names them, from 0.150 on.
+func (f *follower) addReviewers(path string) {
+	for _, id := range threadsIn(path) {
+		if id == f.session {
+			continue
+		}
+		record := findRollout(f.home, id)
+		if record == "" {
+			continue
+		}
+		if r, err := readRollout(record, f.start, 0); err == nil {
+			f.record.used.add(r.used)
+			f.record.answers += r.answers
+			f.record.model = cmp.Or(f.record.model, r.model)
+		}
+	}
+}
+
+// threadsIn are the threads that a record names. That of a review is short: the work is in theirs.
+func threadsIn(path string) (ids []string) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	data, _ := io.ReadAll(io.LimitReader(f, 8<<20))
+	const key = `"thread_id":"`
+	for {
+		_, after, ok := bytes.Cut(data, []byte(key))
+		if !ok {
+			return ids
+		}
+		data = after
+		if id := string(after[:min(len(after), 36)]); isUUID(id) && !slices.Contains(ids, id) {
+			ids = append(ids, id)
+		}
+	}
+}

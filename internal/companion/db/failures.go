@@ -1,0 +1,169 @@
+package db
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+
+	"github.com/belay-run/belay/internal/alert"
+	"github.com/belay-run/belay/internal/journal"
+	"github.com/belay-run/belay/verdict"
+)
+
+// insertFailures makes events and audit rows of the runs that failed for good.
+func insertFailures(ctx context.Context, conn *sql.Conn, lines []line) error {
+	var failed []*journal.Entry
+	for i := range lines {
+		if e := &lines[i].Entry; final(e) && alert.Counts(classOf(e), e.Attempt > 0) {
+			failed = append(failed, e)
+		}
+	}
+	retries := make([]int, len(failed))
+	for i, e := range failed {
+		row := conn.QueryRowContext(ctx, "SELECT max(attempts - 1, 0) + inner_retries FROM invocations WHERE id = ?", e.Invocation)
+		if err := row.Scan(&retries[i]); err != nil {
+			return err
+		}
+	}
+	if _, err := eventRows.insert(ctx, conn, len(failed), func(i int) []any { return failureEvent(failed[i], retries[i]) }); err != nil {
+		return err
+	}
+	_, err := auditRows.insert(ctx, conn, len(failed), func(i int) []any { return failureAudit(failed[i]) })
+	return err
+}
+
+var eventRows = rows{into: "events (timestamp, category, event_type, metadata, source)", columns: 5, conflict: "DO NOTHING"}
+
+// failureEvent is the row that seed 003 asks for, with the context beside it. retries are those of Belay and those inside
+// the CLI.
+func failureEvent(e *journal.Entry, retries int) []any {
+	data, _ := json.Marshal(struct {
+		Integration string `json:"integration"`
+		Error       string `json:"error"`
+		RetryCount  int    `json:"retry_count"`
+		ErrorType   string `json:"error_type"`
+		Profile     string `json:"profile"`
+		Invocation  string `json:"invocation"`
+		Command     string `json:"command"`
+		ExitCode    int    `json:"exit_code"`
+		Rule        string `json:"rule,omitempty"`
+		Session     string `json:"session_id,omitempty"`
+		Provider    string `json:"provider,omitempty"`
+		Model       string `json:"model,omitempty"`
+		HTTPStatus  int    `json:"http_status,omitempty"`
+	}{e.Integration(), e.Error, retries, classOf(e), e.Profile, e.Invocation, e.Command, e.ExitCode, e.Rule, e.Session, e.Provider,
+		e.Model, e.HTTPStatus})
+	return []any{e.Timestamp.UnixMilli(), "integration", "failure", string(data), e.Invocation}
+}
+
+var auditRows = rows{
+	into: `audit (timestamp, actor, action, subject, invocation, session, type, message, is_retryable, category, severity, detail,
+		source)`,
+	columns: 13, conflict: "DO NOTHING",
+}
+
+// failureAudit is seed 001's: what failed, and what kind of failure it is.
+func failureAudit(e *journal.Entry) []any {
+	c := journal.Classify(e.ErrorType, e.Error)
+	switch { // the verdict may differ from its class; lines of older versions do not say so
+	case e.Retryable != nil:
+		c = c.Judged(*e.Retryable)
+	case e.Status == journal.Exhausted:
+		c = c.Judged(true)
+	case e.Rule == "timeout": // a deadline of one's own
+		c = c.Judged(false)
+	}
+	return []any{e.Timestamp.UnixMilli(), "belay", "failure", e.Integration(), e.Invocation, null(e.Session), classOf(e), null(c.Message), c.IsRetryable,
+		c.Category, c.Severity, nil, e.Invocation}
+}
+
+// insertOthers makes rows of the lines that are no attempts. What is of a kind that we do not know becomes an event. It
+// returns those that are failures of hooks and MCP servers, or errors that a program has handled, and were new.
+func insertOthers(ctx context.Context, conn *sql.Conn, lines []line) (faults, errs []line, err error) {
+	for i := range lines {
+		l, to, row := &lines[i], eventRows, otherEvent
+		if handled(&l.Entry) {
+			fresh, err := insertHandled(ctx, conn, l)
+			if err != nil {
+				return nil, nil, err
+			}
+			if fresh {
+				errs = append(errs, *l)
+			}
+			continue
+		}
+		switch {
+		case l.Kind == journal.Audit:
+			to, row = auditRows, byHand
+		case l.Kind == journal.Alert:
+			to, row = alertRows, alertRow
+		case !noteworthy(&l.Entry):
+			continue
+		}
+		n, err := to.insert(ctx, conn, 1, func(int) []any { return row(l) })
+		if err != nil {
+			return nil, nil, err
+		}
+		if n == 1 && fault(&l.Entry) {
+			faults = append(faults, *l)
+		}
+	}
+	return faults, errs, nil
+}
+
+// noteworthy says that a line about a hook or an MCP server is an event: a final result that somebody may have to look at.
+// What was tried again, refused by a gate or cancelled is none, nor is an MCP server's word that it does not have some
+// optional method, with which clients find out what there is.
+func noteworthy(e *journal.Entry) bool {
+	switch e.ErrorType {
+	case verdict.Interrupted, verdict.BreakerOpen:
+		return false
+	case verdict.NotFound:
+		return e.Event != "request_error"
+	}
+	return e.Status != journal.Retry
+}
+
+// otherEvent is that of a hook or an MCP server: the detail is the metadata, with what the entry itself says beside it.
+func otherEvent(l *line) []any {
+	data := map[string]any{}
+	json.Unmarshal(l.Detail, &data)
+	event := l.Event
+	more := map[string]string{"integration": l.Profile, "error": l.Error, "error_type": string(l.ErrorType), "invocation": l.Invocation,
+		"session_id": l.Session}
+	if l.Kind == journal.Hook {
+		event, more["event_type"] = "error", l.Event // the hook's own event, such as PreToolUse
+	}
+	for key, value := range more {
+		if _, there := data[key]; !there && value != "" {
+			data[key] = value
+		}
+	}
+	text, _ := json.Marshal(data)
+	return []any{l.Timestamp.UnixMilli(), string(l.Kind), event, string(text), l.digest}
+}
+
+// byHand is the row of what a person has changed.
+func byHand(l *line) []any {
+	var detail struct {
+		User   string `json:"user"`
+		Reason string `json:"reason"`
+	}
+	json.Unmarshal(l.Detail, &detail)
+	if detail.User == "" {
+		detail.User = "by hand"
+	}
+	return []any{l.Timestamp.UnixMilli(), detail.User, l.Event, l.Gate, null(l.Invocation), null(l.Session), nil, null(detail.Reason), nil, nil, nil,
+		null(string(l.Detail)), l.digest}
+}
+
+var alertRows = rows{into: "alerts (timestamp, integration, failures, within_ms, message, invocation, source)", columns: 7, conflict: "DO NOTHING"}
+
+func alertRow(l *line) []any {
+	var detail struct {
+		Failures int     `json:"failures"`
+		Within   float64 `json:"within_s"`
+	}
+	json.Unmarshal(l.Detail, &detail)
+	return []any{l.Timestamp.UnixMilli(), l.Profile, detail.Failures, ms(detail.Within), null(l.Error), null(l.Invocation), l.digest}
+}

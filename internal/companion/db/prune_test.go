@@ -1,0 +1,139 @@
+package db_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/belay-run/belay/internal/companion/db"
+)
+
+func (w *world) prune(d *db.DB, before time.Time, dry bool) db.Pruned {
+	w.Helper()
+	p, err := d.Prune(ctx, before, dry)
+	if err != nil {
+		w.Fatal(err)
+	}
+	return p
+}
+
+// old makes files look as if they had been written then.
+func (w *world) old(at time.Time, names ...string) {
+	w.Helper()
+	for _, name := range names {
+		if err := os.Chtimes(filepath.Join(w.dir, name), at, at); err != nil {
+			w.Fatal(err)
+		}
+	}
+}
+
+func TestPrune_Age(t *testing.T) {
+	w := newWorld(t)
+	w.append(story()...)
+	w.append(runs(30, 90)...)
+	d, _ := w.fold()
+	before := t0.Add(time.Hour)
+	dry := w.prune(d, before, true)
+	w.expect("65", "SELECT count(*) FROM invocations")
+	p := w.prune(d, before, false)
+	if p.Invocations != 35 || p.Rows != dry.Rows || dry.Invocations != 35 {
+		t.Errorf("%+v, dry %+v", p, dry)
+	}
+	w.expect("30|run-000060", "SELECT count(*), min(id) FROM invocations")
+	w.expect("30", "SELECT count(*) FROM attempts")
+	w.expect("0", "SELECT count(*) FROM events")
+	w.expect("30", "SELECT sum(ended) FROM rollup")
+	// It does not come back.
+	d.Fold(ctx)
+	w.expect("30", "SELECT count(*) FROM invocations")
+}
+
+// The log is moved aside, and removed when nobody can write to it any more and all of it has been folded.
+func TestPrune_Logs(t *testing.T) {
+	w := newWorld(t)
+	w.append(runs(0, 20)...)
+	d, _ := w.fold()
+	later := time.Now()
+	p := w.prune(d, later, false)
+	if p.Rotated == "" || len(p.Logs) != 0 {
+		t.Fatalf("%+v", p)
+	}
+	if _, err := os.Stat(w.log()); err == nil {
+		t.Error("the log is still there")
+	}
+	// A writer that had it open writes one more line; until that is folded, it stays.
+	w.append(runs(20, 22)...)
+	data, _ := os.ReadFile(w.log())
+	os.Remove(w.log())
+	moved := filepath.Join(w.dir, p.Rotated)
+	f, _ := os.OpenFile(moved, os.O_APPEND|os.O_WRONLY, 0)
+	f.Write(data)
+	f.Close()
+	w.old(t0, p.Rotated)
+	if p := w.prune(d, later, false); len(p.Logs) != 0 {
+		t.Errorf("removed what was not folded: %+v", p)
+	}
+	if sum, err := d.Fold(ctx); err != nil || sum.Lines != 2 {
+		t.Errorf("%+v, %v", sum, err)
+	}
+	if p := w.prune(d, t0.Add(-time.Hour), false); len(p.Logs) != 0 {
+		t.Errorf("removed what is not old: %+v", p)
+	}
+	w.old(time.Now(), p.Rotated)
+	if p := w.prune(d, time.Now().Add(-time.Second), false); len(p.Logs) != 0 {
+		t.Errorf("removed what has just been written: %+v", p)
+	}
+	w.old(t0, p.Rotated)
+	if p := w.prune(d, later, false); len(p.Logs) != 1 {
+		t.Errorf("not removed: %+v", p)
+	}
+	if left, _ := filepath.Glob(w.log() + "*"); len(left) != 0 {
+		t.Errorf("left: %v", left)
+	}
+}
+
+func TestPrune_SessionFiles(t *testing.T) {
+	w := newWorld(t)
+	if err := os.MkdirAll(filepath.Join(w.dir, "sessions"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"claude-a.json", "claude-b.json"} {
+		if err := os.WriteFile(filepath.Join(w.dir, "sessions", name), []byte("{}"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.old(t0, "sessions/claude-a.json")
+	d := w.open()
+	if p := w.prune(d, t0.Add(time.Hour), false); p.Sessions != 1 {
+		t.Errorf("%+v", p)
+	}
+	left, _ := filepath.Glob(filepath.Join(w.dir, "sessions", "*"))
+	if len(left) != 1 || !strings.HasSuffix(left[0], "claude-b.json") {
+		t.Errorf("left: %v", left)
+	}
+}
+
+func TestPrune_Size(t *testing.T) {
+	w := newWorld(t)
+	w.append(runs(0, 3000)...)
+	d, _ := w.fold()
+	info, _ := os.Stat(filepath.Join(w.dir, db.Name))
+	logInfo, _ := os.Stat(w.log())
+	all := info.Size() + logInfo.Size()
+	if before, err := d.Before(ctx, 10*all); err != nil || !before.IsZero() {
+		t.Errorf("%v, %v", before, err)
+	}
+	before, err := d.Before(ctx, all/2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if part := before.Sub(t0); part < 20*time.Hour || part > 40*time.Hour { // of fifty
+		t.Errorf("before %v", part)
+	}
+	p := w.prune(d, before, false)
+	if p.Bytes == 0 {
+		t.Errorf("%+v", p)
+	}
+}

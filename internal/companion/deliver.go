@@ -1,0 +1,191 @@
+package companion
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/belay-run/belay/internal/alert"
+	"github.com/belay-run/belay/internal/companion/db"
+	"github.com/belay-run/belay/internal/config"
+	"github.com/belay-run/belay/internal/journal"
+	"github.com/belay-run/belay/internal/supervise"
+	"github.com/belay-run/belay/internal/term"
+)
+
+// deliverTimeout bounds one delivery: what takes an alert is not to hold anything up.
+const deliverTimeout = 10 * time.Second
+
+// deliverAlerts gives the alerts that nobody has taken yet to the command and the webhook of the user's configuration. Of
+// all processes that fold, one has an alert in hand at a time. One that failed is tried again, a few times here and then
+// by others.
+func deliverAlerts(ctx context.Context, d *db.DB) error {
+	settings, _, err := config.Load(nil, "")
+	if err != nil {
+		return err
+	}
+	to := settings.Alerts
+	since, err := d.SinkSince(ctx, identityOf(to), configuredAt())
+	if err != nil || len(to.Command) == 0 && to.Webhook == "" {
+		return err
+	}
+	for {
+		a, ok, err := d.ClaimAlert(ctx, time.Now(), since)
+		if err != nil || !ok {
+			return err
+		}
+		trouble := deliver(ctx, to, a)
+		if err := d.Delivered(context.WithoutCancel(ctx), a, time.Now(), trouble); err != nil {
+			return err
+		}
+		if trouble != nil {
+			select {
+			case <-ctx.Done():
+				return trouble
+			// A little longer than it may not be claimed for: the database counts whole milliseconds.
+			case <-time.After(time.Second<<min(a.Tries, 6) + 10*time.Millisecond):
+			}
+		}
+	}
+}
+
+// identityOf tells one receiver of alerts from another, without keeping an address that may hold a secret; empty for none.
+func identityOf(to alert.Config) string {
+	if len(to.Command) == 0 && to.Webhook == "" {
+		return ""
+	}
+	data, _ := json.Marshal([]any{to.Command, to.Webhook}) // texts always have a form
+	sum := sha256.Sum256(data)
+	return hex.EncodeToString(sum[:12])
+}
+
+// configuredAt is when the user's file was last changed, in whole seconds: the time of an alert has no more than milliseconds.
+func configuredAt() time.Time {
+	now := time.Now()
+	if info, err := os.Stat(config.UserFile()); err == nil && info.ModTime().Before(now) {
+		return info.ModTime().Truncate(time.Second)
+	}
+	return now.Truncate(time.Second)
+}
+
+// alertJSON is an alert for programs. Fields are only ever added.
+type alertJSON struct {
+	SchemaVersion int       `json:"schema_version"`
+	Timestamp     time.Time `json:"timestamp"`
+	Integration   string    `json:"integration"`
+	Failures      int       `json:"failures"`
+	WithinS       float64   `json:"within_s"`
+	Error         string    `json:"error"`
+	Invocation    string    `json:"invocation"`
+	Host          string    `json:"host"`
+	Text          string    `json:"text"` // in words, as chat services show it
+}
+
+func deliver(ctx context.Context, to alert.Config, a db.Alert) error {
+	host, _ := os.Hostname()
+	within := time.Duration(a.WithinMS) * time.Millisecond
+	body, err := json.Marshal(alertJSON{1, a.Timestamp.UTC(), a.Integration, a.Failures, within.Seconds(), a.Message, a.Invocation, host,
+		fmt.Sprintf("belay on %s: %d failures of %s within %s; the last: %s", host, a.Failures, a.Integration, term.Span(within), a.Message)})
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, deliverTimeout)
+	defer cancel()
+	if len(to.Command) > 0 {
+		err = runAlert(ctx, to.Command, body)
+	}
+	if to.Webhook != "" {
+		err = errors.Join(err, postAlert(ctx, to.Webhook, body))
+	}
+	return err
+}
+
+// runAlert runs the command with the alert on its stdin.
+func runAlert(ctx context.Context, argv []string, body []byte) error {
+	path, err := supervise.Look(argv[0], "")
+	if err != nil {
+		return fmt.Errorf("alert command: %w", err)
+	}
+	in, err := tempFile(body)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	var said bytes.Buffer
+	var s supervise.Supervisor
+	exit, err := s.Run(supervise.Spec{Path: path, Args: argv, Env: os.Environ(), Stdin: in, Stderr: &limited{to: &said, left: 4096},
+		Placement: supervise.OwnGroup, Timeout: deliverTimeout}, func(p *supervise.Process) { context.AfterFunc(ctx, p.Kill) })
+	if code := exit.ShellCode(); err == nil && code != 0 {
+		err = fmt.Errorf("alert command %s ended with %d: %s", argv[0], code, journal.Redact(strings.TrimSpace(said.String())))
+	}
+	return err
+}
+
+// tempFile is a file without a name that holds data.
+func tempFile(data []byte) (*os.File, error) {
+	f, err := os.CreateTemp("", "belay-alert-")
+	if err != nil {
+		return nil, err
+	}
+	os.Remove(f.Name())
+	if _, err = f.Write(data); err == nil {
+		_, err = f.Seek(0, io.SeekStart)
+	}
+	if err != nil {
+		f.Close()
+	}
+	return f, err
+}
+
+// limited keeps the beginning of what is written to it.
+type limited struct {
+	to   io.Writer
+	left int
+}
+
+func (l *limited) Write(p []byte) (int, error) {
+	n := min(len(p), l.left)
+	l.left -= n
+	l.to.Write(p[:n])
+	return len(p), nil
+}
+
+// postAlert sends the alert to the webhook. What the answer says beyond its status is nobody's business, and neither is the
+// address: it may hold a secret.
+func postAlert(ctx context.Context, to string, body []byte) error {
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, to, bytes.NewReader(body))
+	if err != nil {
+		return errors.New("alert webhook: the address cannot be used")
+	}
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("User-Agent", "belayd/"+Version)
+	client := http.Client{Timeout: deliverTimeout, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	res, err := client.Do(req)
+	if err != nil {
+		return fmt.Errorf("alert webhook: %w", plain(err))
+	}
+	defer res.Body.Close()
+	io.Copy(io.Discard, io.LimitReader(res.Body, 64<<10))
+	if res.StatusCode/100 != 2 {
+		return fmt.Errorf("alert webhook: HTTP %s", res.Status)
+	}
+	return nil
+}
+
+// plain takes the address off an error of net/http.
+func plain(err error) error {
+	if wrong, ok := errors.AsType[*url.Error](err); ok {
+		return wrong.Err
+	}
+	return err
+}

@@ -1,0 +1,208 @@
+package companion
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/belay-run/belay/internal/companion/db"
+	"github.com/belay-run/belay/internal/engine"
+	"github.com/belay-run/belay/internal/journal"
+)
+
+// raised is a state directory with an alert on record, and a configuration.
+func raised(t *testing.T, config string) *db.DB {
+	t.Helper()
+	dir := t.TempDir()
+	t.Setenv(engine.StateDirVar, dir)
+	t.Setenv("XDG_CONFIG_HOME", filepath.Join(dir, "config"))
+	if err := os.MkdirAll(filepath.Join(dir, "config", "belay"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "config", "belay", "config.toml"), []byte(config), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	log := journal.Log{Path: filepath.Join(dir, "log.jsonl")}
+	if err := log.Append(journal.Entry{Timestamp: journal.Time{Time: time.Now()}, Kind: journal.Alert, Event: "raised", Profile: "claude",
+		Invocation: "run-1", Error: "connection reset", Detail: json.RawMessage(`{"failures":5,"within_s":600}`)}); err != nil {
+		t.Fatal(err)
+	}
+	return opened(t, dir)
+}
+
+func opened(t *testing.T, dir string) *db.DB {
+	t.Helper()
+	d, err := db.Open(dir)
+	if err == nil {
+		_, err = d.Fold(context.Background())
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { d.Close() })
+	return d
+}
+
+// only is the alert that there is.
+func only(t *testing.T, d *db.DB) db.Alert {
+	t.Helper()
+	list, err := d.Alerts(context.Background(), db.Filter{})
+	if err != nil || len(list) != 1 {
+		t.Fatalf("%+v, %v", list, err)
+	}
+	return list[0]
+}
+
+func TestDeliver_Webhook(t *testing.T) {
+	var got alertJSON
+	var method, kind string
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		method, kind = r.Method, r.Header.Get("Content-Type")
+		json.NewDecoder(r.Body).Decode(&got)
+	}))
+	defer server.Close()
+	d := raised(t, fmt.Sprintf("[alert]\nwebhook = %q\n", server.URL+"/hook?token=secret"))
+	if err := deliverAlerts(context.Background(), d); err != nil {
+		t.Fatal(err)
+	}
+	if method != http.MethodPost || kind != "application/json" || got.Integration != "claude" || got.Failures != 5 || got.WithinS != 600 ||
+		got.Error != "connection reset" || got.Invocation != "run-1" || !strings.Contains(got.Text, "5 failures of claude within 10m;") {
+		t.Errorf("%s %s %+v", method, kind, got)
+	}
+	if a := only(t, d); a.Delivered == nil || a.Tries != 1 {
+		t.Errorf("%+v", a)
+	}
+}
+
+// It is tried again while it is refused, and given to it once.
+func TestDeliver_Retries(t *testing.T) {
+	var calls atomic.Int64
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if calls.Add(1) == 1 {
+			w.WriteHeader(http.StatusBadGateway)
+		}
+	}))
+	defer server.Close()
+	d := raised(t, fmt.Sprintf("[alert]\nwebhook = %q\n", server.URL))
+	if err := deliverAlerts(context.Background(), d); err != nil {
+		t.Fatal(err)
+	}
+	if a := only(t, d); a.Delivered == nil || a.Tries != 2 || calls.Load() != 2 || a.Trouble != "" {
+		t.Errorf("%d calls, %+v", calls.Load(), a)
+	}
+}
+
+// A receiver that never answers holds nobody up for long, and its address is not told to anybody.
+func TestDeliver_IsBounded(t *testing.T) {
+	hang := make(chan struct{})
+	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { <-hang }))
+	defer server.Close()
+	defer close(hang)
+	d := raised(t, fmt.Sprintf("[alert]\nwebhook = %q\n", server.URL+"/secret-path"))
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancel()
+	begun := time.Now()
+	if err := deliverAlerts(ctx, d); err == nil || strings.Contains(err.Error(), "secret-path") {
+		t.Errorf("said %v", err)
+	}
+	if took := time.Since(begun); took > time.Minute {
+		t.Errorf("took %v", took)
+	}
+	if a := only(t, d); a.Delivered != nil || a.Trouble == "" || strings.Contains(a.Trouble, "secret-path") {
+		t.Errorf("%+v", a)
+	}
+}
+
+// Of many processes that fold at the same time one delivers.
+func TestDeliver_Once(t *testing.T) {
+	var calls atomic.Int64
+	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		calls.Add(1)
+		io.Copy(io.Discard, r.Body)
+		time.Sleep(50 * time.Millisecond)
+	}))
+	defer server.Close()
+	first := raised(t, fmt.Sprintf("[alert]\nwebhook = %q\n", server.URL))
+	dir := filepath.Dir(first.Path())
+	var all sync.WaitGroup
+	for range 6 {
+		d := opened(t, dir)
+		all.Go(func() {
+			if err := deliverAlerts(context.Background(), d); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	if calls.Load() != 1 {
+		t.Errorf("%d calls", calls.Load())
+	}
+}
+
+func TestDeliver_Command(t *testing.T) {
+	sh, err := os.Stat("/bin/sh")
+	if err != nil || sh.IsDir() {
+		t.Skip("no /bin/sh")
+	}
+	out := filepath.Join(t.TempDir(), "alert.json")
+	d := raised(t, fmt.Sprintf("[alert]\ncommand = [\"/bin/sh\", \"-c\", \"cat > \\\"$1\\\"\", \"sh\", %q]\n", out))
+	if err := deliverAlerts(context.Background(), d); err != nil {
+		t.Fatal(err)
+	}
+	var got alertJSON
+	data, err := os.ReadFile(out)
+	if err := errors.Join(err, json.Unmarshal(data, &got)); err != nil || got.Integration != "claude" || got.Failures != 5 {
+		t.Errorf("%s, %v", data, err)
+	}
+	if a := only(t, d); a.Delivered == nil {
+		t.Errorf("%+v", a)
+	}
+}
+
+func TestDeliver_CommandFails(t *testing.T) {
+	for name, tt := range map[string]struct{ command, want string }{
+		"missing": {`["/no/such/command"]`, "alert command: "},
+		"fails":   {`["/bin/sh", "-c", "echo token=abcdefghijkl >&2; exit 3"]`, "ended with 3: token=[redacted]"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := raised(t, "[alert]\ncommand = "+tt.command+"\n")
+			ctx, cancel := context.WithCancel(context.Background())
+			over := make(chan struct{})
+			go func() {
+				defer close(over)
+				deliverAlerts(ctx, d)
+			}()
+			a := only(t, d)
+			for end := time.Now().Add(time.Minute); a.Trouble == "" && time.Now().Before(end); a = only(t, d) {
+				time.Sleep(10 * time.Millisecond)
+			}
+			cancel() // it would try again
+			<-over
+			if a.Delivered != nil || !strings.Contains(a.Trouble, tt.want) {
+				t.Errorf("%+v", a)
+			}
+		})
+	}
+}
+
+// Nobody to tell: nothing is taken in hand.
+func TestDeliver_Nobody(t *testing.T) {
+	d := raised(t, "")
+	if err := deliverAlerts(context.Background(), d); err != nil {
+		t.Fatal(err)
+	}
+	if a := only(t, d); a.Tries != 0 {
+		t.Errorf("%+v", a)
+	}
+}

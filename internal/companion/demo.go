@@ -1,0 +1,234 @@
+package companion
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/belay-run/belay/internal/companion/rehearse"
+	"github.com/belay-run/belay/internal/engine"
+	"github.com/belay-run/belay/internal/supervise"
+)
+
+// demoScript is what the stand-in of the demo does, over all that is run.
+const demoScript = `
+429(retry-after=2)                       # a limit …
+200(text="Forty-two.")                   # … that passes
+503x3                                    # down for three runs, and the breaker opens
+200(text="Yes, I am back.")              # the probe
+200(text="Still here.")                  # closes the breaker
+`
+
+// demo shows belay at work. All that it prints as a command is run, as it stands there.
+type demo struct {
+	belay string // the belay that runs us
+	out   *lines
+	env   []string
+	dir   string // where the commands run
+	state string
+	color bool
+}
+
+// interrupted ends the demo with a code, without a word.
+type interrupted struct{ code int }
+
+func (i interrupted) Error() string { return fmt.Sprintf("interrupted, exit code %d", i.code) }
+
+// exited says that a command of the demo has failed.
+type exited struct {
+	command string
+	code    int
+}
+
+func (e exited) Error() string {
+	return fmt.Sprintf("the demo did not go as it should: belay %s ended with %d", e.command, e.code)
+}
+
+func demoCommand(from caller, args []string) (int, error) {
+	if len(args) > 0 {
+		return 0, &usageError{err: errors.New("belay demo takes no arguments")}
+	}
+	api, err := rehearse.Start(demoScript)
+	if err != nil {
+		return 0, err
+	}
+	defer api.Close()
+	d := &demo{belay: from.path, out: &lines{to: os.Stdout}, dir: api.Dir(), color: colored()}
+	if d.state, err = demoState(); err != nil {
+		return 0, err
+	}
+	bin, err := linkAsk(api.Dir())
+	if err != nil {
+		return 0, err
+	}
+	d.env = d.environ(api, bin)
+	err = d.play()
+	if i, ok := errors.AsType[interrupted](err); ok {
+		return i.code, nil
+	}
+	return 0, err
+}
+
+// play tells the story.
+func (d *demo) play() error {
+	d.tell(`A stand-in for an API listens on loopback and fails on purpose; "ask" is a small client of it.
+Nothing is spent. Times are short here, so that you need not wait.`)
+
+	d.tell(`1. A limit: the API says "too many requests, come back in 2 seconds". Belay waits, and asks again.`)
+	if err := d.run(`run --max-retries 3 -- ask "What is six times seven?"`); err != nil {
+		return err
+	}
+
+	d.tell(`2. An outage: when three runs in a row have failed, the breaker opens. For 3 seconds (a minute, unless
+   you say otherwise) nobody who shares the gate "api" asks at all. Then one probe finds out.`)
+	if err := d.outage(); err != nil {
+		return err
+	}
+
+	d.tell(`3. The service answers, and answers again: the breaker is closed.`)
+	for _, command := range []string{`run --gate api -- ask "Really?"`, `gates`} {
+		if err := d.run(command); err != nil {
+			return err
+		}
+	}
+
+	d.tell(`4. The record: a line of JSON for each attempt, in ` + tilde(filepath.Join(d.state, "log.jsonl")))
+	if err := d.showLog(); err != nil {
+		return err
+	}
+	d.tell(`Your own runs are on record in ` + tilde(filepath.Join(filepath.Dir(d.state), "log.jsonl")) + `. Now try: belay run -- a command of yours,
+or, with an agent installed: belay rehearse --script '429(retry-after=2)x2, 200' -- claude -p hi`)
+	return nil
+}
+
+// outage runs commands that fail, and one that the breaker stops, and looks at the gates meanwhile.
+func (d *demo) outage() error {
+	const gate = `--gate api --breaker-failures 3 --breaker-open 3s`
+	for range 2 {
+		var failed exited
+		if err := d.run(`run ` + gate + ` --max-retries 0 -- ask "Are you there?"`); !errors.As(err, &failed) {
+			return cmp.Or(err, errors.New("the demo did not go as it should: nothing has failed"))
+		}
+	}
+	over := make(chan struct{})
+	var err error
+	go func() {
+		defer close(over)
+		err = d.run(`run ` + gate + ` --max-retries 5 --base-delay 0.3s -- ask "Are you there?"`)
+	}()
+	if seen := d.opened(over); seen != "" {
+		d.tell(`   Meanwhile, from another terminal:`)
+		d.shows(`gates`)
+		io.WriteString(d.out, seen)
+		d.tell(`   Back in the first one, when the time is up:`)
+	}
+	<-over
+	return err
+}
+
+// opened waits until the breaker is open and somebody waits for it. It returns what belay gates says then: to ask once more for
+// the show could be too late.
+func (d *demo) opened(over <-chan struct{}) (seen string) {
+	for {
+		var out bytes.Buffer
+		d.start("gates", &out, nil)
+		for line := range strings.Lines(out.String()) {
+			if f := strings.Fields(line); len(f) > 4 && f[1] == "open" && f[4] == "1" {
+				return out.String()
+			}
+		}
+		select {
+		case <-over:
+			return ""
+		case <-time.After(100 * time.Millisecond):
+		}
+	}
+}
+
+// environ is what the commands of the demo see.
+func (d *demo) environ(api *rehearse.API, bin string) []string {
+	over := append(api.Environ(), engine.StateDirVar+"="+d.state, "XDG_CONFIG_HOME="+filepath.Join(d.dir, "none"),
+		"PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"))
+	if d.color {
+		over = append(over, "CLICOLOR_FORCE=1")
+	}
+	// The settings of whoever runs the demo are not the demo's.
+	ours := slices.DeleteFunc(os.Environ(), func(kv string) bool { return strings.HasPrefix(kv, "BELAY_") })
+	return environment(ours, over)
+}
+
+// run shows a command of belay and runs it.
+func (d *demo) run(command string) error {
+	d.shows(command)
+	return d.start(command, d.out, d.out)
+}
+
+func (d *demo) shows(command string) { fmt.Fprintln(d.out, d.style("1", "$ belay "+command)) }
+
+// start runs a command of belay.
+func (d *demo) start(command string, stdout, stderr io.Writer) error {
+	args := append([]string{"belay"}, words(command)...)
+	signals := catchSignals()
+	defer signals.stop()
+	var s supervise.Supervisor
+	exit, err := s.Run(supervise.Spec{Path: d.belay, Args: args, Env: d.env, Dir: d.dir, Stdout: stdout, Stderr: stderr,
+		Placement: shared(), Timeout: time.Minute}, func(p *supervise.Process) { go signals.pass(p, shared()) })
+	switch code := exit.ShellCode(); {
+	case err != nil:
+		return err
+	case code > 128:
+		return interrupted{code}
+	case code != 0:
+		return exited{command, code}
+	}
+	return nil
+}
+
+func (d *demo) tell(text string) {
+	fmt.Fprintf(d.out, "\n%s\n", d.style("36", text))
+}
+
+// style puts text into a colour where there are colours.
+func (d *demo) style(code, text string) string {
+	if !d.color {
+		return text
+	}
+	parts := strings.Split(text, "\n")
+	for i, p := range parts {
+		parts[i] = "\x1b[" + code + "m" + p + "\x1b[0m"
+	}
+	return strings.Join(parts, "\n")
+}
+
+// lines lets several commands write to one place, a write at a time.
+type lines struct {
+	mu sync.Mutex
+	to io.Writer
+}
+
+func (l *lines) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.to.Write(p)
+}
+
+// words splits a command at spaces outside of double quotes; there is no shell.
+func words(command string) []string {
+	var list []string
+	for i, part := range strings.Split(command, `"`) {
+		if i%2 == 1 {
+			list = append(list, part)
+			continue
+		}
+		list = append(list, strings.Fields(part)...)
+	}
+	return list
+}

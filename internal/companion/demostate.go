@@ -1,0 +1,121 @@
+package companion
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/belay-run/belay/internal/engine"
+	"github.com/belay-run/belay/internal/supervise"
+)
+
+// demoState is a new state directory for the demo beside the user's own, so that its record can be looked at afterwards.
+func demoState() (string, error) {
+	base, err := engine.DefaultStateDir()
+	if err == nil {
+		_, err = engine.OpenState(base)
+	}
+	dir := filepath.Join(base, "demo")
+	if err == nil {
+		err = os.RemoveAll(dir)
+	}
+	if err == nil {
+		err = os.MkdirAll(dir, 0o700)
+	}
+	if err != nil {
+		return "", fmt.Errorf("the demo has no place for its record: %w; give it one: BELAY_STATE_DIR=/some/where belay demo", err)
+	}
+	return dir, nil
+}
+
+// linkAsk makes us callable as ask, and returns the directory for the PATH.
+func linkAsk(dir string) (string, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return "", err
+	}
+	bin := filepath.Join(dir, "bin")
+	if err := os.MkdirAll(bin, 0o700); err != nil {
+		return "", err
+	}
+	link := filepath.Join(bin, askName)
+	if runtime.GOOS == "windows" {
+		return bin, copyFile(link+".exe", self) // links are for administrators there
+	}
+	return bin, os.Symlink(self, link)
+}
+
+func copyFile(to, from string) error {
+	in, err := os.Open(from)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	out, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o700)
+	if err != nil {
+		return err
+	}
+	if _, err := io.Copy(out, in); err != nil {
+		out.Close()
+		return err
+	}
+	return out.Close()
+}
+
+// showLog shows the attempts of the demo.
+func (d *demo) showLog() error {
+	f, err := os.Open(filepath.Join(d.state, "log.jsonl"))
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	t := tabwriter.NewWriter(d.out, 0, 8, 2, ' ', 0)
+	fmt.Fprintln(t, "TIMESTAMP\tCOMMAND\tATTEMPT\tSTATUS\tERROR_TYPE\tWAIT_TIME")
+	for dec := json.NewDecoder(f); ; {
+		var e struct {
+			Timestamp time.Time `json:"timestamp"`
+			Command   string    `json:"command"`
+			Attempt   int       `json:"attempt"`
+			Status    string    `json:"status"`
+			ErrorType string    `json:"error_type"`
+			WaitTime  float64   `json:"wait_time"`
+		}
+		if err := dec.Decode(&e); err == io.EOF {
+			return t.Flush()
+		} else if err != nil {
+			return err
+		}
+		wait := ""
+		if e.WaitTime > 0 {
+			wait = fmt.Sprintf("%.1f", e.WaitTime)
+		}
+		fmt.Fprintf(t, "%s\t%s\t%d\t%s\t%s\t%s\n", e.Timestamp.Local().Format("15:04:05"), e.Command, e.Attempt, e.Status, e.ErrorType, wait)
+	}
+}
+
+// tilde writes a path as people do.
+func tilde(path string) string {
+	home, err := os.UserHomeDir()
+	if rest, ok := strings.CutPrefix(path, home+string(filepath.Separator)); err == nil && ok && home != "" {
+		return "~" + string(filepath.Separator) + rest
+	}
+	return path
+}
+
+// colored follows the conventions: NO_COLOR beats all, CLICOLOR_FORCE and FORCE_COLOR beat the terminal.
+func colored() bool {
+	set := func(name string) bool { v := os.Getenv(name); return v != "" && v != "0" }
+	switch {
+	case os.Getenv("NO_COLOR") != "":
+		return false
+	case set("CLICOLOR_FORCE"), set("FORCE_COLOR"):
+		return true
+	}
+	return supervise.IsTerminal(os.Stdout) && os.Getenv("TERM") != "dumb" && os.Getenv("CLICOLOR") != "0"
+}

@@ -1,0 +1,234 @@
+package companion
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/belay-run/belay/internal/companion/db"
+	"github.com/belay-run/belay/internal/config"
+	"github.com/belay-run/belay/internal/engine"
+)
+
+// checkConfig reads the settings as a run would.
+func checkConfig() []finding {
+	settings, _, err := config.Load(nil, "")
+	if err != nil {
+		return one("settings", wrong, mend(err), "%v", err)
+	}
+	var list []finding
+	for _, u := range settings.Unread {
+		if u.Instead != "" {
+			list = append(list, one("settings", note, "unset "+u.Var, "%s has no effect; %s would", u.Var, u.Instead)...)
+		}
+	}
+	return append(settingsFiles(), list...)
+}
+
+// mend is what to type where a setting is wrong.
+func mend(err error) string {
+	m, ok := errors.AsType[*config.Mistake](err)
+	switch {
+	case !ok:
+		return "belay config show"
+	case m.Var != "":
+		return "unset " + m.Var
+	case m.Line > 0:
+		return fmt.Sprintf("${EDITOR:-vi} +%d %s", m.Line, m.Path)
+	}
+	return "${EDITOR:-vi} " + m.Path
+}
+
+func settingsFiles() []finding {
+	var read []string
+	for _, path := range config.Files(".") {
+		if _, err := os.Stat(path); err == nil {
+			read = append(read, tilde(path))
+		}
+	}
+	if len(read) == 0 {
+		return one("settings", fine, "", "no file; defaults")
+	}
+	return one("settings", fine, "", "%s", strings.Join(read, ", "))
+}
+
+// elsewhere is what to type where the state directory cannot be mended.
+const elsewhere = "export " + engine.StateDirVar + "=/some/directory/of/yours"
+
+// checkState looks at the state directory: without it there is no record and no gate.
+func checkState() []finding {
+	dir, err := engine.DefaultStateDir()
+	if err != nil {
+		return one("state", wrong, elsewhere, "%v", err)
+	}
+	info, err := os.Stat(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		if err := makable(dir); err != nil {
+			return one("state", wrong, elsewhere, "%s cannot be made: %v; runs go on without gates and record", tilde(dir), plainCause(err))
+		}
+		return one("state", fine, "", "%s is not there yet; the first run makes it", tilde(dir))
+	}
+	if err == nil {
+		_, err = engine.OpenState(dir) // it is there: nothing is made
+	}
+	if err != nil {
+		why, advice, _ := strings.Cut(err.Error(), "; run: ")
+		return one("state", wrong, cmp.Or(advice, elsewhere), "%s; runs go on without gates and record", why)
+	}
+	var list []finding
+	if probe, err := os.CreateTemp(dir, ".doctor-"); err != nil {
+		fix := elsewhere
+		if info.Mode().Perm()&0o300 != 0o300 {
+			fix = "chmod 700 " + dir
+		}
+		list = one("state", wrong, fix, "%s cannot be written: %v; runs go on without record", tilde(dir), plainCause(err))
+	} else {
+		probe.Close()
+		os.Remove(probe.Name())
+		list = one("state", fine, "", "%s, %s", tilde(dir), sizeText(treeSize(dir)))
+	}
+	if info.Mode().Perm()&0o077 != 0 && os.PathSeparator == '/' {
+		list = append(list, one("state", wrong, "chmod 700 "+dir, "others may read %s", tilde(dir))...)
+	}
+	return append(list, openFiles(dir)...)
+}
+
+// makable says why a directory cannot be made; nil if it can. It is tried beside it, in what there is of its path.
+func makable(dir string) error {
+	for {
+		if _, err := os.Lstat(dir); err == nil || dir == filepath.Dir(dir) {
+			break
+		}
+		dir = filepath.Dir(dir)
+	}
+	probe, err := os.MkdirTemp(dir, ".doctor-")
+	if err == nil {
+		os.Remove(probe)
+	}
+	return err
+}
+
+// plainCause is an error without the path of a file that was never meant to stay.
+func plainCause(err error) error {
+	if at, ok := errors.AsType[*fs.PathError](err); ok {
+		return at.Err
+	}
+	return err
+}
+
+// openFiles are those that others may read though they hold what was run.
+func openFiles(dir string) (list []finding) {
+	if os.PathSeparator != '/' {
+		return nil
+	}
+	for _, name := range []string{"log.jsonl", db.Name} {
+		path := filepath.Join(dir, name)
+		if info, err := os.Stat(path); err == nil && info.Mode().Perm()&0o077 != 0 {
+			list = append(list, one("state", wrong, "chmod 600 "+path, "others may read %s", tilde(path))...)
+		}
+	}
+	return list
+}
+
+func treeSize(dir string) (sum int64) {
+	filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return nil // what cannot be seen is not counted
+		}
+		if info, err := d.Info(); err == nil && info.Mode().IsRegular() {
+			sum += info.Size()
+		}
+		return nil
+	})
+	return sum
+}
+
+// logLarge is where the log is worth a word, as it is to a run.
+const logLarge = 100 << 20
+
+// checkRecord looks whether the log and the database can be read.
+func checkRecord() (list []finding) {
+	dir, err := engine.DefaultStateDir()
+	if err != nil {
+		return nil
+	}
+	var large int64
+	logs, _ := filepath.Glob(filepath.Join(dir, "log.jsonl*"))
+	for _, path := range logs {
+		if info, err := os.Stat(path); err == nil {
+			large += info.Size()
+		}
+	}
+	if large > logLarge {
+		list = append(list, one("record", note, "belay prune --older-than 90d", "the log has grown to %s", sizeText(large))...)
+	}
+	if aside, _ := filepath.Glob(filepath.Join(dir, db.Name+".damaged-*")); len(aside) > 0 {
+		list = append(list, one("record", note, "rm "+filepath.Join(dir, db.Name)+".damaged-*", "a damaged database was set aside: %s", tilde(aside[0]))...)
+	}
+	health, err := db.Examine(dir)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return append(list, one("record", fine, "", "no database yet; the first question makes it")...)
+	case errors.Is(err, db.ErrNewer):
+		return append(list, one("record", wrong, "make install", "%v", err)...)
+	case err != nil:
+		return append(list, one("record", wrong, "belay stats", "the database is not sound (%v); the next question sets it aside and makes it again", err)...)
+	}
+	text := fmt.Sprintf("%s in %s", count64(health.Invocations, "run"), sizeText(health.Size))
+	if health.Torn > 0 {
+		text += fmt.Sprintf("; %s of the log were torn by a kill", count64(health.Torn, "line"))
+	}
+	return append(list, one("record", fine, "", "%s", text)...)
+}
+
+// checkLeftovers looks for runs whose belay was killed, and puts them on record.
+func checkLeftovers() (list []finding) {
+	dir, err := engine.DefaultStateDir()
+	if err != nil {
+		return nil
+	}
+	state := &engine.State{Dir: dir}
+	killed, left, err := state.ReportKilled()
+	alive, lerr := state.Records().List()
+	if err := errors.Join(err, lerr); err != nil {
+		return one("leftovers", wrong, "", "cannot be looked for: %v", err)
+	}
+	for _, r := range killed {
+		list = append(list, one("leftovers", note, "belay log "+shortID(r.ID), "a run of %s was killed; it is on record now", r.Command)...)
+	}
+	if len(left) > 0 {
+		return append(list, one("leftovers", wrong, "belay ps --reap", "%s was killed and has left processes", count64(int64(len(left)), "run"))...)
+	}
+	return append(list, one("leftovers", fine, "", "none; %s under way", count64(int64(len(alive)), "run"))...)
+}
+
+// Room that there should be at least.
+const (
+	littleRoom = 100 << 20
+	scarceRoom = 1 << 30
+)
+
+// checkDisk looks at the disk of the state directory, or of what is to hold it.
+func checkDisk() []finding {
+	dir, err := engine.DefaultStateDir()
+	for err == nil {
+		if _, serr := os.Stat(dir); serr == nil || dir == filepath.Dir(dir) {
+			break
+		}
+		dir = filepath.Dir(dir)
+	}
+	free, err := freeSpace(dir)
+	switch {
+	case err != nil:
+		return one("disk", note, "", "free space is not known: %v", err)
+	case free < littleRoom:
+		return one("disk", wrong, "df -h "+dir, "only %s are free; the record may not be kept", sizeText(free))
+	case free < scarceRoom:
+		return one("disk", note, "df -h "+dir, "%s are free", sizeText(free))
+	}
+	return one("disk", fine, "", "%s are free", sizeText(free))
+}

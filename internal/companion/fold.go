@@ -1,0 +1,35 @@
+package companion
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/belay-run/belay/internal/companion/db"
+	"github.com/belay-run/belay/internal/engine"
+)
+
+// foldCommand brings the record up to date and delivers alerts. A run that failed starts it and does not wait: nobody
+// hears what it says, and what it cannot do now is done by whoever asks next.
+func foldCommand(_ caller, args []string) (int, error) {
+	if len(args) > 0 {
+		return 0, &usageError{err: errors.New("fold takes no arguments")}
+	}
+	dir, err := engine.DefaultStateDir()
+	if err == nil {
+		_, err = engine.OpenState(dir)
+	}
+	if err != nil {
+		return 0, err
+	}
+	lazyGC()
+	d, err := db.Open(dir)
+	if err != nil {
+		return 0, openTrouble(dir, err)
+	}
+	defer d.Close()
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	err = d.FoldAlone(ctx)
+	return 0, errors.Join(err, deliverAlerts(ctx, d))
+}

@@ -1,0 +1,298 @@
+package companion
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/belay-run/belay/internal/companion/db"
+	"github.com/belay-run/belay/internal/term"
+	"github.com/belay-run/belay/verdict"
+)
+
+// logCommand is belay log: the runs, the attempts, or the story of one run.
+func logCommand(_ caller, args []string) (int, error) {
+	q := newQuestion("log")
+	q.narrows()
+	q.flags.StringVar(&q.filter.Session, "session", "", "only this session")
+	q.flags.StringVar(&q.filter.Invocation, "invocation", "", "the story of this run")
+	q.most(20)
+	follow := q.flags.Bool("follow", false, "go on")
+	attempts := q.flags.Bool("attempts", false, "a line an attempt")
+	rest, err := q.ask(args)
+	defer q.close()
+	switch {
+	case err != nil:
+		return 0, err
+	case len(rest) > 1:
+		return 0, &usageError{err: fmt.Errorf("belay log takes the id of one run, not %d", len(rest))}
+	case len(rest) == 1:
+		q.filter.Invocation = rest[0]
+	}
+	if q.filter.Invocation != "" {
+		return 0, q.story()
+	}
+	if *follow {
+		return 0, q.follow(*attempts)
+	}
+	if *attempts {
+		list, err := q.db.Attempts(context.Background(), q.filter)
+		return 0, errors.Join(err, q.writeAttempts(list, true))
+	}
+	list, err := q.db.Invocations(context.Background(), q.filter)
+	return 0, errors.Join(err, q.writeRuns(list, true))
+}
+
+const runHeadings = "TIME\tRUN\tPROFILE\tCOMMAND\tRESULT\tATTEMPTS\tWAITED\tTOOK\tTOKENS\tCOST\tERROR"
+
+// writeRuns shows a line a run.
+func (q *question) writeRuns(list []db.Invocation, first bool) error {
+	if q.json {
+		return jsonLines(q.out, list)
+	}
+	if len(list) == 0 {
+		if !first {
+			return nil
+		}
+		_, err := fmt.Fprintln(q.out, "nothing is on record")
+		return err
+	}
+	var rows [][]string
+	for _, i := range list {
+		rows = append(rows, []string{q.clock(i.Ended), shortID(i.ID), oneLine(i.Profile, 20), oneLine(i.Command, 24), result(i.Status, i.Class),
+			fmt.Sprint(i.Attempts), span(i.WaitMS), span(i.ResponseMS), tokenText(i.Usage.InputTokens, i.Usage.OutputTokens),
+			paid(i.Usage), oneLine(i.Error, 80)})
+	}
+	return q.listed(runHeadings, rows)
+}
+
+const attemptHeadings = "TIME\tRUN\tATTEMPT\tPROFILE\tCOMMAND\tRESULT\tEXIT\tTOOK\tTHEN WAITED\tERROR"
+
+// writeAttempts shows a line an attempt, as the log has them.
+func (q *question) writeAttempts(list []db.Attempt, first bool) error {
+	if q.json {
+		return jsonLines(q.out, list)
+	}
+	if len(list) == 0 {
+		if !first {
+			return nil
+		}
+		_, err := fmt.Fprintln(q.out, "nothing is on record")
+		return err
+	}
+	var rows [][]string
+	for _, a := range list {
+		rows = append(rows, []string{q.clock(a.Ended), shortID(a.Invocation), fmt.Sprint(a.Attempt), oneLine(a.Profile, 20), oneLine(a.Command, 24),
+			result(a.Status, a.Class), fmt.Sprint(a.ExitCode), span(a.ResponseMS), span(a.WaitMS - a.InnerMS), oneLine(a.Error, 80)})
+	}
+	return q.listed(attemptHeadings, rows)
+}
+
+// listed writes rows under headings; what is followed goes on below them.
+func (q *question) listed(headings string, rows [][]string) error {
+	if q.following != nil {
+		return q.following.Write(q.out, strings.Split(headings, "\t"), rows)
+	}
+	return table(q.out, headings, rows)
+}
+
+// result is how a run stands: its class, and what became of it.
+func result(status, class string) string {
+	switch status {
+	case "retry":
+		return class + ", to be repeated"
+	case "exhausted":
+		return class + ", given up"
+	}
+	return class
+}
+
+func span(ms int64) string {
+	if ms == 0 {
+		return ""
+	}
+	return term.Span(time.Duration(ms) * time.Millisecond)
+}
+
+func tokenText(in, out int64) string {
+	if in == 0 && out == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s in, %s out", thousands(in), thousands(out))
+}
+
+// story tells all of one run.
+func (q *question) story() error {
+	filter := db.Filter{Invocation: q.filter.Invocation}
+	found, err := q.db.Invocations(context.Background(), filter)
+	switch {
+	case err != nil:
+		return err
+	case len(found) == 0:
+		return &usageError{err: fmt.Errorf("no run has the id %q; see: belay log", q.filter.Invocation)}
+	case len(found) > 1:
+		return &usageError{err: fmt.Errorf("%d runs have an id like %q; see: belay log --json", len(found), q.filter.Invocation)}
+	}
+	inv := found[0]
+	filter.Invocation = inv.ID
+	attempts, err := q.db.Attempts(context.Background(), filter)
+	if err != nil {
+		return err
+	}
+	if q.json {
+		return json.NewEncoder(q.out).Encode(struct {
+			db.Invocation
+			List []db.Attempt `json:"attempt_list"`
+		}{inv, attempts})
+	}
+	_, err = fmt.Fprint(q.out, q.tell(inv, attempts))
+	return err
+}
+
+func (q *question) tell(inv db.Invocation, attempts []db.Attempt) string {
+	var b strings.Builder
+	line := func(name, value string) {
+		if value != "" {
+			fmt.Fprintf(&b, "%-10s %s\n", name, value)
+		}
+	}
+	line("run", inv.ID)
+	line("command", oneLine(inv.Command, 100)+" (profile "+inv.Profile+")")
+	line("started", inv.Started.In(q.now.Location()).Format(time.DateTime+" MST"))
+	line("result", fmt.Sprintf("%s, %s", result(inv.Status, inv.Class), codes(inv)))
+	line("model", inv.Model)
+	line("session", inv.Session)
+	line("gate", inv.Gate)
+	line("waited", span(inv.WaitMS))
+	line("parent", inv.Parent)
+	line("trace", inv.Trace)
+	if inv.Requests > 0 {
+		line("requests", thousands(inv.Requests)+innerText(inv.Inner))
+	}
+	line("tokens", usedText(inv.Usage))
+	line("cost", costText(inv.Usage))
+	if inv.RetryAt != nil {
+		line("retry at", inv.RetryAt.In(q.now.Location()).Format(time.DateTime+" MST"))
+	}
+	for _, a := range attempts {
+		fmt.Fprintf(&b, "\n")
+		if a.GateWaitMS > 0 {
+			fmt.Fprintf(&b, "           waited %s to be let in\n", span(a.GateWaitMS))
+		}
+		what := fmt.Sprintf("attempt %d", a.Attempt)
+		if a.Attempt == 0 {
+			what = "not started"
+		}
+		fmt.Fprintf(&b, "%s  %s: %s", a.Ended.In(q.now.Location()).Format(time.TimeOnly), what, a.Class)
+		if a.Attempt > 0 {
+			fmt.Fprintf(&b, " after %s", orZero(span(a.ResponseMS)))
+			if a.FirstMS != nil {
+				fmt.Fprintf(&b, " (first token after %s)", orZero(span(*a.FirstMS)))
+			}
+			fmt.Fprintf(&b, ", exit code %d", a.ExitCode)
+		}
+		if a.Signal != "" {
+			fmt.Fprintf(&b, ", by %s", a.Signal)
+		}
+		b.WriteByte('\n')
+		if a.Error != "" {
+			for text := range strings.Lines(a.Error) {
+				fmt.Fprintf(&b, "           %s\n", oneLine(strings.TrimRight(text, "\r\n"), 2000))
+			}
+		}
+		if a.Rule != "" {
+			fmt.Fprintf(&b, "           rule: %s\n", a.Rule)
+		}
+		if a.Inner > 0 {
+			fmt.Fprintf(&b, "           %s%s\n", count64(a.Requests, "request"), innerText(a.Inner))
+		}
+		if t := toolText(a); t != "" {
+			fmt.Fprintf(&b, "           tools: %s\n", t)
+		}
+		if t := usedText(a.Usage); t != "" {
+			if cost := costText(a.Usage); cost != "" {
+				t += ", cost " + cost
+			}
+			fmt.Fprintf(&b, "           %s\n", t)
+		}
+		if a.InnerMS > 0 {
+			fmt.Fprintf(&b, "           of that %s waiting before it tried again by itself\n", span(a.InnerMS))
+		}
+		if after := a.WaitMS - a.InnerMS; after > 0 {
+			fmt.Fprintf(&b, "           then waited %s\n", span(after))
+		} else if a.PlannedMS > 0 {
+			fmt.Fprintf(&b, "           then was to wait %s\n", span(a.PlannedMS))
+		}
+	}
+	return b.String()
+}
+
+// codes are the exit codes of a run: belay's own, and the command's where that is another. Older lines tell only the latter.
+func codes(inv db.Invocation) string {
+	switch {
+	case inv.BelayCode == nil || *inv.BelayCode == inv.ExitCode:
+		return fmt.Sprintf("exit code %d", inv.ExitCode)
+	case inv.ExitCode < 0:
+		return fmt.Sprintf("exit code %d; the command has none", *inv.BelayCode)
+	}
+	return fmt.Sprintf("exit code %d; the command's own is %d", *inv.BelayCode, inv.ExitCode)
+}
+
+// innerText says how many requests were retries that the command has made by itself.
+func innerText(n int64) string {
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" (the command itself has retried %s)", times(n))
+}
+
+// usedText are the tokens, and whether that is all.
+func usedText(u verdict.Usage) string {
+	text := tokenText(u.InputTokens, u.OutputTokens)
+	switch {
+	case u.Unknown && text == "":
+		return "tokens unknown"
+	case u.Unknown:
+		return text + " or more"
+	}
+	return text
+}
+
+// costText is the cost where something was used.
+func costText(u verdict.Usage) string {
+	if u.CostUnknown() {
+		return "unknown"
+	}
+	return paid(u)
+}
+
+// paid is what is known of a cost, if it is more than nothing.
+func paid(u verdict.Usage) string {
+	if u.CostUSD != nil && *u.CostUSD == 0 {
+		return ""
+	}
+	return dollars(u.CostUSD)
+}
+
+// toolText are the tools of an attempt: how often each was used, and how long.
+func toolText(a db.Attempt) string {
+	var list []string
+	for _, t := range a.Tools {
+		text := fmt.Sprintf("%s ×%d", oneLine(t.Name, 80), t.Count)
+		if took := span(int64(t.Time * 1000)); took != "" {
+			text += " " + took
+		}
+		list = append(list, text)
+	}
+	return strings.Join(list, ", ")
+}
+
+func orZero(text string) string {
+	if text == "" {
+		return "0s"
+	}
+	return text
+}

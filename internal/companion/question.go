@@ -1,0 +1,235 @@
+package companion
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"runtime/debug"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/belay-run/belay/internal/companion/db"
+	"github.com/belay-run/belay/internal/engine"
+	"github.com/belay-run/belay/internal/term"
+	"github.com/belay-run/belay/verdict"
+)
+
+// question is what the commands have in common that look at the record.
+type question struct {
+	flags        *flag.FlagSet
+	since, until string
+	json         bool
+	filter       db.Filter
+	limit        string // -n, as it was written
+	choices      []choice
+	following    *term.Following // nil for a table that is whole at once
+	now          time.Time
+	out          io.Writer
+	db           *db.DB
+}
+
+// choice is a flag that takes one of a few words: one that is mistyped would be answered with "nothing".
+type choice struct {
+	name  string
+	value *string
+	words []string
+}
+
+func newQuestion(name string) *question {
+	q := &question{flags: newFlags(name), now: time.Now(), out: os.Stdout}
+	q.flags.StringVar(&q.since, "since", "", "from this time on")
+	q.flags.StringVar(&q.until, "until", "", "before this time")
+	q.flags.BoolVar(&q.json, "json", false, "as JSON")
+	return q
+}
+
+// narrows adds the flags that filter.
+func (q *question) narrows() {
+	q.flags.StringVar(&q.filter.Profile, "profile", "", "only this profile")
+	q.flags.StringVar(&q.filter.Class, "class", "", "only this class")
+}
+
+// most adds -n.
+func (q *question) most(usual int) {
+	q.flags.StringVar(&q.limit, "n", strconv.Itoa(usual), "how many")
+}
+
+// oneOf adds a flag that takes one of these words.
+func (q *question) oneOf(name string, words ...string) *string {
+	c := choice{name, q.flags.String(name, "", strings.Join(words, ", ")), words}
+	q.choices = append(q.choices, c)
+	return c.value
+}
+
+// ask reads the flags, opens the record and brings it up to date. What remains of the arguments is returned.
+func (q *question) ask(args []string) ([]string, error) {
+	if err := q.flags.Parse(args); err != nil {
+		return nil, &usageError{err: err}
+	}
+	if err := q.times(); err != nil {
+		return nil, err
+	}
+	if c := q.filter.Class; c != "" && c != db.Failed {
+		if _, err := verdict.ParseClass(c); err != nil {
+			return nil, &usageError{err: fmt.Errorf("--class: %w, or failed for all but ok", err)}
+		}
+	}
+	for _, c := range q.choices {
+		if *c.value != "" && !slices.Contains(c.words, *c.value) {
+			last := len(c.words) - 1
+			return nil, &usageError{err: fmt.Errorf("--%s: %q is not %s or %s", c.name, *c.value, strings.Join(c.words[:last], ", "), c.words[last])}
+		}
+	}
+	if q.flags.Lookup("n") != nil {
+		n, err := strconv.Atoi(q.limit)
+		if err != nil || n < 0 {
+			return nil, &usageError{err: fmt.Errorf("-n: %q is not a number of lines; as in: -n 20, or -n 0 for all", q.limit)}
+		}
+		q.filter.Limit = n
+	}
+	return q.flags.Args(), q.open()
+}
+
+func (q *question) times() error {
+	for _, t := range []struct {
+		name, text string
+		into       *time.Time
+	}{{"since", q.since, &q.filter.Since}, {"until", q.until, &q.filter.Until}} {
+		if t.text == "" {
+			continue
+		}
+		at, err := parseWhen(t.text, q.now)
+		if err != nil {
+			return &usageError{err: fmt.Errorf("--%s: %w", t.name, err)}
+		}
+		*t.into = at
+	}
+	if f := q.filter; !f.Since.IsZero() && !f.Until.IsZero() && !f.Since.Before(f.Until) {
+		return &usageError{err: fmt.Errorf("--since %s is not before --until %s", q.since, q.until)}
+	}
+	return nil
+}
+
+// lazyGC lets the heap, of a few megabytes, grow before it is collected: a fifth of what a fold costs.
+func lazyGC() { debug.SetGCPercent(400) }
+
+// open opens the record. That it cannot be brought up to date is said, and what is there is answered from.
+func (q *question) open() error {
+	lazyGC()
+	dir, err := engine.DefaultStateDir()
+	if err != nil {
+		return err
+	}
+	if _, err := os.Stat(dir); err == nil {
+		state, err := engine.OpenState(dir)
+		if err != nil {
+			return err
+		}
+		state.ReportKilled() // what cannot be written now is found by the next one
+	}
+	if q.db, err = db.Open(dir); err != nil {
+		return openTrouble(dir, err)
+	}
+	_, err = q.db.Fold(context.Background())
+	for _, text := range q.db.Said {
+		say("%s", text)
+	}
+	q.db.Said = nil
+	foldTrouble(err)
+	return nil
+}
+
+func openTrouble(dir string, err error) error {
+	switch {
+	case errors.Is(err, db.ErrNewer):
+		return err
+	case db.Full(err):
+		return fmt.Errorf("the record in %s cannot be made: no room on the disk (%w); the log itself is in log.jsonl there", dir, err)
+	case db.Locked(err):
+		return fmt.Errorf("the record in %s is being written by others all the time (%w); try again", dir, err)
+	}
+	return fmt.Errorf("the record in %s cannot be opened: %w; the log itself is in log.jsonl there", dir, err)
+}
+
+func foldTrouble(err error) {
+	const partly = "the newest of the log is not in this answer"
+	switch {
+	case err == nil:
+	case db.Full(err):
+		say("the record cannot be brought up to date: no room on the disk (%v); %s, but nothing of the log is lost", err, partly)
+	case db.Locked(err):
+		say("others write the record all the time; %s", partly)
+	default:
+		say("the record cannot be brought up to date: %v; %s", err, partly)
+	}
+}
+
+func (q *question) close() {
+	if q.db != nil {
+		q.db.Close()
+	}
+}
+
+// jsonLines writes each of a list on a line of its own.
+func jsonLines[T any](w io.Writer, list []T) error {
+	enc := json.NewEncoder(w)
+	for _, one := range list {
+		if err := enc.Encode(one); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// table writes rows under headings.
+func table(w io.Writer, headings string, rows [][]string) error {
+	return term.Table(w, strings.Split(headings, "\t"), rows)
+}
+
+// clock shows a time as far as it is needed: today's without the day.
+func (q *question) clock(t time.Time) string {
+	t = t.In(q.now.Location())
+	if y, m, d := t.Date(); y == q.now.Year() && m == q.now.Month() && d == q.now.Day() {
+		return t.Format(time.TimeOnly)
+	}
+	return t.Format(time.DateTime)
+}
+
+// oneLine makes a text fit into a table.
+func oneLine(text string, most int) string {
+	text = strings.Map(func(r rune) rune {
+		if r < ' ' || r == 0x7f || r >= 0x80 && r < 0xa0 { // what a terminal would obey
+			return ' '
+		}
+		return r
+	}, text)
+	if runes := []rune(text); len(runes) > most {
+		return string(runes[:most-1]) + "…"
+	}
+	return text
+}
+
+// shortID is the end of an id: runs that begin together differ there, not at the front.
+func shortID(id string) string { return id[max(0, len(id)-8):] }
+
+// thousands writes 1234567 as 1,234,567.
+func thousands(n int64) string {
+	s := fmt.Sprint(n)
+	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}
+
+func dollars(c *float64) string {
+	if c == nil {
+		return ""
+	}
+	return fmt.Sprintf("$%.4f", *c)
+}

@@ -1,0 +1,177 @@
+package companion
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/belay-run/belay/internal/companion/rehearse"
+	"github.com/belay-run/belay/internal/engine"
+)
+
+// rehearsal is belay rehearse: a run of belay run against stand-ins.
+type rehearsal struct {
+	script     string
+	dir        string // of homes and state; empty means a temporary one
+	json       bool   // the report replaces stdout
+	reportFile string
+	resultFile string   // where the user wants belay run's result
+	run        []string // flags of belay run, --, the command
+}
+
+func rehearseCommand(from caller, args []string) (int, error) {
+	var r rehearsal
+	flags := newFlags("rehearse")
+	flags.StringVar(&r.script, "script", "", "what the stand-ins do")
+	file := flags.String("script-file", "", "the same, in a file")
+	flags.StringVar(&r.dir, "dir", "", "keep homes and state there")
+	flags.BoolVar(&r.json, "json", false, "report as JSON on stdout")
+	flags.StringVar(&r.reportFile, "report-file", "", "report as JSON into a file")
+	flags.StringVar(&r.resultFile, "result-file", "", "where the result goes")
+	if err := flags.Parse(args); err != nil {
+		return 0, &usageError{err: err}
+	}
+	r.run = flags.Args()
+	if name, isFile := strings.CutPrefix(r.script, "@"); isFile {
+		*file = name
+	}
+	if *file != "" {
+		text, err := os.ReadFile(*file)
+		if err != nil {
+			return 0, &usageError{err: fmt.Errorf("the script cannot be read: %w", err)}
+		}
+		r.script = string(text)
+	}
+	return r.perform(from)
+}
+
+// perform runs the command and reports. The exit code is belay run's.
+func (r *rehearsal) perform(from caller) (code int, err error) {
+	dir, remove, err := r.workplace()
+	if err != nil {
+		return 0, err
+	}
+	defer remove()
+	api, err := startAPI(r.script, dir)
+	if err != nil {
+		return 0, err
+	}
+	defer api.Close()
+
+	result := r.resultFile
+	args := []string{from.path, "run"}
+	if result == "" {
+		result = filepath.Join(dir, "result.json")
+		args = append(args, "--result-file", result)
+	}
+	over := append(api.Environ(), engine.StateDirVar+"="+filepath.Join(dir, "state"), "CLAUDE_LOG_DIR="+filepath.Join(dir, "logs"))
+	if config := userConfig(); config != "" {
+		over = append(over, "XDG_CONFIG_HOME="+config)
+	}
+	env := environment(os.Environ(), over)
+	stdout := os.Stdout
+	if r.json {
+		stdout = nil
+	}
+	begun := time.Now()
+	code, err = runChild(append(args, r.run...), env, stdout)
+	if err != nil {
+		return 0, fmt.Errorf("belay run could not be started: %w", err)
+	}
+	api.Close()
+	rep := newReport(r.script, begun, api, readResult(result), code)
+	return code, r.write(rep)
+}
+
+// write puts the report where it was asked for.
+func (r *rehearsal) write(rep *rehearsalReport) error {
+	if r.reportFile != "" {
+		f, err := os.OpenFile(r.reportFile, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+		if err == nil {
+			err = errors.Join(rep.writeJSON(f), f.Close())
+		}
+		if err != nil {
+			say("the report could not be written: %v", err) // the work is done and must not look as if it were not
+		}
+	}
+	if r.json {
+		return rep.writeJSON(os.Stdout)
+	}
+	return rep.writeText(os.Stderr)
+}
+
+// workplace is where homes and state are kept during the rehearsal.
+func (r *rehearsal) workplace() (dir string, remove func(), err error) {
+	if r.dir == "" {
+		dir, err = os.MkdirTemp("", "belay-rehearsal-")
+		return dir, func() { os.RemoveAll(dir) }, err
+	}
+	if err := os.MkdirAll(r.dir, 0o700); err != nil {
+		return "", nil, &usageError{err: fmt.Errorf("--dir: %w", err)}
+	}
+	dir, err = filepath.Abs(r.dir)
+	return dir, func() {}, err
+}
+
+// startAPI starts the stand-ins; a mistake in the script is shown at its place.
+func startAPI(script, dir string) (*rehearse.API, error) {
+	api, err := rehearse.Options{Dir: dir}.Start(script)
+	if wrong, ok := errors.AsType[*rehearse.SyntaxError](err); ok {
+		return nil, &usageError{err: wrong, more: "  " + strings.ReplaceAll(wrong.Caret(), "\n", "\n  ") + "\n"}
+	}
+	return api, err
+}
+
+// environment is ours with the rehearsal's over it. What is empty there is taken away.
+func environment(ours, over []string) []string {
+	set := map[string]bool{}
+	for _, kv := range over {
+		name, _, _ := strings.Cut(kv, "=")
+		set[name] = true
+	}
+	var env []string
+	for _, kv := range ours {
+		if name, _, _ := strings.Cut(kv, "="); !set[name] {
+			env = append(env, kv)
+		}
+	}
+	for _, kv := range over {
+		if !strings.HasSuffix(kv, "=") {
+			env = append(env, kv)
+		}
+	}
+	return env
+}
+
+// userConfig is where the user's settings of belay are, if the rehearsal's own HOME would hide them: it is to be tried
+// out with them.
+func userConfig() string {
+	home, err := os.UserHomeDir()
+	if err != nil || os.Getenv("XDG_CONFIG_HOME") != "" {
+		return ""
+	}
+	dir := filepath.Join(home, ".config")
+	if _, err := os.Stat(filepath.Join(dir, "belay", "config.toml")); err != nil {
+		return ""
+	}
+	return dir
+}
+
+// readResult is belay run's own result; nil if it has left none.
+func readResult(path string) json.RawMessage {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	data, err := io.ReadAll(f)
+	if err != nil || !json.Valid(data) {
+		return nil
+	}
+	return data
+}

@@ -1,0 +1,219 @@
+package companion
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/belay-run/belay/internal/companion/rehearse"
+)
+
+// rehearsalReport is what a rehearsal has shown.
+type rehearsalReport struct {
+	script   string
+	begun    time.Time
+	requests []rehearse.Request
+	unused   []string
+	result   json.RawMessage // as belay run has written it; nil if it did not
+	exitCode int
+}
+
+func newReport(script string, begun time.Time, api *rehearse.API, result json.RawMessage, code int) *rehearsalReport {
+	return &rehearsalReport{script: script, begun: begun, requests: api.Requests(), unused: api.Unused(), result: result, exitCode: code}
+}
+
+// requestJSON is one request in the report's form for programs. Fields are only ever added.
+type requestJSON struct {
+	At      time.Time      `json:"at"`
+	GapMS   int64          `json:"gap_ms"`
+	API     string         `json:"api"`
+	Method  string         `json:"method"`
+	Path    string         `json:"path"`
+	Main    bool           `json:"main"`
+	Step    string         `json:"step"`
+	Status  int            `json:"status"`
+	End     rehearse.End   `json:"end"`
+	TookMS  int64          `json:"took_ms"`
+	Model   string         `json:"model"`
+	Stream  bool           `json:"stream"`
+	Session string         `json:"session_id"`
+	Usage   rehearse.Usage `json:"usage"`
+}
+
+func (r *rehearsalReport) writeJSON(w io.Writer) error {
+	list := []requestJSON{}
+	for _, q := range r.requests {
+		list = append(list, requestJSON{q.At.UTC(), q.Gap.Milliseconds(), q.API, q.Method, q.Path, q.Main, q.Step, q.Status, q.End,
+			q.Took.Milliseconds(), q.Model, q.Stream, q.Session, q.Usage})
+	}
+	unused := append([]string{}, r.unused...)
+	return json.NewEncoder(w).Encode(struct {
+		SchemaVersion int             `json:"schema_version"`
+		Script        string          `json:"script"`
+		Requests      []requestJSON   `json:"requests"`
+		Unused        []string        `json:"unused_steps"`
+		Charged       rehearse.Usage  `json:"charged"`
+		Result        json.RawMessage `json:"result"`
+		ExitCode      int             `json:"exit_code"`
+	}{1, r.script, list, unused, r.charged(), r.result, r.exitCode})
+}
+
+// charged is the sum over all requests of the work.
+func (r *rehearsalReport) charged() (sum rehearse.Usage) {
+	for _, q := range r.requests {
+		sum.Input += q.Usage.Input
+		sum.Output += q.Usage.Output
+		sum.CacheRead += q.Usage.CacheRead
+		sum.CacheCreate += q.Usage.CacheCreate
+	}
+	return sum
+}
+
+func (r *rehearsalReport) writeText(w io.Writer) error {
+	var b strings.Builder
+	main, side := 0, map[string]int{}
+	t := tabwriter.NewWriter(&b, 0, 8, 2, ' ', 0)
+	fmt.Fprintln(t, "  #\tAT\tGAP\tREQUEST\t"+r.about()+"\tSTEP\tANSWER\tTOKENS")
+	for _, q := range r.requests {
+		if !q.Main {
+			side[fmt.Sprintf("%s %s (%d)", q.Method, q.Path, q.Status)]++
+			continue
+		}
+		main++
+		gap := ""
+		if main > 1 {
+			gap = seconds(q.Gap)
+		}
+		fmt.Fprintf(t, "  %d\t%s\t%s\t%s %s\t%s\t%s\t%s\t%s\n", main, seconds(q.At.Sub(r.begun)), gap, q.Method, q.Path, q.Model,
+			short(q.Step), answerText(q), tokens(q.Usage))
+	}
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	table := b.String()
+	b.Reset()
+	fmt.Fprintf(&b, "belay: rehearsed %s: %s\n", short(strings.Join(strings.Fields(r.script), " ")), count(main, "request"))
+	if main > 0 {
+		b.WriteString(table)
+	}
+	for _, line := range r.remarks(side) {
+		fmt.Fprintf(&b, "  %s\n", line)
+	}
+	fmt.Fprintf(&b, "belay: %s\n", r.outcome())
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// about is the heading of what requests are about: the model, or for GitHub what is asked.
+func (r *rehearsalReport) about() string {
+	for _, q := range r.requests {
+		if q.API != "github" {
+			return "MODEL"
+		}
+	}
+	return "ABOUT"
+}
+
+// remarks are what the table does not show.
+func (r *rehearsalReport) remarks(side map[string]int) (lines []string) {
+	if len(side) > 0 {
+		var list []string
+		for what, n := range side {
+			if n > 1 {
+				what += fmt.Sprintf(" ×%d", n)
+			}
+			list = append(list, what)
+		}
+		lines = append(lines, "on the side, without taking a step: "+strings.Join(list, ", "))
+	}
+	if len(r.unused) > 0 {
+		lines = append(lines, "not reached: "+short(strings.Join(r.unused, ", ")))
+	}
+	if strings.Contains(r.script, "refuse") {
+		lines = append(lines, "connections that were refused reached nobody, and are not counted")
+	}
+	return lines
+}
+
+// outcome says in a line what belay run made of it.
+func (r *rehearsalReport) outcome() string {
+	var result struct {
+		Success   bool    `json:"success"`
+		ErrorType *string `json:"error_type"`
+		Error     *string `json:"error"`
+		RetryAt   *string `json:"retry_at"`
+		Attempts  int     `json:"attempts"`
+		Waited    float64 `json:"total_wait_time"`
+		Profile   string  `json:"profile"`
+		Usage     struct {
+			In   int      `json:"input_tokens"`
+			Out  int      `json:"output_tokens"`
+			Cost *float64 `json:"total_cost_usd"`
+		} `json:"usage"`
+	}
+	if r.result == nil || json.Unmarshal(r.result, &result) != nil {
+		return fmt.Sprintf("belay run has left no result; exit code %d", r.exitCode)
+	}
+	text := "verdict ok"
+	if result.ErrorType != nil {
+		text = "verdict " + *result.ErrorType
+	}
+	text += fmt.Sprintf("; %s, waited %.1fs", count(result.Attempts, "attempt"), result.Waited)
+	if u := result.Usage; u.In+u.Out > 0 {
+		text += fmt.Sprintf("; %s reports %d tokens in, %d out", result.Profile, u.In, u.Out)
+		if u.Cost != nil {
+			text += fmt.Sprintf(", $%.4f", *u.Cost)
+		}
+	}
+	if result.RetryAt != nil {
+		text += "; try again at " + *result.RetryAt
+	}
+	return fmt.Sprintf("%s; exit code %d", text, r.exitCode)
+}
+
+// answerText says what a request got.
+func answerText(q rehearse.Request) string {
+	text := "none"
+	if q.Status != 0 {
+		text = fmt.Sprint(q.Status)
+	}
+	switch q.End {
+	case rehearse.Whole:
+		return text
+	case rehearse.CutByUs:
+		return text + ", cut"
+	}
+	return fmt.Sprintf("%s, %s after %s", text, q.End, seconds(q.Took))
+}
+
+func tokens(u rehearse.Usage) string {
+	if u == (rehearse.Usage{}) {
+		return ""
+	}
+	text := fmt.Sprintf("%d in / %d out", u.Input, u.Output)
+	if u.CacheRead+u.CacheCreate > 0 {
+		text += fmt.Sprintf(", cache %d read / %d written", u.CacheRead, u.CacheCreate)
+	}
+	return text
+}
+
+func seconds(d time.Duration) string { return fmt.Sprintf("%.2fs", d.Seconds()) }
+
+func count(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
+
+// short keeps a table a table.
+func short(text string) string {
+	const most = 60
+	if runes := []rune(text); len(runes) > most {
+		return string(runes[:most-1]) + "…"
+	}
+	return text
+}

@@ -1,0 +1,243 @@
+package companion
+
+import (
+	"cmp"
+	"context"
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/belay-run/belay/internal/companion/db"
+	"github.com/belay-run/belay/internal/term"
+)
+
+// statsCommand is belay stats.
+func statsCommand(_ caller, args []string) (int, error) {
+	q := newQuestion("stats")
+	q.narrows()
+	by := q.oneOf("by", groupNames()...)
+	asCSV := q.flags.Bool("csv", false, "as CSV")
+	_, err := q.ask(args)
+	defer q.close()
+	if err != nil {
+		return 0, err
+	}
+	if *asCSV && q.json {
+		return 0, &usageError{err: fmt.Errorf("--csv and --json exclude each other")}
+	}
+	groups := []db.Group{db.Group(*by)}
+	if *by == "" {
+		groups = []db.Group{db.ByDay, db.ByProfile, db.ByClass}
+		if asked := *asCSV || q.json; asked {
+			groups = groups[:1]
+		}
+	}
+	for i, group := range groups {
+		list, total, err := q.db.Stats(context.Background(), q.filter, group, q.now.Location())
+		if err != nil {
+			return 0, err
+		}
+		switch {
+		case *asCSV:
+			err = q.statsCSV(group, list)
+		case q.json:
+			err = q.statsJSON(group, list, total)
+		default:
+			err = q.statsText(group, list, total, i == 0)
+		}
+		if err != nil {
+			return 0, err
+		}
+	}
+	return 0, nil
+}
+
+func groupNames() (names []string) {
+	for _, g := range db.Groups {
+		names = append(names, string(g))
+	}
+	return names
+}
+
+// figuresJSON is a group for programs. Fields are only ever added.
+type figuresJSON struct {
+	db.Figures
+	Rate *float64 `json:"success_rate"` // null if none has ended
+}
+
+func asJSON(f db.Figures) figuresJSON {
+	j := figuresJSON{Figures: f}
+	if f.Invocations > 0 {
+		rate := f.Rate()
+		j.Rate = &rate
+	}
+	return j
+}
+
+func (q *question) statsJSON(by db.Group, list []db.Figures, total db.Figures) error {
+	groups := []figuresJSON{}
+	for _, f := range list {
+		groups = append(groups, asJSON(f))
+	}
+	total.Key = "total"
+	return json.NewEncoder(q.out).Encode(struct {
+		SchemaVersion int           `json:"schema_version"`
+		Since         *time.Time    `json:"since"`
+		Until         *time.Time    `json:"until"`
+		Zone          string        `json:"zone"`
+		By            db.Group      `json:"by"`
+		Groups        []figuresJSON `json:"groups"`
+		Total         figuresJSON   `json:"total"`
+	}{1, bound(q.filter.Since), bound(q.filter.Until), q.now.Format("-07:00"), by, groups, asJSON(total)})
+}
+
+func bound(t time.Time) *time.Time {
+	if t.IsZero() {
+		return nil
+	}
+	t = t.UTC()
+	return &t
+}
+
+func (q *question) statsCSV(by db.Group, list []db.Figures) error {
+	w := csv.NewWriter(q.out)
+	w.Write([]string{string(by), "invocations", "succeeded", "refused", "attempts", "wait_ms", "response_ms", "input_tokens", "output_tokens",
+		"cache_read_input_tokens", "cache_creation_input_tokens", "total_cost_usd", "requests", "faults", "unknown_costs"})
+	for _, f := range list {
+		cost := ""
+		if f.Usage.CostUSD != nil {
+			cost = strconv.FormatFloat(*f.Usage.Rounded().CostUSD, 'f', -1, 64)
+		}
+		row := []string{f.Key}
+		for _, n := range []int64{f.Invocations, f.Succeeded, f.Refused, f.Attempts, f.WaitMS, f.ResponseMS, f.Usage.InputTokens,
+			f.Usage.OutputTokens, f.Usage.CacheReadInputTokens, f.Usage.CacheCreationInputTokens} {
+			row = append(row, strconv.FormatInt(n, 10))
+		}
+		w.Write(append(row, cost, strconv.FormatInt(f.Requests, 10), strconv.FormatInt(f.Faults, 10), strconv.FormatInt(f.UnknownCosts, 10)))
+	}
+	w.Flush()
+	return w.Error()
+}
+
+// statsText shows what is in all, and the groups with bars.
+func (q *question) statsText(by db.Group, list []db.Figures, total db.Figures, first bool) error {
+	empty := total.Attempts+total.Refused+total.Faults == 0
+	if first {
+		text := summary(total)
+		if empty {
+			text = "nothing is on record for this time"
+		}
+		if _, err := fmt.Fprintln(q.out, text); err != nil {
+			return err
+		}
+	}
+	if empty {
+		return nil
+	}
+	most := int64(0)
+	for _, f := range list {
+		most = max(most, f.Invocations)
+	}
+	headings := strings.ToUpper(string(by)) + "\tRUNS\tOK\tATTEMPTS\tREQUESTS\tFAULTS\tWAITED\tTOKENS\tCOST\t"
+	rows := make([][]string, len(list))
+	for i, f := range list {
+		rows[i] = []string{cmp.Or(oneLine(f.Key, 40), "–"), thousands(f.Invocations), rate(f), thousands(f.Attempts), some(f.Requests), some(f.Faults),
+			wait(f.WaitMS), tokenText(f.Usage.InputTokens, f.Usage.OutputTokens), spentText(f), bar(f.Succeeded, f.Invocations, most)}
+	}
+	fmt.Fprintln(q.out)
+	return table(q.out, headings, rows)
+}
+
+// some is a count, where there is one.
+func some(n int64) string {
+	if n == 0 {
+		return ""
+	}
+	return thousands(n)
+}
+
+func summary(f db.Figures) string {
+	text := fmt.Sprintf("%s, %s ok, %s", count64(f.Invocations, "run"), rate(f), count64(f.Attempts, "attempt"))
+	if f.Requests > 0 {
+		text += ", " + count64(f.Requests, "request")
+	}
+	if f.Refused > 0 {
+		text += fmt.Sprintf(", %s not started", thousands(f.Refused))
+	}
+	if f.WaitMS > 0 {
+		text += ", waited " + wait(f.WaitMS)
+	}
+	if t := tokenText(f.Usage.InputTokens, f.Usage.OutputTokens); t != "" {
+		text += ", tokens " + t
+	}
+	if spent := spentText(f); spent != "" {
+		text += ", " + spent
+	}
+	if f.UnknownCosts > 0 {
+		text += fmt.Sprintf(" (cost of %s unknown)", count64(f.UnknownCosts, "attempt"))
+	}
+	if f.Faults > 0 {
+		text += fmt.Sprintf("; hooks and MCP servers failed %s", times(f.Faults))
+	}
+	return text
+}
+
+// spentText is what is known of the cost: at least so much, if that of an attempt is not.
+func spentText(f db.Figures) string {
+	text := dollars(f.Usage.CostUSD)
+	if text != "" && f.UnknownCosts > 0 {
+		return "≥ " + text
+	}
+	return text
+}
+
+func times(n int64) string {
+	if n == 1 {
+		return "once"
+	}
+	return thousands(n) + " times"
+}
+
+func count64(n int64, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return thousands(n) + " " + what + "s"
+}
+
+// rate never rounds up to 100 %: one failure of many must show.
+func rate(f db.Figures) string {
+	switch {
+	case f.Invocations == 0:
+		return "–"
+	case f.Succeeded == f.Invocations:
+		return "100 %"
+	}
+	return fmt.Sprintf("%.1f %%", min(f.Rate()*100, 99.9))
+}
+
+func wait(ms int64) string {
+	if ms == 0 {
+		return ""
+	}
+	return term.Span(time.Duration(ms) * time.Millisecond)
+}
+
+// barWidth is that of the longest bar.
+const barWidth = 24
+
+// bar is as long as there were runs, and as full as they succeeded.
+func bar(ok, all, most int64) string {
+	if all == 0 {
+		return ""
+	}
+	length := max(1, int((all*barWidth+most/2)/most))
+	full := int((ok*int64(length) + all/2) / all)
+	if ok < all && full == length { // a failure must show
+		full--
+	}
+	return strings.Repeat("█", full) + strings.Repeat("░", length-full)
+}

@@ -1,0 +1,54 @@
+//go:build linux
+
+package hooks_test
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/belay-run/belay/internal/e2e/stage"
+)
+
+// A hook before a tool, bare and behind belay: what it decides on purpose holds in the same way, whatever else it does
+// stops nothing, is on record and leaves nobody behind. Bare, claude before 2.1.325 waits for whoever holds the hook's
+// stdout, past every timeout.
+func TestClaude_PreToolUse(t *testing.T) {
+	beforeTools(t, stage.Claude, claude, func(s *stage.Stage) string { return s.File(".claude/settings.json", "") })
+}
+
+// The same with codex, which reads a decision only if the hook has exited with 0 or 2, and which waits for a daemon that
+// holds the hook's stdout open until the time is up.
+func TestCodex_PreToolUse(t *testing.T) {
+	beforeTools(t, stage.Codex, codex, func(s *stage.Stage) string { return codexFile(s, "hooks.json") })
+}
+
+func beforeTools(t *testing.T, cli stage.CLI, run func(*stage.Stage, string) *stage.Ran, file func(*stage.Stage) string) {
+	t.Parallel()
+	for _, version := range cli.Versions {
+		for _, how := range []string{"bare", "behind-belay"} {
+			t.Run(version+"/"+how, func(t *testing.T) {
+				t.Parallel()
+				s := play(t, cli, version, calls())
+				command, nap := filepath.Join(s.Work, "hook.sh"), 15
+				if how != "bare" {
+					command, nap = "belay hook --timeout 2s -- "+command, 300
+				}
+				s.File("hook.sh", moody(nap))
+				if err := os.WriteFile(file(s), []byte(settings("PreToolUse", command, 4)), 0o600); err != nil {
+					t.Fatal(err)
+				}
+				s.Leaves = how == "bare"
+				r := run(s, "go")
+				played(s, r, cli.Name)
+				if how == "bare" {
+					t.Logf("it took %v and left behind: %v", r.Took.Round(time.Second), s.Left())
+					return
+				}
+				recorded(s, "PreToolUse", "Bash")
+				s.NobodyLeft()
+			})
+		}
+	}
+}

@@ -1,0 +1,149 @@
+//go:build linux
+
+package mcp_test
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/belay-run/belay/internal/clitest"
+	"github.com/belay-run/belay/internal/companion/rehearse"
+)
+
+// rehearsal is an API that follows a script, for an agent that has servers behind belay.
+func (s *stage) rehearsal(script string) *rehearse.API {
+	s.Helper()
+	dir := filepath.Join(s.TempDir(), "api")
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		s.Fatal(err)
+	}
+	api, err := rehearse.Options{Dir: dir}.Start(script)
+	if err != nil {
+		s.Fatal(err)
+	}
+	s.Cleanup(func() { api.Close() })
+	s.env = append(s.env, api.Environ()...)
+	return api
+}
+
+// agent runs an agent to its end and returns what it has printed.
+func (s *stage) agent(path string, args ...string) string {
+	s.Helper()
+	cmd := exec.Command(path, args...)
+	cmd.Dir, cmd.Env = s.TempDir(), s.environ("plain")
+	var out bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &s.stderr
+	if err := cmd.Run(); err != nil {
+		s.Errorf("%s: %v\n%s", filepath.Base(path), err, out.String())
+	}
+	return out.String()
+}
+
+// heard checks what an agent's model was told by its tools, in order.
+func heard(t *testing.T, api *rehearse.API, want ...string) {
+	t.Helper()
+	main := api.Main()
+	if len(main) != len(want)+1 {
+		t.Fatalf("%d requests, want %d", len(main), len(want)+1)
+	}
+	for i, part := range want {
+		if got := main[i+1].LastMessage; !strings.Contains(got, part) {
+			t.Errorf("tool %d said %.500q, want %q in it", i+1, got, part)
+		}
+	}
+}
+
+// With the real codex, a server that crashes in the middle of a run is usable again in the same run. Bare, it is gone for
+// the rest of it.
+func TestCodex_ServerCrashesMidRun(t *testing.T) {
+	if !full {
+		t.Skip("only in make test-full")
+	}
+	for _, how := range []string{"bare", "behind belay"} {
+		t.Run(how, func(t *testing.T) {
+			s := newStage(t)
+			path := clitest.Codex(t, "")
+			api := s.rehearsal(`tool(mcp__lab__echo: {"text":"one"}), tool(mcp__lab__exit: {"n":3}), tool(mcp__lab__echo: {"text":"two"}), tool(mcp__lab__echo: {"text":"three"}), 200(text=done)`)
+			config := filepath.Join(api.Dir(), "home", ".codex", "config.toml")
+			file, err := os.OpenFile(config, os.O_APPEND|os.O_WRONLY, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			mark, id, _ := strings.Cut(string(s.mark), "=")
+			fmt.Fprintf(file, "\n[mcp_servers.lab]\ncommand = %q\nargs = []\nrequired = true\n[mcp_servers.lab.env]\n%s = \"plain\"\n%s = %q\nBELAY_STATE_DIR = %q\n",
+				probePath(), serverVar, mark, id, s.state)
+			file.Close()
+			if how != "bare" {
+				cmd := s.command("", "mcp", "install", "--client", "codex")
+				if out, err := cmd.Output(); err != nil {
+					t.Fatalf("%v\n%s", err, out)
+				}
+			}
+			out := s.agent(path, "exec", "--json", "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox", "go")
+			if how == "bare" {
+				heard(t, api, "one", "Transport closed", "Transport closed", "Transport closed")
+				return
+			}
+			t.Cleanup(func() {
+				if t.Failed() {
+					t.Log(out)
+				}
+			})
+			heard(t, api, "one", "exit status 3", "two", "three")
+		})
+	}
+}
+
+// The same with claude, which starts a server again by itself, but tells the model nothing of why it died.
+func TestClaude_ServerCrashesMidRun(t *testing.T) {
+	if !full {
+		t.Skip("only in make test-full")
+	}
+	s := newStage(t)
+	path := clitest.Claude(t, "")
+	api := s.rehearsal(`tool(mcp__lab__echo: {"text":"one"}), tool(mcp__lab__exit: {"n":3}), tool(mcp__lab__echo: {"text":"two"}), 200(text=done)`)
+	config := filepath.Join(api.Dir(), "home", ".claude", ".claude.json")
+	text := fmt.Sprintf(`{"mcpServers":{"lab":{"command":%q,"args":[],"env":{"%s":"plain"}}}}`, probePath(), serverVar)
+	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cmd := s.command("", "mcp", "install", "--client", "claude")
+	if out, err := cmd.Output(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	out := s.agent(path, "-p", "go", "--allowedTools", "mcp__lab__echo,mcp__lab__exit", "--output-format", "stream-json", "--verbose")
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Log(out)
+		}
+	})
+	heard(t, api, "one", "exit status 3", "two")
+}
+
+// One agent as the other's server, through the proxy, which grants an agent the time that it needs.
+func TestClaude_CallsCodex(t *testing.T) {
+	if !full {
+		t.Skip("only in make test-full")
+	}
+	s := newStage(t)
+	// The newest codex is no server any more.
+	claude, codex := clitest.Claude(t, ""), clitest.Codex(t, clitest.OlderCodexes[0])
+	api := s.rehearsal(`tool(mcp__codex__codex: {"prompt":"say something"}), 200(text="words of codex"), 200(text=done)`)
+	config := filepath.Join(s.TempDir(), "mcp.json")
+	text := fmt.Sprintf(`{"mcpServers":{"codex":{"command":%q,"args":["mcp","--name","codex","--",%q,"mcp-server"]}}}`, belayPath(), codex)
+	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	out := s.agent(claude, "-p", "go", "--mcp-config", config, "--allowedTools", "mcp__codex__codex", "--output-format", "stream-json", "--verbose")
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Log(out)
+		}
+	})
+	heard(t, api, "say something", "words of codex")
+}

@@ -1,0 +1,148 @@
+package engine
+
+import (
+	"time"
+
+	"github.com/belay-run/belay/gate"
+	"github.com/belay-run/belay/internal/supervise"
+	"github.com/belay-run/belay/verdict"
+)
+
+// Event is news of an invocation for whoever shows it to a person: one of the types below.
+type Event any
+
+// AttemptStarted says that a process runs.
+type AttemptStarted struct {
+	Attempt int
+	Command string
+	PID     int
+	Held    bool // its output is held back until it counts
+}
+
+// AttemptFailed says how an attempt ended that did not count. Its standard error can be shown.
+type AttemptFailed struct {
+	Attempt int
+	Verdict verdict.Verdict
+	Stderr  *Output
+}
+
+// Waiting says that the next attempt comes at Until.
+type Waiting struct {
+	Attempt int // the one that failed
+	Retry   int // the number of the retry to come
+	Of      int // how many there may be; 0 if that is not counted
+	Verdict verdict.Verdict
+	Message string // what happened, in one line
+	Wait    time.Duration
+	Until   time.Time
+}
+
+// AtGate says that the gate does not let it start yet.
+type AtGate struct {
+	Key     string
+	Refusal gate.Refusal
+}
+
+// ScopeBusy says that another run has the scope.
+type ScopeBusy struct {
+	Key     string
+	Holders []string // ids of runs
+	// Replaced says that they have been asked to end.
+	Replaced bool
+}
+
+// GateTrouble says what a gate could not do. The work goes on without it; where a damaged file was set aside, the gate
+// begins anew.
+type GateTrouble struct {
+	Key string
+	Err error
+}
+
+// WaitOver says that a wait has ended.
+type WaitOver struct{}
+
+// Stopping says that the command is being stopped, and why.
+type Stopping struct{ Reason string }
+
+// LeftRunning says what a command has left running after it ended by itself.
+type LeftRunning struct{ Processes []supervise.Proc }
+
+// Reclaimed says which processes of a killed Belay were ended.
+type Reclaimed struct{ Processes []supervise.Proc }
+
+// StateTrouble says that log and run records cannot be kept. The work goes on; Without is what was asked for and is
+// therefore not in force: a gate, a scope.
+type StateTrouble struct {
+	Err     error
+	Without []string
+}
+
+// ScopeTrouble says that a scope could not be entered, so that others may run beside this one. The work goes on.
+type ScopeTrouble struct {
+	Key string
+	Err error
+}
+
+// GateFailing says that the calls through a gate have failed so often in a row that its breaker is about to open.
+type GateFailing struct {
+	Key          string
+	Failures, Of int
+}
+
+// LogLarge says that the log has grown past 100 MiB; Own that it is the one that scripts around an agent expect.
+type LogLarge struct {
+	Path string
+	Own  bool
+}
+
+// InnerRetry says that an agent tries again by itself. It counts as a retry; Ended says that there was no room for it and
+// the attempt is being stopped.
+type InnerRetry struct {
+	Attempt int
+	Verdict verdict.Verdict
+	Wait    time.Duration
+	Ended   bool
+}
+
+// SessionGone says that a session cannot be resumed and a new one is begun.
+type SessionGone struct{ ID string }
+
+// Plain says that the CLI did not take an option that was added to its command line, and is started as the caller wrote
+// it.
+type Plain struct{ Option string }
+
+// UnknownOption says that the command line has an option that the profile does not know. It is started as the caller wrote
+// it, and only its exit code and text are read.
+type UnknownOption struct{ Option string }
+
+// UntestedVersion says that the CLI is of a version that its profile is not tested with. It is said once.
+type UntestedVersion struct {
+	Version  string
+	Standing string // how it stands to those that are tested, in words
+}
+
+// StdinSilent says that nothing came on stdin for so long, and whether it is still waited for.
+type StdinSilent struct {
+	For     time.Duration
+	Awaited bool
+}
+
+// OwnLogTrouble says that the log that scripts around an agent expect could not be written. Asked says that the caller
+// has named its directory.
+type OwnLogTrouble struct {
+	Dir   string
+	Err   error
+	Asked bool
+}
+
+// FoundDone says that a failed attempt has done what it was to do, as was found out afterwards. Output is what it would have
+// printed.
+type FoundDone struct{ Output string }
+
+// AlertRaised says that an integration fails again and again. It is said once an episode.
+type AlertRaised struct {
+	Integration string
+	Failures    int
+	Within      time.Duration
+	Last        string
+}

@@ -1,0 +1,43 @@
+package engine
+
+import "github.com/belay-run/belay/verdict"
+
+// The exit codes of belay that are not the command's own. sysexits.h and the shells' conventions, so that scripts
+// and service managers know them.
+const (
+	CodeUsage         = 2   // wrong use of belay; nothing was started
+	CodeTryLater      = 75  // a limit, retries or budget used up, an open breaker
+	CodePersonMustAct = 78  // credentials or billing
+	CodeTimeout       = 124 // a hard deadline, the total timeout or a stall
+	CodeFailed        = 125 // belay itself failed
+	CodeNotExecutable = 126
+	CodeNotFound      = 127
+)
+
+// exitCode chooses the code to end with. The command's own stays, where it has one, if own says so: that of a generic
+// command always. stopCode is the code of an invocation that was told to stop, else 0.
+func exitCode(r *Result, stopCode int, own, expired, exhausted bool) int {
+	switch v := r.Verdict; {
+	case r.Success:
+		return 0
+	case stopCode != 0:
+		return stopCode
+	case v.Class == verdict.Interrupted && r.ChildCode == 0:
+		return 1 // a lying 0
+	case v.Class == verdict.ToolMissing, v.Class == verdict.Interrupted:
+		return r.ChildCode
+	case expired:
+		return CodeTimeout
+	case own && r.ChildCode == 0:
+		return 1 // a lying 0
+	case own && r.ChildCode > 0:
+		return r.ChildCode
+	case v.Class == verdict.Auth, v.Class == verdict.Billing:
+		return CodePersonMustAct
+	case exhausted, v.Class.Throttle(), v.Class == verdict.BreakerOpen, v.Class == verdict.SessionBusy:
+		return CodeTryLater
+	case r.ChildCode > 0:
+		return r.ChildCode
+	}
+	return 1
+}

@@ -1,0 +1,160 @@
+package engine
+
+import (
+	"bytes"
+	"io"
+	"os"
+)
+
+// input gives each attempt its standard input. What an attempt has read is gone: another one can only follow if
+// none was read, or if all of it was kept.
+type input interface {
+	// open returns the file for the next attempt; nil means nothing to read.
+	open() (*os.File, error)
+	// close ends the attempt's use of it, and reports whether another attempt could have the same input.
+	close() (again bool)
+}
+
+// newInput chooses how the command gets its input. retries says that there may be more than one attempt.
+func newInput(c *Command, retries, replay bool) input {
+	switch stdin := c.Stdin.(type) {
+	case nil:
+		if c.Prompt == nil {
+			return noInput{}
+		}
+		return &feed{source: bytes.NewReader([]byte(*c.Prompt)), replay: true}
+	case *os.File:
+		if c.Prompt != nil {
+			return &feed{source: bytes.NewReader([]byte(*c.Prompt)), replay: true}
+		}
+		if !retries {
+			return passed{stdin}
+		}
+		switch info, err := stdin.Stat(); {
+		case err != nil, info.Mode()&os.ModeCharDevice != 0:
+			return passed{stdin} // a terminal, or the null device: there may be more
+		case info.Mode().IsRegular():
+			if at, err := stdin.Seek(0, io.SeekCurrent); err == nil {
+				return &rewound{file: stdin, from: at, replay: replay}
+			}
+		}
+		return &feed{source: stdin, replay: replay}
+	default:
+		return &feed{source: stdin, replay: replay}
+	}
+}
+
+type noInput struct{}
+
+func (noInput) open() (*os.File, error) { return nil, nil }
+func (noInput) close() bool             { return true }
+
+// passed hands the caller's own file over.
+type passed struct{ file *os.File }
+
+func (p passed) open() (*os.File, error) { return p.file, nil }
+func (p passed) close() bool             { return true }
+
+// rewound hands a file over whose position tells what was read.
+type rewound struct {
+	file   *os.File
+	from   int64
+	replay bool
+}
+
+func (r *rewound) open() (*os.File, error) {
+	_, err := r.file.Seek(r.from, io.SeekStart)
+	return r.file, err
+}
+
+func (r *rewound) close() bool {
+	at, err := r.file.Seek(0, io.SeekCurrent)
+	return err == nil && (at == r.from || r.replay)
+}
+
+// maxUnread is more than any pipe holds: an attempt that got more has read some of it.
+const maxUnread = 1 << 20
+
+// feed copies a stream to the attempts through a pipe. What an attempt has left in the pipe is not lost: it goes to
+// the next one.
+type feed struct {
+	source io.Reader
+	replay bool
+
+	chunks chan []byte // from the source, which one read may keep waiting for longer than an attempt lasts
+	given  Output      // what the attempts have been given so far
+	lost   bool        // given is no longer all of it
+
+	childEnd *os.File
+	over     chan struct{} // the attempt has ended
+	written  chan int64    // how much it was given
+}
+
+func (f *feed) open() (*os.File, error) {
+	r, w, err := os.Pipe()
+	if err != nil {
+		return nil, err
+	}
+	if f.chunks == nil {
+		f.chunks = make(chan []byte)
+		go f.read()
+	}
+	f.childEnd, f.over, f.written = r, make(chan struct{}), make(chan int64, 1)
+	go f.copy(w, f.over, f.written)
+	return r, nil
+}
+
+// read reads the source for all attempts.
+func (f *feed) read() {
+	defer close(f.chunks)
+	for {
+		buf := make([]byte, 32<<10)
+		n, err := f.source.Read(buf)
+		if n > 0 {
+			f.chunks <- buf[:n]
+		}
+		if err != nil {
+			return
+		}
+	}
+}
+
+// copy gives one attempt what earlier ones were given, and then what comes.
+func (f *feed) copy(w *os.File, over <-chan struct{}, written chan<- int64) {
+	defer w.Close()
+	n, err := io.Copy(w, f.given.Reader())
+	defer func() { written <- n }()
+	for err == nil {
+		select {
+		case <-over:
+			return
+		case chunk, ok := <-f.chunks:
+			if !ok {
+				return
+			}
+			f.keep(chunk)
+			var m int
+			m, err = w.Write(chunk)
+			n += int64(m)
+		}
+	}
+}
+
+func (f *feed) keep(chunk []byte) {
+	if f.lost {
+		return
+	}
+	_, err := f.given.Write(chunk)
+	if f.lost = err != nil || !f.replay && f.given.Size() > maxUnread; f.lost {
+		f.given.Close()
+	}
+}
+
+func (f *feed) close() bool {
+	unread := unreadBytes(f.childEnd)
+	close(f.over)
+	// The writer may be stuck in a full pipe; without a reader it is not.
+	f.childEnd.Close()
+	taken := <-f.written - unread
+	return !f.lost && (f.replay || taken <= 0)
+}

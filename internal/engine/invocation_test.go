@@ -1,0 +1,388 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/belay-run/belay/internal/journal"
+	"github.com/belay-run/belay/internal/supervise"
+	"github.com/belay-run/belay/retry"
+	"github.com/belay-run/belay/verdict"
+)
+
+// script is a command in fake time: its attempts end one after the other with these verdicts, the last one for ever.
+func script(took time.Duration, verdicts ...verdict.Verdict) (func(*Invocation, int) attempt, *[]time.Time) {
+	var starts []time.Time
+	return func(inv *Invocation, n int) attempt {
+		starts = append(starts, time.Now())
+		v := verdicts[min(n, len(verdicts))-1]
+		a := attempt{started: true, again: true, verdict: v, message: "it said " + string(v.Class)}
+		if v.Class != verdict.OK {
+			a.code = 1
+		}
+		a.timedOut = v.Rule == "timeout"
+		a.exit = supervise.Exit{Code: a.code, Duration: took}
+		select {
+		case <-time.After(took):
+		case <-inv.ctx.Done():
+			a.verdict = verdict.Verdict{Class: verdict.Interrupted}
+			a.stopCode = codeOf(context.Cause(inv.ctx))
+		}
+		return a
+	}, &starts
+}
+
+func of(c verdict.Class) verdict.Verdict { return verdict.Verdict{Class: c, Retryable: c.Retryable()} }
+
+func hinted(c verdict.Class, after time.Duration) verdict.Verdict {
+	v := of(c)
+	v.Hint.After = after
+	return v
+}
+
+// gaps are the times between the starts, less what an attempt took.
+func gaps(starts []time.Time, took time.Duration) []time.Duration {
+	var list []time.Duration
+	for i := 1; i < len(starts); i++ {
+		list = append(list, starts[i].Sub(starts[i-1])-took)
+	}
+	return list
+}
+
+func runner(t *testing.T, p retry.Policy) *Runner {
+	return &Runner{Policy: p, StateDir: filepath.Join(t.TempDir(), "state")}
+}
+
+func entries(t *testing.T, r *Runner) []journal.Entry {
+	t.Helper()
+	f, err := os.Open(filepath.Join(r.StateDir, "log.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	var list []journal.Entry
+	for e := range journal.Read(f, nil) {
+		list = append(list, e)
+	}
+	return list
+}
+
+// booked is what all lines of the log say that was waited.
+func booked(t *testing.T, r *Runner) (sum time.Duration) {
+	t.Helper()
+	for _, e := range entries(t, r) {
+		sum += time.Duration((e.WaitTime + e.GateWait) * 1e9).Round(time.Microsecond)
+	}
+	return sum
+}
+
+// The scenarios of seed 000 that are about repeating, in fake time.
+func TestInvocation_Repeats(t *testing.T) {
+	exact := retry.Policy{MaxRetries: 4, BaseDelay: 2 * time.Second, MaxDelay: 120 * time.Second, Jitter: retry.NoJitter}
+	tests := map[string]struct {
+		policy   retry.Policy
+		verdicts []verdict.Verdict
+		success  bool
+		class    verdict.Class
+		gaps     []time.Duration
+		code     int
+		status   []journal.Status
+	}{
+		"010 success at the first attempt": {
+			policy: exact, verdicts: []verdict.Verdict{of(verdict.OK)}, success: true, class: verdict.OK,
+			status: []journal.Status{journal.Success},
+		},
+		"020 a throttle, then success": {
+			policy: exact, verdicts: []verdict.Verdict{of(verdict.RateLimit), of(verdict.OK)}, success: true, class: verdict.OK,
+			gaps:   []time.Duration{2 * time.Second},
+			status: []journal.Status{journal.Retry, journal.Success},
+		},
+		"030 throttled for ever, by count": {
+			policy:   retry.Policy{MaxRetries: 4, CountThrottles: true, BaseDelay: 2 * time.Second, Jitter: retry.NoJitter},
+			verdicts: []verdict.Verdict{of(verdict.RateLimit)}, class: verdict.RateLimit,
+			gaps:   []time.Duration{2 * time.Second, 4 * time.Second, 8 * time.Second, 16 * time.Second},
+			code:   1,
+			status: []journal.Status{journal.Retry, journal.Retry, journal.Retry, journal.Retry, journal.Exhausted},
+		},
+		"040 bad credentials are not repeated": {
+			policy: exact, verdicts: []verdict.Verdict{of(verdict.Auth)}, class: verdict.Auth, code: 1,
+			status: []journal.Status{journal.Error},
+		},
+		"050 a request of the CLI's timed out": {
+			policy: exact, verdicts: []verdict.Verdict{of(verdict.Timeout), of(verdict.OK)}, success: true, class: verdict.OK,
+			gaps:   []time.Duration{2 * time.Second},
+			status: []journal.Status{journal.Retry, journal.Success},
+		},
+		"a hint is a floor": {
+			policy: exact, verdicts: []verdict.Verdict{hinted(verdict.RateLimit, 40*time.Second), of(verdict.OK)},
+			success: true, class: verdict.OK, gaps: []time.Duration{40 * time.Second},
+			status: []journal.Status{journal.Retry, journal.Success},
+		},
+		"a hint past the longest wait ends it at once": {
+			policy: exact, verdicts: []verdict.Verdict{hinted(verdict.RateLimit, 6*time.Minute)},
+			class: verdict.RateLimit, code: 1, status: []journal.Status{journal.Exhausted},
+		},
+		"a used-up plan is waited for if that fits": {
+			policy: exact, verdicts: []verdict.Verdict{hinted(verdict.UsageLimit, 4*time.Minute), of(verdict.OK)},
+			success: true, class: verdict.OK, gaps: []time.Duration{4 * time.Minute},
+			status: []journal.Status{journal.Retry, journal.Success},
+		},
+		"a used-up plan that says no time is final": {
+			policy: exact, verdicts: []verdict.Verdict{of(verdict.UsageLimit)}, class: verdict.UsageLimit, code: 1,
+			status: []journal.Status{journal.Error},
+		},
+		"a stall is repeated once": {
+			policy: exact, verdicts: []verdict.Verdict{of(verdict.Stalled)}, class: verdict.Stalled, code: CodeTimeout,
+			gaps:   []time.Duration{2 * time.Second},
+			status: []journal.Status{journal.Retry, journal.Exhausted},
+		},
+		"malformed output is repeated once": {
+			policy: exact, verdicts: []verdict.Verdict{of(verdict.BadOutput)}, class: verdict.BadOutput, code: 1,
+			gaps:   []time.Duration{2 * time.Second},
+			status: []journal.Status{journal.Retry, journal.Exhausted},
+		},
+		"the hard deadline is not repeated": {
+			policy: exact, verdicts: []verdict.Verdict{{Class: verdict.Timeout, Rule: "timeout"}},
+			class: verdict.Timeout, code: CodeTimeout, status: []journal.Status{journal.Error},
+		},
+		"nothing is repeated unless asked": {
+			verdicts: []verdict.Verdict{of(verdict.Network)}, class: verdict.Network, code: 1,
+			status: []journal.Status{journal.Error},
+		},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				r := runner(t, tt.policy)
+				const took = 3 * time.Second
+				var starts *[]time.Time
+				r.attempt, starts = script(took, tt.verdicts...)
+				res, err := r.Run(t.Context(), Command{Args: []string{"tool"}})
+				if res.Success != tt.success || res.Verdict.Class != tt.class || (err == nil) != tt.success {
+					t.Errorf("got success %v, class %s, error %v", res.Success, res.Verdict.Class, err)
+				}
+				if res.ExitCode != tt.code || res.Attempts != len(tt.status) {
+					t.Errorf("exit code %d after %d attempts, want %d after %d", res.ExitCode, res.Attempts, tt.code, len(tt.status))
+				}
+				got := gaps(*starts, took)
+				if len(got) != len(tt.gaps) {
+					t.Fatalf("waits %v, want %v", got, tt.gaps)
+				}
+				for i := range got {
+					if got[i] != tt.gaps[i] {
+						t.Errorf("waits %v, want %v", got, tt.gaps)
+					}
+				}
+				var waited time.Duration
+				for _, gap := range got {
+					waited += gap
+				}
+				if res.Waited != waited || booked(t, r) != waited {
+					t.Errorf("the result says %v of waiting, the log %v, and it was %v", res.Waited, booked(t, r), waited)
+				}
+				for i, e := range entries(t, r) {
+					if e.Status != tt.status[i] || e.Attempt != i+1 || e.Invocation != res.ID || e.ResponseTime != took.Seconds() {
+						t.Errorf("log line %d: %+v, want status %s", i, e, tt.status[i])
+					}
+				}
+			})
+		})
+	}
+}
+
+func TestInvocation_ExhaustionSaysRetryLater(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := runner(t, retry.Policy{MaxRetries: 1, Jitter: retry.NoJitter})
+		r.attempt, _ = script(0, of(verdict.Overloaded))
+		res, err := r.Run(t.Context(), Command{Args: []string{"tool"}})
+		if !strings.HasSuffix(res.Err, "retry later") || !errors.Is(err, retry.ErrExhausted) {
+			t.Errorf("error %q, cause %v", res.Err, errors.Unwrap(err))
+		}
+		if got := res.Output.String(); got != "" {
+			t.Errorf("result %q after exhaustion, want none", got)
+		}
+		if len(res.Errors) != 2 || res.Errors[1] != res.Err || res.Waited != time.Second {
+			t.Errorf("errors %q, waited %v", res.Errors, res.Waited)
+		}
+	})
+}
+
+func TestInvocation_TotalTimeout(t *testing.T) {
+	t.Run("EndsARunningAttempt", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			r := runner(t, retry.Policy{MaxRetries: 5, TotalTimeout: 10 * time.Second})
+			r.attempt, _ = script(time.Hour, of(verdict.Network))
+			begin := time.Now()
+			res, err := r.Run(t.Context(), Command{Args: []string{"tool"}})
+			if took := time.Since(begin); took != 10*time.Second || res.Attempts != 1 || !errors.Is(err, retry.ErrTotalTimeout) {
+				t.Errorf("ended after %v and %d attempts: %v", took, res.Attempts, err)
+			}
+		})
+	})
+	t.Run("IsNotSleptInto", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			r := runner(t, retry.Policy{MaxRetries: 5, TotalTimeout: 10 * time.Second, Jitter: retry.NoJitter})
+			r.attempt, _ = script(time.Second, hinted(verdict.RateLimit, time.Minute))
+			begin := time.Now()
+			res, err := r.Run(t.Context(), Command{Args: []string{"tool"}})
+			if took := time.Since(begin); took != time.Second || !errors.Is(err, retry.ErrTotalTimeout) {
+				t.Errorf("ended after %v: %v", took, err)
+			}
+			if want := begin.Add(time.Second + time.Minute); !res.RetryAt.Equal(want) {
+				t.Errorf("retry at %v, want %v", res.RetryAt, want)
+			}
+		})
+	})
+}
+
+// On a busy machine the total timeout can pass before there is a process, or between two. It is the total timeout all the same,
+// not an interruption by somebody's hand.
+func TestInvocation_TotalTimeoutBetweenAttempts(t *testing.T) {
+	check := func(t *testing.T, res *Result, err error) {
+		t.Helper()
+		if res.ExitCode != CodeTimeout || res.Verdict.Class != verdict.Timeout || !errors.Is(err, retry.ErrTotalTimeout) || !strings.Contains(res.Err, "total timeout") {
+			t.Errorf("exit code %d, %s, %q, %v", res.ExitCode, res.Verdict.Class, res.Err, err)
+		}
+	}
+	t.Run("BeforeTheFirst", func(t *testing.T) {
+		res, err := runner(t, retry.Policy{TotalTimeout: 1}).Run(t.Context(), Command{Args: []string{"sleep", "60"}})
+		check(t, res, err)
+		if res.Attempts != 0 {
+			t.Errorf("%d attempts", res.Attempts)
+		}
+	})
+	t.Run("BeforeTheNext", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			r := runner(t, retry.Policy{MaxRetries: 5, BaseDelay: 5 * time.Second, TotalTimeout: 10 * time.Second, Jitter: retry.NoJitter})
+			r.attempt, _ = script(time.Second, of(verdict.Network))
+			r.Observe = func(e Event) {
+				if _, ok := e.(Waiting); ok {
+					time.Sleep(9 * time.Second) // nobody has let us run
+				}
+			}
+			res, err := r.Run(t.Context(), Command{Args: []string{"tool"}})
+			check(t, res, err)
+			if res.Attempts != 1 {
+				t.Errorf("%d attempts", res.Attempts)
+			}
+		})
+	})
+}
+
+func TestInvocation_IsInterruptedWhileItWaits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := runner(t, retry.Policy{MaxRetries: 3, BaseDelay: time.Minute, Jitter: retry.NoJitter})
+		r.attempt, _ = script(0, of(verdict.Network))
+		inv, err := r.Start(t.Context(), Command{Args: []string{"tool"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(20 * time.Second)
+		synctest.Wait()
+		runs, err := (&State{Dir: r.StateDir}).Records().List()
+		if err != nil || len(runs) != 1 || runs[0].State != supervise.StateWaiting || !runs[0].Until.After(time.Now()) {
+			t.Errorf("records while waiting: %+v, %v", runs, err)
+		}
+		inv.Cancel(&Interrupt{Signal: int(syscall.SIGTERM), Name: "SIGTERM"})
+		res, _ := inv.Wait()
+		if res.ExitCode != 143 || res.Verdict.Class != verdict.Interrupted || res.Duration != 20*time.Second {
+			t.Errorf("exit code %d, class %s after %v", res.ExitCode, res.Verdict.Class, res.Duration)
+		}
+		if list := entries(t, r); res.Waited != 20*time.Second || booked(t, r) != res.Waited || list[0].WaitTime != 60 || list[1].GateWait != -40 {
+			t.Errorf("waited %v, on record %v: %+v", res.Waited, booked(t, r), list)
+		}
+		if runs, _ := (&State{Dir: r.StateDir}).Records().List(); len(runs) != 0 {
+			t.Errorf("records left: %+v", runs)
+		}
+	})
+}
+
+func TestInvocation_CustomDelaySeesTheVerdict(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := runner(t, retry.Policy{MaxRetries: 2, Delay: func(n int, err error) time.Duration {
+			var e *Error
+			if !errors.As(err, &e) || e.Verdict.Class != verdict.Network {
+				t.Errorf("Delay was given %v", err)
+			}
+			return time.Duration(n+1) * time.Second // linear, as seed 001 shows
+		}})
+		var starts *[]time.Time
+		r.attempt, starts = script(0, of(verdict.Network))
+		r.Run(t.Context(), Command{Args: []string{"tool"}})
+		got := gaps(*starts, 0)
+		if len(got) != 2 || got[0] != time.Second || got[1] != 2*time.Second {
+			t.Errorf("waits %v", got)
+		}
+	})
+}
+
+func TestInvocation_StateTroubleIsSaidOnceAndStopsNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		file := filepath.Join(t.TempDir(), "file")
+		if err := os.WriteFile(file, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		said := 0
+		r := &Runner{StateDir: file, Policy: retry.Policy{MaxRetries: 2}, Observe: func(e Event) {
+			if _, ok := e.(StateTrouble); ok {
+				said++
+			}
+		}}
+		r.attempt, _ = script(0, of(verdict.Network), of(verdict.OK))
+		if _, err := r.Run(t.Context(), Command{Args: []string{"tool"}}); err != nil || said != 1 {
+			t.Errorf("error %v, said %d times", err, said)
+		}
+	})
+}
+
+func TestWhen_NamesTheDayUnlessItIsToday(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		noon := time.Date(2000, 1, 1, 12, 0, 0, 0, time.Local)
+		time.Sleep(time.Until(noon))
+		if got := When(noon.Add(time.Hour)); got != noon.Add(time.Hour).Format("15:04:05 MST") {
+			t.Errorf("in an hour: %q", got)
+		}
+		if got := When(noon.AddDate(0, 0, 3)); !strings.HasPrefix(got, "2000-01-04 12:00") {
+			t.Errorf("in three days: %q", got)
+		}
+	})
+}
+
+// Where neither a number nor a time was given, waits may be as short as they like: twenty attempts are enough.
+func TestInvocation_NoMoreThanTwentyAttempts(t *testing.T) {
+	quick := retry.Policy{MaxRetries: 4, BaseDelay: 100 * time.Millisecond, MaxDelay: 300 * time.Millisecond, Jitter: retry.NoJitter}
+	waiting := quick
+	waiting.MaxWait = 10 * time.Second
+	counted := quick
+	counted.CountThrottles = true
+	for name, tt := range map[string]struct {
+		policy   retry.Policy
+		attempts int
+		ends     string
+	}{
+		"Neither":    {quick, 20, "gave up after 20 attempts; retry later"},
+		"MaxWait":    {waiting, 35, "would come too late for --max-wait; not before"},
+		"MaxRetries": {counted, 5, "gave up after 5 attempts; retry later"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				r := runner(t, tt.policy)
+				r.attempt, _ = script(time.Second, of(verdict.RateLimit))
+				res, _ := r.Run(t.Context(), Command{Args: []string{"tool"}})
+				if res.Attempts != tt.attempts || !strings.Contains(res.Err, tt.ends) {
+					t.Errorf("%d attempts: %s", res.Attempts, res.Err)
+				}
+				if booked(t, r) != res.Waited {
+					t.Errorf("waited %v, on record %v", res.Waited, booked(t, r))
+				}
+			})
+		})
+	}
+}

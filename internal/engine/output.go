@@ -1,0 +1,289 @@
+package engine
+
+import (
+	"bytes"
+	"io"
+	"io/fs"
+	"os"
+	"sync"
+
+	"github.com/belay-run/belay/verdict"
+)
+
+// maxMemory is how much held output stays in memory; more goes to a file.
+const maxMemory = 1 << 20
+
+// Output is what a command has printed on one stream while it was held back. It can be read as often as needed.
+type Output struct {
+	once sync.Once
+	fill func(io.Writer) // writes it when it is first wanted; nil if that has been done
+
+	mu     sync.Mutex
+	dir    string // where a file may be made; empty means the system's place for temporary files
+	memory bytes.Buffer
+	file   *os.File
+	size   int64
+	// mustHold says that there is no other place for it: what the disk does not take stays in memory, at the end.
+	mustHold bool
+	rest     bytes.Buffer
+}
+
+// newOutput is one whose file would be in the state directory.
+func (inv *Invocation) newOutput() *Output {
+	if inv.state == nil {
+		return &Output{}
+	}
+	return &Output{dir: inv.state.Dir}
+}
+
+// Write implements [io.Writer].
+func (o *Output) Write(p []byte) (int, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.file == nil && o.rest.Len() == 0 {
+		if o.memory.Len()+len(p) <= maxMemory {
+			o.size += int64(len(p))
+			return o.memory.Write(p)
+		}
+		if err := o.spill(); err != nil && !o.mustHold {
+			return 0, err
+		}
+	}
+	n := 0
+	if o.file != nil && o.rest.Len() == 0 {
+		var err error
+		n, err = o.file.WriteAt(p, o.size)
+		if o.size += int64(n); err == nil || !o.mustHold {
+			return n, err
+		}
+	}
+	m, _ := o.rest.Write(p[n:])
+	o.size += int64(m)
+	return len(p), nil
+}
+
+// spill moves what is held to a file without a name: nothing is left of it however we end.
+func (o *Output) spill() error {
+	f, err := os.CreateTemp(o.dir, "held-*")
+	if err != nil && o.dir != "" {
+		f, err = os.CreateTemp("", "belay-held-*")
+	}
+	if err != nil {
+		return err
+	}
+	os.Remove(f.Name()) // where an open file cannot be removed, Close does it
+	if _, err := f.WriteAt(o.memory.Bytes(), 0); err != nil {
+		f.Close()
+		os.Remove(f.Name())
+		return err
+	}
+	o.file, o.memory = f, bytes.Buffer{}
+	return nil
+}
+
+// filled makes sure that it is all there.
+func (o *Output) filled() {
+	o.once.Do(func() {
+		if o.fill != nil {
+			o.fill(o)
+		}
+	})
+}
+
+// Size is how many bytes it holds.
+func (o *Output) Size() int64 {
+	if o == nil {
+		return 0
+	}
+	o.filled()
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.size
+}
+
+// ReadAt implements [io.ReaderAt].
+func (o *Output) ReadAt(p []byte, off int64) (n int, err error) {
+	o.filled()
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if off < 0 {
+		return 0, fs.ErrInvalid
+	}
+	if room := max(0, o.size-off); int64(len(p)) > room {
+		p, err = p[:room], io.EOF
+	}
+	for n < len(p) {
+		at, begin := off+int64(n), o.size-int64(o.rest.Len()) // where the rest begins
+		var m int
+		var failed error
+		switch {
+		case at >= begin:
+			m = copy(p[n:], o.rest.Bytes()[at-begin:])
+		case o.file != nil:
+			m, failed = o.file.ReadAt(p[n:min(int64(len(p)), int64(n)+begin-at)], at)
+		default:
+			m = copy(p[n:], o.memory.Bytes()[at:])
+		}
+		n += m
+		if failed != nil && !(failed == io.EOF && m > 0) {
+			return n, failed
+		}
+	}
+	return n, err
+}
+
+// Reader reads it from the beginning.
+func (o *Output) Reader() io.Reader {
+	if o == nil {
+		return bytes.NewReader(nil)
+	}
+	return io.NewSectionReader(o, 0, o.Size())
+}
+
+// String is all of it.
+func (o *Output) String() string {
+	data, _ := io.ReadAll(o.Reader())
+	return string(data)
+}
+
+// withoutEnd shows the same without the end of its last line. It is good for as long as the other one is.
+func (o *Output) withoutEnd() *Output {
+	last := make([]byte, 1)
+	size := o.Size()
+	if n, _ := o.ReadAt(last, size-1); size > 0 && n == 1 && last[0] == '\n' {
+		size--
+	}
+	return &Output{dir: o.dir, mustHold: true, fill: func(w io.Writer) { io.Copy(w, io.NewSectionReader(o, 0, size)) }}
+}
+
+// Reset empties it.
+func (o *Output) Reset() { o.Close() }
+
+// Close frees it: it then holds nothing. An Output that is not closed goes with the process.
+func (o *Output) Close() error {
+	if o == nil {
+		return nil
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.file != nil {
+		o.file.Close()
+		os.Remove(o.file.Name())
+		o.file = nil
+	}
+	o.memory, o.rest, o.size = bytes.Buffer{}, bytes.Buffer{}, 0
+	return nil
+}
+
+// section is the part of an output that begins somewhere and has come since: what is written to it, the output has.
+type section struct {
+	of         *Output
+	from, size int64
+}
+
+func (s *section) Write(p []byte) (int, error) {
+	s.size += int64(len(p))
+	return len(p), nil
+}
+
+func (s *section) ReadAt(p []byte, off int64) (int, error) { return s.of.ReadAt(p, s.from+off) }
+func (s *section) Size() int64                             { return s.size }
+func (s *section) Close() error                            { return nil }
+
+// sink takes one stream of an attempt: what the verdict reads is always kept, the rest is held or passed on live.
+type sink struct {
+	capture *verdict.Capture
+	held    *Output // what is not passed on yet
+	kept    *Output // a copy of what is
+	live    io.Writer
+	first   func() // called at the first byte, if not nil
+
+	// spilled says that it could not be held any longer (the disk is full, say) and was passed on: nothing is lost,
+	// but the attempt can no longer be taken back.
+	spilled bool
+	// broken says that nobody takes the output any more.
+	broken bool
+}
+
+// Write implements [io.Writer].
+func (s *sink) Write(p []byte) (int, error) {
+	if s.first != nil {
+		s.first()
+		s.first = nil
+	}
+	if s.capture != nil {
+		s.capture.Write(p)
+	}
+	if s.held != nil && !s.spilled {
+		if _, err := s.held.Write(p); err == nil {
+			return len(p), nil
+		}
+		s.spilled = true
+		if err := s.pass(); err != nil {
+			s.broken = true
+			return 0, err
+		}
+	}
+	if s.kept != nil {
+		s.kept.Write(p) // what cannot be kept is still passed on
+	}
+	n, err := s.live.Write(p)
+	s.broken = err != nil
+	return n, err
+}
+
+// replace puts something else in the place of what was held.
+func (s *sink) replace(text string) {
+	if s != nil && s.held != nil && !s.spilled {
+		s.held.Reset()
+		io.WriteString(s.held, text)
+	}
+}
+
+// deliver passes on what was held.
+func (s *sink) deliver() error {
+	if s == nil || s.held == nil || s.spilled {
+		return nil
+	}
+	return s.pass()
+}
+
+// pass writes what was held, in large pieces.
+func (s *sink) pass() error {
+	_, err := io.CopyBuffer(s.live, s.held.Reader(), make([]byte, 256<<10))
+	return err
+}
+
+// excerpt is what the verdict reads.
+func (s *sink) excerpt() verdict.Excerpt {
+	if s == nil || s.capture == nil {
+		return verdict.Excerpt{}
+	}
+	return s.capture.Excerpt()
+}
+
+// output is what was held or kept; nil if nothing was.
+func (s *sink) output() *Output {
+	switch {
+	case s == nil:
+		return nil
+	case s.held != nil:
+		return s.held
+	}
+	return s.kept
+}
+
+func (s *sink) holds() bool { return s != nil && s.held != nil }
+
+// final says why the attempt must be the last one, whatever came of it; empty if nothing speaks against another.
+func (s *sink) final() string {
+	switch {
+	case s == nil:
+		return ""
+	case s.broken:
+		return "nobody reads its output any more"
+	case s.spilled:
+		return "its output could not be held any longer and was passed on"
+	}
+	return ""
+}

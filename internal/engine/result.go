@@ -1,0 +1,203 @@
+package engine
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"time"
+
+	"github.com/belay-run/belay/internal/supervise"
+	"github.com/belay-run/belay/verdict"
+)
+
+// Result is what became of an invocation.
+type Result struct {
+	ID      string
+	Success bool
+	// Output is the standard output of the attempt that counted, where it was held or kept; else nil.
+	Output *Output
+	// Verdict is that of the last attempt.
+	Verdict verdict.Verdict
+	// Err is what went wrong, in words; empty on success.
+	Err string
+	// Errors are what went wrong, attempt by attempt. The last one is Err, unless it is a success in the end.
+	Errors []string
+	// MayBeDone says that it failed, was to change something, and may have done so all the same.
+	MayBeDone bool
+	// RetryAt is the time before which another call is pointless; zero if nothing is known.
+	RetryAt time.Time
+
+	// Session is the agent's name for the conversation; Resumed says that it went on with one; Usage is what all attempts
+	// have used.
+	Session string
+	Resumed bool
+	Usage   verdict.Usage
+
+	Duration time.Duration
+	Attempts int
+	// Requests is how many requests all attempts have made of their service, as far as the command tells; 0 if it does not.
+	Requests int
+	Waited   time.Duration
+	Profile  string
+
+	// Silent says that an agent has failed, and that what was passed on of its output does not say why.
+	Silent bool
+
+	// ChildCode is the command's own exit code, as a shell shows it; -1 if it never ran to an end.
+	ChildCode int
+	// ExitCode is Belay's own: the code to end with.
+	ExitCode int
+
+	// Left are processes that the command has left running; OrphansKilled is how many were ended.
+	Left          []supervise.Proc
+	OrphansKilled int
+	// Log is where the attempts are on record; empty if they are not.
+	Log string
+}
+
+// OwnCode is the command's own exit code wherever it has one, else [Result.ExitCode].
+func (r *Result) OwnCode() int {
+	if r.ChildCode >= 0 {
+		return r.ChildCode
+	}
+	return r.ExitCode
+}
+
+// resultJSON is the result's form for others. Fields are only ever added.
+type resultJSON struct {
+	SchemaVersion int             `json:"schema_version"`
+	ID            string          `json:"id"`
+	Success       bool            `json:"success"`
+	Result        json.RawMessage `json:"result"`
+	Errors        []string        `json:"errors"`
+	Error         *string         `json:"error"`
+	ErrorType     *verdict.Class  `json:"error_type"`
+	Retryable     bool            `json:"retryable"`
+	RetryAt       *string         `json:"retry_at"`
+	Sent          *verdict.Sent   `json:"sent"`
+	SessionID     *string         `json:"session_id"`
+	Resumed       bool            `json:"resumed"`
+	Fallback      *string         `json:"fallback"`
+	Usage         verdict.Usage   `json:"usage"`
+	DurationMS    int64           `json:"duration_ms"`
+	Attempts      int             `json:"attempts"`
+	Requests      int             `json:"requests"`
+	TotalWaitTime float64         `json:"total_wait_time"`
+	Profile       string          `json:"profile"`
+	ExitCode      int             `json:"exit_code"`
+	ChildCode     *int            `json:"child_exit_code"`
+	OrphansKilled int             `json:"orphans_killed"`
+	Left          []int           `json:"left_running"`
+	Log           *string         `json:"log"`
+}
+
+// placeholder stands in for the output while the rest is encoded: output can be larger than memory.
+const placeholder = `"\u0000output\u0000"`
+
+// WriteJSON writes the result as one line of JSON.
+func (r *Result) WriteJSON(w io.Writer) error {
+	j := resultJSON{
+		SchemaVersion: 1, ID: r.ID, Success: r.Success, Result: json.RawMessage(placeholder), Errors: r.Errors,
+		Retryable: r.Verdict.Retryable, Usage: r.Usage, Resumed: r.Resumed, DurationMS: r.Duration.Milliseconds(),
+		Attempts: r.Attempts, Requests: r.Requests, TotalWaitTime: r.Waited.Seconds(), Profile: r.Profile, ExitCode: r.ExitCode,
+		OrphansKilled: r.OrphansKilled, Left: []int{},
+		Error: optional(r.Err), SessionID: optional(r.Verdict.SessionID), Sent: optional(r.Verdict.Sent), Log: optional(r.Log),
+	}
+	if r.Attempts > 0 && r.ChildCode >= 0 {
+		j.ChildCode = &r.ChildCode
+	}
+	if !r.Success {
+		j.ErrorType = &r.Verdict.Class
+	}
+	if !r.RetryAt.IsZero() {
+		j.RetryAt = optional(r.RetryAt.UTC().Format(time.RFC3339))
+	}
+	if j.Errors == nil {
+		j.Errors = []string{}
+	}
+	for _, p := range r.Left {
+		j.Left = append(j.Left, p.PID)
+	}
+	data, err := json.Marshal(j)
+	if err != nil {
+		return err
+	}
+	before, after, _ := bytes.Cut(data, []byte(placeholder))
+	if _, err := w.Write(before); err != nil {
+		return err
+	}
+	if r.Output == nil && r.Success {
+		_, err = io.WriteString(w, "null") // passed through, and not seen
+	} else {
+		err = writeString(w, r.Output.Reader())
+	}
+	if err != nil {
+		return err
+	}
+	_, err = w.Write(append(after, '\n'))
+	return err
+}
+
+// optional is null in JSON for what is empty.
+func optional[S ~string](s S) *S {
+	if s == "" {
+		return nil
+	}
+	return &s
+}
+
+// writeString writes what it reads as one JSON string, piece by piece. A piece never ends inside a character.
+func writeString(w io.Writer, r io.Reader) error {
+	if _, err := io.WriteString(w, `"`); err != nil {
+		return err
+	}
+	buf := make([]byte, 64<<10)
+	kept := 0
+	for {
+		n, err := io.ReadFull(r, buf[kept:])
+		piece := buf[:kept+n]
+		whole := len(piece)
+		if err == nil {
+			whole = wholeRunes(piece)
+		}
+		if whole > 0 {
+			quoted, merr := json.Marshal(string(piece[:whole]))
+			if merr != nil {
+				return merr
+			}
+			if _, werr := w.Write(quoted[1 : len(quoted)-1]); werr != nil {
+				return werr
+			}
+		}
+		kept = copy(buf, piece[whole:])
+		if err != nil {
+			break
+		}
+	}
+	_, err := io.WriteString(w, `"`)
+	return err
+}
+
+// wholeRunes is the length of p without a last character that is not complete.
+func wholeRunes(p []byte) int {
+	for back := 1; back <= 4 && back <= len(p); back++ {
+		c := p[len(p)-back]
+		if c < 0x80 {
+			return len(p)
+		}
+		if c >= 0xC0 { // the first byte of one: is all of it here?
+			need := 2
+			if c >= 0xE0 {
+				need++
+			}
+			if c >= 0xF0 {
+				need++
+			}
+			if back < need {
+				return len(p) - back
+			}
+			return len(p)
+		}
+	}
+	return len(p)
+}

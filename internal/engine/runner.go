@@ -1,0 +1,216 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/belay-run/belay/internal/agent"
+	"github.com/belay-run/belay/internal/agent/generic"
+	"github.com/belay-run/belay/internal/alert"
+	"github.com/belay-run/belay/internal/supervise"
+	"github.com/belay-run/belay/retry"
+	"github.com/belay-run/belay/verdict"
+)
+
+// Runner says how commands are run. The zero value works: a command is run once, and the whole of its process tree
+// ends with the context. A Runner may be used by several goroutines at the same time.
+type Runner struct {
+	// Profile is what is known of the command; nil means the generic one, to which every failure is worth repeating
+	// if Policy.MaxRetries asks for retries at all.
+	Profile agent.Profile
+
+	// Judge, if not nil, may overrule the profile's verdict.
+	Judge func(own verdict.Verdict, o verdict.Outcome, now time.Time) verdict.Verdict
+
+	// Policy says how often, how long and how to wait. Its zero MaxRetries means none for a generic command: what
+	// has an effect must not be repeated unless somebody says so. Classify is not used; Delay gets an [*Error].
+	Policy retry.Policy
+
+	// Stall ends an attempt that has printed nothing for so long. Zero means the agent's own limit, and none for other
+	// commands; negative means none.
+	Stall time.Duration
+
+	// Stream passes output on as it comes, also that of attempts that will be repeated. Otherwise the output of a
+	// command that may be repeated is held until it is known to count.
+	Stream bool
+
+	// Keep also keeps in the result what is passed on live: the output, and of the standard error what says why it
+	// failed. The command then writes to pipes instead of the caller's files.
+	Keep bool
+
+	// ReplayStdin keeps the standard input for further attempts. Otherwise an attempt that has read any of it is
+	// the last one.
+	ReplayStdin bool
+
+	// Gate is what is shared with all processes that name the same key.
+	Gate Gate
+
+	// Scope, if not empty, lets only one run of that key live at a time, over all processes; OnBusy says what to do
+	// when it is taken.
+	Scope  string
+	OnBusy OnBusy
+
+	// Resume says how the sessions of an agent are treated.
+	Resume Resume
+
+	// Effects says what is done where a failure leaves open whether the command has changed something.
+	Effects Effects
+
+	// LimitBuffer is how long is waited beyond the reset of a service's limit; 0 means 5 s, negative none.
+	LimitBuffer time.Duration
+
+	// MaxCost is what all attempts together may cost, in US dollars, before there is no further one; 0 means no limit.
+	MaxCost float64
+
+	// OwnCode says that the caller ends with [Result.OwnCode] instead of [Result.ExitCode]: then the log says so too.
+	OwnCode bool
+
+	// NoWait fails where a wait at a gate would be needed. (Waits between attempts are the policy's.)
+	NoWait bool
+
+	// Reap also ends what a successful command has left running in the background.
+	Reap bool
+
+	// Alert says how many failures of one integration (the profile, or a plain command's name) are too many; the zero value means five within ten minutes.
+	Alert alert.Settings
+
+	// LogDir is where claude's own log of invocations goes; empty means .logs in the working directory, [NoLogDir] that
+	// there is none.
+	LogDir string
+
+	// StateDir is where log, run records and spooled output are kept; empty means [DefaultStateDir].
+	StateDir string
+
+	// Supervisor starts the processes; nil means the library's way, see [supervise.Own].
+	Supervisor *supervise.Supervisor
+
+	// Observe is told what happens, one thing at a time.
+	Observe func(Event)
+
+	// attempt takes the place of a process in tests that run in fake time.
+	attempt func(inv *Invocation, n int) attempt
+}
+
+// Run runs the command to its end. The result is never nil; the error is nil if it is a success, an [*Error] if it
+// is not, and a [*UsageError] if nothing could be started for how it was asked.
+func (r *Runner) Run(ctx context.Context, c Command) (*Result, error) {
+	inv, err := r.Prepare(ctx, c)
+	if err != nil {
+		return &Result{Err: err.Error(), Errors: []string{err.Error()}, ExitCode: CodeUsage, ChildCode: -1,
+			Usage: verdict.Usage{CostUSD: new(float64)}, Verdict: verdict.Verdict{Class: verdict.InvalidRequest}}, err
+	}
+	inv.Run()
+	return inv.Wait()
+}
+
+// Start begins to run the command in the background. The error is a [*UsageError].
+func (r *Runner) Start(ctx context.Context, c Command) (*Invocation, error) {
+	inv, err := r.Prepare(ctx, c)
+	if err == nil {
+		if inv.talk != nil {
+			inv.events = newEventQueue()
+		}
+		go inv.Run()
+	}
+	return inv, err
+}
+
+// Prepare checks the command and returns an invocation that [Invocation.Run] runs. Nothing is started or written
+// before that. The error is a [*UsageError].
+func (r *Runner) Prepare(ctx context.Context, c Command) (*Invocation, error) {
+	if err := r.Policy.Validate(); err != nil {
+		return nil, &UsageError{err}
+	}
+	env := c.environ()
+	if err := c.check(env); err != nil {
+		return nil, err
+	}
+	if id := r.Resume.Session; id != "" && id != LastSession && !isSessionID(id) {
+		return nil, &UsageError{fmt.Errorf("%q is no session id; it looks like 01234567-89ab-cdef-0123-456789abcdef, or is %q", id, LastSession)}
+	}
+	return newInvocation(ctx, r, c, env), nil
+}
+
+func (r *Runner) profile() agent.Profile {
+	if r.Profile != nil {
+		return r.Profile
+	}
+	p, _ := generic.New(generic.Options{Retry: true}) // nothing in it can be wrong
+	return p
+}
+
+// policy is the policy with the profile's own idea of retries.
+func (r *Runner) policy(talk *conversation) retry.Policy {
+	p := r.Policy
+	_, caller := r.Profile.(agent.Caller)
+	if (talk != nil || caller) && p.MaxRetries == 0 && !p.CountThrottles {
+		if preset, ok := retry.Preset(r.Profile.Name()); ok {
+			preset.Timeout, preset.TotalTimeout, preset.MaxWait = p.Timeout, p.TotalTimeout, p.MaxWait
+			p = preset
+		}
+	}
+	if p.MaxRetries == 0 || talk != nil && talk.traits.Once {
+		p.MaxRetries = retry.None
+	}
+	return p
+}
+
+// limitBuffer is how long is waited beyond a reset: clocks differ.
+func (r *Runner) limitBuffer() time.Duration {
+	if r.LimitBuffer == 0 {
+		return 5 * time.Second
+	}
+	return max(r.LimitBuffer, 0)
+}
+
+// gateKey is the gate that commands take part in; empty for none.
+func (r *Runner) gateKey() string {
+	switch {
+	case r.Gate.Off:
+		return ""
+	case r.Gate.Key != "":
+		return r.Gate.Key
+	}
+	if a, ok := r.Profile.(agent.Agent); ok && a.Headless() {
+		return a.Traits().Gate
+	}
+	if c, ok := r.Profile.(agent.Caller); ok && c.Headless() {
+		return c.Habits().Gate
+	}
+	return ""
+}
+
+func (r *Runner) supervisor() *supervise.Supervisor {
+	if r.Supervisor != nil {
+		return r.Supervisor
+	}
+	return &supervise.Supervisor{}
+}
+
+// Error is how an invocation ends that is not a success.
+type Error struct {
+	// Invocation is the id of the run, as the record has it.
+	Invocation string
+	Verdict    verdict.Verdict
+	// Message says what happened, in one line.
+	Message string
+	// Cause is why there was no further attempt: one of the sentinels of package retry, or the context's cause.
+	Cause error
+	// RetryAt is the time before which another call is pointless; zero if nothing is known.
+	RetryAt time.Time
+}
+
+func (e *Error) Error() string { return e.Message }
+
+// Unwrap returns the cause.
+func (e *Error) Unwrap() error { return e.Cause }
+
+// Interrupt as the cause of a context says that somebody sent this signal to the caller: the command gets the same
+// one, and the result is "interrupted".
+type Interrupt struct {
+	Signal int
+	Name   string
+}
+
+func (i *Interrupt) Error() string { return fmt.Sprintf("interrupted by %s", i.Name) }

@@ -1,0 +1,5 @@
+package engine
+
+import "syscall"
+
+func signalName(sig syscall.Signal) string { return sig.String() }

@@ -1,0 +1,139 @@
+package engine
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/belay-run/belay/retry"
+	"github.com/belay-run/belay/verdict"
+)
+
+// silence is how long the input of an agent that has its prompt already may stay silent. Who starts us with an open pipe
+// that nobody writes to would wait for ever.
+func (talk *conversation) silence() time.Duration {
+	if talk.traits.Silence > 0 {
+		return talk.traits.Silence
+	}
+	return 10 * time.Second
+}
+
+// readInput reads the caller's stdin for an agent, once: all attempts get the same. It returns the attempt that is not made
+// because of it; nil if there is no such reason.
+func (inv *Invocation) readInput() *attempt {
+	talk := inv.talk
+	if talk == nil || talk.traits.NoInput || inv.isConversation() || inv.command.Stdin == nil {
+		return nil
+	}
+	if f, ok := inv.command.Stdin.(*os.File); ok {
+		info, err := f.Stat()
+		if err != nil || info.Mode()&os.ModeCharDevice != 0 { // a terminal, the null device, or nothing
+			return nil
+		}
+	}
+	limit := talk.traits.MaxInput
+	in := newInputReader(inv.command.Stdin, limit+1)
+	refused, whole := inv.awaitInput(in)
+	if !whole {
+		in.abandoned.Store(true)
+		return refused
+	}
+	switch {
+	case in.err != nil:
+		a := unplanned(fmt.Errorf("stdin cannot be read: %w", in.err))
+		return &a
+	case int64(in.data.Len()) > limit:
+		a := unplanned(fmt.Errorf("stdin has more than the %d bytes that %s takes; put the text in a file and name that in the prompt", limit, inv.command.name()))
+		return &a
+	}
+	if in.data.Len() > 0 {
+		talk.first.Stdin = in.data.Bytes()
+		talk.turn.Stdin = talk.first.Stdin
+	}
+	return nil
+}
+
+// awaitInput waits until all of stdin is there, and reports whether it is: not if nothing comes and nothing need come, if the
+// invocation is ended, or if it takes longer than an attempt may. In the last case refused says so. A CLI that itself waits
+// for its input to end, whatever else it was given, waits here too: who writes to it may only be slow.
+func (inv *Invocation) awaitInput(in *inputReader) (refused *attempt, whole bool) {
+	given := inv.talk.traits.HasPrompt || inv.talk.first.Prompt != nil
+	silence, limit := inv.talk.silence(), inv.deadline()
+	if given && limit > 0 {
+		silence = min(silence, limit) // nothing need come, so that nothing is wrong if it does not
+	}
+	silent := time.NewTimer(silence)
+	defer silent.Stop()
+	var late <-chan time.Time
+	if limit > 0 {
+		timer := time.NewTimer(limit)
+		defer timer.Stop()
+		late = timer.C
+	}
+	begun := in.begun
+	for {
+		select {
+		case <-in.ended:
+			return nil, true
+		case <-begun:
+			begun = nil
+			silent.Stop()
+		case <-silent.C:
+			inv.observe(StdinSilent{For: silence, Awaited: !given})
+			if given {
+				return nil, false
+			}
+		case <-late:
+			if given && begun != nil {
+				continue // the other timer says what follows
+			}
+			return inv.stdinTimeout(limit), false
+		case <-inv.ctx.Done():
+			return nil, false
+		}
+	}
+}
+
+// stdinTimeout is the attempt that is not made because stdin does not end.
+func (inv *Invocation) stdinTimeout(limit time.Duration) *attempt {
+	return &attempt{code: -1, timedOut: true, expired: true, stop: &retry.Error{Cause: retry.ErrTimeout},
+		verdict: verdict.Verdict{Class: verdict.Timeout, Rule: "stdin", Sent: verdict.SentNo},
+		message: fmt.Sprintf("stdin did not end within the timeout (%s), so %s was not started; if there is none, say --no-stdin",
+			seconds(limit), inv.command.name())}
+}
+
+// inputReader reads a stream in the background, which may never end.
+type inputReader struct {
+	source       io.Reader
+	begun, ended chan struct{}
+	once         sync.Once
+	abandoned    atomic.Bool
+
+	// Once it has ended:
+	data bytes.Buffer
+	err  error
+}
+
+// newInputReader begins to read, up to a limit.
+func newInputReader(source io.Reader, limit int64) *inputReader {
+	in := &inputReader{source: source, begun: make(chan struct{}), ended: make(chan struct{})}
+	go func() {
+		defer close(in.ended)
+		_, in.err = io.Copy(&in.data, io.LimitReader(in, limit))
+	}()
+	return in
+}
+
+// Read implements [io.Reader]: it says that something has come, and ends when nobody wants it any more.
+func (in *inputReader) Read(p []byte) (int, error) {
+	n, err := in.source.Read(p)
+	in.once.Do(func() { close(in.begun) })
+	if err == nil && in.abandoned.Load() {
+		err = io.EOF
+	}
+	return n, err
+}

@@ -1,0 +1,203 @@
+// Package hook runs the hook command of an agent CLI so that it can never take the agent down.
+//
+// A [Hook] is one call. Its command gets stdin and the environment as they are, and what it decides on purpose reaches
+// the client unchanged: exit code 2 with its stderr, or exit code 0 with a JSON object or plain text on stdout, byte for
+// byte. Whatever is no decision (a crash, a missing command, broken JSON, a hang) is put on record and does not block:
+// exit code 0, and nothing on stdout. With FailClosed it does block: exit code 2, and the reason on stderr.
+//
+// Nothing is left of the command: its whole tree is stopped when its time is up, and what it has left in the background
+// is ended with it, unless KeepBackground is set. A pipe that somebody else holds open delays nobody.
+//
+// [Recorder] puts the failures of Go handlers, from package boundary, into the same log.
+package hook
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/belay-run/belay/internal/journal"
+	"github.com/belay-run/belay/internal/supervise"
+)
+
+// DefaultTimeout is how long a hook may take if nothing else is said.
+const DefaultTimeout = 60 * time.Second
+
+// The two exit codes that clients know.
+const (
+	GoOn  = 0
+	Block = 2
+)
+
+// Hook is one call of a hook's command.
+type Hook struct {
+	// Args are the command and its arguments; there is no shell.
+	Args []string
+	// Name is what failures are counted by; empty means the command's base name.
+	Name string
+	// Timeout is how long the command may take; 0 means [DefaultTimeout], less than 0 no limit.
+	Timeout time.Duration
+	// FailClosed lets a failure block.
+	FailClosed bool
+	// KeepBackground lets go on what the command has started and left running. Not after its time was up.
+	KeepBackground bool
+
+	// Stdin is what the client has to say; nil means nothing. Stdout and Stderr are the client's.
+	Stdin          *os.File
+	Stdout, Stderr io.Writer
+
+	// Supervisor runs the command; nil means a zero one.
+	Supervisor *supervise.Supervisor
+	// Record puts a failure on record; nil means nobody does. An error is said on Stderr and changes nothing else.
+	Record func(journal.Entry) error
+
+	mu      sync.Mutex
+	process *supervise.Process
+	signal  syscall.Signal // has asked us to stop
+	asked   int            // how often
+}
+
+// ladder is how the command is stopped. A client that stops us a second after the time we have from it (`belay hook
+// install` sees to that) finds nothing left to stop.
+func ladder(sig syscall.Signal) supervise.Ladder {
+	return supervise.Ladder{{Signal: sig, Wait: 250 * time.Millisecond}}
+}
+
+// Run runs the command and returns the exit code for the client.
+func (h *Hook) Run() int {
+	begin := time.Now()
+	in, err := openInput(h.Stdin)
+	if err != nil {
+		return h.fail(begin, nil, failed("its stdin could not be passed on: %v", err))
+	}
+	defer in.close()
+	out := &held{live: h.Stdout}
+	defer out.close()
+	exit, process, err := h.supervise(in, out)
+	if err != nil {
+		return h.fail(begin, in, missing(err))
+	}
+	if len(exit.Left) > 0 && exit.Reason == supervise.Exited {
+		h.endLeft(process, exit)
+	}
+	f, decided := judge(exit, h.timeout(), out)
+	if f != nil && (h.FailClosed || !decided) {
+		return h.fail(begin, in, f)
+	}
+	if f != nil {
+		f.text += "; what it had decided was passed on"
+		h.record(begin, in, f)
+	}
+	if err := out.deliver(); err != nil && exit.Code != Block {
+		return h.fail(begin, in, failed("decided something that could not be passed on: %v", err))
+	}
+	return exit.ShellCode()
+}
+
+func (h *Hook) supervise(in *input, out *held) (supervise.Exit, *supervise.Process, error) {
+	if len(h.Args) == 0 {
+		return supervise.Exit{}, nil, errors.New("no command given")
+	}
+	path, err := supervise.Look(h.Args[0], "")
+	if err != nil {
+		return supervise.Exit{}, nil, err
+	}
+	spec := supervise.Spec{Path: path, Args: h.Args, Stdin: in.child, Stdout: out, Stderr: passOn{h.Stderr},
+		Timeout: h.timeout(), Ladder: ladder(syscall.SIGTERM)}
+	if in.terminal {
+		spec.Placement = supervise.TerminalPlacement()
+	}
+	sup := h.Supervisor
+	if sup == nil {
+		// Without an owner of all descendants they are known by a mark.
+		sup, spec.RunID = &supervise.Supervisor{}, fmt.Sprintf("hook-%d-%016x", os.Getpid(), rand.Uint64())
+	}
+	var process *supervise.Process
+	exit, err := sup.Run(spec, func(p *supervise.Process) {
+		process = p
+		in.started()
+		h.started(p)
+	})
+	return exit, process, err
+}
+
+// passOn hides that a writer is a file: what the command starts must not get hold of the client's own pipe, or the client
+// would wait for that too.
+type passOn struct{ io.Writer }
+
+func (p passOn) Write(b []byte) (int, error) {
+	if p.Writer == nil {
+		return len(b), nil
+	}
+	return p.Writer.Write(b)
+}
+
+func (h *Hook) timeout() time.Duration {
+	if h.Timeout == 0 {
+		return DefaultTimeout
+	}
+	return max(h.Timeout, 0)
+}
+
+func (h *Hook) name() string {
+	if h.Name != "" || len(h.Args) == 0 {
+		return h.Name
+	}
+	return filepath.Base(h.Args[0])
+}
+
+// Stop ends the command because somebody has sent us that signal. The second time it is killed.
+func (h *Hook) Stop(sig syscall.Signal) {
+	h.mu.Lock()
+	h.signal = sig
+	h.asked++
+	p, asked := h.process, h.asked
+	h.mu.Unlock()
+	switch {
+	case p == nil: // it is stopped as soon as it has started
+	case asked > 1:
+		p.Kill()
+	default:
+		p.Stop(ladder(sig))
+	}
+}
+
+func (h *Hook) started(p *supervise.Process) {
+	h.mu.Lock()
+	h.process = p
+	sig := h.signal
+	h.mu.Unlock()
+	if sig != 0 {
+		p.Stop(ladder(sig))
+	}
+}
+
+// endLeft ends what the command has left in the background. A decision's stderr is the command's own, so nothing is said
+// beside one that blocks.
+func (h *Hook) endLeft(p *supervise.Process, exit supervise.Exit) {
+	if h.KeepBackground {
+		return
+	}
+	killed, _ := p.EndTree()
+	if killed > 0 && exit.Code == GoOn {
+		names := make([]string, len(exit.Left))
+		for i, q := range exit.Left {
+			names[i] = q.String()
+		}
+		h.say("ended what %s had left running: %s; to let it go on: belay hook --keep-background", h.name(), strings.Join(names, ", "))
+	}
+}
+
+// say says something to whoever reads the client's debug output.
+func (h *Hook) say(format string, args ...any) {
+	if h.Stderr != nil {
+		fmt.Fprintf(h.Stderr, "belay hook: "+format+"\n", args...)
+	}
+}

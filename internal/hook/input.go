@@ -1,0 +1,115 @@
+package hook
+
+import (
+	"os"
+	"sync"
+	"time"
+
+	"github.com/belay-run/belay/internal/supervise"
+)
+
+// maxHead is how much of the input is kept to tell later what the hook was called for. Clients put that first.
+const maxHead = 64 << 10
+
+// input is the way of the client's words to the command.
+type input struct {
+	child    *os.File // what the command gets
+	terminal bool
+
+	client, write *os.File      // set if it flows through us
+	file          *os.File      // set if it can be read again
+	read          chan struct{} // closed when it has been read
+
+	mu   sync.Mutex
+	head []byte
+}
+
+// openInput decides how the command gets its input. What can be read only once flows through us, since a failure should
+// say what it was a failure of.
+func openInput(client *os.File) (*input, error) {
+	if client == nil {
+		return &input{}, nil
+	}
+	in := &input{child: client}
+	info, err := client.Stat()
+	switch {
+	case err != nil:
+		in.child = nil // it is closed
+	case info.Mode().IsRegular():
+		in.file = client
+	case supervise.IsTerminal(client):
+		in.terminal = true
+	case info.Mode()&os.ModeCharDevice != 0:
+	default:
+		if in.child, in.write, err = os.Pipe(); err != nil {
+			return nil, err
+		}
+		in.client = client
+	}
+	return in, nil
+}
+
+// started is called when the command has its end of it, or never will.
+func (in *input) started() {
+	if in.client == nil || in.read != nil {
+		return
+	}
+	in.child.Close()
+	in.read = make(chan struct{})
+	go in.copy()
+}
+
+// copy passes the input on. Nobody waits for it to end: the client may never close its end, nor the command ever read.
+// What the command does not want is read all the same; the client should not get to know of that as an error.
+func (in *input) copy() {
+	defer close(in.read)
+	defer in.write.Close()
+	buf := make([]byte, 32<<10)
+	for wanted := true; ; {
+		n, err := in.client.Read(buf)
+		in.keep(buf[:n])
+		if n > 0 && wanted {
+			_, werr := in.write.Write(buf[:n])
+			wanted = werr == nil
+		}
+		if err != nil {
+			return
+		}
+	}
+}
+
+func (in *input) keep(data []byte) {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	in.head = append(in.head, data[:min(len(data), maxHead-len(in.head))]...)
+}
+
+// readPatience is how long we wait for a client that is late with its input. The command is gone already.
+const readPatience = 200 * time.Millisecond
+
+// event is what the client has called for.
+func (in *input) event() event {
+	switch {
+	case in == nil:
+		return event{}
+	case in.file != nil:
+		head := make([]byte, maxHead)
+		n, _ := in.file.ReadAt(head, 0)
+		return readEvent(head[:n])
+	case in.client != nil:
+		in.started()
+		select {
+		case <-in.read:
+		case <-time.After(readPatience):
+		}
+	}
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	return readEvent(in.head)
+}
+
+func (in *input) close() {
+	if in.client != nil {
+		in.child.Close()
+	}
+}

@@ -1,0 +1,244 @@
+package journal_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/belay-run/belay/internal/journal"
+	"github.com/belay-run/belay/verdict"
+)
+
+func entry(id string) journal.Entry {
+	return journal.Entry{Timestamp: journal.Time{Time: time.Date(2026, 11, 15, 12, 0, 0, 5e6, time.UTC)},
+		Invocation: id, Profile: "generic", Command: "tool", Attempt: 1, Status: journal.Success}
+}
+
+func read(t testing.TB, path string) (list []journal.Entry, torn int) {
+	t.Helper()
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	for e := range journal.Read(f, &torn) {
+		list = append(list, e)
+	}
+	return list, torn
+}
+
+func TestLog_KeepsWhatSeed000AsksFor(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "log.jsonl")
+	e := entry("one")
+	e.Status, e.ErrorType, e.WaitTime, e.ResponseTime, e.PromptHash = journal.Retry, verdict.RateLimit, 2.5, 0.25, "abc"
+	if err := (&journal.Log{Path: path}).Append(e); err != nil {
+		t.Fatal(err)
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var line map[string]any
+	if err := json.Unmarshal(data, &line); err != nil {
+		t.Fatal(err)
+	}
+	for key, want := range map[string]any{"timestamp": "2026-11-15T12:00:00.005Z", "prompt_hash": "abc", "attempt": 1.0,
+		"status": "retry", "error_type": "rate_limit", "wait_time": 2.5, "response_time": 0.25} {
+		if line[key] != want {
+			t.Errorf("%s is %v, want %v", key, line[key], want)
+		}
+	}
+	info, err := os.Stat(path)
+	if err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("mode %v, %v", info.Mode(), err)
+	}
+}
+
+func TestLog_LinesStayBelow4K(t *testing.T) {
+	for name, long := range map[string]string{
+		"Text":        strings.Repeat("x", 100_000),
+		"Control":     strings.Repeat("\x01", 50_000),
+		"Multibyte":   strings.Repeat("€", 50_000),
+		"InvalidUTF8": strings.Repeat("\xff", 50_000),
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "log.jsonl")
+			e := entry("long")
+			e.Error, e.Rule, e.Session, e.Gate, e.Command = long, long, long, long, long
+			e.Usage = json.RawMessage(`"` + strings.Repeat("y", 10_000) + `"`)
+			if err := (&journal.Log{Path: path}).Append(e); err != nil {
+				t.Fatal(err)
+			}
+			data, _ := os.ReadFile(path)
+			if len(data) >= 4096 {
+				t.Errorf("line of %d bytes", len(data))
+			}
+			if list, torn := read(t, path); len(list) != 1 || torn != 0 || list[0].Invocation != "long" {
+				t.Errorf("read back %+v, %d torn", list, torn)
+			}
+		})
+	}
+}
+
+func TestLog_ManyWritersLoseNothing(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "log.jsonl")
+	var wg sync.WaitGroup
+	for w := range 16 {
+		wg.Go(func() {
+			log := journal.Log{Path: path}
+			for i := range 50 {
+				if err := log.Append(entry(fmt.Sprintf("%d-%d", w, i))); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	if list, torn := read(t, path); len(list) != 800 || torn != 0 {
+		t.Errorf("%d entries, %d torn", len(list), torn)
+	}
+}
+
+func TestLog_SaysOnceThatItIsLarge(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "log.jsonl")
+	f, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Truncate(100<<20 - 10); err != nil { // sparse
+		t.Fatal(err)
+	}
+	f.Close()
+	said := 0
+	log := journal.Log{Path: path, OnLarge: func(string) { said++ }}
+	for range 3 {
+		if err := log.Append(entry("x")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if said != 1 {
+		t.Errorf("said %d times", said)
+	}
+}
+
+func TestRead_SkipsAndCountsTornLines(t *testing.T) {
+	whole := func(id string) string {
+		data, _ := json.Marshal(entry(id))
+		return string(data)
+	}
+	tests := map[string]struct {
+		text string
+		ids  string
+		torn int
+	}{
+		"whole":                              {whole("a") + "\n" + whole("b") + "\n", "a b", 0},
+		"torn tail":                          {whole("a") + "\n" + whole("b")[:40], "a", 1},
+		"torn tail that another wrote after": {whole("a")[:40] + whole("b") + "\n" + whole("c") + "\n", "b c", 1},
+		"last line without an end":           {whole("a") + "\n" + whole("b"), "a b", 0},
+		"garbage":                            {"\x00\x00\n{}\n[1]\nnull\n" + whole("a") + "\n", "a", 4},
+		"empty lines":                        {"\n\n" + whole("a") + "\n\n", "a", 0},
+		"a line longer than any entry":       {strings.Repeat("z", 1<<20) + "\n" + whole("a") + "\n", "a", 1},
+		"nothing":                            {"", "", 0},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			var ids []string
+			torn := 0
+			for e := range journal.Read(strings.NewReader(tt.text), &torn) {
+				ids = append(ids, e.Invocation)
+			}
+			if got := strings.Join(ids, " "); got != tt.ids || torn != tt.torn {
+				t.Errorf("read %q and counted %d, want %q and %d", got, torn, tt.ids, tt.torn)
+			}
+		})
+	}
+}
+
+func FuzzRead(f *testing.F) {
+	data, _ := json.Marshal(entry("a"))
+	f.Add(append(data, '\n'))
+	f.Add(data[:30])
+	f.Add(append(append([]byte{}, data[:30]...), data...))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		torn, n := 0, 0
+		for e := range journal.Read(strings.NewReader(string(data)), &torn) {
+			if e.Invocation == "" {
+				t.Error("an entry without an id")
+			}
+			n++
+		}
+		if lines := strings.Count(string(data), "\n") + 1; n > lines || torn > lines {
+			t.Errorf("%d entries and %d torn in %d lines", n, torn, lines)
+		}
+	})
+}
+
+func TestRedact(t *testing.T) {
+	tests := map[string]struct{ secret, around string }{
+		"anthropic":     {"sk-ant-api03-" + strings.Repeat("aB3_", 20), "key %s refused"},
+		"openai":        {"sk-proj-" + strings.Repeat("aB3-", 10), "Incorrect API key provided: %s."},
+		"github token":  {"ghp_" + strings.Repeat("a1B2", 9), "remote: %s"},
+		"github pat":    {"github_pat_" + strings.Repeat("a1B2_", 12), "%s"},
+		"google":        {"AIza" + strings.Repeat("aB3_-", 7), "API key %s not valid"},
+		"aws":           {"AKIAIOSFODNN7EXAMPLE", "access key %s"},
+		"bearer":        {"abcdef0123456789.xyz", "Authorization: Bearer %s"},
+		"bearer alone":  {"abcdef0123456789.xyz", "sent bearer %s there"},
+		"url password":  {"hunter2secret", "https://user:%s@example.com/x"},
+		"key and value": {"s3cr3tvalue", "API_KEY=%s next"},
+		"json value":    {"s3cr3tvalue", `{"client_secret": "%s"}`},
+		"jwt":           {"eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2lnbmF0dXJl", "got %s"},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			got := journal.Redact(fmt.Sprintf(tt.around, tt.secret))
+			if strings.Contains(got, tt.secret) || !strings.Contains(got, "[redacted]") {
+				t.Errorf("%q", got)
+			}
+		})
+	}
+	for _, text := range []string{"exit 1", "HTTP 429: rate limit exceeded, try again in 17s", "12 tokens used",
+		"open /home/user/secret: no such file"} {
+		if got := journal.Redact(text); got != text {
+			t.Errorf("%q became %q", text, got)
+		}
+	}
+}
+
+func FuzzRedact(f *testing.F) {
+	f.Add("Authorization: Bearer abcdefghijklmnop")
+	f.Add("https://u:p@h/")
+	f.Fuzz(func(t *testing.T, s string) {
+		const key = "sk-ant-REDACTMEREDACTME"
+		if got := journal.Redact(s + " " + key + " " + s); strings.Contains(got, key) {
+			t.Errorf("%q lets the key through", got)
+		}
+	})
+}
+
+// The log is written by hand; encoding/json says what it must look like.
+func TestLog_IsWhatEncodingJSONWrites(t *testing.T) {
+	full := journal.Entry{Timestamp: entry("").Timestamp, Invocation: "id", Profile: "p", Command: "c \"<&>\\ é", PromptHash: "h",
+		Attempt: 2, Status: journal.Error, ErrorType: verdict.Auth, Error: "tab\tnewline\nend", Rule: "r", ExitCode: 3, Signal: "SIGKILL",
+		WaitTime: 1.5, InnerWait: 0.5, GateWait: -0.75, ResponseTime: 0.25, RetryAt: entry("").Timestamp, Session: "s", Usage: json.RawMessage(`{"a":1}`), Gate: "g",
+		CPUTime: 0.125, Left: 1, Killed: 2, Requests: 3, BelayCode: new(0), FirstToken: 0.5, InnerRetries: 2,
+		Tools: []journal.Tool{{Name: "<b>", Count: 1, Time: 0.25}}, ToolCalls: []journal.ToolCall{{Name: "<b>", Start: 1.5, Time: 0.25}},
+		ToolsCut: 3, Parent: "p", Traceparent: "t", Kind: journal.MCP, Event: "crash", Detail: json.RawMessage(`{"a":1}`)}
+	for name, e := range map[string]journal.Entry{"full": full, "empty": {}, "plain": entry("x")} {
+		t.Run(name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "log.jsonl")
+			if err := (&journal.Log{Path: path}).Append(e); err != nil {
+				t.Fatal(err)
+			}
+			got, _ := os.ReadFile(path)
+			want, err := json.Marshal(e)
+			if err != nil || string(got) != string(want)+"\n" {
+				t.Errorf("got  %s\nwant %s (%v)", got, want, err)
+			}
+		})
+	}
+}

@@ -1,0 +1,202 @@
+package mcp
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"strings"
+	"time"
+
+	"github.com/belay-run/belay/internal/journal"
+	"github.com/belay-run/belay/verdict"
+)
+
+// incident is something that belongs on record. It never has arguments or results in it.
+type incident struct {
+	event  string // tool_error, request_error, crash, hung, start_failed, retry, refused, pollution, late, oversize, client_error, unrecorded
+	text   string
+	method string
+	tool   string
+	input  digest // of a tool's arguments
+	code   int    // of a JSON-RPC error
+	count  int
+	took   time.Duration
+	class  verdict.Class
+	death  *death
+	// passing says that it is no final result: what it has led to is on record by itself, or there is another try.
+	passing bool
+	// answered says that the server works: it has answered, and its answer is an error.
+	answered bool
+	retries  int
+
+	generation, pid int
+}
+
+func (c *core) record(r incident) {
+	r.generation, r.pid = c.generation, c.pid
+	c.out.record(r)
+}
+
+// ill says that something is wrong with the server itself.
+func (r *incident) ill() bool {
+	return !r.answered && (r.class == verdict.Crash || r.class == verdict.Timeout || r.class == verdict.BreakerOpen)
+}
+
+// lost puts on record that a call of the client has failed.
+func (c *core) lost(k *call, r incident) {
+	if k.id == "" || k.cancelled { // ours, or on record already
+		return
+	}
+	r.event, r.method, r.tool = "request_error", k.method, k.tool
+	if k.method == "tools/call" {
+		r.event, r.input = "tool_error", k.input()
+	}
+	if k.retried {
+		r.retries = 1
+	}
+	c.record(r)
+}
+
+// digest is what is kept of a tool's arguments.
+type digest struct {
+	sha256 string // empty for arguments that were too large to be kept
+	size   int
+}
+
+// maxHashed is the size of the arguments that are kept, as long as a call lasts, to hash them should it fail.
+const maxHashed = 1 << 20
+
+// input is the digest of the call's arguments.
+func (k *call) input() digest {
+	d := digest{size: k.argsSize}
+	if k.args != nil {
+		sum := sha256.Sum256(k.args)
+		d.sha256 = hex.EncodeToString(sum[:])
+	}
+	return d
+}
+
+// refusal is what a server has answered a call with, if that is an error; ok is false if it is a result.
+func refusal(k *call, m *message) (r incident, ok bool) {
+	switch {
+	case m.env.failed:
+		r.code, r.text = errorOf(m)
+		r.class = classOf(r.code)
+	case m.env.bad && k.method == "tools/call":
+		r.class, r.text = verdict.Unknown, toolErrorOf(m)
+	default:
+		return r, false
+	}
+	r.answered = true
+	return r, true
+}
+
+// classOf is the class of a JSON-RPC error. What the client has asked wrongly is told from what the server could not do.
+func classOf(code int) verdict.Class {
+	switch code {
+	case codeParse, codeInvalid, codeParams, codeNoResource:
+		return verdict.InvalidRequest
+	case codeNoMethod:
+		return verdict.NotFound
+	case codeInternal:
+		return verdict.ServerError
+	}
+	return verdict.Unknown
+}
+
+const (
+	// maxRead is the size of an answer whose error is read: longer ones are no error messages.
+	maxRead = 256 << 10
+	// maxText is how much of an error is kept, in characters.
+	maxText = 500
+)
+
+// errorOf reads a JSON-RPC error.
+func errorOf(m *message) (code int, text string) {
+	var answer struct {
+		Error struct {
+			Code    int    `json:"code"`
+			Message string `json:"message"`
+		} `json:"error"`
+	}
+	if !readAnswer(m, &answer) {
+		return 0, "an error of " + megabytes(m.size)
+	}
+	return answer.Error.Code, orText(answer.Error.Message, "an error without a message")
+}
+
+// toolErrorOf reads what a tool says of its failure.
+func toolErrorOf(m *message) string {
+	var answer struct {
+		Result struct {
+			Content []struct {
+				Text string `json:"text"`
+			} `json:"content"`
+		} `json:"result"`
+	}
+	if !readAnswer(m, &answer) {
+		return "an error of " + megabytes(m.size)
+	}
+	var texts []string
+	for _, c := range answer.Result.Content {
+		texts = append(texts, c.Text)
+	}
+	return orText(strings.Join(texts, " "), "an error without a text")
+}
+
+// readAnswer reads a line into a struct. What is of another type than expected stays empty.
+func readAnswer(m *message, into any) bool {
+	if m.size > maxRead {
+		return false
+	}
+	json.Unmarshal(m.bytes(), into)
+	return true
+}
+
+// orText is a text on one line, bounded, or another if it is empty.
+func orText(text, otherwise string) string {
+	text = strings.Join(strings.Fields(text), " ")
+	if r := []rune(text); len(r) > maxText {
+		text = string(r[:maxText]) + "…"
+	}
+	if text == "" {
+		return otherwise
+	}
+	return text
+}
+
+// entry is the line of the log.
+func (o *Options) entry(r incident, now time.Time) journal.Entry {
+	detail := struct {
+		Server     string `json:"server"`
+		Generation int    `json:"generation"`
+		PID        int    `json:"pid,omitempty"`
+		Method     string `json:"method,omitempty"`
+		Tool       string `json:"tool_name,omitempty"`
+		Hash       string `json:"input_sha256,omitempty"`
+		Size       int    `json:"input_bytes,omitempty"`
+		Code       int    `json:"code,omitempty"`
+		Retries    int    `json:"retry_count,omitempty"`
+		Count      int    `json:"count,omitempty"`
+		Stderr     string `json:"stderr,omitempty"`
+	}{Server: o.Name, Generation: r.generation, PID: r.pid, Method: r.method, Tool: r.tool, Hash: r.input.sha256, Size: r.input.size,
+		Code: r.code, Retries: r.retries, Count: r.count}
+	e := journal.Entry{Timestamp: journal.Time{Time: now}, Invocation: o.ID, Profile: o.gateKey(), Command: o.command(), Attempt: r.generation,
+		Status: journal.Error, ErrorType: r.class, Error: r.text, ResponseTime: r.took.Seconds(), Gate: o.gateKey(),
+		Kind: journal.MCP, Event: r.event}
+	if r.passing {
+		e.Status = journal.Retry
+	}
+	if d := r.death; d != nil {
+		e.Error, e.ExitCode, e.Signal = "the server "+d.text(), d.code, d.signal
+		if r.method == "" {
+			e.ResponseTime = d.uptime.Seconds()
+		}
+		detail.Stderr = d.tail
+		if d.err != nil {
+			e.ErrorType = verdict.ToolMissing
+		}
+	}
+	e.Detail, _ = json.Marshal(detail)
+	return e
+}

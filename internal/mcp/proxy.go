@@ -1,0 +1,247 @@
+package mcp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/belay-run/belay/internal/supervise"
+)
+
+// Proxy stands between a client and a server. Make one with [New].
+type Proxy struct {
+	opt Options
+
+	mu     sync.Mutex // the core's
+	core   *core
+	timer  *time.Timer
+	input  *serverIn
+	proc   *supervise.Process
+	status Status
+
+	client *clientOut
+	over   chan struct{} // the core has nothing left to do
+	ended  bool
+	stuck  chan struct{} // the end takes too long
+	ending sync.Once
+	log    chan *incident
+	unsaid int            // incidents that came faster than they were logged
+	work   sync.WaitGroup // the servers
+}
+
+// New makes a proxy. Nothing is started before [Proxy.Run].
+func New(opt Options) *Proxy {
+	if opt.Supervisor == nil {
+		opt.Supervisor = &supervise.Supervisor{}
+	}
+	if opt.Name == "" {
+		opt.Name = opt.command()
+	}
+	p := &Proxy{opt: opt, over: make(chan struct{}), stuck: make(chan struct{}), log: make(chan *incident, maxUnlogged)}
+	p.core = newCore(&p.opt, p)
+	p.client = newClientOut(opt.Stdout, p.leave)
+	p.timer = time.AfterFunc(time.Hour, p.tick)
+	p.timer.Stop()
+	return p
+}
+
+// Run carries messages until the client has left, by closing its side or by an end of ctx, and the server has ended with
+// its whole tree. Nothing that the server does makes it return.
+func (p *Proxy) Run(ctx context.Context) {
+	log, logged := p.log, make(chan struct{})
+	go func() {
+		defer close(logged)
+		for r := range log {
+			p.write(r)
+		}
+	}()
+	widen(p.opt.Stdin)
+	widen(p.opt.Stdout)
+	stop := make(chan struct{})
+	go p.client.run(stop)
+	p.do(p.core.start)
+	go p.readClient()
+	if p.await(ctx) {
+		p.work.Wait()
+		p.client.flush()
+	}
+	p.timer.Stop()
+	close(stop)
+	p.mu.Lock()
+	close(log)
+	p.log = nil
+	p.mu.Unlock()
+	<-logged
+}
+
+// await waits for the end. False means that a client which does not read, and has not left, holds it up: the server's tree is
+// gone by then, and what is left to say will not be heard.
+func (p *Proxy) await(ctx context.Context) bool {
+	select {
+	case <-p.over:
+		return true
+	case <-p.stuck:
+		return false
+	case <-ctx.Done():
+	}
+	p.terminate(supervise.Forward(syscall.SIGTERM))
+	select {
+	case <-p.over:
+		return true
+	case <-p.stuck:
+		return false
+	}
+}
+
+// lastResort is longer than any server may take to end.
+const lastResort = 15 * time.Second
+
+// do runs a step of the core that nobody has lent anything to.
+func (p *Proxy) do(step func()) {
+	p.mu.Lock()
+	step()
+	input := p.input
+	p.mu.Unlock()
+	if input != nil {
+		input.flush()
+	}
+	p.client.kick()
+}
+
+func (p *Proxy) tick() { p.do(p.core.tick) }
+
+// readClient carries the client's lines.
+func (p *Proxy) readClient() {
+	lines := splitter{max: p.opt.maxLine(), take: func(m *message) {
+		p.mu.Lock()
+		p.core.fromClient(m)
+		p.mu.Unlock()
+	}}
+	buf := make([]byte, 256<<10)
+	for {
+		n, err := p.opt.Stdin.Read(buf)
+		lines.Write(buf[:n])
+		if err != nil {
+			lines.flush()
+		}
+		p.settle()
+		p.mu.Lock()
+		input := p.input
+		p.mu.Unlock()
+		if input != nil {
+			input.yield()
+		}
+		if err != nil && !errors.Is(err, io.ErrNoProgress) {
+			p.leave()
+			return
+		}
+	}
+}
+
+// settle sends the server what has been put for it, before what was lent for that is taken back.
+func (p *Proxy) settle() {
+	p.mu.Lock()
+	input := p.input
+	p.mu.Unlock()
+	if input != nil {
+		input.flush()
+	}
+	p.client.kick()
+}
+
+func (p *Proxy) leave() { p.do(p.core.clientGone) }
+
+// terminate ends all at once: the client, or whoever started us, wants us gone.
+func (p *Proxy) terminate(ladder supervise.Ladder) {
+	p.do(func() {
+		p.core.closing, p.core.inputEnd = true, true
+		if p.core.phase == down {
+			p.done()
+			return
+		}
+		p.closeInput()
+		if p.proc != nil {
+			go p.proc.Stop(ladder)
+		}
+	})
+}
+
+// Kill ends the server's tree without asking it.
+func (p *Proxy) Kill() { p.terminate(supervise.Ladder{}) }
+
+// What the core wants; see outlets.
+
+func (p *Proxy) toClient(parts ...[]byte) { p.client.put(parts) }
+
+func (p *Proxy) toServer(parts ...[]byte) {
+	if p.input != nil {
+		p.input.put(parts)
+	}
+}
+
+func (p *Proxy) divert(m *message) {
+	if p.opt.Stderr != nil {
+		p.opt.Stderr.Write(append(m.bytes(), '\n'))
+	}
+}
+
+func (p *Proxy) wake(at time.Time) { p.timer.Reset(time.Until(at)) }
+
+// maxUnlogged is how many incidents may wait to be logged. A line takes some microseconds.
+const maxUnlogged = 4096
+
+func (p *Proxy) record(r incident) {
+	if r.ill() {
+		p.status.LastFailure, p.status.FailedAt = r.text, time.Now()
+		if r.death != nil {
+			p.status.LastFailure = "the server " + r.death.text()
+		}
+		p.tell()
+	}
+	if p.log != nil {
+		select {
+		case p.log <- &r:
+		default: // the log is slow; the work is not
+			p.unsaid++
+		}
+	}
+}
+
+// write logs an incident, and how many could not be.
+func (p *Proxy) write(r *incident) {
+	if p.opt.Log == nil {
+		return
+	}
+	p.opt.Log(p.opt.entry(*r, time.Now()))
+	p.mu.Lock()
+	n := p.unsaid
+	p.unsaid = 0
+	p.mu.Unlock()
+	if n > 0 {
+		p.opt.Log(p.opt.entry(incident{event: "unrecorded", text: fmt.Sprintf("%d incidents came faster than they could be logged", n), count: n}, time.Now()))
+	}
+}
+
+func (p *Proxy) tell() {
+	if p.opt.Status != nil {
+		p.opt.Status(p.status)
+	}
+}
+
+func (p *Proxy) done() {
+	if !p.ended {
+		p.ended = true
+		if p.core.pass != nil {
+			p.core.pass.Released()
+		}
+		close(p.over)
+	}
+}
+
+func (p *Proxy) start(generation int) {
+	p.work.Go(func() { p.serve(generation) })
+}

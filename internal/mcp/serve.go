@@ -1,0 +1,122 @@
+package mcp
+
+import (
+	"os"
+	"syscall"
+	"time"
+
+	"github.com/belay-run/belay/internal/supervise"
+)
+
+// retirement is how long a server may take to end once its stdin has, and then over each signal.
+var retirement = supervise.Ladder{{Signal: 0, Wait: 2 * time.Second}, {Signal: syscall.SIGTERM, Wait: time.Second}}
+
+func (p *Proxy) closeInput() {
+	p.ending.Do(func() { time.AfterFunc(lastResort, func() { close(p.stuck) }) })
+	if p.input != nil {
+		input, proc := p.input, p.proc
+		input.flush()
+		input.close()
+		if proc != nil {
+			go proc.Stop(retirement)
+		}
+	}
+}
+
+// removal is how long a server that is of no use any more may take to end.
+var removal = supervise.Ladder{{Signal: syscall.SIGTERM, Wait: time.Second}}
+
+func (p *Proxy) stop(generation int) {
+	if p.proc != nil {
+		go p.proc.Stop(removal)
+	}
+}
+
+// goodbye is how long a server may go on that has closed its stdout.
+const goodbye = 250 * time.Millisecond
+
+// serve runs one server.
+func (p *Proxy) serve(generation int) {
+	stderr := &tail{to: p.opt.Stderr}
+	d := death{err: p.opt.PathError}
+	if d.err == nil {
+		d = p.runServer(generation, stderr)
+	}
+	d.tail = stderr.end()
+	p.do(func() {
+		if p.input != nil {
+			p.input.abort()
+		}
+		p.input, p.proc = nil, nil
+		p.core.died(generation, d)
+	})
+}
+
+func (p *Proxy) runServer(generation int, stderr *tail) death {
+	r, w, err := os.Pipe()
+	if err != nil {
+		return death{err: err}
+	}
+	widen(w)
+	lines := &splitter{max: p.opt.maxLine(), take: func(m *message) {
+		p.mu.Lock()
+		p.core.fromServer(generation, m)
+		p.mu.Unlock()
+	}}
+	var process *supervise.Process
+	begun := make(chan struct{})
+	spec := supervise.Spec{Path: p.opt.Path, Args: p.opt.Args, Dir: p.opt.Dir, Env: p.opt.Env, RunID: p.opt.ID,
+		Stdin: r, Stdout: &serverOut{lines, p}, Stderr: stderr, Placement: supervise.OwnSession,
+		StdoutEnd: func() {
+			<-begun
+			time.AfterFunc(goodbye, func() { process.Stop(removal) })
+		}}
+	exit, err := p.opt.Supervisor.Run(spec, func(proc *supervise.Process) {
+		r.Close()
+		process = proc
+		close(begun)
+		p.do(func() {
+			p.proc, p.input = proc, newServerIn(w)
+			p.status.PID, p.status.Generation = proc.PID(), generation
+			p.core.started(generation, proc.PID())
+			if p.core.inputEnd { // we were told to end meanwhile
+				p.closeInput()
+			}
+			p.tell()
+		})
+	})
+	if err != nil {
+		r.Close()
+		w.Close()
+		return death{err: err}
+	}
+	lines.flush()
+	process.EndTree()
+	return deathOf(exit)
+}
+
+// serverOut takes a server's stdout.
+type serverOut struct {
+	lines *splitter
+	proxy *Proxy
+}
+
+func (o *serverOut) Write(b []byte) (int, error) {
+	n, _ := o.lines.Write(b)
+	o.proxy.client.flush()
+	o.proxy.mu.Lock()
+	input := o.proxy.input
+	o.proxy.mu.Unlock()
+	if input != nil {
+		input.flush()
+	}
+	return n, nil
+}
+
+func deathOf(exit supervise.Exit) death {
+	d := death{code: exit.Code, uptime: exit.Duration, status: statusText(exit)}
+	if exit.Signal != 0 {
+		d.signal = exit.Signal.String()
+	}
+	return d
+}

@@ -1,0 +1,156 @@
+//go:build linux
+
+package supervise_test
+
+import (
+	"bytes"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/belay-run/belay/internal/supervise"
+)
+
+// helperVar makes the test binary play another program: one of helpers.
+const helperVar = "SUPERVISE_TEST_HELPER"
+
+func TestMain(m *testing.M) {
+	if name := os.Getenv(helperVar); name != "" {
+		os.Unsetenv(helperVar)
+		helpers[name](os.Args[1:])
+		os.Exit(0) // what it has covered counts too
+	}
+	flag.Parse()
+	if given := flag.Lookup("test.parallel"); given.Value.String() == given.DefValue {
+		given.Value.Set("6") // most tests wait for others most of the time
+	}
+	os.Exit(m.Run())
+}
+
+// helpers are the programs that the test binary can play.
+var helpers = map[string]func(args []string){}
+
+// helper is a command that plays one of them.
+func helper(name string, args ...string) *exec.Cmd {
+	cmd := exec.Command(os.Args[0], args...)
+	cmd.Env = append(os.Environ(), helperVar+"="+name)
+	cmd.Stderr, cmd.WaitDelay = os.Stderr, patience
+	return cmd
+}
+
+// patience is for what takes milliseconds, on a machine that has other things to do.
+const patience = 30 * time.Second
+
+// eventually waits until cond holds.
+func eventually(t testing.TB, what string, cond func() bool) {
+	t.Helper()
+	if !within(patience, cond) {
+		t.Fatalf("waited in vain until %s", what)
+	}
+}
+
+func within(d time.Duration, cond func() bool) bool {
+	for end := time.Now().Add(d); !cond(); time.Sleep(2 * time.Millisecond) {
+		if time.Now().After(end) {
+			return false
+		}
+	}
+	return true
+}
+
+var lastID atomic.Int64
+
+// newID is an id for a run that no other process on this machine carries.
+func newID() string {
+	return fmt.Sprintf("test-%d-%d-%d", os.Getpid(), time.Now().UnixNano(), lastID.Add(1))
+}
+
+// carriers are the living processes that carry the marker of a run, found in another way than the package does.
+func carriers(id string) (pids []int) {
+	files, _ := filepath.Glob("/proc/[0-9]*/environ")
+	for _, file := range files {
+		environ, _ := os.ReadFile(file)
+		for kv := range bytes.SplitSeq(environ, []byte{0}) {
+			list, ok := strings.CutPrefix(string(kv), supervise.RunIDVar+"=")
+			if ok && slices.Contains(strings.Split(list, ","), id) {
+				pid, _ := strconv.Atoi(strings.Split(file, "/")[2])
+				pids = append(pids, pid)
+			}
+		}
+	}
+	return pids
+}
+
+// inside are the living processes that have dir as their working directory: what has no marker is found by that.
+func inside(dir string) (pids []int) {
+	links, _ := filepath.Glob("/proc/[0-9]*/cwd")
+	for _, link := range links {
+		if cwd, _ := os.Readlink(link); cwd == dir {
+			pid, _ := strconv.Atoi(strings.Split(link, "/")[2])
+			pids = append(pids, pid)
+		}
+	}
+	return pids
+}
+
+// nobodyLeft fails the test if a process of the run is alive, and ends it.
+func nobodyLeft(t testing.TB, id string) {
+	t.Helper()
+	allGone(t, carriers(id))
+}
+
+// nobodyInside fails the test if a process is alive that works in dir, and ends it.
+func nobodyInside(t testing.TB, dir string) {
+	t.Helper()
+	allGone(t, inside(dir))
+}
+
+func allGone(t testing.TB, pids []int) {
+	t.Helper()
+	for _, pid := range pids {
+		cmdline, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
+		stat, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+		t.Errorf("process %d is left: %q %s", pid, cmdline, stat)
+		if p, err := os.FindProcess(pid); err == nil {
+			p.Kill()
+		}
+	}
+}
+
+// shell is a run of a shell script, with an id of its own.
+func shell(script string, args ...string) supervise.Spec {
+	return supervise.Spec{Path: "/bin/sh", Args: append([]string{"sh", "-c", script, "sh"}, args...), RunID: newID()}
+}
+
+// run runs it in the library's way.
+func run(t testing.TB, spec supervise.Spec, started func(*supervise.Process)) supervise.Exit {
+	t.Helper()
+	exit, err := (&supervise.Supervisor{}).Run(spec, started)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return exit
+}
+
+// exists reports whether there is a file; scripts make one to say how far they are.
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
+// hurried is a ladder with less patience.
+func hurried(ladder supervise.Ladder) supervise.Ladder {
+	ladder = slices.Clone(ladder)
+	for i := range ladder {
+		ladder[i].Wait = 50 * time.Millisecond
+	}
+	return ladder
+}

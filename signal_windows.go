@@ -1,5 +1,0 @@
-package belay
-
-import "syscall"
-
-func signalName(sig syscall.Signal) string { return sig.String() }
