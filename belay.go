@@ -11,92 +11,28 @@
 //	res, err := r.Run(ctx, belay.Command{Args: []string{"curl", "-sSf", url}})
 //
 // Each start of the process is an attempt. What its outcome means is a [verdict.Verdict]; whether and when it is
-// tried again is the [retry.Policy]'s; all attempts are on record in the log of the state directory.
+// tried again is up to the [retry.Policy]. What Belay knows of a CLI is its profile, which [Runner.Profile] names.
 //
-// [Runner.Run] returns a [Result] in every case, and an [*Error] unless it is a success. [Runner.Start] returns at
-// once with an [Invocation] to wait for, to signal and to cancel.
+// An [Agent] asks a coding agent for one thing. A failed attempt is not paid for twice: the next one resumes the session.
 //
-// The package changes nothing of the process it is used in: no signal handlers, no working directory, no reaping of
-// other people's children.
+//	res, err := belay.Claude("Fix the failing test", "--model", "sonnet").Run(ctx)
+//
+// [Runner.Run] returns a [*Result] in every case, and an [*Error] unless it is a success. The error says why there was no
+// further attempt: one of the sentinels of package retry, or one of the causes of this package, such as [GateRefused]. A
+// [*UsageError] says that nothing was started. [Runner.Start] returns at once with an [Invocation] to wait for, to cancel
+// and to follow: its [Event] values are a closed set.
+//
+// Nothing is written anywhere unless asked for. A [State] is a directory that the log, run records, sessions and gates are
+// kept in, and that all processes of a user may share; a Runner without one shares its gates within the process.
+//
+// The package changes nothing of the process it is used in: it installs no signal handlers, does not change the working
+// directory and does not reap the children of others.
 package belay
 
-import "github.com/belay-run/belay/internal/engine"
+import "context"
 
-type (
-	Gate            = engine.Gate
-	Claude          = engine.Claude
-	Codex           = engine.Codex
-	Command         = engine.Command
-	UsageError      = engine.UsageError
-	Resume          = engine.Resume
-	Effects         = engine.Effects
-	Event           = engine.Event
-	AttemptStarted  = engine.AttemptStarted
-	AttemptFailed   = engine.AttemptFailed
-	Waiting         = engine.Waiting
-	AtGate          = engine.AtGate
-	ScopeBusy       = engine.ScopeBusy
-	GateTrouble     = engine.GateTrouble
-	WaitOver        = engine.WaitOver
-	Stopping        = engine.Stopping
-	LeftRunning     = engine.LeftRunning
-	Reclaimed       = engine.Reclaimed
-	StateTrouble    = engine.StateTrouble
-	ScopeTrouble    = engine.ScopeTrouble
-	GateFailing     = engine.GateFailing
-	LogLarge        = engine.LogLarge
-	InnerRetry      = engine.InnerRetry
-	SessionGone     = engine.SessionGone
-	Plain           = engine.Plain
-	UnknownOption   = engine.UnknownOption
-	UntestedVersion = engine.UntestedVersion
-	StdinSilent     = engine.StdinSilent
-	OwnLogTrouble   = engine.OwnLogTrouble
-	FoundDone       = engine.FoundDone
-	AlertRaised     = engine.AlertRaised
-	Invocation      = engine.Invocation
-	Output          = engine.Output
-	Preview         = engine.Preview
-	Result          = engine.Result
-	Runner          = engine.Runner
-	Error           = engine.Error
-	Interrupt       = engine.Interrupt
-	OnBusy          = engine.OnBusy
-	Session         = engine.Session
-	State           = engine.State
-)
-
-const (
-	LastSession        = engine.LastSession
-	CodeUsage          = engine.CodeUsage
-	CodeTryLater       = engine.CodeTryLater
-	CodePersonMustAct  = engine.CodePersonMustAct
-	CodeTimeout        = engine.CodeTimeout
-	CodeFailed         = engine.CodeFailed
-	CodeNotExecutable  = engine.CodeNotExecutable
-	CodeNotFound       = engine.CodeNotFound
-	NoLogDir           = engine.NoLogDir
-	BusyWait           = engine.BusyWait
-	BusyReplace        = engine.BusyReplace
-	BusyFail           = engine.BusyFail
-	SessionRunning     = engine.SessionRunning
-	SessionDone        = engine.SessionDone
-	SessionFailed      = engine.SessionFailed
-	SessionInterrupted = engine.SessionInterrupted
-	SessionAbandoned   = engine.SessionAbandoned
-	StateDirVar        = engine.StateDirVar
-	FoldVar            = engine.FoldVar
-)
-
-var (
-	Run             = engine.Run
-	Classify        = engine.Classify
-	DefaultStateDir = engine.DefaultStateDir
-	OpenState       = engine.OpenState
-	When            = engine.When
-	Describe        = engine.Describe
-	LiftCommand     = engine.LiftCommand
-	ErrMaxCost      = engine.ErrMaxCost
-	ErrBudget       = engine.ErrBudget
-	ErrMayBeDone    = engine.ErrMayBeDone
-)
+// Run runs one command with the zero [Runner]: once, with its output in the result.
+func Run(ctx context.Context, args ...string) (*Result, error) {
+	var r Runner
+	return r.Run(ctx, Command{Args: args})
+}

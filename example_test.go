@@ -2,6 +2,7 @@ package belay_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -10,8 +11,6 @@ import (
 	"time"
 
 	"github.com/belay-run/belay"
-	"github.com/belay-run/belay/internal/agent/codex"
-	"github.com/belay-run/belay/internal/journal"
 	"github.com/belay-run/belay/retry"
 	"github.com/belay-run/belay/verdict"
 )
@@ -30,8 +29,7 @@ func ExampleRunner_Run() {
 	defer done()
 
 	r := belay.Runner{
-		Policy:   retry.Policy{MaxRetries: 3, BaseDelay: time.Millisecond, Timeout: time.Minute},
-		StateDir: dir,
+		Policy: retry.Policy{MaxRetries: 3, BaseDelay: time.Millisecond, Timeout: time.Minute},
 	}
 	// A command that works at the third attempt.
 	script := `echo x >> "$1"; test $(wc -l < "$1") -ge 3 && echo done`
@@ -47,10 +45,7 @@ func ExampleRunner_Run() {
 
 // An error says what it was and why it was not tried again.
 func ExampleError() {
-	dir, done := inTemp()
-	defer done()
-
-	r := belay.Runner{Policy: retry.Policy{MaxRetries: 2, BaseDelay: time.Millisecond}, StateDir: dir}
+	r := belay.Runner{Policy: retry.Policy{MaxRetries: 2, BaseDelay: time.Millisecond}}
 	res, err := r.Run(context.Background(), belay.Command{Args: []string{"sh", "-c", "echo 'no luck' >&2; exit 7"}})
 
 	var e *belay.Error
@@ -65,22 +60,17 @@ func ExampleError() {
 
 // Start returns at once; whatever the command has started ends with it.
 func ExampleRunner_Start() {
-	dir, done := inTemp()
-	defer done()
-
-	started := make(chan struct{})
-	r := belay.Runner{StateDir: dir, Observe: func(e belay.Event) {
-		if _, ok := e.(belay.AttemptStarted); ok {
-			close(started)
-		}
-	}}
+	var r belay.Runner
 	inv, err := r.Start(context.Background(), belay.Command{Args: []string{"sh", "-c", "sleep 60 & sleep 60"}})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	<-started
-	inv.Cancel(errors.New("changed my mind"))
+	for e := range inv.Events() {
+		if _, ok := e.(belay.AttemptStarted); ok {
+			inv.Cancel(errors.New("changed my mind"))
+		}
+	}
 	res, err := inv.Wait()
 	fmt.Println(res.Verdict.Class, err)
 	// Output:
@@ -88,18 +78,9 @@ func ExampleRunner_Start() {
 }
 
 // A preview says how a command would be started, and starts nothing.
-func ExampleInvocation_Preview() {
-	dir, done := inTemp()
-	defer done()
-
-	args := []string{"codex", "exec", "Fix the tests"}
-	r := belay.Runner{Profile: codex.New(args, []string{"OPENAI_API_KEY=x"}, dir), StateDir: dir, Gate: belay.Gate{Key: "team"}}
-	inv, err := r.Prepare(context.Background(), belay.Command{Args: args})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	p, err := inv.Preview()
+func ExampleRunner_Preview() {
+	r := belay.Runner{Profile: "codex", Gate: belay.Gate{Key: "team"}}
+	p, err := r.Preview(belay.Command{Args: []string{"codex", "exec", "Fix the tests"}})
 	fmt.Printf("%q %v\n", p.Args, err)
 	fmt.Println(p.Policy.MaxRetries, p.Stall, p.Gate)
 	// Output:
@@ -144,26 +125,28 @@ func ExampleState_HandleError() {
 		return
 	}
 	defer log.Close()
-	for e := range journal.Read(log, nil) {
-		fmt.Println(e.Kind, e.Event, e.Session, e.ErrorType, e.Error)
-		fmt.Println(string(e.Detail)[:60] + "…") // of the prompt, hash and size
+	var line struct {
+		Event string `json:"event"`
+		Class string `json:"error_type"`
+		Error string `json:"error"`
 	}
+	fmt.Println(json.NewDecoder(log).Decode(&line), line.Event, line.Class, line.Error)
 	// Output:
 	// warning true <nil>
-	// audit failure 3f9c1a52-8f0e-4b5a-9d43-0c4f8e1b7a66 network connect: connection reset by peer
-	// {"context":{"prompt":{"bytes":9,"sha256":"b51f98f0333438ddfa…
+	// <nil> failure network connect: connection reset by peer
 }
 
 // The variables that scripts around claude use are read by one explicit call, and by nothing else.
-func ExampleClaude_FromEnv() {
-	c, err := belay.Claude{
-		Prompt: "Review the last commit",
-		Env:    []string{"CLAUDE_MAX_RETRIES=3", "CLAUDE_BASE_DELAY=0.5", "CLAUDE_LOG_DIR=none"},
-	}.FromEnv()
-	fmt.Println(c.Runner.Policy.MaxRetries, c.Runner.Policy.BaseDelay, c.Runner.Policy.Jitter, c.Runner.LogDir, err)
+func ExampleAgent_FromEnv() {
+	claude := belay.Claude("Review the last commit")
+	claude.Env = []string{"CLAUDE_MAX_RETRIES=3", "CLAUDE_BASE_DELAY=0.5", "CLAUDE_LOG_DIR=none"}
+	err := claude.FromEnv()
+	r := claude.Runner
+	fmt.Println(r.Policy.MaxRetries, r.Policy.BaseDelay, r.Policy.Jitter, r.LogDir, err)
 
-	_, err = belay.Claude{Env: []string{"CLAUDE_MAX_RETRIES=0"}}.FromEnv()
-	fmt.Println(err)
+	claude = belay.Claude("Review the last commit")
+	claude.Env = []string{"CLAUDE_MAX_RETRIES=0"}
+	fmt.Println(claude.FromEnv())
 	// Output:
 	// 2 500ms proportional:0.2 none <nil>
 	// CLAUDE_MAX_RETRIES: "0" is not a number of attempts; it counts the first one too, so at least 1

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/belay-run/belay/breaker"
+	"github.com/belay-run/belay/internal/clock"
 )
 
 // Gate is one key of a store.
@@ -24,7 +25,7 @@ type Gate struct {
 // Enter asks for admission. holder names the call and must be another one for each. A gate whose store has trouble
 // lets everybody in.
 func (g *Gate) Enter(holder string) (*Pass, *Refusal) {
-	now := time.Now()
+	now := clock.Now()
 	p := &Pass{gate: g, ticket: Ticket{Holder: holder, Started: now, Breaker: breaker.Ticket{Caller: g.Caller}}}
 	state, err := g.Store.Load(g.Key)
 	if err != nil {
@@ -65,13 +66,13 @@ func (g *Gate) Peek() *Refusal {
 		g.trouble(err)
 		return nil
 	}
-	_, _, refusal := state.Ask(g.Settings, time.Now(), "")
+	_, _, refusal := state.Ask(g.Settings, clock.Now(), "")
 	return refusal
 }
 
 // Spend takes one retry from the budget that all share. If there is none it returns when there will be one again.
 func (g *Gate) Spend() (ok bool, next time.Time) {
-	now := time.Now()
+	now := clock.Now()
 	err := g.Store.Update(g.Key, now, func(s State) State {
 		if s, ok = s.Spend(now); !ok {
 			next = s.Budget.Next(now)

@@ -89,10 +89,21 @@ type Ticket struct {
 	Answered bool
 }
 
+// Kind says what refuses a call.
+type Kind string
+
+const (
+	KindHold      Kind = "hold"       // nothing starts before the end of a hold
+	KindBreaker   Kind = "breaker"    // the breaker is open
+	KindProbe     Kind = "probe"      // the breaker is half open, and its one probe is under way
+	KindSlowStart Kind = "slow start" // after a hold, few start at a time
+	KindSlots     Kind = "slots"      // all slots are taken
+)
+
 // Refusal says why a call may not start now.
 type Refusal struct {
-	// Kind is what refuses: "hold", "breaker", "probe", "slow start", "slots".
-	Kind string
+	// Kind is what refuses.
+	Kind Kind
 	// Reason is why, in words.
 	Reason string
 	// Until is when to ask again; zero if that depends on others.

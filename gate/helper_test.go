@@ -40,7 +40,7 @@ func (w *world) start(holder string) gate.Ticket {
 }
 
 // refused asks for a ticket that must not be given, and returns the refusal.
-func (w *world) refused(kind string) gate.Refusal {
+func (w *world) refused(kind gate.Kind) gate.Refusal {
 	w.Helper()
 	before := show(w.state)
 	next, _, refusal := w.state.Ask(w.set, w.now, "refused")

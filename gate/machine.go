@@ -14,7 +14,7 @@ import (
 func (s State) Ask(set Settings, now time.Time, holder string) (State, Ticket, *Refusal) {
 	t := Ticket{Holder: holder, Started: now}
 	if left := s.Hold.Left(now); left > 0 {
-		return s, t, &Refusal{Kind: "hold", Reason: s.Hold.Reason, Until: now.Add(left)}
+		return s, t, &Refusal{Kind: KindHold, Reason: s.Hold.Reason, Until: now.Add(left)}
 	}
 	after, ticket, err := s.Breaker.Ask(set.Breaker, now, holder)
 	if err != nil {
@@ -24,7 +24,7 @@ func (s State) Ask(set Settings, now time.Time, holder string) (State, Ticket, *
 	if slow {
 		var ok bool
 		if ramp, ok = ramp.enter(now, set, holder); !ok {
-			return s, t, &Refusal{Kind: "slow start", Reason: s.Hold.Reason}
+			return s, t, &Refusal{Kind: KindSlowStart, Reason: s.Hold.Reason}
 		}
 	}
 	s.Breaker, s.Ramp = after, ramp
@@ -39,9 +39,9 @@ func (s State) Ask(set Settings, now time.Time, holder string) (State, Ticket, *
 func refusalOf(err error) *Refusal {
 	var open *breaker.OpenError
 	errors.As(err, &open)
-	r := &Refusal{Kind: "breaker", Reason: open.Reason, Until: open.Until}
+	r := &Refusal{Kind: KindBreaker, Reason: open.Reason, Until: open.Until}
 	if open.Phase == breaker.HalfOpen {
-		r.Kind = "probe"
+		r.Kind = KindProbe
 	}
 	return r
 }

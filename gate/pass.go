@@ -4,6 +4,8 @@ import (
 	"errors"
 	"sync"
 	"time"
+
+	"github.com/belay-run/belay/internal/clock"
 )
 
 // Pass is an admission. It is told what becomes of the call; only the first answer and the first end count. It may be
@@ -82,7 +84,7 @@ func (p *Pass) Failing(reason string) {
 func (p *Pass) during(event func(State, time.Time, Ticket) State) {
 	p.mu.Lock()
 	ticket, over := p.ticket, p.done
-	p.ticket.Started, p.ticket.Awaited = time.Now(), false
+	p.ticket.Started, p.ticket.Awaited = clock.Now(), false
 	p.mu.Unlock()
 	if !over {
 		p.change(func(s State, now time.Time) State { return event(s, now, ticket) })
@@ -112,7 +114,7 @@ func (p *Pass) end(event func(State, time.Time, Ticket) State) {
 
 // change applies an event, and writes only if it changes anything: a healthy success costs one failed open.
 func (p *Pass) change(event func(State, time.Time) State) {
-	g, now := p.gate, time.Now()
+	g, now := p.gate, clock.Now()
 	before, err := g.Store.Load(g.Key)
 	if err != nil {
 		g.trouble(err)

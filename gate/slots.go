@@ -23,6 +23,10 @@ type Slots struct {
 type Slot struct {
 	file     *os.File
 	fleeting bool
+
+	// In memory:
+	holder string
+	free   func()
 }
 
 // ErrFull says that all slots are taken.
@@ -58,7 +62,7 @@ func (s Slots) take(key string, n int, holder string) (*Slot, error) {
 		if held {
 			f.Truncate(0)
 			f.WriteAt([]byte(holder+"\n"), 0)
-			return &Slot{f, s.Fleeting}, nil
+			return &Slot{file: f, fleeting: s.Fleeting}, nil
 		}
 		f.Close()
 	}
@@ -75,6 +79,9 @@ func current(f *os.File) bool {
 // Free gives the slot back. The file stays, unless whoever takes the slot knows to look whether it is still there: to
 // delete it would let two hold the same slot. What was given back already stays as it is: another may have it by now.
 func (s *Slot) Free() {
+	if s != nil && s.free != nil {
+		s.free()
+	}
 	if s == nil || s.file == nil {
 		return
 	}

@@ -25,10 +25,12 @@ type Entry struct {
 	State State  `json:"state"`
 }
 
-// Memory is a Store for one process. The zero value works.
+// Memory is a [Shared] for one process. The zero value works. It must not be copied after its first use.
 type Memory struct {
-	mu     sync.Mutex
-	states map[string]State
+	mu       sync.Mutex
+	states   map[string]State
+	slots    map[string][]*Slot
+	watchers map[string][]chan struct{}
 }
 
 // Load implements Store.
@@ -42,6 +44,7 @@ func (m *Memory) Load(key string) (State, error) {
 func (m *Memory) Update(key string, now time.Time, change func(State) State) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	defer m.changed(key)
 	s := change(m.states[key].clone()).clone()
 	if s.Healthy(now) {
 		delete(m.states, key)

@@ -124,13 +124,12 @@ func (c *Client) logger() *slog.Logger {
 // runner is how this call is run.
 func (c *Client) runner(command belay.Command, check bool, waiting func(belay.Waiting)) *belay.Runner {
 	r := c.Runner
+	r.Profile = gh.Name
 	env := c.Env
 	if env == nil {
 		env = os.Environ()
 	}
-	profile := gh.New(command.Args, env, c.Dir)
-	r.Profile = profile
-	if !check || !profile.Headless() { // extensions and aliases do what they like
+	if !check || !gh.New(command.Args, env, c.Dir).Headless() { // extensions and aliases do what they like
 		r.Policy.MaxRetries, r.Policy.CountThrottles = retry.None, true
 	}
 	if r.Gate.Settings.Breaker.Failures == 0 {

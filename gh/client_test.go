@@ -43,7 +43,7 @@ func setup(t *testing.T, script string) bundle {
 		Logger: slog.New(slog.NewTextHandler(b.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 		Runner: belay.Runner{
 			Policy:      retry.Policy{MaxRetries: 3, BaseDelay: 50 * time.Millisecond, Jitter: retry.NoJitter},
-			LimitBuffer: -1, StateDir: t.TempDir(),
+			LimitBuffer: -1, State: &belay.State{Dir: t.TempDir()},
 			Observe: func(e belay.Event) {
 				if w, ok := e.(belay.Waiting); ok {
 					*b.delays = append(*b.delays, w.Wait)
@@ -286,7 +286,7 @@ func TestClient_GraphQL(t *testing.T) {
 }
 
 func TestClient_NotInstalled(t *testing.T) {
-	c := &gh.Client{Path: "/nowhere/gh", Logger: slog.New(slog.DiscardHandler), Runner: belay.Runner{StateDir: t.TempDir()}}
+	c := &gh.Client{Path: "/nowhere/gh", Logger: slog.New(slog.DiscardHandler), Runner: belay.Runner{State: &belay.State{Dir: t.TempDir()}}}
 	for _, check := range []bool{true, false} {
 		if _, err := c.Run(t.Context(), []string{"api", "user"}, check); classOf(err) != verdict.ToolMissing {
 			t.Errorf("%v", err)

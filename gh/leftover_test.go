@@ -52,7 +52,7 @@ func TestClient_GraphQLSweepsLeftovers(t *testing.T) {
 		t.Fatal(err)
 	}
 	client := &gh.Client{Path: filepath.Join(dir, "gh"), Logger: slog.New(slog.NewTextHandler(io.Discard, nil)),
-		Runner: belay.Runner{StateDir: filepath.Join(dir, "state")}}
+		Runner: belay.Runner{State: &belay.State{Dir: filepath.Join(dir, "state")}}}
 	if err := client.GraphQL(t.Context(), "query($x: [String!]) { viewer { login } }", map[string]any{"x": []string{"a"}}, nil); err != nil {
 		t.Fatal(err)
 	}

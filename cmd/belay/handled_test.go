@@ -14,8 +14,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/gh"
-	"github.com/belay-run/belay/internal/engine"
 	"github.com/belay-run/belay/verdict"
 )
 
@@ -70,25 +70,25 @@ func TestHandled_AnyError(t *testing.T) {
 	const key = "sk-ant-api03-" + "abcdefghijklmnopqrstuvwxyz"
 	for n, tt := range []struct {
 		err     error
-		session engine.Session
+		session belay.Session
 		context map[string]any
 		want    audited
 		detail  string
 		status  string
 	}{
-		{fmt.Errorf("connect: %w", syscall.ECONNRESET), engine.Session{Profile: "claude", ID: someSession}, map[string]any{"step": "review", "ticket": 42},
+		{fmt.Errorf("connect: %w", syscall.ECONNRESET), belay.Session{Profile: "claude", ID: someSession}, map[string]any{"step": "review", "ticket": 42},
 			audited{Subject: "claude", Session: someSession, Type: "network", Message: "connect: connection reset by peer", IsRetryable: true, Category: "connection", Severity: "warning"},
 			`{"step":"review","ticket":42}`, "failed"},
-		{errors.New("Invalid API key " + key), engine.Session{Profile: "codex", ID: "not a uuid"}, map[string]any{"prompt": "the secret plan", "header": "Authorization: Bearer " + key},
+		{errors.New("Invalid API key " + key), belay.Session{Profile: "codex", ID: "not a uuid"}, map[string]any{"prompt": "the secret plan", "header": "Authorization: Bearer " + key},
 			audited{Subject: "codex", Session: "not a uuid", Type: "unknown", Message: "Invalid API key [redacted]", Category: "unknown", Severity: "error"},
 			`{"header":"Authorization: [redacted]","prompt":{"bytes":15,"sha256":"21c18b3594874cf56af31a1031c7c1bee1ccd0f5c08e33667089cd0bf0efc9de"}}`, "failed"},
-		{context.DeadlineExceeded, engine.Session{Profile: "claude", ID: "s3"}, nil,
+		{context.DeadlineExceeded, belay.Session{Profile: "claude", ID: "s3"}, nil,
 			audited{Subject: "claude", Session: "s3", Type: "timeout", Message: "context deadline exceeded", Category: "connection", Severity: "error"},
 			`null`, "failed"},
-		{context.Canceled, engine.Session{Profile: "claude", ID: "s4"}, map[string]any{"by": "user"},
+		{context.Canceled, belay.Session{Profile: "claude", ID: "s4"}, map[string]any{"by": "user"},
 			audited{Subject: "claude", Session: "s4", Type: "interrupted", Message: "context canceled", Category: "unknown", Severity: "error"},
 			`{"by":"user"}`, "interrupted"},
-		{errors.New("no session"), engine.Session{}, map[string]any{"long": strings.Repeat("x", 9000)},
+		{errors.New("no session"), belay.Session{}, map[string]any{"long": strings.Repeat("x", 9000)},
 			audited{Subject: filepath.Base(os.Args[0]), Type: "unknown", Message: "no session", Category: "unknown", Severity: "error"},
 			`{"long":"` + strings.Repeat("x", 500) + `…"}`, ""},
 	} {
@@ -130,7 +130,7 @@ func TestHandled_AnyError(t *testing.T) {
 	if out, err := r.command("grep", "-r", "-e", "secret plan", "-e", "abcdefghijklmnop", "state").Output(); err == nil {
 		t.Errorf("at rest: %s", out)
 	}
-	if _, err := state.HandleError(nil, engine.Session{ID: someSession}, nil); err != nil || len(asked[audited](r, "audit")) != 5 {
+	if _, err := state.HandleError(nil, belay.Session{ID: someSession}, nil); err != nil || len(asked[audited](r, "audit")) != 5 {
 		t.Errorf("no error was handled: %v", err)
 	}
 }
@@ -140,18 +140,18 @@ func TestHandled_ErrorOfARun(t *testing.T) {
 	t.Parallel()
 	r := newRun(t, 0)
 	state := r.openState()
-	runner := engine.Runner{StateDir: state.Dir}
+	runner := belay.Runner{State: state}
 	for n, script := range []string{"echo connection reset >&2; exit 1", "exit 3", "kill -SEGV $$"} {
-		res, err := runner.Run(t.Context(), engine.Command{Args: []string{"sh", "-c", script}})
+		res, err := runner.Run(t.Context(), belay.Command{Args: []string{"sh", "-c", script}})
 		if n == 1 {
 			err = fmt.Errorf("deploy: %w", err)
 		}
-		c, herr := state.HandleError(err, engine.Session{Profile: "generic", ID: someSession}, map[string]any{"n": n})
+		c, herr := state.HandleError(err, belay.Session{Profile: "generic", ID: someSession}, map[string]any{"n": n})
 		if herr != nil || c.Type != res.Verdict.Class || c.IsRetryable != res.Verdict.Retryable {
 			t.Errorf("%d: %+v, %v", n, c, herr)
 		}
 		if n == 2 {
-			state.HandleError(err, engine.Session{Profile: "generic", ID: someSession}, map[string]any{"again": true})
+			state.HandleError(err, belay.Session{Profile: "generic", ID: someSession}, map[string]any{"again": true})
 		}
 		rows := asked[audited](r, "audit")
 		if len(rows) != n+1 || rows[n].Invocation != res.ID || fmt.Sprint(rows[n].Detail) != fmt.Sprintf("map[n:%d]", n) || rows[n].Session != someSession {
@@ -195,16 +195,18 @@ echo "{\"type\":\"result\",\"subtype\":\"success\",\"is_error\":false,\"result\"
 				}
 			}
 			claude := func() {
-				res, err := engine.Claude{Prompt: "hi", Path: filepath.Join(r.dir, "claude"), Dir: r.dir, Runner: engine.Runner{StateDir: state.Dir, LogDir: engine.NoLogDir}}.Run(t.Context())
+				ask := belay.Claude("hi")
+				ask.Path, ask.Dir, ask.Runner = filepath.Join(r.dir, "claude"), r.dir, belay.Runner{State: state, LogDir: belay.NoLogDir}
+				res, err := ask.Run(t.Context())
 				if err != nil || res.Session != someSession {
 					t.Fatalf("%+v, %v", res, err)
 				}
 			}
 			claude()
-			if _, err := state.HandleError(errors.New("the answer is of no use"), engine.Session{Profile: "claude", ID: someSession}, nil); err != nil {
+			if _, err := state.HandleError(errors.New("the answer is of no use"), belay.Session{Profile: "claude", ID: someSession}, nil); err != nil {
 				t.Fatal(err)
 			}
-			if got := state.Session("claude", someSession); got.Status != engine.SessionFailed {
+			if got, _ := state.Session("claude", someSession); got.Status != "failed" {
 				t.Errorf("its file says %+v", got)
 			}
 			if foldBetween {
@@ -212,8 +214,8 @@ echo "{\"type\":\"result\",\"subtype\":\"success\",\"is_error\":false,\"result\"
 			}
 			claude()
 			check("done", 2)
-			if _, err := state.HandleError(&engine.Error{Verdict: verdict.Verdict{Class: verdict.RateLimit, Retryable: true}, Message: "429"},
-				engine.Session{Profile: "claude", ID: someSession}, nil); err != nil {
+			if _, err := state.HandleError(&belay.Error{Verdict: verdict.Verdict{Class: verdict.RateLimit, Retryable: true}, Message: "429"},
+				belay.Session{Profile: "claude", ID: someSession}, nil); err != nil {
 				t.Fatal(err)
 			}
 			check("failed", 2)
@@ -227,9 +229,9 @@ func TestHandled_Edges(t *testing.T) {
 	r := newRun(t, 0)
 	state := r.openState()
 	r.write("gh", "#!/bin/sh\necho 'gh: Not Found (HTTP 404)' >&2\nexit 1\n")
-	client := &gh.Client{Runner: engine.Runner{StateDir: state.Dir}, Path: filepath.Join(r.dir, "gh")}
+	client := &gh.Client{Runner: belay.Runner{State: state}, Path: filepath.Join(r.dir, "gh")}
 	_, err := client.Run(t.Context(), []string{"issue", "view", "1"}, true)
-	c, herr := state.HandleError(err, engine.Session{Profile: "gh"}, map[string]any{"issue": 1, "at": time.Unix(0, 0).UTC()})
+	c, herr := state.HandleError(err, belay.Session{Profile: "gh"}, map[string]any{"issue": 1, "at": time.Unix(0, 0).UTC()})
 	if herr != nil || c.Type != verdict.NotFound || c.Category != "sdk" || c.Severity != "error" {
 		t.Errorf("%+v, %v", c, herr)
 	}
@@ -239,15 +241,15 @@ func TestHandled_Edges(t *testing.T) {
 	if err := os.RemoveAll(state.Dir); err != nil {
 		t.Fatal(err)
 	}
-	if c, herr := state.HandleError(syscall.EPIPE, engine.Session{Profile: "../../etc", ID: someSession}, nil); herr == nil || c.Type != verdict.Network {
+	if c, herr := state.HandleError(syscall.EPIPE, belay.Session{Profile: "../../etc", ID: someSession}, nil); herr == nil || c.Type != verdict.Network {
 		t.Errorf("without a state directory: %+v, %v", c, herr)
 	}
 }
 
 // openState is the state directory of the run's commands.
-func (r *run) openState() *engine.State {
+func (r *run) openState() *belay.State {
 	r.t.Helper()
-	state, err := engine.OpenState(filepath.Join(r.dir, "state"))
+	state, err := belay.OpenState(filepath.Join(r.dir, "state"))
 	if err != nil {
 		r.t.Fatal(err)
 	}

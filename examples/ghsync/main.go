@@ -87,9 +87,10 @@ func policy(retries int) retry.Policy {
 	return p
 }
 
-// NewClient is a client that looks whether something was done before it does it again.
+// NewClient is a client that looks whether something was done before it does it again. Its state is in the usual
+// directory: GitHub's limits are those of all processes of a user.
 func NewClient() *gh.Client {
-	return &gh.Client{Runner: belay.Runner{Effects: belay.Effects{Verify: true}}}
+	return &gh.Client{Runner: belay.Runner{Effects: belay.Effects{Verify: true}, State: &belay.State{}}}
 }
 
 // Through calls gh through a client.

@@ -70,7 +70,7 @@ func syncOn(t *testing.T, script string) {
 	var retries, found atomic.Int64
 	client := NewClient()
 	client.Path, client.Env, client.Logger = clitest.GH(t), env, slog.New(slog.NewTextHandler(io.Discard, nil))
-	client.Runner.StateDir, client.Runner.LimitBuffer = t.TempDir(), -1
+	client.Runner.State, client.Runner.LimitBuffer = &belay.State{Dir: t.TempDir()}, -1
 	// Which of the four workers meets which fault is a matter of chance; so many in a row meet none of them.
 	client.Runner.Policy = retry.Policy{MaxRetries: 6, BaseDelay: 100 * time.Millisecond, Jitter: retry.NoJitter}
 	client.Runner.Gate.Settings.Hold = time.Second

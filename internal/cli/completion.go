@@ -11,6 +11,7 @@ import (
 	"github.com/belay-run/belay/internal/config"
 	"github.com/belay-run/belay/internal/engine"
 	"github.com/belay-run/belay/internal/journal"
+	"github.com/belay-run/belay/internal/state"
 	"github.com/belay-run/belay/retry"
 	"github.com/belay-run/belay/verdict"
 )
@@ -98,11 +99,11 @@ func completeRuns() (list []string) {
 
 // completePast are the last runs of the log, the newest first. It is read here, without belayd: a shell asks at every key.
 func completePast() (list []string) {
-	dir, err := engine.DefaultStateDir()
+	dir, err := state.DefaultDir()
 	if err != nil {
 		return nil
 	}
-	f, err := os.Open((&engine.State{Dir: dir}).LogPath())
+	f, err := os.Open((&state.State{Dir: dir}).LogPath())
 	if err != nil {
 		return nil
 	}

@@ -11,7 +11,7 @@ import (
 
 	"github.com/belay-run/belay/internal/agent/generic"
 	"github.com/belay-run/belay/internal/config"
-	"github.com/belay-run/belay/internal/engine"
+	"github.com/belay-run/belay/internal/state"
 	"github.com/belay-run/belay/internal/term"
 )
 
@@ -60,10 +60,10 @@ func gateHold(profile string) []config.Shown {
 
 // places are where settings and state are.
 func places() (list []config.Shown) {
-	if dir, err := engine.DefaultStateDir(); err == nil {
+	if dir, err := state.DefaultDir(); err == nil {
 		from := "default"
-		if os.Getenv(engine.StateDirVar) != "" {
-			from = engine.StateDirVar
+		if os.Getenv(state.DirVar) != "" {
+			from = state.DirVar
 		}
 		list = append(list, config.Shown{Kind: "state", Name: "state directory", Value: dir, From: from})
 	}

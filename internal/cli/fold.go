@@ -4,6 +4,7 @@ import (
 	"os"
 
 	"github.com/belay-run/belay/internal/engine"
+	"github.com/belay-run/belay/internal/state"
 	"github.com/belay-run/belay/internal/supervise"
 )
 
@@ -17,7 +18,7 @@ func fold(r *engine.Result) {
 }
 
 func foldLog() {
-	if os.Getenv(engine.FoldVar) == "off" {
+	if os.Getenv(state.FoldVar) == "off" {
 		return
 	}
 	self, err := os.Executable()

@@ -15,6 +15,7 @@ import (
 	"github.com/belay-run/belay/breaker"
 	"github.com/belay-run/belay/gate"
 	"github.com/belay-run/belay/internal/engine"
+	"github.com/belay-run/belay/internal/state"
 	"github.com/belay-run/belay/internal/supervise"
 	"github.com/belay-run/belay/internal/term"
 )
@@ -92,11 +93,11 @@ func showChange(w io.Writer, gates []gateEntry, asJSON bool) error {
 
 // gateStore is where the gates are kept.
 func gateStore() (*gate.Files, error) {
-	dir, err := engine.DefaultStateDir()
+	dir, err := state.DefaultDir()
 	if err != nil {
 		return nil, &failure{err}
 	}
-	return (&engine.State{Dir: dir}).Gates(), nil
+	return (&state.State{Dir: dir}).Gates(), nil
 }
 
 // gateEntry is a gate and who waits at it.
@@ -160,7 +161,7 @@ func addWaiters(gates []gateEntry) []gateEntry {
 }
 
 // allTaken is how a gate says that it has no slot left.
-func allTaken() string { return engine.Describe(gate.Refusal{Kind: "slots"}) }
+func allTaken() string { return engine.Describe(gate.Refusal{Kind: gate.KindSlots}) }
 
 func showGates(w io.Writer, asJSON bool) error {
 	gates, err := listGates()

@@ -15,6 +15,8 @@ import (
 	"github.com/belay-run/belay/internal/config"
 	"github.com/belay-run/belay/internal/engine"
 	"github.com/belay-run/belay/internal/journal"
+	"github.com/belay-run/belay/internal/state"
+	"github.com/belay-run/belay/internal/term"
 )
 
 func newGatesReset() *cobra.Command {
@@ -67,7 +69,7 @@ func nothingToReset(key string, known []string) string {
 	text := fmt.Sprintf("nothing to reset: gate %s is healthy", key)
 	switch near := config.Nearest(key, known); {
 	case near != "":
-		text += "; did you mean: " + engine.LiftCommand(near)
+		text += "; did you mean: " + term.LiftCommand(near)
 	case len(known) > 0:
 		text += "; these are not: " + strings.Join(known, ", ")
 	}
@@ -120,7 +122,7 @@ func newGatesOpen() *cobra.Command {
 			}
 			err := setGate(byHand{"gate_open", args[0], t, reason}, func(s gate.State, now time.Time) gate.State { return s.Opened(now, t, reason) })
 			if err == nil {
-				fmt.Fprintf(cmd.OutOrStdout(), "the breaker of gate %s is open; to close it: %s\n", args[0], engine.LiftCommand(args[0]))
+				fmt.Fprintf(cmd.OutOrStdout(), "the breaker of gate %s is open; to close it: %s\n", args[0], term.LiftCommand(args[0]))
 			}
 			return err
 		},
@@ -162,7 +164,7 @@ type byHand struct {
 }
 
 // log appends the change to the log. That it was made counts; a log that cannot be written is said, no more.
-func (b byHand) log(state *engine.State) {
+func (b byHand) log(state *state.State) {
 	detail := map[string]string{}
 	if !b.until.IsZero() {
 		detail["until"] = b.until.UTC().Format(time.RFC3339)
@@ -185,7 +187,7 @@ func setGate(b byHand, change func(gate.State, time.Time) gate.State) error {
 	if err := config.Find("gate").Check(key); err != nil {
 		return usage(err, "see: belay gates")
 	}
-	state, err := engine.OpenState("")
+	state, err := state.Open("")
 	if err != nil {
 		return &failure{err}
 	}

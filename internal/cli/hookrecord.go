@@ -10,15 +10,15 @@ import (
 
 	"github.com/belay-run/belay/internal/alert"
 	"github.com/belay-run/belay/internal/config"
-	"github.com/belay-run/belay/internal/engine"
 	"github.com/belay-run/belay/internal/journal"
+	"github.com/belay-run/belay/internal/state"
 	"github.com/belay-run/belay/internal/term"
 )
 
 // recordHook puts a failure into the log, and raises an alert if there have been too many of that hook. Nothing of the state
 // directory is touched before there is a failure.
 func recordHook(e journal.Entry) error {
-	state, err := engine.OpenState("")
+	state, err := state.Open("")
 	if err != nil {
 		return err
 	}

@@ -13,8 +13,8 @@ import (
 
 	"github.com/belay-run/belay/gate"
 	"github.com/belay-run/belay/internal/config"
-	"github.com/belay-run/belay/internal/engine"
 	"github.com/belay-run/belay/internal/mcp"
+	"github.com/belay-run/belay/internal/state"
 	"github.com/belay-run/belay/internal/supervise"
 )
 
@@ -195,7 +195,7 @@ func serverEnviron(env []string) []string {
 	kept := make([]string, 0, len(env))
 	for _, kv := range env {
 		name, _, _ := strings.Cut(kv, "=")
-		if !strings.HasPrefix(name, "BELAY_") || name == supervise.RunIDVar || name == engine.StateDirVar {
+		if !strings.HasPrefix(name, "BELAY_") || name == supervise.RunIDVar || name == state.DirVar {
 			kept = append(kept, kv)
 		}
 	}
@@ -203,6 +203,6 @@ func serverEnviron(env []string) []string {
 }
 
 // mcpGate is the gate that all proxies of a server share.
-func mcpGate(state *engine.State, name string, trouble func(error)) *gate.Gate {
+func mcpGate(state *state.State, name string, trouble func(error)) *gate.Gate {
 	return &gate.Gate{Store: state.Gates(), Key: "mcp:" + name, Trouble: trouble}
 }

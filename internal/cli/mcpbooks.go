@@ -12,9 +12,9 @@ import (
 
 	"github.com/belay-run/belay/internal/alert"
 	"github.com/belay-run/belay/internal/config"
-	"github.com/belay-run/belay/internal/engine"
 	"github.com/belay-run/belay/internal/journal"
 	"github.com/belay-run/belay/internal/mcp"
+	"github.com/belay-run/belay/internal/state"
 	"github.com/belay-run/belay/internal/supervise"
 	"github.com/belay-run/belay/internal/term"
 )
@@ -22,7 +22,7 @@ import (
 // mcpBooks are what a proxy leaves in the state directory: the log, and the record by which `belay ps` and `belay mcp
 // status` know of it. Trouble with them is said once, on stderr, and stops nothing.
 type mcpBooks struct {
-	state *engine.State
+	state *state.State
 	once  sync.Once
 
 	mu     sync.Mutex
@@ -34,7 +34,7 @@ func openMCPBooks(o *mcp.Options) *mcpBooks {
 	b := &mcpBooks{}
 	now := time.Now()
 	o.ID = fmt.Sprintf("mcp-%012x-%08x", now.UnixMilli(), rand.Uint32())
-	state, err := engine.OpenState("")
+	state, err := state.Open("")
 	if err != nil {
 		b.trouble(err)
 		return b

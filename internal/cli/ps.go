@@ -11,7 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/belay-run/belay/internal/engine"
+	"github.com/belay-run/belay/internal/state"
 	"github.com/belay-run/belay/internal/supervise"
 	"github.com/belay-run/belay/internal/term"
 )
@@ -178,12 +178,12 @@ func pick(runs []supervise.Record, id string) (supervise.Record, error) {
 }
 
 // openState is the state directory, without a look whether it is there.
-func openState() (*engine.State, error) {
-	dir, err := engine.DefaultStateDir()
+func openState() (*state.State, error) {
+	dir, err := state.DefaultDir()
 	if err != nil {
 		return nil, &failure{err}
 	}
-	return &engine.State{Dir: dir}, nil
+	return &state.State{Dir: dir}, nil
 }
 
 func openRecords() (supervise.Records, error) {

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/belay-run/belay/internal/agent/generic"
 	"github.com/belay-run/belay/internal/config"
+	"github.com/belay-run/belay/internal/profile"
 )
 
 // byCobra parses the same arguments with cobra.
@@ -61,8 +61,7 @@ func TestQuickRun_TakesTheCommonForms(t *testing.T) {
 
 // Files may speak of every profile that there is, and of no other.
 func TestProfiles_AreThoseOfFiles(t *testing.T) {
-	names := append(slices.Collect(maps.Keys(profiles)), generic.Name)
-	slices.Sort(names)
+	names := slices.Sorted(slices.Values(profile.Names()))
 	if !slices.Equal(names, slices.Sorted(slices.Values(config.Profiles))) {
 		t.Errorf("%v, files know %v", names, config.Profiles)
 	}

@@ -8,17 +8,12 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"strconv"
-	"strings"
 
 	"github.com/belay-run/belay/internal/agent/generic"
 	"github.com/belay-run/belay/internal/config"
 	"github.com/belay-run/belay/internal/engine"
 	"github.com/belay-run/belay/verdict"
 )
-
-// maxShown is how much of the result the text form shows.
-const maxShown = 2000
 
 // writeResult replaces the command's stdout by Belay's result, if that was asked for.
 func writeResult(w io.Writer, format string, r *engine.Result) error {
@@ -27,7 +22,7 @@ func writeResult(w io.Writer, format string, r *engine.Result) error {
 		b := bufio.NewWriter(w)
 		return errors.Join(r.WriteJSON(b), b.Flush())
 	case "text":
-		return writeText(w, r)
+		return r.WriteText(w)
 	}
 	return nil
 }
@@ -59,51 +54,6 @@ func refuse(given config.Given, s *config.Settings, err error) error {
 	return err
 }
 
-func writeText(w io.Writer, r *engine.Result) error {
-	var b strings.Builder
-	status := "FAILED"
-	if r.Success {
-		status = "SUCCESS"
-	}
-	fmt.Fprintf(&b, "Status: %s\n", status)
-	shown, err := io.ReadAll(io.LimitReader(r.Output.Reader(), 4*maxShown+1))
-	if err != nil {
-		return err
-	}
-	if text := []rune(strings.ToValidUTF8(string(shown), "�")); len(text) > maxShown {
-		fmt.Fprintf(&b, "%s… (truncated)\n", string(text[:maxShown]))
-	} else if len(text) > 0 {
-		fmt.Fprintf(&b, "%s\n", strings.TrimSuffix(string(text), "\n"))
-	}
-	for _, e := range earlier(r) {
-		fmt.Fprintf(&b, "Earlier: %s\n", e)
-	}
-	if r.Err != "" {
-		fmt.Fprintf(&b, "Error: %s\n", r.Err)
-	}
-	if r.Verdict.SessionID != "" {
-		fmt.Fprintf(&b, "Session: %s\n", r.Verdict.SessionID)
-	}
-	if u := r.Usage; r.Session != "" || u.InputTokens+u.OutputTokens > 0 { // of what costs nothing there is nothing to say
-		fmt.Fprintf(&b, "Tokens: %s input / %s output\n", thousands(u.InputTokens), thousands(u.OutputTokens))
-		if u.CostUSD != nil {
-			fmt.Fprintf(&b, "Cost: $%.4f\n", *u.CostUSD)
-		}
-	}
-	fmt.Fprintf(&b, "Duration: %sms\n", thousands(r.Duration.Milliseconds()))
-	fmt.Fprintf(&b, "Attempts: %d, waited %.1fs\n", r.Attempts, r.Waited.Seconds())
-	_, err = io.WriteString(w, b.String())
-	return err
-}
-
-// earlier are the errors before the last one, which is the result's.
-func earlier(r *engine.Result) []string {
-	if r.Err == "" || len(r.Errors) == 0 {
-		return r.Errors
-	}
-	return r.Errors[:len(r.Errors)-1]
-}
-
 // writeJSONLines writes each of a list on a line of its own.
 func writeJSONLines[T any](w io.Writer, list []T) error {
 	enc := json.NewEncoder(w)
@@ -113,13 +63,4 @@ func writeJSONLines[T any](w io.Writer, list []T) error {
 		}
 	}
 	return nil
-}
-
-// thousands writes 1234567 as 1,234,567.
-func thousands(n int64) string {
-	s := strconv.FormatInt(n, 10)
-	for i := len(s) - 3; i > 0; i -= 3 {
-		s = s[:i] + "," + s[i:]
-	}
-	return s
 }

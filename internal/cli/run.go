@@ -19,6 +19,7 @@ import (
 	"github.com/belay-run/belay/internal/config"
 	"github.com/belay-run/belay/internal/engine"
 	"github.com/belay-run/belay/internal/journal"
+	"github.com/belay-run/belay/internal/state"
 	"github.com/belay-run/belay/internal/supervise"
 	"github.com/belay-run/belay/internal/term"
 	"github.com/belay-run/belay/retry"
@@ -96,7 +97,7 @@ func run(given config.Given, args []string) error {
 	if err != nil {
 		return refuse(given, s, err)
 	}
-	runner.Supervisor = supervise.Own()
+	runner.Starter = engine.Supervised{Supervisor: supervise.Own()}
 	view := &view{screen: term.New(os.Stderr), settings: s, name: filepath.Base(args[0]), how: goOn[nameOf(known)], login: logIn[nameOf(known)]}
 	runner.Observe = view.observe
 	view.unread()
@@ -158,7 +159,8 @@ func newRunner(s *config.Settings, rules []verdict.Rule, known agent.Profile) (*
 	}
 	r := &engine.Runner{Profile: own, Policy: s.Policy(nameOf(known), known != nil), Stall: s.StallTimeout, Stream: s.Stream,
 		ReplayStdin: s.ReplayStdin, Reap: s.Reap, Scope: s.Scope, OnBusy: engine.OnBusy(s.OnBusy), MaxCost: s.MaxCost, LogDir: s.LogDir,
-		NoWait: s.NoWait || s.From("max-retries") != "" && s.MaxRetries == 0, OwnCode: s.ExitCodeOut == "child"}
+		NoWait: s.NoWait || s.From("max-retries") != "" && s.MaxRetries == 0, OwnCode: s.ExitCodeOut == "child",
+		State: &state.State{}, Words: causeText}
 	if s.From("stall-timeout") != "" && s.StallTimeout == 0 {
 		r.Stall = -1
 	}

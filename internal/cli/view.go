@@ -167,14 +167,14 @@ func (v *view) atGate(e engine.AtGate) {
 	what := fmt.Sprintf("gate %s: %s", e.Key, gateText(e.Refusal))
 	if e.Refusal.Until.IsZero() {
 		v.end()
-		if e.Refusal.Kind != "slots" {
-			what += fmt.Sprintf(" (to lift it: %s)", engine.LiftCommand(e.Key))
+		if e.Refusal.Kind != gate.KindSlots {
+			what += fmt.Sprintf(" (to lift it: %s)", term.LiftCommand(e.Key))
 		}
 		v.screen.Line("%s", what)
 		return
 	}
 	v.screen.Line("%s; waiting until %s (to lift it: %s)", what,
-		engine.When(e.Refusal.Until), engine.LiftCommand(e.Key))
+		engine.When(e.Refusal.Until), term.LiftCommand(e.Key))
 	v.begin(v.screen.Countdown("gate "+e.Key, e.Refusal.Until))
 }
 
@@ -201,7 +201,7 @@ func (v *view) done(r *engine.Result) {
 		if r.Attempts > 1 {
 			v.verbosely("%s succeeded at attempt %d, after %s of waiting", v.name, r.Attempts, term.Span(r.Waited))
 		}
-	case r.Attempts > 0 && r.ExitCode == r.ChildCode && len(earlier(r)) == 0 && !v.settings.Asked() && !r.MayBeDone && !r.Silent:
+	case r.Attempts > 0 && r.ExitCode == r.ChildCode && len(r.Earlier()) == 0 && !v.settings.Asked() && !r.MayBeDone && !r.Silent:
 		// The command has said it itself; but that there is a way to begin anew it cannot know.
 		if r.Verdict.Class == verdict.SessionNotFound && v.settings.Resume != "" {
 			v.say("to begin a new session where there is none: --resume-or-new %s", v.settings.Resume)

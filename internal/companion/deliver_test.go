@@ -17,15 +17,15 @@ import (
 	"time"
 
 	"github.com/belay-run/belay/internal/companion/db"
-	"github.com/belay-run/belay/internal/engine"
 	"github.com/belay-run/belay/internal/journal"
+	"github.com/belay-run/belay/internal/state"
 )
 
 // raised is a state directory with an alert on record, and a configuration.
 func raised(t *testing.T, config string) *db.DB {
 	t.Helper()
 	dir := t.TempDir()
-	t.Setenv(engine.StateDirVar, dir)
+	t.Setenv(state.DirVar, dir)
 	t.Setenv("XDG_CONFIG_HOME", filepath.Join(dir, "config"))
 	if err := os.MkdirAll(filepath.Join(dir, "config", "belay"), 0o700); err != nil {
 		t.Fatal(err)

@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/belay-run/belay/internal/companion/rehearse"
-	"github.com/belay-run/belay/internal/engine"
+	"github.com/belay-run/belay/internal/state"
 	"github.com/belay-run/belay/internal/supervise"
 )
 
@@ -155,7 +155,7 @@ func (d *demo) opened(over <-chan struct{}) (seen string) {
 
 // environ is what the commands of the demo see.
 func (d *demo) environ(api *rehearse.API, bin string) []string {
-	over := append(api.Environ(), engine.StateDirVar+"="+d.state, "XDG_CONFIG_HOME="+filepath.Join(d.dir, "none"),
+	over := append(api.Environ(), state.DirVar+"="+d.state, "XDG_CONFIG_HOME="+filepath.Join(d.dir, "none"),
 		"PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"))
 	if d.color {
 		over = append(over, "CLICOLOR_FORCE=1")

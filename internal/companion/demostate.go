@@ -11,15 +11,15 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"github.com/belay-run/belay/internal/engine"
+	"github.com/belay-run/belay/internal/state"
 	"github.com/belay-run/belay/internal/supervise"
 )
 
 // demoState is a new state directory for the demo beside the user's own, so that its record can be looked at afterwards.
 func demoState() (string, error) {
-	base, err := engine.DefaultStateDir()
+	base, err := state.DefaultDir()
 	if err == nil {
-		_, err = engine.OpenState(base)
+		_, err = state.Open(base)
 	}
 	dir := filepath.Join(base, "demo")
 	if err == nil {

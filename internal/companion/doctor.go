@@ -10,8 +10,9 @@ import (
 	"sync"
 	"time"
 
-	"github.com/belay-run/belay/internal/engine"
+	"github.com/belay-run/belay/internal/state"
 	"github.com/belay-run/belay/internal/supervise"
+	"github.com/belay-run/belay/internal/term"
 )
 
 // finding is one thing that doctor has looked at.
@@ -118,21 +119,21 @@ func sameFile(a, b string) bool {
 
 // checkGates lists the gates that keep runs from starting.
 func checkGates() (list []finding) {
-	dir, err := engine.DefaultStateDir()
+	dir, err := state.DefaultDir()
 	if err != nil {
 		return nil // said by checkState
 	}
-	entries, err := (&engine.State{Dir: dir}).Gates().List()
+	entries, err := (&state.State{Dir: dir}).Gates().List()
 	if err != nil {
 		return one("gates", wrong, "", "cannot be read: %v", err)
 	}
 	now := time.Now()
 	for _, e := range entries {
 		if hold := e.State.Hold; hold.Live(now) {
-			list = append(list, one("gates", wrong, engine.LiftCommand(e.Key), "%s holds until %s: %s", e.Key,
+			list = append(list, one("gates", wrong, term.LiftCommand(e.Key), "%s holds until %s: %s", e.Key,
 				now.Add(hold.Left(now)).Format(time.DateTime), hold.Reason)...)
 		} else if b := e.State.Breaker; b.Until.After(now) {
-			list = append(list, one("gates", wrong, engine.LiftCommand(e.Key), "the breaker of %s is open until %s: %s", e.Key,
+			list = append(list, one("gates", wrong, term.LiftCommand(e.Key), "the breaker of %s is open until %s: %s", e.Key,
 				b.Until.Format(time.DateTime), b.Reason)...)
 		}
 	}
@@ -166,11 +167,11 @@ func clockFix() string {
 
 // lastWritten is the time in the last line of the log, or of the file if that is later; zero if there is none.
 func lastWritten() (last time.Time) {
-	dir, err := engine.DefaultStateDir()
+	dir, err := state.DefaultDir()
 	if err != nil {
 		return last
 	}
-	f, err := os.Open((&engine.State{Dir: dir}).LogPath())
+	f, err := os.Open((&state.State{Dir: dir}).LogPath())
 	if err != nil {
 		return last
 	}

@@ -12,8 +12,8 @@ import (
 	"github.com/belay-run/belay/gate"
 	"github.com/belay-run/belay/internal/agent"
 	"github.com/belay-run/belay/internal/clitest"
-	"github.com/belay-run/belay/internal/engine"
 	"github.com/belay-run/belay/internal/journal"
+	"github.com/belay-run/belay/internal/state"
 	"github.com/belay-run/belay/internal/supervise"
 )
 
@@ -46,7 +46,7 @@ func healthy(t *testing.T) string {
 		t.Fatal(err)
 	}
 	home := t.TempDir()
-	for name, value := range map[string]string{engine.StateDirVar: dir, "XDG_CONFIG_HOME": filepath.Join(home, "config"), "HOME": home, "PATH": home,
+	for name, value := range map[string]string{state.DirVar: dir, "XDG_CONFIG_HOME": filepath.Join(home, "config"), "HOME": home, "PATH": home,
 		"GH_TOKEN": "", "GITHUB_TOKEN": "", "ANTHROPIC_API_KEY": "", "OPENAI_API_KEY": "", "CODEX_API_KEY": "", "CLAUDE_CONFIG_DIR": "", "CODEX_HOME": ""} {
 		t.Setenv(name, value)
 	}
@@ -82,19 +82,19 @@ func TestDoctor_Findings(t *testing.T) {
 		"a mistake in the environment": {func(t *testing.T, dir string) { t.Setenv("BELAY_TIMEOUT", "soon") }, "settings", "BELAY_TIMEOUT",
 			"unset BELAY_TIMEOUT"},
 		"no home": {func(t *testing.T, dir string) {
-			for _, name := range []string{engine.StateDirVar, "XDG_STATE_HOME", "HOME"} {
+			for _, name := range []string{state.DirVar, "XDG_STATE_HOME", "HOME"} {
 				t.Setenv(name, "")
 			}
 		}, "state", "no place for the state", "export BELAY_STATE_DIR="},
 		"a hold": {func(t *testing.T, dir string) {
-			store := (&engine.State{Dir: dir}).Gates()
+			store := (&state.State{Dir: dir}).Gates()
 			now := time.Now()
 			if err := store.Update("api", now, func(s gate.State) gate.State { return s.Held(now, now.Add(time.Hour), "upgrade") }); err != nil {
 				t.Fatal(err)
 			}
 		}, "gates", "api holds until", "belay gates reset api"},
 		"an open breaker": {func(t *testing.T, dir string) {
-			store := (&engine.State{Dir: dir}).Gates()
+			store := (&state.State{Dir: dir}).Gates()
 			now := time.Now()
 			if err := store.Update("api", now, func(s gate.State) gate.State { return s.Opened(now, now.Add(time.Hour), "down") }); err != nil {
 				t.Fatal(err)
@@ -102,7 +102,7 @@ func TestDoctor_Findings(t *testing.T) {
 		}, "gates", "breaker of api is open", "belay gates reset api"},
 		"a leftover": {func(t *testing.T, dir string) {
 			const id = "01a1dddf-2699-7e0f-b6ac-b8cbd5705482"
-			records := (&engine.State{Dir: dir}).Records()
+			records := (&state.State{Dir: dir}).Records()
 			if err := os.MkdirAll(records.Dir, 0o700); err != nil {
 				t.Fatal(err)
 			}

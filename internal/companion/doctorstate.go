@@ -11,7 +11,7 @@ import (
 
 	"github.com/belay-run/belay/internal/companion/db"
 	"github.com/belay-run/belay/internal/config"
-	"github.com/belay-run/belay/internal/engine"
+	"github.com/belay-run/belay/internal/state"
 )
 
 // checkConfig reads the settings as a run would.
@@ -57,11 +57,11 @@ func settingsFiles() []finding {
 }
 
 // elsewhere is what to type where the state directory cannot be mended.
-const elsewhere = "export " + engine.StateDirVar + "=/some/directory/of/yours"
+const elsewhere = "export " + state.DirVar + "=/some/directory/of/yours"
 
 // checkState looks at the state directory: without it there is no record and no gate.
 func checkState() []finding {
-	dir, err := engine.DefaultStateDir()
+	dir, err := state.DefaultDir()
 	if err != nil {
 		return one("state", wrong, elsewhere, "%v", err)
 	}
@@ -73,7 +73,7 @@ func checkState() []finding {
 		return one("state", fine, "", "%s is not there yet; the first run makes it", tilde(dir))
 	}
 	if err == nil {
-		_, err = engine.OpenState(dir) // it is there: nothing is made
+		_, err = state.Open(dir) // it is there: nothing is made
 	}
 	if err != nil {
 		why, advice, _ := strings.Cut(err.Error(), "; run: ")
@@ -152,7 +152,7 @@ const logLarge = 100 << 20
 
 // checkRecord looks whether the log and the database can be read.
 func checkRecord() (list []finding) {
-	dir, err := engine.DefaultStateDir()
+	dir, err := state.DefaultDir()
 	if err != nil {
 		return nil
 	}
@@ -187,11 +187,11 @@ func checkRecord() (list []finding) {
 
 // checkLeftovers looks for runs whose belay was killed, and puts them on record.
 func checkLeftovers() (list []finding) {
-	dir, err := engine.DefaultStateDir()
+	dir, err := state.DefaultDir()
 	if err != nil {
 		return nil
 	}
-	state := &engine.State{Dir: dir}
+	state := &state.State{Dir: dir}
 	killed, left, err := state.ReportKilled()
 	alive, lerr := state.Records().List()
 	if err := errors.Join(err, lerr); err != nil {
@@ -214,7 +214,7 @@ const (
 
 // checkDisk looks at the disk of the state directory, or of what is to hold it.
 func checkDisk() []finding {
-	dir, err := engine.DefaultStateDir()
+	dir, err := state.DefaultDir()
 	for err == nil {
 		if _, serr := os.Stat(dir); serr == nil || dir == filepath.Dir(dir) {
 			break

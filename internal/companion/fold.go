@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/belay-run/belay/internal/companion/db"
-	"github.com/belay-run/belay/internal/engine"
+	"github.com/belay-run/belay/internal/state"
 )
 
 // foldCommand brings the record up to date and delivers alerts. A run that failed starts it and does not wait: nobody
@@ -15,9 +15,9 @@ func foldCommand(_ caller, args []string) (int, error) {
 	if len(args) > 0 {
 		return 0, &usageError{err: errors.New("fold takes no arguments")}
 	}
-	dir, err := engine.DefaultStateDir()
+	dir, err := state.DefaultDir()
 	if err == nil {
-		_, err = engine.OpenState(dir)
+		_, err = state.Open(dir)
 	}
 	if err != nil {
 		return 0, err

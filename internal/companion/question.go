@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"github.com/belay-run/belay/internal/companion/db"
-	"github.com/belay-run/belay/internal/engine"
+	"github.com/belay-run/belay/internal/state"
 	"github.com/belay-run/belay/internal/term"
 	"github.com/belay-run/belay/verdict"
 )
@@ -122,12 +122,12 @@ func lazyGC() { debug.SetGCPercent(400) }
 // open opens the record. That it cannot be brought up to date is said, and what is there is answered from.
 func (q *question) open() error {
 	lazyGC()
-	dir, err := engine.DefaultStateDir()
+	dir, err := state.DefaultDir()
 	if err != nil {
 		return err
 	}
 	if _, err := os.Stat(dir); err == nil {
-		state, err := engine.OpenState(dir)
+		state, err := state.Open(dir)
 		if err != nil {
 			return err
 		}

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/belay-run/belay/internal/companion/rehearse"
-	"github.com/belay-run/belay/internal/engine"
+	"github.com/belay-run/belay/internal/state"
 )
 
 // rehearsal is belay rehearse: a run of belay run against stand-ins.
@@ -69,7 +69,7 @@ func (r *rehearsal) perform(from caller) (code int, err error) {
 		result = filepath.Join(dir, "result.json")
 		args = append(args, "--result-file", result)
 	}
-	over := append(api.Environ(), engine.StateDirVar+"="+filepath.Join(dir, "state"), "CLAUDE_LOG_DIR="+filepath.Join(dir, "logs"))
+	over := append(api.Environ(), state.DirVar+"="+filepath.Join(dir, "state"), "CLAUDE_LOG_DIR="+filepath.Join(dir, "logs"))
 	if config := userConfig(); config != "" {
 		over = append(over, "XDG_CONFIG_HOME="+config)
 	}

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/belay-run/belay/internal/state"
 	"github.com/belay-run/belay/internal/supervise"
 )
 
@@ -65,7 +66,7 @@ func (c *Command) environ() []string {
 	kept := make([]string, 0, len(env)+1)
 	for _, kv := range env {
 		name, _, _ := strings.Cut(kv, "=")
-		if strings.HasPrefix(name, "BELAY_") && name != supervise.RunIDVar && name != StateDirVar && name != FoldVar {
+		if strings.HasPrefix(name, "BELAY_") && name != supervise.RunIDVar && name != state.DirVar && name != state.FoldVar {
 			continue
 		}
 		kept = append(kept, kv)
@@ -74,7 +75,7 @@ func (c *Command) environ() []string {
 }
 
 // check finds, before anything is started, what cannot work.
-func (c *Command) check(env []string) error {
+func (r *Runner) check(c *Command, env []string) error {
 	if len(c.Args) == 0 || c.Args[0] == "" {
 		return &UsageError{errors.New("no command given")}
 	}
@@ -95,7 +96,13 @@ func (c *Command) check(env []string) error {
 		}
 	}
 	if err := supervise.CheckArgs(c.Args, env); err != nil {
-		return &UsageError{fmt.Errorf("%w; pass it by --prompt-file, --prompt - or in a file", err)}
+		tooLong := &TooLong{Err: err}
+		if r.Words != nil {
+			if text := r.Words(tooLong); text != "" {
+				return &UsageError{errors.New(text)}
+			}
+		}
+		return &UsageError{tooLong}
 	}
 	return nil
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/belay-run/belay/verdict"
 )
 
-// Event is news of an invocation for whoever shows it to a person: one of the types below.
-type Event any
+// Event is what happens in an invocation: one of the types below, and no other.
+type Event interface{ event() }
 
 // AttemptStarted says that a process runs.
 type AttemptStarted struct {
@@ -146,3 +146,38 @@ type AlertRaised struct {
 	Within      time.Duration
 	Last        string
 }
+
+// AgentEvent is a line that an agent has printed: a piece of JSON in the CLI's own words.
+type AgentEvent struct {
+	Attempt int
+	Line    []byte
+}
+
+// Missed says that a reader of [Invocation.Events] has missed lines because it did not keep up.
+type Missed struct{ Lines int }
+
+func (AttemptStarted) event()  {}
+func (AttemptFailed) event()   {}
+func (Waiting) event()         {}
+func (AtGate) event()          {}
+func (ScopeBusy) event()       {}
+func (GateTrouble) event()     {}
+func (WaitOver) event()        {}
+func (Stopping) event()        {}
+func (LeftRunning) event()     {}
+func (Reclaimed) event()       {}
+func (StateTrouble) event()    {}
+func (ScopeTrouble) event()    {}
+func (GateFailing) event()     {}
+func (LogLarge) event()        {}
+func (InnerRetry) event()      {}
+func (SessionGone) event()     {}
+func (Plain) event()           {}
+func (UnknownOption) event()   {}
+func (UntestedVersion) event() {}
+func (StdinSilent) event()     {}
+func (OwnLogTrouble) event()   {}
+func (FoundDone) event()       {}
+func (AlertRaised) event()     {}
+func (AgentEvent) event()      {}
+func (Missed) event()          {}

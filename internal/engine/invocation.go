@@ -2,6 +2,10 @@ package engine
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -10,45 +14,21 @@ import (
 	"github.com/belay-run/belay/internal/agent"
 	"github.com/belay-run/belay/internal/supervise"
 	"github.com/belay-run/belay/retry"
+	"github.com/belay-run/belay/verdict"
 )
 
 // Invocation is one request of a caller, from start to result.
 type Invocation struct {
-	id           string
-	runner       *Runner
-	command      Command
-	env          []string
-	profile      agent.Profile
-	policy       retry.Policy
-	series       retry.Series
-	begun        time.Time
-	input        input
-	talk         *conversation // nil for a command that is no agent
-	calls        *calls        // nil for a command that is no caller
-	changes      *changes      // nil for a command that is not known to change anything
-	events       *eventQueue   // nil if nobody can want them
-	sessionSlot  *gate.Slot
-	state        *State
-	record       *supervise.Record
-	recording    sync.Mutex // of changes of the record
-	requests     int        // on record
-	asked        int        // questions on the side, since the last line of the log
-	gateTroubled bool
-	waits        waits
-	logTroubled  bool
-	troubled     bool // the state's trouble has been said
-	versionSaid  bool // as has the version of the CLI
+	call    *call
+	pace    *pace
+	kind    kind
+	control control
+	stream  stream
 
-	ctx    context.Context
+	troubled    sync.Once // the state's trouble is said once
+	versionSaid bool      // as is the version of the CLI
+
 	cancel context.CancelCauseFunc
-
-	mu          sync.Mutex
-	process     *supervise.Process // the one that runs now
-	starting    bool               // there will be one at once, or already is and we do not know it yet
-	early       []syscall.Signal   // for the one that starts
-	killed      bool               // as is whatever starts
-	interrupted error              // by somebody else's hand: no further attempt
-
 	done   chan struct{}
 	result *Result
 	err    error
@@ -56,22 +36,24 @@ type Invocation struct {
 
 func newInvocation(ctx context.Context, r *Runner, c Command, env []string) *Invocation {
 	now := time.Now()
-	inv := &Invocation{id: newID(now), runner: r, command: c, env: env, profile: r.profile(), begun: now, done: make(chan struct{})}
-	inv.talk = newConversation(r, inv.profile, &c)
-	inv.calls, inv.changes = newCalls(inv.profile)
-	inv.policy = r.policy(inv.talk)
-	inv.series = inv.policy.Start(now)
-	inv.input = newInput(&c, inv.mayRepeat(), r.ReplayStdin)
-	inv.ctx, inv.cancel = context.WithCancelCause(ctx)
+	inv := &Invocation{done: make(chan struct{})}
+	inv.stream.observe = r.Observe
+	inv.call = &call{id: newID(now), runner: r, command: c, env: env, profile: r.profile(), begun: now, emit: inv.stream.emit, line: inv.stream.line,
+		live: &liveRecord{trouble: inv.trouble}}
+	inv.pace = &pace{noWait: r.NoWait}
+	inv.kind = newKind(inv.call, inv.pace)
+	inv.call.traits = inv.kind.traits()
+	inv.pace.policy = inv.kind.policy(r.Policy)
+	inv.pace.series = inv.pace.policy.Start(now)
+	inv.pace.ctx, inv.cancel = context.WithCancelCause(ctx)
 	return inv
 }
 
-// ID names the invocation in records, in the log and to [belay cancel].
-func (inv *Invocation) ID() string { return inv.id }
+// ID names the invocation in records, in the log and to belay cancel.
+func (inv *Invocation) ID() string { return inv.call.id }
 
 // Wait returns the result: see [Runner.Run].
 func (inv *Invocation) Wait() (*Result, error) {
-	inv.events.leave()
 	<-inv.done
 	return inv.result, inv.err
 }
@@ -90,29 +72,16 @@ func (inv *Invocation) Over() bool {
 // be an [*Interrupt].
 func (inv *Invocation) Cancel(cause error) { inv.cancel(cause) }
 
-// Signal passes a signal on to the running command, if there is one. One that is just being started gets it too: it may
-// run, and have said so to whoever signals, before we know of it.
-func (inv *Invocation) Signal(sig syscall.Signal) {
-	inv.mu.Lock()
-	defer inv.mu.Unlock()
-	switch {
-	case inv.process != nil:
-		inv.process.Signal(sig)
-	case inv.starting:
-		inv.early = append(inv.early, sig)
-	}
-}
+// Signal passes a signal on to the running command, if there is one, or to the one that is just being started.
+func (inv *Invocation) Signal(sig syscall.Signal) { inv.control.signal(sig) }
 
-// Interrupt says that the command was sent a signal by somebody else's hand, as the terminal does that it shares with
-// us. What it makes of that is left to it, as it would be without us; but there will be no further attempt, and a wait
-// is cut short. Where more was asked for than to run the command, who says so a second time has it killed.
+// Interrupt says that the command was sent a signal, not by us: by the terminal, say, that it shares with us. What it makes
+// of that is left to it, as it would be without us; but there will be no further attempt, and a wait is cut short. Where
+// more was asked for than to run the command, the second interrupt kills it.
 func (inv *Invocation) Interrupt(cause error) {
-	inv.mu.Lock()
-	waits := inv.process == nil && !inv.starting
-	again := inv.interrupted != nil && inv.mayRepeat()
-	inv.interrupted = cause
-	inv.mu.Unlock()
-	if waits || again {
+	idle, again := inv.control.interrupt(cause)
+	again = again && inv.pace.mayRepeat()
+	if idle || again {
 		inv.cancel(cause)
 	}
 	if again {
@@ -123,63 +92,288 @@ func (inv *Invocation) Interrupt(cause error) {
 // Kill ends the invocation at once, without asking the command first.
 func (inv *Invocation) Kill() {
 	inv.cancel(context.Canceled)
-	inv.mu.Lock()
-	p := inv.process
-	inv.killed = true
-	inv.mu.Unlock()
-	if p != nil {
-		p.Kill()
+	inv.control.kill()
+}
+
+// Run runs the invocation on the calling goroutine: attempts, verdicts, waits, until something is final. It is called
+// once; [Runner.Start] does so itself.
+func (inv *Invocation) Run() {
+	defer close(inv.done)
+	defer inv.cancel(nil)
+	defer inv.stream.end()
+	inv.openState()
+	defer inv.call.live.close()
+	underWay.Store(inv.call.id, inv)
+	defer underWay.Delete(inv.call.id)
+	if option := inv.call.traits.unknownOption; option != "" {
+		inv.call.emit(UnknownOption{Option: option})
+	}
+	if deadline, ok := inv.pace.series.Deadline(); ok {
+		ctx, stop := context.WithDeadlineCause(inv.pace.ctx, deadline, retry.ErrTotalTimeout)
+		defer stop()
+		inv.pace.ctx = ctx
+	}
+	slot, refused := enterScope(inv.call, inv.pace, inv.call.runner.Scope)
+	defer slot.Free()
+	inv.attempts(refused)
+}
+
+// attempts goes through the stages, attempt after attempt: admission, attempt, transcript, verdict, decision, record.
+// refused is why there is not even a first one.
+func (inv *Invocation) attempts(refused *refusal) {
+	keeper := newGatekeeper(inv.call, inv.pace)
+	decider := &decider{call: inv.call, pace: inv.pace, keeper: keeper, kind: inv.kind, control: &inv.control}
+	e := &end{inv: inv, decider: decider, books: &books{call: inv.call, pace: inv.pace, kind: inv.kind}}
+	if refused == nil {
+		refused = inv.kind.begin()
+	}
+	if refused != nil {
+		e.refuse(1, judgeRefusal(refused))
+		return
+	}
+	for n := 1; ; n++ {
+		j := inv.attempt(n, keeper)
+		if j.refused {
+			e.refuse(n, j)
+			return
+		}
+		inv.kind.learn(j)
+		inv.checkVersion(j)
+		inv.kind.complete(j)
+		d := decider.decide(j)
+		switch {
+		case d.over:
+			e.finish(n, j, d.stop)
+			return
+		case d.restart:
+			e.books.line(n, j, 0, nil, false, nil)
+			e.errors = append(e.errors, j.message)
+			j.discard()
+			continue
+		}
+		e.books.line(n, j, d.wait.length, nil, false, nil)
+		e.errors = append(e.errors, j.message)
+		inv.call.emit(AttemptFailed{Attempt: n, Verdict: j.verdict, Stderr: j.stderr()})
+		j.discard()
+		inv.kind.repeat(j)
+		if err := decider.await(n, j, d.wait); err != nil {
+			j.cutShort(inv.call, err)
+			j.recorded = true
+			e.finish(n, j, &retry.Error{Cause: err})
+			return
+		}
 	}
 }
 
-// stall is how long the command may show no life; tools says that one of its tools runs.
-func (inv *Invocation) stall(tools bool) time.Duration {
+// attempt makes one attempt, when the gate lets it, and judges it.
+func (inv *Invocation) attempt(n int, keeper *gatekeeper) *judgement {
+	ad, refused := keeper.admit(n)
+	if refused != nil {
+		return judgeRefusal(refused)
+	}
+	j := inv.admitted(n, ad)
+	ad.report(j.verdict, j.ill(), inv.call.command.name(), j.code)
+	keeper.warn(j.verdict, ad.pass != nil && j.started())
+	return j
+}
+
+// admitted makes an attempt that was let in.
+func (inv *Invocation) admitted(n int, ad admission) *judgement {
+	if cause := context.Cause(inv.pace.ctx); cause != nil {
+		return judgeRefusal(inv.pace.cutShort(inv.call, cause))
+	}
+	l, t, err := inv.kind.prepare(n, ad)
+	if err != nil {
+		return judgeRefusal(unplanned(err))
+	}
+	e := inv.start(n, l, ad)
+	if e.started() {
+		t.end()
+	}
+	j := inv.judge(e, t)
+	if e.started() {
+		inv.cleanUp(j)
+	}
+	return j
+}
+
+// managed says that more was asked for than to run the command: then what it leaves behind is our business.
+func (inv *Invocation) managed() bool {
+	p := &inv.pace.policy
+	return inv.pace.mayRepeat() || p.Timeout > 0 || p.TotalTimeout > 0 || inv.call.runner.Stall > 0
+}
+
+// processGates and processScopes are what the invocations of this process share that keep no state.
+var processGates, processScopes gate.Memory
+
+// openState prepares records, log and what is shared. Trouble with them is said once and stops nothing.
+func (inv *Invocation) openState() {
+	c, r := inv.call, inv.call.runner
+	c.shared, c.scopes = r.Shared, r.Scopes
+	if r.State == nil {
+		if c.shared == nil {
+			c.shared = &processGates
+		}
+		if c.scopes == nil {
+			c.scopes = &processScopes
+		}
+		return
+	}
+	s := *r.State
+	if err := s.Prepare(); err != nil {
+		inv.troubled.Do(func() { c.emit(StateTrouble{Err: err, Without: c.inCommon()}) })
+		return
+	}
+	c.state = &s
+	if c.shared == nil {
+		c.shared = s.Gates()
+	}
+	if c.scopes == nil {
+		c.scopes = s.Scopes()
+	}
+	if ended, err := s.Records().Reclaim(); err == nil && len(ended) > 0 {
+		c.emit(Reclaimed{ended})
+	}
+	c.live = openLiveRecord(&s, supervise.Record{ID: c.id, Command: c.command.name(), Profile: c.profile.Name(), Started: c.begun, Attempt: 1}, inv.trouble)
+}
+
+// trouble says once what could not be kept.
+func (inv *Invocation) trouble(err error) {
+	inv.troubled.Do(func() { inv.call.emit(StateTrouble{Err: err}) })
+}
+
+// inCommon is what the call was to have in common with others.
+func (c *call) inCommon() (list []string) {
+	if key := c.gateKey(); key != "" {
+		list = append(list, "gate "+key)
+	}
+	if key := c.runner.Scope; key != "" {
+		list = append(list, "scope "+key)
+	}
+	return list
+}
+
+// checkVersion says, once, that the CLI is not of a version that its profile is tested with.
+func (inv *Invocation) checkVersion(j *judgement) {
+	profile, ok := inv.call.profile.(agent.Versioned)
+	if !ok || inv.versionSaid || j.transcript == nil {
+		return
+	}
+	version := j.transcript.version()
+	if standing := profile.Tested().Standing(version); standing != "" {
+		inv.versionSaid = true
+		inv.call.emit(UntestedVersion{Version: version, Standing: standing})
+	}
+}
+
+// end makes the result of an invocation.
+type end struct {
+	inv     *Invocation
+	decider *decider
+	books   *books
+	errors  []string // what went wrong, attempt by attempt
+}
+
+// refuse ends an invocation that was not let in, at a gate or into its scope, or whose input did not come.
+func (e *end) refuse(n int, j *judgement) {
+	stop := j.stop
+	if stop == nil {
+		stop = &retry.Error{Cause: retry.ErrMaxWait}
+	}
+	if cause := e.decider.ended(); cause != nil {
+		stop.Cause = cause
+	}
+	e.finish(n, j, stop)
+}
+
+// finish makes the result, passes on what was held, and puts the end on record.
+func (e *end) finish(n int, j *judgement, stop *retry.Error) {
+	inv, c := e.inv, e.inv.call
+	r := &Result{ID: c.id, Success: j.verdict.Class == verdict.OK, Verdict: j.verdict, Errors: e.errors, Attempts: n,
+		Profile: c.profile.Name(), ChildCode: j.code, Left: j.left, OrphansKilled: j.killed, Usage: j.account.Usage}
+	if !j.started() {
+		r.Attempts--
+	}
+	if c.state != nil {
+		r.Log = c.state.LogPath()
+	}
+	exhausted := e.exhausted(j, stop)
+	if !r.Success {
+		r.Err = j.message
+		if r.MayBeDone = errors.Is(stop.Cause, ErrMayBeDone); r.MayBeDone {
+			r.Err += "; " + c.words(stop.Cause)
+		}
+		if exhausted {
+			r.Err = e.exhaustion(j, stop, n)
+		}
+		r.RetryAt = stop.NotBefore
+		r.Errors = append(r.Errors, r.Err)
+		inv.err = &Error{Invocation: c.id, Verdict: r.Verdict, Message: r.Err, Cause: stop.Cause, RetryAt: r.RetryAt}
+	}
+	expired := j.timedOut || j.verdict.Class == verdict.Stalled || stop != nil && errors.Is(stop.Cause, retry.ErrTotalTimeout) && j.expired
+	r.ExitCode = exitCode(r, j.stopCode, !c.profile.Headless() || e.off() || r.MayBeDone, expired, exhausted)
+	if r.Output = j.output(); exhausted {
+		r.Output = nil
+	}
+	inv.kind.end(r)
+	if err := j.deliver(); err != nil && r.ExitCode == 0 {
+		r.ExitCode = CodeFailed
+		if errors.Is(err, syscall.EPIPE) || errors.Is(err, io.ErrClosedPipe) {
+			r.ExitCode = 128 + int(syscall.SIGPIPE)
+		}
+		r.Success, r.Err = false, fmt.Sprintf("cannot pass the output on: %v", err)
+		r.Errors = append(r.Errors, r.Err)
+		inv.err = &Error{Invocation: c.id, Verdict: verdict.Verdict{Class: verdict.Unknown}, Message: r.Err, Cause: err}
+	}
+	code := r.ExitCode
+	if c.runner.OwnCode {
+		code = r.OwnCode()
+	}
+	e.books.line(n, j, 0, stop, exhausted, &code)
+	r.Requests, r.Waited = e.books.requests, inv.pace.waits.total
+	r.Silent = j.silent()
+	r.Duration = time.Since(c.begun)
+	e.books.count(r, j.started())
+	inv.result = r
+}
+
+// off says that the caller wants no retries at all: then the command's own exit code is what is asked for. A conversation
+// has none either, but its caller has not said so.
+func (e *end) off() bool {
+	p := &e.inv.call.runner.Policy
+	return p.CountThrottles && p.MaxRetries < 0
+}
+
+// exhausted says that the attempt would have been repeated and only retries or time were missing.
+func (e *end) exhausted(j *judgement, stop *retry.Error) bool {
+	if stop == nil || !e.inv.pace.mayRepeat() || !j.verdict.Retryable && j.verdict.Class != verdict.UsageLimit {
+		return false
+	}
+	_, interrupted := asInterrupt(stop.Cause)
+	return !interrupted && !errors.Is(stop.Cause, retry.ErrPermanent) && !errors.Is(stop.Cause, ErrMayBeDone)
+}
+
+// exhaustion says why it was not tried again, for a person. It ends in "retry later", as callers look for that.
+func (e *end) exhaustion(j *judgement, stop *retry.Error, n int) string {
+	var b strings.Builder
+	c := e.inv.call
+	b.WriteString(j.message)
 	switch {
-	case inv.runner.Stall != 0:
-		return max(inv.runner.Stall, 0)
-	case inv.talk == nil:
-		return 0
-	case tools:
-		return inv.talk.traits.ToolStall
-	}
-	return inv.talk.traits.Stall
-}
-
-// launching says that a process is about to be started.
-func (inv *Invocation) launching() {
-	inv.mu.Lock()
-	defer inv.mu.Unlock()
-	inv.starting = true
-}
-
-// running takes note of the present process; nil when there is none.
-func (inv *Invocation) running(p *supervise.Process) {
-	inv.mu.Lock()
-	defer inv.mu.Unlock()
-	early := inv.early
-	inv.process, inv.starting, inv.early = p, false, nil
-	if p != nil {
-		for _, sig := range early {
-			p.Signal(sig)
+	case errors.Is(stop.Cause, retry.ErrMaxWait):
+		b.WriteString("; " + c.words(&TooLate{NoWait: c.runner.NoWait}))
+	case errors.Is(stop.Cause, retry.ErrTotalTimeout):
+		b.WriteString("; " + c.words(&TooLate{Total: true}))
+	case errors.Is(stop.Cause, retry.ErrExhausted), errors.Is(stop.Cause, retry.ErrTimeout):
+		fmt.Fprintf(&b, "; gave up after %d attempt%s", n, plural(n))
+		if inner := e.inv.kind.innerRetries(); inner > 0 {
+			fmt.Fprintf(&b, " and %d retr%s of its own", inner, map[bool]string{true: "y", false: "ies"}[inner == 1])
 		}
-		if inv.killed {
-			go p.Kill()
-		}
+	default:
+		b.WriteString("; " + c.words(stop.Cause))
 	}
-}
-
-// ended says why there must be no further attempt, whatever the last one was; nil if nobody has said so.
-func (inv *Invocation) ended() error {
-	inv.mu.Lock()
-	defer inv.mu.Unlock()
-	if inv.interrupted != nil {
-		return inv.interrupted
+	if !stop.NotBefore.IsZero() {
+		fmt.Fprintf(&b, "; not before %s", When(stop.NotBefore))
 	}
-	return context.Cause(inv.ctx)
-}
-
-func (inv *Invocation) observe(e Event) {
-	if inv.runner.Observe != nil {
-		inv.runner.Observe(e)
-	}
+	b.WriteString("; retry later")
+	return b.String()
 }

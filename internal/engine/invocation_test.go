@@ -1,7 +1,6 @@
-package engine
+package engine_test
 
 import (
-	"context"
 	"errors"
 	"os"
 	"path/filepath"
@@ -11,32 +10,39 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/belay-run/belay/gate"
+	"github.com/belay-run/belay/internal/engine"
+	"github.com/belay-run/belay/internal/engine/enginetest"
 	"github.com/belay-run/belay/internal/journal"
+	"github.com/belay-run/belay/internal/state"
 	"github.com/belay-run/belay/internal/supervise"
 	"github.com/belay-run/belay/retry"
 	"github.com/belay-run/belay/verdict"
 )
 
-// script is a command in fake time: its attempts end one after the other with these verdicts, the last one for ever.
-func script(took time.Duration, verdicts ...verdict.Verdict) (func(*Invocation, int) attempt, *[]time.Time) {
-	var starts []time.Time
-	return func(inv *Invocation, n int) attempt {
-		starts = append(starts, time.Now())
-		v := verdicts[min(n, len(verdicts))-1]
-		a := attempt{started: true, again: true, verdict: v, message: "it said " + string(v.Class)}
-		if v.Class != verdict.OK {
-			a.code = 1
+// play scripts a command whose attempts take so long and are judged by these verdicts, the last one for ever.
+func play(r *engine.Runner, took time.Duration, verdicts ...verdict.Verdict) *enginetest.Script {
+	s := &enginetest.Script{}
+	for _, v := range verdicts {
+		code := 1
+		if v.Class == verdict.OK {
+			code = 0
 		}
-		a.timedOut = v.Rule == "timeout"
-		a.exit = supervise.Exit{Code: a.code, Duration: took}
-		select {
-		case <-time.After(took):
-		case <-inv.ctx.Done():
-			a.verdict = verdict.Verdict{Class: verdict.Interrupted}
-			a.stopCode = codeOf(context.Cause(inv.ctx))
-		}
-		return a
-	}, &starts
+		s.Attempts = append(s.Attempts, enginetest.Attempt{Steps: []enginetest.Step{enginetest.Wait(took)}, Code: code})
+	}
+	r.Starter = s
+	r.Judge = func(own verdict.Verdict, _ verdict.Outcome, _ time.Time) verdict.Verdict {
+		return verdicts[min(len(s.Starts()), len(verdicts))-1]
+	}
+	return s
+}
+
+// gaps are the times between the starts, less what an attempt took.
+func gaps(s *enginetest.Script, took time.Duration) (list []time.Duration) {
+	for _, gap := range s.Gaps() {
+		list = append(list, gap-took)
+	}
+	return list
 }
 
 func of(c verdict.Class) verdict.Verdict { return verdict.Verdict{Class: c, Retryable: c.Retryable()} }
@@ -47,22 +53,13 @@ func hinted(c verdict.Class, after time.Duration) verdict.Verdict {
 	return v
 }
 
-// gaps are the times between the starts, less what an attempt took.
-func gaps(starts []time.Time, took time.Duration) []time.Duration {
-	var list []time.Duration
-	for i := 1; i < len(starts); i++ {
-		list = append(list, starts[i].Sub(starts[i-1])-took)
-	}
-	return list
+func runner(t *testing.T, p retry.Policy) *engine.Runner {
+	return &engine.Runner{Policy: p, State: &state.State{Dir: filepath.Join(t.TempDir(), "state")}, Shared: &gate.Memory{}, Scopes: &gate.Memory{}}
 }
 
-func runner(t *testing.T, p retry.Policy) *Runner {
-	return &Runner{Policy: p, StateDir: filepath.Join(t.TempDir(), "state")}
-}
-
-func entries(t *testing.T, r *Runner) []journal.Entry {
+func entries(t *testing.T, r *engine.Runner) []journal.Entry {
 	t.Helper()
-	f, err := os.Open(filepath.Join(r.StateDir, "log.jsonl"))
+	f, err := os.Open(r.State.LogPath())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -75,7 +72,7 @@ func entries(t *testing.T, r *Runner) []journal.Entry {
 }
 
 // booked is what all lines of the log say that was waited.
-func booked(t *testing.T, r *Runner) (sum time.Duration) {
+func booked(t *testing.T, r *engine.Runner) (sum time.Duration) {
 	t.Helper()
 	for _, e := range entries(t, r) {
 		sum += time.Duration((e.WaitTime + e.GateWait) * 1e9).Round(time.Microsecond)
@@ -86,6 +83,8 @@ func booked(t *testing.T, r *Runner) (sum time.Duration) {
 // The scenarios of seed 000 that are about repeating, in fake time.
 func TestInvocation_Repeats(t *testing.T) {
 	exact := retry.Policy{MaxRetries: 4, BaseDelay: 2 * time.Second, MaxDelay: 120 * time.Second, Jitter: retry.NoJitter}
+	timed := exact
+	timed.Timeout = 3 * time.Second
 	tests := map[string]struct {
 		policy   retry.Policy
 		verdicts []verdict.Verdict
@@ -139,7 +138,7 @@ func TestInvocation_Repeats(t *testing.T) {
 			status: []journal.Status{journal.Error},
 		},
 		"a stall is repeated once": {
-			policy: exact, verdicts: []verdict.Verdict{of(verdict.Stalled)}, class: verdict.Stalled, code: CodeTimeout,
+			policy: exact, verdicts: []verdict.Verdict{of(verdict.Stalled)}, class: verdict.Stalled, code: engine.CodeTimeout,
 			gaps:   []time.Duration{2 * time.Second},
 			status: []journal.Status{journal.Retry, journal.Exhausted},
 		},
@@ -149,8 +148,8 @@ func TestInvocation_Repeats(t *testing.T) {
 			status: []journal.Status{journal.Retry, journal.Exhausted},
 		},
 		"the hard deadline is not repeated": {
-			policy: exact, verdicts: []verdict.Verdict{{Class: verdict.Timeout, Rule: "timeout"}},
-			class: verdict.Timeout, code: CodeTimeout, status: []journal.Status{journal.Error},
+			policy: timed, verdicts: []verdict.Verdict{of(verdict.OK)},
+			class: verdict.Timeout, code: engine.CodeTimeout, status: []journal.Status{journal.Error},
 		},
 		"nothing is repeated unless asked": {
 			verdicts: []verdict.Verdict{of(verdict.Network)}, class: verdict.Network, code: 1,
@@ -162,16 +161,15 @@ func TestInvocation_Repeats(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				r := runner(t, tt.policy)
 				const took = 3 * time.Second
-				var starts *[]time.Time
-				r.attempt, starts = script(took, tt.verdicts...)
-				res, err := r.Run(t.Context(), Command{Args: []string{"tool"}})
+				script := play(r, took, tt.verdicts...)
+				res, err := r.Run(t.Context(), engine.Command{Args: []string{"tool"}})
 				if res.Success != tt.success || res.Verdict.Class != tt.class || (err == nil) != tt.success {
 					t.Errorf("got success %v, class %s, error %v", res.Success, res.Verdict.Class, err)
 				}
 				if res.ExitCode != tt.code || res.Attempts != len(tt.status) {
 					t.Errorf("exit code %d after %d attempts, want %d after %d", res.ExitCode, res.Attempts, tt.code, len(tt.status))
 				}
-				got := gaps(*starts, took)
+				got := gaps(script, took)
 				if len(got) != len(tt.gaps) {
 					t.Fatalf("waits %v, want %v", got, tt.gaps)
 				}
@@ -200,8 +198,8 @@ func TestInvocation_Repeats(t *testing.T) {
 func TestInvocation_ExhaustionSaysRetryLater(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := runner(t, retry.Policy{MaxRetries: 1, Jitter: retry.NoJitter})
-		r.attempt, _ = script(0, of(verdict.Overloaded))
-		res, err := r.Run(t.Context(), Command{Args: []string{"tool"}})
+		play(r, 0, of(verdict.Overloaded))
+		res, err := r.Run(t.Context(), engine.Command{Args: []string{"tool"}})
 		if !strings.HasSuffix(res.Err, "retry later") || !errors.Is(err, retry.ErrExhausted) {
 			t.Errorf("error %q, cause %v", res.Err, errors.Unwrap(err))
 		}
@@ -218,9 +216,9 @@ func TestInvocation_TotalTimeout(t *testing.T) {
 	t.Run("EndsARunningAttempt", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			r := runner(t, retry.Policy{MaxRetries: 5, TotalTimeout: 10 * time.Second})
-			r.attempt, _ = script(time.Hour, of(verdict.Network))
+			play(r, time.Hour, of(verdict.Network))
 			begin := time.Now()
-			res, err := r.Run(t.Context(), Command{Args: []string{"tool"}})
+			res, err := r.Run(t.Context(), engine.Command{Args: []string{"tool"}})
 			if took := time.Since(begin); took != 10*time.Second || res.Attempts != 1 || !errors.Is(err, retry.ErrTotalTimeout) {
 				t.Errorf("ended after %v and %d attempts: %v", took, res.Attempts, err)
 			}
@@ -229,9 +227,9 @@ func TestInvocation_TotalTimeout(t *testing.T) {
 	t.Run("IsNotSleptInto", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			r := runner(t, retry.Policy{MaxRetries: 5, TotalTimeout: 10 * time.Second, Jitter: retry.NoJitter})
-			r.attempt, _ = script(time.Second, hinted(verdict.RateLimit, time.Minute))
+			play(r, time.Second, hinted(verdict.RateLimit, time.Minute))
 			begin := time.Now()
-			res, err := r.Run(t.Context(), Command{Args: []string{"tool"}})
+			res, err := r.Run(t.Context(), engine.Command{Args: []string{"tool"}})
 			if took := time.Since(begin); took != time.Second || !errors.Is(err, retry.ErrTotalTimeout) {
 				t.Errorf("ended after %v: %v", took, err)
 			}
@@ -245,14 +243,14 @@ func TestInvocation_TotalTimeout(t *testing.T) {
 // On a busy machine the total timeout can pass before there is a process, or between two. It is the total timeout all the same,
 // not an interruption by somebody's hand.
 func TestInvocation_TotalTimeoutBetweenAttempts(t *testing.T) {
-	check := func(t *testing.T, res *Result, err error) {
+	check := func(t *testing.T, res *engine.Result, err error) {
 		t.Helper()
-		if res.ExitCode != CodeTimeout || res.Verdict.Class != verdict.Timeout || !errors.Is(err, retry.ErrTotalTimeout) || !strings.Contains(res.Err, "total timeout") {
+		if res.ExitCode != engine.CodeTimeout || res.Verdict.Class != verdict.Timeout || !errors.Is(err, retry.ErrTotalTimeout) || !strings.Contains(res.Err, "total timeout") {
 			t.Errorf("exit code %d, %s, %q, %v", res.ExitCode, res.Verdict.Class, res.Err, err)
 		}
 	}
 	t.Run("BeforeTheFirst", func(t *testing.T) {
-		res, err := runner(t, retry.Policy{TotalTimeout: 1}).Run(t.Context(), Command{Args: []string{"sleep", "60"}})
+		res, err := runner(t, retry.Policy{TotalTimeout: 1}).Run(t.Context(), engine.Command{Args: []string{"sleep", "60"}})
 		check(t, res, err)
 		if res.Attempts != 0 {
 			t.Errorf("%d attempts", res.Attempts)
@@ -261,13 +259,13 @@ func TestInvocation_TotalTimeoutBetweenAttempts(t *testing.T) {
 	t.Run("BeforeTheNext", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			r := runner(t, retry.Policy{MaxRetries: 5, BaseDelay: 5 * time.Second, TotalTimeout: 10 * time.Second, Jitter: retry.NoJitter})
-			r.attempt, _ = script(time.Second, of(verdict.Network))
-			r.Observe = func(e Event) {
-				if _, ok := e.(Waiting); ok {
+			play(r, time.Second, of(verdict.Network))
+			r.Observe = func(e engine.Event) {
+				if _, ok := e.(engine.Waiting); ok {
 					time.Sleep(9 * time.Second) // nobody has let us run
 				}
 			}
-			res, err := r.Run(t.Context(), Command{Args: []string{"tool"}})
+			res, err := r.Run(t.Context(), engine.Command{Args: []string{"tool"}})
 			check(t, res, err)
 			if res.Attempts != 1 {
 				t.Errorf("%d attempts", res.Attempts)
@@ -279,18 +277,18 @@ func TestInvocation_TotalTimeoutBetweenAttempts(t *testing.T) {
 func TestInvocation_IsInterruptedWhileItWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := runner(t, retry.Policy{MaxRetries: 3, BaseDelay: time.Minute, Jitter: retry.NoJitter})
-		r.attempt, _ = script(0, of(verdict.Network))
-		inv, err := r.Start(t.Context(), Command{Args: []string{"tool"}})
+		play(r, 0, of(verdict.Network))
+		inv, err := r.Start(t.Context(), engine.Command{Args: []string{"tool"}})
 		if err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(20 * time.Second)
 		synctest.Wait()
-		runs, err := (&State{Dir: r.StateDir}).Records().List()
+		runs, err := r.State.Records().List()
 		if err != nil || len(runs) != 1 || runs[0].State != supervise.StateWaiting || !runs[0].Until.After(time.Now()) {
 			t.Errorf("records while waiting: %+v, %v", runs, err)
 		}
-		inv.Cancel(&Interrupt{Signal: int(syscall.SIGTERM), Name: "SIGTERM"})
+		inv.Cancel(&engine.Interrupt{Signal: int(syscall.SIGTERM), Name: "SIGTERM"})
 		res, _ := inv.Wait()
 		if res.ExitCode != 143 || res.Verdict.Class != verdict.Interrupted || res.Duration != 20*time.Second {
 			t.Errorf("exit code %d, class %s after %v", res.ExitCode, res.Verdict.Class, res.Duration)
@@ -298,7 +296,7 @@ func TestInvocation_IsInterruptedWhileItWaits(t *testing.T) {
 		if list := entries(t, r); res.Waited != 20*time.Second || booked(t, r) != res.Waited || list[0].WaitTime != 60 || list[1].GateWait != -40 {
 			t.Errorf("waited %v, on record %v: %+v", res.Waited, booked(t, r), list)
 		}
-		if runs, _ := (&State{Dir: r.StateDir}).Records().List(); len(runs) != 0 {
+		if runs, _ := r.State.Records().List(); len(runs) != 0 {
 			t.Errorf("records left: %+v", runs)
 		}
 	})
@@ -307,16 +305,15 @@ func TestInvocation_IsInterruptedWhileItWaits(t *testing.T) {
 func TestInvocation_CustomDelaySeesTheVerdict(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := runner(t, retry.Policy{MaxRetries: 2, Delay: func(n int, err error) time.Duration {
-			var e *Error
+			var e *engine.Error
 			if !errors.As(err, &e) || e.Verdict.Class != verdict.Network {
 				t.Errorf("Delay was given %v", err)
 			}
 			return time.Duration(n+1) * time.Second // linear, as seed 001 shows
 		}})
-		var starts *[]time.Time
-		r.attempt, starts = script(0, of(verdict.Network))
-		r.Run(t.Context(), Command{Args: []string{"tool"}})
-		got := gaps(*starts, 0)
+		script := play(r, 0, of(verdict.Network))
+		r.Run(t.Context(), engine.Command{Args: []string{"tool"}})
+		got := gaps(script, 0)
 		if len(got) != 2 || got[0] != time.Second || got[1] != 2*time.Second {
 			t.Errorf("waits %v", got)
 		}
@@ -330,13 +327,13 @@ func TestInvocation_StateTroubleIsSaidOnceAndStopsNothing(t *testing.T) {
 			t.Fatal(err)
 		}
 		said := 0
-		r := &Runner{StateDir: file, Policy: retry.Policy{MaxRetries: 2}, Observe: func(e Event) {
-			if _, ok := e.(StateTrouble); ok {
+		r := &engine.Runner{State: &state.State{Dir: file}, Policy: retry.Policy{MaxRetries: 2}, Observe: func(e engine.Event) {
+			if _, ok := e.(engine.StateTrouble); ok {
 				said++
 			}
 		}}
-		r.attempt, _ = script(0, of(verdict.Network), of(verdict.OK))
-		if _, err := r.Run(t.Context(), Command{Args: []string{"tool"}}); err != nil || said != 1 {
+		play(r, 0, of(verdict.Network), of(verdict.OK))
+		if _, err := r.Run(t.Context(), engine.Command{Args: []string{"tool"}}); err != nil || said != 1 {
 			t.Errorf("error %v, said %d times", err, said)
 		}
 	})
@@ -346,10 +343,10 @@ func TestWhen_NamesTheDayUnlessItIsToday(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		noon := time.Date(2000, 1, 1, 12, 0, 0, 0, time.Local)
 		time.Sleep(time.Until(noon))
-		if got := When(noon.Add(time.Hour)); got != noon.Add(time.Hour).Format("15:04:05 MST") {
+		if got := engine.When(noon.Add(time.Hour)); got != noon.Add(time.Hour).Format("15:04:05 MST") {
 			t.Errorf("in an hour: %q", got)
 		}
-		if got := When(noon.AddDate(0, 0, 3)); !strings.HasPrefix(got, "2000-01-04 12:00") {
+		if got := engine.When(noon.AddDate(0, 0, 3)); !strings.HasPrefix(got, "2000-01-04 12:00") {
 			t.Errorf("in three days: %q", got)
 		}
 	})
@@ -368,14 +365,14 @@ func TestInvocation_NoMoreThanTwentyAttempts(t *testing.T) {
 		ends     string
 	}{
 		"Neither":    {quick, 20, "gave up after 20 attempts; retry later"},
-		"MaxWait":    {waiting, 35, "would come too late for --max-wait; not before"},
+		"MaxWait":    {waiting, 35, "would exceed the longest wait; not before"},
 		"MaxRetries": {counted, 5, "gave up after 5 attempts; retry later"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				r := runner(t, tt.policy)
-				r.attempt, _ = script(time.Second, of(verdict.RateLimit))
-				res, _ := r.Run(t.Context(), Command{Args: []string{"tool"}})
+				play(r, time.Second, of(verdict.RateLimit))
+				res, _ := r.Run(t.Context(), engine.Command{Args: []string{"tool"}})
 				if res.Attempts != tt.attempts || !strings.Contains(res.Err, tt.ends) {
 					t.Errorf("%d attempts: %s", res.Attempts, res.Err)
 				}

@@ -6,8 +6,6 @@ import (
 	"io/fs"
 	"os"
 	"sync"
-
-	"github.com/belay-run/belay/verdict"
 )
 
 // maxMemory is how much held output stays in memory; more goes to a file.
@@ -26,14 +24,6 @@ type Output struct {
 	// mustHold says that there is no other place for it: what the disk does not take stays in memory, at the end.
 	mustHold bool
 	rest     bytes.Buffer
-}
-
-// newOutput is one whose file would be in the state directory.
-func (inv *Invocation) newOutput() *Output {
-	if inv.state == nil {
-		return &Output{}
-	}
-	return &Output{dir: inv.state.Dir}
 }
 
 // Write implements [io.Writer].
@@ -189,101 +179,3 @@ func (s *section) Write(p []byte) (int, error) {
 func (s *section) ReadAt(p []byte, off int64) (int, error) { return s.of.ReadAt(p, s.from+off) }
 func (s *section) Size() int64                             { return s.size }
 func (s *section) Close() error                            { return nil }
-
-// sink takes one stream of an attempt: what the verdict reads is always kept, the rest is held or passed on live.
-type sink struct {
-	capture *verdict.Capture
-	held    *Output // what is not passed on yet
-	kept    *Output // a copy of what is
-	live    io.Writer
-	first   func() // called at the first byte, if not nil
-
-	// spilled says that it could not be held any longer (the disk is full, say) and was passed on: nothing is lost,
-	// but the attempt can no longer be taken back.
-	spilled bool
-	// broken says that nobody takes the output any more.
-	broken bool
-}
-
-// Write implements [io.Writer].
-func (s *sink) Write(p []byte) (int, error) {
-	if s.first != nil {
-		s.first()
-		s.first = nil
-	}
-	if s.capture != nil {
-		s.capture.Write(p)
-	}
-	if s.held != nil && !s.spilled {
-		if _, err := s.held.Write(p); err == nil {
-			return len(p), nil
-		}
-		s.spilled = true
-		if err := s.pass(); err != nil {
-			s.broken = true
-			return 0, err
-		}
-	}
-	if s.kept != nil {
-		s.kept.Write(p) // what cannot be kept is still passed on
-	}
-	n, err := s.live.Write(p)
-	s.broken = err != nil
-	return n, err
-}
-
-// replace puts something else in the place of what was held.
-func (s *sink) replace(text string) {
-	if s != nil && s.held != nil && !s.spilled {
-		s.held.Reset()
-		io.WriteString(s.held, text)
-	}
-}
-
-// deliver passes on what was held.
-func (s *sink) deliver() error {
-	if s == nil || s.held == nil || s.spilled {
-		return nil
-	}
-	return s.pass()
-}
-
-// pass writes what was held, in large pieces.
-func (s *sink) pass() error {
-	_, err := io.CopyBuffer(s.live, s.held.Reader(), make([]byte, 256<<10))
-	return err
-}
-
-// excerpt is what the verdict reads.
-func (s *sink) excerpt() verdict.Excerpt {
-	if s == nil || s.capture == nil {
-		return verdict.Excerpt{}
-	}
-	return s.capture.Excerpt()
-}
-
-// output is what was held or kept; nil if nothing was.
-func (s *sink) output() *Output {
-	switch {
-	case s == nil:
-		return nil
-	case s.held != nil:
-		return s.held
-	}
-	return s.kept
-}
-
-func (s *sink) holds() bool { return s != nil && s.held != nil }
-
-// final says why the attempt must be the last one, whatever came of it; empty if nothing speaks against another.
-func (s *sink) final() string {
-	switch {
-	case s == nil:
-		return ""
-	case s.broken:
-		return "nobody reads its output any more"
-	case s.spilled:
-		return "its output could not be held any longer and was passed on"
-	}
-	return ""
-}

@@ -1,9 +1,9 @@
 package engine
 
 import (
-	"slices"
 	"time"
 
+	"github.com/belay-run/belay/internal/state"
 	"github.com/belay-run/belay/retry"
 )
 
@@ -27,27 +27,15 @@ type Preview struct {
 // Preview asks the profile how the first attempt would be started. Nothing is started, written or read from stdin. It is
 // asked before [Invocation.Run], in its place. The error says why it could not be started.
 func (inv *Invocation) Preview() (Preview, error) {
-	p := Preview{Args: inv.command.Args, Gate: inv.runner.gateKey(), Policy: inv.policy, Deadline: inv.deadline(),
-		Stall: inv.stall(false), ToolStall: inv.stall(true)}
-	if inv.calls != nil && inv.mayRepeat() {
-		p.Env = inv.calls.caller.Listen().Env()
-	}
-	if inv.talk == nil {
-		return p, nil
-	}
-	turn := inv.talk.turn
-	if turn.Session == LastSession {
-		dir := inv.runner.StateDir
+	c := inv.call
+	p := Preview{Args: c.command.Args, Gate: c.gateKey(), Policy: inv.pace.policy, Deadline: c.timeout(),
+		Stall: c.stall(false), ToolStall: c.stall(true)}
+	if s := c.runner.State; s != nil {
+		dir := s.Dir
 		if dir == "" {
-			dir, _ = DefaultStateDir() // without one there is no session on record
+			dir, _ = state.DefaultDir() // without one there is no session on record
 		}
-		last, _ := (&State{Dir: dir}).LastSession(inv.profile.Name(), inv.dir())
-		turn.Session = last.ID
+		c.state = &state.State{Dir: dir}
 	}
-	plan, err := inv.talk.agent.Plan(turn)
-	if err != nil {
-		return p, err
-	}
-	p.Args, p.Env, p.Session, p.Unknown = slices.Clone(plan.Args), plan.Env, turn.Session, inv.talk.traits.Unknown
-	return p, nil
+	return p, inv.kind.preview(&p)
 }

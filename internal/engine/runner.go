@@ -5,26 +5,28 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/belay-run/belay/gate"
 	"github.com/belay-run/belay/internal/agent"
 	"github.com/belay-run/belay/internal/agent/generic"
 	"github.com/belay-run/belay/internal/alert"
-	"github.com/belay-run/belay/internal/supervise"
+	"github.com/belay-run/belay/internal/state"
 	"github.com/belay-run/belay/retry"
 	"github.com/belay-run/belay/verdict"
 )
 
-// Runner says how commands are run. The zero value works: a command is run once, and the whole of its process tree
-// ends with the context. A Runner may be used by several goroutines at the same time.
+// Runner says how commands are run. The zero value works: a command is run once, the whole of its process tree ends with
+// the context, and nothing is written anywhere. A Runner may be used by several goroutines at the same time.
 type Runner struct {
-	// Profile is what is known of the command; nil means the generic one, to which every failure is worth repeating
-	// if Policy.MaxRetries asks for retries at all.
+	// Profile is what is known of the command, made for its command line; nil means the generic one, to which every failure
+	// is worth repeating if Policy.MaxRetries asks for retries at all.
 	Profile agent.Profile
 
 	// Judge, if not nil, may overrule the profile's verdict.
 	Judge func(own verdict.Verdict, o verdict.Outcome, now time.Time) verdict.Verdict
 
-	// Policy says how often, how long and how to wait. Its zero MaxRetries means none for a generic command: what
-	// has an effect must not be repeated unless somebody says so. Classify is not used; Delay gets an [*Error].
+	// Policy says how often, how long and how to wait. Its zero MaxRetries means none for a plain command: what has an
+	// effect must not be repeated unless that was asked for. For an agent and for gh it means the preset of that name, from
+	// which also come the delays that are not set. Classify is not used; Delay gets an [*Error].
 	Policy retry.Policy
 
 	// Stall ends an attempt that has printed nothing for so long. Zero means the agent's own limit, and none for other
@@ -43,11 +45,12 @@ type Runner struct {
 	// the last one.
 	ReplayStdin bool
 
-	// Gate is what is shared with all processes that name the same key.
+	// Gate is what is shared with all that name the same key: all processes of the user where there is a State, else all
+	// runners of this process.
 	Gate Gate
 
-	// Scope, if not empty, lets only one run of that key live at a time, over all processes; OnBusy says what to do
-	// when it is taken.
+	// Scope, if not empty, lets only one run of that key live at a time, among those that share gates; OnBusy says what to
+	// do when it is taken.
 	Scope  string
 	OnBusy OnBusy
 
@@ -72,24 +75,32 @@ type Runner struct {
 	// Reap also ends what a successful command has left running in the background.
 	Reap bool
 
-	// Alert says how many failures of one integration (the profile, or a plain command's name) are too many; the zero value means five within ten minutes.
+	// Alert says how many failures of one integration (the profile, or a plain command's name) are too many; the zero value
+	// means five within ten minutes. Failures are counted in the State.
 	Alert alert.Settings
 
-	// LogDir is where claude's own log of invocations goes; empty means .logs in the working directory, [NoLogDir] that
-	// there is none.
+	// State is where log, run records, gates, scopes, sessions and alerts are kept; nil means nowhere. Trouble with it is
+	// told to Observe and stops nothing.
+	State *state.State
+
+	// LogDir is where claude's own log of invocations goes; empty means .logs in the working directory if there is a State,
+	// and nowhere if there is none. [NoLogDir] means nowhere.
 	LogDir string
 
-	// StateDir is where log, run records and spooled output are kept; empty means [DefaultStateDir].
-	StateDir string
+	// Shared and Scopes take the place of the State's gates and scopes; nil means those, or those of this process if there
+	// is no State.
+	Shared gate.Shared
+	Scopes gate.SlotStore
 
-	// Supervisor starts the processes; nil means the library's way, see [supervise.Own].
-	Supervisor *supervise.Supervisor
+	// Starter starts the processes; nil means [Supervised], the library's way.
+	Starter Starter
 
-	// Observe is told what happens, one thing at a time.
+	// Observe is told what happens, one thing at a time, from the goroutines of the run, which wait for it. Lines that an
+	// agent prints are not among that: see [Invocation.Events].
 	Observe func(Event)
 
-	// attempt takes the place of a process in tests that run in fake time.
-	attempt func(inv *Invocation, n int) attempt
+	// Words says a cause in the caller's own words, which may name its flags; empty means in the cause's. Nil means always.
+	Words func(cause error) string
 }
 
 // Run runs the command to its end. The result is never nil; the error is nil if it is a success, an [*Error] if it
@@ -97,20 +108,23 @@ type Runner struct {
 func (r *Runner) Run(ctx context.Context, c Command) (*Result, error) {
 	inv, err := r.Prepare(ctx, c)
 	if err != nil {
-		return &Result{Err: err.Error(), Errors: []string{err.Error()}, ExitCode: CodeUsage, ChildCode: -1,
-			Usage: verdict.Usage{CostUSD: new(float64)}, Verdict: verdict.Verdict{Class: verdict.InvalidRequest}}, err
+		return Refused(err), err
 	}
 	inv.Run()
 	return inv.Wait()
+}
+
+// Refused is the result of a command that could not be started for how it was asked.
+func Refused(err error) *Result {
+	return &Result{Err: err.Error(), Errors: []string{err.Error()}, ExitCode: CodeUsage, ChildCode: -1,
+		Usage: verdict.Usage{CostUSD: new(float64)}, Verdict: verdict.Verdict{Class: verdict.InvalidRequest}}
 }
 
 // Start begins to run the command in the background. The error is a [*UsageError].
 func (r *Runner) Start(ctx context.Context, c Command) (*Invocation, error) {
 	inv, err := r.Prepare(ctx, c)
 	if err == nil {
-		if inv.talk != nil {
-			inv.events = newEventQueue()
-		}
+		inv.stream.backlog()
 		go inv.Run()
 	}
 	return inv, err
@@ -123,10 +137,10 @@ func (r *Runner) Prepare(ctx context.Context, c Command) (*Invocation, error) {
 		return nil, &UsageError{err}
 	}
 	env := c.environ()
-	if err := c.check(env); err != nil {
+	if err := r.check(&c, env); err != nil {
 		return nil, err
 	}
-	if id := r.Resume.Session; id != "" && id != LastSession && !isSessionID(id) {
+	if id := r.Resume.Session; id != "" && id != LastSession && !state.IsSessionID(id) {
 		return nil, &UsageError{fmt.Errorf("%q is no session id; it looks like 01234567-89ab-cdef-0123-456789abcdef, or is %q", id, LastSession)}
 	}
 	return newInvocation(ctx, r, c, env), nil
@@ -140,22 +154,6 @@ func (r *Runner) profile() agent.Profile {
 	return p
 }
 
-// policy is the policy with the profile's own idea of retries.
-func (r *Runner) policy(talk *conversation) retry.Policy {
-	p := r.Policy
-	_, caller := r.Profile.(agent.Caller)
-	if (talk != nil || caller) && p.MaxRetries == 0 && !p.CountThrottles {
-		if preset, ok := retry.Preset(r.Profile.Name()); ok {
-			preset.Timeout, preset.TotalTimeout, preset.MaxWait = p.Timeout, p.TotalTimeout, p.MaxWait
-			p = preset
-		}
-	}
-	if p.MaxRetries == 0 || talk != nil && talk.traits.Once {
-		p.MaxRetries = retry.None
-	}
-	return p
-}
-
 // limitBuffer is how long is waited beyond a reset: clocks differ.
 func (r *Runner) limitBuffer() time.Duration {
 	if r.LimitBuffer == 0 {
@@ -164,28 +162,11 @@ func (r *Runner) limitBuffer() time.Duration {
 	return max(r.LimitBuffer, 0)
 }
 
-// gateKey is the gate that commands take part in; empty for none.
-func (r *Runner) gateKey() string {
-	switch {
-	case r.Gate.Off:
-		return ""
-	case r.Gate.Key != "":
-		return r.Gate.Key
+func (r *Runner) starter() Starter {
+	if r.Starter != nil {
+		return r.Starter
 	}
-	if a, ok := r.Profile.(agent.Agent); ok && a.Headless() {
-		return a.Traits().Gate
-	}
-	if c, ok := r.Profile.(agent.Caller); ok && c.Headless() {
-		return c.Habits().Gate
-	}
-	return ""
-}
-
-func (r *Runner) supervisor() *supervise.Supervisor {
-	if r.Supervisor != nil {
-		return r.Supervisor
-	}
-	return &supervise.Supervisor{}
+	return Supervised{}
 }
 
 // Error is how an invocation ends that is not a success.
@@ -195,7 +176,8 @@ type Error struct {
 	Verdict    verdict.Verdict
 	// Message says what happened, in one line.
 	Message string
-	// Cause is why there was no further attempt: one of the sentinels of package retry, or the context's cause.
+	// Cause is why there was no further attempt: one of the sentinels of package retry, one of the causes of this package,
+	// or the context's cause.
 	Cause error
 	// RetryAt is the time before which another call is pointless; zero if nothing is known.
 	RetryAt time.Time
@@ -206,8 +188,8 @@ func (e *Error) Error() string { return e.Message }
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Cause }
 
-// Interrupt as the cause of a context says that somebody sent this signal to the caller: the command gets the same
-// one, and the result is "interrupted".
+// Interrupt as the cause of a context says that the caller was sent this signal: the command gets the same one, and the
+// result is "interrupted".
 type Interrupt struct {
 	Signal int
 	Name   string

@@ -2,8 +2,7 @@ package engine
 
 import (
 	"errors"
-	"fmt"
-	"path/filepath"
+	"sync"
 	"time"
 
 	"github.com/belay-run/belay/gate"
@@ -21,62 +20,68 @@ const (
 	BusyFail    OnBusy = "fail"
 )
 
-func (s *State) scopes() gate.Slots {
-	return gate.Slots{Dir: filepath.Join(s.Dir, "scopes"), Fleeting: true}
-}
-
-// enterScope makes this the only run of a scope, for as long as it lasts.
-func (inv *Invocation) enterScope(key string, busy OnBusy) (*gate.Slot, *attempt) {
-	if key == "" || inv.state == nil {
+// enterScope makes the call the only one of a scope, for as long as it holds the slot. A scope that cannot be had for
+// trouble with its store is not in force.
+func enterScope(c *call, p *pace, key string) (*gate.Slot, *refusal) {
+	if key == "" || c.scopes == nil {
 		return nil, nil
 	}
-	announced, asked, looks := false, map[string]bool{}, 0
-	for {
-		slot, err := inv.state.scopes().Take(key, 1, inv.id)
+	busy := c.runner.OnBusy
+	announced, asked := false, map[string]bool{}
+	for looks := 1; ; looks++ {
+		slot, err := c.scopes.Take(key, 1, c.id)
 		if err == nil {
 			if announced {
-				inv.waited(1)
+				c.emit(WaitOver{})
+				c.live.update(supervise.StateRunning, 1, "", time.Time{})
 			}
 			return slot, nil
 		}
 		if !errors.Is(err, gate.ErrFull) {
-			inv.observe(ScopeTrouble{Key: key, Err: err})
+			c.emit(ScopeTrouble{Key: key, Err: err})
 			return nil, nil
 		}
-		holders := inv.state.scopes().Holders(key)
+		holders := c.scopes.Holders(key)
 		if busy == BusyReplace {
-			inv.replace(holders, asked)
+			replace(c, holders, asked)
 		}
-		looks++
 		var d time.Duration
-		err = &retry.Error{Cause: errors.New("busy")}
+		err = &retry.Error{Cause: retry.ErrMaxWait}
 		if busy != BusyFail {
-			d, err = inv.patience(&gate.Refusal{Kind: "scope"}, looks, false)
+			d, err = p.pollInterval(&gate.Refusal{}, looks, false)
 		}
 		if err == nil {
 			if !announced {
 				announced = true
-				inv.update(supervise.StateWaiting, 1, "scope "+key+" is taken", time.Time{})
-				inv.observe(ScopeBusy{Key: key, Holders: holders, Replaced: busy == BusyReplace})
+				c.live.update(supervise.StateWaiting, 1, "scope "+key+" is taken", time.Time{})
+				c.emit(ScopeBusy{Key: key, Holders: holders, Replaced: busy == BusyReplace})
 			}
-			err = inv.doze(d, nil)
+			err = p.sleepAtGate(d, nil)
 		}
 		if err != nil {
-			var stop *retry.Error
-			if !errors.As(err, &stop) {
-				a := inv.stoppedEarly(err)
-				return nil, &a
+			if _, ok := errors.AsType[*retry.Error](err); !ok {
+				return nil, p.cutShort(c, err)
 			}
-			return nil, &attempt{code: -1, again: true,
-				verdict: verdict.Verdict{Class: verdict.SessionBusy, Rule: "scope", Sent: verdict.SentNo, Evidence: "scope " + key + " is taken"},
-				message: fmt.Sprintf("scope %s is taken by another run; see: belay ps; retry later", key)}
+			taken := &ScopeTaken{Key: key, Holders: holders}
+			return nil, &refusal{code: -1, message: c.words(taken), stop: &retry.Error{Cause: taken},
+				verdict: verdict.Verdict{Class: verdict.SessionBusy, Rule: "scope", Sent: verdict.SentNo, Evidence: "scope " + key + " is taken"}}
 		}
 	}
 }
 
-// replace asks the runs that hold a scope to stop, each once.
-func (inv *Invocation) replace(holders []string, asked map[string]bool) {
-	runs, err := inv.state.Records().List()
+// replace asks the runs that hold a scope to stop, each once. A run of this process is cancelled: a signal would end the
+// process.
+func replace(c *call, holders []string, asked map[string]bool) {
+	for _, id := range holders {
+		if inv, here := underWay.Load(id); here && !asked[id] {
+			asked[id] = true
+			inv.(*Invocation).Cancel(&Replaced{By: c.id})
+		}
+	}
+	if c.state == nil {
+		return
+	}
+	runs, err := c.state.Records().List()
 	if err != nil {
 		return
 	}
@@ -89,3 +94,6 @@ func (inv *Invocation) replace(holders []string, asked map[string]bool) {
 		}
 	}
 }
+
+// underWay are the invocations of this process, by their ids.
+var underWay sync.Map

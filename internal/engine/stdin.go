@@ -15,44 +15,40 @@ import (
 
 // silence is how long the input of an agent that has its prompt already may stay silent. Who starts us with an open pipe
 // that nobody writes to would wait for ever.
-func (talk *conversation) silence() time.Duration {
-	if talk.traits.Silence > 0 {
-		return talk.traits.Silence
+func (k *turn) silence() time.Duration {
+	if k.info.Silence > 0 {
+		return k.info.Silence
 	}
 	return 10 * time.Second
 }
 
-// readInput reads the caller's stdin for an agent, once: all attempts get the same. It returns the attempt that is not made
-// because of it; nil if there is no such reason.
-func (inv *Invocation) readInput() *attempt {
-	talk := inv.talk
-	if talk == nil || talk.traits.NoInput || inv.isConversation() || inv.command.Stdin == nil {
+// readInput reads the caller's stdin for an agent, once: all attempts get the same. The refusal says why there is none.
+func (k *turn) readInput() *refusal {
+	if k.info.NoInput || k.call.command.Stdin == nil {
 		return nil
 	}
-	if f, ok := inv.command.Stdin.(*os.File); ok {
+	if f, ok := k.call.command.Stdin.(*os.File); ok {
 		info, err := f.Stat()
 		if err != nil || info.Mode()&os.ModeCharDevice != 0 { // a terminal, the null device, or nothing
 			return nil
 		}
 	}
-	limit := talk.traits.MaxInput
-	in := newInputReader(inv.command.Stdin, limit+1)
-	refused, whole := inv.awaitInput(in)
+	limit := k.info.MaxInput
+	in := newInputReader(k.call.command.Stdin, limit+1)
+	refused, whole := k.awaitInput(in)
 	if !whole {
 		in.abandoned.Store(true)
 		return refused
 	}
 	switch {
 	case in.err != nil:
-		a := unplanned(fmt.Errorf("stdin cannot be read: %w", in.err))
-		return &a
+		return unplanned(fmt.Errorf("stdin cannot be read: %w", in.err))
 	case int64(in.data.Len()) > limit:
-		a := unplanned(fmt.Errorf("stdin has more than the %d bytes that %s takes; put the text in a file and name that in the prompt", limit, inv.command.name()))
-		return &a
+		return unplanned(fmt.Errorf("stdin has more than the %d bytes that %s takes; put the text in a file and name that in the prompt", limit, k.call.command.name()))
 	}
 	if in.data.Len() > 0 {
-		talk.first.Stdin = in.data.Bytes()
-		talk.turn.Stdin = talk.first.Stdin
+		k.first.Stdin = in.data.Bytes()
+		k.next.Stdin = k.first.Stdin
 	}
 	return nil
 }
@@ -60,9 +56,9 @@ func (inv *Invocation) readInput() *attempt {
 // awaitInput waits until all of stdin is there, and reports whether it is: not if nothing comes and nothing need come, if the
 // invocation is ended, or if it takes longer than an attempt may. In the last case refused says so. A CLI that itself waits
 // for its input to end, whatever else it was given, waits here too: who writes to it may only be slow.
-func (inv *Invocation) awaitInput(in *inputReader) (refused *attempt, whole bool) {
-	given := inv.talk.traits.HasPrompt || inv.talk.first.Prompt != nil
-	silence, limit := inv.talk.silence(), inv.deadline()
+func (k *turn) awaitInput(in *inputReader) (refused *refusal, whole bool) {
+	given := k.info.HasPrompt || k.first.Prompt != nil
+	silence, limit := k.silence(), k.call.timeout()
 	if given && limit > 0 {
 		silence = min(silence, limit) // nothing need come, so that nothing is wrong if it does not
 	}
@@ -83,7 +79,7 @@ func (inv *Invocation) awaitInput(in *inputReader) (refused *attempt, whole bool
 			begun = nil
 			silent.Stop()
 		case <-silent.C:
-			inv.observe(StdinSilent{For: silence, Awaited: !given})
+			k.call.emit(StdinSilent{For: silence, Awaited: !given})
 			if given {
 				return nil, false
 			}
@@ -91,19 +87,18 @@ func (inv *Invocation) awaitInput(in *inputReader) (refused *attempt, whole bool
 			if given && begun != nil {
 				continue // the other timer says what follows
 			}
-			return inv.stdinTimeout(limit), false
-		case <-inv.ctx.Done():
+			return k.stdinTimeout(limit), false
+		case <-k.pace.ctx.Done():
 			return nil, false
 		}
 	}
 }
 
-// stdinTimeout is the attempt that is not made because stdin does not end.
-func (inv *Invocation) stdinTimeout(limit time.Duration) *attempt {
-	return &attempt{code: -1, timedOut: true, expired: true, stop: &retry.Error{Cause: retry.ErrTimeout},
-		verdict: verdict.Verdict{Class: verdict.Timeout, Rule: "stdin", Sent: verdict.SentNo},
-		message: fmt.Sprintf("stdin did not end within the timeout (%s), so %s was not started; if there is none, say --no-stdin",
-			seconds(limit), inv.command.name())}
+// stdinTimeout is the refusal of an attempt that is not made because stdin does not end.
+func (k *turn) stdinTimeout(limit time.Duration) *refusal {
+	late := &StdinTimeout{Command: k.call.command.name(), Limit: limit}
+	return &refusal{code: -1, timedOut: true, expired: true, stop: &retry.Error{Cause: late}, message: k.call.words(late),
+		verdict: verdict.Verdict{Class: verdict.Timeout, Rule: "stdin", Sent: verdict.SentNo}}
 }
 
 // inputReader reads a stream in the background, which may never end.

@@ -1,13 +1,10 @@
 package engine
 
 import (
-	"math"
 	"os"
 	"strings"
-	"time"
 
-	"github.com/belay-run/belay/internal/agent"
-	"github.com/belay-run/belay/internal/journal"
+	"github.com/belay-run/belay/internal/state"
 	"github.com/belay-run/belay/internal/supervise"
 )
 
@@ -15,7 +12,7 @@ import (
 func enclosingRun() string {
 	outer := os.Getenv(supervise.RunIDVar)
 	id := outer[strings.LastIndexByte(outer, ',')+1:]
-	if !isUUID(id) {
+	if !state.IsUUID(id) {
 		return ""
 	}
 	return id
@@ -51,21 +48,3 @@ func traceparent(env []string) string {
 	}
 	return ""
 }
-
-// describe puts on record what the events of an agent have told of an attempt.
-func (t *transcript) describe(e *journal.Entry, a *agent.Account) {
-	if t == nil {
-		return
-	}
-	e.FirstToken, e.InnerRetries = t.first.Seconds(), t.inner+a.Unseen
-	for _, one := range a.Tools.Totals {
-		e.Tools = append(e.Tools, journal.Tool{Name: one.Name, Count: one.Count, Time: milliseconds(one.Time)})
-	}
-	for _, call := range a.Tools.Calls {
-		e.ToolCalls = append(e.ToolCalls, journal.ToolCall{Name: call.Name, Start: milliseconds(call.Start.Sub(t.began)), Time: milliseconds(call.Time)})
-	}
-	e.ToolsCut = a.Tools.Cut
-}
-
-// milliseconds are seconds that are rounded to them.
-func milliseconds(d time.Duration) float64 { return math.Round(d.Seconds()*1e3) / 1e3 }

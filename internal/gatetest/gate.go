@@ -45,7 +45,7 @@ func holdStopsOthers(t *testing.T, s gate.Store) {
 }
 
 // together asks for many passes at the same time, and returns those that were given.
-func together(t *testing.T, n int, g *gate.Gate, kind string) []*gate.Pass {
+func together(t *testing.T, n int, g *gate.Gate, kind gate.Kind) []*gate.Pass {
 	t.Helper()
 	passes := make([]*gate.Pass, n)
 	var admitted atomic.Int32

@@ -42,6 +42,11 @@ type Record struct {
 	Session string    `json:"session_id,omitempty"`
 	Home    string    `json:"home,omitempty"`
 	Since   time.Time `json:"since,omitzero"`
+	// Activity is what an agent is doing, Tokens and CostUSD what the run has used so far as far as it has told. They are
+	// written at most once a second.
+	Activity string   `json:"activity,omitempty"`
+	Tokens   int64    `json:"tokens,omitempty"`
+	CostUSD  *float64 `json:"cost_usd,omitempty"`
 	// Reported says that the owner was found dead and Killed has been told; only processes are left of the run.
 	Reported bool `json:"reported,omitempty"`
 
@@ -92,7 +97,7 @@ func (rec *Record) encode() []byte {
 	plain := func(s string) bool {
 		return !strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r > '~' || r == '"' || r == '\\' })
 	}
-	usual := rec.State == StateRunning && rec.Attempt == 1 && rec.Reason == "" && rec.Until.IsZero() && rec.Session == "" && !rec.Reported
+	usual := rec.State == StateRunning && rec.Attempt == 1 && rec.Reason == "" && rec.Until.IsZero() && rec.Session == "" && rec.Activity == "" && rec.Tokens == 0 && rec.CostUSD == nil && !rec.Reported
 	if !usual || !plain(rec.ID+rec.Command+rec.Profile) {
 		data, _ := json.Marshal(rec) // nothing in a record has no form
 		return append(data, '\n')

@@ -15,18 +15,18 @@ import (
 	"testing"
 	"time"
 
-	"github.com/belay-run/belay/internal/engine"
+	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/verdict"
 )
 
 // ask asks claude one thing, with a log of its own.
-func ask(t *testing.T, c engine.Claude) (*engine.Result, error, string) {
+func ask(t *testing.T, c *belay.Agent) (*belay.Result, error, string) {
 	t.Helper()
 	if _, err := exec.LookPath("claude"); err != nil {
 		t.Skip("SKIPPED: there is no claude on the PATH")
 	}
 	dir := t.TempDir()
-	c.Runner.StateDir, c.Runner.LogDir = filepath.Join(dir, "state"), filepath.Join(dir, "logs")
+	c.Runner.State, c.Runner.LogDir = &belay.State{Dir: filepath.Join(dir, "state")}, filepath.Join(dir, "logs")
 	if c.Dir == "" {
 		c.Dir = t.TempDir()
 	}
@@ -37,7 +37,7 @@ func ask(t *testing.T, c engine.Claude) (*engine.Result, error, string) {
 }
 
 func TestSuccessIsLogged(t *testing.T) {
-	res, err, log := ask(t, engine.Claude{Prompt: "Answer with the one word pong.", Options: []string{"--model", "haiku"}})
+	res, err, log := ask(t, belay.Claude("Answer with the one word pong.", "--model", "haiku"))
 	if err != nil || !strings.Contains(strings.ToLower(res.Output.String()), "pong") {
 		t.Fatalf("%q, %v", res.Output, err)
 	}
@@ -54,15 +54,15 @@ func TestSuccessIsLogged(t *testing.T) {
 }
 
 func TestLongPrompt(t *testing.T) {
-	res, err, _ := ask(t, engine.Claude{Prompt: "Answer with the one word pong. The rest does not matter.\n" + strings.Repeat("lorem ipsum ", 20_000), Options: []string{"--model", "haiku"}})
+	res, err, _ := ask(t, belay.Claude("Answer with the one word pong. The rest does not matter.\n"+strings.Repeat("lorem ipsum ", 20_000), "--model", "haiku"))
 	if err != nil {
 		t.Fatalf("%v: %s", err, res.Verdict.Evidence)
 	}
 }
 
 func TestUnknownModelIsNotRepeated(t *testing.T) {
-	res, err, _ := ask(t, engine.Claude{Prompt: "Hello.", Options: []string{"--model", "no-such-model"}})
-	var failed *engine.Error
+	res, err, _ := ask(t, belay.Claude("Hello.", "--model", "no-such-model"))
+	var failed *belay.Error
 	if !errors.As(err, &failed) || failed.Verdict.Class != verdict.NotFound || res.Attempts != 1 {
 		t.Errorf("%v, %d attempts", err, res.Attempts)
 	}
@@ -70,8 +70,8 @@ func TestUnknownModelIsNotRepeated(t *testing.T) {
 
 func TestBadKeyEndsAtOnce(t *testing.T) {
 	env := append(os.Environ(), "ANTHROPIC_API_KEY=sk-ant-api03-not-a-key", "CLAUDE_CONFIG_DIR="+t.TempDir())
-	res, err, _ := ask(t, engine.Claude{Prompt: "Hello.", Env: env})
-	if err == nil || res.Verdict.Class != verdict.Auth || res.ExitCode != engine.CodePersonMustAct {
+	res, err, _ := ask(t, &belay.Agent{Name: "claude", Prompt: "Hello.", Env: env})
+	if err == nil || res.Verdict.Class != verdict.Auth || res.ExitCode != 78 {
 		t.Errorf("%s, exit code %d, %v", res.Verdict.Class, res.ExitCode, err)
 	}
 }

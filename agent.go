@@ -1,0 +1,176 @@
+package belay
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/belay-run/belay/internal/engine"
+	"github.com/belay-run/belay/internal/profile"
+	"github.com/belay-run/belay/retry"
+)
+
+// Agent asks a coding agent for one thing. [Claude] and [Codex] make one; its fields may be set before it is run.
+type Agent struct {
+	// Name is the agent's profile: "claude" or "codex".
+	Name string
+	// Prompt is the request. It is text, however it begins and however long it is.
+	Prompt string
+	// Options are further arguments in the CLI's own words, such as "--model", "sonnet".
+	Options []string
+	// Dir is the working directory, to which sessions belong; empty means the caller's.
+	Dir string
+	// Env is the environment; nil means the caller's.
+	Env []string
+	// Path is the command; empty means Name, as the PATH finds it.
+	Path string
+	// Runner says how it is run; its Profile is not used. The zero value has the retries and limits of the agent's preset.
+	Runner Runner
+}
+
+// Claude asks Claude Code: claude -p. The options are further arguments of claude's.
+func Claude(prompt string, options ...string) *Agent {
+	return &Agent{Name: "claude", Prompt: prompt, Options: options}
+}
+
+// Codex asks Codex: codex exec. The options are further arguments of codex's.
+func Codex(prompt string, options ...string) *Agent {
+	return &Agent{Name: "codex", Prompt: prompt, Options: options}
+}
+
+// Run asks and waits for the answer, which is the result's Output. See [Runner.Run].
+func (a *Agent) Run(ctx context.Context) (*Result, error) {
+	r, c, err := a.bind()
+	if err != nil {
+		return newResult(engine.Refused(err)), err
+	}
+	return r.Run(ctx, c)
+}
+
+// Start asks in the background. The lines that the CLI prints are among [Invocation.Events], as [AgentEvent] values.
+func (a *Agent) Start(ctx context.Context) (*Invocation, error) {
+	r, c, err := a.bind()
+	if err != nil {
+		return nil, err
+	}
+	return r.Start(ctx, c)
+}
+
+// bind makes the command of the agent, and its runner.
+func (a *Agent) bind() (*Runner, Command, error) {
+	ask, ok := profile.Ask(a.Name)
+	if !ok {
+		return nil, Command{}, &UsageError{fmt.Errorf("there is no agent %q", a.Name)}
+	}
+	args := append(append([]string{cmp.Or(a.Path, a.Name)}, ask...), a.Options...)
+	prompt, r := a.Prompt, a.Runner
+	r.Profile = a.Name
+	return &r, Command{Args: args, Dir: a.Dir, Env: a.Env, Prompt: &prompt}, nil
+}
+
+// FromEnv sets up the Runner as the environment, which is Env or the caller's, says in the variables that scripts around
+// claude have long used:
+//
+//	CLAUDE_MAX_RETRIES    how many attempts there may be, the first one too; at least 1
+//	CLAUDE_BASE_DELAY     the wait before the first retry, as 30s or in plain seconds
+//	CLAUDE_MAX_DELAY      the longest wait before a retry
+//	CLAUDE_JITTER_FACTOR  by which part of itself a wait may be longer or shorter, as 0.2
+//	CLAUDE_LOG_DIR        where claude's own log goes; none for nowhere
+//
+// They are not read unless FromEnv is called, and there are none for other agents. What the Runner already says holds. The
+// error is a [*UsageError] that names the variable; the agent is then left as it was.
+func (a *Agent) FromEnv() error {
+	vars := a.variables()
+	if len(vars) == 0 {
+		return nil
+	}
+	own, logDir := a.Runner.Policy, a.Runner.LogDir
+	counted := own.MaxRetries != 0 || own.CountThrottles
+	p := own
+	if !counted {
+		p, _ = retry.Preset(a.Name)
+		p.Timeout, p.TotalTimeout, p.MaxWait = own.Timeout, own.TotalTimeout, own.MaxWait
+		p.BaseDelay, p.MaxDelay, p.Jitter = cmp.Or(own.BaseDelay, p.BaseDelay), cmp.Or(own.MaxDelay, p.MaxDelay), cmp.Or(own.Jitter, p.Jitter)
+	}
+	for _, v := range []struct {
+		name  string
+		given bool // the program itself says so
+		set   func(text string) error
+	}{
+		{"CLAUDE_MAX_RETRIES", counted, func(text string) error { return setAttempts(&p, text) }},
+		{"CLAUDE_BASE_DELAY", own.BaseDelay != 0, func(text string) error { return setDelay(&p.BaseDelay, text) }},
+		{"CLAUDE_MAX_DELAY", own.MaxDelay != 0, func(text string) error { return setDelay(&p.MaxDelay, text) }},
+		{"CLAUDE_JITTER_FACTOR", own.Jitter != retry.Jitter{}, func(text string) (err error) {
+			p.Jitter, err = retry.ParseJitter("proportional:" + text)
+			return err
+		}},
+		{"CLAUDE_LOG_DIR", logDir != "", func(text string) error {
+			logDir = text
+			return nil
+		}},
+	} {
+		if text := vars[v.name]; text != "" && !v.given {
+			if err := v.set(text); err != nil {
+				return &UsageError{fmt.Errorf("%s: %w", v.name, err)}
+			}
+		}
+	}
+	a.Runner.Policy, a.Runner.LogDir = p, logDir
+	return nil
+}
+
+// variables are those of claude's that are set to anything.
+func (a *Agent) variables() map[string]string {
+	if a.Name != "claude" {
+		return nil
+	}
+	env := a.Env
+	if env == nil {
+		env = os.Environ()
+	}
+	vars := map[string]string{}
+	for _, kv := range env {
+		name, value, _ := strings.Cut(kv, "=")
+		switch name {
+		case "CLAUDE_MAX_RETRIES", "CLAUDE_BASE_DELAY", "CLAUDE_MAX_DELAY", "CLAUDE_JITTER_FACTOR", "CLAUDE_LOG_DIR":
+			if delete(vars, name); value != "" { // the last one counts, as everywhere
+				vars[name] = value
+			}
+		}
+	}
+	return vars
+}
+
+// setAttempts reads a number of attempts. It counts every one, as who gives a number expects.
+func setAttempts(p *retry.Policy, text string) error {
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 1 {
+		return fmt.Errorf("%q is not a number of attempts; it counts the first one too, so at least 1", text)
+	}
+	p.MaxRetries, p.CountThrottles = n-1, true
+	if n == 1 {
+		p.MaxRetries = retry.None
+	}
+	return nil
+}
+
+// setDelay reads a duration or a number of seconds. None at all is the shortest there is: 0 would mean the default.
+func setDelay(to *time.Duration, text string) error {
+	d, err := time.ParseDuration(text)
+	if seconds, notSeconds := strconv.ParseFloat(text, 64); notSeconds == nil {
+		d, err = time.Duration(min(seconds*float64(time.Second), math.MaxInt64/2)), nil
+		if math.IsNaN(seconds) {
+			d = -1
+		}
+	}
+	if err != nil || d < 0 {
+		return fmt.Errorf("%q is not a duration; write 30s, 5m or plain seconds", text)
+	}
+	*to = max(d, 1)
+	return nil
+}

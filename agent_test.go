@@ -1,0 +1,187 @@
+package belay_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/internal/clitest"
+	"github.com/belay-run/belay/internal/companion/rehearse"
+	"github.com/belay-run/belay/verdict"
+)
+
+// rehearsal is a stand-in for the vendors' APIs, and the environment in which the real CLIs talk to it. The tests with real
+// CLIs are left out of short runs.
+func rehearsal(t *testing.T, script string) (*rehearse.API, []string) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("SKIPPED: real CLIs take their time")
+	}
+	t.Parallel()
+	api, err := rehearse.Start(script)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { api.Close() })
+	return api, append(os.Environ(), api.Environ()...)
+}
+
+func mainRequests(api *rehearse.API) (n int) {
+	for _, r := range api.Requests() {
+		if r.Main {
+			n++
+		}
+	}
+	return n
+}
+
+func TestClaude_Run(t *testing.T) {
+	api, env := rehearsal(t, `500, 200(text="It is done.", in=100, out=20)`)
+	state, dir := &belay.State{Dir: t.TempDir()}, t.TempDir()
+	ask := func(prompt string, resume belay.Resume) (*belay.Result, error) {
+		claude := belay.Claude(prompt)
+		claude.Env, claude.Dir, claude.Path = env, dir, clitest.Claude(t, "")
+		claude.Runner = belay.Runner{State: state, LogDir: belay.NoLogDir, Resume: resume}
+		return claude.Run(t.Context())
+	}
+	res, err := ask("/is this a command?", belay.Resume{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := res.Output.String(); got != "It is done." || res.Attempts != 1 || mainRequests(api) != 2 {
+		t.Errorf("%q after %d attempts and %d requests", got, res.Attempts, mainRequests(api))
+	}
+	if u := res.Usage; u.InputTokens != 100 || u.OutputTokens != 20 || u.CostUSD == nil || *u.CostUSD <= 0 {
+		t.Errorf("usage %+v", u)
+	}
+	if last := api.Requests()[len(api.Requests())-1].LastMessage; !strings.Contains(last, "/is this a command?") {
+		t.Errorf("it was asked %q", last)
+	}
+	if res.Session == "" || res.Resumed {
+		t.Errorf("session %q, resumed %v", res.Session, res.Resumed)
+	}
+
+	// The session goes on, and what it cost before is not counted again.
+	again, err := ask("And now?", belay.Resume{Session: res.Session})
+	if err != nil || !again.Resumed || again.Session != res.Session {
+		t.Errorf("%v, session %q, resumed %v", err, again.Session, again.Resumed)
+	}
+	if u := again.Usage; u.InputTokens != 10 || u.CostUSD == nil || *u.CostUSD >= *res.Usage.CostUSD {
+		t.Errorf("usage %+v", u)
+	}
+	if last, ok := state.LastSession("claude", dir); !ok || last.ID != res.Session || last.Status != "done" || last.Usage.InputTokens != 110 {
+		t.Errorf("on record: %+v, %v", last, ok)
+	}
+
+	_, err = ask("And now?", belay.Resume{Session: "01234567-89ab-4def-8123-456789abcdef"})
+	if failed, ok := errors.AsType[*belay.Error](err); !ok || failed.Verdict.Class != verdict.SessionNotFound {
+		t.Errorf("an unknown session: %v", err)
+	}
+}
+
+func TestClaude_Start(t *testing.T) {
+	_, env := rehearsal(t, `tool(bash: echo from-the-tool), 200(text="It is done.")`)
+	claude := belay.Claude("Do it.", "--allowedTools", "Bash")
+	claude.Env, claude.Dir, claude.Path = env, t.TempDir(), clitest.Claude(t, "")
+	inv, err := claude.Start(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var types []string
+	for e := range inv.Events() {
+		line, ok := e.(belay.AgentEvent)
+		if !ok {
+			continue
+		}
+		var said struct{ Type string }
+		if err := json.Unmarshal(line.Line, &said); err != nil {
+			t.Errorf("%q: %v", line.Line, err)
+		}
+		types = append(types, said.Type)
+	}
+	res, err := inv.Wait()
+	if err != nil || res.Output.String() != "It is done." {
+		t.Errorf("%q, %v", res.Output, err)
+	}
+	if all := strings.Join(types, " "); !strings.HasPrefix(all, "system ") || !strings.Contains(all, " user ") || !strings.HasSuffix(all, " result") {
+		t.Errorf("events: %s", all)
+	}
+}
+
+func TestCodex_Run(t *testing.T) {
+	api, env := rehearsal(t, `503x2, 200(text="It is done.", in=100, out=20)`)
+	codex := belay.Codex("-do it", "--skip-git-repo-check")
+	codex.Env, codex.Dir, codex.Path = env, t.TempDir(), clitest.Codex(t, "")
+	res, err := codex.Run(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := res.Output.String(); got != "It is done." || mainRequests(api) != 3 {
+		t.Errorf("%q after %d requests", got, mainRequests(api))
+	}
+	if u := res.Usage; u.InputTokens != 100 || u.OutputTokens != 20 || u.CostUSD != nil {
+		t.Errorf("usage %+v", u)
+	}
+}
+
+// A cancelled context ends the whole tree, and the error says so.
+func TestCodex_Cancelled(t *testing.T) {
+	_, env := rehearsal(t, `hang`)
+	ctx, cancel := context.WithCancel(t.Context())
+	codex := belay.Codex("Do it.", "--skip-git-repo-check")
+	codex.Env, codex.Dir, codex.Path = env, t.TempDir(), clitest.Codex(t, "")
+	inv, err := codex.Start(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for e := range inv.Events() {
+		if _, begun := e.(belay.AgentEvent); begun {
+			break
+		}
+	}
+	cancel()
+	res, err := inv.Wait()
+	if !errors.Is(err, context.Canceled) || res.Verdict.Class != verdict.Interrupted || len(res.Left) > 0 {
+		t.Errorf("%v, %+v", err, res)
+	}
+}
+
+func ExampleAgent_Run() {
+	claude := belay.Claude("What does this repository do? One sentence.", "--model", "sonnet")
+	claude.Runner.MaxCost = 0.50
+	res, err := claude.Run(context.Background())
+	failed, _ := errors.AsType[*belay.Error](err)
+	switch {
+	case err == nil:
+		fmt.Println(res.Output)
+	case failed != nil && !failed.RetryAt.IsZero():
+		fmt.Println("come back at", failed.RetryAt)
+	default:
+		fmt.Println(err) // a wrong key, say, or no claude
+	}
+}
+
+func ExampleAgent_Start() {
+	claude := belay.Claude("Run the tests and mend what is broken.", "--permission-mode", "acceptEdits")
+	claude.Dir = "service"
+	inv, err := claude.Start(context.Background())
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for e := range inv.Events() {
+		switch e := e.(type) {
+		case belay.AgentEvent:
+			fmt.Printf("%.80s\n", e.Line)
+		case belay.Waiting:
+			fmt.Println("retrying in", e.Wait, "because", e.Message)
+		}
+	}
+	res, err := inv.Wait()
+	fmt.Println(res.Session, res.Usage.OutputTokens, err)
+}

@@ -1,0 +1,95 @@
+package gate
+
+import "slices"
+
+// SlotStore bounds how many hold a key at the same time. [Slots] does so for all processes, [Memory] for one.
+type SlotStore interface {
+	// Take takes one of n slots of a key in the holder's name; [ErrFull] if there is none.
+	Take(key string, n int, holder string) (*Slot, error)
+	// Holders are the names of those that hold a slot of the key now.
+	Holders(key string) []string
+}
+
+// Shared is what callers of the same gates have in common: the states, news of their changes, and the slots. [Files]
+// shares them between processes, [Memory] within one.
+type Shared interface {
+	Store
+	SlotStore
+	// Watch returns a channel that gets a value when the state of a key may have changed, and a function that ends that.
+	// The error says that a caller has to look for itself.
+	Watch(key string) (changed <-chan struct{}, stop func(), err error)
+}
+
+// Take implements [SlotStore]: the slots of a key are beside its state.
+func (f *Files) Take(key string, n int, holder string) (*Slot, error) {
+	return Slots{Dir: f.Dir}.Take(key, n, holder)
+}
+
+// Holders implements [SlotStore].
+func (f *Files) Holders(key string) []string { return Slots{Dir: f.Dir}.Holders(key) }
+
+// Watch implements [Shared].
+func (m *Memory) Watch(key string) (changed <-chan struct{}, stop func(), err error) {
+	c := make(chan struct{}, 1)
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.watchers == nil {
+		m.watchers = map[string][]chan struct{}{}
+	}
+	m.watchers[key] = append(m.watchers[key], c)
+	return c, func() { m.unwatch(key, c) }, nil
+}
+
+func (m *Memory) unwatch(key string, c chan struct{}) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.watchers[key] = slices.DeleteFunc(m.watchers[key], func(other chan struct{}) bool { return other == c })
+	if len(m.watchers[key]) == 0 {
+		delete(m.watchers, key)
+	}
+}
+
+// changed tells the watchers of a key. The lock is held.
+func (m *Memory) changed(key string) {
+	for _, c := range m.watchers[key] {
+		select {
+		case c <- struct{}{}:
+		default: // there is a value that was not taken yet
+		}
+	}
+}
+
+// Take implements [SlotStore].
+func (m *Memory) Take(key string, n int, holder string) (*Slot, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if len(m.slots[key]) >= n {
+		return nil, ErrFull
+	}
+	if m.slots == nil {
+		m.slots = map[string][]*Slot{}
+	}
+	slot := &Slot{holder: holder}
+	slot.free = func() { m.freeSlot(key, slot) }
+	m.slots[key] = append(m.slots[key], slot)
+	return slot, nil
+}
+
+func (m *Memory) freeSlot(key string, slot *Slot) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.slots[key] = slices.DeleteFunc(m.slots[key], func(other *Slot) bool { return other == slot })
+	if len(m.slots[key]) == 0 {
+		delete(m.slots, key)
+	}
+}
+
+// Holders implements [SlotStore].
+func (m *Memory) Holders(key string) (names []string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, slot := range m.slots[key] {
+		names = append(names, slot.holder)
+	}
+	return names
+}

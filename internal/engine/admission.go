@@ -1,0 +1,286 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/belay-run/belay/gate"
+	"github.com/belay-run/belay/internal/clock"
+	"github.com/belay-run/belay/internal/supervise"
+	"github.com/belay-run/belay/retry"
+	"github.com/belay-run/belay/verdict"
+)
+
+// Gate says how a runner takes part in what all processes share.
+type Gate struct {
+	// Key names the limit: all who name the same share it. Empty means the agent's own, and none for other commands.
+	Key string
+	// Off takes part in no gate.
+	Off      bool
+	Settings gate.Settings
+	// MaxParallel is how many attempts may be under way at the same time; 0 means no bound.
+	MaxParallel int
+}
+
+// admission is the right to start one attempt. The zero value is that of a call without a gate.
+type admission struct {
+	pass *gate.Pass
+	slot *gate.Slot
+}
+
+// refusal is why an attempt was never started.
+type refusal struct {
+	verdict verdict.Verdict
+	message string
+	code    int // the exit code that the command would have had; -1 if there is none
+	// stopCode is the exit code of an invocation that ends because it was told to.
+	stopCode          int
+	timedOut, expired bool
+	stop              *retry.Error // why nothing more is tried
+	gate              bool         // it was a gate that refused
+}
+
+// gatekeeper admits the attempts of a call, one after the other. The zero gate admits all.
+type gatekeeper struct {
+	call *call
+	pace *pace
+
+	gate     *gate.Gate // nil if the call takes part in none
+	troubled sync.Once  // what the gate could not do is said once
+	warned   bool       // that calls keep failing
+}
+
+func newGatekeeper(c *call, p *pace) *gatekeeper {
+	k := &gatekeeper{call: c, pace: p}
+	if key := c.gateKey(); key != "" && c.shared != nil {
+		k.gate = &gate.Gate{Store: c.shared, Key: key, Caller: c.id, Settings: c.runner.Gate.Settings, Trouble: k.trouble}
+	}
+	return k
+}
+
+// admit waits until the attempt may start. If it may not, the refusal says why.
+func (k *gatekeeper) admit(n int) (admission, *refusal) {
+	if k.gate == nil {
+		return admission{}, nil
+	}
+	watch := &watcher{shared: k.call.shared, key: k.gate.Key}
+	defer watch.end()
+	var waiting *gate.Refusal
+	looks := 0
+	defer func() {
+		if waiting != nil {
+			k.call.emit(WaitOver{})
+			k.call.live.update(supervise.StateRunning, n, "", time.Time{})
+		}
+	}()
+	for {
+		ad, refused := k.ask(n)
+		if refused == nil {
+			return ad, nil
+		}
+		changed, fresh := watch.changes(refused)
+		if fresh { // it may have changed before it was watched
+			continue
+		}
+		looks++
+		d, err := k.pace.pollInterval(refused, looks, changed != nil)
+		if err != nil {
+			return admission{}, k.refuse(refused, err)
+		}
+		if waiting == nil || !alike(waiting, refused) {
+			waiting, looks = refused, 1
+			k.announce(n, refused)
+		}
+		if err := k.pace.sleepAtGate(d, changed); err != nil {
+			return admission{}, k.refuse(refused, err)
+		}
+	}
+}
+
+// ask asks the gate once, after a slot if these are bounded.
+func (k *gatekeeper) ask(n int) (admission, *gate.Refusal) {
+	var slot *gate.Slot
+	if k.call.runner.Gate.MaxParallel > 0 {
+		refused := k.gate.Peek()
+		if refused == nil { // a call that is held has no use for a slot
+			slot, refused = k.takeSlot()
+		}
+		if refused != nil {
+			return admission{}, refused
+		}
+	}
+	pass, refused := k.gate.Enter(fmt.Sprintf("%s/%d", k.call.id, n))
+	if refused != nil {
+		slot.Free()
+		return admission{}, refused
+	}
+	return admission{pass, slot}, nil
+}
+
+// takeSlot takes one of the gate's slots, which are bounded.
+func (k *gatekeeper) takeSlot() (*gate.Slot, *gate.Refusal) {
+	n := k.call.runner.Gate.MaxParallel
+	slot, err := k.call.shared.Take(k.gate.Key, n, k.call.id)
+	if errors.Is(err, gate.ErrFull) {
+		return nil, &gate.Refusal{Kind: gate.KindSlots, Reason: fmt.Sprintf("%d of %d are taken", n, n)}
+	}
+	if err != nil {
+		k.trouble(err)
+	}
+	return slot, nil
+}
+
+// alike reports whether two refusals say the same to a person.
+func alike(a, b *gate.Refusal) bool {
+	return a.Kind == b.Kind && a.Reason == b.Reason && a.Until.Sub(b.Until).Abs() < time.Second
+}
+
+// trouble says once what the gate could not do.
+func (k *gatekeeper) trouble(err error) {
+	k.troubled.Do(func() { k.call.emit(GateTrouble{Key: k.call.gateKey(), Err: err}) })
+}
+
+// announce says what is waited for. The record comes first: a reader of the event may look there.
+func (k *gatekeeper) announce(n int, r *gate.Refusal) {
+	k.call.live.update(supervise.StateWaiting, n, fmt.Sprintf("gate %s: %s", k.gate.Key, Describe(*r)), r.Until)
+	k.call.emit(AtGate{Key: k.gate.Key, Refusal: *r})
+}
+
+// refuse is the end of a wait at the gate. cause is why it was not waited for any longer.
+func (k *gatekeeper) refuse(r *gate.Refusal, cause error) *refusal {
+	if _, ok := errors.AsType[*retry.Error](cause); !ok {
+		return k.pace.cutShort(k.call, cause)
+	}
+	v := verdict.Verdict{Class: verdict.BreakerOpen, Rule: "gate", Evidence: Describe(*r), Sent: verdict.SentNo}
+	if r.Kind == gate.KindHold {
+		v.Class, v.Retryable = verdict.RateLimit, true
+		if strings.HasPrefix(r.Reason, string(verdict.UsageLimit)+" of ") { // as report has put it
+			v.Class, v.Retryable = verdict.UsageLimit, false
+		}
+	}
+	v.Hint.At = r.Until
+	why := &GateRefused{Key: k.gate.Key, Refusal: *r}
+	return &refusal{code: -1, verdict: v, message: k.call.words(why), gate: true, stop: &retry.Error{Cause: why, NotBefore: r.Until}}
+}
+
+// report tells the gate what became of an attempt. The reason that others are shown is the class and the command's name:
+// what a command prints is not for others to read. ill says that the outcome shows the service to be ill.
+func (ad admission) report(v verdict.Verdict, ill bool, command string, code int) {
+	defer ad.slot.Free()
+	if ad.pass == nil {
+		return
+	}
+	switch {
+	case v.Class == verdict.OK:
+		ad.pass.Succeeded()
+	case v.Class.Throttle():
+		ad.pass.Throttled(v.Hint.Wait(clock.Now()), fmt.Sprintf("%s of %s", v.Class, command))
+	case !ill:
+		ad.pass.Released()
+	default:
+		ad.pass.Failed(fmt.Sprintf("%s of %s, exit %d", v.Class, command, code))
+	}
+}
+
+// answered says that the service answers.
+func (ad admission) answered() {
+	if ad.pass != nil {
+		ad.pass.Answered()
+	}
+}
+
+// during tells the gate why a call tries again by itself.
+func (ad admission) during(v verdict.Verdict, command string) {
+	switch {
+	case ad.pass == nil:
+	case v.Class.Throttle():
+		ad.pass.Throttling(v.Hint.Wait(clock.Now()), fmt.Sprintf("%s of %s", v.Class, command))
+	case v.Retryable:
+		ad.pass.Failing(fmt.Sprintf("%s of %s", v.Class, command))
+	}
+}
+
+// leased says that others wait for the first answer of the call.
+func (ad admission) leased() bool { return ad.pass != nil && ad.pass.Leased() }
+
+// renewals bounds how often a lease is renewed that was not answered: a command that hangs must let others try.
+const renewals = 10
+
+// renew keeps the lease of a call that is under way and not answered yet.
+func (ad admission) renew(ended <-chan struct{}) {
+	tick := time.NewTicker(ad.pass.Interval())
+	defer tick.Stop()
+	for range renewals {
+		select {
+		case <-ended:
+			return
+		case <-tick.C:
+			ad.pass.Renew()
+		}
+	}
+}
+
+// cutShort is an attempt that was never started because the invocation was ended, or its time was over.
+func (p *pace) cutShort(c *call, cause error) *refusal {
+	cause = cancelled(p.ctx, cause)
+	r := interruption(c, c.command.name()+" was not started", cause)
+	r.verdict.Sent = verdict.SentNo
+	return r
+}
+
+// interruption is the end of an invocation whose next attempt does not come: it was told to end, or all of its time is over.
+func interruption(c *call, what string, cause error) *refusal {
+	r := &refusal{code: -1, stop: &retry.Error{Cause: cause}}
+	if errors.Is(cause, retry.ErrTotalTimeout) {
+		r.expired = true
+		r.verdict = verdict.Verdict{Class: verdict.Timeout, Rule: "total-timeout"}
+		r.message = fmt.Sprintf("%s: the total timeout (%s) has passed", what, seconds(c.runner.Policy.TotalTimeout))
+		return r
+	}
+	if cause == nil {
+		cause = context.Canceled
+	}
+	r.verdict = verdict.Verdict{Class: verdict.Interrupted, Rule: "cancelled", Evidence: cause.Error()}
+	r.stopCode, r.message = stopCode(cause), fmt.Sprintf("%s: %v", what, cause)
+	return r
+}
+
+// hold is the hold that a throttled attempt has led to, if it lasts longer than until; nil if there is none.
+func (k *gatekeeper) hold(v verdict.Verdict, until time.Time) *gate.Refusal {
+	if k.gate == nil || !v.Class.Throttle() {
+		return nil
+	}
+	r := k.gate.Peek()
+	if r == nil || r.Kind != gate.KindHold || !r.Until.After(until) {
+		return nil
+	}
+	return r
+}
+
+// spend takes a retry from the budget that all share. The error says that there is none.
+func (k *gatekeeper) spend(v verdict.Verdict) *retry.Error {
+	if k.gate == nil || v.Class.Throttle() {
+		return nil
+	}
+	if ok, next := k.gate.Spend(); !ok {
+		return &retry.Error{Cause: &RetriesSpent{Key: k.gate.Key}, NotBefore: next}
+	}
+	return nil
+}
+
+// warn says once that calls of a service keep failing, before the gate's breaker opens: from seven tenths of the failures on
+// that it takes. A script of hundreds of calls may then be stopped in time. through says that the call went through the
+// gate.
+func (k *gatekeeper) warn(v verdict.Verdict, through bool) {
+	if k.call.traits.kind != callerCommand || k.warned || !through || !v.Retryable || v.Class.Throttle() {
+		return
+	}
+	if failures, of := k.gate.Row(); failures >= (of*7+9)/10 {
+		k.warned = true
+		k.call.emit(GateFailing{Key: k.gate.Key, Failures: failures, Of: of})
+	}
+}

@@ -1,0 +1,166 @@
+package engine
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"github.com/belay-run/belay/gate"
+	"github.com/belay-run/belay/internal/agent"
+	"github.com/belay-run/belay/internal/state"
+	"github.com/belay-run/belay/internal/supervise"
+	"github.com/belay-run/belay/retry"
+)
+
+// call is what all stages know of an invocation. Nothing in it changes once the first stage has begun.
+type call struct {
+	id      string
+	runner  *Runner
+	command Command
+	env     []string
+	profile agent.Profile
+	traits  traits
+	begun   time.Time
+	emit    func(Event)
+	line    func(attempt int, line agent.Line) // an agent has printed it
+
+	state  *state.State   // nil if nothing is kept
+	shared gate.Shared    // nil if nothing is shared
+	scopes gate.SlotStore // nil likewise
+	live   *liveRecord
+}
+
+// traits is what the stages must know of a kind of command.
+type traits struct {
+	kind     kindName
+	gate     string // the gate that it takes part in unless the caller names one
+	provider string // whose service it calls, in one word
+	changes  bool   // it may change something on the other side
+
+	// timeout is how long an attempt may take, stall how long it may show no life, toolStall while one of its tools runs.
+	// Zero means no limit.
+	timeout, stall, toolStall time.Duration
+	// linger is how long it may stay after it has delivered its result; 0 means for ever.
+	linger time.Duration
+	// ladder is how it is stopped when a limit has passed; nil means as any other command.
+	ladder supervise.Ladder
+	// unknownOption is the option of the command line that the profile does not know; empty if there is none.
+	unknownOption string
+	// ownLog is the file that scripts around the command expect a log of invocations in; empty if there is no such habit.
+	ownLog string
+}
+
+// kindName says which kind of command a call is.
+type kindName int
+
+const (
+	plainCommand kindName = iota
+	callerCommand
+	agentTurn
+	agentConversation
+)
+
+// gateKey is the gate that the call takes part in; empty for none.
+func (c *call) gateKey() string {
+	switch {
+	case c.runner.Gate.Off:
+		return ""
+	case c.runner.Gate.Key != "":
+		return c.runner.Gate.Key
+	}
+	return c.traits.gate
+}
+
+// timeout is how long an attempt may take: what the caller said, else what the profile knows.
+func (c *call) timeout() time.Duration {
+	if c.runner.Policy.Timeout == 0 {
+		return c.traits.timeout
+	}
+	return c.runner.Policy.Timeout
+}
+
+// stall is how long the command may show no life; tools says that one of its tools runs.
+func (c *call) stall(tools bool) time.Duration {
+	switch {
+	case c.runner.Stall != 0:
+		return max(c.runner.Stall, 0)
+	case tools:
+		return c.traits.toolStall
+	}
+	return c.traits.stall
+}
+
+// newOutput is one whose file would be in the state directory.
+func (c *call) newOutput() *Output {
+	if c.state == nil {
+		return &Output{}
+	}
+	return &Output{dir: c.state.Dir}
+}
+
+// dir is the directory that the command runs in.
+func (c *call) dir() string {
+	dir := c.command.Dir
+	if dir == "" {
+		dir, _ = os.Getwd()
+	}
+	if abs, err := filepath.Abs(dir); err == nil {
+		dir = abs
+	}
+	return dir
+}
+
+// words says a cause as the caller of the library would, which may know more: the names of flags, say.
+func (c *call) words(cause error) string {
+	if c.runner.Words != nil {
+		if text := c.runner.Words(cause); text != "" {
+			return text
+		}
+	}
+	return cause.Error()
+}
+
+// stopCode is the exit code for an invocation that was ended from outside.
+func stopCode(cause error) int {
+	if i, ok := asInterrupt(cause); ok {
+		return 128 + i.Signal
+	}
+	return 128 + int(syscall.SIGTERM)
+}
+
+// cancelled is why the context has ended, if it has; else the given cause.
+func cancelled(ctx context.Context, otherwise error) error {
+	if c := context.Cause(ctx); c != nil {
+		return c
+	}
+	return otherwise
+}
+
+// merged is the policy with what a preset says where the caller says nothing. Times are the caller's alone.
+func merged(p, preset retry.Policy) retry.Policy {
+	p.MaxRetries, p.CountThrottles = preset.MaxRetries, preset.CountThrottles
+	if p.BaseDelay == 0 {
+		p.BaseDelay = preset.BaseDelay
+	}
+	if p.MaxDelay == 0 {
+		p.MaxDelay = preset.MaxDelay
+	}
+	if p.Factor == 0 {
+		p.Factor = preset.Factor
+	}
+	if p.Jitter == (retry.Jitter{}) {
+		p.Jitter = preset.Jitter
+	}
+	if p.RetryTimeouts == 0 {
+		p.RetryTimeouts = preset.RetryTimeouts
+	}
+	if p.Delay == nil {
+		p.Delay = preset.Delay
+	}
+	if p.Rand == nil {
+		p.Rand = preset.Rand
+	}
+	return p
+}

@@ -1,0 +1,117 @@
+package engine
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/belay-run/belay/internal/agent"
+	"github.com/belay-run/belay/internal/supervise"
+	"github.com/belay-run/belay/retry"
+	"github.com/belay-run/belay/verdict"
+)
+
+// caller is a command that calls a service for its user, a few requests at most.
+type caller struct {
+	plain
+	caller  agent.Caller
+	habits  agent.Habits
+	checked bool // a limit has been asked for
+}
+
+func (k *caller) traits() traits {
+	return traits{kind: callerCommand, gate: k.habits.Gate, provider: k.habits.Provider, changes: k.changes != nil, timeout: k.habits.Deadline}
+}
+
+func (k *caller) policy(p retry.Policy) retry.Policy { return k.withPreset(p) }
+
+func (k *caller) prepare(n int, ad admission) (launch, transcript, error) {
+	var listener agent.Listener
+	if k.pace.mayRepeat() {
+		listener = k.caller.Listen()
+	}
+	l, t := k.launch(ad, listener)
+	if listener != nil {
+		l.env = append(l.env[:len(l.env):len(l.env)], listener.Env()...)
+	}
+	return l, t, nil
+}
+
+// complete asks once when the limit ends that an attempt has run into, where it was not told.
+func (k *caller) complete(j *judgement) {
+	if k.checked || j.verdict.Class != verdict.RateLimit || !j.verdict.Hint.IsZero() {
+		return
+	}
+	checker, ok := k.caller.(agent.LimitChecker)
+	if !ok {
+		return
+	}
+	k.checked = true
+	if hint, err := checker.CheckLimit(k.pace.ctx, k.ask(j)); err == nil {
+		j.verdict.Hint = hint
+	}
+}
+
+func (k *caller) preview(p *Preview) error {
+	if k.pace.mayRepeat() {
+		p.Env = k.caller.Listen().Env()
+	}
+	return nil
+}
+
+func (k *caller) known() bool { return true }
+
+// askTimeout is how long a question may take that is asked on the side.
+const askTimeout = 30 * time.Second
+
+// ask returns a function that runs the same command with other arguments, which change nothing, and returns what it prints.
+// Its requests are counted as the attempt's.
+func (k *plain) ask(j *judgement) func(ctx context.Context, args ...string) ([]byte, error) {
+	return func(ctx context.Context, args ...string) ([]byte, error) {
+		command := &k.call.command
+		path, err := k.call.runner.starter().Look(command.Args[0], command.Dir)
+		if err != nil {
+			return nil, err
+		}
+		j.asked++
+		var stdout, stderr bytes.Buffer
+		var process Process
+		end := func() {}
+		exit, err := k.call.runner.starter().Run(supervise.Spec{
+			Path: path, Args: append([]string{command.Args[0]}, args...), Dir: command.Dir, Env: k.call.env, RunID: k.call.id,
+			Stdout: &limited{&stdout, 16 << 20}, Stderr: &limited{&stderr, 64 << 10},
+			Placement: supervise.OwnSession, Timeout: askTimeout,
+		}, func(p Process) {
+			process = p
+			stop := context.AfterFunc(ctx, func() { p.Stop(supervise.Terminate) })
+			end = func() { stop() }
+		})
+		end()
+		switch {
+		case err != nil:
+			return nil, err
+		case exit.Reason != supervise.Exited:
+			return nil, fmt.Errorf("%s %s did not answer", command.name(), args[0])
+		case exit.Code != 0:
+			if len(exit.Left) > 0 {
+				process.EndTree()
+			}
+			return nil, fmt.Errorf("%s %s: %s", command.name(), args[0], lastLine(verdict.LastLines(stderr.String(), 1, 200)))
+		}
+		return stdout.Bytes(), nil
+	}
+}
+
+// limited drops what is too much.
+type limited struct {
+	to   *bytes.Buffer
+	room int
+}
+
+func (l *limited) Write(p []byte) (int, error) {
+	n := min(len(p), l.room)
+	l.room -= n
+	l.to.Write(p[:n])
+	return len(p), nil
+}

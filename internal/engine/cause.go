@@ -1,0 +1,157 @@
+package engine
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/belay-run/belay/gate"
+	"github.com/belay-run/belay/retry"
+)
+
+// The causes below say why an invocation ended or was not begun, with what there is to know about it. Their texts name no
+// flag of any command: see [Runner.Words].
+
+// GateRefused says that a gate did not let an attempt start.
+type GateRefused struct {
+	Key     string
+	Refusal gate.Refusal
+}
+
+func (e *GateRefused) Error() string {
+	text := fmt.Sprintf("gate %s does not let it start (%s)", e.Key, Describe(e.Refusal))
+	if !e.Refusal.Until.IsZero() {
+		text += fmt.Sprintf(" until %s", When(e.Refusal.Until))
+	}
+	return text + "; retry later"
+}
+
+// Unwrap returns [retry.ErrMaxWait]: it was not waited for any longer.
+func (e *GateRefused) Unwrap() error { return retry.ErrMaxWait }
+
+// ScopeTaken says that another run holds a scope.
+type ScopeTaken struct {
+	Key     string
+	Holders []string // ids of runs
+}
+
+func (e *ScopeTaken) Error() string {
+	return fmt.Sprintf("scope %s is taken by another run; retry later", e.Key)
+}
+
+// Unwrap returns [retry.ErrMaxWait]: it was not waited for any longer.
+func (e *ScopeTaken) Unwrap() error { return retry.ErrMaxWait }
+
+// MaxCostReached says that there was no further attempt because the attempts so far have cost what they may.
+type MaxCostReached struct{ Spent, Limit float64 }
+
+func (e *MaxCostReached) Error() string {
+	return fmt.Sprintf("the maximum cost is used up: $%.4f of $%g", e.Spent, e.Limit)
+}
+
+// RetriesSpent says that there was no further attempt because all processes together have used up the retries of a gate.
+type RetriesSpent struct{ Key string }
+
+func (e *RetriesSpent) Error() string {
+	return fmt.Sprintf("the local retry budget is used up (gate %s)", e.Key)
+}
+
+// TooLate says that the next attempt would have come too late.
+type TooLate struct {
+	// Total says that it is the total timeout that would have passed, NoWait that no wait was allowed at all. Otherwise the
+	// longest wait would have been exceeded.
+	Total, NoWait bool
+}
+
+func (e *TooLate) Error() string {
+	switch {
+	case e.Total:
+		return "the next attempt would come after the total timeout"
+	case e.NoWait:
+		return "the next attempt would have to wait, and no wait is allowed"
+	}
+	return "the next attempt would exceed the longest wait"
+}
+
+// ErrMayBeDone says that there was no further attempt because the command may have had its effect. It is in every
+// [EffectUnknown].
+var ErrMayBeDone = errors.New("it may have been done, so it was not repeated")
+
+// EffectUnknown says that a failed attempt may have had its effect.
+type EffectUnknown struct {
+	// Verifiable says that there is a way to find out, Asked that the caller has asked for that, and Err why it has failed.
+	Verifiable, Asked bool
+	Err               error
+}
+
+func (e *EffectUnknown) Error() string {
+	if e.Err != nil {
+		return fmt.Sprintf("%v, and whether it was could not be found out (%v): check first", ErrMayBeDone, e.Err)
+	}
+	return fmt.Sprintf("%v: check first", ErrMayBeDone)
+}
+
+// Unwrap returns [ErrMayBeDone], and why it could not be found out.
+func (e *EffectUnknown) Unwrap() []error {
+	if e.Err == nil {
+		return []error{ErrMayBeDone}
+	}
+	return []error{ErrMayBeDone, e.Err}
+}
+
+// NoSession says that there is no session to go on with.
+type NoSession struct{ Profile string }
+
+func (e *NoSession) Error() string {
+	return fmt.Sprintf("there is no session of %s on record for this directory", e.Profile)
+}
+
+// StdinTimeout says that the command was not started because its stdin did not end in time.
+type StdinTimeout struct {
+	Command string
+	Limit   time.Duration
+}
+
+func (e *StdinTimeout) Error() string {
+	return fmt.Sprintf("stdin did not end within the timeout (%s), so %s was not started", seconds(e.Limit), e.Command)
+}
+
+// Unwrap returns [retry.ErrTimeout].
+func (e *StdinTimeout) Unwrap() error { return retry.ErrTimeout }
+
+// TooLong says that the arguments are too long for the system: one of them, or, as the system itself has said, all with the
+// environment.
+type TooLong struct {
+	Err error
+	All bool
+}
+
+func (e *TooLong) Error() string { return e.Err.Error() }
+
+// Unwrap returns what the system says.
+func (e *TooLong) Unwrap() error { return e.Err }
+
+// InputRead says that there was no further attempt because the command had read its standard input, which is gone.
+type InputRead struct{ Command string }
+
+func (e *InputRead) Error() string {
+	return fmt.Sprintf("%s has read its standard input and cannot be repeated", e.Command)
+}
+
+// OutputMatched says that the output of a command makes a failure of it, though it ended with 0 or because it did not.
+type OutputMatched struct{ Code int }
+
+func (e *OutputMatched) Error() string {
+	if e.Code == 0 {
+		return "but its output says that it failed"
+	}
+	return "and its output says that it failed"
+}
+
+// Replaced says that another run has taken the place of this one in its scope.
+type Replaced struct{ By string }
+
+func (e *Replaced) Error() string { return "replaced by run " + e.By }
+
+// asInterrupt finds the signal in a cause.
+func asInterrupt(cause error) (*Interrupt, bool) { return errors.AsType[*Interrupt](cause) }

@@ -1,0 +1,188 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/belay-run/belay/gate"
+	"github.com/belay-run/belay/internal/clock"
+	"github.com/belay-run/belay/internal/supervise"
+	"github.com/belay-run/belay/retry"
+	"github.com/belay-run/belay/verdict"
+)
+
+// decision is what follows from a judgement: another attempt at once, another one after a wait, or the end.
+type decision struct {
+	restart bool         // at once; it costs no retry
+	wait    wait         // before the next attempt
+	stop    *retry.Error // why there is no further attempt; nil for a success
+	over    bool         // there is no further attempt
+}
+
+// decider decides, attempt after attempt.
+type decider struct {
+	call    *call
+	pace    *pace
+	keeper  *gatekeeper
+	kind    kind
+	control *control
+	failed  map[verdict.Class]int // attempts that were repeated, by class
+}
+
+// decide says what follows from a judgement, which may become a success: see [kind.settle].
+func (d *decider) decide(j *judgement) decision {
+	if j.started() && d.ended() == nil && d.kind.restart(j) && d.pace.series.Restart() {
+		return decision{restart: true}
+	}
+	backoff, stop := d.next(j)
+	if cause := d.ended(); cause != nil && d.pace.mayRepeat() && j.verdict.Retryable && !j.timedOut && !errors.Is(cause, retry.ErrTotalTimeout) {
+		// It would have gone on but for the request to stop, which came as the attempt ended.
+		j.cutShort(d.call, cause)
+	}
+	if stop != nil || j.verdict.Class == verdict.OK {
+		return decision{stop: stop, over: true}
+	}
+	if d.failed == nil {
+		d.failed = map[verdict.Class]int{}
+	}
+	d.failed[j.verdict.Class]++
+	return decision{wait: d.newWait(j, backoff)}
+}
+
+// ended says why there must be no further attempt, whatever the last one was; nil if there is no reason.
+func (d *decider) ended() error {
+	if cause := d.control.interruption(); cause != nil {
+		return cause
+	}
+	return context.Cause(d.pace.ctx)
+}
+
+// next asks whether the attempt is to be repeated: after what wait, or why not.
+func (d *decider) next(j *judgement) (time.Duration, *retry.Error) {
+	v := j.verdict
+	if v.Class == verdict.OK {
+		return 0, nil
+	}
+	now := time.Now()
+	if cause := d.ended(); cause != nil {
+		return 0, &retry.Error{Cause: cause}
+	}
+	if j.stop != nil { // it ran out of retries inside
+		return 0, j.stop
+	}
+	advice := d.advice(j)
+	if limit := v.Class.RetryLimit(); advice.Retry && limit > 0 && d.failed[v.Class] >= limit {
+		return 0, &retry.Error{Cause: retry.ErrExhausted}
+	}
+	if advice.Retry && d.pace.mayRepeat() {
+		if stop := d.kind.settle(j); stop != nil {
+			return 0, stop
+		}
+		if j.verdict.Class == verdict.OK {
+			return 0, nil
+		}
+	}
+	backoff, err := d.pace.series.Next(now, &Error{Verdict: v, Message: j.message}, advice)
+	if stop, ok := errors.AsType[*retry.Error](err); ok {
+		return 0, stop
+	}
+	if j.noRepeat != nil {
+		return 0, &retry.Error{Cause: j.noRepeat}
+	}
+	return backoff, d.hindrance(j, clock.Now().Add(backoff))
+}
+
+// advice is what the verdict means for the next attempt.
+func (d *decider) advice(j *judgement) retry.Advice {
+	v := j.verdict
+	a := retry.Advice{Retry: v.Retryable, After: v.Hint.After, NotBefore: v.Hint.At, Throttled: v.Class.Throttle(), TimedOut: j.timedOut}
+	if !a.NotBefore.IsZero() && d.call.traits.kind == callerCommand {
+		a.NotBefore = a.NotBefore.Add(d.call.runner.limitBuffer())
+	}
+	if v.Class == verdict.UsageLimit && !v.Hint.IsZero() {
+		a.Retry = true // not worth a back-off, but worth the wait if that fits
+	}
+	return a
+}
+
+// hindrance is why there must be no further attempt though the policy has one, whose back-off ends at until.
+func (d *decider) hindrance(j *judgement, until time.Time) *retry.Error {
+	if hold := d.keeper.hold(j.verdict, until); hold != nil && hold.Until.Sub(until) > d.pace.left() {
+		return &retry.Error{Cause: retry.ErrMaxWait, NotBefore: hold.Until} // no pointless sleep
+	}
+	if stop := d.kind.hindrance(j); stop != nil {
+		return stop
+	}
+	if d.kind.known() && j.started() {
+		return d.keeper.spend(j.verdict)
+	}
+	return nil
+}
+
+// wait is a wait before the next attempt.
+type wait struct {
+	length  time.Duration // all of it
+	backoff time.Duration // our own part, which is slept in any case
+	hold    *gate.Refusal // what lasts longer; nil if nothing does
+}
+
+// newWait is the wait after an attempt: its back-off, or the hold that it has led to, if that lasts longer. Then there is one
+// wait to speak of, not two.
+func (d *decider) newWait(j *judgement, backoff time.Duration) wait {
+	now := clock.Now()
+	w := wait{length: backoff, backoff: backoff}
+	if w.hold = d.keeper.hold(j.verdict, now.Add(backoff)); w.hold != nil {
+		w.length = w.hold.Until.Sub(now)
+	}
+	return w
+}
+
+// await sleeps until the next attempt, holding nothing. The error says that the wait was cut short.
+func (d *decider) await(n int, j *judgement, w wait) error {
+	p := d.pace
+	event := Waiting{Attempt: n, Retry: n, Verdict: j.verdict, Message: j.message, Wait: w.length, Until: time.Now().Add(w.length)}
+	if w.hold != nil {
+		event.Until = w.hold.Until
+	}
+	if !j.verdict.Class.Throttle() || p.policy.CountThrottles {
+		event.Retry, event.Of = p.series.Retries(), p.policy.MaxRetries // those inside an agent count too
+		if limit := j.verdict.Class.RetryLimit(); limit > 0 {
+			event.Of = min(event.Of, event.Retry+limit-1)
+		}
+		if j.timedOut {
+			event.Of = min(event.Of, max(event.Retry, p.policy.RetryTimeouts))
+		}
+	}
+	d.call.live.update(supervise.StateWaiting, n, j.message, event.Until)
+	d.call.emit(event)
+	begun, slept := time.Now(), w.backoff
+	err := retry.Sleep(p.ctx, w.backoff)
+	if err != nil {
+		slept = min(slept, time.Since(begun))
+	}
+	p.waits.before += slept - w.length
+	if err == nil && w.hold != nil {
+		err = d.awaitHold(w.hold)
+	}
+	d.call.emit(WaitOver{})
+	d.call.live.update(supervise.StateRunning, n+1, "", time.Time{})
+	return err
+}
+
+// awaitHold sleeps while the gate holds. If that takes too long, the gate will say so.
+func (d *decider) awaitHold(hold *gate.Refusal) error {
+	watch := &watcher{shared: d.call.shared, key: d.keeper.gate.Key}
+	defer watch.end()
+	for ; hold != nil && hold.Until.After(clock.Now()); hold = d.keeper.gate.Peek() {
+		changed, _ := watch.changes(hold)
+		poll, short := d.pace.pollInterval(hold, 1, changed != nil)
+		if short != nil {
+			return nil
+		}
+		if err := d.pace.sleepAtGate(poll, changed); err != nil {
+			return err
+		}
+	}
+	return nil
+}

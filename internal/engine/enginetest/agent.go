@@ -1,0 +1,179 @@
+package enginetest
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"time"
+
+	"github.com/belay-run/belay/internal/agent"
+	"github.com/belay-run/belay/internal/supervise"
+	"github.com/belay-run/belay/verdict"
+)
+
+// Agent is the profile of a scripted agent: what it prints are [Event] lines. The zero value is a headless one.
+type Agent struct {
+	CLI    string // its name; empty means claude, whose preset it has then
+	Info   agent.Traits
+	Person bool                        // it works for a person
+	Turns  func(agent.Turn)            // is told of each turn that is planned
+	Refuse func(agent.Turn) error      // says which turns cannot be planned
+	Plans  func(agent.Turn) agent.Plan // how a turn is started; nil means as it is, with the prompt on stdin
+	Test   agent.Tested
+}
+
+func (a *Agent) Name() string {
+	if a.CLI == "" {
+		return "claude"
+	}
+	return a.CLI
+}
+func (a *Agent) Headless() bool                                       { return !a.Person }
+func (a *Agent) Reads() bool                                          { return true }
+func (a *Agent) Judge(verdict.Outcome, time.Time) (v verdict.Verdict) { return v }
+func (a *Agent) Tested() agent.Tested                                 { return a.Test }
+
+// Traits implements [agent.Agent].
+func (a *Agent) Traits() agent.Traits {
+	info := a.Info
+	if info.Ladder == nil {
+		info.Ladder = supervise.Terminate
+	}
+	if info.MaxInput == 0 {
+		info.MaxInput = 1 << 20
+	}
+	return info
+}
+
+// Plan implements [agent.Agent].
+func (a *Agent) Plan(t agent.Turn) (agent.Plan, error) {
+	if a.Refuse != nil {
+		if err := a.Refuse(t); err != nil {
+			return agent.Plan{}, err
+		}
+	}
+	if a.Turns != nil {
+		a.Turns(t)
+	}
+	if a.Plans != nil {
+		return a.Plans(t), nil
+	}
+	p := agent.Plan{Args: []string{a.Name(), "-p"}, Stdin: t.Stdin, Plain: t.Plain}
+	if t.Prompt != nil {
+		p.Stdin = []byte(*t.Prompt)
+	}
+	return p, nil
+}
+
+// Follow implements [agent.Agent].
+func (a *Agent) Follow(agent.Plan) agent.Follower { return &follower{} }
+
+// Event is a line of a scripted agent. What is not set says nothing.
+type Event struct {
+	Session  string          `json:"session,omitempty"`
+	Text     string          `json:"text,omitempty"` // of the model: an answer
+	Answered bool            `json:"answered,omitempty"`
+	Tools    int             `json:"tools,omitempty"`
+	Tool     string          `json:"tool,omitempty"` // begins
+	Done     bool            `json:"done,omitempty"` // the result is there
+	Waiting  bool            `json:"waiting,omitempty"`
+	Foreign  bool            `json:"foreign,omitempty"`
+	Show     agent.Show      `json:"show,omitempty"`
+	Retry    verdict.Class   `json:"retry,omitempty"` // it tries again by itself
+	Wait     time.Duration   `json:"wait,omitempty"`
+	Hopeless bool            `json:"hopeless,omitempty"`
+	Class    verdict.Class   `json:"class,omitempty"` // what it was worth, at the end
+	Hint     time.Duration   `json:"hint,omitempty"`
+	Account  json.RawMessage `json:"account,omitempty"` // an agent.Account, in place of what is known
+}
+
+// Line prints an event.
+func Line(e Event) Step {
+	data, _ := json.Marshal(e)
+	return Print(string(data) + "\n")
+}
+
+// Lines are attempts' steps that print events one after the other.
+func Lines(events ...Event) (steps []Step) {
+	for _, e := range events {
+		steps = append(steps, Line(e))
+	}
+	return steps
+}
+
+// Account is an account in an event.
+func Account(a agent.Account) json.RawMessage {
+	data, _ := json.Marshal(a)
+	return data
+}
+
+type follower struct {
+	account  agent.Account
+	tools    agent.Tools
+	final    verdict.Verdict
+	judged   bool
+	answer   agent.Answer
+	rendered string
+}
+
+func (f *follower) Line(line agent.Line) agent.News {
+	var e Event
+	if json.Unmarshal(line.Text, &e) != nil {
+		return agent.News{Foreign: true}
+	}
+	if e.Session != "" {
+		f.account.Session = e.Session
+	}
+	if e.Text != "" {
+		f.rendered = e.Text
+		f.answer = agent.NewAnswer(line, "text", e.Text)
+		f.account.Active = true
+	}
+	if e.Tool != "" {
+		f.tools.Begin(e.Tool, e.Tool)
+		f.account.Tools = f.tools.Use()
+	}
+	if e.Account != nil {
+		json.Unmarshal(e.Account, &f.account)
+	}
+	if e.Class != "" {
+		f.final, f.judged = verdict.Verdict{Class: e.Class, Retryable: e.Class.Retryable(), Evidence: e.Text, Hint: verdict.Hint{After: e.Hint}}, true
+	}
+	info := agent.News{Answered: e.Answered || e.Text != "", Tools: e.Tools, Delivered: e.Done, Waiting: e.Waiting, Show: e.Show, Foreign: e.Foreign}
+	if e.Retry != "" {
+		info.Retrying = &agent.Retrying{Wait: e.Wait, Hopeless: e.Hopeless,
+			Verdict: verdict.Verdict{Class: e.Retry, Retryable: e.Retry.Retryable(), Evidence: "HTTP error", Hint: verdict.Hint{After: e.Hint}}}
+	}
+	return info
+}
+
+func (f *follower) Judge(o verdict.Outcome, now time.Time) verdict.Verdict {
+	v := f.final
+	switch {
+	case f.judged:
+	case o.ExitCode == 0 && o.Signal == "":
+		v = verdict.Verdict{Class: verdict.OK}
+	default:
+		v = verdict.Verdict{Class: verdict.Unknown}
+	}
+	v.SessionID, v.Usage = f.account.Session, f.account.Usage.JSON()
+	return v
+}
+
+func (f *follower) Account() agent.Account { return f.account }
+
+func (f *follower) Render(w io.Writer, form agent.Form) error {
+	if f.rendered == "" {
+		return nil
+	}
+	_, err := io.WriteString(w, f.rendered+"\n")
+	return err
+}
+
+func (f *follower) Answer() agent.Answer { return f.answer }
+
+// ErrUsedUp is the error of a turn for which nothing is left.
+var ErrUsedUp error = &agent.UsedUp{Option: "--max-turns"}
+
+// ErrNoPlan is the error of a turn that cannot be planned.
+var ErrNoPlan = errors.New("the prompt is too long")

@@ -1,0 +1,244 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"syscall"
+	"time"
+
+	"github.com/belay-run/belay/internal/agent"
+	"github.com/belay-run/belay/internal/supervise"
+	"github.com/belay-run/belay/retry"
+	"github.com/belay-run/belay/verdict"
+)
+
+// judgement is what an attempt was worth.
+type judgement struct {
+	ending
+	transcript transcript // nil of an attempt that was never started
+
+	verdict verdict.Verdict
+	message string // what happened, in one line
+	code    int    // the command's exit code, as a shell shows it; -1 if it has none
+	// stopCode is the exit code of an invocation that ends because it was told to; else 0.
+	stopCode int
+	timedOut bool         // its own hard deadline passed
+	expired  bool         // it was stopped by a limit of ours
+	noRepeat error        // why it cannot be repeated; nil if it can
+	stop     *retry.Error // why there is no further attempt, where that is known already
+	refused  bool         // it was not let in by a gate
+	recorded bool         // it is on record; what is not is the attempt after it, which does not come
+
+	account agent.Account
+	asked   int // requests that were made on the side on its account
+	left    []supervise.Proc
+	killed  int
+}
+
+// ill says that the outcome shows the service to be ill: not our own deadline, a cancel, or what is wrong in itself.
+func (j *judgement) ill() bool {
+	return !j.timedOut && j.stopCode == 0 && j.started() && j.verdict.Retryable
+}
+
+// judgeRefusal is the judgement of an attempt that was never started because it was refused.
+func judgeRefusal(r *refusal) *judgement {
+	return &judgement{verdict: r.verdict, message: r.message, code: r.code, stopCode: r.stopCode, timedOut: r.timedOut,
+		expired: r.expired, stop: r.stop, refused: r.gate}
+}
+
+// unplanned is an attempt that cannot work, whatever happens.
+func unplanned(err error) *refusal {
+	r := &refusal{code: CodeUsage, message: err.Error(),
+		verdict: verdict.Verdict{Class: verdict.TooLarge, Rule: "plan", Evidence: err.Error(), Sent: verdict.SentNo}}
+	if _, over := errors.AsType[*agent.UsedUp](err); over {
+		r.code, r.verdict.Class = 1, verdict.LimitReached
+	}
+	return r
+}
+
+// judge forms the verdict on an attempt that has ended.
+func (inv *Invocation) judge(e ending, t transcript) *judgement {
+	c := inv.call
+	if !e.started() {
+		return judgeUnstarted(c, e.err)
+	}
+	j := &judgement{ending: e, transcript: t, code: e.exit.ShellCode(), left: e.exit.Left, killed: e.exit.Killed}
+	o := verdict.Outcome{Argv: c.command.Args, ExitCode: e.exit.Code, Started: e.exit.Started}
+	if e.exit.Signal != 0 {
+		o.Signal = signalName(e.exit.Signal)
+	}
+	t.outcome(&o)
+	exited := e.exit.Reason == supervise.Exited
+	own := t.judge(o, exited, time.Now())
+	if c.runner.Judge != nil && exited {
+		o.Stdout = t.excerpt()
+		own = c.runner.Judge(own, o, time.Now())
+	}
+	inv.conclude(j, own, o)
+	j.verdict.SessionID, j.verdict.Usage = own.SessionID, own.Usage
+	switch why := t.final(); {
+	case why != "":
+		j.noRepeat = errors.New(why)
+	case !e.again:
+		j.noRepeat = &InputRead{Command: c.command.name()}
+	}
+	if c.traits.changes && j.verdict.Sent == "" {
+		j.verdict.Sent = verdict.SentMaybe // it did not end by itself
+	}
+	j.account = t.account()
+	return j
+}
+
+// conclude says what the end of the process means. own is what the profile makes of the outcome.
+func (inv *Invocation) conclude(j *judgement, own verdict.Verdict, o verdict.Outcome) {
+	c := inv.call
+	name, t, reason := c.command.name(), j.transcript, j.exit.Reason
+	last := verdict.LastWords(o)
+	switch {
+	case own.Class == verdict.OK && t.hasDelivered() && (reason == supervise.Lingered || reason == supervise.Stalled || reason == supervise.Deadline):
+		// What it was asked for is there; that it did not leave by itself takes nothing from it.
+		j.verdict, j.code = own, 0
+	case reason == supervise.Deadline:
+		j.timedOut, j.expired = true, true
+		j.verdict = verdict.Verdict{Class: verdict.Timeout, Retryable: inv.pace.policy.RetryTimeouts > 0, Rule: "timeout", Evidence: last}
+		j.message = fmt.Sprintf("%s exceeded its timeout (%s) and was terminated", name, seconds(c.timeout()))
+	case reason == supervise.Stalled:
+		j.expired = true
+		j.verdict = verdict.Verdict{Class: verdict.Stalled, Retryable: true, Rule: "stall", Evidence: last}
+		j.message = fmt.Sprintf("%s produced no output for %s and was terminated", name, seconds(c.stall(t.busy())))
+	case t.stoppedEarly() != nil:
+		early := t.stoppedEarly()
+		j.verdict, j.stop = early.verdict, early.stop
+		j.code = 1 // how it ended is our doing; by itself it ends with 1 after any failure
+		j.message = fmt.Sprintf("%s was stopped while it kept trying (%s): %s", name, j.verdict.Class, j.verdict.Evidence)
+	case reason == supervise.Stopped && t.unread():
+		j.verdict = verdict.Verdict{Class: verdict.Interrupted, Rule: "unread", Evidence: unreadText}
+		j.stopCode = 128 + int(syscall.SIGPIPE)
+		j.message = fmt.Sprintf("%s was stopped: %s", name, unreadText)
+	case reason == supervise.Stopped:
+		inv.concludeStopped(j, last)
+	case j.exit.Signal == syscall.SIGPIPE && inv.readerGone():
+		// As head does all day long: the command has not failed.
+		j.verdict = verdict.Verdict{Class: verdict.Interrupted, Rule: "unread", Evidence: unreadText}
+		j.message = fmt.Sprintf("%s was ended by SIGPIPE: %s", name, unreadText)
+	default:
+		j.verdict = own
+		j.message = c.sentence(o, j.code, own)
+	}
+}
+
+// concludeStopped says what it means that the command was stopped because the invocation was ended.
+func (inv *Invocation) concludeStopped(j *judgement, last string) {
+	name, cause := inv.call.command.name(), context.Cause(inv.pace.ctx)
+	if errors.Is(cause, retry.ErrTotalTimeout) {
+		j.expired = true
+		j.verdict = verdict.Verdict{Class: verdict.Timeout, Rule: "total-timeout", Evidence: last}
+		j.message = fmt.Sprintf("%s exceeded the total timeout (%s) and was terminated", name, seconds(inv.pace.policy.TotalTimeout))
+		return
+	}
+	if cause == nil { // killed at once
+		cause = context.Canceled
+	}
+	j.verdict = verdict.Verdict{Class: verdict.Interrupted, Rule: "cancelled", Evidence: cause.Error()}
+	j.stopCode = stopCode(cause)
+	j.message = fmt.Sprintf("%s was stopped: %v", name, cause)
+}
+
+// judgeUnstarted says what it means that a command could not be started.
+func judgeUnstarted(c *call, err error) *judgement {
+	j := &judgement{ending: ending{err: err, again: true}, code: CodeFailed, message: err.Error(),
+		verdict: verdict.Verdict{Class: verdict.Unknown, Rule: "start", Evidence: err.Error(), Sent: verdict.SentNo}}
+	switch {
+	case errors.Is(err, syscall.E2BIG):
+		j.code, j.verdict.Class = CodeUsage, verdict.TooLarge
+		j.message = c.words(&TooLong{Err: errors.New("arguments and environment are too long for this system"), All: true})
+	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.ENOEXEC):
+		j.code, j.verdict.Class = CodeNotExecutable, verdict.ToolMissing
+	case errors.Is(err, fs.ErrNotExist):
+		j.code, j.verdict.Class = CodeNotFound, verdict.ToolMissing
+		if path, ok := errors.AsType[*fs.PathError](err); ok && path.Op == "exec" { // found, but the interpreter in its first line is not
+			j.code = CodeNotExecutable
+			j.message = fmt.Sprintf("%s cannot be executed: the interpreter that its first line names is missing", path.Path)
+		}
+	}
+	return j
+}
+
+// cutShort makes it the last attempt, because the next one will not come: the invocation was ended, or all of its time is
+// over.
+func (j *judgement) cutShort(c *call, cause error) {
+	r := interruption(c, "stopped before the next attempt", cause)
+	j.verdict, j.message = r.verdict, r.message
+	j.expired = j.expired || r.expired
+	if r.stopCode != 0 {
+		j.stopCode = r.stopCode
+	}
+}
+
+// readerGone reports whether the other end of our output is closed.
+func (inv *Invocation) readerGone() bool {
+	for _, w := range []io.Writer{inv.call.command.Stdout, inv.call.command.Stderr} {
+		if f, ok := w.(*os.File); ok && supervise.ReaderGone(f) {
+			return true
+		}
+	}
+	return false
+}
+
+// cleanUp ends what the attempt has left running if it failed, or if that was asked for. A command that nothing more was
+// asked for than to be run keeps what it started, as it would without us.
+func (inv *Invocation) cleanUp(j *judgement) {
+	if len(j.left) == 0 || j.exit.Reason != supervise.Exited {
+		return
+	}
+	ok := j.verdict.Class == verdict.OK
+	if ok && inv.call.runner.Reap || !ok && inv.managed() {
+		var killed int
+		killed, j.left = j.process.EndTree()
+		j.killed += killed
+		return
+	}
+	if inv.managed() {
+		inv.call.emit(LeftRunning{j.left})
+	}
+}
+
+// deliver passes on what was held of the output.
+func (j *judgement) deliver() error {
+	if j.transcript == nil {
+		return nil
+	}
+	return j.transcript.deliver()
+}
+
+// discard drops the output of an attempt that does not count.
+func (j *judgement) discard() {
+	if j.transcript != nil {
+		j.transcript.discard()
+	}
+}
+
+// output is what the attempt has printed, or of an agent its answer, where that was held or kept; else nil.
+func (j *judgement) output() *Output {
+	if j.transcript == nil {
+		return nil
+	}
+	return j.transcript.output()
+}
+
+// stderr is what was held of its standard error; nil if nothing was.
+func (j *judgement) stderr() *Output {
+	if j.transcript == nil {
+		return nil
+	}
+	return j.transcript.stderr()
+}
+
+// silent says that an agent has failed and the caller does not see why.
+func (j *judgement) silent() bool {
+	return j.started() && j.verdict.Class != verdict.OK && j.transcript.silent(lastLine(j.verdict.Evidence))
+}

@@ -1,0 +1,65 @@
+package engine
+
+import (
+	"github.com/belay-run/belay/internal/agent"
+	"github.com/belay-run/belay/internal/journal"
+	"github.com/belay-run/belay/retry"
+)
+
+// kind is what an invocation does otherwise for one kind of command than for another: a plain one, one that calls a
+// service, an agent's turn, a conversation with an agent.
+type kind interface {
+	// traits are what the stages must know of it.
+	traits() traits
+	// policy is the caller's policy with the kind's own idea of retries.
+	policy(retry.Policy) retry.Policy
+	// begin is called once, before the first attempt. The refusal says why there is none.
+	begin() *refusal
+	// prepare says how an attempt is started, and what takes its output. An error says that it cannot work, whatever happens.
+	prepare(n int, ad admission) (launch, transcript, error)
+	// learn takes note of what an attempt has done.
+	learn(*judgement)
+	// complete finds out what the verdict lacks.
+	complete(*judgement)
+	// restart prepares another attempt that costs no retry, and reports whether there is one: the command was not
+	// understood, or what it was to go on with is gone.
+	restart(*judgement) bool
+	// settle finds out whether an attempt that failed can be repeated: nil if so. The judgement may become a success.
+	settle(*judgement) *retry.Error
+	// hindrance is why there must be no further attempt though the policy has one; nil if there is no reason.
+	hindrance(*judgement) *retry.Error
+	// repeat prepares the attempt after one that failed.
+	repeat(*judgement)
+	// describe puts into a line of the log what is special to the kind.
+	describe(e *journal.Entry, j *judgement)
+	// prompt is what the command was asked beside [Command.Prompt].
+	prompt() string
+	// end fills in what the result tells of all attempts.
+	end(r *Result)
+	// preview fills in how the first attempt would be started.
+	preview(*Preview) error
+	// innerRetries is how often the command has tried again by itself, and was let.
+	innerRetries() int
+	// known says that failures of such a command mean something by themselves.
+	known() bool
+}
+
+// newKind finds out what kind of command it is.
+func newKind(c *call, p *pace) kind {
+	base := plain{call: c, pace: p}
+	switch profile := c.profile.(type) {
+	case agent.Agent:
+		if profile.Headless() {
+			return newTurn(base, profile)
+		}
+	case agent.Caller:
+		habits := profile.Habits()
+		if habits.Changes {
+			base.changes = &changes{caller: profile, verifiable: habits.Verifiable}
+		}
+		if profile.Headless() {
+			return &caller{plain: base, caller: profile, habits: habits}
+		}
+	}
+	return &base
+}

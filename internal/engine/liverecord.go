@@ -1,0 +1,114 @@
+package engine
+
+import (
+	"sync"
+	"time"
+
+	"github.com/belay-run/belay/internal/journal"
+	"github.com/belay-run/belay/internal/state"
+	"github.com/belay-run/belay/internal/supervise"
+	"github.com/belay-run/belay/verdict"
+)
+
+// liveRecord tells other processes what an invocation does now. Its methods do nothing where there is no record, and may
+// be called from any goroutine.
+type liveRecord struct {
+	trouble func(error)
+
+	mu      sync.Mutex
+	rec     *supervise.Record // nil if there is none
+	written time.Time         // when progress was last written
+	pending *time.Timer       // writes the progress that came too soon after that
+}
+
+// progressInterval is how often progress is written at most.
+const progressInterval = time.Second
+
+// openLiveRecord writes the record of an invocation that begins.
+func openLiveRecord(s *state.State, rec supervise.Record, trouble func(error)) *liveRecord {
+	l := &liveRecord{trouble: trouble}
+	made, err := s.CreateRecord(rec)
+	if err != nil {
+		trouble(err)
+	}
+	l.rec = made
+	return l
+}
+
+// close ends the record.
+func (l *liveRecord) close() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.pending != nil {
+		l.pending.Stop()
+	}
+	l.rec.Remove()
+	l.rec = nil
+}
+
+// change changes the record and writes it.
+func (l *liveRecord) change(change func(*supervise.Record)) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.rec != nil {
+		change(l.rec)
+		l.write()
+	}
+}
+
+// write writes the record. The lock is held.
+func (l *liveRecord) write() {
+	if err := l.rec.Update(); err != nil {
+		l.trouble(err)
+	}
+}
+
+// update says in which state the invocation is, and why.
+func (l *liveRecord) update(state string, attempt int, reason string, until time.Time) {
+	l.change(func(rec *supervise.Record) {
+		if rec.Attempt != attempt { // whose session is not known yet
+			rec.Session, rec.Home, rec.Since = "", "", time.Time{}
+			rec.Activity = ""
+		}
+		rec.State, rec.Attempt, rec.Reason, rec.Until = state, attempt, journal.Redact(reason), until
+	})
+}
+
+// inSession puts the session of the present attempt on record, which began then: should we be killed, it is by that what
+// was used is found.
+func (l *liveRecord) inSession(id, home string, began time.Time) {
+	l.change(func(rec *supervise.Record) { rec.Session, rec.Home, rec.Since = id, home, began })
+}
+
+// progress says what an agent is doing and what was used so far, at most once a second.
+func (l *liveRecord) progress(activity string, used verdict.Usage) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.rec == nil {
+		return
+	}
+	tokens := used.InputTokens + used.OutputTokens
+	if l.rec.Activity == activity && l.rec.Tokens == tokens && equal(l.rec.CostUSD, used.CostUSD) {
+		return
+	}
+	l.rec.Activity, l.rec.Tokens, l.rec.CostUSD = activity, tokens, used.CostUSD
+	if l.pending != nil {
+		return
+	}
+	wait := progressInterval - time.Since(l.written)
+	if wait <= 0 {
+		l.written = time.Now()
+		l.write()
+		return
+	}
+	l.pending = time.AfterFunc(wait, func() {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		if l.pending = nil; l.rec != nil {
+			l.written = time.Now()
+			l.write()
+		}
+	})
+}
+
+func equal(a, b *float64) bool { return a == b || a != nil && b != nil && *a == *b }

@@ -1,0 +1,130 @@
+package engine
+
+import (
+	"context"
+	"math/rand/v2"
+	"time"
+
+	"github.com/belay-run/belay/gate"
+	"github.com/belay-run/belay/internal/clock"
+	"github.com/belay-run/belay/internal/journal"
+	"github.com/belay-run/belay/retry"
+)
+
+// pace is how the time of an invocation is used: how much of its retries and of its longest wait is left, and what was
+// really waited.
+type pace struct {
+	ctx    context.Context
+	policy retry.Policy
+	series retry.Series
+	waits  waits
+	noWait bool // the caller wants no wait at a gate or a scope
+}
+
+// mayRepeat reports whether there may be more than one attempt.
+func (p *pace) mayRepeat() bool { return p.policy.MaxRetries > 0 }
+
+// left is how much longer may be waited.
+func (p *pace) left() time.Duration { return p.series.Left(time.Now()) }
+
+// charge counts a wait that no failed attempt asked for, as far as there is room for it.
+func (p *pace) charge(d time.Duration) {
+	now := time.Now()
+	p.series.Charge(now, min(d, p.series.Left(now)), nil)
+}
+
+// waits is what an invocation has really waited. Each line of the log tells what is new since the line before, and the
+// result what they add up to. What bounds waits is another thing: see [retry.Series].
+type waits struct {
+	// before is what was waited before an attempt was let in, at gate and scope, beyond what the line before has planned;
+	// negative where that wait was cut short.
+	before time.Duration
+	inner  time.Duration // inside the CLI
+	total  time.Duration // on record
+}
+
+// record puts what is new into a line of the log. planned is the wait that comes now: if it is not waited to its end, the
+// next line takes the rest back.
+func (w *waits) record(e *journal.Entry, planned time.Duration) {
+	e.GateWait, e.InnerWait, e.WaitTime = w.before.Seconds(), w.inner.Seconds(), (w.inner + planned).Seconds()
+	*w = waits{total: w.total + w.before + w.inner + planned}
+}
+
+const (
+	// longPoll is how often a gate that holds is looked at: a reset must wake within a second, fifty waiters must not
+	// cost a hundredth of a core.
+	longPoll = 700 * time.Millisecond
+	// watchedPoll is how often it is looked at though the system says when it changes.
+	watchedPoll = 30 * time.Second
+	// shortPoll is for what may end at any moment; it grows to the long one.
+	shortPoll = 150 * time.Millisecond
+)
+
+// pollInterval is how long to sleep before a gate is looked at again; looks counts the looks so far, this one included. The
+// error says that there is no time for that.
+func (p *pace) pollInterval(r *gate.Refusal, looks int, watched bool) (time.Duration, error) {
+	poll, need := min(time.Duration(looks)*shortPoll, longPoll), time.Duration(1)
+	if !r.Until.IsZero() && (r.Kind == gate.KindHold || r.Kind == gate.KindBreaker) {
+		need = r.Until.Sub(clock.Now())
+		longest := longPoll
+		if watched {
+			longest = watchedPoll
+		}
+		poll = max(min(longest, need), time.Millisecond) // it may have passed since
+	}
+	untilReset := r.Kind == gate.KindBreaker && r.Until.IsZero() // opened by hand: no wait is long enough
+	if p.noWait || untilReset || need > p.left() {
+		return 0, &retry.Error{Cause: retry.ErrMaxWait, NotBefore: r.Until}
+	}
+	return poll + rand.N(min(poll, longPoll)/4+1), nil
+}
+
+// sleepAtGate sleeps for d, or until the gate changes. What was really slept is charged.
+func (p *pace) sleepAtGate(d time.Duration, changed <-chan struct{}) error {
+	begun := time.Now()
+	defer func() {
+		slept := time.Since(begun)
+		p.charge(slept)
+		p.waits.before += slept
+	}()
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-p.ctx.Done():
+		return context.Cause(p.ctx)
+	case <-timer.C:
+		return nil
+	case <-changed:
+		// Fifty may wait for the same.
+		return retry.Sleep(p.ctx, rand.N(100*time.Millisecond))
+	}
+}
+
+// watcher says when a gate changes, where the store can, so that a long wait need not look again and again.
+type watcher struct {
+	shared  gate.Shared
+	key     string
+	changed <-chan struct{}
+	stop    func()
+	tried   bool
+}
+
+// changes is nil if one has to look. In a slow start, and for a slot, every start would wake every waiter. fresh says that
+// the watch has just begun.
+func (w *watcher) changes(r *gate.Refusal) (changed <-chan struct{}, fresh bool) {
+	if r.Kind != gate.KindHold && r.Kind != gate.KindBreaker {
+		return nil, false
+	}
+	if !w.tried {
+		w.tried = true
+		w.changed, w.stop, _ = w.shared.Watch(w.key)
+		fresh = w.changed != nil
+	}
+	return w.changed, fresh
+}
+
+func (w *watcher) end() {
+	if w.stop != nil {
+		w.stop()
+	}
+}

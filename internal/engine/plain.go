@@ -1,0 +1,120 @@
+package engine
+
+import (
+	"github.com/belay-run/belay/internal/agent"
+	"github.com/belay-run/belay/internal/journal"
+	"github.com/belay-run/belay/internal/state"
+	"github.com/belay-run/belay/retry"
+	"github.com/belay-run/belay/verdict"
+)
+
+// plain is a command that nothing more is known of than how it ends and what it prints. The other kinds begin with it.
+type plain struct {
+	call    *call
+	pace    *pace
+	input   input    // of all attempts; nil before the first
+	changes *changes // nil for a command that is not known to change anything
+}
+
+func (k *plain) traits() traits { return traits{changes: k.changes != nil} }
+
+// policy: what has an effect must not be repeated unless that was asked for.
+func (k *plain) policy(p retry.Policy) retry.Policy {
+	if p.MaxRetries == 0 {
+		p.MaxRetries = retry.None
+	}
+	return p
+}
+
+// withPreset is the policy of a command that has a preset of its own.
+func (k *plain) withPreset(p retry.Policy) retry.Policy {
+	if p.MaxRetries == 0 && !p.CountThrottles {
+		if preset, ok := retry.Preset(k.call.profile.Name()); ok {
+			p = merged(p, preset)
+		}
+	}
+	return k.policy(p)
+}
+
+func (k *plain) begin() *refusal { return nil }
+
+func (k *plain) prepare(n int, ad admission) (launch, transcript, error) {
+	l, t := k.launch(ad, nil)
+	return l, t, nil
+}
+
+// launch is how the command is started, with a listener if there is one.
+func (k *plain) launch(ad admission, listener agent.Listener) (launch, *streams) {
+	if k.input == nil {
+		k.input = newInput(&k.call.command, k.pace.mayRepeat(), k.call.runner.ReplayStdin)
+	}
+	l := launch{args: k.call.command.Args, env: k.call.env, input: k.input}
+	var t *streams
+	t, l.stdout, l.stderr = newStreams(k.call, k.pace.mayRepeat(), ad, listener)
+	l.held = t.out.holds()
+	if state.IsAgent(k.call.command.name()) {
+		t.used.Usage.Unknown = true // an agent at work for a person does not tell
+	}
+	return l, t
+}
+
+func (k *plain) learn(*judgement)                    {}
+func (k *plain) complete(*judgement)                 {}
+func (k *plain) restart(*judgement) bool             { return false }
+func (k *plain) hindrance(*judgement) *retry.Error   { return nil }
+func (k *plain) repeat(*judgement)                   {}
+func (k *plain) describe(*journal.Entry, *judgement) {}
+func (k *plain) prompt() string                      { return "" }
+func (k *plain) preview(p *Preview) error            { return nil }
+func (k *plain) innerRetries() int                   { return 0 }
+func (k *plain) known() bool                         { return false }
+
+func (k *plain) end(r *Result) {
+	if r.Usage.CostUSD == nil && !r.Usage.CostUnknown() {
+		r.Usage.CostUSD = new(float64) // nothing was used
+	}
+}
+
+// Effects says what is done after a failure that leaves open whether the command has changed something.
+type Effects struct {
+	// Verify looks whether it has, where the profile knows how.
+	Verify bool
+	// Repeat repeats it in any case.
+	Repeat bool
+}
+
+// changes is what is known of a command that may change something, headless or not.
+type changes struct {
+	caller     agent.Caller
+	verifiable bool
+}
+
+// open says that a failed attempt leaves open whether it has changed something: that it has not needs evidence. A throttle
+// leaves it open too, if it may come after a first change: gh issue create with an assignee makes two.
+func (c *changes) open(v verdict.Verdict) bool { return c != nil && v.Sent != verdict.SentNo }
+
+// settle finds out, for an attempt that leaves open whether it has changed something, whether to repeat it: nil if that is
+// safe or was asked for. If what it was to do has been done, the attempt becomes a success.
+func (k *plain) settle(j *judgement) *retry.Error {
+	effects := k.call.runner.Effects
+	if !k.changes.open(j.verdict) || effects.Repeat {
+		return nil
+	}
+	verifier, ok := k.changes.caller.(agent.Verifier)
+	unknown := &EffectUnknown{Verifiable: ok && k.changes.verifiable, Asked: effects.Verify}
+	if !unknown.Verifiable || !unknown.Asked {
+		return &retry.Error{Cause: unknown}
+	}
+	effect, err := verifier.Verify(k.pace.ctx, j.exit.Started, k.ask(j))
+	switch {
+	case err != nil:
+		unknown.Err = err
+		return &retry.Error{Cause: unknown}
+	case effect.Done:
+		k.call.emit(FoundDone{Output: effect.Output})
+		j.verdict = verdict.Verdict{Class: verdict.OK, Rule: "verify-effect", Sent: verdict.SentYes, Evidence: j.verdict.Evidence}
+		j.code, j.message = 0, ""
+		j.transcript.replace(effect.Output)
+	}
+	return nil
+}

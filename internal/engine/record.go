@@ -1,0 +1,186 @@
+package engine
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/belay-run/belay/internal/alert"
+	"github.com/belay-run/belay/internal/journal"
+	"github.com/belay-run/belay/retry"
+	"github.com/belay-run/belay/verdict"
+)
+
+// NoLogDir as [Runner.LogDir] means that an agent's runs are put on record nowhere but in the state directory.
+const NoLogDir = "none"
+
+// books puts the attempts of an invocation on record, one line each.
+type books struct {
+	call     *call
+	pace     *pace
+	kind     kind
+	requests int  // on record
+	troubled bool // with the agent's own log
+}
+
+// line puts one attempt on record. planned is how long the next one is waited for, if all goes as planned. stop is why there
+// is none, and code what Belay ends with then; nil if it goes on.
+func (b *books) line(n int, j *judgement, planned time.Duration, stop *retry.Error, exhausted bool, code *int) {
+	c := b.call
+	e := journal.Entry{
+		Timestamp: journal.Time{Time: time.Now()}, Invocation: c.id, Profile: c.profile.Name(),
+		Command: c.command.name(), Status: journal.Success, ExitCode: j.code, BelayCode: code,
+		Gate: c.gateKey(), Session: j.verdict.SessionID, Model: j.account.Model,
+		Parent: enclosingRun(), Traceparent: traceparent(c.env),
+	}
+	if j.verdict.Class == verdict.SessionNotFound {
+		e.Session = "" // there is none of that name
+	}
+	if j.exit.Signal != 0 {
+		e.Signal = signalName(j.exit.Signal)
+	}
+	if j.started() && !j.recorded { // else what is known is that of an earlier attempt
+		e.Attempt, e.ResponseTime, e.CPUTime = n, j.exit.Duration.Seconds(), j.exit.CPU.Seconds()
+		e.Usage, e.Requests, e.Left, e.Killed = j.account.Usage.JSON(), j.account.Requests+j.asked, len(j.left), j.killed
+		j.transcript.describe(&e, &j.account)
+	}
+	b.kind.describe(&e, j)
+	j.asked = 0
+	b.requests += e.Requests
+	b.pace.waits.record(&e, planned)
+	e.PromptHash = b.promptHash()
+	if j.verdict.Class != verdict.OK {
+		b.fault(&e, j)
+		switch {
+		case stop == nil:
+			e.Status = journal.Retry
+		case exhausted:
+			e.Status = journal.Exhausted
+		default:
+			e.Status = journal.Error
+		}
+		if stop != nil {
+			e.RetryAt.Time = stop.NotBefore
+		}
+	}
+	b.ownLog(e)
+	if c.state == nil {
+		return
+	}
+	log := c.state.Log(func(path string) { c.emit(LogLarge{Path: path}) })
+	if err := log.Append(e); err != nil {
+		c.live.trouble(err)
+	}
+}
+
+// fault fills in what went wrong, whose service it was, what that has answered, and whether a repetition is worth while,
+// where the class does not say so.
+func (b *books) fault(e *journal.Entry, j *judgement) {
+	e.ErrorType, e.Error, e.Rule = j.verdict.Class, j.message, j.verdict.Rule
+	e.Provider = b.call.traits.provider
+	if j.started() && !j.expired && answers(j.verdict.Class) {
+		e.HTTPStatus = cmp.Or(j.account.Status, verdict.StatusIn(j.verdict.Rule), verdict.StatusIn(j.verdict.Evidence))
+	}
+	if worth := j.verdict.Retryable; worth != j.verdict.Class.Retryable() {
+		e.Retryable = &worth
+	}
+}
+
+// answers reports whether a service has answered in an outcome of that class, so that there is a status.
+func answers(class verdict.Class) bool {
+	switch class {
+	case verdict.RateLimit, verdict.UsageLimit, verdict.Overloaded, verdict.ServerError, verdict.Timeout, verdict.Auth, verdict.Billing,
+		verdict.InvalidRequest, verdict.NotFound, verdict.TooLarge, verdict.Refused:
+		return true
+	}
+	return false
+}
+
+// promptHash tells prompts apart without keeping them: all that the command was asked, in its arguments, beside them and
+// on stdin. Empty if that was nothing.
+func (b *books) promptHash() string {
+	text, beside := b.kind.prompt(), b.call.command.Prompt
+	if text == "" && beside == nil {
+		return ""
+	}
+	if beside != nil {
+		text += *beside
+	}
+	sum := sha256.Sum256([]byte(text))
+	return hex.EncodeToString(sum[:])
+}
+
+// ownLog also puts an attempt of an agent on record where scripts around it look: in a file in the directory .logs where it
+// runs, or where the caller says.
+func (b *books) ownLog(e journal.Entry) {
+	c := b.call
+	if c.traits.ownLog == "" || c.runner.LogDir == NoLogDir || c.runner.LogDir == "" && c.runner.State == nil {
+		return
+	}
+	dir, asked := c.runner.LogDir, c.runner.LogDir != ""
+	if !asked {
+		dir = filepath.Join(c.dir(), ".logs")
+	}
+	err := makeLogDir(dir, !asked)
+	if err == nil {
+		log := journal.Log{Path: filepath.Join(dir, c.traits.ownLog), NoFollow: true,
+			OnLarge: func(path string) { c.emit(LogLarge{Path: path, Own: true}) }}
+		err = log.Append(e)
+	}
+	if err != nil && !b.troubled {
+		b.troubled = true
+		c.emit(OwnLogTrouble{Dir: dir, Err: err, Asked: asked})
+	}
+}
+
+// makeLogDir makes a directory for a log. One that was not asked for is kept out of version control, and never one that a
+// link leads to: the working directory may be a stranger's.
+func makeLogDir(dir string, unasked bool) error {
+	switch info, err := os.Lstat(dir); {
+	case errors.Is(err, os.ErrNotExist):
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			return err
+		}
+		if unasked {
+			return os.WriteFile(filepath.Join(dir, ".gitignore"), []byte("*\n"), 0o600)
+		}
+		return nil
+	case err != nil:
+		return err
+	case unasked && !info.IsDir():
+		return fmt.Errorf("%s is no directory", dir)
+	}
+	return nil
+}
+
+// count counts a failed invocation among those of its integration, and raises an alert if they have become too many. A
+// command that nothing more was asked for than to be run may well end with 1: grep does that all day.
+func (b *books) count(r *Result, started bool) {
+	c := b.call
+	known := b.kind.known() || b.pace.mayRepeat()
+	if c.state == nil || !known || r.Success || c.runner.Alert.Off() || !alert.Counts(string(r.Verdict.Class), started) {
+		return
+	}
+	integration := journal.Integration(c.profile.Name(), c.command.name())
+	raised, err := c.state.Alerts().Failed(integration, c.runner.Alert, time.Now())
+	if err != nil {
+		c.live.trouble(err)
+	}
+	if raised == nil {
+		return
+	}
+	c.emit(AlertRaised{Integration: integration, Failures: raised.Failures, Within: raised.Within, Last: r.Err})
+	detail, _ := json.Marshal(map[string]any{"failures": raised.Failures, "within_s": raised.Within.Seconds()})
+	log := c.state.Log(nil)
+	err = log.Append(journal.Entry{Timestamp: journal.Time{Time: time.Now()}, Kind: journal.Alert, Event: "raised", Profile: integration,
+		Invocation: c.id, Status: journal.Success, Error: r.Err, Detail: detail})
+	if err != nil {
+		c.live.trouble(err)
+	}
+}

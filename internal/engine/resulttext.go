@@ -1,0 +1,66 @@
+package engine
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+)
+
+// maxShown is how much of the result the text form shows, in characters.
+const maxShown = 2000
+
+// WriteText writes the result for a person to read.
+func (r *Result) WriteText(w io.Writer) error {
+	var b strings.Builder
+	status := "FAILED"
+	if r.Success {
+		status = "SUCCESS"
+	}
+	fmt.Fprintf(&b, "Status: %s\n", status)
+	shown, err := io.ReadAll(io.LimitReader(r.Output.Reader(), 4*maxShown+1))
+	if err != nil {
+		return err
+	}
+	if text := []rune(strings.ToValidUTF8(string(shown), "�")); len(text) > maxShown {
+		fmt.Fprintf(&b, "%s… (truncated)\n", string(text[:maxShown]))
+	} else if len(text) > 0 {
+		fmt.Fprintf(&b, "%s\n", strings.TrimSuffix(string(text), "\n"))
+	}
+	for _, e := range r.Earlier() {
+		fmt.Fprintf(&b, "Earlier: %s\n", e)
+	}
+	if r.Err != "" {
+		fmt.Fprintf(&b, "Error: %s\n", r.Err)
+	}
+	if r.Verdict.SessionID != "" {
+		fmt.Fprintf(&b, "Session: %s\n", r.Verdict.SessionID)
+	}
+	if u := r.Usage; r.Session != "" || u.InputTokens+u.OutputTokens > 0 { // of what costs nothing there is nothing to say
+		fmt.Fprintf(&b, "Tokens: %s input / %s output\n", thousands(u.InputTokens), thousands(u.OutputTokens))
+		if u.CostUSD != nil {
+			fmt.Fprintf(&b, "Cost: $%.4f\n", *u.CostUSD)
+		}
+	}
+	fmt.Fprintf(&b, "Duration: %sms\n", thousands(r.Duration.Milliseconds()))
+	fmt.Fprintf(&b, "Attempts: %d, waited %.1fs\n", r.Attempts, r.Waited.Seconds())
+	_, err = io.WriteString(w, b.String())
+	return err
+}
+
+// Earlier are the errors before the last one, which is the result's.
+func (r *Result) Earlier() []string {
+	if r.Err == "" || len(r.Errors) == 0 {
+		return r.Errors
+	}
+	return r.Errors[:len(r.Errors)-1]
+}
+
+// thousands writes 1234567 as 1,234,567.
+func thousands(n int64) string {
+	s := strconv.FormatInt(n, 10)
+	for i := len(s) - 3; i > 0; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}

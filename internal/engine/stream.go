@@ -1,0 +1,173 @@
+package engine
+
+import (
+	"bytes"
+	"iter"
+	"slices"
+	"sync"
+
+	"github.com/belay-run/belay/internal/agent"
+)
+
+// stream carries the events of an invocation to any number of readers, none of which can hold it up or another reader.
+type stream struct {
+	observe func(Event) // nil if there is none
+
+	observing sync.Mutex // of calls of observe
+
+	mu      sync.Mutex
+	readers []*reader
+	early   *reader // keeps what comes before the first reader; nil if nothing is to be kept, or it has a reader
+	over    bool
+}
+
+// maxBacklog bounds the bytes of lines that are kept for a reader that does not keep up; the oldest are dropped.
+const maxBacklog = 16 << 20
+
+// backlog keeps events for the first reader, who may come late.
+func (s *stream) backlog() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.early = newReader()
+	s.readers = append(s.readers, s.early)
+}
+
+// emit tells all readers of an event.
+func (s *stream) emit(e Event) {
+	if s.observe != nil {
+		s.observing.Lock()
+		s.observe(e)
+		s.observing.Unlock()
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, r := range s.readers {
+		r.put(e, 0)
+	}
+}
+
+// line tells the readers of a line that an agent has printed. It is copied only if there are any.
+func (s *stream) line(attempt int, line agent.Line) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.readers) == 0 {
+		return
+	}
+	text := bytes.Clone(line.Text)
+	if line.Long != nil {
+		var whole bytes.Buffer
+		line.Long.WriteTo(&whole)
+		text = whole.Bytes()
+	}
+	for _, r := range s.readers {
+		r.put(AgentEvent{Attempt: attempt, Line: text}, len(text))
+	}
+}
+
+// end says that there are no more events.
+func (s *stream) end() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.over = true
+	for _, r := range s.readers {
+		close(r.over)
+	}
+}
+
+// join adds a reader. The first one gets what was kept so far.
+func (s *stream) join() *reader {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if r := s.early; r != nil {
+		s.early = nil
+		return r
+	}
+	r := newReader()
+	if s.over {
+		close(r.over)
+		return r
+	}
+	s.readers = append(s.readers, r)
+	return r
+}
+
+func (s *stream) leave(r *reader) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.readers = slices.DeleteFunc(s.readers, func(other *reader) bool { return other == r })
+}
+
+// reader is one reader's queue.
+type reader struct {
+	more chan struct{} // there may be more in the queue
+	over chan struct{} // there will be no more
+
+	mu     sync.Mutex
+	queue  []Event
+	size   int // bytes of the lines in it
+	missed int // lines that were dropped
+}
+
+func newReader() *reader {
+	return &reader{more: make(chan struct{}, 1), over: make(chan struct{})}
+}
+
+// put adds an event. size counts the bytes of a line; if the queue has too many, the oldest lines make room.
+func (r *reader) put(e Event, size int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.queue = append(r.queue, e)
+	r.size += size
+	for i := 0; r.size > maxBacklog && i < len(r.queue)-1; {
+		old, ok := r.queue[i].(AgentEvent)
+		if !ok {
+			i++
+			continue
+		}
+		r.size -= len(old.Line)
+		r.missed++
+		r.queue = slices.Delete(r.queue, i, i+1)
+	}
+	select {
+	case r.more <- struct{}{}:
+	default: // it knows
+	}
+}
+
+// take empties the queue.
+func (r *reader) take() []Event {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	events := r.queue
+	if r.missed > 0 {
+		events = slices.Insert(events, 0, Event(Missed{Lines: r.missed}))
+	}
+	r.queue, r.size, r.missed = nil, 0, 0
+	return events
+}
+
+// Events are what happens, as [Runner.Observe] is told, and the lines that an agent prints. Each reader gets all that happens
+// from its call on; the first one after [Runner.Start] gets everything. They end with the invocation. A reader that does not
+// keep up holds nothing up: it misses lines, see [Missed].
+func (inv *Invocation) Events() iter.Seq[Event] {
+	r := inv.stream.join()
+	return func(yield func(Event) bool) {
+		defer inv.stream.leave(r)
+		for {
+			over := false
+			select {
+			case <-r.more:
+			case <-r.over:
+				over = true
+			}
+			for _, e := range r.take() {
+				if !yield(e) {
+					return
+				}
+			}
+			if over {
+				return
+			}
+		}
+	}
+}

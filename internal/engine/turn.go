@@ -1,0 +1,282 @@
+package engine
+
+import (
+	"bytes"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/belay-run/belay/internal/agent"
+	"github.com/belay-run/belay/internal/journal"
+	"github.com/belay-run/belay/internal/state"
+	"github.com/belay-run/belay/retry"
+	"github.com/belay-run/belay/verdict"
+)
+
+// Resume says how a runner treats the sessions of an agent.
+type Resume struct {
+	// Session is the one to go on with: its id, or [LastSession]. Empty begins a new one, unless the command line itself
+	// says otherwise.
+	Session string
+	// OrNew begins a new session if there is no such one any more.
+	OrNew bool
+	// Prompt is what a session is told that goes on after a failed attempt; empty means "Continue where you left off."
+	Prompt string
+	// Never begins anew after a failed attempt, also where that pays twice.
+	Never bool
+}
+
+// LastSession stands for the last session of the same profile in the same directory.
+const LastSession = "last"
+
+const continuePrompt = "Continue where you left off."
+
+// resultGrace is how long an agent may stay that has delivered its result.
+const resultGrace = 30 * time.Second
+
+// turn is an agent that works for a model on one request. After a failure it goes on with its session.
+type turn struct {
+	plain
+	agent    agent.Agent
+	info     agent.Traits
+	sessions sessions
+	first    agent.Turn // what the caller asked for
+	next     agent.Turn // the next attempt's
+	resumed  bool       // an attempt went on with a session
+}
+
+// newTurn is the kind of an agent's command: a turn, or a conversation.
+func newTurn(base plain, a agent.Agent) kind {
+	info := a.Traits()
+	t := &turn{plain: base, agent: a, info: info, sessions: sessions{call: base.call, traits: info}}
+	t.first = agent.Turn{Prompt: base.call.command.Prompt, Session: base.call.runner.Resume.Session}
+	if p := base.call.runner.Policy; p.CountThrottles || p.MaxRetries == retry.None {
+		n := max(p.MaxRetries, 0)
+		t.first.MaxRetries = &n
+	}
+	t.next = t.first
+	if info.Once {
+		return &conversation{t}
+	}
+	return t
+}
+
+func (k *turn) traits() traits {
+	return traits{kind: agentTurn, gate: k.info.Gate, provider: k.info.Provider, ladder: k.info.Ladder,
+		stall: k.info.Stall, toolStall: k.info.ToolStall, linger: resultGrace, unknownOption: k.info.Unknown, ownLog: k.info.OwnLog}
+}
+
+func (k *turn) policy(p retry.Policy) retry.Policy { return k.withPreset(p) }
+
+// begin finds out which session is to be resumed, makes this call its only writer, and reads the caller's stdin.
+func (k *turn) begin() *refusal {
+	if refused := k.claimSession(); refused != nil {
+		return refused
+	}
+	return k.readInput()
+}
+
+// claimSession makes this call the only writer of the session that is to be resumed, if that is known.
+func (k *turn) claimSession() (refused *refusal) {
+	if k.first.Session == LastSession {
+		last, ok := k.lastSession()
+		if !ok && !k.call.runner.Resume.OrNew {
+			none := &NoSession{Profile: k.call.profile.Name()}
+			return &refusal{code: CodeUsage, stop: &retry.Error{Cause: none}, message: k.call.words(none),
+				verdict: verdict.Verdict{Class: verdict.SessionNotFound, Rule: "resume", Sent: verdict.SentNo}}
+		}
+		k.first.Session, k.next.Session = last.ID, last.ID
+	}
+	id := k.first.Session
+	if id == "" {
+		id = k.info.Resumes
+	}
+	if state.IsSessionID(id) {
+		k.sessions.slot, refused = enterScope(k.call, k.pace, k.sessions.scope(id))
+	}
+	return refused
+}
+
+// lastSession finds the session that was used last.
+func (k *turn) lastSession() (last state.Session, ok bool) {
+	if k.call.state == nil {
+		return last, false
+	}
+	return k.call.state.LastSession(k.call.profile.Name(), k.call.dir())
+}
+
+func (k *turn) prepare(n int, ad admission) (launch, transcript, error) {
+	plan, l, t, err := k.plan(n, ad)
+	l.input = given(plan.Stdin)
+	return l, t, err
+}
+
+// plan is how the next attempt is started, but for its input.
+func (k *turn) plan(n int, ad admission) (agent.Plan, launch, transcript, error) {
+	k.sessions.next(k.next.Session)
+	plan, err := k.agent.Plan(k.next)
+	if err != nil {
+		return plan, launch{}, nil, err
+	}
+	t, stderr := newEventLog(k.call, k.pace, &k.sessions, k.info, n, k.agent.Follow(plan), plan, ad)
+	return plan, launch{args: plan.Args, env: slices.Concat(k.call.env, plan.Env), stdout: t, stderr: stderr, held: true, started: t.start}, t, nil
+}
+
+// given is the input of an attempt of an agent.
+func given(stdin []byte) input {
+	if stdin == nil {
+		return noInput{}
+	}
+	return &feed{source: bytes.NewReader(stdin), replay: true}
+}
+
+func (k *turn) learn(j *judgement) {
+	if !j.started() {
+		return
+	}
+	k.sessions.learn(&j.account)
+	k.resumed = k.next.Session != "" && j.verdict.Class != verdict.SessionNotFound
+	k.countUnseen(j)
+}
+
+// countUnseen counts the retries that a CLI has made without a word, so that ours do not multiply them.
+func (k *turn) countUnseen(j *judgement) {
+	p, now, class := k.pace, time.Now(), j.verdict.Class
+	if j.account.Unseen > 0 && class.Throttle() && !p.policy.CountThrottles {
+		p.charge(j.exit.Duration)
+		p.waits.inner += j.exit.Duration // it does nothing else meanwhile
+		return
+	}
+	count := j.account.Unseen
+	if !p.policy.CountThrottles && j.exit.Duration < p.policy.Patience() {
+		// They were quicker than ours would have been: one more attempt is left, after a longer wait.
+		count = min(count, p.policy.MaxRetries-p.series.Retries()-1)
+	}
+	for range max(count, 0) {
+		p.series.Inner(now, nil, retry.Advice{Retry: true, Throttled: class.Throttle()})
+	}
+}
+
+// restart prepares the turn of another attempt that costs no retry: the CLI did not know what we added to its command line,
+// or the session to resume is gone.
+func (k *turn) restart(j *judgement) bool {
+	switch {
+	case j.account.Misunderstood && !k.next.Plain:
+		k.first.Plain, k.next.Plain = true, true
+		k.call.emit(Plain{Option: j.verdict.Evidence})
+		return true
+	case j.verdict.Class != verdict.SessionNotFound || k.next.Session == "":
+		return false
+	case k.next.Continue: // it was our idea
+		k.call.emit(SessionGone{ID: k.next.Session})
+		k.next = k.first
+		return true
+	case k.call.runner.Resume.OrNew:
+		k.call.emit(SessionGone{ID: k.next.Session})
+		k.first.Session = ""
+		k.next = k.first
+		return true
+	}
+	return false
+}
+
+func (k *turn) repeat(j *judgement) { k.next = k.turnAfter(j) }
+
+// turnAfter is the turn after a failed attempt. What was done is not paid for twice: a session in which something has
+// happened goes on.
+func (k *turn) turnAfter(j *judgement) agent.Turn {
+	fixed := k.info.Fixed != "" && j.account.Session == k.info.Fixed // its name cannot be given twice
+	if j.account.Session == "" || !j.account.Active && !fixed || k.call.runner.Resume.Never {
+		if k.next.Continue {
+			return k.next
+		}
+		return k.first
+	}
+	prompt := k.call.runner.Resume.Prompt
+	if prompt == "" {
+		prompt = continuePrompt
+	}
+	after := agent.Turn{Prompt: &prompt, Session: j.account.Session, Continue: true, Plain: k.first.Plain,
+		MaxRetries: k.first.MaxRetries, Turns: k.sessions.turns}
+	if cost := k.sessions.usage.cost; cost != nil {
+		after.Spent = *cost
+	}
+	return after
+}
+
+// hindrance: the session would have to go on and cannot with this command line, or the money is spent.
+func (k *turn) hindrance(j *judgement) *retry.Error {
+	if !j.started() {
+		return nil
+	}
+	if after := k.turnAfter(j); after.Continue {
+		_, err := k.agent.Plan(after)
+		if _, over := errors.AsType[*agent.UsedUp](err); err != nil && !over { // of which there is more to say
+			return &retry.Error{Cause: err}
+		}
+	}
+	if limit, cost := k.call.runner.MaxCost, k.sessions.usage.cost; limit > 0 && cost != nil && *cost >= limit {
+		return &retry.Error{Cause: &MaxCostReached{Spent: *cost, Limit: limit}}
+	}
+	return nil
+}
+
+func (k *turn) describe(e *journal.Entry, j *judgement) {
+	if e.Session == "" && j.verdict.Class != verdict.SessionNotFound {
+		// An attempt that did not come so far, or does not come at all, leaves the session as it stands after the one before.
+		e.Session = k.sessions.live
+	}
+}
+
+func (k *turn) prompt() string { return k.info.Prompt + string(k.first.Stdin) }
+
+func (k *turn) end(r *Result) {
+	r.Session, r.Resumed, r.Usage = k.sessions.last, k.resumed, k.sessions.usage.sum()
+	r.Verdict.SessionID = r.Session
+	k.plain.end(r)
+	k.sessions.end(r.Success, r.Verdict.Class)
+}
+
+func (k *turn) innerRetries() int { return k.sessions.innerRetries }
+
+func (k *turn) known() bool { return true }
+
+func (k *turn) preview(p *Preview) error {
+	next := k.next
+	if next.Session == LastSession {
+		last, _ := k.lastSession()
+		next.Session = last.ID
+	}
+	plan, err := k.agent.Plan(next)
+	if err != nil {
+		return err
+	}
+	p.Args, p.Env, p.Session, p.Unknown = slices.Clone(plan.Args), plan.Env, next.Session, k.info.Unknown
+	return nil
+}
+
+// conversation is an agent that its caller talks to line by line. There is one attempt, and what ends it is the caller's
+// business.
+type conversation struct{ *turn }
+
+func (k *conversation) traits() traits {
+	t := k.turn.traits()
+	t.kind, t.linger = agentConversation, 0
+	return t
+}
+
+func (k *conversation) policy(p retry.Policy) retry.Policy {
+	p = k.turn.policy(p)
+	p.MaxRetries = retry.None
+	return p
+}
+
+func (k *conversation) begin() *refusal { return k.claimSession() }
+
+func (k *conversation) prepare(n int, ad admission) (launch, transcript, error) {
+	_, l, t, err := k.plan(n, ad)
+	l.input = newInput(&k.call.command, false, k.call.runner.ReplayStdin)
+	return l, t, err
+}
+
+func (k *conversation) restart(*judgement) bool { return false }

@@ -1,0 +1,188 @@
+package state
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/belay-run/belay/internal/agent"
+	"github.com/belay-run/belay/internal/agent/claude"
+	"github.com/belay-run/belay/internal/agent/codex"
+	"github.com/belay-run/belay/internal/journal"
+	"github.com/belay-run/belay/internal/supervise"
+	"github.com/belay-run/belay/verdict"
+)
+
+// recall are the agents whose CLIs keep a record of their sessions: it tells what an attempt has used that nobody has
+// followed to its end.
+var recall = map[string]func(home, session string, since time.Time) (agent.Account, time.Time, bool){
+	claude.Name: claude.Recall, codex.Name: codex.Recall,
+}
+
+// IsAgent reports whether a command of that name is an agent whose CLI keeps a record of what was used.
+func IsAgent(name string) bool {
+	_, ok := recall[name]
+	return ok
+}
+
+// ReportKilled puts the runs on record whose Belay was killed, and ends nothing. It returns those, and the ones of which
+// processes are left, for [supervise.Records.Reclaim] to end. A state directory that cannot be trusted is left alone.
+func (s *State) ReportKilled() (told, left []supervise.Record, err error) {
+	info, err := os.Stat(s.Dir)
+	if err != nil || trusted(s.Dir, info) != nil {
+		return nil, nil, nil
+	}
+	return s.Records().ReportKilled()
+}
+
+// killed puts a run on record whose Belay was killed, with what the CLI's own record tells of its use, and its session as
+// interrupted. It reports whether that is done. Its time is that of the last sign of life.
+func (s *State) killed(rec supervise.Record) bool {
+	if strings.HasPrefix(rec.Profile, "mcp:") { // its client has ended it, and a server is no run
+		return true
+	}
+	lines := s.linesOf(rec)
+	var last journal.Entry
+	if len(lines) > 0 {
+		last = lines[len(lines)-1]
+	}
+	if last.Status != journal.Retry && len(lines) > 0 {
+		return true // it was killed after its end
+	}
+	e := journal.Entry{Timestamp: journal.Time{Time: latest(rec.Started, rec.Written)}, Invocation: rec.ID,
+		Profile: cmp.Or(rec.Profile, "generic"), Command: rec.Command, Attempt: max(rec.Attempt, 1), Status: journal.Error,
+		ErrorType: verdict.Interrupted, Rule: "killed", ExitCode: -1, Session: rec.Session}
+	if rec.State == supervise.StateWaiting {
+		if e.Attempt = 0; last.Attempt == rec.Attempt { // the wait after it; nobody knows how much of that there was
+			e.GateWait = -last.Planned()
+		}
+	} else {
+		began := latest(latest(rec.Started, rec.Since), last.Timestamp.Time)
+		e.Attempt = max(e.Attempt, last.Attempt+1)
+		recallAttempt(rec, began, &e)
+		e.ResponseTime = max(e.Timestamp.Sub(began), 0).Seconds()
+	}
+	e.Error = killedText(rec)
+	if log := s.Log(nil); log.Append(e) != nil {
+		return false
+	}
+	s.interrupt(rec, append(lines, e))
+	s.sweep(time.Now())
+	return true
+}
+
+// leftover is how old a temporary file is that nobody uses any more.
+const leftover = time.Hour
+
+// sweep removes the temporary files of the state directory that killed processes have left.
+func (s *State) sweep(now time.Time) {
+	for dir, prefix := range map[string]string{s.sessionDir(): ".new-", s.Dir: "held-"} {
+		entries, _ := os.ReadDir(dir)
+		for _, e := range entries {
+			if info, err := e.Info(); err == nil && strings.HasPrefix(e.Name(), prefix) && info.Mode().IsRegular() && now.Sub(info.ModTime()) > leftover {
+				os.Remove(filepath.Join(dir, e.Name()))
+			}
+		}
+	}
+}
+
+// recallAttempt fills in what an agent's own record tells of the attempt. Where it tells nothing, what was used is not known.
+func recallAttempt(rec supervise.Record, began time.Time, e *journal.Entry) {
+	remembers, isAgent := recall[rec.Profile]
+	if !isAgent {
+		return
+	}
+	used := verdict.Usage{Unknown: true}
+	if rec.Session != "" {
+		if account, at, ok := remembers(rec.Home, rec.Session, began); ok {
+			used = account.Usage
+			e.Timestamp.Time = latest(e.Timestamp.Time, at)
+			e.Requests, e.Model = account.Requests, account.Model
+		}
+	}
+	if rec.Left { // it may go on
+		used.CostUSD, used.Unknown = nil, true
+	}
+	e.Usage = used.JSON()
+}
+
+// interrupt ends the session of a run, if it is on record as running, with what the run's lines say was used in it.
+func (s *State) interrupt(rec supervise.Record, lines []journal.Entry) {
+	session := s.Session(rec.Profile, rec.Session)
+	if session.Status != SessionRunning {
+		return
+	}
+	session.Status = SessionInterrupted
+	for _, e := range lines {
+		var used verdict.Usage
+		if e.Session == rec.Session && json.Unmarshal(e.Usage, &used) == nil {
+			session.Usage = session.Usage.Add(used)
+			if used.CostUnknown() {
+				session.ToldCost, session.ToldTokens = nil, 0
+			}
+		}
+		session.Updated = latest(session.Updated, e.Timestamp.Time)
+	}
+	s.SaveSession(session)
+}
+
+// killedText says what is known of the end.
+func killedText(rec supervise.Record) string {
+	how := "belay was killed"
+	if rec.Restarted {
+		how = "belay ended with the system"
+	}
+	what := cmp.Or(rec.Command, "the command")
+	switch {
+	case rec.State == supervise.StateWaiting && rec.Reason != "":
+		return fmt.Sprintf("%s while it waited to run %s: %s", how, what, rec.Reason)
+	case rec.State == supervise.StateWaiting:
+		return fmt.Sprintf("%s while it waited to run %s", how, what)
+	}
+	return fmt.Sprintf("%s while %s was running", how, what)
+}
+
+// maxLookBack is how much of the log is looked at for a run's earlier lines.
+const maxLookBack = 64 << 20
+
+// linesOf are the lines that the log has of a run. It is read from its end, as far back as the run reaches.
+func (s *State) linesOf(rec supervise.Record) (lines []journal.Entry) {
+	f, err := os.Open(s.LogPath())
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil
+	}
+	for size := int64(1 << 20); ; size *= 4 {
+		from := max(info.Size()-size, 0)
+		lines = nil
+		var first journal.Time
+		for e := range journal.Read(io.NewSectionReader(f, from, info.Size()-from), nil) {
+			if first.IsZero() {
+				first = e.Timestamp
+			}
+			if e.Invocation == rec.ID && e.Kind == "" {
+				lines = append(lines, e)
+			}
+		}
+		if from == 0 || size >= maxLookBack || first.Before(rec.Started) {
+			return lines
+		}
+	}
+}
+
+// latest is the later one of two times.
+func latest(a, b time.Time) time.Time {
+	if b.After(a) {
+		return b
+	}
+	return a
+}

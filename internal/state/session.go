@@ -1,0 +1,115 @@
+package state
+
+import (
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/belay-run/belay/verdict"
+)
+
+// Session is what is on record of a session of an agent: enough to find the last one.
+type Session struct {
+	Profile string        `json:"profile"`
+	ID      string        `json:"id"`
+	Dir     string        `json:"dir"`    // sessions belong to a directory
+	Status  string        `json:"status"` // running, done, failed, interrupted, abandoned
+	Updated time.Time     `json:"updated"`
+	Usage   verdict.Usage `json:"usage"`
+	// ToldCost is what the session has cost in all as its CLI has told last, for so many tokens; nil if the CLI tells what
+	// each attempt has cost, or somebody has used it since who did not tell.
+	ToldCost   *float64 `json:"told_cost_usd,omitempty"`
+	ToldTokens int64    `json:"told_tokens,omitempty"`
+}
+
+// What a session's status can be.
+const (
+	SessionRunning     = "running"
+	SessionDone        = "done"
+	SessionFailed      = "failed"
+	SessionInterrupted = "interrupted"
+	SessionAbandoned   = "abandoned" // a retry has begun another
+)
+
+func (s *State) sessionDir() string { return filepath.Join(s.Dir, "sessions") }
+
+func (s *State) sessionPath(profile, id string) string {
+	return filepath.Join(s.sessionDir(), profile+"-"+id+".json")
+}
+
+// IsSessionID reports whether id can name a session: both CLIs name theirs by UUIDs. Nothing else becomes a file name.
+func IsSessionID(id string) bool { return IsUUID(id) }
+
+// IsUUID reports whether id has the form of a UUID.
+func IsUUID(id string) bool {
+	if len(id) != 36 {
+		return false
+	}
+	for i, c := range id {
+		switch {
+		case i == 8 || i == 13 || i == 18 || i == 23:
+			if c != '-' {
+				return false
+			}
+		case !strings.ContainsRune("0123456789abcdefABCDEF", c):
+			return false
+		}
+	}
+	return true
+}
+
+// SaveSession puts a session on record, in place of what was there.
+func (s *State) SaveSession(session Session) error {
+	if !IsSessionID(session.ID) {
+		return nil
+	}
+	data, err := json.Marshal(session)
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(s.sessionDir(), 0o700); err != nil {
+		return err
+	}
+	f, err := os.CreateTemp(s.sessionDir(), ".new-*") // 0600
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(append(data, '\n'))
+	err = errors.Join(err, f.Close())
+	if err == nil {
+		err = os.Rename(f.Name(), s.sessionPath(session.Profile, session.ID))
+	}
+	if err != nil {
+		os.Remove(f.Name())
+	}
+	return err
+}
+
+// Session reads what is on record of a session; the zero value if nothing is.
+func (s *State) Session(profile, id string) (session Session) {
+	if !IsSessionID(id) {
+		return session
+	}
+	if data, err := os.ReadFile(s.sessionPath(profile, id)); err == nil {
+		json.Unmarshal(data, &session)
+	}
+	return session
+}
+
+// LastSession finds the session of a profile and directory that was used last.
+func (s *State) LastSession(profile, dir string) (last Session, ok bool) {
+	files, _ := os.ReadDir(s.sessionDir())
+	for _, file := range files {
+		id, ours := strings.CutPrefix(strings.TrimSuffix(file.Name(), ".json"), profile+"-")
+		if !ours {
+			continue
+		}
+		if one := s.Session(profile, id); one.Dir == dir && one.ID != "" && one.Updated.After(last.Updated) {
+			last, ok = one, true
+		}
+	}
+	return last, ok
+}

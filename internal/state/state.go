@@ -1,0 +1,110 @@
+// Package state keeps what Belay remembers: a directory with the log of all attempts, the records of runs under way,
+// gates, scopes, sessions and alerts, shared by all processes of a user.
+package state
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+
+	"github.com/belay-run/belay/gate"
+	"github.com/belay-run/belay/internal/alert"
+	"github.com/belay-run/belay/internal/journal"
+	"github.com/belay-run/belay/internal/supervise"
+)
+
+// DirVar is the environment variable that names the state directory.
+const DirVar = "BELAY_STATE_DIR"
+
+// FoldVar is the environment variable that, as "off", keeps a failed run from having its log taken into the database.
+const FoldVar = "BELAY_FOLD"
+
+// DefaultDir is where the state is kept: $BELAY_STATE_DIR, else the place that the system has for such things
+// ($XDG_STATE_HOME/belay, ~/.local/state/belay).
+func DefaultDir() (string, error) {
+	if dir := os.Getenv(DirVar); dir != "" {
+		return filepath.Abs(dir)
+	}
+	if dir := os.Getenv("XDG_STATE_HOME"); filepath.IsAbs(dir) {
+		return filepath.Join(dir, "belay"), nil
+	}
+	if runtime.GOOS == "windows" {
+		dir, err := os.UserCacheDir() // %LocalAppData%
+		return filepath.Join(dir, "belay"), err
+	}
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return "", fmt.Errorf("no place for the state: %w; set %s", err, DirVar)
+	}
+	return filepath.Join(home, ".local", "state", "belay"), nil
+}
+
+// State is a state directory. Before it is written to, [State.Prepare] must have found that it can be used and trusted.
+type State struct{ Dir string }
+
+// Open returns the state of a directory that can be used and trusted; an empty dir means [DefaultDir].
+func Open(dir string) (*State, error) {
+	s := &State{Dir: dir}
+	if err := s.Prepare(); err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// Prepare checks the directory and makes it if it is not there; an empty Dir becomes [DefaultDir]. A directory that others
+// may write to is refused: they could put words into our records.
+func (s *State) Prepare() error {
+	if s.Dir == "" {
+		var err error
+		if s.Dir, err = DefaultDir(); err != nil {
+			return err
+		}
+	}
+	info, err := os.Stat(s.Dir)
+	if errors.Is(err, os.ErrNotExist) {
+		if err = os.MkdirAll(s.Dir, 0o700); err == nil {
+			info, err = os.Stat(s.Dir)
+		}
+	}
+	if err != nil {
+		return err
+	}
+	return trusted(s.Dir, info)
+}
+
+// LogPath is the log of all attempts.
+func (s *State) LogPath() string { return filepath.Join(s.Dir, "log.jsonl") }
+
+// Log is the log of all attempts. onLarge, if not nil, is told when it has grown too large.
+func (s *State) Log(onLarge func(path string)) journal.Log {
+	return journal.Log{Path: s.LogPath(), OnLarge: onLarge}
+}
+
+// Alerts counts the failures of integrations.
+func (s *State) Alerts() alert.Files { return alert.Files{Dir: filepath.Join(s.Dir, "alerts")} }
+
+// Gates are the gates that all processes share.
+func (s *State) Gates() *gate.Files { return &gate.Files{Dir: filepath.Join(s.Dir, "gates")} }
+
+// Scopes are the keys of which one run may be alive at a time.
+func (s *State) Scopes() gate.Slots {
+	return gate.Slots{Dir: filepath.Join(s.Dir, "scopes"), Fleeting: true}
+}
+
+// Records are the runs under way. The first to find one whose owner is dead puts it on record.
+func (s *State) Records() supervise.Records {
+	return supervise.Records{Dir: filepath.Join(s.Dir, "runs"), Killed: s.killed}
+}
+
+// CreateRecord writes the record of a run that begins; the directory for it is made when it is missing.
+func (s *State) CreateRecord(rec supervise.Record) (*supervise.Record, error) {
+	made, err := s.Records().Create(rec)
+	if errors.Is(err, os.ErrNotExist) {
+		if err = os.Mkdir(s.Records().Dir, 0o700); err == nil || errors.Is(err, os.ErrExist) {
+			made, err = s.Records().Create(rec)
+		}
+	}
+	return made, err
+}

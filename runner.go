@@ -1,0 +1,229 @@
+package belay
+
+import (
+	"context"
+	"time"
+
+	"github.com/belay-run/belay/gate"
+	"github.com/belay-run/belay/internal/alert"
+	"github.com/belay-run/belay/internal/engine"
+	"github.com/belay-run/belay/internal/profile"
+	"github.com/belay-run/belay/internal/state"
+	"github.com/belay-run/belay/retry"
+	"github.com/belay-run/belay/verdict"
+)
+
+// Runner says how commands are run. The zero value works: a command is run once, its whole process tree ends with the
+// context, and nothing is written anywhere. A Runner may be used by several goroutines at the same time, and copied.
+type Runner struct {
+	// Profile names what the command is treated as: "claude", "codex", "gh" or "generic", which is also the default.
+	// Nothing is known of a generic command: every failure is worth repeating if Policy.MaxRetries asks for retries at all.
+	// The profile is made for each command as it is run.
+	Profile string
+
+	// Judge, if not nil, may overrule the profile's verdict on a command that ended by itself. It is called with the
+	// profile's own verdict, what the command left behind, and the time.
+	Judge func(own verdict.Verdict, o verdict.Outcome, now time.Time) verdict.Verdict
+
+	// Policy says how often, how long and how to wait. Its zero MaxRetries means none for a generic command: what has an
+	// effect must not be repeated unless that was asked for. For the other profiles it means the preset of that name,
+	// which also fills in the delays that are not set. Classify and OnRetry are not used; Delay gets an [*Error].
+	Policy retry.Policy
+
+	// Stall ends an attempt that has printed nothing for so long. Zero means the agent's own limit, and none for other
+	// commands; negative means none.
+	Stall time.Duration
+
+	// Stream passes output on as it comes, also that of attempts that will be repeated. Otherwise the output of a
+	// command that may be repeated is held until it is known to count.
+	Stream bool
+
+	// Keep also keeps in the result what is passed on live: the output, and of the standard error what says why it
+	// failed. The command then writes to pipes instead of the caller's files.
+	Keep bool
+
+	// ReplayStdin keeps the standard input for further attempts. Otherwise an attempt that has read any of it is
+	// the last one.
+	ReplayStdin bool
+
+	// Gate is what is shared with all that name the same key: all processes of the user where there is a State, else all
+	// runners of this process.
+	Gate Gate
+
+	// Scope, if not empty, lets only one run of that key live at a time, among those that share gates; OnBusy says what to
+	// do when it is taken.
+	Scope  string
+	OnBusy OnBusy
+
+	// Resume says how the sessions of an agent are treated.
+	Resume Resume
+
+	// Effects says what is done where a failure leaves open whether the command has changed something.
+	Effects Effects
+
+	// LimitBuffer is how long is waited beyond the reset of a service's limit; 0 means 5 s, negative none.
+	LimitBuffer time.Duration
+
+	// MaxCost is what all attempts together may cost, in US dollars, before there is no further one; 0 means no limit.
+	MaxCost float64
+
+	// NoWait fails where a wait at a gate or for a scope would be needed. Waits between attempts are the policy's.
+	NoWait bool
+
+	// Reap also ends what a successful command has left running in the background.
+	Reap bool
+
+	// State is where the log, run records, gates, scopes, sessions and alerts are kept; nil means nowhere. Trouble with it
+	// is told to Observe and stops nothing.
+	State *State
+
+	// Alert says how many failures of one integration (the profile, or a generic command's name) are too many. They are
+	// counted in the State.
+	Alert Alert
+
+	// LogDir is where claude's own log of invocations goes; empty means .logs in the working directory if there is a State,
+	// and nowhere if there is none. [NoLogDir] means nowhere.
+	LogDir string
+
+	// Observe is told what happens, one event at a time, from goroutines of the run, which wait for it. Lines that an agent
+	// prints are not among that: see [Invocation.Events].
+	Observe func(Event)
+}
+
+// NoLogDir as [Runner.LogDir] means that an agent's runs are logged nowhere but in the State.
+const NoLogDir = engine.NoLogDir
+
+// Gate says how a runner takes part in a limit that it shares with others: see package [gate].
+type Gate struct {
+	// Key names the limit: all who name the same share it. Empty means the profile's own, and none for generic commands.
+	Key string
+	// Off takes part in no gate.
+	Off bool
+	// Settings say when the gate lets calls through. The zero value is the default.
+	Settings gate.Settings
+	// MaxParallel is how many attempts may be under way at the same time; 0 means no bound.
+	MaxParallel int
+}
+
+// OnBusy says what to do when a scope is taken.
+type OnBusy string
+
+const (
+	BusyWait    OnBusy = "wait"    // wait for it, within the longest wait; the default
+	BusyReplace OnBusy = "replace" // end the run that has it
+	BusyFail    OnBusy = "fail"    // fail at once
+)
+
+// Resume says how a runner treats the sessions of an agent.
+type Resume struct {
+	// Session is the one to go on with: its id, or [LastSession]. Empty begins a new one, unless the command line itself
+	// says otherwise.
+	Session string
+	// OrNew begins a new session if there is no such one any more.
+	OrNew bool
+	// Prompt is what a session is told that goes on after a failed attempt; empty means "Continue where you left off."
+	Prompt string
+	// Never begins anew after a failed attempt, also where that pays twice.
+	Never bool
+}
+
+// LastSession stands for the last session of the same profile in the same directory. It takes a [State] to know it.
+const LastSession = engine.LastSession
+
+// Effects says what is done after a failure that leaves open whether the command has changed something. The zero value
+// does not repeat it, and fails with [ErrMayBeDone].
+type Effects struct {
+	// Verify looks whether it has, where the profile knows how.
+	Verify bool
+	// Repeat repeats it in any case.
+	Repeat bool
+}
+
+// Alert says how many failures raise an alert: see [AlertRaised].
+type Alert struct {
+	// Failures is how many raise an alert; 0 means 5, negative turns alerts off.
+	Failures int
+	// Within is the time in which they come; 0 means 10 minutes.
+	Within time.Duration
+}
+
+// Run runs the command to its end. The result is never nil; the error is nil if it is a success, an [*Error] if it
+// is not, and a [*UsageError] if the command cannot be run as it was asked for, so that nothing was started.
+func (r *Runner) Run(ctx context.Context, c Command) (*Result, error) {
+	runner, err := r.bind(&c)
+	if err != nil {
+		return newResult(engine.Refused(err)), err
+	}
+	res, err := runner.Run(ctx, engine.Command(c))
+	return newResult(res), newError(err)
+}
+
+// Start begins to run the command in the background. The error is a [*UsageError].
+func (r *Runner) Start(ctx context.Context, c Command) (*Invocation, error) {
+	runner, err := r.bind(&c)
+	if err != nil {
+		return nil, err
+	}
+	inv, err := runner.Start(ctx, engine.Command(c))
+	if err != nil {
+		return nil, newError(err)
+	}
+	return &Invocation{inv}, nil
+}
+
+// Preview is what running a command would do, as far as that can be known before it has begun.
+type Preview struct {
+	// Args is how the command would be started, and Env are settings in addition to its environment.
+	Args, Env []string
+	// Unknown is the option that keeps the command line from being added to; empty if there is none.
+	Unknown string
+	// Session is the one that would be resumed; empty for none.
+	Session string
+	// Gate is the key of the gate that it would take part in; empty for none.
+	Gate string
+	// Policy is what is in force, the profile's preset included.
+	Policy retry.Policy
+	// Deadline is how long an attempt may take, Stall how long it may show no life, and ToolStall while one of its tools
+	// runs; 0 means no limit.
+	Deadline, Stall, ToolStall time.Duration
+}
+
+// Preview says how the first attempt would be started. Nothing is started, written or read from stdin. The error says why
+// it could not be started.
+func (r *Runner) Preview(c Command) (Preview, error) {
+	runner, err := r.bind(&c)
+	if err != nil {
+		return Preview{}, err
+	}
+	inv, err := runner.Prepare(context.Background(), engine.Command(c))
+	if err != nil {
+		return Preview{}, newError(err)
+	}
+	p, err := inv.Preview()
+	return Preview(p), err
+}
+
+// bind makes the engine's runner for a command. The error is a [*UsageError].
+func (r *Runner) bind(c *Command) (*engine.Runner, error) {
+	args := c.Args
+	if len(args) == 0 {
+		args = []string{""} // the engine will say that there is no command
+	}
+	known, err := profile.Bind(r.Profile, args, c.Env, c.Dir)
+	if err != nil {
+		return nil, &UsageError{err}
+	}
+	runner := &engine.Runner{
+		Profile: known, Judge: r.Judge, Policy: r.Policy, Stall: r.Stall, Stream: r.Stream, Keep: r.Keep, ReplayStdin: r.ReplayStdin,
+		Gate: engine.Gate(r.Gate), Scope: r.Scope, OnBusy: engine.OnBusy(r.OnBusy), Resume: engine.Resume(r.Resume), Effects: engine.Effects(r.Effects),
+		LimitBuffer: r.LimitBuffer, MaxCost: r.MaxCost, NoWait: r.NoWait, Reap: r.Reap,
+		State: (*state.State)(r.State), Alert: alert.Settings(r.Alert), LogDir: r.LogDir,
+	}
+	if delay := r.Policy.Delay; delay != nil {
+		runner.Policy.Delay = func(retry int, err error) time.Duration { return delay(retry, newError(err)) }
+	}
+	if observe := r.Observe; observe != nil {
+		runner.Observe = func(e engine.Event) { observe(newEvent(e)) }
+	}
+	return runner, nil
+}
