@@ -1,7 +1,7 @@
 # The two commands of the README are `make demo` and `make test`; both set up what they need.
 
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
-LDFLAGS := -s -w -X github.com/belay-run/belay/internal/cli.Version=$(VERSION) -X github.com/belay-run/belay/internal/companion.Version=$(VERSION)
+LDFLAGS := -s -w -X github.com/belay-run/belay/internal/version.linked=$(VERSION)
 PREFIX  ?= /usr/local
 ROUNDS  ?= 10
 KILLS   ?= 100
@@ -72,7 +72,7 @@ vuln: ## needs the vulnerability database, so it is not part of test
 	go run golang.org/x/vuln/cmd/govulncheck@v1.9.0 ./...
 
 man: ## man pages in dist/man
-	go run -C tools ./man -o ../dist/man
+	go run -C tools -ldflags '$(LDFLAGS)' ./man -o ../dist/man
 
 .tools/staticcheck: tools/go.mod tools/go.sum
 	@mkdir -p .tools

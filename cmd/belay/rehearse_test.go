@@ -170,7 +170,7 @@ func TestRehearse_OtherVersion(t *testing.T) {
 	t.Parallel()
 	r := newRun(t, 0)
 	other := filepath.Join(r.dir, "belayd")
-	build := exec.Command("go", "build", "-ldflags", "-X github.com/belay-run/belay/internal/companion.Version=9.9.9", "-o", other, "../belayd")
+	build := exec.Command("go", "build", "-ldflags", "-X github.com/belay-run/belay/internal/version.linked=9.9.9", "-o", other, "../belayd")
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}

@@ -8,14 +8,13 @@ import (
 	"os"
 	"runtime/debug"
 	"strings"
+	"sync"
 
 	"github.com/spf13/cobra"
 
 	"github.com/belay-run/belay/internal/engine"
+	"github.com/belay-run/belay/internal/version"
 )
-
-// Version is set when a release is built.
-var Version = "0.1.0-dev"
 
 // Main runs belay with the given arguments and returns its exit code. It owns the process: it may install signal
 // handlers and become the reaper of all its descendants.
@@ -120,6 +119,9 @@ type expired struct{ err error }
 func (e *expired) Error() string { return e.err.Error() }
 func (e *expired) Unwrap() error { return e.err }
 
+// nameVersion lets templates of cobra ask for the version. Its own field would have it looked up for every command.
+var nameVersion = sync.OnceFunc(func() { cobra.AddTemplateFunc("belayVersion", version.String) })
+
 // New builds the command tree.
 func New() *cobra.Command {
 	root := &cobra.Command{
@@ -129,7 +131,6 @@ func New() *cobra.Command {
   belay run --max-retries 3 -- curl -sSf https://example.com
   belay run --timeout 10m -- make deploy
   belay stats --since 7d`,
-		Version:       Version,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		Args:          cobra.ArbitraryArgs,
@@ -141,7 +142,9 @@ func New() *cobra.Command {
 		},
 	}
 	root.DisableFlagsInUseLine = true
-	root.SetVersionTemplate("belay {{.Version}}\n")
+	nameVersion()
+	root.Version = "see the template" // without one there is no --version
+	root.SetVersionTemplate("belay {{belayVersion}}\n")
 	root.SetHelpFunc(help)
 	root.SetFlagErrorFunc(wrongFlag)
 	root.AddCommand(newRun(run), newExplain(), newPs(), newCancel(), newGates(), newRehearse(), newDemo(), newConfig(), newMCP(), newHook(runHook))

@@ -8,6 +8,7 @@ import (
 	"runtime"
 
 	"github.com/belay-run/belay/internal/supervise"
+	"github.com/belay-run/belay/internal/version"
 )
 
 // companionName is the executable that does what weighs too much for every call to carry.
@@ -25,7 +26,7 @@ func runCompanion(what string, args ...string) error {
 		return &hintError{&failure{fmt.Errorf("belay %s needs %s, which is neither beside belay nor on the PATH", what, companionName)},
 			"to get both: make install"}
 	}
-	argv := append([]string{path, "--for", Version, "--belay", self, what}, args...)
+	argv := append([]string{path, "--for", version.String(), "--belay", self, what}, args...)
 	code, err := becomeCompanion(path, argv)
 	if err != nil {
 		return &failure{fmt.Errorf("%s could not be started: %w", path, err)}

@@ -6,6 +6,7 @@ import (
 	"github.com/belay-run/belay/internal/engine"
 	"github.com/belay-run/belay/internal/state"
 	"github.com/belay-run/belay/internal/supervise"
+	"github.com/belay-run/belay/internal/version"
 )
 
 // fold has the companion take the log into its database after a failed run: that is when somebody will ask, and when others
@@ -26,6 +27,6 @@ func foldLog() {
 		return
 	}
 	if path, err := findCompanion(self); err == nil {
-		supervise.Detach(path, []string{path, "--for", Version, "--belay", self, "fold"})
+		supervise.Detach(path, []string{path, "--for", version.String(), "--belay", self, "fold"})
 	}
 }

@@ -8,10 +8,9 @@ import (
 	"fmt"
 	"io"
 	"os"
-)
 
-// Version is set when a release is built, to the same as belay's.
-var Version = "0.1.0-dev"
+	"github.com/belay-run/belay/internal/version"
+)
 
 // Exit codes, as belay has them.
 const (
@@ -54,15 +53,15 @@ func Main(args []string) int {
 	flags := newFlags("belayd")
 	flags.StringVar(&from.version, "for", "", "the version of the belay that asks")
 	flags.StringVar(&from.path, "belay", "", "where that belay is")
-	version := flags.Bool("version", false, "print the version")
+	asked := flags.Bool("version", false, "print the version")
 	if err := flags.Parse(args); err != nil {
 		fmt.Fprint(os.Stderr, usageText)
 		return codeUsage
 	}
 	args = flags.Args()
 	switch {
-	case *version:
-		fmt.Println("belayd", Version)
+	case *asked:
+		fmt.Println("belayd", version.String())
 		return 0
 	case len(args) == 0:
 		fmt.Print(usageText)
@@ -70,8 +69,8 @@ func Main(args []string) int {
 	case from.path == "":
 		fmt.Fprint(os.Stderr, usageText)
 		return codeUsage
-	case from.version != Version:
-		say("belay is %s but its companion is %s; install both from one build: make install", from.version, Version)
+	case from.version != version.String():
+		say("belay is %s but its companion is %s; install both from one build: make install", from.version, version.String())
 		return codeFailed
 	}
 	command, known := commands[args[0]]

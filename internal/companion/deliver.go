@@ -21,6 +21,7 @@ import (
 	"github.com/belay-run/belay/internal/journal"
 	"github.com/belay-run/belay/internal/supervise"
 	"github.com/belay-run/belay/internal/term"
+	"github.com/belay-run/belay/internal/version"
 )
 
 // deliverTimeout bounds one delivery: what takes an alert is not to hold anything up.
@@ -168,7 +169,7 @@ func postAlert(ctx context.Context, to string, body []byte) error {
 		return errors.New("alert webhook: the address cannot be used")
 	}
 	req.Header.Set("Content-Type", "application/json")
-	req.Header.Set("User-Agent", "belayd/"+Version)
+	req.Header.Set("User-Agent", "belayd/"+version.String())
 	client := http.Client{Timeout: deliverTimeout, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	res, err := client.Do(req)
 	if err != nil {

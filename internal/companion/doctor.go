@@ -13,6 +13,7 @@ import (
 	"github.com/belay-run/belay/internal/state"
 	"github.com/belay-run/belay/internal/supervise"
 	"github.com/belay-run/belay/internal/term"
+	"github.com/belay-run/belay/internal/version"
 )
 
 // finding is one thing that doctor has looked at.
@@ -103,7 +104,7 @@ func one(check, status, fix, format string, args ...any) []finding {
 func checkBelay(from caller) []finding {
 	self, _ := os.Executable()
 	list := one("belay", fine, "", "%s, version %s, %s/%s", tilde(from.path), from.version, runtime.GOOS, runtime.GOARCH)
-	list = append(list, one("belayd", fine, "", "%s, version %s", tilde(self), Version)...)
+	list = append(list, one("belayd", fine, "", "%s, version %s", tilde(self), version.String())...)
 	// Another belay that comes first on the PATH is what scripts get.
 	if first, err := supervise.Look("belay", ""); err == nil && !sameFile(first, from.path) {
 		list = append(list, one("PATH", note, "type -a belay", "%s comes first on the PATH and is another belay", tilde(first))...)

@@ -15,6 +15,7 @@ import (
 	"github.com/belay-run/belay/internal/journal"
 	"github.com/belay-run/belay/internal/state"
 	"github.com/belay-run/belay/internal/supervise"
+	"github.com/belay-run/belay/internal/version"
 )
 
 // What doctor calls tested is what the tests install.
@@ -139,7 +140,7 @@ func TestDoctor_Findings(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			dir := healthy(t)
 			tt.spoil(t, dir)
-			list := examine(caller{version: Version, path: os.Args[0]})
+			list := examine(caller{version: version.String(), path: os.Args[0]})
 			found := slices.ContainsFunc(list, func(f finding) bool {
 				return f.Check == tt.check && f.Status == wrong && strings.Contains(f.Text, tt.text) && strings.Contains(f.Fix, tt.fix)
 			})
@@ -189,7 +190,7 @@ func TestDoctor_NothingWrong(t *testing.T) {
 	write(t, filepath.Join(home, "claude"), "#!/bin/sh\necho '2.1.325 (Claude Code)'\n", 0o700)
 	write(t, filepath.Join(home, "codex"), "#!/bin/sh\necho 'codex-cli 0.999.0'\n", 0o700)
 	write(t, filepath.Join(home, ".claude", ".credentials.json"), `{"claudeAiOauth":{}}`, 0o600)
-	list := examine(caller{version: Version, path: os.Args[0]})
+	list := examine(caller{version: version.String(), path: os.Args[0]})
 	var texts []string
 	for _, f := range list {
 		if f.Status == wrong {

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/belay-run/belay/internal/cli"
+	"github.com/belay-run/belay/internal/version"
 )
 
 func main() {
@@ -22,7 +23,7 @@ func main() {
 	root := cli.New()
 	root.DisableAutoGenTag = true
 	nameArguments(root)
-	err := doc.GenManTree(root, &doc.GenManHeader{Section: "1", Source: "belay " + cli.Version, Manual: "Belay"}, *out)
+	err := doc.GenManTree(root, &doc.GenManHeader{Section: "1", Source: "belay " + version.String(), Manual: "Belay"}, *out)
 	if err != nil {
 		log.Fatal(err)
 	}
