@@ -3,9 +3,10 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
-	"os"
+	"io"
 	"runtime/debug"
 	"strings"
 	"sync"
@@ -13,26 +14,29 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/belay-run/belay/internal/engine"
+	"github.com/belay-run/belay/internal/stdio"
 	"github.com/belay-run/belay/internal/version"
 )
 
-// Main runs belay with the given arguments and returns its exit code. It owns the process: it may install signal
-// handlers and become the reaper of all its descendants.
-func Main(args []string) (code int) {
+// Run runs belay with the given arguments and returns its exit code. When ctx ends, so does what it runs, and the code is
+// 143. Files among the streams are handed to commands as they are; a nil stdin is empty. Environment and working directory
+// are those of the process; everything else of it is left alone, unless the context is one of [OwnProcess].
+func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) (code int) {
+	std := stdio.New(stdin, stdout, stderr)
 	if len(args) > 0 && args[0] == "hook" {
-		return hookMain(args)
+		return hookMain(ctx, std, args)
 	}
 	defer func() {
 		if r := recover(); r != nil {
-			fmt.Fprintf(os.Stderr, "belay: internal error: %v; please report it with what follows\n%s", r, debug.Stack())
+			fmt.Fprintf(std.Err, "belay: internal error: %v; please report it with what follows\n%s", r, debug.Stack())
 			code = engine.CodeFailed
 		}
 	}()
-	return codeOf(execute(args))
+	return codeOf(std.Err, execute(ctx, std, args))
 }
 
 // codeOf says what is still to be said and returns the exit code for it.
-func codeOf(err error) int {
+func codeOf(w io.Writer, err error) int {
 	var coded *exitError
 	switch {
 	case err == nil:
@@ -40,20 +44,27 @@ func codeOf(err error) int {
 	case errors.As(err, &coded):
 		return coded.code
 	}
-	return report(err)
+	return report(w, err)
 }
 
-func execute(args []string) error {
+func execute(ctx context.Context, std stdio.Streams, args []string) error {
 	if given, command, ok := quickRun(args); ok {
-		return run(given, command)
+		return run(ctx, std, given, command)
 	}
-	return executeCobra(args)
+	_, err := executeCobra(ctx, std, args)
+	return err
 }
 
-func executeCobra(args []string) error {
-	root := New()
+// executeCobra runs a command of the tree, and returns which one it was.
+func executeCobra(ctx context.Context, std stdio.Streams, args []string) (*cobra.Command, error) {
+	root := newRoot(std)
 	root.SetArgs(args)
-	return root.Execute()
+	return root.ExecuteContextC(ctx)
+}
+
+// stdioOf is where a command of the tree reads and writes.
+func stdioOf(cmd *cobra.Command) stdio.Streams {
+	return stdio.Streams{In: cmd.InOrStdin(), Out: cmd.OutOrStdout(), Err: cmd.ErrOrStderr()}
 }
 
 // exitError ends belay with a code after everything has been said.
@@ -83,9 +94,9 @@ func usage(err error, hint string) error {
 }
 
 // report says an error in one line and chooses the exit code for it: what cobra refuses is wrong use.
-func report(err error) int {
+func report(w io.Writer, err error) int {
 	text, code := sentence(err)
-	fmt.Fprintf(os.Stderr, "belay: %s\n", text)
+	fmt.Fprintf(w, "belay: %s\n", text)
 	return code
 }
 
@@ -98,11 +109,14 @@ func sentence(err error) (string, int) {
 	}
 	var failed *failure
 	var late *expired
+	var ended *stopped
 	switch {
 	case errors.As(err, &failed):
 		return text, engine.CodeFailed
 	case errors.As(err, &late):
 		return text, engine.CodeTimeout
+	case errors.As(err, &ended):
+		return text, codeStopped
 	}
 	return text, engine.CodeUsage
 }
@@ -122,8 +136,16 @@ func (e *expired) Unwrap() error { return e.err }
 // nameVersion lets templates of cobra ask for the version. Its own field would have it looked up for every command.
 var nameVersion = sync.OnceFunc(func() { cobra.AddTemplateFunc("belayVersion", version.String) })
 
-// New builds the command tree.
-func New() *cobra.Command {
+// stopped is an error that says that the context of the call has ended.
+type stopped struct{ err error }
+
+func (s *stopped) Error() string { return s.err.Error() }
+func (s *stopped) Unwrap() error { return s.err }
+
+// New builds the command tree, for those who want to describe it.
+func New() *cobra.Command { return newRoot(stdio.Streams{}) }
+
+func newRoot(std stdio.Streams) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "belay COMMAND",
 		Short: "Make calls to agent CLIs, and to the tools around them, dependable",
@@ -141,6 +163,9 @@ func New() *cobra.Command {
 			return notACommand(cmd, args[0])
 		},
 	}
+	root.SetIn(std.In) // cobra's completion commands look for it when they are made
+	root.SetOut(std.Out)
+	root.SetErr(std.Err)
 	root.DisableFlagsInUseLine = true
 	nameVersion()
 	root.Version = "see the template" // without one there is no --version

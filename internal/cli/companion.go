@@ -1,12 +1,14 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"runtime"
 
+	"github.com/belay-run/belay/internal/stdio"
 	"github.com/belay-run/belay/internal/supervise"
 	"github.com/belay-run/belay/internal/version"
 )
@@ -16,7 +18,7 @@ const companionName = "belayd"
 
 // runCompanion hands this process over to belayd, or runs it and ends with its code where that cannot be done. It finds
 // out by itself whether it is of our version.
-func runCompanion(what string, args ...string) error {
+func runCompanion(ctx context.Context, std stdio.Streams, what string, args ...string) error {
 	self, err := os.Executable()
 	if err != nil {
 		return &failure{err}
@@ -27,11 +29,29 @@ func runCompanion(what string, args ...string) error {
 			"to get both: make install"}
 	}
 	argv := append([]string{path, "--for", version.String(), "--belay", self, what}, args...)
-	code, err := becomeCompanion(path, argv)
+	code, err := becomeCompanion(ctx, std, path, argv)
 	if err != nil {
 		return &failure{fmt.Errorf("%s could not be started: %w", path, err)}
 	}
 	return exit(code)
+}
+
+// superviseCompanion runs belayd until it ends, or the context does.
+func superviseCompanion(ctx context.Context, std stdio.Streams, path string, argv []string) (int, error) {
+	in, done, err := std.InputFile()
+	if err != nil {
+		return 0, err
+	}
+	defer done()
+	sup, placement := supervisor(ctx), supervise.SharedGroup
+	if sup == nil {
+		sup, placement = &supervise.Supervisor{}, supervise.OwnGroup
+	}
+	spec := supervise.Spec{Path: path, Args: argv, Stdin: in, Stdout: std.Out, Stderr: std.Err, Placement: placement}
+	exit, err := sup.Run(spec, func(p *supervise.Process) {
+		context.AfterFunc(ctx, func() { p.Stop(supervise.Terminate) })
+	})
+	return exit.ShellCode(), err
 }
 
 // findCompanion looks beside belay, also where a link to it leads, and then on the PATH.

@@ -1,14 +1,12 @@
 package cli
 
 import (
-	"os"
+	"context"
 
-	"github.com/belay-run/belay/internal/supervise"
+	"github.com/belay-run/belay/internal/stdio"
 )
 
 // becomeCompanion runs it: Windows cannot replace a process.
-func becomeCompanion(path string, argv []string) (int, error) {
-	exit, err := supervise.Own().Run(supervise.Spec{Path: path, Args: argv, Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
-		Placement: supervise.SharedGroup}, nil)
-	return exit.ShellCode(), err
+func becomeCompanion(ctx context.Context, std stdio.Streams, path string, argv []string) (int, error) {
+	return superviseCompanion(ctx, std, path, argv)
 }

@@ -11,6 +11,6 @@ func newDemo() *cobra.Command {
 really happens, on loopback; nothing has to be installed, no key is needed, nothing is spent.
 Times are short, and the record is kept apart from yours.`,
 		Args: noArgs,
-		RunE: func(*cobra.Command, []string) error { return runCompanion("demo") },
+		RunE: func(cmd *cobra.Command, _ []string) error { return runCompanion(cmd.Context(), stdioOf(cmd), "demo") },
 	}
 }

@@ -18,8 +18,8 @@ import (
 )
 
 // dryRun says what would be done, as far as that can be known without doing it.
-func dryRun(w io.Writer, s *config.Settings, r *engine.Runner, c *engine.Command) error {
-	inv, err := r.Prepare(context.Background(), *c)
+func dryRun(ctx context.Context, w io.Writer, s *config.Settings, r *engine.Runner, c *engine.Command) error {
+	inv, err := r.Prepare(ctx, *c)
 	if err != nil {
 		return err
 	}

@@ -68,7 +68,7 @@ func explain(cmd *cobra.Command, o explainOptions, given config.Given, argv []st
 	if o.profile == "" && len(argv) == 0 {
 		o.profile = generic.Name
 	}
-	known, err := profileFor(o.profile, argv, "")
+	known, err := profileFor(stdioOf(cmd), o.profile, argv, "")
 	if err != nil {
 		return err
 	}
@@ -102,7 +102,7 @@ func explain(cmd *cobra.Command, o explainOptions, given config.Given, argv []st
 		if stream.path == "" {
 			continue
 		}
-		if *stream.into, err = readExcerpt(stream.path, known); err != nil {
+		if *stream.into, err = readExcerpt(cmd.InOrStdin(), stream.path, known); err != nil {
 			return usage(err, "")
 		}
 	}
@@ -142,18 +142,24 @@ func exitCodeIn(text string) (int, error) {
 const maxEvents = 32 << 20
 
 // readExcerpt reads what a verdict reads of a file, however large that is. Events must not be cut in the middle.
-func readExcerpt(path string, known agent.Profile) (verdict.Excerpt, error) {
-	f := os.Stdin
+func readExcerpt(in io.Reader, path string, known agent.Profile) (verdict.Excerpt, error) {
 	if path != "-" {
-		var err error
-		if f, err = os.Open(path); err != nil {
+		f, err := os.Open(path)
+		if err != nil {
 			return verdict.Excerpt{}, err
 		}
 		defer f.Close()
+		in = f
 	}
-	info, err := f.Stat()
-	if err != nil {
-		return verdict.Excerpt{}, err
+	var size int64
+	var regular bool
+	file, ok := in.(*os.File)
+	if ok {
+		info, err := file.Stat()
+		if err != nil {
+			return verdict.Excerpt{}, err
+		}
+		size, regular = info.Size(), info.Mode().IsRegular()
 	}
 	if known != nil {
 		data := limitedBuffer{room: maxEvents}
@@ -161,18 +167,18 @@ func readExcerpt(path string, known agent.Profile) (verdict.Excerpt, error) {
 		if _, ok := known.(agent.Agent); ok {
 			read = agent.Abridge
 		}
-		if err := read(&data, f); err != nil {
+		if err := read(&data, in); err != nil {
 			return verdict.Excerpt{}, err
 		}
-		if !data.full || !info.Mode().IsRegular() {
+		if !data.full || !regular {
 			return verdict.Excerpt{Head: data.Bytes(), Size: int64(data.Len())}, nil
 		}
 	}
-	if info.Mode().IsRegular() {
-		return verdict.ReadExcerpt(f, info.Size())
+	if regular {
+		return verdict.ReadExcerpt(file, size)
 	}
 	c := verdict.NewCapture(verdict.DefaultHead, verdict.DefaultTail)
-	if _, err := f.WriteTo(c); err != nil {
+	if _, err := io.Copy(c, in); err != nil {
 		return verdict.Excerpt{}, err
 	}
 	return c.Excerpt(), nil

@@ -67,7 +67,11 @@ func newGatesWatch() *cobra.Command {
 						return err
 					}
 				}
-				time.Sleep(500 * time.Millisecond)
+				select {
+				case <-cmd.Context().Done():
+					return exit(codeStopped)
+				case <-time.After(500 * time.Millisecond):
+				}
 			}
 		},
 	}

@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
+	"io"
 	"slices"
 	"strings"
 	"time"
@@ -52,7 +52,7 @@ func newGatesReset() *cobra.Command {
 					fmt.Fprintln(w, nothingToReset(key, known))
 					continue
 				}
-				if err := setGate(byHand{"gate_reset", key, time.Time{}, ""}, func(s gate.State, now time.Time) gate.State { return s.Reset(now) }); err != nil {
+				if err := setGate(cmd, byHand{"gate_reset", key, time.Time{}, ""}, func(s gate.State, now time.Time) gate.State { return s.Reset(now) }); err != nil {
 					return err
 				}
 				fmt.Fprintf(w, "gate %s is reset\n", key)
@@ -92,7 +92,7 @@ func newGatesHold() *cobra.Command {
 			if err != nil {
 				return usage(err, "")
 			}
-			err = setGate(byHand{"gate_hold", args[0], t, reason}, func(s gate.State, now time.Time) gate.State { return s.Held(now, t, reason) })
+			err = setGate(cmd, byHand{"gate_hold", args[0], t, reason}, func(s gate.State, now time.Time) gate.State { return s.Held(now, t, reason) })
 			if err == nil {
 				fmt.Fprintf(cmd.OutOrStdout(), "gate %s holds until %s\n", args[0], engine.When(t))
 			}
@@ -120,7 +120,7 @@ func newGatesOpen() *cobra.Command {
 					return usage(err, "")
 				}
 			}
-			err := setGate(byHand{"gate_open", args[0], t, reason}, func(s gate.State, now time.Time) gate.State { return s.Opened(now, t, reason) })
+			err := setGate(cmd, byHand{"gate_open", args[0], t, reason}, func(s gate.State, now time.Time) gate.State { return s.Opened(now, t, reason) })
 			if err == nil {
 				fmt.Fprintf(cmd.OutOrStdout(), "the breaker of gate %s is open; to close it: %s\n", args[0], term.LiftCommand(args[0]))
 			}
@@ -164,7 +164,7 @@ type byHand struct {
 }
 
 // log appends the change to the log. That it was made counts; a log that cannot be written is said, no more.
-func (b byHand) log(state *state.State) {
+func (b byHand) log(w io.Writer, state *state.State) {
 	detail := map[string]string{}
 	if !b.until.IsZero() {
 		detail["until"] = b.until.UTC().Format(time.RFC3339)
@@ -177,12 +177,12 @@ func (b byHand) log(state *state.State) {
 	err := log.Append(journal.Entry{Timestamp: journal.Time{Time: time.Now()}, Kind: journal.Audit, Event: b.event, Gate: b.key,
 		Status: journal.Success, Detail: text})
 	if err != nil {
-		fmt.Fprintf(os.Stderr, "belay: the change is not on record: %v\n", err)
+		fmt.Fprintf(w, "belay: the change is not on record: %v\n", err)
 	}
 }
 
 // setGate changes a gate by hand.
-func setGate(b byHand, change func(gate.State, time.Time) gate.State) error {
+func setGate(cmd *cobra.Command, b byHand, change func(gate.State, time.Time) gate.State) error {
 	key := b.key
 	if err := config.Find("gate").Check(key); err != nil {
 		return usage(err, "see: belay gates")
@@ -199,6 +199,6 @@ func setGate(b byHand, change func(gate.State, time.Time) gate.State) error {
 	if err := store.Update(key, now, func(s gate.State) gate.State { return change(s, now) }); err != nil && !errors.Is(err, gate.ErrDamaged) {
 		return &failure{err}
 	}
-	b.log(state)
+	b.log(cmd.ErrOrStderr(), state)
 	return nil
 }

@@ -1,25 +1,27 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
-	"os"
 	"runtime/debug"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/belay-run/belay/internal/config"
 	"github.com/belay-run/belay/internal/hook"
-	"github.com/belay-run/belay/internal/supervise"
+	"github.com/belay-run/belay/internal/journal"
+	"github.com/belay-run/belay/internal/stdio"
 )
 
-// hookMain is Main for `belay hook`. A client that calls it reads every exit code in its own way (2 blocks), so those of
+// hookMain is Run for `belay hook`. A client that calls it reads every exit code in its own way (2 blocks), so those of
 // the other commands do not apply to a call, also to one that is wrong: a settings line that has lost its command must not
 // look like a decision. They do to install and the like, which people call.
-func hookMain(args []string) (code int) {
+func hookMain(ctx context.Context, std stdio.Streams, args []string) (code int) {
 	flags := args
 	if end := slices.Index(args, "--"); end >= 0 {
 		flags = args[:end]
@@ -30,17 +32,15 @@ func hookMain(args []string) (code int) {
 	}
 	defer func() {
 		if r := recover(); r != nil {
-			fmt.Fprintf(os.Stderr, "belay: internal error: %v; please report it with what follows\n%s", r, debug.Stack())
+			fmt.Fprintf(std.Err, "belay: internal error: %v; please report it with what follows\n%s", r, debug.Stack())
 			code = trouble
 		}
 	}()
 	if h, ok := quickHook(args); ok {
-		return runHook(h)
+		return runHook(ctx, std, h)
 	}
-	root := New()
-	root.SetArgs(args)
-	called, err := root.ExecuteC()
-	code = codeOf(err)
+	called, err := executeCobra(ctx, std, args)
+	code = codeOf(std.Err, err)
 	if _, ran := errors.AsType[*exitError](err); err != nil && !ran && called.Name() == "hook" {
 		return trouble
 	}
@@ -98,7 +98,7 @@ func quickHook(args []string) (h *hook.Hook, ok bool) {
 	return nil, false
 }
 
-func newHook(do func(*hook.Hook) int) *cobra.Command {
+func newHook(do func(context.Context, stdio.Streams, *hook.Hook) int) *cobra.Command {
 	f := hookFlags{timeout: hook.DefaultTimeout}
 	cmd := &cobra.Command{
 		Use:   "hook [flags] -- command [args…]",
@@ -128,7 +128,7 @@ what their shell commands mean.`,
 				}
 				return usage(fmt.Errorf("there is no command %q", args[0]), "to run it as a hook: belay hook -- "+args[0])
 			}
-			return exit(do(f.hook(args)))
+			return exit(do(cmd.Context(), stdioOf(cmd), f.hook(args)))
 		},
 	}
 	flags := cmd.Flags()
@@ -143,11 +143,19 @@ what their shell commands mean.`,
 }
 
 // runHook is belay hook.
-func runHook(h *hook.Hook) int {
-	h.Stdin, h.Stdout, h.Stderr = os.Stdin, os.Stdout, os.Stderr
-	h.Supervisor = supervise.Own()
-	h.Record = recordHook
-	stopHookBySignal(h)
+func runHook(ctx context.Context, std stdio.Streams, h *hook.Hook) int {
+	in, done, err := std.InputFile()
+	if err != nil {
+		return codeOf(std.Err, &failure{err})
+	}
+	defer done()
+	h.Stdin, h.Stdout, h.Stderr = in, std.Out, std.Err
+	h.Supervisor = supervisor(ctx)
+	h.Record = func(e journal.Entry) error { return recordHook(std.Err, e) }
+	if ownsProcess(ctx) != nil {
+		stopHookBySignal(h)
+	}
+	defer context.AfterFunc(ctx, func() { h.Stop(syscall.SIGTERM) })()
 	return h.Run()
 }
 

@@ -1,16 +1,18 @@
 package cli
 
 import (
+	"context"
 	"reflect"
 	"strings"
 	"testing"
 
 	"github.com/belay-run/belay/internal/hook"
+	"github.com/belay-run/belay/internal/stdio"
 )
 
 // hookByCobra parses the same arguments with cobra.
 func hookByCobra(args []string) (h *hook.Hook) {
-	cmd := newHook(func(got *hook.Hook) int { h = got; return 0 })
+	cmd := newHook(func(_ context.Context, _ stdio.Streams, got *hook.Hook) int { h = got; return 0 })
 	cmd.SetArgs(args[1:])
 	cmd.SilenceErrors, cmd.SilenceUsage = true, true
 	cmd.SetHelpFunc(help)

@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
+	"io"
 	"path/filepath"
 	"time"
 
@@ -17,7 +17,7 @@ import (
 
 // recordHook puts a failure into the log, and raises an alert if there have been too many of that hook. Nothing of the state
 // directory is touched before there is a failure.
-func recordHook(e journal.Entry) error {
+func recordHook(w io.Writer, e journal.Entry) error {
 	state, err := state.Open("")
 	if err != nil {
 		return err
@@ -37,7 +37,7 @@ func recordHook(e journal.Entry) error {
 		return errors.Join(err, aerr)
 	}
 	span := term.Span(raised.Within)
-	fmt.Fprintf(os.Stderr, "belay hook: alert: %d failures of %s within %s; see: belay events --since %s\n", raised.Failures, e.Profile, span, span)
+	fmt.Fprintf(w, "belay hook: alert: %d failures of %s within %s; see: belay events --since %s\n", raised.Failures, e.Profile, span, span)
 	detail, _ := json.Marshal(map[string]any{"failures": raised.Failures, "within_s": raised.Within.Seconds()})
 	aerr = log.Append(journal.Entry{Timestamp: journal.Time{Time: time.Now()}, Kind: journal.Alert, Event: "raised", Profile: e.Profile,
 		Status: journal.Success, Error: e.Error, Detail: detail})

@@ -15,6 +15,7 @@ import (
 	"github.com/belay-run/belay/internal/config"
 	"github.com/belay-run/belay/internal/mcp"
 	"github.com/belay-run/belay/internal/state"
+	"github.com/belay-run/belay/internal/stdio"
 	"github.com/belay-run/belay/internal/supervise"
 )
 
@@ -46,7 +47,7 @@ and all that it has started are ended.`,
 		if _, err := supervise.Look(args[0], f.cwd); err != nil && cmd.ArgsLenAtDash() != 0 && config.Nearest(args[0], commandsOf(cmd)) != "" {
 			return noArgs(cmd, args)
 		}
-		return f.serve(args)
+		return f.serve(cmd.Context(), stdioOf(cmd), args)
 	}
 	cmd.AddCommand(newMCPStatus(), newMCPInstall(), newMCPUninstall())
 	return cmd
@@ -160,29 +161,34 @@ func cutLast(s, sep string) (before, after string, ok bool) {
 }
 
 // serve is belay mcp.
-func (f *mcpFlags) serve(args []string) error {
+func (f *mcpFlags) serve(ctx context.Context, std stdio.Streams, args []string) error {
 	o, err := f.options(args)
 	if err != nil {
 		return err
 	}
 	o.Path, o.PathError = supervise.Look(args[0], f.cwd)
 	o.Env = serverEnviron(os.Environ())
-	o.Stdin, o.Stdout, o.Stderr = os.Stdin, os.Stdout, os.Stderr
-	o.Supervisor = supervise.Own()
+	o.Stdin, o.Stdout, o.Stderr = std.In, std.Out, std.Err
+	o.Supervisor = supervisor(ctx)
 	books := openMCPBooks(&o)
 	defer books.close()
 	if o.Gate != nil && f.noGate {
 		o.Gate = nil
 	}
-	signals := catchSignals(true)
-	ctx, cancel := context.WithCancel(context.Background())
+	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
+	code := codeStopped
+	var caught signals
+	if ownsProcess(ctx) != nil {
+		caught = catchSignals(true)
+	}
 	p := mcp.New(o)
-	var code int
-	go signals.end(func(number int) {
-		code = 128 + number
-		cancel()
-	}, p.Kill)
+	if caught != nil {
+		go caught.end(func(number int) {
+			code = 128 + number
+			cancel()
+		}, p.Kill)
+	}
 	p.Run(ctx)
 	if ctx.Err() != nil {
 		return exit(code)

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -23,6 +24,7 @@ import (
 // status` know of it. Trouble with them is said once, on stderr, and stops nothing.
 type mcpBooks struct {
 	state *state.State
+	say   io.Writer
 	once  sync.Once
 
 	mu     sync.Mutex
@@ -31,7 +33,7 @@ type mcpBooks struct {
 }
 
 func openMCPBooks(o *mcp.Options) *mcpBooks {
-	b := &mcpBooks{}
+	b := &mcpBooks{say: o.Stderr}
 	now := time.Now()
 	o.ID = fmt.Sprintf("mcp-%012x-%08x", now.UnixMilli(), rand.Uint32())
 	state, err := state.Open("")
@@ -60,7 +62,7 @@ func openMCPBooks(o *mcp.Options) *mcpBooks {
 }
 
 func (b *mcpBooks) trouble(err error) {
-	b.once.Do(func() { fmt.Fprintf(os.Stderr, "belay: no record is kept of this server: %v\n", err) })
+	b.once.Do(func() { fmt.Fprintf(b.say, "belay: no record is kept of this server: %v\n", err) })
 }
 
 // append puts an incident into the log, and raises an alert if there have been too many.
@@ -85,7 +87,7 @@ func (b *mcpBooks) append(e journal.Entry) {
 		return
 	}
 	span := term.Span(raised.Within)
-	fmt.Fprintf(os.Stderr, "belay mcp: alert: %d failures of %s within %s; see: belay events --since %s\n", raised.Failures, e.Profile, span, span)
+	fmt.Fprintf(b.say, "belay mcp: alert: %d failures of %s within %s; see: belay events --since %s\n", raised.Failures, e.Profile, span, span)
 	detail, _ := json.Marshal(map[string]any{"failures": raised.Failures, "within_s": raised.Within.Seconds()})
 	log.Append(journal.Entry{Timestamp: journal.Time{Time: time.Now()}, Kind: journal.Alert, Event: "raised", Profile: e.Profile,
 		Status: journal.Success, Error: e.Error, Detail: detail})

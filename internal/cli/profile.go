@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"os"
 	"strings"
 
 	"github.com/belay-run/belay/internal/agent"
@@ -10,12 +9,12 @@ import (
 	"github.com/belay-run/belay/internal/agent/generic"
 	"github.com/belay-run/belay/internal/agent/gh"
 	"github.com/belay-run/belay/internal/profile"
-	"github.com/belay-run/belay/internal/supervise"
+	"github.com/belay-run/belay/internal/stdio"
 )
 
 // profileFor returns the profile for a command: the one that was named, else the one of the command's name if that is at
 // its headless work. Nil means that nothing is known of it.
-func profileFor(named string, args []string, dir string) (agent.Profile, error) {
+func profileFor(std stdio.Streams, named string, args []string, dir string) (agent.Profile, error) {
 	switch {
 	case named != "":
 		p, err := profile.Bind(named, args, nil, dir)
@@ -28,7 +27,7 @@ func profileFor(named string, args []string, dir string) (agent.Profile, error) 
 	case len(args) == 0:
 		return nil, nil
 	}
-	if p := profile.Of(args, nil, dir); p != nil && p.Headless() && !wantsPerson(p) {
+	if p := profile.Of(args, nil, dir); p != nil && p.Headless() && !wantsPerson(std, p) {
 		return p, nil
 	}
 	return nil, nil
@@ -49,9 +48,9 @@ func guard(own agent.Profile, named string, args []string, dir string) agent.Pro
 
 // wantsPerson says that a command may ask somebody who sits at a terminal, as gh does for what is missing in a command that
 // changes something. It then has the terminal, as without us.
-func wantsPerson(p agent.Profile) bool {
+func wantsPerson(std stdio.Streams, p agent.Profile) bool {
 	c, ok := p.(agent.Caller)
-	return ok && c.Habits().Changes && supervise.IsTerminal(os.Stdin) && supervise.IsTerminal(os.Stdout)
+	return ok && c.Habits().Changes && stdio.IsTerminal(std.In) && stdio.IsTerminal(std.Out)
 }
 
 // logIn is how one gets credentials for each CLI.

@@ -38,14 +38,14 @@ that carry its mark (BELAY_RUN_ID) and whose owner is dead. Nothing else is touc
 		}
 		w := cmd.OutOrStdout()
 		if reap {
-			return reapLeft(w, state.Records())
+			return reapLeft(w, cmd.ErrOrStderr(), state.Records())
 		}
 		killed, left, _ := state.ReportKilled() // what cannot be put on record now, the next one does
 		for _, r := range killed {
-			sayKilled(r)
+			sayKilled(cmd.ErrOrStderr(), r)
 		}
 		if len(left) > 0 {
-			fmt.Fprintln(os.Stderr, "belay: processes of a killed run are left; to end them: belay ps --reap")
+			fmt.Fprintln(cmd.ErrOrStderr(), "belay: processes of a killed run are left; to end them: belay ps --reap")
 		}
 		runs, err := listRuns(state.Records())
 		if err != nil {
@@ -72,12 +72,12 @@ that carry its mark (BELAY_RUN_ID) and whose owner is dead. Nothing else is touc
 }
 
 // reapLeft ends what killed belays have left behind.
-func reapLeft(w io.Writer, records supervise.Records) error {
+func reapLeft(w, stderr io.Writer, records supervise.Records) error {
 	report := records.Killed
 	records.Killed = func(r supervise.Record) bool {
 		ok := report(r)
 		if ok {
-			sayKilled(r)
+			sayKilled(stderr, r)
 		}
 		return ok
 	}
@@ -95,9 +95,9 @@ func reapLeft(w io.Writer, records supervise.Records) error {
 }
 
 // sayKilled says that a run was killed, and where its story is.
-func sayKilled(r supervise.Record) {
+func sayKilled(w io.Writer, r supervise.Record) {
 	if !strings.HasPrefix(r.Profile, "mcp:") { // an MCP server's proxy has none
-		fmt.Fprintf(os.Stderr, "belay: %s (%s) was killed; see: belay log %s\n", shortID(r.ID), r.Command, shortID(r.ID))
+		fmt.Fprintf(w, "belay: %s (%s) was killed; see: belay log %s\n", shortID(r.ID), r.Command, shortID(r.ID))
 	}
 }
 

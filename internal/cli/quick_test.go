@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"maps"
 	"slices"
 	"strings"
@@ -8,11 +9,12 @@ import (
 
 	"github.com/belay-run/belay/internal/config"
 	"github.com/belay-run/belay/internal/profile"
+	"github.com/belay-run/belay/internal/stdio"
 )
 
 // byCobra parses the same arguments with cobra.
 func byCobra(args []string) (given config.Given, command []string, ok bool) {
-	cmd := newRun(func(g config.Given, c []string) error {
+	cmd := newRun(func(_ context.Context, _ stdio.Streams, g config.Given, c []string) error {
 		given, command, ok = g, c, true
 		return nil
 	})

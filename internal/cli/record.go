@@ -34,6 +34,6 @@ func askCompanion(name string) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {
 		var passed []string
 		cmd.Flags().Visit(func(f *pflag.Flag) { passed = append(passed, "--"+f.Name+"="+f.Value.String()) })
-		return runCompanion(name, append(append(passed, "--"), args...)...)
+		return runCompanion(cmd.Context(), stdioOf(cmd), name, append(append(passed, "--"), args...)...)
 	}
 }

@@ -39,7 +39,7 @@ has all of it. The flags of belay run are taken too.`,
 	f.BoolVar(&asJSON, "json", false, "print the report as JSON on stdout, in place of the command's output")
 	addText(f, &reportFile, "report-file", "FILE", "write the report there as JSON")
 	cmd.ValidArgsFunction = shellsBusiness
-	cmd.RunE = func(_ *cobra.Command, args []string) error {
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		switch {
 		case len(args) == 0:
 			return usage(errors.New("no command given"), "as in: belay rehearse --script '429x2, 200' -- claude -p hi")
@@ -58,7 +58,7 @@ has all of it. The flags of belay run are taken too.`,
 				passed = append(passed, "--"+config.Table[i].Name+"="+value)
 			}
 		}
-		return runCompanion("rehearse", append(append(passed, "--"), args...)...)
+		return runCompanion(cmd.Context(), stdioOf(cmd), "rehearse", append(append(passed, "--"), args...)...)
 	}
 	return cmd
 }

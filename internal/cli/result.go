@@ -7,11 +7,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 
 	"github.com/belay-run/belay/internal/agent/generic"
 	"github.com/belay-run/belay/internal/config"
 	"github.com/belay-run/belay/internal/engine"
+	"github.com/belay-run/belay/internal/stdio"
 	"github.com/belay-run/belay/verdict"
 )
 
@@ -29,7 +29,7 @@ func writeResult(w io.Writer, format string, r *engine.Result) error {
 
 // refuse gives a caller that reads results one also where nothing could be started for how it was asked: wherever that
 // is known to be wanted, by the settings or, where those are what is wrong, by the flags. The error is said as ever.
-func refuse(given config.Given, s *config.Settings, err error) error {
+func refuse(std stdio.Streams, given config.Given, s *config.Settings, err error) error {
 	format, path := given["output-format"], given["result-file"]
 	if s != nil {
 		format, path = s.OutputFormat, s.ResultFile
@@ -40,15 +40,18 @@ func refuse(given config.Given, s *config.Settings, err error) error {
 	text, code := sentence(err)
 	r := &engine.Result{Err: text, Errors: []string{text}, ExitCode: code, ChildCode: -1, Usage: verdict.Usage{CostUSD: new(float64)}, Profile: cmp.Or(given["profile"], generic.Name),
 		Verdict: verdict.Verdict{Class: verdict.InvalidRequest, Rule: "usage", Evidence: text, Sent: verdict.SentNo}}
-	if code == engine.CodeTimeout {
+	switch code {
+	case engine.CodeTimeout:
 		r.Verdict.Class, r.Verdict.Rule = verdict.Timeout, "stdin"
+	case codeStopped:
+		r.Verdict.Class, r.Verdict.Rule = verdict.Interrupted, "cancelled"
 	}
-	if werr := writeResult(os.Stdout, format, r); werr != nil {
+	if werr := writeResult(std.Out, format, r); werr != nil {
 		return &failure{werr}
 	}
-	if file, ferr := openResultFile(path); ferr == nil && file != nil {
+	if file, ferr := openResultFile(std, path); ferr == nil && file != nil {
 		if werr := file.write(r); werr != nil {
-			fmt.Fprintf(os.Stderr, "belay: the result could not be written to %s: %v\n", path, werr)
+			fmt.Fprintf(std.Err, "belay: the result could not be written to %s: %v\n", path, werr)
 		}
 	}
 	return err

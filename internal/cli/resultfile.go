@@ -4,23 +4,25 @@ import (
 	"bufio"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 
 	"github.com/belay-run/belay/internal/engine"
+	"github.com/belay-run/belay/internal/stdio"
 )
 
 // resultFile is where --result-file goes. Readers see no file, or a whole one, where that can be: a pipe, a device and what
 // is open already are written to as they are.
 type resultFile struct {
 	path string
-	open *os.File // it is open already, as /dev/stdout is; else nil
+	open io.WriteCloser // it is open already, as /dev/stdout is; else nil
 }
 
 // openResultFile finds out before anything is started whether the file can be written. Only a named pipe has to be left for
 // later: to open it takes somebody who reads.
-func openResultFile(path string) (*resultFile, error) {
+func openResultFile(std stdio.Streams, path string) (*resultFile, error) {
 	if path == "" {
 		return nil, nil
 	}
@@ -31,7 +33,7 @@ func openResultFile(path string) (*resultFile, error) {
 		}
 		return nil, usage(fmt.Errorf("--result-file: %s cannot be written: %w", path, err), "")
 	}
-	if open, is, err := openAlready(path); is {
+	if open, is, err := openAlready(std, path); is {
 		if err != nil {
 			return wrong(err)
 		}
@@ -131,7 +133,7 @@ func (f *resultFile) overwrite(r *engine.Result, flags int) error {
 }
 
 // writeTo writes the result and closes the file.
-func writeTo(out *os.File, r *engine.Result) error {
+func writeTo(out io.WriteCloser, r *engine.Result) error {
 	b := bufio.NewWriter(out)
 	return errors.Join(r.WriteJSON(b), b.Flush(), out.Close())
 }

@@ -4,17 +4,20 @@ package cli
 
 import (
 	"errors"
+	"io"
 	"io/fs"
 	"os"
 	"strconv"
 	"strings"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/belay-run/belay/internal/stdio"
 )
 
 // openAlready is the file that a path names as one that is open: /dev/stdout, and what a shell makes of >(command). To open
 // it anew is not the same: a socket cannot be, and what a file holds already would be lost.
-func openAlready(path string) (f *os.File, is bool, err error) {
+func openAlready(std stdio.Streams, path string) (f io.WriteCloser, is bool, err error) {
 	fd := -1
 	switch path {
 	case "/dev/stdout":
@@ -29,8 +32,19 @@ func openAlready(path string) (f *os.File, is bool, err error) {
 			}
 		}
 	}
-	if fd < 0 {
+	switch {
+	case fd < 0:
 		return nil, false, nil
+	case fd == 1, fd == 2:
+		stream := std.Out
+		if fd == 2 {
+			stream = std.Err
+		}
+		file, ok := stream.(*os.File)
+		if !ok {
+			return keptOpen{stream}, true, nil
+		}
+		fd = int(file.Fd())
 	}
 	flags, err := unix.FcntlInt(uintptr(fd), unix.F_GETFL, 0)
 	if err == nil && flags&unix.O_ACCMODE == unix.O_RDONLY {
@@ -39,9 +53,16 @@ func openAlready(path string) (f *os.File, is bool, err error) {
 	if err != nil {
 		return nil, true, err
 	}
-	fd, err = unix.FcntlInt(uintptr(fd), unix.F_DUPFD_CLOEXEC, 3)
-	return os.NewFile(uintptr(fd), path), true, err
+	if fd, err = unix.FcntlInt(uintptr(fd), unix.F_DUPFD_CLOEXEC, 3); err != nil {
+		return nil, true, err
+	}
+	return os.NewFile(uintptr(fd), path), true, nil
 }
+
+// keptOpen is a stream that is not ours to close.
+type keptOpen struct{ io.Writer }
+
+func (keptOpen) Close() error { return nil }
 
 // writable finds out whether a pipe or a device can be written to.
 func writable(path string, mode fs.FileMode) error {

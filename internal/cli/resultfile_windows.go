@@ -1,12 +1,14 @@
 package cli
 
 import (
+	"io"
 	"io/fs"
-	"os"
+
+	"github.com/belay-run/belay/internal/stdio"
 )
 
 // openAlready: no path names what is open.
-func openAlready(string) (*os.File, bool, error) { return nil, false, nil }
+func openAlready(stdio.Streams, string) (io.WriteCloser, bool, error) { return nil, false, nil }
 
 // writable finds out whether a pipe or a device can be written to, which only the attempt tells.
 func writable(string, fs.FileMode) error { return nil }

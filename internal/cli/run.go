@@ -20,13 +20,13 @@ import (
 	"github.com/belay-run/belay/internal/engine"
 	"github.com/belay-run/belay/internal/journal"
 	"github.com/belay-run/belay/internal/state"
-	"github.com/belay-run/belay/internal/supervise"
+	"github.com/belay-run/belay/internal/stdio"
 	"github.com/belay-run/belay/internal/term"
 	"github.com/belay-run/belay/retry"
 	"github.com/belay-run/belay/verdict"
 )
 
-func newRun(do func(given config.Given, command []string) error) *cobra.Command {
+func newRun(do func(ctx context.Context, std stdio.Streams, given config.Given, command []string) error) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "run [flags] -- command [args…]",
 		Short: "Run a command dependably",
@@ -58,47 +58,49 @@ Every setting but those of one call can also be given as BELAY_NAME in the envir
 	given := addSettings(cmd, func(*config.Setting) bool { return true })
 	cmd.Flags().SetInterspersed(false)
 	cmd.ValidArgsFunction = shellsBusiness
-	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return refuse(given, nil, wrongFlag(cmd, err)) })
-	cmd.RunE = func(_ *cobra.Command, args []string) error {
+	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		return refuse(stdioOf(cmd), given, nil, wrongFlag(cmd, err))
+	})
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if len(args) == 0 {
-			return refuse(given, nil, usage(errors.New("no command given"), "as in: belay run -- make test"))
+			return refuse(stdioOf(cmd), given, nil, usage(errors.New("no command given"), "as in: belay run -- make test"))
 		}
-		return do(given, args)
+		return do(cmd.Context(), stdioOf(cmd), given, args)
 	}
 	return cmd
 }
 
 // run is belay run.
-func run(given config.Given, args []string) error {
-	known, err := profileFor(given["profile"], args, given["cwd"])
+func run(ctx context.Context, std stdio.Streams, given config.Given, args []string) error {
+	known, err := profileFor(std, given["profile"], args, given["cwd"])
 	if err != nil {
-		return refuse(given, nil, err)
+		return refuse(std, given, nil, err)
 	}
 	s, rules, err := config.Load(given, nameOf(known))
 	if err != nil {
-		return refuse(given, nil, err)
+		return refuse(std, given, nil, err)
 	}
 	runner, err := newRunner(s, rules, known)
 	if err != nil {
-		return refuse(given, s, err)
+		return refuse(std, given, s, err)
 	}
 	if known == nil {
 		runner.Profile = guard(runner.Profile, given["profile"], args, given["cwd"])
 	}
-	command, err := newCommand(s, runner.Policy, args)
+	command, err := newCommand(ctx, std, s, runner.Policy, args)
 	if err != nil {
-		return refuse(given, s, err)
+		return refuse(std, given, s, err)
 	}
 	if s.DryRun {
-		return dryRun(os.Stdout, s, runner, command)
+		return dryRun(ctx, std.Out, s, runner, command)
 	}
 	runner.Alert = s.Alerts.For(nameOf(known), journal.Integration(nameOf(known), filepath.Base(args[0])))
-	file, err := openResultFile(s.ResultFile)
+	file, err := openResultFile(std, s.ResultFile)
 	if err != nil {
-		return refuse(given, s, err)
+		return refuse(std, given, s, err)
 	}
-	runner.Starter = engine.Supervised{Supervisor: supervise.Own()}
-	view := &view{screen: term.New(os.Stderr), settings: s, name: filepath.Base(args[0]), how: goOn[nameOf(known)], login: logIn[nameOf(known)]}
+	runner.Starter = engine.Supervised{Supervisor: supervisor(ctx)}
+	view := &view{screen: term.New(std.Err), stderr: std.Err, settings: s, name: filepath.Base(args[0]), how: goOn[nameOf(known)], login: logIn[nameOf(known)]}
 	runner.Observe = view.observe
 	view.unread()
 	if s.Verbose {
@@ -107,14 +109,20 @@ func run(given config.Given, args []string) error {
 		}
 	}
 	// A result file is to hold the output too; but a command on a terminal keeps its terminal.
-	runner.Keep = s.ResultFile != "" && !supervise.IsTerminal(os.Stdout) && !supervise.IsTerminal(os.Stderr)
+	runner.Keep = s.ResultFile != "" && !stdio.IsTerminal(std.Out) && !stdio.IsTerminal(std.Err)
 
-	signals := catchSignals(s.Any() || known != nil)
-	inv, err := runner.Prepare(context.Background(), *command)
-	if err != nil {
-		return refuse(given, s, err)
+	exitNow := ownsProcess(ctx)
+	var caught signals
+	if exitNow != nil {
+		caught = catchSignals(s.Any() || known != nil)
 	}
-	go signals.pass(inv, known != nil && known.Headless())
+	inv, err := runner.Prepare(ctx, *command)
+	if err != nil {
+		return refuse(std, given, s, err)
+	}
+	if caught != nil {
+		go caught.pass(inv, known != nil && known.Headless(), exitNow)
+	}
 	inv.Run()
 	result, _ := inv.Wait()
 	view.done(result)
@@ -122,7 +130,7 @@ func run(given config.Given, args []string) error {
 		result.ExitCode = result.OwnCode()
 	}
 	code := result.ExitCode
-	if err := writeResult(os.Stdout, s.OutputFormat, result); err != nil && code == 0 {
+	if err := writeResult(std.Out, s.OutputFormat, result); err != nil && code == 0 {
 		code = engine.CodeFailed
 	}
 	if file != nil {
@@ -134,8 +142,8 @@ func run(given config.Given, args []string) error {
 		}
 	}
 	fold(result)
-	if result.Verdict.Class == verdict.Interrupted {
-		endAsShellExpects(code)
+	if caught != nil && result.Verdict.Class == verdict.Interrupted {
+		endAsShellExpects(std.In, code)
 	}
 	return exit(code)
 }
@@ -208,15 +216,15 @@ func gateSettings(s *config.Settings) gate.Settings {
 }
 
 // newCommand gives the command its streams.
-func newCommand(s *config.Settings, policy retry.Policy, args []string) (*engine.Command, error) {
-	c := &engine.Command{Args: args, Dir: s.Cwd, Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Terminal: true}
+func newCommand(ctx context.Context, std stdio.Streams, s *config.Settings, policy retry.Policy, args []string) (*engine.Command, error) {
+	c := &engine.Command{Args: args, Dir: s.Cwd, Stdin: std.In, Stdout: std.Out, Stderr: std.Err, Terminal: ownsProcess(ctx) != nil}
 	if s.NoStdin {
 		c.Stdin = nil
 	}
 	if s.OutputFormat != "" {
 		c.Stdout = nil
 	}
-	prompt, err := readPrompt(s, policy)
+	prompt, err := readPrompt(ctx, std.In, s, policy)
 	if err != nil {
 		return nil, err
 	}
@@ -230,7 +238,7 @@ func newCommand(s *config.Settings, policy retry.Policy, args []string) (*engine
 const maxPrompt = 64 << 20
 
 // readPrompt returns the prompt that was given in one of the three ways; nil if there is none.
-func readPrompt(s *config.Settings, policy retry.Policy) (*string, error) {
+func readPrompt(ctx context.Context, stdin io.Reader, s *config.Settings, policy retry.Policy) (*string, error) {
 	var in io.Reader
 	what := "prompt on stdin"
 	switch {
@@ -239,7 +247,7 @@ func readPrompt(s *config.Settings, policy retry.Policy) (*string, error) {
 	case s.From("prompt") != "" && s.Prompt != "-":
 		return &s.Prompt, nil
 	case s.From("prompt") != "":
-		in = os.Stdin
+		in = stdin
 	case s.From("prompt-file") != "":
 		f, err := os.Open(s.PromptFile)
 		if err != nil {
@@ -250,7 +258,7 @@ func readPrompt(s *config.Settings, policy retry.Policy) (*string, error) {
 	default:
 		return nil, nil
 	}
-	data, err := readWithin(in, maxPrompt+1, policy, what)
+	data, err := readWithin(ctx, in, maxPrompt+1, policy, what)
 	if err != nil {
 		return nil, err
 	}
@@ -263,7 +271,7 @@ func readPrompt(s *config.Settings, policy retry.Policy) (*string, error) {
 
 // readWithin reads all of a stream, up to so many bytes. It may never end, so it is waited for no longer than an attempt, or
 // everything, may take.
-func readWithin(in io.Reader, size int64, policy retry.Policy, what string) ([]byte, error) {
+func readWithin(ctx context.Context, in io.Reader, size int64, policy retry.Policy, what string) ([]byte, error) {
 	limit, name := policy.Timeout, "timeout"
 	if total := policy.TotalTimeout; total > 0 && (limit <= 0 || total < limit) {
 		limit, name = total, "total timeout"
@@ -287,6 +295,8 @@ func readWithin(in io.Reader, size int64, policy retry.Policy, what string) ([]b
 			return nil, usage(fmt.Errorf("the prompt cannot be read: %w", err), "")
 		}
 		return data, nil
+	case <-ctx.Done():
+		return nil, &stopped{fmt.Errorf("the %s was still being read (%w), so nothing was started", what, context.Cause(ctx))}
 	case <-late:
 		return nil, &expired{fmt.Errorf("the %s did not end within the %s (%g s), so nothing was started", what, name, limit.Seconds())}
 	}

@@ -3,6 +3,7 @@
 package cli
 
 import (
+	"io"
 	"os"
 	"os/signal"
 	"syscall"
@@ -11,6 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/belay-run/belay/internal/engine"
+	"github.com/belay-run/belay/internal/stdio"
 	"github.com/belay-run/belay/internal/supervise"
 )
 
@@ -41,7 +43,7 @@ func catchSignals(pipes bool) signals {
 // pass gives them to the invocation: the first request to end is passed on, the second kills. When the invocation is
 // over, and only its result is still being written, a request ends us. headless says that the command leads a session of
 // its own, where no terminal reaches it.
-func (s signals) pass(inv *engine.Invocation, headless bool) {
+func (s signals) pass(inv *engine.Invocation, headless bool, exit func(code int)) {
 	asked := false
 	for got := range s {
 		sig := got.(syscall.Signal)
@@ -50,7 +52,7 @@ func (s signals) pass(inv *engine.Invocation, headless bool) {
 		case sig != syscall.SIGINT && sig != syscall.SIGTERM && sig != syscall.SIGHUP:
 			inv.Signal(sig)
 		case inv.Over():
-			os.Exit(128 + int(sig))
+			exit(128 + int(sig))
 		case sig == syscall.SIGINT && !headless && supervise.SharesTerminal():
 			// The command has got it too, from the terminal; an editor or a pager takes it for a key.
 			inv.Interrupt(interrupt(sig))
@@ -69,9 +71,9 @@ func interrupt(sig syscall.Signal) error {
 
 // endAsShellExpects ends us by SIGINT itself where a shell above us decides by that whether Ctrl-C was meant for its
 // loop too. Its $? is 130 either way. Where there is no shell in our session the code alone has to do.
-func endAsShellExpects(code int) {
+func endAsShellExpects(stdin io.Reader, code int) {
 	sid, err := unix.Getsid(0)
-	if code != 128+int(syscall.SIGINT) || err != nil || sid == os.Getpid() || !supervise.IsTerminal(os.Stdin) {
+	if code != 128+int(syscall.SIGINT) || err != nil || sid == os.Getpid() || !stdio.IsTerminal(stdin) {
 		return
 	}
 	signal.Reset(syscall.SIGINT)

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"io"
 	"os"
 	"os/signal"
 	"syscall"
@@ -19,12 +20,12 @@ func catchSignals(bool) signals {
 }
 
 // pass gives them to the invocation: Ctrl-C stops the command, the second kills it.
-func (s signals) pass(inv *engine.Invocation, _ bool) {
+func (s signals) pass(inv *engine.Invocation, _ bool, exit func(code int)) {
 	asked := false
 	for range s {
 		switch {
 		case inv.Over():
-			os.Exit(128 + int(syscall.SIGINT))
+			exit(128 + int(syscall.SIGINT))
 		case asked:
 			inv.Kill()
 		default:
@@ -34,4 +35,4 @@ func (s signals) pass(inv *engine.Invocation, _ bool) {
 	}
 }
 
-func endAsShellExpects(int) {}
+func endAsShellExpects(io.Reader, int) {}

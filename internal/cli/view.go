@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 	"time"
 
@@ -19,6 +18,7 @@ import (
 // view says on stderr what a run does. A command that nothing was asked for but to be run says nothing.
 type view struct {
 	screen   *term.Screen
+	stderr   io.Writer // the same, for what a command has said
 	settings *config.Settings
 	name     string
 	how      string // the command that goes on with a session of it
@@ -38,7 +38,7 @@ func (v *view) observe(e engine.Event) {
 	case engine.AttemptFailed:
 		v.end()
 		if v.settings.Verbose {
-			io.Copy(os.Stderr, e.Stderr.Reader())
+			io.Copy(v.stderr, e.Stderr.Reader())
 		}
 	case engine.Waiting:
 		v.wait(e)

@@ -5,6 +5,7 @@ package term
 
 import (
 	"fmt"
+	"io"
 	"os"
 	"sync"
 	"time"
@@ -17,7 +18,7 @@ const Beat = 60 * time.Second
 
 // Screen is where Belay speaks.
 type Screen struct {
-	file  *os.File
+	w     io.Writer
 	tty   bool
 	color bool
 	// Prefix stands before every line.
@@ -27,10 +28,11 @@ type Screen struct {
 	drawn bool // a line that redraws itself stands there now
 }
 
-// New returns the screen on file.
-func New(file *os.File) *Screen {
-	s := &Screen{file: file, Prefix: "belay: "}
-	s.tty = supervise.IsTerminal(file) && os.Getenv("TERM") != "dumb"
+// New returns the screen on w.
+func New(w io.Writer) *Screen {
+	s := &Screen{w: w, Prefix: "belay: "}
+	file, ok := w.(*os.File)
+	s.tty = ok && supervise.IsTerminal(file) && os.Getenv("TERM") != "dumb"
 	s.color = colored(s.tty)
 	return s
 }
@@ -52,13 +54,13 @@ func (s *Screen) Line(format string, args ...any) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.clear()
-	fmt.Fprintf(s.file, "%s%s\n", s.dim(s.Prefix), fmt.Sprintf(format, args...))
+	fmt.Fprintf(s.w, "%s%s\n", s.dim(s.Prefix), fmt.Sprintf(format, args...))
 }
 
 // clear removes a line that redraws itself.
 func (s *Screen) clear() {
 	if s.drawn {
-		fmt.Fprint(s.file, "\r\x1b[K")
+		fmt.Fprint(s.w, "\r\x1b[K")
 		s.drawn = false
 	}
 }
@@ -124,7 +126,7 @@ func (s *Screen) draw(what string, until time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	left := max(0, time.Until(until))
-	fmt.Fprintf(s.file, "\r\x1b[K%s%s: %s, at %s", s.dim(s.Prefix), what, clock(left), until.Local().Format("15:04:05 MST"))
+	fmt.Fprintf(s.w, "\r\x1b[K%s%s: %s, at %s", s.dim(s.Prefix), what, clock(left), until.Local().Format("15:04:05 MST"))
 	s.drawn = true
 }
 

@@ -1,0 +1,69 @@
+package stdio_test
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/belay-run/belay/internal/stdio"
+)
+
+// What is a file stays that file: a command that inherits it has the caller's own descriptor.
+func TestNew_KeepsFiles(t *testing.T) {
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	defer w.Close()
+	s := stdio.New(r, w, w)
+	if s.In != io.Reader(r) || s.Out != io.Writer(w) || s.Err != io.Writer(w) {
+		t.Errorf("%+v", s)
+	}
+	if f, done, err := s.InputFile(); f != r || err != nil {
+		t.Errorf("%v, %v", f, err)
+	} else {
+		done()
+		if _, err := r.Stat(); err != nil {
+			t.Error("the caller's file was closed")
+		}
+	}
+	if stdio.IsTerminal(s.In) || stdio.IsTerminal(s.Out) {
+		t.Error("a pipe is no terminal")
+	}
+}
+
+// Both writers may be one buffer, and many may write.
+func TestNew_OneBufferForBoth(t *testing.T) {
+	var b bytes.Buffer
+	s := stdio.New(nil, &b, &b)
+	var all sync.WaitGroup
+	for range 50 {
+		all.Go(func() { fmt.Fprintln(s.Out, "out") })
+		all.Go(func() { fmt.Fprintln(s.Err, "err") })
+	}
+	all.Wait()
+	if got := strings.Count(b.String(), "out\n") + strings.Count(b.String(), "err\n"); got != 100 {
+		t.Errorf("%d lines are whole", got)
+	}
+	if stdio.IsTerminal(s.Out) {
+		t.Error("a buffer is no terminal")
+	}
+}
+
+func TestStreams_InputFile(t *testing.T) {
+	for name, in := range map[string]io.Reader{"hello": strings.NewReader("hello"), "": nil} {
+		f, done, err := stdio.New(in, io.Discard, io.Discard).InputFile()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := io.ReadAll(f); string(got) != name || err != nil {
+			t.Errorf("%q, %v", got, err)
+		}
+		done()
+	}
+}
