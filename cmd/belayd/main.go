@@ -2,9 +2,12 @@
 package main
 
 import (
+	"context"
 	"os"
 
 	"github.com/belay-run/belay/internal/companion"
 )
 
-func main() { os.Exit(companion.Main(os.Args[1:])) }
+func main() {
+	os.Exit(companion.Run(context.Background(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+}

@@ -2,6 +2,7 @@ package companion
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -19,25 +20,30 @@ const askName = "ask"
 // calledAs is the name under which we were started.
 func calledAs() string { return strings.TrimSuffix(filepath.Base(os.Args[0]), ".exe") }
 
-func ask(args []string) int {
-	text, err := post(os.Getenv("ANTHROPIC_BASE_URL"), strings.Join(args, " "))
+func ask(ctx context.Context, from caller, args []string) int {
+	text, err := post(ctx, os.Getenv("ANTHROPIC_BASE_URL"), strings.Join(args, " "))
 	if err != nil {
-		fmt.Fprintf(os.Stderr, "ask: %v\n", err)
+		fmt.Fprintf(from.Err, "ask: %v\n", err)
 		return 1
 	}
-	fmt.Println(text)
+	fmt.Fprintln(from.Out, text)
 	return 0
 }
 
 // post sends a prompt and returns the answer.
-func post(base, prompt string) (string, error) {
+func post(ctx context.Context, base, prompt string) (string, error) {
 	body, err := json.Marshal(map[string]any{"model": "rehearsal", "max_tokens": 100,
 		"messages": []map[string]string{{"role": "user", "content": prompt}}})
 	if err != nil {
 		return "", err
 	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, base+"/v1/messages", bytes.NewReader(body))
+	if err != nil {
+		return "", err
+	}
+	req.Header.Set("Content-Type", "application/json")
 	client := http.Client{Timeout: 30 * time.Second}
-	res, err := client.Post(base+"/v1/messages", "application/json", bytes.NewReader(body))
+	res, err := client.Do(req)
 	if err != nil {
 		return "", err
 	}

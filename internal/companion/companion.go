@@ -3,19 +3,21 @@
 package companion
 
 import (
+	"context"
 	"errors"
 	"flag"
 	"fmt"
 	"io"
-	"os"
 
+	"github.com/belay-run/belay/internal/stdio"
 	"github.com/belay-run/belay/internal/version"
 )
 
 // Exit codes, as belay has them.
 const (
-	codeUsage  = 2
-	codeFailed = 125
+	codeUsage   = 2
+	codeFailed  = 125
+	codeStopped = 143 // the context has ended
 )
 
 const usageText = `belayd is the companion of belay, which runs it when it is needed. What it does is there under
@@ -32,55 +34,60 @@ const usageText = `belayd is the companion of belay, which runs it when it is ne
 `
 
 // commands are what we can be asked for.
-var commands = map[string]func(caller, []string) (int, error){
+var commands = map[string]func(context.Context, caller, []string) (int, error){
 	"rehearse": rehearseCommand, "demo": demoCommand,
 	"log": logCommand, "stats": statsCommand, "events": eventsCommand, "sessions": sessionsCommand, "alerts": alertsCommand,
 	"audit": auditCommand, "prune": pruneCommand, "fold": foldCommand, "doctor": doctorCommand,
 }
 
-// caller is the belay that runs us.
+// caller is the belay that runs us, and where it reads and writes.
 type caller struct {
 	version string // which must be ours
 	path    string
+	stdio.Streams
 }
 
-// Main runs belayd with the given arguments and returns its exit code.
-func Main(args []string) int {
+// Run runs belayd with the given arguments and returns its exit code. When ctx ends, so does what it waits for, and the code
+// is 143. While it runs another program, signals are caught and passed on to that.
+func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	from := caller{Streams: stdio.New(stdin, stdout, stderr)}
 	if name := calledAs(); name == askName {
-		return ask(args)
+		return ask(ctx, from, args)
 	}
-	var from caller
 	flags := newFlags("belayd")
 	flags.StringVar(&from.version, "for", "", "the version of the belay that asks")
 	flags.StringVar(&from.path, "belay", "", "where that belay is")
 	asked := flags.Bool("version", false, "print the version")
 	if err := flags.Parse(args); err != nil {
-		fmt.Fprint(os.Stderr, usageText)
+		fmt.Fprint(from.Err, usageText)
 		return codeUsage
 	}
 	args = flags.Args()
 	switch {
 	case *asked:
-		fmt.Println("belayd", version.String())
+		fmt.Fprintln(from.Out, "belayd", version.String())
 		return 0
 	case len(args) == 0:
-		fmt.Print(usageText)
+		fmt.Fprint(from.Out, usageText)
 		return 0
 	case from.path == "":
-		fmt.Fprint(os.Stderr, usageText)
+		fmt.Fprint(from.Err, usageText)
 		return codeUsage
 	case from.version != version.String():
-		say("belay is %s but its companion is %s; install both from one build: make install", from.version, version.String())
+		from.say("belay is %s but its companion is %s; install both from one build: make install", from.version, version.String())
 		return codeFailed
 	}
 	command, known := commands[args[0]]
 	if !known {
-		fmt.Fprint(os.Stderr, usageText)
+		fmt.Fprint(from.Err, usageText)
 		return codeUsage
 	}
-	code, err := command(from, args[1:])
-	if err != nil {
-		return report(err)
+	code, err := command(ctx, from, args[1:])
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return codeStopped
+	case err != nil:
+		return from.report(err)
 	}
 	return code
 }
@@ -102,16 +109,16 @@ func (e *usageError) Error() string { return e.err.Error() }
 func (e *usageError) Unwrap() error { return e.err }
 
 // report says an error and chooses the exit code for it.
-func report(err error) int {
-	say("%v", err)
+func (c caller) report(err error) int {
+	c.say("%v", err)
 	if wrong, ok := errors.AsType[*usageError](err); ok {
-		fmt.Fprint(os.Stderr, wrong.more)
+		fmt.Fprint(c.Err, wrong.more)
 		return codeUsage
 	}
 	return codeFailed
 }
 
 // say speaks as belay does, for that is who the user called.
-func say(format string, args ...any) {
-	fmt.Fprintf(os.Stderr, "belay: %s\n", fmt.Sprintf(format, args...))
+func (c caller) say(format string, args ...any) {
+	fmt.Fprintf(c.Err, "belay: %s\n", fmt.Sprintf(format, args...))
 }

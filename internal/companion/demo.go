@@ -3,6 +3,7 @@ package companion
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -29,7 +30,7 @@ const demoScript = `
 
 // demo shows belay at work. All that it prints as a command is run, as it stands there.
 type demo struct {
-	belay string // the belay that runs us
+	from  caller
 	out   *lines
 	env   []string
 	dir   string // where the commands run
@@ -52,7 +53,7 @@ func (e exited) Error() string {
 	return fmt.Sprintf("the demo did not go as it should: belay %s ended with %d", e.command, e.code)
 }
 
-func demoCommand(from caller, args []string) (int, error) {
+func demoCommand(ctx context.Context, from caller, args []string) (int, error) {
 	if len(args) > 0 {
 		return 0, &usageError{err: errors.New("belay demo takes no arguments")}
 	}
@@ -61,7 +62,7 @@ func demoCommand(from caller, args []string) (int, error) {
 		return 0, err
 	}
 	defer api.Close()
-	d := &demo{belay: from.path, out: &lines{to: os.Stdout}, dir: api.Dir(), color: colored()}
+	d := &demo{from: from, out: &lines{to: from.Out}, dir: api.Dir(), color: colored(from.Out)}
 	if d.state, err = demoState(); err != nil {
 		return 0, err
 	}
@@ -70,7 +71,7 @@ func demoCommand(from caller, args []string) (int, error) {
 		return 0, err
 	}
 	d.env = d.environ(api, bin)
-	err = d.play()
+	err = d.play(ctx)
 	if i, ok := errors.AsType[interrupted](err); ok {
 		return i.code, nil
 	}
@@ -78,24 +79,24 @@ func demoCommand(from caller, args []string) (int, error) {
 }
 
 // play tells the story.
-func (d *demo) play() error {
+func (d *demo) play(ctx context.Context) error {
 	d.tell(`A stand-in for an API listens on loopback and fails on purpose; "ask" is a small client of it.
 Nothing is spent. Times are short here, so that you need not wait.`)
 
 	d.tell(`1. A limit: the API says "too many requests, come back in 2 seconds". Belay waits, and asks again.`)
-	if err := d.run(`run --max-retries 3 -- ask "What is six times seven?"`); err != nil {
+	if err := d.run(ctx, `run --max-retries 3 -- ask "What is six times seven?"`); err != nil {
 		return err
 	}
 
 	d.tell(`2. An outage: when three runs in a row have failed, the breaker opens. For 3 seconds (a minute, unless
    you say otherwise) nobody who shares the gate "api" asks at all. Then one probe finds out.`)
-	if err := d.outage(); err != nil {
+	if err := d.outage(ctx); err != nil {
 		return err
 	}
 
 	d.tell(`3. The service answers, and answers again: the breaker is closed.`)
 	for _, command := range []string{`run --gate api -- ask "Really?"`, `gates`} {
-		if err := d.run(command); err != nil {
+		if err := d.run(ctx, command); err != nil {
 			return err
 		}
 	}
@@ -110,11 +111,11 @@ or, with an agent installed: belay rehearse --script '429(retry-after=2)x2, 200'
 }
 
 // outage runs commands that fail, and one that the breaker stops, and looks at the gates meanwhile.
-func (d *demo) outage() error {
+func (d *demo) outage(ctx context.Context) error {
 	const gate = `--gate api --breaker-failures 3 --breaker-open 3s`
 	for range 2 {
 		var failed exited
-		if err := d.run(`run ` + gate + ` --max-retries 0 -- ask "Are you there?"`); !errors.As(err, &failed) {
+		if err := d.run(ctx, `run `+gate+` --max-retries 0 -- ask "Are you there?"`); !errors.As(err, &failed) {
 			return cmp.Or(err, errors.New("the demo did not go as it should: nothing has failed"))
 		}
 	}
@@ -122,9 +123,9 @@ func (d *demo) outage() error {
 	var err error
 	go func() {
 		defer close(over)
-		err = d.run(`run ` + gate + ` --max-retries 5 --base-delay 0.3s -- ask "Are you there?"`)
+		err = d.run(ctx, `run `+gate+` --max-retries 5 --base-delay 0.3s -- ask "Are you there?"`)
 	}()
-	if seen := d.opened(over); seen != "" {
+	if seen := d.opened(ctx, over); seen != "" {
 		d.tell(`   Meanwhile, from another terminal:`)
 		d.shows(`gates`)
 		io.WriteString(d.out, seen)
@@ -136,10 +137,10 @@ func (d *demo) outage() error {
 
 // opened waits until the breaker is open and somebody waits for it. It returns what belay gates says then: to ask once more for
 // the show could be too late.
-func (d *demo) opened(over <-chan struct{}) (seen string) {
+func (d *demo) opened(ctx context.Context, over <-chan struct{}) (seen string) {
 	for {
 		var out bytes.Buffer
-		d.start("gates", &out, nil)
+		d.start(ctx, "gates", &out, nil)
 		for line := range strings.Lines(out.String()) {
 			if f := strings.Fields(line); len(f) > 4 && f[1] == "open" && f[4] == "1" {
 				return out.String()
@@ -166,22 +167,19 @@ func (d *demo) environ(api *rehearse.API, bin string) []string {
 }
 
 // run shows a command of belay and runs it.
-func (d *demo) run(command string) error {
+func (d *demo) run(ctx context.Context, command string) error {
 	d.shows(command)
-	return d.start(command, d.out, d.out)
+	return d.start(ctx, command, d.out, d.out)
 }
 
 func (d *demo) shows(command string) { fmt.Fprintln(d.out, d.style("1", "$ belay "+command)) }
 
 // start runs a command of belay.
-func (d *demo) start(command string, stdout, stderr io.Writer) error {
+func (d *demo) start(ctx context.Context, command string, stdout, stderr io.Writer) error {
 	args := append([]string{"belay"}, words(command)...)
-	signals := catchSignals()
-	defer signals.stop()
-	var s supervise.Supervisor
-	exit, err := s.Run(supervise.Spec{Path: d.belay, Args: args, Env: d.env, Dir: d.dir, Stdout: stdout, Stderr: stderr,
-		Placement: shared(), Timeout: time.Minute}, func(p *supervise.Process) { go signals.pass(p, shared()) })
-	switch code := exit.ShellCode(); {
+	code, err := superviseChild(ctx, supervise.Spec{Path: d.from.path, Args: args, Env: d.env, Dir: d.dir, Stdout: stdout, Stderr: stderr,
+		Placement: d.from.shared(), Timeout: time.Minute})
+	switch {
 	case err != nil:
 		return err
 	case code > 128:

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/belay-run/belay/internal/state"
-	"github.com/belay-run/belay/internal/supervise"
+	"github.com/belay-run/belay/internal/stdio"
 )
 
 // demoState is a new state directory for the demo beside the user's own, so that its record can be looked at afterwards.
@@ -109,7 +109,7 @@ func tilde(path string) string {
 }
 
 // colored follows the conventions: NO_COLOR beats all, CLICOLOR_FORCE and FORCE_COLOR beat the terminal.
-func colored() bool {
+func colored(stdout io.Writer) bool {
 	set := func(name string) bool { v := os.Getenv(name); return v != "" && v != "0" }
 	switch {
 	case os.Getenv("NO_COLOR") != "":
@@ -117,5 +117,5 @@ func colored() bool {
 	case set("CLICOLOR_FORCE"), set("FORCE_COLOR"):
 		return true
 	}
-	return supervise.IsTerminal(os.Stdout) && os.Getenv("TERM") != "dumb" && os.Getenv("CLICOLOR") != "0"
+	return stdio.IsTerminal(stdout) && os.Getenv("TERM") != "dumb" && os.Getenv("CLICOLOR") != "0"
 }

@@ -1,6 +1,7 @@
 package companion
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -32,7 +33,7 @@ const (
 )
 
 // doctorCommand is belay doctor. It changes nothing.
-func doctorCommand(from caller, args []string) (int, error) {
+func doctorCommand(_ context.Context, from caller, args []string) (int, error) {
 	flags := newFlags("doctor")
 	asJSON := flags.Bool("json", false, "as JSON")
 	if err := flags.Parse(args); err != nil {
@@ -47,9 +48,9 @@ func doctorCommand(from caller, args []string) (int, error) {
 	}
 	var err error
 	if *asJSON {
-		err = jsonLines(os.Stdout, list)
+		err = jsonLines(from.Out, list)
 	} else {
-		err = writeFindings(os.Stdout, list, ill)
+		err = writeFindings(from.Out, list, ill)
 	}
 	return min(ill, 1), err
 }

@@ -11,7 +11,7 @@ import (
 
 // foldCommand brings the record up to date and delivers alerts. A run that failed starts it and does not wait: nobody
 // hears what it says, and what it cannot do now is done by whoever asks next.
-func foldCommand(_ caller, args []string) (int, error) {
+func foldCommand(ctx context.Context, _ caller, args []string) (int, error) {
 	if len(args) > 0 {
 		return 0, &usageError{err: errors.New("fold takes no arguments")}
 	}
@@ -28,7 +28,7 @@ func foldCommand(_ caller, args []string) (int, error) {
 		return 0, openTrouble(dir, err)
 	}
 	defer d.Close()
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
 	err = d.FoldAlone(ctx)
 	return 0, errors.Join(err, deliverAlerts(ctx, d))

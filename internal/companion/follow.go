@@ -13,10 +13,9 @@ import (
 const followEvery = 300 * time.Millisecond
 
 // follow shows the last ones, and then what comes, until somebody ends it.
-func (q *question) follow(attempts bool) error {
+func (q *question) follow(ctx context.Context, attempts bool) error {
 	shown := map[string]bool{}
 	q.following = &term.Following{}
-	ctx := context.Background()
 	first := true
 	for {
 		var newest time.Time
@@ -44,7 +43,11 @@ func (q *question) follow(attempts bool) error {
 		if back := time.Now().Add(-time.Minute); q.filter.Since.Before(back) {
 			q.filter.Since = back
 		}
-		time.Sleep(followEvery)
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(followEvery):
+		}
 		q.now = time.Now()
 		q.db.Fold(ctx) // trouble was said once
 	}

@@ -22,18 +22,18 @@ func (q *question) none(what string) error {
 }
 
 // eventsCommand is belay events: final failures, of runs, hooks and MCP servers.
-func eventsCommand(_ caller, args []string) (int, error) {
-	q := newQuestion("events")
+func eventsCommand(ctx context.Context, from caller, args []string) (int, error) {
+	q := newQuestion(from, "events")
 	q.narrows()
 	q.most(50)
 	q.flags.StringVar(&q.filter.Session, "session", "", "only this session")
 	category := q.oneOf("category", "integration", "hook", "mcp")
-	_, err := q.ask(args)
+	_, err := q.ask(ctx, args)
 	defer q.close()
 	if err != nil {
 		return 0, err
 	}
-	list, err := q.db.Events(context.Background(), q.filter, *category)
+	list, err := q.db.Events(ctx, q.filter, *category)
 	switch {
 	case err != nil:
 		return 0, err
@@ -58,12 +58,12 @@ func eventsCommand(_ caller, args []string) (int, error) {
 }
 
 // sessionsCommand is belay sessions.
-func sessionsCommand(_ caller, args []string) (int, error) {
-	q := newQuestion("sessions")
+func sessionsCommand(ctx context.Context, from caller, args []string) (int, error) {
+	q := newQuestion(from, "sessions")
 	q.most(50)
 	q.flags.StringVar(&q.filter.Profile, "profile", "", "only this profile")
 	status := q.oneOf("status", "running", "done", "failed", "interrupted", "abandoned")
-	rest, err := q.ask(args)
+	rest, err := q.ask(ctx, args)
 	defer q.close()
 	if err != nil {
 		return 0, err
@@ -71,7 +71,7 @@ func sessionsCommand(_ caller, args []string) (int, error) {
 	if len(rest) > 0 {
 		q.filter.Session = rest[0]
 	}
-	list, err := q.db.Sessions(context.Background(), q.filter, *status)
+	list, err := q.db.Sessions(ctx, q.filter, *status)
 	switch {
 	case err != nil:
 		return 0, err
@@ -89,21 +89,21 @@ func sessionsCommand(_ caller, args []string) (int, error) {
 }
 
 // alertsCommand is belay alerts. Those that nobody has taken are delivered first.
-func alertsCommand(_ caller, args []string) (int, error) {
-	q := newQuestion("alerts")
+func alertsCommand(ctx context.Context, from caller, args []string) (int, error) {
+	q := newQuestion(from, "alerts")
 	q.most(50)
 	q.flags.StringVar(&q.filter.Profile, "integration", "", "only this integration")
-	_, err := q.ask(args)
+	_, err := q.ask(ctx, args)
 	defer q.close()
 	if err != nil {
 		return 0, err
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), 15*time.Second)
+	soon, cancel := context.WithTimeout(ctx, 15*time.Second)
 	defer cancel()
-	if err := deliverAlerts(ctx, q.db); err != nil {
-		say("alerts could not be delivered: %v", err)
+	if err := deliverAlerts(soon, q.db); err != nil {
+		q.say("alerts could not be delivered: %v", err)
 	}
-	list, err := q.db.Alerts(context.Background(), q.filter)
+	list, err := q.db.Alerts(ctx, q.filter)
 	switch {
 	case err != nil:
 		return 0, err
@@ -128,18 +128,18 @@ func alertsCommand(_ caller, args []string) (int, error) {
 }
 
 // auditCommand is belay audit: failures with their classification, and what was changed by hand.
-func auditCommand(_ caller, args []string) (int, error) {
-	q := newQuestion("audit")
+func auditCommand(ctx context.Context, from caller, args []string) (int, error) {
+	q := newQuestion(from, "audit")
 	q.narrows()
 	q.most(50)
 	q.flags.StringVar(&q.filter.Session, "session", "", "only this session")
 	action := q.oneOf("action", "failure", "gate_reset", "gate_hold", "gate_open")
-	_, err := q.ask(args)
+	_, err := q.ask(ctx, args)
 	defer q.close()
 	if err != nil {
 		return 0, err
 	}
-	list, err := q.db.Audit(context.Background(), q.filter, *action)
+	list, err := q.db.Audit(ctx, q.filter, *action)
 	switch {
 	case err != nil:
 		return 0, err

@@ -14,15 +14,15 @@ import (
 )
 
 // logCommand is belay log: the runs, the attempts, or the story of one run.
-func logCommand(_ caller, args []string) (int, error) {
-	q := newQuestion("log")
+func logCommand(ctx context.Context, from caller, args []string) (int, error) {
+	q := newQuestion(from, "log")
 	q.narrows()
 	q.flags.StringVar(&q.filter.Session, "session", "", "only this session")
 	q.flags.StringVar(&q.filter.Invocation, "invocation", "", "the story of this run")
 	q.most(20)
 	follow := q.flags.Bool("follow", false, "go on")
 	attempts := q.flags.Bool("attempts", false, "a line an attempt")
-	rest, err := q.ask(args)
+	rest, err := q.ask(ctx, args)
 	defer q.close()
 	switch {
 	case err != nil:
@@ -33,16 +33,16 @@ func logCommand(_ caller, args []string) (int, error) {
 		q.filter.Invocation = rest[0]
 	}
 	if q.filter.Invocation != "" {
-		return 0, q.story()
+		return 0, q.story(ctx)
 	}
 	if *follow {
-		return 0, q.follow(*attempts)
+		return 0, q.follow(ctx, *attempts)
 	}
 	if *attempts {
-		list, err := q.db.Attempts(context.Background(), q.filter)
+		list, err := q.db.Attempts(ctx, q.filter)
 		return 0, errors.Join(err, q.writeAttempts(list, true))
 	}
-	list, err := q.db.Invocations(context.Background(), q.filter)
+	list, err := q.db.Invocations(ctx, q.filter)
 	return 0, errors.Join(err, q.writeRuns(list, true))
 }
 
@@ -125,9 +125,9 @@ func tokenText(in, out int64) string {
 }
 
 // story tells all of one run.
-func (q *question) story() error {
+func (q *question) story(ctx context.Context) error {
 	filter := db.Filter{Invocation: q.filter.Invocation}
-	found, err := q.db.Invocations(context.Background(), filter)
+	found, err := q.db.Invocations(ctx, filter)
 	switch {
 	case err != nil:
 		return err
@@ -138,7 +138,7 @@ func (q *question) story() error {
 	}
 	inv := found[0]
 	filter.Invocation = inv.ID
-	attempts, err := q.db.Attempts(context.Background(), filter)
+	attempts, err := q.db.Attempts(ctx, filter)
 	if err != nil {
 		return err
 	}

@@ -12,12 +12,12 @@ import (
 )
 
 // pruneCommand is belay prune: forget what is old, or too much.
-func pruneCommand(_ caller, args []string) (int, error) {
-	q := newQuestion("prune")
+func pruneCommand(ctx context.Context, from caller, args []string) (int, error) {
+	q := newQuestion(from, "prune")
 	age := q.flags.String("older-than", "", "forget what is older")
 	size := q.flags.String("max-size", "", "forget the oldest until the record is no larger")
 	dry := q.flags.Bool("dry-run", false, "say what would be done")
-	_, err := q.ask(args)
+	_, err := q.ask(ctx, args)
 	defer q.close()
 	if err != nil {
 		return 0, err
@@ -35,14 +35,14 @@ func pruneCommand(_ caller, args []string) (int, error) {
 		if err != nil {
 			return 0, &usageError{err: fmt.Errorf("--max-size: %w", err)}
 		}
-		if before, err = q.db.Before(context.Background(), bytes); err != nil {
+		if before, err = q.db.Before(ctx, bytes); err != nil {
 			return 0, err
 		}
 	}
 	if before.After(q.now) {
 		return 0, &usageError{err: fmt.Errorf("%s is still to come", before.Format(time.DateTime))}
 	}
-	p, err := q.db.Prune(context.Background(), before, *dry)
+	p, err := q.db.Prune(ctx, before, *dry)
 	if err != nil {
 		return 0, err
 	}

@@ -22,6 +22,7 @@ import (
 
 // question is what the commands have in common that look at the record.
 type question struct {
+	caller
 	flags        *flag.FlagSet
 	since, until string
 	json         bool
@@ -41,8 +42,8 @@ type choice struct {
 	words []string
 }
 
-func newQuestion(name string) *question {
-	q := &question{flags: newFlags(name), now: time.Now(), out: os.Stdout}
+func newQuestion(from caller, name string) *question {
+	q := &question{flags: newFlags(name), now: time.Now(), caller: from, out: from.Out}
 	q.flags.StringVar(&q.since, "since", "", "from this time on")
 	q.flags.StringVar(&q.until, "until", "", "before this time")
 	q.flags.BoolVar(&q.json, "json", false, "as JSON")
@@ -68,7 +69,7 @@ func (q *question) oneOf(name string, words ...string) *string {
 }
 
 // ask reads the flags, opens the record and brings it up to date. What remains of the arguments is returned.
-func (q *question) ask(args []string) ([]string, error) {
+func (q *question) ask(ctx context.Context, args []string) ([]string, error) {
 	if err := q.flags.Parse(args); err != nil {
 		return nil, &usageError{err: err}
 	}
@@ -93,7 +94,7 @@ func (q *question) ask(args []string) ([]string, error) {
 		}
 		q.filter.Limit = n
 	}
-	return q.flags.Args(), q.open()
+	return q.flags.Args(), q.open(ctx)
 }
 
 func (q *question) times() error {
@@ -120,7 +121,7 @@ func (q *question) times() error {
 func lazyGC() { debug.SetGCPercent(400) }
 
 // open opens the record. That it cannot be brought up to date is said, and what is there is answered from.
-func (q *question) open() error {
+func (q *question) open(ctx context.Context) error {
 	lazyGC()
 	dir, err := state.DefaultDir()
 	if err != nil {
@@ -136,12 +137,12 @@ func (q *question) open() error {
 	if q.db, err = db.Open(dir); err != nil {
 		return openTrouble(dir, err)
 	}
-	_, err = q.db.Fold(context.Background())
+	_, err = q.db.Fold(ctx)
 	for _, text := range q.db.Said {
-		say("%s", text)
+		q.say("%s", text)
 	}
 	q.db.Said = nil
-	foldTrouble(err)
+	q.foldTrouble(err)
 	return nil
 }
 
@@ -157,16 +158,16 @@ func openTrouble(dir string, err error) error {
 	return fmt.Errorf("the record in %s cannot be opened: %w; the log itself is in log.jsonl there", dir, err)
 }
 
-func foldTrouble(err error) {
+func (q *question) foldTrouble(err error) {
 	const partly = "the newest of the log is not in this answer"
 	switch {
 	case err == nil:
 	case db.Full(err):
-		say("the record cannot be brought up to date: no room on the disk (%v); %s, but nothing of the log is lost", err, partly)
+		q.say("the record cannot be brought up to date: no room on the disk (%v); %s, but nothing of the log is lost", err, partly)
 	case db.Locked(err):
-		say("others write the record all the time; %s", partly)
+		q.say("others write the record all the time; %s", partly)
 	default:
-		say("the record cannot be brought up to date: %v; %s", err, partly)
+		q.say("the record cannot be brought up to date: %v; %s", err, partly)
 	}
 }
 

@@ -1,6 +1,7 @@
 package companion
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -24,7 +25,7 @@ type rehearsal struct {
 	run        []string // flags of belay run, --, the command
 }
 
-func rehearseCommand(from caller, args []string) (int, error) {
+func rehearseCommand(ctx context.Context, from caller, args []string) (int, error) {
 	var r rehearsal
 	flags := newFlags("rehearse")
 	flags.StringVar(&r.script, "script", "", "what the stand-ins do")
@@ -47,11 +48,11 @@ func rehearseCommand(from caller, args []string) (int, error) {
 		}
 		r.script = string(text)
 	}
-	return r.perform(from)
+	return r.perform(ctx, from)
 }
 
 // perform runs the command and reports. The exit code is belay run's.
-func (r *rehearsal) perform(from caller) (code int, err error) {
+func (r *rehearsal) perform(ctx context.Context, from caller) (code int, err error) {
 	dir, remove, err := r.workplace()
 	if err != nil {
 		return 0, err
@@ -74,35 +75,35 @@ func (r *rehearsal) perform(from caller) (code int, err error) {
 		over = append(over, "XDG_CONFIG_HOME="+config)
 	}
 	env := environment(os.Environ(), over)
-	stdout := os.Stdout
+	stdout := from.Out
 	if r.json {
 		stdout = nil
 	}
 	begun := time.Now()
-	code, err = runChild(append(args, r.run...), env, stdout)
+	code, err = from.runChild(ctx, append(args, r.run...), env, stdout)
 	if err != nil {
 		return 0, fmt.Errorf("belay run could not be started: %w", err)
 	}
 	api.Close()
 	rep := newReport(r.script, begun, api, readResult(result), code)
-	return code, r.write(rep)
+	return code, r.write(from, rep)
 }
 
 // write puts the report where it was asked for.
-func (r *rehearsal) write(rep *rehearsalReport) error {
+func (r *rehearsal) write(from caller, rep *rehearsalReport) error {
 	if r.reportFile != "" {
 		f, err := os.OpenFile(r.reportFile, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 		if err == nil {
 			err = errors.Join(rep.writeJSON(f), f.Close())
 		}
 		if err != nil {
-			say("the report could not be written: %v", err) // the work is done and must not look as if it were not
+			from.say("the report could not be written: %v", err) // the work is done and must not look as if it were not
 		}
 	}
 	if r.json {
-		return rep.writeJSON(os.Stdout)
+		return rep.writeJSON(from.Out)
 	}
-	return rep.writeText(os.Stderr)
+	return rep.writeText(from.Err)
 }
 
 // workplace is where homes and state are kept during the rehearsal.

@@ -15,12 +15,12 @@ import (
 )
 
 // statsCommand is belay stats.
-func statsCommand(_ caller, args []string) (int, error) {
-	q := newQuestion("stats")
+func statsCommand(ctx context.Context, from caller, args []string) (int, error) {
+	q := newQuestion(from, "stats")
 	q.narrows()
 	by := q.oneOf("by", groupNames()...)
 	asCSV := q.flags.Bool("csv", false, "as CSV")
-	_, err := q.ask(args)
+	_, err := q.ask(ctx, args)
 	defer q.close()
 	if err != nil {
 		return 0, err
@@ -36,7 +36,7 @@ func statsCommand(_ caller, args []string) (int, error) {
 		}
 	}
 	for i, group := range groups {
-		list, total, err := q.db.Stats(context.Background(), q.filter, group, q.now.Location())
+		list, total, err := q.db.Stats(ctx, q.filter, group, q.now.Location())
 		if err != nil {
 			return 0, err
 		}
