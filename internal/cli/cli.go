@@ -172,8 +172,8 @@ func newRoot(std stdio.Streams) *cobra.Command {
 	root.SetVersionTemplate("belay {{belayVersion}}\n")
 	root.SetHelpFunc(help)
 	root.SetFlagErrorFunc(wrongFlag)
-	root.AddCommand(newRun(run), newExplain(), newPs(), newCancel(), newGates(), newRehearse(), newDemo(), newConfig(), newMCP(), newHook(runHook))
-	root.AddCommand(recordCommands()...)
+	root.AddCommand(newRun(run), newExplain(), newPs(), newCancel(), newGates(), newConfig(), newMCP(), newHook(runHook))
+	root.AddCommand(handedOver()...)
 	root.SetHelpCommand(newHelp(root))
 	root.InitDefaultCompletionCmd()
 	if completion, _, err := root.Find([]string{"completion"}); err == nil && completion != root {

@@ -13,24 +13,18 @@ import (
 	"github.com/belay-run/belay/internal/journal"
 	"github.com/belay-run/belay/internal/state"
 	"github.com/belay-run/belay/retry"
-	"github.com/belay-run/belay/verdict"
 )
 
-// words are what flags take, whichever command they are of. A flag that takes a file or directory is the shell's business.
+// words are what flags take, whichever command they are of; those of commands that are handed over have theirs from the table.
+// A flag that takes a file or directory is the shell's business.
 func words() map[string][]string {
-	classes := []string{"failed"}
-	for _, c := range verdict.Classes() {
-		classes = append(classes, string(c))
-	}
 	return map[string][]string{
-		"profile": config.Profiles, "preset": retry.Presets(), "class": classes,
+		"profile": config.Profiles, "preset": retry.Presets(),
 		"output-format": {"text", "json"}, "exit-code": {"child"}, "on-busy": {"wait", "replace", "fail"},
 		"jitter": {"full", "none", "proportional:0.2", "additive:0.25", "plus:1s"},
 		"resume": {engine.LastSession}, "resume-or-new": {engine.LastSession},
 		"client": {"claude", "codex"}, "scope": {"user", "local", "project"},
-		"by": {"day", "profile", "model", "class"}, "category": {"integration", "hook", "mcp"},
-		"status": {"running", "done", "failed", "interrupted", "abandoned"}, "action": {"failure", "gate_reset", "gate_hold", "gate_open"},
-		"since": {"1h", "24h", "7d", "today", "yesterday"}, "signal": {"HUP", "INT", "QUIT", "KILL", "SEGV", "TERM"},
+		"signal": {"HUP", "INT", "QUIT", "KILL", "SEGV", "TERM"},
 	}
 }
 

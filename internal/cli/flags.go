@@ -17,11 +17,6 @@ func addText(flags *pflag.FlagSet, to *string, name, kind, usage string) {
 	flags.Var(&textFlag{to, kind}, name, usage)
 }
 
-// addWord adds one whose value is only passed on.
-func addWord(flags *pflag.FlagSet, name, kind, usage string) {
-	addText(flags, new(string), name, kind, usage)
-}
-
 // listFlag is one that may be repeated.
 type listFlag struct {
 	to   *[]string

@@ -3,6 +3,7 @@ package cli
 import (
 	"os"
 
+	"github.com/belay-run/belay/internal/belayd"
 	"github.com/belay-run/belay/internal/engine"
 	"github.com/belay-run/belay/internal/state"
 	"github.com/belay-run/belay/internal/supervise"
@@ -27,6 +28,6 @@ func foldLog() {
 		return
 	}
 	if path, err := findCompanion(self); err == nil {
-		supervise.Detach(path, []string{path, "--for", version.String(), "--belay", self, "fold"})
+		supervise.Detach(path, []string{path, "--for", version.String(), "--belay", self, belayd.Fold})
 	}
 }

@@ -8,7 +8,9 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"strings"
 
+	"github.com/belay-run/belay/internal/belayd"
 	"github.com/belay-run/belay/internal/stdio"
 	"github.com/belay-run/belay/internal/version"
 )
@@ -20,24 +22,23 @@ const (
 	codeStopped = 143 // the context has ended
 )
 
-const usageText = `belayd is the companion of belay, which runs it when it is needed. What it does is there under
-  belay rehearse    try out a command against stand-ins that fail as a script says
-  belay demo        see a limit, a wait, a success and a circuit breaker in half a minute
-  belay log         what was run, and the story of one run
-  belay stats       success, attempts, waits, tokens and cost
-  belay events      what failed for good
-  belay sessions    the sessions of agents
-  belay alerts      what has failed again and again
-  belay audit       failures by kind, and what was changed by hand
-  belay prune       forget what is old
-  belay doctor      look whether everything is as it should be
-`
+// usageText says where people find what we do.
+func usageText() string {
+	var b strings.Builder
+	fmt.Fprintln(&b, "belayd is the companion of belay, which runs it when it is needed. What it does is there under")
+	for _, c := range belayd.Commands() {
+		if !c.Hidden {
+			fmt.Fprintf(&b, "  belay %-11s %s\n", c.Name, c.Summary)
+		}
+	}
+	return b.String()
+}
 
-// commands are what we can be asked for.
-var commands = map[string]func(context.Context, caller, []string) (int, error){
-	"rehearse": rehearseCommand, "demo": demoCommand,
+// commands carry out what we can be asked for.
+var commands = map[string]func(context.Context, caller, *arguments) (int, error){
+	belayd.Rehearse: rehearseCommand, belayd.Demo: demoCommand, belayd.Fold: foldCommand,
 	"log": logCommand, "stats": statsCommand, "events": eventsCommand, "sessions": sessionsCommand, "alerts": alertsCommand,
-	"audit": auditCommand, "prune": pruneCommand, "fold": foldCommand, "doctor": doctorCommand,
+	"audit": auditCommand, "prune": pruneCommand, "doctor": doctorCommand,
 }
 
 // caller is the belay that runs us, and where it reads and writes.
@@ -59,7 +60,7 @@ func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	flags.StringVar(&from.path, "belay", "", "where that belay is")
 	asked := flags.Bool("version", false, "print the version")
 	if err := flags.Parse(args); err != nil {
-		fmt.Fprint(from.Err, usageText)
+		fmt.Fprint(from.Err, usageText())
 		return codeUsage
 	}
 	args = flags.Args()
@@ -68,10 +69,10 @@ func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 		fmt.Fprintln(from.Out, "belayd", version.String())
 		return 0
 	case len(args) == 0:
-		fmt.Fprint(from.Out, usageText)
+		fmt.Fprint(from.Out, usageText())
 		return 0
 	case from.path == "":
-		fmt.Fprint(from.Err, usageText)
+		fmt.Fprint(from.Err, usageText())
 		return codeUsage
 	case from.version != version.String():
 		from.say("belay is %s but its companion is %s; install both from one build: make install", from.version, version.String())
@@ -79,10 +80,14 @@ func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	}
 	command, known := commands[args[0]]
 	if !known {
-		fmt.Fprint(from.Err, usageText)
+		fmt.Fprint(from.Err, usageText())
 		return codeUsage
 	}
-	code, err := command(ctx, from, args[1:])
+	given, err := parse(args[0], args[1:])
+	if err != nil {
+		return from.report(err)
+	}
+	code, err := command(ctx, from, given)
 	switch {
 	case err != nil && ctx.Err() != nil:
 		return codeStopped

@@ -53,10 +53,7 @@ func (e exited) Error() string {
 	return fmt.Sprintf("the demo did not go as it should: belay %s ended with %d", e.command, e.code)
 }
 
-func demoCommand(ctx context.Context, from caller, args []string) (int, error) {
-	if len(args) > 0 {
-		return 0, &usageError{err: errors.New("belay demo takes no arguments")}
-	}
+func demoCommand(ctx context.Context, from caller, _ *arguments) (int, error) {
 	api, err := rehearse.Start(demoScript)
 	if err != nil {
 		return 0, err

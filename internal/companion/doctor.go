@@ -33,12 +33,7 @@ const (
 )
 
 // doctorCommand is belay doctor. It changes nothing.
-func doctorCommand(_ context.Context, from caller, args []string) (int, error) {
-	flags := newFlags("doctor")
-	asJSON := flags.Bool("json", false, "as JSON")
-	if err := flags.Parse(args); err != nil {
-		return 0, &usageError{err: err}
-	}
+func doctorCommand(_ context.Context, from caller, args *arguments) (int, error) {
 	list := examine(from)
 	ill := 0
 	for _, f := range list {
@@ -47,7 +42,7 @@ func doctorCommand(_ context.Context, from caller, args []string) (int, error) {
 		}
 	}
 	var err error
-	if *asJSON {
+	if args.on("json") {
 		err = jsonLines(from.Out, list)
 	} else {
 		err = writeFindings(from.Out, list, ill)

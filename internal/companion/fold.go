@@ -11,10 +11,7 @@ import (
 
 // foldCommand brings the record up to date and delivers alerts. A run that failed starts it and does not wait: nobody
 // hears what it says, and what it cannot do now is done by whoever asks next.
-func foldCommand(ctx context.Context, _ caller, args []string) (int, error) {
-	if len(args) > 0 {
-		return 0, &usageError{err: errors.New("fold takes no arguments")}
-	}
+func foldCommand(ctx context.Context, _ caller, _ *arguments) (int, error) {
 	dir, err := state.DefaultDir()
 	if err == nil {
 		_, err = state.Open(dir)

@@ -22,18 +22,14 @@ func (q *question) none(what string) error {
 }
 
 // eventsCommand is belay events: final failures, of runs, hooks and MCP servers.
-func eventsCommand(ctx context.Context, from caller, args []string) (int, error) {
-	q := newQuestion(from, "events")
-	q.narrows()
-	q.most(50)
-	q.flags.StringVar(&q.filter.Session, "session", "", "only this session")
-	category := q.oneOf("category", "integration", "hook", "mcp")
-	_, err := q.ask(ctx, args)
+func eventsCommand(ctx context.Context, from caller, args *arguments) (int, error) {
+	q := newQuestion(from, args)
+	err := q.ask(ctx)
 	defer q.close()
 	if err != nil {
 		return 0, err
 	}
-	list, err := q.db.Events(ctx, q.filter, *category)
+	list, err := q.db.Events(ctx, q.filter, q.text("category"))
 	switch {
 	case err != nil:
 		return 0, err
@@ -58,20 +54,17 @@ func eventsCommand(ctx context.Context, from caller, args []string) (int, error)
 }
 
 // sessionsCommand is belay sessions.
-func sessionsCommand(ctx context.Context, from caller, args []string) (int, error) {
-	q := newQuestion(from, "sessions")
-	q.most(50)
-	q.flags.StringVar(&q.filter.Profile, "profile", "", "only this profile")
-	status := q.oneOf("status", "running", "done", "failed", "interrupted", "abandoned")
-	rest, err := q.ask(ctx, args)
+func sessionsCommand(ctx context.Context, from caller, args *arguments) (int, error) {
+	q := newQuestion(from, args)
+	err := q.ask(ctx)
 	defer q.close()
 	if err != nil {
 		return 0, err
 	}
-	if len(rest) > 0 {
-		q.filter.Session = rest[0]
+	if len(q.rest) > 0 {
+		q.filter.Session = q.rest[0]
 	}
-	list, err := q.db.Sessions(ctx, q.filter, *status)
+	list, err := q.db.Sessions(ctx, q.filter, q.text("status"))
 	switch {
 	case err != nil:
 		return 0, err
@@ -89,11 +82,9 @@ func sessionsCommand(ctx context.Context, from caller, args []string) (int, erro
 }
 
 // alertsCommand is belay alerts. Those that nobody has taken are delivered first.
-func alertsCommand(ctx context.Context, from caller, args []string) (int, error) {
-	q := newQuestion(from, "alerts")
-	q.most(50)
-	q.flags.StringVar(&q.filter.Profile, "integration", "", "only this integration")
-	_, err := q.ask(ctx, args)
+func alertsCommand(ctx context.Context, from caller, args *arguments) (int, error) {
+	q := newQuestion(from, args)
+	err := q.ask(ctx)
 	defer q.close()
 	if err != nil {
 		return 0, err
@@ -128,18 +119,14 @@ func alertsCommand(ctx context.Context, from caller, args []string) (int, error)
 }
 
 // auditCommand is belay audit: failures with their classification, and what was changed by hand.
-func auditCommand(ctx context.Context, from caller, args []string) (int, error) {
-	q := newQuestion(from, "audit")
-	q.narrows()
-	q.most(50)
-	q.flags.StringVar(&q.filter.Session, "session", "", "only this session")
-	action := q.oneOf("action", "failure", "gate_reset", "gate_hold", "gate_open")
-	_, err := q.ask(ctx, args)
+func auditCommand(ctx context.Context, from caller, args *arguments) (int, error) {
+	q := newQuestion(from, args)
+	err := q.ask(ctx)
 	defer q.close()
 	if err != nil {
 		return 0, err
 	}
-	list, err := q.db.Audit(ctx, q.filter, *action)
+	list, err := q.db.Audit(ctx, q.filter, q.text("action"))
 	switch {
 	case err != nil:
 		return 0, err

@@ -14,31 +14,26 @@ import (
 )
 
 // logCommand is belay log: the runs, the attempts, or the story of one run.
-func logCommand(ctx context.Context, from caller, args []string) (int, error) {
-	q := newQuestion(from, "log")
-	q.narrows()
-	q.flags.StringVar(&q.filter.Session, "session", "", "only this session")
-	q.flags.StringVar(&q.filter.Invocation, "invocation", "", "the story of this run")
-	q.most(20)
-	follow := q.flags.Bool("follow", false, "go on")
-	attempts := q.flags.Bool("attempts", false, "a line an attempt")
-	rest, err := q.ask(ctx, args)
+func logCommand(ctx context.Context, from caller, args *arguments) (int, error) {
+	q := newQuestion(from, args)
+	err := q.ask(ctx)
 	defer q.close()
 	switch {
 	case err != nil:
 		return 0, err
-	case len(rest) > 1:
-		return 0, &usageError{err: fmt.Errorf("belay log takes the id of one run, not %d", len(rest))}
-	case len(rest) == 1:
-		q.filter.Invocation = rest[0]
+	case len(q.rest) > 1:
+		return 0, &usageError{err: fmt.Errorf("belay log takes the id of one run, not %d", len(q.rest))}
+	case len(q.rest) == 1:
+		q.filter.Invocation = q.rest[0]
 	}
+	attempts := q.on("attempts")
 	if q.filter.Invocation != "" {
 		return 0, q.story(ctx)
 	}
-	if *follow {
-		return 0, q.follow(ctx, *attempts)
+	if q.on("follow") {
+		return 0, q.follow(ctx, attempts)
 	}
-	if *attempts {
+	if attempts {
 		list, err := q.db.Attempts(ctx, q.filter)
 		return 0, errors.Join(err, q.writeAttempts(list, true))
 	}

@@ -12,26 +12,24 @@ import (
 )
 
 // pruneCommand is belay prune: forget what is old, or too much.
-func pruneCommand(ctx context.Context, from caller, args []string) (int, error) {
-	q := newQuestion(from, "prune")
-	age := q.flags.String("older-than", "", "forget what is older")
-	size := q.flags.String("max-size", "", "forget the oldest until the record is no larger")
-	dry := q.flags.Bool("dry-run", false, "say what would be done")
-	_, err := q.ask(ctx, args)
+func pruneCommand(ctx context.Context, from caller, args *arguments) (int, error) {
+	q := newQuestion(from, args)
+	age, size, dry := q.text("older-than"), q.text("max-size"), q.on("dry-run")
+	err := q.ask(ctx)
 	defer q.close()
 	if err != nil {
 		return 0, err
 	}
 	var before time.Time
 	switch {
-	case (*age == "") == (*size == ""):
+	case (age == "") == (size == ""):
 		return 0, &usageError{err: errors.New("say what to forget; as in: belay prune --older-than 90d, or: belay prune --max-size 500MB")}
-	case *age != "":
-		if before, err = parseWhen(*age, q.now); err != nil {
+	case age != "":
+		if before, err = parseWhen(age, q.now); err != nil {
 			return 0, &usageError{err: fmt.Errorf("--older-than: %w", err)}
 		}
 	default:
-		bytes, err := parseSize(*size)
+		bytes, err := parseSize(size)
 		if err != nil {
 			return 0, &usageError{err: fmt.Errorf("--max-size: %w", err)}
 		}
@@ -42,7 +40,7 @@ func pruneCommand(ctx context.Context, from caller, args []string) (int, error) 
 	if before.After(q.now) {
 		return 0, &usageError{err: fmt.Errorf("%s is still to come", before.Format(time.DateTime))}
 	}
-	p, err := q.db.Prune(ctx, before, *dry)
+	p, err := q.db.Prune(ctx, before, dry)
 	if err != nil {
 		return 0, err
 	}
@@ -50,7 +48,7 @@ func pruneCommand(ctx context.Context, from caller, args []string) (int, error) 
 		return 0, json.NewEncoder(q.out).Encode(p)
 	}
 	did := "forgot"
-	if *dry {
+	if dry {
 		did = "would forget"
 	}
 	if before.IsZero() {
@@ -59,7 +57,7 @@ func pruneCommand(ctx context.Context, from caller, args []string) (int, error) 
 	}
 	fmt.Fprintf(q.out, "%s %s from before %s, %s, %s\n", did, count64(p.Invocations, "run"), before.In(q.now.Location()).Format(time.DateTime),
 		count64(int64(p.Sessions), "session file"), count64(int64(len(p.Logs)), "old log"))
-	if p.Rotated != "" && !*dry {
+	if p.Rotated != "" && !dry {
 		fmt.Fprintf(q.out, "the log was moved to %s; it can be removed when all in it is older than that\n", p.Rotated)
 	}
 	if p.Bytes > 0 {

@@ -1,15 +1,14 @@
 package companion
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"os"
 	"runtime/debug"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -23,85 +22,49 @@ import (
 // question is what the commands have in common that look at the record.
 type question struct {
 	caller
-	flags        *flag.FlagSet
-	since, until string
-	json         bool
-	filter       db.Filter
-	limit        string // -n, as it was written
-	choices      []choice
-	following    *term.Following // nil for a table that is whole at once
-	now          time.Time
-	out          io.Writer
-	db           *db.DB
+	*arguments
+	json      bool
+	filter    db.Filter
+	following *term.Following // nil for a table that is whole at once
+	now       time.Time
+	out       io.Writer
+	db        *db.DB
 }
 
-// choice is a flag that takes one of a few words: one that is mistyped would be answered with "nothing".
-type choice struct {
-	name  string
-	value *string
-	words []string
+func newQuestion(from caller, args *arguments) *question {
+	return &question{caller: from, arguments: args, json: args.on("json"), now: time.Now(), out: from.Out,
+		filter: db.Filter{Profile: cmp.Or(args.text("profile"), args.text("integration")), Class: args.text("class"), Session: args.text("session"),
+			Invocation: args.text("invocation")}}
 }
 
-func newQuestion(from caller, name string) *question {
-	q := &question{flags: newFlags(name), now: time.Now(), caller: from, out: from.Out}
-	q.flags.StringVar(&q.since, "since", "", "from this time on")
-	q.flags.StringVar(&q.until, "until", "", "before this time")
-	q.flags.BoolVar(&q.json, "json", false, "as JSON")
-	return q
-}
-
-// narrows adds the flags that filter.
-func (q *question) narrows() {
-	q.flags.StringVar(&q.filter.Profile, "profile", "", "only this profile")
-	q.flags.StringVar(&q.filter.Class, "class", "", "only this class")
-}
-
-// most adds -n.
-func (q *question) most(usual int) {
-	q.flags.StringVar(&q.limit, "n", strconv.Itoa(usual), "how many")
-}
-
-// oneOf adds a flag that takes one of these words.
-func (q *question) oneOf(name string, words ...string) *string {
-	c := choice{name, q.flags.String(name, "", strings.Join(words, ", ")), words}
-	q.choices = append(q.choices, c)
-	return c.value
-}
-
-// ask reads the flags, opens the record and brings it up to date. What remains of the arguments is returned.
-func (q *question) ask(ctx context.Context, args []string) ([]string, error) {
-	if err := q.flags.Parse(args); err != nil {
-		return nil, &usageError{err: err}
-	}
+// ask checks the flags, opens the record and brings it up to date.
+func (q *question) ask(ctx context.Context) error {
 	if err := q.times(); err != nil {
-		return nil, err
+		return err
 	}
 	if c := q.filter.Class; c != "" && c != db.Failed {
 		if _, err := verdict.ParseClass(c); err != nil {
-			return nil, &usageError{err: fmt.Errorf("--class: %w, or failed for all but ok", err)}
+			return &usageError{err: fmt.Errorf("--class: %w, or failed for all but ok", err)}
 		}
 	}
-	for _, c := range q.choices {
-		if *c.value != "" && !slices.Contains(c.words, *c.value) {
-			last := len(c.words) - 1
-			return nil, &usageError{err: fmt.Errorf("--%s: %q is not %s or %s", c.name, *c.value, strings.Join(c.words[:last], ", "), c.words[last])}
-		}
+	if err := q.check(); err != nil {
+		return err
 	}
-	if q.flags.Lookup("n") != nil {
-		n, err := strconv.Atoi(q.limit)
+	if q.has("n") {
+		n, err := strconv.Atoi(q.text("n"))
 		if err != nil || n < 0 {
-			return nil, &usageError{err: fmt.Errorf("-n: %q is not a number of lines; as in: -n 20, or -n 0 for all", q.limit)}
+			return &usageError{err: fmt.Errorf("-n: %q is not a number of lines; as in: -n 20, or -n 0 for all", q.text("n"))}
 		}
 		q.filter.Limit = n
 	}
-	return q.flags.Args(), q.open(ctx)
+	return q.open(ctx)
 }
 
 func (q *question) times() error {
 	for _, t := range []struct {
 		name, text string
 		into       *time.Time
-	}{{"since", q.since, &q.filter.Since}, {"until", q.until, &q.filter.Until}} {
+	}{{"since", q.text("since"), &q.filter.Since}, {"until", q.text("until"), &q.filter.Until}} {
 		if t.text == "" {
 			continue
 		}
@@ -112,7 +75,7 @@ func (q *question) times() error {
 		*t.into = at
 	}
 	if f := q.filter; !f.Since.IsZero() && !f.Until.IsZero() && !f.Since.Before(f.Until) {
-		return &usageError{err: fmt.Errorf("--since %s is not before --until %s", q.since, q.until)}
+		return &usageError{err: fmt.Errorf("--since %s is not before --until %s", q.text("since"), q.text("until"))}
 	}
 	return nil
 }

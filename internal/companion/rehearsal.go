@@ -25,24 +25,15 @@ type rehearsal struct {
 	run        []string // flags of belay run, --, the command
 }
 
-func rehearseCommand(ctx context.Context, from caller, args []string) (int, error) {
-	var r rehearsal
-	flags := newFlags("rehearse")
-	flags.StringVar(&r.script, "script", "", "what the stand-ins do")
-	file := flags.String("script-file", "", "the same, in a file")
-	flags.StringVar(&r.dir, "dir", "", "keep homes and state there")
-	flags.BoolVar(&r.json, "json", false, "report as JSON on stdout")
-	flags.StringVar(&r.reportFile, "report-file", "", "report as JSON into a file")
-	flags.StringVar(&r.resultFile, "result-file", "", "where the result goes")
-	if err := flags.Parse(args); err != nil {
-		return 0, &usageError{err: err}
-	}
-	r.run = flags.Args()
+func rehearseCommand(ctx context.Context, from caller, args *arguments) (int, error) {
+	r := rehearsal{script: args.text("script"), dir: args.text("dir"), json: args.on("json"), reportFile: args.text("report-file"),
+		resultFile: args.text("result-file"), run: args.rest}
+	file := args.text("script-file")
 	if name, isFile := strings.CutPrefix(r.script, "@"); isFile {
-		*file = name
+		file = name
 	}
-	if *file != "" {
-		text, err := os.ReadFile(*file)
+	if file != "" {
+		text, err := os.ReadFile(file)
 		if err != nil {
 			return 0, &usageError{err: fmt.Errorf("the script cannot be read: %w", err)}
 		}

@@ -15,23 +15,21 @@ import (
 )
 
 // statsCommand is belay stats.
-func statsCommand(ctx context.Context, from caller, args []string) (int, error) {
-	q := newQuestion(from, "stats")
-	q.narrows()
-	by := q.oneOf("by", groupNames()...)
-	asCSV := q.flags.Bool("csv", false, "as CSV")
-	_, err := q.ask(ctx, args)
+func statsCommand(ctx context.Context, from caller, args *arguments) (int, error) {
+	q := newQuestion(from, args)
+	by, asCSV := q.text("by"), q.on("csv")
+	err := q.ask(ctx)
 	defer q.close()
 	if err != nil {
 		return 0, err
 	}
-	if *asCSV && q.json {
+	if asCSV && q.json {
 		return 0, &usageError{err: fmt.Errorf("--csv and --json exclude each other")}
 	}
-	groups := []db.Group{db.Group(*by)}
-	if *by == "" {
+	groups := []db.Group{db.Group(by)}
+	if by == "" {
 		groups = []db.Group{db.ByDay, db.ByProfile, db.ByClass}
-		if asked := *asCSV || q.json; asked {
+		if asked := asCSV || q.json; asked {
 			groups = groups[:1]
 		}
 	}
@@ -41,7 +39,7 @@ func statsCommand(ctx context.Context, from caller, args []string) (int, error) 
 			return 0, err
 		}
 		switch {
-		case *asCSV:
+		case asCSV:
 			err = q.statsCSV(group, list)
 		case q.json:
 			err = q.statsJSON(group, list, total)
@@ -53,13 +51,6 @@ func statsCommand(ctx context.Context, from caller, args []string) (int, error) 
 		}
 	}
 	return 0, nil
-}
-
-func groupNames() (names []string) {
-	for _, g := range db.Groups {
-		names = append(names, string(g))
-	}
-	return names
 }
 
 // figuresJSON is a group for programs. Fields are only ever added.

@@ -1,0 +1,55 @@
+// Package belayd says what belayd can be asked for: the commands that belay hands over to it, with their flags, arguments and
+// help. belay makes its commands and their completion of this table, belayd its parsing, and docs/record.md and the man pages
+// are held against it; so a flag is declared once.
+package belayd
+
+import "slices"
+
+// Command is one that belay hands over.
+type Command struct {
+	Name string
+	// Use is the usage line, without belay.
+	Use string
+	// Summary is what it does, in a line; Long in all words. Examples can be typed as they stand there.
+	Summary, Long, Examples string
+	Flags                   []Flag
+	Args                    Args
+	// Hidden commands are for belay alone.
+	Hidden bool
+}
+
+// Flag is one of a command.
+type Flag struct {
+	Name string
+	// Short is the letter that stands for it too; empty for none.
+	Short string
+	// Arg is what it takes, as the help names it. Empty means that it takes nothing: it is on or off.
+	Arg string
+	// Default is its value where it is not given.
+	Default string
+	Help    string
+	// Values are what it can be completed with. If it is Closed, it takes nothing else.
+	Values []string
+	Closed bool
+	// Hidden flags are passed by belay itself, and not for people.
+	Hidden bool
+}
+
+// Args are the arguments that a command takes beside its flags. The zero value means none.
+type Args struct {
+	// What is what an argument names; empty if there is none.
+	What string
+	// Example shows a command with one.
+	Example string
+	// Command says that the rest of the line is a command to run. Else there is at most one argument.
+	Command bool
+}
+
+// Find returns the command of that name; ok is false if there is none.
+func Find(name string) (c Command, ok bool) {
+	list := Commands()
+	if i := slices.IndexFunc(list, func(c Command) bool { return c.Name == name }); i >= 0 {
+		return list[i], true
+	}
+	return Command{}, false
+}

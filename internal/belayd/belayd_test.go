@@ -1,0 +1,118 @@
+package belayd_test
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/belay-run/belay/internal/belayd"
+)
+
+// What both executables rely on when they make commands and flags of the table.
+func TestCommands_AreWellFormed(t *testing.T) {
+	seen := map[string]bool{}
+	for _, c := range belayd.Commands() {
+		if seen[c.Name] {
+			t.Errorf("%s is there twice", c.Name)
+		}
+		seen[c.Name] = true
+		if found, ok := belayd.Find(c.Name); !ok || found.Name != c.Name {
+			t.Errorf("%s is not found", c.Name)
+		}
+		if c.Hidden {
+			continue
+		}
+		if c.Name != strings.Fields(c.Use)[0] || c.Summary == "" || c.Long == "" {
+			t.Errorf("%s lacks help: %q, %q", c.Name, c.Use, c.Summary)
+		}
+		for line := range strings.Lines(c.Examples) {
+			if !strings.HasPrefix(line, "  belay ") {
+				t.Errorf("%s: the example %q cannot be typed", c.Name, line)
+			}
+		}
+		if c.Args.What != "" && !strings.HasPrefix(c.Args.Example, "belay "+c.Name+" ") {
+			t.Errorf("%s takes a %s, of which there is no example", c.Name, c.Args.What)
+		}
+		checkFlags(t, c)
+	}
+	if _, ok := belayd.Find("nonsense"); ok {
+		t.Error("nonsense is found")
+	}
+}
+
+func checkFlags(t *testing.T, c belayd.Command) {
+	names := map[string]bool{}
+	for _, f := range c.Flags {
+		if names[f.Name] {
+			t.Errorf("%s has two flags --%s", c.Name, f.Name)
+		}
+		names[f.Name] = true
+		switch {
+		case f.Help == "":
+			t.Errorf("%s --%s has no help", c.Name, f.Name)
+		case f.Arg == "" && (f.Default != "" || f.Values != nil):
+			t.Errorf("%s --%s takes nothing, but has values", c.Name, f.Name)
+		case f.Closed && len(f.Values) < 2:
+			t.Errorf("%s --%s takes one of nothing", c.Name, f.Name)
+		}
+		for _, v := range f.Values {
+			if f.Closed && !strings.Contains(f.Help, v) {
+				t.Errorf("%s --%s takes %s, and its help does not say so", c.Name, f.Name, v)
+			}
+		}
+	}
+}
+
+func TestDocs_NameEveryFlag(t *testing.T) {
+	record, err := os.ReadFile("../../docs/record.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	rehearsal, err := os.ReadFile("../../docs/rehearsal.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var rows []string
+	commands := map[string][]string{} // that have a flag with the same words
+	for _, c := range belayd.Commands() {
+		if c.Name == belayd.Rehearse {
+			for _, f := range c.Flags {
+				if !strings.Contains(string(rehearsal), "--"+f.Name) && !f.Hidden {
+					t.Errorf("docs/rehearsal.md does not name --%s", f.Name)
+				}
+			}
+			continue
+		}
+		for _, f := range c.Flags {
+			row := flagRow(f)
+			if commands[row] == nil {
+				rows = append(rows, row)
+			}
+			commands[row] = append(commands[row], "`"+c.Name+"`")
+		}
+	}
+	table := "| flag | of | |\n|---|---|---|\n"
+	for _, row := range rows {
+		table += fmt.Sprintf(row, strings.Join(commands[row], ", "))
+	}
+	if !strings.Contains(string(record), table) {
+		t.Errorf("docs/record.md has another table of flags; it should be\n\n%s", table)
+	}
+}
+
+// flagRow is a line of the table, with a place for the commands.
+func flagRow(f belayd.Flag) string {
+	name := "--" + f.Name
+	switch f.Short {
+	case "":
+	case f.Name:
+		name = "-" + f.Name
+	default:
+		name = "-" + f.Short + "`, `" + name
+	}
+	if f.Arg != "" {
+		name += " " + f.Arg
+	}
+	return "| `" + name + "` | %s | " + strings.ReplaceAll(f.Help, "%", "%%") + " |\n"
+}

@@ -1,0 +1,66 @@
+package cli
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/belay-run/belay/internal/belayd"
+)
+
+// handedOver are the commands that belayd carries out. What they mean is its business; here they have their names, flags and
+// help, as the table of both has them.
+func handedOver() (list []*cobra.Command) {
+	for _, c := range belayd.Commands() {
+		switch {
+		case c.Hidden:
+		case c.Name == belayd.Rehearse:
+			list = append(list, newRehearse(c))
+		default:
+			list = append(list, newHandedOver(c))
+		}
+	}
+	return list
+}
+
+// newHandedOver makes a command that passes the flags that were given, and the arguments, on to belayd.
+func newHandedOver(c belayd.Command) *cobra.Command {
+	cmd := &cobra.Command{Use: c.Use, Short: c.Summary, Example: c.Examples, Long: c.Long, Args: noArgs}
+	if c.Args.What != "" {
+		cmd.Args = needs(0, 1, c.Args.What, c.Args.Example)
+	}
+	if c.Args.What == "run" {
+		cmd.ValidArgsFunction = completed(completePast)
+	}
+	addFlags(cmd, c)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		return runCompanion(cmd.Context(), stdioOf(cmd), c.Name, append(append(givenFlags(cmd, c), "--"), args...)...)
+	}
+	return cmd
+}
+
+// addFlags adds the flags of the table, and what they can be completed with.
+func addFlags(cmd *cobra.Command, c belayd.Command) {
+	for _, f := range c.Flags {
+		switch {
+		case f.Hidden:
+			continue
+		case f.Arg == "":
+			cmd.Flags().BoolP(f.Name, f.Short, false, f.Help)
+		default:
+			value := f.Default
+			cmd.Flags().VarP(&textFlag{&value, f.Arg}, f.Name, f.Short, f.Help)
+		}
+		if f.Values != nil {
+			cmd.RegisterFlagCompletionFunc(f.Name, cobra.FixedCompletions(f.Values, cobra.ShellCompDirectiveNoFileComp))
+		}
+	}
+}
+
+// givenFlags are those of the table that were given, to be passed on.
+func givenFlags(cmd *cobra.Command, c belayd.Command) (passed []string) {
+	for _, f := range c.Flags {
+		if given := cmd.Flags().Lookup(f.Name); !f.Hidden && given.Changed {
+			passed = append(passed, "--"+f.Name+"="+given.Value.String())
+		}
+	}
+	return passed
+}
