@@ -1,0 +1,354 @@
+//go:build unix
+
+package cli_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/belay-run/belay/internal/cli"
+)
+
+// patience is how long anything may take that takes a moment on an idle machine.
+const patience = 30 * time.Second
+
+func TestRun_ExitCodes(t *testing.T) {
+	place(t)
+	script(t, "plain", "exit 0")
+	write(t, "data", "not a program", 0o600)
+	for _, tt := range []struct {
+		args string
+		code int
+		says string
+	}{
+		{"run -- true", 0, ""},
+		{"run true", 0, ""},
+		{"run -- false", 1, ""},
+		{"run -- plain", 0, ""},
+		{"run -- sh -c exit_7", 127, ""}, // the shell's own
+		{"run --cwd / -- pwd", 0, ""},
+		{"run -- nosuchcommand", 127, "nosuchcommand"},
+		{"run -- ./data", 126, "data"},
+		{"run --cwd missing -- true", 2, "missing"},
+		{"run --timeout 50ms -- sleep 60", 124, "sleep exceeded its timeout (0.05 s) and was terminated"},
+		{"run --stall-timeout 50ms -- sleep 60", 124, "sleep produced no output for 0.05 s and was terminated"},
+		{"run --total-timeout 50ms -- sleep 60", 124, "total timeout"},
+		{"run --timeout 50ms --exit-code child -- sleep 60", 143, ""},
+		{"run --max-retries 1 --base-delay 0 -- false", 1, "false failed: exit 1; retry 1/1 in 0s"},
+		{"run --fail-on nothing --quiet -- false", 1, ""},
+	} {
+		got := belay(t, strings.Fields(tt.args)...).ends(tt.code)
+		if tt.says != "" {
+			got.says("belay: ", tt.says)
+		}
+	}
+	belay(t, "run", "--", "sh", "-c", "exit 7").ends(7).prints().says()
+	belay(t, "run", "--", "sh", "-c", "kill -TERM $$").ends(143).prints().says()
+}
+
+// Output, errors and input are the command's.
+func TestRun_PassesStreams(t *testing.T) {
+	place(t)
+	got := call(t, t.Context(), strings.NewReader("what it reads"), "run", "--", "sh", "-c", "cat; echo aside >&2").ends(0)
+	if got.stdout != "what it reads" || got.stderr != "aside\n" {
+		t.Errorf("%q, %q", got.stdout, got.stderr)
+	}
+	call(t, t.Context(), strings.NewReader("what it reads"), "run", "--no-stdin", "--", "cat").ends(0).prints().says()
+	call(t, t.Context(), nil, "run", "--", "cat").ends(0).prints().says()
+	// One buffer for both is as good as two.
+	var both strings.Builder
+	if code := cli.Run(t.Context(), []string{"run", "--", "sh", "-c", "echo out; echo err >&2"}, nil, &both, &both); code != 0 || len(both.String()) != 8 {
+		t.Errorf("%d, %q", code, both.String())
+	}
+}
+
+// A file is not copied: the command has the caller's own descriptor.
+func TestRun_HandsFilesOver(t *testing.T) {
+	place(t)
+	in, err := os.Open(write(t, "in", "first\nsecond\n", 0o600))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer in.Close()
+	out, err := os.Create("out")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer out.Close()
+	// One descriptor has one offset: what the command reads and writes moves ours.
+	args := []string{"run", "--", "sh", "-c", "dd bs=1 count=6 2>/dev/null; echo written; [ ! -t 2 ]"}
+	if code := cli.Run(t.Context(), args, in, out, out); code != 0 {
+		t.Fatalf("exit code %d", code)
+	}
+	if at, _ := in.Seek(0, io.SeekCurrent); at != 6 {
+		t.Errorf("the input stands at %d", at)
+	}
+	if at, _ := out.Seek(0, io.SeekCurrent); at != 14 {
+		t.Errorf("the output stands at %d", at)
+	}
+	if got := read(t, "out"); got != "first\nwritten\n" {
+		t.Errorf("%q", got)
+	}
+}
+
+// result is what programs read of a run.
+type result struct {
+	Success  bool    `json:"success"`
+	Result   string  `json:"result"`
+	Error    string  `json:"error"`
+	ExitCode int     `json:"exit_code"`
+	Attempts int     `json:"attempts"`
+	Session  *string `json:"session_id"`
+	Class    string  `json:"error_type"`
+}
+
+func parsed(t *testing.T, text string) (r result) {
+	t.Helper()
+	if err := json.Unmarshal([]byte(text), &r); err != nil {
+		t.Fatalf("%v: %q", err, text)
+	}
+	return r
+}
+
+func TestRun_OutputFormat(t *testing.T) {
+	place(t)
+	got := belay(t, "run", "--output-format", "json", "--", "echo", "hello").ends(0).says()
+	if r := parsed(t, got.stdout); !r.Success || r.Result != "hello\n" || r.ExitCode != 0 || r.Attempts != 1 || r.Error != "" {
+		t.Errorf("%+v", r)
+	}
+	got = belay(t, "run", "--output-format", "json", "--quiet", "--max-retries", "2", "--base-delay", "0", "--", "sh", "-c", "echo some; echo broken >&2; exit 3").ends(3)
+	if r := parsed(t, got.stdout); r.Success || r.ExitCode != 3 || r.Attempts != 3 || !strings.Contains(r.Error, "broken") {
+		t.Errorf("%+v", r)
+	}
+	belay(t, "run", "--output-format", "text", "--", "echo", "hello").ends(0).prints("Status: SUCCESS\nhello\nDuration: ", "Attempts: 1, waited 0.0s\n")
+	belay(t, "run", "--output-format", "text", "--max-retries", "1", "--base-delay", "0", "--", "sh", "-c", "echo broken >&2; exit 3").ends(3).
+		prints("Status: FAILED\nEarlier: ", "\nError: sh exited 3: broken", "Attempts: 2")
+	long := strings.Repeat("ä", 3000)
+	belay(t, "run", "--output-format", "text", "--", "echo", long).ends(0).prints(strings.Repeat("ä", 2000) + "… (truncated)\n")
+}
+
+// A caller that reads results gets one also where nothing was started.
+func TestRun_RefusalIsAResult(t *testing.T) {
+	place(t)
+	for _, tt := range []struct {
+		args string
+		code int
+		text string
+	}{
+		{"run --output-format json --profile nope -- x", 2, `there is no profile "nope"`},
+		{"run --output-format json", 2, "no command given"},
+		{"run --output-format json --nonsense -- x", 2, "unknown flag: --nonsense"},
+		{"run --output-format json --max-parallel 2 -- x", 2, "needs a gate"},
+		{"run --output-format json --cwd missing -- true", 2, "missing"},
+	} {
+		got := belay(t, strings.Fields(tt.args)...).ends(tt.code).says("belay: ", tt.text)
+		if r := parsed(t, got.stdout); r.Success || r.ExitCode != tt.code || !strings.Contains(r.Error, tt.text) || r.Attempts != 0 {
+			t.Errorf("%s: %+v", tt.args, r)
+		}
+	}
+	belay(t, "run", "--result-file", "r.json", "--profile", "nope", "--", "x").ends(2).prints()
+	if r := parsed(t, read(t, "r.json")); r.ExitCode != 2 {
+		t.Errorf("%+v", r)
+	}
+}
+
+func TestRun_ResultFile(t *testing.T) {
+	place(t)
+	got := belay(t, "run", "--result-file", "r.json", "--", "echo", "hello").ends(0).says()
+	if r := parsed(t, read(t, "r.json")); got.stdout != "hello\n" || !r.Success || r.Result != "hello\n" {
+		t.Errorf("%q, %+v", got.stdout, r)
+	}
+	// What was there is replaced, and a link is written through.
+	if err := os.Symlink("r.json", "link.json"); err != nil {
+		t.Fatal(err)
+	}
+	belay(t, "run", "--result-file", "link.json", "--", "false").ends(1)
+	if r := parsed(t, read(t, "r.json")); r.Success || r.ExitCode != 1 {
+		t.Errorf("%+v", r)
+	}
+	if entries, _ := os.ReadDir("."); len(entries) != 2 {
+		t.Errorf("left behind: %v", entries)
+	}
+	// In process, the streams are those of the call and not of the process.
+	both := belay(t, "run", "--result-file", "/dev/stdout", "--", "echo", "hello").ends(0).says()
+	if first, rest, _ := strings.Cut(both.stdout, "\n"); first != "hello" || !parsed(t, rest).Success {
+		t.Errorf("%q", both.stdout)
+	}
+	if r := parsed(t, belay(t, "run", "--result-file", "/dev/fd/2", "--", "true").ends(0).stderr); !r.Success {
+		t.Errorf("%+v", r)
+	}
+	in, err := os.Open("r.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer in.Close()
+	belay(t, "run", "--result-file", fmt.Sprintf("/dev/fd/%d", in.Fd()), "--", "true").ends(2).says("cannot be written: it is open for reading only")
+}
+
+// flaky is a command that fails so many times, says so on stderr, and then succeeds.
+func flaky(t *testing.T, failures int) string {
+	return script(t, "flaky", `echo x >> tries
+n=$(wc -l < tries)
+if [ $n -le `+string(rune('0'+failures))+` ]; then echo "connection reset" >&2; exit 5; fi
+echo "done after $n"`)
+}
+
+func TestRun_Retries(t *testing.T) {
+	place(t)
+	flaky(t, 2)
+	again := func() { os.Remove("tries") }
+	got := belay(t, "run", "--max-retries", "3", "--base-delay", "0", "--", "flaky").ends(0).says("belay: flaky failed (network): connection reset; retry 1/3 in 0s", "retry 2/3")
+	if got.stdout != "done after 3\n" {
+		t.Errorf("%q", got.stdout)
+	}
+	again()
+	belay(t, "run", "--max-retries", "3", "--base-delay", "0", "--quiet", "--", "flaky").ends(0).says().prints("done after 3\n")
+	again()
+	belay(t, "run", "--max-retries", "3", "--base-delay", "0", "--verbose", "--", "flaky").ends(0).
+		says("attempt 1: flaky runs as process ", "connection reset\n", "attempt 3: ", "flaky succeeded at attempt 3, after ")
+	again()
+	belay(t, "run", "--retry-on", "connection reset", "--max-retries", "1", "--base-delay", "0", "--", "flaky").ends(5).says("retry 1/1")
+	again()
+	belay(t, "run", "--retry-on", "something else", "--max-retries", "3", "--base-delay", "0", "--", "flaky").ends(5)
+	if n := strings.Count(read(t, "tries"), "x"); n != 1 {
+		t.Errorf("%d attempts", n)
+	}
+	again()
+	t.Setenv("BELAY_MAX_RETRIES", "3")
+	t.Setenv("BELAY_BASE_DELAY", "0")
+	t.Setenv("BELAY_MAX_RETIRES", "4")
+	belay(t, "run", "--", "flaky").ends(0).says("BELAY_MAX_RETIRES is no setting; did you mean BELAY_MAX_RETRIES?").prints("done after 3\n")
+}
+
+func TestRun_VerboseNamesFlagsThatDoNothing(t *testing.T) {
+	place(t)
+	belay(t, "run", "--verbose", "--on-busy", "fail", "--max-cost", "2", "--retry-timeouts", "1", "--breaker-failures", "2", "--", "true").ends(0).
+		says("--on-busy does nothing here: there is no --scope", "--max-cost does nothing here: only agents say what they cost",
+			"--retry-timeouts does nothing here: there is no --timeout", "--breaker-failures does nothing here: there is no --gate")
+}
+
+func TestRun_DryRun(t *testing.T) {
+	dir := place(t)
+	belay(t, "run", "--dry-run", "--max-retries", "8", "--base-delay", "1s", "--jitter", "none", "--timeout", "5m", "--stall-timeout", "1m", "--gate", "api", "--", "touch", "made").ends(0).says().
+		prints(`command:   ["touch" "made"]`, "/touch\n", "profile:   generic\n", "retries:   8, after 1s, 2s, 4s, 8s, 16s, 32s, …; jitter none; ",
+			"throttles: ", "one that names no time holds the gate for 5s, doubling to 1m\n", "limits:    5m an attempt, 1m without a sign of life\n", "gate:      api, healthy\n", "set:       max-retries = 8 (--max-retries)\n")
+	belay(t, "run", "--dry-run", "--", "nosuchcommand").ends(0).prints("retries:   none\n", "limits:    none\n", "gate:      none\n", "nosuchcommand")
+	script(t, "claude", "exit 1")
+	belay(t, "run", "--dry-run", "--resume", "last", "--", "claude", "-p", "hi").ends(0).
+		prints("profile:   claude\n", "started:   ", "stream-json", "inside:    the retries of claude itself count", "session:   there is none on record for this directory\n")
+	belay(t, "run", "--dry-run", "--max-retries", "2", "--", "claude", "-p", "--new-option", "hi").ends(0).prints("started:   as it is written: its option --new-option is not known to belay\n")
+	if entries, _ := os.ReadDir(dir); len(entries) != 0 {
+		t.Errorf("a dry run has made %v", entries)
+	}
+	if _, err := os.Stat(os.Getenv("BELAY_STATE_DIR")); !errors.Is(err, os.ErrNotExist) {
+		t.Error("a dry run has made a state directory")
+	}
+}
+
+func TestRun_Prompt(t *testing.T) {
+	place(t)
+	write(t, "prompt.txt", "from a file", 0o600)
+	belay(t, "run", "--prompt", "from a flag", "--", "cat").ends(0).says().prints("from a flag")
+	belay(t, "run", "--prompt-file", "prompt.txt", "--", "cat").ends(0).says().prints("from a file")
+	call(t, t.Context(), strings.NewReader("from stdin"), "run", "--prompt", "-", "--", "cat").ends(0).says().prints("from stdin")
+
+	r, w := io.Pipe() // nobody ever writes
+	defer w.Close()
+	call(t, t.Context(), r, "run", "--prompt", "-", "--timeout", "20ms", "--", "cat").ends(124).
+		says("the prompt on stdin did not end within the timeout (0.02 s), so nothing was started")
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	call(t, ctx, r, "run", "--prompt", "-", "--", "cat").ends(143).says("the prompt on stdin was still being read (context canceled), so nothing was started")
+	got := call(t, ctx, r, "run", "--prompt", "-", "--output-format", "json", "--", "cat").ends(143)
+	if res := parsed(t, got.stdout); res.ExitCode != 143 || res.Attempts != 0 {
+		t.Errorf("%+v", res)
+	}
+}
+
+// begun calls belay and returns when the command has said "ready". wait returns what became of it.
+func begun(t *testing.T, ctx context.Context, args ...string) (wait func() outcome) {
+	t.Helper()
+	r, w := io.Pipe()
+	var stderr strings.Builder
+	over := make(chan int, 1)
+	go func() {
+		over <- cli.Run(ctx, args, nil, w, &stderr)
+		w.Close()
+	}()
+	if _, err := io.ReadFull(r, make([]byte, len("ready\n"))); err != nil {
+		t.Fatalf("belay %q is over: %d, %s", args, <-over, stderr.String())
+	}
+	go io.Copy(io.Discard, r)
+	return func() outcome {
+		t.Helper()
+		select {
+		case code := <-over:
+			return outcome{t: t, args: args, code: code, stderr: stderr.String()}
+		case <-time.After(patience):
+			t.Fatalf("belay %q does not end", args)
+			return outcome{}
+		}
+	}
+}
+
+// When the context ends, so does the command with all that it has started, and belay says what a signal would have it say.
+func TestRun_EndsWithItsContext(t *testing.T) {
+	place(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	wait := begun(t, ctx, "run", "--stream", "--max-retries", "5", "--result-file", "r.json", "--", "sh", "-c", `echo ready; trap 'echo ended > trapped; exit 1' TERM; sleep 60 & wait`)
+	cancel()
+	wait().ends(143)
+	if got := read(t, "trapped"); got != "ended\n" {
+		t.Errorf("the command was not asked to end: %q", got)
+	}
+	if r := parsed(t, read(t, "r.json")); r.Success || r.ExitCode != 143 || r.Attempts != 1 {
+		t.Errorf("%+v", r)
+	}
+	// One that has ended before is not even started.
+	call(t, ctx, nil, "run", "--", "touch", "made").ends(143)
+	if _, err := os.Stat("made"); err == nil {
+		t.Error("it was started")
+	}
+}
+
+// An agent's session, cost and inner story reach the result; what belay adds to its command line is not seen.
+func TestRun_Agent(t *testing.T) {
+	place(t)
+	script(t, "claude", `cat <<'END'
+{"type":"system","subtype":"init","session_id":"3f9c1a52-8f0e-4b5a-9d43-0c4f8e1b7a66","model":"m","tools":[]}
+{"type":"result","subtype":"success","is_error":false,"result":"Hello.","session_id":"3f9c1a52-8f0e-4b5a-9d43-0c4f8e1b7a66","total_cost_usd":0.25,"usage":{"input_tokens":1200,"output_tokens":34}}
+END`)
+	belay(t, "run", "--", "claude", "-p", "hi").ends(0).says().prints("Hello.\n")
+	belay(t, "run", "--output-format", "text", "--", "claude", "-p", "hi").ends(0).
+		prints("Status: SUCCESS\nHello.\n", "Session: 3f9c1a52-8f0e-4b5a-9d43-0c4f8e1b7a66\n", "Tokens: 1,200 input / 34 output\n", "Cost: $0.2500\n")
+	belay(t, "run", "--dry-run", "--resume", "last", "--", "claude", "-p", "more").ends(0).prints("session:   3f9c1a52-8f0e-4b5a-9d43-0c4f8e1b7a66 goes on\n")
+	// Also behind a starter, if one says whose it is.
+	belay(t, "run", "--dry-run", "--profile", "claude", "--", "env", "A=1", "claude", "-p", "hi").ends(0).prints("profile:   claude\n", `"env" "A=1" "claude" "-p"`)
+	script(t, "claude", `echo '{"type":"result","subtype":"error","is_error":true,"result":"Invalid API key · Please run /login","session_id":"3f9c1a52-8f0e-4b5a-9d43-0c4f8e1b7a66"}'; exit 1`)
+	belay(t, "run", "--", "claude", "-p", "hi").ends(78).says("to log in: claude auth login, or set ANTHROPIC_API_KEY")
+}
+
+func TestRun_LeavesARecord(t *testing.T) {
+	place(t)
+	belay(t, "run", "--", "false").ends(1)
+	log := read(t, filepath.Join(os.Getenv("BELAY_STATE_DIR"), "log.jsonl"))
+	var entry struct {
+		Invocation, Command, Status string
+	}
+	if err := json.Unmarshal([]byte(log), &entry); err != nil || entry.Command != "false" || entry.Invocation == "" {
+		t.Errorf("%v: %s", err, log)
+	}
+	id := entry.Invocation[len(entry.Invocation)-8:]
+	belay(t, "__complete", "log", "").ends(0).prints(id + "\tfalse, ")
+	if again := belay(t, "__complete", "log", id, "").ends(0); strings.Contains(again.stdout, id) {
+		t.Errorf("a run that stands there is offered again: %s", again.stdout)
+	}
+}
