@@ -46,6 +46,7 @@ func place(t *testing.T) string {
 	t.Setenv("SHELL", "/bin/sh")
 	t.Setenv("PATH", filepath.Join(dir, "bin")+string(os.PathListSeparator)+os.Getenv("PATH"))
 	t.Chdir(filepath.Join(dir, "work"))
+	cli.SetExecutable(t, filepath.Join(dir, "opt", "belay"))
 	return filepath.Join(dir, "work")
 }
 

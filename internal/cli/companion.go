@@ -19,7 +19,7 @@ const companionName = "belayd"
 // runCompanion hands this process over to belayd, or runs it and ends with its code where that cannot be done. It finds
 // out by itself whether it is of our version.
 func runCompanion(ctx context.Context, std stdio.Streams, what string, args ...string) error {
-	self, err := os.Executable()
+	self, err := executable()
 	if err != nil {
 		return &failure{err}
 	}

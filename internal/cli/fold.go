@@ -23,7 +23,7 @@ func foldLog() {
 	if os.Getenv(state.FoldVar) == "off" {
 		return
 	}
-	self, err := os.Executable()
+	self, err := executable()
 	if err != nil {
 		return
 	}

@@ -233,7 +233,7 @@ func checkShell(client settings.Client) error {
 
 // belayForShell is how a shell finds this belay: by its name if that is on the PATH, else by its path.
 func belayForShell() (string, error) {
-	self, err := os.Executable()
+	self, err := executable()
 	if err != nil {
 		return "", err
 	}

@@ -36,7 +36,7 @@ Scopes: user is ~/.claude.json or $CODEX_HOME/config.toml; local is this directo
 	}
 	t.flags(cmd, true)
 	cmd.RunE = func(cmd *cobra.Command, names []string) error {
-		self, err := os.Executable()
+		self, err := executable()
 		if err != nil {
 			return &failure{err}
 		}

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"os"
 	"syscall"
 
 	"github.com/belay-run/belay/internal/supervise"
@@ -30,6 +31,9 @@ func supervisor(ctx context.Context) *supervise.Supervisor {
 	}
 	return supervise.Own()
 }
+
+// executable is where belay is. It is a variable for tests, whose executable is another.
+var executable = os.Executable
 
 // codeStopped is the exit code of a call whose context has ended, as engine has it for a run.
 const codeStopped = 128 + int(syscall.SIGTERM)

@@ -3,6 +3,7 @@
 package cli_test
 
 import (
+	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
@@ -11,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -193,6 +195,57 @@ func TestRun_ResultFile(t *testing.T) {
 	belay(t, "run", "--result-file", fmt.Sprintf("/dev/fd/%d", in.Fd()), "--", "true").ends(2).says("cannot be written: it is open for reading only")
 }
 
+// What is no plain file is written to as it is.
+func TestRun_ResultFileIsNoFile(t *testing.T) {
+	place(t)
+	belay(t, "run", "--result-file", "/dev/null", "--", "true").ends(0).says().prints()
+	if err := syscall.Mkfifo("pipe", 0o600); err != nil {
+		t.Fatal(err)
+	}
+	got := make(chan string, 1)
+	go func() {
+		data, _ := os.ReadFile("pipe")
+		got <- string(data)
+	}()
+	belay(t, "run", "--result-file", "pipe", "--", "echo", "hello").ends(0).says()
+	if r := parsed(t, <-got); r.Result != "hello\n" {
+		t.Errorf("%+v", r)
+	}
+}
+
+// Of a scope there is one run at a time: the next waits for it, or takes its place.
+func TestRun_Scope(t *testing.T) {
+	place(t)
+	wait := begun(t, t.Context(), "run", "--stream", "--scope", "one", "--", "sh", "-c", "echo ready; until [ -e go ]; do sleep 0.01; done")
+	r, w := io.Pipe()
+	over := make(chan int, 1)
+	go func() {
+		over <- cli.Run(t.Context(), []string{"run", "--scope", "one", "--", "true"}, nil, io.Discard, w)
+		w.Close()
+	}()
+	said, err := bufio.NewReader(r).ReadString('\n')
+	if err != nil || !strings.Contains(said, "scope one is taken by run ") || !strings.Contains(said, "; waiting for it") {
+		t.Errorf("%q, %v", said, err)
+	}
+	go io.Copy(io.Discard, r)
+	write(t, "go", "", 0o600)
+	wait().ends(0)
+	if code := <-over; code != 0 {
+		t.Errorf("exit code %d", code)
+	}
+}
+
+// An agent that tries again by itself is listened to, and what it waits for is said.
+func TestRun_AgentRetriesByItself(t *testing.T) {
+	place(t)
+	script(t, "claude", `cat <<'END'
+{"type":"system","subtype":"init","session_id":"3f9c1a52-8f0e-4b5a-9d43-0c4f8e1b7a66","model":"m","tools":[]}
+{"type":"system","subtype":"api_retry","attempt":1,"max_retries":10,"retry_delay_ms":500,"error_status":529,"error":"overloaded","session_id":"3f9c1a52-8f0e-4b5a-9d43-0c4f8e1b7a66"}
+{"type":"result","subtype":"success","is_error":false,"result":"Hello.","session_id":"3f9c1a52-8f0e-4b5a-9d43-0c4f8e1b7a66","total_cost_usd":0.25,"usage":{"input_tokens":1,"output_tokens":1}}
+END`)
+	belay(t, "run", "--", "claude", "-p", "hi").ends(0).says("claude tries again in 500ms (overloaded): HTTP 529\n").prints("Hello.\n")
+}
+
 // flaky is a command that fails so many times, says so on stderr, and then succeeds.
 func flaky(t *testing.T, failures int) string {
 	return script(t, "flaky", `echo x >> tries
@@ -303,7 +356,7 @@ func begun(t *testing.T, ctx context.Context, args ...string) (wait func() outco
 func TestRun_EndsWithItsContext(t *testing.T) {
 	place(t)
 	ctx, cancel := context.WithCancel(t.Context())
-	wait := begun(t, ctx, "run", "--stream", "--max-retries", "5", "--result-file", "r.json", "--", "sh", "-c", `echo ready; trap 'echo ended > trapped; exit 1' TERM; sleep 60 & wait`)
+	wait := begun(t, ctx, "run", "--stream", "--max-retries", "5", "--result-file", "r.json", "--", "sh", "-c", `trap 'echo ended > trapped; exit 1' TERM; sleep 60 & echo ready; wait`)
 	cancel()
 	wait().ends(143)
 	if got := read(t, "trapped"); got != "ended\n" {

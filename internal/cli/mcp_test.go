@@ -1,0 +1,177 @@
+//go:build unix
+
+package cli_test
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/belay-run/belay/internal/cli"
+)
+
+const mcpServers = `{"numStartups": 3, "mcpServers": {
+  "files": {"command": "npx", "args": ["-y", "files-server"]},
+  "db": {"command": "./db-server", "env": {"A": "1"}, "timeout": 120000},
+  "web": {"type": "http", "url": "https://example.com/mcp"}
+}}`
+
+func TestMCP_InstallAndUninstall(t *testing.T) {
+	dir := place(t)
+	belay(t, "mcp", "install", "--client", "claude").ends(0).prints("There is no ", "so claude has no servers in the user scope.\n")
+	belay(t, "mcp", "status", "--client", "claude").ends(0).prints("no MCP server in the user scope")
+	path := write(t, home(".claude.json"), mcpServers, 0o600)
+	belay(t, "mcp", "install", "--client", "claude", "--dry-run").ends(0).says().prints("+++", "files-server")
+	if read(t, path) != mcpServers {
+		t.Fatal("a dry run has changed the file")
+	}
+	belay(t, "mcp", "install", "--client", "claude", "fils").ends(2).says("did you mean files?")
+	belay(t, "mcp", "install", "--client", "claude", "nothing-like-it").ends(2).says("there are ")
+	belay(t, "mcp", "install", "--client", "claude", "files").ends(0).says().prints("files is now behind belay\n", path+" is changed; a copy of it as it was is in "+path+".belay-backup", "claude reads it when it starts")
+	belay(t, "mcp", "status", "--client", "claude").ends(0).prints("files                behind belay\n", "db                   direct\n", "web                  remote\n")
+	belay(t, "mcp", "install", "--client", "claude").ends(0).prints("db is now behind belay\n", "web is called over a network and stays as it is\n")
+	if after := read(t, path); !strings.Contains(after, `"--timeout", "1m59s"`) || !strings.Contains(after, `"numStartups": 3`) {
+		t.Errorf("%s", after)
+	}
+	belay(t, "mcp", "install", "--client", "claude").ends(0).prints("nothing to change in the user scope")
+	belay(t, "mcp", "uninstall", "--client", "claude").ends(0).says().prints("files is started directly again\n", "db is started directly again\n")
+	if read(t, path) != mcpServers {
+		t.Errorf("it was not undone: %s", read(t, path))
+	}
+
+	// Each scope is a place of its own, and the others are spoken of.
+	write(t, filepath.Join(dir, ".mcp.json"), mcpServers, 0o600)
+	belay(t, "mcp", "install", "--client", "claude", "--scope", "project").ends(0).
+		prints("everybody who works on this project needs belay on the PATH now", "Note: 2 servers in the user scope ("+path+") are not behind belay: belay mcp install --client claude --scope user\n")
+	if got := read(t, filepath.Join(dir, ".mcp.json")); !strings.Contains(got, `"command": "belay"`) {
+		t.Errorf("a shared file names a path of this machine: %s", got)
+	}
+	belay(t, "mcp", "uninstall", "--client", "claude").ends(0).prints("nothing to change in the user scope", "Note: 2 servers in the project scope")
+	var row struct{ Name, State, File string }
+	first, _, _ := strings.Cut(belay(t, "mcp", "status", "--client", "claude", "--scope", "project", "--json").ends(0).stdout, "\n")
+	if err := json.Unmarshal([]byte(first), &row); err != nil || row.State != "behind belay" || row.File != filepath.Join(dir, ".mcp.json") {
+		t.Errorf("%v: %s", err, first)
+	}
+	belay(t, "mcp", "install", "--client", "claude", "--scope", "local").ends(0).prints("nothing to change in the local scope")
+}
+
+func TestMCP_InstallForCodex(t *testing.T) {
+	place(t)
+	t.Setenv("CODEX_HOME", home("elsewhere"))
+	before := "[mcp_servers.files]\ncommand = \"npx\"\nargs = [\"-y\", \"files-server\"]\n"
+	path := write(t, home("elsewhere", "config.toml"), before, 0o600)
+	belay(t, "mcp", "install", "--client", "codex").ends(0).prints("files is now behind belay\n")
+	belay(t, "mcp", "status", "--client", "codex").ends(0).prints("behind belay")
+	belay(t, "mcp", "uninstall", "--client", "codex").ends(0)
+	if read(t, path) != before {
+		t.Errorf("%s", read(t, path))
+	}
+	write(t, path, "[mcp_servers", 0o600)
+	belay(t, "mcp", "install", "--client", "codex").ends(125).says(path + " is left as it is: ")
+	belay(t, "mcp", "status", "--client", "codex").ends(125).says(path + " cannot be understood: ")
+}
+
+// server is an MCP server that answers every request with its method, and crashes when told to.
+func server(t *testing.T) {
+	t.Helper()
+	script(t, "server", `while read -r line; do
+  id=$(printf '%s' "$line" | sed -nE 's/.*"id":("[^"]*"|[0-9]+).*/\1/p')
+  case $line in
+  *'"crash"'*) echo falling >&2; exit 1 ;;
+  *'"initialize"'*) echo '{"jsonrpc":"2.0","id":'$id',"result":{"protocolVersion":"2025-06-18","capabilities":{"tools":{}},"serverInfo":{"name":"s","version":"1"}}}' ;;
+  *'"id":'*) echo '{"jsonrpc":"2.0","id":'$id',"result":{"tools":[]}}' ;;
+  esac
+done`)
+}
+
+// client is one that talks to belay mcp.
+type client struct {
+	t      *testing.T
+	in     *io.PipeWriter
+	out    *bufio.Scanner
+	stderr *strings.Builder
+	over   chan int
+}
+
+func connect(t *testing.T, ctx context.Context, args ...string) *client {
+	inR, inW := io.Pipe()
+	outR, outW := io.Pipe()
+	c := &client{t, inW, bufio.NewScanner(outR), &strings.Builder{}, make(chan int, 1)}
+	go func() {
+		c.over <- cli.Run(ctx, append([]string{"mcp"}, args...), inR, outW, c.stderr)
+		outW.Close()
+		inR.Close()
+	}()
+	return c
+}
+
+// asks sends a request and returns the answer.
+func (c *client) asks(request string) string {
+	c.t.Helper()
+	if _, err := io.WriteString(c.in, request+"\n"); err != nil {
+		c.t.Fatal(err)
+	}
+	if !c.out.Scan() {
+		c.t.Fatalf("no answer to %s; exit code %d, %s", request, <-c.over, c.stderr)
+	}
+	return c.out.Text()
+}
+
+const hello = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"c","version":"1"}}}`
+
+// The proxy carries messages, brings a crashed server back, and shows itself while it runs.
+func TestMCP_Serve(t *testing.T) {
+	place(t)
+	server(t)
+	belay(t, "mcp", "status").ends(0).says().prints("no MCP server runs behind belay\n")
+	c := connect(t, t.Context(), "--name", "things", "--timeout", "10s", "--tool-timeout", "slow=1m", "--retry-tool", "a", "--no-retry-tool", "b", "--max-message", "8", "--", "server")
+	if got := c.asks(hello); !strings.Contains(got, `"serverInfo"`) {
+		t.Errorf("%s", got)
+	}
+	io.WriteString(c.in, `{"jsonrpc":"2.0","method":"notifications/initialized"}`+"\n")
+	if got := c.asks(`{"jsonrpc":"2.0","id":2,"method":"tools/list"}`); !strings.Contains(got, `"tools":[]`) {
+		t.Errorf("%s", got)
+	}
+	belay(t, "mcp", "status").ends(0).says().prints("SERVER", "GENERATION", "things")
+	if got := c.asks(`{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"crash"}}`); !strings.Contains(got, `"id":3`) || !strings.Contains(got, "error") && !strings.Contains(got, "isError") {
+		t.Errorf("%s", got)
+	}
+	if got := c.asks(`{"jsonrpc":"2.0","id":4,"method":"tools/list"}`); !strings.Contains(got, `"tools":[]`) {
+		t.Errorf("the server was not brought back: %s", got)
+	}
+	var row struct {
+		Name     string
+		PID      int
+		Restarts int
+		Failure  string `json:"last_failure"`
+	}
+	if got := belay(t, "mcp", "status", "--json").ends(0); json.Unmarshal([]byte(got.stdout), &row) != nil || row.Name != "things" || row.PID != os.Getpid() || row.Restarts != 1 || row.Failure == "" {
+		t.Errorf("%s", got.stdout)
+	}
+	belay(t, "ps").ends(0).prints("things")
+	c.in.Close()
+	if code := <-c.over; code != 0 {
+		t.Errorf("exit code %d: %s", code, c.stderr)
+	}
+	if log := read(t, filepath.Join(os.Getenv("BELAY_STATE_DIR"), "log.jsonl")); !strings.Contains(log, `"mcp:things"`) {
+		t.Errorf("the crash is not on record: %s", log)
+	}
+	belay(t, "mcp", "status").ends(0).prints("no MCP server runs behind belay\n")
+}
+
+func TestMCP_EndsWithItsContext(t *testing.T) {
+	place(t)
+	server(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	c := connect(t, ctx, "--no-gate", "--", "server")
+	c.asks(hello)
+	cancel()
+	if code := <-c.over; code != 143 {
+		t.Errorf("exit code %d: %s", code, c.stderr)
+	}
+}
