@@ -110,7 +110,11 @@ func (g *generator) flags() []string {
 	}
 	if !g.in(8) || g.hangs {
 		f = append(f, "--base-delay", pick(g.chance, "0", "1ms", "3ms", "20ms"), "--max-delay", pick(g.chance, "5ms", "30ms"), "--jitter", jitter)
-		f = append(f, "--max-wait", pick(g.chance, "1ms", "150ms", "400ms", "400ms", "400ms"), "--rate-limit-buffer", pick(g.chance, "0", "1ms"))
+		wait := pick(g.chance, "2ms", "150ms", "400ms", "400ms", "400ms")
+		if jitter != "none" {
+			wait = "400ms" // else it would be left to chance whether a delay fits
+		}
+		f = append(f, "--max-wait", wait, "--rate-limit-buffer", pick(g.chance, "0", "1ms"))
 	} else {
 		f = append(f, "--no-wait")
 	}
@@ -236,3 +240,6 @@ func (g *generator) hang(before ...op) act {
 }
 
 const resultFile = "result.json"
+
+// innerPause is how many milliseconds an agent waits before it tries again by itself: enough for belay to end it before.
+const innerPause = 120

@@ -97,7 +97,7 @@ func (g *generator) claudeRetries() (ops act) {
 	}
 	for n := range g.between(1, 4) {
 		ops = append(ops, op{Out: event("type", "system", "subtype", "api_retry", "attempt", n+1, "max_retries", 10, "retry_delay_ms", pick(g.chance, 12.5, 20.25, 40.5, 1000),
-			"error_status", status, "error", name, "session_id", "{{session}}", "uuid", fmt.Sprintf("u-retry-%d", n)), Sleep: 40})
+			"error_status", status, "error", name, "session_id", "{{session}}", "uuid", fmt.Sprintf("u-retry-%d", n)), Sleep: innerPause})
 	}
 	return ops
 }

@@ -59,7 +59,7 @@ func (g *generator) codexAct() act {
 	reason := codexReasons[g.IntN(len(codexReasons))]
 	if g.in(30) {
 		for n := range g.between(1, 5) {
-			a = append(a, op{Out: event("type", "error", "message", fmt.Sprintf("Reconnecting... %d/5 (%s)", n+1, reason)), Sleep: 40})
+			a = append(a, op{Out: event("type", "error", "message", fmt.Sprintf("Reconnecting... %d/5 (%s)", n+1, reason)), Sleep: innerPause})
 		}
 	}
 	if g.in(30) {

@@ -9,47 +9,55 @@ import (
 	"time"
 )
 
-// repeats is how often a script is played again whose outcomes differ.
-const repeats = 3
-
-// verdict is what the outcomes of one script come to.
-type verdict struct {
-	seed        uint64
-	kind        string
-	differences []difference // that are there each time
-	took        time.Duration
-	flaky       []difference // of the old one from itself, or of only some of the new ones
-}
+// A script whose outcomes differ is played again: once beside others, and then up to repeats times alone, when nothing
+// disturbs its timing. Where hundreds differ only the first of them are.
+const (
+	repeats = 3
+	alone   = 50
+)
 
 // sides are the directories of the executables.
 type sides struct{ old, new string }
 
-// compare plays a script with both sides. Where they differ it plays it again: what the old side does not do the same way each
-// time is no difference.
-func (t *theatre) compare(ctx context.Context, s *script, bins sides, allowed allowances) (v verdict, err error) {
-	v.seed, v.kind = s.Seed, s.Kind
+// match is one script, as both sides have played it.
+type match struct {
+	script      *script
+	old, new    []outcome
+	took        time.Duration
+	differences []difference // that are there each time
+	flaky       []difference // of the old side from itself, or of only some of the new ones
+}
+
+// play has both sides play the script once more.
+func (m *match) play(ctx context.Context, t *theatre, bins sides, allowed allowances) error {
 	begun := time.Now()
-	defer func() { v.took = time.Since(begun) }()
-	var old, new []outcome
-	for round := range 1 + repeats {
-		for i, bin := range []string{bins.old, bins.new} {
-			o, err := t.play(ctx, s, bin, fmt.Sprintf("%s-%08d-%d", []string{"old", "new"}[i], s.Seed, round))
-			if err != nil {
-				return v, err
-			}
-			if i == 0 {
-				old = append(old, o)
-			} else {
-				new = append(new, o)
-			}
+	for _, side := range []struct {
+		name, bin string
+		to        *[]outcome
+	}{{"old", bins.old, &m.old}, {"new", bins.new, &m.new}} {
+		o, err := t.play(ctx, m.script, side.bin, fmt.Sprintf("%s-%08d-%d", side.name, m.script.Seed, len(m.new)))
+		if err != nil {
+			return fmt.Errorf("script %d: %w", m.script.Seed, err)
 		}
-		v.differences, v.flaky = judge(old, new)
-		v.differences, v.flaky = slices.DeleteFunc(v.differences, allowed.has), slices.DeleteFunc(v.flaky, allowed.has)
-		if len(v.differences) == 0 {
-			break
+		*side.to = append(*side.to, o)
+	}
+	m.took += time.Since(begun)
+	m.differences, m.flaky = judge(m.old, m.new)
+	m.differences, m.flaky = slices.DeleteFunc(m.differences, allowed.has), slices.DeleteFunc(m.flaky, allowed.has)
+	return nil
+}
+
+// playAgain repeats the match as long as there are differences.
+func (m *match) playAgain(ctx context.Context, t *theatre, bins sides, allowed allowances, times int) error {
+	for range times {
+		if len(m.differences) == 0 {
+			return nil
+		}
+		if err := m.play(ctx, t, bins, allowed); err != nil {
+			return err
 		}
 	}
-	return v, nil
+	return nil
 }
 
 // judge holds the outcomes of both sides against each other, value by value. A value differs if it is the same in all of the

@@ -77,6 +77,9 @@ var durations = strings.Fields(`wait_time inner_wait response_time first_token t
 // unsure are durations that are left out if they are nothing, which depends on the machine too.
 var unsure = strings.Fields(`gate_wait gate_wait_ms cpu_time cpu_ms`)
 
+// aMoment is the least wait that counts, in seconds. No script has a delay near it.
+const aMoment = 0.015
+
 // value takes a value of JSON apart. of is the object that it stands in. Nil means that it does not count.
 func (n *normaliser) value(name string, v any, of map[string]any) any {
 	switch v := v.(type) {
@@ -130,8 +133,8 @@ func (n *normaliser) number(name string, v json.Number) any {
 		return math.Round(f)
 	case name == "wait_time" && n.steady: // which is planned
 		return v
-	case name == "total_wait_time" && f == 0:
-		return v
+	case name == "wait_time" && f < aMoment, name == "total_wait_time" && f < aMoment:
+		return nil
 	case slices.Contains(durations, name):
 		return "<duration>"
 	case name == "timestamp", name == "generation": // of a breaker, which is the time

@@ -35,80 +35,92 @@ func (t *tally) print(w io.Writer, what string) {
 	fmt.Fprintln(w)
 }
 
-// compareAll plays the fault scripts, several at a time, and reports each that differs as soon as that is known.
+// compareAll plays the fault scripts, several at a time, and then again those that differ. It reports what it finds.
 func (t *theatre) compareAll(ctx context.Context, o options, recorded recordings, bins sides, allowed allowances, to io.Writer) (tally, error) {
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	seeds := make(chan uint64)
-	go func() {
-		defer close(seeds)
-		for i := range o.scripts {
-			select {
-			case seeds <- o.seed + uint64(i):
-			case <-ctx.Done():
-				return
+	matches, err := t.playAll(ctx, o, recorded, bins, allowed)
+	if err != nil {
+		return tally{}, err
+	}
+	total := tally{kinds: map[string]int{}}
+	for _, m := range matches {
+		if len(m.differences) > 0 && total.differ+total.words < alone {
+			if err := m.playAgain(ctx, t, bins, allowed, repeats); err != nil {
+				return total, err
 			}
 		}
-	}()
-	total := tally{kinds: map[string]int{}}
-	var mu sync.Mutex
+		total.add(m)
+		m.report(to, o.verbose)
+	}
+	return total, nil
+}
+
+// playAll plays each script once, and once more if that differs.
+func (t *theatre) playAll(ctx context.Context, o options, recorded recordings, bins sides, allowed allowances) ([]*match, error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	matches := make([]*match, o.scripts)
+	next := make(chan int)
 	var players sync.WaitGroup
 	for range max(o.parallel, 1) {
 		players.Go(func() {
-			for seed := range seeds {
-				v, err := t.compare(ctx, generate(seed, recorded), bins, allowed)
-				if err != nil {
-					cancel(fmt.Errorf("script %d: %w", seed, err))
-					return
+			for i := range next {
+				m := &match{script: generate(o.seed+uint64(i), recorded)}
+				matches[i] = m
+				err := m.play(ctx, t, bins, allowed)
+				if err == nil {
+					err = m.playAgain(ctx, t, bins, allowed, 1)
 				}
-				mu.Lock()
-				total.add(&v)
-				v.report(to, o.verbose)
-				mu.Unlock()
+				if err != nil {
+					cancel(err)
+				}
 			}
 		})
 	}
+	for i := range matches {
+		select {
+		case next <- i:
+		case <-ctx.Done():
+		}
+	}
+	close(next)
 	players.Wait()
-	return total, context.Cause(ctx)
+	return matches, context.Cause(ctx)
 }
 
-func (t *tally) add(v *verdict) {
+func (t *tally) add(m *match) {
 	t.played++
-	t.kinds[v.kind]++
+	t.kinds[m.script.Kind]++
 	switch {
-	case v.differs():
+	case m.differs():
 		t.differ++
-	case len(v.differences) > 0:
+	case len(m.differences) > 0:
 		t.words++
-	case len(v.flaky) > 0:
+	case len(m.flaky) > 0:
 		t.flaky++
 	}
 }
 
 // differs reports whether there is more to it than other words on stderr.
-func (v *verdict) differs() bool {
-	return slices.ContainsFunc(v.differences, func(d difference) bool { return !d.isWords() })
+func (m *match) differs() bool {
+	return slices.ContainsFunc(m.differences, func(d difference) bool { return !d.isWords() })
 }
 
 // most is how many differences of a script are shown.
 const most = 8
 
-func (v *verdict) report(w io.Writer, verbose bool) {
-	list := v.differences
+func (m *match) report(w io.Writer, verbose bool) {
+	seed, list := m.script.Seed, m.differences
 	if verbose {
-		fmt.Fprintf(w, "script %d (%s) took %v\n", v.seed, v.kind, v.took.Round(time.Millisecond))
+		fmt.Fprintf(w, "script %d (%s) took %v\n", seed, m.script.Kind, m.took.Round(time.Millisecond))
 	}
 	switch {
-	case v.differs():
-		fmt.Fprintf(w, "\nscript %d (%s) differs; play it alone: -only %d\n", v.seed, v.kind, v.seed)
-	case len(v.differences) > 0:
-		fmt.Fprintf(w, "\nscript %d (%s) says something else on stderr; play it alone: -only %d\n", v.seed, v.kind, v.seed)
-	case len(v.flaky) > 0:
-		if !verbose {
-			return
-		}
-		fmt.Fprintf(w, "\nscript %d (%s) is flaky\n", v.seed, v.kind)
-		list = v.flaky
+	case m.differs():
+		fmt.Fprintf(w, "\nscript %d (%s) differs; play it alone: -only %d\n", seed, m.script.Kind, seed)
+	case len(m.differences) > 0:
+		fmt.Fprintf(w, "\nscript %d (%s) says something else on stderr; play it alone: -only %d\n", seed, m.script.Kind, seed)
+	case len(m.flaky) > 0 && verbose:
+		fmt.Fprintf(w, "\nscript %d (%s) is flaky\n", seed, m.script.Kind)
+		list = m.flaky
 	}
 	for i, d := range list {
 		if i == most {
