@@ -243,6 +243,7 @@ func (a *actor) fill(text string) string {
 	now := time.Now()
 	return strings.NewReplacer(
 		"{{session}}", a.session,
+		"{{long}}", strings.Repeat("long ", 300_000),
 		"{{now}}", now.UTC().Format("2006-01-02T15:04:05.000Z"),
 		"{{day}}", now.Format("2006/01/02"),
 		"{{past}}", strconv.FormatInt(now.Add(-time.Hour).Unix(), 10),

@@ -23,6 +23,8 @@ func generate(seed uint64, recorded recordings) *script {
 		g.gh()
 	case n < 97:
 		g.busy()
+	case n < 98:
+		g.alerts()
 	case n < 99:
 		g.hook()
 	default:
@@ -57,8 +59,14 @@ func (g *generator) run(command func() []string) {
 			s.Env = append(s.Env, pick(g.chance, "BELAY_MAX_RETRIES=1", "BELAY_QUIET=true", "BELAY_OUTPUT_FORMAT=json", "CLAUDE_MAX_RETRIES=2", "BELAY_MAX_RETRYS=3",
 				"TRACEPARENT=00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01", "BELAY_STREAM=true", "BELAY_NO_GATE=true", "BELAY_VERBOSE=true"))
 		}
-		if i == 0 && g.in(6) {
+		switch {
+		case i == 0 && g.in(8):
 			g.interrupt(&s)
+		case i == 0 && g.in(3):
+			g.readerLeaves(&s)
+		case g.in(1) && !g.hangs:
+			s.Stdin, s.Silent = nil, true
+			s.Args = slices.Insert(s.Args, slices.Index(s.Args, "--"), "--timeout=600ms")
 		}
 		g.s.Steps = append(g.s.Steps, s)
 	}
@@ -68,17 +76,45 @@ func (g *generator) run(command func() []string) {
 	g.questions()
 }
 
-// interrupt has belay get a signal while its command runs.
+// interrupt has belay get a signal while its command runs, or while it waits for the next attempt.
 func (g *generator) interrupt(s *step) {
 	s.Signal, s.Ready = pick(g.chance, "INT", "TERM", "TERM", "HUP", "KILL"), "running"
 	hang := act{{Mark: "running"}, {Hang: true}}
 	if g.in(30) {
 		hang = append(act{{Trap: number(g.between(0, 5))}}, hang...)
 	}
+	if g.in(30) {
+		hang = act{{Mark: "running", Err: "connection reset by peer\n"}, {Exit: number(1)}}
+		s.After = 250
+		s.Args = append([]string{"run", "--max-retries=2", "--base-delay=30s", "--max-delay=30s", "--jitter=none", "--max-wait=10m"}, command(s.Args)...)
+	}
 	for _, name := range slices.Sorted(maps.Keys(g.s.Acts)) {
-		g.s.Acts[atStep(name, len(g.s.Steps))] = []act{hang}
+		before := act{}
+		switch {
+		case name == "claude" && g.in(70):
+			before = act{g.claudeInit(), g.said(1, text("begun")), {Append: ".claude/projects/-work/{{session}}.jsonl", Text: event("type", "assistant", "timestamp", "{{now}}", "version", "2.1.325",
+				"message", map[string]any{"id": "msg_1", "model": "claude-opus-4-8", "stop_reason": "tool_use", "usage": usage(100, 20)})}}
+		case name == "codex" && g.in(70):
+			before = act{{Read: "all", Out: event("type", "thread.started", "thread_id", "{{session}}")}, codexRecord()}
+		}
+		g.s.Acts[atStep(name, len(g.s.Steps))] = []act{append(before, hang...)}
 	}
 }
+
+// readerLeaves has the reader of belay's output leave while the command still writes.
+func (g *generator) readerLeaves(s *step) {
+	s.Takes = 10
+	for _, name := range slices.Sorted(maps.Keys(g.s.Acts)) {
+		a := act{{Out: "some output, of which only the beginning is read\n", Sleep: 150}, {Out: strings.Repeat("more of it\n", 1000), Times: 30}, {Exit: number(0)}}
+		if name == "claude" {
+			a = act{g.claudeInit(), g.said(1, text("hello")), {Sleep: 150}, g.said(2, text("more")), {Sleep: 150}, claudeResult("success", "done"), {Exit: number(0)}}
+		}
+		g.s.Acts[atStep(name, len(g.s.Steps))] = []act{a}
+	}
+}
+
+// command is what stands behind the flags of belay run, with the dashes before it.
+func command(args []string) []string { return args[slices.Index(args, "--"):] }
 
 // busy is a script in which a run wants what another one has: a scope, or the only slot of a gate.
 func (g *generator) busy() {
@@ -98,6 +134,19 @@ func (g *generator) busy() {
 		g.s.Steps = append(g.s.Steps, step{Args: append(args, "--", "job", "second")})
 	}
 	g.questions()
+}
+
+// alerts is a script in which so much fails that belay says so.
+func (g *generator) alerts() {
+	g.s.Kind = "alerts"
+	program := pick(g.chance, "job", "gh", "claude")
+	g.s.Acts[program] = []act{{{Read: "all", Err: "Error: connect ECONNREFUSED\n"}, {Exit: number(1)}}}
+	for range g.between(4, 7) {
+		args := []string{"run", "--max-retries=0"}
+		g.optional(&args, 70, "--no-gate")
+		g.s.Steps = append(g.s.Steps, step{Args: append(args, "--", program, "-p")})
+	}
+	g.s.Steps = append(g.s.Steps, step{Args: []string{"alerts", "--json"}})
 }
 
 // flags are settings of belay run. Waits are short, whatever else they are.

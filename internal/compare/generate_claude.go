@@ -163,7 +163,7 @@ func (g *generator) claudeAct() act {
 	case 7, 8, 9, 10:
 		return append(append(a, g.claudeFailure()...), op{Exit: number(1)})
 	case 11:
-		answer = strings.Repeat(answer+" ", 2000)
+		answer = pick(g.chance, strings.Repeat(answer+" ", 2000), "{{long}}")
 		return append(a, g.said(1, text(answer)), claudeResult("success", answer), op{Exit: number(0)})
 	case 12:
 		return append(a, g.said(1, text(answer)), op{Exit: number(g.between(0, 1))}) // it ends in the middle

@@ -43,6 +43,14 @@ var codexReasons = []string{
 	`{"error":{"message":"Unsupported value","type":"invalid_request_error","code":"unsupported_value"}}`, "something that is new",
 }
 
+// codexRecord is what codex itself puts on record of a session.
+func codexRecord() op {
+	return op{Append: ".codex/sessions/{{day}}/rollout-1-{{session}}.jsonl", Text: event("timestamp", "{{now}}", "type", "session_meta", "payload", map[string]any{"cli_version": "0.166.0", "cwd": "/home/user/project"}) +
+		event("timestamp", "{{now}}", "type", "turn_context", "payload", map[string]any{"model": "gpt-5-codex"}) +
+		event("timestamp", "{{now}}", "type", "event_msg", "payload", map[string]any{"type": "token_count", "info": map[string]any{
+			"total_token_usage": map[string]any{"input_tokens": 700, "output_tokens": 30}, "last_token_usage": map[string]any{"input_tokens": 700, "cached_input_tokens": 10, "output_tokens": 30}}})}
+}
+
 // codexAct is what one start of codex does.
 func (g *generator) codexAct() act {
 	if g.in(25) {
@@ -51,10 +59,7 @@ func (g *generator) codexAct() act {
 	a := act{{Read: "all", Err: pick(g.chance, "", "Reading additional input from stdin...\n"), Out: event("type", "thread.started", "thread_id", "{{session}}")},
 		{Out: event("type", "turn.started")}}
 	if g.in(40) {
-		a = append(a, op{Append: ".codex/sessions/{{day}}/rollout-1-{{session}}.jsonl", Text: event("timestamp", "{{now}}", "type", "session_meta", "payload", map[string]any{"cli_version": "0.166.0", "cwd": "/home/user/project"}) +
-			event("timestamp", "{{now}}", "type", "turn_context", "payload", map[string]any{"model": "gpt-5-codex"}) +
-			event("timestamp", "{{now}}", "type", "event_msg", "payload", map[string]any{"type": "token_count", "info": map[string]any{
-				"total_token_usage": map[string]any{"input_tokens": 700, "output_tokens": 30}, "last_token_usage": map[string]any{"input_tokens": 700, "cached_input_tokens": 10, "output_tokens": 30}}})})
+		a = append(a, codexRecord())
 	}
 	reason := codexReasons[g.IntN(len(codexReasons))]
 	if g.in(30) {
@@ -76,7 +81,11 @@ func (g *generator) codexAct() act {
 	if g.in(6) {
 		a = append(a, op{Spawn: pick(g.chance, "group", "session")})
 	}
-	answer := op{Out: event("type", "item.completed", "item", map[string]any{"id": "item_9", "type": "agent_message", "text": g.words(g.between(1, 20))})}
+	said := g.words(g.between(1, 20))
+	if g.in(2) {
+		said = "{{long}}"
+	}
+	answer := op{Out: event("type", "item.completed", "item", map[string]any{"id": "item_9", "type": "agent_message", "text": said})}
 	done := op{Out: event("type", "turn.completed", "usage", map[string]any{"input_tokens": 1000, "cached_input_tokens": 400, "output_tokens": 50, "reasoning_output_tokens": 20})}
 	switch g.IntN(16) {
 	case 0, 1, 2, 3, 4, 5:

@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -112,6 +113,7 @@ func (t *theatre) environment(dir, bin string) []string {
 // begin starts a step, and returns what waits for its end. It returns when the step is ready for what comes next.
 func begin(ctx context.Context, s *step, dir, bin string, env []string) (func() heard, error) {
 	var stdout, stderr bytes.Buffer
+	taken := make(chan struct{})
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	cmd := exec.CommandContext(ctx, filepath.Join(bin, "belay"), s.Args...)
 	cmd.Args[0] = "belay"
@@ -122,12 +124,43 @@ func begin(ctx context.Context, s *step, dir, bin string, env []string) (func() 
 	if s.Stdin != nil {
 		cmd.Stdin = strings.NewReader(*s.Stdin)
 	}
+	var closers []io.Closer
+	if s.Silent {
+		r, w, err := os.Pipe()
+		if err != nil {
+			cancel()
+			return nil, err
+		}
+		cmd.Stdin, closers = r, []io.Closer{r, w}
+	}
+	if s.Takes > 0 {
+		cmd.Stdout = nil
+		out, err := cmd.StdoutPipe()
+		if err != nil {
+			cancel()
+			return nil, err
+		}
+		go func() {
+			io.CopyN(&stdout, out, int64(s.Takes))
+			out.Close()
+			close(taken)
+		}()
+	} else {
+		close(taken)
+	}
 	if err := cmd.Start(); err != nil {
 		cancel()
 		return nil, err
 	}
 	done := make(chan error, 1)
-	go func() { done <- cmd.Wait() }()
+	go func() {
+		<-taken
+		err := cmd.Wait()
+		for _, c := range closers {
+			c.Close()
+		}
+		done <- err
+	}()
 	end := func() heard {
 		defer cancel()
 		err := <-done
@@ -149,6 +182,7 @@ func begin(ctx context.Context, s *step, dir, bin string, env []string) (func() 
 	for {
 		if _, err := os.Stat(filepath.Join(dir, s.Ready)); err == nil {
 			if s.Signal != "" {
+				time.Sleep(time.Duration(s.After) * time.Millisecond)
 				cmd.Process.Signal(unix.SignalNum("SIG" + s.Signal))
 			}
 			return end, nil

@@ -30,6 +30,9 @@ type step struct {
 	Background bool   `json:",omitempty"`
 	Ready      string `json:",omitempty"`
 	Signal     string `json:",omitempty"` // sent to belay when the file Ready is there
+	After      int    `json:",omitempty"` // and so many milliseconds have passed
+	Takes      int    `json:",omitempty"` // how much of stdout is read before it is closed; 0 means all
+	Silent     bool   `json:",omitempty"` // stdin is a pipe that nothing comes through and that stays open
 }
 
 // answer is what a program does when its arguments begin with these.
