@@ -182,6 +182,9 @@ func checkRecord() (list []finding) {
 	if health.Torn > 0 {
 		text += fmt.Sprintf("; %s of the log were torn by a kill", count64(health.Torn, "line"))
 	}
+	if health.Older {
+		text += "; an older version made it, and the next question brings it up to date"
+	}
 	return append(list, one("record", fine, "", "%s", text)...)
 }
 

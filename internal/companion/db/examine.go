@@ -10,6 +10,7 @@ type Health struct {
 	Invocations int64
 	Torn        int64 // lines of the log that were not whole
 	Size        int64
+	Older       bool // its schema is that of an older version: whoever asks a question migrates it
 }
 
 // maxCheck is up to where a database is looked through as a whole: a second's work.
@@ -29,9 +30,11 @@ func Examine(dir string) (h Health, err error) {
 		return h, err
 	}
 	defer d.Close()
-	if err := readable(d.sql); err != nil {
+	version, err := versionOf(d.sql)
+	if err != nil {
 		return h, err
 	}
+	h.Older = version < len(migrations)
 	if h.Size < maxCheck {
 		if err := sound(d.sql); err != nil {
 			return h, err

@@ -209,16 +209,21 @@ func schemaOf(ctx context.Context, conn *sql.Conn) (version int, err error) {
 
 // readable refuses a database that cannot be asked as it is.
 func readable(d *sql.DB) error {
-	conn, err := d.Conn(context.Background())
-	if err != nil {
-		return err
-	}
-	defer conn.Close()
-	version, err := schemaOf(context.Background(), conn)
+	version, err := versionOf(d)
 	if err == nil && version < len(migrations) {
 		err = fmt.Errorf("the record has an older schema (%d) and cannot be written", version)
 	}
 	return err
+}
+
+// versionOf is schemaOf for a database that is not written.
+func versionOf(d *sql.DB) (int, error) {
+	conn, err := d.Conn(context.Background())
+	if err != nil {
+		return 0, err
+	}
+	defer conn.Close()
+	return schemaOf(context.Background(), conn)
 }
 
 // sound looks through the whole database.

@@ -163,6 +163,10 @@ func TestOpen_SecondSchema(t *testing.T) {
 		}
 	}
 	w.expect("2", "PRAGMA user_version")
+	if h, err := db.Examine(w.dir); err != nil || !h.Older || h.Invocations != 5 {
+		t.Errorf("before: %+v, %v", h, err)
+	}
+	w.expect("2", "PRAGMA user_version")
 	before := w.counts()
 	d, sum := w.fold()
 	if sum.Lines != 0 || w.counts() != before {
@@ -309,7 +313,7 @@ func TestExamine(t *testing.T) {
 	w.text("torn\n")
 	d, _ := w.fold()
 	d.Close()
-	if h, err := db.Examine(w.dir); err != nil || h.Invocations != 30 || h.Torn != 1 || h.Size == 0 {
+	if h, err := db.Examine(w.dir); err != nil || h.Invocations != 30 || h.Torn != 1 || h.Size == 0 || h.Older {
 		t.Errorf("%+v, %v", h, err)
 	}
 	spoil(t, filepath.Join(w.dir, db.Name), 4096, 40960)
