@@ -132,6 +132,8 @@ func checkGates() (list []finding) {
 		} else if b := e.State.Breaker; b.Until.After(now) {
 			list = append(list, one("gates", wrong, term.LiftCommand(e.Key), "the breaker of %s is open until %s: %s", e.Key,
 				b.Until.Format(time.DateTime), b.Reason)...)
+		} else if b.Forced && b.Until.IsZero() {
+			list = append(list, one("gates", wrong, engine.LiftCommand(e.Key), "the breaker of %s is open until it is reset: %s", e.Key, b.Reason)...)
 		}
 	}
 	if len(list) == 0 {

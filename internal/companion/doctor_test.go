@@ -101,6 +101,13 @@ func TestDoctor_Findings(t *testing.T) {
 				t.Fatal(err)
 			}
 		}, "gates", "breaker of api is open", "belay gates reset api"},
+		"a breaker that is open until a reset": {func(t *testing.T, dir string) {
+			store := (&engine.State{Dir: dir}).Gates()
+			now := time.Now()
+			if err := store.Update("api", now, func(s gate.State) gate.State { return s.Opened(now, time.Time{}, "an audit") }); err != nil {
+				t.Fatal(err)
+			}
+		}, "gates", "breaker of api is open until it is reset: an audit", "belay gates reset api"},
 		"a leftover": {func(t *testing.T, dir string) {
 			const id = "01a1dddf-2699-7e0f-b6ac-b8cbd5705482"
 			records := (&state.State{Dir: dir}).Records()
