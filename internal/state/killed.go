@@ -54,7 +54,8 @@ func (s *State) killed(rec supervise.Record) bool {
 	if last.Status != journal.Retry && len(lines) > 0 {
 		return true // it was killed after its end
 	}
-	e := journal.Entry{Timestamp: journal.Time{Time: latest(rec.Started, rec.Written)}, Invocation: rec.ID,
+	// A file's time comes from a coarser clock: it may be before the last line, which was written first.
+	e := journal.Entry{Timestamp: journal.Time{Time: latest(latest(rec.Started, rec.Written), last.Timestamp.Time)}, Invocation: rec.ID,
 		Profile: cmp.Or(rec.Profile, "generic"), Command: rec.Command, Attempt: max(rec.Attempt, 1), Status: journal.Error,
 		ErrorType: verdict.Interrupted, Rule: "killed", ExitCode: -1, Session: rec.Session}
 	if rec.State == supervise.StateWaiting {

@@ -272,3 +272,17 @@ func TestClaimAlert_OldIsNoNews(t *testing.T) {
 		t.Errorf("%v, %v", ok, err)
 	}
 }
+
+// A run that was killed while it waited has ended with that, also if the line of the attempt before has the same time.
+func TestInvocations_KilledWhileWaiting(t *testing.T) {
+	w := newWorld(t)
+	e := journal.Entry{Timestamp: journal.Time{Time: t0}, Invocation: "run", Profile: "generic", Command: "sh", Attempt: 1, Status: journal.Retry,
+		ErrorType: verdict.Unknown, Error: "sh exited 1", WaitTime: 60}
+	w.append(e)
+	e.Attempt, e.Status, e.ErrorType, e.Error, e.WaitTime, e.GateWait = 0, journal.Error, verdict.Interrupted, "belay was killed", 0, -60
+	w.append(e)
+	d, _ := w.fold()
+	if all, err := d.Invocations(ctx, db.Filter{}); err != nil || len(all) != 1 || all[0].Error != "belay was killed" || all[0].Class != "interrupted" {
+		t.Errorf("%+v, %v", all, err)
+	}
+}
