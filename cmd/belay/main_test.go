@@ -9,13 +9,14 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"os/signal"
 	"path/filepath"
 	"strconv"
 	"testing"
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/belay-run/belay/internal/clitest"
 )
 
 // patience is how long anything may take that takes a moment on an idle machine.
@@ -32,12 +33,7 @@ func TestMain(m *testing.M) {
 	if !given("test.parallel") {
 		flag.Set("test.parallel", "6")
 	}
-	// Under nohup, or in the background of a script, everything we start would ignore them too.
-	for _, sig := range []os.Signal{unix.SIGINT, unix.SIGHUP} {
-		if signal.Ignored(sig) {
-			signal.Notify(make(chan os.Signal, 1), sig)
-		}
-	}
+	clitest.HearSignals()
 	unix.Setrlimit(unix.RLIMIT_CORE, &unix.Rlimit{}) // some die by SIGSEGV on purpose
 	dir, err := os.MkdirTemp("", "belay-e2e-")
 	if err == nil {

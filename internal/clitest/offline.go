@@ -6,13 +6,14 @@ import (
 	"testing"
 )
 
-// Main is a TestMain for packages whose tests start CLIs: it runs them offline.
+// Main is a TestMain for packages whose tests start CLIs: it runs them offline, where signals have their usual effect.
 //
 //	func TestMain(m *testing.M) { clitest.Main(m) }
 func Main(m *testing.M) {
 	if code, done := Offline(); done {
 		os.Exit(code)
 	}
+	HearSignals()
 	os.Exit(m.Run())
 }
 

@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/belay-run/belay/internal/clitest"
 	"github.com/belay-run/belay/internal/supervise"
 )
 
@@ -28,6 +29,7 @@ func TestMain(m *testing.M) {
 		helpers[name](os.Args[1:])
 		os.Exit(0) // what it has covered counts too
 	}
+	clitest.HearSignals()
 	flag.Parse()
 	if given := flag.Lookup("test.parallel"); given.Value.String() == given.DefValue {
 		given.Value.Set("6") // most tests wait for others most of the time

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"os/signal"
 	"path/filepath"
 	"testing"
 	"time"
@@ -42,11 +41,7 @@ func Main(m *testing.M, programs ...string) {
 		flag.Set("test.parallel", "4") // most of the time they wait
 	}
 	unix.Setrlimit(unix.RLIMIT_CORE, &unix.Rlimit{})
-	for _, sig := range []os.Signal{unix.SIGHUP, unix.SIGINT} {
-		if signal.Ignored(sig) { // by nohup, or in the background of a script: our commands would ignore it too
-			signal.Notify(make(chan os.Signal, 1), sig)
-		}
-	}
+	clitest.HearSignals()
 	code := 1
 	if err := build(programs); err != nil {
 		fmt.Fprintln(os.Stderr, err)
