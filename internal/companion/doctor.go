@@ -133,7 +133,7 @@ func checkGates() (list []finding) {
 			list = append(list, one("gates", wrong, term.LiftCommand(e.Key), "the breaker of %s is open until %s: %s", e.Key,
 				b.Until.Format(time.DateTime), b.Reason)...)
 		} else if b.Forced && b.Until.IsZero() {
-			list = append(list, one("gates", wrong, engine.LiftCommand(e.Key), "the breaker of %s is open until it is reset: %s", e.Key, b.Reason)...)
+			list = append(list, one("gates", wrong, term.LiftCommand(e.Key), "the breaker of %s is open until it is reset: %s", e.Key, b.Reason)...)
 		}
 	}
 	if len(list) == 0 {
