@@ -102,7 +102,7 @@ func TestDoctor_Findings(t *testing.T) {
 			}
 		}, "gates", "breaker of api is open", "belay gates reset api"},
 		"a breaker that is open until a reset": {func(t *testing.T, dir string) {
-			store := (&engine.State{Dir: dir}).Gates()
+			store := (&state.State{Dir: dir}).Gates()
 			now := time.Now()
 			if err := store.Update("api", now, func(s gate.State) gate.State { return s.Opened(now, time.Time{}, "an audit") }); err != nil {
 				t.Fatal(err)
