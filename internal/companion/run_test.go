@@ -1,0 +1,246 @@
+package companion
+
+import (
+	"bytes"
+	"context"
+	"encoding/csv"
+	"encoding/json"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/belay-run/belay/internal/journal"
+	"github.com/belay-run/belay/internal/version"
+	"github.com/belay-run/belay/verdict"
+)
+
+// answer is what a call of belayd has come to.
+type answer struct {
+	t              *testing.T
+	args           []string
+	code           int
+	stdout, stderr string
+}
+
+// asked calls belayd as belay does.
+func asked(t *testing.T, args ...string) answer {
+	t.Helper()
+	return called(t, append([]string{"--for", version.String(), "--belay", "belay"}, args...)...)
+}
+
+func called(t *testing.T, args ...string) answer {
+	t.Helper()
+	var stdout, stderr bytes.Buffer
+	code := Run(t.Context(), args, nil, &stdout, &stderr)
+	return answer{t, args, code, stdout.String(), stderr.String()}
+}
+
+// is checks the exit code, and what stdout (or stderr, after a failure) contains.
+func (a answer) is(code int, want ...string) answer {
+	a.t.Helper()
+	text, other := a.stdout, a.stderr
+	if code != 0 {
+		text, other = a.stderr, a.stdout
+	}
+	if a.code != code || other != "" {
+		a.t.Fatalf("belayd %q: exit code %d, want %d\nstdout: %s\nstderr: %s", a.args, a.code, code, a.stdout, a.stderr)
+	}
+	for _, w := range want {
+		if !strings.Contains(text, w) {
+			a.t.Errorf("belayd %q lacks %q:\n%s", a.args, w, text)
+		}
+	}
+	return a
+}
+
+// kept is a state directory with some runs on record: one of an agent that succeeded at the second attempt, one that failed for
+// good, a hook that failed, an alert and a gate that was held by hand.
+func kept(t *testing.T) {
+	t.Helper()
+	dir := t.TempDir()
+	t.Setenv("BELAY_STATE_DIR", dir)
+	t.Setenv("XDG_CONFIG_HOME", filepath.Join(dir, "config"))
+	t.Setenv("TZ", "UTC")
+	now := time.Now().Add(-time.Minute)
+	at := func(s int) journal.Time { return journal.Time{Time: now.Add(time.Duration(s) * time.Second)} }
+	zero, five := 0, 5
+	log := journal.Log{Path: filepath.Join(dir, "log.jsonl")}
+	for _, e := range []journal.Entry{
+		{Timestamp: at(0), Invocation: "run-aaaaaaaa", Profile: "claude", Command: "claude", Attempt: 1, Status: journal.Retry, ErrorType: verdict.Overloaded,
+			Error: "API Error: 529", Rule: "overloaded", ExitCode: 1, WaitTime: 2, ResponseTime: 1, Session: "3f9c1a52-8f0e-4b5a-9d43-0c4f8e1b7a66", Model: "opus"},
+		{Timestamp: at(3), Invocation: "run-aaaaaaaa", Profile: "claude", Command: "claude", Attempt: 2, Status: journal.Success, BelayCode: &zero, ResponseTime: 1.5,
+			Session: "3f9c1a52-8f0e-4b5a-9d43-0c4f8e1b7a66", Model: "opus", Requests: 2, Usage: json.RawMessage(`{"input_tokens":1200,"output_tokens":34,"total_cost_usd":0.25}`),
+			Tools: []journal.Tool{{Name: "Bash", Count: 3, Time: 0.5}}},
+		{Timestamp: at(10), Invocation: "run-bbbbbbbb", Profile: "generic", Command: "curl", Attempt: 1, Status: journal.Error, ErrorType: verdict.Network,
+			Error: "connection reset", Rule: "network", ExitCode: 5, BelayCode: &five, ResponseTime: 0.5, Gate: "api"},
+		{Timestamp: at(20), Kind: journal.Hook, Event: "crash", Profile: "hook:guard", Command: "guard", Status: journal.Error, ErrorType: verdict.Crash, Error: "exited 1"},
+		{Timestamp: at(30), Kind: journal.Alert, Event: "raised", Profile: "claude", Invocation: "run-bbbbbbbb", Error: "connection reset", Detail: json.RawMessage(`{"failures":5,"within_s":600}`)},
+		{Timestamp: at(40), Kind: journal.Audit, Event: "gate_hold", Gate: "api", Status: journal.Success, Detail: json.RawMessage(`{"reason":"maintenance"}`)},
+	} {
+		if err := log.Append(e); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestRun_Questions(t *testing.T) {
+	kept(t)
+	asked(t, "log", "--").is(0, "TIME", "RESULT", "aaaaaaaa", "claude", "1,200 in, 34 out", "$0.2500", "bbbbbbbb", "network", "connection reset")
+	asked(t, "log", "--n=1", "--").is(0, "bbbbbbbb")
+	asked(t, "log", "--attempts=true", "--").is(0, "overloaded, to be repeated", "THEN WAITED", "2s")
+	asked(t, "log", "--", "aaaaaaaa").is(0, "run        run-aaaaaaaa\n", "model      opus\n", "attempt 1: overloaded after 1s", "rule: overloaded\n", "then waited 2s\n", "tools: Bash ×3 500ms\n", "cost $0.2500", "requests   2\n")
+	asked(t, "log", "--invocation=bbbbbbbb", "--").is(0, "result     network, exit code 5\n", "gate       api\n")
+	asked(t, "log", "--", "aaaaaaaa", "bbbbbbbb").is(2, "belay log takes the id of one run, not 2")
+	asked(t, "log", "--", "nothing").is(2, `no run has the id "nothing"; see: belay log`)
+	asked(t, "log", "--", "run-").is(2, `2 runs have an id like "run-"`)
+	asked(t, "events", "--").is(0, "integration/", "hook/", "connection reset", "exited 1")
+	asked(t, "events", "--category=hook", "--profile=nothing", "--").is(0, "no events are on record\n")
+	asked(t, "sessions", "--").is(0, "3f9c1a52-8f0e-4b5a-9d43-0c4f8e1b7a66", "done")
+	asked(t, "sessions", "--", "zzzz").is(0, "no sessions are on record\n")
+	asked(t, "alerts", "--").is(0, "claude", "5 in 10m", "connection reset")
+	asked(t, "alerts", "--integration=codex", "--").is(0, "no alerts are on record\n")
+	asked(t, "audit", "--").is(0, "gate_hold", "api", "failure", "connection reset")
+	asked(t, "audit", "--action=gate_reset", "--").is(0, "nothing is on record\n")
+	asked(t, "stats", "--").is(0, "2 runs, 50.0 % ok, 3 attempts, 2 requests, waited 2s, tokens 1,200 in, 34 out, $0.2500; hooks and MCP servers failed once\n", "DAY", "PROFILE", "CLASS", "█")
+	asked(t, "stats", "--by=model", "--").is(0, "MODEL", "opus")
+	asked(t, "stats", "--since=2h", "--until=1h", "--").is(0, "nothing is on record for this time\n")
+	asked(t, "prune", "--older-than=1d", "--dry-run=true", "--").is(0, "would forget 0 runs")
+	asked(t, "prune", "--max-size=1GB", "--").is(0, "nothing was forgotten: the record is no larger than that")
+}
+
+// What programs read: an object a line, and CSV that a spreadsheet opens.
+func TestRun_QuestionsForPrograms(t *testing.T) {
+	kept(t)
+	for line, want := range map[string]int{
+		"log": 2, "log --attempts=true": 3, "log --class=failed": 1, "log --profile=claude": 1, "log --session=3f9c1a52-8f0e-4b5a-9d43-0c4f8e1b7a66": 1, "log -- aaaaaaaa": 1, "events": 2, "sessions": 1, "alerts": 1,
+		"audit": 2, "stats": 1, "stats --by=class": 1, "prune --older-than=1d": 1,
+	} {
+		name, rest, _ := strings.Cut(line, " ")
+		got := asked(t, append([]string{name, "--json=true"}, strings.Fields(rest)...)...).is(0)
+		n := 0
+		for text := range strings.Lines(got.stdout) {
+			if n++; !json.Valid([]byte(text)) || text[0] != '{' {
+				t.Errorf("%s: %s", line, text)
+			}
+		}
+		if n != want {
+			t.Errorf("%s: %d lines, want %d:\n%s", line, n, want, got.stdout)
+		}
+	}
+	rows, err := csv.NewReader(strings.NewReader(asked(t, "stats", "--csv=true", "--by=profile").is(0).stdout)).ReadAll()
+	if err != nil || len(rows) < 3 || rows[0][0] != "profile" {
+		t.Errorf("%v, %v", rows, err)
+	}
+}
+
+func TestRun_Usage(t *testing.T) {
+	kept(t)
+	for line, want := range map[string]string{
+		"log --since=soon":                        `--since: "soon" is no time`,
+		"log --since=1h --until=2h":               "--since 1h is not before --until 2h",
+		"log --n=some":                            `-n: "some" is not a number of lines; as in: -n 20, or -n 0 for all`,
+		"log --n=-1":                              `-n: "-1" is not a number of lines`,
+		"log --class=nonsense":                    "or failed for all but ok",
+		"log --nonsense":                          "flag provided but not defined: -nonsense",
+		"stats --by=week":                         `--by: "week" is not day, profile, model or class`,
+		"stats --csv=true --json=true":            "--csv and --json exclude each other",
+		"events --category=x":                     `--category: "x" is not integration, hook or mcp`,
+		"sessions --status=x":                     `--status: "x" is not running, done, failed, interrupted or abandoned`,
+		"audit --action=x":                        `--action: "x" is not failure, gate_reset, gate_hold or gate_open`,
+		"prune":                                   "say what to forget; as in: belay prune --older-than 90d",
+		"prune --older-than=1d --max-size=1":      "say what to forget",
+		"prune --older-than=never":                `--older-than: "never" is no time`,
+		"prune --max-size=much":                   `--max-size: "much" is no size, such as 500MB`,
+		"prune --older-than=2999-01-01":           "is still to come",
+		"demo please":                             "belay demo takes no arguments",
+		"fold now":                                "belay fold takes no arguments",
+		"rehearse --script=@missing -- x":         "the script cannot be read",
+		"rehearse --script=nonsense -- x":         "nonsense",
+		"rehearse --script-file=missing.txt -- x": "the script cannot be read",
+	} {
+		asked(t, strings.Fields(line)...).is(2, "belay: ", want)
+	}
+}
+
+// People who call belayd by hand are told where to find what it does.
+func TestRun_ByHand(t *testing.T) {
+	called(t).is(0, "belayd is the companion of belay", "\n  belay log         Show what was run, or the whole story of one run\n", "\n  belay doctor      ")
+	called(t, "--version").is(0, "belayd "+version.String()+"\n")
+	called(t, "log").is(2, "belayd is the companion of belay")
+	called(t, "--nonsense").is(2, "belayd is the companion of belay")
+	asked(t, "nonsense").is(2, "belayd is the companion of belay")
+	called(t, "--for", "9.9.9", "--belay", "belay", "log").is(125, "belay: belay is 9.9.9 but its companion is "+version.String()+"; install both from one build: make install\n")
+}
+
+// A log that is followed shows what comes, until the context ends.
+func TestRun_FollowEndsWithItsContext(t *testing.T) {
+	kept(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	r, w := io.Pipe()
+	over := make(chan int, 1)
+	go func() {
+		over <- Run(ctx, []string{"--for", version.String(), "--belay", "belay", "log", "--follow=true", "--json=true"}, nil, w, io.Discard)
+		w.Close()
+	}()
+	lines := json.NewDecoder(r)
+	next := func() (id string) {
+		var line struct{ ID string }
+		if err := lines.Decode(&line); err != nil {
+			t.Error(err)
+		}
+		return line.ID
+	}
+	if a, b := next(), next(); a != "run-aaaaaaaa" || b != "run-bbbbbbbb" {
+		t.Errorf("%s, %s", a, b)
+	}
+	log := journal.Log{Path: filepath.Join(os.Getenv("BELAY_STATE_DIR"), "log.jsonl")}
+	zero := 0
+	if err := log.Append(journal.Entry{Timestamp: journal.Time{Time: time.Now()}, Invocation: "run-cccccccc", Profile: "generic", Command: "ls", Attempt: 1, Status: journal.Success, BelayCode: &zero}); err != nil {
+		t.Fatal(err)
+	}
+	if c := next(); c != "run-cccccccc" {
+		t.Errorf("%s", c)
+	}
+	cancel()
+	if code := <-over; code != codeStopped {
+		t.Errorf("exit code %d", code)
+	}
+}
+
+// A rehearsal runs belay with the stand-ins in its environment, and reports what it left. Its exit code is belay's.
+func TestRun_Rehearse(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("belay is a shell script here")
+	}
+	kept(t)
+	t.Setenv("HOME", t.TempDir())
+	belay := filepath.Join(t.TempDir(), "belay")
+	write(t, belay, `#!/bin/sh
+[ "$1 $2" = "run --result-file" ] || exit 99
+[ -n "$ANTHROPIC_BASE_URL" ] || exit 98
+echo '{"success":false,"exit_code":7}' > "$3"
+shift 3
+cat
+echo "ran $*"
+exit 7
+`, 0o700)
+	report := filepath.Join(t.TempDir(), "report.json")
+	var stdout, stderr bytes.Buffer
+	code := Run(t.Context(), []string{"--for", version.String(), "--belay", belay, "rehearse", "--script=429, 200", "--report-file=" + report, "--", "--quiet=true", "--", "claude", "-p", "hi"},
+		strings.NewReader("input\n"), &stdout, &stderr)
+	if code != 7 || stdout.String() != "input\nran --quiet=true -- claude -p hi\n" || stderr.Len() == 0 {
+		t.Errorf("exit code %d, %q, %q", code, stdout.String(), stderr.String())
+	}
+	if data, err := os.ReadFile(report); err != nil || !json.Valid(data) {
+		t.Errorf("%s, %v", data, err)
+	}
+	stdout.Reset()
+	code = Run(t.Context(), []string{"--for", version.String(), "--belay", belay, "rehearse", "--script=200", "--json=true", "--", "--", "ls"}, nil, &stdout, io.Discard)
+	if code != 7 || !json.Valid(stdout.Bytes()) {
+		t.Errorf("exit code %d, %q", code, stdout.String())
+	}
+}
