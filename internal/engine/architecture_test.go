@@ -16,7 +16,7 @@ var stages = []struct {
 }{
 	{"admission", []string{"admission.go", "scope.go"}},
 	{"attempt", []string{"attempt.go", "control.go", "input.go"}},
-	{"transcript", []string{"transcript.go", "eventlog.go", "sink.go"}},
+	{"transcript", []string{"transcript.go", "sink.go", "eventlog.go", "eventact.go", "innerretry.go", "eventresult.go"}},
 	{"verdict", []string{"judgement.go"}},
 	{"decision", []string{"decision.go"}},
 	{"record", []string{"record.go"}},

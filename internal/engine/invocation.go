@@ -2,10 +2,6 @@ package engine
 
 import (
 	"context"
-	"errors"
-	"fmt"
-	"io"
-	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -14,7 +10,6 @@ import (
 	"github.com/belay-run/belay/internal/agent"
 	"github.com/belay-run/belay/internal/supervise"
 	"github.com/belay-run/belay/retry"
-	"github.com/belay-run/belay/verdict"
 )
 
 // Invocation is one request of a caller, from start to result.
@@ -123,18 +118,18 @@ func (inv *Invocation) Run() {
 func (inv *Invocation) attempts(refused *refusal) {
 	keeper := newGatekeeper(inv.call, inv.pace)
 	decider := &decider{call: inv.call, pace: inv.pace, keeper: keeper, kind: inv.kind, control: &inv.control}
-	e := &end{inv: inv, decider: decider, books: &books{call: inv.call, pace: inv.pace, kind: inv.kind}}
+	f := &finisher{inv: inv, decider: decider, books: &books{call: inv.call, pace: inv.pace, kind: inv.kind}}
 	if refused == nil {
 		refused = inv.kind.begin()
 	}
 	if refused != nil {
-		e.refuse(1, judgeRefusal(refused))
+		f.refuse(1, judgeRefusal(refused))
 		return
 	}
 	for n := 1; ; n++ {
 		j := inv.attempt(n, keeper)
 		if j.refused {
-			e.refuse(n, j)
+			f.refuse(n, j)
 			return
 		}
 		inv.kind.learn(j)
@@ -143,23 +138,23 @@ func (inv *Invocation) attempts(refused *refusal) {
 		d := decider.decide(j)
 		switch {
 		case d.over:
-			e.finish(n, j, d.stop)
+			f.finish(n, j, d.stop)
 			return
 		case d.restart:
-			e.books.line(n, j, 0, nil, false, nil)
-			e.errors = append(e.errors, j.message)
+			f.books.line(n, j, 0, nil, false, nil)
+			f.errors = append(f.errors, j.message)
 			j.discard()
 			continue
 		}
-		e.books.line(n, j, d.wait.length, nil, false, nil)
-		e.errors = append(e.errors, j.message)
+		f.books.line(n, j, d.wait.length, nil, false, nil)
+		f.errors = append(f.errors, j.message)
 		inv.call.emit(AttemptFailed{Attempt: n, Verdict: j.verdict, Stderr: j.stderr()})
 		j.discard()
 		inv.kind.repeat(j)
 		if err := decider.await(n, j, d.wait); err != nil {
 			j.cutShort(inv.call, err)
 			j.recorded = true
-			e.finish(n, j, &retry.Error{Cause: err})
+			f.finish(n, j, &retry.Error{Cause: err})
 			return
 		}
 	}
@@ -264,116 +259,4 @@ func (inv *Invocation) checkVersion(j *judgement) {
 		inv.versionSaid = true
 		inv.call.emit(UntestedVersion{Version: version, Standing: standing})
 	}
-}
-
-// end makes the result of an invocation.
-type end struct {
-	inv     *Invocation
-	decider *decider
-	books   *books
-	errors  []string // what went wrong, attempt by attempt
-}
-
-// refuse ends an invocation that was not let in, at a gate or into its scope, or whose input did not come.
-func (e *end) refuse(n int, j *judgement) {
-	stop := j.stop
-	if stop == nil {
-		stop = &retry.Error{Cause: retry.ErrMaxWait}
-	}
-	if cause := e.decider.ended(); cause != nil {
-		stop.Cause = cause
-	}
-	e.finish(n, j, stop)
-}
-
-// finish makes the result, passes on what was held, and puts the end on record.
-func (e *end) finish(n int, j *judgement, stop *retry.Error) {
-	inv, c := e.inv, e.inv.call
-	r := &Result{ID: c.id, Success: j.verdict.Class == verdict.OK, Verdict: j.verdict, Errors: e.errors, Attempts: n,
-		Profile: c.profile.Name(), ChildCode: j.code, Left: j.left, OrphansKilled: j.killed, Usage: j.account.Usage}
-	if !j.started() {
-		r.Attempts--
-	}
-	if c.state != nil {
-		r.Log = c.state.LogPath()
-	}
-	exhausted := e.exhausted(j, stop)
-	if !r.Success {
-		r.Err = j.message
-		if r.MayBeDone = errors.Is(stop.Cause, ErrMayBeDone); r.MayBeDone {
-			r.Err += "; " + c.words(stop.Cause)
-		}
-		if exhausted {
-			r.Err = e.exhaustion(j, stop, n)
-		}
-		r.RetryAt = stop.NotBefore
-		r.Errors = append(r.Errors, r.Err)
-		inv.err = &Error{Invocation: c.id, Verdict: r.Verdict, Message: r.Err, Cause: stop.Cause, RetryAt: r.RetryAt}
-	}
-	expired := j.timedOut || j.verdict.Class == verdict.Stalled || stop != nil && errors.Is(stop.Cause, retry.ErrTotalTimeout) && j.expired
-	r.ExitCode = exitCode(r, j.stopCode, !c.profile.Headless() || e.off() || r.MayBeDone, expired, exhausted)
-	if r.Output = j.output(); exhausted {
-		r.Output = nil
-	}
-	inv.kind.end(r)
-	if err := j.deliver(); err != nil && r.ExitCode == 0 {
-		r.ExitCode = CodeFailed
-		if errors.Is(err, syscall.EPIPE) || errors.Is(err, io.ErrClosedPipe) {
-			r.ExitCode = 128 + int(syscall.SIGPIPE)
-		}
-		r.Success, r.Err = false, fmt.Sprintf("cannot pass the output on: %v", err)
-		r.Errors = append(r.Errors, r.Err)
-		inv.err = &Error{Invocation: c.id, Verdict: verdict.Verdict{Class: verdict.Unknown}, Message: r.Err, Cause: err}
-	}
-	code := r.ExitCode
-	if c.runner.OwnCode {
-		code = r.OwnCode()
-	}
-	e.books.line(n, j, 0, stop, exhausted, &code)
-	r.Requests, r.Waited = e.books.requests, inv.pace.waits.total
-	r.Silent = j.silent()
-	r.Duration = time.Since(c.begun)
-	e.books.count(r, j.started())
-	inv.result = r
-}
-
-// off says that the caller wants no retries at all: then the command's own exit code is what is asked for. A conversation
-// has none either, but its caller has not said so.
-func (e *end) off() bool {
-	p := &e.inv.call.runner.Policy
-	return p.CountThrottles && p.MaxRetries < 0
-}
-
-// exhausted says that the attempt would have been repeated and only retries or time were missing.
-func (e *end) exhausted(j *judgement, stop *retry.Error) bool {
-	if stop == nil || !e.inv.pace.mayRepeat() || !j.verdict.Retryable && j.verdict.Class != verdict.UsageLimit {
-		return false
-	}
-	_, interrupted := asInterrupt(stop.Cause)
-	return !interrupted && !errors.Is(stop.Cause, retry.ErrPermanent) && !errors.Is(stop.Cause, ErrMayBeDone)
-}
-
-// exhaustion says why it was not tried again, for a person. It ends in "retry later", as callers look for that.
-func (e *end) exhaustion(j *judgement, stop *retry.Error, n int) string {
-	var b strings.Builder
-	c := e.inv.call
-	b.WriteString(j.message)
-	switch {
-	case errors.Is(stop.Cause, retry.ErrMaxWait):
-		b.WriteString("; " + c.words(&TooLate{NoWait: c.runner.NoWait}))
-	case errors.Is(stop.Cause, retry.ErrTotalTimeout):
-		b.WriteString("; " + c.words(&TooLate{Total: true}))
-	case errors.Is(stop.Cause, retry.ErrExhausted), errors.Is(stop.Cause, retry.ErrTimeout):
-		fmt.Fprintf(&b, "; gave up after %d attempt%s", n, plural(n))
-		if inner := e.inv.kind.innerRetries(); inner > 0 {
-			fmt.Fprintf(&b, " and %d retr%s of its own", inner, map[bool]string{true: "y", false: "ies"}[inner == 1])
-		}
-	default:
-		b.WriteString("; " + c.words(stop.Cause))
-	}
-	if !stop.NotBefore.IsZero() {
-		fmt.Fprintf(&b, "; not before %s", When(stop.NotBefore))
-	}
-	b.WriteString("; retry later")
-	return b.String()
 }

@@ -1,0 +1,124 @@
+package engine
+
+import (
+	"syscall"
+	"time"
+
+	"github.com/belay-run/belay/internal/agent"
+	"github.com/belay-run/belay/internal/supervise"
+)
+
+// act acts on what an event says.
+func (t *eventLog) act(info agent.News) {
+	t.awake()
+	if info.Answered {
+		t.ad.answered()
+	}
+	if info.Answered && t.first == 0 {
+		t.first = time.Since(t.began)
+	}
+	t.mu.Lock()
+	t.answered = t.answered || info.Answered
+	process, tools, delivered := t.process, info.Tools > 0, info.Delivered
+	waiting := t.direct && info.Waiting
+	changed, turned := tools != t.tools || waiting != t.waiting, delivered != t.delivered
+	t.tools, t.waiting, t.delivered = tools, waiting, delivered
+	t.mu.Unlock()
+	if process != nil && changed {
+		process.Patience(t.stallTimeout(tools, waiting))
+	}
+	if process != nil && turned {
+		if delivered {
+			process.Delivered()
+		} else {
+			process.Working()
+		}
+	}
+	t.follow(info, changed || turned)
+	if info.Retrying != nil {
+		t.retrying(info.Retrying)
+	} else {
+		t.trouble = time.Time{}
+	}
+}
+
+// follow takes note of the session as soon as it has a name, and puts on record what the agent is doing: at once if that has
+// changed, else twice a second at most.
+func (t *eventLog) follow(info agent.News, changed bool) {
+	if now := time.Now(); t.session == "" || changed || now.Sub(t.followed) > progressInterval/2 {
+		t.followed = now
+		account := t.follower.Account()
+		if t.session == "" && account.Session != "" {
+			t.session = account.Session
+			t.sessions.begin(t.session, t.began)
+		}
+		t.call.live.progress(activity(info, &account), t.sessions.soFar(account.Usage))
+	}
+}
+
+// activity says in a word or two what an agent is doing.
+func activity(info agent.News, account *agent.Account) string {
+	switch {
+	case info.Retrying != nil:
+		return "retrying"
+	case info.Tools > 0 && len(account.Tools.Totals) > 0:
+		return "tool " + account.Tools.Totals[len(account.Tools.Totals)-1].Name
+	case info.Tools > 0:
+		return "tool"
+	case info.Delivered:
+		return "done"
+	case info.Waiting:
+		return "waiting for its caller"
+	}
+	return "model"
+}
+
+// start hands over the process, of which there may have been events already.
+func (t *eventLog) start(p Process) {
+	t.mu.Lock()
+	t.process = p
+	tools, waiting, delivered, stopped := t.tools, t.waiting, t.delivered, t.stopped
+	t.mu.Unlock()
+	if tools || waiting {
+		p.Patience(t.stallTimeout(tools, waiting))
+	}
+	if delivered {
+		p.Delivered()
+	}
+	if stopped != nil {
+		p.Stop(t.ladder())
+	}
+}
+
+// stallTimeout is how long the process may show no life: for ever while it waits for its caller.
+func (t *eventLog) stallTimeout(tools, waiting bool) time.Duration {
+	if waiting {
+		return supervise.Unlimited
+	}
+	return t.call.stall(tools)
+}
+
+// ladder is how the attempt is stopped before its time: with the care that tools under way need, or, if the model has not
+// even answered, quickly, because the next request is due.
+func (t *eventLog) ladder() supervise.Ladder {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.answered {
+		return t.call.traits.ladder
+	}
+	return supervise.Ladder{{Signal: syscall.SIGTERM, Wait: 2 * time.Second}}
+}
+
+// stop ends the attempt before its time, if that has not been done yet.
+func (t *eventLog) stop(why *early) {
+	t.mu.Lock()
+	process, first := t.process, t.stopped == nil
+	if first && why != nil {
+		t.stopped = why
+	}
+	t.mu.Unlock()
+	if process != nil && (first || why == nil) {
+		// Not here: the end of the output is waited for, and that waits for us.
+		go process.Stop(t.ladder())
+	}
+}

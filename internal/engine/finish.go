@@ -1,0 +1,125 @@
+package engine
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/belay-run/belay/retry"
+	"github.com/belay-run/belay/verdict"
+)
+
+// finisher makes the result of an invocation.
+type finisher struct {
+	inv     *Invocation
+	decider *decider
+	books   *books
+	errors  []string // what went wrong, attempt by attempt
+}
+
+// refuse ends an invocation that was not let in, at a gate or into its scope, or whose input did not come.
+func (f *finisher) refuse(n int, j *judgement) {
+	stop := j.stop
+	if stop == nil {
+		stop = &retry.Error{Cause: retry.ErrMaxWait}
+	}
+	if cause := f.decider.ended(); cause != nil {
+		stop.Cause = cause
+	}
+	f.finish(n, j, stop)
+}
+
+// finish makes the result, passes on what was held, and puts the end on record.
+func (f *finisher) finish(n int, j *judgement, stop *retry.Error) {
+	inv, c := f.inv, f.inv.call
+	r := &Result{ID: c.id, Success: j.verdict.Class == verdict.OK, Verdict: j.verdict, Errors: f.errors, Attempts: n,
+		Profile: c.profile.Name(), ChildCode: j.code, Left: j.left, OrphansKilled: j.killed, Usage: j.account.Usage}
+	if !j.started() {
+		r.Attempts--
+	}
+	if c.state != nil {
+		r.Log = c.state.LogPath()
+	}
+	exhausted := f.exhausted(j, stop)
+	if !r.Success {
+		r.Err = j.message
+		if r.MayBeDone = errors.Is(stop.Cause, ErrMayBeDone); r.MayBeDone {
+			r.Err += "; " + c.words(stop.Cause)
+		}
+		if exhausted {
+			r.Err = f.exhaustion(j, stop, n)
+		}
+		r.RetryAt = stop.NotBefore
+		r.Errors = append(r.Errors, r.Err)
+		inv.err = &Error{Invocation: c.id, Verdict: r.Verdict, Message: r.Err, Cause: stop.Cause, RetryAt: r.RetryAt}
+	}
+	expired := j.timedOut || j.verdict.Class == verdict.Stalled || stop != nil && errors.Is(stop.Cause, retry.ErrTotalTimeout) && j.expired
+	r.ExitCode = exitCode(r, j.stopCode, !c.profile.Headless() || f.off() || r.MayBeDone, expired, exhausted)
+	if r.Output = j.output(); exhausted {
+		r.Output = nil
+	}
+	inv.kind.end(r)
+	if err := j.deliver(); err != nil && r.ExitCode == 0 {
+		r.ExitCode = CodeFailed
+		if errors.Is(err, syscall.EPIPE) || errors.Is(err, io.ErrClosedPipe) {
+			r.ExitCode = 128 + int(syscall.SIGPIPE)
+		}
+		r.Success, r.Err = false, fmt.Sprintf("cannot pass the output on: %v", err)
+		r.Errors = append(r.Errors, r.Err)
+		inv.err = &Error{Invocation: c.id, Verdict: verdict.Verdict{Class: verdict.Unknown}, Message: r.Err, Cause: err}
+	}
+	code := r.ExitCode
+	if c.runner.OwnCode {
+		code = r.OwnCode()
+	}
+	f.books.line(n, j, 0, stop, exhausted, &code)
+	r.Requests, r.Waited = f.books.requests, inv.pace.waits.total
+	r.Silent = j.silent()
+	r.Duration = time.Since(c.begun)
+	f.books.count(r, j.started())
+	inv.result = r
+}
+
+// off says that the caller wants no retries at all: then the command's own exit code is what is asked for. A conversation
+// has none either, but its caller has not said so.
+func (f *finisher) off() bool {
+	p := &f.inv.call.runner.Policy
+	return p.CountThrottles && p.MaxRetries < 0
+}
+
+// exhausted says that the attempt would have been repeated and only retries or time were missing.
+func (f *finisher) exhausted(j *judgement, stop *retry.Error) bool {
+	if stop == nil || !f.inv.pace.mayRepeat() || !j.verdict.Retryable && j.verdict.Class != verdict.UsageLimit {
+		return false
+	}
+	_, interrupted := asInterrupt(stop.Cause)
+	return !interrupted && !errors.Is(stop.Cause, retry.ErrPermanent) && !errors.Is(stop.Cause, ErrMayBeDone)
+}
+
+// exhaustion says why it was not tried again, for a person. It ends in "retry later", as callers look for that.
+func (f *finisher) exhaustion(j *judgement, stop *retry.Error, n int) string {
+	var b strings.Builder
+	c := f.inv.call
+	b.WriteString(j.message)
+	switch {
+	case errors.Is(stop.Cause, retry.ErrMaxWait):
+		b.WriteString("; " + c.words(&TooLate{NoWait: c.runner.NoWait}))
+	case errors.Is(stop.Cause, retry.ErrTotalTimeout):
+		b.WriteString("; " + c.words(&TooLate{Total: true}))
+	case errors.Is(stop.Cause, retry.ErrExhausted), errors.Is(stop.Cause, retry.ErrTimeout):
+		fmt.Fprintf(&b, "; gave up after %d attempt%s", n, plural(n))
+		if inner := f.inv.kind.innerRetries(); inner > 0 {
+			fmt.Fprintf(&b, " and %d retr%s of its own", inner, map[bool]string{true: "y", false: "ies"}[inner == 1])
+		}
+	default:
+		b.WriteString("; " + c.words(stop.Cause))
+	}
+	if !stop.NotBefore.IsZero() {
+		fmt.Fprintf(&b, "; not before %s", When(stop.NotBefore))
+	}
+	b.WriteString("; retry later")
+	return b.String()
+}

@@ -1,0 +1,75 @@
+package engine
+
+import (
+	"errors"
+	"time"
+
+	"github.com/belay-run/belay/internal/agent"
+	"github.com/belay-run/belay/retry"
+	"github.com/belay-run/belay/verdict"
+)
+
+// retrying counts a retry inside the CLI as one of ours, tells the gate why there is one, and ends the attempt if there is
+// no room for it.
+func (t *eventLog) retrying(r *agent.Retrying) {
+	now, p := time.Now(), t.pace
+	t.ad.during(r.Verdict, t.call.command.name())
+	t.resumed(now)
+	if t.direct {
+		t.paused, t.pause = now, r.Wait
+		t.inner++
+		return // it is the caller's to end it
+	}
+	advice := retry.Advice{Retry: !r.Hopeless, After: r.Wait, Throttled: r.Verdict.Class.Throttle()}
+	err := p.series.Inner(now, &Error{Verdict: r.Verdict, Message: r.Verdict.Evidence}, advice)
+	if t.trouble.IsZero() {
+		t.trouble = now
+	}
+	if errors.Is(err, retry.ErrExhausted) && !p.policy.CountThrottles && now.Sub(t.trouble) < p.policy.Patience() {
+		// Its retries are quicker than ours would be: it must not be given up sooner.
+		err = p.series.Charge(now, r.Wait, err)
+	}
+	t.call.emit(InnerRetry{Attempt: t.attempt, Verdict: r.Verdict, Wait: r.Wait, Ended: err != nil})
+	stop, ok := errors.AsType[*retry.Error](err)
+	if !ok {
+		t.paused, t.pause = now, r.Wait
+		t.inner++
+		if t.sessions.innerRetries++; advice.Throttled && r.Wait == 0 {
+			t.sleeping(now, r.Verdict)
+		}
+		return
+	}
+	if r.Verdict.Hint.IsZero() {
+		stop.NotBefore = time.Time{} // the CLI's own back-off is not the service's advice
+	}
+	t.stop(&early{verdict: r.Verdict, stop: stop})
+}
+
+// sleeping sees to it that a CLI that waits for a limit, and does not say for how long, waits no longer than may be waited.
+func (t *eventLog) sleeping(now time.Time, v verdict.Verdict) {
+	t.asleep = now
+	t.alarm = time.AfterFunc(t.pace.series.Left(now), func() {
+		t.stop(&early{verdict: v, stop: &retry.Error{Cause: retry.ErrMaxWait}})
+	})
+}
+
+// awake charges what it has waited.
+func (t *eventLog) awake() {
+	if t.asleep.IsZero() {
+		return
+	}
+	t.alarm.Stop()
+	slept := time.Since(t.asleep)
+	t.pace.charge(slept)
+	t.pace.waits.inner += slept
+	t.asleep = time.Time{}
+}
+
+// resumed counts what it has waited of the time that it has told of: all of it, unless it was ended or has tried again
+// before.
+func (t *eventLog) resumed(now time.Time) {
+	if !t.paused.IsZero() {
+		t.pace.waits.inner += min(t.pause, now.Sub(t.paused))
+		t.paused = time.Time{}
+	}
+}
