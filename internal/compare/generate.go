@@ -155,7 +155,7 @@ func (g *generator) flags() []string {
 	jitter := "none"
 	if g.in(15) {
 		jitter = pick(g.chance, "full", "proportional:0.2", "plus:1ms", "additive:0.25")
-		g.s.Steady = false
+		g.s.Waits = random
 	}
 	if !g.in(8) || g.hangs {
 		f = append(f, "--base-delay", pick(g.chance, "0", "1ms", "3ms", "20ms"), "--max-delay", pick(g.chance, "5ms", "30ms"), "--jitter", jitter)

@@ -9,7 +9,7 @@ import (
 
 // plain is a script about a command that belay does not know.
 func (g *generator) plain() {
-	g.s.Kind, g.s.Steady = "plain", true
+	g.s.Kind, g.s.Waits = "plain", planned
 	g.s.Acts["job"] = g.acts(g.plainAct)
 	g.run(func() []string {
 		switch g.IntN(40) {

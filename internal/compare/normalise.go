@@ -15,13 +15,13 @@ import (
 
 // normaliser takes out of an outcome what is different each time: ids, process ids, times, durations and paths.
 type normaliser struct {
-	steady bool
-	paths  *strings.Replacer
-	ids    map[string]string
+	waits waits
+	paths *strings.Replacer
+	ids   map[string]string
 }
 
 func newNormaliser(s *script, dir, bin string) *normaliser {
-	return &normaliser{steady: s.Steady, paths: strings.NewReplacer(dir, "<dir>", bin, "<bin>"), ids: map[string]string{}}
+	return &normaliser{waits: s.Waits, paths: strings.NewReplacer(dir, "<dir>", bin, "<bin>"), ids: map[string]string{}}
 }
 
 var (
@@ -131,9 +131,9 @@ func (n *normaliser) number(name string, v json.Number) any {
 		return nil
 	case name == "spent": // of a retry budget, which fills up by and by
 		return math.Round(f)
-	case name == "wait_time" && n.steady: // which is planned
+	case name == "wait_time" && n.waits == planned:
 		return v
-	case name == "wait_time" && f < aMoment, name == "total_wait_time" && f < aMoment:
+	case (name == "wait_time" || name == "total_wait_time") && (f < aMoment || n.waits == random):
 		return nil
 	case slices.Contains(durations, name):
 		return "<duration>"

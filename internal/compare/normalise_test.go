@@ -61,7 +61,7 @@ func TestNormalise_WhatMustNotDiffer(t *testing.T) {
 		"no response time":       {`"response_time":0.0123,`, ``},
 		"another number of runs": {entry, entry + entry},
 	} {
-		s := &script{Steady: true}
+		s := &script{Waits: planned}
 		if a, b := logOf(t, s, entry), logOf(t, s, strings.Replace(entry, change[0], change[1], 1)); maps.Equal(a, b) {
 			t.Errorf("%s: not seen", name)
 		}

@@ -16,9 +16,17 @@ type script struct {
 	// Answers are what gh says to questions that belay asks on the side. They do not count as starts.
 	Answers []answer          `json:",omitempty"`
 	Files   map[string]string `json:",omitempty"` // by path below the directory of the script
-	// Steady says that the waits between attempts do not depend on chance or on how long anything took.
-	Steady bool `json:",omitempty"`
+	Waits   waits             `json:",omitempty"`
 }
+
+// waits say how far the waits between attempts are the same each time.
+type waits string
+
+const (
+	measured waits = ""       // they have something to do with how long things took
+	planned  waits = "exact"  // they are what the policy says
+	random   waits = "random" // they are left to chance
+)
 
 // step is one call of belay.
 type step struct {
