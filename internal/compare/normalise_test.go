@@ -83,8 +83,8 @@ func TestOutput_ResultsAreComparedFieldByField(t *testing.T) {
 	o.output(n, "stdout", []byte(`{"schema_version":1,"id":"019a8a30-1111-7000-8000-0123456789ab","duration_ms":12,"left_running":[4711,4712],"log":"/d/state/log.jsonl"}`+"\n"))
 	o.output(n, "lines", []byte("{\"a\":1}\n{\"a\":2}\n"))
 	o.output(n, "text", []byte("{\"a\":1}\nand more\n"))
-	want := outcome{"stdout.schema_version": "1", "stdout.id": `"\u003cid 1\u003e"`, "stdout.duration_ms": `"\u003cduration\u003e"`, "stdout.left_running": `"\u003c2 processes\u003e"`,
-		"stdout.log": `"\u003cdir\u003e/state/log.jsonl"`, "lines[0].a": "1", "lines[1].a": "2", "text": "{\"a\":1}\nand more\n"}
+	want := outcome{"stdout.schema_version": "1", "stdout.id": `"<id 1>"`, "stdout.duration_ms": `"<duration>"`, "stdout.left_running": `"<2 processes>"`,
+		"stdout.log": `"<dir>/state/log.jsonl"`, "lines[0].a": "1", "lines[1].a": "2", "text": "{\"a\":1}\nand more\n"}
 	if !reflect.DeepEqual(o, want) {
 		t.Errorf("%q", o)
 	}
@@ -129,9 +129,9 @@ func TestAllowances(t *testing.T) {
 	}
 }
 
-func TestNames_InNaturalOrder(t *testing.T) {
-	got := names(outcome{"log[10].a": "", "log[2].b": "", "log[2].a": "", "left": ""})
-	if want := []string{"left", "log[2].a", "log[2].b", "log[10].a"}; !slices.Equal(got, want) {
+func TestNames_InTheOrderOfTheReport(t *testing.T) {
+	got := names(outcome{"log[10].a": "", "log[2].b": "", "log[2].a": "", "left": "", "step[0].exit": ""})
+	if want := []string{"step[0].exit", "log[2].a", "log[2].b", "log[10].a", "left"}; !slices.Equal(got, want) {
 		t.Errorf("%q", got)
 	}
 }

@@ -93,11 +93,13 @@ func (o outcome) json(n *normaliser, name string, data []byte) {
 
 // encode writes a value in one way.
 func encode(v any) string {
-	data, err := json.Marshal(v)
-	if err != nil {
+	var b strings.Builder
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
 		return err.Error()
 	}
-	return string(data)
+	return strings.TrimSuffix(b.String(), "\n")
 }
 
 // difference is one value that two outcomes do not share.
@@ -153,7 +155,7 @@ func (o outcome) get(name string) string {
 	return none
 }
 
-// names are those of all outcomes, in order.
+// names are those of all outcomes, in the order of the report.
 func names(all ...outcome) []string {
 	set := map[string]bool{}
 	for _, o := range all {
@@ -161,11 +163,17 @@ func names(all ...outcome) []string {
 			set[name] = true
 		}
 	}
-	return slices.SortedFunc(maps.Keys(set), natural)
+	return slices.SortedFunc(maps.Keys(set), byWeight)
 }
 
-// natural puts log[2] before log[10].
-func natural(a, b string) int {
+// weights are what names begin with, the most telling first.
+var weights = []string{"step", "log", "calls", "inputs", "left", "claude_invocations"}
+
+// byWeight puts exit codes before logs, and log[2] before log[10].
+func byWeight(a, b string) int {
+	weight := func(s string) int {
+		return slices.IndexFunc(weights, func(begin string) bool { return strings.HasPrefix(s, begin) })
+	}
 	pad := func(s string) string {
 		var out strings.Builder
 		for part := range strings.SplitSeq(s, "[") {
@@ -176,5 +184,5 @@ func natural(a, b string) int {
 		}
 		return out.String()
 	}
-	return cmp.Compare(pad(a), pad(b))
+	return cmp.Or(cmp.Compare(weight(a), weight(b)), cmp.Compare(pad(a), pad(b)))
 }
