@@ -74,7 +74,7 @@ func settle(s *stage.Stage) {
 	}
 }
 
-// again makes a breaker open just now that was opened when the home was made: it opens by itself after a minute.
+// again makes a breaker open as of now that was open for a minute when the home was made, and for five times as long.
 func again(t *testing.T, text string) string {
 	t.Helper()
 	var since time.Time
@@ -86,7 +86,7 @@ func again(t *testing.T, text string) string {
 		if since.IsZero() {
 			since = at
 		}
-		moved, _ := json.Marshal(time.Now().Add(at.Sub(since)).UTC())
+		moved, _ := json.Marshal(time.Now().Add(5 * at.Sub(since)).UTC())
 		return string(moved)
 	})
 }

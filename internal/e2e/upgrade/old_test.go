@@ -3,6 +3,7 @@
 package upgrade_test
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -28,11 +29,14 @@ type old struct {
 // that the build cache has all that the two versions share, and with -trimpath it has the rest wherever the source is.
 var buildOld = sync.OnceValue(func() (o old) {
 	root, err := run("", "git", "rev-parse", "--show-toplevel")
+	if errors.Is(err, exec.ErrNotFound) {
+		return old{err: err}
+	}
 	if err != nil {
 		return old{missing: "this is not a git checkout"}
 	}
 	if _, err := run("", "git", "cat-file", "-e", oldCommit+"^{commit}"); err != nil {
-		return old{missing: "the history of this checkout does not reach back to " + oldCommit[:7]}
+		return old{missing: "the history of this checkout does not reach back to it"}
 	}
 	// Below the directory that stage.Main removes.
 	if o.dir, o.err = os.MkdirTemp(stage.Bin(""), "old-"); o.err != nil {

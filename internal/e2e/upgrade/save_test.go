@@ -31,7 +31,8 @@ func folderName(dir string) string {
 	return regexp.MustCompile(`[^a-zA-Z0-9]`).ReplaceAllString(dir, "-")
 }
 
-// stored is the path of a file in testdata: what begins with a dot there would be hidden from people and heeded by git.
+// stored is the path of a file in testdata. Names that begin with a dot get another beginning: git would follow a .gitignore
+// in testdata, and listings would hide the rest.
 func stored(path string) string {
 	parts := strings.Split(path, "/")
 	for i, p := range parts {
