@@ -403,7 +403,9 @@ func TestTerminal_Tmux(t *testing.T) {
 	everyWay(t, func(t *testing.T, b string) {
 		s := newShell(t, b)
 		s.run("unset TMUX; export TMUX_TMPDIR=$PWD")
-		s.send("$B tmux -f /dev/null new-session 'echo in''side; exec sleep 300'\r")
+		// tmux takes keys that come within a millisecond, of each other or of attaching, for pasted: they are no prefix then.
+		s.write("tmux.conf", "set -g assume-paste-time 0\n")
+		s.send("$B tmux -f tmux.conf new-session 'echo in''side; exec sleep 300'\r")
 		s.expect(`inside`)
 		s.expect(`\[0\]`) // the status line
 		s.send("\x02d")
