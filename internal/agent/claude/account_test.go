@@ -61,6 +61,33 @@ func TestAccount_CutOff(t *testing.T) {
 	}
 }
 
+// A turn that was asked for and never came has its price too, and claude's result, if it writes one at all, does not have it.
+func TestAccount_Abandoned(t *testing.T) {
+	answer := `"type":"assistant","message":{"id":"m1","usage":{"input_tokens":911,"output_tokens":918},"content":[{"type":"tool_use","id":"t1","name":"Bash"}]}`
+	toolEnds := `"type":"user","message":{"content":[{"type":"tool_result","content":"x","tool_use_id":"t1"}]}`
+	ends := func(more string) string {
+		return `"type":"result","is_error":true,"total_cost_usd":0.022,"usage":{"input_tokens":911,"output_tokens":918},"modelUsage":{"m":{"inputTokens":911,"outputTokens":918}},` + more
+	}
+	for name, tt := range map[string]struct {
+		lines []string
+		known bool
+	}{
+		"asking":                  {[]string{begins, answer, toolEnds, ends(`"subtype":"error_during_execution","terminal_reason":"aborted_streaming"`)}, false},
+		"asking, an older claude": {[]string{begins, answer, toolEnds, ends(`"subtype":"error_during_execution"`)}, false},
+		"asking, and no result":   {[]string{begins, answer, toolEnds}, false},
+		"in a tool":               {[]string{begins, answer, ends(`"subtype":"error_during_execution","terminal_reason":"aborted_tools"`)}, true},
+		"refused":                 {[]string{begins, answer, toolEnds, ends(`"subtype":"success","result":"API Error: 529","api_error_status":529`)}, true},
+	} {
+		f := play(t, "-p hi")
+		for _, line := range tt.lines {
+			f.show(line)
+		}
+		if a := f.Account(); a.Usage.CostUnknown() == tt.known || a.Usage.InputTokens != 911 || a.Usage.OutputTokens != 918 {
+			t.Errorf("%s: %+v", name, a.Usage)
+		}
+	}
+}
+
 // Where there are no events, nothing is known of what an answer has used.
 func TestAccount_UsageOfText(t *testing.T) {
 	for text, want := range map[string]bool{"an answer\n": true, "Unknown slash command: x\n": false, "": true} {

@@ -276,7 +276,10 @@ func (f *follower) Account() agent.Account {
 	if !f.begun && f.kind == "error_during_execution" {
 		a.Session = "" // it names the one that it could not find
 	}
-	a.Usage, a.SessionCost, a.SessionTokens = f.ledger.total(f.resumed(), f.midway)
+	a.Usage, a.SessionCost, a.SessionTokens = f.ledger.total(f.resumed(), f.midway || f.abandoned())
+	if f.abandoned() {
+		a.Usage.CostUSD = nil
+	}
 	a.Usage.Unknown = f.midway || f.unseenUsage()
 	a.Tools = f.tools.Use()
 	a.Turns = f.ledger.turns()
@@ -285,6 +288,13 @@ func (f *follower) Account() agent.Account {
 		a.Requests++
 	}
 	return a
+}
+
+// abandoned reports whether claude was interrupted after it had asked the model and before it had an answer. If it still
+// gets to write a result, which is a matter of chance, that has the cost of the turns before.
+func (f *follower) abandoned() bool {
+	r := f.result
+	return r != nil && f.kind == "error_during_execution" && (r.TerminalReason == "aborted_streaming" || f.unanswered && r.TerminalReason == "") && !f.refused()
 }
 
 // unseenUsage reports whether there were no events to tell what was used, and the model has most likely been asked.

@@ -42,8 +42,8 @@ func (l *ledger) answer(id string, t tokens) {
 
 // total is what the attempt has used. The results count the tokens of their turns, but not always all; the messages that
 // were seen are the other account of the same. session is what the whole session has cost, for so many tokens: versions
-// from 2.1.260 or so on tell only that of a session that was resumed. midway says that a message was cut off, of which
-// claude tells neither all tokens nor the cost.
+// from 2.1.260 or so on tell only that of a session that was resumed. midway says that a message was cut off, or never
+// came: of that claude tells neither all tokens nor the cost.
 func (l *ledger) total(resumed, midway bool) (used verdict.Usage, session *float64, tokensOf int64) {
 	var told, seen tokens
 	for _, r := range l.results {
