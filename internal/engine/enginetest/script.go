@@ -20,8 +20,9 @@ type Script struct {
 	// none.
 	Ask func(args []string) (stdout string, code int, ok bool)
 
-	mu     sync.Mutex
-	starts []Start
+	mu      sync.Mutex
+	starts  []Start
+	signals []syscall.Signal
 }
 
 // Start is what an attempt was started with.
@@ -92,6 +93,13 @@ func (s *Script) Starts() []Start {
 	return append([]Start(nil), s.starts...)
 }
 
+// Signals are what the processes were sent so far.
+func (s *Script) Signals() []syscall.Signal {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return append([]syscall.Signal(nil), s.signals...)
+}
+
 // Gaps are the times between the starts.
 func (s *Script) Gaps() (list []time.Duration) {
 	starts := s.Starts()
@@ -107,7 +115,8 @@ func (s *Script) Run(spec supervise.Spec, started func(engine.Process)) (supervi
 	if a.Err != nil {
 		return supervise.Exit{}, a.Err
 	}
-	c := &child{spec: spec, deaf: a.Deaf, start: time.Now(), quit: make(chan struct{}), stops: make(chan supervise.Ladder, 8), poke: make(chan struct{}, 1)}
+	c := &child{script: s, spec: spec, deaf: a.Deaf, start: time.Now(), quit: make(chan struct{}), stops: make(chan supervise.Ladder, 8),
+		signals: make(chan syscall.Signal, 8), poke: make(chan struct{}, 1)}
 	c.life, c.stall = c.start, spec.Stall
 	c.play(a.Before)
 	if started != nil {
@@ -120,8 +129,8 @@ func (s *Script) Run(spec supervise.Spec, started func(engine.Process)) (supervi
 	}()
 	reason := c.watch(played)
 	exit := supervise.Exit{Code: a.Code, Signal: a.Signal, Reason: reason, Started: c.start, Duration: time.Since(c.start), Left: a.Left}
-	if c.pipe {
-		exit.Signal = syscall.SIGPIPE
+	if c.ended != 0 {
+		exit.Signal = c.ended
 	}
 	if reason != supervise.Exited {
 		exit.Signal, exit.Left = syscall.SIGTERM, nil
@@ -147,14 +156,17 @@ func (s *Script) next(spec supervise.Spec) Attempt {
 
 // child is a scripted process.
 type child struct {
-	spec  supervise.Spec
-	deaf  bool
-	start time.Time
+	script *Script
+	spec   supervise.Spec
+	deaf   bool
+	start  time.Time
 
-	quit  chan struct{} // it is told to end
-	stops chan supervise.Ladder
-	poke  chan struct{} // a clock has changed
-	pipe  bool          // its output was not taken
+	quit    chan struct{} // it is told to end
+	stops   chan supervise.Ladder
+	signals chan syscall.Signal
+	poke    chan struct{}  // a clock has changed
+	ended   syscall.Signal // what has ended it, once it has been played: a signal that it was sent, or a closed pipe
+	pipe    bool           // its output was not taken
 
 	mu        sync.Mutex
 	life      time.Time
@@ -194,6 +206,13 @@ func (c *child) watch(played <-chan struct{}) supervise.Reason {
 		timer, reason := c.nextLimit()
 		select {
 		case <-played:
+			if c.pipe {
+				c.ended = syscall.SIGPIPE
+			}
+			return supervise.Exited
+		case c.ended = <-c.signals:
+			close(c.quit)
+			<-played
 			return supervise.Exited
 		case <-c.poke:
 			continue
@@ -274,8 +293,15 @@ func (c *child) passed(reason supervise.Reason) bool {
 func (c *child) PID() int { return 4711 }
 
 func (c *child) Signal(sig syscall.Signal) {
-	if sig == syscall.SIGKILL || !c.deaf {
-		c.Stop(supervise.Ladder{})
+	c.script.mu.Lock()
+	c.script.signals = append(c.script.signals, sig)
+	c.script.mu.Unlock()
+	if sig != syscall.SIGKILL && c.deaf {
+		return
+	}
+	select {
+	case c.signals <- sig:
+	default: // one is enough
 	}
 }
 
