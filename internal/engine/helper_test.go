@@ -83,12 +83,12 @@ type brokenStore struct{}
 
 var errBroken = errors.New("the disk is on fire")
 
-func (brokenStore) Load(string) (gate.State, error)                              { return gate.State{}, errBroken }
+func (brokenStore) Load(string) (gate.State, error)                             { return gate.State{}, errBroken }
 func (brokenStore) Update(string, time.Time, func(gate.State) gate.State) error { return errBroken }
-func (brokenStore) List() ([]gate.Entry, error)                                  { return nil, errBroken }
-func (brokenStore) Take(string, int, string) (*gate.Slot, error)                 { return nil, errBroken }
-func (brokenStore) Holders(string) []string                                      { return nil }
-func (brokenStore) Watch(string) (<-chan struct{}, func(), error)                { return nil, nil, errBroken }
+func (brokenStore) List() ([]gate.Entry, error)                                 { return nil, errBroken }
+func (brokenStore) Take(string, int, string) (*gate.Slot, error)                { return nil, errBroken }
+func (brokenStore) Holders(string) []string                                     { return nil }
+func (brokenStore) Watch(string) (<-chan struct{}, func(), error)               { return nil, nil, errBroken }
 
 // closedWriter is a reader that goes away after so many bytes.
 type closedWriter struct {
