@@ -76,13 +76,13 @@ func TestAttempt_CannotBeStartedByTheSystem(t *testing.T) {
 		code int
 		text string
 	}{
-		"not executable":     {[]string{file("#!/bin/sh\n", 0o600)}, engine.CodeNotExecutable, "is not executable"},
-		"no such file":       {[]string{filepath.Join(t.TempDir(), "none")}, engine.CodeNotFound, "not found"},
-		"not on the PATH":    {[]string{"no-such-command-at-all"}, engine.CodeNotFound, "not found"},
-		"no interpreter":     {[]string{file("#!/no/such/interpreter\n", 0o700)}, engine.CodeNotExecutable, "the interpreter that its first line names is missing"},
-		"no program":         {[]string{file("\x7fELF nonsense", 0o700)}, engine.CodeNotExecutable, "exec format error"},
-		"too long in all":    {long, engine.CodeUsage, "this system takes at most"},
-		"in a file":          {[]string{"/etc/passwd/tool"}, engine.CodeNotExecutable, "not a directory"},
+		"not executable":  {[]string{file("#!/bin/sh\n", 0o600)}, engine.CodeNotExecutable, "is not executable"},
+		"no such file":    {[]string{filepath.Join(t.TempDir(), "none")}, engine.CodeNotFound, "not found"},
+		"not on the PATH": {[]string{"no-such-command-at-all"}, engine.CodeNotFound, "not found"},
+		"no interpreter":  {[]string{file("#!/no/such/interpreter\n", 0o700)}, engine.CodeNotExecutable, "the interpreter that its first line names is missing"},
+		"no program":      {[]string{file("\x7fELF nonsense", 0o700)}, engine.CodeNotExecutable, "exec format error"},
+		"too long in all": {long, engine.CodeUsage, "this system takes at most"},
+		"in a file":       {[]string{"/etc/passwd/tool"}, engine.CodeNotExecutable, "not a directory"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			res, err := runner(t, retry.Policy{}).Run(t.Context(), engine.Command{Args: tt.args})

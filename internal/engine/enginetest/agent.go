@@ -66,7 +66,7 @@ func (a *Agent) Plan(t agent.Turn) (agent.Plan, error) {
 }
 
 // Follow implements [agent.Agent].
-func (a *Agent) Follow(agent.Plan) agent.Follower { return &follower{} }
+func (a *Agent) Follow(p agent.Plan) agent.Follower { return &follower{plain: p.Plain} }
 
 // Event is a line of a scripted agent. What is not set says nothing.
 type Event struct {
@@ -108,12 +108,12 @@ func Account(a agent.Account) json.RawMessage {
 }
 
 type follower struct {
-	account  agent.Account
-	tools    agent.Tools
-	final    verdict.Verdict
-	judged   bool
-	answer   agent.Answer
-	rendered string
+	plain   bool // all that is printed is the answer
+	account agent.Account
+	tools   agent.Tools
+	final   verdict.Verdict
+	judged  bool
+	answer  agent.Answer
 }
 
 func (f *follower) Line(line agent.Line) agent.News {
@@ -125,7 +125,6 @@ func (f *follower) Line(line agent.Line) agent.News {
 		f.account.Session = e.Session
 	}
 	if e.Text != "" {
-		f.rendered = e.Text
 		f.answer = agent.NewAnswer(line, "text", e.Text)
 		f.account.Active = true
 	}
@@ -163,14 +162,22 @@ func (f *follower) Judge(o verdict.Outcome, now time.Time) verdict.Verdict {
 func (f *follower) Account() agent.Account { return f.account }
 
 func (f *follower) Render(w io.Writer, form agent.Form) error {
-	if f.rendered == "" {
+	if f.answer.String() == "" {
 		return nil
 	}
-	_, err := io.WriteString(w, f.rendered+"\n")
+	_, err := f.answer.WriteTo(w)
+	if err == nil {
+		_, err = io.WriteString(w, "\n")
+	}
 	return err
 }
 
-func (f *follower) Answer() agent.Answer { return f.answer }
+func (f *follower) Answer() agent.Answer {
+	if f.plain {
+		return agent.Printed
+	}
+	return f.answer
+}
 
 // ErrUsedUp is the error of a turn for which nothing is left.
 var ErrUsedUp error = &agent.UsedUp{Option: "--max-turns"}

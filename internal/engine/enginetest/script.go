@@ -54,6 +54,14 @@ type Step func(*child)
 func Print(text string) Step    { return func(c *child) { c.write(c.spec.Stdout, text) } }
 func Complain(text string) Step { return func(c *child) { c.write(c.spec.Stderr, text) } }
 
+// Unmoved does the same without minding that its output is not taken: it lives on.
+func Unmoved(step Step) Step {
+	return func(c *child) {
+		step(c)
+		c.pipe = false
+	}
+}
+
 // Wait does nothing for a time.
 func Wait(d time.Duration) Step {
 	return func(c *child) {
