@@ -98,7 +98,9 @@ func (t *eventLog) Write(p []byte) (int, error) {
 
 func (t *eventLog) line(line agent.Line) {
 	info := t.follower.Line(line)
-	t.act(info)
+	if !info.Foreign { // of the CLI that says nothing: not even that it works on after its result
+		t.act(info)
+	}
 	t.call.line(t.attempt, line)
 	switch {
 	case t.direct || t.plain || info.Show == agent.Drop: // Write has seen to it, or it is not for the caller

@@ -32,14 +32,14 @@ func said(e enginetest.Event) string {
 // What the caller sees of an agent: the answer alone, or events, with what something else has printed in between.
 func TestEventLog_Forms(t *testing.T) {
 	hello, hint, done := enginetest.Event{Session: oneSession}, enginetest.Event{Show: agent.Drop, Answered: true}, enginetest.Event{Text: "It is done.", Done: true, Class: verdict.OK}
-	list := []enginetest.Step{enginetest.Print("npm notice\n"), enginetest.Line(hello), enginetest.Line(hint), enginetest.Line(done)}
+	list := []enginetest.Step{enginetest.Print("npm notice\n"), enginetest.Line(hello), enginetest.Line(hint), enginetest.Line(done), enginetest.Print("npm goes\n")}
 	for name, tt := range map[string]struct {
 		traits agent.Traits
 		want   string
 	}{
-		"text":   {agent.Traits{Form: agent.Text}, "npm notice\nIt is done.\n"},
-		"json":   {agent.Traits{Form: agent.JSON}, "npm notice\nIt is done.\n"},
-		"stream": {agent.Traits{Form: agent.Stream}, "npm notice\n" + said(hello) + said(done)},
+		"text":   {agent.Traits{Form: agent.Text}, "npm notice\nIt is done.\nnpm goes\n"},
+		"json":   {agent.Traits{Form: agent.JSON}, "npm notice\nIt is done.\nnpm goes\n"},
+		"stream": {agent.Traits{Form: agent.Stream}, "npm notice\n" + said(hello) + said(done) + "npm goes\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -547,4 +547,29 @@ func TestEventLog_ToolsOnRecord(t *testing.T) {
 		e := entries(t, r)[0]
 		equal(t, "on record", fmt.Sprintln(e.Tools, e.ToolCalls, e.ToolsCut, e.FirstToken, e.Model, e.Requests), "[{Bash 2 3} {Read 1 0}] [{Bash 1.5 2}] 2 2 opus 7\n")
 	})
+}
+
+// What something else prints says nothing of the CLI: a result that is there is still there, and a sleep goes on.
+func TestEventLog_ForeignLinesSayNothingOfTheCLI(t *testing.T) {
+	for name, tt := range map[string]struct {
+		event enginetest.Event
+		took  time.Duration
+	}{
+		"that has delivered": {enginetest.Event{Text: "done", Done: true, Class: verdict.OK}, 30 * time.Second},
+		"that sleeps":        {enginetest.Event{Retry: verdict.RateLimit}, 5 * time.Minute},
+		"whose tool runs":    {enginetest.Event{Tools: 1}, 2*time.Hour + time.Second},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				r := agentRunner(agent.Traits{Stall: time.Hour, ToolStall: 2 * time.Hour})
+				if tt.event.Retry == "" {
+					r.Policy.MaxRetries = retry.None
+				}
+				script(r, steps(0, enginetest.Line(tt.event), enginetest.Wait(time.Second), enginetest.Print("npm notice\n"), enginetest.Hang()))
+				if res, err := r.Run(t.Context(), claude); res.Duration != tt.took {
+					t.Errorf("ended after %v: %v", res.Duration, err)
+				}
+			})
+		})
+	}
 }
