@@ -29,7 +29,7 @@ test: check unit fuzz cross ## all that CI runs
 	@scripts/tree-is-clean
 	@echo "make test: all passed"
 
-test-full: ## the same with ten times the rounds, all scenarios and older agent CLIs
+test-full: ## the same with ten times the rounds, guided fuzzing, all scenarios and older agent CLIs
 	$(MAKE) test ROUNDS=100 KILLS=1000 FULL=1
 
 check: .tools/staticcheck
@@ -47,7 +47,7 @@ unit:
 	BELAY_TEST_FULL=$(FULL) BELAY_TEST_ROUNDS=$(ROUNDS) BELAY_TEST_KILLS=$(KILLS) scripts/unit 90 retry verdict internal/supervise breaker gate
 
 fuzz:
-	@scripts/fuzz 2000x
+	@scripts/fuzz $(if $(FULL),20000x guided,2000x)
 
 cross:
 	@for os in linux darwin windows; do \
