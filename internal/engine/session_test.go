@@ -1,7 +1,6 @@
 package engine_test
 
 import (
-	"errors"
 	"os"
 	"path/filepath"
 	"testing"
@@ -250,8 +249,5 @@ func TestSession_RetriesInsideTheCLI(t *testing.T) {
 				t.Errorf("%v, want %d", n, want)
 			}
 		})
-	}
-	if err := (&engine.UsageError{Err: errBroken}); !errors.Is(err, errBroken) {
-		t.Error("a usage error hides what is wrong")
 	}
 }

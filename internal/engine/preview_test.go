@@ -1,0 +1,169 @@
+package engine_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/belay-run/belay/internal/agent"
+	"github.com/belay-run/belay/internal/engine"
+	"github.com/belay-run/belay/internal/engine/enginetest"
+	"github.com/belay-run/belay/internal/state"
+	"github.com/belay-run/belay/retry"
+)
+
+func preview(t *testing.T, r *engine.Runner, c engine.Command) engine.Preview {
+	t.Helper()
+	inv, err := r.Prepare(t.Context(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := inv.Preview()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// What would be done, for each kind of command. Nothing is started or written.
+func TestPreview_Kinds(t *testing.T) {
+	home := t.TempDir()
+	t.Setenv("BELAY_STATE_DIR", filepath.Join(home, "state"))
+	t.Run("Plain", func(t *testing.T) {
+		r := &engine.Runner{Gate: engine.Gate{Key: "api"}, Stall: time.Minute, Policy: retry.Policy{Timeout: time.Hour}, State: &state.State{}}
+		p := preview(t, r, tool)
+		if len(p.Args) != 1 || p.Gate != "api" || p.Policy.MaxRetries != retry.None || p.Deadline != time.Hour || p.Stall != time.Minute || p.Session != "" || p.Env != nil {
+			t.Errorf("%+v", p)
+		}
+	})
+	t.Run("Caller", func(t *testing.T) {
+		r := &engine.Runner{Profile: &enginetest.Caller{Info: agent.Habits{Gate: "github:host", Deadline: 20 * time.Second}}}
+		p := preview(t, r, gh)
+		if p.Gate != "github:host" || p.Deadline != 20*time.Second || p.Policy.MaxRetries != 3 || len(p.Env) != 1 {
+			t.Errorf("%+v", p)
+		}
+		r.Policy.MaxRetries = retry.None
+		if p := preview(t, r, gh); p.Env != nil {
+			t.Errorf("%+v", p)
+		}
+		r.Profile.(*enginetest.Caller).Person = true // at a terminal it is a plain command
+		if p := preview(t, r, gh); p.Gate != "" || p.Deadline != 0 {
+			t.Errorf("%+v", p)
+		}
+	})
+	t.Run("Turn", func(t *testing.T) {
+		r := kept(t, agent.Traits{Gate: "claude:host", Stall: time.Minute, ToolStall: time.Hour, Unknown: "--odd"})
+		dir := t.TempDir()
+		r.Resume.Session = engine.LastSession
+		c := claude
+		c.Dir = dir
+		p := preview(t, r, c)
+		if p.Gate != "claude:host" || p.Stall != time.Minute || p.ToolStall != time.Hour || p.Unknown != "--odd" || p.Session != "" || p.Policy.MaxRetries != 4 {
+			t.Errorf("%+v", p)
+		}
+		if err := r.State.SaveSession(state.Session{Profile: "claude", ID: oneSession, Dir: dir, Updated: time.Now()}); err != nil {
+			t.Fatal(err)
+		}
+		if p := preview(t, r, c); p.Session != oneSession {
+			t.Errorf("%+v", p)
+		}
+	})
+	t.Run("Conversation", func(t *testing.T) {
+		r := agentRunner(agent.Traits{Once: true})
+		r.Policy.MaxRetries = 5
+		if p := preview(t, r, claude); p.Policy.MaxRetries != retry.None {
+			t.Errorf("%+v", p)
+		}
+	})
+	if left, _ := os.ReadDir(home); len(left) != 0 {
+		t.Errorf("written: %v", left)
+	}
+}
+
+// The caller's policy stands field by field; what it does not say comes from the agent's preset.
+func TestPreview_PolicyIsMergedWithThePreset(t *testing.T) {
+	preset, _ := retry.Preset("claude")
+	never := func() float64 { return 0 }
+	delay := func(int, error) time.Duration { return 0 }
+	for name, tt := range map[string]struct {
+		policy retry.Policy
+		want   func(p *retry.Policy)
+	}{
+		"nothing":        {retry.Policy{}, func(*retry.Policy) {}},
+		"base delay":     {retry.Policy{BaseDelay: 7 * time.Second}, func(p *retry.Policy) { p.BaseDelay = 7 * time.Second }},
+		"max delay":      {retry.Policy{MaxDelay: 7 * time.Second}, func(p *retry.Policy) { p.MaxDelay = 7 * time.Second }},
+		"factor":         {retry.Policy{Factor: 3}, func(p *retry.Policy) { p.Factor = 3 }},
+		"jitter":         {retry.Policy{Jitter: retry.NoJitter}, func(p *retry.Policy) { p.Jitter = retry.NoJitter }},
+		"retry timeouts": {retry.Policy{RetryTimeouts: 2}, func(p *retry.Policy) { p.RetryTimeouts = 2 }},
+		"times":          {retry.Policy{MaxWait: time.Hour, Timeout: time.Minute, TotalTimeout: 2 * time.Hour}, func(p *retry.Policy) { p.MaxWait, p.Timeout, p.TotalTimeout = time.Hour, time.Minute, 2*time.Hour }},
+		"a number":       {retry.Policy{MaxRetries: 1}, func(p *retry.Policy) { *p = retry.Policy{MaxRetries: 1} }},
+		"no retries":     {retry.Policy{CountThrottles: true}, func(p *retry.Policy) { *p = retry.Policy{CountThrottles: true, MaxRetries: retry.None} }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := agentRunner(agent.Traits{})
+			r.Policy = tt.policy
+			want := preset
+			tt.want(&want)
+			got := preview(t, r, claude).Policy
+			got.Delay, got.Rand, want.Delay, want.Rand = nil, nil, nil, nil
+			if got.MaxRetries != want.MaxRetries || got.CountThrottles != want.CountThrottles || got.BaseDelay != want.BaseDelay || got.MaxDelay != want.MaxDelay || got.Factor != want.Factor ||
+				got.Jitter != want.Jitter || got.RetryTimeouts != want.RetryTimeouts || got.MaxWait != want.MaxWait || got.Timeout != want.Timeout || got.TotalTimeout != want.TotalTimeout {
+				t.Errorf("%+v, want %+v", got, want)
+			}
+		})
+	}
+	r := agentRunner(agent.Traits{})
+	r.Policy = retry.Policy{Delay: delay, Rand: never}
+	if p := preview(t, r, claude).Policy; p.Delay == nil || p.Rand == nil {
+		t.Error("the caller's functions are gone")
+	}
+}
+
+// What cannot be run as it was asked for is found before anything is started.
+func TestPrepare_WrongUse(t *testing.T) {
+	for name, tt := range map[string]struct {
+		runner  engine.Runner
+		command engine.Command
+		text    string
+	}{
+		"a policy that makes no sense":    {engine.Runner{Policy: retry.Policy{MaxRetries: -2}}, tool, "max retries -2 is negative"},
+		"a directory that cannot be read": {engine.Runner{}, engine.Command{Args: []string{"tool"}, Dir: "a\x00b"}, "cannot be used"},
+		"an argument too long, in the caller's words": {engine.Runner{Words: func(cause error) string {
+			if long, ok := errors.AsType[*engine.TooLong](cause); ok && !long.All && long.Unwrap() != nil {
+				return "too long; use --prompt-file"
+			}
+			return ""
+		}}, engine.Command{Args: []string{"tool", strings.Repeat("x", 200_000)}}, "too long; use --prompt-file"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := script(&tt.runner, steps(0))
+			res, err := tt.runner.Run(t.Context(), tt.command)
+			wrong, ok := errors.AsType[*engine.UsageError](err)
+			if !ok || wrong.Unwrap() == nil || res.ExitCode != engine.CodeUsage || len(s.Starts()) != 0 {
+				t.Errorf("exit code %d, %v", res.ExitCode, err)
+			}
+			contains(t, res.Err, tt.text)
+		})
+	}
+	if _, err := new(engine.Runner).Start(t.Context(), engine.Command{}); err == nil {
+		t.Error("nothing was started")
+	}
+}
+
+// What the causes say by themselves names no flag of any command.
+func TestCause_Texts(t *testing.T) {
+	for cause, want := range map[error]string{
+		&engine.TooLate{NoWait: true}:         "the next attempt would have to wait, and no wait is allowed",
+		&engine.InputRead{Command: "tool"}:    "tool has read its standard input and cannot be repeated",
+		&engine.NoSession{Profile: "claude"}:  "there is no session of claude on record for this directory",
+		&engine.RetriesSpent{Key: "api"}:      "the local retry budget is used up (gate api)",
+		&engine.Replaced{By: "7"}:             "replaced by run 7",
+		&engine.ScopeTaken{Key: "deploy"}:     "scope deploy is taken by another run; retry later",
+		&engine.StdinTimeout{Command: "tool"}: "stdin did not end within the timeout (0 s), so tool was not started",
+	} {
+		equal(t, "text", cause.Error(), want)
+	}
+}
