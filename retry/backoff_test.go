@@ -103,6 +103,13 @@ func TestPolicy_Patience(t *testing.T) {
 		{retry.Policy{MaxRetries: retry.None}, 0},
 		{retry.Policy{MaxRetries: 1_000_000}, 5 * time.Minute},
 		{retry.Policy{MaxRetries: 3, BaseDelay: time.Second, MaxWait: 2 * time.Second}, 2 * time.Second},
+		{retry.Policy{MaxRetries: 3, BaseDelay: time.Second, MaxWait: 7 * time.Second}, 7 * time.Second},
+		{retry.Policy{MaxRetries: 10, BaseDelay: time.Second, MaxDelay: 4 * time.Second, MaxWait: retry.None}, 35 * time.Second},
+		{retry.Policy{MaxRetries: 10, BaseDelay: time.Second, Factor: 1, MaxWait: retry.None}, 10 * time.Second},
+		// A billion retries took ten minutes to add up, and a few more days made a negative sum.
+		{retry.Policy{MaxRetries: 1 << 30, BaseDelay: time.Millisecond, MaxDelay: time.Millisecond, MaxWait: retry.None}, (1 << 30) * time.Millisecond},
+		{retry.Policy{MaxRetries: math.MaxInt, MaxWait: retry.None}, math.MaxInt64},
+		{retry.Policy{MaxRetries: 5, BaseDelay: math.MaxInt64, MaxDelay: math.MaxInt64, MaxWait: retry.None}, math.MaxInt64},
 	} {
 		if got := tt.policy.Patience(); got != tt.want {
 			t.Errorf("%+v: %v, want %v", tt.policy, got, tt.want)
