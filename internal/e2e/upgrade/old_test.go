@@ -3,7 +3,6 @@
 package upgrade_test
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -28,14 +27,14 @@ type old struct {
 // buildOld builds the executables of oldCommit once for all tests. Flags and environment are those of `make cross`, so
 // that the build cache has all that the two versions share, and with -trimpath it has the rest wherever the source is.
 var buildOld = sync.OnceValue(func() (o old) {
-	root, err := run("", "git", "rev-parse", "--show-toplevel")
-	if errors.Is(err, exec.ErrNotFound) {
-		return old{err: err}
-	}
-	if err != nil {
+	root, ok := checkout()
+	if !ok {
 		return old{missing: "this is not a git checkout"}
 	}
-	if _, err := run("", "git", "cat-file", "-e", oldCommit+"^{commit}"); err != nil {
+	if out, err := run(root, "git", "rev-parse", "HEAD"); err != nil {
+		return old{err: fmt.Errorf("git cannot read this checkout: %w\n%s", err, out)}
+	}
+	if _, err := run(root, "git", "cat-file", "-e", oldCommit+"^{commit}"); err != nil {
 		return old{missing: "the history of this checkout does not reach back to it"}
 	}
 	// Below the directory that stage.Main removes.
@@ -48,7 +47,7 @@ var buildOld = sync.OnceValue(func() (o old) {
 	}
 	archive := filepath.Join(o.dir, "source.tar")
 	for _, step := range [][]string{
-		{strings.TrimSpace(root), "git", "archive", "-o", archive, oldCommit, "go.mod", "go.sum", ":(glob)**/*.go"},
+		{root, "git", "archive", "-o", archive, oldCommit, "go.mod", "go.sum", ":(glob)**/*.go"},
 		{source, "tar", "-xf", archive},
 		{source, "go", "build", "-trimpath", "-ldflags", "-s -w", "-o", o.dir, "./cmd/belay", "./cmd/belayd"},
 	} {
@@ -59,6 +58,22 @@ var buildOld = sync.OnceValue(func() (o old) {
 	}
 	return o
 })
+
+// checkout is the directory of the git checkout that this is a part of.
+func checkout() (root string, ok bool) {
+	dir, err := os.Getwd()
+	for err == nil {
+		if _, err := os.Lstat(filepath.Join(dir, ".git")); err == nil {
+			return dir, true
+		}
+		up := filepath.Dir(dir)
+		if up == dir {
+			break
+		}
+		dir = up
+	}
+	return "", false
+}
 
 func run(dir string, args ...string) (string, error) {
 	cmd := exec.Command(args[0], args[1:]...)
