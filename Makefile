@@ -44,7 +44,7 @@ check: .tools/staticcheck
 # The race detector needs cgo, and cgo a C compiler; the product itself does not.
 unit:
 	@scripts/setup-tests $(if $(FULL),full)
-	BELAY_TEST_FULL=$(FULL) BELAY_TEST_ROUNDS=$(ROUNDS) BELAY_TEST_KILLS=$(KILLS) scripts/unit 90 retry verdict internal/supervise breaker gate
+	BELAY_TEST_FULL=$(FULL) BELAY_TEST_ROUNDS=$(ROUNDS) BELAY_TEST_KILLS=$(KILLS) scripts/unit 90 retry verdict internal/supervise breaker gate internal/engine .
 
 fuzz:
 	@scripts/fuzz $(if $(FULL),20000x guided,2000x)
