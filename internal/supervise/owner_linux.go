@@ -110,6 +110,7 @@ func (o *owner) reap() (empty bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	var ended []*Process
+	orphaned := false
 	for {
 		var ws syscall.WaitStatus
 		var ru syscall.Rusage
@@ -134,7 +135,7 @@ func (o *owner) reap() (empty bool) {
 		case p == nil: // an orphan, or a stranger
 			if o.strangers[pid] && !ws.Stopped() {
 				delete(o.strangers, pid)
-				o.noteStrangers() // what it has left has become ours
+				orphaned = true
 			}
 		case ws.Stopped():
 			p.term.note(ws.StopSignal())
@@ -143,6 +144,11 @@ func (o *owner) reap() (empty bool) {
 			p.take(ws, &ru, nil)
 			ended = append(ended, p)
 		}
+	}
+	if orphaned {
+		// What strangers have left has become ours. Once for all of them: a walk for each is too slow for one that starts and
+		// forgets processes all the time, and what we have not reaped makes every walk slower.
+		o.noteStrangers()
 	}
 	for _, p := range ended {
 		o.ends++
