@@ -77,7 +77,7 @@ func activity(info agent.News, account *agent.Account) string {
 func (t *eventLog) start(p Process) {
 	t.mu.Lock()
 	t.process = p
-	tools, waiting, delivered, stopped := t.tools, t.waiting, t.delivered, t.stopped
+	tools, waiting, delivered, stopping := t.tools, t.waiting, t.delivered, t.stopping
 	t.mu.Unlock()
 	if tools || waiting {
 		p.Patience(t.stallTimeout(tools, waiting))
@@ -85,7 +85,7 @@ func (t *eventLog) start(p Process) {
 	if delivered {
 		p.Delivered()
 	}
-	if stopped != nil {
+	if stopping {
 		p.Stop(t.ladder())
 	}
 }
@@ -116,6 +116,7 @@ func (t *eventLog) stop(why *early) {
 	if first && why != nil {
 		t.stopped = why
 	}
+	t.stopping = true
 	t.mu.Unlock()
 	if process != nil && (first || why == nil) {
 		// Not here: the end of the output is waited for, and that waits for us.

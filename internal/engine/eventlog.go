@@ -46,7 +46,8 @@ type eventLog struct {
 
 	mu        sync.Mutex
 	process   Process
-	stopped   *early // it is being stopped before its time
+	stopping  bool   // it is being stopped, or will be as soon as the process is known
+	stopped   *early // why, where that is not that the output is not read any more
 	answered  bool
 	tools     bool
 	waiting   bool // it waits for its caller

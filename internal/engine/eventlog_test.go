@@ -573,3 +573,19 @@ func TestEventLog_ForeignLinesSayNothingOfTheCLI(t *testing.T) {
 		})
 	}
 }
+
+// A reader that is gone before the engine knows of the process ends it all the same: some CLIs do not mind, and go on
+// spending.
+func TestEventLog_ReaderGoesAwayBeforeTheProcessIsKnown(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := agentRunner(agent.Traits{Form: agent.Stream})
+		script(r, enginetest.Attempt{Before: []enginetest.Step{enginetest.Unmoved(enginetest.Line(enginetest.Event{Text: "one"}))},
+			Steps: []enginetest.Step{enginetest.Wait(time.Hour), enginetest.Unmoved(enginetest.Line(enginetest.Event{Text: "two"})), enginetest.Wait(time.Hour)}})
+		c := claude
+		c.Stdout = &closedWriter{}
+		res, err := r.Run(t.Context(), c)
+		if err == nil || res.Duration != 0 || res.ExitCode != 128+int(syscall.SIGPIPE) {
+			t.Errorf("exit code %d after %v: %v", res.ExitCode, res.Duration, err)
+		}
+	})
+}
