@@ -117,7 +117,7 @@ func TestEventLog_StoppedEarlyPrintsNothing(t *testing.T) {
 
 // A CLI that prints its answer and nothing else is read as text.
 func TestEventLog_Plain(t *testing.T) {
-	for name, text := range map[string]string{"short": "It is done.\n", "without an end": "It is done.", "long": large, "one long line": strings.Repeat("x", 3<<20) + "\n", "nothing": ""} {
+	for name, text := range map[string]string{"short": "It is done.\n", "without an end": "It is done.", "long": large, "one long line": strings.Repeat("x", 1_100_000) + "\n", "nothing": ""} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				for _, seen := range []bool{true, false} {
@@ -141,15 +141,15 @@ func TestEventLog_Plain(t *testing.T) {
 
 // Lines and answers above 1 MiB come whole: as the result, on stdout, and to those who read events.
 func TestEventLog_LongLines(t *testing.T) {
-	answer := strings.Repeat("All work and no play. ", 1<<17) // 2.75 MiB
+	answer := strings.Repeat("All work and no play. ", 50_000) // 1.1 MB
 	done := enginetest.Event{Text: answer, Done: true, Class: verdict.OK}
-	longForeign := strings.Repeat("y", 2<<20) + "\n"
+	printed, longForeign := said(done), strings.Repeat("y", 1_100_000)+"\n"
 	for name, tt := range map[string]struct {
 		form agent.Form
 		want string
 	}{
 		"text":   {agent.Text, longForeign + answer + "\n"},
-		"stream": {agent.Stream, longForeign + said(done)},
+		"stream": {agent.Stream, longForeign + printed},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -163,7 +163,7 @@ func TestEventLog_LongLines(t *testing.T) {
 				lines := 0
 				for e := range inv.Events() {
 					if line, ok := e.(engine.AgentEvent); ok && line.Attempt == 2 {
-						if lines++; lines == 2 && string(line.Line)+"\n" != said(done) {
+						if lines++; lines == 2 && string(line.Line)+"\n" != printed {
 							t.Errorf("the reader has %d bytes", len(line.Line))
 						}
 					}

@@ -84,7 +84,7 @@ func booked(t *testing.T, r *engine.Runner) (sum time.Duration) {
 func TestInvocation_Repeats(t *testing.T) {
 	exact := retry.Policy{MaxRetries: 4, BaseDelay: 2 * time.Second, MaxDelay: 120 * time.Second, Jitter: retry.NoJitter}
 	timed := exact
-	timed.Timeout = 3 * time.Second
+	timed.Timeout = 2 * time.Second
 	tests := map[string]struct {
 		policy   retry.Policy
 		verdicts []verdict.Verdict
@@ -160,7 +160,11 @@ func TestInvocation_Repeats(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				r := runner(t, tt.policy)
-				const took = 3 * time.Second
+				const took = 3 * time.Second // longer than a timeout
+				lasts := took
+				if tt.policy.Timeout > 0 {
+					lasts = tt.policy.Timeout
+				}
 				script := play(r, took, tt.verdicts...)
 				res, err := r.Run(t.Context(), engine.Command{Args: []string{"tool"}})
 				if res.Success != tt.success || res.Verdict.Class != tt.class || (err == nil) != tt.success {
@@ -186,7 +190,7 @@ func TestInvocation_Repeats(t *testing.T) {
 					t.Errorf("the result says %v of waiting, the log %v, and it was %v", res.Waited, booked(t, r), waited)
 				}
 				for i, e := range entries(t, r) {
-					if e.Status != tt.status[i] || e.Attempt != i+1 || e.Invocation != res.ID || e.ResponseTime != took.Seconds() {
+					if e.Status != tt.status[i] || e.Attempt != i+1 || e.Invocation != res.ID || e.ResponseTime != lasts.Seconds() {
 						t.Errorf("log line %d: %+v, want status %s", i, e, tt.status[i])
 					}
 				}
