@@ -29,7 +29,7 @@ func event(format string, args ...any) string {
 
 // What a scripted claude prints.
 var (
-	begins   = event(`"type":"system","subtype":"init","model":"m"`)
+	begins   = event(`"type":"system","subtype":"init","model":"m","claude_code_version":"2.1.325"`)
 	answers  = event(`"type":"assistant","message":{"id":"m1","model":"m","content":[{"type":"text","text":"It is done."}]}`)
 	succeeds = event(`"type":"result","subtype":"success","is_error":false,"result":"It is done.","num_turns":1,"total_cost_usd":0.25,"usage":{"input_tokens":100,"output_tokens":20}`)
 	fails    = event(`"type":"result","subtype":"success","is_error":true,"result":"API Error: 529 Overloaded","num_turns":1,"total_cost_usd":0.25,"usage":{"input_tokens":100,"output_tokens":20}`)

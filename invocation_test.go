@@ -1,0 +1,156 @@
+package belay_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/retry"
+	"github.com/belay-run/belay/verdict"
+)
+
+func TestInvocation_Signal(t *testing.T) {
+	t.Parallel()
+	c := sh("trap 'echo got USR1; exit 0' USR1; echo up; while :; do sleep 0.05; done")
+	up := make(chan struct{})
+	c.Stdout = &notify{when: "up\n", done: up}
+	r := belay.Runner{Keep: true}
+	inv, err := r.Start(t.Context(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	<-up
+	if inv.Over() || inv.ID() == "" {
+		t.Errorf("over %v, id %q", inv.Over(), inv.ID())
+	}
+	inv.Signal(syscall.SIGUSR1)
+	res, err := inv.Wait()
+	if err != nil || res.Output.String() != "up\ngot USR1\n" || res.ID != inv.ID() || !inv.Over() {
+		t.Errorf("%q, %v", res.Output, err)
+	}
+}
+
+// notify closes a channel when a text was written.
+type notify struct {
+	mu   sync.Mutex
+	got  string
+	when string
+	done chan struct{}
+}
+
+func (n *notify) Write(p []byte) (int, error) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	before := n.got
+	if n.got += string(p); len(before) < len(n.when) && len(n.got) >= len(n.when) {
+		close(n.done)
+	}
+	return len(p), nil
+}
+
+func TestInvocation_Kill(t *testing.T) {
+	t.Parallel()
+	c := sh("trap '' TERM INT; echo up; while :; do sleep 0.05; done")
+	up := make(chan struct{})
+	c.Stdout = &notify{when: "up\n", done: up}
+	inv, err := new(belay.Runner).Start(t.Context(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	<-up
+	inv.Kill()
+	if res, err := inv.Wait(); !errors.Is(err, context.Canceled) || res.Verdict.Class != verdict.Interrupted || len(res.Left) > 0 {
+		t.Errorf("%v, %+v", err, res)
+	}
+}
+
+// An interrupt by the terminal leaves it to the command how it ends, and there is no further attempt.
+func TestInvocation_Interrupt(t *testing.T) {
+	t.Parallel()
+	r := belay.Runner{Policy: retry.Policy{MaxRetries: 5, BaseDelay: time.Hour, MaxDelay: time.Hour, MaxWait: retry.None}}
+	inv, err := r.Start(t.Context(), sh("exit 3"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	waiting := await[belay.Waiting](t, inv)
+	if waiting.Attempt != 1 || waiting.Of != 5 || waiting.Wait > time.Hour {
+		t.Errorf("%+v", waiting)
+	}
+	inv.Interrupt(&belay.Interrupt{Signal: 2, Name: "SIGINT"})
+	res, err := inv.Wait()
+	if got, ok := errors.AsType[*belay.Interrupt](err); !ok || got.Name != "SIGINT" || res.ExitCode != 130 || res.Attempts != 1 {
+		t.Errorf("%v, %+v", err, res)
+	}
+}
+
+// Each reader gets all that happens from its call on, and one that leaves takes nothing from the others.
+func TestInvocation_ManyReaders(t *testing.T) {
+	t.Parallel()
+	claude := scripted(t, begins+answers+"read _ < \"$0.go\"\n"+answers+succeeds)
+	if err := syscall.Mkfifo(claude.Path+".go", 0o600); err != nil {
+		t.Fatal(err)
+	}
+	inv, err := claude.Start(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	first := inv.Events()
+	await[belay.AttemptStarted](t, inv) // a reader that leaves
+	second := inv.Events()
+	lines := make(chan int, 2)
+	for _, reader := range []func(func(belay.Event) bool){first, second} {
+		go func() {
+			n := 0
+			for e := range reader {
+				if _, ok := e.(belay.AgentEvent); ok {
+					n++
+				}
+			}
+			lines <- n
+		}()
+	}
+	if res, err := belay.Run(t.Context(), "sh", "-c", "echo > \"$1\"", "sh", claude.Path+".go"); err != nil {
+		t.Fatal(res.Error)
+	}
+	if _, err := inv.Wait(); err != nil {
+		t.Error(err)
+	}
+	got := []int{<-lines, <-lines}
+	slices.Sort(got)
+	if got[0] < 2 || got[1] != 4 {
+		t.Errorf("the readers got %v lines", got)
+	}
+}
+
+// What an agent goes through is told in order.
+func TestRunner_Events(t *testing.T) {
+	t.Parallel()
+	claude := scripted(t, begins+answers+"if [ -e \"$0.again\" ]; then\n"+succeeds+"exit 0; fi\n: > \"$0.again\"\n"+fails+"exit 1\n")
+	claude.Runner.Policy = retry.Policy{MaxRetries: 2, BaseDelay: time.Millisecond, MaxDelay: time.Millisecond}
+	var kinds []string
+	claude.Runner.Observe = func(e belay.Event) {
+		switch e := e.(type) {
+		case belay.AttemptStarted:
+			kinds = append(kinds, "started "+e.Command)
+		case belay.AttemptFailed:
+			kinds = append(kinds, "failed "+string(e.Verdict.Class))
+		case belay.Waiting:
+			kinds = append(kinds, "waiting")
+		case belay.WaitOver:
+			kinds = append(kinds, "over")
+		}
+	}
+	res, err := claude.Run(t.Context())
+	want := []string{"started claude", "failed overloaded", "waiting", "over", "started claude"}
+	if err != nil || !res.Resumed || res.Attempts != 2 || !slices.Equal(kinds, want) {
+		t.Errorf("%v, %+v, %q", err, res, kinds)
+	}
+	if u := res.Usage; u.InputTokens != 200 || len(res.Errors) != 1 || res.Profile != "claude" {
+		t.Errorf("%+v", res)
+	}
+}
