@@ -3,8 +3,8 @@
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 LDFLAGS := -s -w -X github.com/belay-run/belay/internal/version.linked=$(VERSION)
 PREFIX  ?= /usr/local
-ROUNDS  ?= 10
-KILLS   ?= 100
+ROUNDS  ?= 3
+KILLS   ?= 30
 
 # What the linker has written through a mapping starts slower than a copy of it (docs/performance.md).
 copied = for f in $(1); do cp $$f $$f.copy && mv $$f.copy $$f || exit 1; done
@@ -29,7 +29,7 @@ test: check unit fuzz cross ## all that CI runs
 	@scripts/tree-is-clean
 	@echo "make test: all passed"
 
-test-full: ## the same with ten times the rounds, guided fuzzing, all scenarios, all platforms and older agent CLIs
+test-full: ## the same with thirty times the rounds, guided fuzzing, all scenarios, all platforms and older agent CLIs
 	$(MAKE) test ROUNDS=100 KILLS=1000 FULL=1
 
 check: .tools/staticcheck
