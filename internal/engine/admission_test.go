@@ -550,3 +550,18 @@ func TestAdmission_WithoutAState(t *testing.T) {
 		}
 	})
 }
+
+// A hold that is ended by hand while the back-off before it runs is not waited for.
+func TestAdmission_HoldIsEndedDuringTheBackoff(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := runner(t, retry.Policy{MaxRetries: 2, BaseDelay: 10 * time.Second, Jitter: retry.NoJitter})
+		r.Gate = engine.Gate{Key: "api", Settings: gate.Settings{Hold: time.Minute}}
+		s := play(r, 0, of(verdict.RateLimit), of(verdict.OK))
+		inv := start(t, r, tool)
+		time.Sleep(5 * time.Second)
+		change(t, r.Shared, "api", gate.State.Reset)
+		res, _ := inv.Wait()
+		equal(t, "waited", s.Gaps()[0], 10*time.Second)
+		addsUp(t, r, res)
+	})
+}

@@ -175,7 +175,10 @@ func (d *decider) awaitHold(hold *gate.Refusal) error {
 	watch := &watcher{shared: d.call.shared, key: d.keeper.gate.Key}
 	defer watch.end()
 	for ; hold != nil && hold.Until.After(clock.Now()); hold = d.keeper.gate.Peek() {
-		changed, _ := watch.changes(hold)
+		changed, fresh := watch.changes(hold)
+		if fresh { // it may have changed before it was watched
+			continue
+		}
 		poll, short := d.pace.pollInterval(hold, 1, changed != nil)
 		if short != nil {
 			return nil
