@@ -91,10 +91,16 @@ func (s *stream) join() *reader {
 	return r
 }
 
+// leave ends a reader. One that comes back finds the end.
 func (s *stream) leave(r *reader) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.readers = slices.DeleteFunc(s.readers, func(other *reader) bool { return other == r })
+	if i := slices.Index(s.readers, r); i >= 0 {
+		s.readers = slices.Delete(s.readers, i, i+1)
+		if !s.over {
+			close(r.over)
+		}
+	}
 }
 
 // reader is one reader's queue.

@@ -182,3 +182,19 @@ func TestStream_ObservesOneAtATime(t *testing.T) {
 		}
 	})
 }
+
+// A reader that has left and comes back finds the end; it does not wait for ever.
+func TestStream_ReaderComesBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		inv := start(t, twoAttempts(), claude)
+		events := inv.Events()
+		for range events {
+			break
+		}
+		for range events {
+		}
+		inv.Wait()
+		for range events {
+		}
+	})
+}
