@@ -6,7 +6,9 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
+	"sync"
 
 	"github.com/belay-run/belay/internal/state"
 	"github.com/belay-run/belay/internal/supervise"
@@ -27,7 +29,7 @@ type Command struct {
 	Prompt *string
 
 	// Stdout and Stderr take the output of the attempt that counts. A nil Stdout keeps it in Result.Output; a nil
-	// Stderr drops it.
+	// Stderr drops it. If both are the same writer, one goroutine at a time writes to it.
 	Stdout, Stderr io.Writer
 
 	// Terminal lets the command use the terminal that the caller runs on, as a shell would. Only for a caller that
@@ -72,6 +74,28 @@ func (c *Command) environ() []string {
 		kept = append(kept, kv)
 	}
 	return kept
+}
+
+// shareWriter lets one goroutine at a time write where both streams go to one writer, as os/exec does. A file needs no guard.
+func (c *Command) shareWriter() {
+	if _, file := c.Stdout.(*os.File); file || c.Stdout == nil || !reflect.ValueOf(c.Stdout).Comparable() || c.Stdout != c.Stderr {
+		return
+	}
+	shared := &sharedWriter{to: c.Stdout}
+	c.Stdout, c.Stderr = shared, shared
+}
+
+// sharedWriter is a writer of several goroutines.
+type sharedWriter struct {
+	mu sync.Mutex
+	to io.Writer
+}
+
+// Write implements [io.Writer].
+func (w *sharedWriter) Write(p []byte) (int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.to.Write(p)
 }
 
 // check finds, before anything is started, what cannot work.

@@ -31,6 +31,7 @@ type Invocation struct {
 
 func newInvocation(ctx context.Context, r *Runner, c Command, env []string) *Invocation {
 	now := time.Now()
+	c.shareWriter()
 	inv := &Invocation{done: make(chan struct{})}
 	inv.stream.observe = r.Observe
 	inv.call = &call{id: newID(now), runner: r, command: c, env: env, profile: r.profile(), begun: now, emit: inv.stream.emit, line: inv.stream.line,

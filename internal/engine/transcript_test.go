@@ -287,3 +287,32 @@ func TestResult_JSONCannotBeWritten(t *testing.T) {
 		}
 	}
 }
+
+// One writer for both streams is written to by one goroutine at a time, as it is with os/exec. The race detector watches.
+func TestTranscript_OneWriterForBothStreams(t *testing.T) {
+	for name, r := range map[string]*engine.Runner{"of a plain command": {}, "that is passed on live": {Stream: true, Policy: retry.Policy{MaxRetries: 1}}} {
+		t.Run(name, func(t *testing.T) {
+			var out bytes.Buffer
+			c := sh("i=0; while [ $i -lt 50 ]; do echo out; echo err >&2; i=$((i+1)); done")
+			c.Stdout, c.Stderr = &out, &out
+			if _, err := r.Run(t.Context(), c); err != nil || strings.Count(out.String(), "out\n") != 50 || strings.Count(out.String(), "err\n") != 50 {
+				t.Errorf("%d bytes, %v", out.Len(), err)
+			}
+		})
+	}
+	// What cannot be compared is no less a writer.
+	var texts [][]byte
+	write := writeTo(func(p []byte) { texts = append(texts, p) })
+	c := sh("echo out")
+	c.Stdout, c.Stderr = write, write
+	if _, err := new(engine.Runner).Run(t.Context(), c); err != nil || len(texts) != 1 {
+		t.Errorf("%q, %v", texts, err)
+	}
+}
+
+type writeTo func([]byte)
+
+func (w writeTo) Write(p []byte) (int, error) {
+	w(bytes.Clone(p))
+	return len(p), nil
+}
