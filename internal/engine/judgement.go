@@ -52,7 +52,7 @@ func judgeRefusal(r *refusal) *judgement {
 
 // unplanned is an attempt that cannot work, whatever happens.
 func unplanned(err error) *refusal {
-	r := &refusal{code: CodeUsage, message: err.Error(),
+	r := &refusal{code: CodeUsage, message: err.Error(), stop: &retry.Error{Cause: retry.ErrPermanent},
 		verdict: verdict.Verdict{Class: verdict.TooLarge, Rule: "plan", Evidence: err.Error(), Sent: verdict.SentNo}}
 	if _, over := errors.AsType[*agent.UsedUp](err); over {
 		r.code, r.verdict.Class = 1, verdict.LimitReached

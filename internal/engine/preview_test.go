@@ -2,10 +2,12 @@ package engine_test
 
 import (
 	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/belay-run/belay/internal/agent"
@@ -166,4 +168,50 @@ func TestCause_Texts(t *testing.T) {
 	} {
 		equal(t, "text", cause.Error(), want)
 	}
+}
+
+// Why nothing was started can be taken out of the error, with what there is to know about it.
+func TestCause_OfWhatWasNotStarted(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := agentRunner(agent.Traits{Gate: "api", MaxInput: 3})
+		r.Scope, r.OnBusy, r.NoWait = "deploy", engine.BusyFail, true
+		s := script(r, steps(0))
+		run := func(c engine.Command) error {
+			t.Helper()
+			res, err := r.Run(t.Context(), c)
+			if err == nil || len(s.Starts()) != 0 || res.Attempts != 0 {
+				t.Fatalf("%d attempts: %v", res.Attempts, err)
+			}
+			return err
+		}
+		slot, _ := r.Scopes.Take("deploy", 1, "another")
+		err := run(claude)
+		if taken, ok := errors.AsType[*engine.ScopeTaken](err); !ok || taken.Key != "deploy" || len(taken.Holders) != 1 || taken.Holders[0] != "another" || !errors.Is(err, retry.ErrMaxWait) {
+			t.Errorf("scope: %v", err)
+		}
+		slot.Free()
+		holdFor(t, r.Shared, "api", time.Minute, "maintenance")
+		err = run(claude)
+		if refused, ok := errors.AsType[*engine.GateRefused](err); !ok || refused.Key != "api" || refused.Refusal.Reason != "maintenance" || !errors.Is(err, retry.ErrMaxWait) {
+			t.Errorf("gate: %v", err)
+		}
+		large := claude
+		large.Stdin = strings.NewReader("four")
+		if err := run(large); !errors.Is(err, retry.ErrPermanent) || errors.Is(err, retry.ErrMaxWait) {
+			t.Errorf("stdin that is too large: %v, cause %v", err, errors.Unwrap(err))
+		}
+		reader, writer := io.Pipe()
+		defer writer.Close()
+		late := claude
+		late.Stdin, r.Policy.Timeout = reader, time.Minute
+		err = run(late)
+		if timeout, ok := errors.AsType[*engine.StdinTimeout](err); !ok || timeout.Limit != time.Minute || !errors.Is(err, retry.ErrTimeout) {
+			t.Errorf("stdin that is late: %v", err)
+		}
+		r.Resume.Session = engine.LastSession
+		err = run(claude)
+		if none, ok := errors.AsType[*engine.NoSession](err); !ok || none.Profile != "claude" || errors.Is(err, retry.ErrMaxWait) {
+			t.Errorf("session: %v, cause %v", err, errors.Unwrap(err))
+		}
+	})
 }
