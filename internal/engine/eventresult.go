@@ -90,7 +90,6 @@ func (t *eventLog) discard() {
 		line.Close()
 	}
 	t.live = nil
-	t.errors.output().Close()
 }
 
 func (*eventLog) replace(string) {} // only what a caller has done can be found out afterwards

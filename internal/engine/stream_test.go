@@ -11,6 +11,7 @@ import (
 	"github.com/belay-run/belay/internal/agent"
 	"github.com/belay-run/belay/internal/engine"
 	"github.com/belay-run/belay/internal/engine/enginetest"
+	"github.com/belay-run/belay/retry"
 	"github.com/belay-run/belay/verdict"
 )
 
@@ -197,4 +198,24 @@ func TestStream_ReaderComesBack(t *testing.T) {
 		for range events {
 		}
 	})
+}
+
+// What a failed attempt has said can be shown by a reader that comes to it later.
+func TestStream_StderrOfAFailedAttempt(t *testing.T) {
+	for name, r := range map[string]*engine.Runner{"of a plain command": {Policy: retry.Policy{MaxRetries: 1}}, "of an agent": agentRunner(agent.Traits{})} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				script(r, steps(1, enginetest.Complain("no luck\n"), enginetest.Line(enginetest.Event{Class: verdict.Overloaded})), steps(0))
+				inv := start(t, r, claude)
+				inv.Wait()
+				said := ""
+				for e := range inv.Events() {
+					if failed, ok := e.(engine.AttemptFailed); ok {
+						said = failed.Stderr.String()
+					}
+				}
+				equal(t, "stderr", said, "no luck\n")
+			})
+		})
+	}
 }

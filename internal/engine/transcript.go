@@ -38,7 +38,7 @@ type transcript interface {
 
 	// deliver passes on what was held.
 	deliver() error
-	// discard drops what was held.
+	// discard drops what was held, but for the standard error: those who read events may show it later.
 	discard()
 	// replace puts other output in the place of what was held.
 	replace(stdout string)
@@ -136,10 +136,7 @@ func (t *streams) final() string {
 
 func (t *streams) deliver() error { return errors.Join(t.out.deliver(), t.err.deliver()) }
 
-func (t *streams) discard() {
-	t.out.output().Close()
-	t.err.output().Close()
-}
+func (t *streams) discard() { t.out.output().Close() }
 
 func (t *streams) replace(stdout string) {
 	t.out.replace(stdout)
