@@ -9,8 +9,8 @@ import (
 	"go/parser"
 	"go/token"
 	"io"
-	"io/fs"
 	"os"
+	"path/filepath"
 	"reflect"
 	"regexp"
 	"slices"
@@ -24,11 +24,15 @@ import (
 // inEngine are the types of the engine that have a method of that name.
 func inEngine(t *testing.T, method string) (names []string) {
 	t.Helper()
-	packages, err := parser.ParseDir(token.NewFileSet(), "internal/engine", func(f fs.FileInfo) bool { return !strings.HasSuffix(f.Name(), "_test.go") }, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, file := range packages["engine"].Files {
+	paths, _ := filepath.Glob("internal/engine/*.go")
+	for _, path := range paths {
+		if strings.HasSuffix(path, "_test.go") {
+			continue
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), path, nil, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
 		for _, d := range file.Decls {
 			if f, ok := d.(*ast.FuncDecl); ok && f.Recv != nil && f.Name.Name == method {
 				names = append(names, strings.TrimPrefix(typeName(f.Recv.List[0].Type), "*"))
