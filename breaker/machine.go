@@ -15,7 +15,7 @@ const maxDoublings = math.MaxInt
 // Closed, every call may start. Open, none before Until; the first one after it makes the State half open and is its
 // probe. Half open, one may start if no probe is out or if its lease has expired, which is then taken over.
 func (s State) Ask(set Settings, now time.Time, holder string) (State, Ticket, error) {
-	if err := s.Refusal(set, now); err != nil {
+	if err := s.refusalAt(set, now); err != nil {
 		return s, Ticket{}, err
 	}
 	switch s.Phase {

@@ -61,9 +61,8 @@ func (s State) At(set Settings, now time.Time) Phase {
 	return s.Phase
 }
 
-// Refusal returns the [*OpenError] that Ask would refuse a call with at now, or nil if it would not. It is for who
-// waits and does not want to take the probe yet.
-func (s State) Refusal(set Settings, now time.Time) error {
+// refusalAt returns the [*OpenError] that Ask would refuse a call with at now, or nil if it would not.
+func (s State) refusalAt(set Settings, now time.Time) error {
 	if !s.blocked(set, now) {
 		return nil
 	}

@@ -29,8 +29,8 @@ func (b Budget) spent(now time.Time) float64 {
 	return 0
 }
 
-// Left is what is left at now.
-func (b Budget) Left(now time.Time) float64 { return bucket - b.spent(now) }
+// left is what is left at now.
+func (b Budget) left(now time.Time) float64 { return bucket - b.spent(now) }
 
 func (b Budget) full(now time.Time) bool { return b.spent(now) == 0 }
 
@@ -54,9 +54,9 @@ func (b Budget) earn(now time.Time) Budget {
 	return Budget{}
 }
 
-// Next is when a retry will be there again.
-func (b Budget) Next(now time.Time) time.Time {
-	missing := perRetry - b.Left(now)
+// next is when a retry will be there again.
+func (b Budget) next(now time.Time) time.Time {
+	missing := perRetry - b.left(now)
 	if missing <= grain {
 		return now
 	}

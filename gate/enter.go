@@ -26,7 +26,7 @@ type Gate struct {
 // lets everybody in.
 func (g *Gate) Enter(holder string) (*Pass, *Refusal) {
 	now := clock.Now()
-	p := &Pass{gate: g, ticket: Ticket{Holder: holder, Started: now, Breaker: breaker.Ticket{Caller: g.Caller}}}
+	p := &Pass{gate: g, ticket: admission{Holder: holder, Started: now, Breaker: breaker.Ticket{Caller: g.Caller}}}
 	state, err := g.Store.Load(g.Key)
 	if err != nil {
 		g.trouble(err)
@@ -35,7 +35,7 @@ func (g *Gate) Enter(holder string) (*Pass, *Refusal) {
 	if state.Healthy(now) {
 		return p, nil
 	}
-	after, ticket, refusal := state.Ask(g.Settings, now, holder)
+	after, ticket, refusal := state.ask(g.Settings, now, holder)
 	if refusal != nil {
 		return nil, refusal
 	}
@@ -45,7 +45,7 @@ func (g *Gate) Enter(holder string) (*Pass, *Refusal) {
 	}
 	// Admitted so far, but others may ask at the same time: the answer that counts is the one under the lock.
 	err = g.Store.Update(g.Key, now, func(s State) State {
-		s, ticket, refusal = s.Ask(g.Settings, now, holder)
+		s, ticket, refusal = s.ask(g.Settings, now, holder)
 		return s
 	})
 	if err != nil {
@@ -66,7 +66,7 @@ func (g *Gate) Peek() *Refusal {
 		g.trouble(err)
 		return nil
 	}
-	_, _, refusal := state.Ask(g.Settings, clock.Now(), "")
+	_, _, refusal := state.ask(g.Settings, clock.Now(), "")
 	return refusal
 }
 
@@ -74,8 +74,8 @@ func (g *Gate) Peek() *Refusal {
 func (g *Gate) Spend() (ok bool, next time.Time) {
 	now := clock.Now()
 	err := g.Store.Update(g.Key, now, func(s State) State {
-		if s, ok = s.Spend(now); !ok {
-			next = s.Budget.Next(now)
+		if s, ok = s.spend(now); !ok {
+			next = s.Budget.next(now)
 		}
 		return s
 	})

@@ -28,24 +28,17 @@ func Example() {
 	// Output: hold rate_limit 1h0m0s
 }
 
-// A state is a plain value; a store keeps it, but nothing more is needed to try out what happens.
-func ExampleState() {
-	now := time.Date(2026, 11, 15, 12, 0, 0, 0, time.UTC)
-	var set gate.Settings
-	var s gate.State
+// Five calls in a row that fail open the breaker, for all that share the store.
+func ExampleMemory() {
+	var store gate.Memory
+	calls := &gate.Gate{Store: &store, Key: "api.example.com"}
 	for i := range 5 {
-		var ticket gate.Ticket
-		s, ticket, _ = s.Ask(set, now, fmt.Sprint("call ", i))
-		s = s.Failed(set, now, ticket, 0, "connection refused")
+		pass, _ := calls.Enter(fmt.Sprint("call ", i))
+		pass.Failed("connection refused")
 	}
-	_, _, refusal := s.Ask(set, now, "call 6")
-	fmt.Println(refusal.Kind, refusal.Reason, refusal.Until.Sub(now))
-	s, probe, _ := s.Ask(set, now.Add(time.Minute), "call 7")
-	_, _, refusal = s.Ask(set, now.Add(time.Minute), "call 8")
-	fmt.Println(probe.Breaker.Probe, refusal.Kind)
-	// Output:
-	// breaker connection refused 1m0s
-	// true probe
+	_, refusal := calls.Enter("call 6")
+	fmt.Println(refusal.Kind, refusal.Reason)
+	// Output: breaker connection refused
 }
 
 // Slots bound how many run at the same time. A process that dies frees its own.

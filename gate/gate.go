@@ -78,8 +78,8 @@ func (s State) Healthy(now time.Time) bool {
 	return !s.Hold.Live(now) && s.Hold.row(now) == 0 && s.Ramp.over(now) && s.Breaker.Healthy() && s.Budget.full(now)
 }
 
-// Ticket is an admission.
-type Ticket struct {
+// admission is the right to start a call, as the state was told of it.
+type admission struct {
 	Holder  string
 	Started time.Time
 	Breaker breaker.Ticket

@@ -8,11 +8,11 @@ import (
 	"github.com/belay-run/belay/breaker"
 )
 
-// Ask says whether a call may start at now: nobody before the end of a hold, one probe at a time while the breaker is
+// ask says whether a call may start at now: nobody before the end of a hold, one probe at a time while the breaker is
 // half open, few at a time in a slow start. If it may, the refusal is nil and the ticket is for the report. If not, the
 // state is unchanged.
-func (s State) Ask(set Settings, now time.Time, holder string) (State, Ticket, *Refusal) {
-	t := Ticket{Holder: holder, Started: now}
+func (s State) ask(set Settings, now time.Time, holder string) (State, admission, *Refusal) {
+	t := admission{Holder: holder, Started: now}
 	if left := s.Hold.Left(now); left > 0 {
 		return s, t, &Refusal{Kind: KindHold, Reason: s.Hold.Reason, Until: now.Add(left)}
 	}
@@ -46,10 +46,10 @@ func refusalOf(err error) *Refusal {
 	return r
 }
 
-// Answered says that the service has begun to answer the call: it is well, however long the call goes on. A probe is
+// answered says that the service has begun to answer the call: it is well, however long the call goes on. A probe is
 // judged by that. What ends a row of failures or of throttles is the end of a call, as it is while all is well: many
 // commands print something before they fail.
-func (s State) Answered(set Settings, now time.Time, t Ticket) State {
+func (s State) answered(set Settings, now time.Time, t admission) State {
 	if t.Breaker.Probe {
 		s.Breaker = s.Breaker.Success(set.Breaker, now, t.Breaker)
 	}
@@ -62,12 +62,12 @@ func (s State) Answered(set Settings, now time.Time, t Ticket) State {
 
 // disproves says whether an answer to the call says anything of the hold: not if it was set after the call was let
 // through, or by it.
-func (s State) disproves(t Ticket) bool { return t.Started.After(s.Hold.Since) }
+func (s State) disproves(t admission) bool { return t.Started.After(s.Hold.Since) }
 
-// Succeeded says that the call is done.
-func (s State) Succeeded(set Settings, now time.Time, t Ticket) State {
+// succeeded says that the call is done.
+func (s State) succeeded(set Settings, now time.Time, t admission) State {
 	if !t.Answered { // a probe must not count twice
-		s = s.Answered(set, now, t)
+		s = s.answered(set, now, t)
 	}
 	if !t.Breaker.Probe {
 		s.Breaker = s.Breaker.Success(set.Breaker, now, t.Breaker)
@@ -79,8 +79,8 @@ func (s State) Succeeded(set Settings, now time.Time, t Ticket) State {
 	return s
 }
 
-// Throttled says that the service asks for fewer calls, and for how long if it said so. That is no failure.
-func (s State) Throttled(set Settings, now time.Time, t Ticket, hint time.Duration, reason string) State {
+// throttled says that the service asks for fewer calls, and for how long if it said so. That is no failure.
+func (s State) throttled(set Settings, now time.Time, t admission, hint time.Duration, reason string) State {
 	s.Breaker = s.Breaker.Release(t.Breaker)
 	s.Ramp = s.Ramp.leave(t.Holder, false)
 	if hold := s.Hold.extend(set, now, t.Started, hint, reason); hold != s.Hold {
@@ -89,31 +89,31 @@ func (s State) Throttled(set Settings, now time.Time, t Ticket, hint time.Durati
 	return s
 }
 
-// Failed says that the call showed the service to be ill. That counts also if it was answered first: an answer that
+// failed says that the call showed the service to be ill. That counts also if it was answered first: an answer that
 // breaks off is none.
-func (s State) Failed(set Settings, now time.Time, t Ticket, jitter float64, reason string) State {
+func (s State) failed(set Settings, now time.Time, t admission, jitter float64, reason string) State {
 	s.Breaker = s.Breaker.Failure(set.Breaker, now, t.Breaker, jitter, reason)
 	s = s.stamped(now)
 	s.Ramp = s.Ramp.leave(t.Holder, false)
 	return s
 }
 
-// Released says that the call showed nothing of the service.
-func (s State) Released(t Ticket) State {
+// released says that the call showed nothing of the service.
+func (s State) released(t admission) State {
 	s.Breaker = s.Breaker.Release(t.Breaker)
 	s.Ramp = s.Ramp.leave(t.Holder, false)
 	return s
 }
 
-// Renewed says that the caller of an unanswered call still lives.
-func (s State) Renewed(set Settings, now time.Time, t Ticket) State {
+// renewed says that the caller of an unanswered call still lives.
+func (s State) renewed(set Settings, now time.Time, t admission) State {
 	s.Breaker = s.Breaker.Renew(set.Breaker, now, t.Breaker)
 	s.Ramp = s.Ramp.renew(now, set, t.Holder)
 	return s
 }
 
-// Spend takes one retry from the budget, and reports whether there was one.
-func (s State) Spend(now time.Time) (after State, ok bool) {
+// spend takes one retry from the budget, and reports whether there was one.
+func (s State) spend(now time.Time) (after State, ok bool) {
 	s.Budget, ok = s.Budget.take(now)
 	return s, ok
 }

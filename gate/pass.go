@@ -14,12 +14,12 @@ type Pass struct {
 	gate *Gate
 
 	mu     sync.Mutex
-	ticket Ticket
+	ticket admission
 	done   bool
 }
 
 // admit gives the pass its ticket.
-func (p *Pass) admit(t Ticket) {
+func (p *Pass) admit(t admission) {
 	t.Breaker.Caller = p.gate.Caller
 	p.ticket = t
 }
@@ -40,7 +40,7 @@ func (p *Pass) Renew() {
 	ticket, over := p.ticket, p.ticket.Answered || p.done
 	p.mu.Unlock()
 	if !over {
-		p.change(func(s State, now time.Time) State { return s.Renewed(p.gate.Settings, now, ticket) })
+		p.change(func(s State, now time.Time) State { return s.renewed(p.gate.Settings, now, ticket) })
 	}
 }
 
@@ -51,37 +51,39 @@ func (p *Pass) Answered() {
 	p.ticket.Answered = true
 	p.mu.Unlock()
 	if first {
-		p.change(func(s State, now time.Time) State { return s.Answered(p.gate.Settings, now, ticket) })
+		p.change(func(s State, now time.Time) State { return s.answered(p.gate.Settings, now, ticket) })
 	}
 }
 
 // Succeeded says that the call is done.
 func (p *Pass) Succeeded() {
-	p.end(func(s State, now time.Time, t Ticket) State { return s.Succeeded(p.gate.Settings, now, t) })
+	p.end(func(s State, now time.Time, t admission) State { return s.succeeded(p.gate.Settings, now, t) })
 }
 
 // Throttled says that the service asks for fewer calls; hint is for how long, 0 if it did not say.
 func (p *Pass) Throttled(hint time.Duration, reason string) {
-	p.end(func(s State, now time.Time, t Ticket) State {
-		return s.Throttled(p.gate.Settings, now, t, hint, reason)
+	p.end(func(s State, now time.Time, t admission) State {
+		return s.throttled(p.gate.Settings, now, t, hint, reason)
 	})
 }
 
 // Throttling is Throttled of a call that is not over: it waits and tries again by itself. What comes of it then is told
 // as of one that starts now.
 func (p *Pass) Throttling(hint time.Duration, reason string) {
-	p.during(func(s State, now time.Time, t Ticket) State {
-		return s.Throttled(p.gate.Settings, now, t, hint, reason)
+	p.during(func(s State, now time.Time, t admission) State {
+		return s.throttled(p.gate.Settings, now, t, hint, reason)
 	})
 }
 
 // Failing is Failed of a call that is not over: it tries again by itself.
 func (p *Pass) Failing(reason string) {
 	jitter := p.gate.random()
-	p.during(func(s State, now time.Time, t Ticket) State { return s.Failed(p.gate.Settings, now, t, jitter, reason) })
+	p.during(func(s State, now time.Time, t admission) State {
+		return s.failed(p.gate.Settings, now, t, jitter, reason)
+	})
 }
 
-func (p *Pass) during(event func(State, time.Time, Ticket) State) {
+func (p *Pass) during(event func(State, time.Time, admission) State) {
 	p.mu.Lock()
 	ticket, over := p.ticket, p.done
 	p.ticket.Started, p.ticket.Awaited = clock.Now(), false
@@ -94,15 +96,17 @@ func (p *Pass) during(event func(State, time.Time, Ticket) State) {
 // Failed says that the call showed the service to be ill.
 func (p *Pass) Failed(reason string) {
 	jitter := p.gate.random()
-	p.end(func(s State, now time.Time, t Ticket) State { return s.Failed(p.gate.Settings, now, t, jitter, reason) })
+	p.end(func(s State, now time.Time, t admission) State {
+		return s.failed(p.gate.Settings, now, t, jitter, reason)
+	})
 }
 
 // Released says that the call showed nothing of the service: cancelled, or wrong in itself.
 func (p *Pass) Released() {
-	p.end(func(s State, _ time.Time, t Ticket) State { return s.Released(t) })
+	p.end(func(s State, _ time.Time, t admission) State { return s.released(t) })
 }
 
-func (p *Pass) end(event func(State, time.Time, Ticket) State) {
+func (p *Pass) end(event func(State, time.Time, admission) State) {
 	p.mu.Lock()
 	ticket, first := p.ticket, !p.done
 	p.done = true

@@ -2,33 +2,16 @@ package gate
 
 import "slices"
 
-// SlotStore bounds how many hold a key at the same time. [Slots] does so for all processes, [Memory] for one.
-type SlotStore interface {
-	// Take takes one of n slots of a key in the holder's name; [ErrFull] if there is none.
-	Take(key string, n int, holder string) (*Slot, error)
-	// Holders are the names of those that hold a slot of the key now.
-	Holders(key string) []string
-}
-
-// Shared is what callers of the same gates have in common: the states, news of their changes, and the slots. [Files]
-// shares them between processes, [Memory] within one.
-type Shared interface {
-	Store
-	SlotStore
-	// Watch returns a channel that gets a value when the state of a key may have changed, and a function that ends that.
-	// The error says that a caller has to look for itself.
-	Watch(key string) (changed <-chan struct{}, stop func(), err error)
-}
-
-// Take implements [SlotStore]: the slots of a key are beside its state.
+// Take takes one of n slots of a key in the holder's name, as [Slots.Take] does: they are beside its state.
 func (f *Files) Take(key string, n int, holder string) (*Slot, error) {
 	return Slots{Dir: f.Dir}.Take(key, n, holder)
 }
 
-// Holders implements [SlotStore].
+// Holders are the names of those that hold a slot of the key now.
 func (f *Files) Holders(key string) []string { return Slots{Dir: f.Dir}.Holders(key) }
 
-// Watch implements [Shared].
+// Watch returns a channel that gets a value when the state of a key may have changed, and a function that ends that. The
+// error is nil: it is as [Files.Watch].
 func (m *Memory) Watch(key string) (changed <-chan struct{}, stop func(), err error) {
 	c := make(chan struct{}, 1)
 	m.mu.Lock()
@@ -59,7 +42,7 @@ func (m *Memory) changed(key string) {
 	}
 }
 
-// Take implements [SlotStore].
+// Take takes one of n slots of a key in the holder's name; [ErrFull] if there is none.
 func (m *Memory) Take(key string, n int, holder string) (*Slot, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -84,7 +67,7 @@ func (m *Memory) freeSlot(key string, slot *Slot) {
 	}
 }
 
-// Holders implements [SlotStore].
+// Holders are the names of those that hold a slot of the key now.
 func (m *Memory) Holders(key string) (names []string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

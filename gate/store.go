@@ -25,7 +25,8 @@ type Entry struct {
 	State State  `json:"state"`
 }
 
-// Memory is a [Shared] for one process. The zero value works. It must not be copied after its first use.
+// Memory is a [Store] for one process, which also tells of changes and has slots, as [Files] has.
+// The zero value works. It must not be copied after its first use.
 type Memory struct {
 	mu       sync.Mutex
 	states   map[string]State

@@ -17,7 +17,7 @@ func (p Policy) Backoff(n int) time.Duration {
 		limit = time.Minute
 	}
 	if !validFactor(factor) {
-		factor = DefaultFactor
+		factor = defaultFactor
 	}
 	return min(saturate(float64(base)*math.Pow(factor, float64(max(n, 0)))), limit)
 }

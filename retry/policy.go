@@ -98,9 +98,9 @@ func (p Policy) Validate() error {
 
 // What a policy means that does not say so itself.
 const (
-	DefaultMaxWait     = 5 * time.Minute
-	DefaultMaxAttempts = 20
-	DefaultFactor      = 2
+	defaultMaxWait     = 5 * time.Minute
+	defaultMaxAttempts = 20
+	defaultFactor      = 2
 )
 
 // MaxAttempts returns how many attempts there are at most, or 0 if only MaxWait bounds them. Where throttles do not count
@@ -111,7 +111,7 @@ func (p Policy) MaxAttempts() int {
 	case p.CountThrottles, p.MaxRetries < 0:
 		return n
 	case p.MaxWait == 0:
-		return max(n, DefaultMaxAttempts)
+		return max(n, defaultMaxAttempts)
 	}
 	return 0
 }
@@ -131,7 +131,7 @@ func (p *Policy) maxRetries() int {
 func (p *Policy) maxWait() time.Duration {
 	switch {
 	case p.MaxWait == 0:
-		return DefaultMaxWait
+		return defaultMaxWait
 	case p.MaxWait < 0:
 		return math.MaxInt64
 	}

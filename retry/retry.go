@@ -107,7 +107,7 @@ func newCall(ctx context.Context, p Policy) call {
 		c.series = p.Start(time.Now())
 		c.ctx, c.cancel = context.WithDeadlineCause(ctx, c.series.deadline, ErrTotalTimeout)
 	}
-	c.series.Bound(ctx)
+	c.series.bound(ctx)
 	return c
 }
 

@@ -30,9 +30,9 @@ func (p Policy) Start(now time.Time) Series {
 	return s
 }
 
-// Bound makes the deadline of ctx, if it has one, a bound of all waits beside TotalTimeout. A wait that would pass
+// bound makes the deadline of ctx, if it has one, a bound of all waits beside TotalTimeout. A wait that would pass
 // it ends the series with [context.DeadlineExceeded].
-func (s *Series) Bound(ctx context.Context) {
+func (s *Series) bound(ctx context.Context) {
 	if d, ok := ctx.Deadline(); ok && (s.deadline.IsZero() || d.Before(s.deadline)) {
 		s.deadline, s.late = d, context.DeadlineExceeded
 	}
@@ -117,16 +117,10 @@ func (s *Series) Left(now time.Time) time.Duration {
 	return max(left, 0)
 }
 
-// Attempts returns how many failed attempts Next was told of.
-func (s *Series) Attempts() int { return s.attempts }
-
 // Retries returns how many retries, inner ones among them, count against MaxRetries so far.
 func (s *Series) Retries() int { return s.retries }
 
-// Waited returns the sum of the waits so far, the last one in full.
-func (s *Series) Waited() time.Duration { return s.waited }
-
-// Deadline returns when TotalTimeout, or the deadline of Bound's context if that is nearer, ends the series.
+// Deadline returns when TotalTimeout, or the deadline of the call's context if that is nearer, ends the series.
 func (s *Series) Deadline() (time.Time, bool) { return s.deadline, !s.deadline.IsZero() }
 
 // counts says whether a retry counts against MaxRetries.

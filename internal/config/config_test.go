@@ -299,3 +299,22 @@ func TestLoad_Unread(t *testing.T) {
 		t.Errorf("%v, %v", s.Unread, err)
 	}
 }
+
+// What belay config show says of a policy that leaves it open is what package retry does.
+func TestShow_DefaultsAreThoseOfRetry(t *testing.T) {
+	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
+	t.Chdir(t.TempDir())
+	list, err := config.Show("claude")
+	if err != nil {
+		t.Fatal(err)
+	}
+	shown := map[string]string{}
+	for _, s := range list {
+		shown[s.Name] = s.Value
+	}
+	factor := float64(retry.Policy{}.Backoff(1)) / float64(retry.Policy{}.Backoff(0))
+	longest := retry.Policy{MaxRetries: 1 << 30}.Patience()
+	if got, err := time.ParseDuration(shown["max-wait"]); err != nil || got != longest || shown["factor"] != fmt.Sprint(factor) {
+		t.Errorf("%q, retry has a factor of %v and waits %v", shown, factor, longest)
+	}
+}

@@ -12,6 +12,12 @@ import (
 	"github.com/belay-run/belay/retry"
 )
 
+// What a policy means that does not say so itself. The tests hold them against package retry.
+const (
+	defaultFactor  = 2
+	defaultMaxWait = 5 * time.Minute
+)
+
 // Shown is one thing that is set, as [Show] reports it. Fields are only ever added.
 type Shown struct {
 	Kind    string `json:"kind"` // setting, policy (what follows from the settings), rule or alert; the command adds state and file
@@ -80,7 +86,7 @@ func (s *Settings) fromPreset(profile string) (list []Shown) {
 	if p.MaxRetries < 0 {
 		return nil // nothing is repeated, and nothing of it counts
 	}
-	p.Factor, p.MaxWait = cmp.Or(p.Factor, retry.DefaultFactor), cmp.Or(p.MaxWait, retry.DefaultMaxWait)
+	p.Factor, p.MaxWait = cmp.Or(p.Factor, defaultFactor), cmp.Or(p.MaxWait, defaultMaxWait)
 	for _, v := range []struct{ name, value string }{
 		{"max-retries", strconv.Itoa(p.MaxRetries)}, {"base-delay", written(p.BaseDelay)}, {"max-delay", written(p.MaxDelay)},
 		{"factor", strconv.FormatFloat(p.Factor, 'g', -1, 64)}, {"jitter", fmt.Sprint(p.Jitter)}, {"max-wait", written(p.MaxWait)},
@@ -112,7 +118,7 @@ func Waits(p retry.Policy) string {
 	if noWait(p) {
 		return "without waiting"
 	}
-	return "at most " + written(cmp.Or(p.MaxWait, retry.DefaultMaxWait)) + " of waiting"
+	return "at most " + written(cmp.Or(p.MaxWait, defaultMaxWait)) + " of waiting"
 }
 
 // noWait says that nothing is waited for: --no-wait is the shortest wait there is.

@@ -7,7 +7,6 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/belay-run/belay/gate"
 	"github.com/belay-run/belay/internal/agent"
 	"github.com/belay-run/belay/internal/state"
 	"github.com/belay-run/belay/internal/supervise"
@@ -26,9 +25,9 @@ type call struct {
 	emit    func(Event)
 	line    func(attempt int, line agent.Line) // an agent has printed it
 
-	state  *state.State   // nil if nothing is kept
-	shared gate.Shared    // nil if nothing is shared
-	scopes gate.SlotStore // nil likewise
+	state  *state.State // nil if nothing is kept
+	shared Shared       // nil if nothing is shared
+	scopes SlotStore    // nil likewise
 	live   *liveRecord
 }
 

@@ -102,7 +102,7 @@ func (p *pace) sleepAtGate(d time.Duration, changed <-chan struct{}) error {
 
 // watcher says when a gate changes, where the store can, so that a long wait need not look again and again.
 type watcher struct {
-	shared  gate.Shared
+	shared  Shared
 	key     string
 	changed <-chan struct{}
 	stop    func()

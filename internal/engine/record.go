@@ -85,7 +85,7 @@ func (b *books) fault(e *journal.Entry, j *judgement) {
 	e.ErrorType, e.Error, e.Rule = j.verdict.Class, j.message, j.verdict.Rule
 	e.Provider = b.call.traits.provider
 	if j.started() && !j.expired && answers(j.verdict.Class) {
-		e.HTTPStatus = cmp.Or(j.account.Status, verdict.StatusIn(j.verdict.Rule), verdict.StatusIn(j.verdict.Evidence))
+		e.HTTPStatus = cmp.Or(j.account.Status, statusIn(j.verdict.Rule), statusIn(j.verdict.Evidence))
 	}
 	if worth := j.verdict.Retryable; worth != j.verdict.Class.Retryable() {
 		e.Retryable = &worth

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/belay-run/belay/gate"
 	"github.com/belay-run/belay/internal/agent"
 	"github.com/belay-run/belay/internal/agent/generic"
 	"github.com/belay-run/belay/internal/alert"
@@ -89,8 +88,8 @@ type Runner struct {
 
 	// Shared and Scopes take the place of the State's gates and scopes; nil means those, or those of this process if there
 	// is no State.
-	Shared gate.Shared
-	Scopes gate.SlotStore
+	Shared Shared
+	Scopes SlotStore
 
 	// Starter starts the processes; nil means [Supervised], the library's way.
 	Starter Starter

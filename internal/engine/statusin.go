@@ -1,4 +1,4 @@
-package verdict
+package engine
 
 import (
 	"regexp"
@@ -11,9 +11,9 @@ var statusWords = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)(?:\bHTTP(?:/[\d.]+)?|(?:^|[^a-z])status(?: code)?|\bAPI error|\berror(?: code)?|(?:^|[^a-z])code)["']?[ :=(]{1,3}["']?([45]\d\d)(?:\D|$)`)
 })
 
-// StatusIn is the HTTP status that a text names as that of an error, the last one of several; 0 if it names none. The text must
+// statusIn is the HTTP status that a text names as that of an error, the last one of several; 0 if it names none. The text must
 // be a program's own word on why it failed.
-func StatusIn(text string) int {
+func statusIn(text string) int {
 	found := statusWords().FindAllStringSubmatch(text, -1)
 	if len(found) == 0 {
 		return 0

@@ -1,9 +1,7 @@
-package verdict_test
+package engine
 
 import (
 	"testing"
-
-	"github.com/belay-run/belay/verdict"
 )
 
 func TestStatusIn(t *testing.T) {
@@ -21,7 +19,7 @@ func TestStatusIn(t *testing.T) {
 		"exited 1":                                     0, "exit code 127": 0, "error 500000": 0, "no answer": 0, "": 0, "HTTP 200": 0, "429": 0, "line 404 of the file": 0,
 		"took 500 ms": 0, "HTTP 4290": 0, "statusbar 404": 0, "unicode 404": 0,
 	} {
-		if got := verdict.StatusIn(text); got != want {
+		if got := statusIn(text); got != want {
 			t.Errorf("%q: %d, want %d", text, got, want)
 		}
 	}
