@@ -40,6 +40,7 @@ var arrows = map[string][]string{
 	"internal/mcp/install":        {"internal/dotfile"},
 	"internal/mcp":                {"gate", "internal/journal", "retry", "internal/supervise", "verdict"},
 	"gh":                          {"", "internal/agent/gh", "breaker", "retry", "verdict"},
+	"scripts/api":                 {},
 	"examples/ghsync":             {"", "gh", "retry"},
 	"internal/dotfile":            {},
 	"internal/config":             {"internal/alert", "retry", "verdict"},
