@@ -13,6 +13,8 @@ type input interface {
 	open() (*os.File, error)
 	// close ends the attempt's use of it, and reports whether another attempt could have the same input.
 	close() (again bool)
+	// release says that there is no further attempt: nothing more is read.
+	release()
 }
 
 // newInput chooses how the command gets its input. retries says that there may be more than one attempt.
@@ -48,12 +50,14 @@ type noInput struct{}
 
 func (noInput) open() (*os.File, error) { return nil, nil }
 func (noInput) close() bool             { return true }
+func (noInput) release()                {}
 
 // passed hands the caller's own file over.
 type passed struct{ file *os.File }
 
 func (p passed) open() (*os.File, error) { return p.file, nil }
 func (p passed) close() bool             { return true }
+func (p passed) release()                {}
 
 // rewound hands a file over whose position tells what was read.
 type rewound struct {
@@ -72,6 +76,8 @@ func (r *rewound) close() bool {
 	return err == nil && (at == r.from || r.replay)
 }
 
+func (r *rewound) release() {}
+
 // maxUnread is more than any pipe holds: an attempt that got more has read some of it.
 const maxUnread = 1 << 20
 
@@ -85,6 +91,8 @@ type feed struct {
 	given  Output      // what the attempts have been given so far
 	lost   bool        // given is no longer all of it
 
+	released chan struct{} // there is no further attempt
+
 	childEnd *os.File
 	over     chan struct{} // the attempt has ended
 	written  chan int64    // how much it was given
@@ -96,7 +104,7 @@ func (f *feed) open() (*os.File, error) {
 		return nil, err
 	}
 	if f.chunks == nil {
-		f.chunks = make(chan []byte)
+		f.chunks, f.released = make(chan []byte), make(chan struct{})
 		go f.read()
 	}
 	f.childEnd, f.over, f.written = r, make(chan struct{}), make(chan int64, 1)
@@ -111,7 +119,11 @@ func (f *feed) read() {
 		buf := make([]byte, 32<<10)
 		n, err := f.source.Read(buf)
 		if n > 0 {
-			f.chunks <- buf[:n]
+			select {
+			case f.chunks <- buf[:n]:
+			case <-f.released:
+				return
+			}
 		}
 		if err != nil {
 			return
@@ -157,4 +169,11 @@ func (f *feed) close() bool {
 	f.childEnd.Close()
 	taken := <-f.written - unread
 	return !f.lost && (f.replay || taken <= 0)
+}
+
+// release lets the goroutine end that reads the source, once the source gives it anything.
+func (f *feed) release() {
+	if f.released != nil {
+		close(f.released)
+	}
 }

@@ -109,6 +109,7 @@ func (inv *Invocation) Run() {
 		defer stop()
 		inv.pace.ctx = ctx
 	}
+	defer inv.kind.release()
 	slot, refused := enterScope(inv.call, inv.pace, inv.call.runner.Scope)
 	defer slot.Free()
 	inv.attempts(refused)

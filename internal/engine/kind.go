@@ -34,6 +34,8 @@ type kind interface {
 	describe(e *journal.Entry, j *judgement)
 	// prompt is what the command was asked beside [Command.Prompt].
 	prompt() string
+	// release gives free what the attempts were given: there is no further one.
+	release()
 	// end fills in what the result tells of all attempts.
 	end(r *Result)
 	// preview fills in how the first attempt would be started.

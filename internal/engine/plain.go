@@ -69,6 +69,12 @@ func (k *plain) preview(p *Preview) error            { return nil }
 func (k *plain) innerRetries() int                   { return 0 }
 func (k *plain) known() bool                         { return false }
 
+func (k *plain) release() {
+	if k.input != nil {
+		k.input.release()
+	}
+}
+
 func (k *plain) end(r *Result) {
 	if r.Usage.CostUSD == nil && !r.Usage.CostUnknown() {
 		r.Usage.CostUSD = new(float64) // nothing was used

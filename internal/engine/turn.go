@@ -107,7 +107,9 @@ func (k *turn) lastSession() (last state.Session, ok bool) {
 
 func (k *turn) prepare(n int, ad admission) (launch, transcript, error) {
 	plan, l, t, err := k.plan(n, ad)
-	l.input = given(plan.Stdin)
+	k.release() // that of the attempt before
+	k.input = given(plan.Stdin)
+	l.input = k.input
 	return l, t, err
 }
 
@@ -275,7 +277,8 @@ func (k *conversation) begin() *refusal { return k.claimSession() }
 
 func (k *conversation) prepare(n int, ad admission) (launch, transcript, error) {
 	_, l, t, err := k.plan(n, ad)
-	l.input = newInput(&k.call.command, false, k.call.runner.ReplayStdin)
+	k.input = newInput(&k.call.command, false, k.call.runner.ReplayStdin)
+	l.input = k.input
 	return l, t, err
 }
 
