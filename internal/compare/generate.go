@@ -64,6 +64,8 @@ func (g *generator) run(command func() []string) {
 			g.interrupt(&s)
 		case i == 0 && g.in(3):
 			g.readerLeaves(&s)
+		case i == 0 && !g.hangs && g.in(5):
+			g.live(&s)
 		case g.in(1) && !g.hangs:
 			s.Stdin, s.Silent = nil, true
 			s.Args = slices.Insert(s.Args, slices.Index(s.Args, "--"), "--timeout=600ms")
@@ -98,6 +100,25 @@ func (g *generator) interrupt(s *step) {
 			before = act{{Read: "all", Out: event("type", "thread.started", "thread_id", "{{session}}")}, codexRecord()}
 		}
 		g.s.Acts[atStep(name, len(g.s.Steps))] = []act{append(before, hang...)}
+	}
+}
+
+// live has the command go on only when what it has printed has come through.
+func (g *generator) live(s *step) {
+	s.Seen = true
+	s.Args = slices.Insert(s.Args, slices.Index(s.Args, "--"), "--timeout=1500ms")
+	for _, name := range slices.Sorted(maps.Keys(g.s.Acts)) {
+		a := act{{Out: "first\n"}, {Await: "seen"}, {Out: "second\n"}, {Exit: number(0)}}
+		switch name {
+		case "claude":
+			a = act{g.claudeInit(), g.said(1, text("first")), {Await: "seen"}, claudeResult("success", "second"), {Exit: number(0)}}
+		case "codex":
+			said := func(text string) op {
+				return op{Out: event("type", "item.completed", "item", map[string]any{"id": "item_1", "type": "agent_message", "text": text})}
+			}
+			a = act{{Read: "all", Out: event("type", "thread.started", "thread_id", "{{session}}")}, said("first"), {Await: "seen"}, said("second"), {Out: event("type", "turn.completed")}, {Exit: number(0)}}
+		}
+		g.s.Acts[atStep(name, len(g.s.Steps))] = []act{a}
 	}
 }
 

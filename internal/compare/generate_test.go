@@ -21,7 +21,7 @@ func recordingsOfTree(t *testing.T) recordings {
 
 func TestGenerate_SeedMakesTheSameScript(t *testing.T) {
 	recorded := recordingsOfTree(t)
-	for seed := range uint64(300) {
+	for seed := range uint64(100) {
 		a, _ := json.Marshal(generate(seed, recorded))
 		b, _ := json.Marshal(generate(seed, recorded))
 		if string(a) != string(b) {
@@ -35,7 +35,7 @@ func TestGenerate_SeedMakesTheSameScript(t *testing.T) {
 }
 
 func TestGenerate_WorksWithoutRecordings(t *testing.T) {
-	for seed := range uint64(300) {
+	for seed := range uint64(100) {
 		if s := generate(seed, nil); len(s.Steps) == 0 {
 			t.Errorf("script %d has no steps", seed)
 		}
@@ -45,7 +45,7 @@ func TestGenerate_WorksWithoutRecordings(t *testing.T) {
 // A script that hangs and that nothing ends would take twenty seconds a side.
 func TestGenerate_WhatHangsIsEnded(t *testing.T) {
 	recorded := recordingsOfTree(t)
-	for seed := range uint64(2000) {
+	for seed := range uint64(500) {
 		s := generate(seed, recorded)
 		hangs := false
 		for name, acts := range s.Acts {

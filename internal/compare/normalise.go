@@ -114,7 +114,7 @@ func (n *normaliser) word(name, s string, of map[string]any) any {
 		return distance(s, of)
 	case "timestamp", "started", "since", "failed_at":
 		return "<time>"
-	case "error", "errors", "message", "evidence", "reason", "text":
+	case "error", "errors", "error_message", "message", "evidence", "reason", "text":
 		return n.said(s)
 	}
 	return n.printed(s)

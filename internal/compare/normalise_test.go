@@ -69,9 +69,9 @@ func TestNormalise_WhatMustNotDiffer(t *testing.T) {
 }
 
 func TestNormalise_IDsAreTheSameWhereverTheyStand(t *testing.T) {
-	n := newNormaliser(&script{}, "/tmp/old-1", "/tmp/bin/old")
+	n := newNormaliser(&script{}, "/plays/old-1", "/bins/old")
 	const id, other = "019a8a30-1111-7000-8000-0123456789ab", "019a8a30-1111-7000-8000-ffffffffffff"
-	got := n.said("run " + id + " in /tmp/old-1/work took 1m3s, then " + other + " and " + id + "; pid 4711, run 0123abcd, until 15:04:05 UTC")
+	got := n.said("run " + id + " in /plays/old-1/work took 1m3s, then " + other + " and " + id + "; pid 4711, run 0123abcd, until 15:04:05 UTC")
 	if want := "run <id 1> in <dir>/work took <duration>, then <id 2> and <id 1>; pid <pid>, run <id>, until <time> UTC"; got != want {
 		t.Errorf("%s\nwant %s", got, want)
 	}

@@ -14,6 +14,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
@@ -120,6 +121,9 @@ func begin(ctx context.Context, s *step, dir, bin string, env []string) (func() 
 	cmd.Dir = filepath.Join(dir, "work")
 	cmd.Env = append(env, s.Env...)
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	if s.Seen {
+		cmd.Stdout = &marking{to: &stdout, file: filepath.Join(dir, "seen")}
+	}
 	cmd.WaitDelay = 100 * time.Millisecond // what it leaves running may keep them open
 	if s.Stdin != nil {
 		cmd.Stdin = strings.NewReader(*s.Stdin)
@@ -194,6 +198,18 @@ func begin(ctx context.Context, s *step, dir, bin string, env []string) (func() 
 		case <-time.After(2 * time.Millisecond):
 		}
 	}
+}
+
+// marking makes a file at the first write.
+type marking struct {
+	to   io.Writer
+	file string
+	once sync.Once
+}
+
+func (m *marking) Write(p []byte) (int, error) {
+	m.once.Do(func() { os.WriteFile(m.file, nil, 0o600) })
+	return m.to.Write(p)
 }
 
 // shellCode is what a shell shows of how a process ended.

@@ -40,6 +40,7 @@ type step struct {
 	Signal     string `json:",omitempty"` // sent to belay when the file Ready is there
 	After      int    `json:",omitempty"` // and so many milliseconds have passed
 	Takes      int    `json:",omitempty"` // how much of stdout is read before it is closed; 0 means all
+	Seen       bool   `json:",omitempty"` // the file "seen" is made when the first of stdout has come
 	Silent     bool   `json:",omitempty"` // stdin is a pipe that nothing comes through and that stays open
 }
 
