@@ -30,6 +30,9 @@ func TestMain(m *testing.M) {
 		os.Exit(0) // what it has covered counts too
 	}
 	clitest.HearSignals()
+	if os.Getenv("GORACE") == "" {
+		os.Setenv("GORACE", "atexit_sleep_ms=0") // else each helper takes a second to end
+	}
 	flag.Parse()
 	if given := flag.Lookup("test.parallel"); given.Value.String() == given.DefValue {
 		given.Value.Set("6") // most tests wait for others most of the time
