@@ -294,7 +294,13 @@ func (f *follower) Account() agent.Account {
 // gets to write a result, which is a matter of chance, that has the cost of the turns before.
 func (f *follower) abandoned() bool {
 	r := f.result
-	return r != nil && f.kind == "error_during_execution" && (r.TerminalReason == "aborted_streaming" || f.unanswered && r.TerminalReason == "") && !f.refused()
+	switch {
+	case r == nil:
+		return false
+	case f.class == verdict.Interrupted && f.unanswered:
+		return true
+	}
+	return f.kind == "error_during_execution" && (r.TerminalReason == "aborted_streaming" || f.unanswered && r.TerminalReason == "") && !f.refused()
 }
 
 // unseenUsage reports whether there were no events to tell what was used, and the model has most likely been asked.
