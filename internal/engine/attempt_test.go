@@ -204,67 +204,6 @@ func TestAttempt_EventsBeforeTheProcessIsKnown(t *testing.T) {
 	}
 }
 
-// early is a starter of real processes that does something after a process was started and before the engine knows of it.
-type early struct {
-	engine.Supervised
-	do func()
-}
-
-func (s early) Run(spec supervise.Spec, started func(engine.Process)) (supervise.Exit, error) {
-	return s.Supervised.Run(spec, func(p engine.Process) {
-		s.do()
-		started(p)
-	})
-}
-
-// A command can run, and say that it is ready for signals, before the one who started it has taken note of it.
-func TestAttempt_SignalWhileStarting(t *testing.T) {
-	r := &engine.Runner{Policy: retry.Policy{Timeout: 20 * time.Second}}
-	ctx, cancel := context.WithCancelCause(t.Context())
-	defer cancel(nil)
-	inv, err := r.Prepare(ctx, engine.Command{Args: []string{"sleep", "60"}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	r.Starter = early{do: func() {
-		inv.Signal(syscall.SIGUSR1)
-		inv.Interrupt(sigint) // the starting command gets that too
-	}}
-	inv.Run()
-	if res, _ := inv.Wait(); res.ChildCode != 128+int(syscall.SIGUSR1) || res.Verdict.Class == verdict.Timeout {
-		t.Errorf("the command ended with %d, not by the signal: %s", res.ChildCode, res.Err)
-	}
-	inv.Signal(syscall.SIGUSR1) // there is none any more
-}
-
-// Who asks twice wants it dead at once, also if the second request comes before we know of the process.
-func TestAttempt_KillWhileStarting(t *testing.T) {
-	r := &engine.Runner{Policy: retry.Policy{Timeout: 20 * time.Second}}
-	inv, err := r.Prepare(t.Context(), sh("trap '' TERM; sleep 60"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	r.Starter = early{do: inv.Kill}
-	inv.Run()
-	if res, _ := inv.Wait(); res.Verdict.Class != verdict.Interrupted || res.Duration > 5*time.Second {
-		t.Errorf("after %v: %s", res.Duration, res.Err)
-	}
-}
-
-// A signal between two attempts is not kept for the next.
-func TestAttempt_SignalBetweenAttempts(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r := runner(t, retry.Policy{MaxRetries: 1, BaseDelay: 10 * time.Second, Jitter: retry.NoJitter})
-		s := script(r, steps(1), steps(0, enginetest.Wait(time.Second)))
-		inv := start(t, r, tool)
-		time.Sleep(5 * time.Second)
-		inv.Signal(syscall.SIGUSR1)
-		if _, err := inv.Wait(); err != nil || len(s.Signals()) != 0 {
-			t.Errorf("%v, was sent %v", err, s.Signals())
-		}
-	})
-}
-
 func TestAttempt_Stopped(t *testing.T) {
 	for name, tt := range map[string]struct {
 		cancel error

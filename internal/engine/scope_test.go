@@ -4,9 +4,7 @@ import (
 	"context"
 	"errors"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -141,40 +139,6 @@ func TestScope_ReplacesARunOfTheSameProcess(t *testing.T) {
 				}
 			})
 		})
-	}
-}
-
-// A run of another process is asked to stop as any process is: by a signal.
-func TestScope_ReplacesARunOfAnotherProcess(t *testing.T) {
-	if dir := os.Getenv("TEST_SCOPE_STATE"); dir != "" {
-		r := &engine.Runner{State: &state.State{Dir: dir}, Scope: "deploy", Observe: func(e engine.Event) {
-			if _, ok := e.(engine.AttemptStarted); ok {
-				os.Stdout.WriteString("started\n")
-			}
-		}}
-		r.Run(context.Background(), engine.Command{Args: []string{"sleep", "60"}})
-		os.Exit(0)
-	}
-	dir := filepath.Join(t.TempDir(), "state")
-	other := exec.Command(os.Args[0], "-test.run=^TestScope_ReplacesARunOfAnotherProcess$")
-	other.Env = append(os.Environ(), "TEST_SCOPE_STATE="+dir)
-	stdout, err := other.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := other.Start(); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := stdout.Read(make([]byte, 1)); err != nil { // it has the scope
-		t.Fatal(err)
-	}
-	r := &engine.Runner{State: &state.State{Dir: dir}, Scope: "deploy", OnBusy: engine.BusyReplace}
-	res, err := r.Run(t.Context(), engine.Command{Args: []string{"true"}})
-	if err != nil || res.Waited == 0 {
-		t.Errorf("waited %v: %v", res.Waited, err)
-	}
-	if err := other.Wait(); err == nil || !strings.Contains(err.Error(), "terminated") {
-		t.Errorf("the other process: %v", err)
 	}
 }
 
