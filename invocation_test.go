@@ -3,6 +3,7 @@ package belay_test
 import (
 	"context"
 	"errors"
+	"os"
 	"slices"
 	"sync"
 	"syscall"
@@ -16,7 +17,7 @@ import (
 
 func TestInvocation_Signal(t *testing.T) {
 	t.Parallel()
-	c := sh("trap 'echo got USR1; exit 0' USR1; echo up; while :; do sleep 0.05; done")
+	c := sh("trap 'echo got HUP; exit 0' HUP; echo up; while :; do sleep 0.05; done")
 	up := make(chan struct{})
 	c.Stdout = &notify{when: "up\n", done: up}
 	r := belay.Runner{Keep: true}
@@ -28,9 +29,9 @@ func TestInvocation_Signal(t *testing.T) {
 	if inv.Over() || inv.ID() == "" {
 		t.Errorf("over %v, id %q", inv.Over(), inv.ID())
 	}
-	inv.Signal(syscall.SIGUSR1)
+	inv.Signal(syscall.SIGHUP)
 	res, err := inv.Wait()
-	if err != nil || res.Output.String() != "up\ngot USR1\n" || res.ID != inv.ID() || !inv.Over() {
+	if err != nil || res.Output.String() != "up\ngot HUP\n" || res.ID != inv.ID() || !inv.Over() {
 		t.Errorf("%q, %v", res.Output, err)
 	}
 }
@@ -91,10 +92,7 @@ func TestInvocation_Interrupt(t *testing.T) {
 // Each reader gets all that happens from its call on, and one that leaves takes nothing from the others.
 func TestInvocation_ManyReaders(t *testing.T) {
 	t.Parallel()
-	claude := scripted(t, begins+answers+"read _ < \"$0.go\"\n"+answers+succeeds)
-	if err := syscall.Mkfifo(claude.Path+".go", 0o600); err != nil {
-		t.Fatal(err)
-	}
+	claude := scripted(t, begins+answers+"while [ ! -e \"$0.go\" ]; do sleep 0.02; done\n"+answers+succeeds)
 	inv, err := claude.Start(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -114,8 +112,8 @@ func TestInvocation_ManyReaders(t *testing.T) {
 			lines <- n
 		}()
 	}
-	if res, err := belay.Run(t.Context(), "sh", "-c", "echo > \"$1\"", "sh", claude.Path+".go"); err != nil {
-		t.Fatal(res.Error)
+	if err := os.WriteFile(claude.Path+".go", nil, 0o600); err != nil {
+		t.Fatal(err)
 	}
 	if _, err := inv.Wait(); err != nil {
 		t.Error(err)

@@ -26,18 +26,29 @@ func TestRegression_ObserveIsCalledOnceAtATime(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	var events []belay.Event // without a lock: the race detector must see it
 	var busy atomic.Bool
-	inner := 0
+	inner, entered := 0, make(chan struct{}, 1)
 	claude.Runner.Observe = func(e belay.Event) {
 		if !busy.CompareAndSwap(false, true) {
 			t.Error("it was called while it was being called")
+			select {
+			case entered <- struct{}{}:
+			default:
+			}
+			return
 		}
+		defer busy.Store(false)
 		if events = append(events, e); len(events) > 50 {
 			cancel()
 		}
-		if _, ok := e.(belay.InnerRetry); ok {
+		switch e.(type) {
+		case belay.InnerRetry:
 			inner++
+		case belay.Stopping: // meanwhile claude goes on printing
+			select {
+			case <-entered:
+			case <-time.After(200 * time.Millisecond):
+			}
 		}
-		busy.Store(false)
 	}
 	res, err := claude.Run(ctx)
 	if !errors.Is(err, context.Canceled) || res.Verdict.Class != verdict.Interrupted {
