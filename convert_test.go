@@ -97,6 +97,13 @@ func TestCauses_AreAllKnown(t *testing.T) {
 	}
 }
 
+// These are written out for go doc to show them.
+func TestConstants_AreTheEngines(t *testing.T) {
+	if LastSession != engine.LastSession || NoLogDir != engine.NoLogDir || BusyWait != OnBusy(engine.BusyWait) || BusyReplace != OnBusy(engine.BusyReplace) || BusyFail != OnBusy(engine.BusyFail) {
+		t.Error("the engine has others")
+	}
+}
+
 // fill gives every field of a value something that is not zero.
 func fill(v reflect.Value) {
 	switch v.Kind() {

@@ -91,7 +91,7 @@ type Runner struct {
 }
 
 // NoLogDir as [Runner.LogDir] means that an agent's runs are logged nowhere but in the State.
-const NoLogDir = engine.NoLogDir
+const NoLogDir = "none"
 
 // Gate says how a runner takes part in a limit that it shares with others: see package [gate].
 type Gate struct {
@@ -128,7 +128,7 @@ type Resume struct {
 }
 
 // LastSession stands for the last session of the same profile in the same directory. It takes a [State] to know it.
-const LastSession = engine.LastSession
+const LastSession = "last"
 
 // Effects says what is done after a failure that leaves open whether the command has changed something. The zero value
 // does not repeat it, and fails with [ErrMayBeDone].

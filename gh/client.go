@@ -31,7 +31,8 @@ import (
 // Client calls gh. The zero value works. It may be used by several goroutines and must not be copied after its first use.
 type Client struct {
 	// Runner says how gh is run; its Profile is not used. A Policy without MaxRetries is the preset gh: three retries after
-	// 1, 2 and 4 s and up to a second more. [retry.None] turns retrying off.
+	// 1, 2 and 4 s and up to a second more. [retry.None] turns retrying off. With a State, GitHub's limits are shared with
+	// all processes that use it, without one within this process.
 	Runner belay.Runner
 
 	// Path is the command; empty means gh, as the PATH finds it.
