@@ -22,7 +22,7 @@ type Files struct {
 	Dir string
 
 	last atomic.Pointer[seen]
-	try  func(*os.File) (bool, error) // takes the place of tryLock in tests of a file system without locks
+	try  func(*os.File) (bool, error) // takes the place of flock.Try in tests of a file system without locks
 }
 
 // seen is a state that was read, and the file that it was in. Whoever waits looks again and again, and mostly at the

@@ -4,17 +4,18 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"time"
+
+	"github.com/belay-run/belay/internal/flock"
 )
 
 const (
-	// lockPatience is how long an update waits for another. It takes a fraction of a millisecond, so whoever holds the
-	// lock for so long has been stopped, unless the file has changed meanwhile: then there are many who want it.
-	lockPatience = 2 * time.Second
-	// longPatience is for those many.
-	longPatience = 10 * time.Second
+	// lockTimeout is how long an update waits for another. An update takes a fraction of a millisecond: a process that holds
+	// the lock for so long has been stopped, unless the file has changed meanwhile. Then many processes want the lock.
+	lockTimeout = 2 * time.Second
+	// crowdTimeout is how long an update waits while others make theirs.
+	crowdTimeout = 10 * time.Second
 )
 
 // ErrLocked says that a file could not be changed because others were at it all the time. The change was not made.
@@ -31,36 +32,42 @@ type fileLock struct {
 // lock waits for the lock of a key. The directory is made when it is missing.
 func (f *Files) lock(key string) (fileLock, error) {
 	path := f.path(key) + ".lock"
-	file, err := create(f.Dir, path)
+	file, err := flock.OpenAll(path)
 	if err != nil {
 		return fileLock{}, err
 	}
-	try := f.try
-	if try == nil {
-		try = tryLock
-	}
-	begun, pause := time.Now(), 50*time.Microsecond
-	for since := begun; ; pause = min(2*pause, 8*time.Millisecond) {
-		held, err := try(file)
-		if held || errors.Is(err, errors.ErrUnsupported) {
-			return fileLock{file, held}, nil
-		}
-		if err != nil {
-			file.Close()
-			return fileLock{}, fmt.Errorf("%s cannot be locked: %w", path, err)
-		}
+	lastChange := time.Now()
+	giveUp := func(waited time.Duration) error {
 		switch {
-		case time.Since(begun) > longPatience:
-			file.Close()
-			return fileLock{}, fmt.Errorf("%s: %w within %v: too many want it", path, ErrLocked, longPatience)
-		case time.Since(since) > lockPatience && modified(f.path(key)).After(since):
-			since = time.Now()
-		case time.Since(since) > lockPatience:
-			file.Close()
-			return fileLock{}, fmt.Errorf("%s: %w within %v: another process has it, which may have been stopped", path, ErrLocked, lockPatience)
+		case waited > crowdTimeout:
+			return fmt.Errorf("%s: %w within %v: too many want it", path, ErrLocked, crowdTimeout)
+		case time.Since(lastChange) <= lockTimeout:
+			return nil
+		case modified(f.path(key)).After(lastChange):
+			lastChange = time.Now()
+			return nil
 		}
-		time.Sleep(pause)
+		return fmt.Errorf("%s: %w within %v: another process has it, which may have been stopped", path, ErrLocked, lockTimeout)
 	}
+	err = flock.Wait(func() (bool, error) { return f.tryLock(file) }, giveUp)
+	switch {
+	case err == nil:
+		return fileLock{file, true}, nil
+	case errors.Is(err, errors.ErrUnsupported):
+		return fileLock{file, false}, nil
+	}
+	file.Close()
+	if !errors.Is(err, ErrLocked) {
+		err = fmt.Errorf("%s cannot be locked: %w", path, err)
+	}
+	return fileLock{}, err
+}
+
+func (f *Files) tryLock(file *os.File) (bool, error) {
+	if f.try != nil {
+		return f.try(file)
+	}
+	return flock.Try(file, flock.Exclusive)
 }
 
 // modified is when a file was last changed; zero if there is none.
@@ -92,15 +99,4 @@ func (l fileLock) replace(path string, c content) error {
 		os.Remove(tmp)
 	}
 	return err
-}
-
-// create opens a file to be locked. It is never deleted: two could then have the same lock, on a file each.
-func create(dir, path string) (*os.File, error) {
-	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
-	if errors.Is(err, fs.ErrNotExist) {
-		if err = os.MkdirAll(dir, 0o700); err == nil {
-			file, err = os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
-		}
-	}
-	return file, err
 }

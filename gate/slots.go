@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/belay-run/belay/internal/flock"
 )
 
 // Slots bound how many hold a key at the same time: files that are locked for as long as the holder lives. The kernel
@@ -45,11 +47,11 @@ func (s Slots) Take(key string, n int, holder string) (*Slot, error) {
 
 func (s Slots) take(key string, n int, holder string) (*Slot, error) {
 	for i := range n {
-		f, err := create(s.Dir, s.path(key, i))
+		f, err := flock.OpenAll(s.path(key, i))
 		if err != nil {
 			return nil, err
 		}
-		held, err := tryLock(f)
+		held, err := flock.Try(f, flock.Exclusive)
 		if err != nil {
 			f.Close()
 			return nil, fmt.Errorf("slots cannot be locked in %s: %w", s.Dir, err)
@@ -115,7 +117,7 @@ func holderOf(f *os.File) string {
 	if name == "" {
 		return ""
 	}
-	if held, err := tryLock(f); held && err == nil {
+	if held, err := flock.Try(f, flock.Exclusive); held && err == nil {
 		f.Truncate(0)
 		return ""
 	}

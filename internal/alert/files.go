@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/belay-run/belay/internal/flock"
 )
 
 // Files keeps the states of all integrations in a directory: a small file each, replaced by renaming under a lock on
@@ -19,9 +21,9 @@ type Files struct {
 	Dir string
 }
 
-// lockPatience is how long a failure waits to be counted. An update takes a fraction of a millisecond: whoever holds the
-// lock for longer has been stopped.
-const lockPatience = time.Second
+// lockTimeout is how long a failure waits to be counted. An update takes a fraction of a millisecond: a process that holds
+// the lock for longer has been stopped.
+const lockTimeout = time.Second
 
 // ErrLocked says that a failure was not counted because others held the lock all the time.
 var ErrLocked = errors.New("could not be locked")
@@ -88,32 +90,24 @@ func read(path string) (State, error) {
 	return c.State, nil
 }
 
-// lock waits for a lock that the system frees when the process ends, however it ends.
+// lock waits for the lock of an integration. On a file system without locks it has none: a failure may be lost then, but
+// nothing breaks.
 func (f Files) lock(path string) (*os.File, error) {
-	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
-	if errors.Is(err, fs.ErrNotExist) {
-		if err = os.MkdirAll(f.Dir, 0o700); err == nil {
-			file, err = os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
-		}
-	}
+	file, err := flock.OpenAll(path)
 	if err != nil {
 		return nil, err
 	}
-	begun := time.Now()
-	for pause := 50 * time.Microsecond; ; pause = min(2*pause, 8*time.Millisecond) {
-		held, err := tryLock(file)
-		switch {
-		case held, errors.Is(err, errors.ErrUnsupported): // without locks a failure may be lost, but nothing breaks
-			return file, nil
-		case err == nil && time.Since(begun) > lockPatience:
-			err = fmt.Errorf("%s: %w within %v", path, ErrLocked, lockPatience)
-			fallthrough
-		case err != nil:
-			file.Close()
-			return nil, err
+	err = flock.Wait(func() (bool, error) { return flock.Try(file, flock.Exclusive) }, func(waited time.Duration) error {
+		if waited > lockTimeout {
+			return fmt.Errorf("%s: %w within %v", path, ErrLocked, lockTimeout)
 		}
-		time.Sleep(pause)
+		return nil
+	})
+	if err != nil && !errors.Is(err, errors.ErrUnsupported) {
+		file.Close()
+		return nil, err
 	}
+	return file, nil
 }
 
 // replace writes a file as a whole or not at all.

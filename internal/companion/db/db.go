@@ -20,6 +20,8 @@ import (
 	"os"
 	"path/filepath"
 	"time"
+
+	"github.com/belay-run/belay/internal/flock"
 )
 
 // Name is the database's file in the state directory.
@@ -63,9 +65,9 @@ func (d *DB) LogPath() string { return filepath.Join(d.dir, "log.jsonl") }
 
 // openBeside opens while nobody sets a damaged database aside: to open is to open three files, and they must be of one.
 func (d *DB) openBeside() error {
-	unlock, err := shareLock(d.Path() + ".lock")
-	if err == nil { // where nothing can be written, nobody sets anything aside
-		defer unlock()
+	lock, err := lockFile(d.Path()+".lock", flock.Shared)
+	if err == nil { // where nothing can be written, no process sets anything aside
+		defer lock.Close()
 	}
 	return d.open()
 }

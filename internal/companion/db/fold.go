@@ -36,12 +36,12 @@ func (d *DB) Fold(ctx context.Context) (sum Folded, err error) {
 // was in the log before they came.
 func (d *DB) FoldAlone(ctx context.Context) error {
 	for {
-		unlock, err := tryLockFile(d.Path() + ".fold")
-		if err != nil {
-			return nil // somebody else is at it
+		lock, held := tryLockFile(d.Path() + ".fold")
+		if !held {
+			return nil // another process is folding
 		}
 		sum, err := d.Fold(ctx)
-		unlock()
+		lock.Close()
 		if err != nil || sum == (Folded{}) {
 			return err
 		}

@@ -11,6 +11,8 @@ import (
 
 	"modernc.org/sqlite"
 	lib "modernc.org/sqlite/lib"
+
+	"github.com/belay-run/belay/internal/flock"
 )
 
 // code is SQLite's own code of an error, without the details; 0 if it is not one of SQLite's.
@@ -47,11 +49,11 @@ func Full(err error) bool {
 // rebuild sets a damaged database aside and begins anew, from what is left of the log. Of several processes that find the
 // damage at the same time one does so: who comes second finds a sound one.
 func (d *DB) rebuild(cause error) error {
-	unlock, err := lockFile(d.Path() + ".lock")
+	lock, err := lockFile(d.Path()+".lock", flock.Exclusive)
 	if err != nil {
 		return fmt.Errorf("%s is damaged (%w) and could not be set aside: %w", d.Path(), cause, err)
 	}
-	defer unlock()
+	defer lock.Close()
 	if d.sql != nil {
 		d.sql.Close()
 	}

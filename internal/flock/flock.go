@@ -1,0 +1,71 @@
+// Package flock locks files between processes.
+//
+// A lock is taken on an open file and lasts until that file is closed; the system closes it when the process ends, however
+// it ends, so a lock is never left behind. Only those that ask for the lock are kept out: it says nothing about who may read
+// or write the file. Two opens of a file exclude each other within one process too.
+//
+// The file of a lock must not be deleted while others may lock it: they would then hold the lock of the old file while
+// another process holds that of a new one with the same name.
+package flock
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+)
+
+// Mode says whether others may have the lock at the same time.
+type Mode uint8
+
+const (
+	// Exclusive is a lock that one process has alone.
+	Exclusive Mode = iota
+	// Shared is a lock that any number of processes may have while none has it alone.
+	Shared
+)
+
+// Open opens the file of a lock, and creates it for this user alone if it is missing.
+func Open(path string) (*os.File, error) { return os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600) }
+
+// OpenAll is Open, and creates the directory too.
+func OpenAll(path string) (*os.File, error) {
+	f, err := Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		if err = os.MkdirAll(filepath.Dir(path), 0o700); err == nil {
+			f, err = Open(path)
+		}
+	}
+	return f, err
+}
+
+// Try takes the lock of an open file if that is possible at once. The error is [errors.ErrUnsupported] on a file system that
+// has no locks; some network and FUSE file systems have none.
+func Try(f *os.File, mode Mode) (held bool, err error) { return try(f, mode) }
+
+// Lock takes the lock of an open file, and waits for it as long as it takes. The error is [errors.ErrUnsupported] on a file
+// system that has no locks.
+func Lock(f *os.File, mode Mode) error { return lock(f, mode) }
+
+// Between two tries Wait sleeps for firstPause, then for twice as long each time, up to lastPause.
+const (
+	firstPause = 50 * time.Microsecond
+	lastPause  = 8 * time.Millisecond
+)
+
+// Wait calls try, which is [Try] as a rule, until it returns true or an error. After each try in vain it asks giveUp, with
+// the time that it has waited; if that returns an error, Wait returns it. It polls because a lock that the system waits for
+// can neither be bounded in time nor given up.
+func Wait(try func() (held bool, err error), giveUp func(waited time.Duration) error) error {
+	begun := time.Now()
+	for pause := firstPause; ; pause = min(2*pause, lastPause) {
+		if held, err := try(); held || err != nil {
+			return err
+		}
+		if err := giveUp(time.Since(begun)); err != nil {
+			return err
+		}
+		time.Sleep(pause)
+	}
+}
