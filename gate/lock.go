@@ -7,6 +7,7 @@ import (
 	"os"
 	"time"
 
+	"github.com/belay-run/belay/internal/atomicfile"
 	"github.com/belay-run/belay/internal/flock"
 )
 
@@ -87,16 +88,10 @@ func (l fileLock) replace(path string, c content) error {
 	if err != nil {
 		return err
 	}
-	// The name is the same for all: only who holds the lock writes it, and a killed writer leaves at most this one.
+	// The name is the same for all: only the holder of the lock writes it, and a killed writer leaves at most this one.
 	tmp := path + ".new"
 	if !l.alone {
 		tmp = fmt.Sprintf("%s.%d.new", path, os.Getpid())
 	}
-	if err = os.WriteFile(tmp, append(data, '\n'), 0o600); err == nil {
-		err = os.Rename(tmp, path)
-	}
-	if err != nil {
-		os.Remove(tmp)
-	}
-	return err
+	return atomicfile.WriteVia(tmp, path, append(data, '\n'))
 }

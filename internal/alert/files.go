@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/belay-run/belay/internal/atomicfile"
 	"github.com/belay-run/belay/internal/flock"
 )
 
@@ -116,14 +117,7 @@ func replace(path string, c content) error {
 	if err != nil {
 		return err
 	}
-	tmp := path + ".new" // only who holds the lock writes it
-	if err = os.WriteFile(tmp, append(data, '\n'), 0o600); err == nil {
-		err = os.Rename(tmp, path)
-	}
-	if err != nil {
-		os.Remove(tmp)
-	}
-	return err
+	return atomicfile.WriteVia(path+".new", path, append(data, '\n')) // only the holder of the lock writes it
 }
 
 // path is the file of an integration. A plain word is its own name, any other has a digest.

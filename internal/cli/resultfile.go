@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/belay-run/belay/internal/atomicfile"
 	"github.com/belay-run/belay/internal/engine"
 	"github.com/belay-run/belay/internal/stdio"
 )
@@ -82,8 +83,7 @@ func linked(path string) string {
 func (f *resultFile) try(there bool) error {
 	tmp, err := f.beside()
 	if err == nil {
-		tmp.Close()
-		return os.Remove(tmp.Name())
+		return tmp.Discard()
 	}
 	if there {
 		if out, oerr := os.OpenFile(f.path, os.O_WRONLY, 0); oerr == nil {
@@ -94,8 +94,8 @@ func (f *resultFile) try(there bool) error {
 }
 
 // beside makes a file in the same directory. Its name does not depend on the other's, which may be as long as names can be.
-func (f *resultFile) beside() (*os.File, error) {
-	return os.CreateTemp(filepath.Dir(f.path), ".belay-result-*")
+func (f *resultFile) beside() (*atomicfile.File, error) {
+	return atomicfile.Create(f.path, ".belay-result-*")
 }
 
 func (f *resultFile) write(r *engine.Result) error {
@@ -113,11 +113,11 @@ func (f *resultFile) write(r *engine.Result) error {
 	if err != nil {
 		return err
 	}
-	defer os.Remove(tmp.Name()) // unless it has been moved
-	if err := writeTo(tmp, r); err != nil {
-		return err
+	if err := encode(tmp, r); err != nil {
+		return errors.Join(err, tmp.Discard())
 	}
-	if err = os.Rename(tmp.Name(), f.path); err != nil && info != nil {
+	err = tmp.Commit()
+	if _, ok := errors.AsType[*os.LinkError](err); ok && info != nil {
 		return f.overwrite(r, os.O_WRONLY|os.O_TRUNC) // something is mounted there
 	}
 	return err
@@ -134,6 +134,10 @@ func (f *resultFile) overwrite(r *engine.Result, flags int) error {
 
 // writeTo writes the result and closes the file.
 func writeTo(out io.WriteCloser, r *engine.Result) error {
-	b := bufio.NewWriter(out)
-	return errors.Join(r.WriteJSON(b), b.Flush(), out.Close())
+	return errors.Join(encode(out, r), out.Close())
+}
+
+func encode(w io.Writer, r *engine.Result) error {
+	b := bufio.NewWriter(w)
+	return errors.Join(r.WriteJSON(b), b.Flush())
 }

@@ -2,12 +2,12 @@ package state
 
 import (
 	"encoding/json"
-	"errors"
 	"os"
 	"path/filepath"
 	"strings"
 	"time"
 
+	"github.com/belay-run/belay/internal/atomicfile"
 	"github.com/belay-run/belay/verdict"
 )
 
@@ -73,19 +73,7 @@ func (s *State) SaveSession(session Session) error {
 	if err := os.MkdirAll(s.sessionDir(), 0o700); err != nil {
 		return err
 	}
-	f, err := os.CreateTemp(s.sessionDir(), ".new-*") // 0600
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(append(data, '\n'))
-	err = errors.Join(err, f.Close())
-	if err == nil {
-		err = os.Rename(f.Name(), s.sessionPath(session.Profile, session.ID))
-	}
-	if err != nil {
-		os.Remove(f.Name())
-	}
-	return err
+	return atomicfile.Write(s.sessionPath(session.Profile, session.ID), ".new-*", append(data, '\n'))
 }
 
 // Session reads what is on record of a session; the zero value if nothing is.

@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/belay-run/belay/internal/atomicfile"
 )
 
 // Records is a directory with one small file for each run under way. The name of the file says whose it is, so
@@ -110,20 +112,15 @@ func (rec *Record) encode() []byte {
 }
 
 // Update replaces the record by what rec says now. Readers see the old one or the new one, never half of either.
-// A nil record is nobody's and is left alone.
+// A nil record is left alone.
+//
+// The temporary file has the name of the record with a suffix, not a random one: only the owner writes it, and what an owner
+// leaves that is killed meanwhile is known by that name and removed with the record.
 func (rec *Record) Update() error {
 	if rec == nil {
 		return nil
 	}
-	tmp := rec.path + replacement
-	err := os.WriteFile(tmp, rec.encode(), 0o600)
-	if err == nil {
-		err = os.Rename(tmp, rec.path)
-	}
-	if err != nil {
-		os.Remove(tmp)
-	}
-	return err
+	return atomicfile.WriteVia(rec.path+replacement, rec.path, rec.encode())
 }
 
 // Remove ends the record.

@@ -1,0 +1,76 @@
+// Package atomicfile replaces a file as a whole, by a new one that takes its name.
+//
+// A reader sees the old content or the new one, never half of either. A writer that is killed leaves one of them, and perhaps
+// its temporary file.
+//
+// Nothing is synced: after a power failure the file may be empty or damaged. Belay's own files can be lost without harm, and
+// an fsync would cost more than all else in an update. Where that is different, call Sync before [File.Commit].
+//
+// Files are created for this user alone, mode 0600, whatever the mode of the file that they replace. A symbolic link is
+// replaced and not followed.
+package atomicfile
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+)
+
+// WriteVia replaces the file at path by one with this content, which is first written to tmp, in the same directory. If that
+// fails, tmp is removed. What tmp held is lost: only one process may use the name at a time, for instance because it holds a
+// lock. In return a writer that is killed leaves a file with a name that is known, and never more than one.
+func WriteVia(tmp, path string, data []byte) error {
+	err := os.WriteFile(tmp, data, 0o600)
+	if err == nil {
+		err = os.Rename(tmp, path)
+	}
+	if err != nil {
+		os.Remove(tmp)
+	}
+	return err
+}
+
+// Write replaces the file at path by one with this content. Any number of processes may do so at the same time; the last one
+// wins. The pattern is that of the temporary file, as for [Create].
+func Write(path, pattern string, data []byte) error {
+	f, err := Create(path, pattern)
+	if err != nil {
+		return err
+	}
+	if _, err := f.Write(data); err != nil {
+		return errors.Join(err, f.Discard())
+	}
+	return f.Commit()
+}
+
+// File is a new file that is to replace another.
+type File struct {
+	*os.File
+	path string
+}
+
+// Create creates a file that Commit gives the name path. Until then it is beside it, under a name that [os.CreateTemp] makes
+// of the pattern. It must be ended by Commit or Discard.
+func Create(path, pattern string) (*File, error) {
+	f, err := os.CreateTemp(filepath.Dir(path), pattern)
+	if err != nil {
+		return nil, err
+	}
+	return &File{f, path}, nil
+}
+
+// Commit closes the file and gives it its name. If that fails, the file is removed; an error of the renaming is an
+// [*os.LinkError].
+func (f *File) Commit() error {
+	err := f.Close()
+	if err == nil {
+		err = os.Rename(f.Name(), f.path)
+	}
+	if err != nil {
+		os.Remove(f.Name())
+	}
+	return err
+}
+
+// Discard closes and removes the file, and leaves the one at path as it is.
+func (f *File) Discard() error { return errors.Join(f.Close(), os.Remove(f.Name())) }
