@@ -7,9 +7,9 @@ import (
 	"math"
 	"os"
 	"strconv"
-	"strings"
 	"time"
 
+	"github.com/belay-run/belay/internal/agent"
 	"github.com/belay-run/belay/internal/engine"
 	"github.com/belay-run/belay/internal/profile"
 	"github.com/belay-run/belay/retry"
@@ -134,13 +134,9 @@ func (a *Agent) variables() map[string]string {
 		env = os.Environ()
 	}
 	vars := map[string]string{}
-	for _, kv := range env {
-		name, value, _ := strings.Cut(kv, "=")
-		switch name {
-		case "CLAUDE_MAX_RETRIES", "CLAUDE_BASE_DELAY", "CLAUDE_MAX_DELAY", "CLAUDE_JITTER_FACTOR", "CLAUDE_LOG_DIR":
-			if delete(vars, name); value != "" { // the last one counts, as everywhere
-				vars[name] = value
-			}
+	for _, name := range []string{"CLAUDE_MAX_RETRIES", "CLAUDE_BASE_DELAY", "CLAUDE_MAX_DELAY", "CLAUDE_JITTER_FACTOR", "CLAUDE_LOG_DIR"} {
+		if value := agent.Getenv(env, name); value != "" {
+			vars[name] = value
 		}
 	}
 	return vars

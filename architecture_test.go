@@ -38,7 +38,7 @@ var arrows = map[string][]string{
 	"internal/engine/enginetest":  {"internal/agent", "internal/engine", "internal/supervise", "verdict"},
 	"internal/engine":             {"internal/clock", "internal/agent", "internal/agent/generic", "internal/alert", "gate", "internal/journal", "internal/state", "retry", "internal/supervise", "verdict"},
 	"internal/profile":            {"internal/agent", "internal/agent/claude", "internal/agent/codex", "internal/agent/generic", "internal/agent/gh"},
-	"":                            {"internal/engine", "gate", "internal/alert", "internal/journal", "internal/profile", "internal/state", "internal/supervise", "retry", "verdict"},
+	"":                            {"internal/agent", "internal/engine", "gate", "internal/alert", "internal/journal", "internal/profile", "internal/state", "internal/supervise", "retry", "verdict"},
 	"internal/mcp/install":        {"internal/dotfile"},
 	"internal/mcp":                {"gate", "internal/journal", "retry", "internal/supervise", "verdict"},
 	"gh":                          {"", "internal/agent/gh", "breaker", "retry", "verdict"},

@@ -13,7 +13,6 @@ import (
 	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
-	"os"
 	"strings"
 	"syscall"
 	"time"
@@ -184,14 +183,4 @@ func (p *Profile) configDir() string {
 	return p.getenv("HOME") + "/.claude"
 }
 
-func (p *Profile) getenv(name string) string {
-	if p.env == nil {
-		return os.Getenv(name)
-	}
-	for i := len(p.env) - 1; i >= 0; i-- {
-		if value, ok := strings.CutPrefix(p.env[i], name+"="); ok {
-			return value
-		}
-	}
-	return ""
-}
+func (p *Profile) getenv(name string) string { return agent.Getenv(p.env, name) }

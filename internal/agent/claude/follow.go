@@ -2,6 +2,7 @@ package claude
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -338,12 +339,7 @@ func (f *follower) unseen() int {
 
 // maxRetries is how often claude tries again by itself.
 func (f *follower) maxRetries() int {
-	set := f.profile.getenv(maxRetriesVar)
-	for _, kv := range f.plan.Env {
-		if n, ok := strings.CutPrefix(kv, maxRetriesVar+"="); ok {
-			set = n
-		}
-	}
+	set := cmp.Or(agent.Getenv(f.plan.Env, maxRetriesVar), f.profile.getenv(maxRetriesVar))
 	if n, err := strconv.Atoi(set); err == nil && n >= 0 {
 		return min(n, 15)
 	}

@@ -120,13 +120,3 @@ func (p *Profile) Follow(plan agent.Plan) agent.Follower {
 	}
 	return f
 }
-
-// getenv is the value of a variable in an environment; the last one counts, as for exec.
-func getenv(env []string, name string) string {
-	for _, kv := range slices.Backward(env) {
-		if value, ok := strings.CutPrefix(kv, name+"="); ok {
-			return value
-		}
-	}
-	return ""
-}

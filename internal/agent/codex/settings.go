@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+
+	"github.com/belay-run/belay/internal/agent"
 )
 
 // settings are what can be known cheaply of the service that codex will call.
@@ -61,12 +63,12 @@ func findSettings(l line, env []string, home string) settings {
 	}
 	s.ours = s.baseURL != "" && s.provider != "" && s.provider == word(s.provider) && !strings.ContainsAny(s.provider, ".:[]")
 	if s.baseURL == "" && (s.provider == "" || s.provider == "openai") {
-		s.baseURL = cmp.Or(values["openai_base_url"], getenv(env, "OPENAI_BASE_URL"))
+		s.baseURL = cmp.Or(values["openai_base_url"], agent.Getenv(env, "OPENAI_BASE_URL"))
 	}
 	if s.envKey != "" {
-		s.account = getenv(env, s.envKey)
+		s.account = agent.Getenv(env, s.envKey)
 	}
-	s.account = cmp.Or(s.account, getenv(env, "CODEX_API_KEY"), home)
+	s.account = cmp.Or(s.account, agent.Getenv(env, "CODEX_API_KEY"), home)
 	return s
 }
 
@@ -126,9 +128,9 @@ func word(s string) string {
 
 // homeOf is where codex keeps its things; empty if the environment does not say.
 func homeOf(env []string, dir string) string {
-	home := getenv(env, "CODEX_HOME")
+	home := agent.Getenv(env, "CODEX_HOME")
 	if home == "" {
-		if home = cmp.Or(getenv(env, "HOME"), getenv(env, "USERPROFILE")); home != "" {
+		if home = cmp.Or(agent.Getenv(env, "HOME"), agent.Getenv(env, "USERPROFILE")); home != "" {
 			home = filepath.Join(home, ".codex")
 		}
 	}

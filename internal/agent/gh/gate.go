@@ -9,6 +9,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/belay-run/belay/internal/agent"
 )
 
 const defaultHost = "github.com"
@@ -41,10 +43,10 @@ func hostOf(l line, env []string) string {
 			return host
 		}
 	}
-	if host := repoHost(getenv(env, "GH_REPO")); host != "" {
+	if host := repoHost(agent.Getenv(env, "GH_REPO")); host != "" {
 		return host
 	}
-	return cmp.Or(word(getenv(env, "GH_HOST")), defaultHost)
+	return cmp.Or(word(agent.Getenv(env, "GH_HOST")), defaultHost)
 }
 
 // repoHost is the host in [HOST/]OWNER/REPO or an address; empty if there is none.
@@ -78,7 +80,7 @@ func account(host string, env []string, dir string) string {
 		names = []string{"GH_TOKEN", "GITHUB_TOKEN"}
 	}
 	for _, name := range names {
-		if token := getenv(env, name); token != "" {
+		if token := agent.Getenv(env, name); token != "" {
 			return token
 		}
 	}
@@ -90,16 +92,16 @@ func account(host string, env []string, dir string) string {
 }
 
 func configDir(env []string) string {
-	if dir := getenv(env, "GH_CONFIG_DIR"); dir != "" {
+	if dir := agent.Getenv(env, "GH_CONFIG_DIR"); dir != "" {
 		return dir
 	}
-	if dir := getenv(env, "XDG_CONFIG_HOME"); dir != "" {
+	if dir := agent.Getenv(env, "XDG_CONFIG_HOME"); dir != "" {
 		return filepath.Join(dir, "gh")
 	}
-	if dir := getenv(env, "AppData"); dir != "" {
+	if dir := agent.Getenv(env, "AppData"); dir != "" {
 		return filepath.Join(dir, "GitHub CLI")
 	}
-	if home := getenv(env, "HOME"); home != "" {
+	if home := agent.Getenv(env, "HOME"); home != "" {
 		return filepath.Join(home, ".config", "gh")
 	}
 	return ""

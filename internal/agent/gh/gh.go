@@ -10,8 +10,6 @@
 package gh
 
 import (
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/belay-run/belay/internal/agent"
@@ -73,13 +71,3 @@ func (p *Profile) Habits() agent.Habits {
 
 // Listen implements agent.Caller.
 func (p *Profile) Listen() agent.Listener { return newListener(p) }
-
-// getenv is the value of a variable in an environment; the last one counts, as for exec.
-func getenv(env []string, name string) string {
-	for _, kv := range slices.Backward(env) {
-		if value, ok := strings.CutPrefix(kv, name+"="); ok {
-			return value
-		}
-	}
-	return ""
-}

@@ -4,6 +4,7 @@ import (
 	"io"
 	"time"
 
+	"github.com/belay-run/belay/internal/agent"
 	"github.com/belay-run/belay/verdict"
 )
 
@@ -24,14 +25,14 @@ func newListener(p *Profile) *listener {
 
 // debugs reports whether the user has asked for what gh says of itself, as gh reads it.
 func debugs(env []string) bool {
-	switch getenv(env, "GH_DEBUG") {
+	switch agent.Getenv(env, "GH_DEBUG") {
 	case "":
 	case "0", "false", "no":
 		return false
 	default:
 		return true
 	}
-	switch getenv(env, "DEBUG") { // the older name
+	switch agent.Getenv(env, "DEBUG") { // the older name
 	case "1", "true", "yes", "api":
 		return true
 	}
