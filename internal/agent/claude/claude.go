@@ -11,8 +11,6 @@ package claude
 
 import (
 	"cmp"
-	"crypto/sha256"
-	"encoding/hex"
 	"strings"
 	"syscall"
 	"time"
@@ -146,23 +144,10 @@ func (p *Profile) plain() bool {
 
 // gate is the key of the limits: those of an account at an endpoint.
 func (p *Profile) gate() string {
-	host := "api.anthropic.com"
-	if _, rest, ok := strings.Cut(p.getenv("ANTHROPIC_BASE_URL"), "://"); ok {
-		host, _, _ = strings.Cut(rest, "/")
-		host = host[strings.LastIndexByte(host, '@')+1:] // a password may stand before it
-	}
-	host = cmp.Or(p.cloud(), host)
-	account := p.getenv("ANTHROPIC_AUTH_TOKEN")
-	for _, name := range []string{"ANTHROPIC_API_KEY", "CLAUDE_CODE_OAUTH_TOKEN"} {
-		if account == "" {
-			account = p.getenv(name)
-		}
-	}
-	if account == "" { // logged in: the account is that of the configuration
-		account = p.configDir()
-	}
-	sum := sha256.Sum256([]byte(account))
-	return Name + ":" + host + ":" + hex.EncodeToString(sum[:4])
+	host := cmp.Or(p.cloud(), agent.Host(p.getenv("ANTHROPIC_BASE_URL")), "api.anthropic.com")
+	// Without a credential claude is logged in, and the account is that of its configuration.
+	account := cmp.Or(p.getenv("ANTHROPIC_AUTH_TOKEN"), p.getenv("ANTHROPIC_API_KEY"), p.getenv("CLAUDE_CODE_OAUTH_TOKEN"), p.configDir())
+	return agent.GateKey(Name, host, account)
 }
 
 // cloud is whose service stands in for Anthropic's own; empty if none does.

@@ -71,7 +71,7 @@ func (p *Profile) Judge(o verdict.Outcome, now time.Time) verdict.Verdict {
 func (p *Profile) Traits() agent.Traits {
 	t := agent.Traits{
 		Gate:      p.settings().gate(),
-		Provider:  cmp.Or(word(p.settings().provider), "openai"),
+		Provider:  cmp.Or(agent.KeyPart(p.settings().provider), "openai"),
 		Home:      p.home,
 		Form:      p.form(),
 		Ladder:    slices.Clone(ladder),

@@ -3,8 +3,6 @@ package codex
 import (
 	"bufio"
 	"cmp"
-	"crypto/sha256"
-	"encoding/hex"
 	"io"
 	"os"
 	"path/filepath"
@@ -61,7 +59,7 @@ func findSettings(l line, env []string, home string) settings {
 	if n, err := strconv.Atoi(of("stream_max_retries")); err == nil && n >= 0 {
 		s.streamRetries = n
 	}
-	s.ours = s.baseURL != "" && s.provider != "" && s.provider == word(s.provider) && !strings.ContainsAny(s.provider, ".:[]")
+	s.ours = s.baseURL != "" && s.provider != "" && s.provider == agent.KeyPart(s.provider) && !strings.ContainsAny(s.provider, ".:[]")
 	if s.baseURL == "" && (s.provider == "" || s.provider == "openai") {
 		s.baseURL = cmp.Or(values["openai_base_url"], agent.Getenv(env, "OPENAI_BASE_URL"))
 	}
@@ -87,43 +85,11 @@ const notSilent = "request_max_retries=0"
 
 // gate is the key of the limits that the call falls under.
 func (s settings) gate() string {
-	host := hostOf(s.baseURL)
-	if host == "" {
-		host = defaultHost
-		if s.provider != "" && s.provider != "openai" {
-			host = "provider-" + word(s.provider)
-		}
+	host := agent.Host(s.baseURL)
+	if host == "" && s.provider != "" && s.provider != "openai" {
+		host = "provider-" + agent.KeyPart(s.provider)
 	}
-	sum := sha256.Sum256([]byte(s.account))
-	return Name + ":" + host + ":" + hex.EncodeToString(sum[:4])
-}
-
-// hostOf is the host and port of an address; empty if there is none.
-func hostOf(address string) string {
-	_, rest, ok := strings.Cut(address, "://")
-	if !ok {
-		rest = address
-	}
-	if i := strings.IndexAny(rest, "/?#"); i >= 0 {
-		rest = rest[:i]
-	}
-	if i := strings.LastIndexByte(rest, '@'); i >= 0 { // a user and a password
-		rest = rest[i+1:]
-	}
-	return word(rest)
-}
-
-// word keeps what can stand in a key.
-func word(s string) string {
-	return strings.Map(func(r rune) rune {
-		switch {
-		case r >= 'A' && r <= 'Z':
-			return r + 'a' - 'A'
-		case r >= 'a' && r <= 'z', r >= '0' && r <= '9', strings.ContainsRune(".-_:[]", r):
-			return r
-		}
-		return -1
-	}, s)
+	return agent.GateKey(Name, cmp.Or(host, defaultHost), s.account)
 }
 
 // homeOf is where codex keeps its things; empty if the environment does not say.

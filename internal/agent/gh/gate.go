@@ -3,8 +3,6 @@ package gh
 import (
 	"bufio"
 	"cmp"
-	"crypto/sha256"
-	"encoding/hex"
 	"io"
 	"os"
 	"path/filepath"
@@ -18,8 +16,7 @@ const defaultHost = "github.com"
 // gateKey is the key of the limits that a command falls under: GitHub counts for each account of each host.
 func gateKey(l line, env []string, dir string) string {
 	host := hostOf(l, env)
-	sum := sha256.Sum256([]byte(account(host, env, dir)))
-	return Name + ":" + host + ":" + hex.EncodeToString(sum[:4])
+	return agent.GateKey(Name, host, account(host, env, dir))
 }
 
 // hostOf is the host that a command talks to, as far as the command line and the environment say. The remotes of a clone
@@ -27,7 +24,7 @@ func gateKey(l line, env []string, dir string) string {
 func hostOf(l line, env []string) string {
 	if l.isAPI() {
 		if host := l.opts.Value("--hostname"); host != "" {
-			return word(host)
+			return agent.Host(host)
 		}
 	}
 	for i, a := range l.rest {
@@ -46,7 +43,7 @@ func hostOf(l line, env []string) string {
 	if host := repoHost(agent.Getenv(env, "GH_REPO")); host != "" {
 		return host
 	}
-	return cmp.Or(word(agent.Getenv(env, "GH_HOST")), defaultHost)
+	return cmp.Or(agent.Host(agent.Getenv(env, "GH_HOST")), defaultHost)
 }
 
 // repoHost is the host in [HOST/]OWNER/REPO or an address; empty if there is none.
@@ -55,21 +52,17 @@ func repoHost(repo string) string {
 		return host
 	}
 	if parts := strings.Split(repo, "/"); len(parts) == 3 {
-		return word(parts[0])
+		return agent.Host(parts[0])
 	}
 	return ""
 }
 
 // urlHost is the host of https://host/path; empty if it is no such address.
 func urlHost(address string) string {
-	rest, ok := strings.CutPrefix(address, "https://")
-	if !ok {
-		if rest, ok = strings.CutPrefix(address, "http://"); !ok {
-			return ""
-		}
+	if strings.HasPrefix(address, "https://") || strings.HasPrefix(address, "http://") {
+		return agent.Host(address)
 	}
-	host, _, _ := strings.Cut(rest, "/")
-	return word(host)
+	return ""
 }
 
 // account is something that is the same for all who share the limits of a host: the token, or where the login lies. Only
@@ -146,17 +139,4 @@ func storedToken(path, host string) string {
 		}
 	}
 	return cmp.Or(token, user)
-}
-
-// word keeps what can stand in a key.
-func word(s string) string {
-	return strings.Map(func(r rune) rune {
-		switch {
-		case r >= 'A' && r <= 'Z':
-			return r + 'a' - 'A'
-		case r >= 'a' && r <= 'z', r >= '0' && r <= '9', strings.ContainsRune(".-_:[]", r):
-			return r
-		}
-		return -1
-	}, s)
 }
