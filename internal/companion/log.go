@@ -1,6 +1,7 @@
 package companion
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -183,9 +184,9 @@ func (q *question) tell(inv db.Invocation, attempts []db.Attempt) string {
 		}
 		fmt.Fprintf(&b, "%s  %s: %s", a.Ended.In(q.now.Location()).Format(time.TimeOnly), what, a.Class)
 		if a.Attempt > 0 {
-			fmt.Fprintf(&b, " after %s", orZero(span(a.ResponseMS)))
+			fmt.Fprintf(&b, " after %s", cmp.Or(span(a.ResponseMS), "0s"))
 			if a.FirstMS != nil {
-				fmt.Fprintf(&b, " (first token after %s)", orZero(span(*a.FirstMS)))
+				fmt.Fprintf(&b, " (first token after %s)", cmp.Or(span(*a.FirstMS), "0s"))
 			}
 			fmt.Fprintf(&b, ", exit code %d", a.ExitCode)
 		}
@@ -283,11 +284,4 @@ func toolText(a db.Attempt) string {
 		list = append(list, text)
 	}
 	return strings.Join(list, ", ")
-}
-
-func orZero(text string) string {
-	if text == "" {
-		return "0s"
-	}
-	return text
 }

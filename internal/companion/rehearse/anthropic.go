@@ -1,6 +1,7 @@
 package rehearse
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -33,7 +34,7 @@ func (anthropic) read(r *http.Request, body []byte) call {
 	}
 	json.Unmarshal(body, &q)                                     // what is not understood is not there
 	_, session, _ := strings.Cut(q.Metadata.UserID, "_session_") // where claude 2.0 says it
-	c := call{model: q.Model, stream: q.Stream, session: or(r.Header.Get("X-Claude-Code-Session-Id"), session)}
+	c := call{model: q.Model, stream: q.Stream, session: cmp.Or(r.Header.Get("X-Claude-Code-Session-Id"), session)}
 	for _, t := range q.Tools {
 		c.tools = append(c.tools, t.Name)
 	}
@@ -81,9 +82,9 @@ func lastText(content json.RawMessage) string {
 
 func (anthropic) good(c *call, s *Step, n int) reply {
 	content := s.anthropicContent(n)
-	stop := or(s.Stop, "end_turn")
+	stop := cmp.Or(s.Stop, "end_turn")
 	if s.Tool != "" {
-		stop = or(s.Stop, "tool_use")
+		stop = cmp.Or(s.Stop, "tool_use")
 	}
 	message := object{"id": fmt.Sprintf("msg_rehearsal%04d", n), "type": "message", "role": "assistant", "model": c.model,
 		"content": content, "stop_reason": stop, "stop_sequence": nil, "usage": anthropicUsage(s.charged())}

@@ -1,6 +1,7 @@
 package rehearse
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
 	"strconv"
@@ -30,7 +31,7 @@ func anthropicError(c *call, s *Step, status, n int) object {
 		message = "model: " + c.model
 	}
 	return object{"type": "error", "request_id": fmt.Sprintf("req_rehearsal%04d", n),
-		"error": object{"type": or(s.Type, s.Code, known[0], "api_error"), "message": or(s.Message, message, http.StatusText(status), "error")}}
+		"error": object{"type": cmp.Or(s.Type, s.Code, known[0], "api_error"), "message": cmp.Or(s.Message, message, http.StatusText(status), "error")}}
 }
 
 func (anthropic) fail(c *call, s *Step, n int) reply {
@@ -41,7 +42,7 @@ func (anthropic) fail(c *call, s *Step, n int) reply {
 	case s.UsageLimit:
 		status, reset = http.StatusTooManyRequests, s.resetTime()
 		limited := *s
-		limited.Message = or(s.Message, "This request would exceed your account's rate limit. Please try again later.")
+		limited.Message = cmp.Or(s.Message, "This request would exceed your account's rate limit. Please try again later.")
 		s = &limited
 	}
 	rep := jsonReply(status, anthropicError(c, s, status, n))

@@ -1,6 +1,7 @@
 package rehearse
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -42,7 +43,7 @@ func (github) good(c *call, s *Step, n int) reply {
 	var rep reply
 	switch {
 	case s.Type != "" || s.Message != "": // GraphQL says its errors in good answers
-		rep = githubReply(http.StatusOK, graphqlError(s.Type, or(s.Message, graphqlMessages[s.Type], "Something went wrong")))
+		rep = githubReply(http.StatusOK, graphqlError(s.Type, cmp.Or(s.Message, graphqlMessages[s.Type], "Something went wrong")))
 	case isGraphQL(c.r):
 		rep = githubReply(http.StatusOK, c.api.github.graphql(c.body))
 	default:
@@ -71,12 +72,12 @@ const (
 )
 
 func (github) fail(c *call, s *Step, n int) reply {
-	status, message := s.Status, or(s.Message, githubErrors[s.Status], http.StatusText(s.Status))
+	status, message := s.Status, cmp.Or(s.Message, githubErrors[s.Status], http.StatusText(s.Status))
 	switch {
 	case s.UsageLimit, s.Limit == primary:
-		status, message = http.StatusForbidden, or(s.Message, primaryLimit)
+		status, message = http.StatusForbidden, cmp.Or(s.Message, primaryLimit)
 	case s.Limit == secondary:
-		status, message = http.StatusForbidden, or(s.Message, secondaryLimit)
+		status, message = http.StatusForbidden, cmp.Or(s.Message, secondaryLimit)
 	case s.Overloaded:
 		status, message = http.StatusServiceUnavailable, "overloaded"
 	}

@@ -1,6 +1,7 @@
 package rehearse
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 )
@@ -30,7 +31,7 @@ func (g *GitHub) mutationRoot() object {
 	}
 	edit := func(idField string) resolver {
 		return onIssue(idField, func(in object, i *Issue) any {
-			i.Title, i.Body = or(text(in["title"]), i.Title), or(text(in["body"]), i.Body)
+			i.Title, i.Body = cmp.Or(text(in["title"]), i.Title), cmp.Or(text(in["body"]), i.Body)
 			return object{"issue": g.issueNode(i), "pullRequest": g.issueNode(i), "clientMutationId": ""}
 		})
 	}

@@ -2,6 +2,7 @@ package rehearse
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -81,7 +82,7 @@ func (g *GitHub) rest(r *http.Request, body []byte) reply {
 func (g *GitHub) restOne(r *http.Request, i *Issue, rest []string, title, body, state string) reply {
 	switch what := strings.Join(rest, "/"); {
 	case what == "" && r.Method == http.MethodPatch:
-		i.Title, i.Body, i.State = or(title, i.Title), or(body, i.Body), or(strings.ToUpper(state), i.State)
+		i.Title, i.Body, i.State = cmp.Or(title, i.Title), cmp.Or(body, i.Body), cmp.Or(strings.ToUpper(state), i.State)
 		return githubReply(200, restIssue(i))
 	case what == "":
 		return githubReply(200, restIssue(i))
@@ -139,7 +140,7 @@ func restRepo(r *repository) object {
 func (r *repository) restList(pulls bool, q url.Values) (list []*Issue) {
 	since, _ := time.Parse(time.RFC3339, q.Get("since"))
 	for _, i := range slices.Backward(r.issues) {
-		state := or(q.Get("state"), "open")
+		state := cmp.Or(q.Get("state"), "open")
 		if (i.PullRequest || !pulls) && (state == "all" || strings.EqualFold(state, i.State)) && !i.Created.Before(since) &&
 			(q.Get("creator") == "" || q.Get("creator") == i.Author) {
 			list = append(list, i)
@@ -177,8 +178,8 @@ func restComment(i *Issue, c *Comment) object {
 // page is one page of a list, with the address of the next in the header Link.
 func page(u *url.URL, list []object) reply {
 	q := u.Query()
-	size, _ := strconv.Atoi(or(q.Get("per_page"), "30"))
-	number, _ := strconv.Atoi(or(q.Get("page"), "1"))
+	size, _ := strconv.Atoi(cmp.Or(q.Get("per_page"), "30"))
+	number, _ := strconv.Atoi(cmp.Or(q.Get("page"), "1"))
 	size, number = min(max(size, 1), 100), max(number, 1)
 	from := min((number-1)*size, len(list))
 	to := min(from+size, len(list))

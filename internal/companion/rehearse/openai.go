@@ -1,6 +1,7 @@
 package rehearse
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -35,7 +36,7 @@ func (openai) read(r *http.Request, body []byte) call {
 		} `json:"tools"`
 	}
 	json.Unmarshal(body, &q)
-	c := call{model: q.Model, stream: q.Stream, session: or(r.Header.Get("Session-Id"), r.Header.Get("Session_id"))}
+	c := call{model: q.Model, stream: q.Stream, session: cmp.Or(r.Header.Get("Session-Id"), r.Header.Get("Session_id"))}
 	for _, t := range q.Tools {
 		c.tools = append(c.tools, t.Name)
 	}
@@ -43,7 +44,7 @@ func (openai) read(r *http.Request, body []byte) call {
 		switch {
 		case item.Role == "user":
 			for _, part := range item.Content {
-				c.last = or(part.Text, c.last)
+				c.last = cmp.Or(part.Text, c.last)
 			}
 		case strings.HasSuffix(item.Type, "_call_output"):
 			c.last = string(item.Output)

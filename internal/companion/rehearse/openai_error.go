@@ -1,6 +1,7 @@
 package rehearse
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
 	"time"
@@ -35,14 +36,14 @@ func openaiError(c *call, s *Step, status int) object {
 	if status == http.StatusNotFound && c.model != "" {
 		known[2] = fmt.Sprintf("The model `%s` does not exist or you do not have access to it.", c.model)
 	}
-	code := or(s.Code, known[1])
+	code := cmp.Or(s.Code, known[1])
 	of := openaiCodes[s.Code]
 	var coded any
 	if code != "" {
 		coded = code
 	}
-	return object{"type": or(s.Type, of[0], known[0], "server_error"), "code": coded, "param": nil,
-		"message": or(s.Message, of[1], known[2], http.StatusText(status), "error")}
+	return object{"type": cmp.Or(s.Type, of[0], known[0], "server_error"), "code": coded, "param": nil,
+		"message": cmp.Or(s.Message, of[1], known[2], http.StatusText(status), "error")}
 }
 
 func (openai) fail(c *call, s *Step, n int) reply {
@@ -51,13 +52,13 @@ func (openai) fail(c *call, s *Step, n int) reply {
 	case s.Overloaded:
 		status = http.StatusServiceUnavailable
 		coded := *s
-		coded.Code = or(s.Code, "server_is_overloaded")
+		coded.Code = cmp.Or(s.Code, "server_is_overloaded")
 		body = openaiError(c, &coded, status)
 	case s.UsageLimit:
 		status = http.StatusTooManyRequests
 		reset := s.resetTime()
-		body = object{"type": "usage_limit_reached", "message": or(s.Message, "The usage limit has been reached"),
-			"plan_type": or(s.Plan, "plus"), "resets_at": reset.Unix(), "resets_in_seconds": int(time.Until(reset).Seconds())}
+		body = object{"type": "usage_limit_reached", "message": cmp.Or(s.Message, "The usage limit has been reached"),
+			"plan_type": cmp.Or(s.Plan, "plus"), "resets_at": reset.Unix(), "resets_in_seconds": int(time.Until(reset).Seconds())}
 	}
 	rep := jsonReply(status, object{"error": body})
 	openaiHeaders(rep.header, n)
@@ -71,9 +72,9 @@ func openaiHeaders(h http.Header, n int) {
 func (openai) failInside(c *call, s *Step, n int) []byte {
 	coded := *s
 	if s.Cut == CutOverloaded {
-		coded.Code = or(s.Code, "server_is_overloaded")
+		coded.Code = cmp.Or(s.Code, "server_is_overloaded")
 	}
-	coded.Code = or(coded.Code, s.Type, "server_error")
+	coded.Code = cmp.Or(coded.Code, s.Type, "server_error")
 	failed := openaiResponse(c, n, "failed", []object{})
 	failed["error"] = openaiError(c, &coded, http.StatusInternalServerError)
 	return event("response.failed", object{"type": "response.failed", "response": failed})

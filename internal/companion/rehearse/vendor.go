@@ -131,16 +131,6 @@ func (s *Step) text() string {
 // resetTime is when a used-up plan is renewed: a whole second, as the vendors have it.
 func (s *Step) resetTime() time.Time { return time.Now().Add(s.Resets).Truncate(time.Second) }
 
-// or is the first that is not empty.
-func or(values ...string) string {
-	for _, v := range values {
-		if v != "" {
-			return v
-		}
-	}
-	return ""
-}
-
 // pieces cuts a text into words, with their spaces, as a model says it.
 func pieces(text string) []string {
 	var list []string
