@@ -1,10 +1,7 @@
 package codex
 
 import (
-	"bufio"
 	"cmp"
-	"io"
-	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -29,8 +26,6 @@ const (
 	defaultHost           = "api.openai.com"
 	defaultRequestRetries = 4
 	defaultStreamRetries  = 5
-	// maxConfig is how much of a config file is read: what we look for is set by hand.
-	maxConfig = 256 << 10
 )
 
 // findSettings reads what says where codex goes: config file, then -c, the later winning.
@@ -43,7 +38,7 @@ func findSettings(l line, env []string, home string) settings {
 		for _, a := range part.Read {
 			if a.Name == optConfig {
 				key, value, _ := strings.Cut(a.Values[0], "=")
-				setConfig(values, strings.TrimSpace(key), strings.TrimSpace(value))
+				setOverride(values, strings.TrimSpace(key), strings.TrimSpace(value))
 			}
 		}
 	}
@@ -104,55 +99,4 @@ func homeOf(env []string, dir string) string {
 		home = filepath.Join(dir, home)
 	}
 	return home
-}
-
-// readConfig takes from a config file the lines `key = value` with the table that they stand in.
-func readConfig(path string, values map[string]string) {
-	f, err := os.Open(path)
-	if err != nil {
-		return
-	}
-	defer f.Close()
-	table := ""
-	lines := bufio.NewScanner(io.LimitReader(f, maxConfig))
-	for lines.Scan() {
-		text := strings.TrimSpace(lines.Text())
-		if inside, ok := strings.CutPrefix(text, "["); ok {
-			inside, _, _ = strings.Cut(inside, "]")
-			table = strings.TrimSpace(inside) + "."
-			continue
-		}
-		if key, value, ok := strings.Cut(text, "="); ok && !strings.HasPrefix(text, "#") {
-			setConfig(values, table+strings.TrimSpace(key), strings.TrimSpace(value))
-		}
-	}
-}
-
-// setConfig keeps a value of the config if it is one that we look for.
-func setConfig(values map[string]string, key, value string) {
-	key = strings.ReplaceAll(key, `"`, "")
-	switch {
-	case key == "model_provider" || key == "openai_base_url":
-		values[key] = scalar(value)
-	case !strings.HasPrefix(key, "model_providers."):
-	case strings.HasPrefix(value, "{"): // model_providers.x = { base_url = "…", env_key = "…" }
-		for _, pair := range strings.Split(strings.Trim(value, "{} "), ",") {
-			if name, v, ok := strings.Cut(pair, "="); ok {
-				values[key+"."+strings.TrimSpace(name)] = scalar(strings.TrimSpace(v))
-			}
-		}
-	default:
-		values[key] = scalar(value)
-	}
-}
-
-// scalar is a TOML value without its quotes and what follows them.
-func scalar(v string) string {
-	if v != "" && (v[0] == '"' || v[0] == '\'') {
-		if end := strings.IndexByte(v[1:], v[0]); end >= 0 {
-			return v[1 : 1+end]
-		}
-	}
-	v, _, _ = strings.Cut(v, " #")
-	return strings.TrimSpace(v)
 }
