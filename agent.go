@@ -63,11 +63,11 @@ func (a *Agent) Start(ctx context.Context) (*Invocation, error) {
 
 // bind makes the command of the agent, and its runner.
 func (a *Agent) bind() (*Runner, Command, error) {
-	ask, ok := profile.Ask(a.Name)
-	if !ok {
+	d := profile.Find(a.Name)
+	if d == nil || !d.IsAgent() {
 		return nil, Command{}, &UsageError{fmt.Errorf("there is no agent %q", a.Name)}
 	}
-	args := append(append([]string{cmp.Or(a.Path, a.Name)}, ask...), a.Options...)
+	args := append(append([]string{cmp.Or(a.Path, a.Name)}, d.Ask...), a.Options...)
 	prompt, r := a.Prompt, a.Runner
 	r.Profile = a.Name
 	return &r, Command{Args: args, Dir: a.Dir, Env: a.Env, Prompt: &prompt}, nil

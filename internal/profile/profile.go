@@ -1,44 +1,40 @@
-// Package profile finds the profile of a CLI by its name. A further CLI is one more entry of the table.
+// Package profile is the registry of the CLIs that Belay knows: what is known of each is in its folder below internal/agent,
+// and a further CLI is one more row of [registry].
 package profile
 
 import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/belay-run/belay/internal/agent"
-	"github.com/belay-run/belay/internal/agent/claude"
-	"github.com/belay-run/belay/internal/agent/codex"
 	"github.com/belay-run/belay/internal/agent/generic"
-	"github.com/belay-run/belay/internal/agent/gh"
 )
-
-// entry is what is known of a CLI before there is a command line.
-type entry struct {
-	name string
-	// bind makes the profile of one command line, in that environment and directory.
-	bind func(args, env []string, dir string) agent.Profile
-	// ask are the arguments that make an agent work on one request and end; nil for what is not an agent.
-	ask []string
-}
-
-var entries = []entry{
-	{claude.Name, func(args, env []string, _ string) agent.Profile { return claude.New(args, env) }, []string{"-p"}},
-	{codex.Name, func(args, env []string, dir string) agent.Profile { return codex.New(args, env, dir) }, []string{"exec"}},
-	{gh.Name, func(args, env []string, dir string) agent.Profile { return gh.New(args, env, dir) }, nil},
-}
 
 // UnknownError says that there is no profile of that name.
 type UnknownError struct{ Name string }
 
 func (e *UnknownError) Error() string { return fmt.Sprintf("there is no profile %q", e.Name) }
 
+// All are the CLIs, in the order of the registry. The slice is not to be changed.
+func All() []*agent.Descriptor { return registry }
+
+// Find returns the CLI of that name; nil if there is none, as for the generic profile.
+func Find(name string) *agent.Descriptor {
+	for _, d := range registry {
+		if d.Name == name {
+			return d
+		}
+	}
+	return nil
+}
+
 // Names are the names of all profiles, the generic one last.
-func Names() (names []string) {
-	for _, e := range entries {
-		names = append(names, e.name)
+func Names() []string {
+	names := make([]string, 0, len(registry)+1)
+	for _, d := range registry {
+		names = append(names, d.Name)
 	}
 	return append(names, generic.Name)
 }
@@ -50,12 +46,12 @@ func Bind(name string, args, env []string, dir string) (agent.Profile, error) {
 	if name == "" || name == generic.Name {
 		return nil, nil
 	}
-	e := find(name)
-	if e == nil {
+	d := Find(name)
+	if d == nil {
 		return nil, &UnknownError{Name: name}
 	}
 	prefix, own := starter(args)
-	p := e.bind(own, environ(env), dir)
+	p := d.New(own, environ(env), dir)
 	if a, ok := p.(agent.Agent); ok {
 		return agent.Behind(prefix, a), nil
 	}
@@ -64,19 +60,15 @@ func Bind(name string, args, env []string, dir string) (agent.Profile, error) {
 
 // Of makes the profile of the CLI that the command line names itself, as Bind does; nil if there is none of that name.
 func Of(args, env []string, dir string) agent.Profile {
-	if e := find(strings.TrimSuffix(filepath.Base(args[0]), ".exe")); e != nil {
-		return e.bind(args, environ(env), dir)
+	if d := OfCommand(args[0]); d != nil {
+		return d.New(args, environ(env), dir)
 	}
 	return nil
 }
 
-// Ask are the arguments that make the agent of that name work on one request and end. ok is false for what is not an agent.
-func Ask(name string) (args []string, ok bool) {
-	e := find(name)
-	if e == nil || e.ask == nil {
-		return nil, false
-	}
-	return slices.Clone(e.ask), true
+// OfCommand returns the CLI that a command is, by the name of its file; nil if it is none.
+func OfCommand(path string) *agent.Descriptor {
+	return Find(strings.TrimSuffix(filepath.Base(path), ".exe"))
 }
 
 func environ(env []string) []string {
@@ -84,15 +76,6 @@ func environ(env []string) []string {
 		return os.Environ()
 	}
 	return env
-}
-
-func find(name string) *entry {
-	for i := range entries {
-		if entries[i].name == name {
-			return &entries[i]
-		}
-	}
-	return nil
 }
 
 // starters are programs that start another one which their arguments name.

@@ -119,7 +119,7 @@ func (p *Profile) Traits() agent.Traits {
 	t.Prompt, _ = p.prompt()
 	t.HasPrompt = len(p.line.Words()) > 0 || p.line.Unknown != ""
 	t.Silence = 3 * time.Second // as claude itself
-	t.OwnLog = "claude_invocations.jsonl"
+	t.OwnLog = ownLog
 	return t
 }
 

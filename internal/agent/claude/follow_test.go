@@ -277,7 +277,7 @@ func TestFollow_Complaint(t *testing.T) {
 	}
 }
 
-func retry(status, name string, attempt int, delay string) string {
+func retryEvent(status, name string, attempt int, delay string) string {
 	return fmt.Sprintf(`"type":"system","subtype":"api_retry","attempt":%d,"max_retries":10,"retry_delay_ms":%s,"error_status":%s,"error":%q`, attempt, delay, status, name)
 }
 
@@ -288,18 +288,18 @@ func TestFollow_InnerRetries(t *testing.T) {
 		hint     bool
 		hopeless bool
 	}{
-		{retry("429", "rate_limit", 1, "2000"), verdict.RateLimit, true, false},
-		{retry("429", "rate_limit", 1, "2013.5"), verdict.RateLimit, true, false}, // more than its own back-off
-		{retry("429", "rate_limit", 3, "2345"), verdict.RateLimit, false, false},
-		{retry("429", "rate_limit", 4, "5000"), verdict.RateLimit, true, false},
-		{retry("429", "rate_limit", 1, "534.2"), verdict.RateLimit, false, false},
-		{retry("529", "overloaded", 1, "512"), verdict.Overloaded, false, false},
-		{retry("500", "server_error", 9, "35123"), verdict.ServerError, false, false},
-		{retry("null", "unknown", 1, "512"), verdict.Network, false, false},
-		{retry("null", "overloaded", 1, "512"), verdict.Overloaded, false, false},
-		{retry("401", "authentication_failed", 1, "512"), verdict.Auth, false, true},
-		{retry("403", "authentication_failed", 1, "512"), verdict.Auth, false, true},
-		{retry("402", "billing_error", 1, "512"), verdict.Billing, false, true},
+		{retryEvent("429", "rate_limit", 1, "2000"), verdict.RateLimit, true, false},
+		{retryEvent("429", "rate_limit", 1, "2013.5"), verdict.RateLimit, true, false}, // more than its own back-off
+		{retryEvent("429", "rate_limit", 3, "2345"), verdict.RateLimit, false, false},
+		{retryEvent("429", "rate_limit", 4, "5000"), verdict.RateLimit, true, false},
+		{retryEvent("429", "rate_limit", 1, "534.2"), verdict.RateLimit, false, false},
+		{retryEvent("529", "overloaded", 1, "512"), verdict.Overloaded, false, false},
+		{retryEvent("500", "server_error", 9, "35123"), verdict.ServerError, false, false},
+		{retryEvent("null", "unknown", 1, "512"), verdict.Network, false, false},
+		{retryEvent("null", "overloaded", 1, "512"), verdict.Overloaded, false, false},
+		{retryEvent("401", "authentication_failed", 1, "512"), verdict.Auth, false, true},
+		{retryEvent("403", "authentication_failed", 1, "512"), verdict.Auth, false, true},
+		{retryEvent("402", "billing_error", 1, "512"), verdict.Billing, false, true},
 	} {
 		f := play(t, "-p hi")
 		f.show(begins)
@@ -315,14 +315,14 @@ func TestFollow_InnerRetries(t *testing.T) {
 	// Another key than one from the environment may be refreshed: once.
 	f := play(t, "-p hi")
 	f.show(strings.Replace(begins, "ANTHROPIC_API_KEY", "none", 1))
-	if r := f.show(retry("401", "authentication_failed", 1, "512")).Retrying; r.Hopeless {
+	if r := f.show(retryEvent("401", "authentication_failed", 1, "512")).Retrying; r.Hopeless {
 		t.Error("the first time there is hope")
 	}
-	if r := f.show(retry("401", "authentication_failed", 2, "1012")).Retrying; !r.Hopeless {
+	if r := f.show(retryEvent("401", "authentication_failed", 2, "1012")).Retrying; !r.Hopeless {
 		t.Error("the second time there is none")
 	}
 	for _, delay := range []string{"-5", "1e300", "null"} {
-		if r := f.show(retry("500", "server_error", 2, delay)).Retrying; r.Wait < 0 || r.Wait > 300*time.Hour {
+		if r := f.show(retryEvent("500", "server_error", 2, delay)).Retrying; r.Wait < 0 || r.Wait > 300*time.Hour {
 			t.Errorf("%s: %v", delay, r.Wait)
 		}
 	}

@@ -20,7 +20,7 @@ func FuzzJudge(f *testing.F) {
 	for _, s := range onStderr {
 		f.Add([]byte{}, s.text, 1)
 	}
-	f.Add([]byte(line(begins)+line(calls("m1", "t1"))+line(answers("t1"))+line(retry("429", "rate_limit", 1, "2000"))+line(succeeds)), "", 0)
+	f.Add([]byte(line(begins)+line(calls("m1", "t1"))+line(answers("t1"))+line(retryEvent("429", "rate_limit", 1, "2000"))+line(succeeds)), "", 0)
 	if cases, err := os.ReadFile("testdata/cases.jsonl"); err == nil {
 		for _, c := range bytes.SplitN(cases, []byte("\n"), 20) {
 			f.Add(c[:min(len(c), 4096)], "", 1)

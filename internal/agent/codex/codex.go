@@ -77,7 +77,7 @@ func (p *Profile) Traits() agent.Traits {
 		Ladder:    slices.Clone(ladder),
 		Stall:     stall,
 		ToolStall: stall,
-		MaxInput:  maxChars * 4, // of UTF-8
+		MaxInput:  Descriptor.MaxInput,
 		Resumes:   p.line.session(),
 		Unknown:   p.line.unknown(),
 	}

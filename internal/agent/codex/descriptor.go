@@ -1,0 +1,27 @@
+package codex
+
+import (
+	"time"
+
+	"github.com/belay-run/belay/internal/agent"
+	"github.com/belay-run/belay/retry"
+)
+
+// Descriptor is what is known of codex.
+var Descriptor = agent.Descriptor{
+	Name:           Name,
+	New:            func(args, env []string, dir string) agent.Profile { return New(args, env, dir) },
+	Preset:         retry.Policy{MaxRetries: 3, BaseDelay: time.Second, MaxDelay: time.Minute, Jitter: retry.Full},
+	Tested:         Tested,
+	Ask:            []string{"exec"},
+	MaxInput:       maxChars * 4, // of UTF-8
+	IsSession:      agent.IsUUID,
+	SessionExample: agent.UUIDExample,
+	Recall:         Recall,
+	HomeVar:        "CODEX_HOME", HomeDir: ".codex",
+	Install: []agent.Install{{Command: "npm install -g @openai/codex"}},
+	Login: agent.Login{Command: "codex login", Variables: []string{"CODEX_API_KEY", "OPENAI_API_KEY"}, File: "auth.json",
+		None: "no key and no login were found"},
+	HookClient: Name, MCPClient: Name,
+	Rehearsal: agent.Rehearsal{Vendor: "openai", Ask: []string{"exec", "--skip-git-repo-check", "say hi"}},
+}

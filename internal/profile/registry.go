@@ -1,0 +1,15 @@
+package profile
+
+import (
+	"github.com/belay-run/belay/internal/agent"
+	"github.com/belay-run/belay/internal/agent/claude"
+	"github.com/belay-run/belay/internal/agent/codex"
+	"github.com/belay-run/belay/internal/agent/gh"
+)
+
+// registry has one row for each CLI, in the order in which people are told of them.
+var registry = []*agent.Descriptor{
+	&claude.Descriptor,
+	&codex.Descriptor,
+	&gh.Descriptor,
+}
