@@ -3,7 +3,7 @@ package engine
 import (
 	"github.com/belay-run/belay/internal/agent"
 	"github.com/belay-run/belay/internal/journal"
-	"github.com/belay-run/belay/internal/state"
+	"github.com/belay-run/belay/internal/profile"
 	"github.com/belay-run/belay/retry"
 	"github.com/belay-run/belay/verdict"
 )
@@ -29,8 +29,8 @@ func (k *plain) policy(p retry.Policy) retry.Policy {
 // withPreset is the policy of a command that has a preset of its own.
 func (k *plain) withPreset(p retry.Policy) retry.Policy {
 	if p.MaxRetries == 0 && !p.CountThrottles {
-		if preset, ok := retry.Preset(k.call.profile.Name()); ok {
-			p = merged(p, preset)
+		if cli := profile.Find(k.call.profile.Name()); cli != nil {
+			p = merged(p, cli.Preset)
 		}
 	}
 	return k.policy(p)
@@ -52,7 +52,7 @@ func (k *plain) launch(ad admission, listener agent.Listener) (launch, *streams)
 	var t *streams
 	t, l.stdout, l.stderr = newStreams(k.call, k.pace.mayRepeat(), ad, listener)
 	l.held = t.out.holds()
-	if state.IsAgent(k.call.command.name()) {
+	if cli := profile.Find(k.call.command.name()); cli != nil && cli.IsAgent() {
 		t.used.Usage.Unknown = true // an agent at work for a person does not tell
 	}
 	return l, t

@@ -8,6 +8,7 @@ import (
 	"github.com/belay-run/belay/internal/agent"
 	"github.com/belay-run/belay/internal/agent/generic"
 	"github.com/belay-run/belay/internal/alert"
+	"github.com/belay-run/belay/internal/profile"
 	"github.com/belay-run/belay/internal/state"
 	"github.com/belay-run/belay/retry"
 	"github.com/belay-run/belay/verdict"
@@ -139,8 +140,8 @@ func (r *Runner) Prepare(ctx context.Context, c Command) (*Invocation, error) {
 	if err := r.check(&c, env); err != nil {
 		return nil, err
 	}
-	if id := r.Resume.Session; id != "" && id != LastSession && !state.IsSessionID(id) {
-		return nil, &UsageError{fmt.Errorf("%q is no session id; it looks like 01234567-89ab-cdef-0123-456789abcdef, or is %q", id, LastSession)}
+	if id, name := r.Resume.Session, r.profile().Name(); id != "" && id != LastSession && !profile.IsSession(name, id) {
+		return nil, &UsageError{fmt.Errorf("%q is no session id; it looks like %s, or is %q", id, profile.SessionExample(name), LastSession)}
 	}
 	return newInvocation(ctx, r, c, env), nil
 }

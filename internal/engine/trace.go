@@ -4,7 +4,7 @@ import (
 	"os"
 	"strings"
 
-	"github.com/belay-run/belay/internal/state"
+	"github.com/belay-run/belay/internal/agent"
 	"github.com/belay-run/belay/internal/supervise"
 )
 
@@ -12,7 +12,7 @@ import (
 func enclosingRun() string {
 	outer := os.Getenv(supervise.RunIDVar)
 	id := outer[strings.LastIndexByte(outer, ',')+1:]
-	if !state.IsUUID(id) {
+	if !agent.IsUUID(id) {
 		return ""
 	}
 	return id

@@ -8,6 +8,7 @@ import (
 
 	"github.com/belay-run/belay/internal/agent"
 	"github.com/belay-run/belay/internal/journal"
+	"github.com/belay-run/belay/internal/profile"
 	"github.com/belay-run/belay/internal/state"
 	"github.com/belay-run/belay/retry"
 	"github.com/belay-run/belay/verdict"
@@ -91,7 +92,7 @@ func (k *turn) claimSession() (refused *refusal) {
 	if id == "" {
 		id = k.info.Resumes
 	}
-	if state.IsSessionID(id) {
+	if profile.IsSession(k.call.profile.Name(), id) {
 		k.sessions.slot, refused = enterScope(k.call, k.pace, k.sessions.scope(id))
 	}
 	return refused

@@ -71,6 +71,23 @@ func OfCommand(path string) *agent.Descriptor {
 	return Find(strings.TrimSuffix(filepath.Base(path), ".exe"))
 }
 
+// IsSession reports whether an id has the form of the session ids of that profile; of one that is not in the registry, the
+// form of a UUID.
+func IsSession(name, id string) bool {
+	if d := Find(name); d != nil && d.IsSession != nil {
+		return d.IsSession(id)
+	}
+	return agent.IsUUID(id)
+}
+
+// SessionExample is what such an id looks like.
+func SessionExample(name string) string {
+	if d := Find(name); d != nil && d.SessionExample != "" {
+		return d.SessionExample
+	}
+	return agent.UUIDExample
+}
+
 func environ(env []string) []string {
 	if env == nil {
 		return os.Environ()

@@ -10,25 +10,11 @@ import (
 	"strings"
 	"time"
 
-	"github.com/belay-run/belay/internal/agent"
-	"github.com/belay-run/belay/internal/agent/claude"
-	"github.com/belay-run/belay/internal/agent/codex"
 	"github.com/belay-run/belay/internal/journal"
+	"github.com/belay-run/belay/internal/profile"
 	"github.com/belay-run/belay/internal/supervise"
 	"github.com/belay-run/belay/verdict"
 )
-
-// recall are the agents whose CLIs keep a record of their sessions: it tells what an attempt has used that nobody has
-// followed to its end.
-var recall = map[string]func(home, session string, since time.Time) (agent.Account, time.Time, bool){
-	claude.Name: claude.Recall, codex.Name: codex.Recall,
-}
-
-// IsAgent reports whether a command of that name is an agent whose CLI keeps a record of what was used.
-func IsAgent(name string) bool {
-	_, ok := recall[name]
-	return ok
-}
 
 // ReportKilled puts the runs on record whose Belay was killed, and ends nothing. It returns those, and the ones of which
 // processes are left, for [supervise.Records.Reclaim] to end. A state directory that cannot be trusted is left alone.
@@ -94,13 +80,13 @@ func (s *State) sweep(now time.Time) {
 
 // recallAttempt fills in what an agent's own record tells of the attempt. Where it tells nothing, what was used is not known.
 func recallAttempt(rec supervise.Record, began time.Time, e *journal.Entry) {
-	remembers, isAgent := recall[rec.Profile]
-	if !isAgent {
+	cli := profile.Find(rec.Profile)
+	if cli == nil || !cli.IsAgent() {
 		return
 	}
 	used := verdict.Usage{Unknown: true}
-	if rec.Session != "" {
-		if account, at, ok := remembers(rec.Home, rec.Session, began); ok {
+	if rec.Session != "" && cli.Recall != nil {
+		if account, at, ok := cli.Recall(rec.Home, rec.Session, began); ok {
 			used = account.Usage
 			e.Timestamp.Time = latest(e.Timestamp.Time, at)
 			e.Requests, e.Model = account.Requests, account.Model

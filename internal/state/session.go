@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/belay-run/belay/internal/atomicfile"
+	"github.com/belay-run/belay/internal/profile"
 	"github.com/belay-run/belay/verdict"
 )
 
@@ -40,30 +41,30 @@ func (s *State) sessionPath(profile, id string) string {
 	return filepath.Join(s.sessionDir(), profile+"-"+id+".json")
 }
 
-// IsSessionID reports whether id can name a session: both CLIs name theirs by UUIDs. Nothing else becomes a file name.
-func IsSessionID(id string) bool { return IsUUID(id) }
+// maxName is the longest name of a profile or session that becomes part of a file's name.
+const maxName = 100
 
-// IsUUID reports whether id has the form of a UUID.
-func IsUUID(id string) bool {
-	if len(id) != 36 {
-		return false
-	}
-	for i, c := range id {
-		switch {
-		case i == 8 || i == 13 || i == 18 || i == 23:
-			if c != '-' {
-				return false
-			}
-		case !strings.ContainsRune("0123456789abcdefABCDEF", c):
+// isSession reports whether a session can be on record: its id has the form that its profile's CLI gives to ids, and both
+// names can be part of a file's name, whatever the profile admits.
+func isSession(name, id string) bool {
+	return isFileName(name) && isFileName(id) && profile.IsSession(name, id)
+}
+
+// isFileName reports whether a name can be part of a file's name: letters and digits of ASCII, - and _, and not too many.
+func isFileName(name string) bool {
+	for i := range len(name) {
+		switch c := name[i]; {
+		case c >= '0' && c <= '9', c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c == '-', c == '_':
+		default:
 			return false
 		}
 	}
-	return true
+	return name != "" && len(name) <= maxName
 }
 
 // SaveSession puts a session on record, in place of what was there.
 func (s *State) SaveSession(session Session) error {
-	if !IsSessionID(session.ID) {
+	if !isSession(session.Profile, session.ID) {
 		return nil
 	}
 	data, err := json.Marshal(session)
@@ -78,11 +79,16 @@ func (s *State) SaveSession(session Session) error {
 
 // Session reads what is on record of a session; the zero value if nothing is.
 func (s *State) Session(profile, id string) (session Session) {
-	if !IsSessionID(id) {
+	if !isSession(profile, id) {
 		return session
 	}
-	if data, err := os.ReadFile(s.sessionPath(profile, id)); err == nil {
-		json.Unmarshal(data, &session)
+	data, err := os.ReadFile(s.sessionPath(profile, id))
+	if err != nil {
+		return session
+	}
+	json.Unmarshal(data, &session)
+	if session.Profile != profile { // "a-b" with "c" and "a" with "b-c" have the same file
+		return Session{}
 	}
 	return session
 }
