@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"github.com/belay-run/belay/internal/config"
-	"github.com/belay-run/belay/internal/profile"
 	"github.com/belay-run/belay/internal/stdio"
 )
 
@@ -58,13 +57,5 @@ func TestQuickRun_TakesTheCommonForms(t *testing.T) {
 		if _, _, ok := quickRun(strings.Fields(line)); ok {
 			t.Errorf("%q was not left to cobra", line)
 		}
-	}
-}
-
-// Files may speak of every profile that there is, and of no other.
-func TestProfiles_AreThoseOfFiles(t *testing.T) {
-	names := slices.Sorted(slices.Values(profile.Names()))
-	if !slices.Equal(names, slices.Sorted(slices.Values(config.Profiles))) {
-		t.Errorf("%v, files know %v", names, config.Profiles)
 	}
 }

@@ -3,6 +3,7 @@ package config
 import (
 	"fmt"
 
+	"github.com/belay-run/belay/internal/profile"
 	"github.com/belay-run/belay/retry"
 	"github.com/belay-run/belay/verdict"
 )
@@ -72,9 +73,9 @@ func Load(given Given, profile string) (*Settings, []verdict.Rule, error) {
 				err = t.set(s, value)
 			}
 			if err != nil {
-				return nil, nil, &Mistake{Var: v.name, Err: err}
+				return nil, nil, &Mistake{Var: v.Name, Err: err}
 			}
-			s.note(t, value, v.name)
+			s.note(t, value, v.Name)
 		}
 		if v, ok := fromEnviron(env, t); ok {
 			if err := t.set(s, v.text); err != nil {
@@ -123,8 +124,8 @@ func (s *Settings) presetName(profile string, agent bool) string {
 
 // Policy is the preset with what was given over it. An agent has a preset of its own, and is repeated without being
 // asked to; any other command is not.
-func (s *Settings) Policy(profile string, agent bool) retry.Policy {
-	p, _ := retry.Preset(s.presetName(profile, agent))
+func (s *Settings) Policy(name string, agent bool) retry.Policy {
+	p, _ := profile.Preset(s.presetName(name, agent))
 	given := func(name string) bool { return s.From(name) != "" }
 	if given("max-retries") {
 		p.MaxRetries, p.CountThrottles = s.MaxRetries, true

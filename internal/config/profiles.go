@@ -4,10 +4,12 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/belay-run/belay/internal/profile"
 )
 
-// Profiles are the names that files may speak of; a test of the command holds them against those that there are.
-var Profiles = []string{"claude", "codex", "gh", "generic"}
+// Profiles are the names that files may speak of.
+var Profiles = profile.Names()
 
 // checkProfile refuses a profile that there is not: what is said of it would be silently without effect.
 func checkProfile(name string) error {

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/belay-run/belay/retry"
+	"github.com/belay-run/belay/internal/profile"
 )
 
 // Groups are the headings of the table, in order.
@@ -15,7 +15,7 @@ var Groups = []string{"How often and how long to wait", "How long it may take", 
 var Table = []Setting{
 	{"max-retries", "N", "retries after the first attempt, all of them counted; 0 turns retrying and waiting off and keeps the exit code", Groups[0], Policy,
 		number(func(s *Settings) *int { return &s.MaxRetries }, 0, 1_000_000)},
-	{"preset", "NAME", "a named policy: " + strings.Join(retry.Presets(), ", "), Groups[0], Policy, setPreset},
+	{"preset", "NAME", "a named policy: " + strings.Join(profile.Presets(), ", "), Groups[0], Policy, setPreset},
 	{"base-delay", "D", "wait before the first retry (1s)", Groups[0], Policy,
 		duration(func(s *Settings) *time.Duration { return &s.BaseDelay })},
 	{"max-delay", "D", "longest wait before a retry, hints aside (60s)", Groups[0], Policy,
@@ -71,7 +71,7 @@ var Table = []Setting{
 	{"verbose", "", "say everything, show the stderr of failed attempts", Groups[4], User,
 		boolean(func(s *Settings) *bool { return &s.Verbose })},
 
-	{"profile", "NAME", "treat the command as this CLI: claude, codex, gh or generic (by its name)", Groups[5], PerCall,
+	{"profile", "NAME", "treat the command as this CLI: " + profile.Or(Profiles) + " (by its name)", Groups[5], PerCall,
 		text(func(s *Settings) *string { return &s.Profile })},
 	{"cwd", "DIR", "run the command there", Groups[5], PerCall,
 		text(func(s *Settings) *string { return &s.Cwd })},

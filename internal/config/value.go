@@ -9,6 +9,7 @@ import (
 	"time"
 	"unicode"
 
+	"github.com/belay-run/belay/internal/profile"
 	"github.com/belay-run/belay/retry"
 )
 
@@ -94,8 +95,8 @@ func pattern(at func(*Settings) *string) func(*Settings, string) error {
 }
 
 func setPreset(s *Settings, v string) error {
-	if _, ok := retry.Preset(v); !ok {
-		return fmt.Errorf("there is no preset %q; there are %s", v, strings.Join(retry.Presets(), ", "))
+	if _, ok := profile.Preset(v); !ok {
+		return fmt.Errorf("there is no preset %q; there are %s", v, strings.Join(profile.Presets(), ", "))
 	}
 	s.Preset = v
 	return nil

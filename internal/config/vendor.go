@@ -1,51 +1,31 @@
 package config
 
 import (
-	"fmt"
 	"os"
-	"strconv"
+
+	"github.com/belay-run/belay/internal/agent"
+	"github.com/belay-run/belay/internal/profile"
 )
 
-// vendorVar is an environment variable of another tradition that stands for one of our settings.
+// vendorVar is an environment variable of another tradition that stands for one of our settings, and its value.
 type vendorVar struct {
-	name, value string
-	convert     func(string) (string, error)
+	*agent.Variable
+	value string
 }
 
-func (v vendorVar) read() (string, error) {
-	if v.convert == nil {
-		return v.value, nil
-	}
-	return v.convert(v.value)
-}
-
-// claudeVars are those that scripts around claude have long used. CLAUDE_MAX_RETRIES counts attempts, and so cannot be 0.
-var claudeVars = []struct {
-	name, setting string
-	convert       func(string) (string, error)
-}{
-	{"CLAUDE_MAX_RETRIES", "max-retries", func(v string) (string, error) {
-		n, err := strconv.Atoi(v)
-		if err != nil || n < 1 {
-			return "", fmt.Errorf("%q is not a number of attempts; it counts the first one too, so at least 1", v)
-		}
-		return strconv.Itoa(n - 1), nil
-	}},
-	{"CLAUDE_BASE_DELAY", "base-delay", nil},
-	{"CLAUDE_MAX_DELAY", "max-delay", nil},
-	{"CLAUDE_JITTER_FACTOR", "jitter", func(v string) (string, error) { return "proportional:" + v, nil }},
-	{"CLAUDE_LOG_DIR", "log-dir", nil},
-}
+func (v vendorVar) read() (string, error) { return v.Read(v.value) }
 
 // vendorEnviron is what the environment says of a profile's settings in its own words, by setting.
-func vendorEnviron(profile string) map[string]vendorVar {
-	if profile != "claude" {
+func vendorEnviron(name string) map[string]vendorVar {
+	cli := profile.Find(name)
+	if cli == nil || len(cli.Variables) == 0 {
 		return nil
 	}
 	found := map[string]vendorVar{}
-	for _, v := range claudeVars {
-		if value := os.Getenv(v.name); value != "" {
-			found[v.setting] = vendorVar{v.name, value, v.convert}
+	for i := range cli.Variables {
+		v := &cli.Variables[i]
+		if value := os.Getenv(v.Name); value != "" {
+			found[v.Setting] = vendorVar{v, value}
 		}
 	}
 	return found

@@ -6,10 +6,12 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/belay-run/belay/internal/agent"
 	"github.com/belay-run/belay/internal/agent/generic"
+	"github.com/belay-run/belay/retry"
 )
 
 // UnknownError says that there is no profile of that name.
@@ -37,6 +39,15 @@ func Names() []string {
 		names = append(names, d.Name)
 	}
 	return append(names, generic.Name)
+}
+
+// Or lists names as a sentence does: "claude, codex, gh or generic".
+func Or(names []string) string {
+	last := len(names) - 1
+	if last < 1 {
+		return strings.Join(names, "")
+	}
+	return strings.Join(names[:last], ", ") + " or " + names[last]
 }
 
 // Bind makes the profile of that name for a command line, in that environment and directory; a nil env means the caller's.
@@ -69,6 +80,25 @@ func Of(args, env []string, dir string) agent.Profile {
 // OfCommand returns the CLI that a command is, by the name of its file; nil if it is none.
 func OfCommand(path string) *agent.Descriptor {
 	return Find(strings.TrimSuffix(filepath.Base(path), ".exe"))
+}
+
+// Preset returns the policy of that name: a CLI's own, else one that package retry has.
+func Preset(name string) (retry.Policy, bool) {
+	if d := Find(name); d != nil {
+		return d.Preset, true
+	}
+	return retry.Preset(name)
+}
+
+// Presets are the names that Preset knows.
+func Presets() []string {
+	names := retry.Presets()
+	for _, d := range registry {
+		if !slices.Contains(names, d.Name) {
+			names = append(names, d.Name)
+		}
+	}
+	return names
 }
 
 // IsSession reports whether an id has the form of the session ids of that profile; of one that is not in the registry, the
