@@ -85,7 +85,11 @@ func (a *Agent) bind() (*Runner, Command, error) {
 // They are not read unless FromEnv is called, and there are none for other agents. What the Runner already says holds. The
 // error is a [*UsageError] that names the variable; the agent is then left as it was.
 func (a *Agent) FromEnv() error {
-	vars := a.variables()
+	cli := profile.Find(a.Name)
+	if cli == nil {
+		return nil
+	}
+	vars := a.variables(cli)
 	if len(vars) == 0 {
 		return nil
 	}
@@ -93,63 +97,75 @@ func (a *Agent) FromEnv() error {
 	counted := own.MaxRetries != 0 || own.CountThrottles
 	p := own
 	if !counted {
-		p, _ = retry.Preset(a.Name)
+		p = cli.Preset
 		p.Timeout, p.TotalTimeout, p.MaxWait = own.Timeout, own.TotalTimeout, own.MaxWait
 		p.BaseDelay, p.MaxDelay, p.Jitter = cmp.Or(own.BaseDelay, p.BaseDelay), cmp.Or(own.MaxDelay, p.MaxDelay), cmp.Or(own.Jitter, p.Jitter)
 	}
-	for _, v := range []struct {
-		name  string
-		given bool // the program itself says so
-		set   func(text string) error
-	}{
-		{"CLAUDE_MAX_RETRIES", counted, func(text string) error { return setAttempts(&p, text) }},
-		{"CLAUDE_BASE_DELAY", own.BaseDelay != 0, func(text string) error { return setDelay(&p.BaseDelay, text) }},
-		{"CLAUDE_MAX_DELAY", own.MaxDelay != 0, func(text string) error { return setDelay(&p.MaxDelay, text) }},
-		{"CLAUDE_JITTER_FACTOR", own.Jitter != retry.Jitter{}, func(text string) (err error) {
-			p.Jitter, err = retry.ParseJitter("proportional:" + text)
-			return err
-		}},
-		{"CLAUDE_LOG_DIR", logDir != "", func(text string) error {
-			logDir = text
-			return nil
-		}},
-	} {
-		if text := vars[v.name]; text != "" && !v.given {
-			if err := v.set(text); err != nil {
-				return &UsageError{fmt.Errorf("%s: %w", v.name, err)}
+	for _, v := range vars {
+		var given bool // the program itself says so
+		var set func(text string) error
+		switch v.Setting {
+		case "max-retries":
+			given, set = counted, func(text string) error { return setRetries(&p, text) }
+		case "base-delay":
+			given, set = own.BaseDelay != 0, func(text string) error { return setDelay(&p.BaseDelay, text) }
+		case "max-delay":
+			given, set = own.MaxDelay != 0, func(text string) error { return setDelay(&p.MaxDelay, text) }
+		case "jitter":
+			given, set = own.Jitter != retry.Jitter{}, func(text string) (err error) {
+				p.Jitter, err = retry.ParseJitter(text)
+				return err
 			}
+		case "log-dir":
+			given, set = logDir != "", func(text string) error {
+				logDir = text
+				return nil
+			}
+		}
+		if given || set == nil {
+			continue
+		}
+		text, err := v.Read(v.value)
+		if err == nil {
+			err = set(text)
+		}
+		if err != nil {
+			return &UsageError{fmt.Errorf("%s: %w", v.Name, err)}
 		}
 	}
 	a.Runner.Policy, a.Runner.LogDir = p, logDir
 	return nil
 }
 
-// variables are those of claude's that are set to anything.
-func (a *Agent) variables() map[string]string {
-	if a.Name != "claude" {
-		return nil
-	}
+// variable is an environment variable of an agent's that is set to something.
+type variable struct {
+	*agent.Variable
+	value string
+}
+
+// variables are those of the CLI's own that are set to anything, in its order.
+func (a *Agent) variables(cli *agent.Descriptor) (vars []variable) {
 	env := a.Env
 	if env == nil {
 		env = os.Environ()
 	}
-	vars := map[string]string{}
-	for _, name := range []string{"CLAUDE_MAX_RETRIES", "CLAUDE_BASE_DELAY", "CLAUDE_MAX_DELAY", "CLAUDE_JITTER_FACTOR", "CLAUDE_LOG_DIR"} {
-		if value := agent.Getenv(env, name); value != "" {
-			vars[name] = value
+	for i := range cli.Variables {
+		v := &cli.Variables[i]
+		if value := agent.Getenv(env, v.Name); value != "" {
+			vars = append(vars, variable{v, value})
 		}
 	}
 	return vars
 }
 
-// setAttempts reads a number of attempts. It counts every one, as who gives a number expects.
-func setAttempts(p *retry.Policy, text string) error {
+// setRetries sets a number of retries. It counts every one, as who gives a number expects.
+func setRetries(p *retry.Policy, text string) error {
 	n, err := strconv.Atoi(text)
-	if err != nil || n < 1 {
-		return fmt.Errorf("%q is not a number of attempts; it counts the first one too, so at least 1", text)
+	if err != nil {
+		return err
 	}
-	p.MaxRetries, p.CountThrottles = n-1, true
-	if n == 1 {
+	p.MaxRetries, p.CountThrottles = n, true
+	if n == 0 {
 		p.MaxRetries = retry.None
 	}
 	return nil
