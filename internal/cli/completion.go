@@ -8,24 +8,35 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/belay-run/belay/internal/config"
 	"github.com/belay-run/belay/internal/engine"
 	"github.com/belay-run/belay/internal/journal"
+	"github.com/belay-run/belay/internal/profile"
 	"github.com/belay-run/belay/internal/state"
-	"github.com/belay-run/belay/retry"
 )
 
 // words are what flags take, whichever command they are of; those of commands that are handed over have theirs from the table.
 // A flag that takes a file or directory is the shell's business.
 func words() map[string][]string {
 	return map[string][]string{
-		"profile": config.Profiles, "preset": retry.Presets(),
+		"profile": profile.Names(), "preset": profile.Presets(),
 		"output-format": {"text", "json"}, "exit-code": {"child"}, "on-busy": {"wait", "replace", "fail"},
 		"jitter": {"full", "none", "proportional:0.2", "additive:0.25", "plus:1s"},
 		"resume": {engine.LastSession}, "resume-or-new": {engine.LastSession},
-		"client": {"claude", "codex"}, "scope": {"user", "local", "project"},
+		"client": clients(), "scope": {"user", "local", "project"},
 		"signal": {"HUP", "INT", "QUIT", "KILL", "SEGV", "TERM"},
 	}
+}
+
+// clients are the names that --client takes, for hooks or for MCP servers.
+func clients() (names []string) {
+	for _, d := range profile.All() {
+		for _, name := range []string{d.HookClient, d.MCPClient} {
+			if name != "" && !slices.Contains(names, name) {
+				names = append(names, name)
+			}
+		}
+	}
+	return names
 }
 
 // addCompletions gives every flag of every command what it can be completed with.

@@ -18,6 +18,7 @@ import (
 	"github.com/belay-run/belay/internal/agent"
 	"github.com/belay-run/belay/internal/agent/generic"
 	"github.com/belay-run/belay/internal/config"
+	"github.com/belay-run/belay/internal/profile"
 	"github.com/belay-run/belay/internal/term"
 	"github.com/belay-run/belay/verdict"
 )
@@ -43,7 +44,7 @@ back, and the rule and the line that decided. It needs no network and writes not
 that is no agent and not gh nothing is worth repeating unless a flag says so, as with belay run.`,
 	}
 	f := cmd.Flags()
-	addText(f, &o.profile, "profile", "NAME", "judge as this CLI's: claude, codex, gh or generic (by the command's name)")
+	addText(f, &o.profile, "profile", "NAME", "judge as this CLI's: "+profile.Or(profile.Names())+" (by the command's name)")
 	addText(f, &o.exitCode, "exit-code", "N", "its exit code, as a shell shows it")
 	addText(f, &o.signal, "signal", "SIG", "the signal that ended it: KILL, SIGKILL or 9")
 	addText(f, &o.stdout, "stdout", "FILE", "what it wrote to stdout; - reads it from stdin")

@@ -5,9 +5,9 @@ import (
 	"strings"
 
 	"github.com/belay-run/belay/internal/agent"
-	"github.com/belay-run/belay/internal/agent/claude"
 	"github.com/belay-run/belay/internal/config"
 	"github.com/belay-run/belay/internal/engine"
+	"github.com/belay-run/belay/internal/profile"
 )
 
 // idle says which of the flags that were given do nothing for this command. Such a flag may stand in a script that runs all
@@ -32,7 +32,7 @@ func idle(s *config.Settings, r *engine.Runner, known agent.Profile) (list []str
 		{"max-cost", isAgent, "only agents say what they cost"},
 		{"resume-prompt", isAgent, "only agents have sessions"},
 		{"no-resume-on-retry", isAgent, "only agents have sessions"},
-		{"log-dir", nameOf(known) == claude.Name, "it is for claude"},
+		{"log-dir", cliOf(known).OwnLog != "", "it is for " + profile.Or(withOwnLog())},
 		{"breaker-failures", gated, "there is no --gate"},
 		{"breaker-open", gated, "there is no --gate"},
 		{"breaker-successes", gated, "there is no --gate"},
@@ -42,4 +42,14 @@ func idle(s *config.Settings, r *engine.Runner, known agent.Profile) (list []str
 		}
 	}
 	return list
+}
+
+// withOwnLog are the CLIs that have a log of invocations of their own.
+func withOwnLog() (names []string) {
+	for _, d := range profile.All() {
+		if d.OwnLog != "" {
+			names = append(names, d.Name)
+		}
+	}
+	return names
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/belay-run/belay/gate"
 	"github.com/belay-run/belay/internal/config"
 	"github.com/belay-run/belay/internal/mcp"
+	"github.com/belay-run/belay/internal/profile"
 	"github.com/belay-run/belay/internal/state"
 	"github.com/belay-run/belay/internal/stdio"
 	"github.com/belay-run/belay/internal/supervise"
@@ -130,10 +131,13 @@ func (f *mcpFlags) options(args []string) (mcp.Options, error) {
 // agentCall is how long an agent may take that serves as a tool: as long as it may be silent elsewhere.
 const agentCall = 15 * time.Minute
 
-// isAgent says whether a command is an agent's.
+// isAgent says whether a command is an agent's, be it one that belay run knows or not yet.
 func isAgent(command string) bool {
+	if d := profile.OfCommand(command); d != nil {
+		return d.IsAgent()
+	}
 	switch strings.TrimSuffix(filepath.Base(command), ".exe") {
-	case "claude", "codex", "gemini", "opencode":
+	case "gemini", "opencode":
 		return true
 	}
 	return false

@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -15,6 +16,7 @@ import (
 	"github.com/belay-run/belay/internal/config"
 	"github.com/belay-run/belay/internal/dotfile"
 	"github.com/belay-run/belay/internal/mcp/install"
+	"github.com/belay-run/belay/internal/profile"
 )
 
 func newMCPInstall() *cobra.Command {
@@ -90,7 +92,7 @@ type mcpTarget struct {
 
 func (t *mcpTarget) flags(cmd *cobra.Command, edits bool) {
 	flags := cmd.Flags()
-	flags.Var(&textFlag{&t.client, "NAME"}, "client", "claude or codex")
+	flags.Var(&textFlag{&t.client, "NAME"}, "client", profile.Or(mcpClients()))
 	flags.Var(&textFlag{&t.scope, "SCOPE"}, "scope", "user, local or project (user)")
 	if edits {
 		flags.BoolVar(&t.dryRun, "dry-run", false, "show what would change, and change nothing")
@@ -124,13 +126,24 @@ func (t *mcpTarget) file() (string, install.Format, error) {
 	case "codex project":
 		return filepath.Join(here, ".codex", "config.toml"), install.TOML{Key: "mcp_servers"}, nil
 	}
-	switch t.client {
-	case "claude", "codex":
+	names := mcpClients()
+	switch {
+	case slices.Contains(names, t.client):
 		return "", nil, usage(fmt.Errorf("--scope %q is none of %s", t.scope, t.client), "user, local (claude only) or project")
-	case "":
-		return "", nil, usage(errors.New("--client is missing"), "as in: --client claude or --client codex")
+	case t.client == "":
+		return "", nil, usage(errors.New("--client is missing"), "as in: --client "+strings.Join(names, " or --client "))
 	}
-	return "", nil, usage(fmt.Errorf("--client %q is not known: claude or codex", t.client), "")
+	return "", nil, usage(fmt.Errorf("--client %q is not known: %s", t.client, profile.Or(names)), "")
+}
+
+// mcpClients are the names of the clients whose servers can be put behind belay.
+func mcpClients() (names []string) {
+	for _, d := range profile.All() {
+		if d.MCPClient != "" {
+			names = append(names, d.MCPClient)
+		}
+	}
+	return names
 }
 
 // named is the scope in one word.

@@ -4,10 +4,7 @@ import (
 	"strings"
 
 	"github.com/belay-run/belay/internal/agent"
-	"github.com/belay-run/belay/internal/agent/claude"
-	"github.com/belay-run/belay/internal/agent/codex"
 	"github.com/belay-run/belay/internal/agent/generic"
-	"github.com/belay-run/belay/internal/agent/gh"
 	"github.com/belay-run/belay/internal/profile"
 	"github.com/belay-run/belay/internal/stdio"
 )
@@ -53,12 +50,20 @@ func wantsPerson(std stdio.Streams, p agent.Profile) bool {
 	return ok && c.Habits().Changes && stdio.IsTerminal(std.In) && stdio.IsTerminal(std.Out)
 }
 
-// logIn is how one gets credentials for each CLI.
-var logIn = map[string]string{
-	claude.Name: "claude auth login, or set ANTHROPIC_API_KEY",
-	codex.Name:  "codex login, or set CODEX_API_KEY",
-	gh.Name:     "gh auth login, or set GH_TOKEN",
+// cliOf is what is known of the CLI of a profile; for one that is not in the registry, nothing.
+func cliOf(known agent.Profile) *agent.Descriptor {
+	if d := profile.Find(nameOf(known)); d != nil {
+		return d
+	}
+	return &agent.Descriptor{}
 }
 
-// goOn is how a session of each CLI is told to go on.
-var goOn = map[string]string{claude.Name: "claude -p 'go on'", codex.Name: "codex exec 'go on'"}
+// knownCommands lists the commands that are known by their names: "claude -p, codex exec and gh".
+func knownCommands() string {
+	var list []string
+	for _, d := range profile.All() {
+		list = append(list, d.Headless())
+	}
+	last := len(list) - 1
+	return strings.Join(list[:last], ", ") + " and " + list[last]
+}

@@ -15,7 +15,6 @@ import (
 	"github.com/belay-run/belay/gate"
 	"github.com/belay-run/belay/internal/agent"
 	"github.com/belay-run/belay/internal/agent/generic"
-	"github.com/belay-run/belay/internal/agent/gh"
 	"github.com/belay-run/belay/internal/config"
 	"github.com/belay-run/belay/internal/engine"
 	"github.com/belay-run/belay/internal/journal"
@@ -41,7 +40,7 @@ func newRun(do func(ctx context.Context, std stdio.Streams, given config.Given, 
 		Long: `Runs the command and ends with its exit code. Without flags it behaves as the command alone
 would: same output, same exit code, same terminal; if belay is stopped, the whole process
 tree goes with it. With flags, failures are repeated, limits enforced, results reported.
-claude -p, codex exec and gh are known by their names: their failures are told apart, and what
+` + knownCommands() + ` are known by their names: their failures are told apart, and what
 passes is waited for and repeated without being asked (docs/agents.md, docs/gh.md).
 
 stdout carries the command's output and nothing else. With retries it is held until an
@@ -100,7 +99,8 @@ func run(ctx context.Context, std stdio.Streams, given config.Given, args []stri
 		return refuse(std, given, s, err)
 	}
 	runner.Starter = engine.Supervised{Supervisor: supervisor(ctx)}
-	view := &view{screen: term.New(std.Err), stderr: std.Err, settings: s, name: filepath.Base(args[0]), how: goOn[nameOf(known)], login: logIn[nameOf(known)]}
+	cli := cliOf(known)
+	view := &view{screen: term.New(std.Err), stderr: std.Err, settings: s, name: filepath.Base(args[0]), how: cli.ContinueHint(), login: cli.LoginHint()}
 	runner.Observe = view.observe
 	view.unread()
 	if s.Verbose {
@@ -188,8 +188,8 @@ func newRunner(s *config.Settings, rules []verdict.Rule, known agent.Profile) (*
 	if s.MaxParallel > 0 && s.Gate == "" && known == nil {
 		return nil, usage(errors.New("--max-parallel needs a gate to count in"), "add: --gate NAME")
 	}
-	if known != nil && known.Name() == gh.Name && s.BreakerFailures == 0 {
-		s.BreakerFailures = gh.BreakerFailures
+	if s.BreakerFailures == 0 {
+		s.BreakerFailures = cliOf(known).BreakerFailures
 	}
 	r.Gate = engine.Gate{Key: s.Gate, MaxParallel: s.MaxParallel, Settings: gateSettings(s), Off: s.NoGate}
 	return r, nil
