@@ -54,7 +54,7 @@ var arrows = map[string][]string{
 	"internal/companion/rehearse": {},
 	"internal/alert":              {"internal/atomicfile", "internal/flock"},
 	"internal/companion/db":       {"internal/alert", "internal/flock", "internal/journal", "verdict"},
-	"internal/companion":          {"gate", "internal/agent", "internal/agent/claude", "internal/agent/codex", "internal/agent/gh", "internal/alert", "internal/belayd", "internal/companion/db", "internal/companion/rehearse", "internal/config", "internal/engine", "internal/journal", "internal/state", "internal/stdio", "internal/supervise", "internal/term", "internal/version", "verdict"},
+	"internal/companion":          {"gate", "internal/agent", "internal/agent/claude", "internal/agent/codex", "internal/agent/gh", "internal/alert", "internal/belayd", "internal/companion/db", "internal/companion/rehearse", "internal/config", "internal/engine", "internal/journal", "internal/profile", "internal/state", "internal/stdio", "internal/supervise", "internal/term", "internal/version", "verdict"},
 	"cmd/belayd":                  {"internal/companion"},
 	"internal/cli":                {"breaker", "gate", "internal/agent", "internal/agent/claude", "internal/agent/codex", "internal/agent/generic", "internal/agent/gh", "internal/alert", "internal/atomicfile", "internal/belayd", "internal/config", "internal/dotfile", "internal/engine", "internal/hook", "internal/hook/settings", "internal/journal", "internal/mcp", "internal/mcp/install", "internal/profile", "internal/state", "internal/stdio", "internal/supervise", "internal/term", "internal/version", "retry", "verdict"},
 	"cmd/belay":                   {"internal/cli"},

@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/belay-run/belay/internal/profile"
 	"github.com/belay-run/belay/internal/state"
 	"github.com/belay-run/belay/internal/supervise"
 	"github.com/belay-run/belay/internal/term"
@@ -56,8 +57,8 @@ func examine(from caller) (list []finding) {
 		func() []finding { return checkBelay(from) },
 		checkConfig, checkState, checkRecord, checkLeftovers, checkGates, checkClock, checkDisk,
 	}
-	for _, cli := range clis() {
-		checks = append(checks, cli.check)
+	for _, d := range profile.All() {
+		checks = append(checks, cli{d}.check)
 	}
 	found := make([][]finding, len(checks))
 	var all sync.WaitGroup

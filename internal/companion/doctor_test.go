@@ -11,26 +11,16 @@ import (
 
 	"github.com/belay-run/belay/gate"
 	"github.com/belay-run/belay/internal/agent"
-	"github.com/belay-run/belay/internal/clitest"
+	"github.com/belay-run/belay/internal/companion/rehearse"
 	"github.com/belay-run/belay/internal/journal"
+	"github.com/belay-run/belay/internal/profile"
 	"github.com/belay-run/belay/internal/state"
 	"github.com/belay-run/belay/internal/supervise"
 	"github.com/belay-run/belay/internal/version"
 )
 
-// What doctor calls tested is what the tests install.
-func TestDoctor_TestedVersions(t *testing.T) {
-	want := map[string][]string{"claude": append([]string{clitest.NewestClaude}, clitest.OlderClaudes...),
-		"codex": append([]string{clitest.NewestCodex}, clitest.OlderCodexes...), "gh": {clitest.NewestGH}}
-	for _, c := range clis() {
-		if !slices.Equal(c.tested, want[c.name]) {
-			t.Errorf("%s: %v, the tests have %v", c.name, c.tested, want[c.name])
-		}
-	}
-}
-
 func TestDoctor_Standing(t *testing.T) {
-	c := cli{tested: agent.Tested{"2.1.325", "2.0.77"}}
+	c := cli{&agent.Descriptor{Tested: agent.Tested{"2.1.325", "2.0.77"}}}
 	for version, want := range map[string]string{"2.1.325": ", tested", "2.0.77": ", tested", "2.1.400": ", not tested: newer", "2.2.0": ", not tested: newer",
 		"10.0.0": ", not tested: newer", "2.0.9": ", not tested: older", "2.1.9": ", between 2.0.77 and 2.1.325", "": ""} {
 		if got := c.standing(version); !strings.HasPrefix(got, want) || want == "" && got != "" {
@@ -179,14 +169,24 @@ func TestDoctor_AnotherVariableWasMeant(t *testing.T) {
 	}
 }
 
+// Each CLI that can be rehearsed has a stand-in for its service.
+func TestRehearsal_EveryCLIHasAStandIn(t *testing.T) {
+	for _, d := range profile.All() {
+		if !slices.Contains(rehearse.Vendors(), d.Rehearsal.Vendor) {
+			t.Errorf("%s: there is no stand-in %q", d.Name, d.Rehearsal.Vendor)
+		}
+	}
+}
+
 // How gh is installed is what there is to install it with.
 func TestDoctor_HowToGetGH(t *testing.T) {
 	healthy(t)
-	if got := getGH(); got != "see https://cli.github.com" {
+	gh := cli{profile.Find("gh")}
+	if got := gh.install(); got != "see https://cli.github.com" {
 		t.Error(got)
 	}
 	write(t, filepath.Join(os.Getenv("PATH"), "apt-get"), "#!/bin/sh\n", 0o700)
-	if got := getGH(); got != "sudo apt-get install gh" {
+	if got := gh.install(); got != "sudo apt-get install gh" {
 		t.Error(got)
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/belay-run/belay/internal/companion/rehearse"
+	"github.com/belay-run/belay/internal/profile"
 	"github.com/belay-run/belay/internal/state"
 )
 
@@ -61,7 +62,14 @@ func (r *rehearsal) perform(ctx context.Context, from caller) (code int, err err
 		result = filepath.Join(dir, "result.json")
 		args = append(args, "--result-file", result)
 	}
-	over := append(api.Environ(), state.DirVar+"="+filepath.Join(dir, "state"), "CLAUDE_LOG_DIR="+filepath.Join(dir, "logs"))
+	over := append(api.Environ(), state.DirVar+"="+filepath.Join(dir, "state"))
+	for _, cli := range profile.All() {
+		for _, v := range cli.Variables {
+			if v.Setting == "log-dir" {
+				over = append(over, v.Name+"="+filepath.Join(dir, "logs"))
+			}
+		}
+	}
 	if config := userConfig(); config != "" {
 		over = append(over, "XDG_CONFIG_HOME="+config)
 	}

@@ -30,6 +30,14 @@ type vendor interface {
 // vendors are the stand-ins that there are. A new one is a file and a row. The first that claims a request has it.
 var vendors = []vendor{github{}, anthropic{}, openai{}}
 
+// Vendors are the names of the stand-ins.
+func Vendors() (names []string) {
+	for _, v := range vendors {
+		names = append(names, v.name())
+	}
+	return names
+}
+
 // call is what a request asks.
 type call struct {
 	r            *http.Request
