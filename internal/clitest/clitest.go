@@ -1,6 +1,6 @@
 // Package clitest is for tests that drive the real agent CLIs.
 //
-// [Claude] and [Codex] find the CLIs that scripts/setup-clis has installed, [GH] the one that scripts/setup-gh has built.
+// [Find] finds the CLIs that scripts/setup-clis has installed and the gh that scripts/setup-gh has built.
 // [Main] runs the tests of a package in a network namespace with only loopback, where the system allows one: what the tests
 // start cannot reach anybody, and a stand-in that the tests start is inside too.
 //
@@ -8,6 +8,7 @@
 package clitest
 
 import (
+	"cmp"
 	"os"
 	"path/filepath"
 	"slices"
@@ -15,33 +16,21 @@ import (
 	"testing"
 
 	"github.com/belay-run/belay/internal/agent"
+	"github.com/belay-run/belay/internal/agent/claude"
+	"github.com/belay-run/belay/internal/agent/codex"
+	"github.com/belay-run/belay/internal/agent/gh"
 )
 
-// The newest versions, which `make test` uses.
-const (
-	NewestClaude = "2.1.325"
-	NewestCodex  = "0.166.0"
-	NewestGH     = "2.100.0"
-	NewestSDK    = "0.3.325"
-)
-
-// The older ones that `make test-full` installs beside them.
-var (
-	OlderClaudes = []string{"2.1.197", "2.0.77"}
-	OlderCodexes = []string{"0.150.1"}
-)
+// NewestSDK is the version of claude's Agent SDK.
+const NewestSDK = "0.3.325"
 
 // extraVar names a directory of other CLIs, laid out as .clis is (claude-2.1.260/claude, …). The suites are then run with
 // those, in place of the versions above.
 const extraVar = "BELAY_TEST_CLIS"
 
-// Claudes are the versions that a suite is run with: the newest, and in full the older ones.
-func Claudes() []string { return versions("claude", NewestClaude, OlderClaudes) }
-
-// Codexes are those of codex.
-func Codexes() []string { return versions("codex", NewestCodex, OlderCodexes) }
-
-func versions(name, newest string, older []string) []string {
+// Versions are the versions of a CLI that a suite is run with: the newest, and in full the older ones.
+func Versions(cli *agent.Descriptor) []string {
+	name := cli.Name
 	if dir := os.Getenv(extraVar); dir != "" {
 		var list []string
 		paths, _ := filepath.Glob(filepath.Join(dir, name+"-*", name))
@@ -54,39 +43,39 @@ func versions(name, newest string, older []string) []string {
 		}
 	}
 	if Full() {
-		return slices.Concat([]string{newest}, older)
+		return slices.Clone(cli.Tested)
 	}
-	return []string{newest}
+	return []string{cli.Tested[0]}
+}
+
+// Find is the path of a CLI at that version; the newest if it is empty.
+func Find(t testing.TB, cli *agent.Descriptor, version string) string {
+	t.Helper()
+	return find(t, cli.Name, cmp.Or(version, cli.Tested[0]))
 }
 
 // Claude is the path of claude at that version; the newest if it is empty.
 func Claude(t testing.TB, version string) string {
 	t.Helper()
-	if version == "" {
-		version = NewestClaude
-	}
-	return find(t, "claude", version)
+	return Find(t, &claude.Descriptor, version)
 }
 
 // Codex is the path of codex at that version; the newest if it is empty. It is the native program, not npm's wrapper.
 func Codex(t testing.TB, version string) string {
 	t.Helper()
-	if version == "" {
-		version = NewestCodex
-	}
-	return find(t, "codex", version)
+	return Find(t, &codex.Descriptor, version)
+}
+
+// GH is the path of GitHub's CLI.
+func GH(t testing.TB) string {
+	t.Helper()
+	return Find(t, &gh.Descriptor, "")
 }
 
 // SDK is the path of claude's Agent SDK, a module for node.
 func SDK(t testing.TB) string {
 	t.Helper()
 	return find(t, "sdk", NewestSDK) + ".mjs"
-}
-
-// GH is the path of GitHub's CLI.
-func GH(t testing.TB) string {
-	t.Helper()
-	return find(t, "gh", NewestGH)
 }
 
 // Full says that `make test-full` runs: every scenario, and the older versions too.

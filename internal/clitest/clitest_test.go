@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/belay-run/belay/internal/clitest"
+	"github.com/belay-run/belay/internal/profile"
 )
 
 func TestMain(m *testing.M) { clitest.Main(m) }
@@ -50,9 +51,28 @@ func TestOffline(t *testing.T) {
 }
 
 func TestFind(t *testing.T) {
-	for _, path := range []string{clitest.Claude(t, ""), clitest.Codex(t, ""), clitest.GH(t)} {
-		if _, err := os.Stat(path); err != nil {
+	for _, cli := range profile.All() {
+		if _, err := os.Stat(clitest.Find(t, cli, "")); err != nil {
 			t.Error(err)
+		}
+	}
+}
+
+// The versions that a descriptor calls tested are those that the scripts install.
+func TestTested_IsInstalled(t *testing.T) {
+	var scripts string
+	for _, name := range []string{"../../scripts/setup-clis", "../../tools/gh/go.mod"} { // the latter is setup-gh's
+		data, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		scripts += strings.ReplaceAll(string(data), "github.com/cli/cli/v2 v", "gh-")
+	}
+	for _, cli := range profile.All() {
+		for _, version := range cli.Tested {
+			if !strings.Contains(scripts, cli.Name+"-"+version) {
+				t.Errorf("no script installs %s %s", cli.Name, version)
+			}
 		}
 	}
 }
@@ -69,13 +89,13 @@ func TestVersions(t *testing.T) {
 		}
 	}
 	t.Setenv("BELAY_TEST_CLIS", dir)
-	if got := clitest.Claudes(); !slices.Equal(got, []string{"2.1.260", "2.1.90", "1.0.128"}) {
+	if got := clitest.Versions(profile.Find("claude")); !slices.Equal(got, []string{"2.1.260", "2.1.90", "1.0.128"}) {
 		t.Errorf("%q", got)
 	}
 	if got := clitest.Claude(t, "2.1.90"); got != filepath.Join(dir, "claude-2.1.90", "claude") {
 		t.Error(got)
 	}
-	if got := clitest.Codexes(); got[0] != clitest.NewestCodex {
+	if got := clitest.Versions(profile.Find("codex")); got[0] != profile.Find("codex").Tested[0] {
 		t.Errorf("%q", got)
 	}
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/belay-run/belay/internal/clitest"
 	"github.com/belay-run/belay/internal/companion/rehearse"
+	"github.com/belay-run/belay/internal/profile"
 )
 
 func TestMain(m *testing.M) { clitest.Main(m) }
@@ -225,13 +226,13 @@ func TestOlder(t *testing.T) {
 			}
 		}
 	}
-	for _, version := range clitest.OlderClaudes {
+	for _, version := range profile.Find("claude").Tested[1:] {
 		t.Run("claude "+version, func(t *testing.T) {
 			t.Parallel()
 			check(run(t, script, clitest.Claude(t, version), "-p", "hi there", "--allowedTools", "Bash"))
 		})
 	}
-	for _, version := range clitest.OlderCodexes {
+	for _, version := range profile.Find("codex").Tested[1:] {
 		t.Run("codex "+version, func(t *testing.T) {
 			t.Parallel()
 			check(run(t, script, clitest.Codex(t, version), "exec", "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox", "hi there"))

@@ -13,6 +13,7 @@ import (
 
 	"github.com/belay-run/belay/internal/clitest"
 	"github.com/belay-run/belay/internal/companion/rehearse"
+	"github.com/belay-run/belay/internal/profile"
 )
 
 // rehearsal is an API that follows a script, for an agent that has servers behind belay.
@@ -132,7 +133,7 @@ func TestClaude_CallsCodex(t *testing.T) {
 	}
 	s := newStage(t)
 	// The newest codex is no server any more.
-	claude, codex := clitest.Claude(t, ""), clitest.Codex(t, clitest.OlderCodexes[0])
+	claude, codex := clitest.Claude(t, ""), clitest.Codex(t, profile.Find("codex").Tested[1])
 	api := s.rehearsal(`tool(mcp__codex__codex: {"prompt":"say something"}), 200(text="words of codex"), 200(text=done)`)
 	config := filepath.Join(s.TempDir(), "mcp.json")
 	text := fmt.Sprintf(`{"mcpServers":{"codex":{"command":%q,"args":["mcp","--name","codex","--",%q,"mcp-server"]}}}`, belayPath(), codex)

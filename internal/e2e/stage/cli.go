@@ -6,22 +6,32 @@ import (
 	"testing"
 
 	"github.com/belay-run/belay/internal/agent"
+	"github.com/belay-run/belay/internal/agent/claude"
+	"github.com/belay-run/belay/internal/agent/codex"
 	"github.com/belay-run/belay/internal/clitest"
+	"github.com/belay-run/belay/internal/profile"
 )
 
 // CLI is an agent that a suite drives.
 type CLI struct {
-	Name     string
+	*agent.Descriptor
 	Versions []string // that it is tried with, the newest first
-	find     func(t testing.TB, version string) string
-	ask      []string // arguments that ask for something simple
 }
 
-// The agents.
-var (
-	Claude = CLI{"claude", clitest.Claudes(), clitest.Claude, []string{"-p", "say hi"}}
-	Codex  = CLI{"codex", clitest.Codexes(), clitest.Codex, []string{"exec", "--skip-git-repo-check", "say hi"}}
-)
+// Claude and Codex are for what is special to them.
+var Claude, Codex = of(&claude.Descriptor), of(&codex.Descriptor)
+
+// Agents are all agents of the registry.
+func Agents() (list []CLI) {
+	for _, d := range profile.All() {
+		if d.IsAgent() {
+			list = append(list, of(d))
+		}
+	}
+	return list
+}
+
+func of(d *agent.Descriptor) CLI { return CLI{d, clitest.Versions(d)} }
 
 // New begins a rehearsal with a version of the agent, the newest if it is empty. The test is skipped if that is not
 // installed.
@@ -30,7 +40,7 @@ func (c CLI) New(t *testing.T, version, script string) *Stage {
 	if version == "" {
 		version = c.Versions[0]
 	}
-	path := c.find(t, version)
+	path := clitest.Find(t, c.Descriptor, version)
 	s := New(t, script)
 	s.cli, s.Agent, s.Version = c, path, version
 	return s

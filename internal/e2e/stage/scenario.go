@@ -57,7 +57,7 @@ func (sc Scenario) play(s *Stage) {
 	s.Env = sc.Env
 	args := sc.Args
 	if args == nil {
-		args = s.cli.ask
+		args = s.cli.Rehearsal.Ask
 	}
 	r := s.Belay(sc.Flags, args)
 	r.Exits(sc.Code)

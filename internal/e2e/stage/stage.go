@@ -126,7 +126,7 @@ func (s *Stage) Environ() []string {
 // Command is a command on this stage: the agent, or what [Main] has built.
 func (s *Stage) Command(name string, args ...string) *exec.Cmd {
 	path := Bin(name)
-	if name == s.cli.Name {
+	if s.cli.Descriptor != nil && name == s.cli.Name {
 		path = s.Agent
 	}
 	cmd := exec.Command(path, args...)
@@ -202,7 +202,7 @@ func (s *Stage) OnRecord(id, want string) {
 	if err == nil {
 		err = json.Unmarshal(data, &session)
 	}
-	if err != nil || !IsUUID(id) || session.Status != want {
+	if err != nil || !s.cli.IsSession(id) || session.Status != want {
 		s.T.Errorf("session %q is on record as %q, %v; want %s", id, session.Status, err, want)
 	}
 }
