@@ -2,10 +2,12 @@ package belay_test
 
 import (
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/belay-run/belay/internal/config"
+	"github.com/belay-run/belay/internal/profile"
 	"github.com/belay-run/belay/verdict"
 )
 
@@ -38,13 +40,27 @@ func TestDocs_NameEveryClass(t *testing.T) {
 	}
 }
 
-// The variables that are not in the table of settings, and the log that nobody asked for.
-func TestDocs_NameClaudesVariablesAndItsLog(t *testing.T) {
-	readme := text(t, "README.md")
-	for _, want := range []string{"`CLAUDE_MAX_RETRIES`", "`CLAUDE_BASE_DELAY`", "`CLAUDE_MAX_DELAY`", "`CLAUDE_JITTER_FACTOR`", "`CLAUDE_LOG_DIR`",
-		"`.logs/claude_invocations.jsonl`", "`--log-dir none`"} {
-		if !strings.Contains(readme, want) {
-			t.Errorf("README.md does not name %s", want)
+// What is not in the table of settings: the variables of each CLI, its log that the user did not ask for, the versions it is
+// tested with.
+func TestDocs_NameWhatEachCLIHas(t *testing.T) {
+	readme, agents := text(t, "README.md"), text(t, "docs/agents.md")
+	for _, cli := range profile.All() {
+		want := []string{cli.Headless()}
+		for _, v := range cli.Variables {
+			want = append(want, "`"+v.Name+"`")
+		}
+		if cli.OwnLog != "" {
+			want = append(want, "`.logs/"+cli.OwnLog+"`", "`--log-dir none`")
+		}
+		for _, part := range want {
+			if !strings.Contains(readme, part) {
+				t.Errorf("README.md does not name %s", part)
+			}
+		}
+		versions := slices.Clone(cli.Tested)
+		slices.Reverse(versions)
+		if tried := cli.Name + " " + strings.Join(versions, ", "); cli.IsAgent() && !strings.Contains(agents, tried) {
+			t.Errorf("docs/agents.md does not say that %s were tried", tried)
 		}
 	}
 }

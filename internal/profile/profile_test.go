@@ -9,11 +9,15 @@ import (
 	"github.com/belay-run/belay/internal/profile"
 )
 
-// Every name binds, and what is asked by [profile.Ask] is at its headless work.
+// Every name binds, and what is asked as its descriptor says is at its headless work.
 func TestBind(t *testing.T) {
 	t.Parallel()
 	for _, name := range profile.Names() {
-		ask, isAgent := profile.Ask(name)
+		var ask []string
+		if d := profile.Find(name); d != nil {
+			ask = d.Ask
+		}
+		isAgent := ask != nil
 		p, err := profile.Bind(name, slices.Concat([]string{name}, ask, []string{"x"}), []string{}, "")
 		if name == "generic" {
 			if p != nil || err != nil || isAgent {
