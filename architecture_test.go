@@ -35,7 +35,7 @@ var arrows = map[string][]string{
 	"internal/flock":              {},
 	"internal/engine/enginetest":  {"internal/agent", "internal/engine", "internal/supervise", "verdict"},
 	"internal/engine":             {"internal/clock", "internal/agent", "internal/agent/generic", "internal/alert", "gate", "internal/journal", "internal/profile", "internal/state", "retry", "internal/supervise", "verdict"},
-	"internal/profile":            {"internal/agent", "internal/agent/generic", "retry"}, // and the folder of each CLI
+	"internal/profile":            {"internal/agent/gh", "internal/agent", "internal/agent/generic", "retry"}, // and the folder of each CLI
 	"":                            {"internal/agent", "internal/engine", "gate", "internal/alert", "internal/journal", "internal/profile", "internal/state", "internal/supervise", "retry", "verdict"},
 	"internal/mcp/install":        {"internal/dotfile"},
 	"internal/mcp":                {"gate", "internal/journal", "retry", "internal/supervise", "verdict"},
