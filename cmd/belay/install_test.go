@@ -239,6 +239,9 @@ func TestInstall_CopyLeadsElsewhere(t *testing.T) {
 				if left, _ := filepath.Glob(filepath.Join(filepath.Dir(s.path), "."+filepath.Base(s.path)+".*")); len(left) > 0 {
 					t.Errorf("left: %q", left)
 				}
+				if _, err := os.Lstat(s.path + ".belay-backup"); err == nil {
+					t.Error("the copy is left")
+				}
 			})
 		}
 	}
@@ -486,7 +489,7 @@ func TestUninstall_OfEarlierInstall(t *testing.T) {
 			s.write(s.path+".belay-backup", s.text)
 			s.does("uninstall")
 			s.holds(s.path, s.text)
-			if _, err := os.Lstat(s.path + ".belay-backup"); s.kind == "hook" && err == nil {
+			if _, err := os.Lstat(s.path + ".belay-backup"); err == nil {
 				t.Error("the copy is left")
 			}
 		})

@@ -32,7 +32,7 @@ func place(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{"home", "work", "bin"} {
+	for _, name := range []string{"home", "work", "bin", "opt"} {
 		if err := os.Mkdir(filepath.Join(dir, name), 0o700); err != nil {
 			t.Fatal(err)
 		}
@@ -46,7 +46,7 @@ func place(t *testing.T) string {
 	t.Setenv("SHELL", "/bin/sh")
 	t.Setenv("PATH", filepath.Join(dir, "bin")+string(os.PathListSeparator)+os.Getenv("PATH"))
 	t.Chdir(filepath.Join(dir, "work"))
-	cli.SetExecutable(t, filepath.Join(dir, "opt", "belay"))
+	cli.SetExecutable(t, write(t, filepath.Join(dir, "opt", "belay"), "", 0o700))
 	return filepath.Join(dir, "work")
 }
 

@@ -1,29 +1,31 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
-	"os"
 
 	"github.com/spf13/cobra"
 
-	"github.com/belay-run/belay/internal/hook/settings"
+	"github.com/belay-run/belay/internal/clientfile"
 	"github.com/belay-run/belay/internal/term"
 )
 
 func newHookStatus() *cobra.Command {
-	p, asJSON := &hookPlace{}, false
+	t, asJSON := &clientTarget{kind: clientfile.Hooks}, false
 	cmd := &cobra.Command{
 		Use:     "status [--client claude|codex]",
 		Short:   "Show the hooks of the settings files, and which are behind belay",
 		Example: "  belay hook status\n  belay hook status --client claude --scope project --json",
-		Args:    noArgs,
+		Long: `Shows the hooks of all clients and scopes, or of those that are named, whether they are behind belay,
+and which files were looked at.`,
+		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return showHooks(cmd.OutOrStdout(), *p, asJSON)
+			return showHooks(cmd.OutOrStdout(), t, asJSON)
 		},
 	}
-	p.flags(cmd, "")
+	t.flags(cmd, "", false)
 	cmd.Flags().BoolVar(&asJSON, "json", false, "as JSON, one object a line")
 	return cmd
 }
@@ -39,71 +41,76 @@ type hookRow struct {
 	Type    string `json:"type"`
 	Command string `json:"command,omitempty"`
 	Belay   string `json:"belay"` // installed, by hand, no, or why not
+	// Missing is the belay that the hook calls, if that is not there any more.
+	Missing string `json:"missing,omitempty"`
 }
 
-func showHooks(w io.Writer, p hookPlace, asJSON bool) error {
-	if p.client != "" || p.scope != "" {
-		check := p
-		if check.scope == "" {
-			check.scope = "user"
-		}
-		if check.client == "" {
-			check.client = settings.Claude.Name
-		}
-		if _, _, err := check.find(); err != nil {
+func showHooks(w io.Writer, t *clientTarget, asJSON bool) error {
+	if t.client != "" || t.scope != "" {
+		check := *t
+		check.client = cmp.Or(t.client, clientfile.Clients[0].Name)
+		if _, err := check.location(); err != nil {
 			return err
 		}
 	}
-	rows, troubles := listHooks(p)
-	if asJSON {
-		if err := writeJSONLines(w, rows); err != nil {
-			return err
+	looks, err := t.look()
+	if err != nil {
+		return err
+	}
+	var rows []hookRow
+	var troubles error
+	for _, l := range looks {
+		rows = append(rows, l.hookRows()...)
+		if l.err != nil {
+			troubles = errors.Join(troubles, &failure{l.err})
 		}
-		return troubles
+	}
+	if asJSON {
+		return errors.Join(writeJSONLines(w, rows), troubles)
 	}
 	if len(rows) == 0 {
 		fmt.Fprintln(w, "No hooks.")
-		return troubles
+	} else {
+		var cells [][]string
+		for _, r := range rows {
+			cells = append(cells, []string{r.Client, r.Scope, r.Event, r.Matcher, r.Belay, fmt.Sprintf("%.100s", r.Command)})
+		}
+		if err := term.Table(w, []string{"CLIENT", "SCOPE", "EVENT", "MATCHER", "BELAY", "COMMAND"}, cells); err != nil {
+			return err
+		}
 	}
-	var cells [][]string
-	for _, r := range rows {
-		cells = append(cells, []string{r.Client, r.Scope, r.Event, r.Matcher, r.Belay, fmt.Sprintf("%.100s", r.Command)})
+	fmt.Fprintln(w, "Looked in:")
+	for _, l := range looks {
+		fmt.Fprintf(w, "  %s (%s, %s): %s\n", l.path(), l.Client.Name, l.Scope, l.found())
 	}
-	return errors.Join(term.Table(w, []string{"CLIENT", "SCOPE", "EVENT", "MATCHER", "BELAY", "COMMAND"}, cells), troubles)
+	for _, l := range looks {
+		if l.file != nil {
+			sayMissing(w, l.file)
+		}
+	}
+	return troubles
 }
 
-// listHooks reads all files that are meant. One that cannot be read does not hide the others.
-func listHooks(p hookPlace) (rows []hookRow, troubles error) {
-	for _, client := range settings.Clients {
-		if p.client != "" && p.client != client.Name {
-			continue
-		}
-		for _, scope := range []settings.Scope{settings.User, settings.Project, settings.Local} {
-			path, err := client.Path(scope)
-			if err != nil || p.scope != "" && p.scope != string(scope) {
-				continue
-			}
-			file, err := settings.Read(client, "", path) // as the client does, which follows links
-			if err != nil {
-				if !errors.Is(err, os.ErrNotExist) {
-					troubles = errors.Join(troubles, &failure{err})
-				}
-				continue
-			}
-			for _, h := range file.Hooks {
-				row := hookRow{Client: client.Name, Scope: string(scope), Path: path, Line: h.Line, Event: h.Event, Matcher: h.Matcher,
-					Type: h.Type, Command: h.Command, Belay: "no"}
-				switch {
-				case h.Exactly:
-					row.Belay = "installed"
-				case h.Wrapped:
-					row.Belay = "by hand"
-				case h.Why != "":
-					row.Belay = "no: it " + h.Why
-				}
-				rows = append(rows, row)
-			}
-		}
+// hookRows are the hooks of a file.
+func (l look) hookRows() (rows []hookRow) {
+	if l.file == nil {
+		return nil
 	}
-	return rows, troubles
+	for _, e := range l.file.Entries {
+		row := hookRow{Client: l.Client.Name, Scope: string(l.Scope), Path: l.Path, Line: e.Line, Event: e.Event, Matcher: e.Matcher,
+			Type: e.Type, Command: e.Command, Belay: "no"}
+		switch e.State {
+		case clientfile.Installed:
+			row.Belay = "installed"
+			if e.Missing() {
+				row.Missing = e.Belay
+			}
+		case clientfile.ByHand:
+			row.Belay = "by hand"
+		case clientfile.Unfit:
+			row.Belay = "no: it " + e.Why
+		}
+		rows = append(rows, row)
+	}
+	return rows
 }

@@ -43,6 +43,9 @@ func TestMCP_InstallAndUninstall(t *testing.T) {
 	if read(t, path) != mcpServers {
 		t.Errorf("it was not undone: %s", read(t, path))
 	}
+	if _, err := os.Lstat(path + ".belay-backup"); err == nil {
+		t.Error("the copy is left")
+	}
 
 	// Each scope is a place of its own, and the others are spoken of.
 	write(t, filepath.Join(dir, ".mcp.json"), mcpServers, 0o600)
@@ -52,9 +55,11 @@ func TestMCP_InstallAndUninstall(t *testing.T) {
 		t.Errorf("a shared file names a path of this machine: %s", got)
 	}
 	belay(t, "mcp", "uninstall", "--client", "claude").ends(0).prints("nothing to change in the user scope", "Note: 2 servers in the project scope")
-	var row struct{ Name, State, File string }
+	belay(t, "mcp", "status", "--client", "claude").ends(0).says().prints("3 servers in the user scope ("+path+"):\nfiles                direct\n",
+		"no MCP server in the local scope ("+path+")\n", "3 servers in the project scope ("+filepath.Join(dir, ".mcp.json")+"):\nfiles                behind belay\n")
+	var row struct{ Name, State, File, Client, Scope string }
 	first, _, _ := strings.Cut(belay(t, "mcp", "status", "--client", "claude", "--scope", "project", "--json").ends(0).stdout, "\n")
-	if err := json.Unmarshal([]byte(first), &row); err != nil || row.State != "behind belay" || row.File != filepath.Join(dir, ".mcp.json") {
+	if err := json.Unmarshal([]byte(first), &row); err != nil || row.State != "behind belay" || row.File != filepath.Join(dir, ".mcp.json") || row.Client != "claude" || row.Scope != "project" {
 		t.Errorf("%v: %s", err, first)
 	}
 	belay(t, "mcp", "install", "--client", "claude", "--scope", "local").ends(0).prints("nothing to change in the local scope")

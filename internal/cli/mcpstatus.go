@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/belay-run/belay/internal/clientfile"
 	"github.com/belay-run/belay/internal/term"
 )
 
@@ -23,23 +24,24 @@ type mcpServer struct {
 
 func newMCPStatus() *cobra.Command {
 	var asJSON bool
-	var t mcpTarget
+	t := &clientTarget{kind: clientfile.Servers}
 	cmd := &cobra.Command{
 		Use:   "status",
 		Short: "Show the MCP servers that run behind belay, or those of a client",
 		Example: `  belay mcp status
   belay mcp status --json
-  belay mcp status --client claude`,
+  belay mcp status --client claude
+  belay mcp status --client claude --scope local`,
 		Long: `Shows the servers that run behind belay now: how many have been started one after the other
 (generation), and why the last one that failed did. With --client, the servers in that client's
-configuration, and which of them are behind belay.`,
+configuration, of all scopes or of one, which of them are behind belay, and which files were looked at.`,
 		Args: noArgs,
 	}
-	t.flags(cmd, false)
+	t.flags(cmd, "", false)
 	cmd.Flags().BoolVar(&asJSON, "json", false, "as JSON, one object a line")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		if t.client != "" || t.scope != "" {
-			return t.show(cmd.OutOrStdout(), asJSON)
+			return showServers(cmd.OutOrStdout(), t, asJSON)
 		}
 		servers, err := mcpServers()
 		if err != nil {

@@ -49,6 +49,14 @@ func newClients(t *testing.T, name string) *clients {
 			t.Fatal(err)
 		}
 	})
+	// The belay that was installed: what calls one that is not there any more would be given another.
+	old := filepath.Join(c.dir, "bin", "belay")
+	if err := os.Mkdir(filepath.Dir(old), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(old, nil, 0o700); err != nil {
+		t.Fatal(err)
+	}
 	return c
 }
 

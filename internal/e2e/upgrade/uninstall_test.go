@@ -38,7 +38,7 @@ func (c *clients) undone() {
 		if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o640 {
 			c.t.Errorf("%v: %v, %v", i, info, err)
 		}
-		if _, err := os.Lstat(path + ".belay-backup"); i.kind == "hook" && err == nil {
+		if _, err := os.Lstat(path + ".belay-backup"); err == nil {
 			c.t.Errorf("%v: the copy is left", i)
 		}
 	}

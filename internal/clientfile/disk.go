@@ -1,11 +1,4 @@
-// Package dotfile reads and replaces the settings files of agent CLIs.
-//
-// A file of the user's own may be a link to where dotfiles are kept. It is followed, and stays. A file that came with a
-// repository may not: the links of a repository lead where its authors like, for instance to a file of the user who has
-// cloned it. Everything else is the same for both. What is not a regular file is not read, and what is written gets a new
-// file that then takes the name: a link, a pipe or a second name of another file that stood there is replaced, and what it
-// led to is not touched.
-package dotfile
+package clientfile
 
 import (
 	"bytes"
@@ -20,30 +13,26 @@ import (
 	"strings"
 )
 
-// BackupSuffix is added to the name of a file for the copy that stands beside it.
-const BackupSuffix = ".belay-backup"
+// backupSuffix is added to the name of a file for the copy that stands beside it.
+const backupSuffix = ".belay-backup"
 
 var errChanged = errors.New("it was changed meanwhile; try again")
 
-// Read reads a file as [Open] finds it.
-func Read(repository, path string) ([]byte, error) {
-	f, err := Open(repository, path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	return f.Read()
-}
-
-// File is a settings file, which need not exist.
-type File struct {
+// diskFile is a file of a client where it lies. It need not exist.
+//
+// A file of the user's own may be a link to where dotfiles are kept. It is followed, and stays. A file that came with a
+// repository may not: the links of a repository lead where its authors like, for instance to a file of the user who has
+// cloned it. Everything else is the same for both. What is not a regular file is not read, and what is written is a new
+// file that then takes the name: a link, a pipe or a second name of another file that stood there is replaced, and what it
+// led to is not touched.
+type diskFile struct {
 	dir  *os.Root // the directory that it is in, so that nothing can take the directory's place
 	name string
 }
 
-// Open opens a file of the user's, where links lead; or, if repository is not empty, a file that lies below that directory,
-// where none may lead. The caller closes it.
-func Open(repository, path string) (*File, error) {
+// openFile opens a file of the user's, where links lead; or, if repository is not empty, a file that lies below that
+// directory, where none may lead. The caller closes it.
+func openFile(repository, path string) (*diskFile, error) {
 	if repository != "" {
 		return openBelow(repository, path)
 	}
@@ -55,8 +44,18 @@ func Open(repository, path string) (*File, error) {
 	return openBelow(filepath.Dir(path), path)
 }
 
+// readFile reads a file as [openFile] finds it.
+func readFile(repository, path string) ([]byte, error) {
+	f, err := openFile(repository, path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.close()
+	return f.read()
+}
+
 // openBelow opens a file that no link leads to on the way from dir.
-func openBelow(dir, path string) (*File, error) {
+func openBelow(dir, path string) (*diskFile, error) {
 	name, err := below(dir, path)
 	if err != nil {
 		return nil, err
@@ -68,7 +67,7 @@ func openBelow(dir, path string) (*File, error) {
 	for {
 		parent, rest, deeper := strings.Cut(name, string(filepath.Separator))
 		if !deeper {
-			return &File{root, name}, nil
+			return &diskFile{root, name}, nil
 		}
 		child, err := enter(root, parent)
 		root.Close()
@@ -113,18 +112,19 @@ func enter(root *os.Root, name string) (*os.Root, error) {
 	return child, nil
 }
 
-// Close lets the directory of the file go.
-func (f *File) Close() error { return f.dir.Close() }
+// close closes the directory of the file.
+func (f *diskFile) close() error { return f.dir.Close() }
 
-// Read returns what the file holds; an [fs.ErrNotExist] if there is none.
-func (f *File) Read() ([]byte, error) { return f.read(f.name) }
+// path is where the file lies.
+func (f *diskFile) path() string { return filepath.Join(f.dir.Name(), f.name) }
 
-func (f *File) read(name string) ([]byte, error) {
-	seen, err := f.regular(name)
+// read returns what the file holds; an [fs.ErrNotExist] if there is none.
+func (f *diskFile) read() ([]byte, error) {
+	seen, err := f.regular()
 	if err != nil {
 		return nil, err
 	}
-	file, err := f.open(name, os.O_RDONLY|nonBlocking)
+	file, err := f.open(f.name, os.O_RDONLY|nonBlocking)
 	if err != nil {
 		return nil, err
 	}
@@ -137,7 +137,7 @@ func (f *File) read(name string) ([]byte, error) {
 }
 
 // open opens a file of the directory. The error has its whole path.
-func (f *File) open(name string, flag int) (*os.File, error) {
+func (f *diskFile) open(name string, flag int) (*os.File, error) {
 	file, err := f.dir.OpenFile(name, flag, 0o600)
 	if wrong, ok := errors.AsType[*fs.PathError](err); ok {
 		err = &fs.PathError{Op: "open", Path: filepath.Join(f.dir.Name(), name), Err: wrong.Err}
@@ -145,11 +145,11 @@ func (f *File) open(name string, flag int) (*os.File, error) {
 	return file, err
 }
 
-// regular describes a file, if it is a regular one.
-func (f *File) regular(name string) (fs.FileInfo, error) {
-	info, err := f.dir.Lstat(name)
+// regular describes the file, if it is a regular one.
+func (f *diskFile) regular() (fs.FileInfo, error) {
+	info, err := f.dir.Lstat(f.name)
 	if err == nil && !info.Mode().IsRegular() {
-		err = unusable(filepath.Join(f.dir.Name(), name), info, "a regular file")
+		err = unusable(f.path(), info, "a regular file")
 	}
 	return info, err
 }
@@ -162,11 +162,11 @@ func unusable(path string, info fs.FileInfo, want string) error {
 	return fmt.Errorf("%s is not %s", path, want)
 }
 
-// Backup makes a copy beside the file that holds text.
-func (f *File) Backup(text []byte) error {
+// backup makes a copy beside the file that holds text.
+func (f *diskFile) backup(text []byte) error {
 	tmp, err := f.create(text)
 	if err == nil {
-		err = f.rename(tmp, f.name+BackupSuffix)
+		err = f.rename(tmp, f.name+backupSuffix)
 	}
 	if err != nil {
 		return fmt.Errorf("no copy could be made: %w", err)
@@ -174,22 +174,20 @@ func (f *File) Backup(text []byte) error {
 	return nil
 }
 
-// HasBackup reports whether there is a copy beside the file that holds text.
-func (f *File) HasBackup(text []byte) bool {
-	kept, err := f.read(f.name + BackupSuffix)
-	return err == nil && bytes.Equal(kept, text)
+// removeBackup removes the copy beside the file, if there is one; a directory in its place stays.
+func (f *diskFile) removeBackup() {
+	if info, err := f.dir.Lstat(f.name + backupSuffix); err == nil && !info.IsDir() {
+		f.dir.Remove(f.name + backupSuffix)
+	}
 }
 
-// RemoveBackup removes the copy beside the file.
-func (f *File) RemoveBackup() error { return f.dir.Remove(f.name + BackupSuffix) }
-
-// Replace puts after in the place of before, which must still be what the file holds. A reader sees one or the other.
-func (f *File) Replace(before, after []byte) error {
+// replace puts after in the place of before, which must still be what the file holds. A reader sees one or the other.
+func (f *diskFile) replace(before, after []byte) error {
 	tmp, err := f.create(after)
 	if err != nil {
 		return err
 	}
-	if now, err := f.Read(); err != nil || !bytes.Equal(now, before) {
+	if now, err := f.read(); err != nil || !bytes.Equal(now, before) {
 		f.dir.Remove(tmp)
 		return errors.Join(errChanged, err)
 	}
@@ -197,8 +195,8 @@ func (f *File) Replace(before, after []byte) error {
 }
 
 // create makes a new file beside the file that holds text, with its mode and, if that is allowed, its owner.
-func (f *File) create(text []byte) (name string, err error) {
-	info, err := f.regular(f.name)
+func (f *diskFile) create(text []byte) (name string, err error) {
+	info, err := f.regular()
 	if err != nil {
 		return "", err
 	}
@@ -216,7 +214,7 @@ func (f *File) create(text []byte) (name string, err error) {
 }
 
 // rename gives a new file its name, which takes it from what had it.
-func (f *File) rename(tmp, name string) error {
+func (f *diskFile) rename(tmp, name string) error {
 	err := f.dir.Rename(tmp, name)
 	if err == nil {
 		return nil

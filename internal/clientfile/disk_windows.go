@@ -1,4 +1,4 @@
-package dotfile
+package clientfile
 
 import (
 	"io/fs"

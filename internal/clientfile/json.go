@@ -1,40 +1,13 @@
-package settings
+package clientfile
 
 import (
 	"bytes"
-	"fmt"
+	"encoding/json"
 	"strconv"
 	"unicode/utf8"
 )
 
-// value is a piece of JSON and where it stands. Nothing is decoded: what is not changed must stay as it is to the byte.
-type value struct {
-	kind       byte // '{', '[', '"', or the first byte of a number or a word
-	start, end int
-	members    []member // of an object
-	items      []value  // of an array
-}
-
-type member struct{ key, value value }
-
-// SyntaxError says what is wrong with a file, and where.
-type SyntaxError struct {
-	Line, Column int // from 1; the column in characters
-	Reason       string
-}
-
-func (e *SyntaxError) Error() string {
-	return fmt.Sprintf("line %d, column %d: %s", e.Line, e.Column, e.Reason)
-}
-
-// place returns line and column of an offset.
-func place(text []byte, offset int) (line, column int) {
-	before := text[:min(offset, len(text))]
-	begin := bytes.LastIndexByte(before, '\n') + 1
-	return bytes.Count(before, []byte("\n")) + 1, utf8.RuneCount(before[begin:]) + 1
-}
-
-// scanner reads JSON. Comments are skipped, and where the first one stands is kept: the clients do not like them.
+// scanner reads JSON. Comments are skipped, and where the first one stands is kept: the clients refuse files that have some.
 type scanner struct {
 	text    []byte
 	at      int
@@ -45,8 +18,8 @@ type scanner struct {
 // maxDepth keeps a malicious file from using up the stack.
 const maxDepth = 1000
 
-// parse reads a whole file.
-func parse(text []byte) (root value, comment int, err error) {
+// parseJSON reads a whole file. comment is where the first comment stands; -1 if there is none.
+func parseJSON(text []byte) (root *node, comment int, err error) {
 	s := &scanner{text: text, comment: -1}
 	if bytes.HasPrefix(text, []byte("\uFEFF")) {
 		s.at = len("\uFEFF")
@@ -64,8 +37,7 @@ func parse(text []byte) (root value, comment int, err error) {
 }
 
 func (s *scanner) errorf(offset int, format string, args ...any) error {
-	line, column := place(s.text, offset)
-	return &SyntaxError{line, column, fmt.Sprintf(format, args...)}
+	return wrong(s.text, offset, format, args...)
 }
 
 // next says what stands here, for an error message.
@@ -121,30 +93,32 @@ func (s *scanner) blanks() error {
 	return nil
 }
 
-func (s *scanner) value() (v value, err error) {
+func (s *scanner) value() (*node, error) {
 	if err := s.blanks(); err != nil {
-		return v, err
+		return nil, err
 	}
 	if s.depth++; s.depth > maxDepth {
-		return v, s.errorf(s.at, "nested too deeply")
+		return nil, s.errorf(s.at, "nested too deeply")
 	}
 	defer func() { s.depth-- }()
-	v.kind, v.start = s.peek(), s.at
-	switch c := s.peek(); {
-	case c == '{':
-		err = s.object(&v)
-	case c == '[':
-		err = s.array(&v)
-	case c == '"':
-		err = s.str()
+	v := &node{from: s.at}
+	var err error
+	switch c := s.peek(); c {
+	case kindObject:
+		v.kind, err = c, s.object(v)
+	case kindList:
+		v.kind, err = c, s.array(v)
+	case kindText:
+		v.kind = c
+		v.text, err = s.str()
 	default:
-		err = s.word()
+		v.text, err = s.word()
 	}
-	v.end = s.at
+	v.to = s.at
 	return v, err
 }
 
-func (s *scanner) object(v *value) error {
+func (s *scanner) object(v *node) error {
 	s.at++
 	for first := true; ; first = false {
 		if err := s.blanks(); err != nil {
@@ -156,29 +130,28 @@ func (s *scanner) object(v *value) error {
 		if s.peek() != '"' {
 			return s.errorf(s.at, "a key in double quotes should stand here, not %s", s.next())
 		}
-		key := value{kind: '"', start: s.at}
-		if err := s.str(); err != nil {
+		m := member{from: s.at}
+		var err error
+		if m.key, err = s.str(); err != nil {
 			return err
 		}
-		key.end = s.at
 		if err := s.blanks(); err != nil {
 			return err
 		}
 		if !s.take(':') {
 			return s.errorf(s.at, "a colon should stand here, not %s", s.next())
 		}
-		item, err := s.value()
-		if err != nil {
+		if m.value, err = s.value(); err != nil {
 			return err
 		}
-		v.members = append(v.members, member{key, item})
+		v.members = append(v.members, m)
 		if more, err := s.more('}'); !more {
 			return err
 		}
 	}
 }
 
-func (s *scanner) array(v *value) error {
+func (s *scanner) array(v *node) error {
 	s.at++
 	for first := true; ; first = false {
 		if err := s.blanks(); err != nil {
@@ -212,74 +185,42 @@ func (s *scanner) more(end byte) (bool, error) {
 	return false, s.errorf(s.at, "a comma or %q should stand here, not %s", end, s.next())
 }
 
-// str reads a string with its quotes.
-func (s *scanner) str() error {
+// str reads a string and returns what it says.
+func (s *scanner) str() (string, error) {
 	begin := s.at
 	s.at++
 	for s.at < len(s.text) {
 		switch c := s.text[s.at]; {
 		case c == '"':
 			s.at++
-			return nil
+			return meaning(units(s.text[begin:s.at])), nil
 		case c < ' ':
-			return s.errorf(s.at, "a string must not contain %s as it is", s.next())
+			return "", s.errorf(s.at, "a string must not contain %s as it is", s.next())
 		case c == '\\':
 			_, size, ok := escape(s.text[s.at:])
 			if !ok {
-				return s.errorf(s.at, "there is no such escape")
+				return "", s.errorf(s.at, "there is no such escape")
 			}
 			s.at += size
 		default:
 			s.at++
 		}
 	}
-	return s.errorf(begin, "a string without an end")
+	return "", s.errorf(begin, "a string without an end")
 }
 
-// word reads a number or true, false, null.
-func (s *scanner) word() error {
+// word reads a number or true, false, null, and returns it as it is written.
+func (s *scanner) word() (string, error) {
 	begin := s.at
 	for s.at < len(s.text) && bytes.IndexByte([]byte("+-.0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_"), s.text[s.at]) >= 0 {
 		s.at++
 	}
-	switch text := string(s.text[begin:s.at]); {
-	case text == "true", text == "false", text == "null", isNumber(text):
-		return nil
-	case text == "":
-		return s.errorf(begin, "a value should stand here, not %s", s.next())
-	default:
-		return s.errorf(begin, "%q is no JSON", text)
+	word := string(s.text[begin:s.at])
+	switch {
+	case word == "":
+		return "", s.errorf(begin, "a value should stand here, not %s", s.next())
+	case !json.Valid([]byte(word)):
+		return "", s.errorf(begin, "%q is no JSON", word)
 	}
-}
-
-// isNumber knows JSON's numbers from all the others that strconv takes.
-func isNumber(text string) bool {
-	digits := func(s string) (rest string, n int) {
-		for n < len(s) && s[n] >= '0' && s[n] <= '9' {
-			n++
-		}
-		return s[n:], n
-	}
-	if text != "" && text[0] == '-' {
-		text = text[1:]
-	}
-	whole := text
-	text, n := digits(text)
-	if n == 0 || n > 1 && whole[0] == '0' {
-		return false
-	}
-	if text != "" && text[0] == '.' {
-		if text, n = digits(text[1:]); n == 0 {
-			return false
-		}
-	}
-	if text != "" && (text[0] == 'e' || text[0] == 'E') {
-		if text = text[1:]; text != "" && (text[0] == '+' || text[0] == '-') {
-			text = text[1:]
-		}
-		if text, n = digits(text); n == 0 {
-			return false
-		}
-	}
-	return text == ""
+	return word, nil
 }

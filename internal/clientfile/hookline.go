@@ -1,8 +1,7 @@
-package settings
+package clientfile
 
 import (
 	"path"
-	"strconv"
 	"strings"
 )
 
@@ -12,29 +11,19 @@ const (
 	ending = `'`
 )
 
-// words are what stands before a command, shell or not.
-func (f *File) words(h *Hook) []string {
-	w := []string{"hook", "--name", nameOf(h.Command, f.argsOf(h)), "--timeout",
-		strconv.FormatFloat(f.Client.ours(h.Event, h.timeout), 'f', -1, 64) + "s"}
-	if h.failClosed {
-		w = append(w, "--fail-closed")
-	}
-	return w
-}
-
 // wrapLine is the literal, without quotes, of a command line behind belay. A ' in it ends the quotes, stands for itself
 // and begins them anew; it keeps the form in which it was written.
 func wrapLine(belay string, words []string, line []unit) string {
 	var b strings.Builder
-	b.WriteString(write(quote(belay) + " " + strings.Join(words, " ") + middle))
+	b.WriteString(escaped(quote(belay) + " " + strings.Join(words, " ") + middle))
 	for _, u := range line {
 		if u.char == '\'' {
-			b.WriteString(write(`'\`) + u.written + write(`'`))
+			b.WriteString(escaped(`'\`) + u.written + escaped(`'`))
 		} else {
 			b.WriteString(u.written)
 		}
 	}
-	b.WriteString(write(ending))
+	b.WriteString(escaped(ending))
 	return b.String()
 }
 
@@ -42,7 +31,7 @@ func wrapLine(belay string, words []string, line []unit) string {
 func unwrapLine(line []unit) (inner []unit, ok bool) {
 	text := meaning(line)
 	head, _, found := strings.Cut(text, middle)
-	if !found || !isBelay(head) || !strings.Contains(head, " hook --name ") || !strings.HasSuffix(text, ending) {
+	if !found || !callsBelay(head, "hook") || !strings.Contains(head, " hook --name ") || !strings.HasSuffix(text, ending) {
 		return nil, false
 	}
 	begin, end := len([]rune(head+middle)), len(line)-len(ending)
@@ -60,14 +49,19 @@ func unwrapLine(line []unit) (inner []unit, ok bool) {
 	return inner, end >= begin
 }
 
-// isBelay reports whether a line begins with a call of belay hook, up to its flags.
-func isBelay(line string) bool {
+// callsBelay reports whether a line begins with a call of a command of belay, up to its flags.
+func callsBelay(line, sub string) bool {
 	word, rest, ok := shellWord(line)
-	if !ok || strings.TrimSuffix(path.Base(strings.ReplaceAll(word, `\`, "/")), ".exe") != "belay" {
+	if !ok || !isBelay(word) {
 		return false
 	}
 	first, _, _ := shellWord(strings.TrimLeft(rest, " "))
-	return first == "hook"
+	return first == sub
+}
+
+// isBelay reports whether a word is the name of belay or a path to it.
+func isBelay(word string) bool {
+	return strings.TrimSuffix(path.Base(strings.ReplaceAll(word, `\`, "/")), ".exe") == "belay"
 }
 
 // shellWord takes the first word off a line, with '…' and \c in it; anything else of a shell's language it does not know.

@@ -1,4 +1,4 @@
-package dotfile_test
+package clientfile
 
 import (
 	"os"
@@ -7,17 +7,15 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
-
-	"github.com/belay-run/belay/internal/dotfile"
 )
 
 // However often a link takes the place of a repository's file, what it leads to is neither read nor written.
-func TestFile_LinkTakesItsPlace(t *testing.T) {
+func TestDiskFile_LinkTakesItsPlace(t *testing.T) {
 	const mine, theirs = "what the user has written", "{}"
 	for name, swapped := range map[string]string{
 		"File":      ".claude/settings.json",
 		"Directory": ".claude",
-		"Backup":    ".claude/settings.json" + dotfile.BackupSuffix,
+		"Backup":    ".claude/settings.json" + backupSuffix,
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
@@ -33,7 +31,7 @@ func TestFile_LinkTakesItsPlace(t *testing.T) {
 				os.WriteFile(users, []byte(mine), 0o600),
 				os.MkdirAll(filepath.Dir(path), 0o700),
 				os.WriteFile(path, []byte(theirs), 0o600),
-				os.WriteFile(path+dotfile.BackupSuffix, []byte(theirs), 0o600),
+				os.WriteFile(path+backupSuffix, []byte(theirs), 0o600),
 				os.Symlink(to, aside),
 				unix.Renameat2(unix.AT_FDCWD, aside, unix.AT_FDCWD, filepath.Join(repository, swapped), unix.RENAME_EXCHANGE),
 			} {
@@ -56,21 +54,18 @@ func TestFile_LinkTakesItsPlace(t *testing.T) {
 				}
 			})
 			for round := range 5000 {
-				f, err := dotfile.Open(repository, path)
+				f, err := openFile(repository, path)
 				if err != nil {
 					continue
 				}
-				if text, err := f.Read(); err == nil && string(text) != theirs {
+				if text, err := f.read(); err == nil && string(text) != theirs {
 					t.Fatalf("it holds %q", text)
 				}
-				if f.HasBackup([]byte(mine)) {
-					t.Fatal("the link in the place of the copy was followed")
-				}
 				if round%50 == 0 {
-					f.Backup([]byte(theirs))
-					f.Replace([]byte(theirs), []byte(theirs))
+					f.backup([]byte(theirs))
+					f.replace([]byte(theirs), []byte(theirs))
 				}
-				f.Close()
+				f.close()
 			}
 			if text, _ := os.ReadFile(users); string(text) != mine {
 				t.Errorf("the user's file holds %q", text)

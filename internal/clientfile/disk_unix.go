@@ -1,6 +1,6 @@
 //go:build unix
 
-package dotfile
+package clientfile
 
 import (
 	"io/fs"

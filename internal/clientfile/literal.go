@@ -1,6 +1,7 @@
-package settings
+package clientfile
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
 	"unicode/utf16"
@@ -78,7 +79,22 @@ func written(list []unit) string {
 	return b.String()
 }
 
-// write is how plain text of ours stands in the file.
-func write(text string) string {
-	return strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(text)
+// escaped is how plain text of ours stands between double quotes, in JSON and in TOML.
+func escaped(plain string) string {
+	var b strings.Builder
+	for _, r := range plain {
+		switch {
+		case r == '"' || r == '\\':
+			b.WriteRune('\\')
+			b.WriteRune(r)
+		case r < ' ' || r == 0x7f:
+			fmt.Fprintf(&b, `\u%04x`, r)
+		default:
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
 }
+
+// quoted is a text of ours in double quotes.
+func quoted(plain string) string { return `"` + escaped(plain) + `"` }

@@ -1,0 +1,181 @@
+package cli
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/belay-run/belay/internal/clientfile"
+	"github.com/belay-run/belay/internal/supervise"
+)
+
+// clientTarget is whose hooks or MCP servers a command is about.
+type clientTarget struct {
+	kind          clientfile.Kind
+	client, scope string
+	dryRun        bool
+}
+
+// flags adds those that name the target; scope is the one that is meant if none is given.
+func (t *clientTarget) flags(cmd *cobra.Command, scope clientfile.Scope, edits bool) {
+	flags := cmd.Flags()
+	flags.SortFlags = false
+	addText(flags, &t.client, "client", "NAME", "claude or codex")
+	t.scope = string(scope)
+	addText(flags, &t.scope, "scope", "SCOPE", "user, project, or local (claude only)")
+	if edits {
+		flags.BoolVar(&t.dryRun, "dry-run", false, "show what would change, and change nothing")
+	}
+}
+
+// location is the file that is edited. An empty scope is the user's.
+func (t *clientTarget) location() (clientfile.Location, error) {
+	client := clientfile.Named(t.client)
+	if client == nil {
+		return clientfile.Location{}, t.noClient()
+	}
+	l, err := client.Location(t.kind, clientfile.Scope(cmp.Or(t.scope, string(clientfile.User))))
+	if _, ok := errors.AsType[*clientfile.NoScope](err); ok {
+		return l, t.noScope(err)
+	}
+	if err != nil {
+		return l, &failure{err}
+	}
+	return l, nil
+}
+
+// locations are the places to look at: of one client or of all, of one scope or of all.
+func (t *clientTarget) locations() (places []clientfile.Location, err error) {
+	for i := range clientfile.Clients {
+		client := &clientfile.Clients[i]
+		if t.client != "" && t.client != client.Name {
+			continue
+		}
+		own, err := client.Locations(t.kind, clientfile.Scope(t.scope))
+		if err != nil {
+			return nil, &failure{err}
+		}
+		places = append(places, own...)
+	}
+	return places, nil
+}
+
+// noClient says that the client is missing, or is none.
+func (t *clientTarget) noClient() error {
+	switch {
+	case t.kind == clientfile.Hooks && t.client == "":
+		return usage(errors.New("say whose hooks are meant"), "as in: --client claude")
+	case t.kind == clientfile.Hooks:
+		return usage(fmt.Errorf("there is no client %q", t.client), "one of: --client claude, --client codex")
+	case t.client == "":
+		return usage(errors.New("--client is missing"), "as in: --client claude or --client codex")
+	}
+	return usage(fmt.Errorf("--client %q is not known: claude or codex", t.client), "")
+}
+
+// noScope says that the client has no such scope.
+func (t *clientTarget) noScope(err error) error {
+	if t.kind == clientfile.Hooks {
+		return usage(err, "as in: --scope user")
+	}
+	return usage(fmt.Errorf("--scope %q is none of %s", t.scope, t.client), "user, local (claude only) or project")
+}
+
+// readClientFile reads a file; nil if there is none.
+func readClientFile(l clientfile.Location) (*clientfile.File, error) {
+	file, err := clientfile.Read(l)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, nil
+	}
+	return file, err
+}
+
+// write writes what an edit has made of a file, or shows it. It returns where the copy of the file is, if there is one.
+func (t *clientTarget) write(w io.Writer, file *clientfile.File, edit clientfile.Edit) (copied string, err error) {
+	switch {
+	case bytes.Equal(file.Text, edit.After):
+		return "", nil
+	case t.dryRun:
+		fmt.Fprint(w, clientfile.Diff(file.Path, file.Text, edit.After))
+		return "", nil
+	}
+	return file.Replace(edit.After)
+}
+
+// belayCommand is how a client calls this belay. In a file that others share it is the name alone, which each of them finds
+// on a PATH of their own. Elsewhere it is a path: a client that was not started by a shell may have another PATH. That is the
+// one on the PATH, if it leads here: it stays the same when a package manager puts a new version behind it.
+func belayCommand(l clientfile.Location) (string, error) {
+	if l.Shared() {
+		return "belay", nil
+	}
+	self, err := executable()
+	if err != nil {
+		return "", err
+	}
+	if found, err := supervise.Look("belay", ""); err == nil && withoutLinks(found) == withoutLinks(self) {
+		return filepath.Abs(found)
+	}
+	return self, nil
+}
+
+func withoutLinks(path string) string {
+	if target, err := filepath.EvalSymlinks(path); err == nil {
+		return target
+	}
+	return path
+}
+
+// saySettled says what the user must know of a file that now has belay in it.
+func saySettled(w io.Writer, file *clientfile.File, edit clientfile.Edit, belay string) {
+	if n := len(edit.Repointed); n > 0 {
+		fmt.Fprintf(w, "%s called a belay that is not there any more; now it is %s.\n", count(n, noun(file.Kind)), belay)
+	}
+	if len(edit.Changed) == 0 && len(edit.Repointed) == 0 || !file.Shared() {
+		return
+	}
+	fmt.Fprintln(w, "Note: everybody who works on this project needs belay on the PATH now; --scope user or local is for you alone.")
+	if _, err := supervise.Look("belay", ""); err != nil {
+		fmt.Fprintln(w, "Warning: belay is not on your own PATH.")
+	}
+}
+
+// sayComment warns of a comment in a file that the client expects to have none.
+func sayComment(w io.Writer, file *clientfile.File) {
+	if file.Comment != "" {
+		what := map[clientfile.Kind]string{clientfile.Hooks: "settings", clientfile.Servers: "servers"}[file.Kind]
+		fmt.Fprintf(w, "Warning: %s has a comment at %s; %s reads no %s from a file with comments.\n", file.Path, file.Comment, file.Client.Name, what)
+	}
+}
+
+// sayMissing names entries that call a belay which is not there any more, and what mends that.
+func sayMissing(w io.Writer, file *clientfile.File) {
+	n, gone := 0, ""
+	for _, e := range file.Entries {
+		if e.Missing() {
+			n, gone = n+1, e.Belay
+		}
+	}
+	if n == 0 {
+		return
+	}
+	verb := "call"
+	if n == 1 {
+		verb = "calls"
+	}
+	fmt.Fprintf(w, "Warning: %s in the %s scope (%s) %s %s, which is not there any more: belay %s install --client %s --scope %s\n",
+		count(n, noun(file.Kind)), file.Scope, file.Path, verb, gone, file.Kind, file.Client.Name, file.Scope)
+}
+
+func noun(kind clientfile.Kind) string {
+	if kind == clientfile.Hooks {
+		return "hook"
+	}
+	return "server"
+}

@@ -1,0 +1,114 @@
+//go:build unix
+
+package cli_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/belay-run/belay/internal/cli"
+)
+
+// entries are a file of hooks and one of servers, of the user and of a project.
+var entries = map[string]struct{ user, project, text string }{
+	"hook": {".claude/settings.json", ".claude/settings.json", `{"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "notify"}]}]}}`},
+	"mcp":  {".claude.json", ".mcp.json", `{"mcpServers": {"files": {"command": "npx", "args": ["-y"]}}}`},
+}
+
+// Hooks and servers call the same belay: in a file of the user's the one on the PATH, if that is this one, by its path, or else
+// this one by its own; in a file that others share, by its name.
+func TestClientFile_CommandThatIsWritten(t *testing.T) {
+	for kind, e := range entries {
+		t.Run(kind, func(t *testing.T) {
+			dir := place(t)
+			top := filepath.Dir(dir)
+			self := filepath.Join(top, "opt", "belay")
+			installs := func(where, file, scope, want string) {
+				t.Helper()
+				write(t, file, e.text, 0o600)
+				belay(t, kind, "install", "--client", "claude", "--scope", scope).ends(0).says()
+				if got := read(t, file); !strings.Contains(got, `"command": "`+want) {
+					t.Errorf("%s: no %s in %s", where, want, got)
+				}
+				belay(t, kind, "status", "--client", "claude", "--scope", scope).ends(0).says()
+				belay(t, kind, "uninstall", "--client", "claude", "--scope", scope).ends(0).says()
+				if got := read(t, file); got != e.text {
+					t.Errorf("%s: not undone: %s", where, got)
+				}
+			}
+			user, project := home(filepath.FromSlash(e.user)), filepath.Join(dir, e.project)
+			installs("not on the PATH", user, "user", self)
+			installs("shared", project, "project", "belay")
+			belay(t, kind, "install", "--client", "claude", "--scope", "project").ends(0).prints("needs belay on the PATH now", "Warning: belay is not on your own PATH.")
+
+			// As a package manager has it: a link on the PATH to where this version is.
+			link := filepath.Join(top, "bin", "belay")
+			if err := os.Symlink(self, link); err != nil {
+				t.Fatal(err)
+			}
+			installs("a link on the PATH", user, "user", link)
+			os.Remove(link)
+			write(t, link, "", 0o700)
+			installs("another belay on the PATH", user, "user", self)
+
+			blank := write(t, filepath.Join(top, "my tools", "belay"), "", 0o700)
+			cli.SetExecutable(t, blank)
+			want := blank
+			if kind == "hook" {
+				want = "'" + blank + "'"
+			}
+			installs("a path with blanks", user, "user", want)
+		})
+	}
+}
+
+// An executable that was moved is seen by status, and install mends what calls the old one.
+func TestClientFile_MovedExecutable(t *testing.T) {
+	for kind, e := range entries {
+		t.Run(kind, func(t *testing.T) {
+			place(t)
+			path := write(t, home(filepath.FromSlash(e.user)), e.text, 0o600)
+			old, now := write(t, home("old", "belay"), "", 0o700), write(t, home("new dir", "belay"), "", 0o700)
+			cli.SetExecutable(t, old)
+			belay(t, kind, "install", "--client", "claude").ends(0).says()
+			cli.SetExecutable(t, now)
+			before := read(t, path)
+			belay(t, kind, "install", "--client", "claude").ends(0).says()
+			if read(t, path) != before {
+				t.Errorf("the other one is still there: %s", read(t, path))
+			}
+			if err := os.Remove(old); err != nil {
+				t.Fatal(err)
+			}
+			belay(t, kind, "status", "--client", "claude", "--scope", "user").ends(0).
+				prints("in the user scope (" + path + ") calls " + old + ", which is not there any more: belay " + kind + " install --client claude --scope user\n")
+			belay(t, kind, "status", "--client", "claude", "--scope", "user", "--json").ends(0).prints(`"missing":"` + old + `"`)
+			belay(t, kind, "install", "--client", "claude", "--dry-run").ends(0).says().prints("+++ ", "new dir")
+			belay(t, kind, "install", "--client", "claude").ends(0).says().prints("called a belay that is not there any more; now it is " + now + ".\n")
+			if got := belay(t, kind, "status", "--client", "claude", "--scope", "user").ends(0).stdout; strings.Contains(got, "Warning") {
+				t.Error(got)
+			}
+			belay(t, kind, "uninstall", "--client", "claude").ends(0).says()
+			if read(t, path) != e.text {
+				t.Errorf("not undone: %s", read(t, path))
+			}
+		})
+	}
+}
+
+// A file with comments is edited, and its client is known not to read it.
+func TestClientFile_Comments(t *testing.T) {
+	for kind, e := range entries {
+		t.Run(kind, func(t *testing.T) {
+			place(t)
+			path := write(t, home(filepath.FromSlash(e.user)), "// mine\n"+e.text, 0o600)
+			belay(t, kind, "install", "--client", "claude").ends(0).says().prints("Warning: " + path + " has a comment at line 1, column 1; claude reads no ")
+			belay(t, kind, "uninstall", "--client", "claude").ends(0).says()
+			if read(t, path) != "// mine\n"+e.text {
+				t.Error(read(t, path))
+			}
+		})
+	}
+}

@@ -1,0 +1,48 @@
+package cli
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+
+	"github.com/belay-run/belay/internal/clientfile"
+)
+
+// look is what a location has.
+type look struct {
+	clientfile.Location
+	file *clientfile.File // nil if there is none, or err
+	err  error
+}
+
+// look reads all files that are meant. One that cannot be read does not hide the others.
+func (t *clientTarget) look() (looks []look, err error) {
+	places, err := t.locations()
+	for _, l := range places {
+		file, err := clientfile.Look(l)
+		if errors.Is(err, os.ErrNotExist) {
+			err = nil
+		}
+		looks = append(looks, look{l, file, err})
+	}
+	return looks, err
+}
+
+// path is the whole path of the file.
+func (l look) path() string {
+	if whole, err := filepath.Abs(l.Path); err == nil {
+		return whole
+	}
+	return l.Path
+}
+
+// found says in a few words what there is.
+func (l look) found() string {
+	switch {
+	case l.err != nil:
+		return "cannot be read"
+	case l.file == nil:
+		return "not found"
+	}
+	return count(len(l.file.Entries), noun(l.Kind))
+}

@@ -1,0 +1,94 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/belay-run/belay/internal/clientfile"
+)
+
+// serverRow is a server of a client's configuration.
+type serverRow struct {
+	Name   string `json:"name"`
+	State  string `json:"state"` // direct, remote, behind belay, or behind belay, by hand
+	Client string `json:"client"`
+	Scope  string `json:"scope"`
+	File   string `json:"file"`
+	// Missing is the belay that stands in front of it, if that is not there any more.
+	Missing string `json:"missing,omitempty"`
+}
+
+// showServers lists what a client's configuration has, of one scope or of all.
+func showServers(w io.Writer, t *clientTarget, asJSON bool) error {
+	if _, err := t.location(); err != nil {
+		return err
+	}
+	looks, err := t.look()
+	if err != nil {
+		return err
+	}
+	var troubles error
+	var all []serverRow
+	for _, l := range looks {
+		if l.err != nil {
+			troubles = errors.Join(troubles, unreadable(l.Location, "cannot be understood", l.err))
+			continue
+		}
+		rows := l.serverRows()
+		all = append(all, rows...)
+		if !asJSON {
+			l.sayServers(w, rows)
+		}
+	}
+	if asJSON {
+		return errors.Join(writeJSONLines(w, all), troubles)
+	}
+	if t.scope != "" && troubles == nil {
+		t.elsewhere(w, "install", "not behind belay", clientfile.Direct)
+	}
+	return troubles
+}
+
+// sayServers lists the servers of one file, which was read or is not there.
+func (l look) sayServers(w io.Writer, rows []serverRow) {
+	switch {
+	case l.file == nil:
+		fmt.Fprintf(w, "no MCP server in the %s scope (there is no %s)\n", l.Scope, l.Path)
+		return
+	case len(rows) == 0:
+		fmt.Fprintf(w, "no MCP server in the %s scope (%s)\n", l.Scope, l.Path)
+		return
+	}
+	fmt.Fprintf(w, "%s in the %s scope (%s):\n", count(len(rows), "server"), l.Scope, l.Path)
+	for _, r := range rows {
+		fmt.Fprintf(w, "%-20s %s\n", r.Name, r.State)
+	}
+	sayMissing(w, l.file)
+}
+
+// serverRows are the servers of a file.
+func (l look) serverRows() (rows []serverRow) {
+	if l.file == nil {
+		return nil
+	}
+	for _, e := range l.file.Entries {
+		row := serverRow{Name: e.Name, State: "direct", Client: l.Client.Name, Scope: string(l.Scope), File: l.Path}
+		switch e.State {
+		case clientfile.Installed:
+			row.State = "behind belay"
+			if e.Missing() {
+				row.Missing = e.Belay
+			}
+		case clientfile.ByHand:
+			row.State = "behind belay, by hand"
+		case clientfile.Unfit:
+			row.State = "remote"
+			if e.Command != "" {
+				row.State = "direct"
+			}
+		}
+		rows = append(rows, row)
+	}
+	return rows
+}

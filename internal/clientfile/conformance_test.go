@@ -1,0 +1,298 @@
+package clientfile_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/pelletier/go-toml/v2"
+
+	"github.com/belay-run/belay/internal/clientfile"
+)
+
+// at is where a client has hooks or servers, in a home and a project of the test's own.
+func at(t testing.TB, client string, kind clientfile.Kind, scope clientfile.Scope) clientfile.Location {
+	t.Helper()
+	if dir := os.Getenv("HOME"); !strings.HasPrefix(dir, os.TempDir()) || filepath.Base(dir) != "home-of-test" {
+		dir, err := filepath.EvalSymlinks(t.TempDir())
+		if err != nil {
+			t.Fatal(err)
+		}
+		home, work := filepath.Join(dir, "home-of-test"), filepath.Join(dir, "work")
+		for _, d := range []string{home, work} {
+			if err := os.Mkdir(d, 0o700); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for name, value := range map[string]string{"HOME": home, "USERPROFILE": home, "CLAUDE_CONFIG_DIR": "", "CODEX_HOME": ""} {
+			t.Setenv(name, value)
+		}
+		t.Chdir(work)
+	}
+	l, err := clientfile.Named(client).Location(kind, scope)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+func parse(t testing.TB, l clientfile.Location, text string) *clientfile.File {
+	t.Helper()
+	f, err := clientfile.Parse(l, []byte(text))
+	if err != nil {
+		t.Fatalf("%v\n%s", err, text)
+	}
+	return f
+}
+
+// install installs belay and returns the text, which must conform.
+func install(t testing.TB, l clientfile.Location, before, belay string) string {
+	t.Helper()
+	f := parse(t, l, before)
+	edit, err := f.Install(belay)
+	if err != nil {
+		t.Fatalf("%v\n%s", err, before)
+	}
+	conforms(t, f, edit, belay)
+	return string(edit.After)
+}
+
+// conforms checks what is true of every installation, whatever the file: it can be read, every entry is behind belay that can be, a
+// second one changes nothing, it is undone to the byte, and the same from another path that is gone.
+func conforms(t testing.TB, before *clientfile.File, edit clientfile.Edit, belay string) {
+	t.Helper()
+	after, err := clientfile.Parse(before.Location, edit.After)
+	if err != nil {
+		t.Fatalf("spoilt: %v\n%q\nbecame\n%q", err, before.Text, edit.After)
+	}
+	for i, e := range after.Entries {
+		if e.State == clientfile.Direct || (e.State == clientfile.Unfit) != (before.Entries[i].State == clientfile.Unfit) {
+			t.Fatalf("entry %d is not behind belay: %s", i, edit.After)
+		}
+	}
+	if again, err := after.Install(belay); err != nil || !bytes.Equal(again.After, edit.After) || len(again.Changed) > 0 {
+		t.Fatalf("a second time changes it: %v\n%q\nbecame\n%q", err, edit.After, again.After)
+	}
+	want, err := before.Uninstall()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if back, err := after.Uninstall(); err != nil || !bytes.Equal(back.After, want.After) {
+		t.Fatalf("not undone: %v\n%q\nbecame\n%q\nand then\n%q", err, before.Text, edit.After, back.After)
+	}
+	if len(want.Changed) == 0 && !bytes.Equal(want.After, before.Text) {
+		t.Fatalf("there was nothing to undo:\n%q\n%q", before.Text, want.After)
+	}
+	elsewhere, err := before.Install("/gone/it's ä/belay")
+	if err != nil {
+		t.Fatal(err)
+	}
+	moved, err := clientfile.Parse(before.Location, elsewhere.After)
+	if err != nil {
+		t.Fatal(err)
+	}
+	now, err := moved.Install(belay)
+	if err != nil || len(now.Repointed) < len(edit.Changed) {
+		t.Fatalf("%d of %d call the belay that is there, %v\n%q\nbecame\n%q", len(now.Repointed), len(edit.Changed), err, elsewhere.After, now.After)
+	}
+	if fresh := parse(t, before.Location, string(now.After)); len(edit.Repointed) == 0 && len(want.Changed) == 0 && !bytes.Equal(now.After, edit.After) {
+		t.Fatalf("%+v\n%q\nwant\n%q", fresh.Entries, now.After, edit.After)
+	}
+}
+
+// samples is a file of every format for both kinds.
+var samples = map[string]struct {
+	client, text string
+	kind         clientfile.Kind
+	comment      bool
+}{
+	"HooksJSON":         {"claude", file, clientfile.Hooks, false},
+	"HooksJSONOfCodex":  {"codex", file, clientfile.Hooks, false},
+	"HooksWithComments": {"claude", "{ // mine\n/* and\nthis */ \"hooks\": {\"Stop\": [{\"hooks\": [{\"type\": \"command\", \"command\": \"x\"}]}]} // last\n}", clientfile.Hooks, true},
+	"ServersJSON":       {"claude", "\uFEFF{\n  \"mcpServers\": {\n    \"a\": {\"command\": \"npx\", \"args\": [\"-y\"], \"timeout\": 5000},\n    \"b\": {\"command\": \"s\"}\n  },\n  \"x\": 1.50\n}\n", clientfile.Servers, false},
+	"ServersWithComments": {"claude", "{ // mine\n\"mcpServers\": { /* , */ \"a\": {\"command\": \"npx\" /* x */, \"args\": [ // one\n\"-y\"]},\n \"b\": {\"command\": \"s\" // two\n}}}",
+		clientfile.Servers, true},
+	"ServersTOML": {"codex", "# mine\r\n[mcp_servers.a]\r\ncommand = 'npx' # here\r\nargs = [ # one\r\n  [\"x\"], '''y''',\r\n]\r\n[mcp_servers.\"b c\"]\r\nstartup_timeout_sec = 3\r\ncommand = \"s\"\r\n",
+		clientfile.Servers, false},
+}
+
+func TestConformance(t *testing.T) {
+	for name, s := range samples {
+		t.Run(name, func(t *testing.T) {
+			l := at(t, s.client, s.kind, clientfile.User)
+			f := parse(t, l, s.text)
+			if f.Comment != "" != s.comment {
+				t.Errorf("comment at %q", f.Comment)
+			}
+			for _, belay := range []string{"belay", "/opt/bin/belay", "/opt/it's a \"path\"\\/belay", `C:\bin\belay.exe`} {
+				after := install(t, l, s.text, belay)
+				t.Run("ChangedSince", func(t *testing.T) {
+					since := strings.Replace(after, "mine", "mine, since yesterday", 1)
+					since = strings.Replace(since, `"model": "opus"`, `"model": "sonnet"`, 1)
+					want := strings.Replace(s.text, "mine", "mine, since yesterday", 1)
+					want = strings.Replace(want, `"model": "opus"`, `"model": "sonnet"`, 1)
+					if back, err := parse(t, l, since).Uninstall(); err != nil || string(back.After) != want {
+						t.Errorf("%v\n%s\nwant\n%s", err, back.After, want)
+					}
+				})
+				t.Run("Diff", func(t *testing.T) { patches(t, s.text, after) })
+			}
+			t.Run("NotBelay", func(t *testing.T) {
+				if _, err := f.Install("/opt/other"); err == nil {
+					t.Error("it would never be found again")
+				}
+			})
+		})
+	}
+}
+
+// patches checks that a diff says what has changed: git makes one text of the other by it.
+func patches(t *testing.T, before, after string) {
+	t.Helper()
+	dir := t.TempDir()
+	path := filepath.Join(dir, "f")
+	if err := os.WriteFile(path, []byte(before), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	diff := clientfile.Diff("f", []byte(before), []byte(after))
+	git := exec.Command("git", "apply", "-p0", "-")
+	git.Dir, git.Stdin = dir, strings.NewReader(diff)
+	if out, err := git.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s\n%s", err, out, diff)
+	}
+	if got, _ := os.ReadFile(path); string(got) != after {
+		t.Errorf("%s\ngives\n%s\nwant\n%s", diff, got, after)
+	}
+	if clientfile.Diff("f", []byte(after), []byte(after)) != "" {
+		t.Error("nothing has changed")
+	}
+}
+
+// The copy beside a file lives as long as belay stands in the file; mode and links stay, and what was changed meanwhile is not lost.
+func TestReplace(t *testing.T) {
+	for name, s := range samples {
+		t.Run(name, func(t *testing.T) {
+			l := at(t, s.client, s.kind, clientfile.User)
+			dir := filepath.Join(filepath.Dir(filepath.Dir(os.Getenv("HOME"))), t.Name())
+			if err := os.MkdirAll(dir, 0o700); err != nil {
+				t.Fatal(err)
+			}
+			real := filepath.Join(dir, "real")
+			os.MkdirAll(filepath.Dir(l.Path), 0o700)
+			if err := os.WriteFile(real, []byte(s.text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.Chmod(real, 0o640); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.Symlink(real, l.Path); err != nil {
+				t.Skip(err)
+			}
+			f, err := clientfile.Read(l)
+			if err != nil {
+				t.Fatal(err)
+			}
+			edit, err := f.Install(belay)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if copied, err := f.Replace(edit.After); err != nil || copied != real+".belay-backup" {
+				t.Fatalf("%q, %v", copied, err)
+			}
+			holds(t, real, string(edit.After), 0o640)
+			holds(t, real+".belay-backup", s.text, 0o640)
+			if _, err := f.Replace(edit.After); err == nil {
+				t.Error("what has changed meanwhile was overwritten")
+			}
+			if f, err = clientfile.Read(l); err != nil {
+				t.Fatal(err)
+			}
+			if edit, err = f.Uninstall(); err != nil {
+				t.Fatal(err)
+			}
+			if copied, err := f.Replace(edit.After); err != nil || copied != "" {
+				t.Fatalf("%q, %v", copied, err)
+			}
+			holds(t, real, s.text, 0o640)
+			if left, _ := os.ReadDir(dir); len(left) != 1 {
+				t.Errorf("left: %v", left)
+			}
+			if info, err := os.Lstat(l.Path); err != nil || info.Mode()&os.ModeSymlink == 0 {
+				t.Errorf("the link was replaced: %v, %v", info, err)
+			}
+		})
+	}
+}
+
+func holds(t *testing.T, path, want string, mode os.FileMode) {
+	t.Helper()
+	if text, err := os.ReadFile(path); err != nil || string(text) != want {
+		t.Errorf("%s: %v\n%s\nwant\n%s", path, err, text, want)
+	}
+	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != mode {
+		t.Errorf("%s: %v, %v", path, info, err)
+	}
+}
+
+// Whatever a file holds: what is installed can be read and undone to the byte, and a second time changes nothing.
+func FuzzInstall(f *testing.F) {
+	for _, s := range samples {
+		f.Add([]byte(s.text))
+	}
+	for _, text := range []string{
+		"\uFEFF{\"hooks\":{\"Stop\":[{\"hooks\":[{\"type\":\"command\",\"command\":\"\\ud83d\\ude00 '\\u0027' \\\\\"}]}]}}",
+		`{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"belay hook --name x -- \"$0\" -c 'a'\\''b'"}]}]}}`,
+		`{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"belay","args":["hook","--name","x","--",1]}]}]}}`,
+		`{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"x","args":[1, {}]}]}]},"hooks":{}}`,
+		`{"mcpServers":{"a":{"command":"s","args":["x", 1, []]}}}`,
+		`{"mcpServers":{"a":{"command":"s","command":"t","args":[],"args":["b"]}}}`,
+		`{"mcpServers":{"a":{"command":"belay","args":["mcp","--name=a","--","s"],"command":"belay"}}}`,
+		"[mcp_servers.a]\ncommand = \"\"\"\ns\"\"\"\nargs = [\n# c\n]\n",
+		"mcp_servers.a = {command = 's', args = [['x'], 1]}",
+		"[[x.y]]\na = 1\n[x.y.z]\nb = 1979-05-27 07:32:00 # c\n[mcp_servers]\na . command = 's'\nb = {command = 't',args=[1,[2],{c=[3]},]}",
+	} {
+		f.Add([]byte(text))
+	}
+	var places []clientfile.Location
+	for i := range clientfile.Clients {
+		for _, kind := range []clientfile.Kind{clientfile.Hooks, clientfile.Servers} {
+			own, err := clientfile.Clients[i].Locations(kind, clientfile.User)
+			if err != nil {
+				f.Fatal(err)
+			}
+			places = append(places, own...)
+		}
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		for _, l := range places {
+			before, err := clientfile.Parse(l, text)
+			if err != nil {
+				continue
+			}
+			plain := bytes.TrimPrefix(text, []byte("\uFEFF"))
+			if isTOML := filepath.Ext(l.Path) == ".toml"; !isTOML && before.Comment == "" && len(bytes.TrimSpace(text)) > 0 && !json.Valid(plain) {
+				t.Fatalf("taken for JSON: %q", text)
+			} else if isTOML && toml.Unmarshal(text, &map[string]any{}) != nil {
+				t.Fatalf("taken for TOML: %q", text)
+			}
+			for _, e := range before.Entries {
+				if e.State == clientfile.Installed {
+					// The text was written as belay would, in any layout: what comes out must be readable.
+					if edit, err := before.Uninstall(); err == nil {
+						parse(t, l, string(edit.After))
+					}
+					return
+				}
+			}
+			edit, err := before.Install("/opt/it's/belay")
+			if err != nil {
+				t.Fatalf("%v\n%q", err, text)
+			}
+			conforms(t, before, edit, "/opt/it's/belay")
+		}
+	})
+}

@@ -1,0 +1,225 @@
+package clientfile
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Edit is what would become of a file.
+type Edit struct {
+	After []byte
+	// Changed are the entries that are put behind belay or taken from behind it, as they were. Repointed are those that
+	// were behind a belay which is not there any more, and get the one that is.
+	Changed, Repointed []Entry
+}
+
+// NoEntry says that a file has no entry of that name.
+type NoEntry struct {
+	Name  string
+	Known []string // those that it has
+}
+
+func (e *NoEntry) Error() string { return fmt.Sprintf("there is no server %q", e.Name) }
+
+// Install puts belay in front of the entries with these names, of all if there are none. belay is a path, or the name by
+// which it is found on the PATH.
+func (f *File) Install(belay string, names ...string) (Edit, error) {
+	if !isBelay(belay) {
+		return Edit{}, fmt.Errorf("%s is not called belay, and could not be told from other commands later", belay)
+	}
+	edit, err := f.edit(names, func(e *Entry, to *Edit) []change {
+		switch {
+		case e.State == Direct:
+			to.Changed = append(to.Changed, *e)
+			return f.wrap(e, belay)
+		case e.Belay != belay && e.Missing():
+			to.Repointed = append(to.Repointed, *e)
+			return f.repoint(e, belay)
+		}
+		return nil
+	})
+	if err != nil {
+		return Edit{}, err
+	}
+	// What could not be undone is not done.
+	check, err := Parse(f.Location, edit.After)
+	if err != nil {
+		return Edit{}, fmt.Errorf("belay would have spoilt it: %w", err)
+	}
+	was, err := f.Uninstall()
+	is, undo := check.Uninstall()
+	if err = errors.Join(err, undo); err == nil && !bytes.Equal(was.After, is.After) {
+		err = errors.New("belay would have spoilt it: it could not be undone to the byte")
+	}
+	return edit, err
+}
+
+// Uninstall takes belay away from the entries with these names, from all if there are none, where Install has put it.
+func (f *File) Uninstall(names ...string) (Edit, error) {
+	edit, err := f.edit(names, func(e *Entry, to *Edit) []change {
+		if e.State != Installed {
+			return nil
+		}
+		to.Changed = append(to.Changed, *e)
+		return f.unwrap(e)
+	})
+	if err != nil {
+		return Edit{}, err
+	}
+	if _, err := Parse(f.Location, edit.After); err != nil {
+		return Edit{}, fmt.Errorf("belay would have spoilt it: %w", err)
+	}
+	return edit, nil
+}
+
+// change replaces a piece of the text.
+type change struct {
+	from, to int
+	text     string
+}
+
+// edit collects the changes of the entries that are meant.
+func (f *File) edit(names []string, how func(*Entry, *Edit) []change) (Edit, error) {
+	var known []string
+	for _, e := range f.Entries {
+		known = append(known, e.Name)
+	}
+	for _, name := range names {
+		if !slices.Contains(known, name) {
+			return Edit{}, &NoEntry{name, known}
+		}
+	}
+	var edit Edit
+	var changes []change
+	for i := range f.Entries {
+		if e := &f.Entries[i]; len(names) == 0 || slices.Contains(names, e.Name) {
+			changes = append(changes, how(e, &edit)...)
+		}
+	}
+	slices.SortStableFunc(changes, func(a, b change) int { return a.from - b.from })
+	at := 0
+	for _, c := range changes {
+		edit.After = append(append(edit.After, f.Text[at:c.from]...), c.text...)
+		at = c.to
+	}
+	edit.After = append(edit.After, f.Text[at:]...)
+	return edit, nil
+}
+
+// wrap puts belay in front of an entry.
+func (f *File) wrap(e *Entry, belay string) []change {
+	command := e.command.value
+	if f.isLine(e) {
+		return []change{{command.from + 1, command.to - 1, wrapLine(belay, e.words, units(f.Text[command.from:command.to]))}}
+	}
+	var b strings.Builder
+	for _, w := range append(slices.Clone(e.words), "--") {
+		b.WriteString(quoted(w) + ", ")
+	}
+	b.Write(f.Text[command.from:command.to])
+	first := change{command.from, command.to, quoted(belay)}
+	if e.args == nil {
+		first.text += f.newArgs(e, "["+b.String()+"]")
+		return []change{first}
+	}
+	if len(e.args.value.items) > 0 {
+		b.WriteString(", ")
+	}
+	at := e.args.value.from + 1
+	return []change{first, {at, at, b.String()}}
+}
+
+// newArgs is the text that gives an entry arguments which has none, to stand behind its command.
+func (f *File) newArgs(e *Entry, args string) string {
+	switch {
+	case f.format == formatJSON:
+		return `, "args": ` + args
+	case e.command.inline:
+		return ", args = " + args
+	}
+	return "\n" + e.command.prefix + "args = " + args
+}
+
+// unwrap takes belay away from an entry.
+func (f *File) unwrap(e *Entry) []change {
+	command := e.command.value
+	if f.isLine(e) {
+		inner, _ := unwrapLine(units(f.Text[command.from:command.to]))
+		return []change{{command.from + 1, command.to - 1, written(inner)}}
+	}
+	args := e.args.value
+	at := slices.Index(args.words(), "--") + 1
+	own := string(f.Text[args.items[at].from:args.items[at].to])
+	if strings.HasPrefix(args.words()[1], "--name=") && f.follows(e) {
+		return []change{{command.from, args.to, own}}
+	}
+	return []change{{command.from, command.to, own}, {args.from + 1, f.pastComma(args, at), ""}}
+}
+
+// follows reports whether the arguments stand right behind the command, where Install puts those that it makes.
+func (f *File) follows(e *Entry) bool {
+	from, to := e.command.value.to, e.args.from
+	return from <= to && len(bytes.Trim(f.Text[from:to], ", \t\r\n")) == 0
+}
+
+// pastComma is where a list goes on behind an item, its comma and the one blank that Install writes after it. A client that has
+// written the file anew may have put line breaks in the place of the blank, which then stay for the next item; and TOML may have
+// a comma after the last one.
+func (f *File) pastComma(args *node, item int) int {
+	end, limit, last := args.items[item].to, args.to-1, item+1 == len(args.items)
+	if !last {
+		limit = args.items[item+1].from
+	}
+	comma := f.comma(end, limit)
+	if comma < 0 {
+		return end
+	}
+	if end = comma + 1; !last && f.Text[end] == ' ' {
+		end++
+	}
+	return end
+}
+
+// comma is where a comma stands among white space and comments; -1 if there is none.
+func (f *File) comma(from, to int) int {
+	for at := from; at < to; at++ {
+		size, end := 0, "\n"
+		switch rest := f.Text[at:to]; {
+		case rest[0] == ',':
+			return at
+		case bytes.HasPrefix(rest, []byte("/*")):
+			size, end = len("/*"), "*/"
+		case rest[0] == '/' || rest[0] == '#':
+			size = 1
+		}
+		if size == 0 {
+			continue
+		}
+		next := bytes.Index(f.Text[at+size:to], []byte(end))
+		if next < 0 {
+			return -1
+		}
+		at += size + next + len(end) - 1
+	}
+	return -1
+}
+
+// repoint has an entry that Install has wrapped call another belay.
+func (f *File) repoint(e *Entry, belay string) []change {
+	command := e.command.value
+	if !f.isLine(e) {
+		return []change{{command.from, command.to, quoted(belay)}}
+	}
+	line := units(f.Text[command.from:command.to])
+	head, _, _ := strings.Cut(meaning(line), middle)
+	_, rest, _ := shellWord(head)
+	word := line[:len([]rune(head))-len([]rune(rest))]
+	at := command.from + 1
+	return []change{{at, at + len(written(word)), escaped(quote(belay))}}
+}
+
+// isLine reports whether the command of an entry is a line for a shell.
+func (f *File) isLine(e *Entry) bool { return f.Kind == Hooks && e.args == nil }

@@ -1,0 +1,194 @@
+package clientfile
+
+import (
+	"bytes"
+	"fmt"
+
+	"github.com/belay-run/belay/internal/supervise"
+)
+
+// File is a file of a client as it was read.
+type File struct {
+	Location
+	Text    []byte
+	Entries []Entry
+	// Comment says where a comment stands in a JSON file; empty if there is none. The clients read nothing from such a file.
+	Comment string
+}
+
+// Entry is a hook or a server of a file.
+type Entry struct {
+	// Name is that of a server; of a hook, what its failures are counted by.
+	Name string
+	// Event, Matcher and Type are those of a hook.
+	Event, Matcher, Type string
+	Line                 int
+	Command              string // as the client starts it now
+	State                State
+	// Why is why belay is not put in front of it; empty if it can be.
+	Why string
+	// Belay is the belay that it calls, if State is Installed.
+	Belay string
+
+	command, args *member
+	words         []string // of belay, up to the command that it starts
+}
+
+// State says whether belay stands in front of an entry.
+type State int
+
+const (
+	Direct    State = iota
+	Installed       // by [File.Install]
+	ByHand          // by the user, who alone takes it away
+	Unfit           // it does not, and cannot
+)
+
+// Missing says that the belay which the entry calls is not there any more, or cannot be executed.
+func (e *Entry) Missing() bool {
+	if e.State != Installed {
+		return false
+	}
+	_, err := supervise.Look(e.Belay, "")
+	return err != nil
+}
+
+// Read reads the file at a location. A file that is not there is an [os.ErrNotExist]; one that cannot be understood is an
+// error that names the place. Links are followed; but none below the location's repository: they lead where its authors like,
+// for instance to a file of the user's.
+func Read(l Location) (*File, error) {
+	text, err := readFile(l.Repository, l.Path)
+	if err != nil {
+		return nil, err
+	}
+	f, err := Parse(l, text)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", l.Path, err)
+	}
+	return f, nil
+}
+
+// Look reads the file at a location for a look at it: links are followed, as by the client.
+func Look(l Location) (*File, error) {
+	l.Repository = ""
+	return Read(l)
+}
+
+// Parse takes the text of a file apart.
+func Parse(l Location, text []byte) (*File, error) {
+	f := &File{Location: l, Text: text}
+	root, comment, err := l.format.parse(text)
+	if err != nil {
+		return nil, err
+	}
+	if comment >= 0 {
+		line, column := position(text, comment)
+		f.Comment = fmt.Sprintf("line %d, column %d", line, column)
+	}
+	for _, keys := range l.lists {
+		entries, err := f.find(root.get(keys...))
+		if err != nil {
+			return nil, err
+		}
+		f.Entries = append(f.Entries, entries...)
+	}
+	return f, nil
+}
+
+// parse reads a whole file, which must be an object. An empty one has nothing in it.
+func (l format) parse(text []byte) (root *node, comment int, err error) {
+	switch {
+	case l == formatTOML:
+		root, err = parseTOML(text)
+		return root, -1, err
+	case len(bytes.TrimSpace(text)) == 0:
+		return newTable(), -1, nil
+	}
+	if root, comment, err = parseJSON(text); err != nil {
+		return nil, -1, err
+	}
+	if root.kind != kindObject {
+		return nil, -1, wrong(text, root.from, "the settings should be an object")
+	}
+	return root, comment, nil
+}
+
+// find lists the entries of one object of hooks or servers, which may not be there.
+func (f *File) find(n *node) ([]Entry, error) {
+	if n == nil {
+		return nil, nil
+	}
+	if f.Kind == Hooks {
+		return f.findHooks(n)
+	}
+	return f.findServers(n)
+}
+
+// Replace writes after in the place of the file, which must still be what was read. A reader sees one or the other, and mode and
+// owner stay. It makes a copy of the file first and returns its path; or, if nothing that belay has installed is left in the file,
+// it removes the copy and returns "". Links are followed as by [Read].
+func (f *File) Replace(after []byte) (copied string, err error) {
+	d, err := openFile(f.Repository, f.Path)
+	if err != nil {
+		return "", err
+	}
+	defer d.close()
+	keep := f.installedIn(after)
+	if keep {
+		if err := d.backup(f.Text); err != nil {
+			return "", err
+		}
+		if copied = f.Path + backupSuffix; f.Repository == "" {
+			copied = d.path() + backupSuffix // beside what links lead to
+		}
+	}
+	if err := d.replace(f.Text, after); err != nil {
+		return "", err
+	}
+	if !keep {
+		d.removeBackup()
+	}
+	return copied, nil
+}
+
+// installedIn reports whether a text of the whole file, all scopes included, has something in it that belay has installed, or
+// cannot be read.
+func (f *File) installedIn(text []byte) bool {
+	root, _, err := f.format.parse(text)
+	if err != nil {
+		return true
+	}
+	whole := &File{Location: f.Location, Text: text}
+	for _, keys := range f.everywhere {
+		for _, n := range matches(root, keys) {
+			entries, err := whole.find(n)
+			if err != nil {
+				return true
+			}
+			for _, e := range entries {
+				if e.State == Installed {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+// matches are the values that a path of keys leads to, of all projects where it names one.
+func matches(n *node, keys []string) []*node {
+	if len(keys) == 0 {
+		return []*node{n}
+	}
+	if keys[0] != projectKey {
+		if n = n.get(keys[0]); n == nil {
+			return nil
+		}
+		return matches(n, keys[1:])
+	}
+	var found []*node
+	for _, m := range n.members {
+		found = append(found, matches(m.value, keys[1:])...)
+	}
+	return found
+}

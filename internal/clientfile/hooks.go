@@ -1,0 +1,101 @@
+package clientfile
+
+import (
+	"slices"
+	"strconv"
+)
+
+// findHooks lists the hooks: EVENT[].hooks[].
+func (f *File) findHooks(hooks *node) (entries []Entry, err error) {
+	if hooks.kind != kindObject {
+		return nil, wrong(f.Text, hooks.from, "hooks should be an object, a list for each event")
+	}
+	for _, event := range hooks.members {
+		if event.value.kind != kindList {
+			if f.LeftAlone {
+				continue // codex keeps more than hooks under that key
+			}
+			return nil, wrong(f.Text, event.value.from, "hooks.%s should be a list", event.key)
+		}
+		for _, group := range event.value.items {
+			inner := group.get("hooks")
+			if group.kind != kindObject || inner == nil {
+				continue // the client says what it thinks of that
+			}
+			if inner.kind != kindList {
+				return nil, wrong(f.Text, inner.from, "the hooks of hooks.%s should be a list", event.key)
+			}
+			for _, item := range inner.items {
+				if item.kind == kindObject {
+					entries = append(entries, f.hook(event.key, group.string("matcher"), item))
+				}
+			}
+		}
+	}
+	return entries, nil
+}
+
+// hook reads one hook.
+func (f *File) hook(event, matcher string, n *node) Entry {
+	e := Entry{Event: event, Matcher: matcher, Type: n.string("type"), Command: n.string("command"),
+		command: n.member("command"), args: n.member("args")}
+	begin := n.from
+	if begin < 0 && e.command != nil { // a table of TOML
+		begin = e.command.from
+	}
+	e.Line, _ = position(f.Text, begin)
+	switch {
+	case f.LeftAlone:
+		e.Why = "stands in config.toml, which belay leaves alone"
+	case e.Type != "command":
+		e.Why = "is a hook of type " + strconv.Quote(e.Type) + ", which runs no command"
+	case e.Command == "":
+		e.Why = "has no command"
+	case n.string("shell") == "powershell":
+		e.Why = "is a line for PowerShell"
+	case e.args != nil && e.args.value.kind != kindList:
+		e.Why = "has args that are no list"
+	}
+	if e.Why != "" {
+		e.State = Unfit
+		return e
+	}
+	var args []string
+	if e.args != nil {
+		args = e.args.value.words()
+	}
+	e.Name = nameOf(e.Command, args)
+	seconds := 0.0
+	if t := n.get("timeout"); t != nil && t.kind == 0 {
+		seconds, _ = strconv.ParseFloat(t.text, 64)
+	}
+	e.words = []string{"hook", "--name", e.Name, "--timeout", f.Client.grant.hookTimeout(event, seconds)}
+	if n.string("onFailure") == "block" {
+		e.words = append(e.words, "--fail-closed")
+	}
+	if e.args != nil {
+		e.State, e.Belay = wrappedWords("hook", e.Command, e.args.value)
+		return e
+	}
+	line := units(f.Text[e.command.value.from:e.command.value.to])
+	if _, ok := unwrapLine(line); ok {
+		e.State = Installed
+		e.Belay, _, _ = shellWord(e.Command)
+	} else if callsBelay(e.Command, "hook") {
+		e.State = ByHand
+	}
+	return e
+}
+
+// wrappedWords says whether belay stands in front of a command that is given as a list of words, and which one.
+func wrappedWords(sub, command string, args *node) (State, string) {
+	words := args.words()
+	if !isBelay(command) || len(words) == 0 || words[0] != sub {
+		return Direct, ""
+	}
+	at := slices.Index(words, "--")
+	if at < 2 || at+1 >= len(words) || args.items[at+1].kind != kindText || !isName(sub, words[1]) {
+		return ByHand, ""
+	}
+	return Installed, command
+}

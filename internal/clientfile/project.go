@@ -1,0 +1,88 @@
+package clientfile
+
+import (
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// lists are the paths of keys that lead to the entries of a row. For one project there may be several: claude names it by the
+// main working tree of its repository, and older versions of claude, as older versions of belay, by the working directory.
+func (r row) lists() ([][]string, error) {
+	at := slices.Index(r.keys, projectKey)
+	if at < 0 {
+		return [][]string{r.keys}, nil
+	}
+	here, err := os.Getwd()
+	if err != nil {
+		return nil, err
+	}
+	names := []string{here}
+	if real, err := filepath.EvalSymlinks(here); err == nil {
+		names = append([]string{mainTree(real), real}, names...)
+	}
+	var lists [][]string
+	for i, name := range names {
+		if slices.Index(names, name) == i {
+			keys := slices.Clone(r.keys)
+			keys[at] = name
+			lists = append(lists, keys)
+		}
+	}
+	return lists, nil
+}
+
+// mainTree is the main working tree of the git repository that a directory is in; the directory itself if it is in none.
+func mainTree(dir string) string {
+	for at := dir; ; at = filepath.Dir(at) {
+		info, err := os.Lstat(filepath.Join(at, ".git"))
+		switch {
+		case err == nil && info.IsDir():
+			return at
+		case err == nil && info.Mode().IsRegular():
+			return linkedTree(at)
+		case filepath.Dir(at) == at:
+			return dir
+		}
+	}
+}
+
+// linkedTree is the main working tree of a linked one, as `git worktree add` makes them; the directory itself if it is none.
+func linkedTree(dir string) string {
+	target, ok := strings.CutPrefix(firstLine(filepath.Join(dir, ".git")), "gitdir: ")
+	if !ok {
+		return dir
+	}
+	if !filepath.IsAbs(target) {
+		target = filepath.Join(dir, target)
+	}
+	common := firstLine(filepath.Join(target, "commondir"))
+	if common == "" {
+		return dir
+	}
+	if !filepath.IsAbs(common) {
+		common = filepath.Join(target, common)
+	}
+	if filepath.Base(common) != ".git" {
+		return dir
+	}
+	return filepath.Dir(common)
+}
+
+// firstLine is the first line of a small regular file; empty if there is none.
+func firstLine(path string) string {
+	info, err := os.Lstat(path)
+	if err != nil || !info.Mode().IsRegular() {
+		return ""
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	text, _ := io.ReadAll(io.LimitReader(f, 4096))
+	line, _, _ := strings.Cut(string(text), "\n")
+	return strings.TrimSuffix(line, "\r")
+}

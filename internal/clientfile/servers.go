@@ -1,0 +1,48 @@
+package clientfile
+
+import "strings"
+
+// findServers lists the servers: NAME is a key.
+func (f *File) findServers(servers *node) (entries []Entry, err error) {
+	if servers.kind != kindObject {
+		return nil, wrong(f.Text, servers.from, "the servers are no object")
+	}
+	for _, m := range servers.members {
+		entries = append(entries, f.server(m))
+	}
+	return entries, nil
+}
+
+// server reads one server.
+func (f *File) server(m member) Entry {
+	n := m.value
+	e := Entry{Name: m.key, Command: n.string("command"), command: n.member("command"), args: n.member("args")}
+	e.Line, _ = position(f.Text, m.from)
+	switch {
+	case e.command == nil || e.command.value.kind != kindText:
+		e.State, e.Why = Unfit, "is called over a network"
+		return e
+	case e.args != nil && e.args.value.kind != kindList:
+		e.State, e.Why = Unfit, "has args that are no list"
+		return e
+	}
+	e.Line, _ = position(f.Text, e.command.from)
+	if e.args != nil {
+		e.State, e.Belay = wrappedWords("mcp", e.Command, e.args.value)
+		e.words = []string{"mcp", "--name", e.Name}
+	} else {
+		// In one word, the name says that there were no arguments: Uninstall takes all of them away.
+		e.words = []string{"mcp", "--name=" + e.Name}
+	}
+	for _, l := range f.Client.limits {
+		if d := duration(n.get(l.key), l.unit); d > 0 {
+			e.words = append(e.words, l.flag, serverTimeout(d))
+		}
+	}
+	return e
+}
+
+// isName reports whether a word is the one that Install writes behind the name of the subcommand.
+func isName(sub, word string) bool {
+	return word == "--name" || sub == "mcp" && strings.HasPrefix(word, "--name=")
+}

@@ -1,0 +1,48 @@
+package clientfile
+
+import (
+	"strconv"
+	"strings"
+	"time"
+)
+
+// grant is how long a client lets a hook run, in seconds.
+type grant struct {
+	seconds float64            // for a hook that has no time of its own
+	events  map[string]float64 // the same for some events
+	max     map[string]float64 // the most that a hook may have at some events
+}
+
+// hookTimeout is how long belay lets a hook run that has that many seconds of its own, 0 for none: a second less than the
+// client does, so that all has ended before the client ends belay.
+func (g grant) hookTimeout(event string, own float64) string {
+	seconds := own
+	if seconds <= 0 {
+		seconds = g.seconds
+		if s, ok := g.events[event]; ok {
+			seconds = s
+		}
+	}
+	if limit, ok := g.max[event]; ok {
+		seconds = min(seconds, limit)
+	}
+	if seconds < 2 {
+		seconds /= 2
+	} else {
+		seconds--
+	}
+	return strconv.FormatFloat(seconds, 'f', -1, 64) + "s"
+}
+
+// serverTimeout is a client's limit less a second, half of one below two, as one would write it: the client hears why a call
+// has failed before it gives up by itself.
+func serverTimeout(d time.Duration) string {
+	if d -= time.Second; d < time.Second {
+		d = (d + time.Second) / 2
+	}
+	text := d.Round(time.Millisecond).String()
+	if short, ok := strings.CutSuffix(text, "m0s"); ok {
+		text = short + "m"
+	}
+	return text
+}
