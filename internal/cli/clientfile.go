@@ -132,10 +132,10 @@ func withoutLinks(path string) string {
 	return path
 }
 
-// saySettled says what the user must know of a file that now has belay in it.
-func saySettled(w io.Writer, file *clientfile.File, edit clientfile.Edit, belay string) {
+// sayInstalled says what the user must know of a file that belay was installed in.
+func sayInstalled(w io.Writer, file *clientfile.File, edit clientfile.Edit, belay string) {
 	if n := len(edit.Repointed); n > 0 {
-		fmt.Fprintf(w, "%s called a belay that is not there any more; now it is %s.\n", count(n, noun(file.Kind)), belay)
+		fmt.Fprintf(w, "%s called a belay that no longer exists, and %s %s now.\n", count(n, noun(file.Kind)), verb(n, "calls", "call"), belay)
 	}
 	if len(edit.Changed) == 0 && len(edit.Repointed) == 0 || !file.Shared() {
 		return
@@ -154,7 +154,7 @@ func sayComment(w io.Writer, file *clientfile.File) {
 	}
 }
 
-// sayMissing names entries that call a belay which is not there any more, and what mends that.
+// sayMissing names entries that call a belay which cannot be found, and what repairs that.
 func sayMissing(w io.Writer, file *clientfile.File) {
 	n, gone := 0, ""
 	for _, e := range file.Entries {
@@ -165,12 +165,23 @@ func sayMissing(w io.Writer, file *clientfile.File) {
 	if n == 0 {
 		return
 	}
-	verb := "call"
-	if n == 1 {
-		verb = "calls"
+	why, repair := "no longer exists", fmt.Sprintf("To repair it: belay %s install --client %s --scope %s", file.Kind, file.Client.Name, file.Scope)
+	if filepath.Base(gone) == gone {
+		why = "is not on the PATH"
+		if file.Shared() {
+			repair = "Put it there, for example with a link."
+		}
 	}
-	fmt.Fprintf(w, "Warning: %s in the %s scope (%s) %s %s, which is not there any more: belay %s install --client %s --scope %s\n",
-		count(n, noun(file.Kind)), file.Scope, file.Path, verb, gone, file.Kind, file.Client.Name, file.Scope)
+	fmt.Fprintf(w, "Warning: %s in the %s scope (%s) %s %s, which %s. %s\n",
+		count(n, noun(file.Kind)), file.Scope, file.Path, verb(n, "calls", "call"), gone, why, repair)
+}
+
+// verb is the form that goes with a number.
+func verb(n int, one, many string) string {
+	if n == 1 {
+		return one
+	}
+	return many
 }
 
 func noun(kind clientfile.Kind) string {

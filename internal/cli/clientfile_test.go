@@ -42,6 +42,7 @@ func TestClientFile_CommandThatIsWritten(t *testing.T) {
 			installs("not on the PATH", user, "user", self)
 			installs("shared", project, "project", "belay")
 			belay(t, kind, "install", "--client", "claude", "--scope", "project").ends(0).prints("needs belay on the PATH now", "Warning: belay is not on your own PATH.")
+			belay(t, kind, "status", "--client", "claude", "--scope", "project").ends(0).prints("calls belay, which is not on the PATH. Put it there, for example with a link.\n")
 
 			// As a package manager has it: a link on the PATH to where this version is.
 			link := filepath.Join(top, "bin", "belay")
@@ -64,7 +65,7 @@ func TestClientFile_CommandThatIsWritten(t *testing.T) {
 	}
 }
 
-// An executable that was moved is seen by status, and install mends what calls the old one.
+// An executable that was moved is seen by status, and install repairs what calls the old one.
 func TestClientFile_MovedExecutable(t *testing.T) {
 	for kind, e := range entries {
 		t.Run(kind, func(t *testing.T) {
@@ -83,10 +84,10 @@ func TestClientFile_MovedExecutable(t *testing.T) {
 				t.Fatal(err)
 			}
 			belay(t, kind, "status", "--client", "claude", "--scope", "user").ends(0).
-				prints("in the user scope (" + path + ") calls " + old + ", which is not there any more: belay " + kind + " install --client claude --scope user\n")
+				prints("in the user scope (" + path + ") calls " + old + ", which no longer exists. To repair it: belay " + kind + " install --client claude --scope user\n")
 			belay(t, kind, "status", "--client", "claude", "--scope", "user", "--json").ends(0).prints(`"missing":"` + old + `"`)
 			belay(t, kind, "install", "--client", "claude", "--dry-run").ends(0).says().prints("+++ ", "new dir")
-			belay(t, kind, "install", "--client", "claude").ends(0).says().prints("called a belay that is not there any more; now it is " + now + ".\n")
+			belay(t, kind, "install", "--client", "claude").ends(0).says().prints("called a belay that no longer exists, and calls " + now + " now.\n")
 			if got := belay(t, kind, "status", "--client", "claude", "--scope", "user").ends(0).stdout; strings.Contains(got, "Warning") {
 				t.Error(got)
 			}

@@ -24,8 +24,8 @@ func newHookInstall() *cobra.Command {
   belay hook install --client codex --scope project`,
 		Long: `Puts 'belay hook' in front of every hook command of the file, with the client's own timeout less a
 second, and --fail-closed where the hook says onFailure: "block". Nothing else in the file changes, and
-a copy of it is kept beside it. What is wrapped already is left alone, unless it calls a belay that is
-not there any more. 'belay hook uninstall' undoes it to the byte.
+a copy of it is kept beside it. What is wrapped already is left alone, unless it calls a belay that no
+longer exists. 'belay hook uninstall' undoes it to the byte.
 
   claude   ~/.claude/settings.json, .claude/settings.json (project), .claude/settings.local.json (local)
   codex    ~/.codex/hooks.json, .codex/hooks.json (project)`,
@@ -95,7 +95,7 @@ func installHooks(w io.Writer, t *clientTarget) error {
 			fmt.Fprintf(w, "belay is in front of %s in %s; a copy is in %s.\n", count(n, "hook"), l.Path, copied)
 		}
 		fmt.Fprintf(w, "Note: %s.\n", l.Client.AfterInstall)
-		saySettled(w, file, edit, belay)
+		sayInstalled(w, file, edit, belay)
 	}
 	sayComment(w, file)
 	return sayHooksLeftAlone(w, t, l.Path)

@@ -159,7 +159,7 @@ func TestHook_InstallForCodex(t *testing.T) {
 	path := write(t, home(".codex", "hooks.json"), `{"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "notify"}]}]}}`, 0o600)
 	write(t, home(".codex", "config.toml"), "[[hooks.Stop]]\n[[hooks.Stop.hooks]]\ntype = \"command\"\ncommand = \"other\"\n", 0o600)
 	belay(t, "hook", "install", "--client", "codex").ends(0).prints("belay is in front of 1 hook in "+path, "type /hooks", "config.toml has 1 hook too, which belay leaves alone")
-	belay(t, "hook", "status", "--client", "codex").ends(0).prints("installed", "no: it stands in config.toml, which belay leaves alone", path+" (codex, user): 1 hook\n")
+	belay(t, "hook", "status", "--client", "codex").ends(0).prints("installed", "no: it is in config.toml, which belay leaves alone", path+" (codex, user): 1 hook\n")
 	belay(t, "hook", "uninstall", "--client", "codex").ends(0).prints("no longer in front of 1 hook")
 	t.Setenv("SHELL", "/usr/bin/fish")
 	belay(t, "hook", "install", "--client", "codex").ends(125).says("fish, whose quoting belay does not know; put 'belay hook --' before a command by hand")

@@ -41,7 +41,7 @@ type hookRow struct {
 	Type    string `json:"type"`
 	Command string `json:"command,omitempty"`
 	Belay   string `json:"belay"` // installed, by hand, no, or why not
-	// Missing is the belay that the hook calls, if that is not there any more.
+	// Missing is the belay that the hook calls, if that cannot be found.
 	Missing string `json:"missing,omitempty"`
 }
 

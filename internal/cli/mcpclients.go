@@ -15,7 +15,7 @@ type serverRow struct {
 	Client string `json:"client"`
 	Scope  string `json:"scope"`
 	File   string `json:"file"`
-	// Missing is the belay that stands in front of it, if that is not there any more.
+	// Missing is the belay that stands in front of it, if that cannot be found.
 	Missing string `json:"missing,omitempty"`
 }
 

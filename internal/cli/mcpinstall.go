@@ -24,8 +24,8 @@ func newMCPInstall() *cobra.Command {
 		Long: `Changes the configuration of an MCP client so that its servers are started through belay mcp; of all
 servers, or of those that are named. Only the bytes concerned are changed; a copy of the file as it
 was is kept beside it (.belay-backup) until belay is taken away. Time limits that the client has for a
-server are taken over, less a second. What is behind belay already is left alone, unless that belay is
-not there any more. belay mcp uninstall gives back what was there. Restart the client afterwards.
+server are taken over, less a second. What is behind belay already is left alone, unless that belay no
+longer exists. belay mcp uninstall gives back what was there. Restart the client afterwards.
 
 Scopes: user is ~/.claude.json or $CODEX_HOME/config.toml; local is this project's part of
 ~/.claude.json; project is .mcp.json or .codex/config.toml here, which others may share.`,
@@ -48,7 +48,7 @@ Scopes: user is ~/.claude.json or $CODEX_HOME/config.toml; local is this project
 		t.elsewhere(w, "install", "not behind belay", clientfile.Direct)
 		if file != nil {
 			if !t.dryRun {
-				saySettled(w, file, edit, belay)
+				sayInstalled(w, file, edit, belay)
 			}
 			sayComment(w, file)
 		}
@@ -154,13 +154,9 @@ func (t *clientTarget) elsewhere(w io.Writer, command, kind string, state client
 				n++
 			}
 		}
-		verb := "are"
-		if n == 1 {
-			verb = "is"
-		}
 		if n > 0 {
 			fmt.Fprintf(w, "Note: %s in the %s scope (%s) %s %s: belay mcp %s --client %s --scope %s\n",
-				count(n, "server"), l.Scope, l.Path, verb, kind, command, t.client, l.Scope)
+				count(n, "server"), l.Scope, l.Path, verb(n, "is", "are"), kind, command, t.client, l.Scope)
 		}
 	}
 }

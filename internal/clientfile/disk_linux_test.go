@@ -1,6 +1,7 @@
 package clientfile
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"sync"
@@ -74,5 +75,32 @@ func TestDiskFile_LinkTakesItsPlace(t *testing.T) {
 				t.Errorf("beside it: %v", entries)
 			}
 		})
+	}
+}
+
+// What replaces a file belongs to the file's owner and has its mode, and so has the copy beside it.
+func TestDiskFile_KeepsOwnerAndMode(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("only root may give files away")
+	}
+	path := filepath.Join(t.TempDir(), "settings.json")
+	for _, err := range []error{os.WriteFile(path, []byte("one"), 0o600), os.Chown(path, 1234, 5678), os.Chmod(path, 0o620)} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	f, err := openFile("", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.close()
+	if err := errors.Join(f.backup([]byte("one")), f.replace([]byte("one"), []byte("two"))); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{path, path + backupSuffix} {
+		var stat unix.Stat_t
+		if err := unix.Lstat(name, &stat); err != nil || stat.Uid != 1234 || stat.Gid != 5678 || stat.Mode&0o777 != 0o620 {
+			t.Errorf("%s: owner %d:%d, mode %o, %v", name, stat.Uid, stat.Gid, stat.Mode, err)
+		}
 	}
 }

@@ -12,7 +12,7 @@ import (
 type Edit struct {
 	After []byte
 	// Changed are the entries that are put behind belay or taken from behind it, as they were. Repointed are those that
-	// were behind a belay which is not there any more, and get the one that is.
+	// were behind a belay that no longer exists, and get another.
 	Changed, Repointed []Entry
 }
 

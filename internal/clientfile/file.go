@@ -44,7 +44,7 @@ const (
 	Unfit           // it does not, and cannot
 )
 
-// Missing says that the belay which the entry calls is not there any more, or cannot be executed.
+// Missing reports whether the belay that the entry calls cannot be found or executed.
 func (e *Entry) Missing() bool {
 	if e.State != Installed {
 		return false

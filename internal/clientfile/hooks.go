@@ -46,7 +46,7 @@ func (f *File) hook(event, matcher string, n *node) Entry {
 	e.Line, _ = position(f.Text, begin)
 	switch {
 	case f.LeftAlone:
-		e.Why = "stands in config.toml, which belay leaves alone"
+		e.Why = "is in config.toml, which belay leaves alone"
 	case e.Type != "command":
 		e.Why = "is a hook of type " + strconv.Quote(e.Type) + ", which runs no command"
 	case e.Command == "":
