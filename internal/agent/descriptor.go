@@ -5,6 +5,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/belay-run/belay/internal/clientfile"
+
 	"github.com/belay-run/belay/retry"
 )
 
@@ -45,9 +47,9 @@ type Descriptor struct {
 	// Install are ways to install it. The first that the machine has the tool for is the one to show.
 	Install []Install
 	Login   Login
-	// HookClient and MCPClient are what --client of belay hook and belay mcp call it; empty if its files are not known there.
-	HookClient, MCPClient string
-	Rehearsal             Rehearsal
+	// Client are the files in which it has hooks and MCP servers, for belay hook and belay mcp; nil if there are none.
+	Client    *clientfile.Client
+	Rehearsal Rehearsal
 }
 
 // Variable is an environment variable that stands for a setting of Belay.

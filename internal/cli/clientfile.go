@@ -8,10 +8,12 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/belay-run/belay/internal/clientfile"
+	"github.com/belay-run/belay/internal/profile"
 	"github.com/belay-run/belay/internal/supervise"
 )
 
@@ -36,7 +38,7 @@ func (t *clientTarget) flags(cmd *cobra.Command, scope clientfile.Scope, edits b
 
 // location is the file that is edited. An empty scope is the user's.
 func (t *clientTarget) location() (clientfile.Location, error) {
-	client := clientfile.Named(t.client)
+	client := profile.Client(t.client)
 	if client == nil {
 		return clientfile.Location{}, t.noClient()
 	}
@@ -52,8 +54,7 @@ func (t *clientTarget) location() (clientfile.Location, error) {
 
 // locations are the places to look at: of one client or of all, of one scope or of all.
 func (t *clientTarget) locations() (places []clientfile.Location, err error) {
-	for i := range clientfile.Clients {
-		client := &clientfile.Clients[i]
+	for _, client := range profile.Clients() {
 		if t.client != "" && t.client != client.Name {
 			continue
 		}
@@ -70,13 +71,13 @@ func (t *clientTarget) locations() (places []clientfile.Location, err error) {
 func (t *clientTarget) noClient() error {
 	switch {
 	case t.kind == clientfile.Hooks && t.client == "":
-		return usage(errors.New("say whose hooks are meant"), "as in: --client claude")
+		return usage(errors.New("say whose hooks are meant"), "as in: --client "+clients()[0])
 	case t.kind == clientfile.Hooks:
-		return usage(fmt.Errorf("there is no client %q", t.client), "one of: --client claude, --client codex")
+		return usage(fmt.Errorf("there is no client %q", t.client), "one of: --client "+strings.Join(clients(), ", --client "))
 	case t.client == "":
-		return usage(errors.New("--client is missing"), "as in: --client claude or --client codex")
+		return usage(errors.New("--client is missing"), "as in: --client "+strings.Join(clients(), " or --client "))
 	}
-	return usage(fmt.Errorf("--client %q is not known: claude or codex", t.client), "")
+	return usage(fmt.Errorf("--client %q is not known: %s", t.client, profile.Or(clients())), "")
 }
 
 // noScope says that the client has no such scope.

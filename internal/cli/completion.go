@@ -27,14 +27,10 @@ func words() map[string][]string {
 	}
 }
 
-// clients are the names that --client takes, for hooks or for MCP servers.
+// clients are the names that --client takes.
 func clients() (names []string) {
-	for _, d := range profile.All() {
-		for _, name := range []string{d.HookClient, d.MCPClient} {
-			if name != "" && !slices.Contains(names, name) {
-				names = append(names, name)
-			}
-		}
+	for _, c := range profile.Clients() {
+		names = append(names, c.Name)
 	}
 	return names
 }

@@ -27,94 +27,48 @@ const (
 // Client is an agent CLI that has hooks and MCP servers.
 type Client struct {
 	Name string
-	rows []row
-	// grant is how long it lets hooks run.
-	grant grant
-	// limits are the times that it may have for a server.
-	limits []limit
+	// Places are all places for hooks and MCP servers, in the order in which they are listed.
+	Places []Place
+	// Grant is how long it lets hooks run.
+	Grant Grant
+	// Limits are the times that it may have for a server.
+	Limits []Limit
 	// AfterInstall and AfterUninstall are what its user must know when its hooks have changed; empty if there is nothing.
 	AfterInstall, AfterUninstall string
 	// UsersShell says that it gives hook commands to the shell in $SHELL, whichever that is.
 	UsersShell bool
 }
 
-// row is a file of a client, and what of one kind and scope stands in it.
-type row struct {
-	kind  Kind
-	scope Scope
-	// file is a file below the project. For a file of the user's it is a file in the directory that homeVar names, or
-	// homeFile below the home directory if the variable is not set.
-	file, homeVar, homeFile string
-	format                  format
-	// keys lead to the entries. projectKey stands for the name of the project in the file.
-	keys []string
-	// leftAlone says that what stands there is listed and not edited.
-	leftAlone bool
+// Place is a file of a client, and what of one kind and scope stands in it.
+type Place struct {
+	Kind  Kind
+	Scope Scope
+	// File is a file below the project. For a file of the user's it is a file in the directory that HomeVar names, or
+	// HomeFile below the home directory if the variable is not set.
+	File, HomeVar, HomeFile string
+	Format                  Format
+	// Keys lead to the entries. [ProjectKey] stands for the name of the project in the file.
+	Keys []string
+	// LeftAlone says that what stands there is listed and not edited.
+	LeftAlone bool
 }
 
-// format is what a file is written in.
-type format byte
+// Format is what a file is written in.
+type Format byte
 
 const (
-	formatJSON format = iota
-	formatTOML
+	JSON Format = iota // with comments or without
+	TOML
 )
 
-// projectKey stands in the keys of a row for the project that belay is called in, as the client names it.
-const projectKey = "\x00project"
+// ProjectKey stands in the keys of a place for the project that belay is called in, as the client names it.
+const ProjectKey = "\x00project"
 
-// limit is a time that a client has for a server, and the flag of `belay mcp` that takes it over.
-type limit struct {
-	key  string
-	unit time.Duration
-	flag string
-}
-
-// Clients are all clients with all places for hooks and MCP servers. Measured with claude 2.1.325 and codex 0.166.0. What the
-// administrator of a machine has set (/etc/claude-code, /etc/codex) and what plugins bring is not for belay to change.
-var Clients = []Client{
-	{
-		Name: "claude",
-		rows: []row{
-			{kind: Hooks, scope: User, homeVar: "CLAUDE_CONFIG_DIR", file: "settings.json", homeFile: ".claude/settings.json", keys: []string{"hooks"}},
-			{kind: Hooks, scope: Project, file: ".claude/settings.json", keys: []string{"hooks"}},
-			{kind: Hooks, scope: Local, file: ".claude/settings.local.json", keys: []string{"hooks"}},
-			{kind: Servers, scope: User, homeVar: "CLAUDE_CONFIG_DIR", file: ".claude.json", homeFile: ".claude.json", keys: []string{"mcpServers"}},
-			{kind: Servers, scope: Local, homeVar: "CLAUDE_CONFIG_DIR", file: ".claude.json", homeFile: ".claude.json",
-				keys: []string{"projects", projectKey, "mcpServers"}}, // where `claude mcp add` writes
-			{kind: Servers, scope: Project, file: ".mcp.json", keys: []string{"mcpServers"}},
-		},
-		grant:        grant{seconds: 600, events: map[string]float64{"SessionEnd": 1.5}},
-		limits:       []limit{{"timeout", time.Millisecond, "--timeout"}},
-		AfterInstall: "sessions that are open may go on with the hooks they have read",
-	},
-	{
-		Name: "codex",
-		rows: []row{
-			{kind: Hooks, scope: User, homeVar: "CODEX_HOME", file: "hooks.json", homeFile: ".codex/hooks.json", keys: []string{"hooks"}},
-			{kind: Hooks, scope: User, homeVar: "CODEX_HOME", file: "config.toml", homeFile: ".codex/config.toml", format: formatTOML, keys: []string{"hooks"}, leftAlone: true},
-			{kind: Hooks, scope: Project, file: ".codex/hooks.json", keys: []string{"hooks"}},
-			{kind: Hooks, scope: Project, file: ".codex/config.toml", format: formatTOML, keys: []string{"hooks"}, leftAlone: true},
-			{kind: Servers, scope: User, homeVar: "CODEX_HOME", file: "config.toml", homeFile: ".codex/config.toml", format: formatTOML, keys: []string{"mcp_servers"}},
-			{kind: Servers, scope: Project, file: ".codex/config.toml", format: formatTOML, keys: []string{"mcp_servers"}},
-		},
-		grant: grant{seconds: 600, events: map[string]float64{"SessionEnd": 1}, max: map[string]float64{"SessionEnd": 3}},
-		limits: []limit{{"tool_timeout_sec", time.Second, "--timeout"},
-			{"startup_timeout_sec", time.Second, "--start-timeout"}},
-		AfterInstall:   "codex runs a hook that has changed only after you have looked at it: start codex and type /hooks",
-		AfterUninstall: "codex runs a hook that has changed only after you have looked at it: start codex and type /hooks",
-		UsersShell:     true,
-	},
-}
-
-// Named is the client of that name; nil if there is none.
-func Named(name string) *Client {
-	for i := range Clients {
-		if Clients[i].Name == name {
-			return &Clients[i]
-		}
-	}
-	return nil
+// Limit is a time that a client has for a server, and the flag of `belay mcp` that takes it over.
+type Limit struct {
+	Key  string
+	Unit time.Duration
+	Flag string
 }
 
 // Location is a place where a client has hooks or servers.
@@ -129,9 +83,9 @@ type Location struct {
 	// LeftAlone says that what stands there is listed and not edited.
 	LeftAlone bool
 
-	format format
+	format Format
 	lists  [][]string // the paths of keys that lead to the entries
-	// everywhere are the same of all scopes that share the file, with projectKey for any project.
+	// everywhere are the same of all scopes that share the file, with ProjectKey for any project.
 	everywhere [][]string
 }
 
@@ -141,20 +95,20 @@ func (l Location) Shared() bool { return l.Scope == Project }
 // Locations are the places where the client has hooks or servers, of one scope if that is not empty. Relative ones are seen from
 // the working directory.
 func (c *Client) Locations(kind Kind, scope Scope) (places []Location, err error) {
-	for _, r := range c.rows {
-		if r.kind != kind || scope != "" && r.scope != scope {
+	for _, r := range c.Places {
+		if r.Kind != kind || scope != "" && r.Scope != scope {
 			continue
 		}
-		l := Location{Client: c, Kind: kind, Scope: r.scope, LeftAlone: r.leftAlone, format: r.format}
+		l := Location{Client: c, Kind: kind, Scope: r.Scope, LeftAlone: r.LeftAlone, format: r.Format}
 		if l.Path, l.Repository, err = r.path(); err != nil {
 			return nil, err
 		}
 		if l.lists, err = r.lists(); err != nil {
 			return nil, err
 		}
-		for _, other := range c.rows {
-			if other.kind == kind && other.file == r.file && other.homeVar == r.homeVar {
-				l.everywhere = append(l.everywhere, other.keys)
+		for _, other := range c.Places {
+			if other.Kind == kind && other.File == r.File && other.HomeVar == r.HomeVar {
+				l.everywhere = append(l.everywhere, other.Keys)
 			}
 		}
 		places = append(places, l)
@@ -186,18 +140,18 @@ func (e *NoScope) Error() string {
 	return fmt.Sprintf("%s has no settings of scope %q", e.Client, e.Scope)
 }
 
-// path is the file of a row, and the directory that it came with.
-func (r row) path() (path, repository string, err error) {
-	if r.homeFile == "" {
-		if r.kind == Hooks {
-			return r.file, ".", nil
+// path is the file of a place, and the directory that it came with.
+func (r Place) path() (path, repository string, err error) {
+	if r.HomeFile == "" {
+		if r.Kind == Hooks {
+			return r.File, ".", nil
 		}
-		path, err = filepath.Abs(r.file)
+		path, err = filepath.Abs(r.File)
 		return path, ".", err
 	}
-	if dir := os.Getenv(r.homeVar); dir != "" {
-		return filepath.Join(dir, r.file), "", nil
+	if dir := os.Getenv(r.HomeVar); dir != "" {
+		return filepath.Join(dir, r.File), "", nil
 	}
 	home, err := os.UserHomeDir()
-	return filepath.Join(home, r.homeFile), "", err
+	return filepath.Join(home, r.HomeFile), "", err
 }

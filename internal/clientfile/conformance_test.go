@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/belay-run/belay/internal/clientfile"
+	"github.com/belay-run/belay/internal/profile"
 )
 
 // at is where a client has hooks or servers, in a home and a project of the test's own.
@@ -30,7 +31,7 @@ func at(t testing.TB, client string, kind clientfile.Kind, scope clientfile.Scop
 		}
 		t.Chdir(work)
 	}
-	l, err := clientfile.Named(client).Location(kind, scope)
+	l, err := profile.Client(client).Location(kind, scope)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -135,7 +135,7 @@ func (f *File) wrap(e *Entry, belay string) []change {
 // newArgs is the text that gives an entry arguments which has none, to stand behind its command.
 func (f *File) newArgs(e *Entry, args string) string {
 	switch {
-	case f.format == formatJSON:
+	case f.format == JSON:
 		return `, "args": ` + args
 	case e.command.inline:
 		return ", args = " + args

@@ -96,9 +96,9 @@ func Parse(l Location, text []byte) (*File, error) {
 }
 
 // parse reads a whole file, which must be an object. An empty one has nothing in it.
-func (l format) parse(text []byte) (root *node, comment int, err error) {
+func (l Format) parse(text []byte) (root *node, comment int, err error) {
 	switch {
-	case l == formatTOML:
+	case l == TOML:
 		root, err = parseTOML(text)
 		return root, -1, err
 	case len(bytes.TrimSpace(text)) == 0:
@@ -180,7 +180,7 @@ func matches(n *node, keys []string) []*node {
 	if len(keys) == 0 {
 		return []*node{n}
 	}
-	if keys[0] != projectKey {
+	if keys[0] != ProjectKey {
 		if n = n.get(keys[0]); n == nil {
 			return nil
 		}

@@ -9,6 +9,7 @@ import (
 	"github.com/pelletier/go-toml/v2"
 
 	"github.com/belay-run/belay/internal/clientfile"
+	"github.com/belay-run/belay/internal/profile"
 )
 
 // Whatever a file holds: what is installed can be read and undone to the byte, and a second time changes nothing.
@@ -31,9 +32,9 @@ func FuzzInstall(f *testing.F) {
 		f.Add([]byte(text))
 	}
 	var places []clientfile.Location
-	for i := range clientfile.Clients {
+	for _, client := range profile.Clients() {
 		for _, kind := range []clientfile.Kind{clientfile.Hooks, clientfile.Servers} {
-			own, err := clientfile.Clients[i].Locations(kind, clientfile.User)
+			own, err := client.Locations(kind, clientfile.User)
 			if err != nil {
 				f.Fatal(err)
 			}

@@ -69,7 +69,7 @@ func (f *File) hook(event, matcher string, n *node) Entry {
 	if t := n.get("timeout"); t != nil && t.kind == 0 {
 		seconds, _ = strconv.ParseFloat(t.text, 64)
 	}
-	e.words = []string{"hook", "--name", e.Name, "--timeout", f.Client.grant.hookTimeout(event, seconds)}
+	e.words = []string{"hook", "--name", e.Name, "--timeout", f.Client.Grant.hookTimeout(event, seconds)}
 	if n.string("onFailure") == "block" {
 		e.words = append(e.words, "--fail-closed")
 	}

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/belay-run/belay/internal/clientfile"
+	"github.com/belay-run/belay/internal/profile"
 )
 
 const file = `{
@@ -166,7 +167,7 @@ func TestParse_NamesThePlaceInJSON(t *testing.T) {
 // Hooks in codex's config.toml are listed and left alone; what codex keeps beside them is not taken for hooks.
 func TestHooks_InTOML(t *testing.T) {
 	at(t, "codex", clientfile.Hooks, clientfile.User)
-	places, err := clientfile.Named("codex").Locations(clientfile.Hooks, clientfile.User)
+	places, err := profile.Client("codex").Locations(clientfile.Hooks, clientfile.User)
 	if err != nil || len(places) != 2 || !places[1].LeftAlone {
 		t.Fatalf("%v, %+v", err, places)
 	}

@@ -10,10 +10,10 @@ import (
 
 // lists are the paths of keys that lead to the entries of a row. For one project there may be several: claude names it by the
 // main working tree of its repository, and older versions of claude, as older versions of belay, by the working directory.
-func (r row) lists() ([][]string, error) {
-	at := slices.Index(r.keys, projectKey)
+func (r Place) lists() ([][]string, error) {
+	at := slices.Index(r.Keys, ProjectKey)
 	if at < 0 {
-		return [][]string{r.keys}, nil
+		return [][]string{r.Keys}, nil
 	}
 	here, err := os.Getwd()
 	if err != nil {
@@ -26,7 +26,7 @@ func (r row) lists() ([][]string, error) {
 	var lists [][]string
 	for i, name := range names {
 		if slices.Index(names, name) == i {
-			keys := slices.Clone(r.keys)
+			keys := slices.Clone(r.Keys)
 			keys[at] = name
 			lists = append(lists, keys)
 		}

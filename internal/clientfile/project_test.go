@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/belay-run/belay/internal/clientfile"
+	"github.com/belay-run/belay/internal/profile"
 )
 
 // claude names a project by the main working tree of its repository, with its links resolved; so it was seen with claude 2.1.325.
@@ -102,9 +103,9 @@ func TestReplace_CopyOfSharedFile(t *testing.T) {
 func TestLocations(t *testing.T) {
 	at(t, "claude", clientfile.Hooks, clientfile.User)
 	got := ""
-	for i := range clientfile.Clients {
+	for _, client := range profile.Clients() {
 		for _, kind := range []clientfile.Kind{clientfile.Hooks, clientfile.Servers} {
-			places, err := clientfile.Clients[i].Locations(kind, "")
+			places, err := client.Locations(kind, "")
 			if err != nil {
 				t.Fatal(err)
 			}

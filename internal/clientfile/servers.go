@@ -34,9 +34,9 @@ func (f *File) server(m member) Entry {
 		// In one word, the name says that there were no arguments: Uninstall takes all of them away.
 		e.words = []string{"mcp", "--name=" + e.Name}
 	}
-	for _, l := range f.Client.limits {
-		if d := duration(n.get(l.key), l.unit); d > 0 {
-			e.words = append(e.words, l.flag, serverTimeout(d))
+	for _, l := range f.Client.Limits {
+		if d := duration(n.get(l.Key), l.Unit); d > 0 {
+			e.words = append(e.words, l.Flag, serverTimeout(d))
 		}
 	}
 	return e

@@ -6,24 +6,24 @@ import (
 	"time"
 )
 
-// grant is how long a client lets a hook run, in seconds.
-type grant struct {
-	seconds float64            // for a hook that has no time of its own
-	events  map[string]float64 // the same for some events
-	max     map[string]float64 // the most that a hook may have at some events
+// Grant is how long a client lets a hook run, in seconds.
+type Grant struct {
+	Seconds float64            // for a hook that has no time of its own
+	Events  map[string]float64 // the same for some events
+	Max     map[string]float64 // the most that a hook may have at some events
 }
 
 // hookTimeout is how long belay lets a hook run that has that many seconds of its own, 0 for none: a second less than the
 // client does, so that all has ended before the client ends belay.
-func (g grant) hookTimeout(event string, own float64) string {
+func (g Grant) hookTimeout(event string, own float64) string {
 	seconds := own
 	if seconds <= 0 {
-		seconds = g.seconds
-		if s, ok := g.events[event]; ok {
+		seconds = g.Seconds
+		if s, ok := g.Events[event]; ok {
 			seconds = s
 		}
 	}
-	if limit, ok := g.max[event]; ok {
+	if limit, ok := g.Max[event]; ok {
 		seconds = min(seconds, limit)
 	}
 	if seconds < 2 {

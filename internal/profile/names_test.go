@@ -28,8 +28,6 @@ var named = []string{
 	// The stand-in for GitHub makes a home for gh.
 	`internal/companion/rehearse/github.go: func githubConfig(a *API) string { return filepath.Join(a.home(), ".config", "gh") }`,
 	// The tables of clients' files.
-	`internal/hook/settings/client.go: Claude = Client{Name: "claude", homeVar: "CLAUDE_CONFIG_DIR", homeDir: ".claude",`,
-	`internal/hook/settings/client.go: Codex = Client{Name: "codex", homeVar: "CODEX_HOME", homeDir: ".codex",`,
 }
 
 // doubles are packages that only tests use, or that must not know the tree that they compare.

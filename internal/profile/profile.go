@@ -11,6 +11,7 @@ import (
 
 	"github.com/belay-run/belay/internal/agent"
 	"github.com/belay-run/belay/internal/agent/generic"
+	"github.com/belay-run/belay/internal/clientfile"
 	"github.com/belay-run/belay/retry"
 )
 
@@ -21,6 +22,26 @@ func (e *UnknownError) Error() string { return fmt.Sprintf("there is no profile 
 
 // All are the CLIs, in the order of the registry. The slice is not to be changed.
 func All() []*agent.Descriptor { return registry }
+
+// Clients are the CLIs that have hooks or MCP servers in files that belay can edit.
+func Clients() (list []*clientfile.Client) {
+	for _, d := range registry {
+		if d.Client != nil {
+			list = append(list, d.Client)
+		}
+	}
+	return list
+}
+
+// Client is the one of that name among them; nil if there is none.
+func Client(name string) *clientfile.Client {
+	for _, c := range Clients() {
+		if c.Name == name {
+			return c
+		}
+	}
+	return nil
+}
 
 // Find returns the CLI of that name; nil if there is none, as for the generic profile.
 func Find(name string) *agent.Descriptor {

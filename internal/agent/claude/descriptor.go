@@ -36,7 +36,7 @@ var Descriptor = agent.Descriptor{
 			"CLAUDE_CODE_USE_VERTEX", "CLAUDE_CODE_USE_FOUNDRY"},
 		File: ".credentials.json", Keychain: true, None: "no key and no login were found",
 	},
-	HookClient: Name, MCPClient: Name,
+	Client:    &client,
 	Rehearsal: agent.Rehearsal{Vendor: "anthropic", Ask: []string{"-p", "say hi"}},
 }
 

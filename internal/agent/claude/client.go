@@ -1,0 +1,25 @@
+package claude
+
+import (
+	"time"
+
+	"github.com/belay-run/belay/internal/clientfile"
+)
+
+// client are the files in which claude has hooks and MCP servers, measured with 2.1.325. What the administrator of a machine has set
+// (/etc/claude-code) and what plugins bring is not for belay to change.
+var client = clientfile.Client{
+	Name: Name,
+	Places: []clientfile.Place{
+		{Kind: clientfile.Hooks, Scope: clientfile.User, HomeVar: "CLAUDE_CONFIG_DIR", File: "settings.json", HomeFile: ".claude/settings.json", Keys: []string{"hooks"}},
+		{Kind: clientfile.Hooks, Scope: clientfile.Project, File: ".claude/settings.json", Keys: []string{"hooks"}},
+		{Kind: clientfile.Hooks, Scope: clientfile.Local, File: ".claude/settings.local.json", Keys: []string{"hooks"}},
+		{Kind: clientfile.Servers, Scope: clientfile.User, HomeVar: "CLAUDE_CONFIG_DIR", File: ".claude.json", HomeFile: ".claude.json", Keys: []string{"mcpServers"}},
+		{Kind: clientfile.Servers, Scope: clientfile.Local, HomeVar: "CLAUDE_CONFIG_DIR", File: ".claude.json", HomeFile: ".claude.json",
+			Keys: []string{"projects", clientfile.ProjectKey, "mcpServers"}}, // where `claude mcp add` writes
+		{Kind: clientfile.Servers, Scope: clientfile.Project, File: ".mcp.json", Keys: []string{"mcpServers"}},
+	},
+	Grant:        clientfile.Grant{Seconds: 600, Events: map[string]float64{"SessionEnd": 1.5}},
+	Limits:       []clientfile.Limit{{Key: "timeout", Unit: time.Millisecond, Flag: "--timeout"}},
+	AfterInstall: "sessions that are open may go on with the hooks they have read",
+}
