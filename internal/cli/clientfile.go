@@ -30,7 +30,11 @@ func (t *clientTarget) flags(cmd *cobra.Command, scope clientfile.Scope, edits b
 	flags.SortFlags = false
 	addText(flags, &t.client, "client", "NAME", "claude or codex")
 	t.scope = string(scope)
-	addText(flags, &t.scope, "scope", "SCOPE", "user, project, or local (claude only)")
+	otherwise := "all"
+	if scope != "" {
+		otherwise = string(scope)
+	}
+	addText(flags, &t.scope, "scope", "SCOPE", "user, project, or local, which claude alone has ("+otherwise+")")
 	if edits {
 		flags.BoolVar(&t.dryRun, "dry-run", false, "show what would change, and change nothing")
 	}
@@ -133,11 +137,15 @@ func withoutLinks(path string) string {
 	return path
 }
 
-// sayInstalled says what the user must know of a file that belay was installed in.
-func sayInstalled(w io.Writer, file *clientfile.File, edit clientfile.Edit, belay string) {
+// sayRepointed says what calls another belay than before.
+func sayRepointed(w io.Writer, file *clientfile.File, edit clientfile.Edit, belay string) {
 	if n := len(edit.Repointed); n > 0 {
 		fmt.Fprintf(w, "%s called a belay that no longer exists, and %s %s now.\n", count(n, noun(file.Kind)), verb(n, "calls", "call"), belay)
 	}
+}
+
+// sayShared says what an installation in a file that others share means for them.
+func sayShared(w io.Writer, file *clientfile.File, edit clientfile.Edit) {
 	if len(edit.Changed) == 0 && len(edit.Repointed) == 0 || !file.Shared() {
 		return
 	}

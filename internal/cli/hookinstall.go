@@ -94,8 +94,9 @@ func installHooks(w io.Writer, t *clientTarget) error {
 		if n := len(edit.Changed); n > 0 {
 			fmt.Fprintf(w, "belay is in front of %s in %s; a copy is in %s.\n", count(n, "hook"), l.Path, copied)
 		}
+		sayRepointed(w, file, edit, belay)
 		fmt.Fprintf(w, "Note: %s.\n", l.Client.AfterInstall)
-		sayInstalled(w, file, edit, belay)
+		sayShared(w, file, edit)
 	}
 	sayComment(w, file)
 	return sayHooksLeftAlone(w, t, l.Path)

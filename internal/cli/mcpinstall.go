@@ -45,10 +45,13 @@ Scopes: user is ~/.claude.json or $CODEX_HOME/config.toml; local is this project
 		if err != nil {
 			return err
 		}
+		if file != nil && !t.dryRun {
+			sayRepointed(w, file, edit, belay)
+		}
 		t.elsewhere(w, "install", "not behind belay", clientfile.Direct)
 		if file != nil {
 			if !t.dryRun {
-				sayInstalled(w, file, edit, belay)
+				sayShared(w, file, edit)
 			}
 			sayComment(w, file)
 		}
