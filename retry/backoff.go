@@ -22,9 +22,9 @@ func (p Policy) Backoff(n int) time.Duration {
 	return min(saturate(float64(base)*math.Pow(factor, float64(max(n, 0)))), limit)
 }
 
-// Patience returns how long all retries of the policy wait in all, hints and jitter aside, and no longer than MaxWait. It
+// TotalDelay returns how long all retries of the policy wait in all, hints and jitter aside, and no longer than MaxWait. It
 // takes no longer for a billion retries than for a few: from the longest delay on, all are the same.
-func (p Policy) Patience() (sum time.Duration) {
+func (p Policy) TotalDelay() (sum time.Duration) {
 	longest := p.Backoff(math.MaxInt)
 	for n := range p.maxRetries() {
 		d := p.Backoff(n)

@@ -111,7 +111,7 @@ func TestPolicy_Patience(t *testing.T) {
 		{retry.Policy{MaxRetries: math.MaxInt, MaxWait: retry.None}, math.MaxInt64},
 		{retry.Policy{MaxRetries: 5, BaseDelay: math.MaxInt64, MaxDelay: math.MaxInt64, MaxWait: retry.None}, math.MaxInt64},
 	} {
-		if got := tt.policy.Patience(); got != tt.want {
+		if got := tt.policy.TotalDelay(); got != tt.want {
 			t.Errorf("%+v: %v, want %v", tt.policy, got, tt.want)
 		}
 	}

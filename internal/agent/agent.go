@@ -28,16 +28,16 @@ type Profile interface {
 // Agent is the profile of a CLI that works for a model, made for one command line of it.
 type Agent interface {
 	Profile
-	// Traits say how this command is to be treated.
-	Traits() Traits
+	// Info say how this command is to be treated.
+	Info() Info
 	// Plan says how to start an attempt. An error says why the command cannot work; nothing has been started then.
 	Plan(Turn) (Plan, error)
 	// Follow returns what reads the output of one attempt that was started by that plan.
 	Follow(Plan) Follower
 }
 
-// Traits say how one command line of an agent is to be treated.
-type Traits struct {
+// Info say how one command line of an agent is to be treated.
+type Info struct {
 	// Gate is the key of the limits that the call falls under: the service, its host and a short hash of the account.
 	// Never a credential.
 	Gate string
@@ -127,7 +127,7 @@ type Plan struct {
 // Follower reads what one attempt prints while it comes, and says in the end what it was worth.
 type Follower interface {
 	// Line takes a line of stdout. Its Text is not valid afterwards; its Long stays open as long as the follower is asked.
-	Line(line Line) News
+	Line(line Line) LineInfo
 	// Judge says what the outcome means. The outcome's Stdout is not needed.
 	Judge(o verdict.Outcome, now time.Time) verdict.Verdict
 	// Account says what the attempt has done. It is asked after Judge.
@@ -138,8 +138,8 @@ type Follower interface {
 	Answer() Answer
 }
 
-// News is what a line says to those who watch. The zero value is a sign of life.
-type News struct {
+// LineInfo is what a line says to those who watch. The zero value is a sign of life.
+type LineInfo struct {
 	// Answered says that the service answers: there is something of the model.
 	Answered bool
 	// Tools is how many tools run now.

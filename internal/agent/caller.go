@@ -13,14 +13,14 @@ import (
 // sees it.
 type Caller interface {
 	Profile
-	// Habits say how this command line is to be treated.
-	Habits() Habits
+	// CallerInfo say how this command line is to be treated.
+	CallerInfo() CallerInfo
 	// Listen returns what reads one attempt.
 	Listen() Listener
 }
 
-// Habits say how one command line of a caller is to be treated.
-type Habits struct {
+// CallerInfo say how one command line of a caller is to be treated.
+type CallerInfo struct {
 	// Gate is the key of the limits that the call falls under. Never a credential.
 	Gate string
 	// Provider is whose service it calls, in one word.

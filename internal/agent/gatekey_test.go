@@ -17,11 +17,11 @@ func keyOf(cli, env, args string) string {
 	line := append([]string{cli}, strings.Fields(args)...)
 	switch cli {
 	case claude.Name:
-		return claude.New(append(line, "-p", "hi"), environ).Traits().Gate
+		return claude.New(append(line, "-p", "hi"), environ).Info().Gate
 	case codex.Name:
-		return codex.New(append([]string{cli, "exec", "hi"}, line[1:]...), environ, "/").Traits().Gate
+		return codex.New(append([]string{cli, "exec", "hi"}, line[1:]...), environ, "/").Info().Gate
 	default:
-		return gh.New(line, environ, "/").Habits().Gate
+		return gh.New(line, environ, "/").CallerInfo().Gate
 	}
 }
 

@@ -112,9 +112,9 @@ func FuzzLines(f *testing.F) {
 // recorder is a follower that remembers what it was shown.
 type recorder struct{ lines []string }
 
-func (r *recorder) Line(line agent.Line) agent.News {
+func (r *recorder) Line(line agent.Line) agent.LineInfo {
 	r.lines = append(r.lines, string(line.Text))
-	return agent.News{}
+	return agent.LineInfo{}
 }
 
 func (r *recorder) Judge(verdict.Outcome, time.Time) verdict.Verdict {

@@ -111,7 +111,7 @@ func innerRetries(profile agent.Profile, p retry.Policy) string {
 		return fmt.Sprintf("the retries of %s itself count, and it is stopped when none is left", profile.Name())
 	}
 	return fmt.Sprintf("the retries of %s itself count; it may go on with them for as long as ours would take (%s)",
-		profile.Name(), term.Span(p.Patience()))
+		profile.Name(), term.Span(p.TotalDelay()))
 }
 
 // limits are how long it may take.

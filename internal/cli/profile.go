@@ -37,7 +37,7 @@ func guard(own agent.Profile, named string, args []string, dir string) agent.Pro
 	if named == generic.Name || len(args) == 0 {
 		return own
 	}
-	if c, ok := profile.Of(args, nil, dir).(agent.Caller); ok && c.Habits().Changes {
+	if c, ok := profile.Of(args, nil, dir).(agent.Caller); ok && c.CallerInfo().Changes {
 		return agent.Guarded(own, c)
 	}
 	return own
@@ -47,7 +47,7 @@ func guard(own agent.Profile, named string, args []string, dir string) agent.Pro
 // changes something. It then has the terminal, as without us.
 func wantsPerson(std stdio.Streams, p agent.Profile) bool {
 	c, ok := p.(agent.Caller)
-	return ok && c.Habits().Changes && stdio.IsTerminal(std.In) && stdio.IsTerminal(std.Out)
+	return ok && c.CallerInfo().Changes && stdio.IsTerminal(std.In) && stdio.IsTerminal(std.Out)
 }
 
 // cliOf is what is known of the CLI of a profile; for one that is not in the registry, nothing.

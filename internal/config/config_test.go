@@ -313,7 +313,7 @@ func TestShow_DefaultsAreThoseOfRetry(t *testing.T) {
 		shown[s.Name] = s.Value
 	}
 	factor := float64(retry.Policy{}.Backoff(1)) / float64(retry.Policy{}.Backoff(0))
-	longest := retry.Policy{MaxRetries: 1 << 30}.Patience()
+	longest := retry.Policy{MaxRetries: 1 << 30}.TotalDelay()
 	if got, err := time.ParseDuration(shown["max-wait"]); err != nil || got != longest || shown["factor"] != fmt.Sprint(factor) {
 		t.Errorf("%q, retry has a factor of %v and waits %v", shown, factor, longest)
 	}

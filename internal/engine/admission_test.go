@@ -381,7 +381,7 @@ func TestAdmission_Trouble(t *testing.T) {
 
 func TestAdmission_OffTakesPartInNoGate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := agentRunner(agent.Traits{Gate: "claude:host"})
+		r := agentRunner(agent.Info{Gate: "claude:host"})
 		r.Gate.Off = true
 		s := script(r, steps(0, enginetest.Line(enginetest.Event{Text: "done"})))
 		holdFor(t, r.Shared, "claude:host", time.Hour, "")
@@ -489,7 +489,7 @@ func TestAdmission_HoldThatGrows(t *testing.T) {
 func TestAdmission_GateFailing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := runner(t, retry.Policy{MaxRetries: retry.None})
-		r.Profile = &enginetest.Caller{Info: agent.Habits{Gate: "github:host"}}
+		r.Profile = &enginetest.Caller{Facts: agent.CallerInfo{Gate: "github:host"}}
 		w := observe(r)
 		script(r, steps(1, enginetest.Complain("network is down\n")))
 		for i := range 5 {

@@ -27,8 +27,8 @@ type Process interface {
 	Kill()
 	// EndTree ends what an exited command has left running.
 	EndTree() (killed int, left []supervise.Proc)
-	// Patience changes how long it may show no life.
-	Patience(stall time.Duration)
+	// SetStall changes how long it may show no life.
+	SetStall(stall time.Duration)
 	// Delivered says that its result is there, so that it is about to leave; Working takes that back.
 	Delivered()
 	Working()

@@ -136,7 +136,7 @@ func TestAttempt_Limits(t *testing.T) {
 // An agent is told apart by its traits: it may be silent for longer while a tool runs, and may stay for a while after its
 // result.
 func TestAttempt_LimitsOfAnAgent(t *testing.T) {
-	traits := agent.Traits{Stall: time.Minute, ToolStall: 10 * time.Minute}
+	traits := agent.Info{Stall: time.Minute, ToolStall: 10 * time.Minute}
 	for name, tt := range map[string]struct {
 		stall   time.Duration
 		events  []enginetest.Event
@@ -193,7 +193,7 @@ func TestAttempt_EventsBeforeTheProcessIsKnown(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				r := agentRunner(agent.Traits{Stall: time.Minute, ToolStall: 10 * time.Minute})
+				r := agentRunner(agent.Info{Stall: time.Minute, ToolStall: 10 * time.Minute})
 				r.Policy = retry.Policy{MaxRetries: retry.None}
 				script(r, enginetest.Attempt{Before: enginetest.Lines(tt.before), Steps: []enginetest.Step{enginetest.Hang()}})
 				if res, err := r.Run(t.Context(), claude); res.Duration != tt.took {
@@ -261,7 +261,7 @@ func TestAttempt_StoppedByTheTotalTimeout(t *testing.T) {
 // An agent has a ladder of its own, whatever stops it.
 func TestAttempt_AgentsLadder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := agentRunner(agent.Traits{Ladder: supervise.Ladder{{Signal: syscall.SIGINT, Wait: time.Minute}}})
+		r := agentRunner(agent.Info{Ladder: supervise.Ladder{{Signal: syscall.SIGINT, Wait: time.Minute}}})
 		script(r, enginetest.Attempt{Steps: append(enginetest.Lines(enginetest.Event{Answered: true}), enginetest.Hang()), Deaf: true})
 		inv := start(t, r, claude)
 		time.Sleep(time.Second)

@@ -16,12 +16,12 @@ import (
 type caller struct {
 	plain
 	caller  agent.Caller
-	habits  agent.Habits
+	info    agent.CallerInfo
 	checked bool // a limit has been asked for
 }
 
 func (k *caller) traits() traits {
-	return traits{kind: callerCommand, gate: k.habits.Gate, provider: k.habits.Provider, changes: k.changes != nil, timeout: k.habits.Deadline}
+	return traits{kind: callerCommand, gate: k.info.Gate, provider: k.info.Provider, changes: k.changes != nil, timeout: k.info.Deadline}
 }
 
 func (k *caller) policy(p retry.Policy) retry.Policy { return k.withPreset(p) }

@@ -51,9 +51,9 @@ func calls(r *engine.Runner, profile *enginetest.Caller, side enginetest.Attempt
 
 // A failure that leaves open whether the command has changed something is not simply repeated.
 func TestDecision_Effects(t *testing.T) {
-	changes := agent.Habits{Changes: true, Verifiable: true}
+	changes := agent.CallerInfo{Changes: true, Verifiable: true}
 	for name, tt := range map[string]struct {
-		habits   agent.Habits
+		habits   agent.CallerInfo
 		effects  engine.Effects
 		done     agent.Effect
 		fails    error
@@ -67,12 +67,12 @@ func TestDecision_Effects(t *testing.T) {
 	}{
 		"what changes nothing is repeated":    {failures: []string{"network", ""}, starts: 2, success: true, output: "done\n"},
 		"what was not sent is repeated":       {habits: changes, failures: []string{"network unsent", ""}, starts: 2, success: true, output: "done\n"},
-		"what may have been done is not":      {habits: agent.Habits{Changes: true}, failures: []string{"network"}, starts: 1, unknown: &engine.EffectUnknown{}},
+		"what may have been done is not":      {habits: agent.CallerInfo{Changes: true}, failures: []string{"network"}, starts: 1, unknown: &engine.EffectUnknown{}},
 		"unless that was asked for":           {habits: changes, effects: engine.Effects{Repeat: true, Verify: true}, failures: []string{"network", ""}, starts: 2, success: true, output: "done\n"},
 		"a throttle leaves it open too":       {habits: changes, failures: []string{"rate_limit"}, starts: 1, asked: 1, unknown: &engine.EffectUnknown{Verifiable: true}},
 		"what is not worth it leaves it so":   {habits: changes, failures: []string{"auth"}, starts: 1},
 		"it could be found out":               {habits: changes, failures: []string{"network"}, starts: 1, unknown: &engine.EffectUnknown{Verifiable: true}},
-		"it cannot be found out":              {habits: agent.Habits{Changes: true}, effects: engine.Effects{Verify: true}, failures: []string{"network"}, starts: 1, unknown: &engine.EffectUnknown{Asked: true}},
+		"it cannot be found out":              {habits: agent.CallerInfo{Changes: true}, effects: engine.Effects{Verify: true}, failures: []string{"network"}, starts: 1, unknown: &engine.EffectUnknown{Asked: true}},
 		"it was done":                         {habits: changes, effects: engine.Effects{Verify: true}, done: agent.Effect{Done: true, Output: "https://pr/7\n"}, failures: []string{"network"}, starts: 1, asked: 1, success: true, output: "https://pr/7\n"},
 		"it was not":                          {habits: changes, effects: engine.Effects{Verify: true}, failures: []string{"network", ""}, starts: 2, asked: 1, success: true, output: "done\n"},
 		"the answer is not clear":             {habits: changes, effects: engine.Effects{Verify: true}, fails: errBroken, failures: []string{"network"}, starts: 1, asked: 1, unknown: &engine.EffectUnknown{Verifiable: true, Asked: true, Err: errBroken}},
@@ -85,7 +85,7 @@ func TestDecision_Effects(t *testing.T) {
 				r := runner(t, retry.Policy{})
 				r.Effects = tt.effects
 				w := observe(r)
-				s := calls(r, &enginetest.Caller{Info: tt.habits, Done: &tt.done, Fails: tt.fails}, tt.side, tt.failures...)
+				s := calls(r, &enginetest.Caller{Facts: tt.habits, Done: &tt.done, Fails: tt.fails}, tt.side, tt.failures...)
 				var out bytes.Buffer
 				c := gh
 				c.Stdout = &out
@@ -121,7 +121,7 @@ func TestDecision_Effects(t *testing.T) {
 func TestDecision_EffectOfAStoppedAttempt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := runner(t, retry.Policy{RetryTimeouts: 1})
-		r.Profile = &enginetest.Caller{Info: agent.Habits{Changes: true, Deadline: 20 * time.Second}}
+		r.Profile = &enginetest.Caller{Facts: agent.CallerInfo{Changes: true, Deadline: 20 * time.Second}}
 		s := script(r, steps(0, enginetest.Hang()))
 		res, err := r.Run(t.Context(), gh)
 		if len(s.Starts()) != 1 || res.Verdict.Sent != verdict.SentMaybe || !errors.Is(err, engine.ErrMayBeDone) || res.Duration != 20*time.Second {
@@ -163,7 +163,7 @@ func TestDecision_CheckLimit(t *testing.T) {
 // A limit that the CLI itself tells of needs no question.
 func TestDecision_UsageLimitWithAHint(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := agentRunner(agent.Traits{})
+		r := agentRunner(agent.Info{})
 		s := script(r, steps(1, enginetest.Line(enginetest.Event{Class: verdict.UsageLimit, Hint: 3 * time.Minute})), steps(0))
 		if _, err := r.Run(t.Context(), claude); err != nil || s.Gaps()[0] < 3*time.Minute || s.Gaps()[0] > 3*time.Minute+11*time.Second {
 			t.Errorf("waited %v: %v", s.Gaps(), err)
@@ -186,7 +186,7 @@ func TestDecision_NoPlan(t *testing.T) {
 	}{"it cannot work": {enginetest.ErrNoPlan, engine.CodeUsage, verdict.TooLarge}, "nothing is left": {enginetest.ErrUsedUp, 1, verdict.LimitReached}} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				r := agentRunner(agent.Traits{})
+				r := agentRunner(agent.Info{})
 				r.Profile.(*enginetest.Agent).Refuse = func(agent.Turn) error { return tt.err }
 				s := script(r, steps(0))
 				res, err := r.Run(t.Context(), claude)
@@ -217,7 +217,7 @@ func TestDecision_SessionCannotGoOn(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				r := agentRunner(agent.Traits{})
+				r := agentRunner(agent.Info{})
 				r.Profile.(*enginetest.Agent).Refuse = func(turn agent.Turn) error {
 					if turn.Continue {
 						return tt.err

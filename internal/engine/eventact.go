@@ -9,7 +9,7 @@ import (
 )
 
 // act acts on what an event says.
-func (t *eventLog) act(info agent.News) {
+func (t *eventLog) act(info agent.LineInfo) {
 	t.awake()
 	if info.Answered {
 		t.ad.answered()
@@ -25,7 +25,7 @@ func (t *eventLog) act(info agent.News) {
 	t.tools, t.waiting, t.delivered = tools, waiting, delivered
 	t.mu.Unlock()
 	if process != nil && changed {
-		process.Patience(t.stallTimeout(tools, waiting))
+		process.SetStall(t.stallTimeout(tools, waiting))
 	}
 	if process != nil && turned {
 		if delivered {
@@ -44,7 +44,7 @@ func (t *eventLog) act(info agent.News) {
 
 // follow takes note of the session as soon as it has a name, and puts on record what the agent is doing: at once if that has
 // changed, else twice a second at most.
-func (t *eventLog) follow(info agent.News, changed bool) {
+func (t *eventLog) follow(info agent.LineInfo, changed bool) {
 	if now := time.Now(); t.session == "" || changed || now.Sub(t.followed) > progressInterval/2 {
 		t.followed = now
 		account := t.follower.Account()
@@ -57,7 +57,7 @@ func (t *eventLog) follow(info agent.News, changed bool) {
 }
 
 // activity says in a word or two what an agent is doing.
-func activity(info agent.News, account *agent.Account) string {
+func activity(info agent.LineInfo, account *agent.Account) string {
 	switch {
 	case info.Retrying != nil:
 		return "retrying"
@@ -80,7 +80,7 @@ func (t *eventLog) start(p Process) {
 	tools, waiting, delivered, stopping := t.tools, t.waiting, t.delivered, t.stopping
 	t.mu.Unlock()
 	if tools || waiting {
-		p.Patience(t.stallTimeout(tools, waiting))
+		p.SetStall(t.stallTimeout(tools, waiting))
 	}
 	if delivered {
 		p.Delivered()

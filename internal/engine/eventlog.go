@@ -56,7 +56,7 @@ type eventLog struct {
 }
 
 // newEventLog is the transcript of an attempt that is started by that plan. stderr takes its standard error.
-func newEventLog(c *call, p *pace, s *sessions, traits agent.Traits, n int, follower agent.Follower, plan agent.Plan, ad admission) (t *eventLog, stderr io.Writer) {
+func newEventLog(c *call, p *pace, s *sessions, traits agent.Info, n int, follower agent.Follower, plan agent.Plan, ad admission) (t *eventLog, stderr io.Writer) {
 	t = &eventLog{call: c, pace: p, sessions: s, attempt: n, began: time.Now(), ad: ad, follower: follower, plain: plan.Plain,
 		direct: traits.Once, form: traits.Form, live: c.command.Stdout, waiting: traits.Once}
 	t.held, t.trailing = c.newOutput(), c.newOutput()

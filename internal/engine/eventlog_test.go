@@ -34,12 +34,12 @@ func TestEventLog_Forms(t *testing.T) {
 	hello, hint, done := enginetest.Event{Session: oneSession}, enginetest.Event{Show: agent.Drop, Answered: true}, enginetest.Event{Text: "It is done.", Done: true, Class: verdict.OK}
 	list := []enginetest.Step{enginetest.Print("npm notice\n"), enginetest.Line(hello), enginetest.Line(hint), enginetest.Line(done), enginetest.Print("npm goes\n")}
 	for name, tt := range map[string]struct {
-		traits agent.Traits
+		traits agent.Info
 		want   string
 	}{
-		"text":   {agent.Traits{Form: agent.Text}, "npm notice\nIt is done.\nnpm goes\n"},
-		"json":   {agent.Traits{Form: agent.JSON}, "npm notice\nIt is done.\nnpm goes\n"},
-		"stream": {agent.Traits{Form: agent.Stream}, "npm notice\n" + said(hello) + said(done) + "npm goes\n"},
+		"text":   {agent.Info{Form: agent.Text}, "npm notice\nIt is done.\nnpm goes\n"},
+		"json":   {agent.Info{Form: agent.JSON}, "npm notice\nIt is done.\nnpm goes\n"},
+		"stream": {agent.Info{Form: agent.Stream}, "npm notice\n" + said(hello) + said(done) + "npm goes\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -76,7 +76,7 @@ func TestEventLog_HoldsUntilTheModelAnswers(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				r := agentRunner(agent.Traits{Form: agent.Stream})
+				r := agentRunner(agent.Info{Form: agent.Stream})
 				r.Policy.MaxRetries = tt.retries
 				s := &enginetest.Script{}
 				for _, events := range tt.attempts {
@@ -101,7 +101,7 @@ func TestEventLog_HoldsUntilTheModelAnswers(t *testing.T) {
 func TestEventLog_StoppedEarlyPrintsNothing(t *testing.T) {
 	for form, want := range map[agent.Form]string{agent.Text: "", agent.JSON: "Half a thought\n"} {
 		synctest.Test(t, func(t *testing.T) {
-			r := agentRunner(agent.Traits{Form: form})
+			r := agentRunner(agent.Info{Form: form})
 			script(r, steps(0, enginetest.Line(enginetest.Event{Text: "Half a thought"}), enginetest.Line(enginetest.Event{Retry: verdict.Auth, Hopeless: true}), enginetest.Hang()))
 			var out bytes.Buffer
 			c := claude
@@ -121,7 +121,7 @@ func TestEventLog_Plain(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				for _, seen := range []bool{true, false} {
-					r := agentRunner(agent.Traits{})
+					r := agentRunner(agent.Info{})
 					r.Profile.(*enginetest.Agent).Plans = func(agent.Turn) agent.Plan { return agent.Plan{Args: []string{"claude"}, Plain: true} }
 					script(r, steps(0, enginetest.Print(text[:len(text)/2]), enginetest.Print(text[len(text)/2:])))
 					var out bytes.Buffer
@@ -153,7 +153,7 @@ func TestEventLog_LongLines(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				r := agentRunner(agent.Traits{Form: tt.form})
+				r := agentRunner(agent.Info{Form: tt.form})
 				script(r, steps(1, enginetest.Line(enginetest.Event{Text: answer, Class: verdict.Overloaded, Show: agent.Hold})),
 					steps(0, enginetest.Print(longForeign), enginetest.Line(done)))
 				var out bytes.Buffer
@@ -182,7 +182,7 @@ func TestEventLog_ReaderGoesAway(t *testing.T) {
 	for name, room := range map[string]int{"at the first line": 0, "at the second": len(said(enginetest.Event{Text: "one"}))} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				r := agentRunner(agent.Traits{Form: agent.Stream})
+				r := agentRunner(agent.Info{Form: agent.Stream})
 				s := script(r, steps(0, enginetest.Unmoved(enginetest.Line(enginetest.Event{Text: "one"})), enginetest.Wait(time.Second),
 					enginetest.Unmoved(enginetest.Line(enginetest.Event{Text: "two"})), enginetest.Hang()))
 				c := claude
@@ -197,7 +197,7 @@ func TestEventLog_ReaderGoesAway(t *testing.T) {
 	}
 	t.Run("AndEndsIt", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
-			r := agentRunner(agent.Traits{Form: agent.Stream})
+			r := agentRunner(agent.Info{Form: agent.Stream})
 			s := script(r, steps(0, enginetest.Line(enginetest.Event{Text: "one"}), enginetest.Hang()))
 			c := claude
 			c.Stdout = &closedWriter{}
@@ -209,7 +209,7 @@ func TestEventLog_ReaderGoesAway(t *testing.T) {
 	t.Run("AtTheEnd", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			for _, list := range [][]enginetest.Step{{enginetest.Line(enginetest.Event{Text: "one"})}, {enginetest.Print("notice\n")}} {
-				r := agentRunner(agent.Traits{})
+				r := agentRunner(agent.Info{})
 				script(r, steps(0, list...))
 				c := claude
 				c.Stdout = &closedWriter{}
@@ -226,7 +226,7 @@ func TestEventLog_ReaderGoesAway(t *testing.T) {
 // The caller's own rules see what an agent prints, and may overrule the profile.
 func TestEventLog_JudgeOverrules(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := agentRunner(agent.Traits{})
+		r := agentRunner(agent.Info{})
 		seen := ""
 		r.Judge = func(own verdict.Verdict, o verdict.Outcome, _ time.Time) verdict.Verdict {
 			seen = o.Stdout.Text()
@@ -259,7 +259,7 @@ func TestEventLog_Silent(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				r := agentRunner(agent.Traits{Form: agent.Stream})
+				r := agentRunner(agent.Info{Form: agent.Stream})
 				one := event
 				one.Text = tt.text
 				if name == "the same on its stdout" {
@@ -279,7 +279,7 @@ func TestEventLog_Silent(t *testing.T) {
 // Retries inside the CLI count as ours, and their waits too.
 func TestEventLog_InnerRetries(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := agentRunner(agent.Traits{Gate: "claude:host"})
+		r := agentRunner(agent.Info{Gate: "claude:host"})
 		r.State, r.LogDir = runner(t, retry.Policy{}).State, engine.NoLogDir
 		w := observe(r)
 		again := enginetest.Line(enginetest.Event{Retry: verdict.Overloaded, Wait: 2 * time.Second})
@@ -332,7 +332,7 @@ func TestEventLog_InnerRetriesEnd(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				r := agentRunner(agent.Traits{})
+				r := agentRunner(agent.Info{})
 				r.Policy = tt.policy
 				r.State, r.LogDir = runner(t, retry.Policy{}).State, engine.NoLogDir
 				w := observe(r)
@@ -357,7 +357,7 @@ func TestEventLog_InnerRetriesEnd(t *testing.T) {
 // A CLI that was asleep without having said for how long is charged for what it has slept.
 func TestEventLog_SleepIsCharged(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := agentRunner(agent.Traits{})
+		r := agentRunner(agent.Info{})
 		r.State, r.LogDir = runner(t, retry.Policy{}).State, engine.NoLogDir
 		script(r, steps(0, enginetest.Line(enginetest.Event{Retry: verdict.RateLimit}), enginetest.Wait(4*time.Minute), enginetest.Line(enginetest.Event{Text: "done", Class: verdict.OK}), enginetest.Wait(10*time.Minute)))
 		res, err := r.Run(t.Context(), claude)
@@ -372,7 +372,7 @@ func TestEventLog_SleepIsCharged(t *testing.T) {
 func TestEventLog_InnerRetriesTellTheGate(t *testing.T) {
 	for class, held := range map[verdict.Class]bool{verdict.RateLimit: true, verdict.Overloaded: false} {
 		synctest.Test(t, func(t *testing.T) {
-			r := agentRunner(agent.Traits{Gate: "claude:host"})
+			r := agentRunner(agent.Info{Gate: "claude:host"})
 			var during gate.State
 			script(r, steps(0, enginetest.Line(enginetest.Event{Retry: class, Wait: time.Minute, Hint: time.Minute}), enginetest.Wait(time.Minute),
 				enginetest.Do(func() { during, _ = r.Shared.Load("claude:host") }), enginetest.Line(enginetest.Event{Text: "done", Class: verdict.OK})))
@@ -389,7 +389,7 @@ func TestEventLog_InnerRetriesTellTheGate(t *testing.T) {
 // Retries of which the CLI has not told are counted by how long they took: ours must not multiply them.
 func TestEventLog_UnseenRetries(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := agentRunner(agent.Traits{})
+		r := agentRunner(agent.Info{})
 		r.State, r.LogDir = runner(t, retry.Policy{}).State, engine.NoLogDir
 		account := enginetest.Account(agent.Account{Unseen: 3})
 		s := script(r, steps(1, enginetest.Wait(4*time.Minute), enginetest.Line(enginetest.Event{Class: verdict.RateLimit, Hint: 10 * time.Second, Account: account})), steps(0))
@@ -408,7 +408,7 @@ func TestEventLog_UnseenRetries(t *testing.T) {
 // A conversation is the caller's: everything is passed on at once, there is one attempt, and it may wait for its caller for
 // ever.
 func TestEventLog_Conversation(t *testing.T) {
-	traits := agent.Traits{Once: true, Stall: time.Minute, ToolStall: 2 * time.Minute, Form: agent.Stream}
+	traits := agent.Info{Once: true, Stall: time.Minute, ToolStall: 2 * time.Minute, Form: agent.Stream}
 	t.Run("PassesEverythingOnAtOnce", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			r := agentRunner(traits)
@@ -506,7 +506,7 @@ func TestEventLog_StopsWithCare(t *testing.T) {
 	}{"before the model answers": {false, 2 * time.Second}, "after that": {true, 5 * time.Second}} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				r := agentRunner(agent.Traits{})
+				r := agentRunner(agent.Info{})
 				script(r, enginetest.Attempt{Deaf: true, Steps: append(enginetest.Lines(enginetest.Event{Answered: tt.answered}, enginetest.Event{Retry: verdict.Auth, Hopeless: true},
 					enginetest.Event{Retry: verdict.Auth, Hopeless: true}), enginetest.Hang())})
 				if res, _ := r.Run(t.Context(), claude); res.Duration != tt.took {
@@ -520,7 +520,7 @@ func TestEventLog_StopsWithCare(t *testing.T) {
 // The version of a CLI that the profile is not tested with is told of once.
 func TestEventLog_UntestedVersion(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := agentRunner(agent.Traits{})
+		r := agentRunner(agent.Info{})
 		r.Profile.(*enginetest.Agent).Test = agent.Tested{"2.1.0", "2.0.0"}
 		w := observe(r)
 		version := enginetest.Account(agent.Account{Version: "3.0.0"})
@@ -535,7 +535,7 @@ func TestEventLog_UntestedVersion(t *testing.T) {
 // Which tools an agent has used, and when, is on record.
 func TestEventLog_ToolsOnRecord(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := agentRunner(agent.Traits{})
+		r := agentRunner(agent.Info{})
 		r.State, r.LogDir = runner(t, retry.Policy{}).State, engine.NoLogDir
 		begin := time.Now()
 		use := agent.ToolUse{Totals: []agent.ToolTotal{{Name: "Bash", Count: 2, Time: 3 * time.Second}, {Name: "Read", Count: 1}},
@@ -561,7 +561,7 @@ func TestEventLog_ForeignLinesSayNothingOfTheCLI(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				r := agentRunner(agent.Traits{Stall: time.Hour, ToolStall: 2 * time.Hour})
+				r := agentRunner(agent.Info{Stall: time.Hour, ToolStall: 2 * time.Hour})
 				if tt.event.Retry == "" {
 					r.Policy.MaxRetries = retry.None
 				}
@@ -578,7 +578,7 @@ func TestEventLog_ForeignLinesSayNothingOfTheCLI(t *testing.T) {
 // spending.
 func TestEventLog_ReaderGoesAwayBeforeTheProcessIsKnown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := agentRunner(agent.Traits{Form: agent.Stream})
+		r := agentRunner(agent.Info{Form: agent.Stream})
 		script(r, enginetest.Attempt{Before: []enginetest.Step{enginetest.Unmoved(enginetest.Line(enginetest.Event{Text: "one"}))},
 			Steps: []enginetest.Step{enginetest.Wait(time.Hour), enginetest.Unmoved(enginetest.Line(enginetest.Event{Text: "two"})), enginetest.Wait(time.Hour)}})
 		c := claude

@@ -74,8 +74,8 @@ func script(r *engine.Runner, attempts ...enginetest.Attempt) *enginetest.Script
 }
 
 // agentRunner runs an agent of those traits, with gates and scopes of its own.
-func agentRunner(traits agent.Traits) *engine.Runner {
-	return &engine.Runner{Profile: &enginetest.Agent{Info: traits}, Shared: &gate.Memory{}, Scopes: &gate.Memory{}}
+func agentRunner(traits agent.Info) *engine.Runner {
+	return &engine.Runner{Profile: &enginetest.Agent{Facts: traits}, Shared: &gate.Memory{}, Scopes: &gate.Memory{}}
 }
 
 // brokenStore is a store in which nothing works.

@@ -25,7 +25,7 @@ func (t *eventLog) retrying(r *agent.Retrying) {
 	if t.trouble.IsZero() {
 		t.trouble = now
 	}
-	if errors.Is(err, retry.ErrExhausted) && !p.policy.CountThrottles && now.Sub(t.trouble) < p.policy.Patience() {
+	if errors.Is(err, retry.ErrExhausted) && !p.policy.CountThrottles && now.Sub(t.trouble) < p.policy.TotalDelay() {
 		// Its retries are quicker than ours would be: it must not be given up sooner.
 		err = p.series.Charge(now, r.Wait, err)
 	}

@@ -55,12 +55,12 @@ func newKind(c *call, p *pace) kind {
 			return newTurn(base, profile)
 		}
 	case agent.Caller:
-		habits := profile.Habits()
-		if habits.Changes {
-			base.changes = &changes{caller: profile, verifiable: habits.Verifiable}
+		info := profile.CallerInfo()
+		if info.Changes {
+			base.changes = &changes{caller: profile, verifiable: info.Verifiable}
 		}
 		if profile.Headless() {
-			return &caller{plain: base, caller: profile, habits: habits}
+			return &caller{plain: base, caller: profile, info: info}
 		}
 	}
 	return &base

@@ -42,7 +42,7 @@ func TestPreview_Kinds(t *testing.T) {
 		}
 	})
 	t.Run("Caller", func(t *testing.T) {
-		r := &engine.Runner{Profile: &enginetest.Caller{Info: agent.Habits{Gate: "github:host", Deadline: 20 * time.Second}}}
+		r := &engine.Runner{Profile: &enginetest.Caller{Facts: agent.CallerInfo{Gate: "github:host", Deadline: 20 * time.Second}}}
 		p := preview(t, r, gh)
 		if p.Gate != "github:host" || p.Deadline != 20*time.Second || p.Policy.MaxRetries != 3 || len(p.Env) != 1 {
 			t.Errorf("%+v", p)
@@ -57,7 +57,7 @@ func TestPreview_Kinds(t *testing.T) {
 		}
 	})
 	t.Run("Turn", func(t *testing.T) {
-		r := kept(t, agent.Traits{Gate: "claude:host", Stall: time.Minute, ToolStall: time.Hour, Unknown: "--odd"})
+		r := kept(t, agent.Info{Gate: "claude:host", Stall: time.Minute, ToolStall: time.Hour, Unknown: "--odd"})
 		dir := t.TempDir()
 		r.Resume.Session = engine.LastSession
 		c := claude
@@ -74,7 +74,7 @@ func TestPreview_Kinds(t *testing.T) {
 		}
 	})
 	t.Run("Conversation", func(t *testing.T) {
-		r := agentRunner(agent.Traits{Once: true})
+		r := agentRunner(agent.Info{Once: true})
 		r.Policy.MaxRetries = 5
 		if p := preview(t, r, claude); p.Policy.MaxRetries != retry.None {
 			t.Errorf("%+v", p)
@@ -105,7 +105,7 @@ func TestPreview_PolicyIsMergedWithThePreset(t *testing.T) {
 		"no retries":     {retry.Policy{CountThrottles: true}, func(p *retry.Policy) { *p = retry.Policy{CountThrottles: true, MaxRetries: retry.None} }},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := agentRunner(agent.Traits{})
+			r := agentRunner(agent.Info{})
 			r.Policy = tt.policy
 			want := preset
 			tt.want(&want)
@@ -117,7 +117,7 @@ func TestPreview_PolicyIsMergedWithThePreset(t *testing.T) {
 			}
 		})
 	}
-	r := agentRunner(agent.Traits{})
+	r := agentRunner(agent.Info{})
 	r.Policy = retry.Policy{Delay: delay, Rand: never}
 	if p := preview(t, r, claude).Policy; p.Delay == nil || p.Rand == nil {
 		t.Error("the caller's functions are gone")
@@ -173,7 +173,7 @@ func TestCause_Texts(t *testing.T) {
 // Why nothing was started can be taken out of the error, with what there is to know about it.
 func TestCause_OfWhatWasNotStarted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := agentRunner(agent.Traits{Gate: "api", MaxInput: 3})
+		r := agentRunner(agent.Info{Gate: "api", MaxInput: 3})
 		r.Scope, r.OnBusy, r.NoWait = "deploy", engine.BusyFail, true
 		s := script(r, steps(0))
 		run := func(c engine.Command) error {

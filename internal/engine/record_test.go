@@ -24,7 +24,7 @@ import (
 
 func TestRecord_Line(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := kept(t, agent.Traits{Provider: "anthropic", Gate: "claude:host", Prompt: "from the line, "})
+		r := kept(t, agent.Info{Provider: "anthropic", Gate: "claude:host", Prompt: "from the line, "})
 		c := claude
 		c.Stdin = strings.NewReader("from stdin, ")
 		beside := "and beside it"
@@ -86,7 +86,7 @@ func TestRecord_Fault(t *testing.T) {
 
 // The log that scripts around an agent expect.
 func TestRecord_OwnLog(t *testing.T) {
-	traits := agent.Traits{OwnLog: "claude.jsonl"}
+	traits := agent.Info{OwnLog: "claude.jsonl"}
 	run := func(t *testing.T, r *engine.Runner, dir string) []engine.OwnLogTrouble {
 		t.Helper()
 		w := observe(r)
@@ -172,7 +172,7 @@ func TestRecord_OwnLog(t *testing.T) {
 // A log that grows past 100 MiB is told of.
 func TestRecord_LargeLogs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := kept(t, agent.Traits{OwnLog: "claude.jsonl"})
+		r := kept(t, agent.Info{OwnLog: "claude.jsonl"})
 		r.LogDir = t.TempDir()
 		if _, err := state.Open(r.State.Dir); err != nil {
 			t.Fatal(err)
@@ -272,7 +272,7 @@ func TestRecord_Trouble(t *testing.T) {
 // Others can see what an agent is doing and what it has used, at most once a second.
 func TestRecord_Progress(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := kept(t, agent.Traits{})
+		r := kept(t, agent.Info{})
 		used := func(tokens int64, cost float64) json.RawMessage {
 			return enginetest.Account(agent.Account{Session: oneSession, Usage: verdict.Usage{InputTokens: tokens, CostUSD: &cost}})
 		}

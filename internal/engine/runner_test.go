@@ -37,7 +37,7 @@ func (f flaky) Run(spec supervise.Spec, started func(engine.Process)) (supervise
 // Many invocations of one runner, at the same time, in one process: each has its own result, and they share the gate.
 func TestRunner_ManyAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := kept(t, agent.Traits{Gate: "claude:host"})
+		r := kept(t, agent.Info{Gate: "claude:host"})
 		r.Gate.MaxParallel = 5
 		r.Gate.Settings.Breaker.Failures = 1000
 		r.Observe = func(engine.Event) {}
@@ -71,7 +71,7 @@ func TestRunner_CancelledWhileItAsks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := runner(t, retry.Policy{})
 		r.Effects.Verify = true
-		calls(r, &enginetest.Caller{Info: agent.Habits{Changes: true, Verifiable: true}, Done: &agent.Effect{}}, steps(0, enginetest.Hang()), "network")
+		calls(r, &enginetest.Caller{Facts: agent.CallerInfo{Changes: true, Verifiable: true}, Done: &agent.Effect{}}, steps(0, enginetest.Hang()), "network")
 		inv := start(t, r, gh)
 		time.Sleep(10 * time.Second)
 		inv.Cancel(sigterm)
@@ -93,7 +93,7 @@ func (tested) Tested() agent.Tested { return agent.Tested{"3.0.0"} }
 func TestRunner_CallersThatCanLess(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := runner(t, retry.Policy{})
-		s := calls(r, &enginetest.Caller{Info: agent.Habits{Changes: true, Verifiable: true}}, enginetest.Attempt{}, "rate_limit unsent", "network")
+		s := calls(r, &enginetest.Caller{Facts: agent.CallerInfo{Changes: true, Verifiable: true}}, enginetest.Attempt{}, "rate_limit unsent", "network")
 		r.Profile, r.Effects.Verify = bare{r.Profile.(agent.Caller)}, true
 		_, err := r.Run(t.Context(), gh)
 		if unknown, ok := errors.AsType[*engine.EffectUnknown](err); !ok || unknown.Verifiable || len(s.side.Starts()) != 0 || len(s.Starts()) != 2 {
@@ -153,14 +153,14 @@ func TestResult_JSONFields(t *testing.T) {
 // A session of which not all costs are known is on record so: the next run must not believe the sum.
 func TestSession_CostThatIsNotKnown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := kept(t, agent.Traits{})
-		converse(r, agent.Traits{}, step{verdict.OK, agent.Account{Session: oneSession, SessionCost: new(0.5), SessionTokens: 10, Usage: verdict.Usage{InputTokens: 10}}})
+		r := kept(t, agent.Info{})
+		converse(r, agent.Info{}, step{verdict.OK, agent.Account{Session: oneSession, SessionCost: new(0.5), SessionTokens: 10, Usage: verdict.Usage{InputTokens: 10}}})
 		r.Run(t.Context(), claude)
 		if told := r.State.Session("claude", oneSession).ToldCost; told == nil || *told != 0.5 {
 			t.Errorf("told %v", told)
 		}
 		r.Resume.Session = oneSession
-		converse(r, agent.Traits{}, step{verdict.Auth, agent.Account{Session: oneSession, Usage: verdict.Usage{InputTokens: 10, Unknown: true}}})
+		converse(r, agent.Info{}, step{verdict.Auth, agent.Account{Session: oneSession, Usage: verdict.Usage{InputTokens: 10, Unknown: true}}})
 		r.Run(t.Context(), claude)
 		if told := r.State.Session("claude", oneSession).ToldCost; told != nil {
 			t.Errorf("told %v", *told)
@@ -171,7 +171,7 @@ func TestSession_CostThatIsNotKnown(t *testing.T) {
 // Retries inside the CLI that are quicker than ours would be do not end it sooner.
 func TestEventLog_QuickInnerRetries(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := agentRunner(agent.Traits{})
+		r := agentRunner(agent.Info{})
 		r.Policy = retry.Policy{MaxRetries: 2, BaseDelay: 10 * time.Second, Jitter: retry.NoJitter} // 10 s and 20 s
 		var list []enginetest.Step
 		for range 100 {
@@ -189,7 +189,7 @@ func TestEventLog_QuickInnerRetries(t *testing.T) {
 // A long line of a CLI that prints nothing but its answer comes whole to those who read events.
 func TestEventLog_LongPlainLine(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := agentRunner(agent.Traits{})
+		r := agentRunner(agent.Info{})
 		r.Profile.(*enginetest.Agent).Plans = func(agent.Turn) agent.Plan { return agent.Plan{Args: []string{"claude"}, Plain: true} }
 		long := strings.Repeat("x", 1_100_000)
 		script(r, steps(0, enginetest.Print("short\n"), enginetest.Print(long+"\n")))

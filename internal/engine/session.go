@@ -14,7 +14,7 @@ import (
 // sessions follows the sessions that the attempts of an agent begin or resume, and what was used in them.
 type sessions struct {
 	call   *call
-	traits agent.Traits
+	traits agent.Info
 
 	slot    *gate.Slot // a session never has two writers
 	last    string     // the last session that was seen

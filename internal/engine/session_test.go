@@ -16,7 +16,7 @@ import (
 )
 
 // kept is an agent's runner that keeps its state.
-func kept(t *testing.T, traits agent.Traits) *engine.Runner {
+func kept(t *testing.T, traits agent.Info) *engine.Runner {
 	r := agentRunner(traits)
 	r.State, r.LogDir = runner(t, retry.Policy{}).State, engine.NoLogDir
 	return r
@@ -40,7 +40,7 @@ func TestSession_OnRecord(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				r := kept(t, agent.Traits{Home: "home"})
+				r := kept(t, agent.Info{Home: "home"})
 				script(r, in(oneSession, tt.class))
 				c := claude
 				c.Dir = t.TempDir()
@@ -72,7 +72,7 @@ func TestSession_OnRecord(t *testing.T) {
 // A session that a retry has left is abandoned: it is not the last one.
 func TestSession_LeftByARetry(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := kept(t, agent.Traits{})
+		r := kept(t, agent.Info{})
 		script(r, in(oneSession, verdict.Overloaded), in(otherSession, verdict.OK))
 		c := claude
 		c.Dir = t.TempDir()
@@ -90,13 +90,13 @@ func TestSession_LeftByARetry(t *testing.T) {
 // The last session of a directory can be gone on with by name.
 func TestSession_Last(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := kept(t, agent.Traits{})
+		r := kept(t, agent.Info{})
 		c := claude
 		c.Dir = t.TempDir()
 		script(r, in(oneSession, verdict.OK))
 		r.Run(t.Context(), c)
 		r.Resume.Session = engine.LastSession
-		turns := converse(r, agent.Traits{}, step{verdict.OK, agent.Account{Session: oneSession}})
+		turns := converse(r, agent.Info{}, step{verdict.OK, agent.Account{Session: oneSession}})
 		res, err := r.Run(t.Context(), c)
 		if err != nil || !res.Resumed || res.Session != oneSession {
 			t.Errorf("%+v, %v", res, err)
@@ -108,7 +108,7 @@ func TestSession_Last(t *testing.T) {
 			t.Errorf("%+v, %v", res.Verdict, err)
 		}
 		r.Resume.OrNew = true
-		turns = converse(r, agent.Traits{}, step{verdict.OK, agent.Account{Session: otherSession}})
+		turns = converse(r, agent.Info{}, step{verdict.OK, agent.Account{Session: otherSession}})
 		if res, err := r.Run(t.Context(), c); err != nil || res.Resumed {
 			t.Error(err)
 		}
@@ -123,19 +123,19 @@ func TestSession_Last(t *testing.T) {
 
 // A session never has two writers.
 func TestSession_Busy(t *testing.T) {
-	for name, resume := range map[string]func(*engine.Runner, *agent.Traits){
-		"that the caller names":       func(r *engine.Runner, _ *agent.Traits) { r.Resume.Session = oneSession },
-		"that the command line names": func(_ *engine.Runner, traits *agent.Traits) { traits.Resumes = oneSession },
+	for name, resume := range map[string]func(*engine.Runner, *agent.Info){
+		"that the caller names":       func(r *engine.Runner, _ *agent.Info) { r.Resume.Session = oneSession },
+		"that the command line names": func(_ *engine.Runner, traits *agent.Info) { traits.Resumes = oneSession },
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				r := kept(t, agent.Traits{})
+				r := kept(t, agent.Info{})
 				script(r, in(oneSession, verdict.OK))
 				first := start(t, r, claude)
 				time.Sleep(time.Second)
-				second, traits := *r, agent.Traits{}
+				second, traits := *r, agent.Info{}
 				resume(&second, &traits)
-				second.Profile = &enginetest.Agent{Info: traits}
+				second.Profile = &enginetest.Agent{Facts: traits}
 				second.OnBusy = engine.BusyFail
 				res, err := second.Run(t.Context(), claude)
 				if err == nil || res.Verdict.Class != verdict.SessionBusy || res.ExitCode != engine.CodeTryLater || res.Attempts != 0 {
@@ -155,7 +155,7 @@ func TestSession_Busy(t *testing.T) {
 // An attempt that is not made leaves the session as it stands after the one before.
 func TestSession_OfAnAttemptThatDoesNotCome(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := kept(t, agent.Traits{})
+		r := kept(t, agent.Info{})
 		script(r, steps(1, enginetest.Line(enginetest.Event{Class: verdict.Overloaded, Account: enginetest.Account(agent.Account{Session: oneSession, Active: true})})))
 		r.Policy.BaseDelay, r.Policy.Jitter = time.Minute, retry.NoJitter
 		inv := start(t, r, claude)
@@ -172,7 +172,7 @@ func TestSession_OfAnAttemptThatDoesNotCome(t *testing.T) {
 // What cannot be put on record is said once, and stops nothing.
 func TestSession_Trouble(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := kept(t, agent.Traits{})
+		r := kept(t, agent.Info{})
 		if _, err := state.Open(r.State.Dir); err != nil {
 			t.Fatal(err)
 		}
@@ -193,10 +193,10 @@ func TestSession_Trouble(t *testing.T) {
 // The options that were not understood, and sessions that are gone, are told of.
 func TestSession_GoneIsTold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := kept(t, agent.Traits{})
+		r := kept(t, agent.Info{})
 		r.Resume = engine.Resume{Session: oneSession, OrNew: true, Prompt: "Go on."}
 		w := observe(r)
-		turns := converse(r, agent.Traits{}, step{verdict.InvalidRequest, agent.Account{Misunderstood: true}}, step{verdict.SessionNotFound, agent.Account{}},
+		turns := converse(r, agent.Info{}, step{verdict.InvalidRequest, agent.Account{Misunderstood: true}}, step{verdict.SessionNotFound, agent.Account{}},
 			step{verdict.Overloaded, agent.Account{Session: otherSession, Active: true}}, step{verdict.OK, agent.Account{Session: otherSession}})
 		if _, err := r.Run(t.Context(), claude); err != nil {
 			t.Error(err)
@@ -214,7 +214,7 @@ func TestSession_GoneIsTold(t *testing.T) {
 // A command line that the profile does not know is told of, before anything is started.
 func TestSession_UnknownOption(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := kept(t, agent.Traits{Unknown: "--frobnicate"})
+		r := kept(t, agent.Info{Unknown: "--frobnicate"})
 		w := observe(r)
 		script(r, steps(0))
 		r.Run(t.Context(), claude)
@@ -227,7 +227,7 @@ func TestSession_UnknownOption(t *testing.T) {
 // A session that an agent names only at its end is on record all the same.
 func TestSession_NamedAtTheEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := kept(t, agent.Traits{})
+		r := kept(t, agent.Info{})
 		// The account is looked at twice a second: what the last line says is seen at the end.
 		script(r, steps(0, enginetest.Line(enginetest.Event{Session: oneSession}), enginetest.Line(enginetest.Event{Class: verdict.OK, Account: enginetest.Account(agent.Account{Session: otherSession})})))
 		if res, err := r.Run(t.Context(), claude); err != nil || res.Session != otherSession {
@@ -241,9 +241,9 @@ func TestSession_NamedAtTheEnd(t *testing.T) {
 func TestSession_RetriesInsideTheCLI(t *testing.T) {
 	for policy, want := range map[int]int{retry.None: 0, 3: 3} {
 		synctest.Test(t, func(t *testing.T) {
-			r := kept(t, agent.Traits{})
+			r := kept(t, agent.Info{})
 			r.Policy = retry.Policy{MaxRetries: policy, CountThrottles: true}
-			turns := converse(r, agent.Traits{}, step{verdict.OK, agent.Account{}})
+			turns := converse(r, agent.Info{}, step{verdict.OK, agent.Account{}})
 			r.Run(t.Context(), claude)
 			if n := (*turns)[0].MaxRetries; n == nil || *n != want {
 				t.Errorf("%v, want %d", n, want)

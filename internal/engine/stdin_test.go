@@ -23,7 +23,7 @@ import (
 // What an agent reads is there before it is started, and the same for all attempts.
 func TestStdin_IsReadOnceForAllAttempts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := agentRunner(agent.Traits{})
+		r := agentRunner(agent.Info{})
 		var read []string
 		echo := func(code int) enginetest.Attempt { return steps(code, enginetest.Read(false)) }
 		r.Profile.(*enginetest.Agent).Turns = func(turn agent.Turn) { read = append(read, string(turn.Stdin)) }
@@ -44,7 +44,7 @@ func TestStdin_IsReadOnceForAllAttempts(t *testing.T) {
 
 func TestStdin_Awaited(t *testing.T) {
 	for name, tt := range map[string]struct {
-		traits  agent.Traits
+		traits  agent.Info
 		timeout time.Duration
 		write   func(w *io.PipeWriter)
 		started time.Duration // when the agent is; -1 if never
@@ -59,11 +59,11 @@ func TestStdin_Awaited(t *testing.T) {
 			io.WriteString(w, "two")
 			w.Close()
 		}, started: time.Hour, stdin: "one two"},
-		"silent, with a prompt": {traits: agent.Traits{HasPrompt: true}, write: func(*io.PipeWriter) {}, started: 10 * time.Second,
+		"silent, with a prompt": {traits: agent.Info{HasPrompt: true}, write: func(*io.PipeWriter) {}, started: 10 * time.Second,
 			silent: []engine.StdinSilent{{For: 10 * time.Second}}},
-		"silent, with a prompt and less patience": {traits: agent.Traits{HasPrompt: true, Silence: 3 * time.Second}, write: func(*io.PipeWriter) {}, started: 3 * time.Second,
+		"silent, with a prompt and less patience": {traits: agent.Info{HasPrompt: true, Silence: 3 * time.Second}, write: func(*io.PipeWriter) {}, started: 3 * time.Second,
 			silent: []engine.StdinSilent{{For: 3 * time.Second}}},
-		"silent, with a prompt and less time than that": {traits: agent.Traits{HasPrompt: true}, timeout: 2 * time.Second, write: func(*io.PipeWriter) {}, started: 2 * time.Second,
+		"silent, with a prompt and less time than that": {traits: agent.Info{HasPrompt: true}, timeout: 2 * time.Second, write: func(*io.PipeWriter) {}, started: 2 * time.Second,
 			silent: []engine.StdinSilent{{For: 2 * time.Second}}},
 		"silent for long, where it is the prompt": {write: func(w *io.PipeWriter) {
 			time.Sleep(time.Hour)
@@ -72,17 +72,17 @@ func TestStdin_Awaited(t *testing.T) {
 		}, started: time.Hour, stdin: "late", silent: []engine.StdinSilent{{For: 10 * time.Second, Awaited: true}}},
 		"without an end": {timeout: time.Minute, write: func(w *io.PipeWriter) { io.WriteString(w, "and then") }, started: -1, code: engine.CodeTimeout,
 			text: "stdin did not end within the timeout (60 s), so claude was not started"},
-		"without an end, with a prompt": {traits: agent.Traits{HasPrompt: true}, timeout: time.Minute, write: func(w *io.PipeWriter) { io.WriteString(w, "and then") }, started: -1,
+		"without an end, with a prompt": {traits: agent.Info{HasPrompt: true}, timeout: time.Minute, write: func(w *io.PipeWriter) { io.WriteString(w, "and then") }, started: -1,
 			code: engine.CodeTimeout, text: "stdin did not end within the timeout"},
-		"too large": {traits: agent.Traits{MaxInput: 10}, write: func(w *io.PipeWriter) { io.WriteString(w, "01234567890") }, started: -1, code: engine.CodeUsage,
+		"too large": {traits: agent.Info{MaxInput: 10}, write: func(w *io.PipeWriter) { io.WriteString(w, "01234567890") }, started: -1, code: engine.CodeUsage,
 			text: "stdin has more than the 10 bytes that claude takes; put the text in a file and name that in the prompt"},
-		"just large enough": {traits: agent.Traits{MaxInput: 10}, write: func(w *io.PipeWriter) {
+		"just large enough": {traits: agent.Info{MaxInput: 10}, write: func(w *io.PipeWriter) {
 			io.WriteString(w, "0123456789")
 			w.Close()
 		}, stdin: "0123456789"},
 		"broken":  {write: func(w *io.PipeWriter) { w.CloseWithError(errBroken) }, started: -1, code: engine.CodeUsage, text: "stdin cannot be read: the disk is on fire"},
 		"empty":   {write: func(w *io.PipeWriter) { w.Close() }},
-		"ignored": {traits: agent.Traits{NoInput: true}, write: func(*io.PipeWriter) {}},
+		"ignored": {traits: agent.Info{NoInput: true}, write: func(*io.PipeWriter) {}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -117,7 +117,7 @@ func TestStdin_Awaited(t *testing.T) {
 
 func TestStdin_CancelledWhileAwaited(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := agentRunner(agent.Traits{})
+		r := agentRunner(agent.Info{})
 		s := script(r, steps(0))
 		reader, writer := io.Pipe()
 		c := claude
@@ -149,7 +149,7 @@ func TestStdin_OfADevice(t *testing.T) {
 	defer null.Close()
 	closed.Close()
 	for _, f := range []*os.File{null, closed} {
-		r := agentRunner(agent.Traits{})
+		r := agentRunner(agent.Info{})
 		s := script(r, steps(0))
 		c := claude
 		c.Stdin = f
@@ -169,7 +169,7 @@ func TestStdin_OfAFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	r := agentRunner(agent.Traits{})
+	r := agentRunner(agent.Info{})
 	var out bytes.Buffer
 	script(r, steps(0, enginetest.Read(true)))
 	c := claude

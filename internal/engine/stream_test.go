@@ -40,7 +40,7 @@ func names(list []engine.Event) (words []string) {
 
 // twoAttempts is an agent whose first attempt fails.
 func twoAttempts() *engine.Runner {
-	r := agentRunner(agent.Traits{})
+	r := agentRunner(agent.Info{})
 	script(r, steps(0, enginetest.Line(enginetest.Event{Session: oneSession}), enginetest.Wait(time.Second), enginetest.Line(enginetest.Event{Class: verdict.Overloaded})),
 		steps(0, enginetest.Wait(time.Second), enginetest.Line(enginetest.Event{Text: "done", Class: verdict.OK})))
 	return r
@@ -125,7 +125,7 @@ func TestStream_OfAPreparedInvocation(t *testing.T) {
 // Who does not keep up misses lines, the oldest first, and is told how many; never anything else.
 func TestStream_Missed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := agentRunner(agent.Traits{})
+		r := agentRunner(agent.Info{})
 		line := enginetest.Print(strings.Repeat("x", 1<<19) + "\n") // half a MiB
 		var list []enginetest.Step
 		for range 40 {
@@ -159,7 +159,7 @@ func TestStream_Missed(t *testing.T) {
 // Observe is called one at a time, whoever has something to tell. The race detector watches.
 func TestStream_ObservesOneAtATime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := agentRunner(agent.Traits{})
+		r := agentRunner(agent.Info{})
 		var inside atomic.Int32
 		told := 0 // guarded by nothing but that
 		r.Observe = func(engine.Event) {
@@ -202,7 +202,7 @@ func TestStream_ReaderComesBack(t *testing.T) {
 
 // What a failed attempt has said can be shown by a reader that comes to it later.
 func TestStream_StderrOfAFailedAttempt(t *testing.T) {
-	for name, r := range map[string]*engine.Runner{"of a plain command": {Policy: retry.Policy{MaxRetries: 1}}, "of an agent": agentRunner(agent.Traits{})} {
+	for name, r := range map[string]*engine.Runner{"of a plain command": {Policy: retry.Policy{MaxRetries: 1}}, "of an agent": agentRunner(agent.Info{})} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				script(r, steps(1, enginetest.Complain("no luck\n"), enginetest.Line(enginetest.Event{Class: verdict.Overloaded})), steps(0))

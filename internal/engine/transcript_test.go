@@ -28,7 +28,7 @@ func TestTranscript_KeepsTheOrderOfTwoStreamsInOneFile(t *testing.T) {
 	}{
 		"of a plain command": {nil, 2},
 		// What it says of its failure is in there: it was not sent, so that it can be repeated.
-		"of one that changes something": {&enginetest.Caller{Person: true, Info: agent.Habits{Changes: true}}, 2},
+		"of one that changes something": {&enginetest.Caller{Person: true, Facts: agent.CallerInfo{Changes: true}}, 2},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

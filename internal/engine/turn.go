@@ -39,7 +39,7 @@ const resultGrace = 30 * time.Second
 type turn struct {
 	plain
 	agent    agent.Agent
-	info     agent.Traits
+	info     agent.Info
 	sessions sessions
 	first    agent.Turn // what the caller asked for
 	next     agent.Turn // the next attempt's
@@ -48,7 +48,7 @@ type turn struct {
 
 // newTurn is the kind of an agent's command: a turn, or a conversation.
 func newTurn(base plain, a agent.Agent) kind {
-	info := a.Traits()
+	info := a.Info()
 	t := &turn{plain: base, agent: a, info: info, sessions: sessions{call: base.call, traits: info}}
 	t.first = agent.Turn{Prompt: base.call.command.Prompt, Session: base.call.runner.Resume.Session}
 	if p := base.call.runner.Policy; p.CountThrottles || p.MaxRetries == retry.None {
@@ -151,7 +151,7 @@ func (k *turn) countUnseen(j *judgement) {
 		return
 	}
 	count := j.account.Unseen
-	if !p.policy.CountThrottles && j.exit.Duration < p.policy.Patience() {
+	if !p.policy.CountThrottles && j.exit.Duration < p.policy.TotalDelay() {
 		// They were quicker than ours would have been: one more attempt is left, after a longer wait.
 		count = min(count, p.policy.MaxRetries-p.series.Retries()-1)
 	}

@@ -32,7 +32,7 @@ type step struct {
 }
 
 // converse scripts an agent whose attempts take a second each, and returns the turns that they were asked to do.
-func converse(r *engine.Runner, traits agent.Traits, steps ...step) *[]agent.Turn {
+func converse(r *engine.Runner, traits agent.Info, steps ...step) *[]agent.Turn {
 	script := &enginetest.Script{}
 	for _, s := range steps {
 		code := 1
@@ -44,7 +44,7 @@ func converse(r *engine.Runner, traits agent.Traits, steps ...step) *[]agent.Tur
 	}
 	var planned, turns []agent.Turn
 	r.Starter = starter{script, func() { turns = append(turns, planned[len(planned)-1]) }}
-	r.Profile = &enginetest.Agent{Info: traits, Turns: func(t agent.Turn) { planned = append(planned, t) }}
+	r.Profile = &enginetest.Agent{Facts: traits, Turns: func(t agent.Turn) { planned = append(planned, t) }}
 	return &turns
 }
 
@@ -88,7 +88,7 @@ func TestTurn_Turns(t *testing.T) {
 	busy := agent.Account{Session: oneSession, Active: true}
 	tests := map[string]struct {
 		runner engine.Runner
-		traits agent.Traits
+		traits agent.Info
 		steps  []step
 		turns  []string
 		class  verdict.Class
@@ -103,7 +103,7 @@ func TestTurn_Turns(t *testing.T) {
 		"a session that is gone is begun anew, at no cost": {
 			steps: []step{{verdict.Overloaded, busy}, {verdict.SessionNotFound, agent.Account{}}, {verdict.OK, busy}},
 			turns: []string{"fresh", "continue 0", "fresh"}, class: verdict.OK},
-		"a name cannot be given twice": {traits: agent.Traits{Fixed: oneSession},
+		"a name cannot be given twice": {traits: agent.Info{Fixed: oneSession},
 			steps: []step{{verdict.Overloaded, idle}, {verdict.OK, idle}}, turns: []string{"fresh", "continue 0"}, class: verdict.OK},
 		"a session that was asked for": {runner: engine.Runner{Resume: engine.Resume{Session: otherSession}},
 			steps: []step{{verdict.Network, idle}, {verdict.OK, idle}}, turns: []string{"resume 1", "resume 1"}, class: verdict.OK},
@@ -147,7 +147,7 @@ func TestTurn_UsageIsThatOfAllAttempts(t *testing.T) {
 		total := 0.75
 		last := cost(0)
 		last.Usage.CostUSD, last.SessionCost = nil, &total // of the session, in which both attempts are
-		turns := converse(&r, agent.Traits{}, step{verdict.Overloaded, cost(0.25)}, step{verdict.OK, last})
+		turns := converse(&r, agent.Info{}, step{verdict.Overloaded, cost(0.25)}, step{verdict.OK, last})
 		res, _ := r.Run(t.Context(), engine.Command{Args: []string{"claude", "-p"}})
 		if u := res.Usage; u.InputTokens != 200 || u.OutputTokens != 20 || u.CostUSD == nil || *u.CostUSD != 0.75 {
 			t.Errorf("%+v", u)
@@ -172,13 +172,13 @@ func TestTurn_UsageIsThatOfAllAttempts(t *testing.T) {
 func TestTurn_CostOfAResumedSession(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := engine.Runner{State: &state.State{Dir: t.TempDir()}, LogDir: engine.NoLogDir}
-		converse(&r, agent.Traits{}, step{verdict.OK, cost(0.25)})
+		converse(&r, agent.Info{}, step{verdict.OK, cost(0.25)})
 		r.Run(t.Context(), engine.Command{Args: []string{"claude", "-p"}})
 		total := 1.0
 		more := cost(0)
 		more.Usage.CostUSD, more.SessionCost = nil, &total
 		r.Resume.Session = engine.LastSession
-		converse(&r, agent.Traits{}, step{verdict.OK, more})
+		converse(&r, agent.Info{}, step{verdict.OK, more})
 		res, err := r.Run(t.Context(), engine.Command{Args: []string{"claude", "-p"}})
 		if err != nil || res.Usage.CostUSD == nil || *res.Usage.CostUSD != 0.75 {
 			t.Errorf("%+v, %v", res, err)
@@ -194,7 +194,7 @@ func TestTurn_CostOfAResumedSession(t *testing.T) {
 func TestTurn_NoSessionOnRecord(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := engine.Runner{State: &state.State{Dir: t.TempDir()}, LogDir: engine.NoLogDir, Resume: engine.Resume{Session: otherSession, OrNew: true}}
-		converse(&r, agent.Traits{}, step{verdict.SessionNotFound, agent.Account{Session: otherSession}}, step{verdict.OK, cost(0.25)})
+		converse(&r, agent.Info{}, step{verdict.SessionNotFound, agent.Account{Session: otherSession}}, step{verdict.OK, cost(0.25)})
 		if _, err := r.Run(t.Context(), engine.Command{Args: []string{"claude", "-p"}}); err != nil {
 			t.Fatal(err)
 		}
@@ -209,7 +209,7 @@ func TestTurn_NoSessionOnRecord(t *testing.T) {
 func TestTurn_MaxCost(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := engine.Runner{State: &state.State{Dir: t.TempDir()}, LogDir: engine.NoLogDir, MaxCost: 0.5}
-		turns := converse(&r, agent.Traits{}, step{verdict.Overloaded, cost(0.3)})
+		turns := converse(&r, agent.Info{}, step{verdict.Overloaded, cost(0.3)})
 		res, err := r.Run(t.Context(), engine.Command{Args: []string{"claude", "-p"}})
 		if len(*turns) != 2 || !isA[*engine.MaxCostReached](err) || res.ExitCode != engine.CodeTryLater || !strings.Contains(res.Err, "$0.6000 of $0.5") {
 			t.Errorf("%d attempts, exit code %d, %v", len(*turns), res.ExitCode, err)
@@ -227,7 +227,7 @@ func TestTurn_Budget(t *testing.T) {
 			r := engine.Runner{State: &state.State{Dir: dir}, Shared: shared, LogDir: engine.NoLogDir,
 				Gate:   engine.Gate{Settings: gate.Settings{Breaker: breaker.Settings{Failures: 1000}}},
 				Policy: retry.Policy{MaxRetries: 4, BaseDelay: time.Second, Jitter: retry.NoJitter}}
-			turns := converse(&r, agent.Traits{Gate: "claude:host:account"}, step{verdict.BadOutput, agent.Account{}}, step{verdict.Network, agent.Account{}})
+			turns := converse(&r, agent.Info{Gate: "claude:host:account"}, step{verdict.BadOutput, agent.Account{}}, step{verdict.Network, agent.Account{}})
 			_, last = r.Run(t.Context(), engine.Command{Args: []string{"claude", "-p"}})
 			attempts += len(*turns)
 		}

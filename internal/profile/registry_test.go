@@ -39,8 +39,8 @@ func TestRegistry_DescriptorsAreWhole(t *testing.T) {
 		if isAgent && (d.IsSession == nil || !d.IsSession(d.SessionExample) || d.IsSession("../"+d.SessionExample)) {
 			t.Errorf("%s: %q is not told from what is no session id", d.Name, d.SessionExample)
 		}
-		if isAgent && p.(agent.Agent).Traits().MaxInput != d.MaxInput {
-			t.Errorf("%s: the profile takes %d bytes, the descriptor says %d", d.Name, p.(agent.Agent).Traits().MaxInput, d.MaxInput)
+		if isAgent && p.(agent.Agent).Info().MaxInput != d.MaxInput {
+			t.Errorf("%s: the profile takes %d bytes, the descriptor says %d", d.Name, p.(agent.Agent).Info().MaxInput, d.MaxInput)
 		}
 	}
 }

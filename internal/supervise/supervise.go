@@ -167,12 +167,12 @@ func (p *Process) PID() int { return p.pid }
 // Beat is a sign of life that does not show on the streams.
 func (p *Process) Beat() { p.life.set(time.Now()) }
 
-// Unlimited is the [Process.Patience] with a command that is not expected to do anything.
+// Unlimited is the [Process.SetStall] with a command that is not expected to do anything.
 const Unlimited time.Duration = -1
 
-// Patience changes how long the command may give no sign of life, where Spec.Stall sets a limit at all: a tool that
+// SetStall changes how long the command may give no sign of life, where Spec.Stall sets a limit at all: a tool that
 // runs may be silent for longer, and one that waits for its user for ever, which is [Unlimited].
-func (p *Process) Patience(stall time.Duration) {
+func (p *Process) SetStall(stall time.Duration) {
 	p.Beat()
 	p.stall.Store(int64(stall))
 	p.nudge()

@@ -97,9 +97,9 @@ func (p *Profile) Judge(o verdict.Outcome, now time.Time) verdict.Verdict {
 // ladder: SIGINT is the only signal that ends the tools too, and may take a moment; SIGTERM leaves them behind.
 var ladder = supervise.Ladder{{Signal: syscall.SIGINT, Wait: 4 * time.Second}, {Signal: syscall.SIGTERM, Wait: 3 * time.Second}}
 
-// Traits implements [agent.Agent].
-func (p *Profile) Traits() agent.Traits {
-	t := agent.Traits{Gate: p.gate(), Provider: cmp.Or(p.cloud(), "anthropic"), Home: p.configDir(), Form: agent.Text, Ladder: ladder, MaxInput: MaxInput, Unknown: p.line.Unknown}
+// Info implements [agent.Agent].
+func (p *Profile) Info() agent.Info {
+	t := agent.Info{Gate: p.gate(), Provider: cmp.Or(p.cloud(), "anthropic"), Home: p.configDir(), Form: agent.Text, Ladder: ladder, MaxInput: MaxInput, Unknown: p.line.Unknown}
 	switch p.line.Value("--output-format") {
 	case "json":
 		t.Form = agent.JSON

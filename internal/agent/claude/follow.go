@@ -65,7 +65,7 @@ func (p *Profile) Follow(plan agent.Plan) agent.Follower {
 const maxText = 256 << 10
 
 // Line implements [agent.Follower].
-func (f *follower) Line(line agent.Line) agent.News {
+func (f *follower) Line(line agent.Line) agent.LineInfo {
 	text := line.Text
 	if bytes.HasPrefix(text, []byte("[")) && !f.events { // --output-format json --verbose
 		f.array(text)
@@ -98,7 +98,7 @@ func (f *follower) keep(line []byte) {
 	}
 }
 
-func (f *follower) event(e event, line agent.Line) agent.News {
+func (f *follower) event(e event, line agent.Line) agent.LineInfo {
 	if f.session == "" || e.Type == "system" && e.Subtype == "init" {
 		f.session = e.Session
 	}
@@ -135,7 +135,7 @@ func (f *follower) event(e event, line agent.Line) agent.News {
 	return f.news(agent.Pass)
 }
 
-func (f *follower) system(e event) agent.News {
+func (f *follower) system(e event) agent.LineInfo {
 	switch e.Subtype {
 	case "init":
 		f.begun = true
@@ -172,7 +172,7 @@ func (f *follower) system(e event) agent.News {
 }
 
 // piece is a part of the model's answer.
-func (f *follower) piece(e event) agent.News {
+func (f *follower) piece(e event) agent.LineInfo {
 	switch e.Event.Type {
 	case "message_start":
 		f.spoke(e)
@@ -199,7 +199,7 @@ func (f *follower) spoke(e event) {
 	}
 }
 
-func (f *follower) assistant(e event) agent.News {
+func (f *follower) assistant(e event) agent.LineInfo {
 	if e.Message.Model == "<synthetic>" || e.Error != "" { // claude's own words
 		f.complaint = e
 		return f.news(agent.Hold)
@@ -230,8 +230,8 @@ func (f *follower) take(e event, line agent.Line) {
 	f.midway = f.midway && (r.IsError || e.Subtype != "success")
 }
 
-func (f *follower) news(show agent.Show) agent.News {
-	return agent.News{Answered: f.answered, Tools: f.tools.Running() + len(f.background), Show: show,
+func (f *follower) news(show agent.Show) agent.LineInfo {
+	return agent.LineInfo{Answered: f.answered, Tools: f.tools.Running() + len(f.background), Show: show,
 		Delivered: f.result != nil && len(f.background) == 0, Waiting: !f.inTurn || len(f.questions) > 0}
 }
 

@@ -27,7 +27,7 @@ func play(t *testing.T, args string) *tape {
 }
 
 // show shows it one event.
-func (f *tape) show(fields string) agent.News {
+func (f *tape) show(fields string) agent.LineInfo {
 	return f.Line(agent.Line{Text: []byte(strings.TrimSpace(line(fields)))})
 }
 

@@ -75,7 +75,7 @@ func FuzzPlan(f *testing.F) {
 			turn.Session, turn.Continue = someID, true
 		}
 		p.Headless()
-		p.Traits()
+		p.Info()
 		plan, err := p.Plan(turn)
 		if err != nil {
 			return

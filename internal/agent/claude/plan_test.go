@@ -197,9 +197,9 @@ func TestHeadless(t *testing.T) {
 	}
 }
 
-func TestTraits(t *testing.T) {
-	traits := func(args string, env ...string) agent.Traits {
-		return New(append([]string{"claude"}, strings.Fields(args)...), append([]string{"HOME=/h"}, env...)).Traits()
+func TestInfo(t *testing.T) {
+	traits := func(args string, env ...string) agent.Info {
+		return New(append([]string{"claude"}, strings.Fields(args)...), append([]string{"HOME=/h"}, env...)).Info()
 	}
 	for args, form := range map[string]agent.Form{"-p": agent.Text, "-p --output-format json": agent.JSON, "-p --output-format=stream-json --verbose": agent.Stream,
 		"-p --output-format text": agent.Text} {
@@ -227,9 +227,9 @@ func TestTraits(t *testing.T) {
 }
 
 // All who share a limit share a gate, and no credential is in its name.
-func TestTraits_Gate(t *testing.T) {
+func TestInfo_Gate(t *testing.T) {
 	gate := func(env ...string) string {
-		return New([]string{"claude", "-p"}, append([]string{"HOME=/h"}, env...)).Traits().Gate
+		return New([]string{"claude", "-p"}, append([]string{"HOME=/h"}, env...)).Info().Gate
 	}
 	const secret = "sk-ant-secret"
 	a := gate("ANTHROPIC_API_KEY=" + secret)

@@ -67,9 +67,9 @@ func (p *Profile) Judge(o verdict.Outcome, now time.Time) verdict.Verdict {
 	return agent.Replay(&follower{guess: true, wanted: p.line.session()}, o, now)
 }
 
-// Traits implements agent.Agent.
-func (p *Profile) Traits() agent.Traits {
-	t := agent.Traits{
+// Info implements agent.Agent.
+func (p *Profile) Info() agent.Info {
+	t := agent.Info{
 		Gate:      p.settings().gate(),
 		Provider:  cmp.Or(agent.KeyPart(p.settings().provider), "openai"),
 		Home:      p.home,

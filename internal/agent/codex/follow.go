@@ -48,7 +48,7 @@ type follower struct {
 }
 
 // Line implements agent.Follower.
-func (f *follower) Line(line agent.Line) agent.News {
+func (f *follower) Line(line agent.Line) agent.LineInfo {
 	f.lines++
 	now := time.Now()
 	f.silence, f.last = now.Sub(f.last), now
@@ -58,10 +58,10 @@ func (f *follower) Line(line agent.Line) agent.News {
 	}
 	if f.plain {
 		f.spoke = f.spoke || len(bytes.TrimSpace(line.Text)) > 0
-		return agent.News{} // it is the answer, and nothing else comes on stdout
+		return agent.LineInfo{} // it is the answer, and nothing else comes on stdout
 	}
 	if e.Item.Type == "agent_message" && f.reviews && f.failure != "" {
-		return agent.News{Show: agent.Hold} // codex's own: "Review was interrupted. …"
+		return agent.LineInfo{Show: agent.Hold} // codex's own: "Review was interrupted. …"
 	}
 	if e.Item.Type == "agent_message" && e.Type == "item.completed" {
 		f.answer, f.answered = agent.NewAnswer(line, "item.text", e.Item.Text), true
@@ -74,7 +74,7 @@ func (f *follower) Line(line agent.Line) agent.News {
 }
 
 // take follows an event.
-func (f *follower) take(e event) (news agent.News) {
+func (f *follower) take(e event) (news agent.LineInfo) {
 	switch e.Type {
 	case "thread.started":
 		f.session = e.ThreadID

@@ -46,29 +46,29 @@ func TestLine_News(t *testing.T) {
 	f := follow(t)
 	for _, step := range []struct {
 		line string
-		want agent.News
+		want agent.LineInfo
 	}{
-		{started, agent.News{}},
-		{warning, agent.News{}},
-		{turn, agent.News{}},
-		{`{"type":"something.new","item":{"type":"agent_message"}}`, agent.News{}},
-		{`not an event`, agent.News{Foreign: true}},
-		{thought, agent.News{Answered: true}},
-		{toolBegan, agent.News{Answered: true, Tools: 1}},
-		{toolBegan, agent.News{Answered: true, Tools: 1}},
-		{toolEnded, agent.News{Answered: true}},
-		{`{"item":{"type":"todo_list","id":"item_9"},"type":"item.started"}`, agent.News{Answered: true}},
-		{hello, agent.News{Answered: true}},
-		{refused, agent.News{Show: agent.Hold}},
-		{failed, agent.News{Show: agent.Hold}},
-		{toolBegan, agent.News{Answered: true, Tools: 1}},
-		{completed, agent.News{Delivered: true}},
+		{started, agent.LineInfo{}},
+		{warning, agent.LineInfo{}},
+		{turn, agent.LineInfo{}},
+		{`{"type":"something.new","item":{"type":"agent_message"}}`, agent.LineInfo{}},
+		{`not an event`, agent.LineInfo{Foreign: true}},
+		{thought, agent.LineInfo{Answered: true}},
+		{toolBegan, agent.LineInfo{Answered: true, Tools: 1}},
+		{toolBegan, agent.LineInfo{Answered: true, Tools: 1}},
+		{toolEnded, agent.LineInfo{Answered: true}},
+		{`{"item":{"type":"todo_list","id":"item_9"},"type":"item.started"}`, agent.LineInfo{Answered: true}},
+		{hello, agent.LineInfo{Answered: true}},
+		{refused, agent.LineInfo{Show: agent.Hold}},
+		{failed, agent.LineInfo{Show: agent.Hold}},
+		{toolBegan, agent.LineInfo{Answered: true, Tools: 1}},
+		{completed, agent.LineInfo{Delivered: true}},
 	} {
 		if got := f.Line(agent.Line{Text: []byte(step.line)}); got != step.want {
 			t.Errorf("%s: %+v", step.line, got)
 		}
 	}
-	if got := f.Line(agent.Line{}); got != (agent.News{Foreign: true}) { // an empty line
+	if got := f.Line(agent.Line{}); got != (agent.LineInfo{Foreign: true}) { // an empty line
 		t.Errorf("%+v", got)
 	}
 }
@@ -142,7 +142,7 @@ func TestLine_Plain(t *testing.T) {
 	}
 	f := p.Follow(plan)
 	for _, l := range []string{started, failed} {
-		if news := f.Line(agent.Line{Text: []byte(l)}); news != (agent.News{}) {
+		if news := f.Line(agent.Line{Text: []byte(l)}); news != (agent.LineInfo{}) {
 			t.Errorf("%+v", news)
 		}
 	}

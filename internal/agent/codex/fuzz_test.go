@@ -52,7 +52,7 @@ func FuzzPlan(f *testing.F) {
 		args := append([]string{"codex"}, strings.Split(line, "\n")...)
 		own := slices.Clone(args)
 		p := New(args, []string{"OPENAI_BASE_URL=" + prompt}, "")
-		traits := p.Traits()
+		traits := p.Info()
 		turn := agent.Turn{Session: session, Continue: cont}
 		if prompt != "" {
 			turn.Prompt = &prompt

@@ -53,7 +53,7 @@ func TestHeadless(t *testing.T) {
 	}
 }
 
-func TestTraits(t *testing.T) {
+func TestInfo(t *testing.T) {
 	tests := map[string]struct {
 		form             agent.Form
 		resumes, unknown string
@@ -82,7 +82,7 @@ func TestTraits(t *testing.T) {
 		"codex exec review --a-new-flag":             {unknown: "--a-new-flag", noInput: true},
 	}
 	for line, want := range tests {
-		got := New(words(line), nil, "").Traits()
+		got := New(words(line), nil, "").Info()
 		if got.Form != want.form || got.Resumes != want.resumes || got.Unknown != want.unknown || got.NoInput != want.noInput {
 			t.Errorf("%s: form %v, resumes %q, unknown %q", line, got.Form, got.Resumes, got.Unknown)
 		}

@@ -86,11 +86,11 @@ func (d *desk) bare(stdin string, args ...string) (stdout string) {
 }
 
 // run does what the root package does with a profile: plan, start, follow, judge. watch sees the news.
-func (d *desk) run(turn agent.Turn, watch func(agent.News, *os.Process), args ...string) attempt {
+func (d *desk) run(turn agent.Turn, watch func(agent.LineInfo, *os.Process), args ...string) attempt {
 	d.t.Helper()
 	p := codex.New(append([]string{d.cli}, args...), d.env, d.dir)
-	if !p.Headless() || p.Traits().Unknown != "" {
-		d.t.Fatalf("%q: not headless, or unknown %q", args, p.Traits().Unknown)
+	if !p.Headless() || p.Info().Unknown != "" {
+		d.t.Fatalf("%q: not headless, or unknown %q", args, p.Info().Unknown)
 	}
 	plan, err := p.Plan(turn)
 	if err != nil {
@@ -295,7 +295,7 @@ func TestReal_ResumesAfterKill(t *testing.T) {
 	each(t, func(t *testing.T, cli string) {
 		d := newDesk(t, cli, "tool(bash: exec sleep 60), 200(in=10, out=5)")
 		args := []string{"exec", quick, "--dangerously-bypass-approvals-and-sandbox", "work"}
-		killed := d.run(agent.Turn{}, func(n agent.News, p *os.Process) {
+		killed := d.run(agent.Turn{}, func(n agent.LineInfo, p *os.Process) {
 			if n.Tools > 0 {
 				d.spent() // it writes that down while the tool runs
 				p.Kill()
@@ -321,7 +321,7 @@ func TestReal_ResumesAfterKill(t *testing.T) {
 func TestReal_Interrupted(t *testing.T) {
 	each(t, func(t *testing.T, cli string) {
 		d := newDesk(t, cli, "tool(bash: exec sleep 60), 200")
-		a := d.run(agent.Turn{}, func(n agent.News, p *os.Process) {
+		a := d.run(agent.Turn{}, func(n agent.LineInfo, p *os.Process) {
 			if n.Tools > 0 {
 				p.Signal(os.Interrupt)
 			}
@@ -335,7 +335,7 @@ func TestReal_BadKey(t *testing.T) {
 	each(t, func(t *testing.T, cli string) {
 		d := newDesk(t, cli, "401x*")
 		hopeless := 0
-		d.run(agent.Turn{}, func(n agent.News, p *os.Process) {
+		d.run(agent.Turn{}, func(n agent.LineInfo, p *os.Process) {
 			if n.Answered || n.Show == agent.Hold && hopeless == 0 {
 				t.Errorf("%+v", n)
 			}
@@ -373,7 +373,7 @@ func TestReal_Failures(t *testing.T) {
 		all = append(all, func(t *testing.T) {
 			d := newDesk(t, cli, tt.script)
 			seen := 0
-			a := d.run(agent.Turn{}, func(n agent.News, _ *os.Process) {
+			a := d.run(agent.Turn{}, func(n agent.LineInfo, _ *os.Process) {
 				if n.Retrying != nil {
 					seen++
 				}

@@ -27,7 +27,7 @@ model_provider = "wrong"
 	}
 	at, empty := "CODEX_HOME="+home, "CODEX_HOME="+t.TempDir()
 	gate := func(env []string, args ...string) string {
-		return New(append([]string{"codex", "exec"}, args...), env, "").Traits().Gate
+		return New(append([]string{"codex", "exec"}, args...), env, "").Info().Gate
 	}
 	for name, tt := range map[string]struct {
 		env  []string

@@ -59,10 +59,10 @@ func (p *Profile) Judge(o verdict.Outcome, now time.Time) verdict.Verdict {
 	return j.verdict()
 }
 
-// Habits implements agent.Caller.
-func (p *Profile) Habits() agent.Habits {
+// CallerInfo implements agent.Caller.
+func (p *Profile) CallerInfo() agent.CallerInfo {
 	_, err := p.line.look()
-	h := agent.Habits{Gate: gateKey(p.line, p.env, p.dir), Provider: "github", Changes: p.line.changes(), Verifiable: err == nil}
+	h := agent.CallerInfo{Gate: gateKey(p.line, p.env, p.dir), Provider: "github", Changes: p.line.changes(), Verifiable: err == nil}
 	if p.line.short() {
 		h.Deadline = deadline
 	}

@@ -116,7 +116,7 @@ func TestLine(t *testing.T) {
 		for _, f := range []struct {
 			mark string
 			is   bool
-		}{{"c", p.Habits().Changes}, {"s", p.Habits().Deadline > 0}, {"h", p.Headless()}, {"t", p.line.traced()}} {
+		}{{"c", p.CallerInfo().Changes}, {"s", p.CallerInfo().Deadline > 0}, {"h", p.Headless()}, {"t", p.line.traced()}} {
 			if f.is {
 				got += f.mark
 			}
@@ -184,7 +184,7 @@ func TestGate(t *testing.T) {
 		t.Fatal(err)
 	}
 	key := func(line string, env ...string) string {
-		return New(append([]string{"gh"}, strings.Fields(line)...), append([]string{"GH_CONFIG_DIR=" + dir}, env...), "").Habits().Gate
+		return New(append([]string{"gh"}, strings.Fields(line)...), append([]string{"GH_CONFIG_DIR=" + dir}, env...), "").CallerInfo().Gate
 	}
 	stored, env := key("api user"), key("api user", "GH_TOKEN=gho_y")
 	if !strings.HasPrefix(stored, "gh:github.com:") || len(stored) != len("gh:github.com:")+8 || stored != env {

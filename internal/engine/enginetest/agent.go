@@ -14,7 +14,7 @@ import (
 // Agent is the profile of a scripted agent: what it prints are [Event] lines. The zero value is a headless one.
 type Agent struct {
 	CLI    string // its name; empty means claude, whose preset it has then
-	Info   agent.Traits
+	Facts  agent.Info
 	Person bool                        // it works for a person
 	Turns  func(agent.Turn)            // is told of each turn that is planned
 	Refuse func(agent.Turn) error      // says which turns cannot be planned
@@ -33,9 +33,9 @@ func (a *Agent) Reads() bool                                          { return t
 func (a *Agent) Judge(verdict.Outcome, time.Time) (v verdict.Verdict) { return v }
 func (a *Agent) Tested() agent.Tested                                 { return a.Test }
 
-// Traits implements [agent.Agent].
-func (a *Agent) Traits() agent.Traits {
-	info := a.Info
+// Info implements [agent.Agent].
+func (a *Agent) Info() agent.Info {
+	info := a.Facts
 	if info.Ladder == nil {
 		info.Ladder = supervise.Terminate
 	}
@@ -116,10 +116,10 @@ type follower struct {
 	answer  agent.Answer
 }
 
-func (f *follower) Line(line agent.Line) agent.News {
+func (f *follower) Line(line agent.Line) agent.LineInfo {
 	var e Event
 	if json.Unmarshal(line.Text, &e) != nil {
-		return agent.News{Foreign: true}
+		return agent.LineInfo{Foreign: true}
 	}
 	if e.Session != "" {
 		f.account.Session = e.Session
@@ -138,7 +138,7 @@ func (f *follower) Line(line agent.Line) agent.News {
 	if e.Class != "" {
 		f.final, f.judged = verdict.Verdict{Class: e.Class, Retryable: e.Class.Retryable(), Evidence: e.Text, Hint: verdict.Hint{After: e.Hint}}, true
 	}
-	info := agent.News{Answered: e.Answered || e.Text != "", Tools: e.Tools, Delivered: e.Done, Waiting: e.Waiting, Show: e.Show, Foreign: e.Foreign}
+	info := agent.LineInfo{Answered: e.Answered || e.Text != "", Tools: e.Tools, Delivered: e.Done, Waiting: e.Waiting, Show: e.Show, Foreign: e.Foreign}
 	if e.Retry != "" {
 		info.Retrying = &agent.Retrying{Wait: e.Wait, Hopeless: e.Hopeless,
 			Verdict: verdict.Verdict{Class: e.Retry, Retryable: e.Retry.Retryable(), Evidence: "HTTP error", Hint: verdict.Hint{After: e.Hint}}}

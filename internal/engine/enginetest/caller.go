@@ -12,7 +12,7 @@ import (
 
 // Caller is the profile of a scripted caller. What it complains of is its verdict: the class of its last line on stderr.
 type Caller struct {
-	Info   agent.Habits
+	Facts  agent.CallerInfo
 	Person bool
 	// Limit and Done answer what is asked on the side.
 	Limit verdict.Hint
@@ -20,10 +20,10 @@ type Caller struct {
 	Fails error // of what is asked
 }
 
-func (c *Caller) Name() string         { return "gh" }
-func (c *Caller) Headless() bool       { return !c.Person }
-func (c *Caller) Reads() bool          { return true }
-func (c *Caller) Habits() agent.Habits { return c.Info }
+func (c *Caller) Name() string                 { return "gh" }
+func (c *Caller) Headless() bool               { return !c.Person }
+func (c *Caller) Reads() bool                  { return true }
+func (c *Caller) CallerInfo() agent.CallerInfo { return c.Facts }
 
 // Judge implements [agent.Profile].
 func (c *Caller) Judge(o verdict.Outcome, _ time.Time) verdict.Verdict {

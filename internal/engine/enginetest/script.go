@@ -329,7 +329,7 @@ func (c *child) EndTree() (int, []supervise.Proc) {
 	return c.killed, nil
 }
 
-func (c *child) Patience(stall time.Duration) {
+func (c *child) SetStall(stall time.Duration) {
 	c.mu.Lock()
 	c.life, c.stall = time.Now(), stall
 	c.mu.Unlock()

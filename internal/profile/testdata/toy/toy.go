@@ -43,8 +43,8 @@ func (p *Profile) Judge(o verdict.Outcome, now time.Time) verdict.Verdict {
 	return agent.Replay(&follower{}, o, now)
 }
 
-func (p *Profile) Traits() agent.Traits {
-	return agent.Traits{Gate: "toy:local", Provider: "toy", Ladder: supervise.Terminate, MaxInput: Descriptor.MaxInput, HasPrompt: true}
+func (p *Profile) Info() agent.Info {
+	return agent.Info{Gate: "toy:local", Provider: "toy", Ladder: supervise.Terminate, MaxInput: Descriptor.MaxInput, HasPrompt: true}
 }
 
 func (p *Profile) Plan(t agent.Turn) (agent.Plan, error) {
@@ -63,14 +63,14 @@ type follower struct {
 	answer  string
 }
 
-func (f *follower) Line(line agent.Line) agent.News {
+func (f *follower) Line(line agent.Line) agent.LineInfo {
 	text := string(line.Text)
 	if id, ok := strings.CutPrefix(text, "session "); ok {
 		f.session = id
-		return agent.News{}
+		return agent.LineInfo{}
 	}
 	f.answer = text
-	return agent.News{Answered: true}
+	return agent.LineInfo{Answered: true}
 }
 
 func (f *follower) Judge(o verdict.Outcome, _ time.Time) verdict.Verdict {
