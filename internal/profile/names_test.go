@@ -27,7 +27,6 @@ var named = []string{
 	`examples/ghsync/main.go: p, _ := retry.Preset("gh")`,
 	// The stand-in for GitHub makes a home for gh.
 	`internal/companion/rehearse/github.go: func githubConfig(a *API) string { return filepath.Join(a.home(), ".config", "gh") }`,
-	// The tables of clients' files.
 }
 
 // doubles are packages that only tests use, or that must not know the tree that they compare.
