@@ -33,6 +33,9 @@ func Agents() (list []CLI) {
 
 func of(d *agent.Descriptor) CLI { return CLI{d, clitest.Versions(d)} }
 
+// CLIs are all of them.
+var CLIs = []CLI{Claude, Codex}
+
 // New begins a rehearsal with a version of the agent, the newest if it is empty. The test is skipped if that is not
 // installed.
 func (c CLI) New(t *testing.T, version, script string) *Stage {

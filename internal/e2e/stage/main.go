@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"testing"
 	"time"
 
@@ -21,6 +22,9 @@ import (
 const Patience = 3 * time.Minute
 
 const module = "github.com/belay-run/belay/"
+
+// Parallel is how many tests of a suite run at a time, where the command line does not say: most of the time they wait.
+var Parallel = 4
 
 // bin holds belay, and what else a suite needs.
 var bin string
@@ -38,7 +42,7 @@ func Main(m *testing.M, programs ...string) {
 	set := false
 	flag.Visit(func(f *flag.Flag) { set = set || f.Name == "test.parallel" })
 	if !set {
-		flag.Set("test.parallel", "4") // most of the time they wait
+		flag.Set("test.parallel", strconv.Itoa(Parallel))
 	}
 	unix.Setrlimit(unix.RLIMIT_CORE, &unix.Rlimit{})
 	clitest.HearSignals()

@@ -3,6 +3,7 @@
 package stage
 
 import (
+	"cmp"
 	"strings"
 	"testing"
 
@@ -95,24 +96,29 @@ func (sc Scenario) of(version string) Scenario {
 			last = v
 		}
 	}
-	other := sc.Older[last]
-	if other.Code != 0 {
-		sc.Code = other.Code
+	return sc.With(sc.Older[last])
+}
+
+// With is the scenario with what the other one says in its place, where that says something. Both checks are made.
+func (sc Scenario) With(other Scenario) Scenario {
+	sc.Script, sc.Class = cmp.Or(other.Script, sc.Script), cmp.Or(other.Class, sc.Class)
+	sc.Code, sc.Attempts, sc.Requests = cmp.Or(other.Code, sc.Code), cmp.Or(other.Attempts, sc.Attempts), cmp.Or(other.Requests, sc.Requests)
+	sc.Stdout, sc.After = cmp.Or(other.Stdout, sc.Stdout), cmp.Or(other.After, sc.After)
+	for _, list := range []struct{ to, from *[]string }{{&sc.Flags, &other.Flags}, {&sc.Args, &other.Args}, {&sc.Env, &other.Env}} {
+		if *list.from != nil {
+			*list.to = *list.from
+		}
 	}
-	if other.Class != "" {
-		sc.Class = other.Class
+	if other.Older != nil {
+		sc.Older = other.Older
 	}
-	if other.Attempts != 0 {
-		sc.Attempts = other.Attempts
-	}
-	if other.Requests != 0 {
-		sc.Requests = other.Requests
-	}
-	if other.Stdout != "" {
-		sc.Stdout = other.Stdout
-	}
-	if other.Env != nil {
-		sc.Env = other.Env
+	if first, second := sc.Check, other.Check; second != nil {
+		sc.Check = func(t *testing.T, r *Ran) {
+			if first != nil {
+				first(t, r)
+			}
+			second(t, r)
+		}
 	}
 	return sc
 }
