@@ -56,6 +56,7 @@ var arrows = map[string][]string{
 	"internal/e2e/stage":          {"internal/agent", "internal/agent/claude", "internal/agent/codex", "internal/clitest", "internal/companion/rehearse", "internal/journal", "internal/profile"},
 	"internal/e2e/claude":         {},
 	"internal/e2e/codex":          {},
+	"internal/e2e/agents":         {},
 	"internal/e2e/hooks":          {},
 	"internal/e2e/mcp":            {},
 	"internal/e2e/record":         {},

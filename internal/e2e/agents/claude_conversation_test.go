@@ -1,6 +1,6 @@
 //go:build linux
 
-package claude_test
+package agents_test
 
 import (
 	"encoding/json"
@@ -20,7 +20,7 @@ import (
 // A conversation that the Agent SDK holds is line for line as without belay: the SDK asks for the models before it says
 // anything, a turn needs a permission, a turn is throttled and the next one works, and between two turns nothing happens for
 // longer than a claude that has delivered its result may otherwise stay.
-func TestConversation_SDK(t *testing.T) {
+func TestClaude_ConversationSDK(t *testing.T) {
 	t.Parallel()
 	sdk := clitest.SDK(t)
 	node, err := exec.LookPath("node")
@@ -30,7 +30,7 @@ func TestConversation_SDK(t *testing.T) {
 	const script = `200(text="one"), tool(bash: "echo made > made"), 200(text="two"), 429x2, 200(text="four")`
 	plan := `[{"models":true},{"say":"first"},{"idle":33000},{"say":"second"},{"say":"third"},{"say":"fourth"}]`
 	converse := func(t *testing.T, command string) (said, raw string) {
-		s := newStage(t, "", script)
+		s := claude.New(t, "", script)
 		s.Longest = 5 * time.Minute
 		s.Env = []string{"CLAUDE_CODE_MAX_RETRIES=1"}
 		// What claude prints is kept beside what the SDK makes of it.
@@ -96,14 +96,13 @@ func sameLines(t *testing.T, what, got, want string) {
 
 // variesInTalk are more values that differ from run to run.
 var variesInTalk = []*regexp.Regexp{
-	regexp.MustCompile(`"retry_delay_ms":[0-9.]+`),
 	regexp.MustCompile(`"request_id":"[^"]*"`),
 	regexp.MustCompile(`"pid":[0-9]+`),
 }
 
 // conversationAlike is what a conversation prints without what differs from run to run.
 func conversationAlike(s *stage.Stage, text string) string {
-	text = alike(s, text)
+	text = claude.alike(s, text)
 	for _, v := range variesInTalk {
 		text = v.ReplaceAllString(text, "…")
 	}
@@ -178,12 +177,12 @@ func (c *talk) until(kind string) map[string]any {
 var streams = []string{"--input-format", "stream-json", "--output-format", "stream-json", "--verbose"}
 
 // A turn's result is there at once, whatever it says, and the next turn follows in the same process; with -p and without.
-func TestConversation_FailedTurn(t *testing.T) {
+func TestClaude_ConversationFailedTurn(t *testing.T) {
 	t.Parallel()
 	for name, more := range map[string][]string{"Print": {"-p"}, "NoPrint": nil, "UnknownFlag": {"-p", "--allow-other-models"}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := newStage(t, "", `429x2, 200(text="two")`)
+			s := claude.New(t, "", `429x2, 200(text="two")`)
 			s.Env = []string{"CLAUDE_CODE_MAX_RETRIES=1"}
 			c := converse(s, nil, append(more, streams...)...)
 			c.say("first")
@@ -200,12 +199,12 @@ func TestConversation_FailedTurn(t *testing.T) {
 }
 
 // No stall limit holds while claude waits for its caller; while it works, one does.
-func TestConversation_Stall(t *testing.T) {
+func TestClaude_ConversationStall(t *testing.T) {
 	t.Parallel()
-	s := newStage(t, "", `200(text="one"), 200(text="two"), hang`)
-	c := converse(s, []string{"--stall-timeout", "6s"}, append([]string{"-p"}, streams...)...)
+	s := claude.New(t, "", `200(text="one"), 200(text="two"), hang`)
+	c := converse(s, []string{"--stall-timeout", "15s"}, append([]string{"-p"}, streams...)...)
 	for _, text := range []string{"one", "two"} {
-		time.Sleep(8 * time.Second)
+		time.Sleep(16 * time.Second) // longer than the limit
 		c.say(text)
 		if r := c.until("result"); r["result"] != text {
 			t.Errorf("%v", r["result"])

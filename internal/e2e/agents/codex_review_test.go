@@ -1,6 +1,6 @@
 //go:build linux
 
-package codex_test
+package agents_test
 
 import (
 	"os"
@@ -30,9 +30,9 @@ func review(more ...string) []string {
 }
 
 // A review is a run of codex like any other: what fails is tried again, what cannot help is not, and it is counted.
-func TestReview(t *testing.T) {
-	each(t, true, func(t *testing.T, version string) {
-		s := newStage(t, version, `429(retry-after=1), 200(in=100, out=7, text="Looks good.")`)
+func TestCodex_Review(t *testing.T) {
+	codex.Each(t, true, func(t *testing.T, version string) {
+		s := codex.New(t, version, `429(retry-after=1), 200(in=100, out=7, text="Looks good.")`)
 		repository(s)
 		r := s.Belay(soon, review("--uncommitted"))
 		r.Exits(0)
@@ -54,10 +54,10 @@ func TestReview(t *testing.T) {
 }
 
 // What has failed after the reviewer had begun is begun anew: a review cannot be resumed.
-func TestReview_Anew(t *testing.T) {
-	each(t, false, func(t *testing.T, version string) {
+func TestCodex_Review_Anew(t *testing.T) {
+	codex.Each(t, false, func(t *testing.T, version string) {
 		for _, form := range [][]string{nil, {"--json"}} {
-			s := newStage(t, version, `tool(bash: echo made), overloaded-mid, 200(text="Looks good.")`)
+			s := codex.New(t, version, `tool(bash: echo made), overloaded-mid, 200(text="Looks good.")`)
 			repository(s)
 			r := s.Belay(soon, append(review("--uncommitted"), form...))
 			r.Exits(0)
@@ -70,10 +70,10 @@ func TestReview_Anew(t *testing.T) {
 	})
 }
 
-// It reads stdin only where it is told to, and waits for nobody.
-func TestReview_Stdin(t *testing.T) {
-	each(t, false, func(t *testing.T, version string) {
-		s := newStage(t, version, "200x*")
+// It reads stdin only where it is told to, and does not wait for it otherwise.
+func TestCodex_Review_Stdin(t *testing.T) {
+	codex.Each(t, false, func(t *testing.T, version string) {
+		s := codex.New(t, version, "200x*")
 		repository(s)
 		open, hold, err := os.Pipe()
 		if err != nil {

@@ -1,0 +1,112 @@
+//go:build linux
+
+package agents_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// Codex takes a name that it does not know for the start of a new thread, with exit 0. As a session to resume it is refused
+// at once; TestCodex_ResumeNothing has it in codex's own arguments.
+func TestCodex_ResumeName(t *testing.T) {
+	codex.Each(t, false, func(t *testing.T, version string) {
+		s := codex.New(t, version, "200")
+		r := s.Belay([]string{"--resume", "no-such-name"}, codexAsk("go on"))
+		r.Exits(2)
+		r.Prints("")
+		r.Says("no-such-name")
+		s.Asked(0)
+	})
+}
+
+// A thread other than the one that was asked for is no success: its record has another id.
+func TestCodex_ResumeAnotherThread(t *testing.T) {
+	codex.Each(t, false, func(t *testing.T, version string) {
+		s := codex.New(t, version, "200")
+		first := s.Belay(nil, codexAsk("first"))
+		first.Exits(0)
+		// Codex goes by the file's name, and takes what the file says for the thread.
+		paths, _ := filepath.Glob(filepath.Join(s.Dir, "api", "home", ".codex", "sessions", "*", "*", "*", "rollout-*"+first.Result.SessionID+".jsonl"))
+		if len(paths) != 1 {
+			t.Fatalf("%q", paths)
+		}
+		if err := os.Rename(paths[0], strings.ReplaceAll(paths[0], first.Result.SessionID, codex.noSession)); err != nil {
+			t.Fatal(err)
+		}
+		r := s.Belay([]string{"--resume", codex.noSession}, codexAsk("go on"))
+		if r.Result.Success || r.Result.ErrorType != "session_not_found" || r.Code == 0 {
+			t.Errorf("exit code %d, %+v", r.Code, r.Result)
+		}
+	})
+}
+
+// A thread that the command line itself resumes goes on too when an attempt fails.
+func TestCodex_ResumeOwnCommandFails(t *testing.T) {
+	codex.Each(t, false, func(t *testing.T, version string) {
+		s := codex.New(t, version, `200(in=100, out=10), tool(bash: "echo x >> made", in=100, out=10), overloaded-mid, 200(in=100, out=10)`)
+		first := s.Belay(nil, codexWork("first"))
+		first.Exits(0)
+		r := s.Belay(soon, codexWork("resume", first.Result.SessionID, "second"))
+		r.Exits(0)
+		r.Is("", 2)
+		r.Used(200, 20)
+		s.Asked(4)
+		s.Wrote("made", "x\n")
+		s.ToldOnce("first", "second", "Continue where you left off.")
+		if r.Result.SessionID != first.Result.SessionID || !r.Result.Resumed {
+			t.Errorf("%+v", r.Result)
+		}
+	})
+}
+
+// A thread that codex was told not to keep cannot be gone on with: it begins anew, and the result says so.
+func TestCodex_ResumeEphemeral(t *testing.T) {
+	codex.Each(t, false, func(t *testing.T, version string) {
+		s := codex.New(t, version, `tool(bash: "echo x >> made", in=100, out=10), overloaded-mid, 200(in=100, out=10)`)
+		r := s.Belay(soon, codexWork("--ephemeral", "say hi"))
+		r.Exits(0)
+		r.Prints(answer)
+		s.Asked(3)
+		if last := s.LastTold(); len(last) != 1 || last[0] != "say hi" || r.Result.Resumed {
+			t.Errorf("the last request says %q; resumed %v", last, r.Result.Resumed)
+		}
+	})
+}
+
+// Over attempts that failed, were stopped and went on, usage is what the API has charged.
+func TestCodex_UsageOverAllAttempts(t *testing.T) {
+	codex.Each(t, false, func(t *testing.T, version string) {
+		s := codex.New(t, version, `tool(bash: "echo 1", in=101, out=11, cache-read=40), overloaded-mid, tool(bash: "echo 2", in=103, out=13), hang, 200(in=107, out=17)`)
+		r := s.Belay(append([]string{"--stall-timeout", "30s"}, soon...), codexWork("say hi"))
+		r.Exits(0)
+		r.Is("", 3)
+		s.Asked(5)
+		input, output := charged(s)
+		r.Used(input, output)
+		if input != 351 || output != 41 {
+			t.Errorf("the API has charged %d and %d", input, output)
+		}
+	})
+}
+
+// A session that does not exist is not found, however it was asked for: codex begins another one without a word.
+func TestCodex_ResumeNothing(t *testing.T) {
+	codex.Each(t, true, func(t *testing.T, version string) {
+		lines := [][]string{codexAsk("resume", "no-such-name", "say hi"), codexAsk("resume", "--last", "say hi"), codexAsk("--json", "resume", "no-such-name", "say hi")}
+		for i, args := range lines {
+			s := codex.New(t, version, "200x*")
+			r := s.Belay(nil, args)
+			r.Exits(1)
+			r.Is("session_not_found", 1)
+			r.Says("began a new thread")
+			if i == 1 { // now there is one
+				r = s.Belay(nil, args)
+				r.Exits(0)
+				r.Is("", 1)
+			}
+		}
+	})
+}
