@@ -59,7 +59,7 @@ var claude = &agent{
 
 	text: claudeText,
 	sizes: func() []size {
-		return []size{{"10KB", claudeText(10_000), false}, {"200KB", claudeText(200_000), true}, {"3MB", claudeText(3_000_000), false}}
+		return []size{{"10KB", claudeText(10_000)}, {"200KB", claudeText(200_000)}, {"3MB", claudeText(3_000_000)}}
 	},
 	tooLong: 32<<20 + 1,
 	refusal: []string{"33554432", "put the text in a file"},
@@ -71,7 +71,7 @@ var claude = &agent{
 	},
 
 	toolRequests: 1,
-	fleet:        1000, daily: 4,
+	fleet:        1000, daily: 3,
 
 	differs: claudeDiffers, scenarios: claudeScenarios,
 	elsewhere: []string{"Success", "BadKey"}, // TestSeed000

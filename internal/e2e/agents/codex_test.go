@@ -62,8 +62,8 @@ var codex = &agent{
 
 	text: func(size int) string { return codexText(size, false) },
 	sizes: func() []size {
-		return []size{{"10KB", codexText(10_000, false), false}, {"200KB", codexText(200_000, false), true},
-			{"ManyBytes", codexText(600_000, true), false}, {"Most", codexText(codexChars, false), false}}
+		return []size{{"10KB", codexText(10_000, false)}, {"200KB", codexText(200_000, false)},
+			{"ManyBytes", codexText(600_000, true)}, {"Most", codexText(codexChars, false)}}
 	},
 	tooLong: codexChars + 1,
 	refusal: []string{"codex takes", "file"},
@@ -76,7 +76,7 @@ var codex = &agent{
 	},
 
 	toolRequests: 2, // after ten seconds it asks the model what to do about the tool
-	fleet:        200, daily: 8,
+	fleet:        200, daily: 5,
 
 	differs: codexDiffers, scenarios: codexScenarios,
 }

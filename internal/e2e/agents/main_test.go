@@ -96,9 +96,7 @@ type failure struct {
 
 // size is a prompt of some size.
 type size struct {
-	name  string
-	text  string
-	quick bool // also in the short run
+	name, text string
 }
 
 // described are the CLIs that have a file here.
@@ -131,16 +129,19 @@ func each(t *testing.T, quick bool, test func(t *testing.T, a *agent, version st
 	}
 	t.Parallel()
 	for _, a := range agents {
-		t.Run(a.Name, func(t *testing.T) {
-			if a.ask == nil {
-				t.Skip("SKIPPED: the suite has no file for this CLI")
+		for _, version := range a.Versions {
+			if slices.ContainsFunc(older, func(o after) bool { return o.agent == a && stage.UpTo(version, o.version) }) {
+				continue
 			}
-			var last []string
-			if i := slices.IndexFunc(older, func(o after) bool { return o.agent == a }); i >= 0 {
-				last = []string{older[i].version}
-			}
-			a.Each(t, quick, func(t *testing.T, version string) { test(t, a, version) }, last...)
-		})
+			// One level: what is nested deeper begins later, and a test that waits long should not be the last.
+			t.Run(a.Name+"/"+version, func(t *testing.T) {
+				if a.ask == nil {
+					t.Skip("SKIPPED: the suite has no file for this CLI")
+				}
+				t.Parallel()
+				test(t, a, version)
+			})
+		}
 	}
 }
 

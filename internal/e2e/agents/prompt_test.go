@@ -32,21 +32,15 @@ func (a *agent) refused(r *stage.Ran) {
 	}
 }
 
-// Prompts of every size arrive whole, by every way.
+// Prompts of every size arrive whole, by every way. TestINTEG04_LongPrompts has long ones every day.
 func TestPrompt_Sizes(t *testing.T) {
-	each(t, true, func(t *testing.T, a *agent, version string) {
+	each(t, false, func(t *testing.T, a *agent, version string) {
 		for _, size := range a.sizes() {
-			if !size.quick && !full {
-				continue
-			}
 			t.Run(size.name, func(t *testing.T) {
 				t.Parallel()
 				text := size.text
 				s := a.New(t, version, "200")
 				a.arrived(s.StartBelay(nil, a.ask(), strings.NewReader(text)).Wait(), text)
-				if !full {
-					return // TestINTEG04_LongPrompts has the other ways
-				}
 				a.arrived(s.Belay([]string{"--prompt-file", s.File("prompt.txt", text)}, a.ask()), text)
 				a.arrived(s.StartBelay([]string{"--prompt", "-"}, a.ask(), strings.NewReader(text)).Wait(), text)
 				if a == codex {

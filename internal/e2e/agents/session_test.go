@@ -14,8 +14,9 @@ import (
 )
 
 // An overload in the middle of a tool loop: the CLI itself tries again, and nothing is paid for twice.
+// TestBooks_Details has a failure that the CLI gets over by itself every day.
 func TestToolLoop_Overloaded(t *testing.T) {
-	each(t, true, func(t *testing.T, a *agent, version string) {
+	each(t, false, func(t *testing.T, a *agent, version string) {
 		s := a.New(t, version, `tool(bash: "echo x >> made", in=100, out=10), overloaded, 200(in=200, out=20)`)
 		r := s.Belay(nil, a.work("say hi"))
 		r.Exits(0)

@@ -88,20 +88,7 @@ func TestStop_HangUp(t *testing.T) {
 	})
 }
 
-// So it is for a deadline, which is no reason to try again.
-func TestStop_Timeout(t *testing.T) {
-	each(t, false, func(t *testing.T, a *agent, version string) {
-		s := a.New(t, version, endless+", hang x*")
-		r := s.Belay([]string{"--timeout", "30s"}, a.work("say hi"))
-		r.Exits(124)
-		r.Is("timeout", 1)
-		r.Says(a.Name + " exceeded its timeout (30 s) and was terminated")
-		s.NobodyLeft()
-		s.Asked(a.toolRequests)
-	})
-}
-
-// And for a total timeout.
+// So it is for a deadline of all attempts, which is no reason to try again; TestINTEG05_TimedOut has one of an attempt.
 func TestStop_TotalTimeout(t *testing.T) {
 	each(t, false, func(t *testing.T, a *agent, version string) {
 		s := a.New(t, version, "hang x*")
