@@ -8,7 +8,7 @@
 // for the tools of an MCP server: the client gets a complete result that says isError, and never a stack. Package
 // boundary/gosdk does that for servers built with the official Go SDK.
 //
-// A handler that does not heed its context cannot be stopped, only left behind: its goroutine goes on by itself. And
+// A handler that ignores its context cannot be stopped, only left behind: its goroutine goes on by itself. And
 // three things end the whole process whatever wraps them: a panic in a goroutine that the handler started, [os.Exit],
 // and a fatal error of the runtime (concurrent map writes, out of memory, a stack overflow). Against those only another
 // process helps: `belay hook` and `belay mcp`.
@@ -19,13 +19,13 @@ import (
 	"time"
 )
 
-// Settings say how long a handler may take and who hears of its failure. The zero value works.
+// Settings say how long a handler may take and what its failures are reported to. The zero value works.
 type Settings struct {
 	// Timeout is how long a handler may take. 0 means [HookTimeout] or [ToolTimeout]; negative means no limit but the
 	// context's.
 	Timeout time.Duration
-	// Record hears of each failure. What it does with it is its own affair: its panics are caught too, and it is not
-	// waited for longer than a few seconds. It may be called by several goroutines at once. Nil means nobody.
+	// Record is called with each failure. Its own panics are caught too, and it is not waited for longer than a few
+	// seconds. It may be called by several goroutines at once. Nil means that failures are not recorded.
 	Record Recorder
 	// Server is the MCP server whose tools these are: what failures of [Tool] are counted by.
 	Server string
@@ -40,12 +40,12 @@ const (
 // Recorder puts a failure on record.
 type Recorder func(Failure)
 
-// recordPatience is how long a recorder is waited for.
-const recordPatience = 5 * time.Second
+// recordTimeout is how long a recorder is waited for.
+const recordTimeout = 5 * time.Second
 
 func (s Settings) record(f Failure) {
 	if s.Record != nil {
-		contain(recordPatience, func() { s.Record(f) })
+		callFor(recordTimeout, func() { s.Record(f) })
 	}
 }
 
@@ -64,13 +64,13 @@ func run[R any](ctx context.Context, c call, fn func(context.Context) (R, error)
 		inner, cancel = context.WithTimeout(ctx, c.settings.Timeout)
 	}
 	defer cancel()
-	ended := make(chan end[R]) // not buffered: who is sent to has taken it
+	ended := make(chan end[R]) // not buffered: a send succeeds only if run receives it
 	left := make(chan struct{})
 	go catch(inner, fn, func(e end[R]) {
 		select {
 		case ended <- e:
 		case <-left:
-			// Nobody waits any more, but a panic should not be lost: it may say why it took so long.
+			// run has returned, but a panic should not be lost: it may say why it took so long.
 			if e.cause == Panicked {
 				c.settings.record(*c.fail(e.cause, e.err, "after it had been given up: "+e.text, e.stack))
 			}
@@ -78,13 +78,13 @@ func run[R any](ctx context.Context, c call, fn func(context.Context) (R, error)
 	})
 	select {
 	case e := <-ended:
-		return settle(ctx, c, e)
+		return resultOf(ctx, c, e)
 	case <-inner.Done():
 	}
-	// A handler that heeds its context is about to come back, perhaps with the result.
+	// A handler that watches its context is about to come back, perhaps with the result.
 	select {
 	case e := <-ended:
-		return settle(ctx, c, e)
+		return resultOf(ctx, c, e)
 	case <-time.After(grace):
 	}
 	close(left)
@@ -100,13 +100,13 @@ func run[R any](ctx context.Context, c call, fn func(context.Context) (R, error)
 // grace is how long a handler has to come back once its context has ended.
 const grace = 50 * time.Millisecond
 
-// settle makes of the end of a handler what its caller gets.
-func settle[R any](ctx context.Context, c call, e end[R]) (R, *Failure) {
+// resultOf turns the end of a handler into what its caller gets.
+func resultOf[R any](ctx context.Context, c call, e end[R]) (R, *Failure) {
 	if e.cause == "" {
 		return e.result, nil
 	}
 	if e.cause == Failed && ctx.Err() != nil {
-		e.cause = Cancelled // it says what its caller knows
+		e.cause = Cancelled // the caller has given up, so the handler did not fail
 	}
 	f := c.fail(e.cause, e.err, e.text, e.stack)
 	if e.cause != Cancelled {

@@ -19,7 +19,7 @@ type end[R any] struct {
 }
 
 // catch calls fn on this goroutine, catches what can be caught and says how it ended. The goroutine must be its own: fn
-// may end it, which is why the news is told while it unwinds.
+// may end it, which is why tell is called in a deferred function.
 func catch[R any](ctx context.Context, fn func(context.Context) (R, error), tell func(end[R])) {
 	e := end[R]{cause: Exited, text: "ended its goroutine (runtime.Goexit)"}
 	defer func() {
@@ -36,8 +36,8 @@ func catch[R any](ctx context.Context, fn func(context.Context) (R, error), tell
 	}
 }
 
-// describeTime is how long a value may take to say what it is.
-const describeTime = time.Second
+// describeTimeout is how long a value may take to say what it is.
+const describeTimeout = time.Second
 
 // describe is the text of a panic's value or of an error. Both have methods of their own, which may fail like anything
 // else that a handler has made.
@@ -49,7 +49,7 @@ func describe(v any) string {
 		return short(v.Error())
 	}
 	said := make(chan string, 1)
-	contain(describeTime, func() {
+	callFor(describeTimeout, func() {
 		text := ""
 		switch v := v.(type) {
 		case error:
@@ -69,8 +69,8 @@ func describe(v any) string {
 	}
 }
 
-// contain calls fn and comes back when it has ended, however that was, or when d has passed.
-func contain(d time.Duration, fn func()) {
+// callFor calls fn and returns when it has ended, even by a panic, or when d has passed.
+func callFor(d time.Duration, fn func()) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)

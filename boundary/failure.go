@@ -46,7 +46,7 @@ const (
 	Failed    Cause = "error"
 	TimedOut  Cause = "timeout"
 	Exited    Cause = "goexit"    // it ended its goroutine
-	Cancelled Cause = "cancelled" // its caller gave up; that is nobody's failure and not recorded
+	Cancelled Cause = "cancelled" // its caller gave up; that is no failure and not recorded
 )
 
 // Error implements error: "hook guard: panic: index out of range".
@@ -61,10 +61,10 @@ type Digest struct {
 	Size   int
 }
 
-// digest takes the input apart in a place where it can do no harm: it may have methods of its own.
+// digest encodes the input where a panic or a hang is contained: it may have methods of its own.
 func digest(input any) (d Digest) {
 	got := make(chan Digest, 1)
-	contain(describeTime, func() {
+	callFor(describeTimeout, func() {
 		data, err := json.Marshal(input)
 		if err == nil {
 			sum := sha256.Sum256(data)

@@ -18,7 +18,7 @@ func Tool[In, Out any](name string, fn func(context.Context, In) (Out, error), f
 	}
 }
 
-// Guard is Tool for those who make of a failure what they will.
+// Guard is Tool for callers that handle the failure themselves.
 func Guard[In, Out any](name string, fn func(context.Context, In) (Out, error), s Settings) func(context.Context, In) (Out, *Failure) {
 	if s.Timeout == 0 {
 		s.Timeout = ToolTimeout
@@ -33,7 +33,7 @@ func Guard[In, Out any](name string, fn func(context.Context, In) (Out, error), 
 func (f *Failure) ForClient() string { return "Error in " + f.Name + ": " + f.Text }
 
 // Result is the result of a tools/call, for servers without an SDK. As JSON it is complete in both eras of the protocol:
-// from 2026-07-28 on a result must say that it is one, and before that nobody minds.
+// from 2026-07-28 on a result must say that it is one, and older clients ignore the field.
 type Result struct {
 	Content []Content `json:"content"`
 	IsError bool      `json:"isError,omitempty"`

@@ -12,7 +12,7 @@ type Attempt struct {
 // Admit lets an attempt through, as the probe of a half-open breaker or not, or says with an [*OpenError] why it does not.
 // One of Succeeded, Failed and Released then says how it went, once.
 func (b *Breaker) Admit() (a Attempt, probe bool, err error) {
-	if w := b.word.Load(); w&1 == 0 {
+	if w := b.packed.Load(); w&1 == 0 {
 		return Attempt{generation: w >> 1}, false, nil
 	}
 	return b.admit()
@@ -30,7 +30,7 @@ func (b *Breaker) admit() (a Attempt, probe bool, err error) {
 
 // Succeeded says that the service is well, as [Call.Success].
 func (b *Breaker) Succeeded(a Attempt) {
-	if b.word.Load() != a.generation<<1 {
+	if b.packed.Load() != a.generation<<1 {
 		b.succeeded(a)
 	}
 }

@@ -21,9 +21,9 @@
 //   - A result counts only in the phase in which its call was let through: each phase has a [State.Generation], each
 //     call a [Ticket] of it. A call that was slow to succeed does not close a breaker that has opened since.
 //   - Nothing sticks. A probe holds a [Lease] that expires by itself, so one that hangs, panics, exits its goroutine
-//     or is killed keeps nobody out for longer than that. Times that the settings cannot explain, as left behind by
+//     or is killed keeps others out no longer than that. Times that the settings cannot explain, as left behind by
 //     a clock that jumped, count as passed. After a refusal, a call is let through again when the longest open time
-//     and two leases have passed, at the latest, unless the breaker was opened by hand.
+//     and two leases have passed, at the latest, unless the breaker was forced open.
 //   - Some outcomes say nothing of the service: a cancelled call, a request that was wrong, a throttle. They neither
 //     count nor reset, and a probe that ends so makes room for the next. See [Breaker.Counts].
 //   - One request that is repeated and always fails does not open it: see the Caller of a [Ticket].
@@ -67,20 +67,20 @@ type Breaker struct {
 	// Rand spreads the open times and returns numbers in [0,1). Nil means math/rand/v2.
 	Rand func() float64
 
-	// word is what a healthy call needs of the state: the generation, shifted left by one, and in the lowest bit
+	// packed is what a healthy call needs of the state: the generation, shifted left by one, and in the lowest bit
 	// whether there is anything that a success or a call to be let through has to look at.
-	word atomic.Uint64
+	packed atomic.Uint64
 
 	// refusal is what calls are told until its time. It comes with the state, so that being refused takes no lock and
 	// allocates nothing.
 	refusal atomic.Pointer[OpenError]
 
-	mu      sync.Mutex
-	state   State
-	cause   error    // the last failure, for refusals; nil after a Force, whose Reason is not a failure's
-	probes  uint64   // how many there were, to tell their holders apart
-	changes []change // that OnChange has not been told of
-	telling bool     // somebody is at it
+	mu        sync.Mutex
+	state     State
+	cause     error    // the last failure, for refusals; nil after a Force, whose Reason is not a failure's
+	probes    uint64   // how many there were, to tell their holders apart
+	changes   []change // that OnChange has not been told of
+	notifying bool     // a goroutine is calling OnChange
 }
 
 // State returns what is kept. For the phase as it is at this moment see [Breaker.Phase].
@@ -128,7 +128,7 @@ func (b *Breaker) ask() (Ticket, error) {
 	}
 	next, ticket, err := b.state.Ask(b.Settings, now, holder)
 	if e, ok := err.(*OpenError); ok {
-		b.named(e)
+		b.withNameAndCause(e)
 	}
 	b.become(next)
 	return ticket, err

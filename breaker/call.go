@@ -24,7 +24,7 @@ type Call struct {
 // Allow lets a call through or says with an [*OpenError] why not. Every Call has to be told how it went. A probe
 // that never is holds up the next one until its lease has expired.
 func (b *Breaker) Allow() (Call, error) {
-	if w := b.word.Load(); w&1 == 0 {
+	if w := b.packed.Load(); w&1 == 0 {
 		return Call{breaker: b, ticket: Ticket{Generation: w >> 1}}, nil
 	}
 	t, err := b.ask()
@@ -40,7 +40,7 @@ func (c *Call) Success() {
 		return
 	}
 	c.told = true
-	if c.breaker.word.Load() != c.ticket.Generation<<1 {
+	if c.breaker.packed.Load() != c.ticket.Generation<<1 {
 		c.breaker.success(c.ticket)
 	}
 }

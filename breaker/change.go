@@ -16,47 +16,47 @@ func (b *Breaker) become(next State) {
 	if next.Healthy() {
 		b.cause = nil
 	}
-	b.word.Store(next.word())
-	b.refusal.Store(b.named(next.refusal()))
-	b.tell()
+	b.packed.Store(next.pack())
+	b.refusal.Store(b.withNameAndCause(next.refusal()))
+	b.notify()
 }
 
-// named adds to a refusal what only the Breaker knows.
-func (b *Breaker) named(e *OpenError) *OpenError {
+// withNameAndCause adds to a refusal what only the Breaker knows.
+func (b *Breaker) withNameAndCause(e *OpenError) *OpenError {
 	if e != nil {
 		e.Name, e.Cause = b.Name, b.cause
 	}
 	return e
 }
 
-// tell is called with the lock, gives it up, and calls the listener until it knows all changes. If somebody is at
-// that already, even further up in this very goroutine, the change is left to them: that keeps the order.
-func (b *Breaker) tell() {
-	if b.telling || len(b.changes) == 0 {
+// notify is called with the lock, gives it up, and calls the listener until it knows all changes. If a notify is
+// running already, even further up in this very goroutine, it delivers the change: that keeps the order.
+func (b *Breaker) notify() {
+	if b.notifying || len(b.changes) == 0 {
 		b.mu.Unlock()
 		return
 	}
-	b.telling = true
+	b.notifying = true
 	defer func() { // also if the listener panics: what is left goes with the next change
-		b.telling = false
+		b.notifying = false
 		b.mu.Unlock()
 	}()
 	for len(b.changes) > 0 {
 		c := b.changes[0]
 		b.changes = b.changes[1:]
-		b.listen(c)
+		b.callListener(c)
 	}
 	b.changes = nil
 }
 
-func (b *Breaker) listen(c change) {
+func (b *Breaker) callListener(c change) {
 	b.mu.Unlock()
 	defer b.mu.Lock()
 	b.OnChange(c.from, c.to)
 }
 
-// word packs what a healthy call needs of s: see Breaker.word.
-func (s State) word() uint64 {
+// pack returns what a healthy call needs of s: see Breaker.packed.
+func (s State) pack() uint64 {
 	w := s.Generation << 1
 	if !s.Healthy() {
 		w |= 1

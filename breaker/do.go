@@ -12,9 +12,9 @@ var errLost = errors.New("the call panicked or exited its goroutine")
 //
 // A panic of fn goes on to the caller, and is a failure; so is [runtime.Goexit].
 func Do[T any](ctx context.Context, b *Breaker, fn func(context.Context) (T, error)) (T, error) {
-	// This function is what a success costs while all is well: a load of b.word before and one after. Going through
+	// This function is what a success costs while all is well: a load of b.packed before and one after. Going through
 	// Allow and Call here, as slow does, takes twice as long.
-	w := b.word.Load()
+	w := b.packed.Load()
 	if w&1 != 0 {
 		return slow(ctx, b, fn)
 	}
@@ -26,7 +26,7 @@ func Do[T any](ctx context.Context, b *Breaker, fn func(context.Context) (T, err
 	}()
 	v, err := fn(ctx)
 	returned = true
-	if err != nil || b.word.Load() != w {
+	if err != nil || b.packed.Load() != w {
 		call := Call{breaker: b, ticket: Ticket{Generation: w >> 1}}
 		call.Report(ctx, err)
 	}

@@ -10,8 +10,8 @@ import (
 // ErrOpen is what every refusal is, in the sense of [errors.Is].
 var ErrOpen = errors.New("circuit breaker open")
 
-// OpenError says why a call was refused and how long that will last. Treat it as read-only: those who are refused for
-// the same reason may share one.
+// OpenError says why a call was refused and how long that will last. Treat it as read-only: calls that are refused
+// for the same reason may share one.
 type OpenError struct {
 	// Name is that of the [Breaker]; empty if it has none.
 	Name string
@@ -23,14 +23,14 @@ type OpenError struct {
 	// probe's lease expires, and a call may be let through any time before, when the probe has been answered.
 	Until time.Time
 
-	// Forced says that the breaker was opened by hand.
+	// Forced says that the breaker was opened by [State.Force].
 	Forced bool
 
-	// Reason is what the last failure said, or whoever opened the breaker by hand.
+	// Reason is what the last failure said, or the reason given to [State.Force].
 	Reason string
 
-	// Cause is the last failure itself; nil if the breaker was opened by hand, and for a [State] without a Breaker. It is
-	// not unwrapped: a refusal is no such failure, and who repeats those would repeat it too.
+	// Cause is the last failure itself; nil if the breaker was forced open, and for a [State] without a Breaker. It is
+	// not unwrapped: a refusal is no such failure, and code that retries failures would retry it too.
 	Cause error
 }
 

@@ -9,8 +9,8 @@ import (
 const maxDoublings = math.MaxInt
 
 // Ask says whether a call may start at now. If so, the error is nil and the Ticket is for the report. If not, the
-// error is an [*OpenError] and the State unchanged. holder names who asks; it is kept while they are the probe, and
-// should be another for each call.
+// error is an [*OpenError] and the State unchanged. holder names the caller; it is kept while its call is the probe,
+// and should be different for each call.
 //
 // Closed, every call may start. Open, none before Until; the first one after it makes the State half open and is its
 // probe. Half open, one may start if no probe is out or if its lease has expired, which is then taken over.
@@ -33,7 +33,7 @@ func (s State) Ask(set Settings, now time.Time, holder string) (State, Ticket, e
 // of them close.
 //
 // A probe counts even if its lease was taken over meanwhile. Otherwise a service whose calls all take longer than a
-// lease would never be found well, or ill: each probe would be overtaken before it is answered.
+// lease would never be found healthy or failing: each probe would be overtaken before it is answered.
 func (s State) Success(set Settings, now time.Time, t Ticket) State {
 	switch {
 	case !s.current(t):
@@ -48,7 +48,7 @@ func (s State) Success(set Settings, now time.Time, t Ticket) State {
 	return s
 }
 
-// Failure says that the call of t showed the service to be ill, and why. Closed, enough of them in a row open, but that of
+// Failure says that the call of t showed the service to be failing, and why. Closed, enough of them in a row open, but that of
 // the same Caller as the last one changes nothing. Half open, one does, for twice as long as the last time. jitter in [0,1)
 // spreads the open time, see [Settings.OpenTime].
 //
@@ -103,7 +103,7 @@ func (s State) Reset(now time.Time) State {
 	return s.close(now)
 }
 
-// Force opens s by hand until then, or until a reset if that is zero. Then it is half open.
+// Force opens s until then, or until a reset if that is zero. After that it is half open.
 func (s State) Force(now, until time.Time, reason string) State {
 	return State{
 		Generation: s.Generation + 1,

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Settings are the thresholds and times of a breaker. The zero value works. All who share a [State] should have the
+// Settings are the thresholds and times of a breaker. The zero value works. All users of a [State] should have the
 // same.
 type Settings struct {
 	// Failures is how many in a row open a closed breaker. 0 means [DefaultFailures].
@@ -30,7 +30,7 @@ type Settings struct {
 // DefaultFailures is how many failures in a row open a breaker that does not say so itself.
 const DefaultFailures = 5
 
-// Validate reports the first value of s that makes no sense, in words that can be shown to whoever set it. A breaker
+// Validate reports the first value of s that makes no sense, in words that can be shown to the user. A breaker
 // does not call it; to a breaker, what Validate would refuse counts as not set.
 func (s Settings) Validate() error {
 	switch {
@@ -80,8 +80,8 @@ func (s Settings) OpenTime(opens int, jitter float64) time.Duration {
 
 // passed says whether at now a time is over that was set to at most longest after the now of then. One that is
 // farther away than that, and a lease on top for clocks that differ a little, was set by a clock that has jumped
-// back since, and waiting for it could take for ever: it counts as over. So whatever the clocks did before, who waits
-// at now need not wait for longer than longest and a lease.
+// back since, and waiting for it could take for ever: it counts as over. So whatever the clocks did before, a wait
+// that begins at now is no longer than longest and a lease.
 func (s Settings) passed(t, now time.Time, longest time.Duration) bool {
 	return !now.Before(t) || t.After(now.Add(add(longest, s.lease())))
 }

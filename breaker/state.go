@@ -10,7 +10,7 @@ import (
 // can be compared with ==: a transition that changes nothing returns an equal one, and nothing need be stored.
 //
 // The transitions are Ask, then one of Success, Failure and Release, once, for each [Ticket]; Renew while a probe
-// runs; Reset and Force by hand. None modifies its receiver.
+// runs; Reset and Force at a person's request. None modifies its receiver.
 type State struct {
 	// Generation goes up with every change of phase, and with a reset. Results of an older one change nothing.
 	Generation uint64 `json:"generation,omitempty"`
@@ -20,8 +20,8 @@ type State struct {
 	Caller    string `json:"caller,omitempty"`    // of the last failure, while closed: see [Ticket]
 	Successes int    `json:"successes,omitempty"` // while half open
 	Opens     int    `json:"opens,omitempty"`     // how often in a row it has opened without closing
-	Forced    bool   `json:"forced,omitempty"`    // opened by hand
-	Reason    string `json:"reason,omitempty"`    // of the last failure, or of whoever forced it open
+	Forced    bool   `json:"forced,omitempty"`    // opened by Force
+	Reason    string `json:"reason,omitempty"`    // of the last failure, or given to Force
 
 	Since time.Time `json:"since,omitzero"` // when the phase began; zero if it has never changed
 	Until time.Time `json:"until,omitzero"` // open until; zero with Forced means until reset
@@ -41,19 +41,19 @@ type Ticket struct {
 	Holder     string `json:"holder,omitempty"`
 	Probe      bool   `json:"probe,omitempty"` // of a half-open breaker: its result decides
 
-	// Caller names the request that the call belongs to, where one request is repeated in several calls; whoever has the
-	// ticket sets it. Failures of one Caller in a row count once until another's come: a request that always fails says
+	// Caller names the request that the call belongs to, where one request is repeated in several calls; the holder of
+	// the ticket sets it. Failures of one Caller in a row count once until another's come: a request that always fails says
 	// little of the service. Empty means that the call is a request by itself.
 	Caller string `json:"caller,omitempty"`
 }
 
 // Healthy says that s is as good as the zero State: closed, with no failure to remember. A store may forget it. What
 // it loses is the generation, with which a call from before s.Since is told apart; one that fails so late would
-// count as one failure. Who minds keeps a healthy State for as long after Since as calls may take.
+// count as one failure. To avoid that, keep a healthy State for as long after Since as calls may take.
 func (s State) Healthy() bool { return s.Phase == Closed && s.Failures <= 0 }
 
 // At returns the phase as a caller would meet it at now: an open State whose time has passed is half open, though it
-// changes only when somebody asks.
+// changes only with the next Ask.
 func (s State) At(set Settings, now time.Time) Phase {
 	if s.Phase == Open && !s.blocked(set, now) {
 		return HalfOpen
@@ -69,8 +69,8 @@ func (s State) refusalAt(set Settings, now time.Time) error {
 	return s.refusal()
 }
 
-// blocked says whether calls are refused at now. What was forced open by hand may last as long as the hand said; all
-// other times are bounded by their own length and by the settings, see [Settings.passed]: a clock that was set back an
+// blocked says whether calls are refused at now. What was forced open may last as long as Force was told; all other
+// times are bounded by their own length and by the settings, see [Settings.passed]: a clock that was set back an
 // hour must not make a minute one of an hour.
 func (s State) blocked(set Settings, now time.Time) bool {
 	switch {

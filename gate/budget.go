@@ -16,14 +16,14 @@ const (
 	perCall   = 0.1
 	perMinute = 1
 
-	// grain is less than anything that is given or taken: ten tenths are one, though not in floating point.
-	grain = 1e-9
+	// epsilon is less than anything that is given or taken: ten tenths are one, though not in floating point.
+	epsilon = 1e-9
 )
 
 // spent is what is missing at now. A clock that was set back gives nothing.
 func (b Budget) spent(now time.Time) float64 {
 	minutes := max(0, now.Sub(b.At).Minutes())
-	if spent := min(b.Spent, bucket) - minutes*perMinute; spent > grain {
+	if spent := min(b.Spent, bucket) - minutes*perMinute; spent > epsilon {
 		return spent
 	}
 	return 0
@@ -37,7 +37,7 @@ func (b Budget) full(now time.Time) bool { return b.spent(now) == 0 }
 // take spends a retry, and reports whether there was one.
 func (b Budget) take(now time.Time) (Budget, bool) {
 	spent := b.spent(now)
-	if bucket-spent < perRetry-grain {
+	if bucket-spent < perRetry-epsilon {
 		if now.Before(b.At) {
 			b = Budget{Spent: spent, At: now} // from here on minutes count again, though the clock was set back
 		}
@@ -48,7 +48,7 @@ func (b Budget) take(now time.Time) (Budget, bool) {
 
 // earn gives a success's share back.
 func (b Budget) earn(now time.Time) Budget {
-	if spent := b.spent(now) - perCall; spent > grain {
+	if spent := b.spent(now) - perCall; spent > epsilon {
 		return Budget{Spent: spent, At: now}
 	}
 	return Budget{}
@@ -57,7 +57,7 @@ func (b Budget) earn(now time.Time) Budget {
 // next is when a retry will be there again.
 func (b Budget) next(now time.Time) time.Time {
 	missing := perRetry - b.left(now)
-	if missing <= grain {
+	if missing <= epsilon {
 		return now
 	}
 	return now.Add(time.Duration(missing / perMinute * float64(time.Minute)))

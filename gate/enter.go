@@ -22,8 +22,8 @@ type Gate struct {
 	Rand func() float64
 }
 
-// Enter asks for admission. holder names the call and must be another one for each. A gate whose store has trouble
-// lets everybody in.
+// Enter asks for admission. holder names the call and must be another one for each. A gate whose store fails
+// admits every call.
 func (g *Gate) Enter(holder string) (*Pass, *Refusal) {
 	now := clock.Now()
 	p := &Pass{gate: g, ticket: admission{Holder: holder, Started: now, Breaker: breaker.Ticket{Caller: g.Caller}}}
@@ -39,7 +39,7 @@ func (g *Gate) Enter(holder string) (*Pass, *Refusal) {
 	if refusal != nil {
 		return nil, refusal
 	}
-	if after.same(state) { // nobody else need know that it starts
+	if after.same(state) { // other processes need not know that it starts
 		p.admit(ticket)
 		return p, nil
 	}

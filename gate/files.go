@@ -16,31 +16,31 @@ import (
 // Files is a Store for all processes of a user on one machine: a small file for each key, and none while all is well.
 //
 // A file is read without a lock and replaced by renaming, so that a reader sees the old state or the new one, and a
-// crash at any point leaves one of them. Who changes it holds a lock on another file, which is never deleted: a lock
+// crash at any point leaves one of them. A writer holds a lock on another file, which is never deleted: a lock
 // on the file that is itself replaced loses updates (2,800 of 3,200 when that was tried).
 type Files struct {
 	Dir string
 
-	last atomic.Pointer[seen]
+	last atomic.Pointer[cachedState]
 	try  func(*os.File) (bool, error) // takes the place of flock.Try in tests of a file system without locks
 }
 
-// seen is a state that was read, and the file that it was in. Whoever waits looks again and again, and mostly at the
-// same: to read and decode it each time would be most of what fifty sleepers cost.
-type seen struct {
+// cachedState is a state that was read, and the file that it was in. A waiting process polls the file, which mostly has
+// not changed: to read and decode it each time would be most of what fifty waiting processes cost.
+type cachedState struct {
 	key   string
 	file  fs.FileInfo
 	state State
 }
 
-// still reports whether the file of the key is the one that was read. A file is never changed, only replaced, and may
-// then have the number and, within the grain of the clock, the time of an earlier one: the younger are not trusted.
-func (s *seen) still(key string, file fs.FileInfo) bool {
+// matches reports whether the file of the key is the one that was read. A file is never changed, only replaced, and may
+// then have the inode number and, within the clock's resolution, the time of an earlier one: see minCacheAge.
+func (s *cachedState) matches(key string, file fs.FileInfo) bool {
 	return s != nil && s.key == key && os.SameFile(s.file, file) && s.file.Size() == file.Size() && s.file.ModTime().Equal(file.ModTime())
 }
 
-// settled is how old a file must be to be recognized.
-const settled = time.Second
+// minCacheAge is how old a file must be for its state to be cached.
+const minCacheAge = time.Second
 
 // ErrDamaged says that the file of a key could not be read as a state: it is broken, unreadable, another user's or no
 // file at all. It has been set aside, and the key is healthy.
@@ -59,7 +59,7 @@ type content struct {
 // Load implements Store.
 func (f *Files) Load(key string) (State, error) {
 	if file, err := os.Stat(f.path(key)); err == nil {
-		if last := f.last.Load(); last.still(key, file) {
+		if last := f.last.Load(); last.matches(key, file) {
 			return last.state.clone(), nil
 		}
 	} else if errors.Is(err, fs.ErrNotExist) {
@@ -74,12 +74,12 @@ func (f *Files) Load(key string) (State, error) {
 		return State{}, err
 	}
 	defer lock.release()
-	return f.sound(key)
+	return f.loadLocked(key)
 }
 
-// sound is load for who holds the lock: only they may move a damaged file away, since another may have replaced it by
-// a good one after it was read.
-func (f *Files) sound(key string) (State, error) {
+// loadLocked is load for the holder of the lock, which alone may move a damaged file away: without the lock, another
+// process may have replaced it by a good one after it was read.
+func (f *Files) loadLocked(key string) (State, error) {
 	s, err := f.load(key)
 	if errors.Is(err, fs.ErrPermission) { // not the directory's: there is the lock
 		err = fmt.Errorf("%w: %w", ErrDamaged, err)
@@ -100,8 +100,8 @@ func (f *Files) load(key string) (State, error) {
 	case c.Key != keyIn(key):
 		return State{}, fmt.Errorf("%w: it is that of another gate", ErrDamaged)
 	}
-	if time.Since(file.ModTime()) > settled {
-		f.last.Store(&seen{key, file, c.State.clone()})
+	if time.Since(file.ModTime()) > minCacheAge {
+		f.last.Store(&cachedState{key, file, c.State.clone()})
 	}
 	return c.State, nil
 }
@@ -135,7 +135,7 @@ func read(path string) (c content, info fs.FileInfo, err error) {
 	return c, info, nil
 }
 
-// setAside moves a damaged file out of the way, for whoever wants to know.
+// setAside renames a damaged file, so that it can be examined.
 func setAside(path string, err error) error {
 	aside := path + ".damaged"
 	if merr := os.Rename(path, aside); merr != nil && !errors.Is(merr, fs.ErrNotExist) {
@@ -151,7 +151,7 @@ func (f *Files) Update(key string, now time.Time, change func(State) State) erro
 		return err
 	}
 	defer lock.release()
-	before, err := f.sound(key)
+	before, err := f.loadLocked(key)
 	if err != nil && !errors.Is(err, ErrDamaged) {
 		return err
 	}

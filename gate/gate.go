@@ -1,13 +1,13 @@
 // Package gate is the admission check for one limit: a service, an endpoint, an account. Any number of processes share
 // what is known of it.
 //
-// A [State] is that knowledge: a hold ("nobody starts before T"), a slow start after it, a circuit breaker and a retry
+// A [State] is that knowledge: a hold ("no call starts before T"), a slow start after it, a circuit breaker and a retry
 // budget. It is a plain value; what happens to it are functions of the state, an event and the time. The zero State
 // is a healthy one.
 //
 // A [Store] keeps states by key and changes them atomically. [Memory] does so for one process, [Files] for all
 // processes of a user on a machine: one small file a key, and no file at all while all is well, so that the check of a
-// healthy gate is one system call. Whoever waits at a gate of files can be told of changes, see [Files.Watch].
+// healthy gate is one system call. A caller that waits can be told of changes, see [Files.Watch].
 //
 // A [Gate] is one key of a store, as a caller uses it: [Gate.Enter] asks for admission, and the [Pass] it returns is
 // told what became of the call. [Slots] bound how many run at the same time.

@@ -2,7 +2,7 @@ package gate
 
 import "time"
 
-// Hold says that nobody starts before Until.
+// Hold says that no call starts before Until.
 type Hold struct {
 	Since  time.Time `json:"since,omitzero"`
 	Until  time.Time `json:"until,omitzero"`
@@ -14,14 +14,14 @@ type Hold struct {
 }
 
 const (
-	// farthest is how far in the future a hold may lie that no person has set: plans reset within a month.
-	farthest = 32 * 24 * time.Hour
+	// longestHold is how long a hold may last that no person has set: plans reset within a month.
+	longestHold = 32 * 24 * time.Hour
 	// skew is how much earlier than the beginning of a hold it may be. Clocks are corrected by a little now and then;
 	// by more than that, the clock that the hold was set by was wrong.
 	skew = 30 * time.Second
 )
 
-// Left is how long the hold still lasts at now. What a person said is taken at its word. Any other hold is over if the
+// Left is how long the hold still lasts at now. One that a person has set lasts as set. Any other hold is over if the
 // clock was set back since: waiting for that time could take for ever, and the next throttle will say more.
 func (h Hold) Left(now time.Time) time.Duration {
 	left := max(0, h.Until.Sub(now))
@@ -29,7 +29,7 @@ func (h Hold) Left(now time.Time) time.Duration {
 		return left
 	}
 	length := h.Until.Sub(h.Since)
-	if length > farthest || h.ahead(now) {
+	if length > longestHold || h.ahead(now) {
 		return 0
 	}
 	return max(0, min(left, length))
@@ -55,7 +55,7 @@ func (h Hold) row(now time.Time) int {
 // tell.
 func (h Hold) extend(set Settings, now, started time.Time, hint time.Duration, reason string) Hold {
 	live, stale, row := h.Live(now), started.Before(h.Since), h.row(now)
-	length := min(hint, farthest)
+	length := min(hint, longestHold)
 	if hint <= 0 {
 		if live && stale {
 			return h

@@ -19,13 +19,13 @@ const (
 	crowdTimeout = 10 * time.Second
 )
 
-// ErrLocked says that a file could not be changed because others were at it all the time. The change was not made.
+// ErrLocked says that a file could not be changed because others were changing it all the time. The change was not made.
 var ErrLocked = errors.New("could not be locked")
 
 // fileLock is the right to replace the file of a key.
 type fileLock struct {
 	file *os.File
-	// alone says that nobody else has it. Not every file system has locks; without them two updates at the same time
+	// alone says that no other process has it. Not every file system has locks; without them two updates at the same time
 	// may lose one of the two, but nothing breaks.
 	alone bool
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/belay-run/belay/breaker"
 )
 
-// ask says whether a call may start at now: nobody before the end of a hold, one probe at a time while the breaker is
+// ask says whether a call may start at now: none before the end of a hold, one probe at a time while the breaker is
 // half open, few at a time in a slow start. If it may, the refusal is nil and the ticket is for the report. If not, the
 // state is unchanged.
 func (s State) ask(set Settings, now time.Time, holder string) (State, admission, *Refusal) {
@@ -46,7 +46,7 @@ func refusalOf(err error) *Refusal {
 	return r
 }
 
-// answered says that the service has begun to answer the call: it is well, however long the call goes on. A probe is
+// answered says that the service has begun to answer the call: it is healthy, however long the call goes on. A probe is
 // judged by that. What ends a row of failures or of throttles is the end of a call, as it is while all is well: many
 // commands print something before they fail.
 func (s State) answered(set Settings, now time.Time, t admission) State {
@@ -89,11 +89,11 @@ func (s State) throttled(set Settings, now time.Time, t admission, hint time.Dur
 	return s
 }
 
-// failed says that the call showed the service to be ill. That counts also if it was answered first: an answer that
+// failed says that the call showed the service to be failing. That counts also if it was answered first: an answer that
 // breaks off is none.
 func (s State) failed(set Settings, now time.Time, t admission, jitter float64, reason string) State {
 	s.Breaker = s.Breaker.Failure(set.Breaker, now, t.Breaker, jitter, reason)
-	s = s.stamped(now)
+	s = s.withNewGeneration(now)
 	s.Ramp = s.Ramp.leave(t.Holder, false)
 	return s
 }
@@ -105,7 +105,7 @@ func (s State) released(t admission) State {
 	return s
 }
 
-// renewed says that the caller of an unanswered call still lives.
+// renewed says that the caller of an unanswered call is still running.
 func (s State) renewed(set Settings, now time.Time, t admission) State {
 	s.Breaker = s.Breaker.Renew(set.Breaker, now, t.Breaker)
 	s.Ramp = s.Ramp.renew(now, set, t.Holder)
@@ -118,16 +118,16 @@ func (s State) spend(now time.Time) (after State, ok bool) {
 	return s, ok
 }
 
-// Reset makes the state healthy by hand.
+// Reset makes the state healthy, at a person's request.
 func (s State) Reset(now time.Time) State { return State{Breaker: s.Breaker.Reset(now)} }
 
-// Opened opens the breaker by hand until then, or until a reset if that is zero.
+// Opened opens the breaker, at a person's request, until then, or until a reset if that is zero.
 func (s State) Opened(now, until time.Time, reason string) State {
 	s.Breaker = s.Breaker.Force(now, until, reason)
-	return s.stamped(now)
+	return s.withNewGeneration(now)
 }
 
-// Held sets a hold by hand.
+// Held sets a hold, at a person's request.
 func (s State) Held(now, until time.Time, reason string) State {
 	s.Hold = Hold{Since: now, Until: until, Reason: clip(reason), Manual: true}
 	s.Ramp = s.Ramp.begin(until)
@@ -139,9 +139,9 @@ func (s State) same(o State) bool {
 	return s.Hold == o.Hold && s.Breaker == o.Breaker && s.Budget == o.Budget && s.Ramp.same(o.Ramp)
 }
 
-// stamped gives a breaker that has opened a generation that no earlier outage had. They begin anew when a healthy state
+// withNewGeneration gives an open breaker a generation that no earlier outage had. They begin anew when a healthy state
 // is forgotten, and a probe of an earlier outage, which has hung until now, must not look like one of this.
-func (s State) stamped(now time.Time) State {
+func (s State) withNewGeneration(now time.Time) State {
 	if s.Breaker.Phase == breaker.Open {
 		s.Breaker.Generation = max(s.Breaker.Generation, uint64(max(0, now.UnixMilli())))
 	}

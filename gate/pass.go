@@ -93,7 +93,7 @@ func (p *Pass) during(event func(State, time.Time, admission) State) {
 	}
 }
 
-// Failed says that the call showed the service to be ill.
+// Failed says that the call showed the service to be failing.
 func (p *Pass) Failed(reason string) {
 	jitter := p.gate.random()
 	p.end(func(s State, now time.Time, t admission) State {

@@ -6,7 +6,7 @@ import (
 )
 
 // Ramp is the slow start after a hold: one start that has not been answered at a time, one more for each first answer.
-// Without it all who waited would start in the same instant, and be refused again.
+// Without it all waiting calls would start in the same instant, and be refused again.
 //
 // Where the last one was ended by a throttle, it has shown how many the service takes: after so many answers it begins
 // anew. Otherwise as many again would be under way just when the limit is reached (twenty clients with five calls each
@@ -18,7 +18,7 @@ type Ramp struct {
 	// Answers counts the first answers since it began; Last is how many there were before the last throttle.
 	Answers int `json:"answers,omitempty"`
 	Last    int `json:"last,omitempty"`
-	// Ends is when it ends if nobody starts any more.
+	// Ends is when it ends if no further call starts.
 	Ends time.Time `json:"ends,omitzero"`
 }
 
@@ -29,8 +29,8 @@ type Start struct {
 }
 
 const (
-	// wide is where a ramp has become so wide that it is none.
-	wide = 1000
+	// maxAllowed is the number of allowed starts at which a ramp is over.
+	maxAllowed = 1000
 	// idle is how long a ramp outlasts its hold, or the last start.
 	idle = 2 * time.Minute
 )
@@ -44,17 +44,17 @@ func (r Ramp) begin(until time.Time) Ramp {
 	return Ramp{Allowed: 1, Last: last, Ends: until.Add(idle)}
 }
 
-// Live reports whether it still restrains anybody at now.
+// Live reports whether it still restrains calls at now.
 func (r Ramp) Live(now time.Time) bool { return !r.over(now) }
 
-// over reports whether the ramp no longer restrains anybody. One that ends farther away than any can was written by a
+// over reports whether the ramp no longer restrains calls. One that ends farther away than any can was written by a
 // clock that was wrong.
 func (r Ramp) over(now time.Time) bool {
-	return r.Allowed <= 0 || r.Allowed >= wide || !now.Before(r.Ends) || r.Ends.Sub(now) > farthest+idle
+	return r.Allowed <= 0 || r.Allowed >= maxAllowed || !now.Before(r.Ends) || r.Ends.Sub(now) > longestHold+idle
 }
 
 // expired reports whether a start no longer counts at now. One that expires much later than a start of now would was
-// written by a clock that has been set back. A little later is nothing: who asks has read the clock before it got the
+// written by a clock that has been set back. A little later is normal: the caller read the clock before it got the
 // lock, and others may have started meanwhile.
 func (s Start) expired(now time.Time, set Settings) bool {
 	left := s.Expires.Sub(now)
@@ -88,7 +88,7 @@ func (r Ramp) renew(now time.Time, set Settings, holder string) Ramp {
 	return r
 }
 
-// leave takes a start out; answered says that the service has spoken to it.
+// leave takes a start out; answered says that the service has answered it.
 func (r Ramp) leave(holder string, answered bool) Ramp {
 	i := r.find(holder)
 	if i < 0 {

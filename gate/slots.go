@@ -12,8 +12,8 @@ import (
 	"github.com/belay-run/belay/internal/flock"
 )
 
-// Slots bound how many hold a key at the same time: files that are locked for as long as the holder lives. The kernel
-// frees the lock of a process that dies, however it dies.
+// Slots bound how many hold a key at the same time: files that are locked for as long as the holder runs. The kernel
+// frees the lock of a process that ends, however it ends.
 type Slots struct {
 	Dir string
 	// Fleeting removes a slot's file when it is given back: for keys that come once, such as the name of a session. They
@@ -38,7 +38,7 @@ var ErrFull = errors.New("all slots are taken")
 func (s Slots) Take(key string, n int, holder string) (*Slot, error) {
 	slot, err := s.take(key, n, holder)
 	if errors.Is(err, ErrFull) {
-		// Somebody may just have looked whether the holder of one still lives, see Holders.
+		// Another process may have locked a slot for a moment to read its holder, see Holders.
 		time.Sleep(time.Millisecond)
 		slot, err = s.take(key, n, holder)
 	}
@@ -56,7 +56,7 @@ func (s Slots) take(key string, n int, holder string) (*Slot, error) {
 			f.Close()
 			return nil, fmt.Errorf("slots cannot be locked in %s: %w", s.Dir, err)
 		}
-		if held && s.Fleeting && !current(f) {
+		if held && s.Fleeting && !hasItsName(f) {
 			// Its last holder removed it after we had opened it. Another may have made a new one by now.
 			f.Close()
 			return s.take(key, n, holder)
@@ -71,15 +71,15 @@ func (s Slots) take(key string, n int, holder string) (*Slot, error) {
 	return nil, ErrFull
 }
 
-// current reports whether a file still has its name.
-func current(f *os.File) bool {
+// hasItsName reports whether an open file is still the one of its name.
+func hasItsName(f *os.File) bool {
 	open, err := f.Stat()
 	named, err2 := os.Stat(f.Name())
 	return err == nil && err2 == nil && os.SameFile(open, named)
 }
 
-// Free gives the slot back. The file stays, unless whoever takes the slot knows to look whether it is still there: to
-// delete it would let two hold the same slot. What was given back already stays as it is: another may have it by now.
+// Free gives the slot back. The file stays unless the slot is Fleeting, when takers check that it still exists: otherwise
+// deleting it would let two hold the same slot. A second Free does nothing: another may hold the slot by now.
 func (s *Slot) Free() {
 	if s != nil && s.free != nil {
 		s.free()
@@ -88,7 +88,7 @@ func (s *Slot) Free() {
 		return
 	}
 	if s.file.Truncate(0); s.fleeting {
-		os.Remove(s.file.Name()) // while it is locked: nobody can have taken it
+		os.Remove(s.file.Name()) // while it is locked, so that no other process can have taken it
 	}
 	s.file.Close()
 	s.file = nil
@@ -109,8 +109,8 @@ func (s Slots) Holders(key string) []string {
 	}
 }
 
-// holderOf is the name of who holds a slot, empty if nobody does. Only the name of one who was killed is worth a lock:
-// while that is held to look, the slot seems to be taken.
+// holderOf is the name of a slot's holder, empty if it has none. It tries the lock only if there is a name, which a killed
+// process may have left: while the lock is held for that, the slot seems to be taken.
 func holderOf(f *os.File) string {
 	data, _ := io.ReadAll(io.LimitReader(f, 256))
 	name := strings.TrimSpace(string(data))

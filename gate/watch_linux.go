@@ -10,9 +10,9 @@ import (
 	"syscall"
 )
 
-// Watch returns a channel that gets a value when the state of a key may have changed, so that whoever waits need not
-// look again and again: a process that only sleeps costs nothing. stop ends it. The error says that the system cannot do
-// that, or not for one more (users have 128 of the kernel's watches each, as a rule); then one has to look.
+// Watch returns a channel that gets a value when the state of a key may have changed, so that a waiting caller need not
+// poll: a process that only sleeps costs nothing. stop ends it. The error says that the system cannot watch, or has no
+// watch left (a user usually has 128 of the kernel's); then the caller has to poll.
 func (f *Files) Watch(key string) (changed <-chan struct{}, stop func(), err error) {
 	fd, err := syscall.InotifyInit1(syscall.IN_CLOEXEC | syscall.IN_NONBLOCK)
 	if err != nil {
@@ -47,7 +47,7 @@ func report(events *os.File, name string, c chan<- struct{}) {
 		if concerns(buf[:n], name) {
 			select {
 			case c <- struct{}{}:
-			default: // there is one that nobody has taken yet
+			default: // the channel has a value that was not taken yet
 			}
 		}
 	}

@@ -4,7 +4,7 @@ package gate
 
 import "errors"
 
-// Watch would say when the state of a key may have changed. Here one has to look.
+// Watch returns an error: on this system the caller has to poll.
 func (f *Files) Watch(string) (changed <-chan struct{}, stop func(), err error) {
 	return nil, nil, errors.ErrUnsupported
 }

@@ -72,7 +72,7 @@ type Retry struct {
 	Until   time.Time     // when the next attempt starts
 }
 
-// Validate reports the first value of p that makes no sense, in words that can be shown to whoever set it.
+// Validate reports the first value of p that makes no sense, in words that can be shown to the user.
 func (p Policy) Validate() error {
 	switch {
 	case p.MaxRetries < None:
@@ -104,8 +104,8 @@ const (
 )
 
 // MaxAttempts returns how many attempts there are at most, or 0 if only MaxWait bounds them. Where throttles do not count
-// and nobody has said how long may be waited, there are 20: the waits between them may be so short that 5 min hold a
-// thousand attempts. A MaxRetries beyond that is still taken at its word.
+// and MaxWait is not set, there are 20: the waits between them may be so short that 5 min hold a
+// thousand attempts. A larger MaxRetries still applies.
 func (p Policy) MaxAttempts() int {
 	switch n := p.maxRetries() + 1; {
 	case p.CountThrottles, p.MaxRetries < 0:

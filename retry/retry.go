@@ -1,4 +1,4 @@
-// Package retry calls a function again when it fails in a way that time may heal.
+// Package retry calls a function again when it fails in a way that may pass.
 //
 // [Do] makes one attempt and, if that fails, asks the [Policy] what to do. Its Classify function turns the error
 // into [Advice]: worth another attempt or not, a throttle or not, and a hint such as a Retry-After. The default,
@@ -24,7 +24,7 @@
 // [Through] is Do with a circuit breaker, which is asked before each attempt and counts the calls that fail. A service that
 // is down is then left alone by all calls that share the breaker.
 //
-// [Series] is the same decision without the loop, for callers who have a loop of their own. [Preset] knows the
+// [Series] is the same decision without the loop, for callers that have a loop of their own. [Preset] knows the
 // policies that have a name.
 package retry
 
@@ -36,7 +36,7 @@ import (
 // Do calls fn until it succeeds or p says that there is no further attempt, and returns what fn returned last. A
 // failure comes out as an [*Error].
 //
-// fn should heed its context, which ends with p's timeouts; Do waits for fn to return in any case. A context that
+// fn should return when its context ends, as it does at p's timeouts; Do waits for fn in any case. A context that
 // has ended before the first attempt means no attempt.
 //
 // Do does not call [Policy.Validate]. A field that Validate would refuse counts as not set, but a negative

@@ -6,26 +6,26 @@ import (
 )
 
 // Series is the state of one call's retries: how much of a [Policy] is used up. Do keeps one; it is exported for
-// callers whose loop is not Do's. It neither sleeps nor reads the clock, and calls neither Classify nor OnRetry.
+// callers that have a loop of their own. It neither sleeps nor reads the clock, and calls neither Classify nor OnRetry.
 //
 // A Series is not safe for concurrent use.
 type Series struct {
-	policy   Policy // a copy: a pointer would move it to the heap with each call that has a timeout
-	attempts int
-	restarts int // attempts that cost no retry
-	retries  int // those that count against MaxRetries
-	timeouts int // those that count against RetryTimeouts
-	waited   time.Duration
-	deadline time.Time
-	late     error // the Cause where a wait would pass deadline
-	last     error // what the last attempt said that was made
+	policy        Policy // a copy: a pointer would move it to the heap with each call that has a timeout
+	attempts      int
+	restarts      int // attempts that cost no retry
+	retries       int // those that count against MaxRetries
+	timeouts      int // those that count against RetryTimeouts
+	waited        time.Duration
+	deadline      time.Time
+	deadlineCause error // the Cause where a wait would pass deadline
+	last          error // what the last attempt said that was made
 }
 
 // Start begins a series at now.
 func (p Policy) Start(now time.Time) Series {
 	s := Series{policy: p}
 	if p.TotalTimeout > 0 {
-		s.deadline, s.late = now.Add(p.TotalTimeout), ErrTotalTimeout
+		s.deadline, s.deadlineCause = now.Add(p.TotalTimeout), ErrTotalTimeout
 	}
 	return s
 }
@@ -34,7 +34,7 @@ func (p Policy) Start(now time.Time) Series {
 // it ends the series with [context.DeadlineExceeded].
 func (s *Series) bound(ctx context.Context) {
 	if d, ok := ctx.Deadline(); ok && (s.deadline.IsZero() || d.Before(s.deadline)) {
-		s.deadline, s.late = d, context.DeadlineExceeded
+		s.deadline, s.deadlineCause = d, context.DeadlineExceeded
 	}
 }
 
@@ -50,7 +50,7 @@ func (s *Series) Next(now time.Time, err error, a Advice) (time.Duration, error)
 	hint, until := a.hint(now)
 	counts := s.counts(a)
 	cause := s.refusal(a, counts)
-	if cause == nil && s.full() {
+	if cause == nil && s.attemptsUsedUp() {
 		cause = ErrExhausted
 	}
 	if cause != nil {
@@ -71,11 +71,11 @@ func (s *Series) Next(now time.Time, err error, a Advice) (time.Duration, error)
 	return wait, nil
 }
 
-// Restart is told that the present attempt is made again at once, for a reason that is nobody's failure. That costs no
+// Restart is told that the present attempt is made again at once, for a reason that is not a failure. That costs no
 // retry, but it counts where [Policy.MaxAttempts] bounds throttled attempts. It reports whether there may be one more.
 func (s *Series) Restart() bool {
 	s.restarts++
-	return !s.full()
+	return !s.attemptsUsedUp()
 }
 
 // Inner is told that what runs inside the present attempt failed with err and is about to try again by itself, after
@@ -128,9 +128,9 @@ func (s *Series) counts(a Advice) bool {
 	return !a.Throttled || a.TimedOut || s.policy.CountThrottles || s.policy.MaxRetries < 0
 }
 
-// full says that there have been as many attempts as there may be where throttles do not count. Where they do, the
-// retries are what is counted.
-func (s *Series) full() bool {
+// attemptsUsedUp reports whether MaxAttempts is reached. It applies only where throttles do not count; where they do,
+// retries are counted instead.
+func (s *Series) attemptsUsedUp() bool {
 	if s.policy.CountThrottles || s.policy.MaxRetries < 0 {
 		return false
 	}
@@ -157,7 +157,7 @@ func (s *Series) overrun(now time.Time, wait time.Duration) error {
 	case wait > s.policy.maxWait()-s.waited:
 		return ErrMaxWait
 	case !s.deadline.IsZero() && wait >= s.deadline.Sub(now):
-		return s.late
+		return s.deadlineCause
 	}
 	return nil
 }

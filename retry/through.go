@@ -13,7 +13,7 @@ type Breaker[Call any] interface {
 	// that others are kept out for until the breaker is told how it went.
 	Admit() (call Call, probe bool, err error)
 
-	// Succeeded is told of an attempt that showed the service to be well.
+	// Succeeded is told of an attempt that showed the service to be healthy.
 	Succeeded(Call)
 
 	// Failed is told of an attempt that the service has failed. last says that no other one follows: the whole call has
@@ -78,7 +78,7 @@ func repeatThrough[T, Call any](c *call, b Breaker[Call], call Call, fn func(con
 	for err != nil {
 		next, stop := c.next(err, timedOut)
 		var refused error
-		if c.blames(next.Advice) {
+		if c.serviceFailed(next.Advice) {
 			refused = b.Failed(call, err, stop != nil)
 		} else {
 			b.Released(call)
@@ -115,9 +115,9 @@ func attemptThrough[T, Call any](c *call, b Breaker[Call], call Call, fn func(co
 	return v, timedOut, err
 }
 
-// blames says whether a failed attempt shows the service to be ill. A deadline that passed does, of whatever kind: a
-// service that hangs shows in nothing else.
-func (c *call) blames(a Advice) bool {
+// serviceFailed reports whether a failed attempt counts as a failure of the service. A deadline that passed does, of
+// whatever kind: nothing else shows that a service hangs.
+func (c *call) serviceFailed(a Advice) bool {
 	if c.ctx.Err() != nil {
 		return !errors.Is(c.caller.Err(), context.Canceled)
 	}

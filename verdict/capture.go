@@ -6,8 +6,8 @@ import "sync"
 // to it and forgets the rest. It never fails, needs no more memory than head
 // and tail, and takes that only as it fills: most commands print a few lines.
 //
-// Writing and reading may happen at the same time, since a stranger who holds
-// the pipe open can write after everybody has stopped waiting for it.
+// Writing and reading may happen at the same time: another process that holds
+// the pipe open can write after the command has ended.
 type Capture struct {
 	mu        sync.Mutex
 	head      []byte

@@ -70,12 +70,12 @@ func (c Class) Retryable() bool {
 }
 
 // Throttle reports whether the service asked for fewer calls. A throttle holds
-// everybody back but says nothing bad about the service's health.
+// back all callers but says nothing bad about the service's health.
 func (c Class) Throttle() bool { return c == RateLimit || c == UsageLimit }
 
 // RetryLimit returns how often an outcome of this class is repeated at most,
 // whatever the policy allows; 0 means that the class sets no limit of its own.
-// A hang or a garbled answer that comes twice is not bad luck any more.
+// A hang or a garbled answer that comes twice will most likely come again.
 func (c Class) RetryLimit() int {
 	if c == Stalled || c == BadOutput {
 		return 1

@@ -63,7 +63,7 @@ func clockHint(s string, now time.Time) (Hint, bool) {
 	if !ok {
 		return Hint{}, false
 	}
-	return believe(Hint{At: at, Inferred: !z.named}, now)
+	return plausible(Hint{At: at, Inferred: !z.named}, now)
 }
 
 // clockOf returns the time since midnight.

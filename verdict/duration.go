@@ -43,7 +43,7 @@ func ends(rest string) bool {
 	return true
 }
 
-// scale returns n units as a duration that can be believed.
+// scale returns n units as a duration, and false if that exceeds maxHint.
 func scale(n float64, unit time.Duration) (time.Duration, bool) {
 	d := n * float64(unit)
 	if !(d >= 0 && d <= float64(maxHint)) { // NaN included

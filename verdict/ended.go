@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// EndedBySignal is the verdict on a death by signal: somebody wanted it to end, or it crashed. It abstains if the command
+// EndedBySignal is the verdict on a death by signal: the command was told to end, or it crashed. It abstains if the command
 // exited by itself.
 func EndedBySignal(o Outcome) (Verdict, bool) {
 	if o.Signal == "" {
@@ -35,7 +35,7 @@ func EndedByCode(o Outcome) (Verdict, bool) {
 	return v, true
 }
 
-// classOfSignal tells a wish to end from a crash.
+// classOfSignal tells a request to end from a crash.
 func classOfSignal(name string) Class {
 	switch name {
 	case "SIGINT", "SIGTERM", "SIGHUP":

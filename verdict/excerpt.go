@@ -5,9 +5,9 @@ import (
 	"io"
 )
 
-// How much of a stream is read to judge it. Programs say at the start who they
-// are and at the end why they stopped, and the end is where most of the
-// evidence is.
+// How much of a stream is read to judge it. Programs name
+// themselves at the start and say at the end why they stopped, so most of the
+// evidence is at the end.
 const (
 	DefaultHead = 64 << 10
 	DefaultTail = 128 << 10

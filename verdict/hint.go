@@ -2,8 +2,8 @@ package verdict
 
 import "time"
 
-// maxHint is the longest wait that is believed. What lies beyond is a number
-// that means something else; go-retryablehttp users saw "retrying in
+// maxHint is the longest wait that is accepted. A longer one is a number that
+// means something else; go-retryablehttp users saw "retrying in
 // 484289h20m8s".
 const maxHint = 366 * 24 * time.Hour
 

@@ -27,10 +27,10 @@ func (v Verdict) MarshalJSON() ([]byte, error) {
 	w := wire{
 		Class:     v.Class,
 		Retryable: v.Retryable,
-		Sent:      known(v.Sent),
-		SessionID: known(v.SessionID),
-		Rule:      known(v.Rule),
-		Evidence:  known(v.Evidence),
+		Sent:      nilIfEmpty(v.Sent),
+		SessionID: nilIfEmpty(v.SessionID),
+		Rule:      nilIfEmpty(v.Rule),
+		Evidence:  nilIfEmpty(v.Evidence),
 	}
 	if v.Hint.After > 0 {
 		s := v.Hint.After.Seconds()
@@ -77,8 +77,8 @@ func (v *Verdict) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// known returns nil for the zero value, which stands for "not known".
-func known[T ~string](s T) *T {
+// nilIfEmpty returns nil for the empty string, which means "not known".
+func nilIfEmpty[T ~string](s T) *T {
 	if s == "" {
 		return nil
 	}

@@ -7,7 +7,7 @@ import (
 
 // LastResort judges a failure by plain signals in a program's own words: "HTTP
 // 429", "rate limited", "auth failed", "ECONNRESET". It is for outcomes that
-// nothing more exact has spoken on. The caller makes sure that the outcome holds
+// no more exact rule matches. The caller makes sure that the outcome holds
 // nothing but what the program has written about itself: the table cannot tell a
 // complaint from a quotation. It abstains with false.
 func LastResort(o Outcome, now time.Time) (Verdict, bool) {

@@ -74,12 +74,12 @@ func FuzzFind(f *testing.F) {
 		}
 		s := &stream{excerpt: ExcerptOf(text)}
 		s.prepare()
-		want := regexp.MustCompile("(?im)" + straighten(match)).MatchString(s.straight)
+		want := regexp.MustCompile("(?im)" + straightenQuotes(match)).MatchString(s.straight)
 		at := r.find(s)
 		if got := at >= 0; got != want {
 			t.Fatalf("%q in %q: got %v, want %v", match, text, got, want)
 		}
-		if at >= 0 && straighten(s.plain[:crooked(s.plain, at)]) != s.straight[:at] {
+		if at >= 0 && straightenQuotes(s.plain[:originalOffset(s.plain, at)]) != s.straight[:at] {
 			t.Errorf("%q in %q: the place %d is lost", match, text, at)
 		}
 	})

@@ -21,7 +21,7 @@ func ParseRetryAfter(value string, now time.Time) (Hint, bool) {
 	if !ok || rest != "" {
 		return Hint{}, false
 	}
-	return believe(Hint{At: at}, now)
+	return plausible(Hint{At: at}, now)
 }
 
 // retryAfterHint reads such a value at the start of s, or a duration or moment
@@ -38,7 +38,7 @@ func retryAfterHint(s string, now time.Time) (Hint, bool) {
 
 func secondsOrEpoch(n float64, now time.Time) (Hint, bool) {
 	if at, ok := epoch(n); ok {
-		return believe(Hint{At: at}, now)
+		return plausible(Hint{At: at}, now)
 	}
 	d, ok := scale(n, time.Second)
 	return Hint{After: d}, ok && d > 0
@@ -51,17 +51,17 @@ func momentHint(s string, now time.Time) (Hint, bool) {
 		if !ok {
 			return Hint{}, false
 		}
-		return believe(Hint{At: at}, now)
+		return plausible(Hint{At: at}, now)
 	}
 	if at, rest, ok := httpDate(s); ok && ends(rest) {
-		return believe(Hint{At: at}, now)
+		return plausible(Hint{At: at}, now)
 	}
 	return isoHint(s, now)
 }
 
-// believe drops a moment that lies too far ahead. One in the past stays: a
+// plausible drops a moment that lies too far ahead. One in the past stays: a
 // saved outcome is read long after its reset.
-func believe(h Hint, now time.Time) (Hint, bool) {
+func plausible(h Hint, now time.Time) (Hint, bool) {
 	if h.At.After(now.Add(maxHint)) {
 		return Hint{}, false
 	}
@@ -130,5 +130,5 @@ func isoHint(s string, now time.Time) (Hint, bool) {
 	if !ok {
 		return Hint{}, false
 	}
-	return believe(Hint{At: instants(wall, z.loc)[0], Inferred: !z.named}, now)
+	return plausible(Hint{At: instants(wall, z.loc)[0], Inferred: !z.named}, now)
 }

@@ -16,11 +16,11 @@ type Rule struct {
 	// Name appears in the verdict. Default: the rule's place, "rule 3".
 	Name string `toml:"name"`
 
-	// Class is what the outcome is when the rule speaks.
+	// Class is what the outcome is when the rule matches.
 	Class Class `toml:"class"`
 
-	// Exit are the exit codes the rule speaks on, and Signal the signals. When
-	// both are empty it speaks on every failure, death by signal included.
+	// Exit are the exit codes the rule applies to, and Signal the signals. When
+	// both are empty it applies to every failure, death by signal included.
 	Exit   []int    `toml:"exit"`
 	Signal []string `toml:"signal"`
 
@@ -32,8 +32,8 @@ type Rule struct {
 	// are gone. Empty: the output does not matter.
 	Match string `toml:"match"`
 
-	// AnyExit lets the rule speak on exit 0 too, for commands that lie. It needs
-	// Match and excludes Exit and Signal.
+	// AnyExit applies the rule to exit 0 too, for commands that report failure
+	// only in their output. It needs Match and excludes Exit and Signal.
 	AnyExit bool `toml:"any_exit"`
 
 	// Retryable overrides the class's default.
@@ -101,7 +101,7 @@ func compile(r Rule, place int) (rule, error) {
 	if r.Match == "" {
 		return ready, nil
 	}
-	expr := "(?im)" + straighten(r.Match)
+	expr := "(?im)" + straightenQuotes(r.Match)
 	need, err := analyse(expr)
 	if err != nil {
 		return rule{}, fmt.Errorf("match: %w", err)
@@ -111,7 +111,7 @@ func compile(r Rule, place int) (rule, error) {
 	return ready, nil
 }
 
-// Judge asks each rule in turn; the first that speaks wins. If none does it
+// Judge asks each rule in turn; the first that matches wins. If none does it
 // abstains with false. A class that is retryable or a throttle comes with the
 // hint that the output holds.
 func (r *Rules) Judge(o Outcome, now time.Time) (Verdict, bool) {
@@ -122,7 +122,7 @@ func (r *Rules) Judge(o Outcome, now time.Time) (Verdict, bool) {
 	stdout := &stream{name: "stdout", excerpt: o.Stdout}
 	for i := range r.rules {
 		rule := &r.rules[i]
-		if !rule.speaksOn(o) {
+		if !rule.appliesTo(o) {
 			continue
 		}
 		v := Verdict{Class: rule.Class, Retryable: rule.Class.Retryable(), Rule: rule.Name}
@@ -151,12 +151,12 @@ func (r *Rules) Judge(o Outcome, now time.Time) (Verdict, bool) {
 	return Verdict{}, false
 }
 
-func (r *rule) speaksOn(o Outcome) bool {
+func (r *rule) appliesTo(o Outcome) bool {
 	if r.AnyExit {
 		return true
 	}
 	if o.Signal != "" {
-		// Whoever filled in the outcome may have spelled it otherwise.
+		// The caller may have spelled the outcome's signal otherwise.
 		name, err := ParseSignal(o.Signal)
 		if err != nil {
 			name = o.Signal
@@ -167,7 +167,7 @@ func (r *rule) speaksOn(o Outcome) bool {
 		len(r.Signal)+len(r.Exit) == 0 && o.ExitCode != 0
 }
 
-// bestHint returns the hint of the stream that the rule spoke on, or else of
+// bestHint returns the hint of the stream that the rule matched, or else of
 // the other; but a header in either goes before prose.
 func bestHint(where, other *stream, now time.Time) Hint {
 	h, from := findHint(where.text(), now)

@@ -32,7 +32,7 @@ func (s *stream) prepare() {
 	}
 	s.read = true
 	s.plain = plain(s.excerpt.Text())
-	s.straight = straighten(s.plain)
+	s.straight = straightenQuotes(s.plain)
 	s.lower = lowerASCII(s.straight)
 	s.exotic = strings.Contains(s.lower, "\u017f") || strings.Contains(s.lower, "\u212a")
 }
@@ -111,7 +111,7 @@ func start(match []int) int {
 // evidence returns the line of the match at that place of the straight text, or
 // as much of a long line as shows the match.
 func (s *stream) evidence(at int) string {
-	at = crooked(s.plain, at)
+	at = originalOffset(s.plain, at)
 	begin := strings.LastIndexByte(s.plain[:at], '\n') + 1
 	line := s.plain[begin:lineEnd(s.plain, at, len(s.plain))]
 	const lead = evidenceBytes / 4

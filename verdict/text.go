@@ -90,13 +90,13 @@ func plain(text string) string {
 	return text
 }
 
-// straighten makes ’ and ' alike: the same CLI writes "You’ve" in one version
+// straightenQuotes makes ’ and ' alike: the same CLI writes "You’ve" in one version
 // and "You've" in the next.
-func straighten(text string) string { return strings.ReplaceAll(text, "’", "'") }
+func straightenQuotes(text string) string { return strings.ReplaceAll(text, "’", "'") }
 
-// crooked returns the offset in text that corresponds to an offset in
-// straighten(text).
-func crooked(text string, off int) int {
+// originalOffset returns the offset in text that corresponds to an offset in
+// straightenQuotes(text).
+func originalOffset(text string, off int) int {
 	for i := 0; ; {
 		j := strings.Index(text[i:], "’")
 		if j < 0 || i+j >= off {
@@ -131,7 +131,7 @@ const (
 
 // escapeLen returns the length of the escape sequence that s starts with
 // (ECMA-48). A sequence never reaches beyond its line, so that a stray escape
-// swallows no more than that.
+// removes no more than that.
 func escapeLen(s string) int {
 	if len(s) < 2 {
 		return len(s)

@@ -53,7 +53,7 @@ func (u Usage) tokens() int64 {
 // IsZero reports whether nothing was used, or nothing is known.
 func (u Usage) IsZero() bool { return u.tokens() == 0 && u.CostUSD == nil && !u.Unknown }
 
-// Rounded is the usage with a cost of at most nine decimals: what is beyond them comes from adding up, and nobody meant it.
+// Rounded is the usage with a cost of at most nine decimals: any further ones come from adding floating-point numbers.
 func (u Usage) Rounded() Usage {
 	if u.CostUSD != nil && math.Abs(*u.CostUSD) < 1e6 { // beyond, there are no such decimals
 		cost := math.Round(*u.CostUSD*1e9) / 1e9

@@ -1,17 +1,17 @@
 // Package verdict says what the outcome of a command means.
 //
 // A command leaves an [Outcome] behind: an exit code or a signal, and what it
-// wrote. Somebody who knows the command turns that into a [Verdict]: a [Class]
+// wrote. The profile of the command turns that into a [Verdict]: a [Class]
 // such as rate_limit or auth, whether repeating is worth while, when to come
 // back, and the evidence.
 //
-// Three parts serve whoever does the turning:
+// Three parts help with that:
 //
 //   - [Excerpt] and [Capture] keep a bounded head and tail of a stream, so that
 //     a gigabyte of output or a line of 16 MiB costs no more than a screenful.
 //   - [Rule] is one row of a table of failures, written as data. [Compile] checks
-//     a table, [Rules.Judge] asks it: the first rule that speaks wins, and a table
-//     that knows nothing abstains.
+//     a table, [Rules.Judge] asks it: the first rule that matches wins, and a table
+//     without a match abstains.
 //   - [ParseHint] finds in foreign text when to come back: Retry-After, epochs,
 //     "try again in 17s", "resets 3pm (Europe/Berlin)".
 //
@@ -31,7 +31,7 @@ type Verdict struct {
 	Class Class
 
 	// Retryable tells whether repeating with back-off is worth while. It is the
-	// class's default unless the rule that spoke says otherwise, and false for
+	// class's default unless the rule that matched says otherwise, and false for
 	// usage_limit, which its reset governs.
 	Retryable bool
 
@@ -47,7 +47,7 @@ type Verdict struct {
 	// Usage is what the CLI reports of tokens and cost, in its own words.
 	Usage json.RawMessage
 
-	// Rule names the rule that spoke.
+	// Rule names the rule that matched.
 	Rule string
 
 	// Evidence is the text that the verdict rests on: a few bounded lines

@@ -40,15 +40,15 @@ func (b Boundary) Middleware() mcp.Middleware {
 	return func(next mcp.MethodHandler) mcp.MethodHandler {
 		return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
 			if call, ok := req.(*mcp.CallToolRequest); ok && call.Params != nil {
-				return b.tool(ctx, method, call, next)
+				return b.guardTool(ctx, method, call, next)
 			}
-			return b.other(ctx, method, req, next)
+			return b.guardOther(ctx, method, req, next)
 		}
 	}
 }
 
-// tool guards the call of a tool.
-func (b Boundary) tool(ctx context.Context, method string, req *mcp.CallToolRequest, next mcp.MethodHandler) (mcp.Result, error) {
+// guardTool guards the call of a tool.
+func (b Boundary) guardTool(ctx context.Context, method string, req *mcp.CallToolRequest, next mcp.MethodHandler) (mcp.Result, error) {
 	name, s := req.Params.Name, b.Settings
 	if d, ok := b.Tools[name]; ok {
 		s.Timeout = d
@@ -56,7 +56,7 @@ func (b Boundary) tool(ctx context.Context, method string, req *mcp.CallToolRequ
 	guarded := boundary.Guard(name, func(ctx context.Context, _ json.RawMessage) (answer, error) {
 		res, err := next(ctx, method, req)
 		if meant, ok := errors.AsType[*jsonrpc.Error](err); ok {
-			return answer{meant: meant}, nil
+			return answer{protocolErr: meant}, nil
 		}
 		if err == nil {
 			err = handlerError(res)
@@ -65,8 +65,8 @@ func (b Boundary) tool(ctx context.Context, method string, req *mcp.CallToolRequ
 	}, s)
 	got, failure := guarded(ctx, req.Params.Arguments)
 	switch {
-	case failure == nil && got.meant != nil:
-		return nil, got.meant
+	case failure == nil && got.protocolErr != nil:
+		return nil, got.protocolErr
 	case failure == nil:
 		return got.result, nil
 	case failure.Cause == boundary.Cancelled:
@@ -75,32 +75,32 @@ func (b Boundary) tool(ctx context.Context, method string, req *mcp.CallToolRequ
 	return errorResult(req.Session, failure.ForClient()), nil
 }
 
-// answer is what the SDK has made of a handler: a result, or a protocol error that is meant.
+// answer is what the SDK has made of a handler: a result, or a protocol error that the handler returned.
 type answer struct {
-	result mcp.Result
-	meant  error
+	result      mcp.Result
+	protocolErr error
 }
 
-// other guards all other handlers, whose panics would end the server just as well.
-func (b Boundary) other(ctx context.Context, method string, req mcp.Request, next mcp.MethodHandler) (mcp.Result, error) {
+// guardOther guards all other handlers, whose panics would end the server just as well.
+func (b Boundary) guardOther(ctx context.Context, method string, req mcp.Request, next mcp.MethodHandler) (mcp.Result, error) {
 	s := b.Settings
 	s.Timeout = -1
 	guarded := boundary.Guard(method, func(ctx context.Context, _ struct{}) (answer, error) {
 		res, err := next(ctx, method, req)
-		return answer{result: res, meant: err}, nil // errors are answers here
+		return answer{result: res, protocolErr: err}, nil // errors are answers here
 	}, s)
 	got, failure := guarded(ctx, struct{}{})
 	switch {
 	case failure == nil:
-		return got.result, got.meant
+		return got.result, got.protocolErr
 	case failure.Cause == boundary.Cancelled:
 		return nil, failure.Err
 	}
 	return nil, &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: failure.ForClient()}
 }
 
-// handlerError is what a typed handler returned, which the SDK has put into a result. That the client has sent wrong
-// arguments is for the model to know, and nobody's failure.
+// handlerError is what a typed handler returned, which the SDK has put into a result. Wrong arguments
+// from the client are left out: the model is told of them, and no handler has failed.
 func handlerError(res mcp.Result) error {
 	call, ok := res.(*mcp.CallToolResult)
 	if !ok || call == nil {

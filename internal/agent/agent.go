@@ -41,7 +41,7 @@ type Info struct {
 	// Gate is the key of the limits that the call falls under: the service, its host and a short hash of the account.
 	// Never a credential.
 	Gate string
-	// Provider is whose service the call goes to, in one word; empty if that is not known.
+	// Provider names the service that the call goes to, in one word; empty if that is not known.
 	Provider string
 	// Home is where the CLI keeps what it knows of its sessions.
 	Home string
@@ -134,11 +134,11 @@ type Follower interface {
 	Account() Account
 	// Render writes what the CLI would have printed on stdout, in the form Text or JSON.
 	Render(w io.Writer, f Form) error
-	// Answer is the model's last word; empty if there is none.
+	// Answer is the model's last answer; empty if there is none.
 	Answer() Answer
 }
 
-// LineInfo is what a line says to those who watch. The zero value is a sign of life.
+// LineInfo is what a line tells about the attempt. The zero value is a sign of life.
 type LineInfo struct {
 	// Answered says that the service answers: there is something of the model.
 	Answered bool

@@ -23,7 +23,7 @@ type Caller interface {
 type CallerInfo struct {
 	// Gate is the key of the limits that the call falls under. Never a credential.
 	Gate string
-	// Provider is whose service it calls, in one word.
+	// Provider names the service that it calls, in one word.
 	Provider string
 	// Deadline is how long it may take where it is known to be one or two short requests; 0 if it may take long.
 	Deadline time.Duration

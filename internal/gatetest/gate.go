@@ -85,7 +85,7 @@ func halfOpenAdmitsOne(t *testing.T, s gate.Store) {
 }
 
 // One request that is repeated and always fails counts once, whether its calls end or try again by themselves; five
-// requests that do so open the breaker for everybody.
+// requests that do so open the breaker for all callers.
 func callerCountsOnce(t *testing.T, s gate.Store) {
 	for i, caller := range []string{"a", "b", "c", "d"} {
 		g := open(t, s, gate.Settings{})

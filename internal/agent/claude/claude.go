@@ -1,8 +1,8 @@
 // Package claude is the profile of Claude Code, the command claude, in its headless use: claude -p, and the conversations
 // of its SDKs.
 //
-// Whatever form of output the caller asked for, the CLI is started with its stream of events: they show that it lives,
-// what it retries by itself, and why it failed, none of which the other forms do. What the caller asked for is made of
+// Whatever form of output the caller asked for, the CLI is started with its stream of events: they show that it is
+// alive, what it retries by itself, and why it failed, none of which the other forms do. What the caller asked for is made of
 // the events in the end, byte for byte as the CLI would have printed it. A conversation (--input-format stream-json) is
 // left as it is, and its events are read in passing.
 //
@@ -150,7 +150,7 @@ func (p *Profile) gate() string {
 	return agent.GateKey(Name, host, account)
 }
 
-// cloud is whose service stands in for Anthropic's own; empty if none does.
+// cloud is the provider that stands in for Anthropic's own service; empty if none does.
 func (p *Profile) cloud() (name string) {
 	for _, cloud := range []string{"bedrock", "vertex", "foundry"} {
 		if on := p.getenv("CLAUDE_CODE_USE_" + strings.ToUpper(cloud)); on != "" && on != "0" {

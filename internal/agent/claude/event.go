@@ -9,7 +9,7 @@ import (
 	"github.com/belay-run/belay/internal/agent"
 )
 
-// event is a line of the stream, as far as anybody here wants to know it. Fields come in any order, and versions differ
+// event is a line of the stream, with the fields that are used here. Fields come in any order, and versions differ
 // in which there are.
 type event struct {
 	Type    string `json:"type"`
@@ -23,10 +23,10 @@ type event struct {
 	KeySource string `json:"apiKeySource"`
 
 	// system/api_retry
-	Attempt     int     `json:"attempt"`
-	RetryDelay  float64 `json:"retry_delay_ms"`
-	ErrorStatus int     `json:"error_status"`
-	Error       word    `json:"error"` // of assistant too
+	Attempt     int           `json:"attempt"`
+	RetryDelay  float64       `json:"retry_delay_ms"`
+	ErrorStatus int           `json:"error_status"`
+	Error       lenientString `json:"error"` // of assistant too
 
 	// system/task_started and the like
 	TaskID       string `json:"task_id"`
@@ -124,13 +124,13 @@ type streamEvent struct {
 	} `json:"delta"`
 }
 
-// word is a string where versions may differ in what there is.
-type word string
+// lenientString is a string where some versions have another type.
+type lenientString string
 
-func (w *word) UnmarshalJSON(data []byte) error {
+func (w *lenientString) UnmarshalJSON(data []byte) error {
 	var s string
 	if json.Unmarshal(data, &s) == nil {
-		*w = word(s)
+		*w = lenientString(s)
 	}
 	return nil
 }

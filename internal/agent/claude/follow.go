@@ -15,21 +15,21 @@ import (
 
 // follower reads one attempt.
 type follower struct {
-	profile  *Profile
-	plan     agent.Plan
-	asked    bool // the caller wants to see pieces of messages too
-	talks    bool // it is a conversation
-	events   bool // there was one
-	begun    bool // a turn has: what fails before is said on stderr alone
-	aborted  bool // somebody has interrupted the turn
-	session  string
-	version  string
-	model    string
-	ownKey   bool // the key is one that nothing refreshes
-	active   bool
-	answered bool
-	// unanswered says that a tool has ended and the model has not spoken since, tooled that there was one.
-	unanswered, tooled bool
+	profile        *Profile
+	plan           agent.Plan
+	wantsPieces    bool // the caller wants to see pieces of messages too
+	isConversation bool // the caller drives the session line by line
+	events         bool // an event was seen
+	turnBegun      bool // what fails before that is said on stderr alone
+	aborted        bool // the turn was interrupted
+	session        string
+	version        string
+	model          string
+	ownKey         bool // the key is one that nothing refreshes
+	active         bool
+	answered       bool
+	// unanswered says that a tool has ended and the model has not spoken since, usedTools that there was one.
+	unanswered, usedTools bool
 	// inTurn says that a turn has begun and not ended, questions what claude has asked its caller since the model spoke last:
 	// for a permission, or to run a hook or a tool of the caller's. Only a conversation has the latter.
 	inTurn    bool
@@ -49,7 +49,7 @@ type follower struct {
 	ledger        ledger
 	result        *result      // the last one
 	last          agent.Line   // its line
-	kind          string       // its subtype
+	subtype       string       // of the last result
 	text          bytes.Buffer // what was printed that is no event
 	class         verdict.Class
 	misunderstood bool
@@ -57,7 +57,7 @@ type follower struct {
 
 // Follow implements [agent.Agent].
 func (p *Profile) Follow(plan agent.Plan) agent.Follower {
-	return &follower{profile: p, plan: plan, asked: p.line.Has("--include-partial-messages"), talks: p.conversation(),
+	return &follower{profile: p, plan: plan, wantsPieces: p.line.Has("--include-partial-messages"), isConversation: p.conversation(),
 		background: map[string]bool{}, questions: map[string]bool{}}
 }
 
@@ -68,21 +68,21 @@ const maxText = 256 << 10
 func (f *follower) Line(line agent.Line) agent.LineInfo {
 	text := line.Text
 	if bytes.HasPrefix(text, []byte("[")) && !f.events { // --output-format json --verbose
-		f.array(text)
-		return f.news(agent.Pass)
+		f.readArray(text)
+		return f.lineInfo(agent.Pass)
 	}
 	e, ok := parse(text)
 	switch {
 	case ok:
-	case f.talks && e.Type == "control_request":
+	case f.isConversation && e.Type == "control_request":
 		f.questions[e.RequestID] = true
-		return f.news(agent.Pass)
-	case f.talks && e.Type == "control_cancel_request":
+		return f.lineInfo(agent.Pass)
+	case f.isConversation && e.Type == "control_cancel_request":
 		delete(f.questions, e.RequestID)
-		return f.news(agent.Pass)
+		return f.lineInfo(agent.Pass)
 	default:
 		f.keep(text)
-		n := f.news(agent.Pass)
+		n := f.lineInfo(agent.Pass)
 		n.Foreign = !f.events || !bytes.HasPrefix(text, []byte("{")) // else it is an event that was cut off
 		return n
 	}
@@ -122,28 +122,28 @@ func (f *follower) event(e event, line agent.Line) agent.LineInfo {
 			f.aborted = f.aborted || b.Type == "text" && strings.HasPrefix(b.Text, "[Request interrupted by user")
 			f.unanswered = f.unanswered || b.ToolUseID != "" && e.Parent == ""
 			if b.ToolUseID != "" {
-				f.tooled = true
+				f.usedTools = true
 				f.complaint.Error = "" // whatever it was, it went on
 			}
 		}
 	case "result":
-		f.take(e, line)
+		f.takeResult(e, line)
 		if e.IsError || e.Subtype != "success" {
-			return f.news(agent.Hold)
+			return f.lineInfo(agent.Hold)
 		}
 	}
-	return f.news(agent.Pass)
+	return f.lineInfo(agent.Pass)
 }
 
 func (f *follower) system(e event) agent.LineInfo {
 	switch e.Subtype {
 	case "init":
-		f.begun = true
+		f.turnBegun = true
 		f.version, f.model, f.ownKey = e.Version, e.Model, e.KeySource == "ANTHROPIC_API_KEY"
 		f.result, f.aborted, f.inTurn = nil, false, true
 	case "status": // comes with the pieces
-		if !f.asked {
-			return f.news(agent.Drop)
+		if !f.wantsPieces {
+			return f.lineInfo(agent.Drop)
 		}
 	case "background_tasks_changed": // all of them
 		clear(f.background)
@@ -164,18 +164,18 @@ func (f *follower) system(e event) agent.LineInfo {
 			f.cut++
 			f.open = ""
 		}
-		n := f.news(agent.Pass)
+		n := f.lineInfo(agent.Pass)
 		n.Retrying = f.retrying(e)
 		return n
 	}
-	return f.news(agent.Pass)
+	return f.lineInfo(agent.Pass)
 }
 
 // piece is a part of the model's answer.
 func (f *follower) piece(e event) agent.LineInfo {
 	switch e.Event.Type {
 	case "message_start":
-		f.spoke(e)
+		f.modelSpoke(e)
 		f.ledger.answer(e.Event.Message.ID, e.Event.Message.Usage)
 		f.speaking, f.midway = e.Event.Message.ID, true
 		f.open = f.speaking
@@ -183,15 +183,15 @@ func (f *follower) piece(e event) agent.LineInfo {
 		f.midway = f.midway && e.Event.Delta.StopReason == ""
 		f.ledger.answer(f.speaking, e.Event.Usage)
 	}
-	if f.asked {
-		return f.news(agent.Pass)
+	if f.wantsPieces {
+		return f.lineInfo(agent.Pass)
 	}
-	return f.news(agent.Drop)
+	return f.lineInfo(agent.Drop)
 }
 
-// spoke says that the model says something. Until it does, what claude has asked its caller may be open: the answers go to
-// claude directly, and are not seen.
-func (f *follower) spoke(e event) {
+// modelSpoke notes output of the model. Until there is some, what claude has asked its caller may be open: the answers go
+// to claude directly, and are not seen.
+func (f *follower) modelSpoke(e event) {
 	f.active, f.answered = true, true
 	if e.Parent == "" {
 		f.unanswered, f.retried = false, 0
@@ -202,26 +202,26 @@ func (f *follower) spoke(e event) {
 func (f *follower) assistant(e event) agent.LineInfo {
 	if e.Message.Model == "<synthetic>" || e.Error != "" { // claude's own words
 		f.complaint = e
-		return f.news(agent.Hold)
+		return f.lineInfo(agent.Hold)
 	}
-	f.spoke(e)
+	f.modelSpoke(e)
 	f.complaint.Error = "" // whatever it was, it went on
 	f.ledger.answer(e.Message.ID, e.Message.Usage)
 	f.open = e.Message.ID
-	f.ledger.helped = f.ledger.helped || e.Parent != ""
+	f.ledger.hadSubagents = f.ledger.hadSubagents || e.Parent != ""
 	for _, b := range e.Message.Content {
 		if b.Type == "tool_use" {
 			f.tools.Begin(b.ID, b.Name)
 		}
-		f.tooled = f.tooled || strings.HasSuffix(b.Type, "tool_use")
+		f.usedTools = f.usedTools || strings.HasSuffix(b.Type, "tool_use")
 	}
-	return f.news(agent.Pass)
+	return f.lineInfo(agent.Pass)
 }
 
-func (f *follower) take(e event, line agent.Line) {
+func (f *follower) takeResult(e event, line agent.Line) {
 	r := e.result
 	r.answer = agent.NewAnswer(line, "result", r.Text)
-	f.result, f.kind = &r, e.Subtype
+	f.result, f.subtype = &r, e.Subtype
 	f.last = line.Keep()
 	f.ledger.results = append(f.ledger.results, r)
 	f.tools.EndAll()
@@ -230,7 +230,7 @@ func (f *follower) take(e event, line agent.Line) {
 	f.midway = f.midway && (r.IsError || e.Subtype != "success")
 }
 
-func (f *follower) news(show agent.Show) agent.LineInfo {
+func (f *follower) lineInfo(show agent.Show) agent.LineInfo {
 	return agent.LineInfo{Answered: f.answered, Tools: f.tools.Running() + len(f.background), Show: show,
 		Delivered: f.result != nil && len(f.background) == 0, Waiting: !f.inTurn || len(f.questions) > 0}
 }
@@ -274,7 +274,7 @@ func (f *follower) Account() agent.Account {
 	if f.result != nil {
 		a.Status = f.result.Status
 	}
-	if !f.begun && f.kind == "error_during_execution" {
+	if !f.turnBegun && f.subtype == "error_during_execution" {
 		a.Session = "" // it names the one that it could not find
 	}
 	a.Usage, a.SessionCost, a.SessionTokens = f.ledger.total(f.resumed(), f.midway || f.abandoned())
@@ -301,7 +301,7 @@ func (f *follower) abandoned() bool {
 	case f.class == verdict.Interrupted && f.unanswered:
 		return true
 	}
-	return f.kind == "error_during_execution" && (r.TerminalReason == "aborted_streaming" || f.unanswered && r.TerminalReason == "") && !f.refused()
+	return f.subtype == "error_during_execution" && (r.TerminalReason == "aborted_streaming" || f.unanswered && r.TerminalReason == "") && !f.refused()
 }
 
 // unseenUsage reports whether there were no events to tell what was used, and the model has most likely been asked.
@@ -317,7 +317,7 @@ func (f *follower) unseenUsage() bool {
 }
 
 // refused reports whether the last request failed, so that there is no answer to count. What claude finds out by itself,
-// that nobody is logged in for one, was never asked.
+// such as a missing login, takes no request.
 func (f *follower) refused() bool {
 	r := f.result
 	return r != nil && (r.Status != 0 || r.APIError != "" || f.complaint.Error != "" && f.retries > 0 || strings.HasPrefix(r.Text, "API Error"))
@@ -329,7 +329,7 @@ func (f *follower) resumed() bool {
 	return slices.Contains(f.plan.Added, "--resume") || line.Has("-r") || line.Has("-c")
 }
 
-// unseen are the retries that old versions make without a word.
+// unseen are the retries that old versions make without an event.
 func (f *follower) unseen() int {
 	if f.retries > 0 || !f.class.Retryable() || f.class == verdict.BadOutput || f.class == verdict.SessionBusy || !f.events || tellsRetries(f.version) {
 		return 0

@@ -486,7 +486,7 @@ func TestWithout(t *testing.T) {
 		`{"a":`:                          `{"a":`,
 		``:                               ``,
 	} {
-		if got := string(without([]byte(object), "x")); got != want {
+		if got := string(withoutField([]byte(object), "x")); got != want {
 			t.Errorf("%s: %s, want %s", object, got, want)
 		}
 	}

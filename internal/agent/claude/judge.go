@@ -16,7 +16,7 @@ import (
 // Judge implements [agent.Follower].
 func (f *follower) Judge(o verdict.Outcome, now time.Time) verdict.Verdict {
 	if text := f.text.Bytes(); !f.events && len(text) > 0 && (text[0] == '{' || text[0] == '[') {
-		f.whole(text) // somebody has put it on several lines
+		f.readMultiline(text) // the result was printed on several lines
 	}
 	v := f.judge(o, now)
 	if v.Class == verdict.Unknown {
@@ -29,7 +29,7 @@ func (f *follower) Judge(o verdict.Outcome, now time.Time) verdict.Verdict {
 		v.Evidence = verdict.LastWords(o)
 	}
 	if v.Class == verdict.InvalidRequest {
-		f.misunderstood = f.stumbles(o)
+		f.misunderstood = f.rejectsAddedOption(o)
 	}
 	f.class = v.Class
 	return v
@@ -88,11 +88,11 @@ func (f *follower) byText(o verdict.Outcome, now time.Time) verdict.Verdict {
 		return verdict.Verdict{Class: verdict.Blocked, Rule: "nothing-done", Evidence: "exit 0 with an empty answer"}
 	case isNothing(text):
 		return verdict.Verdict{Class: verdict.Blocked, Rule: "nothing-done", Evidence: firstLine(text)}
-	case torn(text):
+	case isCutResult(text):
 		return verdict.Verdict{Class: verdict.BadOutput, Retryable: true, Rule: "torn", Evidence: "the result ends in the middle"}
 	}
 	if said := o.Stdout.Text(); !strings.HasSuffix(said, "\n") { // as every answer does
-		for _, end := range ends {
+		for _, end := range noAnswerTexts {
 			if strings.HasPrefix(said, end.words) && !strings.Contains(said, "\n") {
 				if v := f.byWords("", o, now); v.Class != verdict.Unknown {
 					return v // stderr says why
@@ -104,8 +104,8 @@ func (f *follower) byText(o verdict.Outcome, now time.Time) verdict.Verdict {
 	return verdict.Verdict{Class: verdict.OK, Rule: "exit-0"}
 }
 
-// torn reports whether it is a result that was cut. Answers are no such thing.
-func torn(text string) bool {
+// isCutResult reports whether text is a result that was cut off, which an answer never looks like.
+func isCutResult(text string) bool {
 	for _, begin := range []string{`{"type":"result",`, `{"type":"system",`, `[{"type":"system",`, `{"duration_api_ms":`} {
 		if strings.HasPrefix(text, begin) {
 			return !json.Valid([]byte(text))
@@ -142,13 +142,13 @@ func (f *follower) byResult(o verdict.Outcome, now time.Time) verdict.Verdict {
 		}
 		return v
 	}
-	if class, ok := bySubtype[f.kind]; ok {
-		return said(class, f.kind)
+	if class, ok := bySubtype[f.subtype]; ok {
+		return said(class, f.subtype)
 	}
-	if f.kind == "error_during_execution" && (f.aborted || o.ExitCode == 0 && strings.HasPrefix(text, "[ede_diagnostic]")) {
+	if f.subtype == "error_during_execution" && (f.aborted || o.ExitCode == 0 && strings.HasPrefix(text, "[ede_diagnostic]")) {
 		return said(verdict.Interrupted, "interrupted") // before there was a terminal_reason
 	}
-	fine := f.kind == "success" && !r.IsError
+	fine := f.subtype == "success" && !r.IsError
 	if class, ok := byTerminal[r.TerminalReason]; ok && !(fine && text != "" && r.TerminalReason == stopPrevented) {
 		return said(class, r.TerminalReason)
 	}
@@ -157,9 +157,9 @@ func (f *follower) byResult(o verdict.Outcome, now time.Time) verdict.Verdict {
 		return verdict.Verdict{Class: verdict.OK, Rule: "local_command"} // which may have nothing to say
 	case fine && len(r.ModelUsage) == 0 && (isNothing(text) || text == ""):
 		return said(verdict.Blocked, "nothing-done")
-	case fine && f.unanswered && text == "" && r.TerminalReason == "" && !f.ledger.more():
+	case fine && f.unanswered && text == "" && r.TerminalReason == "" && !f.ledger.hasUnseenAnswer():
 		return said(verdict.Blocked, "stopped") // after a tool, by a hook; later versions say so
-	case fine && o.ExitCode == 0 && strings.TrimSpace(text) == "" && f.idle():
+	case fine && o.ExitCode == 0 && strings.TrimSpace(text) == "" && f.onlyEmptyAnswer():
 		return said(verdict.BadOutput, "empty-answer")
 	case fine && o.ExitCode == 0:
 		return verdict.Verdict{Class: verdict.OK, Rule: "result"}
@@ -174,14 +174,14 @@ func (f *follower) byResult(o verdict.Outcome, now time.Time) verdict.Verdict {
 			class = verdict.InvalidRequest
 		}
 		return said(class, "startup_failure_reason "+r.StartupFailure)
-	case f.kind == "error_during_execution" && !r.IsError && text == "":
+	case f.subtype == "error_during_execution" && !r.IsError && text == "":
 		return said(verdict.BadOutput, "no-answer") // 2.0.77, of a page that is no answer of the API
 	}
 	if r.StopReason == "refusal" {
 		return said(verdict.Refused, "stop_reason refusal")
 	}
 	if class, ok := byAPIError[r.APIError]; ok {
-		if better, ok := vague[r.APIError]; ok {
+		if better, ok := refinedByText[r.APIError]; ok {
 			if v := f.byWords(text, o, now); v.Class == better {
 				return v
 			}
@@ -206,16 +206,16 @@ func (f *follower) byResult(o verdict.Outcome, now time.Time) verdict.Verdict {
 	return said(verdict.Unknown, "result")
 }
 
-// idle reports whether an empty answer is all that has come of a turn: no tool has done anything, and the model was asked,
-// which a command of claude's own does not do. A caller who holds a conversation sees that without us.
-func (f *follower) idle() bool {
+// onlyEmptyAnswer reports whether an empty answer is all that has come of a turn: no tool has done anything, and the model was
+// asked, which a command of claude's own does not do. The caller of a conversation sees that itself.
+func (f *follower) onlyEmptyAnswer() bool {
 	r := f.result
 	var used tokens
 	json.Unmarshal(r.Usage, &used)
 	switch {
-	case f.talks || f.tooled || len(r.Structured) > 0 || used == (tokens{}) && !f.active:
+	case f.isConversation || f.usedTools || len(r.Structured) > 0 || used == (tokens{}) && !f.active:
 		return false
-	case f.begun:
+	case f.turnBegun:
 		return true
 	}
 	// The result alone: each tool takes another turn, as does claude's own request for an answer that can be seen.
@@ -235,7 +235,7 @@ func (f *follower) byWords(text string, o verdict.Outcome, now time.Time) verdic
 		v.Retryable = v.Class.Retryable()
 	}
 	if !ok {
-		v, ok = words().Judge(verdict.Outcome{ExitCode: 1, Stdout: verdict.ExcerptOf(text)}, now)
+		v, ok = textRules().Judge(verdict.Outcome{ExitCode: 1, Stdout: verdict.ExcerptOf(text)}, now)
 	}
 	if !ok {
 		v, ok = f.byStderr(o, now)
@@ -278,7 +278,7 @@ func rawError(text string) (verdict.Class, string, bool) {
 		return class, cmp.Or(raw.Error.Type, "status"), true
 	}
 	// What the types of a refusal do not tell apart, words do.
-	if v, ok := words().Judge(verdict.Outcome{ExitCode: 1, Stdout: verdict.ExcerptOf(raw.Error.Message)}, time.Time{}); ok {
+	if v, ok := textRules().Judge(verdict.Outcome{ExitCode: 1, Stdout: verdict.ExcerptOf(raw.Error.Message)}, time.Time{}); ok {
 		return v.Class, v.Rule, true
 	}
 	return class, cmp.Or(raw.Error.Type, "status"), known
@@ -301,7 +301,7 @@ func (f *follower) hint(text string, o verdict.Outcome, now time.Time) verdict.H
 	return verdict.Hint{}
 }
 
-// longestWait is the longest retry-after that claude heeds. It gives up at once on a longer one, and does not print it.
+// longestWait is the longest retry-after that claude waits for. It gives up at once on a longer one, and does not print it.
 const longestWait = time.Minute
 
 // gaveUpAtOnce reports whether claude has been throttled and has not tried again, though it may: it was told to wait for
@@ -310,8 +310,8 @@ func (f *follower) gaveUpAtOnce() bool {
 	return f.result != nil && f.result.Status == 429 && f.ownKey && f.retried == 0 && tellsRetries(f.version) && f.maxRetries() != 0
 }
 
-// stumbles reports whether claude does not know an option that we added.
-func (f *follower) stumbles(o verdict.Outcome) bool {
+// rejectsAddedOption reports whether claude does not know an option that we added.
+func (f *follower) rejectsAddedOption(o verdict.Outcome) bool {
 	text := o.Stderr.Text()
 	for _, added := range f.plan.Added {
 		if strings.HasPrefix(added, "--") && strings.Contains(text, "'"+added) {
@@ -321,8 +321,8 @@ func (f *follower) stumbles(o verdict.Outcome) bool {
 	return false
 }
 
-// whole reads a result that does not stand on one line. An answer may well be JSON, too, and stays as it is.
-func (f *follower) whole(text []byte) {
+// readMultiline reads a result that does not stand on one line. An answer may be JSON, too, and stays as it is.
+func (f *follower) readMultiline(text []byte) {
 	var line bytes.Buffer
 	if json.Compact(&line, text) != nil {
 		return
@@ -331,12 +331,12 @@ func (f *follower) whole(text []byte) {
 		f.events = true
 		f.event(e, agent.Line{Text: line.Bytes()})
 	} else if text[0] == '[' {
-		f.array(line.Bytes())
+		f.readArray(line.Bytes())
 	}
 }
 
-// array reads the form of --output-format json --verbose.
-func (f *follower) array(line []byte) {
+// readArray reads the form of --output-format json --verbose.
+func (f *follower) readArray(line []byte) {
 	var all []json.RawMessage
 	if json.Unmarshal(line, &all) != nil {
 		f.keep(line)

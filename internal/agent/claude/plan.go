@@ -9,8 +9,8 @@ import (
 	"github.com/belay-run/belay/internal/agent"
 )
 
-// maxArgument is how long a prompt may be in the command line. A longer one travels by stdin: the process table shows
-// it to everybody, and the system has limits of its own.
+// maxArgument is how long a prompt may be in the command line. A longer one goes by stdin: the process table shows
+// arguments to every user, and the system limits their length.
 const maxArgument = 10 << 10
 
 // Plan implements [agent.Agent].

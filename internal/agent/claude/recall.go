@@ -12,7 +12,7 @@ import (
 	"github.com/belay-run/belay/internal/agent"
 )
 
-// Recall says what claude's own record of a session tells of an attempt that began then and that nobody has followed to its
+// Recall says what claude's own record of a session tells of an attempt that began then and was not followed to its
 // end, and when it last wrote something. ok is false if there is no such record. home is where claude keeps it.
 //
 // A message has its usage in the record once it is whole. What the session has cost is there if claude had the time to say
@@ -22,11 +22,11 @@ func Recall(home, session string, since time.Time) (a agent.Account, last time.T
 	if path == "" {
 		return a, last, false
 	}
-	m := memory{since: since.Truncate(time.Millisecond), partial: map[string]bool{}}
+	m := transcript{since: since.Truncate(time.Millisecond), partial: map[string]bool{}}
 	m.read(path)
 	helpers, _ := filepath.Glob(filepath.Join(escape(strings.TrimSuffix(path, ".jsonl")), "subagents", "*.jsonl"))
 	for _, helper := range helpers {
-		m.helping = true
+		m.inSubagent = true
 		m.read(helper)
 	}
 	var sum tokens
@@ -35,8 +35,8 @@ func Recall(home, session string, since time.Time) (a agent.Account, last time.T
 	}
 	a = agent.Account{Session: session, Active: len(m.ledger.answers) > 0, Usage: sum.usage(), Model: m.model, Version: m.version,
 		Turns: len(m.ledger.answers), Requests: len(m.ledger.answers)}
-	a.Usage.Unknown = m.asking || m.torn || len(m.partial) > 0 || a.Requests == 0
-	if m.cost != nil && !a.Usage.Unknown && (!m.old || m.known) {
+	a.Usage.Unknown = m.asking || m.unreadable || len(m.partial) > 0 || a.Requests == 0
+	if m.cost != nil && !a.Usage.Unknown && (!m.hasOlder || m.beforeKnown) {
 		cost := max(*m.cost-m.before, 0)
 		a.Usage.CostUSD = &cost
 	}
@@ -63,23 +63,23 @@ func escape(path string) string {
 	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(path)
 }
 
-// memory is what a session's record says.
-type memory struct {
-	since   time.Time
-	helping bool // the record is that of a subagent
+// transcript is what a session's record says.
+type transcript struct {
+	since      time.Time
+	inSubagent bool // the record is that of a subagent
 
-	ledger  ledger
-	model   string
-	version string
-	last    time.Time
-	asking  bool            // the model has been asked and has not answered
-	torn    bool            // something cannot be read
-	partial map[string]bool // messages that are not whole
+	ledger     ledger
+	model      string
+	version    string
+	last       time.Time
+	asking     bool            // the model has been asked and has not answered
+	unreadable bool            // something cannot be read
+	partial    map[string]bool // messages that are not whole
 
-	cost   *float64 // of the session, said after all messages; nil if it was not
-	before float64  // what it had cost before the attempt
-	old    bool     // there are messages from before
-	known  bool     // and what they cost is known
+	cost        *float64 // of the session, said after all messages; nil if it was not
+	before      float64  // what it had cost before the attempt
+	hasOlder    bool     // there are messages from before the attempt
+	beforeKnown bool     // what those cost is known
 }
 
 // entry is a line of the record, as far as it matters.
@@ -98,10 +98,10 @@ type entry struct {
 // maxEntry is the longest line that is read.
 const maxEntry = 32 << 20
 
-func (m *memory) read(path string) {
+func (m *transcript) read(path string) {
 	f, err := os.Open(path)
 	if err != nil {
-		m.torn = true
+		m.unreadable = true
 		return
 	}
 	defer f.Close()
@@ -116,13 +116,13 @@ func (m *memory) read(path string) {
 			}
 		}
 	}
-	m.torn = m.torn || lines.Err() != nil
+	m.unreadable = m.unreadable || lines.Err() != nil
 }
 
-func (m *memory) take(line []byte) {
+func (m *transcript) take(line []byte) {
 	var e entry
 	if lenient(json.Unmarshal(line, &e)) != nil {
-		m.torn = true // its last line, as a rule
+		m.unreadable = true // its last line, as a rule
 		return
 	}
 	ours := !e.Timestamp.Before(m.since)
@@ -131,28 +131,28 @@ func (m *memory) take(line []byte) {
 	}
 	switch e.Type {
 	case "api-request", "user": // the former may come too late, and older versions have none
-		m.asking = m.asking || !m.helping
+		m.asking = m.asking || !m.inSubagent
 	case "assistant":
 		m.asking = false
 		if e.Message.Model == "<synthetic>" { // claude's own words
 			return
 		}
 		if m.cost = nil; !ours {
-			m.old, m.known = true, false
+			m.hasOlder, m.beforeKnown = true, false
 			return
 		}
 		m.ledger.answer(e.Message.ID, e.Message.Usage)
 		if delete(m.partial, e.Message.ID); e.Message.StopReason == nil {
 			m.partial[e.Message.ID] = true
 		}
-		if !m.helping {
+		if !m.inSubagent {
 			m.model, m.version = e.Message.Model, e.Version
 		}
 	case "cost-state":
 		switch {
 		case e.UnknownCost || e.TotalCost == nil:
-		case len(m.ledger.answers) == 0 && m.old:
-			m.before, m.known = *e.TotalCost, true
+		case len(m.ledger.answers) == 0 && m.hasOlder:
+			m.before, m.beforeKnown = *e.TotalCost, true
 		default:
 			m.cost = e.TotalCost
 		}

@@ -24,7 +24,7 @@ func (f *follower) Answer() agent.Answer {
 
 // Render implements [agent.Follower].
 func (f *follower) Render(w io.Writer, form agent.Form) error {
-	if !f.begun || f.result == nil {
+	if !f.turnBegun || f.result == nil {
 		return nil
 	}
 	if form == agent.JSON {
@@ -35,7 +35,7 @@ func (f *follower) Render(w io.Writer, form agent.Form) error {
 		if strings.HasSuffix(r.answer.String(), "\n") { // one is enough
 			text = ""
 		}
-		if len(r.Errors) > 0 || r.Text == "" && i == len(f.ledger.results)-1 && f.kind != "success" {
+		if len(r.Errors) > 0 || r.Text == "" && i == len(f.ledger.results)-1 && f.subtype != "success" {
 			text = f.failureText(r)
 		} else if _, err := r.answer.WriteTo(w); err != nil {
 			return err
@@ -51,7 +51,7 @@ func (f *follower) Render(w io.Writer, form agent.Form) error {
 func (f *follower) renderJSON(w io.Writer) error {
 	const since = "model_usage_since_last_result"
 	if f.last.Long == nil {
-		_, err := w.Write(append(without(f.last.Text, since), '\n'))
+		_, err := w.Write(append(withoutField(f.last.Text, since), '\n'))
 		return err
 	}
 	if err := f.last.Long.WriteWithout(w, since); err != nil {
@@ -66,17 +66,17 @@ func (f *follower) failureText(r result) string {
 	line := &f.profile.line
 	switch {
 	case f.class == verdict.Interrupted:
-		return "" // who did that knows
-	case f.kind == "error_max_turns": // as it was asked for: after a resume it may be less
+		return "" // the user interrupted it and knows
+	case f.subtype == "error_max_turns": // as it was asked for: after a resume it may be less
 		return fmt.Sprintf("Error: Reached max turns (%s)", line.Value("--max-turns"))
-	case f.kind == "error_max_budget_usd":
+	case f.subtype == "error_max_budget_usd":
 		return fmt.Sprintf("Error: Exceeded USD budget (%s)", line.Value("--max-budget-usd"))
 	}
 	return "Execution error"
 }
 
-// without is a JSON object without one of its fields. All else stays as it is, byte for byte.
-func without(object []byte, field string) []byte {
+// withoutField is a JSON object without one of its fields. All else stays as it is, byte for byte.
+func withoutField(object []byte, field string) []byte {
 	dec := json.NewDecoder(bytes.NewReader(object))
 	if t, err := dec.Token(); err != nil || t != json.Delim('{') {
 		return object

@@ -17,7 +17,7 @@ var bySubtype = map[string]verdict.Class{
 	"error_max_structured_output_retries": verdict.LimitReached,
 }
 
-// stopPrevented says that a hook had the last word. It comes after the answer, if there is one: then the work was done.
+// stopPrevented says that a hook ended the turn. It comes after the answer, if there is one: then the work was done.
 const stopPrevented = "stop_hook_prevented"
 
 // byTerminal is why a turn ended, where that says it all ("completed", "api_error" and "model_error" do not).
@@ -76,9 +76,9 @@ var byAPIError = map[string]verdict.Class{
 	"unattended_start_unconfirmed":  verdict.InvalidRequest,
 }
 
-// vague are the kinds of which the words may know better: the limit may be that of a plan without credits, and what cut
+// refinedByText are the kinds whose text may say more: the limit may be that of a plan without credits, and what cut
 // the answer short may be the context window.
-var vague = map[string]verdict.Class{
+var refinedByText = map[string]verdict.Class{
 	"usage_limit_reached": verdict.Billing,
 	"max_output_tokens":   verdict.TooLarge,
 }
@@ -111,7 +111,7 @@ var byType = map[string]verdict.Class{
 	"invalid_request_error": verdict.InvalidRequest,
 }
 
-// byError is the word on claude's own message about a failure. It says server_error of all that lies on the other side,
+// byError is the kind in claude's own message about a failure. It is server_error for all that fails on the other side,
 // and invalid_request of a refusal too, so that words and status go before it.
 var byError = map[string]verdict.Class{
 	"rate_limit":             verdict.RateLimit,
@@ -159,17 +159,17 @@ func classOfStatus(status int, text string) (verdict.Class, bool) {
 	return "", false
 }
 
-// words are claude's sentences about itself, from all versions. They are asked only about text that is claude's own: the
+// textRules match claude's sentences about itself, from all versions. They are asked only about text that is claude's own: the
 // text of a failed result, what a failed run has printed where there are no events, and stderr.
-var words = sync.OnceValue(func() *verdict.Rules {
-	rules, err := verdict.Compile(texts...)
+var textRules = sync.OnceValue(func() *verdict.Rules {
+	rules, err := verdict.Compile(textRuleTable...)
 	if err != nil {
 		panic(err) // a test compiles them
 	}
 	return rules
 })
 
-var texts = []verdict.Rule{
+var textRuleTable = []verdict.Rule{
 	// Limits of a plan. A throttle says that it is not one.
 	{Name: "throttle", Class: verdict.RateLimit, Match: `not your usage limit|usage limit reached\|0\b|^(API Error: )?rate limit reached|^(you've|you have) (hit|reached|exceeded) your [\w' ]*\brate limit\b`},
 	{Name: "plan-limit", Class: verdict.UsageLimit, Match: `^(you've|you have) (hit|reached) your [^.·∙]*\b(limit|budget|cap)\b`},
@@ -182,7 +182,7 @@ var texts = []verdict.Rule{
 	{Name: "credit", Class: verdict.Billing, Match: `credit balance is too low|^API Error: 402|(requires?|are required for|is required for) (usage credits|extra usage|long context)|usage credits required|you're out of (usage credits|extra usage)|org is out of usage|\bExceededBudget\b|\bbudget has been exceeded\b`},
 	{Name: "plan", Class: verdict.Billing, Match: `^your seat type doesn't include|^this service is disabled for your org|^your usage allocation has been disabled|^your group's usage limit is set to|is not available with the claude \w+ plan|is unavailable for your plan`},
 
-	// Credentials, and who may not come in.
+	// Credentials and permissions.
 	{Name: "disk-full", Class: verdict.InvalidRequest, Match: `^failed to refresh OAuth token: the disk|^could not refresh your login: the disk`},
 	{Name: "refresh", Class: verdict.Network, Match: `^failed to refresh OAuth token|^could not refresh your login`},
 	{Name: "not-logged-in", Class: verdict.Auth, Match: `^not logged in|^(error: )?invalid (API key|auth token)|^failed to authenticate|please run /login|please log ?in again|OAuth (token|session)( has)? (been )?(revoked|expired)|does not have access to Claude|\bAPI Error: (401|403|407)\b|login (expired|reached its time limit)`},
@@ -226,10 +226,10 @@ var texts = []verdict.Rule{
 // stopped the prompt.
 var nothingDone = []string{"Unknown command: /", "Unknown slash command: ", "Unknown skill: ", "UserPromptSubmit operation blocked by hook", "Operation stopped by hook"}
 
-// ends are what the form of text says at the end instead of an answer, also with exit code 0. There is no line break
+// noAnswerTexts are what the form of text says at the end instead of an answer, also with exit code 0. There is no line break
 // after it. An execution error with 0 is an interruption while it waits to retry; of 2.0.77 it may also be a page that is
-// no answer of the API, but whoever has interrupted it does not want it again.
-var ends = []struct {
+// no answer of the API, but an interrupted run must not be repeated.
+var noAnswerTexts = []struct {
 	words string
 	class verdict.Class
 }{

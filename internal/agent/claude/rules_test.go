@@ -317,7 +317,7 @@ func TestTexts(t *testing.T) {
 			t.Errorf("%q: %s by %s, want %s by %s", s.text, v.Class, v.Rule, s.class, s.rule)
 		}
 	}
-	for _, r := range texts {
+	for _, r := range textRuleTable {
 		if !known[r.Name] {
 			t.Errorf("the rule %s has no test", r.Name)
 		}

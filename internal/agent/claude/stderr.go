@@ -9,8 +9,8 @@ import (
 	"github.com/belay-run/belay/verdict"
 )
 
-// helper matches what claude passes on of a script that helps it.
-var helper = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^\w+ failed: exited \d+: .*$`) })
+// helperFailure matches what claude passes on of a script that helps it.
+var helperFailure = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^\w+ failed: exited \d+: .*$`) })
 
 // ownStderr is what claude itself has written on stderr. It also passes on what its helpers write, and at its very end what
 // a hook has:
@@ -21,7 +21,7 @@ var helper = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(
 func ownStderr(o verdict.Outcome) string {
 	text := o.Stderr.Text()
 	if strings.Contains(text, " failed: exited ") {
-		text = helper().ReplaceAllString(text, "")
+		text = helperFailure().ReplaceAllString(text, "")
 	}
 	for at := 0; ; {
 		i := strings.Index(text[at:], " hook [")
@@ -37,17 +37,17 @@ func ownStderr(o verdict.Outcome) string {
 	}
 }
 
-// logged matches a line of the log that claude writes to stderr where it is asked to. It holds what tools have printed.
-var logged = sync.OnceValue(func() *regexp.Regexp {
+// logLine matches a line of the log that claude writes to stderr where it is asked to. It holds what tools have printed.
+var logLine = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?m)^\d{4}-\d\d-\d\dT[\d:.]+Z \[[A-Z]+\] `)
 })
 
-// byStderr judges by claude's sentences on stderr. What stands there after the model or a tool has had a say is no reason to
+// byStderr judges by claude's sentences on stderr. What stands there after output of the model or a tool is no reason to
 // repeat anything.
 func (f *follower) byStderr(o verdict.Outcome, now time.Time) (verdict.Verdict, bool) {
 	stderr := ownStderr(o)
-	v, ok := words().Judge(verdict.Outcome{ExitCode: 1, Stderr: verdict.ExcerptOf(stderr)}, now)
-	if ok && (v.Retryable || v.Class.Throttle()) && (f.busy() || logged().MatchString(stderr)) {
+	v, ok := textRules().Judge(verdict.Outcome{ExitCode: 1, Stderr: verdict.ExcerptOf(stderr)}, now)
+	if ok && (v.Retryable || v.Class.Throttle()) && (f.hasModelOutput() || logLine().MatchString(stderr)) {
 		return verdict.Verdict{}, false
 	}
 	return v, ok
@@ -57,13 +57,13 @@ func (f *follower) byStderr(o verdict.Outcome, now time.Time) (verdict.Verdict, 
 // be an answer.
 func (f *follower) byLastResort(o verdict.Outcome, now time.Time) (verdict.Verdict, bool) {
 	text, stderr := f.text.String(), ownStderr(o)
-	if f.busy() || strings.TrimSpace(text) != "" && !strings.HasPrefix(text, "Execution error") || logged().MatchString(stderr) {
+	if f.hasModelOutput() || strings.TrimSpace(text) != "" && !strings.HasPrefix(text, "Execution error") || logLine().MatchString(stderr) {
 		return verdict.Verdict{}, false
 	}
 	return verdict.LastResort(verdict.Outcome{ExitCode: o.ExitCode, Stderr: verdict.ExcerptOf(stderr)}, now)
 }
 
-// busy reports whether the model or a tool has had a say.
-func (f *follower) busy() bool {
-	return f.active || f.tooled || f.result != nil && (len(f.result.ModelUsage) > 0 || !f.result.IsError && f.result.Text != "")
+// hasModelOutput reports whether the model or a tool has produced output.
+func (f *follower) hasModelOutput() bool {
+	return f.active || f.usedTools || f.result != nil && (len(f.result.ModelUsage) > 0 || !f.result.IsError && f.result.Text != "")
 }

@@ -24,9 +24,9 @@ type modelUsage struct {
 
 // ledger adds up what one attempt has used.
 type ledger struct {
-	answers map[string]tokens // by the message's id: the same message comes several times
-	results []result
-	helped  bool // by subagents, of whose messages only the beginning is told
+	answers      map[string]tokens // by the message's id: the same message comes several times
+	results      []result
+	hadSubagents bool // claude shows only the beginning of their messages
 }
 
 // answer takes note of what the CLI says of a message. Later ones know more.
@@ -56,7 +56,7 @@ func (l *ledger) total(resumed, midway bool) (used verdict.Usage, session *float
 	}
 	sum := told.most(seen)
 	if len(l.results) == 0 {
-		return sum.usage(), nil, 0 // and nobody has told the cost
+		return sum.usage(), nil, 0 // and the cost is not known
 	}
 	last := l.results[len(l.results)-1]
 	var all tokens
@@ -66,7 +66,7 @@ func (l *ledger) total(resumed, midway bool) (used verdict.Usage, session *float
 	if resumed && all.Input+all.Output > sum.Input+sum.Output || midway && !resumed && len(last.ModelUsage) > 0 {
 		return sum.usage(), last.CostUSD, all.Input + all.Output
 	}
-	if l.helped && !resumed {
+	if l.hadSubagents && !resumed {
 		sum = sum.most(all)
 	}
 	used = sum.usage()
@@ -77,9 +77,9 @@ func (l *ledger) total(resumed, midway bool) (used verdict.Usage, session *float
 	return used, nil, 0
 }
 
-// more reports whether the last result counts more than the messages that were seen: there was an answer with nothing in
-// it, which claude does not show.
-func (l *ledger) more() bool {
+// hasUnseenAnswer reports whether the last result counts more than the messages that were seen: there was an empty
+// answer, which claude does not show.
+func (l *ledger) hasUnseenAnswer() bool {
 	var told, seen tokens
 	json.Unmarshal(l.results[len(l.results)-1].Usage, &told)
 	for _, t := range l.answers {

@@ -24,8 +24,8 @@ func (t tokens) usage() verdict.Usage {
 //
 // turn.completed tells the sum over the thread, and a turn that failed or was killed tells nothing. The rollout, which
 // codex writes for itself, has every request that was answered; where there is none, a thread that began with this attempt
-// has used what its sum says. Whatever else was used, nobody knows: that of a request which was under way, or of a thread
-// without a rollout (--ephemeral).
+// has used what its sum says. All other use is unknown: that of a request which was under way, or of a thread without
+// a rollout (--ephemeral).
 func (f *follower) Account() agent.Account {
 	a := agent.Account{Session: f.session, Active: f.active && !f.reviews, Version: f.version, Unseen: f.unseen, Misunderstood: f.misread, Tools: f.tools.Use()}
 	r, ok := f.rollout()
@@ -46,8 +46,8 @@ func (f *follower) Account() agent.Account {
 	return a
 }
 
-// rollout reads the record of the attempt, once; false if there is none. While the attempt lasts nobody looks at it: that
-// of a thread that is resumed is there from the beginning, with nothing of the attempt in it.
+// rollout reads the record of the attempt, once; false if there is none. While the attempt lasts it is not read: that of a
+// thread that is resumed is there from the beginning, with nothing of the attempt in it.
 func (f *follower) rollout() (rollout, bool) {
 	if f.record == nil && f.over && f.home != "" && isUUID(f.session) {
 		if path := findRollout(f.home, f.session); path != "" {

@@ -36,7 +36,7 @@ func classifyExit(message string, exit int, now time.Time) verdict.Verdict {
 	}
 	v := verdict.Verdict{Class: verdict.Unknown, Rule: "message", Evidence: evidence(message)}
 	if cut {
-		// For a reason that nobody has heard of, but the stream was cut.
+		// The reason is unknown, but the stream was cut.
 		v.Class, v.Retryable, v.Rule = verdict.Network, true, "stream"
 	}
 	return v
@@ -83,7 +83,7 @@ func overWebSocket(message string) bool {
 	return strings.Contains(message, "url: ws://") || strings.Contains(message, "url: wss://") || strings.Contains(message, "WebSocket")
 }
 
-// silentlyRetried matches what codex has tried several times before it says a word.
+// silentlyRetried matches what codex has tried several times before it tells of it.
 var silentlyRetried = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^(unexpected status 5\d\d |We['’]re currently experiencing high demand|Selected model is at capacity|(stream disconnected before completion: |Connection failed: )error sending request)`)
 })
@@ -99,10 +99,10 @@ func (f *follower) silentRetries(message string) int {
 	if _, why, ok := reconnecting(message); ok {
 		message = why
 	}
-	if f.silent == nil || overWebSocket(message) || !silentlyRetried().MatchString(message) {
+	if f.silentLimit == nil || overWebSocket(message) || !silentlyRetried().MatchString(message) {
 		return 0
 	}
-	n := f.silent()
+	n := f.silentLimit()
 	if f.silence < silentPause*(1<<min(n, 20)-1) {
 		return 0
 	}

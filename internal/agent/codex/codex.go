@@ -21,11 +21,11 @@ import (
 // Name of the profile.
 const Name = "codex"
 
-// stall is how long codex may be silent: it thinks without a word, and a reasoning model thinks for minutes.
+// stall is how long codex may be silent: it shows nothing while a reasoning model thinks for minutes.
 const stall = 900 * time.Second
 
 // ladder is how codex is stopped. SIGINT is the only signal at which it ends its tools; after SIGTERM what they have
-// started lives on.
+// started keeps running.
 var ladder = supervise.Ladder{{Signal: syscall.SIGINT, Wait: 5 * time.Second}, {Signal: syscall.SIGTERM, Wait: 3 * time.Second}}
 
 // Profile knows one command line of codex.
@@ -34,8 +34,8 @@ type Profile struct {
 	line     line
 	headless bool
 	home     string // where codex keeps its things
-	// settings are what the command line, the environment and the config file say of the service. They cost a file, and
-	// not everybody asks.
+	// settings are what the command line, the environment and the config file say of the service. They are read from
+	// a file, and only if they are needed.
 	settings func() settings
 }
 
@@ -64,7 +64,7 @@ func (p *Profile) Reads() bool { return true }
 // Judge implements agent.Profile. It takes events for what they are and the plain form for what it is, whatever the
 // command line asks for: a saved outcome may come without one.
 func (p *Profile) Judge(o verdict.Outcome, now time.Time) verdict.Verdict {
-	return agent.Replay(&follower{guess: true, wanted: p.line.session()}, o, now)
+	return agent.Replay(&follower{guess: true, resumeID: p.line.session()}, o, now)
 }
 
 // Info implements agent.Agent.
@@ -102,18 +102,18 @@ func (p *Profile) form() agent.Form {
 func (p *Profile) Follow(plan agent.Plan) agent.Follower {
 	now := time.Now()
 	f := &follower{plain: plan.Plain, added: plan.Added, start: now, last: now, home: p.home, reviews: p.line.reviews}
-	f.silent = func() int {
-		if slices.ContainsFunc(plan.Added, func(a string) bool { return strings.HasSuffix(a, notSilent) }) {
+	f.silentLimit = func() int {
+		if slices.ContainsFunc(plan.Added, func(a string) bool { return strings.HasSuffix(a, noRequestRetries) }) {
 			return 0
 		}
 		return p.settings().requestRetries
 	}
 	if len(plan.Args) > 0 {
 		l, _ := read(plan.Args[1:])
-		f.wanted, f.resumes = l.session(), l.resumes
+		f.resumeID, f.resumes = l.session(), l.resumes
 	}
-	if f.wanted != "" {
-		f.from = sizeOf(p.home, f.wanted)
+	if f.resumeID != "" {
+		f.from = sizeOf(p.home, f.resumeID)
 	}
 	if p.line.unknown() != "" {
 		f.plain, f.guess = false, true // a --json may stand after the flag that is not known

@@ -13,38 +13,38 @@ import (
 
 // follower reads the output of one attempt.
 type follower struct {
-	plain   bool     // stdout is the answer and nothing else
-	guess   bool     // whether it is, is not known; events are recognized by how they begin
-	added   []string // options of ours on the command line
-	wanted  string   // the session that the command line resumes
-	resumes bool     // it resumes one, whichever
-	reviews bool     // it is a review
-	start   time.Time
-	from    int64      // where its part begins in the record of a thread that was there before
-	home    string     // where codex keeps its records
-	silent  func() int // how many retries there are before codex speaks of one
+	plain       bool     // stdout is the answer and nothing else
+	guess       bool     // whether it is, is not known; events are recognized by how they begin
+	added       []string // options of ours on the command line
+	resumeID    string   // the session that the command line resumes
+	resumes     bool     // it resumes one, whichever
+	reviews     bool     // it is a review
+	start       time.Time
+	from        int64      // where its part begins in the record of a thread that was there before
+	home        string     // where codex keeps its records
+	silentLimit func() int // how many retries codex makes before it reports one
 
-	lines     int
-	session   string
-	active    bool
-	completed bool
-	failure   string // why the turn failed, in codex's words
-	usage     json.RawMessage
-	answer    agent.Answer
-	answered  bool // there is an answer, be it empty
-	spoke     bool // there was one that is not
-	worked    bool // the model has done more than to think and to speak
-	tools     agent.Tools
-	asking    bool          // the model is being asked, unless a tool runs
-	retries   int           // that codex has told of
-	unseen    int           // retries without a word
-	atLast    int           // those before the failure
-	last      time.Time     // when the line before came
-	silence   time.Duration // before the present line
-	version   string
-	misread   bool     // an option of ours was not understood
-	over      bool     // it has ended: its record is whole
-	record    *rollout // once it was read
+	lines           int
+	session         string
+	active          bool
+	completed       bool
+	failure         string // why the turn failed, in codex's words
+	usage           json.RawMessage
+	answer          agent.Answer
+	answered        bool // there is an answer, be it empty
+	hasAnswerText   bool // there was one that is not empty
+	worked          bool // the model has done more than think and answer
+	tools           agent.Tools
+	asking          bool          // the model is being asked, unless a tool runs
+	retries         int           // that codex has told of
+	unseen          int           // retries that codex has not told of
+	unseenAtFailure int           // those before the failure
+	last            time.Time     // when the line before came
+	silence         time.Duration // before the present line
+	version         string
+	misread         bool     // an option of ours was not understood
+	over            bool     // it has ended: its record is whole
+	record          *rollout // once it was read
 }
 
 // Line implements agent.Follower.
@@ -57,7 +57,7 @@ func (f *follower) Line(line agent.Line) agent.LineInfo {
 		f.plain = true
 	}
 	if f.plain {
-		f.spoke = f.spoke || len(bytes.TrimSpace(line.Text)) > 0
+		f.hasAnswerText = f.hasAnswerText || len(bytes.TrimSpace(line.Text)) > 0
 		return agent.LineInfo{} // it is the answer, and nothing else comes on stdout
 	}
 	if e.Item.Type == "agent_message" && f.reviews && f.failure != "" {
@@ -65,16 +65,16 @@ func (f *follower) Line(line agent.Line) agent.LineInfo {
 	}
 	if e.Item.Type == "agent_message" && e.Type == "item.completed" {
 		f.answer, f.answered = agent.NewAnswer(line, "item.text", e.Item.Text), true
-		f.spoke = f.spoke || strings.TrimSpace(e.Item.Text) != ""
+		f.hasAnswerText = f.hasAnswerText || strings.TrimSpace(e.Item.Text) != ""
 	}
-	news := f.take(e)
-	news.Tools = f.tools.Running()
-	news.Foreign = e.Type == "" && (f.session == "" || !bytes.HasPrefix(line.Text, []byte("{"))) // else it is an event that was cut off
-	return news
+	info := f.take(e)
+	info.Tools = f.tools.Running()
+	info.Foreign = e.Type == "" && (f.session == "" || !bytes.HasPrefix(line.Text, []byte("{"))) // else it is an event that was cut off
+	return info
 }
 
 // take follows an event.
-func (f *follower) take(e event) (news agent.LineInfo) {
+func (f *follower) take(e event) (info agent.LineInfo) {
 	switch e.Type {
 	case "thread.started":
 		f.session = e.ThreadID
@@ -82,28 +82,28 @@ func (f *follower) take(e event) (news agent.LineInfo) {
 		f.asking = true
 	case "item.started", "item.updated", "item.completed":
 		f.work(e)
-		news.Answered = e.Item.ofModel()
+		info.Answered = e.Item.ofModel()
 	case "turn.completed":
 		f.completed, f.failure, f.asking = true, "", false
 		f.tools.EndAll()
 		if len(e.Usage) > 0 && e.Usage[0] == '{' {
 			f.usage = e.Usage
 		}
-		news.Delivered = true
+		info.Delivered = true
 	case "turn.failed":
 		f.fail(e.Error.Message)
-		news.Show = agent.Hold
+		info.Show = agent.Hold
 	case "error":
-		if news.Retrying = retrying(e.Message); news.Retrying != nil {
+		if info.Retrying = retrying(e.Message); info.Retrying != nil {
 			f.asking = false // until there is something of the model again
 			f.retries++
 			f.unseen += f.silentRetries(e.Message)
-			return news // the caller sees it as from the bare CLI
+			return info // the caller sees it as from the bare CLI
 		}
 		f.fail(e.Message)
-		news.Show = agent.Hold
+		info.Show = agent.Hold
 	}
-	return news
+	return info
 }
 
 // work follows an item.
@@ -128,7 +128,7 @@ func (f *follower) fail(message string) {
 		return
 	}
 	if f.failure == "" {
-		f.atLast = f.silentRetries(message)
+		f.unseenAtFailure = f.silentRetries(message)
 	}
 	f.failure, f.asking = message, false
 }
@@ -150,8 +150,8 @@ func retrying(message string) *agent.Retrying {
 	r.Wait = r.Verdict.Hint.Wait(time.Now())
 	switch r.Verdict.Class {
 	case verdict.Auth, verdict.Billing, verdict.UsageLimit, verdict.InvalidRequest, verdict.NotFound, verdict.TooLarge:
-		// The service will say the same again. What depends on the model's dice, a refusal or an answer cut short, is
-		// codex's to retry.
+		// The service will say the same again. What can differ from try to try, a refusal or an answer cut short,
+		// is left to codex to retry.
 		r.Hopeless = true
 	}
 	return r

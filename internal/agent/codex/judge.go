@@ -14,7 +14,7 @@ func (f *follower) Judge(o verdict.Outcome, now time.Time) verdict.Verdict {
 	errs := readStderr(o.Stderr)
 	f.over = true
 	if f.guess && errs.session != "" && !f.plain {
-		f.forget() // only the plain form has that header: what looked like events was the answer
+		f.dropEvents() // only the plain form has that header: what looked like events was the answer
 	}
 	if f.plain {
 		f.session, f.version, f.active = errs.session, errs.version, errs.active
@@ -25,18 +25,18 @@ func (f *follower) Judge(o verdict.Outcome, now time.Time) verdict.Verdict {
 	return v
 }
 
-// forget drops what was taken for events.
-func (f *follower) forget() {
-	*f = follower{plain: true, guess: true, added: f.added, wanted: f.wanted, resumes: f.resumes, reviews: f.reviews, start: f.start, from: f.from, home: f.home,
-		silent: f.silent, over: f.over, spoke: f.lines > 0}
+// dropEvents drops what was taken for events.
+func (f *follower) dropEvents() {
+	*f = follower{plain: true, guess: true, added: f.added, resumeID: f.resumeID, resumes: f.resumes, reviews: f.reviews, start: f.start, from: f.from, home: f.home,
+		silentLimit: f.silentLimit, over: f.over, hasAnswerText: f.lines > 0}
 }
 
 func (f *follower) judge(o verdict.Outcome, errs complaint, now time.Time) verdict.Verdict {
-	if f.wanted != "" && f.session != "" && !strings.EqualFold(f.wanted, f.session) {
+	if f.resumeID != "" && f.session != "" && !strings.EqualFold(f.resumeID, f.session) {
 		return verdict.Verdict{Class: verdict.SessionNotFound, Rule: "other-session",
-			Evidence: fmt.Sprintf("codex began a new thread %s instead of resuming %s", f.session, f.wanted)}
+			Evidence: fmt.Sprintf("codex began a new thread %s instead of resuming %s", f.session, f.resumeID)}
 	}
-	if f.resumes && f.wanted == "" && f.began() {
+	if f.resumes && f.resumeID == "" && f.isNewThread() {
 		return verdict.Verdict{Class: verdict.SessionNotFound, Rule: "new-thread",
 			Evidence: fmt.Sprintf("codex found nothing to resume and began a new thread %s", f.session)}
 	}
@@ -47,7 +47,7 @@ func (f *follower) judge(o verdict.Outcome, errs complaint, now time.Time) verdi
 		return v
 	}
 	switch {
-	case o.ExitCode == 0 && (f.completed || f.plain && errs.session != "") && f.idle(o, errs):
+	case o.ExitCode == 0 && (f.completed || f.plain && errs.session != "") && f.onlyEmptyAnswer(o, errs):
 		return verdict.Verdict{Class: verdict.BadOutput, Retryable: true, Rule: "empty-answer", Evidence: "exit 0 without an answer, and no tool has done anything"}
 	case o.ExitCode == 0 && f.completed:
 		return verdict.Verdict{Class: verdict.OK, Rule: "turn-completed"}
@@ -56,31 +56,31 @@ func (f *follower) judge(o verdict.Outcome, errs complaint, now time.Time) verdi
 	case o.ExitCode == 101:
 		return verdict.Verdict{Class: verdict.Crash, Rule: "panic", Evidence: cmp.Or(evidence(errs.text), "exit 101")}
 	case f.failure != "":
-		f.unseen += f.atLast
+		f.unseen += f.unseenAtFailure
 		return f.turnFailed(now)
 	case f.session == "":
 		return f.neverStarted(o, errs, now)
 	case errs.failure != "" && (f.plain || !f.active): // else it may be a tool's: in old versions they write there too
-		return f.complained(o, errs, now)
+		return f.byComplaint(o, errs, now)
 	case o.ExitCode == 0:
 		return verdict.Verdict{Class: verdict.BadOutput, Retryable: true, Rule: "no-result", Evidence: "exit 0 without turn.completed"}
 	case o.ExitCode == 1 && !f.completed && !f.plain:
-		// At SIGINT codex stops without a word. Every failure of its own it tells.
+		// At SIGINT codex stops silently. Every failure of its own it reports.
 		return verdict.Verdict{Class: verdict.Interrupted, Rule: "no-word", Evidence: "exit 1 without a word"}
 	}
 	return verdict.Verdict{Class: verdict.Unknown, Rule: "exit-code", Evidence: cmp.Or(evidence(errs.text), fmt.Sprintf("exit %d", o.ExitCode))}
 }
 
-// began reports whether the thread began with this attempt: when it did is in its id.
-func (f *follower) began() bool {
+// isNewThread reports whether the thread began with this attempt: when it did is in its id.
+func (f *follower) isNewThread() bool {
 	at, ok := begunAt(f.session)
 	return ok && !f.start.IsZero() && !at.Before(f.start.Truncate(time.Millisecond))
 }
 
-// idle reports whether nothing has come of a turn: no answer, and no tool has done anything. Not every tool is told of, but
+// onlyEmptyAnswer reports whether a turn has no answer, and no tool has done anything. Not every tool is told of, but
 // codex's record has how often the model was asked: once more after each.
-func (f *follower) idle(o verdict.Outcome, errs complaint) bool {
-	if f.spoke || f.worked || errs.spoke || errs.worked || o.Stderr.Truncated() && f.plain {
+func (f *follower) onlyEmptyAnswer(o verdict.Outcome, errs complaint) bool {
+	if f.hasAnswerText || f.worked || errs.hasAnswerText || errs.worked || o.Stderr.Truncated() && f.plain {
 		return false
 	}
 	r, ok := f.rollout()
@@ -92,7 +92,7 @@ func (f *follower) turnFailed(now time.Time) verdict.Verdict {
 	v := classify(f.failure, now)
 	if v.Class == verdict.Unknown {
 		if r, ok := f.rollout(); ok {
-			if w, ok := recorded(r.failure, now); ok {
+			if w, ok := judgeByInfo(r.failure, now); ok {
 				w.Evidence = v.Evidence
 				return w
 			}
@@ -101,9 +101,9 @@ func (f *follower) turnFailed(now time.Time) verdict.Verdict {
 	return v
 }
 
-// complained judges by codex's last word on stderr. The plain form prints there what the model and its tools say, so that
+// byComplaint judges by codex's last message on stderr. The plain form prints there what the model and its tools say, so that
 // plain signals count only where there is none of that.
-func (f *follower) complained(o verdict.Outcome, errs complaint, now time.Time) verdict.Verdict {
+func (f *follower) byComplaint(o verdict.Outcome, errs complaint, now time.Time) verdict.Verdict {
 	v := classify(errs.failure, now)
 	if v.Class == verdict.Unknown && !f.plain {
 		if w, ok := lastResort(o, complaint{text: complaints[0] + errs.failure}, now); ok {
@@ -118,7 +118,7 @@ func lastResort(o verdict.Outcome, errs complaint, now time.Time) (verdict.Verdi
 	return verdict.LastResort(verdict.Outcome{ExitCode: o.ExitCode, Stderr: verdict.ExcerptOf(errs.text)}, now)
 }
 
-// neverStarted judges a run without a thread. No model and no tool has had a say, so that all of stderr is codex's own.
+// neverStarted judges a run without a thread. No model and no tool has run, so that all of stderr is codex's own.
 func (f *follower) neverStarted(o verdict.Outcome, errs complaint, now time.Time) verdict.Verdict {
 	if o.ExitCode == 0 {
 		return verdict.Verdict{Class: verdict.BadOutput, Retryable: true, Rule: "no-result", Evidence: "exit 0 without an event"}
@@ -127,7 +127,7 @@ func (f *follower) neverStarted(o verdict.Outcome, errs complaint, now time.Time
 	if v.Class == verdict.Unknown && errs.failure != "" {
 		v = classifyExit(errs.text, o.ExitCode, now)
 	}
-	if v.Class == verdict.Unknown && !f.spoke {
+	if v.Class == verdict.Unknown && !f.hasAnswerText {
 		if w, ok := lastResort(o, errs, now); ok {
 			v = w
 		}

@@ -82,7 +82,7 @@ func (l *line) unknown() string {
 }
 
 // session is the one that the line resumes; empty if there is none or if the line does not say which. Codex takes
-// whatever is not a UUID for a name, and begins a new thread without a word if there is no such name.
+// whatever is not a UUID for a name, and silently begins a new thread if there is no such name.
 func (l *line) session() string {
 	words := l.resume.Words()
 	if !l.resumes || len(words) == 0 || l.resume.Has(optLast) || !isUUID(words[0].Values[0]) {

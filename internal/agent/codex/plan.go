@@ -9,7 +9,7 @@ import (
 
 // Plan implements agent.Agent.
 //
-// It adds --json, right after exec: there no variadic option can swallow it. So it does with how often codex may try
+// It adds --json, right after exec: there no variadic option can take it. So it does with how often codex may try
 // again, where the caller has said so and codex can be told. What a session is resumed with is read
 // from stdin, and so is a prompt that is long or that did not come as an argument.
 func (p *Profile) Plan(t agent.Turn) (agent.Plan, error) {
@@ -21,7 +21,7 @@ func (p *Profile) Plan(t agent.Turn) (agent.Plan, error) {
 		l.added = []string{optJSON}
 	}
 	if !t.Plain && t.MaxRetries != nil {
-		l.added = append(l.added, p.settings().atMost(*t.MaxRetries)...)
+		l.added = append(l.added, p.settings().retryOptions(*t.MaxRetries)...)
 	}
 	var args []string
 	var stdin []byte
@@ -30,24 +30,24 @@ func (p *Profile) Plan(t agent.Turn) (agent.Plan, error) {
 	case l.reviews && (t.Session != "" || t.Continue):
 		return agent.Plan{}, fmt.Errorf("a review of codex cannot be resumed; run it again")
 	case l.reviews:
-		args, stdin, err = l.reviewed(t)
+		args, stdin, err = l.reviewArgs(t)
 	case t.Session != "" && !isUUID(t.Session):
-		// As a name codex would not find it, and begin a new thread without a word.
+		// As a name codex would not find it, and silently begin a new thread.
 		return agent.Plan{}, fmt.Errorf("%q is no session of codex: its sessions have UUIDs as names", t.Session)
 	case t.Session != "":
 		worktree := ""
 		if t.Continue && l.has(optWorktree) {
 			worktree = directoryOf(findRollout(p.home, t.Session))
 		}
-		args = l.resuming(t.Session, t.Continue, worktree)
-		stdin, err = l.resumedWith(t)
+		args = l.resumeArgs(t.Session, t.Continue, worktree)
+		stdin, err = l.resumePrompt(t)
 	case t.Continue && !l.resumes:
 		return agent.Plan{}, fmt.Errorf("there is no session of codex to continue")
 	case t.Continue:
 		args = l.withPrompt("-")
-		stdin, err = l.resumedWith(t)
+		stdin, err = l.resumePrompt(t)
 	default:
-		args, stdin, err = l.asked(t)
+		args, stdin, err = l.asWritten(t)
 	}
 	if err != nil {
 		return agent.Plan{}, err
@@ -68,8 +68,8 @@ func (p *Profile) untouched(t agent.Turn) (agent.Plan, error) {
 	return agent.Plan{Args: slices.Clone(p.args), Stdin: join(t.Prompt, t.Stdin), Plain: true}, nil
 }
 
-// asked is the line as the caller wrote it, and what comes on stdin with it.
-func (l *line) asked(t agent.Turn) (args []string, stdin []byte, err error) {
+// asWritten is the line as the caller wrote it, and what comes on stdin with it.
+func (l *line) asWritten(t agent.Turn) (args []string, stdin []byte, err error) {
 	beside := join(t.Prompt, t.Stdin)
 	_, word := l.prompt()
 	if word == nil || word.Values[0] == "-" {
@@ -90,8 +90,8 @@ func (l *line) asked(t agent.Turn) (args []string, stdin []byte, err error) {
 	return l.withPrompt("-"), []byte(whole), checkSize(whole)
 }
 
-// resumedWith is what a session is told when we resume it.
-func (l *line) resumedWith(t agent.Turn) ([]byte, error) {
+// resumePrompt is what a session is told when we resume it.
+func (l *line) resumePrompt(t agent.Turn) ([]byte, error) {
 	var pieces []string
 	if _, word := l.prompt(); word != nil && word.Values[0] != "-" && !t.Continue {
 		pieces = append(pieces, word.Values[0])

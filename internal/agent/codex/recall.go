@@ -7,7 +7,7 @@ import (
 	"github.com/belay-run/belay/internal/agent"
 )
 
-// Recall says what codex's own record of a session tells of an attempt that began then and that nobody has followed to its
+// Recall says what codex's own record of a session tells of an attempt that began then and was not followed to its
 // end, and when it last wrote something. ok is false if there is no such record. home is where codex keeps it. What it has
 // cost codex does not know.
 func Recall(home, session string, since time.Time) (a agent.Account, last time.Time, ok bool) {

@@ -8,9 +8,9 @@ import (
 	"github.com/belay-run/belay/verdict"
 )
 
-// infos are codex's own names for why a turn failed, which it writes into its record and not into its events. Those that
+// classByInfo has codex's own names for why a turn failed, which it writes into its record and not into its events. Those that
 // leave it open are not here: usage_limit_exceeded stands for a limit, a plan and a quota, other for anything.
-var infos = map[string]verdict.Class{
+var classByInfo = map[string]verdict.Class{
 	"rate_limit_exceeded":           verdict.RateLimit,
 	"server_overloaded":             verdict.Overloaded,
 	"internal_server_error":         verdict.ServerError,
@@ -25,12 +25,12 @@ var infos = map[string]verdict.Class{
 	"response_stream_disconnected":  verdict.Network,
 }
 
-// recorded judges by that name what nobody could tell by the message: codex shows that of the server as it is for an
-// unknown model, say.
-func recorded(info json.RawMessage, now time.Time) (verdict.Verdict, bool) {
+// judgeByInfo judges by that name where the message says too little: for an unknown model, say, codex shows the
+// server's message as it is.
+func judgeByInfo(info json.RawMessage, now time.Time) (verdict.Verdict, bool) {
 	var name string
 	if json.Unmarshal(info, &name) == nil {
-		class, ok := infos[name]
+		class, ok := classByInfo[name]
 		return verdict.Verdict{Class: class, Retryable: class.Retryable(), Rule: "record-" + name}, ok
 	}
 	if v := classify(fmt.Sprintf("unexpected status %d", statusOf(info)), now); v.Class != verdict.Unknown {

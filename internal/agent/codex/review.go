@@ -10,8 +10,8 @@ import (
 	"github.com/belay-run/belay/internal/agent"
 )
 
-// reviewed is the line of a review. Codex reads its instructions from stdin only where it is told to.
-func (l *line) reviewed(t agent.Turn) (args []string, stdin []byte, err error) {
+// reviewArgs is the line of a review. Codex reads its instructions from stdin only where it is told to.
+func (l *line) reviewArgs(t agent.Turn) (args []string, stdin []byte, err error) {
 	_, word := l.prompt()
 	switch {
 	case word != nil && word.Values[0] == "-":

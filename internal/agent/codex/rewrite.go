@@ -18,7 +18,7 @@ func (l *line) args() []string {
 	return args
 }
 
-// withPrompt are the arguments with another word for the prompt.
+// withPrompt are the arguments with another prompt.
 func (l *line) withPrompt(prompt string) []string {
 	part, word := l.prompt()
 	if word == nil {
@@ -38,11 +38,11 @@ func (l *line) withPrompt(prompt string) []string {
 	return changed.args()
 }
 
-// resuming are the arguments that resume a session with what comes on stdin. The caller's options come along: those of
+// resumeArgs are the arguments that resume a session with what comes on stdin. The caller's options come along: those of
 // exec stay before resume, which takes only some of them itself. An image goes after it, where -i takes one file and
-// cannot swallow what follows; a session that knows its task has it already. A worktree cannot be asked for again, but
+// cannot take what follows for one; a session that knows its task has it already. A worktree cannot be asked for again, but
 // that of the session can be gone back to: by itself codex works in whatever directory it is started in.
-func (l *line) resuming(session string, knows bool, worktree string) []string {
+func (l *line) resumeArgs(session string, knows bool, worktree string) []string {
 	image := func(a agent.Arg) bool { return a.Name == optImage }
 	before := image
 	var there []string

@@ -30,7 +30,7 @@ const (
 )
 
 // findRollout is the path of a thread's record; empty if there is none. It lies in the folder of the day on which the
-// thread began, in the local time of whoever began it, and that day is in the id.
+// thread began, in the local time of that process, and that day is in the id.
 func findRollout(home, thread string) string {
 	sessions := filepath.Join(home, "sessions")
 	name := "rollout-*-" + strings.ToLower(thread) + ".jsonl"
@@ -113,7 +113,7 @@ func readRollout(path string, since time.Time, from int64) (r rollout, err error
 	}
 	lines.Reset(f)
 	// The record's times have no more than milliseconds.
-	sum := summing{since: since.Truncate(time.Millisecond)}
+	sum := rolloutSum{since: since.Truncate(time.Millisecond)}
 	for {
 		line, err := lines.ReadSlice('\n')
 		sum.before = at < from
@@ -137,17 +137,17 @@ func readRollout(path string, since time.Time, from int64) (r rollout, err error
 	return r, nil
 }
 
-// summing adds up the lines of a record.
-type summing struct {
+// rolloutSum adds up the lines of a record.
+type rolloutSum struct {
 	since            time.Time
 	before           bool // the line was there before the attempt
-	requests, events tallied
+	requests, events requestTokens
 	last             tokens // the sum that the event before told; each can come several times
 	model            string
 	failure          json.RawMessage
 }
 
-func (s *summing) take(line []byte) {
+func (s *rolloutSum) take(line []byte) {
 	var rec record
 	if json.Unmarshal(line, &rec) != nil {
 		return
@@ -168,13 +168,13 @@ func (s *summing) take(line []byte) {
 	}
 }
 
-// tallied are the tokens of so many requests.
-type tallied struct {
+// requestTokens are the tokens of n requests.
+type requestTokens struct {
 	tokens
 	n int
 }
 
-func (c *tallied) count(t tokens) {
+func (c *requestTokens) count(t tokens) {
 	c.add(t)
 	c.n++
 }

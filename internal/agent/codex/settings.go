@@ -19,7 +19,7 @@ type settings struct {
 	// requestRetries is how often codex repeats a request that met a 5xx or a dead connection before it says so, and
 	// streamRetries how often it says so and begins again.
 	requestRetries, streamRetries int
-	ours                          bool // both can be set: the provider is one of the config
+	configurable                  bool // both can be set, because the config has the provider
 }
 
 const (
@@ -54,7 +54,7 @@ func findSettings(l line, env []string, home string) settings {
 	if n, err := strconv.Atoi(of("stream_max_retries")); err == nil && n >= 0 {
 		s.streamRetries = n
 	}
-	s.ours = s.baseURL != "" && s.provider != "" && s.provider == agent.KeyPart(s.provider) && !strings.ContainsAny(s.provider, ".:[]")
+	s.configurable = s.baseURL != "" && s.provider != "" && s.provider == agent.KeyPart(s.provider) && !strings.ContainsAny(s.provider, ".:[]")
 	if s.baseURL == "" && (s.provider == "" || s.provider == "openai") {
 		s.baseURL = cmp.Or(values["openai_base_url"], agent.Getenv(env, "OPENAI_BASE_URL"))
 	}
@@ -65,18 +65,18 @@ func findSettings(l line, env []string, home string) settings {
 	return s
 }
 
-// atMost are the options that keep codex from more retries than n, and from any without a word: it would repeat a request
-// four times for each of the five times that it speaks of. They can be set for a provider of the config, not for OpenAI's
+// retryOptions keep codex from more retries than n, and from silent ones: it would repeat a request four times for each
+// of the five retries that it reports. They can be set for a provider of the config, not for OpenAI's
 // own.
-func (s settings) atMost(n int) []string {
-	if !s.ours {
+func (s settings) retryOptions(n int) []string {
+	if !s.configurable {
 		return nil
 	}
 	key := "model_providers." + s.provider + "."
-	return []string{"-c", key + notSilent, "-c", key + "stream_max_retries=" + strconv.Itoa(min(n, s.streamRetries))}
+	return []string{"-c", key + noRequestRetries, "-c", key + "stream_max_retries=" + strconv.Itoa(min(n, s.streamRetries))}
 }
 
-const notSilent = "request_max_retries=0"
+const noRequestRetries = "request_max_retries=0"
 
 // gate is the key of the limits that the call falls under.
 func (s settings) gate() string {

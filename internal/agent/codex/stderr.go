@@ -12,13 +12,13 @@ import (
 // complaint is what codex itself has said on stderr. Tools write there too, in the plain form always and else in old
 // versions, so that only how it began and what it said last count.
 type complaint struct {
-	text    string // all of it, without colours
-	failure string // the last word, if that is a complaint of codex; without its ERROR:
-	session string // the plain form's header has it
-	version string
-	active  bool // the plain form shows something of the model
-	spoke   bool // it shows an answer
-	worked  bool // it shows a tool at work
+	text          string // all of it, without colours
+	failure       string // the last message, if that is a complaint of codex; without its ERROR:
+	session       string // the plain form's header has it
+	version       string
+	active        bool // the plain form shows something of the model
+	hasAnswerText bool // it shows an answer
+	worked        bool // it shows a tool at work
 }
 
 // colour matches what makes text coloured.
@@ -48,7 +48,7 @@ func (c *complaint) readWork() {
 			c.worked = c.worked || strings.HasPrefix(line, begin)
 		}
 		if before == "codex" && line != "tokens used" {
-			c.spoke = c.spoke || strings.TrimSpace(line) != ""
+			c.hasAnswerText = c.hasAnswerText || strings.TrimSpace(line) != ""
 		}
 		if before != "codex" || strings.TrimSpace(line) != "" {
 			before = line
@@ -89,13 +89,13 @@ var titles = []string{"codex", "thinking", "exec", "apply patch"}
 // tools are how the lines begin that tell of tools which have no title.
 var tools = []string{"mcp: ", "web search: ", "collab: ", "patch: ", "tool ", "🌐 "}
 
-// complaints are how a last word begins that is one.
+// complaints are the beginnings of such messages.
 var complaints = []string{"ERROR: ", "Error: "}
 
 // lastComplaint is what stderr ends with, from the last line on that begins as a complaint. A message can have several
 // lines: the plain form shows the body of an answer as it is, but twice, and errors at the start come with their causes,
-// which are indented. So what a tool printed last is not taken for it; once the model or a tool has had a say, nothing is
-// that does not stand there twice.
+// which are indented. So what a tool printed last is not taken for it; once the model or a tool has run, only a message
+// that stands there twice is.
 func lastComplaint(text string, active bool) string {
 	text = withoutClosing(text)
 	if i := strings.LastIndexByte(text, '\n'); text[i+1:] == "turn interrupted" {
@@ -115,14 +115,14 @@ func lastComplaint(text string, active bool) string {
 	return ""
 }
 
-// closing matches what can come after the last word: codex's log, and how much was used.
+// closing matches what can come after the last message: codex's log, and how much was used.
 var closing = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(^|\n)(tokens used\n[\d,.]+|\d{4}-\d\d-\d\dT[\d:.]+Z +[A-Z]+ [\w:]+: [^\n]*)[\r\n ]*$`)
 })
 
 func withoutClosing(text string) string {
 	text = strings.TrimRight(text, "\r\n ")
-	for range 20 { // a log that goes on and on is no last word
+	for range 20 { // a longer log is not what ends the output
 		// Only the end is looked at: to search all of it twenty times takes long.
 		tail := max(len(text)-4096, 0)
 		at := closing().FindStringIndex(text[tail:])

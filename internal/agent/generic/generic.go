@@ -82,7 +82,7 @@ func (p *Profile) Judge(o verdict.Outcome, now time.Time) verdict.Verdict {
 	case code == 0:
 		return verdict.Verdict{Class: verdict.OK, Rule: "exit-0"}
 	case !asked && interrupted(o):
-		return verdict.Verdict{Class: verdict.Interrupted, Rule: "interrupted", Evidence: how(o)}
+		return verdict.Verdict{Class: verdict.Interrupted, Rule: "interrupted", Evidence: endOf(o)}
 	}
 	v := verdict.Verdict{Class: verdict.Unknown, Rule: "exit-code", Evidence: verdict.LastWords(o)}
 	matched, ok := p.retryOn.Judge(o, now)
@@ -98,7 +98,7 @@ func (p *Profile) Judge(o verdict.Outcome, now time.Time) verdict.Verdict {
 		v.Class = verdict.Crash
 	}
 	if v.Evidence == "" {
-		v.Evidence = how(o)
+		v.Evidence = endOf(o)
 	}
 	if v.Retryable {
 		v.Hint = verdict.HintOf(o, now)
@@ -125,8 +125,8 @@ func (p *Profile) Overrule(own verdict.Verdict, o verdict.Outcome, now time.Time
 	return said
 }
 
-// interrupted reports whether somebody wanted it to end: the three signals, also as the exit codes of programs that
-// clean up first.
+// interrupted reports whether the command was told to end: by one of three signals, also as the exit codes of programs
+// that clean up first.
 func interrupted(o verdict.Outcome) bool {
 	switch o.Signal {
 	case "SIGINT", "SIGTERM", "SIGHUP":
@@ -137,8 +137,8 @@ func interrupted(o verdict.Outcome) bool {
 	return false
 }
 
-// how says how it ended.
-func how(o verdict.Outcome) string {
+// endOf says how the command ended.
+func endOf(o verdict.Outcome) string {
 	if o.Signal != "" {
 		return "ended by " + o.Signal
 	}

@@ -124,7 +124,7 @@ func (a *answer) class() (verdict.Class, string) {
 		}
 	}
 	if a.status < 300 || a.errors {
-		for _, s := range sayings() {
+		for _, s := range graphqlRules() {
 			if s.re.MatchString(message) {
 				return s.class, "graphql-" + s.name
 			}
@@ -242,15 +242,15 @@ func (a *answer) classOfTypes() (verdict.Class, string) {
 	return "", ""
 }
 
-// saying is GitHub's words for a GraphQL error. gh does not show the type.
-type saying struct {
+// graphqlRule matches GitHub's words for a GraphQL error. gh does not show the type.
+type graphqlRule struct {
 	name  string
 	class verdict.Class
 	re    *regexp.Regexp
 }
 
-var sayings = sync.OnceValue(func() []saying {
-	var list []saying
+var graphqlRules = sync.OnceValue(func() []graphqlRule {
+	var list []graphqlRule
 	for _, s := range []struct {
 		name  string
 		class verdict.Class
@@ -262,7 +262,7 @@ var sayings = sync.OnceValue(func() []saying {
 		{"too-large", verdict.TooLarge, `exceeds the maximum limit|resource limits for this query exceeded|node limit|is too long \(maximum is`},
 		{"validation", verdict.InvalidRequest, `doesn't exist on type|must have selections|parse error on|expected type|(variable|argument) .* (was provided invalid value|of type|is not)|can't be blank|already exists|no commits between|validation failed|query attribute must be specified|is invalid|not a valid|unable to|not supported|isn't (defined|used)`},
 	} {
-		list = append(list, saying{s.name, s.class, regexp.MustCompile(s.match)})
+		list = append(list, graphqlRule{s.name, s.class, regexp.MustCompile(s.match)})
 	}
 	return list
 })

@@ -17,7 +17,7 @@ func (l *line) changes() bool {
 	case l.command == "pr create" && l.full && l.opts.Has("--dry-run"):
 		return false
 	case !l.isAPI():
-		return l.habit&changes != 0
+		return l.traits&changes != 0
 	case !l.full:
 		return true
 	case l.isGraphQL():
@@ -33,7 +33,7 @@ func (l *line) changes() bool {
 	return l.opts.Has("--field") || l.opts.Has("--raw-field") || l.opts.Has("--input")
 }
 
-// maxQuery is how much of a query that lies in a file is read.
+// maxQuery is how much of a query in a file is read.
 const maxQuery = 1 << 20
 
 // query is the GraphQL query of `gh api graphql`; false if it cannot be seen from here.
@@ -71,7 +71,7 @@ func (l *line) file(path string) ([]byte, bool) {
 		path = filepath.Join(l.dir, path)
 	}
 	info, err := os.Stat(path)
-	if err != nil || !info.Mode().IsRegular() || info.Size() > maxQuery { // a pipe is not ours to drink from
+	if err != nil || !info.Mode().IsRegular() || info.Size() > maxQuery { // reading a pipe would take the input from gh
 		return nil, false
 	}
 	f, err := os.Open(path)
@@ -91,7 +91,7 @@ func (l *line) short() bool {
 	if l.isAPI() {
 		return l.full && !l.opts.Has("--paginate") && !l.opts.Has("--input") && !l.downloads()
 	}
-	if l.habit&short == 0 || l.has(longWhen[l.command]...) {
+	if l.traits&short == 0 || l.has(longOptions[l.command]...) {
 		return false
 	}
 	for i, a := range l.rest {
@@ -109,8 +109,8 @@ func (l *line) short() bool {
 	return true
 }
 
-// large are the parts of REST paths whose answer may be large.
-var large = []string{"zipball", "tarball", "archive", "zip", "logs", "assets", "blobs", "contents", "artifacts", "raw", "sarif", "archive_link"}
+// largePaths are the parts of REST paths whose answer may be large.
+var largePaths = []string{"zipball", "tarball", "archive", "zip", "logs", "assets", "blobs", "contents", "artifacts", "raw", "sarif", "archive_link"}
 
 // downloads reports whether `gh api` may fetch something large.
 func (l *line) downloads() bool {
@@ -120,15 +120,15 @@ func (l *line) downloads() bool {
 	}
 	path, _, _ = strings.Cut(path, "?")
 	for part := range strings.SplitSeq(path, "/") {
-		if slices.Contains(large, part) {
+		if slices.Contains(largePaths, part) {
 			return true
 		}
 	}
-	return l.wantsOther()
+	return l.wantsNonJSON()
 }
 
-// wantsOther reports whether `gh api` asks for another kind of answer than JSON.
-func (l *line) wantsOther() bool {
+// wantsNonJSON reports whether `gh api` asks for another kind of answer than JSON.
+func (l *line) wantsNonJSON() bool {
 	for _, a := range l.opts.Read {
 		if a.Name != "--header" {
 			continue
@@ -146,7 +146,7 @@ const maxTraced = 1 << 20
 
 // traced reports whether the command is started with the trace on.
 func (l *line) traced() bool {
-	if !l.known || l.habit&untraced != 0 || l.has("--attach") {
+	if !l.known || l.traits&untraced != 0 || l.has("--attach") {
 		return false
 	}
 	if !l.isAPI() || !l.opts.Has("--input") || l.opts.Value("--input") == "-" {

@@ -2,19 +2,19 @@ package gh
 
 import "sync"
 
-// habit is what is known of a command.
-type habit uint
+// commandTraits are what is known of a command.
+type commandTraits uint
 
 const (
 	// changes something on GitHub.
-	changes habit = 1 << iota
+	changes commandTraits = 1 << iota
 	// once means that one request at most changes something, and that none comes after it. See line.once.
 	once
 	// short means that it is one or two short requests, or none.
 	short
 	// terminal means that it wants a terminal, an editor or a browser.
 	terminal
-	// untraced means that the trace would harm: it reads whole uploads into memory, or the command's stderr is not gh's
+	// untraced means that the trace must be off: it reads whole uploads into memory, or the command's stderr is not gh's
 	// alone.
 	untraced
 
@@ -24,8 +24,8 @@ const (
 // The tables are made when they are first asked for: belay starts for other commands too.
 
 // commands are all that gh 2.100 has. One that is missing is an extension or an alias.
-var commands = sync.OnceValue(func() map[string]habit {
-	return map[string]habit{
+var commands = sync.OnceValue(func() map[string]commandTraits {
+	return map[string]commandTraits{
 		"api": 0, // see line.changes and line.short
 
 		"agent-task create": changes | untraced,
@@ -171,8 +171,8 @@ var asksWhich = sync.OnceValue(func() map[string][]string {
 // asksWhat are commands that ask what to change if no option says so.
 var asksWhat = []string{"issue edit", "pr edit", "repo edit", "discussion edit"}
 
-// longWhen are options that make a short command long.
-var longWhen = map[string][]string{
+// longOptions are options that make a short command long.
+var longOptions = map[string][]string{
 	"pr checks": {"--watch"},
 	"run view":  {"--log", "--log-failed"},
 }

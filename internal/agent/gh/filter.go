@@ -28,14 +28,14 @@ type filter struct {
 	start time.Time
 	now   func() time.Time
 
-	line     []byte // what has come of the line
-	long     bool   // and is not kept any more
-	told     bool   // the user has the beginning of the line
-	open     int
-	holding  bool
-	held     []byte
-	resolved bool // the line before says that a host was not found
-	err      error
+	line        []byte // what has come of the line
+	long        bool   // and is not kept any more
+	lineStarted bool   // the user has the beginning of the line
+	open        int
+	holding     bool
+	held        []byte
+	resolved    bool // the line before says that a host was not found
+	err         error
 }
 
 const (
@@ -46,8 +46,8 @@ const (
 	lookMark  = "lookup "
 )
 
-// within says when the attempt began and ended that a trace is to be of; a saved one has no such times.
-func (f *filter) within(began, ended time.Time) {
+// setTimes says when the traced attempt began and ended; a saved trace has no such times.
+func (f *filter) setTimes(began, ended time.Time) {
 	if !began.IsZero() {
 		f.start, f.now = began, func() time.Time { return ended }
 	}
@@ -67,7 +67,7 @@ func (f *filter) Write(p []byte) (int, error) {
 			f.endLine()
 		}
 	}
-	f.tellEarly()
+	f.passOnEarly()
 	return len(p), f.err
 }
 
@@ -75,7 +75,7 @@ func (f *filter) Write(p []byte) (int, error) {
 func (f *filter) Close() error {
 	if f.open == 0 {
 		f.release()
-		f.tell(f.line)
+		f.passOn(f.line)
 	}
 	f.line = nil
 	f.trace.finish()
@@ -95,59 +95,59 @@ func (f *filter) endLine() {
 	text := bytes.TrimSuffix(f.line, []byte("\n"))
 	switch {
 	case f.open > 0:
-		f.traced(text)
-	case f.holding && isEnd(text) >= 0:
+		f.traceLine(text)
+	case f.holding && requestDuration(text) >= 0:
 		// There was one before this, so that one, and what followed it, was part of a body.
 		f.held = nil
 		f.trace.reopen()
-		f.trace.end(isEnd(text))
+		f.trace.end(requestDuration(text))
 	default:
-		f.words(text)
+		f.ownLine(text)
 	}
 	f.line, f.long = f.line[:0], false
 }
 
-// traced takes a line while requests are open.
-func (f *filter) traced(text []byte) {
+// traceLine takes a line while requests are open.
+func (f *filter) traceLine(text []byte) {
 	if at, ok := f.begins(text); ok && bytes.HasPrefix(text, []byte(beginMark)) {
 		f.open++
 		f.trace.begin(at)
-	} else if took := isEnd(text); took >= 0 && !f.long {
+	} else if took := requestDuration(text); took >= 0 && !f.long {
 		f.open--
 		wasRaw := f.trace.end(took)
 		f.holding = f.open == 0 && wasRaw
 	} else {
-		f.trace.torn = f.trace.torn || !f.trace.raw && bytes.HasPrefix(text, []byte(beginMark))
+		f.trace.incomplete = f.trace.incomplete || !f.trace.raw && bytes.HasPrefix(text, []byte(beginMark))
 		f.trace.line(text)
 	}
 }
 
-// words takes a line of gh's own, which may end in the beginning of a trace: gh does not always end its lines.
-func (f *filter) words(text []byte) {
+// ownLine takes a line of gh's own, which may end in the beginning of a trace: gh does not always end its lines.
+func (f *filter) ownLine(text []byte) {
 	if i := bytes.LastIndex(text, []byte(beginMark)); i >= 0 {
 		if at, ok := f.begins(text[i:]); ok {
 			f.release()
-			f.tell(text[:i])
-			f.open, f.told, f.resolved = 1, false, false
+			f.passOn(text[:i])
+			f.open, f.lineStarted, f.resolved = 1, false, false
 			f.trace.begin(at)
 			return
 		}
 	}
 	// A line of a request that is not seen: the clock was set, or something has taken lines out.
-	f.trace.torn = f.trace.torn || bytes.Contains(text, []byte(beginMark)) || isEnd(text) >= 0
+	f.trace.incomplete = f.trace.incomplete || bytes.Contains(text, []byte(beginMark)) || requestDuration(text) >= 0
 	whole := f.line // with its end
-	if !f.told && (bytes.HasPrefix(text, []byte(gitMark)) && bytes.HasSuffix(text, []byte("]")) ||
+	if !f.lineStarted && (bytes.HasPrefix(text, []byte(gitMark)) && bytes.HasSuffix(text, []byte("]")) ||
 		f.resolved && bytes.HasPrefix(text, []byte(lookMark))) {
 		f.resolved = false
 		return
 	}
-	f.resolved = !f.told && bytes.HasPrefix(text, []byte(dnsMark))
-	f.told = false
-	f.tell(whole)
+	f.resolved = !f.lineStarted && bytes.HasPrefix(text, []byte(dnsMark))
+	f.lineStarted = false
+	f.passOn(whole)
 }
 
-// tell passes on to the user, or holds.
-func (f *filter) tell(text []byte) {
+// passOn writes text to the user, or holds it back.
+func (f *filter) passOn(text []byte) {
 	if f.holding {
 		if f.held = append(f.held, text...); len(f.held) > maxHeld {
 			f.release()
@@ -162,11 +162,11 @@ func (f *filter) tell(text []byte) {
 func (f *filter) release() {
 	held := f.held
 	f.holding, f.held = false, nil
-	f.tell(held)
+	f.passOn(held)
 }
 
-// tellEarly passes on a line that has not ended, such as a question, unless it may become something else.
-func (f *filter) tellEarly() {
+// passOnEarly passes on a line that has not ended, such as a question, unless it may become something else.
+func (f *filter) passOnEarly() {
 	if f.open > 0 || len(f.line) == 0 || f.holding {
 		return
 	}
@@ -182,14 +182,14 @@ func (f *filter) tellEarly() {
 		}
 	}
 	for _, mark := range []string{gitMark, lookMark, dnsMark} {
-		if !f.told && len(line) < maxLine && (strings.HasPrefix(line, mark) || strings.HasPrefix(mark, line)) {
+		if !f.lineStarted && len(line) < maxLine && (strings.HasPrefix(line, mark) || strings.HasPrefix(mark, line)) {
 			return
 		}
 	}
 	if len(line) > keep {
-		f.tell(f.line[:len(line)-keep])
+		f.passOn(f.line[:len(line)-keep])
 		f.line = append(f.line[:0], line[len(line)-keep:]...)
-		f.told = true
+		f.lineStarted = true
 	}
 }
 
@@ -211,8 +211,8 @@ func (f *filter) begins(text []byte) (time.Time, bool) {
 	return at, at.After(f.start.Add(-slack)) && at.Before(f.now().Add(slack))
 }
 
-// isEnd is the time in "* Request took 32.246866ms"; negative if it is no such line.
-func isEnd(text []byte) time.Duration {
+// requestDuration is the time in "* Request took 32.246866ms"; negative if it is no such line.
+func requestDuration(text []byte) time.Duration {
 	rest, ok := strings.CutPrefix(string(text[:min(len(text), 100)]), endMark)
 	if !ok || len(text) > 100 {
 		return -1

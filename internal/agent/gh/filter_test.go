@@ -100,7 +100,7 @@ func TestFilter(t *testing.T) {
 				}
 			}
 			for _, size := range []int{1, 7, 64, 1 << 20} {
-				if got := filtered(&trace{wary: true}, raw.String(), size); got != want.String() {
+				if got := filtered(&trace{foreignQueries: true}, raw.String(), size); got != want.String() {
 					t.Errorf("in pieces of %d the user sees %q, want %q", size, got, want.String())
 				}
 			}
@@ -164,14 +164,14 @@ func TestTrace_Mingled(t *testing.T) {
 		}
 	}
 	tr := &trace{}
-	if got := filtered(tr, "a\n"+raw.String()+"b\n", 10); got != "a\nb\n" || !tr.mingled || tr.total != 2 || len(tr.open) != 0 {
+	if got := filtered(tr, "a\n"+raw.String()+"b\n", 10); got != "a\nb\n" || !tr.interleaved || tr.total != 2 || len(tr.open) != 0 {
 		t.Errorf("the user sees %q; %+v", got, tr)
 	}
 }
 
 // However much comes, little is kept.
 func TestTrace_Bounded(t *testing.T) {
-	tr := &trace{wary: true}
+	tr := &trace{foreignQueries: true}
 	mutation := query("mutation M { a }")
 	mutation.shown = shownJSON(map[string]any{"data": map[string]any{"a": 1}})
 	long := strings.Repeat("x", 1<<20)
@@ -212,7 +212,7 @@ func FuzzFilter(f *testing.F) {
 			e = query(asked)
 		}
 		raw := before + e.String() + after + query("{ a }").String() + before
-		if got := filtered(&trace{wary: true}, raw, max(1, size%4096)); got != before+after+before {
+		if got := filtered(&trace{foreignQueries: true}, raw, max(1, size%4096)); got != before+after+before {
 			t.Errorf("the user sees %q, want %q", got, before+after+before)
 		}
 	})

@@ -65,8 +65,8 @@ func urlHost(address string) string {
 	return ""
 }
 
-// account is something that is the same for all who share the limits of a host: the token, or where the login lies. Only
-// ever shown as a hash.
+// account is something that is the same for all commands that share the limits of a host: the token, or the place of the
+// login. Only ever shown as a hash.
 func account(host string, env []string, dir string) string {
 	names := []string{"GH_ENTERPRISE_TOKEN", "GITHUB_ENTERPRISE_TOKEN"}
 	if host == defaultHost || strings.HasSuffix(host, ".ghe.com") || host == "github.localhost" {

@@ -19,7 +19,7 @@ import (
 // Name of the profile.
 const Name = "gh"
 
-// BreakerFailures is how many failures in a row open the breaker: GitHub fails more often than it is ill.
+// BreakerFailures is how many failures in a row open the breaker: GitHub often fails without being down.
 const BreakerFailures = 10
 
 // deadline is how long one or two short requests may take: gh itself gives a connection 30 seconds and an answer for ever.
@@ -61,7 +61,7 @@ func (p *Profile) Judge(o verdict.Outcome, now time.Time) verdict.Verdict {
 
 // CallerInfo implements agent.Caller.
 func (p *Profile) CallerInfo() agent.CallerInfo {
-	_, err := p.line.look()
+	_, err := p.line.finder()
 	h := agent.CallerInfo{Gate: gateKey(p.line, p.env, p.dir), Provider: "github", Changes: p.line.changes(), Verifiable: err == nil}
 	if p.line.short() {
 		h.Deadline = deadline

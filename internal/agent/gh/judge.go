@@ -14,34 +14,34 @@ import (
 // judgement finds out what an outcome means.
 type judgement struct {
 	verdict.Outcome
-	line     line
-	now      time.Time
-	trace    *trace
-	listened bool   // the trace has been taken out of stderr already
-	words    string // gh's own, on stderr
-	read     bool   // words are
-	printed  answer // what `gh api -i` has printed of the last answer
+	line      line
+	now       time.Time
+	trace     *trace
+	listened  bool   // the trace has been taken out of stderr already
+	words     string // gh's own, on stderr
+	wordsRead bool   // words has been set
+	printed   answer // what `gh api -i` has printed of the last answer
 }
 
 // readSaved takes out of the output what gh was asked to write there: the trace, and the headers.
 func (j *judgement) readSaved() {
 	if !j.listened {
 		var words bytes.Buffer
-		saved := &trace{wary: true, torn: j.Stderr.Truncated()}
+		saved := &trace{foreignQueries: true, incomplete: j.Stderr.Truncated()}
 		f := &filter{user: &words, trace: saved}
 		if j.trace == nil {
 			j.trace = saved
-			f.within(j.Started, j.now)
+			f.setTimes(j.Started, j.now)
 		}
 		f.Write([]byte(untilEnd(j.Stderr)))
 		f.Close()
-		j.words, j.read = words.String(), true
+		j.words, j.wordsRead = words.String(), true
 	}
 	stdout := j.Stdout.Text()
 	if j.trace.total == 0 && strings.HasPrefix(stdout, beginMark) { // --verbose
-		j.trace.torn = j.trace.torn || j.Stdout.Truncated()
+		j.trace.incomplete = j.trace.incomplete || j.Stdout.Truncated()
 		f := &filter{user: io.Discard, trace: j.trace}
-		f.within(j.Started, j.now)
+		f.setTimes(j.Started, j.now)
 		f.Write([]byte(untilEnd(j.Stdout)))
 		f.Close()
 	}
@@ -66,8 +66,8 @@ func untilEnd(e verdict.Excerpt) string {
 
 // verdict says what the outcome means.
 func (j *judgement) verdict() verdict.Verdict {
-	if !j.read {
-		j.words, j.read = j.Stderr.Text(), true
+	if !j.wordsRead {
+		j.words, j.wordsRead = j.Stderr.Text(), true
 	}
 	v := j.judge()
 	v.Sent = j.sent(v)
@@ -107,14 +107,14 @@ const (
 // byFailure judges a run that did not end with 0: by what was answered to the request that it failed at, then by what gh
 // says.
 func (j *judgement) byFailure() verdict.Verdict {
-	if r := j.culprit(); r != nil {
+	if r := j.failedRequest(); r != nil {
 		if v, ok := j.byRequest(r); ok {
 			return v
 		}
 	}
 	if j.printed.failed() {
 		if class, rule := j.printed.class(); class != "" {
-			return j.said(&j.printed, class, rule)
+			return j.verdictOn(&j.printed, class, rule)
 		}
 	}
 	if v, ok := j.byWords(); ok {
@@ -129,12 +129,12 @@ func (j *judgement) byFailure() verdict.Verdict {
 	return verdict.Verdict{Class: verdict.Unknown, Rule: "exit-code"}
 }
 
-// masked are gh's words that hide why a request failed.
-var masked = []string{"unknown owner type", "token in ", "is invalid", "Failed to log in"}
+// maskingWords are gh's words that hide why a request failed.
+var maskingWords = []string{"unknown owner type", "token in ", "is invalid", "Failed to log in"}
 
-// culprit is the request that the run failed at; nil if none did. What gh asks on the side may fail without harm, so it is
-// the last one, unless gh's words hide it or several were under way.
-func (j *judgement) culprit() *request {
+// failedRequest is the request that the run failed at; nil if none did. Side requests of gh may fail without effect, so it
+// is the last one, unless gh's words hide it or several were under way.
+func (j *judgement) failedRequest() *request {
 	if j.trace == nil || len(j.trace.requests) == 0 {
 		return nil
 	}
@@ -142,8 +142,8 @@ func (j *judgement) culprit() *request {
 	if last := &list[len(list)-1]; last.broken() {
 		return last
 	}
-	anyOne := j.trace.mingled
-	for _, words := range masked {
+	anyOne := j.trace.interleaved
+	for _, words := range maskingWords {
 		anyOne = anyOne || strings.Contains(j.words, words)
 	}
 	for i := len(list) - 1; anyOne && i >= 0; i-- {
@@ -182,9 +182,9 @@ func (j *judgement) byRequest(r *request) (verdict.Verdict, bool) {
 	if class == "" {
 		return verdict.Verdict{}, false
 	}
-	v := j.said(&r.answer, class, rule)
+	v := j.verdictOn(&r.answer, class, rule)
 	v.Evidence = evidence(what + ": " + v.Evidence)
-	if j.kept(r) {
+	if j.isCached(r) {
 		// To ask again is no use: gh answers from its cache, also when GitHub is well again.
 		v.Retryable, v.Hint, v.Rule = false, verdict.Hint{}, "cached-"+v.Rule
 		v.Evidence += "\nthis answer is in gh's cache, which will give it again; clear it with: gh config clear-cache"
@@ -192,14 +192,14 @@ func (j *judgement) byRequest(r *request) (verdict.Verdict, bool) {
 	return v, true
 }
 
-// kept reports whether gh has a failure in its cache: it keeps all but 403 and 5xx.
-func (j *judgement) kept(r *request) bool {
-	cached := r.keeps || j.line.isAPI() && j.line.opts.Has("--cache")
+// isCached reports whether gh has a failure in its cache: it keeps all but 403 and 5xx.
+func (j *judgement) isCached(r *request) bool {
+	cached := r.cacheable || j.line.isAPI() && j.line.opts.Has("--cache")
 	return cached && r.status < 500 && r.status != 403 && (r.method == "GET" || r.method == "HEAD" || r.graphql())
 }
 
-// said is the verdict on an answer.
-func (j *judgement) said(a *answer, class verdict.Class, rule string) verdict.Verdict {
+// verdictOn is the verdict on an answer.
+func (j *judgement) verdictOn(a *answer, class verdict.Class, rule string) verdict.Verdict {
 	v := verdict.Verdict{Class: class, Retryable: class.Retryable(), Rule: rule}
 	if v.Retryable || class.Throttle() {
 		if v.Hint = a.hint(j.now); v.Hint.IsZero() {

@@ -12,7 +12,7 @@ type line struct {
 	args    []string
 	dir     string
 	command string // "issue create"; empty if there is none
-	habit   habit
+	traits  commandTraits
 	known   bool     // gh has this command
 	rest    []string // what follows the command, with what stood before or in it
 	// opts is rest by the command's own table, for those that have one; else empty.
@@ -44,7 +44,7 @@ func read(args []string, dir string) line {
 			}
 			words = append(words, a)
 			l.command = strings.Join(words, " ")
-			l.habit, l.known = commands()[l.command]
+			l.traits, l.known = commands()[l.command]
 			at++
 		}
 	}
@@ -54,7 +54,7 @@ func read(args []string, dir string) line {
 		l.full = l.opts.Unknown == ""
 	}
 	if l.shows("--help") || !l.known && (l.shows("--version") || len(words) == 0) {
-		l.habit, l.known = short, true
+		l.traits, l.known = short, true
 	}
 	return l
 }
@@ -122,7 +122,7 @@ func (l *line) interactive() bool {
 	if l.shows("--help") {
 		return false
 	}
-	if l.habit&terminal != 0 || l.has("--web", "--editor", "--recover") {
+	if l.traits&terminal != 0 || l.has("--web", "--editor", "--recover") {
 		return true
 	}
 	if l.has("-w") && l.command != "run list" { // there it is --workflow

@@ -144,7 +144,7 @@ func TestCommands(t *testing.T) {
 			t.Errorf("no command %q", name)
 		}
 	}
-	for name := range further() {
+	for name := range extraChangeOptions() {
 		if commands()[name]&once == 0 {
 			t.Errorf("%q is not known to change something once", name)
 		}

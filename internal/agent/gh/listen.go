@@ -18,7 +18,7 @@ type listener struct {
 
 func newListener(p *Profile) *listener {
 	l := &listener{profile: p, start: time.Now()}
-	l.trace.wary = p.line.isAPI()
+	l.trace.foreignQueries = p.line.isAPI()
 	l.own = p.line.traced() && !debugs(p.env)
 	return l
 }
@@ -54,21 +54,21 @@ func (l *listener) Stderr(user io.Writer) io.WriteCloser {
 		return f
 	}
 	f.user = io.Discard
-	return &both{user: user, filter: f}
+	return &teeFilter{user: user, filter: f}
 }
 
-// both passes everything on and reads along: the user has asked for the trace.
-type both struct {
+// teeFilter passes everything on and reads along: the user has asked for the trace.
+type teeFilter struct {
 	user   io.Writer
 	filter *filter
 }
 
-func (b *both) Write(p []byte) (int, error) {
+func (b *teeFilter) Write(p []byte) (int, error) {
 	b.filter.Write(p)
 	return b.user.Write(p)
 }
 
-func (b *both) Close() error { return b.filter.Close() }
+func (b *teeFilter) Close() error { return b.filter.Close() }
 
 // Requests implements agent.Listener.
 func (l *listener) Requests() int { return l.trace.total }

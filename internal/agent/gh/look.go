@@ -97,7 +97,7 @@ func (l *line) lookInList(ctx context.Context, from time.Time, ask ask, args []s
 	return "", nil
 }
 
-// byViewer reports whether it was made by who gh is logged in as. Apps go by several names.
+// byViewer reports whether it was made by the user that gh is logged in as. Apps go by several names.
 func byViewer(ctx context.Context, f found, ask ask) (bool, error) {
 	out, err := ask(ctx, "api", "graphql", "-f", "query={viewer{login}}", "--jq", ".data.viewer.login")
 	if err != nil {

@@ -5,8 +5,8 @@ import (
 	"sync"
 )
 
-// further are the options with which a command makes more than the one change that it is known for.
-var further = sync.OnceValue(func() map[string][]string {
+// extraChangeOptions are the options with which a command makes more than the one change that it is known for.
+var extraChangeOptions = sync.OnceValue(func() map[string][]string {
 	return map[string][]string{
 		"cache delete":      {"--all", "-a"},
 		"discussion create": {"--label", "-l"},
@@ -30,12 +30,12 @@ func (l *line) once(words string) bool {
 	if l.isAPI() {
 		return l.full && !l.opts.Has("--paginate")
 	}
-	if l.habit&once == 0 || l.mightHave(further()[l.command]...) {
+	if l.traits&once == 0 || l.mightHave(extraChangeOptions()[l.command]...) {
 		return false
 	}
 	switch l.command {
 	case "issue create":
-		return l.full && l.followed() == ""
+		return l.full && l.followUpOption() == ""
 	case "release create":
 		return l.full && len(l.opts.Words()) == 1 // files are uploaded after it
 	case "release upload":

@@ -14,13 +14,13 @@ import (
 func (j *judgement) byOutput() verdict.Verdict {
 	ok := verdict.Verdict{Class: verdict.OK, Rule: "exit-0"}
 	if j.trace != nil {
-		if r := j.trace.spoilt; r != nil && (j.line.isAPI() || j.trace.spoiltLast) {
+		if r := j.trace.badAnswer; r != nil && (j.line.isAPI() || j.trace.badAnswerLast) {
 			// With the trace on gh takes what has come for all of it, and goes on to the next page.
 			v, _ := j.byRequest(r)
 			return v
 		}
 	}
-	if !j.line.isAPI() && j.line.command != "" || j.shaped() {
+	if !j.line.isAPI() && j.line.command != "" || j.outputIsReshaped() {
 		return ok
 	}
 	body := withoutHeaders(j.Stdout)
@@ -32,18 +32,18 @@ func (j *judgement) byOutput() verdict.Verdict {
 	}
 	if a, found := j.graphqlErrors(body); found {
 		class, rule := a.class()
-		return j.said(&a, class, rule)
+		return j.verdictOn(&a, class, rule)
 	}
 	return ok
 }
 
-// shaped reports whether the output is not what GitHub has answered, or not JSON by right.
-func (j *judgement) shaped() bool {
+// outputIsReshaped reports whether the output is not what GitHub has answered, or not JSON by right.
+func (j *judgement) outputIsReshaped() bool {
 	if !j.line.isAPI() {
 		return false
 	}
 	o := &j.line.opts
-	return o.Has("--jq") || o.Has("--template") || o.Has("--silent") || o.Has("--verbose") || j.line.wantsOther() || !j.line.full
+	return o.Has("--jq") || o.Has("--template") || o.Has("--silent") || o.Has("--verbose") || j.line.wantsNonJSON() || !j.line.full
 }
 
 // readPrinted reads the last answer that `gh api -i` has printed: a status line that ends in \n, headers that end in \r\n.
@@ -121,7 +121,7 @@ func (j *judgement) graphqlErrors(e verdict.Excerpt) (a answer, found bool) {
 		return a, false
 	}
 	a.readBody([]byte(e.Text()), true)
-	if j.line.command == "" { // nobody says that it is GraphQL: then its types do
+	if j.line.command == "" { // the command line is not known: its types show that it is GraphQL
 		class, _ := a.classOfTypes()
 		return a, a.errors && class != ""
 	}

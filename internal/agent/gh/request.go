@@ -13,13 +13,13 @@ type request struct {
 	ended       bool
 	kind, name  string // of the GraphQL operation
 	changes     bool
-	keeps       bool   // gh keeps the answer on disk, and may have had it from there
+	cacheable   bool   // gh keeps the answer on disk, and may have had it from there
 	broke       string // why there was no answer
 	cut         string // why the answer is not whole
 	answer
 }
 
-// path is what is called, without what is asked of it: that may be private.
+// path is the path of the address, without its query: that may be private.
 func (r *request) path() string {
 	_, rest, _ := strings.Cut(r.url, "://")
 	_, path, _ := strings.Cut(rest, "/")

@@ -31,7 +31,7 @@ var usageTable = []verdict.Rule{
 }
 
 var ruleTable = []verdict.Rule{
-	// Nothing was sent, or nobody knows: the way to GitHub.
+	// The connection to GitHub: nothing was sent, or that is not known.
 	{Name: "certificate", Class: verdict.InvalidRequest, Match: `x509: |tls: failed to verify certificate|SSL certificate problem|server certificate verification failed`},
 	{Name: "proxy-refused", Class: verdict.Auth, Match: `^\w+ "[^"]*": (proxy authentication required|forbidden|unauthorized)$`},
 	{Name: "proxy-failed", Class: verdict.ServerError, Match: `^\w+ "[^"]*": (bad gateway|service unavailable|gateway time-?out|internal server error)$`},

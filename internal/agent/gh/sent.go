@@ -17,11 +17,11 @@ func (j *judgement) sent(v verdict.Verdict) verdict.Sent {
 	case sum.done > 0:
 		return verdict.SentYes
 	case sum.open > 0:
-		if j.trace.mingled && j.ruledOut() {
+		if j.trace.interleaved && j.ruledOut() {
 			return verdict.SentNo // which of them failed is not sure, but that it had no effect is
 		}
 		return verdict.SentMaybe
-	case j.toldAll(), j.line.known && !j.line.changes():
+	case j.traceIsComplete(), j.line.known && !j.line.changes():
 		return verdict.SentNo
 	case v.Class == verdict.OK:
 		return verdict.SentYes
@@ -46,8 +46,8 @@ func (j *judgement) tally(v verdict.Verdict) (sum tally) {
 	for i := range j.trace.requests {
 		sum.add(&j.trace.requests[i])
 	}
-	if j.trace.mingled && sum.refused > 0 && v.Class != verdict.OK {
-		sum.open++ // which answer was whose is not sure
+	if j.trace.interleaved && sum.refused > 0 && v.Class != verdict.OK {
+		sum.open++ // which request an answer belongs to is not sure
 	}
 	return sum
 }
@@ -72,12 +72,12 @@ func (t *tally) add(r *request) {
 	}
 }
 
-// toldAll reports whether the trace tells of every request of the attempt. Behind a wrapper that drops it, or with a clock
-// that is set meanwhile, requests are missing. That shows: nothing was traced, a part has gone astray, or gh's words tell of
+// traceIsComplete reports whether the trace has every request of the attempt. Behind a wrapper that drops it, or with a
+// clock that is set meanwhile, requests are missing. That shows: nothing was traced, a part is missing, or gh's words tell of
 // a failure that the trace does not have. What was killed may have left something behind that is still at work.
-func (j *judgement) toldAll() bool {
+func (j *judgement) traceIsComplete() bool {
 	t := j.trace
-	if t == nil || t.total == 0 || t.vague || t.torn || j.Signal != "" || j.ExitCode >= 128 {
+	if t == nil || t.total == 0 || t.vague || t.incomplete || j.Signal != "" || j.ExitCode >= 128 {
 		return false
 	}
 	if j.line.isAPI() && j.line.changes() && !slices.ContainsFunc(t.requests, func(r request) bool { return r.method != "GET" }) {
@@ -85,7 +85,7 @@ func (j *judgement) toldAll() bool {
 	}
 	failed, url := failureIn(j.words)
 	if !failed {
-		return j.ExitCode == 0 || strings.TrimSpace(j.words) != "" || j.culprit() != nil
+		return j.ExitCode == 0 || strings.TrimSpace(j.words) != "" || j.failedRequest() != nil
 	}
 	return slices.ContainsFunc(t.requests, func(r request) bool { return r.broken() && (url == "" || r.url == url) })
 }
@@ -124,20 +124,20 @@ func (j *judgement) ruledOut() bool {
 	}
 	switch v.Class {
 	case verdict.RateLimit:
-		return !j.halfDone()
+		return !j.partlyDone()
 	case verdict.Auth, verdict.Billing, verdict.InvalidRequest, verdict.NotFound, verdict.TooLarge:
-		a, worded := j.worded()
+		a, worded := j.answerFromWords()
 		return !worded || !a.errors // GraphQL says so also of a part of what it has done
 	}
-	return noneLeft(j.words)
+	return noneSent(j.words)
 }
 
-// halfDone reports whether `gh api graphql` has printed more than errors: then one of several mutations may have been made.
-func (j *judgement) halfDone() bool {
+// partlyDone reports whether `gh api graphql` has printed more than errors: then one of several mutations may have been made.
+func (j *judgement) partlyDone() bool {
 	if !j.line.isGraphQL() {
 		return false
 	}
-	if a, ok := j.worded(); ok && a.status >= 400 {
+	if a, ok := j.answerFromWords(); ok && a.status >= 400 {
 		return false
 	}
 	var a answer
@@ -145,16 +145,16 @@ func (j *judgement) halfDone() bool {
 	return !a.errors || a.data
 }
 
-// unsent are Go's words for a request that has not left: there was no connection to send it by.
-var unsent = []string{"dial tcp", "dial udp", "no such host", "proxyconnect tcp", "tls: failed to verify certificate", "x509: ", "tls: handshake failure",
+// unsentWords are Go's words for a request that was not sent: there was no connection to send it by.
+var unsentWords = []string{"dial tcp", "dial udp", "no such host", "proxyconnect tcp", "tls: failed to verify certificate", "x509: ", "tls: handshake failure",
 	"TLS handshake timeout", "tls: first record does not look like a TLS handshake", "unsupported protocol scheme", "invalid header field", dnsMark}
 
 func neverSent(broke string) bool {
-	return slices.ContainsFunc(unsent, func(words string) bool { return strings.Contains(broke, words) })
+	return slices.ContainsFunc(unsentWords, func(words string) bool { return strings.Contains(broke, words) })
 }
 
-// noneLeft reports whether words tell of requests that have not left, and of no other failed one.
-func noneLeft(words string) bool {
+// noneSent reports whether words tell of requests that were not sent, and of no other failed one.
+func noneSent(words string) bool {
 	none := false
 	for line := range strings.Lines(words) {
 		if neverSent(line) {

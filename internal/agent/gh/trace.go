@@ -35,31 +35,31 @@ const (
 // Instead of the answer there may be one line with the error, as "* EOF". With the answer's body not read to its end there is
 // "* cannot read body: …" in its place, and gh takes what has come for all of it.
 
-// trace reads such lines. Requests that gh makes at the same time mingle line by line; then it is not sure which of them an
-// answer belongs to.
+// trace reads such lines. Those of requests that gh makes at the same time are interleaved; then it is not sure which of
+// them an answer belongs to.
 type trace struct {
-	requests []request // those that are kept: the last ones
-	open     []*request
-	mingled  bool
-	total    int
+	requests    []request // those that are kept: the last ones
+	open        []*request
+	interleaved bool
+	total       int
 	// of those that are not kept
 	forgotten tally
-	// spoilt is the first one with a good status whose answer is not whole, or not what it says it is. spoiltLast says that
-	// it is also the last.
-	spoilt     *request
-	spoiltLast bool
+	// badAnswer is the first request with a good status whose answer is not whole, or not what it says it is. badAnswerLast
+	// says that the last request is such a one.
+	badAnswer     *request
+	badAnswerLast bool
 	// vague says that it does not tell what was sent: GH_DEBUG=1 shows no more than where to.
 	vague bool
-	// torn says that a part of it is missing: it ends inside a request, or has lines outside of one.
-	torn bool
+	// incomplete says that a part of it is missing: it ends inside a request, or has lines outside of one.
+	incomplete bool
 
-	phase     phase
-	body      []byte // of the request or the answer that is being read
-	lines     int    // of that body
-	variables bool   // the query is over
-	raw       bool   // something was read that could look like anything
-	wary      bool   // GraphQL queries are not gh's own
-	version   string // of gh
+	phase          phase
+	body           []byte // of the request or the answer that is being read
+	lines          int    // of that body
+	variables      bool   // the query is over
+	raw            bool   // something was read that could look like anything
+	foreignQueries bool   // GraphQL queries are not gh's own
+	version        string // of gh
 }
 
 type phase int
@@ -75,7 +75,7 @@ const (
 // begin says that a request begins.
 func (t *trace) begin(at time.Time) {
 	t.total++
-	t.mingled = t.mingled || len(t.open) > 0
+	t.interleaved = t.interleaved || len(t.open) > 0
 	t.open = append(t.open, &request{began: at})
 	t.phase, t.body, t.lines, t.variables = inInfo, nil, 0, false
 }
@@ -112,9 +112,9 @@ func (t *trace) reopen() {
 // keep keeps a request, and of the older ones only whether they have changed something.
 func (t *trace) keep(r request) {
 	t.vague = t.vague || r.method == ""
-	t.spoiltLast = r.status < 300 && (r.cut != "" || r.malformed)
-	if t.spoiltLast && t.spoilt == nil {
-		t.spoilt = &r
+	t.badAnswerLast = r.status < 300 && (r.cut != "" || r.malformed)
+	if t.badAnswerLast && t.badAnswer == nil {
+		t.badAnswer = &r
 	}
 	if len(t.requests) == maxRequests {
 		t.forgotten.add(&t.requests[0])
@@ -125,7 +125,7 @@ func (t *trace) keep(r request) {
 
 // finish says that there is nothing more: what is open has had no answer.
 func (t *trace) finish() {
-	t.torn = t.torn || len(t.open) > 0
+	t.incomplete = t.incomplete || len(t.open) > 0
 	for _, r := range t.open {
 		if t.phase == inRequestBody && len(t.open) == 1 {
 			t.readRequest(r)
@@ -143,14 +143,14 @@ func (t *trace) line(text []byte) {
 	}
 	r := t.open[0]
 	if len(t.open) > 1 {
-		r = t.whose(text)
+		r = t.requestOf(text)
 	}
 	switch t.phase {
 	case inInfo:
 		t.info(r, text)
 	case inRequestHeader:
 		if name, value, ok := header(text, '>'); ok {
-			r.keeps = r.keeps || name == "X-Gh-Cache-Ttl"
+			r.cacheable = r.cacheable || name == "X-Gh-Cache-Ttl"
 			if version, ok := strings.CutPrefix(value, "GitHub CLI "); ok && name == "User-Agent" {
 				t.version = version
 			}
@@ -167,9 +167,9 @@ func (t *trace) line(text []byte) {
 	}
 }
 
-// whose is the request that a line belongs to where several are open, as far as that can be told: they were begun, and are
+// requestOf is the request that a line belongs to where several are open, as far as that can be told: they were begun, and are
 // mostly answered, one after another.
-func (t *trace) whose(text []byte) *request {
+func (t *trace) requestOf(text []byte) *request {
 	last := t.open[len(t.open)-1]
 	switch {
 	case statusOf(text) > 0:
@@ -218,7 +218,7 @@ func (t *trace) requestBody(r *request, text []byte) {
 		r.broke = ""
 	}
 	t.variables = t.variables || isQuery && bytes.HasPrefix(text, []byte(variablesMark))
-	t.raw = t.raw || t.wary && string(text) == queryMark
+	t.raw = t.raw || t.foreignQueries && string(text) == queryMark
 	t.take(text, maxRequestBody)
 }
 
@@ -236,7 +236,7 @@ func (t *trace) readRequest(r *request) {
 		r.kind, r.name = operation(string(query), "")
 	}
 	// What was too long to be shown, or to be read, may be anything. gh's own documents have one operation.
-	r.changes = r.kind == "mutation" || len(query) == 0 || len(t.body) >= maxRequestBody && (r.kind == "" || t.wary)
+	r.changes = r.kind == "mutation" || len(query) == 0 || len(t.body) >= maxRequestBody && (r.kind == "" || t.foreignQueries)
 }
 
 func (t *trace) answerHeader(r *request, text []byte) {

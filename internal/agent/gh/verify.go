@@ -15,11 +15,11 @@ type ask = func(ctx context.Context, args ...string) ([]byte, error)
 
 // Verify implements agent.Verifier, for issues, pull requests and comments that were to be created.
 //
-// What counts is made after the attempt began, by GitHub's clock, and says the same: somebody may have made the like of it
+// What counts is made after the attempt began, by GitHub's clock, and says the same: one like it may have been made
 // before. It is looked for in lists, not by search, whose index lags behind. That it is not there is believed only when
 // GitHub, which ends a request after 10 seconds, cannot be at work on it any more.
 func (p *Profile) Verify(ctx context.Context, since time.Time, ask ask) (agent.Effect, error) {
-	look, err := p.line.look()
+	look, err := p.line.finder()
 	if err != nil {
 		return agent.Effect{}, err
 	}
@@ -38,8 +38,8 @@ func (p *Profile) Verify(ctx context.Context, since time.Time, ask ask) (agent.E
 		case err != nil:
 			return agent.Effect{}, err
 		case url == "":
-		case p.line.followed() != "":
-			return agent.Effect{}, fmt.Errorf("it is there (%s), but whether %s was done too is not known", url, p.line.followed())
+		case p.line.followUpOption() != "":
+			return agent.Effect{}, fmt.Errorf("it is there (%s), but whether %s was done too is not known", url, p.line.followUpOption())
 		default:
 			return agent.Effect{Done: true, Output: url + "\n"}, nil
 		}
@@ -81,8 +81,8 @@ func sleep(ctx context.Context, d time.Duration) error {
 
 var errUnsure = errors.New("what is there does not tell")
 
-// look returns what looks for the effect of a command: the URL of what it has made, or nothing.
-func (l *line) look() (func(context.Context, time.Time, ask) (string, error), error) {
+// finder returns what looks for the effect of a command: the URL of what it has made, or nothing.
+func (l *line) finder() (func(context.Context, time.Time, ask) (string, error), error) {
 	if !l.full {
 		return nil, fmt.Errorf("gh %s is not understood", l.command)
 	}
@@ -102,8 +102,8 @@ func (l *line) look() (func(context.Context, time.Time, ask) (string, error), er
 	return nil, fmt.Errorf("there is no way to look for what gh %s does", l.command)
 }
 
-// followed names what a command does after it has created something, in requests of their own; empty if nothing.
-func (l *line) followed() string {
+// followUpOption names what a command does after it has created something, in requests of their own; empty if nothing.
+func (l *line) followUpOption() string {
 	names := []string{"--assignee", "--project", "--type", "--parent", "--blocked-by", "--blocking", "--attach"}
 	if l.command == "pr create" {
 		names = append(names, "--reviewer", "--label", "--milestone")

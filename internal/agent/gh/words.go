@@ -11,7 +11,7 @@ import (
 	"github.com/belay-run/belay/verdict"
 )
 
-// frames are how gh words an answer that it did not like. The words inside are GitHub's. From the most exact to the
+// frames are how gh reports an answer that is an error. The words inside are GitHub's. From the most exact to the
 // vaguest.
 var frames = sync.OnceValue(func() []*regexp.Regexp {
 	return []*regexp.Regexp{
@@ -32,13 +32,13 @@ var frames = sync.OnceValue(func() []*regexp.Regexp {
 
 // byWords judges by what gh says.
 func (j *judgement) byWords() (verdict.Verdict, bool) {
-	if j.hooked() {
+	if j.stoppedByHook() {
 		return verdict.Verdict{Class: verdict.InvalidRequest, Rule: "push", Evidence: verdict.LastLines(j.words, 3, 400)}, true
 	}
-	if v, ok := usageRules().Judge(j.own(), j.now); ok {
+	if v, ok := usageRules().Judge(j.ownOutcome(), j.now); ok {
 		return v, true
 	}
-	if a, ok := j.worded(); ok {
+	if a, ok := j.answerFromWords(); ok {
 		if class, rule := a.class(); class != "" {
 			// The same failure in the trace says more.
 			if j.trace != nil {
@@ -51,7 +51,7 @@ func (j *judgement) byWords() (verdict.Verdict, bool) {
 					}
 				}
 			}
-			v := j.said(&a, class, rule)
+			v := j.verdictOn(&a, class, rule)
 			v.Evidence = verdict.LastLines(j.words, 3, 400)
 			if v.Hint.IsZero() && (v.Retryable || class.Throttle()) {
 				v.Hint, _ = verdict.ParseHint(j.words, j.now)
@@ -59,12 +59,12 @@ func (j *judgement) byWords() (verdict.Verdict, bool) {
 			return v, true
 		}
 	}
-	return rules().Judge(j.own(), j.now)
+	return rules().Judge(j.ownOutcome(), j.now)
 }
 
-// hooked reports whether it was a hook of the repository's that kept git from pushing. It may have printed anything; git adds
+// stoppedByHook reports whether a hook of the repository kept git from pushing. It may have printed anything; git adds
 // no more than that it did not push.
-func (j *judgement) hooked() bool {
+func (j *judgement) stoppedByHook() bool {
 	if !strings.Contains(j.words, "error: failed to push some refs") {
 		return false
 	}
@@ -79,33 +79,33 @@ func (j *judgement) hooked() bool {
 // byLastResort judges by the plain signals in gh's words. Those of a command that runs git, or writes more than gh's own
 // words to stderr, hold what others have printed; and if every request was answered well, it was none of them that failed.
 func (j *judgement) byLastResort() (verdict.Verdict, bool) {
-	if j.line.habit&untraced != 0 || slices.Contains(runGit, j.line.command) || j.trace != nil && j.trace.total > 0 && j.culprit() == nil {
+	if j.line.traits&untraced != 0 || slices.Contains(runGit, j.line.command) || j.trace != nil && j.trace.total > 0 && j.failedRequest() == nil {
 		return verdict.Verdict{}, false
 	}
-	return verdict.LastResort(j.own(), j.now)
+	return verdict.LastResort(j.ownOutcome(), j.now)
 }
 
 // runGit are the commands that run git, which runs hooks.
 var runGit = []string{"pr create", "pr checkout", "pr close", "pr merge", "issue develop", "repo clone", "repo create", "repo fork", "repo sync", "gist clone", "release create"}
 
-// titled matches the title of a pull request or an issue where gh says something of it: "#12 (its title) was already merged".
-var titled = sync.OnceValue(func() *regexp.Regexp {
+// titlePattern matches the title of a pull request or an issue in gh's words: "#12 (its title) was already merged".
+var titlePattern = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(#\d+) \(.*\)( (?:is|was|has|can|cannot|can't|could|does|will)\b)`)
 })
 
-// untitled are gh's words without what is called something.
-func (j *judgement) untitled() string {
-	return titled().ReplaceAllString(strings.ReplaceAll(j.words, "\r\n", "\n"), "$1$2")
+// wordsWithoutTitles are gh's words without the titles of pull requests and issues.
+func (j *judgement) wordsWithoutTitles() string {
+	return titlePattern().ReplaceAllString(strings.ReplaceAll(j.words, "\r\n", "\n"), "$1$2")
 }
 
-// own is the outcome with nothing but gh's own words in it: what GitHub sent is on stdout.
-func (j *judgement) own() verdict.Outcome {
-	return verdict.Outcome{ExitCode: j.ExitCode, Stderr: verdict.ExcerptOf(j.untitled())}
+// ownOutcome is the outcome with nothing but gh's own words in it: what GitHub sent is on stdout.
+func (j *judgement) ownOutcome() verdict.Outcome {
+	return verdict.Outcome{ExitCode: j.ExitCode, Stderr: verdict.ExcerptOf(j.wordsWithoutTitles())}
 }
 
-// worded is the answer that gh's words tell of.
-func (j *judgement) worded() (a answer, ok bool) {
-	words := j.untitled()
+// answerFromWords is the answer that gh's words tell of.
+func (j *judgement) answerFromWords() (a answer, ok bool) {
+	words := j.wordsWithoutTitles()
 	for _, frame := range frames() {
 		m := frame.FindAllStringSubmatchIndex(words, -1)
 		if m == nil {
