@@ -38,8 +38,8 @@ func work(context.Context) (int, error) { return 1, nil }
 
 var errDown = errors.New("down")
 
-// floor is the breaker that anybody would write by hand: it counts failures in a row, and knows neither half open
-// nor panics nor late results.
+// floor is a minimal breaker, written by hand: it counts failures in a row, and knows neither half open nor panics nor
+// late results.
 type floor struct {
 	failures atomic.Int32
 	until    atomic.Int64
@@ -61,7 +61,7 @@ func (f *floor) do(ctx context.Context, fn func(context.Context) (int, error)) (
 	return v, err
 }
 
-// retried is the loop around it that anybody would write by hand: one that has failed to its end counts.
+// retried is a minimal loop around it, written by hand: only the failure of the last attempt counts.
 //
 //go:noinline
 func (f *floor) retried(ctx context.Context, retries int, fn func(context.Context) (int, error)) (v int, err error) {

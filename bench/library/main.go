@@ -35,7 +35,7 @@ type candidate struct {
 //go:noinline
 func work(context.Context) (int, error) { return 1, nil }
 
-// floor is the loop that anybody would write by hand.
+// floor is a minimal loop, written by hand.
 //
 //go:noinline
 func floor(ctx context.Context, retries int, fn func(context.Context) (int, error)) (v int, err error) {

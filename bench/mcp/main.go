@@ -1,6 +1,6 @@
 // Command mcp measures what standing between an MCP client and its server costs: the same calls directly, through a bare
-// copy of lines, and through `belay mcp`, in one interleaved run with the go-sdk on both sides. Ratios count; the machine
-// is as loaded as it is.
+// copy of lines, and through `belay mcp`, in one interleaved run with the go-sdk on both sides. Compare the ratios: the
+// times themselves depend on the load of the machine.
 package main
 
 import (

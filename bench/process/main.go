@@ -1,5 +1,5 @@
-// Command process compares whole commands: each round runs every one of them once, in random order, so that the noise
-// of the machine falls on all alike. It prints medians and the ratio to the bare Go wrapper; CPU time is that of the
+// Command process compares whole commands: each round runs every one of them once, in random order, so that other load
+// on the machine affects all alike. It prints medians and the ratio to the bare Go wrapper; CPU time is that of the
 // command with the children it waited for.
 package main
 
@@ -29,7 +29,7 @@ const event = `{"session_id":"5d4c1b9e-7c6b-4f0e-9d1a-2f3e4d5c6b7a","transcript_
 	`"cwd":"/home/me/x","permission_mode":"default","hook_event_name":"PreToolUse","tool_name":"Bash",` +
 	`"tool_input":{"command":"go test ./...","description":"Run the tests"},"tool_use_id":"toolu_01"}` + "\n"
 
-// The floors that ratios are given to.
+// The commands that the others are compared with.
 const bare, bareEvent = "bare Go wrapper", "bare Go wrapper, event"
 
 func main() {

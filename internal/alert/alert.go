@@ -1,4 +1,4 @@
-// Package alert notices that something fails again and again. One failure is no news; five within ten minutes are, once.
+// Package alert raises an alert when something fails again and again: by default once for five failures in ten minutes.
 //
 // A [State] is a pure value: it is told of failures, and says when to raise an alert. An episode begins with the alert and
 // ends when the failures have been fewer than that for as long a time again; until then there is no other. [Files] keeps a
@@ -19,11 +19,11 @@ type Settings struct {
 	Within time.Duration
 }
 
-// most bounds what a state has to remember.
-const most = 1000
+// maxFailures bounds how many failures a state remembers.
+const maxFailures = 1000
 
 func (s Settings) failures() int {
-	return min(cmp.Or(s.Failures, 5), most)
+	return min(cmp.Or(s.Failures, 5), maxFailures)
 }
 
 func (s Settings) within() time.Duration {
@@ -58,7 +58,7 @@ func (s State) Failed(set Settings, now time.Time) (State, bool) {
 		return s, false
 	}
 	n, within := set.failures(), set.within()
-	s = s.believed(within, now)
+	s = s.withoutFuture(within, now)
 	s.Times = append(slices.Clone(s.Times), now)
 	slices.SortFunc(s.Times, time.Time.Compare) // another process may have been faster with a later time
 	s.Times = s.Times[max(0, len(s.Times)-n):]
@@ -70,8 +70,8 @@ func (s State) Failed(set Settings, now time.Time) (State, bool) {
 	return s, fresh
 }
 
-// believed drops what cannot be: a clock that was set back must not silence alerts for hours.
-func (s State) believed(within time.Duration, now time.Time) State {
+// withoutFuture drops times in the future: a clock that was set back must not silence alerts for hours.
+func (s State) withoutFuture(within time.Duration, now time.Time) State {
 	s.Times = slices.DeleteFunc(slices.Clone(s.Times), func(t time.Time) bool { return t.Sub(now) > within })
 	if s.Above.Sub(now) > 2*within {
 		s.Above = time.Time{}

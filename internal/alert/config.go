@@ -1,6 +1,6 @@
 package alert
 
-// Config is what a user has set: for all integrations, for some, and who is to be told.
+// Config is what a user has set: for all integrations, for some, and where alerts are sent.
 type Config struct {
 	Settings
 	// Per are the settings of single integrations.

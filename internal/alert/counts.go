@@ -1,8 +1,8 @@
 package alert
 
 // Counts reports whether a run that ended with this class of verdict is a failure of what it called. An interruption is
-// somebody's wish. What was never started was refused on our side, by a gate or a scope, unless there was nothing that
-// could be started.
+// intended by the user. What was never started was refused by Belay, at a gate or a scope, unless the command could not
+// be started.
 func Counts(class string, started bool) bool {
 	switch class {
 	case "ok", "interrupted", "breaker_open", "":

@@ -29,7 +29,7 @@ const lockTimeout = time.Second
 // ErrLocked says that a failure was not counted because others held the lock all the time.
 var ErrLocked = errors.New("could not be locked")
 
-// maxFile bounds what is read; a thousand times are a twentieth of that.
+// maxFile bounds what is read of a file; a state of the maximum of a thousand failures takes a twentieth of it.
 const maxFile = 1 << 20
 
 // content is what is in a file.

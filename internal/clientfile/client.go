@@ -15,13 +15,13 @@ const (
 	Servers Kind = "mcp"
 )
 
-// Scope says whose a file is.
+// Scope says which user or project a file belongs to.
 type Scope string
 
 const (
 	User    Scope = "user"
 	Local   Scope = "local"   // the user's own, for one project
-	Project Scope = "project" // shared with all who work on the project
+	Project Scope = "project" // shared by all users who work on the project
 )
 
 // Client is an agent CLI that has hooks and MCP servers.

@@ -8,8 +8,8 @@ import (
 // contextLines is how many lines of a diff that have not changed stand around those that have.
 const contextLines = 3
 
-// Diff shows what has changed as a unified diff; empty if nothing has. Edits leave most lines alone and never move one, so that a
-// look for the next line that both texts have finds the differences.
+// Diff shows what has changed as a unified diff; empty if nothing has. Edits leave most lines alone and never move one, so
+// that a search for the next line that both texts share finds the differences.
 func Diff(name string, before, after []byte) string {
 	hunks := differences(lines(before), lines(after))
 	if len(hunks) == 0 {
@@ -45,15 +45,15 @@ func differences(a, b []string) (hunks []hunk) {
 			i, j = i+1, j+1
 			continue
 		}
-		di, dj := meet(a[i:], b[j:])
+		di, dj := nextCommon(a[i:], b[j:])
 		hunks = append(hunks, hunk{i, i + di, j, j + dj})
 		i, j = i+di, j+dj
 	}
 	return hunks
 }
 
-// meet returns how many lines of each come before the first one that they share.
-func meet(a, b []string) (int, int) {
+// nextCommon returns how many lines of each come before the first one that they share.
+func nextCommon(a, b []string) (int, int) {
 	for sum := 0; sum <= len(a)+len(b); sum++ {
 		for i := max(0, sum-len(b)); i <= min(sum, len(a)); i++ {
 			j := sum - i

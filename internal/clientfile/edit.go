@@ -113,10 +113,10 @@ func (f *File) edit(names []string, how func(*Entry, *Edit) []change) (Edit, err
 func (f *File) wrap(e *Entry, belay string) []change {
 	command := e.command.value
 	if f.isLine(e) {
-		return []change{{command.from + 1, command.to - 1, wrapLine(belay, e.words, units(f.Text[command.from:command.to]))}}
+		return []change{{command.from + 1, command.to - 1, wrapLine(belay, e.belayArgs, units(f.Text[command.from:command.to]))}}
 	}
 	var b strings.Builder
-	for _, w := range append(slices.Clone(e.words), "--") {
+	for _, w := range append(slices.Clone(e.belayArgs), "--") {
 		b.WriteString(quoted(w) + ", ")
 	}
 	b.Write(f.Text[command.from:command.to])
@@ -151,9 +151,9 @@ func (f *File) unwrap(e *Entry) []change {
 		return []change{{command.from + 1, command.to - 1, written(inner)}}
 	}
 	args := e.args.value
-	at := slices.Index(args.words(), "--") + 1
+	at := slices.Index(args.texts(), "--") + 1
 	own := string(f.Text[args.items[at].from:args.items[at].to])
-	if strings.HasPrefix(args.words()[1], "--name=") && f.follows(e) {
+	if strings.HasPrefix(args.texts()[1], "--name=") && f.follows(e) {
 		return []change{{command.from, args.to, own}}
 	}
 	return []change{{command.from, command.to, own}, {args.from + 1, f.pastComma(args, at), ""}}

@@ -31,7 +31,7 @@ type Entry struct {
 	Belay string
 
 	command, args *member
-	words         []string // of belay, up to the command that it starts
+	belayArgs     []string // of belay, up to the command that it starts
 }
 
 // State says whether belay stands in front of an entry.
@@ -40,7 +40,7 @@ type State int
 const (
 	Direct    State = iota
 	Installed       // by [File.Install]
-	ByHand          // by the user, who alone takes it away
+	ByHand          // by the user; Uninstall does not remove it
 	Unfit           // it does not, and cannot
 )
 

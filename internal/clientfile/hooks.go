@@ -20,7 +20,7 @@ func (f *File) findHooks(hooks *node) (entries []Entry, err error) {
 		for _, group := range event.value.items {
 			inner := group.get("hooks")
 			if group.kind != kindObject || inner == nil {
-				continue // the client says what it thinks of that
+				continue // the client reports that itself
 			}
 			if inner.kind != kindList {
 				return nil, wrong(f.Text, inner.from, "the hooks of hooks.%s should be a list", event.key)
@@ -62,16 +62,16 @@ func (f *File) hook(event, matcher string, n *node) Entry {
 	}
 	var args []string
 	if e.args != nil {
-		args = e.args.value.words()
+		args = e.args.value.texts()
 	}
 	e.Name = nameOf(e.Command, args)
 	seconds := 0.0
 	if t := n.get("timeout"); t != nil && t.kind == 0 {
 		seconds, _ = strconv.ParseFloat(t.text, 64)
 	}
-	e.words = []string{"hook", "--name", e.Name, "--timeout", f.Client.Grant.hookTimeout(event, seconds)}
+	e.belayArgs = []string{"hook", "--name", e.Name, "--timeout", f.Client.Grant.hookTimeout(event, seconds)}
 	if n.string("onFailure") == "block" {
-		e.words = append(e.words, "--fail-closed")
+		e.belayArgs = append(e.belayArgs, "--fail-closed")
 	}
 	if e.args != nil {
 		e.State, e.Belay = wrappedWords("hook", e.Command, e.args.value)
@@ -89,7 +89,7 @@ func (f *File) hook(event, matcher string, n *node) Entry {
 
 // wrappedWords says whether belay stands in front of a command that is given as a list of words, and which one.
 func wrappedWords(sub, command string, args *node) (State, string) {
-	words := args.words()
+	words := args.texts()
 	if !isBelay(command) || len(words) == 0 || words[0] != sub {
 		return Direct, ""
 	}

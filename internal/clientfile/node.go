@@ -70,8 +70,8 @@ func (n *node) string(key string) string {
 	return ""
 }
 
-// words are the items of a list of texts; an item that is no text is "".
-func (n *node) words() []string {
+// texts are the items of a list of texts; an item that is no text is "".
+func (n *node) texts() []string {
 	if !n.is(kindList) {
 		return nil
 	}

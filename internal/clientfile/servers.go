@@ -29,14 +29,14 @@ func (f *File) server(m member) Entry {
 	e.Line, _ = position(f.Text, e.command.from)
 	if e.args != nil {
 		e.State, e.Belay = wrappedWords("mcp", e.Command, e.args.value)
-		e.words = []string{"mcp", "--name", e.Name}
+		e.belayArgs = []string{"mcp", "--name", e.Name}
 	} else {
-		// In one word, the name says that there were no arguments: Uninstall takes all of them away.
-		e.words = []string{"mcp", "--name=" + e.Name}
+		// --name=NAME in one word marks an entry that had no arguments: Uninstall removes all of them.
+		e.belayArgs = []string{"mcp", "--name=" + e.Name}
 	}
 	for _, l := range f.Client.Limits {
 		if d := duration(n.get(l.Key), l.Unit); d > 0 {
-			e.words = append(e.words, l.Flag, serverTimeout(d))
+			e.belayArgs = append(e.belayArgs, l.Flag, serverTimeout(d))
 		}
 	}
 	return e

@@ -34,8 +34,8 @@ func (g Grant) hookTimeout(event string, own float64) string {
 	return strconv.FormatFloat(seconds, 'f', -1, 64) + "s"
 }
 
-// serverTimeout is a client's limit less a second, half of one below two, as one would write it: the client hears why a call
-// has failed before it gives up by itself.
+// serverTimeout is a client's limit less a second, half of one below two, as a flag's value: so the client gets the reason
+// of a failed call before it gives up by itself.
 func serverTimeout(d time.Duration) string {
 	if d -= time.Second; d < time.Second {
 		d = (d + time.Second) / 2

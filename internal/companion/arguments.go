@@ -9,7 +9,7 @@ import (
 	"github.com/belay-run/belay/internal/belayd"
 )
 
-// arguments are the flags of a command, as the table has them, and what stands behind them.
+// arguments are the flags of a command, as the table has them, and the operands after them.
 type arguments struct {
 	command belayd.Command
 	flags   *flag.FlagSet
@@ -39,7 +39,7 @@ func parse(name string, args []string) (*arguments, error) {
 	return a, nil
 }
 
-// check refuses a word that a flag does not take: one that is mistyped would be answered with "nothing".
+// check refuses a value that a flag does not take: a mistyped one would only give an empty answer.
 func (a *arguments) check() error {
 	for _, f := range a.command.Flags {
 		if value := a.text(f.Name); f.Closed && value != "" && !slices.Contains(f.Values, value) {

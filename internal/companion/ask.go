@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// askName is the name under which we are a small client of the Messages API: what the demo runs where no agent is
-// installed. It prints the answer as an agent would, and fails as plainly as curl.
+// askName is the name under which belayd is a small client of the Messages API: the demo runs it where no agent is
+// installed. It prints the answer as an agent would, and does not retry.
 const askName = "ask"
 
 // calledAs is the name under which we were started.

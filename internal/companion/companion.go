@@ -1,5 +1,5 @@
-// Package companion is what belayd does: the part of Belay that weighs too much for every call to carry. belay runs it
-// when it is needed; people need not.
+// Package companion is what belayd does: the part of Belay that is too large to load in every call. belay starts belayd
+// when it needs it; users do not have to.
 package companion
 
 import (
@@ -22,7 +22,7 @@ const (
 	codeStopped = 143 // the context has ended
 )
 
-// usageText says where people find what we do.
+// usageText tells a user who runs belayd directly which commands of belay to use.
 func usageText() string {
 	var b strings.Builder
 	fmt.Fprintln(&b, "belayd is the companion of belay, which runs it when it is needed. What it does is there under")
@@ -34,7 +34,7 @@ func usageText() string {
 	return b.String()
 }
 
-// commands carry out what we can be asked for.
+// commands maps the name of each command to its implementation.
 var commands = map[string]func(context.Context, caller, *arguments) (int, error){
 	belayd.Rehearse: rehearseCommand, belayd.Demo: demoCommand, belayd.Fold: foldCommand,
 	"log": logCommand, "stats": statsCommand, "events": eventsCommand, "sessions": sessionsCommand, "alerts": alertsCommand,
@@ -97,7 +97,7 @@ func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	return code
 }
 
-// newFlags parses quietly: what is wrong is said in one voice.
+// newFlags returns a flag set that prints nothing: report prints all errors.
 func newFlags(name string) *flag.FlagSet {
 	flags := flag.NewFlagSet(name, flag.ContinueOnError)
 	flags.SetOutput(io.Discard)
@@ -113,7 +113,7 @@ type usageError struct {
 func (e *usageError) Error() string { return e.err.Error() }
 func (e *usageError) Unwrap() error { return e.err }
 
-// report says an error and chooses the exit code for it.
+// report prints an error and returns the exit code for it.
 func (c caller) report(err error) int {
 	c.say("%v", err)
 	if wrong, ok := errors.AsType[*usageError](err); ok {
@@ -123,7 +123,7 @@ func (c caller) report(err error) int {
 	return codeFailed
 }
 
-// say speaks as belay does, for that is who the user called.
+// say prints a message under belay's name, since that is the command that the user ran.
 func (c caller) say(format string, args ...any) {
 	fmt.Fprintf(c.Err, "belay: %s\n", fmt.Sprintf(format, args...))
 }

@@ -24,12 +24,12 @@ import (
 	"github.com/belay-run/belay/internal/version"
 )
 
-// deliverTimeout bounds one delivery: what takes an alert is not to hold anything up.
+// deliverTimeout bounds one delivery, so that a slow receiver does not hold up the command.
 const deliverTimeout = 10 * time.Second
 
-// deliverAlerts gives the alerts that nobody has taken yet to the command and the webhook of the user's configuration. Of
-// all processes that fold, one has an alert in hand at a time. One that failed is tried again, a few times here and then
-// by others.
+// deliverAlerts sends the alerts that have not been delivered yet to the command and the webhook of the user's
+// configuration. An alert is claimed by one process at a time. A failed delivery is retried a few times here, and then by
+// later processes.
 func deliverAlerts(ctx context.Context, d *db.DB) error {
 	settings, _, err := config.Load(nil, "")
 	if err != nil {
@@ -53,7 +53,7 @@ func deliverAlerts(ctx context.Context, d *db.DB) error {
 			select {
 			case <-ctx.Done():
 				return trouble
-			// A little longer than it may not be claimed for: the database counts whole milliseconds.
+			// A little longer than the alert stays claimed: the database counts whole milliseconds.
 			case <-time.After(time.Second<<min(a.Tries, 6) + 10*time.Millisecond):
 			}
 		}
@@ -161,8 +161,8 @@ func (l *limited) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// postAlert sends the alert to the webhook. What the answer says beyond its status is nobody's business, and neither is the
-// address: it may hold a secret.
+// postAlert sends the alert to the webhook. Errors contain neither the body of the answer nor the address, which may hold a
+// secret.
 func postAlert(ctx context.Context, to string, body []byte) error {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, to, bytes.NewReader(body))
 	if err != nil {
@@ -173,7 +173,7 @@ func postAlert(ctx context.Context, to string, body []byte) error {
 	client := http.Client{Timeout: deliverTimeout, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	res, err := client.Do(req)
 	if err != nil {
-		return fmt.Errorf("alert webhook: %w", plain(err))
+		return fmt.Errorf("alert webhook: %w", withoutURL(err))
 	}
 	defer res.Body.Close()
 	io.Copy(io.Discard, io.LimitReader(res.Body, 64<<10))
@@ -183,8 +183,8 @@ func postAlert(ctx context.Context, to string, body []byte) error {
 	return nil
 }
 
-// plain takes the address off an error of net/http.
-func plain(err error) error {
+// withoutURL takes the address off an error of net/http.
+func withoutURL(err error) error {
 	if wrong, ok := errors.AsType[*url.Error](err); ok {
 		return wrong.Err
 	}

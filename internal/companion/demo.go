@@ -19,7 +19,7 @@ import (
 	"github.com/belay-run/belay/internal/supervise"
 )
 
-// demoScript is what the stand-in of the demo does, over all that is run.
+// demoScript is what the stand-in answers to the requests of all commands of the demo.
 const demoScript = `
 429(retry-after=2)                       # a limit …
 200(text="Forty-two.")                   # … that passes
@@ -28,17 +28,17 @@ const demoScript = `
 200(text="Still here.")                  # closes the breaker
 `
 
-// demo shows belay at work. All that it prints as a command is run, as it stands there.
+// demo shows belay at work. It runs every command that it prints, exactly as printed.
 type demo struct {
 	from  caller
-	out   *lines
+	out   *syncWriter
 	env   []string
 	dir   string // where the commands run
 	state string
 	color bool
 }
 
-// interrupted ends the demo with a code, without a word.
+// interrupted ends the demo with an exit code and no message.
 type interrupted struct{ code int }
 
 func (i interrupted) Error() string { return fmt.Sprintf("interrupted, exit code %d", i.code) }
@@ -59,7 +59,7 @@ func demoCommand(ctx context.Context, from caller, _ *arguments) (int, error) {
 		return 0, err
 	}
 	defer api.Close()
-	d := &demo{from: from, out: &lines{to: from.Out}, dir: api.Dir(), color: colored(from.Out)}
+	d := &demo{from: from, out: &syncWriter{to: from.Out}, dir: api.Dir(), color: colored(from.Out)}
 	if d.state, err = demoState(); err != nil {
 		return 0, err
 	}
@@ -75,7 +75,7 @@ func demoCommand(ctx context.Context, from caller, _ *arguments) (int, error) {
 	return 0, err
 }
 
-// play tells the story.
+// play runs the scenes of the demo in order.
 func (d *demo) play(ctx context.Context) error {
 	d.tell(`A stand-in for an API listens on loopback and fails on purpose; "ask" is a small client of it.
 Nothing is spent. Times are short here, so that you need not wait.`)
@@ -122,7 +122,7 @@ func (d *demo) outage(ctx context.Context) error {
 		defer close(over)
 		err = d.run(ctx, `run `+gate+` --max-retries 5 --base-delay 0.3s -- ask "Are you there?"`)
 	}()
-	if seen := d.opened(ctx, over); seen != "" {
+	if seen := d.waitUntilOpen(ctx, over); seen != "" {
 		d.tell(`   Meanwhile, from another terminal:`)
 		d.shows(`gates`)
 		io.WriteString(d.out, seen)
@@ -132,9 +132,9 @@ func (d *demo) outage(ctx context.Context) error {
 	return err
 }
 
-// opened waits until the breaker is open and somebody waits for it. It returns what belay gates says then: to ask once more for
-// the show could be too late.
-func (d *demo) opened(ctx context.Context, over <-chan struct{}) (seen string) {
+// waitUntilOpen waits until the breaker is open and a run waits for it. It returns what belay gates printed then: by a second call
+// the breaker could have closed.
+func (d *demo) waitUntilOpen(ctx context.Context, over <-chan struct{}) (seen string) {
 	for {
 		var out bytes.Buffer
 		d.start(ctx, "gates", &out, nil)
@@ -158,7 +158,7 @@ func (d *demo) environ(api *rehearse.API, bin string) []string {
 	if d.color {
 		over = append(over, "CLICOLOR_FORCE=1")
 	}
-	// The settings of whoever runs the demo are not the demo's.
+	// The user's own settings must not change the demo.
 	ours := slices.DeleteFunc(os.Environ(), func(kv string) bool { return strings.HasPrefix(kv, "BELAY_") })
 	return environment(ours, over)
 }
@@ -173,7 +173,7 @@ func (d *demo) shows(command string) { fmt.Fprintln(d.out, d.style("1", "$ belay
 
 // start runs a command of belay.
 func (d *demo) start(ctx context.Context, command string, stdout, stderr io.Writer) error {
-	args := append([]string{"belay"}, words(command)...)
+	args := append([]string{"belay"}, splitCommand(command)...)
 	code, err := superviseChild(ctx, supervise.Spec{Path: d.from.path, Args: args, Env: d.env, Dir: d.dir, Stdout: stdout, Stderr: stderr,
 		Placement: d.from.shared(), Timeout: time.Minute})
 	switch {
@@ -203,20 +203,20 @@ func (d *demo) style(code, text string) string {
 	return strings.Join(parts, "\n")
 }
 
-// lines lets several commands write to one place, a write at a time.
-type lines struct {
+// syncWriter lets several commands share a writer, a write at a time.
+type syncWriter struct {
 	mu sync.Mutex
 	to io.Writer
 }
 
-func (l *lines) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.to.Write(p)
+func (w *syncWriter) Write(p []byte) (int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.to.Write(p)
 }
 
-// words splits a command at spaces outside of double quotes; there is no shell.
-func words(command string) []string {
+// splitCommand splits a command at spaces outside of double quotes; there is no shell.
+func splitCommand(command string) []string {
 	var list []string
 	for i, part := range strings.Split(command, `"`) {
 		if i%2 == 1 {

@@ -34,7 +34,7 @@ func demoState() (string, error) {
 	return dir, nil
 }
 
-// linkAsk makes us callable as ask, and returns the directory for the PATH.
+// linkAsk links this executable as ask, and returns the directory for the PATH.
 func linkAsk(dir string) (string, error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -99,7 +99,7 @@ func (d *demo) showLog() error {
 	}
 }
 
-// tilde writes a path as people do.
+// tilde writes a path below the home directory with ~.
 func tilde(path string) string {
 	home, err := os.UserHomeDir()
 	if rest, ok := strings.CutPrefix(path, home+string(filepath.Separator)); err == nil && ok && home != "" {

@@ -29,7 +29,7 @@ type finding struct {
 // What a finding can be.
 const (
 	fine  = "ok"
-	note  = "note"  // to know, not to mend
+	note  = "note"  // for information: nothing needs fixing
 	wrong = "wrong" // keeps runs, or their record, from working as they should
 )
 
@@ -97,7 +97,7 @@ func one(check, status, fix, format string, args ...any) []finding {
 	return []finding{{check, status, fmt.Sprintf(format, args...), fix}}
 }
 
-// checkBelay: that belayd runs at all, and with this version, is known by now.
+// checkBelay looks at the belay on the PATH. That belayd runs, and has this version, is known by now.
 func checkBelay(from caller) []finding {
 	self, _ := os.Executable()
 	list := one("belay", fine, "", "%s, version %s, %s/%s", tilde(from.path), from.version, runtime.GOOS, runtime.GOARCH)
@@ -143,8 +143,8 @@ func checkGates() (list []finding) {
 	return list
 }
 
-// checkClock: a clock that is wrong makes holds, resets and the record wrong. Without a network the files are the
-// witnesses: nothing was written in the future.
+// checkClock reports a clock that is behind the last entry of the log: a wrong clock makes holds, resets and the record
+// wrong, and the log can be read without a network.
 func checkClock() []finding {
 	now := time.Now()
 	zone := now.Format("MST, -07:00")

@@ -23,7 +23,7 @@ func TestDoctor_Standing(t *testing.T) {
 	c := cli{&agent.Descriptor{Tested: agent.Tested{"2.1.325", "2.0.77"}}}
 	for version, want := range map[string]string{"2.1.325": ", tested", "2.0.77": ", tested", "2.1.400": ", not tested: newer", "2.2.0": ", not tested: newer",
 		"10.0.0": ", not tested: newer", "2.0.9": ", not tested: older", "2.1.9": ", between 2.0.77 and 2.1.325", "": ""} {
-		if got := c.standing(version); !strings.HasPrefix(got, want) || want == "" && got != "" {
+		if got := c.testedText(version); !strings.HasPrefix(got, want) || want == "" && got != "" {
 			t.Errorf("%q: %q", version, got)
 		}
 	}

@@ -35,7 +35,7 @@ const askTimeout = 15 * time.Second
 
 var versionNumber = regexp.MustCompile(`\d+\.\d+\.\d+`)
 
-// check finds a CLI, asks for its version, and looks whether it is logged in. Nobody else is talked to.
+// check finds a CLI, asks for its version, and looks whether it is logged in. It makes no network requests itself.
 func (c cli) check() []finding {
 	path, err := supervise.Look(c.Name, "")
 	if err != nil {
@@ -46,7 +46,7 @@ func (c cli) check() []finding {
 		return one(c.Name, wrong, path+" --version", "%s does not say its version: %v", tilde(path), err)
 	}
 	version := versionNumber.FindString(out)
-	list := one(c.Name, fine, "", "%s, version %s%s", tilde(path), version, c.standing(version))
+	list := one(c.Name, fine, "", "%s, version %s%s", tilde(path), version, c.testedText(version))
 	if version == "" {
 		list = one(c.Name, note, path+" --version", "%s says no version that is understood: %s", tilde(path), out)
 	} else if c.Tested.Outside(version) {
@@ -60,8 +60,8 @@ func (c cli) check() []finding {
 	return list
 }
 
-// standing says how a version stands to those that Belay is tested with.
-func (c cli) standing(version string) string {
+// testedText compares a version with those that Belay is tested with.
+func (c cli) testedText(version string) string {
 	switch how := c.Tested.Standing(version); {
 	case how != "" && c.Tested.Outside(version):
 		return ", not tested: " + how

@@ -18,7 +18,7 @@ import (
 func checkConfig() []finding {
 	settings, _, err := config.Load(nil, "")
 	if err != nil {
-		return one("settings", wrong, mend(err), "%v", err)
+		return one("settings", wrong, settingFix(err), "%v", err)
 	}
 	var list []finding
 	for _, u := range settings.Unread {
@@ -29,8 +29,8 @@ func checkConfig() []finding {
 	return append(settingsFiles(), list...)
 }
 
-// mend is what to type where a setting is wrong.
-func mend(err error) string {
+// settingFix returns the command that fixes a wrong setting.
+func settingFix(err error) string {
 	m, ok := errors.AsType[*config.Mistake](err)
 	switch {
 	case !ok:
@@ -56,19 +56,19 @@ func settingsFiles() []finding {
 	return one("settings", fine, "", "%s", strings.Join(read, ", "))
 }
 
-// elsewhere is what to type where the state directory cannot be mended.
-const elsewhere = "export " + state.DirVar + "=/some/directory/of/yours"
+// otherDirCommand is the command that sets another state directory, for one that cannot be fixed.
+const otherDirCommand = "export " + state.DirVar + "=/some/directory/of/yours"
 
 // checkState looks at the state directory: without it there is no record and no gate.
 func checkState() []finding {
 	dir, err := state.DefaultDir()
 	if err != nil {
-		return one("state", wrong, elsewhere, "%v", err)
+		return one("state", wrong, otherDirCommand, "%v", err)
 	}
 	info, err := os.Stat(dir)
 	if errors.Is(err, fs.ErrNotExist) {
-		if err := makable(dir); err != nil {
-			return one("state", wrong, elsewhere, "%s cannot be made: %v; runs go on without gates and record", tilde(dir), plainCause(err))
+		if err := checkMakable(dir); err != nil {
+			return one("state", wrong, otherDirCommand, "%s cannot be made: %v; runs go on without gates and record", tilde(dir), plainCause(err))
 		}
 		return one("state", fine, "", "%s is not there yet; the first run makes it", tilde(dir))
 	}
@@ -77,11 +77,11 @@ func checkState() []finding {
 	}
 	if err != nil {
 		why, advice, _ := strings.Cut(err.Error(), "; run: ")
-		return one("state", wrong, cmp.Or(advice, elsewhere), "%s; runs go on without gates and record", why)
+		return one("state", wrong, cmp.Or(advice, otherDirCommand), "%s; runs go on without gates and record", why)
 	}
 	var list []finding
 	if probe, err := os.CreateTemp(dir, ".doctor-"); err != nil {
-		fix := elsewhere
+		fix := otherDirCommand
 		if info.Mode().Perm()&0o300 != 0o300 {
 			fix = "chmod 700 " + dir
 		}
@@ -97,8 +97,8 @@ func checkState() []finding {
 	return append(list, openFiles(dir)...)
 }
 
-// makable says why a directory cannot be made; nil if it can. It is tried beside it, in what there is of its path.
-func makable(dir string) error {
+// checkMakable says why a directory cannot be made; nil if it can. It tries in the nearest parent directory that exists.
+func checkMakable(dir string) error {
 	for {
 		if _, err := os.Lstat(dir); err == nil || dir == filepath.Dir(dir) {
 			break
@@ -112,7 +112,7 @@ func makable(dir string) error {
 	return err
 }
 
-// plainCause is an error without the path of a file that was never meant to stay.
+// plainCause is an error without the path of a temporary file.
 func plainCause(err error) error {
 	if at, ok := errors.AsType[*fs.PathError](err); ok {
 		return at.Err
@@ -120,7 +120,7 @@ func plainCause(err error) error {
 	return err
 }
 
-// openFiles are those that others may read though they hold what was run.
+// openFiles are the files that other users can read although they record what was run.
 func openFiles(dir string) (list []finding) {
 	if os.PathSeparator != '/' {
 		return nil
@@ -147,7 +147,7 @@ func treeSize(dir string) (sum int64) {
 	return sum
 }
 
-// logLarge is where the log is worth a word, as it is to a run.
+// logLarge is the size from which the log gets a note, the same as in a run.
 const logLarge = 100 << 20
 
 // checkRecord looks whether the log and the database can be read.

@@ -9,8 +9,8 @@ import (
 	"github.com/belay-run/belay/internal/state"
 )
 
-// foldCommand brings the record up to date and delivers alerts. A run that failed starts it and does not wait: nobody
-// hears what it says, and what it cannot do now is done by whoever asks next.
+// foldCommand brings the record up to date and delivers alerts. A failed run starts it in the background: its messages are
+// not shown, and what it cannot do is done by the next command that reads the record.
 func foldCommand(ctx context.Context, _ caller, _ *arguments) (int, error) {
 	dir, err := state.DefaultDir()
 	if err == nil {

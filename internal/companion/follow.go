@@ -9,10 +9,10 @@ import (
 	"github.com/belay-run/belay/internal/term"
 )
 
-// followEvery is how often a log that is followed is looked at.
+// followEvery is how often --follow reads the log.
 const followEvery = 300 * time.Millisecond
 
-// follow shows the last ones, and then what comes, until somebody ends it.
+// follow shows the last rows, and then new ones as they come, until the context ends.
 func (q *question) follow(ctx context.Context, attempts bool) error {
 	shown := map[string]bool{}
 	q.following = &term.Following{}

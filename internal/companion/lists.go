@@ -12,8 +12,8 @@ import (
 	"github.com/belay-run/belay/internal/term"
 )
 
-// none is said where there is nothing.
-func (q *question) none(what string) error {
+// sayNone says that there are no rows to show.
+func (q *question) sayNone(what string) error {
 	if q.json {
 		return nil
 	}
@@ -34,7 +34,7 @@ func eventsCommand(ctx context.Context, from caller, args *arguments) (int, erro
 	case err != nil:
 		return 0, err
 	case len(list) == 0:
-		return 0, q.none("no events are on record")
+		return 0, q.sayNone("no events are on record")
 	case q.json:
 		return 0, jsonLines(q.out, list)
 	}
@@ -69,7 +69,7 @@ func sessionsCommand(ctx context.Context, from caller, args *arguments) (int, er
 	case err != nil:
 		return 0, err
 	case len(list) == 0:
-		return 0, q.none("no sessions are on record")
+		return 0, q.sayNone("no sessions are on record")
 	case q.json:
 		return 0, jsonLines(q.out, list)
 	}
@@ -81,7 +81,7 @@ func sessionsCommand(ctx context.Context, from caller, args *arguments) (int, er
 	return 0, table(q.out, "TIME\tPROFILE\tSESSION\tSTATUS\tRUNS\tATTEMPTS\tTOKENS\tCOST\tDIRECTORY\tERROR", rows)
 }
 
-// alertsCommand is belay alerts. Those that nobody has taken are delivered first.
+// alertsCommand is belay alerts. It delivers pending alerts first.
 func alertsCommand(ctx context.Context, from caller, args *arguments) (int, error) {
 	q := newQuestion(from, args)
 	err := q.ask(ctx)
@@ -99,7 +99,7 @@ func alertsCommand(ctx context.Context, from caller, args *arguments) (int, erro
 	case err != nil:
 		return 0, err
 	case len(list) == 0:
-		return 0, q.none("no alerts are on record")
+		return 0, q.sayNone("no alerts are on record")
 	case q.json:
 		return 0, jsonLines(q.out, list)
 	}
@@ -131,7 +131,7 @@ func auditCommand(ctx context.Context, from caller, args *arguments) (int, error
 	case err != nil:
 		return 0, err
 	case len(list) == 0:
-		return 0, q.none("nothing is on record")
+		return 0, q.sayNone("nothing is on record")
 	case q.json:
 		return 0, jsonLines(q.out, list)
 	}
@@ -147,7 +147,7 @@ func auditCommand(ctx context.Context, from caller, args *arguments) (int, error
 	return 0, table(q.out, "TIME\tACTOR\tACTION\tSUBJECT\tKIND\tSESSION\tMESSAGE\tCONTEXT", rows)
 }
 
-// pairs writes a JSON object as a person does: step=deploy ticket=42.
+// pairs writes a JSON object for the user: step=deploy ticket=42.
 func pairs(object json.RawMessage) string {
 	var values map[string]json.RawMessage
 	if len(object) == 0 || json.Unmarshal(object, &values) != nil {

@@ -60,7 +60,7 @@ func (q *question) writeRuns(list []db.Invocation, first bool) error {
 	for _, i := range list {
 		rows = append(rows, []string{q.clock(i.Ended), shortID(i.ID), oneLine(i.Profile, 20), oneLine(i.Command, 24), result(i.Status, i.Class),
 			fmt.Sprint(i.Attempts), span(i.WaitMS), span(i.ResponseMS), tokenText(i.Usage.InputTokens, i.Usage.OutputTokens),
-			paid(i.Usage), oneLine(i.Error, 80)})
+			knownCost(i.Usage), oneLine(i.Error, 80)})
 	}
 	return q.listed(runHeadings, rows)
 }
@@ -87,7 +87,7 @@ func (q *question) writeAttempts(list []db.Attempt, first bool) error {
 	return q.listed(attemptHeadings, rows)
 }
 
-// listed writes rows under headings; what is followed goes on below them.
+// listed writes rows under headings; with --follow, later rows come below the same headings.
 func (q *question) listed(headings string, rows [][]string) error {
 	if q.following != nil {
 		return q.following.Write(q.out, strings.Split(headings, "\t"), rows)
@@ -95,7 +95,7 @@ func (q *question) listed(headings string, rows [][]string) error {
 	return table(q.out, headings, rows)
 }
 
-// result is how a run stands: its class, and what became of it.
+// result is the class of a run, and whether it is to be repeated or was given up.
 func result(status, class string) string {
 	switch status {
 	case "retry":
@@ -120,7 +120,7 @@ func tokenText(in, out int64) string {
 	return fmt.Sprintf("%s in, %s out", thousands(in), thousands(out))
 }
 
-// story tells all of one run.
+// story shows everything that is on record of one run.
 func (q *question) story(ctx context.Context) error {
 	filter := db.Filter{Invocation: q.filter.Invocation}
 	found, err := q.db.Invocations(ctx, filter)
@@ -226,7 +226,7 @@ func (q *question) tell(inv db.Invocation, attempts []db.Attempt) string {
 	return b.String()
 }
 
-// codes are the exit codes of a run: belay's own, and the command's where that is another. Older lines tell only the latter.
+// codes are the exit codes of a run: belay's own, and the command's if it differs. Older lines have only the latter.
 func codes(inv db.Invocation) string {
 	switch {
 	case inv.BelayCode == nil || *inv.BelayCode == inv.ExitCode:
@@ -262,11 +262,11 @@ func costText(u verdict.Usage) string {
 	if u.CostUnknown() {
 		return "unknown"
 	}
-	return paid(u)
+	return knownCost(u)
 }
 
-// paid is what is known of a cost, if it is more than nothing.
-func paid(u verdict.Usage) string {
+// knownCost is the known cost as text; empty for none.
+func knownCost(u verdict.Usage) string {
 	if u.CostUSD != nil && *u.CostUSD == 0 {
 		return ""
 	}

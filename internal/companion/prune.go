@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// pruneCommand is belay prune: forget what is old, or too much.
+// pruneCommand is belay prune: it removes what is older than a time, or beyond a size.
 func pruneCommand(ctx context.Context, from caller, args *arguments) (int, error) {
 	q := newQuestion(from, args)
 	age, size, dry := q.text("older-than"), q.text("max-size"), q.on("dry-run")

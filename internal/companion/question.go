@@ -19,7 +19,7 @@ import (
 	"github.com/belay-run/belay/verdict"
 )
 
-// question is what the commands have in common that look at the record.
+// question is what the commands that read the record have in common.
 type question struct {
 	caller
 	*arguments
@@ -83,7 +83,7 @@ func (q *question) times() error {
 // lazyGC lets the heap, of a few megabytes, grow before it is collected: a fifth of what a fold costs.
 func lazyGC() { debug.SetGCPercent(400) }
 
-// open opens the record. That it cannot be brought up to date is said, and what is there is answered from.
+// open opens the record. If it cannot be brought up to date, open says so and the answer comes from what it holds.
 func (q *question) open(ctx context.Context) error {
 	lazyGC()
 	dir, err := state.DefaultDir()
@@ -168,7 +168,7 @@ func (q *question) clock(t time.Time) string {
 // oneLine makes a text fit into a table.
 func oneLine(text string, most int) string {
 	text = strings.Map(func(r rune) rune {
-		if r < ' ' || r == 0x7f || r >= 0x80 && r < 0xa0 { // what a terminal would obey
+		if r < ' ' || r == 0x7f || r >= 0x80 && r < 0xa0 { // control characters
 			return ' '
 		}
 		return r

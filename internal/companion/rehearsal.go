@@ -96,7 +96,7 @@ func (r *rehearsal) write(from caller, rep *rehearsalReport) error {
 			err = errors.Join(rep.writeJSON(f), f.Close())
 		}
 		if err != nil {
-			from.say("the report could not be written: %v", err) // the work is done and must not look as if it were not
+			from.say("the report could not be written: %v", err) // the exit code stays that of the run, which is done
 		}
 	}
 	if r.json {
@@ -105,7 +105,7 @@ func (r *rehearsal) write(from caller, rep *rehearsalReport) error {
 	return rep.writeText(from.Err)
 }
 
-// workplace is where homes and state are kept during the rehearsal.
+// workplace is the directory for homes and state during the rehearsal.
 func (r *rehearsal) workplace() (dir string, remove func(), err error) {
 	if r.dir == "" {
 		dir, err = os.MkdirTemp("", "belay-rehearsal-")
@@ -127,7 +127,7 @@ func startAPI(script, dir string) (*rehearse.API, error) {
 	return api, err
 }
 
-// environment is ours with the rehearsal's over it. What is empty there is taken away.
+// environment is this process's environment with the rehearsal's over it. Variables that are empty there are removed.
 func environment(ours, over []string) []string {
 	set := map[string]bool{}
 	for _, kv := range over {
@@ -148,8 +148,8 @@ func environment(ours, over []string) []string {
 	return env
 }
 
-// userConfig is where the user's settings of belay are, if the rehearsal's own HOME would hide them: it is to be tried
-// out with them.
+// userConfig is where the user's settings of belay are, if the rehearsal's own HOME would hide them: a rehearsal uses
+// them.
 func userConfig() string {
 	home, err := os.UserHomeDir()
 	if err != nil || os.Getenv("XDG_CONFIG_HOME") != "" {

@@ -88,14 +88,14 @@ func (r *rehearsalReport) writeText(w io.Writer) error {
 			gap = seconds(q.Gap)
 		}
 		fmt.Fprintf(t, "  %d\t%s\t%s\t%s %s\t%s\t%s\t%s\t%s\n", main, seconds(q.At.Sub(r.begun)), gap, q.Method, q.Path, q.Model,
-			short(q.Step), answerText(q), tokens(q.Usage))
+			shorten(q.Step), answerText(q), tokens(q.Usage))
 	}
 	if err := t.Flush(); err != nil {
 		return err
 	}
 	table := b.String()
 	b.Reset()
-	fmt.Fprintf(&b, "belay: rehearsed %s: %s\n", short(strings.Join(strings.Fields(r.script), " ")), count(main, "request"))
+	fmt.Fprintf(&b, "belay: rehearsed %s: %s\n", shorten(strings.Join(strings.Fields(r.script), " ")), count(main, "request"))
 	if main > 0 {
 		b.WriteString(table)
 	}
@@ -107,7 +107,7 @@ func (r *rehearsalReport) writeText(w io.Writer) error {
 	return err
 }
 
-// about is the heading of what requests are about: the model, or for GitHub what is asked.
+// about is the heading of the column for what is requested: a model, or an operation of GitHub.
 func (r *rehearsalReport) about() string {
 	for _, q := range r.requests {
 		if q.API != "github" {
@@ -117,7 +117,7 @@ func (r *rehearsalReport) about() string {
 	return "ABOUT"
 }
 
-// remarks are what the table does not show.
+// remarks are the lines below the table, for what it does not show.
 func (r *rehearsalReport) remarks(side map[string]int) (lines []string) {
 	if len(side) > 0 {
 		var list []string
@@ -130,7 +130,7 @@ func (r *rehearsalReport) remarks(side map[string]int) (lines []string) {
 		lines = append(lines, "on the side, without taking a step: "+strings.Join(list, ", "))
 	}
 	if len(r.unused) > 0 {
-		lines = append(lines, "not reached: "+short(strings.Join(r.unused, ", ")))
+		lines = append(lines, "not reached: "+shorten(strings.Join(r.unused, ", ")))
 	}
 	if strings.Contains(r.script, "refuse") {
 		lines = append(lines, "connections that were refused reached nobody, and are not counted")
@@ -138,7 +138,7 @@ func (r *rehearsalReport) remarks(side map[string]int) (lines []string) {
 	return lines
 }
 
-// outcome says in a line what belay run made of it.
+// outcome is the result of belay run in one line.
 func (r *rehearsalReport) outcome() string {
 	var result struct {
 		Success   bool    `json:"success"`
@@ -209,8 +209,8 @@ func count(n int, what string) string {
 	return fmt.Sprintf("%d %ss", n, what)
 }
 
-// short keeps a table a table.
-func short(text string) string {
+// shorten cuts a text to the width of a column.
+func shorten(text string) string {
 	const most = 60
 	if runes := []rune(text); len(runes) > most {
 		return string(runes[:most-1]) + "…"

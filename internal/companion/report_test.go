@@ -61,7 +61,7 @@ func TestEnvironment(t *testing.T) {
 }
 
 func TestWords(t *testing.T) {
-	if got := words(`run --gate x -- ask "a b" c`); !slices.Equal(got, []string{"run", "--gate", "x", "--", "ask", "a b", "c"}) {
+	if got := splitCommand(`run --gate x -- ask "a b" c`); !slices.Equal(got, []string{"run", "--gate", "x", "--", "ask", "a b", "c"}) {
 		t.Errorf("%q", got)
 	}
 }

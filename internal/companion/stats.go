@@ -135,15 +135,15 @@ func (q *question) statsText(by db.Group, list []db.Figures, total db.Figures, f
 	headings := strings.ToUpper(string(by)) + "\tRUNS\tOK\tATTEMPTS\tREQUESTS\tFAULTS\tWAITED\tTOKENS\tCOST\t"
 	rows := make([][]string, len(list))
 	for i, f := range list {
-		rows[i] = []string{cmp.Or(oneLine(f.Key, 40), "–"), thousands(f.Invocations), rate(f), thousands(f.Attempts), some(f.Requests), some(f.Faults),
+		rows[i] = []string{cmp.Or(oneLine(f.Key, 40), "–"), thousands(f.Invocations), rate(f), thousands(f.Attempts), countText(f.Requests), countText(f.Faults),
 			wait(f.WaitMS), tokenText(f.Usage.InputTokens, f.Usage.OutputTokens), spentText(f), bar(f.Succeeded, f.Invocations, most)}
 	}
 	fmt.Fprintln(q.out)
 	return table(q.out, headings, rows)
 }
 
-// some is a count, where there is one.
-func some(n int64) string {
+// countText is a count as text; empty for 0.
+func countText(n int64) string {
 	if n == 0 {
 		return ""
 	}

@@ -12,8 +12,8 @@ import (
 // ago reads 90s, 30m, 2h, 7d, 2w, and sums of them such as 1d12h.
 var ago = regexp.MustCompile(`^(?:(\d+)w)?(?:(\d+)d)?(?:(\d+)h)?(?:(\d+)m)?(?:(\d+)s)?$`)
 
-// parseWhen reads a time that has been: so long ago, a day (its beginning), a time of day (today's), or a moment. What
-// has no zone is in now's.
+// parseWhen reads a time in the past: how long ago, a day (its beginning), a time of day (today's), or a full time. Without
+// a zone it is in now's.
 func parseWhen(text string, now time.Time) (time.Time, error) {
 	midnight := func(days int) time.Time {
 		return time.Date(now.Year(), now.Month(), now.Day()+days, 0, 0, 0, 0, now.Location())

@@ -9,8 +9,8 @@ import (
 	"github.com/belay-run/belay/internal/alert"
 )
 
-// alertConfig reads the table [alert] of the user's file: thresholds for all, tables of single integrations, and who is to
-// be told. The key of what is wrong is returned beside the error.
+// alertConfig reads the table [alert] of the user's file: thresholds for all, tables of single integrations, and where
+// alerts are sent. The key of what is wrong is returned beside the error.
 func alertConfig(v any) (c alert.Config, key string, err error) {
 	table, ok := v.(map[string]any)
 	if !ok {
@@ -23,7 +23,7 @@ func alertConfig(v any) (c alert.Config, key string, err error) {
 		case "failures", "within":
 			err = setThreshold(&c.Settings, name, value)
 		case "command":
-			c.Command, err = words(value)
+			c.Command, err = commandLine(value)
 		case "webhook":
 			c.Webhook, err = webhook(value)
 		default:
@@ -73,8 +73,8 @@ func setThreshold(s *alert.Settings, key string, value any) error {
 	return err
 }
 
-// words reads a command: a list, for there is no shell that could split a text.
-func words(value any) ([]string, error) {
+// commandLine reads a command: a list, for there is no shell that could split a text.
+func commandLine(value any) ([]string, error) {
 	list, ok := value.([]any)
 	if !ok || len(list) == 0 {
 		return nil, errors.New(`must be a list, as ["notify-send", "belay"]: there is no shell`)

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// alias is the name that another program has for one of our settings: who comes from it need not look up ours. It stands
+// alias is the name that another program has for one of Belay's settings, for users who know that program. It is accepted
 // in files and, as BELAY_NAME, in the environment. The command line has one name for one thing.
 type alias struct {
 	key     string // in a file
@@ -80,8 +80,8 @@ func keys() []string {
 // named is a value in a file, and the key that it stands under.
 type named struct{ text, key string }
 
-// twoNames finds a setting that a table of a file names twice: nobody could tell which of the two holds. It returns the key
-// that is one too many, and what to say of it; empty if there is none.
+// twoNames finds a setting that a table of a file names twice: it would not be clear which of the two holds. It returns the
+// key that is one too many, and what to say of it; empty if there is none.
 func twoNames(table map[string]any, line func(key string) int) (key, text string) {
 	for i := range aliases {
 		a := &aliases[i]

@@ -38,11 +38,11 @@ func fromEnviron(env map[string]string, t *Setting) (named, bool) {
 	return named{}, false
 }
 
-// others are the variables that are no settings of a run.
-var others = []string{"BELAY_STATE_DIR", "BELAY_FOLD", "BELAY_RUN_ID"}
+// otherVars are the variables that are no settings of a run.
+var otherVars = []string{"BELAY_STATE_DIR", "BELAY_FOLD", "BELAY_RUN_ID"}
 
-// Unread is a variable that looks like a setting and is none. It may be somebody's own, so it is no mistake; but where it is
-// near to a setting's, somebody should know.
+// Unread is a variable that looks like a setting and is none. It may be the user's own, so it is no mistake; but where its
+// name is near to a setting's, the user should be told.
 type Unread struct {
 	Var string
 	// Instead is what was probably meant, another variable or a flag; empty if that is not known.
@@ -52,7 +52,7 @@ type Unread struct {
 // unread are those of the environment, in order.
 func unread(env map[string]string) (list []Unread) {
 	for name := range env {
-		if slices.Contains(others, name) {
+		if slices.Contains(otherVars, name) {
 			continue
 		}
 		setting, _ := lookUp(strings.ToLower(strings.TrimPrefix(name, "BELAY_")))
@@ -78,7 +78,7 @@ func nearestVar(name string) string {
 	for i := range aliases {
 		names = append(names, aliases[i].key)
 	}
-	for _, other := range others {
+	for _, other := range otherVars {
 		names = append(names, strings.ToLower(strings.TrimPrefix(other, prefix)))
 	}
 	if near := Nearest(strings.TrimPrefix(name, prefix), names); near != "" {

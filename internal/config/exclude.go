@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// exclude settles what contradicts itself: of two layers the nearer has its way, in one layer it is a mistake.
+// exclude resolves settings that contradict each other: of two layers the nearer wins, in one layer it is a mistake.
 func (s *Settings) exclude() error {
 	for _, pair := range []struct {
 		both bool

@@ -41,7 +41,7 @@ func readFile(path string, project bool) (*file, error) {
 	return parseFile(path, data, project)
 }
 
-// parseFile checks every key and every value: what is mistyped must not be silently without effect.
+// parseFile checks every key and every value: a mistyped one must not be ignored silently.
 func parseFile(path string, data []byte, project bool) (*file, error) {
 	f := &file{path: path, project: project, values: map[string]named{}, profile: map[string]map[string]named{}}
 	var doc map[string]any

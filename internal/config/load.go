@@ -98,7 +98,7 @@ func (s *Settings) note(t *Setting, value, from string) {
 	s.origin[t.Name], s.raw[t.Name] = from, value
 }
 
-// Asked reports whether anybody asked for a failed command to be repeated.
+// Asked reports whether any setting asks for a failed command to be repeated.
 func (s *Settings) Asked() bool {
 	if s.From("max-retries") != "" {
 		return s.MaxRetries > 0
@@ -134,7 +134,7 @@ func (s *Settings) Policy(name string, agent bool) retry.Policy {
 		p.MaxRetries = retry.None
 	}
 	if given("base-delay") {
-		// In a Policy zero means the default; nobody can tell a nanosecond from none.
+		// In a Policy zero means the default; a nanosecond is as good as no delay.
 		p.BaseDelay = max(s.BaseDelay, 1)
 	}
 	if given("max-delay") {

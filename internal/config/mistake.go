@@ -28,8 +28,8 @@ func (m *Mistake) Error() string {
 
 func (m *Mistake) Unwrap() error { return m.Err }
 
-// notTOML says in which line a file cannot be read, shows the line, and how one should look: the parser's own words are about
-// characters.
+// notTOML says in which line a file cannot be read, shows the line, and how one should look: the parser's own messages speak
+// of characters only.
 func notTOML(path string, data []byte, err error) error {
 	wrong, ok := errors.AsType[*toml.DecodeError](err)
 	if !ok {

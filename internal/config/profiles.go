@@ -8,10 +8,10 @@ import (
 	"github.com/belay-run/belay/internal/profile"
 )
 
-// Profiles are the names that files may speak of.
+// Profiles are the names of profiles that files may have settings for.
 var Profiles = profile.Names()
 
-// checkProfile refuses a profile that there is not: what is said of it would be silently without effect.
+// checkProfile refuses an unknown profile: its settings would be ignored silently.
 func checkProfile(name string) error {
 	if slices.Contains(Profiles, name) {
 		return nil

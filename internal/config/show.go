@@ -12,7 +12,7 @@ import (
 	"github.com/belay-run/belay/retry"
 )
 
-// What a policy means that does not say so itself. The tests hold them against package retry.
+// The defaults of a policy. The tests compare them with those of package retry.
 const (
 	defaultFactor  = 2
 	defaultMaxWait = 5 * time.Minute
@@ -79,7 +79,7 @@ func (s *Settings) shown(profile string) (list []Shown) {
 	return list
 }
 
-// fromPreset are the values that nobody has set and the preset has.
+// fromPreset are the preset's values of the settings that are not set.
 func (s *Settings) fromPreset(profile string) (list []Shown) {
 	agent := profile != "" && profile != "generic"
 	p := s.Policy(profile, agent)

@@ -58,7 +58,7 @@ func text(at func(*Settings) *string) func(*Settings, string) error {
 	}
 }
 
-// name takes a key: a short word of a person's choice.
+// name takes a key: a short word that the user chooses.
 func name(at func(*Settings) *string) func(*Settings, string) error {
 	return func(s *Settings, v string) error {
 		if strings.TrimSpace(v) == "" || len(v) > 200 || strings.ContainsFunc(v, unicode.IsControl) {

@@ -7,7 +7,7 @@ import (
 	"github.com/belay-run/belay/internal/profile"
 )
 
-// vendorVar is an environment variable of another tradition that stands for one of our settings, and its value.
+// vendorVar is an environment variable of an agent CLI that stands for one of Belay's settings, and its value.
 type vendorVar struct {
 	*agent.Variable
 	value string
@@ -15,7 +15,7 @@ type vendorVar struct {
 
 func (v vendorVar) read() (string, error) { return v.Read(v.value) }
 
-// vendorEnviron is what the environment says of a profile's settings in its own words, by setting.
+// vendorEnviron is what the profile's own variables say of its settings, by setting.
 func vendorEnviron(name string) map[string]vendorVar {
 	cli := profile.Find(name)
 	if cli == nil || len(cli.Variables) == 0 {

@@ -48,7 +48,7 @@ var actionKey = map[string]string{
 	"Notification": "notification_type", "SubagentStart": "agent_type", "SubagentStop": "agent_type",
 }
 
-// clip bounds a name that comes from outside.
+// clip shortens a name that comes from the client.
 func clip(s string) string {
 	if r := []rune(s); len(r) > 100 {
 		return string(r[:100]) + "…"

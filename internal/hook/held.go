@@ -17,16 +17,16 @@ const (
 
 var errTooMuch = errors.New("more than 64 MiB")
 
-// held is what the command prints, until it is known whether it counts.
+// held keeps what the command prints until it is known whether that is a decision.
 type held struct {
 	live io.Writer // where it goes then
 
-	memory  bytes.Buffer
-	file    *os.File
-	size    int64
-	err     error // it cannot be held; the rest is thrown away, so that the command can go on
-	looked  bool  // for the announcement below
-	passing bool  // it has told the client not to wait: what else it prints goes straight on
+	memory          bytes.Buffer
+	file            *os.File
+	size            int64
+	err             error // it cannot be held; the rest is thrown away, so that the command can go on
+	announceChecked bool  // it was searched for the announcement below
+	passing         bool  // it has told the client not to wait: what else it prints goes straight on
 }
 
 // Write implements [io.Writer]. It never fails, or the command would get SIGPIPE.
@@ -38,8 +38,8 @@ func (h *held) Write(p []byte) (int, error) {
 	if h.err == nil {
 		h.err = h.hold(p)
 	}
-	if !h.looked && bytes.IndexByte(p, '}') >= 0 {
-		h.looked = true
+	if !h.announceChecked && bytes.IndexByte(p, '}') >= 0 {
+		h.announceChecked = true
 		if h.err == nil && h.file == nil && announcesAsync(h.memory.Bytes()) {
 			h.passing = true
 			h.pass(h.memory.Bytes())

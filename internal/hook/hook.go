@@ -6,7 +6,7 @@
 // exit code 0, and nothing on stdout. With FailClosed it does block: exit code 2, and the reason on stderr.
 //
 // Nothing is left of the command: its whole tree is stopped when its time is up, and what it has left in the background
-// is ended with it, unless KeepBackground is set. A pipe that somebody else holds open delays nobody.
+// is ended with it, unless KeepBackground is set. A pipe that another process holds open delays nothing.
 //
 // [Recorder] puts the failures of Go handlers, from package boundary, into the same log.
 package hook
@@ -46,7 +46,7 @@ type Hook struct {
 	Timeout time.Duration
 	// FailClosed lets a failure block.
 	FailClosed bool
-	// KeepBackground lets go on what the command has started and left running. Not after its time was up.
+	// KeepBackground leaves processes running that the command has started, unless it has timed out.
 	KeepBackground bool
 
 	// Stdin is what the client has to say; nil means nothing. Stdout and Stderr are the client's.
@@ -55,7 +55,7 @@ type Hook struct {
 
 	// Supervisor runs the command; nil means a zero one.
 	Supervisor *supervise.Supervisor
-	// Record puts a failure on record; nil means nobody does. An error is said on Stderr and changes nothing else.
+	// Record puts a failure on record, if not nil. An error of it is printed to Stderr and changes nothing else.
 	Record func(journal.Entry) error
 
 	mu      sync.Mutex
@@ -116,7 +116,7 @@ func (h *Hook) supervise(in *input, out *held) (supervise.Exit, *supervise.Proce
 	}
 	sup := h.Supervisor
 	if sup == nil {
-		// Without an owner of all descendants they are known by a mark.
+		// Without a supervisor of all descendants they are found by a mark in their environment.
 		sup, spec.RunID = &supervise.Supervisor{}, fmt.Sprintf("hook-%d-%016x", os.Getpid(), rand.Uint64())
 	}
 	var process *supervise.Process
@@ -128,8 +128,8 @@ func (h *Hook) supervise(in *input, out *held) (supervise.Exit, *supervise.Proce
 	return exit, process, err
 }
 
-// passOn hides that a writer is a file: what the command starts must not get hold of the client's own pipe, or the client
-// would wait for that too.
+// passOn hides that a writer is a file: the command's children must not inherit the client's own pipe, or the client would
+// wait for them too.
 type passOn struct{ io.Writer }
 
 func (p passOn) Write(b []byte) (int, error) {
@@ -153,7 +153,7 @@ func (h *Hook) name() string {
 	return filepath.Base(h.Args[0])
 }
 
-// Stop ends the command because somebody has sent us that signal. The second time it is killed.
+// Stop ends the command because this process has received that signal. The second time it is killed.
 func (h *Hook) Stop(sig syscall.Signal) {
 	h.mu.Lock()
 	h.signal = sig
@@ -195,7 +195,7 @@ func (h *Hook) endLeft(p *supervise.Process, exit supervise.Exit) {
 	}
 }
 
-// say says something to whoever reads the client's debug output.
+// say prints a message to stderr, which clients show in their debug output.
 func (h *Hook) say(format string, args ...any) {
 	if h.Stderr != nil {
 		fmt.Fprintf(h.Stderr, "belay hook: "+format+"\n", args...)

@@ -11,7 +11,7 @@ import (
 // maxHead is how much of the input is kept to tell later what the hook was called for. Clients put that first.
 const maxHead = 64 << 10
 
-// input is the way of the client's words to the command.
+// input passes the client's stdin on to the command.
 type input struct {
 	child    *os.File // what the command gets
 	terminal bool
@@ -59,8 +59,8 @@ func (in *input) started() {
 	go in.copy()
 }
 
-// copy passes the input on. Nobody waits for it to end: the client may never close its end, nor the command ever read.
-// What the command does not want is read all the same; the client should not get to know of that as an error.
+// copy passes the input on. Run does not wait for it to end: the client may never close its end, nor the command ever
+// read. What the command does not read is read all the same, so that the client does not get an error.
 func (in *input) copy() {
 	defer close(in.read)
 	defer in.write.Close()
@@ -84,8 +84,8 @@ func (in *input) keep(data []byte) {
 	in.head = append(in.head, data[:min(len(data), maxHead-len(in.head))]...)
 }
 
-// readPatience is how long we wait for a client that is late with its input. The command is gone already.
-const readPatience = 200 * time.Millisecond
+// inputTimeout is how long to wait for input that the client has not written yet. The command has ended by then.
+const inputTimeout = 200 * time.Millisecond
 
 // event is what the client has called for.
 func (in *input) event() event {
@@ -100,7 +100,7 @@ func (in *input) event() event {
 		in.started()
 		select {
 		case <-in.read:
-		case <-time.After(readPatience):
+		case <-time.After(inputTimeout):
 		}
 	}
 	in.mu.Lock()

@@ -33,7 +33,7 @@ func missing(err error) *failure {
 }
 
 // judge says whether the command has decided on purpose; a nil failure means that it has. decided says that it has failed
-// and has decided all the same: claude heeds a JSON object whatever the exit code is, and a "deny" must not get lost
+// and has decided all the same: claude obeys a JSON object whatever the exit code is, and a "deny" must not get lost
 // because of what came after it.
 func judge(exit supervise.Exit, timeout time.Duration, out *held) (f *failure, decided bool) {
 	f = &failure{class: verdict.Unknown, code: exit.Code, signal: exit.Signal}

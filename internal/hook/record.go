@@ -38,7 +38,7 @@ func (h *Hook) record(begin time.Time, in *input, f *failure) {
 }
 
 // Recorder puts what boundaries have caught into the log, hooks and tools alike. append is what writes an entry, such as
-// [journal.Log.Append]; trouble hears of what it could not write, if not nil.
+// [journal.Log.Append]; trouble, if not nil, is called with its errors.
 func Recorder(append func(journal.Entry) error, trouble func(error)) boundary.Recorder {
 	return func(f boundary.Failure) {
 		e := journal.Entry{Timestamp: journal.Time{Time: time.Now()}, Command: f.Name, Attempt: 1, ExitCode: -1,

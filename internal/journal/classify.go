@@ -2,7 +2,7 @@ package journal
 
 import "github.com/belay-run/belay/verdict"
 
-// Classification says what kind of failure something is, for whoever reports or handles it.
+// Classification says what kind of failure something is, for the program that reports or handles it.
 type Classification struct {
 	Type        verdict.Class `json:"type"`
 	Message     string        `json:"message"`
@@ -28,13 +28,13 @@ func Classify(class verdict.Class, message string) Classification {
 	case verdict.Network, verdict.Timeout:
 		c.Category = Connection
 	case verdict.Unknown, verdict.Crash, verdict.Stalled, verdict.ToolMissing, verdict.Interrupted, verdict.BreakerOpen, "":
-		c.Category = Other // nobody has said what is wrong
+		c.Category = Other // the cause is not known
 	}
 	return c
 }
 
 // Judged is c with a verdict's own word on whether it is worth repeating. It may differ from that of the class: a deadline
-// of one's own is a timeout, and is not.
+// that the user has set is a timeout, and is not.
 func (c Classification) Judged(retryable bool) Classification {
 	c.IsRetryable, c.Severity = retryable, SevereError
 	if retryable {

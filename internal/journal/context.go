@@ -38,7 +38,7 @@ func Context(values map[string]any) json.RawMessage {
 	return data
 }
 
-// contextValue is one value as it may come to rest.
+// contextValue is one value as it may be stored.
 func contextValue(name string, value any) json.RawMessage {
 	data := encoded(value)
 	switch {
@@ -68,7 +68,7 @@ func content(data json.RawMessage) []byte {
 	return data
 }
 
-// namesContent reports whether a field of that name holds what never comes to rest: what an agent was told, or has said.
+// namesContent reports whether a field of that name holds what is never stored: what an agent was told, or has said.
 func namesContent(name string) bool {
 	name = strings.NewReplacer("_", "", "-", "").Replace(strings.ToLower(name))
 	for _, word := range []string{"prompt", "input", "output", "stdin", "stdout", "stderr", "messages", "environment", "environ", "env"} {

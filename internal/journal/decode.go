@@ -9,8 +9,8 @@ import (
 )
 
 // decode reads a line that was written by [Log]. encoding/json takes several times as long, which is most of what it
-// costs to read a log of a million lines. What is not plain is left to it (ok is false): a test and a fuzzer hold the two
-// against each other.
+// costs to read a log of a million lines. What is not plain is left to it (ok is false): a test and a fuzzer compare the
+// two.
 func decode(line []byte, e *Entry) (ok bool) {
 	in := &scanner{rest: bytes.TrimRight(line, "\r\n")}
 	if !in.skip('{') {

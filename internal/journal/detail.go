@@ -2,7 +2,7 @@ package journal
 
 import "encoding/json"
 
-// redactJSON redacts every text in a piece of JSON: on the JSON itself, a pattern could eat a quote. nil for what is none.
+// redactJSON redacts every text in a piece of JSON: on the JSON itself, a pattern could match a quote. nil if it is no JSON.
 func redactJSON(data json.RawMessage) json.RawMessage {
 	return eachText(data, Redact)
 }

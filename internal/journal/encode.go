@@ -6,8 +6,8 @@ import (
 	"strconv"
 )
 
-// object is a JSON object in the making. encoding/json would do, but its machinery costs a twentieth of a whole
-// `belay run -- true` when it is first used; a test holds the two against each other.
+// object is a JSON object that is being written. encoding/json would do, but its first use costs a twentieth of a whole
+// `belay run -- true`; a test compares the two.
 type object []byte
 
 // line writes the entry as one line.

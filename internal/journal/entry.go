@@ -71,8 +71,8 @@ type Entry struct {
 	Left      int     `json:"left_running,omitempty"`
 	Killed    int     `json:"orphans_killed,omitempty"`
 	Model     string  `json:"model,omitempty"`
-	// Provider is whose service it was that failed, and HTTPStatus what that has answered; empty and 0 where the command does
-	// not say, and after a success.
+	// Provider is the provider of the service that failed, and HTTPStatus what that has answered; empty and 0 where the command
+	// does not say, and after a success.
 	Provider   string `json:"provider,omitempty"`
 	HTTPStatus int    `json:"http_status,omitempty"`
 	// Parent is the run that this one was started in, Traceparent the caller's trace in the W3C's form.
@@ -88,7 +88,7 @@ type Entry struct {
 
 // Planned is the part of WaitTime that is still to come when the line is written, in seconds: what is waited before the next
 // attempt if nothing comes between. The next line of the run tells in GateWait what became of it. If there is none, because
-// Belay was killed, nobody knows.
+// Belay was killed, that is not known.
 func (e *Entry) Planned() float64 {
 	if e.Status != Retry {
 		return 0
@@ -117,8 +117,8 @@ type Kind string
 const (
 	Hook  Kind = "hook"  // a hook of an agent failed
 	MCP   Kind = "mcp"   // a call of an MCP server's tool failed, or the server did
-	Audit Kind = "audit" // somebody changed something by hand: a gate reset, held or opened; or handled a [Failure]
-	Alert Kind = "alert" // an integration, in Profile, has failed often enough to tell somebody
+	Audit Kind = "audit" // a user reset, held or opened a gate; or a program handled a [Failure]
+	Alert Kind = "alert" // an integration, in Profile, has failed often enough to raise an alert
 )
 
 // Failure is the Event of an audit entry that says that a program has met an error, and set its session to failed. Its Detail

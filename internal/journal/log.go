@@ -10,12 +10,12 @@ import (
 const (
 	// maxLine is what the kernel appends in one piece whatever happens; longer lines were torn by kill -9.
 	maxLine = 4095
-	// warnSize is where the log is worth a word.
+	// warnSize is the size from which users are told of the log.
 	warnSize = 100 << 20
 )
 
 // Log is the file that entries are appended to. It is opened for each of them: a process has few to write, and
-// somebody may have moved the file away.
+// the file may have been moved away in between.
 type Log struct {
 	Path string
 	// NoFollow refuses a file that is a symbolic link: where others may write too, it might lead anywhere.
@@ -73,8 +73,8 @@ func encode(e Entry) []byte {
 	}
 }
 
-// fewerTools halves what is told of tools: the single calls first, then the tools themselves. It is false where nothing is
-// left of them.
+// fewerTools halves the lists of tools: the single calls first, then the tools themselves. It is false if nothing is left
+// of them.
 func (e *Entry) fewerTools() bool {
 	switch n := len(e.Tools); {
 	case len(e.ToolCalls) > 0:

@@ -9,8 +9,8 @@ import (
 	"iter"
 )
 
-// start is how every line begins. It is where a whole entry is found behind the torn tail of another.
-var start = []byte(`{"timestamp":`)
+// lineStart is how every line begins. By it a whole entry is found behind the torn tail of another.
+var lineStart = []byte(`{"timestamp":`)
 
 // Read returns the entries of a log. torn, if not nil, counts the lines that were not whole. Lines are bounded: one
 // that is longer than any entry is skipped, whatever its length.
@@ -65,7 +65,7 @@ func Parse(line []byte) Line {
 	if e := parse(line); e != nil {
 		return Line{Entry: e}
 	}
-	if i := bytes.LastIndex(line, start); i > 0 {
+	if i := bytes.LastIndex(line, lineStart); i > 0 {
 		return Line{Entry: parse(line[i:]), Torn: true}
 	}
 	return Line{Torn: true}

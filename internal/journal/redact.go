@@ -9,7 +9,7 @@ import (
 // redacted stands where a credential was.
 const redacted = "[redacted]"
 
-// secrets are shapes that must not come to rest. The first group, where there is one, is kept.
+// secrets are patterns of text that must not be stored. The first group, where there is one, is kept.
 var secrets = sync.OnceValue(func() []*regexp.Regexp {
 	var list []*regexp.Regexp
 	for _, s := range []string{
@@ -38,7 +38,7 @@ var secrets = sync.OnceValue(func() []*regexp.Regexp {
 	return list
 })
 
-// Redact replaces what looks like a credential. It is the one place for that: whatever comes to rest goes through it.
+// Redact replaces what looks like a credential. It is the one place for that: all text that is stored goes through it.
 func Redact(s string) string {
 	for _, re := range secrets() {
 		s = re.ReplaceAllString(s, "${1}"+redacted)

@@ -64,7 +64,7 @@ func (c *core) refusalText(r *gate.Refusal) string {
 	return text + "; to lift it: belay gates reset " + c.opt.gateKey()
 }
 
-// failed tells the gate that the server is ill.
+// failed tells the gate that the server has failed.
 func (c *core) failed(reason string) {
 	c.troubled = true
 	if c.pass == nil {
@@ -76,7 +76,7 @@ func (c *core) failed(reason string) {
 	}
 }
 
-// succeeded tells the gate that it answers, if that is news.
+// succeeded tells the gate that the server answers, if the gate has given out a pass.
 func (c *core) succeeded() {
 	c.troubled, c.worked = false, true
 	if c.pass != nil {

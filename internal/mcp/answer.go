@@ -27,10 +27,10 @@ const (
 	codeNoResource = -32002
 )
 
-// fail answers a call of the client that nobody else will answer, and puts it on record with what r says. A tool's failure
-// is a result, which models get to see; anything else is an error.
+// fail answers a call of the client in place of the server, and puts it on record with what r says. A tool's failure is a
+// result, which models get to see; anything else is an error.
 func (c *core) fail(k *call, code int, text string, r incident) {
-	c.lost(k, r)
+	c.recordFailed(k, r)
 	switch {
 	case k.id == "" || k.cancelled:
 	case k.method == "tools/call":
@@ -39,7 +39,7 @@ func (c *core) fail(k *call, code int, text string, r incident) {
 		c.refuse([]byte(k.id), code, text)
 	}
 	if c.closing {
-		c.wind()
+		c.endIfIdle()
 	}
 }
 
@@ -115,8 +115,8 @@ func timeoutText(o *Options, k *call, took time.Duration) string {
 	return fmt.Sprintf("the MCP server %q gave no answer to %s within %s", o.Name, k.method, seconds(took))
 }
 
-// absent says why there is no server.
-func (c *core) absent() string {
+// whyNoServer says why there is no server.
+func (c *core) whyNoServer() string {
 	if !c.suspectAt.IsZero() {
 		return fmt.Sprintf("the MCP server %q does not react", c.opt.Name)
 	}

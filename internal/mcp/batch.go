@@ -6,7 +6,7 @@ import (
 )
 
 // batches says whether the client and the server may send arrays of messages: two versions of the protocol had them.
-// Servers of later ones die of it.
+// Servers of later versions crash on one.
 func (c *core) batches() bool {
 	return c.session.version == "2025-03-26" || c.session.version == "2024-11-05"
 }

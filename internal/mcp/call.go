@@ -94,7 +94,7 @@ func (k *call) addressed(line []byte) [][]byte {
 	return [][]byte{line[:k.idAt.from], []byte(k.wire), line[k.idAt.to:]}
 }
 
-// forget takes a call off the tables.
+// forget removes a call from the tables.
 func (c *core) forget(k *call) {
 	delete(c.calls, k.wire)
 	if k.token != "" && c.tokens[k.token] == k {
@@ -133,7 +133,7 @@ func (c *core) arm(t time.Time) {
 	}
 }
 
-// tick looks at all clocks.
+// tick handles everything that is due.
 func (c *core) tick() {
 	now := time.Now()
 	c.wakeAt = time.Time{}
@@ -146,7 +146,7 @@ func (c *core) tick() {
 	for _, k := range c.overdue(now) {
 		c.expire(k, now)
 	}
-	c.wind()
+	c.endIfIdle()
 	c.rearm(now)
 }
 
@@ -179,32 +179,32 @@ func (c *core) overdue(now time.Time) (due []*call) {
 // expire ends a call that has taken too long.
 func (c *core) expire(k *call, now time.Time) {
 	if !k.sent.IsZero() && c.clientIsAsked() && (k.last.IsZero() || now.Before(k.last)) {
-		k.due = earlier(now.Add(k.limit), k.last) // it is not the server that takes its time
+		k.due = earlier(now.Add(k.limit), k.last) // the server waits for the client
 		return
 	}
 	c.forget(k)
 	switch {
 	case k.reply != nil:
-		c.owe(k)
+		c.rememberLate(k)
 		k.reply(nil)
 		return
 	case k.cancelled:
-		c.owe(k)
+		c.rememberLate(k)
 		return
 	case k.sent.IsZero():
-		c.fail(k, codeTimeout, c.absent(), incident{text: "no server was there in time", class: verdict.Timeout})
+		c.fail(k, codeTimeout, c.whyNoServer(), incident{text: "no server was there in time", class: verdict.Timeout})
 		return
 	}
 	took := now.Sub(k.sent)
 	c.fail(k, codeTimeout, timeoutText(c.opt, k, took), incident{text: "no answer within " + seconds(took), took: took, class: verdict.Timeout})
 	c.failed("no answer to " + k.method)
-	c.owe(k)
+	c.rememberLate(k)
 	if k.method == "initialize" { // the one request that must not be cancelled: what does not begin is not worth keeping
 		c.end("did not answer initialize within "+seconds(took), true)
 		return
 	}
 	c.out.toServer(cancelled(k.wire, "timeout"))
-	c.suspect(now)
+	c.pingServer(now)
 }
 
 // clientIsAsked says whether the server waits for the client.
@@ -217,16 +217,16 @@ func (c *core) clientIsAsked() bool {
 	return false
 }
 
-// owe remembers that the server may still answer, and that nobody wants it.
-func (c *core) owe(k *call) {
+// rememberLate remembers that the server may still answer, and that the answer is to be dropped.
+func (c *core) rememberLate(k *call) {
 	if len(c.late) >= maxLate {
 		clear(c.late)
 	}
 	c.late[k.wire] = k.token
 }
 
-// suspect asks the server for a sign of life. A server that is busy is not a hung one: it has as long as a call.
-func (c *core) suspect(now time.Time) {
+// pingServer asks the server for a sign of life. A server that is busy is not a hung one: it has as long as a call.
+func (c *core) pingServer(now time.Time) {
 	if c.opt.hang() <= 0 || !c.suspectAt.IsZero() || c.phase != ready {
 		return
 	}
@@ -240,7 +240,7 @@ func (c *core) suspect(now time.Time) {
 // hung ends a server that gives no sign of life.
 func (c *core) hung() { c.end("gave no sign of life for "+seconds(c.opt.hang()), true) }
 
-// end has the server ended, for a reason. told says that a call has failed of it, and is on record.
+// end has the server ended, for a reason. told says that a call that has failed for the same reason is on record.
 func (c *core) end(why string, told bool) {
 	if c.phase == down || c.phase == stopping {
 		return

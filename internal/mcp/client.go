@@ -18,7 +18,7 @@ func (c *core) fromClient(m *message) {
 	case e.isRequest():
 		c.request(m)
 	case e.isNotice():
-		c.notice(m)
+		c.clientNotification(m)
 	case e.isResponse():
 		c.clientAnswer(m)
 	default:
@@ -55,18 +55,18 @@ func (c *core) request(m *message) {
 	c.send(k, m.parts...)
 }
 
-// notice takes a notification of the client.
-func (c *core) notice(m *message) {
+// clientNotification takes a notification of the client.
+func (c *core) clientNotification(m *message) {
 	e := &m.env
 	parts := m.parts
 	switch string(e.method) {
 	case "notifications/cancelled":
 		k := c.find(string(e.request))
 		if k == nil {
-			return // it has been answered; the server must not hear of it
+			return // it has been answered; the server must not get the cancellation
 		}
 		if !k.listens && !k.cancelled {
-			c.lost(k, incident{text: "cancelled by the client", took: k.age(), class: verdict.Interrupted})
+			c.recordFailed(k, incident{text: "cancelled by the client", took: k.age(), class: verdict.Interrupted})
 		}
 		if k.sent.IsZero() {
 			c.forget(k)
@@ -86,7 +86,7 @@ func (c *core) notice(m *message) {
 	case c.phase == ready:
 		c.out.toServer(parts...)
 	case string(e.method) == "notifications/initialized", string(e.method) == "notifications/cancelled":
-		// A server that is told of the session anew is told this too; one that is gone need not be told to cancel.
+		// A new server gets this with the rest of the session; one that has ended need not cancel anything.
 	case len(c.queue) < maxQueue && c.queued+m.size <= maxQueued:
 		c.queued += m.size
 		c.queue = append(c.queue, waiting{line: m.bytes()})
@@ -106,7 +106,7 @@ func (c *core) find(id string) *call {
 	return nil
 }
 
-// clientAnswer takes the answer to a request of the server. One for a server that is gone is of no use to its successor.
+// clientAnswer takes the answer to a request of the server. One for a server that has ended is dropped.
 func (c *core) clientAnswer(m *message) {
 	id := string(m.env.id)
 	a, ok := c.asks[id]

@@ -5,9 +5,9 @@ import (
 	"sync"
 )
 
-// clientOut writes lines to the client in the order in which they were put. Whoever puts a line that it has borrowed
-// calls flush before it gives the bytes back; that is the reader of the server's stdout, and a client that does not read
-// holds up the server by it, and nobody else.
+// clientOut writes lines to the client in the order in which they were put. A caller that puts borrowed bytes calls flush
+// before they are reused. Only the reader of the server's stdout does so: a client that does not read blocks that reader,
+// and with it the server, but nothing else.
 type clientOut struct {
 	w      io.Writer
 	broken func() // the client is gone
@@ -20,11 +20,11 @@ type clientOut struct {
 	small   []byte
 	failed  bool
 
-	poke chan struct{}
+	wake chan struct{}
 }
 
 func newClientOut(w io.Writer, broken func()) *clientOut {
-	return &clientOut{w: w, broken: broken, poke: make(chan struct{}, 1)}
+	return &clientOut{w: w, broken: broken, wake: make(chan struct{}, 1)}
 }
 
 var newline = []byte{'\n'}
@@ -35,8 +35,8 @@ func (o *clientOut) put(parts [][]byte) {
 	o.mu.Unlock()
 }
 
-// kick has what was put written by somebody else.
-func (o *clientOut) kick() {
+// wakeWriter has run write what was put, without waiting for it.
+func (o *clientOut) wakeWriter() {
 	o.mu.Lock()
 	waiting := len(o.queue) > 0
 	o.mu.Unlock()
@@ -44,16 +44,16 @@ func (o *clientOut) kick() {
 		return
 	}
 	select {
-	case o.poke <- struct{}{}:
+	case o.wake <- struct{}{}:
 	default:
 	}
 }
 
-// run writes for those who must not wait, until stop is closed.
+// run writes for callers that must not wait, until stop is closed.
 func (o *clientOut) run(stop <-chan struct{}) {
 	for {
 		select {
-		case <-o.poke:
+		case <-o.wake:
 			o.flush()
 		case <-stop:
 			return
@@ -61,8 +61,8 @@ func (o *clientOut) run(stop <-chan struct{}) {
 	}
 }
 
-// gather is up to what size lines are written together: a copy costs less than a system call.
-const gather = 64 << 10
+// maxJoined is the size up to which lines are written together: a copy costs less than a system call.
+const maxJoined = 64 << 10
 
 // flush writes all that was put before.
 func (o *clientOut) flush() {
@@ -72,11 +72,11 @@ func (o *clientOut) flush() {
 	o.queue, o.taken = o.taken[:0], o.queue
 	o.mu.Unlock()
 	for _, p := range o.taken {
-		if len(o.small)+len(p) > gather {
+		if len(o.small)+len(p) > maxJoined {
 			o.write(o.small)
 			o.small = o.small[:0]
 		}
-		if len(p) > gather {
+		if len(p) > maxJoined {
 			o.write(p)
 		} else {
 			o.small = append(o.small, p...)

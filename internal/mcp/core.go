@@ -8,7 +8,7 @@ import (
 )
 
 // core is the proxy without its pipes, processes and timers: what comes in are lines of the two sides, the start and the
-// death of servers, and the time; what goes out are lines and wishes. It is not safe for concurrent use.
+// death of servers, and the time; what goes out are lines and calls of outlets. It is not safe for concurrent use.
 type core struct {
 	opt  *Options
 	out  outlets
@@ -51,7 +51,7 @@ type core struct {
 
 // outlets is what the core acts on.
 type outlets interface {
-	// toClient and toServer send one line. Parts that were borrowed are still borrowed.
+	// toClient and toServer send one line. They do not copy borrowed parts.
 	toClient(parts ...[]byte)
 	toServer(parts ...[]byte)
 	divert(m *message)    // what does not belong on stdout
@@ -67,17 +67,17 @@ type phase byte
 
 const (
 	down     phase = iota // no server
-	starting              // being started, or told what the client had told its predecessor
+	starting              // being started, or given the session of its predecessor
 	ready
 	stopping // by us
 )
 
-// The times that nobody needs to set.
+// The times that are not configurable.
 const (
 	stable      = 10 * time.Second // uptime after which a server counts as one that runs
 	drain       = 2 * time.Second  // how long calls may take that are under way when the client leaves
 	startWait   = 5 * time.Second  // what a waiting call is granted beyond its own limit
-	startTries  = 3                // starts in a row that may fail before waiting calls are told, and before we only try when asked
+	startTries  = 3                // failed starts in a row until waiting calls fail, and until a server is started only for a new call
 	maxQueue    = 1000
 	maxQueued   = 64 << 20
 	maxLate     = 10000
@@ -173,7 +173,7 @@ func (c *core) release() {
 	}
 }
 
-// clientGone is told that the client sends nothing more.
+// clientGone is called when the client sends nothing more.
 func (c *core) clientGone() {
 	if c.closing {
 		return
@@ -181,11 +181,11 @@ func (c *core) clientGone() {
 	c.closing = true
 	c.closeAt = time.Now().Add(drain)
 	c.arm(c.closeAt)
-	c.wind()
+	c.endIfIdle()
 }
 
-// wind ends the server once nobody waits for an answer, or has waited long enough.
-func (c *core) wind() {
+// endIfIdle ends the server once the client waits for no answer, or has waited long enough.
+func (c *core) endIfIdle() {
 	if !c.closing || c.inputEnd || c.busy() && time.Now().Before(c.closeAt) {
 		return
 	}

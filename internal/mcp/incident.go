@@ -11,7 +11,7 @@ import (
 	"github.com/belay-run/belay/verdict"
 )
 
-// incident is something that belongs on record. It never has arguments or results in it.
+// incident is something to be put on record. It never contains arguments or results.
 type incident struct {
 	event  string // tool_error, request_error, crash, hung, start_failed, retry, refused, pollution, late, oversize, client_error, unrecorded
 	text   string
@@ -37,13 +37,13 @@ func (c *core) record(r incident) {
 	c.out.record(r)
 }
 
-// ill says that something is wrong with the server itself.
-func (r *incident) ill() bool {
+// serverFailed reports whether the server itself has failed.
+func (r *incident) serverFailed() bool {
 	return !r.answered && (r.class == verdict.Crash || r.class == verdict.Timeout || r.class == verdict.BreakerOpen)
 }
 
-// lost puts on record that a call of the client has failed.
-func (c *core) lost(k *call, r incident) {
+// recordFailed records that a call of the client has failed.
+func (c *core) recordFailed(k *call, r incident) {
 	if k.id == "" || k.cancelled { // ours, or on record already
 		return
 	}
@@ -91,7 +91,7 @@ func refusal(k *call, m *message) (r incident, ok bool) {
 	return r, true
 }
 
-// classOf is the class of a JSON-RPC error. What the client has asked wrongly is told from what the server could not do.
+// classOf is the class of a JSON-RPC error. It tells mistakes of the client from failures of the server.
 func classOf(code int) verdict.Class {
 	switch code {
 	case codeParse, codeInvalid, codeParams, codeNoResource:

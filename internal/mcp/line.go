@@ -6,8 +6,8 @@ import (
 	"strconv"
 )
 
-// message is one line and its envelope. The parts are the line as it came, without its end; they may be borrowed from
-// whoever reads, and are then good only until the line has been dealt with.
+// message is one line and its envelope. The parts are the line as it came, without its end; they may be borrowed from the
+// reader's buffer, and are then valid only until the line has been handled.
 type message struct {
 	parts [][]byte
 	size  int

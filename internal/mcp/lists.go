@@ -62,7 +62,7 @@ func (c *core) announce(method string) {
 }
 
 // offerListChanges makes a server's answer to initialize or server/discover promise listChanged for each list that it
-// has: after a restart we announce what has changed, and Claude Code heeds that only if it was promised. nil if there is
+// has: after a restart we announce what has changed, and Claude Code ignores that unless it was promised. nil if there is
 // nothing to change.
 func offerListChanges(line []byte) []byte {
 	edited := line

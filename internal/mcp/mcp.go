@@ -10,7 +10,7 @@
 //   - Every request is answered exactly once, whatever becomes of the server. A tool's call that is lost is a result with
 //     isError, which models get to see, with the exit status and the end of stderr; any other is a JSON-RPC error.
 //   - A server that ends while its client is there is started again, with a back-off that is over when one has worked.
-//     A session of up to 2025-11-25 is opened anew behind the client's back (initialize, initialized, log level,
+//     A session of up to 2025-11-25 is opened anew without the client's help (initialize, initialized, log level,
 //     subscriptions); from 2026-07-28 on only what the client listens to has to be.
 //   - A call is sent twice only if that is safe: what lists, reads or completes, or a tool that the server has declared
 //     read-only or idempotent. What takes too long is cancelled at the server, and its late answer goes nowhere.

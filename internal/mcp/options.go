@@ -11,8 +11,8 @@ import (
 	"github.com/belay-run/belay/internal/supervise"
 )
 
-// Options say which server stands behind a proxy and how patient it is. The zero value of each field works, but for Path
-// and Args.
+// Options say which server stands behind a proxy and how long calls may take. The zero value of each field works, but for
+// Path and Args.
 type Options struct {
 	// Name is what the server is called, in messages, in the log and at the gate ("mcp:<name>"). Empty means the base
 	// name of its command.
@@ -41,7 +41,7 @@ type Options struct {
 	// started again. 0 means as long as Timeout, [Never] for ever.
 	Hang time.Duration
 
-	// NoRestart is for servers whose state cannot be lost unnoticed: one that has died stays dead, and calls are told why.
+	// NoRestart is for servers whose state must not be lost unnoticed: one that has died is not restarted, and calls fail.
 	NoRestart bool
 	// NoRetry turns off that calls which are safe to repeat are sent again, once, when the server has crashed.
 	NoRetry bool
@@ -55,9 +55,9 @@ type Options struct {
 	Supervisor *supervise.Supervisor
 	// Gate is what all proxies of this server share. Nil means none.
 	Gate *gate.Gate
-	// Log is told what goes wrong. Nil means nobody.
+	// Log is called with each incident. Nil means that none is logged.
 	Log func(journal.Entry)
-	// Status is told of each change. Nil means nobody. It must not block for long.
+	// Status is called at each change, if not nil. It must not block for long.
 	Status func(Status)
 
 	Stdin          io.Reader
@@ -70,7 +70,7 @@ type Options struct {
 // Never as a limit means none.
 const Never time.Duration = -1
 
-// Status is how a server fares.
+// Status is the state of a server.
 type Status struct {
 	PID         int
 	Generation  int // how many have been started

@@ -6,9 +6,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// widen makes a pipe hold more, so that a large message passes with fewer switches between the processes. What is no pipe,
+// widenPipe makes a pipe hold more, so that a large message passes with fewer switches between the processes. What is no pipe,
 // or may not be changed, stays as it is.
-func widen(stream any) {
+func widenPipe(stream any) {
 	file, ok := stream.(*os.File)
 	if !ok || file == nil {
 		return

@@ -2,4 +2,4 @@
 
 package mcp
 
-func widen(any) {}
+func widenPipe(any) {}

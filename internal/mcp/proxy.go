@@ -23,14 +23,14 @@ type Proxy struct {
 	proc   *supervise.Process
 	status Status
 
-	client *clientOut
-	over   chan struct{} // the core has nothing left to do
-	ended  bool
-	stuck  chan struct{} // the end takes too long
-	ending sync.Once
-	log    chan *incident
-	unsaid int            // incidents that came faster than they were logged
-	work   sync.WaitGroup // the servers
+	client   *clientOut
+	over     chan struct{} // the core has nothing left to do
+	ended    bool
+	stuck    chan struct{} // the end takes too long
+	ending   sync.Once
+	log      chan *incident
+	unlogged int            // incidents that came faster than they were logged
+	work     sync.WaitGroup // the servers
 }
 
 // New makes a proxy. Nothing is started before [Proxy.Run].
@@ -59,8 +59,8 @@ func (p *Proxy) Run(ctx context.Context) {
 			p.write(r)
 		}
 	}()
-	widen(p.opt.Stdin)
-	widen(p.opt.Stdout)
+	widenPipe(p.opt.Stdin)
+	widenPipe(p.opt.Stdout)
 	stop := make(chan struct{})
 	go p.client.run(stop)
 	p.do(p.core.start)
@@ -78,8 +78,8 @@ func (p *Proxy) Run(ctx context.Context) {
 	<-logged
 }
 
-// await waits for the end. False means that a client which does not read, and has not left, holds it up: the server's tree is
-// gone by then, and what is left to say will not be heard.
+// await waits for the end. False means that a client which does not read, and has not left, holds it up: the server's tree
+// has ended by then, and the lines that are left cannot be written.
 func (p *Proxy) await(ctx context.Context) bool {
 	select {
 	case <-p.over:
@@ -100,7 +100,7 @@ func (p *Proxy) await(ctx context.Context) bool {
 // lastResort is longer than any server may take to end.
 const lastResort = 15 * time.Second
 
-// do runs a step of the core that nobody has lent anything to.
+// do runs a step of the core that works on no borrowed bytes.
 func (p *Proxy) do(step func()) {
 	p.mu.Lock()
 	step()
@@ -109,7 +109,7 @@ func (p *Proxy) do(step func()) {
 	if input != nil {
 		input.flush()
 	}
-	p.client.kick()
+	p.client.wakeWriter()
 }
 
 func (p *Proxy) tick() { p.do(p.core.tick) }
@@ -128,12 +128,12 @@ func (p *Proxy) readClient() {
 		if err != nil {
 			lines.flush()
 		}
-		p.settle()
+		p.flushServer()
 		p.mu.Lock()
 		input := p.input
 		p.mu.Unlock()
 		if input != nil {
-			input.yield()
+			input.waitForRoom()
 		}
 		if err != nil && !errors.Is(err, io.ErrNoProgress) {
 			p.leave()
@@ -142,20 +142,20 @@ func (p *Proxy) readClient() {
 	}
 }
 
-// settle sends the server what has been put for it, before what was lent for that is taken back.
-func (p *Proxy) settle() {
+// flushServer writes what has been put for the server, before the borrowed bytes in it are reused.
+func (p *Proxy) flushServer() {
 	p.mu.Lock()
 	input := p.input
 	p.mu.Unlock()
 	if input != nil {
 		input.flush()
 	}
-	p.client.kick()
+	p.client.wakeWriter()
 }
 
 func (p *Proxy) leave() { p.do(p.core.clientGone) }
 
-// terminate ends all at once: the client, or whoever started us, wants us gone.
+// terminate ends the proxy and its server without waiting for calls under way.
 func (p *Proxy) terminate(ladder supervise.Ladder) {
 	p.do(func() {
 		p.core.closing, p.core.inputEnd = true, true
@@ -195,7 +195,7 @@ func (p *Proxy) wake(at time.Time) { p.timer.Reset(time.Until(at)) }
 const maxUnlogged = 4096
 
 func (p *Proxy) record(r incident) {
-	if r.ill() {
+	if r.serverFailed() {
 		p.status.LastFailure, p.status.FailedAt = r.text, time.Now()
 		if r.death != nil {
 			p.status.LastFailure = "the server " + r.death.text()
@@ -206,7 +206,7 @@ func (p *Proxy) record(r incident) {
 		select {
 		case p.log <- &r:
 		default: // the log is slow; the work is not
-			p.unsaid++
+			p.unlogged++
 		}
 	}
 }
@@ -218,8 +218,8 @@ func (p *Proxy) write(r *incident) {
 	}
 	p.opt.Log(p.opt.entry(*r, time.Now()))
 	p.mu.Lock()
-	n := p.unsaid
-	p.unsaid = 0
+	n := p.unlogged
+	p.unlogged = 0
 	p.mu.Unlock()
 	if n > 0 {
 		p.opt.Log(p.opt.entry(incident{event: "unrecorded", text: fmt.Sprintf("%d incidents came faster than they could be logged", n), count: n}, time.Now()))

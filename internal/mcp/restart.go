@@ -47,7 +47,7 @@ func (c *core) start() {
 	c.out.start(c.generation)
 }
 
-// started is told that the server runs. The first one is told of the session by the client itself.
+// started is called when the server runs. The client itself opens the session with the first one.
 func (c *core) started(generation, pid int) {
 	if generation != c.generation || c.phase != starting {
 		return
@@ -60,7 +60,7 @@ func (c *core) started(generation, pid int) {
 	c.opened()
 }
 
-// opened is told that the server knows what it has to.
+// opened is called when the server has the state of the session.
 func (c *core) opened() {
 	c.phase = ready
 	c.listenAgain()
@@ -70,7 +70,7 @@ func (c *core) opened() {
 	}
 }
 
-// died is told that the server has ended, with its whole tree.
+// died is called when the server has ended, with its whole tree.
 func (c *core) died(generation int, d death) {
 	if generation != c.generation || c.phase == down {
 		return
@@ -101,16 +101,16 @@ func (c *core) died(generation int, d death) {
 	if c.opt.NoRestart && wasReady {
 		c.last = &d
 	}
-	c.record(incident{event: event, text: startText(c.opt, d), death: &d, class: verdict.Crash, passing: c.settle(d, wasReady) || told})
+	c.record(incident{event: event, text: startText(c.opt, d), death: &d, class: verdict.Crash, passing: c.settleCalls(d, wasReady) || told})
 	if c.last == nil {
 		c.reschedule(d)
 	}
-	c.wind()
+	c.endIfIdle()
 }
 
-// settle decides for each call what its server's death means for it: sent again, still waiting, or answered. It reports
-// whether one of them stands for that death on record: it has failed of it, or is repeated because of it.
-func (c *core) settle(d death, wasReady bool) (stands bool) {
+// settleCalls decides for each call what its server's death means for it: sent again, still waiting, or answered. It reports
+// whether the record of a call tells of that death: the call has failed or is repeated because of it.
+func (c *core) settleCalls(d death, wasReady bool) (onRecord bool) {
 	failed := incident{class: verdict.Crash, death: &d}
 	var again []*call
 	for _, k := range inOrder(c.calls) {
@@ -124,7 +124,7 @@ func (c *core) settle(d death, wasReady bool) (stands bool) {
 			if k.starts++; d.err != nil || c.last != nil || k.starts >= startTries {
 				c.forget(k)
 				c.fail(k, codeStart, startText(c.opt, d), failed)
-				stands = true
+				onRecord = true
 			}
 		case k.cancelled:
 			c.forget(k)
@@ -139,7 +139,7 @@ func (c *core) settle(d death, wasReady bool) (stands bool) {
 			} else {
 				c.fail(k, codeCrashed, crashText(c.opt, k, d), failed)
 			}
-			stands = true
+			onRecord = true
 		}
 	}
 	c.queue = slices.DeleteFunc(c.queue, func(w waiting) bool { return w.call != nil && c.calls[w.call.wire] != w.call })
@@ -153,7 +153,7 @@ func (c *core) settle(d death, wasReady bool) (stands bool) {
 		c.record(incident{event: "retry", text: "sent again after the server " + d.text(), method: k.method, tool: k.tool, passing: true})
 	}
 	c.queue = append(c.queue, rest...)
-	return stands || len(again) > 0
+	return onRecord || len(again) > 0
 }
 
 // inOrder is what was asked first, first.
@@ -191,8 +191,8 @@ func (c *core) dropAsks() {
 // backoff is the wait before a server is started again.
 var backoff, _ = retry.Preset("mcp")
 
-// reschedule decides when to start the next one: soon, later the more often it has failed, and only when somebody asks
-// if it fails at once each time and nobody waits.
+// reschedule decides when to start the next server: soon, later the more often it has failed, and only at the next request
+// if it fails at once each time and no call waits.
 func (c *core) reschedule(d death) {
 	if c.closing && !c.busy() {
 		return

@@ -2,8 +2,8 @@ package mcp
 
 import "encoding/json"
 
-// hints are what a server says of a tool. They are hints, and from a server that is not known to be honest: they decide
-// only whether a call that may have been lost is sent once more.
+// hints are what a server says of a tool. They may be wrong, since the server is not trusted: they decide only whether a
+// call that may have been lost is sent once more.
 type hints struct {
 	ReadOnly   bool `json:"readOnlyHint"`
 	Idempotent bool `json:"idempotentHint"`

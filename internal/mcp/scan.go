@@ -140,9 +140,9 @@ var scalar = func() (t [256]bool) {
 	return t
 }()
 
-// near is how far a string is read byte by byte before it is searched: most are short, and where there is one escape
-// there are many.
-const near = 32
+// shortString is how far a string is read byte by byte before it is searched: most are short, and where there is one
+// escape there are many.
+const shortString = 32
 
 // skip returns how many bytes of b belong to the string, and whether it ends there.
 func (s *scanner) skip(b []byte) (n int, ended bool) {
@@ -151,7 +151,7 @@ func (s *scanner) skip(b []byte) (n int, ended bool) {
 		s.escaped, i = false, 1
 	}
 	for {
-		for end := min(i+near, len(b)); i < end; i++ {
+		for end := min(i+shortString, len(b)); i < end; i++ {
 			switch b[i] {
 			case '"':
 				return i + 1, true
@@ -160,7 +160,7 @@ func (s *scanner) skip(b []byte) (n int, ended bool) {
 					s.escaped = true
 					return i, false
 				}
-				end = min(i+near, len(b))
+				end = min(i+shortString, len(b))
 			}
 		}
 		if i >= len(b) {
@@ -287,7 +287,7 @@ func (s *scanner) close(opened byte, at int) {
 	}
 }
 
-// endString is told that the string has ended before at.
+// endString is called when the string has ended before at.
 func (s *scanner) endString(at int) {
 	if s.state == inString {
 		s.endValue(at)
@@ -306,7 +306,7 @@ func (s *scanner) endValue(at int) {
 	s.state, s.field = afterValue, other
 }
 
-// own makes the envelope independent of the pieces that were fed so far: they are about to be taken back.
+// own copies what the envelope has of the pieces that were fed so far: their bytes are about to be reused.
 func (s *scanner) own() {
 	e := &s.env
 	for _, field := range []*[]byte{&e.id, &e.method, &e.name, &e.uri, &e.token, &e.request, &e.listener} {

@@ -8,8 +8,8 @@ import (
 	"github.com/belay-run/belay/internal/supervise"
 )
 
-// retirement is how long a server may take to end once its stdin has, and then over each signal.
-var retirement = supervise.Ladder{{Signal: 0, Wait: 2 * time.Second}, {Signal: syscall.SIGTERM, Wait: time.Second}}
+// closeLadder is how long a server may take to end after its stdin is closed, and after each signal.
+var closeLadder = supervise.Ladder{{Signal: 0, Wait: 2 * time.Second}, {Signal: syscall.SIGTERM, Wait: time.Second}}
 
 func (p *Proxy) closeInput() {
 	p.ending.Do(func() { time.AfterFunc(lastResort, func() { close(p.stuck) }) })
@@ -18,22 +18,22 @@ func (p *Proxy) closeInput() {
 		input.flush()
 		input.close()
 		if proc != nil {
-			go proc.Stop(retirement)
+			go proc.Stop(closeLadder)
 		}
 	}
 }
 
-// removal is how long a server that is of no use any more may take to end.
-var removal = supervise.Ladder{{Signal: syscall.SIGTERM, Wait: time.Second}}
+// stopLadder is how a server that hangs or is not needed is ended.
+var stopLadder = supervise.Ladder{{Signal: syscall.SIGTERM, Wait: time.Second}}
 
 func (p *Proxy) stop(generation int) {
 	if p.proc != nil {
-		go p.proc.Stop(removal)
+		go p.proc.Stop(stopLadder)
 	}
 }
 
-// goodbye is how long a server may go on that has closed its stdout.
-const goodbye = 250 * time.Millisecond
+// stdoutGrace is how long a server may run on after it has closed its stdout.
+const stdoutGrace = 250 * time.Millisecond
 
 // serve runs one server.
 func (p *Proxy) serve(generation int) {
@@ -57,7 +57,7 @@ func (p *Proxy) runServer(generation int, stderr *tail) death {
 	if err != nil {
 		return death{err: err}
 	}
-	widen(w)
+	widenPipe(w)
 	lines := &splitter{max: p.opt.maxLine(), take: func(m *message) {
 		p.mu.Lock()
 		p.core.fromServer(generation, m)
@@ -69,7 +69,7 @@ func (p *Proxy) runServer(generation int, stderr *tail) death {
 		Stdin: r, Stdout: &serverOut{lines, p}, Stderr: stderr, Placement: supervise.OwnSession,
 		StdoutEnd: func() {
 			<-begun
-			time.AfterFunc(goodbye, func() { process.Stop(removal) })
+			time.AfterFunc(stdoutGrace, func() { process.Stop(stopLadder) })
 		}}
 	exit, err := p.opt.Supervisor.Run(spec, func(proc *supervise.Process) {
 		r.Close()

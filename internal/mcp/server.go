@@ -13,7 +13,7 @@ func (c *core) fromServer(generation int, m *message) {
 	}
 	e := &m.env
 	if e.valid && !c.suspectAt.IsZero() {
-		c.suspectAt = time.Time{} // whatever it says, it lives
+		c.suspectAt = time.Time{} // any line is a sign of life
 		defer c.release()
 	}
 	switch {
@@ -29,7 +29,7 @@ func (c *core) fromServer(generation int, m *message) {
 	case e.isRequest():
 		c.serverAsks(m)
 	case e.isNotice():
-		c.news(m)
+		c.serverNotification(m)
 	case e.batch && e.json:
 		c.serverBatch(m)
 	case m.blank():
@@ -46,7 +46,7 @@ func (c *core) pollution(m *message) {
 	}
 }
 
-// take finds the call that a response belongs to. nil: nobody waits for it.
+// take finds the call that a response belongs to; nil if no call waits for it.
 func (c *core) take(m *message) *call {
 	id := string(m.env.id)
 	k := c.calls[id]
@@ -74,7 +74,7 @@ func (c *core) answer(m *message) {
 	c.succeeded()
 	if r, bad := refusal(k, m); bad {
 		r.took = k.age()
-		c.lost(k, r)
+		c.recordFailed(k, r)
 	}
 	k.args, c.spare = nil, k.args
 	edited := c.learn(k, m)
@@ -88,7 +88,7 @@ func (c *core) answer(m *message) {
 		c.out.toClient(m.splice(m.env.idAt, []byte(k.id))...)
 	}
 	if c.closing {
-		c.wind()
+		c.endIfIdle()
 	}
 }
 
@@ -106,8 +106,8 @@ func (c *core) serverAsks(m *message) {
 	c.out.toClient(m.splice(m.env.idAt, []byte(id))...)
 }
 
-// news takes a notification of the server.
-func (c *core) news(m *message) {
+// serverNotification takes a notification of the server.
+func (c *core) serverNotification(m *message) {
 	e := &m.env
 	switch string(e.method) {
 	case "notifications/progress":

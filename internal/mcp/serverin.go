@@ -61,9 +61,9 @@ func (o *serverIn) tryAll() bool {
 	for len(o.queue) > 0 {
 		// Small parts go out together: a copy costs less than a system call.
 		block, parts := o.queue[0], 1
-		if len(block) < gather && len(o.queue) > 1 {
+		if len(block) < maxJoined && len(o.queue) > 1 {
 			o.small = append(o.small[:0], block...)
-			for parts < len(o.queue) && len(o.small)+len(o.queue[parts]) <= gather {
+			for parts < len(o.queue) && len(o.small)+len(o.queue[parts]) <= maxJoined {
 				o.small = append(o.small, o.queue[parts]...)
 				parts++
 			}
@@ -107,7 +107,7 @@ func (o *serverIn) run() {
 	}
 }
 
-// fail is told that the server does not read any more. What that means shows soon: it has ended, or it hangs.
+// fail is called when the server does not read any more. It either has ended or hangs, which is noticed elsewhere.
 func (o *serverIn) fail() {
 	o.broken, o.queue, o.own = true, nil, 0
 	o.moved.Broadcast()
@@ -116,8 +116,8 @@ func (o *serverIn) fail() {
 // backlog is how much may wait for a server that does not read, before the client has to wait too.
 const backlog = 64 << 20
 
-// yield waits while too much waits. It is for the reader of the client's lines: all others must go on.
-func (o *serverIn) yield() {
+// waitForRoom blocks while the queue is too long. Only the reader of the client's lines calls it: all others must go on.
+func (o *serverIn) waitForRoom() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	for o.writing && !o.broken {

@@ -5,8 +5,8 @@ import (
 	"hash/fnv"
 )
 
-// session is what a client has told its server, and a successor has to be told again. A client of 2026-07-28 or later
-// says all that matters with each request; then there is nothing to tell but what it listens to.
+// session is what a client has sent to its server, and what the next server has to be sent again. A client of 2026-07-28
+// or later repeats its state with each request; then only what it listens to has to be sent again.
 type session struct {
 	initialize  []byte // the request, once it was answered well
 	initAt      span
@@ -44,7 +44,7 @@ func newSession() session {
 // open says whether there is a handshake to be repeated.
 func (s *session) open() bool { return s.initialize != nil }
 
-// reopen repeats the handshake. The answers are ours; a server that gives others than before is not the same.
+// reopen repeats the handshake. The client does not see the answers; a server whose answers differ is not the same.
 func (c *core) reopen() {
 	s := &c.session
 	c.askServer("init", c.opt.startTimeout(), kept{s.initialize, s.initAt}.as, func(m *message) {

@@ -10,7 +10,7 @@ import (
 const (
 	// keptSize is how much of a server's stderr is kept: a Go panic says what it is about far before the end.
 	keptSize = 64 << 10
-	// toldSize is how much of it is told to whoever made the call.
+	// toldSize is how much of it the caller gets to see.
 	toldSize = 2 << 10
 )
 
@@ -35,8 +35,8 @@ func (t *tail) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// end is what tells most of the server's end: the last lines, and before them, if it has got that far away, the line
-// with which it began.
+// end is the part of stderr that best explains the server's end: the last lines, and before them the line with which a
+// crash began, if that is further up.
 func (t *tail) end() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()

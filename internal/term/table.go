@@ -8,8 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-// least is how much of the last column must fit beside the others; below that it has a line of its own.
-const least = 20
+// minLastWidth is how much of the last column must fit beside the others; below that it has a line of its own.
+const minLastWidth = 20
 
 // gap stands between columns.
 const gap = "  "
@@ -96,9 +96,9 @@ func (g grid) line(row []string) string {
 		line += cell + strings.Repeat(" ", g.widths[j]-utf8.RuneCountInString(cell)) + gap
 	}
 	switch own := row[last]; {
-	case g.room >= min(least, g.widths[last]):
+	case g.room >= min(minLastWidth, g.widths[last]):
 		line += cut(own, g.room)
-	case own != "" && own != g.headings[last] && g.headings[last] != "": // a picture is not worth a line
+	case own != "" && own != g.headings[last] && g.headings[last] != "": // bars get no line of their own
 		return cut(strings.TrimRight(line, " "), g.most) + "\n" + cut("    "+own, g.most) + "\n"
 	}
 	return cut(strings.TrimRight(line, " "), g.most) + "\n"

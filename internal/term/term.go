@@ -1,6 +1,6 @@
-// Package term is how Belay speaks to a person: on stderr, one line for each thing that happened, and a countdown
-// that redraws itself where there is a terminal. Where there is none, the lines are plain, and a sign of life comes
-// at least once a minute, so that whoever watches for silence (CI does) sees none.
+// Package term writes Belay's messages to the user: on stderr, one line for each thing that happened, and a countdown
+// that redraws itself where there is a terminal. Where there is none, the lines are plain, and one is written at least
+// once a minute, because CI systems end a job that prints nothing for long.
 package term
 
 import (
@@ -16,7 +16,7 @@ import (
 // Beat is the longest silence while something is waited for.
 const Beat = 60 * time.Second
 
-// Screen is where Belay speaks.
+// Screen is where Belay writes its messages.
 type Screen struct {
 	w     io.Writer
 	tty   bool
@@ -72,7 +72,7 @@ func (s *Screen) dim(text string) string {
 	return text
 }
 
-// Countdown shows how long until a time is left, until stop is called. On a terminal it is one line that redraws
+// Countdown shows the time that is left until a moment, until stop is called. On a terminal it is one line that redraws
 // itself; elsewhere it is a line a minute.
 func (s *Screen) Countdown(what string, until time.Time) (stop func()) {
 	every := Beat
@@ -139,7 +139,7 @@ func clock(d time.Duration) string {
 	return fmt.Sprintf("%d:%02d", n/60, n%60)
 }
 
-// Span shows a duration as a person would say it: 350ms, 1.2s, 4m10s, 10m, 3h5m.
+// Span shows a duration in at most two units: 350ms, 1.2s, 4m10s, 10m, 3h5m.
 func Span(d time.Duration) string {
 	switch {
 	case d < time.Second:
@@ -156,7 +156,7 @@ func Span(d time.Duration) string {
 		d = d.Round(time.Minute)
 		unit, small, format = time.Hour, time.Minute, "%dh%dm"
 	}
-	if d%unit == 0 { // nobody says ten minutes and no seconds
+	if d%unit == 0 { // 10m, not 10m0s
 		return fmt.Sprintf(format[:3], d/unit)
 	}
 	return fmt.Sprintf(format, d/unit, d%unit/small)

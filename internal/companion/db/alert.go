@@ -42,7 +42,7 @@ func (d *DB) Alerts(ctx context.Context, f Filter) ([]Alert, error) {
 		func(r *sql.Rows) (Alert, error) { return scanAlert(r) })
 }
 
-// The bounds of delivery. What is old is no news.
+// The bounds of delivery. Alerts that are too old are not delivered.
 const (
 	maxTries   = 6
 	maxAge     = 24 * time.Hour
@@ -52,7 +52,7 @@ const (
 // SinkSince says since when alerts are delivered to that sink, which is known by its identity: since it was configured, as
 // of the first time that it is seen. An empty identity says that there is none.
 func (d *DB) SinkSince(ctx context.Context, identity string, configured time.Time) (since time.Time, err error) {
-	if d.fixed {
+	if d.readOnly {
 		return configured, nil
 	}
 	var seen string
@@ -79,10 +79,10 @@ func (d *DB) SinkSince(ctx context.Context, identity string, configured time.Tim
 	return moment(at), err
 }
 
-// ClaimAlert takes an alert in hand that was raised since then and is to be delivered, so that nobody else does; false if
-// there is none. Who is killed with one in hand loses it after two minutes, and the next one who folds tries again.
+// ClaimAlert claims an alert that was raised since then and is to be delivered, so that no other process delivers it; false
+// if there is none. The claim of a process that was killed ends after two minutes, and the next process to fold retries.
 func (d *DB) ClaimAlert(ctx context.Context, now, since time.Time) (a Alert, ok bool, err error) {
-	if d.fixed {
+	if d.readOnly {
 		return a, false, nil
 	}
 	if oldest := now.Add(-maxAge); since.Before(oldest) {
@@ -102,7 +102,7 @@ func (d *DB) ClaimAlert(ctx context.Context, now, since time.Time) (a Alert, ok 
 	return a, ok, err
 }
 
-// Delivered puts on record how a delivery went. One that failed can be claimed again after a while.
+// Delivered records how a delivery went. An alert whose delivery failed can be claimed again after a while.
 func (d *DB) Delivered(ctx context.Context, a Alert, now time.Time, trouble error) error {
 	return d.write(ctx, func(conn *sql.Conn) error {
 		if trouble == nil {

@@ -138,7 +138,7 @@ var invocationRows = rows{
 		parent = coalesce(excluded.parent, parent), traceparent = coalesce(excluded.traceparent, traceparent),` + addUsage,
 }
 
-// addUsage is how sums of usage grow. The cost is that of those that have told it; how many have not is beside it.
+// addUsage adds to sums of usage. The cost is that of the attempts that have reported it; the others are counted beside it.
 const addUsage = ` input_tokens = input_tokens + excluded.input_tokens, output_tokens = output_tokens + excluded.output_tokens,
 	cache_read_tokens = cache_read_tokens + excluded.cache_read_tokens,
 	cache_creation_tokens = cache_creation_tokens + excluded.cache_creation_tokens,

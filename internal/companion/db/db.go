@@ -1,4 +1,4 @@
-// Package db is the record that questions are asked of: observability.sqlite in the state directory.
+// Package db is the record that commands such as belay log query: observability.sqlite in the state directory.
 //
 // The log (package journal) is what happened; the database is made from it and can be made again. [Open] opens it, and
 // makes or migrates it first where that is needed; one that is damaged is set aside and begun anew. [DB.Fold] brings it up
@@ -7,7 +7,7 @@
 // lock that a run takes.
 //
 // The other methods answer questions: [DB.Invocations], [DB.Story], [DB.Events], [DB.Stats], [DB.Sessions], [DB.Alerts],
-// [DB.Audit]. [DB.Prune] forgets.
+// [DB.Audit]. [DB.Prune] removes what is old.
 package db
 
 import (
@@ -27,15 +27,15 @@ import (
 // Name is the database's file in the state directory.
 const Name = "observability.sqlite"
 
-// busy is how long whoever writes is waited for, in milliseconds.
-const busy = 5000
+// busyTimeout is how long to wait for another process that writes, in milliseconds.
+const busyTimeout = 5000
 
 // DB is the record of a state directory.
 type DB struct {
-	dir   string
-	sql   *sql.DB
-	fixed bool // it cannot be written: what is there is all there is
-	// Said is what a person should know, such as that a damaged database was set aside.
+	dir      string
+	sql      *sql.DB
+	readOnly bool // the database cannot be written, and is not brought up to date
+	// Said are messages for the user, such as that a damaged database was set aside.
 	Said []string
 }
 
@@ -63,7 +63,7 @@ func (d *DB) Path() string { return filepath.Join(d.dir, Name) }
 // LogPath is the log that is folded in.
 func (d *DB) LogPath() string { return filepath.Join(d.dir, "log.jsonl") }
 
-// openBeside opens while nobody sets a damaged database aside: to open is to open three files, and they must be of one.
+// openBeside opens while no process sets a damaged database aside: its three files must belong to the same database.
 func (d *DB) openBeside() error {
 	lock, err := lockFile(d.Path()+".lock", flock.Shared)
 	if err == nil { // where nothing can be written, no process sets anything aside
@@ -95,7 +95,7 @@ func (d *DB) connect(pragmas ...string) (err error) {
 	q := url.Values{}
 	for _, p := range pragmas {
 		if p == "busy_timeout(%d)" {
-			p = fmt.Sprintf(p, busy)
+			p = fmt.Sprintf(p, busyTimeout)
 		}
 		q.Add("_pragma", p)
 	}
@@ -106,7 +106,7 @@ func (d *DB) connect(pragmas ...string) (err error) {
 // openFixed opens a record that cannot be written, and says why not. Without a database that can be read, the log is folded
 // into memory.
 func openFixed(dir, why string) (*DB, error) {
-	d := &DB{dir: dir, fixed: true}
+	d := &DB{dir: dir, readOnly: true}
 	if info, err := os.Stat(d.Path()); err != nil || info.Size() == 0 {
 		return inMemory(dir)
 	}
@@ -133,7 +133,7 @@ func openFixed(dir, why string) (*DB, error) {
 	return d, nil
 }
 
-// inMemory is a record for the moment.
+// inMemory is a record in memory, which ends with the process.
 func inMemory(dir string) (*DB, error) {
 	d := &DB{dir: dir}
 	var err error
@@ -157,7 +157,7 @@ func (d *DB) foldedUntil() string {
 // Close closes the database.
 func (d *DB) Close() error { return d.sql.Close() }
 
-// begin starts a transaction that will write: to find that out halfway would end in "database is locked" at once.
+// begin starts a transaction that will write: one that becomes a writer halfway fails with "database is locked" at once.
 func (d *DB) begin(ctx context.Context) (*sql.Conn, error) {
 	conn, err := d.sql.Conn(ctx)
 	if err != nil {
@@ -191,5 +191,5 @@ func (d *DB) write(ctx context.Context, change func(*sql.Conn) error) error {
 	return end(conn, change(conn))
 }
 
-// moment is the time that a column holds. Programs get it in UTC; whoever shows it to a person knows where they are.
+// moment is the time that a column holds, in UTC for programs; what shows it to a user converts it to local time.
 func moment(ms int64) time.Time { return time.UnixMilli(ms).UTC() }

@@ -5,12 +5,12 @@ import (
 	"os"
 )
 
-// Health is what there is to know of a sound database.
+// Health describes a database that is not damaged.
 type Health struct {
 	Invocations int64
 	Torn        int64 // lines of the log that were not whole
 	Size        int64
-	Older       bool // its schema is that of an older version: whoever asks a question migrates it
+	Older       bool // its schema is that of an older version: the next command that reads it migrates it
 }
 
 // maxCheck is up to where a database is looked through as a whole: a second's work.
@@ -36,7 +36,7 @@ func Examine(dir string) (h Health, err error) {
 	}
 	h.Older = version < len(migrations)
 	if h.Size < maxCheck {
-		if err := sound(d.sql); err != nil {
+		if err := checkIntegrity(d.sql); err != nil {
 			return h, err
 		}
 	}

@@ -70,15 +70,15 @@ func failureAudit(e *journal.Entry) []any {
 		c = c.Judged(*e.Retryable)
 	case e.Status == journal.Exhausted:
 		c = c.Judged(true)
-	case e.Rule == "timeout": // a deadline of one's own
+	case e.Rule == "timeout": // a deadline that the user has set
 		c = c.Judged(false)
 	}
 	return []any{e.Timestamp.UnixMilli(), "belay", "failure", e.Integration(), e.Invocation, null(e.Session), classOf(e), null(c.Message), c.IsRetryable,
 		c.Category, c.Severity, nil, e.Invocation}
 }
 
-// insertOthers makes rows of the lines that are no attempts. What is of a kind that we do not know becomes an event. It
-// returns those that are failures of hooks and MCP servers, or errors that a program has handled, and were new.
+// insertOthers makes rows of the lines that are no attempts. A line of an unknown kind becomes an event. It returns the new
+// lines that are failures of hooks and MCP servers, or errors that a program has handled.
 func insertOthers(ctx context.Context, conn *sql.Conn, lines []line) (faults, errs []line, err error) {
 	for i := range lines {
 		l, to, row := &lines[i], eventRows, otherEvent
@@ -111,9 +111,9 @@ func insertOthers(ctx context.Context, conn *sql.Conn, lines []line) (faults, er
 	return faults, errs, nil
 }
 
-// noteworthy says that a line about a hook or an MCP server is an event: a final result that somebody may have to look at.
-// What was tried again, refused by a gate or cancelled is none, nor is an MCP server's word that it does not have some
-// optional method, with which clients find out what there is.
+// noteworthy says that a line about a hook or an MCP server is an event: a final result that may need attention. What was
+// retried, refused by a gate or cancelled is none, nor is an MCP server's answer that it lacks some optional method, by
+// which clients find out what it supports.
 func noteworthy(e *journal.Entry) bool {
 	switch e.ErrorType {
 	case verdict.Interrupted, verdict.BreakerOpen:
@@ -143,7 +143,7 @@ func otherEvent(l *line) []any {
 	return []any{l.Timestamp.UnixMilli(), string(l.Kind), event, string(text), l.digest}
 }
 
-// byHand is the row of what a person has changed.
+// byHand is the row of what a user has changed.
 func byHand(l *line) []any {
 	var detail struct {
 		User   string `json:"user"`

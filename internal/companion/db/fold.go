@@ -16,10 +16,10 @@ type Folded struct {
 // errMoved says that another process has folded meanwhile.
 var errMoved = errors.New("another has folded")
 
-// Fold brings the record up to date with the log, as far as that reached when it began. Who cannot write, because others do
-// so all the time or the disk is full, returns an error; what has been folded by then stays, and can be asked.
+// Fold brings the record up to date with the log, as far as that reached when it began. It returns an error if it cannot
+// write, because other processes keep writing or the disk is full; what has been folded by then stays, and can be queried.
 func (d *DB) Fold(ctx context.Context) (sum Folded, err error) {
-	if d.fixed {
+	if d.readOnly {
 		return sum, nil
 	}
 	sum, err = d.fold(ctx)
@@ -31,9 +31,9 @@ func (d *DB) Fold(ctx context.Context) (sum Folded, err error) {
 	return sum, err
 }
 
-// FoldAlone is Fold for those that nobody waits for: of many that are started at the same time one folds, and the others
-// leave it to that one. They may, because whoever has folded looks once more before it goes, and what they were started for
-// was in the log before they came.
+// FoldAlone is Fold for processes in the background: of many that are started at the same time one folds, and the others
+// leave it to that one. They may, because a process that has folded looks once more before it ends, and the lines that
+// the others were started for were in the log before they started.
 func (d *DB) FoldAlone(ctx context.Context) error {
 	for {
 		lock, held := tryLockFile(d.Path() + ".fold")
@@ -98,7 +98,7 @@ func (d *DB) foldSource(ctx context.Context, s *source, sum *Folded) error {
 			return err
 		}
 		err = d.write(ctx, func(conn *sql.Conn) error {
-			// Read again, now that nobody else can write: this is what makes it exactly once.
+			// Read again, now that no other process can write: so every line is folded exactly once.
 			if now, err := placeOf(ctx, conn, s.identity); err != nil || now != at {
 				return errors.Join(err, errMoved)
 			}

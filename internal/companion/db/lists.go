@@ -9,7 +9,7 @@ import (
 	"github.com/belay-run/belay/verdict"
 )
 
-// Event is a final result that somebody may have to look at.
+// Event is a final result that may need attention.
 type Event struct {
 	Timestamp time.Time       `json:"timestamp"`
 	Category  string          `json:"category"`
@@ -59,7 +59,7 @@ type Session struct {
 }
 
 // sessionRuns is how many runs have used a session: those that ended with it, and those that have left it or use it still.
-// Rows of the time before the third schema do not know their session.
+// Rows from before the third schema do not have their session.
 const sessionRuns = "max(invocations, (SELECT count(DISTINCT a.invocation) FROM attempts a WHERE a.session = sessions.id))"
 
 // Sessions returns those that the filter lets through, the one that was used last at the end.
@@ -89,7 +89,7 @@ func (d *DB) Sessions(ctx context.Context, f Filter, status string) ([]Session, 
 	})
 }
 
-// AuditRow is a failure, or what a person has changed by hand. The fields of a failure are seed 001's classification.
+// AuditRow is a failure, or what a user has changed by hand. The fields of a failure are seed 001's classification.
 type AuditRow struct {
 	Timestamp   time.Time       `json:"timestamp"`
 	Actor       string          `json:"actor"`

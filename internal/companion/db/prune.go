@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// Pruned is what was forgotten.
+// Pruned is what was removed.
 type Pruned struct {
 	Before      time.Time `json:"before"`
 	Invocations int64     `json:"invocations"`
@@ -23,15 +23,15 @@ type Pruned struct {
 	Bytes       int64     `json:"bytes"` // that the state directory is smaller
 }
 
-// settle is how long a log that was moved aside is kept at least: a writer that had opened it may still write its line.
-const settle = time.Minute
+// minLogAge is how long a log that was moved aside is kept at least: a writer that had opened it may still write its line.
+const minLogAge = time.Minute
 
-// Prune forgets what is older than before: rows, session files, and logs that were moved aside. Of the logs nothing is
+// Prune removes what is older than before: rows, session files, and logs that were moved aside. Of the logs nothing is
 // removed that has not been folded. The log itself is moved aside when its first lines are that old, so that a later call
 // can remove it. dry says what would be done.
 func (d *DB) Prune(ctx context.Context, before time.Time, dry bool) (p Pruned, err error) {
 	p = Pruned{Before: before, Logs: []string{}}
-	if d.fixed {
+	if d.readOnly {
 		return p, fmt.Errorf("%s cannot be written", d.dir)
 	}
 	was := d.size()
@@ -54,7 +54,7 @@ func (d *DB) Prune(ctx context.Context, before time.Time, dry bool) (p Pruned, e
 	return p, nil
 }
 
-// older are the rows to be forgotten, by table. An invocation goes with its attempts, and not before it is over.
+// older are the rows to be removed, by table. An invocation is removed with its attempts, and only when it has ended.
 var older = []struct{ table, where string }{
 	{"attempts", "invocation IN (SELECT id FROM invocations WHERE timestamp < ?1)"},
 	{"invocations", "timestamp < ?1"},
@@ -116,8 +116,8 @@ func (d *DB) pruneLogs(ctx context.Context, p *Pruned, dry bool) error {
 					}
 				}
 			}
-		case info.ModTime().After(p.Before), time.Since(info.ModTime()) < settle:
-		case !at.known || at.position < info.Size(): // not folded: not ours to forget
+		case info.ModTime().After(p.Before), time.Since(info.ModTime()) < minLogAge:
+		case !at.known || at.position < info.Size(): // not folded: the record would lose its lines
 		default:
 			p.Logs = append(p.Logs, s.name)
 			if !dry {
@@ -130,7 +130,7 @@ func (d *DB) pruneLogs(ctx context.Context, p *Pruned, dry bool) error {
 	return nil
 }
 
-// moveAside renames a file to a name that nobody has.
+// moveAside renames a file to a name that no other file has.
 func moveAside(from, to string) error {
 	if _, err := os.Lstat(to); err == nil {
 		return fmt.Errorf("%s is there already; try again in a second", to)
@@ -186,7 +186,7 @@ func (d *DB) size() (sum int64) {
 	return sum
 }
 
-// Before finds the time before which enough has to be forgotten for the record to take no more than size bytes.
+// Before finds the time before which everything has to be removed for the record to take no more than size bytes.
 func (d *DB) Before(ctx context.Context, size int64) (before time.Time, err error) {
 	now := d.size()
 	if now <= size {
@@ -196,7 +196,7 @@ func (d *DB) Before(ctx context.Context, size int64) (before time.Time, err erro
 	if err := d.sql.QueryRowContext(ctx, "SELECT count(*) FROM invocations").Scan(&n); err != nil || n == 0 {
 		return time.Time{}, err
 	}
-	// What an invocation takes is about the same for all: forget as large a part of them as there is too much.
+	// All invocations take about the same space: remove the share of them by which the record is too large.
 	drop := n * (now - size) / now
 	var at int64
 	err = d.sql.QueryRowContext(ctx, "SELECT timestamp FROM invocations ORDER BY timestamp LIMIT 1 OFFSET ?", min(drop, n-1)).Scan(&at)

@@ -19,15 +19,15 @@ type rows struct {
 	conflict string
 }
 
-// many is how many rows go into one statement: beyond that there is little to be gained.
-const many = 32
+// rowsPerInsert is how many rows go into one statement: more gain little.
+const rowsPerInsert = 32
 
 // insert inserts n rows and returns how many there are more, or were changed.
 func (r rows) insert(ctx context.Context, conn *sql.Conn, n int, row func(int) []any) (changed int64, err error) {
-	args := make([]any, 0, many*r.columns)
+	args := make([]any, 0, rowsPerInsert*r.columns)
 	for next := 0; next < n; {
-		size := many
-		if n-next < many {
+		size := rowsPerInsert
+		if n-next < rowsPerInsert {
 			size = 1
 		}
 		stmt, err := conn.PrepareContext(ctx, r.statement(size))
@@ -67,9 +67,9 @@ type sums struct {
 	requests       int64
 	innerRetries   int64
 	used           verdict.Usage // without the cost
-	cost           *float64      // of those that have told it
-	unknownUsage   int64         // how many have used more than they have told
-	unknownCosts   int64         // how many have not told their cost
+	cost           *float64      // of the attempts that have reported it
+	unknownUsage   int64         // how many have used more than they have reported
+	unknownCosts   int64         // how many have not reported their cost
 }
 
 func (s *sums) add(l *line) {
@@ -97,7 +97,7 @@ func addCost(a, b *float64) *float64 {
 	return &sum
 }
 
-// unknownUsage is 1 for an attempt that has used more than it has told.
+// unknownUsage is 1 for an attempt that has used more than it has reported.
 func (l *line) unknownUsage() int64 {
 	if l.usage.Unknown {
 		return 1
@@ -105,7 +105,7 @@ func (l *line) unknownUsage() int64 {
 	return 0
 }
 
-// unknownCosts is 1 for an attempt that has not told its cost, and negative for one that has told those of earlier ones.
+// unknownCosts is 1 for an attempt that has not reported its cost, negative for one that reports those of earlier ones.
 func (l *line) unknownCosts() int64 {
 	n := -int64(l.usage.Settles)
 	if l.usage.CostUnknown() {
@@ -123,7 +123,7 @@ type tally struct {
 
 func (t *tally) add(l *line) {
 	e := &l.Entry
-	if e.Kind != "" { // it tells of no attempt
+	if e.Kind != "" { // it is not about an attempt
 		t.faults++
 		return
 	}

@@ -81,7 +81,7 @@ CREATE TABLE rollup (
 `
 
 // schema2: how many requests an attempt has made, and how often hooks and MCP servers have failed. Those that are on
-// record already are counted; requests of the time before are not known.
+// record already are counted; the requests of older rows are not known.
 const schema2 = `
 ALTER TABLE invocations ADD COLUMN requests INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE attempts ADD COLUMN requests INTEGER NOT NULL DEFAULT 0;
@@ -94,7 +94,7 @@ INSERT INTO rollup (quarter, profile, model, class, attempts, refused, ended, su
   ON CONFLICT (quarter, profile, model, class) DO UPDATE SET faults = faults + excluded.faults;
 `
 
-// schema3: since when there is somebody who is told of alerts, one row at most. What was tried again is no event any more.
+// schema3: since when there is a receiver of alerts, one row at most. What was retried is no event any more.
 const schema3 = `
 CREATE TABLE sink (id INTEGER PRIMARY KEY CHECK (id = 1), identity TEXT NOT NULL, since INTEGER NOT NULL);
 DELETE FROM events WHERE category = 'mcp' AND event_type = 'retry';
@@ -107,9 +107,9 @@ ALTER TABLE attempts ADD COLUMN inner_wait_ms INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE attempts ADD COLUMN planned_wait_ms INTEGER NOT NULL DEFAULT 0;
 `
 
-// schema5: what the log tells since of an attempt (tools as JSON) and of a run, and how many attempts have used something
-// that is not told, or whose cost is not. Of the time before nothing of that is known, but that a session is not running
-// any more which a run has left for another.
+// schema5: what the log has had since then of an attempt (tools as JSON) and of a run, and how many attempts have not
+// reported all of their usage or their cost. For older rows none of that is known, except that a session which a run has
+// left for another is not running any more.
 const schema5 = `
 ALTER TABLE invocations ADD COLUMN belay_exit_code INTEGER;
 ALTER TABLE invocations ADD COLUMN inner_retries INTEGER NOT NULL DEFAULT 0;
@@ -137,8 +137,8 @@ UPDATE sessions SET status = 'abandoned', invocations = invocations + 1 WHERE st
     AND i.profile = sessions.profile AND i.session <> sessions.id AND i.status <> 'retry');
 `
 
-// faulty are the events that are failures of a hook or an MCP server. Beside them there is what the proxy mended, and what
-// it refused or somebody stopped.
+// faulty are the events that are failures of a hook or an MCP server. The others of these categories are calls that the
+// proxy has retried or refused, or that were interrupted.
 const faulty = `category IN ('hook', 'mcp') AND event_type <> 'retry' AND json_extract(metadata, '$.integration') IS NOT NULL
 	AND coalesce(json_extract(metadata, '$.error_type'), '') NOT IN ('', 'ok', 'interrupted', 'breaker_open')
 	AND NOT (category = 'mcp' AND json_extract(metadata, '$.error_type') IN ('invalid_request', 'not_found'))`
@@ -226,8 +226,8 @@ func versionOf(d *sql.DB) (int, error) {
 	return schemaOf(context.Background(), conn)
 }
 
-// sound looks through the whole database.
-func sound(d *sql.DB) error {
+// checkIntegrity looks through the whole database.
+func checkIntegrity(d *sql.DB) error {
 	var answer string
 	if err := d.QueryRow("PRAGMA quick_check(1)").Scan(&answer); err != nil {
 		return err

@@ -120,7 +120,7 @@ func (d *DB) sessionFiles() sessionFiles {
 	return f
 }
 
-// dir is the directory of a session; empty if nobody knows.
+// dir is the directory of a session; empty if it is not known.
 func (f sessionFiles) dir(profile, id string) string {
 	name := profile + "-" + id + ".json"
 	if !f.names[name] {

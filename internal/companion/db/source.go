@@ -75,7 +75,7 @@ func (d *DB) sources() (list []*source, err error) {
 	return list, nil
 }
 
-// globEscape takes the meaning off a path's special characters.
+// globEscape escapes the characters of a path that are special in a pattern.
 func globEscape(path string) string {
 	return strings.NewReplacer("*", "[*]", "?", "[?]", "[", "[[]").Replace(path)
 }
@@ -122,7 +122,7 @@ func digest(data []byte) string {
 	return hex.EncodeToString(sum[:12])
 }
 
-// tail is what stands before a position: whoever has changed a file by hand has most likely changed that.
+// tail is what stands before a position: an edit of the file by hand has most likely changed it.
 func (s *source) tail(at int64) (string, error) {
 	buf := make([]byte, min(at, tailSize))
 	if _, err := s.file.ReadAt(buf, at-int64(len(buf))); err != nil && !errors.Is(err, io.EOF) {
@@ -131,7 +131,7 @@ func (s *source) tail(at int64) (string, error) {
 	return digest(buf), nil
 }
 
-// read reads the next whole lines. A last line without an end is left for later, unless nobody will end it.
+// read reads the next whole lines. A last line without an end is left for later, unless the log is no longer written to.
 func (s *source) read(from int64) (p piece, err error) {
 	p.from, p.to = from, from
 	buf := make([]byte, min(s.size-from, pieceSize))

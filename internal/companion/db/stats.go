@@ -18,12 +18,12 @@ type Figures struct {
 	Succeeded   int64         `json:"succeeded"`
 	Refused     int64         `json:"refused"` // not started at all
 	Attempts    int64         `json:"attempts"`
-	Requests    int64         `json:"requests"` // of the services, as far as the commands tell
+	Requests    int64         `json:"requests"` // to the services, as far as the commands report them
 	Faults      int64         `json:"faults"`   // of hooks and MCP servers
 	WaitMS      int64         `json:"wait_ms"`
 	ResponseMS  int64         `json:"response_ms"`
-	Usage       verdict.Usage `json:"usage"` // the cost is that of the attempts that have told theirs
-	// UnknownCosts is how many attempts have not, and UnknownUsage how many have used more than they have told.
+	Usage       verdict.Usage `json:"usage"` // the cost is that of the attempts that have reported theirs
+	// UnknownCosts is how many attempts have not, and UnknownUsage how many have used more than they have reported.
 	UnknownCosts int64 `json:"unknown_costs"`
 	UnknownUsage int64 `json:"unknown_usage"`
 }

@@ -35,7 +35,7 @@ func unwritable(err error) bool {
 	return c == lib.SQLITE_READONLY || c == lib.SQLITE_CANTOPEN || errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS)
 }
 
-// Locked says that somebody else was writing all the time, or has set the file aside that we were about to read.
+// Locked says that other processes were writing all the time, or that one has set aside the file that was to be read.
 func Locked(err error) bool {
 	c := code(err)
 	return c == lib.SQLITE_BUSY || c == lib.SQLITE_LOCKED || c == lib.SQLITE_PROTOCOL
@@ -47,7 +47,7 @@ func Full(err error) bool {
 }
 
 // rebuild sets a damaged database aside and begins anew, from what is left of the log. Of several processes that find the
-// damage at the same time one does so: who comes second finds a sound one.
+// damage at the same time one does so: the others find the new one.
 func (d *DB) rebuild(cause error) error {
 	lock, err := lockFile(d.Path()+".lock", flock.Exclusive)
 	if err != nil {
@@ -58,7 +58,7 @@ func (d *DB) rebuild(cause error) error {
 		d.sql.Close()
 	}
 	if err := d.open(); err == nil {
-		if err = sound(d.sql); err == nil {
+		if err = checkIntegrity(d.sql); err == nil {
 			return nil
 		}
 		d.sql.Close()
@@ -70,7 +70,7 @@ func (d *DB) rebuild(cause error) error {
 		return fmt.Errorf("%s is damaged (%w) and could not be set aside: %w; move it away", d.Path(), cause, err)
 	}
 	for _, more := range []string{"-wal", "-shm"} {
-		// What belongs to the old file would spoil the new one.
+		// SQLite would apply the old file's journal to the new one.
 		if err := os.Rename(d.Path()+more, aside+more); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}

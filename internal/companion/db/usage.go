@@ -8,7 +8,7 @@ import (
 	"github.com/belay-run/belay/verdict"
 )
 
-// usageOf reads what a CLI has reported. What is not understood is nothing.
+// usageOf reads what a CLI has reported. What cannot be read counts as zero.
 func usageOf(data json.RawMessage) (u verdict.Usage) {
 	if len(data) == 0 || plainUsage(data, &u) {
 		return u
@@ -20,8 +20,8 @@ func usageOf(data json.RawMessage) (u verdict.Usage) {
 	return u
 }
 
-// plainUsage reads usage as belay run writes it, which is a tenth of what encoding/json takes. A test holds the two against
-// each other.
+// plainUsage reads usage as belay run writes it, in a tenth of the time that encoding/json takes. A test compares the
+// two.
 func plainUsage(data []byte, u *verdict.Usage) bool {
 	for _, field := range []struct {
 		before string

@@ -14,7 +14,7 @@ type anthropic struct{}
 
 func (anthropic) name() string { return "anthropic" }
 
-// claims takes everything of the Messages API. claude also asks the bare address whether anybody is there.
+// claims takes everything of the Messages API. claude also checks that the bare address answers.
 func (anthropic) claims(r *http.Request) bool {
 	return strings.HasPrefix(r.URL.Path, "/v1/messages") || strings.HasPrefix(r.URL.Path, "/api/") || r.URL.Path == "/"
 }
@@ -115,7 +115,7 @@ func (s *Step) anthropicContent(n int) []object {
 	return append(content, object{"type": "tool_use", "id": fmt.Sprintf("toolu_rehearsal%04d", n), "name": name, "input": input})
 }
 
-// anthropicStream tells a message as events.
+// anthropicStream is a message as a stream of events.
 func anthropicStream(message object, content []object, u Usage) reply {
 	var e events
 	begun := object{}

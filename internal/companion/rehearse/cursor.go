@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// cursor walks through a script: each main request takes the next step, whoever sends it.
+// cursor walks through a script: each main request takes the next step, whichever process sends it.
 type cursor struct {
 	mu     sync.Mutex
 	script *Script
@@ -43,7 +43,7 @@ func (c *cursor) next(now time.Time) (Step, string) {
 	return step, step.Source
 }
 
-// refusing returns the step if it is one of nobody listening.
+// refusing returns the step if it is one that refuses connections.
 func (c *cursor) refusing() (Step, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -87,7 +87,7 @@ func (c *cursor) throttle(step Step, now time.Time) (Step, string) {
 	return refusal, fmt.Sprintf("429 (over %d in %v)", rate.Requests, rate.Window)
 }
 
-// mix throws the dice. The seed makes the sequence, not who gets which, the same in every run.
+// mix picks a fault at random, or none. The seed fixes the sequence, not which client gets which part of it.
 func (c *cursor) mix(step Step) (Step, string) {
 	m := step.Mix
 	if c.random == nil {
@@ -106,7 +106,7 @@ func (c *cursor) rest() []string {
 	defer c.mu.Unlock()
 	var list []string
 	if c.script.PerSession {
-		return nil // each stands somewhere else
+		return nil // each session has a cursor of its own
 	}
 	for i, step := range c.script.Steps[min(c.index, len(c.script.Steps)):] {
 		used := 0

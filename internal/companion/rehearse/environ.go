@@ -7,11 +7,11 @@ import (
 	"strconv"
 )
 
-// Key is the key that the CLIs get. It opens nothing.
+// Key is the API key that the CLIs get. It is not valid anywhere.
 const Key = "sk-rehearsal-opens-nothing"
 
-// Environ is what a CLI needs in its environment, over what is there, to talk to the stand-ins and to nobody else: their
-// address, a key, homes of its own. An empty value takes one away that would lead it elsewhere.
+// Environ is what a CLI needs in its environment, over what is there, to talk to the stand-ins only: their address, a key,
+// homes of its own. An empty value removes a variable that would lead the CLI to another service.
 func (a *API) Environ() []string {
 	env := []string{
 		"HOME=" + a.home(),
@@ -20,7 +20,7 @@ func (a *API) Environ() []string {
 		"XDG_STATE_HOME=" + filepath.Join(a.home(), ".local", "state"),
 		// Beside the homes, not above them: codex complains of a home in the directory for temporary files.
 		"TMPDIR=" + a.tmp(),
-		// Go reads the first of them, and would take github.localhost for a part of localhost. Others read the second.
+		// Go reads the upper-case one, and would take github.localhost for a part of localhost. Others read the lower-case one.
 		"NO_PROXY=127.0.0.1",
 		"no_proxy=127.0.0.1,localhost",
 	}

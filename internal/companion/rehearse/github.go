@@ -118,6 +118,6 @@ func (github) environ(a *API) []string {
 		"GH_HOST=" + githubHost, "GH_TOKEN=" + Key, "GH_CONFIG_DIR=" + githubConfig(a),
 		"GITHUB_TOKEN=", "GH_ENTERPRISE_TOKEN=", "GITHUB_ENTERPRISE_TOKEN=", "GH_REPO=",
 		"GH_TELEMETRY=0", "GH_NO_UPDATE_NOTIFIER=1", "GH_PROMPT_DISABLED=1",
-		"HTTP_PROXY=" + a.URL(), "REQUEST_METHOD=", // with which Go would not believe HTTP_PROXY
+		"HTTP_PROXY=" + a.URL(), "REQUEST_METHOD=", // Go ignores HTTP_PROXY where REQUEST_METHOD is set
 	}
 }

@@ -38,7 +38,7 @@ func (g *GitHub) graphql(body []byte) object {
 	if op.kind == "mutation" {
 		root = g.mutationRoot()
 	}
-	for _, s := range op.set { // gh's validation error, and people's most frequent one
+	for _, s := range op.set { // the validation error that gh and its users see most often
 		if _, ok := root[s.name]; !ok && s.name != "" {
 			return graphqlError("", fmt.Sprintf("Field '%s' doesn't exist on type '%s'", s.name, strings.ToUpper(op.kind[:1])+op.kind[1:]), op.kind, s.name)
 		}
@@ -50,7 +50,7 @@ func (g *GitHub) graphql(body []byte) object {
 	return answer
 }
 
-// notFound is the value of a field that does not exist, with GitHub's words for it.
+// notFound is the value of a field that does not exist: GitHub's message for it.
 type notFound string
 
 func graphqlError(kind, message string, path ...string) object {

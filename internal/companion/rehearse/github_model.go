@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// GitHub is the little GitHub that a rehearsal has in memory. Every repository exists as soon as somebody names it.
+// GitHub is the small GitHub that a rehearsal has in memory. A repository exists as soon as a request names it.
 type GitHub struct {
 	mu     sync.Mutex
 	repos  map[string]*repository
@@ -44,7 +44,7 @@ type repository struct {
 	labels []string
 }
 
-// githubUser is who the rehearsal's token belongs to.
+// githubUser is the user that the rehearsal's token belongs to.
 const githubUser = "octo"
 
 // GitHub is the stand-in's own view: what has really happened, whatever the client was told.

@@ -31,7 +31,7 @@ type operation struct {
 // variable stands in a query for a value that comes with it.
 type variable string
 
-// parseQuery reads as much of GraphQL as gh and people use.
+// parseQuery reads as much of GraphQL as gh and users of gh api need.
 func parseQuery(text string) (q *query, err error) {
 	p := &queryParser{text: text}
 	defer func() {

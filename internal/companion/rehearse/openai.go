@@ -119,7 +119,7 @@ func (s *Step) openaiTool(c *call) (name, arguments string) {
 	return "exec_command", string(encode(object{"cmd": s.ToolInput}))
 }
 
-// openaiStream tells a response as events.
+// openaiStream is a response as a stream of events.
 func openaiStream(begun, whole object, output []object, final string) reply {
 	var e events
 	sequence := 0

@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// words are the steps that have a name; a status is one by itself.
-var words = map[string]func(*Step){
+// namedSteps are the steps that have a name; a status is one by itself.
+var namedSteps = map[string]func(*Step){
 	"hang":           func(s *Step) { s.Before = Hang },
 	"reset":          func(s *Step) { s.Before = Reset },
 	"refuse":         func(s *Step) { s.Before, s.Times = Refuse, 0 },
@@ -121,7 +121,7 @@ var (
 	errNoShare = errors.New("mix takes its share first, as in mix(5%, seed=1)")
 )
 
-// defaultMix are the faults of a mix that names none: what a client meets on a bad day and can get over.
+// defaultMix are the faults of a mix that names none: those that a client can recover from by a retry.
 const defaultMix = "429(retry-after=1), 500, overloaded, reset, drop-mid, overloaded-mid"
 
 // setOption sets one option. A name with a dash that is no option is a header's.

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// maxTimes bounds a repetition: more is a slip of the finger.
+// maxTimes bounds a repetition: a larger number is a typing error.
 const maxTimes = 1_000_000
 
 // perSession stands before the first step of a script that each session begins anew.
@@ -109,7 +109,7 @@ func (s *scanner) repetition(step *Step, word string) error {
 	return nil
 }
 
-// repeatable is what answers a request. Nobody counts those that are refused.
+// repeatable reports whether a step answers one request. Refused connections cannot be counted.
 func repeatable(step *Step) bool { return step.Before != Refuse && step.Rate == nil && step.Mix == nil }
 
 // arguments reads what is in the parentheses.
@@ -225,7 +225,7 @@ func (s *scanner) toolCall(step *Step) error {
 	return s.errorAt(begin-1, "the parenthesis is not closed")
 }
 
-// newStep is the step of a word with nothing else said.
+// newStep is the step of a word, without options.
 func (s *scanner) newStep(word string, at int) (Step, error) {
 	step := Step{Times: 1, Usage: Usage{-1, -1, -1, -1}}
 	if len(word) == 3 && strings.Trim(word, "0123456789") == "" {
@@ -235,7 +235,7 @@ func (s *scanner) newStep(word string, at int) (Step, error) {
 		}
 		return step, nil
 	}
-	begin, known := words[word]
+	begin, known := namedSteps[word]
 	if !known {
 		return step, s.errorAt(at, "there is no step %q%s", word, suggestion(word))
 	}
@@ -245,7 +245,7 @@ func (s *scanner) newStep(word string, at int) (Step, error) {
 
 // suggestion names the word that was probably meant, else all of them.
 func suggestion(word string) string {
-	names := slices.Sorted(maps.Keys(words))
+	names := slices.Sorted(maps.Keys(namedSteps))
 	for _, name := range names {
 		if strings.HasPrefix(name, word) || strings.HasPrefix(word, name) {
 			return fmt.Sprintf("; did you mean %s?", name)

@@ -170,7 +170,7 @@ func TestDocs_NameEveryStepAndOption(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for word := range words {
+	for word := range namedSteps {
 		if !strings.Contains(string(doc), "`"+word) {
 			t.Errorf("docs/rehearsal.md has no step %s", word)
 		}

@@ -1,16 +1,16 @@
 // Package rehearse is a stand-in for the APIs of the agents' vendors, on loopback, that fails as a script says.
 //
-// [Start] begins to listen. [API.Environ] is what a real CLI needs in its environment to talk to it and to nobody
-// else, with a home of its own and a key that opens nothing. [API.Requests] is what was asked, when, and what it was
-// answered.
+// [Start] begins to listen. [API.Environ] is what a real CLI needs in its environment to talk to it and to no other
+// service, with a home of its own and a key that is not valid anywhere. [API.Requests] lists the requests, with their
+// times and answers.
 //
 //	api, err := rehearse.Start("429(retry-after=2)x2, 200")
 //	defer api.Close()
 //	cmd := exec.Command("claude", "-p", "hi")
 //	cmd.Env = append(os.Environ(), api.Environ()...)
 //
-// The requests that a CLI makes for the work itself take the steps of the script, one each; what it asks on the side
-// (whether anybody is there, which models there are, a title for the session) is answered well and is on record too. All
+// The requests that a CLI makes for the work itself take the steps of the script, one each; its other requests (whether
+// the service is up, which models there are, a title for the session) are answered well and are on record too. All
 // processes that use one API share its script.
 //
 // [Script] and docs/rehearsal.md say what a script can do.
@@ -29,12 +29,12 @@ import (
 	"time"
 )
 
-// Options are for those whom [Start] does not suit. The zero value is what Start uses.
+// Options change what [Start] does by default. The zero value is what Start uses.
 type Options struct {
 	// Dir is where the homes of the CLIs are made; it must exist and is kept. Empty means a temporary directory
 	// that Close removes.
 	Dir string
-	// Subscription lets claude log in as a subscriber of a plan, not with an API key: only then does it believe in
+	// Subscription lets claude log in as a subscriber of a plan, not with an API key: only then does it recognize
 	// usage limits. It is implied by a script with a step usage-limit.
 	Subscription bool
 }
@@ -94,7 +94,7 @@ func (a *API) open() error {
 	a.addr = l.Addr().String()
 	a.server = &http.Server{
 		Handler:  http.HandlerFunc(a.serve),
-		ErrorLog: log.New(io.Discard, "", 0), // clients that leave in the middle are what this is for
+		ErrorLog: log.New(io.Discard, "", 0), // that clients leave in the middle is expected
 		// A handler ends when the rehearsal does.
 		BaseContext: func(net.Listener) context.Context { return context.Background() },
 	}
@@ -149,7 +149,7 @@ func (a *API) listenAgain() {
 			a.refuseIfDue()
 			return
 		}
-		// Somebody has the port for the moment.
+		// Another process has the port for the moment.
 		time.Sleep(50 * time.Millisecond)
 	}
 }

@@ -12,7 +12,7 @@ type Request struct {
 	// At is when it came, Gap how long after the one before of its kind (main or not); 0 for the first.
 	At  time.Time
 	Gap time.Duration
-	// API is the stand-in it was for: "anthropic", "openai"; empty if nobody knows it.
+	// API is the stand-in it was for: "anthropic", "openai"; empty if none of them claims it.
 	API, Method, Path string
 	// Main says that it is part of the work and took a step of the script: Step, as it is written there.
 	Main bool

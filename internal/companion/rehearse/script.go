@@ -83,13 +83,13 @@ const (
 	NoFault Fault = iota
 	// Hang takes it and says nothing.
 	Hang
-	// Reset cuts the connection without a word.
+	// Reset resets the connection without an answer.
 	Reset
-	// Refuse has nobody listen: connections are refused.
+	// Refuse stops listening: connections are refused.
 	Refuse
 	// Garbage answers 200 with something that is not an answer.
 	Garbage
-	// Lost does what was asked, and cuts the connection without a word, or answers with the step's Status.
+	// Lost does what was asked, and resets the connection without an answer, or answers with the step's Status.
 	Lost
 )
 

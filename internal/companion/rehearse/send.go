@@ -147,7 +147,7 @@ func (a *API) isClosing() bool {
 func cut(w http.ResponseWriter) {
 	conn, _, err := http.NewResponseController(w).Hijack()
 	if err != nil {
-		panic(http.ErrAbortHandler) // ends it too, if less rudely
+		panic(http.ErrAbortHandler) // ends the connection too, but without a reset
 	}
 	if tcp, ok := conn.(*net.TCPConn); ok {
 		tcp.SetLinger(0)

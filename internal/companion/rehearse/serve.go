@@ -54,7 +54,7 @@ func (a *API) take(rec *Request) (step Step, n int) {
 	return step, a.answered
 }
 
-// cursorOf is where a session stands in the script. Those that do not say who they are stand together.
+// cursorOf is where a session stands in the script. Requests without a session share one cursor.
 func (a *API) cursorOf(session string) *cursor {
 	if !a.cursor.script.PerSession {
 		return a.cursor
@@ -104,7 +104,7 @@ func (a *API) play(w http.ResponseWriter, r *http.Request, rec *Request, v vendo
 		return
 	}
 	if s.Before == Lost {
-		v.good(c, s, n) // it is done, but nobody is told
+		v.good(c, s, n) // it is done, but the client gets no answer
 		if s.Status == 0 {
 			cut(w)
 			a.finish(rec, CutByUs)

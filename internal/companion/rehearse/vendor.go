@@ -12,7 +12,7 @@ type vendor interface {
 	name() string
 	// claims says whether a request is for this API.
 	claims(r *http.Request) bool
-	// read takes a request apart.
+	// read parses a request.
 	read(r *http.Request, body []byte) call
 	// good is the answer to a main request; n counts them, for ids.
 	good(c *call, s *Step, n int) reply
@@ -27,7 +27,7 @@ type vendor interface {
 	environ(a *API) []string
 }
 
-// vendors are the stand-ins that there are. A new one is a file and a row. The first that claims a request has it.
+// vendors are all stand-ins. A new one is a file and a row here. The first that claims a request answers it.
 var vendors = []vendor{github{}, anthropic{}, openai{}}
 
 // Vendors are the names of the stand-ins.
@@ -150,7 +150,7 @@ func pieces(text string) []string {
 		}
 	}
 	list = append(list, text[begin:])
-	// A long text in pieces of a word each is no use to anybody.
+	// The pieces of a long text are joined: an event a word would make too many.
 	for len(list) > 64 {
 		half := make([]string, 0, len(list)/2+1)
 		for i := 0; i < len(list); i += 2 {
