@@ -158,7 +158,7 @@ func (a *Agent) variables(cli *agent.Descriptor) (vars []variable) {
 	return vars
 }
 
-// setRetries sets a number of retries. It counts every one, as who gives a number expects.
+// setRetries sets a number of retries. Every one counts, as the user who sets a number expects.
 func setRetries(p *retry.Policy, text string) error {
 	n, err := strconv.Atoi(text)
 	if err != nil {

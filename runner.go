@@ -95,7 +95,7 @@ const NoLogDir = "none"
 
 // Gate says how a runner takes part in a limit that it shares with others: see package [gate].
 type Gate struct {
-	// Key names the limit: all who name the same share it. Empty means the profile's own, and none for generic commands.
+	// Key names the limit: all runners with the same key share it. Empty means the profile's own, and none for generic commands.
 	Key string
 	// Off takes part in no gate.
 	Off bool

@@ -39,7 +39,7 @@ func (s *State) LogPath() string {
 	return dir.LogPath()
 }
 
-// resolve is the state that the directory is known of.
+// resolve returns the state with its directory filled in.
 func (s *State) resolve() (*state.State, error) {
 	if s.Dir != "" {
 		return (*state.State)(s), nil

@@ -130,7 +130,7 @@ func (c *Client) runner(command belay.Command, check bool, waiting func(belay.Wa
 	if env == nil {
 		env = os.Environ()
 	}
-	if !check || !gh.New(command.Args, env, c.Dir).Headless() { // extensions and aliases do what they like
+	if !check || !gh.New(command.Args, env, c.Dir).Headless() { // extensions and aliases may do anything
 		r.Policy.MaxRetries, r.Policy.CountThrottles = retry.None, true
 	}
 	if r.Gate.Settings.Breaker.Failures == 0 {

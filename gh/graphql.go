@@ -54,7 +54,7 @@ func (c *Client) GraphQL(ctx context.Context, query string, variables map[string
 const maxArgument = 100 << 10
 
 // graphqlArgs are the arguments of gh for a query. Where they would not do, the request goes by a file that only we can
-// read, and which clean removes: by stdin nobody could see whether it changes something.
+// read, and which clean removes: of a request on stdin the profile cannot tell whether it changes something.
 func graphqlArgs(query string, variables map[string]any) (args []string, clean func(), err error) {
 	args = []string{"api", "graphql", "-f", "query=" + query}
 	size := len(query)

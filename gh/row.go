@@ -9,7 +9,7 @@ import (
 	"github.com/belay-run/belay/verdict"
 )
 
-// ErrTripped says that too many calls in a row have failed: whoever makes many should stop.
+// ErrTripped says that too many calls in a row have failed: a program that makes many should stop.
 var ErrTripped = errors.New("circuit breaker tripped")
 
 const defaultFailures = 10

@@ -1,6 +1,6 @@
 // Package belayd says what belayd can be asked for: the commands that belay hands over to it, with their flags, arguments and
 // help. belay makes its commands and their completion of this table, belayd its parsing, and docs/record.md and the man pages
-// are held against it; so a flag is declared once.
+// are checked against it; so a flag is declared once.
 package belayd
 
 import "slices"

@@ -35,7 +35,7 @@ func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	return codeOf(std.Err, execute(ctx, std, args))
 }
 
-// codeOf says what is still to be said and returns the exit code for it.
+// codeOf prints what is left to be said of the error and returns the exit code for it.
 func codeOf(w io.Writer, err error) int {
 	var coded *exitError
 	switch {
@@ -142,7 +142,7 @@ type stopped struct{ err error }
 func (s *stopped) Error() string { return s.err.Error() }
 func (s *stopped) Unwrap() error { return s.err }
 
-// New builds the command tree, for those who want to describe it.
+// New builds the command tree, for programs that describe it.
 func New() *cobra.Command { return newRoot(stdio.Streams{}) }
 
 func newRoot(std stdio.Streams) *cobra.Command {

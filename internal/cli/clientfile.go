@@ -71,7 +71,7 @@ func (t *clientTarget) locations() (places []clientfile.Location, err error) {
 	return places, nil
 }
 
-// noClient says that the client is missing, or is none.
+// noClient says that the client is missing, or is unknown.
 func (t *clientTarget) noClient() error {
 	switch {
 	case t.kind == clientfile.Hooks && t.client == "":
@@ -185,7 +185,7 @@ func sayMissing(w io.Writer, file *clientfile.File) {
 		count(n, noun(file.Kind)), file.Scope, file.Path, verb(n, "calls", "call"), gone, why, repair)
 }
 
-// verb is the form that goes with a number.
+// verb is the form of a verb that goes with a number.
 func verb(n int, one, many string) string {
 	if n == 1 {
 		return one

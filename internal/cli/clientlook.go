@@ -8,28 +8,28 @@ import (
 	"github.com/belay-run/belay/internal/clientfile"
 )
 
-// look is what a location has.
-type look struct {
+// clientLook is a location and the file that is there.
+type clientLook struct {
 	clientfile.Location
 	file *clientfile.File // nil if there is none, or err
 	err  error
 }
 
-// look reads all files that are meant. One that cannot be read does not hide the others.
-func (t *clientTarget) look() (looks []look, err error) {
+// look reads all files of the target. One that cannot be read does not hide the others.
+func (t *clientTarget) look() (looks []clientLook, err error) {
 	places, err := t.locations()
 	for _, l := range places {
 		file, err := clientfile.Look(l)
 		if errors.Is(err, os.ErrNotExist) {
 			err = nil
 		}
-		looks = append(looks, look{l, file, err})
+		looks = append(looks, clientLook{l, file, err})
 	}
 	return looks, err
 }
 
 // path is the whole path of the file.
-func (l look) path() string {
+func (l clientLook) path() string {
 	if whole, err := filepath.Abs(l.Path); err == nil {
 		return whole
 	}
@@ -37,7 +37,7 @@ func (l look) path() string {
 }
 
 // found says in a few words what there is.
-func (l look) found() string {
+func (l clientLook) found() string {
 	switch {
 	case l.err != nil:
 		return "cannot be read"

@@ -14,9 +14,9 @@ import (
 	"github.com/belay-run/belay/internal/state"
 )
 
-// words are what flags take, whichever command they are of; those of commands that are handed over have theirs from the table.
-// A flag that takes a file or directory is the shell's business.
-func words() map[string][]string {
+// flagValues are the values that flags take, whichever command they are of; commands that are handed over have theirs from
+// the table. A flag that takes a file or directory is completed by the shell.
+func flagValues() map[string][]string {
 	return map[string][]string{
 		"profile": profile.Names(), "preset": profile.Presets(),
 		"output-format": {"text", "json"}, "exit-code": {"child"}, "on-busy": {"wait", "replace", "fail"},
@@ -38,13 +38,13 @@ func clients() (names []string) {
 // addCompletions gives every flag of every command what it can be completed with.
 func addCompletions(root *cobra.Command) {
 	root.CompletionOptions.SetDefaultShellCompDirective(cobra.ShellCompDirectiveNoFileComp)
-	known := words()
+	known := flagValues()
 	var each func(*cobra.Command)
 	each = func(cmd *cobra.Command) {
 		cmd.Flags().VisitAll(func(f *pflag.Flag) {
 			switch list := known[f.Name]; {
 			case f.Name == "scope" && f.Value.Type() == "KEY", f.Name == "exit-code" && f.Value.Type() == "N":
-				// anybody's own
+				// any value of the user's
 			case list != nil:
 				cmd.RegisterFlagCompletionFunc(f.Name, cobra.FixedCompletions(list, cobra.ShellCompDirectiveNoFileComp))
 			case f.Value.Type() == "FILE":
@@ -71,8 +71,8 @@ func completed(find func() []string) cobra.CompletionFunc {
 	}
 }
 
-// shellsBusiness is what completes commands and files.
-func shellsBusiness(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+// completeByShell leaves commands and files to the shell.
+func completeByShell(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 	return nil, cobra.ShellCompDirectiveDefault
 }
 

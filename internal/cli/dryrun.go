@@ -96,7 +96,7 @@ func throttles(p engine.Preview, set gate.Settings) string {
 	return text
 }
 
-// holds says how long a gate holds everybody after a throttle that names no time.
+// holds says how long a gate holds all calls after a throttle that names no time.
 func holds(set gate.Settings) string {
 	first, longest := set.Holds()
 	return term.Span(first) + ", doubling to " + term.Span(longest)

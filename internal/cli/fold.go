@@ -10,9 +10,9 @@ import (
 	"github.com/belay-run/belay/internal/version"
 )
 
-// fold has the companion take the log into its database after a failed run: that is when somebody will ask, and when others
-// may have to be alerted. Nobody waits for it, and where there is no companion nothing is missing but that. BELAY_FOLD=off is
-// for machines that are thrown away.
+// fold has the companion take the log into its database after a failed run: that is when users ask about it, and when an
+// alert may have to be sent. It is not waited for, and without a companion only this is missing. BELAY_FOLD=off is for
+// machines that are thrown away.
 func fold(r *engine.Result) {
 	if !r.Success && r.Log != "" {
 		foldLog()

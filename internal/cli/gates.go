@@ -104,7 +104,7 @@ func gateStore() (*gate.Files, error) {
 	return (&state.State{Dir: dir}).Gates(), nil
 }
 
-// gateEntry is a gate and who waits at it.
+// gateEntry is a gate and the runs that wait at it.
 type gateEntry struct {
 	gate.Entry
 	Waiting []waiter `json:"waiting"`
@@ -139,8 +139,8 @@ func listGates() ([]gateEntry, error) {
 	return addWaiters(gates), nil
 }
 
-// addWaiters finds out who waits, also for a slot of a gate that is healthy. That nobody can be found is no reason not to
-// show a gate.
+// addWaiters adds the runs that wait, also for a slot of a gate that is healthy. If they cannot be found, the gates are
+// still shown.
 func addWaiters(gates []gateEntry) []gateEntry {
 	records, err := openRecords()
 	if err != nil {

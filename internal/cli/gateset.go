@@ -52,7 +52,7 @@ func newGatesReset() *cobra.Command {
 					fmt.Fprintln(w, nothingToReset(key, known))
 					continue
 				}
-				if err := setGate(cmd, byHand{"gate_reset", key, time.Time{}, ""}, func(s gate.State, now time.Time) gate.State { return s.Reset(now) }); err != nil {
+				if err := setGate(cmd, manualChange{"gate_reset", key, time.Time{}, ""}, func(s gate.State, now time.Time) gate.State { return s.Reset(now) }); err != nil {
 					return err
 				}
 				fmt.Fprintf(w, "gate %s is reset\n", key)
@@ -64,7 +64,7 @@ func newGatesReset() *cobra.Command {
 	return cmd
 }
 
-// nothingToReset answers who names a gate that keeps nobody out; it may be mistyped.
+// nothingToReset is the answer for a gate that lets every call start; its name may be mistyped.
 func nothingToReset(key string, known []string) string {
 	text := fmt.Sprintf("nothing to reset: gate %s is healthy", key)
 	switch near := config.Nearest(key, known); {
@@ -92,7 +92,7 @@ func newGatesHold() *cobra.Command {
 			if err != nil {
 				return usage(err, "")
 			}
-			err = setGate(cmd, byHand{"gate_hold", args[0], t, reason}, func(s gate.State, now time.Time) gate.State { return s.Held(now, t, reason) })
+			err = setGate(cmd, manualChange{"gate_hold", args[0], t, reason}, func(s gate.State, now time.Time) gate.State { return s.Held(now, t, reason) })
 			if err == nil {
 				fmt.Fprintf(cmd.OutOrStdout(), "gate %s holds until %s\n", args[0], engine.When(t))
 			}
@@ -120,7 +120,7 @@ func newGatesOpen() *cobra.Command {
 					return usage(err, "")
 				}
 			}
-			err := setGate(cmd, byHand{"gate_open", args[0], t, reason}, func(s gate.State, now time.Time) gate.State { return s.Opened(now, t, reason) })
+			err := setGate(cmd, manualChange{"gate_open", args[0], t, reason}, func(s gate.State, now time.Time) gate.State { return s.Opened(now, t, reason) })
 			if err == nil {
 				fmt.Fprintf(cmd.OutOrStdout(), "the breaker of gate %s is open; to close it: %s\n", args[0], term.LiftCommand(args[0]))
 			}
@@ -156,15 +156,15 @@ func parseUntil(text string, now time.Time) (time.Time, error) {
 	return now.Add(d), nil
 }
 
-// byHand is a change that a person makes, as it is put on record.
-type byHand struct {
+// manualChange is a change that a person makes, as it is put on record.
+type manualChange struct {
 	event, key string
 	until      time.Time
 	reason     string
 }
 
-// log appends the change to the log. That it was made counts; a log that cannot be written is said, no more.
-func (b byHand) log(w io.Writer, state *state.State) {
+// log appends the change to the log. The change has been made, so a log that cannot be written is only warned of.
+func (b manualChange) log(w io.Writer, state *state.State) {
 	detail := map[string]string{}
 	if !b.until.IsZero() {
 		detail["until"] = b.until.UTC().Format(time.RFC3339)
@@ -182,7 +182,7 @@ func (b byHand) log(w io.Writer, state *state.State) {
 }
 
 // setGate changes a gate by hand.
-func setGate(cmd *cobra.Command, b byHand, change func(gate.State, time.Time) gate.State) error {
+func setGate(cmd *cobra.Command, b manualChange, change func(gate.State, time.Time) gate.State) error {
 	key := b.key
 	if err := config.Find("gate").Check(key); err != nil {
 		return usage(err, "see: belay gates")

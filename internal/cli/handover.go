@@ -6,8 +6,8 @@ import (
 	"github.com/belay-run/belay/internal/belayd"
 )
 
-// handedOver are the commands that belayd carries out. What they mean is its business; here they have their names, flags and
-// help, as the table of both has them.
+// handedOver are the commands that belayd carries out. belayd knows what they mean; here they have their names, flags
+// and help, from the table that both share.
 func handedOver() (list []*cobra.Command) {
 	for _, c := range belayd.Commands() {
 		switch {

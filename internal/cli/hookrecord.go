@@ -41,6 +41,6 @@ func recordHook(w io.Writer, e journal.Entry) error {
 	detail, _ := json.Marshal(map[string]any{"failures": raised.Failures, "within_s": raised.Within.Seconds()})
 	aerr = log.Append(journal.Entry{Timestamp: journal.Time{Time: time.Now()}, Kind: journal.Alert, Event: "raised", Profile: e.Profile,
 		Status: journal.Success, Error: e.Error, Detail: detail})
-	foldLog() // it has to be passed on; failures themselves wait until somebody asks
+	foldLog() // an alert has to be sent; failures alone are folded when a user asks
 	return errors.Join(err, aerr)
 }

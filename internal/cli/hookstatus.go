@@ -92,7 +92,7 @@ func showHooks(w io.Writer, t *clientTarget, asJSON bool) error {
 }
 
 // hookRows are the hooks of a file.
-func (l look) hookRows() (rows []hookRow) {
+func (l clientLook) hookRows() (rows []hookRow) {
 	if l.file == nil {
 		return nil
 	}

@@ -10,9 +10,9 @@ import (
 	"github.com/belay-run/belay/internal/profile"
 )
 
-// idle says which of the flags that were given do nothing for this command. Such a flag may stand in a script that runs all
-// kinds of commands, so it is no mistake; but somebody may wait for what it does.
-func idle(s *config.Settings, r *engine.Runner, known agent.Profile) (list []string) {
+// idleFlags says which of the flags that were given do nothing for this command. Such a flag may stand in a script that runs
+// all kinds of commands, so it is no mistake; but the user may count on what it does.
+func idleFlags(s *config.Settings, r *engine.Runner, known agent.Profile) (list []string) {
 	_, isAgent := known.(agent.Agent)
 	_, isCaller := known.(agent.Caller)
 	_, hasEffects := r.Profile.(agent.Caller)

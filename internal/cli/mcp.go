@@ -174,7 +174,7 @@ func (f *mcpFlags) serve(ctx context.Context, std stdio.Streams, args []string) 
 	o.Env = serverEnviron(os.Environ())
 	o.Stdin, o.Stdout, o.Stderr = std.In, std.Out, std.Err
 	o.Supervisor = supervisor(ctx)
-	books := openMCPBooks(&o)
+	books := openMCPRecorder(&o)
 	defer books.close()
 	if o.Gate != nil && f.noGate {
 		o.Gate = nil

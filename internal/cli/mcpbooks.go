@@ -20,9 +20,9 @@ import (
 	"github.com/belay-run/belay/internal/term"
 )
 
-// mcpBooks are what a proxy leaves in the state directory: the log, and the record by which `belay ps` and `belay mcp
+// mcpRecorder writes what a proxy leaves in the state directory: the log, and the record by which `belay ps` and `belay mcp
 // status` know of it. Trouble with them is said once, on stderr, and stops nothing.
-type mcpBooks struct {
+type mcpRecorder struct {
 	state *state.State
 	say   io.Writer
 	once  sync.Once
@@ -32,8 +32,8 @@ type mcpBooks struct {
 	raised bool // an alert; used by the one goroutine that logs, and at the end
 }
 
-func openMCPBooks(o *mcp.Options) *mcpBooks {
-	b := &mcpBooks{say: o.Stderr}
+func openMCPRecorder(o *mcp.Options) *mcpRecorder {
+	b := &mcpRecorder{say: o.Stderr}
 	now := time.Now()
 	o.ID = fmt.Sprintf("mcp-%012x-%08x", now.UnixMilli(), rand.Uint32())
 	state, err := state.Open("")
@@ -61,12 +61,12 @@ func openMCPBooks(o *mcp.Options) *mcpBooks {
 	return b
 }
 
-func (b *mcpBooks) trouble(err error) {
+func (b *mcpRecorder) trouble(err error) {
 	b.once.Do(func() { fmt.Fprintf(b.say, "belay: no record is kept of this server: %v\n", err) })
 }
 
 // append puts an incident into the log, and raises an alert if there have been too many.
-func (b *mcpBooks) append(e journal.Entry) {
+func (b *mcpRecorder) append(e journal.Entry) {
 	log := journal.Log{Path: b.state.LogPath()}
 	if err := log.Append(e); err != nil {
 		b.trouble(err)
@@ -95,7 +95,7 @@ func (b *mcpBooks) append(e journal.Entry) {
 }
 
 // update puts the server's state on record.
-func (b *mcpBooks) update(s mcp.Status) {
+func (b *mcpRecorder) update(s mcp.Status) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.record == nil || b.record.Attempt == s.Generation && s.LastFailure == b.record.Reason {
@@ -107,7 +107,7 @@ func (b *mcpBooks) update(s mcp.Status) {
 	}
 }
 
-func (b *mcpBooks) close() {
+func (b *mcpRecorder) close() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.record.Remove()

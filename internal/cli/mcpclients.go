@@ -51,7 +51,7 @@ func showServers(w io.Writer, t *clientTarget, asJSON bool) error {
 }
 
 // sayServers lists the servers of one file, which was read or is not there.
-func (l look) sayServers(w io.Writer, rows []serverRow) {
+func (l clientLook) sayServers(w io.Writer, rows []serverRow) {
 	switch {
 	case l.file == nil:
 		fmt.Fprintf(w, "no MCP server in the %s scope (there is no %s)\n", l.Scope, l.Path)
@@ -68,7 +68,7 @@ func (l look) sayServers(w io.Writer, rows []serverRow) {
 }
 
 // serverRows are the servers of a file.
-func (l look) serverRows() (rows []serverRow) {
+func (l clientLook) serverRows() (rows []serverRow) {
 	if l.file == nil {
 		return nil
 	}

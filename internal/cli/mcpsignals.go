@@ -2,8 +2,8 @@ package cli
 
 import "syscall"
 
-// end takes requests to end: the first one is passed on, the second kills. What else others send is nothing to a proxy; a
-// broken pipe shows where it is written to.
+// end takes requests to end: the first one is passed on, the second kills. A proxy ignores other signals; a broken pipe
+// shows where it is written to.
 func (s signals) end(first func(number int), second func()) {
 	asked := false
 	for got := range s {

@@ -43,8 +43,8 @@ func guard(own agent.Profile, named string, args []string, dir string) agent.Pro
 	return own
 }
 
-// wantsPerson says that a command may ask somebody who sits at a terminal, as gh does for what is missing in a command that
-// changes something. It then has the terminal, as without us.
+// wantsPerson says that a command may ask the user at a terminal, as gh does for what is missing in a command that changes
+// something. It then has the terminal, as without us.
 func wantsPerson(std stdio.Streams, p agent.Profile) bool {
 	c, ok := p.(agent.Caller)
 	return ok && c.CallerInfo().Changes && stdio.IsTerminal(std.In) && stdio.IsTerminal(std.Out)

@@ -109,7 +109,7 @@ func stateOf(r supervise.Record) string {
 		}
 		return "running"
 	}
-	if r.Until.IsZero() { // nobody knows when a slot or a scope is free
+	if r.Until.IsZero() { // it is not known when a slot or a scope is free
 		return "waiting: " + r.Reason
 	}
 	return fmt.Sprintf("waiting %s, until %s: %s", term.Span(max(0, time.Until(r.Until))),
@@ -177,7 +177,7 @@ func pick(runs []supervise.Record, id string) (supervise.Record, error) {
 	return supervise.Record{}, usage(fmt.Errorf("%d runs have an id like %q", len(found), id), "see: belay ps --json")
 }
 
-// openState is the state directory, without a look whether it is there.
+// openState is the state directory, which need not exist.
 func openState() (*state.State, error) {
 	dir, err := state.DefaultDir()
 	if err != nil {

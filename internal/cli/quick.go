@@ -8,7 +8,7 @@ import (
 
 // quickRun parses `run [--flag[=value]]… [--] command…` without cobra, whose command tree costs a tenth of a whole
 // `belay run -- true`. It abstains (ok is false) on everything that is not plain, mistakes and --help among them, and
-// leaves those to cobra, so that there is one voice for them. A test holds the two against each other.
+// leaves those to cobra, so that messages come from one place. A test compares the two.
 func quickRun(args []string) (given config.Given, command []string, ok bool) {
 	if len(args) == 0 || args[0] != "run" {
 		return nil, nil, false

@@ -15,7 +15,7 @@ func newRehearse(c belayd.Command) *cobra.Command {
 	given := addSettings(cmd, func(s *config.Setting) bool { return s.Name != "dry-run" })
 	cmd.Flags().SetInterspersed(false)
 	addFlags(cmd, c)
-	cmd.ValidArgsFunction = shellsBusiness
+	cmd.ValidArgsFunction = completeByShell
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		value := func(name string) string { return cmd.Flags().Lookup(name).Value.String() }
 		switch {

@@ -28,7 +28,7 @@ func writeResult(w io.Writer, format string, r *engine.Result) error {
 }
 
 // refuse gives a caller that reads results one also where nothing could be started for how it was asked: wherever that
-// is known to be wanted, by the settings or, where those are what is wrong, by the flags. The error is said as ever.
+// is known to be wanted, by the settings or, where those are what is wrong, by the flags. The error is still printed.
 func refuse(std stdio.Streams, given config.Given, s *config.Settings, err error) error {
 	format, path := given["output-format"], given["result-file"]
 	if s != nil {

@@ -22,7 +22,7 @@ type resultFile struct {
 }
 
 // openResultFile finds out before anything is started whether the file can be written. Only a named pipe has to be left for
-// later: to open it takes somebody who reads.
+// later: opening it waits for a reader.
 func openResultFile(std stdio.Streams, path string) (*resultFile, error) {
 	if path == "" {
 		return nil, nil
@@ -30,7 +30,7 @@ func openResultFile(std stdio.Streams, path string) (*resultFile, error) {
 	wrong := func(err error) (*resultFile, error) {
 		var cause *fs.PathError
 		if errors.As(err, &cause) {
-			err = cause.Err // its path may be one that nobody has written
+			err = cause.Err // its path may be one that the user has not written
 		}
 		return nil, usage(fmt.Errorf("--result-file: %s cannot be written: %w", path, err), "")
 	}

@@ -56,7 +56,7 @@ Every setting but those of one call can also be given as BELAY_NAME in the envir
 	}
 	given := addSettings(cmd, func(*config.Setting) bool { return true })
 	cmd.Flags().SetInterspersed(false)
-	cmd.ValidArgsFunction = shellsBusiness
+	cmd.ValidArgsFunction = completeByShell
 	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return refuse(stdioOf(cmd), given, nil, wrongFlag(cmd, err))
 	})
@@ -104,7 +104,7 @@ func run(ctx context.Context, std stdio.Streams, given config.Given, args []stri
 	runner.Observe = view.observe
 	view.unread()
 	if s.Verbose {
-		for _, text := range idle(s, runner, known) {
+		for _, text := range idleFlags(s, runner, known) {
 			view.screen.Line("%s", text)
 		}
 	}

@@ -17,7 +17,7 @@ import (
 )
 
 // forwarded are signals that mean something to the command and nothing to us. Each costs two switches of threads at
-// every start, so those are left out that nobody sends to a wrapper, or that the terminal sends to the command itself.
+// every start, so those are left out that are not sent to a wrapper, or that the terminal sends to the command itself.
 var forwarded = []os.Signal{syscall.SIGQUIT, syscall.SIGUSR1, syscall.SIGUSR2}
 
 // signals is what others send to us. It is caught until we end: to give it up again would cost as much as to begin.
@@ -78,5 +78,5 @@ func endAsShellExpects(stdin io.Reader, code int) {
 	}
 	signal.Reset(syscall.SIGINT)
 	syscall.Kill(os.Getpid(), syscall.SIGINT)
-	time.Sleep(time.Second) // it comes when the kernel finds the time
+	time.Sleep(time.Second) // the signal may arrive a little later
 }

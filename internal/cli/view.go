@@ -88,7 +88,7 @@ func (v *view) observe(e engine.Event) {
 		v.end()
 	case engine.Stopping:
 		v.verbosely("stopping %s: %s", v.name, e.Reason)
-		// Most commands are gone at once. Only if not, it is worth a word.
+		// Most commands end at once. Only if this one does not, it is worth a line.
 		v.stopping = time.AfterFunc(2*time.Second, func() {
 			v.screen.Line("waiting for %s to stop; interrupt again to kill it", v.name)
 		})
@@ -202,7 +202,7 @@ func (v *view) done(r *engine.Result) {
 			v.verbosely("%s succeeded at attempt %d, after %s of waiting", v.name, r.Attempts, term.Span(r.Waited))
 		}
 	case r.Attempts > 0 && r.ExitCode == r.ChildCode && len(r.Earlier()) == 0 && !v.settings.Asked() && !r.MayBeDone && !r.Silent:
-		// The command has said it itself; but that there is a way to begin anew it cannot know.
+		// The command has said it itself, but it does not know that belay can begin a new session.
 		if r.Verdict.Class == verdict.SessionNotFound && v.settings.Resume != "" {
 			v.say("to begin a new session where there is none: --resume-or-new %s", v.settings.Resume)
 		}
@@ -224,7 +224,7 @@ func (v *view) done(r *engine.Result) {
 	}
 }
 
-// brokenPipe is how a command ends whose reader has left; head does that all day long.
+// brokenPipe is the exit code of a command whose reader has left, as head does.
 const brokenPipe = 128 + 13
 
 func (v *view) begin(stop func()) {

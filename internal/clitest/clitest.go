@@ -2,7 +2,7 @@
 //
 // [Find] finds the CLIs that scripts/setup-clis has installed and the gh that scripts/setup-gh has built.
 // [Main] runs the tests of a package in a network namespace with only loopback, where the system allows one: what the tests
-// start cannot reach anybody, and a stand-in that the tests start is inside too.
+// start cannot reach any other host, and a stand-in that the tests start is inside too.
 //
 // Skipping is loud, and where CI is set it is a failure: a test that never ran has proved nothing.
 package clitest

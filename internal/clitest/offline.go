@@ -19,8 +19,8 @@ func Main(m *testing.M) {
 
 // Offline runs this program once more, with the same arguments, in a network namespace that has only loopback. In the
 // first one it returns the exit code of the second and true; in the second, false. Where the system allows no such
-// namespace it says so on stderr and returns false: the tests then run on the network as it is, still talking to nobody
-// but their own stand-ins.
+// namespace it says so on stderr and returns false: the tests then run on the network as it is, and still talk only to
+// their own stand-ins.
 //
 // A TestMain that has more to do than [Main] calls it first.
 func Offline() (code int, done bool) {

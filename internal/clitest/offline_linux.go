@@ -61,7 +61,7 @@ func runInside() (int, error) {
 	return 0, failed
 }
 
-// namespaces are the ways to get one: directly, as root; else in a user namespace in which the user stays who he is,
+// namespaces are the ways to get one: directly, as root; else in a user namespace in which the user id stays the same,
 // since claude refuses to skip permissions for root.
 func namespaces() []*syscall.SysProcAttr {
 	uid, gid := os.Geteuid(), os.Getegid()

@@ -60,7 +60,7 @@ func (m *match) playAgain(ctx context.Context, t *theatre, bins sides, allowed a
 	return nil
 }
 
-// judge holds the outcomes of both sides against each other, value by value. A value differs if it is the same in all of the
+// judge compares the outcomes of both sides, value by value. A value differs if it is the same in all of the
 // old outcomes and in none of the new ones.
 func judge(old, new []outcome) (differences []difference, flaky []difference) {
 	for _, name := range names(slices.Concat(old, new)...) {

@@ -1,6 +1,6 @@
 //go:build linux
 
-// Command compare holds the executables of a commit against those of the present tree. It plays the txtar scripts of the
+// Command compare compares the executables of a commit with those of the present tree. It plays the txtar scripts of the
 // commit with both, and random fault scripts: programs that stand for claude, codex, gh and plain commands and do what the
 // script says, under belay run with random flags. Stdout, exit codes, results, the log and what the programs were started
 // with must be equal, but for ids, times and durations.

@@ -74,11 +74,11 @@ func (n *normaliser) said(s string) string {
 var durations = strings.Fields(`wait_time inner_wait response_time first_token time start total_wait_time duration_ms
 	wait_ms inner_wait_ms planned_wait_ms response_ms first_token_ms`)
 
-// unsure are durations that are left out if they are nothing, which depends on the machine too.
-var unsure = strings.Fields(`gate_wait gate_wait_ms cpu_time cpu_ms`)
+// optionalDurations are left out if they are zero, which depends on the machine too.
+var optionalDurations = strings.Fields(`gate_wait gate_wait_ms cpu_time cpu_ms`)
 
-// aMoment is the least wait that counts, in seconds. No script has a delay near it.
-const aMoment = 0.015
+// minWait is the least wait that counts, in seconds. No script has a delay near it.
+const minWait = 0.015
 
 // value takes a value of JSON apart. of is the object that it stands in. Nil means that it does not count.
 func (n *normaliser) value(name string, v any, of map[string]any) any {
@@ -127,13 +127,13 @@ func (n *normaliser) number(name string, v json.Number) any {
 		return v
 	case name == "pid":
 		return "<pid>"
-	case slices.Contains(unsure, name):
+	case slices.Contains(optionalDurations, name):
 		return nil
 	case name == "spent": // of a retry budget, which fills up by and by
 		return math.Round(f)
 	case name == "wait_time" && n.waits == planned:
 		return v
-	case (name == "wait_time" || name == "total_wait_time") && (f < aMoment || n.waits == random):
+	case (name == "wait_time" || name == "total_wait_time") && (f < minWait || n.waits == random):
 		return nil
 	case slices.Contains(durations, name):
 		return "<duration>"

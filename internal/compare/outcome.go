@@ -17,7 +17,7 @@ import (
 type outcome map[string]string
 
 // read collects what came of a script.
-func read(s *script, dir, bin string, ended []heard) outcome {
+func read(s *script, dir, bin string, ended []callResult) outcome {
 	o := outcome{}
 	n := newNormaliser(s, dir, bin)
 	o.records(n, "log", filepath.Join(dir, "state", "log.jsonl"))

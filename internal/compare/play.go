@@ -21,17 +21,17 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// patience is how long a call of belay may take.
-const patience = 40 * time.Second
+// callTimeout is how long a call of belay may take.
+const callTimeout = 40 * time.Second
 
-// theatre is where scripts are played.
+// theatre holds the directories that scripts are played in.
 type theatre struct {
 	root   string // everything is below it
 	actors string // the directory of the scripted programs
 }
 
-// heard is what came of one call of belay.
-type heard struct {
+// callResult is what came of one call of belay.
+type callResult struct {
 	code           int
 	stdout, stderr []byte
 	result         []byte // the result file, if there is one
@@ -43,13 +43,13 @@ type heard struct {
 func (t *theatre) play(ctx context.Context, s *script, bin, name string) (outcome, error) {
 	dir := filepath.Join(t.root, name)
 	defer os.RemoveAll(dir)
-	if err := t.furnish(s, dir); err != nil {
+	if err := t.makeDir(s, dir); err != nil {
 		return nil, err
 	}
 	env := t.environment(dir, bin)
 	defer endProcesses(dir)
-	var ended []heard
-	wait := make([]func() heard, 0, len(s.Steps))
+	var ended []callResult
+	wait := make([]func() callResult, 0, len(s.Steps))
 	for i := range s.Steps {
 		begun, err := begin(ctx, &s.Steps[i], dir, bin, append(slices.Clone(env), fmt.Sprint(stepVar, "=", i)))
 		if err != nil {
@@ -60,7 +60,7 @@ func (t *theatre) play(ctx context.Context, s *script, bin, name string) (outcom
 			continue
 		}
 		h := begun()
-		wait = append(wait, func() heard { return h })
+		wait = append(wait, func() callResult { return h })
 	}
 	os.WriteFile(filepath.Join(dir, "release"), nil, 0o600)
 	for _, w := range wait {
@@ -72,8 +72,8 @@ func (t *theatre) play(ctx context.Context, s *script, bin, name string) (outcom
 	return read(s, dir, bin, ended), nil
 }
 
-// furnish makes the directory of a script.
-func (t *theatre) furnish(s *script, dir string) error {
+// makeDir makes the directory of a script.
+func (t *theatre) makeDir(s *script, dir string) error {
 	for _, sub := range []string{"home", "work/below", "config", "tmp"} {
 		if err := os.MkdirAll(filepath.Join(dir, sub), 0o700); err != nil {
 			return err
@@ -112,10 +112,10 @@ func (t *theatre) environment(dir, bin string) []string {
 }
 
 // begin starts a step, and returns what waits for its end. It returns when the step is ready for what comes next.
-func begin(ctx context.Context, s *step, dir, bin string, env []string) (func() heard, error) {
+func begin(ctx context.Context, s *step, dir, bin string, env []string) (func() callResult, error) {
 	var stdout, stderr bytes.Buffer
 	taken := make(chan struct{})
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	cmd := exec.CommandContext(ctx, filepath.Join(bin, "belay"), s.Args...)
 	cmd.Args[0] = "belay"
 	cmd.Dir = filepath.Join(dir, "work")
@@ -165,10 +165,10 @@ func begin(ctx context.Context, s *step, dir, bin string, env []string) (func() 
 		}
 		done <- err
 	}()
-	end := func() heard {
+	end := func() callResult {
 		defer cancel()
 		err := <-done
-		h := heard{code: shellCode(cmd.ProcessState), stdout: stdout.Bytes(), stderr: stderr.Bytes(), late: errors.Is(ctx.Err(), context.DeadlineExceeded)}
+		h := callResult{code: shellCode(cmd.ProcessState), stdout: stdout.Bytes(), stderr: stderr.Bytes(), late: errors.Is(ctx.Err(), context.DeadlineExceeded)}
 		if err != nil && cmd.ProcessState == nil {
 			h.stderr = fmt.Appendln(h.stderr, err)
 		}

@@ -22,8 +22,8 @@ import (
 // binVar names the directory of the executables that the false go hands out.
 const binVar = "COMPARE_BIN"
 
-// goMain takes the place of go build -o FILE PACKAGE. Executables with the race detector there are none; then the tests do
-// without.
+// goMain takes the place of go build -o FILE PACKAGE. There are no executables with the race detector; the tests then
+// do without.
 func goMain(args []string) int {
 	at := slices.Index(args, "-o")
 	if len(args) < 4 || args[0] != "build" || at < 0 || slices.Contains(args, "-race") {
@@ -52,21 +52,21 @@ func copyFile(from, to string) error {
 
 // txtar plays the txtar scripts of a commit.
 type txtar struct {
-	dir  string // of the tests, in the tree of the commit
-	test string // their executable
-	goes string // the directory of the false go
-	tmp  string
+	dir   string // of the tests, in the tree of the commit
+	test  string // their executable
+	goDir string // the directory of the false go
+	tmp   string
 }
 
 const scriptTest = "TestScripts"
 
 // newTxtar builds the tests of a commit, whose tree is given.
 func newTxtar(ctx context.Context, tree, root string) (*txtar, error) {
-	x := &txtar{dir: filepath.Join(tree, "cmd", "belay"), test: filepath.Join(root, "belay.test"), goes: filepath.Join(root, "go"), tmp: filepath.Join(root, "txtar")}
+	x := &txtar{dir: filepath.Join(tree, "cmd", "belay"), test: filepath.Join(root, "belay.test"), goDir: filepath.Join(root, "go"), tmp: filepath.Join(root, "txtar")}
 	if err := os.MkdirAll(x.tmp, 0o755); err != nil {
 		return nil, err
 	}
-	if err := link(x.goes, "go"); err != nil {
+	if err := link(x.goDir, "go"); err != nil {
 		return nil, err
 	}
 	return x, run(ctx, x.dir, "go", "test", "-c", "-o", x.test, ".")
@@ -89,7 +89,7 @@ func (x *txtar) play(ctx context.Context, bin string, names ...string) (map[stri
 	}
 	cmd := exec.CommandContext(ctx, x.test, "-test.run", pattern, "-test.timeout", "15m", "-test.paniconexit0")
 	cmd.Dir = x.dir
-	cmd.Env = append(os.Environ(), "PATH="+x.goes+":"+os.Getenv("PATH"), binVar+"="+bin, "TMPDIR="+x.tmp)
+	cmd.Env = append(os.Environ(), "PATH="+x.goDir+":"+os.Getenv("PATH"), binVar+"="+bin, "TMPDIR="+x.tmp)
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
 	err := cmd.Run()

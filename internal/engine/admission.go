@@ -17,7 +17,7 @@ import (
 
 // Gate says how a runner takes part in what all processes share.
 type Gate struct {
-	// Key names the limit: all who name the same share it. Empty means the agent's own, and none for other commands.
+	// Key names the limit: all runners with the same key share it. Empty means the agent's own, and none for other commands.
 	Key string
 	// Off takes part in no gate.
 	Off      bool
@@ -49,9 +49,9 @@ type gatekeeper struct {
 	call *call
 	pace *pace
 
-	gate     *gate.Gate // nil if the call takes part in none
-	troubled sync.Once  // what the gate could not do is said once
-	warned   bool       // that calls keep failing
+	gate        *gate.Gate // nil if the call takes part in none
+	troubleOnce sync.Once  // what the gate could not do is said once
+	warned      bool       // that calls keep failing
 }
 
 func newGatekeeper(c *call, p *pace) *gatekeeper {
@@ -134,14 +134,14 @@ func (k *gatekeeper) takeSlot() (*gate.Slot, *gate.Refusal) {
 	return slot, nil
 }
 
-// alike reports whether two refusals say the same to a person.
+// alike reports whether two refusals read the same to a person.
 func alike(a, b *gate.Refusal) bool {
 	return a.Kind == b.Kind && a.Reason == b.Reason && a.Until.Sub(b.Until).Abs() < time.Second
 }
 
 // trouble says once what the gate could not do.
 func (k *gatekeeper) trouble(err error) {
-	k.troubled.Do(func() { k.call.emit(GateTrouble{Key: k.call.gateKey(), Err: err}) })
+	k.troubleOnce.Do(func() { k.call.emit(GateTrouble{Key: k.call.gateKey(), Err: err}) })
 }
 
 // announce says what is waited for. The record comes first: a reader of the event may look there.
@@ -164,12 +164,12 @@ func (k *gatekeeper) refuse(r *gate.Refusal, cause error) *refusal {
 	}
 	v.Hint.At = r.Until
 	why := &GateRefused{Key: k.gate.Key, Refusal: *r}
-	return &refusal{code: -1, verdict: v, message: k.call.words(why), gate: true, stop: &retry.Error{Cause: why, NotBefore: r.Until}}
+	return &refusal{code: -1, verdict: v, message: k.call.causeText(why), gate: true, stop: &retry.Error{Cause: why, NotBefore: r.Until}}
 }
 
 // report tells the gate what became of an attempt. The reason that others are shown is the class and the command's name:
-// what a command prints is not for others to read. ill says that the outcome shows the service to be ill.
-func (ad admission) report(v verdict.Verdict, ill bool, command string, code int) {
+// what a command prints is not for others to read. unhealthy says that the outcome shows the service to be so.
+func (ad admission) report(v verdict.Verdict, unhealthy bool, command string, code int) {
 	defer ad.slot.Free()
 	if ad.pass == nil {
 		return
@@ -179,7 +179,7 @@ func (ad admission) report(v verdict.Verdict, ill bool, command string, code int
 		ad.pass.Succeeded()
 	case v.Class.Throttle():
 		ad.pass.Throttled(v.Hint.Wait(clock.Now()), fmt.Sprintf("%s of %s", v.Class, command))
-	case !ill:
+	case !unhealthy:
 		ad.pass.Released()
 	default:
 		ad.pass.Failed(fmt.Sprintf("%s of %s, exit %d", v.Class, command, code))

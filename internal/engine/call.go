@@ -91,7 +91,7 @@ func (c *call) stall(tools bool) time.Duration {
 	return c.traits.stall
 }
 
-// newOutput is one whose file would be in the state directory.
+// newOutput returns an Output whose file, if it needs one, is in the state directory.
 func (c *call) newOutput() *Output {
 	if c.state == nil {
 		return &Output{}
@@ -111,8 +111,8 @@ func (c *call) dir() string {
 	return dir
 }
 
-// words says a cause as the caller of the library would, which may know more: the names of flags, say.
-func (c *call) words(cause error) string {
+// causeText describes a cause in the words of the library's caller, if it has any: it may name its flags.
+func (c *call) causeText(cause error) string {
 	if c.runner.Words != nil {
 		if text := c.runner.Words(cause); text != "" {
 			return text

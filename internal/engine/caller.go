@@ -60,7 +60,7 @@ func (k *caller) preview(p *Preview) error {
 	return nil
 }
 
-func (k *caller) known() bool { return true }
+func (k *caller) knowsFailures() bool { return true }
 
 // askTimeout is how long a question may take that is asked on the side.
 const askTimeout = 30 * time.Second
@@ -103,7 +103,7 @@ func (k *plain) ask(j *judgement) func(ctx context.Context, args ...string) ([]b
 	}
 }
 
-// limited drops what is too much.
+// limited keeps what there is room for and drops the rest.
 type limited struct {
 	to   *bytes.Buffer
 	room int

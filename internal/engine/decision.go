@@ -114,7 +114,7 @@ func (d *decider) hindrance(j *judgement, until time.Time) *retry.Error {
 	if stop := d.kind.hindrance(j); stop != nil {
 		return stop
 	}
-	if d.kind.known() && j.started() {
+	if d.kind.knowsFailures() && j.started() {
 		return d.keeper.spend(j.verdict)
 	}
 	return nil

@@ -43,8 +43,8 @@ func (c *call) sentence(o verdict.Outcome, code int, v verdict.Verdict) string {
 	if v.Class != verdict.Unknown && v.Class != verdict.Crash {
 		how += fmt.Sprintf(" (%s)", v.Class)
 	}
-	if v.Rule == generic.FailOn { // else it would be a riddle why an exit code of 0 is a failure
-		how += ", " + c.words(&OutputMatched{Code: code})
+	if v.Rule == generic.FailOn { // else it would not be clear why an exit code of 0 is a failure
+		how += ", " + c.causeText(&OutputMatched{Code: code})
 	}
 	if v.Evidence != "" && v.Evidence != fmt.Sprintf("exit %d", o.ExitCode) && v.Evidence != "ended by "+o.Signal {
 		how += ": " + lastLine(v.Evidence)

@@ -10,7 +10,7 @@ import (
 
 // act acts on what an event says.
 func (t *eventLog) act(info agent.LineInfo) {
-	t.awake()
+	t.chargeLimitWait()
 	if info.Answered {
 		t.ad.answered()
 	}
@@ -110,7 +110,7 @@ func (t *eventLog) ladder() supervise.Ladder {
 }
 
 // stop ends the attempt before its time, if that has not been done yet.
-func (t *eventLog) stop(why *early) {
+func (t *eventLog) stop(why *earlyStop) {
 	t.mu.Lock()
 	process, first := t.process, t.stopped == nil
 	if first && why != nil {

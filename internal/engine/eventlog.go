@@ -13,41 +13,41 @@ import (
 // passes on what the caller asked for: events as soon as the model has answered, everything else when the attempt is known
 // to count. In a conversation, which has one attempt, everything is passed on as it comes.
 type eventLog struct {
-	call     *call
-	pace     *pace
-	sessions *sessions
-	attempt  int
-	began    time.Time
-	ad       admission
-	follower agent.Follower
-	lines    agent.Lines
-	long     []*agent.LongLine // that the follower will read again
-	plain    bool              // there are no events in it
-	direct   bool              // a conversation: the caller gets everything at once
-	form     agent.Form
-	live     io.Writer // nil if the caller wants only the answer
-	held     *Output   // what the caller may yet see
-	trailing *Output   // what something else has printed after the result
-	errors   *sink     // the standard error
-	shown    bool      // the caller has seen something
-	flowing  bool      // the model has answered: nothing is held any more but bad news
-	broken   bool      // the output is not read any more
-	trouble  time.Time // since when it only retries; zero if it does not
-	asleep   time.Time // since when it waits for a limit without having said for how long; zero if it does not
-	alarm    *time.Timer
-	paused   time.Time     // since when it waits before it tries again; zero if it does not
-	pause    time.Duration // how long, as it has said
-	answer   *Output
-	capture  *verdict.Capture // for rules of the caller's
-	first    time.Duration    // from the start to the first answer of the model; 0 if there was none
-	inner    int              // how often the CLI has tried again by itself, and was let
-	followed time.Time        // when the account was last looked at
-	ended    *agent.Account   // what the attempt has done; nil before its end
+	call           *call
+	pace           *pace
+	sessions       *sessions
+	attempt        int
+	began          time.Time
+	ad             admission
+	follower       agent.Follower
+	lines          agent.Lines
+	long           []*agent.LongLine // that the follower will read again
+	plain          bool              // there are no events in it
+	direct         bool              // a conversation: the caller gets everything at once
+	form           agent.Form
+	live           io.Writer // nil if the caller wants only the answer
+	held           *Output   // what the caller may yet see
+	trailing       *Output   // what something else has printed after the result
+	errors         *sink     // the standard error
+	shown          bool      // the caller has seen something
+	flowing        bool      // the model has answered: nothing is held any more but bad news
+	broken         bool      // the output is not read any more
+	trouble        time.Time // since when it only retries; zero if it does not
+	limitWaitSince time.Time // since when it waits for a limit without having said for how long; zero if it does not
+	alarm          *time.Timer
+	paused         time.Time     // since when it waits before it tries again; zero if it does not
+	pause          time.Duration // how long, as it has said
+	answer         *Output
+	capture        *verdict.Capture // for rules of the caller's
+	first          time.Duration    // from the start to the first answer of the model; 0 if there was none
+	inner          int              // how often the CLI has tried again by itself, and was not stopped
+	followed       time.Time        // when the account was last looked at
+	ended          *agent.Account   // what the attempt has done; nil before its end
 
 	mu        sync.Mutex
 	process   Process
-	stopping  bool   // it is being stopped, or will be as soon as the process is known
-	stopped   *early // why, where that is not that the output is not read any more
+	stopping  bool       // it is being stopped, or will be as soon as the process is known
+	stopped   *earlyStop // why, where that is not that the output is not read any more
 	answered  bool
 	tools     bool
 	waiting   bool // it waits for its caller
@@ -181,7 +181,7 @@ func (t *eventLog) write(raw []byte) {
 	}
 }
 
-// lost says that the output is not read any more. Some CLIs do not mind, and go on spending.
+// lost says that the output is not read any more. Some CLIs go on all the same, which costs money.
 func (t *eventLog) lost() {
 	t.broken = true
 	t.stop(nil)
@@ -189,7 +189,7 @@ func (t *eventLog) lost() {
 
 // end reads what has no end of its own.
 func (t *eventLog) end() {
-	t.awake()
+	t.chargeLimitWait()
 	t.resumed(time.Now())
 	t.lines.Close()
 }

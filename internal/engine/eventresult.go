@@ -106,7 +106,7 @@ func (t *eventLog) hasDelivered() bool {
 	return t.delivered
 }
 
-func (t *eventLog) stoppedEarly() *early {
+func (t *eventLog) stoppedEarly() *earlyStop {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.stopped

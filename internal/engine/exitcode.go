@@ -23,13 +23,13 @@ func exitCode(r *Result, stopCode int, own, expired, exhausted bool) int {
 	case stopCode != 0:
 		return stopCode
 	case v.Class == verdict.Interrupted && r.ChildCode == 0:
-		return 1 // a lying 0
+		return 1 // 0 would say that it succeeded
 	case v.Class == verdict.ToolMissing, v.Class == verdict.Interrupted:
 		return r.ChildCode
 	case expired:
 		return CodeTimeout
 	case own && r.ChildCode == 0:
-		return 1 // a lying 0
+		return 1 // 0 would say that it succeeded
 	case own && r.ChildCode > 0:
 		return r.ChildCode
 	case v.Class == verdict.Auth, v.Class == verdict.Billing:

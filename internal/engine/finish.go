@@ -14,10 +14,10 @@ import (
 
 // finisher makes the result of an invocation.
 type finisher struct {
-	inv     *Invocation
-	decider *decider
-	books   *books
-	errors  []string // what went wrong, attempt by attempt
+	inv      *Invocation
+	decider  *decider
+	recorder *recorder
+	errors   []string // what went wrong, attempt by attempt
 }
 
 // refuse ends an invocation that was not let in, at a gate or into its scope, or whose input did not come.
@@ -47,7 +47,7 @@ func (f *finisher) finish(n int, j *judgement, stop *retry.Error) {
 	if !r.Success {
 		r.Err = j.message
 		if r.MayBeDone = errors.Is(stop.Cause, ErrMayBeDone); r.MayBeDone {
-			r.Err += "; " + c.words(stop.Cause)
+			r.Err += "; " + c.causeText(stop.Cause)
 		}
 		if exhausted {
 			r.Err = f.exhaustion(j, stop, n)
@@ -75,11 +75,11 @@ func (f *finisher) finish(n int, j *judgement, stop *retry.Error) {
 	if c.runner.OwnCode {
 		code = r.OwnCode()
 	}
-	f.books.line(n, j, 0, stop, exhausted, &code)
-	r.Requests, r.Waited = f.books.requests, inv.pace.waits.total
+	f.recorder.line(n, j, 0, stop, exhausted, &code)
+	r.Requests, r.Waited = f.recorder.requests, inv.pace.waits.total
 	r.Silent = j.silent()
 	r.Duration = time.Since(c.begun)
-	f.books.count(r, j.started())
+	f.recorder.count(r, j.started())
 	inv.result = r
 }
 
@@ -106,16 +106,16 @@ func (f *finisher) exhaustion(j *judgement, stop *retry.Error, n int) string {
 	b.WriteString(j.message)
 	switch {
 	case errors.Is(stop.Cause, retry.ErrMaxWait):
-		b.WriteString("; " + c.words(&TooLate{NoWait: c.runner.NoWait}))
+		b.WriteString("; " + c.causeText(&TooLate{NoWait: c.runner.NoWait}))
 	case errors.Is(stop.Cause, retry.ErrTotalTimeout):
-		b.WriteString("; " + c.words(&TooLate{Total: true}))
+		b.WriteString("; " + c.causeText(&TooLate{Total: true}))
 	case errors.Is(stop.Cause, retry.ErrExhausted), errors.Is(stop.Cause, retry.ErrTimeout):
 		fmt.Fprintf(&b, "; gave up after %d attempt%s", n, plural(n))
 		if inner := f.inv.kind.innerRetries(); inner > 0 {
 			fmt.Fprintf(&b, " and %d retr%s of its own", inner, map[bool]string{true: "y", false: "ies"}[inner == 1])
 		}
 	default:
-		b.WriteString("; " + c.words(stop.Cause))
+		b.WriteString("; " + c.causeText(stop.Cause))
 	}
 	if !stop.NotBefore.IsZero() {
 		fmt.Fprintf(&b, "; not before %s", When(stop.NotBefore))

@@ -35,34 +35,34 @@ func (t *eventLog) retrying(r *agent.Retrying) {
 		t.paused, t.pause = now, r.Wait
 		t.inner++
 		if t.sessions.innerRetries++; advice.Throttled && r.Wait == 0 {
-			t.sleeping(now, r.Verdict)
+			t.boundLimitWait(now, r.Verdict)
 		}
 		return
 	}
 	if r.Verdict.Hint.IsZero() {
 		stop.NotBefore = time.Time{} // the CLI's own back-off is not the service's advice
 	}
-	t.stop(&early{verdict: r.Verdict, stop: stop})
+	t.stop(&earlyStop{verdict: r.Verdict, stop: stop})
 }
 
-// sleeping sees to it that a CLI that waits for a limit, and does not say for how long, waits no longer than may be waited.
-func (t *eventLog) sleeping(now time.Time, v verdict.Verdict) {
-	t.asleep = now
+// boundLimitWait lets a CLI that waits for a limit, and does not say for how long, wait only as long as is allowed.
+func (t *eventLog) boundLimitWait(now time.Time, v verdict.Verdict) {
+	t.limitWaitSince = now
 	t.alarm = time.AfterFunc(t.pace.series.Left(now), func() {
-		t.stop(&early{verdict: v, stop: &retry.Error{Cause: retry.ErrMaxWait}})
+		t.stop(&earlyStop{verdict: v, stop: &retry.Error{Cause: retry.ErrMaxWait}})
 	})
 }
 
-// awake charges what it has waited.
-func (t *eventLog) awake() {
-	if t.asleep.IsZero() {
+// chargeLimitWait charges what it has waited for a limit.
+func (t *eventLog) chargeLimitWait() {
+	if t.limitWaitSince.IsZero() {
 		return
 	}
 	t.alarm.Stop()
-	slept := time.Since(t.asleep)
+	slept := time.Since(t.limitWaitSince)
 	t.pace.charge(slept)
 	t.pace.waits.inner += slept
-	t.asleep = time.Time{}
+	t.limitWaitSince = time.Time{}
 }
 
 // resumed counts what it has waited of the time that it has told of: all of it, unless it was ended or has tried again

@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// unreadBytes is how much of a pipe nobody has read.
+// unreadBytes is how many bytes of a pipe are not read yet.
 func unreadBytes(pipe *os.File) int64 {
 	n, err := unix.IoctlGetInt(int(pipe.Fd()), fionread)
 	if err != nil {

@@ -20,7 +20,7 @@ type Invocation struct {
 	control control
 	stream  stream
 
-	troubled    sync.Once // the state's trouble is said once
+	troubleOnce sync.Once // the state's trouble is said once
 	versionSaid bool      // as is the version of the CLI
 
 	cancel context.CancelCauseFunc
@@ -120,7 +120,7 @@ func (inv *Invocation) Run() {
 func (inv *Invocation) attempts(refused *refusal) {
 	keeper := newGatekeeper(inv.call, inv.pace)
 	decider := &decider{call: inv.call, pace: inv.pace, keeper: keeper, kind: inv.kind, control: &inv.control}
-	f := &finisher{inv: inv, decider: decider, books: &books{call: inv.call, pace: inv.pace, kind: inv.kind}}
+	f := &finisher{inv: inv, decider: decider, recorder: &recorder{call: inv.call, pace: inv.pace, kind: inv.kind}}
 	if refused == nil {
 		refused = inv.kind.begin()
 	}
@@ -143,12 +143,12 @@ func (inv *Invocation) attempts(refused *refusal) {
 			f.finish(n, j, d.stop)
 			return
 		case d.restart:
-			f.books.line(n, j, 0, nil, false, nil)
+			f.recorder.line(n, j, 0, nil, false, nil)
 			f.errors = append(f.errors, j.message)
 			j.discard()
 			continue
 		}
-		f.books.line(n, j, d.wait.length, nil, false, nil)
+		f.recorder.line(n, j, d.wait.length, nil, false, nil)
 		f.errors = append(f.errors, j.message)
 		inv.call.emit(AttemptFailed{Attempt: n, Verdict: j.verdict, Stderr: j.stderr()})
 		j.discard()
@@ -169,7 +169,7 @@ func (inv *Invocation) attempt(n int, keeper *gatekeeper) *judgement {
 		return judgeRefusal(refused)
 	}
 	j := inv.admitted(n, ad)
-	ad.report(j.verdict, j.ill(), inv.call.command.name(), j.code)
+	ad.report(j.verdict, j.unhealthy(), inv.call.command.name(), j.code)
 	keeper.warn(j.verdict, ad.pass != nil && j.started())
 	return j
 }
@@ -194,7 +194,7 @@ func (inv *Invocation) admitted(n int, ad admission) *judgement {
 	return j
 }
 
-// managed says that more was asked for than to run the command: then what it leaves behind is our business.
+// managed says that more was asked for than to run the command: then we may end what it leaves behind.
 func (inv *Invocation) managed() bool {
 	p := &inv.pace.policy
 	return inv.pace.mayRepeat() || p.Timeout > 0 || p.TotalTimeout > 0 || inv.call.runner.Stall > 0
@@ -218,7 +218,7 @@ func (inv *Invocation) openState() {
 	}
 	s := *r.State
 	if err := s.Prepare(); err != nil {
-		inv.troubled.Do(func() { c.emit(StateTrouble{Err: err, Without: c.inCommon()}) })
+		inv.troubleOnce.Do(func() { c.emit(StateTrouble{Err: err, Without: c.sharedSettings()}) })
 		return
 	}
 	c.state = &s
@@ -236,11 +236,11 @@ func (inv *Invocation) openState() {
 
 // trouble says once what could not be kept.
 func (inv *Invocation) trouble(err error) {
-	inv.troubled.Do(func() { inv.call.emit(StateTrouble{Err: err}) })
+	inv.troubleOnce.Do(func() { inv.call.emit(StateTrouble{Err: err}) })
 }
 
-// inCommon is what the call was to have in common with others.
-func (c *call) inCommon() (list []string) {
+// sharedSettings names what the call was to share with others.
+func (c *call) sharedSettings() (list []string) {
 	if key := c.gateKey(); key != "" {
 		list = append(list, "gate "+key)
 	}

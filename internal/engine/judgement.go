@@ -39,8 +39,8 @@ type judgement struct {
 	killed  int
 }
 
-// ill says that the outcome shows the service to be ill: not our own deadline, a cancel, or what is wrong in itself.
-func (j *judgement) ill() bool {
+// unhealthy says that the outcome shows the service to be unhealthy: not our deadline, a cancel, or a wrong request.
+func (j *judgement) unhealthy() bool {
 	return !j.timedOut && j.stopCode == 0 && j.started() && j.verdict.Retryable
 }
 
@@ -100,7 +100,7 @@ func (inv *Invocation) conclude(j *judgement, own verdict.Verdict, o verdict.Out
 	last := verdict.LastWords(o)
 	switch {
 	case own.Class == verdict.OK && t.hasDelivered() && (reason == supervise.Lingered || reason == supervise.Stalled || reason == supervise.Deadline):
-		// What it was asked for is there; that it did not leave by itself takes nothing from it.
+		// The result is there; that the process then had to be stopped does not change it.
 		j.verdict, j.code = own, 0
 	case reason == supervise.Deadline:
 		j.timedOut, j.expired = true, true
@@ -122,7 +122,7 @@ func (inv *Invocation) conclude(j *judgement, own verdict.Verdict, o verdict.Out
 	case reason == supervise.Stopped:
 		inv.concludeStopped(j, last)
 	case j.exit.Signal == syscall.SIGPIPE && inv.readerGone():
-		// As head does all day long: the command has not failed.
+		// The reader has left, as head does: the command has not failed.
 		j.verdict = verdict.Verdict{Class: verdict.Interrupted, Rule: "unread", Evidence: unreadText}
 		j.message = fmt.Sprintf("%s was ended by SIGPIPE: %s", name, unreadText)
 	default:
@@ -155,7 +155,7 @@ func judgeUnstarted(c *call, err error) *judgement {
 	switch {
 	case errors.Is(err, syscall.E2BIG):
 		j.code, j.verdict.Class = CodeUsage, verdict.TooLarge
-		j.message = c.words(&TooLong{Err: errors.New("arguments and environment are too long for this system"), All: true})
+		j.message = c.causeText(&TooLong{Err: errors.New("arguments and environment are too long for this system"), All: true})
 	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.ENOEXEC):
 		j.code, j.verdict.Class = CodeNotExecutable, verdict.ToolMissing
 	case errors.Is(err, fs.ErrNotExist):

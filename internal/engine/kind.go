@@ -40,10 +40,10 @@ type kind interface {
 	end(r *Result)
 	// preview fills in how the first attempt would be started.
 	preview(*Preview) error
-	// innerRetries is how often the command has tried again by itself, and was let.
+	// innerRetries is how often the command has tried again by itself, and was not stopped.
 	innerRetries() int
-	// known says that failures of such a command mean something by themselves.
-	known() bool
+	// knowsFailures says that the profile can tell what a failure of the command means.
+	knowsFailures() bool
 }
 
 // newKind finds out what kind of command it is.

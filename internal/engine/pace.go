@@ -95,12 +95,12 @@ func (p *pace) sleepAtGate(d time.Duration, changed <-chan struct{}) error {
 	case <-timer.C:
 		return nil
 	case <-changed:
-		// Fifty may wait for the same.
+		// Many processes may wait for the same gate.
 		return retry.Sleep(p.ctx, rand.N(100*time.Millisecond))
 	}
 }
 
-// watcher says when a gate changes, where the store can, so that a long wait need not look again and again.
+// watcher says when a gate changes, where the store can, so that a long wait need not poll.
 type watcher struct {
 	shared  Shared
 	key     string
@@ -109,7 +109,7 @@ type watcher struct {
 	tried   bool
 }
 
-// changes is nil if one has to look. In a slow start, and for a slot, every start would wake every waiter. fresh says that
+// changes returns nil if the gate has to be polled. In a slow start, and for a slot, every start would wake every waiter. fresh says that
 // the watch has just begun.
 func (w *watcher) changes(r *gate.Refusal) (changed <-chan struct{}, fresh bool) {
 	if r.Kind != gate.KindHold && r.Kind != gate.KindBreaker {

@@ -67,7 +67,7 @@ func (k *plain) describe(*journal.Entry, *judgement) {}
 func (k *plain) prompt() string                      { return "" }
 func (k *plain) preview(p *Preview) error            { return nil }
 func (k *plain) innerRetries() int                   { return 0 }
-func (k *plain) known() bool                         { return false }
+func (k *plain) knowsFailures() bool                 { return false }
 
 func (k *plain) release() {
 	if k.input != nil {

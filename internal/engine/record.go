@@ -20,8 +20,8 @@ import (
 // NoLogDir as [Runner.LogDir] means that an agent's runs are put on record nowhere but in the state directory.
 const NoLogDir = "none"
 
-// books puts the attempts of an invocation on record, one line each.
-type books struct {
+// recorder puts the attempts of an invocation on record, one line each.
+type recorder struct {
 	call     *call
 	pace     *pace
 	kind     kind
@@ -31,7 +31,7 @@ type books struct {
 
 // line puts one attempt on record. planned is how long the next one is waited for, if all goes as planned. stop is why there
 // is none, and code what Belay ends with then; nil if it goes on.
-func (b *books) line(n int, j *judgement, planned time.Duration, stop *retry.Error, exhausted bool, code *int) {
+func (b *recorder) line(n int, j *judgement, planned time.Duration, stop *retry.Error, exhausted bool, code *int) {
 	c := b.call
 	e := journal.Entry{
 		Timestamp: journal.Time{Time: time.Now()}, Invocation: c.id, Profile: c.profile.Name(),
@@ -81,7 +81,7 @@ func (b *books) line(n int, j *judgement, planned time.Duration, stop *retry.Err
 
 // fault fills in what went wrong, whose service it was, what that has answered, and whether a repetition is worth while,
 // where the class does not say so.
-func (b *books) fault(e *journal.Entry, j *judgement) {
+func (b *recorder) fault(e *journal.Entry, j *judgement) {
 	e.ErrorType, e.Error, e.Rule = j.verdict.Class, j.message, j.verdict.Rule
 	e.Provider = b.call.traits.provider
 	if j.started() && !j.expired && answers(j.verdict.Class) {
@@ -104,7 +104,7 @@ func answers(class verdict.Class) bool {
 
 // promptHash tells prompts apart without keeping them: all that the command was asked, in its arguments, beside them and
 // on stdin. Empty if that was nothing.
-func (b *books) promptHash() string {
+func (b *recorder) promptHash() string {
 	text, beside := b.kind.prompt(), b.call.command.Prompt
 	if text == "" && beside == nil {
 		return ""
@@ -118,7 +118,7 @@ func (b *books) promptHash() string {
 
 // ownLog also puts an attempt of an agent on record where scripts around it look: in a file in the directory .logs where it
 // runs, or where the caller says.
-func (b *books) ownLog(e journal.Entry) {
+func (b *recorder) ownLog(e journal.Entry) {
 	c := b.call
 	if c.traits.ownLog == "" || c.runner.LogDir == NoLogDir || c.runner.LogDir == "" && c.runner.State == nil {
 		return
@@ -140,7 +140,7 @@ func (b *books) ownLog(e journal.Entry) {
 }
 
 // makeLogDir makes a directory for a log. One that was not asked for is kept out of version control, and never one that a
-// link leads to: the working directory may be a stranger's.
+// link leads to: the working directory may be another user's.
 func makeLogDir(dir string, unasked bool) error {
 	switch info, err := os.Lstat(dir); {
 	case errors.Is(err, os.ErrNotExist):
@@ -160,10 +160,10 @@ func makeLogDir(dir string, unasked bool) error {
 }
 
 // count counts a failed invocation among those of its integration, and raises an alert if they have become too many. A
-// command that nothing more was asked for than to be run may well end with 1: grep does that all day.
-func (b *books) count(r *Result, started bool) {
+// command that nothing more was asked for than to be run may well end with 1, as grep does.
+func (b *recorder) count(r *Result, started bool) {
 	c := b.call
-	known := b.kind.known() || b.pace.mayRepeat()
+	known := b.kind.knowsFailures() || b.pace.mayRepeat()
 	if c.state == nil || !known || r.Success || c.runner.Alert.Off() || !alert.Counts(string(r.Verdict.Class), started) {
 		return
 	}

@@ -36,7 +36,7 @@ func (r *Result) WriteText(w io.Writer) error {
 	if r.Verdict.SessionID != "" {
 		fmt.Fprintf(&b, "Session: %s\n", r.Verdict.SessionID)
 	}
-	if u := r.Usage; r.Session != "" || u.InputTokens+u.OutputTokens > 0 { // of what costs nothing there is nothing to say
+	if u := r.Usage; r.Session != "" || u.InputTokens+u.OutputTokens > 0 { // a run of an agent, or one that has used tokens
 		fmt.Fprintf(&b, "Tokens: %s input / %s output\n", thousands(u.InputTokens), thousands(u.OutputTokens))
 		if u.CostUSD != nil {
 			fmt.Fprintf(&b, "Cost: $%.4f\n", *u.CostUSD)

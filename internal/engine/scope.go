@@ -63,7 +63,7 @@ func enterScope(c *call, p *pace, key string) (*gate.Slot, *refusal) {
 				return nil, p.cutShort(c, err)
 			}
 			taken := &ScopeTaken{Key: key, Holders: holders}
-			return nil, &refusal{code: -1, message: c.words(taken), stop: &retry.Error{Cause: taken},
+			return nil, &refusal{code: -1, message: c.causeText(taken), stop: &retry.Error{Cause: taken},
 				verdict: verdict.Verdict{Class: verdict.SessionBusy, Rule: "scope", Sent: verdict.SentNo, Evidence: "scope " + key + " is taken"}}
 		}
 	}

@@ -22,7 +22,7 @@ type sessions struct {
 	usage   tally      // of all attempts
 	account account    // of the session that the next attempt goes on with, or begins
 	turns   int
-	// innerRetries are retries inside the CLI that were let be.
+	// innerRetries are retries inside the CLI that were not stopped.
 	innerRetries int
 }
 

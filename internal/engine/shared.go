@@ -16,6 +16,6 @@ type Shared interface {
 	gate.Store
 	SlotStore
 	// Watch returns a channel that gets a value when the state of a key may have changed, and a function that ends that.
-	// The error says that a caller has to look for itself.
+	// The error says that a caller has to poll.
 	Watch(key string) (changed <-chan struct{}, stop func(), err error)
 }

@@ -17,7 +17,7 @@ type sink struct {
 	// spilled says that it could not be held any longer (the disk is full, say) and was passed on: nothing is lost,
 	// but the attempt can no longer be taken back.
 	spilled bool
-	// broken says that nobody takes the output any more.
+	// broken says that the output can no longer be written.
 	broken bool
 }
 

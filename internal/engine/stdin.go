@@ -13,8 +13,8 @@ import (
 	"github.com/belay-run/belay/verdict"
 )
 
-// silence is how long the input of an agent that has its prompt already may stay silent. Who starts us with an open pipe
-// that nobody writes to would wait for ever.
+// silence is how long the input of an agent that has its prompt already may stay silent. Without it, a caller that leaves
+// stdin open and never writes to it would wait for ever.
 func (k *turn) silence() time.Duration {
 	if k.info.Silence > 0 {
 		return k.info.Silence
@@ -55,7 +55,7 @@ func (k *turn) readInput() *refusal {
 
 // awaitInput waits until all of stdin is there, and reports whether it is: not if nothing comes and nothing need come, if the
 // invocation is ended, or if it takes longer than an attempt may. In the last case refused says so. A CLI that itself waits
-// for its input to end, whatever else it was given, waits here too: who writes to it may only be slow.
+// for its input to end, whatever else it was given, waits here too: the writer may only be slow.
 func (k *turn) awaitInput(in *inputReader) (refused *refusal, whole bool) {
 	given := k.info.HasPrompt || k.first.Prompt != nil
 	silence, limit := k.silence(), k.call.timeout()
@@ -97,7 +97,7 @@ func (k *turn) awaitInput(in *inputReader) (refused *refusal, whole bool) {
 // stdinTimeout is the refusal of an attempt that is not made because stdin does not end.
 func (k *turn) stdinTimeout(limit time.Duration) *refusal {
 	late := &StdinTimeout{Command: k.call.command.name(), Limit: limit}
-	return &refusal{code: -1, timedOut: true, expired: true, stop: &retry.Error{Cause: late}, message: k.call.words(late),
+	return &refusal{code: -1, timedOut: true, expired: true, stop: &retry.Error{Cause: late}, message: k.call.causeText(late),
 		verdict: verdict.Verdict{Class: verdict.Timeout, Rule: "stdin", Sent: verdict.SentNo}}
 }
 
@@ -123,7 +123,7 @@ func newInputReader(source io.Reader, limit int64) *inputReader {
 	return in
 }
 
-// Read implements [io.Reader]: it says that something has come, and ends when nobody wants it any more.
+// Read implements [io.Reader]: it notes that something has come, and ends once the input is no longer wanted.
 func (in *inputReader) Read(p []byte) (int, error) {
 	n, err := in.source.Read(p)
 	in.once.Do(func() { close(in.begun) })

@@ -24,7 +24,7 @@ type stream struct {
 // maxBacklog bounds the bytes of lines that are kept for a reader that does not keep up; the oldest are dropped.
 const maxBacklog = 16 << 20
 
-// backlog keeps events for the first reader, who may come late.
+// backlog keeps events for the first reader, which may come late.
 func (s *stream) backlog() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

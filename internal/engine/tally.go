@@ -4,14 +4,14 @@ import "github.com/belay-run/belay/verdict"
 
 // tally adds up what attempts have used, of which some may not have told what they cost.
 type tally struct {
-	used   verdict.Usage // without the cost
-	cost   *float64      // of those that have told it; nil if none has
-	untold int           // how many have not
+	used     verdict.Usage // without the cost
+	cost     *float64      // of those that have told it; nil if none has
+	unpriced int           // how many have not
 }
 
 func (t *tally) add(u verdict.Usage) {
-	if t.untold -= u.Settles; u.CostUnknown() {
-		t.untold++
+	if t.unpriced -= u.Settles; u.CostUnknown() {
+		t.unpriced++
 	} else if u.CostUSD != nil {
 		sum := *u.CostUSD
 		if t.cost != nil {
@@ -26,7 +26,7 @@ func (t *tally) add(u verdict.Usage) {
 // sum is all of it. Its cost is known if that of every attempt is.
 func (t *tally) sum() verdict.Usage {
 	u := t.used
-	if t.untold == 0 {
+	if t.unpriced == 0 {
 		u.CostUSD = t.cost
 	}
 	return u
@@ -37,7 +37,7 @@ func (t *tally) sum() verdict.Usage {
 type account struct {
 	session string
 	here    tally // what the attempts of this run have used in it
-	// told is what it has cost so far, for so many tokens; nil if nobody knows.
+	// told is what it has cost so far, for so many tokens; nil if that is not known.
 	told   *float64
 	tokens int64
 	// Attempts since then that have not told their cost: a later sum may include it. cut says that of one not even the

@@ -30,7 +30,7 @@ type transcript interface {
 	// busy reports whether a tool runs.
 	busy() bool
 	// stoppedEarly is why the attempt was stopped before its time; nil if it was not.
-	stoppedEarly() *early
+	stoppedEarly() *earlyStop
 	// unread reports whether the attempt was stopped because its output is not read any more.
 	unread() bool
 	// final says why there can be no further attempt, whatever came of this one; empty if nothing speaks against another.
@@ -38,7 +38,7 @@ type transcript interface {
 
 	// deliver passes on what was held.
 	deliver() error
-	// discard drops what was held, but for the standard error: those who read events may show it later.
+	// discard drops what was held, but for the standard error: a reader of events may show it later.
 	discard()
 	// replace puts other output in the place of what was held.
 	replace(stdout string)
@@ -54,8 +54,8 @@ type transcript interface {
 	version() string
 }
 
-// early is why an attempt was stopped before its time: the CLI would go on trying what we would not.
-type early struct {
+// earlyStop is why an attempt was stopped before its time: the CLI would go on with retries that we do not allow.
+type earlyStop struct {
 	verdict verdict.Verdict
 	stop    *retry.Error
 }
@@ -148,7 +148,7 @@ func (t *streams) output() *Output                       { return t.out.output()
 func (t *streams) stderr() *Output                       { return t.err.output() }
 func (*streams) hasDelivered() bool                      { return false }
 func (*streams) busy() bool                              { return false }
-func (*streams) stoppedEarly() *early                    { return nil }
+func (*streams) stoppedEarly() *earlyStop                { return nil }
 func (*streams) unread() bool                            { return false }
 func (*streams) silent(string) bool                      { return false }
 func (*streams) describe(*journal.Entry, *agent.Account) {}

@@ -83,7 +83,7 @@ func (k *turn) claimSession() (refused *refusal) {
 		last, ok := k.lastSession()
 		if !ok && !k.call.runner.Resume.OrNew {
 			none := &NoSession{Profile: k.call.profile.Name()}
-			return &refusal{code: CodeUsage, stop: &retry.Error{Cause: none}, message: k.call.words(none),
+			return &refusal{code: CodeUsage, stop: &retry.Error{Cause: none}, message: k.call.causeText(none),
 				verdict: verdict.Verdict{Class: verdict.SessionNotFound, Rule: "resume", Sent: verdict.SentNo}}
 		}
 		k.first.Session, k.next.Session = last.ID, last.ID
@@ -170,7 +170,7 @@ func (k *turn) restart(j *judgement) bool {
 		return true
 	case j.verdict.Class != verdict.SessionNotFound || k.next.Session == "":
 		return false
-	case k.next.Continue: // it was our idea
+	case k.next.Continue: // our retry has resumed the session, not the caller
 		k.call.emit(SessionGone{ID: k.next.Session})
 		k.next = k.first
 		return true
@@ -242,7 +242,7 @@ func (k *turn) end(r *Result) {
 
 func (k *turn) innerRetries() int { return k.sessions.innerRetries }
 
-func (k *turn) known() bool { return true }
+func (k *turn) knowsFailures() bool { return true }
 
 func (k *turn) preview(p *Preview) error {
 	next := k.next
@@ -258,8 +258,8 @@ func (k *turn) preview(p *Preview) error {
 	return nil
 }
 
-// conversation is an agent that its caller talks to line by line. There is one attempt, and what ends it is the caller's
-// business.
+// conversation is an agent that its caller talks to line by line. There is one attempt, and the caller decides when it
+// ends.
 type conversation struct{ *turn }
 
 func (k *conversation) traits() traits {

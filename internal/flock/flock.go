@@ -1,8 +1,8 @@
 // Package flock locks files between processes.
 //
 // A lock is taken on an open file and lasts until that file is closed; the system closes it when the process ends, however
-// it ends, so a lock is never left behind. Only those that ask for the lock are kept out: it says nothing about who may read
-// or write the file. Two opens of a file exclude each other within one process too.
+// it ends, so a lock is never left behind. Only those that ask for the lock are kept out: it does not keep other processes
+// from reading or writing the file. Two opens of a file exclude each other within one process too.
 //
 // The file of a lock must not be deleted while others may lock it: they would then hold the lock of the old file while
 // another process holds that of a new one with the same name.

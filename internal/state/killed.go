@@ -45,7 +45,7 @@ func (s *State) killed(rec supervise.Record) bool {
 		Profile: cmp.Or(rec.Profile, "generic"), Command: rec.Command, Attempt: max(rec.Attempt, 1), Status: journal.Error,
 		ErrorType: verdict.Interrupted, Rule: "killed", ExitCode: -1, Session: rec.Session}
 	if rec.State == supervise.StateWaiting {
-		if e.Attempt = 0; last.Attempt == rec.Attempt { // the wait after it; nobody knows how much of that there was
+		if e.Attempt = 0; last.Attempt == rec.Attempt { // the wait after it; how much of it was waited is not known
 			e.GateWait = -last.Planned()
 		}
 	} else {
@@ -63,7 +63,7 @@ func (s *State) killed(rec supervise.Record) bool {
 	return true
 }
 
-// leftover is how old a temporary file is that nobody uses any more.
+// leftover is the age at which a temporary file is no longer in use.
 const leftover = time.Hour
 
 // sweep removes the temporary files of the state directory that killed processes have left.

@@ -21,7 +21,7 @@ type Session struct {
 	Updated time.Time     `json:"updated"`
 	Usage   verdict.Usage `json:"usage"`
 	// ToldCost is what the session has cost in all as its CLI has told last, for so many tokens; nil if the CLI tells what
-	// each attempt has cost, or somebody has used it since who did not tell.
+	// each attempt has cost, or if an attempt since then has not told its cost.
 	ToldCost   *float64 `json:"told_cost_usd,omitempty"`
 	ToldTokens int64    `json:"told_tokens,omitempty"`
 }

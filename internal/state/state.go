@@ -54,7 +54,7 @@ func Open(dir string) (*State, error) {
 }
 
 // Prepare checks the directory and makes it if it is not there; an empty Dir becomes [DefaultDir]. A directory that others
-// may write to is refused: they could put words into our records.
+// may write to is refused: they could forge our records.
 func (s *State) Prepare() error {
 	if s.Dir == "" {
 		var err error

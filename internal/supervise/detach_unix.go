@@ -10,7 +10,7 @@ import (
 )
 
 // Detach starts a program that goes on without us: in a session of its own, with nothing to read or write, in the root
-// directory, and without the mark of a run, so that nobody takes it for what a run has left. Nobody waits for it.
+// directory, and without the mark of a run, so that it is not taken for what a run has left. It is not waited for.
 func Detach(path string, args []string) error {
 	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
 	if err != nil {
@@ -23,6 +23,6 @@ func Detach(path string, args []string) error {
 	if err != nil {
 		return err
 	}
-	go p.Wait() // should it end before us, nothing of it is to stay
+	go p.Wait() // if it ends before us, it must not stay as a zombie
 	return nil
 }

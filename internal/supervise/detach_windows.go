@@ -22,6 +22,6 @@ func Detach(path string, args []string) error {
 	if err != nil {
 		return err
 	}
-	go p.Wait() // should it end before us, nothing of it is to stay
+	go p.Wait() // if it ends before us, its handle must be closed
 	return nil
 }

@@ -28,7 +28,7 @@ func (r Reason) String() string {
 
 // Exit says how a command ended and what became of its tree.
 type Exit struct {
-	Code   int            // exit code; -1 if a signal ended it, or if somebody else has taken its status
+	Code   int            // exit code; -1 if a signal ended it, or if other code has taken its status
 	Signal syscall.Signal // the signal that ended it, else 0
 	Reason Reason
 
@@ -36,8 +36,8 @@ type Exit struct {
 	Duration time.Duration
 	CPU      time.Duration // used by it and by the children it waited for
 
-	// Left are descendants that still run. After an exit by itself nobody has touched them ([Process.EndTree]
-	// does); after a stop they are those that could not be ended.
+	// Left are descendants that still run. After an exit by itself they are left alone ([Process.EndTree] ends
+	// them); after a stop they are those that could not be ended.
 	Left []Proc
 	// Killed is how many descendants had to be ended after the command itself was gone.
 	Killed int
@@ -65,7 +65,7 @@ type Proc struct {
 	childEnded     bool // a child of it may have ended
 }
 
-// identity names a process for good: a pid alone comes back.
+// identity names a process for good: a pid alone is reused.
 type identity struct {
 	pid   int
 	start uint64

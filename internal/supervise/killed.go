@@ -9,9 +9,9 @@ import (
 	"time"
 )
 
-// reportPatience is how long the processes of a killed run are waited for that are about to end: an agent takes two
-// seconds to put its own things in order.
-const reportPatience = 5 * time.Second
+// reportTimeout is how long ReportKilled waits for processes of a killed run that are about to end: an agent takes two
+// seconds to finish its own work.
+const reportTimeout = 5 * time.Second
 
 // ReportKilled tells Killed of the runs whose owners are dead, as [Records.Reclaim] does, and ends nothing. It returns
 // those that it has told of, and those of which something is left for Reclaim: processes, or a record that could not be
@@ -28,15 +28,15 @@ func (r Records) ReportKilled() (told, left []Record, err error) {
 		}
 	}
 	pause := time.Millisecond
-	for begin := time.Now(); len(fresh) > 0 && len(carried(fresh)) > 0 && time.Since(begin) < reportPatience; pause = min(2*pause, 100*time.Millisecond) {
+	for begin := time.Now(); len(fresh) > 0 && len(livingMarkers(fresh)) > 0 && time.Since(begin) < reportTimeout; pause = min(2*pause, 100*time.Millisecond) {
 		time.Sleep(pause)
 	}
-	told, left = r.settle(dead, carried(ids))
+	told, left = r.settle(dead, livingMarkers(ids))
 	return told, left, nil
 }
 
-// dead are the records of dead owners, and the ids of those that may have left processes. The calling process is never a
-// part of one.
+// dead returns the records of dead owners, and the ids of those that may have left processes. The calling process is
+// never a part of one.
 func (r Records) dead() (dead []Record, ids []string, err error) {
 	found, err := r.scan()
 	if err != nil {
@@ -98,8 +98,8 @@ func (r Records) settle(dead []Record, alive []string) (told, left []Record) {
 	return told, left
 }
 
-// claim makes the record of a dead owner ours and reads it. Of all who try one succeeds, since a file can be renamed but
-// once; and if that one is killed, the record is a dead owner's again. It is not listed meanwhile.
+// claim makes the record of a dead owner ours and reads it. Of all processes that try, one succeeds, since a file can be
+// renamed only once; if that one is killed, the record is a dead owner's again. It is not listed meanwhile.
 func (rec *Record) claim(dir string) error {
 	info, err := os.Stat(rec.path)
 	if err != nil {
@@ -118,8 +118,8 @@ func (rec *Record) claim(dir string) error {
 	return rec.read()
 }
 
-// carried are those of the markers that a living process carries; all of them where that cannot be found out.
-func carried(ids []string) (alive []string) {
+// livingMarkers returns the markers that a living process carries, or all of them where that cannot be found out.
+func livingMarkers(ids []string) (alive []string) {
 	if len(ids) == 0 {
 		return nil
 	}

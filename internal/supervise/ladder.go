@@ -37,10 +37,10 @@ func (l Ladder) Sent() Ladder {
 }
 
 const (
-	// politePause is how long what is left of a tree has between SIGTERM and SIGKILL.
+	// politePause is the time between SIGTERM and SIGKILL for the processes that are left of a tree.
 	politePause = 500 * time.Millisecond
-	// killPatience is how long we try to end it.
-	killPatience = 10 * time.Second
-	// killPasses is how often we try at least: on a machine that is overloaded seconds say little.
+	// killTimeout is how long we try to end them.
+	killTimeout = 10 * time.Second
+	// killPasses is how often we try at least: on an overloaded machine one pass can take seconds.
 	killPasses = 100
 )

@@ -9,12 +9,12 @@ import (
 	"time"
 )
 
-// handle: the root is known by its pid, which may be another's once it is reaped.
+// handle says whether the root is reaped: then its pid may be that of another process.
 type handle struct{ reaped bool }
 
 type waitStatus struct {
 	syscall.WaitStatus
-	lost bool // somebody else took it: all we know is that the process is gone
+	lost bool // another part of the program took it: all we know is that the process is gone
 }
 
 func (s waitStatus) code() int {
@@ -112,7 +112,7 @@ func (p *Process) awaitRoot() {
 // reap takes the status of a root that has ended.
 func (p *Process) reap() {
 	if p.owner != nil {
-		return // it has done so
+		return // it has reaped it
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -132,7 +132,7 @@ func (p *Process) take(ws syscall.WaitStatus, ru *syscall.Rusage, err error) {
 	p.cpu = time.Duration(ru.Utime.Nano() + ru.Stime.Nano())
 }
 
-// ask sends a signal of the ladder. What is stopped could not heed it.
+// ask sends a signal of the ladder. A stopped process is continued: it could not handle the signal otherwise.
 func (p *Process) ask(sig syscall.Signal) {
 	if sig == 0 {
 		return

@@ -10,7 +10,7 @@ func TestLimits_Due(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
 		timeout, stall, linger int
-		life, given, now       int
+		life, delivered, now   int
 		reason                 Reason
 		wait                   int
 	}{
@@ -37,12 +37,12 @@ func TestLimits_Due(t *testing.T) {
 			t.Parallel()
 			start := epoch.Add(time.Hour)
 			l := limits{timeout: seconds(tt.timeout), stall: seconds(tt.stall), linger: seconds(tt.linger),
-				start: start, life: new(moment), given: new(moment)}
+				start: start, life: new(moment), delivered: new(moment)}
 			if tt.life >= 0 {
 				l.life.set(start.Add(seconds(tt.life)))
 			}
-			if tt.given >= 0 {
-				l.given.set(start.Add(seconds(tt.given)))
+			if tt.delivered >= 0 {
+				l.delivered.set(start.Add(seconds(tt.delivered)))
 			}
 			reason, wait := l.due(start.Add(seconds(tt.now)))
 			if reason != tt.reason || wait != seconds(tt.wait) {
@@ -58,12 +58,12 @@ func seconds(n int) time.Duration { return time.Duration(n) * time.Second }
 func TestLimits_SkipSuspension(t *testing.T) {
 	t.Parallel()
 	start := epoch.Add(time.Hour)
-	l := limits{timeout: seconds(10), linger: seconds(3), start: start, life: new(moment), given: new(moment)}
+	l := limits{timeout: seconds(10), linger: seconds(3), start: start, life: new(moment), delivered: new(moment)}
 	l.skip(seconds(100))
 	if reason, wait := l.due(start.Add(seconds(104))); reason != Exited || wait != seconds(6) {
 		t.Errorf("%v, wait %v; want 6 s", reason, wait)
 	}
-	l.given.set(start.Add(seconds(104)))
+	l.delivered.set(start.Add(seconds(104)))
 	l.skip(seconds(50))
 	if reason, wait := l.due(start.Add(seconds(156))); reason != Exited || wait != seconds(1) {
 		t.Errorf("%v, wait %v; want 1 s", reason, wait)

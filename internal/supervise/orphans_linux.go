@@ -10,8 +10,8 @@ import (
 )
 
 // Orphaned descendants become children of the owner. One that has also left its group and session and has wiped its
-// environment, as a daemon behind sudo has, does not show where it comes from. What remains is who can have started
-// it: a run that was under way at the time, what an earlier run has left running, or a stranger.
+// environment, as a daemon behind sudo has, does not show where it comes from. What remains is what can have started
+// it: a run that was under way at the time, what an earlier run has left running, or a child that comes from no run.
 
 // leftover is a process that a run left running when it ended by itself. Another run must not end it.
 type leftover struct {
@@ -26,18 +26,18 @@ func childless() bool {
 	return errors.Is(unix.Waitid(unix.P_ALL, 0, nil, unix.WEXITED|unix.WNOHANG|unix.WNOWAIT, nil), unix.ECHILD)
 }
 
-// noteStrangers puts all children that are not known to come from a run among the strangers. It is called under the lock.
-func (o *owner) noteStrangers() {
+// noteUnrelated notes all children that are not known to come from a run. It is called under the lock.
+func (o *owner) noteUnrelated() {
 	walk(func(q Proc) {
 		if _, left := o.leftovers[q.identity()]; q.PPID != os.Getpid() || q.zombie || o.roots[q.PID] != nil || left {
 			return
 		}
 		for r := range o.runs {
-			if r.marks(q) {
+			if r.isMarked(q) {
 				return
 			}
 		}
-		o.strangers[q.PID] = true
+		o.unrelated[q.PID] = true
 	})
 }
 
@@ -49,18 +49,18 @@ func (p *Process) inherits(q Proc) bool {
 		return false
 	}
 	o.mu.Lock()
-	foreign := o.strangers[q.PID] || o.roots[q.PID] != nil
+	foreign := o.unrelated[q.PID] || o.roots[q.PID] != nil
 	for r := range o.runs {
 		foreign = foreign || r != p && r.born <= q.Start && r.ordinal >= p.ordinal
 	}
-	strangers := maps.Clone(o.strangers)
+	unrelated := maps.Clone(o.unrelated)
 	o.mu.Unlock()
-	return !foreign && (len(strangers) == 0 || p.marks(q) || barren(strangers))
+	return !foreign && (len(unrelated) == 0 || p.isMarked(q) || noOrphansOf(unrelated))
 }
 
-// spares reports whether q belongs to another run, or to what another run has left running: by its marker, by its
-// session or by its ancestors. A session other than ours begins in one tree, and nothing of another tree can join it.
-func (p *Process) spares(q Proc) bool {
+// ofAnotherRun reports whether q belongs to another run, or to what another run has left running: by its marker, its
+// session or its ancestors. A session other than ours begins in one tree, and nothing of another tree can join it.
+func (p *Process) ofAnotherRun(q Proc) bool {
 	o := p.owner
 	if o == nil {
 		return false
@@ -84,7 +84,7 @@ func (p *Process) spares(q Proc) bool {
 	}
 	delete(ids, p.spec.RunID)
 	delete(ids, "")
-	if len(ids) > 0 && !p.marks(q) && slices.ContainsFunc(q.markers(), func(id string) bool { return ids[id] }) {
+	if len(ids) > 0 && !p.isMarked(q) && slices.ContainsFunc(q.markers(), func(id string) bool { return ids[id] }) {
 		return true
 	}
 	for len(left) > 0 {
@@ -100,8 +100,8 @@ func (p *Process) spares(q Proc) bool {
 	return false
 }
 
-// letGo says that p is concluded: what it has left running is from now on for no other run to end.
-func (p *Process) letGo() {
+// keepLeftovers notes that p is concluded: from now on no other run may end what it has left running.
+func (p *Process) keepLeftovers() {
 	o := p.owner
 	if o == nil {
 		return
@@ -109,9 +109,9 @@ func (p *Process) letGo() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	delete(o.runs, p)
-	if p.reason == Exited && len(p.known) > 0 {
+	if p.reason == Exited && len(p.knownMembers) > 0 {
 		o.forgetEnded()
-		for id, q := range p.known {
+		for id, q := range p.knownMembers {
 			o.leftovers[id] = leftover{p.ordinal, p.spec.RunID, q.SID}
 		}
 	}
@@ -125,14 +125,14 @@ func (o *owner) forgetEnded() {
 	})
 }
 
-// barren reports whether it is certain that no stranger has left us an orphan. A process becomes an orphan when its
-// parent ends, and that leaves a trace: where no child has ever ended, nothing was orphaned.
-func barren(strangers map[int]bool) bool {
+// noOrphansOf reports whether it is certain that no unrelated child has left us an orphan. A process becomes an orphan
+// when its parent ends, and that leaves a trace: where no child has ever ended, nothing was orphaned.
+func noOrphansOf(unrelated map[int]bool) bool {
 	for range 2 { // a child that is waited for during the first look shows in the second
 		children := map[int][]Proc{}
 		walk(func(q Proc) { children[q.PPID] = append(children[q.PPID], q) })
-		tree := slices.DeleteFunc(children[os.Getpid()], func(q Proc) bool { return !strangers[q.PID] })
-		if len(tree) < len(strangers) {
+		tree := slices.DeleteFunc(children[os.Getpid()], func(q Proc) bool { return !unrelated[q.PID] })
+		if len(tree) < len(unrelated) {
 			return false
 		}
 		for ; len(tree) > 0; tree = tree[1:] {

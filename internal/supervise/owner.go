@@ -22,12 +22,12 @@ func self() (Owner, error) {
 }
 
 // Alive reports whether the owner still runs. An owner in another container cannot be seen, and counts as not alive.
-func (o Owner) Alive() bool { return o.Boot == bootID() && o.stands() }
+func (o Owner) Alive() bool { return o.Boot == bootID() && o.running() }
 
-// dead reports whether the owner is surely no more, and whether that is because the system has been restarted.
+// dead reports whether the owner has certainly ended, and whether that is because the system has been restarted.
 func (o Owner) dead() (dead, restarted bool) {
 	if o.Boot == bootID() {
-		return !o.stands(), false
+		return !o.running(), false
 	}
 	then, _, _ := strings.Cut(o.Boot, "-")
 	now, _, _ := strings.Cut(bootID(), "-")
@@ -35,8 +35,8 @@ func (o Owner) dead() (dead, restarted bool) {
 	return restarted, restarted
 }
 
-// stands reports whether the owner's process is there. It is unless we know better: what we believe dead we end.
-func (o Owner) stands() bool {
+// running reports whether the owner's process exists. In doubt it does: what counts as dead is ended.
+func (o Owner) running() bool {
 	p, err := process(o.PID)
 	if err != nil {
 		return !errors.Is(err, os.ErrProcessDone)

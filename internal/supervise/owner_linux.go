@@ -10,23 +10,23 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// owner does all waiting of a process that has called Own. Beside it nobody may wait: wait4(-1) takes every exit
-// status there is (100 of 100 were lost to os/exec when that was tried).
+// owner does all waiting of a process that has called Own. Nothing else in the process may wait: wait4(-1) takes every
+// exit status there is (100 of 100 were lost to os/exec when that was tried).
 type owner struct {
 	mu      sync.Mutex // held while a child is started, reaped or signalled
 	roots   map[int]*Process
 	waiting bool
 	empty   chan struct{} // closed when the kernel has said that no child is left
 
-	// Whose an orphan is, see orphans_linux.go.
+	// These tell which run an orphan belongs to, see orphans_linux.go.
 	runs      map[*Process]bool     // started, and not concluded
 	ends      int                   // how many roots have ended
-	strangers map[int]bool          // children of ours that may have nothing to do with any run
+	unrelated map[int]bool          // children of ours that may not come from any run
 	leftovers map[identity]leftover // what runs that ended by themselves have left running
 }
 
-// sole is the only owner there can be in a process.
-var sole = &owner{roots: map[int]*Process{}, runs: map[*Process]bool{}, strangers: map[int]bool{}, leftovers: map[identity]leftover{}}
+// theOwner is the only owner that a process can have.
+var theOwner = &owner{roots: map[int]*Process{}, runs: map[*Process]bool{}, unrelated: map[int]bool{}, leftovers: map[identity]leftover{}}
 
 // Own makes the calling process the owner of all its descendants, the orphaned ones included, for as long as it
 // lives or until [Supervisor.Disown]. It is for a program that owns its process and starts processes only through
@@ -36,7 +36,7 @@ func Own() *Supervisor {
 	if unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) != nil {
 		return &Supervisor{}
 	}
-	return &Supervisor{owner: sole}
+	return &Supervisor{owner: theOwner}
 }
 
 // Disown undoes Own. No process may be running, nor be left running: as long as there is a child, its end is waited
@@ -61,10 +61,10 @@ func (o *owner) launch(p *Process) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if !o.waiting && len(o.roots) == 0 {
-		clear(o.strangers)
+		clear(o.unrelated)
 		clear(o.leftovers)
 		if !childless() {
-			o.noteStrangers()
+			o.noteUnrelated()
 		}
 	}
 	if err := p.fork(); err != nil {
@@ -104,7 +104,7 @@ func (o *owner) reapRest() {
 // reap waits until there is something to reap, and reaps all there is. It reports true when the kernel says that no
 // child is left.
 func (o *owner) reap() (empty bool) {
-	// Only a look: what is reaped must be reaped under the lock, so that nobody signals a pid that is free again.
+	// Only a look: what is reaped must be reaped under the lock, so that a pid that is free again is never signalled.
 	for errors.Is(unix.Waitid(unix.P_ALL, 0, nil, unix.WEXITED|unix.WSTOPPED|unix.WNOWAIT, nil), unix.EINTR) {
 	}
 	o.mu.Lock()
@@ -119,7 +119,7 @@ func (o *owner) reap() (empty bool) {
 			continue
 		}
 		if empty = err != nil; empty {
-			// Nothing can have been started since. Whatever is still on the list was reaped by somebody else.
+			// Nothing can have been started since. What is still on the list was reaped by other code.
 			for _, p := range o.roots {
 				p.take(0, &ru, err)
 				ended = append(ended, p)
@@ -132,9 +132,9 @@ func (o *owner) reap() (empty bool) {
 			break
 		}
 		switch p := o.roots[pid]; {
-		case p == nil: // an orphan, or a stranger
-			if o.strangers[pid] && !ws.Stopped() {
-				delete(o.strangers, pid)
+		case p == nil: // an orphan, or unrelated
+			if o.unrelated[pid] && !ws.Stopped() {
+				delete(o.unrelated, pid)
 				orphaned = true
 			}
 		case ws.Stopped():
@@ -146,9 +146,9 @@ func (o *owner) reap() (empty bool) {
 		}
 	}
 	if orphaned {
-		// What strangers have left has become ours. Once for all of them: a walk for each is too slow for one that starts and
-		// forgets processes all the time, and what we have not reaped makes every walk slower.
-		o.noteStrangers()
+		// What unrelated children have left has become ours. Once for all of them: a walk for each is too slow if one keeps
+		// starting processes that it does not wait for, and what we have not reaped makes every walk slower.
+		o.noteUnrelated()
 	}
 	for _, p := range ended {
 		o.ends++

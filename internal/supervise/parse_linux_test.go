@@ -54,8 +54,8 @@ func TestProcess_Self(t *testing.T) {
 	if err := (Proc{PID: os.Getpid(), Start: me.Start + 1}).signal(9); err == nil {
 		t.Error("another process than that was signalled")
 	}
-	if !leads(os.Getpid()) || leads(1<<30) || lastPID() <= 0 {
-		t.Errorf("leads %t, last pid %d", leads(os.Getpid()), lastPID())
+	if !isProcess(os.Getpid()) || isProcess(1<<30) || lastPID() <= 0 {
+		t.Errorf("leads %t, last pid %d", isProcess(os.Getpid()), lastPID())
 	}
 }
 

@@ -21,7 +21,7 @@ func (p *Process) Stop(ladder Ladder) {
 // Kill kills the whole tree now.
 func (p *Process) Kill() { p.Stop(Ladder{}) }
 
-// Signal sends one signal to the command, and to nobody else: it is for the command to tell its children.
+// Signal sends one signal to the command, and to no other process: it is for the command to tell its children.
 func (p *Process) Signal(sig syscall.Signal) { p.signalRoot(sig) }
 
 // EndTree ends what a command that has exited by itself has left running ([Exit.Left]). It reports how many processes
@@ -55,26 +55,26 @@ func (p *Process) startWatch() {
 const (
 	// tick is how often the watch looks at the clock, so that it notices when time has passed without us.
 	tick = time.Second
-	// late is what says so. A busy machine is not that late, and if it is the command was held up just as well.
-	late = time.Second
+	// suspendedAfter is the delay that counts as such time. A busy machine has less, or delays the command as well.
+	suspendedAfter = time.Second
 )
 
-// watch waits for the end of the process, or for a limit or a request to stop it, and then sees it out.
+// watch waits for the end of the process, or for a limit or a request to stop it, and then stops it.
 func (p *Process) watch() Reason {
 	l := limits{timeout: p.spec.Timeout, stall: p.spec.Stall, linger: p.spec.Linger,
-		start: p.start, life: &p.life, given: &p.given}
+		start: p.start, life: &p.life, delivered: &p.delivered}
 	timer := time.NewTimer(tick)
 	defer timer.Stop()
-	for look := p.start; ; { // when we meant to look, if at all
+	for nextCheck := p.start; ; { // when the next check was due; zero if none was
 		now := time.Now()
-		if over := now.Sub(look); !look.IsZero() && over > late {
-			// We have been suspended (Ctrl-Z), or frozen, or the whole machine was. So was the command, or nobody
-			// listened to it.
+		if over := now.Sub(nextCheck); !nextCheck.IsZero() && over > suspendedAfter {
+			// We have been suspended (Ctrl-Z), or frozen, or the whole machine was. So was the command, or its output
+			// was not read.
 			l.skip(over)
 			p.Beat()
 		}
 		if p.writing.Load() > 0 {
-			p.Beat() // it is not silent: whoever reads its output does not take it
+			p.Beat() // it is not silent: its output is not being taken
 		}
 		if stall := p.stall.Load(); stall != 0 && p.spec.Stall > 0 {
 			l.stall = time.Duration(stall)
@@ -88,9 +88,9 @@ func (p *Process) watch() Reason {
 			return reason
 		}
 		var due <-chan time.Time
-		if look = (time.Time{}); wait > 0 {
+		if nextCheck = (time.Time{}); wait > 0 {
 			wait = min(wait, tick)
-			look = now.Add(wait)
+			nextCheck = now.Add(wait)
 			timer.Reset(wait)
 			due = timer.C
 		}
@@ -100,7 +100,7 @@ func (p *Process) watch() Reason {
 		case ladder := <-p.stops:
 			p.climb(ladder)
 			return Stopped
-		case <-p.poke:
+		case <-p.clockChanged:
 		case <-due:
 		}
 	}
@@ -113,7 +113,7 @@ func (p *Process) climb(ladder Ladder) {
 	defer timer.Stop()
 	for {
 		if len(ladder) == 0 {
-			p.rude = true
+			p.forced = true
 			p.signalTree(syscall.SIGKILL)
 			timer.Reset(time.Second)
 		} else {
@@ -134,7 +134,7 @@ func (p *Process) climb(ladder Ladder) {
 
 // conclude sees to the tree and the output once the root has ended.
 func (p *Process) conclude() Exit {
-	p.watchOnce.Do(func() {}) // nobody may begin to watch any more
+	p.watchOnce.Do(func() {}) // the watch must not be started any more
 	if p.watched != nil {
 		<-p.watched
 	}
@@ -150,7 +150,7 @@ func (p *Process) conclude() Exit {
 	if !stopped && !p.alone {
 		exit.Left = p.survivors(held)
 	}
-	p.letGo()
+	p.keepLeftovers()
 	p.over.Store(true)
 	return exit
 }

@@ -10,10 +10,10 @@ import (
 
 const (
 	pumpBuffer = 256 << 10
-	// quiet is how long a pipe that a stranger holds open must say nothing until we let go of it.
-	quiet = 250 * time.Millisecond
-	// enough is how long we listen to a stranger that is never quiet.
-	enough = time.Second
+	// quietTime is how long a pipe that another process holds open must be silent before we close it.
+	quietTime = 250 * time.Millisecond
+	// maxHeldTime is how long we read from such a process if it is never silent.
+	maxHeldTime = time.Second
 )
 
 // pump carries one stream of the child to its writer. What passes is a sign of life.
@@ -23,7 +23,7 @@ type pump struct {
 	life    *moment
 	writing *atomic.Int32
 	ended   atomic.Bool // the child is gone
-	held    bool        // somebody else was left who could write
+	held    bool        // another process still had the pipe open
 	end     func()      // told that no more comes; may be nil
 }
 
@@ -33,18 +33,18 @@ func (u *pump) run() {
 	}
 	defer u.from.Close()
 	buf := make([]byte, pumpBuffer)
-	owed := -1 // what the child has written and we have not read, once it is gone
+	unreadBytes := -1 // bytes of the child that are not read yet, once it is gone; -1 before
 	var end time.Time
-	for owed != 0 || time.Since(end) < enough {
-		if owed < 0 && u.ended.Load() {
-			owed, end = unread(u.from), time.Now()
+	for unreadBytes != 0 || time.Since(end) < maxHeldTime {
+		if unreadBytes < 0 && u.ended.Load() {
+			unreadBytes, end = unread(u.from), time.Now()
 		}
-		if owed >= 0 {
-			u.from.SetReadDeadline(time.Now().Add(quiet))
+		if unreadBytes >= 0 {
+			u.from.SetReadDeadline(time.Now().Add(quietTime))
 		}
 		n, err := u.from.Read(buf)
-		if owed > 0 {
-			owed = max(0, owed-n)
+		if unreadBytes > 0 {
+			unreadBytes = max(0, unreadBytes-n)
 		}
 		if n > 0 && u.pass(buf[:n]) != nil {
 			return
@@ -53,7 +53,7 @@ func (u *pump) run() {
 		case err == nil:
 		case !errors.Is(err, os.ErrDeadlineExceeded):
 			return
-		case owed >= 0:
+		case unreadBytes >= 0:
 			u.held = true
 			return
 		}
@@ -75,8 +75,8 @@ func (u *pump) pass(data []byte) error {
 // finish tells the pump that the child is gone. It is told last: a deadline set after that would cut its reading short.
 func (u *pump) finish() {
 	if errors.Is(u.from.SetReadDeadline(time.Now()), os.ErrNoDeadline) {
-		// No deadlines on this system's pipes: whoever holds it open loses it after a moment.
-		time.AfterFunc(quiet, func() { u.from.Close() })
+		// No deadlines on this system's pipes: a process that holds it open loses it after a moment.
+		time.AfterFunc(quietTime, func() { u.from.Close() })
 	}
 	u.ended.Store(true)
 }

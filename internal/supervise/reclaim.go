@@ -7,12 +7,12 @@ import (
 	"time"
 )
 
-// reclaimPatience is how long a start tries to end what another one has left: not long, because it has work to do, and
+// reclaimTimeout is how long a start tries to end what another one has left: not long, because it has work to do, and
 // the next one will try again.
-const reclaimPatience = 3 * time.Second
+const reclaimTimeout = 3 * time.Second
 
-// reclaimPasses is how often it tries at least to kill it: on a machine that is overloaded seconds say little, and one look
-// at all processes can take that long.
+// reclaimPasses is how often it tries at least to kill it: on an overloaded machine one look at all processes can take
+// all of that time.
 const reclaimPasses = 2
 
 // Reclaim ends what dead owners have left: processes that carry the marker of a run whose owner (pid, start time,
@@ -24,14 +24,14 @@ func (r Records) Reclaim() ([]Proc, error) {
 	if err != nil {
 		return nil, err
 	}
-	ended, stubborn := endMarked(ids, reclaimPatience)
-	r.settle(dead, stubborn)
+	ended, remaining := endMarked(ids, reclaimTimeout)
+	r.settle(dead, remaining)
 	return ended, nil
 }
 
 // endMarked ends every process that carries one of the markers, and those that they start meanwhile. It returns the
-// markers of those that would not go.
-func endMarked(ids []string, patience time.Duration) (ended []Proc, stubborn []string) {
+// markers of those that could not be ended.
+func endMarked(ids []string, timeout time.Duration) (ended []Proc, remaining []string) {
 	if len(ids) == 0 {
 		return nil, nil
 	}
@@ -39,10 +39,10 @@ func endMarked(ids []string, patience time.Duration) (ended []Proc, stubborn []s
 	asked := map[identity]bool{}
 	pause := time.Millisecond
 	passes := 0
-	for calm := 0; calm < 2; {
-		rude := time.Since(begin) > politePause
+	for emptyWalks := 0; emptyWalks < 2; {
+		force := time.Since(begin) > politePause
 		left := map[identity]bool{}
-		stubborn = nil
+		remaining = nil
 		err := walk(func(p Proc) {
 			if p.PID == os.Getpid() {
 				return
@@ -51,28 +51,28 @@ func endMarked(ids []string, patience time.Duration) (ended []Proc, stubborn []s
 			if len(carried) == 0 {
 				return
 			}
-			stubborn = append(stubborn, carried...)
+			remaining = append(remaining, carried...)
 			id := p.identity()
 			left[id] = true
 			if !asked[id] {
 				asked[id] = true
 				ended = append(ended, p)
 				p.signal(syscall.SIGTERM)
-			} else if rude {
+			} else if force {
 				p.signal(syscall.SIGKILL)
 			}
 		})
 		if err != nil {
 			return ended, ids
 		}
-		if calm++; len(stubborn) > 0 {
-			calm = 0
+		if emptyWalks++; len(remaining) > 0 {
+			emptyWalks = 0
 		}
-		if rude {
+		if force {
 			passes++
 		}
-		if time.Since(begin) > patience && passes >= reclaimPasses {
-			return slices.DeleteFunc(ended, func(p Proc) bool { return left[p.identity()] }), stubborn
+		if time.Since(begin) > timeout && passes >= reclaimPasses {
+			return slices.DeleteFunc(ended, func(p Proc) bool { return left[p.identity()] }), remaining
 		}
 		time.Sleep(pause)
 		pause = min(2*pause, 20*time.Millisecond)

@@ -20,11 +20,11 @@ import (
 //
 //	<boot>.<pid>.<start>.<id>
 //
-// boot, pid and start name the owner, the process that supervises, for good: a pid alone comes back.
+// boot, pid and start name the owner, the process that supervises, for good: a pid alone is reused.
 type Records struct {
 	Dir string
-	// Killed, if not nil, is told of each run whose owner is found dead, before its record goes; of all processes that find
-	// it at the same time one is. The record stays for the next one to find if it returns false.
+	// Killed, if not nil, is called for each run whose owner is found dead, before its record is removed; in one process,
+	// if several find it at the same time. If it returns false, the record stays for the next one to find.
 	Killed func(Record) bool
 }
 
@@ -101,7 +101,7 @@ func (rec *Record) encode() []byte {
 	}
 	usual := rec.State == StateRunning && rec.Attempt == 1 && rec.Reason == "" && rec.Until.IsZero() && rec.Session == "" && rec.Activity == "" && rec.Tokens == 0 && rec.CostUSD == nil && !rec.Reported
 	if !usual || !plain(rec.ID+rec.Command+rec.Profile) {
-		data, _ := json.Marshal(rec) // nothing in a record has no form
+		data, _ := json.Marshal(rec) // everything in a record can be encoded
 		return append(data, '\n')
 	}
 	b := append([]byte(`{"id":"`), rec.ID...)

@@ -16,19 +16,19 @@ import (
 // left.
 func (p *Process) endTree() (killed int, left []Proc) {
 	begin := time.Now()
-	if p.rude {
+	if p.forced {
 		begin = begin.Add(-politePause)
 	}
 	ended := map[identity]bool{}
 	pause := time.Millisecond
 	passes := 0
-	for calm := 0; ; {
+	for emptyWalks := 0; ; {
 		sig := syscall.SIGTERM
 		if time.Since(begin) >= politePause {
 			sig = syscall.SIGKILL
 		}
 		refused := 0
-		left = p.hunt(func(q Proc) {
+		left = p.findMembers(func(q Proc) {
 			if sig == syscall.SIGTERM && ended[q.identity()] {
 				return // asked already
 			}
@@ -42,16 +42,16 @@ func (p *Process) endTree() (killed int, left []Proc) {
 			}
 		})
 		if sig == syscall.SIGKILL {
-			p.signalTree(sig) // a group ends at one stroke, however fast it forks
+			p.signalTree(sig) // one signal ends a whole group, however fast it forks
 		}
-		if calm++; len(left) > 0 {
-			calm = 0
+		if emptyWalks++; len(left) > 0 {
+			emptyWalks = 0
 		}
-		if p.gone(pause, calm) {
+		if p.gone(pause, emptyWalks) {
 			return len(ended), nil
 		}
 		allRefused := refused > 0 && refused == len(left) // another user's, such as a daemon that sudo has started
-		if passes++; allRefused || time.Since(begin) > killPatience && passes > killPasses {
+		if passes++; allRefused || time.Since(begin) > killTimeout && passes > killPasses {
 			for _, q := range left {
 				delete(ended, q.identity())
 			}
@@ -61,13 +61,13 @@ func (p *Process) endTree() (killed int, left []Proc) {
 	}
 }
 
-// gone reports within d whether the tree has ended. calm is how many walks in a row have found nothing. With an owner
-// the kernel's word counts, which it can give as long as we have no other children.
-func (p *Process) gone(d time.Duration, calm int) bool {
+// gone reports within d whether the tree has ended. emptyWalks is how many walks in a row have found nothing. With an
+// owner the kernel says whether any child is left, which answers the question while we have no other children.
+func (p *Process) gone(d time.Duration, emptyWalks int) bool {
 	if p.owner != nil && !p.others {
 		return p.owner.settled(d)
 	}
-	if calm >= 2 {
+	if emptyWalks >= 2 {
 		return true
 	}
 	time.Sleep(d)
@@ -77,7 +77,7 @@ func (p *Process) gone(d time.Duration, calm int) bool {
 // survivors are the descendants that still run after the root has exited by itself. held says that one of them holds
 // a pipe open.
 func (p *Process) survivors(held bool) []Proc {
-	// A library does not walk the process table after every run: only if there is a sign that somebody is left.
+	// A library does not walk the process table after every run: only if there is a sign that a process is left.
 	group := p.spec.Placement != SharedGroup && syscall.Kill(-p.pid, 0) == nil
 	if p.owner == nil && !group && !held {
 		return nil
@@ -85,7 +85,7 @@ func (p *Process) survivors(held bool) []Proc {
 	return p.remember()
 }
 
-// remember looks for members of the tree and keeps them in mind: soon they may be found by nothing but that.
+// remember finds the members of the tree and keeps them: later there may be no other way to find them.
 func (p *Process) remember() []Proc {
 	if root, err := process(p.pid); err == nil && !p.ended() {
 		lock := p.reapLock() // other runs of an owner look at it
@@ -93,17 +93,17 @@ func (p *Process) remember() []Proc {
 		p.born = min(p.born, root.Start) // should the system count otherwise than we do
 		lock.Unlock()
 	}
-	found := p.hunt(func(Proc) {})
-	p.known = make(map[identity]Proc, len(found))
+	found := p.findMembers(func(Proc) {})
+	p.knownMembers = make(map[identity]Proc, len(found))
 	for _, q := range found {
-		p.known[q.identity()] = q
+		p.knownMembers[q.identity()] = q
 	}
 	return found
 }
 
-// hunt walks the process table once, and calls found for each living process of the run, the root aside, as soon as it
-// sees it.
-func (p *Process) hunt(found func(Proc)) (members []Proc) {
+// findMembers walks the process table once, and calls found for each living process of the run except the root, as
+// soon as it sees it.
+func (p *Process) findMembers(found func(Proc)) (members []Proc) {
 	me := os.Getpid()
 	grouped := !p.over.Load() // else the pid, and the group, may be another's by now
 	member := map[int]bool{}
@@ -111,14 +111,14 @@ func (p *Process) hunt(found func(Proc)) (members []Proc) {
 		member[p.pid] = true
 	}
 	ours := func(q Proc) bool {
-		_, known := p.known[q.identity()]
+		_, known := p.knownMembers[q.identity()]
 		switch {
 		case q.Start < p.born:
 			return false
 		case known, member[q.PPID], grouped && (q.PGID == p.pid || q.SID == p.pid):
 			return true
 		}
-		return (p.inherits(q) || p.marks(q)) && !p.spares(q)
+		return (p.inherits(q) || p.isMarked(q)) && !p.ofAnotherRun(q)
 	}
 	var rest []Proc
 	p.others = false
@@ -140,7 +140,7 @@ func (p *Process) hunt(found func(Proc)) (members []Proc) {
 			p.others = p.others || q.PPID == me
 		}
 	})
-	// Pids begin anew some time, and then a child may be visited before its parent.
+	// Pids wrap around at some point, and then a child may be visited before its parent.
 	for more := true; more; {
 		more = false
 		rest = slices.DeleteFunc(rest, func(q Proc) bool {
@@ -152,8 +152,8 @@ func (p *Process) hunt(found func(Proc)) (members []Proc) {
 	return members
 }
 
-// marks reports whether q carries the marker of the run.
-func (p *Process) marks(q Proc) bool {
+// isMarked reports whether q carries the marker of the run.
+func (p *Process) isMarked(q Proc) bool {
 	return p.spec.RunID != "" && slices.Contains(q.markers(), p.spec.RunID)
 }
 

@@ -48,7 +48,7 @@ func (p *Process) openStreams() error {
 			}
 			continue
 		case w == nil:
-			w = io.Discard // nobody wants it, but it is a sign of life
+			w = io.Discard // the caller does not want it, but it is a sign of life
 		}
 		if i == 1 && len(f.pumps) == 1 && same(w, p.spec.Stdout) {
 			f.child[2] = f.child[1] // one pipe keeps the order of what is written to both

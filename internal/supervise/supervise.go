@@ -6,7 +6,7 @@
 //
 // Stopping a command means stopping its whole tree. A [Ladder] says which signals the command itself gets and how
 // long it may take over each; whatever descendant is left then is ended too, also one that has left the process
-// group or the session. How well that can be proved depends on who asks:
+// group or the session. How well that can be proved depends on the Supervisor:
 //
 //   - The zero [Supervisor] is for libraries. It changes nothing of the process it runs in: it signals the group
 //     and walks the process table, finding strays by their parents and by the marker [RunIDVar] in their environment.
@@ -77,13 +77,13 @@ type Spec struct {
 }
 
 // Run starts the command and waits for its end, on the calling goroutine. started, if not nil, is called once the
-// process runs, with the handle for those who want to stop or signal it. The error is nil if and only if a process has
+// process runs, with the handle that stops and signals it. The error is nil if and only if a process has
 // run; it says what the system had against it in terms of [errors.Is].
 func (s *Supervisor) Run(spec Spec, started func(*Process)) (Exit, error) {
 	if spec.Ladder == nil {
 		spec.Ladder = Terminate
 	}
-	p := &Process{spec: spec, owner: s.owner, exited: make(chan struct{}), poke: make(chan struct{}, 1)}
+	p := &Process{spec: spec, owner: s.owner, exited: make(chan struct{}), clockChanged: make(chan struct{}, 1)}
 	if err := p.openStreams(); err != nil {
 		return Exit{}, fmt.Errorf("cannot prepare the streams of %s: %w", spec.Path, err)
 	}
@@ -135,15 +135,15 @@ type Process struct {
 	mu     sync.Mutex
 	handle handle // what the system knows the root by; guarded by mu, or by the owner's
 
-	life, given moment        // the last sign of life; when it had delivered
-	stall       atomic.Int64  // takes the place of the spec's, if not 0
-	poke        chan struct{} // a clock has begun to run
+	life, delivered moment        // the last sign of life; when it had delivered
+	stall           atomic.Int64  // takes the place of the spec's, if not 0
+	clockChanged    chan struct{} // a clock has begun to run
 
 	watchOnce sync.Once // a goroutine watches only when there is something to watch
 	watched   chan struct{}
 	stops     chan Ladder
 	reason    Reason    // set by the watch
-	rude      bool      // it had to be killed, so the rest of the tree is not asked either
+	forced    bool      // it had to be killed, so the rest of the tree is killed at once
 	term      *terminal // Foreground only
 
 	streams streams
@@ -155,10 +155,10 @@ type Process struct {
 	cpu    time.Duration
 	alone  bool // Own: nothing else was left when the root had been reaped
 
-	ordinal int               // Own: its place in the order in which roots have ended; math.MaxInt before that
-	known   map[identity]Proc // members of the tree that were found while that was easy
-	others  bool              // the last walk saw children of ours that do not belong to it
-	over    atomic.Bool       // Run returns
+	ordinal      int               // Own: its place in the order in which roots have ended; math.MaxInt before that
+	knownMembers map[identity]Proc // members of the tree that remember has found
+	others       bool              // the last walk saw children of ours that do not belong to it
+	over         atomic.Bool       // Run returns
 }
 
 // PID is the process id of the command itself.
@@ -179,18 +179,18 @@ func (p *Process) SetStall(stall time.Duration) {
 }
 
 // Working takes Delivered back: the command has begun something else.
-func (p *Process) Working() { p.given.clear() }
+func (p *Process) Working() { p.delivered.clear() }
 
 // Delivered says that the command has delivered its result; from now on it may linger only for Spec.Linger.
 func (p *Process) Delivered() {
-	p.given.set(time.Now())
+	p.delivered.set(time.Now())
 	p.nudge()
 }
 
 // nudge makes the watch look at its clocks again.
 func (p *Process) nudge() {
 	select {
-	case p.poke <- struct{}{}:
+	case p.clockChanged <- struct{}{}:
 	default: // the watch has not yet looked since the last one
 	}
 }

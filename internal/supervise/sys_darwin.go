@@ -30,8 +30,8 @@ func (p *Process) sysProcAttr() *syscall.SysProcAttr {
 // awaitUnreaped waits for nothing here: the child is reaped as soon as it ends.
 func awaitUnreaped(pid, options int) bool { return false }
 
-// inBackground calls f, which changes the terminal. Whoever does so from the background is stopped by SIGTTOU, unless
-// it is ignored. It is for this call only: an ignored signal would be inherited by the next child.
+// inBackground calls f, which changes the terminal. A process that does so from the background is stopped by SIGTTOU,
+// unless it ignores it. It does so for this call only: the next child would inherit an ignored signal.
 func inBackground(f func()) {
 	signal.Ignore(syscall.SIGTTOU)
 	defer signal.Reset(syscall.SIGTTOU)
@@ -47,10 +47,10 @@ func (o *owner) launch(*Process) error      { return nil }
 func (o *owner) await(*Process)             {}
 func (o *owner) settled(time.Duration) bool { return true }
 
-func (p *Process) reapLock() *sync.Mutex { return &p.mu }
-func (p *Process) inherits(Proc) bool    { return false }
-func (p *Process) spares(Proc) bool      { return false }
-func (p *Process) letGo()                {}
+func (p *Process) reapLock() *sync.Mutex  { return &p.mu }
+func (p *Process) inherits(Proc) bool     { return false }
+func (p *Process) ofAnotherRun(Proc) bool { return false }
+func (p *Process) keepLeftovers()         {}
 
 // Own returns a Supervisor that works as the zero value does: this system has no reaper of descendants.
 func Own() *Supervisor { return &Supervisor{} }

@@ -30,8 +30,8 @@ func (p *Process) sysProcAttr() *syscall.SysProcAttr {
 	return sys
 }
 
-// awaitUnreaped waits until the child has ended, and leaves it to be reaped. False means that there is something else
-// to hear of it: that it has stopped, if options ask for that, or that it is not ours.
+// awaitUnreaped waits until the child has ended, and does not reap it. False means that something else is the case: it
+// has stopped, if options ask for that, or it is not our child.
 func awaitUnreaped(pid, options int) bool {
 	for {
 		var info unix.Siginfo
@@ -43,8 +43,8 @@ func awaitUnreaped(pid, options int) bool {
 	}
 }
 
-// inBackground calls f, which changes the terminal. Whoever does so from the background is stopped by SIGTTOU, unless
-// the thread blocks it; nothing that a child could inherit is changed.
+// inBackground calls f, which changes the terminal. A process that does so from the background is stopped by SIGTTOU,
+// unless the thread blocks it; nothing that a child could inherit is changed.
 func inBackground(f func()) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()

@@ -21,7 +21,7 @@ type waitStatus struct{ exit int }
 func (s waitStatus) code() int              { return s.exit }
 func (s waitStatus) signal() syscall.Signal { return 0 }
 
-// terminal control is the console's business here.
+// terminal does nothing here: the console controls its terminal itself.
 type terminal struct{}
 
 func (t *terminal) release(*Process, bool) {}
@@ -32,7 +32,7 @@ func unread(*os.File) int { return 0 }
 // TerminalPlacement is always the same here: the console reaches all processes attached to it.
 func TerminalPlacement() Placement { return SharedGroup }
 
-// ReaderGone reports whether f is a pipe that nobody reads any more. It cannot be known.
+// ReaderGone reports whether f is a pipe without a reader. It cannot be known here.
 func ReaderGone(*os.File) bool { return false }
 
 // IsTerminal reports whether f is a console.
@@ -134,8 +134,8 @@ func (p *Process) endTree() (int, []Proc) {
 	return 0, nil
 }
 
-// letGo leaves what a successful command has left running alone: the limit that ends it with the job goes first.
-func (p *Process) letGo() {
+// keepLeftovers keeps what a successful command has left running: it lifts the limit that ends it with the job.
+func (p *Process) keepLeftovers() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.handle.job != 0 {
@@ -173,7 +173,7 @@ func process(pid int) (Proc, error) {
 	return Proc{PID: pid, Start: uint64(created.Nanoseconds()), zombie: exited.Nanoseconds() > created.Nanoseconds()}, nil
 }
 
-// walk visits nobody: what a killed owner has left went with its job.
+// walk visits no process: what a killed owner has left has ended with its job.
 func walk(func(Proc)) error { return nil }
 
 func (p Proc) markers() []string { return nil }

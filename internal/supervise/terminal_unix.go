@@ -14,8 +14,8 @@ import (
 
 // TerminalPlacement says where a command that the user has typed belongs, so that all works for it as it would without
 // us: alone in front of a terminal as the foreground job; else in our own group. Where we share that with others (a
-// pipeline, a script), taking the terminal would take it away from them; and who kills a whole group, as CI does, means
-// the command too.
+// pipeline, a script), taking the terminal would take it away from them; and a signal that kills a whole group, as CI
+// sends, is meant for the command too.
 func TerminalPlacement() Placement {
 	tty, err := os.OpenFile("/dev/tty", os.O_RDWR, 0)
 	if err != nil {
@@ -48,7 +48,7 @@ func IsTerminal(f *os.File) bool {
 	return err == nil
 }
 
-// ReaderGone reports whether f is a pipe or a socket that nobody reads any more.
+// ReaderGone reports whether f is a pipe or a socket without a reader.
 func ReaderGone(f *os.File) bool {
 	fds := []unix.PollFd{{Fd: int32(f.Fd()), Events: unix.POLLOUT}}
 	n, err := unix.Poll(fds, 0)
@@ -82,7 +82,7 @@ func (t *terminal) close() {
 	if t != nil {
 		signal.Stop(t.cont)
 		close(t.ended)
-		t.jobs.Wait() // the file's number is about to be another's
+		t.jobs.Wait() // the file's number is about to be reused
 		t.file.Close()
 	}
 }
@@ -113,14 +113,14 @@ func (t *terminal) foreground() int {
 }
 
 // release takes the terminal back from the child at the end, and sets its modes back if the child could not do so
-// itself. If somebody else has it by now (the shell, after bg), it is none of our business.
+// itself. If another group has it by now (the shell, after bg), it is left alone.
 func (t *terminal) release(p *Process, broken bool) {
 	if t == nil {
 		return
 	}
 	front := t.foreground()
 	lent := front == p.pid
-	for _, q := range p.known { // a job of a child that was a shell
+	for _, q := range p.knownMembers { // a job of a child that was a shell
 		lent = lent || front == q.PGID
 	}
 	if lent {
@@ -132,8 +132,8 @@ func (t *terminal) release(p *Process, broken bool) {
 	t.close()
 }
 
-// note takes notice that the child has stopped. It does not wait: whoever stops it faster than we follow has it
-// stopped once.
+// note takes notice that the child has stopped. It does not wait: stops that come faster than we can follow count as
+// one.
 func (t *terminal) note(sig syscall.Signal) {
 	if t != nil {
 		select {
@@ -160,8 +160,8 @@ func (t *terminal) jobControl(child int) {
 // suspend follows a child that has stopped: the shell above us must see its job, which is us, stop.
 func (t *terminal) suspend(child int, sig syscall.Signal) {
 	if (sig == syscall.SIGTTIN || sig == syscall.SIGTTOU) && t.foreground() == child {
-		// It asked for the terminal in the instant before it was given it. A Ctrl-Z of that instant waits to be
-		// heeded, and SIGCONT takes it away.
+		// It asked for the terminal in the instant before it was given it. A Ctrl-Z of that instant is still pending,
+		// and SIGCONT discards it.
 		suspended := pending(child, syscall.SIGTSTP)
 		syscall.Kill(-child, syscall.SIGCONT)
 		if suspended {

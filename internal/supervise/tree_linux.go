@@ -12,14 +12,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// walkPatience is how long a walk goes after what is started meanwhile. On a busy machine something always is before we are let
-// run again, and until nothing was took a minute.
-const walkPatience = 300 * time.Millisecond
+// walkTimeout is how long a walk follows processes that are started meanwhile. On a busy machine there always are some
+// by the time we run again: without the limit a walk took a minute.
+const walkTimeout = 300 * time.Millisecond
 
 // walk visits every process of the system. Plain walks miss a chain that keeps forking: what was listed has ended when
 // it is looked at, and its successor was not listed. So the walk goes on with the pids that were given out meanwhile
-// until there are none. Then a process that was not visited has a parent that was, and that lived: whoever ends all
-// that belongs to a tree as it is visited, and finds nothing, has seen the end of it.
+// until there are none. Then a process that was not visited has a parent that was, and that lived: a caller that ends
+// the processes of a tree as they are visited, and finds none, knows that the tree is gone.
 func walk(visit func(Proc)) error {
 	last := lastPID()
 	dir, err := os.Open("/proc")
@@ -41,14 +41,14 @@ func walk(visit func(Proc)) error {
 	begin := time.Now()
 	for round := 0; ; round++ {
 		now := lastPID()
-		if now <= last { // less than before: they have begun anew, and the next walk has to find out
+		if now <= last { // the pids have wrapped around: the rest is left to the next walk
 			break
 		}
 		for pid := last + 1; pid <= now; pid++ {
-			if round > 0 && time.Since(begin) > walkPatience {
+			if round > 0 && time.Since(begin) > walkTimeout {
 				return nil
 			}
-			if p, err := process(pid); err == nil && leads(pid) {
+			if p, err := process(pid); err == nil && isProcess(pid) {
 				visit(p)
 			}
 		}
@@ -57,15 +57,15 @@ func walk(visit func(Proc)) error {
 	return nil
 }
 
-// lastPID is the pid that was given out last. Threads have some too.
+// lastPID is the pid that was given out last, to a process or to a thread.
 func lastPID() int {
 	data, _ := os.ReadFile("/proc/loadavg")
 	last, _ := strconv.Atoi(string(bytes.TrimSpace(data[bytes.LastIndexByte(data, ' ')+1:])))
 	return last
 }
 
-// leads reports whether pid is that of a process and not of a further thread.
-func leads(pid int) bool {
+// isProcess reports whether pid is that of a process and not of a further thread.
+func isProcess(pid int) bool {
 	data, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/status")
 	return err == nil && bytes.Contains(data, []byte("\nTgid:\t"+strconv.Itoa(pid)+"\n"))
 }
@@ -122,15 +122,15 @@ func parseStat(data []byte) (Proc, bool) {
 	}
 	p.Name = string(data[open+1 : end])
 	p.zombie = f[0][0] == 'Z' || f[0][0] == 'X'
-	// A child's page faults become its parent's when that waits for it, and no child is without. A system that counts
-	// none of the process's own does not count at all.
+	// A child's page faults are added to its parent's when the parent waits for it, and every child has some. A system
+	// that counts none of the process's own does not count them at all.
 	p.childEnded = string(f[7]) == "0" || string(f[8]) != "0"
 	const kernelThread = 0x00200000
 	p.kernel = flags&kernelThread != 0
 	return p, true
 }
 
-// startNow is what Proc.Start is at least for a process that is started now: hundredths of a second since boot.
+// startNow is the least Proc.Start of a process that is started now: hundredths of a second since boot.
 func startNow() uint64 {
 	var t unix.Timespec
 	if unix.ClockGettime(unix.CLOCK_BOOTTIME, &t) != nil {
@@ -166,7 +166,7 @@ func (p Proc) signal(sig syscall.Signal) error {
 		}
 		return unix.ESRCH
 	}
-	if err != nil { // an old kernel, a strict container, no file left: as good as it gets
+	if err != nil { // an old kernel, a strict container, no file left: there is no safer way
 		return syscall.Kill(p.PID, sig)
 	}
 	defer unix.Close(fd)

@@ -25,7 +25,7 @@ type limits struct {
 	timeout, stall, linger time.Duration
 	start                  time.Time
 	life                   *moment // last sign of life; unset means the start
-	given                  *moment // delivered; unset means not yet
+	delivered              *moment // delivered; unset means not yet
 }
 
 // due says which limit has passed at now, or how long it takes until one can. A wait of 0 means that there is
@@ -42,7 +42,7 @@ func (l *limits) due(now time.Time) (reason Reason, wait time.Duration) {
 			wait = left
 		}
 	}
-	if t, ok := l.given.get(); ok {
+	if t, ok := l.delivered.get(); ok {
 		check(t, l.linger, Lingered)
 	}
 	alive := l.start
@@ -54,10 +54,10 @@ func (l *limits) due(now time.Time) (reason Reason, wait time.Duration) {
 	return reason, wait
 }
 
-// skip takes d out of the time that has passed: nobody could make use of it.
+// skip takes d out of the time that has passed: the process could not use it.
 func (l *limits) skip(d time.Duration) {
 	l.start = l.start.Add(d)
-	if t, ok := l.given.get(); ok {
-		l.given.set(t.Add(d))
+	if t, ok := l.delivered.get(); ok {
+		l.delivered.set(t.Add(d))
 	}
 }

@@ -16,7 +16,7 @@ import (
 	"time"
 )
 
-// Mark is in the environment of everything that a test starts, so that what it leaves behind is found, whoever its parent
+// Mark is in the environment of everything that a test starts, so that what it leaves behind is found, whatever its parent
 // is.
 type Mark string
 

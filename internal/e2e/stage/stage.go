@@ -32,7 +32,7 @@ type Stage struct {
 	Mark    Mark
 	Env     []string      // in addition
 	Longest time.Duration // how long a command may take; not long if it is zero
-	Leaves  bool          // the test itself says who may be left behind
+	Leaves  bool          // the test itself checks which processes may be left
 
 	cli CLI
 }

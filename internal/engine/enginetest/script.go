@@ -54,7 +54,7 @@ type Step func(*child)
 func Print(text string) Step    { return func(c *child) { c.write(c.spec.Stdout, text) } }
 func Complain(text string) Step { return func(c *child) { c.write(c.spec.Stderr, text) } }
 
-// Unmoved does the same without minding that its output is not taken: it lives on.
+// Unmoved does the same and goes on although its output is not taken.
 func Unmoved(step Step) Step {
 	return func(c *child) {
 		step(c)
@@ -88,7 +88,7 @@ func Read(echo bool) Step {
 	}
 }
 
-// Do does whatever it is told, in the course of the attempt.
+// Do calls a function in the course of the attempt.
 func Do(do func()) Step { return func(*child) { do() } }
 
 // Look implements [engine.Starter].
@@ -124,7 +124,7 @@ func (s *Script) Run(spec supervise.Spec, started func(engine.Process)) (supervi
 		return supervise.Exit{}, a.Err
 	}
 	c := &child{script: s, spec: spec, deaf: a.Deaf, start: time.Now(), quit: make(chan struct{}), stops: make(chan supervise.Ladder, 8),
-		signals: make(chan syscall.Signal, 8), poke: make(chan struct{}, 1)}
+		signals: make(chan syscall.Signal, 8), clockChanged: make(chan struct{}, 1)}
 	c.life, c.stall = c.start, spec.Stall
 	c.play(a.Before)
 	if started != nil {
@@ -169,12 +169,12 @@ type child struct {
 	deaf   bool
 	start  time.Time
 
-	quit    chan struct{} // it is told to end
-	stops   chan supervise.Ladder
-	signals chan syscall.Signal
-	poke    chan struct{}  // a clock has changed
-	ended   syscall.Signal // what has ended it, once it has been played: a signal that it was sent, or a closed pipe
-	pipe    bool           // its output was not taken
+	quit         chan struct{} // it is told to end
+	stops        chan supervise.Ladder
+	signals      chan syscall.Signal
+	clockChanged chan struct{}  // a clock has changed
+	ended        syscall.Signal // what has ended it, once it has been played: a signal that it was sent, or a closed pipe
+	pipe         bool           // its output was not taken
 
 	mu        sync.Mutex
 	life      time.Time
@@ -222,7 +222,7 @@ func (c *child) watch(played <-chan struct{}) supervise.Reason {
 			close(c.quit)
 			<-played
 			return supervise.Exited
-		case <-c.poke:
+		case <-c.clockChanged:
 			continue
 		case ladder := <-c.stops:
 			c.end(ladder, played)
@@ -352,7 +352,7 @@ func (c *child) Working() {
 
 func (c *child) nudge() {
 	select {
-	case c.poke <- struct{}{}:
+	case c.clockChanged <- struct{}{}:
 	default:
 	}
 }
