@@ -36,7 +36,7 @@ func (r *recorder) all() []boundary.Failure {
 	return slices.Clone(r.list)
 }
 
-// bubble runs a test in fake time, and lets those come to their end who have been left behind.
+// bubble runs a test in fake time, and lets handlers that were left behind come to their end.
 func bubble(t *testing.T, f func(*testing.T)) {
 	synctest.Test(t, func(t *testing.T) {
 		f(t)
@@ -135,7 +135,7 @@ func TestHook_ResultsAndErrorsComeThrough(t *testing.T) {
 	}
 }
 
-// A caller that gives up gets control back, and that is nobody's failure.
+// A caller that gives up gets control back, and that is not a failure.
 func TestHook_Cancelled(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		rec := &recorder{}
@@ -174,7 +174,7 @@ func TestHook_PanicsLate(t *testing.T) {
 	})
 }
 
-// A recorder may be as bad as a handler.
+// A recorder may fail in the same ways as a handler.
 func TestHook_BadRecorder(t *testing.T) {
 	for name, record := range map[string]boundary.Recorder{
 		"panics": func(boundary.Failure) { panic("recorder") },
@@ -310,7 +310,7 @@ func TestTool_GoodResultsAndBadInputs(t *testing.T) {
 	if data, _ := json.Marshal(&boundary.Result{}); string(data) != `{"content":[],"resultType":"complete"}` {
 		t.Errorf("%s", data)
 	}
-	tool(t.Context(), panicMarshal{}) // cannot be told apart by a hash, and harms nobody
+	tool(t.Context(), panicMarshal{}) // cannot be hashed, which must not fail the call
 	if got := rec.all(); len(got) != 1 || got[0].Input.Size != 0 {
 		t.Errorf("recorded: %+v", got)
 	}

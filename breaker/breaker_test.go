@@ -66,7 +66,7 @@ func TestBreaker_OpenTimeDoublesWhileProbesFail(t *testing.T) {
 	})
 }
 
-// Who failed together does not come back together.
+// Clients that failed together do not come back together.
 func TestBreaker_OpenTimesAreSpread(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		different := map[time.Duration]bool{}

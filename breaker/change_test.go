@@ -62,7 +62,7 @@ func TestOnChange_MayUseTheBreaker(t *testing.T) {
 	})
 }
 
-// A change made while the listener runs is told by whoever runs it, after it: one at a time, in order.
+// A change made while the listener runs is told by the same goroutine, after it: one at a time, in order.
 func TestOnChange_OneAtATime(t *testing.T) {
 	b := exact()
 	b.Settings.Failures = 1 << 30

@@ -58,7 +58,7 @@ func TestClock_TwoThatDisagreeByAnHour(t *testing.T) {
 	}
 }
 
-// Whatever a clock did to the times, who is refused at some moment is let through 12.5 min and a lease later.
+// Whatever a clock did to the times, a call that is refused is let through 12.5 min and a lease later.
 func TestClock_NobodyWaitsForEver(t *testing.T) {
 	const most = 12*time.Minute + 30*time.Second + 30*time.Second
 	for d := -2 * time.Hour; d < 2*time.Hour; d += 7 * time.Second {

@@ -55,7 +55,7 @@ func ExampleBreaker_Allow() {
 		if err != nil {
 			return err
 		}
-		defer call.Release() // if nobody has said how it went
+		defer call.Release() // does nothing after Success or Failure
 		if len(events) == 0 {
 			err := errors.New("the stream ended before it began")
 			call.Failure(err)

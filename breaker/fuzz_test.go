@@ -85,7 +85,7 @@ func (m *model) step(a, b byte) {
 		m.byHand(b)
 	case 7:
 		m.now = m.now.Add(time.Duration(int8(b)) * time.Minute) // ±2 h
-		m.leases = [4]time.Time{}                               // whose clock jumps knows nothing of leases
+		m.leases = [4]time.Time{}                               // after a jump of the clock the leases are unknown
 		m.jumped = true
 	}
 	m.check(before, ticket, a%8)
@@ -151,7 +151,7 @@ func (m *model) check(before breaker.State, ticket breaker.Ticket, event byte) {
 }
 
 // checkNotStuck says that from any state, after the longest open time and a lease of silence, a call is let through,
-// unless a hand has said otherwise; and that a refusal tells no time that is too early. If a clock has jumped, a call
+// unless it was forced open; and that a refusal tells no time that is too early. If a clock has jumped, a call
 // is let through either now or then.
 func (m *model) checkNotStuck() {
 	s := m.state

@@ -12,8 +12,8 @@ import (
 	"github.com/belay-run/belay/breaker"
 )
 
-// Probes 1, 2, 3 and 10 of the field report are the edges where the breakers of the field stick, stampede or believe
-// old news. The tests here carry their numbers; probe 9 is about processes and the gate's.
+// Probes 1, 2, 3 and 10 of the field report are the edges where the breakers of the field stick, stampede or count
+// late results. The tests here carry their numbers; probe 9 is about processes and the gate's.
 
 // Probe 1: in failsafe-go, and by their source in Polly and resilience4j, the stale success closed the breaker while
 // the probe was still running.
@@ -102,7 +102,7 @@ func TestProbe3_ProbeHangs(t *testing.T) {
 	})
 }
 
-// A service whose every call takes longer than the lease must still be found well, although each probe is overtaken
+// A service whose every call takes longer than the lease must still be found healthy, although each probe is overtaken
 // before it is answered.
 func TestProbe3_EveryProbeOutlastsItsLease(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

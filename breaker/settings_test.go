@@ -34,7 +34,7 @@ func TestSettings_OpenTimeIsSpreadUpwardByAQuarter(t *testing.T) {
 			t.Errorf("jitter %v: got %v, want %v", tt.jitter, got, tt.want)
 		}
 	}
-	// The spread comes after the cap: without it, all who have reached the cap would come back together.
+	// The spread comes after the cap: without it, all clients that have reached the cap would come back together.
 	equal(t, "at the cap", breaker.Settings{}.OpenTime(10, 1), 12*time.Minute+30*time.Second)
 }
 
@@ -87,7 +87,7 @@ func TestSettings_Threshold(t *testing.T) {
 	equal(t, "phase", s.Phase, breaker.Closed)
 }
 
-// Somebody who sets only Open does not expect the default of another field to cut it down.
+// Where only Open is set, the default of another field must not cut it down.
 func TestSettings_MaxOpenIsNeverLessThanOpen(t *testing.T) {
 	equal(t, "open time", breaker.Settings{Open: time.Hour}.OpenTime(3, 0), time.Hour)
 	equal(t, "open time", breaker.Settings{Open: time.Hour, MaxOpen: time.Minute}.OpenTime(0, 0), time.Hour)

@@ -11,12 +11,12 @@ import (
 	"github.com/belay-run/belay/gate"
 )
 
-// As somebody who is not root, to whom permissions apply.
+// Runs as a user other than root, because permissions do not bind root.
 func TestFiles_PermissionDenied(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("not root: cannot become another user")
 	}
-	const nobody = 65534
+	const unprivileged = 65534
 	for name, tt := range map[string]struct {
 		prepare func(dir string) error
 		want    string // what is said of it
@@ -58,11 +58,11 @@ func TestFiles_PermissionDenied(t *testing.T) {
 			os.Chmod(parent, 0o755)
 			filepath.Walk(parent, func(path string, info os.FileInfo, err error) error {
 				if err == nil && path != parent && info.Sys().(*syscall.Stat_t).Uid == 0 {
-					os.Chown(path, nobody, nobody)
+					os.Chown(path, unprivileged, unprivileged)
 				}
 				return nil
 			})
-			p := beginAs(t, &syscall.Credential{Uid: nobody, Gid: nobody}, dir, "try")
+			p := beginAs(t, &syscall.Credential{Uid: unprivileged, Gid: unprivileged}, dir, "try")
 			if got := strings.ReplaceAll(p.says(), dir, "DIR"); got != tt.want {
 				t.Errorf("\ngot  %s\nwant %s", got, tt.want)
 			}
@@ -84,7 +84,7 @@ func mounted(t *testing.T, options string) string {
 	return dir
 }
 
-// A full disk keeps the states as they are, and nobody from their work; when there is room again, so is the gate.
+// A full disk keeps the states as they are and stops no call; when there is room again, the gate works again.
 func TestFiles_FullDisk(t *testing.T) {
 	dir := mounted(t, "size=32k,nr_inodes=100")
 	files := &gate.Files{Dir: dir}

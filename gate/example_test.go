@@ -41,7 +41,7 @@ func ExampleMemory() {
 	// Output: breaker connection refused
 }
 
-// Slots bound how many run at the same time. A process that dies frees its own.
+// Slots bound how many run at the same time. A process that ends frees its own.
 func ExampleSlots() {
 	dir, err := os.MkdirTemp("", "slots-")
 	if err != nil {

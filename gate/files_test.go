@@ -78,7 +78,7 @@ func TestFiles_ReadersOfOtherProcesses(t *testing.T) {
 	}
 	seen := map[int]bool{}
 	end := time.Now().Add(2 * time.Second)
-	for late := end.Add(patience); time.Now().Before(end) || len(seen) < 10 && time.Now().Before(late); {
+	for late := end.Add(testTimeout); time.Now().Before(end) || len(seen) < 10 && time.Now().Before(late); {
 		s, err := files.Load("api")
 		if err != nil {
 			t.Fatal(err)
@@ -97,7 +97,7 @@ func TestFiles_ReadersOfOtherProcesses(t *testing.T) {
 	}
 }
 
-// Whoever keeps the lock without working, stopped by a debugger or a Ctrl-Z, keeps nobody from their work: reading goes
+// A process that holds the lock while stopped, by a debugger or a Ctrl-Z, does not block the others: reading goes
 // on, and an update is given up after two seconds.
 func TestFiles_LockHolderIsStopped(t *testing.T) {
 	t.Parallel()
@@ -119,7 +119,7 @@ func TestFiles_LockHolderIsStopped(t *testing.T) {
 		t.Fatalf("refused: %+v", refusal)
 	}
 	pass.Succeeded()
-	if took := time.Since(begun); took < 2*time.Second || took > patience {
+	if took := time.Since(begun); took < 2*time.Second || took > testTimeout {
 		t.Errorf("blocked for %v", took)
 	}
 	if len(troubles) != 1 || !errors.Is(troubles[0], gate.ErrLocked) || !strings.Contains(troubles[0].Error(), "may have been stopped") {
@@ -243,14 +243,14 @@ func TestFiles_DirectoryIsNoPattern(t *testing.T) {
 	equal(t, "holders", fmt.Sprint(gate.Slots{Dir: dir}.Holders("api")), "[me]")
 }
 
-// Whoever waits looks at the same file again and again: it is read once. One that has been replaced is always noticed.
+// A waiting process polls the same file: it is read once. One that has been replaced is always noticed.
 func TestFiles_ReadsAFileOnce(t *testing.T) {
 	files := &gate.Files{Dir: t.TempDir()}
 	path := filepath.Join(files.Dir, "api.json")
 	old := time.Now().Add(-time.Minute)
 	write := func(failures int) {
 		t.Helper()
-		// In place, which nobody does but this test.
+		// In place, as only this test does.
 		text := fmt.Sprintf(`{"v":1,"key":"api","state":{"breaker":{"failures":%d}}}`, failures)
 		if err := errors.Join(os.WriteFile(path, []byte(text), 0o600), os.Chtimes(path, old, old)); err != nil {
 			t.Fatal(err)

@@ -102,7 +102,7 @@ func (f *fleet) enter(holder string, rnd *rand.Rand) *gate.Pass {
 		poll := min(short*time.Duration(n), long)
 		if !refusal.Until.IsZero() {
 			left := time.Until(refusal.Until)
-			if left > 2*long { // nobody lifts it here, so there is no need to look
+			if left > 2*long { // no test lifts it, so there is no need to poll
 				time.Sleep(left - 2*long + time.Duration(rnd.Int64N(int64(long))))
 				continue
 			}
@@ -119,7 +119,7 @@ func (f *fleet) run() time.Duration {
 	for c := range f.clients {
 		all.Go(func() {
 			rnd := rand.New(rand.NewPCG(uint64(c), 7))
-			time.Sleep(time.Duration(rnd.Int64N(int64(time.Second)))) // nobody starts twenty processes in the same instant
+			time.Sleep(time.Duration(rnd.Int64N(int64(time.Second)))) // twenty processes never start in the same instant
 			for k := range f.calls {
 				ok := f.call(fmt.Sprintf("%d.%d", c, k), rnd)
 				f.mu.Lock()

@@ -191,7 +191,7 @@ func (m *model) check(before gate.State) {
 	}
 }
 
-// checkNotStuck says that from any state one who waits as told is let in after a time that the settings bound, unless
+// checkNotStuck says that from any state a client that waits as told is let in after a time that the settings bound, unless
 // a person has said otherwise; and that a refusal tells no time that is too late.
 func (m *model) checkNotStuck() {
 	hold := max(m.set.Hold, m.set.MaxHold, 80*second) // the longest hint

@@ -21,7 +21,7 @@ func TestHold_Hint(t *testing.T) {
 		"LessThanTheir": {time.Millisecond, time.Millisecond}, // what the service says counts, not our five seconds
 		"ADay":          {24 * time.Hour, 24 * time.Hour},
 		"AMonth":        {31 * 24 * time.Hour, 31 * 24 * time.Hour},
-		"AYear":         {365 * 24 * time.Hour, 32 * 24 * time.Hour}, // nobody believes that
+		"AYear":         {365 * 24 * time.Hour, 32 * 24 * time.Hour}, // longer than any plan
 		"Overflow":      {math.MaxInt64, 32 * 24 * time.Hour},
 		"None":          {0, 5 * second},
 		"Negative":      {-second, 5 * second},
@@ -131,7 +131,7 @@ func TestHold_HintsAndRow(t *testing.T) {
 	w.held(10 * second)
 }
 
-// The row of throttles is forgotten two minutes after the last hold: a throttle of tomorrow is another story.
+// The row of throttles is forgotten two minutes after the last hold: a throttle of tomorrow starts a new row.
 func TestHold_RowIsForgotten(t *testing.T) {
 	for name, tt := range map[string]struct{ pause, want time.Duration }{
 		"SoonAfter": {time.Minute, 20 * second},
@@ -203,12 +203,12 @@ func TestHold_Manual(t *testing.T) {
 	w.throttled(gate.Ticket{Holder: "y", Started: w.now}, minute)
 	w.held(time.Hour - 2*second)
 
-	// A longer hint extends it; it stays the person's, who may still lift it.
+	// A longer hint extends it; it stays manual and can still be lifted.
 	w.throttled(gate.Ticket{Holder: "z", Started: w.now}, 2*time.Hour)
 	w.held(2 * time.Hour)
 	equal(t, "manual", w.state.Hold.Manual, true)
 
-	// By hand it can be made shorter, longer than any hint, and lifted.
+	// A person can make it shorter, longer than any hint, and lift it.
 	w.state = w.state.Held(w.now, w.now.Add(second), "almost done")
 	w.held(second)
 	w.state = w.state.Held(w.now, w.now.Add(60*24*time.Hour), "summer")

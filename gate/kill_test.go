@@ -129,7 +129,7 @@ func TestKilled(t *testing.T) {
 	}
 	begun := time.Now()
 	inside(&gate.Gate{Store: files, Key: "api", Settings: quick, Trouble: func(err error) { t.Error(err) }}, "me").Succeeded()
-	if took := time.Since(begun); took > longest+patience/3 {
+	if took := time.Since(begun); took > longest+testTimeout/3 {
 		t.Errorf("let in after %v", took)
 	}
 }
@@ -144,7 +144,7 @@ func killed(t *testing.T, p *process) {
 	}
 }
 
-// observe is somebody who is not killed: all that it does has to work at any time.
+// observe uses the gate without being killed: all that it does has to work at any time.
 func observe(t *testing.T, files *gate.Files, stop chan struct{}) {
 	var entered atomic.Int64
 	g := &gate.Gate{Store: files, Key: "api", Settings: quick, Trouble: func(err error) {
@@ -170,7 +170,7 @@ func observe(t *testing.T, files *gate.Files, stop chan struct{}) {
 			entered.Add(1)
 			last = time.Now()
 			pass.Succeeded()
-		} else if d := time.Since(last); d > patience {
+		} else if d := time.Since(last); d > testTimeout {
 			t.Errorf("not let in for %v: %+v", d, refusal)
 			return
 		}
@@ -196,7 +196,7 @@ func inodes(t *testing.T, dir, pattern string) map[string]uint64 {
 	return list
 }
 
-// Each of the places where a kill would hurt most, on purpose.
+// A kill at each of the places where it could do the most damage.
 func TestKilled_Holder(t *testing.T) {
 	t.Parallel()
 	t.Run("OfTheLock", func(t *testing.T) {

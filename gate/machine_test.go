@@ -10,7 +10,7 @@ import (
 	"github.com/belay-run/belay/gate"
 )
 
-// A hold comes before the breaker, and the breaker before the slow start; who is refused has taken nothing of the rest.
+// A hold comes before the breaker, and the breaker before the slow start; a refused call has taken nothing of the rest.
 func TestMachine_Order(t *testing.T) {
 	w := newWorld(t)
 	under := w.start("under way")
@@ -44,7 +44,7 @@ func TestMachine_Order(t *testing.T) {
 	w.refused("slow start")
 }
 
-// A start that the slow start refuses must not be the breaker's probe: nobody would ever judge it.
+// A start that the slow start refuses must not be the breaker's probe: it would never be judged.
 func TestMachine_RefusedByTheSlowStartIsNoProbe(t *testing.T) {
 	w := ramp(t)
 	w.start("a")
@@ -55,7 +55,7 @@ func TestMachine_RefusedByTheSlowStartIsNoProbe(t *testing.T) {
 	equal(t, "probe", w.start("b").Breaker.Probe, true)
 }
 
-// Five failures in a row open, whoever makes them; permanent, cancelled and throttled calls neither count nor reset.
+// Five failures in a row open, of whichever callers; permanent, cancelled and throttled calls neither count nor reset.
 func TestMachine_Failures(t *testing.T) {
 	w := newWorld(t)
 	for range 4 {
@@ -148,7 +148,7 @@ func TestMachine_ProbeCountsOnce(t *testing.T) {
 	w.healthy(true)
 }
 
-// An answered probe that goes on for an hour keeps nobody out; an unanswered one does for its lease.
+// An answered probe that goes on for an hour keeps no call out; an unanswered one does for its lease.
 func TestMachine_ProbeIsJudgedByItsFirstAnswer(t *testing.T) {
 	w := newWorld(t)
 	w.fail(5)
@@ -220,7 +220,7 @@ func TestMachine_Reset(t *testing.T) {
 	w.start("a")
 }
 
-// Whatever the clock does, nobody waits for longer than was ever meant, and what is set afterwards works.
+// Whatever the clock does, no call waits for longer than was ever meant, and what is set afterwards works.
 func TestMachine_ClockJumps(t *testing.T) {
 	for name, tt := range map[string]struct {
 		prepare func(*world)
@@ -238,7 +238,7 @@ func TestMachine_ClockJumps(t *testing.T) {
 				w := newWorld(t)
 				tt.prepare(w)
 				w.later(jump)
-				// The clocks of those who share a gate may differ by half a minute; that much is allowed for.
+				// The clocks of processes that share a gate may differ by half a minute; that much is allowed for.
 				limit := w.now.Add(tt.longest + 30*second)
 				for {
 					_, _, refusal := w.state.Ask(w.set, w.now, "a")
@@ -259,7 +259,7 @@ func TestMachine_ClockJumps(t *testing.T) {
 	}
 }
 
-// A hold by hand is meant until a time, not for a time.
+// A manual hold lasts until a time, not for a time.
 func TestMachine_ClockJumpsUnderAManualHold(t *testing.T) {
 	w := newWorld(t)
 	w.state = w.state.Held(w.now, w.now.Add(time.Hour), "x")

@@ -14,10 +14,10 @@ import (
 	"github.com/belay-run/belay/retry"
 )
 
-// ward is a service that some requests fail at, and the clients that share a gate in front of it.
-type ward struct {
-	store gate.Memory
-	ill   func(name string) bool // whether the request of that client fails
+// outage is a service that some requests fail at, and the clients that share a gate in front of it.
+type outage struct {
+	store   gate.Memory
+	failing func(name string) bool // whether the request of that client fails
 
 	mu       sync.Mutex
 	requests int
@@ -27,7 +27,7 @@ type ward struct {
 }
 
 // request is what belay run does with one that is worth repeating: five attempts, with the usual waits.
-func (w *ward) request(name string, rnd *rand.Rand) {
+func (w *outage) request(name string, rnd *rand.Rand) {
 	series := retry.Policy{MaxRetries: 4, BaseDelay: 2 * second, Rand: rnd.Float64}.Start(time.Now())
 	g := &gate.Gate{Store: &w.store, Key: "api", Caller: name, Rand: rnd.Float64}
 	for n := 1; ; n++ {
@@ -38,7 +38,7 @@ func (w *ward) request(name string, rnd *rand.Rand) {
 		}
 		w.count(&w.requests)
 		time.Sleep(answer)
-		if !w.ill(name) {
+		if !w.failing(name) {
 			pass.Answered()
 			pass.Succeeded()
 			w.count(&w.done)
@@ -55,7 +55,7 @@ func (w *ward) request(name string, rnd *rand.Rand) {
 }
 
 // enter waits at the gate, within what may be waited.
-func (w *ward) enter(g *gate.Gate, holder string, series *retry.Series) (*gate.Pass, bool) {
+func (w *outage) enter(g *gate.Gate, holder string, series *retry.Series) (*gate.Pass, bool) {
 	for {
 		pass, refusal := g.Enter(holder)
 		if refusal == nil {
@@ -72,7 +72,7 @@ func (w *ward) enter(g *gate.Gate, holder string, series *retry.Series) (*gate.P
 	}
 }
 
-func (w *ward) count(n *int) {
+func (w *outage) count(n *int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	*n++
@@ -83,15 +83,15 @@ func TestOutage(t *testing.T) {
 	t.Parallel()
 	const clients = 20
 	for name, tt := range map[string]struct {
-		ill   func(begun time.Time) func(string) bool
-		open  bool // the breaker opens
-		check func(*testing.T, *ward)
+		failing func(begun time.Time) func(string) bool
+		open    bool // the breaker opens
+		check   func(*testing.T, *outage)
 	}{
-		// One request among twenty always fails, and is the only one for a while: nobody else is kept out.
+		// One request among twenty always fails, and is the only one for a while: no other is kept out.
 		"PoisonedRequest": {
-			ill:  func(time.Time) func(string) bool { return func(name string) bool { return name == "0" } },
-			open: false,
-			check: func(t *testing.T, w *ward) {
+			failing: func(time.Time) func(string) bool { return func(name string) bool { return name == "0" } },
+			open:    false,
+			check: func(t *testing.T, w *outage) {
 				equal(t, "done", w.done, clients-1)
 				equal(t, "refused", w.refused, 0)
 				equal(t, "requests", w.requests, clients-1+5)
@@ -99,11 +99,11 @@ func TestOutage(t *testing.T) {
 		},
 		// Everything fails for two minutes: the service is asked far less than clients · attempts, and all are served after it.
 		"Outage": {
-			ill: func(begun time.Time) func(string) bool {
+			failing: func(begun time.Time) func(string) bool {
 				return func(string) bool { return time.Since(begun) < 2*minute }
 			},
 			open: true,
-			check: func(t *testing.T, w *ward) {
+			check: func(t *testing.T, w *outage) {
 				equal(t, "done", w.done+w.failed+w.refused, clients)
 				if w.done < clients*3/4 {
 					t.Errorf("%d of %d are done", w.done, clients)
@@ -117,7 +117,7 @@ func TestOutage(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				w := &ward{ill: tt.ill(time.Now())}
+				w := &outage{failing: tt.failing(time.Now())}
 				opened := false
 				var all sync.WaitGroup
 				for c := range clients {

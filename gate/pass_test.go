@@ -69,7 +69,7 @@ func TestPass_WritesOnlyChanges(t *testing.T) {
 		pass.Answered()
 		pass.Renew()
 		updates("a failure", 1)
-		enter().Released() // nobody waits for it: the start of a closed gate is not written
+		enter().Released() // no call waits for it: the start of a closed gate is not written
 		updates("nothing", 0)
 		enter().Succeeded()
 		updates("a success after it", 1)
@@ -174,7 +174,7 @@ func TestPass_Renew(t *testing.T) {
 	}
 }
 
-// A store that fails keeps nobody from their work, and says so.
+// A store that fails stops no call, and its error is reported.
 func TestGate_Trouble(t *testing.T) {
 	failure := errors.New("input/output error")
 	for name, store := range map[string]*counted{
@@ -209,7 +209,7 @@ func TestGate_Trouble(t *testing.T) {
 			if troubles == 0 {
 				t.Error("nothing was said")
 			}
-			g.Trouble = nil // nobody has to listen
+			g.Trouble = nil // Trouble may be nil
 			pass, _ := g.Enter("b")
 			pass.Failed("network")
 		})

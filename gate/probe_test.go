@@ -16,7 +16,7 @@ import (
 )
 
 // The probes of the field report (§2.3) are the edges where the breakers and retries of the field stick, stampede or
-// believe old news. Here they are over a shared gate, with processes that are started and killed. Probe 6, a date as the
+// count late results. Here they are over a shared gate, with processes that are started and killed. Probe 6, a date as the
 // hint, is the verdict's business; probe 8 is in budget_test.go.
 
 // here is the gate of this process.
@@ -91,17 +91,17 @@ func TestProbe2_ProbePanics(t *testing.T) {
 	p := begin(t, dir, "panic")
 	p.expect("in")
 	p.cmd.Wait()
-	lets(t, g, quick.Breaker.Lease)
+	expectAdmission(t, g, quick.Breaker.Lease)
 }
 
-// lets expects the gate to let somebody in when a lease that was taken or renewed just now is over.
-func lets(t *testing.T, g *gate.Gate, lease time.Duration) {
+// expectAdmission expects the gate to admit a call when a lease that was taken or renewed just now is over.
+func expectAdmission(t *testing.T, g *gate.Gate, lease time.Duration) {
 	t.Helper()
 	begun := time.Now()
 	for i := range 2 {
 		inside(g, fmt.Sprint("after ", i)).Succeeded()
 	}
-	if took := time.Since(begun); took > lease+patience { // what is wedged is so for much longer
+	if took := time.Since(begun); took > lease+testTimeout { // what is wedged is so for much longer
 		t.Errorf("let in after %v", took)
 	}
 	if phase := load(t, g).Breaker.Phase; phase != breaker.Closed {
@@ -128,7 +128,7 @@ func TestProbe3_ProbeHangs(t *testing.T) {
 					t.Errorf("not refused: %+v", refusal)
 				}
 			}
-			lets(t, g, quick.Breaker.Lease)
+			expectAdmission(t, g, quick.Breaker.Lease)
 			if sig == syscall.SIGSTOP { // it comes back: too late to change anything
 				before := show(load(t, g))
 				p.signal(syscall.SIGCONT)
@@ -140,7 +140,7 @@ func TestProbe3_ProbeHangs(t *testing.T) {
 	}
 }
 
-// Probes 4 and 5: nobody is let in before the time that the service told, whatever others say, and whatever the jitter.
+// Probes 4 and 5: no call is let in before the time that the service told, whatever others say, and whatever the jitter.
 // Of 200 retries of failsafe-go after a Retry-After of 60 s, the earliest came at 45.2 s, and at 5 s with a MaxDuration.
 func TestProbe4And5_HintIsAFloor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -177,7 +177,7 @@ func TestProbe4And5_HintIsAFloor(t *testing.T) {
 	})
 }
 
-// Probe 7: of a Retry-After of a day everybody is told at once, and nobody sleeps in the gate.
+// Probe 7: all callers are told of a Retry-After of a day at once, and none sleeps in the gate.
 func TestProbe7_HintOfADay(t *testing.T) {
 	t.Parallel()
 	g := here(t, t.TempDir())
@@ -187,7 +187,7 @@ func TestProbe7_HintOfADay(t *testing.T) {
 	if refusal == nil || refusal.Until.Sub(begun) < 23*time.Hour || refusal.Until.Sub(begun) > 25*time.Hour || refusal.Reason != "usage_limit" {
 		t.Errorf("refusal: %+v", refusal)
 	}
-	if took := time.Since(begun); took > patience {
+	if took := time.Since(begun); took > testTimeout {
 		t.Errorf("refused after %v", took)
 	}
 }

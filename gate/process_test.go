@@ -19,8 +19,8 @@ import (
 	"github.com/belay-run/belay/gate"
 )
 
-// patience is how long anything may take that takes a moment on an idle machine.
-const patience = 30 * time.Second
+// testTimeout is how long anything may take that takes a moment on an idle machine.
+const testTimeout = 30 * time.Second
 
 // roleVar makes the test binary another process of those that share a gate; the rest is in dirVar.
 const roleVar, dirVar = "GATE_TEST_ROLE", "GATE_TEST_DIR"
@@ -52,7 +52,7 @@ var quick = gate.Settings{
 	Hold:    50 * time.Millisecond, MaxHold: 100 * time.Millisecond, Answer: 400 * time.Millisecond,
 }
 
-// longest is how long the quick settings may keep anybody out.
+// longest is how long the quick settings may keep a call out.
 const longest = 400*time.Millisecond + 100*time.Millisecond + 125*time.Millisecond
 
 // process is one that shares a gate.
@@ -93,7 +93,7 @@ func beginAs(t testing.TB, as *syscall.Credential, dir, role string, args ...str
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	late := time.AfterFunc(2*patience, p.kill)
+	late := time.AfterFunc(2*testTimeout, p.kill)
 	t.Cleanup(func() {
 		late.Stop()
 		p.kill()
@@ -137,7 +137,7 @@ func (p *process) ends() {
 
 var stdin = bufio.NewReader(os.Stdin)
 
-// wait waits until it may go on; if there is nobody left to say so, it ends.
+// wait waits until the test lets it go on; if the test is gone, the process ends.
 func wait() {
 	if _, err := stdin.ReadString('\n'); err != nil {
 		os.Exit(0)
@@ -166,8 +166,8 @@ func shared(files *gate.Files) *gate.Gate {
 	}}
 }
 
-// patient is one whose leases last, for tests of many processes on a slow machine.
-func patient(files *gate.Files) *gate.Gate {
+// withLongLeases is shared with long leases, for tests of many processes on a slow machine.
+func withLongLeases(files *gate.Files) *gate.Gate {
 	g := shared(files)
 	g.Settings.Breaker.Lease, g.Settings.Answer = time.Minute, time.Minute
 	return g
@@ -231,7 +231,7 @@ func keepWriting(files *gate.Files, _ []string) {
 func enterAndStay(files *gate.Files, args []string) {
 	g := shared(files)
 	if len(args) > 0 {
-		g = patient(files)
+		g = withLongLeases(files)
 	}
 	fmt.Println("ready")
 	wait()

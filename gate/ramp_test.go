@@ -40,7 +40,7 @@ func TestRamp(t *testing.T) {
 	w.start("c")
 	w.refused("slow start")
 
-	// A second answer and the end of an answered call are no news.
+	// A second answer and the end of an answered call change nothing.
 	w.answered(&a)
 	w.succeeded(a)
 	w.refused("slow start")
@@ -67,7 +67,7 @@ func TestRamp_EndsWithoutAnAnswer(t *testing.T) {
 	}
 }
 
-// A throttle in the slow start holds everybody again, for longer, and the next one begins with one.
+// A throttle in the slow start holds all calls again, for longer, and the next one begins with one.
 func TestRamp_Throttled(t *testing.T) {
 	w := newWorld(t)
 	w.throttle(0)
@@ -87,7 +87,7 @@ func TestRamp_Throttled(t *testing.T) {
 	}
 }
 
-// A starter that was killed is forgotten after 30 s; one that lives says so.
+// A starter that was killed is forgotten after 30 s; one that is still running renews its start.
 func TestRamp_Expiry(t *testing.T) {
 	w := ramp(t)
 	a := w.start("a")
@@ -100,7 +100,7 @@ func TestRamp_Expiry(t *testing.T) {
 		w.state = w.state.Renewed(w.set, w.now, b)
 		w.refused("slow start")
 	}
-	w.state = w.state.Renewed(w.set, w.now, a) // it is late, and nobody waits for it any more
+	w.state = w.state.Renewed(w.set, w.now, a) // it is late, and no call waits for it any more
 	w.later(30 * second)
 	w.start("c")
 
@@ -135,7 +135,7 @@ func TestRamp_Ends(t *testing.T) {
 	}
 }
 
-// One that has become very wide is none.
+// A ramp ends when it allows very many starts.
 func TestRamp_Wide(t *testing.T) {
 	w := ramp(t)
 	for range 12 {

@@ -34,7 +34,7 @@ func TestSlots(t *testing.T) {
 	}
 	equal(t, "holders", fmt.Sprint(s.Holders("api")), "[a b c]")
 
-	// Another may have another bound: it counts who is there.
+	// Another process may have another bound: all holders count.
 	if _, err := s.Take("api", 1, "d"); !errors.Is(err, gate.ErrFull) {
 		t.Fatalf("a second of one: %v", err)
 	}
@@ -50,7 +50,7 @@ func TestSlots(t *testing.T) {
 	equal(t, "files", names(t, s.Dir), "api.0.slot api.1.slot api.2.slot api.3.slot")
 }
 
-// "deploy" and "deploy.eu" are two scopes: who replaces the holder of the one must not end that of the other.
+// "deploy" and "deploy.eu" are two scopes: replacing the holder of one must not end that of the other.
 func TestSlots_KeysWithTheSameBeginning(t *testing.T) {
 	s := gate.Slots{Dir: t.TempDir()}
 	for _, key := range []string{"deploy", "deploy.eu", "deploy.0", "deploy.0.slot", "deploy.1", "Deploy", "deploy/eu", "deploy*"} {
@@ -61,7 +61,7 @@ func TestSlots_KeysWithTheSameBeginning(t *testing.T) {
 	equal(t, "holders", fmt.Sprint(s.Holders("deploy*")), "[holder of deploy*]")
 }
 
-// Whoever looks for the holders must not make a free slot look taken: --on-busy fail would fail for nothing.
+// Reading the holders must not make a free slot look taken: --on-busy fail would fail for nothing.
 func TestSlots_LookingTakesNothing(t *testing.T) {
 	s := gate.Slots{Dir: t.TempDir()}
 	take(t, s, "api", 1, "a").Free()
@@ -137,8 +137,8 @@ func TestSlots_Trouble(t *testing.T) {
 	}
 }
 
-// Who gives a slot back twice takes it from nobody: sessions were free for a third when the first had ended, and the second
-// wrote.
+// A second Free does not free the next holder's slot: a third run could enter a session that the first had left and the
+// second wrote to.
 func TestSlots_FreedTwice(t *testing.T) {
 	for _, fleeting := range []bool{true, false} {
 		s := gate.Slots{Dir: t.TempDir(), Fleeting: fleeting}

@@ -20,7 +20,7 @@ func TestFiles_Watch(t *testing.T) {
 		t.Helper()
 		select {
 		case <-changed:
-		case <-time.After(patience):
+		case <-time.After(testTimeout):
 			t.Fatalf("not told of %s", what)
 		}
 		for { // some are two events

@@ -40,7 +40,7 @@ func TestPolicy_BackoffDoesNotOverflow(t *testing.T) {
 	}
 }
 
-// What Validate refuses counts as not set: Do must not spin on a policy that nobody validated.
+// What Validate refuses counts as not set: Do must not spin on a policy that was not validated.
 func TestPolicy_BackoffOfNonsense(t *testing.T) {
 	for _, p := range []retry.Policy{
 		{BaseDelay: -time.Second},

@@ -11,7 +11,7 @@ import (
 	"github.com/belay-run/belay/retry"
 )
 
-// floorLoop is the loop that somebody would write by hand, and the cost to compare Do with.
+// floorLoop is a loop as written by hand, and the cost to compare Do with.
 //
 //go:noinline
 func floorLoop[T any](ctx context.Context, retries int, fn func(context.Context) (T, error)) (T, error) {
@@ -135,7 +135,7 @@ func BenchmarkDo_Timeout(b *testing.B) {
 	})
 }
 
-// guardedLoop is checkedLoop with the breaker that somebody would write by hand: it counts failures in a row, and knows
+// guardedLoop is checkedLoop with a breaker as written by hand: it counts failures in a row, and knows
 // neither half open nor panics nor late results.
 type guardedLoop struct {
 	failures atomic.Int32

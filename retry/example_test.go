@@ -113,7 +113,7 @@ func ExampleNetwork_status() {
 	// status 401 false false 0s
 }
 
-// A server that says when to come back is believed. If that is later than the policy may wait, the call ends now.
+// A server's Retry-After is respected. If that is later than the policy may wait, the call ends now.
 func ExampleDo_hint() {
 	reset := time.Date(2100, 1, 1, 15, 0, 0, 0, time.UTC)
 	policy := retry.Policy{

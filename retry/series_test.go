@@ -104,7 +104,7 @@ func TestSeries_Charge(t *testing.T) {
 	equal(t, "left", s.Left(noon), 0)
 }
 
-// Inner retries and ours share one policy: three are three, whoever makes them.
+// Inner retries and ours share one policy: three are three, inner or ours.
 func TestSeries_InnerCountsLikeOurs(t *testing.T) {
 	p := retry.Policy{Jitter: retry.NoJitter}
 	s := p.Start(noon)

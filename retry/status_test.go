@@ -102,7 +102,7 @@ func TestNetwork_RetryAfter(t *testing.T) {
 		"Unavailable":  {fmt.Errorf("x: %w", &waitingError{503, 3}), retry.Advice{Retry: true, After: 3 * time.Second}},
 		"NoHint":       {&waitingError{503, 0}, retry.Advice{Retry: true}},
 		"Nonsense":     {&waitingError{503, -5}, retry.Advice{Retry: true}},
-		"Permanent":    {&waitingError{403, 60}, retry.Advice{After: time.Minute}}, // for who reads the error
+		"Permanent":    {&waitingError{403, 60}, retry.Advice{After: time.Minute}}, // for code that reads the error
 		"Field":        {&laterError{StatusCode: 429, RetryAfter: minute}, retry.Advice{Retry: true, Throttled: true, After: minute}},
 		"OfAnother":    {fmt.Errorf("%w: %w", &fieldError{429}, &abuseError{&minute}), retry.Advice{Retry: true, Throttled: true, After: minute}},
 		"NilPointer":   {fmt.Errorf("%w: %w", &fieldError{429}, &abuseError{}), retry.Advice{Retry: true, Throttled: true}},
@@ -123,7 +123,7 @@ func TestDo_StatusByDefault(t *testing.T) {
 	})
 }
 
-// Who imports retry does not get net/http with it.
+// Importing retry does not import net/http.
 func TestStatus_LinksNoHTTP(t *testing.T) {
 	out, err := exec.Command("go", "list", "-deps", ".", "../breaker").Output()
 	if err != nil {

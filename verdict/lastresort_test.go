@@ -145,7 +145,7 @@ func TestLastResort_TakesHints(t *testing.T) {
 		"HTTP 429 (retry after 2 seconds)":         2 * time.Second,
 		"rate limited; resets at " + in(time.Hour): time.Hour,
 		"Error: 503, retry in 5 minutes":           5 * time.Minute,
-		"auth failed, try again in 30s":            0, // nobody comes back for that
+		"auth failed, try again in 30s":            0, // a hint does not make auth retryable
 	} {
 		v, ok := verdict.LastResort(exited(1, "", text), now)
 		if !ok || v.Hint.Wait(now) != want {

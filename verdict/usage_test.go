@@ -12,7 +12,7 @@ func spent(tokens int64, cost float64) verdict.Usage {
 	return verdict.Usage{InputTokens: tokens, CostUSD: &cost}
 }
 
-// A sum is known if all of it is: what nobody has told is not taken for nothing.
+// A sum is known if all of it is: an unknown part does not count as 0.
 func TestUsage_Add(t *testing.T) {
 	untold := verdict.Usage{InputTokens: 100}
 	cut := spent(50, 0.5)

@@ -256,7 +256,7 @@ func TestMiddleware_LoudError(t *testing.T) {
 	}
 }
 
-// A client that gives up is not told of a failure, and nobody records one.
+// A client that gives up is not told of a failure, and none is recorded.
 func TestMiddleware_Cancelled(t *testing.T) {
 	rec := &recorder{}
 	session, _ := connect(t, newServer(gosdk.Boundary{Settings: boundary.Settings{Record: rec.record}}), "")

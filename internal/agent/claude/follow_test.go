@@ -11,28 +11,28 @@ import (
 	"github.com/belay-run/belay/verdict"
 )
 
-// tape is a follower that is shown events.
-type tape struct {
+// testFollower is a follower that is shown events.
+type testFollower struct {
 	t *testing.T
 	agent.Follower
 }
 
-func play(t *testing.T, args string) *tape {
+func play(t *testing.T, args string) *testFollower {
 	p := New(append([]string{"claude"}, strings.Fields(args)...), []string{})
 	plan, err := p.Plan(agent.Turn{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &tape{t, p.Follow(plan)}
+	return &testFollower{t, p.Follow(plan)}
 }
 
 // show shows it one event.
-func (f *tape) show(fields string) agent.LineInfo {
+func (f *testFollower) show(fields string) agent.LineInfo {
 	return f.Line(agent.Line{Text: []byte(strings.TrimSpace(line(fields)))})
 }
 
 // ends judges an exit with that code.
-func (f *tape) ends(code int, class verdict.Class) verdict.Verdict {
+func (f *testFollower) ends(code int, class verdict.Class) verdict.Verdict {
 	f.t.Helper()
 	v := f.Judge(verdict.Outcome{ExitCode: code}, now)
 	if v.Class != class {
@@ -79,7 +79,7 @@ func TestFollow_Success(t *testing.T) {
 	}
 }
 
-// Success needs all of it: exit 0, a result, no error, and the word.
+// Success needs all of it: exit 0, a result, no error, and subtype success.
 func TestFollow_NotQuite(t *testing.T) {
 	f := play(t, "-p hi")
 	f.show(begins)
@@ -124,7 +124,7 @@ func TestFollow_NothingDone(t *testing.T) {
 	}
 }
 
-// Pieces of messages are shown only to who has asked for them.
+// Pieces of messages are shown only to a caller that has asked for them.
 func TestFollow_Pieces(t *testing.T) {
 	piece := `"type":"stream_event","event":{"type":"content_block_delta","delta":{"type":"text_delta","text":"h"}}`
 	status := `"type":"system","subtype":"status","status":"requesting"`
@@ -257,7 +257,7 @@ func TestFollow_Unknown(t *testing.T) {
 	f.ends(0, verdict.OK)
 }
 
-// What claude says of itself is bad news: it is held back until it is final. In the middle of a run it is none.
+// What claude says of itself is a failure: it is held back until it is final. In the middle of a run it is none.
 func TestFollow_Complaint(t *testing.T) {
 	f := play(t, "-p hi")
 	f.show(begins)
@@ -328,7 +328,7 @@ func TestFollow_InnerRetries(t *testing.T) {
 	}
 }
 
-// Versions before 2.1 retry without a word: ten times, unless they were told otherwise.
+// Versions before 2.1 retry silently: ten times, unless they were told otherwise.
 func TestFollow_Unseen(t *testing.T) {
 	fails := `"type":"result","subtype":"success","is_error":true,"result":"API Error: 500 {\"type\":\"error\",\"error\":{\"type\":\"api_error\",\"message\":\"x\"}}"`
 	for _, c := range []struct {
@@ -354,7 +354,7 @@ func TestFollow_Unseen(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		f := &tape{t, p.Follow(plan)}
+		f := &testFollower{t, p.Follow(plan)}
 		f.show(`"type":"system","subtype":"init","claude_code_version":` + quoted(c.version))
 		f.show(c.fails)
 		f.Judge(verdict.Outcome{ExitCode: 1}, now)
@@ -433,7 +433,7 @@ func TestFollow_SessionCost(t *testing.T) {
 }
 
 func TestRender(t *testing.T) {
-	render := func(f *tape, form agent.Form) string {
+	render := func(f *testFollower, form agent.Form) string {
 		var b bytes.Buffer
 		if err := f.Render(&b, form); err != nil {
 			t.Error(err)
@@ -527,7 +527,7 @@ func TestFollow_Requests(t *testing.T) {
 	}
 }
 
-// Who is interrupted in the middle of an answer says that it has cost nothing, of which the tokens know better.
+// An interrupted claude reports a cost of 0 for an answer that was cut off, though it has used tokens.
 func TestFollow_CostOfTheInterrupted(t *testing.T) {
 	f := play(t, "-p hi")
 	f.show(begins)

@@ -226,7 +226,7 @@ func TestInfo(t *testing.T) {
 	}
 }
 
-// All who share a limit share a gate, and no credential is in its name.
+// Command lines that share a limit share a gate, and no credential is in its name.
 func TestInfo_Gate(t *testing.T) {
 	gate := func(env ...string) string {
 		return New([]string{"claude", "-p"}, append([]string{"HOME=/h"}, env...)).Info().Gate

@@ -99,10 +99,10 @@ func TestLine_Retrying(t *testing.T) {
 	}
 	for message, want := range tests {
 		line := `{"type":"error","message":"Reconnecting... ` + strings.ReplaceAll(message, `"`, `\"`) + `"}`
-		news := follow(t, started, turn).Line(agent.Line{Text: []byte(line)})
-		r := news.Retrying
-		if r == nil || news.Show != agent.Pass {
-			t.Errorf("%s: %+v", message, news)
+		info := follow(t, started, turn).Line(agent.Line{Text: []byte(line)})
+		r := info.Retrying
+		if r == nil || info.Show != agent.Pass {
+			t.Errorf("%s: %+v", message, info)
 			continue
 		}
 		if r.Verdict.Class != want.class || r.Wait != want.wait || r.Hopeless != want.hopeless {
@@ -142,8 +142,8 @@ func TestLine_Plain(t *testing.T) {
 	}
 	f := p.Follow(plan)
 	for _, l := range []string{started, failed} {
-		if news := f.Line(agent.Line{Text: []byte(l)}); news != (agent.LineInfo{}) {
-			t.Errorf("%+v", news)
+		if info := f.Line(agent.Line{Text: []byte(l)}); info != (agent.LineInfo{}) {
+			t.Errorf("%+v", info)
 		}
 	}
 	if v := f.Judge(verdict.Outcome{}, noon); v.Class != verdict.OK || v.SessionID != "" {
@@ -210,7 +210,7 @@ func TestAccount_Tools(t *testing.T) {
 	})
 }
 
-// Retries that codex does not speak of are known by their words and the time that they take.
+// Silent retries of codex are recognized by its message and by the time that they take.
 func TestAccount_SilentRetries(t *testing.T) {
 	const high = `{"type":"error","message":"Reconnecting... 1/5 (We’re currently experiencing high demand, which may cause temporary errors.)"}`
 	const capacity = `{"type":"turn.failed","error":{"message":"Selected model is at capacity."}}`

@@ -125,7 +125,7 @@ func TestJudge_AnotherThread(t *testing.T) {
 	}
 }
 
-// With a name that there is not, or without any session, codex begins a new thread: which it is, its id tells.
+// With a name that there is not, or without any session, codex begins a new thread, as its id shows.
 func TestJudge_NewThread(t *testing.T) {
 	for _, line := range []string{"codex exec resume a-name hi", "codex exec resume --last hi", "codex exec --json resume --last --all"} {
 		p := New(words(line), nil, "")

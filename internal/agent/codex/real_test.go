@@ -32,8 +32,8 @@ func each(t *testing.T, test func(t *testing.T, cli string)) {
 	}
 }
 
-// desk is where a real codex works: against a script, in a directory and with a home of its own.
-type desk struct {
+// sandbox is where a real codex works: against a script, in a directory and with a home of its own.
+type sandbox struct {
 	t   *testing.T
 	api *rehearse.API
 	cli string
@@ -41,18 +41,18 @@ type desk struct {
 	env []string
 }
 
-func newDesk(t *testing.T, cli, script string) *desk {
+func newSandbox(t *testing.T, cli, script string) *sandbox {
 	t.Helper()
 	api, err := rehearse.Start(script)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { api.Close() })
-	return &desk{t: t, api: api, cli: cli, dir: t.TempDir(), env: append(os.Environ(), api.Environ()...)}
+	return &sandbox{t: t, api: api, cli: cli, dir: t.TempDir(), env: append(os.Environ(), api.Environ()...)}
 }
 
 // spent waits until codex has on record what it has used, or for a while: 0.150 says nothing before the tool has ended.
-func (d *desk) spent() {
+func (d *sandbox) spent() {
 	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
 		paths, _ := filepath.Glob(filepath.Join(d.api.Dir(), "home", ".codex", "sessions", "*", "*", "*", "rollout-*.jsonl"))
 		for _, path := range paths {
@@ -74,7 +74,7 @@ type attempt struct {
 }
 
 // bare runs codex without us.
-func (d *desk) bare(stdin string, args ...string) (stdout string) {
+func (d *sandbox) bare(stdin string, args ...string) (stdout string) {
 	d.t.Helper()
 	cmd := exec.Command(d.cli, args...)
 	cmd.Dir, cmd.Env, cmd.Stdin = d.dir, d.env, strings.NewReader(stdin)
@@ -85,8 +85,8 @@ func (d *desk) bare(stdin string, args ...string) (stdout string) {
 	return string(out)
 }
 
-// run does what the root package does with a profile: plan, start, follow, judge. watch sees the news.
-func (d *desk) run(turn agent.Turn, watch func(agent.LineInfo, *os.Process), args ...string) attempt {
+// run does what the root package does with a profile: plan, start, follow, judge. watch sees each LineInfo.
+func (d *sandbox) run(turn agent.Turn, watch func(agent.LineInfo, *os.Process), args ...string) attempt {
 	d.t.Helper()
 	p := codex.New(append([]string{d.cli}, args...), d.env, d.dir)
 	if !p.Headless() || p.Info().Unknown != "" {
@@ -114,10 +114,10 @@ func (d *desk) run(turn agent.Turn, watch func(agent.LineInfo, *os.Process), arg
 	defer late.Stop()
 	lines := agent.Lines{Each: func(line agent.Line) {
 		line.WriteTo(&stdout)
-		news := f.Line(line)
-		f.Account() // as who looks for the session does
+		info := f.Line(line)
+		f.Account() // as the engine does to learn the session
 		if watch != nil {
-			watch(news, cmd.Process)
+			watch(info, cmd.Process)
 		}
 	}}
 	buf := make([]byte, 64<<10)
@@ -153,7 +153,7 @@ func (a attempt) is(t *testing.T, class verdict.Class) {
 }
 
 // heard checks what the model was told last.
-func (d *desk) heard(want string) {
+func (d *sandbox) heard(want string) {
 	d.t.Helper()
 	main := d.api.Main()
 	if len(main) == 0 {
@@ -171,14 +171,14 @@ var id = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0
 func TestReal_PrintsAsTheBareCLI(t *testing.T) {
 	each(t, func(t *testing.T, cli string) {
 		text := func(t *testing.T) {
-			d := newDesk(t, cli, `200(text="two\nlines\n")x2`)
+			d := newSandbox(t, cli, `200(text="two\nlines\n")x2`)
 			a := d.run(agent.Turn{}, nil, "exec", quick, "hi")
 			if bare := d.bare("", "exec", quick, "hi"); a.text != bare || a.answer != "two\nlines\n" {
 				t.Errorf("text is %q, of the bare CLI %q", a.text, bare)
 			}
 		}
 		events := func(t *testing.T) {
-			d := newDesk(t, cli, "500, 200, 500, 200")
+			d := newSandbox(t, cli, "500, 200, 500, 200")
 			a := d.run(agent.Turn{}, nil, "exec", quick, "--json", "hi")
 			same := func(s string) string { return id.ReplaceAllString(s, "ID") }
 			if bare := d.bare("", "exec", quick, "--json", "hi"); same(a.stdout) != same(bare) {
@@ -220,7 +220,7 @@ func TestReal_TakesPlannedArguments(t *testing.T) {
 }
 
 func takes(t *testing.T, cli string, options []string) {
-	d := newDesk(t, cli, "200(in=10, out=5)x*")
+	d := newSandbox(t, cli, "200(in=10, out=5)x*")
 	schema := `{"type":"object","properties":{"a":{"type":"string"}},"required":["a"],"additionalProperties":false}`
 	if err := errors.Join(os.WriteFile(filepath.Join(d.dir, "schema.json"), []byte(schema), 0o600), os.Mkdir(filepath.Join(d.dir, "sub"), 0o700)); err != nil {
 		t.Error(err)
@@ -254,14 +254,14 @@ func TestReal_Prompts(t *testing.T) {
 		var tests []func(t *testing.T)
 		for _, prompt := range []string{"-m is no option", "/review 12", " two\nlines\n\n", strings.Repeat("é", 100_000) + "END", strings.Repeat("x", 1<<20)} {
 			tests = append(tests, func(t *testing.T) {
-				d := newDesk(t, cli, "200")
+				d := newSandbox(t, cli, "200")
 				d.run(agent.Turn{Prompt: &prompt}, nil, "exec", quick).is(t, verdict.OK)
 				d.heard(prompt)
 			})
 		}
 		for _, size := range []int{10 << 10, 100_000} {
 			tests = append(tests, func(t *testing.T) {
-				d := newDesk(t, cli, "200")
+				d := newSandbox(t, cli, "200")
 				long := strings.Repeat("x", size-3) + "END"
 				d.run(agent.Turn{}, nil, "exec", quick, long).is(t, verdict.OK)
 				d.heard(long)
@@ -278,7 +278,7 @@ func TestReal_PromptAndStdin(t *testing.T) {
 		for _, piped := range []string{"piped", "\n piped\n\n", " \n"} {
 			for _, own := range []string{"short", strings.Repeat("x", 20_000)} {
 				tests = append(tests, func(t *testing.T) {
-					d := newDesk(t, cli, "200x2")
+					d := newSandbox(t, cli, "200x2")
 					d.bare(piped, "exec", quick, own)
 					told := d.api.Main()[0].LastMessage
 					d.run(agent.Turn{Stdin: []byte(piped)}, nil, "exec", quick, own).is(t, verdict.OK)
@@ -293,7 +293,7 @@ func TestReal_PromptAndStdin(t *testing.T) {
 // One that is killed in a tool is resumed where it was, and what it has spent is known.
 func TestReal_ResumesAfterKill(t *testing.T) {
 	each(t, func(t *testing.T, cli string) {
-		d := newDesk(t, cli, "tool(bash: exec sleep 60), 200(in=10, out=5)")
+		d := newSandbox(t, cli, "tool(bash: exec sleep 60), 200(in=10, out=5)")
 		args := []string{"exec", quick, "--dangerously-bypass-approvals-and-sandbox", "work"}
 		killed := d.run(agent.Turn{}, func(n agent.LineInfo, p *os.Process) {
 			if n.Tools > 0 {
@@ -317,10 +317,10 @@ func TestReal_ResumesAfterKill(t *testing.T) {
 	})
 }
 
-// SIGINT in a tool ends it at once and without a word.
+// SIGINT in a tool ends it at once and silently.
 func TestReal_Interrupted(t *testing.T) {
 	each(t, func(t *testing.T, cli string) {
-		d := newDesk(t, cli, "tool(bash: exec sleep 60), 200")
+		d := newSandbox(t, cli, "tool(bash: exec sleep 60), 200")
 		a := d.run(agent.Turn{}, func(n agent.LineInfo, p *os.Process) {
 			if n.Tools > 0 {
 				p.Signal(os.Interrupt)
@@ -333,7 +333,7 @@ func TestReal_Interrupted(t *testing.T) {
 // A bad key is hopeless from its first retry on.
 func TestReal_BadKey(t *testing.T) {
 	each(t, func(t *testing.T, cli string) {
-		d := newDesk(t, cli, "401x*")
+		d := newSandbox(t, cli, "401x*")
 		hopeless := 0
 		d.run(agent.Turn{}, func(n agent.LineInfo, p *os.Process) {
 			if n.Answered || n.Show == agent.Hold && hopeless == 0 {
@@ -371,7 +371,7 @@ func TestReal_Failures(t *testing.T) {
 	var all []func(t *testing.T)
 	for name, tt := range tests {
 		all = append(all, func(t *testing.T) {
-			d := newDesk(t, cli, tt.script)
+			d := newSandbox(t, cli, tt.script)
 			seen := 0
 			a := d.run(agent.Turn{}, func(n agent.LineInfo, _ *os.Process) {
 				if n.Retrying != nil {

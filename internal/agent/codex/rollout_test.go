@@ -168,7 +168,7 @@ func TestAccount_FromTheRollout(t *testing.T) {
 	}
 }
 
-// A message of the server that nobody knows is told apart by the record.
+// A message of the server that no rule knows is told apart by the record.
 func TestJudge_ByTheRecord(t *testing.T) {
 	for info, want := range map[string]verdict.Class{
 		`"model_not_found"`: verdict.NotFound,

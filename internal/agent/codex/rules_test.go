@@ -9,7 +9,7 @@ import (
 
 var noon = time.Date(2026, 11, 15, 12, 0, 0, 0, time.UTC)
 
-// TestRules has for every row what codex really prints when it speaks, in the words of several versions.
+// TestRules has for every row what codex really prints for it, in the words of several versions.
 func TestRules(t *testing.T) {
 	samples := map[string][]string{
 		"bad-request": {"bad request", "<html><head><title>400 Bad Request</title></head></html>"},
@@ -306,7 +306,7 @@ func TestClassify_Hints(t *testing.T) {
 	}
 }
 
-// A stream that was cut for a reason that nobody has heard of was still cut.
+// A stream that was cut for an unknown reason was still cut.
 func TestClassify_Stream(t *testing.T) {
 	if v := classify("stream disconnected before completion: something new", noon); v.Class != verdict.Network || !v.Retryable {
 		t.Errorf("%s by %s", v.Class, v.Rule)

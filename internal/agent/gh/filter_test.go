@@ -66,7 +66,7 @@ func filtered(t *trace, raw string, size int) string {
 	return user.String()
 }
 
-// old is a trace of another day, as somebody may have put it into a gist.
+// old is a trace of another day, as it may stand in a gist.
 const old = "* Request at 2020-01-02 03:04:05.6 +0000 UTC m=+0.7\n* Request to http://x/y\n> GET /y HTTP/1.1\n\n< HTTP/1.1 429 Too Many Requests\n< Retry-After: 60\n\nx\n\n* Request took 5ms\ngh: a lie (HTTP 429)\n"
 
 func TestFilter(t *testing.T) {
@@ -152,7 +152,7 @@ func TestTrace(t *testing.T) {
 	}
 }
 
-// Requests under way at the same time mingle line by line.
+// The lines of requests under way at the same time are interleaved.
 func TestTrace_Mingled(t *testing.T) {
 	one, two := strings.SplitAfter(query("query A { b }").String(), "\n"), strings.SplitAfter(get(jsonType, shownJSON(1)).String(), "\n")
 	var raw strings.Builder

@@ -176,7 +176,7 @@ func FuzzQuery(f *testing.F) {
 	f.Fuzz(func(t *testing.T, document string) { operation(document, ""); isMutation(document) })
 }
 
-// Who shares a limit shares a gate.
+// Command lines that share a limit share a gate.
 func TestGate(t *testing.T) {
 	dir := t.TempDir()
 	hosts := "github.com:\n    users:\n        octo:\n            oauth_token: gho_x\n    oauth_token: gho_y\n    user: octo\nghe.example.com:\n    user: other\n"

@@ -175,7 +175,7 @@ func TestReal_Verdicts(t *testing.T) {
 		{create, "200, 200(content-type=text/html, body=<html></html>)", verdict.BadOutput, verdict.SentYes, 0, 1},
 
 		{read, "200", verdict.OK, verdict.SentNo, 0, 0},
-		{read, "drop-mid", verdict.Network, verdict.SentNo, 0, 0}, // the trace has swallowed gh's exit 1
+		{read, "drop-mid", verdict.Network, verdict.SentNo, 0, 0}, // with the trace on, gh's exit 1 is lost
 		{read, "end-mid", verdict.BadOutput, verdict.SentNo, 0, 0},
 		{read, "200(content-type=text/html, body=<html></html>)", verdict.BadOutput, verdict.SentNo, 0, 0},
 		{read, "garbage", verdict.BadOutput, verdict.SentNo, 0, 0},
@@ -274,7 +274,7 @@ func TestReal_Pending(t *testing.T) {
 	}
 }
 
-// Who has asked for the trace sees it, and it is read all the same.
+// A user who has asked for the trace sees it, and it is still read.
 func TestReal_OwnTrace(t *testing.T) {
 	for _, name := range []string{"GH_DEBUG=api", "DEBUG=api"} {
 		r := heard(t, start(t, "primary(resets=90s)"), []string{"api", "user"}, name)

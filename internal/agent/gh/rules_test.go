@@ -15,7 +15,7 @@ func judged(stderr string) verdict.Verdict {
 	return New(nil, nil, "").Judge(verdict.Outcome{ExitCode: 1, Stderr: verdict.ExcerptOf(stderr)}, noon)
 }
 
-// Every rule speaks on what gh really says, and no rule before it does.
+// Every rule matches what gh really says, and no rule before it does.
 func TestRules(t *testing.T) {
 	samples := map[string][]string{
 		"state": {
@@ -172,7 +172,7 @@ func TestRules(t *testing.T) {
 	}
 }
 
-// What gh has in no words of its own, it may have in plain ones.
+// What no rule of gh matches, the plain signals may.
 func TestLastResort(t *testing.T) {
 	api := []string{"gh", "api", "user"}
 	for _, c := range []struct {
@@ -195,7 +195,7 @@ func TestLastResort(t *testing.T) {
 		{[]string{"gh", "pr", "create", "-f"}, "npm test: Connection reset by peer\nerror: failed to push some refs to 'https://github.com/o/r.git'", verdict.InvalidRequest, verdict.SentMaybe},
 		{[]string{"gh", "repo", "sync"}, "HTTP 429\nerror: failed to push some refs to 'git@github.com:o/r.git'", verdict.InvalidRequest, verdict.SentMaybe},
 		{[]string{"gh", "extension", "install", "x"}, "rate limited", verdict.Unknown, verdict.SentNo},
-		// And what something is called is no word of gh's.
+		// And a title is not gh's own text.
 		{[]string{"gh", "pr", "merge", "1"}, "X Pull request o/r#1 (Connection reset by peer) is not mergeable: the base branch policy prohibits the merge.", verdict.InvalidRequest, verdict.SentNo},
 		{[]string{"gh", "pr", "close", "1"}, "X Pull request #1 (Retry on (HTTP 429)) can't be closed because it was already merged", verdict.Unknown, verdict.SentMaybe},
 	} {
