@@ -41,7 +41,7 @@ func TestMain(m *testing.M) {
 	os.Exit(0)
 }
 
-// counted counts a failure, also on a machine so busy that nobody gets the lock for a second: then it was not counted yet.
+// counted counts a failure. It retries on a machine so busy that it does not get the lock for a second.
 func counted(files alert.Files, set alert.Settings) (raised *alert.Raised, err error) {
 	for raised, err = files.Failed("api", set, time.Now()); errors.Is(err, alert.ErrLocked); {
 		raised, err = files.Failed("api", set, time.Now())
@@ -177,7 +177,7 @@ func TestFiles_Locked(t *testing.T) {
 	if err := exec.Command("kill", "-STOP", strconv.Itoa(cmd.Process.Pid)).Run(); err != nil {
 		t.Fatal(err)
 	}
-	// It may have been stopped anywhere; with the lock in its hand, this gives up soon.
+	// The process may have been stopped anywhere; if it holds the lock, this gives up soon.
 	begun := time.Now()
 	_, err := (alert.Files{Dir: dir}).Failed("api", alert.Settings{}, time.Now())
 	if err != nil && !errors.Is(err, alert.ErrLocked) {

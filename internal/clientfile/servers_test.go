@@ -101,7 +101,7 @@ func TestParse_NamesThePlaceOfServers(t *testing.T) {
 	}
 }
 
-// A client that writes its file anew, as claude does at every start, and people who edit it do not keep belay's layout.
+// A client that writes its file anew, as claude does at every start, and users who edit it do not keep belay's layout.
 func TestUninstall_WrittenAnew(t *testing.T) {
 	for name, tt := range map[string]struct{ client, now, want string }{
 		"OverLines": {"claude", "{\"mcpServers\": {\"a\": {\n  \"command\": \"belay\",\n  \"args\": [\n    \"mcp\",\n    \"--name\",\n    \"a\",\n    \"--\",\n    \"npx\",\n    \"-y\"\n  ]\n}}}",

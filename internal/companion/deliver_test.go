@@ -21,8 +21,8 @@ import (
 	"github.com/belay-run/belay/internal/state"
 )
 
-// raised is a state directory with an alert on record, and a configuration.
-func raised(t *testing.T, config string) *db.DB {
+// withAlert makes a state directory with an alert on record, and a configuration.
+func withAlert(t *testing.T, config string) *db.DB {
 	t.Helper()
 	dir := t.TempDir()
 	t.Setenv(state.DirVar, dir)
@@ -38,10 +38,10 @@ func raised(t *testing.T, config string) *db.DB {
 		Invocation: "run-1", Error: "connection reset", Detail: json.RawMessage(`{"failures":5,"within_s":600}`)}); err != nil {
 		t.Fatal(err)
 	}
-	return opened(t, dir)
+	return openDB(t, dir)
 }
 
-func opened(t *testing.T, dir string) *db.DB {
+func openDB(t *testing.T, dir string) *db.DB {
 	t.Helper()
 	d, err := db.Open(dir)
 	if err == nil {
@@ -54,8 +54,8 @@ func opened(t *testing.T, dir string) *db.DB {
 	return d
 }
 
-// only is the alert that there is.
-func only(t *testing.T, d *db.DB) db.Alert {
+// onlyAlert returns the one alert on record.
+func onlyAlert(t *testing.T, d *db.DB) db.Alert {
 	t.Helper()
 	list, err := d.Alerts(context.Background(), db.Filter{})
 	if err != nil || len(list) != 1 {
@@ -72,7 +72,7 @@ func TestDeliver_Webhook(t *testing.T) {
 		json.NewDecoder(r.Body).Decode(&got)
 	}))
 	defer server.Close()
-	d := raised(t, fmt.Sprintf("[alert]\nwebhook = %q\n", server.URL+"/hook?token=secret"))
+	d := withAlert(t, fmt.Sprintf("[alert]\nwebhook = %q\n", server.URL+"/hook?token=secret"))
 	if err := deliverAlerts(context.Background(), d); err != nil {
 		t.Fatal(err)
 	}
@@ -80,12 +80,12 @@ func TestDeliver_Webhook(t *testing.T) {
 		got.Error != "connection reset" || got.Invocation != "run-1" || !strings.Contains(got.Text, "5 failures of claude within 10m;") {
 		t.Errorf("%s %s %+v", method, kind, got)
 	}
-	if a := only(t, d); a.Delivered == nil || a.Tries != 1 {
+	if a := onlyAlert(t, d); a.Delivered == nil || a.Tries != 1 {
 		t.Errorf("%+v", a)
 	}
 }
 
-// It is tried again while it is refused, and given to it once.
+// A delivery is retried while the receiver refuses it, and succeeds once.
 func TestDeliver_Retries(t *testing.T) {
 	var calls atomic.Int64
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -94,22 +94,22 @@ func TestDeliver_Retries(t *testing.T) {
 		}
 	}))
 	defer server.Close()
-	d := raised(t, fmt.Sprintf("[alert]\nwebhook = %q\n", server.URL))
+	d := withAlert(t, fmt.Sprintf("[alert]\nwebhook = %q\n", server.URL))
 	if err := deliverAlerts(context.Background(), d); err != nil {
 		t.Fatal(err)
 	}
-	if a := only(t, d); a.Delivered == nil || a.Tries != 2 || calls.Load() != 2 || a.Trouble != "" {
+	if a := onlyAlert(t, d); a.Delivered == nil || a.Tries != 2 || calls.Load() != 2 || a.Trouble != "" {
 		t.Errorf("%d calls, %+v", calls.Load(), a)
 	}
 }
 
-// A receiver that never answers holds nobody up for long, and its address is not told to anybody.
+// A receiver that never answers delays the command only for a bounded time, and its address is in no message.
 func TestDeliver_IsBounded(t *testing.T) {
 	hang := make(chan struct{})
 	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { <-hang }))
 	defer server.Close()
 	defer close(hang)
-	d := raised(t, fmt.Sprintf("[alert]\nwebhook = %q\n", server.URL+"/secret-path"))
+	d := withAlert(t, fmt.Sprintf("[alert]\nwebhook = %q\n", server.URL+"/secret-path"))
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
 	begun := time.Now()
@@ -119,7 +119,7 @@ func TestDeliver_IsBounded(t *testing.T) {
 	if took := time.Since(begun); took > time.Minute {
 		t.Errorf("took %v", took)
 	}
-	if a := only(t, d); a.Delivered != nil || a.Trouble == "" || strings.Contains(a.Trouble, "secret-path") {
+	if a := onlyAlert(t, d); a.Delivered != nil || a.Trouble == "" || strings.Contains(a.Trouble, "secret-path") {
 		t.Errorf("%+v", a)
 	}
 }
@@ -133,11 +133,11 @@ func TestDeliver_Once(t *testing.T) {
 		time.Sleep(50 * time.Millisecond)
 	}))
 	defer server.Close()
-	first := raised(t, fmt.Sprintf("[alert]\nwebhook = %q\n", server.URL))
+	first := withAlert(t, fmt.Sprintf("[alert]\nwebhook = %q\n", server.URL))
 	dir := filepath.Dir(first.Path())
 	var all sync.WaitGroup
 	for range 6 {
-		d := opened(t, dir)
+		d := openDB(t, dir)
 		all.Go(func() {
 			if err := deliverAlerts(context.Background(), d); err != nil {
 				t.Error(err)
@@ -156,7 +156,7 @@ func TestDeliver_Command(t *testing.T) {
 		t.Skip("no /bin/sh")
 	}
 	out := filepath.Join(t.TempDir(), "alert.json")
-	d := raised(t, fmt.Sprintf("[alert]\ncommand = [\"/bin/sh\", \"-c\", \"cat > \\\"$1\\\"\", \"sh\", %q]\n", out))
+	d := withAlert(t, fmt.Sprintf("[alert]\ncommand = [\"/bin/sh\", \"-c\", \"cat > \\\"$1\\\"\", \"sh\", %q]\n", out))
 	if err := deliverAlerts(context.Background(), d); err != nil {
 		t.Fatal(err)
 	}
@@ -165,7 +165,7 @@ func TestDeliver_Command(t *testing.T) {
 	if err := errors.Join(err, json.Unmarshal(data, &got)); err != nil || got.Integration != "claude" || got.Failures != 5 {
 		t.Errorf("%s, %v", data, err)
 	}
-	if a := only(t, d); a.Delivered == nil {
+	if a := onlyAlert(t, d); a.Delivered == nil {
 		t.Errorf("%+v", a)
 	}
 }
@@ -176,18 +176,18 @@ func TestDeliver_CommandFails(t *testing.T) {
 		"fails":   {`["/bin/sh", "-c", "echo token=abcdefghijkl >&2; exit 3"]`, "ended with 3: token=[redacted]"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			d := raised(t, "[alert]\ncommand = "+tt.command+"\n")
+			d := withAlert(t, "[alert]\ncommand = "+tt.command+"\n")
 			ctx, cancel := context.WithCancel(context.Background())
 			over := make(chan struct{})
 			go func() {
 				defer close(over)
 				deliverAlerts(ctx, d)
 			}()
-			a := only(t, d)
-			for end := time.Now().Add(time.Minute); a.Trouble == "" && time.Now().Before(end); a = only(t, d) {
+			a := onlyAlert(t, d)
+			for end := time.Now().Add(time.Minute); a.Trouble == "" && time.Now().Before(end); a = onlyAlert(t, d) {
 				time.Sleep(10 * time.Millisecond)
 			}
-			cancel() // it would try again
+			cancel() // else it would retry
 			<-over
 			if a.Delivered != nil || !strings.Contains(a.Trouble, tt.want) {
 				t.Errorf("%+v", a)
@@ -196,13 +196,13 @@ func TestDeliver_CommandFails(t *testing.T) {
 	}
 }
 
-// Nobody to tell: nothing is taken in hand.
+// Without a receiver no alert is claimed.
 func TestDeliver_Nobody(t *testing.T) {
-	d := raised(t, "")
+	d := withAlert(t, "")
 	if err := deliverAlerts(context.Background(), d); err != nil {
 		t.Fatal(err)
 	}
-	if a := only(t, d); a.Tries != 0 {
+	if a := onlyAlert(t, d); a.Tries != 0 {
 		t.Errorf("%+v", a)
 	}
 }

@@ -29,7 +29,7 @@ func TestDoctor_Standing(t *testing.T) {
 	}
 }
 
-// healthy is a machine on which nothing is wrong.
+// healthy sets up a machine on which doctor finds nothing wrong.
 func healthy(t *testing.T) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "state")
@@ -148,7 +148,7 @@ func TestDoctor_Findings(t *testing.T) {
 	}
 }
 
-// What cannot be written is not also said to be fine.
+// A directory that cannot be written is not reported as fine as well.
 func TestDoctor_CannotWrite(t *testing.T) {
 	dir := healthy(t)
 	if os.Chmod(dir, 0o500); os.Geteuid() == 0 {
@@ -178,7 +178,7 @@ func TestRehearsal_EveryCLIHasAStandIn(t *testing.T) {
 	}
 }
 
-// How gh is installed is what there is to install it with.
+// The command to install gh is that of the package manager that is there.
 func TestDoctor_HowToGetGH(t *testing.T) {
 	healthy(t)
 	gh := cli{profile.Find("gh")}

@@ -18,7 +18,7 @@ import (
 	"github.com/belay-run/belay/verdict"
 )
 
-// answer is what a call of belayd has come to.
+// answer is the output and the exit code of a call of belayd.
 type answer struct {
 	t              *testing.T
 	args           []string
@@ -57,9 +57,9 @@ func (a answer) is(code int, want ...string) answer {
 	return a
 }
 
-// kept is a state directory with some runs on record: one of an agent that succeeded at the second attempt, one that failed for
-// good, a hook that failed, an alert and a gate that was held by hand.
-func kept(t *testing.T) {
+// seedRecord makes a state directory with some runs on record: one of an agent that succeeded at the second attempt, one
+// that failed for good, a hook that failed, an alert and a gate that was held by hand.
+func seedRecord(t *testing.T) {
 	t.Helper()
 	dir := t.TempDir()
 	t.Setenv("BELAY_STATE_DIR", dir)
@@ -88,7 +88,7 @@ func kept(t *testing.T) {
 }
 
 func TestRun_Questions(t *testing.T) {
-	kept(t)
+	seedRecord(t)
 	asked(t, "log", "--").is(0, "TIME", "RESULT", "aaaaaaaa", "claude", "1,200 in, 34 out", "$0.2500", "bbbbbbbb", "network", "connection reset")
 	asked(t, "log", "--n=1", "--").is(0, "bbbbbbbb")
 	asked(t, "log", "--attempts=true", "--").is(0, "overloaded, to be repeated", "THEN WAITED", "2s")
@@ -114,7 +114,7 @@ func TestRun_Questions(t *testing.T) {
 
 // What programs read: an object a line, and CSV that a spreadsheet opens.
 func TestRun_QuestionsForPrograms(t *testing.T) {
-	kept(t)
+	seedRecord(t)
 	for line, want := range map[string]int{
 		"log": 2, "log --attempts=true": 3, "log --class=failed": 1, "log --profile=claude": 1, "log --session=3f9c1a52-8f0e-4b5a-9d43-0c4f8e1b7a66": 1, "log -- aaaaaaaa": 1, "events": 2, "sessions": 1, "alerts": 1,
 		"audit": 2, "stats": 1, "stats --by=class": 1, "prune --older-than=1d": 1,
@@ -138,7 +138,7 @@ func TestRun_QuestionsForPrograms(t *testing.T) {
 }
 
 func TestRun_Usage(t *testing.T) {
-	kept(t)
+	seedRecord(t)
 	for line, want := range map[string]string{
 		"log --since=soon":                        `--since: "soon" is no time`,
 		"log --since=1h --until=2h":               "--since 1h is not before --until 2h",
@@ -166,7 +166,7 @@ func TestRun_Usage(t *testing.T) {
 	}
 }
 
-// People who call belayd by hand are told where to find what it does.
+// A user who runs belayd directly is told which command to use instead.
 func TestRun_ByHand(t *testing.T) {
 	called(t).is(0, "belayd is the companion of belay", "\n  belay log         Show what was run, or the whole story of one run\n", "\n  belay doctor      ")
 	called(t, "--version").is(0, "belayd "+version.String()+"\n")
@@ -178,7 +178,7 @@ func TestRun_ByHand(t *testing.T) {
 
 // A log that is followed shows what comes, until the context ends.
 func TestRun_FollowEndsWithItsContext(t *testing.T) {
-	kept(t)
+	seedRecord(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	r, w := io.Pipe()
 	over := make(chan int, 1)
@@ -216,7 +216,7 @@ func TestRun_Rehearse(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("belay is a shell script here")
 	}
-	kept(t)
+	seedRecord(t)
 	t.Setenv("HOME", t.TempDir())
 	belay := filepath.Join(t.TempDir(), "belay")
 	write(t, belay, `#!/bin/sh

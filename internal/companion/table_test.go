@@ -10,7 +10,7 @@ import (
 	"github.com/belay-run/belay/internal/companion/db"
 )
 
-// What belay offers is what we do, and we do nothing else.
+// The commands that belay passes on are exactly those that belayd has.
 func TestCommands_AreThoseOfTheTable(t *testing.T) {
 	var names []string
 	for _, c := range belayd.Commands() {

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// A file of anybody's making gives a value or one line that says what is wrong with it.
+// Any file gives a value or one line that says what is wrong with it.
 func FuzzParseFile(f *testing.F) {
 	for _, s := range []string{
 		"max_retries = 3\n[profile.generic]\ntimeout = \"5s\"",

@@ -10,7 +10,7 @@ import (
 	"github.com/belay-run/belay/internal/journal"
 )
 
-// A hook that crashes is put on record and blocks nobody; one that decides to block does.
+// A hook that crashes is put on record and does not block; one that decides to block does.
 func ExampleHook_Run() {
 	record := func(e journal.Entry) error {
 		fmt.Println("on record:", e.Profile, e.ErrorType)

@@ -141,7 +141,7 @@ func TestRun_FailuresAreRecorded(t *testing.T) {
 	}
 }
 
-// claude heeds a JSON object whatever the exit code is, so a guard that says no and then fails still says no.
+// claude obeys a JSON object whatever the exit code is, so a guard that denies and then fails still denies.
 func TestRun_DecidesAndFails(t *testing.T) {
 	const deny = `{"decision":"block","reason":"no"}`
 	for script, code := range map[string]int{"echo '" + deny + "'; exit 1": 1, "echo '" + deny + "'; kill -9 $$": 137} {
@@ -171,7 +171,7 @@ func TestRun_MissingCommand(t *testing.T) {
 	}
 }
 
-// When its time is up the command goes, with all that it has started, deaf or gone off by itself.
+// At its timeout the command is ended with all that it has started, even if it ignores signals or has its own session.
 func TestRun_Timeout(t *testing.T) {
 	dir := t.TempDir()
 	for name, script := range map[string]string{
@@ -202,13 +202,13 @@ func TestRun_Timeout(t *testing.T) {
 	}
 }
 
-// alive reports whether a process runs: one that has ended may wait for its parent, which is not ours to judge.
+// alive reports whether a process runs. A zombie, which only waits for its parent, does not.
 func alive(pid int) bool {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	return err == nil && !bytes.Contains(stat, []byte(") Z ")) && !bytes.Contains(stat, []byte(") X "))
 }
 
-// A daemon delays nobody, and goes with the hook unless it is to stay.
+// A daemon does not delay the client, and is ended with the hook unless KeepBackground is set.
 func TestRun_Daemon(t *testing.T) {
 	for _, keep := range []bool{false, true} {
 		pidFile := filepath.Join(t.TempDir(), "pid")
@@ -230,7 +230,7 @@ func TestRun_Daemon(t *testing.T) {
 	}
 }
 
-// Much output passes whole; more than anybody reads is a failure, and stops nobody.
+// Much output passes whole; more than the maximum is a failure, and does not block.
 func TestRun_MuchOutput(t *testing.T) {
 	got := run(t, sh("head -c 10000000 /dev/zero | tr '\\0' x"))
 	if got.code != 0 || len(got.stdout) != 10_000_000 || strings.Trim(got.stdout, "x") != "" || len(got.entries) != 0 {
@@ -250,14 +250,14 @@ func TestRun_MuchOutput(t *testing.T) {
 	}
 }
 
-// A block is a block, whatever was printed beside it and whoever does not listen.
+// Exit code 2 blocks, whatever was printed beside it and even if the client does not read stdout.
 func TestRun_BlocksAllTheSame(t *testing.T) {
 	if got := run(t, sh("head -c 70000000 /dev/zero; echo no >&2; exit 2")); got.code != hook.Block || got.stderr != "no\n" || len(got.entries) != 0 {
 		t.Errorf("exit code %d, %d bytes, %q, %+v", got.code, len(got.stdout), got.stderr, got.entries)
 	}
 	for script, want := range map[string]int{"echo x; exit 2": hook.Block, "echo x": hook.GoOn} {
 		h := sh(script)
-		h.Stdin, h.Stdout, h.Stderr = pipe(t, input), deafWriter{}, io.Discard
+		h.Stdin, h.Stdout, h.Stderr = pipe(t, input), brokenWriter{}, io.Discard
 		if code := h.Run(); code != want {
 			t.Errorf("%s: exit code %d, want %d", script, code, want)
 		}
@@ -267,12 +267,12 @@ func TestRun_BlocksAllTheSame(t *testing.T) {
 	}
 }
 
-// deafWriter is a client that does not listen any more.
-type deafWriter struct{}
+// brokenWriter is the output of a client that does not read any more.
+type brokenWriter struct{}
 
-func (deafWriter) Write([]byte) (int, error) { return 0, syscall.EPIPE }
+func (brokenWriter) Write([]byte) (int, error) { return 0, syscall.EPIPE }
 
-// A command that tells the client not to wait is heard at once.
+// What a command prints to tell the client not to wait passes at once.
 func TestRun_AnnouncesAsync(t *testing.T) {
 	r, w := io.Pipe()
 	h := sh(`echo '{"async":true,"asyncTimeout":5000}'; read line < /dev/stdin; sleep 1; echo later`)
@@ -291,7 +291,7 @@ func TestRun_AnnouncesAsync(t *testing.T) {
 	}
 }
 
-// Input that the command does not read harms nobody, nor does a client that never closes it.
+// Input that the command does not read does no harm, nor does a client that never closes it.
 func TestRun_Input(t *testing.T) {
 	big := `{"hook_event_name":"PostToolUse","session_id":"s2","tool_response":"` + strings.Repeat("x", 5_000_000) + `"}`
 	h := sh("cat | wc -c")
@@ -334,7 +334,7 @@ func TestRun_NoRecord(t *testing.T) {
 	}
 }
 
-// A client that gives up: the command goes, and what it was is on record as that.
+// If the client gives up, the command is ended, and that is on record as an interruption.
 func TestStop(t *testing.T) {
 	h := sh("echo up >&2; sleep 300")
 	w := &signalWriter{seen: make(chan struct{})}

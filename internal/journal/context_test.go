@@ -24,7 +24,7 @@ func (panics) MarshalJSON() ([]byte, error) { panic("boom") }
 
 func TestContext(t *testing.T) {
 	const key = "sk-ant-api03-" + "abcdefghijklmnopqrstuvwxyz"
-	var nobody *time.Location // whose String panics or not: it must not matter
+	var noLocation *time.Location // a nil pointer with a method String
 	for name, tt := range map[string]struct {
 		value any
 		want  string
@@ -41,7 +41,7 @@ func TestContext(t *testing.T) {
 		"token":         {12345, `"[redacted]"`},
 		"channel":       {make(chan int), `"chan int"`},
 		"broken":        {panics{}, `"journal_test.panics"`},
-		"location":      {nobody, `"UTC"`},
+		"location":      {noLocation, `"UTC"`},
 		"prompt":        {"tell me", `{"bytes":7,"sha256":"` + hash("tell me") + `"}`},
 		"system_prompt": {"be kind", `{"bytes":7,"sha256":"` + hash("be kind") + `"}`},
 		"toolOutput":    {[]int{1, 2}, `{"bytes":5,"sha256":"` + hash("[1,2]") + `"}`},

@@ -28,7 +28,7 @@ const (
 	hexa   = "0123456789abcdef"
 )
 
-// shapes are keys as the vendors make them, by length and alphabet. They open nothing.
+// shapes are keys as the vendors make them, by length and alphabet. They are not valid anywhere.
 func shapes() map[string]string {
 	return map[string]string{
 		"Anthropic API key":       "sk-ant-api03-" + random(urlish, 93) + "AA",
@@ -108,7 +108,7 @@ func TestRedact_ByName(t *testing.T) {
 	}
 }
 
-// What is no secret stays readable: it is what a person needs to understand a failure.
+// What is no secret stays readable: it is what a user needs to understand a failure.
 func TestRedact_LeavesTheRest(t *testing.T) {
 	for _, text := range []string{
 		"exit 1", "HTTP 429: rate limit exceeded, try again in 17s", "12 tokens used", "input_tokens: 1234, output_tokens: 56",

@@ -12,7 +12,7 @@ import (
 	"github.com/belay-run/belay/gate"
 )
 
-// bench is a core whose pipes, processes and timers are the test.
+// workbench is a core whose pipes, processes and timers are the test.
 type workbench struct {
 	t *testing.T
 	*core
@@ -131,7 +131,7 @@ func TestCore_ForwardsAsWritten(t *testing.T) {
 		answer := `{"id":"1", "jsonrpc":"2.0","result":{"n":1.0}}`
 		w.answers("%s", answer)
 		w.want("answer", w.got(), answer)
-		// Once is enough.
+		// A second answer to the same call is dropped.
 		w.answers("%s", answer)
 		w.want("second answer", w.got(), "")
 	})
@@ -402,7 +402,7 @@ func TestCore_Batches(t *testing.T) {
 	})
 }
 
-// A server that keeps dying is tried less and less often, and when nobody waits not at all; one that works begins anew.
+// A server that keeps dying is restarted ever later, and not at all while no call waits; one that works resets that.
 func TestCore_CrashLoop(t *testing.T) {
 	in(t, Options{}, func(w *workbench) {
 		w.handshake()

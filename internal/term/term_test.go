@@ -41,7 +41,7 @@ func TestScreen_Line(t *testing.T) {
 	}
 }
 
-// Whoever watches for silence must see a sign of life at least once a minute, on plain lines.
+// Without a terminal a plain line is written at least once a minute, because CI systems end a silent job.
 func TestScreen_CountdownWithoutATerminal(t *testing.T) {
 	s, out := screen(t)
 	synctest.Test(t, func(t *testing.T) {

@@ -123,7 +123,7 @@ func TestFold_TornLines(t *testing.T) {
 	w.expect("4|3", "SELECT lines, torn FROM logs")
 }
 
-// Whatever somebody does to the log by hand, no line is lost that is still there, and none is counted twice.
+// However the log is edited by hand, no line that is still there is lost, and none is counted twice.
 func TestFold_LogChangedByHand(t *testing.T) {
 	keep := func(t *testing.T, err error) {
 		t.Helper()

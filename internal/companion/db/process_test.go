@@ -250,7 +250,7 @@ func next(t *testing.T, w *world, writer string) int {
 	return last + 1
 }
 
-// complete holds the database against the log and against what was to be written.
+// complete compares the database with the log and with what was to be written.
 func complete(t *testing.T, w *world) {
 	t.Helper()
 	d, _ := w.fold()

@@ -45,12 +45,12 @@ func TestPrune_Age(t *testing.T) {
 	w.expect("30", "SELECT count(*) FROM attempts")
 	w.expect("0", "SELECT count(*) FROM events")
 	w.expect("30", "SELECT sum(ended) FROM rollup")
-	// It does not come back.
+	// A later fold does not add the pruned rows again.
 	d.Fold(ctx)
 	w.expect("30", "SELECT count(*) FROM invocations")
 }
 
-// The log is moved aside, and removed when nobody can write to it any more and all of it has been folded.
+// The log is moved aside, and removed when no process can write to it any more and all of it has been folded.
 func TestPrune_Logs(t *testing.T) {
 	w := newWorld(t)
 	w.append(runs(0, 20)...)

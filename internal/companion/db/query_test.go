@@ -169,7 +169,7 @@ func expected(all []journal.Entry, f db.Filter, by db.Group, zone *time.Location
 			} else {
 				s.Attempts++
 			}
-			s.WaitMS += int64((e.WaitTime - e.Planned() + e.GateWait) * 1000) // what only was to be waited, nobody has
+			s.WaitMS += int64((e.WaitTime - e.Planned() + e.GateWait) * 1000) // a planned wait has not been waited yet
 			s.ResponseMS += int64(e.ResponseTime * 1000)
 			var u verdict.Usage
 			unmarshal(e.Usage, &u)
@@ -222,7 +222,7 @@ func TestLists(t *testing.T) {
 	}
 }
 
-// Of many, one has an alert in hand; who fails lets others try, a few times.
+// Of many processes one claims an alert; if its delivery fails, others may retry, a few times.
 func TestClaimAlert(t *testing.T) {
 	w := newWorld(t)
 	w.append(story()...)

@@ -14,7 +14,7 @@ import (
 	"github.com/belay-run/belay/internal/companion/db"
 )
 
-// spoil writes over a part of a file.
+// spoil overwrites a part of a file.
 func spoil(t *testing.T, path string, at int64, n int) {
 	t.Helper()
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
@@ -27,7 +27,7 @@ func spoil(t *testing.T, path string, at int64, n int) {
 	}
 }
 
-// A damaged database is set aside, with a word, and made again from the log that is left.
+// A damaged database is set aside, with a message, and made again from the log that is left.
 func TestOpen_Damaged(t *testing.T) {
 	tests := map[string]func(t *testing.T, path string){
 		"garbage":    func(t *testing.T, path string) { spoil(t, path, 0, 5000) },
@@ -77,7 +77,7 @@ func TestOpen_Damaged(t *testing.T) {
 	}
 }
 
-// Several who find the damage at the same time set one file aside, and none of the new one is lost.
+// Several processes that find the damage at the same time set one file aside, and nothing of the new one is lost.
 func TestOpen_DamagedForMany(t *testing.T) {
 	w := newWorld(t)
 	w.append(runs(0, 200)...)
@@ -260,7 +260,7 @@ func TestOpen_OlderSchema(t *testing.T) {
 	w.expect(fmt.Sprint(db.Latest()), "PRAGMA user_version")
 }
 
-// Many who begin at the same time make one database.
+// Many processes that start at the same time make one database.
 func TestOpen_FirstForMany(t *testing.T) {
 	w := newWorld(t)
 	w.append(runs(0, 50)...)

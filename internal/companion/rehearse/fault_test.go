@@ -40,7 +40,7 @@ var asking = map[string]struct{ path, body string }{
 	"openai stream":    {"/v1/responses", `{"model":"m","stream":true,"input":[{"type":"message","role":"user","content":[{"type":"input_text","text":"hi"}]}]}`},
 }
 
-// reply is what a client has got.
+// reply is what a client has received.
 type reply struct {
 	status int
 	header http.Header
@@ -48,10 +48,10 @@ type reply struct {
 	err    error
 }
 
-// send asks once, on a connection of its own, and gives up after a while.
-func send(t *testing.T, api *rehearse.API, how string, patience time.Duration) reply {
+// send sends one request, on a connection of its own, and gives up after a while.
+func send(t *testing.T, api *rehearse.API, how string, timeout time.Duration) reply {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), timeout)
 	defer cancel()
 	q := asking[how]
 	r, err := http.NewRequestWithContext(ctx, "POST", api.URL()+q.path, strings.NewReader(q.body))
@@ -68,7 +68,7 @@ func send(t *testing.T, api *rehearse.API, how string, patience time.Duration) r
 	return reply{res.StatusCode, res.Header, string(body), err}
 }
 
-const patience = 20 * time.Second
+const clientTimeout = 20 * time.Second
 
 // everyWay runs a test with each way of asking.
 func everyWay(t *testing.T, test func(t *testing.T, how string)) {
@@ -80,7 +80,7 @@ func everyWay(t *testing.T, test func(t *testing.T, how string)) {
 // last waits for the end of the only request.
 func last(t *testing.T, api *rehearse.API) rehearse.Request {
 	t.Helper()
-	for end := time.Now().Add(patience); time.Now().Before(end); {
+	for end := time.Now().Add(clientTimeout); time.Now().Before(end); {
 		if all := api.Main(); len(all) > 0 && all[len(all)-1].End != rehearse.UnderWay {
 			return all[len(all)-1]
 		}
@@ -93,7 +93,7 @@ func last(t *testing.T, api *rehearse.API) rehearse.Request {
 func TestFault_GoodAnswer(t *testing.T) {
 	everyWay(t, func(t *testing.T, how string) {
 		api := start(t, `200(text="all is well", in=7, out=3)`)
-		got := send(t, api, how, patience)
+		got := send(t, api, how, clientTimeout)
 		if got.err != nil || got.status != 200 {
 			t.Fatalf("%+v", got)
 		}
@@ -116,7 +116,7 @@ func TestFault_GoodAnswer(t *testing.T) {
 func TestFault_Error(t *testing.T) {
 	everyWay(t, func(t *testing.T, how string) {
 		api := start(t, `429(retry-after=17, x-should-retry=false), 500(message="out of cheese"), 502(body="<html>", content-type=text/html)`)
-		got := send(t, api, how, patience)
+		got := send(t, api, how, clientTimeout)
 		if got.status != 429 || got.header.Get("Retry-After") != "17" || got.header.Get("X-Should-Retry") != "false" {
 			t.Errorf("%+v", got)
 		}
@@ -126,17 +126,17 @@ func TestFault_Error(t *testing.T) {
 		if err := json.Unmarshal([]byte(got.body), &body); err != nil || body.Error.Message == "" || body.Error.Type == "" {
 			t.Errorf("%v: %s", err, got.body)
 		}
-		if got := send(t, api, how, patience); got.status != 500 || !strings.Contains(got.body, "out of cheese") {
+		if got := send(t, api, how, clientTimeout); got.status != 500 || !strings.Contains(got.body, "out of cheese") {
 			t.Errorf("%+v", got)
 		}
-		if got := send(t, api, how, patience); got.status != 502 || got.body != "<html>" || got.header.Get("Content-Type") != "text/html" {
+		if got := send(t, api, how, clientTimeout); got.status != 502 || got.body != "<html>" || got.header.Get("Content-Type") != "text/html" {
 			t.Errorf("%+v", got)
 		}
 		if u := last(t, api).Usage; u != (rehearse.Usage{}) {
 			t.Errorf("an error is charged: %+v", u)
 		}
-		// After the script all is well.
-		if got := send(t, api, how, patience); got.status != 200 {
+		// After the end of the script requests succeed.
+		if got := send(t, api, how, clientTimeout); got.status != 200 {
 			t.Errorf("%+v", got)
 		}
 		if step := last(t, api).Step; step != "200 (after the script)" {
@@ -147,7 +147,7 @@ func TestFault_Error(t *testing.T) {
 
 func TestFault_RetryAfterDate(t *testing.T) {
 	t.Parallel()
-	got := send(t, start(t, "429(retry-after=date+90s)"), "anthropic", patience)
+	got := send(t, start(t, "429(retry-after=date+90s)"), "anthropic", clientTimeout)
 	at, err := http.ParseTime(got.header.Get("Retry-After"))
 	if in := time.Until(at); err != nil || in < time.Minute || in > 91*time.Second {
 		t.Errorf("%q: %v, %v", got.header.Get("Retry-After"), in, err)
@@ -156,7 +156,7 @@ func TestFault_RetryAfterDate(t *testing.T) {
 
 func TestFault_Overloaded(t *testing.T) {
 	everyWay(t, func(t *testing.T, how string) {
-		got := send(t, start(t, "overloaded"), how, patience)
+		got := send(t, start(t, "overloaded"), how, clientTimeout)
 		status, code := 529, "overloaded_error"
 		if strings.HasPrefix(how, "openai") {
 			status, code = 503, "server_is_overloaded"
@@ -167,14 +167,14 @@ func TestFault_Overloaded(t *testing.T) {
 	})
 }
 
-// Who does not stream gets the error that a stream would have had inside as an answer.
+// A client that does not stream gets as its answer the error that a stream would have had inside.
 func TestFault_ErrorInsideWithoutStream(t *testing.T) {
 	t.Parallel()
 	api := start(t, "overloaded-mid, error-mid(code=boom)")
-	if got := send(t, api, "anthropic", patience); got.status != 529 || !strings.Contains(got.body, "overloaded_error") {
+	if got := send(t, api, "anthropic", clientTimeout); got.status != 529 || !strings.Contains(got.body, "overloaded_error") {
 		t.Errorf("%+v", got)
 	}
-	if got := send(t, api, "openai", patience); got.status != 500 || !strings.Contains(got.body, "boom") {
+	if got := send(t, api, "openai", clientTimeout); got.status != 500 || !strings.Contains(got.body, "boom") {
 		t.Errorf("%+v", got)
 	}
 }
@@ -182,12 +182,12 @@ func TestFault_ErrorInsideWithoutStream(t *testing.T) {
 func TestFault_UsageLimit(t *testing.T) {
 	t.Parallel()
 	api := start(t, "usage-limit(resets=3h)x2")
-	got := send(t, api, "anthropic stream", patience)
+	got := send(t, api, "anthropic stream", clientTimeout)
 	reset, err := strconv.ParseInt(got.header.Get("Anthropic-Ratelimit-Unified-Reset"), 10, 64)
 	if in := time.Until(time.Unix(reset, 0)); got.status != 429 || err != nil || in < 179*time.Minute || in > 3*time.Hour {
 		t.Errorf("%+v", got)
 	}
-	got = send(t, api, "openai stream", patience)
+	got = send(t, api, "openai stream", clientTimeout)
 	var body struct {
 		Error struct {
 			Type     string
@@ -216,7 +216,7 @@ func TestFault_ClosedWhileItHangs(t *testing.T) {
 	t.Parallel()
 	api := start(t, "hang")
 	done := make(chan reply, 1)
-	go func() { done <- send(t, api, "anthropic", patience) }()
+	go func() { done <- send(t, api, "anthropic", clientTimeout) }()
 	for len(api.Main()) == 0 {
 		time.Sleep(5 * time.Millisecond)
 	}
@@ -232,13 +232,13 @@ func TestFault_ClosedWhileItHangs(t *testing.T) {
 func TestFault_Reset(t *testing.T) {
 	everyWay(t, func(t *testing.T, how string) {
 		api := start(t, "reset, 200")
-		if got := send(t, api, how, patience); !errors.Is(got.err, syscall.ECONNRESET) && !errors.Is(got.err, io.EOF) {
+		if got := send(t, api, how, clientTimeout); !errors.Is(got.err, syscall.ECONNRESET) && !errors.Is(got.err, io.EOF) {
 			t.Errorf("%+v", got)
 		}
 		if q := last(t, api); q.End != rehearse.CutByUs || q.Status != 0 {
 			t.Errorf("%+v", q)
 		}
-		if got := send(t, api, how, patience); got.status != 200 {
+		if got := send(t, api, how, clientTimeout); got.status != 200 {
 			t.Errorf("%+v", got)
 		}
 	})
@@ -262,7 +262,7 @@ func TestFault_CutInTheMiddle(t *testing.T) {
 			t.Run(step+"/"+how, func(t *testing.T) {
 				t.Parallel()
 				api := start(t, step)
-				got := send(t, api, how, patience)
+				got := send(t, api, how, clientTimeout)
 				if got.status != 200 || (got.err != nil) != cut.fails {
 					t.Errorf("%+v", got)
 				}
@@ -281,7 +281,7 @@ func TestFault_CutInTheMiddle(t *testing.T) {
 	for _, how := range []string{"anthropic", "openai"} {
 		t.Run("drop-mid/"+how, func(t *testing.T) {
 			t.Parallel()
-			if got := send(t, start(t, "drop-mid"), how, patience); got.err == nil || got.body == "" && !errors.Is(got.err, syscall.ECONNRESET) {
+			if got := send(t, start(t, "drop-mid"), how, clientTimeout); got.err == nil || got.body == "" && !errors.Is(got.err, syscall.ECONNRESET) {
 				t.Errorf("%+v", got)
 			}
 		})
@@ -306,7 +306,7 @@ func TestFault_HangInTheMiddle(t *testing.T) {
 
 func TestFault_Garbage(t *testing.T) {
 	everyWay(t, func(t *testing.T, how string) {
-		got := send(t, start(t, "garbage"), how, patience)
+		got := send(t, start(t, "garbage"), how, clientTimeout)
 		if got.status != 200 || got.err != nil || json.Valid([]byte(got.body)) {
 			t.Errorf("%+v", got)
 		}
@@ -317,23 +317,23 @@ func TestFault_Slow(t *testing.T) {
 	everyWay(t, func(t *testing.T, how string) {
 		api := start(t, "slow(300ms, after=200ms)")
 		begun := time.Now()
-		got := send(t, api, how, patience)
+		got := send(t, api, how, clientTimeout)
 		if took := time.Since(begun); got.status != 200 || got.err != nil || took < 500*time.Millisecond {
 			t.Errorf("%v: %+v", took, got)
 		}
 	})
 }
 
-// While connections are refused nobody listens; afterwards somebody does, at the same place.
+// While connections are refused nothing listens; afterwards the stand-in listens at the same address.
 func TestFault_Refuse(t *testing.T) {
 	t.Parallel()
 	api := start(t, "200, refuse(3s), 200(text=back)")
-	if got := send(t, api, "anthropic", patience); got.status != 200 {
+	if got := send(t, api, "anthropic", clientTimeout); got.status != 200 {
 		t.Fatalf("%+v", got)
 	}
 	refused := false
 	for range 1000 {
-		got := send(t, api, "anthropic", patience)
+		got := send(t, api, "anthropic", clientTimeout)
 		if got.err == nil {
 			if !strings.Contains(got.body, "back") {
 				t.Errorf("%+v", got)
@@ -368,7 +368,7 @@ func TestFault_Limit(t *testing.T) {
 			api := start(t, "limit(3/8s, retry-after="+form+")")
 			var throttled reply
 			for i := range 5 {
-				got := send(t, api, "anthropic", patience)
+				got := send(t, api, "anthropic", clientTimeout)
 				if want := map[bool]int{true: 200, false: 429}[i < 3]; got.status != want {
 					t.Errorf("request %d: %d", i, got.status)
 				}
@@ -384,7 +384,7 @@ func TestFault_Limit(t *testing.T) {
 				}
 			}
 			time.Sleep(8100 * time.Millisecond)
-			if got := send(t, api, "openai", patience); got.status != 200 {
+			if got := send(t, api, "openai", clientTimeout); got.status != 200 {
 				t.Errorf("in the next window: %d", got.status)
 			}
 		})
@@ -397,7 +397,7 @@ func TestFault_Mix(t *testing.T) {
 	outcomes := func(seed string) (list string, bad int) {
 		api := start(t, `mix(20%, seed=`+seed+`, of="429, 500")`)
 		for range 200 {
-			got := send(t, api, "anthropic", patience)
+			got := send(t, api, "anthropic", clientTimeout)
 			list += strconv.Itoa(got.status) + " "
 			if got.status != 200 {
 				bad++
@@ -443,13 +443,13 @@ func TestFault_SideRequests(t *testing.T) {
 	}
 }
 
-// Requests of many at once get a step each, none twice.
+// Requests of many clients at the same time get a step each, none twice.
 func TestFault_ManyAtOnce(t *testing.T) {
 	t.Parallel()
 	api := start(t, "429x10, 500x10, 200x20")
 	got := make(chan int)
 	for range 40 {
-		go func() { got <- send(t, api, "anthropic stream", patience).status }()
+		go func() { got <- send(t, api, "anthropic stream", clientTimeout).status }()
 	}
 	count := map[int]int{}
 	for range 40 {

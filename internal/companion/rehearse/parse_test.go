@@ -164,7 +164,7 @@ func TestParse_Mistakes(t *testing.T) {
 	}
 }
 
-// Docs move with the code.
+// The documentation names every step and option that the parser takes.
 func TestDocs_NameEveryStepAndOption(t *testing.T) {
 	doc, err := os.ReadFile("../../../docs/rehearsal.md")
 	if err != nil {
@@ -190,7 +190,7 @@ func TestDocs_NameEveryStepAndOption(t *testing.T) {
 	}
 }
 
-// Whatever is written, the parser returns; what it takes it takes again; what it refuses it points at.
+// The parser returns for any text; it accepts again what it has accepted, and points at the place of a mistake.
 func FuzzParse(f *testing.F) {
 	for _, s := range []string{"429(retry-after=2)x2, 200", "tool(bash: (a; b), $(c))", `mix(5%, seed=1, of="500")`, "200(text=`a`, in=1)\n# x\nhang",
 		"limit(20/6s, retry-after=none)", "refuse(3s), 200x*", `200(text="\n")`, "usage-limit(resets=3h)", "\xff", "200(then=drop, at=block)"} {

@@ -17,7 +17,7 @@ import (
 
 func TestMain(m *testing.M) { clitest.Main(m) }
 
-// ran is what became of a real CLI.
+// ran is the outcome of a run of a real CLI.
 type ran struct {
 	t              *testing.T
 	dir            string
