@@ -17,7 +17,7 @@ func policyText(p retry.Policy) string {
 	return fmt.Sprint(p.MaxRetries, p.CountThrottles, p.BaseDelay, p.MaxDelay, p.Jitter, p.Timeout, p.MaxWait)
 }
 
-// A library user who asks for them gets of the variables what belay run makes of them.
+// FromEnv makes of the variables what belay run makes of them.
 func TestAgent_FromEnv(t *testing.T) {
 	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
 	names := []string{"CLAUDE_MAX_RETRIES", "CLAUDE_BASE_DELAY", "CLAUDE_MAX_DELAY", "CLAUDE_JITTER_FACTOR", "CLAUDE_LOG_DIR"}

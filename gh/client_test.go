@@ -124,7 +124,7 @@ func TestSeed002(t *testing.T) {
 	t.Run("test_graphql_rate_limit_error", func(t *testing.T) {
 		b := setup(t, "200(type=RATE_LIMITED), 200")
 		var viewer struct{ Viewer struct{ Login string } }
-		// Nobody says for how long: the gate holds everybody for five seconds.
+		// GitHub does not say for how long: the gate holds all calls for five seconds.
 		b.Runner.Gate.Settings.Hold = 300 * time.Millisecond
 		err := b.GraphQL(t.Context(), "{ viewer { login } }", nil, &viewer)
 		if err != nil || viewer.Viewer.Login != "octo" || b.requests() != 2 {

@@ -33,8 +33,8 @@ func peak(t *testing.T, pid int) int {
 	return kb << 10
 }
 
-// modest fails if belay used more than is allowed.
-func modest(t *testing.T, peak, base int) {
+// checkPeak fails if belay used more than is allowed.
+func checkPeak(t *testing.T, peak, base int) {
 	t.Helper()
 	t.Logf("peak %d MiB, idle %d MiB", peak/mib, base/mib)
 	if peak > base+allowed {
@@ -106,7 +106,7 @@ func TestBig_Output(t *testing.T) {
 			if got := int(n + rest); got != way.size && way.name != "JSON" {
 				t.Errorf("%d bytes, want %d", got, way.size)
 			}
-			modest(t, used, base)
+			checkPeak(t, used, base)
 			if held, _ := filepath.Glob(filepath.Join(r.dir, "state", "held-*")); len(held) > 0 {
 				t.Errorf("left behind: %v", held)
 			}
@@ -152,7 +152,7 @@ func TestBig_Input(t *testing.T) {
 			if code := shellCode(r.cmd.Wait()); code != 0 || n+rest != size {
 				t.Errorf("exit code %d, %d bytes\n%s", code, n+rest, r.said())
 			}
-			modest(t, used, base)
+			checkPeak(t, used, base)
 		})
 	}
 }

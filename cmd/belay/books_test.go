@@ -59,8 +59,8 @@ func TestResult_Errors(t *testing.T) {
 	}
 }
 
-// The cost of a run is that of all its attempts. What it is of one that was killed nobody has told; unless the sum of the
-// session includes it, which says so by its tokens.
+// The cost of a run is that of all its attempts. That of one that was killed is not known, unless the sum of the session
+// includes it, which shows by its tokens.
 func TestResult_Cost(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
@@ -190,7 +190,7 @@ func TestSession_Abandoned(t *testing.T) {
 	}
 }
 
-// Who waits for a session pays what it has used itself, and not what others have used meanwhile.
+// A run that waits for a session is charged what it has used itself, and not what others have used meanwhile.
 func TestSession_ConcurrentResumers(t *testing.T) {
 	t.Parallel()
 	for _, each := range []struct {
@@ -237,7 +237,7 @@ func json5(cost float64) float64 {
 }
 
 // The log tells when the model first answered, what the CLI retried by itself, which tools it used, the trace, the run
-// around it, and what belay has ended with; and so do those who ask the record.
+// around it, and what belay has ended with; and so does the record.
 func TestLog_Details(t *testing.T) {
 	t.Parallel()
 	const trace = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"

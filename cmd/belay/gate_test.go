@@ -136,7 +136,7 @@ func TestGate_Fleet(t *testing.T) {
 			if gated.requests > 150 {
 				t.Errorf("%d requests for 100 results", gated.requests)
 			}
-			// A machine too slow for twenty calls in a window has nothing to learn, and neither have we.
+			// A machine too slow for twenty calls in a window learns of no limit, and the test proves nothing.
 			const pressed = 40
 			if alone.refused >= pressed && gated.refused >= alone.refused || loops.refused >= pressed && 2*gated.refused > loops.refused {
 				t.Errorf("with a gate %v, without %v, in a loop %v", gated, alone, loops)
@@ -221,15 +221,15 @@ func (j *job) ends(t *testing.T, code int) {
 	t.Helper()
 	select {
 	case <-j.done:
-	case <-time.After(patience):
-		t.Fatalf("%v has not ended within %v", j.cmd.Args, patience)
+	case <-time.After(testTimeout):
+		t.Fatalf("%v has not ended within %v", j.cmd.Args, testTimeout)
 	}
 	if j.code != code {
 		t.Errorf("%v: exit code %d, want %d", j.cmd.Args, j.code, code)
 	}
 }
 
-// Whatever ends a hold is known to all who wait within about a second, though they sleep most of the time.
+// Whatever ends a hold wakes all waiters within about a second, though they sleep most of the time.
 func TestGate_WaitersAreWoken(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
@@ -264,7 +264,7 @@ func TestGate_WaitersAreWoken(t *testing.T) {
 	}
 }
 
-// Ten want to run, three may. Whoever is killed makes room.
+// Ten want to run, three may. One that is killed makes room.
 func TestGate_MaxParallel(t *testing.T) {
 	t.Parallel()
 	r := newRun(t, 0)
@@ -300,7 +300,7 @@ func TestGate_KilledHolderOfASlot(t *testing.T) {
 	t.Logf("started %v after the holder was killed", time.Since(begun))
 }
 
-// A scope has one run at a time, and whoever is killed gives it up.
+// A scope has one run at a time, and a run that is killed gives it up.
 func TestGate_KilledHolderOfAScope(t *testing.T) {
 	t.Parallel()
 	for _, busy := range []string{"wait", "replace"} {
@@ -314,7 +314,7 @@ func TestGate_KilledHolderOfAScope(t *testing.T) {
 			eventually(t, "the other waits", func() bool { return strings.Contains(r.file("waiter.err"), "scope deploy is taken by run ") })
 			holder.cmd.Process.Kill()
 			waiter.ends(t, 0)
-			if !within(patience, func() bool { _, err := os.Stat(filepath.Join(r.dir, "started")); return err == nil }) {
+			if !within(testTimeout, func() bool { _, err := os.Stat(filepath.Join(r.dir, "started")); return err == nil }) {
 				t.Error("it has not run")
 			}
 		})
@@ -365,7 +365,7 @@ func TestGate_Breaker(t *testing.T) {
 	}
 }
 
-// Fifty who wait for an hour cost less than a hundredth of a core together.
+// Fifty runs that wait for an hour cost less than a hundredth of a core together.
 func TestGate_SleepersCostLittle(t *testing.T) {
 	t.Parallel()
 	r := newRun(t, 0)
@@ -396,7 +396,7 @@ func TestGate_SleepersCostLittle(t *testing.T) {
 	}
 }
 
-// cpuTime is what all threads of a process have used. The times in /proc/<pid>/stat are too coarse for those who sleep.
+// cpuTime is what all threads of a process have used. The times in /proc/<pid>/stat are too coarse for processes that sleep.
 func cpuTime(t *testing.T, pid int) (sum time.Duration) {
 	threads, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/schedstat", pid))
 	for _, path := range threads {

@@ -113,10 +113,10 @@ func (s *site) belay(args ...string) (code int, stdout, stderr string) {
 	if err := cmd.Start(); err != nil {
 		s.t.Fatal(err)
 	}
-	late := time.AfterFunc(patience, func() { cmd.Process.Kill() })
+	late := time.AfterFunc(testTimeout, func() { cmd.Process.Kill() })
 	err := cmd.Wait()
 	if !late.Stop() {
-		s.t.Errorf("belay %q did not end within %v", args, patience)
+		s.t.Errorf("belay %q did not end within %v", args, testTimeout)
 	}
 	return shellCode(err), out.String(), errs.String()
 }

@@ -71,8 +71,8 @@ func TestLog_SixteenAtOnce(t *testing.T) {
 	}
 }
 
-// Killed at any moment, a run leaves at most a torn tail; what others have written is whole, and whoever has exited
-// is on record.
+// Killed at any moment, a run leaves at most a torn tail; what others have written is whole, and a run that has
+// exited is on record.
 func TestLog_KilledHalfWay(t *testing.T) {
 	t.Parallel()
 	r := newRun(t, 0)

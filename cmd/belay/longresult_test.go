@@ -155,7 +155,7 @@ func TestBig_Result(t *testing.T) {
 				if rest := want.rest.String(); way.after != "" && rest != way.after {
 					t.Errorf("it ends in %.500q", rest)
 				}
-				modest(t, used, base)
+				checkPeak(t, used, base)
 				if left, _ := filepath.Glob(filepath.Join(r.dir, "state", "held-*")); len(left) > 0 {
 					t.Errorf("left behind: %v", left)
 				}

@@ -19,8 +19,8 @@ import (
 	"github.com/belay-run/belay/internal/clitest"
 )
 
-// patience is how long anything may take that takes a moment on an idle machine.
-const patience = 60 * time.Second
+// testTimeout bounds what takes a moment on an idle machine.
+const testTimeout = 60 * time.Second
 
 var (
 	binDir string // holds belay, and belay-plain
@@ -94,7 +94,7 @@ func rounds(t testing.TB) int {
 	return n
 }
 
-// idVar marks everything that a test starts, so that what it leaves behind is found, whoever its parent is.
+// idVar marks everything that a test starts, so that what it leaves behind is found, whatever its parent is.
 const idVar = "E2E_ID"
 
 // environment is what the commands of one test see: nothing of the machine but PATH, everything else in dir.
@@ -106,7 +106,7 @@ func environment(dir, id string) []string {
 		"XDG_STATE_HOME=" + filepath.Join(dir, "xdg-state"),
 		"BELAY_STATE_DIR=" + filepath.Join(dir, "state"),
 		"TMPDIR=" + filepath.Join(dir, ".tmp"),
-		"BELAY_FOLD=off", // hundreds of runs fail here, and nobody asks about them
+		"BELAY_FOLD=off", // hundreds of runs fail here, and no test asks about them
 		"LC_ALL=C.UTF-8",
 		"TZ=UTC",
 		"GORACE=atexit_sleep_ms=0 log_path=" + filepath.Join(dir, "race"),
@@ -124,7 +124,7 @@ func afterwards(t testing.TB, dir, id string) {
 	}
 	var left []proc
 	// What was killed at the very end takes a moment to go.
-	within(patience, func() bool { left = marked(idVar + "=" + id); return len(left) == 0 })
+	within(testTimeout, func() bool { left = marked(idVar + "=" + id); return len(left) == 0 })
 	for _, p := range left {
 		t.Errorf("left behind: %v", p)
 		unix.Kill(p.pid, unix.SIGKILL)

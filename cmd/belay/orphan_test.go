@@ -176,7 +176,7 @@ func TestOrphan_Hook(t *testing.T) {
 	}
 }
 
-// A server's orphans end with the session, whoever ends it and however the server takes it.
+// A server's orphans end with the session, whichever side ends it and however the server reacts.
 func TestOrphan_MCP(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
@@ -203,7 +203,7 @@ func TestOrphan_MCP(t *testing.T) {
 				t.Fatal(err)
 			}
 			in.Close()
-			late := time.AfterFunc(patience, func() { cmd.Process.Kill() })
+			late := time.AfterFunc(testTimeout, func() { cmd.Process.Kill() })
 			defer late.Stop()
 			eventually(t, "the server runs", func() bool { _, err := os.Stat(filepath.Join(r.dir, "ready")); return err == nil })
 			tt.end(out, cmd)

@@ -40,7 +40,7 @@ used() { printf '{"timestamp":"%s","type":"token_usage_record","payload":{"usage
 `,
 }
 
-// stage is how every one of them begins. hang waits to be killed: the stall limit, or whoever started it, sees to that.
+// stage is how every one of them begins. hang waits to be killed, by the stall limit or by the process that started it.
 const stage = `#!/bin/sh
 n=$(($(cat "$PLAY/$NAME.n" 2>/dev/null || echo 0) + 1))
 START=$n

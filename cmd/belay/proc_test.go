@@ -95,7 +95,7 @@ func within(d time.Duration, ok func() bool) bool {
 // eventually is within for a test that cannot go on otherwise.
 func eventually(t testing.TB, what string, ok func() bool) {
 	t.Helper()
-	if !within(patience, ok) {
-		t.Fatalf("not within %v: %s", patience, what)
+	if !within(testTimeout, ok) {
+		t.Fatalf("not within %v: %s", testTimeout, what)
 	}
 }

@@ -37,10 +37,10 @@ func (r *run) totals() (t totals) {
 	return answer.Total
 }
 
-// settled waits until those that fold by themselves have ended: nobody else does.
+// settled waits until the folds that failed runs have started have ended: the runs do not wait for them.
 func (r *run) settled() {
 	r.t.Helper()
-	if !within(patience, func() bool { return len(marked(idVar+"="+r.id)) == 0 }) {
+	if !within(testTimeout, func() bool { return len(marked(idVar+"="+r.id)) == 0 }) {
 		r.t.Error("a fold has not ended")
 	}
 }
@@ -120,7 +120,7 @@ func TestRecord_SixteenAtOnce(t *testing.T) {
 	}
 }
 
-// A run does not wait for whoever has the database, and a question no longer than five seconds: it is answered from what
+// A run does not wait for a process that has the database, and a question no longer than five seconds: it is answered from what
 // is there.
 func TestRecord_HoldsNobodyUp(t *testing.T) {
 	t.Parallel()

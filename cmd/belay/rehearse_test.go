@@ -110,7 +110,7 @@ func TestRehearse_Stopped(t *testing.T) {
 		time.Sleep(200 * time.Millisecond)
 		r.cmd.Process.Signal(sig)
 		r.ends(128 + int(sig))
-		r.nobody("belay has ended")
+		r.noneLeft("belay has ended")
 		if !strings.Contains(r.said(), "belay: rehearsed hang") {
 			t.Errorf("no report:\n%s", r.said())
 		}

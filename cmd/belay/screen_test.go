@@ -75,7 +75,7 @@ func newScreen(t *testing.T, args ...string) *screen {
 	return s
 }
 
-// pollable returns a file that can be closed, which hangs up, while somebody reads from it. Package pty has asked for
+// pollable returns a file that can be closed, which hangs up, while it is being read. Package pty has asked for
 // the descriptor, and a file that was asked for it waits for the reader.
 func pollable(t *testing.T, f *os.File) *os.File {
 	t.Helper()
@@ -191,7 +191,7 @@ func (s *screen) expect(pattern string) string {
 		s.text = s.text[at[1]:]
 		return true
 	}
-	if !within(patience/2, found) {
+	if !within(testTimeout/2, found) {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		s.t.Fatalf("the screen does not show %q; since the last time it shows %q", pattern, s.text)
@@ -235,7 +235,7 @@ func (s *screen) ends(code int) {
 	s.t.Helper()
 	select {
 	case <-s.done:
-	case <-time.After(patience / 2):
+	case <-time.After(testTimeout / 2):
 		s.t.Fatalf("it has not ended")
 	}
 	if s.code != code {

@@ -177,7 +177,7 @@ func finish(ts *testscript.TestScript, cmd *exec.Cmd) outcome {
 	}
 	cmd.Stdout, cmd.Stderr = files[0], files[1]
 	ts.Check(cmd.Start())
-	late := time.AfterFunc(patience, func() { cmd.Process.Kill() })
+	late := time.AfterFunc(testTimeout, func() { cmd.Process.Kill() })
 	err := cmd.Wait()
 	inTime := late.Stop()
 	var o outcome
@@ -185,7 +185,7 @@ func finish(ts *testscript.TestScript, cmd *exec.Cmd) outcome {
 	o.stdout, _ = os.ReadFile(files[0].Name())
 	o.stderr, _ = os.ReadFile(files[1].Name())
 	if !inTime {
-		ts.Fatalf("%.200q did not end within %v\nstdout: %.1000s\nstderr: %.1000s", cmd.Args, patience, o.stdout, o.stderr)
+		ts.Fatalf("%.200q did not end within %v\nstdout: %.1000s\nstderr: %.1000s", cmd.Args, testTimeout, o.stdout, o.stderr)
 	}
 	return o
 }
@@ -311,8 +311,8 @@ func cmdEnded(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(err)
 	select {
 	case <-j.done:
-	case <-time.After(patience):
-		ts.Fatalf("%s has not ended within %v", args[0], patience)
+	case <-time.After(testTimeout):
+		ts.Fatalf("%s has not ended within %v", args[0], testTimeout)
 	}
 	ts.Stdout().Write([]byte(ts.ReadFile(args[0] + ".out")))
 	ts.Stderr().Write([]byte(ts.ReadFile(args[0] + ".err")))
@@ -331,11 +331,11 @@ func cmdAwait(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	var data []byte
 	var err error
-	if !within(patience, func() bool {
+	if !within(testTimeout, func() bool {
 		data, err = os.ReadFile(ts.MkAbs(args[0]))
 		return err == nil && re.Match(data)
 	}) {
-		ts.Fatalf("not within %v; %s: %v %.1000s", patience, args[0], err, data)
+		ts.Fatalf("not within %v; %s: %v %.1000s", testTimeout, args[0], err, data)
 	}
 }
 
@@ -343,7 +343,7 @@ func cmdAlive(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
 		ts.Fatalf("usage: alive NAME=VALUE")
 	}
-	if !within(patience, func() bool { return len(marked(args[0])) > 0 }) {
+	if !within(testTimeout, func() bool { return len(marked(args[0])) > 0 }) {
 		ts.Fatalf("no process has %s", args[0])
 	}
 }
@@ -354,7 +354,7 @@ func cmdGone(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	var left []proc
 	// What was killed takes a moment to go; what was not stays.
-	if !within(patience, func() bool { left = marked(args[0]); return len(left) == 0 }) {
+	if !within(testTimeout, func() bool { left = marked(args[0]); return len(left) == 0 }) {
 		ts.Fatalf("still there: %v", left)
 	}
 }

@@ -82,7 +82,7 @@ func TestStdin_Timeout(t *testing.T) {
 			if err := cmd.Start(); err != nil {
 				t.Fatal(err)
 			}
-			late := time.AfterFunc(patience, func() { cmd.Process.Kill() })
+			late := time.AfterFunc(testTimeout, func() { cmd.Process.Kill() })
 			defer late.Stop()
 			io.WriteString(stdin, tt.given)
 			if tt.term {

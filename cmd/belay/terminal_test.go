@@ -165,7 +165,7 @@ func TestTerminal_CtrlC(t *testing.T) {
 	})
 }
 
-// Without a shell there is nobody who would ask how the signal ended it: the code is what counts.
+// Without a shell no process checks whether a signal ended it: the code is what counts.
 func TestTerminal_CtrlCWithoutShell(t *testing.T) {
 	everyWay(t, func(t *testing.T, b string) {
 		s := newScreen(t, with(b, "sh", "-c", "echo ready; exec sleep 300")...)
@@ -211,8 +211,8 @@ exit 5
 	})
 }
 
-// The same where belay is not alone in front of the terminal: in a script, in a pipeline. It has no right to decide
-// that whoever handles Ctrl-C has handled it for the last time.
+// The same where belay is not alone in front of the terminal: in a script, in a pipeline. It must not decide that
+// a program that handles Ctrl-C has handled it for the last time.
 func TestTerminal_CtrlCTrappedInScript(t *testing.T) {
 	everyWay(t, func(t *testing.T, b string) {
 		s := newShell(t, b)
@@ -274,9 +274,9 @@ func TestTerminal_Background(t *testing.T) {
 		if got := s.run("kill %1; wait %1; echo code $?"); !strings.Contains(got, "code 143\r\n") {
 			t.Errorf("%q", got)
 		}
-		// Who reads from the background is stopped until it is brought to the front.
+		// A command that reads from the background is stopped until it is brought to the front.
 		s.run("$B cat & sleep 0.2")
-		if !within(patience/2, func() bool { return strings.Contains(s.run("jobs"), "Stopped") }) {
+		if !within(testTimeout/2, func() bool { return strings.Contains(s.run("jobs"), "Stopped") }) {
 			t.Fatal("a background reader is not stopped")
 		}
 		s.send("fg\r")
@@ -285,7 +285,7 @@ func TestTerminal_Background(t *testing.T) {
 		s.expect(`line\r\nline\r\n`)
 		s.send(ctrlD)
 		s.prompt()
-		// Who only writes is not.
+		// One that only writes is not.
 		if got := s.run("$B echo written & wait"); !strings.Contains(got, "written") {
 			t.Errorf("%q", got)
 		}
@@ -576,7 +576,7 @@ func TestTerminal_RetriedAndInterruptedInPipeline(t *testing.T) {
 	}
 }
 
-// Who ignores Ctrl-C ignores it as often as it comes, alone in front or in a pipeline.
+// A command that ignores Ctrl-C ignores it every time, alone in front or in a pipeline.
 func TestTerminal_CtrlCIgnored(t *testing.T) {
 	everyWay(t, func(t *testing.T, b string) {
 		s := newShell(t, b)

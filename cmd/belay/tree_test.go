@@ -18,7 +18,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// shapes are process trees that like to stay. Each says "ready" when it stands.
+// shapes are process trees that are hard to end. Each says "ready" when all of it runs.
 var shapes = []struct{ name, script string }{
 	{"SameGroup", `sleep 300 & sleep 300 & echo ready; wait`},
 	{"SetsidHoldingStdout", `setsid sleep 300 & setsid sh -c 'sleep 300 & wait' & echo ready; wait`},
@@ -54,7 +54,7 @@ var stops = []struct {
 	{"SIGTERMHeld", []string{"--max-retries", "3", "--stream"}, syscall.SIGTERM, 143},
 }
 
-// When belay ends because something was stopped, nothing of the tree is alive, and nobody waits for its output.
+// When belay ends because something was stopped, nothing of the tree is alive, and its output has ended.
 func TestTree_Stopped(t *testing.T) {
 	t.Parallel()
 	for _, shape := range shapes {
@@ -79,7 +79,7 @@ func stopTree(t *testing.T, script string, flags []string, sig syscall.Signal, c
 		r.cmd.Process.Signal(sig)
 	}
 	r.ends(code)
-	r.nobody("belay has ended")
+	r.noneLeft("belay has ended")
 }
 
 // run is one start of belay with its stdout on a pipe.
@@ -133,7 +133,7 @@ func (r *run) start(name string, args ...string) {
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	late := time.AfterFunc(patience, func() { r.cmd.Process.Kill() })
+	late := time.AfterFunc(testTimeout, func() { r.cmd.Process.Kill() })
 	r.t.Cleanup(func() { late.Stop() })
 }
 
@@ -161,13 +161,13 @@ func (r *run) ends(code int) {
 	// What belay has killed is dead when belay says so, and holds nothing.
 	select {
 	case <-rest:
-	case <-time.After(patience):
+	case <-time.After(testTimeout):
 		r.t.Errorf("somebody holds the output open: %v", marked(idVar+"="+r.id))
 	}
 }
 
-// nobody is left of the run.
-func (r *run) nobody(when string) {
+// noneLeft checks that no process is left of the run.
+func (r *run) noneLeft(when string) {
 	r.t.Helper()
 	if left := marked(idVar + "=" + r.id); len(left) > 0 {
 		r.t.Errorf("%s, but still alive: %v\n%s", when, left, r.said())
@@ -188,7 +188,7 @@ func TestTree_Stubborn(t *testing.T) {
 		`trap "" TERM INT HUP; setsid sleep 300 & sleep 300 & echo ready; while :; do sleep 0.2; done`)
 	r.line("ready")
 	r.ends(124)
-	r.nobody("belay has ended")
+	r.noneLeft("belay has ended")
 	if took := time.Since(begun); took < 8*time.Second {
 		t.Errorf("it took %v", took)
 	}
@@ -198,7 +198,7 @@ func TestTree_Stubborn(t *testing.T) {
 // end sends it.
 const survivor = `setsid sh -c 'trap "" TERM INT HUP; echo ready; while :; do sleep 0.2; done' & wait`
 
-// A belay that was killed leaves a tree; the next one ends it, and touches nobody else's.
+// A belay that was killed leaves a tree; the next one ends it, and leaves those of others alone.
 func TestTree_BelayKilled(t *testing.T) {
 	t.Parallel()
 	for _, way := range []struct {
@@ -233,7 +233,7 @@ func reclaim(t *testing.T, round int, args []string) {
 		_, err := os.Stat(filepath.Join(r.dir, "other.ready"))
 		return err == nil
 	})
-	bystander := r.command("sleep", "300") // of nobody's run
+	bystander := r.command("sleep", "300") // of no run
 	if err := bystander.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -292,7 +292,7 @@ func TestTree_BelayKilledManyCleanUp(t *testing.T) {
 			t.Errorf("run %d ended with %d", i, code)
 		}
 	}
-	r.nobody("all have ended")
+	r.noneLeft("all have ended")
 }
 
 // Runs nest: a killed outer belay takes the inner one, and its tree, with it.
@@ -321,7 +321,7 @@ func TestTree_NestedStopped(t *testing.T) {
 		})
 		r.cmd.Process.Signal(syscall.SIGTERM)
 		r.ends(143)
-		r.nobody("belay has ended")
+		r.noneLeft("belay has ended")
 	}
 }
 
@@ -337,7 +337,7 @@ func TestTree_SignalAtAnyMoment(t *testing.T) {
 		if code := shellCode(r.cmd.Wait()); code != 143 && code != 1 {
 			t.Errorf("exit code %d\n%s", code, r.said())
 		}
-		r.nobody("belay has ended")
+		r.noneLeft("belay has ended")
 		if records, _ := os.ReadDir(filepath.Join(r.dir, "state", "runs")); len(records) > 0 && r.said() != "" {
 			t.Errorf("a record is left")
 		}
@@ -357,11 +357,11 @@ func TestTree_TimeoutAtTheEnd(t *testing.T) {
 		default:
 			t.Errorf("exit code %d, %q, %q", code, out, r.said())
 		}
-		r.nobody("belay has ended")
+		r.noneLeft("belay has ended")
 	}
 }
 
-// What a command prints just before it ends is not lost, also if somebody else keeps the pipe open.
+// What a command prints just before it ends is not lost, also if another process keeps the pipe open.
 func TestTree_LastWords(t *testing.T) {
 	t.Parallel()
 	for i := range rounds(t) {

@@ -35,8 +35,8 @@ echo '{"type":"assistant","message":{"id":"m1","model":"m","content":[{"type":"t
 echo '{"type":"result","subtype":"success","is_error":false,"result":"hi","num_turns":1,"total_cost_usd":0,"usage":{"input_tokens":1,"output_tokens":1},'$id'}'
 `
 
-// books are what a run has waited, in seconds, as each of the places says that tells it.
-type books struct {
+// waitTotals are what a run has waited, in seconds, as each place reports it.
+type waitTotals struct {
 	result, took float64 // of the result file
 	lines        []float64
 	log          float64 // the sum of the lines of log.jsonl
@@ -44,8 +44,8 @@ type books struct {
 	stats        float64
 }
 
-// books reads them. The run must be the only one on record.
-func (r *run) books() (b books) {
+// waitTotals reads them. The run must be the only one on record.
+func (r *run) waitTotals() (b waitTotals) {
 	r.t.Helper()
 	var result struct {
 		Waited float64 `json:"total_wait_time"`
@@ -101,8 +101,8 @@ func (r *run) ask(into any, args ...string) {
 	}
 }
 
-// agree fails if the books differ, or are not within the bounds.
-func (b books) agree(t *testing.T, least, most float64) {
+// agree fails if the totals differ, or are not within the bounds.
+func (b waitTotals) agree(t *testing.T, least, most float64) {
 	t.Helper()
 	for _, other := range []float64{b.log, b.runs, b.story, b.stats} {
 		if math.Abs(other-b.result) > 0.001*float64(len(b.lines)+1) {
@@ -135,17 +135,17 @@ func TestWaits_TheBooksAgree(t *testing.T) {
 	for name, test := range map[string]func(*testing.T, *run){
 		"BetweenAttempts": func(t *testing.T, r *run) {
 			r.waiting("--max-retries", "2", "--base-delay", "0.1", "--jitter", "none", "--", "sh", "-c", "exit 4").ends(t, 4)
-			b := r.books()
+			b := r.waitTotals()
 			b.agree(t, 0.3, 0.3)
 			if b.lines[0] != 0.1 || b.lines[1] != 0.2 || b.lines[2] != 0 {
 				t.Errorf("%+v", b)
 			}
 		},
-		// The back-off is 0.1 s, but everybody is held for 5 s: that is what is waited, and what its line says.
+		// The back-off is 0.1 s, but all calls are held for 5 s: that is what is waited, and what its line says.
 		"HoldOfAThrottle": func(t *testing.T, r *run) {
 			r.env = append(r.env, "FAILS=1", "CLAUDE_BASE_DELAY=0.1")
 			r.waiting("--gate", "api", "--", "claude", "-p", "hi").ends(t, 0)
-			b := r.books()
+			b := r.waitTotals()
 			b.agree(t, 3, b.took)
 			if b.lines[0] < 3 || b.lines[0] > 5 {
 				t.Errorf("%+v", b)
@@ -154,7 +154,7 @@ func TestWaits_TheBooksAgree(t *testing.T) {
 		"HoldBeforeTheStart": func(t *testing.T, r *run) {
 			r.gates("hold", "api", "--until", "1s")
 			r.waiting("--gate", "api", "--", "true").ends(t, 0)
-			b := r.books()
+			b := r.waitTotals()
 			b.agree(t, 0.01, b.took)
 		},
 		"Scope": func(t *testing.T, r *run) {
@@ -167,13 +167,13 @@ func TestWaits_TheBooksAgree(t *testing.T) {
 			j := r.waiting("--scope", "s", "--", "true")
 			first.Wait()
 			j.ends(t, 0)
-			b := r.books()
+			b := r.waitTotals()
 			b.agree(t, 0.01, b.took) // the other run has waited for nothing
 		},
 		"InsideClaude": func(t *testing.T, r *run) {
 			r.env = append(r.env, "INNER=2", "DELAY=700")
 			r.waiting("--no-gate", "--", "claude", "-p", "hi").ends(t, 0)
-			b := r.books()
+			b := r.waitTotals()
 			b.agree(t, 0.7, 1.401)
 			if list, _ := r.entries(); list[0].InnerWait != list[0].WaitTime {
 				t.Errorf("%+v", list)
@@ -182,13 +182,13 @@ func TestWaits_TheBooksAgree(t *testing.T) {
 		"InsideAConversation": func(t *testing.T, r *run) {
 			r.env = append(r.env, "INNER=2", "DELAY=700")
 			r.waiting("--no-gate", "--", "claude", "--input-format", "stream-json", "--output-format", "stream-json", "--verbose").ends(t, 0)
-			b := r.books()
+			b := r.waitTotals()
 			b.agree(t, 0.7, 1.401)
 		},
 		"InsideAndBetween": func(t *testing.T, r *run) {
 			r.env = append(r.env, "INNER=1", "DELAY=600", "FAILS=1")
 			r.waiting("--no-gate", "--base-delay", "0.3", "--jitter", "none", "--", "claude", "-p", "hi").ends(t, 0)
-			b := r.books()
+			b := r.waitTotals()
 			b.agree(t, 0.9, 1.501)
 			if b.lines[0] < 0.3 || b.lines[0] > 0.901 {
 				t.Errorf("%+v", b)
@@ -200,7 +200,7 @@ func TestWaits_TheBooksAgree(t *testing.T) {
 			time.Sleep(500 * time.Millisecond)
 			j.cmd.Process.Signal(unix.SIGTERM)
 			j.ends(t, 143)
-			b := r.books()
+			b := r.waitTotals()
 			b.agree(t, 0.2, b.took)
 		},
 		"CancelledInAHold": func(t *testing.T, r *run) {
@@ -210,7 +210,7 @@ func TestWaits_TheBooksAgree(t *testing.T) {
 			time.Sleep(500 * time.Millisecond)
 			j.cmd.Process.Signal(unix.SIGINT)
 			j.ends(t, 130)
-			b := r.books()
+			b := r.waitTotals()
 			b.agree(t, 0.2, b.took)
 		},
 		"CancelledBeforeTheStart": func(t *testing.T, r *run) {
@@ -220,7 +220,7 @@ func TestWaits_TheBooksAgree(t *testing.T) {
 			time.Sleep(500 * time.Millisecond)
 			j.cmd.Process.Signal(unix.SIGTERM)
 			j.ends(t, 143)
-			b := r.books()
+			b := r.waitTotals()
 			b.agree(t, 0.2, b.took)
 		},
 		"CancelledInsideClaude": func(t *testing.T, r *run) {
@@ -230,7 +230,7 @@ func TestWaits_TheBooksAgree(t *testing.T) {
 			time.Sleep(500 * time.Millisecond)
 			j.cmd.Process.Signal(unix.SIGTERM)
 			j.ends(t, 143)
-			b := r.books()
+			b := r.waitTotals()
 			b.agree(t, 0.2, min(b.took, 25))
 		},
 		// A hold that is lifted was not waited for to its end.
@@ -242,7 +242,7 @@ func TestWaits_TheBooksAgree(t *testing.T) {
 			r.gates("hold", "api", "--until", "2m")
 			r.gates("reset", "api")
 			j.ends(t, 0)
-			b := r.books()
+			b := r.waitTotals()
 			b.agree(t, 0.05, b.took)
 		},
 	} {
@@ -253,7 +253,7 @@ func TestWaits_TheBooksAgree(t *testing.T) {
 	}
 }
 
-// While a run waits, and when it is killed meanwhile, nobody says that it has waited: what is on record is the attempt.
+// A run that waits, or is killed meanwhile, is not shown as having waited: what is on record is the attempt.
 func TestWaits_KilledMeanwhile(t *testing.T) {
 	t.Parallel()
 	for n, args := range [][]string{

@@ -72,7 +72,7 @@ func TestGates_Breaker(t *testing.T) {
 	belay(t, "gates").ends(0).prints("db", "open")
 }
 
-// Who watches sees every change, until the context ends.
+// belay gates watch shows every change, until the context ends.
 func TestGates_Watch(t *testing.T) {
 	place(t)
 	for _, flags := range [][]string{nil, {"--json"}} {

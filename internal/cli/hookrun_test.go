@@ -78,7 +78,7 @@ func TestHook_EndsWithItsContext(t *testing.T) {
 	select {
 	case got := <-over:
 		got.ends(0).prints().says("belay hook: guard was interrupted; went on without it\n")
-	case <-time.After(patience):
+	case <-time.After(testTimeout):
 		t.Fatal("it does not end")
 	}
 }
@@ -86,7 +86,7 @@ func TestHook_EndsWithItsContext(t *testing.T) {
 // appears waits for a file.
 func appears(t *testing.T, path string) {
 	t.Helper()
-	for end := time.Now().Add(patience); ; {
+	for end := time.Now().Add(testTimeout); ; {
 		if _, err := os.Stat(path); err == nil {
 			return
 		}

@@ -19,8 +19,8 @@ import (
 	"github.com/belay-run/belay/internal/cli"
 )
 
-// patience is how long anything may take that takes a moment on an idle machine.
-const patience = 30 * time.Second
+// testTimeout bounds what takes a moment on an idle machine.
+const testTimeout = 30 * time.Second
 
 func TestRun_ExitCodes(t *testing.T) {
 	place(t)
@@ -313,7 +313,7 @@ func TestRun_Prompt(t *testing.T) {
 	belay(t, "run", "--prompt-file", "prompt.txt", "--", "cat").ends(0).says().prints("from a file")
 	call(t, t.Context(), strings.NewReader("from stdin"), "run", "--prompt", "-", "--", "cat").ends(0).says().prints("from stdin")
 
-	r, w := io.Pipe() // nobody ever writes
+	r, w := io.Pipe() // it is never written to
 	defer w.Close()
 	call(t, t.Context(), r, "run", "--prompt", "-", "--timeout", "20ms", "--", "cat").ends(124).
 		says("the prompt on stdin did not end within the timeout (0.02 s), so nothing was started")
@@ -345,7 +345,7 @@ func begun(t *testing.T, ctx context.Context, args ...string) (wait func() outco
 		select {
 		case code := <-over:
 			return outcome{t: t, args: args, code: code, stderr: stderr.String()}
-		case <-time.After(patience):
+		case <-time.After(testTimeout):
 			t.Fatalf("belay %q does not end", args)
 			return outcome{}
 		}

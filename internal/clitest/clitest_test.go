@@ -35,7 +35,7 @@ func TestOffline(t *testing.T) {
 	near.Close()
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 	defer cancel()
-	far := netip.AddrPortFrom(netip.AddrFrom4([4]byte{192, 0, 2, 1}), 80) // TEST-NET-1, nobody's
+	far := netip.AddrPortFrom(netip.AddrFrom4([4]byte{192, 0, 2, 1}), 80) // TEST-NET-1, which no host has
 	if c, err := new(net.Dialer).DialContext(ctx, "tcp", far.String()); err == nil {
 		c.Close()
 		t.Error("the network can be reached")

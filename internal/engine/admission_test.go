@@ -66,7 +66,7 @@ func TestAdmission_WaitsForTheEndOfAHold(t *testing.T) {
 	})
 }
 
-// Whoever ends a hold by hand need not wait for the next look.
+// A hold that is ended by hand wakes the waiters at once, not at their next look.
 func TestAdmission_WakesWhenTheGateIsReset(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := runner(t, retry.Policy{})
@@ -467,7 +467,7 @@ func TestAdmission_HoldLongerThanMayBeWaited(t *testing.T) {
 	})
 }
 
-// A hold that somebody makes longer while it is waited for is waited for at the gate, which says so.
+// A hold that is made longer while it is waited for is waited for at the gate, which says so.
 func TestAdmission_HoldThatGrows(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := runner(t, retry.Policy{MaxRetries: 2, BaseDelay: time.Second, Jitter: retry.NoJitter})
@@ -511,7 +511,7 @@ func TestAdmission_GateFailing(t *testing.T) {
 	})
 }
 
-// Only what shows the service to be ill counts with the breaker.
+// Only what shows the service to be unhealthy counts with the breaker.
 func TestAdmission_WhatCountsWithTheBreaker(t *testing.T) {
 	for name, tt := range map[string]struct {
 		policy  retry.Policy

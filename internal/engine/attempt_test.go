@@ -272,8 +272,8 @@ func TestAttempt_AgentsLadder(t *testing.T) {
 	})
 }
 
-// Ctrl-C on a terminal reaches the command too: what it makes of that is left to it, but there is no further attempt. Who
-// presses it twice wants an end.
+// Ctrl-C on a terminal reaches the command too: what it makes of that is left to it, but there is no further attempt. The
+// second Ctrl-C kills it.
 func TestAttempt_Interrupt(t *testing.T) {
 	for name, tt := range map[string]struct {
 		retries    int

@@ -139,7 +139,7 @@ func TestEventLog_Plain(t *testing.T) {
 	}
 }
 
-// Lines and answers above 1 MiB come whole: as the result, on stdout, and to those who read events.
+// Lines and answers above 1 MiB come whole: as the result, on stdout, and to readers of events.
 func TestEventLog_LongLines(t *testing.T) {
 	answer := strings.Repeat("All work and no play. ", 50_000) // 1.1 MB
 	done := enginetest.Event{Text: answer, Done: true, Class: verdict.OK}
@@ -177,7 +177,7 @@ func TestEventLog_LongLines(t *testing.T) {
 	}
 }
 
-// A CLI that does not mind that its output is not read any more is stopped: it would go on spending.
+// A CLI that goes on although its output is not read any more is stopped: it would cost more.
 func TestEventLog_ReaderGoesAway(t *testing.T) {
 	for name, room := range map[string]int{"at the first line": 0, "at the second": len(said(enginetest.Event{Text: "one"}))} {
 		t.Run(name, func(t *testing.T) {
@@ -574,8 +574,8 @@ func TestEventLog_ForeignLinesSayNothingOfTheCLI(t *testing.T) {
 	}
 }
 
-// A reader that is gone before the engine knows of the process ends it all the same: some CLIs do not mind, and go on
-// spending.
+// A reader that is gone before the engine knows of the process still ends it: some CLIs would go on, which costs
+// money.
 func TestEventLog_ReaderGoesAwayBeforeTheProcessIsKnown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := agentRunner(agent.Info{Form: agent.Stream})

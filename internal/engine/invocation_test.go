@@ -245,7 +245,7 @@ func TestInvocation_TotalTimeout(t *testing.T) {
 }
 
 // On a busy machine the total timeout can pass before there is a process, or between two. It is the total timeout all the same,
-// not an interruption by somebody's hand.
+// not an interruption by the user.
 func TestInvocation_TotalTimeoutBetweenAttempts(t *testing.T) {
 	check := func(t *testing.T, res *engine.Result, err error) {
 		t.Helper()
@@ -266,7 +266,7 @@ func TestInvocation_TotalTimeoutBetweenAttempts(t *testing.T) {
 			play(r, time.Second, of(verdict.Network))
 			r.Observe = func(e engine.Event) {
 				if _, ok := e.(engine.Waiting); ok {
-					time.Sleep(9 * time.Second) // nobody has let us run
+					time.Sleep(9 * time.Second) // the machine was too busy to run us
 				}
 			}
 			res, err := r.Run(t.Context(), engine.Command{Args: []string{"tool"}})

@@ -209,7 +209,7 @@ func TestEventLog_LongPlainLine(t *testing.T) {
 	})
 }
 
-// A result that nobody waits for is there all the same.
+// A result is there also if Wait is never called.
 func TestInvocation_Over(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := runner(t, retry.Policy{})

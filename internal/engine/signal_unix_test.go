@@ -34,7 +34,7 @@ func (s early) Run(spec supervise.Spec, started func(engine.Process)) (supervise
 	})
 }
 
-// A command can run, and say that it is ready for signals, before the one who started it has taken note of it.
+// A command can run, and say that it is ready for signals, before the engine has taken note of it.
 func TestAttempt_SignalWhileStarting(t *testing.T) {
 	r := &engine.Runner{Policy: retry.Policy{Timeout: 20 * time.Second}}
 	ctx, cancel := context.WithCancelCause(t.Context())
@@ -54,7 +54,7 @@ func TestAttempt_SignalWhileStarting(t *testing.T) {
 	inv.Signal(syscall.SIGUSR1) // there is none any more
 }
 
-// Who asks twice wants it dead at once, also if the second request comes before we know of the process.
+// A second request kills at once, also if it comes before we know of the process.
 func TestAttempt_KillWhileStarting(t *testing.T) {
 	r := &engine.Runner{Policy: retry.Policy{Timeout: 20 * time.Second}}
 	inv, err := r.Prepare(t.Context(), sh("trap '' TERM; sleep 60"))

@@ -122,7 +122,7 @@ func TestStream_OfAPreparedInvocation(t *testing.T) {
 	})
 }
 
-// Who does not keep up misses lines, the oldest first, and is told how many; never anything else.
+// A reader that does not keep up misses lines, the oldest first, and is told how many; never anything else.
 func TestStream_Missed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := agentRunner(agent.Info{})
@@ -156,7 +156,7 @@ func TestStream_Missed(t *testing.T) {
 	})
 }
 
-// Observe is called one at a time, whoever has something to tell. The race detector watches.
+// Observe is called by one goroutine at a time. The race detector watches.
 func TestStream_ObservesOneAtATime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := agentRunner(agent.Info{})

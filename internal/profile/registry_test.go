@@ -11,7 +11,7 @@ import (
 	"github.com/belay-run/belay/retry"
 )
 
-// Each descriptor holds what those who iterate the registry count on.
+// Each descriptor has what the users of the registry count on.
 func TestRegistry_DescriptorsAreWhole(t *testing.T) {
 	seen := map[string]bool{"": true, "generic": true}
 	for _, d := range profile.All() {

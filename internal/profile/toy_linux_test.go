@@ -21,7 +21,7 @@ func TestToy_IsKnownByAFolderAndARow(t *testing.T) {
 	}
 	w := &toyWorld{T: t, root: root, dir: t.TempDir()}
 	w.overlay()
-	w.goes("build", "-o", w.dir+string(filepath.Separator), "./cmd/belay", "./cmd/belayd")
+	w.runGo("build", "-o", w.dir+string(filepath.Separator), "./cmd/belay", "./cmd/belayd")
 
 	t.Run("Profile", func(t *testing.T) {
 		help := w.with(t).belay(0, "run", "--help")
@@ -60,7 +60,7 @@ func TestToy_IsKnownByAFolderAndARow(t *testing.T) {
 	})
 	t.Run("Tests", func(t *testing.T) {
 		w := w.with(t)
-		out := w.goes("test", "-count=1", "-vet=off", "-v", "-run", "^(TestRegistry_.*|TestAgents|TestArchitecture_.*|TestNames_.*)$", ".", "./internal/profile", "./internal/e2e/stage")
+		out := w.runGo("test", "-count=1", "-vet=off", "-v", "-run", "^(TestRegistry_.*|TestAgents|TestArchitecture_.*|TestNames_.*)$", ".", "./internal/profile", "./internal/e2e/stage")
 		has(t, out, "--- PASS: TestAgents/toy")
 	})
 }
@@ -126,8 +126,8 @@ func (w *toyWorld) file(name, text string) string {
 	return path
 }
 
-// goes runs the go command over the tree, and returns what it prints.
-func (w *toyWorld) goes(args ...string) string {
+// runGo runs the go command over the tree, and returns what it prints.
+func (w *toyWorld) runGo(args ...string) string {
 	w.Helper()
 	cmd := exec.Command("go", args...)
 	cmd.Dir, cmd.Env = w.root, append(os.Environ(), w.goflags)

@@ -19,8 +19,8 @@ const run = "01a1dfb1-a18b-78b2-9007-78e02857aef0"
 
 var began = time.Now().Add(-time.Hour).Truncate(time.Millisecond)
 
-// bury puts a run on record whose owner is dead: its pid was given to another one, or the system restarted since.
-func bury(t *testing.T, s *state.State, rec supervise.Record, restarted bool) {
+// writeDeadRecord puts a run on record whose owner is dead: its pid was given to another one, or the system restarted since.
+func writeDeadRecord(t *testing.T, s *state.State, rec supervise.Record, restarted bool) {
 	t.Helper()
 	rec.ID, rec.Started = run, began
 	made, err := s.CreateRecord(rec)
@@ -75,7 +75,7 @@ func opened(t *testing.T, lines ...journal.Entry) *state.State {
 	return s
 }
 
-// A run whose Belay was killed is put on record by the first who finds it, once.
+// A run whose Belay was killed is put on record by the first process that finds it, once.
 func TestState_ReportsKilledRuns(t *testing.T) {
 	line := func(n int, status journal.Status, wait float64) journal.Entry {
 		return journal.Entry{Timestamp: journal.Time{Time: began.Add(time.Duration(n) * time.Minute)}, Invocation: run, Profile: "generic", Command: "tool", Attempt: n, Status: status, WaitTime: wait}
@@ -100,7 +100,7 @@ func TestState_ReportsKilledRuns(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := opened(t, tt.lines...)
-			bury(t, s, tt.record, tt.restarted)
+			writeDeadRecord(t, s, tt.record, tt.restarted)
 			told, left, err := s.ReportKilled()
 			if err != nil || len(told) != 1 || len(left) != 0 {
 				t.Fatalf("told of %v, left %v: %v", told, left, err)
@@ -162,7 +162,7 @@ func TestState_KilledAgent(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			bury(t, s, supervise.Record{Command: "claude", Profile: "claude", State: supervise.StateRunning, Attempt: 2, Session: tt.session, Home: home, Since: began.Add(2 * time.Minute)}, false)
+			writeDeadRecord(t, s, supervise.Record{Command: "claude", Profile: "claude", State: supervise.StateRunning, Attempt: 2, Session: tt.session, Home: home, Since: began.Add(2 * time.Minute)}, false)
 			if told, _, err := s.ReportKilled(); err != nil || len(told) != 1 {
 				t.Fatalf("%v, %v", told, err)
 			}
@@ -201,7 +201,7 @@ func TestState_KilledRunInALargeLog(t *testing.T) {
 		t.Fatal(err)
 	}
 	f.Close()
-	bury(t, s, supervise.Record{Command: "tool", State: supervise.StateRunning, Attempt: 1}, false)
+	writeDeadRecord(t, s, supervise.Record{Command: "tool", State: supervise.StateRunning, Attempt: 1}, false)
 	s.ReportKilled()
 	log := logged(t, s)
 	if last := log[len(log)-1]; last.Invocation != run || last.Attempt != 5 {
@@ -215,7 +215,7 @@ func TestState_KilledRunThatCannotBeReported(t *testing.T) {
 	if err := os.Mkdir(s.LogPath(), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	bury(t, s, supervise.Record{Command: "tool", State: supervise.StateRunning}, false)
+	writeDeadRecord(t, s, supervise.Record{Command: "tool", State: supervise.StateRunning}, false)
 	if told, left, err := s.ReportKilled(); err != nil || len(told) != 0 || len(left) != 1 {
 		t.Errorf("told of %v, left %v: %v", told, left, err)
 	}
@@ -231,7 +231,7 @@ func TestState_KilledRunThatCannotBeReported(t *testing.T) {
 func TestState_ReportKilledOfAStrangersState(t *testing.T) {
 	none := &state.State{Dir: filepath.Join(t.TempDir(), "none")}
 	s := opened(t)
-	bury(t, s, supervise.Record{Command: "tool", State: supervise.StateRunning}, false)
+	writeDeadRecord(t, s, supervise.Record{Command: "tool", State: supervise.StateRunning}, false)
 	if err := os.Chmod(s.Dir, 0o777); err != nil {
 		t.Fatal(err)
 	}
@@ -267,7 +267,7 @@ func TestState_Sweep(t *testing.T) {
 		}
 		want[path] = !(at == old && (strings.HasPrefix(name, "held-") || strings.HasPrefix(name, "sessions/.new-")))
 	}
-	bury(t, s, supervise.Record{Command: "tool", State: supervise.StateRunning}, false)
+	writeDeadRecord(t, s, supervise.Record{Command: "tool", State: supervise.StateRunning}, false)
 	s.ReportKilled()
 	for path, stays := range want {
 		if _, err := os.Stat(path); (err == nil) != stays {

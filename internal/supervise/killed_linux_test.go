@@ -36,8 +36,8 @@ func init() {
 	}
 }
 
-// bury makes the record of a run whose owner is dead, with that in it.
-func bury(t *testing.T, dir, id, content string) {
+// writeDeadRecord writes the record of a run whose owner is dead, with that content.
+func writeDeadRecord(t *testing.T, dir, id, content string) {
 	t.Helper()
 	r := supervise.Records{Dir: dir}
 	create(t, r, supervise.Record{ID: id, Started: time.Now(), Attempt: 1})
@@ -59,7 +59,7 @@ func TestReportKilled_Once(t *testing.T) {
 	want := map[string]bool{}
 	for i := range 50 {
 		id := fmt.Sprint("run-", i)
-		bury(t, dir, id, fmt.Sprintf(`{"id":%q,"command":"claude","started":"2026-11-15T12:00:00Z","state":"running","session_id":"s%d"}`, id, i))
+		writeDeadRecord(t, dir, id, fmt.Sprintf(`{"id":%q,"command":"claude","started":"2026-11-15T12:00:00Z","state":"running","session_id":"s%d"}`, id, i))
 		want[fmt.Sprintf("%s claude s%d", id, i)] = true
 	}
 	var wg sync.WaitGroup
@@ -96,7 +96,7 @@ func TestReportKilled_Contents(t *testing.T) {
 		`{"id":"another","command":"gh"}`: " 0 ",
 	} {
 		dir := t.TempDir()
-		bury(t, dir, "x", content)
+		writeDeadRecord(t, dir, "x", content)
 		if err := os.WriteFile(filepath.Join(dir, names(t, dir)[0]+".new"), []byte(`{"id":"x","comm`), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -119,7 +119,7 @@ func TestReportKilled_Contents(t *testing.T) {
 func TestReportKilled_Later(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	bury(t, dir, "x", `{"id":"x","command":"gh"}`)
+	writeDeadRecord(t, dir, "x", `{"id":"x","command":"gh"}`)
 	before := names(t, dir)
 	ok := false
 	r := supervise.Records{Dir: dir, Killed: func(supervise.Record) bool { return ok }}
@@ -160,7 +160,7 @@ func TestReportKilled_LeavesProcesses(t *testing.T) {
 	if ended, err := r.Reclaim(); err != nil || len(ended) == 0 || n != 1 {
 		t.Errorf("%v, %v; told %d times", ended, err, n)
 	}
-	nobodyLeft(t, id)
+	noneLeft(t, id)
 	if left := names(t, dir); len(left) > 0 {
 		t.Errorf("left: %q", left)
 	}

@@ -67,7 +67,7 @@ func TestRun_LeavesNothingInside(t *testing.T) {
 				for range 5 {
 					do(t, s)
 				}
-				if !within(patience, func() bool { return len(openFiles()) <= files && runtime.NumGoroutine() <= goroutines }) {
+				if !within(testTimeout, func() bool { return len(openFiles()) <= files && runtime.NumGoroutine() <= goroutines }) {
 					var stacks strings.Builder
 					pprof.Lookup("goroutine").WriteTo(&stacks, 1)
 					t.Errorf("%d files were open and are %v; %d goroutines were there and are:\n%s",

@@ -24,17 +24,17 @@ func TestLimits_Passed(t *testing.T) {
 		want   supervise.Reason
 	}{
 		"Deadline": {script: "while :; do echo; sleep 0.005; done", want: supervise.Deadline,
-			limit: func(s *supervise.Spec) { s.Timeout, s.Stall = 100*time.Millisecond, patience }},
+			limit: func(s *supervise.Spec) { s.Timeout, s.Stall = 100*time.Millisecond, testTimeout }},
 		"Stalled": {script: "echo; sleep 300", want: supervise.Stalled,
-			limit: func(s *supervise.Spec) { s.Stall, s.Timeout = 100*time.Millisecond, patience }},
+			limit: func(s *supervise.Spec) { s.Stall, s.Timeout = 100*time.Millisecond, testTimeout }},
 		"Lingered": {script: "sleep 300", want: supervise.Lingered, start: (*supervise.Process).Delivered,
 			limit: func(s *supervise.Spec) { s.Linger = 50 * time.Millisecond }},
 		// The clock of Linger begins while the watch waits for another one.
 		"LingeredBeforeStall": {script: "sleep 300", want: supervise.Lingered,
-			limit: func(s *supervise.Spec) { s.Linger, s.Stall = 50*time.Millisecond, patience },
+			limit: func(s *supervise.Spec) { s.Linger, s.Stall = 50*time.Millisecond, testTimeout },
 			start: func(p *supervise.Process) { time.AfterFunc(20*time.Millisecond, p.Delivered) }},
 		"EndsInTime": {script: "exit 0", want: supervise.Exited,
-			limit: func(s *supervise.Spec) { s.Timeout, s.Stall, s.Linger = patience, patience, patience }},
+			limit: func(s *supervise.Spec) { s.Timeout, s.Stall, s.Linger = testTimeout, testTimeout, testTimeout }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -44,12 +44,12 @@ func TestLimits_Passed(t *testing.T) {
 			if exit := run(t, spec, tt.start); exit.Reason != tt.want {
 				t.Errorf("%v, want %v", exit.Reason, tt.want)
 			}
-			nobodyLeft(t, spec.RunID)
+			noneLeft(t, spec.RunID)
 		})
 	}
 }
 
-// Output is a sign of life on either stream, whoever wants it.
+// Output is a sign of life on either stream, also if the caller does not want it.
 func TestStall_SignsOfLife(t *testing.T) {
 	t.Parallel()
 	const busy = "i=0; while [ $i -lt 60 ]; do echo x%s; i=$((i+1)); sleep 0.1; done"
@@ -86,7 +86,7 @@ func beatFor(d time.Duration) func(*supervise.Process) {
 	}
 }
 
-// blocked is a pager that nobody pages: the command waits for its reader, and is not the one that is silent.
+// blocked is a reader that pauses, as a pager does: the command waits for it, and is not silent itself.
 type blocked struct{ once bool }
 
 func (b *blocked) Write(p []byte) (int, error) {
@@ -110,7 +110,7 @@ func init() {
 	}
 }
 
-// Whoever is suspended, with all it runs, has not been silent meanwhile.
+// A supervisor that is suspended with its command does not count that time as silence.
 func TestLimits_SuspendedTogether(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "file")

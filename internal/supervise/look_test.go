@@ -52,7 +52,7 @@ func TestLook(t *testing.T) {
 		"PathNotExecutable":  {name: "late/plain", err: fs.ErrPermission, text: "late/plain is not executable"},
 		"PathIsFolder":       {name: "./bin", err: fs.ErrPermission, text: "./bin cannot be executed: is a directory"},
 		"PathThroughFile":    {name: "alien/x", err: fs.ErrPermission, text: "alien/x cannot be executed: not a directory"},
-		"InterpreterMissing": {name: "./alien", want: "alien"}, // whoever starts it finds out
+		"InterpreterMissing": {name: "./alien", want: "alien"}, // the start will fail
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, err := supervise.Look(strings.ReplaceAll(tt.name, "$ROOT", root), tt.dir)

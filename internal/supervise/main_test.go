@@ -47,17 +47,17 @@ var helpers = map[string]func(args []string){}
 func helper(name string, args ...string) *exec.Cmd {
 	cmd := exec.Command(os.Args[0], args...)
 	cmd.Env = append(os.Environ(), helperVar+"="+name)
-	cmd.Stderr, cmd.WaitDelay = os.Stderr, patience
+	cmd.Stderr, cmd.WaitDelay = os.Stderr, testTimeout
 	return cmd
 }
 
-// patience is for what takes milliseconds, on a machine that has other things to do.
-const patience = 30 * time.Second
+// testTimeout is for what takes milliseconds on an idle machine.
+const testTimeout = 30 * time.Second
 
 // eventually waits until cond holds.
 func eventually(t testing.TB, what string, cond func() bool) {
 	t.Helper()
-	if !within(patience, cond) {
+	if !within(testTimeout, cond) {
 		t.Fatalf("waited in vain until %s", what)
 	}
 }
@@ -106,14 +106,14 @@ func inside(dir string) (pids []int) {
 	return pids
 }
 
-// nobodyLeft fails the test if a process of the run is alive, and ends it.
-func nobodyLeft(t testing.TB, id string) {
+// noneLeft fails the test if a process of the run is alive, and ends it.
+func noneLeft(t testing.TB, id string) {
 	t.Helper()
 	allGone(t, carriers(id))
 }
 
-// nobodyInside fails the test if a process is alive that works in dir, and ends it.
-func nobodyInside(t testing.TB, dir string) {
+// noneInside fails the test if a process is alive that works in dir, and ends it.
+func noneInside(t testing.TB, dir string) {
 	t.Helper()
 	allGone(t, inside(dir))
 }
@@ -151,7 +151,7 @@ func exists(path string) bool {
 	return err == nil
 }
 
-// hurried is a ladder with less patience.
+// hurried is a ladder with shorter waits.
 func hurried(ladder supervise.Ladder) supervise.Ladder {
 	ladder = slices.Clone(ladder)
 	for i := range ladder {

@@ -12,7 +12,7 @@ import (
 	"github.com/belay-run/belay/internal/supervise"
 )
 
-// trees are scripts that do not end by themselves. They make the file ready in their directory when they stand.
+// trees are scripts that do not end by themselves. They make the file ready in their directory when all of it runs.
 var trees = map[string]string{
 	"SameGroup":   `sh -c ': > ready; exec sleep 300' & wait; sleep 300`,
 	"NewSession":  `setsid sh -c ': > ready; exec sleep 300' & wait; sleep 300`,
@@ -41,7 +41,7 @@ setsid sh "$0" $(($1 - 1)) &
 `
 
 // stops are the ways in which a run can be made to end. The tree must not outlive any of them. limit is in force
-// whether or not the tree stands by then; the others wait for it.
+// whether or not all of the tree runs by then; the others wait for it.
 var stops = map[string]struct {
 	limit func(*supervise.Spec)
 	stop  func(*supervise.Process)
@@ -119,7 +119,7 @@ func killTree(t *testing.T, s *supervise.Supervisor, script, stop string, place 
 			return
 		}
 		go func() {
-			within(patience, func() bool { return exists(ready) })
+			within(testTimeout, func() bool { return exists(ready) })
 			asked <- time.Now()
 			how.stop(p)
 		}()
@@ -128,7 +128,7 @@ func killTree(t *testing.T, s *supervise.Supervisor, script, stop string, place 
 		t.Fatal(err)
 	}
 	// The ladder has at most two rungs of 50 ms, survivors have 500 ms. The rest is for a busy machine, where one look at all
-	// processes can take a second; what nobody ends takes 300.
+	// processes can take a second; a process that is not ended takes 300.
 	if took := time.Since(<-asked); took > 2*time.Minute {
 		t.Errorf("placement %d: it took %v to end it", place, took)
 	}
@@ -138,6 +138,6 @@ func killTree(t *testing.T, s *supervise.Supervisor, script, stop string, place 
 	if len(exit.Left) > 0 {
 		t.Errorf("%v could not be ended", exit.Left)
 	}
-	nobodyLeft(t, spec.RunID)
-	nobodyInside(t, dir)
+	noneLeft(t, spec.RunID)
+	noneInside(t, dir)
 }

@@ -54,8 +54,8 @@ func begin(t *testing.T, s *supervise.Supervisor, id, script string) *job {
 // tell makes a file that the script waits for.
 func (j *job) tell(file string) { os.WriteFile(filepath.Join(j.dir, file), nil, 0o600) }
 
-// hears waits for a file that the script makes.
-func (j *job) hears(file string) {
+// awaits waits for a file that the script makes.
+func (j *job) awaits(file string) {
 	j.t.Helper()
 	eventually(j.t, file+" is there", func() bool { return exists(filepath.Join(j.dir, file)) })
 }
@@ -119,19 +119,19 @@ func TestOrphan_TwoRuns(t *testing.T) {
 				one.stop()
 				one.lives("the other one still runs")
 				other.stop()
-				nobodyInside(t, one.dir)
+				noneInside(t, one.dir)
 			},
 			"BothStoppedTheOtherFirst": func(t *testing.T, one, other *job) {
 				other.stop()
 				one.lives("the one that left it still runs")
 				one.stop()
-				nobodyInside(t, one.dir)
+				noneInside(t, one.dir)
 			},
 			"BothStoppedAtOnce": func(t *testing.T, one, other *job) {
 				go other.p.Stop(hurried(supervise.Terminate))
 				one.stop()
 				other.ends(supervise.Stopped)
-				nobodyInside(t, one.dir)
+				noneInside(t, one.dir)
 			},
 			"StoppedThenSucceeds": func(t *testing.T, one, other *job) {
 				one.stop()
@@ -141,7 +141,7 @@ func TestOrphan_TwoRuns(t *testing.T) {
 					t.Errorf("left: %v", exit.Left)
 				}
 				other.p.EndTree()
-				nobodyInside(t, one.dir)
+				noneInside(t, one.dir)
 			},
 			"SucceedsThenStopped": func(t *testing.T, one, other *job) {
 				if exit := one.finish(); len(exit.Left) > 0 {
@@ -149,14 +149,14 @@ func TestOrphan_TwoRuns(t *testing.T) {
 				}
 				one.lives("the other one still runs")
 				other.stop()
-				nobodyInside(t, one.dir)
+				noneInside(t, one.dir)
 			},
 			"FailsAndIsCleanedUpThenStopped": func(t *testing.T, one, other *job) {
 				one.finish()
 				one.p.EndTree()
 				one.lives("the other one still runs")
 				other.stop()
-				nobodyInside(t, one.dir)
+				noneInside(t, one.dir)
 			},
 		} {
 			t.Run(mark+"/"+name, func(t *testing.T) {
@@ -165,7 +165,7 @@ func TestOrphan_TwoRuns(t *testing.T) {
 					one := begin(t, s, id(), await+wiped+untilEnd)
 					other := begin(t, s, id(), untilEnd)
 					one.tell("go")
-					one.hears("orphan")
+					one.awaits("orphan")
 					play(t, one, other)
 				}
 			})
@@ -185,8 +185,8 @@ func TestOrphan_MarkedBesideAStop(t *testing.T) {
 			for range rounds() {
 				one := begin(t, s, newID(), script+"\n: > ready\n"+untilEnd)
 				other := begin(t, s, newID(), wiped+untilEnd)
-				one.hears("ready")
-				other.hears("orphan")
+				one.awaits("ready")
+				other.awaits("orphan")
 				one.tell("end")
 				other.stop()
 				exit := one.ends(supervise.Exited)
@@ -197,8 +197,8 @@ func TestOrphan_MarkedBesideAStop(t *testing.T) {
 				}
 				one.lives("it carries the marker of a run that succeeded")
 				one.p.EndTree()
-				nobodyInside(t, one.dir)
-				nobodyInside(t, other.dir) // if it did not end last
+				noneInside(t, one.dir)
+				noneInside(t, other.dir) // if it did not end last
 			}
 		})
 	}
@@ -210,21 +210,21 @@ func TestOrphan_LaterRun(t *testing.T) {
 		for name, play := range map[string]func(t *testing.T, one, later *job){
 			"FirstStopped": func(t *testing.T, one, later *job) {
 				one.stop()
-				nobodyInside(t, one.dir)
+				noneInside(t, one.dir)
 				later.finish()
 			},
 			"LaterStopped": func(t *testing.T, one, later *job) {
 				later.stop()
 				one.lives("a run that began later was stopped")
 				one.stop()
-				nobodyInside(t, one.dir)
+				noneInside(t, one.dir)
 			},
 		} {
 			t.Run(mark+"/"+name, func(t *testing.T) {
 				s := own(t)
 				for range 3 {
 					one := begin(t, s, id(), wiped+untilEnd)
-					one.hears("orphan")
+					one.awaits("orphan")
 					time.Sleep(50 * time.Millisecond) // the system counts in hundredths of a second
 					play(t, one, begin(t, s, id(), wiped+untilEnd))
 				}
@@ -254,9 +254,9 @@ func TestOrphan_LeftByEarlierRun(t *testing.T) {
 				for range 3 {
 					was := first.sleepers()
 					second := begin(t, s, id[1], wiped+untilEnd)
-					second.hears("orphan")
+					second.awaits("orphan")
 					second.stop()
-					nobodyInside(t, second.dir)
+					noneInside(t, second.dir)
 					is := first.sleepers()
 					if gone := slices.DeleteFunc(was, func(pid int) bool { return slices.Contains(is, pid) }); len(gone) > 0 {
 						t.Errorf("%v, left by the first one, have ended; %v live", gone, is)
@@ -279,7 +279,7 @@ func TestOrphan_AttemptsInSequence(t *testing.T) {
 	var all []*job
 	for i := range 6 {
 		j := begin(t, s, id, wiped+untilEnd)
-		j.hears("orphan")
+		j.awaits("orphan")
 		switch i % 3 {
 		case 0:
 			j.stop()
@@ -296,7 +296,7 @@ func TestOrphan_AttemptsInSequence(t *testing.T) {
 		}
 		all = append(all, j)
 		for _, j := range all {
-			nobodyInside(t, j.dir)
+			noneInside(t, j.dir)
 		}
 	}
 }

@@ -101,7 +101,7 @@ setsid sleep 300 &`,
 	}
 }
 
-// Commands that run side by side are ended one by one: nobody else's descendants go with them.
+// Commands that run side by side are ended one by one: the descendants of others stay.
 func TestOwner_SideBySide(t *testing.T) {
 	for name, id := range map[string]func() string{"Marked": newID, "Unmarked": func() string { return "" }} {
 		t.Run(name, func(t *testing.T) {
@@ -113,7 +113,7 @@ func TestOwner_SideBySide(t *testing.T) {
 				spec := shell(`setsid sleep 300 & sleep 300 & : > "$1"; wait`, ready)
 				spec.RunID = id()
 				exit, err := s.Run(spec, whenReady(ready, func(p *supervise.Process) {
-					within(patience, func() bool { return exists(filepath.Join(dir, "two")) })
+					within(testTimeout, func() bool { return exists(filepath.Join(dir, "two")) })
 					p.Stop(hurried(supervise.Terminate))
 				}))
 				if err != nil || exit.Reason != supervise.Stopped || len(exit.Left) > 0 {
@@ -124,7 +124,7 @@ func TestOwner_SideBySide(t *testing.T) {
 			wg.Go(func() {
 				// Its child outlives the end of the other command, and says so.
 				spec := shell(`sh -c ': > "$0/two"; while [ ! -e "$0/over" ]; do sleep 0.01; done; exit 8' "$1"`, dir)
-				spec.RunID, spec.Timeout = id(), 10*patience
+				spec.RunID, spec.Timeout = id(), 10*testTimeout
 				if exit, err := s.Run(spec, nil); err != nil || exit.Code != 8 || exit.Reason != supervise.Exited {
 					t.Errorf("%+v, %v", exit, err)
 				}
@@ -153,7 +153,7 @@ func TestOwner_ChildrenFromBefore(t *testing.T) {
 	// The one from before also leaves orphans while we run, and they come to us.
 	cmd := exec.Command("/bin/sh", "-c", supervise.RunIDVar+`=`+other+` sh -c '
 		while :; do sh -c "sleep 0.05 & exit"; sleep 0.01; done' > /dev/null 2>&1 & sleep 0.1; exec "$0" `+id, os.Args[0])
-	cmd.Env, cmd.WaitDelay = append(os.Environ(), helperVar+"=owner"), patience
+	cmd.Env, cmd.WaitDelay = append(os.Environ(), helperVar+"=owner"), testTimeout
 	t.Cleanup(func() {
 		for _, pid := range carriers(other) {
 			syscall.Kill(pid, syscall.SIGKILL)
@@ -163,14 +163,14 @@ func TestOwner_ChildrenFromBefore(t *testing.T) {
 	if err != nil || string(out) != "deadline 0 <nil>\n" {
 		t.Errorf("%q, %v", out, err)
 	}
-	nobodyLeft(t, id)
+	noneLeft(t, id)
 	if len(carriers(other)) == 0 {
 		t.Error("the other one was ended too")
 	}
 }
 
-// Somebody else in the process has waited for any child and got ours. Then the status is lost, which must neither hang
-// nor look like success.
+// Other code in the process has waited for any child and got ours. Then the status is lost, which must neither hang nor
+// look like success.
 func TestRun_StatusTakenByOthers(t *testing.T) {
 	for name, s := range map[string]func(testing.TB) *supervise.Supervisor{
 		"Library": func(testing.TB) *supervise.Supervisor { return &supervise.Supervisor{} }, "Owner": own,

@@ -68,10 +68,10 @@ type writer func([]byte) (int, error)
 
 func (w writer) Write(p []byte) (int, error) { return w(p) }
 
-// Whoever cannot be written to any more ends a command as it would without us.
+// A writer that fails ends the command as a closed pipe would without us.
 func TestStreams_WriteErrorIsBrokenPipe(t *testing.T) {
 	t.Parallel()
-	spec := supervise.Spec{Path: "/usr/bin/yes", Args: []string{"yes"}, RunID: newID(), Timeout: patience}
+	spec := supervise.Spec{Path: "/usr/bin/yes", Args: []string{"yes"}, RunID: newID(), Timeout: testTimeout}
 	spec.Stdout = writer(func([]byte) (int, error) { return 0, errors.New("full") })
 	if exit := run(t, spec, nil); exit.Signal != syscall.SIGPIPE || exit.Reason != supervise.Exited {
 		t.Errorf("%+v, want SIGPIPE", exit)
@@ -107,8 +107,8 @@ func TestStreams_LastWords(t *testing.T) {
 	}
 }
 
-// A process that stays behind and holds the pipe open hangs nobody, whether or not it goes on talking; and what the
-// command has said is not lost.
+// A process that stays behind and holds the pipe open does not hang Run, whether or not it goes on writing; and what the
+// command has written is not lost.
 func TestStreams_HeldByStranger(t *testing.T) {
 	t.Parallel()
 	for name, stranger := range map[string]string{
@@ -134,13 +134,13 @@ func TestStreams_HeldByStranger(t *testing.T) {
 			if n != 200000 {
 				t.Errorf("%d bytes of the command have arrived", n)
 			}
-			// It has left the group, and a library does not look for such: only the pipe gives it away. (Who writes to
-			// a pipe that we have let go of may have ended.)
+			// It has left the group, and a library does not look for such: only the pipe shows it. (A process
+			// that writes to a pipe that we have closed may have ended.)
 			if name == "Silent" && len(exit.Left) == 0 {
 				t.Error("nobody is said to be left")
 			}
 			p.EndTree()
-			nobodyLeft(t, spec.RunID)
+			noneLeft(t, spec.RunID)
 		})
 	}
 }
@@ -185,7 +185,7 @@ func TestStreams_FilesAreHandedOver(t *testing.T) {
 	}
 	// With a stall limit we must see what passes.
 	spec = shell(where)
-	spec.Stdout, spec.Stall = out, patience
+	spec.Stdout, spec.Stall = out, testTimeout
 	run(t, spec, nil)
 	if got, _ := os.ReadFile(out.Name()); strings.Count(string(got), "\npipe:") != 2 {
 		t.Errorf("%q", got)
@@ -207,7 +207,7 @@ func TestStreams_ClosedByChild(t *testing.T) {
 	}
 }
 
-// Nobody can be handed a file that is closed.
+// A closed file cannot be handed to a command.
 func TestStreams_ClosedFile(t *testing.T) {
 	t.Parallel()
 	f, err := os.Create(filepath.Join(t.TempDir(), "f"))

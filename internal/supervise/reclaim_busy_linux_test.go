@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// On an overloaded machine all patience can be over after the first look at the processes. What was only asked so far is
-// killed all the same, and who is said to have been ended has been.
+// On an overloaded machine the timeout can pass during the first look at the processes. What was only asked to end so far
+// is still killed, and every process that is reported as ended has ended.
 func TestReclaim_PatienceOverAtOnce(t *testing.T) {
 	t.Parallel()
 	id := fmt.Sprintf("busy-%d-%d", os.Getpid(), time.Now().UnixNano())
@@ -31,7 +31,7 @@ func TestReclaim_PatienceOverAtOnce(t *testing.T) {
 	}
 	ended, _ := endMarked([]string{id}, 0)
 	said := slices.ContainsFunc(ended, func(p Proc) bool { return p.PID == cmd.Process.Pid })
-	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", cmd.Process.Pid)) // nobody has waited for it: it is there
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", cmd.Process.Pid)) // it was not waited for, so it is there
 	if err != nil {
 		t.Fatal(err)
 	}

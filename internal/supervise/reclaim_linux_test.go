@@ -74,7 +74,7 @@ func sleeper(t *testing.T, markers string) *exec.Cmd {
 	return cmd
 }
 
-// alive reports whether it runs. Once it has ended it may still be there, until somebody has waited for it.
+// alive reports whether it runs. Once it has ended it may still be there, until it has been waited for.
 func alive(cmd *exec.Cmd) bool {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", cmd.Process.Pid))
 	return err == nil && !bytes.Contains(stat, []byte(") Z "))
@@ -92,7 +92,7 @@ func reclaim(t *testing.T, dir string) (pids []int) {
 	return pids
 }
 
-// forge writes the record of an owner that never was.
+// forge writes the record of an owner that never existed.
 func forge(t *testing.T, dir, id string, change func(*supervise.Owner)) {
 	t.Helper()
 	made := create(t, supervise.Records{Dir: t.TempDir()}, supervise.Record{ID: id})
@@ -114,8 +114,8 @@ func TestReclaim_KilledOwner(t *testing.T) {
 	first, second := abandon(t, dir), abandon(t, dir)
 	were := append(carriers(first), carriers(second)...)
 	ended := reclaim(t, dir)
-	nobodyLeft(t, first)
-	nobodyLeft(t, second)
+	noneLeft(t, first)
+	noneLeft(t, second)
 	for _, pid := range ended {
 		// A process may have started another one meanwhile, but what was there and what was ended must overlap only so.
 		if pid == bystander.Process.Pid || pid == marked.Process.Pid || pid == os.Getpid() {
@@ -140,7 +140,7 @@ func TestReclaim_NestedRuns(t *testing.T) {
 	t.Parallel()
 	dead := func(o *supervise.Owner) { o.Start++ }
 	for name, tt := range map[string]struct {
-		dead  string // whose owner is no more
+		dead  string // its owner has ended
 		ended []string
 	}{
 		"Outer":  {"outer", []string{"outer", "outer,inner"}},
@@ -208,7 +208,7 @@ func TestReclaim_HalfUpdated(t *testing.T) {
 	}
 }
 
-// Who lives in the run of a dead owner does not end it: it would end those who wait for it.
+// A process in the run of a dead owner does not end that run: it would end the processes that wait for it.
 func TestReclaim_FromWithin(t *testing.T) {
 	t.Parallel()
 	dir, id := t.TempDir(), newID()

@@ -88,7 +88,7 @@ func init() {
 	}
 }
 
-// Nobody takes another's record for dead, and nobody sees half of one.
+// No process takes another's record for dead, and none sees half of one.
 func TestRecords_ManyProcesses(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -114,8 +114,8 @@ func TestRecords_Refused(t *testing.T) {
 	if got := list(t, r); len(got) != 0 {
 		t.Errorf("%+v", got)
 	}
-	var nobody *supervise.Record
-	if nobody.Update() != nil || nobody.Remove() != nil {
+	var none *supervise.Record
+	if none.Update() != nil || none.Remove() != nil {
 		t.Error("nobody's record has failed")
 	}
 }

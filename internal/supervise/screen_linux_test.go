@@ -77,7 +77,7 @@ func newScreen(t *testing.T, cmd *exec.Cmd) *screen {
 	return s
 }
 
-// pollable returns a file that can be closed while somebody reads from it: package pty has asked for the descriptor,
+// pollable returns a file that can be closed while it is being read: package pty has asked for the descriptor,
 // and then Close waits for the reader.
 func pollable(t *testing.T, f *os.File) *os.File {
 	t.Helper()
@@ -99,7 +99,7 @@ func (s *screen) shown() string {
 // expect waits until the screen shows text, and forgets all up to there.
 func (s *screen) expect(text string) {
 	s.t.Helper()
-	if !within(patience, func() bool { return strings.Contains(s.shown(), text) }) {
+	if !within(testTimeout, func() bool { return strings.Contains(s.shown(), text) }) {
 		s.t.Fatalf("the screen does not show %q", text)
 	}
 	s.mu.Lock()
@@ -158,7 +158,7 @@ func init() {
 		r.Front = front == unix.Getpgrp()
 		r.SameModes = before != nil && after != nil && *before == *after
 		if exit.Signal == syscall.SIGINT { // ours may still be on its way
-			wait := map[bool]time.Duration{true: patience, false: 50 * time.Millisecond}
+			wait := map[bool]time.Duration{true: testTimeout, false: 50 * time.Millisecond}
 			within(wait[spec.Placement == supervise.SharedGroup], func() bool { return len(ints) > 0 })
 		}
 		r.Interrupted = len(ints) > 0
@@ -192,15 +192,15 @@ func both(t *testing.T, play func(t *testing.T, who, file string)) {
 	}
 }
 
-// played is a process of a scenario: the helper, or the command that it runs.
-type played struct {
+// scenarioProcess is a process of a scenario: the helper, or the command that it runs.
+type scenarioProcess struct {
 	ppid, group, front int
 	state              string
 }
 
-// cast are the processes whose command line names the scenario's file, by pid.
-func cast(file string) map[int]played {
-	found := map[int]played{}
+// scenarioProcesses are the processes whose command line names the scenario's file, by pid.
+func scenarioProcesses(file string) map[int]scenarioProcess {
+	found := map[int]scenarioProcess{}
 	paths, _ := filepath.Glob("/proc/[0-9]*/stat")
 	for _, path := range paths {
 		cmdline, _ := os.ReadFile(filepath.Join(filepath.Dir(path), "cmdline"))
@@ -209,7 +209,7 @@ func cast(file string) map[int]played {
 		if !ok || !strings.Contains(string(cmdline), file) {
 			continue
 		}
-		var p played
+		var p scenarioProcess
 		var session, tty int
 		fmt.Sscan(rest, &p.state, &p.ppid, &p.group, &session, &tty, &p.front)
 		pid, _ := strconv.Atoi(filepath.Base(filepath.Dir(path)))
@@ -220,18 +220,18 @@ func cast(file string) map[int]played {
 
 // states are the states of all of them.
 func states(file string) (found string) {
-	for _, p := range cast(file) {
+	for _, p := range scenarioProcesses(file) {
 		found += p.state
 	}
 	return found
 }
 
 // inFront waits until the command has the terminal. If it has asked for it before, it is stopped for a moment, and a
-// Ctrl-Z of that moment may be lost; but nobody is that fast.
+// Ctrl-Z of that moment may be lost; but no user is that fast.
 func inFront(t *testing.T, file string) {
 	t.Helper()
 	eventually(t, "the command is in front", func() bool {
-		all := cast(file)
+		all := scenarioProcesses(file)
 		for _, p := range all {
 			if _, child := all[p.ppid]; child && p.front == p.group && p.state != "T" {
 				return true

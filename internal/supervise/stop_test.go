@@ -17,7 +17,7 @@ import (
 func whenReady(ready string, f func(*supervise.Process)) func(*supervise.Process) {
 	return func(p *supervise.Process) {
 		go func() {
-			within(patience, func() bool { return exists(ready) })
+			within(testTimeout, func() bool { return exists(ready) })
 			f(p)
 		}()
 	}
@@ -45,7 +45,7 @@ func TestStop_Politely(t *testing.T) {
 			if exit.Code != tt.code || exit.Reason != supervise.Stopped {
 				t.Errorf("%+v", exit)
 			}
-			nobodyLeft(t, spec.RunID)
+			noneLeft(t, spec.RunID)
 		})
 	}
 }
@@ -65,7 +65,7 @@ func TestStop_KillDuringLadder(t *testing.T) {
 	if exit.Signal != syscall.SIGKILL || exit.Reason != supervise.Stopped {
 		t.Errorf("%+v", exit)
 	}
-	nobodyLeft(t, spec.RunID)
+	noneLeft(t, spec.RunID)
 }
 
 // A limit that has passed is the reason, whatever is asked for afterwards.
@@ -89,7 +89,7 @@ func TestStop_BeforeItIsWaitedFor(t *testing.T) {
 	}
 }
 
-// After the end nothing happens: neither to the command nor to whoever has its pid by now.
+// After the end nothing happens: neither to the command nor to a process that has its pid by now.
 func TestStop_AfterTheEnd(t *testing.T) {
 	t.Parallel()
 	for name, limit := range map[string]time.Duration{"Unwatched": 0, "Watched": time.Hour} {
@@ -137,7 +137,7 @@ func TestStop_AtTheEnd(t *testing.T) {
 	}
 }
 
-// A stopped process does not heed a signal until it goes on: it is made to.
+// A stopped process does not handle a signal until it is continued, so it is.
 func TestStop_SuspendedCommandCanStillEndItself(t *testing.T) {
 	t.Parallel()
 	ready := filepath.Join(t.TempDir(), "ready")
@@ -157,7 +157,7 @@ func TestStop_SuspendedTreeIsKilled(t *testing.T) {
 	if exit.Signal != syscall.SIGKILL {
 		t.Errorf("%+v", exit)
 	}
-	nobodyLeft(t, spec.RunID)
+	noneLeft(t, spec.RunID)
 }
 
 // A signal that is passed on is for the command: it tells its children itself, if it wants to.
@@ -182,12 +182,12 @@ func TestSignal_ReachesTheCommandAlone(t *testing.T) {
 			if killed, left := p.EndTree(); killed != 1 || left != nil {
 				t.Errorf("ended %d, left %v", killed, left)
 			}
-			nobodyLeft(t, spec.RunID)
+			noneLeft(t, spec.RunID)
 		})
 	}
 }
 
-// Whoever leaves the group that was made for it is found all the same. (bash gives itself a group when it is interactive.)
+// A command that leaves the group that was made for it is still found. (bash gives itself a group when it is interactive.)
 func TestStop_RootThatLeftItsGroup(t *testing.T) {
 	t.Parallel()
 	if _, err := os.Stat("/usr/bin/perl"); err != nil {
@@ -208,5 +208,5 @@ func TestStop_RootThatLeftItsGroup(t *testing.T) {
 	if exit.Code != 9 || exit.Reason != supervise.Stopped {
 		t.Errorf("%+v", exit)
 	}
-	nobodyLeft(t, spec.RunID)
+	noneLeft(t, spec.RunID)
 }

@@ -16,7 +16,7 @@ import (
 )
 
 func init() {
-	// The owner of a run that leaves an orphan and is stopped, while there may be strangers.
+	// The owner of a run that leaves an orphan and is stopped, while there may be children that come from no run.
 	helpers["orphan"] = func([]string) {
 		s := supervise.Own()
 		for range 3 {
@@ -25,7 +25,7 @@ func init() {
 			spec.Ladder = hurried(supervise.Terminate)
 			exit, err := s.Run(spec, func(p *supervise.Process) {
 				go func() {
-					within(patience, func() bool { return exists("made") && (!exists("wanted") || exists("stranger")) })
+					within(testTimeout, func() bool { return exists("made") && (!exists("wanted") || exists("stranger")) })
 					p.Stop(spec.Ladder)
 				}()
 			})
@@ -43,7 +43,7 @@ func TestOrphan_Strangers(t *testing.T) {
 	for name, tt := range map[string]struct {
 		before string // started before us, in the directory aside
 		lives  bool   // until the end
-		left   int    // so many of the run's three orphans may be the stranger's, for all that can be known
+		left   int    // how many of the run's three orphans may be the other child's, as far as can be known
 	}{
 		"None":      {before: `:;`},
 		"Childless": {before: `sleep 300 &`, lives: true},
@@ -67,7 +67,7 @@ func TestOrphan_Strangers(t *testing.T) {
 				}
 			})
 			cmd := exec.Command("/bin/sh", "-c", `cd aside; { `+tt.before+` } > /dev/null 2>&1; cd ..; exec "$0"`, os.Args[0])
-			cmd.Dir, cmd.WaitDelay = dir, patience
+			cmd.Dir, cmd.WaitDelay = dir, testTimeout
 			cmd.Env = append(os.Environ(), helperVar+"=orphan")
 			out, err := cmd.Output()
 			if want := strings.Repeat("stopped 0 <nil>\n", 3); err != nil || string(out) != want {
@@ -96,7 +96,7 @@ func init() {
 		exit, err := s.Run(spec, func(q *supervise.Process) {
 			p = q
 			go func() {
-				within(patience, func() bool { return exists("ready") })
+				within(testTimeout, func() bool { return exists("ready") })
 				begun = time.Now()
 				p.Stop(spec.Ladder)
 			}()
@@ -109,7 +109,7 @@ func init() {
 	}
 }
 
-// A daemon that sudo has started cannot be ended by who may not signal it. It is reported, and nothing is gained by trying
+// A daemon that sudo has started cannot be ended by a user who may not signal it. It is reported, and nothing is gained by trying
 // for long.
 func TestOrphan_OfAnotherUser(t *testing.T) {
 	t.Parallel()

@@ -46,8 +46,8 @@ func TestForeground_CtrlC(t *testing.T) {
 	})
 }
 
-// What a command that could not do so itself leaves of the terminal is set right; what one that could has chosen is not
-// our business.
+// The modes of a terminal are restored after a command that could not do so itself; what another one has chosen is left
+// alone.
 func TestForeground_Modes(t *testing.T) {
 	for name, tt := range map[string]struct {
 		script     string
@@ -90,7 +90,7 @@ func TestForeground_CtrlZWithoutShell(t *testing.T) {
 	})
 }
 
-// A terminal that goes away takes along who reads from it, and hangs nobody.
+// A terminal that goes away ends the command that reads from it, and nothing hangs.
 func TestForeground_HangUp(t *testing.T) {
 	both(t, func(t *testing.T, who, file string) {
 		s := newScreen(t, helper("terminal", file, who, "found", `echo up; read x; exit 5`))

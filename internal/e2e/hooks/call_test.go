@@ -21,7 +21,7 @@ func hook(s *stage.Stage, args ...string) *stage.Ran {
 	return s.Start(s.Command("belay", append([]string{"hook"}, args...)...), strings.NewReader(event)).Quietly()
 }
 
-// Fifty calls at once, of all kinds: each ends as it should, every failure is on record once, nobody is left.
+// Fifty calls at once, of all kinds: each ends as it should, every failure is on record once, no process is left.
 func TestCall_FiftyAtOnce(t *testing.T) {
 	t.Parallel()
 	s := stage.New(t, "200")

@@ -118,7 +118,7 @@ const codexHooks = `{"description": "mine",
   }
 }`
 
-// The same for the real codex, in its hooks.json. The last hook leaves somebody behind who holds its stdout: bare, codex
+// The same for the real codex, in its hooks.json. The last hook leaves a process that holds its stdout: bare, codex
 // waits for that until the hook's time is up.
 func TestCodex_Install(t *testing.T) {
 	t.Parallel()

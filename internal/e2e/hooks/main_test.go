@@ -31,7 +31,7 @@ func claude(s *stage.Stage, prompt string) *stage.Ran {
 	return s.Run("claude", "-p", prompt, "--dangerously-skip-permissions", "--output-format", "stream-json", "--verbose")
 }
 
-// codex lets codex work. Hooks that nobody has looked at do not run, unless one says so.
+// codex lets codex work. Hooks that the user has not reviewed do not run, unless a flag says so.
 func codex(s *stage.Stage, prompt string) *stage.Ran {
 	s.T.Helper()
 	return s.Run("codex", "exec", "--json", "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox", "--dangerously-bypass-hook-trust", prompt)

@@ -12,8 +12,8 @@ import (
 
 const deny = `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"nope"}}`
 
-// moods are what a hook does before a tool is used, and what becomes of the tool.
-var moods = []struct {
+// behaviours are what a hook does before a tool is used, and what becomes of the tool.
+var behaviours = []struct {
 	name, does string
 	blocks     bool   // the tool does not run, bare and behind belay alike
 	onlyClaude bool   // thinks that this blocks
@@ -34,22 +34,22 @@ var moods = []struct {
 	{name: "daemon", does: "setsid sleep $nap & echo started"},
 }
 
-// moody is a hook that does for each tool call what the call asks it to do, so that one run of an agent is enough. Who hangs
-// does so for nap seconds.
-func moody(nap int) string {
+// scriptedHook is a hook that does for each tool call what the call asks it to do, so that one run of an agent is enough. One
+// that hangs does so for nap seconds.
+func scriptedHook(nap int) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "#!/bin/sh\nnap=%d\nexport nap\ninput=$(cat)\ncase $input in\n", nap)
-	for _, m := range moods {
+	for _, m := range behaviours {
 		fmt.Fprintf(&b, "*ran-%s.*) %s ;;\n", m.name, m.does)
 	}
 	b.WriteString("esac\n")
 	return b.String()
 }
 
-// calls is a script that lets the agent call a tool for each mood.
+// calls is a script that lets the agent call a tool for each behaviour.
 func calls() string {
 	var b strings.Builder
-	for _, m := range moods {
+	for _, m := range behaviours {
 		fmt.Fprintf(&b, "tool(bash: touch ran-%s.), ", m.name)
 	}
 	return b.String() + `200(text="that is all")`
@@ -65,7 +65,7 @@ func settings(event, command string, timeout int) string {
 func recorded(s *stage.Stage, event, action string) {
 	s.T.Helper()
 	log := failures(s)
-	for _, m := range moods {
+	for _, m := range behaviours {
 		if m.class == "" {
 			continue
 		}
@@ -91,7 +91,7 @@ func played(s *stage.Stage, r *stage.Ran, client string) {
 	if r.Code != 0 || !strings.Contains(r.Stdout, "that is all") {
 		s.T.Errorf("the run did not end as it should: exit code %d", r.Code)
 	}
-	for _, m := range moods {
+	for _, m := range behaviours {
 		blocks := m.blocks && !(m.onlyClaude && client != "claude")
 		if ran := s.Has("ran-" + m.name + "."); ran == blocks {
 			s.T.Errorf("%s: the tool ran: %v", m.name, ran)

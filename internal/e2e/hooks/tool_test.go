@@ -12,8 +12,8 @@ import (
 )
 
 // A hook before a tool, bare and behind belay: what it decides on purpose holds in the same way, whatever else it does
-// stops nothing, is on record and leaves nobody behind. Bare, claude before 2.1.325 waits for whoever holds the hook's
-// stdout, past every timeout.
+// stops nothing, is on record and leaves no process behind. Bare, claude before 2.1.325 waits for a process that holds the
+// hook's stdout, past every timeout.
 func TestClaude_PreToolUse(t *testing.T) {
 	beforeTools(t, stage.Claude, claude, func(s *stage.Stage) string { return s.File(".claude/settings.json", "") })
 }
@@ -35,7 +35,7 @@ func beforeTools(t *testing.T, cli stage.CLI, run func(*stage.Stage, string) *st
 				if how != "bare" {
 					command, nap = "belay hook --timeout 2s -- "+command, 300
 				}
-				s.File("hook.sh", moody(nap))
+				s.File("hook.sh", scriptedHook(nap))
 				if err := os.WriteFile(file(s), []byte(settings("PreToolUse", command, 4)), 0o600); err != nil {
 					t.Fatal(err)
 				}

@@ -86,7 +86,7 @@ func TestRecord(t *testing.T) {
 	s.echo(session, "a secret argument")
 	s.call(session, "print", text{Text: "stray"})
 	s.call(session, "sleep", text{N: 1500})
-	if !e2e.Within(patience, func() bool {
+	if !e2e.Within(testTimeout, func() bool {
 		log, _ := os.ReadFile(filepath.Join(s.state, "log.jsonl"))
 		return strings.Contains(string(log), `"event":"late"`)
 	}) {

@@ -19,8 +19,8 @@ import (
 // full says that everything is to be tried, also what takes long or needs a download.
 var full = clitest.Full()
 
-// patience is how long anything may take that takes a moment on an idle machine.
-const patience = time.Minute
+// testTimeout bounds what takes a moment on an idle machine.
+const testTimeout = time.Minute
 
 // serverVar says what is wrong with the server.
 const serverVar = "E2E_MCP_SERVER"
@@ -36,7 +36,7 @@ func TestMain(m *testing.M) { e2e.Main(m, "internal/e2e/mcp/probe", "cmd/belayd"
 func belayPath() string { return e2e.Bin("belay") }
 func probePath() string { return e2e.Bin("probe") }
 
-// stage is a client behind whose back belay stands.
+// stage is a client whose servers are behind belay.
 type stage struct {
 	*testing.T
 	mark   e2e.Mark
@@ -92,7 +92,7 @@ func (s *stage) connect(version string, options *mcp.ClientOptions, cmd *exec.Cm
 
 func (s *stage) dial(version string, options *mcp.ClientOptions, cmd *exec.Cmd) (*mcp.ClientSession, error) {
 	client := mcp.NewClient(&mcp.Implementation{Name: "client", Version: "1"}, options)
-	ctx, cancel := context.WithTimeout(s.Context(), patience)
+	ctx, cancel := context.WithTimeout(s.Context(), testTimeout)
 	defer cancel()
 	session, err := client.Connect(ctx, &mcp.CommandTransport{Command: cmd}, &mcp.ClientSessionOptions{ProtocolVersion: version})
 	if err == nil {
@@ -103,7 +103,7 @@ func (s *stage) dial(version string, options *mcp.ClientOptions, cmd *exec.Cmd) 
 
 // call calls a tool and returns its text, whether it is an error, and what the protocol had against it.
 func (s *stage) call(session *mcp.ClientSession, tool string, in text) (string, bool, error) {
-	ctx, cancel := context.WithTimeout(s.Context(), patience)
+	ctx, cancel := context.WithTimeout(s.Context(), testTimeout)
 	defer cancel()
 	res, err := session.CallTool(ctx, &mcp.CallToolParams{Name: tool, Arguments: in})
 	if err != nil {

@@ -47,7 +47,7 @@ func TestOrphans(t *testing.T) {
 				}
 			}
 			session.Close()
-			e2e.Within(patience, func() bool { return len(sleeping(dir)) == 0 })
+			e2e.Within(testTimeout, func() bool { return len(sleeping(dir)) == 0 })
 			for _, pid := range sleeping(dir) {
 				t.Errorf("process %d is left", pid)
 				syscall.Kill(pid, syscall.SIGKILL)

@@ -16,7 +16,7 @@ func TestPollution_IsDiverted(t *testing.T) {
 		"JSONArray":    `[{"level":"info"}]`,
 		"HalfAMessage": `{"jsonrpc":"2.0","id":77,"result":{"content":[`,
 		"Number":       `42`,
-		"Answer":       `{"jsonrpc":"2.0","id":4711,"result":{}}`, // to a question that nobody has asked
+		"Answer":       `{"jsonrpc":"2.0","id":4711,"result":{}}`, // to a question that was not asked
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newStage(t)

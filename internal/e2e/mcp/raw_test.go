@@ -73,7 +73,7 @@ func (s *stage) raw(cmd *exec.Cmd) *raw {
 		r.in.Close()
 		select {
 		case <-r.eof:
-		case <-time.After(patience):
+		case <-time.After(testTimeout):
 			s.Errorf("belay did not end when its client left")
 			cmd.Process.Kill()
 		}
@@ -126,7 +126,7 @@ func (r *raw) ask(id, line string) reply {
 		return m
 	case <-r.eof:
 		r.t.Errorf("belay ended without an answer to %s", id)
-	case <-time.After(patience):
+	case <-time.After(testTimeout):
 		r.t.Errorf("no answer to %s", id)
 	}
 	return reply{}

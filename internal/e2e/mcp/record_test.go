@@ -170,8 +170,8 @@ func alertFile(state string) string {
 	return filepath.Base(found[0])
 }
 
-// What a client asks for that the server does not have is an answer, not a failure: it is in the log, and in no list of what
-// somebody has to look at.
+// What a client asks for that the server does not have is an answer, not a failure: it is in the log, and in no list of
+// failures.
 func TestRecord_OptionalMethods(t *testing.T) {
 	s := newStage(t)
 	r := s.raw(s.belay("plain"))
@@ -223,7 +223,7 @@ func TestRecord_WhatIsKept(t *testing.T) {
 	if len(slices.Compact(hashes)) != 3 {
 		t.Errorf("%v", hashes)
 	}
-	if !e2e.Within(patience, func() bool { return len(s.mark.Left()) == 0 }) {
+	if !e2e.Within(testTimeout, func() bool { return len(s.mark.Left()) == 0 }) {
 		t.Error("something is left")
 	}
 }

@@ -51,7 +51,7 @@ func TestSession_ListensAgain(t *testing.T) {
 	}
 	for _, round := range []string{"first", "second", "third"} {
 		// The subscription is opened beside the call: it may be later.
-		deadline := time.Now().Add(patience)
+		deadline := time.Now().Add(testTimeout)
 		for got := false; !got && time.Now().Before(deadline); {
 			s.call(session, "touch", text{})
 			select {
@@ -107,7 +107,7 @@ func TestRetry_SafeCallsOnly(t *testing.T) {
 			s := newStage(t)
 			session := s.connect(version, nil, s.belay("plain"))
 			flag := filepath.Join(t.TempDir(), "flag")
-			// Nobody knows yet that it may be repeated.
+			// It is not known yet that it may be repeated.
 			if got, failed, err := s.call(session, "once", text{Text: flag + "1"}); err != nil || !failed {
 				t.Errorf("%q, %v, %v", got, failed, err)
 			}
@@ -150,7 +150,7 @@ func TestAsk_ServerDiesMeanwhile(t *testing.T) {
 			select {
 			case <-ctx.Done():
 				taken <- true
-			case <-time.After(patience):
+			case <-time.After(testTimeout):
 			}
 			return &mcp.ElicitResult{Action: "accept"}, nil
 		},
@@ -166,7 +166,7 @@ func receive[T any](t *testing.T, what string, from <-chan T) (v T) {
 	t.Helper()
 	select {
 	case v = <-from:
-	case <-time.After(patience):
+	case <-time.After(testTimeout):
 		t.Errorf("no %s", what)
 	}
 	return v

@@ -54,7 +54,7 @@ func TestStart_CrashLoop(t *testing.T) {
 			t.Errorf("%q, %v, %v", got, failed, err)
 		}
 	}
-	// Somebody mends it and says so.
+	// The user repairs it and says so.
 	os.Remove(strings.TrimPrefix(s.env[0], "E2E_MCP_FLAG="))
 	reset := s.command("", "gates", "reset", "mcp:probe")
 	if out, err := reset.Output(); err != nil {
@@ -90,7 +90,7 @@ func TestEnd_ServerIgnoresEOF(t *testing.T) {
 	r.in.Close()
 	select {
 	case <-r.eof:
-	case <-time.After(patience):
+	case <-time.After(testTimeout):
 		t.Fatal("it does not end")
 	}
 	if err := cmd.Wait(); err != nil {
@@ -114,7 +114,7 @@ func TestEnd_CallsUnderWayAreAnswered(t *testing.T) {
 	}
 }
 
-// Whoever started us may end us; all of the server goes too. A client that no longer reads does not change that.
+// The process that started us may end us; all of the server ends too. A client that no longer reads does not change that.
 func TestEnd_Terminated(t *testing.T) {
 	for name, reads := range map[string]bool{"ClientReads": true, "ClientDoesNot": false} {
 		t.Run(name, func(t *testing.T) {
@@ -149,7 +149,7 @@ func TestEnd_Terminated(t *testing.T) {
 			go func() { _, err := cmd.Process.Wait(); ended <- err }()
 			select {
 			case <-ended:
-			case <-time.After(patience):
+			case <-time.After(testTimeout):
 				t.Error("it does not end")
 				cmd.Process.Kill()
 			}

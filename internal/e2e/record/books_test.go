@@ -278,7 +278,7 @@ func (h *house) run(t *testing.T, api *rehearse.API, place, name string, s shape
 	o.lost = s.lost
 	before := len(h.asked(api, s))
 	file := filepath.Join(place, name+".json")
-	// A gate of its own: what one run meets is none of another's business here.
+	// A gate of its own: what one run meets must not affect another here.
 	line := slices.Concat([]string{"run", "--result-file", file}, flags, []string{"--"}, s.args)
 	cmd := exec.Command(filepath.Join(h.bin, "belay"), line...)
 	cmd.Dir, cmd.Env = filepath.Join(place, "work"), slices.Concat(h.env, api.Environ())

@@ -23,7 +23,7 @@ type kill struct {
 	dies   bool  // the agent dies with belay
 }
 
-// kill -9 of belay while its agent works: whoever finds that puts the run on record as interrupted, once, with the tokens that
+// kill -9 of belay while its agent works: the next belay puts the run on record as interrupted, once, with the tokens that
 // the CLI's own files tell of, and its session does not stay running. What the next run of the session uses is its own.
 func TestKilled_UsageIsFound(t *testing.T) {
 	begun := func(s *stage.Stage) bool { return s.Has("begun") }
@@ -37,7 +37,7 @@ func TestKilled_UsageIsFound(t *testing.T) {
 	for name, tt := range map[string]struct {
 		cli   stage.CLI
 		kills []kill
-		find  [][]string // who finds it, all at the same time
+		find  [][]string // the commands that find it, all at the same time
 	}{
 		"Claude": {stage.Claude, []kill{
 			{script: `tool(bash: "echo hello", in=1000, out=70, cache-read=30), tool(bash: "touch begun; tail -f /dev/null", in=100, out=10)`,
