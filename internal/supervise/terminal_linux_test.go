@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/belay-run/belay/internal/supervise"
+	"github.com/creack/pty"
 )
 
 func notify(sig os.Signal) chan os.Signal {
@@ -41,6 +42,23 @@ func TestForeground_CtrlC(t *testing.T) {
 		s.send(ctrlC)
 		r := reported(t, file)
 		if r.Signal != int(syscall.SIGINT) || r.Reason != "exited" || r.Interrupted || !r.Front {
+			t.Errorf("%+v", r)
+		}
+	})
+}
+
+// A terminal may be resized while a command runs already and does not have the terminal yet.
+func TestForeground_ResizedBeforeItHasTheTerminal(t *testing.T) {
+	both(t, func(t *testing.T, who, file string) {
+		cmd := helper("terminal", file, who, "found", `trap 'stty size; exit 0' WINCH; echo up; while :; do sleep 0.05; done`)
+		cmd.Env = append(cmd.Environ(), "SUPERVISE_TEST_LEND_LATE=1s")
+		s := newScreen(t, cmd)
+		s.expect("up")
+		if err := pty.Setsize(s.pty, &pty.Winsize{Rows: 30, Cols: 100}); err != nil {
+			t.Fatal(err)
+		}
+		s.expect("30 100")
+		if r := reported(t, file); r.Code != 0 || !r.Front {
 			t.Errorf("%+v", r)
 		}
 	})

@@ -60,6 +60,7 @@ type terminal struct {
 	file    *os.File
 	ours    int // our process group
 	modes   *unix.Termios
+	size    *unix.Winsize
 	stopped chan syscall.Signal
 	cont    chan os.Signal
 	ended   chan struct{}
@@ -74,6 +75,7 @@ func openTerminal() (*terminal, error) {
 	t := &terminal{file: file, ours: unix.Getpgrp(), stopped: make(chan syscall.Signal, 8),
 		cont: make(chan os.Signal, 1), ended: make(chan struct{})}
 	t.modes, _ = unix.IoctlGetTermios(int(file.Fd()), getTermios)
+	t.size, _ = unix.IoctlGetWinsize(int(file.Fd()), unix.TIOCGWINSZ)
 	signal.Notify(t.cont, syscall.SIGCONT)
 	return t, nil
 }
@@ -92,10 +94,24 @@ func (t *terminal) lend(p *Process) {
 	if t == nil {
 		return
 	}
+	beforeLend()
 	if t.foreground() == t.ours {
 		t.give(p.pid)
+		t.passResize(p.pid)
 	}
 	t.jobs.Go(func() { t.jobControl(p.pid) })
+}
+
+// beforeLend is called between the start of a child and the moment it is given the terminal. Tests hold that open.
+var beforeLend = func() {}
+
+// passResize tells a child that the terminal was resized before it was given it: the system has told our group then, and the
+// child may have looked at the size already.
+func (t *terminal) passResize(group int) {
+	size, err := unix.IoctlGetWinsize(int(t.file.Fd()), unix.TIOCGWINSZ)
+	if err == nil && t.size != nil && *size != *t.size {
+		syscall.Kill(-group, syscall.SIGWINCH)
+	}
 }
 
 // give makes group the foreground group.
