@@ -82,7 +82,11 @@ func TestAccount_Abandoned(t *testing.T) {
 		for _, line := range tt.lines {
 			f.show(line)
 		}
-		if a := f.Account(); a.Usage.CostUnknown() == tt.known || a.Usage.InputTokens != 911 || a.Usage.OutputTokens != 918 {
+		a := f.Account()
+		if !tt.known && a.SessionCost != nil {
+			t.Errorf("%s: its cost would be found out from the session's, $%g", name, *a.SessionCost)
+		}
+		if a.Usage.CostUnknown() == tt.known || a.Usage.InputTokens != 911 || a.Usage.OutputTokens != 918 {
 			t.Errorf("%s: %+v", name, a.Usage)
 		}
 	}

@@ -277,9 +277,10 @@ func (f *follower) Account() agent.Account {
 	if !f.turnBegun && f.subtype == "error_during_execution" {
 		a.Session = "" // it names the one that it could not find
 	}
-	a.Usage, a.SessionCost, a.SessionTokens = f.ledger.total(f.resumed(), f.midway || f.abandoned())
+	a.Usage, a.SessionCost, a.SessionTokens = f.ledger.total(f.resumed(), f.midway)
 	if f.abandoned() {
-		a.Usage.CostUSD = nil
+		// Nor is that of the session believed: the cost of the attempt would be found out from it.
+		a.Usage.CostUSD, a.SessionCost, a.SessionTokens = nil, nil, 0
 	}
 	a.Usage.Unknown = f.midway || f.unseenUsage()
 	a.Tools = f.tools.Use()
