@@ -90,6 +90,7 @@ func (t *eventLog) discard() {
 		line.Close()
 	}
 	t.live = nil
+	t.errors.drop()
 }
 
 func (*eventLog) replace(string) {} // only what a caller has done can be found out afterwards

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/belay-run/belay/gate"
+	"github.com/belay-run/belay/internal/agent"
 	"github.com/belay-run/belay/internal/engine"
 	"github.com/belay-run/belay/internal/engine/enginetest"
 	"github.com/belay-run/belay/internal/journal"
@@ -304,6 +305,31 @@ func TestInvocation_IsInterruptedWhileItWaits(t *testing.T) {
 			t.Errorf("records left: %+v", runs)
 		}
 	})
+}
+
+// What a failed attempt has complained of was told when it failed; it is not passed on again when the wait after it is cut
+// short.
+func TestInvocation_StderrOfADiscardedAttempt(t *testing.T) {
+	for name, profile := range map[string]agent.Profile{"Plain": nil, "Agent": &enginetest.Agent{}} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				r := runner(t, retry.Policy{MaxRetries: 3, BaseDelay: time.Minute, Jitter: retry.NoJitter})
+				r.Profile, r.LogDir = profile, engine.NoLogDir
+				r.Starter = &enginetest.Script{Attempts: []enginetest.Attempt{{Code: 1, Steps: []enginetest.Step{enginetest.Complain("connection reset\n"),
+					enginetest.Line(enginetest.Event{Class: verdict.Network})}}}}
+				var stderr strings.Builder
+				inv, err := r.Start(t.Context(), engine.Command{Args: []string{"tool"}, Stderr: &stderr})
+				if err != nil {
+					t.Fatal(err)
+				}
+				time.Sleep(20 * time.Second)
+				inv.Cancel(&engine.Interrupt{Signal: int(syscall.SIGTERM), Name: "SIGTERM"})
+				if res, _ := inv.Wait(); res.Attempts != 1 || stderr.String() != "" {
+					t.Errorf("%d attempts, %q on stderr", res.Attempts, stderr.String())
+				}
+			})
+		})
+	}
 }
 
 func TestInvocation_CustomDelaySeesTheVerdict(t *testing.T) {

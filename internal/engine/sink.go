@@ -17,6 +17,8 @@ type sink struct {
 	// spilled says that it could not be held any longer (the disk is full, say) and was passed on: nothing is lost,
 	// but the attempt can no longer be taken back.
 	spilled bool
+	// dropped says that what was held is not passed on any more, though it can be read.
+	dropped bool
 	// broken says that the output can no longer be written.
 	broken bool
 }
@@ -56,9 +58,16 @@ func (s *sink) replace(text string) {
 	}
 }
 
+// drop says that what was held is not to be passed on: its attempt does not count.
+func (s *sink) drop() {
+	if s != nil {
+		s.dropped = true
+	}
+}
+
 // deliver passes on what was held.
 func (s *sink) deliver() error {
-	if s == nil || s.held == nil || s.spilled {
+	if s == nil || s.held == nil || s.spilled || s.dropped {
 		return nil
 	}
 	return s.pass()

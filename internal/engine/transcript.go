@@ -136,7 +136,10 @@ func (t *streams) final() string {
 
 func (t *streams) deliver() error { return errors.Join(t.out.deliver(), t.err.deliver()) }
 
-func (t *streams) discard() { t.out.output().Close() }
+func (t *streams) discard() {
+	t.out.output().Close()
+	t.err.drop()
+}
 
 func (t *streams) replace(stdout string) {
 	t.out.replace(stdout)
