@@ -31,6 +31,7 @@ var arrows = map[string][]string{
 	"internal/atomicfile":         {},
 	"internal/clock":              {},
 	"internal/flock":              {},
+	"internal/safefile":           {},
 	"internal/engine/enginetest":  {"internal/agent", "internal/engine", "internal/supervise", "verdict"},
 	"internal/engine":             {"gate", "internal/agent", "internal/agent/generic", "internal/alert", "internal/clock", "internal/journal", "internal/profile", "internal/state", "internal/supervise", "retry", "verdict"},
 	"internal/profile":            {"internal/agent", "internal/agent/generic", "internal/clientfile", "retry"},
