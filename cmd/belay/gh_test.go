@@ -125,7 +125,7 @@ func TestGH_NotRepeated(t *testing.T) {
 		"half of it":        {ending{"echo '{\"data\":{\"a\":{\"id\":1},\"b\":null},\"errors\":[{\"type\":\"RATE_LIMITED\",\"message\":\"API rate limit exceeded\"}]}'\necho 'gh: API rate limit exceeded' >&2\nexit 1", 1}, flags, []string{"gh api graphql -f query=mutation{a,b}"}, false},
 		"an old failure":    {old, flags, []string{issueCreate}, false},
 		"an old one too":    {old, asked, []string{"gh pr merge 1", "gh issue create -R o/r -t one -b body --editor", "gh release create v1"}, false},
-		"treated as others": {says502, asked, []string{"gh pr merge 1", "gh pr merge 1 --squash", "gh release create v1", "gh issue create", "gh issue create --web", "gh some-extension", "gh some-extension --title --help", "gh co 12", "gh issue nope", "gh codespace create", "gh extension exec x", "gh copilot"}, false},
+		"treated as others": {says502, asked, []string{"gh pr merge 1", "gh pr merge 1 --squash", "gh release create v1", "gh issue create", "gh issue create --web", "gh some-extension", "gh some-extension --title --help", "gh some-extension --help", "gh co 12", "gh secret remove x", "gh issue nope", "gh codespace create", "gh extension exec x", "gh copilot"}, false},
 		"refused to others": {saysRefused, asked, []string{"gh some-extension", "gh co 12"}, false},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -17,7 +17,7 @@ func (l *line) changes() bool {
 	case l.command == "pr create" && l.full && l.opts.Has("--dry-run"):
 		return false
 	case !l.isAPI():
-		return l.traits&changes != 0
+		return l.traits&reads == 0
 	case !l.full:
 		return true
 	case l.isGraphQL():

@@ -1,13 +1,16 @@
 package gh
 
-import "sync"
+import (
+	"strings"
+	"sync"
+)
 
-// commandTraits are what is known of a command.
+// commandTraits are what is known of a command. A command without [reads] changes something.
 type commandTraits uint
 
 const (
-	// changes something on GitHub.
-	changes commandTraits = 1 << iota
+	// reads means that it changes nothing on GitHub. What it writes on this machine it writes again when it is repeated.
+	reads commandTraits = 1 << iota
 	// once means that one request at most changes something, and that none comes after it. See line.once.
 	once
 	// short means that it is one or two short requests, or none.
@@ -17,162 +20,294 @@ const (
 	// untraced means that the trace must be off: it reads whole uploads into memory, or the command's stderr is not gh's
 	// alone.
 	untraced
-
-	oneChange = changes | once
+	// foreign means that what follows is the command line of another program, --help included.
+	foreign
 )
 
 // The tables are made when they are first asked for: belay starts for other commands too.
 
-// commands are all that gh 2.100 has. One that is missing is an extension or an alias.
+// commands are all that gh 2.100 has, its help topics and hidden commands included. One that is missing is an extension, an alias or
+// newer, and may change anything.
 var commands = sync.OnceValue(func() map[string]commandTraits {
 	return map[string]commandTraits{
+		"accessibility": reads | short,
+		"actions":       reads | short,
+
+		"agent-task create": untraced,
+		"agent-task list":   reads | short,
+		"agent-task view":   reads | untraced,
+
+		"alias delete": reads | short,
+		"alias import": reads | short,
+		"alias list":   reads | short,
+		"alias set":    reads | short,
+
 		"api": 0, // see line.changes and line.short
 
-		"agent-task create": changes | untraced,
-		"agent-task list":   short,
-		"agent-task view":   untraced,
+		"attestation download":     reads | untraced,
+		"attestation inspect":      reads | untraced,
+		"attestation trusted-root": reads | untraced,
+		"attestation verify":       reads | untraced,
 
-		"alias delete": short, "alias import": short, "alias list": short, "alias set": short,
+		"auth git-credential": untraced,
+		"auth login":          terminal,
+		"auth logout":         reads | terminal,
+		"auth refresh":        reads | terminal,
+		"auth setup-git":      reads | short,
+		"auth status":         reads | short,
+		"auth switch":         reads | terminal,
+		"auth token":          reads | short,
 
-		"attestation download": untraced, "attestation trusted-root": untraced, "attestation verify": untraced,
+		"browse": reads | terminal,
 
-		"auth login": changes | terminal, "auth logout": terminal, "auth refresh": terminal, "auth setup-git": short,
-		"auth status": short, "auth switch": terminal, "auth token": short,
+		"cache delete": once,
+		"cache list":   reads | short,
 
-		"browse": terminal,
+		"codespace code":             terminal,
+		"codespace cp":               terminal,
+		"codespace create":           terminal,
+		"codespace delete":           untraced,
+		"codespace edit":             untraced,
+		"codespace jupyter":          terminal,
+		"codespace list":             reads | untraced,
+		"codespace logs":             terminal,
+		"codespace ports":            terminal,
+		"codespace ports forward":    terminal,
+		"codespace ports visibility": terminal,
+		"codespace rebuild":          terminal,
+		"codespace select":           reads | terminal,
+		"codespace ssh":              terminal,
+		"codespace stop":             untraced,
+		"codespace view":             reads | untraced,
 
-		"cache delete": oneChange, "cache list": short,
+		"completion": reads | short,
 
-		"codespace code": terminal, "codespace cp": changes | terminal, "codespace create": changes | terminal, "codespace delete": changes | untraced,
-		"codespace edit": changes | untraced, "codespace jupyter": terminal, "codespace list": untraced, "codespace logs": terminal,
-		"codespace ports": changes | terminal, "codespace rebuild": changes | terminal, "codespace ssh": changes | terminal, "codespace stop": changes | untraced,
-		"codespace view": untraced,
+		"config clear-cache": reads | short,
+		"config get":         reads | short,
+		"config list":        reads | short,
+		"config set":         reads | short,
 
-		"completion": short, "config clear-cache": short, "config get": short, "config list": short, "config set": short,
-		"copilot": changes | terminal | untraced,
+		"copilot": terminal | untraced | foreign,
+		"credits": reads | terminal,
 
-		"discussion comment": oneChange | short, "discussion create": oneChange | short, "discussion edit": changes | short,
-		"discussion list": short, "discussion view": short,
+		"discussion comment": once | short,
+		"discussion create":  once | short,
+		"discussion edit":    short,
+		"discussion list":    reads | short,
+		"discussion view":    reads | short,
 
-		"extension browse": terminal, "extension create": untraced, "extension exec": changes | terminal | untraced,
-		"extension install": untraced, "extension list": short, "extension remove": short, "extension search": short,
-		"extension upgrade": untraced,
+		"environment": reads | short,
+		"exit-codes":  reads | short,
 
-		"gist clone": 0, "gist create": oneChange, "gist delete": oneChange | short, "gist edit": changes, "gist list": short,
-		"gist rename": oneChange | short, "gist view": short,
+		"extension browse":  reads | terminal,
+		"extension create":  reads | untraced,
+		"extension exec":    terminal | untraced | foreign,
+		"extension install": reads | untraced,
+		"extension list":    reads | short,
+		"extension remove":  reads | short,
+		"extension search":  reads | short,
+		"extension upgrade": reads | untraced,
 
-		"gpg-key add": oneChange | short, "gpg-key delete": oneChange | short, "gpg-key list": short,
+		"formatting": reads | short,
 
-		"issue close": oneChange | short, "issue comment": oneChange | short, "issue create": oneChange | short,
-		"issue delete": oneChange | short, "issue develop": changes, "issue edit": changes, "issue list": short,
-		"issue lock": changes | short, "issue pin": oneChange | short, "issue reopen": oneChange | short, "issue status": short,
-		"issue transfer": oneChange | short, "issue unlock": oneChange | short, "issue unpin": oneChange | short, "issue view": short,
+		"gist clone":  reads,
+		"gist create": once,
+		"gist delete": once | short,
+		"gist edit":   0,
+		"gist list":   reads | short,
+		"gist rename": once | short,
+		"gist view":   reads | short,
 
-		"label clone": changes, "label create": oneChange | short, "label delete": oneChange | short, "label edit": oneChange | short,
-		"label list": short,
+		"gpg-key add":    once | short,
+		"gpg-key delete": once | short,
+		"gpg-key list":   reads | short,
 
-		"licenses": short, "org list": short,
+		"help": reads | short,
 
-		"pr checkout": 0, "pr checks": short, "pr close": oneChange, "pr comment": oneChange | short, "pr create": changes,
-		"pr diff": 0, "pr edit": changes, "pr list": short, "pr lock": changes | short, "pr merge": oneChange, "pr ready": oneChange | short,
-		"pr reopen": oneChange | short, "pr revert": oneChange | short, "pr review": oneChange | short, "pr status": short,
-		"pr unlock": oneChange | short, "pr update-branch": oneChange, "pr view": short,
+		"issue close":    once | short,
+		"issue comment":  once | short,
+		"issue create":   once | short,
+		"issue delete":   once | short,
+		"issue develop":  0,
+		"issue edit":     0,
+		"issue list":     reads | short,
+		"issue lock":     short,
+		"issue pin":      once | short,
+		"issue reopen":   once | short,
+		"issue status":   reads | short,
+		"issue transfer": once | short,
+		"issue unlock":   once | short,
+		"issue unpin":    once | short,
+		"issue view":     reads | short,
 
-		"preview prompter": terminal,
+		"label clone":  0,
+		"label create": once | short,
+		"label delete": once | short,
+		"label edit":   once | short,
+		"label list":   reads | short,
 
-		"project close": oneChange | short, "project copy": oneChange, "project create": oneChange | short, "project delete": oneChange | short,
-		"project edit": oneChange | short, "project field-create": oneChange | short, "project field-delete": oneChange | short,
-		"project field-list": short, "project item-add": oneChange | short, "project item-archive": oneChange | short,
-		"project item-create": oneChange | short, "project item-delete": oneChange | short, "project item-edit": oneChange | short,
-		"project item-list": 0, "project link": oneChange | short, "project list": short, "project mark-template": oneChange | short,
-		"project unlink": oneChange | short, "project view": short,
+		"licenses": reads | short,
+		"mintty":   reads | short,
 
-		"release create": oneChange | untraced, "release delete": oneChange, "release delete-asset": oneChange | short,
-		"release download": 0, "release edit": oneChange | short, "release list": short, "release upload": oneChange | untraced,
-		"release verify": untraced, "release verify-asset": untraced, "release view": short,
+		"org list": reads | short,
 
-		"repo archive": oneChange | short, "repo autolink create": oneChange | short, "repo autolink delete": oneChange | short,
-		"repo autolink list": short, "repo autolink view": short, "repo clone": 0, "repo create": changes, "repo delete": oneChange | short,
-		"repo deploy-key add": oneChange | short, "repo deploy-key delete": oneChange | short, "repo deploy-key list": short,
-		"repo edit": changes | short, "repo fork": changes, "repo gitignore list": short, "repo gitignore view": short,
-		"repo license list": short, "repo license view": short, "repo list": short, "repo read-dir": short, "repo read-file": 0,
-		"repo rename": changes | short, "repo set-default": short, "repo sync": changes, "repo unarchive": oneChange | short, "repo view": short,
+		"pr checkout":      reads,
+		"pr checks":        reads | short,
+		"pr close":         once,
+		"pr comment":       once | short,
+		"pr create":        0,
+		"pr diff":          reads,
+		"pr edit":          0,
+		"pr list":          reads | short,
+		"pr lock":          short,
+		"pr merge":         once,
+		"pr ready":         once | short,
+		"pr reopen":        once | short,
+		"pr revert":        once | short,
+		"pr review":        once | short,
+		"pr status":        reads | short,
+		"pr unlock":        once | short,
+		"pr update-branch": once,
+		"pr view":          reads | short,
 
-		"ruleset check": short, "ruleset list": short, "ruleset view": short,
+		"preview prompter": reads | terminal,
 
-		"run cancel": oneChange | short, "run delete": oneChange | short, "run download": 0, "run list": short, "run rerun": oneChange | short,
-		"run view": 0, "run watch": 0,
+		"project close":         once | short,
+		"project copy":          once,
+		"project create":        once | short,
+		"project delete":        once | short,
+		"project edit":          once | short,
+		"project field-create":  once | short,
+		"project field-delete":  once | short,
+		"project field-list":    reads | short,
+		"project item-add":      once | short,
+		"project item-archive":  once | short,
+		"project item-create":   once | short,
+		"project item-delete":   once | short,
+		"project item-edit":     once | short,
+		"project item-list":     reads,
+		"project link":          once | short,
+		"project list":          reads | short,
+		"project mark-template": once | short,
+		"project unlink":        once | short,
+		"project view":          reads | short,
 
-		"search code": short, "search commits": short, "search issues": short, "search prs": short, "search repos": short,
+		"reference": reads | short,
 
-		"secret delete": oneChange | short, "secret list": short, "secret set": oneChange | short,
+		"release create":       once | untraced,
+		"release delete":       once,
+		"release delete-asset": once | short,
+		"release download":     reads,
+		"release edit":         once | short,
+		"release list":         reads | short,
+		"release upload":       once | untraced,
+		"release verify":       reads | untraced,
+		"release verify-asset": reads | untraced,
+		"release view":         reads | short,
 
-		"skill install": untraced, "skill list": untraced, "skill preview": terminal, "skill publish": changes | untraced,
-		"skill search": untraced, "skill update": untraced,
+		"repo archive":           once | short,
+		"repo autolink create":   once | short,
+		"repo autolink delete":   once | short,
+		"repo autolink list":     reads | short,
+		"repo autolink view":     reads | short,
+		"repo clone":             reads,
+		"repo create":            0,
+		"repo credits":           reads | terminal,
+		"repo delete":            once | short,
+		"repo deploy-key add":    once | short,
+		"repo deploy-key delete": once | short,
+		"repo deploy-key list":   reads | short,
+		"repo edit":              short,
+		"repo fork":              0,
+		"repo garden":            reads | terminal,
+		"repo gitignore list":    reads | short,
+		"repo gitignore view":    reads | short,
+		"repo license list":      reads | short,
+		"repo license view":      reads | short,
+		"repo list":              reads | short,
+		"repo read-dir":          reads | short,
+		"repo read-file":         reads,
+		"repo rename":            short,
+		"repo set-default":       reads | short,
+		"repo sync":              0,
+		"repo unarchive":         once | short,
+		"repo view":              reads | short,
 
-		"ssh-key add": oneChange | short, "ssh-key delete": oneChange | short, "ssh-key list": short,
+		"ruleset check": reads | short,
+		"ruleset list":  reads | short,
+		"ruleset view":  reads | short,
 
-		"status": 0,
+		"run cancel":   once | short,
+		"run delete":   once | short,
+		"run download": reads,
+		"run list":     reads | short,
+		"run rerun":    once | short,
+		"run view":     reads,
+		"run watch":    reads,
 
-		"variable delete": oneChange | short, "variable get": short, "variable list": short, "variable set": changes | short,
+		"search code":    reads | short,
+		"search commits": reads | short,
+		"search issues":  reads | short,
+		"search prs":     reads | short,
+		"search repos":   reads | short,
 
-		"workflow disable": oneChange | short, "workflow enable": oneChange | short, "workflow list": short, "workflow run": oneChange | short,
-		"workflow view": short,
+		"secret delete": once | short,
+		"secret list":   reads | short,
+		"secret set":    once | short,
 
-		"help": short, "version": short,
+		"send-telemetry": 0,
+
+		"skill install": reads | untraced,
+		"skill list":    reads | untraced,
+		"skill preview": reads | terminal,
+		"skill publish": untraced,
+		"skill search":  reads | untraced,
+		"skill update":  reads | untraced,
+
+		"ssh-key add":    once | short,
+		"ssh-key delete": once | short,
+		"ssh-key list":   reads | short,
+
+		"status":    reads,
+		"telemetry": reads | short,
+
+		"variable delete": once | short,
+		"variable get":    reads | short,
+		"variable list":   reads | short,
+		"variable set":    short,
+
+		"version": reads | short,
+
+		"workflow disable": once | short,
+		"workflow enable":  once | short,
+		"workflow list":    reads | short,
+		"workflow run":     once | short,
+		"workflow view":    reads | short,
 	}
 })
 
-// synonyms are other names for a word of a command.
-var synonyms = map[string]string{
-	"new": "create", "ls": "list", "cs": "codespace", "ext": "extension", "extensions": "extension", "rs": "ruleset",
-	"at": "attestation", "agent": "agent-task", "agents": "agent-task", "agent-tasks": "agent-task", "skills": "skill",
+// isGroup reports whether this is the first part of commands: repo, repo autolink.
+func isGroup(name string) bool {
+	for command := range commands() {
+		if strings.HasPrefix(command, name+" ") {
+			return true
+		}
+	}
+	return false
 }
 
-// noPrompts says which options a command needs so that it asks nothing: one of each row.
-var noPrompts = sync.OnceValue(func() map[string][][]string {
-	return map[string][][]string{
-		"issue create":      {{"--title", "-t"}, {"--body", "-b", "--body-file", "-F"}},
-		"issue comment":     {{"--body", "-b", "--body-file", "-F", "--attach", "--yes"}},
-		"issue delete":      {{"--yes"}},
-		"pr create":         {{"--title", "-t", "--fill", "-f", "--fill-first", "--fill-verbose"}, {"--body", "-b", "--body-file", "-F", "--fill", "-f", "--fill-first", "--fill-verbose"}},
-		"pr comment":        {{"--body", "-b", "--body-file", "-F", "--attach", "--yes"}},
-		"pr merge":          {{"--merge", "-m", "--squash", "-s", "--rebase", "-r", "--disable-auto"}},
-		"pr review":         {{"--approve", "-a", "--comment", "-c", "--request-changes", "-r"}},
-		"discussion create": {{"--title", "-t"}, {"--body", "-b", "--body-file", "-F"}},
-		"gist delete":       {{"--yes"}},
-		"label delete":      {{"--yes"}},
-		"release create":    {{"--notes", "-n", "--notes-file", "-F", "--generate-notes", "--notes-from-tag"}},
-		"release delete":    {{"--yes", "-y"}},
-		"repo create":       {{"--public", "--private", "--internal"}},
-		"repo delete":       {{"--yes", "--confirm"}},
-		"repo archive":      {{"--yes", "-y", "--confirm"}},
-		"repo unarchive":    {{"--yes", "-y", "--confirm"}},
-		"repo rename":       {{"--yes", "-y", "--confirm"}},
-		"repo fork":         {{"--clone", "--remote"}},
-		"gist edit":         {{"--add", "-a", "--remove", "-r", "--desc", "-d"}},
-		"secret set":        {{"--body", "-b", "--env-file", "-f"}},
-		"variable set":      {{"--body", "-b", "--env-file", "-f"}},
-		"skill publish":     {{"--dry-run", "--fix"}},
-	}
-})
+// synonyms are other names for a word of a command, anywhere.
+var synonyms = map[string]string{
+	"new": "create", "ls": "list", "cs": "codespace", "ext": "extension", "extensions": "extension", "rs": "ruleset",
+	"at": "attestation", "agent": "agent-task", "agents": "agent-task", "agent-tasks": "agent-task", "skills": "skill", "a11y": "accessibility",
+}
 
-// asksWhich are commands that ask which one is meant if neither a word nor one of these options says so.
-var asksWhich = sync.OnceValue(func() map[string][]string {
-	return map[string][]string{
-		"gist delete": nil, "gist edit": nil, "gist view": nil, "issue edit": nil, "label edit": nil,
-		"pr checkout": nil, "pr edit": nil, "release create": nil, "repo create": nil, "repo rename": nil,
-		"run cancel": nil, "run delete": nil, "run download": {"--name", "-n", "--pattern", "-p"}, "run rerun": {"--job", "-j"},
-		"run view": {"--job", "-j"}, "run watch": nil, "secret set": {"--env-file", "-f"},
-		"workflow disable": nil, "workflow enable": nil, "workflow run": nil, "workflow view": nil,
-	}
-})
-
-// asksWhat are commands that ask what to change if no option says so.
-var asksWhat = []string{"issue edit", "pr edit", "repo edit", "discussion edit"}
-
-// longOptions are options that make a short command long.
-var longOptions = map[string][]string{
-	"pr checks": {"--watch"},
-	"run view":  {"--log", "--log-failed"},
+// commandSynonyms are other names for a whole command.
+var commandSynonyms = map[string]string{
+	"extension uninstall": "extension remove",
+	"pr co":               "pr checkout",
+	"secret remove":       "secret delete",
+	"skill add":           "skill install",
+	"skill show":          "skill preview",
+	"variable remove":     "variable delete",
 }

@@ -14,6 +14,7 @@ type line struct {
 	command string // "issue create"; empty if there is none
 	traits  commandTraits
 	known   bool     // gh has this command
+	help    bool     // it shows help or the version and does nothing else
 	rest    []string // what follows the command, with what stood before or in it
 	// opts is rest by the command's own table, for those that have one; else empty.
 	opts agent.CommandLine
@@ -44,6 +45,9 @@ func read(args []string, dir string) line {
 			}
 			words = append(words, a)
 			l.command = strings.Join(words, " ")
+			if s, ok := commandSynonyms[l.command]; ok {
+				l.command = s
+			}
 			l.traits, l.known = commands()[l.command]
 			at++
 		}
@@ -53,8 +57,9 @@ func read(args []string, dir string) line {
 		l.opts = table.Read(l.rest)
 		l.full = l.opts.Unknown == ""
 	}
-	if l.shows("--help") || !l.known && (l.shows("--version") || len(words) == 0) {
-		l.traits, l.known = short, true
+	ours := l.known && l.traits&foreign == 0 || !l.known && isGroup(l.command)
+	if l.help = len(words) == 0 || ours && l.shows("--help"); l.help {
+		l.traits, l.known = reads|short, true
 	}
 	return l
 }
@@ -119,7 +124,7 @@ func (l *line) hasWord() bool {
 
 // interactive reports whether the command wants a terminal or a browser, or would ask something if it had a terminal.
 func (l *line) interactive() bool {
-	if l.shows("--help") {
+	if l.help {
 		return false
 	}
 	if l.traits&terminal != 0 || l.has("--web", "--editor", "--recover") {
