@@ -20,6 +20,7 @@ var arrows = map[string][]string{
 	"breaker":                     {},
 	"gate":                        {"breaker", "internal/atomicfile", "internal/clock", "internal/flock"},
 	"internal/gatetest":           {"breaker", "gate"},
+	"internal/faulttest":          {"retry", "verdict"},
 	"internal/journal":            {"verdict"},
 	"boundary":                    {},
 	"boundary/gosdk":              {"boundary"},

@@ -54,7 +54,26 @@ type Step func(*child)
 func Print(text string) Step    { return func(c *child) { c.write(c.spec.Stdout, text) } }
 func Complain(text string) Step { return func(c *child) { c.write(c.spec.Stderr, text) } }
 
-// Unmoved does the same and goes on although its output is not taken.
+// PrintFunc prints on stdout what it says at that moment.
+func PrintFunc(text func() string) Step {
+	return func(c *child) { c.write(c.spec.Stdout, text()) }
+}
+
+// Forever does a thing again and again, with a pause before each time, until it is stopped.
+func Forever(pause time.Duration, step Step) Step {
+	return func(c *child) {
+		for !c.pipe {
+			select {
+			case <-time.After(pause):
+				step(c)
+			case <-c.quit:
+				return
+			}
+		}
+	}
+}
+
+// Unmoved does a thing and goes on although its output is not taken.
 func Unmoved(step Step) Step {
 	return func(c *child) {
 		step(c)

@@ -1,0 +1,324 @@
+package engine_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/belay-run/belay/gate"
+	"github.com/belay-run/belay/internal/engine"
+	"github.com/belay-run/belay/internal/engine/enginetest"
+	"github.com/belay-run/belay/internal/faulttest"
+	"github.com/belay-run/belay/internal/journal"
+	"github.com/belay-run/belay/internal/profile"
+	"github.com/belay-run/belay/internal/state"
+	"github.com/belay-run/belay/verdict"
+)
+
+// setting is a number from the environment, which make soak sets.
+func setting(t *testing.T, name string, otherwise int) int {
+	t.Helper()
+	text := os.Getenv(name)
+	if text == "" {
+		return otherwise
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 0 {
+		t.Fatalf("%s=%s is not a number", name, text)
+	}
+	return n
+}
+
+// together is how many runs share a state directory and a stretch of fake time.
+const together = 20
+
+// Thousands of runs that fail in every way that is known, with the real profiles and in fake time: result, attempts, waits,
+// output, sessions and log are those that the README promises, and nothing is left of a run. BELAY_TEST_FAULTS says how many
+// faults there are, BELAY_TEST_SEED repeats the runs that begin with one seed.
+func TestFaults(t *testing.T) {
+	faults, seed := setting(t, "BELAY_TEST_FAULTS", 2000), uint64(setting(t, "BELAY_TEST_SEED", 1))
+	descriptors := openFiles()
+	tally := &faultTally{}
+	for n := 0; tally.faults < faults && !t.Failed(); n++ {
+		play := playFaults
+		if n%4 == 3 {
+			play = playFaultsAtAGate
+		}
+		synctest.Test(t, func(t *testing.T) { play(t, seed, tally) })
+		seed += together
+	}
+	t.Logf("tried %d faults in %d runs with %d starts; survived %d of the runs", tally.faults, tally.runs, tally.starts, tally.runs-tally.wrong)
+	if now := openFiles(); now > descriptors+5 {
+		t.Errorf("%d files are open, and %d were before", now, descriptors)
+	}
+}
+
+// openFiles is how many files this process has open; 0 if that cannot be told.
+func openFiles() int {
+	list, _ := os.ReadDir("/proc/self/fd")
+	return len(list)
+}
+
+// faultTally counts what was tried.
+type faultTally struct{ faults, runs, starts, wrong int }
+
+// faultRun is one run that is played.
+type faultRun struct {
+	*faulttest.Run
+	want   *faulttest.Expected
+	script *enginetest.Script
+	stdout bytes.Buffer
+	inv    *engine.Invocation
+	begun  time.Time
+	took   time.Duration
+	// cancelled is after what time the caller ends it; 0 means not at all.
+	cancelled time.Duration
+}
+
+// playFaults plays the runs that begin with a seed, all at the same time.
+func playFaults(t *testing.T, seed uint64, tally *faultTally) {
+	dir, err := os.MkdirTemp("", "belay-faults-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer os.RemoveAll(dir)
+	shared := &state.State{Dir: filepath.Join(dir, "state")}
+	runs := make([]*faultRun, together)
+	var all sync.WaitGroup
+	for i := range runs {
+		r := &faultRun{Run: faulttest.New(seed+uint64(i), faulttest.Fake)}
+		runs[i], r.want = r, r.Expect()
+		all.Go(func() { r.play(t, shared, dir, func(*engine.Runner) {}) })
+	}
+	all.Wait()
+	lines := recorded(t, shared)
+	for _, r := range runs {
+		tally.add(t, r, len(r.want.Attempts), r.check(lines[r.inv.ID()]))
+	}
+	nothingLeft(t, shared, lines)
+}
+
+// recorded are the lines of the log, by run.
+func recorded(t *testing.T, s *state.State) map[string][]journal.Entry {
+	lines := map[string][]journal.Entry{}
+	for _, e := range entries(t, &engine.Runner{State: s}) {
+		if e.Kind == "" {
+			lines[e.Invocation] = append(lines[e.Invocation], e)
+		}
+	}
+	return lines
+}
+
+// add counts a run, of which so many starts were made, and reports what was wrong with it.
+func (f *faultTally) add(t *testing.T, r *faultRun, starts int, wrong []string) {
+	t.Helper()
+	f.runs++
+	f.starts += starts
+	for _, a := range r.want.Attempts[:min(starts, len(r.want.Attempts))] {
+		if a.Class != verdict.OK || strings.Contains(a.Fault.Name, "hang") {
+			f.faults++
+		}
+		f.faults += len(a.Fault.Inner)
+	}
+	if len(wrong) > 0 {
+		f.wrong++
+		t.Errorf("%v\n\t%s", r, strings.Join(wrong, "\n\t"))
+	}
+}
+
+// nothingLeft checks that every run is on record and that nothing else is left of any.
+func nothingLeft(t *testing.T, s *state.State, lines map[string][]journal.Entry) {
+	t.Helper()
+	if len(lines) != together {
+		t.Errorf("%d runs are on record, and %d were made", len(lines), together)
+	}
+	for _, left := range []string{"runs/*", "held-*", "*.new", "*/*.new"} {
+		if list, _ := filepath.Glob(filepath.Join(s.Dir, left)); len(list) > 0 {
+			t.Errorf("left behind: %v", list)
+		}
+	}
+}
+
+// String tells what the run is, and how to repeat it.
+func (r *faultRun) String() string {
+	var names []string
+	for _, a := range r.want.Attempts {
+		names = append(names, a.Fault.Name)
+	}
+	return fmt.Sprintf("BELAY_TEST_SEED=%d: %s: %s; %s: %+v", r.Seed, r.CLI, strings.Join(names, ", "), r.want.Why, r.Policy)
+}
+
+// play runs it to its end. change may change how.
+func (r *faultRun) play(t *testing.T, shared *state.State, home string, change func(*engine.Runner)) {
+	r.script = &enginetest.Script{}
+	for _, a := range r.want.Attempts {
+		r.script.Attempts = append(r.script.Attempts, attemptOf(&a, r.Stall))
+	}
+	args := map[string][]string{faulttest.Claude: {"claude", "-p", "hi"}, faulttest.Codex: {"codex", "exec", "hi"}, faulttest.Job: {"job"}}[r.CLI]
+	env := []string{"HOME=" + home}
+	runner := &engine.Runner{Policy: r.Policy, Stall: r.Stall, State: shared, Starter: r.script, Gate: engine.Gate{Off: true}, LogDir: engine.NoLogDir,
+		Shared: &gate.Memory{}, Scopes: &gate.Memory{}}
+	if cli := profile.Find(args[0]); cli != nil {
+		runner.Profile = cli.New(args, env, home)
+	}
+	change(runner)
+	ctx := t.Context()
+	if r.cancelled > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, r.cancelled)
+		defer cancel()
+	}
+	inv, err := runner.Prepare(ctx, engine.Command{Args: args, Env: env, Dir: home, Stdout: &r.stdout})
+	if err != nil {
+		t.Errorf("%v: %v", r, err)
+		return
+	}
+	r.inv, r.begun = inv, time.Now()
+	inv.Run()
+	r.took = time.Since(r.begun)
+}
+
+// alivePause is the pause between signs of life: short enough for the stall limit, and no fraction of the timeout, at which
+// both would come at once.
+func alivePause(stall time.Duration) time.Duration { return stall * 2 / 5 }
+
+// attemptOf is the scripted start that does what a fault does.
+func attemptOf(a *faulttest.Attempt, stall time.Duration) enginetest.Attempt {
+	attempt := enginetest.Attempt{Code: a.Fault.Code, Signal: syscall.Signal(a.Fault.Signal)}
+	for _, op := range a.Fault.Ops {
+		out := enginetest.PrintFunc(func() string { return faulttest.Fill(op.Out, a.Session, time.Now()) })
+		switch {
+		case op.Alive:
+			attempt.Steps = append(attempt.Steps, enginetest.Forever(alivePause(stall), out))
+		case op.Out != "":
+			attempt.Steps = append(attempt.Steps, out)
+		}
+		if op.Err != "" {
+			attempt.Steps = append(attempt.Steps, enginetest.Complain(faulttest.Fill(op.Err, a.Session, time.Now())))
+		}
+		if op.Sleep > 0 {
+			attempt.Steps = append(attempt.Steps, enginetest.Wait(op.Sleep))
+		}
+		if op.Hang {
+			attempt.Steps = append(attempt.Steps, enginetest.Hang())
+		}
+	}
+	return attempt
+}
+
+// check says what is wrong with what came of the run. lines are those of the log.
+func (r *faultRun) check(lines []journal.Entry) (wrong []string) {
+	bad := func(format string, args ...any) { wrong = append(wrong, fmt.Sprintf(format, args...)) }
+	if r.inv == nil {
+		return []string{"it was not made"}
+	}
+	res, err := r.inv.Wait()
+	last := &r.want.Attempts[len(r.want.Attempts)-1]
+	works := r.want.Class == verdict.OK
+	if res.Success != works || (err == nil) != works || res.Verdict.Class != r.want.Class || res.ExitCode != r.want.Exit {
+		bad("%s with exit code %d (%v), want %s with %d", res.Verdict.Class, res.ExitCode, res.Err, r.want.Class, r.want.Exit)
+	}
+	starts := r.script.Starts()
+	if n := len(r.want.Attempts); len(starts) != n || res.Attempts != n || len(lines) != n {
+		bad("%d starts, %d attempts in the result, %d lines in the log, want %d", len(starts), res.Attempts, len(lines), n)
+		return wrong
+	}
+	if n := len(r.want.Attempts); works && len(res.Errors) != n-1 || !works && (len(res.Errors) != n || res.Errors[n-1] != res.Err || res.Err == "") {
+		bad("errors %q of %d attempts", res.Errors, n)
+	}
+	var booked, exact time.Duration
+	slack := time.Duration(len(lines)) * time.Millisecond // the log has milliseconds
+	for i, a := range r.want.Attempts {
+		line := lines[i]
+		if a.Fault.Hint >= time.Minute {
+			slack += time.Second // a reset is told in seconds
+		}
+		class := a.Class
+		if class == verdict.OK {
+			class = ""
+		}
+		if line.Attempt != i+1 || string(line.Status) != a.Status || line.ErrorType != class {
+			bad("line %d is of attempt %d: %s %s, want %s %s", i+1, line.Attempt, line.Status, line.ErrorType, a.Status, class)
+		}
+		if final := i == len(lines)-1; final != (line.BelayCode != nil) || final && *line.BelayCode != r.want.Exit {
+			bad("line %d has %v for Belay's exit code, want %d", i+1, line.BelayCode, r.want.Exit)
+		}
+		if resumes := slices.Contains(starts[i].Spec.Args, a.Session); resumes != a.Resumes {
+			bad("start %d is %q, want a resumed session: %v", i+1, starts[i].Spec.Args, a.Resumes)
+		}
+		lasted := time.Duration(line.ResponseTime * float64(time.Second))
+		if want := r.lasts(&a); (lasted - want).Abs() > time.Millisecond {
+			bad("attempt %d took %v, want %v", i+1, lasted, want)
+		}
+		if i > 0 {
+			before := &r.want.Attempts[i-1]
+			if gap := starts[i].At.Sub(starts[i-1].At) - r.lasts(before); gap < before.Wait-slack || gap > before.Wait+slack {
+				bad("%v between attempts %d and %d, want %v", gap, i, i+1, before.Wait)
+			}
+		}
+		booked += time.Duration((line.WaitTime + line.GateWait) * float64(time.Second))
+		exact += r.lasts(&a) + a.Wait
+	}
+	if want := r.want.Waited(); (res.Waited-want).Abs() > slack || (booked-res.Waited).Abs() > slack {
+		bad("waited %v, on record are %v, want %v", res.Waited, booked, want)
+	}
+	if (r.took - exact).Abs() > slack {
+		bad("it took %v, want %v", r.took, exact)
+	}
+	if out := r.stdout.String(); works && out != last.Fault.Answer {
+		bad("stdout is %.200q, want %q", out, last.Fault.Answer)
+	} else if want := r.prints(last); r.CLI == faulttest.Job && out != want {
+		bad("stdout is %.200q, want %q", out, want)
+	} else {
+		for i := range len(r.want.Attempts) - 1 {
+			if strings.Contains(out, fmt.Sprintf("of start %d\n", i+1)) {
+				bad("stdout has what attempt %d has printed: %.200q", i+1, out)
+			}
+		}
+	}
+	return wrong
+}
+
+// lasts is how long an attempt takes.
+func (r *faultRun) lasts(a *faulttest.Attempt) (sum time.Duration) {
+	if a.Stopped {
+		return a.Inner // it is stopped as soon as it tells of the retry that has no room
+	}
+	var printed time.Duration // when it has last printed something
+	for _, op := range a.Fault.Ops {
+		if op.Out != "" || op.Err != "" {
+			printed = sum
+		}
+		sum += op.Sleep
+	}
+	switch hangs := strings.Contains(a.Fault.Name, "hang"); {
+	case a.Class == verdict.OK && hangs:
+		return sum + min(30*time.Second, r.Stall)
+	case a.Fault.Ends == faulttest.ByTimeout:
+		return r.Policy.Timeout
+	case hangs:
+		return printed + r.Stall
+	}
+	return sum
+}
+
+// prints is what a plain command prints in an attempt.
+func (r *faultRun) prints(a *faulttest.Attempt) (text string) {
+	for _, op := range a.Fault.Ops {
+		if op.Alive {
+			return text + strings.Repeat(op.Out, int(r.Policy.Timeout/alivePause(r.Stall)))
+		}
+		text += op.Out
+	}
+	return text
+}
