@@ -30,6 +30,8 @@ var arrows = map[string][]string{
 	"internal/agent/generic":      {"verdict"},
 	"internal/state":              {"gate", "internal/alert", "internal/atomicfile", "internal/journal", "internal/profile", "internal/supervise", "verdict"},
 	"internal/atomicfile":         {},
+	"internal/budget":             {"internal/sharedfile"},
+	"internal/sharedfile":         {"internal/atomicfile", "internal/flock"},
 	"internal/clock":              {},
 	"internal/flock":              {},
 	"internal/safefile":           {},

@@ -1,0 +1,91 @@
+package budget
+
+import (
+	"fmt"
+	"time"
+)
+
+// Window is how long a limit holds before it begins anew: a calendar day, an ISO week or a month, in the zone of the time
+// that it is asked about. The zero Window never ends.
+type Window string
+
+const (
+	Day   Window = "day"
+	Week  Window = "week" // from Monday on, as ISO 8601 has it
+	Month Window = "month"
+)
+
+// Windows are those that have an end, the shortest first.
+var Windows = []Window{Day, Week, Month}
+
+// ParseWindow reads a window's name.
+func ParseWindow(text string) (Window, error) {
+	for _, w := range Windows {
+		if text == string(w) {
+			return w, nil
+		}
+	}
+	return "", fmt.Errorf("%q is not day, week or month", text)
+}
+
+// date is a day of a calendar. What is spent is kept by the day, so that every window is a sum of days: a clock that is set
+// back, a day of 23 or 25 hours and one that does not begin at midnight need no care.
+type date struct {
+	year  int
+	month time.Month
+	day   int
+}
+
+func dateOf(t time.Time) date {
+	y, m, d := t.Date()
+	return date{y, m, d}
+}
+
+// String is the date as it stands in a file.
+func (d date) String() string { return fmt.Sprintf("%04d-%02d-%02d", d.year, d.month, d.day) }
+
+// plus is the date so many days later. The calendar has no zones: in UTC no day is missing.
+func (d date) plus(days int) date { return dateOf(d.utc().AddDate(0, 0, days)) }
+
+func (d date) utc() time.Time { return time.Date(d.year, d.month, d.day, 0, 0, 0, 0, time.UTC) }
+
+// bounds are the first day of the window that now is in, and the first day after it.
+func (w Window) bounds(now time.Time) (first, next date) {
+	today := dateOf(now)
+	switch w {
+	case Week:
+		first = today.plus(-(int(today.utc().Weekday()) + 6) % 7)
+		return first, first.plus(7)
+	case Month:
+		first = date{today.year, today.month, 1}
+		return first, dateOf(first.utc().AddDate(0, 1, 0))
+	}
+	return today, today.plus(1)
+}
+
+// Ends is the moment at which the window ends that now is in; zero if it never ends.
+func (w Window) Ends(now time.Time) time.Time {
+	if w == "" {
+		return time.Time{}
+	}
+	_, next := w.bounds(now)
+	return beginning(now, next)
+}
+
+// beginning is the first moment after now, in now's zone, that is on a date or a later one. That is not always midnight:
+// clocks are set forward at midnight in some zones, and some have left out a whole day.
+func beginning(now time.Time, day date) time.Time {
+	midnight := day.utc()
+	for from := now; ; {
+		_, offset := from.Zone()
+		_, until := from.ZoneBounds()
+		at := midnight.Add(-time.Duration(offset) * time.Second)
+		switch {
+		case at.Before(from): // the clock was set forward past it
+			return from
+		case until.IsZero() || at.Before(until):
+			return at.In(now.Location())
+		}
+		from = until
+	}
+}
