@@ -21,6 +21,7 @@ var arrows = map[string][]string{
 	"gate":                        {"breaker", "internal/atomicfile", "internal/clock", "internal/flock"},
 	"internal/gatetest":           {"breaker", "gate"},
 	"internal/faulttest":          {"retry", "verdict"},
+	"internal/faulttest/player":   {"internal/faulttest"},
 	"internal/journal":            {"verdict"},
 	"boundary":                    {},
 	"boundary/gosdk":              {"boundary"},

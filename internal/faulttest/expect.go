@@ -207,3 +207,12 @@ func (r *Run) exitCode(a *Attempt) int {
 	}
 	return own
 }
+
+// Played is an attempt in the form in which a scripted process reads it.
+type Played struct {
+	Ops     []Op
+	Code    int
+	Signal  int
+	Session string
+	Leaves  string // a process in the background: in its "group", in a "session" of its own, or none
+}

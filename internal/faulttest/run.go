@@ -33,17 +33,17 @@ type Scale struct {
 	MaxWait        time.Duration
 	// Hangs is how many of a hundred faults that only a limit ends are kept: each takes as long as the limit.
 	Hangs int
-	// Lingers says that an answer may be followed by a hang.
-	Lingers bool
+	// Fake says that time is fake: an answer may be followed by a hang, plans reset, and throttles need not count.
+	Fake bool
 }
 
 // Fake is the scale for fake time.
 var Fake = Scale{Base: time.Second, MaxDelay: 30 * time.Second, Timeout: 10 * time.Minute, Stall: 2 * time.Minute, Hint: 7 * time.Second, Inner: 500 * time.Millisecond,
-	MaxWait: 5 * time.Minute, Hangs: 100, Lingers: true}
+	MaxWait: 5 * time.Minute, Hangs: 100, Fake: true}
 
 // Real is the scale for real processes.
-var Real = Scale{Base: time.Millisecond, MaxDelay: 4 * time.Millisecond, Timeout: 1200 * time.Millisecond, Stall: 600 * time.Millisecond, Hint: time.Second, Inner: 2 * time.Millisecond,
-	MaxWait: 1500 * time.Millisecond, Hangs: 12}
+var Real = Scale{Base: time.Millisecond, MaxDelay: 4 * time.Millisecond, Timeout: 8 * time.Second, Stall: 4 * time.Second, Hint: time.Second, Inner: 2 * time.Millisecond,
+	MaxWait: 1500 * time.Millisecond, Hangs: 8}
 
 // SessionID is the nth session of a run.
 func (r *Run) SessionID(n int) string {
@@ -62,10 +62,10 @@ func New(seed uint64, s Scale) *Run {
 		p.MaxRetries, p.CountThrottles = retry.None, true
 	case in(50):
 		p.MaxWait = s.MaxWait + s.Hint*time.Duration(c.IntN(4))
-	}
-	if s.Lingers && in(5) {
+	case s.Fake && in(10):
 		p.MaxWait = time.Hour // the reset of a plan fits
 	}
+	p.CountThrottles = p.CountThrottles || !s.Fake // which is what the flag means
 	r.Policy = p
 	for n := 1; ; n++ {
 		f := r.fault(c, s, n, in(30) || n > 8)
@@ -101,7 +101,7 @@ func (r *Run) fault(c *rand.Rand, s Scale, n int, works bool) (f Fault) {
 	switch {
 	case works:
 		f = success
-		if s.Lingers && in(10) {
+		if s.Fake && in(10) {
 			f.Name = "success, then a hang"
 			f.Ops = append(f.Ops, Op{Hang: true})
 		}

@@ -1,0 +1,307 @@
+//go:build linux
+
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/belay-run/belay/internal/faulttest"
+	"github.com/belay-run/belay/internal/journal"
+	"github.com/belay-run/belay/verdict"
+)
+
+// setting is a number from the environment, which make soak sets.
+func setting(t *testing.T, name string, otherwise int) int {
+	t.Helper()
+	text := os.Getenv(name)
+	if text == "" {
+		return otherwise
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 0 {
+		t.Fatalf("%s=%s is not a number", name, text)
+	}
+	return n
+}
+
+// Runs of real processes that fail in every way that is known, many at a time: exit code, result, output, starts and log are
+// those that the README promises, and nothing is left of a run, be it a process or a file. Some leave a process in the
+// background, some are interrupted. BELAY_TEST_PROCESS_FAULTS says how many faults there are, BELAY_TEST_SEED where the
+// seeds begin.
+func TestFaults(t *testing.T) {
+	t.Parallel()
+	faults, seed := setting(t, "BELAY_TEST_PROCESS_FAULTS", 100), uint64(setting(t, "BELAY_TEST_SEED", 1))
+	players := buildPlayers(t)
+	tried, runs, starts, wrong := 0, 0, 0, 0
+	for tried < faults && !t.Failed() {
+		for _, f := range playProcesses(t, players, seed, min(100, 3+faults-tried)) {
+			runs++
+			starts += f.starts
+			tried += f.faults()
+			if len(f.wrong) > 0 {
+				wrong++
+				t.Errorf("%v\n\t%s\n%s", f, strings.Join(f.wrong, "\n\t"), f.stderr.String())
+			}
+			seed++
+		}
+	}
+	t.Logf("tried %d faults in %d runs with %d starts; survived %d of the runs", tried, runs, starts, runs-wrong)
+}
+
+// buildPlayers makes a directory with the commands that play a part.
+func buildPlayers(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	build := exec.Command("go", "build", "-o", filepath.Join(dir, "player"), "../../internal/faulttest/player")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	for _, name := range []string{faulttest.Claude, faulttest.Codex, faulttest.Job} {
+		if err := os.Symlink("player", filepath.Join(dir, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+// processRun is one run of real processes.
+type processRun struct {
+	*faulttest.Run
+	want   *faulttest.Expected
+	dir    string
+	signal syscall.Signal // that belay is sent; 0 means none
+	after  time.Duration
+	leaves []string // what each attempt leaves in the background
+
+	id             string
+	code           int
+	result         report
+	stdout, stderr bytes.Buffer
+	starts         int
+	wrong          []string
+}
+
+// playProcesses plays n runs that share a state directory.
+func playProcesses(t *testing.T, players string, seed uint64, n int) []*processRun {
+	t.Helper()
+	r := newRun(t, int(seed))
+	r.env = []string{"PATH=" + binDir + ":" + players + ":" + os.Getenv("PATH")}
+	list := make([]*processRun, n)
+	slots := make(chan struct{}, 8)
+	var all sync.WaitGroup
+	for i := range list {
+		f := &processRun{Run: faulttest.New(seed+uint64(i), faulttest.Real)}
+		list[i], f.want, f.dir = f, f.Expect(), filepath.Join(r.dir, fmt.Sprint("run", i))
+		c := rand.New(rand.NewPCG(f.Seed, 1))
+		if c.IntN(12) == 0 {
+			f.signal, f.after = []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP}[c.IntN(3)], time.Duration(c.IntN(60))*time.Millisecond
+		}
+		for range f.want.Attempts {
+			f.leaves = append(f.leaves, []string{"", "", "", "", "", "", "group", "session"}[c.IntN(8)])
+		}
+		slots <- struct{}{}
+		all.Go(func() {
+			f.play(r)
+			<-slots
+		})
+	}
+	all.Wait()
+	lines := map[string][]journal.Entry{}
+	entries, torn := r.entries()
+	for _, e := range entries {
+		if e.Kind == "" {
+			lines[e.Invocation] = append(lines[e.Invocation], e)
+		}
+	}
+	for _, f := range list {
+		f.check(lines[f.id])
+		delete(lines, f.id)
+	}
+	if len(lines) > 0 || torn > 0 {
+		t.Errorf("%d runs are on record that were not made, and %d lines are torn: %v", len(lines), torn, lines)
+	}
+	if left := marked(idVar + "=" + r.id); len(left) > 0 {
+		t.Errorf("still running: %v", left)
+	}
+	for _, pattern := range []string{"state/runs/*", "state/held-*", "state/*.new", "state/*/*.new", ".tmp/*"} {
+		if left, _ := filepath.Glob(filepath.Join(r.dir, pattern)); len(left) > 0 {
+			t.Errorf("left behind: %v", left)
+		}
+	}
+	return list
+}
+
+// play runs it to its end.
+func (f *processRun) play(r *run) {
+	var attempts []faulttest.Played
+	for i, a := range f.want.Attempts {
+		attempts = append(attempts, faulttest.Played{Ops: a.Fault.Ops, Code: a.Fault.Code, Signal: a.Fault.Signal, Session: a.Session, Leaves: f.leaves[i]})
+	}
+	data, err := json.Marshal(attempts)
+	if err == nil {
+		err = os.Mkdir(f.dir, 0o700)
+	}
+	if err == nil {
+		err = os.WriteFile(filepath.Join(f.dir, "attempts.json"), data, 0o600)
+	}
+	if err != nil {
+		f.bad("%v", err)
+		return
+	}
+	cmd := r.command("belay-plain", f.args()...)
+	cmd.Dir, cmd.Stdout, cmd.Stderr = f.dir, &f.stdout, &f.stderr
+	cmd.Env = append(cmd.Env, "FAULT_DIR="+f.dir)
+	if err := cmd.Start(); err != nil {
+		f.bad("%v", err)
+		return
+	}
+	late := time.AfterFunc(2*testTimeout, func() {
+		f.bad("it did not end")
+		cmd.Process.Kill()
+	})
+	if f.signal != 0 {
+		time.AfterFunc(f.after, func() { cmd.Process.Signal(f.signal) })
+	}
+	f.code = shellCode(cmd.Wait())
+	late.Stop()
+	if data, err = os.ReadFile(filepath.Join(f.dir, "result")); err == nil {
+		err = json.Unmarshal(data, &f.result)
+	}
+	if err != nil && f.signal == 0 {
+		f.bad("%v", err)
+	}
+	f.id = f.result.ID
+	starts, _ := filepath.Glob(filepath.Join(f.dir, "start.*"))
+	f.starts = len(starts)
+}
+
+// args are those of belay.
+func (f *processRun) args() []string {
+	p := &f.Policy
+	args := []string{"run", "--result-file", "result", "--no-gate", "--log-dir", "none", "--reap", "--jitter", "none", "--max-retries", strconv.Itoa(max(p.MaxRetries, 0)),
+		"--base-delay", p.BaseDelay.String(), "--max-delay", p.MaxDelay.String(), "--factor", fmt.Sprint(p.Factor), "--timeout", p.Timeout.String(),
+		"--retry-timeouts", strconv.Itoa(p.RetryTimeouts), "--stall-timeout", f.Stall.String()}
+	if p.MaxWait > 0 {
+		args = append(args, "--max-wait", p.MaxWait.String())
+	}
+	command := map[string][]string{faulttest.Claude: {"claude", "-p", "hi"}, faulttest.Codex: {"codex", "exec", "hi"}, faulttest.Job: {"job"}}[f.CLI]
+	return append(append(args, "--"), command...)
+}
+
+func (f *processRun) bad(format string, args ...any) {
+	f.wrong = append(f.wrong, fmt.Sprintf(format, args...))
+}
+
+// faults is how many there were.
+func (f *processRun) faults() (n int) {
+	for _, a := range f.want.Attempts[:min(f.starts, len(f.want.Attempts))] {
+		if n += len(a.Fault.Inner); a.Class != verdict.OK {
+			n++
+		}
+	}
+	if f.signal != 0 {
+		n++
+	}
+	return n
+}
+
+// String tells what the run is, and how to repeat it.
+func (f *processRun) String() string {
+	var names []string
+	for i, a := range f.want.Attempts {
+		names = append(names, a.Fault.Name+" "+f.leaves[i])
+	}
+	return fmt.Sprintf("BELAY_TEST_SEED=%d: %s; %s; signal %d after %v: belay %s", f.Seed, strings.Join(names, ", "), f.want.Why, f.signal, f.after, strings.Join(f.args(), " "))
+}
+
+// check finds out what is wrong with what came of the run. lines are those of the log.
+func (f *processRun) check(lines []journal.Entry) {
+	if f.signal != 0 {
+		f.checkInterrupted(lines)
+		return
+	}
+	r, last := &f.result, &f.want.Attempts[len(f.want.Attempts)-1]
+	works := f.want.Class == verdict.OK
+	class := ""
+	if r.ErrorType != nil {
+		class = *r.ErrorType
+	}
+	if f.code != f.want.Exit || r.ExitCode != f.want.Exit || r.Success != works || !works && class != string(f.want.Class) {
+		f.bad("exit code %d, in the result %d with %q; want %d with %s", f.code, r.ExitCode, class, f.want.Exit, f.want.Class)
+	}
+	n := len(f.want.Attempts)
+	if f.starts != n || r.Attempts != n || len(lines) != n {
+		f.bad("%d starts, %d attempts in the result, %d lines in the log, want %d", f.starts, r.Attempts, len(lines), n)
+		return
+	}
+	for i, a := range f.want.Attempts {
+		line, class := lines[i], a.Class
+		if class == verdict.OK {
+			class = ""
+		}
+		if line.Attempt != i+1 || string(line.Status) != a.Status || line.ErrorType != class {
+			f.bad("line %d is of attempt %d: %s %s, want %s %s", i+1, line.Attempt, line.Status, line.ErrorType, a.Status, class)
+		}
+		if final := i == n-1; final != (line.BelayCode != nil) || final && *line.BelayCode != f.want.Exit {
+			f.bad("line %d has %v for Belay's exit code, want %d", i+1, line.BelayCode, f.want.Exit)
+		}
+		if planned := time.Duration(line.Planned() * float64(time.Second)).Round(time.Millisecond); planned != a.Wait {
+			f.bad("%v are waited after attempt %d, want %v", planned, i+1, a.Wait)
+		}
+		var args []string
+		data, err := os.ReadFile(filepath.Join(f.dir, fmt.Sprint("start.", i)))
+		if err == nil {
+			err = json.Unmarshal(data, &args)
+		}
+		if err != nil || slices.Contains(args, a.Session) != a.Resumes {
+			f.bad("start %d is %q, want a resumed session: %v (%v)", i+1, args, a.Resumes, err)
+		}
+	}
+	out := f.stdout.String()
+	if works && out != last.Fault.Answer {
+		f.bad("stdout is %.200q, want %q", out, last.Fault.Answer)
+	}
+	for i := range n - 1 {
+		if strings.Contains(out, fmt.Sprintf("of start %d\n", i+1)) {
+			f.bad("stdout has what attempt %d has printed: %.200q", i+1, out)
+		}
+	}
+}
+
+// checkInterrupted checks a run that was told to end, at any moment of it.
+func (f *processRun) checkInterrupted(lines []journal.Entry) {
+	told := f.code == 128+int(f.signal)
+	if !told && f.code != f.want.Exit {
+		f.bad("exit code %d, want %d or %d", f.code, 128+int(f.signal), f.want.Exit)
+	}
+	if f.id == "" { // before anything had begun
+		if !told || f.starts > 0 {
+			f.bad("no result after %d starts, with exit code %d", f.starts, f.code)
+		}
+		return
+	}
+	// A process that is ended as soon as it was started has not counted itself.
+	if f.result.ExitCode != f.code || f.result.Success != (f.code == 0) || f.result.Attempts > f.starts+1 || f.result.Attempts < f.starts {
+		f.bad("exit code %d, in the result %d with %d attempts, after %d starts", f.code, f.result.ExitCode, f.result.Attempts, f.starts)
+	}
+	if len(lines) == 0 || len(lines) > f.result.Attempts+1 || lines[len(lines)-1].BelayCode == nil || *lines[len(lines)-1].BelayCode != f.code {
+		f.bad("%d starts are on record as %+v", f.starts, lines)
+	}
+	if f.result.Success && f.stdout.String() != f.want.Attempts[len(f.want.Attempts)-1].Fault.Answer {
+		f.bad("stdout is %.200q", &f.stdout)
+	}
+}
