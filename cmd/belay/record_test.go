@@ -45,10 +45,11 @@ func (r *run) settled() {
 	}
 }
 
-// Sixteen at a time, one in five failing and folding by itself, while four ask and one is killed again and again: each run is
-// on record once.
-func TestRecord_SixteenAtOnce(t *testing.T) {
+// Sixteen at a time, or as many as make soak wants, one in five failing and folding by itself, while four ask and one is
+// killed again and again: each run is on record once.
+func TestRecord_ManyAtOnce(t *testing.T) {
 	t.Parallel()
+	writers := writers(t)
 	each := 25
 	if os.Getenv("BELAY_TEST_FULL") != "" {
 		each = 200
@@ -90,7 +91,7 @@ func TestRecord_SixteenAtOnce(t *testing.T) {
 			cmd.Wait()
 		}
 	})
-	for range 16 {
+	for range writers {
 		running.Go(func() {
 			for n := range each {
 				cmd := r.command("belay-plain", "run", "--", "true")
@@ -108,14 +109,16 @@ func TestRecord_SixteenAtOnce(t *testing.T) {
 	close(over)
 	asking.Wait()
 	r.settled()
-	want := totals{Invocations: int64(16 * each), Succeeded: int64(16 * each * 4 / 5), Attempts: int64(16 * each)}
-	if got := r.totals(); got != want {
+	want := totals{Invocations: int64(writers * each), Succeeded: int64(writers * each * 4 / 5), Attempts: int64(writers * each)}
+	got := r.totals()
+	if got != want {
 		t.Errorf("%+v, want %+v", got, want)
 	}
+	t.Logf("tried %d runs of %d writers at a time; survived %d runs in the database", want.Invocations, writers, got.Invocations)
 	list, _ := r.entries()
 	unique(t, list)
 	out, err := r.command("belay-plain", "events", "-n", "0", "--json").Output()
-	if n := strings.Count(string(out), "\n"); err != nil || n != 16*each/5 {
+	if n := strings.Count(string(out), "\n"); err != nil || n != writers*each/5 {
 		t.Errorf("%d events, %v", n, err)
 	}
 }
