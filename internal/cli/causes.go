@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/belay-run/belay/internal/engine"
+	"github.com/belay-run/belay/internal/printable"
 	"github.com/belay-run/belay/internal/term"
 )
 
@@ -19,7 +20,7 @@ func causeText(cause error) string {
 	case *engine.ScopeTaken:
 		return fmt.Sprintf("scope %s is taken by another run; see: belay ps; retry later", e.Key)
 	case *engine.MaxCostReached:
-		return fmt.Sprintf("--max-cost is used up: $%.4f of $%g", e.Spent, e.Limit)
+		return fmt.Sprintf("--max-cost is used up: %s of $%g", printable.Dollars(e.Spent), e.Limit)
 	case *engine.RetriesSpent:
 		return fmt.Sprintf("the local retry budget is used up (gate %s; to fill it: %s)", e.Key, term.LiftCommand(e.Key))
 	case *engine.TooLate:

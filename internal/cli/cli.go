@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"runtime/debug"
 	"strings"
 	"sync"
 
@@ -15,6 +14,7 @@ import (
 
 	"github.com/belay-run/belay/internal/engine"
 	"github.com/belay-run/belay/internal/stdio"
+	"github.com/belay-run/belay/internal/term"
 	"github.com/belay-run/belay/internal/version"
 )
 
@@ -28,7 +28,7 @@ func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	}
 	defer func() {
 		if r := recover(); r != nil {
-			fmt.Fprintf(std.Err, "belay: internal error: %v; please report it with what follows\n%s", r, debug.Stack())
+			sayInternal(std.Err, r)
 			code = engine.CodeFailed
 		}
 	}()
@@ -96,7 +96,7 @@ func usage(err error, hint string) error {
 // report says an error in one line and chooses the exit code for it: what cobra refuses is wrong use.
 func report(w io.Writer, err error) int {
 	text, code := sentence(err)
-	fmt.Fprintf(w, "belay: %s\n", text)
+	term.Printf(w, "belay: %s\n", text)
 	return code
 }
 

@@ -15,6 +15,7 @@ import (
 	"github.com/belay-run/belay/internal/clientfile"
 	"github.com/belay-run/belay/internal/profile"
 	"github.com/belay-run/belay/internal/supervise"
+	"github.com/belay-run/belay/internal/term"
 )
 
 // clientTarget is whose hooks or MCP servers a command is about.
@@ -107,7 +108,7 @@ func (t *clientTarget) write(w io.Writer, file *clientfile.File, edit clientfile
 	case bytes.Equal(file.Text, edit.After):
 		return "", nil
 	case t.dryRun:
-		fmt.Fprint(w, clientfile.Diff(file.Path, file.Text, edit.After))
+		term.Text(w, clientfile.Diff(file.Path, file.Text, edit.After))
 		return "", nil
 	}
 	return file.Replace(edit.After)
@@ -140,7 +141,7 @@ func withoutLinks(path string) string {
 // sayRepointed says what calls another belay than before.
 func sayRepointed(w io.Writer, file *clientfile.File, edit clientfile.Edit, belay string) {
 	if n := len(edit.Repointed); n > 0 {
-		fmt.Fprintf(w, "%s called a belay that no longer exists, and %s %s now.\n", count(n, noun(file.Kind)), verb(n, "calls", "call"), belay)
+		term.Printf(w, "%s called a belay that no longer exists, and %s %s now.\n", count(n, noun(file.Kind)), verb(n, "calls", "call"), belay)
 	}
 }
 
@@ -149,9 +150,9 @@ func sayShared(w io.Writer, file *clientfile.File, edit clientfile.Edit) {
 	if len(edit.Changed) == 0 && len(edit.Repointed) == 0 || !file.Shared() {
 		return
 	}
-	fmt.Fprintln(w, "Note: everybody who works on this project needs belay on the PATH now; --scope user or local is for you alone.")
+	term.Printf(w, "Note: everybody who works on this project needs belay on the PATH now; --scope user or local is for you alone.\n")
 	if _, err := supervise.Look("belay", ""); err != nil {
-		fmt.Fprintln(w, "Warning: belay is not on your own PATH.")
+		term.Printf(w, "Warning: belay is not on your own PATH.\n")
 	}
 }
 
@@ -159,7 +160,7 @@ func sayShared(w io.Writer, file *clientfile.File, edit clientfile.Edit) {
 func sayComment(w io.Writer, file *clientfile.File) {
 	if file.Comment != "" {
 		what := map[clientfile.Kind]string{clientfile.Hooks: "settings", clientfile.Servers: "servers"}[file.Kind]
-		fmt.Fprintf(w, "Warning: %s has a comment at %s; %s reads no %s from a file with comments.\n", file.Path, file.Comment, file.Client.Name, what)
+		term.Printf(w, "Warning: %s has a comment at %s; %s reads no %s from a file with comments.\n", file.Path, file.Comment, file.Client.Name, what)
 	}
 }
 
@@ -181,7 +182,7 @@ func sayMissing(w io.Writer, file *clientfile.File) {
 			repair = "Put it there, for example with a link."
 		}
 	}
-	fmt.Fprintf(w, "Warning: %s in the %s scope (%s) %s %s, which %s. %s\n",
+	term.Printf(w, "Warning: %s in the %s scope (%s) %s %s, which %s. %s\n",
 		count(n, noun(file.Kind)), file.Scope, file.Path, verb(n, "calls", "call"), gone, why, repair)
 }
 

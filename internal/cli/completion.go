@@ -10,6 +10,7 @@ import (
 
 	"github.com/belay-run/belay/internal/engine"
 	"github.com/belay-run/belay/internal/journal"
+	"github.com/belay-run/belay/internal/printable"
 	"github.com/belay-run/belay/internal/profile"
 	"github.com/belay-run/belay/internal/state"
 )
@@ -80,7 +81,7 @@ func completeByShell(*cobra.Command, []string, string) ([]string, cobra.ShellCom
 func completeGates() (list []string) {
 	gates, _ := listGates()
 	for _, g := range gates {
-		list = append(list, g.Key)
+		list = append(list, printable.Line(g.Key))
 	}
 	return list
 }
@@ -93,7 +94,7 @@ func completeRuns() (list []string) {
 	}
 	runs, _ := listRuns(records)
 	for _, r := range runs {
-		list = append(list, cobra.CompletionWithDesc(shortID(r.ID), r.Command))
+		list = append(list, cobra.CompletionWithDesc(printable.Line(shortID(r.ID)), printable.Line(r.Command)))
 	}
 	return list
 }
@@ -123,7 +124,7 @@ func completePast() (list []string) {
 			continue
 		}
 		seen[e.Invocation] = true
-		list = append(list, cobra.CompletionWithDesc(shortID(e.Invocation), e.Command+", "+e.Timestamp.Local().Format("15:04:05")))
+		list = append(list, cobra.CompletionWithDesc(printable.Line(shortID(e.Invocation)), printable.Line(e.Command)+", "+e.Timestamp.Local().Format("15:04:05")))
 	}
 	return list
 }

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"io"
 	"os"
@@ -37,7 +36,7 @@ nothing is set.`,
 			}
 			shown = append(shown, gateHold(profile)...)
 			if asJSON {
-				return json.NewEncoder(cmd.OutOrStdout()).Encode(append(append([]config.Shown{}, shown...), places()...))
+				return term.JSON(cmd.OutOrStdout(), append(append([]config.Shown{}, shown...), places()...))
 			}
 			return writeConfig(cmd.OutOrStdout(), shown)
 		},
@@ -93,21 +92,21 @@ func writeConfig(w io.Writer, shown []config.Shown) error {
 		rows = append(rows, []string{name, cmp.Or(s.Value, `""`), s.From})
 	}
 	if len(shown) == 0 {
-		fmt.Fprintln(w, "nothing is set; defaults apply")
+		term.Printf(w, "nothing is set; defaults apply\n")
 	} else if err := term.Table(w, []string{"SETTING", "VALUE", "FROM"}, rows); err != nil {
 		return err
 	}
-	fmt.Fprintln(w)
+	term.Printf(w, "\n")
 	for _, p := range places() {
 		if p.Kind == "state" {
-			fmt.Fprintf(w, "state directory: %s\n", p.Value)
+			term.Printf(w, "state directory: %s\n", p.Value)
 		} else {
-			fmt.Fprintf(w, "file: %s (%s)\n", p.Value, p.From)
+			term.Printf(w, "file: %s (%s)\n", p.Value, p.From)
 		}
 	}
 	if s, _, err := config.Load(nil, ""); err == nil {
 		for _, u := range s.Unread {
-			fmt.Fprintf(w, "not read: %s\n", unreadText(u))
+			term.Printf(w, "not read: %s\n", unreadText(u))
 		}
 	}
 	return nil

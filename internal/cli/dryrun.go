@@ -32,7 +32,7 @@ func dryRun(ctx context.Context, w io.Writer, s *config.Settings, r *engine.Runn
 		path = err.Error()
 	}
 	line := func(name, format string, args ...any) {
-		fmt.Fprintf(w, "%-10s %s\n", name+":", fmt.Sprintf(format, args...))
+		term.Printf(w, "%-10s "+format+"\n", append([]any{name + ":"}, args...)...)
 	}
 	line("command", "%q\n           %s", c.Args, path)
 	switch {

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -113,15 +112,17 @@ func explain(cmd *cobra.Command, o explainOptions, given config.Given, argv []st
 	}
 	w := cmd.OutOrStdout()
 	if o.json {
-		return json.NewEncoder(w).Encode(v)
+		return term.JSON(w, v)
 	}
-	fmt.Fprintf(w, "class:     %s\nretryable: %v\n", v.Class, v.Retryable)
+	term.Printf(w, "class:     %s\nretryable: %v\n", v.Class, v.Retryable)
 	if !v.Hint.IsZero() {
-		fmt.Fprintf(w, "come back: in %s\n", term.Span(v.Hint.Wait(time.Now()).Round(time.Second)))
+		term.Printf(w, "come back: in %s\n", term.Span(v.Hint.Wait(time.Now()).Round(time.Second)))
 	}
-	fmt.Fprintf(w, "rule:      %s\n", v.Rule)
-	if v.Evidence != "" {
-		fmt.Fprintf(w, "evidence:  %s\n", strings.ReplaceAll(v.Evidence, "\n", "\n           "))
+	term.Printf(w, "rule:      %s\n", v.Rule)
+	heading := "evidence:"
+	for line := range strings.Lines(v.Evidence) {
+		term.Printf(w, "%-10s %s\n", heading, line)
+		heading = ""
 	}
 	return nil
 }

@@ -82,7 +82,7 @@ func newGatesWatch() *cobra.Command {
 func showChange(w io.Writer, gates []gateEntry, asJSON bool) error {
 	now := time.Now()
 	if asJSON {
-		return json.NewEncoder(w).Encode(struct {
+		return term.JSON(w, struct {
 			Timestamp time.Time   `json:"timestamp"`
 			Gates     []gateEntry `json:"gates"`
 		}{now.UTC(), gates})
@@ -91,8 +91,7 @@ func showChange(w io.Writer, gates []gateEntry, asJSON bool) error {
 	if err := writeGates(&b, gates); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintf(w, "%s\n%s\n", now.Format("15:04:05"), b.String())
-	return err
+	return term.Text(w, now.Format("15:04:05")+"\n"+b.String()+"\n")
 }
 
 // gateStore is where the gates are kept.
@@ -173,15 +172,14 @@ func showGates(w io.Writer, asJSON bool) error {
 		return err
 	}
 	if asJSON {
-		return writeJSONLines(w, gates)
+		return term.JSONLines(w, gates)
 	}
 	return writeGates(w, gates)
 }
 
 func writeGates(w io.Writer, gates []gateEntry) error {
 	if len(gates) == 0 {
-		_, err := fmt.Fprintln(w, "all gates are healthy")
-		return err
+		return term.Printf(w, "all gates are healthy\n")
 	}
 	var rows [][]string
 	now := time.Now()

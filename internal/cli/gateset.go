@@ -45,17 +45,17 @@ func newGatesReset() *cobra.Command {
 			}
 			w := cmd.OutOrStdout()
 			if len(keys) == 0 {
-				fmt.Fprintln(w, "nothing to reset: all gates are healthy")
+				term.Printf(w, "nothing to reset: all gates are healthy\n")
 			}
 			for _, key := range keys {
 				if !slices.Contains(known, key) {
-					fmt.Fprintln(w, nothingToReset(key, known))
+					term.Printf(w, "%s\n", nothingToReset(key, known))
 					continue
 				}
 				if err := setGate(cmd, manualChange{"gate_reset", key, time.Time{}, ""}, func(s gate.State, now time.Time) gate.State { return s.Reset(now) }); err != nil {
 					return err
 				}
-				fmt.Fprintf(w, "gate %s is reset\n", key)
+				term.Printf(w, "gate %s is reset\n", key)
 			}
 			return nil
 		},
@@ -94,7 +94,7 @@ func newGatesHold() *cobra.Command {
 			}
 			err = setGate(cmd, manualChange{"gate_hold", args[0], t, reason}, func(s gate.State, now time.Time) gate.State { return s.Held(now, t, reason) })
 			if err == nil {
-				fmt.Fprintf(cmd.OutOrStdout(), "gate %s holds until %s\n", args[0], engine.When(t))
+				term.Printf(cmd.OutOrStdout(), "gate %s holds until %s\n", args[0], engine.When(t))
 			}
 			return err
 		},
@@ -122,7 +122,7 @@ func newGatesOpen() *cobra.Command {
 			}
 			err := setGate(cmd, manualChange{"gate_open", args[0], t, reason}, func(s gate.State, now time.Time) gate.State { return s.Opened(now, t, reason) })
 			if err == nil {
-				fmt.Fprintf(cmd.OutOrStdout(), "the breaker of gate %s is open; to close it: %s\n", args[0], term.LiftCommand(args[0]))
+				term.Printf(cmd.OutOrStdout(), "the breaker of gate %s is open; to close it: %s\n", args[0], term.LiftCommand(args[0]))
 			}
 			return err
 		},
@@ -177,7 +177,7 @@ func (b manualChange) log(w io.Writer, state *state.State) {
 	err := log.Append(journal.Entry{Timestamp: journal.Time{Time: time.Now()}, Kind: journal.Audit, Event: b.event, Gate: b.key,
 		Status: journal.Success, Detail: text})
 	if err != nil {
-		fmt.Fprintf(w, "belay: the change is not on record: %v\n", err)
+		term.Printf(w, "belay: the change is not on record: %v\n", err)
 	}
 }
 

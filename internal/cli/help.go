@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"fmt"
 	"io"
 	"strings"
 
@@ -9,27 +8,28 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/belay-run/belay/internal/config"
+	"github.com/belay-run/belay/internal/term"
 )
 
 // help shows before it explains: examples, then what it is, then the flags.
 func help(cmd *cobra.Command, _ []string) {
 	w := cmd.OutOrStdout()
 	if cmd.Example != "" {
-		fmt.Fprintf(w, "%s\n\n", cmd.Example)
+		term.Text(w, cmd.Example+"\n\n")
 	}
 	text := cmd.Long
 	if text == "" {
 		text = cmd.Short + "."
 	}
-	fmt.Fprintf(w, "%s\n\nUsage:\n  %s\n", text, cmd.UseLine())
+	term.Text(w, text+"\n\nUsage:\n  "+cmd.UseLine()+"\n")
 	if cmd.HasAvailableSubCommands() {
-		fmt.Fprintln(w, "\nCommands:")
+		term.Printf(w, "\nCommands:\n")
 		for _, c := range cmd.Commands() {
 			if c.IsAvailableCommand() {
-				fmt.Fprintf(w, "  %-12s %s\n", c.Name(), c.Short)
+				term.Printf(w, "  %-12s %s\n", c.Name(), c.Short)
 			}
 		}
-		fmt.Fprintf(w, "\n%s COMMAND --help says more of each.\n", cmd.CommandPath())
+		term.Printf(w, "\n%s COMMAND --help says more of each.\n", cmd.CommandPath())
 	}
 	for _, group := range append(config.Groups, "") {
 		heading := group
@@ -70,7 +70,7 @@ func printFlags(w io.Writer, flags *pflag.FlagSet, heading, group string) {
 			return
 		}
 		if first {
-			fmt.Fprintf(w, "\n%s:\n", heading)
+			term.Printf(w, "\n%s:\n", heading)
 			first = false
 		}
 		name := "--" + f.Name
@@ -85,9 +85,9 @@ func printFlags(w io.Writer, flags *pflag.FlagSet, heading, group string) {
 			name += " " + t
 		}
 		if len(name) > 26 {
-			fmt.Fprintf(w, "  %s\n  %26s %s\n", name, "", f.Usage)
+			term.Printf(w, "  %s\n  %26s %s\n", name, "", f.Usage)
 			return
 		}
-		fmt.Fprintf(w, "  %-26s %s\n", name, f.Usage)
+		term.Printf(w, "  %-26s %s\n", name, f.Usage)
 	})
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime/debug"
 	"slices"
 	"strings"
 	"syscall"
@@ -32,7 +31,7 @@ func hookMain(ctx context.Context, std stdio.Streams, args []string) (code int) 
 	}
 	defer func() {
 		if r := recover(); r != nil {
-			fmt.Fprintf(std.Err, "belay: internal error: %v; please report it with what follows\n%s", r, debug.Stack())
+			sayInternal(std.Err, r)
 			code = trouble
 		}
 	}()

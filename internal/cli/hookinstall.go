@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/belay-run/belay/internal/clientfile"
+	"github.com/belay-run/belay/internal/term"
 )
 
 func newHookInstall() *cobra.Command {
@@ -63,7 +64,7 @@ func installHooks(w io.Writer, t *clientTarget) error {
 		return &hintError{&failure{err}, "it was left as it is"}
 	}
 	if file == nil {
-		fmt.Fprintf(w, "There is no %s, so there are no hooks to wrap.\n", l.Path)
+		term.Printf(w, "There is no %s, so there are no hooks to wrap.\n", l.Path)
 		return sayHooksLeftAlone(w, t, l.Path)
 	}
 	belay, err := belayCommand(l)
@@ -78,7 +79,7 @@ func installHooks(w io.Writer, t *clientTarget) error {
 	for _, e := range file.Entries {
 		switch e.State {
 		case clientfile.Unfit:
-			fmt.Fprintf(w, "%s:%d: left alone: it %s\n", l.Path, e.Line, e.Why)
+			term.Printf(w, "%s:%d: left alone: it %s\n", l.Path, e.Line, e.Why)
 		case clientfile.Installed, clientfile.ByHand:
 			before++
 		}
@@ -89,13 +90,13 @@ func installHooks(w io.Writer, t *clientTarget) error {
 	}
 	switch {
 	case len(edit.Changed)+len(edit.Repointed) == 0:
-		fmt.Fprintf(w, "Nothing to do in %s: %s, %d behind belay already.\n", l.Path, count(len(file.Entries), "hook"), before)
+		term.Printf(w, "Nothing to do in %s: %s, %d behind belay already.\n", l.Path, count(len(file.Entries), "hook"), before)
 	case !t.dryRun:
 		if n := len(edit.Changed); n > 0 {
-			fmt.Fprintf(w, "belay is in front of %s in %s; a copy is in %s.\n", count(n, "hook"), l.Path, copied)
+			term.Printf(w, "belay is in front of %s in %s; a copy is in %s.\n", count(n, "hook"), l.Path, copied)
 		}
 		sayRepointed(w, file, edit, belay)
-		fmt.Fprintf(w, "Note: %s.\n", l.Client.AfterInstall)
+		term.Printf(w, "Note: %s.\n", l.Client.AfterInstall)
 		sayShared(w, file, edit)
 	}
 	sayComment(w, file)
@@ -112,12 +113,12 @@ func uninstallHooks(w io.Writer, t *clientTarget) error {
 		return &hintError{&failure{err}, "it was left as it is"}
 	}
 	if file == nil {
-		fmt.Fprintf(w, "There is no %s, so there is nothing to undo.\n", l.Path)
+		term.Printf(w, "There is no %s, so there is nothing to undo.\n", l.Path)
 		return nil
 	}
 	for _, e := range file.Entries {
 		if e.State == clientfile.ByHand {
-			fmt.Fprintf(w, "%s:%d: left alone: belay was put there by hand\n", l.Path, e.Line)
+			term.Printf(w, "%s:%d: left alone: belay was put there by hand\n", l.Path, e.Line)
 		}
 	}
 	edit, err := file.Uninstall()
@@ -126,16 +127,16 @@ func uninstallHooks(w io.Writer, t *clientTarget) error {
 	}
 	n := len(edit.Changed)
 	if n == 0 {
-		fmt.Fprintf(w, "Nothing to undo in %s.\n", l.Path)
+		term.Printf(w, "Nothing to undo in %s.\n", l.Path)
 		return nil
 	}
 	if _, err := t.write(w, file, edit); err != nil {
 		return &failure{fmt.Errorf("%s could not be changed: %w", l.Path, err)}
 	}
 	if !t.dryRun {
-		fmt.Fprintf(w, "belay is no longer in front of %s in %s.\n", count(n, "hook"), l.Path)
+		term.Printf(w, "belay is no longer in front of %s in %s.\n", count(n, "hook"), l.Path)
 		if l.Client.AfterUninstall != "" {
-			fmt.Fprintf(w, "Note: %s.\n", l.Client.AfterUninstall)
+			term.Printf(w, "Note: %s.\n", l.Client.AfterUninstall)
 		}
 	}
 	return nil
@@ -170,7 +171,7 @@ func sayHooksLeftAlone(w io.Writer, t *clientTarget, path string) error {
 		case err != nil:
 			return &hintError{&failure{err}, "its hooks could not be counted"}
 		case len(file.Entries) > 0:
-			fmt.Fprintf(w, "%s has %s too, which belay leaves alone; move them to %s, or put 'belay hook --' before them by hand.\n",
+			term.Printf(w, "%s has %s too, which belay leaves alone; move them to %s, or put 'belay hook --' before them by hand.\n",
 				l.Path, count(len(file.Entries), "hook"), path)
 		}
 	}

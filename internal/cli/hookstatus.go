@@ -66,10 +66,10 @@ func showHooks(w io.Writer, t *clientTarget, asJSON bool) error {
 		}
 	}
 	if asJSON {
-		return errors.Join(writeJSONLines(w, rows), troubles)
+		return errors.Join(term.JSONLines(w, rows), troubles)
 	}
 	if len(rows) == 0 {
-		fmt.Fprintln(w, "No hooks.")
+		term.Printf(w, "No hooks.\n")
 	} else {
 		var cells [][]string
 		for _, r := range rows {
@@ -79,9 +79,9 @@ func showHooks(w io.Writer, t *clientTarget, asJSON bool) error {
 			return err
 		}
 	}
-	fmt.Fprintln(w, "Looked in:")
+	term.Printf(w, "Looked in:\n")
 	for _, l := range looks {
-		fmt.Fprintf(w, "  %s (%s, %s): %s\n", l.path(), l.Client.Name, l.Scope, l.found())
+		term.Printf(w, "  %s (%s, %s): %s\n", l.path(), l.Client.Name, l.Scope, l.found())
 	}
 	for _, l := range looks {
 		if l.file != nil {

@@ -62,7 +62,7 @@ func openMCPRecorder(o *mcp.Options) *mcpRecorder {
 }
 
 func (b *mcpRecorder) trouble(err error) {
-	b.once.Do(func() { fmt.Fprintf(b.say, "belay: no record is kept of this server: %v\n", err) })
+	b.once.Do(func() { term.Printf(b.say, "belay: no record is kept of this server: %v\n", err) })
 }
 
 // append puts an incident into the log, and raises an alert if there have been too many.
@@ -87,7 +87,7 @@ func (b *mcpRecorder) append(e journal.Entry) {
 		return
 	}
 	span := term.Span(raised.Within)
-	fmt.Fprintf(b.say, "belay mcp: alert: %d failures of %s within %s; see: belay events --since %s\n", raised.Failures, e.Profile, span, span)
+	term.Printf(b.say, "belay mcp: alert: %d failures of %s within %s; see: belay events --since %s\n", raised.Failures, e.Profile, span, span)
 	detail, _ := json.Marshal(map[string]any{"failures": raised.Failures, "within_s": raised.Within.Seconds()})
 	log.Append(journal.Entry{Timestamp: journal.Time{Time: time.Now()}, Kind: journal.Alert, Event: "raised", Profile: e.Profile,
 		Status: journal.Success, Error: e.Error, Detail: detail})

@@ -2,10 +2,10 @@ package cli
 
 import (
 	"errors"
-	"fmt"
 	"io"
 
 	"github.com/belay-run/belay/internal/clientfile"
+	"github.com/belay-run/belay/internal/term"
 )
 
 // serverRow is a server of a client's configuration.
@@ -42,7 +42,7 @@ func showServers(w io.Writer, t *clientTarget, asJSON bool) error {
 		}
 	}
 	if asJSON {
-		return errors.Join(writeJSONLines(w, all), troubles)
+		return errors.Join(term.JSONLines(w, all), troubles)
 	}
 	if t.scope != "" && troubles == nil {
 		t.elsewhere(w, "install", "not behind belay", clientfile.Direct)
@@ -54,15 +54,15 @@ func showServers(w io.Writer, t *clientTarget, asJSON bool) error {
 func (l clientLook) sayServers(w io.Writer, rows []serverRow) {
 	switch {
 	case l.file == nil:
-		fmt.Fprintf(w, "no MCP server in the %s scope (there is no %s)\n", l.Scope, l.Path)
+		term.Printf(w, "no MCP server in the %s scope (there is no %s)\n", l.Scope, l.Path)
 		return
 	case len(rows) == 0:
-		fmt.Fprintf(w, "no MCP server in the %s scope (%s)\n", l.Scope, l.Path)
+		term.Printf(w, "no MCP server in the %s scope (%s)\n", l.Scope, l.Path)
 		return
 	}
-	fmt.Fprintf(w, "%s in the %s scope (%s):\n", count(len(rows), "server"), l.Scope, l.Path)
+	term.Printf(w, "%s in the %s scope (%s):\n", count(len(rows), "server"), l.Scope, l.Path)
 	for _, r := range rows {
-		fmt.Fprintf(w, "%-20s %s\n", r.Name, r.State)
+		term.Printf(w, "%-20s %s\n", r.Name, r.State)
 	}
 	sayMissing(w, l.file)
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/belay-run/belay/internal/clientfile"
 	"github.com/belay-run/belay/internal/config"
+	"github.com/belay-run/belay/internal/term"
 )
 
 func newMCPInstall() *cobra.Command {
@@ -94,7 +95,7 @@ func (t *clientTarget) editServers(w io.Writer, l clientfile.Location, done stri
 	case err != nil:
 		return nil, edit, unreadable(l, "is left as it is", err)
 	case file == nil:
-		fmt.Fprintf(w, "There is no %s, so %s has no servers in the %s scope.\n", l.Path, l.Client.Name, l.Scope)
+		term.Printf(w, "There is no %s, so %s has no servers in the %s scope.\n", l.Path, l.Client.Name, l.Scope)
 		return nil, edit, nil
 	}
 	edit, err = how(file)
@@ -113,20 +114,20 @@ func (t *clientTarget) editServers(w io.Writer, l clientfile.Location, done stri
 		return file, edit, nil
 	}
 	for _, e := range edit.Changed {
-		fmt.Fprintf(w, "%s %s\n", e.Name, done)
+		term.Printf(w, "%s %s\n", e.Name, done)
 	}
 	for _, e := range file.Entries {
 		if e.State == clientfile.Unfit {
-			fmt.Fprintf(w, "%s %s and stays as it is\n", e.Name, e.Why)
+			term.Printf(w, "%s %s and stays as it is\n", e.Name, e.Why)
 		}
 	}
 	switch {
 	case changes == 0:
-		fmt.Fprintf(w, "nothing to change in the %s scope (%s)\n", l.Scope, l.Path)
+		term.Printf(w, "nothing to change in the %s scope (%s)\n", l.Scope, l.Path)
 	case copied == "":
-		fmt.Fprintf(w, "%s is changed.\nNote: %s reads it when it starts; restart it.\n", l.Path, l.Client.Name)
+		term.Printf(w, "%s is changed.\nNote: %s reads it when it starts; restart it.\n", l.Path, l.Client.Name)
 	default:
-		fmt.Fprintf(w, "%s is changed; a copy of it as it was is in %s.\nNote: %s reads it when it starts; restart it.\n", l.Path, copied, l.Client.Name)
+		term.Printf(w, "%s is changed; a copy of it as it was is in %s.\nNote: %s reads it when it starts; restart it.\n", l.Path, copied, l.Client.Name)
 	}
 	return file, edit, nil
 }
@@ -158,7 +159,7 @@ func (t *clientTarget) elsewhere(w io.Writer, command, kind string, state client
 			}
 		}
 		if n > 0 {
-			fmt.Fprintf(w, "Note: %s in the %s scope (%s) %s %s: belay mcp %s --client %s --scope %s\n",
+			term.Printf(w, "Note: %s in the %s scope (%s) %s %s: belay mcp %s --client %s --scope %s\n",
 				count(n, "server"), l.Scope, l.Path, verb(n, "is", "are"), kind, command, t.client, l.Scope)
 		}
 	}

@@ -49,10 +49,10 @@ configuration, of all scopes or of one, which of them are behind belay, and whic
 		}
 		w := cmd.OutOrStdout()
 		if asJSON {
-			return writeJSONLines(w, servers)
+			return term.JSONLines(w, servers)
 		}
 		if len(servers) == 0 {
-			fmt.Fprintln(w, "no MCP server runs behind belay")
+			term.Printf(w, "no MCP server runs behind belay\n")
 			return nil
 		}
 		var rows [][]string

@@ -45,7 +45,7 @@ that carry its mark (BELAY_RUN_ID) and whose owner is dead. Nothing else is touc
 			sayKilled(cmd.ErrOrStderr(), r)
 		}
 		if len(left) > 0 {
-			fmt.Fprintln(cmd.ErrOrStderr(), "belay: processes of a killed run are left; to end them: belay ps --reap")
+			term.Printf(cmd.ErrOrStderr(), "belay: processes of a killed run are left; to end them: belay ps --reap\n")
 		}
 		runs, err := listRuns(state.Records())
 		if err != nil {
@@ -56,10 +56,10 @@ that carry its mark (BELAY_RUN_ID) and whose owner is dead. Nothing else is touc
 			for _, r := range runs {
 				list = append(list, runJSON(r))
 			}
-			return writeJSONLines(w, list)
+			return term.JSONLines(w, list)
 		}
 		if len(runs) == 0 {
-			fmt.Fprintln(w, "nothing runs")
+			term.Printf(w, "nothing runs\n")
 			return nil
 		}
 		var rows [][]string
@@ -86,10 +86,10 @@ func reapLeft(w, stderr io.Writer, records supervise.Records) error {
 		return &failure{err}
 	}
 	if len(ended) == 0 {
-		fmt.Fprintln(w, "nothing was left behind")
+		term.Printf(w, "nothing was left behind\n")
 	}
 	for _, p := range ended {
-		fmt.Fprintf(w, "ended %v\n", p)
+		term.Printf(w, "ended %v\n", p)
 	}
 	return nil
 }
@@ -97,7 +97,7 @@ func reapLeft(w, stderr io.Writer, records supervise.Records) error {
 // sayKilled says that a run was killed, and where its story is.
 func sayKilled(w io.Writer, r supervise.Record) {
 	if !strings.HasPrefix(r.Profile, "mcp:") { // an MCP server's proxy has none
-		fmt.Fprintf(w, "belay: %s (%s) was killed; see: belay log %s\n", shortID(r.ID), r.Command, shortID(r.ID))
+		term.Printf(w, "belay: %s (%s) was killed; see: belay log %s\n", shortID(r.ID), r.Command, shortID(r.ID))
 	}
 }
 
@@ -153,7 +153,7 @@ would: exit code 143, no retry. An ID is the whole id or as much of its beginnin
 				if err := r.Owner.Terminate(); err != nil {
 					return &failure{fmt.Errorf("process %d could not be asked to stop: %w", r.Owner.PID, err)}
 				}
-				fmt.Fprintf(cmd.OutOrStdout(), "asked %s (%s) to stop\n", shortID(r.ID), r.Command)
+				term.Printf(cmd.OutOrStdout(), "asked %s (%s) to stop\n", shortID(r.ID), r.Command)
 			}
 			return nil
 		},

@@ -3,15 +3,14 @@ package cli
 import (
 	"bufio"
 	"cmp"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 
 	"github.com/belay-run/belay/internal/agent/generic"
 	"github.com/belay-run/belay/internal/config"
 	"github.com/belay-run/belay/internal/engine"
 	"github.com/belay-run/belay/internal/stdio"
+	"github.com/belay-run/belay/internal/term"
 	"github.com/belay-run/belay/verdict"
 )
 
@@ -51,19 +50,8 @@ func refuse(std stdio.Streams, given config.Given, s *config.Settings, err error
 	}
 	if file, ferr := openResultFile(std, path); ferr == nil && file != nil {
 		if werr := file.write(r); werr != nil {
-			fmt.Fprintf(std.Err, "belay: the result could not be written to %s: %v\n", path, werr)
+			term.Printf(std.Err, "belay: the result could not be written to %s: %v\n", path, werr)
 		}
 	}
 	return err
-}
-
-// writeJSONLines writes each of a list on a line of its own.
-func writeJSONLines[T any](w io.Writer, list []T) error {
-	enc := json.NewEncoder(w)
-	for _, e := range list {
-		if err := enc.Encode(e); err != nil {
-			return err
-		}
-	}
-	return nil
 }

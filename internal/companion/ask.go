@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/belay-run/belay/internal/term"
 )
 
 // askName is the name under which belayd is a small client of the Messages API: the demo runs it where no agent is
@@ -23,10 +25,10 @@ func calledAs() string { return strings.TrimSuffix(filepath.Base(os.Args[0]), ".
 func ask(ctx context.Context, from caller, args []string) int {
 	text, err := post(ctx, os.Getenv("ANTHROPIC_BASE_URL"), strings.Join(args, " "))
 	if err != nil {
-		fmt.Fprintf(from.Err, "ask: %v\n", err)
+		term.Printf(from.Err, "ask: %v\n", err)
 		return 1
 	}
-	fmt.Fprintln(from.Out, text)
+	term.Text(from.Out, text+"\n")
 	return 0
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"github.com/belay-run/belay/internal/belayd"
 	"github.com/belay-run/belay/internal/stdio"
+	"github.com/belay-run/belay/internal/term"
 	"github.com/belay-run/belay/internal/version"
 )
 
@@ -60,19 +61,19 @@ func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	flags.StringVar(&from.path, "belay", "", "where that belay is")
 	asked := flags.Bool("version", false, "print the version")
 	if err := flags.Parse(args); err != nil {
-		fmt.Fprint(from.Err, usageText())
+		term.Text(from.Err, usageText())
 		return codeUsage
 	}
 	args = flags.Args()
 	switch {
 	case *asked:
-		fmt.Fprintln(from.Out, "belayd", version.String())
+		term.Printf(from.Out, "belayd %s\n", version.String())
 		return 0
 	case len(args) == 0:
-		fmt.Fprint(from.Out, usageText())
+		term.Text(from.Out, usageText())
 		return 0
 	case from.path == "":
-		fmt.Fprint(from.Err, usageText())
+		term.Text(from.Err, usageText())
 		return codeUsage
 	case from.version != version.String():
 		from.say("belay is %s but its companion is %s; install both from one build: make install", from.version, version.String())
@@ -80,7 +81,7 @@ func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	}
 	command, known := commands[args[0]]
 	if !known {
-		fmt.Fprint(from.Err, usageText())
+		term.Text(from.Err, usageText())
 		return codeUsage
 	}
 	given, err := parse(args[0], args[1:])
@@ -117,7 +118,7 @@ func (e *usageError) Unwrap() error { return e.err }
 func (c caller) report(err error) int {
 	c.say("%v", err)
 	if wrong, ok := errors.AsType[*usageError](err); ok {
-		fmt.Fprint(c.Err, wrong.more)
+		term.Text(c.Err, wrong.more)
 		return codeUsage
 	}
 	return codeFailed
@@ -125,5 +126,5 @@ func (c caller) report(err error) int {
 
 // say prints a message under belay's name, since that is the command that the user ran.
 func (c caller) say(format string, args ...any) {
-	fmt.Fprintf(c.Err, "belay: %s\n", fmt.Sprintf(format, args...))
+	term.Printf(c.Err, "belay: %s\n", fmt.Sprintf(format, args...))
 }

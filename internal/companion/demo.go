@@ -17,6 +17,7 @@ import (
 	"github.com/belay-run/belay/internal/companion/rehearse"
 	"github.com/belay-run/belay/internal/state"
 	"github.com/belay-run/belay/internal/supervise"
+	"github.com/belay-run/belay/internal/term"
 )
 
 // demoScript is what the stand-in answers to the requests of all commands of the demo.
@@ -125,7 +126,7 @@ func (d *demo) outage(ctx context.Context) error {
 	if seen := d.waitUntilOpen(ctx, over); seen != "" {
 		d.tell(`   Meanwhile, from another terminal:`)
 		d.shows(`gates`)
-		io.WriteString(d.out, seen)
+		term.Text(d.out, seen)
 		d.tell(`   Back in the first one, when the time is up:`)
 	}
 	<-over
@@ -169,7 +170,7 @@ func (d *demo) run(ctx context.Context, command string) error {
 	return d.start(ctx, command, d.out, d.out)
 }
 
-func (d *demo) shows(command string) { fmt.Fprintln(d.out, d.style("1", "$ belay "+command)) }
+func (d *demo) shows(command string) { term.Styled(d.out, d.style("1"), "$ belay "+command+"\n") }
 
 // start runs a command of belay.
 func (d *demo) start(ctx context.Context, command string, stdout, stderr io.Writer) error {
@@ -188,19 +189,15 @@ func (d *demo) start(ctx context.Context, command string, stdout, stderr io.Writ
 }
 
 func (d *demo) tell(text string) {
-	fmt.Fprintf(d.out, "\n%s\n", d.style("36", text))
+	term.Styled(d.out, d.style("36"), "\n"+text+"\n")
 }
 
-// style puts text into a colour where there are colours.
-func (d *demo) style(code, text string) string {
+// style is a style where there are colours.
+func (d *demo) style(code string) string {
 	if !d.color {
-		return text
+		return ""
 	}
-	parts := strings.Split(text, "\n")
-	for i, p := range parts {
-		parts[i] = "\x1b[" + code + "m" + p + "\x1b[0m"
-	}
-	return strings.Join(parts, "\n")
+	return code
 }
 
 // syncWriter lets several commands share a writer, a write at a time.

@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/belay-run/belay/internal/state"
@@ -75,8 +74,7 @@ func (d *demo) showLog() error {
 		return err
 	}
 	defer f.Close()
-	t := tabwriter.NewWriter(d.out, 0, 8, 2, ' ', 0)
-	fmt.Fprintln(t, "TIMESTAMP\tCOMMAND\tATTEMPT\tSTATUS\tERROR_TYPE\tWAIT_TIME")
+	var rows [][]string
 	for dec := json.NewDecoder(f); ; {
 		var e struct {
 			Timestamp time.Time `json:"timestamp"`
@@ -87,7 +85,7 @@ func (d *demo) showLog() error {
 			WaitTime  float64   `json:"wait_time"`
 		}
 		if err := dec.Decode(&e); err == io.EOF {
-			return t.Flush()
+			return table(d.out, "TIMESTAMP\tCOMMAND\tATTEMPT\tSTATUS\tERROR_TYPE\tWAIT_TIME", rows)
 		} else if err != nil {
 			return err
 		}
@@ -95,7 +93,7 @@ func (d *demo) showLog() error {
 		if e.WaitTime > 0 {
 			wait = fmt.Sprintf("%.1f", e.WaitTime)
 		}
-		fmt.Fprintf(t, "%s\t%s\t%d\t%s\t%s\t%s\n", e.Timestamp.Local().Format("15:04:05"), e.Command, e.Attempt, e.Status, e.ErrorType, wait)
+		rows = append(rows, []string{e.Timestamp.Local().Format("15:04:05"), e.Command, fmt.Sprint(e.Attempt), e.Status, e.ErrorType, wait})
 	}
 }
 

@@ -44,7 +44,7 @@ func doctorCommand(_ context.Context, from caller, args *arguments) (int, error)
 	}
 	var err error
 	if args.on("json") {
-		err = jsonLines(from.Out, list)
+		err = term.JSONLines(from.Out, list)
 	} else {
 		err = writeFindings(from.Out, list, ill)
 	}
@@ -76,9 +76,9 @@ func writeFindings(w io.Writer, list []finding, ill int) error {
 	marks := map[string]string{fine: "ok", note: "note", wrong: "WRONG"}
 	var b strings.Builder
 	for _, f := range list {
-		fmt.Fprintf(&b, "%-6s %-10s %s\n", marks[f.Status], f.Check, oneLine(f.Text, 300))
+		term.Printf(&b, "%-6s %-10s %s\n", marks[f.Status], f.Check, oneLine(f.Text, 300))
 		if f.Fix != "" {
-			fmt.Fprintf(&b, "%17s → %s\n", "", f.Fix)
+			term.Printf(&b, "%17s → %s\n", "", f.Fix)
 		}
 	}
 	switch ill {
@@ -89,8 +89,7 @@ func writeFindings(w io.Writer, list []finding, ill int) error {
 	default:
 		fmt.Fprintf(&b, "%d things are wrong\n", ill)
 	}
-	_, err := io.WriteString(w, b.String())
-	return err
+	return term.Text(w, b.String())
 }
 
 func one(check, status, fix, format string, args ...any) []finding {

@@ -17,8 +17,7 @@ func (q *question) sayNone(what string) error {
 	if q.json {
 		return nil
 	}
-	_, err := fmt.Fprintln(q.out, what)
-	return err
+	return term.Printf(q.out, "%s\n", what)
 }
 
 // eventsCommand is belay events: final failures, of runs, hooks and MCP servers.
@@ -36,7 +35,7 @@ func eventsCommand(ctx context.Context, from caller, args *arguments) (int, erro
 	case len(list) == 0:
 		return 0, q.sayNone("no events are on record")
 	case q.json:
-		return 0, jsonLines(q.out, list)
+		return 0, term.JSONLines(q.out, list)
 	}
 	var rows [][]string
 	for _, e := range list {
@@ -71,7 +70,7 @@ func sessionsCommand(ctx context.Context, from caller, args *arguments) (int, er
 	case len(list) == 0:
 		return 0, q.sayNone("no sessions are on record")
 	case q.json:
-		return 0, jsonLines(q.out, list)
+		return 0, term.JSONLines(q.out, list)
 	}
 	var rows [][]string
 	for _, s := range list {
@@ -101,7 +100,7 @@ func alertsCommand(ctx context.Context, from caller, args *arguments) (int, erro
 	case len(list) == 0:
 		return 0, q.sayNone("no alerts are on record")
 	case q.json:
-		return 0, jsonLines(q.out, list)
+		return 0, term.JSONLines(q.out, list)
 	}
 	var rows [][]string
 	for _, a := range list {
@@ -133,7 +132,7 @@ func auditCommand(ctx context.Context, from caller, args *arguments) (int, error
 	case len(list) == 0:
 		return 0, q.sayNone("nothing is on record")
 	case q.json:
-		return 0, jsonLines(q.out, list)
+		return 0, term.JSONLines(q.out, list)
 	}
 	var rows [][]string
 	for _, a := range list {

@@ -3,7 +3,6 @@ package companion
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -47,14 +46,13 @@ const runHeadings = "TIME\tRUN\tPROFILE\tCOMMAND\tRESULT\tATTEMPTS\tWAITED\tTOOK
 // writeRuns shows a line a run.
 func (q *question) writeRuns(list []db.Invocation, first bool) error {
 	if q.json {
-		return jsonLines(q.out, list)
+		return term.JSONLines(q.out, list)
 	}
 	if len(list) == 0 {
 		if !first {
 			return nil
 		}
-		_, err := fmt.Fprintln(q.out, "nothing is on record")
-		return err
+		return term.Printf(q.out, "nothing is on record\n")
 	}
 	var rows [][]string
 	for _, i := range list {
@@ -70,14 +68,13 @@ const attemptHeadings = "TIME\tRUN\tATTEMPT\tPROFILE\tCOMMAND\tRESULT\tEXIT\tTOO
 // writeAttempts shows a line an attempt, as the log has them.
 func (q *question) writeAttempts(list []db.Attempt, first bool) error {
 	if q.json {
-		return jsonLines(q.out, list)
+		return term.JSONLines(q.out, list)
 	}
 	if len(list) == 0 {
 		if !first {
 			return nil
 		}
-		_, err := fmt.Fprintln(q.out, "nothing is on record")
-		return err
+		return term.Printf(q.out, "nothing is on record\n")
 	}
 	var rows [][]string
 	for _, a := range list {
@@ -139,20 +136,19 @@ func (q *question) story(ctx context.Context) error {
 		return err
 	}
 	if q.json {
-		return json.NewEncoder(q.out).Encode(struct {
+		return term.JSON(q.out, struct {
 			db.Invocation
 			List []db.Attempt `json:"attempt_list"`
 		}{inv, attempts})
 	}
-	_, err = fmt.Fprint(q.out, q.tell(inv, attempts))
-	return err
+	return term.Text(q.out, q.tell(inv, attempts))
 }
 
 func (q *question) tell(inv db.Invocation, attempts []db.Attempt) string {
 	var b strings.Builder
 	line := func(name, value string) {
 		if value != "" {
-			fmt.Fprintf(&b, "%-10s %s\n", name, value)
+			term.Printf(&b, "%-10s %s\n", name, value)
 		}
 	}
 	line("run", inv.ID)
@@ -174,53 +170,53 @@ func (q *question) tell(inv db.Invocation, attempts []db.Attempt) string {
 		line("retry at", inv.RetryAt.In(q.now.Location()).Format(time.DateTime+" MST"))
 	}
 	for _, a := range attempts {
-		fmt.Fprintf(&b, "\n")
+		term.Printf(&b, "\n")
 		if a.GateWaitMS > 0 {
-			fmt.Fprintf(&b, "           waited %s to be let in\n", span(a.GateWaitMS))
+			term.Printf(&b, "           waited %s to be let in\n", span(a.GateWaitMS))
 		}
 		what := fmt.Sprintf("attempt %d", a.Attempt)
 		if a.Attempt == 0 {
 			what = "not started"
 		}
-		fmt.Fprintf(&b, "%s  %s: %s", a.Ended.In(q.now.Location()).Format(time.TimeOnly), what, a.Class)
+		term.Printf(&b, "%s  %s: %s", a.Ended.In(q.now.Location()).Format(time.TimeOnly), what, a.Class)
 		if a.Attempt > 0 {
-			fmt.Fprintf(&b, " after %s", cmp.Or(span(a.ResponseMS), "0s"))
+			term.Printf(&b, " after %s", cmp.Or(span(a.ResponseMS), "0s"))
 			if a.FirstMS != nil {
-				fmt.Fprintf(&b, " (first token after %s)", cmp.Or(span(*a.FirstMS), "0s"))
+				term.Printf(&b, " (first token after %s)", cmp.Or(span(*a.FirstMS), "0s"))
 			}
-			fmt.Fprintf(&b, ", exit code %d", a.ExitCode)
+			term.Printf(&b, ", exit code %d", a.ExitCode)
 		}
 		if a.Signal != "" {
-			fmt.Fprintf(&b, ", by %s", a.Signal)
+			term.Printf(&b, ", by %s", a.Signal)
 		}
 		b.WriteByte('\n')
 		if a.Error != "" {
 			for text := range strings.Lines(a.Error) {
-				fmt.Fprintf(&b, "           %s\n", oneLine(strings.TrimRight(text, "\r\n"), 2000))
+				term.Printf(&b, "           %s\n", oneLine(strings.TrimRight(text, "\r\n"), 2000))
 			}
 		}
 		if a.Rule != "" {
-			fmt.Fprintf(&b, "           rule: %s\n", a.Rule)
+			term.Printf(&b, "           rule: %s\n", a.Rule)
 		}
 		if a.Inner > 0 {
-			fmt.Fprintf(&b, "           %s%s\n", count64(a.Requests, "request"), innerText(a.Inner))
+			term.Printf(&b, "           %s%s\n", count64(a.Requests, "request"), innerText(a.Inner))
 		}
 		if t := toolText(a); t != "" {
-			fmt.Fprintf(&b, "           tools: %s\n", t)
+			term.Printf(&b, "           tools: %s\n", t)
 		}
 		if t := usedText(a.Usage); t != "" {
 			if cost := costText(a.Usage); cost != "" {
 				t += ", cost " + cost
 			}
-			fmt.Fprintf(&b, "           %s\n", t)
+			term.Printf(&b, "           %s\n", t)
 		}
 		if a.InnerMS > 0 {
-			fmt.Fprintf(&b, "           of that %s waiting before it tried again by itself\n", span(a.InnerMS))
+			term.Printf(&b, "           of that %s waiting before it tried again by itself\n", span(a.InnerMS))
 		}
 		if after := a.WaitMS - a.InnerMS; after > 0 {
-			fmt.Fprintf(&b, "           then waited %s\n", span(after))
+			term.Printf(&b, "           then waited %s\n", span(after))
 		} else if a.PlannedMS > 0 {
-			fmt.Fprintf(&b, "           then was to wait %s\n", span(a.PlannedMS))
+			term.Printf(&b, "           then was to wait %s\n", span(a.PlannedMS))
 		}
 	}
 	return b.String()

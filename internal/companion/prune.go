@@ -2,13 +2,14 @@ package companion
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/belay-run/belay/internal/term"
 )
 
 // pruneCommand is belay prune: it removes what is older than a time, or beyond a size.
@@ -45,23 +46,22 @@ func pruneCommand(ctx context.Context, from caller, args *arguments) (int, error
 		return 0, err
 	}
 	if q.json {
-		return 0, json.NewEncoder(q.out).Encode(p)
+		return 0, term.JSON(q.out, p)
 	}
 	did := "forgot"
 	if dry {
 		did = "would forget"
 	}
 	if before.IsZero() {
-		_, err = fmt.Fprintln(q.out, "nothing was forgotten: the record is no larger than that, or has no runs left")
-		return 0, err
+		return 0, term.Printf(q.out, "nothing was forgotten: the record is no larger than that, or has no runs left\n")
 	}
-	fmt.Fprintf(q.out, "%s %s from before %s, %s, %s\n", did, count64(p.Invocations, "run"), before.In(q.now.Location()).Format(time.DateTime),
+	term.Printf(q.out, "%s %s from before %s, %s, %s\n", did, count64(p.Invocations, "run"), before.In(q.now.Location()).Format(time.DateTime),
 		count64(int64(p.Sessions), "session file"), count64(int64(len(p.Logs)), "old log"))
 	if p.Rotated != "" && !dry {
-		fmt.Fprintf(q.out, "the log was moved to %s; it can be removed when all in it is older than that\n", p.Rotated)
+		term.Printf(q.out, "the log was moved to %s; it can be removed when all in it is older than that\n", p.Rotated)
 	}
 	if p.Bytes > 0 {
-		fmt.Fprintf(q.out, "%s were freed\n", sizeText(p.Bytes))
+		term.Printf(q.out, "%s were freed\n", sizeText(p.Bytes))
 	}
 	return 0, nil
 }

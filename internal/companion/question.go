@@ -3,7 +3,6 @@ package companion
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -14,6 +13,7 @@ import (
 	"time"
 
 	"github.com/belay-run/belay/internal/companion/db"
+	"github.com/belay-run/belay/internal/printable"
 	"github.com/belay-run/belay/internal/state"
 	"github.com/belay-run/belay/internal/term"
 	"github.com/belay-run/belay/verdict"
@@ -140,17 +140,6 @@ func (q *question) close() {
 	}
 }
 
-// jsonLines writes each of a list on a line of its own.
-func jsonLines[T any](w io.Writer, list []T) error {
-	enc := json.NewEncoder(w)
-	for _, one := range list {
-		if err := enc.Encode(one); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // table writes rows under headings.
 func table(w io.Writer, headings string, rows [][]string) error {
 	return term.Table(w, strings.Split(headings, "\t"), rows)
@@ -167,12 +156,7 @@ func (q *question) clock(t time.Time) string {
 
 // oneLine makes a text fit into a table.
 func oneLine(text string, most int) string {
-	text = strings.Map(func(r rune) rune {
-		if r < ' ' || r == 0x7f || r >= 0x80 && r < 0xa0 { // control characters
-			return ' '
-		}
-		return r
-	}, text)
+	text = printable.Line(text)
 	if runes := []rune(text); len(runes) > most {
 		return string(runes[:most-1]) + "…"
 	}
@@ -195,5 +179,5 @@ func dollars(c *float64) string {
 	if c == nil {
 		return ""
 	}
-	return fmt.Sprintf("$%.4f", *c)
+	return printable.Dollars(*c)
 }

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/belay-run/belay/internal/companion/rehearse"
+	"github.com/belay-run/belay/internal/printable"
+	"github.com/belay-run/belay/internal/term"
 )
 
 // rehearsalReport is what a rehearsal has shown.
@@ -50,7 +52,7 @@ func (r *rehearsalReport) writeJSON(w io.Writer) error {
 			q.Took.Milliseconds(), q.Model, q.Stream, q.Session, q.Usage})
 	}
 	unused := append([]string{}, r.unused...)
-	return json.NewEncoder(w).Encode(struct {
+	return term.JSON(w, struct {
 		SchemaVersion int             `json:"schema_version"`
 		Script        string          `json:"script"`
 		Requests      []requestJSON   `json:"requests"`
@@ -87,7 +89,7 @@ func (r *rehearsalReport) writeText(w io.Writer) error {
 		if main > 1 {
 			gap = seconds(q.Gap)
 		}
-		fmt.Fprintf(t, "  %d\t%s\t%s\t%s %s\t%s\t%s\t%s\t%s\n", main, seconds(q.At.Sub(r.begun)), gap, q.Method, q.Path, q.Model,
+		term.Printf(t, "  %d\t%s\t%s\t%s %s\t%s\t%s\t%s\t%s\n", main, seconds(q.At.Sub(r.begun)), gap, q.Method, q.Path, q.Model,
 			shorten(q.Step), answerText(q), tokens(q.Usage))
 	}
 	if err := t.Flush(); err != nil {
@@ -95,16 +97,15 @@ func (r *rehearsalReport) writeText(w io.Writer) error {
 	}
 	table := b.String()
 	b.Reset()
-	fmt.Fprintf(&b, "belay: rehearsed %s: %s\n", shorten(strings.Join(strings.Fields(r.script), " ")), count(main, "request"))
+	term.Printf(&b, "belay: rehearsed %s: %s\n", shorten(strings.Join(strings.Fields(r.script), " ")), count(main, "request"))
 	if main > 0 {
 		b.WriteString(table)
 	}
 	for _, line := range r.remarks(side) {
-		fmt.Fprintf(&b, "  %s\n", line)
+		term.Printf(&b, "  %s\n", line)
 	}
-	fmt.Fprintf(&b, "belay: %s\n", r.outcome())
-	_, err := io.WriteString(w, b.String())
-	return err
+	term.Printf(&b, "belay: %s\n", r.outcome())
+	return term.Text(w, b.String())
 }
 
 // about is the heading of the column for what is requested: a model, or an operation of GitHub.
@@ -165,7 +166,7 @@ func (r *rehearsalReport) outcome() string {
 	if u := result.Usage; u.In+u.Out > 0 {
 		text += fmt.Sprintf("; %s reports %d tokens in, %d out", result.Profile, u.In, u.Out)
 		if u.Cost != nil {
-			text += fmt.Sprintf(", $%.4f", *u.Cost)
+			text += ", " + printable.Dollars(*u.Cost)
 		}
 	}
 	if result.RetryAt != nil {

@@ -4,13 +4,14 @@ import (
 	"cmp"
 	"context"
 	"encoding/csv"
-	"encoding/json"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/belay-run/belay/internal/companion/db"
+	"github.com/belay-run/belay/internal/printable"
 	"github.com/belay-run/belay/internal/term"
 )
 
@@ -74,7 +75,7 @@ func (q *question) statsJSON(by db.Group, list []db.Figures, total db.Figures) e
 		groups = append(groups, asJSON(f))
 	}
 	total.Key = "total"
-	return json.NewEncoder(q.out).Encode(struct {
+	return term.JSON(q.out, struct {
 		SchemaVersion int           `json:"schema_version"`
 		Since         *time.Time    `json:"since"`
 		Until         *time.Time    `json:"until"`
@@ -94,7 +95,8 @@ func bound(t time.Time) *time.Time {
 }
 
 func (q *question) statsCSV(by db.Group, list []db.Figures) error {
-	w := csv.NewWriter(q.out)
+	var b strings.Builder
+	w := csv.NewWriter(&b)
 	w.Write([]string{string(by), "invocations", "succeeded", "refused", "attempts", "wait_ms", "response_ms", "input_tokens", "output_tokens",
 		"cache_read_input_tokens", "cache_creation_input_tokens", "total_cost_usd", "requests", "faults", "unknown_costs"})
 	for _, f := range list {
@@ -102,7 +104,7 @@ func (q *question) statsCSV(by db.Group, list []db.Figures) error {
 		if f.Usage.CostUSD != nil {
 			cost = strconv.FormatFloat(*f.Usage.Rounded().CostUSD, 'f', -1, 64)
 		}
-		row := []string{f.Key}
+		row := []string{printable.Line(f.Key)}
 		for _, n := range []int64{f.Invocations, f.Succeeded, f.Refused, f.Attempts, f.WaitMS, f.ResponseMS, f.Usage.InputTokens,
 			f.Usage.OutputTokens, f.Usage.CacheReadInputTokens, f.Usage.CacheCreationInputTokens} {
 			row = append(row, strconv.FormatInt(n, 10))
@@ -110,7 +112,7 @@ func (q *question) statsCSV(by db.Group, list []db.Figures) error {
 		w.Write(append(row, cost, strconv.FormatInt(f.Requests, 10), strconv.FormatInt(f.Faults, 10), strconv.FormatInt(f.UnknownCosts, 10)))
 	}
 	w.Flush()
-	return w.Error()
+	return errors.Join(w.Error(), term.Text(q.out, b.String()))
 }
 
 // statsText shows what is in all, and the groups with bars.
@@ -121,7 +123,7 @@ func (q *question) statsText(by db.Group, list []db.Figures, total db.Figures, f
 		if empty {
 			text = "nothing is on record for this time"
 		}
-		if _, err := fmt.Fprintln(q.out, text); err != nil {
+		if err := term.Printf(q.out, "%s\n", text); err != nil {
 			return err
 		}
 	}
@@ -138,7 +140,7 @@ func (q *question) statsText(by db.Group, list []db.Figures, total db.Figures, f
 		rows[i] = []string{cmp.Or(oneLine(f.Key, 40), "–"), thousands(f.Invocations), rate(f), thousands(f.Attempts), countText(f.Requests), countText(f.Faults),
 			wait(f.WaitMS), tokenText(f.Usage.InputTokens, f.Usage.OutputTokens), spentText(f), bar(f.Succeeded, f.Invocations, most)}
 	}
-	fmt.Fprintln(q.out)
+	term.Printf(q.out, "\n")
 	return table(q.out, headings, rows)
 }
 

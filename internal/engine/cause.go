@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/belay-run/belay/gate"
+	"github.com/belay-run/belay/internal/printable"
 	"github.com/belay-run/belay/retry"
 )
 
@@ -46,7 +47,7 @@ func (e *ScopeTaken) Unwrap() error { return retry.ErrMaxWait }
 type MaxCostReached struct{ Spent, Limit float64 }
 
 func (e *MaxCostReached) Error() string {
-	return fmt.Sprintf("the maximum cost is used up: $%.4f of $%g", e.Spent, e.Limit)
+	return fmt.Sprintf("the maximum cost is used up: %s of $%g", printable.Dollars(e.Spent), e.Limit)
 }
 
 // RetriesSpent says that there was no further attempt because all processes together have used up the retries of a gate.

@@ -6,6 +6,7 @@ import (
 	"io"
 	"time"
 
+	"github.com/belay-run/belay/internal/printable"
 	"github.com/belay-run/belay/internal/supervise"
 	"github.com/belay-run/belay/verdict"
 )
@@ -94,7 +95,7 @@ type resultJSON struct {
 // placeholder stands in for the output while the rest is encoded: output can be larger than memory.
 const placeholder = `"\u0000output\u0000"`
 
-// WriteJSON writes the result as one line of JSON.
+// WriteJSON writes the result as one line of JSON. What could control a terminal is escaped.
 func (r *Result) WriteJSON(w io.Writer) error {
 	j := resultJSON{
 		SchemaVersion: 1, ID: r.ID, Success: r.Success, Result: json.RawMessage(placeholder), Errors: r.Errors,
@@ -122,7 +123,7 @@ func (r *Result) WriteJSON(w io.Writer) error {
 	if err != nil {
 		return err
 	}
-	before, after, _ := bytes.Cut(data, []byte(placeholder))
+	before, after, _ := bytes.Cut(printable.JSON(data), []byte(placeholder))
 	if _, err := w.Write(before); err != nil {
 		return err
 	}
@@ -165,7 +166,7 @@ func writeString(w io.Writer, r io.Reader) error {
 			if merr != nil {
 				return merr
 			}
-			if _, werr := w.Write(quoted[1 : len(quoted)-1]); werr != nil {
+			if _, werr := w.Write(printable.JSON(quoted[1 : len(quoted)-1])); werr != nil {
 				return werr
 			}
 		}

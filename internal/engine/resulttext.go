@@ -5,12 +5,14 @@ import (
 	"io"
 	"strconv"
 	"strings"
+
+	"github.com/belay-run/belay/internal/printable"
 )
 
 // maxShown is how much of the result the text form shows, in characters.
 const maxShown = 2000
 
-// WriteText writes the result for a person to read.
+// WriteText writes the result for a person to read, without the control characters that the command has printed.
 func (r *Result) WriteText(w io.Writer) error {
 	var b strings.Builder
 	status := "FAILED"
@@ -22,24 +24,24 @@ func (r *Result) WriteText(w io.Writer) error {
 	if err != nil {
 		return err
 	}
-	if text := []rune(strings.ToValidUTF8(string(shown), "�")); len(text) > maxShown {
+	if text := []rune(printable.Text(string(shown))); len(text) > maxShown {
 		fmt.Fprintf(&b, "%s… (truncated)\n", string(text[:maxShown]))
 	} else if len(text) > 0 {
 		fmt.Fprintf(&b, "%s\n", strings.TrimSuffix(string(text), "\n"))
 	}
 	for _, e := range r.Earlier() {
-		fmt.Fprintf(&b, "Earlier: %s\n", e)
+		fmt.Fprintf(&b, "Earlier: %s\n", printable.Line(e))
 	}
 	if r.Err != "" {
-		fmt.Fprintf(&b, "Error: %s\n", r.Err)
+		fmt.Fprintf(&b, "Error: %s\n", printable.Line(r.Err))
 	}
 	if r.Verdict.SessionID != "" {
-		fmt.Fprintf(&b, "Session: %s\n", r.Verdict.SessionID)
+		fmt.Fprintf(&b, "Session: %s\n", printable.Line(r.Verdict.SessionID))
 	}
 	if u := r.Usage; r.Session != "" || u.InputTokens+u.OutputTokens > 0 { // a run of an agent, or one that has used tokens
 		fmt.Fprintf(&b, "Tokens: %s input / %s output\n", thousands(u.InputTokens), thousands(u.OutputTokens))
 		if u.CostUSD != nil {
-			fmt.Fprintf(&b, "Cost: $%.4f\n", *u.CostUSD)
+			fmt.Fprintf(&b, "Cost: %s\n", printable.Dollars(*u.CostUSD))
 		}
 	}
 	fmt.Fprintf(&b, "Duration: %sms\n", thousands(r.Duration.Milliseconds()))

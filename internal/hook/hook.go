@@ -25,6 +25,7 @@ import (
 
 	"github.com/belay-run/belay/internal/journal"
 	"github.com/belay-run/belay/internal/supervise"
+	"github.com/belay-run/belay/internal/term"
 )
 
 // DefaultTimeout is how long a hook may take if nothing else is said.
@@ -198,6 +199,6 @@ func (h *Hook) endLeft(p *supervise.Process, exit supervise.Exit) {
 // say prints a message to stderr, which clients show in their debug output.
 func (h *Hook) say(format string, args ...any) {
 	if h.Stderr != nil {
-		fmt.Fprintf(h.Stderr, "belay hook: "+format+"\n", args...)
+		term.Printf(h.Stderr, "belay hook: "+format+"\n", args...)
 	}
 }

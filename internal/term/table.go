@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/belay-run/belay/internal/printable"
 )
 
 // minLastWidth is how much of the last column must fit beside the others; below that it has a line of its own.
@@ -14,7 +16,7 @@ const minLastWidth = 20
 // gap stands between columns.
 const gap = "  "
 
-// Table writes rows under headings. A column with nothing in it is left out. On a terminal no line is longer than that is
+// Table writes rows under headings. What is in them may be anyone's, and is shown in one line. A column with nothing in it is left out. On a terminal no line is longer than that is
 // wide: of the last column, which is mostly a text, there is what fits, and where next to nothing would, it stands on a line of
 // its own. What is written to a file or a pipe is whole.
 func Table(w io.Writer, headings []string, rows [][]string) error {
@@ -31,6 +33,7 @@ type Following struct {
 // Write writes rows, the first time under headings, and then in the columns of the first ones.
 func (t *Following) Write(w io.Writer, headings []string, rows [][]string) error {
 	text := ""
+	rows = cleaned(rows)
 	if t.headings == nil {
 		t.headings, t.first = headings, rows
 		text = newGrid(headings, rows, columns(w)).line(headings)
@@ -52,7 +55,7 @@ func columns(w io.Writer) int {
 
 // layout is the table for a terminal of that many columns; 0 means that there is no end to a line.
 func layout(headings []string, rows [][]string, most int) string {
-	headings, rows = dropEmpty(headings, rows)
+	headings, rows = dropEmpty(headings, cleaned(rows))
 	g := newGrid(headings, rows, most)
 	var b strings.Builder
 	b.WriteString(g.line(headings))
@@ -102,6 +105,18 @@ func (g grid) line(row []string) string {
 		return cut(strings.TrimRight(line, " "), g.most) + "\n" + cut("    "+own, g.most) + "\n"
 	}
 	return cut(strings.TrimRight(line, " "), g.most) + "\n"
+}
+
+// cleaned are the rows with each cell in one line that cannot control the terminal.
+func cleaned(rows [][]string) [][]string {
+	clean := make([][]string, len(rows))
+	for i, row := range rows {
+		clean[i] = make([]string, len(row))
+		for j, cell := range row {
+			clean[i][j] = printable.Line(cell)
+		}
+	}
+	return clean
 }
 
 // dropEmpty leaves out the columns that have nothing but a heading.

@@ -1,4 +1,7 @@
-// Package term writes Belay's messages to the user: on stderr, one line for each thing that happened, and a countdown
+// Package term writes what Belay says to the user, and nothing else does: answers and tables on stdout, messages on stderr. [Printf],
+// [Text], [JSON] and [Table] show what comes from commands, files and services without the control characters in it.
+//
+// A [Screen] is for messages: one line for each thing that happened, and a countdown
 // that redraws itself where there is a terminal. Where there is none, the lines are plain, and one is written at least
 // once a minute, because CI systems end a job that prints nothing for long.
 package term
@@ -10,6 +13,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/belay-run/belay/internal/printable"
 	"github.com/belay-run/belay/internal/supervise"
 )
 
@@ -49,12 +53,15 @@ func colored(tty bool) bool {
 	return tty && os.Getenv("CLICOLOR") != "0"
 }
 
-// Line writes one line.
+// Line writes one line. What the arguments bring may be anyone's, as with [Printf].
 func (s *Screen) Line(format string, args ...any) {
+	if false {
+		_ = fmt.Sprintf(format, args...) // lets go vet check the calls
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.clear()
-	fmt.Fprintf(s.w, "%s%s\n", s.dim(s.Prefix), fmt.Sprintf(format, args...))
+	fmt.Fprintf(s.w, "%s%s\n", s.dim(s.Prefix), printable.Line(sprintf(format, args)))
 }
 
 // clear removes a line that redraws itself.
@@ -126,7 +133,7 @@ func (s *Screen) draw(what string, until time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	left := max(0, time.Until(until))
-	fmt.Fprintf(s.w, "\r\x1b[K%s%s: %s, at %s", s.dim(s.Prefix), what, clock(left), until.Local().Format("15:04:05 MST"))
+	fmt.Fprintf(s.w, "\r\x1b[K%s%s: %s, at %s", s.dim(s.Prefix), printable.Line(what), clock(left), until.Local().Format("15:04:05 MST"))
 	s.drawn = true
 }
 

@@ -1,0 +1,88 @@
+package term
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/belay-run/belay/internal/printable"
+)
+
+// What Belay prints goes through this package. A test of the commands finds printing that does not (printing_test.go).
+
+// Printf prints to the user. The format is Belay's own; what the arguments bring may be anyone's, so each is shown in one line and cannot
+// control the terminal.
+func Printf(w io.Writer, format string, args ...any) error {
+	if false {
+		_ = fmt.Sprintf(format, args...) // lets go vet check the calls
+	}
+	_, err := io.WriteString(w, sprintf(format, args))
+	return err
+}
+
+// Text prints a text of several lines to the user.
+func Text(w io.Writer, text string) error {
+	_, err := io.WriteString(w, printable.Text(text))
+	return err
+}
+
+// Styled prints a text of several lines in a style, such as "1" for bold; "" means none.
+func Styled(w io.Writer, style, text string) error {
+	text = printable.Text(text)
+	if style != "" {
+		lines := strings.Split(text, "\n")
+		for i, line := range lines {
+			if line != "" {
+				lines[i] = "\x1b[" + style + "m" + line + "\x1b[0m"
+			}
+		}
+		text = strings.Join(lines, "\n")
+	}
+	_, err := io.WriteString(w, text)
+	return err
+}
+
+// JSON prints a value as one line of JSON.
+func JSON(w io.Writer, value any) error {
+	data, err := json.Marshal(value)
+	if err == nil {
+		_, err = w.Write(append(printable.JSON(data), '\n'))
+	}
+	return err
+}
+
+// JSONLines prints each value of a list as one line of JSON.
+func JSONLines[T any](w io.Writer, list []T) error {
+	for _, value := range list {
+		if err := JSON(w, value); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// sprintf is fmt.Sprintf for arguments that Belay did not write itself.
+func sprintf(format string, args []any) string {
+	wrapped := make([]any, len(args))
+	for i, arg := range args {
+		wrapped[i] = foreign{arg}
+	}
+	return fmt.Sprintf(format, wrapped...)
+}
+
+// foreign is an argument that may hold anything.
+type foreign struct{ value any }
+
+// Format implements [fmt.Formatter].
+func (f foreign) Format(s fmt.State, verb rune) {
+	format, value := fmt.FormatString(s, verb), f.value
+	if verb == 'q' { // which shows control characters as escapes
+		fmt.Fprintf(s, format, value)
+		return
+	}
+	if text, ok := value.(string); ok { // before a width is applied to it
+		value = printable.Line(text)
+	}
+	io.WriteString(s, printable.Line(fmt.Sprintf(format, value)))
+}
