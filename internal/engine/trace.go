@@ -2,20 +2,23 @@ package engine
 
 import (
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/belay-run/belay/internal/agent"
 	"github.com/belay-run/belay/internal/supervise"
 )
 
-// enclosingRun is the run that this process was started in; empty if there is none.
+// enclosingRun is the run that this process was started in; empty if there is none. Hooks and MCP servers in between have
+// ids too, and are no runs.
 func enclosingRun() string {
-	outer := os.Getenv(supervise.RunIDVar)
-	id := outer[strings.LastIndexByte(outer, ',')+1:]
-	if !agent.IsUUID(id) {
-		return ""
+	ids := strings.Split(os.Getenv(supervise.RunIDVar), ",")
+	for _, id := range slices.Backward(ids) {
+		if agent.IsUUID(id) {
+			return id
+		}
 	}
-	return id
+	return ""
 }
 
 // traceparent is the trace that the command belongs to, as the variable TRACEPARENT of its environment has it in the form
