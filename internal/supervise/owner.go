@@ -9,7 +9,7 @@ import (
 
 // Owner names the process that supervises a run.
 type Owner struct {
-	// Boot names the run of the system, and the pid namespace: a container counts for itself.
+	// Boot names the run of the system, and our namespaces of pids and of time: a container counts for itself.
 	Boot  string
 	PID   int
 	Start uint64
@@ -21,7 +21,7 @@ func self() (Owner, error) {
 	return Owner{Boot: bootID(), PID: os.Getpid(), Start: p.Start}, err
 }
 
-// Alive reports whether the owner still runs. An owner in another container cannot be seen, and counts as not alive.
+// Alive reports whether the owner still runs. An owner in another namespace cannot be seen, and counts as not alive.
 func (o Owner) Alive() bool { return o.Boot == bootID() && o.running() }
 
 // dead reports whether the owner has certainly ended, and whether that is because the system has been restarted.
