@@ -92,7 +92,7 @@ func recallAttempt(rec supervise.Record, began time.Time, e *journal.Entry) {
 			e.Requests, e.Model = account.Requests, account.Model
 		}
 	}
-	if rec.Left { // it may go on
+	if len(rec.Left) > 0 { // it may go on
 		used.CostUSD, used.Unknown = nil, true
 	}
 	e.Usage = used.JSON()

@@ -23,6 +23,7 @@ func Detach(path string, args []string) error {
 	if err != nil {
 		return err
 	}
+	unmark(p.Pid)
 	go p.Wait() // if it ends before us, it must not stay as a zombie
 	return nil
 }

@@ -28,11 +28,41 @@ func (r Records) ReportKilled() (told, left []Record, err error) {
 		}
 	}
 	pause := time.Millisecond
-	for begin := time.Now(); len(fresh) > 0 && len(livingMarkers(fresh)) > 0 && time.Since(begin) < reportTimeout; pause = min(2*pause, 100*time.Millisecond) {
+	for begin := time.Now(); len(fresh) > 0 && time.Since(begin) < reportTimeout; pause = min(2*pause, 100*time.Millisecond) {
+		alive, err := processesOf(fresh)
+		if err != nil {
+			return nil, nil, err
+		}
+		if len(alive) == 0 {
+			break
+		}
 		time.Sleep(pause)
 	}
-	told, left = r.settle(dead, livingMarkers(ids))
+	alive, err := processesOf(ids)
+	if err != nil {
+		return nil, nil, err
+	}
+	told, left = r.settle(dead, alive)
 	return told, left, nil
+}
+
+// Unrecorded returns the processes that killed owners have left whose runs are not on record, which are found by the ids
+// of the runs alone ([Records.OwnedID]). It looks at all processes there are.
+func (r Records) Unrecorded() (list []Proc, err error) {
+	recorded, err := r.scan()
+	if err != nil {
+		return nil, err
+	}
+	ids := make([]string, len(recorded))
+	for i, rec := range recorded {
+		ids[i] = rec.ID
+	}
+	err = walk(func(p Proc) {
+		if p.PID != os.Getpid() && r.abandoned(p) && len(p.runs(ids)) == 0 {
+			list = append(list, p)
+		}
+	})
+	return list, err
 }
 
 // dead returns the records of dead owners, and the ids of those that may have left processes. The calling process is
@@ -42,10 +72,10 @@ func (r Records) dead() (dead []Record, ids []string, err error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	around := strings.Split(os.Getenv(RunIDVar), ",")
+	around, limit := strings.Split(os.Getenv(RunIDVar), ","), Proc{PID: os.Getpid()}.limitMark()
 	for _, rec := range found {
 		is, restarted := rec.Owner.dead()
-		if !is || slices.Contains(around, rec.ID) {
+		if !is || slices.Contains(around, rec.ID) || limit != 0 && limit == limitMarkOf(rec.ID) {
 			continue
 		}
 		rec.Restarted = restarted
@@ -58,12 +88,12 @@ func (r Records) dead() (dead []Record, ids []string, err error) {
 }
 
 // settle tells of dead owners' runs, and removes the records of those of which no process is left.
-func (r Records) settle(dead []Record, alive []string) (told, left []Record) {
+func (r Records) settle(dead []Record, alive map[string][]Proc) (told, left []Record) {
 	// A record comes before what was to replace it, which holds nothing more.
 	slices.SortStableFunc(dead, func(a, b Record) int { return len(a.path) - len(b.path) })
 	seen := map[string]bool{}
 	for _, rec := range dead {
-		rec.Left = slices.Contains(alive, rec.ID)
+		rec.Left = alive[rec.ID]
 		if seen[rec.ID] {
 			os.Remove(rec.path)
 			continue
@@ -80,7 +110,7 @@ func (r Records) settle(dead []Record, alive []string) (told, left []Record) {
 				rec.Reported = true
 				told = append(told, rec)
 			}
-			if rec.Left || !rec.Reported { // it is to be found again
+			if len(rec.Left) > 0 || !rec.Reported { // it is to be found again
 				if rec.Reported {
 					os.WriteFile(rec.path, rec.encode(), 0o600)
 				}
@@ -89,7 +119,7 @@ func (r Records) settle(dead []Record, alive []string) (told, left []Record) {
 			}
 		}
 		seen[rec.ID] = true
-		if rec.Left || r.Killed != nil && !rec.Reported {
+		if len(rec.Left) > 0 || r.Killed != nil && !rec.Reported {
 			left = append(left, rec)
 			continue
 		}
@@ -118,18 +148,19 @@ func (rec *Record) claim(dir string) error {
 	return rec.read()
 }
 
-// livingMarkers returns the markers that a living process carries, or all of them where that cannot be found out.
-func livingMarkers(ids []string) (alive []string) {
+// processesOf returns the living processes of runs, by the runs' ids.
+func processesOf(ids []string) (map[string][]Proc, error) {
 	if len(ids) == 0 {
-		return nil
+		return nil, nil
 	}
+	alive := map[string][]Proc{}
 	err := walk(func(p Proc) {
-		if p.PID != os.Getpid() {
-			alive = append(alive, slices.DeleteFunc(p.markers(), func(id string) bool { return !slices.Contains(ids, id) })...)
+		if p.PID == os.Getpid() {
+			return
+		}
+		for _, id := range p.runs(ids) {
+			alive[id] = append(alive[id], p)
 		}
 	})
-	if err != nil {
-		return ids
-	}
-	return alive
+	return alive, err
 }

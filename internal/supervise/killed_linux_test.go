@@ -103,7 +103,7 @@ func TestReportKilled_Contents(t *testing.T) {
 		var got []string
 		r := supervise.Records{Dir: dir, Killed: func(rec supervise.Record) bool {
 			got = append(got, strings.TrimSpace(fmt.Sprintf("%s %s %d %s", rec.Command, rec.State, rec.Attempt, rec.Reason)))
-			return rec.ID == "x" && !rec.Written.IsZero() && !rec.Left
+			return rec.ID == "x" && !rec.Written.IsZero() && len(rec.Left) == 0
 		}}
 		told, left, err := r.ReportKilled()
 		if err != nil || len(told) != 1 || len(left) != 0 || len(got) != 1 || got[0] != strings.TrimSpace(want) {
@@ -146,7 +146,7 @@ func TestReportKilled_LeavesProcesses(t *testing.T) {
 	dir := t.TempDir()
 	id := abandon(t, dir)
 	n := 0
-	r := supervise.Records{Dir: dir, Killed: func(rec supervise.Record) bool { n++; return rec.Left }}
+	r := supervise.Records{Dir: dir, Killed: func(rec supervise.Record) bool { n++; return len(rec.Left) > 0 }}
 	told, left, err := r.ReportKilled()
 	if err != nil || len(told) != 1 || len(left) != 1 || n != 1 || len(carriers(id)) == 0 {
 		t.Errorf("%v, %v, %v; told %d times, %d processes", told, left, err, n, len(carriers(id)))

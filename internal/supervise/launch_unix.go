@@ -71,7 +71,9 @@ func (p *Process) fork() error {
 		}
 	}
 	p.start, p.born = time.Now(), startNow()
+	done := p.markByLimit()
 	pid, err := syscall.ForkExec(p.spec.Path, p.spec.Args, attr)
+	done(pid)
 	if err != nil {
 		p.term.close()
 		return &os.PathError{Op: "exec", Path: p.spec.Path, Err: err}

@@ -2,6 +2,7 @@ package supervise
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 )
 
@@ -24,6 +25,25 @@ func mark(env []string, id string) []string {
 		marked = append(marked, kv)
 	}
 	return append(marked, prefix+value)
+}
+
+// runs returns those of the given runs that the process belongs to: by its environment, or where that was wiped by its
+// limit ([limitMarkOf]), which names only the innermost one.
+func (p Proc) runs(ids []string) (found []string) {
+	limit := p.limitMark()
+	for _, id := range ids {
+		if limit != 0 && limit == limitMarkOf(id) {
+			if found = append(found, id); len(ids) == 1 {
+				return found
+			}
+		}
+	}
+	for _, id := range p.markers() {
+		if slices.Contains(ids, id) && !slices.Contains(found, id) {
+			found = append(found, id)
+		}
+	}
+	return found
 }
 
 // markers are the runs that a process environment (NUL-separated, as the kernel shows it) names.

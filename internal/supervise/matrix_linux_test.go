@@ -22,7 +22,7 @@ var trees = map[string]string{
 }
 
 // orphans are trees of which something is orphaned before the stop, in a session of its own and with its environment
-// wiped: nothing says where it comes from, and only an owner can know.
+// wiped. Only its limit says where it comes from.
 var orphans = map[string]string{
 	"Orphan":            `(setsid env -i sh -c ': > ready; exec sleep 300' &); sleep 300`,
 	"OrphanSilent":      `(setsid env -i sh -c ': > ready; exec sleep 300' > /dev/null 2>&1 &); exec sleep 300`,
@@ -84,14 +84,23 @@ func TestKillTree_Owner(t *testing.T) {
 
 func TestKillTree_Library(t *testing.T) {
 	t.Parallel()
-	for tree, script := range trees {
-		for stop := range stops {
-			t.Run(tree+"/"+stop, func(t *testing.T) {
-				t.Parallel()
-				for i := range rounds() {
-					killTree(t, &supervise.Supervisor{}, script, stop, supervise.Placement(i%3))
+	for _, kind := range []struct {
+		trees  map[string]string
+		before string
+		rounds int
+	}{{trees, "", rounds()}, {orphans, untilMarked, max(1, rounds()/10)}} {
+		for tree, script := range kind.trees {
+			for stop, how := range stops {
+				if how.limit != nil && kind.before != "" {
+					continue // the limit would pass before the mark is there
 				}
-			})
+				t.Run(tree+"/"+stop, func(t *testing.T) {
+					t.Parallel()
+					for i := range kind.rounds {
+						killTree(t, &supervise.Supervisor{}, kind.before+script, stop, supervise.Placement(i%3))
+					}
+				})
+			}
 		}
 	}
 }

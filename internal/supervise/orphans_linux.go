@@ -69,9 +69,9 @@ func (p *Process) ofAnotherRun(q Proc) bool {
 	o.forgetEnded()
 	left := maps.Clone(o.leftovers)
 	maps.DeleteFunc(left, func(_ identity, l leftover) bool { return l.ordinal == p.ordinal })
-	ids := map[string]bool{}
+	var ids []string
 	for r := range o.runs {
-		ids[r.spec.RunID] = true
+		ids = append(ids, r.spec.RunID)
 	}
 	o.mu.Unlock()
 
@@ -80,11 +80,10 @@ func (p *Process) ofAnotherRun(q Proc) bool {
 		if l.session == q.SID && q.SID != ours {
 			return true
 		}
-		ids[l.runID] = true
+		ids = append(ids, l.runID)
 	}
-	delete(ids, p.spec.RunID)
-	delete(ids, "")
-	if len(ids) > 0 && !p.isMarked(q) && slices.ContainsFunc(q.markers(), func(id string) bool { return ids[id] }) {
+	ids = slices.DeleteFunc(ids, func(id string) bool { return id == "" || id == p.spec.RunID })
+	if len(ids) > 0 && !p.isMarked(q) && len(q.runs(ids)) > 0 {
 		return true
 	}
 	for len(left) > 0 {

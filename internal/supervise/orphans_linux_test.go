@@ -13,9 +13,10 @@ import (
 	"github.com/belay-run/belay/internal/supervise"
 )
 
-// wiped is a script that leaves an orphan in a session of its own, with nothing in its environment. The orphan makes the
-// file orphan in the run's directory, by which it is found.
-const wiped = `(setsid env -i sh -c ': > orphan; exec sleep 300' > /dev/null 2>&1 &)
+// wiped is a script that leaves an orphan in a session of its own, with nothing in its environment and with the usual
+// limits, so that nothing says which run it comes from. The orphan makes the file orphan in the run's directory, by which it
+// is found.
+const wiped = `(setsid env -i prlimit --locks=unlimited sh -c ': > orphan; exec sleep 300' > /dev/null 2>&1 &)
 while [ ! -e orphan ]; do sleep 0.01; done
 `
 

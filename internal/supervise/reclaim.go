@@ -15,26 +15,58 @@ const reclaimTimeout = 3 * time.Second
 // all of that time.
 const reclaimPasses = 2
 
-// Reclaim ends what dead owners have left: processes that carry the marker of a run whose owner (pid, start time,
+// Reclaim ends what dead owners have left: processes that carry the mark of a run whose owner (pid, start time,
 // boot) is no more. It never goes by name, and never touches the run of a living owner, nor one that the calling
 // process is itself a part of. It returns the processes it has ended. When there is nothing to reclaim it costs one look
 // into a directory.
-func (r Records) Reclaim() ([]Proc, error) {
-	dead, ids, err := r.dead()
-	if err != nil {
-		return nil, err
+func (r Records) Reclaim() (ended []Proc, err error) {
+	// Ending a run may have killed the owner of another one, which was nested in it.
+	for range 3 {
+		dead, ids, err := r.dead()
+		if err != nil || len(dead) == 0 {
+			return ended, err
+		}
+		var more []Proc
+		var remaining map[string][]Proc
+		if len(ids) > 0 {
+			if more, remaining, err = endMarked(func(p Proc) []string { return p.runs(ids) }, reclaimTimeout); err != nil {
+				return ended, err
+			}
+		}
+		ended = append(ended, more...)
+		if r.settle(dead, remaining); len(more) == 0 || len(remaining) > 0 {
+			break
+		}
 	}
-	ended, remaining := endMarked(ids, reclaimTimeout)
-	r.settle(dead, remaining)
 	return ended, nil
 }
 
-// endMarked ends every process that carries one of the markers, and those that they start meanwhile. It returns the
-// markers of those that could not be ended.
-func endMarked(ids []string, timeout time.Duration) (ended []Proc, remaining []string) {
-	if len(ids) == 0 {
-		return nil, nil
+// ReclaimAll does the same and also ends what [Records.Unrecorded] finds. It looks at all processes there are.
+func (r Records) ReclaimAll() ([]Proc, error) {
+	ended, err := r.Reclaim()
+	if err != nil {
+		return ended, err
 	}
+	recorded, err := r.scan() // of living owners, and of those that could not be ended
+	if err != nil {
+		return ended, err
+	}
+	ids := make([]string, len(recorded))
+	for i, rec := range recorded {
+		ids[i] = rec.ID
+	}
+	more, _, err := endMarked(func(p Proc) []string {
+		if !r.abandoned(p) || len(p.runs(ids)) > 0 {
+			return nil
+		}
+		return []string{""}
+	}, reclaimTimeout)
+	return append(ended, more...), err
+}
+
+// endMarked ends every process that belongs to one of some runs, and those that they start meanwhile. runs returns the ids
+// of those of them that a process belongs to. It returns the processes that could not be ended, by these ids.
+func endMarked(runs func(Proc) []string, timeout time.Duration) (ended []Proc, remaining map[string][]Proc, err error) {
 	begin := time.Now()
 	asked := map[identity]bool{}
 	pause := time.Millisecond
@@ -42,28 +74,31 @@ func endMarked(ids []string, timeout time.Duration) (ended []Proc, remaining []s
 	for emptyWalks := 0; emptyWalks < 2; {
 		force := time.Since(begin) > politePause
 		left := map[identity]bool{}
-		remaining = nil
+		remaining = map[string][]Proc{}
 		err := walk(func(p Proc) {
 			if p.PID == os.Getpid() {
 				return
 			}
-			carried := slices.DeleteFunc(p.markers(), func(id string) bool { return !slices.Contains(ids, id) })
+			carried := runs(p)
 			if len(carried) == 0 {
 				return
 			}
-			remaining = append(remaining, carried...)
+			for _, id := range carried {
+				remaining[id] = append(remaining[id], p)
+			}
 			id := p.identity()
 			left[id] = true
 			if !asked[id] {
 				asked[id] = true
 				ended = append(ended, p)
 				p.signal(syscall.SIGTERM)
-			} else if force {
+			}
+			if force {
 				p.signal(syscall.SIGKILL)
 			}
 		})
 		if err != nil {
-			return ended, ids
+			return ended, remaining, err
 		}
 		if emptyWalks++; len(remaining) > 0 {
 			emptyWalks = 0
@@ -72,10 +107,10 @@ func endMarked(ids []string, timeout time.Duration) (ended []Proc, remaining []s
 			passes++
 		}
 		if time.Since(begin) > timeout && passes >= reclaimPasses {
-			return slices.DeleteFunc(ended, func(p Proc) bool { return left[p.identity()] }), remaining
+			return slices.DeleteFunc(ended, func(p Proc) bool { return left[p.identity()] }), remaining, nil
 		}
 		time.Sleep(pause)
 		pause = min(2*pause, 20*time.Millisecond)
 	}
-	return ended, nil
+	return ended, nil, nil
 }

@@ -29,7 +29,7 @@ func TestReclaim_PatienceOverAtOnce(t *testing.T) {
 	if _, err := bufio.NewReader(out).ReadString('\n'); err != nil {
 		t.Fatal(err)
 	}
-	ended, _ := endMarked([]string{id}, 0)
+	ended, _, _ := endMarked(func(p Proc) []string { return p.runs([]string{id}) }, 0)
 	said := slices.ContainsFunc(ended, func(p Proc) bool { return p.PID == cmd.Process.Pid })
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", cmd.Process.Pid)) // it was not waited for, so it is there
 	if err != nil {

@@ -53,10 +53,11 @@ type Record struct {
 	Reported bool `json:"reported,omitempty"`
 
 	Owner Owner `json:"-"`
-	// Written is when the record was last written, of a run whose owner was found dead; Left says that processes of it live,
-	// and Restarted that the system does not run any more in which they did.
-	Written         time.Time `json:"-"`
-	Left, Restarted bool      `json:"-"`
+	// Written is when the record was last written, of a run whose owner was found dead; Left are the processes of it that
+	// live, and Restarted says that the system does not run any more in which they did.
+	Written   time.Time `json:"-"`
+	Left      []Proc    `json:"-"`
+	Restarted bool      `json:"-"`
 
 	path string
 }

@@ -152,9 +152,9 @@ func (p *Process) findMembers(found func(Proc)) (members []Proc) {
 	return members
 }
 
-// isMarked reports whether q carries the marker of the run.
+// isMarked reports whether q carries a mark of the run.
 func (p *Process) isMarked(q Proc) bool {
-	return p.spec.RunID != "" && slices.Contains(q.markers(), p.spec.RunID)
+	return p.spec.RunID != "" && len(q.runs([]string{p.spec.RunID})) > 0
 }
 
 // end signals a member of the tree. It is killed with its group if that is in another session than ours, because then

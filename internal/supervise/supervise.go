@@ -9,9 +9,10 @@
 // group or the session. How well that can be proved depends on the Supervisor:
 //
 //   - The zero [Supervisor] is for libraries. It changes nothing of the process it runs in: it signals the group
-//     and walks the process table, finding strays by their parents and by the marker [RunIDVar] in their environment.
-//     It cannot adopt orphans. A descendant whose parent had ended before the stop, that leads a session of its own
-//     and has lost its environment (a daemon that sudo has started) is not found, and lives on.
+//     and walks the process table, finding strays by their parents and by two marks: [RunIDVar] in their environment,
+//     and on Linux a limit (see limitMarkOf) that is set once the command has started. It cannot adopt orphans. A
+//     descendant whose parent had ended before the stop, that leads a session of its own, and has lost its environment
+//     and its limits or was started before the mark, is not found, and lives on.
 //   - [Own] is for a program that owns its process, on Linux. It becomes the reaper of all orphaned descendants and
 //     does all waiting in one place, so that the kernel's "no children left" (ECHILD) is the proof. A program that
 //     has called Own must not start processes in any other way: their exit statuses would be taken away, and they

@@ -1,0 +1,14 @@
+//go:build !linux
+
+package supervise
+
+// limitMarkOf is always 0: processes are not marked by a limit here.
+func limitMarkOf(string) uint64 { return 0 }
+
+func ownedByLimit(uint64) (ownedID, bool) { return ownedID{}, false }
+
+func (p Proc) limitMark() uint64 { return 0 }
+
+func (p *Process) markByLimit() (done func(pid int)) { return func(int) {} }
+
+func unmark(int) {}
