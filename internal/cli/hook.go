@@ -151,6 +151,7 @@ func runHook(ctx context.Context, std stdio.Streams, h *hook.Hook) int {
 	h.Stdin, h.Stdout, h.Stderr = in, std.Out, std.Err
 	h.Supervisor = supervisor(ctx)
 	h.Record = func(e journal.Entry) error { return recordHook(std.Err, e) }
+	markHook(h)
 	if ownsProcess(ctx) != nil {
 		stopHookBySignal(h)
 	}

@@ -3,19 +3,46 @@ package cli
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
+	"math/rand/v2"
 	"path/filepath"
 	"time"
 
 	"github.com/belay-run/belay/internal/alert"
 	"github.com/belay-run/belay/internal/config"
+	"github.com/belay-run/belay/internal/hook"
 	"github.com/belay-run/belay/internal/journal"
 	"github.com/belay-run/belay/internal/state"
+	"github.com/belay-run/belay/internal/supervise"
 	"github.com/belay-run/belay/internal/term"
 )
 
+// markHook gives a call the id by which what it starts is found should we be killed, and lets `belay ps` know of a call
+// that takes a while. Its id names us, so that no record has to be written of the others; what is to go on in the
+// background must not look like what a killed belay has left, and has a record at once.
+func markHook(h *hook.Hook) {
+	s, err := openState()
+	if err != nil {
+		return
+	}
+	if h.ID = s.Records().OwnedID(); h.KeepBackground {
+		h.ID = fmt.Sprintf("hook-keep-%012x-%08x", time.Now().UnixMilli(), rand.Uint32())
+	}
+	h.Announce = func(begun time.Time) (withdraw func()) {
+		if s.Prepare() != nil {
+			return nil
+		}
+		rec, err := s.CreateRecord(supervise.Record{ID: h.ID, Command: h.Label(), Profile: "hook:" + h.Label(), Started: begun, Attempt: 1})
+		if err != nil {
+			return nil
+		}
+		return func() { rec.Remove() }
+	}
+}
+
 // recordHook puts a failure into the log, and raises an alert if there have been too many of that hook. Nothing of the state
-// directory is touched before there is a failure.
+// directory is touched before there is a failure, or a call takes a while.
 func recordHook(w io.Writer, e journal.Entry) error {
 	state, err := state.Open("")
 	if err != nil {

@@ -25,8 +25,12 @@ func newPs() *cobra.Command {
   belay ps --json
   belay ps --reap`,
 		Long: `Shows the runs of all living belay processes that share this state directory: what runs, what
-waits, for what and until when. Runs whose belay was killed are put on record. --reap ends what a killed belay has left behind: processes
-that carry its mark (BELAY_RUN_ID) and whose owner is dead. Nothing else is touched.`,
+waits, for what and until when; hooks that take a while, and MCP servers; and the processes that a
+killed belay has left. Runs whose belay was killed are put on record.
+
+--reap ends what a killed belay has left: processes that carry the mark of a run (BELAY_RUN_ID in
+their environment, or on Linux the limit that stands for it) whose belay is dead. Nothing else is
+touched.`,
 		Args: noArgs,
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "as JSON, one object a line")
@@ -44,12 +48,22 @@ that carry its mark (BELAY_RUN_ID) and whose owner is dead. Nothing else is touc
 		for _, r := range killed {
 			sayKilled(cmd.ErrOrStderr(), r)
 		}
-		if len(left) > 0 {
-			term.Printf(cmd.ErrOrStderr(), "belay: processes of a killed run are left; to end them: belay ps --reap\n")
-		}
 		runs, err := listRuns(state.Records())
 		if err != nil {
 			return err
+		}
+		unrecorded, err := state.Records().Unrecorded()
+		if err != nil {
+			return &failure{err}
+		}
+		for _, r := range left {
+			runs = append(runs, abandoned(r))
+		}
+		if len(unrecorded) > 0 {
+			runs = append(runs, abandoned(supervise.Record{Command: "hook", Profile: "hook", Left: unrecorded}))
+		}
+		if slices.ContainsFunc(runs, func(r supervise.Record) bool { return r.State == stateKilled }) {
+			term.Printf(cmd.ErrOrStderr(), "belay: processes of a killed belay are left; to end them: belay ps --reap\n")
 		}
 		if asJSON {
 			var list []any
@@ -64,11 +78,27 @@ that carry its mark (BELAY_RUN_ID) and whose owner is dead. Nothing else is touc
 		}
 		var rows [][]string
 		for _, r := range runs {
-			rows = append(rows, []string{shortID(r.ID), fmt.Sprint(r.Owner.PID), r.Command, term.Span(time.Since(r.Started)), stateOf(r)})
+			since, pid := "", ""
+			if !r.Started.IsZero() {
+				since = term.Span(time.Since(r.Started))
+			}
+			if r.Owner.PID > 0 && r.State != stateKilled {
+				pid = fmt.Sprint(r.Owner.PID)
+			}
+			rows = append(rows, []string{shortID(r.ID), pid, r.Command, since, stateOf(r)})
 		}
 		return term.Table(w, []string{"ID", "PID", "COMMAND", "SINCE", "STATE"}, rows)
 	}
 	return cmd
+}
+
+// stateKilled is the state of a run whose belay was killed and of which processes are left.
+const stateKilled = "killed"
+
+// abandoned is the record of a killed run as it is shown.
+func abandoned(r supervise.Record) supervise.Record {
+	r.State, r.Reason, r.Until = stateKilled, "", time.Time{}
+	return r
 }
 
 // reapLeft ends what killed belays have left behind.
@@ -81,7 +111,7 @@ func reapLeft(w, stderr io.Writer, records supervise.Records) error {
 		}
 		return ok
 	}
-	ended, err := records.Reclaim()
+	ended, err := records.ReclaimAll()
 	if err != nil {
 		return &failure{err}
 	}
@@ -96,13 +126,19 @@ func reapLeft(w, stderr io.Writer, records supervise.Records) error {
 
 // sayKilled says that a run was killed, and where its story is.
 func sayKilled(w io.Writer, r supervise.Record) {
-	if !strings.HasPrefix(r.Profile, "mcp:") { // an MCP server's proxy has none
+	if r.IsRun() { // others have none
 		term.Printf(w, "belay: %s (%s) was killed; see: belay log %s\n", shortID(r.ID), r.Command, shortID(r.ID))
 	}
 }
 
 // stateOf says what a run does now.
 func stateOf(r supervise.Record) string {
+	if r.State == stateKilled {
+		if len(r.Left) == 0 { // its record could not be dealt with
+			return stateKilled
+		}
+		return "killed; left running: " + list(r.Left)
+	}
 	if r.State != supervise.StateWaiting {
 		if r.Attempt > 1 {
 			return fmt.Sprintf("running, attempt %d", r.Attempt)
@@ -117,10 +153,22 @@ func stateOf(r supervise.Record) string {
 }
 
 func runJSON(r supervise.Record) any {
+	left := make([]int, 0, len(r.Left))
+	for _, p := range r.Left {
+		left = append(left, p.PID)
+	}
+	if r.ID == "" {
+		return struct {
+			Command string `json:"command"`
+			State   string `json:"state"`
+			Left    []int  `json:"left_running"`
+		}{r.Command, r.State, left}
+	}
 	return struct {
 		supervise.Record
-		PID int `json:"pid"`
-	}{r, r.Owner.PID}
+		PID  int   `json:"pid"`
+		Left []int `json:"left_running,omitempty"`
+	}{r, r.Owner.PID, left}
 }
 
 // shortID is the end of an id: runs that begin together differ there, not at the front.

@@ -197,14 +197,21 @@ func checkLeftovers() (list []finding) {
 	state := &state.State{Dir: dir}
 	killed, left, err := state.ReportKilled()
 	alive, lerr := state.Records().List()
-	if err := errors.Join(err, lerr); err != nil {
+	unrecorded, uerr := state.Records().Unrecorded()
+	if err := errors.Join(err, lerr, uerr); err != nil {
 		return one("leftovers", wrong, "", "cannot be looked for: %v", err)
 	}
 	for _, r := range killed {
+		if !r.IsRun() {
+			continue
+		}
 		list = append(list, one("leftovers", note, "belay log "+shortID(r.ID), "a run of %s was killed; it is on record now", r.Command)...)
 	}
 	if len(left) > 0 {
 		return append(list, one("leftovers", wrong, "belay ps --reap", "%s was killed and has left processes", count64(int64(len(left)), "run"))...)
+	}
+	if len(unrecorded) > 0 {
+		return append(list, one("leftovers", wrong, "belay ps --reap", "belay was killed while a hook ran, and processes are left")...)
 	}
 	return append(list, one("leftovers", fine, "", "none; %s under way", count64(int64(len(alive)), "run"))...)
 }

@@ -56,6 +56,12 @@ type Hook struct {
 
 	// Supervisor runs the command; nil means a zero one.
 	Supervisor *supervise.Supervisor
+	// ID marks what the command starts, see [supervise.RunIDVar]; empty means a random one. Where nothing may be left in
+	// the background it should name its owner ([supervise.Records.OwnedID]).
+	ID string
+	// Announce, if not nil, tells other processes of the call, which began then. It is called for calls that take a while,
+	// and at once with KeepBackground. What it returns, if not nil, is called at the end.
+	Announce func(begun time.Time) (withdraw func())
 	// Record puts a failure on record, if not nil. An error of it is printed to Stderr and changes nothing else.
 	Record func(journal.Entry) error
 
@@ -81,12 +87,9 @@ func (h *Hook) Run() int {
 	defer in.close()
 	out := &held{live: h.Stdout}
 	defer out.close()
-	exit, process, err := h.supervise(in, out)
+	exit, err := h.supervise(in, out)
 	if err != nil {
 		return h.fail(begin, in, missing(err))
-	}
-	if len(exit.Left) > 0 && exit.Reason == supervise.Exited {
-		h.endLeft(process, exit)
 	}
 	f, decided := judge(exit, h.timeout(), out)
 	if f != nil && (h.FailClosed || !decided) {
@@ -102,31 +105,39 @@ func (h *Hook) Run() int {
 	return exit.ShellCode()
 }
 
-func (h *Hook) supervise(in *input, out *held) (supervise.Exit, *supervise.Process, error) {
+// supervise runs the command, and ends what it leaves.
+func (h *Hook) supervise(in *input, out *held) (supervise.Exit, error) {
 	if len(h.Args) == 0 {
-		return supervise.Exit{}, nil, errors.New("no command given")
+		return supervise.Exit{}, errors.New("no command given")
 	}
 	path, err := supervise.Look(h.Args[0], "")
 	if err != nil {
-		return supervise.Exit{}, nil, err
+		return supervise.Exit{}, err
 	}
 	spec := supervise.Spec{Path: path, Args: h.Args, Stdin: in.child, Stdout: out, Stderr: passOn{h.Stderr},
-		Timeout: h.timeout(), Ladder: ladder(syscall.SIGTERM)}
+		Timeout: h.timeout(), Ladder: ladder(syscall.SIGTERM), RunID: h.ID}
 	if in.terminal {
 		spec.Placement = supervise.TerminalPlacement()
 	}
 	sup := h.Supervisor
 	if sup == nil {
-		// Without a supervisor of all descendants they are found by a mark in their environment.
-		sup, spec.RunID = &supervise.Supervisor{}, fmt.Sprintf("hook-%d-%016x", os.Getpid(), rand.Uint64())
+		sup = &supervise.Supervisor{}
 	}
+	if spec.RunID == "" {
+		spec.RunID = fmt.Sprintf("hook-%d-%016x", os.Getpid(), rand.Uint64())
+	}
+	told := h.announce()
+	defer told.end()
 	var process *supervise.Process
 	exit, err := sup.Run(spec, func(p *supervise.Process) {
 		process = p
 		in.started()
 		h.started(p)
 	})
-	return exit, process, err
+	if len(exit.Left) > 0 && exit.Reason == supervise.Exited {
+		h.endLeft(process, exit)
+	}
+	return exit, err
 }
 
 // passOn hides that a writer is a file: the command's children must not inherit the client's own pipe, or the client would
@@ -147,7 +158,8 @@ func (h *Hook) timeout() time.Duration {
 	return max(h.Timeout, 0)
 }
 
-func (h *Hook) name() string {
+// Label is what the hook is called: its name, or that of its command.
+func (h *Hook) Label() string {
 	if h.Name != "" || len(h.Args) == 0 {
 		return h.Name
 	}
@@ -192,7 +204,7 @@ func (h *Hook) endLeft(p *supervise.Process, exit supervise.Exit) {
 		for i, q := range exit.Left {
 			names[i] = q.String()
 		}
-		h.say("ended what %s had left running: %s; to let it go on: belay hook --keep-background", h.name(), strings.Join(names, ", "))
+		h.say("ended what %s had left running: %s; to let it go on: belay hook --keep-background", h.Label(), strings.Join(names, ", "))
 	}
 }
 

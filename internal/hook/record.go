@@ -13,10 +13,10 @@ import (
 func (h *Hook) fail(begin time.Time, in *input, f *failure) int {
 	h.record(begin, in, f)
 	if h.FailClosed {
-		h.say("%s %s; blocking because of --fail-closed", h.name(), f.text)
+		h.say("%s %s; blocking because of --fail-closed", h.Label(), f.text)
 		return Block
 	}
-	h.say("%s %s; went on without it", h.name(), f.text)
+	h.say("%s %s; went on without it", h.Label(), f.text)
 	return GoOn
 }
 
@@ -26,14 +26,14 @@ func (h *Hook) record(begin time.Time, in *input, f *failure) {
 		return
 	}
 	what := in.event()
-	e := journal.Entry{Timestamp: journal.Time{Time: time.Now()}, Command: h.name(), Attempt: 1, ExitCode: f.code,
+	e := journal.Entry{Timestamp: journal.Time{Time: time.Now()}, Command: h.Label(), Attempt: 1, ExitCode: f.code,
 		Session: what.session, ResponseTime: time.Since(begin).Seconds(), ErrorType: f.class}
 	if f.signal != 0 {
 		e.Signal = signalName(f.signal)
 	}
-	asHook(&e, h.name(), what.name, what.action, what.session, f.text, "")
+	asHook(&e, h.Label(), what.name, what.action, what.session, f.text, "")
 	if err := h.Record(e); err != nil {
-		h.say("that %s failed is not on record: %v", h.name(), err)
+		h.say("that %s failed is not on record: %v", h.Label(), err)
 	}
 }
 

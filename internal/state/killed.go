@@ -29,7 +29,7 @@ func (s *State) ReportKilled() (told, left []supervise.Record, err error) {
 // killed puts a run on record whose Belay was killed, with what the CLI's own record tells of its use, and its session as
 // interrupted. It reports whether that is done. Its time is that of the last sign of life.
 func (s *State) killed(rec supervise.Record) bool {
-	if strings.HasPrefix(rec.Profile, "mcp:") { // its client has ended it, and a server is no run
+	if !rec.IsRun() { // its client has ended it
 		return true
 	}
 	lines := s.linesOf(rec)

@@ -62,6 +62,11 @@ type Record struct {
 	path string
 }
 
+// IsRun reports whether it is the record of a run: hooks and MCP servers have one too, and are not in the log as such.
+func (rec *Record) IsRun() bool {
+	return !strings.HasPrefix(rec.Profile, "mcp:") && !strings.HasPrefix(rec.Profile, "hook:")
+}
+
 // The states of a run.
 const (
 	StateRunning = "running"
