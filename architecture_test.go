@@ -16,28 +16,28 @@ const module = "github.com/belay-run/belay"
 var arrows = map[string][]string{
 	"verdict":                     {},
 	"retry":                       {},
-	"internal/supervise":          {"internal/atomicfile"},
+	"internal/supervise":          {"internal/atomicfile", "internal/safefile"},
 	"breaker":                     {},
-	"gate":                        {"breaker", "internal/atomicfile", "internal/clock", "internal/flock"},
+	"gate":                        {"breaker", "internal/atomicfile", "internal/clock", "internal/flock", "internal/safefile"},
 	"internal/gatetest":           {"breaker", "gate"},
 	"internal/faulttest":          {"retry", "verdict"},
 	"internal/faulttest/player":   {"internal/faulttest"},
-	"internal/journal":            {"verdict"},
+	"internal/journal":            {"internal/safefile", "verdict"},
 	"boundary":                    {},
 	"boundary/gosdk":              {"boundary"},
 	"internal/hook":               {"boundary", "internal/journal", "internal/supervise", "internal/term", "verdict"},
-	"internal/agent":              {"internal/clientfile", "internal/supervise", "retry", "verdict"},
+	"internal/agent":              {"internal/clientfile", "internal/safefile", "internal/supervise", "retry", "verdict"},
 	"internal/agent/agenttest":    {"internal/agent", "verdict"},
 	"internal/agent/generic":      {"verdict"},
-	"internal/state":              {"gate", "internal/alert", "internal/atomicfile", "internal/journal", "internal/profile", "internal/supervise", "verdict"},
-	"internal/atomicfile":         {},
+	"internal/state":              {"gate", "internal/alert", "internal/atomicfile", "internal/journal", "internal/profile", "internal/safefile", "internal/supervise", "verdict"},
+	"internal/atomicfile":         {"internal/safefile"},
 	"internal/budget":             {"internal/sharedfile"},
 	"internal/sharedfile":         {"internal/atomicfile", "internal/flock"},
 	"internal/clock":              {},
-	"internal/flock":              {},
+	"internal/flock":              {"internal/safefile"},
 	"internal/safefile":           {},
 	"internal/engine/enginetest":  {"internal/agent", "internal/engine", "internal/supervise", "verdict"},
-	"internal/engine":             {"gate", "internal/agent", "internal/agent/generic", "internal/alert", "internal/clock", "internal/journal", "internal/printable", "internal/profile", "internal/state", "internal/supervise", "retry", "verdict"},
+	"internal/engine":             {"gate", "internal/agent", "internal/agent/generic", "internal/alert", "internal/clock", "internal/journal", "internal/printable", "internal/profile", "internal/safefile", "internal/state", "internal/supervise", "retry", "verdict"},
 	"internal/profile":            {"internal/agent", "internal/agent/generic", "internal/clientfile", "retry"},
 	"":                            {"gate", "internal/agent", "internal/alert", "internal/engine", "internal/journal", "internal/profile", "internal/state", "internal/supervise", "retry", "verdict"},
 	"internal/mcp":                {"gate", "internal/journal", "internal/supervise", "retry", "verdict"},
@@ -53,11 +53,11 @@ var arrows = map[string][]string{
 	"internal/term":               {"internal/printable", "internal/supervise"},
 	"internal/clitest":            {"internal/agent", "internal/agent/claude", "internal/agent/codex", "internal/agent/gh"},
 	"internal/companion/rehearse": {},
-	"internal/alert":              {"internal/atomicfile", "internal/flock"},
-	"internal/companion/db":       {"internal/alert", "internal/flock", "internal/journal", "verdict"},
-	"internal/companion":          {"internal/agent", "internal/alert", "internal/belayd", "internal/companion/db", "internal/companion/rehearse", "internal/config", "internal/journal", "internal/printable", "internal/profile", "internal/state", "internal/stdio", "internal/supervise", "internal/term", "internal/version", "verdict"},
+	"internal/alert":              {"internal/atomicfile", "internal/flock", "internal/safefile"},
+	"internal/companion/db":       {"internal/alert", "internal/flock", "internal/journal", "internal/safefile", "verdict"},
+	"internal/companion":          {"internal/agent", "internal/alert", "internal/belayd", "internal/companion/db", "internal/companion/rehearse", "internal/config", "internal/journal", "internal/printable", "internal/profile", "internal/safefile", "internal/state", "internal/stdio", "internal/supervise", "internal/term", "internal/version", "verdict"},
 	"cmd/belayd":                  {"internal/companion"},
-	"internal/cli":                {"breaker", "gate", "internal/agent", "internal/agent/generic", "internal/alert", "internal/atomicfile", "internal/belayd", "internal/clientfile", "internal/config", "internal/engine", "internal/hook", "internal/journal", "internal/mcp", "internal/printable", "internal/profile", "internal/state", "internal/stdio", "internal/supervise", "internal/term", "internal/version", "retry", "verdict"},
+	"internal/cli":                {"breaker", "gate", "internal/agent", "internal/agent/generic", "internal/alert", "internal/atomicfile", "internal/belayd", "internal/clientfile", "internal/config", "internal/engine", "internal/hook", "internal/journal", "internal/mcp", "internal/printable", "internal/profile", "internal/safefile", "internal/state", "internal/stdio", "internal/supervise", "internal/term", "internal/version", "retry", "verdict"},
 	"cmd/belay":                   {"internal/cli"},
 	"internal/e2e/stage":          {"internal/agent", "internal/agent/claude", "internal/agent/codex", "internal/clitest", "internal/companion/rehearse", "internal/journal", "internal/profile"},
 	"internal/e2e/claude":         {},
@@ -73,7 +73,7 @@ var arrows = map[string][]string{
 
 // cliArrows are those of a CLI's folder, internal/agent/NAME: it knows what an agent is, and no other CLI. Only the registry
 // imports all of them.
-var cliArrows = []string{"internal/clientfile", "internal/agent", "internal/supervise", "retry", "verdict"}
+var cliArrows = []string{"internal/clientfile", "internal/agent", "internal/safefile", "internal/supervise", "retry", "verdict"}
 
 func isCLI(name string) bool {
 	_, other := arrows[name]

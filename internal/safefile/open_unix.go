@@ -98,6 +98,15 @@ func ownedBy(path string, info fs.FileInfo, uids ...int) error {
 	return &Error{path, fmt.Sprintf("belongs to another user (uid %d)", sys.Uid), ErrOwner}
 }
 
+// sameOwner refuses a file that does not belong to the owner of another.
+func sameOwner(path string, info, other fs.FileInfo) error {
+	sys, ok := other.Sys().(*syscall.Stat_t)
+	if !ok {
+		return nil
+	}
+	return ownedBy(path, info, int(sys.Uid))
+}
+
 // oneName refuses a file that has another name, which may be anywhere: what is written to it would be written there too. A
 // file that has just been replaced has none.
 func oneName(path string, info fs.FileInfo) error {

@@ -4,8 +4,8 @@
 // process, reads without end or truncates a file of another program. There are three kinds of files, by who may have put
 // something else in their place:
 //
-//   - Belay's own: [OpenOwn], [ReadOwn], [CreateTemp], and [OpenOwnDir] and [MakeOwnDir] for directories. They are regular
-//     files of this user's with one name, and nothing leads to them.
+//   - Belay's own: [OpenOwn], [ReadOwn], [WriteOwn], [CreateOwn], and [OpenOwnDir] and [MakeOwnDir] for directories. They are
+//     regular files of this user's with one name, and no link leads to them.
 //   - The user's: [OpenUser], [ReadUser]. Links are followed, since dotfiles are often links. What they lead to is a regular
 //     file of the user's or of root's.
 //   - A repository's: [OpenRepository], [ReadRepository]. Its authors decide what is in it, so no link is followed below its

@@ -104,6 +104,11 @@ func TestRead(t *testing.T) {
 			thing.make(t, path, other)
 			_, err := safefile.ReadOwn(path, 100)
 			check(t, "own", err, thing.own)
+			if thing.own != safefile.ErrTooLarge {
+				check(t, "own, not opened", safefile.CheckOwn(path), thing.own)
+				_, err = safefile.OpenOwnElsewhere(path, os.O_RDONLY)
+				check(t, "own, elsewhere", err, thing.own)
+			}
 			_, err = safefile.ReadUser(path, 100)
 			check(t, "user", err, thing.user)
 			_, err = safefile.ReadRepository(dir, path, 100)
@@ -157,12 +162,33 @@ func TestOpenOwn_Writes(t *testing.T) {
 	}
 }
 
-func TestOpenOwn_Exclusive(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "file")
-	write(t, path, "text")
-	if _, err := safefile.OpenOwn(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL); !errors.Is(err, fs.ErrExist) {
-		t.Error(err)
+// What is there already is never opened by a creation.
+func TestCreateOwn(t *testing.T) {
+	for _, thing := range things {
+		path, other := filepath.Join(t.TempDir(), "file"), filepath.Join(t.TempDir(), "other")
+		write(t, other, "other")
+		if t.Run(thing.name, func(t *testing.T) { thing.make(t, path, other) }); thing.name == "Socket" {
+			continue // which has gone with its test
+		}
+		_, lerr := os.Lstat(path)
+		f, err := safefile.CreateOwn(path)
+		if (err == nil) != (lerr != nil) || err != nil && !errors.Is(err, fs.ErrExist) {
+			t.Errorf("%s: %v", thing.name, err)
+		}
+		f.Close()
 	}
+}
+
+func TestWriteOwn(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "file")
+	for _, text := range []string{"a text", "text"} {
+		must(t, safefile.WriteOwn(path, []byte(text)))
+		if data, err := os.ReadFile(path); string(data) != text {
+			t.Errorf("%q, %v", data, err)
+		}
+	}
+	must(t, os.Symlink(path, path+"-link"))
+	check(t, "link", safefile.WriteOwn(path+"-link", nil), safefile.ErrLink)
 }
 
 // A file that was replaced while it was opened has no name any more, and can still be read.
@@ -240,19 +266,21 @@ func TestOwners(t *testing.T) {
 	path := filepath.Join(root, "file")
 	write(t, path, "text")
 	for _, tt := range []struct {
-		root, file        int
-		own, user, theirs error
+		root, file                   int
+		own, elsewhere, user, theirs error
 	}{
-		{0, 0, nil, nil, nil},
-		{otherUID, otherUID, safefile.ErrOwner, safefile.ErrOwner, nil},
-		{otherUID, 0, nil, nil, nil},
-		{otherUID, otherUID + 1, safefile.ErrOwner, safefile.ErrOwner, safefile.ErrOwner},
-		{0, otherUID, safefile.ErrOwner, safefile.ErrOwner, safefile.ErrOwner},
+		{0, 0, nil, nil, nil, nil},
+		{otherUID, otherUID, safefile.ErrOwner, nil, safefile.ErrOwner, nil},
+		{otherUID, 0, nil, nil, nil, nil},
+		{otherUID, otherUID + 1, safefile.ErrOwner, safefile.ErrOwner, safefile.ErrOwner, safefile.ErrOwner},
+		{0, otherUID, safefile.ErrOwner, safefile.ErrOwner, safefile.ErrOwner, safefile.ErrOwner},
 	} {
 		must(t, os.Chown(root, tt.root, -1))
 		must(t, os.Chown(path, tt.file, -1))
 		_, err := safefile.ReadOwn(path, 100)
 		check(t, "own", err, tt.own)
+		_, err = safefile.OpenOwnElsewhere(path, os.O_RDONLY)
+		check(t, "own, elsewhere", err, tt.elsewhere)
 		_, err = safefile.ReadUser(path, 100)
 		check(t, "user", err, tt.user)
 		_, err = safefile.ReadRepository(root, path, 100)
