@@ -12,16 +12,29 @@ package atomicfile
 
 import (
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
+
+	"github.com/belay-run/belay/internal/safefile"
 )
 
 // WriteVia replaces the file at path by one with this content, which is first written to tmp, in the same directory. If that
-// fails, tmp is removed. What tmp held is lost: only one process may use the name at a time, for instance because it holds a
-// lock. In return a writer that is killed leaves a file with a name that is known, and never more than one.
+// fails, tmp is removed. What is at tmp is removed before, and not written to: only one process may use the name at a time,
+// for instance because it holds a lock. In return a writer that is killed leaves a file with a name that is known, and never
+// more than one.
 func WriteVia(tmp, path string, data []byte) error {
-	err := os.WriteFile(tmp, data, 0o600)
-	if err == nil {
+	f, err := safefile.CreateOwn(tmp)
+	if errors.Is(err, fs.ErrExist) {
+		if err = os.Remove(tmp); err == nil || errors.Is(err, fs.ErrNotExist) {
+			f, err = safefile.CreateOwn(tmp)
+		}
+	}
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(data)
+	if err = errors.Join(err, f.Close()); err == nil {
 		err = os.Rename(tmp, path)
 	}
 	if err != nil {

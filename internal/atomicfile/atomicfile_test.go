@@ -143,6 +143,39 @@ func TestWrite(t *testing.T) {
 	}
 }
 
+// What is at the name of the temporary file is not written to, whatever it is.
+func TestWriteVia_TemporaryTaken(t *testing.T) {
+	for name, prepare := range map[string]func(path, other string) error{
+		"File":         func(path, _ string) error { return os.WriteFile(path, []byte("left by a killed writer"), 0o600) },
+		"SymbolicLink": func(path, other string) error { return os.Symlink(other, path) },
+		"HardLink":     func(path, other string) error { return os.Link(other, path) },
+		"Directory":    func(path, _ string) error { return os.Mkdir(path, 0o700) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			path, other := filepath.Join(dir, "file"), filepath.Join(t.TempDir(), "other")
+			if err := errors.Join(os.WriteFile(other, []byte("other"), 0o600), prepare(path+".new", other)); err != nil {
+				t.Fatal(err)
+			}
+			if err := atomicfile.WriteVia(path+".new", path, []byte("new")); err != nil {
+				t.Fatal(err)
+			}
+			data, _ := os.ReadFile(path)
+			kept, _ := os.ReadFile(other)
+			if string(data) != "new" || string(kept) != "other" || len(names(t, dir)) != 1 {
+				t.Errorf("%q, %q, %v", data, kept, names(t, dir))
+			}
+		})
+	}
+	path := filepath.Join(t.TempDir(), "file")
+	if err := os.MkdirAll(filepath.Join(path+".new", "x"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := atomicfile.WriteVia(path+".new", path, []byte("new")); err == nil {
+		t.Error("written via a directory that is not empty")
+	}
+}
+
 // A file that cannot be replaced stays as it is, and no temporary file does.
 func TestWrite_Fails(t *testing.T) {
 	for _, role := range []string{"Write", "WriteVia"} {
