@@ -11,6 +11,8 @@ import (
 	"strings"
 	"sync/atomic"
 	"time"
+
+	"github.com/belay-run/belay/internal/safefile"
 )
 
 // Files is a Store for all processes of a user on one machine: a small file for each key, and none while all is well.
@@ -58,7 +60,7 @@ type content struct {
 
 // Load implements Store.
 func (f *Files) Load(key string) (State, error) {
-	if file, err := os.Stat(f.path(key)); err == nil {
+	if file, err := os.Lstat(f.path(key)); err == nil {
 		if last := f.last.Load(); last.matches(key, file) {
 			return last.state.clone(), nil
 		}
@@ -108,16 +110,16 @@ func (f *Files) load(key string) (State, error) {
 
 // read reads a whole file and nothing else. Not even a pipe makes it wait.
 func read(path string) (c content, info fs.FileInfo, err error) {
-	file, err := os.OpenFile(path, os.O_RDONLY|nonBlocking, 0)
+	file, err := safefile.OpenOwn(path, os.O_RDONLY)
+	if refused, ok := errors.AsType[*safefile.Error](err); ok {
+		return c, nil, fmt.Errorf("%w: it %s", ErrDamaged, refused.Reason)
+	}
 	if err != nil {
 		return c, nil, err
 	}
 	defer file.Close()
 	if info, err = file.Stat(); err != nil {
 		return c, nil, err
-	}
-	if err := ours(info); err != nil {
-		return c, nil, fmt.Errorf("%w: %w", ErrDamaged, err)
 	}
 	data, err := io.ReadAll(io.LimitReader(file, maxFile+1))
 	if err != nil {
@@ -170,17 +172,17 @@ func (f *Files) Update(key string, now time.Time, change func(State) State) erro
 
 // List implements Store.
 func (f *Files) List() ([]Entry, error) {
-	files, err := os.ReadDir(f.Dir)
+	names, err := safefile.ReadOwnDir(f.Dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
 	states := map[string]State{}
-	for _, file := range files {
-		if !strings.HasSuffix(file.Name(), ".json") {
+	for _, name := range names {
+		if !strings.HasSuffix(name, ".json") {
 			continue
 		}
 		// One that has just become healthy is gone, and one that is damaged says nothing.
-		if c, _, err := read(filepath.Join(f.Dir, file.Name())); err == nil {
+		if c, _, err := read(filepath.Join(f.Dir, name)); err == nil {
 			states[c.Key] = c.State
 		}
 	}

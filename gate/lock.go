@@ -73,7 +73,7 @@ func (f *Files) tryLock(file *os.File) (bool, error) {
 
 // modified is when a file was last changed; zero if there is none.
 func modified(path string) time.Time {
-	info, err := os.Stat(path)
+	info, err := os.Lstat(path)
 	if err != nil {
 		return time.Time{}
 	}

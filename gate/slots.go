@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/belay-run/belay/internal/flock"
+	"github.com/belay-run/belay/internal/safefile"
 )
 
 // Slots bound how many hold a key at the same time: files that are locked for as long as the holder runs. The kernel
@@ -74,7 +75,7 @@ func (s Slots) take(key string, n int, holder string) (*Slot, error) {
 // hasItsName reports whether an open file is still the one of its name.
 func hasItsName(f *os.File) bool {
 	open, err := f.Stat()
-	named, err2 := os.Stat(f.Name())
+	named, err2 := os.Lstat(f.Name())
 	return err == nil && err2 == nil && os.SameFile(open, named)
 }
 
@@ -98,7 +99,7 @@ func (s *Slot) Free() {
 func (s Slots) Holders(key string) []string {
 	var names []string
 	for i := 0; ; i++ {
-		f, err := os.OpenFile(s.path(key, i), os.O_RDWR, 0)
+		f, err := safefile.OpenOwn(s.path(key, i), os.O_RDWR)
 		if err != nil { // slots are taken in order: there are no more
 			return names
 		}

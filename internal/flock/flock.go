@@ -9,11 +9,11 @@
 package flock
 
 import (
-	"errors"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"time"
+
+	"github.com/belay-run/belay/internal/safefile"
 )
 
 // Mode says whether others may have the lock at the same time.
@@ -26,18 +26,16 @@ const (
 	Shared
 )
 
-// Open opens the file of a lock, and creates it for this user alone if it is missing.
-func Open(path string) (*os.File, error) { return os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600) }
+// Open opens the file of a lock, and creates it for this user alone if it is missing. It is a file of Belay's own, see
+// package safefile.
+func Open(path string) (*os.File, error) { return safefile.OpenOwn(path, os.O_RDWR|os.O_CREATE) }
 
-// OpenAll is Open, and creates the directory too.
+// OpenAll is Open, and creates the directory too, which is Belay's own as well.
 func OpenAll(path string) (*os.File, error) {
-	f, err := Open(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		if err = os.MkdirAll(filepath.Dir(path), 0o700); err == nil {
-			f, err = Open(path)
-		}
+	if err := safefile.MakeOwnDir(filepath.Dir(path)); err != nil {
+		return nil, err
 	}
-	return f, err
+	return Open(path)
 }
 
 // Try takes the lock of an open file if that is possible at once. The error is [errors.ErrUnsupported] on a file system that
