@@ -14,6 +14,7 @@ import (
 
 	"github.com/belay-run/belay/internal/atomicfile"
 	"github.com/belay-run/belay/internal/flock"
+	"github.com/belay-run/belay/internal/safefile"
 )
 
 // Files keeps the states of all integrations in a directory: a small file each, replaced by renaming under a lock on
@@ -69,19 +70,18 @@ func (f Files) Load(integration string) (State, error) {
 
 // read reads a state. One that cannot be read counts as none, and is replaced by the next failure.
 func read(path string) (State, error) {
-	file, err := os.Open(path)
+	data, err := safefile.ReadOwn(path, maxFile)
 	if errors.Is(err, fs.ErrNotExist) {
 		return State{}, nil
+	}
+	if refused, ok := errors.AsType[*safefile.Error](err); ok {
+		return State{}, fmt.Errorf("%w; failures are counted anew", refused)
 	}
 	if err != nil {
 		return State{}, err
 	}
-	defer file.Close()
 	var c content
-	data, err := io.ReadAll(io.LimitReader(file, maxFile))
-	if err == nil {
-		err = json.Unmarshal(data, &c)
-	}
+	err = json.Unmarshal(data, &c)
 	if err == nil && c.Version != 1 {
 		err = fmt.Errorf("version %d is not known", c.Version)
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/belay-run/belay/internal/alert"
 	"github.com/belay-run/belay/internal/journal"
+	"github.com/belay-run/belay/internal/safefile"
 	"github.com/belay-run/belay/retry"
 	"github.com/belay-run/belay/verdict"
 )
@@ -129,7 +130,7 @@ func (b *recorder) ownLog(e journal.Entry) {
 	}
 	err := makeLogDir(dir, !asked)
 	if err == nil {
-		log := journal.Log{Path: filepath.Join(dir, c.traits.ownLog), NoFollow: true,
+		log := journal.Log{Path: filepath.Join(dir, c.traits.ownLog), Elsewhere: true,
 			OnLarge: func(path string) { c.emit(LogLarge{Path: path, Own: true}) }}
 		err = log.Append(e)
 	}
@@ -148,7 +149,7 @@ func makeLogDir(dir string, unasked bool) error {
 			return err
 		}
 		if unasked {
-			return os.WriteFile(filepath.Join(dir, ".gitignore"), []byte("*\n"), 0o600)
+			return ignoreAll(dir)
 		}
 		return nil
 	case err != nil:
@@ -157,6 +158,19 @@ func makeLogDir(dir string, unasked bool) error {
 		return fmt.Errorf("%s is no directory", dir)
 	}
 	return nil
+}
+
+// ignoreAll keeps a new directory out of version control.
+func ignoreAll(dir string) error {
+	f, err := safefile.CreateOwn(filepath.Join(dir, ".gitignore"))
+	if errors.Is(err, os.ErrExist) {
+		return nil // another run has made it meanwhile
+	}
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteString("*\n")
+	return errors.Join(err, f.Close())
 }
 
 // count counts a failed invocation among those of its integration, and raises an alert if they have become too many. A

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"os"
 	"slices"
+
+	"github.com/belay-run/belay/internal/safefile"
 )
 
 const (
@@ -18,8 +20,8 @@ const (
 // the file may have been moved away in between.
 type Log struct {
 	Path string
-	// NoFollow refuses a file that is a symbolic link: where others may write too, it might lead anywhere.
-	NoFollow bool
+	// Elsewhere says that it is not in the state directory, but in one that may be another user's.
+	Elsewhere bool
 	// OnLarge is called by the one process, of all that write, whose line makes the file pass 100 MiB.
 	OnLarge func(path string)
 }
@@ -27,11 +29,11 @@ type Log struct {
 // Append writes one entry.
 func (l *Log) Append(e Entry) error {
 	line := encode(e)
-	flags := os.O_WRONLY | os.O_APPEND | os.O_CREATE
-	if l.NoFollow {
-		flags |= noFollow
+	open := safefile.OpenOwn
+	if l.Elsewhere {
+		open = safefile.OpenOwnElsewhere
 	}
-	f, err := os.OpenFile(l.Path, flags, 0o600)
+	f, err := open(l.Path, os.O_WRONLY|os.O_APPEND|os.O_CREATE)
 	if err != nil {
 		return err
 	}

@@ -1,5 +1,0 @@
-//go:build !unix
-
-package journal
-
-const noFollow = 0
