@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"os"
 	"slices"
 	"strings"
 
@@ -105,7 +104,7 @@ func completePast() (list []string) {
 	if err != nil {
 		return nil
 	}
-	f, err := os.Open((&state.State{Dir: dir}).LogPath())
+	f, err := (&state.State{Dir: dir}).OpenLog()
 	if err != nil {
 		return nil
 	}

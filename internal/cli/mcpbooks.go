@@ -2,11 +2,9 @@ package cli
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"sync"
 	"time"
@@ -45,15 +43,8 @@ func openMCPRecorder(o *mcp.Options) *mcpRecorder {
 	o.Gate = mcpGate(state, o.Name, b.trouble)
 	o.Log = b.append
 	o.Status = b.update
-	records := state.Records()
-	records.Reclaim()
-	rec := supervise.Record{ID: o.ID, Command: o.Name, Profile: "mcp:" + o.Name, Started: now, Attempt: 1}
-	made, err := records.Create(rec)
-	if errors.Is(err, os.ErrNotExist) {
-		if err = os.Mkdir(records.Dir, 0o700); err == nil || errors.Is(err, os.ErrExist) {
-			made, err = records.Create(rec)
-		}
-	}
+	state.Records().Reclaim()
+	made, err := state.CreateRecord(supervise.Record{ID: o.ID, Command: o.Name, Profile: "mcp:" + o.Name, Started: now, Attempt: 1})
 	if err != nil {
 		b.trouble(err)
 	}

@@ -170,7 +170,7 @@ func lastWritten() (last time.Time) {
 	if err != nil {
 		return last
 	}
-	f, err := os.Open((&state.State{Dir: dir}).LogPath())
+	f, err := (&state.State{Dir: dir}).OpenLog()
 	if err != nil {
 		return last
 	}

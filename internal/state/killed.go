@@ -139,7 +139,7 @@ const maxLookBack = 64 << 20
 
 // linesOf are the lines that the log has of a run. It is read from its end, as far back as the run reaches.
 func (s *State) linesOf(rec supervise.Record) (lines []journal.Entry) {
-	f, err := os.Open(s.LogPath())
+	f, err := s.OpenLog()
 	if err != nil {
 		return nil
 	}

@@ -2,13 +2,13 @@ package state
 
 import (
 	"encoding/json"
-	"os"
 	"path/filepath"
 	"strings"
 	"time"
 
 	"github.com/belay-run/belay/internal/atomicfile"
 	"github.com/belay-run/belay/internal/profile"
+	"github.com/belay-run/belay/internal/safefile"
 	"github.com/belay-run/belay/verdict"
 )
 
@@ -41,6 +41,9 @@ func (s *State) sessionPath(profile, id string) string {
 	return filepath.Join(s.sessionDir(), profile+"-"+id+".json")
 }
 
+// maxSession bounds what is read of a session's file, which has a few hundred bytes.
+const maxSession = 1 << 20
+
 // maxName is the longest name of a profile or session that becomes part of a file's name.
 const maxName = 100
 
@@ -71,7 +74,7 @@ func (s *State) SaveSession(session Session) error {
 	if err != nil {
 		return err
 	}
-	if err := os.MkdirAll(s.sessionDir(), 0o700); err != nil {
+	if err := safefile.MakeOwnDir(s.sessionDir()); err != nil {
 		return err
 	}
 	return atomicfile.Write(s.sessionPath(session.Profile, session.ID), ".new-*", append(data, '\n'))
@@ -82,7 +85,7 @@ func (s *State) Session(profile, id string) (session Session) {
 	if !isSession(profile, id) {
 		return session
 	}
-	data, err := os.ReadFile(s.sessionPath(profile, id))
+	data, err := safefile.ReadOwn(s.sessionPath(profile, id), maxSession)
 	if err != nil {
 		return session
 	}
@@ -95,9 +98,9 @@ func (s *State) Session(profile, id string) (session Session) {
 
 // LastSession finds the session of a profile and directory that was used last.
 func (s *State) LastSession(profile, dir string) (last Session, ok bool) {
-	files, _ := os.ReadDir(s.sessionDir())
-	for _, file := range files {
-		id, ours := strings.CutPrefix(strings.TrimSuffix(file.Name(), ".json"), profile+"-")
+	names, _ := safefile.ReadOwnDir(s.sessionDir())
+	for _, name := range names {
+		id, ours := strings.CutPrefix(strings.TrimSuffix(name, ".json"), profile+"-")
 		if !ours {
 			continue
 		}

@@ -12,6 +12,7 @@ import (
 	"github.com/belay-run/belay/gate"
 	"github.com/belay-run/belay/internal/alert"
 	"github.com/belay-run/belay/internal/journal"
+	"github.com/belay-run/belay/internal/safefile"
 	"github.com/belay-run/belay/internal/supervise"
 )
 
@@ -77,6 +78,9 @@ func (s *State) Prepare() error {
 // LogPath is the log of all attempts.
 func (s *State) LogPath() string { return filepath.Join(s.Dir, "log.jsonl") }
 
+// OpenLog opens the log of all attempts for reading.
+func (s *State) OpenLog() (*os.File, error) { return safefile.OpenOwn(s.LogPath(), os.O_RDONLY) }
+
 // Log is the log of all attempts. onLarge, if not nil, is told when it has grown too large.
 func (s *State) Log(onLarge func(path string)) journal.Log {
 	return journal.Log{Path: s.LogPath(), OnLarge: onLarge}
@@ -100,11 +104,9 @@ func (s *State) Records() supervise.Records {
 
 // CreateRecord writes the record of a run that begins; the directory for it is made when it is missing.
 func (s *State) CreateRecord(rec supervise.Record) (*supervise.Record, error) {
-	made, err := s.Records().Create(rec)
-	if errors.Is(err, os.ErrNotExist) {
-		if err = os.Mkdir(s.Records().Dir, 0o700); err == nil || errors.Is(err, os.ErrExist) {
-			made, err = s.Records().Create(rec)
-		}
+	records := s.Records()
+	if err := safefile.MakeOwnDir(records.Dir); err != nil {
+		return nil, err
 	}
-	return made, err
+	return records.Create(rec)
 }

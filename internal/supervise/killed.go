@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/belay-run/belay/internal/safefile"
 )
 
 // reportTimeout is how long ReportKilled waits for processes of a killed run that are about to end: an agent takes two
@@ -100,7 +102,12 @@ func (r Records) settle(dead []Record, alive map[string][]Proc) (told, left []Re
 		}
 		if r.Killed != nil {
 			name := rec.path
-			if err := rec.claim(r.Dir); err != nil {
+			err := rec.claim(r.Dir)
+			if _, refused := errors.AsType[*safefile.Error](err); refused {
+				os.Remove(rec.path) // no run has written it; what a link leads to stays
+				continue
+			}
+			if err != nil {
 				if !errors.Is(err, os.ErrNotExist) { // else another process has it
 					left = append(left, rec)
 				}
@@ -112,7 +119,7 @@ func (r Records) settle(dead []Record, alive map[string][]Proc) (told, left []Re
 			}
 			if len(rec.Left) > 0 || !rec.Reported { // it is to be found again
 				if rec.Reported {
-					os.WriteFile(rec.path, rec.encode(), 0o600)
+					safefile.WriteOwn(rec.path, rec.encode())
 				}
 				os.Rename(rec.path, name)
 				rec.path = name
@@ -131,7 +138,10 @@ func (r Records) settle(dead []Record, alive map[string][]Proc) (told, left []Re
 // claim makes the record of a dead owner ours and reads it. Of all processes that try, one succeeds, since a file can be
 // renamed only once; if that one is killed, the record is a dead owner's again. It is not listed meanwhile.
 func (rec *Record) claim(dir string) error {
-	info, err := os.Stat(rec.path)
+	info, err := os.Lstat(rec.path)
+	if err == nil {
+		err = safefile.CheckOwn(rec.path)
+	}
 	if err != nil {
 		return err
 	}
@@ -145,7 +155,10 @@ func (rec *Record) claim(dir string) error {
 		return err
 	}
 	rec.path, rec.Written = path, info.ModTime()
-	return rec.read()
+	if err := rec.read(); errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	return nil // what cannot be read says no more than its name
 }
 
 // processesOf returns the living processes of runs, by the runs' ids.

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/belay-run/belay/internal/atomicfile"
+	"github.com/belay-run/belay/internal/safefile"
 )
 
 // Records is a directory with one small file for each run under way. The name of the file says whose it is, so
@@ -73,6 +74,9 @@ const (
 	StateWaiting = "waiting"
 )
 
+// maxRecord bounds what is read of a record, which has a few hundred bytes.
+const maxRecord = 1 << 20
+
 // replacement is how the name of a record ends that is about to replace another.
 const replacement = ".new"
 
@@ -87,7 +91,7 @@ func (r Records) Create(rec Record) (*Record, error) {
 		return nil, fmt.Errorf("%q cannot be the id of a run", rec.ID)
 	}
 	rec.path = filepath.Join(r.Dir, rec.name())
-	f, err := os.OpenFile(rec.path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	f, err := safefile.CreateOwn(rec.path)
 	if err != nil {
 		return nil, err
 	}
@@ -164,7 +168,7 @@ func (r Records) List() ([]Record, error) {
 
 // read reads what is in the file. One that is torn, or is about another run, says nothing.
 func (rec *Record) read() error {
-	data, err := os.ReadFile(rec.path)
+	data, err := safefile.ReadOwn(rec.path, maxRecord)
 	if err != nil {
 		return err
 	}
@@ -177,15 +181,10 @@ func (rec *Record) read() error {
 
 // scan reads the names in the directory.
 func (r Records) scan() ([]Record, error) {
-	dir, err := os.Open(r.Dir)
+	names, err := safefile.ReadOwnDir(r.Dir)
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, nil
 	}
-	if err != nil {
-		return nil, err
-	}
-	defer dir.Close()
-	names, err := dir.Readdirnames(-1)
 	if err != nil {
 		return nil, err
 	}
