@@ -23,6 +23,8 @@ var arrows = map[string][]string{
 	"internal/faulttest":          {"retry", "verdict"},
 	"internal/faulttest/player":   {"internal/faulttest"},
 	"internal/journal":            {"internal/safefile", "verdict"},
+	"internal/redact":             {},
+	"internal/redact/redacttest":  {},
 	"boundary":                    {},
 	"boundary/gosdk":              {"boundary"},
 	"internal/hook":               {"boundary", "internal/journal", "internal/supervise", "internal/term", "verdict"},

@@ -1,0 +1,91 @@
+package redact
+
+import "strings"
+
+// strength says how much a name tells of its value.
+type strength uint8
+
+const (
+	plain  strength = iota // nothing
+	opaque                 // it is one unless it is a word or a UUID
+	prose                  // it is one; but the name is also a word of ordinary messages
+	secret                 // it is one
+	header                 // it is one, up to the end of the line
+)
+
+// NamesSecret reports whether a field, a variable or an option of that name holds a credential, whatever it looks like.
+func NamesSecret(name string) bool { return strengthOf(name) >= prose }
+
+// The parts of names that hold credentials. They are compared without case, dots, dashes and underscores.
+var (
+	secretParts = [...]string{"apikey", "accesskey", "secret", "password", "passwd", "passphrase", "passcode", "credential", "privatekey", "accountkey",
+		"signingkey", "encryptionkey", "masterkey", "authkey", "sharedkey", "storagekey", "subscriptionkey", "licensekey", "servicekey", "connectionstring", "connstr",
+		"webhookurl", "authorization", "cookie", "authtoken", "accesstoken", "refreshtoken", "bearertoken", "idtoken", "sessiontoken"}
+	secretEnds = [...]string{"token", "pwd", "pass", "passwort", "motdepasse", "jwt"}
+	opaqueEnds = [...]string{"sessid", "session", "signature", "bearer", "csrf", "xsrf"}
+	// What is about a credential and is none: its file, its kind, its length.
+	aboutEnds = [...]string{"name", "names", "type", "types", "count", "limit", "length", "len", "size", "file", "files", "path", "paths", "dir", "url", "uri", "endpoint", "ref",
+		"arn", "source", "expires", "expiresin", "expiresat", "expiry", "expiration", "ttl", "version", "policy", "status", "required", "enabled", "disabled", "manager", "scope",
+		"scopes", "provider", "helper", "jar", "jars", "index", "kind", "format", "error", "errors", "prefix", "usage", "budget", "algorithm", "rotation", "store", "age", "hint", "prompt",
+		"field", "header", "param", "env", "var", "id", "ids", "method", "mode", "issuer", "class", "handler", "request", "response", "reset", "mismatch", "invalid", "expired",
+		"missing", "failed", "failure", "exception", "not", "less", "check", "validation", "service", "group", "set", "list", "sock", "socket", "askpass", "bypass", "compass", "xauthority"}
+)
+
+// maxName is the longest name that is looked at.
+const maxName = 80
+
+// strengthOf says what a name tells of its value.
+func strengthOf(name string) strength {
+	if len(name) > maxName {
+		name = name[len(name)-maxName:]
+	}
+	var buf [maxName]byte
+	flat := buf[:0]
+	for i := range len(name) {
+		switch b := name[i]; {
+		case isUpper(b):
+			flat = append(flat, b|0x20)
+		case b != '_' && b != '-' && b != '.':
+			flat = append(flat, b)
+		}
+	}
+	n := string(flat) // does not escape
+	switch n {
+	case "authorization", "proxyauthorization", "cookie", "setcookie":
+		return header
+	case "token", "secret", "password", "passphrase", "pass", "passcode", "credential", "credentials", "apikey", "pat", "privatekey", "accesstoken", "accesskey", "authtoken", "secrets":
+		return prose
+	case "sig", "sid", "otp", "pin", "sas", "pw", "jsessionid", "connectsid":
+		return opaque
+	case "xauthority", "sshauthsock", "gitaskpass", "sshaskpass", "compass", "bypass", "trespass", "wwwauthenticate":
+		return plain
+	}
+	if len(n) < 2 {
+		return plain
+	}
+	about := endsIn(n, aboutEnds[:])
+	for _, part := range secretParts {
+		if strings.Contains(n, part) {
+			if about {
+				return plain
+			}
+			return secret
+		}
+	}
+	switch {
+	case endsIn(n, secretEnds[:]):
+		return secret
+	case endsIn(n, opaqueEnds[:]):
+		return opaque
+	}
+	return plain
+}
+
+func endsIn(name string, ends []string) bool {
+	for _, end := range ends {
+		if strings.HasSuffix(name, end) {
+			return true
+		}
+	}
+	return false
+}
