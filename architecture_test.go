@@ -28,7 +28,8 @@ var arrows = map[string][]string{
 	"boundary":                    {},
 	"boundary/gosdk":              {"boundary"},
 	"internal/hook":               {"boundary", "internal/journal", "internal/supervise", "internal/term", "verdict"},
-	"internal/agent":              {"internal/clientfile", "internal/safefile", "internal/supervise", "retry", "verdict"},
+	"internal/agent":              {"internal/clientfile", "internal/price", "internal/safefile", "internal/supervise", "retry", "verdict"},
+	"internal/price":              {},
 	"internal/agent/agenttest":    {"internal/agent", "verdict"},
 	"internal/agent/generic":      {"verdict"},
 	"internal/state":              {"gate", "internal/alert", "internal/atomicfile", "internal/journal", "internal/profile", "internal/safefile", "internal/supervise", "verdict"},
@@ -75,7 +76,6 @@ var arrows = map[string][]string{
 
 // cliArrows are those of a CLI's folder, internal/agent/NAME: it knows what an agent is, and no other CLI. Only the registry
 // imports all of them.
-var cliArrows = []string{"internal/clientfile", "internal/agent", "internal/safefile", "internal/supervise", "retry", "verdict"}
 
 func isCLI(name string) bool {
 	_, other := arrows[name]

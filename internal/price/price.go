@@ -1,0 +1,110 @@
+// Package price says what a call to a model costs, where the CLI that made it tells only how many tokens it used.
+//
+// The prices are those of the vendors' public lists, in prices.toml, which names its sources and the day on which they were
+// compared. They are in US dollars, for the standard tier of the vendor's own service; what a user pays otherwise is for the
+// user's own file to say ([New]). A model that is in neither has no price: the cost stays unknown, and is not guessed.
+//
+// Nothing is read before the first price is asked for: most commands never need one.
+package price
+
+import "time"
+
+// Call is what one call to a model has used. Each token is counted once: Input has neither those that were read from a cache
+// nor those written to it.
+type Call struct {
+	Input, Output, CacheRead int64
+	// CacheWrite are the tokens that are kept for a few minutes, CacheWriteHour those kept for an hour.
+	CacheWrite, CacheWriteHour int64
+	// Searches is how often the service has searched the web.
+	Searches int64
+	// Fast says that the call was made in the vendor's fast mode, Regional that it was bound to one region.
+	Fast, Regional bool
+}
+
+// prompt is how many tokens the model has read.
+func (c Call) prompt() int64 { return c.Input + c.CacheRead + c.CacheWrite + c.CacheWriteHour }
+
+// Rates are US dollars for a million tokens.
+type Rates struct {
+	Input          float64 `toml:"input" json:"input"`
+	Output         float64 `toml:"output" json:"output"`
+	CacheRead      float64 `toml:"cache_read" json:"cache_read"`
+	CacheWrite     float64 `toml:"cache_write" json:"cache_write"`
+	CacheWriteHour float64 `toml:"cache_write_1h" json:"cache_write_1h"`
+}
+
+func (r Rates) cost(c Call) float64 {
+	million := float64(c.Input)*r.Input + float64(c.Output)*r.Output + float64(c.CacheRead)*r.CacheRead +
+		float64(c.CacheWrite)*r.CacheWrite + float64(c.CacheWriteHour)*r.CacheWriteHour
+	return million / 1e6
+}
+
+// Price is what one model costs.
+type Price struct {
+	Rates
+	// Long are the rates of a call whose prompt has more than Above tokens; nil if there are no others.
+	Long *Long `toml:"long" json:"long,omitempty"`
+	// Fast are the rates of the fast mode; nil if there is none.
+	Fast *Rates `toml:"fast" json:"fast,omitempty"`
+	// Regional is the factor for calls that are bound to a region; 0 means 1.
+	Regional float64 `toml:"regional" json:"regional,omitempty"`
+	// Search is what one search of the web costs.
+	Search float64 `toml:"search" json:"search,omitempty"`
+}
+
+// Long are the rates of a call with a long prompt. They hold for all of its tokens.
+type Long struct {
+	Above int64 `toml:"above" json:"above"`
+	Rates
+}
+
+// cost is what a call costs; ok is false if there is no price for it.
+func (p *Price) cost(c Call) (usd float64, ok bool) {
+	rates := p.Rates
+	switch {
+	case c.Fast && p.Fast == nil:
+		return 0, false
+	case c.Fast:
+		rates = *p.Fast
+	case p.Long != nil && c.prompt() > p.Long.Above:
+		rates = p.Long.Rates
+	}
+	usd = rates.cost(c)
+	if c.Regional && p.Regional > 0 {
+		usd *= p.Regional
+	}
+	return usd + float64(c.Searches)*p.Search, true
+}
+
+// Table is the price list: what is built in, and over that the user's own prices. A nil table has only what is built in.
+type Table struct{ own map[string]Price }
+
+// New returns the table with the user's own prices by model.
+func New(own map[string]Price) *Table { return &Table{own: own} }
+
+// Cost is what a call to a model costs on a day; ok is false if that is not known.
+func (t *Table) Cost(model string, day time.Time, c Call) (usd float64, ok bool) {
+	if p := t.find(model, day); p != nil {
+		return p.cost(c)
+	}
+	return 0, false
+}
+
+// find is the price of a model on a day; nil if there is none.
+func (t *Table) find(model string, day time.Time) *Price {
+	names := spellings(model)
+	if t != nil {
+		for _, name := range names {
+			if p, ok := t.own[name]; ok {
+				return &p
+			}
+		}
+	}
+	list := builtIn()
+	for _, name := range names {
+		if row := list.row(name, day); row != nil {
+			return &row.Price
+		}
+	}
+	return nil
+}
