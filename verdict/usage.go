@@ -5,22 +5,24 @@ import (
 	"math"
 )
 
-// Usage is what a call to a model has used, as its CLI reports it. It is never estimated.
+// Usage is what a call to a model has used, as its CLI reports it. Only the cost may be an estimate, and says so.
 type Usage struct {
 	InputTokens              int64 `json:"input_tokens"`
 	OutputTokens             int64 `json:"output_tokens"`
 	CacheReadInputTokens     int64 `json:"cache_read_input_tokens"`
 	CacheCreationInputTokens int64 `json:"cache_creation_input_tokens"`
-	// CostUSD is nil if it is not known, or not of all that was used.
+	// CostUSD is nil if it is not known. With Unknown it is what is known of it: at least that was spent.
 	CostUSD *float64 `json:"total_cost_usd"`
+	// Estimated says that the cost, or a part of it, was not reported by the CLI but computed from the tokens and a price list.
+	Estimated bool `json:"estimated,omitempty"`
 	// Unknown says that more was used than is told here: the CLI was ended before it could say, or it keeps no record.
 	Unknown bool `json:"unknown,omitempty"`
 	// Settles is how many earlier attempts of the same run the cost includes that did not tell theirs.
 	Settles int `json:"settles,omitempty"`
 }
 
-// Add returns the sum. Its cost is not known if that of a part is not which has used something. What Settles says is about
-// the parts, and not in the sum.
+// Add returns the sum. Its cost is not known if nothing is known of that of a part which has used something. What Settles
+// says is about the parts, and not in the sum.
 func (u Usage) Add(v Usage) Usage {
 	sum := Usage{
 		InputTokens:              u.InputTokens + v.InputTokens,
@@ -29,20 +31,24 @@ func (u Usage) Add(v Usage) Usage {
 		CacheCreationInputTokens: u.CacheCreationInputTokens + v.CacheCreationInputTokens,
 		Unknown:                  u.Unknown || v.Unknown,
 	}
-	if u.CostUnknown() || v.CostUnknown() || u.CostUSD == nil && v.CostUSD == nil {
-		return sum
-	}
-	cost := 0.0
-	for _, part := range []*float64{u.CostUSD, v.CostUSD} {
-		if part != nil {
-			cost += *part
+	cost, known := 0.0, false
+	for _, part := range []Usage{u, v} {
+		switch {
+		case part.CostUSD != nil:
+			cost, known = cost+*part.CostUSD, true
+			sum.Estimated = sum.Estimated || part.Estimated
+		case part.CostUnknown():
+			sum.Estimated = false
+			return sum
 		}
 	}
-	sum.CostUSD = &cost
+	if known {
+		sum.CostUSD = &cost
+	}
 	return sum
 }
 
-// CostUnknown reports whether something was used and what it costs is not known.
+// CostUnknown reports whether something was used of which the cost is not known.
 func (u Usage) CostUnknown() bool { return u.Unknown || u.CostUSD == nil && u.tokens() > 0 }
 
 // tokens is how many there are of any kind.

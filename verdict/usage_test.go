@@ -12,24 +12,29 @@ func spent(tokens int64, cost float64) verdict.Usage {
 	return verdict.Usage{InputTokens: tokens, CostUSD: &cost}
 }
 
-// A sum is known if all of it is: an unknown part does not count as 0.
+// A sum is known if all of it is: an unknown part does not count as 0. Of a part that was cut off counts what is known.
 func TestUsage_Add(t *testing.T) {
 	untold := verdict.Usage{InputTokens: 100}
 	cut := spent(50, 0.5)
 	cut.Unknown = true
+	guessed := spent(50, 0.5)
+	guessed.Estimated = true
 	settling := spent(1, 0.25)
 	settling.Settles = 2
 	for name, tt := range map[string]struct {
 		a, b verdict.Usage
 		want string
 	}{
-		"both told":         {spent(1, 0.0008), spent(2, 0.0008), `{"input_tokens":3,"output_tokens":0,"cache_read_input_tokens":0,"cache_creation_input_tokens":0,"total_cost_usd":0.0016}`},
-		"one untold":        {untold, spent(2, 0.5), `{"input_tokens":102,"output_tokens":0,"cache_read_input_tokens":0,"cache_creation_input_tokens":0,"total_cost_usd":null}`},
-		"one cut":           {cut, spent(2, 0.5), `{"input_tokens":52,"output_tokens":0,"cache_read_input_tokens":0,"cache_creation_input_tokens":0,"total_cost_usd":null,"unknown":true}`},
-		"one nothing":       {verdict.Usage{}, spent(2, 0.5), `{"input_tokens":2,"output_tokens":0,"cache_read_input_tokens":0,"cache_creation_input_tokens":0,"total_cost_usd":0.5}`},
-		"both nothing":      {verdict.Usage{}, verdict.Usage{}, `{"input_tokens":0,"output_tokens":0,"cache_read_input_tokens":0,"cache_creation_input_tokens":0,"total_cost_usd":null}`},
-		"one costs nothing": {spent(0, 0), verdict.Usage{}, `{"input_tokens":0,"output_tokens":0,"cache_read_input_tokens":0,"cache_creation_input_tokens":0,"total_cost_usd":0}`},
-		"one settles":       {verdict.Usage{}, settling, `{"input_tokens":1,"output_tokens":0,"cache_read_input_tokens":0,"cache_creation_input_tokens":0,"total_cost_usd":0.25}`},
+		"both told":             {spent(1, 0.0008), spent(2, 0.0008), `{"input_tokens":3,"output_tokens":0,"cache_read_input_tokens":0,"cache_creation_input_tokens":0,"total_cost_usd":0.0016}`},
+		"one untold":            {untold, spent(2, 0.5), `{"input_tokens":102,"output_tokens":0,"cache_read_input_tokens":0,"cache_creation_input_tokens":0,"total_cost_usd":null}`},
+		"one cut":               {cut, spent(2, 0.5), `{"input_tokens":52,"output_tokens":0,"cache_read_input_tokens":0,"cache_creation_input_tokens":0,"total_cost_usd":1,"unknown":true}`},
+		"one cut, one not told": {cut, untold, `{"input_tokens":150,"output_tokens":0,"cache_read_input_tokens":0,"cache_creation_input_tokens":0,"total_cost_usd":null,"unknown":true}`},
+		"one estimated":         {guessed, spent(2, 0.5), `{"input_tokens":52,"output_tokens":0,"cache_read_input_tokens":0,"cache_creation_input_tokens":0,"total_cost_usd":1,"estimated":true}`},
+		"estimated, untold":     {guessed, untold, `{"input_tokens":150,"output_tokens":0,"cache_read_input_tokens":0,"cache_creation_input_tokens":0,"total_cost_usd":null}`},
+		"one nothing":           {verdict.Usage{}, spent(2, 0.5), `{"input_tokens":2,"output_tokens":0,"cache_read_input_tokens":0,"cache_creation_input_tokens":0,"total_cost_usd":0.5}`},
+		"both nothing":          {verdict.Usage{}, verdict.Usage{}, `{"input_tokens":0,"output_tokens":0,"cache_read_input_tokens":0,"cache_creation_input_tokens":0,"total_cost_usd":null}`},
+		"one costs nothing":     {spent(0, 0), verdict.Usage{}, `{"input_tokens":0,"output_tokens":0,"cache_read_input_tokens":0,"cache_creation_input_tokens":0,"total_cost_usd":0}`},
+		"one settles":           {verdict.Usage{}, settling, `{"input_tokens":1,"output_tokens":0,"cache_read_input_tokens":0,"cache_creation_input_tokens":0,"total_cost_usd":0.25}`},
 	} {
 		for _, sum := range []verdict.Usage{tt.a.Add(tt.b), tt.b.Add(tt.a)} {
 			if got, err := json.Marshal(sum); err != nil || string(got) != tt.want {

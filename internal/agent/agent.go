@@ -9,6 +9,7 @@ import (
 	"io"
 	"time"
 
+	"github.com/belay-run/belay/internal/price"
 	"github.com/belay-run/belay/internal/supervise"
 	"github.com/belay-run/belay/verdict"
 )
@@ -122,6 +123,8 @@ type Plan struct {
 	Plain bool
 	// Added are the options that were added to the caller's.
 	Added []string
+	// Prices say what model calls cost where the CLI does not; nil means the list that is built in.
+	Prices *price.Table
 }
 
 // Follower reads what one attempt prints while it comes, and says in the end what it was worth.
@@ -150,6 +153,9 @@ type LineInfo struct {
 	Delivered bool
 	// Waiting says that, in a conversation, it is its caller's turn: to say something, or to answer what it has asked.
 	Waiting bool
+	// Turn is what the model call that this line ends has used, with its cost if there is a price for it; nil if the line ends
+	// none. Where a CLI tells more of a call afterwards, that comes as another Turn with the difference.
+	Turn *verdict.Usage
 	// Show says what becomes of the line where the caller wants to see events.
 	Show Show
 	// Foreign says that the line is no event of the CLI: something in front of it, or in its place, has printed it. The
@@ -182,6 +188,9 @@ type Account struct {
 	Active bool
 	// Usage is what the attempt has used.
 	Usage verdict.Usage
+	// Estimate is what the model calls of the attempt cost by the price list, as far as the CLI has told of them; nil if there
+	// was none, or no price for one. It counts where the CLI does not tell the cost.
+	Estimate *float64
 	// SessionCost is what the session has cost in all, in US dollars, where the CLI says that and not what the attempt
 	// has; else nil. SessionTokens is how many it has used for that, in and out.
 	SessionCost   *float64

@@ -78,10 +78,10 @@ type rateLimit struct {
 func (r rateLimit) resets() bool { return r.ResetsAt > 0 && r.ResetsAt < 1e11 && r.Type != "" }
 
 type message struct {
-	ID      string `json:"id"`
-	Model   string `json:"model"`
-	Content blocks `json:"content"`
-	Usage   tokens `json:"usage"`
+	ID      string       `json:"id"`
+	Model   string       `json:"model"`
+	Content blocks       `json:"content"`
+	Usage   messageUsage `json:"usage"`
 }
 
 // block is a piece of a message.
@@ -116,9 +116,9 @@ func (b blocks) text() string {
 
 // streamEvent is a piece of the model's answer as it comes.
 type streamEvent struct {
-	Type    string  `json:"type"`
-	Message message `json:"message"`
-	Usage   tokens  `json:"usage"`
+	Type    string       `json:"type"`
+	Message message      `json:"message"`
+	Usage   messageUsage `json:"usage"`
 	Delta   struct {
 		StopReason string `json:"stop_reason"` // empty if claude has made up the end, because it was interrupted
 	} `json:"delta"`

@@ -58,7 +58,7 @@ type follower struct {
 // Follow implements [agent.Agent].
 func (p *Profile) Follow(plan agent.Plan) agent.Follower {
 	return &follower{profile: p, plan: plan, wantsPieces: p.line.Has("--include-partial-messages"), isConversation: p.conversation(),
-		background: map[string]bool{}, questions: map[string]bool{}}
+		background: map[string]bool{}, questions: map[string]bool{}, ledger: ledger{prices: plan.Prices}}
 }
 
 // maxText bounds what is kept of output that holds no events: what a verdict needs.
@@ -173,20 +173,26 @@ func (f *follower) system(e event) agent.LineInfo {
 
 // piece is a part of the model's answer.
 func (f *follower) piece(e event) agent.LineInfo {
+	var turn *verdict.Usage
 	switch e.Event.Type {
 	case "message_start":
 		f.modelSpoke(e)
-		f.ledger.answer(e.Event.Message.ID, e.Event.Message.Usage)
+		f.ledger.answer(e.Event.Message.ID, e.Event.Message.Model, e.Event.Message.Usage)
 		f.speaking, f.midway = e.Event.Message.ID, true
 		f.open = f.speaking
 	case "message_delta":
 		f.midway = f.midway && e.Event.Delta.StopReason == ""
-		f.ledger.answer(f.speaking, e.Event.Usage)
+		f.ledger.answer(f.speaking, "", e.Event.Usage)
+		if e.Event.Delta.StopReason != "" {
+			turn = f.ledger.turn(f.speaking)
+		}
 	}
+	info := f.lineInfo(agent.Drop)
 	if f.wantsPieces {
-		return f.lineInfo(agent.Pass)
+		info.Show = agent.Pass
 	}
-	return f.lineInfo(agent.Drop)
+	info.Turn = turn
+	return info
 }
 
 // modelSpoke notes output of the model. Until there is some, what claude has asked its caller may be open: the answers go
@@ -206,7 +212,7 @@ func (f *follower) assistant(e event) agent.LineInfo {
 	}
 	f.modelSpoke(e)
 	f.complaint.Error = "" // whatever it was, it went on
-	f.ledger.answer(e.Message.ID, e.Message.Usage)
+	f.ledger.answer(e.Message.ID, e.Message.Model, e.Message.Usage)
 	f.open = e.Message.ID
 	f.ledger.hadSubagents = f.ledger.hadSubagents || e.Parent != ""
 	for _, b := range e.Message.Content {
@@ -215,7 +221,11 @@ func (f *follower) assistant(e event) agent.LineInfo {
 		}
 		f.usedTools = f.usedTools || strings.HasSuffix(b.Type, "tool_use")
 	}
-	return f.lineInfo(agent.Pass)
+	info := f.lineInfo(agent.Pass)
+	if e.Message.ID != f.speaking || !f.midway { // else its pieces tell, and know more
+		info.Turn = f.ledger.turn(e.Message.ID)
+	}
+	return info
 }
 
 func (f *follower) takeResult(e event, line agent.Line) {
@@ -283,6 +293,7 @@ func (f *follower) Account() agent.Account {
 		a.Usage.CostUSD, a.SessionCost, a.SessionTokens = nil, nil, 0
 	}
 	a.Usage.Unknown = f.midway || f.unseenUsage()
+	a.Estimate = f.ledger.estimate()
 	a.Tools = f.tools.Use()
 	a.Turns = f.ledger.turns()
 	a.Requests = len(f.ledger.answers) - f.cut + f.retries + a.Unseen

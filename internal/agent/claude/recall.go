@@ -29,11 +29,7 @@ func Recall(home, session string, since time.Time) (a agent.Account, last time.T
 		m.inSubagent = true
 		m.read(helper)
 	}
-	var sum tokens
-	for _, t := range m.ledger.answers {
-		sum = sum.add(t)
-	}
-	a = agent.Account{Session: session, Active: len(m.ledger.answers) > 0, Usage: sum.usage(), Model: m.model, Version: m.version,
+	a = agent.Account{Session: session, Active: len(m.ledger.answers) > 0, Usage: m.ledger.seen().usage(), Estimate: m.ledger.estimate(), Model: m.model, Version: m.version,
 		Turns: len(m.ledger.answers), Requests: len(m.ledger.answers)}
 	a.Usage.Unknown = m.asking || m.unreadable || len(m.partial) > 0 || a.Requests == 0
 	if m.cost != nil && !a.Usage.Unknown && (!m.hasOlder || m.beforeKnown) {
@@ -141,7 +137,7 @@ func (m *transcript) take(line []byte) {
 			m.hasOlder, m.beforeKnown = true, false
 			return
 		}
-		m.ledger.answer(e.Message.ID, e.Message.Usage)
+		m.ledger.answer(e.Message.ID, e.Message.Model, e.Message.Usage)
 		if delete(m.partial, e.Message.ID); e.Message.StopReason == nil {
 			m.partial[e.Message.ID] = true
 		}

@@ -1,8 +1,11 @@
 package claude
 
 import (
+	"cmp"
 	"encoding/json"
+	"time"
 
+	"github.com/belay-run/belay/internal/price"
 	"github.com/belay-run/belay/verdict"
 )
 
@@ -22,22 +25,128 @@ type modelUsage struct {
 	CacheCreation int64 `json:"cacheCreationInputTokens"`
 }
 
+// messageUsage is what an answer has used, with what its price depends on.
+type messageUsage struct {
+	tokens
+	CacheCreationBy struct {
+		Hour int64 `json:"ephemeral_1h_input_tokens"`
+	} `json:"cache_creation"`
+	ServerTools struct {
+		Searches int64 `json:"web_search_requests"`
+	} `json:"server_tool_use"`
+	Geo   lenientString `json:"inference_geo"`
+	Speed lenientString `json:"speed"`
+}
+
+// most is what two accounts of one answer tell together: later ones know more, and do not repeat everything.
+func (u messageUsage) most(v messageUsage) messageUsage {
+	u.tokens = u.tokens.most(v.tokens)
+	u.CacheCreationBy.Hour = max(u.CacheCreationBy.Hour, v.CacheCreationBy.Hour)
+	u.ServerTools.Searches = max(u.ServerTools.Searches, v.ServerTools.Searches)
+	u.Geo, u.Speed = cmp.Or(v.Geo, u.Geo), cmp.Or(v.Speed, u.Speed)
+	return u
+}
+
+// call is the answer as the price list has it.
+func (u messageUsage) call() price.Call {
+	hour := min(max(u.CacheCreationBy.Hour, 0), u.CacheCreation)
+	return price.Call{Input: u.Input, Output: u.Output, CacheRead: u.CacheRead, CacheWrite: u.CacheCreation - hour, CacheWriteHour: hour,
+		Searches: u.ServerTools.Searches, Fast: u.Speed == "fast", Regional: u.Geo == "us"}
+}
+
+// answer is an answer of the model.
+type answer struct {
+	messageUsage
+	model  string
+	cost   *float64      // by the price list; nil if that has no price for it
+	priced bool          // the cost was looked up
+	told   verdict.Usage // what was told of it as a turn
+}
+
 // ledger adds up what one attempt has used.
 type ledger struct {
-	answers      map[string]tokens // by the message's id: the same message comes several times
+	prices       *price.Table
+	answers      map[string]*answer // by the message's id: the same message comes several times
+	order        []*answer
 	results      []result
 	hadSubagents bool // claude shows only the beginning of their messages
 }
 
 // answer takes note of what the CLI says of a message. Later ones know more.
-func (l *ledger) answer(id string, t tokens) {
+func (l *ledger) answer(id, model string, u messageUsage) {
 	if id == "" {
 		return
 	}
-	if l.answers == nil {
-		l.answers = map[string]tokens{}
+	known := l.answers[id]
+	if known == nil {
+		if l.answers == nil {
+			l.answers = map[string]*answer{}
+		}
+		known = &answer{}
+		l.answers[id], l.order = known, append(l.order, known)
 	}
-	l.answers[id] = l.answers[id].most(t)
+	known.messageUsage, known.model, known.priced = known.most(u), cmp.Or(model, known.model), false
+}
+
+// turn is what a message has used that was not told before; nil if nothing.
+func (l *ledger) turn(id string) *verdict.Usage {
+	a := l.answers[id]
+	if a == nil {
+		return nil
+	}
+	now := a.usage()
+	now.CostUSD = l.cost(a)
+	told := a.told
+	turn := verdict.Usage{InputTokens: now.InputTokens - told.InputTokens, OutputTokens: now.OutputTokens - told.OutputTokens,
+		CacheReadInputTokens:     now.CacheReadInputTokens - told.CacheReadInputTokens,
+		CacheCreationInputTokens: now.CacheCreationInputTokens - told.CacheCreationInputTokens}
+	if turn.IsZero() {
+		return nil
+	}
+	if now.CostUSD != nil {
+		more := *now.CostUSD
+		if told.CostUSD != nil {
+			more -= *told.CostUSD
+		}
+		turn.CostUSD, turn.Estimated = &more, true
+	}
+	a.told = now
+	return &turn
+}
+
+// cost is what an answer costs by the price list; nil if that has no price for it.
+func (l *ledger) cost(a *answer) *float64 {
+	if !a.priced {
+		a.priced, a.cost = true, nil
+		if cost, ok := l.prices.Cost(a.model, time.Now(), a.call()); ok {
+			a.cost = &cost
+		}
+	}
+	return a.cost
+}
+
+// estimate is what the answers cost by the price list; nil if there was none, or one has no price.
+func (l *ledger) estimate() *float64 {
+	if len(l.order) == 0 {
+		return nil
+	}
+	sum := 0.0
+	for _, a := range l.order {
+		cost := l.cost(a)
+		if cost == nil {
+			return nil
+		}
+		sum += *cost
+	}
+	return &sum
+}
+
+// seen are the tokens of all answers.
+func (l *ledger) seen() (sum tokens) {
+	for _, a := range l.order {
+		sum = sum.add(a.tokens)
+	}
+	return sum
 }
 
 // total is what the attempt has used. The results count the tokens of their turns, but not always all; the messages that
@@ -45,16 +154,13 @@ func (l *ledger) answer(id string, t tokens) {
 // from 2.1.260 or so on tell only that of a session that was resumed. midway says that a message was cut off, or never
 // came: of that claude tells neither all tokens nor the cost.
 func (l *ledger) total(resumed, midway bool) (used verdict.Usage, session *float64, tokensOf int64) {
-	var told, seen tokens
+	var told tokens
 	for _, r := range l.results {
 		var t tokens
 		json.Unmarshal(r.Usage, &t)
 		told = told.add(t)
 	}
-	for _, t := range l.answers {
-		seen = seen.add(t)
-	}
-	sum := told.most(seen)
+	sum := told.most(l.seen())
 	if len(l.results) == 0 {
 		return sum.usage(), nil, 0 // and the cost is not known
 	}
@@ -80,12 +186,9 @@ func (l *ledger) total(resumed, midway bool) (used verdict.Usage, session *float
 // hasUnseenAnswer reports whether the last result counts more than the messages that were seen: there was an empty
 // answer, which claude does not show.
 func (l *ledger) hasUnseenAnswer() bool {
-	var told, seen tokens
+	var told tokens
 	json.Unmarshal(l.results[len(l.results)-1].Usage, &told)
-	for _, t := range l.answers {
-		seen = seen.add(t)
-	}
-	return told.Input > seen.Input
+	return told.Input > l.seen().Input
 }
 
 // turns is how many turns the model has taken.

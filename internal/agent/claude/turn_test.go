@@ -1,0 +1,69 @@
+package claude
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/belay-run/belay/verdict"
+)
+
+const priced = "claude-opus-4-8" // 5 dollars a million in, 25 out
+
+func piece(event string) string { return `"type":"stream_event","event":{` + event + `}` }
+
+func starts(id string, in int) string {
+	return piece(fmt.Sprintf(`"type":"message_start","message":{"id":%q,"model":%q,"usage":{"input_tokens":%d,"output_tokens":1}}`, id, priced, in))
+}
+
+func stops(out int, reason string) string {
+	return piece(fmt.Sprintf(`"type":"message_delta","delta":{"stop_reason":%s},"usage":{"output_tokens":%d}`, reason, out))
+}
+
+func messageOf(id, parent string, in, out int) string {
+	if parent != "" {
+		parent = fmt.Sprintf(`"parent_tool_use_id":%q,`, parent)
+	}
+	return fmt.Sprintf(`"type":"assistant",%s"message":{"id":%q,"model":%q,"content":[{"type":"text","text":"x"}],"usage":{"input_tokens":%d,"output_tokens":%d}}`, parent, id, priced, in, out)
+}
+
+// Each model call is told once, when it ends, with its cost; together they are what the attempt has cost.
+func TestFollow_Turns(t *testing.T) {
+	const end = `"end_turn"`
+	for name, tt := range map[string]struct {
+		lines []string
+		turns string  // of each turn the line that ends it, and the tokens out
+		cost  float64 // of all
+	}{
+		"with pieces":              {[]string{begins, starts("m1", 1000), messageOf("m1", "", 1000, 1), stops(100, end), starts("m2", 2000), messageOf("m2", "", 2000, 1), messageOf("m2", "", 2000, 1), stops(200, end)}, "3:100 7:200", 0.0225},
+		"whole messages":           {[]string{begins, messageOf("m1", "", 1000, 100), messageOf("m1", "", 1000, 100), messageOf("m2", "", 2000, 200)}, "1:100 3:200", 0.0225},
+		"a message that grows":     {[]string{begins, messageOf("m1", "", 1000, 20), messageOf("m1", "", 1000, 100)}, "1:20 2:80", 0.0075},
+		"a subagent's":             {[]string{begins, starts("m1", 1000), messageOf("m1", "", 1000, 1), stops(100, end), messageOf("s1", "t1", 2000, 200)}, "3:100 4:200", 0.0225},
+		"a subagent's between":     {[]string{begins, starts("m1", 1000), messageOf("s1", "t1", 2000, 200), messageOf("m1", "", 1000, 1), stops(100, end)}, "2:200 4:100", 0.0225},
+		"broken off":               {[]string{begins, starts("m1", 1000), messageOf("m1", "", 1000, 1), stops(50, "null")}, "", 0.00625},
+		"after its pieces":         {[]string{begins, starts("m1", 1000), stops(100, end), messageOf("m1", "", 1000, 1)}, "2:100", 0.0075},
+		"claude's own words":       {[]string{begins, strings.Replace(messageOf("m1", "", 0, 0), priced, "<synthetic>", 1)}, "", 0},
+		"of a model without price": {[]string{begins, strings.ReplaceAll(messageOf("m1", "", 1000, 100), priced, "m")}, "1:100", 0},
+	} {
+		f := play(t, "-p hi")
+		var turns []string
+		var sum verdict.Usage
+		for i, line := range tt.lines {
+			if turn := f.show(line).Turn; turn != nil {
+				turns = append(turns, fmt.Sprintf("%d:%d", i, turn.OutputTokens))
+				sum = sum.Add(*turn)
+			}
+		}
+		if got := strings.Join(turns, " "); got != tt.turns {
+			t.Errorf("%s: turns %s, want %s", name, got, tt.turns)
+		}
+		estimate := f.Account().Estimate
+		if (estimate == nil) != (tt.cost == 0) || estimate != nil && math.Abs(*estimate-tt.cost) > 1e-12 {
+			t.Errorf("%s: estimated %v, want %v", name, estimate, tt.cost)
+		}
+		if tt.turns != "" && tt.cost > 0 && (sum.CostUSD == nil || math.Abs(*sum.CostUSD-tt.cost) > 1e-12 || !sum.Estimated) {
+			t.Errorf("%s: the turns sum up to %+v", name, sum)
+		}
+	}
+}
