@@ -217,7 +217,10 @@ func (r *Runner) bind(c *Command) (*engine.Runner, error) {
 		Profile: known, Judge: r.Judge, Policy: r.Policy, Stall: r.Stall, Stream: r.Stream, Keep: r.Keep, ReplayStdin: r.ReplayStdin,
 		Gate: engine.Gate(r.Gate), Scope: r.Scope, OnBusy: engine.OnBusy(r.OnBusy), Resume: engine.Resume(r.Resume), Effects: engine.Effects(r.Effects),
 		LimitBuffer: r.LimitBuffer, MaxCost: r.MaxCost, NoWait: r.NoWait, Reap: r.Reap,
-		State: (*state.State)(r.State), Alert: alert.Settings(r.Alert), LogDir: r.LogDir,
+		Alert: alert.Settings(r.Alert), LogDir: r.LogDir,
+	}
+	if r.State != nil {
+		runner.State = &state.State{Dir: r.State.Dir}
 	}
 	if delay := r.Policy.Delay; delay != nil {
 		runner.Policy.Delay = func(retry int, err error) time.Duration { return delay(retry, newError(err)) }

@@ -27,7 +27,10 @@ func DefaultStateDir() (string, error) { return state.DefaultDir() }
 // directory that others may write to is refused.
 func OpenState(dir string) (*State, error) {
 	s, err := state.Open(dir)
-	return (*State)(s), err
+	if err != nil {
+		return nil, err
+	}
+	return &State{Dir: s.Dir}, nil
 }
 
 // LogPath is the file with a line of JSON for each attempt; empty if Dir is and there is no default.
@@ -42,7 +45,7 @@ func (s *State) LogPath() string {
 // resolve returns the state with its directory filled in.
 func (s *State) resolve() (*state.State, error) {
 	if s.Dir != "" {
-		return (*state.State)(s), nil
+		return &state.State{Dir: s.Dir}, nil
 	}
 	dir, err := state.DefaultDir()
 	return &state.State{Dir: dir}, err

@@ -213,3 +213,12 @@ type Account struct {
 	// Misunderstood says that the CLI did not take one of the options that were added for us.
 	Misunderstood bool
 }
+
+// Priced is the usage, with the estimate for its cost where the CLI has told none.
+func (a *Account) Priced() verdict.Usage {
+	u := a.Usage
+	if u.CostUSD == nil && a.Estimate != nil {
+		u.CostUSD, u.Estimated = a.Estimate, true
+	}
+	return u
+}

@@ -52,7 +52,7 @@ func (t *eventLog) follow(info agent.LineInfo, changed bool) {
 			t.session = account.Session
 			t.sessions.begin(t.session, t.began)
 		}
-		t.call.live.progress(activity(info, &account), t.sessions.soFar(account.Usage))
+		t.call.live.progress(activity(info, &account), t.sessions.soFar(account.Priced()))
 	}
 }
 

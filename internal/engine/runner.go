@@ -8,6 +8,7 @@ import (
 	"github.com/belay-run/belay/internal/agent"
 	"github.com/belay-run/belay/internal/agent/generic"
 	"github.com/belay-run/belay/internal/alert"
+	"github.com/belay-run/belay/internal/price"
 	"github.com/belay-run/belay/internal/profile"
 	"github.com/belay-run/belay/internal/state"
 	"github.com/belay-run/belay/retry"
@@ -82,6 +83,9 @@ type Runner struct {
 	// State is where log, run records, gates, scopes, sessions and alerts are kept; nil means nowhere. Trouble with it is
 	// told to Observe and stops nothing.
 	State *state.State
+
+	// Prices say what model calls cost where the CLI does not; nil means the list that is built in.
+	Prices *price.Table
 
 	// LogDir is where claude's own log of invocations goes; empty means .logs in the working directory if there is a State,
 	// and nowhere if there is none. [NoLogDir] means nowhere.

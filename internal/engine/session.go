@@ -54,7 +54,9 @@ func (s *sessions) accountOf(id string) account {
 		a.told = new(float64)
 	case s.call.state != nil:
 		known := s.call.state.Session(s.call.profile.Name(), id)
-		a.told, a.tokens = known.Usage.CostUSD, known.Usage.InputTokens+known.Usage.OutputTokens
+		if !known.Usage.Estimated && !known.Usage.Unknown { // else it is not what the CLI has added up
+			a.told, a.tokens = known.Usage.CostUSD, known.Usage.InputTokens+known.Usage.OutputTokens
+		}
 		if known.ToldCost != nil {
 			a.told, a.tokens = known.ToldCost, known.ToldTokens
 		}
@@ -94,7 +96,7 @@ func (s *sessions) learn(a *agent.Account) {
 	if a.Session != "" && a.Session != s.live {
 		s.named(a.Session) // it is known only now
 	}
-	s.account.add(&a.Usage, a.SessionCost, a.SessionTokens)
+	s.account.add(&a.Usage, a.SessionCost, a.SessionTokens, a.Estimate)
 	s.usage.add(a.Usage)
 	if a.Session != "" {
 		s.last = a.Session
@@ -140,7 +142,7 @@ func (s *sessions) save(id, status string) {
 	if a := &s.account; status != state.SessionRunning {
 		known.Usage, a.here = known.Usage.Add(a.here.sum()), tally{}
 		known.ToldCost, known.ToldTokens = a.told, a.tokens
-		if a.open > 0 || a.cut {
+		if a.open.n > 0 || a.open.cut {
 			known.ToldCost, known.ToldTokens = nil, 0
 		}
 	}

@@ -4,22 +4,25 @@ import "github.com/belay-run/belay/verdict"
 
 // tally adds up what attempts have used, of which some may not have told what they cost.
 type tally struct {
-	used     verdict.Usage // without the cost
-	cost     *float64      // of those that have told it; nil if none has
-	unpriced int           // how many have not
+	used      verdict.Usage // without the cost
+	cost      *float64      // of those of which it is known, or a part of it; nil if of none
+	estimated bool          // some of it is an estimate
+	unpriced  int           // of how many nothing is known
 }
 
 func (t *tally) add(u verdict.Usage) {
-	if t.unpriced -= u.Settles; u.CostUnknown() {
-		t.unpriced++
-	} else if u.CostUSD != nil {
+	t.unpriced -= u.Settles
+	switch {
+	case u.CostUSD != nil:
 		sum := *u.CostUSD
 		if t.cost != nil {
 			sum += *t.cost
 		}
-		t.cost = &sum
+		t.cost, t.estimated = &sum, t.estimated || u.Estimated
+	case u.CostUnknown():
+		t.unpriced++
 	}
-	u.CostUSD = nil
+	u.CostUSD, u.Estimated = nil, false
 	t.used = t.used.Add(u)
 }
 
@@ -27,7 +30,7 @@ func (t *tally) add(u verdict.Usage) {
 func (t *tally) sum() verdict.Usage {
 	u := t.used
 	if t.unpriced == 0 {
-		u.CostUSD = t.cost
+		u.CostUSD, u.Estimated = t.cost, t.estimated
 	}
 	return u
 }
@@ -40,15 +43,21 @@ type account struct {
 	// told is what it has cost so far, for so many tokens; nil if that is not known.
 	told   *float64
 	tokens int64
-	// Attempts since then that have not told their cost: a later sum may include it. cut says that of one not even the
-	// tokens are known.
-	open       int
-	openTokens int64
-	cut        bool
+	open   openAttempts
 }
 
-// add takes note of what an attempt has used, and finds out what it has cost.
-func (a *account) add(u *verdict.Usage, total *float64, totalTokens int64) {
+// openAttempts are those since a session's cost was told which have not told their own: a later sum may include it.
+type openAttempts struct {
+	n        int
+	unpriced int     // of how many of them there is no estimate
+	cost     float64 // the estimates of the others
+	tokens   int64
+	cut      bool // of one not even the tokens are known
+}
+
+// add takes note of what an attempt has used, and finds out what it has cost: estimate is what it comes to by the price list,
+// if there is nothing better.
+func (a *account) add(u *verdict.Usage, total *float64, totalTokens int64, estimate *float64) {
 	own := u.InputTokens + u.OutputTokens
 	if total != nil {
 		a.price(u, *total, totalTokens-a.tokens-own)
@@ -56,15 +65,22 @@ func (a *account) add(u *verdict.Usage, total *float64, totalTokens int64) {
 	if u.Unknown {
 		u.CostUSD = nil // what was told is not all
 	}
+	if u.CostUSD == nil && estimate != nil {
+		u.CostUSD, u.Estimated = estimate, true
+	}
 	switch {
 	case total != nil:
-		a.told, a.tokens = total, totalTokens
-		a.open, a.openTokens, a.cut = 0, 0, false
+		a.told, a.tokens, a.open = total, totalTokens, openAttempts{}
 	case u.Unknown:
-		a.cut = true
+		a.open.cut = true
 	case u.CostUnknown():
-		a.open++
-		a.openTokens += own
+		a.open.n++
+		a.open.unpriced++
+		a.open.tokens += own
+	case u.Estimated:
+		a.open.n++
+		a.open.cost += *u.CostUSD
+		a.open.tokens += own
 	case u.CostUSD != nil && a.told != nil:
 		sum := *a.told + *u.CostUSD
 		a.told, a.tokens = &sum, a.tokens+own
@@ -74,16 +90,18 @@ func (a *account) add(u *verdict.Usage, total *float64, totalTokens int64) {
 
 // price finds out what an attempt has cost: by how much the session's cost has grown. extra is how many tokens that is for
 // beyond the attempt's own. If those are the tokens of attempts that have not told their cost, it is in there too: claude
-// keeps it for the session when it is interrupted, though it says nothing, and cannot when it is killed.
+// keeps it for the session when it is interrupted, though it says nothing, and cannot when it is killed. What was estimated
+// for them has been counted.
 func (a *account) price(u *verdict.Usage, total float64, extra int64) {
 	if a.told == nil {
 		return
 	}
 	cost := max(total-*a.told, 0)
 	switch {
-	case a.open == 0 && !a.cut, extra <= 0:
+	case a.open.n == 0 && !a.open.cut, extra <= 0:
 		u.CostUSD = &cost
-	case !a.cut && extra >= a.openTokens:
-		u.CostUSD, u.Settles = &cost, a.open
+	case !a.open.cut && extra >= a.open.tokens:
+		cost = max(cost-a.open.cost, 0)
+		u.CostUSD, u.Settles = &cost, a.open.unpriced
 	}
 }

@@ -51,7 +51,7 @@ func (s *State) killed(rec supervise.Record) bool {
 	} else {
 		began := latest(latest(rec.Started, rec.Since), last.Timestamp.Time)
 		e.Attempt = max(e.Attempt, last.Attempt+1)
-		recallAttempt(rec, began, &e)
+		s.recallAttempt(rec, began, &e)
 		e.ResponseTime = max(e.Timestamp.Sub(began), 0).Seconds()
 	}
 	e.Error = killedText(rec)
@@ -79,22 +79,20 @@ func (s *State) sweep(now time.Time) {
 }
 
 // recallAttempt fills in what an agent's own record tells of the attempt. Where it tells nothing, what was used is not known.
-func recallAttempt(rec supervise.Record, began time.Time, e *journal.Entry) {
+func (s *State) recallAttempt(rec supervise.Record, began time.Time, e *journal.Entry) {
 	cli := profile.Find(rec.Profile)
 	if cli == nil || !cli.IsAgent() {
 		return
 	}
 	used := verdict.Usage{Unknown: true}
 	if rec.Session != "" && cli.Recall != nil {
-		if account, at, ok := cli.Recall(rec.Home, rec.Session, began); ok {
-			used = account.Usage
+		if account, at, ok := cli.Recall(rec.Home, rec.Session, began, s.Prices); ok {
+			used = account.Priced()
 			e.Timestamp.Time = latest(e.Timestamp.Time, at)
 			e.Requests, e.Model = account.Requests, account.Model
 		}
 	}
-	if len(rec.Left) > 0 { // it may go on
-		used.CostUSD, used.Unknown = nil, true
-	}
+	used.Unknown = used.Unknown || len(rec.Left) > 0 // it may go on
 	e.Usage = used.JSON()
 }
 

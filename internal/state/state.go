@@ -12,6 +12,7 @@ import (
 	"github.com/belay-run/belay/gate"
 	"github.com/belay-run/belay/internal/alert"
 	"github.com/belay-run/belay/internal/journal"
+	"github.com/belay-run/belay/internal/price"
 	"github.com/belay-run/belay/internal/safefile"
 	"github.com/belay-run/belay/internal/supervise"
 )
@@ -43,7 +44,11 @@ func DefaultDir() (string, error) {
 }
 
 // State is a state directory. Before it is written to, [State.Prepare] must have found that it can be used and trusted.
-type State struct{ Dir string }
+type State struct {
+	Dir string
+	// Prices say what model calls of runs that were killed cost; nil means the list that is built in.
+	Prices *price.Table
+}
 
 // Open returns the state of a directory that can be used and trusted; an empty dir means [DefaultDir].
 func Open(dir string) (*State, error) {

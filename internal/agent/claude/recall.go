@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/belay-run/belay/internal/agent"
+	"github.com/belay-run/belay/internal/price"
 )
 
 // Recall says what claude's own record of a session tells of an attempt that began then and was not followed to its
@@ -17,12 +18,12 @@ import (
 //
 // A message has its usage in the record once it is whole. What the session has cost is there if claude had the time to say
 // so when it was ended; it counts only if it comes after all messages and nothing was being asked.
-func Recall(home, session string, since time.Time) (a agent.Account, last time.Time, ok bool) {
+func Recall(home, session string, since time.Time, prices *price.Table) (a agent.Account, last time.Time, ok bool) {
 	path := findTranscript(home, session)
 	if path == "" {
 		return a, last, false
 	}
-	m := transcript{since: since.Truncate(time.Millisecond), partial: map[string]bool{}}
+	m := transcript{since: since.Truncate(time.Millisecond), partial: map[string]bool{}, ledger: ledger{prices: prices}}
 	m.read(path)
 	helpers, _ := filepath.Glob(filepath.Join(escape(strings.TrimSuffix(path, ".jsonl")), "subagents", "*.jsonl"))
 	for _, helper := range helpers {

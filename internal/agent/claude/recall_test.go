@@ -62,7 +62,7 @@ func TestRecall(t *testing.T) {
 			if err := os.WriteFile(filepath.Join(dir, recalled+".jsonl"), []byte(strings.Join(tt.lines, "\n")), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			got, last, ok := Recall(home, recalled, time.Date(2026, 11, 15, 12, 5, 0, 999, time.UTC))
+			got, last, ok := Recall(home, recalled, time.Date(2026, 11, 15, 12, 5, 0, 999, time.UTC), nil)
 			want := tt.want.usage()
 			if u := got.Usage; !ok || u.InputTokens != want.InputTokens || u.OutputTokens != want.OutputTokens || u.CacheReadInputTokens != want.CacheReadInputTokens ||
 				u.CacheCreationInputTokens != want.CacheCreationInputTokens || got.Requests != tt.n {
@@ -98,12 +98,12 @@ func TestRecall_Subagents(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	got, _, ok := Recall(home, recalled, time.Time{})
+	got, _, ok := Recall(home, recalled, time.Time{}, nil)
 	if u := got.Usage; !ok || u.InputTokens != 11 || u.OutputTokens != 22 || u.CostUSD != nil {
 		t.Errorf("%v, %+v", ok, got)
 	}
 	for _, id := range []string{"", "../" + recalled, "*", "aae96ec5-44eb-4897-94e9-000000000000"} {
-		if _, _, ok := Recall(home, id, time.Time{}); ok {
+		if _, _, ok := Recall(home, id, time.Time{}, nil); ok {
 			t.Errorf("%q was found", id)
 		}
 	}

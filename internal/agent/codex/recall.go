@@ -5,12 +5,13 @@ import (
 	"time"
 
 	"github.com/belay-run/belay/internal/agent"
+	"github.com/belay-run/belay/internal/price"
 )
 
 // Recall says what codex's own record of a session tells of an attempt that began then and was not followed to its
 // end, and when it last wrote something. ok is false if there is no such record. home is where codex keeps it. What it has
 // cost codex does not know.
-func Recall(home, session string, since time.Time) (a agent.Account, last time.Time, ok bool) {
+func Recall(home, session string, since time.Time, prices *price.Table) (a agent.Account, last time.Time, ok bool) {
 	if !isUUID(session) {
 		return a, last, false
 	}
