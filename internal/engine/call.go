@@ -74,21 +74,23 @@ func (c *call) gateKey() string {
 
 // timeout is how long an attempt may take: what the caller said, else what the profile knows.
 func (c *call) timeout() time.Duration {
-	if c.runner.Policy.Timeout == 0 {
-		return c.traits.timeout
+	own := c.runner.Policy.Timeout
+	if own == 0 {
+		own = c.traits.timeout
 	}
-	return c.runner.Policy.Timeout
+	return lower(own, c.runner.AtMost.Timeout)
 }
 
 // stall is how long the command may show no life; tools says that one of its tools runs.
 func (c *call) stall(tools bool) time.Duration {
+	own := c.traits.stall
 	switch {
 	case c.runner.Stall != 0:
-		return max(c.runner.Stall, 0)
+		own = max(c.runner.Stall, 0)
 	case tools:
-		return c.traits.toolStall
+		own = c.traits.toolStall
 	}
-	return c.traits.stall
+	return lower(own, c.runner.AtMost.Stall)
 }
 
 // newOutput returns an Output whose file, if it needs one, is in the state directory.

@@ -50,6 +50,14 @@ func (d *decider) decide(j *judgement) decision {
 	return decision{wait: d.newWait(j, backoff)}
 }
 
+// repeated is how many attempts were repeated.
+func (d *decider) repeated() (n int) {
+	for _, of := range d.failed {
+		n += of
+	}
+	return n
+}
+
 // ended says why there must be no further attempt, whatever the last one was; nil if there is no reason.
 func (d *decider) ended() error {
 	if cause := d.control.interruption(); cause != nil {
@@ -89,6 +97,9 @@ func (d *decider) next(j *judgement) (time.Duration, *retry.Error) {
 	}
 	if j.noRepeat != nil {
 		return 0, &retry.Error{Cause: j.noRepeat}
+	}
+	if starts := d.call.runner.AtMost.Starts; starts > 0 && d.repeated()+1 >= starts {
+		return 0, &retry.Error{Cause: retry.ErrExhausted}
 	}
 	return backoff, d.hindrance(j, clock.Now().Add(backoff))
 }

@@ -197,7 +197,7 @@ func (inv *Invocation) admitted(n int, ad admission) *judgement {
 // managed says that more was asked for than to run the command: then we may end what it leaves behind.
 func (inv *Invocation) managed() bool {
 	p := &inv.pace.policy
-	return inv.pace.mayRepeat() || p.Timeout > 0 || p.TotalTimeout > 0 || inv.call.runner.Stall > 0
+	return inv.pace.mayRepeat() || p.Timeout > 0 || p.TotalTimeout > 0 || inv.call.runner.Stall > 0 || inv.call.runner.AtMost != (Bounds{})
 }
 
 // processGates and processScopes are what the invocations of this process share that keep no state.

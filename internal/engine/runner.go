@@ -34,6 +34,9 @@ type Runner struct {
 	// commands; negative means none.
 	Stall time.Duration
 
+	// AtMost lowers the limits of the command, also those that its profile decides on. The zero value lowers nothing.
+	AtMost Bounds
+
 	// Stream passes output on as it comes, also that of attempts that will be repeated. Otherwise the output of a
 	// command that may be repeated is held until it is known to count.
 	Stream bool
@@ -105,6 +108,21 @@ type Runner struct {
 
 	// Words says a cause in the caller's own words, which may name its flags; empty means in the cause's. Nil means always.
 	Words func(cause error) string
+}
+
+// Bounds are limits that only lower others: each applies where it is lower than the one that applies without it. Zero means no
+// bound.
+type Bounds struct {
+	Timeout, Stall time.Duration // of an attempt
+	Starts         int           // of all attempts together
+}
+
+// lower is the lower of a limit, of which zero or less is none, and a bound to it.
+func lower(limit, bound time.Duration) time.Duration {
+	if bound > 0 && (limit <= 0 || bound < limit) {
+		return bound
+	}
+	return limit
 }
 
 // Run runs the command to its end. The result is never nil; the error is nil if it is a success, an [*Error] if it

@@ -163,7 +163,7 @@ func newSink(c *call, w io.Writer, stdout, repeats bool, ad admission) (*sink, i
 	reported := c.runner.Keep || c.command.Stdout == nil
 	// Others wait for the first answer, which of a generic command is the first thing it prints.
 	leased := stdout && ad.leased()
-	if isFile && !repeats && !c.profile.Reads() && c.runner.Stall <= 0 && !reported && !leased {
+	if isFile && !repeats && !c.profile.Reads() && lower(c.runner.Stall, c.runner.AtMost.Stall) <= 0 && !reported && !leased {
 		return nil, w
 	}
 	s := &sink{capture: verdict.NewCapture(verdict.DefaultHead, verdict.DefaultTail), live: w}
