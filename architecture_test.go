@@ -47,7 +47,7 @@ var arrows = map[string][]string{
 	"gh":                          {"", "breaker", "internal/agent/gh", "retry", "verdict"},
 	"scripts/api":                 {},
 	"examples/ghsync":             {"", "gh", "retry"},
-	"internal/config":             {"internal/agent", "internal/alert", "internal/profile", "retry", "verdict"},
+	"internal/config":             {"internal/agent", "internal/agent/generic", "internal/alert", "internal/profile", "internal/safefile", "retry", "verdict"},
 	"internal/clientfile":         {"internal/supervise"},
 	"internal/belayd":             {"internal/config", "verdict"},
 	"internal/version":            {},

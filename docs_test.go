@@ -28,6 +28,9 @@ func TestDocs_NameEverySetting(t *testing.T) {
 		if !strings.Contains(readme, "| `--"+s.Name) || !strings.Contains(readme, strings.ReplaceAll(s.Help(), "|", "\\|")) {
 			t.Errorf("README.md does not list --%s as it is", s.Name)
 		}
+		if row := "| " + strings.ReplaceAll(s.Help(), "|", "\\|") + " | " + s.Where() + " |\n"; !strings.Contains(readme, row) {
+			t.Errorf("README.md does not say that --%s can be given by %s", s.Name, s.Where())
+		}
 	}
 }
 

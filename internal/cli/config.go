@@ -27,7 +27,8 @@ func newConfig() *cobra.Command {
   BELAY_MAX_RETRIES=5 belay config show --json`,
 		Long: `Shows what is set in the environment and in the files, rules and alerts among it, and which files
 those are. With --profile, what applies to commands of that CLI, and what its preset says where
-nothing is set.`,
+nothing is set. A project's .belay.toml can only lower limits and slow down; what else is in it is
+listed as ignored, with the reason.`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			shown, err := config.Show(profile)
@@ -66,18 +67,15 @@ func places() (list []config.Shown) {
 		}
 		list = append(list, config.Shown{Kind: "state", Name: "state directory", Value: dir, From: from})
 	}
-	for _, path := range config.Files(".") {
-		there := "not there"
-		if _, err := os.Stat(path); err == nil {
-			there = "read"
-		}
-		list = append(list, config.Shown{Kind: "file", Name: "file", Value: path, From: there})
+	for _, f := range config.Files(".") {
+		list = append(list, config.Shown{Kind: "file", Name: "file", Value: f.Path, From: f.State})
 	}
 	return list
 }
 
 func writeConfig(w io.Writer, shown []config.Shown) error {
 	var rows [][]string
+	var ignored []string
 	for _, s := range shown {
 		name := s.Name
 		switch s.Kind {
@@ -85,13 +83,16 @@ func writeConfig(w io.Writer, shown []config.Shown) error {
 			name = "rule: " + s.Name
 		case "alert":
 			name = "alert " + s.Name
+		case "ignored":
+			ignored = append(ignored, ignoredText(s))
+			continue
 		}
 		if s.Profile != "" {
 			name += " (" + s.Profile + ")"
 		}
 		rows = append(rows, []string{name, cmp.Or(s.Value, `""`), s.From})
 	}
-	if len(shown) == 0 {
+	if len(rows) == 0 {
 		term.Printf(w, "nothing is set; defaults apply\n")
 	} else if err := term.Table(w, []string{"SETTING", "VALUE", "FROM"}, rows); err != nil {
 		return err
@@ -104,12 +105,27 @@ func writeConfig(w io.Writer, shown []config.Shown) error {
 			term.Printf(w, "file: %s (%s)\n", p.Value, p.From)
 		}
 	}
+	for _, text := range ignored {
+		term.Printf(w, "ignored: %s\n", text)
+	}
 	if s, _, err := config.Load(nil, ""); err == nil {
 		for _, u := range s.Unread {
 			term.Printf(w, "not read: %s\n", unreadText(u))
 		}
 	}
 	return nil
+}
+
+// ignoredText says what of a project's file has no effect, and why.
+func ignoredText(s config.Shown) string {
+	text := s.From
+	if s.Name != "" {
+		text += ": " + s.Name
+	}
+	if s.Profile != "" {
+		text += " (" + s.Profile + ")"
+	}
+	return text + ": " + s.Why
 }
 
 // unreadText says that a variable of the environment has no effect, and what would have.

@@ -47,7 +47,7 @@ func dryRun(ctx context.Context, w io.Writer, s *config.Settings, r *engine.Runn
 	line("profile", "%s", r.Profile.Name())
 	line("retries", "%s", schedule(p.Policy))
 	if p.Policy.MaxRetries > 0 {
-		line("throttles", "%s", throttles(p, r.Gate.Settings))
+		line("throttles", "%s", throttles(p, r))
 		if inner := innerRetries(r.Profile, p.Policy); inner != "" {
 			line("inside", "%s", inner)
 		}
@@ -67,6 +67,9 @@ func dryRun(ctx context.Context, w io.Writer, s *config.Settings, r *engine.Runn
 		if from := s.From(name); from != "" && name != "dry-run" {
 			line("set", "%s = %s (%s)", name, s.Text(name), from)
 		}
+	}
+	for _, i := range s.Ignored {
+		line("ignored", "%s", i)
 	}
 	return nil
 }
@@ -88,10 +91,10 @@ func schedule(p retry.Policy) string {
 }
 
 // throttles says what bounds the retries for a limit, and how long they wait for one that names no time.
-func throttles(p engine.Preview, set gate.Settings) string {
-	text := config.Throttles(p.Policy)
+func throttles(p engine.Preview, r *engine.Runner) string {
+	text := config.Throttles(p.Policy, r.AtMost.Starts)
 	if p.Gate != "" {
-		text += "; one that names no time holds the gate for " + holds(set)
+		text += "; one that names no time holds the gate for " + holds(r.Gate.Settings)
 	}
 	return text
 }

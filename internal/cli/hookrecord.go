@@ -53,10 +53,7 @@ func recordHook(w io.Writer, e journal.Entry) error {
 	if !alert.Counts(string(e.ErrorType), true) {
 		return err
 	}
-	var alerts alert.Config
-	if s, _, cerr := config.Load(config.Given{}, e.Profile); cerr == nil {
-		alerts = s.Alerts
-	}
+	alerts, _ := config.Alerts() // a file that cannot be read means the defaults
 	store := alert.Files{Dir: filepath.Join(state.Dir, "alerts")}
 	raised, aerr := store.Failed(e.Profile, alerts.For(e.Profile), time.Now())
 	if raised == nil {

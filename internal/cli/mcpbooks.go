@@ -65,10 +65,7 @@ func (b *mcpRecorder) append(e journal.Entry) {
 	if e.Status != journal.Error || !alert.CountsCall(string(e.ErrorType)) {
 		return
 	}
-	var alerts alert.Config
-	if s, _, err := config.Load(config.Given{}, e.Profile); err == nil {
-		alerts = s.Alerts
-	}
+	alerts, _ := config.Alerts() // a file that cannot be read means the defaults
 	store := alert.Files{Dir: filepath.Join(b.state.Dir, "alerts")}
 	raised, err := store.Failed(e.Profile, alerts.For(e.Profile), time.Now())
 	if err != nil {

@@ -52,7 +52,7 @@ Exit codes: the command's own; 2 wrong use, nothing was started; 75 try later;
 executable; 127 not found; 128+n ended by signal n.
 
 Every setting but those of one call can also be given as BELAY_NAME in the environment, in
-~/.config/belay/config.toml, and (numbers and presets) in a .belay.toml of the project.`,
+~/.config/belay/config.toml; a .belay.toml of the project may lower limits and slow down.`,
 	}
 	given := addSettings(cmd, func(*config.Setting) bool { return true })
 	cmd.Flags().SetInterspersed(false)
@@ -103,6 +103,9 @@ func run(ctx context.Context, std stdio.Streams, given config.Given, args []stri
 	view := &view{screen: term.New(std.Err), stderr: std.Err, settings: s, name: filepath.Base(args[0]), how: cli.ContinueHint(), login: cli.LoginHint()}
 	runner.Observe = view.observe
 	view.unread()
+	if warning := s.Warning(); warning != "" {
+		view.say("%s", warning)
+	}
 	if s.Verbose {
 		for _, text := range idleFlags(s, runner, known) {
 			view.screen.Line("%s", text)
@@ -159,17 +162,17 @@ func nameOf(known agent.Profile) string {
 // newRunner makes the runner that the settings ask for. known is what is known of the command; nil if nothing is.
 func newRunner(s *config.Settings, rules []verdict.Rule, known agent.Profile) (*engine.Runner, error) {
 	own, err := generic.New(generic.Options{
-		Retry:     s.From("max-retries") != "" || s.From("preset") != "",
+		Retry:     s.Chosen("max-retries") || s.Chosen("preset"),
 		RetryExit: s.RetryOnExit, RetryOn: s.RetryOn, FailOn: s.FailOn, Rules: rules,
 	})
 	if err != nil {
 		return nil, err
 	}
-	r := &engine.Runner{Profile: own, Policy: s.Policy(nameOf(known), known != nil), Stall: s.StallTimeout, Stream: s.Stream,
+	r := &engine.Runner{Profile: own, Policy: s.Policy(nameOf(known), known != nil), Stall: s.StallTimeout, AtMost: engine.Bounds(s.AtMost), Stream: s.Stream,
 		ReplayStdin: s.ReplayStdin, Reap: s.Reap, Scope: s.Scope, OnBusy: engine.OnBusy(s.OnBusy), MaxCost: s.MaxCost, LogDir: s.LogDir,
 		NoWait: s.NoWait || s.From("max-retries") != "" && s.MaxRetries == 0, OwnCode: s.ExitCodeOut == "child",
 		State: &state.State{}, Words: causeText}
-	if s.From("stall-timeout") != "" && s.StallTimeout == 0 {
+	if s.Chosen("stall-timeout") && s.StallTimeout == 0 {
 		r.Stall = -1
 	}
 	if known != nil {

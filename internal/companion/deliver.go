@@ -31,11 +31,10 @@ const deliverTimeout = 10 * time.Second
 // configuration. An alert is claimed by one process at a time. A failed delivery is retried a few times here, and then by
 // later processes.
 func deliverAlerts(ctx context.Context, d *db.DB) error {
-	settings, _, err := config.Load(nil, "")
+	to, err := config.Alerts()
 	if err != nil {
 		return err
 	}
-	to := settings.Alerts
 	since, err := d.SinkSince(ctx, identityOf(to), configuredAt())
 	if err != nil || len(to.Command) == 0 && to.Webhook == "" {
 		return err

@@ -26,6 +26,9 @@ func checkConfig() []finding {
 			list = append(list, one("settings", note, "unset "+u.Var, "%s has no effect; %s would", u.Var, u.Instead)...)
 		}
 	}
+	if warning := settings.Warning(); warning != "" {
+		list = append(list, one("settings", note, "belay config show", "%s", warning)...)
+	}
 	return append(settingsFiles(), list...)
 }
 
@@ -45,9 +48,9 @@ func settingFix(err error) string {
 
 func settingsFiles() []finding {
 	var read []string
-	for _, path := range config.Files(".") {
-		if _, err := os.Stat(path); err == nil {
-			read = append(read, tilde(path))
+	for _, f := range config.Files(".") {
+		if f.State == "read" {
+			read = append(read, tilde(f.Path))
 		}
 	}
 	if len(read) == 0 {

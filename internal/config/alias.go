@@ -77,8 +77,11 @@ func keys() []string {
 	return list
 }
 
-// named is a value in a file, and the key that it stands under.
-type named struct{ text, key string }
+// named is a value, and the key or variable that gives it; in a file also the line.
+type named struct {
+	text, key string
+	line      int
+}
 
 // twoNames finds a setting that a table of a file names twice: it would not be clear which of the two holds. It returns the
 // key that is one too many, and what to say of it; empty if there is none.

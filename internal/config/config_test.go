@@ -14,7 +14,7 @@ import (
 	"github.com/belay-run/belay/retry"
 )
 
-// home makes a home with a user's file and a project with its own; empty text means no such file.
+// home makes a home with a user's file and a repository with its own; empty text means no such file.
 func home(t *testing.T, user, project string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -32,8 +32,10 @@ func home(t *testing.T, user, project string) {
 	write(filepath.Join(dir, "config", "belay", "config.toml"), user)
 	write(filepath.Join(dir, "project", ".belay.toml"), project)
 	sub := filepath.Join(dir, "project", "deep", "down")
-	if err := os.MkdirAll(sub, 0o700); err != nil {
-		t.Fatal(err)
+	for _, dir := range []string{sub, filepath.Join(dir, "project", ".git")} {
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			t.Fatal(err)
+		}
 	}
 	t.Setenv("XDG_CONFIG_HOME", filepath.Join(dir, "config"))
 	t.Chdir(sub)
@@ -92,7 +94,7 @@ class = "auth"
 
 // Mistakes name the file, the line and the key.
 func TestLoad_Mistakes(t *testing.T) {
-	tests := map[string]struct{ user, project, want string }{
+	tests := map[string]struct{ user, want string }{
 		"typo":               {user: "# x\n\nmax_retrys = 3", want: "config.toml:3: max_retrys: unknown key; did you mean max_retries?"},
 		"dash":               {user: "max-retries = 3", want: "config.toml:1: max-retries: unknown key"},
 		"unknown":            {user: "colour = \"red\"", want: "config.toml:1: colour: unknown key"},
@@ -118,14 +120,10 @@ func TestLoad_Mistakes(t *testing.T) {
 		"rule pattern":       {user: "[[rule]]\nname = \"r\"\nmatch = \"(\"\nclass = \"auth\"", want: "rule"},
 		"rule key":           {user: "[[rule]]\nname = \"r\"\nmatch = \"x\"\nclass = \"auth\"\nstreem = \"stderr\"", want: "unknown key streem in line 5"},
 		"rule without name":  {user: "[[rule]]\nmatch = \"x\"\nclass = \"auth\"", want: "has no name"},
-		"project rule":       {project: "[[rule]]\nname = \"r\"", want: ".belay.toml:1: rule: a project's file may not hold rules"},
-		"project pattern":    {project: "\nretry_on = \"x\"", want: ".belay.toml:2: retry_on: a project's file may not set this"},
-		"project format":     {project: "output_format = \"json\"", want: "may not set this"},
-		"project stream":     {project: "stream = true", want: "may not set this"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			home(t, tt.user, tt.project)
+			home(t, tt.user, "")
 			_, _, err := config.Load(nil, "generic")
 			if err == nil || !strings.Contains(err.Error(), tt.want) || strings.Contains(err.Error(), "\n") {
 				t.Errorf("got %v, want one line with %q", err, tt.want)

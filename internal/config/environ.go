@@ -26,12 +26,12 @@ func fromEnviron(env map[string]string, t *Setting) (named, bool) {
 		return named{}, false
 	}
 	if v, ok := env[t.Env()]; ok {
-		return named{v, t.Env()}, true
+		return named{text: v, key: t.Env()}, true
 	}
 	for i := range aliases {
 		if a := &aliases[i]; a.setting == t.Name {
 			if v, ok := env[a.env()]; ok {
-				return named{a.value(v), a.env()}, true
+				return named{text: a.value(v), key: a.env()}, true
 			}
 		}
 	}

@@ -1,17 +1,23 @@
 package config
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/pelletier/go-toml/v2"
 
 	"github.com/belay-run/belay/internal/alert"
+	"github.com/belay-run/belay/internal/safefile"
 	"github.com/belay-run/belay/verdict"
 )
+
+// maxUserFile is more than any user writes by hand.
+const maxUserFile = 1 << 20
 
 // file is one configuration file, checked.
 type file struct {
@@ -21,6 +27,7 @@ type file struct {
 	profile map[string]map[string]named // the same for one profile
 	rules   []Rule
 	alerts  alert.Config
+	ignored []Ignored // of a project's file
 }
 
 // Rule is a user's rule for the verdict on one profile's outcomes, or on all.
@@ -29,92 +36,147 @@ type Rule struct {
 	Profile string `toml:"profile"`
 }
 
-// readFile reads a configuration file. A missing one is no error, and nil.
-func readFile(path string, project bool) (*file, error) {
-	data, err := os.ReadFile(path)
+// readUser reads the user's file. A missing one is no error, and nil.
+func readUser() (*file, error) {
+	path := UserFile()
+	if path == "" {
+		return nil, nil
+	}
+	data, err := safefile.ReadUser(path, maxUserFile)
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, nil
+	}
+	if wrong, ok := errors.AsType[*safefile.Error](err); ok {
+		return nil, &Mistake{Path: path, Err: errors.New(wrong.Reason)}
 	}
 	if err != nil {
 		return nil, &Mistake{Path: path, Err: fmt.Errorf("cannot be read: %w", err)}
 	}
-	return parseFile(path, data, project)
+	return parseFile(path, data, false)
 }
 
-// parseFile checks every key and every value: a mistyped one must not be ignored silently.
+// parseFile checks every key and every value: a mistyped one must not be ignored silently. In the user's file a mistake is an
+// error, so that the user mends it. In a project's file, which others may have written, it is ignored, and that is noted.
 func parseFile(path string, data []byte, project bool) (*file, error) {
 	f := &file{path: path, project: project, values: map[string]named{}, profile: map[string]map[string]named{}}
 	var doc map[string]any
 	if err := toml.Unmarshal(data, &doc); err != nil {
-		return nil, notTOML(path, data, err)
+		return f, f.mistake("", notTOML(path, data, err))
 	}
 	lines := lineNumbers(data)
-	at := func(key string, format string, args ...any) error {
-		return &Mistake{Path: path, Line: lines[key], Err: fmt.Errorf("%s: %s", key, fmt.Sprintf(format, args...))}
+	wrong := func(key string, format string, args ...any) error {
+		return f.mistake(key, &Mistake{Path: path, Line: lines[key], Err: fmt.Errorf(format, args...)})
 	}
-	if key, text := twoNames(doc, func(key string) int { return lines[key] }); key != "" {
-		return nil, at(key, "%s", text)
+	if err := f.addTable(f.values, doc, "", lines, wrong); err != nil {
+		return nil, err
 	}
-	for key, value := range doc {
-		switch key {
-		case "rule":
-			if project {
-				return nil, at(key, "a project's file may not hold rules; put them into your own config.toml")
-			}
-			if err := f.addRules(data); err != nil {
-				return nil, at(key, "%v", err)
-			}
-		case "alert":
-			if project {
-				return nil, at(key, "a project's file may not set alerts; put them into your own config.toml")
-			}
-			var err error
-			var wrong string
-			if f.alerts, wrong, err = alertConfig(value); err != nil {
-				return nil, at(wrong, "%v", err)
-			}
-		case "profile":
-			tables, ok := value.(map[string]any)
-			if !ok {
-				return nil, at(key, "must be a table, as [profile.generic]")
-			}
-			for name, table := range tables {
-				settings, ok := table.(map[string]any)
-				if !ok {
-					return nil, at(key+"."+name, "must be a table")
-				}
-				if err := checkProfile(name); err != nil {
-					return nil, at(key+"."+name, "%v", err)
-				}
-				prefix := key + "." + name + "."
-				if k, text := twoNames(settings, func(k string) int { return lines[prefix+k] }); k != "" {
-					return nil, at(prefix+k, "%s", text)
-				}
-				f.profile[name] = map[string]named{}
-				for k, v := range settings {
-					if err := f.set(f.profile[name], k, v); err != nil {
-						return nil, at(prefix+k, "%v", err)
-					}
-				}
-			}
-		default:
-			if err := f.set(f.values, key, value); err != nil {
-				return nil, at(key, "%v", err)
+	if rules, ok := doc["rule"]; ok && rules != nil {
+		if err := f.addRules(data); err != nil {
+			if err := wrong("rule", "%w", err); err != nil {
+				return nil, err
 			}
 		}
 	}
+	if value, ok := doc["alert"]; ok {
+		if err := f.addAlerts(value, wrong); err != nil {
+			return nil, err
+		}
+	}
+	if value, ok := doc["profile"]; ok {
+		if err := f.addProfiles(value, lines, wrong); err != nil {
+			return nil, err
+		}
+	}
+	slices.SortFunc(f.ignored, func(a, b Ignored) int { return cmp.Or(a.Line-b.Line, strings.Compare(a.Key, b.Key)) })
 	return f, nil
 }
 
+// mistake returns what is wrong with a key of the user's file; of a project's it notes that the key is ignored, or the whole
+// file if the key is empty.
+func (f *file) mistake(key string, m *Mistake) error {
+	if f.project {
+		f.ignored = append(f.ignored, Ignored{Path: f.path, Line: m.Line, Key: key, Why: m.Err.Error()})
+		return nil
+	}
+	if key != "" {
+		m.Err = fmt.Errorf("%s: %w", key, m.Err)
+	}
+	return m
+}
+
+// addTable adds the settings of one table of the file, of which prefix is the name with a dot; none for the top of the file.
+func (f *file) addTable(to map[string]named, table map[string]any, prefix string, lines map[string]int, wrong func(key, format string, args ...any) error) error {
+	for {
+		key, text := twoNames(table, func(key string) int { return lines[prefix+key] })
+		if key == "" {
+			break
+		}
+		if err := wrong(prefix+key, "%s", text); err != nil {
+			return err
+		}
+		delete(table, key)
+	}
+	for key, value := range table {
+		if prefix == "" && (key == "rule" || key == "alert" || key == "profile") {
+			continue
+		}
+		if err := f.set(to, key, value, lines[prefix+key]); err != nil {
+			if err := wrong(prefix+key, "%w", err); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// addProfiles adds the tables of single profiles.
+func (f *file) addProfiles(value any, lines map[string]int, wrong func(key, format string, args ...any) error) error {
+	tables, ok := value.(map[string]any)
+	if !ok {
+		return wrong("profile", "must be a table, as [profile.generic]")
+	}
+	for name, table := range tables {
+		key := "profile." + name
+		settings, ok := table.(map[string]any)
+		err := checkProfile(name)
+		switch {
+		case !ok:
+			err = wrong(key, "must be a table")
+		case err != nil:
+			err = wrong(key, "%w", err)
+		default:
+			f.profile[name] = map[string]named{}
+			err = f.addTable(f.profile[name], settings, key+".", lines, wrong)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// addAlerts adds the table of alerts.
+func (f *file) addAlerts(value any, wrong func(key, format string, args ...any) error) error {
+	if f.project {
+		return wrong("alert", "a project's file may not set alerts; put them into your own config.toml")
+	}
+	alerts, key, err := alertConfig(value)
+	if err != nil {
+		return wrong(key, "%w", err)
+	}
+	f.alerts = alerts
+	return nil
+}
+
 // set checks one setting of the file and puts it into a table under the setting's own key.
-func (f *file) set(table map[string]named, key string, v any) error {
+func (f *file) set(table map[string]named, key string, v any, line int) error {
 	s, by := lookUp(key)
 	switch {
 	case s == nil:
 		return fmt.Errorf("unknown key%s", suggestion(key))
 	case s.Scope == PerCall:
 		return fmt.Errorf("belongs to one call; give it as --%s", s.Name)
-	case f.project && s.Scope != Policy:
+	case f.project && s.Scope < Lower:
 		return errors.New("a project's file may not set this; put it into your own config.toml")
 	}
 	text, err := flat(v)
@@ -124,8 +186,11 @@ func (f *file) set(table map[string]named, key string, v any) error {
 	if by != nil {
 		text = by.value(text)
 	}
-	table[s.Key()] = named{text, key}
-	return s.Check(text)
+	if err := s.Check(text); err != nil {
+		return err
+	}
+	table[s.Key()] = named{text, key, line}
+	return nil
 }
 
 // flat writes a value of the file as it would be written on the command line.
@@ -153,7 +218,11 @@ func flat(v any) (string, error) {
 	return "", fmt.Errorf("takes a text, a number, true or false, or a list, not %T", v)
 }
 
+// addRules adds the rules for verdicts.
 func (f *file) addRules(data []byte) error {
+	if f.project {
+		return errors.New("a project's file may not hold rules; put them into your own config.toml")
+	}
 	var doc struct {
 		Rule []Rule `toml:"rule"`
 	}

@@ -1,8 +1,10 @@
 package config
 
 import (
+	"cmp"
 	"fmt"
 
+	"github.com/belay-run/belay/internal/alert"
 	"github.com/belay-run/belay/internal/profile"
 	"github.com/belay-run/belay/retry"
 	"github.com/belay-run/belay/verdict"
@@ -11,61 +13,37 @@ import (
 // Given is what the command line gave: setting → value.
 type Given map[string]string
 
+// layer is a place that the user gives values in.
+type layer int
+
+const (
+	inFile    layer = iota + 1 // the user's own
+	inEnviron                  // a variable of Belay's, or of the CLI's
+	inCommand                  // a flag
+)
+
 // Load puts the layers together: flag > BELAY_ > CLAUDE_ > project > user. The preset, the lowest, is for [Settings.Policy].
-// The rules are the user's for the profile.
+// What a project sets takes effect as far as its [Scope] allows; the rest is in Settings.Ignored. The rules are the user's for
+// the profile.
 func Load(given Given, profile string) (*Settings, []verdict.Rule, error) {
-	dir := given["cwd"]
-	if dir == "" {
-		dir = "."
+	s := &Settings{origin: map[string]string{}, raw: map[string]string{}, chosen: map[string]layer{}}
+	user, err := readUser()
+	if err != nil {
+		return nil, nil, err
 	}
-	var files []*file
-	for _, f := range []struct {
-		path    string
-		project bool
-	}{{UserFile(), false}, {findProject(dir), true}} {
-		if f.path == "" {
-			continue
-		}
-		read, err := readFile(f.path, f.project)
-		if err != nil {
-			return nil, nil, err
-		}
-		if read != nil {
-			files = append(files, read)
-		}
+	if user == nil {
+		user = &file{}
 	}
-	s := &Settings{origin: map[string]string{}, raw: map[string]string{}}
+	s.Alerts = user.alerts
 	env, vendor := environ(), vendorEnviron(profile)
 	s.Unread = unread(env)
-	var rules []verdict.Rule
-	for _, f := range files {
-		if !f.project {
-			s.Alerts = f.alerts
-		}
-		for _, r := range f.rules {
-			if r.Profile == "" || r.Profile == profile {
-				rules = append(rules, r.Rule)
-			}
-		}
-	}
 	for i := range Table {
 		t := &Table[i]
-		for _, f := range files {
-			for i, layer := range []map[string]named{f.values, f.profile[profile]} {
-				if v, ok := layer[t.Key()]; ok {
-					if err := t.set(s, v.text); err != nil {
-						return nil, nil, &Mistake{Path: f.path, Err: fmt.Errorf("%s: %w", v.key, err)}
-					}
-					from := f.path
-					if i > 0 {
-						from += " [profile." + profile + "]"
-					}
-					if v.key != t.Key() {
-						from += " (" + v.key + ")"
-					}
-					s.note(t, v.text, from)
-				}
+		if v, from, ok := user.value(t, profile); ok {
+			if err := t.set(s, v.text); err != nil {
+				return nil, nil, &Mistake{Path: user.path, Err: fmt.Errorf("%s: %w", v.key, err)}
 			}
+			s.choose(t, v.text, from, inFile)
 		}
 		if v, ok := vendor[t.Name]; ok {
 			value, err := v.read()
@@ -75,22 +53,66 @@ func Load(given Given, profile string) (*Settings, []verdict.Rule, error) {
 			if err != nil {
 				return nil, nil, &Mistake{Var: v.Name, Err: err}
 			}
-			s.note(t, value, v.Name)
+			s.choose(t, value, v.Name, inEnviron)
 		}
 		if v, ok := fromEnviron(env, t); ok {
 			if err := t.set(s, v.text); err != nil {
 				return nil, nil, &Mistake{Var: v.key, Err: err}
 			}
-			s.note(t, v.text, v.key)
+			s.choose(t, v.text, v.key, inEnviron)
 		}
 		if v, ok := given[t.Name]; ok {
 			if err := t.set(s, v); err != nil {
 				return nil, nil, fmt.Errorf("--%s: %w", t.Name, err)
 			}
-			s.note(t, v, "--"+t.Name)
+			s.choose(t, v, "--"+t.Name, inCommand)
 		}
 	}
-	return s, rules, s.exclude()
+	if err := s.exclude(); err != nil {
+		return nil, nil, err
+	}
+	s.asked = s.asksForRetries()
+	s.bound(readProject(cmp.Or(given["cwd"], ".")), profile)
+	return s, user.rulesFor(profile), nil
+}
+
+// Alerts are what the user's file says of alerts.
+func Alerts() (alert.Config, error) {
+	f, err := readUser()
+	if err != nil || f == nil {
+		return alert.Config{}, err
+	}
+	return f.alerts, nil
+}
+
+// value is what the file says of a setting for a profile, and where.
+func (f *file) value(t *Setting, profile string) (v named, from string, ok bool) {
+	v, ok = f.values[t.Key()]
+	from = f.path
+	if own, there := f.profile[profile][t.Key()]; there {
+		v, ok = own, true
+		from += " [profile." + profile + "]"
+	}
+	if v.key != t.Key() {
+		from += " (" + v.key + ")"
+	}
+	return v, from, ok
+}
+
+// rulesFor are the rules for a profile.
+func (f *file) rulesFor(profile string) (rules []verdict.Rule) {
+	for _, r := range f.rules {
+		if r.Profile == "" || r.Profile == profile {
+			rules = append(rules, r.Rule)
+		}
+	}
+	return rules
+}
+
+// choose notes a value that the user gives.
+func (s *Settings) choose(t *Setting, value, from string, in layer) {
+	s.note(t, value, from)
+	s.chosen[t.Name] = in
 }
 
 // note remembers where a value comes from.
@@ -98,8 +120,11 @@ func (s *Settings) note(t *Setting, value, from string) {
 	s.origin[t.Name], s.raw[t.Name] = from, value
 }
 
-// Asked reports whether any setting asks for a failed command to be repeated.
-func (s *Settings) Asked() bool {
+// Asked reports whether the user asks for a failed command to be repeated. A project cannot.
+func (s *Settings) Asked() bool { return s.asked }
+
+// asksForRetries reports whether any setting so far asks for a failed command to be repeated.
+func (s *Settings) asksForRetries() bool {
 	if s.From("max-retries") != "" {
 		return s.MaxRetries > 0
 	}
@@ -130,7 +155,7 @@ func (s *Settings) Policy(name string, agent bool) retry.Policy {
 	if given("max-retries") {
 		p.MaxRetries, p.CountThrottles = s.MaxRetries, true
 	}
-	if !s.Asked() && (!agent || given("max-retries")) {
+	if !agent && !s.asked || given("max-retries") && s.MaxRetries == 0 {
 		p.MaxRetries = retry.None
 	}
 	if given("base-delay") {
@@ -154,6 +179,9 @@ func (s *Settings) Policy(name string, agent bool) retry.Policy {
 	}
 	if given("timeout") {
 		p.Timeout = s.Timeout
+	}
+	if s.AtMost.Timeout > 0 && (p.Timeout > 0 || !agent) { // else the CLI's profile may have a limit, which is not known here
+		p.Timeout = lowest(p.Timeout, s.AtMost.Timeout)
 	}
 	p.TotalTimeout, p.RetryTimeouts = s.TotalTimeout, s.RetryTimeouts
 	return p

@@ -30,7 +30,7 @@ func (m *Mistake) Unwrap() error { return m.Err }
 
 // notTOML says in which line a file cannot be read, shows the line, and how one should look: the parser's own messages speak
 // of characters only.
-func notTOML(path string, data []byte, err error) error {
+func notTOML(path string, data []byte, err error) *Mistake {
 	wrong, ok := errors.AsType[*toml.DecodeError](err)
 	if !ok {
 		return &Mistake{Path: path, Err: err}

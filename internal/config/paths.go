@@ -20,21 +20,76 @@ func UserFile() string {
 // ProjectFile is the name of a project's configuration; the nearest upward counts.
 const ProjectFile = ".belay.toml"
 
-// findProject returns the nearest project file from dir upward; empty if there is none.
-func findProject(dir string) string {
+// repositoryMarks are what stands at the root of a repository.
+var repositoryMarks = []string{".git", ".hg", ".jj", ".svn"}
+
+// projectPlace is where a project's file is.
+type projectPlace struct {
+	path string // empty if there is none
+	// root is the directory that it belongs to: the root of the repository, the home directory or, outside of both, that of the
+	// file system.
+	root string
+	// above is a file that is not read because it is above root; empty if there is none.
+	above string
+}
+
+// findProject looks for a project's file from dir upward. It looks no further than the root of the repository or the home
+// directory, and outside of both only in dir: the directories above may belong to anybody, as /tmp does.
+func findProject(dir string) (found projectPlace) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
+		return found
+	}
+	if real, err := filepath.EvalSymlinks(dir); err == nil {
+		dir = real // the root of a repository is a parent of this one
+	}
+	home := homeDir()
+	for at := dir; ; at = filepath.Dir(at) {
+		path := filepath.Join(at, ProjectFile)
+		if _, err := os.Lstat(path); err == nil {
+			switch {
+			case found.root != "":
+				found.above = path
+				return found
+			case found.path == "":
+				found.path = path
+			}
+		}
+		if found.root == "" && (at == home || isRepository(at)) {
+			if found.root = at; found.path != "" {
+				return found
+			}
+		}
+		if filepath.Dir(at) != at {
+			continue
+		}
+		if found.root == "" {
+			if found.root = at; filepath.Dir(found.path) != dir {
+				found.path, found.above = "", found.path
+			}
+		}
+		return found
+	}
+}
+
+// homeDir is the home directory without links; empty if there is none.
+func homeDir() string {
+	home, err := os.UserHomeDir()
+	if err != nil || !filepath.IsAbs(home) {
 		return ""
 	}
-	for {
-		path := filepath.Join(dir, ProjectFile)
-		if _, err := os.Lstat(path); err == nil {
-			return path
-		}
-		parent := filepath.Dir(dir)
-		if parent == dir {
-			return ""
-		}
-		dir = parent
+	if real, err := filepath.EvalSymlinks(home); err == nil {
+		return real
 	}
+	return filepath.Clean(home)
+}
+
+// isRepository reports whether a directory is the root of a repository.
+func isRepository(dir string) bool {
+	for _, mark := range repositoryMarks {
+		if _, err := os.Lstat(filepath.Join(dir, mark)); err == nil {
+			return true
+		}
+	}
+	return false
 }

@@ -1,6 +1,6 @@
 // Package config knows Belay's settings: their names, what they take, and where their values come from. A flag, an
 // environment variable, a project's file, the user's file and a preset are layers of one table, and a value is read
-// by the same function whichever layer it stands in.
+// by the same function whichever layer it stands in. A project's file is not trusted: [Scope] says what it may do.
 package config
 
 import (
@@ -40,12 +40,25 @@ type Settings struct {
 	LimitBuffer                           time.Duration
 	Alerts                                alert.Config // the user's file only
 	Unread                                []Unread     // in the environment
+	AtMost                                Bounds       // the project's file only
+	Ignored                               []Ignored    // in the project's file
 
 	origin, raw map[string]string // where a value comes from, and how it is written there
+	chosen      map[string]layer  // the nearest of the user's own layers that gives a value
+	asked       bool              // the user's own layers ask for retries
+}
+
+// Bounds are limits that a project sets to what a CLI's profile may decide by itself. Zero bounds nothing.
+type Bounds struct {
+	Timeout, Stall time.Duration
+	Starts         int // of a command, where throttles do not count as retries
 }
 
 // From says where a setting's value comes from; empty if it was not given anywhere.
 func (s *Settings) From(name string) string { return s.origin[name] }
+
+// Chosen reports whether the user gives the setting a value: by a flag, in the environment or in the user's own file.
+func (s *Settings) Chosen(name string) bool { return s.chosen[name] != 0 }
 
 // Any reports whether anything was given anywhere.
 func (s *Settings) Any() bool { return len(s.origin) > 0 }
@@ -53,14 +66,33 @@ func (s *Settings) Any() bool { return len(s.origin) > 0 }
 // Text is a setting's value as it was written.
 func (s *Settings) Text(name string) string { return s.raw[name] }
 
-// Scope says which layers may hold a setting.
+// Scope says which layers may hold a setting, and what a project's file may do with it. Such a file comes with a repository,
+// whose authors the user need not know: it may bound a command and slow it down, and never switch on or off what the user
+// asks for. A setting that is not certain to do no more than that is User.
 type Scope int
 
 const (
 	PerCall Scope = iota // a flag only
 	User                 // also the environment and the user's own file
-	Policy               // also a project's file: numbers and presets, which a cloned repository may well suggest
+	Lower                // also a project's file, which may only lower it
+	Raise                // also a project's file, which may only raise it
+	Narrow               // also a project's file: each of the values that it stands for is lowered or raised as if it were set itself
 )
+
+// Where says which layers may hold the setting.
+func (s *Setting) Where() string {
+	switch s.Scope {
+	case PerCall:
+		return "flag"
+	case Lower:
+		return "flag, env, user, project (only lower)"
+	case Raise:
+		return "flag, env, user, project (only higher)"
+	case Narrow:
+		return "flag, env, user, project (only what is stricter)"
+	}
+	return "flag, env, user"
+}
 
 // Setting is one row of the table.
 type Setting struct {

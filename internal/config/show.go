@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"net/url"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -20,11 +21,12 @@ const (
 
 // Shown is one thing that is set, as [Show] reports it. Fields are only ever added.
 type Shown struct {
-	Kind    string `json:"kind"` // setting, policy (what follows from the settings), rule or alert; the command adds state and file
+	Kind    string `json:"kind"` // setting, policy (what follows from the settings), rule, alert or ignored; the command adds state and file
 	Name    string `json:"name"`
 	Value   string `json:"value"`
 	From    string `json:"from"`
 	Profile string `json:"profile,omitempty"` // if it is not for all
+	Why     string `json:"why,omitempty"`     // it is ignored
 }
 
 // Show returns everything that has a value outside of a call, and where that comes from: for commands of that profile, with
@@ -40,6 +42,10 @@ func Show(profile string) ([]Shown, error) {
 		return nil, err
 	}
 	list := s.shown("")
+	var ignored []Shown
+	for _, i := range s.Ignored {
+		ignored = append(ignored, i.shown(""))
+	}
 	if profile != "" || s.Preset != "" {
 		list = append(list, s.fromPreset(profile)...)
 	}
@@ -56,24 +62,31 @@ func Show(profile string) ([]Shown, error) {
 				list = append(list, row)
 			}
 		}
+		for _, i := range own.Ignored {
+			if !slices.Contains(s.Ignored, i) {
+				ignored = append(ignored, i.shown(other))
+			}
+		}
 	}
-	rules, err := userRules()
+	user, err := readUser()
 	if err != nil {
 		return nil, err
 	}
-	for _, r := range rules {
-		if profile == "" || r.Profile == "" || r.Profile == profile {
-			list = append(list, Shown{"rule", r.Name, string(r.Class), UserFile(), r.Profile})
+	if user != nil {
+		for _, r := range user.rules {
+			if profile == "" || r.Profile == "" || r.Profile == profile {
+				list = append(list, Shown{Kind: "rule", Name: r.Name, Value: string(r.Class), From: UserFile(), Profile: r.Profile})
+			}
 		}
 	}
-	return append(list, s.alerts(profile)...), nil
+	return slices.Concat(list, s.alerts(profile), ignored), nil
 }
 
 // shown are the settings that have a value.
 func (s *Settings) shown(profile string) (list []Shown) {
 	for i := range Table {
 		if from := s.From(Table[i].Name); from != "" {
-			list = append(list, Shown{"setting", Table[i].Name, s.Text(Table[i].Name), from, profile})
+			list = append(list, Shown{Kind: "setting", Name: Table[i].Name, Value: s.Text(Table[i].Name), From: from, Profile: profile})
 		}
 	}
 	return list
@@ -93,16 +106,16 @@ func (s *Settings) fromPreset(profile string) (list []Shown) {
 		{"timeout", written(p.Timeout)},
 	} {
 		if s.From(v.name) == "" && v.value != "" {
-			list = append(list, Shown{"setting", v.name, v.value, "preset " + s.presetName(profile, agent), ""})
+			list = append(list, Shown{Kind: "setting", Name: v.name, Value: v.value, From: "preset " + s.presetName(profile, agent)})
 		}
 	}
 	from := cmp.Or(s.From("max-retries"), s.From("max-wait"), "preset "+s.presetName(profile, agent))
-	return append(list, Shown{"policy", "throttles", Throttles(s.Policy(profile, agent)), from, ""})
+	return append(list, Shown{Kind: "policy", Name: "throttles", Value: Throttles(s.Policy(profile, agent), s.AtMost.Starts), From: from})
 }
 
-// Throttles says what bounds the retries for a limit.
-func Throttles(p retry.Policy) string {
-	switch n := p.MaxAttempts(); {
+// Throttles says what bounds the retries for a limit. starts is what bounds the starts in all beside the policy; 0 if nothing does.
+func Throttles(p retry.Policy, starts int) string {
+	switch n := cmp.Or(p.MaxAttempts(), starts); {
 	case p.CountThrottles:
 		return "count as retries"
 	case noWait(p):
@@ -139,24 +152,11 @@ func written(d time.Duration) string {
 	return text
 }
 
-// userRules are those of the user's file.
-func userRules() ([]Rule, error) {
-	path := UserFile()
-	if path == "" {
-		return nil, nil
-	}
-	f, err := readFile(path, false)
-	if f == nil {
-		return nil, err
-	}
-	return f.rules, nil
-}
-
 // alerts are what the user's file says of alerts. An address may hold a secret; only its host is shown.
 func (s *Settings) alerts(profile string) (list []Shown) {
 	add := func(of, name, value string) {
 		if value != "" {
-			list = append(list, Shown{"alert", name, value, UserFile(), of})
+			list = append(list, Shown{Kind: "alert", Name: name, Value: value, From: UserFile(), Profile: of})
 		}
 	}
 	a := s.Alerts
@@ -190,13 +190,27 @@ func failures(n int) string {
 	return strconv.Itoa(n)
 }
 
-// Files are the files that are read for a command in dir.
-func Files(dir string) []string {
-	var files []string
-	for _, path := range []string{findProject(dir), UserFile()} {
-		if path != "" {
-			files = append(files, path)
+// File is a file that settings are read from.
+type File struct {
+	Path  string
+	State string // read, ignored or not there
+}
+
+// Files are the files for a command in dir.
+func Files(dir string) (files []File) {
+	if f := readProject(dir); f != nil {
+		state := "read"
+		if len(f.ignored) > 0 && f.ignored[0].Key == "" {
+			state = "ignored"
 		}
+		files = append(files, File{f.path, state})
+	}
+	if path := UserFile(); path != "" {
+		state := "not there"
+		if _, err := os.Stat(path); err == nil {
+			state = "read"
+		}
+		files = append(files, File{path, state})
 	}
 	return files
 }

@@ -1,0 +1,217 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"github.com/belay-run/belay/internal/profile"
+	"github.com/belay-run/belay/internal/safefile"
+	"github.com/belay-run/belay/retry"
+)
+
+// maxProjectFile is more than any project needs.
+const maxProjectFile = 64 << 10
+
+// Ignored is something in a project's file that has no effect, and why.
+type Ignored struct {
+	Path string
+	Line int    // 0 if it has none of its own
+	Key  string // empty for the whole file
+	Why  string
+}
+
+func (i Ignored) String() string {
+	if i.Key != "" {
+		return fmt.Sprintf("%s: %s is ignored: %s", i.at(), i.Key, i.Why)
+	}
+	return fmt.Sprintf("%s is ignored: %s", i.at(), i.Why)
+}
+
+// at is where it stands.
+func (i Ignored) at() string {
+	if i.Line > 0 {
+		return i.Path + ":" + strconv.Itoa(i.Line)
+	}
+	return i.Path
+}
+
+// shown is how it is shown for a profile.
+func (i Ignored) shown(profile string) Shown {
+	return Shown{Kind: "ignored", Name: i.Key, From: i.at(), Profile: profile, Why: i.Why}
+}
+
+// ignore notes that something of the project's file has no effect.
+func (s *Settings) ignore(i Ignored) {
+	i.Key, i.Why = printable(i.Key, 60), printable(i.Why, 300)
+	s.Ignored = append(s.Ignored, i)
+}
+
+// printable is a text from a project's file, bounded and without anything that a terminal would obey.
+func printable(text string, most int) string {
+	if runes := []rune(text); len(runes) > most {
+		text = string(runes[:most-1]) + "…"
+	}
+	return strings.Map(func(r rune) rune {
+		if !unicode.IsPrint(r) {
+			return unicode.ReplacementChar
+		}
+		return r
+	}, text)
+}
+
+// Warning says in one line what of the project's file has no effect; empty if all of it has.
+func (s *Settings) Warning() string {
+	switch n := len(s.Ignored); n {
+	case 0:
+		return ""
+	case 1:
+		return s.Ignored[0].String()
+	default:
+		return fmt.Sprintf("%s (and %d more; see: belay config show)", s.Ignored[0], n-1)
+	}
+}
+
+// readProject reads the file of the project that dir is in; nil if there is none. What is wrong with it is in its ignored.
+func readProject(dir string) *file {
+	place := findProject(dir)
+	if place.path == "" {
+		if place.above != "" && isOwn(place.above) {
+			return &file{path: place.above, project: true, ignored: []Ignored{{Path: place.above, Why: aboveText(place.root)}}}
+		}
+		return nil
+	}
+	data, err := safefile.ReadRepository(place.root, place.path, maxProjectFile)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		why := err.Error()
+		if wrong, ok := errors.AsType[*safefile.Error](err); ok {
+			why = "it " + wrong.Reason
+		}
+		return &file{path: place.path, project: true, ignored: []Ignored{{Path: place.path, Why: why}}}
+	}
+	f, _ := parseFile(place.path, data, true) // a mistake in it is no error
+	return f
+}
+
+// aboveText says why a file above a directory is not read.
+func aboveText(root string) string {
+	switch {
+	case isRepository(root):
+		return "it is above the root of the repository, " + root + "; settings for all projects belong into your own config.toml"
+	case root == homeDir():
+		return "it is above your home directory; settings for all projects belong into your own config.toml"
+	}
+	return "outside of a repository and of your home directory only a file in the working directory is read"
+}
+
+// isOwn reports whether a file belongs to the user: one of another user is not worth a word where it would not be read.
+func isOwn(path string) bool {
+	f, err := safefile.OpenUser(path)
+	if err != nil {
+		return false
+	}
+	f.Close()
+	return true
+}
+
+// bound lets the project's file take effect where no nearer layer has a value, as far as it bounds what is in force without it.
+func (s *Settings) bound(f *file, name string) {
+	if f == nil {
+		return
+	}
+	for _, i := range f.ignored {
+		s.ignore(i)
+	}
+	without := s.inForce(name)
+	values := s.projectValues(f, name)
+	for i := range Table {
+		t := &Table[i]
+		v, ok := values[t.Name]
+		if !ok || s.chosen[t.Name] > inFile {
+			continue
+		}
+		want := new(Settings)
+		if t.set(want, v.text) != nil {
+			continue // it was checked
+		}
+		switch why := s.refusal(t, want, without, name); why {
+		case "":
+			s.apply(t, want, v, without)
+		case nothing:
+		default:
+			s.ignore(Ignored{Path: f.path, Line: v.line, Key: v.key, Why: why})
+		}
+	}
+}
+
+// projectValue is a value that a project's file gives a setting.
+type projectValue struct {
+	named
+	from string
+}
+
+// projectValues are those of the file for a profile, by setting. A preset is the values that it stands for, as far as they are
+// not given beside it.
+func (s *Settings) projectValues(f *file, name string) map[string]projectValue {
+	values := map[string]projectValue{}
+	for i := range Table {
+		t := &Table[i]
+		if v, from, ok := f.value(t, name); ok && t.Scope >= Lower {
+			values[t.Name] = projectValue{v, from}
+		}
+	}
+	preset, ok := values["preset"]
+	delete(values, "preset")
+	if !ok || s.chosen["preset"] > inFile {
+		return values
+	}
+	policy, _ := profile.Preset(preset.text)
+	for name, text := range presetValues(policy) {
+		if _, given := values[name]; !given {
+			values[name] = projectValue{named{text, "preset (" + Find(name).Key() + ")", preset.line}, preset.from + " (preset " + preset.text + ")"}
+		}
+	}
+	return values
+}
+
+// presetValues are the settings that a preset gives a value.
+func presetValues(p retry.Policy) map[string]string {
+	values := map[string]string{}
+	for name, text := range map[string]string{
+		"max-retries": strconv.Itoa(max(p.MaxRetries, 0)), "base-delay": written(p.BaseDelay), "max-delay": written(p.MaxDelay),
+		"max-wait": written(p.MaxWait), "timeout": written(p.Timeout),
+	} {
+		if text != "" {
+			values[name] = text
+		}
+	}
+	if p.Factor != 0 {
+		values["factor"] = strconv.FormatFloat(p.Factor, 'g', -1, 64)
+	}
+	if p.Jitter != (retry.Jitter{}) {
+		values["jitter"] = p.Jitter.String()
+	}
+	return values
+}
+
+// apply gives a setting the project's value. Those that a CLI's profile has limits of its own for are bounds beside them.
+func (s *Settings) apply(t *Setting, want *Settings, v projectValue, without *inForce) {
+	switch t.Name {
+	case "timeout":
+		s.AtMost.Timeout = want.Timeout
+	case "stall-timeout":
+		s.AtMost.Stall = want.StallTimeout
+	default:
+		t.set(s, v.text)
+	}
+	if t.Name == "max-wait" && !s.Chosen("max-wait") {
+		s.AtMost.Starts = without.starts // a policy with a longest wait has none
+	}
+	s.note(t, v.text, v.from)
+}
