@@ -76,6 +76,7 @@ var arrows = map[string][]string{
 
 // cliArrows are those of a CLI's folder, internal/agent/NAME: it knows what an agent is, and no other CLI. Only the registry
 // imports all of them.
+var cliArrows = []string{"internal/agent", "internal/clientfile", "internal/price", "internal/safefile", "internal/supervise", "retry", "verdict"}
 
 func isCLI(name string) bool {
 	_, other := arrows[name]
