@@ -14,7 +14,9 @@ func TestPrintf(t *testing.T) {
 	var b strings.Builder
 	for _, print := range []func() error{
 		func() error { return term.Printf(&b, "%s|%-8s|%d\n\tend\n", hostile, "\x1b[1mb\x1b[0m", 7) },
-		func() error { return term.Printf(&b, "%v|%v|%v\n", errors.New(hostile), struct{ Name string }{"\a\n"}, time.Second) },
+		func() error {
+			return term.Printf(&b, "%v|%v|%v\n", errors.New(hostile), struct{ Name string }{"\a\n"}, time.Second)
+		},
 		func() error { return term.Printf(&b, "%q|%q|%5.1f|%v\n", hostile, []string{"\x1b"}, 2.25, error(nil)) },
 		func() error { return term.Text(&b, "two\nlines\x1b[2J\n") },
 		func() error { return term.Styled(&b, "1", "bold\x1b[2J\n\nbold\n") },
