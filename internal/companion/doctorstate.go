@@ -11,6 +11,7 @@ import (
 
 	"github.com/belay-run/belay/internal/companion/db"
 	"github.com/belay-run/belay/internal/config"
+	"github.com/belay-run/belay/internal/safefile"
 	"github.com/belay-run/belay/internal/state"
 )
 
@@ -172,8 +173,14 @@ func checkRecord() (list []finding) {
 	if aside, _ := filepath.Glob(filepath.Join(dir, db.Name+".damaged-*")); len(aside) > 0 {
 		list = append(list, one("record", note, "rm "+filepath.Join(dir, db.Name)+".damaged-*", "a damaged database was set aside: %s", tilde(aside[0]))...)
 	}
+	if refused, ok := errors.AsType[*safefile.Error](safefile.CheckOwn(filepath.Join(dir, "log.jsonl"))); ok {
+		list = append(list, one("record", wrong, moveAside(refused.Path), "%s %s; no run is put on record", tilde(refused.Path), refused.Reason)...)
+	}
 	health, err := db.Examine(dir)
+	refused, ok := errors.AsType[*safefile.Error](err)
 	switch {
+	case ok:
+		return append(list, one("record", wrong, moveAside(refused.Path), "%s %s; the database cannot be used", tilde(refused.Path), refused.Reason)...)
 	case errors.Is(err, fs.ErrNotExist):
 		return append(list, one("record", fine, "", "no database yet; the first question makes it")...)
 	case errors.Is(err, db.ErrNewer):
@@ -190,6 +197,9 @@ func checkRecord() (list []finding) {
 	}
 	return append(list, one("record", fine, "", "%s", text)...)
 }
+
+// moveAside is the command that moves a file away.
+func moveAside(path string) string { return "mv " + path + " " + path + ".aside" }
 
 // checkLeftovers looks for runs whose belay was killed, and puts them on record.
 func checkLeftovers() (list []finding) {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/belay-run/belay/internal/companion/db"
 	"github.com/belay-run/belay/internal/printable"
+	"github.com/belay-run/belay/internal/safefile"
 	"github.com/belay-run/belay/internal/state"
 	"github.com/belay-run/belay/internal/term"
 	"github.com/belay-run/belay/verdict"
@@ -110,7 +111,10 @@ func (q *question) open(ctx context.Context) error {
 }
 
 func openTrouble(dir string, err error) error {
+	refused, ok := errors.AsType[*safefile.Error](err)
 	switch {
+	case ok:
+		return fmt.Errorf("the record cannot be opened: %w. Move that away, and the record is made again from the log", refused)
 	case errors.Is(err, db.ErrNewer):
 		return err
 	case db.Full(err):

@@ -11,6 +11,7 @@
 package db
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -22,6 +23,7 @@ import (
 	"time"
 
 	"github.com/belay-run/belay/internal/flock"
+	"github.com/belay-run/belay/internal/safefile"
 )
 
 // Name is the database's file in the state directory.
@@ -48,13 +50,16 @@ func Open(dir string) (*DB, error) {
 	err := d.openBeside()
 	switch {
 	case damaged(err):
-		return d, d.rebuild(err)
+		err = d.rebuild(err)
 	case unwritable(err):
 		return openFixed(dir, dir+" cannot be written")
 	case Full(err):
 		return openFixed(dir, "no room on the disk of "+dir)
 	}
-	return d, err
+	if err != nil {
+		return nil, err
+	}
+	return d, nil
 }
 
 // Path is where the database is.
@@ -74,11 +79,14 @@ func (d *DB) openBeside() error {
 
 func (d *DB) open() error {
 	// SQLite would make it as readable as the umask says; its other files get the mode of this one.
-	f, err := os.OpenFile(d.Path(), os.O_RDWR|os.O_CREATE, 0o600)
+	f, err := safefile.OpenOwn(d.Path(), os.O_RDWR|os.O_CREATE)
 	if err != nil {
 		return err
 	}
 	f.Close()
+	if err := d.checkBeside(); err != nil {
+		return err
+	}
 	// The timeout comes first: to switch to WAL takes a lock too.
 	if err := d.connect("busy_timeout(%d)", "journal_mode(WAL)", "synchronous(NORMAL)"); err != nil {
 		return err
@@ -86,6 +94,17 @@ func (d *DB) open() error {
 	if err := migrate(d.sql); err != nil {
 		d.sql.Close()
 		return err
+	}
+	return nil
+}
+
+// checkBeside refuses what is not Belay's own at the names of the files that SQLite keeps beside the database: it would
+// follow links, and take any file for its own.
+func (d *DB) checkBeside() error {
+	for _, more := range []string{"-wal", "-shm", "-journal"} {
+		if err := safefile.CheckOwn(d.Path() + more); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
 	}
 	return nil
 }
@@ -107,8 +126,11 @@ func (d *DB) connect(pragmas ...string) (err error) {
 // into memory.
 func openFixed(dir, why string) (*DB, error) {
 	d := &DB{dir: dir, readOnly: true}
-	if info, err := os.Stat(d.Path()); err != nil || info.Size() == 0 {
+	if info, err := os.Lstat(d.Path()); err != nil || info.Size() == 0 {
 		return inMemory(dir)
+	}
+	if err := cmp.Or(safefile.CheckOwn(d.Path()), d.checkBeside()); err != nil {
+		return nil, err
 	}
 	q := "mode=ro"
 	if info, err := os.Stat(d.Path() + "-wal"); err != nil || info.Size() == 0 {
@@ -141,7 +163,11 @@ func inMemory(dir string) (*DB, error) {
 		return nil, err
 	}
 	d.sql.SetMaxOpenConns(1) // each connection would have a memory of its own
-	return d, migrate(d.sql)
+	if err := migrate(d.sql); err != nil {
+		d.sql.Close()
+		return nil, err
+	}
+	return d, nil
 }
 
 // foldedUntil says in words how far the log has been folded.

@@ -1,8 +1,11 @@
 package db
 
 import (
+	"cmp"
 	"database/sql"
 	"os"
+
+	"github.com/belay-run/belay/internal/safefile"
 )
 
 // Health describes a database that is not damaged.
@@ -19,7 +22,10 @@ const maxCheck = 200 << 20
 // Examine looks at the database of a state directory and changes nothing. What is wrong with it is the error.
 func Examine(dir string) (h Health, err error) {
 	d := &DB{dir: dir}
-	info, err := os.Stat(d.Path())
+	info, err := os.Lstat(d.Path())
+	if err == nil {
+		err = cmp.Or(safefile.CheckOwn(d.Path()), d.checkBeside())
+	}
 	if err != nil {
 		return h, err
 	}

@@ -1,9 +1,11 @@
 package db
 
 import (
+	"errors"
 	"os"
 
 	"github.com/belay-run/belay/internal/flock"
+	"github.com/belay-run/belay/internal/safefile"
 )
 
 // lockFile waits for a lock, which lasts until the file is closed. It does not create the directory: where there is none,
@@ -20,9 +22,13 @@ func lockFile(path string, mode flock.Mode) (*os.File, error) {
 	return f, nil
 }
 
-// tryLockFile takes a lock for this process alone; false if another has it, or there is no place for one.
+// tryLockFile takes a lock for this process alone; false if another has it, or there is no place for one. If something else
+// has its name, no process can lock it, and each does without; the file is nil then.
 func tryLockFile(path string) (*os.File, bool) {
 	f, err := flock.Open(path)
+	if _, refused := errors.AsType[*safefile.Error](err); refused {
+		return nil, true
+	}
 	if err != nil {
 		return nil, false
 	}

@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/belay-run/belay/internal/safefile"
 )
 
 // Pruned is what was removed.
@@ -154,18 +156,18 @@ func (d *DB) begins(s *source) time.Time {
 // pruneSessions removes the files of sessions that were not used for so long.
 func (d *DB) pruneSessions(p *Pruned, dry bool) error {
 	dir := filepath.Join(d.dir, "sessions")
-	entries, err := os.ReadDir(dir)
+	names, err := safefile.ReadOwnDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	for _, e := range entries {
-		info, err := e.Info()
+	for _, name := range names {
+		info, err := os.Lstat(filepath.Join(dir, name))
 		if err != nil || !info.Mode().IsRegular() || !info.ModTime().Before(p.Before) {
 			continue
 		}
 		p.Sessions++
 		if !dry {
-			if err := os.Remove(filepath.Join(dir, e.Name())); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			if err := os.Remove(filepath.Join(dir, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 				return err
 			}
 		}

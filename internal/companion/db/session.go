@@ -4,11 +4,11 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
-	"os"
 	"path/filepath"
 	"slices"
 
 	"github.com/belay-run/belay/internal/journal"
+	"github.com/belay-run/belay/internal/safefile"
 	"github.com/belay-run/belay/verdict"
 )
 
@@ -105,6 +105,9 @@ func abandonSessions(ctx context.Context, conn *sql.Conn, lines []line) error {
 	return err
 }
 
+// maxSession bounds what is read of a session's file, which has a few hundred bytes.
+const maxSession = 1 << 20
+
 // sessionFiles are the names of the session files of the state directory, which know where a session belongs.
 type sessionFiles struct {
 	path  string
@@ -113,9 +116,9 @@ type sessionFiles struct {
 
 func (d *DB) sessionFiles() sessionFiles {
 	f := sessionFiles{path: filepath.Join(d.dir, "sessions"), names: map[string]bool{}}
-	entries, _ := os.ReadDir(f.path)
-	for _, e := range entries {
-		f.names[e.Name()] = true
+	names, _ := safefile.ReadOwnDir(f.path)
+	for _, name := range names {
+		f.names[name] = true
 	}
 	return f
 }
@@ -129,7 +132,7 @@ func (f sessionFiles) dir(profile, id string) string {
 	var s struct {
 		Dir string `json:"dir"`
 	}
-	if data, err := os.ReadFile(filepath.Join(f.path, name)); err == nil {
+	if data, err := safefile.ReadOwn(filepath.Join(f.path, name), maxSession); err == nil {
 		json.Unmarshal(data, &s)
 	}
 	return s.Dir

@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/belay-run/belay/internal/journal"
+	"github.com/belay-run/belay/internal/safefile"
 	"github.com/belay-run/belay/verdict"
 )
 
@@ -66,6 +67,10 @@ func (d *DB) sources() (list []*source, err error) {
 		if errors.Is(err, fs.ErrNotExist) || s == nil && err == nil {
 			continue
 		}
+		if refused, ok := errors.AsType[*safefile.Error](err); ok {
+			d.sayOnce(refused.Error() + " and is not read")
+			continue
+		}
 		if err != nil {
 			closeAll(list)
 			return nil, err
@@ -86,17 +91,21 @@ func closeAll(list []*source) {
 	}
 }
 
-// openSource opens a log. nil for what is none, or has no whole line yet.
-func openSource(path string, live bool) (*source, error) {
-	info, err := os.Stat(path)
-	if err != nil || !info.Mode().IsRegular() {
-		return nil, err
+// sayOnce adds a message for the user, unless it has been added before.
+func (d *DB) sayOnce(text string) {
+	if !slices.Contains(d.Said, text) {
+		d.Said = append(d.Said, text)
 	}
-	f, err := os.Open(path)
+}
+
+// openSource opens a log. nil for one that has no whole line yet.
+func openSource(path string, live bool) (*source, error) {
+	f, err := safefile.OpenOwn(path, os.O_RDONLY)
 	if err != nil {
 		return nil, err
 	}
-	if info, err = f.Stat(); err != nil {
+	info, err := f.Stat()
+	if err != nil {
 		f.Close()
 		return nil, err
 	}

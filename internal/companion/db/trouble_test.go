@@ -5,13 +5,16 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/belay-run/belay/internal/companion/db"
+	"github.com/belay-run/belay/internal/safefile"
 )
 
 // spoil overwrites a part of a file.
@@ -74,6 +77,49 @@ func TestOpen_Damaged(t *testing.T) {
 			}
 			w.expect("ok", "PRAGMA integrity_check")
 		})
+	}
+}
+
+// Something else in place of the database, or of a file that SQLite keeps beside it, is refused with its name, and what a
+// link leads to is not touched. In place of the log it is passed over, with a message.
+func TestOpen_OtherThings(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("links and pipes are others there")
+	}
+	things := map[string]func(path, other string) error{
+		"directory":     func(path, _ string) error { return os.Mkdir(path, 0o700) },
+		"symbolic link": func(path, other string) error { return os.Symlink(other, path) },
+		"hard link":     func(path, other string) error { return os.Link(other, path) },
+		"named pipe":    func(path, _ string) error { return exec.Command("mkfifo", path).Run() },
+	}
+	for thing, put := range things {
+		for _, name := range []string{db.Name, db.Name + "-wal", db.Name + "-shm", db.Name + "-journal", "log.jsonl", "log.jsonl.1"} {
+			t.Run(name+" is a "+thing, func(t *testing.T) {
+				t.Parallel()
+				w := newWorld(t)
+				path, other := filepath.Join(w.dir, name), filepath.Join(t.TempDir(), "other")
+				const text = "a text of the user's, which is no database\n"
+				if err := errors.Join(os.WriteFile(other, []byte(text), 0o600), put(path, other)); err != nil {
+					t.Fatal(err)
+				}
+				d, err := db.Open(w.dir)
+				refused, ok := errors.AsType[*safefile.Error](err)
+				if isLog := strings.HasPrefix(name, "log"); ok == isLog || ok && refused.Path != path {
+					t.Errorf("%v", err)
+				} else if isLog {
+					_, err := d.Fold(ctx)
+					if err != nil || len(d.Said) != 1 || !strings.HasPrefix(d.Said[0], path) {
+						t.Errorf("%v, said %q", err, d.Said)
+					}
+					d.Close()
+				} else if _, err := db.Examine(w.dir); err == nil || err.Error() != refused.Error() {
+					t.Errorf("examined: %v", err)
+				}
+				if data, err := os.ReadFile(other); string(data) != text {
+					t.Errorf("what the link leads to: %q, %v", data, err)
+				}
+			})
+		}
 	}
 }
 
