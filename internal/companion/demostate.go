@@ -69,7 +69,7 @@ func copyFile(to, from string) error {
 
 // showLog shows the attempts of the demo.
 func (d *demo) showLog() error {
-	f, err := os.Open(filepath.Join(d.state, "log.jsonl"))
+	f, err := (&state.State{Dir: d.state}).OpenLog()
 	if err != nil {
 		return err
 	}

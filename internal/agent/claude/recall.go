@@ -4,13 +4,13 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/json"
-	"os"
 	"path/filepath"
 	"strings"
 	"time"
 
 	"github.com/belay-run/belay/internal/agent"
 	"github.com/belay-run/belay/internal/price"
+	"github.com/belay-run/belay/internal/safefile"
 )
 
 // Recall says what claude's own record of a session tells of an attempt that began then and was not followed to its
@@ -96,7 +96,7 @@ type entry struct {
 const maxEntry = 32 << 20
 
 func (m *transcript) read(path string) {
-	f, err := os.Open(path)
+	f, err := safefile.OpenRegular(path)
 	if err != nil {
 		m.unreadable = true
 		return

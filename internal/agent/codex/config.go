@@ -3,10 +3,11 @@ package codex
 import (
 	"bytes"
 	"io"
-	"os"
 	"strings"
 
 	"github.com/pelletier/go-toml/v2/unstable"
+
+	"github.com/belay-run/belay/internal/safefile"
 )
 
 // maxConfig is how much of a config file is read: what we look for is set by hand.
@@ -18,7 +19,7 @@ const maxConfig = 256 << 10
 // It uses the parser of go-toml and not its Unmarshal, which costs two to three times as much for a usual file, and fifty
 // times for one of 245 KB (docs/dependencies.md).
 func readConfig(path string, values map[string]string) {
-	f, err := os.Open(path)
+	f, err := safefile.OpenRegular(path)
 	if err != nil {
 		return
 	}

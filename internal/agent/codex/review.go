@@ -4,10 +4,10 @@ import (
 	"bytes"
 	"cmp"
 	"io"
-	"os"
 	"slices"
 
 	"github.com/belay-run/belay/internal/agent"
+	"github.com/belay-run/belay/internal/safefile"
 )
 
 // reviewArgs is the line of a review. Codex reads its instructions from stdin only where it is told to.
@@ -50,7 +50,7 @@ func (f *follower) addReviewers(path string) {
 
 // threadsIn are the threads that a record names. That of a review is short: the work is in theirs.
 func threadsIn(path string) (ids []string) {
-	f, err := os.Open(path)
+	f, err := safefile.OpenRegular(path)
 	if err != nil {
 		return nil
 	}

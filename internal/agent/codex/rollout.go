@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/belay-run/belay/internal/safefile"
 )
 
 // rollout is what codex's own record of a thread says of one attempt.
@@ -95,7 +97,7 @@ func sizeOf(home, thread string) int64 {
 // readRollout reads what was written since the attempt's start, when the record was so long. However much that is, only a
 // line at a time is kept.
 func readRollout(path string, since time.Time, from int64) (r rollout, err error) {
-	f, err := os.Open(path)
+	f, err := safefile.OpenRegular(path)
 	if err != nil {
 		return r, err
 	}
@@ -188,7 +190,7 @@ func (t *tokens) add(u tokens) {
 
 // directoryOf is where the thread with that record works; empty if that is not known.
 func directoryOf(path string) string {
-	f, err := os.Open(path)
+	f, err := safefile.OpenRegular(path)
 	if err != nil {
 		return ""
 	}

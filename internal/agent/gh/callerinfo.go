@@ -1,12 +1,13 @@
 package gh
 
 import (
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/belay-run/belay/internal/safefile"
 )
 
 // changes reports whether the command may change something. What is not understood may.
@@ -70,16 +71,7 @@ func (l *line) file(path string) ([]byte, bool) {
 	if !filepath.IsAbs(path) {
 		path = filepath.Join(l.dir, path)
 	}
-	info, err := os.Stat(path)
-	if err != nil || !info.Mode().IsRegular() || info.Size() > maxQuery { // reading a pipe would take the input from gh
-		return nil, false
-	}
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, false
-	}
-	defer f.Close()
-	content, err := io.ReadAll(io.LimitReader(f, maxQuery))
+	content, err := safefile.ReadRegular(path, maxQuery) // reading a pipe would take the input from gh
 	return content, err == nil
 }
 

@@ -4,11 +4,11 @@ import (
 	"bufio"
 	"cmp"
 	"io"
-	"os"
 	"path/filepath"
 	"strings"
 
 	"github.com/belay-run/belay/internal/agent"
+	"github.com/belay-run/belay/internal/safefile"
 )
 
 const defaultHost = "github.com"
@@ -109,7 +109,7 @@ func configDir(env []string) string {
 //	    oauth_token: …
 //	    user: octo
 func storedToken(path, host string) string {
-	f, err := os.Open(path)
+	f, err := safefile.OpenRegular(path)
 	if err != nil {
 		return ""
 	}
