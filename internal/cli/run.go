@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"runtime"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -242,7 +243,7 @@ const maxPrompt = 64 << 20
 
 // readPrompt returns the prompt that was given in one of the three ways; nil if there is none.
 func readPrompt(ctx context.Context, stdin io.Reader, s *config.Settings, policy retry.Policy) (*string, error) {
-	var in io.Reader
+	open := func() (io.ReadCloser, error) { return io.NopCloser(stdin), nil }
 	what := "prompt on stdin"
 	switch {
 	case s.From("prompt") != "" && s.From("prompt-file") != "":
@@ -250,18 +251,15 @@ func readPrompt(ctx context.Context, stdin io.Reader, s *config.Settings, policy
 	case s.From("prompt") != "" && s.Prompt != "-":
 		return &s.Prompt, nil
 	case s.From("prompt") != "":
-		in = stdin
 	case s.From("prompt-file") != "":
-		f, err := os.Open(s.PromptFile)
-		if err != nil {
-			return nil, usage(fmt.Errorf("the prompt file cannot be read: %w", err), "")
+		what = "prompt file"
+		if !isStdin(s.PromptFile) {
+			open = func() (io.ReadCloser, error) { return os.Open(s.PromptFile) }
 		}
-		defer f.Close()
-		in, what = f, "prompt file"
 	default:
 		return nil, nil
 	}
-	data, err := readWithin(ctx, in, maxPrompt+1, policy, what)
+	data, err := readWithin(ctx, open, maxPrompt+1, policy, what)
 	if err != nil {
 		return nil, err
 	}
@@ -272,9 +270,15 @@ func readPrompt(ctx context.Context, stdin io.Reader, s *config.Settings, policy
 	return &prompt, nil
 }
 
-// readWithin reads all of a stream, up to so many bytes. It may never end, so it is waited for no longer than an attempt, or
-// everything, may take.
-func readWithin(ctx context.Context, in io.Reader, size int64, policy retry.Policy, what string) ([]byte, error) {
+// isStdin reports whether a path names stdin. It is not opened anew: a socket cannot be, and a file would be read from its
+// beginning.
+func isStdin(path string) bool {
+	return runtime.GOOS != "windows" && (path == "/dev/stdin" || path == "/dev/fd/0" || path == "/proc/self/fd/0")
+}
+
+// readWithin opens a stream and reads all of it, up to so many bytes. A named pipe may never have a writer, and a stream may
+// never end, so both are waited for no longer than an attempt, or everything, may take.
+func readWithin(ctx context.Context, open func() (io.ReadCloser, error), size int64, policy retry.Policy, what string) ([]byte, error) {
 	limit, name := policy.Timeout, "timeout"
 	if total := policy.TotalTimeout; total > 0 && (limit <= 0 || total < limit) {
 		limit, name = total, "total timeout"
@@ -288,14 +292,17 @@ func readWithin(ctx context.Context, in io.Reader, size int64, policy retry.Poli
 	var data []byte
 	read := make(chan error, 1)
 	go func() {
-		var err error
-		data, err = io.ReadAll(io.LimitReader(in, size))
+		in, err := open()
+		if err == nil {
+			data, err = io.ReadAll(io.LimitReader(in, size))
+			in.Close()
+		}
 		read <- err
 	}()
 	select {
 	case err := <-read:
 		if err != nil {
-			return nil, usage(fmt.Errorf("the prompt cannot be read: %w", err), "")
+			return nil, usage(fmt.Errorf("the %s cannot be read: %w", what, err), "")
 		}
 		return data, nil
 	case <-ctx.Done():
