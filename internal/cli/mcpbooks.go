@@ -44,6 +44,7 @@ func openMCPRecorder(o *mcp.Options) *mcpRecorder {
 	o.Log = b.append
 	o.Status = b.update
 	state.Records().Reclaim()
+	state.Sweep()
 	made, err := state.CreateRecord(supervise.Record{ID: o.ID, Command: o.Name, Profile: "mcp:" + o.Name, Started: now, Attempt: 1})
 	if err != nil {
 		b.trouble(err)

@@ -108,8 +108,11 @@ func (r *rehearsal) write(from caller, rep *rehearsalReport) error {
 // workplace is the directory for homes and state during the rehearsal.
 func (r *rehearsal) workplace() (dir string, remove func(), err error) {
 	if r.dir == "" {
-		dir, err = os.MkdirTemp("", "belay-rehearsal-")
-		return dir, func() { os.RemoveAll(dir) }, err
+		made, err := rehearse.MakeDir()
+		if err != nil {
+			return "", nil, err
+		}
+		return made.Path, func() { made.Remove() }, nil
 	}
 	if err := os.MkdirAll(r.dir, 0o700); err != nil {
 		return "", nil, &usageError{err: fmt.Errorf("--dir: %w", err)}

@@ -231,6 +231,7 @@ func (inv *Invocation) openState() {
 	if ended, err := s.Records().Reclaim(); err == nil && len(ended) > 0 {
 		c.emit(Reclaimed{ended})
 	}
+	s.Sweep()
 	c.live = openLiveRecord(&s, supervise.Record{ID: c.id, Command: c.command.name(), Profile: c.profile.Name(), Started: c.begun, Attempt: 1}, inv.trouble)
 }
 

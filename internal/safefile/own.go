@@ -124,6 +124,15 @@ func MakeOwnDir(path string) error {
 	return ownDir(path, info)
 }
 
+// CheckOwnDir is the check of OpenOwnDir for a directory that is not opened.
+func CheckOwnDir(path string) error {
+	info, err := os.Lstat(path)
+	if err != nil {
+		return err
+	}
+	return ownDir(path, info)
+}
+
 func ownDir(path string, info fs.FileInfo) error {
 	if !info.IsDir() {
 		return wrongType(path, info.Mode(), ErrNotDir)

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"strings"
 	"time"
 
@@ -61,21 +60,6 @@ func (s *State) killed(rec supervise.Record) bool {
 	s.interrupt(rec, append(lines, e))
 	s.sweep(time.Now())
 	return true
-}
-
-// leftover is the age at which a temporary file is no longer in use.
-const leftover = time.Hour
-
-// sweep removes the temporary files of the state directory that killed processes have left.
-func (s *State) sweep(now time.Time) {
-	for dir, prefix := range map[string]string{s.sessionDir(): ".new-", s.Dir: "held-"} {
-		entries, _ := os.ReadDir(dir)
-		for _, e := range entries {
-			if info, err := e.Info(); err == nil && strings.HasPrefix(e.Name(), prefix) && info.Mode().IsRegular() && now.Sub(info.ModTime()) > leftover {
-				os.Remove(filepath.Join(dir, e.Name()))
-			}
-		}
-	}
 }
 
 // recallAttempt fills in what an agent's own record tells of the attempt. Where it tells nothing, what was used is not known.

@@ -249,33 +249,6 @@ func TestState_ReportKilledOfAStrangersState(t *testing.T) {
 	}
 }
 
-// What killed processes have left of temporary files goes with the next report, if it is old.
-func TestState_Sweep(t *testing.T) {
-	s := opened(t)
-	if err := s.SaveSession(state.Session{Profile: "claude", ID: oneSession}); err != nil {
-		t.Fatal(err)
-	}
-	old, fresh := time.Now().Add(-2*time.Hour), time.Now()
-	want := map[string]bool{}
-	for name, at := range map[string]time.Time{"held-1": old, "held-2": fresh, "sessions/.new-1": old, "sessions/.new-2": fresh, "sessions/claude-" + oneSession + ".json": old, "other": old} {
-		path := filepath.Join(s.Dir, name)
-		if err := os.WriteFile(path, nil, 0o600); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.Chtimes(path, at, at); err != nil {
-			t.Fatal(err)
-		}
-		want[path] = !(at == old && (strings.HasPrefix(name, "held-") || strings.HasPrefix(name, "sessions/.new-")))
-	}
-	writeDeadRecord(t, s, supervise.Record{Command: "tool", State: supervise.StateRunning}, false)
-	s.ReportKilled()
-	for path, stays := range want {
-		if _, err := os.Stat(path); (err == nil) != stays {
-			t.Errorf("%s: %v, is to stay: %v", path, err, stays)
-		}
-	}
-}
-
 func TestState_HandleFailure(t *testing.T) {
 	for name, tt := range map[string]struct {
 		class   verdict.Class

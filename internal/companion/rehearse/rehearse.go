@@ -43,6 +43,7 @@ type Options struct {
 type API struct {
 	options Options
 	dir     string
+	own     *Dir // dir, if it was made here
 	addr    string
 	server  *http.Server
 	cursor  *cursor
@@ -74,9 +75,10 @@ func (o Options) Start(script string) (*API, error) {
 		}
 	}
 	if a.dir == "" {
-		if a.dir, err = os.MkdirTemp("", "belay-rehearsal-"); err != nil {
+		if a.own, err = MakeDir(); err != nil {
 			return nil, fmt.Errorf("no place for the rehearsal: %w", err)
 		}
+		a.dir = a.own.Path
 	}
 	if err := a.open(); err != nil {
 		a.Close()
@@ -175,8 +177,8 @@ func (a *API) Close() error {
 		errs = append(errs, a.server.Close())
 		a.handlers.Wait()
 	}
-	if a.options.Dir == "" {
-		errs = append(errs, os.RemoveAll(a.dir))
+	if a.own != nil {
+		errs = append(errs, a.own.Remove())
 	}
 	return errors.Join(errs...)
 }

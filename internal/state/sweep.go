@@ -1,0 +1,132 @@
+package state
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/belay-run/belay/internal/flock"
+	"github.com/belay-run/belay/internal/safefile"
+)
+
+const (
+	// leftoverAge is the age at which a temporary file is no longer in use.
+	leftoverAge = time.Hour
+	// sweepInterval is how often leftovers are looked for, at most.
+	sweepInterval = time.Hour
+	// unlockedAge is the age at which the directory of a rehearsal is no longer in use that has no lock: those of older
+	// versions have none, and a rehearsal may last for hours.
+	unlockedAge = 24 * time.Hour
+)
+
+// Sweep removes what killed processes have left, in the state directory and among the system's temporary files. Of all
+// processes one does so in an hour: to the others it costs a look at the file that says when that was last.
+func (s *State) Sweep() {
+	now := time.Now()
+	stamp := filepath.Join(s.Dir, ".swept")
+	if info, err := os.Lstat(stamp); err == nil && now.Sub(info.ModTime()).Abs() < sweepInterval {
+		return
+	}
+	// The time comes first: of many processes that start together few should sweep.
+	if safefile.WriteOwn(stamp, []byte(now.UTC().Format(time.RFC3339)+"\n")) == nil {
+		s.sweep(now)
+	}
+}
+
+// sweep removes leftovers that are old.
+func (s *State) sweep(now time.Time) {
+	sweepDir(s.Dir, now, removeFile, "held-", ".doctor-")
+	sweepDir(s.sessionDir(), now, removeFile, ".new-")
+	sweepDir(s.Gates().Dir, now, removeFile, "*.new")
+	sweepDir(s.Alerts().Dir, now, removeFile, "*.new")
+	sweepDir(s.Scopes().Dir, now, removeSlot, "*.slot")
+	tmp := os.TempDir()
+	names, _ := temporaryNames(tmp)
+	sweepNames(tmp, names, now, removeFile, "belay-held-", "belay-hook-", "belay-alert-")
+	sweepNames(tmp, names, now, func(path string) { removeRehearsal(path, now) }, "belay-rehearsal-")
+}
+
+// sweepDir calls remove with what is old in a directory of Belay's own and has a name that begins, or after a * ends, like
+// one of these.
+func sweepDir(dir string, now time.Time, remove func(path string), like ...string) {
+	names, _ := safefile.ReadOwnDir(dir)
+	sweepNames(dir, names, now, remove, like...)
+}
+
+func sweepNames(dir string, names []string, now time.Time, remove func(path string), like ...string) {
+	for _, name := range names {
+		if !slices.ContainsFunc(like, func(l string) bool {
+			if end, is := strings.CutPrefix(l, "*"); is {
+				return strings.HasSuffix(name, end)
+			}
+			return strings.HasPrefix(name, l)
+		}) {
+			continue
+		}
+		path := filepath.Join(dir, name)
+		if info, err := os.Lstat(path); err == nil && now.Sub(info.ModTime()) > leftoverAge {
+			remove(path)
+		}
+	}
+}
+
+// temporaryNames reads the names in the directory of temporary files, which all users may share.
+func temporaryNames(dir string) ([]string, error) {
+	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+		return nil, err
+	}
+	f, err := os.Open(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return f.Readdirnames(-1)
+}
+
+// removeFile removes a temporary file. What belongs to another user stays, and so does a file that has another name, which
+// may be wanted.
+func removeFile(path string) {
+	if safefile.CheckOwn(path) == nil {
+		os.Remove(path)
+	}
+}
+
+// removeSlot removes the slot of a scope that no process holds, as its holder does: while it is locked. Processes that have
+// opened it meanwhile notice that it lost its name.
+func removeSlot(path string) {
+	f, err := safefile.OpenOwn(path, os.O_RDWR)
+	if err != nil {
+		return
+	}
+	defer f.Close()
+	if held, err := flock.Try(f, flock.Exclusive); !held || err != nil {
+		return
+	}
+	opened, err := f.Stat()
+	named, lerr := os.Lstat(path)
+	if errors.Join(err, lerr) == nil && os.SameFile(opened, named) {
+		os.Remove(path)
+	}
+}
+
+// removeRehearsal removes the directory of a rehearsal, which holds a lock in it for as long as it lasts; see package rehearse.
+func removeRehearsal(dir string, now time.Time) {
+	info, err := os.Lstat(dir)
+	if err != nil || safefile.CheckOwnDir(dir) != nil {
+		return
+	}
+	f, err := safefile.OpenOwn(filepath.Join(dir, ".lock"), os.O_RDWR)
+	switch {
+	case err == nil:
+		defer f.Close()
+		if held, err := flock.Try(f, flock.Exclusive); !held || err != nil {
+			return
+		}
+	case !errors.Is(err, os.ErrNotExist), now.Sub(info.ModTime()) < unlockedAge:
+		return
+	}
+	os.RemoveAll(dir)
+}
