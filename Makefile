@@ -9,7 +9,7 @@ KILLS   ?= 30
 # What the linker has written through a mapping starts slower than a copy of it (docs/performance.md).
 copied = for f in $(1); do cp $$f $$f.copy && mv $$f.copy $$f || exit 1; done
 
-.PHONY: build install demo picture test test-full check unit fuzz cross bench vuln man clean
+.PHONY: build install demo picture test test-full soak check unit fuzz cross bench vuln man clean
 
 build: ## bin/belay and its companion, as they are released
 	CGO_ENABLED=0 go build -trimpath -ldflags '$(LDFLAGS)' -o bin/ ./cmd/belay ./cmd/belayd
@@ -31,6 +31,10 @@ test: check unit fuzz cross ## all that CI runs
 
 test-full: ## the same with thirty times the rounds, guided fuzzing, all scenarios, all platforms and older agent CLIs
 	$(MAKE) test ROUNDS=100 KILLS=1000 FULL=1
+
+soak: ## attacks for an hour, with counts; PARTS="engine clock" chooses, SEED=n repeats a run, SHARE=10 tries a tenth; see docs/reliability.md
+	@scripts/setup-tests
+	@SEED='$(SEED)' SHARE='$(or $(SHARE),100)' scripts/soak $(PARTS)
 
 check: .tools/staticcheck
 	@test -z "$$(gofmt -l . | grep -v '^\.tools/')" || { gofmt -l . ; echo 'run: gofmt -w .' ; exit 1; }

@@ -84,8 +84,9 @@ func TestKilled(t *testing.T) {
 	for i := range workers {
 		workers[i] = begin(t, dir, "hammer")
 	}
-	leases, slots := 0, 0 // that were held by a killed process
+	tried, leases, slots := 0, 0, 0 // kills, and what was held by a killed process
 	for n := range kills(t) {
+		tried++
 		w := &workers[n%len(workers)]
 		(*w).expect("ready")
 		time.Sleep(rand.N(15 * time.Millisecond))
@@ -104,7 +105,6 @@ func TestKilled(t *testing.T) {
 		}
 		*w = begin(t, dir, "hammer")
 	}
-	t.Logf("of those killed %d had a lease and %d a slot", leases, slots)
 	for _, w := range workers {
 		killed(t, w)
 	}
@@ -132,6 +132,7 @@ func TestKilled(t *testing.T) {
 	if took := time.Since(begun); took > longest+testTimeout/3 {
 		t.Errorf("let in after %v", took)
 	}
+	t.Logf("tried %d kills at a gate, of which %d had a lease and %d a slot; survived: the gate is whole and open", tried, leases, slots)
 }
 
 // killed ends a process that must not have ended by itself.

@@ -229,7 +229,7 @@ func TestFold_Killed(t *testing.T) {
 	}
 	close(over)
 	folding.Wait()
-	t.Logf("%d were killed, %d of them writers", killed.Load(), killedWriters.Load())
+	t.Logf("tried %d kills of readers and writers of the record, %d of them writers; survived: every line is in it once", killed.Load(), killedWriters.Load())
 	complete(t, w)
 }
 

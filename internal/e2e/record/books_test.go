@@ -10,8 +10,10 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -69,12 +71,20 @@ var shapes = []shape{
 	{name: "gh not found", script: "404x*", args: []string{"gh", "api", "nothing"}},
 }
 
-// rounds is how often every shape is played.
-func rounds() int {
-	if clitest.Full() {
+// rounds is how often every shape is played: once, or so often that there are as many runs as BELAY_TEST_CLI_RUNS says.
+func rounds(t *testing.T) int {
+	text := os.Getenv("BELAY_TEST_CLI_RUNS")
+	switch {
+	case text == "" && clitest.Full():
 		return 10
+	case text == "":
+		return 1
 	}
-	return 1
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 1 {
+		t.Fatalf("BELAY_TEST_CLI_RUNS=%s is not a number of runs", text)
+	}
+	return (n + len(shapes) - 1) / len(shapes)
 }
 
 // outcome is a run that has ended.
@@ -108,7 +118,7 @@ func TestBooks(t *testing.T) {
 		n     int
 	}
 	var plan []run
-	for range rounds() {
+	for range rounds(t) {
 		for _, s := range shapes {
 			plan = append(plan, run{s, len(plan)})
 		}
@@ -183,6 +193,7 @@ func TestBooks(t *testing.T) {
 		t.Errorf("belay stats has %d attempts of unknown cost, want at least %d", got.Unpriced, lost)
 	}
 	t.Logf("%v", got)
+	t.Logf("tried %d runs of the real CLIs with %d faults; survived %d", len(all), h.faults.Load(), got.Invocations)
 }
 
 // stats are the figures of all runs, which are the same however they are grouped, and the sum of their groups.
@@ -214,6 +225,7 @@ func (h *house) stats(t *testing.T) (total figures) {
 type house struct {
 	dir, bin string
 	env      []string
+	faults   atomic.Int64 // that were played: answers that are none, and signals
 }
 
 func newHouse(t *testing.T) *house {
@@ -264,6 +276,14 @@ func (h *house) play(t *testing.T, s shape, n int) (ended []outcome, served usag
 	ended = append(ended, h.run(t, api, place, "first", s, s.flags))
 	if s.again != nil {
 		ended = append(ended, h.run(t, api, place, "second", s, slices.Concat(s.flags, s.again)))
+	}
+	if s.signal != 0 {
+		h.faults.Add(1)
+	}
+	for _, q := range api.Requests() {
+		if q.End != rehearse.Whole || q.Status >= 400 {
+			h.faults.Add(1)
+		}
 	}
 	for _, q := range api.Main() {
 		if q.End == rehearse.Whole {
