@@ -2,6 +2,8 @@ package belay_test
 
 import (
 	"os"
+	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -66,4 +68,64 @@ func TestDocs_NameWhatEachCLIHas(t *testing.T) {
 			t.Errorf("docs/agents.md does not say that %s were tried", tried)
 		}
 	}
+}
+
+// promiseTest is how docs/reliability.md names a test, and promiseScript how it names a script of cmd/belay.
+var (
+	promiseTest   = regexp.MustCompile("`(\\S+) (Test\\w+)`")
+	promiseScript = regexp.MustCompile("`(\\w+\\.txtar)`")
+)
+
+// Every promise in docs/reliability.md is in the README, word by word, and the tests that hold it are there.
+func TestDocs_PromisesHaveTests(t *testing.T) {
+	words := func(s string) string { return strings.Join(strings.Fields(s), " ") }
+	readme, doc := words(text(t, "README.md")), text(t, "docs/reliability.md")
+	_, table, _ := strings.Cut(doc, "\n| promise | held by |\n|---|---|\n")
+	rows := 0
+	for line := range strings.Lines(table) {
+		cells := strings.Split(strings.Trim(strings.TrimSpace(line), "|"), " | ")
+		if len(cells) != 2 {
+			t.Errorf("not a row of two cells: %s", line)
+			continue
+		}
+		rows++
+		if promise := words(cells[0]); !strings.Contains(readme, promise) {
+			t.Errorf("README.md does not promise %q", promise)
+		}
+		tests, scripts := promiseTest.FindAllStringSubmatch(cells[1], -1), promiseScript.FindAllStringSubmatch(cells[1], -1)
+		if len(tests)+len(scripts) == 0 {
+			t.Errorf("nothing holds %q", cells[0])
+		}
+		for _, name := range tests {
+			if !hasTest(t, name[1], name[2]) {
+				t.Errorf("%s has no test %s", name[1], name[2])
+			}
+		}
+		for _, name := range scripts {
+			if _, err := os.Stat("cmd/belay/testdata/script/" + name[1]); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+	if rows < 30 {
+		t.Errorf("the table has %d rows", rows)
+	}
+	// What the README says that one can rely on is in it.
+	_, promises, _ := strings.Cut(text(t, "README.md"), "## What you can rely on\n")
+	promises, _, _ = strings.Cut(promises, "\n## ")
+	for _, bold := range regexp.MustCompile(`\*\*[^*]+\*\*`).FindAllString(promises, -1) {
+		if !strings.Contains(table, bold) {
+			t.Errorf("docs/reliability.md does not say what holds %s", bold)
+		}
+	}
+}
+
+// hasTest reports whether a package has a test of that name.
+func hasTest(t *testing.T, dir, name string) bool {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(dir, "*_test.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return slices.ContainsFunc(files, func(path string) bool { return strings.Contains(text(t, path), "\nfunc "+name+"(") })
 }
