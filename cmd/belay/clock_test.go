@@ -1,3 +1,5 @@
+//go:build linux
+
 package main
 
 import (
@@ -16,9 +18,10 @@ func TestClock_IsSet(t *testing.T) {
 	}
 	t.Parallel()
 	dir := t.TempDir()
-	belay, offset := filepath.Join(dir, "belay"), filepath.Join(dir, "offset")
-	if out, err := exec.Command("go", "build", "-tags", "clockseam", "-o", belay, ".").CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
+	offset := filepath.Join(dir, "offset")
+	belay, err := seamed()
+	if err != nil {
+		t.Fatal(err)
 	}
 	run := func(want int, args ...string) {
 		t.Helper()

@@ -39,6 +39,9 @@ func setting(t *testing.T, name string, otherwise int) int {
 	return n
 }
 
+// faultsByDefault is how many faults are tried where the environment does not say.
+var faultsByDefault = 2000
+
 // together is how many runs share a state directory and a stretch of fake time.
 const together = 20
 
@@ -46,7 +49,7 @@ const together = 20
 // output, sessions and log are those that the README promises, and nothing is left of a run. BELAY_TEST_FAULTS says how many
 // faults there are, BELAY_TEST_SEED with which seed they begin; runs of neighbouring seeds are played together.
 func TestFaults(t *testing.T) {
-	faults, seed := setting(t, "BELAY_TEST_FAULTS", 2000), setting(t, "BELAY_TEST_SEED", 0)
+	faults, seed := setting(t, "BELAY_TEST_FAULTS", faultsByDefault), setting(t, "BELAY_TEST_SEED", 0)
 	descriptors := openFiles()
 	tally := &faultTally{}
 	for n := seed / together; tally.faults < faults && !t.Failed(); n++ {
