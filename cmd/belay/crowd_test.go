@@ -88,7 +88,7 @@ func TestLog_KillStorm(t *testing.T) {
 					t.Error(err)
 					return
 				}
-				timer := time.AfterFunc(rand.N(120*time.Millisecond), func() { cmd.Process.Kill() })
+				timer := time.AfterFunc(rand.N(40*time.Millisecond), func() { cmd.Process.Kill() })
 				code := shellCode(cmd.Wait())
 				timer.Stop()
 				switch code {
