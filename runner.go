@@ -70,7 +70,7 @@ type Runner struct {
 	// NoWait fails where a wait at a gate or for a scope would be needed. Waits between attempts are the policy's.
 	NoWait bool
 
-	// Reap also ends what a successful command has left running in the background.
+	// Reap ends what the command has left running in the background, also after a success.
 	Reap bool
 
 	// State is where the log, run records, gates, scopes, sessions and alerts are kept; nil means nowhere. Trouble with it

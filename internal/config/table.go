@@ -75,7 +75,7 @@ var Table = []Setting{
 		text(func(s *Settings) *string { return &s.Profile })},
 	{"cwd", "DIR", "run the command there", Groups[5], PerCall,
 		text(func(s *Settings) *string { return &s.Cwd })},
-	{"reap", "", "also end what a successful command leaves running", Groups[5], User,
+	{"reap", "", "end what the command leaves running, also after a success", Groups[5], User,
 		boolean(func(s *Settings) *bool { return &s.Reap })},
 	{"gate", "KEY", "share limits, failures and slots with every process that names the same key", Groups[6], User, name(func(s *Settings) *string { return &s.Gate })},
 	{"no-gate", "", "take no part in any gate", Groups[6], User,

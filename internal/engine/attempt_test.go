@@ -356,6 +356,7 @@ func TestAttempt_LeftOver(t *testing.T) {
 		"by a success that is managed":        {policy: retry.Policy{Timeout: time.Hour}, told: true},
 		"by a success that is to be reaped":   {reap: true, killed: 1},
 		"by a failure":                        {code: 1},
+		"by a failure that is to be reaped":   {reap: true, code: 1, killed: 1},
 		"by a failure that is managed":        {policy: retry.Policy{TotalTimeout: time.Hour}, code: 1, killed: 1},
 		"by a failure that would be repeated": {policy: retry.Policy{MaxRetries: 1}, code: 1, killed: 1},
 	} {

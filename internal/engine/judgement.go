@@ -190,19 +190,20 @@ func (inv *Invocation) readerGone() bool {
 }
 
 // cleanUp ends what the attempt has left running if it failed, or if that was asked for. A command that nothing more was
-// asked for than to be run keeps what it started, as it would without us.
+// asked for than to be run keeps what it started, as it would without us. In front of a terminal it is said what that is
+// unless it succeeded: a Ctrl-C there is the command's own, and the user takes everything to have ended.
 func (inv *Invocation) cleanUp(j *judgement) {
 	if len(j.left) == 0 || j.exit.Reason != supervise.Exited {
 		return
 	}
 	ok := j.verdict.Class == verdict.OK
-	if ok && inv.call.runner.Reap || !ok && inv.managed() {
+	if inv.call.runner.Reap || !ok && inv.managed() {
 		var killed int
 		killed, j.left = j.process.EndTree()
 		j.killed += killed
 		return
 	}
-	if inv.managed() {
+	if inv.managed() || !ok && inv.call.command.Terminal && supervise.SharesTerminal() {
 		inv.call.emit(LeftRunning{j.left})
 	}
 }

@@ -76,7 +76,7 @@ type Runner struct {
 	// NoWait fails where a wait at a gate would be needed. (Waits between attempts are the policy's.)
 	NoWait bool
 
-	// Reap also ends what a successful command has left running in the background.
+	// Reap ends what the command has left running in the background, also after a success.
 	Reap bool
 
 	// Alert says how many failures of one integration (the profile, or a plain command's name) are too many; the zero value

@@ -35,6 +35,9 @@ func TerminalPlacement() Placement { return SharedGroup }
 // ReaderGone reports whether f is a pipe without a reader. It cannot be known here.
 func ReaderGone(*os.File) bool { return false }
 
+// SharesTerminal is false: there are no process groups in front of a console.
+func SharesTerminal() bool { return false }
+
 // IsTerminal reports whether f is a console.
 func IsTerminal(f *os.File) bool {
 	var mode uint32
