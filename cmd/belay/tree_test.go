@@ -88,6 +88,7 @@ type run struct {
 	dir    string
 	id     string
 	env    []string // in addition
+	stdin  *os.File
 	cmd    *exec.Cmd
 	out    *bufio.Reader
 	stderr *os.File
@@ -123,6 +124,9 @@ func (r *run) start(name string, args ...string) {
 	r.t.Cleanup(func() { pr.Close() })
 	r.out = bufio.NewReader(pr)
 	r.cmd.Stdout = pw
+	if r.stdin != nil {
+		r.cmd.Stdin = r.stdin
+	}
 	if r.stderr, err = os.Create(filepath.Join(r.dir, "stderr")); err != nil {
 		r.t.Fatal(err)
 	}

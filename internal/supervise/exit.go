@@ -58,7 +58,7 @@ func (e Exit) ShellCode() int {
 // Proc is one process of the system.
 type Proc struct {
 	PID, PPID, PGID, SID int
-	Start                uint64 // in the system's own unit; with PID it names a process for good
+	Start                uint64 // in the system's own unit; with PID it names a process for good; 0 if it is not known
 	Name                 string
 
 	zombie, kernel bool // ended and not reaped; a thread of the kernel
@@ -71,6 +71,14 @@ type identity struct {
 	start uint64
 }
 
+// startedBefore reports whether the process was certainly started before that time.
+func (p Proc) startedBefore(start uint64) bool { return p.Start > 0 && p.Start < start }
+
 func (p Proc) identity() identity { return identity{p.PID, p.Start} }
 
-func (p Proc) String() string { return fmt.Sprintf("%d (%s)", p.PID, p.Name) }
+func (p Proc) String() string {
+	if p.Name == "" { // it is not known
+		return fmt.Sprint(p.PID)
+	}
+	return fmt.Sprintf("%d (%s)", p.PID, p.Name)
+}

@@ -51,6 +51,9 @@ func (r Records) ReportKilled() (told, left []Record, err error) {
 // Unrecorded returns the processes that killed owners have left whose runs are not on record, which are found by the ids
 // of the runs alone ([Records.OwnedID]). It looks at all processes there are.
 func (r Records) Unrecorded() (list []Proc, err error) {
+	if err := checkProc(); err != nil {
+		return nil, err
+	}
 	recorded, err := r.scan()
 	if err != nil {
 		return nil, err
@@ -71,6 +74,9 @@ func (r Records) Unrecorded() (list []Proc, err error) {
 // never a part of one.
 func (r Records) dead() (dead []Record, ids []string, err error) {
 	found, err := r.scan()
+	if err == nil && len(found) > 0 {
+		err = checkProc()
+	}
 	if err != nil {
 		return nil, nil, err
 	}

@@ -51,7 +51,7 @@ func (p *Process) inherits(q Proc) bool {
 	o.mu.Lock()
 	foreign := o.unrelated[q.PID] || o.roots[q.PID] != nil
 	for r := range o.runs {
-		foreign = foreign || r != p && r.born <= q.Start && r.ordinal >= p.ordinal
+		foreign = foreign || r != p && !q.startedBefore(r.born) && r.ordinal >= p.ordinal
 	}
 	unrelated := maps.Clone(o.unrelated)
 	o.mu.Unlock()

@@ -17,6 +17,9 @@ type Owner struct {
 
 // self is this process as an owner.
 func self() (Owner, error) {
+	if err := checkProc(); err != nil {
+		return Owner{}, err
+	}
 	p, err := process(os.Getpid())
 	return Owner{Boot: bootID(), PID: os.Getpid(), Start: p.Start}, err
 }

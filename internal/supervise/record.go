@@ -144,6 +144,9 @@ func (rec *Record) Remove() error {
 // List returns the runs of living owners, oldest first.
 func (r Records) List() ([]Record, error) {
 	owned, err := r.scan()
+	if err == nil && len(owned) > 0 {
+		err = checkProc()
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -112,8 +112,9 @@ func (p *Process) findMembers(found func(Proc)) (members []Proc) {
 	}
 	ours := func(q Proc) bool {
 		_, known := p.knownMembers[q.identity()]
+		known = known && q.Start > 0 // else it may be another one that has got the pid
 		switch {
-		case q.Start < p.born:
+		case q.startedBefore(p.born):
 			return false
 		case known, member[q.PPID], grouped && (q.PGID == p.pid || q.SID == p.pid):
 			return true
