@@ -1,6 +1,7 @@
 package price
 
 import (
+	"cmp"
 	_ "embed"
 	"fmt"
 	"slices"
@@ -57,6 +58,10 @@ func parse(text string) (*list, error) {
 				return nil, fmt.Errorf("a model of %s has no name", v.Name)
 			}
 			row.Search, row.Regional = v.Search, v.Regional
+			row.Rates.fill()
+			if row.Long != nil {
+				row.Long.Rates.fill()
+			}
 			for _, name := range append([]string{row.Model}, row.Aliases...) {
 				l.rows[name] = append(l.rows[name], row)
 			}
@@ -66,6 +71,13 @@ func parse(text string) (*list, error) {
 		slices.SortStableFunc(rows, func(a, b *Row) int { return a.begins().Compare(b.begins()) })
 	}
 	return l, nil
+}
+
+// fill fills in what a vendor charges nothing extra for: what is kept in a cache is input as any other.
+func (r *Rates) fill() {
+	r.CacheRead = cmp.Or(r.CacheRead, r.Input)
+	r.CacheWrite = cmp.Or(r.CacheWrite, r.Input)
+	r.CacheWriteHour = cmp.Or(r.CacheWriteHour, r.CacheWrite)
 }
 
 // begins is the day from which on the price holds; the zero time if it always has.

@@ -19,6 +19,8 @@ type Call struct {
 	Searches int64
 	// Fast says that the call was made in the vendor's fast mode, Regional that it was bound to one region.
 	Fast, Regional bool
+	// Sum says that these are the tokens of several calls. None of them is taken for one with a long prompt.
+	Sum bool
 }
 
 // prompt is how many tokens the model has read.
@@ -66,7 +68,7 @@ func (p *Price) cost(c Call) (usd float64, ok bool) {
 		return 0, false
 	case c.Fast:
 		rates = *p.Fast
-	case p.Long != nil && c.prompt() > p.Long.Above:
+	case p.Long != nil && !c.Sum && c.prompt() > p.Long.Above:
 		rates = p.Long.Rates
 	}
 	usd = rates.cost(c)
