@@ -3,8 +3,10 @@ package codex
 import (
 	"cmp"
 	"encoding/json"
+	"time"
 
 	"github.com/belay-run/belay/internal/agent"
+	"github.com/belay-run/belay/internal/price"
 	"github.com/belay-run/belay/verdict"
 )
 
@@ -20,6 +22,13 @@ func (t tokens) usage() verdict.Usage {
 	return verdict.Usage{InputTokens: t.Input, OutputTokens: t.Output, CacheReadInputTokens: t.CachedInput, CacheCreationInputTokens: t.CacheWrite}
 }
 
+// call is the count as the price list has it.
+func (t tokens) call() price.Call {
+	read := min(max(t.CachedInput, 0), t.Input)
+	write := min(max(t.CacheWrite, 0), t.Input-read)
+	return price.Call{Input: t.Input - read - write, Output: t.Output, CacheRead: read, CacheWrite: write}
+}
+
 // Account implements agent.Follower. A review cannot be resumed, and so is begun anew.
 //
 // turn.completed tells the sum over the thread, and a turn that failed or was killed tells nothing. The rollout, which
@@ -31,36 +40,123 @@ func (f *follower) Account() agent.Account {
 	r, ok := f.rollout()
 	if ok {
 		a.Usage, a.Version, a.Model = r.used.usage(), cmp.Or(r.version, a.Version), r.model
-		a.Requests, a.Status = r.answers, statusOf(r.failure)
+		a.Requests, a.Status, a.Estimate = len(r.calls), statusOf(r.failure), f.cost(r.calls)
 	}
 	a.Requests += f.retries + f.unseen
 	if f.failure != "" {
 		a.Requests++
 	}
 	var sum tokens
-	told := ok && (!f.reviews || r.answers > 0) // of a review codex itself tells nothing
+	told := ok && (!f.reviews || len(r.calls) > 0) // of a review codex itself tells nothing
 	if a.Usage.IsZero() && !f.resumes && !f.reviews && json.Unmarshal(f.usage, &sum) == nil {
 		a.Usage, told = sum.usage(), true
+		a.Estimate = f.costOfSum(sum)
 	}
 	a.Usage.Unknown = f.over && (f.active && !told || f.asking && f.tools.Running() == 0)
 	return a
 }
 
-// rollout reads the record of the attempt, once; false if there is none. While the attempt lasts it is not read: that of a
-// thread that is resumed is there from the beginning, with nothing of the attempt in it.
+// rollout is what the record of the attempt says, which is whole; false if there is none. While the attempt lasts it is not
+// asked: that of a thread that is resumed is there from the beginning, with nothing of the attempt in it.
 func (f *follower) rollout() (rollout, bool) {
-	if f.record == nil && f.over && f.home != "" && isUUID(f.session) {
-		if path := findRollout(f.home, f.session); path != "" {
-			if r, err := readRollout(path, f.start, f.from); err == nil {
-				f.record = &r
-				if f.reviews {
-					f.addReviewers(path)
-				}
-			}
+	if f.record == nil && f.over && f.readRecords() {
+		all := f.records[0].rollout()
+		for _, of := range f.records[1:] {
+			r := of.rollout()
+			all.used.add(r.used)
+			all.calls = append(all.calls, r.calls...)
+			all.model = cmp.Or(all.model, r.model)
 		}
+		f.record = &all
 	}
 	if f.record == nil {
 		return rollout{}, false
 	}
 	return *f.record, true
+}
+
+// readRecords reads on in the records of the attempt; false if there are none.
+func (f *follower) readRecords() bool {
+	if f.home == "" || !isUUID(f.session) {
+		return false
+	}
+	if len(f.records) == 0 {
+		path := findRollout(f.home, f.session)
+		if path == "" {
+			return false
+		}
+		f.records = []*rolloutReader{newRolloutReader(path, f.start, f.from)}
+	}
+	for i := 0; i < len(f.records); i++ { // the first may name others
+		if err := f.records[i].read(); err != nil && i == 0 {
+			return false
+		}
+		f.findReviewers()
+	}
+	return true
+}
+
+// lookInterval is how often a record is looked for that is not there: it comes a moment after the thread's name, or never.
+const lookInterval = 200 * time.Millisecond
+
+// turn is what the model calls have used that codex has put on record since it was asked last; nil if there was none. Events
+// tell of them only at the end, and only the sum.
+func (f *follower) turn(now time.Time) *verdict.Usage {
+	if len(f.records) == 0 {
+		if now.Sub(f.looked) < lookInterval {
+			return nil
+		}
+		f.looked = now
+	}
+	if !f.readRecords() {
+		return nil
+	}
+	var calls []modelCall
+	for _, r := range f.records {
+		calls = append(calls, r.untold()...)
+	}
+	if len(calls) == 0 {
+		return nil
+	}
+	var sum tokens
+	for _, c := range calls {
+		sum.add(c.tokens)
+	}
+	u := sum.usage()
+	if u.CostUSD = f.cost(calls); u.CostUSD != nil {
+		u.Estimated = true
+	}
+	return &u
+}
+
+// cost is what calls cost by the price list; nil if there was none, or one has no price.
+func (f *follower) cost(calls []modelCall) *float64 { return costOf(f.prices, calls, f.model) }
+
+// costOfSum is the same of calls of which only the sum is known.
+func (f *follower) costOfSum(sum tokens) *float64 {
+	call := sum.call()
+	call.Sum = true
+	if usd, ok := f.prices.Cost(f.model(), time.Now(), call); ok {
+		return &usd
+	}
+	return nil
+}
+
+// costOf is what calls cost. A call of which the record does not say the model is for the usual one.
+func costOf(prices *price.Table, calls []modelCall, usual func() string) *float64 {
+	if len(calls) == 0 {
+		return nil
+	}
+	sum := 0.0
+	for _, c := range calls {
+		if c.model == "" && usual != nil {
+			c.model = usual()
+		}
+		usd, ok := prices.Cost(c.model, time.Now(), c.call())
+		if !ok {
+			return nil
+		}
+		sum += usd
+	}
+	return &sum
 }

@@ -64,7 +64,7 @@ func (p *Profile) Reads() bool { return true }
 // Judge implements agent.Profile. It takes events for what they are and the plain form for what it is, whatever the
 // command line asks for: a saved outcome may come without one.
 func (p *Profile) Judge(o verdict.Outcome, now time.Time) verdict.Verdict {
-	return agent.Replay(&follower{guess: true, resumeID: p.line.session()}, o, now)
+	return agent.Replay(&follower{guess: true, resumeID: p.line.session(), model: p.model}, o, now)
 }
 
 // Info implements agent.Agent.
@@ -98,10 +98,21 @@ func (p *Profile) form() agent.Form {
 	return agent.Text
 }
 
+// model is the one that the command line or the config asks for; empty if none does.
+func (p *Profile) model() string {
+	for _, part := range p.line.parts() {
+		if m := part.Value("--model"); m != "" {
+			return m
+		}
+	}
+	return p.settings().model
+}
+
 // Follow implements agent.Agent.
 func (p *Profile) Follow(plan agent.Plan) agent.Follower {
 	now := time.Now()
-	f := &follower{plain: plan.Plain, added: plan.Added, start: now, last: now, home: p.home, reviews: p.line.reviews}
+	f := &follower{plain: plan.Plain, added: plan.Added, start: now, last: now, home: p.home, reviews: p.line.reviews,
+		prices: plan.Prices, model: p.model}
 	f.silentLimit = func() int {
 		if slices.ContainsFunc(plan.Added, func(a string) bool { return strings.HasSuffix(a, noRequestRetries) }) {
 			return 0

@@ -52,7 +52,7 @@ func concerns(n *unstable.Node) bool {
 		return false
 	}
 	switch string(it.Node().Data) {
-	case "model_provider", "openai_base_url", "model_providers":
+	case "model", "model_provider", "openai_base_url", "model_providers":
 		return true
 	}
 	return false
@@ -83,9 +83,9 @@ func setConfig(values map[string]string, key string, value *unstable.Node) {
 	}
 }
 
-// wanted reports whether a value says where codex goes.
+// wanted reports whether a value says where codex goes, or to which model.
 func wanted(key string) bool {
-	return key == "model_provider" || key == "openai_base_url" || strings.HasPrefix(key, "model_providers.")
+	return key == "model" || key == "model_provider" || key == "openai_base_url" || strings.HasPrefix(key, "model_providers.")
 }
 
 // dotted is the key of a table or of a value, without quotes.

@@ -74,7 +74,7 @@ func TestSetOverride(t *testing.T) {
 		`model_providers.a.request_max_retries=3`:             {"model_providers.a.request_max_retries": "3"},
 		`model_providers.a={base_url="http://h",env_key='K'}`: {"model_providers.a.base_url": "http://h", "model_providers.a.env_key": "K"},
 		`model_providers={a={base_url="http://h"}}`:           {"model_providers.a.base_url": "http://h"},
-		`model=gpt-5`:                                         {},
+		`model=gpt-5`:                                         {"model": "gpt-5"},
 		`sandbox_workspace_write={network_access=true}`:       {},
 	} {
 		values := map[string]string{}

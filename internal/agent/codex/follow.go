@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/belay-run/belay/internal/agent"
+	"github.com/belay-run/belay/internal/price"
 	"github.com/belay-run/belay/verdict"
 )
 
@@ -23,6 +24,8 @@ type follower struct {
 	from        int64      // where its part begins in the record of a thread that was there before
 	home        string     // where codex keeps its records
 	silentLimit func() int // how many retries codex makes before it reports one
+	prices      *price.Table
+	model       func() string // the one that the command line or the config asks for; empty if none does
 
 	lines           int
 	session         string
@@ -42,9 +45,12 @@ type follower struct {
 	last            time.Time     // when the line before came
 	silence         time.Duration // before the present line
 	version         string
-	misread         bool     // an option of ours was not understood
-	over            bool     // it has ended: its record is whole
-	record          *rollout // once it was read
+	misread         bool             // an option of ours was not understood
+	over            bool             // it has ended: its record is whole
+	records         []*rolloutReader // that of the thread, and those of the reviewers; empty as long as there is none
+	looked          time.Time        // when the record was last looked for
+	reviewersAt     int64            // how much of the first was read when it was last searched for reviewers
+	record          *rollout         // all of it, once it is whole
 }
 
 // Line implements agent.Follower.
@@ -69,6 +75,7 @@ func (f *follower) Line(line agent.Line) agent.LineInfo {
 	}
 	info := f.take(e)
 	info.Tools = f.tools.Running()
+	info.Turn = f.turn(now)
 	info.Foreign = e.Type == "" && (f.session == "" || !bytes.HasPrefix(line.Text, []byte("{"))) // else it is an event that was cut off
 	return info
 }

@@ -28,7 +28,7 @@ func (f *follower) Judge(o verdict.Outcome, now time.Time) verdict.Verdict {
 // dropEvents drops what was taken for events.
 func (f *follower) dropEvents() {
 	*f = follower{plain: true, guess: true, added: f.added, resumeID: f.resumeID, resumes: f.resumes, reviews: f.reviews, start: f.start, from: f.from, home: f.home,
-		silentLimit: f.silentLimit, over: f.over, hasAnswerText: f.lines > 0}
+		silentLimit: f.silentLimit, prices: f.prices, model: f.model, over: f.over, hasAnswerText: f.lines > 0}
 }
 
 func (f *follower) judge(o verdict.Outcome, errs complaint, now time.Time) verdict.Verdict {
@@ -84,7 +84,7 @@ func (f *follower) onlyEmptyAnswer(o verdict.Outcome, errs complaint) bool {
 		return false
 	}
 	r, ok := f.rollout()
-	return !ok || r.answers <= 1
+	return !ok || len(r.calls) <= 1
 }
 
 // turnFailed judges by the message of the turn, and where that means nothing to us by codex's record.

@@ -3,6 +3,7 @@ package codex_test
 import (
 	"bytes"
 	"errors"
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -313,6 +314,27 @@ func TestReal_ResumesAfterKill(t *testing.T) {
 		d.heard(goOn)
 		if used := again.account.Usage; again.account.Session != killed.account.Session || used.InputTokens != 10 || used.OutputTokens != 5 {
 			t.Errorf("%+v", again.account)
+		}
+	})
+}
+
+// What each model call has used is told while codex works, before the next one has ended, with its price.
+func TestReal_Turns(t *testing.T) {
+	each(t, func(t *testing.T, cli string) {
+		d := newSandbox(t, cli, `tool(bash: "sleep 0.3", in=1000, out=20), tool(bash: "sleep 0.3", in=2000, out=30, cache-read=500), 200(in=3000, out=40)`)
+		var told verdict.Usage
+		early := false
+		a := d.run(agent.Turn{}, func(n agent.LineInfo, _ *os.Process) {
+			if n.Turn != nil {
+				told = told.Add(*n.Turn)
+			}
+			early = early || told.OutputTokens == 20 || told.OutputTokens == 50
+		}, "exec", quick, "--dangerously-bypass-approvals-and-sandbox", "-m", "gpt-5.6-terra", "work")
+		a.is(t, verdict.OK)
+		used := a.account.Priced()
+		want := (6000*2 + 500*0.2 + 90*12) / 1e6
+		if !early || used.CostUSD == nil || math.Abs(*used.CostUSD-want) > 1e-9 || !used.Estimated || a.account.Model != "gpt-5.6-terra" {
+			t.Errorf("early %v, told %+v, used %+v, want %v", early, told, used, want)
 		}
 	})
 }

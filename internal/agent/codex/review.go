@@ -2,7 +2,6 @@ package codex
 
 import (
 	"bytes"
-	"cmp"
 	"io"
 	"slices"
 
@@ -29,21 +28,18 @@ func (l *line) reviewArgs(t agent.Turn) (args []string, stdin []byte, err error)
 	return l.withPrompt("-"), stdin, checkSize(string(stdin))
 }
 
-// addReviewers adds what a review has used: codex has other threads do it, and counts nothing of that itself. The record of
-// the thread names them, from 0.150 on.
-func (f *follower) addReviewers(path string) {
-	for _, id := range threadsIn(path) {
-		if id == f.session {
-			continue
-		}
-		record := findRollout(f.home, id)
-		if record == "" {
-			continue
-		}
-		if r, err := readRollout(record, f.start, 0); err == nil {
-			f.record.used.add(r.used)
-			f.record.answers += r.answers
-			f.record.model = cmp.Or(f.record.model, r.model)
+// findReviewers finds the records of those who do a review: codex has other threads do it, and counts nothing of that itself.
+// The record of its own thread, which is the first, names them, from 0.150 on.
+func (f *follower) findReviewers() {
+	own := f.records[0]
+	if !f.reviews || f.reviewersAt == own.at {
+		return
+	}
+	f.reviewersAt = own.at
+	for _, id := range threadsIn(own.path) {
+		path := findRollout(f.home, id)
+		if path != "" && !slices.ContainsFunc(f.records, func(r *rolloutReader) bool { return r.path == path }) {
+			f.records = append(f.records, newRolloutReader(path, f.start, 0))
 		}
 	}
 }

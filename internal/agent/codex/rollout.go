@@ -1,10 +1,8 @@
 package codex
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/json"
-	"errors"
 	"io"
 	"os"
 	"path/filepath"
@@ -20,8 +18,14 @@ type rollout struct {
 	version string
 	model   string
 	used    tokens
-	answers int             // requests that were answered
+	calls   []modelCall     // requests that were answered
 	failure json.RawMessage // codex's name for why the turn failed
+}
+
+// modelCall is a request to a model that was answered.
+type modelCall struct {
+	model string
+	tokens
 }
 
 const (
@@ -94,56 +98,11 @@ func sizeOf(home, thread string) int64 {
 	return 0
 }
 
-// readRollout reads what was written since the attempt's start, when the record was so long. However much that is, only a
-// line at a time is kept.
-func readRollout(path string, since time.Time, from int64) (r rollout, err error) {
-	f, err := safefile.OpenRegular(path)
-	if err != nil {
-		return r, err
-	}
-	defer f.Close()
-	lines := bufio.NewReaderSize(f, maxRecord)
-	if first, err := lines.ReadSlice('\n'); err == nil || errors.Is(err, bufio.ErrBufferFull) {
-		r.version = field(first, "cli_version")
-	}
-	if info, err := f.Stat(); err != nil || info.Size() < from {
-		from = 0 // it has been written anew
-	}
-	at, err := f.Seek(max(from-lookBack, 0), io.SeekStart)
-	if err != nil {
-		return r, err
-	}
-	lines.Reset(f)
-	// The record's times have no more than milliseconds.
-	sum := rolloutSum{since: since.Truncate(time.Millisecond)}
-	for {
-		line, err := lines.ReadSlice('\n')
-		sum.before = at < from
-		at += int64(len(line))
-		for errors.Is(err, bufio.ErrBufferFull) { // a line that is too long
-			line, err = lines.ReadSlice('\n')
-			at += int64(len(line))
-			line = nil
-		}
-		if bytes.Contains(line, []byte("_token")) || bytes.Contains(line, []byte("codex_error_info")) || bytes.Contains(line, []byte(`"turn_context"`)) {
-			sum.take(line)
-		}
-		if err != nil {
-			break
-		}
-	}
-	r.failure, r.model = sum.failure, sum.model
-	if r.used, r.answers = sum.requests.tokens, sum.requests.n; r.answers == 0 {
-		r.used, r.answers = sum.events.tokens, sum.events.n
-	}
-	return r, nil
-}
-
 // rolloutSum adds up the lines of a record.
 type rolloutSum struct {
 	since            time.Time
 	before           bool // the line was there before the attempt
-	requests, events requestTokens
+	requests, events []modelCall
 	last             tokens // the sum that the event before told; each can come several times
 	model            string
 	failure          json.RawMessage
@@ -157,10 +116,10 @@ func (s *rolloutSum) take(line []byte) {
 	ours := !s.before && !rec.Timestamp.Before(s.since)
 	switch payload := rec.Payload; {
 	case rec.Type == "token_usage_record" && ours:
-		s.requests.count(payload.Usage)
+		s.requests = append(s.requests, modelCall{s.model, payload.Usage})
 	case rec.Type == "event_msg" && payload.Type == "token_count" && payload.Info != nil:
 		if ours && payload.Info.Total != s.last {
-			s.events.count(payload.Info.Last)
+			s.events = append(s.events, modelCall{s.model, payload.Info.Last})
 		}
 		s.last = payload.Info.Total
 	case rec.Type == "event_msg" && payload.Type == "task_complete" && payload.Error != nil && ours:
@@ -170,22 +129,19 @@ func (s *rolloutSum) take(line []byte) {
 	}
 }
 
-// requestTokens are the tokens of n requests.
-type requestTokens struct {
-	tokens
-	n int
-}
-
-func (c *requestTokens) count(t tokens) {
-	c.add(t)
-	c.n++
-}
-
 func (t *tokens) add(u tokens) {
 	t.Input += u.Input
 	t.CachedInput += u.CachedInput
 	t.CacheWrite += u.CacheWrite
 	t.Output += u.Output
+}
+
+// calls are the requests that were answered: of the two accounts of them the one that a version has.
+func (s *rolloutSum) calls() []modelCall {
+	if len(s.requests) > 0 {
+		return s.requests
+	}
+	return s.events
 }
 
 // directoryOf is where the thread with that record works; empty if that is not known.

@@ -2,6 +2,7 @@ package codex
 
 import (
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -59,7 +60,7 @@ func TestReadRollout(t *testing.T) {
 		"a command that prints such lines": {[]string{`{"timestamp":"2027-01-01T00:00:00Z","type":"response_item","payload":{"type":"message","usage":{"input_tokens":7},"x":"token_usage_record _token"}}` + "\n"}, tokens{}, 0},
 	} {
 		r, err := readRollout(writeRollout(t, t.TempDir(), "2026/11/15", tt.lines...), start, 0)
-		if err != nil || r.used != tt.want || r.answers != tt.answers || r.version != "0.166.0" {
+		if err != nil || r.used != tt.want || len(r.calls) != tt.answers || r.version != "0.166.0" {
 			t.Errorf("%s: %+v, %v", name, r, err)
 		}
 	}
@@ -97,7 +98,7 @@ func TestReadRollout_Large(t *testing.T) {
 		}
 		f.WriteString(strings.Join(tt.since, ""))
 		f.Close()
-		if r, err := readRollout(path, noon, from); err != nil || r.used.Input != tt.want || r.answers != tt.answers {
+		if r, err := readRollout(path, noon, from); err != nil || r.used.Input != tt.want || len(r.calls) != tt.answers {
 			t.Errorf("%s: %+v, %v", name, r, err)
 		}
 		if r, err := readRollout(path, noon, 1<<40); err != nil || r.used.Input != tt.want { // it has been written anew
@@ -192,6 +193,79 @@ func TestJudge_ByTheRecord(t *testing.T) {
 		f.Line(agent.Line{Text: []byte(`{"type":"turn.failed","error":{"message":"Nope."}}`)})
 		if v := f.Judge(verdict.Outcome{ExitCode: 1}, time.Now()); v.Class != want || v.Retryable != want.Retryable() || v.Evidence != "Nope." {
 			t.Errorf("%s: %+v", info, v)
+		}
+	}
+}
+
+// The record is read as it grows: each call is told once, with its cost, and by the end the account has the sum of them.
+func TestFollow_Turns(t *testing.T) {
+	home := t.TempDir()
+	p := New(words("codex exec hi"), []string{"CODEX_HOME=" + home}, "")
+	plan, err := p.Plan(agent.Turn{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := p.Follow(plan).(*follower)
+	show := func(line string) *verdict.Usage {
+		f.looked = time.Time{}
+		return f.Line(agent.Line{Text: []byte(line)}).Turn
+	}
+	if turn := show(started); turn != nil {
+		t.Errorf("without a record: %+v", turn)
+	}
+	now := time.Now()
+	context := fmt.Sprintf(`{"timestamp":%q,"type":"turn_context","payload":{"model":"gpt-5.6-terra"}}`+"\n", now.UTC().Format(time.RFC3339Nano))
+	path := writeRollout(t, home, "2026/11/15", context)
+	grow := func(text string) {
+		file, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer file.Close()
+		if _, err := file.WriteString(text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	is := func(what string, turn *verdict.Usage, input int64, cost float64) {
+		t.Helper()
+		if turn == nil || turn.InputTokens != input || turn.CostUSD == nil || math.Abs(*turn.CostUSD-cost) > 1e-12 || !turn.Estimated {
+			t.Errorf("%s: %+v", what, turn)
+		}
+	}
+	first, second, third := request(now, 1400), request(now, 2400), request(now, 3400) // 400 of each are cached; 50 go out
+	grow(first + second[:40])
+	is("one and a part", show(toolBegan), 1400, (1000*2+400*0.2+50*12)/1e6)
+	if turn := show(toolBegan); turn != nil {
+		t.Errorf("nothing new: %+v", turn)
+	}
+	grow(second[40:] + third)
+	is("two", show(toolBegan), 5800, (5000*2+800*0.2+100*12)/1e6)
+	f.Judge(verdict.Outcome{Signal: "SIGKILL"}, time.Now())
+	a := f.Account()
+	used := a.Priced()
+	is("all", &used, 7200, (6000*2+1200*0.2+150*12)/1e6)
+	if got, _, ok := Recall(home, thread, now.Add(-time.Second), nil); !ok || got.Estimate == nil || *got.Estimate != *a.Estimate {
+		t.Errorf("recalled: %+v", got)
+	}
+}
+
+// What a thread without a record has used is priced by the model that was asked for. Without that it has no price.
+func TestAccount_WithoutARecord(t *testing.T) {
+	for line, want := range map[string]float64{"codex exec --ephemeral -m gpt-5 hi": (1000*1.25 + 500*0.125 + 60*10) / 1e6, "codex exec --ephemeral hi": -1,
+		"codex exec --ephemeral -c model=gpt-5-mini hi": (1000*0.25 + 500*0.025 + 60*2) / 1e6, "codex exec --ephemeral -m my-own hi": -1} {
+		p := New(words(line), []string{"CODEX_HOME=" + t.TempDir()}, "")
+		plan, err := p.Plan(agent.Turn{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		f := p.Follow(plan)
+		for _, l := range []string{started, hello, `{"type":"turn.completed","usage":{"input_tokens":1500,"cached_input_tokens":500,"output_tokens":60}}`} {
+			f.Line(agent.Line{Text: []byte(l)})
+		}
+		f.Judge(verdict.Outcome{}, time.Now())
+		estimate := f.Account().Estimate
+		if (estimate == nil) != (want < 0) || estimate != nil && math.Abs(*estimate-want) > 1e-12 {
+			t.Errorf("%s: %v, want %v", line, estimate, want)
 		}
 	}
 }

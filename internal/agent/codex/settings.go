@@ -15,6 +15,7 @@ type settings struct {
 	baseURL  string
 	envKey   string // the variable that holds the credential
 	account  string // the credential, or the place of the login. Only ever shown as a hash
+	model    string // empty for codex's own choice
 
 	// requestRetries is how often codex repeats a request that met a 5xx or a dead connection before it says so, and
 	// streamRetries how often it says so and begins again.
@@ -42,7 +43,7 @@ func findSettings(l line, env []string, home string) settings {
 			}
 		}
 	}
-	s := settings{provider: values["model_provider"], requestRetries: defaultRequestRetries, streamRetries: defaultStreamRetries}
+	s := settings{provider: values["model_provider"], model: values["model"], requestRetries: defaultRequestRetries, streamRetries: defaultStreamRetries}
 	if l.has(optOSS) {
 		s.provider = "oss"
 	}
