@@ -81,6 +81,8 @@ func writeConfig(w io.Writer, shown []config.Shown) error {
 		switch s.Kind {
 		case "rule":
 			name = "rule: " + s.Name
+		case "price":
+			name = "price of " + s.Name
 		case "alert":
 			name = "alert " + s.Name
 		case "ignored":

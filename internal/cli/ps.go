@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/belay-run/belay/internal/config"
 	"github.com/belay-run/belay/internal/state"
 	"github.com/belay-run/belay/internal/supervise"
 	"github.com/belay-run/belay/internal/term"
@@ -231,7 +232,8 @@ func openState() (*state.State, error) {
 	if err != nil {
 		return nil, &failure{err}
 	}
-	return &state.State{Dir: dir}, nil
+	own, _ := config.Prices() // a mistake in the file is not what is asked for here
+	return &state.State{Dir: dir, Prices: own}, nil
 }
 
 func openRecords() (supervise.Records, error) {

@@ -207,7 +207,8 @@ func checkLeftovers() (list []finding) {
 	if err != nil {
 		return nil
 	}
-	state := &state.State{Dir: dir}
+	own, _ := config.Prices() // a mistake in the file is reported elsewhere
+	state := &state.State{Dir: dir, Prices: own}
 	killed, left, err := state.ReportKilled()
 	alive, lerr := state.Records().List()
 	unrecorded, uerr := state.Records().Unrecorded()

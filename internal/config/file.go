@@ -12,6 +12,7 @@ import (
 	"github.com/pelletier/go-toml/v2"
 
 	"github.com/belay-run/belay/internal/alert"
+	"github.com/belay-run/belay/internal/price"
 	"github.com/belay-run/belay/internal/safefile"
 	"github.com/belay-run/belay/verdict"
 )
@@ -28,6 +29,7 @@ type file struct {
 	rules   []Rule
 	alerts  alert.Config
 	ignored []Ignored // of a project's file
+	prices  map[string]price.Price
 }
 
 // Rule is a user's rule for the verdict on one profile's outcomes, or on all.
@@ -82,6 +84,11 @@ func parseFile(path string, data []byte, project bool) (*file, error) {
 			return nil, err
 		}
 	}
+	if value, ok := doc["prices"]; ok {
+		if err := f.addPrices(value, wrong); err != nil {
+			return nil, err
+		}
+	}
 	if value, ok := doc["profile"]; ok {
 		if err := f.addProfiles(value, lines, wrong); err != nil {
 			return nil, err
@@ -104,6 +111,9 @@ func (f *file) mistake(key string, m *Mistake) error {
 	return m
 }
 
+// tables are the keys at the top of a file that are tables of their own.
+var tables = []string{"alert", "prices", "profile", "rule"}
+
 // addTable adds the settings of one table of the file, of which prefix is the name with a dot; none for the top of the file.
 func (f *file) addTable(to map[string]named, table map[string]any, prefix string, lines map[string]int, wrong func(key, format string, args ...any) error) error {
 	for {
@@ -117,7 +127,7 @@ func (f *file) addTable(to map[string]named, table map[string]any, prefix string
 		delete(table, key)
 	}
 	for key, value := range table {
-		if prefix == "" && (key == "rule" || key == "alert" || key == "profile") {
+		if prefix == "" && slices.Contains(tables, key) {
 			continue
 		}
 		if err := f.set(to, key, value, lines[prefix+key]); err != nil {
@@ -152,6 +162,19 @@ func (f *file) addProfiles(value any, lines map[string]int, wrong func(key, form
 			return err
 		}
 	}
+	return nil
+}
+
+// addPrices adds the table of prices.
+func (f *file) addPrices(value any, wrong func(key, format string, args ...any) error) error {
+	if f.project {
+		return wrong("prices", "a project's file may not set prices; put them into your own config.toml")
+	}
+	own, key, err := prices(value)
+	if err != nil {
+		return wrong(key, "%w", err)
+	}
+	f.prices = own
 	return nil
 }
 

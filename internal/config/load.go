@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/belay-run/belay/internal/alert"
+	"github.com/belay-run/belay/internal/price"
 	"github.com/belay-run/belay/internal/profile"
 	"github.com/belay-run/belay/retry"
 	"github.com/belay-run/belay/verdict"
@@ -35,6 +36,9 @@ func Load(given Given, profile string) (*Settings, []verdict.Rule, error) {
 		user = &file{}
 	}
 	s.Alerts = user.alerts
+	if len(user.prices) > 0 {
+		s.Prices = price.New(user.prices)
+	}
 	env, vendor := environ(), vendorEnviron(profile)
 	s.Unread = unread(env)
 	for i := range Table {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/belay-run/belay/internal/alert"
+	"github.com/belay-run/belay/internal/price"
 	"github.com/belay-run/belay/retry"
 )
 
@@ -39,6 +40,7 @@ type Settings struct {
 	RetryUnsafe, VerifyEffect             bool
 	LimitBuffer                           time.Duration
 	Alerts                                alert.Config // the user's file only
+	Prices                                *price.Table // the user's file only; nil if it has none
 	Unread                                []Unread     // in the environment
 	AtMost                                Bounds       // the project's file only
 	Ignored                               []Ignored    // in the project's file

@@ -21,7 +21,7 @@ const (
 
 // Shown is one thing that is set, as [Show] reports it. Fields are only ever added.
 type Shown struct {
-	Kind    string `json:"kind"` // setting, policy (what follows from the settings), rule, alert or ignored; the command adds state and file
+	Kind    string `json:"kind"` // setting, policy (what follows from the settings), rule, price, alert or ignored; the command adds state and file
 	Name    string `json:"name"`
 	Value   string `json:"value"`
 	From    string `json:"from"`
@@ -78,6 +78,9 @@ func Show(profile string) ([]Shown, error) {
 				list = append(list, Shown{Kind: "rule", Name: r.Name, Value: string(r.Class), From: UserFile(), Profile: r.Profile})
 			}
 		}
+	}
+	for model, p := range s.Prices.Own() {
+		list = append(list, Shown{Kind: "price", Name: model, Value: fmt.Sprintf("input %g, output %g", p.Input, p.Output), From: UserFile()})
 	}
 	return slices.Concat(list, s.alerts(profile), ignored), nil
 }

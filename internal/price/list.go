@@ -34,8 +34,32 @@ type vendor struct {
 type Row struct {
 	Model   string          `toml:"name"`
 	Aliases []string        `toml:"aliases"`
-	From    *toml.LocalDate `toml:"from"`
+	From    *toml.LocalDate `toml:"from"` // nil if it always was
+	Vendor  string          `toml:"-"`
+	Source  string          `toml:"-"` // where the vendor publishes it
 	Price
+}
+
+// Rows are those of the list that is built in, and the day on which they were compared with their sources.
+func Rows() (rows []*Row, checked time.Time) {
+	l := builtIn()
+	for _, v := range l.Vendors {
+		rows = append(rows, v.Models...)
+	}
+	return rows, l.Checked.AsTime(time.UTC)
+}
+
+// Holds reports whether the price is the one in force on a day.
+func (r *Row) Holds(day time.Time) bool { return builtIn().row(r.Model, day) == r }
+
+// IsOf reports whether the price is that of the model, by any of its names.
+func (r *Row) IsOf(model string) bool {
+	for _, name := range spellings(model) {
+		if name == r.Model || slices.Contains(r.Aliases, name) {
+			return true
+		}
+	}
+	return false
 }
 
 // builtIn is the list that comes with the program. It is read when it is needed first.
@@ -57,7 +81,7 @@ func parse(text string) (*list, error) {
 			if row.Model == "" {
 				return nil, fmt.Errorf("a model of %s has no name", v.Name)
 			}
-			row.Search, row.Regional = v.Search, v.Regional
+			row.Vendor, row.Source, row.Search, row.Regional = v.Name, v.Source, v.Search, v.Regional
 			row.Rates.fill()
 			if row.Long != nil {
 				row.Long.Rates.fill()
@@ -68,7 +92,7 @@ func parse(text string) (*list, error) {
 		}
 	}
 	for _, rows := range l.rows {
-		slices.SortStableFunc(rows, func(a, b *Row) int { return a.begins().Compare(b.begins()) })
+		slices.SortStableFunc(rows, func(a, b *Row) int { return a.Begins().Compare(b.Begins()) })
 	}
 	return l, nil
 }
@@ -80,8 +104,8 @@ func (r *Rates) fill() {
 	r.CacheWriteHour = cmp.Or(r.CacheWriteHour, r.CacheWrite)
 }
 
-// begins is the day from which on the price holds; the zero time if it always has.
-func (r *Row) begins() time.Time {
+// Begins is the day from which on the price holds; the zero time if it always has.
+func (r *Row) Begins() time.Time {
 	if r.From == nil {
 		return time.Time{}
 	}
@@ -92,7 +116,7 @@ func (r *Row) begins() time.Time {
 func (l *list) row(model string, day time.Time) *Row {
 	var found *Row
 	for _, row := range l.rows[model] {
-		if !row.begins().After(day) {
+		if !row.Begins().After(day) {
 			found = row
 		}
 	}

@@ -7,7 +7,12 @@
 // Nothing is read before the first price is asked for: most commands never need one.
 package price
 
-import "time"
+import (
+	"iter"
+	"maps"
+	"slices"
+	"time"
+)
 
 // Call is what one call to a model has used. Each token is counted once: Input has neither those that were read from a cache
 // nor those written to it.
@@ -86,27 +91,50 @@ func New(own map[string]Price) *Table { return &Table{own: own} }
 
 // Cost is what a call to a model costs on a day; ok is false if that is not known.
 func (t *Table) Cost(model string, day time.Time, c Call) (usd float64, ok bool) {
-	if p := t.find(model, day); p != nil {
+	if p, ok := t.Find(model, day); ok {
 		return p.cost(c)
 	}
 	return 0, false
 }
 
-// find is the price of a model on a day; nil if there is none.
-func (t *Table) find(model string, day time.Time) *Price {
-	names := spellings(model)
-	if t != nil {
-		for _, name := range names {
-			if p, ok := t.own[name]; ok {
-				return &p
+// Own are the user's own prices by model, in the order of their names.
+func (t *Table) Own() iter.Seq2[string, Price] {
+	return func(yield func(string, Price) bool) {
+		if t == nil {
+			return
+		}
+		for _, model := range slices.Sorted(maps.Keys(t.own)) {
+			if !yield(model, t.own[model]) {
+				return
 			}
 		}
 	}
-	list := builtIn()
-	for _, name := range names {
-		if row := list.row(name, day); row != nil {
-			return &row.Price
+}
+
+// OwnName is the name by which the user's own prices have a model; empty if they do not have it.
+func (t *Table) OwnName(model string) string {
+	if t == nil {
+		return ""
+	}
+	for _, name := range spellings(model) {
+		if _, ok := t.own[name]; ok {
+			return name
 		}
 	}
-	return nil
+	return ""
+}
+
+// Find is the price of a model on a day; ok is false if there is none.
+func (t *Table) Find(model string, day time.Time) (p *Price, ok bool) {
+	if name := t.OwnName(model); name != "" {
+		own := t.own[name]
+		return &own, true
+	}
+	list := builtIn()
+	for _, name := range spellings(model) {
+		if row := list.row(name, day); row != nil {
+			return &row.Price, true
+		}
+	}
+	return nil, false
 }

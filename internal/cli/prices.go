@@ -1,0 +1,160 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/belay-run/belay/internal/config"
+	"github.com/belay-run/belay/internal/price"
+	"github.com/belay-run/belay/internal/term"
+)
+
+func newPrices() *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "prices [MODEL…]",
+		Short: "Show what models cost, for costs that a CLI does not report",
+		Example: `  belay prices
+  belay prices claude-opus-4-8 gpt-5.6-sol
+  belay prices --json`,
+		Long: `Shows the price list that costs are estimated with where a CLI reports tokens and no cost: US
+dollars for a million tokens. Prices of your own stand in config.toml, as [prices."MODEL"], and come first.`,
+		RunE: func(cmd *cobra.Command, models []string) error {
+			own, err := config.Prices()
+			if err != nil {
+				return usage(err, "")
+			}
+			rows, err := priceRows(own, models, time.Now())
+			if err != nil {
+				return err
+			}
+			if asJSON {
+				var list []any
+				for _, r := range rows {
+					list = append(list, r)
+				}
+				return writeJSONLines(cmd.OutOrStdout(), list)
+			}
+			return writePrices(cmd.OutOrStdout(), rows, time.Now())
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "as JSON, one object a line")
+	return cmd
+}
+
+// priceRow is a row of the price list, as it is shown.
+type priceRow struct {
+	Model   string   `json:"model"`
+	Aliases []string `json:"aliases,omitempty"`
+	Vendor  string   `json:"vendor,omitempty"`
+	// From is the day from which on the price holds; empty if it always has.
+	From string `json:"from,omitempty"`
+	price.Price
+	Source  string `json:"source"`
+	Checked string `json:"checked,omitempty"`
+
+	checked time.Time
+}
+
+// priceRows are the prices in force on a day and those to come, the user's own first: of the models that were asked for, or of
+// all.
+func priceRows(own *price.Table, models []string, now time.Time) (rows []priceRow, err error) {
+	var known []string
+	wanted := func(is func(model string) bool) bool {
+		wanted := len(models) == 0
+		for _, m := range models {
+			if is(m) {
+				wanted, known = true, append(known, m)
+			}
+		}
+		return wanted
+	}
+	var owned []string
+	for model, p := range own.Own() {
+		if wanted(func(m string) bool {
+			found, ok := own.Find(m, now)
+			return ok && m != "" && (m == model || *found == p && strings.Contains(m, model))
+		}) {
+			rows = append(rows, priceRow{Model: model, Price: p, Source: config.UserFile()})
+		}
+		owned = append(owned, model)
+	}
+	list, checked := price.Rows()
+	for _, r := range list {
+		switch {
+		case slices.ContainsFunc(owned, r.IsOf), !r.Holds(now) && !r.Begins().After(now), !wanted(r.IsOf):
+			continue
+		}
+		row := priceRow{Model: r.Model, Aliases: r.Aliases, Vendor: r.Vendor, Price: r.Price, Source: r.Source, Checked: checked.Format(time.DateOnly), checked: checked}
+		if r.From != nil {
+			row.From = r.From.String()
+		}
+		rows = append(rows, row)
+	}
+	for _, m := range models {
+		if !slices.Contains(known, m) {
+			return nil, usage(fmt.Errorf("there is no price for %q", m), fmt.Sprintf("see: belay prices; to set one, in %s: [prices.%q]", config.UserFile(), m))
+		}
+	}
+	return rows, nil
+}
+
+// oldList is the age from which on the list is likely to be wrong: vendors change prices several times a year.
+const oldList = 90 * 24 * time.Hour
+
+func writePrices(w io.Writer, rows []priceRow, now time.Time) error {
+	var table [][]string
+	var sources []string
+	var checked time.Time
+	for _, r := range rows {
+		long, from := "", r.From
+		if l := r.Long; l != nil {
+			long = fmt.Sprintf("%s/%s above %dK", usd(l.Input), usd(l.Output), l.Above/1000)
+		}
+		if r.Vendor == "" {
+			from = "config.toml"
+		}
+		table = append(table, []string{r.Model, usd(r.Input), usd(r.Output), usd(r.CacheRead), usd(r.CacheWrite), usd(r.CacheWriteHour), long, from})
+		source := r.Source
+		if r.Vendor != "" {
+			source, checked = r.Vendor+": "+r.Source, r.checked
+		}
+		if !slices.Contains(sources, source) {
+			sources = append(sources, source)
+		}
+	}
+	if err := term.Table(w, []string{"MODEL", "INPUT", "OUTPUT", "CACHE READ", "WRITE", "WRITE 1H", "LONG PROMPT", "FROM"}, table); err != nil {
+		return err
+	}
+	fmt.Fprintf(w, "\nUS dollars for a million tokens\n%s\n", strings.Join(sources, "\n"))
+	if checked.IsZero() {
+		return nil
+	}
+	age := now.Sub(checked)
+	_, err := fmt.Fprintf(w, "compared with these pages on %s, %s\n", checked.Format(time.DateOnly), ageText(age))
+	if age > oldList {
+		fmt.Fprintln(w, "the list is old: update belay, or set prices of your own in "+config.UserFile())
+	}
+	return err
+}
+
+// ageText says how long ago a day was.
+func ageText(age time.Duration) string {
+	switch days := int(age / (24 * time.Hour)); days {
+	case 0:
+		return "today"
+	case 1:
+		return "yesterday"
+	default:
+		return fmt.Sprintf("%d days ago", max(days, 0))
+	}
+}
+
+// usd is a price without zeros at its end.
+func usd(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
