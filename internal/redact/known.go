@@ -127,6 +127,9 @@ func collectText(values []string, text string) []string {
 	text = text[:min(len(text), maxScan)]
 	for _, p := range scan(text) {
 		values = add(values, text[p.from:p.to])
+		if _, password, ok := strings.Cut(text[p.from:p.to], ":"); ok && strings.HasPrefix(text[p.to:], "@") { // of a URL
+			values = add(values, password)
+		}
 	}
 	return values
 }
@@ -209,20 +212,49 @@ func withoutWord(s, v string) string {
 	}
 }
 
-// withoutCut takes out what is left of a value where a text was cut off in the middle of it: at its beginning or at its end.
+// withoutCut takes out what is left of a value where a text was cut off in the middle of it: at its beginning or its end, or
+// at dots.
 func withoutCut(s, v string) string {
-	lead := len(s) - len(strings.TrimLeft(s, "….")) // cut texts begin or end with dots
-	for n := len(v) - 1; n >= minValue; n-- {
-		if strings.HasPrefix(s[lead:], v[len(v)-n:]) {
-			s = s[:lead] + Marker + s[lead+n:]
+	at := 0
+	for range maxCuts {
+		dots := nextDots(s[at:])
+		end := at + dots.from
+		for n := min(len(v)-1, end-at); n >= minValue; n-- {
+			if strings.HasSuffix(s[at:end], v[:n]) {
+				s = s[:end-n] + Marker + s[end:]
+				end += len(Marker) - n
+				break
+			}
+		}
+		at = end + dots.to - dots.from
+		for n := len(v) - 1; n >= minValue; n-- {
+			if strings.HasPrefix(s[at:], v[len(v)-n:]) {
+				s = s[:at] + Marker + s[at+n:]
+				break
+			}
+		}
+		if dots.from == dots.to {
 			break
 		}
 	}
-	trail := len(strings.TrimRight(s, "…."))
 	for n := len(v) - 1; n >= minValue; n-- {
-		if strings.HasSuffix(s[:trail], v[:n]) {
-			return s[:trail-n] + Marker + s[trail:]
+		if strings.HasPrefix(s, v[len(v)-n:]) {
+			return Marker + s[n:]
 		}
 	}
 	return s
+}
+
+// maxCuts is how many dots of a text are looked at.
+const maxCuts = 64
+
+// nextDots is where a text has its first … or ..., or its end if there are none.
+func nextDots(s string) span {
+	from, length := len(s), 0
+	for _, dots := range [...]string{"…", "..."} {
+		if n := strings.Index(s, dots); n >= 0 && n < from {
+			from, length = n, len(dots)
+		}
+	}
+	return span{from, from + length}
 }

@@ -22,14 +22,17 @@ func (c *scanner) measured(i int) int {
 	for end < len(s) && s[end] == '=' && end < from+len(text)+2 { // padding
 		end++
 	}
-	if len(text) < minRandom || isSum(s[:from]) || !isRandom(text) {
+	switch {
+	case isSum(s[:from]), len(text) < minCut:
+		return i
+	case len(text) < minRandom && !(cutOff(s[j:]) && isRandomCut(text)), len(text) >= minRandom && !isRandom(text):
 		return i
 	}
 	return c.take(max(from, c.floor), end)
 }
 
-// minRandom is the length of the shortest word that is judged by its letters alone.
-const minRandom = 20
+// minRandom is the length of the shortest word that is judged by its letters alone, and minCut of one that was cut off.
+const minRandom, minCut = 20, 12
 
 func inLongWord(b byte) bool {
 	return isAlnum(b) || b == '_' || b == '-' || b == '+' || b == '/' || b == '.' || b == '~'
@@ -38,22 +41,29 @@ func inLongWord(b byte) bool {
 // isRandom reports whether a long word was drawn and not written: its letters, digits and capitals follow each other as no
 // written word's do. Hashes, UUIDs, ids and paths count as written.
 func isRandom(text string) bool {
-	if isID(text) || isPath(text) {
+	cost, pairs, longest := wordCost(text)
+	if longest < 6 || pairs < 12 || isID(text) || isPath(text) {
 		return false
 	}
-	cost, pairs, letters, longest := 0, 0, 0, 0
+	return cost*100 >= limitOf(pairs)*pairs && distinct(text) >= minDistinct
+}
+
+// isRandomCut is isRandom for the beginning of a word that was cut off. It takes more to be sure of a short one.
+func isRandomCut(text string) bool {
+	cost, pairs, longest := wordCost(text)
+	return longest >= 6 && pairs >= 8 && cost*100 >= 570*pairs && distinct(text) >= minDistinct && !isID(text) && !isPath(text)
+}
+
+// wordCost is what the pairs of a word cost, how many there are, and how long its longest part is. Hashes do not count.
+func wordCost(text string) (cost, pairs, longest int) {
 	for _, part := range parts(text) {
-		letters += len(part)
 		longest = max(longest, len(part))
 		if !isHash(part) {
 			c, n := partCost(part)
 			cost, pairs = cost+c, pairs+n
 		}
 	}
-	if letters < minRandom-4 || longest < 6 || pairs < 12 {
-		return false
-	}
-	return cost*100 >= limitOf(pairs)*pairs && distinct(text) >= minDistinct
+	return cost, pairs, longest
 }
 
 // limitOf is what a pair of a random word costs on average at least, in hundredths of a bit, by the number of pairs. The mean is
@@ -198,7 +208,7 @@ func isHash(part string) bool {
 }
 
 // idPrefixes begin the ids of requests, messages and files, and checksums: services print them so that one can ask about them.
-var idPrefixes = [...]string{"req_", "msg_", "toolu_", "srvtoolu_", "mcptoolu_", "chatcmpl-", "cmpl-", "resp_", "call_", "run_", "thread_", "session_", "sess_", "item_", "rs_", "fc_",
+var idPrefixes = [...]string{"req_", "msg_", "toolu_", "srvtoolu_", "mcptoolu_", "chatcmpl-", "cmpl-", "resp_", "call_", "run_", "thread_", "session_", "sess_", "ses_", "item_", "rs_", "fc_",
 	"ws_", "file-", "file_", "asst_", "batch_", "msgbatch_", "step_", "evt_", "cus_", "pi_", "sub_", "acct_", "prod_", "price_", "org-", "org_", "proj_", "user-", "user_", "cse_", "container_",
 	"cntr_", "skill_", "wrkspc_", "sha1-", "sha256-", "sha384-", "sha512-", "sha256=", "sha512=", "gen-", "ig_", "mcp_", "conv_", "prompt_", "ftjob-", "vs_", "exec_", "I_kw", "PR_kw", "R_kg", "MDQ6", "U_kg",
 	"IC_kw", "PRR_kw", "D_kw", "O_kg", "RE_kw", "BOT_kg", "PVT_kw", "IT_kw", "LA_kw"}

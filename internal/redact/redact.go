@@ -33,6 +33,16 @@ func Text(s string) string {
 	return s
 }
 
+// ID replaces a name or an id that is a token of a vendor. An id may well be random: what else looks like a credential stays.
+func ID(s string) string {
+	for i := range len(s) {
+		if isWord(s[i]) && (i == 0 || !isWord(s[i-1])) && (vendorToken(s, i) > i || numberedToken(s, i) > i) {
+			return Marker
+		}
+	}
+	return s
+}
+
 // maxPasses bounds how often a text is scanned. The fuzz test knows no text that needs more than three.
 const maxPasses = 5
 
@@ -86,10 +96,16 @@ func (c *scanner) step(i int) int {
 	case b == '[' && strings.HasPrefix(c.s[i:], Marker):
 		return c.pass(i + len(Marker))
 	case b == '\\' || b == '%' || b == 0x1b:
-		if end := escapeEnd(c.s, i); end > i {
-			return c.pass(end)
+		end := escapeEnd(c.s, i)
+		if end == i {
+			return i + 1
 		}
-		return i + 1
+		if b == '\\' && isWord(c.s[end-1]) && len(c.s[i:end]) >= 2 { // \npm_… may be a path, and the n part of a token
+			if letter := i + len(c.s[i:]) - len(strings.TrimLeft(c.s[i:], `\`)); vendorToken(c.s, letter) > letter {
+				return c.pass(letter)
+			}
+		}
+		return c.pass(end)
 	case b == '-':
 		if end := c.dash(i); end > i {
 			return end
@@ -128,10 +144,12 @@ func escapeEnd(s string, i int) int {
 		}
 	case 0x1b:
 		if i+1 < len(s) && s[i+1] == '[' {
-			for j := i + 2; j < len(s) && j < i+20; j++ {
-				if s[j] >= '@' && s[j] <= '~' {
-					return j + 1
-				}
+			j := i + 2
+			for j < len(s) && j < i+20 && (isDigit(s[j]) || s[j] == ';') {
+				j++
+			}
+			if j < len(s) && strings.IndexByte("mKJH", s[j]) >= 0 {
+				return j + 1
 			}
 		}
 	case '\\':
