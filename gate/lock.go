@@ -9,6 +9,7 @@ import (
 
 	"github.com/belay-run/belay/internal/atomicfile"
 	"github.com/belay-run/belay/internal/flock"
+	"github.com/belay-run/belay/internal/redact"
 )
 
 const (
@@ -84,6 +85,7 @@ func (l fileLock) release() { l.file.Close() }
 
 // replace writes a file as a whole or not at all.
 func (l fileLock) replace(path string, c content) error {
+	c.State.Hold.Reason, c.State.Breaker.Reason = redact.Text(c.State.Hold.Reason), redact.Text(c.State.Breaker.Reason)
 	data, err := json.Marshal(c)
 	if err != nil {
 		return err

@@ -14,6 +14,7 @@ import (
 
 	"github.com/belay-run/belay/internal/atomicfile"
 	"github.com/belay-run/belay/internal/flock"
+	"github.com/belay-run/belay/internal/redact"
 	"github.com/belay-run/belay/internal/safefile"
 )
 
@@ -45,6 +46,7 @@ func (f Files) Failed(integration string, set Settings, now time.Time) (*Raised,
 	if set.Off() {
 		return nil, nil
 	}
+	integration = redact.Text(integration) // the name of a command or a hook, which its caller has chosen
 	path := f.path(integration)
 	lock, err := f.lock(path + ".lock")
 	if err != nil {
@@ -64,7 +66,7 @@ func (f Files) Failed(integration string, set Settings, now time.Time) (*Raised,
 
 // Load reads the state of an integration; the zero State if nothing is known.
 func (f Files) Load(integration string) (State, error) {
-	state, err := read(f.path(integration))
+	state, err := read(f.path(redact.Text(integration)))
 	return state, err
 }
 

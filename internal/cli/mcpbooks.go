@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"time"
 
@@ -13,6 +15,7 @@ import (
 	"github.com/belay-run/belay/internal/config"
 	"github.com/belay-run/belay/internal/journal"
 	"github.com/belay-run/belay/internal/mcp"
+	"github.com/belay-run/belay/internal/redact"
 	"github.com/belay-run/belay/internal/state"
 	"github.com/belay-run/belay/internal/supervise"
 	"github.com/belay-run/belay/internal/term"
@@ -25,13 +28,15 @@ type mcpRecorder struct {
 	say   io.Writer
 	once  sync.Once
 
+	secrets *redact.Known // of the server
+
 	mu     sync.Mutex
 	record *supervise.Record
 	raised bool // an alert; used by the one goroutine that logs, and at the end
 }
 
 func openMCPRecorder(o *mcp.Options) *mcpRecorder {
-	b := &mcpRecorder{say: o.Stderr}
+	b := &mcpRecorder{say: o.Stderr, secrets: &redact.Known{Env: slices.Concat(os.Environ(), o.Env), Args: o.Args}}
 	now := time.Now()
 	o.ID = fmt.Sprintf("mcp-%012x-%08x", now.UnixMilli(), rand.Uint32())
 	state, err := state.Open("")
@@ -45,7 +50,7 @@ func openMCPRecorder(o *mcp.Options) *mcpRecorder {
 	o.Status = b.update
 	state.Records().Reclaim()
 	state.Sweep()
-	made, err := state.CreateRecord(supervise.Record{ID: o.ID, Command: o.Name, Profile: "mcp:" + o.Name, Started: now, Attempt: 1})
+	made, err := state.CreateRecord(supervise.Record{ID: o.ID, Command: o.Name, Profile: "mcp:" + o.Name, Started: now, Attempt: 1, Secrets: b.secrets})
 	if err != nil {
 		b.trouble(err)
 	}
@@ -59,7 +64,7 @@ func (b *mcpRecorder) trouble(err error) {
 
 // append puts an incident into the log, and raises an alert if there have been too many.
 func (b *mcpRecorder) append(e journal.Entry) {
-	log := journal.Log{Path: b.state.LogPath()}
+	log := journal.Log{Path: b.state.LogPath(), Secrets: b.secrets}
 	if err := log.Append(e); err != nil {
 		b.trouble(err)
 	}
@@ -90,7 +95,7 @@ func (b *mcpRecorder) update(s mcp.Status) {
 	if b.record == nil || b.record.Attempt == s.Generation && s.LastFailure == b.record.Reason {
 		return
 	}
-	b.record.Attempt, b.record.Reason, b.record.Until = s.Generation, journal.Redact(s.LastFailure), s.FailedAt
+	b.record.Attempt, b.record.Reason, b.record.Until = s.Generation, s.LastFailure, s.FailedAt
 	if err := b.record.Update(); err != nil {
 		b.trouble(err)
 	}

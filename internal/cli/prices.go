@@ -39,7 +39,7 @@ dollars for a million tokens. Prices of your own stand in config.toml, as [price
 				for _, r := range rows {
 					list = append(list, r)
 				}
-				return writeJSONLines(cmd.OutOrStdout(), list)
+				return term.JSONLines(cmd.OutOrStdout(), list)
 			}
 			return writePrices(cmd.OutOrStdout(), rows, time.Now())
 		},

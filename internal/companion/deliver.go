@@ -18,7 +18,7 @@ import (
 	"github.com/belay-run/belay/internal/alert"
 	"github.com/belay-run/belay/internal/companion/db"
 	"github.com/belay-run/belay/internal/config"
-	"github.com/belay-run/belay/internal/journal"
+	"github.com/belay-run/belay/internal/redact"
 	"github.com/belay-run/belay/internal/supervise"
 	"github.com/belay-run/belay/internal/term"
 	"github.com/belay-run/belay/internal/version"
@@ -94,6 +94,7 @@ type alertJSON struct {
 func deliver(ctx context.Context, to alert.Config, a db.Alert) error {
 	host, _ := os.Hostname()
 	within := time.Duration(a.WithinMS) * time.Millisecond
+	a.Integration, a.Message = redact.Text(a.Integration), redact.Text(a.Message) // a log of an older version has less taken out
 	body, err := json.Marshal(alertJSON{1, a.Timestamp.UTC(), a.Integration, a.Failures, within.Seconds(), a.Message, a.Invocation, host,
 		fmt.Sprintf("belay on %s: %d failures of %s within %s; the last: %s", host, a.Failures, a.Integration, term.Span(within), a.Message)})
 	if err != nil {
@@ -126,7 +127,7 @@ func runAlert(ctx context.Context, argv []string, body []byte) error {
 	exit, err := s.Run(supervise.Spec{Path: path, Args: argv, Env: os.Environ(), Stdin: in, Stderr: &limited{to: &said, left: 4096},
 		Placement: supervise.OwnGroup, Timeout: deliverTimeout}, func(p *supervise.Process) { context.AfterFunc(ctx, p.Kill) })
 	if code := exit.ShellCode(); err == nil && code != 0 {
-		err = fmt.Errorf("alert command %s ended with %d: %s", argv[0], code, journal.Redact(strings.TrimSpace(said.String())))
+		err = fmt.Errorf("alert command %s ended with %d: %s", argv[0], code, strings.TrimSpace(said.String()))
 	}
 	return err
 }

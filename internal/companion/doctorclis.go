@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/belay-run/belay/internal/agent"
+	"github.com/belay-run/belay/internal/redact"
 	"github.com/belay-run/belay/internal/supervise"
 )
 
@@ -82,7 +83,7 @@ func output(path string, args ...string) (string, error) {
 	if err == nil && exit.ShellCode() != 0 {
 		err = fmt.Errorf("it ended with %d", exit.ShellCode())
 	}
-	return strings.TrimSpace(out.String()), err
+	return redact.Text(strings.TrimSpace(out.String())), err
 }
 
 // loggedIn looks for credentials, and says which there are. The service is not asked.

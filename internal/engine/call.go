@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/belay-run/belay/internal/agent"
+	"github.com/belay-run/belay/internal/redact"
 	"github.com/belay-run/belay/internal/state"
 	"github.com/belay-run/belay/internal/supervise"
 	"github.com/belay-run/belay/retry"
@@ -29,6 +30,8 @@ type call struct {
 	shared Shared       // nil if nothing is shared
 	scopes SlotStore    // nil likewise
 	live   *liveRecord
+
+	secrets *redact.Known // is kept out of all that is put on record
 }
 
 // traits is what the stages must know of a kind of command.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/belay-run/belay/gate"
 	"github.com/belay-run/belay/internal/agent"
+	"github.com/belay-run/belay/internal/redact"
 	"github.com/belay-run/belay/internal/supervise"
 	"github.com/belay-run/belay/retry"
 )
@@ -38,6 +39,7 @@ func newInvocation(ctx context.Context, r *Runner, c Command, env []string) *Inv
 		live: &liveRecord{trouble: inv.trouble}}
 	inv.pace = &pace{noWait: r.NoWait}
 	inv.kind = newKind(inv.call, inv.pace)
+	inv.call.secrets = &redact.Known{Env: env, Args: c.Args, Prompt: inv.prompts}
 	inv.call.traits = inv.kind.traits()
 	inv.pace.policy = inv.kind.policy(r.Policy)
 	inv.pace.series = inv.pace.policy.Start(now)
@@ -232,7 +234,16 @@ func (inv *Invocation) openState() {
 		c.emit(Reclaimed{ended})
 	}
 	s.Sweep()
-	c.live = openLiveRecord(&s, supervise.Record{ID: c.id, Command: c.command.name(), Profile: c.profile.Name(), Started: c.begun, Attempt: 1}, inv.trouble)
+	c.live = openLiveRecord(&s, supervise.Record{ID: c.id, Command: c.command.name(), Profile: c.profile.Name(), Started: c.begun, Attempt: 1, Secrets: c.secrets}, inv.trouble)
+}
+
+// prompts are what the command was asked, in its arguments, beside them and on stdin, and what it is told to go on.
+func (inv *Invocation) prompts() []string {
+	list := []string{inv.kind.prompt(), inv.call.runner.Resume.Prompt}
+	if beside := inv.call.command.Prompt; beside != nil {
+		list = append(list, *beside)
+	}
+	return list
 }
 
 // trouble says once what could not be kept.

@@ -4,7 +4,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/belay-run/belay/internal/journal"
 	"github.com/belay-run/belay/internal/state"
 	"github.com/belay-run/belay/internal/supervise"
 	"github.com/belay-run/belay/verdict"
@@ -70,7 +69,7 @@ func (l *liveRecord) update(state string, attempt int, reason string, until time
 			rec.Session, rec.Home, rec.Since = "", "", time.Time{}
 			rec.Activity = ""
 		}
-		rec.State, rec.Attempt, rec.Reason, rec.Until = state, attempt, journal.Redact(reason), until
+		rec.State, rec.Attempt, rec.Reason, rec.Until = state, attempt, reason, until
 	})
 }
 

@@ -75,6 +75,7 @@ func (b *recorder) line(n int, j *judgement, planned time.Duration, stop *retry.
 		return
 	}
 	log := c.state.Log(func(path string) { c.emit(LogLarge{Path: path}) })
+	log.Secrets = c.secrets
 	if err := log.Append(e); err != nil {
 		c.live.trouble(err)
 	}
@@ -130,7 +131,7 @@ func (b *recorder) ownLog(e journal.Entry) {
 	}
 	err := makeLogDir(dir, !asked)
 	if err == nil {
-		log := journal.Log{Path: filepath.Join(dir, c.traits.ownLog), Elsewhere: true,
+		log := journal.Log{Path: filepath.Join(dir, c.traits.ownLog), Elsewhere: true, Secrets: c.secrets,
 			OnLarge: func(path string) { c.emit(LogLarge{Path: path, Own: true}) }}
 		err = log.Append(e)
 	}
@@ -192,6 +193,7 @@ func (b *recorder) count(r *Result, started bool) {
 	c.emit(AlertRaised{Integration: integration, Failures: raised.Failures, Within: raised.Within, Last: r.Err})
 	detail, _ := json.Marshal(map[string]any{"failures": raised.Failures, "within_s": raised.Within.Seconds()})
 	log := c.state.Log(nil)
+	log.Secrets = c.secrets
 	err = log.Append(journal.Entry{Timestamp: journal.Time{Time: time.Now()}, Kind: journal.Alert, Event: "raised", Profile: integration,
 		Invocation: c.id, Status: journal.Success, Error: r.Err, Detail: detail})
 	if err != nil {

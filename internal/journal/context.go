@@ -9,6 +9,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/belay-run/belay/internal/redact"
 )
 
 // The bounds of a context: as much as surely fits into a line beside the rest.
@@ -45,14 +47,14 @@ func contextValue(name string, value any) json.RawMessage {
 	case namesContent(name):
 		sum := sha256.Sum256(content(data))
 		return encoded(map[string]any{"sha256": hex.EncodeToString(sum[:]), "bytes": len(content(data))})
-	case namesSecret(name) && string(data) != "null":
-		return encoded(redacted)
+	case redact.NamesSecret(name) && string(data) != "null":
+		return encoded(redact.Marker)
 	}
 	if len(data) > maxRead { // not all of it is worth a search for secrets
-		text := Redact(cut(string(content(data)), maxRead))
+		text := redact.Text(cut(string(content(data)), maxRead))
 		return encoded(cut(text, max(0, min(maxValue, len(text)-maxValue)))) // its end may be half of one
 	}
-	data = redactJSON(data)
+	data = redactJSON(data, redact.Text)
 	if len(data) <= maxValue {
 		return data
 	}

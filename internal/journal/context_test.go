@@ -36,7 +36,7 @@ func TestContext(t *testing.T) {
 		"cause":         {errors.New("no luck with " + key), `"no luck with [redacted]"`},
 		"at":            {time.Date(2026, 11, 15, 12, 0, 0, 0, time.UTC), `"2026-11-15T12:00:00Z"`},
 		"took":          {90 * time.Second, `"1m30s"`},
-		"nested":        {map[string]any{"user": "ann", "password": "hunter2", "url": "https://u:secret@host/"}, `{"password":"[redacted]","url":"https://[redacted]host/","user":"ann"}`},
+		"nested":        {map[string]any{"user": "ann", "password": "hunter2", "url": "https://u:secret@host/"}, `{"password":"[redacted]","url":"https://[redacted]@host/","user":"ann"}`},
 		"api_key":       {"anything", `"[redacted]"`},
 		"token":         {12345, `"[redacted]"`},
 		"channel":       {make(chan int), `"chan int"`},

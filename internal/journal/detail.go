@@ -1,10 +1,14 @@
 package journal
 
-import "encoding/json"
+import (
+	"encoding/json"
+
+	"github.com/belay-run/belay/internal/redact"
+)
 
 // redactJSON redacts every text in a piece of JSON: on the JSON itself, a pattern could match a quote. nil if it is no JSON.
-func redactJSON(data json.RawMessage) json.RawMessage {
-	return eachText(data, Redact)
+func redactJSON(data json.RawMessage, text func(string) string) json.RawMessage {
+	return eachText(data, text)
 }
 
 // shorten halves every long text; nil if there is none that could be.
@@ -44,12 +48,16 @@ func mapText(v any, change func(string) string) any {
 			v[i] = mapText(v[i], change)
 		}
 	case map[string]any:
-		for key := range v {
-			if text, ok := v[key].(string); ok && namesSecret(key) && text != "" {
-				v[key] = redacted
-				continue
+		for key, value := range v {
+			text, ok := value.(string)
+			if value = mapText(value, change); ok && text != "" && redact.NamesSecret(key) {
+				value = redact.Marker
 			}
-			v[key] = mapText(v[key], change)
+			v[key] = value
+			if clean := redact.Text(key); clean != key {
+				delete(v, key)
+				v[clean] = value
+			}
 		}
 	}
 	return v

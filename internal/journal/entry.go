@@ -3,7 +3,7 @@
 //
 // An [Entry] is one attempt, or something else that belongs on record. A [Log] appends entries: each with a single write of less than 4 KiB, so that lines
 // of different processes never mix and a kill leaves at most one torn tail. [Read] skips torn lines and counts
-// them. Prompts, output and the environment never get into an entry; error text goes through [Redact].
+// them. Prompts, output and the environment never get into an entry; every text goes through package redact.
 // [Classify] says what kind of failure a class is.
 package journal
 

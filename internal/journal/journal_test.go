@@ -178,48 +178,6 @@ func FuzzRead(f *testing.F) {
 	})
 }
 
-func TestRedact(t *testing.T) {
-	tests := map[string]struct{ secret, around string }{
-		"anthropic":     {"sk-ant-api03-" + strings.Repeat("aB3_", 20), "key %s refused"},
-		"openai":        {"sk-proj-" + strings.Repeat("aB3-", 10), "Incorrect API key provided: %s."},
-		"github token":  {"ghp_" + strings.Repeat("a1B2", 9), "remote: %s"},
-		"github pat":    {"github_pat_" + strings.Repeat("a1B2_", 12), "%s"},
-		"google":        {"AIza" + strings.Repeat("aB3_-", 7), "API key %s not valid"},
-		"aws":           {"AKIAIOSFODNN7EXAMPLE", "access key %s"},
-		"bearer":        {"abcdef0123456789.xyz", "Authorization: Bearer %s"},
-		"bearer alone":  {"abcdef0123456789.xyz", "sent bearer %s there"},
-		"url password":  {"hunter2secret", "https://user:%s@example.com/x"},
-		"key and value": {"s3cr3tvalue", "API_KEY=%s next"},
-		"json value":    {"s3cr3tvalue", `{"client_secret": "%s"}`},
-		"jwt":           {"eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2lnbmF0dXJl", "got %s"},
-	}
-	for name, tt := range tests {
-		t.Run(name, func(t *testing.T) {
-			got := journal.Redact(fmt.Sprintf(tt.around, tt.secret))
-			if strings.Contains(got, tt.secret) || !strings.Contains(got, "[redacted]") {
-				t.Errorf("%q", got)
-			}
-		})
-	}
-	for _, text := range []string{"exit 1", "HTTP 429: rate limit exceeded, try again in 17s", "12 tokens used",
-		"open /home/user/secret: no such file"} {
-		if got := journal.Redact(text); got != text {
-			t.Errorf("%q became %q", text, got)
-		}
-	}
-}
-
-func FuzzRedact(f *testing.F) {
-	f.Add("Authorization: Bearer abcdefghijklmnop")
-	f.Add("https://u:p@h/")
-	f.Fuzz(func(t *testing.T, s string) {
-		const key = "sk-ant-REDACTMEREDACTME"
-		if got := journal.Redact(s + " " + key + " " + s); strings.Contains(got, key) {
-			t.Errorf("%q lets the key through", got)
-		}
-	})
-}
-
 // The log is written by hand; encoding/json says what it must look like.
 func TestLog_IsWhatEncodingJSONWrites(t *testing.T) {
 	full := journal.Entry{Timestamp: entry("").Timestamp, Invocation: "id", Profile: "p", Command: "c \"<&>\\ é", PromptHash: "h",

@@ -6,6 +6,7 @@ import (
 	"os"
 	"slices"
 
+	"github.com/belay-run/belay/internal/redact"
 	"github.com/belay-run/belay/internal/safefile"
 )
 
@@ -22,13 +23,15 @@ type Log struct {
 	Path string
 	// Elsewhere says that it is not in the state directory, but in one that may be another user's.
 	Elsewhere bool
+	// Secrets are known of the run that is put on record, and taken out of every text; nil means those of this process.
+	Secrets *redact.Known
 	// OnLarge is called by the one process, of all that write, whose line makes the file pass 100 MiB.
 	OnLarge func(path string)
 }
 
 // Append writes one entry.
 func (l *Log) Append(e Entry) error {
-	line := encode(e)
+	line := encode(e, l.Secrets)
 	open := safefile.OpenOwn
 	if l.Elsewhere {
 		open = safefile.OpenOwnElsewhere
@@ -49,12 +52,10 @@ func (l *Log) Append(e Entry) error {
 	return err
 }
 
-// encode makes the line, redacted and bounded.
-func encode(e Entry) []byte {
-	if e.Error != "" {
-		e.Error = Redact(e.Error)
-	}
-	e.Usage, e.Detail = compact(e.Usage), redactJSON(e.Detail)
+// encode makes the line, redacted and bounded. All that is put on record goes through it.
+func encode(e Entry, secrets *redact.Known) []byte {
+	e.redact(secrets)
+	e.Usage = compact(e.Usage)
 	for longest := 64; ; {
 		if line := e.line(); len(line) <= maxLine {
 			return line

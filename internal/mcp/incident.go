@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/belay-run/belay/internal/journal"
+	"github.com/belay-run/belay/internal/redact"
 	"github.com/belay-run/belay/verdict"
 )
 
@@ -50,11 +51,24 @@ func (c *core) recordFailed(k *call, r incident) {
 	r.event, r.method, r.tool = "request_error", k.method, k.tool
 	if k.method == "tools/call" {
 		r.event, r.input = "tool_error", k.input()
+		r.text = k.withoutArguments(r.text)
 	}
 	if k.retried {
 		r.retries = 1
 	}
 	c.record(r)
+}
+
+// maxQuoted is how much of a tool's arguments is looked for in its error.
+const maxQuoted = 64 << 10
+
+// withoutArguments is what a tool says of its failure, without what it quotes of its arguments: longer pieces, and credentials.
+func (k *call) withoutArguments(text string) string {
+	if len(k.args) == 0 {
+		return text
+	}
+	args := []string{string(k.args[:min(len(k.args), maxQuoted)])}
+	return (&redact.Known{Quoted: func() []string { return args }}).Text(text)
 }
 
 // digest is what is kept of a tool's arguments.
@@ -155,7 +169,8 @@ func readAnswer(m *message, into any) bool {
 
 // orText is a text on one line, bounded, or another if it is empty.
 func orText(text, otherwise string) string {
-	text = strings.Join(strings.Fields(text), " ")
+	text = strings.ToValidUTF8(text[:min(len(text), 8*maxText)], "")
+	text = redact.Text(strings.Join(strings.Fields(text), " ")) // before it is cut: half of a credential is harder to find
 	if r := []rune(text); len(r) > maxText {
 		text = string(r[:maxText]) + "…"
 	}

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/belay-run/belay/internal/atomicfile"
+	"github.com/belay-run/belay/internal/redact"
 	"github.com/belay-run/belay/internal/safefile"
 )
 
@@ -52,6 +53,9 @@ type Record struct {
 	CostUSD  *float64 `json:"cost_usd,omitempty"`
 	// Reported says that the owner was found dead and Killed has been told; only processes are left of the run.
 	Reported bool `json:"reported,omitempty"`
+
+	// Secrets are known of the run, and taken out of what is written; nil means those of this process.
+	Secrets *redact.Known `json:"-"`
 
 	Owner Owner `json:"-"`
 	// Written is when the record was last written, of a run whose owner was found dead; Left are the processes of it that
@@ -106,6 +110,7 @@ func (r Records) Create(rec Record) (*Record, error) {
 // encode writes the record as JSON. The first time is by hand: encoding/json costs more when it is first used than all
 // else that a record takes.
 func (rec *Record) encode() []byte {
+	rec = rec.redacted()
 	plain := func(s string) bool {
 		return !strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r > '~' || r == '"' || r == '\\' })
 	}
@@ -119,6 +124,14 @@ func (rec *Record) encode() []byte {
 	b = append(append(b, `","profile":"`...), rec.Profile...)
 	b = rec.Started.AppendFormat(append(b, `","started":"`...), time.RFC3339Nano)
 	return append(append(append(b, `","state":"`...), rec.State...), "\",\"attempt\":1}\n"...)
+}
+
+// redacted is the record as it may be written: all that is written goes through it.
+func (rec *Record) redacted() *Record {
+	clean := *rec
+	clean.Command, clean.Profile, clean.Activity = redact.Text(rec.Command), redact.Text(rec.Profile), redact.Text(rec.Activity)
+	clean.Reason, clean.Session = rec.Secrets.Text(rec.Reason), redact.ID(rec.Session)
+	return &clean
 }
 
 // Update replaces the record by what rec says now. Readers see the old one or the new one, never half of either.

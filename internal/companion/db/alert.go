@@ -4,6 +4,8 @@ import (
 	"context"
 	"database/sql"
 	"time"
+
+	"github.com/belay-run/belay/internal/redact"
 )
 
 // Alert is an integration that has failed too often.
@@ -110,7 +112,7 @@ func (d *DB) Delivered(ctx context.Context, a Alert, now time.Time, trouble erro
 			return err
 		}
 		pause := time.Second << min(a.Tries, 6)
-		_, err := conn.ExecContext(ctx, "UPDATE alerts SET claimed = ?, trouble = ? WHERE id = ?", now.Add(pause).UnixMilli(), trouble.Error(), a.ID)
+		_, err := conn.ExecContext(ctx, "UPDATE alerts SET claimed = ?, trouble = ? WHERE id = ?", now.Add(pause).UnixMilli(), redact.Text(trouble.Error()), a.ID)
 		return err
 	})
 }

@@ -168,6 +168,7 @@ func (s *source) read(from int64) (p piece, err error) {
 			continue
 		}
 		one := line{Entry: *l.Entry, usage: usageOf(l.Entry.Usage)}
+		one.Redact() // the log may be that of an older version
 		if one.Kind != "" {
 			one.digest = digest(raw)
 		}
