@@ -36,6 +36,9 @@ const maxName = 80
 
 // strengthOf says what a name tells of its value.
 func strengthOf(name string) strength {
+	if isSourceFile(name) {
+		return plain
+	}
 	if len(name) > maxName {
 		name = name[len(name)-maxName:]
 	}
@@ -79,6 +82,19 @@ func strengthOf(name string) strength {
 		return opaque
 	}
 	return plain
+}
+
+// isSourceFile reports whether a name is that of a file that compilers and interpreters complain of: secret.go:12 is a place.
+func isSourceFile(name string) bool {
+	dot := strings.LastIndexByte(name, '.')
+	if dot < 1 || len(name)-dot > 6 {
+		return false
+	}
+	switch name[dot+1:] {
+	case "go", "ts", "tsx", "js", "jsx", "mjs", "cjs", "py", "rs", "java", "kt", "c", "h", "cc", "cpp", "hpp", "cs", "rb", "php", "swift", "json", "yaml", "yml", "toml", "html", "css", "md", "txt", "log", "sh", "sql", "xml", "lock":
+		return true
+	}
+	return false
 }
 
 func endsIn(name string, ends []string) bool {

@@ -71,7 +71,7 @@ func (c *scanner) valueOf(i, j int, strong strength) int {
 // goesOn reports whether a sentence goes on behind i: then what stands before it is a word of it.
 func (c *scanner) goesOn(i int) bool {
 	i = skipBlanks(c.s, i)
-	return i < len(c.s) && (isAlpha(c.s[i]) || c.s[i] == '(')
+	return i < len(c.s) && (isAlpha(c.s[i]) || c.s[i] == '(' || c.s[i] == '"')
 }
 
 // userInfo takes the user info of a URL whose authority begins at i: all of it if there is a password, else if it looks like a
@@ -195,7 +195,7 @@ func (c *scanner) spoken(i, j int, strong strength) int {
 		return i
 	}
 	text := strings.TrimRight(s[from:to], ".,!?")
-	if isPlaceholder(text) || !isOpaque(text) && !(quoted && said) {
+	if isPlaceholder(text) || strings.Contains(text, "://") || !isOpaque(text) && !(quoted && said) {
 		return i
 	}
 	return c.take(from, from+len(text))
