@@ -49,7 +49,7 @@ func readUser() (*file, error) {
 		return nil, nil
 	}
 	if wrong, ok := errors.AsType[*safefile.Error](err); ok {
-		return nil, &Mistake{Path: path, Err: errors.New(wrong.Reason)}
+		return nil, &Mistake{Path: path, Err: errors.New("it " + wrong.Reason)}
 	}
 	if err != nil {
 		return nil, &Mistake{Path: path, Err: fmt.Errorf("cannot be read: %w", err)}
