@@ -11,12 +11,17 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"time"
 )
+
+// maxFile is the size of the largest file that is edited. That of claude grows with the number of projects.
+const maxFile = 64 << 20
 
 // backupSuffix is added to the name of a file for the copy that stands beside it.
 const backupSuffix = ".belay-backup"
 
-var errChanged = errors.New("it was changed meanwhile; try again")
+// ErrChanged says that a file was changed while it was edited.
+var ErrChanged = errors.New("it was changed meanwhile; try again")
 
 // diskFile is a file of a client where it lies. It need not exist.
 //
@@ -107,7 +112,7 @@ func enter(root *os.Root, name string) (*os.Root, error) {
 	// OpenRoot follows a link that has been put there since.
 	if opened, err := child.Stat("."); err != nil || !os.SameFile(seen, opened) {
 		child.Close()
-		return nil, errors.Join(errChanged, err)
+		return nil, errors.Join(ErrChanged, err)
 	}
 	return child, nil
 }
@@ -131,7 +136,7 @@ func (f *diskFile) read() ([]byte, error) {
 	defer file.Close()
 	// Within the directory, open follows a link that has been put there since.
 	if opened, err := file.Stat(); err != nil || !os.SameFile(seen, opened) {
-		return nil, errors.Join(errChanged, err)
+		return nil, errors.Join(ErrChanged, err)
 	}
 	return io.ReadAll(file)
 }
@@ -181,18 +186,43 @@ func (f *diskFile) removeBackup() {
 	}
 }
 
-// replace puts after in the place of before, which must still be what the file holds. A reader sees one or the other.
+// replace puts after in the place of before, which must still be what the file holds: else it is left as it is, and the error is
+// an [ErrChanged]. A reader sees one or the other.
 func (f *diskFile) replace(before, after []byte) error {
 	tmp, err := f.create(after)
 	if err != nil {
 		return err
 	}
-	if now, err := f.read(); err != nil || !bytes.Equal(now, before) {
-		f.dir.Remove(tmp)
-		return errors.Join(errChanged, err)
+	err = f.exchange(tmp, before)
+	if errors.Is(err, errNoExchange) {
+		var now []byte
+		if now, err = f.read(); err == nil && !bytes.Equal(now, before) {
+			err = ErrChanged
+		}
+		if err == nil {
+			return f.rename(tmp, f.name)
+		}
 	}
-	return f.rename(tmp, f.name)
+	if _, kept := errors.AsType[*keptError](err); !kept {
+		f.dir.Remove(tmp)
+	}
+	return err
 }
+
+// errNoExchange says that the file system cannot exchange two files.
+var errNoExchange = errors.New("no exchange")
+
+// keptError says that a change of another program could not be put back, and where it is.
+type keptError struct {
+	path string
+	err  error
+}
+
+func (e *keptError) Error() string {
+	return fmt.Sprintf("it was changed meanwhile, and that change is in %s now: %v", e.path, e.err)
+}
+
+func (e *keptError) Unwrap() error { return e.err }
 
 // create makes a new file beside the file that holds text, with its mode and, if that is allowed, its owner.
 func (f *diskFile) create(text []byte) (name string, err error) {
@@ -200,7 +230,8 @@ func (f *diskFile) create(text []byte) (name string, err error) {
 	if err != nil {
 		return "", err
 	}
-	name = "." + f.name + "." + strconv.FormatUint(rand.Uint64(), 36)
+	f.sweep(leftover)
+	name = f.temporary() + strconv.FormatUint(rand.Uint64(), 36)
 	file, err := f.open(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL)
 	if err != nil {
 		return "", err
@@ -211,6 +242,30 @@ func (f *diskFile) create(text []byte) (name string, err error) {
 		f.dir.Remove(name)
 	}
 	return name, err
+}
+
+// temporary is how the names of the new files begin.
+func (f *diskFile) temporary() string { return "." + f.name + ".belay-" }
+
+// leftover is the age from which a new file is one that a killed belay has left.
+const leftover = time.Hour
+
+// sweep removes what a killed belay has left beside the file, if it is older than that.
+func (f *diskFile) sweep(age time.Duration) {
+	dir, err := f.dir.Open(".")
+	if err != nil {
+		return
+	}
+	defer dir.Close()
+	names, _ := dir.Readdirnames(-1)
+	for _, name := range names {
+		if !strings.HasPrefix(name, f.temporary()) {
+			continue
+		}
+		if info, err := f.dir.Lstat(name); err == nil && info.Mode().IsRegular() && time.Since(lastChange(info)) > age {
+			f.dir.Remove(name)
+		}
+	}
 }
 
 // rename gives a new file its name, which takes it from what had it.

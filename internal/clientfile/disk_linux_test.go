@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"sync"
 	"testing"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -101,6 +102,31 @@ func TestDiskFile_KeepsOwnerAndMode(t *testing.T) {
 		var stat unix.Stat_t
 		if err := unix.Lstat(name, &stat); err != nil || stat.Uid != 1234 || stat.Gid != 5678 || stat.Mode&0o777 != 0o620 {
 			t.Errorf("%s: owner %d:%d, mode %o, %v", name, stat.Uid, stat.Gid, stat.Mode, err)
+		}
+	}
+}
+
+// What a killed belay has left is removed when it is old, and nothing else.
+func TestDiskFile_Sweep(t *testing.T) {
+	dir := t.TempDir()
+	others := []string{"settings.json", ".settings.json.swp", ".settings.json.1a2b3c", ".other.json.belay-1a2b", "settings.json.belay-backup"}
+	for _, name := range append(others, ".settings.json.belay-1a2b3c") {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte("{}"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	f, err := openFile("", filepath.Join(dir, "settings.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.close()
+	for _, tt := range []struct {
+		age  time.Duration
+		left int
+	}{{leftover, len(others) + 1}, {0, len(others)}} {
+		f.sweep(tt.age)
+		if entries, _ := os.ReadDir(dir); len(entries) != tt.left {
+			t.Errorf("after %v: %v", tt.age, entries)
 		}
 	}
 }
