@@ -151,7 +151,7 @@ func fill(v reflect.Value) {
 var engineEvents = []engine.Event{engine.AttemptStarted{}, engine.AttemptFailed{}, engine.Waiting{}, engine.AtGate{}, engine.ScopeBusy{}, engine.GateTrouble{},
 	engine.WaitOver{}, engine.Stopping{}, engine.LeftRunning{}, engine.Reclaimed{}, engine.StateTrouble{}, engine.ScopeTrouble{}, engine.GateFailing{},
 	engine.LogLarge{}, engine.InnerRetry{}, engine.SessionGone{}, engine.Plain{}, engine.UnknownOption{}, engine.UntestedVersion{}, engine.StdinSilent{},
-	engine.OwnLogTrouble{}, engine.FoundDone{}, engine.AlertRaised{}, engine.AgentEvent{}, engine.Missed{}}
+	engine.OwnLogTrouble{}, engine.FoundDone{}, engine.AlertRaised{}, engine.CostNotice{}, engine.AgentEvent{}, engine.Missed{}}
 
 // Every event arrives as the one of the same name, with all that it says.
 func TestEvents_KeepTheirFields(t *testing.T) {

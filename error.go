@@ -79,9 +79,18 @@ func (e *ScopeTaken) Error() string { return (*engine.ScopeTaken)(e).Error() }
 // Unwrap returns [retry.ErrMaxWait].
 func (e *ScopeTaken) Unwrap() error { return (*engine.ScopeTaken)(e).Unwrap() }
 
-// MaxCostReached says that there was no further attempt because the attempts so far have cost what they may: see
+// MaxCostReached says that an agent was stopped, or not started again, because what it may cost is used up: see
 // [Runner.MaxCost].
-type MaxCostReached struct{ Spent, Limit float64 }
+type MaxCostReached struct {
+	Spent, Limit float64
+	// Unknown, if not 0, is how many attempts there were whose cost is not known: then that is why.
+	Unknown int
+	// Budget is the budget whose limit it is, which holds for a Window: a day, a week or a month. Run is the run around this
+	// one whose maximum cost it is. Both are empty if it is [Runner.MaxCost].
+	Budget, Window, Run string
+	// Until is when the budget opens again; zero if it does not.
+	Until time.Time
+}
 
 func (e *MaxCostReached) Error() string { return (*engine.MaxCostReached)(e).Error() }
 

@@ -148,6 +148,19 @@ type AlertRaised struct {
 	Last        string
 }
 
+// CostNotice says what there is to know of a limit on cost: that of [Runner.MaxCost], or of a budget of the run around this
+// one. The work goes on.
+type CostNotice struct {
+	// Budget is the name of the budget; empty for what a run may cost.
+	Budget string
+	// Spent is most of the Limit, in US dollars; both are 0 if there is something else to say.
+	Spent, Limit float64
+	// Unknown says that the cost of an attempt is not known, and not in the sum.
+	Unknown bool
+	// Err is why the limit is not in force for this run; nil if it is.
+	Err error
+}
+
 // AgentEvent is a line that an agent has printed: a piece of JSON in the CLI's own words.
 type AgentEvent struct {
 	Attempt int
@@ -193,6 +206,7 @@ func (StdinSilent) event()     {}
 func (OwnLogTrouble) event()   {}
 func (FoundDone) event()       {}
 func (AlertRaised) event()     {}
+func (CostNotice) event()      {}
 func (AgentEvent) event()      {}
 func (Missed) event()          {}
 
@@ -245,6 +259,8 @@ func newEvent(e engine.Event) Event {
 		return FoundDone(e)
 	case engine.AlertRaised:
 		return AlertRaised(e)
+	case engine.CostNotice:
+		return CostNotice(e)
 	case engine.AgentEvent:
 		return AgentEvent(e)
 	case engine.Missed:

@@ -64,7 +64,9 @@ type Runner struct {
 	// LimitBuffer is how long is waited beyond the reset of a service's limit; 0 means 5 s, negative none.
 	LimitBuffer time.Duration
 
-	// MaxCost is what all attempts together may cost, in US dollars, before there is no further one; 0 means no limit.
+	// MaxCost is what all attempts of an agent together may cost, in US dollars, with the agents that it runs by Belay where
+	// there is a State. At that limit it is stopped before its next model call, with a [MaxCostReached]; an agent that has
+	// delivered its result is not. 0 means no limit.
 	MaxCost float64
 
 	// NoWait fails where a wait at a gate or for a scope would be needed. Waits between attempts are the policy's.

@@ -156,6 +156,8 @@ type LineInfo struct {
 	// Turn is what the model call that this line ends has used, with its cost if there is a price for it; nil if the line ends
 	// none. Where a CLI tells more of a call afterwards, that comes as another Turn with the difference.
 	Turn *verdict.Usage
+	// Continues says that the model is about to be asked again: it has called tools, and what they answer is not the result.
+	Continues bool
 	// Show says what becomes of the line where the caller wants to see events.
 	Show Show
 	// Foreign says that the line is no event of the CLI: something in front of it, or in its place, has printed it. The

@@ -103,6 +103,16 @@ func (t *Tools) EndAll() {
 // Running is how many run now.
 func (t *Tools) Running() int { return len(t.open) }
 
+// RunningBut is how many run now that have another name.
+func (t *Tools) RunningBut(name string) (n int) {
+	for _, one := range t.open {
+		if t.use.Totals[one.total].Name != name {
+			n++
+		}
+	}
+	return n
+}
+
 // Use says what has been used. A call that has not ended has taken until now.
 func (t *Tools) Use() ToolUse {
 	use := ToolUse{Totals: slices.Clone(t.use.Totals), Calls: slices.Clone(t.use.Calls), Cut: t.use.Cut}

@@ -157,7 +157,7 @@ const (
 	keptDays = 40
 )
 
-// day is the entry of now's date; a book without a window has one for all times.
+// dayOf is the entry of now's date; a book without a window has one for all times.
 func (w Window) dayOf(now time.Time) string {
 	if w == "" {
 		return ""

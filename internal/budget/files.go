@@ -167,13 +167,8 @@ func (b *Book) Reset(now time.Time, unknownOnly bool) (changed bool, err error) 
 	return changed, err
 }
 
-// Remove removes the file of a book whose time is over.
-func (b *Book) Remove() error {
-	if err := os.Remove(b.file.Path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	return nil
-}
+// Remove removes the file of a book whose time is over, and reports whether there was one.
+func (b *Book) Remove() bool { return os.Remove(b.file.Path) == nil }
 
 // head reads the first line of the file; the zero head if there is none.
 func (b *Book) head() (h head, err error) {

@@ -41,7 +41,7 @@ type refusal struct {
 	stopCode          int
 	timedOut, expired bool
 	stop              *retry.Error // why nothing more is tried
-	gate              bool         // it was a gate that refused
+	barred            bool         // by a gate, or by a limit on cost
 }
 
 // gatekeeper admits the attempts of a call, one after the other. The zero gate admits all.
@@ -164,7 +164,7 @@ func (k *gatekeeper) refuse(r *gate.Refusal, cause error) *refusal {
 	}
 	v.Hint.At = r.Until
 	why := &GateRefused{Key: k.gate.Key, Refusal: *r}
-	return &refusal{code: -1, verdict: v, message: k.call.causeText(why), gate: true, stop: &retry.Error{Cause: why, NotBefore: r.Until}}
+	return &refusal{code: -1, verdict: v, message: k.call.causeText(why), barred: true, stop: &retry.Error{Cause: why, NotBefore: r.Until}}
 }
 
 // report tells the gate what became of an attempt. The reason that others are shown is the class and the command's name:

@@ -14,7 +14,7 @@ var stages = []struct {
 	name  string
 	files []string
 }{
-	{"admission", []string{"admission.go", "scope.go"}},
+	{"admission", []string{"admission.go", "scope.go", "spending.go"}},
 	{"attempt", []string{"attempt.go", "control.go", "input.go"}},
 	{"transcript", []string{"transcript.go", "sink.go", "eventlog.go", "eventact.go", "innerretry.go", "eventresult.go"}},
 	{"verdict", []string{"judgement.go"}},

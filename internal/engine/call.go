@@ -32,6 +32,8 @@ type call struct {
 	live   *liveRecord
 
 	secrets *redact.Known // is kept out of all that is put on record
+	// spending are the limits on cost that the call counts towards; nil if there are none.
+	spending *spending
 }
 
 // traits is what the stages must know of a kind of command.

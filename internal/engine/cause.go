@@ -43,11 +43,43 @@ func (e *ScopeTaken) Error() string {
 // Unwrap returns [retry.ErrMaxWait]: it was not waited for any longer.
 func (e *ScopeTaken) Unwrap() error { return retry.ErrMaxWait }
 
-// MaxCostReached says that there was no further attempt because the attempts so far have cost what they may.
-type MaxCostReached struct{ Spent, Limit float64 }
+// MaxCostReached says that an agent was stopped, or not started again, because what it may cost is used up.
+type MaxCostReached struct {
+	Spent, Limit float64
+	// Unknown, if not 0, is how many attempts there were whose cost is not known: then that is why.
+	Unknown int
+	// Budget is the budget whose limit it is, which holds for a Window: a day, a week or a month. Run is the run around this
+	// one whose maximum cost it is. Both are empty if it is that of the run itself.
+	Budget, Window, Run string
+	// Until is when the budget opens again; zero if it does not.
+	Until time.Time
+}
 
 func (e *MaxCostReached) Error() string {
-	return fmt.Sprintf("the maximum cost is used up: %s of $%g", printable.Dollars(e.Spent), e.Limit)
+	what := "the maximum cost"
+	switch {
+	case e.Budget != "":
+		what = "budget " + e.Budget
+	case e.Run != "":
+		what = "the maximum cost of the run around it"
+	}
+	return e.Sentence(what)
+}
+
+// Sentence says it of the limit in other words, as "--max-cost".
+func (e *MaxCostReached) Sentence(what string) string {
+	limit := fmt.Sprintf("$%g", e.Limit)
+	if e.Window != "" {
+		limit += " a " + e.Window
+	}
+	if e.Unknown > 0 {
+		return fmt.Sprintf("the cost of %d attempt%s is not known, so %s (%s) cannot be kept", e.Unknown, plural(e.Unknown), what, limit)
+	}
+	text := fmt.Sprintf("%s is used up: %s of %s", what, printable.Dollars(e.Spent), limit)
+	if !e.Until.IsZero() {
+		text += "; it opens again at " + When(e.Until)
+	}
+	return text
 }
 
 // RetriesSpent says that there was no further attempt because all processes together have used up the retries of a gate.

@@ -147,6 +147,18 @@ type AlertRaised struct {
 	Last        string
 }
 
+// CostNotice says what there is to know of a limit on cost. The work goes on.
+type CostNotice struct {
+	// Budget is the name of the budget; empty for what a run may cost.
+	Budget string
+	// Spent is most of the Limit, in US dollars; both are 0 if there is something else to say.
+	Spent, Limit float64
+	// Unknown says that the cost of an attempt is not known, and not in the sum.
+	Unknown bool
+	// Err is why the limit is not in force for this run; nil if it is.
+	Err error
+}
+
 // AgentEvent is a line that an agent has printed: a piece of JSON in the CLI's own words.
 type AgentEvent struct {
 	Attempt int
@@ -179,5 +191,6 @@ func (StdinSilent) event()     {}
 func (OwnLogTrouble) event()   {}
 func (FoundDone) event()       {}
 func (AlertRaised) event()     {}
+func (CostNotice) event()      {}
 func (AgentEvent) event()      {}
 func (Missed) event()          {}

@@ -35,10 +35,32 @@ func (t *eventLog) act(info agent.LineInfo) {
 		}
 	}
 	t.follow(info, changed || turned)
+	t.spend(info)
 	if info.Retrying != nil {
 		t.retrying(info.Retrying)
 	} else {
 		t.trouble = time.Time{}
+	}
+}
+
+// spend charges a model call that has ended. If a limit is reached by that, the agent is stopped before the next one: when it
+// waits for its tools, or, in a conversation, when its caller asks for more. The answer to what was asked is not lost; it is
+// paid for.
+func (t *eventLog) spend(info agent.LineInfo) {
+	if info.Turn != nil {
+		if reached := t.call.spending.turn(*info.Turn); reached != nil {
+			t.reached = reached
+		}
+	}
+	if t.reached == nil {
+		return
+	}
+	goesOn := info.Continues || t.idle && !info.Waiting
+	t.idle = t.direct && info.Waiting
+	if goesOn {
+		v := t.reached.verdict()
+		v.Sent = ""
+		t.stop(&earlyStop{verdict: v, stop: t.reached.stop()})
 	}
 }
 

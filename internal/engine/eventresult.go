@@ -42,7 +42,7 @@ func (t *eventLog) deliverAnswer() error {
 	case t.live == nil || t.broken || t.direct:
 	case t.form == agent.Stream || t.plain:
 		t.show(t.held)
-	case t.form == agent.Text && t.stoppedEarly() != nil: // it has nothing to say but that it was stopped
+	case t.form == agent.Text && t.stoppedEarly() != nil && !t.hasDelivered(): // it has nothing to say but that it was stopped
 	default:
 		t.show(t.held)
 		if err := t.follower.Render(writerFunc(t.render), t.form); err != nil {

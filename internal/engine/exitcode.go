@@ -15,8 +15,8 @@ const (
 )
 
 // exitCode chooses the code to end with. The command's own stays, where it has one, if own says so: that of a generic
-// command always. stopCode is the code of an invocation that was told to stop, else 0.
-func exitCode(r *Result, stopCode int, own, expired, exhausted bool) int {
+// command always. stopCode is the code of an invocation that was told to stop, else 0. spent says that a budget is used up.
+func exitCode(r *Result, stopCode int, own, expired, exhausted, spent bool) int {
 	switch v := r.Verdict; {
 	case r.Success:
 		return 0
@@ -28,6 +28,8 @@ func exitCode(r *Result, stopCode int, own, expired, exhausted bool) int {
 		return r.ChildCode
 	case expired:
 		return CodeTimeout
+	case spent:
+		return CodeTryLater
 	case own && r.ChildCode == 0:
 		return 1 // 0 would say that it succeeded
 	case own && r.ChildCode > 0:

@@ -57,7 +57,7 @@ func (f *finisher) finish(n int, j *judgement, stop *retry.Error) {
 		inv.err = &Error{Invocation: c.id, Verdict: r.Verdict, Message: r.Err, Cause: stop.Cause, RetryAt: r.RetryAt}
 	}
 	expired := j.timedOut || j.verdict.Class == verdict.Stalled || stop != nil && errors.Is(stop.Cause, retry.ErrTotalTimeout) && j.expired
-	r.ExitCode = exitCode(r, j.stopCode, !c.profile.Headless() || f.off() || r.MayBeDone, expired, exhausted)
+	r.ExitCode = exitCode(r, j.stopCode, !c.profile.Headless() || f.off() || r.MayBeDone, expired, exhausted, isBudget(stop))
 	if r.Output = j.output(); exhausted {
 		r.Output = nil
 	}

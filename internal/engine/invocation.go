@@ -101,6 +101,8 @@ func (inv *Invocation) Run() {
 	defer inv.stream.end()
 	inv.openState()
 	defer inv.call.live.close()
+	inv.openSpending()
+	defer inv.call.spending.close()
 	underWay.Store(inv.call.id, inv)
 	defer underWay.Delete(inv.call.id)
 	if option := inv.call.traits.unknownOption; option != "" {
@@ -166,14 +168,32 @@ func (inv *Invocation) attempts(refused *refusal) {
 
 // attempt makes one attempt, when the gate lets it, and judges it.
 func (inv *Invocation) attempt(n int, keeper *gatekeeper) *judgement {
+	if reached := inv.call.spending.check(); reached != nil {
+		return judgeRefusal(reached.refuse(inv.call))
+	}
+	waited := inv.pace.waits.before
 	ad, refused := keeper.admit(n)
 	if refused != nil {
 		return judgeRefusal(refused)
 	}
-	j := inv.admitted(n, ad)
+	var j *judgement
+	if reached := inv.spentAtGate(waited); reached != nil {
+		j = judgeRefusal(reached.refuse(inv.call))
+	} else {
+		j = inv.admitted(n, ad)
+	}
 	ad.report(j.verdict, j.unhealthy(), inv.call.command.name(), j.code)
 	keeper.warn(j.verdict, ad.pass != nil && j.started())
 	return j
+}
+
+// spentAtGate says which limit on cost was reached while the attempt waited at the gate; waited is what had been waited
+// before.
+func (inv *Invocation) spentAtGate(waited time.Duration) *MaxCostReached {
+	if inv.pace.waits.before == waited {
+		return nil
+	}
+	return inv.call.spending.check()
 }
 
 // admitted makes an attempt that was let in.
@@ -258,6 +278,9 @@ func (c *call) sharedSettings() (list []string) {
 	}
 	if key := c.runner.Scope; key != "" {
 		list = append(list, "scope "+key)
+	}
+	for _, b := range c.runner.Budgets {
+		list = append(list, "budget "+b.Name)
 	}
 	return list
 }

@@ -30,7 +30,7 @@ type judgement struct {
 	expired  bool         // it was stopped by a limit of ours
 	noRepeat error        // why it cannot be repeated; nil if it can
 	stop     *retry.Error // why there is no further attempt, where that is known already
-	refused  bool         // it was not let in by a gate
+	refused  bool         // it was not let in by a gate, or a limit on cost
 	recorded bool         // it is on record; what is not is the attempt after it, which does not come
 
 	account agent.Account
@@ -47,7 +47,7 @@ func (j *judgement) unhealthy() bool {
 // judgeRefusal is the judgement of an attempt that was never started because it was refused.
 func judgeRefusal(r *refusal) *judgement {
 	return &judgement{verdict: r.verdict, message: r.message, code: r.code, stopCode: r.stopCode, timedOut: r.timedOut,
-		expired: r.expired, stop: r.stop, refused: r.gate}
+		expired: r.expired, stop: r.stop, refused: r.barred}
 }
 
 // unplanned is an attempt that cannot work, whatever happens.
@@ -99,7 +99,7 @@ func (inv *Invocation) conclude(j *judgement, own verdict.Verdict, o verdict.Out
 	name, t, reason := c.command.name(), j.transcript, j.exit.Reason
 	last := verdict.LastWords(o)
 	switch {
-	case own.Class == verdict.OK && t.hasDelivered() && (reason == supervise.Lingered || reason == supervise.Stalled || reason == supervise.Deadline):
+	case own.Class == verdict.OK && t.hasDelivered() && (t.stoppedEarly().forCost() || reason == supervise.Lingered || reason == supervise.Stalled || reason == supervise.Deadline):
 		// The result is there; that the process then had to be stopped does not change it.
 		j.verdict, j.code = own, 0
 	case reason == supervise.Deadline:
@@ -115,6 +115,9 @@ func (inv *Invocation) conclude(j *judgement, own verdict.Verdict, o verdict.Out
 		j.verdict, j.stop = early.verdict, early.stop
 		j.code = 1 // how it ended is our doing; by itself it ends with 1 after any failure
 		j.message = fmt.Sprintf("%s was stopped while it kept trying (%s): %s", name, j.verdict.Class, j.verdict.Evidence)
+		if early.forCost() {
+			j.message = fmt.Sprintf("%s was stopped: %s", name, c.causeText(early.stop.Cause))
+		}
 	case reason == supervise.Stopped && t.unread():
 		j.verdict = verdict.Verdict{Class: verdict.Interrupted, Rule: "unread", Evidence: unreadText}
 		j.stopCode = 128 + int(syscall.SIGPIPE)

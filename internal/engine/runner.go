@@ -67,8 +67,13 @@ type Runner struct {
 	// LimitBuffer is how long is waited beyond the reset of a service's limit; 0 means 5 s, negative none.
 	LimitBuffer time.Duration
 
-	// MaxCost is what all attempts together may cost, in US dollars, before there is no further one; 0 means no limit.
+	// MaxCost is what all attempts of an agent together may cost, in US dollars, with the agents that run inside it: at that
+	// limit it is stopped before its next model call. 0 means no limit.
 	MaxCost float64
+
+	// Budgets are those that what an agent costs is charged to, and that keep it from starting when they are used up. They are
+	// kept in the State.
+	Budgets []Budget
 
 	// OwnCode says that the caller ends with [Result.OwnCode] instead of [Result.ExitCode]: then the log says so too.
 	OwnCode bool

@@ -54,10 +54,20 @@ type transcript interface {
 	version() string
 }
 
-// earlyStop is why an attempt was stopped before its time: the CLI would go on with retries that we do not allow.
+// earlyStop is why an attempt was stopped before its time: the CLI would go on with retries that we do not allow, or with
+// model calls that cost more than they may.
 type earlyStop struct {
 	verdict verdict.Verdict
 	stop    *retry.Error
+}
+
+// forCost says that it was stopped for its cost.
+func (e *earlyStop) forCost() bool {
+	if e == nil {
+		return false
+	}
+	_, ok := errors.AsType[*MaxCostReached](e.stop.Cause)
+	return ok
 }
 
 // streams is the transcript of a command whose output is passed on as it is.

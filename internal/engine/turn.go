@@ -139,6 +139,7 @@ func (k *turn) learn(j *judgement) {
 		return
 	}
 	k.sessions.learn(&j.account)
+	k.call.spending.settle(j.account.Usage)
 	k.resumed = k.next.Session != "" && j.verdict.Class != verdict.SessionNotFound
 	k.countUnseen(j)
 }
@@ -219,8 +220,8 @@ func (k *turn) hindrance(j *judgement) *retry.Error {
 			return &retry.Error{Cause: err}
 		}
 	}
-	if limit, cost := k.call.runner.MaxCost, k.sessions.usage.cost; limit > 0 && cost != nil && *cost >= limit {
-		return &retry.Error{Cause: &MaxCostReached{Spent: *cost, Limit: limit}}
+	if reached := k.call.spending.check(); reached != nil {
+		return reached.stop()
 	}
 	return nil
 }

@@ -8,9 +8,11 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"time"
 
 	"github.com/belay-run/belay/gate"
 	"github.com/belay-run/belay/internal/alert"
+	"github.com/belay-run/belay/internal/budget"
 	"github.com/belay-run/belay/internal/journal"
 	"github.com/belay-run/belay/internal/price"
 	"github.com/belay-run/belay/internal/safefile"
@@ -96,6 +98,22 @@ func (s *State) Alerts() alert.Files { return alert.Files{Dir: filepath.Join(s.D
 
 // Gates are the gates that all processes share.
 func (s *State) Gates() *gate.Files { return &gate.Files{Dir: filepath.Join(s.Dir, "gates")} }
+
+// Budgets are what all processes have spent, by the names of budgets.
+func (s *State) Budgets() budget.Files { return budget.Files{Dir: filepath.Join(s.Dir, "budgets")} }
+
+// RunCosts are what runs under way have cost that may not cost more than so much, by their ids.
+func (s *State) RunCosts() budget.Files {
+	return budget.Files{Dir: filepath.Join(s.Dir, "costs"), OneLock: true}
+}
+
+// SweepRunCosts removes what killed runs have left there.
+func (s *State) SweepRunCosts() {
+	s.RunCosts().Sweep(time.Now().Add(-time.Hour), func(id string) bool {
+		alive, _ := filepath.Glob(filepath.Join(s.Records().Dir, "*"+id+"*"))
+		return len(alive) > 0
+	})
+}
 
 // Scopes are the keys of which one run may be alive at a time.
 func (s *State) Scopes() gate.Slots {

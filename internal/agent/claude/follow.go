@@ -242,7 +242,16 @@ func (f *follower) takeResult(e event, line agent.Line) {
 
 func (f *follower) lineInfo(show agent.Show) agent.LineInfo {
 	return agent.LineInfo{Answered: f.answered, Tools: f.tools.Running() + len(f.background), Show: show,
-		Delivered: f.result != nil && len(f.background) == 0, Waiting: !f.inTurn || len(f.questions) > 0}
+		Delivered: f.result != nil && len(f.background) == 0, Waiting: !f.inTurn || len(f.questions) > 0, Continues: f.continues()}
+}
+
+// answerTool is the tool by which the model gives the answer that --json-schema asks for.
+const answerTool = "StructuredOutput"
+
+// continues reports whether the model is about to be asked again. Where there has been a result, what follows is the work of
+// background tasks, which the result did not wait for.
+func (f *follower) continues() bool {
+	return f.tools.RunningBut(answerTool) > 0 && (f.isConversation || len(f.ledger.results) == 0)
 }
 
 // retrying is what an event says that announces a retry inside claude.

@@ -39,6 +39,7 @@ type follower struct {
 	worked          bool // the model has done more than think and answer
 	tools           agent.Tools
 	asking          bool          // the model is being asked, unless a tool runs
+	continues       bool          // the last that the model has done is to call a tool
 	retries         int           // that codex has told of
 	unseen          int           // retries that codex has not told of
 	unseenAtFailure int           // those before the failure
@@ -76,6 +77,7 @@ func (f *follower) Line(line agent.Line) agent.LineInfo {
 	info := f.take(e)
 	info.Tools = f.tools.Running()
 	info.Turn = f.turn(now)
+	info.Continues = f.continues
 	info.Foreign = e.Type == "" && (f.session == "" || !bytes.HasPrefix(line.Text, []byte("{"))) // else it is an event that was cut off
 	return info
 }
@@ -91,7 +93,7 @@ func (f *follower) take(e event) (info agent.LineInfo) {
 		f.work(e)
 		info.Answered = e.Item.ofModel()
 	case "turn.completed":
-		f.completed, f.failure, f.asking = true, "", false
+		f.completed, f.failure, f.asking, f.continues = true, "", false, false
 		f.tools.EndAll()
 		if len(e.Usage) > 0 && e.Usage[0] == '{' {
 			f.usage = e.Usage
@@ -119,7 +121,8 @@ func (f *follower) work(e event) {
 		return
 	}
 	f.active, f.asking = true, true
-	f.worked = f.worked || e.Item.Type != "agent_message" && e.Item.Type != "reasoning"
+	f.continues = e.Item.Type != "agent_message" && e.Item.Type != "reasoning"
+	f.worked = f.worked || f.continues
 	if !e.Item.tool() {
 		return
 	}

@@ -77,6 +77,8 @@ type Event struct {
 	Tool     string          `json:"tool,omitempty"` // begins
 	Done     bool            `json:"done,omitempty"` // the result is there
 	Waiting  bool            `json:"waiting,omitempty"`
+	Turn     *verdict.Usage  `json:"turn,omitempty"`    // a model call has ended
+	GoesOn   bool            `json:"goes_on,omitempty"` // the model will be asked again
 	Foreign  bool            `json:"foreign,omitempty"`
 	Show     agent.Show      `json:"show,omitempty"`
 	Retry    verdict.Class   `json:"retry,omitempty"` // it tries again by itself
@@ -138,7 +140,7 @@ func (f *follower) Line(line agent.Line) agent.LineInfo {
 	if e.Class != "" {
 		f.final, f.judged = verdict.Verdict{Class: e.Class, Retryable: e.Class.Retryable(), Evidence: e.Text, Hint: verdict.Hint{After: e.Hint}}, true
 	}
-	info := agent.LineInfo{Answered: e.Answered || e.Text != "", Tools: e.Tools, Delivered: e.Done, Waiting: e.Waiting, Show: e.Show, Foreign: e.Foreign}
+	info := agent.LineInfo{Answered: e.Answered || e.Text != "", Tools: e.Tools, Delivered: e.Done, Waiting: e.Waiting, Turn: e.Turn, Continues: e.GoesOn, Show: e.Show, Foreign: e.Foreign}
 	if e.Retry != "" {
 		info.Retrying = &agent.Retrying{Wait: e.Wait, Hopeless: e.Hopeless,
 			Verdict: verdict.Verdict{Class: e.Retry, Retryable: e.Retry.Retryable(), Evidence: "HTTP error", Hint: verdict.Hint{After: e.Hint}}}

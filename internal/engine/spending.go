@@ -1,0 +1,354 @@
+package engine
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/belay-run/belay/internal/agent"
+	"github.com/belay-run/belay/internal/budget"
+	"github.com/belay-run/belay/internal/clock"
+	"github.com/belay-run/belay/retry"
+	"github.com/belay-run/belay/verdict"
+)
+
+// Budget is a budget that a run takes part in, by its name.
+type Budget struct {
+	Name string
+	// Terms are its limit and window; nil means those that are on file.
+	Terms *budget.Terms
+}
+
+// ChargeVar is the environment variable that tells a run inside another one which limits it counts towards: those of
+// [Runner.MaxCost] and [Runner.Budgets] of all runs around it, as in "run:ID=0.5,budget:nightly".
+const ChargeVar = "BELAY_CHARGE"
+
+// spending holds what an agent costs against limits: that of the run itself, those of the runs around it, and budgets. Each
+// is a book, and what is spent is charged to all of them. Where there is no limit, its methods do nothing.
+type spending struct {
+	call    *call
+	limits  []*limit
+	spender budget.Spender
+
+	mu       sync.Mutex
+	charged  float64 // for the model calls of the present attempt
+	unpriced bool    // one of them has no price
+	// open is what was charged for earlier attempts of which not all is known, and unknown how many of them count as unknown:
+	// the cost of a later attempt may include theirs.
+	open    float64
+	unknown int
+}
+
+// limit is a book that is charged, and how it stands.
+type limit struct {
+	book *budget.Book // nil if nothing is shared
+	// reached is the cause of a stop by this limit, without its figures.
+	reached MaxCostReached
+	// own is what this run has charged: where the book cannot be used, the run's own limit holds all the same.
+	own   budget.Standing
+	isOwn bool // that of the run itself
+	told  bool // that it is nearly reached, or that there is trouble
+}
+
+// newSpending finds the limits that a call counts towards. outer is what the run around it says.
+func newSpending(c *call, outer string) *spending {
+	s := &spending{call: c}
+	if limit := c.runner.MaxCost; limit > 0 {
+		s.add(&budgetRef{run: c.id, terms: runTerms(limit)})
+	}
+	for _, ref := range parseCharge(outer) {
+		s.add(&ref)
+	}
+	for _, b := range c.runner.Budgets {
+		s.add(&budgetRef{budget: b.Name, terms: b.Terms})
+	}
+	return s
+}
+
+// runTerms are those of what a run may cost: nothing more is started once the cost of an attempt is not known.
+func runTerms(limit float64) *budget.Terms { return &budget.Terms{Limit: limit, Strict: true} }
+
+// budgetRef names a book: that of a run, or of a budget.
+type budgetRef struct {
+	run, budget string
+	terms       *budget.Terms
+}
+
+// add adds a limit. One that the run around this one has already named is taken once, by the terms that this run has for it.
+func (s *spending) add(ref *budgetRef) {
+	l := &limit{isOwn: ref.run == s.call.id && ref.run != ""}
+	l.reached.Budget = ref.budget
+	if !l.isOwn {
+		l.reached.Run = ref.run
+	}
+	if ref.terms != nil {
+		l.own.Terms = *ref.terms
+	}
+	if s.call.state != nil {
+		if ref.budget != "" {
+			l.book = s.call.state.Budgets().Book(ref.budget, ref.terms)
+		} else {
+			l.book = s.call.state.RunCosts().Book(ref.run, ref.terms)
+		}
+	}
+	same := func(other *limit) bool {
+		return other.reached.Budget == ref.budget && other.reached.Run == l.reached.Run && other.isOwn == l.isOwn
+	}
+	if at := slices.IndexFunc(s.limits, same); at >= 0 {
+		s.limits[at] = l
+		return
+	}
+	s.limits = append(s.limits, l)
+}
+
+// parseCharge reads what the run around this one says. What it does not understand it leaves out: a later version may say
+// more.
+func parseCharge(text string) (refs []budgetRef) {
+	for one := range strings.SplitSeq(text, ",") {
+		if name, ok := strings.CutPrefix(one, "budget:"); ok && budget.CheckName(name) == nil {
+			refs = append(refs, budgetRef{budget: name})
+		}
+		id, amount, _ := strings.Cut(strings.TrimPrefix(one, "run:"), "=")
+		if limit, err := strconv.ParseFloat(amount, 64); err == nil && limit > 0 && agent.IsUUID(id) && strings.HasPrefix(one, "run:") {
+			refs = append(refs, budgetRef{run: id, terms: runTerms(limit)})
+		}
+	}
+	return refs
+}
+
+// environ is the variable for what runs inside this run; empty if there is no limit.
+func (s *spending) environ() string {
+	var list []string
+	for _, l := range s.limits {
+		switch {
+		case l.reached.Budget != "":
+			list = append(list, "budget:"+l.reached.Budget)
+		case l.isOwn:
+			list = append(list, fmt.Sprintf("run:%s=%g", s.call.id, l.own.Limit))
+		default:
+			list = append(list, fmt.Sprintf("run:%s=%g", l.reached.Run, l.own.Limit))
+		}
+	}
+	return strings.Join(list, ",")
+}
+
+// openSpending finds the limits, puts the terms of budgets on file for those who join them by name, and tells the command of
+// all of them.
+func (inv *Invocation) openSpending() {
+	c, outer := inv.call, os.Getenv(ChargeVar)
+	if outer == "" && c.runner.MaxCost <= 0 && len(c.runner.Budgets) == 0 {
+		return
+	}
+	s := newSpending(c, outer)
+	if c.state == nil {
+		if outer != "" {
+			c.env = append(slices.Clip(c.env), ChargeVar+"="+outer)
+		}
+	} else if text := s.environ(); text != "" {
+		c.env = append(slices.Clip(c.env), ChargeVar+"="+text)
+	}
+	for _, l := range s.limits {
+		if l.book != nil && l.reached.Budget != "" {
+			if err := l.book.Settle(); err != nil {
+				s.trouble(l, err)
+			}
+		}
+	}
+	s.spender = budget.Spender{Profile: c.profile.Name(), Project: project(c.dir())}
+	c.spending = s
+}
+
+// project is the directory that a run's work belongs to: the root of the repository around it, or the directory itself.
+func project(dir string) string {
+	for at := dir; ; at = filepath.Dir(at) {
+		if _, err := os.Lstat(filepath.Join(at, ".git")); err == nil {
+			return at
+		}
+		if at == filepath.Dir(at) {
+			return dir
+		}
+	}
+}
+
+// close removes the book of the run, which counts for nothing after its end.
+func (s *spending) close() {
+	if s == nil {
+		return
+	}
+	for _, l := range s.limits {
+		if l.isOwn && l.book != nil && l.book.Remove() {
+			s.call.state.SweepRunCosts()
+		}
+	}
+}
+
+// trouble says once that a limit cannot be counted towards. The work goes on.
+func (s *spending) trouble(l *limit, err error) {
+	if !l.told {
+		l.told = true
+		s.call.emit(CostNotice{Budget: l.reached.Budget, Err: err})
+	}
+}
+
+// spends says that the command costs money that it tells of. Others pass limits on, and are never kept from starting.
+func (c *call) spends() bool {
+	return c.traits.kind == agentTurn || c.traits.kind == agentConversation
+}
+
+// check says which limit keeps an attempt from being started; nil if none does.
+func (s *spending) check() *MaxCostReached {
+	if s == nil || !s.call.spends() {
+		return nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, l := range s.limits {
+		now := l.own
+		if l.book != nil {
+			shared, err := l.book.Check(clock.Now())
+			if err != nil {
+				s.trouble(l, err)
+			}
+			now = l.most(shared)
+		}
+		if now.Closed() {
+			return l.cause(&now)
+		}
+	}
+	return nil
+}
+
+// most is how the limit stands by its book, or by what this run alone has charged, whichever is more: the book may have
+// begun anew.
+func (l *limit) most(shared budget.Standing) budget.Standing {
+	if l.isOwn {
+		shared.Spent, shared.Unknown = max(shared.Spent, l.own.Spent), max(shared.Unknown, l.own.Unknown)
+	}
+	return shared
+}
+
+// cause says that the limit is reached.
+func (l *limit) cause(s *budget.Standing) *MaxCostReached {
+	why := l.reached
+	why.Spent, why.Limit, why.Window, why.Until = s.Spent, s.Limit, string(s.Window), s.Ends
+	if !s.Reached() {
+		why.Unknown = s.Unknown
+	}
+	return &why
+}
+
+// turn charges a model call that has ended, and says which limit is reached by it.
+func (s *spending) turn(used verdict.Usage) *MaxCostReached {
+	if s == nil || !s.call.spends() {
+		return nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if used.CostUSD == nil {
+		s.unpriced = s.unpriced || used.CostUnknown()
+		return nil
+	}
+	s.charged += *used.CostUSD
+	return s.charge(budget.Charge{USD: *used.CostUSD})
+}
+
+// settle charges what an attempt has cost in the end, beyond what was charged for its model calls. If it does not tell, that
+// is what it has cost, as far as these have a price; else it counts as unknown.
+func (s *spending) settle(used verdict.Usage) {
+	if s == nil || !s.call.spends() {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var c budget.Charge
+	switch {
+	case used.CostUSD != nil:
+		c.USD = *used.CostUSD - s.charged
+		if used.Settles > 0 {
+			c.USD -= s.open
+			c.Unknown = -s.unknown
+			s.open, s.unknown = 0, 0
+		}
+	case used.CostUnknown():
+		s.open += s.charged
+		if s.unpriced || s.charged == 0 {
+			c.Unknown = 1
+			s.unknown++
+		}
+	}
+	s.charged, s.unpriced = 0, false
+	if c != (budget.Charge{}) {
+		s.charge(c)
+	}
+}
+
+// charge charges all books, and returns the first limit that is reached. The lock is held.
+func (s *spending) charge(c budget.Charge) (reached *MaxCostReached) {
+	c.Spender = s.spender
+	for _, l := range s.limits {
+		l.own.Spent, l.own.Unknown = max(l.own.Spent+c.USD, 0), max(l.own.Unknown+c.Unknown, 0)
+		now := l.own
+		if l.book != nil {
+			shared, err := l.book.Charge(clock.Now(), c)
+			if err != nil {
+				s.trouble(l, err)
+				shared.Terms = l.own.Terms
+			}
+			now = l.most(shared)
+		}
+		if l.reached.Budget != "" {
+			s.notice(l, &now, c)
+		}
+		if reached == nil && now.Reached() {
+			reached = l.cause(&now)
+		}
+	}
+	return reached
+}
+
+// notice says that a budget has something in it whose cost is not known, and, once, that it is nearly used up.
+func (s *spending) notice(l *limit, now *budget.Standing, c budget.Charge) {
+	if c.Unknown > 0 {
+		s.call.emit(CostNotice{Budget: l.reached.Budget, Unknown: true})
+	}
+	if now.Low() && !now.Reached() && !l.told && now.Spent-c.USD < 0.8*now.Limit {
+		l.told = true
+		s.call.emit(CostNotice{Budget: l.reached.Budget, Spent: now.Spent, Limit: now.Limit})
+	}
+}
+
+// refuse is an attempt that was not started because a limit on cost is reached.
+func (e *MaxCostReached) refuse(c *call) *refusal {
+	return &refusal{code: -1, verdict: e.verdict(), message: c.causeText(e), barred: true, stop: e.stop()}
+}
+
+func (e *MaxCostReached) stop() *retry.Error { return &retry.Error{Cause: e, NotBefore: e.Until} }
+
+func (e *MaxCostReached) verdict() verdict.Verdict {
+	v := verdict.Verdict{Class: verdict.LimitReached, Rule: ruleMaxCost, Evidence: e.Error(), Sent: verdict.SentNo}
+	if e.Budget != "" {
+		v.Rule = ruleBudget
+	}
+	v.Hint.At = e.Until
+	return v
+}
+
+// The rules of verdicts on what was not started, or stopped, for its cost.
+const (
+	ruleMaxCost = "max-cost"
+	ruleBudget  = "budget"
+)
+
+// isBudget says that an invocation has ended because of a budget, which will open again.
+func isBudget(stop *retry.Error) bool {
+	if stop == nil {
+		return false
+	}
+	reached, ok := errors.AsType[*MaxCostReached](stop.Cause)
+	return ok && reached.Budget != ""
+}
