@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"github.com/belay-run/belay/internal/engine"
-	"github.com/belay-run/belay/internal/printable"
 	"github.com/belay-run/belay/internal/term"
 )
 
@@ -20,7 +19,13 @@ func causeText(cause error) string {
 	case *engine.ScopeTaken:
 		return fmt.Sprintf("scope %s is taken by another run; see: belay ps; retry later", e.Key)
 	case *engine.MaxCostReached:
-		return fmt.Sprintf("--max-cost is used up: %s of $%g", printable.Dollars(e.Spent), e.Limit)
+		switch {
+		case e.Budget != "":
+			return fmt.Sprintf("%v; see: belay budget %s", e, e.Budget)
+		case e.Run != "":
+			return e.Sentence("--max-cost of the run around it")
+		}
+		return e.Sentence("--max-cost")
 	case *engine.RetriesSpent:
 		return fmt.Sprintf("the local retry budget is used up (gate %s; to fill it: %s)", e.Key, term.LiftCommand(e.Key))
 	case *engine.TooLate:

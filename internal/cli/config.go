@@ -83,6 +83,8 @@ func writeConfig(w io.Writer, shown []config.Shown) error {
 			name = "rule: " + s.Name
 		case "price":
 			name = "price of " + s.Name
+		case "budget":
+			name = "budget " + s.Name
 		case "alert":
 			name = "alert " + s.Name
 		case "ignored":

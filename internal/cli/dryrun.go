@@ -56,6 +56,9 @@ func dryRun(ctx context.Context, w io.Writer, s *config.Settings, r *engine.Runn
 	}
 	line("limits", "%s", limits(p))
 	line("gate", "%s", gateNow(p.Gate))
+	if len(r.Budgets) > 0 {
+		line("budget", "%s", budgetsNow(r.Budgets))
+	}
 	switch {
 	case p.Session != "":
 		line("session", "%s goes on", p.Session)

@@ -29,7 +29,6 @@ func idleFlags(s *config.Settings, r *engine.Runner, known agent.Profile) (list 
 		{"verify-effect", hasEffects, "only what gh changes can be looked for"},
 		{"retry-unsafe", hasEffects, "it is for gh"},
 		{"rate-limit-buffer", isCaller, "it is for gh"},
-		{"max-cost", isAgent, "only agents say what they cost"},
 		{"resume-prompt", isAgent, "only agents have sessions"},
 		{"no-resume-on-retry", isAgent, "only agents have sessions"},
 		{"log-dir", cliOf(known).OwnLog != "", "it is for " + profile.Or(withOwnLog())},

@@ -13,6 +13,7 @@ import (
 
 	"github.com/belay-run/belay/gate"
 	"github.com/belay-run/belay/internal/config"
+	"github.com/belay-run/belay/internal/engine"
 	"github.com/belay-run/belay/internal/mcp"
 	"github.com/belay-run/belay/internal/profile"
 	"github.com/belay-run/belay/internal/state"
@@ -205,7 +206,7 @@ func serverEnviron(env []string) []string {
 	kept := make([]string, 0, len(env))
 	for _, kv := range env {
 		name, _, _ := strings.Cut(kv, "=")
-		if !strings.HasPrefix(name, "BELAY_") || name == supervise.RunIDVar || name == state.DirVar {
+		if !strings.HasPrefix(name, "BELAY_") || name == supervise.RunIDVar || name == state.DirVar || name == engine.ChargeVar {
 			kept = append(kept, kv)
 		}
 	}

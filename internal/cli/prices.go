@@ -132,14 +132,14 @@ func writePrices(w io.Writer, rows []priceRow, now time.Time) error {
 	if err := term.Table(w, []string{"MODEL", "INPUT", "OUTPUT", "CACHE READ", "WRITE", "WRITE 1H", "LONG PROMPT", "FROM"}, table); err != nil {
 		return err
 	}
-	fmt.Fprintf(w, "\nUS dollars for a million tokens\n%s\n", strings.Join(sources, "\n"))
+	term.Text(w, "\nUS dollars for a million tokens\n"+strings.Join(sources, "\n")+"\n")
 	if checked.IsZero() {
 		return nil
 	}
 	age := now.Sub(checked)
-	_, err := fmt.Fprintf(w, "compared with these pages on %s, %s\n", checked.Format(time.DateOnly), ageText(age))
+	err := term.Printf(w, "compared with these pages on %s, %s\n", checked.Format(time.DateOnly), ageText(age))
 	if age > oldList {
-		fmt.Fprintln(w, "the list is old: update belay, or set prices of your own in "+config.UserFile())
+		term.Printf(w, "the list is old: update belay, or set prices of your own in %s\n", config.UserFile())
 	}
 	return err
 }

@@ -40,7 +40,7 @@ func quickRun(args []string) (given config.Given, command []string, ok bool) {
 		if setting.Check(value) != nil {
 			return nil, nil, false
 		}
-		given[name] = value
+		given.Add(setting, value)
 	}
 	return nil, nil, false
 }

@@ -32,6 +32,7 @@ func newRun(do func(ctx context.Context, std stdio.Streams, given config.Given, 
 		Short: "Run a command dependably",
 		Example: `  belay run -- claude -p "Review the last commit"
   belay run --resume last --max-cost 2 -- codex exec "And now the docs"
+  belay run --budget nightly=5/day -- claude -p "Fix the flaky tests"
   belay run --verify-effect -- gh issue create -R o/r -t "Title" -b "Body"
   belay run --max-retries 3 -- curl -sSf https://example.com/data.json
   belay run --timeout 10m --stall-timeout 2m -- make deploy
@@ -128,8 +129,8 @@ func run(ctx context.Context, std stdio.Streams, given config.Given, args []stri
 		go caught.pass(inv, known != nil && known.Headless(), exitNow)
 	}
 	inv.Run()
-	result, _ := inv.Wait()
-	view.done(result)
+	result, err := inv.Wait()
+	view.done(result, err)
 	if runner.OwnCode {
 		result.ExitCode = result.OwnCode()
 	}
@@ -187,6 +188,9 @@ func newRunner(s *config.Settings, rules []verdict.Rule, known agent.Profile) (*
 		r.LimitBuffer = -1
 	}
 	if r.Resume, err = resumption(s, known); err != nil {
+		return nil, err
+	}
+	if r.Budgets, err = joinedBudgets(s, nameOf(known)); err != nil {
 		return nil, err
 	}
 	if s.MaxParallel > 0 && s.Gate == "" && known == nil {

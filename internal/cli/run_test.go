@@ -283,8 +283,8 @@ func TestRun_Retries(t *testing.T) {
 
 func TestRun_VerboseNamesFlagsThatDoNothing(t *testing.T) {
 	place(t)
-	belay(t, "run", "--verbose", "--on-busy", "fail", "--max-cost", "2", "--retry-timeouts", "1", "--breaker-failures", "2", "--", "true").ends(0).
-		says("--on-busy does nothing here: there is no --scope", "--max-cost does nothing here: only agents say what they cost",
+	belay(t, "run", "--verbose", "--on-busy", "fail", "--retry-timeouts", "1", "--breaker-failures", "2", "--", "true").ends(0).
+		says("--on-busy does nothing here: there is no --scope",
 			"--retry-timeouts does nothing here: there is no --timeout", "--breaker-failures does nothing here: there is no --gate")
 }
 

@@ -16,7 +16,7 @@ type settingFlag struct {
 func (f *settingFlag) String() string { return "" }
 
 func (f *settingFlag) Set(v string) error {
-	f.given[f.setting.Name] = v
+	f.given.Add(f.setting, v)
 	return f.setting.Check(v)
 }
 

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/belay-run/belay/gate"
+	"github.com/belay-run/belay/internal/budget"
 	"github.com/belay-run/belay/internal/config"
 	"github.com/belay-run/belay/internal/engine"
 	"github.com/belay-run/belay/internal/supervise"
@@ -84,6 +85,8 @@ func (v *view) observe(e engine.Event) {
 		} else {
 			v.verbosely("no log is kept in %s: %v", e.Dir, e.Err)
 		}
+	case engine.CostNotice:
+		v.costNotice(e)
 	case engine.WaitOver:
 		v.end()
 	case engine.Stopping:
@@ -178,6 +181,22 @@ func (v *view) atGate(e engine.AtGate) {
 	v.begin(v.screen.Countdown("gate "+e.Key, e.Refusal.Until))
 }
 
+// costNotice says what there is to know of a limit on cost.
+func (v *view) costNotice(e engine.CostNotice) {
+	switch {
+	case errors.Is(e.Err, budget.ErrDamaged) && e.Budget != "":
+		v.screen.Line("budget %s begins anew: %v", e.Budget, e.Err)
+	case e.Err != nil && e.Budget != "":
+		v.screen.Line("budget %s is not in force for this run: %v", e.Budget, e.Err)
+	case e.Err != nil:
+		v.screen.Line("what runs inside this run does not count towards its --max-cost: %v", e.Err)
+	case e.Unknown:
+		v.say("the cost of this attempt is not known, so it is missing in budget %s", e.Budget)
+	default:
+		v.say("budget %s is nearly used up: $%.2f of $%g", e.Budget, e.Spent, e.Limit)
+	}
+}
+
 // reason says in a few words why an attempt failed.
 func (v *view) reason(d verdict.Verdict) string {
 	text := v.name + " failed"
@@ -191,7 +210,7 @@ func (v *view) reason(d verdict.Verdict) string {
 }
 
 // done says how it ended, if there is anything to say.
-func (v *view) done(r *engine.Result) {
+func (v *view) done(r *engine.Result, err error) {
 	v.end()
 	if v.stopping != nil {
 		v.stopping.Stop()
@@ -220,6 +239,9 @@ func (v *view) done(r *engine.Result) {
 		}
 		if r.Verdict.Class == verdict.Auth && v.login != "" {
 			v.say("to log in: %s", v.login)
+		}
+		if _, spent := errors.AsType[*engine.MaxCostReached](err); spent && r.Session != "" {
+			v.say("to go on: belay run --resume %s -- %s", r.Session, v.how)
 		}
 	}
 }

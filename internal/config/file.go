@@ -30,6 +30,7 @@ type file struct {
 	alerts  alert.Config
 	ignored []Ignored // of a project's file
 	prices  map[string]price.Price
+	budgets map[string]Budget
 }
 
 // Rule is a user's rule for the verdict on one profile's outcomes, or on all.
@@ -84,6 +85,11 @@ func parseFile(path string, data []byte, project bool) (*file, error) {
 			return nil, err
 		}
 	}
+	if rules, ok := doc["budget"].(map[string]any); ok {
+		if err := f.addBudgets(rules, wrong); err != nil {
+			return nil, err
+		}
+	}
 	if value, ok := doc["prices"]; ok {
 		if err := f.addPrices(value, wrong); err != nil {
 			return nil, err
@@ -111,8 +117,18 @@ func (f *file) mistake(key string, m *Mistake) error {
 	return m
 }
 
-// tables are the keys at the top of a file that are tables of their own.
-var tables = []string{"alert", "prices", "profile", "rule"}
+// isTable reports whether a key at the top of a file is no setting. A budget may be either: the one that all runs join, or the
+// table of those with rules.
+func isTable(key string, value any) bool {
+	switch key {
+	case "alert", "prices", "profile", "rule":
+		return true
+	case "budget":
+		_, ok := value.(map[string]any)
+		return ok
+	}
+	return false
+}
 
 // addTable adds the settings of one table of the file, of which prefix is the name with a dot; none for the top of the file.
 func (f *file) addTable(to map[string]named, table map[string]any, prefix string, lines map[string]int, wrong func(key, format string, args ...any) error) error {
@@ -127,7 +143,7 @@ func (f *file) addTable(to map[string]named, table map[string]any, prefix string
 		delete(table, key)
 	}
 	for key, value := range table {
-		if prefix == "" && slices.Contains(tables, key) {
+		if prefix == "" && isTable(key, value) {
 			continue
 		}
 		if err := f.set(to, key, value, lines[prefix+key]); err != nil {
@@ -175,6 +191,19 @@ func (f *file) addPrices(value any, wrong func(key, format string, args ...any) 
 		return wrong(key, "%w", err)
 	}
 	f.prices = own
+	return nil
+}
+
+// addBudgets adds the table of budgets.
+func (f *file) addBudgets(rules map[string]any, wrong func(key, format string, args ...any) error) error {
+	if f.project {
+		return wrong("budget", "a project's file may not set budgets; put them into your own config.toml")
+	}
+	budgets, key, err := budgetRules(rules)
+	if err != nil {
+		return wrong(key, "%w", err)
+	}
+	f.budgets = budgets
 	return nil
 }
 

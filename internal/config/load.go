@@ -14,6 +14,14 @@ import (
 // Given is what the command line gave: setting → value.
 type Given map[string]string
 
+// Add adds a flag and its value. The last one counts, unless the setting takes several.
+func (g Given) Add(s *Setting, value string) {
+	if before, again := g[s.Name]; again && s.repeats() {
+		value = before + "," + value
+	}
+	g[s.Name] = value
+}
+
 // layer is a place that the user gives values in.
 type layer int
 
@@ -35,7 +43,7 @@ func Load(given Given, profile string) (*Settings, []verdict.Rule, error) {
 	if user == nil {
 		user = &file{}
 	}
-	s.Alerts = user.alerts
+	s.Alerts, s.BudgetRules = user.alerts, user.budgets
 	if len(user.prices) > 0 {
 		s.Prices = price.New(user.prices)
 	}

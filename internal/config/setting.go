@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/belay-run/belay/internal/alert"
+	"github.com/belay-run/belay/internal/budget"
 	"github.com/belay-run/belay/internal/price"
 	"github.com/belay-run/belay/retry"
 )
@@ -36,14 +37,16 @@ type Settings struct {
 	Resume, ResumeOrNew, ResumePrompt     string
 	NoResumeOnRetry                       bool
 	MaxCost                               float64
+	Budgets                               []budget.Joined
 	LogDir                                string
 	RetryUnsafe, VerifyEffect             bool
 	LimitBuffer                           time.Duration
-	Alerts                                alert.Config // the user's file only
-	Prices                                *price.Table // the user's file only; nil if it has none
-	Unread                                []Unread     // in the environment
-	AtMost                                Bounds       // the project's file only
-	Ignored                               []Ignored    // in the project's file
+	Alerts                                alert.Config      // the user's file only
+	BudgetRules                           map[string]Budget // likewise
+	Prices                                *price.Table      // the user's file only; nil if it has none
+	Unread                                []Unread          // in the environment
+	AtMost                                Bounds            // the project's file only
+	Ignored                               []Ignored         // in the project's file
 
 	origin, raw map[string]string // where a value comes from, and how it is written there
 	chosen      map[string]layer  // the nearest of the user's own layers that gives a value
@@ -113,6 +116,9 @@ func (s *Setting) Env() string {
 
 // Key is the setting's key in a file.
 func (s *Setting) Key() string { return strings.ReplaceAll(s.Name, "-", "_") }
+
+// repeats reports whether the flag may be given several times, each with one more value.
+func (s *Setting) repeats() bool { return s.Name == "budget" }
 
 // Check reports whether text is a value for the setting.
 func (s *Setting) Check(text string) error { return s.set(new(Settings), text) }

@@ -101,7 +101,8 @@ var Table = []Setting{
 		text(func(s *Settings) *string { return &s.ResumePrompt })},
 	{"no-resume-on-retry", "", "begin anew after a failed attempt, also where that pays twice", Groups[7], User,
 		boolean(func(s *Settings) *bool { return &s.NoResumeOnRetry })},
-	{"max-cost", "USD", "no further attempt once the attempts have cost this much", Groups[7], User, setCost},
+	{"max-cost", "USD", "stop an agent before its next model call once it has cost this much, with the agents that it runs by belay", Groups[7], User, setCost},
+	{"budget", "NAME[=USD/WINDOW]", "count what agents cost towards this budget, and start none when it is used up; =5/day, week or month sets its limit", Groups[7], User, setBudgets},
 	{"log-dir", "DIR", "where claude's own log of invocations is kept (.logs in the working directory); none turns it off", Groups[4], User,
 		text(func(s *Settings) *string { return &s.LogDir })},
 

@@ -9,6 +9,7 @@ import (
 	"time"
 	"unicode"
 
+	"github.com/belay-run/belay/internal/budget"
 	"github.com/belay-run/belay/internal/profile"
 	"github.com/belay-run/belay/retry"
 )
@@ -112,12 +113,9 @@ func setFactor(s *Settings, v string) error {
 }
 
 func setCost(s *Settings, v string) error {
-	f, err := strconv.ParseFloat(strings.TrimPrefix(v, "$"), 64)
-	if err != nil || math.IsNaN(f) || math.IsInf(f, 0) || f <= 0 {
-		return fmt.Errorf("%q is not an amount of US dollars above 0, such as 0.50", v)
-	}
+	f, err := budget.ParseUSD(v)
 	s.MaxCost = f
-	return nil
+	return err
 }
 
 func setJitter(s *Settings, v string) error {

@@ -8,6 +8,7 @@ import (
 	"github.com/belay-run/belay/internal/agent"
 	"github.com/belay-run/belay/internal/agent/generic"
 	"github.com/belay-run/belay/internal/alert"
+	"github.com/belay-run/belay/internal/budget"
 	"github.com/belay-run/belay/internal/price"
 	"github.com/belay-run/belay/internal/profile"
 	"github.com/belay-run/belay/internal/state"
@@ -73,7 +74,7 @@ type Runner struct {
 
 	// Budgets are those that what an agent costs is charged to, and that keep it from starting when they are used up. They are
 	// kept in the State.
-	Budgets []Budget
+	Budgets []budget.Joined
 
 	// OwnCode says that the caller ends with [Result.OwnCode] instead of [Result.ExitCode]: then the log says so too.
 	OwnCode bool

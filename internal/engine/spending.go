@@ -17,13 +17,6 @@ import (
 	"github.com/belay-run/belay/verdict"
 )
 
-// Budget is a budget that a run takes part in, by its name.
-type Budget struct {
-	Name string
-	// Terms are its limit and window; nil means those that are on file.
-	Terms *budget.Terms
-}
-
 // ChargeVar is the environment variable that tells a run inside another one which limits it counts towards: those of
 // [Runner.MaxCost] and [Runner.Budgets] of all runs around it, as in "run:ID=0.5,budget:nightly".
 const ChargeVar = "BELAY_CHARGE"

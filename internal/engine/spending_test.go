@@ -56,8 +56,8 @@ func costly(t *testing.T, attempts ...enginetest.Attempt) (*engine.Runner, *engi
 	return r, script(r, attempts...)
 }
 
-func perDay(name string, usd float64) engine.Budget {
-	return engine.Budget{Name: name, Terms: &budget.Terms{Limit: usd, Window: budget.Day}}
+func perDay(name string, usd float64) budget.Joined {
+	return budget.Joined{Name: name, Terms: &budget.Terms{Limit: usd, Window: budget.Day}}
 }
 
 func standing(t *testing.T, r *engine.Runner, name string) budget.Standing {
@@ -73,7 +73,7 @@ func standing(t *testing.T, r *engine.Runner, name string) budget.Standing {
 func TestSpending_StopsWithinAnAttempt(t *testing.T) {
 	for name, limit := range map[string]func(*engine.Runner){
 		"max cost": func(r *engine.Runner) { r.MaxCost = 0.5 },
-		"budget":   func(r *engine.Runner) { r.Budgets = []engine.Budget{perDay("nightly", 0.5)} },
+		"budget":   func(r *engine.Runner) { r.Budgets = []budget.Joined{perDay("nightly", 0.5)} },
 		"run around it": func(*engine.Runner) {
 			t.Setenv(engine.ChargeVar, "run:01234567-89ab-cdef-0123-456789abcdef=0.5")
 		},
@@ -111,7 +111,7 @@ func TestSpending_ResultIsKept(t *testing.T) {
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			r, script := costly(t, attempt)
-			r.MaxCost, r.Budgets = 0.5, []engine.Budget{perDay("x", 0.5)}
+			r.MaxCost, r.Budgets = 0.5, []budget.Joined{perDay("x", 0.5)}
 			res, err := r.Run(t.Context(), claude)
 			if err != nil || res.ExitCode != 0 || len(script.Starts()) != 1 {
 				t.Errorf("%s: %v", name, err)
@@ -153,7 +153,7 @@ func TestSpending_KilledAttemptCounts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		stalls := enginetest.Attempt{Steps: append(append(modelCall(0.2, true), modelCall(0.1, true)...), enginetest.Hang())}
 		r, script := costly(t, stalls, expensive(60))
-		r.Stall, r.MaxCost, r.Budgets = 10*time.Second, 0.5, []engine.Budget{perDay("x", 100)}
+		r.Stall, r.MaxCost, r.Budgets = 10*time.Second, 0.5, []budget.Joined{perDay("x", 100)}
 		res, err := r.Run(t.Context(), claude)
 		if len(script.Starts()) != 2 || !isA[*engine.MaxCostReached](err) || res.Attempts != 2 {
 			t.Errorf("%d starts, %v", len(script.Starts()), err)
@@ -181,7 +181,7 @@ func TestSpending_IsSettled(t *testing.T) {
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			r, _ := costly(t, enginetest.Attempt{Steps: append(modelCall(0.3, false), enginetest.Line(enginetest.Event{Done: true, Text: "done", Account: enginetest.Account(tt.account)}))})
-			r.Budgets = []engine.Budget{perDay("x", 10)}
+			r.Budgets = []budget.Joined{perDay("x", 10)}
 			if _, err := r.Run(t.Context(), claude); err != nil {
 				t.Error(err)
 			}
@@ -211,7 +211,7 @@ func TestSpending_UnknownCost(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r, _ := costly(t)
 		turns, told := attempts(r), observe(r)
-		r.Budgets = []engine.Budget{perDay("x", 0.5)}
+		r.Budgets = []budget.Joined{perDay("x", 0.5)}
 		_, err := r.Run(t.Context(), claude)
 		notices := all[engine.CostNotice](told)
 		if s := standing(t, r, "x"); err != nil || len(*turns) != 2 || s.Spent != 0.1 || s.Unknown != 1 || len(notices) != 1 || !notices[0].Unknown {
@@ -221,7 +221,7 @@ func TestSpending_UnknownCost(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r, _ := costly(t)
 		turns := attempts(r)
-		r.Budgets = []engine.Budget{perDay("x", 0.5)}
+		r.Budgets = []budget.Joined{perDay("x", 0.5)}
 		r.Budgets[0].Terms.Strict = true
 		res, err := r.Run(t.Context(), claude)
 		if len(*turns) != 1 || res.ExitCode != engine.CodeTryLater || !res.RetryAt.Equal(budget.Day.Ends(time.Now())) {
@@ -235,7 +235,7 @@ func TestSpending_UnknownCost(t *testing.T) {
 		settling := cost(0.4)
 		settling.Usage.Settles = 1
 		converse(r, agent.Info{}, step{verdict.Overloaded, unknown}, step{verdict.OK, settling})
-		r.Budgets = []engine.Budget{perDay("x", 1)}
+		r.Budgets = []budget.Joined{perDay("x", 1)}
 		if _, err := r.Run(t.Context(), claude); err != nil {
 			t.Error(err)
 		}
@@ -249,7 +249,7 @@ func TestSpending_UnknownCost(t *testing.T) {
 func TestSpending_BudgetRefuses(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r, script := costly(t, expensive(1))
-		r.Budgets = []engine.Budget{perDay("nightly", 0.3)}
+		r.Budgets = []budget.Joined{perDay("nightly", 0.3)}
 		for n := range 3 {
 			if _, err := r.Run(t.Context(), claude); err != nil {
 				t.Fatal(n, err)
@@ -271,7 +271,7 @@ func TestSpending_BudgetRefuses(t *testing.T) {
 	})
 	synctest.Test(t, func(t *testing.T) {
 		r, script := costly(t, expensive(1))
-		r.Budgets, r.Gate.Key = []engine.Budget{perDay("x", 0.3)}, "api"
+		r.Budgets, r.Gate.Key = []budget.Joined{perDay("x", 0.3)}, "api"
 		r.Policy.MaxWait = time.Hour
 		held := time.Now().Add(time.Minute)
 		if err := r.Shared.Update("api", time.Now(), func(s gate.State) gate.State { return s.Held(time.Now(), held, "test") }); err != nil {
@@ -294,7 +294,7 @@ func TestSpending_OtherCommands(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const around = "run:01234567-89ab-cdef-0123-456789abcdef=2"
 		t.Setenv(engine.ChargeVar, around+",budget:weekly,nonsense,budget:../x,run:x=1,run:01234567-89ab-cdef-0123-456789abcdee=-1")
-		r := &engine.Runner{State: &state.State{Dir: t.TempDir()}, MaxCost: 0.5, Budgets: []engine.Budget{perDay("x", 0.1), {Name: "weekly"}}}
+		r := &engine.Runner{State: &state.State{Dir: t.TempDir()}, MaxCost: 0.5, Budgets: []budget.Joined{perDay("x", 0.1), {Name: "weekly"}}}
 		if _, err := r.State.Budgets().Book("x", nil).Charge(time.Now(), budget.Charge{USD: 5}); err != nil {
 			t.Fatal(err)
 		}
@@ -347,7 +347,7 @@ func TestSpending_Nested(t *testing.T) {
 				_, innerErr = inner.Run(t.Context(), claude)
 				os.Unsetenv(engine.ChargeVar)
 			}), enginetest.Line(enginetest.Event{Class: verdict.Overloaded}))}}
-		outer.MaxCost, outer.Budgets = 0.5, []engine.Budget{perDay("x", 10)}
+		outer.MaxCost, outer.Budgets = 0.5, []budget.Joined{perDay("x", 10)}
 		_, err := outer.Run(t.Context(), claude)
 		cause := asMaxCost(innerErr)
 		if cause == nil || cause.Run == "" || cause.Spent != 0.5 || len(innerScript.Starts()) != 1 {
@@ -384,7 +384,7 @@ func TestSpending_Trouble(t *testing.T) {
 				t.Fatal(err)
 			}
 			told := observe(r)
-			r.Budgets = []engine.Budget{{Name: "x"}}
+			r.Budgets = []budget.Joined{{Name: "x"}}
 			if _, err := r.Run(t.Context(), claude); err != nil {
 				t.Errorf("%s: %v", name, err)
 			}
@@ -413,7 +413,7 @@ func TestSpending_Trouble(t *testing.T) {
 func TestSpending_NearlyUsedUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r, _ := costly(t, expensive(9))
-		r.Budgets = []engine.Budget{perDay("x", 1)}
+		r.Budgets = []budget.Joined{perDay("x", 1)}
 		told := observe(r)
 		if _, err := r.Run(t.Context(), claude); err != nil {
 			t.Error(err)

@@ -1,0 +1,312 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/belay-run/belay/internal/budget"
+	wallclock "github.com/belay-run/belay/internal/clock"
+	"github.com/belay-run/belay/internal/config"
+	"github.com/belay-run/belay/internal/engine"
+	"github.com/belay-run/belay/internal/journal"
+	"github.com/belay-run/belay/internal/state"
+	"github.com/belay-run/belay/internal/term"
+)
+
+func newBudget() *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "budget [NAME…]",
+		Short: "Show what is spent and left of budgets",
+		Example: `  belay run --budget nightly=5/day -- claude -p "Fix the flaky tests"
+  belay budget
+  belay budget nightly --json
+  belay budget reset nightly`,
+		Long: `A budget is a limit on what agents cost in a day, a week or a month, over all processes. Runs join
+one by --budget NAME, or by [budget.NAME] in ~/.config/belay/config.toml (docs/cost.md).`,
+		ValidArgsFunction: completed(completeBudgets),
+		RunE: func(cmd *cobra.Command, names []string) error {
+			list, err := listBudgets(names)
+			if err != nil {
+				return err
+			}
+			if asJSON {
+				return term.JSONLines(cmd.OutOrStdout(), list)
+			}
+			return writeBudgets(cmd.OutOrStdout(), list)
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "as JSON, one object a line")
+	cmd.AddCommand(newBudgetReset())
+	return cmd
+}
+
+func newBudgetReset() *cobra.Command {
+	var unknown bool
+	cmd := &cobra.Command{
+		Use:               "reset NAME…",
+		Short:             "Forget what was spent in the present window",
+		Example:           "  belay budget reset nightly\n  belay budget reset --unknown nightly",
+		ValidArgsFunction: completed(completeBudgets),
+		Args:              needs(1, 0, "budget", "belay budget reset nightly"),
+		RunE: func(cmd *cobra.Command, names []string) error {
+			if _, err := listBudgets(names); err != nil { // nothing is reset if one of them is mistyped
+				return err
+			}
+			opened, err := state.Open("")
+			if err != nil {
+				return &failure{err}
+			}
+			for _, name := range names {
+				if err := resetBudget(cmd, opened, name, unknown); err != nil {
+					return err
+				}
+			}
+			return nil
+		},
+	}
+	cmd.Flags().BoolVar(&unknown, "unknown", false, "only the attempts whose cost is not known, for which a strict budget closes")
+	return cmd
+}
+
+func resetBudget(cmd *cobra.Command, s *state.State, name string, unknown bool) error {
+	changed, err := s.Budgets().Book(name, ruleTerms(name)).Reset(wallclock.Now(), unknown)
+	switch {
+	case err != nil && !errors.Is(err, budget.ErrDamaged):
+		return &failure{err}
+	case !changed:
+		term.Printf(cmd.OutOrStdout(), "nothing to reset: nothing is spent of budget %s\n", name)
+		return nil
+	}
+	reason := ""
+	if unknown {
+		reason = "unknown"
+	}
+	manualChange{"budget_reset", name, time.Time{}, reason}.log(cmd.ErrOrStderr(), s)
+	term.Printf(cmd.OutOrStdout(), "budget %s is reset\n", name)
+	return nil
+}
+
+// budgetEntry is how a budget stands, as belay budget shows it. Fields are only ever added.
+type budgetEntry struct {
+	Name    string         `json:"name"`
+	Limit   *float64       `json:"limit"` // null if it only counts
+	Window  budget.Window  `json:"window"`
+	Strict  bool           `json:"strict"`
+	Spent   float64        `json:"spent"`
+	Left    *float64       `json:"left"`
+	Unknown int            `json:"unknown"` // attempts whose cost is not known
+	Closed  bool           `json:"closed"`
+	Warning bool           `json:"warning"` // at least 80 % are spent
+	Ends    *journal.Time  `json:"ends"`    // the window, and with it what closes the budget
+	By      []budget.Share `json:"by"`
+}
+
+// rules are the budgets of the user's file.
+func rules() (map[string]config.Budget, error) {
+	s, _, err := config.Load(nil, "")
+	if err != nil {
+		return nil, usage(err, "")
+	}
+	return s.BudgetRules, nil
+}
+
+// ruleTerms are what the user's file says of a budget; nil if nothing.
+func ruleTerms(name string) *budget.Terms {
+	list, err := rules()
+	if err != nil {
+		return nil
+	}
+	return list[name].Terms
+}
+
+// listBudgets returns budgets as they stand now: those, or all that are on file or in the user's file.
+func listBudgets(names []string) ([]budgetEntry, error) {
+	known, err := rules()
+	if err != nil {
+		return nil, err
+	}
+	dir, err := state.DefaultDir()
+	if err != nil {
+		return nil, &failure{err}
+	}
+	files := (&state.State{Dir: dir}).Budgets()
+	books, err := files.List()
+	if err != nil {
+		return nil, &failure{err}
+	}
+	all := slices.Collect(maps.Keys(known))
+	for _, b := range books {
+		if _, also := known[b.Name]; !also {
+			all = append(all, b.Name)
+		}
+	}
+	slices.Sort(all)
+	for _, name := range names {
+		if !slices.Contains(all, name) {
+			return nil, noBudget(name, all)
+		}
+	}
+	if len(names) > 0 {
+		all = names
+	}
+	list := []budgetEntry{}
+	for _, name := range all {
+		e, err := newBudgetEntry(files.Book(name, known[name].Terms))
+		if err != nil {
+			return nil, &failure{err}
+		}
+		list = append(list, e)
+	}
+	return list, nil
+}
+
+// noBudget says that there is no budget of that name.
+func noBudget(name string, all []string) error {
+	hint := fmt.Sprintf("to make it: belay run --budget %s=5/day -- …", name)
+	if near := config.Nearest(name, all); near != "" {
+		hint = "did you mean " + near + "?"
+	}
+	return usage(fmt.Errorf("there is no budget %s", name), hint)
+}
+
+func newBudgetEntry(b *budget.Book) (budgetEntry, error) {
+	now := wallclock.Now()
+	s, err := b.Check(now)
+	if err != nil && !errors.Is(err, budget.ErrDamaged) {
+		return budgetEntry{}, err
+	}
+	by, err := b.Shares(now)
+	if err != nil {
+		return budgetEntry{}, err
+	}
+	if by == nil {
+		by = []budget.Share{}
+	}
+	e := budgetEntry{Name: b.Name, Window: s.Window, Strict: s.Strict, Spent: s.Spent, Unknown: s.Unknown, Closed: s.Closed(), Warning: s.Low(), By: by}
+	if s.Limit > 0 {
+		left := s.Left()
+		e.Limit, e.Left = &s.Limit, &left
+	}
+	if !s.Ends.IsZero() {
+		e.Ends = &journal.Time{Time: s.Ends}
+	}
+	return e, nil
+}
+
+func writeBudgets(w io.Writer, list []budgetEntry) error {
+	if len(list) == 0 {
+		return term.Printf(w, "there are no budgets; to make one: belay run --budget NAME=5/day -- claude -p …\n")
+	}
+	var rows [][]string
+	for _, e := range list {
+		rows = append(rows, e.row())
+	}
+	if err := term.Table(w, []string{"BUDGET", "SPENT", "LEFT", "LIMIT", "STATE"}, rows); err != nil {
+		return err
+	}
+	rows = nil
+	for _, e := range list {
+		for _, s := range e.By {
+			rows = append(rows, []string{e.Name, dollars(s.Spent, s.Unknown), s.Profile, s.Project, s.Name})
+		}
+	}
+	if len(rows) == 0 {
+		return nil
+	}
+	term.Printf(w, "\n")
+	return term.Table(w, []string{"BUDGET", "SPENT", "PROFILE", "PROJECT", "NAME"}, rows)
+}
+
+func (e *budgetEntry) row() []string {
+	limit, left := "–", "–"
+	if e.Limit != nil {
+		limit, left = fmt.Sprintf("$%g a %s", *e.Limit, e.Window), dollars(*e.Left, 0)
+	}
+	status := "open"
+	switch {
+	case e.Closed && e.Left != nil && *e.Left > 0:
+		status = fmt.Sprintf("closed: the cost of %s is not known; opens again at %s", count(e.Unknown, "attempt"), engine.When(e.Ends.Time))
+	case e.Closed:
+		status = "closed; opens again at " + engine.When(e.Ends.Time)
+	case e.Warning:
+		status = fmt.Sprintf("warning: %.0f %% are spent; new window at %s", 100*e.Spent / *e.Limit, engine.When(e.Ends.Time))
+	case e.Ends != nil:
+		status = "open; new window at " + engine.When(e.Ends.Time)
+	}
+	return []string{e.Name, dollars(e.Spent, e.Unknown), left, limit, status}
+}
+
+// dollars is an amount, of which some attempts may not have told their part.
+func dollars(usd float64, unknown int) string {
+	text := fmt.Sprintf("$%.2f", usd)
+	if usd > 0 && usd < 0.01 {
+		text = fmt.Sprintf("$%.4f", usd)
+	}
+	if unknown > 0 {
+		text = fmt.Sprintf("≥ %s, %d unknown", text, unknown)
+	}
+	return text
+}
+
+// completeBudgets are the names of budgets.
+func completeBudgets() (names []string) {
+	list, _ := listBudgets(nil)
+	for _, e := range list {
+		names = append(names, e.Name)
+	}
+	return names
+}
+
+// joinedBudgets are the budgets that a run joins. One that has no limit anywhere is a mistake: its name may be mistyped, and
+// the run would cost what it likes.
+func joinedBudgets(s *config.Settings, profile string) ([]budget.Joined, error) {
+	if len(s.Budgets) == 0 && len(s.BudgetRules) == 0 {
+		return nil, nil
+	}
+	dir, err := filepath.Abs(s.Cwd)
+	if err != nil {
+		return nil, usage(err, "")
+	}
+	list := s.Joins(config.Member{Profile: profile, Dir: dir})
+	for _, j := range list {
+		if _, ruled := s.BudgetRules[j.Name]; j.Terms != nil || ruled {
+			continue
+		}
+		dir, err := state.DefaultDir()
+		if err != nil {
+			break // the run will say so
+		}
+		if book := (&state.State{Dir: dir}).Budgets().Book(j.Name, nil); !book.Known() {
+			return nil, usage(fmt.Errorf("budget %s has no limit yet", j.Name), fmt.Sprintf("set one: --budget %s=5/day", j.Name))
+		}
+	}
+	return list, nil
+}
+
+// budgetsNow says how the budgets stand that a run would join; empty if there are none.
+func budgetsNow(list []budget.Joined) string {
+	var texts []string
+	dir, err := state.DefaultDir()
+	if err != nil {
+		return ""
+	}
+	for _, j := range list {
+		e, err := newBudgetEntry((&state.State{Dir: dir}).Budgets().Book(j.Name, j.Terms))
+		if err != nil {
+			texts = append(texts, fmt.Sprintf("%s: %v", j.Name, err))
+			continue
+		}
+		row := e.row()
+		texts = append(texts, fmt.Sprintf("%s: %s of %s spent, %s", e.Name, row[1], row[3], row[4]))
+	}
+	return strings.Join(texts, "\n           ")
+}
