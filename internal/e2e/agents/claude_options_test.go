@@ -9,24 +9,6 @@ import (
 	"github.com/belay-run/belay/internal/e2e/stage"
 )
 
-// --max-cost stops further attempts once it is spent.
-func TestClaude_MaxCost(t *testing.T) {
-	claude.Each(t, false, func(t *testing.T, version string) {
-		script := "tool(bash: `true`, in=100000, out=1000), 500(x-should-retry=false)x*"
-		s := claude.New(t, version, script)
-		s.Env = []string{"CLAUDE_CODE_MAX_RETRIES=0"}
-		r := s.Belay([]string{"--base-delay", "100ms", "--max-cost", "0.0001"}, []string{"-p", "say hi", "--allowedTools", "Bash"})
-		r.Is("server_error", 1)
-		r.Exits(75)
-		r.Says("--max-cost is used up")
-		s.Asked(2)
-		s.Rehearse(script)
-		r = s.Belay([]string{"--base-delay", "100ms", "--max-cost", "100", "--max-retries", "1"}, []string{"-p", "say hi", "--allowedTools", "Bash"})
-		r.Is("server_error", 2)
-		s.Asked(3)
-	}, "2.0.77")
-}
-
 // What the command line allows the whole run is not multiplied by resuming.
 func TestClaude_MaxTurnsNotMultiplied(t *testing.T) {
 	claude.Each(t, false, func(t *testing.T, version string) {

@@ -1,0 +1,121 @@
+//go:build linux
+
+package agents_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/belay-run/belay/internal/clitest"
+	"github.com/belay-run/belay/internal/price"
+)
+
+// dear is a model call that uses so much, with a tool that takes half a second: an API that answers at once would be asked
+// again before the agent could be stopped.
+const dear = "tool(bash: \"sleep 0.5\", in=30000, out=500)"
+
+// model are the arguments that choose a model of that agent, and what one dear call costs with it.
+func model(t *testing.T, a *agent) (args []string, usd float64) {
+	t.Helper()
+	args = map[string][]string{"claude": {"--model", "claude-sonnet-4-5"}, "codex": {"-m", "gpt-5"}}[a.Name]
+	usd, ok := (*price.Table)(nil).Cost(args[1], time.Now(), price.Call{Input: 30000, Output: 500})
+	if !ok {
+		t.Fatalf("%s has no price", args[1])
+	}
+	return args, usd
+}
+
+// An agent that would spend many times the limit is stopped below the limit and one more call, and can go on.
+func TestCost_StopsWithinAnAttempt(t *testing.T) {
+	each(t, true, func(t *testing.T, a *agent, version string) {
+		args, one := model(t, a)
+		limit := 3.5 * one
+		for _, flag := range []string{fmt.Sprintf("--max-cost=%.6f", limit), fmt.Sprintf("--budget=nightly=%.6f/day", limit)} {
+			if strings.HasPrefix(flag, "--max-cost") == (a == codex) && !clitest.Full() { // each of the two by one agent
+				continue
+			}
+			s := a.New(t, version, dear+"x*")
+			r := s.Belay([]string{flag}, a.work(append(args, "say hi")...))
+			r.Is("limit_reached", 1)
+			r.Says(a.Name+" was stopped: ", " is used up: $", "to go on: belay run --resume "+r.Result.SessionID+" -- "+a.headless)
+			spent := r.Result.Usage.Cost
+			if spent == nil || *spent < limit || *spent >= limit+one {
+				t.Errorf("%s with calls of $%v: %s", flag, one, show(r.Result.Usage))
+			}
+			s.Asked(4)
+			s.NobodyLeft()
+			if strings.HasPrefix(flag, "--max-cost") {
+				r.Exits(1)
+				continue
+			}
+			r.Exits(75)
+			if at, err := time.Parse(time.RFC3339, r.Result.RetryAt); err != nil || at.Before(time.Now()) {
+				t.Errorf("opens again at %q", r.Result.RetryAt)
+			}
+			r = s.Belay([]string{"--budget", "nightly"}, a.work(append(args, "say hi")...))
+			r.Exits(75)
+			r.Is("limit_reached", 0)
+			s.Asked(4)
+			shown := s.Run("belay", "budget").Stdout
+			if !strings.Contains(shown, "closed; opens again at ") || !strings.Contains(shown, a.Name) {
+				t.Errorf("%s", shown)
+			}
+		}
+	})
+}
+
+// The answer that passes the limit is delivered: it is paid for.
+func TestCost_AnswerIsKept(t *testing.T) {
+	each(t, false, func(t *testing.T, a *agent, version string) {
+		args, _ := model(t, a)
+		s := a.New(t, version, dear+", 200(in=30000, out=500, text=\"the answer\")")
+		r := s.Belay([]string{"--max-cost", "0.000001", "--budget", "x=0.000001/day"}, a.ask(append(args, "say hi")...))
+		r.Is("limit_reached", 1)
+		s.Rehearse("200(in=30000, out=500, text=\"the answer\")")
+		r = s.Belay([]string{"--max-cost", "0.000001", "--budget", "y=0.000001/day"}, a.ask(append(args, "say hi")...))
+		r.Exits(0)
+		r.Prints("the answer\n")
+	})
+}
+
+// What an attempt has cost that stalled and was killed counts.
+func TestCost_StalledAttemptCounts(t *testing.T) {
+	each(t, true, func(t *testing.T, a *agent, version string) {
+		args, one := model(t, a)
+		s := a.New(t, version, dear+"x2, hang, "+dear+"x*")
+		r := s.Belay([]string{"--max-cost", fmt.Sprintf("%.6f", 2.5*one), "--stall-timeout", "4s", "--base-delay", "100ms", "--budget", "x=100/day"}, a.work(append(args, "say hi")...))
+		r.Is("limit_reached", 2)
+		if n := s.Requests(); n != 4 { // two, the one that hung, and one more
+			t.Errorf("%d requests", n)
+		}
+		s.NobodyLeft()
+	})
+}
+
+// The sum in the book of a budget is what the runs have cost.
+func TestCost_BookAddsUp(t *testing.T) {
+	each(t, false, func(t *testing.T, a *agent, version string) {
+		args, _ := model(t, a)
+		s := a.New(t, version, dear+", 200(in=20000, out=100), 200(in=10000, out=100), 200(in=500, out=100)")
+		sum := 0.0
+		for range 3 {
+			r := s.Belay([]string{"--budget", "x=100/month"}, a.work(append(args, "say hi")...))
+			r.Exits(0)
+			if r.Result.Usage.Cost == nil {
+				t.Fatal("no cost")
+			}
+			sum += *r.Result.Usage.Cost
+		}
+		var book struct{ Spent float64 }
+		if err := json.Unmarshal([]byte(s.Run("belay", "budget", "--json").Stdout), &book); err != nil {
+			t.Fatal(err)
+		}
+		if math.Abs(book.Spent-sum) > 1e-8 {
+			t.Errorf("spent %v, the runs have cost %v", book.Spent, sum)
+		}
+	})
+}
