@@ -18,11 +18,7 @@ func TestClock_IsSet(t *testing.T) {
 	}
 	t.Parallel()
 	dir := t.TempDir()
-	offset := filepath.Join(dir, "offset")
-	belay, err := seamed()
-	if err != nil {
-		t.Fatal(err)
-	}
+	belay, offset := seamedBelay(t), filepath.Join(dir, "offset")
 	run := func(want int, args ...string) {
 		t.Helper()
 		cmd := exec.Command(belay, args...)

@@ -1,0 +1,182 @@
+//go:build linux
+
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// dear is an act of claude that makes so many model calls at $0.165, each with a tool that takes a moment, and then answers.
+// It puts each call on record in the file served.
+func dear(calls int) string {
+	const call = `line '"type":"stream_event","event":{"type":"message_start","message":{"id":"m'$i'","model":"claude-sonnet-4-5","usage":{"input_tokens":50000,"output_tokens":1}}}'
+line '"type":"assistant","message":{"id":"m'$i'","model":"claude-sonnet-4-5","content":[{"type":"tool_use","id":"t'$i'","name":"Bash","input":{}}]}'
+line '"type":"stream_event","event":{"type":"message_delta","delta":{"stop_reason":"tool_use"},"usage":{"output_tokens":1000}}'
+`
+	return `trap 'exit 130' INT TERM
+begin
+i=0
+while [ $i -lt ` + fmt.Sprint(calls) + ` ]; do
+i=$((i + 1))
+echo $i >> "$PLAY/served"
+` + call + `sleep 0.6
+answer t$i
+done
+result ` + fmt.Sprintf("%.3f", perCall*float64(calls)) + ` 50000 1000 50000 1000
+`
+}
+
+const perCall = 0.165
+
+// served is how many model calls the players have made.
+func (r *run) served() int {
+	data, _ := os.ReadFile(filepath.Join(r.dir, "plays", "served"))
+	return strings.Count(string(data), "\n")
+}
+
+// budget is how a budget stands.
+func (r *run) budget(name string) (b struct {
+	Spent   float64
+	Unknown int
+	Closed  bool
+	Ends    time.Time
+	By      []struct{ Profile, Project string }
+}) {
+	r.t.Helper()
+	if err := json.Unmarshal([]byte(r.says("budget", name, "--json")), &b); err != nil {
+		r.t.Fatal(err)
+	}
+	return b
+}
+
+// Twenty processes under one budget go beyond its limit by one model call each at most, and its sum is what they have spent.
+func TestSpending_TwentyProcesses(t *testing.T) {
+	t.Parallel()
+	r := newRun(t, 0)
+	r.play("claude", dear(40))
+	const limit = 5
+	codes := make([]int, 20)
+	var all sync.WaitGroup
+	for n := range codes {
+		all.Go(func() {
+			cmd := r.command("belay-plain", "run", "--no-gate", "--budget", fmt.Sprintf("team=%d/day", limit), "--", "claude", "-p", "hi")
+			codes[n] = shellCode(cmd.Run())
+		})
+	}
+	all.Wait()
+	b := r.budget("team")
+	spent := perCall * float64(r.served())
+	t.Logf("%d calls, $%.2f of $%d; in the book $%.2f", r.served(), spent, limit, b.Spent)
+	if spent < limit || spent > limit+20*perCall {
+		t.Errorf("$%.3f were spent", spent)
+	}
+	if math.Abs(b.Spent-spent) > 1e-6 || !b.Closed || b.Unknown != 0 || len(b.By) != 1 || b.By[0].Profile != "claude" {
+		t.Errorf("%+v", b)
+	}
+	for _, code := range codes {
+		if code != 75 {
+			t.Errorf("exit codes %v", codes)
+			break
+		}
+	}
+	before := r.served()
+	o := r.belay("--budget", "team", "--", "claude", "-p", "hi")
+	if o.code != 75 || o.Attempts != 0 || r.served() != before || !strings.Contains(o.stderr, "budget team is used up: $") || !strings.Contains(o.stderr, "it opens again at ") {
+		t.Errorf("%d: %s", o.code, o.stderr)
+	}
+}
+
+// What runs inside a run counts towards its limits, also below a script and through gh.
+func TestSpending_Nested(t *testing.T) {
+	t.Parallel()
+	r := newRun(t, 0)
+	r.play("claude", dear(2))
+	inner := "belay-plain run --no-gate -- claude -p hi"
+	script := inner + "; echo first $?; " + inner + "; echo second $?; " + inner + "; echo third $?"
+	if err := os.WriteFile(filepath.Join(r.dir, "players", "gh"), []byte("#!/bin/sh\n"+script+"\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for name, command := range map[string][]string{"a script": {"sh", "-c", script}, "gh": {"gh", "api", "user"}} {
+		out, err := r.command("belay-plain", append([]string{"run", "--max-cost", "0.5", "--budget", "day=100/day", "--"}, command...)...).Output()
+		// Two calls, then two more of which the second reaches the limit, then nothing.
+		if err != nil || !strings.Contains(string(out), "first 0\n") || !strings.Contains(string(out), "second 1\n") || !strings.Contains(string(out), "third 1\n") {
+			t.Errorf("%s: %v\n%s", name, err, out)
+		}
+	}
+	if b := r.budget("day"); math.Abs(b.Spent-8*perCall) > 1e-6 {
+		t.Errorf("%+v", b)
+	}
+	if left, _ := filepath.Glob(filepath.Join(r.dir, "state", "costs", "*.json")); len(left) > 0 {
+		t.Errorf("left: %v", left)
+	}
+}
+
+// A budget opens again at midnight in the user's zone, on days of 23 and of 25 hours too.
+func TestSpending_OpensAtMidnight(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds belay with the clock seam")
+	}
+	t.Parallel()
+	berlin, err := time.LoadLocation("Europe/Berlin")
+	if err != nil {
+		t.Skip(err)
+	}
+	belay := seamedBelay(t)
+	for name, day := range map[string]time.Time{ // the last one before the clock is set
+		"23 hours": time.Date(2027, 3, 28, 0, 10, 0, 0, berlin),
+		"25 hours": time.Date(2027, 10, 31, 0, 10, 0, 0, berlin),
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newRun(t, 0)
+			r.play("claude", "begin; result 0.3 10 1 10 1")
+			offset := filepath.Join(r.dir, "offset")
+			r.env = append(r.env, "TZ=Europe/Berlin", "BELAY_TEST_CLOCK="+offset)
+			at := func(now time.Time) {
+				t.Helper()
+				if err := os.WriteFile(offset, []byte(time.Until(now).String()+"\n"), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			run := func(want int) string {
+				t.Helper()
+				cmd := r.command("belay", "run", "--no-gate", "--budget", "x=0.3/day", "--output-format", "json", "--", "claude", "-p", "hi")
+				cmd.Path = belay
+				out, err := cmd.Output()
+				if cmd.ProcessState.ExitCode() != want {
+					t.Errorf("%v, want exit code %d: %s", err, want, out)
+				}
+				return string(out)
+			}
+			next := time.Date(day.Year(), day.Month(), day.Day()+1, 0, 0, 0, 0, berlin)
+			at(day)
+			run(0)
+			if out := run(75); !strings.Contains(out, `"retry_at":"`+next.UTC().Format(time.RFC3339)+`"`) {
+				t.Errorf("opens at %v: %s", next, out)
+			}
+			at(next.Add(-20 * time.Minute))
+			run(75)
+			at(next.Add(time.Second))
+			run(0)
+			at(day.Add(time.Hour)) // the clock is set back
+			run(75)
+		})
+	}
+}
+
+// seamedBelay is belay with a clock that can be set.
+func seamedBelay(t *testing.T) string {
+	t.Helper()
+	path, err := seamed()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
