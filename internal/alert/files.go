@@ -56,6 +56,9 @@ func (f Files) Failed(integration string, set Settings, now time.Time) (*Raised,
 	before, damaged := read(path)
 	after, raised := before.Failed(set, now)
 	if err := replace(path, content{1, strings.ToValidUTF8(integration, "\uFFFD"), after}); err != nil {
+		if refused, ok := errors.AsType[*safefile.Error](damaged); ok {
+			return nil, fmt.Errorf("%w; failures are not counted", refused) // it is why the file cannot be replaced
+		}
 		return nil, errors.Join(damaged, err)
 	}
 	if !raised {

@@ -1,12 +1,14 @@
 package engine
 
 import (
+	"errors"
 	"path/filepath"
 	"strings"
 	"time"
 
 	"github.com/belay-run/belay/gate"
 	"github.com/belay-run/belay/internal/agent"
+	"github.com/belay-run/belay/internal/safefile"
 	"github.com/belay-run/belay/internal/state"
 	"github.com/belay-run/belay/verdict"
 )
@@ -79,7 +81,11 @@ func (s *sessions) begin(id string, began time.Time) {
 func (s *sessions) named(id string) {
 	s.live, s.account.session = id, id
 	if s.slot == nil && s.call.scopes != nil {
-		s.slot, _ = s.call.scopes.Take(s.scope(id), 1, s.call.id)
+		var err error
+		s.slot, err = s.call.scopes.Take(s.scope(id), 1, s.call.id)
+		if _, refused := errors.AsType[*safefile.Error](err); refused {
+			s.call.live.trouble(err)
+		}
 	}
 	s.save(id, state.SessionRunning)
 }
