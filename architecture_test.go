@@ -2,8 +2,13 @@ package belay_test
 
 import (
 	"encoding/json"
+	"go/ast"
+	"go/parser"
+	"go/token"
 	"io"
+	"io/fs"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -35,7 +40,7 @@ var arrows = map[string][]string{
 	"internal/state":              {"gate", "internal/alert", "internal/atomicfile", "internal/budget", "internal/flock", "internal/journal", "internal/price", "internal/profile", "internal/safefile", "internal/supervise", "verdict"},
 	"internal/atomicfile":         {"internal/safefile"},
 	"internal/budget":             {"internal/sharedfile"},
-	"internal/sharedfile":         {"internal/atomicfile", "internal/flock"},
+	"internal/sharedfile":         {"internal/atomicfile", "internal/flock", "internal/safefile"},
 	"internal/clock":              {},
 	"internal/flock":              {"internal/safefile"},
 	"internal/safefile":           {},
@@ -48,7 +53,7 @@ var arrows = map[string][]string{
 	"scripts/api":                 {},
 	"examples/ghsync":             {"", "gh", "retry"},
 	"internal/config":             {"internal/agent", "internal/agent/generic", "internal/alert", "internal/budget", "internal/price", "internal/profile", "internal/safefile", "retry", "verdict"},
-	"internal/clientfile":         {"internal/supervise"},
+	"internal/clientfile":         {"internal/safefile", "internal/supervise"},
 	"internal/belayd":             {"internal/config", "verdict"},
 	"internal/version":            {},
 	"internal/stdio":              {"internal/supervise"},
@@ -151,4 +156,77 @@ func TestArchitecture_BelayLinksNothingHeavy(t *testing.T) {
 			}
 		}
 	}
+}
+
+// testSupport are directories with programs and packages for tests, examples and measurements.
+var testSupport = []string{"bench", "examples", "internal/agent/agenttest", "internal/clitest", "internal/compare", "internal/e2e",
+	"internal/faulttest", "internal/gatetest", "scripts", "tools"}
+
+// opens are the places that open files without package safefile, and why.
+var opens = map[string]string{
+	"internal/safefile/open_unix.go":        "it is the package",
+	"internal/safefile/open_other.go":       "it is the package",
+	"internal/safefile/own.go":              "it is the package",
+	"internal/cli/run.go":                   "the prompt file, which the user names",
+	"internal/cli/explain.go":               "evidence that the user names",
+	"internal/cli/resultfile.go":            "the result file, which the user names",
+	"internal/cli/resultfile_unix.go":       "the result file, which the user names",
+	"internal/clock/seam.go":                "a file of the tests, in test builds",
+	"internal/companion/rehearsal.go":       "the script, report and result of a rehearsal, which the user names",
+	"internal/companion/demostate.go":       "Belay's own executable, copied into a directory that was just made",
+	"internal/companion/rehearse/":          "homes of a rehearsal, in a directory that was just made",
+	"internal/state/sweep.go":               "the directory of temporary files, which all users share",
+	"internal/supervise/detach_unix.go":     "the null device",
+	"internal/supervise/detach_windows":     "the null device",
+	"internal/supervise/streams.go":         "the null device",
+	"internal/supervise/terminal_unix":      "the terminal",
+	"internal/supervise/tree_linux.go":      "the kernel's files below /proc",
+	"internal/supervise/boot_linux.go":      "the kernel's files below /proc",
+	"internal/supervise/limitmark_linux.go": "the kernel's files below /proc",
+}
+
+// Every other file is opened by package safefile, which does not trust what is at its path: no link, no pipe and no file of
+// another user.
+func TestArchitecture_FilesAreOpenedSafely(t *testing.T) {
+	unsafe := []string{"Open", "OpenFile", "Create", "WriteFile", "ReadFile"}
+	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		name := filepath.ToSlash(path)
+		switch {
+		case d.IsDir() && (strings.HasPrefix(name, ".") && name != "." || slices.Contains(testSupport, name)):
+			return fs.SkipDir
+		case d.IsDir() || !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go"):
+			return nil
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
+		if err != nil {
+			return err
+		}
+		ast.Inspect(file, func(n ast.Node) bool {
+			call, ok := n.(*ast.SelectorExpr)
+			if !ok {
+				return true
+			}
+			of, ok := call.X.(*ast.Ident)
+			if ok && of.Name == "os" && slices.Contains(unsafe, call.Sel.Name) && !explained(name) {
+				t.Errorf("%s uses os.%s: use package safefile, or say in opens why it need not", name, call.Sel.Name)
+			}
+			return true
+		})
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func explained(name string) bool {
+	for prefix := range opens {
+		if strings.HasPrefix(name, prefix) {
+			return true
+		}
+	}
+	return false
 }

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/belay-run/belay/internal/safefile"
 )
 
 // lists are the paths of keys that lead to the entries of a row. For one project there may be several: claude names it by the
@@ -77,7 +79,7 @@ func firstLine(path string) string {
 	if err != nil || !info.Mode().IsRegular() {
 		return ""
 	}
-	f, err := os.Open(path)
+	f, err := safefile.OpenRegular(path)
 	if err != nil {
 		return ""
 	}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/belay-run/belay/internal/atomicfile"
 	"github.com/belay-run/belay/internal/flock"
+	"github.com/belay-run/belay/internal/safefile"
 )
 
 const (
@@ -44,19 +45,16 @@ type File struct {
 	Try func(*os.File) (bool, error)
 }
 
-// Open opens the file for reading. The error is [ErrDamaged] for what is no file, or another user's; not even a pipe makes it
-// wait.
+// Open opens the file for reading. The error is [ErrDamaged] for what is not a file of Belay's own, see package safefile.
 func (f File) Open() (*os.File, fs.FileInfo, error) {
-	file, err := os.OpenFile(f.Path, os.O_RDONLY|nonBlocking, 0)
+	file, err := safefile.OpenOwn(f.Path, os.O_RDONLY)
+	if refused, ok := errors.AsType[*safefile.Error](err); ok {
+		err = f.damaged(errors.New("it " + refused.Reason))
+	}
 	if err != nil {
 		return nil, nil, err
 	}
 	info, err := file.Stat()
-	if err == nil {
-		if err = ours(info); err != nil {
-			err = f.damaged(err)
-		}
-	}
 	if err != nil {
 		file.Close()
 		return nil, nil, err
@@ -141,7 +139,7 @@ func (f File) Lock() (*Lock, error) {
 
 // modified is when a file was last changed; zero if there is none.
 func modified(path string) time.Time {
-	info, err := os.Stat(path)
+	info, err := os.Lstat(path)
 	if err != nil {
 		return time.Time{}
 	}

@@ -75,7 +75,7 @@ func TestFile_Damaged(t *testing.T) {
 		t.Fatal(err)
 	}
 	own := errors.New("damaged gadget")
-	for name, want := range map[string]string{"dir": "it is not a file", "large": "it is too large"} {
+	for name, want := range map[string]string{"dir": "it is a directory", "large": "it is too large"} {
 		f := sharedfile.File{Path: filepath.Join(dir, name)}
 		if _, _, err := f.Read(100); !errors.Is(err, sharedfile.ErrDamaged) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", name, err)
