@@ -4,12 +4,14 @@ package main
 import (
 	"context"
 	"os"
+	"runtime/debug"
 	_ "time/tzdata" // "resets 3pm (Europe/Berlin)" must mean something in a container without zones
 
 	"github.com/belay-run/belay/internal/cli"
 )
 
 func main() {
+	debug.SetTraceback("crash") // a failure of the Go runtime ends by SIGABRT: its exit code 2 tells the clients of hooks to block
 	ctx := cli.OwnProcess(context.Background(), os.Exit)
 	os.Exit(cli.Run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }

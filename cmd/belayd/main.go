@@ -4,10 +4,12 @@ package main
 import (
 	"context"
 	"os"
+	"runtime/debug"
 
 	"github.com/belay-run/belay/internal/companion"
 )
 
 func main() {
+	debug.SetTraceback("crash") // a failure of the Go runtime ends by SIGABRT: its exit code 2 tells the clients of hooks to block
 	os.Exit(companion.Run(context.Background(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }

@@ -9,6 +9,7 @@ import (
 	"io"
 	"strings"
 	"sync"
+	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -28,10 +29,13 @@ func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	}
 	defer func() {
 		if r := recover(); r != nil {
-			sayInternal(std.Err, r)
+			term.Panicked(std.Err, r)
 			code = engine.CodeFailed
 		}
 	}()
+	if err := checkLimits(); err != nil {
+		return report(std.Err, err)
+	}
 	return codeOf(std.Err, execute(ctx, std, args))
 }
 
@@ -117,8 +121,21 @@ func sentence(err error) (string, int) {
 		return text, engine.CodeTimeout
 	case errors.As(err, &ended):
 		return text, codeStopped
+	case outOfResources(err):
+		return text, engine.CodeFailed
 	}
 	return text, engine.CodeUsage
+}
+
+// outOfResources reports whether something failed because this process or the machine has no more of something, which is no mistake of
+// the caller's: a file that cannot be read for that may be fine.
+func outOfResources(err error) bool {
+	for _, errno := range []syscall.Errno{syscall.EMFILE, syscall.ENFILE, syscall.ENOMEM, syscall.EAGAIN, syscall.EIO} {
+		if errors.Is(err, errno) {
+			return true
+		}
+	}
+	return false
 }
 
 // failure is an error that is not the caller's: belay itself could not do what was asked.

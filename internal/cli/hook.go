@@ -15,6 +15,7 @@ import (
 	"github.com/belay-run/belay/internal/hook"
 	"github.com/belay-run/belay/internal/journal"
 	"github.com/belay-run/belay/internal/stdio"
+	"github.com/belay-run/belay/internal/term"
 )
 
 // hookMain is Run for `belay hook`. A client that calls it reads every exit code in its own way (2 blocks), so those of
@@ -31,10 +32,14 @@ func hookMain(ctx context.Context, std stdio.Streams, args []string) (code int) 
 	}
 	defer func() {
 		if r := recover(); r != nil {
-			sayInternal(std.Err, r)
+			term.Panicked(std.Err, r)
 			code = trouble
 		}
 	}()
+	if err := checkLimits(); err != nil {
+		report(std.Err, err)
+		return trouble
+	}
 	if h, ok := quickHook(args); ok {
 		return runHook(ctx, std, h)
 	}

@@ -51,8 +51,14 @@ type caller struct {
 
 // Run runs belayd with the given arguments and returns its exit code. When ctx ends, so does what it waits for, and the code
 // is 143. While it runs another program, signals are caught and passed on to that.
-func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) (code int) {
 	from := caller{Streams: stdio.New(stdin, stdout, stderr)}
+	defer func() {
+		if r := recover(); r != nil {
+			term.Panicked(from.Err, r)
+			code = codeFailed
+		}
+	}()
 	if name := calledAs(); name == askName {
 		return ask(ctx, from, args)
 	}
@@ -88,7 +94,7 @@ func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	if err != nil {
 		return from.report(err)
 	}
-	code, err := command(ctx, from, given)
+	code, err = command(ctx, from, given)
 	switch {
 	case err != nil && ctx.Err() != nil:
 		return codeStopped

@@ -1,0 +1,21 @@
+//go:build unix
+
+package cli
+
+import (
+	"fmt"
+
+	"golang.org/x/sys/unix"
+)
+
+// minFiles is how many files must be allowed to be open at a time. With fewer the Go runtime cannot wait for pipes, and gives up.
+const minFiles = 10
+
+// checkLimits says what keeps Belay from working at all in this process.
+func checkLimits() error {
+	var files unix.Rlimit
+	if unix.Getrlimit(unix.RLIMIT_NOFILE, &files) != nil || uint64(files.Cur) >= minFiles {
+		return nil
+	}
+	return &failure{fmt.Errorf("only %d files may be open at a time here, and at least %d are needed; raise the limit: ulimit -n 1024", files.Cur, minFiles)}
+}
