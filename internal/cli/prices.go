@@ -35,11 +35,7 @@ dollars for a million tokens. Prices of your own stand in config.toml, as [price
 				return err
 			}
 			if asJSON {
-				var list []any
-				for _, r := range rows {
-					list = append(list, r)
-				}
-				return term.JSONLines(cmd.OutOrStdout(), list)
+				return term.JSONLines(cmd.OutOrStdout(), rows)
 			}
 			return writePrices(cmd.OutOrStdout(), rows, time.Now())
 		},
