@@ -59,8 +59,8 @@ func (s *sessions) accountOf(id string) account {
 		if !known.Usage.Estimated && !known.Usage.Unknown { // else it is not what the CLI has added up
 			a.told, a.tokens = known.Usage.CostUSD, known.Usage.InputTokens+known.Usage.OutputTokens
 		}
-		if known.ToldCost != nil {
-			a.told, a.tokens = known.ToldCost, known.ToldTokens
+		if told := (verdict.Usage{CostUSD: known.ToldCost}).Believed().CostUSD; told != nil {
+			a.told, a.tokens = told, known.ToldTokens
 		}
 	}
 	return a

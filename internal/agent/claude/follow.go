@@ -230,6 +230,7 @@ func (f *follower) assistant(e event) agent.LineInfo {
 
 func (f *follower) takeResult(e event, line agent.Line) {
 	r := e.result
+	r.CostUSD = verdict.Usage{CostUSD: r.CostUSD}.Believed().CostUSD
 	r.answer = agent.NewAnswer(line, "result", r.Text)
 	f.result, f.subtype = &r, e.Subtype
 	f.last = line.Keep()

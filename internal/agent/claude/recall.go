@@ -11,6 +11,7 @@ import (
 	"github.com/belay-run/belay/internal/agent"
 	"github.com/belay-run/belay/internal/price"
 	"github.com/belay-run/belay/internal/safefile"
+	"github.com/belay-run/belay/verdict"
 )
 
 // Recall says what claude's own record of a session tells of an attempt that began then and was not followed to its
@@ -146,6 +147,7 @@ func (m *transcript) take(line []byte) {
 			m.model, m.version = e.Message.Model, e.Version
 		}
 	case "cost-state":
+		e.TotalCost = verdict.Usage{CostUSD: e.TotalCost}.Believed().CostUSD
 		switch {
 		case e.UnknownCost || e.TotalCost == nil:
 		case len(m.ledger.answers) == 0 && m.hasOlder:

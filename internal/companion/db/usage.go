@@ -52,5 +52,6 @@ func plainUsage(data []byte, u *verdict.Usage) bool {
 		return false
 	}
 	u.CostUSD = &cost
+	*u = u.Believed()
 	return true
 }
