@@ -52,9 +52,12 @@ func (v *view) observe(e engine.Event) {
 		}
 		v.say("scope %s is taken by run %s; %s", e.Key, strings.Join(shortIDs(e.Holders), ", "), what)
 	case engine.GateTrouble:
-		if errors.Is(e.Err, gate.ErrDamaged) {
+		switch {
+		case errors.Is(e.Err, gate.ErrDamaged):
 			v.screen.Line("gate %s begins anew: %v", e.Key, e.Err)
-		} else {
+		case errors.Is(e.Err, errors.ErrUnsupported): // only slots need locks
+			v.screen.Line("--max-parallel is not in force at gate %s for this run: %v", e.Key, e.Err)
+		default:
 			v.screen.Line("gate %s is not in force for this run: %v", e.Key, e.Err)
 		}
 	case engine.GateFailing:
