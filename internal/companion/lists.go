@@ -75,7 +75,7 @@ func sessionsCommand(ctx context.Context, from caller, args *arguments) (int, er
 	var rows [][]string
 	for _, s := range list {
 		rows = append(rows, []string{q.clock(s.Updated), s.Profile, oneLine(s.ID, 40), s.Status, fmt.Sprint(s.Invocations), fmt.Sprint(s.Attempts),
-			tokenText(s.Usage.InputTokens, s.Usage.OutputTokens), dollars(s.Usage.CostUSD), oneLine(tilde(s.Dir), 40), oneLine(s.Error, 60)})
+			tokenText(s.Usage.InputTokens, s.Usage.OutputTokens), knownCost(s.Usage), oneLine(tilde(s.Dir), 40), oneLine(s.Error, 60)})
 	}
 	return 0, table(q.out, "TIME\tPROFILE\tSESSION\tSTATUS\tRUNS\tATTEMPTS\tTOKENS\tCOST\tDIRECTORY\tERROR", rows)
 }

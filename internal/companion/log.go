@@ -255,18 +255,34 @@ func usedText(u verdict.Usage) string {
 
 // costText is the cost where something was used.
 func costText(u verdict.Usage) string {
-	if u.CostUnknown() {
+	text := dollars(u.CostUSD)
+	switch {
+	case u.CostUnknown() && text == "":
 		return "unknown"
+	case u.CostUSD == nil || *u.CostUSD == 0:
+		return ""
+	case u.CostUnknown():
+		text = "at least " + text
 	}
-	return knownCost(u)
+	if u.Estimated {
+		text += " (estimated)"
+	}
+	return text
 }
 
-// knownCost is the known cost as text; empty for none.
+// knownCost is what is known of the cost, for a table: ~ stands before an estimate, ≥ before what is not all. Empty for none.
 func knownCost(u verdict.Usage) string {
-	if u.CostUSD != nil && *u.CostUSD == 0 {
+	if u.CostUSD == nil || *u.CostUSD == 0 {
 		return ""
 	}
-	return dollars(u.CostUSD)
+	text := dollars(u.CostUSD)
+	if u.Estimated {
+		text = "~" + text
+	}
+	if u.Unknown {
+		text = "≥ " + text
+	}
+	return text
 }
 
 // toolText are the tools of an attempt: how often each was used, and how long.

@@ -150,9 +150,10 @@ func (r *rehearsalReport) outcome() string {
 		Waited    float64 `json:"total_wait_time"`
 		Profile   string  `json:"profile"`
 		Usage     struct {
-			In   int      `json:"input_tokens"`
-			Out  int      `json:"output_tokens"`
-			Cost *float64 `json:"total_cost_usd"`
+			In        int      `json:"input_tokens"`
+			Out       int      `json:"output_tokens"`
+			Cost      *float64 `json:"total_cost_usd"`
+			Estimated bool     `json:"estimated"`
 		} `json:"usage"`
 	}
 	if r.result == nil || json.Unmarshal(r.result, &result) != nil {
@@ -167,6 +168,9 @@ func (r *rehearsalReport) outcome() string {
 		text += fmt.Sprintf("; %s reports %d tokens in, %d out", result.Profile, u.In, u.Out)
 		if u.Cost != nil {
 			text += ", " + printable.Dollars(*u.Cost)
+			if u.Estimated {
+				text += " (estimated)"
+			}
 		}
 	}
 	if result.RetryAt != nil {

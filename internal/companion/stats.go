@@ -98,7 +98,7 @@ func (q *question) statsCSV(by db.Group, list []db.Figures) error {
 	var b strings.Builder
 	w := csv.NewWriter(&b)
 	w.Write([]string{string(by), "invocations", "succeeded", "refused", "attempts", "wait_ms", "response_ms", "input_tokens", "output_tokens",
-		"cache_read_input_tokens", "cache_creation_input_tokens", "total_cost_usd", "requests", "faults", "unknown_costs"})
+		"cache_read_input_tokens", "cache_creation_input_tokens", "total_cost_usd", "requests", "faults", "unknown_costs", "estimated_costs"})
 	for _, f := range list {
 		cost := ""
 		if f.Usage.CostUSD != nil {
@@ -109,7 +109,8 @@ func (q *question) statsCSV(by db.Group, list []db.Figures) error {
 			f.Usage.OutputTokens, f.Usage.CacheReadInputTokens, f.Usage.CacheCreationInputTokens} {
 			row = append(row, strconv.FormatInt(n, 10))
 		}
-		w.Write(append(row, cost, strconv.FormatInt(f.Requests, 10), strconv.FormatInt(f.Faults, 10), strconv.FormatInt(f.UnknownCosts, 10)))
+		w.Write(append(row, cost, strconv.FormatInt(f.Requests, 10), strconv.FormatInt(f.Faults, 10), strconv.FormatInt(f.UnknownCosts, 10),
+			strconv.FormatInt(f.EstimatedCosts, 10)))
 	}
 	w.Flush()
 	return errors.Join(w.Error(), term.Text(q.out, b.String()))
@@ -166,23 +167,42 @@ func summary(f db.Figures) string {
 	if t := tokenText(f.Usage.InputTokens, f.Usage.OutputTokens); t != "" {
 		text += ", tokens " + t
 	}
-	if spent := spentText(f); spent != "" {
-		text += ", " + spent
-	}
-	if f.UnknownCosts > 0 {
-		text += fmt.Sprintf(" (cost of %s unknown)", count64(f.UnknownCosts, "attempt"))
-	}
+	text += spentInAll(f)
 	if f.Faults > 0 {
 		text += fmt.Sprintf("; hooks and MCP servers failed %s", times(f.Faults))
 	}
 	return text
 }
 
-// spentText is what is known of the cost: at least so much, if that of an attempt is not.
+// spentInAll is what was spent, behind a comma: "≥ $6.03, 4 attempts unknown". Empty if nothing was.
+func spentInAll(f db.Figures) (text string) {
+	known := dollars(f.Usage.CostUSD)
+	if known != "" {
+		if text = ", "; f.UnknownCosts > 0 {
+			text += "≥ "
+		}
+		if text += known; f.EstimatedCosts > 0 {
+			text += " (estimated)"
+		}
+	}
+	switch {
+	case f.UnknownCosts > 0 && known == "":
+		text += fmt.Sprintf(", cost of %s unknown", count64(f.UnknownCosts, "attempt"))
+	case f.UnknownCosts > 0:
+		text += fmt.Sprintf(", %s unknown", count64(f.UnknownCosts, "attempt"))
+	}
+	return text
+}
+
+// spentText is what is known of the cost: ~ stands before what is estimated, or a part of it, ≥ if that of an attempt is not
+// known.
 func spentText(f db.Figures) string {
 	text := dollars(f.Usage.CostUSD)
+	if text != "" && f.EstimatedCosts > 0 {
+		text = "~" + text
+	}
 	if text != "" && f.UnknownCosts > 0 {
-		return "≥ " + text
+		text = "≥ " + text
 	}
 	return text
 }

@@ -41,7 +41,14 @@ func (r *Result) WriteText(w io.Writer) error {
 	if u := r.Usage; r.Session != "" || u.InputTokens+u.OutputTokens > 0 { // a run of an agent, or one that has used tokens
 		fmt.Fprintf(&b, "Tokens: %s input / %s output\n", thousands(u.InputTokens), thousands(u.OutputTokens))
 		if u.CostUSD != nil {
-			fmt.Fprintf(&b, "Cost: %s\n", printable.Dollars(*u.CostUSD))
+			least, estimated := "", ""
+			if u.Unknown {
+				least = "at least "
+			}
+			if u.Estimated {
+				estimated = " (estimated)"
+			}
+			fmt.Fprintf(&b, "Cost: %s%s%s\n", least, printable.Dollars(*u.CostUSD), estimated)
 		}
 	}
 	fmt.Fprintf(&b, "Duration: %sms\n", thousands(r.Duration.Milliseconds()))

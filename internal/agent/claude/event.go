@@ -88,9 +88,22 @@ type message struct {
 type block struct {
 	Type      string `json:"type"`
 	Text      string `json:"text"`
-	ID        string `json:"id"`          // tool_use
-	Name      string `json:"name"`        // of the tool
+	ID        string `json:"id"`    // tool_use
+	Name      string `json:"name"`  // of the tool
+	Input     length `json:"input"` // of the tool
+	Thinking  length `json:"thinking"`
 	ToolUseID string `json:"tool_use_id"` // tool_result
+}
+
+// size is how many bytes of it the model has written.
+func (b block) size() int64 { return int64(len(b.Text)) + int64(b.Input) + int64(b.Thinking) }
+
+// length is how long a value is, in bytes of JSON. The value itself is not needed.
+type length int64
+
+func (l *length) UnmarshalJSON(data []byte) error {
+	*l = length(len(data))
+	return nil
 }
 
 // blocks is the content of a message, which may also be mere text.

@@ -184,6 +184,7 @@ func (f *follower) piece(e event) agent.LineInfo {
 		f.midway = f.midway && e.Event.Delta.StopReason == ""
 		f.ledger.answer(f.speaking, "", e.Event.Usage)
 		if e.Event.Delta.StopReason != "" {
+			f.ledger.end(f.speaking)
 			turn = f.ledger.turn(f.speaking)
 		}
 	}
@@ -213,6 +214,7 @@ func (f *follower) assistant(e event) agent.LineInfo {
 	f.modelSpoke(e)
 	f.complaint.Error = "" // whatever it was, it went on
 	f.ledger.answer(e.Message.ID, e.Message.Model, e.Message.Usage)
+	f.ledger.show(e.Message.ID, e.Message.Content)
 	f.open = e.Message.ID
 	f.ledger.hadSubagents = f.ledger.hadSubagents || e.Parent != ""
 	for _, b := range e.Message.Content {

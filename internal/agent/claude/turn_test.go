@@ -43,6 +43,7 @@ func TestFollow_Turns(t *testing.T) {
 		"a subagent's between":     {[]string{begins, starts("m1", 1000), messageOf("s1", "t1", 2000, 200), messageOf("m1", "", 1000, 1), stops(100, end)}, "2:200 4:100", 0.0225},
 		"broken off":               {[]string{begins, starts("m1", 1000), messageOf("m1", "", 1000, 1), stops(50, "null")}, "", 0.00625},
 		"after its pieces":         {[]string{begins, starts("m1", 1000), stops(100, end), messageOf("m1", "", 1000, 1)}, "2:100", 0.0075},
+		"shown, and not counted":   {[]string{begins, strings.Replace(messageOf("m1", "", 1000, 1), `"text":"x"`, `"text":"`+strings.Repeat("word", 100)+`"`, 1)}, "1:1", 0.0075},
 		"claude's own words":       {[]string{begins, strings.Replace(messageOf("m1", "", 0, 0), priced, "<synthetic>", 1)}, "", 0},
 		"of a model without price": {[]string{begins, strings.ReplaceAll(messageOf("m1", "", 1000, 100), priced, "m")}, "1:100", 0},
 	} {

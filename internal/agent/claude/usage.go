@@ -58,6 +58,8 @@ func (u messageUsage) call() price.Call {
 type answer struct {
 	messageUsage
 	model  string
+	shown  int64         // how many bytes of it were shown
+	whole  bool          // what it has used in all was told
 	cost   *float64      // by the price list; nil if that has no price for it
 	priced bool          // the cost was looked up
 	told   verdict.Usage // what was told of it as a turn
@@ -88,6 +90,29 @@ func (l *ledger) answer(id, model string, u messageUsage) {
 	known.messageUsage, known.model, known.priced = known.most(u), cmp.Or(model, known.model), false
 }
 
+// show takes note of a part of a message that claude shows. It tells what that has used only in the pieces, which there are
+// not of what a subagent says, nor if its caller does not want any: until then the message counts as long as it looks.
+func (l *ledger) show(id string, content blocks) {
+	a := l.answers[id]
+	if a == nil {
+		return
+	}
+	for _, b := range content {
+		a.shown += b.size()
+	}
+	a.priced = false
+}
+
+// end takes note that what a message has used was told to the end.
+func (l *ledger) end(id string) {
+	if a := l.answers[id]; a != nil {
+		a.whole, a.priced = true, false
+	}
+}
+
+// bytesPerToken is how many bytes of text a token stands for, about.
+const bytesPerToken = 4
+
 // turn is what a message has used that was not told before; nil if nothing.
 func (l *ledger) turn(id string) *verdict.Usage {
 	a := l.answers[id]
@@ -100,7 +125,7 @@ func (l *ledger) turn(id string) *verdict.Usage {
 	turn := verdict.Usage{InputTokens: now.InputTokens - told.InputTokens, OutputTokens: now.OutputTokens - told.OutputTokens,
 		CacheReadInputTokens:     now.CacheReadInputTokens - told.CacheReadInputTokens,
 		CacheCreationInputTokens: now.CacheCreationInputTokens - told.CacheCreationInputTokens}
-	if turn.IsZero() {
+	if turn.IsZero() && (now.CostUSD == nil || told.CostUSD == nil || *now.CostUSD == *told.CostUSD) {
 		return nil
 	}
 	if now.CostUSD != nil {
@@ -118,7 +143,11 @@ func (l *ledger) turn(id string) *verdict.Usage {
 func (l *ledger) cost(a *answer) *float64 {
 	if !a.priced {
 		a.priced, a.cost = true, nil
-		if cost, ok := l.prices.Cost(a.model, time.Now(), a.call()); ok {
+		call := a.call()
+		if !a.whole {
+			call.Output = max(call.Output, a.shown/bytesPerToken)
+		}
+		if cost, ok := l.prices.Cost(a.model, time.Now(), call); ok {
 			a.cost = &cost
 		}
 	}

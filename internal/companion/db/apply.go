@@ -79,8 +79,8 @@ var attemptRows = rows{
 	into: `attempts (invocation, attempt, timestamp, status, class, error, rule, exit_code, signal, wait_ms, gate_wait_ms, response_ms,
 		cpu_ms, retry_at, model, input_tokens, output_tokens, cache_read_tokens, cache_creation_tokens, cost_usd, left_running,
 		orphans_killed, requests, inner_wait_ms, planned_wait_ms, session, belay_exit_code, first_token_ms, inner_retries, tools,
-		tool_calls, tools_cut, unknown_usage, unknown_costs)`,
-	columns:  34,
+		tool_calls, tools_cut, unknown_usage, unknown_costs, estimated_costs)`,
+	columns:  35,
 	conflict: "DO NOTHING",
 }
 
@@ -90,7 +90,7 @@ func attemptRow(l *line) []any {
 		null(l.Signal), ms(l.WaitTime) - ms(l.Planned()), ms(l.GateWait), ms(l.ResponseTime), ms(l.CPUTime), nullTime(l.RetryAt), null(l.Model), u.InputTokens,
 		u.OutputTokens, u.CacheReadInputTokens, u.CacheCreationInputTokens, nullCost(u.CostUSD), l.Left, l.Killed, l.Requests,
 		ms(l.InnerWait), ms(l.Planned()), null(l.Session), nullInt(l.BelayCode), nullZero(ms(l.FirstToken)), l.InnerRetries, nullList(l.Tools),
-		nullList(l.ToolCalls), l.ToolsCut, l.unknownUsage(), l.unknownCosts()}
+		nullList(l.ToolCalls), l.ToolsCut, l.unknownUsage(), l.unknownCosts(), l.estimatedCosts()}
 }
 
 // final says that the invocation ended with this line.
@@ -127,23 +127,24 @@ func upsertInvocations(ctx context.Context, conn *sql.Conn, lines []line) error 
 var invocationRows = rows{
 	into: `invocations (id, started, timestamp, profile, command, model, session, status, class, exit_code, attempts, wait_ms,
 		response_ms, input_tokens, output_tokens, cache_read_tokens, cache_creation_tokens, cost_usd, retry_at, gate, prompt_hash,
-		requests, belay_exit_code, inner_retries, unknown_usage, unknown_costs, parent, traceparent)`,
-	columns: 28,
+		requests, belay_exit_code, inner_retries, unknown_usage, unknown_costs, parent, traceparent, estimated_costs, no_costs)`,
+	columns: 30,
 	conflict: `(id) DO UPDATE SET started = min(started, excluded.started), timestamp = excluded.timestamp,
 		model = coalesce(excluded.model, model), session = coalesce(excluded.session, session), status = excluded.status,
 		class = excluded.class, exit_code = excluded.exit_code, attempts = attempts + excluded.attempts,
 		wait_ms = wait_ms + excluded.wait_ms, response_ms = response_ms + excluded.response_ms,
 		requests = requests + excluded.requests, retry_at = excluded.retry_at, gate = coalesce(excluded.gate, gate), prompt_hash = coalesce(excluded.prompt_hash, prompt_hash),
 		belay_exit_code = excluded.belay_exit_code, inner_retries = inner_retries + excluded.inner_retries,
-		parent = coalesce(excluded.parent, parent), traceparent = coalesce(excluded.traceparent, traceparent),` + addUsage,
+		parent = coalesce(excluded.parent, parent), traceparent = coalesce(excluded.traceparent, traceparent), no_costs = no_costs + excluded.no_costs,` + addUsage,
 }
 
-// addUsage adds to sums of usage. The cost is that of the attempts that have reported it; the others are counted beside it.
+// addUsage adds to sums of usage. The cost is what is known of that of the attempts; the others are counted beside it.
 const addUsage = ` input_tokens = input_tokens + excluded.input_tokens, output_tokens = output_tokens + excluded.output_tokens,
 	cache_read_tokens = cache_read_tokens + excluded.cache_read_tokens,
 	cache_creation_tokens = cache_creation_tokens + excluded.cache_creation_tokens,
 	cost_usd = CASE WHEN excluded.cost_usd IS NULL THEN cost_usd ELSE coalesce(cost_usd, 0) + excluded.cost_usd END,
-	unknown_usage = unknown_usage + excluded.unknown_usage, unknown_costs = unknown_costs + excluded.unknown_costs`
+	unknown_usage = unknown_usage + excluded.unknown_usage, unknown_costs = unknown_costs + excluded.unknown_costs,
+	estimated_costs = estimated_costs + excluded.estimated_costs`
 
 // invocation is the sum of its lines.
 type invocation struct {
@@ -180,7 +181,7 @@ func (inv *invocation) row() []any {
 		classOf(e), e.ExitCode, inv.attempts, inv.sum.wait, inv.sum.response, u.InputTokens, u.OutputTokens, u.CacheReadInputTokens,
 		u.CacheCreationInputTokens, nullCost(inv.sum.cost), nullTime(e.RetryAt), null(e.Gate), null(e.PromptHash),
 		inv.sum.requests, nullInt(e.BelayCode), inv.sum.innerRetries, inv.sum.unknownUsage, inv.sum.unknownCosts, null(e.Parent),
-		null(e.Traceparent)}
+		null(e.Traceparent), inv.sum.estimatedCosts, inv.sum.noCosts}
 }
 
 // rollupKey is a row of sums.
@@ -212,15 +213,15 @@ func upsertRollup(ctx context.Context, conn *sql.Conn, lines []line) error {
 		u := t.used
 		return []any{k.quarter, k.profile, k.model, k.class, t.attempts, t.refused, t.ended, t.succeeded, t.wait, t.response, u.InputTokens,
 			u.OutputTokens, u.CacheReadInputTokens, u.CacheCreationInputTokens, nullCost(t.cost), t.requests, t.faults, t.unknownUsage,
-			t.unknownCosts}
+			t.unknownCosts, t.estimatedCosts}
 	})
 	return err
 }
 
 var rollupRows = rows{
 	into: `rollup (quarter, profile, model, class, attempts, refused, ended, succeeded, wait_ms, response_ms, input_tokens, output_tokens,
-		cache_read_tokens, cache_creation_tokens, cost_usd, requests, faults, unknown_usage, unknown_costs)`,
-	columns: 19,
+		cache_read_tokens, cache_creation_tokens, cost_usd, requests, faults, unknown_usage, unknown_costs, estimated_costs)`,
+	columns: 20,
 	conflict: `(quarter, profile, model, class) DO UPDATE SET attempts = attempts + excluded.attempts, refused = refused + excluded.refused,
 		ended = ended + excluded.ended, succeeded = succeeded + excluded.succeeded, wait_ms = wait_ms + excluded.wait_ms,
 		response_ms = response_ms + excluded.response_ms, requests = requests + excluded.requests, faults = faults + excluded.faults,` + addUsage,

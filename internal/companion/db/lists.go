@@ -75,15 +75,15 @@ func (d *DB) Sessions(ctx context.Context, f Filter, status string) ([]Session, 
 		w.and("? IN (substr(id, 1, ?), substr(id, -?))", f.Session, len(f.Session), len(f.Session))
 	}
 	query := `SELECT profile, id, coalesce(dir, ''), status, coalesce(error_message, ''), coalesce(model, ''), started, timestamp, ` + sessionRuns + `,
-		attempts, input_tokens, output_tokens, cache_read_tokens, cache_creation_tokens, iif(unknown_costs > 0, NULL, cost_usd),
-		unknown_usage > 0 FROM sessions` + w.String() +
+		attempts, input_tokens, output_tokens, cache_read_tokens, cache_creation_tokens, iif(no_costs > 0, NULL, cost_usd),
+		unknown_usage > 0, no_costs <= 0 AND estimated_costs > 0 FROM sessions` + w.String() +
 		" ORDER BY timestamp DESC, id DESC"
 	return newest(ctx, d, query, w.args, f.Limit, func(r *sql.Rows) (s Session, err error) {
 		var started, updated int64
 		var cost sql.NullFloat64
 		u := &s.Usage
 		err = r.Scan(&s.Profile, &s.ID, &s.Dir, &s.Status, &s.Error, &s.Model, &started, &updated, &s.Invocations, &s.Attempts, &u.InputTokens,
-			&u.OutputTokens, &u.CacheReadInputTokens, &u.CacheCreationInputTokens, &cost, &u.Unknown)
+			&u.OutputTokens, &u.CacheReadInputTokens, &u.CacheCreationInputTokens, &cost, &u.Unknown, &u.Estimated)
 		s.Started, s.Updated, u.CostUSD = moment(started), moment(updated), costOf(cost)
 		return s, err
 	})

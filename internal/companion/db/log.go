@@ -42,7 +42,7 @@ type Invocation struct {
 	Inner      int64         `json:"inner_retries"` // that the command has made by itself
 	WaitMS     int64         `json:"wait_ms"`
 	ResponseMS int64         `json:"response_ms"`
-	Usage      verdict.Usage `json:"usage"` // the cost is null if that of an attempt is not known, and 0 if nothing was used
+	Usage      verdict.Usage `json:"usage"` // the cost is null if nothing is known of that of an attempt, and 0 if nothing was used
 	RetryAt    *time.Time    `json:"retry_at,omitempty"`
 	Gate       string        `json:"gate,omitempty"`
 	PromptHash string        `json:"prompt_hash,omitempty"`
@@ -106,7 +106,8 @@ func (f Filter) ofInvocations() *where {
 
 const invocationColumns = `i.id, i.started, i.timestamp, i.profile, i.command, coalesce(i.model, ''), coalesce(i.session, ''), i.status, i.class,
 	i.exit_code, i.attempts, i.wait_ms, i.response_ms, i.input_tokens, i.output_tokens, i.cache_read_tokens, i.cache_creation_tokens,
-	iif(i.unknown_costs > 0, NULL, iif(i.belay_exit_code IS NULL, i.cost_usd, coalesce(i.cost_usd, 0))), i.unknown_usage > 0, i.retry_at, coalesce(i.gate, ''), coalesce(i.prompt_hash, ''), i.requests,
+	iif(i.no_costs > 0, NULL, iif(i.belay_exit_code IS NULL, i.cost_usd, coalesce(i.cost_usd, 0))), i.unknown_usage > 0,
+	i.no_costs <= 0 AND i.estimated_costs > 0, i.retry_at, coalesce(i.gate, ''), coalesce(i.prompt_hash, ''), i.requests,
 	i.belay_exit_code, i.inner_retries, coalesce(i.parent, ''), coalesce(i.traceparent, ''),
 	coalesce((SELECT a.error FROM attempts a WHERE a.invocation = i.id ORDER BY a.timestamp DESC, a.attempt = 0 DESC, a.attempt DESC LIMIT 1), '')`
 
@@ -121,7 +122,7 @@ func (d *DB) Invocations(ctx context.Context, f Filter) ([]Invocation, error) {
 		u := &inv.Usage
 		err = r.Scan(&inv.ID, &started, &ended, &inv.Profile, &inv.Command, &inv.Model, &inv.Session, &inv.Status, &inv.Class, &inv.ExitCode,
 			&inv.Attempts, &inv.WaitMS, &inv.ResponseMS, &u.InputTokens, &u.OutputTokens, &u.CacheReadInputTokens,
-			&u.CacheCreationInputTokens, &cost, &u.Unknown, &retryAt, &inv.Gate, &inv.PromptHash, &inv.Requests, &code, &inv.Inner,
+			&u.CacheCreationInputTokens, &cost, &u.Unknown, &u.Estimated, &retryAt, &inv.Gate, &inv.PromptHash, &inv.Requests, &code, &inv.Inner,
 			&inv.Parent, &inv.Trace, &inv.Error)
 		inv.Started, inv.Ended = moment(started), moment(ended)
 		inv.RetryAt, u.CostUSD, inv.BelayCode = timeOf(retryAt), costOf(cost), codeOf(code)
@@ -166,7 +167,7 @@ type Attempt struct {
 
 const attemptColumns = `a.invocation, a.attempt, a.timestamp, i.profile, i.command, a.status, a.class, coalesce(a.error, ''), coalesce(a.rule, ''),
 	a.exit_code, coalesce(a.signal, ''), a.wait_ms, a.gate_wait_ms, a.response_ms, a.cpu_ms, a.retry_at, coalesce(a.model, ''), a.input_tokens,
-	a.output_tokens, a.cache_read_tokens, a.cache_creation_tokens, a.cost_usd, a.unknown_usage > 0, a.left_running, a.orphans_killed, a.requests,
+	a.output_tokens, a.cache_read_tokens, a.cache_creation_tokens, a.cost_usd, a.unknown_usage > 0, a.estimated_costs > 0, a.left_running, a.orphans_killed, a.requests,
 	coalesce(a.session, ''), a.belay_exit_code, a.first_token_ms, a.inner_retries, coalesce(a.tools, ''), coalesce(a.tool_calls, ''), a.tools_cut,
 	a.inner_wait_ms, a.planned_wait_ms`
 
@@ -200,7 +201,7 @@ func (d *DB) Attempts(ctx context.Context, f Filter) ([]Attempt, error) {
 		u := &a.Usage
 		err = r.Scan(&a.Invocation, &a.Attempt, &ended, &a.Profile, &a.Command, &a.Status, &a.Class, &a.Error, &a.Rule, &a.ExitCode, &a.Signal,
 			&a.WaitMS, &a.GateWaitMS, &a.ResponseMS, &a.CPUMS, &retryAt, &a.Model, &u.InputTokens, &u.OutputTokens,
-			&u.CacheReadInputTokens, &u.CacheCreationInputTokens, &cost, &u.Unknown, &a.Left, &a.Killed, &a.Requests, &a.Session, &code,
+			&u.CacheReadInputTokens, &u.CacheCreationInputTokens, &cost, &u.Unknown, &u.Estimated, &a.Left, &a.Killed, &a.Requests, &a.Session, &code,
 			&first, &a.Inner, &tools, &calls, &a.ToolsCut, &a.InnerMS, &a.PlannedMS)
 		a.Ended, a.RetryAt, u.CostUSD, a.BelayCode = moment(ended), timeOf(retryAt), costOf(cost), codeOf(code)
 		if first.Valid {

@@ -69,7 +69,9 @@ type sums struct {
 	used           verdict.Usage // without the cost
 	cost           *float64      // of the attempts that have reported it
 	unknownUsage   int64         // how many have used more than they have reported
-	unknownCosts   int64         // how many have not reported their cost
+	unknownCosts   int64         // how many have a cost that is not known, or not all of it
+	estimatedCosts int64         // how many have an estimated cost
+	noCosts        int64         // of how many nothing is known of the cost
 }
 
 func (s *sums) add(l *line) {
@@ -79,10 +81,12 @@ func (s *sums) add(l *line) {
 	s.innerRetries += int64(l.InnerRetries)
 	u := l.usage
 	s.cost = addCost(s.cost, u.CostUSD)
-	u.CostUSD = nil
+	u.CostUSD, u.Estimated = nil, false
 	s.used = s.used.Add(u)
 	s.unknownUsage += l.unknownUsage()
 	s.unknownCosts += l.unknownCosts()
+	s.estimatedCosts += l.estimatedCosts()
+	s.noCosts += l.noCosts()
 }
 
 // addCost is the sum of what is known.
@@ -105,13 +109,30 @@ func (l *line) unknownUsage() int64 {
 	return 0
 }
 
-// unknownCosts is 1 for an attempt that has not reported its cost, negative for one that reports those of earlier ones.
+// unknownCosts is 1 for an attempt whose cost is not known, or not all of it, negative for one that reports those of earlier ones.
 func (l *line) unknownCosts() int64 {
 	n := -int64(l.usage.Settles)
 	if l.usage.CostUnknown() {
 		n++
 	}
 	return n
+}
+
+// noCosts is 1 for an attempt of whose cost nothing is known, negative for one that reports those of earlier ones.
+func (l *line) noCosts() int64 {
+	n := -int64(l.usage.Settles)
+	if l.usage.CostUSD == nil && l.usage.CostUnknown() {
+		n++
+	}
+	return n
+}
+
+// estimatedCosts is 1 for an attempt whose cost is estimated.
+func (l *line) estimatedCosts() int64 {
+	if l.usage.Estimated {
+		return 1
+	}
+	return 0
 }
 
 // tally is a row of the rollup.

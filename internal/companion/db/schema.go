@@ -8,7 +8,7 @@ import (
 )
 
 // migrations lead from one version of the schema to the next. They are only ever added to.
-var migrations = []string{schema1, schema2, schema3, schema4, schema5}
+var migrations = []string{schema1, schema2, schema3, schema4, schema5, schema6}
 
 // schema1: times are milliseconds since 1970, durations are milliseconds. Keys are the ids that the log has, which
 // begin with the time: rows are appended, and none has to be looked up to add another.
@@ -135,6 +135,19 @@ CREATE INDEX sessions_running ON sessions (timestamp) WHERE status = 'running';
 UPDATE sessions SET status = 'abandoned', invocations = invocations + 1 WHERE status = 'running' AND EXISTS (
   SELECT 1 FROM attempts a JOIN invocations i ON i.id = a.invocation WHERE a.timestamp = sessions.timestamp AND a.status = 'retry'
     AND i.profile = sessions.profile AND i.session <> sessions.id AND i.status <> 'retry');
+`
+
+// schema6: how many of the attempts have an estimated cost, and of how many nothing is known of the cost. Before there were
+// estimates, those were all whose cost was not known.
+const schema6 = `
+ALTER TABLE invocations ADD COLUMN estimated_costs INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE invocations ADD COLUMN no_costs INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE attempts ADD COLUMN estimated_costs INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE sessions ADD COLUMN estimated_costs INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE sessions ADD COLUMN no_costs INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE rollup ADD COLUMN estimated_costs INTEGER NOT NULL DEFAULT 0;
+UPDATE invocations SET no_costs = unknown_costs WHERE unknown_costs <> 0;
+UPDATE sessions SET no_costs = unknown_costs WHERE unknown_costs <> 0;
 `
 
 // faulty are the events that are failures of a hook or an MCP server. The others of these categories are calls that the

@@ -22,10 +22,12 @@ type Figures struct {
 	Faults      int64         `json:"faults"`   // of hooks and MCP servers
 	WaitMS      int64         `json:"wait_ms"`
 	ResponseMS  int64         `json:"response_ms"`
-	Usage       verdict.Usage `json:"usage"` // the cost is that of the attempts that have reported theirs
-	// UnknownCosts is how many attempts have not, and UnknownUsage how many have used more than they have reported.
-	UnknownCosts int64 `json:"unknown_costs"`
-	UnknownUsage int64 `json:"unknown_usage"`
+	Usage       verdict.Usage `json:"usage"` // the cost is what is known of that of the attempts
+	// UnknownCosts is how many attempts have a cost that is not known, or not all of it, UnknownUsage how many have used more
+	// than they have reported, and EstimatedCosts how many have an estimated cost.
+	UnknownCosts   int64 `json:"unknown_costs"`
+	UnknownUsage   int64 `json:"unknown_usage"`
+	EstimatedCosts int64 `json:"estimated_costs"`
 }
 
 // Rate is the part that succeeded, from 0 to 1; 0 if there were none.
@@ -48,7 +50,8 @@ func (f *Figures) add(g Figures) {
 	cost := addCost(f.Usage.CostUSD, g.Usage.CostUSD)
 	f.Usage.CostUSD, g.Usage.CostUSD = nil, nil
 	f.Usage = f.Usage.Add(g.Usage)
-	f.Usage.CostUSD = cost
+	f.EstimatedCosts += g.EstimatedCosts
+	f.Usage.CostUSD, f.Usage.Estimated = cost, f.EstimatedCosts > 0
 	f.UnknownCosts += g.UnknownCosts
 	f.UnknownUsage += g.UnknownUsage
 }
@@ -146,7 +149,7 @@ func (d *DB) tallyRollup(ctx context.Context, f Filter, by Group, first, last in
 	}
 	query := fmt.Sprintf(`SELECT min(quarter) * %d, profile, model, class, sum(ended), sum(succeeded), sum(refused), sum(attempts), sum(wait_ms),
 		sum(response_ms), sum(input_tokens), sum(output_tokens), sum(cache_read_tokens), sum(cache_creation_tokens), sum(cost_usd),
-		sum(requests), sum(faults), sum(unknown_costs), sum(unknown_usage) FROM rollup%s GROUP BY %s`, quarter, w, group)
+		sum(requests), sum(faults), sum(unknown_costs), sum(unknown_usage), sum(estimated_costs) FROM rollup%s GROUP BY %s`, quarter, w, group)
 	return d.tally(ctx, query, w.args, add)
 }
 
@@ -164,7 +167,7 @@ func (d *DB) tallyAttempts(ctx context.Context, f Filter, since, until int64, ad
 	narrow(w, f, "i.profile", "a.class")
 	query := fmt.Sprintf(`SELECT a.timestamp, i.profile, coalesce(a.model, ''), a.class, a.status <> 'retry', a.status = 'success', a.attempt = 0,
 		a.attempt > 0, a.wait_ms + a.gate_wait_ms, a.response_ms, a.input_tokens, a.output_tokens, a.cache_read_tokens,
-		a.cache_creation_tokens, a.cost_usd, a.requests, 0, a.unknown_costs, a.unknown_usage FROM attempts a JOIN invocations i ON i.id = a.invocation%s`, w)
+		a.cache_creation_tokens, a.cost_usd, a.requests, 0, a.unknown_costs, a.unknown_usage, a.estimated_costs FROM attempts a JOIN invocations i ON i.id = a.invocation%s`, w)
 	return d.tally(ctx, query, w.args, add)
 }
 
@@ -173,7 +176,7 @@ func (d *DB) tallyFaults(ctx context.Context, f Filter, since, until int64, add 
 	w := &where{}
 	w.and("timestamp >= ? AND timestamp < ? AND "+faulty, since, until)
 	narrow(w, f, "json_extract(metadata, '$.integration')", "json_extract(metadata, '$.error_type')")
-	query := `SELECT timestamp, json_extract(metadata, '$.integration'), '', json_extract(metadata, '$.error_type'), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, NULL, 0, 1, 0, 0
+	query := `SELECT timestamp, json_extract(metadata, '$.integration'), '', json_extract(metadata, '$.error_type'), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, NULL, 0, 1, 0, 0, 0
 		FROM events` + w.String()
 	return d.tally(ctx, query, w.args, add)
 }
@@ -205,7 +208,7 @@ func (d *DB) tally(ctx context.Context, query string, args []any, add func(int64
 		u := &g.Usage
 		if err := found.Scan(&at, &profile, &model, &class, &g.Invocations, &g.Succeeded, &g.Refused, &g.Attempts, &g.WaitMS, &g.ResponseMS,
 			&u.InputTokens, &u.OutputTokens, &u.CacheReadInputTokens, &u.CacheCreationInputTokens, &cost, &g.Requests,
-			&g.Faults, &g.UnknownCosts, &g.UnknownUsage); err != nil {
+			&g.Faults, &g.UnknownCosts, &g.UnknownUsage, &g.EstimatedCosts); err != nil {
 			return err
 		}
 		u.CostUSD, u.Unknown = costOf(cost), g.UnknownUsage > 0

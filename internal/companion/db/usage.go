@@ -44,6 +44,7 @@ func plainUsage(data []byte, u *verdict.Usage) bool {
 	if !ok || !ended {
 		return false
 	}
+	text, u.Estimated = bytes.CutSuffix(text, []byte(`,"estimated":true`))
 	if string(text) == "null" {
 		return true
 	}

@@ -10,7 +10,8 @@ import (
 
 func TestPlainUsage_TakesWhatARunWrites(t *testing.T) {
 	cost := 0.0123
-	for _, want := range []verdict.Usage{{InputTokens: 1234, OutputTokens: 56, CacheReadInputTokens: 7, CacheCreationInputTokens: 8, CostUSD: &cost}, {InputTokens: 1}} {
+	for _, want := range []verdict.Usage{{InputTokens: 1234, OutputTokens: 56, CacheReadInputTokens: 7, CacheCreationInputTokens: 8, CostUSD: &cost}, {InputTokens: 1},
+		{InputTokens: 1, CostUSD: &cost, Estimated: true}} {
 		var got verdict.Usage
 		if !plainUsage(want.JSON(), &got) || !reflect.DeepEqual(got, want) {
 			t.Errorf("%s: %+v", want.JSON(), got)
@@ -22,6 +23,7 @@ func TestPlainUsage_TakesWhatARunWrites(t *testing.T) {
 func FuzzPlainUsage(f *testing.F) {
 	cost := 1e-7
 	f.Add(string(verdict.Usage{InputTokens: 12, CostUSD: &cost}.JSON()))
+	f.Add(string(verdict.Usage{InputTokens: 12, CostUSD: &cost, Estimated: true}.JSON()))
 	f.Add(`{"input_tokens":01,"output_tokens":2,"cache_read_input_tokens":3,"cache_creation_input_tokens":4,"total_cost_usd":null}`)
 	f.Add(`{"input_tokens":-1,"output_tokens":2,"cache_read_input_tokens":3,"cache_creation_input_tokens":4,"total_cost_usd": 5 }`)
 	f.Fuzz(func(t *testing.T, text string) {
