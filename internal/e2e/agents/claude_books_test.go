@@ -8,20 +8,21 @@ import (
 	"testing"
 )
 
-// What a run has cost is what the API has charged for; it is not known where claude was killed, or cut off in an answer.
-// (A token in costs as much as that; one out five times as much.)
+// What a run has cost is what the API has charged for. Where claude was killed it is estimated, and where it was cut off in an
+// answer it is at least what is known of it. (A token in costs as much as that; one out five times as much.)
 func TestClaude_BooksCost(t *testing.T) {
 	for name, tt := range map[string]struct {
-		script  string
-		flags   string
-		per     float64 // so many times the cost of the last answer; 0: not known
-		unknown bool
-		left    bool // the first session was
+		script    string
+		flags     string
+		per       float64 // so many times the cost of the last answer
+		estimated bool
+		unknown   bool
+		left      bool // the first session was
 	}{
-		"GoneOn":    {`tool(bash: "echo x", in=100, out=10), hang, 200(in=200, out=20)`, "", 1.5, false, false},
-		"BegunAnew": {`tool(bash: "echo x", in=100, out=10), hang, 200(in=200, out=20)`, "--no-resume-on-retry", 0, false, true},
-		"CutOff":    {`tool(bash: "echo x", in=100, out=10), hang-mid(in=50), 200(in=200, out=20)`, "", 0, true, false},
-		"Nothing":   {`hang, 200(in=200, out=20)`, "", 1, false, true},
+		"GoneOn":    {`tool(bash: "echo x", in=100, out=10), hang, 200(in=200, out=20)`, "", 1.5, true, false, false},
+		"BegunAnew": {`tool(bash: "echo x", in=100, out=10), hang, 200(in=200, out=20)`, "--no-resume-on-retry", 1.5, true, false, true},
+		"CutOff":    {`tool(bash: "echo x", in=100, out=10), hang-mid(in=50), 200(in=200, out=20)`, "", 1.5 + 55.0/300, true, true, false},
+		"Nothing":   {`hang, 200(in=200, out=20)`, "", 1, false, false, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			claude.Each(t, false, func(t *testing.T, version string) {
@@ -33,9 +34,9 @@ func TestClaude_BooksCost(t *testing.T) {
 				r.Exits(0)
 				r.Is("", 2)
 				cost := r.Result.Usage.Cost
-				if r.Result.Usage.Unknown != tt.unknown || (cost == nil) != (tt.per == 0) {
-					t.Errorf("%s", show(r.Result.Usage))
-				} else if cost != nil && math.Abs(*cost-tt.per**once.Result.Usage.Cost) > 1e-7 {
+				if used := r.Result.Usage; used.Unknown != tt.unknown || used.Estimated != tt.estimated || cost == nil {
+					t.Errorf("%s", show(used))
+				} else if math.Abs(*cost-tt.per**once.Result.Usage.Cost) > 1e-7 {
 					t.Errorf("$%v, want %v times $%v", *cost, tt.per, *once.Result.Usage.Cost)
 				}
 				s.OnRecord(r.Result.SessionID, "done")

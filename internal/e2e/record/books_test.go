@@ -33,7 +33,7 @@ type shape struct {
 	at     int
 	// again is a second run in the same place, which goes on with the session.
 	again []string
-	// lost says that the run ends in a turn of which nothing was delivered, so that its cost is unknown.
+	// lost says that the run ends in a turn of which nothing was delivered, so that its cost is an estimate of what came before.
 	lost bool
 }
 
@@ -165,8 +165,8 @@ func TestBooks(t *testing.T) {
 			t.Errorf("%+v is not on record", o)
 			continue
 		}
-		if o.lost && l.Usage.Cost != nil {
-			t.Errorf("belay log has %v of a run whose last turn is unknown", l.Usage)
+		if o.lost && (l.Usage.Cost == nil || *l.Usage.Cost == 0 || !l.Usage.Estimated) {
+			t.Errorf("belay log has %v of a run whose last turn is unknown, and no estimate", l.Usage)
 		}
 		attempts, requests, waited = attempts+l.Attempts, requests+l.Requests, waited+float64(l.WaitMS)/1000
 		if o.killed {
@@ -189,8 +189,8 @@ func TestBooks(t *testing.T) {
 	if got.Invocations != int64(len(all)) || got.Attempts != attempts || got.Requests != requests || math.Abs(float64(got.WaitMS)/1000-waited) > 1 {
 		t.Errorf("belay stats has %v, belay log %d runs, %d attempts, %d requests, %.1f s of waits", got, len(all), attempts, requests, waited)
 	}
-	if got.Unpriced < lost {
-		t.Errorf("belay stats has %d attempts of unknown cost, want at least %d", got.Unpriced, lost)
+	if got.Estimated < lost {
+		t.Errorf("belay stats has %d attempts of estimated cost, want at least %d", got.Estimated, lost)
 	}
 	t.Logf("%v", got)
 	t.Logf("tried %d runs of the real CLIs with %d faults; survived %d", len(all), h.faults.Load(), got.Invocations)

@@ -19,10 +19,13 @@ type usage struct {
 	Read   int64    `json:"cache_read_input_tokens"`
 	Create int64    `json:"cache_creation_input_tokens"`
 	Cost   *float64 `json:"total_cost_usd"`
+	// Estimated says that the cost comes from the price list.
+	Estimated bool `json:"estimated"`
 }
 
 func (u *usage) add(v usage) {
 	u.In, u.Out, u.Read, u.Create = u.In+v.In, u.Out+v.Out, u.Read+v.Read, u.Create+v.Create
+	u.Estimated = u.Estimated || v.Estimated
 	if v.Cost != nil {
 		sum := *v.Cost
 		if u.Cost != nil {
@@ -49,9 +52,11 @@ type figures struct {
 	Requests    int64  `json:"requests"`
 	WaitMS      int64  `json:"wait_ms"`
 	Usage       usage  `json:"usage"`
-	// Unpriced is how many attempts have an unknown cost, Unknown how many have used more than was told.
-	Unpriced int64 `json:"unknown_costs"`
-	Unknown  int64 `json:"unknown_usage"`
+	// Unpriced is how many attempts have an unknown cost, Unknown how many have used more than was told, and Estimated how many
+	// have an estimated cost.
+	Unpriced  int64 `json:"unknown_costs"`
+	Unknown   int64 `json:"unknown_usage"`
+	Estimated int64 `json:"estimated_costs"`
 }
 
 func (f *figures) add(g figures) {
@@ -62,10 +67,11 @@ func (f *figures) add(g figures) {
 	f.WaitMS += g.WaitMS
 	f.Unpriced += g.Unpriced
 	f.Unknown += g.Unknown
+	f.Estimated += g.Estimated
 	f.Usage.add(g.Usage)
 }
 
 func (f figures) String() string {
-	return fmt.Sprintf("%d runs, %d ok, %d attempts, %d requests, %d ms waited, %v, %d of unknown cost, %d of unknown usage",
-		f.Invocations, f.Succeeded, f.Attempts, f.Requests, f.WaitMS, f.Usage, f.Unpriced, f.Unknown)
+	return fmt.Sprintf("%d runs, %d ok, %d attempts, %d requests, %d ms waited, %v, %d of unknown cost, %d of unknown usage, %d of estimated cost",
+		f.Invocations, f.Succeeded, f.Attempts, f.Requests, f.WaitMS, f.Usage, f.Unpriced, f.Unknown, f.Estimated)
 }

@@ -23,8 +23,8 @@ type Result struct {
 		Input  int      `json:"input_tokens"`
 		Output int      `json:"output_tokens"`
 		Cost   *float64 `json:"total_cost_usd"`
-		// Unknown says that more was used.
-		Unknown bool
+		// Estimated says that the cost comes from the price list, Unknown that more was used.
+		Estimated, Unknown bool
 	}
 	Attempts int
 	Requests int     // that the CLI has told of
