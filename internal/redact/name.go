@@ -52,7 +52,10 @@ func strengthOf(name string) strength {
 			flat = append(flat, b)
 		}
 	}
-	n := string(flat) // does not escape
+	if !hasStem(flat) { // as of nearly all words
+		return plain
+	}
+	n := string(flat)
 	switch n {
 	case "authorization", "proxyauthorization", "cookie", "setcookie":
 		return header
@@ -82,6 +85,20 @@ func strengthOf(name string) strength {
 		return opaque
 	}
 	return plain
+}
+
+// hasStem reports whether a name has the beginning of one of the words in it that all names of credentials have.
+func hasStem(name []byte) bool {
+	if string(name) == "pw" {
+		return true
+	}
+	for i := 0; i+3 <= len(name); i++ {
+		switch string(name[i : i+3]) {
+		case "key", "sec", "pas", "cre", "con", "web", "aut", "coo", "tok", "pwd", "jwt", "ses", "sig", "bea", "csr", "xsr", "sid", "otp", "pin", "sas", "mot", "pat":
+			return true
+		}
+	}
+	return false
 }
 
 // isSourceFile reports whether a name is that of a file that compilers and interpreters complain of: secret.go:12 is a place.

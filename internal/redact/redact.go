@@ -76,7 +76,7 @@ type scanner struct {
 
 // scan returns the credentials in a text, in order.
 func scan(s string) []span {
-	if len(s) < minText {
+	if len(s) < minText || len(s) < minCut && isLowerWord(s) { // such as the name of a profile
 		return nil
 	}
 	c := scanner{s: s}
@@ -175,6 +175,15 @@ func escapeEnd(s string, i int) int {
 		return j
 	}
 	return i
+}
+
+func isLowerWord(s string) bool {
+	for i := range len(s) {
+		if !isLower(s[i]) {
+			return false
+		}
+	}
+	return true
 }
 
 func isDigit(b byte) bool { return b >= '0' && b <= '9' }
