@@ -97,7 +97,7 @@ func (p *Proxy) await(ctx context.Context) bool {
 	}
 }
 
-// lastResort is longer than any server may take to end.
+// lastResort is longer than a server takes to end, and then the tree is given the time that it needs.
 const lastResort = 15 * time.Second
 
 // do runs a step of the core that works on no borrowed bytes.

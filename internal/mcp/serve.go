@@ -12,7 +12,7 @@ import (
 var closeLadder = supervise.Ladder{{Signal: 0, Wait: 2 * time.Second}, {Signal: syscall.SIGTERM, Wait: time.Second}}
 
 func (p *Proxy) closeInput() {
-	p.ending.Do(func() { time.AfterFunc(lastResort, func() { close(p.stuck) }) })
+	p.ending.Do(func() { time.AfterFunc(lastResort, p.giveUp) })
 	if p.input != nil {
 		input, proc := p.input, p.proc
 		input.flush()
@@ -21,6 +21,18 @@ func (p *Proxy) closeInput() {
 			go proc.Stop(closeLadder)
 		}
 	}
+}
+
+// giveUp stops waiting for the end, but not before the server's tree has ended, which can take long on a busy machine.
+func (p *Proxy) giveUp() {
+	p.mu.Lock()
+	busy := p.proc != nil && !p.proc.TreeEnded()
+	p.mu.Unlock()
+	if busy {
+		time.AfterFunc(time.Second, p.giveUp)
+		return
+	}
+	close(p.stuck)
 }
 
 // stopLadder is how a server that hangs or is not needed is ended.

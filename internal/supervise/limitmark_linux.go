@@ -44,6 +44,11 @@ func ownedByLimit(mark uint64) (ownedID, bool) {
 	return ownedID{dir: uint32(mark>>22) & maxOwnedDir, pid: int(mark & maxOwnedPID)}, true
 }
 
+// vanished reports whether the process has ended since it was looked up.
+func (p Proc) vanished() bool {
+	return errors.Is(unix.Prlimit(p.PID, unix.RLIMIT_LOCKS, nil, &unix.Rlimit{}), unix.ESRCH)
+}
+
 // limitMark is the mark that the process carries; 0 if it carries none.
 func (p Proc) limitMark() uint64 {
 	if p.kernel || p.zombie {

@@ -9,6 +9,8 @@ func ownedByLimit(uint64) (ownedID, bool) { return ownedID{}, false }
 
 func (p Proc) limitMark() uint64 { return 0 }
 
+func (p Proc) vanished() bool { return false }
+
 func (p *Process) markByLimit() (done func(pid int)) { return func(int) {} }
 
 func unmark(int) {}

@@ -30,8 +30,14 @@ func (p *Process) EndTree() (killed int, left []Proc) {
 	if !p.over.Load() {
 		return 0, nil
 	}
+	p.treeOver.Store(false)
+	defer p.treeOver.Store(true)
 	return p.endTree()
 }
+
+// TreeEnded reports whether the command has ended, and so has its tree if it was to. Run may still be held up by a writer
+// that blocks.
+func (p *Process) TreeEnded() bool { return p.treeOver.Load() }
 
 // ended reports whether the root has ended.
 func (p *Process) ended() bool {
@@ -143,6 +149,7 @@ func (p *Process) conclude() Exit {
 	if stopped {
 		exit.Killed, exit.Left = p.endTree()
 	}
+	p.treeOver.Store(true)
 	p.reap()
 	exit.Code, exit.Signal, exit.CPU = p.status.code(), p.status.signal(), p.cpu
 	p.term.release(p, stopped || exit.Signal != 0)

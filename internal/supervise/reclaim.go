@@ -15,6 +15,10 @@ const reclaimTimeout = 3 * time.Second
 // all of that time.
 const reclaimPasses = 2
 
+// enoughWalks is how many walks in a row must find nothing, on a machine where processes end while they are looked at: one
+// of them may have started another. Where none does, two are enough.
+const enoughWalks = 20
+
 // Reclaim ends what dead owners have left: processes that carry the mark of a run whose owner (pid, start time,
 // boot) is no more. It never goes by name, and never touches the run of a living owner, nor one that the calling
 // process is itself a part of. It returns the processes it has ended. When there is nothing to reclaim it costs one look
@@ -71,16 +75,20 @@ func endMarked(runs func(Proc) []string, timeout time.Duration) (ended []Proc, r
 	asked := map[identity]bool{}
 	pause := time.Millisecond
 	passes := 0
-	for emptyWalks := 0; emptyWalks < 2; {
+	for emptyWalks := 0; emptyWalks < enoughWalks; {
 		force := time.Since(begin) > politePause
 		left := map[identity]bool{}
 		remaining = map[string][]Proc{}
+		missed := 0
 		err := walk(func(p Proc) {
 			if p.PID == os.Getpid() {
 				return
 			}
 			carried := runs(p)
 			if len(carried) == 0 {
+				if p.vanished() {
+					missed++
+				}
 				return
 			}
 			for _, id := range carried {
@@ -100,7 +108,10 @@ func endMarked(runs func(Proc) []string, timeout time.Duration) (ended []Proc, r
 		if err != nil {
 			return ended, remaining, err
 		}
-		if emptyWalks++; len(remaining) > 0 {
+		if emptyWalks++; missed == 0 {
+			emptyWalks += enoughWalks/2 - 1
+		}
+		if len(remaining) > 0 {
 			emptyWalks = 0
 		}
 		if force {
@@ -109,8 +120,10 @@ func endMarked(runs func(Proc) []string, timeout time.Duration) (ended []Proc, r
 		if time.Since(begin) > timeout && passes >= reclaimPasses {
 			return slices.DeleteFunc(ended, func(p Proc) bool { return left[p.identity()] }), remaining, nil
 		}
+		if pause = min(2*pause, 20*time.Millisecond); emptyWalks > 0 {
+			pause = time.Millisecond
+		}
 		time.Sleep(pause)
-		pause = min(2*pause, 20*time.Millisecond)
 	}
 	return ended, nil, nil
 }

@@ -27,20 +27,31 @@ func (p *Process) endTree() (killed int, left []Proc) {
 		if time.Since(begin) >= politePause {
 			sig = syscall.SIGKILL
 		}
-		refused := 0
-		left = p.findMembers(func(q Proc) {
+		refused, fresh := 0, false
+		end := func(q Proc) {
 			if sig == syscall.SIGTERM && ended[q.identity()] {
 				return // asked already
 			}
 			err := q.end(sig)
 			denied := errors.Is(err, syscall.EPERM)
+			fresh = fresh || !ended[q.identity()]
 			if err == nil || denied {
 				ended[q.identity()] = true
 			}
 			if denied && sig == syscall.SIGKILL {
 				refused++
 			}
-		})
+		}
+		left = p.findMembers(walk, end)
+		if p.owner != nil {
+			// What starts another one and ends, again and again, can be faster than a walk over all processes. But each of
+			// them becomes our child, and those are quickly found.
+			fresh = true
+			for i := 0; fresh && i < 1000; i++ {
+				fresh = false
+				p.findMembers(walkChildren, end)
+			}
+		}
 		if sig == syscall.SIGKILL {
 			p.signalTree(sig) // one signal ends a whole group, however fast it forks
 		}
@@ -58,6 +69,10 @@ func (p *Process) endTree() (killed int, left []Proc) {
 			return len(ended), left
 		}
 		pause = min(2*pause, 20*time.Millisecond)
+		if sig == syscall.SIGTERM && p.owner != nil && !p.others {
+			// The kernel says when all have ended, and there is nothing to do before they are killed.
+			pause = max(pause, min(politePause/4, politePause-time.Since(begin)))
+		}
 	}
 }
 
@@ -93,7 +108,7 @@ func (p *Process) remember() []Proc {
 		p.born = min(p.born, root.Start) // should the system count otherwise than we do
 		lock.Unlock()
 	}
-	found := p.findMembers(func(Proc) {})
+	found := p.findMembers(walk, func(Proc) {})
 	p.knownMembers = make(map[identity]Proc, len(found))
 	for _, q := range found {
 		p.knownMembers[q.identity()] = q
@@ -101,9 +116,9 @@ func (p *Process) remember() []Proc {
 	return found
 }
 
-// findMembers walks the process table once, and calls found for each living process of the run except the root, as
-// soon as it sees it.
-func (p *Process) findMembers(found func(Proc)) (members []Proc) {
+// findMembers walks the process table once, or the part of it that walk visits, and calls found for each living process of
+// the run except the root, as soon as it sees it.
+func (p *Process) findMembers(walk func(visit func(Proc)) error, found func(Proc)) (members []Proc) {
 	me := os.Getpid()
 	grouped := !p.over.Load() // else the pid, and the group, may be another's by now
 	member := map[int]bool{}

@@ -159,6 +159,7 @@ type Process struct {
 	ordinal      int               // Own: its place in the order in which roots have ended; math.MaxInt before that
 	knownMembers map[identity]Proc // members of the tree that remember has found
 	others       bool              // the last walk saw children of ours that do not belong to it
+	treeOver     atomic.Bool       // its tree has ended, if it was stopped
 	over         atomic.Bool       // Run returns
 }
 

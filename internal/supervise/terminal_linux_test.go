@@ -47,6 +47,20 @@ func TestForeground_CtrlC(t *testing.T) {
 	})
 }
 
+// Ctrl-C may be typed while a command runs already and does not have the terminal yet: only we are told then.
+func TestForeground_CtrlCBeforeItHasTheTerminal(t *testing.T) {
+	both(t, func(t *testing.T, who, file string) {
+		cmd := helper("terminal", file, who, "found", `echo up; while :; do sleep 0.05; done`)
+		cmd.Env = append(cmd.Environ(), "SUPERVISE_TEST_LEND_LATE=1s")
+		s := newScreen(t, cmd)
+		s.expect("up")
+		s.send(ctrlC)
+		if r := reported(t, file); r.Signal != int(syscall.SIGINT) || r.Reason != "exited" || !r.Front {
+			t.Errorf("%+v", r)
+		}
+	})
+}
+
 // A terminal may be resized while a command runs already and does not have the terminal yet.
 func TestForeground_ResizedBeforeItHasTheTerminal(t *testing.T) {
 	both(t, func(t *testing.T, who, file string) {

@@ -63,6 +63,7 @@ type terminal struct {
 	size    *unix.Winsize
 	stopped chan syscall.Signal
 	cont    chan os.Signal
+	early   chan os.Signal // a Ctrl-C that came before the child had the terminal
 	ended   chan struct{}
 	jobs    sync.WaitGroup
 }
@@ -77,12 +78,17 @@ func openTerminal() (*terminal, error) {
 	t.modes, _ = unix.IoctlGetTermios(int(file.Fd()), getTermios)
 	t.size, _ = unix.IoctlGetWinsize(int(file.Fd()), unix.TIOCGWINSZ)
 	signal.Notify(t.cont, syscall.SIGCONT)
+	if !signal.Ignored(syscall.SIGINT) {
+		t.early = make(chan os.Signal, 1)
+		signal.Notify(t.early, syscall.SIGINT)
+	}
 	return t, nil
 }
 
 func (t *terminal) close() {
 	if t != nil {
 		signal.Stop(t.cont)
+		t.stopEarly()
 		close(t.ended)
 		t.jobs.Wait() // the file's number is about to be reused
 		t.file.Close()
@@ -98,7 +104,9 @@ func (t *terminal) lend(p *Process) {
 	if t.foreground() == t.ours {
 		t.give(p.pid)
 		t.passResize(p.pid)
+		t.passEarly(p.pid)
 	}
+	t.stopEarly()
 	t.jobs.Go(func() { t.jobControl(p.pid) })
 }
 
@@ -111,6 +119,21 @@ func (t *terminal) passResize(group int) {
 	size, err := unix.IoctlGetWinsize(int(t.file.Fd()), unix.TIOCGWINSZ)
 	if err == nil && t.size != nil && *size != *t.size {
 		syscall.Kill(-group, syscall.SIGWINCH)
+	}
+}
+
+// passEarly passes a Ctrl-C on that was typed before the child had the terminal: the system has told our group alone.
+func (t *terminal) passEarly(group int) {
+	select {
+	case <-t.early:
+		syscall.Kill(-group, syscall.SIGINT)
+	default:
+	}
+}
+
+func (t *terminal) stopEarly() {
+	if t.early != nil {
+		signal.Stop(t.early)
 	}
 }
 

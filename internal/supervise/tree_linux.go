@@ -61,6 +61,27 @@ func walk(visit func(Proc)) error {
 	return nil
 }
 
+// walkChildren visits our own children. Where the kernel does not list them it visits none.
+func walkChildren(visit func(Proc)) error {
+	dir, err := os.Open("/proc/self/task")
+	if err != nil {
+		return err
+	}
+	threads, err := dir.Readdirnames(-1)
+	dir.Close()
+	for _, thread := range threads {
+		list, _ := os.ReadFile("/proc/self/task/" + thread + "/children")
+		for _, text := range bytes.Fields(list) {
+			if pid, err := strconv.Atoi(string(text)); err == nil {
+				if p, err := process(pid); err == nil {
+					visit(p)
+				}
+			}
+		}
+	}
+	return err
+}
+
 // lastPID is the pid that was given out last, to a process or to a thread.
 func lastPID() int {
 	data, _ := os.ReadFile("/proc/loadavg")

@@ -1,0 +1,279 @@
+//go:build linux
+
+package main
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"testing"
+	"time"
+
+	"github.com/creack/pty"
+	"golang.org/x/sys/unix"
+)
+
+// treesAtOnce is how many trees stand at the same time. Most of the time each of them waits.
+const treesAtOnce = 24
+
+// Whatever a command starts, nothing of it is left when belay has ended it, however that comes about: every shape of tree with
+// every ending of run, hook and mcp. BELAY_TEST_TREES=10 plays each ten times.
+func TestTrees(t *testing.T) {
+	n := 1
+	if text := os.Getenv("BELAY_TEST_TREES"); text != "" {
+		var err error
+		if n, err = strconv.Atoi(text); err != nil || n < 1 {
+			t.Fatalf("BELAY_TEST_TREES=%s is not a number of rounds", text)
+		}
+	}
+	begin := time.Now()
+	cells := make(chan *treeCell)
+	base := t.TempDir()
+	var mu sync.Mutex
+	tried, stood, survived := map[string]int{}, 0, 0
+	var workers sync.WaitGroup
+	for range treesAtOnce {
+		workers.Go(func() {
+			for c := range cells {
+				left, err := c.play()
+				os.RemoveAll(c.dir)
+				mu.Lock()
+				tried[c.host]++
+				if c.stands {
+					stood++
+				}
+				if survived += len(left); err != nil || len(left) > 0 {
+					t.Errorf("%s: %v; left are %v\n%s", c.name, err, left, c.said)
+				}
+				mu.Unlock()
+			}
+		})
+	}
+	for round := range n {
+		// What takes longest comes first.
+		for _, shape := range slices.Backward(treeShapes) {
+			for host, endings := range treeEndings {
+				for _, ending := range endings {
+					name := fmt.Sprintf("%s-%s-%s", host, shape.name, ending.name)
+					if why := impossible(shape, ending); why != "" {
+						if round == 0 {
+							t.Logf("%s cannot be: %s", name, why)
+						}
+						continue
+					}
+					cells <- &treeCell{host: host, shape: shape, ending: ending, name: name, dir: filepath.Join(base, fmt.Sprintf("%s-%d", name, round))}
+				}
+			}
+		}
+	}
+	close(cells)
+	workers.Wait()
+	t.Logf("%d shapes, tried %v; %d stood when they were ended; %d processes survived; %v", len(treeShapes), tried, stood, survived, time.Since(begin).Round(time.Second/10))
+}
+
+// treeCell is one tree and its end.
+type treeCell struct {
+	name, host, dir string
+	shape           treeShape
+	ending          treeEnding
+
+	cmd      *exec.Cmd
+	up, told *os.File // pipes: pids of the tree; what it waits for
+	input    *os.File // what the client of an MCP server writes to, or a terminal
+	output   *bufio.Reader
+	pids     map[int]string // and when each was started
+	stands   bool           // the tree stood before it was ended
+	late     bool
+	said     []byte
+}
+
+// play starts the tree, ends it, and returns what is left of it once belay has ended.
+func (c *treeCell) play() (left []proc, err error) {
+	for _, dir := range []string{c.dir, filepath.Join(c.dir, "home"), filepath.Join(c.dir, ".tmp")} {
+		if err := os.Mkdir(dir, 0o700); err != nil {
+			return nil, err
+		}
+	}
+	if err := os.WriteFile(filepath.Join(c.dir, "deep.sh"), []byte(deepScript), 0o600); err != nil {
+		return nil, err
+	}
+	if c.up, err = makePipe(filepath.Join(c.dir, "up")); err != nil {
+		return nil, err
+	}
+	defer c.up.Close()
+	if c.told, err = makePipe(filepath.Join(c.dir, "go")); err != nil {
+		return nil, err
+	}
+	defer c.told.Close()
+	if err := c.start(); err != nil {
+		return nil, err
+	}
+	late := time.AfterFunc(2*testTimeout, func() {
+		c.late = true
+		c.cmd.Process.Kill()
+		c.up.SetReadDeadline(time.Now())
+	})
+	reported := make(chan error, 1)
+	go func() { reported <- c.report() }()
+	if c.ending.end != nil {
+		if err = <-reported; err == nil {
+			c.ending.end(c)
+		}
+	}
+	c.cmd.Wait()
+	if c.ending.end == nil {
+		c.up.SetReadDeadline(time.Now())
+		c.stands = <-reported == nil
+	}
+	late.Stop()
+	if c.ending.name == "KILL" && err == nil {
+		err = c.reap()
+	}
+	left = c.living()
+	for _, p := range left {
+		unix.Kill(p.pid, unix.SIGKILL)
+	}
+	text, _ := os.ReadFile(filepath.Join(c.dir, "stderr"))
+	c.said = append(c.said, text...)
+	if c.input != nil {
+		c.input.Close()
+	}
+	if c.late {
+		err = fmt.Errorf("belay did not end within %v", 2*testTimeout)
+	}
+	return left, err
+}
+
+// makePipe makes a named pipe that can be opened without anyone at its other end, and read with a deadline.
+func makePipe(path string) (*os.File, error) {
+	if err := unix.Mkfifo(path, 0o600); err != nil {
+		return nil, err
+	}
+	return os.OpenFile(path, os.O_RDWR|unix.O_NONBLOCK, 0)
+}
+
+func (c *treeCell) command(args ...string) *exec.Cmd {
+	env := environment(c.dir, c.name)
+	cmd := exec.Command(filepath.Join(binDir, "belay-plain"), args...)
+	cmd.Dir, cmd.Env = c.dir, env
+	return cmd
+}
+
+func (c *treeCell) start() error {
+	script := c.shape.command(c.ending.then)
+	if c.host == "mcp" { // a server that was started again has no tree, and ends with its client
+		script = "[ -e begun ] && exec cat > /dev/null\n: > begun\n" + script
+	}
+	args := append(append([]string{c.host}, c.ending.flags...), "--", "sh", "-c", script)
+	c.cmd = c.command(args...)
+	stderr, err := os.Create(filepath.Join(c.dir, "stderr"))
+	if err != nil {
+		return err
+	}
+	defer stderr.Close()
+	c.cmd.Stderr = stderr
+	if c.ending.pty {
+		c.input, err = pty.Start(c.cmd)
+		if err == nil {
+			go io.Copy(io.Discard, c.input)
+		}
+		return err
+	}
+	stdin, w, err := os.Pipe()
+	if err != nil {
+		return err
+	}
+	defer stdin.Close()
+	c.cmd.Stdin, c.input = stdin, w
+	if c.host != "mcp" {
+		return c.cmd.Start()
+	}
+	r, stdout, err := os.Pipe()
+	if err != nil {
+		return err
+	}
+	defer stdout.Close()
+	c.cmd.Stdout, c.output = stdout, bufio.NewReader(r)
+	return c.cmd.Start()
+}
+
+// report reads the pids of the tree until all of it stands.
+func (c *treeCell) report() error {
+	c.pids = map[int]string{}
+	lines := bufio.NewReader(c.up)
+	for range c.shape.n {
+		line, err := lines.ReadString('\n')
+		if err != nil {
+			return fmt.Errorf("the tree does not stand: %w", err)
+		}
+		pid, _ := strconv.Atoi(strings.TrimSpace(line))
+		c.pids[pid] = startOf(pid)
+	}
+	c.stands = true
+	return nil
+}
+
+// startOf is when a process was started, as the system counts; empty if there is none.
+func startOf(pid int) string {
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return ""
+	}
+	f := strings.Fields(string(stat[strings.LastIndexByte(string(stat), ')')+1:]))
+	if f[0] == "Z" || f[0] == "X" {
+		return ""
+	}
+	return f[19]
+}
+
+// living is what is left of the tree: by the pids that were told, and by the directory.
+func (c *treeCell) living() []proc {
+	left := inside(c.dir)
+	for pid, start := range c.pids {
+		if start != "" && startOf(pid) == start && !slices.ContainsFunc(left, func(p proc) bool { return p.pid == pid }) {
+			left = append(left, procOf(fmt.Sprintf("/proc/%d", pid)))
+		}
+	}
+	return left
+}
+
+// The ways to end it.
+
+func (c *treeCell) tell() { io.WriteString(c.told, "told\n") }
+
+func (c *treeCell) leave() { c.input.Close() }
+
+func (c *treeCell) tellAndLeave() {
+	c.tell()
+	c.leave()
+}
+
+// askAndLeave asks something that is never answered by the server, and leaves when belay has done so.
+func (c *treeCell) askAndLeave() {
+	io.WriteString(c.input, `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"test","version":"1"}}}`+"\n")
+	c.output.ReadString('\n')
+	c.leave()
+}
+
+func (c *treeCell) ctrlC() { io.WriteString(c.input, ctrlC) }
+
+func (c *treeCell) kill() { c.cmd.Process.Kill() }
+
+// reap is belay ps --reap, once.
+func (c *treeCell) reap() error {
+	out, err := c.command("ps", "--reap").CombinedOutput()
+	c.said = append(c.said, out...)
+	return err
+}
+
+func signalled(name string) func(*treeCell) {
+	return func(c *treeCell) { c.cmd.Process.Signal(unix.SignalNum("SIG" + name)) }
+}
