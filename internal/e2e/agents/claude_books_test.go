@@ -21,7 +21,7 @@ func TestClaude_BooksCost(t *testing.T) {
 	}{
 		"GoneOn":    {`tool(bash: "echo x", in=100, out=10), hang, 200(in=200, out=20)`, "", 1.5, true, false, false},
 		"BegunAnew": {`tool(bash: "echo x", in=100, out=10), hang, 200(in=200, out=20)`, "--no-resume-on-retry", 1.5, true, false, true},
-		"CutOff":    {`tool(bash: "echo x", in=100, out=10), hang-mid(in=50), 200(in=200, out=20)`, "", 1.5 + 55.0/300, true, true, false},
+		"CutOff":    {`tool(bash: "echo x", in=100, out=10), hang-mid(in=50), 200(in=200, out=20)`, "", 1.5 + 60.0/300, true, true, false}, // 50 in, and two out by what was shown
 		"Nothing":   {`hang, 200(in=200, out=20)`, "", 1, false, false, true},
 	} {
 		t.Run(name, func(t *testing.T) {
