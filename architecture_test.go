@@ -62,7 +62,7 @@ var arrows = map[string][]string{
 	"internal/clitest":            {"internal/agent", "internal/agent/claude", "internal/agent/codex", "internal/agent/gh"},
 	"internal/companion/rehearse": {"internal/flock"},
 	"internal/alert":              {"internal/atomicfile", "internal/flock", "internal/redact", "internal/safefile"},
-	"internal/companion/db":       {"internal/alert", "internal/flock", "internal/journal", "internal/redact", "internal/safefile", "verdict"},
+	"internal/companion/db":       {"internal/alert", "internal/flock", "internal/journal", "internal/price", "internal/redact", "internal/safefile", "verdict"},
 	"internal/companion":          {"internal/agent", "internal/alert", "internal/belayd", "internal/companion/db", "internal/companion/rehearse", "internal/config", "internal/journal", "internal/printable", "internal/profile", "internal/redact", "internal/safefile", "internal/state", "internal/stdio", "internal/supervise", "internal/term", "internal/version", "verdict"},
 	"cmd/belayd":                  {"internal/companion"},
 	"internal/cli":                {"breaker", "gate", "internal/agent", "internal/agent/generic", "internal/alert", "internal/atomicfile", "internal/belayd", "internal/budget", "internal/clientfile", "internal/clock", "internal/config", "internal/engine", "internal/hook", "internal/journal", "internal/mcp", "internal/price", "internal/printable", "internal/profile", "internal/redact", "internal/safefile", "internal/state", "internal/stdio", "internal/supervise", "internal/term", "internal/version", "retry", "verdict"},

@@ -59,18 +59,6 @@ func (u Usage) tokens() int64 {
 // IsZero reports whether nothing was used, or nothing is known.
 func (u Usage) IsZero() bool { return u.tokens() == 0 && u.CostUSD == nil && !u.Unknown }
 
-// maxCost is the largest cost that is believed, in dollars. Far below what a sum can hold.
-const maxCost = 1e9
-
-// Believed is the usage without a cost that cannot be one: not a number, negative or beyond all measure. A CLI may say anything, and
-// one such number would spoil every sum that it is added to.
-func (u Usage) Believed() Usage {
-	if u.CostUSD != nil && !(*u.CostUSD >= 0 && *u.CostUSD <= maxCost) { // NaN is neither
-		u.CostUSD, u.Estimated = nil, false
-	}
-	return u
-}
-
 // Rounded is the usage with a cost of at most nine decimals: any further ones come from adding floating-point numbers.
 func (u Usage) Rounded() Usage {
 	if u.CostUSD != nil && math.Abs(*u.CostUSD) < 1e6 { // beyond, there are no such decimals
@@ -84,17 +72,6 @@ func (u Usage) Rounded() Usage {
 func (u Usage) MarshalJSON() ([]byte, error) {
 	type plain Usage
 	return json.Marshal(plain(u.Rounded()))
-}
-
-// UnmarshalJSON implements [json.Unmarshaler]. A cost that cannot be one is not read.
-func (u *Usage) UnmarshalJSON(data []byte) error {
-	type plain Usage
-	read := plain(*u)
-	if err := json.Unmarshal(data, &read); err != nil {
-		return err
-	}
-	*u = Usage(read).Believed()
-	return nil
 }
 
 // JSON is the usage as a field of a record; nil if nothing is known.

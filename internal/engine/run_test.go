@@ -193,7 +193,7 @@ func TestRun_HeldOutputLargerThanMemory(t *testing.T) {
 		t.Errorf("%d bytes, %v", out.Len(), err)
 	}
 	left, err := os.ReadDir(r.State.Dir)
-	if err != nil || len(left) != 2 { // the log, and the directory of the records
+	if err != nil || len(left) != 3 { // the log, the directory of the records, and when it was last swept
 		t.Errorf("left behind: %v, %v", left, err)
 	}
 }

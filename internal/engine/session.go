@@ -59,7 +59,7 @@ func (s *sessions) accountOf(id string) account {
 		if !known.Usage.Estimated && !known.Usage.Unknown { // else it is not what the CLI has added up
 			a.told, a.tokens = known.Usage.CostUSD, known.Usage.InputTokens+known.Usage.OutputTokens
 		}
-		if told := (verdict.Usage{CostUSD: known.ToldCost}).Believed().CostUSD; told != nil {
+		if told := known.ToldCost; told != nil {
 			a.told, a.tokens = told, known.ToldTokens
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/belay-run/belay/internal/atomicfile"
+	"github.com/belay-run/belay/internal/price"
 	"github.com/belay-run/belay/internal/profile"
 	"github.com/belay-run/belay/internal/safefile"
 	"github.com/belay-run/belay/verdict"
@@ -90,6 +91,7 @@ func (s *State) Session(profile, id string) (session Session) {
 		return session
 	}
 	json.Unmarshal(data, &session)
+	session.Usage.CostUSD, session.ToldCost = price.Credible(session.Usage.CostUSD), price.Credible(session.ToldCost)
 	if session.Profile != profile { // "a-b" with "c" and "a" with "b-c" have the same file
 		return Session{}
 	}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/belay-run/belay/internal/agent"
+	"github.com/belay-run/belay/internal/price"
 	"github.com/belay-run/belay/verdict"
 )
 
@@ -232,7 +233,7 @@ func (f *follower) assistant(e event) agent.LineInfo {
 
 func (f *follower) takeResult(e event, line agent.Line) {
 	r := e.result
-	r.CostUSD = verdict.Usage{CostUSD: r.CostUSD}.Believed().CostUSD
+	r.CostUSD = price.Credible(r.CostUSD)
 	r.answer = agent.NewAnswer(line, "result", r.Text)
 	f.result, f.subtype = &r, e.Subtype
 	f.last = line.Keep()

@@ -11,7 +11,6 @@ import (
 	"github.com/belay-run/belay/internal/agent"
 	"github.com/belay-run/belay/internal/price"
 	"github.com/belay-run/belay/internal/safefile"
-	"github.com/belay-run/belay/verdict"
 )
 
 // Recall says what claude's own record of a session tells of an attempt that began then and was not followed to its
@@ -147,7 +146,7 @@ func (m *transcript) take(line []byte) {
 			m.model, m.version = e.Message.Model, e.Version
 		}
 	case "cost-state":
-		e.TotalCost = verdict.Usage{CostUSD: e.TotalCost}.Believed().CostUSD
+		e.TotalCost = price.Credible(e.TotalCost)
 		switch {
 		case e.UnknownCost || e.TotalCost == nil:
 		case len(m.ledger.answers) == 0 && m.hasOlder:

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"strconv"
 
+	"github.com/belay-run/belay/internal/price"
 	"github.com/belay-run/belay/verdict"
 )
 
@@ -17,7 +18,7 @@ func usageOf(data json.RawMessage) (u verdict.Usage) {
 	if json.Unmarshal(data, &u) != nil {
 		return verdict.Usage{}
 	}
-	return u
+	return credible(u)
 }
 
 // plainUsage reads usage as belay run writes it, in a tenth of the time that encoding/json takes. A test compares the
@@ -53,6 +54,13 @@ func plainUsage(data []byte, u *verdict.Usage) bool {
 		return false
 	}
 	u.CostUSD = &cost
-	*u = u.Believed()
+	*u = credible(*u)
 	return true
+}
+
+// credible is the usage without a cost that cannot be one.
+func credible(u verdict.Usage) verdict.Usage {
+	u.CostUSD = price.Credible(u.CostUSD)
+	u.Estimated = u.Estimated && u.CostUSD != nil
+	return u
 }
