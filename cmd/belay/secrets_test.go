@@ -22,6 +22,9 @@ import (
 	"github.com/belay-run/belay/internal/redact/redacttest"
 )
 
+// ways are those that a credential takes.
+var ways = []string{"stderr", "error body", "variable", "argument", "prompt", "tool", "mcp", "mcp argument", "alert", "hook", "mcp stderr"}
+
 // leak is a credential that a command is given or prints.
 type leak struct {
 	kind   string
@@ -41,18 +44,9 @@ func (l *leak) line() string {
 // leaks draws credentials, of every shape in turn.
 func leaks(t *testing.T) (list []*leak) {
 	kinds := len(redacttest.Tokens) + len(redacttest.Places)
-	count := kinds
-	if text := os.Getenv("BELAY_TEST_SECRETS"); text != "" {
-		n, err := strconv.Atoi(text)
-		if err != nil {
-			t.Fatalf("BELAY_TEST_SECRETS=%s is not a number", text)
-		}
-		count = n
-	} else if os.Getenv("BELAY_TEST_FULL") != "" {
-		count = 1000
-	}
+	count, seed := setting(t, "BELAY_TEST_SECRETS", kinds), setting(t, "BELAY_TEST_SEED", 1)
 	for n := range count {
-		m := redacttest.New(uint64(1 + n))
+		m := redacttest.New(uint64(seed + n))
 		l := &leak{n: n}
 		if kind := n % kinds; kind < len(redacttest.Tokens) {
 			shape := redacttest.Tokens[kind]
@@ -71,13 +65,12 @@ func leaks(t *testing.T) (list []*leak) {
 // No credential comes to rest, whichever way it takes: what a command prints to stderr, the body of an error, what a tool has
 // said, a variable, an argument, the prompt, an error or a crash of an MCP server, what a client tells a hook; nor does it
 // reach those whom an alert is sent to. Every byte below the state directory, .logs and the directory of temporary files is
-// looked at. BELAY_TEST_SECRETS is how many are tried.
+// looked at. BELAY_TEST_SECRETS is how many are tried, BELAY_TEST_SEED which.
 func TestSecrets_NeverAtRest(t *testing.T) {
 	t.Parallel()
 	all := leaks(t)
 	s := newSecrets(t)
 	calls := map[string][]*leak{}
-	ways := []string{"stderr", "error body", "variable", "argument", "prompt", "tool", "mcp", "mcp argument", "mcp", "alert", "hook", "mcp stderr"}
 	for i, l := range all {
 		way := ways[(i+i/len(ways))%len(ways)]
 		calls[way] = append(calls[way], l)
@@ -374,7 +367,7 @@ func (s *secrets) search(all []*leak, said []byte) {
 			}
 		}
 	}
-	s.t.Logf("%d credentials of %d shapes, %d found in %d files and payloads", len(all), len(redacttest.Tokens)+len(redacttest.Places), found, len(everything))
+	s.t.Logf("tried %d secrets of %d shapes on %d ways through belay: %d found in %d files and payloads", len(all), len(redacttest.Tokens)+len(redacttest.Places), len(ways), found, len(everything))
 	if unseen > 0 {
 		s.t.Errorf("%d texts did not get to where they could be found", unseen)
 	}

@@ -12,9 +12,9 @@ import (
 	"io/fs"
 	"math/rand/v2"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
-	"runtime"
 	"strconv"
 	"strings"
 	"testing"
@@ -92,8 +92,12 @@ var message = regexp.MustCompile(`^"[^"\n]*[a-z]{3}[^"\n]* [^"\n]*"$`)
 // goErrors adds the texts in Go's sources that are messages, with values in the place of their verbs.
 func goErrors(v *values, lines map[string]bool) {
 	verb := regexp.MustCompile(`%[-+# 0-9.*]*[a-zA-Z]`)
+	root, err := exec.Command("go", "env", "GOROOT").Output()
+	if err != nil {
+		return
+	}
 	for _, dir := range []string{"net", "os", "encoding", "cmd/go", "database", "archive", "io", "text", "mime", "time", "cmd/compile", "cmd/link"} {
-		filepath.WalkDir(filepath.Join(runtime.GOROOT(), "src", dir), func(path string, d fs.DirEntry, err error) error {
+		filepath.WalkDir(filepath.Join(strings.TrimSpace(string(root)), "src", dir), func(path string, d fs.DirEntry, err error) error {
 			if err != nil || d.IsDir() || filepath.Ext(path) != ".go" || strings.HasSuffix(path, "_test.go") {
 				return nil
 			}

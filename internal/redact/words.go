@@ -33,7 +33,9 @@ func isOpaque(text string) bool {
 	case figures == len(text):
 		return len(text) >= 6
 	case switches > 0 && len(text) >= 12:
-		return isRandom(text) || mixedCase(text)
+		return isRandom(text) || mixedCase(text) || isRandomCut(text)
+	case switches > 0 && len(text) >= 8:
+		return isRandomCut(text)
 	}
 	return len(text) >= minRandom && isRandom(text)
 }
@@ -73,10 +75,8 @@ func isFileName(text string) bool {
 	if dot < 1 || dot+1 == len(name) || len(name)-dot > 7 || strings.ContainsAny(name, "!#$%^&*+=~?@|") || mixedCase(name) {
 		return false
 	}
-	for i := dot + 1; i < len(name); i++ {
-		if !isLower(name[i]) {
-			return false
-		}
+	if !isSourceFile(name) && strings.Count(name, ".") < 2 {
+		return false
 	}
 	return len(name) < minRandom || !isRandom(name)
 }

@@ -45,7 +45,7 @@ func (m *Maker) password(n int) string {
 		s := m.draw(alnum, n)
 		if strings.ContainsAny(s, lower) && strings.ContainsAny(s, upper) && strings.ContainsAny(s, digits) {
 			if m.rand.IntN(3) == 0 {
-				s = s[:n/2] + string("!*.~-_"[m.rand.IntN(6)]) + s[n/2+1:]
+				s = s[:n/2] + string("!*.~-_"[m.rand.IntN(6)]) + s[n/2:]
 			}
 			return s
 		}
