@@ -174,6 +174,26 @@ func TestOrphan_TwoRuns(t *testing.T) {
 	}
 }
 
+// An orphan whose limit is still that of its run is told by that: it ends with its own run, and not with the other one.
+func TestOrphan_TwoRunsToldByLimit(t *testing.T) {
+	const wiped = `(setsid env -i sh -c ': > orphan; exec sleep 300' > /dev/null 2>&1 &)
+while [ ! -e orphan ]; do sleep 0.01; done
+`
+	s := own(t)
+	one, other := begin(t, s, newID(), wiped+untilEnd), begin(t, s, newID(), wiped+untilEnd)
+	one.awaits("orphan")
+	other.awaits("orphan")
+	one.stop()
+	noneInside(t, one.dir)
+	other.lives("the first one was stopped")
+	exit := other.finish()
+	if len(exit.Left) != 1 {
+		t.Errorf("left: %v", exit.Left)
+	}
+	other.p.EndTree()
+	noneInside(t, other.dir)
+}
+
 // An orphan that carries a marker belongs to that run, also if another one is stopped in the instant in which that run ends.
 func TestOrphan_MarkedBesideAStop(t *testing.T) {
 	for name, script := range map[string]string{

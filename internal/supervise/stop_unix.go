@@ -109,6 +109,10 @@ func (p *Process) remember() []Proc {
 		lock.Unlock()
 	}
 	found := p.findMembers(walk, func(Proc) {})
+	// What starts another one and ends, again and again, can escape a walk. The kernel knows that there is a child.
+	for i := 0; i < 20 && len(found) == 0 && p.owner != nil && p.ended() && !p.others && !p.owner.settled(0); i++ {
+		found = p.findMembers(walkChildren, func(Proc) {})
+	}
 	p.knownMembers = make(map[identity]Proc, len(found))
 	for _, q := range found {
 		p.knownMembers[q.identity()] = q
