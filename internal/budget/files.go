@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/belay-run/belay/internal/safefile"
 	"github.com/belay-run/belay/internal/sharedfile"
 )
 
@@ -266,23 +267,23 @@ func (c *content) encode() ([]byte, error) {
 
 // List returns the books that there are, by their names. One that is damaged is left out.
 func (f Files) List() ([]*Book, error) {
-	entries, err := os.ReadDir(f.Dir)
+	names, err := safefile.ReadOwnDir(f.Dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
 	var list []*Book
-	for _, e := range entries {
-		if !strings.HasSuffix(e.Name(), ".json") {
+	for _, name := range names {
+		if !strings.HasSuffix(name, ".json") {
 			continue
 		}
-		file := sharedfile.File{Path: filepath.Join(f.Dir, e.Name()), Damaged: ErrDamaged}
+		file := sharedfile.File{Path: filepath.Join(f.Dir, name), Damaged: ErrDamaged}
 		data, _, err := file.Read(maxFile)
 		if err != nil {
 			continue
 		}
 		var h head
 		first, _, _ := bytes.Cut(data, []byte("\n"))
-		if json.Unmarshal(first, &h) == nil && h.Version == 1 && fileName(h.Name) == e.Name() {
+		if json.Unmarshal(first, &h) == nil && h.Version == 1 && fileName(h.Name) == name {
 			list = append(list, f.Book(h.Name, nil))
 		}
 	}
@@ -292,12 +293,12 @@ func (f Files) List() ([]*Book, error) {
 
 // Sweep removes the books that were last changed before a time and are not alive.
 func (f Files) Sweep(before time.Time, alive func(name string) bool) {
-	entries, _ := os.ReadDir(f.Dir)
-	for _, e := range entries {
-		name, ok := strings.CutSuffix(e.Name(), ".json")
-		info, err := e.Info()
-		if ok && err == nil && info.ModTime().Before(before) && !alive(name) {
-			os.Remove(filepath.Join(f.Dir, e.Name()))
+	names, _ := safefile.ReadOwnDir(f.Dir)
+	for _, name := range names {
+		path := filepath.Join(f.Dir, name)
+		name, ok := strings.CutSuffix(name, ".json")
+		if info, err := os.Lstat(path); ok && err == nil && info.ModTime().Before(before) && !alive(name) {
+			os.Remove(path)
 		}
 	}
 }

@@ -23,7 +23,7 @@ func litter(t *testing.T, s *state.State) map[string]bool {
 	tmp := filepath.Join(t.TempDir(), "tmp")
 	t.Setenv("TMPDIR", tmp)
 	stays := map[string]bool{}
-	for _, dir := range []string{"sessions", "gates", "alerts", "scopes", "runs"} {
+	for _, dir := range []string{"sessions", "gates", "alerts", "scopes", "runs", "budgets", "costs"} {
 		if err := os.MkdirAll(filepath.Join(s.Dir, dir), 0o700); err != nil {
 			t.Fatal(err)
 		}
@@ -45,14 +45,14 @@ func litter(t *testing.T, s *state.State) map[string]bool {
 		}
 		stays[path] = stay
 	}
-	for _, name := range []string{"held-1", ".doctor-1", "sessions/.new-1", "gates/api.json.new", "gates/api.json.77.new", "alerts/gh.json.new", "scopes/a.0.slot"} {
+	for _, name := range []string{"held-1", ".doctor-1", "sessions/.new-1", "gates/api.json.new", "gates/api.json.77.new", "alerts/gh.json.new", "budgets/x.json.new", "costs/x.json", "scopes/a.0.slot"} {
 		put(filepath.Join(s.Dir, name), 2*time.Hour, false)
 		put(filepath.Join(s.Dir, filepath.Dir(name), strings.Replace(filepath.Base(name), "1", "2", 1)+"fresh"), 0, true)
 	}
 	for _, name := range []string{"held-2", "sessions/.new-2", "gates/b.json.new", "scopes/b.0.slot"} {
 		put(filepath.Join(s.Dir, name), 0, true)
 	}
-	for _, name := range []string{"other", "log.jsonl", "sessions/claude-" + oneSession + ".json", "gates/api.json.lock", "gates/api.json.damaged", "gates/api.0.slot", "alerts/gh.json"} {
+	for _, name := range []string{"other", "log.jsonl", "sessions/claude-" + oneSession + ".json", "gates/api.json.lock", "gates/api.json.damaged", "gates/api.0.slot", "alerts/gh.json", "budgets/x.json", "costs/lock"} {
 		put(filepath.Join(s.Dir, name), 100*time.Hour, true)
 	}
 	for _, name := range []string{"belay-held-1", "belay-hook-1", "belay-alert-1"} {
