@@ -74,11 +74,25 @@ func (s stateTest) do(state string, args ...string) (code int, stdout, stderr st
 	return shellCode(err), out.String(), errs.String()
 }
 
+// playAgent has claude answer, and its costs count towards a budget.
+func (s stateTest) playAgent() {
+	s.t.Helper()
+	s.play("claude", "begin; result 0.1 1 1 1 1")
+	config := filepath.Join(s.dir, "config", "belay")
+	err := os.MkdirAll(config, 0o700)
+	if err == nil {
+		err = os.WriteFile(filepath.Join(config, "config.toml"), []byte("[budget.team]\nlimit = 100\nwindow = \"month\"\n"), 0o600)
+	}
+	if err != nil {
+		s.t.Fatal(err)
+	}
+}
+
 // The commands whose files are put to the test. Each uses as much of the state directory as it can.
 var stateCommands = map[string][]string{
 	"run": {"run", "--gate", "api", "--max-parallel", "2", "--scope", "one", "--retry-on", "refused", "--max-retries", "1", "--base-delay", "0", "--",
 		"sh", "-c", "echo out; echo connection refused >&2; exit 3"},
-	"agent": {"run", "--gate", "off", "--log-dir", "none", "--max-retries", "0", "--", "claude", "-p", "hello"},
+	"agent": {"run", "--gate", "off", "--budget", "team", "--max-cost", "5", "--log-dir", "none", "--max-retries", "0", "--", "claude", "-p", "hello"},
 	"hook":  {"hook", "--", "sh", "-c", "exit 3"},
 }
 
@@ -86,14 +100,14 @@ var stateCommands = map[string][]string{
 var passing = map[string][]string{
 	"run": {"runs/b00t.77.1.01a1dfb1-a18b-78b2-9007-78e02857aef0", "runs/b00t.77.1.01a1dfb1-a18b-78b2-9007-78e02857aef0.new",
 		"gates/api.json.new", "scopes/one.0.slot", "observability.sqlite"},
-	"agent": nil,
+	"agent": {"budgets/team.json.new"},
 	"hook":  nil,
 }
 
 // silent reports whether something else at that name is no trouble, because nothing is lost by it.
 func silent(name, thing string) bool {
 	// States are read, and one that cannot be is lost. All other files are only written, locked or replaced.
-	isState := (strings.HasPrefix(name, "gates/") || strings.HasPrefix(name, "alerts/")) && strings.HasSuffix(name, ".json")
+	isState := (strings.HasPrefix(name, "gates/") || strings.HasPrefix(name, "alerts/") || strings.HasPrefix(name, "budgets/")) && strings.HasSuffix(name, ".json")
 	switch {
 	case name == ".swept", strings.HasPrefix(name, "runs/"), strings.HasPrefix(name, "observability"):
 		return true
@@ -113,14 +127,15 @@ func TestStateFiles_OtherThings(t *testing.T) {
 	for _, kind := range slices.Sorted(maps.Keys(stateCommands)) {
 		args := stateCommands[kind]
 		s := stateTest{newRun(t, 0)}
-		s.play("claude", "begin; result 0.1 1 1 1 1")
+		s.playAgent()
 		healthy := filepath.Join(s.dir, "healthy")
 		wantCode, wantOut, _ := s.do(healthy, args...)
 		names := passing[kind]
 		filepath.WalkDir(healthy, func(path string, d fs.DirEntry, err error) error {
 			name, _ := filepath.Rel(healthy, path)
-			if ofAgents := strings.HasPrefix(name, "s"); err == nil && name != "." && (kind != "agent" || ofAgents) {
-				names = append(names, name) // sessions and their scopes; the others are those of every run
+			ofAgents := slices.Contains([]string{"sessions", "scopes", "budgets", "costs"}, strings.Split(name, "/")[0]) // the others are those of every run
+			if err == nil && name != "." && (kind != "agent" || ofAgents) {
+				names = append(names, name)
 			}
 			return err
 		})
@@ -135,7 +150,7 @@ func TestStateFiles_OtherThings(t *testing.T) {
 				t.Run(fmt.Sprintf("%s/%s/%s", kind, strings.ReplaceAll(name, "/", ":"), thing), func(t *testing.T) {
 					s := stateTest{newRun(t, 0)}
 					if kind == "agent" {
-						s.play("claude", "begin; result 0.1 1 1 1 1")
+						s.playAgent()
 					}
 					dir := filepath.Join(s.dir, "elsewhere")
 					state, other := filepath.Join(s.dir, "state"), filepath.Join(dir, "mine")
