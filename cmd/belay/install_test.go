@@ -52,12 +52,13 @@ var (
 type site struct {
 	*run
 	installer
-	path string // of the file that is edited
+	path    string // of the file that is edited
+	strange bool   // it belongs to another user
 }
 
 func newSite(t *testing.T, i installer) *site {
 	t.Helper()
-	s := &site{newRun(t, 0), i, ""}
+	s := &site{run: newRun(t, 0), installer: i}
 	base := "repo"
 	if i.scope == "user" {
 		base = "home"
@@ -270,26 +271,26 @@ var leads = map[string]struct {
 	make func(s *site)
 	says string
 }{
-	"LinkToUsers": {func(s *site) { s.write("home/settings", s.text); s.link(s.at("home/settings"), s.path) }, "is a link"},
+	"LinkToUsers": {func(s *site) { s.write("home/settings", s.text); s.link(s.at("home/settings"), s.path) }, "is a symbolic link, and links in a repository are not followed"},
 	"RelativeLink": {func(s *site) {
 		s.write("elsewhere/settings", s.text)
 		rel, _ := filepath.Rel(filepath.Dir(s.path), s.at("elsewhere/settings"))
 		s.link(rel, s.path)
-	}, "is a link"},
-	"LinkWithin":  {func(s *site) { s.write("repo/settings", s.text); s.link(s.at("repo/settings"), s.path) }, "is a link"},
-	"LinkBeside":  {func(s *site) { s.write(s.path+".real", s.text); s.link(filepath.Base(s.path)+".real", s.path) }, "is a link"},
-	"LinkToPipe":  {func(s *site) { s.pipe(s.at("elsewhere/pipe")); s.link(s.at("elsewhere/pipe"), s.path) }, "is a link"},
-	"LinkNowhere": {func(s *site) { s.link(s.at("elsewhere/none"), s.path) }, "is a link"},
-	"Pipe":        {func(s *site) { s.pipe(s.path) }, "is not a regular file"},
+	}, "is a symbolic link, and links in a repository are not followed"},
+	"LinkWithin":  {func(s *site) { s.write("repo/settings", s.text); s.link(s.at("repo/settings"), s.path) }, "is a symbolic link, and links in a repository are not followed"},
+	"LinkBeside":  {func(s *site) { s.write(s.path+".real", s.text); s.link(filepath.Base(s.path)+".real", s.path) }, "is a symbolic link, and links in a repository are not followed"},
+	"LinkToPipe":  {func(s *site) { s.pipe(s.at("elsewhere/pipe")); s.link(s.at("elsewhere/pipe"), s.path) }, "is a symbolic link, and links in a repository are not followed"},
+	"LinkNowhere": {func(s *site) { s.link(s.at("elsewhere/none"), s.path) }, "is a symbolic link, and links in a repository are not followed"},
+	"Pipe":        {func(s *site) { s.pipe(s.path) }, "is a named pipe"},
 	"Directory": {func(s *site) {
 		s.write("elsewhere/d/"+filepath.Base(s.path), s.text)
 		s.link(s.at("elsewhere/d"), filepath.Dir(s.path))
-	}, "is a link"},
+	}, "is a symbolic link, and links in a repository are not followed"},
 	"DirectoryOfUser": {func(s *site) {
 		s.write("home/"+s.name, s.text)
 		s.link(filepath.Dir(s.at("home/"+s.name)), filepath.Dir(s.path))
-	}, "is a link"},
-	"DirectoryWithin": {func(s *site) { s.write("repo/d/"+filepath.Base(s.path), s.text); s.link("d", filepath.Dir(s.path)) }, "is a link"},
+	}, "is a symbolic link, and links in a repository are not followed"},
+	"DirectoryWithin": {func(s *site) { s.write("repo/d/"+filepath.Base(s.path), s.text); s.link("d", filepath.Dir(s.path)) }, "is a symbolic link, and links in a repository are not followed"},
 }
 
 // A repository's settings that are a link, or are reached through one, are not edited: that a project's file leads to the
@@ -331,7 +332,7 @@ func TestUninstall_RepositoryLeadsElsewhere(t *testing.T) {
 			s.link(s.at("home/settings"), s.path)
 			before := s.tree("repo", "home")
 			code, stdout, stderr := s.belay(s.args("uninstall")...)
-			if code != 125 || stdout != "" || strings.Count(stderr, "\n") != 1 || !strings.Contains(stderr, "is a link") {
+			if code != 125 || stdout != "" || strings.Count(stderr, "\n") != 1 || !strings.Contains(stderr, "is a symbolic link, and links in a repository are not followed") {
 				t.Errorf("exit code %d\n%s%s", code, stdout, stderr)
 			}
 			s.unchanged("it", before, "repo", "home")
@@ -424,7 +425,7 @@ func TestInstall_Pipe(t *testing.T) {
 			s.pipe(s.path)
 			for _, what := range []string{"install", "uninstall", "status"} {
 				code, stdout, stderr := s.belay(s.args(what)...)
-				if code != 125 || strings.Count(stderr, "\n") != 1 || !strings.Contains(stderr, "is not a regular file") {
+				if code != 125 || strings.Count(stderr, "\n") != 1 || !strings.Contains(stderr, "is a named pipe") {
 					t.Errorf("%s: exit code %d\n%s%s", what, code, stdout, stderr)
 				}
 			}
@@ -445,7 +446,7 @@ func TestInstall_PipeBesideHooks(t *testing.T) {
 				s.write(s.path, s.text)
 				copies[name](s, filepath.Join(filepath.Dir(s.path), "config.toml"))
 				code, stdout, stderr := s.belay(s.args("install")...)
-				if code != 125 || strings.Count(stderr, "\n") != 1 || !strings.Contains(stderr, "is not a regular file; its hooks could not be counted") {
+				if code != 125 || strings.Count(stderr, "\n") != 1 || !strings.Contains(stderr, "is a named pipe; its hooks could not be counted") {
 					t.Errorf("exit code %d\n%s%s", code, stdout, stderr)
 				}
 				s.wrapped(s.path)

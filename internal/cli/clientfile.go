@@ -6,9 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -102,16 +104,56 @@ func readClientFile(l clientfile.Location) (*clientfile.File, error) {
 	return file, err
 }
 
-// write writes what an edit has made of a file, or shows it. It returns where the copy of the file is, if there is one.
-func (t *clientTarget) write(w io.Writer, file *clientfile.File, edit clientfile.Edit) (copied string, err error) {
-	switch {
-	case bytes.Equal(file.Text, edit.After):
-		return "", nil
-	case t.dryRun:
-		term.Text(w, clientfile.Diff(file.Path, file.Text, edit.After))
-		return "", nil
+// editTries is how often an edit is tried while the file is changed by its client, which does so a few times in a second at most.
+const editTries = 50
+
+// clientEdit is an edit of a file, and what it has come to.
+type clientEdit struct {
+	file *clientfile.File // nil if there is none
+	clientfile.Edit
+	copied string // where the copy of the file is; empty if there is none
+	diff   string // what would change, if nothing is to be changed
+}
+
+// editError says at which step an edit has failed; the file is as it was.
+type editError struct {
+	step string // read, edit or write
+	err  error
+}
+
+func (e *editError) Error() string { return e.err.Error() }
+
+func (e *editError) Unwrap() error { return e.err }
+
+// edit edits a file, or finds out what would change. If the file is changed meanwhile, it is read and edited again. The error is an [*editError].
+func (t *clientTarget) edit(l clientfile.Location, how func(*clientfile.File) (clientfile.Edit, error)) (e clientEdit, err error) {
+	for try := 1; ; try++ {
+		if e.file, err = readClientFile(l); err != nil || e.file == nil {
+			return e, stepError("read", err)
+		}
+		if e.Edit, err = how(e.file); err != nil {
+			return e, stepError("edit", err)
+		}
+		switch {
+		case bytes.Equal(e.file.Text, e.After):
+			return e, nil
+		case t.dryRun:
+			e.diff = clientfile.Diff(l.Path, e.file.Text, e.After)
+			return e, nil
+		}
+		e.copied, err = e.file.Replace(e.After)
+		if !errors.Is(err, clientfile.ErrChanged) || try == editTries {
+			return e, stepError("write", err)
+		}
+		time.Sleep(rand.N(20 * time.Millisecond)) // so that it keeps no time with the client
 	}
-	return file.Replace(edit.After)
+}
+
+func stepError(step string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return &editError{step, err}
 }
 
 // belayCommand is how a client calls this belay. In a file that others share it is the name alone, which each of them finds

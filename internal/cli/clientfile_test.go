@@ -3,10 +3,13 @@
 package cli_test
 
 import (
+	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/belay-run/belay/internal/cli"
 )
@@ -109,6 +112,48 @@ func TestClientFile_Comments(t *testing.T) {
 			belay(t, kind, "uninstall", "--client", "claude").ends(0).says()
 			if read(t, path) != "// mine\n"+e.text {
 				t.Error(read(t, path))
+			}
+		})
+	}
+}
+
+// A client that changes the file meanwhile loses nothing by it, and belay is put in front of the hooks all the same.
+func TestClientFile_ChangedMeanwhile(t *testing.T) {
+	for kind, e := range entries {
+		t.Run(kind, func(t *testing.T) {
+			place(t)
+			path := write(t, home(filepath.FromSlash(e.user)), strings.TrimSuffix(e.text, "}")+`, "edits": 0}`, 0o600)
+			stop, stopped := make(chan struct{}), make(chan int, 1)
+			go func() {
+				n := 0
+				defer func() { stopped <- n }()
+				for {
+					select {
+					case <-stop:
+						return
+					case <-time.After(20 * time.Millisecond):
+					}
+					text, err := os.ReadFile(path)
+					changed := strings.Replace(string(text), fmt.Sprintf(`"edits": %d}`, n), fmt.Sprintf(`"edits": %d}`, n+1), 1)
+					if err != nil || changed == string(text) {
+						t.Errorf("edit %d is not there: %v, %s", n, err, text)
+						return
+					}
+					n++
+					if err := errors.Join(os.WriteFile(path+".tmp", []byte(changed), 0o600), os.Rename(path+".tmp", path)); err != nil {
+						t.Error(err)
+						return
+					}
+				}
+			}()
+			for range 10 {
+				belay(t, kind, "install", "--client", "claude").ends(0)
+				belay(t, kind, "uninstall", "--client", "claude").ends(0)
+			}
+			close(stop)
+			n := <-stopped
+			if text := read(t, path); !strings.Contains(text, fmt.Sprintf(`"edits": %d}`, n)) {
+				t.Errorf("after %d edits: %s", n, text)
 			}
 		})
 	}

@@ -59,21 +59,18 @@ func installHooks(w io.Writer, t *clientTarget) error {
 	if err := checkShell(l.Client); err != nil {
 		return err
 	}
-	file, err := readClientFile(l)
-	if err != nil {
-		return &hintError{&failure{err}, "it was left as it is"}
-	}
-	if file == nil {
-		term.Printf(w, "There is no %s, so there are no hooks to wrap.\n", l.Path)
-		return sayHooksLeftAlone(w, t, l.Path)
-	}
 	belay, err := belayCommand(l)
 	if err != nil {
 		return &failure{err}
 	}
-	edit, err := file.Install(belay)
+	e, err := t.edit(l, func(f *clientfile.File) (clientfile.Edit, error) { return f.Install(belay) })
 	if err != nil {
-		return &failure{fmt.Errorf("%s: %w; it was left as it is", l.Path, err)}
+		return hooksNotEdited(l, err)
+	}
+	file, edit := e.file, e.Edit
+	if file == nil {
+		term.Printf(w, "There is no %s, so there are no hooks to wrap.\n", l.Path)
+		return sayHooksLeftAlone(w, t, l.Path)
 	}
 	before := 0
 	for _, e := range file.Entries {
@@ -84,16 +81,13 @@ func installHooks(w io.Writer, t *clientTarget) error {
 			before++
 		}
 	}
-	copied, err := t.write(w, file, edit)
-	if err != nil {
-		return &failure{fmt.Errorf("%s could not be changed: %w", l.Path, err)}
-	}
+	term.Text(w, e.diff)
 	switch {
 	case len(edit.Changed)+len(edit.Repointed) == 0:
 		term.Printf(w, "Nothing to do in %s: %s, %d behind belay already.\n", l.Path, count(len(file.Entries), "hook"), before)
 	case !t.dryRun:
 		if n := len(edit.Changed); n > 0 {
-			term.Printf(w, "belay is in front of %s in %s; a copy is in %s.\n", count(n, "hook"), l.Path, copied)
+			term.Printf(w, "belay is in front of %s in %s; a copy is in %s.\n", count(n, "hook"), l.Path, e.copied)
 		}
 		sayRepointed(w, file, edit, belay)
 		term.Printf(w, "Note: %s.\n", l.Client.AfterInstall)
@@ -108,31 +102,25 @@ func uninstallHooks(w io.Writer, t *clientTarget) error {
 	if err != nil {
 		return err
 	}
-	file, err := readClientFile(l)
+	e, err := t.edit(l, func(f *clientfile.File) (clientfile.Edit, error) { return f.Uninstall() })
 	if err != nil {
-		return &hintError{&failure{err}, "it was left as it is"}
+		return hooksNotEdited(l, err)
 	}
-	if file == nil {
+	if e.file == nil {
 		term.Printf(w, "There is no %s, so there is nothing to undo.\n", l.Path)
 		return nil
 	}
-	for _, e := range file.Entries {
+	for _, e := range e.file.Entries {
 		if e.State == clientfile.ByHand {
 			term.Printf(w, "%s:%d: left alone: belay was put there by hand\n", l.Path, e.Line)
 		}
 	}
-	edit, err := file.Uninstall()
-	if err != nil {
-		return &failure{fmt.Errorf("%s: %w; it was left as it is", l.Path, err)}
-	}
-	n := len(edit.Changed)
+	n := len(e.Changed)
 	if n == 0 {
 		term.Printf(w, "Nothing to undo in %s.\n", l.Path)
 		return nil
 	}
-	if _, err := t.write(w, file, edit); err != nil {
-		return &failure{fmt.Errorf("%s could not be changed: %w", l.Path, err)}
-	}
+	term.Text(w, e.diff)
 	if !t.dryRun {
 		term.Printf(w, "belay is no longer in front of %s in %s.\n", count(n, "hook"), l.Path)
 		if l.Client.AfterUninstall != "" {
@@ -140,6 +128,18 @@ func uninstallHooks(w io.Writer, t *clientTarget) error {
 		}
 	}
 	return nil
+}
+
+// hooksNotEdited says why a file of hooks was left as it is.
+func hooksNotEdited(l clientfile.Location, err error) error {
+	wrong, _ := errors.AsType[*editError](err)
+	switch wrong.step {
+	case "read":
+		return &hintError{&failure{wrong.err}, "it was left as it is"}
+	case "edit":
+		return &failure{fmt.Errorf("%s: %w; it was left as it is", l.Path, wrong.err)}
+	}
+	return &failure{fmt.Errorf("%s could not be changed: %w", l.Path, wrong.err)}
 }
 
 // checkShell refuses where hook commands are not lines for a shell that we can quote for.

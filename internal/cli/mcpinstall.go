@@ -89,26 +89,16 @@ are named.`,
 
 // editServers changes a configuration and says what has changed. The file is nil if there is none.
 func (t *clientTarget) editServers(w io.Writer, l clientfile.Location, done string, how func(*clientfile.File) (clientfile.Edit, error)) (*clientfile.File, clientfile.Edit, error) {
-	var edit clientfile.Edit
-	file, err := readClientFile(l)
-	switch {
-	case err != nil:
-		return nil, edit, unreadable(l, "is left as it is", err)
-	case file == nil:
+	e, err := t.edit(l, how)
+	if err != nil {
+		return nil, e.Edit, serversNotEdited(l, err)
+	}
+	file, edit, copied := e.file, e.Edit, e.copied
+	if file == nil {
 		term.Printf(w, "There is no %s, so %s has no servers in the %s scope.\n", l.Path, l.Client.Name, l.Scope)
 		return nil, edit, nil
 	}
-	edit, err = how(file)
-	if none, ok := errors.AsType[*clientfile.NoEntry](err); ok {
-		return nil, edit, usage(fmt.Errorf("%s in %s", none, l.Path), serversHint(none))
-	}
-	if err != nil {
-		return nil, edit, &failure{fmt.Errorf("%s is left as it is: %w", l.Path, err)}
-	}
-	copied, err := t.write(w, file, edit)
-	if err != nil {
-		return nil, edit, &failure{fmt.Errorf("%s is left as it is: %w", l.Path, err)}
-	}
+	term.Text(w, e.diff)
 	changes := len(edit.Changed) + len(edit.Repointed)
 	if t.dryRun && changes > 0 {
 		return file, edit, nil
@@ -130,6 +120,19 @@ func (t *clientTarget) editServers(w io.Writer, l clientfile.Location, done stri
 		term.Printf(w, "%s is changed; a copy of it as it was is in %s.\nNote: %s reads it when it starts; restart it.\n", l.Path, copied, l.Client.Name)
 	}
 	return file, edit, nil
+}
+
+// serversNotEdited says why a configuration was left as it is.
+func serversNotEdited(l clientfile.Location, err error) error {
+	wrong, _ := errors.AsType[*editError](err)
+	none, unknown := errors.AsType[*clientfile.NoEntry](err)
+	switch {
+	case wrong.step == "read":
+		return unreadable(l, "is left as it is", wrong.err)
+	case unknown:
+		return usage(fmt.Errorf("%s in %s", none, l.Path), serversHint(none))
+	}
+	return &failure{fmt.Errorf("%s is left as it is: %w", l.Path, wrong.err)}
 }
 
 // unreadable says that a configuration cannot be read, or not understood.

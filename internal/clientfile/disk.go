@@ -49,16 +49,6 @@ func openFile(repository, path string) (*diskFile, error) {
 	return openBelow(filepath.Dir(path), path)
 }
 
-// readFile reads a file as [openFile] finds it.
-func readFile(repository, path string) ([]byte, error) {
-	f, err := openFile(repository, path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.close()
-	return f.read()
-}
-
 // openBelow opens a file that no link leads to on the way from dir.
 func openBelow(dir, path string) (*diskFile, error) {
 	name, err := below(dir, path)
@@ -138,7 +128,7 @@ func (f *diskFile) read() ([]byte, error) {
 	if opened, err := file.Stat(); err != nil || !os.SameFile(seen, opened) {
 		return nil, errors.Join(ErrChanged, err)
 	}
-	return io.ReadAll(file)
+	return io.ReadAll(io.LimitReader(file, maxFile+1))
 }
 
 // open opens a file of the directory. The error has its whole path.
@@ -177,6 +167,12 @@ func (f *diskFile) backup(text []byte) error {
 		return fmt.Errorf("no copy could be made: %w", err)
 	}
 	return nil
+}
+
+// hasBackup reports whether there is a copy beside the file.
+func (f *diskFile) hasBackup() bool {
+	_, err := f.dir.Lstat(f.name + backupSuffix)
+	return err == nil
 }
 
 // removeBackup removes the copy beside the file, if there is one; a directory in its place stays.

@@ -2,8 +2,10 @@ package clientfile
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 
+	"github.com/belay-run/belay/internal/safefile"
 	"github.com/belay-run/belay/internal/supervise"
 )
 
@@ -53,11 +55,28 @@ func (e *Entry) Missing() bool {
 	return err != nil
 }
 
-// Read reads the file at a location. A file that is not there is an [os.ErrNotExist]; one that cannot be understood is an
-// error that names the place. Links are followed; but none below the location's repository: they lead where its authors like,
-// for instance to a file of the user's.
+// Read reads the file at a location, to edit it. A file that is not there is an [os.ErrNotExist]; one that cannot be understood
+// is an error that names the place. Links are followed; but none below the location's repository: they lead where its authors
+// like, for instance to a file of the user's. It must belong to the user or to root, or to the owner of the repository.
 func Read(l Location) (*File, error) {
-	text, err := readFile(l.Repository, l.Path)
+	if l.Repository != "" {
+		text, err := safefile.ReadRepository(l.Repository, l.Path, maxFile)
+		if errors.Is(err, safefile.ErrLink) {
+			err = fmt.Errorf("%w, and links in a repository are not followed", err)
+		}
+		return l.parse(text, err)
+	}
+	return l.parse(safefile.ReadUser(l.Path, maxFile))
+}
+
+// Look reads the file at a location for a look at it: links are followed, as by the client, and it may be anyone's.
+func Look(l Location) (*File, error) {
+	l.Repository = ""
+	return l.parse(safefile.ReadRegular(l.Path, maxFile))
+}
+
+// parse takes the text apart that was read, unless there is an error.
+func (l Location) parse(text []byte, err error) (*File, error) {
 	if err != nil {
 		return nil, err
 	}
@@ -66,12 +85,6 @@ func Read(l Location) (*File, error) {
 		return nil, fmt.Errorf("%s: %w", l.Path, err)
 	}
 	return f, nil
-}
-
-// Look reads the file at a location for a look at it: links are followed, as by the client.
-func Look(l Location) (*File, error) {
-	l.Repository = ""
-	return Read(l)
 }
 
 // Parse takes the text of a file apart.
@@ -124,8 +137,8 @@ func (f *File) find(n *node) ([]Entry, error) {
 	return f.findServers(n)
 }
 
-// Replace writes after in the place of the file, which must still be what was read. A reader sees one or the other, and mode and
-// owner stay. It makes a copy of the file first and returns its path; or, if nothing that belay has installed is left in the file,
+// Replace writes after in the place of the file, which must still be what was read: else it is an [ErrChanged]. A reader sees one
+// or the other, and mode and owner stay. It makes a copy of the file first and returns its path; or, if nothing that belay has installed is left in the file,
 // it removes the copy and returns "". Links are followed as by [Read].
 func (f *File) Replace(after []byte) (copied string, err error) {
 	d, err := openFile(f.Repository, f.Path)
@@ -133,17 +146,20 @@ func (f *File) Replace(after []byte) (copied string, err error) {
 		return "", err
 	}
 	defer d.close()
-	keep := f.installedIn(after)
+	keep, had := f.installedIn(after), d.hasBackup()
 	if keep {
 		if err := d.backup(f.Text); err != nil {
-			return "", err
+			return "", explain(f.Path, err)
 		}
 		if copied = f.Path + backupSuffix; f.Repository == "" {
 			copied = d.path() + backupSuffix // beside what links lead to
 		}
 	}
 	if err := d.replace(f.Text, after); err != nil {
-		return "", err
+		if !had {
+			d.removeBackup()
+		}
+		return "", explain(f.Path, err)
 	}
 	if !keep {
 		d.removeBackup()
