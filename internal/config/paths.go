@@ -3,6 +3,7 @@ package config
 import (
 	"os"
 	"path/filepath"
+	"syscall"
 )
 
 // UserFile is where the user's own configuration is.
@@ -36,40 +37,58 @@ type projectPlace struct {
 // findProject looks for a project's file from dir upward. It looks no further than the root of the repository or the home
 // directory, and outside of both only in dir: the directories above may belong to anybody, as /tmp does.
 func findProject(dir string) (found projectPlace) {
-	dir, err := filepath.Abs(dir)
-	if err != nil {
-		return found
-	}
-	if real, err := filepath.EvalSymlinks(dir); err == nil {
-		dir = real // the root of a repository is a parent of this one
+	dir = withoutLinks(dir) // the root of a repository is a parent of this one
+	nearest := nearestFile(dir)
+	if nearest == "" {
+		return found // as nearly always, at the cost of one look at each directory
 	}
 	home := homeDir()
 	for at := dir; ; at = filepath.Dir(at) {
-		path := filepath.Join(at, ProjectFile)
-		if _, err := os.Lstat(path); err == nil {
-			switch {
-			case found.root != "":
-				found.above = path
-				return found
-			case found.path == "":
-				found.path = path
-			}
+		if at == home || isRepository(at) || filepath.Dir(at) == at {
+			found.root = at
+			break
 		}
-		if found.root == "" && (at == home || isRepository(at)) {
-			if found.root = at; found.path != "" {
-				return found
-			}
-		}
-		if filepath.Dir(at) != at {
-			continue
-		}
-		if found.root == "" {
-			if found.root = at; filepath.Dir(found.path) != dir {
-				found.path, found.above = "", found.path
-			}
-		}
-		return found
 	}
+	outside := filepath.Dir(found.root) == found.root && found.root != home && !isRepository(found.root)
+	switch in := filepath.Dir(nearest); {
+	case outside && in == dir, !outside && len(in) >= len(found.root): // it is on the way up from dir
+		found.path = nearest
+	default:
+		found.above = nearest
+	}
+	return found
+}
+
+// nearestFile is the nearest project's file from a directory upward; empty if there is none.
+func nearestFile(dir string) string {
+	for dir != "" {
+		path := filepath.Join(dir, ProjectFile)
+		if _, err := os.Lstat(path); err == nil {
+			return path
+		}
+		if filepath.Dir(dir) == dir {
+			break
+		}
+		dir = filepath.Dir(dir)
+	}
+	return ""
+}
+
+// withoutLinks is the path of a directory that no link is part of; empty if there is none.
+func withoutLinks(dir string) string {
+	if dir == "." {
+		if dir, err := syscall.Getwd(); err == nil {
+			return dir
+		}
+	}
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return ""
+	}
+	if real, err := filepath.EvalSymlinks(dir); err == nil {
+		return real
+	}
+	return dir
 }
 
 // homeDir is the home directory without links; empty if there is none.
