@@ -168,8 +168,8 @@ func (b *Book) Reset(now time.Time, unknownOnly bool) (changed bool, err error) 
 	return changed, err
 }
 
-// Remove removes the file of a book whose time is over, and reports whether there was one.
-func (b *Book) Remove() bool { return os.Remove(b.file.Path) == nil }
+// Remove removes the file of a book whose time is over.
+func (b *Book) Remove() { os.Remove(b.file.Path) }
 
 // head reads the first line of the file; the zero head if there is none.
 func (b *Book) head() (h head, err error) {
@@ -289,16 +289,4 @@ func (f Files) List() ([]*Book, error) {
 	}
 	slices.SortFunc(list, func(a, b *Book) int { return strings.Compare(a.Name, b.Name) })
 	return list, nil
-}
-
-// Sweep removes the books that were last changed before a time and are not alive.
-func (f Files) Sweep(before time.Time, alive func(name string) bool) {
-	names, _ := safefile.ReadOwnDir(f.Dir)
-	for _, name := range names {
-		path := filepath.Join(f.Dir, name)
-		name, ok := strings.CutSuffix(name, ".json")
-		if info, err := os.Lstat(path); ok && err == nil && info.ModTime().Before(before) && !alive(name) {
-			os.Remove(path)
-		}
-	}
 }

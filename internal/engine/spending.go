@@ -174,8 +174,8 @@ func (s *spending) close() {
 		return
 	}
 	for _, l := range s.limits {
-		if l.isOwn && l.book != nil && l.book.Remove() {
-			s.call.state.SweepRunCosts()
+		if l.isOwn && l.book != nil {
+			l.book.Remove()
 		}
 	}
 }

@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"time"
 
 	"github.com/belay-run/belay/gate"
 	"github.com/belay-run/belay/internal/alert"
@@ -105,14 +104,6 @@ func (s *State) Budgets() budget.Files { return budget.Files{Dir: filepath.Join(
 // RunCosts are what runs under way have cost that may not cost more than so much, by their ids.
 func (s *State) RunCosts() budget.Files {
 	return budget.Files{Dir: filepath.Join(s.Dir, "costs"), OneLock: true}
-}
-
-// SweepRunCosts removes what killed runs have left there.
-func (s *State) SweepRunCosts() {
-	s.RunCosts().Sweep(time.Now().Add(-time.Hour), func(id string) bool {
-		alive, _ := filepath.Glob(filepath.Join(s.Records().Dir, "*"+id+"*"))
-		return len(alive) > 0
-	})
 }
 
 // Scopes are the keys of which one run may be alive at a time.

@@ -43,8 +43,7 @@ func (s *State) sweep(now time.Time) {
 	sweepDir(s.Gates().Dir, now, removeFile, "*.new")
 	sweepDir(s.Alerts().Dir, now, removeFile, "*.new")
 	sweepDir(s.Budgets().Dir, now, removeFile, "*.new")
-	sweepDir(s.RunCosts().Dir, now, removeFile, "*.new")
-	s.SweepRunCosts()
+	sweepDir(s.RunCosts().Dir, now, s.removeRunCost, "*.json", "*.new")
 	sweepDir(s.Scopes().Dir, now, removeSlot, "*.slot")
 	tmp := os.TempDir()
 	names, _ := temporaryNames(tmp)
@@ -94,6 +93,14 @@ func temporaryNames(dir string) ([]string, error) {
 func removeFile(path string) {
 	if safefile.CheckOwn(path) == nil {
 		os.Remove(path)
+	}
+}
+
+// removeRunCost removes what a run has cost that is not under way any more.
+func (s *State) removeRunCost(path string) {
+	id, _, _ := strings.Cut(filepath.Base(path), ".")
+	if alive, _ := filepath.Glob(filepath.Join(s.Records().Dir, "*"+id+"*")); len(alive) == 0 {
+		removeFile(path)
 	}
 }
 
