@@ -270,7 +270,7 @@ func TestOwners(t *testing.T) {
 		own, elsewhere, user, theirs error
 	}{
 		{0, 0, nil, nil, nil, nil},
-		{otherUID, otherUID, safefile.ErrOwner, nil, safefile.ErrOwner, nil},
+		{otherUID, otherUID, nil, nil, nil, nil},
 		{otherUID, 0, nil, nil, nil, nil},
 		{otherUID, otherUID + 1, safefile.ErrOwner, safefile.ErrOwner, safefile.ErrOwner, safefile.ErrOwner},
 		{0, otherUID, safefile.ErrOwner, safefile.ErrOwner, safefile.ErrOwner, safefile.ErrOwner},
@@ -336,6 +336,26 @@ func TestError(t *testing.T) {
 	for limit, want := range map[int64]string{100: " is larger than 100 bytes", 4096: " is larger than 4 KiB"} {
 		if _, err := safefile.ReadUser(path, limit); err == nil || err.Error() != path+want {
 			t.Errorf("%v, want %s%s", err, path, want)
+		}
+	}
+}
+
+// Root uses the files of a home that is another user's, as with sudo or in a container.
+func TestOwners_RootInTheHomeOfAnother(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("only root can give files away")
+	}
+	for mode, want := range map[os.FileMode]bool{0o700: true, 0o755: true, 0o775: false, 0o777 | os.ModeSticky: false} {
+		dir := t.TempDir()
+		path := filepath.Join(dir, "file")
+		must(t, os.WriteFile(path, []byte("x"), 0o600))
+		must(t, os.Chown(path, otherUID, -1))
+		must(t, os.Chown(dir, otherUID, -1))
+		must(t, os.Chmod(dir, mode))
+		for name, read := range map[string]func(string, int64) ([]byte, error){"own": safefile.ReadOwn, "user": safefile.ReadUser} {
+			if _, err := read(path, 10); (err == nil) != want {
+				t.Errorf("%s, directory %v: %v", name, mode, err)
+			}
 		}
 	}
 }
