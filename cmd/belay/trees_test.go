@@ -25,13 +25,13 @@ import (
 const treesAtOnce = 24
 
 // Whatever a command starts, nothing of it is left when belay has ended it, however that comes about: every shape of tree with
-// every ending of run, hook and mcp. BELAY_TEST_TREES=10 plays each ten times.
+// every ending of run, hook and mcp. BELAY_TEST_TREE_ROUNDS=10 plays each ten times.
 func TestTrees(t *testing.T) {
 	n := 1
-	if text := os.Getenv("BELAY_TEST_TREES"); text != "" {
+	if text := os.Getenv("BELAY_TEST_TREE_ROUNDS"); text != "" {
 		var err error
 		if n, err = strconv.Atoi(text); err != nil || n < 1 {
-			t.Fatalf("BELAY_TEST_TREES=%s is not a number of rounds", text)
+			t.Fatalf("BELAY_TEST_TREE_ROUNDS=%s is not a number of rounds", text)
 		}
 	}
 	begin := time.Now()
