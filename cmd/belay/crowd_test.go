@@ -116,15 +116,15 @@ func TestLog_KillStorm(t *testing.T) {
 		t.Errorf("the next run: %v: %s", err, out)
 	}
 	list, torn := r.entries()
-	ended := map[string]int{}
+	ended := map[string][]journal.Entry{}
 	for _, e := range list {
 		if e.Kind == "" && e.Status != journal.Retry {
-			ended[e.Invocation]++
+			ended[e.Invocation] = append(ended[e.Invocation], e)
 		}
 	}
-	for id, n := range ended {
-		if n > 1 {
-			t.Errorf("run %s has ended %d times", id, n)
+	for _, ends := range ended {
+		if len(ends) > 1 {
+			t.Errorf("a run has ended %d times: %+v", len(ends), ends)
 		}
 	}
 	if n := int64(len(ended)); n < succeeded.Load()+1 || n > succeeded.Load()+1+killed.Load() || int64(torn) > killed.Load() {

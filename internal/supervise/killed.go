@@ -114,9 +114,14 @@ func (r Records) settle(dead []Record, alive map[string][]Proc) (told, left []Re
 				continue
 			}
 			if err != nil {
-				if !errors.Is(err, os.ErrNotExist) { // else another process has it
+				if seen[rec.ID] = errors.Is(err, os.ErrNotExist); !seen[rec.ID] { // else another process has it
 					left = append(left, rec)
 				}
+				continue
+			}
+			if r.claimedTwice(rec) {
+				os.Rename(rec.path, name) // if the other process does not tell of the run, a later one will
+				seen[rec.ID] = true
 				continue
 			}
 			if !rec.Reported && r.Killed(rec) {
@@ -165,6 +170,23 @@ func (rec *Record) claim(dir string) error {
 		return err
 	}
 	return nil // what cannot be read says no more than its name
+}
+
+// claimedTwice reports whether another living process has claimed a record of the same run. An owner that was killed while it
+// replaced its record leaves two files, the record and what was to replace it, and two processes may have taken one each:
+// they would both tell of the run. Both look after they have claimed, so that one of them sees the other.
+func (r Records) claimedTwice(rec Record) bool {
+	found, err := r.scan()
+	if err != nil {
+		return false
+	}
+	return slices.ContainsFunc(found, func(other Record) bool {
+		if other.ID != rec.ID || other.path == rec.path {
+			return false
+		}
+		dead, _ := other.Owner.dead()
+		return !dead
+	})
 }
 
 // processesOf returns the living processes of runs, by the runs' ids.
