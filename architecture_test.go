@@ -23,7 +23,7 @@ var arrows = map[string][]string{
 	"retry":                       {},
 	"internal/supervise":          {"internal/atomicfile", "internal/redact", "internal/safefile"},
 	"breaker":                     {},
-	"gate":                        {"breaker", "internal/atomicfile", "internal/clock", "internal/flock", "internal/redact", "internal/safefile"},
+	"gate":                        {"breaker", "internal/clock", "internal/flock", "internal/redact", "internal/safefile", "internal/sharedfile"},
 	"internal/gatetest":           {"breaker", "gate"},
 	"internal/faulttest":          {"retry", "verdict"},
 	"internal/faulttest/player":   {"internal/faulttest"},

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -13,6 +12,7 @@ import (
 	"time"
 
 	"github.com/belay-run/belay/internal/safefile"
+	"github.com/belay-run/belay/internal/sharedfile"
 )
 
 // Files is a Store for all processes of a user on one machine: a small file for each key, and none while all is well.
@@ -71,29 +71,29 @@ func (f *Files) Load(key string) (State, error) {
 	if !errors.Is(err, ErrDamaged) && !errors.Is(err, fs.ErrPermission) {
 		return s, err
 	}
-	lock, lerr := f.lock(key)
+	lock, lerr := f.file(key).Lock()
 	if lerr != nil {
 		return State{}, err
 	}
-	defer lock.release()
-	return f.loadLocked(key)
+	defer lock.Release()
+	return f.loadLocked(key, lock)
 }
 
 // loadLocked is load for the holder of the lock, which alone may move a damaged file away: without the lock, another
 // process may have replaced it by a good one after it was read.
-func (f *Files) loadLocked(key string) (State, error) {
+func (f *Files) loadLocked(key string, lock *sharedfile.Lock) (State, error) {
 	s, err := f.load(key)
 	if errors.Is(err, fs.ErrPermission) { // not the directory's: there is the lock
 		err = fmt.Errorf("%w: %w", ErrDamaged, err)
 	}
 	if errors.Is(err, ErrDamaged) {
-		err = setAside(f.path(key), err)
+		err = lock.SetAside(err)
 	}
 	return s, err
 }
 
 func (f *Files) load(key string) (State, error) {
-	c, file, err := read(f.path(key))
+	c, file, err := read(f.file(key))
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return State{}, nil
@@ -109,24 +109,10 @@ func (f *Files) load(key string) (State, error) {
 }
 
 // read reads a whole file and nothing else. Not even a pipe makes it wait.
-func read(path string) (c content, info fs.FileInfo, err error) {
-	file, err := safefile.OpenOwn(path, os.O_RDONLY)
-	if refused, ok := errors.AsType[*safefile.Error](err); ok {
-		return c, nil, fmt.Errorf("%w: it %s", ErrDamaged, refused.Reason)
-	}
+func read(file sharedfile.File) (c content, info fs.FileInfo, err error) {
+	data, info, err := file.Read(maxFile)
 	if err != nil {
 		return c, nil, err
-	}
-	defer file.Close()
-	if info, err = file.Stat(); err != nil {
-		return c, nil, err
-	}
-	data, err := io.ReadAll(io.LimitReader(file, maxFile+1))
-	if err != nil {
-		return c, nil, err
-	}
-	if len(data) > maxFile {
-		return c, nil, fmt.Errorf("%w: it is too large", ErrDamaged)
 	}
 	if err := json.Unmarshal(data, &c); err != nil {
 		return c, nil, fmt.Errorf("%w: %w", ErrDamaged, err)
@@ -137,23 +123,14 @@ func read(path string) (c content, info fs.FileInfo, err error) {
 	return c, info, nil
 }
 
-// setAside renames a damaged file, so that it can be examined.
-func setAside(path string, err error) error {
-	aside := path + ".damaged"
-	if merr := os.Rename(path, aside); merr != nil && !errors.Is(merr, fs.ErrNotExist) {
-		return fmt.Errorf("%w; remove %s: it could not be moved away: %w", err, path, merr)
-	}
-	return fmt.Errorf("%w; it is now %s", err, aside)
-}
-
 // Update implements Store.
 func (f *Files) Update(key string, now time.Time, change func(State) State) error {
-	lock, err := f.lock(key)
+	lock, err := f.file(key).Lock()
 	if err != nil {
 		return err
 	}
-	defer lock.release()
-	before, err := f.loadLocked(key)
+	defer lock.Release()
+	before, err := f.loadLocked(key, lock)
 	if err != nil && !errors.Is(err, ErrDamaged) {
 		return err
 	}
@@ -167,7 +144,7 @@ func (f *Files) Update(key string, now time.Time, change func(State) State) erro
 	case after.same(before):
 		return err
 	}
-	return errors.Join(err, lock.replace(f.path(key), content{Version: 1, Key: keyIn(key), State: after}))
+	return errors.Join(err, replace(lock, content{Version: 1, Key: keyIn(key), State: after}))
 }
 
 // List implements Store.
@@ -182,7 +159,7 @@ func (f *Files) List() ([]Entry, error) {
 			continue
 		}
 		// One that has just become healthy is gone, and one that is damaged says nothing.
-		if c, _, err := read(filepath.Join(f.Dir, name)); err == nil {
+		if c, _, err := read(sharedfile.File{Path: filepath.Join(f.Dir, name), Damaged: ErrDamaged}); err == nil {
 			states[c.Key] = c.State
 		}
 	}
