@@ -123,6 +123,13 @@ func (in *scanner) tools(name string, list *[]Tool) { in.list(name, list) }
 
 func (in *scanner) toolCalls(name string, list *[]ToolCall) { in.list(name, list) }
 
+func (in *scanner) labels(name string, tags *map[string]string) {
+	if in.has(name) {
+		piece, ok := in.piece('{', '}')
+		in.took(ok && json.Unmarshal(piece, tags) == nil)
+	}
+}
+
 func (in *scanner) list(name string, list any) {
 	if in.has(name) {
 		piece, ok := in.piece('[', ']')

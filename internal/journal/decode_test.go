@@ -24,6 +24,7 @@ func full() Entry {
 		CPUTime: 0.125, Left: 1, Killed: 2, Model: "m", Provider: "anthropic", HTTPStatus: 529, Requests: 3, BelayCode: new(124), FirstToken: 0.75, InnerRetries: 2,
 		Tools: []Tool{{"Bash", 2, 1.5}, {"a]b", 1, 0}}, ToolCalls: []ToolCall{{"Bash", 0.5, 1}, {"a]b", 1, 0}}, ToolsCut: 7,
 		Parent: "01a1dddf-2699-7e0f-b6ac-b8cbd5705481", Traceparent: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
+		Name: "nightly", Tags: map[string]string{"team": "a}b", "env": "ci"}, Project: "/home/me/app",
 		Kind: Hook, Event: "PreToolUse", Detail: json.RawMessage(`{"a":["b"]}`)}
 }
 
@@ -55,7 +56,11 @@ func (l *lister) note(name string, at unsafe.Pointer, keep bool) {
 	*l = append(*l, listed{name, at, keep})
 }
 
-func (l *lister) time(name string, t *Time, keep bool)       { l.note(name, unsafe.Pointer(t), keep) }
+func (l *lister) time(name string, t *Time, keep bool) { l.note(name, unsafe.Pointer(t), keep) }
+func (l *lister) labels(name string, tags *map[string]string) {
+	l.note(name, unsafe.Pointer(tags), false)
+}
+
 func (l *lister) text(name string, s *string, keep bool)     { l.note(name, unsafe.Pointer(s), keep) }
 func (l *lister) integer(name string, n *int, keep bool)     { l.note(name, unsafe.Pointer(n), keep) }
 func (l *lister) optional(name string, n **int)              { l.note(name, unsafe.Pointer(n), false) }

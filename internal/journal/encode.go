@@ -2,7 +2,9 @@ package journal
 
 import (
 	"encoding/json"
+	"maps"
 	"math"
+	"slices"
 	"strconv"
 )
 
@@ -81,6 +83,21 @@ func (o *object) raw(name string, data *json.RawMessage) {
 func (o *object) tools(name string, list *[]Tool) { o.list(name, *list, len(*list)) }
 
 func (o *object) toolCalls(name string, list *[]ToolCall) { o.list(name, *list, len(*list)) }
+
+// labels adds tags in the order of their keys, as encoding/json does.
+func (o *object) labels(name string, tags *map[string]string) {
+	if len(*tags) == 0 {
+		return
+	}
+	o.key(name)
+	sep := byte('{')
+	for _, key := range slices.Sorted(maps.Keys(*tags)) {
+		*o = append(appendString(append(*o, sep), key), ':')
+		*o = appendString(*o, (*tags)[key])
+		sep = ','
+	}
+	*o = append(*o, '}')
+}
 
 // list adds a list, unless there is nothing in it. Only agents have any, and they take longer than encoding/json.
 func (o *object) list(name string, list any, length int) {

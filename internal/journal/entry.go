@@ -78,6 +78,11 @@ type Entry struct {
 	// Parent is the run that this one was started in, Traceparent the caller's trace in the W3C's form.
 	Parent      string `json:"parent,omitempty"`
 	Traceparent string `json:"traceparent,omitempty"`
+	// Name and Tags are the labels of the run, its own or those of the run around it; see package label. Project is the directory
+	// that its work belongs to.
+	Name    string            `json:"name,omitempty"`
+	Tags    map[string]string `json:"tags,omitempty"`
+	Project string            `json:"project,omitempty"`
 
 	// Kind is empty for an attempt; else the entry is about something that is none, and the fields above say what they
 	// can. Event is what happened, in one word of that kind, and Detail the rest of it: a small JSON object.

@@ -14,6 +14,7 @@ type codec interface {
 	raw(name string, data *json.RawMessage)
 	tools(name string, list *[]Tool)
 	toolCalls(name string, list *[]ToolCall)
+	labels(name string, tags *map[string]string)
 }
 
 // each shows a codec every field, in their order.
@@ -54,12 +55,15 @@ func (e *Entry) each(c codec) {
 	c.integer("http_status", &e.HTTPStatus, false)
 	c.text("parent", &e.Parent, false)
 	c.text("traceparent", &e.Traceparent, false)
+	c.text("name", &e.Name, false)
+	c.labels("tags", &e.Tags)
+	c.text("project", &e.Project, false)
 	c.text("kind", (*string)(&e.Kind), false)
 	c.text("event", &e.Event, false)
 	c.raw("detail", &e.Detail)
 }
 
-// shortener cuts every text to so many bytes.
+// shortener cuts every text to so many bytes, and leaves out tags, which are short unless they are not ours.
 type shortener int
 
 func (n shortener) text(_ string, s *string, _ bool) { *s = cut(*s, int(n)) }
@@ -72,3 +76,5 @@ func (shortener) seconds(string, *float64, bool) {}
 func (shortener) raw(string, *json.RawMessage)   {}
 func (shortener) tools(string, *[]Tool)          {}
 func (shortener) toolCalls(string, *[]ToolCall)  {}
+
+func (shortener) labels(_ string, tags *map[string]string) { *tags = nil }

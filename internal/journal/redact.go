@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"slices"
 
+	"github.com/belay-run/belay/internal/label"
 	"github.com/belay-run/belay/internal/redact"
 )
 
@@ -44,6 +45,8 @@ func (r *redactor) raw(name string, data *json.RawMessage) {
 		*data = redactJSON(*data, r.secrets.Text)
 	}
 }
+
+func (r *redactor) labels(_ string, tags *map[string]string) { *tags = label.RedactedTags(*tags) }
 
 func (r *redactor) tools(_ string, list *[]Tool) {
 	for i, tool := range *list {

@@ -41,7 +41,8 @@ func (s *State) killed(rec supervise.Record) bool {
 	// A file's time comes from a coarser clock: it may be before the last line, which was written first.
 	e := journal.Entry{Timestamp: journal.Time{Time: latest(latest(rec.Started, rec.Written), last.Timestamp.Time)}, Invocation: rec.ID,
 		Profile: cmp.Or(rec.Profile, "generic"), Command: rec.Command, Attempt: max(rec.Attempt, 1), Status: journal.Error,
-		ErrorType: verdict.Interrupted, Rule: "killed", ExitCode: -1, Session: rec.Session}
+		ErrorType: verdict.Interrupted, Rule: "killed", ExitCode: -1, Session: rec.Session,
+		Parent: rec.Parent, Name: rec.Name, Tags: rec.Tags, Project: rec.Project}
 	if rec.State == supervise.StateWaiting {
 		if e.Attempt = 0; last.Attempt == rec.Attempt { // the wait after it; how much of it was waited is not known
 			e.GateWait = -last.Planned()

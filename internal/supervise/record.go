@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/belay-run/belay/internal/atomicfile"
+	"github.com/belay-run/belay/internal/label"
 	"github.com/belay-run/belay/internal/redact"
 	"github.com/belay-run/belay/internal/safefile"
 )
@@ -51,6 +52,12 @@ type Record struct {
 	Activity string   `json:"activity,omitempty"`
 	Tokens   int64    `json:"tokens,omitempty"`
 	CostUSD  *float64 `json:"cost_usd,omitempty"`
+	// Name and Tags are the labels of the run, Project is the directory that its work belongs to, and Parent the run that it was
+	// started in.
+	Name    string            `json:"name,omitempty"`
+	Tags    map[string]string `json:"tags,omitempty"`
+	Project string            `json:"project,omitempty"`
+	Parent  string            `json:"parent,omitempty"`
 	// Reported says that the owner was found dead and Killed has been told; only processes are left of the run.
 	Reported bool `json:"reported,omitempty"`
 
@@ -114,8 +121,8 @@ func (rec *Record) encode() []byte {
 	plain := func(s string) bool {
 		return !strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r > '~' || r == '"' || r == '\\' })
 	}
-	usual := rec.State == StateRunning && rec.Attempt == 1 && rec.Reason == "" && rec.Until.IsZero() && rec.Session == "" && rec.Activity == "" && rec.Tokens == 0 && rec.CostUSD == nil && !rec.Reported
-	if !usual || !plain(rec.ID+rec.Command+rec.Profile) {
+	usual := rec.State == StateRunning && rec.Attempt == 1 && rec.Reason == "" && rec.Until.IsZero() && rec.Session == "" && rec.Activity == "" && rec.Tokens == 0 && rec.CostUSD == nil && !rec.Reported && rec.Name == "" && len(rec.Tags) == 0 && rec.Parent == ""
+	if !usual || !plain(rec.ID+rec.Command+rec.Profile+rec.Project) {
 		data, _ := json.Marshal(rec) // everything in a record can be encoded
 		return append(data, '\n')
 	}
@@ -123,13 +130,18 @@ func (rec *Record) encode() []byte {
 	b = append(append(b, `","command":"`...), rec.Command...)
 	b = append(append(b, `","profile":"`...), rec.Profile...)
 	b = rec.Started.AppendFormat(append(b, `","started":"`...), time.RFC3339Nano)
-	return append(append(append(b, `","state":"`...), rec.State...), "\",\"attempt\":1}\n"...)
+	b = append(append(append(b, `","state":"`...), rec.State...), `","attempt":1`...)
+	if rec.Project != "" {
+		b = append(append(append(b, `,"project":"`...), rec.Project...), '"')
+	}
+	return append(b, "}\n"...)
 }
 
 // redacted is the record as it may be written: all that is written goes through it.
 func (rec *Record) redacted() *Record {
 	clean := *rec
 	clean.Command, clean.Profile, clean.Activity = redact.Text(rec.Command), redact.Text(rec.Profile), redact.Text(rec.Activity)
+	clean.Name, clean.Tags, clean.Project = redact.Text(rec.Name), label.RedactedTags(rec.Tags), redact.Text(rec.Project)
 	clean.Reason, clean.Session = rec.Secrets.Text(rec.Reason), redact.ID(rec.Session)
 	return &clean
 }
