@@ -141,6 +141,8 @@ func fill(v reflect.Value) {
 	case reflect.Slice:
 		v.Set(reflect.MakeSlice(v.Type(), 1, 1))
 		fill(v.Index(0))
+	case reflect.Map:
+		v.Set(reflect.ValueOf(map[string]string{"some": "text"}))
 	case reflect.Interface:
 		v.Set(reflect.ValueOf(errors.New("some text")))
 	default:

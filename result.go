@@ -47,6 +47,11 @@ type Result struct {
 	// Profile is what the command was treated as.
 	Profile string `json:"profile"`
 
+	// Name and Tags are the labels of the run, see [Runner]; Parent is the run that it was started in, empty for none.
+	Name   string            `json:"name"`
+	Tags   map[string]string `json:"tags"`
+	Parent string            `json:"parent"`
+
 	// Silent says that an agent has failed, and that what was passed on of its output does not say why.
 	Silent bool `json:"-"`
 
@@ -91,6 +96,7 @@ func newResult(r *engine.Result) *Result {
 		ID: r.ID, Success: r.Success, Output: newOutput(r.Output), Verdict: r.Verdict, Error: r.Err, Errors: r.Errors, MayBeDone: r.MayBeDone, RetryAt: r.RetryAt,
 		Session: r.Session, Resumed: r.Resumed, Usage: r.Usage, Duration: r.Duration, Attempts: r.Attempts, Requests: r.Requests, Waited: r.Waited,
 		Profile: r.Profile, Silent: r.Silent, ChildCode: r.ChildCode, ExitCode: r.ExitCode, Left: newProcesses(r.Left), OrphansKilled: r.OrphansKilled, Log: r.Log,
+		Name: r.Name, Tags: r.Tags, Parent: r.Parent,
 	}
 }
 
@@ -100,6 +106,7 @@ func (r *Result) engine() *engine.Result {
 		ID: r.ID, Success: r.Success, Output: r.Output.held(), Verdict: r.Verdict, Err: r.Error, Errors: r.Errors, MayBeDone: r.MayBeDone, RetryAt: r.RetryAt,
 		Session: r.Session, Resumed: r.Resumed, Usage: r.Usage, Duration: r.Duration, Attempts: r.Attempts, Requests: r.Requests, Waited: r.Waited,
 		Profile: r.Profile, Silent: r.Silent, ChildCode: r.ChildCode, ExitCode: r.ExitCode, OrphansKilled: r.OrphansKilled, Log: r.Log,
+		Name: r.Name, Tags: r.Tags, Parent: r.Parent,
 	}
 	for _, p := range r.Left {
 		e.Left = append(e.Left, supervise.Proc{PID: p.PID, Name: p.Name})

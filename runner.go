@@ -7,6 +7,7 @@ import (
 	"github.com/belay-run/belay/gate"
 	"github.com/belay-run/belay/internal/alert"
 	"github.com/belay-run/belay/internal/engine"
+	"github.com/belay-run/belay/internal/label"
 	"github.com/belay-run/belay/internal/profile"
 	"github.com/belay-run/belay/internal/state"
 	"github.com/belay-run/belay/retry"
@@ -68,6 +69,13 @@ type Runner struct {
 	// there is a State. At that limit it is stopped before its next model call, with a [MaxCostReached]; an agent that has
 	// delivered its result is not. 0 means no limit.
 	MaxCost float64
+
+	// Name and Tags are the run's labels, by which users find runs and add up what they cost: in the log, in statistics, among
+	// the runs under way, and in the result. A name has at most 100 bytes, a tag a key of at most 40 letters, digits and . _ -, and a
+	// value of at most 100 bytes. Runs that the command starts by Belay inherit them, and so does this one from the run that this
+	// process was started in; its own go before those.
+	Name string
+	Tags map[string]string
 
 	// NoWait fails where a wait at a gate or for a scope would be needed. Waits between attempts are the policy's.
 	NoWait bool
@@ -220,6 +228,7 @@ func (r *Runner) bind(c *Command) (*engine.Runner, error) {
 		Gate: engine.Gate(r.Gate), Scope: r.Scope, OnBusy: engine.OnBusy(r.OnBusy), Resume: engine.Resume(r.Resume), Effects: engine.Effects(r.Effects),
 		LimitBuffer: r.LimitBuffer, MaxCost: r.MaxCost, NoWait: r.NoWait, Reap: r.Reap,
 		Alert: alert.Settings(r.Alert), LogDir: r.LogDir,
+		Labels: label.Labels{Name: r.Name, Tags: r.Tags}.Over(label.Inherited()),
 	}
 	if r.State != nil {
 		runner.State = &state.State{Dir: r.State.Dir}

@@ -17,6 +17,7 @@ import (
 	"github.com/belay-run/belay/internal/config"
 	"github.com/belay-run/belay/internal/engine"
 	"github.com/belay-run/belay/internal/journal"
+	"github.com/belay-run/belay/internal/label"
 	"github.com/belay-run/belay/internal/state"
 	"github.com/belay-run/belay/internal/term"
 )
@@ -276,7 +277,7 @@ func joinedBudgets(s *config.Settings, profile string) ([]budget.Joined, error) 
 	if err != nil {
 		return nil, usage(err, "")
 	}
-	list := s.Joins(config.Member{Profile: profile, Dir: dir})
+	list := s.Joins(config.Member{Profile: profile, Dir: dir, Name: s.Name, Tags: label.List(s.Tags)})
 	for _, j := range list {
 		if _, ruled := s.BudgetRules[j.Name]; j.Terms != nil || ruled {
 			continue

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/belay-run/belay/internal/config"
+	"github.com/belay-run/belay/internal/label"
 	"github.com/belay-run/belay/internal/state"
 	"github.com/belay-run/belay/internal/supervise"
 	"github.com/belay-run/belay/internal/term"
@@ -86,9 +87,9 @@ touched.`,
 			if r.Owner.PID > 0 && r.State != stateKilled {
 				pid = fmt.Sprint(r.Owner.PID)
 			}
-			rows = append(rows, []string{shortID(r.ID), pid, r.Command, since, stateOf(r)})
+			rows = append(rows, []string{shortID(r.ID), pid, r.Command, label.Labels{Name: r.Name, Tags: r.Tags}.String(), since, stateOf(r)})
 		}
-		return term.Table(w, []string{"ID", "PID", "COMMAND", "SINCE", "STATE"}, rows)
+		return term.Table(w, []string{"ID", "PID", "COMMAND", "LABELS", "SINCE", "STATE"}, rows)
 	}
 	return cmd
 }

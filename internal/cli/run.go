@@ -19,6 +19,7 @@ import (
 	"github.com/belay-run/belay/internal/config"
 	"github.com/belay-run/belay/internal/engine"
 	"github.com/belay-run/belay/internal/journal"
+	"github.com/belay-run/belay/internal/label"
 	"github.com/belay-run/belay/internal/state"
 	"github.com/belay-run/belay/internal/stdio"
 	"github.com/belay-run/belay/internal/term"
@@ -190,6 +191,7 @@ func newRunner(s *config.Settings, rules []verdict.Rule, known agent.Profile) (*
 	if r.Resume, err = resumption(s, known); err != nil {
 		return nil, err
 	}
+	r.Labels = label.Labels{Name: s.Name, Tags: s.Tags}
 	if r.Budgets, err = joinedBudgets(s, nameOf(known)); err != nil {
 		return nil, err
 	}

@@ -22,6 +22,7 @@ var aliases = []alias{
 	{"failure_threshold", "breaker-failures", nil},
 	{"recovery_timeout", "breaker-open", nil},
 	{"success_threshold", "breaker-successes", nil},
+	{"tags", "tag", nil},
 }
 
 func (a *alias) env() string { return "BELAY_" + strings.ToUpper(a.key) }

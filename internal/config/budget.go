@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/belay-run/belay/internal/budget"
+	"github.com/belay-run/belay/internal/label"
 )
 
 // Budget is what the user's file says of a budget: its terms, and which runs belong to it without naming it. Of each list
@@ -143,14 +144,9 @@ func budgetRule(table map[string]any) (b Budget, key string, err error) {
 				}
 			}
 		case "name":
-			b.Names, err = texts(value, nil)
+			b.Names, err = texts(value, label.CheckName)
 		case "tag":
-			b.Tags, err = texts(value, func(tag string) error {
-				if k, _, ok := strings.Cut(tag, "="); !ok || k == "" {
-					return fmt.Errorf("%q is not KEY=VALUE", tag)
-				}
-				return nil
-			})
+			b.Tags, err = texts(value, checkTag)
 		default:
 			err = errors.New("unknown key; there are limit, window, strict, profile, directory, name and tag")
 		}

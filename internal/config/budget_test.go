@@ -113,7 +113,7 @@ func TestBudget_Mistakes(t *testing.T) {
 		"[budget.x]\nlimit = 5\nwindow = 'day'\nprofile = 'claud'": "config.toml:4: budget.x.profile: there is no profile claud",
 		"[budget.x]\nlimit = 5\nwindow = 'day'\nprofile = []":      "config.toml:4: budget.x.profile: is empty",
 		"[budget.x]\nlimit = 5\nwindow = 'day'\ndirectory = 'src'": "config.toml:4: budget.x.directory: \"src\" is not an absolute path",
-		"[budget.x]\nlimit = 5\nwindow = 'day'\ntag = 'web'":       "config.toml:4: budget.x.tag: \"web\" is not KEY=VALUE",
+		"[budget.x]\nlimit = 5\nwindow = 'day'\ntag = 'web'":       "config.toml:4: budget.x.tag: \"web\" is not a tag: write KEY=VALUE",
 		"[budget.'a b']\nlimit = 5":                                "config.toml:1: budget.a b: \"a b\" is not a name",
 		"[budget]\nx = 5":                                          "config.toml:2: budget.x: must be a table",
 		"budget = 'x=5'":                                           "config.toml:1: budget: \"5\" has no window",

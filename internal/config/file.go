@@ -231,6 +231,9 @@ func (f *file) set(table map[string]named, key string, v any, line int) error {
 	case f.project && s.Scope < Lower:
 		return errors.New("a project's file may not set this; put it into your own config.toml")
 	}
+	if tags, ok := v.(map[string]any); ok && s.Name == "tag" {
+		v = tagList(tags)
+	}
 	text, err := flat(v)
 	if err != nil {
 		return err

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/belay-run/belay/internal/alert"
+	"github.com/belay-run/belay/internal/label"
 	"github.com/belay-run/belay/internal/price"
 	"github.com/belay-run/belay/internal/profile"
 	"github.com/belay-run/belay/retry"
@@ -79,6 +80,9 @@ func Load(given Given, profile string) (*Settings, []verdict.Rule, error) {
 			}
 			s.choose(t, v, "--"+t.Name, inCommand)
 		}
+	}
+	if s.From("tag") != "" {
+		s.raw["tag"] = label.Format(s.Tags) // those of all layers
 	}
 	if err := s.exclude(); err != nil {
 		return nil, nil, err

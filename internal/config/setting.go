@@ -39,6 +39,8 @@ type Settings struct {
 	MaxCost                               float64
 	Budgets                               []budget.Joined
 	LogDir                                string
+	Name                                  string
+	Tags                                  map[string]string
 	RetryUnsafe, VerifyEffect             bool
 	LimitBuffer                           time.Duration
 	Alerts                                alert.Config      // the user's file only
@@ -65,8 +67,15 @@ func (s *Settings) From(name string) string { return s.origin[name] }
 // Chosen reports whether the user gives the setting a value: by a flag, in the environment or in the user's own file.
 func (s *Settings) Chosen(name string) bool { return s.chosen[name] != 0 }
 
-// Any reports whether anything was given anywhere.
-func (s *Settings) Any() bool { return len(s.origin) > 0 }
+// Any reports whether anything was given anywhere that says how the command is run. Labels do not.
+func (s *Settings) Any() bool {
+	for name := range s.origin {
+		if name != "name" && name != "tag" {
+			return true
+		}
+	}
+	return false
+}
 
 // Text is a setting's value as it was written.
 func (s *Settings) Text(name string) string { return s.raw[name] }
@@ -118,7 +127,7 @@ func (s *Setting) Env() string {
 func (s *Setting) Key() string { return strings.ReplaceAll(s.Name, "-", "_") }
 
 // repeats reports whether the flag may be given several times, each with one more value.
-func (s *Setting) repeats() bool { return s.Name == "budget" }
+func (s *Setting) repeats() bool { return s.Name == "budget" || s.Name == "tag" }
 
 // Check reports whether text is a value for the setting.
 func (s *Setting) Check(text string) error { return s.set(new(Settings), text) }

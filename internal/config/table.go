@@ -106,6 +106,9 @@ var Table = []Setting{
 	{"log-dir", "DIR", "where claude's own log of invocations is kept (.logs in the working directory); none turns it off", Groups[4], User,
 		text(func(s *Settings) *string { return &s.LogDir })},
 
+	{"name", "NAME", "what the run is called in log, ps, stats, alerts and results; runs inside it are called the same", Groups[4], User, setName},
+	{"tag", "KEY=VALUE", "a label to find and add up runs by, as team=web; may be repeated, and is passed on to runs inside it", Groups[4], User, setTags},
+
 	{"dry-run", "", "say what would be done, and do nothing", Groups[5], PerCall,
 		boolean(func(s *Settings) *bool { return &s.DryRun })},
 }

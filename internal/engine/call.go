@@ -23,6 +23,8 @@ type call struct {
 	profile agent.Profile
 	traits  traits
 	begun   time.Time
+	parent  string // the run that this one was started in; empty for none
+	project string // the directory that its work belongs to; empty where nothing is kept
 	emit    func(Event)
 	line    func(attempt int, line agent.Line) // an agent has printed it
 

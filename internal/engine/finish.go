@@ -36,7 +36,9 @@ func (f *finisher) refuse(n int, j *judgement) {
 func (f *finisher) finish(n int, j *judgement, stop *retry.Error) {
 	inv, c := f.inv, f.inv.call
 	r := &Result{ID: c.id, Success: j.verdict.Class == verdict.OK, Verdict: j.verdict, Errors: f.errors, Attempts: n,
-		Profile: c.profile.Name(), ChildCode: j.code, Left: j.left, OrphansKilled: j.killed, Usage: j.account.Usage}
+		Profile: c.profile.Name(), ChildCode: j.code, Left: j.left, OrphansKilled: j.killed, Usage: j.account.Usage, Parent: c.parent}
+	labels := c.runner.Labels.Redacted()
+	r.Name, r.Tags = labels.Name, labels.Tags
 	if !j.started() {
 		r.Attempts--
 	}

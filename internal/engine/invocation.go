@@ -8,6 +8,7 @@ import (
 
 	"github.com/belay-run/belay/gate"
 	"github.com/belay-run/belay/internal/agent"
+	"github.com/belay-run/belay/internal/label"
 	"github.com/belay-run/belay/internal/redact"
 	"github.com/belay-run/belay/internal/supervise"
 	"github.com/belay-run/belay/retry"
@@ -35,7 +36,7 @@ func newInvocation(ctx context.Context, r *Runner, c Command, env []string) *Inv
 	c.shareWriter()
 	inv := &Invocation{done: make(chan struct{})}
 	inv.stream.observe = r.Observe
-	inv.call = &call{id: newID(now), runner: r, command: c, env: env, profile: r.profile(), begun: now, emit: inv.stream.emit, line: inv.stream.line,
+	inv.call = &call{id: newID(now), runner: r, command: c, env: env, profile: r.profile(), begun: now, parent: EnclosingRun(), emit: inv.stream.emit, line: inv.stream.line,
 		live: &liveRecord{trouble: inv.trouble}}
 	inv.pace = &pace{noWait: r.NoWait}
 	inv.kind = newKind(inv.call, inv.pace)
@@ -243,7 +244,7 @@ func (inv *Invocation) openState() {
 		inv.troubleOnce.Do(func() { c.emit(StateTrouble{Err: err, Without: c.sharedSettings()}) })
 		return
 	}
-	c.state = &s
+	c.state, c.project = &s, label.Project(c.dir())
 	if c.shared == nil {
 		c.shared = s.Gates()
 	}
@@ -254,7 +255,8 @@ func (inv *Invocation) openState() {
 		c.emit(Reclaimed{ended})
 	}
 	s.Sweep()
-	c.live = openLiveRecord(&s, supervise.Record{ID: c.id, Command: c.command.name(), Profile: c.profile.Name(), Started: c.begun, Attempt: 1, Secrets: c.secrets}, inv.trouble)
+	c.live = openLiveRecord(&s, supervise.Record{ID: c.id, Command: c.command.name(), Profile: c.profile.Name(), Started: c.begun, Attempt: 1,
+		Name: r.Labels.Name, Tags: r.Labels.Tags, Project: c.project, Parent: c.parent, Secrets: c.secrets}, inv.trouble)
 }
 
 // prompts are what the command was asked, in its arguments, beside them and on stdin, and what it is told to go on.

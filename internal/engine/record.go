@@ -38,7 +38,7 @@ func (b *recorder) line(n int, j *judgement, planned time.Duration, stop *retry.
 		Timestamp: journal.Time{Time: time.Now()}, Invocation: c.id, Profile: c.profile.Name(),
 		Command: c.command.name(), Status: journal.Success, ExitCode: j.code, BelayCode: code,
 		Gate: c.gateKey(), Session: j.verdict.SessionID, Model: j.account.Model,
-		Parent: enclosingRun(), Traceparent: traceparent(c.env),
+		Parent: c.parent, Traceparent: traceparent(c.env), Name: c.runner.Labels.Name, Tags: c.runner.Labels.Tags, Project: c.project,
 	}
 	if j.verdict.Class == verdict.SessionNotFound {
 		e.Session = "" // there is none of that name
@@ -195,7 +195,8 @@ func (b *recorder) count(r *Result, started bool) {
 	log := c.state.Log(nil)
 	log.Secrets = c.secrets
 	err = log.Append(journal.Entry{Timestamp: journal.Time{Time: time.Now()}, Kind: journal.Alert, Event: "raised", Profile: integration,
-		Invocation: c.id, Status: journal.Success, Error: r.Err, Detail: detail})
+		Invocation: c.id, Status: journal.Success, Error: r.Err, Detail: detail,
+		Parent: c.parent, Name: c.runner.Labels.Name, Tags: c.runner.Labels.Tags, Project: c.project})
 	if err != nil {
 		c.live.trouble(err)
 	}

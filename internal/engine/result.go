@@ -41,6 +41,11 @@ type Result struct {
 	Waited   time.Duration
 	Profile  string
 
+	// Name and Tags are the labels of the run, and Parent is the run that it was started in; empty for none.
+	Name   string
+	Tags   map[string]string
+	Parent string
+
 	// Silent says that an agent has failed, and that what was passed on of its output does not say why.
 	Silent bool
 
@@ -90,6 +95,10 @@ type resultJSON struct {
 	OrphansKilled int             `json:"orphans_killed"`
 	Left          []int           `json:"left_running"`
 	Log           *string         `json:"log"`
+
+	Name   *string           `json:"name"`
+	Tags   map[string]string `json:"tags"`
+	Parent *string           `json:"parent"`
 }
 
 // placeholder stands in for the output while the rest is encoded: output can be larger than memory.
@@ -103,6 +112,10 @@ func (r *Result) WriteJSON(w io.Writer) error {
 		Attempts: r.Attempts, Requests: r.Requests, TotalWaitTime: r.Waited.Seconds(), Profile: r.Profile, ExitCode: r.ExitCode,
 		OrphansKilled: r.OrphansKilled, Left: []int{},
 		Error: optional(r.Err), SessionID: optional(r.Verdict.SessionID), Sent: optional(r.Verdict.Sent), Log: optional(r.Log),
+		Name: optional(r.Name), Tags: r.Tags, Parent: optional(r.Parent),
+	}
+	if j.Tags == nil {
+		j.Tags = map[string]string{}
 	}
 	if r.Attempts > 0 && r.ChildCode >= 0 {
 		j.ChildCode = &r.ChildCode

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/belay-run/belay/internal/label"
 	"github.com/belay-run/belay/internal/printable"
 )
 
@@ -50,6 +51,9 @@ func (r *Result) WriteText(w io.Writer) error {
 			}
 			fmt.Fprintf(&b, "Cost: %s%s%s\n", least, printable.Dollars(*u.CostUSD), estimated)
 		}
+	}
+	if text := (label.Labels{Name: r.Name, Tags: r.Tags}).String(); text != "" {
+		fmt.Fprintf(&b, "Labels: %s\n", printable.Line(text))
 	}
 	fmt.Fprintf(&b, "Duration: %sms\n", thousands(r.Duration.Milliseconds()))
 	fmt.Fprintf(&b, "Attempts: %d, waited %.1fs\n", r.Attempts, r.Waited.Seconds())

@@ -9,6 +9,7 @@ import (
 	"github.com/belay-run/belay/internal/agent/generic"
 	"github.com/belay-run/belay/internal/alert"
 	"github.com/belay-run/belay/internal/budget"
+	"github.com/belay-run/belay/internal/label"
 	"github.com/belay-run/belay/internal/price"
 	"github.com/belay-run/belay/internal/profile"
 	"github.com/belay-run/belay/internal/state"
@@ -75,6 +76,9 @@ type Runner struct {
 	// Budgets are those that what an agent costs is charged to, and that keep it from starting when they are used up. They are
 	// kept in the State.
 	Budgets []budget.Joined
+
+	// Labels are what the run is called, in records, log and result; runs inside it inherit them.
+	Labels label.Labels
 
 	// OwnCode says that the caller ends with [Result.OwnCode] instead of [Result.ExitCode]: then the log says so too.
 	OwnCode bool
@@ -164,7 +168,10 @@ func (r *Runner) Prepare(ctx context.Context, c Command) (*Invocation, error) {
 	if err := r.Policy.Validate(); err != nil {
 		return nil, &UsageError{err}
 	}
-	env := c.environ()
+	if err := r.Labels.Check(); err != nil {
+		return nil, &UsageError{err}
+	}
+	env := append(c.environ(), r.Labels.Environ()...)
 	if err := r.check(&c, env); err != nil {
 		return nil, err
 	}

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,6 +12,7 @@ import (
 	"github.com/belay-run/belay/internal/agent"
 	"github.com/belay-run/belay/internal/budget"
 	"github.com/belay-run/belay/internal/clock"
+	"github.com/belay-run/belay/internal/redact"
 	"github.com/belay-run/belay/retry"
 	"github.com/belay-run/belay/verdict"
 )
@@ -152,20 +152,8 @@ func (inv *Invocation) openSpending() {
 			}
 		}
 	}
-	s.spender = budget.Spender{Profile: c.profile.Name(), Project: project(c.dir())}
+	s.spender = budget.Spender{Profile: c.profile.Name(), Project: redact.Text(c.project), Name: redact.Text(c.runner.Labels.Name)}
 	c.spending = s
-}
-
-// project is the directory that a run's work belongs to: the root of the repository around it, or the directory itself.
-func project(dir string) string {
-	for at := dir; ; at = filepath.Dir(at) {
-		if _, err := os.Lstat(filepath.Join(at, ".git")); err == nil {
-			return at
-		}
-		if at == filepath.Dir(at) {
-			return dir
-		}
-	}
 }
 
 // close removes the book of the run, which counts for nothing after its end.

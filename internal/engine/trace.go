@@ -9,9 +9,9 @@ import (
 	"github.com/belay-run/belay/internal/supervise"
 )
 
-// enclosingRun is the run that this process was started in; empty if there is none. Hooks and MCP servers in between have
+// EnclosingRun is the run that this process was started in; empty if there is none. Hooks and MCP servers in between have
 // ids too, and are no runs.
-func enclosingRun() string {
+func EnclosingRun() string {
 	ids := strings.Split(os.Getenv(supervise.RunIDVar), ",")
 	for _, id := range slices.Backward(ids) {
 		if agent.IsUUID(id) {
