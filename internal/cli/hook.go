@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"syscall"
@@ -55,11 +56,12 @@ func hookMain(ctx context.Context, std stdio.Streams, args []string) (code int) 
 type hookFlags struct {
 	timeout                    time.Duration
 	name                       string
+	tags                       tagFlag
 	failClosed, keepBackground bool
 }
 
 func (f hookFlags) hook(command []string) *hook.Hook {
-	h := &hook.Hook{Args: command, Name: f.name, Timeout: f.timeout, FailClosed: f.failClosed, KeepBackground: f.keepBackground}
+	h := &hook.Hook{Args: command, Name: f.name, Tags: f.tags, Timeout: f.timeout, FailClosed: f.failClosed, KeepBackground: f.keepBackground}
 	if h.Timeout == 0 {
 		h.Timeout = -1 // as everywhere, 0 means none
 	}
@@ -76,7 +78,7 @@ func quickHook(args []string) (h *hook.Hook, ok bool) {
 		arg := args[0]
 		args = args[1:]
 		name, value, hasValue := strings.Cut(arg, "=")
-		takes := name == "--timeout" || name == "--name"
+		takes := name == "--timeout" || name == "--name" || name == "--tag"
 		if takes && !hasValue && len(args) > 0 {
 			value, args = args[0], args[1:]
 		}
@@ -89,6 +91,10 @@ func quickHook(args []string) (h *hook.Hook, ok bool) {
 			f.keepBackground = true
 		case name == "--name" && value != "":
 			f.name = value
+		case name == "--tag":
+			if f.tags.Set(value) != nil {
+				return nil, false
+			}
 		case name == "--timeout":
 			d, err := config.ParseDuration(value)
 			if err != nil {
@@ -141,6 +147,7 @@ what their shell commands mean.`,
 	flags.Var(&durationFlag{&f.timeout}, "timeout", "how long the command may take (default 60s; 0: no limit)")
 	flags.BoolVar(&f.failClosed, "fail-closed", false, "a failure blocks: exit code 2 and the reason on stderr")
 	addText(flags, &f.name, "name", "NAME", "what failures are counted by (default: the command's name)")
+	flags.Var(&f.tags, "tag", tagUsage)
 	flags.BoolVar(&f.keepBackground, "keep-background", false, "let go on what the command has left running")
 	cmd.AddCommand(newHookInstall(), newHookUninstall(), newHookStatus())
 	return cmd
@@ -148,6 +155,13 @@ what their shell commands mean.`,
 
 // runHook is belay hook.
 func runHook(ctx context.Context, std stdio.Streams, h *hook.Hook) int {
+	labels, err := tagFlag(h.Tags).labels()
+	if err != nil {
+		return codeOf(std.Err, &failure{err})
+	}
+	if len(h.Tags) > 0 {
+		h.Env = append(withoutLabels(os.Environ()), labels.Environ()...)
+	}
 	in, done, err := std.InputFile()
 	if err != nil {
 		return codeOf(std.Err, &failure{err})
@@ -155,8 +169,8 @@ func runHook(ctx context.Context, std stdio.Streams, h *hook.Hook) int {
 	defer done()
 	h.Stdin, h.Stdout, h.Stderr = in, std.Out, std.Err
 	h.Supervisor = supervisor(ctx)
-	h.Record = func(e journal.Entry) error { return recordHook(std.Err, e) }
-	markHook(h)
+	h.Record = func(e journal.Entry) error { return recordHook(std.Err, e, labels) }
+	markHook(h, labels)
 	if ownsProcess(ctx) != nil {
 		stopHookBySignal(h)
 	}

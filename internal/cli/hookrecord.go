@@ -11,8 +11,10 @@ import (
 
 	"github.com/belay-run/belay/internal/alert"
 	"github.com/belay-run/belay/internal/config"
+	"github.com/belay-run/belay/internal/engine"
 	"github.com/belay-run/belay/internal/hook"
 	"github.com/belay-run/belay/internal/journal"
+	"github.com/belay-run/belay/internal/label"
 	"github.com/belay-run/belay/internal/state"
 	"github.com/belay-run/belay/internal/supervise"
 	"github.com/belay-run/belay/internal/term"
@@ -21,7 +23,7 @@ import (
 // markHook gives a call the id by which what it starts is found should we be killed, and lets `belay ps` know of a call
 // that takes a while. Its id names us, so that no record has to be written of the others; what is to go on in the
 // background must not look like what a killed belay has left, and has a record at once.
-func markHook(h *hook.Hook) {
+func markHook(h *hook.Hook, labels label.Labels) {
 	s, err := openState()
 	if err != nil {
 		return
@@ -33,7 +35,8 @@ func markHook(h *hook.Hook) {
 		if s.Prepare() != nil {
 			return nil
 		}
-		rec, err := s.CreateRecord(supervise.Record{ID: h.ID, Command: h.Label(), Profile: "hook:" + h.Label(), Started: begun, Attempt: 1})
+		rec, err := s.CreateRecord(supervise.Record{ID: h.ID, Command: h.Label(), Profile: "hook:" + h.Label(), Started: begun, Attempt: 1,
+			Name: labels.Name, Tags: labels.Tags, Parent: engine.EnclosingRun()})
 		if err != nil {
 			return nil
 		}
@@ -43,7 +46,8 @@ func markHook(h *hook.Hook) {
 
 // recordHook puts a failure into the log, and raises an alert if there have been too many of that hook. Nothing of the state
 // directory is touched before there is a failure, or a call takes a while.
-func recordHook(w io.Writer, e journal.Entry) error {
+func recordHook(w io.Writer, e journal.Entry, labels label.Labels) error {
+	setLabels(&e, labels)
 	state, err := state.Open("")
 	if err != nil {
 		return err
@@ -63,7 +67,7 @@ func recordHook(w io.Writer, e journal.Entry) error {
 	term.Printf(w, "belay hook: alert: %d failures of %s within %s; see: belay events --since %s\n", raised.Failures, e.Profile, span, span)
 	detail, _ := json.Marshal(map[string]any{"failures": raised.Failures, "within_s": raised.Within.Seconds()})
 	aerr = log.Append(journal.Entry{Timestamp: journal.Time{Time: time.Now()}, Kind: journal.Alert, Event: "raised", Profile: e.Profile,
-		Status: journal.Success, Error: e.Error, Detail: detail})
+		Status: journal.Success, Error: e.Error, Detail: detail, Parent: e.Parent, Name: e.Name, Tags: e.Tags, Project: e.Project})
 	foldLog() // an alert has to be sent; failures alone are folded when a user asks
 	return errors.Join(err, aerr)
 }

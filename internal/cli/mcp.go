@@ -60,6 +60,7 @@ type mcpFlags struct {
 	name, cwd                                         string
 	timeout, maxTimeout, startTimeout, hang, maxBytes string
 	toolTimeouts, retryTools, noRetryTools            []string
+	tags                                              tagFlag
 	noRetry, noRestart, noGate                        bool
 }
 
@@ -79,6 +80,7 @@ func (f *mcpFlags) add(cmd *cobra.Command) {
 	flags.Var(&listFlag{&f.noRetryTools, "NAME"}, "no-retry-tool", "a tool that is not, whatever the server says")
 	text(&f.maxBytes, "max-message", "MIB", "the largest message that is carried, in MiB (64)")
 	text(&f.cwd, "cwd", "DIR", "run the server there")
+	flags.Var(&f.tags, "tag", tagUsage)
 	flags.BoolVar(&f.noGate, "no-gate", false, "share no breaker with other proxies of this server")
 }
 
@@ -172,10 +174,14 @@ func (f *mcpFlags) serve(ctx context.Context, std stdio.Streams, args []string) 
 		return err
 	}
 	o.Path, o.PathError = supervise.Look(args[0], f.cwd)
-	o.Env = serverEnviron(os.Environ())
+	labels, err := f.tags.labels()
+	if err != nil {
+		return err
+	}
+	o.Env = append(serverEnviron(os.Environ()), labels.Environ()...)
 	o.Stdin, o.Stdout, o.Stderr = std.In, std.Out, std.Err
 	o.Supervisor = supervisor(ctx)
-	books := openMCPRecorder(&o)
+	books := openMCPRecorder(&o, labels)
 	defer books.close()
 	if o.Gate != nil && f.noGate {
 		o.Gate = nil

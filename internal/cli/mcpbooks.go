@@ -13,7 +13,9 @@ import (
 
 	"github.com/belay-run/belay/internal/alert"
 	"github.com/belay-run/belay/internal/config"
+	"github.com/belay-run/belay/internal/engine"
 	"github.com/belay-run/belay/internal/journal"
+	"github.com/belay-run/belay/internal/label"
 	"github.com/belay-run/belay/internal/mcp"
 	"github.com/belay-run/belay/internal/redact"
 	"github.com/belay-run/belay/internal/state"
@@ -29,14 +31,15 @@ type mcpRecorder struct {
 	once  sync.Once
 
 	secrets *redact.Known // of the server
+	labels  label.Labels
 
 	mu     sync.Mutex
 	record *supervise.Record
 	raised bool // an alert; used by the one goroutine that logs, and at the end
 }
 
-func openMCPRecorder(o *mcp.Options) *mcpRecorder {
-	b := &mcpRecorder{say: o.Stderr, secrets: &redact.Known{Env: slices.Concat(os.Environ(), o.Env), Args: o.Args}}
+func openMCPRecorder(o *mcp.Options, labels label.Labels) *mcpRecorder {
+	b := &mcpRecorder{say: o.Stderr, labels: labels, secrets: &redact.Known{Env: slices.Concat(os.Environ(), o.Env), Args: o.Args}}
 	now := time.Now()
 	o.ID = fmt.Sprintf("mcp-%012x-%08x", now.UnixMilli(), rand.Uint32())
 	state, err := state.Open("")
@@ -50,7 +53,8 @@ func openMCPRecorder(o *mcp.Options) *mcpRecorder {
 	o.Status = b.update
 	state.Records().Reclaim()
 	state.Sweep()
-	made, err := state.CreateRecord(supervise.Record{ID: o.ID, Command: o.Name, Profile: "mcp:" + o.Name, Started: now, Attempt: 1, Secrets: b.secrets})
+	made, err := state.CreateRecord(supervise.Record{ID: o.ID, Command: o.Name, Profile: "mcp:" + o.Name, Started: now, Attempt: 1, Secrets: b.secrets,
+		Name: labels.Name, Tags: labels.Tags, Parent: engine.EnclosingRun()})
 	if err != nil {
 		b.trouble(err)
 	}
@@ -64,6 +68,7 @@ func (b *mcpRecorder) trouble(err error) {
 
 // append puts an incident into the log, and raises an alert if there have been too many.
 func (b *mcpRecorder) append(e journal.Entry) {
+	setLabels(&e, b.labels)
 	log := journal.Log{Path: b.state.LogPath(), Secrets: b.secrets}
 	if err := log.Append(e); err != nil {
 		b.trouble(err)
@@ -84,7 +89,7 @@ func (b *mcpRecorder) append(e journal.Entry) {
 	term.Printf(b.say, "belay mcp: alert: %d failures of %s within %s; see: belay events --since %s\n", raised.Failures, e.Profile, span, span)
 	detail, _ := json.Marshal(map[string]any{"failures": raised.Failures, "within_s": raised.Within.Seconds()})
 	log.Append(journal.Entry{Timestamp: journal.Time{Time: time.Now()}, Kind: journal.Alert, Event: "raised", Profile: e.Profile,
-		Status: journal.Success, Error: e.Error, Detail: detail})
+		Status: journal.Success, Error: e.Error, Detail: detail, Parent: e.Parent, Name: e.Name, Tags: e.Tags, Project: e.Project})
 	b.raised = true
 }
 

@@ -43,6 +43,9 @@ type Hook struct {
 	Args []string
 	// Name is what failures are counted by; empty means the command's base name.
 	Name string
+	// Tags are labels of the call's own, and Env is the environment of the command, which has them; nil means the caller's.
+	Tags map[string]string
+	Env  []string
 	// Timeout is how long the command may take; 0 means [DefaultTimeout], less than 0 no limit.
 	Timeout time.Duration
 	// FailClosed lets a failure block.
@@ -114,7 +117,7 @@ func (h *Hook) supervise(in *input, out *held) (supervise.Exit, error) {
 	if err != nil {
 		return supervise.Exit{}, err
 	}
-	spec := supervise.Spec{Path: path, Args: h.Args, Stdin: in.child, Stdout: out, Stderr: passOn{h.Stderr},
+	spec := supervise.Spec{Path: path, Args: h.Args, Env: h.Env, Stdin: in.child, Stdout: out, Stderr: passOn{h.Stderr},
 		Timeout: h.timeout(), Ladder: ladder(syscall.SIGTERM), RunID: h.ID}
 	if in.terminal {
 		spec.Placement = supervise.TerminalPlacement()

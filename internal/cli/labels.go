@@ -1,0 +1,57 @@
+package cli
+
+import (
+	"os"
+	"strings"
+
+	"github.com/belay-run/belay/internal/engine"
+	"github.com/belay-run/belay/internal/journal"
+	"github.com/belay-run/belay/internal/label"
+)
+
+// tagFlag is --tag of hooks and MCP servers, whose --name is another.
+type tagFlag map[string]string
+
+const tagUsage = "a label for its failures and for runs inside it, as team=web; may be repeated"
+
+func (f *tagFlag) String() string { return "" }
+func (f *tagFlag) Type() string   { return "KEY=VALUE" }
+
+func (f *tagFlag) Set(text string) error {
+	tags, err := label.Parse(text)
+	for key, value := range tags {
+		if *f == nil {
+			*f = tagFlag{}
+		}
+		(*f)[key] = value
+	}
+	return err
+}
+
+// labels are the tags over what is inherited.
+func (f tagFlag) labels() (label.Labels, error) {
+	l := label.Labels{Tags: f}.Over(label.Inherited())
+	if err := l.Check(); err != nil {
+		return l, usage(err, "")
+	}
+	return l, nil
+}
+
+// withoutLabels is an environment without those that it has.
+func withoutLabels(env []string) []string {
+	kept := make([]string, 0, len(env)+2)
+	for _, kv := range env {
+		if !strings.HasPrefix(kv, label.NameVar+"=") && !strings.HasPrefix(kv, label.TagVar+"=") {
+			kept = append(kept, kv)
+		}
+	}
+	return kept
+}
+
+// setLabels says in an entry of the log whose failure it is.
+func setLabels(e *journal.Entry, l label.Labels) {
+	e.Name, e.Tags, e.Parent = l.Name, l.Tags, engine.EnclosingRun()
+	if dir, err := os.Getwd(); err == nil {
+		e.Project = label.Project(dir)
+	}
+}
