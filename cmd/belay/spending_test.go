@@ -27,7 +27,7 @@ i=0
 while [ $i -lt ` + fmt.Sprint(calls) + ` ]; do
 i=$((i + 1))
 echo $i >> "$PLAY/served"
-` + call + `sleep 0.6
+` + call + `sleep 2.5
 answer t$i
 done
 result ` + fmt.Sprintf("%.3f", perCall*float64(calls)) + ` 50000 1000 50000 1000

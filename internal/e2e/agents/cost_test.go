@@ -14,9 +14,12 @@ import (
 	"github.com/belay-run/belay/internal/price"
 )
 
-// dear is a model call that uses so much, with a tool that takes half a second: an API that answers at once would be asked
-// again before the agent could be stopped.
-const dear = "tool(bash: \"sleep 0.5\", in=30000, out=500)"
+// dear is a model call that uses so much, with a tool that takes a moment; lasting is one with a tool that lasts. A stand-in that
+// answers at once would be asked again before the agent could be stopped on a busy machine.
+const (
+	dear    = "tool(bash: `true`, in=30000, out=500)"
+	lasting = "tool(bash: `tail -f /dev/null`, in=30000, out=500)"
+)
 
 // model are the arguments that choose a model of that agent, and what one dear call costs with it.
 func model(t *testing.T, a *agent) (args []string, usd float64) {
@@ -38,7 +41,7 @@ func TestCost_StopsWithinAnAttempt(t *testing.T) {
 			if strings.HasPrefix(flag, "--max-cost") == (a == codex) && !clitest.Full() { // each of the two by one agent
 				continue
 			}
-			s := a.New(t, version, dear+"x*")
+			s := a.New(t, version, dear+"x3, "+lasting+", "+dear+"x*")
 			r := s.Belay([]string{flag}, a.work(append(args, "say hi")...))
 			r.Is("limit_reached", 1)
 			r.Says(a.Name+" was stopped: ", " is used up: $", "to go on: belay run --resume "+r.Result.SessionID+" -- "+a.headless)
@@ -72,7 +75,7 @@ func TestCost_StopsWithinAnAttempt(t *testing.T) {
 func TestCost_AnswerIsKept(t *testing.T) {
 	each(t, false, func(t *testing.T, a *agent, version string) {
 		args, _ := model(t, a)
-		s := a.New(t, version, dear+", 200(in=30000, out=500, text=\"the answer\")")
+		s := a.New(t, version, lasting+", 200(in=30000, out=500, text=\"the answer\")")
 		r := s.Belay([]string{"--max-cost", "0.000001", "--budget", "x=0.000001/day"}, a.ask(append(args, "say hi")...))
 		r.Is("limit_reached", 1)
 		s.Rehearse("200(in=30000, out=500, text=\"the answer\")")
@@ -86,8 +89,8 @@ func TestCost_AnswerIsKept(t *testing.T) {
 func TestCost_StalledAttemptCounts(t *testing.T) {
 	each(t, true, func(t *testing.T, a *agent, version string) {
 		args, one := model(t, a)
-		s := a.New(t, version, dear+"x2, hang, "+dear+"x*")
-		r := s.Belay([]string{"--max-cost", fmt.Sprintf("%.6f", 2.5*one), "--stall-timeout", "4s", "--base-delay", "100ms", "--budget", "x=100/day"}, a.work(append(args, "say hi")...))
+		s := a.New(t, version, dear+"x2, hang, "+lasting+", "+dear+"x*")
+		r := s.Belay([]string{"--max-cost", fmt.Sprintf("%.6f", 2.5*one), "--stall-timeout", "30s", "--base-delay", "100ms", "--budget", "x=100/day"}, a.work(append(args, "say hi")...))
 		r.Is("limit_reached", 2)
 		if n := s.Requests(); n != 4 { // two, the one that hung, and one more
 			t.Errorf("%d requests", n)
