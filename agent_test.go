@@ -124,7 +124,7 @@ func TestCodex_Run(t *testing.T) {
 	if got := res.Output.String(); got != "It is done." || mainRequests(api) != 3 {
 		t.Errorf("%q after %d requests", got, mainRequests(api))
 	}
-	if u := res.Usage; u.InputTokens != 100 || u.OutputTokens != 20 || u.CostUSD != nil {
+	if u := res.Usage; u.InputTokens != 100 || u.OutputTokens != 20 || u.CostUSD == nil || !u.Estimated {
 		t.Errorf("usage %+v", u)
 	}
 }
