@@ -31,6 +31,8 @@ type Flag struct {
 	// Values are what it can be completed with. If it is Closed, it takes nothing else.
 	Values []string
 	Closed bool
+	// Several says that it may be repeated, each time with one more value.
+	Several bool
 	// Hidden flags are passed by belay itself, and not for people.
 	Hidden bool
 }

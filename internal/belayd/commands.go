@@ -64,17 +64,20 @@ Times are short, and the record is kept apart from yours.`,
   belay log --class failed --since 2h
   belay log 1f0c9a3e
   belay log --follow --attempts
+  belay log --tree --name nightly
   belay log --profile claude --since 2026-11-01 --until 2026-11-08 --json`,
 			Long: `Shows a line a run, the newest last: when it ended, what it was, what became of it, after how many
 attempts and waits. With a RUN (its id, or the beginning or end of it) all that is on record of
-it: every attempt, why it failed, what was waited for.`,
+it: every attempt, why it failed, what was waited for. With --tree runs stand below the run that
+they were started in, with what each has cost, and what it has cost with all runs inside it.`,
 			Flags: slices.Concat([]Flag{
 				count("20"),
 				{Name: "follow", Short: "f", Help: "go on with what comes, until Ctrl-C"},
 				{Name: "attempts", Help: "a line an attempt, as in the log"},
+				{Name: "tree", Help: "runs below the run that they were started in, with their sums; of one RUN what is inside it"},
 				{Name: "session", Arg: "ID", Help: "only runs of this session"},
 				{Name: "invocation", Arg: "RUN", Help: "the story of this run"},
-			}, narrowing(), times()),
+			}, narrowing(), labels(), times()),
 			Args: Args{What: "run", Example: "belay log 1f0c9a3e"},
 		},
 		{
@@ -84,16 +87,17 @@ it: every attempt, why it failed, what was waited for.`,
 			Examples: `  belay stats --since 7d
   belay stats --by model --since 2026-11-01
   belay stats --by class --profile claude
+  belay stats --by tag.team --since 30d
   belay stats --by day --csv > days.csv`,
 			Long: `Adds up what is on record: how many runs ended and how many of them well, attempts, requests
 made of the services, time waited, tokens and cost as the CLIs report them; and how often hooks
 and MCP servers have failed (faults). Attempts and tokens count when the attempt ended, runs when
 they did. Days are those of your time zone (TZ). In a bar, ░ is what failed.`,
 			Flags: slices.Concat([]Flag{
-				{Name: "by", Arg: "WHAT", Help: "day, profile, model or class (all but model; one of them, day, with --json and --csv)",
-					Values: []string{"day", "profile", "model", "class"}, Closed: true},
+				{Name: "by", Arg: "WHAT", Help: "day, profile, model, class, name, project or tag.KEY (day, profile and class; day with --json and --csv)",
+					Values: []string{"day", "profile", "model", "class", "name", "project"}},
 				{Name: "csv", Help: "as CSV"},
-			}, narrowing(), times()),
+			}, narrowing(), labels(), times()),
 		},
 		{
 			Name:    "events",
@@ -127,7 +131,7 @@ message if it failed. An ID may be the beginning or end of one. To go on with on
 				{Name: "status", Arg: "STATUS", Help: "only running, done, failed, interrupted or abandoned ones",
 					Values: []string{"running", "done", "failed", "interrupted", "abandoned"}, Closed: true},
 				profile("only sessions of this profile"),
-			}, times()),
+			}, labels(), times()),
 			Args: Args{What: "session", Example: "belay sessions 3f9c1a52"},
 		},
 		{
@@ -227,6 +231,15 @@ func narrowing() []Flag {
 	return []Flag{
 		profile("only runs of this profile"),
 		{Name: "class", Arg: "CLASS", Help: "only this class of result; failed means every one but ok", Values: classes},
+	}
+}
+
+// labels are the flags that choose by the labels of runs.
+func labels() []Flag {
+	return []Flag{
+		{Name: "name", Arg: "NAME", Help: "only runs of this name"},
+		{Name: "tag", Arg: "KEY=VALUE", Help: "only runs with this tag; may be repeated", Several: true},
+		{Name: "project", Arg: "DIR", Help: "only runs in the repository of this directory"},
 	}
 }
 

@@ -1,6 +1,10 @@
 package cli
 
-import "github.com/spf13/pflag"
+import (
+	"strings"
+
+	"github.com/spf13/pflag"
+)
 
 // textFlag is a flag whose help names what it takes.
 type textFlag struct {
@@ -16,6 +20,16 @@ func (f *textFlag) Set(v string) error { *f.to = v; return nil }
 func addText(flags *pflag.FlagSet, to *string, name, kind, usage string) {
 	flags.Var(&textFlag{to, kind}, name, usage)
 }
+
+// textsFlag is one that may be repeated, and whose values are joined by commas.
+type textsFlag struct {
+	values []string
+	kind   string
+}
+
+func (f *textsFlag) String() string     { return strings.Join(f.values, ",") }
+func (f *textsFlag) Type() string       { return f.kind }
+func (f *textsFlag) Set(v string) error { f.values = append(f.values, v); return nil }
 
 // listFlag is one that may be repeated.
 type listFlag struct {

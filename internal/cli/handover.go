@@ -43,6 +43,8 @@ func addFlags(cmd *cobra.Command, c belayd.Command) {
 		switch {
 		case f.Hidden:
 			continue
+		case f.Several:
+			cmd.Flags().Var(&textsFlag{kind: f.Arg}, f.Name, f.Help)
 		case f.Arg == "":
 			cmd.Flags().BoolP(f.Name, f.Short, false, f.Help)
 		default:

@@ -18,6 +18,7 @@ import (
 	"github.com/belay-run/belay/internal/alert"
 	"github.com/belay-run/belay/internal/companion/db"
 	"github.com/belay-run/belay/internal/config"
+	"github.com/belay-run/belay/internal/label"
 	"github.com/belay-run/belay/internal/redact"
 	"github.com/belay-run/belay/internal/supervise"
 	"github.com/belay-run/belay/internal/term"
@@ -89,6 +90,10 @@ type alertJSON struct {
 	Invocation    string    `json:"invocation"`
 	Host          string    `json:"host"`
 	Text          string    `json:"text"` // in words, as chat services show it
+
+	Name    string            `json:"name,omitempty"` // and the rest: of the run whose failure has raised it
+	Tags    map[string]string `json:"tags,omitempty"`
+	Project string            `json:"project,omitempty"`
 }
 
 func deliver(ctx context.Context, to alert.Config, a db.Alert) error {
@@ -96,7 +101,7 @@ func deliver(ctx context.Context, to alert.Config, a db.Alert) error {
 	within := time.Duration(a.WithinMS) * time.Millisecond
 	a.Integration, a.Message = redact.Text(a.Integration), redact.Text(a.Message) // a log of an older version has less taken out
 	body, err := json.Marshal(alertJSON{1, a.Timestamp.UTC(), a.Integration, a.Failures, within.Seconds(), a.Message, a.Invocation, host,
-		fmt.Sprintf("belay on %s: %d failures of %s within %s; the last: %s", host, a.Failures, a.Integration, term.Span(within), a.Message)})
+		fmt.Sprintf("belay on %s: %d failures of %s within %s; the last: %s", host, a.Failures, a.Integration, term.Span(within), a.Message), redact.Text(a.Name), label.RedactedTags(a.Tags), redact.Text(a.Project)})
 	if err != nil {
 		return err
 	}

@@ -75,9 +75,9 @@ func sessionsCommand(ctx context.Context, from caller, args *arguments) (int, er
 	var rows [][]string
 	for _, s := range list {
 		rows = append(rows, []string{q.clock(s.Updated), s.Profile, oneLine(s.ID, 40), s.Status, fmt.Sprint(s.Invocations), fmt.Sprint(s.Attempts),
-			tokenText(s.Usage.InputTokens, s.Usage.OutputTokens), knownCost(s.Usage), oneLine(tilde(s.Dir), 40), oneLine(s.Error, 60)})
+			tokenText(s.Usage.InputTokens, s.Usage.OutputTokens), knownCost(s.Usage), labelText(s.Name, s.Tags), oneLine(tilde(s.Dir), 40), oneLine(s.Error, 60)})
 	}
-	return 0, table(q.out, "TIME\tPROFILE\tSESSION\tSTATUS\tRUNS\tATTEMPTS\tTOKENS\tCOST\tDIRECTORY\tERROR", rows)
+	return 0, table(q.out, "TIME\tPROFILE\tSESSION\tSTATUS\tRUNS\tATTEMPTS\tTOKENS\tCOST\tLABELS\tDIRECTORY\tERROR", rows)
 }
 
 // alertsCommand is belay alerts. It delivers pending alerts first.
@@ -112,9 +112,9 @@ func alertsCommand(ctx context.Context, from caller, args *arguments) (int, erro
 			told = fmt.Sprintf("failed %d times: %s", a.Tries, oneLine(a.Trouble, 60))
 		}
 		rows = append(rows, []string{q.clock(a.Timestamp), oneLine(a.Integration, 30),
-			fmt.Sprintf("%d in %s", a.Failures, term.Span(time.Duration(a.WithinMS)*time.Millisecond)), told, oneLine(a.Message, 80)})
+			fmt.Sprintf("%d in %s", a.Failures, term.Span(time.Duration(a.WithinMS)*time.Millisecond)), labelText(a.Name, a.Tags), told, oneLine(a.Message, 80)})
 	}
-	return 0, table(q.out, "TIME\tINTEGRATION\tFAILURES\tDELIVERED\tLAST ERROR", rows)
+	return 0, table(q.out, "TIME\tINTEGRATION\tFAILURES\tLABELS\tDELIVERED\tLAST ERROR", rows)
 }
 
 // auditCommand is belay audit: failures with their classification, and what was changed by hand.

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/belay-run/belay/internal/companion/db"
+	"github.com/belay-run/belay/internal/label"
 	"github.com/belay-run/belay/internal/term"
 	"github.com/belay-run/belay/verdict"
 )
@@ -27,6 +28,12 @@ func logCommand(ctx context.Context, from caller, args *arguments) (int, error) 
 		q.filter.Invocation = q.rest[0]
 	}
 	attempts := q.on("attempts")
+	if q.on("tree") {
+		if attempts || q.on("follow") {
+			return 0, &usageError{err: errors.New("--tree cannot be used together with --attempts or --follow")}
+		}
+		return 0, q.tree(ctx)
+	}
 	if q.filter.Invocation != "" {
 		return 0, q.story(ctx)
 	}
@@ -41,7 +48,7 @@ func logCommand(ctx context.Context, from caller, args *arguments) (int, error) 
 	return 0, errors.Join(err, q.writeRuns(list, true))
 }
 
-const runHeadings = "TIME\tRUN\tPROFILE\tCOMMAND\tRESULT\tATTEMPTS\tWAITED\tTOOK\tTOKENS\tCOST\tERROR"
+const runHeadings = "TIME\tRUN\tPROFILE\tCOMMAND\tLABELS\tRESULT\tATTEMPTS\tWAITED\tTOOK\tTOKENS\tCOST\tERROR"
 
 // writeRuns shows a line a run.
 func (q *question) writeRuns(list []db.Invocation, first bool) error {
@@ -56,7 +63,7 @@ func (q *question) writeRuns(list []db.Invocation, first bool) error {
 	}
 	var rows [][]string
 	for _, i := range list {
-		rows = append(rows, []string{q.clock(i.Ended), shortID(i.ID), oneLine(i.Profile, 20), oneLine(i.Command, 24), result(i.Status, i.Class),
+		rows = append(rows, []string{q.clock(i.Ended), shortID(i.ID), oneLine(i.Profile, 20), oneLine(i.Command, 24), labelText(i.Name, i.Tags), result(i.Status, i.Class),
 			fmt.Sprint(i.Attempts), span(i.WaitMS), span(i.ResponseMS), tokenText(i.Usage.InputTokens, i.Usage.OutputTokens),
 			knownCost(i.Usage), oneLine(i.Error, 80)})
 	}
@@ -119,19 +126,11 @@ func tokenText(in, out int64) string {
 
 // story shows everything that is on record of one run.
 func (q *question) story(ctx context.Context) error {
-	filter := db.Filter{Invocation: q.filter.Invocation}
-	found, err := q.db.Invocations(ctx, filter)
-	switch {
-	case err != nil:
+	inv, err := q.oneRun(ctx)
+	if err != nil {
 		return err
-	case len(found) == 0:
-		return &usageError{err: fmt.Errorf("no run has the id %q; see: belay log", q.filter.Invocation)}
-	case len(found) > 1:
-		return &usageError{err: fmt.Errorf("%d runs have an id like %q; see: belay log --json", len(found), q.filter.Invocation)}
 	}
-	inv := found[0]
-	filter.Invocation = inv.ID
-	attempts, err := q.db.Attempts(ctx, filter)
+	attempts, err := q.db.Attempts(ctx, db.Filter{Invocation: inv.ID})
 	if err != nil {
 		return err
 	}
@@ -144,6 +143,20 @@ func (q *question) story(ctx context.Context) error {
 	return term.Text(q.out, q.tell(inv, attempts))
 }
 
+// oneRun is the run that was asked for.
+func (q *question) oneRun(ctx context.Context) (inv db.Invocation, err error) {
+	found, err := q.db.Invocations(ctx, db.Filter{Invocation: q.filter.Invocation})
+	switch {
+	case err != nil:
+		return inv, err
+	case len(found) == 0:
+		return inv, &usageError{err: fmt.Errorf("no run has the id %q; see: belay log", q.filter.Invocation)}
+	case len(found) > 1:
+		return inv, &usageError{err: fmt.Errorf("%d runs have an id like %q; see: belay log --json", len(found), q.filter.Invocation)}
+	}
+	return found[0], nil
+}
+
 func (q *question) tell(inv db.Invocation, attempts []db.Attempt) string {
 	var b strings.Builder
 	line := func(name, value string) {
@@ -153,6 +166,9 @@ func (q *question) tell(inv db.Invocation, attempts []db.Attempt) string {
 	}
 	line("run", inv.ID)
 	line("command", oneLine(inv.Command, 100)+" (profile "+inv.Profile+")")
+	line("name", oneLine(inv.Name, 100))
+	line("tags", oneLine(strings.Join(label.List(inv.Tags), ", "), 1000))
+	line("project", tilde(inv.Project))
 	line("started", inv.Started.In(q.now.Location()).Format(time.DateTime+" MST"))
 	line("result", fmt.Sprintf("%s, %s", result(inv.Status, inv.Class), codes(inv)))
 	line("model", inv.Model)

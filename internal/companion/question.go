@@ -7,12 +7,14 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"runtime/debug"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/belay-run/belay/internal/companion/db"
+	"github.com/belay-run/belay/internal/label"
 	"github.com/belay-run/belay/internal/printable"
 	"github.com/belay-run/belay/internal/safefile"
 	"github.com/belay-run/belay/internal/state"
@@ -43,6 +45,9 @@ func (q *question) ask(ctx context.Context) error {
 	if err := q.times(); err != nil {
 		return err
 	}
+	if err := q.labels(); err != nil {
+		return err
+	}
 	if c := q.filter.Class; c != "" && c != db.Failed {
 		if _, err := verdict.ParseClass(c); err != nil {
 			return &usageError{err: fmt.Errorf("--class: %w, or failed for all but ok", err)}
@@ -59,6 +64,23 @@ func (q *question) ask(ctx context.Context) error {
 		q.filter.Limit = n
 	}
 	return q.open(ctx)
+}
+
+// labels reads the flags that choose runs by their labels.
+func (q *question) labels() (err error) {
+	q.filter.Name = q.text("name")
+	if text := q.text("tag"); text != "" {
+		if q.filter.Tags, err = label.Parse(text); err != nil {
+			return &usageError{err: fmt.Errorf("--tag: %w", err)}
+		}
+	}
+	if dir := q.text("project"); dir != "" {
+		if dir, err = filepath.Abs(dir); err != nil {
+			return &usageError{err: fmt.Errorf("--project: %w", err)}
+		}
+		q.filter.Project = label.Project(dir)
+	}
+	return nil
 }
 
 func (q *question) times() error {

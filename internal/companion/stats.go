@@ -27,8 +27,14 @@ func statsCommand(ctx context.Context, from caller, args *arguments) (int, error
 	if asCSV && q.json {
 		return 0, &usageError{err: fmt.Errorf("--csv and --json exclude each other")}
 	}
-	groups := []db.Group{db.Group(by)}
-	if by == "" {
+	var groups []db.Group
+	if by != "" {
+		group, err := db.ParseGroup(by)
+		if err != nil {
+			return 0, &usageError{err: fmt.Errorf("--by: %w", err)}
+		}
+		groups = []db.Group{group}
+	} else {
 		groups = []db.Group{db.ByDay, db.ByProfile, db.ByClass}
 		if asked := asCSV || q.json; asked {
 			groups = groups[:1]
@@ -135,7 +141,7 @@ func (q *question) statsText(by db.Group, list []db.Figures, total db.Figures, f
 	for _, f := range list {
 		most = max(most, f.Invocations)
 	}
-	headings := strings.ToUpper(string(by)) + "\tRUNS\tOK\tATTEMPTS\tREQUESTS\tFAULTS\tWAITED\tTOKENS\tCOST\t"
+	headings := strings.ToUpper(strings.TrimPrefix(string(by), "tag.")) + "\tRUNS\tOK\tATTEMPTS\tREQUESTS\tFAULTS\tWAITED\tTOKENS\tCOST\t"
 	rows := make([][]string, len(list))
 	for i, f := range list {
 		rows[i] = []string{cmp.Or(oneLine(f.Key, 40), "–"), thousands(f.Invocations), rate(f), thousands(f.Attempts), countText(f.Requests), countText(f.Faults),

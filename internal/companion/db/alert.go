@@ -20,15 +20,21 @@ type Alert struct {
 	Delivered   *time.Time `json:"delivered"` // to the command or webhook; null if to none, or not yet
 	Tries       int        `json:"tries"`
 	Trouble     string     `json:"trouble,omitempty"` // why it could not be delivered
+	// Name, Tags and Project are those of the run whose failure has raised it.
+	Name    string            `json:"name,omitempty"`
+	Tags    map[string]string `json:"tags,omitempty"`
+	Project string            `json:"project,omitempty"`
 }
 
 const alertColumns = `id, timestamp, integration, failures, within_ms, coalesce(message, ''), coalesce(invocation, ''), delivered, tries,
-	coalesce(trouble, '')`
+	coalesce(trouble, ''), coalesce(name, ''), coalesce(tags, ''), coalesce(project, '')`
 
 func scanAlert(r interface{ Scan(...any) error }) (a Alert, err error) {
 	var at int64
 	var delivered sql.NullInt64
-	err = r.Scan(&a.ID, &at, &a.Integration, &a.Failures, &a.WithinMS, &a.Message, &a.Invocation, &delivered, &a.Tries, &a.Trouble)
+	var tags string
+	err = r.Scan(&a.ID, &at, &a.Integration, &a.Failures, &a.WithinMS, &a.Message, &a.Invocation, &delivered, &a.Tries, &a.Trouble, &a.Name, &tags, &a.Project)
+	a.Tags = tagsOf(tags)
 	a.Timestamp, a.Delivered = moment(at), timeOf(delivered)
 	return a, err
 }

@@ -51,8 +51,12 @@ func failureEvent(e *journal.Entry, retries int) []any {
 		Provider    string `json:"provider,omitempty"`
 		Model       string `json:"model,omitempty"`
 		HTTPStatus  int    `json:"http_status,omitempty"`
+
+		Name    string            `json:"name,omitempty"`
+		Tags    map[string]string `json:"tags,omitempty"`
+		Project string            `json:"project,omitempty"`
 	}{e.Integration(), e.Error, retries, classOf(e), e.Profile, e.Invocation, e.Command, e.ExitCode, e.Rule, e.Session, e.Provider,
-		e.Model, e.HTTPStatus})
+		e.Model, e.HTTPStatus, e.Name, e.Tags, e.Project})
 	return []any{e.Timestamp.UnixMilli(), "integration", "failure", string(data), e.Invocation}
 }
 
@@ -130,7 +134,10 @@ func otherEvent(l *line) []any {
 	json.Unmarshal(l.Detail, &data)
 	event := l.Event
 	more := map[string]string{"integration": l.Profile, "error": l.Error, "error_type": string(l.ErrorType), "invocation": l.Invocation,
-		"session_id": l.Session}
+		"session_id": l.Session, "name": l.Name, "project": l.Project}
+	if len(l.Tags) > 0 {
+		data["tags"] = l.Tags
+	}
 	if l.Kind == journal.Hook {
 		event, more["event_type"] = "error", l.Event // the hook's own event, such as PreToolUse
 	}
@@ -157,7 +164,7 @@ func byHand(l *line) []any {
 		null(string(l.Detail)), l.digest}
 }
 
-var alertRows = rows{into: "alerts (timestamp, integration, failures, within_ms, message, invocation, source)", columns: 7, conflict: "DO NOTHING"}
+var alertRows = rows{into: "alerts (timestamp, integration, failures, within_ms, message, invocation, source, name, tags, project)", columns: 10, conflict: "DO NOTHING"}
 
 func alertRow(l *line) []any {
 	var detail struct {
@@ -165,5 +172,6 @@ func alertRow(l *line) []any {
 		Within   float64 `json:"within_s"`
 	}
 	json.Unmarshal(l.Detail, &detail)
-	return []any{l.Timestamp.UnixMilli(), l.Profile, detail.Failures, ms(detail.Within), null(l.Error), null(l.Invocation), l.digest}
+	return []any{l.Timestamp.UnixMilli(), l.Profile, detail.Failures, ms(detail.Within), null(l.Error), null(l.Invocation), l.digest,
+		null(l.Name), nullTags(l.Tags), null(l.Project)}
 }

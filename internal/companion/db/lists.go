@@ -56,6 +56,10 @@ type Session struct {
 	Invocations int           `json:"invocations"`
 	Attempts    int           `json:"attempts"`
 	Usage       verdict.Usage `json:"usage"`
+	// Name, Tags and Project are those of its last run that had any.
+	Name    string            `json:"name,omitempty"`
+	Tags    map[string]string `json:"tags,omitempty"`
+	Project string            `json:"project,omitempty"`
 }
 
 // sessionRuns is how many runs have used a session: those that ended with it, and those that have left it or use it still.
@@ -66,6 +70,7 @@ const sessionRuns = "max(invocations, (SELECT count(DISTINCT a.invocation) FROM 
 func (d *DB) Sessions(ctx context.Context, f Filter, status string) ([]Session, error) {
 	w := &where{}
 	w.times("timestamp", f)
+	f.labels(w, "")
 	for column, value := range map[string]string{"profile": f.Profile, "status": status} {
 		if value != "" {
 			w.and(column+" = ?", value)
@@ -76,14 +81,16 @@ func (d *DB) Sessions(ctx context.Context, f Filter, status string) ([]Session, 
 	}
 	query := `SELECT profile, id, coalesce(dir, ''), status, coalesce(error_message, ''), coalesce(model, ''), started, timestamp, ` + sessionRuns + `,
 		attempts, input_tokens, output_tokens, cache_read_tokens, cache_creation_tokens, iif(no_costs > 0, NULL, cost_usd),
-		unknown_usage > 0, no_costs <= 0 AND estimated_costs > 0 FROM sessions` + w.String() +
+		unknown_usage > 0, no_costs <= 0 AND estimated_costs > 0, coalesce(name, ''), coalesce(tags, ''), coalesce(project, '') FROM sessions` + w.String() +
 		" ORDER BY timestamp DESC, id DESC"
 	return newest(ctx, d, query, w.args, f.Limit, func(r *sql.Rows) (s Session, err error) {
 		var started, updated int64
 		var cost sql.NullFloat64
+		var tags string
 		u := &s.Usage
 		err = r.Scan(&s.Profile, &s.ID, &s.Dir, &s.Status, &s.Error, &s.Model, &started, &updated, &s.Invocations, &s.Attempts, &u.InputTokens,
-			&u.OutputTokens, &u.CacheReadInputTokens, &u.CacheCreationInputTokens, &cost, &u.Unknown, &u.Estimated)
+			&u.OutputTokens, &u.CacheReadInputTokens, &u.CacheCreationInputTokens, &cost, &u.Unknown, &u.Estimated, &s.Name, &tags, &s.Project)
+		s.Tags = tagsOf(tags)
 		s.Started, s.Updated, u.CostUSD = moment(started), moment(updated), costOf(cost)
 		return s, err
 	})

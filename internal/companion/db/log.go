@@ -19,6 +19,10 @@ type Filter struct {
 	Session      string
 	Invocation   string // an id, or its beginning or end
 	Limit        int    // the newest; 0 means all
+
+	Name    string            // of runs
+	Tags    map[string]string // of which runs have all
+	Project string
 }
 
 // Failed is the class that stands for every failure.
@@ -49,6 +53,10 @@ type Invocation struct {
 	Parent     string        `json:"parent,omitempty"` // the run that it was started in
 	Trace      string        `json:"traceparent,omitempty"`
 	Error      string        `json:"error,omitempty"` // of the last attempt
+
+	Name    string            `json:"name,omitempty"`
+	Tags    map[string]string `json:"tags,omitempty"`
+	Project string            `json:"project,omitempty"`
 }
 
 // where builds the conditions of a query.
@@ -82,6 +90,7 @@ func (w *where) times(column string, f Filter) {
 func (f Filter) ofInvocations() *where {
 	w := &where{}
 	w.times("i.timestamp", f)
+	f.labels(w, "i.")
 	if f.Profile != "" {
 		w.and("i.profile = ?", f.Profile)
 	}
@@ -109,25 +118,29 @@ const invocationColumns = `i.id, i.started, i.timestamp, i.profile, i.command, c
 	iif(i.no_costs > 0, NULL, iif(i.belay_exit_code IS NULL, i.cost_usd, coalesce(i.cost_usd, 0))), i.unknown_usage > 0,
 	i.no_costs <= 0 AND i.estimated_costs > 0, i.retry_at, coalesce(i.gate, ''), coalesce(i.prompt_hash, ''), i.requests,
 	i.belay_exit_code, i.inner_retries, coalesce(i.parent, ''), coalesce(i.traceparent, ''),
-	coalesce((SELECT a.error FROM attempts a WHERE a.invocation = i.id ORDER BY a.timestamp DESC, a.attempt = 0 DESC, a.attempt DESC LIMIT 1), '')`
+	coalesce((SELECT a.error FROM attempts a WHERE a.invocation = i.id ORDER BY a.timestamp DESC, a.attempt = 0 DESC, a.attempt DESC LIMIT 1), ''),
+	coalesce(i.name, ''), coalesce(i.tags, ''), coalesce(i.project, '')`
 
 // Invocations returns those that the filter lets through, oldest first.
 func (d *DB) Invocations(ctx context.Context, f Filter) ([]Invocation, error) {
 	w := f.ofInvocations()
 	query := "SELECT " + invocationColumns + " FROM invocations i" + w.String() + " ORDER BY i.timestamp DESC, i.id DESC"
-	return newest(ctx, d, query, w.args, f.Limit, func(r *sql.Rows) (inv Invocation, err error) {
-		var started, ended int64
-		var cost sql.NullFloat64
-		var retryAt, code sql.NullInt64
-		u := &inv.Usage
-		err = r.Scan(&inv.ID, &started, &ended, &inv.Profile, &inv.Command, &inv.Model, &inv.Session, &inv.Status, &inv.Class, &inv.ExitCode,
-			&inv.Attempts, &inv.WaitMS, &inv.ResponseMS, &u.InputTokens, &u.OutputTokens, &u.CacheReadInputTokens,
-			&u.CacheCreationInputTokens, &cost, &u.Unknown, &u.Estimated, &retryAt, &inv.Gate, &inv.PromptHash, &inv.Requests, &code, &inv.Inner,
-			&inv.Parent, &inv.Trace, &inv.Error)
-		inv.Started, inv.Ended = moment(started), moment(ended)
-		inv.RetryAt, u.CostUSD, inv.BelayCode = timeOf(retryAt), costOf(cost), codeOf(code)
-		return inv, err
-	})
+	return newest(ctx, d, query, w.args, f.Limit, scanInvocation)
+}
+
+func scanInvocation(r *sql.Rows) (inv Invocation, err error) {
+	var started, ended int64
+	var cost sql.NullFloat64
+	var retryAt, code sql.NullInt64
+	var tags string
+	u := &inv.Usage
+	err = r.Scan(&inv.ID, &started, &ended, &inv.Profile, &inv.Command, &inv.Model, &inv.Session, &inv.Status, &inv.Class, &inv.ExitCode,
+		&inv.Attempts, &inv.WaitMS, &inv.ResponseMS, &u.InputTokens, &u.OutputTokens, &u.CacheReadInputTokens,
+		&u.CacheCreationInputTokens, &cost, &u.Unknown, &u.Estimated, &retryAt, &inv.Gate, &inv.PromptHash, &inv.Requests, &code, &inv.Inner,
+		&inv.Parent, &inv.Trace, &inv.Error, &inv.Name, &tags, &inv.Project)
+	inv.Started, inv.Ended, inv.Tags = moment(started), moment(ended), tagsOf(tags)
+	inv.RetryAt, u.CostUSD, inv.BelayCode = timeOf(retryAt), costOf(cost), codeOf(code)
+	return inv, err
 }
 
 // Attempt is one start of the command, or a refusal (attempt 0).
@@ -175,6 +188,7 @@ const attemptColumns = `a.invocation, a.attempt, a.timestamp, i.profile, i.comma
 func (d *DB) Attempts(ctx context.Context, f Filter) ([]Attempt, error) {
 	w := &where{}
 	w.times("a.timestamp", f)
+	f.labels(w, "i.")
 	if f.Profile != "" {
 		w.and("i.profile = ?", f.Profile)
 	}

@@ -220,6 +220,23 @@ func nullZero(n int64) any {
 	return n
 }
 
+// nullTags are tags as JSON.
+func nullTags(tags map[string]string) any {
+	if len(tags) == 0 {
+		return nil
+	}
+	data, _ := json.Marshal(tags) // texts always have a form
+	return string(data)
+}
+
+// tagsOf reads tags that are on record.
+func tagsOf(text string) (tags map[string]string) {
+	if text != "" {
+		json.Unmarshal([]byte(text), &tags) // what cannot be read is none
+	}
+	return tags
+}
+
 // nullList is a list as JSON.
 func nullList[T any](list []T) any {
 	if len(list) == 0 {

@@ -8,7 +8,7 @@ import (
 )
 
 // migrations lead from one version of the schema to the next. They are only ever added to.
-var migrations = []string{schema1, schema2, schema3, schema4, schema5, schema6}
+var migrations = []string{schema1, schema2, schema3, schema4, schema5, schema6, schema7}
 
 // schema1: times are milliseconds since 1970, durations are milliseconds. Keys are the ids that the log has, which
 // begin with the time: rows are appended, and none has to be looked up to add another.
@@ -148,6 +148,21 @@ ALTER TABLE sessions ADD COLUMN no_costs INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE rollup ADD COLUMN estimated_costs INTEGER NOT NULL DEFAULT 0;
 UPDATE invocations SET no_costs = unknown_costs WHERE unknown_costs <> 0;
 UPDATE sessions SET no_costs = unknown_costs WHERE unknown_costs <> 0;
+`
+
+// schema7: labels (tags are a JSON object) and the project of runs, and of the last run of a session and of an alert. Runs are
+// looked up by the run that they were started in.
+const schema7 = `
+ALTER TABLE invocations ADD COLUMN name TEXT;
+ALTER TABLE invocations ADD COLUMN tags TEXT;
+ALTER TABLE invocations ADD COLUMN project TEXT;
+ALTER TABLE sessions ADD COLUMN name TEXT;
+ALTER TABLE sessions ADD COLUMN tags TEXT;
+ALTER TABLE sessions ADD COLUMN project TEXT;
+ALTER TABLE alerts ADD COLUMN name TEXT;
+ALTER TABLE alerts ADD COLUMN tags TEXT;
+ALTER TABLE alerts ADD COLUMN project TEXT;
+CREATE INDEX invocations_parent ON invocations (parent) WHERE parent IS NOT NULL;
 `
 
 // faulty are the events that are failures of a hook or an MCP server. The others of these categories are calls that the

@@ -64,10 +64,16 @@ const (
 	ByProfile Group = "profile"
 	ByModel   Group = "model"
 	ByClass   Group = "class"
+	ByName    Group = "name" // a label, as are those that begin with "tag."
+	ByProject Group = "project"
 )
 
-// Groups are all of them.
-var Groups = []Group{ByDay, ByProfile, ByModel, ByClass}
+// Groups are all of them but those by a tag.
+var Groups = []Group{ByDay, ByProfile, ByModel, ByClass, ByName, ByProject}
+
+// tallied takes the figures of a part of what is added up. Where that is by a label, the label stands in the place of the
+// profile.
+type tallied func(at int64, profile, model, class string, g Figures)
 
 // Stats adds up what the filter lets through, by group, and in all. Attempts count at the time they ended, and so do the
 // tokens they used; an invocation counts where its last attempt does.
@@ -78,12 +84,12 @@ func (d *DB) Stats(ctx context.Context, f Filter, by Group, zone *time.Location)
 		switch by {
 		case ByDay:
 			key = moment(at).In(zone).Format(time.DateOnly)
-		case ByProfile:
-			key = profile
 		case ByModel:
 			key = model
 		case ByClass:
 			key = class
+		default:
+			key = profile
 		}
 		if sums[key] == nil {
 			sums[key] = &Figures{Key: key}
@@ -112,7 +118,10 @@ func (d *DB) Stats(ctx context.Context, f Filter, by Group, zone *time.Location)
 
 // tallies takes whole quarters of an hour from the rollup, and what is left of the first and the last one from the rows
 // that were summed up there.
-func (d *DB) tallies(ctx context.Context, f Filter, by Group, add func(int64, string, string, string, Figures)) error {
+func (d *DB) tallies(ctx context.Context, f Filter, by Group, add tallied) error {
+	if by.label("") != "" {
+		return d.tallyLabels(ctx, f, by, add)
+	}
 	since, until := int64(0), int64(1)<<60
 	if !f.Since.IsZero() {
 		since = f.Since.UnixMilli()
@@ -121,7 +130,7 @@ func (d *DB) tallies(ctx context.Context, f Filter, by Group, add func(int64, st
 		until = f.Until.UnixMilli()
 	}
 	first, last := -floorDiv(-since, quarter), floorDiv(until, quarter) // whole ones: from first up to last
-	if first > last {
+	if first > last || f.labelled() {
 		return d.tallyRows(ctx, f, since, until, add)
 	}
 	if since < first*quarter {
@@ -139,7 +148,7 @@ func (d *DB) tallies(ctx context.Context, f Filter, by Group, add func(int64, st
 }
 
 // tallyRollup adds up in SQL as far as the groups allow: only for days a quarter matters.
-func (d *DB) tallyRollup(ctx context.Context, f Filter, by Group, first, last int64, add func(int64, string, string, string, Figures)) error {
+func (d *DB) tallyRollup(ctx context.Context, f Filter, by Group, first, last int64, add tallied) error {
 	w := &where{}
 	w.and("quarter >= ? AND quarter < ?", first, last)
 	narrow(w, f, "profile", "class")
@@ -154,16 +163,17 @@ func (d *DB) tallyRollup(ctx context.Context, f Filter, by Group, first, last in
 }
 
 // tallyRows is for times that are not whole quarters.
-func (d *DB) tallyRows(ctx context.Context, f Filter, since, until int64, add func(int64, string, string, string, Figures)) error {
+func (d *DB) tallyRows(ctx context.Context, f Filter, since, until int64, add tallied) error {
 	if err := d.tallyAttempts(ctx, f, since, until, add); err != nil {
 		return err
 	}
 	return d.tallyFaults(ctx, f, since, until, add)
 }
 
-func (d *DB) tallyAttempts(ctx context.Context, f Filter, since, until int64, add func(int64, string, string, string, Figures)) error {
+func (d *DB) tallyAttempts(ctx context.Context, f Filter, since, until int64, add tallied) error {
 	w := &where{}
 	w.and("a.timestamp >= ? AND a.timestamp < ?", since, until)
+	f.labels(w, "i.")
 	narrow(w, f, "i.profile", "a.class")
 	query := fmt.Sprintf(`SELECT a.timestamp, i.profile, coalesce(a.model, ''), a.class, a.status <> 'retry', a.status = 'success', a.attempt = 0,
 		a.attempt > 0, a.wait_ms + a.gate_wait_ms, a.response_ms, a.input_tokens, a.output_tokens, a.cache_read_tokens,
@@ -172,9 +182,10 @@ func (d *DB) tallyAttempts(ctx context.Context, f Filter, since, until int64, ad
 }
 
 // tallyFaults counts the failures of hooks and MCP servers.
-func (d *DB) tallyFaults(ctx context.Context, f Filter, since, until int64, add func(int64, string, string, string, Figures)) error {
+func (d *DB) tallyFaults(ctx context.Context, f Filter, since, until int64, add tallied) error {
 	w := &where{}
 	w.and("timestamp >= ? AND timestamp < ? AND "+faulty, since, until)
+	f.eventLabels(w)
 	narrow(w, f, "json_extract(metadata, '$.integration')", "json_extract(metadata, '$.error_type')")
 	query := `SELECT timestamp, json_extract(metadata, '$.integration'), '', json_extract(metadata, '$.error_type'), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, NULL, 0, 1, 0, 0, 0
 		FROM events` + w.String()
@@ -194,7 +205,7 @@ func narrow(w *where, f Filter, profile, class string) {
 	}
 }
 
-func (d *DB) tally(ctx context.Context, query string, args []any, add func(int64, string, string, string, Figures)) error {
+func (d *DB) tally(ctx context.Context, query string, args []any, add tallied) error {
 	found, err := d.sql.QueryContext(ctx, query, args...)
 	if err != nil {
 		return err

@@ -1,0 +1,102 @@
+package db
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/belay-run/belay/internal/label"
+)
+
+// labelled says that the filter asks for labels, which only rows have.
+func (f Filter) labelled() bool { return f.Name != "" || len(f.Tags) > 0 || f.Project != "" }
+
+// labels narrows by the columns of labels, which have that prefix.
+func (f Filter) labels(w *where, prefix string) {
+	if f.Name != "" {
+		w.and(prefix+"name = ?", f.Name)
+	}
+	for _, key := range slices.Sorted(maps.Keys(f.Tags)) {
+		w.and(tagColumn(prefix+"tags", key)+" = ?", f.Tags[key])
+	}
+	if f.Project != "" {
+		w.and(prefix+"project = ?", f.Project)
+	}
+}
+
+// tagColumn is the value of one tag of a JSON object. Keys of tags have nothing in them that would need to be escaped.
+func tagColumn(column, key string) string { return "json_extract(" + column + `, '$."` + key + `"')` }
+
+// tagPrefix is how a group of statistics begins that is a tag.
+const tagPrefix = "tag."
+
+// ParseGroup reads what statistics are to be grouped by.
+func ParseGroup(text string) (Group, error) {
+	if key, ok := strings.CutPrefix(text, tagPrefix); ok {
+		if !label.IsKey(key) {
+			return "", fmt.Errorf("%.60q is not the key of a tag; as in tag.team", key)
+		}
+		return Group(text), nil
+	}
+	if !slices.Contains(Groups, Group(text)) {
+		return "", fmt.Errorf("%.60q is not day, profile, model, class, name, project or tag.KEY", text)
+	}
+	return Group(text), nil
+}
+
+// label is what a run is grouped by, as SQL over the columns of a table with that prefix; empty for a group that is no label.
+func (g Group) label(prefix string) string {
+	if key, ok := strings.CutPrefix(string(g), tagPrefix); ok {
+		return tagColumn(prefix+"tags", key)
+	}
+	if g == ByName || g == ByProject {
+		return prefix + string(g)
+	}
+	return ""
+}
+
+// labelOfEvent is the same for the metadata of an event.
+func (g Group) labelOfEvent() string {
+	if key, ok := strings.CutPrefix(string(g), tagPrefix); ok {
+		return `json_extract(metadata, '$.tags."` + key + `"')`
+	}
+	return "json_extract(metadata, '$." + string(g) + "')"
+}
+
+// tallyLabels adds up by a label. The rollup has none, so it is all rows of the time that are added up.
+func (d *DB) tallyLabels(ctx context.Context, f Filter, by Group, add tallied) error {
+	w := &where{}
+	w.times("a.timestamp", f)
+	f.labels(w, "i.")
+	narrow(w, f, "i.profile", "a.class")
+	query := `SELECT max(a.timestamp), coalesce(` + by.label("i.") + `, ''), '', '', sum(a.status <> 'retry'), sum(a.status = 'success'),
+		sum(a.attempt = 0), sum(a.attempt > 0), sum(a.wait_ms + a.gate_wait_ms), sum(a.response_ms), sum(a.input_tokens), sum(a.output_tokens),
+		sum(a.cache_read_tokens), sum(a.cache_creation_tokens), sum(a.cost_usd), sum(a.requests), 0, sum(a.unknown_costs), sum(a.unknown_usage),
+		sum(a.estimated_costs) FROM attempts a JOIN invocations i ON i.id = a.invocation` + w.String() + " GROUP BY 2"
+	if err := d.tally(ctx, query, w.args, add); err != nil {
+		return err
+	}
+	w = &where{}
+	w.times("timestamp", f)
+	w.and(faulty)
+	f.eventLabels(w)
+	narrow(w, f, "json_extract(metadata, '$.integration')", "json_extract(metadata, '$.error_type')")
+	query = `SELECT max(timestamp), coalesce(` + by.labelOfEvent() + `, ''), '', '', 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, NULL, 0, count(*), 0, 0, 0
+		FROM events` + w.String() + " GROUP BY 2"
+	return d.tally(ctx, query, w.args, add)
+}
+
+// eventLabels narrows events by the labels in their metadata.
+func (f Filter) eventLabels(w *where) {
+	if f.Name != "" {
+		w.and(ByName.labelOfEvent()+" = ?", f.Name)
+	}
+	for _, key := range slices.Sorted(maps.Keys(f.Tags)) {
+		w.and(Group(tagPrefix+key).labelOfEvent()+" = ?", f.Tags[key])
+	}
+	if f.Project != "" {
+		w.and(ByProject.labelOfEvent()+" = ?", f.Project)
+	}
+}

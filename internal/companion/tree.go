@@ -1,0 +1,125 @@
+package companion
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/belay-run/belay/internal/companion/db"
+	"github.com/belay-run/belay/internal/label"
+	"github.com/belay-run/belay/internal/state"
+	"github.com/belay-run/belay/internal/term"
+	"github.com/belay-run/belay/verdict"
+)
+
+// tree is belay log --tree: runs below the run that they were started in, with what both cost.
+func (q *question) tree(ctx context.Context) error {
+	if id := q.filter.Invocation; id != "" {
+		inv, err := q.oneRun(ctx)
+		if err != nil {
+			return err
+		}
+		q.filter = db.Filter{Invocation: inv.ID}
+	}
+	live := underWay()
+	nodes, err := q.db.Tree(ctx, q.filter, live)
+	switch {
+	case err != nil:
+		return err
+	case q.json:
+		return term.JSONLines(q.out, nodes)
+	case len(nodes) == 0:
+		return term.Printf(q.out, "nothing is on record\n")
+	}
+	running := map[string]bool{}
+	for _, inv := range live {
+		running[inv.ID] = true
+	}
+	var rows [][]string
+	stems := branches(nodes)
+	for i, n := range nodes {
+		status, ended, attempts, total := "", "", "", ""
+		switch {
+		case n.Missing && running[n.ID]:
+			status = "running"
+		case n.Missing:
+			status = "not on record"
+		default:
+			status, ended, attempts = result(n.Status, n.Class), q.clock(n.Ended), fmt.Sprint(n.Attempts)
+		}
+		if n.Total.Runs > 1 {
+			total = spentInTree(n.Total)
+		}
+		rows = append(rows, []string{ended, shortID(n.ID), stems[i] + oneLine(n.Command, 24), labelText(n.Name, n.Tags), status, attempts,
+			span(n.ResponseMS), spentBy(n.Usage), total, oneLine(n.Error, 80)})
+	}
+	return table(q.out, "TIME\tRUN\tCOMMAND\tLABELS\tRESULT\tATTEMPTS\tTOOK\tCOST\tWITH RUNS INSIDE\tERROR", rows)
+}
+
+// underWay are the runs that have not ended.
+func underWay() (list []db.Invocation) {
+	dir, err := state.DefaultDir()
+	if err != nil {
+		return nil
+	}
+	records, _ := (&state.State{Dir: dir}).Records().List() // without them, less is known of runs around others
+	for _, r := range records {
+		if r.IsRun() {
+			list = append(list, db.Invocation{ID: r.ID, Started: r.Started, Profile: r.Profile, Command: r.Command, Parent: r.Parent, Name: r.Name,
+				Tags: r.Tags, Project: r.Project})
+		}
+	}
+	return list
+}
+
+// branches are what stands before the commands of a tree.
+func branches(nodes []db.Node) (list []string) {
+	var open []bool // whether the run at each depth has another below it
+	for _, n := range nodes {
+		open = append(open[:min(n.Depth, len(open))], !n.Last)
+		var b strings.Builder
+		for depth := 1; depth <= n.Depth; depth++ {
+			switch {
+			case depth < n.Depth && open[depth]:
+				b.WriteString("│ ")
+			case depth < n.Depth:
+				b.WriteString("  ")
+			case open[depth]:
+				b.WriteString("├ ")
+			default:
+				b.WriteString("└ ")
+			}
+		}
+		list = append(list, b.String())
+	}
+	return list
+}
+
+// spentBy is what is known of the cost of a run; "unknown" if that is nothing.
+func spentBy(u verdict.Usage) string {
+	if text := knownCost(u); text != "" || !u.CostUnknown() {
+		return text
+	}
+	return "unknown"
+}
+
+// spentInTree is the cost of a run with those inside it: ≥ stands before what is not all.
+func spentInTree(t db.Total) string {
+	runs := fmt.Sprintf("%d runs", t.Runs)
+	if t.UnknownCosts > 0 {
+		t.Usage.Unknown = true
+	}
+	switch text := spentBy(t.Usage); text {
+	case "":
+		return runs
+	case "unknown":
+		return "cost unknown, " + runs
+	default:
+		return text + ", " + runs
+	}
+}
+
+// labelText are labels in a table.
+func labelText(name string, tags map[string]string) string {
+	return oneLine(label.Labels{Name: name, Tags: tags}.String(), 60)
+}
