@@ -164,7 +164,7 @@ func TestCompletion(t *testing.T) {
 	place(t)
 	for line, want := range map[string][]string{
 		"log --class|":          {"failed\n", "rate_limit\n"},
-		"stats --by|":           {"day\nprofile\nmodel\nclass\n:4"},
+		"stats --by|":           {"day\nprofile\nmodel\nclass\nname\nproject\n:4"},
 		"events --category|":    {"integration\nhook\nmcp\n:4"},
 		"sessions --status|":    {"running\n", "abandoned\n"},
 		"audit --action|":       {"gate_reset\n"},
