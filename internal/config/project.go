@@ -79,7 +79,7 @@ func (s *Settings) Warning() string {
 func readProject(dir string) *file {
 	place := findProject(dir)
 	if place.path == "" {
-		if place.above != "" && isOwn(place.above) {
+		if place.above != "" && safefile.IsUsers(place.above) { // another user's is not worth a word
 			return &file{path: place.above, project: true, ignored: []Ignored{{Path: place.above, Why: aboveText(place.root)}}}
 		}
 		return nil
@@ -108,16 +108,6 @@ func aboveText(root string) string {
 		return "it is above your home directory; settings for all projects belong into your own config.toml"
 	}
 	return "outside of a repository and of your home directory only a file in the working directory is read"
-}
-
-// isOwn reports whether a file belongs to the user: one of another user is not worth a word where it would not be read.
-func isOwn(path string) bool {
-	f, err := safefile.OpenUser(path)
-	if err != nil {
-		return false
-	}
-	f.Close()
-	return true
 }
 
 // bound lets the project's file take effect where no nearer layer has a value, as far as it bounds what is in force without it.

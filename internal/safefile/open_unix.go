@@ -89,21 +89,28 @@ func ignoringEINTR(open func() (int, error)) (int, error) {
 	}
 }
 
-// ownedBy refuses a file that belongs to none of these users. Root may work in the home of another user, by sudo or with a home
-// that is mounted into a container: what belongs to the owner of a directory that only that user can write to is as good as
-// root's own.
+// ownedBy refuses a file that belongs to none of these users.
 func ownedBy(path string, info fs.FileInfo, uids ...int) error {
 	sys, ok := info.Sys().(*syscall.Stat_t)
 	if !ok || slices.Contains(uids, int(sys.Uid)) {
 		return nil
 	}
-	if os.Geteuid() == rootUID {
-		dir, err := os.Stat(filepath.Dir(path))
-		if err == nil && dir.Mode().Perm()&0o022 == 0 && dir.Sys().(*syscall.Stat_t).Uid == sys.Uid {
-			return nil
-		}
-	}
 	return &Error{path, fmt.Sprintf("belongs to another user (uid %d)", sys.Uid), ErrOwner}
+}
+
+// ofThisHome refuses a file that belongs to none of these users, as ownedBy does, but for one exception. Root may work in the
+// home of another user, by sudo or with a home that is mounted into a container: what belongs to the owner of a directory
+// that only that user can write to is as good as root's own.
+func ofThisHome(path string, info fs.FileInfo, uids ...int) error {
+	err := ownedBy(path, info, uids...)
+	if err == nil || os.Geteuid() != rootUID {
+		return err
+	}
+	dir, serr := os.Stat(filepath.Dir(path))
+	if serr == nil && dir.Mode().Perm()&0o022 == 0 && dir.Sys().(*syscall.Stat_t).Uid == info.Sys().(*syscall.Stat_t).Uid {
+		return nil
+	}
+	return err
 }
 
 // sameOwner refuses a file that does not belong to the owner of another.

@@ -33,7 +33,7 @@ func own(path string, info fs.FileInfo) error {
 	if err := regular(path, info); err != nil {
 		return err
 	}
-	if err := ownedBy(path, info, os.Geteuid()); err != nil {
+	if err := ofThisHome(path, info, os.Geteuid()); err != nil {
 		return err
 	}
 	return oneName(path, info)
@@ -137,5 +137,5 @@ func ownDir(path string, info fs.FileInfo) error {
 	if !info.IsDir() {
 		return wrongType(path, info.Mode(), ErrNotDir)
 	}
-	return ownedBy(path, info, os.Geteuid())
+	return ofThisHome(path, info, os.Geteuid())
 }

@@ -59,11 +59,17 @@ func OpenUser(path string) (*os.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := ownedBy(path, info, os.Geteuid(), rootUID); err != nil {
+	if err := ofThisHome(path, info, os.Geteuid(), rootUID); err != nil {
 		f.Close()
 		return nil, err
 	}
 	return f, nil
+}
+
+// IsUsers reports whether a file is there that belongs to the user or to root.
+func IsUsers(path string) bool {
+	info, err := os.Lstat(path)
+	return err == nil && ownedBy(path, info, os.Geteuid(), rootUID) == nil
 }
 
 // ReadUser reads a file of the user's, of at most limit bytes.
