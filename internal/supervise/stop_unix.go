@@ -27,7 +27,7 @@ func (p *Process) endTree() (killed int, left []Proc) {
 		if time.Since(begin) >= politePause {
 			sig = syscall.SIGKILL
 		}
-		refused, fresh := 0, false
+		refused, fresh := map[identity]bool{}, false
 		end := func(q Proc) {
 			if sig == syscall.SIGTERM && ended[q.identity()] {
 				return // asked already
@@ -39,7 +39,7 @@ func (p *Process) endTree() (killed int, left []Proc) {
 				ended[q.identity()] = true
 			}
 			if denied && sig == syscall.SIGKILL {
-				refused++
+				refused[q.identity()] = true
 			}
 		}
 		left = p.findMembers(walk, end)
@@ -61,7 +61,7 @@ func (p *Process) endTree() (killed int, left []Proc) {
 		if p.gone(pause, emptyWalks) {
 			return len(ended), nil
 		}
-		allRefused := refused > 0 && refused == len(left) // another user's, such as a daemon that sudo has started
+		allRefused := len(left) > 0 && !slices.ContainsFunc(left, func(q Proc) bool { return !refused[q.identity()] }) // another user's, such as a daemon that sudo has started
 		if passes++; allRefused || time.Since(begin) > killTimeout && passes > killPasses {
 			for _, q := range left {
 				delete(ended, q.identity())

@@ -27,6 +27,20 @@ type kill struct {
 // the CLI's own files tell of, and its session does not stay running. What the next run of the session uses is its own.
 func TestKilled_UsageIsFound(t *testing.T) {
 	begun := func(s *stage.Stage) bool { return s.Has("begun") }
+	// claude writes its own file a moment after it has begun with a tool: before that, nothing can be found.
+	written := func(s *stage.Stage) bool {
+		for _, v := range s.Environ() {
+			if home, ok := strings.CutPrefix(v, "CLAUDE_CONFIG_DIR="); ok {
+				paths, _ := filepath.Glob(filepath.Join(home, "projects", "*", "*.jsonl"))
+				for _, path := range paths {
+					if data, _ := os.ReadFile(path); bytes.Contains(data, []byte(`"tool_use"`)) {
+						return begun(s)
+					}
+				}
+			}
+		}
+		return false
+	}
 	asked := func(n int) func(*stage.Stage) bool {
 		return func(s *stage.Stage) bool { return s.Requests() >= n }
 	}
@@ -45,7 +59,7 @@ func TestKilled_UsageIsFound(t *testing.T) {
 			{script: `tool(bash: "echo hello", in=500, out=50), hang-mid(in=200, out=20)`,
 				args: []string{"-p", "go on", "--allowedTools", "Bash"}, when: asked(2), want: usage{In: 500, Out: 50}},
 		}, [][]string{{"log"}, {"ps"}, {"doctor"}, {"stats"}}},
-		"ClaudeAtOnce": {stage.Claude, []kill{{script: `tool(bash: "touch begun; tail -f /dev/null", in=100, out=10)`, args: claude, when: begun,
+		"ClaudeAtOnce": {stage.Claude, []kill{{script: `tool(bash: "touch begun; tail -f /dev/null", in=100, out=10)`, args: claude, when: written,
 			want: usage{In: 100, Out: 10}, dies: true}}, [][]string{{"ps", "--reap"}, {"run", "--", "true"}}},
 		"Codex": {stage.Codex, []kill{
 			{script: `tool(bash: "echo hello", in=1000, out=70), tool(bash: "touch begun; sleep 300", in=100, out=10)`,
