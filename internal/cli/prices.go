@@ -133,7 +133,7 @@ func writePrices(w io.Writer, rows []priceRow, now time.Time) error {
 		return nil
 	}
 	age := now.Sub(checked)
-	err := term.Printf(w, "compared with these pages on %s, %s\n", checked.Format(time.DateOnly), ageText(age))
+	err := term.Printf(w, "the list is of %s (%s); where it differs, the pages are right\n", checked.Format(time.DateOnly), ageText(age))
 	if age > oldList {
 		term.Printf(w, "the list is old: update belay, or set prices of your own in %s\n", config.UserFile())
 	}
