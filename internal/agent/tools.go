@@ -113,6 +113,12 @@ func (t *Tools) RunningBut(name string) (n int) {
 	return n
 }
 
+// Runs reports whether a call runs now, and is one of the tool of that name.
+func (t *Tools) Runs(id, name string) bool {
+	one, ok := t.open[id]
+	return ok && t.use.Totals[one.total].Name == name
+}
+
 // Use says what has been used. A call that has not ended has taken until now.
 func (t *Tools) Use() ToolUse {
 	use := ToolUse{Totals: slices.Clone(t.use.Totals), Calls: slices.Clone(t.use.Calls), Cut: t.use.Cut}

@@ -36,6 +36,7 @@ type event struct {
 	RequestID string `json:"request_id"` // control_request and the like, in a conversation
 
 	Parent    string      `json:"parent_tool_use_id"` // of what a subagent says
+	Synthetic bool        `json:"isSynthetic"`        // of user: claude itself says it to the model
 	RateLimit rateLimit   `json:"rate_limit_info"`
 	Message   message     `json:"message"`
 	Event     streamEvent `json:"event"`
@@ -93,6 +94,7 @@ type block struct {
 	Input     length `json:"input"` // of the tool
 	Thinking  length `json:"thinking"`
 	ToolUseID string `json:"tool_use_id"` // tool_result
+	IsError   bool   `json:"is_error"`
 }
 
 // size is how many bytes of it the model has written.

@@ -31,6 +31,9 @@ type follower struct {
 	answered       bool
 	// unanswered says that a tool has ended and the model has not spoken since, usedTools that there was one.
 	unanswered, usedTools bool
+	// asks says that the model is about to be asked for more than it has answered: what its tools have found, or what claude
+	// itself has to say, as when a hook does not let it stop or an answer was too long.
+	asks bool
 	// inTurn says that a turn has begun and not ended, questions what claude has asked its caller since the model spoke last:
 	// for a permission, or to run a hook or a tool of the caller's. Only a conversation has the latter.
 	inTurn    bool
@@ -118,9 +121,10 @@ func (f *follower) event(e event, line agent.Line) agent.LineInfo {
 		return f.assistant(e)
 	case "user":
 		f.open = ""
+		f.asks = f.asks || f.isAsked(e)
 		for _, b := range e.Message.Content {
 			f.tools.End(b.ToolUseID)
-			f.aborted = f.aborted || b.Type == "text" && strings.HasPrefix(b.Text, "[Request interrupted by user")
+			f.aborted = f.aborted || b.Type == "text" && strings.HasPrefix(b.Text, interruptedText)
 			f.unanswered = f.unanswered || b.ToolUseID != "" && e.Parent == ""
 			if b.ToolUseID != "" {
 				f.usedTools = true
@@ -141,7 +145,7 @@ func (f *follower) system(e event) agent.LineInfo {
 	case "init":
 		f.turnBegun = true
 		f.version, f.model, f.ownKey = e.Version, e.Model, e.KeySource == "ANTHROPIC_API_KEY"
-		f.result, f.aborted, f.inTurn = nil, false, true
+		f.result, f.aborted, f.inTurn, f.asks = nil, false, true, false
 	case "status": // comes with the pieces
 		if !f.wantsPieces {
 			return f.lineInfo(agent.Drop)
@@ -202,7 +206,7 @@ func (f *follower) piece(e event) agent.LineInfo {
 func (f *follower) modelSpoke(e event) {
 	f.active, f.answered = true, true
 	if e.Parent == "" {
-		f.unanswered, f.retried = false, 0
+		f.unanswered, f.asks, f.retried = false, false, 0
 		clear(f.questions)
 	}
 }
@@ -240,7 +244,7 @@ func (f *follower) takeResult(e event, line agent.Line) {
 	f.ledger.results = append(f.ledger.results, r)
 	f.tools.EndAll()
 	clear(f.questions)
-	f.open, f.inTurn = "", false
+	f.open, f.inTurn, f.asks = "", false, false
 	f.midway = f.midway && (r.IsError || e.Subtype != "success")
 }
 
@@ -255,8 +259,28 @@ const answerTool = "StructuredOutput"
 // continues reports whether the model is about to be asked again. Where there has been a result, what follows is the work of
 // background tasks, which the result did not wait for.
 func (f *follower) continues() bool {
-	return f.tools.RunningBut(answerTool) > 0 && (f.isConversation || len(f.ledger.results) == 0)
+	return (f.asks || f.tools.RunningBut(answerTool) > 0) && (f.isConversation || len(f.ledger.results) == 0)
 }
+
+// isAsked reports whether what is said to the model is a question to it. After an answer in the form that was asked for
+// comes the result; what the caller of a conversation says is seen only if it wants to see it again.
+func (f *follower) isAsked(e event) bool {
+	if e.Parent != "" {
+		return false // by a tool, which runs
+	}
+	for _, b := range e.Message.Content {
+		switch {
+		case b.ToolUseID != "" && (b.IsError || !f.tools.Runs(b.ToolUseID, answerTool)):
+			return true
+		case b.Type == "text" && (e.Synthetic || !f.isConversation) && !strings.HasPrefix(b.Text, interruptedText):
+			return true
+		}
+	}
+	return false
+}
+
+// interruptedText is how claude tells the model that it was interrupted. It asks nothing more.
+const interruptedText = "[Request interrupted by user"
 
 // retrying is what an event says that announces a retry inside claude.
 func (f *follower) retrying(e event) *agent.Retrying {

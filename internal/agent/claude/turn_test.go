@@ -68,3 +68,51 @@ func TestFollow_Turns(t *testing.T) {
 		}
 	}
 }
+
+// The model is about to be asked again as long as tools run, when they have answered, and when claude itself goes on: a hook
+// has not let it stop, the answer was cut off at its longest, or is not of the form that was asked for. A loop of that kind
+// would otherwise pass every limit on cost.
+func TestFollow_Continues(t *testing.T) {
+	call := func(name string) string {
+		return fmt.Sprintf(`"type":"assistant","message":{"id":"m1","model":%q,"content":[{"type":"tool_use","id":"t1","name":%q}],"usage":{}}`, priced, name)
+	}
+	const (
+		answer  = `"type":"user","message":{"content":[{"type":"tool_result","tool_use_id":"t1","content":"x"}]}`
+		refusal = `"type":"user","message":{"content":[{"type":"tool_result","tool_use_id":"t1","content":"x","is_error":true}]}`
+		goOn    = `"type":"user","message":{"content":[{"type":"text","text":"Stop hook feedback: not yet"}]},"isSynthetic":true`
+		again   = `"type":"user","message":{"content":[{"type":"text","text":"and now?"}]},"isReplay":true`
+		abort   = `"type":"user","message":{"content":[{"type":"text","text":"[Request interrupted by user for tool use]"}]}`
+		result  = `"type":"result","subtype":"success","result":"x","usage":{}`
+	)
+	says, of := messageOf("m2", "", 10, 1), func(line string) string { return `"parent_tool_use_id":"t0",` + line }
+	for name, tt := range map[string]struct {
+		args  string
+		lines []string
+		want  bool
+	}{
+		"answers":                          {"-p hi", []string{says}, false},
+		"a tool runs":                      {"-p hi", []string{call("Bash")}, true},
+		"a tool has answered":              {"-p hi", []string{call("Bash"), answer}, true},
+		"and so has the model":             {"-p hi", []string{call("Bash"), answer, says}, false},
+		"gives the form":                   {"-p hi", []string{call(answerTool)}, false},
+		"has given the form":               {"-p hi", []string{call(answerTool), answer}, false},
+		"has given another form":           {"-p hi", []string{call(answerTool), refusal}, true},
+		"is not let stop":                  {"-p hi", []string{says, goOn}, true},
+		"is not let stop in a talk":        {"-p --input-format stream-json --output-format stream-json --verbose", []string{says, goOn}, true},
+		"the caller asks on, and is shown": {"-p --input-format stream-json --output-format stream-json --verbose", []string{says, again}, false},
+		"was interrupted":                  {"-p hi", []string{says, abort}, false},
+		"a subagent is asked":              {"-p hi", []string{says, of(goOn)}, false},
+		"has its result":                   {"-p hi", []string{says, goOn, result}, false},
+		"goes on after its result":         {"-p hi", []string{says, result, goOn}, false},
+	} {
+		f := play(t, tt.args)
+		f.show(begins)
+		got := false
+		for _, line := range tt.lines {
+			got = f.show(line).Continues
+		}
+		if got != tt.want {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}
