@@ -127,14 +127,16 @@ func TestConfig_For(t *testing.T) {
 
 func TestCounts(t *testing.T) {
 	for _, tt := range []struct {
-		class   string
-		started bool
-		want    bool
-	}{{"ok", true, false}, {"", true, false}, {"network", true, true}, {"auth", true, true}, {"unknown", true, true}, {"interrupted", true, false},
-		{"interrupted", false, false}, {"breaker_open", false, false}, {"rate_limit", false, false}, {"rate_limit", true, true},
-		{"session_busy", false, false}, {"tool_missing", false, true}} {
-		if got := alert.Counts(tt.class, tt.started); got != tt.want {
-			t.Errorf("%s, started %v: %v", tt.class, tt.started, got)
+		class, rule string
+		started     bool
+		want        bool
+	}{{"ok", "", true, false}, {"", "", true, false}, {"network", "", true, true}, {"auth", "", true, true}, {"unknown", "", true, true},
+		{"interrupted", "", true, false}, {"interrupted", "", false, false}, {"breaker_open", "", false, false}, {"rate_limit", "", false, false},
+		{"rate_limit", "", true, true}, {"session_busy", "", false, false}, {"tool_missing", "", false, true},
+		{"limit_reached", "max-turns", true, true}, {"limit_reached", alert.RuleMaxCost, true, false}, {"limit_reached", alert.RuleBudget, true, false},
+		{"limit_reached", alert.RuleBudget, false, false}} {
+		if got := alert.Counts(tt.class, tt.rule, tt.started); got != tt.want {
+			t.Errorf("%s by %s, started %v: %v", tt.class, tt.rule, tt.started, got)
 		}
 	}
 }

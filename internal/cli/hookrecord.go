@@ -54,7 +54,7 @@ func recordHook(w io.Writer, e journal.Entry, labels label.Labels) error {
 	}
 	log := journal.Log{Path: state.LogPath()}
 	err = log.Append(e)
-	if !alert.Counts(string(e.ErrorType), true) {
+	if !alert.Counts(string(e.ErrorType), e.Rule, true) {
 		return err
 	}
 	alerts, _ := config.Alerts() // a file that cannot be read means the defaults

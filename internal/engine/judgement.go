@@ -242,7 +242,11 @@ func (j *judgement) stderr() *Output {
 	return j.transcript.stderr()
 }
 
-// silent says that an agent has failed and the caller does not see why.
+// silent says that an agent has failed and the caller does not see why. One that was stopped for its cost does not know
+// why itself, whatever was passed on of its output.
 func (j *judgement) silent() bool {
-	return j.started() && j.verdict.Class != verdict.OK && j.transcript.silent(lastLine(j.verdict.Evidence))
+	if !j.started() || j.verdict.Class == verdict.OK {
+		return false
+	}
+	return j.transcript.stoppedEarly().forCost() || j.transcript.silent(lastLine(j.verdict.Evidence))
 }

@@ -179,7 +179,7 @@ func ignoreAll(dir string) error {
 func (b *recorder) count(r *Result, started bool) {
 	c := b.call
 	known := b.kind.knowsFailures() || b.pace.mayRepeat()
-	if c.state == nil || !known || r.Success || c.runner.Alert.Off() || !alert.Counts(string(r.Verdict.Class), started) {
+	if c.state == nil || !known || r.Success || c.runner.Alert.Off() || !alert.Counts(string(r.Verdict.Class), r.Verdict.Rule, started) {
 		return
 	}
 	integration := journal.Integration(c.profile.Name(), c.command.name())

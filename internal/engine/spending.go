@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"github.com/belay-run/belay/internal/agent"
+	"github.com/belay-run/belay/internal/alert"
 	"github.com/belay-run/belay/internal/budget"
 	"github.com/belay-run/belay/internal/clock"
 	"github.com/belay-run/belay/internal/redact"
@@ -311,19 +312,13 @@ func (e *MaxCostReached) refuse(c *call) *refusal {
 func (e *MaxCostReached) stop() *retry.Error { return &retry.Error{Cause: e, NotBefore: e.Until} }
 
 func (e *MaxCostReached) verdict() verdict.Verdict {
-	v := verdict.Verdict{Class: verdict.LimitReached, Rule: ruleMaxCost, Evidence: e.Error(), Sent: verdict.SentNo}
+	v := verdict.Verdict{Class: verdict.LimitReached, Rule: alert.RuleMaxCost, Evidence: e.Error(), Sent: verdict.SentNo}
 	if e.Budget != "" {
-		v.Rule = ruleBudget
+		v.Rule = alert.RuleBudget
 	}
 	v.Hint.At = e.Until
 	return v
 }
-
-// The rules of verdicts on what was not started, or stopped, for its cost.
-const (
-	ruleMaxCost = "max-cost"
-	ruleBudget  = "budget"
-)
 
 // isBudget says that an invocation has ended because of a budget, which will open again.
 func isBudget(stop *retry.Error) bool {

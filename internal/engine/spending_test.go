@@ -101,6 +101,32 @@ func TestSpending_StopsWithinAnAttempt(t *testing.T) {
 	}
 }
 
+// A run that was stopped for its cost says so also where its events were passed on: they end without a word about it. It is
+// no failure of the agent's, of which too many would raise an alert.
+func TestSpending_StopIsSaid(t *testing.T) {
+	for name, limit := range map[string]func(*engine.Runner){
+		"max cost": func(r *engine.Runner) { r.MaxCost = 0.5 },
+		"budget":   func(r *engine.Runner) { r.Budgets = []budget.Joined{perDay("nightly", 0.5)} },
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			r, _ := costly(t, expensive(60))
+			limit(r)
+			r.Profile, r.Alert.Failures = &enginetest.Agent{Facts: agent.Info{Form: agent.Stream}}, 1
+			told := observe(r)
+			var out strings.Builder
+			command := claude
+			command.Stdout = &out
+			res, err := r.Run(t.Context(), command)
+			if !isA[*engine.MaxCostReached](err) || !res.Silent || out.Len() == 0 {
+				t.Errorf("%s: %v, silent %v, %d bytes", name, err, res.Silent, out.Len())
+			}
+			if alerts := all[engine.AlertRaised](told); len(alerts) > 0 {
+				t.Errorf("%s: %+v", name, alerts)
+			}
+		})
+	}
+}
+
 // What has delivered its result is neither stopped nor failed, whatever it has cost; nor is the last answer lost.
 func TestSpending_ResultIsKept(t *testing.T) {
 	for name, attempt := range map[string]enginetest.Attempt{

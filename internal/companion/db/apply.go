@@ -104,7 +104,7 @@ func fault(e *journal.Entry) bool {
 	case e.Kind == journal.MCP:
 		return alert.CountsCall(string(e.ErrorType))
 	}
-	return e.Kind == journal.Hook && alert.Counts(string(e.ErrorType), true)
+	return e.Kind == journal.Hook && alert.Counts(string(e.ErrorType), e.Rule, true)
 }
 
 // upsertInvocations adds the lines up, an invocation a row.

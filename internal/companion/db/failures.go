@@ -14,7 +14,7 @@ import (
 func insertFailures(ctx context.Context, conn *sql.Conn, lines []line) error {
 	var failed []*journal.Entry
 	for i := range lines {
-		if e := &lines[i].Entry; final(e) && alert.Counts(classOf(e), e.Attempt > 0) {
+		if e := &lines[i].Entry; final(e) && alert.Counts(classOf(e), e.Rule, e.Attempt > 0) {
 			failed = append(failed, e)
 		}
 	}
