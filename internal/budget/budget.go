@@ -26,6 +26,11 @@ type Terms struct {
 	Strict bool `json:"strict,omitempty"`
 }
 
+// valid reports whether the terms can be those of a book.
+func (t Terms) valid() bool {
+	return t.Limit >= 0 && (t.Window == "" || slices.Contains(Windows, t.Window))
+}
+
 // Standing is how a book stands at some time.
 type Standing struct {
 	Terms

@@ -202,6 +202,8 @@ func (b *Book) decode(line []byte, h *head) error {
 		err = errors.New("not of this version")
 	case h.Name != b.Name:
 		err = errors.New("it is that of another budget")
+	case !h.Terms.valid():
+		err = errors.New("its limit is none")
 	default:
 		return nil
 	}

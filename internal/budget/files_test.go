@@ -208,13 +208,15 @@ func TestBook_Settle(t *testing.T) {
 func TestBook_Damaged(t *testing.T) {
 	t.Parallel()
 	for name, text := range map[string]string{
-		"empty":         "",
-		"half a line":   `{"v":1,"name":"x","da`,
-		"not JSON":      "hello\n",
-		"another one's": `{"v":1,"name":"y"}` + "\n[]\n",
-		"a wrong sum":   `{"v":1,"name":"x","days":"2026-11-16 -3 0"}` + "\n[]\n",
-		"a later one":   `{"v":2,"name":"x"}` + "\n[]\n",
-		"huge":          strings.Repeat("x", 5<<20),
+		"empty":          "",
+		"half a line":    `{"v":1,"name":"x","da`,
+		"not JSON":       "hello\n",
+		"another one's":  `{"v":1,"name":"y"}` + "\n[]\n",
+		"a wrong sum":    `{"v":1,"name":"x","days":"2026-11-16 -3 0"}` + "\n[]\n",
+		"a wrong limit":  `{"v":1,"name":"x","terms":{"limit":-5,"window":"day"}}` + "\n[]\n",
+		"a wrong window": `{"v":1,"name":"x","terms":{"limit":5,"window":"year"}}` + "\n[]\n",
+		"a later one":    `{"v":2,"name":"x"}` + "\n[]\n",
+		"huge":           strings.Repeat("x", 5<<20),
 	} {
 		dir := t.TempDir()
 		path := filepath.Join(dir, "x.json")

@@ -232,16 +232,17 @@ func (e *budgetEntry) row() []string {
 	if e.Limit != nil {
 		limit, left = fmt.Sprintf("$%g a %s", *e.Limit, e.Window), dollars(*e.Left, 0)
 	}
-	status := "open"
+	status, next := "open", "new window"
 	switch {
 	case e.Closed && e.Left != nil && *e.Left > 0:
-		status = fmt.Sprintf("closed: the cost of %s is not known; opens again at %s", count(e.Unknown, "attempt"), engine.When(e.Ends.Time))
+		status, next = fmt.Sprintf("closed: the cost of %s is not known", count(e.Unknown, "attempt")), "opens again"
 	case e.Closed:
-		status = "closed; opens again at " + engine.When(e.Ends.Time)
+		status, next = "closed", "opens again"
 	case e.Warning:
-		status = fmt.Sprintf("warning: %.0f %% are spent; new window at %s", 100*e.Spent / *e.Limit, engine.When(e.Ends.Time))
-	case e.Ends != nil:
-		status = "open; new window at " + engine.When(e.Ends.Time)
+		status = fmt.Sprintf("warning: %.0f %% are spent", 100*e.Spent / *e.Limit)
+	}
+	if e.Ends != nil {
+		status += fmt.Sprintf("; %s at %s", next, engine.When(e.Ends.Time))
 	}
 	return []string{e.Name, dollars(e.Spent, e.Unknown), left, limit, status}
 }
