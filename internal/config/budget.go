@@ -63,12 +63,15 @@ func resolved(dir string) string {
 }
 
 // Joins are the budgets that a run belongs to: those that it names, by flag or variable, and those that the user's file puts
-// it into.
+// it into. A limit that is given with the name goes before that of the file, which alone says whether the budget is strict.
 func (s *Settings) Joins(m Member) []budget.Joined {
 	list := slices.Clone(s.Budgets)
 	for i := range list {
-		if list[i].Terms == nil {
-			list[i].Terms = s.BudgetRules[list[i].Name].Terms
+		rule := s.BudgetRules[list[i].Name].Terms
+		if given := list[i].Terms; given != nil && rule != nil {
+			list[i].Terms = &budget.Terms{Limit: given.Limit, Window: given.Window, Strict: rule.Strict}
+		} else if given == nil {
+			list[i].Terms = rule
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(s.BudgetRules)) {
@@ -89,8 +92,15 @@ func setBudgets(s *Settings, text string) error {
 		if err != nil {
 			return err
 		}
-		s.Budgets = slices.DeleteFunc(s.Budgets, func(other budget.Joined) bool { return other.Name == j.Name })
-		s.Budgets = append(s.Budgets, j)
+		at := slices.IndexFunc(s.Budgets, func(other budget.Joined) bool { return other.Name == j.Name })
+		switch {
+		case at < 0:
+			s.Budgets = append(s.Budgets, j)
+		case s.Budgets[at].Terms == nil:
+			s.Budgets[at] = j
+		case j.Terms != nil && *j.Terms != *s.Budgets[at].Terms:
+			return fmt.Errorf("budget %s is given two limits", j.Name)
+		}
 	}
 	return nil
 }

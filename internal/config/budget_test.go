@@ -63,7 +63,8 @@ name = "build"
 		"a name that begins so": {"", Member{Profile: "claude", Dir: dir + "-2"}, ""},
 		"by its name":           {"nightly", Member{Profile: "claude", Dir: "/elsewhere"}, "nightly"},
 		"twice":                 {"team", Member{Profile: "claude", Dir: src}, "team here"},
-		"several":               {"a,b=1/week,a=2/day", Member{Dir: "/elsewhere"}, "b a"},
+		"by its name, again":    {"nightly=5/day,nightly", Member{Dir: "/elsewhere"}, "nightly"},
+		"several":               {"a,b=1/week,a=2/day", Member{Dir: "/elsewhere"}, "a b"},
 		"one of two labels":     {"", Member{Dir: "/elsewhere", Name: "build"}, ""},
 		"both labels":           {"", Member{Dir: "/elsewhere", Name: "build", Tags: []string{"x=y", "team=web"}}, "web"},
 	} {
@@ -116,6 +117,7 @@ func TestBudget_Mistakes(t *testing.T) {
 		"[budget.x]\nlimit = 5\nwindow = 'day'\ntag = 'web'":       "config.toml:4: budget.x.tag: \"web\" is not a tag: write KEY=VALUE",
 		"[budget.'a b']\nlimit = 5":                                "config.toml:1: budget.a b: \"a b\" is not a name",
 		"[budget]\nx = 5":                                          "config.toml:2: budget.x: must be a table",
+		"budget = 'x=5/day,x=6/week'":                              "config.toml:1: budget: budget x is given two limits",
 		"budget = 'x=5'":                                           "config.toml:1: budget: \"5\" has no window",
 	} {
 		userFile(t, text)
