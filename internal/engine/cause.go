@@ -72,10 +72,10 @@ func (e *MaxCostReached) Sentence(what string) string {
 	if e.Window != "" {
 		limit += " a " + e.Window
 	}
-	if e.Unknown > 0 {
-		return fmt.Sprintf("the cost of %d attempt%s is not known, so %s (%s) cannot be kept", e.Unknown, plural(e.Unknown), what, limit)
-	}
 	text := fmt.Sprintf("%s is used up: %s of %s", what, printable.Dollars(e.Spent), limit)
+	if e.Unknown > 0 {
+		text = fmt.Sprintf("the cost of %d attempt%s is not known, so %s (%s) cannot be kept", e.Unknown, plural(e.Unknown), what, limit)
+	}
 	if !e.Until.IsZero() {
 		text += "; it opens again at " + When(e.Until)
 	}

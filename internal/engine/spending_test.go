@@ -253,7 +253,7 @@ func TestSpending_UnknownCost(t *testing.T) {
 		if len(*turns) != 1 || res.ExitCode != engine.CodeTryLater || !res.RetryAt.Equal(budget.Day.Ends(time.Now())) {
 			t.Errorf("%d attempts, exit code %d, %v", len(*turns), res.ExitCode, err)
 		}
-		contains(t, res.Err, "the cost of 1 attempt is not known, so budget x ($0.5 a day) cannot be kept")
+		contains(t, res.Err, "the cost of 1 attempt is not known, so budget x ($0.5 a day) cannot be kept; it opens again at ")
 	})
 	// The cost of the next attempt includes it after all.
 	synctest.Test(t, func(t *testing.T) {
