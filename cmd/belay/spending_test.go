@@ -180,3 +180,17 @@ func seamedBelay(t *testing.T) string {
 	}
 	return path
 }
+
+// A run whose cost is not known is done all the same, and says that its limit was not kept.
+func TestSpending_UnknownIsSaid(t *testing.T) {
+	t.Parallel()
+	const said = "the cost of this run is not known, so --max-cost was not kept"
+	r := newRun(t, 0)
+	r.play("claude", "begin; speak m1 100000; spoken 1000; result null 100000 1000 100000 1000")
+	if o := r.belay("--max-cost", "0.01", "--", "claude", "-p", "hi"); o.code != 0 || !strings.Contains(o.stderr, said) {
+		t.Errorf("%d: %s", o.code, o.stderr)
+	}
+	if o := r.belay("--", "claude", "-p", "hi"); o.code != 0 || o.stderr != "" {
+		t.Errorf("without a limit, %d: %s", o.code, o.stderr)
+	}
+}

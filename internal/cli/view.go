@@ -223,6 +223,9 @@ func (v *view) done(r *engine.Result, err error) {
 		if r.Attempts > 1 {
 			v.verbosely("%s succeeded at attempt %d, after %s of waiting", v.name, r.Attempts, term.Span(r.Waited))
 		}
+		if v.settings.MaxCost > 0 && r.Usage.CostUSD == nil && r.Usage.CostUnknown() {
+			v.say("the cost of this run is not known, so --max-cost was not kept; models with a price: belay prices")
+		}
 	case r.Attempts > 0 && r.ExitCode == r.ChildCode && len(r.Earlier()) == 0 && !v.settings.Asked() && !r.MayBeDone && !r.Silent:
 		// The command has said it itself, but it does not know that belay can begin a new session.
 		if r.Verdict.Class == verdict.SessionNotFound && v.settings.Resume != "" {
