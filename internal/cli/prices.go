@@ -71,20 +71,15 @@ func priceRows(own *price.Table, models []string, now time.Time) (rows []priceRo
 		}
 		return wanted
 	}
-	var owned []string
 	for model, p := range own.Own() {
-		if wanted(func(m string) bool {
-			found, ok := own.Find(m, now)
-			return ok && m != "" && (m == model || *found == p && strings.Contains(m, model))
-		}) {
+		if wanted(func(m string) bool { return own.OwnName(m) == model }) {
 			rows = append(rows, priceRow{Model: model, Price: p, Source: config.UserFile()})
 		}
-		owned = append(owned, model)
 	}
 	list, checked := price.Rows()
 	for _, r := range list {
 		switch {
-		case slices.ContainsFunc(owned, r.IsOf), !r.Holds(now) && !r.Begins().After(now), !wanted(r.IsOf):
+		case own.OwnName(r.Model) != "", !r.Holds(now) && !r.Begins().After(now), !wanted(r.IsOf):
 			continue
 		}
 		row := priceRow{Model: r.Model, Aliases: r.Aliases, Vendor: r.Vendor, Price: r.Price, Source: r.Source, Checked: checked.Format(time.DateOnly), checked: checked}

@@ -22,6 +22,9 @@ func prices(v any) (own map[string]price.Price, key string, err error) {
 	own = map[string]price.Price{}
 	for model, value := range table {
 		key := "prices." + model
+		if strings.TrimSpace(model) == "" {
+			return nil, key, errors.New("has no name; write " + example)
+		}
 		fields, ok := value.(map[string]any)
 		if !ok {
 			return nil, key, errors.New("must be a table, as " + example + "; a name with a dot stands in quotes")
@@ -68,6 +71,9 @@ func modelPrice(fields map[string]any) (p price.Price, wrong string, err error) 
 	return p, "long." + wrong, err
 }
 
+// maxRate is a dollar a token, more than any model costs: it is a slip of the pen, and no sum of it would be believed.
+const maxRate = 1e6
+
 // rates reads US dollars for a million tokens. Those for what is cached are as for other input, if they are not there.
 func rates(fields map[string]any, other string) (r price.Rates, wrong string, err error) {
 	into := map[string]*float64{"input": &r.Input, "output": &r.Output, "cache_read": &r.CacheRead, "cache_write": &r.CacheWrite,
@@ -85,7 +91,7 @@ func rates(fields map[string]any, other string) (r price.Rates, wrong string, er
 			return r, name, err
 		}
 		n, err := strconv.ParseFloat(text, 64)
-		if err != nil || n < 0 || math.IsNaN(n) || math.IsInf(n, 0) {
+		if err != nil || n < 0 || math.IsNaN(n) || n > maxRate {
 			return r, name, fmt.Errorf("%q is not a price: US dollars for a million tokens, as 2.5", text)
 		}
 		*to = n

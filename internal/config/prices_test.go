@@ -13,6 +13,8 @@ func TestPrices_Mistakes(t *testing.T) {
 		"[prices.m]\ninput = 1":                                               "prices.m.output: is missing",
 		"[prices.m]\noutput = 1":                                              "prices.m.input: is missing",
 		"[prices.m]\ninput = 'x'\noutput = 1":                                 `prices.m.input: "x" is not a price`,
+		"[prices.m]\ninput = 3e6\noutput = 1":                                 `prices.m.input: "3e+06" is not a price`,
+		"[prices.'']\ninput = 1\noutput = 1":                                  "prices.: has no name",
 		"[prices.m]\ninput = nan\noutput = 1":                                 `prices.m.input: "NaN" is not a price`,
 		"[prices.m]\ninput = 1\noutput = inf":                                 `prices.m.output: "+Inf" is not a price`,
 		"[prices.m]\ninput = 1\noutput = 1\ncache = 1":                        "prices.m.cache: unknown key",

@@ -11,6 +11,7 @@ import (
 	"iter"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -84,10 +85,19 @@ func (p *Price) cost(c Call) (usd float64, ok bool) {
 }
 
 // Table is the price list: what is built in, and over that the user's own prices. A nil table has only what is built in.
-type Table struct{ own map[string]Price }
+type Table struct {
+	own   map[string]Price
+	names map[string]string // those of own, by how they read in lower case
+}
 
 // New returns the table with the user's own prices by model.
-func New(own map[string]Price) *Table { return &Table{own: own} }
+func New(own map[string]Price) *Table {
+	t := &Table{own: own, names: map[string]string{}}
+	for _, name := range slices.Sorted(maps.Keys(own)) {
+		t.names[strings.ToLower(name)] = name
+	}
+	return t
+}
 
 // Cost is what a call to a model costs on a day; ok is false if that is not known.
 func (t *Table) Cost(model string, day time.Time, c Call) (usd float64, ok bool) {
@@ -119,6 +129,9 @@ func (t *Table) OwnName(model string) string {
 	for _, name := range spellings(model) {
 		if _, ok := t.own[name]; ok {
 			return name
+		}
+		if own, ok := t.names[name]; ok {
+			return own
 		}
 	}
 	return ""
