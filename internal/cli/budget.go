@@ -7,7 +7,6 @@ import (
 	"maps"
 	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -294,12 +293,11 @@ func joinedBudgets(s *config.Settings, profile string) ([]budget.Joined, error) 
 	return list, nil
 }
 
-// budgetsNow says how the budgets stand that a run would join; empty if there are none.
-func budgetsNow(list []budget.Joined) string {
-	var texts []string
+// budgetsNow says how the budgets stand that a run would join.
+func budgetsNow(list []budget.Joined) (texts []string) {
 	dir, err := state.DefaultDir()
 	if err != nil {
-		return ""
+		return nil
 	}
 	for _, j := range list {
 		e, err := newBudgetEntry((&state.State{Dir: dir}).Budgets().Book(j.Name, j.Terms))
@@ -310,5 +308,5 @@ func budgetsNow(list []budget.Joined) string {
 		row := e.row()
 		texts = append(texts, fmt.Sprintf("%s: %s of %s spent, %s", e.Name, row[1], row[3], row[4]))
 	}
-	return strings.Join(texts, "\n           ")
+	return texts
 }

@@ -56,8 +56,8 @@ func dryRun(ctx context.Context, w io.Writer, s *config.Settings, r *engine.Runn
 	}
 	line("limits", "%s", limits(p))
 	line("gate", "%s", gateNow(p.Gate))
-	if len(r.Budgets) > 0 {
-		line("budget", "%s", budgetsNow(r.Budgets))
+	for _, b := range budgetsNow(r.Budgets) {
+		line("budget", "%s", b)
 	}
 	switch {
 	case p.Session != "":
