@@ -116,3 +116,31 @@ func TestFollow_Continues(t *testing.T) {
 		}
 	}
 }
+
+// What the answers of a conversation have cost is known for certain when claude tells it with a result; until then there may be
+// only what was shown of them. If the next turn is broken off, what was told still holds.
+func TestFollow_ConversationIsSettled(t *testing.T) {
+	result := func(cost float64) string {
+		return fmt.Sprintf(`"type":"result","subtype":"success","result":"x","total_cost_usd":%v,"usage":{},"modelUsage":{%q:{"inputTokens":1000}}`, cost, priced)
+	}
+	f := play(t, "-p --input-format stream-json --output-format stream-json --verbose")
+	sum := 0.0
+	for i, tt := range []struct {
+		line string
+		want float64 // what was told until then
+	}{
+		{begins, 0}, {messageOf("m1", "", 1000, 1), 0.005025}, {result(0.0125), 0.0125}, {result(0.0125), 0.0125},
+		{begins, 0.0125}, {messageOf("m2", "", 1000, 1), 0.017525}, {result(0.03), 0.03},
+		{begins, 0.03}, {messageOf("m3", "", 1000, 1), 0.035025},
+	} {
+		if turn := f.show(tt.line).Turn; turn != nil {
+			sum += *turn.CostUSD
+		}
+		if math.Abs(sum-tt.want) > 1e-9 {
+			t.Errorf("after line %d: %v, want %v", i, sum, tt.want)
+		}
+	}
+	if got := f.Account().Estimate; got == nil || math.Abs(*got-0.035025) > 1e-9 {
+		t.Errorf("estimate %v", got)
+	}
+}

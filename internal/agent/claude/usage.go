@@ -3,6 +3,7 @@ package claude
 import (
 	"cmp"
 	"encoding/json"
+	"math"
 	"time"
 
 	"github.com/belay-run/belay/internal/price"
@@ -72,6 +73,11 @@ type ledger struct {
 	order        []*answer
 	results      []result
 	hadSubagents bool // claude shows only the beginning of their messages
+	// settled is what claude itself has told that its first settledAnswers have cost, and corrected by how much that is more
+	// than was told of them as turns.
+	settled        float64
+	settledAnswers int
+	corrected      float64
 }
 
 // answer takes note of what the CLI says of a message. Later ones know more.
@@ -139,6 +145,23 @@ func (l *ledger) turn(id string) *verdict.Usage {
 	return &turn
 }
 
+// settle takes note of what claude says that all answers so far have cost, and returns by how much that differs from what was
+// told of them as turns; nil if it does not. In a conversation there are more answers after it.
+func (l *ledger) settle(cost float64) *verdict.Usage {
+	l.settled, l.settledAnswers = cost, len(l.order)
+	more := cost - l.corrected
+	for _, a := range l.order {
+		if a.told.CostUSD != nil {
+			more -= *a.told.CostUSD
+		}
+	}
+	if math.Abs(more) < 1e-9 {
+		return nil
+	}
+	l.corrected += more
+	return &verdict.Usage{CostUSD: &more}
+}
+
 // cost is what an answer costs by the price list; nil if that has no price for it.
 func (l *ledger) cost(a *answer) *float64 {
 	if !a.priced {
@@ -154,13 +177,14 @@ func (l *ledger) cost(a *answer) *float64 {
 	return a.cost
 }
 
-// estimate is what the answers cost by the price list; nil if there was none, or one has no price.
+// estimate is what the answers cost: those of which claude has told it as it says, and the others by the price list. It is nil
+// if there was none, or one of the others has no price.
 func (l *ledger) estimate() *float64 {
 	if len(l.order) == 0 {
 		return nil
 	}
-	sum := 0.0
-	for _, a := range l.order {
+	sum := l.settled
+	for _, a := range l.order[l.settledAnswers:] {
 		cost := l.cost(a)
 		if cost == nil {
 			return nil
