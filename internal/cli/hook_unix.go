@@ -14,7 +14,13 @@ import (
 // not listen any more is not our end before the hook's.
 func stopHookBySignal(h *hook.Hook) {
 	got := make(chan os.Signal, 4)
-	signal.Notify(got, syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP, syscall.SIGPIPE)
+	signal.Notify(got, syscall.SIGPIPE)
+	for _, sig := range []os.Signal{syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP} {
+		// A client under nohup goes on when its terminal is closed, and needs the hook's decision; the hook inherits that.
+		if !signal.Ignored(sig) {
+			signal.Notify(got, sig)
+		}
+	}
 	go func() {
 		for sig := range got {
 			if sig != syscall.SIGPIPE {
