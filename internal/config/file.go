@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 
 	"github.com/pelletier/go-toml/v2"
 
@@ -28,7 +29,7 @@ type file struct {
 	profile map[string]map[string]named // the same for one profile
 	rules   []Rule
 	alerts  alert.Config
-	ignored []Ignored // of a project's file
+	ignored []Ignored // of a project's file, or that the user's cannot be reached
 	prices  map[string]price.Price
 	budgets map[string]Budget
 }
@@ -39,15 +40,19 @@ type Rule struct {
 	Profile string `toml:"profile"`
 }
 
-// readUser reads the user's file. A missing one is no error, and nil.
+// readUser reads the user's file. A missing one is no error, and nil. One that cannot be reached, because the home is
+// another user's as it often is after a change of the user in a container, is ignored: what works without us must not fail.
 func readUser() (*file, error) {
 	path := UserFile()
 	if path == "" {
 		return nil, nil
 	}
 	data, err := safefile.ReadUser(path, maxUserFile)
-	if errors.Is(err, os.ErrNotExist) {
+	if errors.Is(err, os.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) { // HOME=/dev/null is common
 		return nil, nil
+	}
+	if _, unreached := os.Lstat(path); errors.Is(err, os.ErrPermission) && errors.Is(unreached, os.ErrPermission) {
+		return &file{path: path, ignored: []Ignored{{Path: path, Why: "it cannot be reached: permission denied"}}}, nil
 	}
 	if wrong, ok := errors.AsType[*safefile.Error](err); ok {
 		return nil, &Mistake{Path: path, Err: errors.New("it " + wrong.Reason)}

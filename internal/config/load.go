@@ -44,6 +44,9 @@ func Load(given Given, profile string) (*Settings, []verdict.Rule, error) {
 	if user == nil {
 		user = &file{}
 	}
+	for _, i := range user.ignored {
+		s.ignore(i)
+	}
 	s.Alerts, s.BudgetRules = user.alerts, user.budgets
 	if len(user.prices) > 0 {
 		s.Prices = price.New(user.prices)

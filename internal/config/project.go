@@ -16,7 +16,7 @@ import (
 // maxProjectFile is more than any project needs.
 const maxProjectFile = 64 << 10
 
-// Ignored is something in a project's file that has no effect, and why.
+// Ignored is something in a project's file that has no effect, and why; or the user's file, if it cannot be reached.
 type Ignored struct {
 	Path string
 	Line int    // 0 if it has none of its own
@@ -63,7 +63,7 @@ func printable(text string, most int) string {
 	}, text)
 }
 
-// Warning says in one line what of the project's file has no effect; empty if all of it has.
+// Warning says in one line what of the files has no effect; empty if all of it has.
 func (s *Settings) Warning() string {
 	switch n := len(s.Ignored); n {
 	case 0:

@@ -1,0 +1,52 @@
+package config_test
+
+import (
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/belay-run/belay/internal/config"
+)
+
+// A home that is not the user's, such as /root for another user, or none at all, such as /dev/null, is no reason not to run
+// a command.
+func TestLoad_HomeOfAnotherUser(t *testing.T) {
+	home(t, "max_retries = 3", "")
+	t.Setenv("HOME", "/dev/null")
+	for name, place := range map[string]string{"NoDirectory": "/dev/null", "FromHome": ""} {
+		t.Setenv("XDG_CONFIG_HOME", place)
+		if s, _, err := config.Load(nil, "generic"); err != nil || s.Warning() != "" {
+			t.Errorf("%s: %v, %v", name, err, s)
+		}
+	}
+
+	closed := filepath.Join(t.TempDir(), "root")
+	if err := os.MkdirAll(filepath.Join(closed, "belay"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(closed, "belay", "config.toml"), []byte("max_retries = 3"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chmod(closed, 0); err != nil {
+		t.Fatal(err)
+	}
+	defer os.Chmod(closed, 0o700)
+	t.Setenv("XDG_CONFIG_HOME", closed)
+	if os.Geteuid() == 0 { // root may go anywhere
+		runtime.LockOSThread()
+		defer runtime.UnlockOSThread()
+		unix.SetfsuidRetUid(65534)
+		defer unix.SetfsuidRetUid(0)
+	}
+	s, _, err := config.Load(nil, "generic")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if w := s.Warning(); s.MaxRetries != 0 || !strings.HasSuffix(w, "config.toml is ignored: it cannot be reached: permission denied") {
+		t.Errorf("%d retries, %q", s.MaxRetries, w)
+	}
+}
