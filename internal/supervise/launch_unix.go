@@ -3,8 +3,11 @@
 package supervise
 
 import (
+	"bytes"
 	"errors"
+	"io"
 	"os"
+	"slices"
 	"syscall"
 	"time"
 )
@@ -73,6 +76,9 @@ func (p *Process) fork() error {
 	p.start, p.born = time.Now(), startNow()
 	done := p.markByLimit()
 	pid, err := syscall.ForkExec(p.spec.Path, p.spec.Args, attr)
+	if errors.Is(err, syscall.ENOEXEC) && isShellScript(p.spec.Path) {
+		pid, err = syscall.ForkExec("/bin/sh", slices.Concat([]string{"/bin/sh", p.spec.Path}, p.spec.Args[min(1, len(p.spec.Args)):]), attr)
+	}
 	done(pid)
 	if err != nil {
 		p.term.close()
@@ -81,6 +87,20 @@ func (p *Process) fork() error {
 	p.pid = pid
 	p.term.lend(p)
 	return nil
+}
+
+// isShellScript reports whether an executable file that the kernel cannot execute is a script without a first line that
+// names its interpreter. Shells, and execvp(3), run such a file with sh.
+func isShellScript(path string) bool {
+	f, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	start := make([]byte, 512)
+	n, _ := io.ReadFull(f, start)
+	line, _, _ := bytes.Cut(start[:n], []byte("\n"))
+	return !bytes.ContainsAny(line, "\x00\x7f")
 }
 
 // awaitRoot waits for the child itself; the library's way. Where the system can, it is not reaped yet: until then its

@@ -79,7 +79,7 @@ func TestRun_CannotStart(t *testing.T) {
 		"NotFound":           {supervise.Spec{Path: filepath.Join(dir, "none")}, fs.ErrNotExist},
 		"NotExecutable":      {supervise.Spec{Path: file("plain", "#!/bin/sh\n", 0o600)}, fs.ErrPermission},
 		"InterpreterMissing": {supervise.Spec{Path: file("alien", "#!/no/such\n", 0o700)}, fs.ErrNotExist},
-		"NoProgram":          {supervise.Spec{Path: file("text", "hello", 0o700)}, syscall.ENOEXEC},
+		"NoProgram":          {supervise.Spec{Path: file("alien.bin", "\x7fELF of another machine", 0o700)}, syscall.ENOEXEC},
 		"NoDirectory":        {supervise.Spec{Path: "/bin/sh", Dir: filepath.Join(dir, "none")}, fs.ErrNotExist},
 		"TooLong":            {supervise.Spec{Path: "/bin/sh", Args: []string{"sh", strings.Repeat("x", 1<<20)}}, syscall.E2BIG},
 		"NUL":                {supervise.Spec{Path: "/bin/sh", Args: []string{"sh\x00"}}, syscall.EINVAL},
@@ -91,6 +91,20 @@ func TestRun_CannotStart(t *testing.T) {
 				t.Errorf("%v, %+v; want %v", err, exit, tt.want)
 			}
 		})
+	}
+}
+
+// A script without a first line that names its interpreter works in every shell and behind env, nice and timeout.
+func TestRun_ScriptWithoutInterpreter(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "script")
+	if err := os.WriteFile(path, []byte("echo \"$0\" \"$#\" \"$1\"\nexit 6\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	spec := supervise.Spec{Path: path, Args: []string{"script", "a  $(b)"}, Stdout: &out}
+	if exit := run(t, spec, nil); exit.Code != 6 || out.String() != path+" 1 a  $(b)\n" {
+		t.Errorf("%+v, %q", exit, &out)
 	}
 }
 
