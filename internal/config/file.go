@@ -1,6 +1,7 @@
 package config
 
 import (
+	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
@@ -67,6 +68,7 @@ func readUser() (*file, error) {
 // error, so that the user mends it. In a project's file, which others may have written, it is ignored, and that is noted.
 func parseFile(path string, data []byte, project bool) (*file, error) {
 	f := &file{path: path, project: project, values: map[string]named{}, profile: map[string]map[string]named{}}
+	data = bytes.TrimPrefix(data, []byte("\uFEFF")) // some editors begin every file with it
 	var doc map[string]any
 	if err := toml.Unmarshal(data, &doc); err != nil {
 		return f, f.mistake("", notTOML(path, data, err))
@@ -275,7 +277,11 @@ func flat(v any) (string, error) {
 		}
 		return strings.Join(parts, ","), nil
 	}
-	return "", fmt.Errorf("takes a text, a number, true or false, or a list, not %T", v)
+	what := "a date or time"
+	if _, ok := v.(map[string]any); ok {
+		what = "a table"
+	}
+	return "", errors.New("takes a text, a number, true or false, or a list, not " + what)
 }
 
 // addRules adds the rules for verdicts.

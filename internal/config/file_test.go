@@ -1,6 +1,8 @@
 package config
 
 import (
+	"fmt"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -67,5 +69,43 @@ failures = 0
 	f, err = parseFile("p.toml", []byte("[alert]\nfailures = 3"), true)
 	if err != nil || f.alerts.Failures != 0 || len(f.ignored) != 1 {
 		t.Errorf("a project's alerts were taken: %+v, %v", f, err)
+	}
+}
+
+// A project's file of the allowed size costs little, whatever is in it. A key of 30,000 names took a gigabyte and twenty
+// seconds.
+func TestParseFile_MadeToBeCostly(t *testing.T) {
+	for name, text := range map[string]string{
+		"DeepKey":    "[" + strings.Repeat("a.", maxProjectFile/2-10) + "a]\nx = 1\n",
+		"DeepValue":  "a = " + strings.Repeat("{a=", maxProjectFile/4-10) + "1" + strings.Repeat("}", maxProjectFile/4-10),
+		"ManyTables": strings.Repeat("[[a]]\n", maxProjectFile/6),
+		"ManyKeys":   manyKeys(maxProjectFile),
+		"LongKey":    strings.Repeat("a", maxProjectFile-10) + " = 1\n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			parseFile("c.toml", []byte(text), true)
+			runtime.ReadMemStats(&after)
+			if took := after.TotalAlloc - before.TotalAlloc; took > 200<<20 { // steadier than the time
+				t.Errorf("it took %d MiB", took>>20)
+			}
+		})
+	}
+}
+
+func manyKeys(size int) string {
+	var b strings.Builder
+	for i := 0; b.Len() < size-20; i++ {
+		fmt.Fprintf(&b, "[k%d]\n", i)
+	}
+	return b.String()
+}
+
+// Notepad begins a file with a byte order mark.
+func TestParseFile_ByteOrderMark(t *testing.T) {
+	f, err := parseFile("c.toml", []byte("\uFEFFtimeout = \"5s\"\r\n"), false)
+	if err != nil || f.values["timeout"].text != "5s" || f.values["timeout"].line != 1 {
+		t.Errorf("%+v, %v", f, err)
 	}
 }

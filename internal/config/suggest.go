@@ -28,6 +28,9 @@ func Nearest(word string, names []string) string {
 	best := ""
 	word = strings.ToLower(word)
 	for _, name := range names {
+		if len(word) > len(name)+most || len(name) > len(word)+most {
+			continue // each of these is an edit
+		}
 		if d := edits(word, name); d <= most {
 			best, most = name, d-1
 		}
