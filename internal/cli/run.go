@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -136,8 +137,13 @@ func run(ctx context.Context, std stdio.Streams, given config.Given, args []stri
 		result.ExitCode = result.OwnCode()
 	}
 	code := result.ExitCode
-	if err := writeResult(std.Out, s.OutputFormat, result); err != nil && code == 0 {
-		code = engine.CodeFailed
+	if err := writeResult(std.Out, s.OutputFormat, result); err != nil {
+		if !errors.Is(err, syscall.EPIPE) { // a reader that has left knows
+			view.screen.Line("the result could not be written to stdout: %v", err)
+		}
+		if code == 0 {
+			code = engine.CodeFailed
+		}
 	}
 	if file != nil {
 		if err := file.write(result); err != nil {
