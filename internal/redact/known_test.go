@@ -57,6 +57,7 @@ func TestKnown_Prompt(t *testing.T) {
 		"whole": "bad request: " + prompt, "JSON": fmt.Sprintf(`{"error":"cannot do %s"}`, escaped), "JSON in JSON": fmt.Sprintf(`{"error":%s}`, twice), "Go": fmt.Sprintf("cannot do %q now", prompt),
 		"cut": "prompt too long: " + prompt[:30] + "…", "cut soon": "prompt too long: " + prompt[:12] + "...", "cut without a word": "prompt too long: " + prompt[:33], "from the middle": "near " + prompt[13:60],
 		"a line": "cannot: Make it shorter.", "wrapped": "  > Refactor the\n  > billing module\n  > of Initech.", "other spaces": "Refactor  the   billing\tmodule of Initech.", "unicode": `geht nicht: über-geheime Pläne f\u00fcr Zürich`,
+		"query of a URL": "GET /v1/ask?q=" + url.QueryEscape(prompt) + " failed", "path of a URL": "GET /v1/" + url.PathEscape(prompt), "URL, cut": url.QueryEscape(prompt)[:40] + "...",
 		"often": strings.Repeat("Refactor the billing module of Initech. no; ", 100),
 	} {
 		got := k.Text(text)

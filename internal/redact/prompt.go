@@ -56,7 +56,7 @@ type flatText struct {
 	gap  []bool
 }
 
-// normalise takes spaces and escapes out of a text. gap says that a space was before a byte.
+// normalise takes spaces and escapes out of a text, and what a URL has in their place. gap says that a space was before a byte.
 func normalise(s string) flatText {
 	t := flatText{flat: make([]byte, 0, len(s)), at: make([]int, 0, len(s)+1), gap: make([]bool, 0, len(s))}
 	space := true
@@ -75,7 +75,17 @@ func normalise(s string) flatText {
 			i = max(end, i+1)
 			continue
 		}
-		if isSpace(b) {
+		if end := escapeEnd(s, i); b == '%' && end > i {
+			if c := unhex(s[i+1])<<4 | unhex(s[i+2]); c > ' ' && c != '+' {
+				t.flat, t.at, t.gap = append(t.flat, c), append(t.at, i), append(t.gap, space)
+				space = false
+			} else {
+				space = true
+			}
+			i = end
+			continue
+		}
+		if isSpace(b) || b == '+' { // which is a space in the query of a URL
 			space = true
 			i++
 			continue
@@ -104,13 +114,17 @@ func escaped(e string) (rune, bool) {
 	}
 	r := rune(0)
 	for i := 1; i < 5; i++ {
-		d := rune(e[i] - '0')
-		if isAlpha(e[i]) {
-			d = rune(e[i]|0x20) - 'a' + 10
-		}
-		r = r<<4 | d
+		r = r<<4 | rune(unhex(e[i]))
 	}
 	return r, !unicode.IsSpace(r) && r >= ' ' && utf8.ValidRune(r)
+}
+
+// unhex is what a hexadecimal figure stands for.
+func unhex(b byte) byte {
+	if isAlpha(b) {
+		return b | 0x20 - 'a' + 10
+	}
+	return b - '0'
 }
 
 const base = 1_000_003
@@ -268,7 +282,7 @@ func (t *flatText) spans(s string, hide []bool) (list []span) {
 			j++
 		}
 		from, to := t.at[i], t.at[j-1]
-		if s[to] == '\\' {
+		if s[to] == '\\' || s[to] == '%' {
 			to = max(to+1, escapeEnd(s, to))
 		} else {
 			_, n := utf8.DecodeRuneInString(s[to:])
