@@ -19,8 +19,19 @@ func (c *scanner) named(i int) int {
 	if strings.HasPrefix(s[j:], "://") {
 		return c.userInfo(j + len("://"))
 	}
+	if equalFold(s[j:min(len(s), j+len(encodedSlashes))], encodedSlashes) {
+		if end := c.encodedUserInfo(j + len(encodedSlashes)); end > j {
+			return end
+		}
+	}
 	name := s[i:j]
 	strong := strengthOf(name)
+	if strong > plain && i > 0 && s[i-1] == '<' && j < len(s) && s[j] == '>' { // an element of XML
+		end := j + 1 + max(0, strings.IndexByte(s[j+1:], '<'))
+		if closed := strings.TrimLeft(s[end:min(len(s), end+8)], `<\`); end > j+1 && strings.HasPrefix(closed, "/") && !isPlaceholder(s[j+1:end]) {
+			return c.take(j+1, end)
+		}
+	}
 	if strong > plain {
 		if end := c.valueOf(i, j, strong); end > i {
 			return end
@@ -106,6 +117,31 @@ func (c *scanner) userInfo(i int) int {
 	return c.pass(host)
 }
 
+// encodedSlashes is what stands behind the scheme of a URL that is itself part of another URL.
+const encodedSlashes = "%3A%2F%2F"
+
+// encodedUserInfo takes the user info of such a URL, whose authority begins at i.
+func (c *scanner) encodedUserInfo(i int) int {
+	s, colon := c.s, false
+	for j := i; j < len(s) && j < i+maxValue; j++ {
+		switch b := s[j]; {
+		case b <= ' ', b == '&', b == '/', isQuote(b), b == '[' && strings.HasPrefix(s[j:], Marker):
+			return i
+		case b != '%' || j+3 > len(s):
+		case s[j+1:j+3] == "40":
+			if colon && j > i {
+				return c.take(i, j)
+			}
+			return i
+		case equalFold(s[j+1:j+3], "2F"):
+			return i
+		case equalFold(s[j+1:j+3], "3A"):
+			colon = true
+		}
+	}
+	return i
+}
+
 // login takes the password of user:password@host, where it is not part of a URL. The name ends at j.
 func (c *scanner) login(i, j int) int {
 	s := c.s
@@ -180,12 +216,12 @@ func (c *scanner) spoken(i, j int, strong strength) int {
 		word := firstWord(s[k:min(len(s), k+maxName)])
 		said = word == "is" || word == "was" || word == "to" || word == "value"
 		if !said && n == 0 && word != "for" && word != "of" && word != "set" {
-			return i
+			return c.bare(i, j, k)
 		}
 		k = skipBlanks(s, k+len(word))
 	}
 	if !said && (k >= len(s) || !isQuote(s[k]) && s[k] != '\\') {
-		return i
+		return c.bare(i, j, k)
 	}
 	if k < len(s) && s[k] == ':' {
 		k = skipBlanks(s, k+1)
@@ -196,6 +232,21 @@ func (c *scanner) spoken(i, j int, strong strength) int {
 	}
 	text := strings.TrimRight(s[from:to], ".,!?")
 	if isPlaceholder(text) || strings.Contains(text, "://") || !isOpaque(text) && !(quoted && said) {
+		return i
+	}
+	return c.take(from, from+len(text))
+}
+
+// bare takes what follows password without any sign between the two, as in .netrc and in FTP, if it is no word. The name is
+// from i to j, and what follows it begins at k.
+func (c *scanner) bare(i, j, k int) int {
+	name := c.s[i:j]
+	if !equalFold(name, "password") && !equalFold(name, "passwd") && name != "PASS" {
+		return i
+	}
+	_, from, to := read(c.s, k)
+	text := strings.TrimRight(c.s[from:max(from, to)], ".,!?:;)")
+	if len(text) < 8 || !isOpaque(text) || isUUID(text) || isPlaceholder(text) || strings.Contains(text, "://") {
 		return i
 	}
 	return c.take(from, from+len(text))
@@ -220,10 +271,18 @@ func (c *scanner) dash(i int) int {
 			return c.userOption(i, skipBlanks(s, i+2))
 		}
 	case 'p':
-		quoted, from, to := read(s, i+2)
-		text := s[from:to]
-		if to <= from || isPlaceholder(text) || isSpace(s[i+2]) {
+		apart := isSpace(s[i+2]) && passwordBefore(s, i)
+		k := i + 2
+		if apart {
+			k = skipBlanks(s, k)
+		}
+		quoted, from, to := read(s, k)
+		text := s[from:max(from, to)]
+		if to <= from || isPlaceholder(text) || isSpace(s[i+2]) && !apart || apart && (allDigits(text) || text[0] == '-') {
 			return i
+		}
+		if apart {
+			return c.take(from, to)
 		}
 		if quoted || len(text) >= 5 && isOpaque(text) && !strings.Contains(text, "=") || mysqlBefore(s, i) {
 			return c.take(from, to)
@@ -236,6 +295,17 @@ func (c *scanner) dash(i int) int {
 func mysqlBefore(s string, i int) bool {
 	before := s[max(0, i-60):i]
 	for _, name := range [...]string{"mysql", "mariadb", "sshpass", "7z"} {
+		if strings.Contains(before, name) {
+			return true
+		}
+	}
+	return false
+}
+
+// passwordBefore reports whether the command before i is one whose option -p has a password apart from it, and no port.
+func passwordBefore(s string, i int) bool {
+	before := s[max(0, i-60):i]
+	for _, name := range [...]string{"sshpass ", "docker login ", "podman login ", "registry login "} {
 		if strings.Contains(before, name) {
 			return true
 		}

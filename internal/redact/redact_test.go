@@ -63,7 +63,7 @@ func TestText_LeavesTheRest(t *testing.T) {
 		"npm ERR! code E404", "npm ERR! 404 '@babel/plugin-proposal-private-property-in-object@7.21.12' is not in this registry.", "github.com/belay-run/belay v0.0.0-20240102150405-abcdef123456: missing go.sum entry",
 		"docker run -u 1000:1000 image", "image nginx:1.25@sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855", "write to me: mailto:ann@example.com", "cannot parse author:ann@example.com",
 		"https://user@example.com/", "ssh://git@github.com/o/r", "goroutine 1 [running]:", "/var/folders/zz/zyxvpxvq6csfxvn_n0000000000000/T/x", "at Object.<anonymous> (/app/node_modules/foo/index.js:12:34)",
-		"claude:api.anthropic.com:3f9c1a52", "gcc -pthread -print-search-dirs -pedantic-errors", "ssh -p2222 host", "password policy: at least 12 characters", "key=cache-linux-v2", "code=ERR_MODULE_NOT_FOUND",
+		"claude:api.anthropic.com:3f9c1a52", "gcc -pthread -print-search-dirs -pedantic-errors", "ssh -p2222 host", "ssh -p 2222 host", "docker run -p 8080:80 nginx", "mkdir -p src/main2go", "PASS ok", "password authentication failed for user postgres", "usage: tool --token <token> [--name <name>]", "<password></password>", "https%3A%2F%2Fexample.com%2Fa%40b", "password hash mismatch", "password policy: at least 12 characters", "key=cache-linux-v2", "code=ERR_MODULE_NOT_FOUND",
 	} {
 		if got := redact.Text(text); got != text {
 			t.Errorf("%q became %q", text, got)

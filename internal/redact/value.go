@@ -17,6 +17,9 @@ func valueAfter(s string, j int) (v value, ok bool) {
 		j++
 	}
 	k := skipBlanks(s, j)
+	if strings.HasPrefix(s[k:], "value=") { // key="name" value="…" in XML
+		k += len("value")
+	}
 	switch {
 	case strings.HasPrefix(s[k:], "%3D"), strings.HasPrefix(s[k:], "%3d"), strings.HasPrefix(s[k:], "%3A"), strings.HasPrefix(s[k:], "%3a"):
 		v.sep, k = '=', k+3
@@ -36,6 +39,9 @@ func valueAfter(s string, j int) (v value, ok bool) {
 	}
 	if k < len(s) && s[k] == '[' && !strings.HasPrefix(s[k:], Marker) { // a list of one, as Go prints headers
 		k++
+	}
+	if strings.HasPrefix(s[k:], "Some(") { // as Rust prints what may be missing
+		k += len("Some(")
 	}
 	if k == len(s) || strings.IndexByte("{[(", s[k]) >= 0 { // its parts have names of their own
 		return v, false

@@ -209,6 +209,16 @@ var Places = []Place{
 	in("amqp://guest:%s@rabbit:5672/"), in("login failed for ann:%s@db.example.com"), in("the password is %s"), in("password for ann is %s"), in("her password was '%s'."), in("the token is %s now"), in("wrong passphrase \"%s\""),
 	in("https://example.com/?api_key=%s&page=2"), in("GET /v1?access_token=%s HTTP/1.1"), in("https://example.com/cb?client_secret=%s"), in("body: grant_type=password&username=x&password=%s"), in("password%%3D%s"),
 	in("secret => %s,"), in(`Error: login("ann", password="%s")`), in(`headers["x-auth-token"] = "%s"`), in("config: {user: ann, password: %s}"), in("npm config: //registry.example.com/:_authToken=%s"), in("machine x login ann password=%s"),
+	in("<password>%s</password>"), in(`<add key="ApiKey" value="%s"/>`), in(`Config { user: "ann", token: Some("%s") }`), in("next=https%%3A%%2F%%2Fann%%3A%s%%40example.com%%2Fx"),
+	in("sshpass -p %s ssh host"), in("docker login -u ann -p %s registry.example.com: unauthorized"),
+	{"netrc", func(m *Maker) (string, string) {
+		secret := "1" + m.draw(alnum, 10) + "b"
+		return "machine api.example.com login ann password " + secret, secret
+	}},
+	{"FTP", func(m *Maker) (string, string) {
+		secret := "1" + m.draw(alnum, 10) + "b"
+		return "> USER ann\n> PASS " + secret, secret
+	}},
 	{"SAS of Azure", func(m *Maker) (string, string) {
 		secret := url.QueryEscape(base64.StdEncoding.EncodeToString([]byte(m.draw(alnum, 32))))
 		return "https://x.blob.core.windows.net/c/b?sv=2022-11-02&sr=b&sig=" + secret + "&se=2026-01-01", secret
