@@ -10,6 +10,8 @@ import (
 	"slices"
 	"syscall"
 	"time"
+
+	"github.com/belay-run/belay/internal/safefile"
 )
 
 // handle says whether the root is reaped: then its pid may be that of another process.
@@ -92,7 +94,7 @@ func (p *Process) fork() error {
 // isShellScript reports whether an executable file that the kernel cannot execute is a script without a first line that
 // names its interpreter. Shells, and execvp(3), run such a file with sh.
 func isShellScript(path string) bool {
-	f, err := os.Open(path)
+	f, err := safefile.OpenRegular(path)
 	if err != nil {
 		return false
 	}
