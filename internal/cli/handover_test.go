@@ -71,7 +71,7 @@ func TestHandOver_WithoutACompanion(t *testing.T) {
 	place(t)
 	t.Setenv("PATH", t.TempDir())
 	belay(t, "log").ends(125).prints().says("belay log needs belayd, which is neither beside belay nor on the PATH; to get both: make install")
-	write(t, os.Getenv("PATH")+"/belayd", "no program", 0o700)
+	write(t, os.Getenv("PATH")+"/belayd", "\x7fELF", 0o700)
 	belay(t, "log").ends(125).prints().says("belayd could not be started: ")
 }
 
