@@ -9,16 +9,17 @@ import (
 	"github.com/belay-run/belay/verdict"
 )
 
-// usageOf reads what a CLI has reported. What cannot be read counts as zero.
+// usageOf reads what a CLI has reported. What cannot be read counts as zero, and a cost that cannot be one as unknown.
 func usageOf(data json.RawMessage) (u verdict.Usage) {
-	if len(data) == 0 || plainUsage(data, &u) {
-		return u
+	if len(data) > 0 && !plainUsage(data, &u) {
+		u = verdict.Usage{}
+		if json.Unmarshal(data, &u) != nil {
+			return verdict.Usage{}
+		}
 	}
-	u = verdict.Usage{}
-	if json.Unmarshal(data, &u) != nil {
-		return verdict.Usage{}
-	}
-	return credible(u)
+	u.CostUSD = price.Credible(u.CostUSD)
+	u.Estimated = u.Estimated && u.CostUSD != nil
+	return u
 }
 
 // plainUsage reads usage as belay run writes it, in a tenth of the time that encoding/json takes. A test compares the
@@ -54,13 +55,5 @@ func plainUsage(data []byte, u *verdict.Usage) bool {
 		return false
 	}
 	u.CostUSD = &cost
-	*u = credible(*u)
 	return true
-}
-
-// credible is the usage without a cost that cannot be one.
-func credible(u verdict.Usage) verdict.Usage {
-	u.CostUSD = price.Credible(u.CostUSD)
-	u.Estimated = u.Estimated && u.CostUSD != nil
-	return u
 }
