@@ -104,9 +104,10 @@ func (t *terminal) lend(p *Process) {
 	if t.foreground() == t.ours {
 		t.give(p.pid)
 		t.passResize(p.pid)
-		t.passEarly(p.pid)
+	} else {
+		t.stopEarly()
+		t.early = nil
 	}
-	t.stopEarly()
 	t.jobs.Go(func() { t.jobControl(p.pid) })
 }
 
@@ -122,14 +123,9 @@ func (t *terminal) passResize(group int) {
 	}
 }
 
-// passEarly passes a Ctrl-C on that was typed before the child had the terminal: the system has told our group alone.
-func (t *terminal) passEarly(group int) {
-	select {
-	case <-t.early:
-		syscall.Kill(-group, syscall.SIGINT)
-	default:
-	}
-}
+// earlyTimeout is how long a Ctrl-C that was typed before the child had the terminal may take to come to us: the system has told
+// our group alone, and on a busy machine a signal is heard some time after it was sent.
+const earlyTimeout = 5 * time.Second
 
 func (t *terminal) stopEarly() {
 	if t.early != nil {
@@ -184,10 +180,16 @@ func (t *terminal) note(sig syscall.Signal) {
 
 // jobControl does for our only job what a shell does for its jobs.
 func (t *terminal) jobControl(child int) {
+	tooLate := time.NewTimer(earlyTimeout)
+	defer tooLate.Stop()
 	for {
 		select {
 		case <-t.ended:
 			return
+		case <-t.early:
+			syscall.Kill(-child, syscall.SIGINT)
+		case <-tooLate.C:
+			t.stopEarly()
 		case sig := <-t.stopped:
 			t.suspend(child, sig)
 		case <-t.cont:
