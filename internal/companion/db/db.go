@@ -68,13 +68,30 @@ func (d *DB) Path() string { return filepath.Join(d.dir, Name) }
 // LogPath is the log that is folded in.
 func (d *DB) LogPath() string { return filepath.Join(d.dir, "log.jsonl") }
 
-// openBeside opens while no process sets a damaged database aside: its three files must belong to the same database.
+// openBeside opens while no process sets a damaged database aside: its three files must belong to the same database. One
+// that is not in WAL mode yet is opened by one process at a time, because SQLite does not wait for its locks to switch.
 func (d *DB) openBeside() error {
-	lock, err := lockFile(d.Path()+".lock", flock.Shared)
+	mode := flock.Shared
+	if !d.inWALMode() {
+		mode = flock.Exclusive
+	}
+	lock, err := lockFile(d.Path()+".lock", mode)
 	if err == nil { // where nothing can be written, no process sets anything aside
 		defer lock.Close()
 	}
 	return d.open()
+}
+
+// inWALMode says whether the file's header names WAL as what is needed to read and write it.
+func (d *DB) inWALMode() bool {
+	f, err := safefile.OpenOwn(d.Path(), os.O_RDONLY)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	var versions [2]byte
+	_, err = f.ReadAt(versions[:], 18)
+	return err == nil && versions == [2]byte{2, 2}
 }
 
 func (d *DB) open() error {
@@ -87,7 +104,6 @@ func (d *DB) open() error {
 	if err := d.checkBeside(); err != nil {
 		return err
 	}
-	// The timeout comes first: to switch to WAL takes a lock too.
 	if err := d.connect("busy_timeout(%d)", "journal_mode(WAL)", "synchronous(NORMAL)"); err != nil {
 		return err
 	}
