@@ -61,7 +61,8 @@ func (s treeShape) command(then string) string {
 // What the command does once its tree stands.
 const (
 	untilTold = `read told < go; `
-	stays     = `while :; do sleep 300; done`
+	stays     = `while :; do ` + stay + `; done`
+	stay      = `sleep 301` // told apart from the sleepers of the tree
 )
 
 // treeEnding is a way in which a command ends, or is made to.

@@ -1,0 +1,66 @@
+package claude
+
+import (
+	"cmp"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/belay-run/belay/internal/agent"
+	"github.com/belay-run/belay/verdict"
+)
+
+// retrying is what an event says that announces a retry inside claude.
+func (f *follower) retrying(e event) *agent.Retrying {
+	r := &agent.Retrying{Wait: time.Duration(min(max(e.RetryDelay, 0), 1e9) * float64(time.Millisecond))}
+	class, ok := classOfStatus(e.ErrorStatus, "")
+	if !ok {
+		class, ok = byError[string(e.Error)]
+	}
+	if !ok || e.ErrorStatus == 0 && e.Error == "unknown" {
+		class = verdict.Network // it had no answer at all
+	}
+	r.Verdict = verdict.Verdict{Class: class, Retryable: class.Retryable(), Rule: "api_retry", SessionID: f.session,
+		Evidence: statusText(e.ErrorStatus)}
+	if r.Wait > backoff(e.Attempt) || r.Wait > 0 && r.Wait%time.Second == 0 {
+		r.Verdict.Hint.After = r.Wait // it was told so: its own back-off is less, and never whole seconds
+	}
+	// A key from the environment does not get better. Any other may be refreshed, once.
+	r.Hopeless = class == verdict.Auth && (f.ownKey || e.Attempt > 1) || class == verdict.Billing
+	return r
+}
+
+// backoff is the most that claude waits by itself before its nth retry.
+func backoff(n int) time.Duration {
+	d := 500 * time.Millisecond << min(max(n-1, 0), 6)
+	return min(d, 32*time.Second)*5/4 + 100*time.Millisecond
+}
+
+func statusText(status int) string {
+	if status == 0 {
+		return "no answer"
+	}
+	return fmt.Sprintf("HTTP %d", status)
+}
+
+// unseen are the retries that old versions make without an event.
+func (f *follower) unseen() int {
+	if f.retries > 0 || !f.class.Retryable() || f.class == verdict.BadOutput || f.class == verdict.SessionBusy || !f.events || tellsRetries(f.version) {
+		return 0
+	}
+	return f.maxRetries()
+}
+
+// maxRetries is how often claude tries again by itself.
+func (f *follower) maxRetries() int {
+	set := cmp.Or(agent.Getenv(f.plan.Env, maxRetriesVar), f.profile.getenv(maxRetriesVar))
+	if n, err := strconv.Atoi(set); err == nil && n >= 0 {
+		return min(n, 15)
+	}
+	return 10
+}
+
+// tellsRetries reports whether a version has the event api_retry.
+func tellsRetries(version string) bool {
+	return agent.CompareVersions(version, "2.1") >= 0
+}
