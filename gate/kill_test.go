@@ -9,7 +9,6 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"strconv"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -17,19 +16,12 @@ import (
 	"time"
 
 	"github.com/belay-run/belay/gate"
+	"github.com/belay-run/belay/internal/faulttest"
 )
 
 // kills is how many processes are killed: a hundred, or as many as make test-full wants.
 func kills(t *testing.T) int {
-	text := os.Getenv("BELAY_TEST_KILLS")
-	if text == "" {
-		return 100
-	}
-	n, err := strconv.Atoi(text)
-	if err != nil || n < 1 {
-		t.Fatalf("BELAY_TEST_KILLS=%s is not a number of kills", text)
-	}
-	return n
+	return faulttest.Count(t, "BELAY_TEST_KILLS", 100)
 }
 
 // slotCount is how many slots the processes have to share.

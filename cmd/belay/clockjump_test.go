@@ -12,6 +12,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/belay-run/belay/internal/faulttest"
 )
 
 // seamed is a belay whose clock can be set.
@@ -67,7 +69,7 @@ func TestClock_Jumps(t *testing.T) {
 		for direction, sign := range map[string]time.Duration{"Forward": 1, "Back": -1} {
 			t.Run(name+"/"+direction, func(t *testing.T) {
 				t.Parallel()
-				for round := range setting(t, "BELAY_TEST_CLOCK_ROUNDS", 1) {
+				for round := range faulttest.Count(t, "BELAY_TEST_CLOCK_ROUNDS", 1) {
 					tried.Add(1)
 					if tt.play(t, round, sign*time.Duration(1+rand.IntN(40))*time.Hour) {
 						survived.Add(1)

@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/belay-run/belay/internal/faulttest"
 	"github.com/belay-run/belay/internal/journal"
 )
 
@@ -22,7 +23,7 @@ import (
 // than there are slots.
 func TestCrowd_Waiters(t *testing.T) {
 	t.Parallel()
-	n, slots := setting(t, "BELAY_TEST_WAITERS", 40), 8
+	n, slots := faulttest.Count(t, "BELAY_TEST_WAITERS", 40), 8
 	r := newRun(t, 0)
 	r.gates("hold", "api", "--until", "1h")
 	counts, err := os.Create(filepath.Join(r.dir, "counts"))
@@ -76,7 +77,7 @@ func TestCrowd_Waiters(t *testing.T) {
 // and the next run cleans up behind them. BELAY_TEST_KILLS says how many.
 func TestLog_KillStorm(t *testing.T) {
 	t.Parallel()
-	kills := setting(t, "BELAY_TEST_KILLS", 30)
+	kills := faulttest.Count(t, "BELAY_TEST_KILLS", 30)
 	r := newRun(t, 0)
 	// Eight at a time take as long as eight runs do on one core, on this machine at this time: some end by themselves.
 	begun := time.Now()

@@ -22,27 +22,13 @@ import (
 	"github.com/belay-run/belay/verdict"
 )
 
-// setting is a number from the environment, which make soak sets.
-func setting(t *testing.T, name string, otherwise int) int {
-	t.Helper()
-	text := os.Getenv(name)
-	if text == "" {
-		return otherwise
-	}
-	n, err := strconv.Atoi(text)
-	if err != nil || n < 0 {
-		t.Fatalf("%s=%s is not a number", name, text)
-	}
-	return n
-}
-
 // Runs of real processes that fail in every way that is known, many at a time: exit code, result, output, starts and log are
 // those that the README promises, and nothing is left of a run, be it a process or a file. Some leave a process in the
 // background, some are interrupted. BELAY_TEST_PROCESS_FAULTS says how many faults there are, BELAY_TEST_SEED where the
 // seeds begin.
 func TestFaults(t *testing.T) {
 	t.Parallel()
-	faults, seed := setting(t, "BELAY_TEST_PROCESS_FAULTS", 100), uint64(setting(t, "BELAY_TEST_SEED", 1))
+	faults, seed := faulttest.Count(t, "BELAY_TEST_PROCESS_FAULTS", 100), uint64(faulttest.Count(t, "BELAY_TEST_SEED", 1))
 	players := buildPlayers(t)
 	tried, runs, starts, wrong := 0, 0, 0, 0
 	for tried < faults && !t.Failed() {

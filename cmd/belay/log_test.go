@@ -12,6 +12,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/belay-run/belay/internal/faulttest"
 	"github.com/belay-run/belay/internal/journal"
 )
 
@@ -42,7 +43,7 @@ func unique(t *testing.T, list []journal.Entry) {
 }
 
 // writers is how many processes write at a time.
-func writers(t *testing.T) int { return setting(t, "BELAY_TEST_WRITERS", 16) }
+func writers(t *testing.T) int { return faulttest.Count(t, "BELAY_TEST_WRITERS", 16) }
 
 // Sixteen processes at a time, or as many as make soak wants, a hundred runs each: no line is lost, none is torn.
 func TestLog_ManyAtOnce(t *testing.T) {

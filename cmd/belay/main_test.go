@@ -10,13 +10,13 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
 	"testing"
 	"time"
 
 	"golang.org/x/sys/unix"
 
 	"github.com/belay-run/belay/internal/clitest"
+	"github.com/belay-run/belay/internal/faulttest"
 )
 
 // testTimeout bounds what takes a moment on an idle machine.
@@ -83,15 +83,7 @@ func goBuild(to, env string, flags ...string) error {
 
 // rounds is how often a test repeats what depends on chance.
 func rounds(t testing.TB) int {
-	text := os.Getenv("BELAY_TEST_ROUNDS")
-	if text == "" {
-		return 10
-	}
-	n, err := strconv.Atoi(text)
-	if err != nil || n < 1 {
-		t.Fatalf("BELAY_TEST_ROUNDS=%s is not a number of rounds", text)
-	}
-	return n
+	return faulttest.Count(t, "BELAY_TEST_ROUNDS", 10)
 }
 
 // idVar marks everything that a test starts, so that what it leaves behind is found, whatever its parent is.

@@ -19,6 +19,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/belay-run/belay/internal/faulttest"
 	"github.com/belay-run/belay/internal/redact/redacttest"
 )
 
@@ -44,7 +45,7 @@ func (l *leak) line() string {
 // leaks draws credentials, of every shape in turn.
 func leaks(t *testing.T) (list []*leak) {
 	kinds := len(redacttest.Tokens) + len(redacttest.Places)
-	count, seed := setting(t, "BELAY_TEST_SECRETS", kinds), setting(t, "BELAY_TEST_SEED", 1)
+	count, seed := faulttest.Count(t, "BELAY_TEST_SECRETS", kinds), faulttest.Count(t, "BELAY_TEST_SEED", 1)
 	for n := range count {
 		m := redacttest.New(uint64(seed + n))
 		l := &leak{n: n}

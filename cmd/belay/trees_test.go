@@ -17,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/belay-run/belay/internal/faulttest"
 	"github.com/creack/pty"
 	"golang.org/x/sys/unix"
 )
@@ -27,13 +28,7 @@ const treesAtOnce = 24
 // Whatever a command starts, nothing of it is left when belay has ended it, however that comes about: every shape of tree with
 // every ending of run, hook and mcp. BELAY_TEST_TREE_ROUNDS=10 plays each ten times.
 func TestTrees(t *testing.T) {
-	n := 1
-	if text := os.Getenv("BELAY_TEST_TREE_ROUNDS"); text != "" {
-		var err error
-		if n, err = strconv.Atoi(text); err != nil || n < 1 {
-			t.Fatalf("BELAY_TEST_TREE_ROUNDS=%s is not a number of rounds", text)
-		}
-	}
+	n := faulttest.Count(t, "BELAY_TEST_TREE_ROUNDS", 1)
 	begin := time.Now()
 	cells := make(chan *treeCell)
 	base := t.TempDir()

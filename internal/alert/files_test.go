@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/belay-run/belay/internal/alert"
+	"github.com/belay-run/belay/internal/faulttest"
 )
 
 // roleVar makes the test binary another process that counts failures in that directory.
@@ -122,11 +123,7 @@ func TestFiles_NoneIsLost(t *testing.T) {
 
 // kills is how many processes are killed: fifty, or as many as make test-full wants.
 func kills(t *testing.T) int {
-	n, err := strconv.Atoi(os.Getenv("BELAY_TEST_KILLS"))
-	if err != nil {
-		return 50
-	}
-	return max(1, n/2)
+	return max(1, faulttest.Count(t, "BELAY_TEST_KILLS", 100)/2)
 }
 
 // Killed at any moment, a process leaves a state that can be read and a lock that is free.

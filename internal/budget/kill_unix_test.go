@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/belay-run/belay/internal/budget"
+	"github.com/belay-run/belay/internal/faulttest"
 )
 
 // dirVar makes the test binary another process, which charges a book in that directory and says so, again and again.
@@ -80,10 +81,7 @@ func TestBook_Processes(t *testing.T) {
 // A process that is killed at any moment loses at most the charge that it was making, and leaves nothing half written.
 func TestBook_Killed(t *testing.T) {
 	t.Parallel()
-	kills := 30
-	if n, err := strconv.Atoi(os.Getenv("BELAY_TEST_KILLS")); err == nil {
-		kills = n
-	}
+	kills := faulttest.Count(t, "BELAY_TEST_KILLS", 30)
 	dir := t.TempDir()
 	b := budget.Files{Dir: dir}.Book("x", nil)
 	told := 0

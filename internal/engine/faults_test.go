@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -24,20 +23,6 @@ import (
 	"github.com/belay-run/belay/verdict"
 )
 
-// setting is a number from the environment, which make soak sets.
-func setting(t *testing.T, name string, otherwise int) int {
-	t.Helper()
-	text := os.Getenv(name)
-	if text == "" {
-		return otherwise
-	}
-	n, err := strconv.Atoi(text)
-	if err != nil || n < 0 {
-		t.Fatalf("%s=%s is not a number", name, text)
-	}
-	return n
-}
-
 // faultsByDefault is how many faults are tried where the environment does not say.
 var faultsByDefault = 2000
 
@@ -48,7 +33,7 @@ const together = 20
 // output, sessions and log are those that the README promises, and nothing is left of a run. BELAY_TEST_FAULTS says how many
 // faults there are, BELAY_TEST_SEED with which seed they begin; runs of neighbouring seeds are played together.
 func TestFaults(t *testing.T) {
-	faults, seed := setting(t, "BELAY_TEST_FAULTS", faultsByDefault), setting(t, "BELAY_TEST_SEED", 0)
+	faults, seed := faulttest.Count(t, "BELAY_TEST_FAULTS", faultsByDefault), faulttest.Count(t, "BELAY_TEST_SEED", 0)
 	descriptors := openFiles()
 	tally := &faultTally{}
 	for n := seed / together; tally.faults < faults && !t.Failed(); n++ {

@@ -4,11 +4,11 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
-	"strconv"
 	"syscall"
 	"testing"
 	"time"
 
+	"github.com/belay-run/belay/internal/faulttest"
 	"github.com/belay-run/belay/internal/supervise"
 )
 
@@ -57,18 +57,13 @@ var stops = map[string]struct {
 }
 
 // rounds is how often what may fail by chance is repeated.
-func rounds() int {
-	if n, err := strconv.Atoi(os.Getenv("BELAY_TEST_ROUNDS")); err == nil {
-		return n
-	}
-	return 10
-}
+func rounds(t testing.TB) int { return faulttest.Count(t, "BELAY_TEST_ROUNDS", 10) }
 
 func TestKillTree_Owner(t *testing.T) {
 	for _, kind := range []struct {
 		trees  map[string]string
 		rounds int
-	}{{trees, rounds()}, {orphans, max(3, rounds()/3)}} { // three placements
+	}{{trees, rounds(t)}, {orphans, max(3, rounds(t)/3)}} { // three placements
 		for tree, script := range kind.trees {
 			for stop := range stops {
 				t.Run(tree+"/"+stop, func(t *testing.T) {
@@ -88,7 +83,7 @@ func TestKillTree_Library(t *testing.T) {
 		trees  map[string]string
 		before string
 		rounds int
-	}{{trees, "", rounds()}, {orphans, untilMarked, max(1, rounds()/10)}} {
+	}{{trees, "", rounds(t)}, {orphans, untilMarked, max(1, rounds(t)/10)}} {
 		for tree, script := range kind.trees {
 			for stop, how := range stops {
 				if how.limit != nil && kind.before != "" {

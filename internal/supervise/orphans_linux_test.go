@@ -203,7 +203,7 @@ func TestOrphan_MarkedBesideAStop(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := own(t)
-			for range rounds() {
+			for range rounds(t) {
 				one := begin(t, s, newID(), script+"\n: > ready\n"+untilEnd)
 				other := begin(t, s, newID(), wiped+untilEnd)
 				one.awaits("ready")

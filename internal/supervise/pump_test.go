@@ -97,7 +97,7 @@ func TestStreams_SlowConsumer(t *testing.T) {
 // deadline set too late would lose.
 func TestStreams_LastWords(t *testing.T) {
 	t.Parallel()
-	for range rounds() * 10 {
+	for range rounds(t) * 10 {
 		var out, err bytes.Buffer
 		spec := shell("echo out; echo err >&2; echo last")
 		spec.Stdout, spec.Stderr = &out, &err

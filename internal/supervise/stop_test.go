@@ -118,7 +118,7 @@ func TestStop_AfterTheEnd(t *testing.T) {
 // Whatever comes in the instant of the end must neither hang nor race.
 func TestStop_AtTheEnd(t *testing.T) {
 	t.Parallel()
-	for range rounds() * 3 {
+	for range rounds(t) * 3 {
 		asked := make(chan bool)
 		spec := shell("exit 0")
 		exit := run(t, spec, func(p *supervise.Process) {

@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/belay-run/belay/internal/companion/db"
+	"github.com/belay-run/belay/internal/faulttest"
 	"github.com/belay-run/belay/internal/journal"
 	"github.com/belay-run/belay/verdict"
 )
@@ -116,15 +117,7 @@ func begin(t testing.TB, dir, role string, args ...string) *process {
 
 // kills is how many processes are killed: fifty, or as many as make test-full wants.
 func kills(t *testing.T) int {
-	text := os.Getenv("BELAY_TEST_KILLS")
-	if text == "" {
-		return 50
-	}
-	n, err := strconv.Atoi(text)
-	if err != nil || n < 2 {
-		t.Fatalf("BELAY_TEST_KILLS=%s is not a number of kills", text)
-	}
-	return n / 2
+	return max(1, faulttest.Count(t, "BELAY_TEST_KILLS", 100)/2)
 }
 
 const writers, each, readers = 16, 200, 4

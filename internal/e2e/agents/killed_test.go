@@ -5,14 +5,13 @@ package agents_test
 import (
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
-	"strconv"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/belay-run/belay/internal/e2e/stage"
+	"github.com/belay-run/belay/internal/faulttest"
 	"github.com/belay-run/belay/internal/journal"
 )
 
@@ -20,8 +19,8 @@ import (
 // started another in a session of its own. Then belay ps --reap leaves nothing of the run, the run is on record once, and
 // the next one works. BELAY_TEST_AGENT_KILLS says how often that is tried with each agent.
 func TestKilled_AtAnyMoment(t *testing.T) {
-	kills, err := strconv.Atoi(os.Getenv("BELAY_TEST_AGENT_KILLS"))
-	if err != nil {
+	kills := faulttest.Count(t, "BELAY_TEST_AGENT_KILLS", 0)
+	if kills == 0 {
 		t.Skip("only with BELAY_TEST_AGENT_KILLS, as make soak sets it")
 	}
 	var tried, survived atomic.Int64
