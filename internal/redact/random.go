@@ -248,7 +248,7 @@ func isUUID(text string) bool {
 
 // roots begin absolute paths.
 var roots = [...]string{"/home/", "/usr/", "/var/", "/tmp/", "/etc/", "/opt/", "/root/", "/Users/", "/private/", "/nix/", "/proc/", "/sys/", "/dev/", "/mnt/", "/run/", "/srv/", "/lib/", "/app/",
-	"/workspace/", "/workspaces/", "/builds/", "/github/", "/snap/", "/data/", "/Library/", "/Applications/", "/System/", "/Volumes/", "/bin/", "/boot/", "/media/", "/code/", "/src/", "/repo/", "/work/"}
+	"/workspace/", "/workspaces/", "/builds/", "/github/", "/snap/", "/data/", "/Library/", "/Applications/", "/System/", "/Volumes/", "/bin/", "/boot/", "/media/", "/code/", "/src/", "/repo/"}
 
 // isPath reports whether a word is an absolute path, whose parts may have any names.
 func isPath(text string) bool {
