@@ -207,10 +207,12 @@ func writeBudgets(w io.Writer, list []budgetEntry) error {
 		return term.Printf(w, "there are no budgets; to make one: belay run --budget NAME=5/day -- claude -p …\n")
 	}
 	var rows [][]string
+	var bars []term.Bar
 	for _, e := range list {
 		rows = append(rows, e.row())
+		bars = append(bars, e.bar())
 	}
-	if err := term.Table(w, []string{"BUDGET", "SPENT", "LEFT", "LIMIT", "STATE"}, rows); err != nil {
+	if err := term.Table(w, budgetTable(bars), rows); err != nil {
 		return err
 	}
 	rows = nil
@@ -223,7 +225,7 @@ func writeBudgets(w io.Writer, list []budgetEntry) error {
 		return nil
 	}
 	term.Printf(w, "\n")
-	return term.Table(w, []string{"BUDGET", "SPENT", "PROFILE", "PROJECT", "NAME"}, rows)
+	return term.Table(w, shareTable, rows)
 }
 
 func (e *budgetEntry) row() []string {
@@ -244,6 +246,21 @@ func (e *budgetEntry) row() []string {
 		status += fmt.Sprintf("; %s at %s", next, engine.When(e.Ends.Time))
 	}
 	return []string{e.Name, dollars(e.Spent, e.Unknown), left, limit, status}
+}
+
+// bar shows how much of the limit is spent.
+func (e *budgetEntry) bar() term.Bar {
+	if e.Limit == nil {
+		return term.Bar{}
+	}
+	b := term.Bar{Length: 1, Full: e.Spent / *e.Limit, Style: term.Good, Rest: term.Faint}
+	switch {
+	case e.Closed:
+		b.Style = term.Bad
+	case e.Warning:
+		b.Style = term.Warning
+	}
+	return b
 }
 
 // dollars is an amount, of which some attempts may not have told their part.

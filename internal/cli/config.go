@@ -98,7 +98,7 @@ func writeConfig(w io.Writer, shown []config.Shown) error {
 	}
 	if len(rows) == 0 {
 		term.Printf(w, "nothing is set; defaults apply\n")
-	} else if err := term.Table(w, []string{"SETTING", "VALUE", "FROM"}, rows); err != nil {
+	} else if err := term.Table(w, settingTable, rows); err != nil {
 		return err
 	}
 	term.Printf(w, "\n")

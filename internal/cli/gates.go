@@ -190,7 +190,7 @@ func writeGates(w io.Writer, gates []gateEntry) error {
 		}
 		rows = append(rows, []string{e.Key, state, clock(since), clock(until), fmt.Sprint(len(e.Waiting)), reason})
 	}
-	return term.Table(w, []string{"GATE", "STATE", "SINCE", "UNTIL", "WAITING", "REASON"}, rows)
+	return term.Table(w, gateTable, rows)
 }
 
 // gateColumns is what keeps callers out of a gate at now, or did so last. A hold and the breaker may do so both.

@@ -75,7 +75,7 @@ func showHooks(w io.Writer, t *clientTarget, asJSON bool) error {
 		for _, r := range rows {
 			cells = append(cells, []string{r.Client, r.Scope, r.Event, r.Matcher, r.Belay, fmt.Sprintf("%.100s", r.Command)})
 		}
-		if err := term.Table(w, []string{"CLIENT", "SCOPE", "EVENT", "MATCHER", "BELAY", "COMMAND"}, cells); err != nil {
+		if err := term.Table(w, hookTable, cells); err != nil {
 			return err
 		}
 	}

@@ -63,7 +63,7 @@ configuration, of all scopes or of one, which of them are behind belay, and whic
 			}
 			rows = append(rows, []string{s.Name, fmt.Sprint(s.PID), term.Span(time.Since(s.Since)), fmt.Sprint(s.Generation), fmt.Sprint(s.Restarts), last})
 		}
-		return term.Table(w, []string{"SERVER", "PROXY", "SINCE", "GENERATION", "RESTARTS", "LAST FAILURE"}, rows)
+		return term.Table(w, serverTable, rows)
 	}
 	return cmd
 }

@@ -100,18 +100,9 @@ func priceRows(own *price.Table, models []string, now time.Time) (rows []priceRo
 const oldList = 90 * 24 * time.Hour
 
 func writePrices(w io.Writer, rows []priceRow, now time.Time) error {
-	var table [][]string
 	var sources []string
 	var checked time.Time
 	for _, r := range rows {
-		long, from := "", r.From
-		if l := r.Long; l != nil {
-			long = fmt.Sprintf("%s/%s above %dK", usd(l.Input), usd(l.Output), l.Above/1000)
-		}
-		if r.Vendor == "" {
-			from = "config.toml"
-		}
-		table = append(table, []string{r.Model, usd(r.Input), usd(r.Output), usd(r.CacheRead), usd(r.CacheWrite), usd(r.CacheWriteHour), long, from})
 		source := r.Source
 		if r.Vendor != "" {
 			source, checked = r.Vendor+": "+r.Source, r.checked
@@ -120,7 +111,7 @@ func writePrices(w io.Writer, rows []priceRow, now time.Time) error {
 			sources = append(sources, source)
 		}
 	}
-	if err := term.Table(w, []string{"MODEL", "INPUT", "OUTPUT", "CACHE READ", "WRITE", "WRITE 1H", "LONG PROMPT", "FROM"}, table); err != nil {
+	if err := term.Table(w, priceTable, priceCells(rows)); err != nil {
 		return err
 	}
 	term.Text(w, "\nUS dollars for a million tokens\n"+strings.Join(sources, "\n")+"\n")
@@ -133,6 +124,21 @@ func writePrices(w io.Writer, rows []priceRow, now time.Time) error {
 		term.Printf(w, "the list is old: update belay, or set prices of your own in %s\n", config.UserFile())
 	}
 	return err
+}
+
+// priceCells are the rows of the table.
+func priceCells(rows []priceRow) (cells [][]string) {
+	for _, r := range rows {
+		long, from := "", r.From
+		if l := r.Long; l != nil {
+			long = fmt.Sprintf("%s/%s above %dK", usd(l.Input), usd(l.Output), l.Above/1000)
+		}
+		if r.Vendor == "" {
+			from = "config.toml"
+		}
+		cells = append(cells, []string{r.Model, usd(r.Input), usd(r.Output), usd(r.CacheRead), usd(r.CacheWrite), usd(r.CacheWriteHour), long, from})
+	}
+	return cells
 }
 
 // ageText says how long ago a day was.

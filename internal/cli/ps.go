@@ -89,7 +89,7 @@ touched.`,
 			}
 			rows = append(rows, []string{shortID(r.ID), pid, r.Command, label.Labels{Name: r.Name, Tags: r.Tags}.String(), since, stateOf(r)})
 		}
-		return term.Table(w, []string{"ID", "PID", "COMMAND", "LABELS", "SINCE", "STATE"}, rows)
+		return term.Table(w, psTable, rows)
 	}
 	return cmd
 }

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/belay-run/belay/internal/companion/rehearse"
+	"github.com/belay-run/belay/internal/printable"
 	"github.com/belay-run/belay/internal/state"
 	"github.com/belay-run/belay/internal/supervise"
 	"github.com/belay-run/belay/internal/term"
@@ -36,7 +37,7 @@ type demo struct {
 	env   []string
 	dir   string // where the commands run
 	state string
-	color bool
+	look  term.Look
 }
 
 // interrupted ends the demo with an exit code and no message.
@@ -60,7 +61,7 @@ func demoCommand(ctx context.Context, from caller, _ *arguments) (int, error) {
 		return 0, err
 	}
 	defer api.Close()
-	d := &demo{from: from, out: &syncWriter{to: from.Out}, dir: api.Dir(), color: colored(from.Out)}
+	d := &demo{from: from, out: &syncWriter{to: from.Out}, dir: api.Dir(), look: term.LookOf(from.Out)}
 	if d.state, err = demoState(); err != nil {
 		return 0, err
 	}
@@ -126,7 +127,7 @@ func (d *demo) outage(ctx context.Context) error {
 	if seen := d.waitUntilOpen(ctx, over); seen != "" {
 		d.tell(`   Meanwhile, from another terminal:`)
 		d.shows(`gates`)
-		term.Text(d.out, seen)
+		io.WriteString(d.out, seen)
 		d.tell(`   Back in the first one, when the time is up:`)
 	}
 	<-over
@@ -139,7 +140,7 @@ func (d *demo) waitUntilOpen(ctx context.Context, over <-chan struct{}) (seen st
 	for {
 		var out bytes.Buffer
 		d.start(ctx, "gates", &out, nil)
-		for line := range strings.Lines(out.String()) {
+		for line := range strings.Lines(printable.Text(out.String())) {
 			if f := strings.Fields(line); len(f) > 4 && f[1] == "open" && f[4] == "1" {
 				return out.String()
 			}
@@ -156,7 +157,7 @@ func (d *demo) waitUntilOpen(ctx context.Context, over <-chan struct{}) (seen st
 func (d *demo) environ(api *rehearse.API, bin string) []string {
 	over := append(api.Environ(), state.DirVar+"="+d.state, "XDG_CONFIG_HOME="+filepath.Join(d.dir, "none"),
 		"PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"))
-	if d.color {
+	if d.look.Palette.Colored() {
 		over = append(over, "CLICOLOR_FORCE=1")
 	}
 	// The user's own settings must not change the demo.
@@ -170,7 +171,9 @@ func (d *demo) run(ctx context.Context, command string) error {
 	return d.start(ctx, command, d.out, d.out)
 }
 
-func (d *demo) shows(command string) { term.Styled(d.out, d.style("1"), "$ belay "+command+"\n") }
+func (d *demo) shows(command string) {
+	d.look.Palette.Text(d.out, term.Strong, "$ belay "+command+"\n")
+}
 
 // start runs a command of belay.
 func (d *demo) start(ctx context.Context, command string, stdout, stderr io.Writer) error {
@@ -189,15 +192,7 @@ func (d *demo) start(ctx context.Context, command string, stdout, stderr io.Writ
 }
 
 func (d *demo) tell(text string) {
-	term.Styled(d.out, d.style("36"), "\n"+text+"\n")
-}
-
-// style is a style where there are colours.
-func (d *demo) style(code string) string {
-	if !d.color {
-		return ""
-	}
-	return code
+	d.look.Palette.Text(d.out, term.Accent, "\n"+text+"\n")
 }
 
 // syncWriter lets several commands share a writer, a write at a time.

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/belay-run/belay/internal/state"
-	"github.com/belay-run/belay/internal/stdio"
+	"github.com/belay-run/belay/internal/term"
 )
 
 // demoState is a new state directory for the demo beside the user's own, so that its record can be looked at afterwards.
@@ -85,7 +85,7 @@ func (d *demo) showLog() error {
 			WaitTime  float64   `json:"wait_time"`
 		}
 		if err := dec.Decode(&e); err == io.EOF {
-			return table(d.out, "TIMESTAMP\tCOMMAND\tATTEMPT\tSTATUS\tERROR_TYPE\tWAIT_TIME", rows)
+			return term.Sheet{Columns: demoColumns, Rows: rows}.WriteAs(d.out, d.look)
 		} else if err != nil {
 			return err
 		}
@@ -104,16 +104,4 @@ func tilde(path string) string {
 		return "~" + string(filepath.Separator) + rest
 	}
 	return path
-}
-
-// colored follows the conventions: NO_COLOR beats all, CLICOLOR_FORCE and FORCE_COLOR beat the terminal.
-func colored(stdout io.Writer) bool {
-	set := func(name string) bool { v := os.Getenv(name); return v != "" && v != "0" }
-	switch {
-	case os.Getenv("NO_COLOR") != "":
-		return false
-	case set("CLICOLOR_FORCE"), set("FORCE_COLOR"):
-		return true
-	}
-	return stdio.IsTerminal(stdout) && os.Getenv("TERM") != "dumb" && os.Getenv("CLICOLOR") != "0"
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/belay-run/belay/internal/companion/db"
 	"github.com/belay-run/belay/internal/term"
 )
 
@@ -49,7 +50,7 @@ func eventsCommand(ctx context.Context, from caller, args *arguments) (int, erro
 		rows = append(rows, []string{q.clock(e.Timestamp), e.Category + "/" + e.Type, oneLine(m.Integration, 30), m.Type, fmt.Sprint(m.Retries),
 			oneLine(m.Error, 100)})
 	}
-	return 0, table(q.out, "TIME\tEVENT\tINTEGRATION\tCLASS\tRETRIES\tERROR", rows)
+	return 0, term.Table(q.out, eventColumns, rows)
 }
 
 // sessionsCommand is belay sessions.
@@ -74,10 +75,14 @@ func sessionsCommand(ctx context.Context, from caller, args *arguments) (int, er
 	}
 	var rows [][]string
 	for _, s := range list {
-		rows = append(rows, []string{q.clock(s.Updated), s.Profile, oneLine(s.ID, 40), s.Status, fmt.Sprint(s.Invocations), fmt.Sprint(s.Attempts),
-			tokenText(s.Usage.InputTokens, s.Usage.OutputTokens), knownCost(s.Usage), labelText(s.Name, s.Tags), oneLine(tilde(s.Dir), 40), oneLine(s.Error, 60)})
+		rows = append(rows, q.sessionRow(s))
 	}
-	return 0, table(q.out, "TIME\tPROFILE\tSESSION\tSTATUS\tRUNS\tATTEMPTS\tTOKENS\tCOST\tLABELS\tDIRECTORY\tERROR", rows)
+	return 0, term.Table(q.out, sessionColumns, rows)
+}
+
+func (q *question) sessionRow(s db.Session) []string {
+	return []string{q.clock(s.Updated), s.Profile, oneLine(s.ID, 40), s.Status, fmt.Sprint(s.Invocations), fmt.Sprint(s.Attempts),
+		tokenText(s.Usage.InputTokens, s.Usage.OutputTokens), spentBy(s.Usage), labelText(s.Name, s.Tags), oneLine(tilde(s.Dir), 100), oneLine(s.Error, 200)}
 }
 
 // alertsCommand is belay alerts. It delivers pending alerts first.
@@ -114,7 +119,7 @@ func alertsCommand(ctx context.Context, from caller, args *arguments) (int, erro
 		rows = append(rows, []string{q.clock(a.Timestamp), oneLine(a.Integration, 30),
 			fmt.Sprintf("%d in %s", a.Failures, term.Span(time.Duration(a.WithinMS)*time.Millisecond)), labelText(a.Name, a.Tags), told, oneLine(a.Message, 80)})
 	}
-	return 0, table(q.out, "TIME\tINTEGRATION\tFAILURES\tLABELS\tDELIVERED\tLAST ERROR", rows)
+	return 0, term.Table(q.out, alertColumns, rows)
 }
 
 // auditCommand is belay audit: failures with their classification, and what was changed by hand.
@@ -143,7 +148,7 @@ func auditCommand(ctx context.Context, from caller, args *arguments) (int, error
 		rows = append(rows, []string{q.clock(a.Timestamp), a.Actor, a.Action, oneLine(a.Subject, 40), kind, oneLine(a.Session, 40), oneLine(a.Message, 100),
 			oneLine(about, 100)})
 	}
-	return 0, table(q.out, "TIME\tACTOR\tACTION\tSUBJECT\tKIND\tSESSION\tMESSAGE\tCONTEXT", rows)
+	return 0, term.Table(q.out, auditColumns, rows)
 }
 
 // pairs writes a JSON object for the user: step=deploy ticket=42.

@@ -48,8 +48,6 @@ func logCommand(ctx context.Context, from caller, args *arguments) (int, error) 
 	return 0, errors.Join(err, q.writeRuns(list, true))
 }
 
-const runHeadings = "TIME\tRUN\tPROFILE\tCOMMAND\tLABELS\tRESULT\tATTEMPTS\tWAITED\tTOOK\tTOKENS\tCOST\tERROR"
-
 // writeRuns shows a line a run.
 func (q *question) writeRuns(list []db.Invocation, first bool) error {
 	if q.json {
@@ -63,14 +61,15 @@ func (q *question) writeRuns(list []db.Invocation, first bool) error {
 	}
 	var rows [][]string
 	for _, i := range list {
-		rows = append(rows, []string{q.clock(i.Ended), shortID(i.ID), oneLine(i.Profile, 20), oneLine(i.Command, 24), labelText(i.Name, i.Tags), result(i.Status, i.Class),
-			fmt.Sprint(i.Attempts), span(i.WaitMS), span(i.ResponseMS), tokenText(i.Usage.InputTokens, i.Usage.OutputTokens),
-			knownCost(i.Usage), oneLine(i.Error, 80)})
+		rows = append(rows, q.runRow(i))
 	}
-	return q.listed(runHeadings, rows)
+	return q.listed(runColumns, rows)
 }
 
-const attemptHeadings = "TIME\tRUN\tATTEMPT\tPROFILE\tCOMMAND\tRESULT\tEXIT\tTOOK\tTHEN WAITED\tERROR"
+func (q *question) runRow(i db.Invocation) []string {
+	return []string{q.clock(i.Ended), shortID(i.ID), oneLine(i.Profile, 20), oneLine(i.Command, 100), labelText(i.Name, i.Tags), result(i.Status, i.Class),
+		fmt.Sprint(i.Attempts), span(i.WaitMS), span(i.ResponseMS), tokenText(i.Usage.InputTokens, i.Usage.OutputTokens), spentBy(i.Usage), oneLine(i.Error, 200)}
+}
 
 // writeAttempts shows a line an attempt, as the log has them.
 func (q *question) writeAttempts(list []db.Attempt, first bool) error {
@@ -85,25 +84,28 @@ func (q *question) writeAttempts(list []db.Attempt, first bool) error {
 	}
 	var rows [][]string
 	for _, a := range list {
-		rows = append(rows, []string{q.clock(a.Ended), shortID(a.Invocation), fmt.Sprint(a.Attempt), oneLine(a.Profile, 20), oneLine(a.Command, 24),
-			result(a.Status, a.Class), fmt.Sprint(a.ExitCode), span(a.ResponseMS), span(a.WaitMS - a.InnerMS), oneLine(a.Error, 80)})
+		rows = append(rows, []string{q.clock(a.Ended), shortID(a.Invocation), fmt.Sprint(a.Attempt), oneLine(a.Profile, 20), oneLine(a.Command, 100),
+			result(a.Status, a.Class), fmt.Sprint(a.ExitCode), span(a.ResponseMS), span(a.WaitMS - a.InnerMS), oneLine(a.Error, 200)})
 	}
-	return q.listed(attemptHeadings, rows)
+	return q.listed(attemptColumns, rows)
 }
 
 // listed writes rows under headings; with --follow, later rows come below the same headings.
-func (q *question) listed(headings string, rows [][]string) error {
+func (q *question) listed(columns []term.Column, rows [][]string) error {
 	if q.following != nil {
-		return q.following.Write(q.out, strings.Split(headings, "\t"), rows)
+		return q.following.Write(q.out, columns, rows)
 	}
-	return table(q.out, headings, rows)
+	return term.Table(q.out, columns, rows)
 }
+
+// toBeRepeated stands behind the class of an attempt that is followed by another one.
+const toBeRepeated = ", to be repeated"
 
 // result is the class of a run, and whether it is to be repeated or was given up.
 func result(status, class string) string {
 	switch status {
 	case "retry":
-		return class + ", to be repeated"
+		return class + toBeRepeated
 	case "exhausted":
 		return class + ", given up"
 	}

@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"runtime/debug"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/belay-run/belay/internal/companion/db"
@@ -166,11 +165,6 @@ func (q *question) close() {
 	}
 }
 
-// table writes rows under headings.
-func table(w io.Writer, headings string, rows [][]string) error {
-	return term.Table(w, strings.Split(headings, "\t"), rows)
-}
-
 // clock shows a time as far as it is needed: today's without the day.
 func (q *question) clock(t time.Time) string {
 	t = t.In(q.now.Location())
@@ -182,11 +176,7 @@ func (q *question) clock(t time.Time) string {
 
 // oneLine makes a text fit into a table.
 func oneLine(text string, most int) string {
-	text = printable.Line(text)
-	if runes := []rune(text); len(runes) > most {
-		return string(runes[:most-1]) + "…"
-	}
-	return text
+	return printable.CutEnd(printable.Line(text), most, "…")
 }
 
 // shortID is the end of an id: runs that begin together differ there, not at the front.

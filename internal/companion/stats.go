@@ -6,6 +6,7 @@ import (
 	"encoding/csv"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -35,7 +36,7 @@ func statsCommand(ctx context.Context, from caller, args *arguments) (int, error
 		}
 		groups = []db.Group{group}
 	} else {
-		groups = []db.Group{db.ByDay, db.ByProfile, db.ByClass}
+		groups = []db.Group{db.ByDay, db.ByModel, db.ByProfile, db.ByClass} // what was spent comes first
 		if asked := asCSV || q.json; asked {
 			groups = groups[:1]
 		}
@@ -137,18 +138,72 @@ func (q *question) statsText(by db.Group, list []db.Figures, total db.Figures, f
 	if empty {
 		return nil
 	}
-	most := int64(0)
+	if by == db.ByModel && q.text("by") == "" && len(list) == 1 && list[0].Key == "" {
+		return nil // no model is known
+	}
+	if by == db.ByModel {
+		slices.SortStableFunc(list, func(a, b db.Figures) int { return cmp.Compare(knownDollars(b), knownDollars(a)) })
+	}
+	term.Printf(q.out, "\n")
+	return statsSheet(by, list).Write(q.out)
+}
+
+// statsSheet is the table of what was added up by a group.
+func statsSheet(by db.Group, list []db.Figures) term.Sheet {
+	heading := strings.ToUpper(strings.TrimPrefix(string(by), "tag."))
+	key := term.Column{Heading: heading, Kind: term.Path, Min: 24}
+	if by == db.ByDay || by == db.ByClass {
+		key.Kind = term.Whole
+	}
+	sheet := term.Sheet{Columns: slices.Concat([]term.Column{key, costColumn}, statsColumns)}
+	at := 1 + slices.IndexFunc(sheet.Columns, func(c term.Column) bool { return c.Heading == "OK" })
+	bars := runBars(list)
+	if spent := costBars(list); spent != nil && (by == db.ByDay || by == db.ByModel) {
+		at, bars = 2, spent
+	}
+	sheet.Columns = slices.Insert(sheet.Columns, at, term.Column{Bars: bars, Min: 8, Drop: 3})
+	for _, f := range list {
+		sheet.Rows = append(sheet.Rows, []string{cmp.Or(oneLine(f.Key, 40), "–"), spentText(f), tokenText(f.Usage.InputTokens, f.Usage.OutputTokens), thousands(f.Invocations), rate(f),
+			thousands(f.Attempts), countText(f.Requests), countText(f.Faults), wait(f.WaitMS)})
+	}
+	return sheet
+}
+
+// knownDollars is what is known of the cost.
+func knownDollars(f db.Figures) float64 {
+	if f.Usage.CostUSD == nil {
+		return 0
+	}
+	return *f.Usage.CostUSD
+}
+
+// costBars are as long as what was spent; nil if nothing was.
+func costBars(list []db.Figures) []term.Bar {
+	most := 0.0
+	for _, f := range list {
+		most = max(most, knownDollars(f))
+	}
+	if most == 0 {
+		return nil
+	}
+	bars := make([]term.Bar, len(list))
+	for i, f := range list {
+		bars[i] = term.Bar{Length: knownDollars(f) / most, Full: 1, Style: term.Accent}
+	}
+	return bars
+}
+
+// runBars are as long as there were runs, and as full as they succeeded.
+func runBars(list []db.Figures) []term.Bar {
+	most := int64(1)
 	for _, f := range list {
 		most = max(most, f.Invocations)
 	}
-	headings := strings.ToUpper(strings.TrimPrefix(string(by), "tag.")) + "\tRUNS\tOK\tATTEMPTS\tREQUESTS\tFAULTS\tWAITED\tTOKENS\tCOST\t"
-	rows := make([][]string, len(list))
+	bars := make([]term.Bar, len(list))
 	for i, f := range list {
-		rows[i] = []string{cmp.Or(oneLine(f.Key, 40), "–"), thousands(f.Invocations), rate(f), thousands(f.Attempts), countText(f.Requests), countText(f.Faults),
-			wait(f.WaitMS), tokenText(f.Usage.InputTokens, f.Usage.OutputTokens), spentText(f), bar(f.Succeeded, f.Invocations, most)}
+		bars[i] = term.Bar{Length: float64(f.Invocations) / float64(most), Full: f.Rate(), Style: term.Good, Rest: term.Bad}
 	}
-	term.Printf(q.out, "\n")
-	return table(q.out, headings, rows)
+	return bars
 }
 
 // countText is a count as text; empty for 0.
@@ -204,10 +259,16 @@ func spentInAll(f db.Figures) (text string) {
 // known.
 func spentText(f db.Figures) string {
 	text := dollars(f.Usage.CostUSD)
-	if text != "" && f.EstimatedCosts > 0 {
+	switch {
+	case text == "" && f.UnknownCosts > 0:
+		return "unknown"
+	case text == "":
+		return ""
+	}
+	if f.EstimatedCosts > 0 {
 		text = "~" + text
 	}
-	if text != "" && f.UnknownCosts > 0 {
+	if f.UnknownCosts > 0 {
 		text = "≥ " + text
 	}
 	return text
@@ -243,20 +304,4 @@ func wait(ms int64) string {
 		return ""
 	}
 	return term.Span(time.Duration(ms) * time.Millisecond)
-}
-
-// barWidth is that of the longest bar.
-const barWidth = 24
-
-// bar is as long as there were runs, and as full as they succeeded.
-func bar(ok, all, most int64) string {
-	if all == 0 {
-		return ""
-	}
-	length := max(1, int((all*barWidth+most/2)/most))
-	full := int((ok*int64(length) + all/2) / all)
-	if ok < all && full == length { // a failure must show
-		full--
-	}
-	return strings.Repeat("█", full) + strings.Repeat("░", length-full)
 }

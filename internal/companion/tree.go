@@ -50,10 +50,10 @@ func (q *question) tree(ctx context.Context) error {
 		if n.Total.Runs > 1 {
 			total = spentInTree(n.Total)
 		}
-		rows = append(rows, []string{ended, shortID(n.ID), stems[i] + oneLine(n.Command, 24), labelText(n.Name, n.Tags), status, attempts,
-			span(n.ResponseMS), spentBy(n.Usage), total, oneLine(n.Error, 80)})
+		rows = append(rows, []string{ended, shortID(n.ID), stems[i] + oneLine(n.Command, 100), labelText(n.Name, n.Tags), status, attempts,
+			span(n.ResponseMS), spentBy(n.Usage), total, oneLine(n.Error, 200)})
 	}
-	return table(q.out, "TIME\tRUN\tCOMMAND\tLABELS\tRESULT\tATTEMPTS\tTOOK\tCOST\tWITH RUNS INSIDE\tERROR", rows)
+	return term.Table(q.out, treeColumns, rows)
 }
 
 // underWay are the runs that have not ended.

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"strings"
 
 	"github.com/belay-run/belay/internal/printable"
 )
@@ -24,22 +23,6 @@ func Printf(w io.Writer, format string, args ...any) error {
 // Text prints a text of several lines to the user.
 func Text(w io.Writer, text string) error {
 	_, err := io.WriteString(w, printable.Text(text))
-	return err
-}
-
-// Styled prints a text of several lines in a style, such as "1" for bold; "" means none.
-func Styled(w io.Writer, style, text string) error {
-	text = printable.Text(text)
-	if style != "" {
-		lines := strings.Split(text, "\n")
-		for i, line := range lines {
-			if line != "" {
-				lines[i] = "\x1b[" + style + "m" + line + "\x1b[0m"
-			}
-		}
-		text = strings.Join(lines, "\n")
-	}
-	_, err := io.WriteString(w, text)
 	return err
 }
 

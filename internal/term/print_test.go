@@ -10,6 +10,8 @@ import (
 )
 
 func TestPrintf(t *testing.T) {
+	t.Setenv("NO_COLOR", "")
+	t.Setenv("FORCE_COLOR", "1")
 	hostile := "a\x1b[31m\nbelay: all is well\u202e"
 	var b strings.Builder
 	for _, print := range []func() error{
@@ -19,8 +21,8 @@ func TestPrintf(t *testing.T) {
 		},
 		func() error { return term.Printf(&b, "%q|%q|%5.1f|%v\n", hostile, []string{"\x1b"}, 2.25, error(nil)) },
 		func() error { return term.Text(&b, "two\nlines\x1b[2J\n") },
-		func() error { return term.Styled(&b, "1", "bold\x1b[2J\n\nbold\n") },
-		func() error { return term.Styled(&b, "", "plain\n") },
+		func() error { return term.PaletteOf(&b).Text(&b, term.Strong, "bold\x1b[2J\n\nbold\n") },
+		func() error { return term.Palette{}.Text(&b, term.Strong, "plain\n") },
 		func() error { return term.JSON(&b, map[string]any{"a": hostile + "\u009b\x7f"}) },
 		func() error { return term.JSONLines(&b, []int{1, 2}) },
 	} {
@@ -49,8 +51,9 @@ func TestScreen_ForeignText(t *testing.T) {
 }
 
 func TestTable_ForeignText(t *testing.T) {
+	t.Setenv("NO_COLOR", "1")
 	var b strings.Builder
-	if err := term.Table(&b, []string{"A", "B"}, [][]string{{"\x1b[31mred\x1b[0m", "one\ntwo"}, {"b", "\u009b1m"}}); err != nil {
+	if err := term.Table(&b, []term.Column{{Heading: "A"}, {Heading: "B"}}, [][]string{{"\x1b[31mred\x1b[0m", "one\ntwo"}, {"b", "\u009b1m"}}); err != nil {
 		t.Fatal(err)
 	}
 	if want := "A    B\nred  one two\nb\n"; b.String() != want {

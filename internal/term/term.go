@@ -41,16 +41,17 @@ func New(w io.Writer) *Screen {
 	return s
 }
 
-// colored follows the conventions: NO_COLOR beats all, CLICOLOR_FORCE and FORCE_COLOR beat the terminal.
+// colored follows the conventions: NO_COLOR beats all, then CLICOLOR_FORCE and FORCE_COLOR decide, and on a terminal CLICOLOR.
 func colored(tty bool) bool {
-	set := func(name string) bool { v := os.Getenv(name); return v != "" && v != "0" }
+	off := func(name string) bool { v := os.Getenv(name); return v == "0" || v == "false" }
+	set := func(name string) bool { return os.Getenv(name) != "" && !off(name) }
 	switch {
 	case os.Getenv("NO_COLOR") != "":
 		return false
 	case set("CLICOLOR_FORCE"), set("FORCE_COLOR"):
 		return true
 	}
-	return tty && os.Getenv("CLICOLOR") != "0"
+	return tty && !off("FORCE_COLOR") && !off("CLICOLOR")
 }
 
 // Line writes one line. What the arguments bring may be anyone's, as with [Printf].

@@ -80,6 +80,8 @@ func TestScreen_ColorFollowsTheConventions(t *testing.T) {
 		"forced the other way":      {map[string]string{"CLICOLOR_FORCE": "1"}, true},
 		"forced and forbidden":      {map[string]string{"FORCE_COLOR": "1", "NO_COLOR": "1"}, false},
 		"forced with a zero is not": {map[string]string{"FORCE_COLOR": "0"}, false},
+		"nor with false":            {map[string]string{"FORCE_COLOR": "false"}, false},
+		"one of them forces":        {map[string]string{"FORCE_COLOR": "0", "CLICOLOR_FORCE": "1"}, true},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -1,0 +1,174 @@
+package companion
+
+import (
+	"strings"
+
+	"github.com/belay-run/belay/internal/agent/generic"
+	"github.com/belay-run/belay/internal/printable"
+	"github.com/belay-run/belay/internal/term"
+)
+
+// The columns of the tables, and what of them a narrow terminal shows: what was run when, how it ended and what it cost is always there;
+// the rest is cut, and then left out in the order of Drop.
+
+// Columns that several tables have.
+var (
+	timeColumn    = term.Column{Heading: "TIME", Kind: term.Time, Min: 8}
+	runColumn     = term.Column{Heading: "RUN", Kind: term.Whole, Min: 8, Style: term.Always(term.Faint)}
+	commandColumn = term.Column{Heading: "COMMAND", Kind: term.Path, Min: 7}
+	labelsColumn  = term.Column{Heading: "LABELS", Drop: 6, Min: 10}
+	resultColumn  = term.Column{Heading: "RESULT", Kind: term.Whole, Min: 10, Gist: withoutStatus, Style: resultStyle}
+	tokensColumn  = term.Column{Heading: "TOKENS", Kind: term.Number, Min: 14, Short: shortTokens, ShortHeading: "TOKENS IN/OUT"}
+	costColumn    = term.Column{Heading: "COST", Kind: term.Number, Min: 8}
+	errorColumn   = term.Column{Heading: "ERROR", Kind: term.Note, Style: term.Always(term.Bad)}
+)
+
+// number is a column of numbers that is left out where it has no room; 0 means never.
+func number(heading string, drop int) term.Column {
+	return term.Column{Heading: heading, Kind: term.Number, Drop: drop}
+}
+
+// profileColumn is left out where it says no more than the command in the column after it.
+func profileColumn(at int) term.Column {
+	return term.Column{Heading: "PROFILE", Drop: 7, Redundant: func(row []string) bool { return row[at] == row[at+1] || row[at] == generic.Name }}
+}
+
+var runColumns = []term.Column{timeColumn, runColumn, profileColumn(2), commandColumn, labelsColumn, resultColumn, number("ATTEMPTS", 5), number("WAITED", 3),
+	number("TOOK", 4), tokensColumn, costColumn, errorColumn}
+
+var attemptColumns = []term.Column{timeColumn, runColumn, number("ATTEMPT", 0), profileColumn(3), commandColumn, resultColumn, number("EXIT", 0), number("TOOK", 0),
+	number("WAITED", 1), errorColumn}
+
+var treeColumns = []term.Column{timeColumn, runColumn, {Heading: "COMMAND", Min: 12}, labelsColumn, resultColumn, number("ATTEMPTS", 5), number("TOOK", 4), costColumn,
+	number("TOTAL", 0), errorColumn}
+
+var sessionColumns = []term.Column{timeColumn, {Heading: "PROFILE", Drop: 5}, {Heading: "SESSION", Kind: term.Path, Min: 36, Gist: shortSession},
+	{Heading: "STATUS", Kind: term.Whole, Style: resultStyle}, number("RUNS", 3), number("ATTEMPTS", 4), tokensColumn, costColumn, labelsColumn,
+	{Heading: "DIRECTORY", Kind: term.Path, Min: 12, Drop: 2, Style: term.Always(term.Faint)}, errorColumn}
+
+var eventColumns = []term.Column{timeColumn, {Heading: "EVENT", Drop: 2}, {Heading: "INTEGRATION", Kind: term.Path}, {Heading: "CLASS", Kind: term.Whole, Style: resultStyle},
+	number("RETRIES", 1), errorColumn}
+
+var alertColumns = []term.Column{timeColumn, {Heading: "INTEGRATION", Kind: term.Path}, {Heading: "FAILURES", Kind: term.Whole}, labelsColumn,
+	{Heading: "DELIVERED", Min: 16, Style: deliveryStyle}, {Heading: "LAST ERROR", Kind: term.Note, Style: term.Always(term.Bad)}}
+
+var auditColumns = []term.Column{timeColumn, {Heading: "ACTOR", Drop: 2}, {Heading: "ACTION", Kind: term.Whole}, {Heading: "SUBJECT", Kind: term.Path},
+	{Heading: "KIND", Kind: term.Whole, Style: severityStyle, Gist: lastWord}, {Heading: "SESSION", Kind: term.Path, Drop: 4, Min: 13}, {Heading: "MESSAGE", Min: 30},
+	{Heading: "CONTEXT", Kind: term.Note}}
+
+// statsColumns are those of belay stats behind what is added up by and what it cost.
+var statsColumns = []term.Column{tokensColumn, number("RUNS", 0), {Heading: "OK", Kind: term.Number, Style: rateStyle}, number("ATTEMPTS", 4), number("REQUESTS", 5),
+	{Heading: "FAULTS", Kind: term.Number, Drop: 2, Style: term.Always(term.Bad)}, number("WAITED", 1)}
+
+// demoColumns are those of the lines of the log that the demo shows, by the names of their fields.
+var demoColumns = []term.Column{{Heading: "TIMESTAMP", Kind: term.Time}, {Heading: "COMMAND"}, number("ATTEMPT", 0),
+	{Heading: "STATUS", Kind: term.Whole, Style: statusStyle}, {Heading: "ERROR_TYPE", Kind: term.Whole}, number("WAIT_TIME", 0)}
+
+// requestColumns are those of a rehearsal.
+func requestColumns(about string) []term.Column {
+	return []term.Column{{Heading: "#", Kind: term.Number}, {Heading: "AT", Kind: term.Number}, {Heading: "GAP", Kind: term.Number}, {Heading: "REQUEST", Kind: term.Path, Min: 8},
+		{Heading: about, Kind: term.Path, Drop: 1}, {Heading: "STEP", Min: 14}, {Heading: "ANSWER", Kind: term.Whole, Style: answerStyle, Gist: withoutTime},
+		{Heading: "TOKENS", Kind: term.Whole, Gist: withoutStatus}}
+}
+
+// answerStyle is the style of the answer to a request: one that asks to come back later is not as bad as others.
+func answerStyle(text string) term.Style {
+	switch {
+	case text == "200", text == "201", text == "204":
+		return term.Good
+	case text == "429", text == "529":
+		return term.Warning
+	}
+	return term.Bad
+}
+
+// verdictStyle is the style of the result of a rehearsal.
+func verdictStyle(text string) term.Style {
+	if text == "verdict ok" {
+		return term.Good
+	}
+	return term.Bad
+}
+
+// statusStyle is the style of the status of a line in the log.
+func statusStyle(text string) term.Style {
+	switch text {
+	case "success":
+		return term.Good
+	case "retry":
+		return term.Warning
+	}
+	return term.Bad
+}
+
+// rateStyle is the style of a rate of success.
+func rateStyle(text string) term.Style {
+	switch text {
+	case "100 %":
+		return term.Good
+	case "0.0 %":
+		return term.Bad
+	}
+	return term.Plain
+}
+
+// resultStyle is the style of a class or a status.
+func resultStyle(text string) term.Style {
+	switch {
+	case strings.HasSuffix(text, toBeRepeated), text == "interrupted", text == "breaker_open":
+		return term.Warning
+	case text == "ok", text == "done":
+		return term.Good
+	case text == "running":
+		return term.Plain
+	case text == "abandoned", text == "not on record":
+		return term.Faint
+	}
+	return term.Bad
+}
+
+// deliveryStyle is the style of the column DELIVERED: a time, that it failed, or nothing yet.
+func deliveryStyle(text string) term.Style {
+	switch {
+	case strings.HasPrefix(text, "failed"):
+		return term.Bad
+	case strings.Contains(text, ":"):
+		return term.Good
+	}
+	return term.Warning
+}
+
+// severityStyle is the style of a kind of failure.
+func severityStyle(text string) term.Style {
+	if strings.HasPrefix(text, "warning") {
+		return term.Warning
+	}
+	return term.Bad
+}
+
+// withoutStatus is what stands before a comma: the class of a result, tokens without those of the cache.
+func withoutStatus(result string) string {
+	class, _, _ := strings.Cut(result, ",")
+	return class
+}
+
+// lastWord is the type of a failure without its severity and category.
+func lastWord(kind string) string { return kind[strings.LastIndex(kind, " ")+1:] }
+
+// shortSession are both ends of a session's id, by which it can be told from others.
+func shortSession(id string) string { return printable.CutMiddle(id, 17, "…") }
+
+// withoutTime is an answer without how long it took: none, client left.
+func withoutTime(answer string) string {
+	text, _, _ := strings.Cut(answer, " after ")
+	return text
+}
+
+// shortTokens is "1,234 in, 56 out" as 1,234/56.
+func shortTokens(text string) string {
+	in, out, ok := strings.Cut(strings.TrimSuffix(text, " out"), " in, ")
+	if !ok {
+		return text
+	}
+	return in + "/" + out
+}

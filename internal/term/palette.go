@@ -1,0 +1,73 @@
+package term
+
+import (
+	"io"
+	"os"
+	"strings"
+
+	"github.com/belay-run/belay/internal/printable"
+	"github.com/belay-run/belay/internal/supervise"
+)
+
+// Style is how a piece of text looks, by what it means. All of Belay's colours are here.
+type Style int
+
+const (
+	Plain   Style = iota
+	Strong        // a heading, or what was typed
+	Faint         // less important than what stands beside it
+	Good          // done, healthy
+	Warning       // waiting, held, nearly spent
+	Bad           // failed, closed
+	Accent        // stands out, and is neither good nor bad
+)
+
+// sequence is what a terminal is sent for a style; empty for none. The colours are those that its user has chosen, not fixed ones, so that
+// they can be read on a light background and on a dark one.
+func (s Style) sequence() string {
+	switch s {
+	case Strong:
+		return "\x1b[1m"
+	case Faint:
+		return "\x1b[2m"
+	case Good:
+		return "\x1b[32m"
+	case Warning:
+		return "\x1b[33m"
+	case Bad:
+		return "\x1b[31m"
+	case Accent:
+		return "\x1b[36m"
+	}
+	return ""
+}
+
+// Palette paints text in its style. The zero value leaves it plain.
+type Palette struct{ on bool }
+
+// PaletteOf is the palette for what is written to w.
+func PaletteOf(w io.Writer) Palette {
+	f, ok := w.(*os.File)
+	return Palette{colored(ok && os.Getenv("TERM") != "dumb" && supervise.IsTerminal(f))}
+}
+
+// Colored reports whether the palette has colours.
+func (p Palette) Colored() bool { return p.on }
+
+// Paint is one line of text in a style. The text must be printable already.
+func (p Palette) Paint(style Style, text string) string {
+	if sequence := style.sequence(); p.on && text != "" && sequence != "" {
+		return sequence + text + "\x1b[0m"
+	}
+	return text
+}
+
+// Text prints a text of several lines in a style.
+func (p Palette) Text(w io.Writer, style Style, text string) error {
+	lines := strings.Split(printable.Text(text), "\n")
+	for i, line := range lines {
+		lines[i] = p.Paint(style, line)
+	}
+	_, err := io.WriteString(w, strings.Join(lines, "\n"))
+	return err
+}
