@@ -2,10 +2,10 @@ package companion
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/belay-run/belay/internal/companion/rehearse"
@@ -75,37 +75,35 @@ func (r *rehearsalReport) charged() (sum rehearse.Usage) {
 }
 
 func (r *rehearsalReport) writeText(w io.Writer) error {
-	var b strings.Builder
-	main, side := 0, map[string]int{}
-	t := tabwriter.NewWriter(&b, 0, 8, 2, ' ', 0)
-	fmt.Fprintln(t, "  #\tAT\tGAP\tREQUEST\t"+r.about()+"\tSTEP\tANSWER\tTOKENS")
+	side := map[string]int{}
+	sheet := term.Sheet{Columns: requestColumns(r.about()), Indent: "  "}
 	for _, q := range r.requests {
 		if !q.Main {
 			side[fmt.Sprintf("%s %s (%d)", q.Method, q.Path, q.Status)]++
 			continue
 		}
-		main++
 		gap := ""
-		if main > 1 {
+		if len(sheet.Rows) > 0 {
 			gap = seconds(q.Gap)
 		}
-		term.Printf(t, "  %d\t%s\t%s\t%s %s\t%s\t%s\t%s\t%s\n", main, seconds(q.At.Sub(r.begun)), gap, q.Method, q.Path, q.Model,
-			shorten(q.Step), answerText(q), tokens(q.Usage))
+		sheet.Rows = append(sheet.Rows, []string{fmt.Sprint(len(sheet.Rows) + 1), seconds(q.At.Sub(r.begun)), gap, q.Method + " " + q.Path, q.Model,
+			shorten(q.Step), answerText(q), tokens(q.Usage)})
 	}
-	if err := t.Flush(); err != nil {
-		return err
+	p := term.PaletteOf(w)
+	say := func(style term.Style, first, rest string) error {
+		return errors.Join(p.Text(w, term.Faint, "belay: "), p.Text(w, style, printable.Line(first)), term.Printf(w, "%s\n", rest))
 	}
-	table := b.String()
-	b.Reset()
-	term.Printf(&b, "belay: rehearsed %s: %s\n", shorten(strings.Join(strings.Fields(r.script), " ")), count(main, "request"))
+	main := len(sheet.Rows)
+	err := say(term.Plain, "", fmt.Sprintf("rehearsed %s: %s", shorten(strings.Join(strings.Fields(r.script), " ")), count(main, "request")))
 	if main > 0 {
-		b.WriteString(table)
+		err = errors.Join(err, sheet.Write(w))
 	}
 	for _, line := range r.remarks(side) {
-		term.Printf(&b, "  %s\n", line)
+		err = errors.Join(err, term.Printf(w, "  %s\n", line))
 	}
-	term.Printf(&b, "belay: %s\n", r.outcome())
-	return term.Text(w, b.String())
+	outcome := r.outcome()
+	verdict, _, _ := strings.Cut(outcome, ";")
+	return errors.Join(err, say(verdictStyle(verdict), verdict, strings.TrimPrefix(outcome, verdict)))
 }
 
 // about is the heading of the column for what is requested: a model, or an operation of GitHub.
@@ -215,10 +213,4 @@ func count(n int, what string) string {
 }
 
 // shorten cuts a text to the width of a column.
-func shorten(text string) string {
-	const most = 60
-	if runes := []rune(text); len(runes) > most {
-		return string(runes[:most-1]) + "…"
-	}
-	return text
-}
+func shorten(text string) string { return oneLine(text, 60) }

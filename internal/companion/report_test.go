@@ -28,7 +28,7 @@ func TestReport_Text(t *testing.T) {
 	}
 	const want = `belay: rehearsed 500, 200: 2 requests
   #  AT     GAP    REQUEST            MODEL  STEP  ANSWER                         TOKENS
-  1  1.00s         POST /v1/messages  m      500   500                            
+  1  1.00s         POST /v1/messages  m      500   500
   2  3.00s  2.00s  POST /v1/messages  m      hang  none, client left after 1.00s  7 in / 0 out, cache 2 read / 0 written
   on the side, without taking a step: HEAD / (200)
   not reached: 200
