@@ -224,15 +224,6 @@ func clock(t time.Time) string {
 	return t.Local().Format("15:04:05")
 }
 
-// gateText says in words why a gate refuses, and how long.
-func gateText(r gate.Refusal) string {
-	text := engine.Describe(r)
-	if !r.Until.IsZero() {
-		text += fmt.Sprintf(" (%s left)", term.Span(max(0, time.Until(r.Until))))
-	}
-	return text
-}
-
 func shortIDs(ids []string) []string {
 	var short []string
 	for _, id := range ids {

@@ -15,6 +15,7 @@ import (
 	"github.com/belay-run/belay/internal/hook"
 	"github.com/belay-run/belay/internal/journal"
 	"github.com/belay-run/belay/internal/label"
+	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/state"
 	"github.com/belay-run/belay/internal/supervise"
 	"github.com/belay-run/belay/internal/term"
@@ -63,8 +64,7 @@ func recordHook(w io.Writer, e journal.Entry, labels label.Labels) error {
 	if raised == nil {
 		return errors.Join(err, aerr)
 	}
-	span := term.Span(raised.Within)
-	term.Printf(w, "belay hook: alert: %d failures of %s within %s; see: belay events --since %s\n", raised.Failures, e.Profile, span, span)
+	term.Printf(w, "belay hook: %s\n", message.Alert(e.Profile, raised.Failures, raised.Within))
 	detail, _ := json.Marshal(map[string]any{"failures": raised.Failures, "within_s": raised.Within.Seconds()})
 	aerr = log.Append(journal.Entry{Timestamp: journal.Time{Time: time.Now()}, Kind: journal.Alert, Event: "raised", Profile: e.Profile,
 		Status: journal.Success, Error: e.Error, Detail: detail, Parent: e.Parent, Name: e.Name, Tags: e.Tags, Project: e.Project})

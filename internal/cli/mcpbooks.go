@@ -17,6 +17,7 @@ import (
 	"github.com/belay-run/belay/internal/journal"
 	"github.com/belay-run/belay/internal/label"
 	"github.com/belay-run/belay/internal/mcp"
+	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/redact"
 	"github.com/belay-run/belay/internal/state"
 	"github.com/belay-run/belay/internal/supervise"
@@ -63,7 +64,7 @@ func openMCPRecorder(o *mcp.Options, labels label.Labels) *mcpRecorder {
 }
 
 func (b *mcpRecorder) trouble(err error) {
-	b.once.Do(func() { term.Printf(b.say, "belay: no record is kept of this server: %v\n", err) })
+	b.once.Do(func() { term.Printf(b.say, "belay: %s\n", message.NoServerRecord(err)) })
 }
 
 // append puts an incident into the log, and raises an alert if there have been too many.
@@ -85,8 +86,7 @@ func (b *mcpRecorder) append(e journal.Entry) {
 	if raised == nil {
 		return
 	}
-	span := term.Span(raised.Within)
-	term.Printf(b.say, "belay mcp: alert: %d failures of %s within %s; see: belay events --since %s\n", raised.Failures, e.Profile, span, span)
+	term.Printf(b.say, "belay mcp: %s\n", message.Alert(e.Profile, raised.Failures, raised.Within))
 	detail, _ := json.Marshal(map[string]any{"failures": raised.Failures, "within_s": raised.Within.Seconds()})
 	log.Append(journal.Entry{Timestamp: journal.Time{Time: time.Now()}, Kind: journal.Alert, Event: "raised", Profile: e.Profile,
 		Status: journal.Success, Error: e.Error, Detail: detail, Parent: e.Parent, Name: e.Name, Tags: e.Tags, Project: e.Project})

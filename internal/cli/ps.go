@@ -139,7 +139,7 @@ func stateOf(r supervise.Record) string {
 		if len(r.Left) == 0 { // its record could not be dealt with
 			return stateKilled
 		}
-		return "killed; left running: " + list(r.Left)
+		return "killed; left running: " + strings.Join(list(r.Left), ", ")
 	}
 	if r.State != supervise.StateWaiting {
 		if r.Attempt > 1 {

@@ -9,6 +9,7 @@ import (
 	"github.com/belay-run/belay/internal/agent/generic"
 	"github.com/belay-run/belay/internal/config"
 	"github.com/belay-run/belay/internal/engine"
+	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/stdio"
 	"github.com/belay-run/belay/internal/term"
 	"github.com/belay-run/belay/verdict"
@@ -50,7 +51,7 @@ func refuse(std stdio.Streams, given config.Given, s *config.Settings, err error
 	}
 	if file, ferr := openResultFile(std, path); ferr == nil && file != nil {
 		if werr := file.write(r); werr != nil {
-			term.Printf(std.Err, "belay: the result could not be written to %s: %v\n", path, werr)
+			term.Printf(std.Err, "belay: %s\n", message.ResultNotWritten(path, werr))
 		}
 	}
 	return err

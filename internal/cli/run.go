@@ -21,6 +21,7 @@ import (
 	"github.com/belay-run/belay/internal/engine"
 	"github.com/belay-run/belay/internal/journal"
 	"github.com/belay-run/belay/internal/label"
+	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/state"
 	"github.com/belay-run/belay/internal/stdio"
 	"github.com/belay-run/belay/internal/term"
@@ -108,11 +109,11 @@ func run(ctx context.Context, std stdio.Streams, given config.Given, args []stri
 	runner.Observe = view.observe
 	view.unread()
 	if warning := s.Warning(); warning != "" {
-		view.say("%s", warning)
+		view.say(warning)
 	}
 	if s.Verbose {
 		for _, text := range idleFlags(s, runner, known) {
-			view.screen.Line("%s", text)
+			view.line(text)
 		}
 	}
 	// A result file is to hold the output too; but a command on a terminal keeps its terminal.
@@ -139,7 +140,7 @@ func run(ctx context.Context, std stdio.Streams, given config.Given, args []stri
 	code := result.ExitCode
 	if err := writeResult(std.Out, s.OutputFormat, result); err != nil {
 		if !errors.Is(err, syscall.EPIPE) { // a reader that has left knows
-			view.screen.Line("the result could not be written to stdout: %v", err)
+			view.line(message.ResultNotWritten("stdout", err))
 		}
 		if code == 0 {
 			code = engine.CodeFailed
@@ -147,7 +148,7 @@ func run(ctx context.Context, std stdio.Streams, given config.Given, args []stri
 	}
 	if file != nil {
 		if err := file.write(result); err != nil {
-			view.screen.Line("the result could not be written to %s: %v", s.ResultFile, err)
+			view.line(message.ResultNotWritten(s.ResultFile, err))
 			if !runner.OwnCode || result.ChildCode < 0 {
 				code = engine.CodeFailed
 			}

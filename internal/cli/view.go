@@ -2,7 +2,6 @@ package cli
 
 import (
 	"errors"
-	"fmt"
 	"io"
 	"strings"
 	"time"
@@ -11,6 +10,7 @@ import (
 	"github.com/belay-run/belay/internal/budget"
 	"github.com/belay-run/belay/internal/config"
 	"github.com/belay-run/belay/internal/engine"
+	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/supervise"
 	"github.com/belay-run/belay/internal/term"
 	"github.com/belay-run/belay/verdict"
@@ -32,9 +32,9 @@ type view struct {
 func (v *view) observe(e engine.Event) {
 	switch e := e.(type) {
 	case engine.AttemptStarted:
-		v.verbosely("attempt %d: %s runs as process %d", e.Attempt, e.Command, e.PID)
+		v.verbosely(message.Started(e.Attempt, e.Command, e.PID))
 		if e.Held && !v.settings.Quiet {
-			v.begin(v.screen.Pulse(fmt.Sprintf("%s still runs", e.Command)))
+			v.begin(v.screen.Pulse(message.StillRunning(e.Command)))
 		}
 	case engine.AttemptFailed:
 		v.end()
@@ -46,76 +46,68 @@ func (v *view) observe(e engine.Event) {
 	case engine.AtGate:
 		v.atGate(e)
 	case engine.ScopeBusy:
-		what := "waiting for it"
-		if e.Replaced {
-			what = "it is asked to end"
-		}
-		v.say("scope %s is taken by run %s; %s", e.Key, strings.Join(shortIDs(e.Holders), ", "), what)
+		v.say(message.ScopeBusy(e.Key, shortIDs(e.Holders), e.Replaced))
 	case engine.GateTrouble:
 		switch {
 		case errors.Is(e.Err, gate.ErrDamaged):
-			v.screen.Line("gate %s begins anew: %v", e.Key, e.Err)
+			v.line(message.GateAnew(e.Key, e.Err))
 		case errors.Is(e.Err, errors.ErrUnsupported): // only slots need locks
-			v.screen.Line("--max-parallel is not in force at gate %s for this run: %v", e.Key, e.Err)
+			v.line(message.SlotsOff(e.Key, e.Err))
 		default:
-			v.screen.Line("gate %s is not in force for this run: %v", e.Key, e.Err)
+			v.line(message.GateOff(e.Key, e.Err))
 		}
 	case engine.GateFailing:
-		v.say("%s has failed %d times in a row on gate %s; after %d nothing is let through for a while", v.name, e.Failures, e.Key, e.Of)
+		v.say(message.GateFailing(v.name, e.Key, e.Failures, e.Of))
 	case engine.InnerRetry:
 		v.innerRetry(e)
 	case engine.SessionGone:
-		v.say("there is no session %s any more; beginning a new one", e.ID)
+		v.say(message.SessionGone(e.ID))
 	case engine.Plain:
-		v.say("%s does not take what belay adds to its command line (%s); it is started as you wrote it, and only its exit code and text are read", v.name, e.Option)
+		v.say(message.Plain(v.name, e.Option))
 	case engine.UnknownOption:
-		v.verbosely("%s's option %s is not known to belay; it is started as you wrote it, and only its exit code and text are read", v.name, e.Option)
+		v.verbosely(message.UnknownOption(v.name, e.Option))
 	case engine.UntestedVersion:
-		v.verbosely("%s %s is %s", v.name, e.Version, e.Standing)
+		v.verbosely(message.UntestedVersion(v.name, e.Version, e.Standing))
 	case engine.AlertRaised:
-		v.screen.Line("alert: %d failures of %s within %s; see: belay events --since %s", e.Failures, e.Integration, term.Span(e.Within), term.Span(e.Within))
+		v.line(message.Alert(e.Integration, e.Failures, e.Within))
 	case engine.FoundDone:
-		v.say("%s failed, but what it was to do has been done: %s", v.name, strings.TrimSpace(e.Output))
+		v.say(message.FoundDone(v.name, strings.TrimSpace(e.Output)))
 	case engine.StdinSilent:
 		if e.Awaited {
-			v.say("%s waits for its stdin; if there is none, say --no-stdin", v.name)
+			v.say(message.StdinSilent(v.name))
 		} else {
-			v.say("nothing came on stdin for %s; going on without it (--no-stdin says so at once)", term.Span(e.For))
+			v.say(message.StdinSkipped(e.For))
 		}
 	case engine.OwnLogTrouble:
 		if e.Asked {
-			v.screen.Line("the log in %s cannot be written: %v", e.Dir, e.Err)
+			v.line(message.LogOff(e.Dir, e.Err))
 		} else {
-			v.verbosely("no log is kept in %s: %v", e.Dir, e.Err)
+			v.verbosely(message.LogSkipped(e.Dir, e.Err))
 		}
 	case engine.CostNotice:
 		v.costNotice(e)
 	case engine.WaitOver:
 		v.end()
 	case engine.Stopping:
-		v.verbosely("stopping %s: %s", v.name, e.Reason)
+		v.verbosely(message.Stopping(v.name, e.Reason))
 		// Most commands end at once. Only if this one does not, it is worth a line.
 		v.stopping = time.AfterFunc(2*time.Second, func() {
-			v.screen.Line("waiting for %s to stop; interrupt again to kill it", v.name)
+			v.line(message.SlowToStop(v.name))
 		})
 	case engine.LeftRunning:
-		v.say("%s left running: %s; --reap ends them", v.name, list(e.Processes))
+		v.say(message.LeftRunning(v.name, list(e.Processes)))
 	case engine.Reclaimed:
-		v.say("ended what a killed belay had left: %s", list(e.Processes))
+		v.say(message.Reclaimed(list(e.Processes)))
 	case engine.StateTrouble:
-		without := ""
-		if len(e.Without) > 0 {
-			without = ", and it goes on without " + strings.Join(e.Without, " and ")
-		}
-		v.screen.Line("no record is kept of this run%s: %v", without, e.Err)
+		v.line(message.NoRecord(e.Without, e.Err))
 	case engine.ScopeTrouble:
-		v.screen.Line("scope %s is not in force for this run: %v", e.Key, e.Err)
+		v.line(message.ScopeOff(e.Key, e.Err))
 	case engine.LogLarge:
 		if e.Own {
-			v.say("%s's own log has passed 100 MiB: %s; move it away, or turn it off with --log-dir none", v.name, e.Path)
+			v.say(message.OwnLogLarge(v.name, e.Path))
 			return
 		}
-		v.say("the log has passed 100 MiB: %s; to forget what is old: belay prune --older-than 90d", e.Path)
+		v.say(message.LogLarge(e.Path))
 	}
 }
 
@@ -123,7 +115,7 @@ func (v *view) observe(e engine.Event) {
 func (v *view) unread() {
 	for _, u := range v.settings.Unread {
 		if u.Instead != "" {
-			v.say("%s", unreadText(u))
+			v.say(unreadText(u))
 		}
 	}
 }
@@ -133,36 +125,26 @@ func (v *view) wait(e engine.Waiting) {
 	if v.settings.Quiet {
 		return
 	}
-	count := fmt.Sprintf("retry %d", e.Retry)
-	if e.Of > 0 {
-		count += fmt.Sprintf("/%d", e.Of)
-	}
-	why := ""
 	// A hint is a floor; where the back-off is longer, it is not what decided.
-	if hint := e.Verdict.Hint.Wait(time.Now()); hint > 0 && e.Wait < hint+hint/8+time.Second/8 {
-		why = ", as it asks"
-	}
-	reason := v.reason(e.Verdict)
+	hint := e.Verdict.Hint.Wait(time.Now())
+	asked := hint > 0 && e.Wait < hint+hint/8+time.Second/8
+	reason := message.Failed(v.name, e.Verdict.Class, e.Verdict.Evidence)
 	if e.Verdict.Class == verdict.Stalled || e.Verdict.Rule == "timeout" { // what it printed last is not why
 		reason = e.Message
 	}
-	v.screen.Line("%s; %s in %s%s", reason, count, term.Span(e.Wait), why)
+	v.line(message.Retrying(reason, e.Retry, e.Of, e.Wait, asked))
 	if e.Wait >= 2*time.Second {
-		v.begin(v.screen.Countdown(count, e.Until))
+		v.begin(v.screen.Countdown(message.Retry(e.Retry, e.Of), e.Until))
 	}
 }
 
 // innerRetry says that the command waits and tries again by itself.
 func (v *view) innerRetry(e engine.InnerRetry) {
 	if e.Ended {
-		v.verbosely("%s would try again (%s); it is stopped: there is no retry left for that, or no sense in it", v.name, e.Verdict.Evidence)
+		v.verbosely(message.InnerRetryStopped(v.name, e.Verdict.Evidence))
 		return
 	}
-	in := ""
-	if e.Wait > 0 {
-		in = " in " + term.Span(e.Wait)
-	}
-	v.say("%s tries again%s (%s): %s", v.name, in, e.Verdict.Class, e.Verdict.Evidence)
+	v.say(message.InnerRetry(v.name, e.Verdict.Class, e.Verdict.Evidence, e.Wait))
 }
 
 // atGate says which gate is waited at, why, until when, and what lifts it.
@@ -170,46 +152,29 @@ func (v *view) atGate(e engine.AtGate) {
 	if v.settings.Quiet {
 		return
 	}
-	what := fmt.Sprintf("gate %s: %s", e.Key, gateText(e.Refusal))
 	if e.Refusal.Until.IsZero() {
 		v.end()
-		if e.Refusal.Kind != gate.KindSlots {
-			what += fmt.Sprintf(" (to lift it: %s)", term.LiftCommand(e.Key))
-		}
-		v.screen.Line("%s", what)
-		return
 	}
-	v.screen.Line("%s; waiting until %s (to lift it: %s)", what,
-		engine.When(e.Refusal.Until), term.LiftCommand(e.Key))
-	v.begin(v.screen.Countdown("gate "+e.Key, e.Refusal.Until))
+	v.line(message.AtGate(e.Key, e.Refusal))
+	if !e.Refusal.Until.IsZero() {
+		v.begin(v.screen.Countdown(message.Gate(e.Key), e.Refusal.Until))
+	}
 }
 
 // costNotice says what there is to know of a limit on cost.
 func (v *view) costNotice(e engine.CostNotice) {
 	switch {
 	case errors.Is(e.Err, budget.ErrDamaged) && e.Budget != "":
-		v.screen.Line("budget %s begins anew: %v", e.Budget, e.Err)
+		v.line(message.BudgetAnew(e.Budget, e.Err))
 	case e.Err != nil && e.Budget != "":
-		v.screen.Line("budget %s is not in force for this run: %v", e.Budget, e.Err)
+		v.line(message.BudgetOff(e.Budget, e.Err))
 	case e.Err != nil:
-		v.screen.Line("what runs inside this run does not count towards its --max-cost: %v", e.Err)
+		v.line(message.InnerCostOff(e.Err))
 	case e.Unknown:
-		v.say("the cost of this attempt is not known, so it is missing in budget %s", e.Budget)
+		v.say(message.BudgetIncomplete(e.Budget))
 	default:
-		v.say("budget %s is nearly used up: $%.2f of $%g", e.Budget, e.Spent, e.Limit)
+		v.say(message.BudgetLow(e.Budget, e.Spent, e.Limit))
 	}
-}
-
-// reason says in a few words why an attempt failed.
-func (v *view) reason(d verdict.Verdict) string {
-	text := v.name + " failed"
-	if d.Class != verdict.Unknown {
-		text += fmt.Sprintf(" (%s)", d.Class)
-	}
-	if d.Evidence != "" {
-		text += ": " + d.Evidence[strings.LastIndexByte(d.Evidence, '\n')+1:]
-	}
-	return text
 }
 
 // done says how it ended, if there is anything to say.
@@ -221,33 +186,33 @@ func (v *view) done(r *engine.Result, err error) {
 	switch {
 	case r.Success:
 		if r.Attempts > 1 {
-			v.verbosely("%s succeeded at attempt %d, after %s of waiting", v.name, r.Attempts, term.Span(r.Waited))
+			v.verbosely(message.Succeeded(v.name, r.Attempts, r.Waited))
 		}
 		if v.settings.MaxCost > 0 && r.Usage.CostUSD == nil && r.Usage.CostUnknown() {
-			v.say("the cost of this run is not known, so --max-cost was not kept; models with a price: belay prices")
+			v.say(message.CostUnknown())
 		}
 	case r.Attempts > 0 && r.ExitCode == r.ChildCode && len(r.Earlier()) == 0 && !v.settings.Asked() && !r.MayBeDone && !r.Silent:
 		// The command has said it itself, but it does not know that belay can begin a new session.
 		if r.Verdict.Class == verdict.SessionNotFound && v.settings.Resume != "" {
-			v.say("to begin a new session where there is none: --resume-or-new %s", v.settings.Resume)
+			v.say(message.ResumeOrNew(v.settings.Resume))
 		}
 	case r.Verdict.Class == verdict.Interrupted && r.Verdict.Rule != "no-result", r.ExitCode == brokenPipe:
-		v.verbosely("%s", r.Err)
+		v.verbosely(r.Err)
 		if r.Session != "" {
-			v.say("to go on: belay run --resume %s -- %s", r.Session, v.how)
+			v.say(message.Continue(r.Session, v.how))
 		}
 	default:
-		v.screen.Line("%s", r.Err)
+		v.line(r.Err)
 		if r.Verdict.Evidence != "" && (r.Verdict.Class == verdict.Timeout || r.Verdict.Class == verdict.Stalled) {
 			for line := range strings.SplitSeq(r.Verdict.Evidence, "\n") {
-				v.screen.Line("  last output: %s", line)
+				v.line(message.LastOutput(line))
 			}
 		}
 		if r.Verdict.Class == verdict.Auth && v.login != "" {
-			v.say("to log in: %s", v.login)
+			v.say(message.Login(v.login))
 		}
 		if _, spent := errors.AsType[*engine.MaxCostReached](err); spent && r.Session != "" {
-			v.say("to go on: belay run --resume %s -- %s", r.Session, v.how)
+			v.say(message.Continue(r.Session, v.how))
 		}
 	}
 }
@@ -267,22 +232,25 @@ func (v *view) end() {
 	}
 }
 
-func (v *view) say(format string, args ...any) {
+// line prints a message, also with --quiet.
+func (v *view) line(text string) { v.screen.Line("%s", text) }
+
+func (v *view) say(text string) {
 	if !v.settings.Quiet {
-		v.screen.Line(format, args...)
+		v.line(text)
 	}
 }
 
-func (v *view) verbosely(format string, args ...any) {
+func (v *view) verbosely(text string) {
 	if v.settings.Verbose {
-		v.screen.Line(format, args...)
+		v.line(text)
 	}
 }
 
-func list(procs []supervise.Proc) string {
+func list(procs []supervise.Proc) []string {
 	var names []string
 	for _, p := range procs {
 		names = append(names, p.String())
 	}
-	return strings.Join(names, ", ")
+	return names
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/belay-run/belay/gate"
 	"github.com/belay-run/belay/internal/clock"
+	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/supervise"
 	"github.com/belay-run/belay/retry"
 	"github.com/belay-run/belay/verdict"
@@ -126,7 +127,7 @@ func (k *gatekeeper) takeSlot() (*gate.Slot, *gate.Refusal) {
 	n := k.call.runner.Gate.MaxParallel
 	slot, err := k.call.shared.Take(k.gate.Key, n, k.call.id)
 	if errors.Is(err, gate.ErrFull) {
-		return nil, &gate.Refusal{Kind: gate.KindSlots, Reason: fmt.Sprintf("%d of %d are taken", n, n)}
+		return nil, &gate.Refusal{Kind: gate.KindSlots, Reason: message.SlotsTaken(n)}
 	}
 	if err != nil {
 		k.trouble(err)
@@ -227,25 +228,25 @@ func (ad admission) renew(ended <-chan struct{}) {
 // cutShort is an attempt that was never started because the invocation was ended, or its time was over.
 func (p *pace) cutShort(c *call, cause error) *refusal {
 	cause = cancelled(p.ctx, cause)
-	r := interruption(c, c.command.name()+" was not started", cause)
+	r := interruption(c, func(why string) string { return message.NotStarted(c.command.name(), why) }, cause)
 	r.verdict.Sent = verdict.SentNo
 	return r
 }
 
 // interruption is the end of an invocation whose next attempt does not come: it was told to end, or all of its time is over.
-func interruption(c *call, what string, cause error) *refusal {
+func interruption(c *call, say func(why string) string, cause error) *refusal {
 	r := &refusal{code: -1, stop: &retry.Error{Cause: cause}}
 	if errors.Is(cause, retry.ErrTotalTimeout) {
 		r.expired = true
 		r.verdict = verdict.Verdict{Class: verdict.Timeout, Rule: "total-timeout"}
-		r.message = fmt.Sprintf("%s: the total timeout (%s) has passed", what, seconds(c.runner.Policy.TotalTimeout))
+		r.message = say(message.TotalPassed(c.runner.Policy.TotalTimeout))
 		return r
 	}
 	if cause == nil {
 		cause = context.Canceled
 	}
 	r.verdict = verdict.Verdict{Class: verdict.Interrupted, Rule: "cancelled", Evidence: cause.Error()}
-	r.stopCode, r.message = stopCode(cause), fmt.Sprintf("%s: %v", what, cause)
+	r.stopCode, r.message = stopCode(cause), say(cause.Error())
 	return r
 }
 

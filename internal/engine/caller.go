@@ -3,10 +3,12 @@ package engine
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
 	"github.com/belay-run/belay/internal/agent"
+	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/supervise"
 	"github.com/belay-run/belay/retry"
 	"github.com/belay-run/belay/verdict"
@@ -92,12 +94,12 @@ func (k *plain) ask(j *judgement) func(ctx context.Context, args ...string) ([]b
 		case err != nil:
 			return nil, err
 		case exit.Reason != supervise.Exited:
-			return nil, fmt.Errorf("%s %s did not answer", command.name(), args[0])
+			return nil, errors.New(message.NoAnswer(command.name(), args[0]))
 		case exit.Code != 0:
 			if len(exit.Left) > 0 {
 				process.EndTree()
 			}
-			return nil, fmt.Errorf("%s %s: %s", command.name(), args[0], lastLine(verdict.LastLines(stderr.String(), 1, 200)))
+			return nil, fmt.Errorf("%s %s: %s", command.name(), args[0], message.LastLine(verdict.LastLines(stderr.String(), 1, 200)))
 		}
 		return stdout.Bytes(), nil
 	}

@@ -2,11 +2,10 @@ package engine
 
 import (
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/belay-run/belay/gate"
-	"github.com/belay-run/belay/internal/printable"
+	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/retry"
 )
 
@@ -20,11 +19,7 @@ type GateRefused struct {
 }
 
 func (e *GateRefused) Error() string {
-	text := fmt.Sprintf("gate %s does not let it start (%s)", e.Key, Describe(e.Refusal))
-	if !e.Refusal.Until.IsZero() {
-		text += fmt.Sprintf(" until %s", When(e.Refusal.Until))
-	}
-	return text + "; retry later"
+	return message.GateRefused(e.Key, e.Refusal, false)
 }
 
 // Unwrap returns [retry.ErrMaxWait]: it was not waited for any longer.
@@ -37,7 +32,7 @@ type ScopeTaken struct {
 }
 
 func (e *ScopeTaken) Error() string {
-	return fmt.Sprintf("scope %s is taken by another run; retry later", e.Key)
+	return message.ScopeTaken(e.Key, false)
 }
 
 // Unwrap returns [retry.ErrMaxWait]: it was not waited for any longer.
@@ -63,30 +58,19 @@ func (e *MaxCostReached) Error() string {
 	case e.Run != "":
 		what = "the maximum cost of the run around it"
 	}
-	return e.Sentence(what)
+	return message.CostReached(e.Cost(what), "")
 }
 
-// Sentence says it of the limit in other words, as "--max-cost".
-func (e *MaxCostReached) Sentence(what string) string {
-	limit := fmt.Sprintf("$%g", e.Limit)
-	if e.Window != "" {
-		limit += " a " + e.Window
-	}
-	text := fmt.Sprintf("%s is used up: %s of %s", what, printable.Dollars(e.Spent), limit)
-	if e.Unknown > 0 {
-		text = fmt.Sprintf("the cost of %d attempt%s is not known, so %s (%s) cannot be kept", e.Unknown, plural(e.Unknown), what, limit)
-	}
-	if !e.Until.IsZero() {
-		text += "; it opens again at " + When(e.Until)
-	}
-	return text
+// Cost is how the limit stands, for a message that names it in other words: "--max-cost".
+func (e *MaxCostReached) Cost(what string) message.Cost {
+	return message.Cost{What: what, Spent: e.Spent, Limit: e.Limit, Window: e.Window, Unknown: e.Unknown, Until: e.Until}
 }
 
 // RetriesSpent says that there was no further attempt because all processes together have used up the retries of a gate.
 type RetriesSpent struct{ Key string }
 
 func (e *RetriesSpent) Error() string {
-	return fmt.Sprintf("the local retry budget is used up (gate %s)", e.Key)
+	return message.RetriesSpent(e.Key, false)
 }
 
 // TooLate says that the next attempt would have come too late.
@@ -97,18 +81,12 @@ type TooLate struct {
 }
 
 func (e *TooLate) Error() string {
-	switch {
-	case e.Total:
-		return "the next attempt would come after the total timeout"
-	case e.NoWait:
-		return "the next attempt would have to wait, and no wait is allowed"
-	}
-	return "the next attempt would exceed the longest wait"
+	return message.TooLate(e.Total, e.NoWait, "")
 }
 
 // ErrMayBeDone says that there was no further attempt because the command may have had its effect. It is in every
 // [EffectUnknown].
-var ErrMayBeDone = errors.New("it may have been done, so it was not repeated")
+var ErrMayBeDone = errors.New(message.MayBeDone())
 
 // EffectUnknown says that a failed attempt may have had its effect.
 type EffectUnknown struct {
@@ -118,10 +96,7 @@ type EffectUnknown struct {
 }
 
 func (e *EffectUnknown) Error() string {
-	if e.Err != nil {
-		return fmt.Sprintf("%v, and whether it was could not be found out (%v): check first", ErrMayBeDone, e.Err)
-	}
-	return fmt.Sprintf("%v: check first", ErrMayBeDone)
+	return message.EffectUnknown(e.Verifiable, e.Err, false)
 }
 
 // Unwrap returns [ErrMayBeDone], and why it could not be found out.
@@ -136,7 +111,7 @@ func (e *EffectUnknown) Unwrap() []error {
 type NoSession struct{ Profile string }
 
 func (e *NoSession) Error() string {
-	return fmt.Sprintf("there is no session of %s on record for this directory", e.Profile)
+	return message.NoSession(e.Profile, false)
 }
 
 // StdinTimeout says that the command was not started because its stdin did not end in time.
@@ -146,7 +121,7 @@ type StdinTimeout struct {
 }
 
 func (e *StdinTimeout) Error() string {
-	return fmt.Sprintf("stdin did not end within the timeout (%s), so %s was not started", seconds(e.Limit), e.Command)
+	return message.StdinTimeout(e.Command, e.Limit, "")
 }
 
 // Unwrap returns [retry.ErrTimeout].
@@ -168,23 +143,20 @@ func (e *TooLong) Unwrap() error { return e.Err }
 type InputRead struct{ Command string }
 
 func (e *InputRead) Error() string {
-	return fmt.Sprintf("%s has read its standard input and cannot be repeated", e.Command)
+	return message.InputRead(e.Command, "")
 }
 
 // OutputMatched says that the output of a command makes a failure of it, though it ended with 0 or because it did not.
 type OutputMatched struct{ Code int }
 
 func (e *OutputMatched) Error() string {
-	if e.Code == 0 {
-		return "but its output says that it failed"
-	}
-	return "and its output says that it failed"
+	return message.OutputMatched(e.Code, "")
 }
 
 // Replaced says that another run has taken the place of this one in its scope.
 type Replaced struct{ By string }
 
-func (e *Replaced) Error() string { return "replaced by run " + e.By }
+func (e *Replaced) Error() string { return message.Replaced(e.By) }
 
 // asInterrupt finds the signal in a cause.
 func asInterrupt(cause error) (*Interrupt, bool) { return errors.AsType[*Interrupt](cause) }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/belay-run/belay/internal/agent"
 	"github.com/belay-run/belay/internal/journal"
+	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/verdict"
 )
 
@@ -117,7 +118,7 @@ func (t *eventLog) unread() bool { return t.broken }
 
 func (t *eventLog) final() string {
 	if t.broken {
-		return unreadText
+		return message.Unread()
 	}
 	return t.errors.final()
 }

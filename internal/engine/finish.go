@@ -2,12 +2,11 @@ package engine
 
 import (
 	"errors"
-	"fmt"
 	"io"
-	"strings"
 	"syscall"
 	"time"
 
+	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/retry"
 	"github.com/belay-run/belay/verdict"
 )
@@ -49,7 +48,7 @@ func (f *finisher) finish(n int, j *judgement, stop *retry.Error) {
 	if !r.Success {
 		r.Err = j.message
 		if r.MayBeDone = errors.Is(stop.Cause, ErrMayBeDone); r.MayBeDone {
-			r.Err += "; " + c.causeText(stop.Cause)
+			r.Err = message.NotAgain(r.Err, c.causeText(stop.Cause))
 		}
 		if exhausted {
 			r.Err = f.exhaustion(j, stop, n)
@@ -69,7 +68,7 @@ func (f *finisher) finish(n int, j *judgement, stop *retry.Error) {
 		if errors.Is(err, syscall.EPIPE) || errors.Is(err, io.ErrClosedPipe) {
 			r.ExitCode = 128 + int(syscall.SIGPIPE)
 		}
-		r.Success, r.Err = false, fmt.Sprintf("cannot pass the output on: %v", err)
+		r.Success, r.Err = false, message.NotPassedOn(err)
 		r.Errors = append(r.Errors, r.Err)
 		inv.err = &Error{Invocation: c.id, Verdict: verdict.Verdict{Class: verdict.Unknown}, Message: r.Err, Cause: err}
 	}
@@ -103,25 +102,16 @@ func (f *finisher) exhausted(j *judgement, stop *retry.Error) bool {
 
 // exhaustion says why it was not tried again, for a person. It ends in "retry later", as callers look for that.
 func (f *finisher) exhaustion(j *judgement, stop *retry.Error, n int) string {
-	var b strings.Builder
-	c := f.inv.call
-	b.WriteString(j.message)
+	c, text := f.inv.call, j.message
 	switch {
 	case errors.Is(stop.Cause, retry.ErrMaxWait):
-		b.WriteString("; " + c.causeText(&TooLate{NoWait: c.runner.NoWait}))
+		text = message.NotAgain(text, c.causeText(&TooLate{NoWait: c.runner.NoWait}))
 	case errors.Is(stop.Cause, retry.ErrTotalTimeout):
-		b.WriteString("; " + c.causeText(&TooLate{Total: true}))
+		text = message.NotAgain(text, c.causeText(&TooLate{Total: true}))
 	case errors.Is(stop.Cause, retry.ErrExhausted), errors.Is(stop.Cause, retry.ErrTimeout):
-		fmt.Fprintf(&b, "; gave up after %d attempt%s", n, plural(n))
-		if inner := f.inv.kind.innerRetries(); inner > 0 {
-			fmt.Fprintf(&b, " and %d retr%s of its own", inner, map[bool]string{true: "y", false: "ies"}[inner == 1])
-		}
+		text = message.GaveUp(text, n, f.inv.kind.innerRetries())
 	default:
-		b.WriteString("; " + c.causeText(stop.Cause))
+		text = message.NotAgain(text, c.causeText(stop.Cause))
 	}
-	if !stop.NotBefore.IsZero() {
-		fmt.Fprintf(&b, "; not before %s", When(stop.NotBefore))
-	}
-	b.WriteString("; retry later")
-	return b.String()
+	return message.Later(text, stop.NotBefore)
 }

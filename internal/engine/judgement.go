@@ -3,7 +3,6 @@ package engine
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -11,6 +10,7 @@ import (
 	"time"
 
 	"github.com/belay-run/belay/internal/agent"
+	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/supervise"
 	"github.com/belay-run/belay/retry"
 	"github.com/belay-run/belay/verdict"
@@ -105,29 +105,29 @@ func (inv *Invocation) conclude(j *judgement, own verdict.Verdict, o verdict.Out
 	case reason == supervise.Deadline:
 		j.timedOut, j.expired = true, true
 		j.verdict = verdict.Verdict{Class: verdict.Timeout, Retryable: inv.pace.policy.RetryTimeouts > 0, Rule: "timeout", Evidence: last}
-		j.message = fmt.Sprintf("%s exceeded its timeout (%s) and was terminated", name, seconds(c.timeout()))
+		j.message = message.TimedOut(name, c.timeout())
 	case reason == supervise.Stalled:
 		j.expired = true
 		j.verdict = verdict.Verdict{Class: verdict.Stalled, Retryable: true, Rule: "stall", Evidence: last}
-		j.message = fmt.Sprintf("%s produced no output for %s and was terminated", name, seconds(c.stall(t.busy())))
+		j.message = message.Stalled(name, c.stall(t.busy()))
 	case t.stoppedEarly() != nil:
 		early := t.stoppedEarly()
 		j.verdict, j.stop = early.verdict, early.stop
 		j.code = 1 // how it ended is our doing; by itself it ends with 1 after any failure
-		j.message = fmt.Sprintf("%s was stopped while it kept trying (%s): %s", name, j.verdict.Class, j.verdict.Evidence)
+		j.message = message.StoppedTrying(name, j.verdict.Class, j.verdict.Evidence)
 		if early.forCost() {
-			j.message = fmt.Sprintf("%s was stopped: %s", name, c.causeText(early.stop.Cause))
+			j.message = message.Stopped(name, c.causeText(early.stop.Cause))
 		}
 	case reason == supervise.Stopped && t.unread():
-		j.verdict = verdict.Verdict{Class: verdict.Interrupted, Rule: "unread", Evidence: unreadText}
+		j.verdict = verdict.Verdict{Class: verdict.Interrupted, Rule: "unread", Evidence: message.Unread()}
 		j.stopCode = 128 + int(syscall.SIGPIPE)
-		j.message = fmt.Sprintf("%s was stopped: %s", name, unreadText)
+		j.message = message.Stopped(name, message.Unread())
 	case reason == supervise.Stopped:
 		inv.concludeStopped(j, last)
 	case j.exit.Signal == syscall.SIGPIPE && inv.readerGone():
 		// The reader has left, as head does: the command has not failed.
-		j.verdict = verdict.Verdict{Class: verdict.Interrupted, Rule: "unread", Evidence: unreadText}
-		j.message = fmt.Sprintf("%s was ended by SIGPIPE: %s", name, unreadText)
+		j.verdict = verdict.Verdict{Class: verdict.Interrupted, Rule: "unread", Evidence: message.Unread()}
+		j.message = message.BrokenPipe(name)
 	default:
 		j.verdict = own
 		j.message = c.sentence(o, j.code, own)
@@ -140,7 +140,7 @@ func (inv *Invocation) concludeStopped(j *judgement, last string) {
 	if errors.Is(cause, retry.ErrTotalTimeout) {
 		j.expired = true
 		j.verdict = verdict.Verdict{Class: verdict.Timeout, Rule: "total-timeout", Evidence: last}
-		j.message = fmt.Sprintf("%s exceeded the total timeout (%s) and was terminated", name, seconds(inv.pace.policy.TotalTimeout))
+		j.message = message.TotalTimedOut(name, inv.pace.policy.TotalTimeout)
 		return
 	}
 	if cause == nil { // killed at once
@@ -148,7 +148,7 @@ func (inv *Invocation) concludeStopped(j *judgement, last string) {
 	}
 	j.verdict = verdict.Verdict{Class: verdict.Interrupted, Rule: "cancelled", Evidence: cause.Error()}
 	j.stopCode = stopCode(cause)
-	j.message = fmt.Sprintf("%s was stopped: %v", name, cause)
+	j.message = message.Stopped(name, cause.Error())
 }
 
 // judgeUnstarted says what it means that a command could not be started.
@@ -158,14 +158,14 @@ func judgeUnstarted(c *call, err error) *judgement {
 	switch {
 	case errors.Is(err, syscall.E2BIG):
 		j.code, j.verdict.Class = CodeUsage, verdict.TooLarge
-		j.message = c.causeText(&TooLong{Err: errors.New("arguments and environment are too long for this system"), All: true})
+		j.message = c.causeText(&TooLong{Err: errors.New(message.ArgumentsTooLong()), All: true})
 	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.ENOEXEC):
 		j.code, j.verdict.Class = CodeNotExecutable, verdict.ToolMissing
 	case errors.Is(err, fs.ErrNotExist):
 		j.code, j.verdict.Class = CodeNotFound, verdict.ToolMissing
 		if path, ok := errors.AsType[*fs.PathError](err); ok && path.Op == "exec" { // found, but the interpreter in its first line is not
 			j.code = CodeNotExecutable
-			j.message = fmt.Sprintf("%s cannot be executed: the interpreter that its first line names is missing", path.Path)
+			j.message = message.NoInterpreter(path.Path)
 		}
 	}
 	return j
@@ -174,7 +174,7 @@ func judgeUnstarted(c *call, err error) *judgement {
 // cutShort makes it the last attempt, because the next one will not come: the invocation was ended, or all of its time is
 // over.
 func (j *judgement) cutShort(c *call, cause error) {
-	r := interruption(c, "stopped before the next attempt", cause)
+	r := interruption(c, message.StoppedBetween, cause)
 	j.verdict, j.message = r.verdict, r.message
 	j.expired = j.expired || r.expired
 	if r.stopCode != 0 {
@@ -248,5 +248,5 @@ func (j *judgement) silent() bool {
 	if !j.started() || j.verdict.Class == verdict.OK {
 		return false
 	}
-	return j.transcript.stoppedEarly().forCost() || j.transcript.silent(lastLine(j.verdict.Evidence))
+	return j.transcript.stoppedEarly().forCost() || j.transcript.silent(message.LastLine(j.verdict.Evidence))
 }

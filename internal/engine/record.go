@@ -6,13 +6,13 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"time"
 
 	"github.com/belay-run/belay/internal/alert"
 	"github.com/belay-run/belay/internal/journal"
+	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/safefile"
 	"github.com/belay-run/belay/retry"
 	"github.com/belay-run/belay/verdict"
@@ -156,7 +156,7 @@ func makeLogDir(dir string, unasked bool) error {
 	case err != nil:
 		return err
 	case unasked && !info.IsDir():
-		return fmt.Errorf("%s is no directory", dir)
+		return errors.New(message.NotADirectory(dir))
 	}
 	return nil
 }

@@ -2,7 +2,7 @@ package engine
 
 import (
 	"context"
-	"fmt"
+	"errors"
 	"time"
 
 	"github.com/belay-run/belay/internal/agent"
@@ -10,6 +10,7 @@ import (
 	"github.com/belay-run/belay/internal/alert"
 	"github.com/belay-run/belay/internal/budget"
 	"github.com/belay-run/belay/internal/label"
+	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/price"
 	"github.com/belay-run/belay/internal/profile"
 	"github.com/belay-run/belay/internal/state"
@@ -176,7 +177,7 @@ func (r *Runner) Prepare(ctx context.Context, c Command) (*Invocation, error) {
 		return nil, err
 	}
 	if id, name := r.Resume.Session, r.profile().Name(); id != "" && id != LastSession && !profile.IsSession(name, id) {
-		return nil, &UsageError{fmt.Errorf("%q is no session id; it looks like %s, or is %q", id, profile.SessionExample(name), LastSession)}
+		return nil, &UsageError{errors.New(message.NotASession(id, profile.SessionExample(name), LastSession))}
 	}
 	return newInvocation(ctx, r, c, env), nil
 }
@@ -230,4 +231,4 @@ type Interrupt struct {
 	Name   string
 }
 
-func (i *Interrupt) Error() string { return fmt.Sprintf("interrupted by %s", i.Name) }
+func (i *Interrupt) Error() string { return message.Interrupted(i.Name) }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/belay-run/belay/gate"
+	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/supervise"
 	"github.com/belay-run/belay/retry"
 	"github.com/belay-run/belay/verdict"
@@ -53,7 +54,7 @@ func enterScope(c *call, p *pace, key string) (*gate.Slot, *refusal) {
 		if err == nil {
 			if !announced {
 				announced = true
-				c.live.update(supervise.StateWaiting, 1, "scope "+key+" is taken", time.Time{})
+				c.live.update(supervise.StateWaiting, 1, message.ScopeState(key), time.Time{})
 				c.emit(ScopeBusy{Key: key, Holders: holders, Replaced: busy == BusyReplace})
 			}
 			err = p.sleepAtGate(d, nil)
@@ -64,7 +65,7 @@ func enterScope(c *call, p *pace, key string) (*gate.Slot, *refusal) {
 			}
 			taken := &ScopeTaken{Key: key, Holders: holders}
 			return nil, &refusal{code: -1, message: c.causeText(taken), stop: &retry.Error{Cause: taken},
-				verdict: verdict.Verdict{Class: verdict.SessionBusy, Rule: "scope", Sent: verdict.SentNo, Evidence: "scope " + key + " is taken"}}
+				verdict: verdict.Verdict{Class: verdict.SessionBusy, Rule: "scope", Sent: verdict.SentNo, Evidence: message.ScopeState(key)}}
 		}
 	}
 }

@@ -3,6 +3,7 @@ package engine
 import (
 	"io"
 
+	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/verdict"
 )
 
@@ -106,12 +107,9 @@ func (s *sink) final() string {
 	case s == nil:
 		return ""
 	case s.broken:
-		return unreadText
+		return message.Unread()
 	case s.spilled:
-		return "its output could not be held any longer and was passed on"
+		return message.Spilled()
 	}
 	return ""
 }
-
-// unreadText says why an attempt is the last one whose output is not read any more.
-const unreadText = "nobody reads its output any more"

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -9,6 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/retry"
 	"github.com/belay-run/belay/verdict"
 )
@@ -44,7 +46,7 @@ func (k *turn) readInput() *refusal {
 	case in.err != nil:
 		return unplanned(fmt.Errorf("stdin cannot be read: %w", in.err))
 	case int64(in.data.Len()) > limit:
-		return unplanned(fmt.Errorf("stdin has more than the %d bytes that %s takes; put the text in a file and name that in the prompt", limit, k.call.command.name()))
+		return unplanned(errors.New(message.StdinTooLarge(k.call.command.name(), limit)))
 	}
 	if in.data.Len() > 0 {
 		k.first.Stdin = in.data.Bytes()

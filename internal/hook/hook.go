@@ -18,12 +18,12 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"strings"
 	"sync"
 	"syscall"
 	"time"
 
 	"github.com/belay-run/belay/internal/journal"
+	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/supervise"
 	"github.com/belay-run/belay/internal/term"
 )
@@ -85,7 +85,7 @@ func (h *Hook) Run() int {
 	begin := time.Now()
 	in, err := openInput(h.Stdin)
 	if err != nil {
-		return h.fail(begin, nil, failed("its stdin could not be passed on: %v", err))
+		return h.fail(begin, nil, failed(message.HookNoInput(err)))
 	}
 	defer in.close()
 	out := &held{live: h.Stdout}
@@ -99,11 +99,11 @@ func (h *Hook) Run() int {
 		return h.fail(begin, in, f)
 	}
 	if f != nil {
-		f.text += "; what it had decided was passed on"
+		f.text = message.HookDecided(f.text)
 		h.record(begin, in, f)
 	}
 	if err := out.deliver(); err != nil && exit.Code != Block {
-		return h.fail(begin, in, failed("decided something that could not be passed on: %v", err))
+		return h.fail(begin, in, failed(message.HookNotDelivered(err)))
 	}
 	return exit.ShellCode()
 }
@@ -207,13 +207,13 @@ func (h *Hook) endLeft(p *supervise.Process, exit supervise.Exit) {
 		for i, q := range exit.Left {
 			names[i] = q.String()
 		}
-		h.say("ended what %s had left running: %s; to let it go on: belay hook --keep-background", h.Label(), strings.Join(names, ", "))
+		h.say(message.HookLeft(h.Label(), names))
 	}
 }
 
 // say prints a message to stderr, which clients show in their debug output.
-func (h *Hook) say(format string, args ...any) {
+func (h *Hook) say(text string) {
 	if h.Stderr != nil {
-		term.Printf(h.Stderr, "belay hook: "+format+"\n", args...)
+		term.Printf(h.Stderr, "belay hook: %s\n", text)
 	}
 }

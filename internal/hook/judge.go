@@ -2,11 +2,11 @@ package hook
 
 import (
 	"errors"
-	"fmt"
 	"os"
 	"syscall"
 	"time"
 
+	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/supervise"
 	"github.com/belay-run/belay/verdict"
 )
@@ -19,9 +19,7 @@ type failure struct {
 	signal syscall.Signal
 }
 
-func failed(format string, args ...any) *failure {
-	return &failure{class: verdict.Unknown, text: fmt.Sprintf(format, args...)}
-}
+func failed(text string) *failure { return &failure{class: verdict.Unknown, text: text} }
 
 // missing is the failure of a command that could not be started.
 func missing(err error) *failure {
@@ -29,7 +27,7 @@ func missing(err error) *failure {
 	if errors.Is(err, os.ErrNotExist) {
 		code = 127
 	}
-	return &failure{class: verdict.ToolMissing, text: "could not be started: " + err.Error(), code: code}
+	return &failure{class: verdict.ToolMissing, text: message.HookNotStarted(err), code: code}
 }
 
 // judge says whether the command has decided on purpose; a nil failure means that it has. decided says that it has failed
@@ -39,24 +37,24 @@ func judge(exit supervise.Exit, timeout time.Duration, out *held) (f *failure, d
 	f = &failure{class: verdict.Unknown, code: exit.Code, signal: exit.Signal}
 	switch {
 	case exit.Reason == supervise.Deadline:
-		f.class, f.text = verdict.Timeout, fmt.Sprintf("exceeded its timeout (%v s) and was terminated", timeout.Seconds())
+		f.class, f.text = verdict.Timeout, message.HookTimedOut(timeout)
 		return f, false
 	case exit.Reason != supervise.Exited:
-		f.class, f.text = verdict.Interrupted, "was interrupted"
+		f.class, f.text = verdict.Interrupted, message.HookInterrupted()
 		return f, false
 	case exit.Signal == 0 && exit.Code == Block: // whatever it has printed
 		return nil, true
 	case out.err != nil:
-		f.text = fmt.Sprintf("printed what could not be held: %v", out.err)
+		f.text = message.HookTooMuch(out.err)
 		return f, false
 	case exit.Signal != 0:
-		f.class, f.text = verdict.Crash, "was killed by signal "+signalName(exit.Signal)
+		f.class, f.text = verdict.Crash, message.HookKilled(signalName(exit.Signal))
 	case exit.Code == 127, exit.Code == 126:
-		f.class, f.text = verdict.ToolMissing, fmt.Sprintf("exited with code %d, which is a shell's for a command that it could not run", exit.Code)
+		f.class, f.text = verdict.ToolMissing, message.HookNotFound(exit.Code)
 	case exit.Code > 128 && exit.Code < 128+65:
-		f.class, f.text = verdict.Crash, fmt.Sprintf("exited with code %d, as after signal %s", exit.Code, signalName(syscall.Signal(exit.Code-128)))
+		f.class, f.text = verdict.Crash, message.HookKilledInside(exit.Code, signalName(syscall.Signal(exit.Code-128)))
 	case exit.Code != GoOn:
-		f.text = fmt.Sprintf("exited with code %d", exit.Code)
+		f.text = message.HookExited(exit.Code)
 	default:
 		if err := out.check(); err != nil {
 			f.class, f.text = verdict.BadOutput, err.Error()

@@ -6,6 +6,7 @@ import (
 
 	"github.com/belay-run/belay/boundary"
 	"github.com/belay-run/belay/internal/journal"
+	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/verdict"
 )
 
@@ -13,10 +14,10 @@ import (
 func (h *Hook) fail(begin time.Time, in *input, f *failure) int {
 	h.record(begin, in, f)
 	if h.FailClosed {
-		h.say("%s %s; blocking because of --fail-closed", h.Label(), f.text)
+		h.say(message.HookBlocked(h.Label(), f.text))
 		return Block
 	}
-	h.say("%s %s; went on without it", h.Label(), f.text)
+	h.say(message.HookSkipped(h.Label(), f.text))
 	return GoOn
 }
 
@@ -33,7 +34,7 @@ func (h *Hook) record(begin time.Time, in *input, f *failure) {
 	}
 	asHook(&e, h.Label(), what.name, what.action, what.session, f.text, "")
 	if err := h.Record(e); err != nil {
-		h.say("that %s failed is not on record: %v", h.Label(), err)
+		h.say(message.HookUnrecorded(h.Label(), err))
 	}
 }
 

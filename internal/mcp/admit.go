@@ -1,11 +1,10 @@
 package mcp
 
 import (
-	"fmt"
 	"strconv"
-	"time"
 
 	"github.com/belay-run/belay/gate"
+	messages "github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/verdict"
 )
 
@@ -51,17 +50,7 @@ func (c *core) refused(r *gate.Refusal) {
 }
 
 func (c *core) refusalText(r *gate.Refusal) string {
-	text := fmt.Sprintf("the MCP server %q keeps failing", c.opt.Name)
-	if r.Reason != "" {
-		text += " (" + r.Reason + ")"
-	}
-	text += " and is not called"
-	if !r.Until.IsZero() {
-		text += fmt.Sprintf(" before %s, in %s", r.Until.UTC().Format(time.RFC3339), seconds(time.Until(r.Until)))
-	} else {
-		text += " while another call finds out whether it works again"
-	}
-	return text + "; to lift it: belay gates reset " + c.opt.gateKey()
+	return messages.ServerRefused(c.opt.Name, r.Reason, r.Until, c.opt.gateKey())
 }
 
 // failed tells the gate that the server has failed.

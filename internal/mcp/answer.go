@@ -2,10 +2,10 @@ package mcp
 
 import (
 	"encoding/json"
-	"fmt"
 	"strconv"
-	"strings"
 	"time"
+
+	messages "github.com/belay-run/belay/internal/message"
 )
 
 // The errors that clients get from us: those of JSON-RPC, and of what it leaves to implementations.
@@ -78,61 +78,27 @@ func quoted(text string) []byte {
 
 // crashText tells a client, and its model, what became of a call.
 func crashText(o *Options, k *call, d death) string {
-	var b strings.Builder
-	what := k.method
-	if k.tool != "" {
-		what = "tool " + strconv.Quote(k.tool)
-	}
-	fmt.Fprintf(&b, "the MCP server %q %s while %s was under way", o.Name, d.text(), what)
-	if o.NoRestart {
-		b.WriteString("; it is not started again (--no-restart), and whether the call took effect is not known")
-	} else {
-		b.WriteString("; it is started again, but what it kept in memory is gone, and whether the call took effect is not known")
-	}
-	b.WriteString(tailText(d.tail))
-	return b.String()
+	return messages.ServerCrashed(o.Name, d.text(), k.method, k.tool, d.tail, !o.NoRestart)
 }
 
 func startText(o *Options, d death) string {
 	if d.err != nil {
-		return fmt.Sprintf("the MCP server %q cannot be started: %v", o.Name, d.err)
+		return messages.ServerNotStarted(o.Name, d.err)
 	}
-	return fmt.Sprintf("the MCP server %q %s before it could be used%s", o.Name, d.text(), tailText(d.tail))
-}
-
-func tailText(tail string) string {
-	if tail = strings.TrimSpace(tail); tail == "" {
-		return "; it wrote nothing to stderr"
-	}
-	return ". The end of its stderr:\n" + tail
+	return messages.ServerDied(o.Name, d.text(), d.tail)
 }
 
 func timeoutText(o *Options, k *call, took time.Duration) string {
 	if k.tool != "" {
-		return fmt.Sprintf("tool %q of the MCP server %q gave no answer within %s and was cancelled; it may have taken effect. To allow it more time: belay mcp --tool-timeout %s=%s",
-			k.tool, o.Name, seconds(took), k.tool, seconds(10*k.limit))
+		return messages.ToolTimedOut(o.Name, k.tool, took, 10*k.limit)
 	}
-	return fmt.Sprintf("the MCP server %q gave no answer to %s within %s", o.Name, k.method, seconds(took))
+	return messages.CallTimedOut(o.Name, k.method, took)
 }
 
 // whyNoServer says why there is no server.
 func (c *core) whyNoServer() string {
 	if !c.suspectAt.IsZero() {
-		return fmt.Sprintf("the MCP server %q does not react", c.opt.Name)
+		return messages.ServerHangs(c.opt.Name)
 	}
-	return fmt.Sprintf("the MCP server %q has not come back in time", c.opt.Name)
-}
-
-func seconds(d time.Duration) string {
-	if d < 10*time.Second {
-		return d.Round(10 * time.Millisecond).String()
-	}
-	return d.Round(time.Second).String()
-}
-
-func megabytes(n int) string {
-	if n < 1<<20 {
-		return strconv.Itoa(n) + " bytes"
-	}
-	return strconv.FormatFloat(float64(n)/(1<<20), 'f', 1, 64) + " MiB"
+	return messages.ServerNotBack(c.opt.Name)
 }

@@ -3,6 +3,7 @@ package mcp
 import (
 	"time"
 
+	messages "github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/verdict"
 )
 
@@ -192,15 +193,15 @@ func (c *core) expire(k *call, now time.Time) {
 		c.rememberLate(k)
 		return
 	case k.sent.IsZero():
-		c.fail(k, codeTimeout, c.whyNoServer(), incident{text: "no server was there in time", class: verdict.Timeout})
+		c.fail(k, codeTimeout, c.whyNoServer(), incident{text: messages.NoServerInTime(), class: verdict.Timeout})
 		return
 	}
 	took := now.Sub(k.sent)
-	c.fail(k, codeTimeout, timeoutText(c.opt, k, took), incident{text: "no answer within " + seconds(took), took: took, class: verdict.Timeout})
-	c.failed("no answer to " + k.method)
+	c.fail(k, codeTimeout, timeoutText(c.opt, k, took), incident{text: messages.NoAnswerWithin(took), took: took, class: verdict.Timeout})
+	c.failed(messages.NoAnswerTo(k.method))
 	c.rememberLate(k)
 	if k.method == "initialize" { // the one request that must not be cancelled: what does not begin is not worth keeping
-		c.end("did not answer initialize within "+seconds(took), true)
+		c.end(messages.NoInitialize(took), true)
 		return
 	}
 	c.out.toServer(cancelled(k.wire, "timeout"))
@@ -238,7 +239,7 @@ func (c *core) pingServer(now time.Time) {
 }
 
 // hung ends a server that gives no sign of life.
-func (c *core) hung() { c.end("gave no sign of life for "+seconds(c.opt.hang()), true) }
+func (c *core) hung() { c.end(messages.NoLife(c.opt.hang()), true) }
 
 // end has the server ended, for a reason. told says that a call that has failed for the same reason is on record.
 func (c *core) end(why string, told bool) {

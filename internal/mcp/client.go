@@ -1,18 +1,21 @@
 package mcp
 
-import "github.com/belay-run/belay/verdict"
+import (
+	messages "github.com/belay-run/belay/internal/message"
+	"github.com/belay-run/belay/verdict"
+)
 
 // fromClient takes a line of the client.
 func (c *core) fromClient(m *message) {
 	e := &m.env
 	switch {
 	case m.over && e.isRequest():
-		c.reject(e.id, codeTooLarge, "the request has "+megabytes(m.size)+", more than the "+megabytes(c.opt.maxLine())+" that are carried; to carry more: belay mcp --max-message")
+		c.reject(e.id, codeTooLarge, messages.RequestTooLarge(m.size, c.opt.maxLine()))
 	case m.over:
-		c.record(incident{event: "oversize", text: "a message of the client was too large", method: string(e.method)})
+		c.record(incident{event: "oversize", text: messages.RequestOversize(), method: string(e.method)})
 	case m.blank():
 	case !e.json:
-		c.reject(nil, codeParse, "this is not JSON")
+		c.reject(nil, codeParse, messages.NotJSON())
 	case e.batch:
 		c.clientBatch(m)
 	case e.isRequest():
@@ -22,7 +25,7 @@ func (c *core) fromClient(m *message) {
 	case e.isResponse():
 		c.clientAnswer(m)
 	default:
-		c.reject(e.id, codeInvalid, "this is not a JSON-RPC 2.0 message")
+		c.reject(e.id, codeInvalid, messages.NotJSONRPC())
 	}
 }
 
@@ -38,7 +41,7 @@ func (c *core) reject(id []byte, code int, text string) {
 func (c *core) request(m *message) {
 	e := &m.env
 	if c.calls[string(e.id)] != nil {
-		c.reject(e.id, codeInvalid, "a request with this id is under way")
+		c.reject(e.id, codeInvalid, messages.DuplicateID())
 		return
 	}
 	k := c.newCall(m)
@@ -66,7 +69,7 @@ func (c *core) clientNotification(m *message) {
 			return // it has been answered; the server must not get the cancellation
 		}
 		if !k.listens && !k.cancelled {
-			c.recordFailed(k, incident{text: "cancelled by the client", took: k.age(), class: verdict.Interrupted})
+			c.recordFailed(k, incident{text: messages.CancelledByClient(), took: k.age(), class: verdict.Interrupted})
 		}
 		if k.sent.IsZero() {
 			c.forget(k)

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/belay-run/belay/gate"
+	messages "github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/verdict"
 )
 
@@ -121,12 +122,12 @@ func (c *core) send(k *call, parts ...[]byte) {
 // wait keeps a call until there is a server for it.
 func (c *core) wait(k *call, m *message) {
 	if c.last != nil {
-		c.fail(k, codeCrashed, startText(c.opt, *c.last)+"\nIt is not started again (--no-restart): begin a new session",
+		c.fail(k, codeCrashed, messages.ServerStaysDown(startText(c.opt, *c.last)),
 			incident{class: verdict.Crash, death: c.last})
 		return
 	}
 	if len(c.queue) >= maxQueue || c.queued+m.size > maxQueued {
-		const text = "too many calls wait for the server to come back"
+		text := messages.TooManyWait()
 		c.fail(k, codeCrashed, text, incident{text: text, class: verdict.Crash})
 		return
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/belay-run/belay/internal/journal"
+	messages "github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/redact"
 	"github.com/belay-run/belay/verdict"
 )
@@ -134,9 +135,9 @@ func errorOf(m *message) (code int, text string) {
 		} `json:"error"`
 	}
 	if !readAnswer(m, &answer) {
-		return 0, "an error of " + megabytes(m.size)
+		return 0, messages.ErrorOfSize(m.size)
 	}
-	return answer.Error.Code, orText(answer.Error.Message, "an error without a message")
+	return answer.Error.Code, orText(answer.Error.Message, messages.ErrorWithoutMessage())
 }
 
 // toolErrorOf reads what a tool says of its failure.
@@ -149,13 +150,13 @@ func toolErrorOf(m *message) string {
 		} `json:"result"`
 	}
 	if !readAnswer(m, &answer) {
-		return "an error of " + megabytes(m.size)
+		return messages.ErrorOfSize(m.size)
 	}
 	var texts []string
 	for _, c := range answer.Result.Content {
 		texts = append(texts, c.Text)
 	}
-	return orText(strings.Join(texts, " "), "an error without a text")
+	return orText(strings.Join(texts, " "), messages.ToolErrorWithoutText())
 }
 
 // readAnswer reads a line into a struct. What is of another type than expected stays empty.
@@ -203,7 +204,7 @@ func (o *Options) entry(r incident, now time.Time) journal.Entry {
 		e.Status = journal.Retry
 	}
 	if d := r.death; d != nil {
-		e.Error, e.ExitCode, e.Signal = "the server "+d.text(), d.code, d.signal
+		e.Error, e.ExitCode, e.Signal = messages.OnServer(d.text()), d.code, d.signal
 		if r.method == "" {
 			e.ResponseTime = d.uptime.Seconds()
 		}

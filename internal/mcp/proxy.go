@@ -3,12 +3,12 @@ package mcp
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"sync"
 	"syscall"
 	"time"
 
+	messages "github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/supervise"
 )
 
@@ -198,7 +198,7 @@ func (p *Proxy) record(r incident) {
 	if r.serverFailed() {
 		p.status.LastFailure, p.status.FailedAt = r.text, time.Now()
 		if r.death != nil {
-			p.status.LastFailure = "the server " + r.death.text()
+			p.status.LastFailure = messages.OnServer(r.death.text())
 		}
 		p.tell()
 	}
@@ -222,7 +222,7 @@ func (p *Proxy) write(r *incident) {
 	p.unlogged = 0
 	p.mu.Unlock()
 	if n > 0 {
-		p.opt.Log(p.opt.entry(incident{event: "unrecorded", text: fmt.Sprintf("%d incidents came faster than they could be logged", n), count: n}, time.Now()))
+		p.opt.Log(p.opt.entry(incident{event: "unrecorded", text: messages.Unlogged(n), count: n}, time.Now()))
 	}
 }
 

@@ -1,10 +1,10 @@
 package mcp
 
 import (
-	"fmt"
 	"slices"
 	"time"
 
+	messages "github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/retry"
 	"github.com/belay-run/belay/verdict"
 )
@@ -23,11 +23,11 @@ type death struct {
 func (d death) text() string {
 	switch {
 	case d.err != nil:
-		return "could not be started (" + d.err.Error() + ")"
+		return messages.DeathNotStarted(d.err)
 	case d.why != "":
-		return d.why + " and was ended"
+		return messages.DeathEnded(d.why)
 	}
-	return "crashed (" + d.status + ")"
+	return messages.DeathCrashed(d.status)
 }
 
 // start has a server started, if the gate lets it.
@@ -150,7 +150,7 @@ func (c *core) settleCalls(d death, wasReady bool) (onRecord bool) {
 		c.own++
 		k.retried, k.wire = true, ownID("retry", c.own)
 		c.enqueue(k)
-		c.record(incident{event: "retry", text: "sent again after the server " + d.text(), method: k.method, tool: k.tool, passing: true})
+		c.record(incident{event: "retry", text: messages.SentAgain(d.text()), method: k.method, tool: k.tool, passing: true})
 	}
 	c.queue = append(c.queue, rest...)
 	return onRecord || len(again) > 0
@@ -171,7 +171,7 @@ func (c *core) abandon(d death) {
 	for _, k := range inOrder(c.calls) {
 		c.forget(k)
 		if k.id != "" && !k.listens {
-			text := fmt.Sprintf("the client has left, and the MCP server %q ended (%s) without an answer", c.opt.Name, d.status)
+			text := messages.ClientLeft(c.opt.Name, d.status)
 			c.fail(k, codeCrashed, text, incident{text: text, class: verdict.Interrupted})
 		}
 	}
@@ -182,7 +182,7 @@ func (c *core) abandon(d death) {
 func (c *core) dropAsks() {
 	for id, a := range c.asks {
 		if a.method != "ping" {
-			c.out.toClient(cancelled(id, "the server has ended"))
+			c.out.toClient(cancelled(id, messages.ServerEnded()))
 		}
 		delete(c.asks, id)
 	}

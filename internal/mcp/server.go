@@ -3,6 +3,7 @@ package mcp
 import (
 	"time"
 
+	messages "github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/verdict"
 )
 
@@ -19,11 +20,11 @@ func (c *core) fromServer(generation int, m *message) {
 	switch {
 	case m.over && e.isResponse():
 		if k := c.take(m); k != nil {
-			c.fail(k, codeTooLarge, "the answer has "+megabytes(m.size)+", more than the "+megabytes(c.opt.maxLine())+" that are carried; to carry more: belay mcp --max-message",
-				incident{text: "an answer of " + megabytes(m.size) + " is too large", class: verdict.TooLarge})
+			c.fail(k, codeTooLarge, messages.AnswerTooLarge(m.size, c.opt.maxLine()),
+				incident{text: messages.AnswerOversize(m.size), class: verdict.TooLarge})
 		}
 	case m.over:
-		c.record(incident{event: "oversize", text: "a line of the server was too large"})
+		c.record(incident{event: "oversize", text: messages.LineOversize()})
 	case e.isResponse() && (e.result || e.failed):
 		c.answer(m)
 	case e.isRequest():
@@ -42,7 +43,7 @@ func (c *core) fromServer(generation int, m *message) {
 func (c *core) pollution(m *message) {
 	c.out.divert(m)
 	if c.polluted++; powerOfTen(c.polluted) {
-		c.record(incident{event: "pollution", text: "the server printed something to stdout that is no JSON-RPC message", count: c.polluted})
+		c.record(incident{event: "pollution", text: messages.Polluted(), count: c.polluted})
 	}
 }
 
@@ -53,7 +54,7 @@ func (c *core) take(m *message) *call {
 	if k == nil || k.sent.IsZero() {
 		delete(c.late, id)
 		if c.lateness++; powerOfTen(c.lateness) {
-			c.record(incident{event: "late", text: "the server answered a call that was over", count: c.lateness})
+			c.record(incident{event: "late", text: messages.LateAnswer(), count: c.lateness})
 		}
 		return nil
 	}

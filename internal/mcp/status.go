@@ -1,8 +1,7 @@
 package mcp
 
 import (
-	"fmt"
-
+	messages "github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/supervise"
 )
 
@@ -12,7 +11,7 @@ func statusText(e supervise.Exit) string {
 	case e.Signal != 0:
 		return "signal: " + e.Signal.String()
 	case e.Code < 0:
-		return "its exit status is not known"
+		return messages.NoExitStatus()
 	}
-	return fmt.Sprintf("exit status %d", e.Code)
+	return messages.ExitStatus(e.Code)
 }
