@@ -90,7 +90,7 @@ func TestEvents_AreAllKnown(t *testing.T) {
 // A cause that the engine gets, this package must get too.
 func TestCauses_AreAllKnown(t *testing.T) {
 	// These are no causes of an [Error]: parts of a message, or handled by newError.
-	others := []string{"Error", "Interrupt", "OutputMatched", "TooLate", "UsageError"}
+	others := []string{"Error", "Interrupt", "NotAdmitted", "OutputMatched", "TooLate", "UsageError"}
 	in := slices.DeleteFunc(inEngine(t, "Error"), func(name string) bool { return slices.Contains(others, name) })
 	if here := handled(t, "error.go", "newCause"); len(in) < 9 || !slices.Equal(in, here) {
 		t.Errorf("the engine has the causes\n%q, newCause knows\n%q", in, here)

@@ -238,7 +238,7 @@ func TestError_Usage(t *testing.T) {
 		"unknown profile":      {belay.Runner{Profile: "clod"}, sh("true"), `there is no profile "clod"`},
 		"policy":               {belay.Runner{Policy: retry.Policy{MaxRetries: -2}}, sh("true"), "max retries -2 is negative"},
 		"directory":            {belay.Runner{}, belay.Command{Args: []string{"true"}, Dir: "/nowhere"}, "working directory /nowhere does not exist"},
-		"session":              {belay.Runner{Resume: belay.Resume{Session: "x"}}, sh("true"), `"x" is no session id`},
+		"session":              {belay.Runner{Resume: belay.Resume{Session: "x"}}, sh("true"), `"x" is not a session id`},
 	} {
 		tt.runner.Observe = started
 		res, err := tt.runner.Run(t.Context(), tt.command)

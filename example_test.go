@@ -74,7 +74,7 @@ func ExampleRunner_Start() {
 	res, err := inv.Wait()
 	fmt.Println(res.Verdict.Class, err)
 	// Output:
-	// interrupted sh was stopped: changed my mind
+	// interrupted stopped sh: changed my mind
 }
 
 // A preview says how a command would be started, and starts nothing.

@@ -425,7 +425,7 @@ func TestOwnLog_Large(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if o := r.belay(args...); o.code != 0 || strings.Count(o.stderr, "has passed 100 MiB: "+filepath.Join(path, "claude_invocations.jsonl")) != 1 {
+		if o := r.belay(args...); o.code != 0 || strings.Count(o.stderr, "is larger than 100 MiB: "+filepath.Join(path, "claude_invocations.jsonl")) != 1 {
 			t.Errorf("%q: exit code %d\n%s", dir, o.code, o.stderr)
 		}
 		if o := r.belay(args...); strings.Contains(o.stderr, "100 MiB") {

@@ -39,7 +39,7 @@ func TestCtrlC_NothingIsLeftSilently(t *testing.T) {
 						s.expect(`^ready\r\n`)
 						s.send(ctrlC)
 						shown := s.expect(`\$ $`)
-						said := strings.Contains(shown, "sh left running: ") && strings.Contains(shown, "; --reap ends them")
+						said := strings.Contains(shown, "sh left processes running: ") && strings.Contains(shown, "use --reap")
 						var left []proc
 						for _, p := range inside(s.dir) {
 							if strings.HasPrefix(p.args, "sleep 300") {

@@ -248,7 +248,7 @@ func TestGate_WaitersAreWoken(t *testing.T) {
 			begun := time.Now()
 			r.gates("hold", "api", "--until", tt.hold, "--reason", "maintenance")
 			waiter := r.job("waiter", "--gate", "api", "--", "touch", "started")
-			eventually(t, "it says that it waits", func() bool { return strings.Contains(r.file("waiter.err"), "gate api: held: maintenance") })
+			eventually(t, "it says that it waits", func() bool { return strings.Contains(r.file("waiter.err"), "(maintenance); waiting") })
 			if tt.hold == "3m" {
 				begun = time.Now()
 			}
@@ -293,7 +293,7 @@ func TestGate_KilledHolderOfASlot(t *testing.T) {
 	holder := r.job("holder", "--gate", "api", "--max-parallel", "1", "--", "sh", "-c", "echo > holds; exec sleep 300")
 	eventually(t, "it runs", func() bool { return r.file("holds") != "" })
 	waiter := r.job("waiter", "--gate", "api", "--max-parallel", "1", "--", "touch", "started")
-	eventually(t, "the other waits", func() bool { return strings.Contains(r.file("waiter.err"), "gate api: all slots taken") })
+	eventually(t, "the other waits", func() bool { return strings.Contains(r.file("waiter.err"), "gate api is full ") })
 	holder.cmd.Process.Kill()
 	begun := time.Now()
 	waiter.ends(t, 0)

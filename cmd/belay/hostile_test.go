@@ -135,7 +135,7 @@ func TestHostile_EveryCommand(t *testing.T) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	if !within(testTimeout, func() bool { return strings.Contains(h.said("waiting"), "waiting until") }) {
+	if !within(testTimeout, func() bool { return strings.Contains(h.said("waiting"), "; waiting.") }) {
 		t.Error("nothing waits")
 	}
 	h.shows("ps")

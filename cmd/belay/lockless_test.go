@@ -38,10 +38,10 @@ func TestLockless(t *testing.T) {
 		"Run":         {args: []string{"run", "--", "echo", "out"}, stdout: "out\n"},
 		"Failure":     {args: []string{"run", "--max-retries", "1", "--base-delay", "0", "--", "false"}, times: 6, code: 1}, // alerts are counted
 		"Gate":        {args: append([]string{"run", "--gate", "api", "--max-retries", "2", "--base-delay", "0", "--"}, fails...)},
-		"MaxParallel": {args: append([]string{"run", "--gate", "api", "--max-parallel", "2", "--max-retries", "2", "--base-delay", "0", "--"}, fails...), said: "belay: --max-parallel is not in force at gate api for this run: "},
+		"MaxParallel": {args: append([]string{"run", "--gate", "api", "--max-parallel", "2", "--max-retries", "2", "--base-delay", "0", "--"}, fails...), said: "belay: --max-parallel cannot be enforced at gate api: "},
 		"Breaker":     {args: []string{"run", "--gate", "api", "--breaker-failures", "2", "--retry-on", "503", "--max-retries", "0", "--", "sh", "-c", "echo HTTP 503 >&2; exit 1"}, times: 2, code: 1},
-		"Scope":       {args: []string{"run", "--scope", "deploy", "--", "echo", "out"}, said: "belay: scope deploy is not in force for this run: ", stdout: "out\n"},
-		"Replace":     {args: []string{"run", "--scope", "deploy", "--on-busy", "replace", "--", "echo", "out"}, said: "belay: scope deploy is not in force for this run: ", stdout: "out\n"},
+		"Scope":       {args: []string{"run", "--scope", "deploy", "--", "echo", "out"}, said: "belay: scope deploy cannot be enforced for this run: ", stdout: "out\n"},
+		"Replace":     {args: []string{"run", "--scope", "deploy", "--on-busy", "replace", "--", "echo", "out"}, said: "belay: scope deploy cannot be enforced for this run: ", stdout: "out\n"},
 		"Hook":        {args: []string{"hook", "--", "echo", "out"}, stdout: "out\n"},
 		"Hold":        {args: []string{"gates", "hold", "api", "--until", "1h"}, stdout: "*"},
 		"Ps":          {args: []string{"ps", "--reap"}, stdout: "*"},

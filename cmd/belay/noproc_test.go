@@ -80,7 +80,7 @@ func TestNoProc_Reported(t *testing.T) {
 	r := newRun(t, 0)
 	r.start(command[0], append(command[1:], "belay-plain", "run", "--timeout", "1m", "--", "sh", "-c", orphan)...)
 	r.ends(0)
-	if !strings.Contains(r.said(), "sh left running: ") {
+	if !strings.Contains(r.said(), "sh left processes running: ") {
 		t.Errorf("%q", r.said())
 	}
 	r.orphans(1)

@@ -53,7 +53,7 @@ func TestDemo_NothingInstalled(t *testing.T) {
 	if err != nil || strings.Contains(text, "\x1b") {
 		t.Fatalf("%v\n%s", err, text)
 	}
-	for _, part := range []string{"HTTP 429 Too Many Requests, Retry-After: 2; retry 1/3", "Forty-two.",
+	for _, part := range []string{"hit a rate limit; retrying in 2", "as requested (retry 1 of 3)", "Forty-two.",
 		"gate api: breaker open", "Yes, I am back.", "Still here.", "all gates are healthy", "state/demo/log.jsonl", "Times are short"} {
 		if !strings.Contains(text, part) {
 			t.Errorf("no %q in\n%s", part, text)

@@ -89,7 +89,7 @@ func TestSpending_TwentyProcesses(t *testing.T) {
 	}
 	before := r.served()
 	o := r.belay("--budget", "team", "--", "claude", "-p", "hi")
-	if o.code != 75 || o.Attempts != 0 || r.served() != before || !strings.Contains(o.stderr, "budget team is used up: $") || !strings.Contains(o.stderr, "it opens again at ") {
+	if o.code != 75 || o.Attempts != 0 || r.served() != before || !strings.Contains(o.stderr, "budget team is used up until ") || !strings.Contains(o.stderr, " ($") {
 		t.Errorf("%d: %s", o.code, o.stderr)
 	}
 }
@@ -184,7 +184,7 @@ func seamedBelay(t *testing.T) string {
 // A run whose cost is not known is done all the same, and says that its limit was not kept.
 func TestSpending_UnknownIsSaid(t *testing.T) {
 	t.Parallel()
-	const said = "the cost of this run is not known, so --max-cost was not kept"
+	const said = "the cost of this run is unknown, so --max-cost was not enforced"
 	r := newRun(t, 0)
 	r.play("claude", "begin; speak m1 100000; spoken 1000; result null 100000 1000 100000 1000")
 	if o := r.belay("--max-cost", "0.01", "--", "claude", "-p", "hi"); o.code != 0 || !strings.Contains(o.stderr, said) {

@@ -196,7 +196,7 @@ func TestWaits_TheBooksAgree(t *testing.T) {
 		},
 		"CancelledBetweenAttempts": func(t *testing.T, r *run) {
 			j := r.waiting("--max-retries", "2", "--base-delay", "90", "--max-delay", "90", "--jitter", "none", "--", "sh", "-c", "echo no >&2; exit 4")
-			eventually(t, "it waits", func() bool { return strings.Contains(r.file("run.err"), "retry 1/2") })
+			eventually(t, "it waits", func() bool { return strings.Contains(r.file("run.err"), "retry 1 of 2") })
 			time.Sleep(500 * time.Millisecond)
 			j.cmd.Process.Signal(unix.SIGTERM)
 			j.ends(t, 143)
@@ -216,7 +216,7 @@ func TestWaits_TheBooksAgree(t *testing.T) {
 		"CancelledBeforeTheStart": func(t *testing.T, r *run) {
 			r.gates("hold", "api", "--until", "2m")
 			j := r.waiting("--gate", "api", "--", "true")
-			eventually(t, "it waits", func() bool { return strings.Contains(r.file("run.err"), "waiting until") })
+			eventually(t, "it waits", func() bool { return strings.Contains(r.file("run.err"), "; waiting.") })
 			time.Sleep(500 * time.Millisecond)
 			j.cmd.Process.Signal(unix.SIGTERM)
 			j.ends(t, 143)
@@ -226,7 +226,7 @@ func TestWaits_TheBooksAgree(t *testing.T) {
 		"CancelledInsideClaude": func(t *testing.T, r *run) {
 			r.env = append(r.env, "INNER=1", "DELAY=30000")
 			j := r.waiting("--no-gate", "--", "claude", "-p", "hi")
-			eventually(t, "it waits", func() bool { return strings.Contains(r.file("run.err"), "tries again in 30s") })
+			eventually(t, "it waits", func() bool { return strings.Contains(r.file("run.err"), "; retrying in 30s") })
 			time.Sleep(500 * time.Millisecond)
 			j.cmd.Process.Signal(unix.SIGTERM)
 			j.ends(t, 143)

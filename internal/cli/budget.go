@@ -14,9 +14,9 @@ import (
 	"github.com/belay-run/belay/internal/budget"
 	wallclock "github.com/belay-run/belay/internal/clock"
 	"github.com/belay-run/belay/internal/config"
-	"github.com/belay-run/belay/internal/engine"
 	"github.com/belay-run/belay/internal/journal"
 	"github.com/belay-run/belay/internal/label"
+	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/state"
 	"github.com/belay-run/belay/internal/term"
 )
@@ -83,7 +83,7 @@ func resetBudget(cmd *cobra.Command, s *state.State, name string, unknown bool) 
 	case err != nil && !errors.Is(err, budget.ErrDamaged):
 		return &failure{err}
 	case !changed:
-		term.Printf(cmd.OutOrStdout(), "nothing to reset: nothing is spent of budget %s\n", name)
+		term.Printf(cmd.OutOrStdout(), "%s\n", message.BudgetUnspent(name))
 		return nil
 	}
 	reason := ""
@@ -91,7 +91,7 @@ func resetBudget(cmd *cobra.Command, s *state.State, name string, unknown bool) 
 		reason = "unknown"
 	}
 	manualChange{"budget_reset", name, time.Time{}, reason}.log(cmd.ErrOrStderr(), s)
-	term.Printf(cmd.OutOrStdout(), "budget %s is reset\n", name)
+	term.Printf(cmd.OutOrStdout(), "%s\n", message.BudgetReset(name))
 	return nil
 }
 
@@ -171,11 +171,11 @@ func listBudgets(names []string) ([]budgetEntry, error) {
 
 // noBudget says that there is no budget of that name.
 func noBudget(name string, all []string) error {
-	hint := fmt.Sprintf("to make it: belay run --budget %s=5/day -- …", name)
+	hint := message.NewBudget(name)
 	if near := config.Nearest(name, all); near != "" {
 		hint = "did you mean " + near + "?"
 	}
-	return usage(fmt.Errorf("there is no budget %s", name), hint)
+	return usage(errors.New(message.NoBudget(name)), hint)
 }
 
 func newBudgetEntry(b *budget.Book) (budgetEntry, error) {
@@ -204,7 +204,7 @@ func newBudgetEntry(b *budget.Book) (budgetEntry, error) {
 
 func writeBudgets(w io.Writer, list []budgetEntry) error {
 	if len(list) == 0 {
-		return term.Printf(w, "there are no budgets; to make one: belay run --budget NAME=5/day -- claude -p …\n")
+		return term.Printf(w, "%s\n", message.NoBudgets())
 	}
 	var rows [][]string
 	var bars []term.Bar
@@ -233,19 +233,24 @@ func (e *budgetEntry) row() []string {
 	if e.Limit != nil {
 		limit, left = fmt.Sprintf("$%g a %s", *e.Limit, e.Window), dollars(*e.Left, 0)
 	}
-	status, next := "open", "new window"
+	return []string{e.Name, dollars(e.Spent, e.Unknown), left, limit, e.status()}
+}
+
+// status says in words how the budget stands.
+func (e *budgetEntry) status() string {
+	var ends time.Time
+	if e.Ends != nil {
+		ends = e.Ends.Time
+	}
 	switch {
 	case e.Closed && e.Left != nil && *e.Left > 0:
-		status, next = fmt.Sprintf("closed: the cost of %s is not known", count(e.Unknown, "attempt")), "opens again"
+		return message.BudgetClosed(e.Unknown, ends)
 	case e.Closed:
-		status, next = "closed", "opens again"
+		return message.BudgetClosed(0, ends)
 	case e.Warning:
-		status = fmt.Sprintf("warning: %.0f %% are spent", 100*e.Spent / *e.Limit)
+		return message.BudgetOpen(100*e.Spent / *e.Limit, ends)
 	}
-	if e.Ends != nil {
-		status += fmt.Sprintf("; %s at %s", next, engine.When(e.Ends.Time))
-	}
-	return []string{e.Name, dollars(e.Spent, e.Unknown), left, limit, status}
+	return message.BudgetOpen(0, ends)
 }
 
 // bar shows how much of the limit is spent.
@@ -304,7 +309,7 @@ func joinedBudgets(s *config.Settings, profile string) ([]budget.Joined, error) 
 			break // the run will say so
 		}
 		if book := (&state.State{Dir: dir}).Budgets().Book(j.Name, nil); !book.Known() {
-			return nil, usage(fmt.Errorf("budget %s has no limit yet", j.Name), fmt.Sprintf("set one: --budget %s=5/day", j.Name))
+			return nil, usage(errors.New(message.BudgetWithoutLimit(j.Name)), message.BudgetLimit(j.Name))
 		}
 	}
 	return list, nil

@@ -1,17 +1,18 @@
 package cli
 
 import (
+	"github.com/belay-run/belay/internal/config"
 	"github.com/belay-run/belay/internal/engine"
 	"github.com/belay-run/belay/internal/message"
 )
 
 // causeText says why a run ended or was not begun, with the flags and commands that help. The engine knows neither.
-func causeText(cause error) string {
+func causeText(s *config.Settings, cause error) string {
 	switch e := cause.(type) {
-	case *engine.GateRefused:
-		return message.GateRefused(e.Key, e.Refusal, true)
-	case *engine.ScopeTaken:
-		return message.ScopeTaken(e.Key, true)
+	case *engine.NotAdmitted:
+		return notAdmittedText(s, e)
+	case *engine.TooLate:
+		return tooLateText(s, e)
 	case *engine.MaxCostReached:
 		switch {
 		case e.Budget != "":
@@ -20,16 +21,6 @@ func causeText(cause error) string {
 			return message.CostReached(e.Cost("--max-cost of the run around it"), "")
 		}
 		return message.CostReached(e.Cost("--max-cost"), "")
-	case *engine.RetriesSpent:
-		return message.RetriesSpent(e.Key, true)
-	case *engine.TooLate:
-		switch {
-		case e.Total:
-			return message.TooLate(true, false, "--total-timeout")
-		case e.NoWait:
-			return message.TooLate(false, true, "--no-wait")
-		}
-		return message.TooLate(false, false, "--max-wait")
 	case *engine.EffectUnknown:
 		return message.EffectUnknown(e.Verifiable, e.Err, true)
 	case *engine.NoSession:
@@ -44,4 +35,36 @@ func causeText(cause error) string {
 		return message.OutputMatched(e.Code, "--fail-on")
 	}
 	return ""
+}
+
+func notAdmittedText(s *config.Settings, e *engine.NotAdmitted) string {
+	notWaiting := ""
+	if e.Late != nil {
+		notWaiting = tooLateText(s, e.Late)
+	}
+	switch cause := e.Cause.(type) {
+	case *engine.GateRefused:
+		return message.GateRefused(cause.Key, cause.Refusal, notWaiting, true)
+	case *engine.ScopeTaken:
+		return message.ScopeTaken(cause.Key, notWaiting, true)
+	case *engine.RetriesSpent:
+		return message.RetriesSpent(cause.Key, e.At, true)
+	}
+	return causeText(s, e.Cause)
+}
+
+// tooLateText names the flag that bounds a wait. Without retries there are no waits either.
+func tooLateText(s *config.Settings, e *engine.TooLate) string {
+	b := message.Bound{Flag: "--max-wait", Limit: e.Limit, At: e.At}
+	switch {
+	case e.Total:
+		b.Flag = "--total-timeout"
+	case e.Busy:
+		b.Flag = "--on-busy fail"
+	case e.NoWait && s.NoWait:
+		b.Flag = "--no-wait"
+	case e.NoWait:
+		b.Flag = "--max-retries 0"
+	}
+	return message.NotWaiting(b)
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/belay-run/belay/breaker"
 	"github.com/belay-run/belay/gate"
 	"github.com/belay-run/belay/internal/engine"
+	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/state"
 	"github.com/belay-run/belay/internal/supervise"
 	"github.com/belay-run/belay/internal/term"
@@ -179,7 +180,7 @@ func showGates(w io.Writer, asJSON bool) error {
 
 func writeGates(w io.Writer, gates []gateEntry) error {
 	if len(gates) == 0 {
-		return term.Printf(w, "all gates are healthy\n")
+		return term.Printf(w, "%s\n", message.GatesHealthy())
 	}
 	var rows [][]string
 	now := time.Now()

@@ -151,7 +151,7 @@ func TestPs_Waiting(t *testing.T) {
 		w.Close()
 	}()
 	lines := bufio.NewScanner(r)
-	if !lines.Scan() || !strings.Contains(lines.Text(), "gate api: ") || !strings.Contains(lines.Text(), "to lift it: belay gates reset api") {
+	if !lines.Scan() || !strings.Contains(lines.Text(), "gate api is on hold until ") || !strings.Contains(lines.Text(), "; waiting. To lift it: belay gates reset api") {
 		t.Fatalf("%q", lines.Text())
 	}
 	go io.Copy(io.Discard, r)

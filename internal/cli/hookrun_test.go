@@ -56,7 +56,7 @@ func TestHook_RaisesAnAlert(t *testing.T) {
 	script(t, "guard", "exit 1")
 	said := 0
 	for range 7 {
-		said += strings.Count(belay(t, "hook", "--", "guard").ends(0).stderr, "alert: 5 failures of hook:guard within 10m; see: belay events --since 10m")
+		said += strings.Count(belay(t, "hook", "--", "guard").ends(0).stderr, "alert: hook:guard failed 5 times in the last 10m. See: belay events")
 	}
 	if said != 1 {
 		t.Errorf("it was said %d times", said)
@@ -77,7 +77,7 @@ func TestHook_EndsWithItsContext(t *testing.T) {
 	cancel()
 	select {
 	case got := <-over:
-		got.ends(0).prints().says("belay hook: guard was interrupted; went on without it\n")
+		got.ends(0).prints().says("belay hook: guard was interrupted; continuing without it\n")
 	case <-time.After(testTimeout):
 		t.Fatal("it does not end")
 	}

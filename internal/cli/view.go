@@ -38,6 +38,7 @@ func (v *view) observe(e engine.Event) {
 		}
 	case engine.AttemptFailed:
 		v.end()
+		v.verbosely(message.Verdict(e.Verdict.Class, e.Verdict.Rule))
 		if v.settings.Verbose {
 			io.Copy(v.stderr, e.Stderr.Reader())
 		}
@@ -128,11 +129,11 @@ func (v *view) wait(e engine.Waiting) {
 	// A hint is a floor; where the back-off is longer, it is not what decided.
 	hint := e.Verdict.Hint.Wait(time.Now())
 	asked := hint > 0 && e.Wait < hint+hint/8+time.Second/8
-	reason := message.Failed(v.name, e.Verdict.Class, e.Verdict.Evidence)
-	if e.Verdict.Class == verdict.Stalled || e.Verdict.Rule == "timeout" { // what it printed last is not why
-		reason = e.Message
+	what := e.Message
+	if e.Verdict.Class.Throttle() || e.Verdict.Class == verdict.Overloaded { // what it said says no more
+		what = message.Failed(v.name, e.Verdict.Class, "")
 	}
-	v.line(message.Retrying(reason, e.Retry, e.Of, e.Wait, asked))
+	v.line(message.Retrying(what, e.Retry, e.Of, e.Wait, asked))
 	if e.Wait >= 2*time.Second {
 		v.begin(v.screen.Countdown(message.Retry(e.Retry, e.Of), e.Until))
 	}
@@ -202,7 +203,8 @@ func (v *view) done(r *engine.Result, err error) {
 			v.say(message.Continue(r.Session, v.how))
 		}
 	default:
-		v.line(r.Err)
+		next := v.continuation(r, err)
+		v.line(message.WithoutLater(r.Err, next != ""))
 		if r.Verdict.Evidence != "" && (r.Verdict.Class == verdict.Timeout || r.Verdict.Class == verdict.Stalled) {
 			for line := range strings.SplitSeq(r.Verdict.Evidence, "\n") {
 				v.line(message.LastOutput(line))
@@ -211,10 +213,21 @@ func (v *view) done(r *engine.Result, err error) {
 		if r.Verdict.Class == verdict.Auth && v.login != "" {
 			v.say(message.Login(v.login))
 		}
-		if _, spent := errors.AsType[*engine.MaxCostReached](err); spent && r.Session != "" {
-			v.say(message.Continue(r.Session, v.how))
+		if next != "" {
+			v.say(next)
 		}
 	}
+}
+
+// continuation says how to continue the session of an agent that has worked and could not finish; empty if there is nothing to
+// continue, or nothing to be said.
+func (v *view) continuation(r *engine.Result, err error) string {
+	_, spent := errors.AsType[*engine.MaxCostReached](err)
+	unfinished := r.ExitCode == engine.CodeTryLater && r.Usage.OutputTokens > 0
+	if r.Session == "" || v.settings.Quiet || !spent && !unfinished {
+		return ""
+	}
+	return message.Continue(r.Session, v.how)
 }
 
 // brokenPipe is the exit code of a command whose reader has left, as head does.

@@ -165,7 +165,11 @@ func (k *gatekeeper) refuse(r *gate.Refusal, cause error) *refusal {
 	}
 	v.Hint.At = r.Until
 	why := &GateRefused{Key: k.gate.Key, Refusal: *r}
-	return &refusal{code: -1, verdict: v, message: k.call.causeText(why), barred: true, stop: &retry.Error{Cause: why, NotBefore: r.Until}}
+	said := &NotAdmitted{Cause: why}
+	if r.Kind != gate.KindBreaker || !r.Until.IsZero() {
+		said.Late = k.call.tooLate(r.Until)
+	}
+	return &refusal{code: -1, verdict: v, message: k.call.causeText(said), barred: true, stop: &retry.Error{Cause: why, NotBefore: r.Until}}
 }
 
 // report tells the gate what became of an attempt. The reason that others are shown is the class and the command's name:

@@ -47,7 +47,7 @@ func TestAdmission_WaitsForTheEndOfAHold(t *testing.T) {
 		time.Sleep(10 * time.Second)
 		synctest.Wait()
 		runs, err := r.State.Records().List()
-		if err != nil || len(runs) != 1 || runs[0].State != supervise.StateWaiting || runs[0].Reason != "gate api: held: maintenance" || !runs[0].Until.Equal(begin.Add(time.Minute)) {
+		if err != nil || len(runs) != 1 || runs[0].State != supervise.StateWaiting || runs[0].Reason != "gate api: on hold: maintenance" || !runs[0].Until.Equal(begin.Add(time.Minute)) {
 			t.Errorf("on record: %+v, %v", runs, err)
 		}
 		res, err := inv.Wait()
@@ -115,21 +115,21 @@ func TestAdmission_Refuses(t *testing.T) {
 		text   string
 		until  time.Duration // when the gate opens; 0 if that is not known
 	}{
-		"a hold, where no wait is allowed": {noWait: true, class: verdict.RateLimit, until: time.Minute, text: "gate api does not let it start (held: rate_limit of claude) until ",
+		"a hold, where no wait is allowed": {noWait: true, class: verdict.RateLimit, until: time.Minute, text: "gate api is on hold until ",
 			gate: func(s gate.State, now time.Time) gate.State {
 				return s.Held(now, now.Add(time.Minute), "rate_limit of claude")
 			}},
-		"a hold for a plan that is used up": {noWait: true, class: verdict.UsageLimit, until: time.Minute, text: "held: usage_limit of claude",
+		"a hold for a plan that is used up": {noWait: true, class: verdict.UsageLimit, until: time.Minute, text: "(usage limit)",
 			gate: func(s gate.State, now time.Time) gate.State {
 				return s.Held(now, now.Add(time.Minute), "usage_limit of claude")
 			}},
-		"a hold that is longer than may be waited": {policy: retry.Policy{MaxWait: 59 * time.Second}, class: verdict.RateLimit, until: time.Minute, text: "held",
+		"a hold that is longer than may be waited": {policy: retry.Policy{MaxWait: 59 * time.Second}, class: verdict.RateLimit, until: time.Minute, text: "gate api is on hold until ",
 			gate: func(s gate.State, now time.Time) gate.State { return s.Held(now, now.Add(time.Minute), "") }},
-		"a hold that is longer than there is time": {policy: retry.Policy{TotalTimeout: 30 * time.Second}, class: verdict.RateLimit, until: time.Minute, text: "held",
+		"a hold that is longer than there is time": {policy: retry.Policy{TotalTimeout: 30 * time.Second}, class: verdict.RateLimit, until: time.Minute, text: "gate api is on hold until ",
 			gate: func(s gate.State, now time.Time) gate.State { return s.Held(now, now.Add(time.Minute), "") }},
-		"a breaker that opens too late": {class: verdict.BreakerOpen, until: time.Hour, text: "breaker open: outage",
+		"a breaker that opens too late": {class: verdict.BreakerOpen, until: time.Hour, text: "gate api is blocked until ",
 			gate: func(s gate.State, now time.Time) gate.State { return s.Opened(now, now.Add(time.Hour), "outage") }},
-		"a breaker that waits for a person": {policy: retry.Policy{MaxWait: retry.None}, class: verdict.BreakerOpen, text: "breaker open: outage); retry later",
+		"a breaker that waits for a person": {policy: retry.Policy{MaxWait: retry.None}, class: verdict.BreakerOpen, text: "gate api is blocked until it is reset (outage); retry later",
 			gate: func(s gate.State, now time.Time) gate.State { return s.Opened(now, time.Time{}, "outage") }},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -259,7 +259,7 @@ func TestAdmission_Slots(t *testing.T) {
 			t.Errorf("%d at the same time, all in %v", most.Load(), took)
 		}
 		for _, at := range all[engine.AtGate](w) {
-			equal(t, "refusal", engine.Describe(at.Refusal), "all slots taken: 2 of 2 are taken")
+			equal(t, "refusal", engine.Describe(at.Refusal), "all slots taken: 2 of 2 in use")
 		}
 	})
 }
@@ -463,7 +463,7 @@ func TestAdmission_HoldLongerThanMayBeWaited(t *testing.T) {
 		if time.Since(begin) > 0 || !errors.Is(err, retry.ErrMaxWait) || !res.RetryAt.Equal(begin.Add(time.Minute)) || res.Attempts != 1 {
 			t.Errorf("after %v: %v, retry at %v", time.Since(begin), err, res.RetryAt)
 		}
-		contains(t, res.Err, "would exceed the longest wait", "not before")
+		contains(t, res.Err, "Not waiting until ", "the longest wait allowed is 30s")
 	})
 }
 
@@ -480,7 +480,7 @@ func TestAdmission_HoldThatGrows(t *testing.T) {
 		if len(s.Starts()) != 1 || !errors.Is(err, retry.ErrMaxWait) || res.ExitCode != engine.CodeTryLater {
 			t.Errorf("exit code %d, %v", res.ExitCode, err)
 		}
-		contains(t, res.Err, "held: maintenance")
+		contains(t, res.Err, "gate api is on hold until ")
 		addsUp(t, r, res)
 	})
 }

@@ -38,7 +38,7 @@ func TestAttempt_CannotBeStarted(t *testing.T) {
 		"not allowed":      {&fs.PathError{Op: "exec", Path: "/bin/tool", Err: syscall.EACCES}, engine.CodeNotExecutable, verdict.ToolMissing, "permission denied"},
 		"no program":       {&fs.PathError{Op: "exec", Path: "/bin/tool", Err: syscall.ENOEXEC}, engine.CodeNotExecutable, verdict.ToolMissing, "exec format error"},
 		"gone":             {fmt.Errorf("tool: %w", fs.ErrNotExist), engine.CodeNotFound, verdict.ToolMissing, "file does not exist"},
-		"no interpreter":   {&fs.PathError{Op: "exec", Path: "/bin/tool", Err: syscall.ENOENT}, engine.CodeNotExecutable, verdict.ToolMissing, "/bin/tool cannot be executed: the interpreter that its first line names is missing"},
+		"no interpreter":   {&fs.PathError{Op: "exec", Path: "/bin/tool", Err: syscall.ENOENT}, engine.CodeNotExecutable, verdict.ToolMissing, "/bin/tool cannot be executed: the interpreter in its first line does not exist"},
 		"no more of these": {syscall.EAGAIN, engine.CodeFailed, verdict.Unknown, "resource temporarily unavailable"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -79,7 +79,7 @@ func TestAttempt_CannotBeStartedByTheSystem(t *testing.T) {
 		"not executable":  {[]string{file("#!/bin/sh\n", 0o600)}, engine.CodeNotExecutable, "is not executable"},
 		"no such file":    {[]string{filepath.Join(t.TempDir(), "none")}, engine.CodeNotFound, "not found"},
 		"not on the PATH": {[]string{"no-such-command-at-all"}, engine.CodeNotFound, "not found"},
-		"no interpreter":  {[]string{file("#!/no/such/interpreter\n", 0o700)}, engine.CodeNotExecutable, "the interpreter that its first line names is missing"},
+		"no interpreter":  {[]string{file("#!/no/such/interpreter\n", 0o700)}, engine.CodeNotExecutable, "the interpreter in its first line does not exist"},
 		"no program":      {[]string{file("\x7fELF nonsense", 0o700)}, engine.CodeNotExecutable, "exec format error"},
 		"too long in all": {long, engine.CodeUsage, "this system takes at most"},
 		"in a file":       {[]string{"/etc/passwd/tool"}, engine.CodeNotExecutable, "not a directory"},
@@ -107,11 +107,11 @@ func TestAttempt_Limits(t *testing.T) {
 		"a deadline": {runner: engine.Runner{Policy: retry.Policy{Timeout: 10 * time.Second}}, attempt: hangs,
 			took: 10 * time.Second, starts: 1, class: verdict.Timeout, text: "tool exceeded its timeout (10 s) and was terminated"},
 		"a deadline that is repeated": {runner: engine.Runner{Policy: retry.Policy{Timeout: 10 * time.Second, MaxRetries: 5, RetryTimeouts: 2, Jitter: retry.NoJitter}},
-			attempt: hangs, took: 10 * time.Second, starts: 3, class: verdict.Timeout, text: "gave up after 3 attempts"},
+			attempt: hangs, took: 10 * time.Second, starts: 3, class: verdict.Timeout, text: "Gave up after 3 attempts"},
 		"a stall": {runner: engine.Runner{Stall: 20 * time.Second}, attempt: steps(0, enginetest.Wait(5*time.Second), enginetest.Print("begun\n"), enginetest.Hang()),
 			took: 25 * time.Second, starts: 1, class: verdict.Stalled, text: "tool produced no output for 20 s and was terminated"},
 		"a stall that is repeated once": {runner: engine.Runner{Stall: 20 * time.Second, Policy: retry.Policy{MaxRetries: 5}}, attempt: hangs,
-			took: 20 * time.Second, starts: 2, class: verdict.Stalled, text: "gave up after 2 attempts"},
+			took: 20 * time.Second, starts: 2, class: verdict.Stalled, text: "Gave up after 2 attempts"},
 		"a command that does not listen": {runner: engine.Runner{Policy: retry.Policy{Timeout: 10 * time.Second}}, attempt: enginetest.Attempt{Steps: []enginetest.Step{enginetest.Hang()}, Deaf: true},
 			took: 15 * time.Second, starts: 1, class: verdict.Timeout, text: "exceeded its timeout"},
 	} {

@@ -19,7 +19,7 @@ type GateRefused struct {
 }
 
 func (e *GateRefused) Error() string {
-	return message.GateRefused(e.Key, e.Refusal, false)
+	return message.GateRefused(e.Key, e.Refusal, "", false)
 }
 
 // Unwrap returns [retry.ErrMaxWait]: it was not waited for any longer.
@@ -32,7 +32,7 @@ type ScopeTaken struct {
 }
 
 func (e *ScopeTaken) Error() string {
-	return message.ScopeTaken(e.Key, false)
+	return message.ScopeTaken(e.Key, "", false)
 }
 
 // Unwrap returns [retry.ErrMaxWait]: it was not waited for any longer.
@@ -70,18 +70,66 @@ func (e *MaxCostReached) Cost(what string) message.Cost {
 type RetriesSpent struct{ Key string }
 
 func (e *RetriesSpent) Error() string {
-	return message.RetriesSpent(e.Key, false)
+	return message.RetriesSpent(e.Key, time.Time{}, false)
 }
 
 // TooLate says that the next attempt would have come too late.
 type TooLate struct {
-	// Total says that it is the total timeout that would have passed, NoWait that no wait was allowed at all. Otherwise the
-	// longest wait would have been exceeded.
-	Total, NoWait bool
+	// Total says that it is the total timeout that would have passed, NoWait that no wait was allowed at all, Busy none for
+	// a scope. Otherwise the longest wait would have been exceeded.
+	Total, NoWait, Busy bool
+	// Limit is the total timeout or the longest wait; 0 if no wait was allowed.
+	Limit time.Duration
+	// At is when the next attempt would have come; zero if that is not known, or said already.
+	At time.Time
 }
 
 func (e *TooLate) Error() string {
-	return message.TooLate(e.Total, e.NoWait, "")
+	return message.NotWaiting(message.Bound{Limit: e.Limit, At: e.At})
+}
+
+// NotAdmitted is what there is to say of an attempt that was not made: why, and why that was not waited for. It is given to
+// [Runner.Words] and is the cause of nothing.
+type NotAdmitted struct {
+	Cause error     // a [*GateRefused], [*ScopeTaken] or [*RetriesSpent]
+	Late  *TooLate  // nil if no wait would be long enough
+	At    time.Time // when there will be retries again
+}
+
+func (e *NotAdmitted) Error() string {
+	switch cause := e.Cause.(type) {
+	case *GateRefused:
+		return message.GateRefused(cause.Key, cause.Refusal, e.notWaiting(), false)
+	case *ScopeTaken:
+		return message.ScopeTaken(cause.Key, e.notWaiting(), false)
+	case *RetriesSpent:
+		return message.RetriesSpent(cause.Key, e.At, false)
+	}
+	return e.Cause.Error()
+}
+
+// Unwrap returns the cause.
+func (e *NotAdmitted) Unwrap() error { return e.Cause }
+
+func (e *NotAdmitted) notWaiting() string {
+	if e.Late == nil {
+		return ""
+	}
+	return e.Late.Error()
+}
+
+// tooLate says that an attempt at that time would come too late.
+func (c *call) tooLate(at time.Time) *TooLate {
+	p := &c.runner.Policy
+	switch {
+	case c.runner.NoWait:
+		return &TooLate{NoWait: true}
+	case p.TotalTimeout > 0 && at.After(c.begun.Add(p.TotalTimeout)):
+		return &TooLate{Total: true, Limit: p.TotalTimeout}
+	case p.MaxWait == 0:
+		return &TooLate{Limit: 5 * time.Minute} // as [retry.Policy] says
+	}
+	return &TooLate{Limit: max(p.MaxWait, 0)}
 }
 
 // ErrMayBeDone says that there was no further attempt because the command may have had its effect. It is in every

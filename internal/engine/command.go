@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/state"
 	"github.com/belay-run/belay/internal/supervise"
 )
@@ -101,22 +102,22 @@ func (w *sharedWriter) Write(p []byte) (int, error) {
 // check finds, before anything is started, what cannot work.
 func (r *Runner) check(c *Command, env []string) error {
 	if len(c.Args) == 0 || c.Args[0] == "" {
-		return &UsageError{errors.New("no command given")}
+		return &UsageError{errors.New(message.NoCommand())}
 	}
 	for _, a := range c.Args {
 		if strings.ContainsRune(a, 0) {
-			return &UsageError{errors.New("an argument contains a NUL byte")}
+			return &UsageError{errors.New(message.NULInArgument())}
 		}
 	}
 	if c.Dir != "" {
 		info, err := os.Stat(c.Dir)
 		switch {
 		case errors.Is(err, os.ErrNotExist):
-			return &UsageError{fmt.Errorf("working directory %s does not exist", c.Dir)}
+			return &UsageError{errors.New(message.NoDir(c.Dir))}
 		case err != nil:
-			return &UsageError{fmt.Errorf("working directory %s cannot be used: %w", c.Dir, err)}
+			return &UsageError{fmt.Errorf("%s: %w", message.UnusableDir(c.Dir), err)}
 		case !info.IsDir():
-			return &UsageError{fmt.Errorf("working directory %s is not a directory", c.Dir)}
+			return &UsageError{errors.New(message.NotADir(c.Dir))}
 		}
 	}
 	if err := supervise.CheckArgs(c.Args, env); err != nil {

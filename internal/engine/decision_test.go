@@ -101,13 +101,13 @@ func TestDecision_Effects(t *testing.T) {
 					if unknown.Verifiable != tt.unknown.Verifiable || unknown.Asked != tt.unknown.Asked || (unknown.Err == nil) != (tt.unknown.Err == nil) || res.ExitCode != 1 {
 						t.Errorf("exit code %d, %+v", res.ExitCode, unknown)
 					}
-					contains(t, res.Err, "it may have been done, so it was not repeated", "check first")
+					contains(t, res.Err, "The change may already have been made, so it was not repeated", "Check first")
 				}
 				if open && unknown.Err != nil {
 					if unknown.Err.Error() != tt.unknown.Err.Error() || !errors.Is(err, unknown.Err) {
 						t.Errorf("%v, want %v", unknown.Err, tt.unknown.Err)
 					}
-					contains(t, res.Err, "whether it was could not be found out ("+tt.unknown.Err.Error()+")")
+					contains(t, res.Err, "and a check failed: "+tt.unknown.Err.Error())
 				}
 				if found := all[engine.FoundDone](w); (len(found) == 1) != tt.done.Done || tt.done.Done && (found[0].Output != tt.output || res.Verdict.Rule != "verify-effect" || res.Verdict.Sent != verdict.SentYes) {
 					t.Errorf("told %+v, %+v", found, res.Verdict)
@@ -212,7 +212,7 @@ func TestDecision_SessionCannotGoOn(t *testing.T) {
 		class verdict.Class
 		text  string
 	}{
-		"it cannot work":  {enginetest.ErrNoPlan, verdict.Overloaded, "the prompt is too long; retry later"},
+		"it cannot work":  {enginetest.ErrNoPlan, verdict.Overloaded, "The prompt is too long; retry later"},
 		"nothing is left": {enginetest.ErrUsedUp, verdict.LimitReached, "--max-turns is used up by the attempts so far"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -110,7 +110,7 @@ func TestEventLog_StoppedEarlyPrintsNothing(t *testing.T) {
 			if err == nil || res.ExitCode != engine.CodePersonMustAct || res.ChildCode != 1 || out.String() != want {
 				t.Errorf("exit code %d, printed %q: %v", res.ExitCode, &out, err)
 			}
-			contains(t, res.Err, "claude was stopped while it kept trying (auth): HTTP error")
+			contains(t, res.Err, "stopped claude: its key was rejected (HTTP error), retrying cannot help")
 		})
 	}
 }
@@ -191,7 +191,7 @@ func TestEventLog_ReaderGoesAway(t *testing.T) {
 				if err == nil || len(s.Starts()) != 1 || res.ExitCode != 128+int(syscall.SIGPIPE) || res.Verdict.Rule != "unread" || res.Verdict.Class != verdict.Interrupted {
 					t.Errorf("exit code %d, %+v after %d starts", res.ExitCode, res.Verdict, len(s.Starts()))
 				}
-				equal(t, "error", res.Err, "claude was stopped: nobody reads its output any more")
+				equal(t, "error", res.Err, "stopped claude: its output is no longer read")
 			})
 		})
 	}
@@ -217,7 +217,7 @@ func TestEventLog_ReaderGoesAway(t *testing.T) {
 				if err == nil || res.ExitCode != 128+int(syscall.SIGPIPE) || res.Success {
 					t.Errorf("exit code %d: %v", res.ExitCode, err)
 				}
-				contains(t, res.Err, "cannot pass the output on")
+				contains(t, res.Err, "cannot write the output")
 			}
 		})
 	})
@@ -321,14 +321,14 @@ func TestEventLog_InnerRetriesEnd(t *testing.T) {
 		text   string
 	}{
 		"by the number that was given": {policy: counted, steps: forever, took: 10 * time.Second, class: verdict.Overloaded, cause: retry.ErrExhausted, code: engine.CodeTryLater,
-			text: "gave up after 1 attempt and 1 retry of its own; retry later"},
-		"by the longest wait":                    {steps: throttled, took: 5 * time.Minute, class: verdict.RateLimit, cause: retry.ErrMaxWait, code: engine.CodeTryLater, text: "would exceed the longest wait"},
-		"by the total timeout":                   {policy: retry.Policy{TotalTimeout: 150 * time.Second}, steps: throttled, took: 2 * time.Minute, class: verdict.RateLimit, cause: retry.ErrTotalTimeout, code: engine.CodeTryLater, text: "would come after the total timeout"},
-		"where they are hopeless":                {steps: again(enginetest.Event{Retry: verdict.Auth, Wait: time.Minute, Hopeless: true}), class: verdict.Auth, cause: retry.ErrPermanent, code: engine.CodePersonMustAct, text: "(auth)"},
-		"where they sleep without saying so":     {steps: []enginetest.Step{enginetest.Line(enginetest.Event{Retry: verdict.RateLimit}), enginetest.Hang()}, took: 5 * time.Minute, class: verdict.RateLimit, cause: retry.ErrMaxWait, code: engine.CodeTryLater, text: "would exceed the longest wait"},
+			text: "Gave up after 1 attempt and 1 retry of its own; retry later"},
+		"by the longest wait":                    {steps: throttled, took: 5 * time.Minute, class: verdict.RateLimit, cause: retry.ErrMaxWait, code: engine.CodeTryLater, text: "the longest wait allowed is 5m"},
+		"by the total timeout":                   {policy: retry.Policy{TotalTimeout: 150 * time.Second}, steps: throttled, took: 2 * time.Minute, class: verdict.RateLimit, cause: retry.ErrTotalTimeout, code: engine.CodeTryLater, text: "the longest wait allowed is 2m30s"},
+		"where they are hopeless":                {steps: again(enginetest.Event{Retry: verdict.Auth, Wait: time.Minute, Hopeless: true}), class: verdict.Auth, cause: retry.ErrPermanent, code: engine.CodePersonMustAct, text: "its key was rejected"},
+		"where they sleep without saying so":     {steps: []enginetest.Step{enginetest.Line(enginetest.Event{Retry: verdict.RateLimit}), enginetest.Hang()}, took: 5 * time.Minute, class: verdict.RateLimit, cause: retry.ErrMaxWait, code: engine.CodeTryLater, text: "the longest wait allowed is 5m"},
 		"where they sleep again without a word":  {steps: []enginetest.Step{enginetest.Line(enginetest.Event{Retry: verdict.RateLimit}), enginetest.Wait(2 * time.Minute), enginetest.Line(enginetest.Event{Retry: verdict.RateLimit}), enginetest.Hang()}, took: 5 * time.Minute, class: verdict.RateLimit, cause: retry.ErrMaxWait, code: engine.CodeTryLater, text: "longest wait"},
-		"as late as ours would, if quicker":      {steps: forever, class: verdict.Overloaded, took: 40 * time.Second, cause: retry.ErrExhausted, code: engine.CodeTryLater, text: "gave up after 1 attempt and "},
-		"by their own, where no retry was asked": {policy: retry.Policy{MaxRetries: retry.None}, steps: forever, class: verdict.Overloaded, code: 1, text: "(overloaded)"},
+		"as late as ours would, if quicker":      {steps: forever, class: verdict.Overloaded, took: 40 * time.Second, cause: retry.ErrExhausted, code: engine.CodeTryLater, text: "Gave up after 1 attempt and "},
+		"by their own, where no retry was asked": {policy: retry.Policy{MaxRetries: retry.None}, steps: forever, class: verdict.Overloaded, code: 1, text: "it kept hitting an overloaded server"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -344,7 +344,7 @@ func TestEventLog_InnerRetriesEnd(t *testing.T) {
 				if res.Duration != tt.took || res.Waited > res.Duration {
 					t.Errorf("ended after %v, waited %v", res.Duration, res.Waited)
 				}
-				contains(t, res.Err, "claude was stopped while it kept trying", tt.text)
+				contains(t, res.Err, "stopped claude: ", tt.text)
 				if retries := all[engine.InnerRetry](w); len(retries) == 0 || !strings.Contains(name, "sleep") && !retries[len(retries)-1].Ended {
 					t.Errorf("told %+v", retries)
 				}

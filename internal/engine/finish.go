@@ -102,16 +102,26 @@ func (f *finisher) exhausted(j *judgement, stop *retry.Error) bool {
 
 // exhaustion says why it was not tried again, for a person. It ends in "retry later", as callers look for that.
 func (f *finisher) exhaustion(j *judgement, stop *retry.Error, n int) string {
-	c, text := f.inv.call, j.message
-	switch {
-	case errors.Is(stop.Cause, retry.ErrMaxWait):
-		text = message.NotAgain(text, c.causeText(&TooLate{NoWait: c.runner.NoWait}))
-	case errors.Is(stop.Cause, retry.ErrTotalTimeout):
-		text = message.NotAgain(text, c.causeText(&TooLate{Total: true}))
-	case errors.Is(stop.Cause, retry.ErrExhausted), errors.Is(stop.Cause, retry.ErrTimeout):
-		text = message.GaveUp(text, n, f.inv.kind.innerRetries())
-	default:
-		text = message.NotAgain(text, c.causeText(stop.Cause))
+	c, text, at := f.inv.call, j.message, stop.NotBefore
+	hint := j.verdict.Hint
+	known := !hint.IsZero() && (!hint.Inferred || j.verdict.Class == verdict.UsageLimit)
+	if j.started() && j.verdict.Class.Throttle() && known && !at.IsZero() {
+		text, at = message.LimitHit(c.command.name(), j.verdict.Class, at), time.Time{}
 	}
-	return message.Later(text, stop.NotBefore)
+	_, gate := errors.AsType[*GateRefused](stop.Cause)
+	_, scope := errors.AsType[*ScopeTaken](stop.Cause)
+	switch {
+	case gate || scope: // it says all
+	case errors.Is(stop.Cause, retry.ErrMaxWait):
+		late := c.tooLate(stop.NotBefore)
+		late.At = at
+		text = message.NotAgain(text, c.causeText(late))
+	case errors.Is(stop.Cause, retry.ErrTotalTimeout):
+		text = message.NotAgain(text, c.causeText(&TooLate{Total: true, Limit: c.runner.Policy.TotalTimeout, At: at}))
+	case errors.Is(stop.Cause, retry.ErrExhausted), errors.Is(stop.Cause, retry.ErrTimeout):
+		text = message.GaveUp(text, n, f.inv.kind.innerRetries(), at)
+	default:
+		text = message.NotAgain(text, c.causeText(&NotAdmitted{Cause: stop.Cause, At: at}))
+	}
+	return message.Later(text)
 }

@@ -394,9 +394,9 @@ func TestInvocation_NoMoreThanTwentyAttempts(t *testing.T) {
 		attempts int
 		ends     string
 	}{
-		"Neither":    {quick, 20, "gave up after 20 attempts; retry later"},
-		"MaxWait":    {waiting, 35, "would exceed the longest wait; not before"},
-		"MaxRetries": {counted, 5, "gave up after 5 attempts; retry later"},
+		"Neither":    {quick, 20, "Gave up after 20 attempts; retry later"},
+		"MaxWait":    {waiting, 35, "Not waiting until "},
+		"MaxRetries": {counted, 5, "Gave up after 5 attempts; retry later"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

@@ -114,7 +114,7 @@ func (inv *Invocation) conclude(j *judgement, own verdict.Verdict, o verdict.Out
 		early := t.stoppedEarly()
 		j.verdict, j.stop = early.verdict, early.stop
 		j.code = 1 // how it ended is our doing; by itself it ends with 1 after any failure
-		j.message = message.StoppedTrying(name, j.verdict.Class, j.verdict.Evidence)
+		j.message = message.StoppedRetrying(name, j.verdict.Class, j.verdict.Evidence, errors.Is(early.stop.Cause, retry.ErrPermanent))
 		if early.forCost() {
 			j.message = message.Stopped(name, c.causeText(early.stop.Cause))
 		}

@@ -158,10 +158,10 @@ func TestPrepare_WrongUse(t *testing.T) {
 // What the causes say by themselves names no flag of any command.
 func TestCause_Texts(t *testing.T) {
 	for cause, want := range map[error]string{
-		&engine.TooLate{NoWait: true}:         "the next attempt would have to wait, and no wait is allowed",
-		&engine.InputRead{Command: "tool"}:    "tool has read its standard input and cannot be repeated",
-		&engine.NoSession{Profile: "claude"}:  "there is no session of claude on record for this directory",
-		&engine.RetriesSpent{Key: "api"}:      "the local retry budget is used up (gate api)",
+		&engine.TooLate{NoWait: true}:         "not waiting",
+		&engine.InputRead{Command: "tool"}:    "stdin has been read, so tool cannot be repeated",
+		&engine.NoSession{Profile: "claude"}:  "no session of claude is on record for this directory",
+		&engine.RetriesSpent{Key: "api"}:      "the local retry budget of gate api is used up",
 		&engine.Replaced{By: "7"}:             "replaced by run 7",
 		&engine.ScopeTaken{Key: "deploy"}:     "scope deploy is taken by another run; retry later",
 		&engine.StdinTimeout{Command: "tool"}: "stdin did not end within the timeout (0 s), so tool was not started",

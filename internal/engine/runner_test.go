@@ -182,7 +182,7 @@ func TestEventLog_QuickInnerRetries(t *testing.T) {
 		if res.Duration != 30*time.Second || !errors.Is(err, retry.ErrExhausted) {
 			t.Errorf("ended after %v: %v", res.Duration, err)
 		}
-		contains(t, res.Err, "gave up after 1 attempt and 30 retries of its own")
+		contains(t, res.Err, "Gave up after 1 attempt and 30 retries of its own")
 	})
 }
 

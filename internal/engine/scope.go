@@ -64,7 +64,11 @@ func enterScope(c *call, p *pace, key string) (*gate.Slot, *refusal) {
 				return nil, p.cutShort(c, err)
 			}
 			taken := &ScopeTaken{Key: key, Holders: holders}
-			return nil, &refusal{code: -1, message: c.causeText(taken), stop: &retry.Error{Cause: taken},
+			said := &NotAdmitted{Cause: taken, Late: c.tooLate(time.Time{})}
+			if busy == BusyFail {
+				said.Late = &TooLate{Busy: true}
+			}
+			return nil, &refusal{code: -1, message: c.causeText(said), stop: &retry.Error{Cause: taken},
 				verdict: verdict.Verdict{Class: verdict.SessionBusy, Rule: "scope", Sent: verdict.SentNo, Evidence: message.ScopeState(key)}}
 		}
 	}

@@ -70,7 +70,7 @@ func TestScope_Fails(t *testing.T) {
 		if time.Since(begin) != 0 || res.ExitCode != engine.CodeTryLater || res.Verdict.Class != verdict.SessionBusy || !errors.Is(err, retry.ErrMaxWait) {
 			t.Errorf("exit code %d, %v", res.ExitCode, err)
 		}
-		equal(t, "error", res.Err, "scope deploy is taken by another run; retry later")
+		equal(t, "error", res.Err, "scope deploy is taken by another run. Not waiting; retry later")
 		first.Wait()
 		equal(t, "starts", len(s.Starts()), 1)
 	})
@@ -127,7 +127,7 @@ func TestScope_ReplacesARunOfTheSameProcess(t *testing.T) {
 				if !ok || replaced.By != second.ID() || res.Verdict.Class != verdict.Interrupted || res.ExitCode != 143 {
 					t.Errorf("exit code %d, %v", res.ExitCode, err)
 				}
-				contains(t, res.Err, "tool was stopped: replaced by run "+second.ID())
+				contains(t, res.Err, "stopped tool: replaced by run "+second.ID())
 				if _, err := second.Wait(); err != nil {
 					t.Error(err)
 				}

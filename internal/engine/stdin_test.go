@@ -75,12 +75,12 @@ func TestStdin_Awaited(t *testing.T) {
 		"without an end, with a prompt": {traits: agent.Info{HasPrompt: true}, timeout: time.Minute, write: func(w *io.PipeWriter) { io.WriteString(w, "and then") }, started: -1,
 			code: engine.CodeTimeout, text: "stdin did not end within the timeout"},
 		"too large": {traits: agent.Info{MaxInput: 10}, write: func(w *io.PipeWriter) { io.WriteString(w, "01234567890") }, started: -1, code: engine.CodeUsage,
-			text: "stdin has more than the 10 bytes that claude takes; put the text in a file and name that in the prompt"},
+			text: "stdin has more than the 10 bytes that claude accepts. Put the text in a file and name that file in the prompt"},
 		"just large enough": {traits: agent.Info{MaxInput: 10}, write: func(w *io.PipeWriter) {
 			io.WriteString(w, "0123456789")
 			w.Close()
 		}, stdin: "0123456789"},
-		"broken":  {write: func(w *io.PipeWriter) { w.CloseWithError(errBroken) }, started: -1, code: engine.CodeUsage, text: "stdin cannot be read: the disk is on fire"},
+		"broken":  {write: func(w *io.PipeWriter) { w.CloseWithError(errBroken) }, started: -1, code: engine.CodeUsage, text: "cannot read stdin: the disk is on fire"},
 		"empty":   {write: func(w *io.PipeWriter) { w.Close() }},
 		"ignored": {traits: agent.Info{NoInput: true}, write: func(*io.PipeWriter) {}},
 	} {

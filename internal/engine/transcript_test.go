@@ -135,7 +135,7 @@ func TestTranscript_ReaderGoesAway(t *testing.T) {
 		if err == nil || res.Verdict.Class != verdict.Interrupted || res.Verdict.Rule != "unread" || res.ExitCode != 128+int(syscall.SIGPIPE) {
 			t.Errorf("exit code %d, %+v", res.ExitCode, res.Verdict)
 		}
-		equal(t, "error", res.Err, "tool was ended by SIGPIPE: nobody reads its output any more")
+		equal(t, "error", res.Err, "tool was killed by SIGPIPE: its output is no longer read")
 	})
 	t.Run("Live", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
@@ -147,7 +147,7 @@ func TestTranscript_ReaderGoesAway(t *testing.T) {
 			if err == nil || len(s.Starts()) != 1 || out.got.String() != "hello\n" {
 				t.Errorf("%d starts, printed %q: %v", len(s.Starts()), &out.got, err)
 			}
-			contains(t, res.Err, "nobody reads its output any more")
+			contains(t, res.Err, "ts output is no longer read")
 		})
 	})
 	t.Run("Held", func(t *testing.T) {
@@ -159,7 +159,7 @@ func TestTranscript_ReaderGoesAway(t *testing.T) {
 				if err == nil || res.ExitCode != code || res.Success {
 					t.Errorf("exit code %d, want %d: %v", res.ExitCode, code, err)
 				}
-				contains(t, res.Err, "cannot pass the output on: ")
+				contains(t, res.Err, "cannot write the output: ")
 				if log := entries(t, r); len(log) != 1 || *log[0].BelayCode != code {
 					t.Errorf("on record: %+v", log)
 				}
@@ -190,7 +190,7 @@ func TestTranscript_CannotBeHeld(t *testing.T) {
 			if err == nil || len(s.Starts()) != 1 || out.String() != large+"more\n" {
 				t.Errorf("%d starts, %d bytes: %v", len(s.Starts()), out.Len(), err)
 			}
-			contains(t, res.Err, "its output could not be held any longer and was passed on")
+			contains(t, res.Err, "Its output could not be held back any longer and was passed on")
 		})
 	})
 	t.Run("ToAReaderThatIsGone", func(t *testing.T) {
@@ -201,7 +201,7 @@ func TestTranscript_CannotBeHeld(t *testing.T) {
 			if err == nil || len(s.Starts()) != 1 {
 				t.Errorf("%d starts: %v", len(s.Starts()), err)
 			}
-			contains(t, res.Err, "nobody reads its output any more")
+			contains(t, res.Err, "ts output is no longer read")
 		})
 	})
 	t.Run("OfAnAgent", func(t *testing.T) {

@@ -246,7 +246,7 @@ func TestRunner_SessionThatIsNone(t *testing.T) {
 	}
 	r.Resume.Session = engine.LastSession
 	res, err := r.Run(t.Context(), engine.Command{Args: []string{"claude", "-p"}})
-	if err == nil || res.ExitCode != engine.CodeUsage || !strings.Contains(res.Err, "no session of claude on record") {
+	if err == nil || res.ExitCode != engine.CodeUsage || !strings.Contains(res.Err, "no session of claude is on record") {
 		t.Errorf("%v, %d", err, res.ExitCode)
 	}
 }

@@ -22,7 +22,7 @@ func ExampleHook_Run() {
 	fmt.Println("exit code", blocks.Run())
 	// Output:
 	// on record: hook:fmt crash
-	// belay hook: fmt was killed by signal SIGSEGV; went on without it
+	// belay hook: fmt was killed by SIGSEGV; continuing without it
 	// exit code 0
 	// not there
 	// exit code 2

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"io"
 	"os"
+
+	"github.com/belay-run/belay/internal/message"
 )
 
 const (
@@ -15,7 +17,7 @@ const (
 	maxHeld = 64 << 20
 )
 
-var errTooMuch = errors.New("more than 64 MiB")
+var errTooMuch = errors.New(message.HookTooLong())
 
 // held keeps what the command prints until it is known whether that is a decision.
 type held struct {

@@ -111,7 +111,7 @@ func (h *Hook) Run() int {
 // supervise runs the command, and ends what it leaves.
 func (h *Hook) supervise(in *input, out *held) (supervise.Exit, error) {
 	if len(h.Args) == 0 {
-		return supervise.Exit{}, errors.New("no command given")
+		return supervise.Exit{}, errors.New(message.NoCommand())
 	}
 	path, err := supervise.Look(h.Args[0], "")
 	if err != nil {

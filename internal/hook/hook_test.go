@@ -104,19 +104,19 @@ func TestRun_FailuresAreRecorded(t *testing.T) {
 		code   int
 		signal string
 	}{
-		{"echo half; exit 1", verdict.Unknown, "exited with code 1", 1, ""},
-		{"exit 3", verdict.Unknown, "exited with code 3", 3, ""},
-		{"no-such-command", verdict.ToolMissing, "exited with code 127, which is a shell's for a command that it could not run", 127, ""},
-		{"exit 139", verdict.Crash, "exited with code 139, as after signal SIGSEGV", 139, ""},
-		{"echo '{\"a\":'", verdict.BadOutput, "printed what begins as a JSON object and is none", 0, ""},
-		{"kill -9 $$", verdict.Crash, "was killed by signal SIGKILL", -1, "SIGKILL"},
-		{"kill -SEGV $$", verdict.Crash, "was killed by signal SIGSEGV", -1, "SIGSEGV"},
+		{"echo half; exit 1", verdict.Unknown, "exited 1", 1, ""},
+		{"exit 3", verdict.Unknown, "exited 3", 3, ""},
+		{"no-such-command", verdict.ToolMissing, "exited 127: command not found", 127, ""},
+		{"exit 139", verdict.Crash, "exited 139: a command in it was killed by SIGSEGV", 139, ""},
+		{"echo '{\"a\":'", verdict.BadOutput, "printed broken JSON", 0, ""},
+		{"kill -9 $$", verdict.Crash, "was killed by SIGKILL", -1, "SIGKILL"},
+		{"kill -SEGV $$", verdict.Crash, "was killed by SIGSEGV", -1, "SIGSEGV"},
 	} {
 		for _, closed := range []bool{false, true} {
 			h := sh(c.script)
 			h.Name, h.FailClosed = "guard", closed
 			got := run(t, h)
-			want, words := hook.GoOn, "belay hook: guard "+c.text+"; went on without it\n"
+			want, words := hook.GoOn, "belay hook: guard "+c.text+"; continuing without it\n"
 			if closed {
 				want, words = hook.Block, "belay hook: guard "+c.text+"; blocking because of --fail-closed\n"
 			}

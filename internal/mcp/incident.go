@@ -156,7 +156,7 @@ func toolErrorOf(m *message) string {
 	for _, c := range answer.Result.Content {
 		texts = append(texts, c.Text)
 	}
-	return orText(strings.Join(texts, " "), messages.ToolErrorWithoutText())
+	return orText(strings.Join(texts, " "), messages.ErrorWithoutMessage())
 }
 
 // readAnswer reads a line into a struct. What is of another type than expected stays empty.

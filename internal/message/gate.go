@@ -7,6 +7,7 @@ import (
 
 	"github.com/belay-run/belay/gate"
 	"github.com/belay-run/belay/internal/printable"
+	"github.com/belay-run/belay/verdict"
 )
 
 // Gate names a gate, before a countdown.
@@ -15,9 +16,9 @@ func Gate(key string) string { return "gate " + key }
 // GateState says in a few words why a gate refuses, as belay ps shows it.
 func GateState(r gate.Refusal) string {
 	text := map[gate.Kind]string{
-		gate.KindHold:      "held",
+		gate.KindHold:      "on hold",
 		gate.KindBreaker:   "breaker open",
-		gate.KindProbe:     "one probe at a time",
+		gate.KindProbe:     "testing whether it works again",
 		gate.KindSlowStart: "slow start after a hold",
 		gate.KindSlots:     "all slots taken",
 	}[r.Kind]
@@ -27,77 +28,113 @@ func GateState(r gate.Refusal) string {
 	return text
 }
 
-// SlotsTaken is why a gate that is otherwise healthy refuses.
-func SlotsTaken(n int) string { return fmt.Sprintf("%d of %d are taken", n, n) }
+// SlotsTaken is why a gate refuses that is otherwise healthy.
+func SlotsTaken(n int) string { return fmt.Sprintf("%d of %d in use", n, n) }
 
-// AtGate says which gate is waited at, why, until when, and what lifts it.
-func AtGate(key string, r gate.Refusal) string {
-	what := fmt.Sprintf("gate %s: %s", key, GateState(r))
-	switch {
-	case !r.Until.IsZero():
-		return fmt.Sprintf("%s (%s left); waiting until %s (to lift it: %s)", what, span(max(0, time.Until(r.Until))), When(r.Until), printable.LiftCommand(key))
-	case r.Kind != gate.KindSlots:
-		return fmt.Sprintf("%s (to lift it: %s)", what, printable.LiftCommand(key))
+// refusal says that a gate lets nothing start, until when, and why.
+func refusal(key string, r gate.Refusal) string {
+	text := "gate " + key
+	switch r.Kind {
+	case gate.KindHold:
+		text += " is on hold"
+	case gate.KindBreaker:
+		text += " is blocked"
+		if r.Until.IsZero() {
+			text += " until it is reset"
+		}
+	case gate.KindProbe:
+		text += " is blocked until a test call succeeds"
+	case gate.KindSlowStart:
+		text += " lets calls start one by one after a hold"
+	case gate.KindSlots:
+		text += " is full"
 	}
-	return what
-}
-
-// GateRefused says that a gate did not let a command start. lift says whether to name the command that lifts it.
-func GateRefused(key string, r gate.Refusal, lift bool) string {
-	text := fmt.Sprintf("gate %s does not let it start (%s)", key, GateState(r))
-	if !r.Until.IsZero() {
+	if !r.Until.IsZero() && (r.Kind == gate.KindHold || r.Kind == gate.KindBreaker) {
 		text += " until " + When(r.Until)
 	}
-	if lift {
-		text += "; to lift it: " + printable.LiftCommand(key)
+	if reason := gateReason(r.Reason); reason != "" {
+		text += fmt.Sprintf(" (%s)", reason)
 	}
-	return text + "; retry later"
+	return text
+}
+
+// gateReason is the reason that a gate gives, in words: one that begins with a class is "rate_limit of claude".
+func gateReason(reason string) string {
+	if class, _, ok := strings.Cut(reason, " of "); ok && nouns[verdict.Class(class)] != "" {
+		return nouns[verdict.Class(class)]
+	}
+	return reason
+}
+
+// AtGate says which gate is waited at, until when, why, and what lifts it.
+func AtGate(key string, r gate.Refusal) string {
+	text := refusal(key, r) + "; waiting"
+	if r.Kind == gate.KindSlots { // that is nothing to lift
+		return text
+	}
+	return sentences(text, liftHint(key))
+}
+
+func liftHint(key string) string { return "to lift it: " + printable.LiftCommand(key) }
+
+// GateRefused says that a gate did not let a command start. notWaiting says why it was not waited for, if there is more to say; lift says
+// whether to name the command that lifts it.
+func GateRefused(key string, r gate.Refusal, notWaiting string, lift bool) string {
+	text := sentences(refusal(key, r), notWaiting)
+	if lift && r.Kind != gate.KindSlots {
+		text = sentences(text, liftHint(key))
+	}
+	return Later(text)
 }
 
 // GateAnew says that the file of a gate was damaged.
-func GateAnew(key string, err error) string { return fmt.Sprintf("gate %s begins anew: %v", key, err) }
+func GateAnew(key string, err error) string { return fmt.Sprintf("gate %s was reset: %v", key, err) }
 
 // GateOff says that a gate cannot be used.
 func GateOff(key string, err error) string {
-	return fmt.Sprintf("gate %s is not in force for this run: %v", key, err)
+	return fmt.Sprintf("gate %s cannot be used for this run: %v", key, err)
 }
 
 // SlotsOff says that the slots of a gate cannot be used.
 func SlotsOff(key string, err error) string {
-	return fmt.Sprintf("--max-parallel is not in force at gate %s for this run: %v", key, err)
+	return fmt.Sprintf("--max-parallel cannot be enforced at gate %s: %v", key, err)
 }
 
 // GateFailing says that the breaker of a gate is about to open.
 func GateFailing(name, key string, failures, of int) string {
-	return fmt.Sprintf("%s has failed %d times in a row on gate %s; after %d nothing is let through for a while", name, failures, key, of)
+	return fmt.Sprintf("%s has failed %d times in a row; after %d failures gate %s blocks all calls for a while", name, failures, of, key)
 }
 
-// RetriesSpent says that the retries that all processes share are used up. lift says whether to name the command that fills
-// them up.
-func RetriesSpent(key string, lift bool) string {
-	if lift {
-		return fmt.Sprintf("the local retry budget is used up (gate %s; to fill it: %s)", key, printable.LiftCommand(key))
+// RetriesSpent says that the retries that all processes share are used up, until at if that is known. lift says whether to name the
+// command that refills them.
+func RetriesSpent(key string, at time.Time, lift bool) string {
+	text := fmt.Sprintf("the local retry budget of gate %s is used up", key)
+	if !at.IsZero() {
+		text += " until " + When(at)
 	}
-	return fmt.Sprintf("the local retry budget is used up (gate %s)", key)
+	if lift {
+		text = sentences(text, "to refill it: "+printable.LiftCommand(key))
+	}
+	return text
 }
 
-// ScopeBusy says that another run has the scope. replaced says that it was asked to stop.
+// ScopeBusy says that other runs have the scope. replaced says that they were asked to stop.
 func ScopeBusy(key string, holders []string, replaced bool) string {
 	what := "waiting for it"
 	if replaced {
-		what = "it is asked to end"
+		what = "asked it to stop"
 	}
-	return fmt.Sprintf("scope %s is taken by run %s; %s", key, strings.Join(holders, ", "), what)
+	return fmt.Sprintf("scope %s is taken by run %s; %s", key, and(holders), what)
 }
 
-// ScopeTaken says that a run was not started because another one has the scope. look says whether to name the command that
-// shows it.
-func ScopeTaken(key string, look bool) string {
-	text := fmt.Sprintf("scope %s is taken by another run", key)
+// ScopeTaken says that a run was not started because another one has the scope. notWaiting says why it was not waited for, if there is more
+// to say; look says whether to name the command that shows it.
+func ScopeTaken(key, notWaiting string, look bool) string {
+	text := sentences(fmt.Sprintf("scope %s is taken by another run", key), notWaiting)
 	if look {
-		text += "; see: belay ps"
+		text = sentences(text, "see: belay ps")
 	}
-	return text + "; retry later"
+	return Later(text)
 }
 
 // ScopeState says in a few words what a run waits for, as belay ps shows it.
@@ -105,20 +142,8 @@ func ScopeState(key string) string { return "scope " + key + " is taken" }
 
 // ScopeOff says that a scope cannot be used.
 func ScopeOff(key string, err error) string {
-	return fmt.Sprintf("scope %s is not in force for this run: %v", key, err)
+	return fmt.Sprintf("scope %s cannot be enforced for this run: %v", key, err)
 }
 
-// TooLate says why the next attempt was not waited for. flag is what bounds the waiting; empty where there are none.
-func TooLate(total, noWait bool, flag string) string {
-	switch {
-	case flag == "" && total:
-		return "the next attempt would come after the total timeout"
-	case flag == "" && noWait:
-		return "the next attempt would have to wait, and no wait is allowed"
-	case flag == "":
-		return "the next attempt would exceed the longest wait"
-	case noWait && !total:
-		return fmt.Sprintf("the next attempt would have to wait, and %s says not to", flag)
-	}
-	return "the next attempt would come too late for " + flag
-}
+// GatesHealthy is the answer where there is no gate to show.
+func GatesHealthy() string { return "all gates are healthy" }

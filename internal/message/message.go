@@ -1,14 +1,17 @@
-// Package message makes the sentences that people read about runs, gates, budgets, hooks and MCP servers: one function a message,
-// which takes plain values and returns the text. It prints nothing and keeps nothing.
+// Package message makes the sentences that people read about runs, gates, budgets, hooks and MCP servers: one function for each
+// message, which takes plain values and returns the text. It prints nothing and keeps nothing.
 //
-// testdata/messages.golden has all of them with realistic values, so that they can be read in one place and a change shows in
-// review.
+// A message has the cause first, then what Belay does about it, then what to type. It says one thing a sentence, a time once and
+// no class that has words. testdata/messages.golden has all of them with realistic values, so that they can be read in one place and
+// a change shows in review.
 package message
 
 import (
 	"fmt"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/belay-run/belay/internal/printable"
 )
@@ -22,18 +25,68 @@ func When(t time.Time) string {
 	return t.Format("2006-01-02 15:04 MST")
 }
 
+// LastLine is the last line of a text: programs come to the point at the end.
+func LastLine(text string) string { return text[strings.LastIndexByte(text, '\n')+1:] }
+
+// lastWords are the last line of what a command has said, if that is not empty.
+func lastWords(evidence string) string { return LastLine(strings.TrimSpace(evidence)) }
+
+// later is how an error ends that is worth trying again later. Callers look for it.
+const later = "; retry later"
+
+// Later says that it is worth trying again later.
+func Later(text string) string {
+	if strings.HasSuffix(text, later) {
+		return text
+	}
+	return text + later
+}
+
+// WithoutLater is the text of an error as a person is shown it: one that already says what to type says nothing after it. advised
+// says that what to type comes in a line of its own.
+func WithoutLater(text string, advised bool) string {
+	short, ok := strings.CutSuffix(text, later)
+	if ok && (advised || strings.Contains(LastLine(short), ": belay ")) {
+		return short
+	}
+	return text
+}
+
+// sentences puts one sentence after another. The first one may be foreign, and end as it likes.
+func sentences(first, second string) string {
+	if second == "" {
+		return first
+	}
+	r, size := utf8.DecodeRuneInString(second)
+	second = string(unicode.ToUpper(r)) + second[size:]
+	if first = strings.TrimSuffix(first, "."); strings.HasSuffix(first, "!") || strings.HasSuffix(first, "?") || strings.HasSuffix(first, "…") {
+		return first + " " + second
+	}
+	return first + ". " + second
+}
+
 // seconds shows a limit: "300 s".
 func seconds(d time.Duration) string { return fmt.Sprintf("%g s", d.Seconds()) }
 
-// span shows a duration in at most two units.
+// span shows a duration in at most two units: 4m10s.
 func span(d time.Duration) string { return printable.Span(d) }
 
-func plural(n int) string {
-	if n == 1 {
-		return ""
+// count is a number of things: "1 attempt", "2 attempts".
+func count(n int, what string) string {
+	switch {
+	case n == 1:
+		return "1 " + what
+	case strings.HasSuffix(what, "y"):
+		return fmt.Sprintf("%d %sies", n, strings.TrimSuffix(what, "y"))
 	}
-	return "s"
+	return fmt.Sprintf("%d %ss", n, what)
 }
 
-// LastLine is the last line of a text: programs come to the point at the end.
-func LastLine(text string) string { return text[strings.LastIndexByte(text, '\n')+1:] }
+// and joins names: "gate api and scope one".
+func and(names []string) string {
+	if len(names) < 2 {
+		return strings.Join(names, "")
+	}
+	last := len(names) - 1
+	return strings.Join(names[:last], ", ") + " and " + names[last]
+}

@@ -8,79 +8,84 @@ import (
 	"github.com/belay-run/belay/verdict"
 )
 
-// Started says that an attempt is under way.
+// Started says that an attempt is running.
 func Started(attempt int, command string, pid int) string {
-	return fmt.Sprintf("attempt %d: %s runs as process %d", attempt, command, pid)
+	return fmt.Sprintf("attempt %d: started %s as process %d", attempt, command, pid)
 }
 
 // StillRunning is said once a minute of a command that prints nothing meanwhile. How long it has been running is added.
-func StillRunning(command string) string { return command + " still runs" }
+func StillRunning(command string) string { return command + " is still running" }
 
-// Failed says why an attempt failed.
+// Failed says why an attempt failed that is repeated.
 func Failed(name string, class verdict.Class, evidence string) string {
-	text := name + " failed"
-	if class != verdict.Unknown {
-		text += fmt.Sprintf(" (%s)", class)
+	text := clause(name, class)
+	switch {
+	case text == "":
+		text = name + " failed"
+	case speaksForItself(class):
+		return text
 	}
-	if evidence != "" {
-		text += ": " + LastLine(evidence)
+	if said := lastWords(evidence); said != "" {
+		text += ": " + said
 	}
 	return text
 }
 
-// Retry numbers a retry; of is how many there may be, or 0.
+// Retry numbers a retry. of is how many there may be; 0 if they are not counted.
 func Retry(n, of int) string {
-	text := fmt.Sprintf("retry %d", n)
 	if of > 0 {
-		text += fmt.Sprintf("/%d", of)
+		return fmt.Sprintf("retry %d of %d", n, of)
+	}
+	return fmt.Sprintf("retry %d", n)
+}
+
+// Retrying announces a retry after what has happened. requested says that the service has asked for this wait.
+func Retrying(what string, n, of int, wait time.Duration, requested bool) string {
+	in := "now"
+	if wait >= time.Millisecond {
+		in = "in " + span(wait)
+	}
+	if requested {
+		in += " as requested"
+	}
+	return fmt.Sprintf("%s; retrying %s (%s)", what, in, Retry(n, of))
+}
+
+// InnerRetry says that a command retries by itself, after a wait if that is known.
+func InnerRetry(name string, class verdict.Class, evidence string, wait time.Duration) string {
+	text := Failed(name, class, evidence) + "; retrying"
+	if wait > 0 {
+		text += " in " + span(wait)
 	}
 	return text
 }
 
-// Retrying announces a retry after what has happened. asked says that the wait is what the service asks for.
-func Retrying(what string, n, of int, wait time.Duration, asked bool) string {
-	why := ""
-	if asked {
-		why = ", as it asks"
-	}
-	return fmt.Sprintf("%s; %s in %s%s", what, Retry(n, of), span(wait), why)
-}
-
-// InnerRetry says that a command tries again by itself.
-func InnerRetry(name string, class verdict.Class, evidence string, wait time.Duration) string {
-	in := ""
-	if wait > 0 {
-		in = " in " + span(wait)
-	}
-	return fmt.Sprintf("%s tries again%s (%s): %s", name, in, class, evidence)
-}
-
-// InnerRetryStopped says that a command that would try again by itself is stopped.
+// InnerRetryStopped says that a command is stopped that would retry by itself.
 func InnerRetryStopped(name, evidence string) string {
-	return fmt.Sprintf("%s would try again (%s); it is stopped: there is no retry left for that, or no sense in it", name, evidence)
+	return fmt.Sprintf("stopping %s: another retry is not allowed or cannot help (%s)", name, evidence)
 }
 
 // Succeeded says that a later attempt has succeeded.
 func Succeeded(name string, attempt int, waited time.Duration) string {
-	return fmt.Sprintf("%s succeeded at attempt %d, after %s of waiting", name, attempt, span(waited))
+	return fmt.Sprintf("%s succeeded at attempt %d after waiting %s", name, attempt, span(waited))
 }
 
 // Stopping says that the command is being stopped.
-func Stopping(name, reason string) string { return fmt.Sprintf("stopping %s: %s", name, reason) }
+func Stopping(name, reason string) string { return fmt.Sprintf("stopping %s (%s)", name, reason) }
 
 // SlowToStop says that the command has not stopped yet.
 func SlowToStop(name string) string {
 	return fmt.Sprintf("waiting for %s to stop; interrupt again to kill it", name)
 }
 
-// LeftRunning says what a command has left running.
+// LeftRunning says which processes a command has left running.
 func LeftRunning(name string, processes []string) string {
-	return fmt.Sprintf("%s left running: %s; --reap ends them", name, strings.Join(processes, ", "))
+	return fmt.Sprintf("%s left processes running: %s. To end them with the run, use --reap", name, strings.Join(processes, ", "))
 }
 
-// Reclaimed says what was ended of a killed belay.
+// Reclaimed says which processes were ended that a killed Belay had left.
 func Reclaimed(processes []string) string {
-	return "ended what a killed belay had left: " + strings.Join(processes, ", ")
+	return "ended processes that a killed belay had left: " + strings.Join(processes, ", ")
 }
 
 // LastOutput shows a line of what a command printed last.
@@ -89,56 +94,66 @@ func LastOutput(line string) string { return "  last output: " + line }
 // Login says how to log in.
 func Login(command string) string { return "to log in: " + command }
 
-// Plain says that the CLI did not take an option that was added to its command line.
+// Plain says that the CLI rejected an option that Belay had added to its command line.
 func Plain(name, option string) string {
-	return fmt.Sprintf("%s does not take what belay adds to its command line (%s); it is started as you wrote it, and only its exit code and text are read", name, option)
+	return fmt.Sprintf("%s rejects %s, which belay added. Starting it as you wrote it and reading only its exit code and text", name, option)
 }
 
-// UnknownOption says that the command line has an option that belay does not know.
+// UnknownOption says that the command line has an option that Belay does not know.
 func UnknownOption(name, option string) string {
-	return fmt.Sprintf("%s's option %s is not known to belay; it is started as you wrote it, and only its exit code and text are read", name, option)
+	return fmt.Sprintf("belay does not know %s's option %s. Starting it as you wrote it and reading only its exit code and text", name, option)
 }
 
-// UntestedVersion says how the version of a CLI stands to those that belay is tested with.
+// UntestedVersion says how the version of a CLI compares with those that Belay is tested with.
 func UntestedVersion(name, version, standing string) string {
 	return fmt.Sprintf("%s %s is %s", name, version, standing)
 }
 
-// Alert says that an integration fails again and again.
+// Alert says that an integration keeps failing.
 func Alert(integration string, failures int, within time.Duration) string {
-	return fmt.Sprintf("alert: %d failures of %s within %s; see: belay events --since %s", failures, integration, span(within), span(within))
+	return fmt.Sprintf("alert: %s failed %d times in the last %s. See: belay events", integration, failures, span(within))
 }
 
-// StdinSilent says that nothing comes on stdin, which is waited for.
+// StdinSilent says that a command waits for its stdin, on which nothing comes.
 func StdinSilent(name string) string {
-	return fmt.Sprintf("%s waits for its stdin; if there is none, say --no-stdin", name)
+	return fmt.Sprintf("%s is waiting for its stdin. If there is no input, use --no-stdin", name)
 }
 
 // StdinSkipped says that nothing came on stdin, which is not waited for any longer.
 func StdinSkipped(waited time.Duration) string {
-	return fmt.Sprintf("nothing came on stdin for %s; going on without it (--no-stdin says so at once)", span(waited))
+	return fmt.Sprintf("nothing came on stdin for %s; continuing without it. To skip this wait, use --no-stdin", span(waited))
 }
 
-// Exited says how a command ended by itself: with an exit code, or by a signal if that is named. matched says that its output
-// makes a failure of it, in words; else it is empty.
+// Exited says how a command ended by itself: with an exit code, or by a signal if that is named. matched says in words that its
+// output makes it a failure; else it is empty.
 func Exited(name string, code int, signal string, class verdict.Class, matched, evidence string) string {
-	how := fmt.Sprintf("%s exited %d", name, code)
-	if signal != "" {
-		how = fmt.Sprintf("%s was ended by %s", name, signal)
-	}
-	if class != verdict.Unknown && class != verdict.Crash {
-		how += fmt.Sprintf(" (%s)", class)
-	}
-	if matched != "" {
+	how, said := fmt.Sprintf("%s exited %d", name, code), lastWords(evidence)
+	switch {
+	case signal != "":
+		how = fmt.Sprintf("%s was killed by %s", name, signal)
+	case matched != "":
 		how += ", " + matched
+	case clause(name, class) != "":
+		how = clause(name, class)
+	case said == "":
+		said = noun(class)
 	}
-	if evidence != "" {
-		how += ": " + LastLine(evidence)
+	if said != "" {
+		how += ": " + said
 	}
 	return how
 }
 
-// OutputMatched says that the output of a command makes a failure of it. flag is what said so; empty where there are none.
+// LimitHit says which limit a command has hit, and when that ends.
+func LimitHit(name string, class verdict.Class, at time.Time) string {
+	ends := "ends"
+	if class == verdict.UsageLimit {
+		ends = "resets"
+	}
+	return fmt.Sprintf("%s, which %s at %s", clause(name, class), ends, When(at))
+}
+
+// OutputMatched says that the output of a command makes it a failure. flag is what said so; empty for a caller without flags.
 func OutputMatched(code int, flag string) string {
 	but := "and"
 	if code == 0 {
@@ -165,28 +180,48 @@ func Stalled(name string, limit time.Duration) string {
 	return fmt.Sprintf("%s produced no output for %s and was terminated", name, seconds(limit))
 }
 
-// StoppedTrying says that a command was stopped that kept trying by itself.
-func StoppedTrying(name string, class verdict.Class, evidence string) string {
-	return fmt.Sprintf("%s was stopped while it kept trying (%s): %s", name, class, evidence)
+// StoppedRetrying says that a command was stopped that kept retrying by itself. hopeless says that no retry can help; otherwise there
+// were too many.
+func StoppedRetrying(name string, class verdict.Class, evidence string, hopeless bool) string {
+	why := "it kept failing"
+	switch {
+	case class == verdict.Auth:
+		why = "its key was rejected"
+	case class == verdict.Billing:
+		why = "its account has a billing problem"
+	case obstacles[class] != "" && hopeless:
+		why = "it hit " + obstacles[class]
+	case obstacles[class] != "":
+		why = "it kept hitting " + obstacles[class]
+	case hopeless && noun(class) != "":
+		why = noun(class)
+	}
+	if said := lastWords(evidence); said != "" {
+		why += " (" + said + ")"
+	}
+	if hopeless {
+		why += ", retrying cannot help"
+	}
+	return Stopped(name, why)
 }
 
 // Stopped says that a command was stopped, and why.
-func Stopped(name, why string) string { return fmt.Sprintf("%s was stopped: %s", name, why) }
+func Stopped(name, why string) string { return fmt.Sprintf("stopped %s: %s", name, why) }
 
-// Unread says why a command was ended whose output has no reader any more.
-func Unread() string { return "nobody reads its output any more" }
+// Unread is why a command is stopped whose output has no reader.
+func Unread() string { return "its output is no longer read" }
 
-// BrokenPipe says that a command ended because its output has no reader any more.
+// BrokenPipe says that a command ended because its output has no reader.
 func BrokenPipe(name string) string {
-	return fmt.Sprintf("%s was ended by SIGPIPE: %s", name, Unread())
+	return fmt.Sprintf("%s was killed by SIGPIPE: %s", name, Unread())
 }
 
-// Spilled says why an attempt must be the last one whose output could not be held.
-func Spilled() string { return "its output could not be held any longer and was passed on" }
+// Spilled is why an attempt cannot be repeated whose output could not be held.
+func Spilled() string { return "its output could not be held back any longer and was passed on" }
 
-// NoInterpreter says that a script names an interpreter that is not there.
+// NoInterpreter says that a script names an interpreter that does not exist.
 func NoInterpreter(path string) string {
-	return fmt.Sprintf("%s cannot be executed: the interpreter that its first line names is missing", path)
+	return fmt.Sprintf("%s cannot be executed: the interpreter in its first line does not exist", path)
 }
 
 // NotStarted says why a command was not started.
@@ -195,7 +230,7 @@ func NotStarted(name, why string) string { return fmt.Sprintf("%s was not starte
 // StoppedBetween says why there is no next attempt.
 func StoppedBetween(why string) string { return "stopped before the next attempt: " + why }
 
-// TotalPassed says that the time for everything is over.
+// TotalPassed says that the time for the whole run is over.
 func TotalPassed(limit time.Duration) string {
 	return fmt.Sprintf("the total timeout (%s) has passed", seconds(limit))
 }
@@ -207,28 +242,20 @@ func Interrupted(signal string) string { return "interrupted by " + signal }
 func Replaced(by string) string { return "replaced by run " + by }
 
 // NotPassedOn says that the output could not be written.
-func NotPassedOn(err error) string { return fmt.Sprintf("cannot pass the output on: %v", err) }
+func NotPassedOn(err error) string { return fmt.Sprintf("cannot write the output: %v", err) }
 
-// GaveUp says that all retries are used up. inner are those that the command made by itself.
-func GaveUp(what string, attempts, inner int) string {
-	text := fmt.Sprintf("%s; gave up after %d attempt%s", what, attempts, plural(attempts))
-	switch inner {
-	case 0:
-	case 1:
-		text += " and 1 retry of its own"
-	default:
-		text += fmt.Sprintf(" and %d retries of its own", inner)
+// GaveUp says that no retries are left. inner are those that the command made by itself. at is the time before which another call is
+// pointless; zero if that is not known, or said already.
+func GaveUp(what string, attempts, inner int, at time.Time) string {
+	text := "gave up after " + count(attempts, "attempt")
+	if inner > 0 {
+		text += " and " + count(inner, "retry") + " of its own"
 	}
-	return text
+	if !at.IsZero() {
+		text += fmt.Sprintf(" (not before %s)", When(at))
+	}
+	return Later(sentences(what, text))
 }
 
-// Later ends what is said of a run that may be repeated later, the way callers look for it.
-func Later(what string, notBefore time.Time) string {
-	if !notBefore.IsZero() {
-		what += "; not before " + When(notBefore)
-	}
-	return what + "; retry later"
-}
-
-// NotAgain says why something was not repeated.
-func NotAgain(what, why string) string { return what + "; " + why }
+// NotAgain says what happened and why it was not repeated.
+func NotAgain(what, why string) string { return sentences(what, why) }

@@ -77,7 +77,7 @@ func TestClaude_ThrottledForLonger(t *testing.T) {
 			r := s.Belay([]string{"--max-wait", "50s"}, []string{"-p", "say hi"})
 			r.Exits(75)
 			r.Is("rate_limit", 1)
-			r.Says("not before ")
+			r.Says(" hit a rate limit")
 			s.Asked(1)
 		}
 	}, "2.0.77")

@@ -32,7 +32,7 @@ var claudeDiffers = map[string]stage.Scenario{
 		if r.Result.RetryAt == "" {
 			t.Errorf("%+v", r.Result)
 		}
-		r.Says("not before ")
+		r.Says(" hit a rate limit")
 	}},
 	"ThrottledWithoutHint": {Older: claudeOldest(4, 1, 2)},
 	"ThrottledForLong":     {Stdout: "*", Older: claudeOldest(2, 1, 0)}, // it gives up at once, and does not say for how long
@@ -44,7 +44,7 @@ var claudeDiffers = map[string]stage.Scenario{
 		Older: stage.Older{"2.1.90": {Attempts: 1, Requests: 7}, "2.0.77": claudeOldest(12, 3, 2)["2.0.77"]}},
 	"OverloadedMid":      {After: "2.0.77"}, // which takes it for the end
 	"ServerErrorForEver": {Older: claudeOldest(8, 2, 2)},
-	"BadKey":             {Older: claudeOldest(3, 1, 1), Check: func(t *testing.T, r *stage.Ran) { r.Says("auth") }},
+	"BadKey":             {Older: claudeOldest(3, 1, 1), Check: func(t *testing.T, r *stage.Ran) { r.Says("its key was rejected") }},
 	"Forbidden":          {Stdout: "*", Older: stage.Older{"2.0.77": {Requests: 2}}},
 	"NoCredit": {Script: `400(message="Your credit balance is too low to access the Anthropic API.")x*`, Stdout: "*",
 		Older: stage.Older{"2.1.260": {Requests: 2}, "2.1.197": {Requests: 1}, "2.0.77": {Requests: 2}}},

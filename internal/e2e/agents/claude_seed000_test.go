@@ -95,7 +95,7 @@ func TestSeed000(t *testing.T) {
 			r := s.Belay(nil, []string{"-p", "say hi"})
 			r.Exits(78)
 			r.Is("auth", 1)
-			r.Says("auth")
+			r.Says("its key was rejected")
 			r.Prints("")
 			s.Asked(1)
 		},

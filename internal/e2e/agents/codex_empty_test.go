@@ -25,7 +25,7 @@ func TestCodex_EmptyPlain(t *testing.T) {
 				s := codex.New(t, version, nothing+"x*")
 				r := run(s, codexAsk("say hi"))
 				r.Exits(75)
-				r.Says("bad_output")
+				r.Says("gave no usable answer")
 				if name == "none" || name == "a refusal's part" {
 					s.Asked(2)
 				} else { // the model has spoken, and its thread cannot go on

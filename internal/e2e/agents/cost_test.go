@@ -44,7 +44,7 @@ func TestCost_StopsWithinAnAttempt(t *testing.T) {
 			s := a.New(t, version, dear+"x3, "+lasting+", "+dear+"x*")
 			r := s.Belay([]string{flag}, a.work(append(args, "say hi")...))
 			r.Is("limit_reached", 1)
-			r.Says(a.Name+" was stopped: ", " is used up: $", "to go on: belay run --resume "+r.Result.SessionID+" -- "+a.headless)
+			r.Says("stopped "+a.Name+": ", " is used up", "continue with: belay run --resume "+r.Result.SessionID+" -- "+a.headless)
 			spent := r.Result.Usage.Cost
 			if spent == nil || *spent < limit || *spent >= limit+one {
 				t.Errorf("%s with calls of $%v: %s", flag, one, show(r.Result.Usage))
@@ -64,7 +64,7 @@ func TestCost_StopsWithinAnAttempt(t *testing.T) {
 			r.Is("limit_reached", 0)
 			s.Asked(4)
 			shown := s.Run("belay", "budget").Stdout
-			if !strings.Contains(shown, "closed; opens again at ") || !strings.Contains(shown, a.Name) {
+			if !strings.Contains(shown, "closed until ") || !strings.Contains(shown, a.Name) {
 				t.Errorf("%s", shown)
 			}
 		}

@@ -91,7 +91,7 @@ func TestResume_OrNew(t *testing.T) {
 		r.Exits(0)
 		r.Is("", 2)
 		r.Prints(answer)
-		r.Says("there is no session " + a.noSession + " any more; beginning a new one")
+		r.Says("session " + a.noSession + " no longer exists; starting a new one")
 		s.Asked(1)
 		if r.Result.SessionID == a.noSession || r.Result.SessionID == "" || r.Result.Resumed {
 			t.Errorf("%+v", r.Result)
@@ -109,7 +109,7 @@ func TestResume_LastOfNothing(t *testing.T) {
 		r := s.Belay([]string{"--resume", "last"}, a.ask("go on"))
 		r.Exits(2)
 		r.Prints("")
-		r.Says("no session of " + a.Name + " on record for this directory")
+		r.Says("no session of " + a.Name + " is on record for this directory")
 		s.Asked(0)
 		if full {
 			s.Belay([]string{"--resume-or-new", "last"}, a.ask("go on")).Exits(0)

@@ -66,7 +66,7 @@ func TestCall_Alert(t *testing.T) {
 	s := stage.New(t, "200")
 	for i := range 7 {
 		r := hook(s, "--name", "bad", "--", "sh", "-c", "exit 1")
-		if says := strings.Contains(r.Stderr, "alert: 5 failures of hook:bad within 10m"); r.Code != 0 || says != (i == 4) {
+		if says := strings.Contains(r.Stderr, "alert: hook:bad failed 5 times in the last 10m"); r.Code != 0 || says != (i == 4) {
 			t.Errorf("call %d: exit code %d, %q", i+1, r.Code, r.Stderr)
 		}
 	}
@@ -106,7 +106,7 @@ func TestCall_NoStateDirectory(t *testing.T) {
 	if r := hook(s, "--", "sh", "-c", "exit 1"); r.Code != 0 || r.Stdout != "" || strings.Count(r.Stderr, "not on record") != 1 {
 		t.Errorf("exit code %d, stdout %q, stderr %q", r.Code, r.Stdout, r.Stderr)
 	}
-	if r := hook(s, "--fail-closed", "--", "sh", "-c", "exit 1"); r.Code != 2 || !strings.Contains(r.Stderr, "exited with code 1; blocking") {
+	if r := hook(s, "--fail-closed", "--", "sh", "-c", "exit 1"); r.Code != 2 || !strings.Contains(r.Stderr, "exited 1; blocking") {
 		t.Errorf("exit code %d, stderr %q", r.Code, r.Stderr)
 	}
 	if r := hook(s, "--", "sh", "-c", "echo why >&2; exit 2"); r.Code != 2 || r.Stderr != "why\n" {

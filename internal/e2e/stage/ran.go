@@ -108,7 +108,7 @@ func (r *Ran) ResetsAt(in, precision time.Duration) {
 	if err != nil || at.Before(want) || at.After(want.Add(late)) {
 		r.T.Errorf("to be tried again at %q, the limit resets at %v", r.Result.RetryAt, want.UTC())
 	}
-	r.Says("usage_limit", "not before ")
+	r.Says(" hit its usage limit, which resets at ")
 	if r.Result.Retryable {
 		r.T.Error("a back-off does not help")
 	}

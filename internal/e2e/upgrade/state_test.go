@@ -22,9 +22,9 @@ func TestGates(t *testing.T) {
 	t.Parallel()
 	s := home(t)
 	for key, says := range map[string]string{
-		"deploy":   "held: a freeze) until 2099-01-01 00:00 UTC",
+		"deploy":   "on hold until 2099-01-01 00:00 UTC (a freeze)",
 		"payments": "an audit",
-		"registry": "breaker open: overloaded of sh, exit 9) until ",
+		"registry": "gate registry is blocked until ",
 	} {
 		r := s.Run("belay", "run", "--gate", key, "--no-wait", "--", "touch", key)
 		r.Exits(75)
