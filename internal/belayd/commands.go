@@ -13,6 +13,8 @@ const (
 	Demo     = "demo"
 	// Fold brings the record up to date. A failed run has it done, and does not wait.
 	Fold = "fold"
+	// CheckDatabase is what belay doctor leaves to belayd.
+	CheckDatabase = "check-database"
 )
 
 // Commands is the table. It is made when it is asked for: most calls of belay need none of it.
@@ -191,19 +193,8 @@ never removed.`,
 				{Name: "json", Help: "as JSON"},
 			},
 		},
-		{
-			Name:    "doctor",
-			Use:     "doctor",
-			Summary: "Look whether everything is as it should be, and say how to mend it",
-			Examples: `  belay doctor
-  belay doctor --json`,
-			Long: `Looks at the CLIs (where they are, their versions and whether Belay is tested with them, whether they
-are logged in), settings, state directory, record, leftovers of killed runs, gates that hold, clock
-and disk. It changes nothing and asks nobody outside. What is wrong comes with what to type. The
-exit code is 0 if nothing is wrong, 1 otherwise.`,
-			Flags: []Flag{{Name: "json", Help: "as JSON, one finding a line"}},
-		},
 		{Name: Fold, Hidden: true},
+		{Name: CheckDatabase, Hidden: true},
 	}
 }
 

@@ -189,7 +189,7 @@ func newRoot(std stdio.Streams) *cobra.Command {
 	root.SetVersionTemplate("belay {{belayVersion}}\n")
 	root.SetHelpFunc(help)
 	root.SetFlagErrorFunc(wrongFlag)
-	root.AddCommand(newRun(run), newExplain(), newPs(), newCancel(), newGates(), newBudget(), newPrices(), newConfig(), newMCP(), newHook(runHook))
+	root.AddCommand(newRun(run), newExplain(), newPs(), newCancel(), newGates(), newBudget(), newPrices(), newConfig(), newDoctor(), newMCP(), newHook(runHook))
 	root.AddCommand(handedOver()...)
 	root.SetHelpCommand(newHelp(root))
 	root.InitDefaultCompletionCmd()

@@ -16,6 +16,9 @@ import (
 // companionName is the executable that does what weighs too much for every call to carry.
 const companionName = "belayd"
 
+// getCompanion is the command that installs it.
+const getCompanion = "make install"
+
 // runCompanion hands this process over to belayd, or runs it and ends with its code where that cannot be done. It finds
 // out by itself whether it is of our version.
 func runCompanion(ctx context.Context, std stdio.Streams, what string, args ...string) error {
@@ -26,7 +29,7 @@ func runCompanion(ctx context.Context, std stdio.Streams, what string, args ...s
 	path, err := findCompanion(self)
 	if err != nil {
 		return &hintError{&failure{fmt.Errorf("belay %s needs %s, which is neither beside belay nor on the PATH", what, companionName)},
-			"to get both: make install"}
+			"to get both: " + getCompanion}
 	}
 	argv := append([]string{path, "--for", version.String(), "--belay", self, what}, args...)
 	code, err := becomeCompanion(ctx, std, path, argv)

@@ -37,7 +37,6 @@ func TestHandOver(t *testing.T) {
 		"alerts --integration claude":   "alerts --integration=claude --",
 		"audit --action gate_reset":     "audit --action=gate_reset --",
 		"prune --older-than 90d":        "prune --older-than=90d --",
-		"doctor --json":                 "doctor --json=true --",
 		"demo":                          "demo --",
 		"rehearse --script 200 --max-retries 2 --result-file r.json -- claude -p hi": "rehearse --script=200 --result-file=r.json -- --max-retries=2 --result-file=r.json -- claude -p hi",
 		"rehearse --script-file s --json ls":                                         "rehearse --script-file=s --json=true --result-file= -- -- ls",
@@ -79,7 +78,7 @@ func TestHandOver_WithoutACompanion(t *testing.T) {
 func TestHandOver_FindsTheCompanionBesideBelay(t *testing.T) {
 	dir := place(t)
 	script(t, "belayd", "echo from the PATH")
-	belay(t, "doctor").ends(0).prints("from the PATH\n")
+	belay(t, "demo").ends(0).prints("from the PATH\n")
 	real := write(t, filepath.Join(dir, "installed", "belay"), "", 0o700)
 	write(t, filepath.Join(dir, "installed", "belayd"), "#!/bin/sh\necho from beside it\n", 0o700)
 	if err := os.Symlink(real, "belay"); err != nil {
@@ -87,7 +86,7 @@ func TestHandOver_FindsTheCompanionBesideBelay(t *testing.T) {
 	}
 	for _, path := range []string{real, filepath.Join(dir, "belay")} {
 		cli.SetExecutable(t, path)
-		belay(t, "doctor").ends(0).prints("from beside it\n")
+		belay(t, "demo").ends(0).prints("from beside it\n")
 	}
 }
 

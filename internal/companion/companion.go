@@ -39,7 +39,7 @@ func usageText() string {
 var commands = map[string]func(context.Context, caller, *arguments) (int, error){
 	belayd.Rehearse: rehearseCommand, belayd.Demo: demoCommand, belayd.Fold: foldCommand,
 	"log": logCommand, "stats": statsCommand, "events": eventsCommand, "sessions": sessionsCommand, "alerts": alertsCommand,
-	"audit": auditCommand, "prune": pruneCommand, "doctor": doctorCommand,
+	"audit": auditCommand, "prune": pruneCommand, belayd.CheckDatabase: checkDatabaseCommand,
 }
 
 // caller is the belay that runs us, and where it reads and writes.

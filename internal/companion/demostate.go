@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"strings"
 	"time"
 
 	"github.com/belay-run/belay/internal/state"
@@ -97,11 +96,5 @@ func (d *demo) showLog() error {
 	}
 }
 
-// tilde writes a path below the home directory with ~.
-func tilde(path string) string {
-	home, err := os.UserHomeDir()
-	if rest, ok := strings.CutPrefix(path, home+string(filepath.Separator)); err == nil && ok && home != "" {
-		return "~" + string(filepath.Separator) + rest
-	}
-	return path
-}
+// tilde is short for [term.Tilde] in rows of tables.
+func tilde(path string) string { return term.Tilde(path) }

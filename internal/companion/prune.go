@@ -61,20 +61,17 @@ func pruneCommand(ctx context.Context, from caller, args *arguments) (int, error
 		term.Printf(q.out, "the log was moved to %s; it can be removed when all in it is older than that\n", p.Rotated)
 	}
 	if p.Bytes > 0 {
-		term.Printf(q.out, "%s were freed\n", sizeText(p.Bytes))
+		term.Printf(q.out, "%s were freed\n", term.Size(p.Bytes))
 	}
 	return 0, nil
 }
-
-// units are those of sizes, smallest first.
-var units = []string{"B", "KB", "MB", "GB", "TB"}
 
 // parseSize reads 500MB, 1.5GB, 100000.
 func parseSize(text string) (int64, error) {
 	number, factor := strings.ToUpper(strings.ReplaceAll(strings.TrimSpace(text), "IB", "B")), 1.0
 	number = strings.ReplaceAll(number, "IB", "B")
-	for i := len(units) - 1; i >= 0; i-- {
-		if rest, ok := strings.CutSuffix(number, units[i]); ok {
+	for i := len(term.SizeUnits) - 1; i >= 0; i-- {
+		if rest, ok := strings.CutSuffix(number, term.SizeUnits[i]); ok {
 			number, factor = strings.TrimSpace(rest), math.Pow(1024, float64(i))
 			break
 		}
@@ -84,15 +81,4 @@ func parseSize(text string) (int64, error) {
 		return 0, fmt.Errorf("%q is no size, such as 500MB", text)
 	}
 	return int64(n * factor), nil
-}
-
-func sizeText(n int64) string {
-	f, i := float64(n), 0
-	for ; f >= 1024 && i < len(units)-1; i++ {
-		f /= 1024
-	}
-	if i == 0 {
-		return fmt.Sprintf("%d B", n)
-	}
-	return fmt.Sprintf("%.1f %s", f, units[i])
 }

@@ -3,6 +3,8 @@ package companion
 import (
 	"testing"
 	"time"
+
+	"github.com/belay-run/belay/internal/term"
 )
 
 func TestParseWhen(t *testing.T) {
@@ -65,7 +67,7 @@ func TestParseSize(t *testing.T) {
 		}
 	}
 	for n, want := range map[int64]string{0: "0 B", 1023: "1023 B", 1024: "1.0 KB", 3 << 29: "1.5 GB"} {
-		if got := sizeText(n); got != want {
+		if got := term.Size(n); got != want {
 			t.Errorf("%d is %s, want %s", n, got, want)
 		}
 	}

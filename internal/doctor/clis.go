@@ -1,18 +1,19 @@
-package companion
+package doctor
 
 import (
-	"bytes"
 	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
 	"runtime"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/belay-run/belay/internal/agent"
 	"github.com/belay-run/belay/internal/redact"
 	"github.com/belay-run/belay/internal/supervise"
+	"github.com/belay-run/belay/internal/term"
 )
 
 // cli is a command that Belay knows, as doctor looks at it.
@@ -34,29 +35,30 @@ func (c cli) install() string {
 // askTimeout is how long a CLI may take to say what it is.
 const askTimeout = 15 * time.Second
 
-var versionNumber = regexp.MustCompile(`\d+\.\d+\.\d+`)
+// versionNumber is compiled when it is needed: most calls of belay do not need it.
+var versionNumber = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\d+\.\d+\.\d+`) })
 
 // check finds a CLI, asks for its version, and looks whether it is logged in. It makes no network requests itself.
-func (c cli) check() []finding {
+func (c cli) check() []Finding {
 	path, err := supervise.Look(c.Name, "")
 	if err != nil {
-		return one(c.Name, note, c.install(), "is not on the PATH")
+		return One(c.Name, Note, c.install(), "is not on the PATH")
 	}
 	out, err := output(path, "--version")
 	if err != nil {
-		return one(c.Name, wrong, path+" --version", "%s does not say its version: %v", tilde(path), err)
+		return One(c.Name, Wrong, path+" --version", "%s does not say its version: %v", term.Tilde(path), err)
 	}
-	version := versionNumber.FindString(out)
-	list := one(c.Name, fine, "", "%s, version %s%s", tilde(path), version, c.testedText(version))
+	version := versionNumber().FindString(out)
+	list := One(c.Name, Fine, "", "%s, version %s%s", term.Tilde(path), version, c.testedText(version))
 	if version == "" {
-		list = one(c.Name, note, path+" --version", "%s says no version that is understood: %s", tilde(path), out)
+		list = One(c.Name, Note, path+" --version", "%s says no version that is understood: %s", term.Tilde(path), out)
 	} else if c.Tested.Outside(version) {
-		list[0].Status = note
+		list[0].Status = Note
 	}
 	if in, how := c.loggedIn(path); in {
-		list = append(list, one(c.Name, fine, "", "logged in: %s", how)...)
+		list = append(list, One(c.Name, Fine, "", "logged in: %s", how)...)
 	} else {
-		list = append(list, one(c.Name, note, c.Login.Command, "%s", how)...)
+		list = append(list, One(c.Name, Note, c.Login.Command, "%s", how)...)
 	}
 	return list
 }
@@ -74,16 +76,24 @@ func (c cli) testedText(version string) string {
 	return ""
 }
 
+// beginning keeps the first 4 KiB of what is written to it.
+type beginning []byte
+
+func (b *beginning) Write(p []byte) (int, error) {
+	*b = append(*b, p[:min(len(p), 4<<10-len(*b))]...)
+	return len(p), nil
+}
+
 // output is what a command prints, one that answers at once and reads nothing.
 func output(path string, args ...string) (string, error) {
-	var out bytes.Buffer
+	var out beginning
 	var s supervise.Supervisor
-	exit, err := s.Run(supervise.Spec{Path: path, Args: append([]string{path}, args...), Env: os.Environ(), Stdout: &limited{to: &out, left: 4096},
+	exit, err := s.Run(supervise.Spec{Path: path, Args: append([]string{path}, args...), Env: os.Environ(), Stdout: &out,
 		Placement: supervise.OwnGroup, Timeout: askTimeout}, nil)
 	if err == nil && exit.ShellCode() != 0 {
 		err = fmt.Errorf("it ended with %d", exit.ShellCode())
 	}
-	return redact.Text(strings.TrimSpace(out.String())), err
+	return redact.Text(strings.TrimSpace(string(out))), err
 }
 
 // loggedIn looks for credentials, and says which there are. The service is not asked.
@@ -97,7 +107,7 @@ func (c cli) loggedIn(path string) (in bool, how string) {
 	if l.File != "" {
 		file := filepath.Join(homeOf(c.HomeVar, c.HomeDir), l.File)
 		if hasContent(file) {
-			return true, tilde(file)
+			return true, term.Tilde(file)
 		}
 	}
 	if len(l.Ask) > 0 {

@@ -1,4 +1,4 @@
-package companion
+package doctor
 
 import "golang.org/x/sys/windows"
 

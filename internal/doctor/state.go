@@ -1,4 +1,4 @@
-package companion
+package doctor
 
 import (
 	"cmp"
@@ -9,26 +9,26 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/belay-run/belay/internal/companion/db"
 	"github.com/belay-run/belay/internal/config"
 	"github.com/belay-run/belay/internal/safefile"
 	"github.com/belay-run/belay/internal/state"
+	"github.com/belay-run/belay/internal/term"
 )
 
 // checkConfig reads the settings as a run would.
-func checkConfig() []finding {
+func checkConfig() []Finding {
 	settings, _, err := config.Load(nil, "")
 	if err != nil {
-		return one("settings", wrong, settingFix(err), "%v", err)
+		return One("settings", Wrong, settingFix(err), "%v", err)
 	}
-	var list []finding
+	var list []Finding
 	for _, u := range settings.Unread {
 		if u.Instead != "" {
-			list = append(list, one("settings", note, "unset "+u.Var, "%s has no effect; %s would", u.Var, u.Instead)...)
+			list = append(list, One("settings", Note, "unset "+u.Var, "%s has no effect; %s would", u.Var, u.Instead)...)
 		}
 	}
 	if warning := settings.Warning(); warning != "" {
-		list = append(list, one("settings", note, "belay config show", "%s", warning)...)
+		list = append(list, One("settings", Note, "belay config show", "%s", warning)...)
 	}
 	return append(settingsFiles(), list...)
 }
@@ -47,56 +47,56 @@ func settingFix(err error) string {
 	return "${EDITOR:-vi} " + m.Path
 }
 
-func settingsFiles() []finding {
+func settingsFiles() []Finding {
 	var read []string
 	for _, f := range config.Files(".") {
 		if f.State == "read" {
-			read = append(read, tilde(f.Path))
+			read = append(read, term.Tilde(f.Path))
 		}
 	}
 	if len(read) == 0 {
-		return one("settings", fine, "", "no file; defaults")
+		return One("settings", Fine, "", "no file; defaults")
 	}
-	return one("settings", fine, "", "%s", strings.Join(read, ", "))
+	return One("settings", Fine, "", "%s", strings.Join(read, ", "))
 }
 
 // otherDirCommand is the command that sets another state directory, for one that cannot be fixed.
 const otherDirCommand = "export " + state.DirVar + "=/some/directory/of/yours"
 
 // checkState looks at the state directory: without it there is no record and no gate.
-func checkState() []finding {
+func checkState() []Finding {
 	dir, err := state.DefaultDir()
 	if err != nil {
-		return one("state", wrong, otherDirCommand, "%v", err)
+		return One("state", Wrong, otherDirCommand, "%v", err)
 	}
 	info, err := os.Stat(dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		if err := checkMakable(dir); err != nil {
-			return one("state", wrong, otherDirCommand, "%s cannot be made: %v; runs go on without gates and record", tilde(dir), plainCause(err))
+			return One("state", Wrong, otherDirCommand, "%s cannot be made: %v; runs go on without gates and record", term.Tilde(dir), plainCause(err))
 		}
-		return one("state", fine, "", "%s is not there yet; the first run makes it", tilde(dir))
+		return One("state", Fine, "", "%s is not there yet; the first run makes it", term.Tilde(dir))
 	}
 	if err == nil {
 		_, err = state.Open(dir) // it is there: nothing is made
 	}
 	if err != nil {
 		why, advice, _ := strings.Cut(err.Error(), "; run: ")
-		return one("state", wrong, cmp.Or(advice, otherDirCommand), "%s; runs go on without gates and record", why)
+		return One("state", Wrong, cmp.Or(advice, otherDirCommand), "%s; runs go on without gates and record", why)
 	}
-	var list []finding
+	var list []Finding
 	if probe, err := os.CreateTemp(dir, ".doctor-"); err != nil {
 		fix := otherDirCommand
 		if info.Mode().Perm()&0o300 != 0o300 {
 			fix = "chmod 700 " + dir
 		}
-		list = one("state", wrong, fix, "%s cannot be written: %v; runs go on without record", tilde(dir), plainCause(err))
+		list = One("state", Wrong, fix, "%s cannot be written: %v; runs go on without record", term.Tilde(dir), plainCause(err))
 	} else {
 		probe.Close()
 		os.Remove(probe.Name())
-		list = one("state", fine, "", "%s, %s", tilde(dir), sizeText(treeSize(dir)))
+		list = One("state", Fine, "", "%s, %s", term.Tilde(dir), term.Size(treeSize(dir)))
 	}
 	if info.Mode().Perm()&0o077 != 0 && os.PathSeparator == '/' {
-		list = append(list, one("state", wrong, "chmod 700 "+dir, "others may read %s", tilde(dir))...)
+		list = append(list, One("state", Wrong, "chmod 700 "+dir, "others may read %s", term.Tilde(dir))...)
 	}
 	return append(list, openFiles(dir)...)
 }
@@ -124,15 +124,18 @@ func plainCause(err error) error {
 	return err
 }
 
+// Database is the name of belayd's database in the state directory.
+const Database = "observability.sqlite"
+
 // openFiles are the files that other users can read although they record what was run.
-func openFiles(dir string) (list []finding) {
+func openFiles(dir string) (list []Finding) {
 	if os.PathSeparator != '/' {
 		return nil
 	}
-	for _, name := range []string{"log.jsonl", db.Name} {
+	for _, name := range []string{"log.jsonl", Database} {
 		path := filepath.Join(dir, name)
 		if info, err := os.Stat(path); err == nil && info.Mode().Perm()&0o077 != 0 {
-			list = append(list, one("state", wrong, "chmod 600 "+path, "others may read %s", tilde(path))...)
+			list = append(list, One("state", Wrong, "chmod 600 "+path, "others may read %s", term.Tilde(path))...)
 		}
 	}
 	return list
@@ -154,8 +157,8 @@ func treeSize(dir string) (sum int64) {
 // logLarge is the size from which the log gets a note, the same as in a run.
 const logLarge = 100 << 20
 
-// checkRecord looks whether the log and the database can be read.
-func checkRecord() (list []finding) {
+// checkLog looks at the log of runs.
+func checkLog() (list []Finding) {
 	dir, err := state.DefaultDir()
 	if err != nil {
 		return nil
@@ -168,41 +171,19 @@ func checkRecord() (list []finding) {
 		}
 	}
 	if large > logLarge {
-		list = append(list, one("record", note, "belay prune --older-than 90d", "the log has grown to %s", sizeText(large))...)
-	}
-	if aside, _ := filepath.Glob(filepath.Join(dir, db.Name+".damaged-*")); len(aside) > 0 {
-		list = append(list, one("record", note, "rm "+filepath.Join(dir, db.Name)+".damaged-*", "a damaged database was set aside: %s", tilde(aside[0]))...)
+		list = append(list, One("record", Note, "belay prune --older-than 90d", "the log has grown to %s", term.Size(large))...)
 	}
 	if refused, ok := errors.AsType[*safefile.Error](safefile.CheckOwn(filepath.Join(dir, "log.jsonl"))); ok {
-		list = append(list, one("record", wrong, moveAside(refused.Path), "%s %s; no run is put on record", tilde(refused.Path), refused.Reason)...)
+		list = append(list, One("record", Wrong, MoveAside(refused.Path), "%s %s; no run is put on record", term.Tilde(refused.Path), refused.Reason)...)
 	}
-	health, err := db.Examine(dir)
-	refused, ok := errors.AsType[*safefile.Error](err)
-	switch {
-	case ok:
-		return append(list, one("record", wrong, moveAside(refused.Path), "%s %s; the database cannot be used", tilde(refused.Path), refused.Reason)...)
-	case errors.Is(err, fs.ErrNotExist):
-		return append(list, one("record", fine, "", "no database yet; the first question makes it")...)
-	case errors.Is(err, db.ErrNewer):
-		return append(list, one("record", wrong, "make install", "%v", err)...)
-	case err != nil:
-		return append(list, one("record", wrong, "belay stats", "the database is not sound (%v); the next question sets it aside and makes it again", err)...)
-	}
-	text := fmt.Sprintf("%s in %s", count64(health.Invocations, "run"), sizeText(health.Size))
-	if health.Torn > 0 {
-		text += fmt.Sprintf("; %s of the log were torn by a kill", count64(health.Torn, "line"))
-	}
-	if health.Older {
-		text += "; an older version made it, and the next question brings it up to date"
-	}
-	return append(list, one("record", fine, "", "%s", text)...)
+	return list
 }
 
-// moveAside is the command that moves a file away.
-func moveAside(path string) string { return "mv " + path + " " + path + ".aside" }
+// MoveAside returns the command that moves a file away.
+func MoveAside(path string) string { return "mv " + path + " " + path + ".aside" }
 
 // checkLeftovers looks for runs whose belay was killed, and puts them on record.
-func checkLeftovers() (list []finding) {
+func checkLeftovers() (list []Finding) {
 	dir, err := state.DefaultDir()
 	if err != nil {
 		return nil
@@ -213,21 +194,21 @@ func checkLeftovers() (list []finding) {
 	alive, lerr := state.Records().List()
 	unrecorded, uerr := state.Records().Unrecorded()
 	if err := errors.Join(err, lerr, uerr); err != nil {
-		return one("leftovers", wrong, "", "cannot be looked for: %v", err)
+		return One("leftovers", Wrong, "", "cannot be looked for: %v", err)
 	}
 	for _, r := range killed {
 		if !r.IsRun() {
 			continue
 		}
-		list = append(list, one("leftovers", note, "belay log "+shortID(r.ID), "a run of %s was killed; it is on record now", r.Command)...)
+		list = append(list, One("leftovers", Note, "belay log "+r.ID[max(0, len(r.ID)-8):], "a run of %s was killed; it is on record now", r.Command)...)
 	}
 	if len(left) > 0 {
-		return append(list, one("leftovers", wrong, "belay ps --reap", "%s was killed and has left processes", count64(int64(len(left)), "run"))...)
+		return append(list, One("leftovers", Wrong, "belay ps --reap", "%s was killed and has left processes", count(len(left), "run"))...)
 	}
 	if len(unrecorded) > 0 {
-		return append(list, one("leftovers", wrong, "belay ps --reap", "belay was killed while a hook ran, and processes are left")...)
+		return append(list, One("leftovers", Wrong, "belay ps --reap", "belay was killed while a hook ran, and processes are left")...)
 	}
-	return append(list, one("leftovers", fine, "", "none; %s under way", count64(int64(len(alive)), "run"))...)
+	return append(list, One("leftovers", Fine, "", "none; %s under way", count(len(alive), "run"))...)
 }
 
 // Room that there should be at least.
@@ -237,7 +218,7 @@ const (
 )
 
 // checkDisk looks at the disk of the state directory, or of what is to hold it.
-func checkDisk() []finding {
+func checkDisk() []Finding {
 	dir, err := state.DefaultDir()
 	for err == nil {
 		if _, serr := os.Stat(dir); serr == nil || dir == filepath.Dir(dir) {
@@ -248,11 +229,19 @@ func checkDisk() []finding {
 	free, err := freeSpace(dir)
 	switch {
 	case err != nil:
-		return one("disk", note, "", "free space is not known: %v", err)
+		return One("disk", Note, "", "free space is not known: %v", err)
 	case free < littleRoom:
-		return one("disk", wrong, "df -h "+dir, "only %s are free; the record may not be kept", sizeText(free))
+		return One("disk", Wrong, "df -h "+dir, "only %s are free; the record may not be kept", term.Size(free))
 	case free < scarceRoom:
-		return one("disk", note, "df -h "+dir, "%s are free", sizeText(free))
+		return One("disk", Note, "df -h "+dir, "%s are free", term.Size(free))
 	}
-	return one("disk", fine, "", "%s are free", sizeText(free))
+	return One("disk", Fine, "", "%s are free", term.Size(free))
+}
+
+// count is a number of things in words.
+func count(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
 }

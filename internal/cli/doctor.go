@@ -1,0 +1,118 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"runtime"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/belay-run/belay/internal/belayd"
+	"github.com/belay-run/belay/internal/doctor"
+	"github.com/belay-run/belay/internal/supervise"
+	"github.com/belay-run/belay/internal/term"
+	"github.com/belay-run/belay/internal/version"
+)
+
+func newDoctor() *cobra.Command {
+	asJSON := false
+	cmd := &cobra.Command{
+		Use:   "doctor",
+		Short: "Check the setup and suggest fixes",
+		Example: `Check everything:
+  belay doctor
+The same for a script, one finding a line:
+  belay doctor --json`,
+		Long: `Checks the agent CLIs (where they are, whether Belay is tested with their versions, whether you are logged in), the
+settings, the state directory, the record of runs, what killed runs have left, gates that are closed, the clock and the disk. It
+makes no network requests. The record's database is checked by belayd; everything else works without it.
+
+The exit code is 0 if nothing is wrong, and 1 otherwise.`,
+		Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			self, err := executable()
+			if err != nil {
+				return &failure{err}
+			}
+			executables, database := checkExecutables(cmd.Context(), self)
+			list := doctor.Examine(executables, database)
+			if asJSON {
+				err = term.JSONLines(cmd.OutOrStdout(), list)
+			} else {
+				err = doctor.Write(cmd.OutOrStdout(), list)
+			}
+			if err != nil {
+				return &failure{err}
+			}
+			return exit(min(doctor.Ill(list), 1))
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON, one finding per line")
+	return cmd
+}
+
+// checkExecutables returns the checks of belay and belayd themselves, and of the database that belayd has. belayd is asked once.
+func checkExecutables(ctx context.Context, self string) (executables, database func() []doctor.Finding) {
+	answered := make(chan []doctor.Finding, 1)
+	executables = func() []doctor.Finding {
+		list := doctor.One("belay", doctor.Fine, "", "%s, version %s, %s/%s", term.Tilde(self), version.String(), runtime.GOOS, runtime.GOARCH)
+		path, err := findCompanion(self)
+		if err != nil {
+			answered <- doctor.One("record", doctor.Note, "", "the database was not checked, because belayd is missing")
+			return append(list, doctor.One("belayd", doctor.Wrong, getCompanion,
+				"not found beside belay or on the PATH; log, stats, sessions, rehearse and demo need it")...)
+		}
+		found, err := askDatabase(ctx, path, self)
+		if err != nil {
+			answered <- doctor.One("record", doctor.Note, "", "the database was not checked, because belayd does not answer")
+			list = append(list, doctor.One("belayd", doctor.Wrong, getCompanion, "%s: %v", term.Tilde(path), err)...)
+		} else {
+			answered <- found
+			list = append(list, doctor.One("belayd", doctor.Fine, "", "%s, version %s", term.Tilde(path), version.String())...)
+		}
+		// Another belay that comes first on the PATH is what scripts get.
+		if first, err := supervise.Look("belay", ""); err == nil && !sameFile(first, self) {
+			list = append(list, doctor.One("PATH", doctor.Note, "type -a belay", "%s comes first on the PATH and is another belay", term.Tilde(first))...)
+		}
+		return list
+	}
+	return executables, func() []doctor.Finding { return <-answered }
+}
+
+// askDatabase has belayd look at its database. It refuses to answer a belay of another version.
+func askDatabase(ctx context.Context, path, self string) (list []doctor.Finding, err error) {
+	var out, said bytes.Buffer
+	var s supervise.Supervisor
+	result, err := s.Run(supervise.Spec{Path: path, Args: []string{path, "--for", version.String(), "--belay", self, belayd.CheckDatabase}, Env: os.Environ(),
+		Stdout: &out, Stderr: &said, Placement: supervise.OwnGroup, Timeout: time.Minute}, func(p *supervise.Process) {
+		context.AfterFunc(ctx, func() { p.Stop(supervise.Terminate) })
+	})
+	if err != nil {
+		return nil, err
+	}
+	if result.ShellCode() != 0 {
+		if text := strings.TrimPrefix(strings.TrimSpace(said.String()), "belay: "); text != "" {
+			return nil, errors.New(text)
+		}
+		return nil, errors.New("does not answer")
+	}
+	for dec := json.NewDecoder(&out); dec.More(); {
+		var f doctor.Finding
+		if err := dec.Decode(&f); err != nil {
+			return nil, errors.New("its answer cannot be read")
+		}
+		list = append(list, f)
+	}
+	return list, nil
+}
+
+func sameFile(a, b string) bool {
+	infoA, errA := os.Stat(a)
+	infoB, errB := os.Stat(b)
+	return errA == nil && errB == nil && os.SameFile(infoA, infoB)
+}

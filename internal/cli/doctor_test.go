@@ -1,0 +1,51 @@
+//go:build unix
+
+package cli_test
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// doctor works without belayd, and says that it is missing.
+func TestDoctor_WithoutBelayd(t *testing.T) {
+	place(t)
+	t.Setenv("PATH", t.TempDir())
+	belay(t, "doctor").ends(1).says().prints(
+		"WRONG  belayd     not found beside belay or on the PATH; log, stats, sessions, rehearse and demo need it\n", "→ make install\n",
+		"ok     settings   no file; defaults\n", "note   record     the database was not checked, because belayd is missing\n",
+		"ok     gates ", "ok     clock ", "note   claude     is not on the PATH\n", "\n1 thing is wrong\n")
+	belay(t, "doctor", "--json").ends(1).says().prints(`{"check":"belayd","status":"wrong","text":"not found`, `"fix":"make install"}`)
+}
+
+// What belayd finds in its database stands among the other findings.
+func TestDoctor_AsksBelayd(t *testing.T) {
+	place(t)
+	script(t, "belayd", `[ "$1 $2 $3 $5" = "--for 0.1.0-dev --belay check-database" ] || exit 99
+echo '{"check":"record","status":"wrong","text":"the database is not sound","fix":"belay stats"}'`)
+	belay(t, "doctor").ends(1).prints("ok     belayd ", "WRONG  record     the database is not sound\n", "→ belay stats\n")
+}
+
+// A belayd of another version, or one that is broken, is reported, and the rest is checked all the same.
+func TestDoctor_BelaydRefuses(t *testing.T) {
+	place(t)
+	script(t, "belayd", "echo 'belay: belay is 1 but its companion is 2' >&2; exit 125")
+	belay(t, "doctor").ends(1).prints("WRONG  belayd ", ": belay is 1 but its companion is 2\n", "because belayd does not answer", "ok     clock ")
+	script(t, "belayd", "exit 3")
+	belay(t, "doctor").ends(1).prints("WRONG  belayd ", ": does not answer\n")
+	script(t, "belayd", "echo nonsense")
+	belay(t, "doctor").ends(1).prints("WRONG  belayd ", ": its answer cannot be read\n")
+}
+
+// A state directory that cannot be made is wrong, without belayd too.
+func TestDoctor_StateThatCannotBeMade(t *testing.T) {
+	dir := place(t)
+	if err := os.Symlink("nowhere", filepath.Join(dir, "dangling")); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"dangling", "dangling/a/b"} {
+		t.Setenv("BELAY_STATE_DIR", filepath.Join(dir, name))
+		belay(t, "doctor").ends(1).prints("WRONG  state ", name+" cannot be made: ", "→ export BELAY_STATE_DIR=")
+	}
+}

@@ -1,0 +1,174 @@
+// Package doctor checks the setup: settings, state directory, gates, clock, disk and the CLIs. belay runs it by itself, so that it
+// also works where belayd is missing; only the database is left to belayd.
+package doctor
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"runtime"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/belay-run/belay/internal/profile"
+	"github.com/belay-run/belay/internal/state"
+	"github.com/belay-run/belay/internal/term"
+)
+
+// Finding is one thing that was looked at.
+type Finding struct {
+	Check  string `json:"check"`
+	Status string `json:"status"`
+	Text   string `json:"text"`
+	Fix    string `json:"fix,omitempty"` // what to type
+}
+
+// What a finding can be.
+const (
+	Fine  = "ok"
+	Note  = "note"  // for information: nothing needs fixing
+	Wrong = "wrong" // keeps runs, or their record, from working as they should
+)
+
+// One returns a single finding.
+func One(check, status, fix, format string, args ...any) []Finding {
+	return []Finding{{check, status, fmt.Sprintf(format, args...), fix}}
+}
+
+// Examine checks everything that belay can check by itself, in the order in which it is shown. first and record are the checks
+// of the executables and of the database, which the caller has.
+func Examine(first, record func() []Finding) (list []Finding) {
+	checks := []func() []Finding{first, checkConfig, checkState, checkLog, record, checkLeftovers, checkGates, checkClock, checkDisk}
+	for _, d := range profile.All() {
+		checks = append(checks, cli{d}.check)
+	}
+	found := make([][]Finding, len(checks))
+	var all sync.WaitGroup
+	for i, check := range checks {
+		all.Go(func() { found[i] = check() }) // some are slow
+	}
+	all.Wait()
+	for _, f := range found {
+		list = append(list, f...)
+	}
+	return list
+}
+
+// Write prints findings for people, and how many things are wrong.
+func Write(w io.Writer, list []Finding) error {
+	marks := map[string]string{Fine: "ok", Note: "note", Wrong: "WRONG"}
+	var b strings.Builder
+	for _, f := range list {
+		term.Printf(&b, "%-6s %-10s %s\n", marks[f.Status], f.Check, atMost(f.Text, 300))
+		if f.Fix != "" {
+			term.Printf(&b, "%17s → %s\n", "", f.Fix)
+		}
+	}
+	switch ill := Ill(list); ill {
+	case 0:
+		b.WriteString("nothing is wrong\n")
+	case 1:
+		b.WriteString("1 thing is wrong\n")
+	default:
+		fmt.Fprintf(&b, "%d things are wrong\n", ill)
+	}
+	return term.Text(w, b.String())
+}
+
+// Ill counts what is wrong.
+func Ill(list []Finding) (n int) {
+	for _, f := range list {
+		if f.Status == Wrong {
+			n++
+		}
+	}
+	return n
+}
+
+// atMost cuts a text that is too long to be read.
+func atMost(text string, most int) string {
+	if runes := []rune(text); len(runes) > most {
+		return string(runes[:most-1]) + "…"
+	}
+	return text
+}
+
+// checkGates lists the gates that keep runs from starting.
+func checkGates() (list []Finding) {
+	dir, err := state.DefaultDir()
+	if err != nil {
+		return nil // said by checkState
+	}
+	entries, err := (&state.State{Dir: dir}).Gates().List()
+	if err != nil {
+		return One("gates", Wrong, "", "cannot be read: %v", err)
+	}
+	now := time.Now()
+	for _, e := range entries {
+		if hold := e.State.Hold; hold.Live(now) {
+			list = append(list, One("gates", Wrong, term.LiftCommand(e.Key), "%s holds until %s: %s", e.Key,
+				now.Add(hold.Left(now)).Format(time.DateTime), hold.Reason)...)
+		} else if b := e.State.Breaker; b.Until.After(now) {
+			list = append(list, One("gates", Wrong, term.LiftCommand(e.Key), "the breaker of %s is open until %s: %s", e.Key,
+				b.Until.Format(time.DateTime), b.Reason)...)
+		} else if b.Forced && b.Until.IsZero() {
+			list = append(list, One("gates", Wrong, term.LiftCommand(e.Key), "the breaker of %s is open until it is reset: %s", e.Key, b.Reason)...)
+		}
+	}
+	if len(list) == 0 {
+		return One("gates", Fine, "", "none keeps anybody waiting")
+	}
+	return list
+}
+
+// checkClock reports a clock that is behind the last entry of the log: a wrong clock makes holds, resets and the record
+// Wrong, and the log can be read without a network.
+func checkClock() []Finding {
+	now := time.Now()
+	zone := now.Format("MST, -07:00")
+	if now.Year() < 2026 {
+		return One("clock", Wrong, clockFix(), "says %s, which has long passed", now.Format(time.DateTime))
+	}
+	if last := lastWritten(); last.Sub(now) > time.Minute {
+		return One("clock", Wrong, clockFix(), "says %s, but something was logged at %s: it was, or is, wrong", now.Format(time.DateTime),
+			last.In(now.Location()).Format(time.DateTime))
+	}
+	return One("clock", Fine, "", "%s (%s)", now.Format(time.DateTime), zone)
+}
+
+func clockFix() string {
+	if runtime.GOOS == "linux" {
+		return "timedatectl status"
+	}
+	return ""
+}
+
+// lastWritten is the time in the last line of the log, or of the file if that is later; zero if there is none.
+func lastWritten() (last time.Time) {
+	dir, err := state.DefaultDir()
+	if err != nil {
+		return last
+	}
+	f, err := (&state.State{Dir: dir}).OpenLog()
+	if err != nil {
+		return last
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return last
+	}
+	last = info.ModTime()
+	buf := make([]byte, min(info.Size(), 8<<10))
+	n, _ := f.ReadAt(buf, info.Size()-int64(len(buf)))
+	for text := range strings.Lines(string(buf[:n])) {
+		var e struct {
+			Timestamp time.Time `json:"timestamp"`
+		}
+		if json.Unmarshal([]byte(text), &e) == nil && e.Timestamp.After(last) {
+			last = e.Timestamp
+		}
+	}
+	return last
+}
