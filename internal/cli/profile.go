@@ -1,11 +1,13 @@
 package cli
 
 import (
+	"os"
 	"strings"
 
 	"github.com/belay-run/belay/internal/agent"
 	"github.com/belay-run/belay/internal/agent/generic"
 	"github.com/belay-run/belay/internal/profile"
+	"github.com/belay-run/belay/internal/state"
 	"github.com/belay-run/belay/internal/stdio"
 )
 
@@ -56,6 +58,15 @@ func cliOf(known agent.Profile) *agent.Descriptor {
 		return d
 	}
 	return &agent.Descriptor{}
+}
+
+// continueHint is the command that continues a session of the CLI; empty if there is none, as in a rehearsal, whose sessions belay run
+// does not find.
+func continueHint(cli *agent.Descriptor) string {
+	if os.Getenv(state.RehearsalVar) != "" {
+		return ""
+	}
+	return cli.ContinueHint()
 }
 
 // knownCommands lists the commands that are known by their names: "claude -p, codex exec and gh".

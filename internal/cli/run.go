@@ -105,7 +105,7 @@ func run(ctx context.Context, std stdio.Streams, given config.Given, args []stri
 	}
 	runner.Starter = engine.Supervised{Supervisor: supervisor(ctx)}
 	cli := cliOf(known)
-	view := &view{screen: term.New(std.Err), stderr: std.Err, settings: s, name: filepath.Base(args[0]), how: cli.ContinueHint(), login: cli.LoginHint()}
+	view := &view{screen: term.New(std.Err), stderr: std.Err, settings: s, name: filepath.Base(args[0]), how: continueHint(cli), login: cli.LoginHint()}
 	runner.Observe = view.observe
 	view.unread()
 	if warning := s.Warning(); warning != "" {
@@ -119,6 +119,7 @@ func run(ctx context.Context, std stdio.Streams, given config.Given, args []stri
 	// A result file is to hold the output too; but a command on a terminal keeps its terminal.
 	runner.Keep = s.ResultFile != "" && !stdio.IsTerminal(std.Out) && !stdio.IsTerminal(std.Err)
 
+	firstLog := watchOwnLog(s, cli, stdio.IsTerminal(std.Err))
 	exitNow := ownsProcess(ctx)
 	var caught signals
 	if exitNow != nil {
@@ -133,6 +134,9 @@ func run(ctx context.Context, std stdio.Streams, given config.Given, args []stri
 	}
 	inv.Run()
 	result, err := inv.Wait()
+	if path := firstLog(); path != "" {
+		view.say(message.FirstLog(view.name, path))
+	}
 	view.done(result, err)
 	if runner.OwnCode {
 		result.ExitCode = result.OwnCode()

@@ -22,7 +22,7 @@ type view struct {
 	stderr   io.Writer // the same, for what a command has said
 	settings *config.Settings
 	name     string
-	how      string // the command that goes on with a session of it
+	how      string // the command that goes on with a session of it; empty if there is none
 	login    string // what to type when its credentials are not good
 	stop     func() // ends the countdown or the pulse that runs now
 	stopping *time.Timer
@@ -199,7 +199,7 @@ func (v *view) done(r *engine.Result, err error) {
 		}
 	case r.Verdict.Class == verdict.Interrupted && r.Verdict.Rule != "no-result", r.ExitCode == brokenPipe:
 		v.verbosely(r.Err)
-		if r.Session != "" {
+		if r.Session != "" && v.how != "" {
 			v.say(message.Continue(r.Session, v.how))
 		}
 	default:
@@ -224,7 +224,7 @@ func (v *view) done(r *engine.Result, err error) {
 func (v *view) continuation(r *engine.Result, err error) string {
 	_, spent := errors.AsType[*engine.MaxCostReached](err)
 	unfinished := r.ExitCode == engine.CodeTryLater && r.Usage.OutputTokens > 0
-	if r.Session == "" || v.settings.Quiet || !spent && !unfinished {
+	if r.Session == "" || v.how == "" || v.settings.Quiet || !spent && !unfinished {
 		return ""
 	}
 	return message.Continue(r.Session, v.how)

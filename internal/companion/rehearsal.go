@@ -62,7 +62,7 @@ func (r *rehearsal) perform(ctx context.Context, from caller) (code int, err err
 		result = filepath.Join(dir, "result.json")
 		args = append(args, "--result-file", result)
 	}
-	over := append(api.Environ(), state.DirVar+"="+filepath.Join(dir, "state"))
+	over := append(api.Environ(), state.DirVar+"="+filepath.Join(dir, "state"), state.RehearsalVar+"=1")
 	for _, cli := range profile.All() {
 		for _, v := range cli.Variables {
 			if v.Setting == "log-dir" {
@@ -70,8 +70,8 @@ func (r *rehearsal) perform(ctx context.Context, from caller) (code int, err err
 			}
 		}
 	}
-	if config := userConfig(); config != "" {
-		over = append(over, "XDG_CONFIG_HOME="+config)
+	if dir := userConfig(); dir != "" {
+		over = append(over, "XDG_CONFIG_HOME="+dir)
 	}
 	env := environment(os.Environ(), over)
 	stdout := from.Out

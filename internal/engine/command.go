@@ -69,7 +69,7 @@ func (c *Command) environ() []string {
 	kept := make([]string, 0, len(env)+1)
 	for _, kv := range env {
 		name, _, _ := strings.Cut(kv, "=")
-		if strings.HasPrefix(name, "BELAY_") && name != supervise.RunIDVar && name != state.DirVar && name != state.FoldVar {
+		if strings.HasPrefix(name, "BELAY_") && name != supervise.RunIDVar && name != state.DirVar && name != state.FoldVar && name != state.RehearsalVar {
 			continue
 		}
 		kept = append(kept, kv)

@@ -203,6 +203,7 @@ func messages() (list []spoken) {
 	say("LogOff", message.LogOff("/src/app/.logs", full))
 	say("LogSkipped", message.LogSkipped("/src/app/.logs", errors.New("it is a symbolic link")))
 	say("NotADirectory", message.NotADirectory("/src/app/.logs"))
+	say("FirstLog", message.FirstLog("claude", ".logs/claude_invocations.jsonl"))
 	say("LogLarge", message.LogLarge("~/.local/state/belay/log.jsonl"))
 	say("OwnLogLarge", message.OwnLogLarge("claude", ".logs/claude_invocations.jsonl"))
 	say("ResultNotWritten", message.ResultNotWritten("out/r.json", full))

@@ -21,6 +21,11 @@ func LogSkipped(dir string, err error) string { return fmt.Sprintf("no log in %s
 // NotADirectory says that something else stands where a directory should.
 func NotADirectory(path string) string { return path + " is not a directory" }
 
+// FirstLog says that a log has been begun in the working directory.
+func FirstLog(name, path string) string {
+	return fmt.Sprintf("runs of %s are also logged to %s. To turn that off: --log-dir none", name, path)
+}
+
 // LogLarge says that the log has grown.
 func LogLarge(path string) string {
 	return fmt.Sprintf("the log is larger than 100 MiB: %s. To remove old entries: belay prune --older-than 90d", path)

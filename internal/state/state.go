@@ -24,6 +24,10 @@ const DirVar = "BELAY_STATE_DIR"
 // FoldVar is the environment variable that, as "off", keeps a failed run from having its log taken into the database.
 const FoldVar = "BELAY_FOLD"
 
+// RehearsalVar is set for the runs of a rehearsal. Their sessions are in a home of the rehearsal's own, so belay run cannot continue
+// them.
+const RehearsalVar = "BELAY_REHEARSAL"
+
 // DefaultDir is where the state is kept: $BELAY_STATE_DIR, else the place that the system has for such things
 // ($XDG_STATE_HOME/belay, ~/.local/state/belay).
 func DefaultDir() (string, error) {
