@@ -192,10 +192,7 @@ func newRoot(std stdio.Streams) *cobra.Command {
 	root.AddCommand(newRun(run), newExplain(), newPs(), newCancel(), newGates(), newBudget(), newPrices(), newConfig(), newDoctor(), newMCP(), newHook(runHook))
 	root.AddCommand(handedOver()...)
 	root.SetHelpCommand(newHelp(root))
-	root.InitDefaultCompletionCmd()
-	if completion, _, err := root.Find([]string{"completion"}); err == nil && completion != root {
-		completion.Args, completion.RunE = noArgs, onlyHelp
-	}
+	root.AddCommand(newCompletion())
 	addCompletions(root)
 	return root
 }
