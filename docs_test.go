@@ -1,6 +1,8 @@
 package belay_test
 
 import (
+	"cmp"
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -8,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/belay-run/belay/internal/cli"
 	"github.com/belay-run/belay/internal/config"
 	"github.com/belay-run/belay/internal/profile"
 	"github.com/belay-run/belay/verdict"
@@ -38,6 +41,13 @@ func TestDocs_NameEverySetting(t *testing.T) {
 
 func TestDocs_NameEveryClass(t *testing.T) {
 	doc := text(t, "docs/verdicts.md")
+	flag := regexp.MustCompile(`--[a-z-]+`)
+	for _, c := range cli.ClassMeanings() {
+		row := fmt.Sprintf("| %s | %s | %s |\n", c.Class, c.Meaning, cmp.Or(c.Following, "–"))
+		if row = flag.ReplaceAllString(row, "`$0`"); !strings.Contains(doc, row) {
+			t.Errorf("docs/verdicts.md lacks what belay help verdicts says: %s", row)
+		}
+	}
 	for _, c := range verdict.Classes() {
 		if c != verdict.BreakerOpen && !strings.Contains(doc, string(c)) { // of the gate, which is not there yet
 			t.Errorf("docs/verdicts.md does not name %s", c)

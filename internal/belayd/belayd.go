@@ -28,6 +28,8 @@ type Flag struct {
 	// Default is its value where it is not given.
 	Default string
 	Help    string
+	// Group is the heading that the help lists it under; empty for the usual one.
+	Group string
 	// Values are what it can be completed with. If it is Closed, it takes nothing else.
 	Values []string
 	Closed bool
@@ -36,6 +38,9 @@ type Flag struct {
 	// Hidden flags are passed by belay itself, and not for people.
 	Hidden bool
 }
+
+// Filters is the group of flags that choose what is shown.
+const Filters = "Filters"
 
 // Args are the arguments that a command takes beside its flags. The zero value means none.
 type Args struct {

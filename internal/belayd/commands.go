@@ -23,62 +23,77 @@ func Commands() []Command {
 		{
 			Name:    Rehearse,
 			Use:     "rehearse --script SCRIPT [flags] -- command [args…]",
-			Summary: "Try out a command against stand-ins that fail as a script says",
-			Examples: `  belay rehearse --script '429(retry-after=2)x2, 200' -- claude -p hi
-  belay rehearse --script 'tool(bash: make test), drop-mid, 200' -- codex exec 'fix the tests'
+			Summary: "Try a command against stand-in APIs that fail on purpose",
+			Examples: `See what claude does when it is throttled twice:
+  belay rehearse --script '429(retry-after=2)x2, 200' -- claude -p hi
+Lose the connection in the middle of the work:
+  belay rehearse --script 'tool(bash: make test), drop-mid, 200' -- codex exec x
+Use up a plan for three hours, and print the report as JSON:
   belay rehearse --script 'usage-limit(resets=3h)' --json -- claude -p hi
+Allow 20 requests a minute to a pipeline:
   belay rehearse --script 'limit(20/60s)' -- ./my-pipeline.sh`,
-			Long: `Starts stand-ins for the APIs of Anthropic, OpenAI and GitHub on loopback, points the command at
-them with a key that opens nothing and a home of its own, runs it as belay run would, and reports
-on stderr what it asked, when, what it was answered, and what belay made of it. Nothing is
-spent, and nobody else is talked to by the agents. The exit code is that of belay run.
+			Long: `Starts stand-ins for the APIs of Anthropic, OpenAI and GitHub on loopback and runs the command as belay run would, with a key that opens nothing and a
+home of its own. Afterwards it reports on stderr what was requested and when, what was answered, and what belay made of it. Nothing is spent, and the agents talk
+to no one else. The exit code is that of belay run.
 
-A script is a list of steps, one for each request that is part of the work: a status (200, 429,
-529 …) or hang, reset, refuse, garbage, slow(2s), tool(bash: …), usage-limit(resets=3h),
-overloaded, drop-mid, end-mid, hang-mid, garbage-mid, overloaded-mid, error-mid(code=…), limit(20/60s),
-mix(5%, seed=1); of GitHub also lost, primary(resets=2s), secondary(retry-after=2). In parentheses: retry-after, text, in, out, message, body, after … or any
-header; x3 repeats, x* for ever. After the script all is answered well. docs/rehearsal.md
-has all of it. The flags of belay run are taken too.`,
+A script is a list of steps, one for each request that is part of the work:
+
+  200, 429, 529 …     a status
+  hang, reset, refuse, garbage, slow(2s)
+  tool(bash: …)       has the agent run a command
+  usage-limit(resets=3h), overloaded, limit(20/60s), mix(5%, seed=1)
+  drop-mid, end-mid, hang-mid, garbage-mid, overloaded-mid, error-mid(code=…)
+                      fail in the middle of an answer
+  lost, primary(resets=2s), secondary(retry-after=2)
+                      GitHub only
+
+In parentheses: retry-after, text, in, out, message, body, after … or any header. x3 repeats a step three times, x* for ever. After the script every request succeeds.
+All of it is in docs/rehearsal.md. The flags of belay run can be used too.`,
 			Flags: []Flag{
 				{Name: "script", Arg: "SCRIPT", Help: "what the stand-ins do; @FILE reads it from a file"},
-				{Name: "script-file", Arg: "FILE", Help: "the same, in a file"},
-				{Name: "dir", Arg: "DIR", Help: "keep homes, sessions and state there (a temporary directory)"},
-				{Name: "json", Help: "print the report as JSON on stdout, in place of the command's output"},
-				{Name: "report-file", Arg: "FILE", Help: "write the report there as JSON"},
+				{Name: "script-file", Arg: "FILE", Help: "read the script from FILE"},
+				{Name: "dir", Arg: "DIR", Help: "keep homes, sessions and state in DIR (default: a temporary directory)"},
+				{Name: "json", Help: "print the report as JSON on stdout instead of the command's output"},
+				{Name: "report-file", Arg: "FILE", Help: "write the report to FILE as JSON"},
 				{Name: "result-file", Arg: "FILE", Help: "where belay run writes its result", Hidden: true},
 			},
 			Args: Args{What: "command", Example: "belay rehearse --script '429x2, 200' -- claude -p hi", Command: true},
 		},
 		{
-			Name:     Demo,
-			Use:      "demo",
-			Summary:  "See a limit, a wait, a success and a circuit breaker in half a minute",
-			Examples: "  belay demo",
-			Long: `Runs belay a few times against a stand-in for an API that fails on purpose. Everything shown
-really happens, on loopback; nothing has to be installed, no key is needed, nothing is spent.
-Times are short, and the record is kept apart from yours.`,
+			Name:    Demo,
+			Use:     "demo",
+			Summary: "See a limit, a wait, a success and a circuit breaker",
+			Examples: `Watch belay at work for half a minute:
+  belay demo`,
+			Long: `Runs belay a few times against a stand-in for an API that fails on purpose. Everything you see really happens, on loopback. Nothing has to be installed, no key
+is needed, nothing is spent, and your own record is left alone.`,
 		},
 		{
 			Name:    "log",
 			Use:     "log [flags] [RUN]",
-			Summary: "Show what was run, or the whole story of one run",
-			Examples: `  belay log
+			Summary: "Show past runs, or everything about one run",
+			Examples: `Show the last 20 runs:
+  belay log
+Show what has failed in the last two hours:
   belay log --class failed --since 2h
+Show every attempt and wait of one run:
   belay log 1f0c9a3e
+Watch attempts as they end:
   belay log --follow --attempts
+Show which runs were started inside which, and what they cost:
   belay log --tree --name nightly
+Export a week of claude:
   belay log --profile claude --since 2026-11-01 --until 2026-11-08 --json`,
-			Long: `Shows a line a run, the newest last: when it ended, what it was, what became of it, after how many
-attempts and waits. With a RUN (its id, or the beginning or end of it) all that is on record of
-it: every attempt, why it failed, what was waited for. With --tree runs stand below the run that
-they were started in, with what each has cost, and what it has cost with all runs inside it.`,
+			Long: `Shows one line per run, the newest last: when it ended, what it was, how it ended, and after how many attempts and waits. With a RUN (its id, or the beginning
+or end of it) it shows everything on record about it: every attempt, why it failed, and what was waited for. With --tree, runs are listed below the run that they were
+started in, with what each has cost, alone and with all runs inside it.`,
 			Flags: slices.Concat([]Flag{
 				count("20"),
-				{Name: "follow", Short: "f", Help: "go on with what comes, until Ctrl-C"},
-				{Name: "attempts", Help: "a line an attempt, as in the log"},
-				{Name: "tree", Help: "runs below the run that they were started in, with their sums; of one RUN what is inside it"},
-				{Name: "session", Arg: "ID", Help: "only runs of this session"},
-				{Name: "invocation", Arg: "RUN", Help: "the story of this run"},
+				{Name: "follow", Short: "f", Help: "keep printing new runs until Ctrl-C"},
+				{Name: "attempts", Help: "one line per attempt"},
+				{Name: "tree", Help: "list runs below the run that they were started in, with sums; with a RUN, those inside it"},
+				{Name: "session", Arg: "ID", Group: Filters, Help: "only runs of this session"},
+				{Name: "invocation", Arg: "RUN", Help: "everything about this run"},
 			}, narrowing(), labels(), times()),
 			Args: Args{What: "run", Example: "belay log 1f0c9a3e"},
 		},
@@ -86,51 +101,59 @@ they were started in, with what each has cost, and what it has cost with all run
 			Name:    "stats",
 			Use:     "stats",
 			Summary: "Show success, attempts, waits, tokens and cost",
-			Examples: `  belay stats --since 7d
+			Examples: `Show the last week:
+  belay stats --since 7d
+Show the cost of each model this month:
   belay stats --by model --since 2026-11-01
+Show how runs of claude ended:
   belay stats --by class --profile claude
+Show the cost of each team:
   belay stats --by tag.team --since 30d
+Export the days as CSV:
   belay stats --by day --csv > days.csv`,
-			Long: `Adds up what is on record: how many runs ended and how many of them well, attempts, requests
-made of the services, time waited, tokens and cost as the CLIs report them; and how often hooks
-and MCP servers have failed (faults). Attempts and tokens count when the attempt ended, runs when
-they did. Days are those of your time zone (TZ). In a bar, ░ is what failed.`,
+			Long: `Adds up what is on record: how many runs ended and how many of them succeeded, attempts, requests to the services, time spent waiting, tokens and cost as the CLIs report
+them, and how often hooks and MCP servers have failed (faults). Attempts and tokens count when the attempt ended, runs when they ended. Days are those of your
+time zone (TZ). In a bar, ░ is what failed.`,
 			Flags: slices.Concat([]Flag{
-				{Name: "by", Arg: "WHAT", Help: "day, profile, model, class, name, project or tag.KEY (day, profile and class; day with --json and --csv)",
+				{Name: "by", Arg: "WHAT", Help: "sum up by day, profile, model, class, name, project or tag.KEY (default with --json and --csv: day)",
 					Values: []string{"day", "profile", "model", "class", "name", "project"}},
-				{Name: "csv", Help: "as CSV"},
+				{Name: "csv", Help: "print CSV"},
 			}, narrowing(), labels(), times()),
 		},
 		{
 			Name:    "events",
 			Use:     "events",
-			Summary: "Show what failed for good: runs, hooks and MCP servers",
-			Examples: `  belay events --since 1h
+			Summary: "Show final failures of runs, hooks and MCP servers",
+			Examples: `Show what has failed in the last hour:
+  belay events --since 1h
+Show failed hooks:
   belay events --category hook
+Get all details:
   belay events --profile claude --json`,
-			Long: `Shows final failures only: not the attempts that were repeated, nor what a person interrupted or a
-gate refused. --json has the context: error, class, retries, the run, and of hooks and MCP tools
-what they were called with, as far as that may be kept.`,
+			Long: `Shows final failures only: no attempts that were retried, nothing that you interrupted or that a gate refused. --json has the context: error, class, retries, the
+run, and for hooks and MCP tools what they were called with, as far as that may be kept.`,
 			Flags: slices.Concat([]Flag{
 				count("50"),
-				{Name: "category", Arg: "KIND", Help: "one of integration, hook and mcp",
+				{Name: "category", Arg: "KIND", Group: Filters, Help: "only integration, hook or mcp",
 					Values: []string{"integration", "hook", "mcp"}, Closed: true},
-				{Name: "session", Arg: "ID", Help: "only this session"},
+				{Name: "session", Arg: "ID", Group: Filters, Help: "only events of this session"},
 			}, narrowing(), times()),
 		},
 		{
 			Name:    "sessions",
 			Use:     "sessions [ID]",
-			Summary: "Show the sessions of agents, how they ended and what they used",
-			Examples: `  belay sessions --since 7d
+			Summary: "Show agents' sessions, how they ended and what they used",
+			Examples: `Show the sessions of the last week:
+  belay sessions --since 7d
+Show those that failed:
   belay sessions --status failed
-  belay log --session 3f9c1a52-8f0e-4b5a-9d43-0c4f8e1b7a66`,
-			Long: `Shows a line a session, the one used last at the end: status (running, done, failed, interrupted,
-abandoned: a retry has begun another), runs, attempts, tokens and cost over all of them, and the
-message if it failed. An ID may be the beginning or end of one. To go on with one: belay run --resume ID -- claude -p '…'`,
+Continue one:
+  belay run --resume 3f9c1a52 -- claude -p "Go on"`,
+			Long: `Shows one line per session, the most recently used last: its status, runs, attempts, tokens and cost, and the message if it failed. The status is running, done, failed,
+interrupted or abandoned (a retry has started another session). An ID may be the beginning or end of one.`,
 			Flags: slices.Concat([]Flag{
 				count("50"),
-				{Name: "status", Arg: "STATUS", Help: "only running, done, failed, interrupted or abandoned ones",
+				{Name: "status", Arg: "STATUS", Group: Filters, Help: "only running, done, failed, interrupted or abandoned sessions",
 					Values: []string{"running", "done", "failed", "interrupted", "abandoned"}, Closed: true},
 				profile("only sessions of this profile"),
 			}, labels(), times()),
@@ -140,11 +163,12 @@ message if it failed. An ID may be the beginning or end of one. To go on with on
 			Name:    "alerts",
 			Use:     "alerts",
 			Summary: "Show what has failed again and again",
-			Examples: `  belay alerts --since 7d
+			Examples: `Show the alerts of the last week:
+  belay alerts --since 7d
+Show those of one integration:
   belay alerts --integration claude --json`,
-			Long: `An alert is raised when an integration (a profile, mcp:SERVER, hook:NAME) has failed for good five
-times within ten minutes, once until it has been better for ten minutes. It is said on stderr by
-the run that raised it, and given to the command or webhook of your config.toml:
+			Long: `An alert is raised when an integration (a profile, mcp:SERVER or hook:NAME) has failed for good five times within ten minutes. It is raised again only after ten minutes
+without trouble. The run that raises it says so on stderr and passes it to the command or webhook of your config.toml:
 
   [alert]
   failures = 5              # 0 turns alerts off
@@ -155,42 +179,45 @@ the run that raised it, and given to the command or webhook of your config.toml:
   failures = 20`,
 			Flags: slices.Concat([]Flag{
 				count("50"),
-				{Name: "integration", Arg: "NAME", Help: "only alerts of this integration"},
+				{Name: "integration", Arg: "NAME", Group: Filters, Help: "only alerts of this integration"},
 			}, times()),
 		},
 		{
 			Name:    "audit",
 			Use:     "audit",
 			Summary: "Show failures by kind, and what was changed by hand",
-			Examples: `  belay audit --since 7d
+			Examples: `Show the last week:
+  belay audit --since 7d
+Show who has reset gates:
   belay audit --action gate_reset
+Export what happened in a session:
   belay audit --session 3f9c1a52-8f0e-4b5a-9d43-0c4f8e1b7a66 --json`,
-			Long: `Shows who did what: failed runs, and errors that a Go program has handled, with type, category
-(connection, sdk, unknown), severity (warning if it was worth repeating, else error), message and
-context, and gates that a person has reset, held or opened, with the reason.`,
+			Long: `Shows who did what: failed runs, and errors that a Go program has handled, with type, category (connection, sdk, unknown), severity (warning if a retry made sense, else
+error), message and context; and gates that a person has reset, held or opened, with the reason.`,
 			Flags: slices.Concat([]Flag{
 				count("50"),
-				{Name: "action", Arg: "ACTION", Help: "only this: failure, gate_reset, gate_hold, gate_open",
+				{Name: "action", Arg: "ACTION", Group: Filters, Help: "only failure, gate_reset, gate_hold or gate_open",
 					Values: []string{"failure", "gate_reset", "gate_hold", "gate_open"}, Closed: true},
-				{Name: "session", Arg: "ID", Help: "only this session"},
+				{Name: "session", Arg: "ID", Group: Filters, Help: "only events of this session"},
 			}, narrowing(), times()),
 		},
 		{
 			Name:    "prune",
 			Use:     "prune (--older-than T | --max-size SIZE)",
-			Summary: "Forget what is old on record",
-			Examples: `  belay prune --older-than 90d
+			Summary: "Delete old records",
+			Examples: `Delete what is older than 90 days:
+  belay prune --older-than 90d
+Delete the oldest until the record is small enough:
   belay prune --max-size 500MB
+See what would be deleted:
   belay prune --older-than 2026-01-01 --dry-run`,
-			Long: `Forgets runs, events, alerts, sessions and their files that are older than that, or the oldest until
-the record is small enough. A log that is old is moved aside at first, and removed by a later
-call when all in it is that old and has been taken over into the database; what has not been is
-never removed.`,
+			Long: `Deletes runs, events, alerts, sessions and their files that are older than a time, or the oldest until the record is small enough. An old log is moved aside first, and
+removed by a later call when everything in it is that old and is in the database. What is not in the database is never removed.`,
 			Flags: []Flag{
-				{Name: "older-than", Arg: "T", Help: "an age or a day: 90d, 2026-01-01"},
-				{Name: "max-size", Arg: "SIZE", Help: "what the record may take on the disk: 500MB, 2GB"},
-				{Name: "dry-run", Help: "say what would be forgotten"},
-				{Name: "json", Help: "as JSON"},
+				{Name: "older-than", Arg: "T", Help: "an age or a date: 90d, 2026-01-01"},
+				{Name: "max-size", Arg: "SIZE", Help: "the size to keep on disk: 500MB, 2GB"},
+				{Name: "dry-run", Help: "print what would be deleted, and delete nothing"},
+				{Name: "json", Help: "print JSON"},
 			},
 		},
 		{Name: Fold, Hidden: true},
@@ -200,16 +227,16 @@ never removed.`,
 
 // count is -n.
 func count(usual string) Flag {
-	return Flag{Name: "n", Short: "n", Arg: "N", Default: usual, Help: "how many, the newest (" + usual + "); 0 for all"}
+	return Flag{Name: "n", Short: "n", Arg: "N", Default: usual, Help: "show the newest N; 0 for all (default " + usual + ")"}
 }
 
 // times are the flags of all commands that look at the past.
 func times() []Flag {
 	return []Flag{
-		{Name: "since", Arg: "T", Help: "from then on: 2h, 7d, 14:30, yesterday, 2026-11-01, 2026-11-01T14:30:00Z",
+		{Name: "since", Arg: "T", Group: Filters, Help: "start at T: 2h, 7d, 14:30, yesterday, 2026-11-01, 2026-11-01T14:30:00Z",
 			Values: []string{"1h", "24h", "7d", "today", "yesterday"}},
-		{Name: "until", Arg: "T", Help: "before then, as --since"},
-		{Name: "json", Help: "as JSON, one object a line"},
+		{Name: "until", Arg: "T", Group: Filters, Help: "end before T, written as for --since"},
+		{Name: "json", Help: "print JSON, one object per line"},
 	}
 }
 
@@ -221,19 +248,19 @@ func narrowing() []Flag {
 	}
 	return []Flag{
 		profile("only runs of this profile"),
-		{Name: "class", Arg: "CLASS", Help: "only this class of result; failed means every one but ok", Values: classes},
+		{Name: "class", Arg: "CLASS", Group: Filters, Help: "only results of this class; failed means all but ok", Values: classes},
 	}
 }
 
 // labels are the flags that choose by the labels of runs.
 func labels() []Flag {
 	return []Flag{
-		{Name: "name", Arg: "NAME", Help: "only runs of this name"},
-		{Name: "tag", Arg: "KEY=VALUE", Help: "only runs with this tag; may be repeated", Several: true},
-		{Name: "project", Arg: "DIR", Help: "only runs in the repository of this directory"},
+		{Name: "name", Arg: "NAME", Group: Filters, Help: "only runs with this name"},
+		{Name: "tag", Arg: "KEY=VALUE", Group: Filters, Help: "only runs with this tag; may be repeated", Several: true},
+		{Name: "project", Arg: "DIR", Group: Filters, Help: "only runs in the repository of this directory"},
 	}
 }
 
 func profile(help string) Flag {
-	return Flag{Name: "profile", Arg: "NAME", Help: help, Values: slices.Clone(config.Profiles)}
+	return Flag{Name: "profile", Arg: "NAME", Group: Filters, Help: help, Values: slices.Clone(config.Profiles)}
 }

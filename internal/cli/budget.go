@@ -26,12 +26,14 @@ func newBudget() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "budget [NAME…]",
 		Short: "Show what is spent and left of budgets",
-		Example: `  belay run --budget nightly=5/day -- claude -p "Fix the flaky tests"
+		Example: `Count a run towards a budget, and set its limit:
+  belay run --budget nightly=5/day -- claude -p "Fix the flaky tests"
+Show all budgets:
   belay budget
-  belay budget nightly --json
+Start a budget from zero:
   belay budget reset nightly`,
-		Long: `A budget is a limit on what agents cost in a day, a week or a month, over all processes. Runs join
-one by --budget NAME, or by [budget.NAME] in ~/.config/belay/config.toml (docs/cost.md).`,
+		Long: `A budget limits what agents cost in a day, a week or a month, across all processes. A run joins a budget with --budget NAME, or through
+[budget.NAME] in ~/.config/belay/config.toml (docs/cost.md).`,
 		ValidArgsFunction: completed(completeBudgets),
 		RunE: func(cmd *cobra.Command, names []string) error {
 			list, err := listBudgets(names)
@@ -44,7 +46,7 @@ one by --budget NAME, or by [budget.NAME] in ~/.config/belay/config.toml (docs/c
 			return writeBudgets(cmd.OutOrStdout(), list)
 		},
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "as JSON, one object a line")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON, one object per line")
 	cmd.AddCommand(newBudgetReset())
 	return cmd
 }
@@ -52,9 +54,12 @@ one by --budget NAME, or by [budget.NAME] in ~/.config/belay/config.toml (docs/c
 func newBudgetReset() *cobra.Command {
 	var unknown bool
 	cmd := &cobra.Command{
-		Use:               "reset NAME…",
-		Short:             "Forget what was spent in the present window",
-		Example:           "  belay budget reset nightly\n  belay budget reset --unknown nightly",
+		Use:   "reset NAME…",
+		Short: "Forget what was spent in the current window",
+		Example: `Start a budget from zero:
+  belay budget reset nightly
+Forget only the attempts whose cost is unknown:
+  belay budget reset --unknown nightly`,
 		ValidArgsFunction: completed(completeBudgets),
 		Args:              needs(1, 0, "budget", "belay budget reset nightly"),
 		RunE: func(cmd *cobra.Command, names []string) error {
@@ -73,7 +78,7 @@ func newBudgetReset() *cobra.Command {
 			return nil
 		},
 	}
-	cmd.Flags().BoolVar(&unknown, "unknown", false, "only the attempts whose cost is not known, for which a strict budget closes")
+	cmd.Flags().BoolVar(&unknown, "unknown", false, "forget only the attempts whose cost is unknown, which close a strict budget")
 	return cmd
 }
 

@@ -166,9 +166,13 @@ func newRoot(std stdio.Streams) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "belay COMMAND",
 		Short: "Make calls to agent CLIs, and to the tools around them, dependable",
-		Example: `  belay run -- claude -p "Review the last commit"
+		Example: `Run claude. Wait for limits to pass, and retry what is safe to retry:
+  belay run -- claude -p "Review the last commit"
+Retry a flaky command up to three times:
   belay run --max-retries 3 -- curl -sSf https://example.com
+Stop a command that takes too long, with everything it has started:
   belay run --timeout 10m -- make deploy
+Show what the last week has cost:
   belay stats --since 7d`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
@@ -194,5 +198,7 @@ func newRoot(std stdio.Streams) *cobra.Command {
 	root.SetHelpCommand(newHelp(root))
 	root.AddCommand(newCompletion())
 	addCompletions(root)
+	root.Flags().BoolP("version", "v", false, "print the version")
+	addHelpFlags(root)
 	return root
 }

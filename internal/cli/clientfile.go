@@ -31,15 +31,15 @@ type clientTarget struct {
 func (t *clientTarget) flags(cmd *cobra.Command, scope clientfile.Scope, edits bool) {
 	flags := cmd.Flags()
 	flags.SortFlags = false
-	addText(flags, &t.client, "client", "NAME", "claude or codex")
+	addText(flags, &t.client, "client", "NAME", "the client: "+profile.Or(clients()))
 	t.scope = string(scope)
 	otherwise := "all"
 	if scope != "" {
 		otherwise = string(scope)
 	}
-	addText(flags, &t.scope, "scope", "SCOPE", "user, project, or local, which claude alone has ("+otherwise+")")
+	addText(flags, &t.scope, "scope", "SCOPE", "user, project or local; only claude has local (default "+otherwise+")")
 	if edits {
-		flags.BoolVar(&t.dryRun, "dry-run", false, "show what would change, and change nothing")
+		flags.BoolVar(&t.dryRun, "dry-run", false, "print what would change, and change nothing")
 	}
 }
 

@@ -15,20 +15,33 @@ import (
 )
 
 func newConfig() *cobra.Command {
-	cmd := &cobra.Command{Use: "config", Short: "Show the settings and where they come from",
-		Example: "  belay config show", Args: noArgs, RunE: onlyHelp}
+	cmd := &cobra.Command{Use: "config COMMAND", DisableFlagsInUseLine: true, Short: "Show the settings and where they come from",
+		Example: `Show each setting that has a value, and where it comes from:
+  belay config show`,
+		Long: `Most flags of belay run are settings, which can be given in up to four places. The first one that has it wins:
+
+  1. a flag                      --max-retries 3
+  2. the environment             BELAY_MAX_RETRIES=3
+  3. the project's .belay.toml   max_retries = 3
+  4. ~/.config/belay/config.toml max_retries = 3
+
+The project's file is the nearest one up to the root of the repository. It can lower limits and slow down, and nothing more, because a repository that you have
+cloned is not to be trusted. In your own config.toml a table [profile.claude] is for one CLI only; rules, prices, budgets and alerts are there too.
+
+Details: docs/configuration.md. For the variables, see belay help environment.`, Args: noArgs, RunE: onlyHelp}
 	var asJSON bool
 	var profile string
 	show := &cobra.Command{
 		Use:   "show",
 		Short: "Show each setting that has a value, and where it comes from",
-		Example: `  belay config show
+		Example: `Show what is set for all commands:
+  belay config show
+Show what applies to claude:
   belay config show --profile claude
-  BELAY_MAX_RETRIES=5 belay config show --json`,
-		Long: `Shows what is set in the environment and in the files, rules and alerts among it, and which files
-those are. With --profile, what applies to commands of that CLI, and what its preset says where
-nothing is set. A project's .belay.toml can only lower limits and slow down; what else is in it is
-listed as ignored, with the reason.`,
+Try a variable:
+  BELAY_MAX_RETRIES=5 belay config show`,
+		Long: `Shows what is set in the environment and in files, including rules and alerts, and which files were read. With --profile it shows what applies
+to commands of that CLI, including its preset. What a project's .belay.toml may not set is listed as ignored, with the reason.`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			shown, err := config.Show(profile)
@@ -42,8 +55,8 @@ listed as ignored, with the reason.`,
 			return writeConfig(cmd.OutOrStdout(), shown)
 		},
 	}
-	addText(show.Flags(), &profile, "profile", "NAME", "what applies to commands of this profile")
-	show.Flags().BoolVar(&asJSON, "json", false, "as JSON")
+	addText(show.Flags(), &profile, "profile", "NAME", "show what applies to commands of this profile")
+	show.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	cmd.AddCommand(show)
 	return cmd
 }

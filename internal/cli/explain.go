@@ -34,21 +34,25 @@ func newExplain() *cobra.Command {
 	var o explainOptions
 	cmd := &cobra.Command{
 		Use:   "explain [flags] [-- command args…]",
-		Short: "Say what a saved outcome means",
-		Example: `  belay explain --exit-code 1 --stdout out.txt --stderr err.txt -- claude -p hi
-  belay explain --exit-code 7 --stderr err.txt --retry-on 'rate limit' --json -- curl -sSf https://example.com
+		Short: "Explain a saved outcome",
+		Example: `Explain why claude failed:
+  belay explain --exit-code 1 --stdout out.txt --stderr err.txt -- claude -p hi
+See whether a flag would have a failure retried:
+  belay explain --exit-code 7 --stderr err.txt --retry-on 429 -- curl -sSf x
+Explain a signal:
   belay explain --signal KILL`,
-		Long: `Prints the verdict that Belay would form: class, whether it is worth repeating, when to come
-back, and the rule and the line that decided. It needs no network and writes nothing. Of a command
-that is no agent and not gh nothing is worth repeating unless a flag says so, as with belay run.`,
+		Long: `Prints the verdict that Belay would reach: the class, whether a retry makes sense, when to come back, and the rule and the line that
+decided. It needs no network and writes nothing. For commands other than agents and gh, nothing is retried unless a flag says so, just as with belay run.
+
+For the classes, see belay help verdicts.`,
 	}
 	f := cmd.Flags()
-	addText(f, &o.profile, "profile", "NAME", "judge as this CLI's: "+profile.Or(profile.Names())+" (by the command's name)")
-	addText(f, &o.exitCode, "exit-code", "N", "its exit code, as a shell shows it")
+	addText(f, &o.profile, "profile", "NAME", "treat the command as "+profile.Or(profile.Names())+" (default: by its name)")
+	addText(f, &o.exitCode, "exit-code", "N", "the exit code, as a shell shows it")
 	addText(f, &o.signal, "signal", "SIG", "the signal that ended it: KILL, SIGKILL or 9")
-	addText(f, &o.stdout, "stdout", "FILE", "what it wrote to stdout; - reads it from stdin")
-	addText(f, &o.stderr, "stderr", "FILE", "the same for stderr")
-	f.BoolVar(&o.json, "json", false, "as JSON")
+	addText(f, &o.stdout, "stdout", "FILE", "what the command wrote to stdout; - reads it from stdin")
+	addText(f, &o.stderr, "stderr", "FILE", "what the command wrote to stderr; - reads it from stdin")
+	f.BoolVar(&o.json, "json", false, "print JSON")
 	judging := map[string]bool{"max-retries": true, "retry-on-exit": true, "retry-on": true, "fail-on": true}
 	given := addSettings(cmd, func(s *config.Setting) bool { return judging[s.Name] })
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {

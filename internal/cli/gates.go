@@ -25,20 +25,33 @@ func newGates() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "gates",
-		Short: "Show and set the gates that processes share",
-		Example: `  belay gates
-  belay gates watch
+		Short: "Show and change the gates that processes share",
+		Example: `Run through a gate that all processes with the same key share:
+  belay run --gate api --max-parallel 4 -- ./sync.sh
+Show the gates that are closed or on hold:
+  belay gates
+Make a gate healthy again:
   belay gates reset api
-  belay gates hold api --until 2h --reason 'maintenance'
-  belay gates open api`,
-		Long: `A gate is what all processes that name the same key know of a limit: a hold ("nobody starts
-before T"), a circuit breaker, a slow start. A gate that is not listed is healthy.`,
+Let nothing start for two hours:
+  belay gates hold api --until 2h --reason maintenance`,
+		Long: `A gate is what all processes that use the same key know about one limit. Agents and gh have a gate for each account or host by themselves;
+any other command gets one with --gate KEY. A gate has four parts:
+
+  hold         nothing starts before a time, because a call was throttled or
+               because you said so
+  slow start   after a hold, one call at a time, then more with each success
+  breaker      after 5 failed runs in a row nothing starts for a minute, then
+               one probe at a time finds out whether the service is back
+  slots        at most --max-parallel runs at a time
+
+A run waits at a closed gate for as long as --max-wait allows, and says so; otherwise it exits with 75 and the time to try again. A gate that is not listed here
+is healthy. Details: docs/gate.md`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return showGates(cmd.OutOrStdout(), asJSON)
 		},
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "as JSON, one object a line")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON, one object per line")
 	cmd.AddCommand(newGatesReset(), newGatesHold(), newGatesOpen(), newGatesWatch())
 	return cmd
 }
@@ -46,10 +59,13 @@ before T"), a circuit breaker, a slow start. A gate that is not listed is health
 func newGatesWatch() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
-		Use:     "watch",
-		Short:   "Show the gates, again at every change",
-		Example: "  belay gates watch\n  belay gates watch --json",
-		Args:    noArgs,
+		Use:   "watch",
+		Short: "Show the gates again at every change",
+		Example: `Watch the gates until Ctrl-C:
+  belay gates watch
+Use it in a script:
+  belay gates watch --json`,
+		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			last := ""
 			for {
@@ -76,7 +92,7 @@ func newGatesWatch() *cobra.Command {
 			}
 		},
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "as JSON, one object a change")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON, one object per change")
 	return cmd
 }
 

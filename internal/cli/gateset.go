@@ -24,8 +24,11 @@ func newGatesReset() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:               "reset KEY…",
 		ValidArgsFunction: completed(completeGates),
-		Short:             "Make gates healthy",
-		Example:           "  belay gates reset api\n  belay gates reset --all",
+		Short:             "Make gates healthy again",
+		Example: `Reset one gate:
+  belay gates reset api
+Reset all of them:
+  belay gates reset --all`,
 		RunE: func(cmd *cobra.Command, keys []string) error {
 			if all == (len(keys) > 0) {
 				return usage(errors.New("name the gates, or say --all"), "see: belay gates")
@@ -60,7 +63,7 @@ func newGatesReset() *cobra.Command {
 			return nil
 		},
 	}
-	cmd.Flags().BoolVar(&all, "all", false, "all gates")
+	cmd.Flags().BoolVar(&all, "all", false, "reset all gates")
 	return cmd
 }
 
@@ -81,9 +84,14 @@ func newGatesHold() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:               "hold KEY --until T",
 		ValidArgsFunction: completed(completeGates),
-		Short:             "Let nobody start before a time",
-		Example:           "  belay gates hold api --until 30m\n  belay gates hold api --until 18:00\n  belay gates hold api --until 2026-11-20T08:00:00Z --reason maintenance",
-		Args:              needs(1, 1, "gate", "belay gates hold api --until 30m"),
+		Short:             "Let nothing start before a time",
+		Example: `Hold for half an hour:
+  belay gates hold api --until 30m
+Hold until a time of day:
+  belay gates hold api --until 18:00
+Hold until a date, and say why:
+  belay gates hold api --until 2026-11-20T08:00:00Z --reason maintenance`,
+		Args: needs(1, 1, "gate", "belay gates hold api --until 30m"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if until == "" {
 				return usage(errors.New("--until is missing"), "as in: belay gates hold "+args[0]+" --until 30m")
@@ -99,8 +107,8 @@ func newGatesHold() *cobra.Command {
 			return err
 		},
 	}
-	addText(cmd.Flags(), &until, "until", "T", "a duration (30m), a time of day (18:00) or RFC 3339")
-	addText(cmd.Flags(), &reason, "reason", "TEXT", "why, for those who wait")
+	addText(cmd.Flags(), &until, "until", "T", "when it ends: a duration (30m), a time of day (18:00) or RFC 3339")
+	addText(cmd.Flags(), &reason, "reason", "TEXT", "the reason to show to those who wait")
 	return cmd
 }
 
@@ -109,9 +117,12 @@ func newGatesOpen() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:               "open KEY",
 		ValidArgsFunction: completed(completeGates),
-		Short:             "Open the circuit breaker: refuse all calls until a reset",
-		Example:           "  belay gates open api\n  belay gates open api --until 1h",
-		Args:              needs(1, 1, "gate", "belay gates open api"),
+		Short:             "Open the circuit breaker, so that nothing starts",
+		Example: `Refuse all runs until a reset:
+  belay gates open api
+Refuse them for an hour:
+  belay gates open api --until 1h`,
+		Args: needs(1, 1, "gate", "belay gates open api"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			var t time.Time
 			if until != "" {
@@ -127,8 +138,8 @@ func newGatesOpen() *cobra.Command {
 			return err
 		},
 	}
-	addText(cmd.Flags(), &until, "until", "T", "a duration, a time of day or RFC 3339; without it, until a reset")
-	addText(cmd.Flags(), &reason, "reason", "TEXT", "why, for those who wait")
+	addText(cmd.Flags(), &until, "until", "T", "when it ends: a duration (30m), a time of day (18:00) or RFC 3339 (default: with a reset)")
+	addText(cmd.Flags(), &reason, "reason", "TEXT", "the reason to show to those who wait")
 	return cmd
 }
 

@@ -39,6 +39,7 @@ func newHandedOver(c belayd.Command) *cobra.Command {
 
 // addFlags adds the flags of the table, and what they can be completed with.
 func addFlags(cmd *cobra.Command, c belayd.Command) {
+	cmd.Flags().SortFlags = false
 	for _, f := range c.Flags {
 		switch {
 		case f.Hidden:
@@ -50,6 +51,9 @@ func addFlags(cmd *cobra.Command, c belayd.Command) {
 		default:
 			value := f.Default
 			cmd.Flags().VarP(&textFlag{&value, f.Arg}, f.Name, f.Short, f.Help)
+		}
+		if f.Group != "" {
+			cmd.Flags().SetAnnotation(f.Name, groupKey, []string{f.Group})
 		}
 		if f.Values != nil {
 			cmd.RegisterFlagCompletionFunc(f.Name, cobra.FixedCompletions(f.Values, cobra.ShellCompDirectiveNoFileComp))

@@ -1,17 +1,20 @@
 package cli
 
 import (
+	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/belay-run/belay/internal/belayd"
 	"github.com/belay-run/belay/internal/config"
 	"github.com/belay-run/belay/internal/term"
 )
 
-// help shows before it explains: examples, then what it is, then the flags.
+// help shows before it explains: examples, then what the command does, then its flags. No line is longer than [helpWidth].
 func help(cmd *cobra.Command, _ []string) {
 	w := cmd.OutOrStdout()
 	if cmd.Example != "" {
@@ -21,22 +24,35 @@ func help(cmd *cobra.Command, _ []string) {
 	if text == "" {
 		text = cmd.Short + "."
 	}
-	term.Text(w, text+"\n\nUsage:\n  "+cmd.UseLine()+"\n")
+	term.Text(w, wrap(text)+"\n\nUsage:\n  "+cmd.UseLine()+"\n")
 	if cmd.HasAvailableSubCommands() {
-		term.Printf(w, "\nCommands:\n")
+		var rows []row
 		for _, c := range cmd.Commands() {
 			if c.IsAvailableCommand() {
-				term.Printf(w, "  %-12s %s\n", c.Name(), c.Short)
+				rows = append(rows, row{c.Name(), c.Short})
 			}
 		}
-		term.Printf(w, "\n%s COMMAND --help says more of each.\n", cmd.CommandPath())
+		printRows(w, "Commands", 12, rows)
 	}
-	for _, group := range append(config.Groups, "") {
+	if !cmd.HasParent() {
+		var rows []row
+		for _, t := range topics {
+			rows = append(rows, row{t.name, t.short})
+		}
+		printRows(w, "Topics", 12, rows)
+	}
+	for _, group := range append(slices.Clone(config.Groups), "", belayd.Filters) {
 		heading := group
 		if heading == "" {
 			heading = "Flags"
 		}
-		printFlags(w, cmd.LocalFlags(), heading, group)
+		printRows(w, heading, 26, flagRows(cmd.LocalFlags(), group))
+	}
+	switch {
+	case !cmd.HasParent():
+		term.Text(w, "\nFor more, run: belay COMMAND --help, or: belay help TOPIC\n")
+	case cmd.HasAvailableSubCommands():
+		term.Printf(w, "\nFor more, run: %s COMMAND --help\n", cmd.CommandPath())
 	}
 }
 
@@ -45,33 +61,71 @@ func onlyHelp(cmd *cobra.Command, _ []string) error { return cmd.Help() }
 
 // newHelp is belay help.
 func newHelp(root *cobra.Command) *cobra.Command {
-	return &cobra.Command{Use: "help [command]", Short: "Show the help of a command", Example: "  belay help run",
-		RunE: func(_ *cobra.Command, args []string) error {
-			cmd, rest, err := root.Find(args)
+	return &cobra.Command{Use: "help [COMMAND | TOPIC]", Short: "Show the help of a command, or explain a topic",
+		Example: `Show the help of a command:
+  belay help run
+Explain the exit codes:
+  belay help exit-codes`,
+		ValidArgsFunction: completeHelp,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if t := findTopic(args); t != nil && t.text != nil {
+				return term.Text(cmd.OutOrStdout(), t.text())
+			} else if t != nil {
+				args = []string{t.name}
+			}
+			found, rest, err := root.Find(args)
 			switch {
 			case err != nil:
 				return usage(err, "see: belay --help")
-			case len(rest) > 0 && cmd == root:
-				return notACommand(root, rest[0])
-			case len(rest) > 0 && cmd.HasAvailableSubCommands():
-				return noArgs(cmd, rest)
+			case len(rest) > 0 && found == root:
+				return notHelp(root, rest[0])
+			case len(rest) > 0 && found.HasAvailableSubCommands():
+				return noArgs(found, rest)
 			}
-			return cmd.Help()
+			return found.Help()
 		}}
+}
+
+// completeHelp offers commands, and for the first argument also topics.
+func completeHelp(cmd *cobra.Command, args []string, _ string) (list []string, _ cobra.ShellCompDirective) {
+	found, _, err := cmd.Root().Find(args)
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	for _, c := range found.Commands() {
+		if c.IsAvailableCommand() {
+			list = append(list, cobra.CompletionWithDesc(c.Name(), c.Short))
+		}
+	}
+	for _, t := range topics {
+		if len(args) == 0 && t.text != nil {
+			list = append(list, cobra.CompletionWithDesc(t.name, t.short))
+		}
+	}
+	return list, cobra.ShellCompDirectiveNoFileComp
+}
+
+// addHelpFlags gives every command its -h. cobra would add one by itself, in other words.
+func addHelpFlags(cmd *cobra.Command) {
+	if cmd.Flags().Lookup("help") == nil {
+		cmd.Flags().BoolP("help", "h", false, "show this help")
+	}
+	for _, c := range cmd.Commands() {
+		addHelpFlags(c)
+	}
 }
 
 // groupKey is the annotation that puts a flag under a heading.
 const groupKey = "group"
 
-func printFlags(w io.Writer, flags *pflag.FlagSet, heading, group string) {
-	first := true
+// row is a word and what it means.
+type row struct{ word, text string }
+
+// flagRows are the flags of a group.
+func flagRows(flags *pflag.FlagSet, group string) (rows []row) {
 	flags.VisitAll(func(f *pflag.Flag) {
 		if f.Hidden || strings.Join(f.Annotations[groupKey], "") != group {
 			return
-		}
-		if first {
-			term.Printf(w, "\n%s:\n", heading)
-			first = false
 		}
 		name := "--" + f.Name
 		switch f.Shorthand {
@@ -84,10 +138,73 @@ func printFlags(w io.Writer, flags *pflag.FlagSet, heading, group string) {
 		if t := f.Value.Type(); t != "bool" && t != "" {
 			name += " " + t
 		}
-		if len(name) > 26 {
-			term.Printf(w, "  %s\n  %26s %s\n", name, "", f.Usage)
-			return
-		}
-		term.Printf(w, "  %-26s %s\n", name, f.Usage)
+		rows = append(rows, row{name, f.Usage})
 	})
+	return rows
+}
+
+// printRows prints a heading and the rows below it, if there are any. The texts begin in one column, behind words of that width.
+func printRows(w io.Writer, heading string, width int, rows []row) {
+	if len(rows) == 0 {
+		return
+	}
+	term.Printf(w, "\n%s:\n", heading)
+	term.Text(w, layRows(width, rows))
+}
+
+func layRows(width int, rows []row) string {
+	var b strings.Builder
+	for _, r := range rows {
+		word := r.word
+		if len([]rune(word)) > width {
+			fmt.Fprintf(&b, "  %s\n", word)
+			word = ""
+		}
+		for _, line := range breakLines(r.text, helpWidth-width-3) {
+			fmt.Fprintf(&b, "  %-*s %s\n", width, word, line)
+			word = ""
+		}
+	}
+	return b.String()
+}
+
+// helpWidth is how long lines of help may be: what the narrowest usual terminal shows.
+const helpWidth = 80
+
+// wrap breaks the lines of a text anew. Lines that are indented stay as they are.
+func wrap(text string) string {
+	var lines, paragraph []string
+	flush := func() {
+		if len(paragraph) > 0 {
+			lines = append(lines, breakLines(strings.Join(paragraph, " "), helpWidth)...)
+			paragraph = nil
+		}
+	}
+	for line := range strings.SplitSeq(text, "\n") {
+		if line != "" && line[0] != ' ' {
+			paragraph = append(paragraph, line)
+			continue
+		}
+		flush()
+		lines = append(lines, line)
+	}
+	flush()
+	return strings.Join(lines, "\n")
+}
+
+// breakLines breaks a text into lines of at most that many characters. A word that is longer gets a line of its own.
+func breakLines(text string, width int) (lines []string) {
+	line, length := "", 0
+	for word := range strings.FieldsSeq(text) {
+		n := len([]rune(word))
+		if length > 0 && length+1+n > width {
+			lines = append(lines, line)
+			line, length = "", 0
+		}
+		if length > 0 {
+			line, length = line+" ", length+1
+		}
+		line, length = line+word, length+n
+	}
+	return append(lines, line)
 }

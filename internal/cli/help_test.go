@@ -1,13 +1,16 @@
 package cli_test
 
 import (
+	"regexp"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/belay-run/belay/internal/cli"
+	"github.com/belay-run/belay/verdict"
 )
 
 // everyCommand visits the commands of the tree that people can call, with their arguments.
@@ -24,28 +27,30 @@ func everyCommand(visit func(cmd *cobra.Command, path []string)) {
 	each(cli.New(), nil)
 }
 
-// Help shows before it explains: it opens with an example that can be typed, and names every flag. `belay help X` says the same.
+// Help shows before it explains: it opens with labelled examples that can be typed, and names every flag. No line is too long for a
+// terminal of 80 columns. `belay help X` says the same.
 func TestHelp_OfEveryCommand(t *testing.T) {
 	place(t)
 	n := 0
 	everyCommand(func(cmd *cobra.Command, path []string) {
 		n++
 		shown := belay(t, append(path, "--help")...).ends(0).says()
-		if cmd.Example != "" && !strings.HasPrefix(shown.stdout, cmd.Example+"\n\n") {
-			t.Errorf("%q does not begin with examples: %.200s", path, shown.stdout)
-		}
+		checkHelp(t, strings.Join(path, " "), shown.stdout)
 		shown.prints("\nUsage:\n  " + strings.Join(append([]string{"belay"}, path...), " "))
+		words := strings.Join(strings.Fields(shown.stdout), " ")
 		cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
-			switch {
-			case f.Hidden:
-			case f.Shorthand == f.Name:
-				shown.prints("\n  -"+f.Name+" ", f.Usage)
-			default:
-				shown.prints("--"+f.Name, f.Usage)
+			name := "--" + f.Name
+			if f.Shorthand == f.Name {
+				name = "-" + f.Name
+			}
+			if f.Value.Type() != "bool" {
+				name += " " + f.Value.Type()
+			}
+			if !f.Hidden && !strings.Contains(words, name+" "+strings.Join(strings.Fields(f.Usage), " ")) {
+				t.Errorf("the help of %q lacks %s: %s", path, name, f.Usage)
 			}
 		})
-		asked := belay(t, append([]string{"help"}, path...)...).ends(0).says()
-		if text, _, _ := strings.Cut(shown.stdout, "\nUsage:"); !strings.HasPrefix(asked.stdout, text+"\nUsage:") {
+		if asked := belay(t, append([]string{"help"}, path...)...).ends(0).says(); asked.stdout != shown.stdout {
 			t.Errorf("belay help %q says\n%s", path, asked.stdout)
 		}
 	})
@@ -54,10 +59,51 @@ func TestHelp_OfEveryCommand(t *testing.T) {
 	}
 }
 
+// checkHelp checks what holds for all help.
+func checkHelp(t *testing.T, of, text string) {
+	t.Helper()
+	examples, _, _ := strings.Cut(text, "\n\n")
+	typed := regexp.MustCompile(`^  (\w+=\w+ )?(belay|export|source <\(belay) ?`)
+	labelled := false
+	for i, line := range strings.Split(examples, "\n") {
+		isLabel := !strings.HasPrefix(line, " ") && strings.HasSuffix(line, ":")
+		if isLabel == labelled && (isLabel || i == 0) || !isLabel && !typed.MatchString(line) {
+			t.Errorf("the help of %q does not open with labelled examples: %s", of, line)
+		}
+		labelled = isLabel
+	}
+	for line := range strings.Lines(text) {
+		if n := utf8.RuneCountInString(strings.TrimSuffix(line, "\n")); n > 80 {
+			t.Errorf("a line in the help of %q has %d characters: %s", of, n, line)
+		}
+	}
+}
+
+// belay help explains topics too, and lists them.
+func TestHelp_Topics(t *testing.T) {
+	place(t)
+	for name, want := range map[string]string{
+		"verdicts": "rate_limit ", "classes": "rate_limit ", "exit-codes": "75 ", "exit codes": "75 ", "gates": "A gate has four parts", "gate": "A gate has four parts",
+		"config": "BELAY_MAX_RETRIES=3", "environment": "BELAY_STATE_DIR ", "env": "CLAUDE_LOG_DIR ",
+	} {
+		shown := belay(t, append([]string{"help"}, strings.Fields(name)...)...).ends(0).says().prints(want)
+		checkHelp(t, name, shown.stdout)
+	}
+	list := belay(t, "help").ends(0)
+	for _, topic := range []string{"verdicts", "gates", "exit-codes", "config", "environment"} {
+		list.prints("\n  " + topic + " ")
+	}
+	for _, class := range verdict.Classes() {
+		belay(t, "help", "verdicts").prints("\n  " + string(class) + " ")
+	}
+	belay(t, "__complete", "help", "").ends(0).prints("exit-codes\t", "run\t")
+	belay(t, "__complete", "help", "gates", "").ends(0).prints("reset\t")
+}
+
 func TestHelp_WithoutArguments(t *testing.T) {
 	place(t)
 	for _, args := range [][]string{{}, {"help"}, {"config"}, {"completion"}} {
-		belay(t, args...).ends(0).says().prints("COMMAND --help says more of each.")
+		belay(t, args...).ends(0).says().prints("\nFor more, run: belay", " COMMAND --help")
 	}
 }
 
@@ -77,8 +123,13 @@ func TestUsage(t *testing.T) {
 	for line, want := range map[string]string{
 		"nonsense":                    `there is no command "nonsense"; see: belay --help; to run a program: belay run -- nonsense`,
 		"lgo":                         `there is no command "lgo"; did you mean: belay log`,
+		"stat":                        `there is no command "stat"; did you mean belay stats? To run the program: belay run -- stat`,
+		"rehea":                       `there is no command "rehea"; did you mean: belay rehearse`,
+		"help exti-codes":             `there is no command or topic "exti-codes"; did you mean: belay help exit-codes`,
+		"run --retries 3 -- x":        `unknown flag: --retries; did you mean --max-retries? see: belay run --help`,
+		"run --break 3 -- x":          `did you mean --breaker-failures, --breaker-open, --breaker-successes? see: belay run --help`,
 		"version":                     `there is no command "version"; did you mean: belay --version`,
-		"help lgo":                    `there is no command "lgo"; did you mean: belay log`,
+		"help lgo":                    `there is no command or topic "lgo"; did you mean: belay help log`,
 		"help gates opne":             `did you mean: belay gates open`,
 		"--nonsense":                  `unknown flag: --nonsense; see: belay --help`,
 		"run":                         `no command given; as in: belay run -- make test`,

@@ -113,20 +113,20 @@ func newHook(do func(context.Context, stdio.Streams, *hook.Hook) int) *cobra.Com
 	cmd := &cobra.Command{
 		Use:   "hook [flags] -- command [args…]",
 		Short: "Run an agent's hook so that it cannot take the agent down",
-		Example: `  belay hook -- ./guard.py
+		Example: `Run a hook. If it crashes or hangs, the agent goes on:
+  belay hook -- ./guard.py
+Block instead if it fails:
   belay hook --timeout 10s --fail-closed -- ./guard.py
+Put belay in front of all hooks of a client:
   belay hook install --client claude --dry-run
-  belay hook install --client claude
+Take it out again:
   belay hook uninstall --client claude`,
-		Long: `Stands in a hook setting of Claude Code or Codex, before the hook's own command. What that decides
-on purpose reaches the client unchanged: exit code 2 with its stderr, or exit code 0 with a JSON
-object or plain text on stdout. A crash, a missing command, broken JSON or a hang is put on record
-and does not block: exit code 0, nothing on stdout. With --fail-closed it blocks: exit code 2, the
-reason on stderr.
+		Long: `Goes in front of a hook's own command in the settings of Claude Code or Codex. What the hook decides on purpose reaches the client unchanged:
+exit code 2 with its stderr, or exit code 0 with a JSON object or plain text on stdout. A crash, a missing command, broken JSON or a hang is put on record and does
+not block: exit code 0, nothing on stdout. With --fail-closed it blocks: exit code 2, the reason on stderr.
 
-When the time is up the whole process tree is stopped; what the command has left in the background
-is ended with it. There is no shell; 'belay hook install' wraps whole settings files and keeps
-what their shell commands mean.`,
+When the time is up, the hook is stopped, with everything it has started. No shell is involved; belay hook install edits whole settings files and keeps what their
+shell commands mean.`,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch {
@@ -144,11 +144,11 @@ what their shell commands mean.`,
 	flags := cmd.Flags()
 	flags.SortFlags = false
 	flags.SetInterspersed(false)
-	flags.Var(&durationFlag{&f.timeout}, "timeout", "how long the command may take (default 60s; 0: no limit)")
-	flags.BoolVar(&f.failClosed, "fail-closed", false, "a failure blocks: exit code 2 and the reason on stderr")
-	addText(flags, &f.name, "name", "NAME", "what failures are counted by (default: the command's name)")
+	flags.Var(&durationFlag{&f.timeout}, "timeout", "stop the command after D; 0 means no limit (default 60s)")
+	flags.BoolVar(&f.failClosed, "fail-closed", false, "block if the command fails: exit code 2, the reason on stderr")
+	addText(flags, &f.name, "name", "NAME", "count failures under this name (default: the command's)")
 	flags.Var(&f.tags, "tag", tagUsage)
-	flags.BoolVar(&f.keepBackground, "keep-background", false, "let go on what the command has left running")
+	flags.BoolVar(&f.keepBackground, "keep-background", false, "do not stop what the command leaves running")
 	cmd.AddCommand(newHookInstall(), newHookUninstall(), newHookStatus())
 	return cmd
 }

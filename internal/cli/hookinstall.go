@@ -19,16 +19,19 @@ func newHookInstall() *cobra.Command {
 	t := &clientTarget{kind: clientfile.Hooks}
 	cmd := &cobra.Command{
 		Use:   "install --client claude|codex",
-		Short: "Put belay in front of the hooks in a settings file",
-		Example: `  belay hook install --client claude --dry-run
+		Short: "Put belay in front of a client's hooks",
+		Example: `See what would change:
+  belay hook install --client claude --dry-run
+Put belay in front of all hooks of the user's settings:
   belay hook install --client claude
+The same for the project's settings:
   belay hook install --client codex --scope project`,
-		Long: `Puts 'belay hook' in front of every hook command of the file, with the client's own timeout less a
-second, and --fail-closed where the hook says onFailure: "block". Nothing else in the file changes, and
-a copy of it is kept beside it. What is wrapped already is left alone, unless it calls a belay that no
-longer exists. 'belay hook uninstall' undoes it to the byte.
+		Long: `Puts belay hook in front of every hook command of a settings file, with the client's own timeout less a second, and --fail-closed where the hook
+says onFailure: "block". Nothing else in the file changes, and a copy of it is kept beside it. Hooks that go through belay already stay as they are, unless that
+belay no longer exists. belay hook uninstall restores what was there.
 
-  claude   ~/.claude/settings.json, .claude/settings.json (project), .claude/settings.local.json (local)
+  claude   ~/.claude/settings.json, .claude/settings.json (project),
+           .claude/settings.local.json (local)
   codex    ~/.codex/hooks.json, .codex/hooks.json (project)`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return installHooks(cmd.OutOrStdout(), t) },
@@ -40,12 +43,15 @@ longer exists. 'belay hook uninstall' undoes it to the byte.
 func newHookUninstall() *cobra.Command {
 	t := &clientTarget{kind: clientfile.Hooks}
 	cmd := &cobra.Command{
-		Use:     "uninstall --client claude|codex",
-		Short:   "Take belay away from the hooks in a settings file",
-		Example: "  belay hook uninstall --client claude\n  belay hook uninstall --client claude --dry-run",
-		Long:    "Undoes 'belay hook install' to the byte. What you have put behind belay by hand stays.",
-		Args:    noArgs,
-		RunE:    func(cmd *cobra.Command, _ []string) error { return uninstallHooks(cmd.OutOrStdout(), t) },
+		Use:   "uninstall --client claude|codex",
+		Short: "Take belay out of a client's hooks",
+		Example: `See what would change:
+  belay hook uninstall --client claude --dry-run
+Take belay out of all hooks:
+  belay hook uninstall --client claude`,
+		Long: "Restores, byte for byte, what belay hook install has changed. What you have changed by hand stays.",
+		Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return uninstallHooks(cmd.OutOrStdout(), t) },
 	}
 	t.flags(cmd, clientfile.User, true)
 	return cmd

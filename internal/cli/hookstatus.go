@@ -15,18 +15,20 @@ import (
 func newHookStatus() *cobra.Command {
 	t, asJSON := &clientTarget{kind: clientfile.Hooks}, false
 	cmd := &cobra.Command{
-		Use:     "status [--client claude|codex]",
-		Short:   "Show the hooks of the settings files, and which are behind belay",
-		Example: "  belay hook status\n  belay hook status --client claude --scope project --json",
-		Long: `Shows the hooks of all clients and scopes, or of those that are named, whether they are behind belay,
-and which files were looked at.`,
+		Use:   "status [--client claude|codex]",
+		Short: "Show the hooks of clients, and which go through belay",
+		Example: `Show the hooks of all clients:
+  belay hook status
+Show those of one client and scope:
+  belay hook status --client claude --scope project`,
+		Long: "Shows the hooks of all clients and scopes, or of those that you name, whether they go through belay, and which files were read.",
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return showHooks(cmd.OutOrStdout(), t, asJSON)
 		},
 	}
 	t.flags(cmd, "", false)
-	cmd.Flags().BoolVar(&asJSON, "json", false, "as JSON, one object a line")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON, one object per line")
 	return cmd
 }
 

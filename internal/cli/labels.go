@@ -12,7 +12,7 @@ import (
 // tagFlag is --tag of hooks and MCP servers, whose --name is another.
 type tagFlag map[string]string
 
-const tagUsage = "a label for its failures and for runs inside it, as team=web; may be repeated"
+const tagUsage = "label its failures, and the runs inside it, such as team=web; may be repeated"
 
 func (f *tagFlag) String() string { return "" }
 func (f *tagFlag) Type() string   { return "KEY=VALUE" }

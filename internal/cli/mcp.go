@@ -25,19 +25,20 @@ func newMCP() *cobra.Command {
 	var f mcpFlags
 	cmd := &cobra.Command{
 		Use:   "mcp [flags] -- server [args…]",
-		Short: "Stand in front of an MCP server and bring it back when it crashes",
-		Example: `  belay mcp -- npx -y @modelcontextprotocol/server-filesystem .
+		Short: "Run an MCP server, and restart it when it crashes",
+		Example: `Run a server through belay:
+  belay mcp -- npx -y @modelcontextprotocol/server-filesystem .
+Give one tool more time than the others:
   belay mcp --name db --timeout 2m --tool-timeout export=10m -- ./db-server
-  belay mcp status
-  belay mcp install --client claude --dry-run`,
-		Long: `Carries MCP messages between a client, on stdin and stdout, and a server that it starts. As long as
-all is well nothing is changed. When the server crashes or hangs it is started again and told what
-the client had told its predecessor; every request is answered exactly once; what the server prints
-to stdout that is no message goes to stderr. Calls that are safe to repeat are repeated once: lists
-and reads, and tools that the server declares read-only or idempotent.
+Put belay in front of all of a client's servers:
+  belay mcp install --client claude --dry-run
+Show the servers that are running:
+  belay mcp status`,
+		Long: `Passes MCP messages between a client, on stdin and stdout, and a server that it starts. While all is well, nothing is changed. A server that
+crashes or hangs is restarted and told what the client had told the one before. Every request is answered exactly once. Calls that are safe to repeat are retried
+once: lists, reads, and tools that the server declares read-only or idempotent. What the server prints to stdout that is not a message goes to stderr.
 
-Durations are 30s, 5m, 1h30m or plain seconds; 0 means no limit. When the client leaves, the server
-and all that it has started are ended.`,
+Durations are 30s, 5m, 1h30m or plain seconds; 0 means no limit. When the client leaves, the server is stopped, with everything it has started.`,
 		Args: cobra.ArbitraryArgs,
 	}
 	f.add(cmd)
@@ -68,20 +69,20 @@ func (f *mcpFlags) add(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.SortFlags = false
 	text := func(to *string, name, kind, usage string) { addText(flags, to, name, kind, usage) }
-	text(&f.name, "name", "NAME", "what the server is called in messages, log and gate (its command)")
-	text(&f.timeout, "timeout", "D", "how long a call may go without answer or progress (30s; agents 15m)")
-	flags.Var(&listFlag{&f.toolTimeouts, "NAME=D"}, "tool-timeout", "the same for one tool; may be repeated")
-	text(&f.maxTimeout, "max-timeout", "D", "how long a call may take whatever progress it makes (10m)")
-	text(&f.startTimeout, "start-timeout", "D", "how long the server may take over the first request (60s)")
-	text(&f.hang, "hang-timeout", "D", "after a timeout: silence after which the server is started again (--timeout)")
-	flags.BoolVar(&f.noRestart, "no-restart", false, "a server that has died stays dead: its state must not be lost unnoticed")
-	flags.BoolVar(&f.noRetry, "no-retry", false, "repeat no call")
-	flags.Var(&listFlag{&f.retryTools, "NAME"}, "retry-tool", "a tool that is safe to repeat; may be repeated")
-	flags.Var(&listFlag{&f.noRetryTools, "NAME"}, "no-retry-tool", "a tool that is not, whatever the server says")
-	text(&f.maxBytes, "max-message", "MIB", "the largest message that is carried, in MiB (64)")
-	text(&f.cwd, "cwd", "DIR", "run the server there")
+	text(&f.name, "name", "NAME", "name the server in messages, log and gate (default: its command)")
+	text(&f.timeout, "timeout", "D", "longest time a call may go without an answer or progress (default 30s; agents 15m)")
+	flags.Var(&listFlag{&f.toolTimeouts, "NAME=D"}, "tool-timeout", "the same limit for one tool; may be repeated")
+	text(&f.maxTimeout, "max-timeout", "D", "longest time a call may take, whatever its progress (default 10m)")
+	text(&f.startTimeout, "start-timeout", "D", "longest time the server may take for the first request (default 60s)")
+	text(&f.hang, "hang-timeout", "D", "restart the server if it stays silent this long after a timeout (default: as --timeout)")
+	flags.BoolVar(&f.noRestart, "no-restart", false, "do not restart a server that has died, for servers whose state must not be lost unnoticed")
+	flags.BoolVar(&f.noRetry, "no-retry", false, "never retry a call")
+	flags.Var(&listFlag{&f.retryTools, "NAME"}, "retry-tool", "a tool that is safe to retry; may be repeated")
+	flags.Var(&listFlag{&f.noRetryTools, "NAME"}, "no-retry-tool", "a tool that is not safe to retry, whatever the server says; may be repeated")
+	text(&f.maxBytes, "max-message", "MIB", "largest message that is passed on, in MiB (default 64)")
+	text(&f.cwd, "cwd", "DIR", "run the server in DIR")
 	flags.Var(&f.tags, "tag", tagUsage)
-	flags.BoolVar(&f.noGate, "no-gate", false, "share no breaker with other proxies of this server")
+	flags.BoolVar(&f.noGate, "no-gate", false, "do not share a circuit breaker with other runs of this server")
 }
 
 // options reads the flags.

@@ -17,19 +17,20 @@ func newMCPInstall() *cobra.Command {
 	t := &clientTarget{kind: clientfile.Servers}
 	cmd := &cobra.Command{
 		Use:   "install --client claude|codex [server…]",
-		Short: "Put belay in front of the servers in a client's configuration",
-		Example: `  belay mcp install --client claude --dry-run
+		Short: "Put belay in front of a client's MCP servers",
+		Example: `See what would change:
+  belay mcp install --client claude --dry-run
+Put belay in front of all servers of the user's configuration:
   belay mcp install --client claude
-  belay mcp install --client claude --scope project github
-  belay mcp install --client codex`,
-		Long: `Changes the configuration of an MCP client so that its servers are started through belay mcp; of all
-servers, or of those that are named. Only the bytes concerned are changed; a copy of the file as it
-was is kept beside it (.belay-backup) until belay is taken away. Time limits that the client has for a
-server are taken over, less a second. What is behind belay already is left alone, unless that belay no
-longer exists. belay mcp uninstall gives back what was there. Restart the client afterwards.
+Put belay in front of one server of the project:
+  belay mcp install --client claude --scope project github`,
+		Long: `Changes the configuration of an MCP client so that its servers are started through belay mcp: all of them, or those that you name. Nothing
+else in the file changes, and a copy of it (.belay-backup) is kept until belay is taken out again. The client's own time limits are used, less a second. Servers that
+are started through belay already stay as they are, unless that belay no longer exists. belay mcp uninstall restores what was there. Restart the client
+afterwards.
 
-Scopes: user is ~/.claude.json or $CODEX_HOME/config.toml; local is this project's part of
-~/.claude.json; project is .mcp.json or .codex/config.toml here, which others may share.`,
+Scopes: user is ~/.claude.json or $CODEX_HOME/config.toml. local is this project's part of ~/.claude.json. project is .mcp.json or .codex/config.toml here, which
+others may share.`,
 	}
 	t.flags(cmd, clientfile.User, true)
 	cmd.RunE = func(cmd *cobra.Command, names []string) error {
@@ -65,11 +66,12 @@ func newMCPUninstall() *cobra.Command {
 	t := &clientTarget{kind: clientfile.Servers}
 	cmd := &cobra.Command{
 		Use:   "uninstall --client claude|codex [server…]",
-		Short: "Take belay away from the servers in a client's configuration",
-		Example: `  belay mcp uninstall --client claude --dry-run
+		Short: "Take belay out of a client's MCP servers",
+		Example: `See what would change:
+  belay mcp uninstall --client claude --dry-run
+Take belay out of one server:
   belay mcp uninstall --client codex github`,
-		Long: `Gives back, byte for byte, what belay mcp install has changed; for all servers, or for those that
-are named.`,
+		Long: "Restores, byte for byte, what belay mcp install has changed, for all servers or for those that you name.",
 	}
 	t.flags(cmd, clientfile.User, true)
 	cmd.RunE = func(cmd *cobra.Command, names []string) error {

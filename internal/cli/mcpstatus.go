@@ -27,18 +27,19 @@ func newMCPStatus() *cobra.Command {
 	t := &clientTarget{kind: clientfile.Servers}
 	cmd := &cobra.Command{
 		Use:   "status",
-		Short: "Show the MCP servers that run behind belay, or those of a client",
-		Example: `  belay mcp status
-  belay mcp status --json
+		Short: "Show the MCP servers that run through belay, or a client's",
+		Example: `Show the servers that are running:
+  belay mcp status
+Show which servers of a client go through belay:
   belay mcp status --client claude
+Show those of one scope:
   belay mcp status --client claude --scope local`,
-		Long: `Shows the servers that run behind belay now: how many have been started one after the other
-(generation), and why the last one that failed did. With --client, the servers in that client's
-configuration, of all scopes or of one, which of them are behind belay, and which files were looked at.`,
+		Long: `Shows the servers that are running through belay now, how often each was restarted (its generation), and why the last one failed. With --client
+it shows the servers in that client's configuration, of all scopes or of one, which of them go through belay, and which files were read.`,
 		Args: noArgs,
 	}
 	t.flags(cmd, "", false)
-	cmd.Flags().BoolVar(&asJSON, "json", false, "as JSON, one object a line")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON, one object per line")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		if t.client != "" || t.scope != "" {
 			return showServers(cmd.OutOrStdout(), t, asJSON)

@@ -19,12 +19,13 @@ func newPrices() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "prices [MODEL…]",
-		Short: "Show what models cost, for costs that a CLI does not report",
-		Example: `  belay prices
-  belay prices claude-opus-4-8 gpt-5.6-sol
-  belay prices --json`,
-		Long: `Shows the price list that costs are estimated with where a CLI reports tokens and no cost: US
-dollars for a million tokens. Prices of your own stand in config.toml, as [prices."MODEL"], and come first.`,
+		Short: "Show the prices that costs are estimated with",
+		Example: `Show the whole list:
+  belay prices
+Show the price of a model:
+  belay prices claude-opus-4-8 gpt-5.6-sol`,
+		Long: `Shows the price list that costs are estimated with if a CLI reports tokens but no cost, in US dollars per million tokens. Prices of your own,
+as [prices."MODEL"] in config.toml, come first (docs/cost.md).`,
 		RunE: func(cmd *cobra.Command, models []string) error {
 			own, err := config.Prices()
 			if err != nil {
@@ -40,7 +41,7 @@ dollars for a million tokens. Prices of your own stand in config.toml, as [price
 			return writePrices(cmd.OutOrStdout(), rows, time.Now())
 		},
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "as JSON, one object a line")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON, one object per line")
 	return cmd
 }
 

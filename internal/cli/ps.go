@@ -22,21 +22,22 @@ func newPs() *cobra.Command {
 	var asJSON, reap bool
 	cmd := &cobra.Command{
 		Use:   "ps",
-		Short: "Show what runs and what waits",
-		Example: `  belay ps
-  belay ps --json
-  belay ps --reap`,
-		Long: `Shows the runs of all living belay processes that share this state directory: what runs, what
-waits, for what and until when; hooks that take a while, and MCP servers; and the processes that a
-killed belay has left. Runs whose belay was killed are put on record.
+		Short: "Show what is running and what is waiting",
+		Example: `Show the runs of all terminals and scripts:
+  belay ps
+Stop what a killed belay has left running:
+  belay ps --reap
+Use it in a script:
+  belay ps --json`,
+		Long: `Shows the runs of all belay processes that share this state directory: what is running, what is waiting, for what and until when. It
+also shows hooks that take a while, MCP servers, and processes that a killed belay has left. Runs whose belay was killed are put on record.
 
---reap ends what a killed belay has left: processes that carry the mark of a run (BELAY_RUN_ID in
-their environment, or on Linux the limit that stands for it) whose belay is dead. Nothing else is
-touched.`,
+--reap stops what a killed belay has left: processes that carry the mark of a run (BELAY_RUN_ID in their environment, or on Linux the limit that stands
+for it) whose belay is gone. Nothing else is touched.`,
 		Args: noArgs,
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "as JSON, one object a line")
-	cmd.Flags().BoolVar(&reap, "reap", false, "end what a killed belay has left behind")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON, one object per line")
+	cmd.Flags().BoolVar(&reap, "reap", false, "stop what a killed belay has left running")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		state, err := openState()
 		if err != nil {
@@ -179,11 +180,12 @@ func shortID(id string) string { return id[max(0, len(id)-8):] }
 func newCancel() *cobra.Command {
 	return &cobra.Command{
 		Use:   "cancel ID…",
-		Short: "Stop runs of this user's other belay processes",
-		Example: `  belay ps
+		Short: "Stop runs of other belay processes",
+		Example: `Find the id of a run, and stop it:
+  belay ps
   belay cancel 1f0c9a3e`,
-		Long: `Asks the belay process that owns the run to stop it and all that it has started, as SIGTERM there
-would: exit code 143, no retry. An ID is the whole id or as much of its beginning or end as is unique.`,
+		Long: `Asks the belay process that owns a run to stop it, with everything it has started, as SIGTERM would: exit code 143, no retry. An ID is
+the whole id, or as much of its beginning or end as is unique.`,
 		ValidArgsFunction: completed(completeRuns),
 		Args:              needs(1, 0, "run", "belay cancel 1f0c9a3e (belay ps has the ids)"),
 		RunE: func(cmd *cobra.Command, ids []string) error {

@@ -32,32 +32,36 @@ import (
 func newRun(do func(ctx context.Context, std stdio.Streams, given config.Given, command []string) error) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "run [flags] -- command [args…]",
-		Short: "Run a command dependably",
-		Example: `  belay run -- claude -p "Review the last commit"
+		Short: "Run a command, retry its failures and enforce limits",
+		Example: `Run claude. Wait for limits to pass, and retry what is safe to retry:
+  belay run -- claude -p "Review the last commit"
+Continue the last session, and stop it before it costs more than $2:
   belay run --resume last --max-cost 2 -- codex exec "And now the docs"
-  belay run --budget nightly=5/day -- claude -p "Fix the flaky tests"
-  belay run --verify-effect -- gh issue create -R o/r -t "Title" -b "Body"
+Retry a flaky command up to three times:
   belay run --max-retries 3 -- curl -sSf https://example.com/data.json
-  belay run --timeout 10m --stall-timeout 2m -- make deploy
+Retry some failures only, and wait at most 10 minutes in total:
   belay run --retry-on 'connection reset|429' --max-wait 10m -- ./sync.sh
-  belay run --retry-on-exit 75 --output-format json -- ./job
-  belay run --prompt-file question.txt --max-retries 2 -- ./ask`,
-		Long: `Runs the command and ends with its exit code. Without flags it behaves as the command alone
-would: same output, same exit code, same terminal; if belay is stopped, the whole process
-tree goes with it. With flags, failures are repeated, limits enforced, results reported.
-` + knownCommands() + ` are known by their names: their failures are told apart, and what
-passes is waited for and repeated without being asked (docs/agents.md, docs/gh.md).
+Stop a command after 10 minutes, or after 2 minutes without activity:
+  belay run --timeout 10m --stall-timeout 2m -- make deploy
+Create an issue once, even if the answer is lost on the way:
+  belay run --verify-effect -- gh issue create -R o/r -t "Title" -b "Body"
+Spend at most $5 a day on a nightly job:
+  belay run --budget nightly=5/day -- claude -p "Fix the flaky tests"
+Send the same input to every attempt:
+  belay run --prompt-file question.txt --max-retries 2 -- ./ask
+Print the result as JSON:
+  belay run --retry-on-exit 75 --output-format json -- ./job`,
+		Long: `Runs a command and exits with its exit code. Without flags it behaves like the command alone: same output, same exit code, same
+terminal. If belay is stopped, the command is stopped too, with everything it has started. With flags, failures are retried, limits enforced and results reported.
 
-stdout carries the command's output and nothing else. With retries it is held until an
-attempt counts; --stream passes it on as it comes. Durations are 30s, 5m, 1h30m or plain
-seconds. Worst case: (retries + 1) × timeout + waits.
+` + knownCommands() + ` are recognized by their names. Belay understands their failures: without any flags it waits for
+limits to pass and retries what is safe to retry (docs/agents.md, docs/gh.md).
 
-Exit codes: the command's own; 2 wrong use, nothing was started; 75 try later;
-78 credentials or billing; 124 timeout or stall; 125 belay itself failed; 126 not
-executable; 127 not found; 128+n ended by signal n.
+stdout has the command's output and nothing else. The output of a command that may be retried is held until an attempt counts; --stream prints it as it
+comes.
 
-Every setting but those of one call can also be given as BELAY_NAME in the environment, in
-~/.config/belay/config.toml; a .belay.toml of the project may lower limits and slow down.`,
+Durations are 30s, 5m, 1h30m, 2d or plain seconds. In the worst case a run takes (retries + 1) × timeout + waits. Most settings can also be given in
+the environment and in files: see belay help config. For what the exit codes mean, see belay help exit-codes.`,
 	}
 	given := addSettings(cmd, func(*config.Setting) bool { return true })
 	cmd.Flags().SetInterspersed(false)

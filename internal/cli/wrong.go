@@ -3,12 +3,14 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/belay-run/belay/internal/config"
+	"github.com/belay-run/belay/internal/profile"
 	"github.com/belay-run/belay/internal/supervise"
 )
 
@@ -27,25 +29,66 @@ func wrongFlag(cmd *cobra.Command, err error) error {
 			names = append(names, f.Name)
 		}
 	})
-	if near := config.Nearest(unknown.GetSpecifiedName(), names); near != "" {
-		return usage(err, "did you mean --"+near+"? "+see)
+	if near := suggest(unknown.GetSpecifiedName(), names); len(near) > 0 {
+		return usage(err, "did you mean --"+strings.Join(near, ", --")+"? "+see)
 	}
 	return usage(err, see)
 }
 
-// notACommand answers a word that stands where a command of belay should. A program is what is left out of `belay run --`.
+// notACommand answers a word that stands where a command of belay should. A program is what is left out of `belay run --`, but
+// many commands of a machine are a letter away from one of belay's: stat, top.
 func notACommand(root *cobra.Command, word string) error {
 	err := fmt.Errorf("there is no command %q", word)
 	if word == "version" {
 		return usage(err, "did you mean: belay --version")
 	}
-	if _, notThere := supervise.Look(word, ""); notThere == nil {
+	near := suggest(word, commandsOf(root))
+	_, notThere := supervise.Look(word, "")
+	switch {
+	case len(near) > 0 && notThere == nil:
+		return usage(err, "did you mean belay "+near[0]+"? To run the program: belay run -- "+word)
+	case notThere == nil:
 		return usage(err, "to run it: belay run -- "+word)
-	}
-	if near := config.Nearest(word, commandsOf(root)); near != "" {
-		return usage(err, "did you mean: belay "+near)
+	case len(near) > 0:
+		return usage(err, "did you mean: belay "+profile.Or(near))
 	}
 	return usage(err, "see: belay --help; to run a program: belay run -- "+word)
+}
+
+// notHelp answers a word after belay help that is neither a command nor a topic.
+func notHelp(root *cobra.Command, word string) error {
+	err := fmt.Errorf("there is no command or topic %q", word)
+	names := commandsOf(root)
+	for _, t := range topics {
+		names = append(names, t.name)
+	}
+	if near := suggest(word, names); len(near) > 0 {
+		return usage(err, "did you mean: belay help "+profile.Or(near))
+	}
+	return usage(err, "see: belay --help")
+}
+
+// suggest returns the names that were probably meant by a word, at most three: the one that it is a few letters away from, else those
+// that it begins, else those that it is a part of, as retries is of max-retries.
+func suggest(word string, names []string) (near []string) {
+	if one := config.Nearest(word, names); one != "" {
+		return []string{one}
+	}
+	word = strings.ToLower(word)
+	for _, fits := range []func(string) bool{
+		func(name string) bool { return len(word) > 1 && strings.HasPrefix(name, word) },
+		func(name string) bool { return len(word) > 2 && slices.Contains(strings.Split(name, "-"), word) },
+	} {
+		for _, name := range names {
+			if fits(name) && !slices.Contains(near, name) {
+				near = append(near, name)
+			}
+		}
+		if len(near) > 0 {
+			break
+		}
+	}
+	return near[:min(len(near), 3)]
 }
 
 // commandsOf are the names of the commands under cmd.
@@ -68,8 +111,8 @@ func noArgs(cmd *cobra.Command, args []string) error {
 		return usage(fmt.Errorf("%s takes no arguments, but there is %q", cmd.CommandPath(), args[0]), "see: "+cmd.CommandPath()+" --help")
 	}
 	err := fmt.Errorf("there is no command %q of %s", args[0], cmd.CommandPath())
-	if near := config.Nearest(args[0], names); near != "" {
-		return usage(err, "did you mean: "+cmd.CommandPath()+" "+near)
+	if near := suggest(args[0], names); len(near) > 0 {
+		return usage(err, "did you mean: "+cmd.CommandPath()+" "+profile.Or(near))
 	}
 	return usage(err, "there is "+cmd.CommandPath()+" "+strings.Join(names, ", "))
 }
