@@ -26,6 +26,19 @@ var topics = []topic{
 	{"environment", "The environment variables that Belay reads and sets", []string{"env", "variables"}, environmentText},
 }
 
+// Topic is a topic of belay help that no command explains, for programs that describe belay.
+type Topic struct{ Name, Short, Text string }
+
+// Topics are those that no command explains.
+func Topics() (list []Topic) {
+	for _, t := range topics {
+		if t.text != nil {
+			list = append(list, Topic{t.name, t.short, t.text()})
+		}
+	}
+	return list
+}
+
 // findTopic returns the topic that the arguments of belay help name; nil if they name none. "exit codes" is exit-codes.
 func findTopic(args []string) *topic {
 	name := strings.ToLower(strings.Join(args, "-"))
