@@ -163,6 +163,8 @@ type LineInfo struct {
 	// Foreign says that the line is no event of the CLI: something in front of it, or in its place, has printed it. The
 	// caller gets it in any form.
 	Foreign bool
+	// Activity is what the agent does now.
+	Activity Activity
 }
 
 // Retrying is a retry inside the CLI.

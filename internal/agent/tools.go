@@ -40,16 +40,21 @@ type ToolCall struct {
 }
 
 // Tools follows the tools of an attempt by what the events say of them: which run now, and which have run how often and how
-// long. Only their names are kept, never what they were given or have answered. The zero value is ready.
+// long. Of what they were given only a short argument is kept, and only while they run; of what they have answered nothing. The zero
+// value is ready.
 type Tools struct {
-	use  ToolUse
-	open map[string]openTool
+	use    ToolUse
+	open   map[string]openTool
+	begun  int      // how many there were
+	newest openTool // of those that run; its n is 0 if none does
 }
 
 // openTool is a call that has not ended.
 type openTool struct {
 	total, call int // where it is in the totals, and among the calls; -1 for one that was cut
 	start       time.Time
+	n           int // counts the calls from 1
+	argument    string
 }
 
 // Begin says that a tool has been called. The id is that of the call.
@@ -57,7 +62,8 @@ func (t *Tools) Begin(id, name string) {
 	if _, again := t.open[id]; again {
 		return
 	}
-	one := openTool{total: t.total(cutName(name)), call: -1, start: time.Now()}
+	t.begun++
+	one := openTool{total: t.total(cutName(name)), call: -1, start: time.Now(), n: t.begun}
 	t.use.Totals[one.total].Count++
 	if len(t.use.Calls) < MaxTools {
 		one.call = len(t.use.Calls)
@@ -69,6 +75,28 @@ func (t *Tools) Begin(id, name string) {
 		t.open = map[string]openTool{}
 	}
 	t.open[id] = one
+	t.newest = one
+}
+
+// Argue says what a call that runs was given.
+func (t *Tools) Argue(id, argument string) {
+	one, ok := t.open[id]
+	if !ok {
+		return
+	}
+	one.argument = argument
+	t.open[id] = one
+	if t.newest.n == one.n {
+		t.newest = one
+	}
+}
+
+// Newest is the name and the argument of the call that began last of those that run; the name is empty if none does.
+func (t *Tools) Newest() (name, argument string) {
+	if t.newest.n == 0 {
+		return "", ""
+	}
+	return t.use.Totals[t.newest.total].Name, t.newest.argument
 }
 
 // total finds the place of a tool in the totals.
@@ -90,6 +118,14 @@ func (t *Tools) End(id string) {
 	if one, ok := t.open[id]; ok {
 		t.use.took(one, time.Now())
 		delete(t.open, id)
+		if t.newest.n == one.n {
+			t.newest = openTool{}
+			for _, other := range t.open {
+				if other.n > t.newest.n {
+					t.newest = other
+				}
+			}
+		}
 	}
 }
 

@@ -91,20 +91,31 @@ type block struct {
 	Text      string `json:"text"`
 	ID        string `json:"id"`    // tool_use
 	Name      string `json:"name"`  // of the tool
-	Input     length `json:"input"` // of the tool
+	Input     input  `json:"input"` // of the tool
 	Thinking  length `json:"thinking"`
 	ToolUseID string `json:"tool_use_id"` // tool_result
 	IsError   bool   `json:"is_error"`
 }
 
 // size is how many bytes of it the model has written.
-func (b block) size() int64 { return int64(len(b.Text)) + int64(b.Input) + int64(b.Thinking) }
+func (b block) size() int64 { return int64(len(b.Text)) + b.Input.size + int64(b.Thinking) }
 
 // length is how long a value is, in bytes of JSON. The value itself is not needed.
 type length int64
 
 func (l *length) UnmarshalJSON(data []byte) error {
 	*l = length(len(data))
+	return nil
+}
+
+// input is what a tool is given: how long it is, in bytes of JSON, and what tells most of it.
+type input struct {
+	size     int64
+	argument string
+}
+
+func (i *input) UnmarshalJSON(data []byte) error {
+	i.size, i.argument = int64(len(data)), agent.ToolArgument(data)
 	return nil
 }
 
@@ -134,7 +145,11 @@ type streamEvent struct {
 	Type    string       `json:"type"`
 	Message message      `json:"message"`
 	Usage   messageUsage `json:"usage"`
-	Delta   struct {
+	Block   struct {     // that begins
+		Type string `json:"type"`
+		Name string `json:"name"` // of the tool
+	} `json:"content_block"`
+	Delta struct {
 		StopReason string `json:"stop_reason"` // empty if claude has made up the end, because it was interrupted
 	} `json:"delta"`
 }

@@ -37,6 +37,8 @@ type follower struct {
 	speaking   string          // the message whose pieces come
 	midway     bool            // its end, with what it has used, is still to come
 	open       string          // the last message, as long as nothing has followed it
+	writes     agent.Doing     // what the piece is that comes
+	calls      string          // the tool that it calls
 	cut        int             // messages that broke off, and were asked for again
 	tools      agent.Tools     // those that run now, and all
 	background map[string]bool // that may outlast the result
@@ -116,6 +118,7 @@ func (f *follower) event(e event, line agent.Line) agent.LineInfo {
 		return f.assistant(e)
 	case "user":
 		f.open = ""
+		f.writes, f.calls = agent.Thinking, ""
 		f.asks = f.asks || f.isAsked(e)
 		for _, b := range e.Message.Content {
 			f.tools.End(b.ToolUseID)
@@ -185,6 +188,15 @@ func (f *follower) piece(e event) agent.LineInfo {
 		f.ledger.answer(e.Event.Message.ID, e.Event.Message.Model, e.Event.Message.Usage)
 		f.speaking, f.midway = e.Event.Message.ID, true
 		f.open = f.speaking
+		f.writes, f.calls = agent.Thinking, ""
+	case "content_block_start":
+		f.writes, f.calls = agent.Thinking, ""
+		switch e.Event.Block.Type {
+		case "text":
+			f.writes = agent.Writing
+		case "tool_use", "server_tool_use":
+			f.calls = e.Event.Block.Name
+		}
 	case "message_delta":
 		f.midway = f.midway && e.Event.Delta.StopReason == ""
 		f.ledger.answer(f.speaking, "", e.Event.Usage)
@@ -225,6 +237,7 @@ func (f *follower) assistant(e event) agent.LineInfo {
 	for _, b := range e.Message.Content {
 		if b.Type == "tool_use" {
 			f.tools.Begin(b.ID, b.Name)
+			f.tools.Argue(b.ID, b.Input.argument)
 		}
 		f.usedTools = f.usedTools || strings.HasSuffix(b.Type, "tool_use")
 	}
@@ -250,7 +263,19 @@ func (f *follower) takeResult(e event, line agent.Line) {
 
 func (f *follower) lineInfo(show agent.Show) agent.LineInfo {
 	return agent.LineInfo{Answered: f.answered, Tools: f.tools.Running() + len(f.background), Show: show,
-		Delivered: f.result != nil && len(f.background) == 0, Waiting: !f.inTurn || len(f.questions) > 0, Continues: f.continues()}
+		Delivered: f.result != nil && len(f.background) == 0, Waiting: !f.inTurn || len(f.questions) > 0, Continues: f.continues(), Activity: f.activity()}
+}
+
+// activity is what claude does now.
+func (f *follower) activity() agent.Activity {
+	name, argument := f.tools.Newest()
+	switch {
+	case name != "":
+		return agent.Activity{Doing: agent.UsingTool, Tool: name, Argument: argument}
+	case f.calls != "":
+		return agent.Activity{Doing: agent.UsingTool, Tool: f.calls}
+	}
+	return agent.Activity{Doing: f.writes}
 }
 
 // answerTool is the tool by which the model gives the answer that --json-schema asks for.

@@ -543,3 +543,30 @@ func TestFollow_CostOfTheInterrupted(t *testing.T) {
 		t.Errorf("%+v", u)
 	}
 }
+
+func TestFollow_Activity(t *testing.T) {
+	f := play(t, "-p hi")
+	piece := func(event string) string { return `"type":"stream_event","event":` + event }
+	for _, step := range []struct {
+		line string
+		want agent.Activity
+	}{
+		{begins, agent.Activity{}},
+		{piece(`{"type":"message_start","message":{"id":"m"}}`), agent.Activity{}},
+		{piece(`{"type":"content_block_start","content_block":{"type":"thinking","thinking":""}}`), agent.Activity{}},
+		{piece(`{"type":"content_block_start","content_block":{"type":"text","text":""}}`), agent.Activity{Doing: agent.Writing}},
+		{piece(`{"type":"content_block_delta","delta":{"type":"text_delta","text":"Let"}}`), agent.Activity{Doing: agent.Writing}},
+		{piece(`{"type":"content_block_start","content_block":{"type":"tool_use","name":"Bash","input":{}}}`), agent.Activity{Doing: agent.UsingTool, Tool: "Bash"}},
+		{`"type":"assistant","message":{"id":"m","content":[{"type":"tool_use","id":"t1","name":"Bash","input":{"description":"Run it","command":"npm test"}}]}`,
+			agent.Activity{Doing: agent.UsingTool, Tool: "Bash", Argument: "npm test"}},
+		{`"type":"assistant","message":{"id":"m","content":[{"type":"tool_use","id":"t2","name":"Read","input":{"file_path":"/a/b.go","limit":3}}]}`,
+			agent.Activity{Doing: agent.UsingTool, Tool: "Read", Argument: "/a/b.go"}},
+		{`"type":"system","subtype":"something_new"`, agent.Activity{Doing: agent.UsingTool, Tool: "Read", Argument: "/a/b.go"}},
+		{answers("t2"), agent.Activity{Doing: agent.UsingTool, Tool: "Bash", Argument: "npm test"}},
+		{answers("t1"), agent.Activity{}},
+	} {
+		if got := f.show(step.line).Activity; got != step.want {
+			t.Errorf("%s: %+v, want %+v", step.line, got, step.want)
+		}
+	}
+}

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"strings"
+
+	"github.com/belay-run/belay/internal/agent"
 )
 
 // event is a line of `codex exec --json`. What is not here is not needed; unknown types and fields are left alone.
@@ -25,6 +27,13 @@ type item struct {
 	Text   string `json:"text"`
 	Server string `json:"server"` // of an mcp_tool_call
 	Tool   string `json:"tool"`   // its name, where the type does not tell
+
+	Command   string          `json:"command"`   // of a command_execution
+	Query     string          `json:"query"`     // of a web_search
+	Arguments json.RawMessage `json:"arguments"` // of an mcp_tool_call
+	Changes   []struct {
+		Path string `json:"path"`
+	} `json:"changes"` // of a file_change
 }
 
 // longLine is from where on it is worth while to look first whether a line is only what a tool has printed.
@@ -102,6 +111,34 @@ func (i item) toolName() string {
 	}
 	return i.Type
 }
+
+// argument is what tells most of what a tool was given.
+func (i item) argument() string {
+	switch {
+	case i.Command != "":
+		return agent.ShortArgument(typed(i.Command))
+	case i.Query != "":
+		return agent.ShortArgument(i.Query)
+	case len(i.Changes) > 0:
+		return agent.ShortArgument(i.Changes[0].Path)
+	}
+	return agent.ToolArgument(i.Arguments)
+}
+
+// typed is a command without the shell that codex gives it to: /bin/bash -lc 'npm test' is what was npm test.
+func typed(command string) string {
+	shell, line, ok := strings.Cut(command, " -lc ")
+	if !ok || strings.ContainsAny(shell, " \t\n") {
+		return command
+	}
+	if quote := line[:min(len(line), 1)]; len(line) > 1 && (quote == "'" || quote == `"`) && strings.HasSuffix(line, quote) {
+		line = line[1 : len(line)-1]
+	}
+	return line
+}
+
+// shortNames are those that codex itself shows, and people know.
+var shortNames = map[string]string{"command_execution": "exec", "file_change": "patch", "web_search": "search"}
 
 // reconnecting takes a message of progress apart, such as
 //

@@ -2,6 +2,7 @@ package codex
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"io"
 	"strings"
@@ -78,6 +79,9 @@ func (f *follower) Line(line agent.Line) agent.LineInfo {
 	info.Tools = f.tools.Running()
 	info.Turn = f.turn(now)
 	info.Continues = f.continues
+	if name, argument := f.tools.Newest(); name != "" {
+		info.Activity = agent.Activity{Doing: agent.UsingTool, Tool: cmp.Or(shortNames[name], name), Argument: argument}
+	}
 	info.Foreign = e.Type == "" && (f.session == "" || !bytes.HasPrefix(line.Text, []byte("{"))) // else it is an event that was cut off
 	return info
 }
@@ -127,6 +131,7 @@ func (f *follower) work(e event) {
 		return
 	}
 	f.tools.Begin(e.Item.ID, e.Item.toolName()) // some are told of only when they have ended
+	f.tools.Argue(e.Item.ID, e.Item.argument())
 	if e.Type == "item.completed" {
 		f.tools.End(e.Item.ID)
 	}

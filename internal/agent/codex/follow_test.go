@@ -54,14 +54,14 @@ func TestLine_News(t *testing.T) {
 		{`{"type":"something.new","item":{"type":"agent_message"}}`, agent.LineInfo{}},
 		{`not an event`, agent.LineInfo{Foreign: true}},
 		{thought, agent.LineInfo{Answered: true}},
-		{toolBegan, agent.LineInfo{Answered: true, Tools: 1, Continues: true}},
-		{toolBegan, agent.LineInfo{Answered: true, Tools: 1, Continues: true}},
+		{toolBegan, agent.LineInfo{Answered: true, Tools: 1, Continues: true, Activity: agent.Activity{Doing: agent.UsingTool, Tool: "exec", Argument: "ls"}}},
+		{toolBegan, agent.LineInfo{Answered: true, Tools: 1, Continues: true, Activity: agent.Activity{Doing: agent.UsingTool, Tool: "exec", Argument: "ls"}}},
 		{toolEnded, agent.LineInfo{Answered: true, Continues: true}},
 		{`{"item":{"type":"todo_list","id":"item_9"},"type":"item.started"}`, agent.LineInfo{Answered: true, Continues: true}},
 		{hello, agent.LineInfo{Answered: true}},
 		{refused, agent.LineInfo{Show: agent.Hold}},
 		{failed, agent.LineInfo{Show: agent.Hold}},
-		{toolBegan, agent.LineInfo{Answered: true, Tools: 1, Continues: true}},
+		{toolBegan, agent.LineInfo{Answered: true, Tools: 1, Continues: true, Activity: agent.Activity{Doing: agent.UsingTool, Tool: "exec", Argument: "ls"}}},
 		{completed, agent.LineInfo{Delivered: true}},
 	} {
 		if got := f.Line(agent.Line{Text: []byte(step.line)}); got != step.want {
@@ -260,5 +260,27 @@ func TestReadEvent_Long(t *testing.T) {
 		readEvent([]byte(strings.Repeat(" ", longLine) + broken))
 		readEvent([]byte(`{` + strings.Repeat(" ", longLine) + broken))
 		abridge([]byte(broken))
+	}
+}
+
+// What a tool was given is shown as a person would have typed it.
+func TestFollow_Activity(t *testing.T) {
+	for item, want := range map[string]agent.Activity{
+		`"type":"command_execution","command":"/bin/bash -lc 'npm test'"`:                         {Tool: "exec", Argument: "npm test"},
+		`"type":"command_execution","command":"/bin/bash -lc ls"`:                                 {Tool: "exec", Argument: "ls"},
+		`"type":"command_execution","command":"sleep 3 -lc x"`:                                    {Tool: "exec", Argument: "sleep 3 -lc x"},
+		`"type":"file_change","changes":[{"path":"a.go","kind":"update"}]`:                        {Tool: "patch", Argument: "a.go"},
+		`"type":"web_search","query":"go generics"`:                                               {Tool: "search", Argument: "go generics"},
+		`"type":"mcp_tool_call","server":"files","tool":"read","arguments":{"path":"/etc/hosts"}`: {Tool: "files.read", Argument: "/etc/hosts"},
+		`"type":"mcp_tool_call","server":"files","tool":"read","arguments":"what"`:                {Tool: "files.read"},
+	} {
+		want.Doing = agent.UsingTool
+		f := follow(t, started, turn)
+		if got := f.Line(agent.Line{Text: []byte(`{"type":"item.started","item":{"id":"i",` + item + `}}`)}).Activity; got != want {
+			t.Errorf("%s: %+v", item, got)
+		}
+		if got := f.Line(agent.Line{Text: []byte(`{"type":"item.completed","item":{"id":"i",` + item + `}}`)}).Activity; got != (agent.Activity{}) {
+			t.Errorf("%s: afterwards %+v", item, got)
+		}
 	}
 }
