@@ -34,7 +34,7 @@ func (t *eventLog) act(info agent.LineInfo) {
 			process.Working()
 		}
 	}
-	t.follow(info, changed || turned)
+	t.follow(info, changed || turned || info.Retrying != nil || t.retried || info.Activity != t.doing)
 	t.spend(info)
 	if info.Retrying != nil {
 		t.retrying(info.Retrying)
@@ -68,13 +68,15 @@ func (t *eventLog) spend(info agent.LineInfo) {
 // changed, else twice a second at most.
 func (t *eventLog) follow(info agent.LineInfo, changed bool) {
 	if now := time.Now(); t.session == "" || changed || now.Sub(t.followed) > progressInterval/2 {
-		t.followed = now
+		t.followed, t.doing, t.retried = now, info.Activity, info.Retrying != nil
 		account := t.follower.Account()
 		if t.session == "" && account.Session != "" {
 			t.session = account.Session
 			t.sessions.begin(t.session, t.began)
 		}
-		t.call.live.progress(activity(info, &account), t.sessions.soFar(account.Priced()))
+		used := t.sessions.soFar(account.Priced())
+		t.call.live.progress(activity(info, &account), used)
+		t.call.report(info, used)
 	}
 }
 
@@ -83,7 +85,9 @@ func activity(info agent.LineInfo, account *agent.Account) string {
 	switch {
 	case info.Retrying != nil:
 		return "retrying"
-	case info.Tools > 0 && len(account.Tools.Totals) > 0:
+	case info.Tools > 0 && info.Activity.Tool != "":
+		return "tool " + info.Activity.Tool
+	case info.Tools > 0 && len(account.Tools.Totals) > 0: // in the background
 		return "tool " + account.Tools.Totals[len(account.Tools.Totals)-1].Name
 	case info.Tools > 0:
 		return "tool"

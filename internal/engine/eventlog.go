@@ -42,6 +42,8 @@ type eventLog struct {
 	first          time.Duration    // from the start to the first answer of the model; 0 if there was none
 	inner          int              // how often the CLI has tried again by itself, and was not stopped
 	followed       time.Time        // when the account was last looked at
+	doing          agent.Activity   // what the agent did then
+	retried        bool             // it was about to try again then
 	reached        *MaxCostReached  // the limit on cost that is reached; nil if none is
 	idle           bool             // since then, a conversation's caller is asked for more
 	ended          *agent.Account   // what the attempt has done; nil before its end

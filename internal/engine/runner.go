@@ -117,6 +117,10 @@ type Runner struct {
 	// agent prints are not among that: see [Invocation.Events].
 	Observe func(Event)
 
+	// Follow is told what an agent is doing: when that changes, and twice a second at most what it has used. Its goroutines wait
+	// for it.
+	Follow func(Activity)
+
 	// Words says a cause in the caller's own words, which may name its flags; empty means in the cause's. Nil means always.
 	Words func(cause error) string
 }

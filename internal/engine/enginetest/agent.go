@@ -75,6 +75,7 @@ type Event struct {
 	Answered bool            `json:"answered,omitempty"`
 	Tools    int             `json:"tools,omitempty"`
 	Tool     string          `json:"tool,omitempty"` // begins
+	Argument string          `json:"argument,omitempty"`
 	Done     bool            `json:"done,omitempty"` // the result is there
 	Waiting  bool            `json:"waiting,omitempty"`
 	Turn     *verdict.Usage  `json:"turn,omitempty"`    // a model call has ended
@@ -141,6 +142,9 @@ func (f *follower) Line(line agent.Line) agent.LineInfo {
 		f.final, f.judged = verdict.Verdict{Class: e.Class, Retryable: e.Class.Retryable(), Evidence: e.Text, Hint: verdict.Hint{After: e.Hint}}, true
 	}
 	info := agent.LineInfo{Answered: e.Answered || e.Text != "", Tools: e.Tools, Delivered: e.Done, Waiting: e.Waiting, Turn: e.Turn, Continues: e.GoesOn, Show: e.Show, Foreign: e.Foreign}
+	if e.Tool != "" {
+		info.Activity = agent.Activity{Doing: agent.UsingTool, Tool: e.Tool, Argument: e.Argument}
+	}
 	if e.Retry != "" {
 		info.Retrying = &agent.Retrying{Wait: e.Wait, Hopeless: e.Hopeless,
 			Verdict: verdict.Verdict{Class: e.Retry, Retryable: e.Retry.Retryable(), Evidence: "HTTP error", Hint: verdict.Hint{After: e.Hint}}}

@@ -1,0 +1,45 @@
+package engine
+
+import (
+	"time"
+
+	"github.com/belay-run/belay/internal/agent"
+	"github.com/belay-run/belay/internal/redact"
+	"github.com/belay-run/belay/verdict"
+)
+
+// Activity is what an agent is doing, and what the run has used so far.
+type Activity struct {
+	Doing agent.Doing
+	// Tool is the tool that it uses; empty if it uses none, or it is not known which.
+	Tool string
+	// Retrying says that it is about to try again by itself: at Until, or, if that is zero, it has not said when.
+	Retrying bool
+	Until    time.Time
+	// Delivered says that its result is there, Waiting that it waits for its caller.
+	Delivered, Waiting bool
+	// Used is what all attempts have used as far as they have told.
+	Used verdict.Usage
+
+	argument string
+	secrets  *redact.Known
+}
+
+// Argument is what the tool was given, in short and without secrets. To look for those takes time, so it is asked for only where it is
+// shown.
+func (a Activity) Argument() string { return a.secrets.Text(a.argument) }
+
+// report tells [Runner.Follow] what an agent does.
+func (c *call) report(info agent.LineInfo, used verdict.Usage) {
+	if c.runner.Follow == nil {
+		return
+	}
+	a := Activity{Doing: info.Activity.Doing, Tool: info.Activity.Tool, Delivered: info.Delivered, Waiting: info.Waiting && c.traits.kind == agentConversation,
+		Used: used, argument: info.Activity.Argument, secrets: c.secrets}
+	if r := info.Retrying; r != nil {
+		if a.Retrying = true; r.Wait > 0 {
+			a.Until = time.Now().Add(r.Wait)
+		}
+	}
+	c.runner.Follow(a)
+}
