@@ -1,8 +1,8 @@
 // Package term writes what Belay says to the user, and nothing else does: answers and tables on stdout, messages on stderr. [Printf],
 // [Text], [JSON] and [Table] show what comes from commands, files and services without the control characters in it.
 //
-// A [Screen] is for messages: one line for each thing that happened, and a countdown
-// that redraws itself where there is a terminal. Where there is none, the lines are plain, and one is written at least
+// A [Screen] is for messages: one line for each thing that happened, and a countdown or a status line
+// that is redrawn in place where there is a terminal. Where there is none, the lines are plain, and one is written at least
 // once a minute, because CI systems end a job that prints nothing for long.
 package term
 
@@ -10,7 +10,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"sync"
 	"time"
 
 	"github.com/belay-run/belay/internal/printable"
@@ -24,19 +23,26 @@ const Beat = 60 * time.Second
 type Screen struct {
 	w     io.Writer
 	tty   bool
+	dumb  bool // it is a terminal on which nothing can be redrawn
 	color bool
 	// Prefix stands before every line.
 	Prefix string
 
-	mu    sync.Mutex
-	drawn bool // a line that redraws itself stands there now
+	inPlace terminal      // where lines are redrawn in place; nil where they are not
+	busy    chan struct{} // full while it is written to
+	drawn   int           // how wide the line is that stands there in place; 0 if there is none
+	cursor  cursor        // where the cursor was before that
 }
 
 // New returns the screen on w.
 func New(w io.Writer) *Screen {
-	s := &Screen{w: w, Prefix: "belay: "}
+	s := &Screen{w: w, Prefix: "belay: ", busy: make(chan struct{}, 1)}
 	file, ok := w.(*os.File)
-	s.tty = ok && supervise.IsTerminal(file) && os.Getenv("TERM") != "dumb"
+	s.tty = ok && supervise.IsTerminal(file)
+	s.dumb = s.tty && os.Getenv("TERM") == "dumb"
+	if s.tty = s.tty && !s.dumb; s.tty {
+		s.inPlace = newTerminal(file)
+	}
 	s.color = colored(s.tty)
 	return s
 }
@@ -59,18 +65,11 @@ func (s *Screen) Line(format string, args ...any) {
 	if false {
 		_ = fmt.Sprintf(format, args...) // lets go vet check the calls
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.lock()
+	defer s.unlock()
 	s.clear()
 	fmt.Fprintf(s.w, "%s%s\n", s.dim(s.Prefix), printable.Line(sprintf(format, args)))
-}
-
-// clear removes a line that redraws itself.
-func (s *Screen) clear() {
-	if s.drawn {
-		fmt.Fprint(s.w, "\r\x1b[K")
-		s.drawn = false
-	}
+	s.cursor = cursorAtStart
 }
 
 func (s *Screen) dim(text string) string {
@@ -80,18 +79,15 @@ func (s *Screen) dim(text string) string {
 	return text
 }
 
-// Countdown shows the time that is left until a moment, until stop is called. On a terminal it is one line that redraws
-// itself; elsewhere it is a line a minute.
+// Countdown shows the time that is left until a moment, until stop is called: in one line that is redrawn in place, or in a line a minute.
 func (s *Screen) Countdown(what string, until time.Time) (stop func()) {
-	every := Beat
-	if s.tty {
-		every = time.Second
-		s.draw(what, until)
+	if s.inPlace != nil {
+		return s.showInPlace(0, func(int) string {
+			return fmt.Sprintf("%s: %s, at %s", what, clock(time.Until(until)), until.Local().Format("15:04:05 MST"))
+		})
 	}
-	return s.repeat(every, func() {
-		if s.tty {
-			s.draw(what, until)
-		} else if left := time.Until(until); left > 0 {
+	return s.repeat(Beat, func() {
+		if left := time.Until(until); left > 0 {
 			s.Line("still waiting: %s left, until %s", Span(left), until.Local().Format("15:04:05 MST"))
 		}
 	})
@@ -124,23 +120,17 @@ func (s *Screen) repeat(every time.Duration, do func()) (stop func()) {
 	return func() {
 		close(done)
 		<-ended
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		s.clear()
 	}
-}
-
-func (s *Screen) draw(what string, until time.Time) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	left := max(0, time.Until(until))
-	fmt.Fprintf(s.w, "\r\x1b[K%s%s: %s, at %s", s.dim(s.Prefix), printable.Line(what), clock(left), until.Local().Format("15:04:05 MST"))
-	s.drawn = true
 }
 
 // clock shows what is left of a countdown: 0:07, 1:47:22.
 func clock(d time.Duration) string {
-	n := int((d + time.Second - 1) / time.Second)
+	return Elapsed(max(d, 0) + time.Second - 1)
+}
+
+// Elapsed shows how long something takes so far: 0:07, 1:47:22.
+func Elapsed(d time.Duration) string {
+	n := int(d / time.Second)
 	if n >= 3600 {
 		return fmt.Sprintf("%d:%02d:%02d", n/3600, n/60%60, n%60)
 	}

@@ -1,0 +1,64 @@
+//go:build unix
+
+package term
+
+import (
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// tty is a real terminal.
+type tty struct{ file *os.File }
+
+// newTerminal returns the terminal that a file is; nil if it is not the one that controls us, so that it cannot be known whose it is.
+func newTerminal(file *os.File) terminal {
+	if _, err := unix.IoctlGetInt(int(file.Fd()), unix.TIOCGPGRP); err != nil {
+		return nil
+	}
+	return tty{file}
+}
+
+func (t tty) width() int { return width(t.file) }
+
+func (t tty) inFront() bool {
+	group, err := unix.IoctlGetInt(int(t.file.Fd()), unix.TIOCGPGRP)
+	return err == nil && group == unix.Getpgrp()
+}
+
+// writable: in doubt it is, as on macOS, where a terminal cannot be polled.
+func (t tty) writable() bool {
+	fds := []unix.PollFd{{Fd: int32(t.file.Fd()), Events: unix.POLLOUT}}
+	n, err := unix.Poll(fds, 0)
+	return err != nil || n == 1
+}
+
+func (t tty) suspends() (asked <-chan os.Signal, stop, end func()) {
+	if signal.Ignored(syscall.SIGTSTP) {
+		return nil, nil, func() {}
+	}
+	caught := make(chan os.Signal, 1)
+	signal.Notify(caught, syscall.SIGTSTP)
+	stop = func() {
+		signal.Stop(caught) // it is not caught any more, and stops us
+		syscall.Kill(os.Getpid(), syscall.SIGTSTP)
+		// The signal may come to another thread, a little later. Where no shell is above us it does nothing.
+		time.Sleep(50 * time.Millisecond)
+		signal.Notify(caught, syscall.SIGTSTP)
+	}
+	return caught, stop, func() { signal.Stop(caught) }
+}
+
+// sameTerminal reports whether two files are one terminal.
+func sameTerminal(a, b *os.File) bool {
+	var of [2]unix.Stat_t
+	for i, f := range []*os.File{a, b} {
+		if unix.Fstat(int(f.Fd()), &of[i]) != nil || of[i].Mode&unix.S_IFMT != unix.S_IFCHR {
+			return false
+		}
+	}
+	return of[0].Rdev == of[1].Rdev
+}
