@@ -62,6 +62,7 @@ var arrows = map[string][]string{
 	"internal/printable":          {},
 	"internal/message":            {"gate", "internal/printable", "verdict"},
 	"internal/term":               {"internal/printable", "internal/supervise"},
+	"internal/term/termtest":      {"internal/printable"},
 	"internal/clitest":            {"internal/agent", "internal/agent/claude", "internal/agent/codex", "internal/agent/gh"},
 	"internal/companion/rehearse": {"internal/flock"},
 	"internal/alert":              {"internal/atomicfile", "internal/flock", "internal/redact", "internal/safefile"},
@@ -163,7 +164,7 @@ func TestArchitecture_BelayLinksNothingHeavy(t *testing.T) {
 
 // testSupport are directories with programs and packages for tests, examples and measurements.
 var testSupport = []string{"bench", "examples", "internal/agent/agenttest", "internal/clitest", "internal/compare", "internal/e2e",
-	"internal/faulttest", "internal/gatetest", "scripts", "tools"}
+	"internal/faulttest", "internal/gatetest", "internal/term/termtest", "scripts", "tools"}
 
 // opens are the places that open files without package safefile, and why.
 var opens = map[string]string{

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"testing"
 )
 
 // players are agents that play a part: at its nth start each plays the nth act, and after the last one that one again. An act
@@ -58,23 +59,29 @@ func session(n int) string { return "0199a213-81c0-7800-8aa1-bbab2a035a0" + strc
 // play puts an agent on the run's PATH that plays these acts.
 func (r *run) play(name string, acts ...string) {
 	r.t.Helper()
-	bin, plays := filepath.Join(r.dir, "players"), filepath.Join(r.dir, "plays")
-	for _, dir := range []string{bin, plays, filepath.Join(r.dir, "home", ".codex/sessions/2025/10/02")} {
+	r.env = append(r.env, stagePlay(r.t, r.dir, name, acts...)...)
+}
+
+// stagePlay makes an agent that plays these acts, and returns the variables with which it is found.
+func stagePlay(t *testing.T, dir, name string, acts ...string) (env []string) {
+	t.Helper()
+	bin, plays := filepath.Join(dir, "players"), filepath.Join(dir, "plays")
+	for _, dir := range []string{bin, plays, filepath.Join(dir, "home", ".codex/sessions/2025/10/02")} {
 		if err := os.MkdirAll(dir, 0o700); err != nil {
-			r.t.Fatal(err)
+			t.Fatal(err)
 		}
 	}
 	script := strings.Replace(stage, "\n", "\nNAME="+name+"\n", 1) + players[name] + `. "$PLAY/$NAME.$n"` + "\n"
 	if err := os.WriteFile(filepath.Join(bin, name), []byte(script), 0o700); err != nil {
-		r.t.Fatal(err)
+		t.Fatal(err)
 	}
 	os.Remove(filepath.Join(plays, name+".n"))
 	for i, act := range acts {
 		if err := os.WriteFile(filepath.Join(plays, name+"."+strconv.Itoa(i+1)), []byte(act+"\n"), 0o600); err != nil {
-			r.t.Fatal(err)
+			t.Fatal(err)
 		}
 	}
-	r.env = append(r.env, "PLAY="+plays, "PATH="+binDir+":"+bin+":"+os.Getenv("PATH"))
+	return []string{"PLAY=" + plays, "PATH=" + binDir + ":" + bin + ":" + os.Getenv("PATH")}
 }
 
 // report is what a result file says.

@@ -109,8 +109,9 @@ func run(ctx context.Context, std stdio.Streams, given config.Given, args []stri
 	}
 	runner.Starter = engine.Supervised{Supervisor: supervisor(ctx)}
 	cli := cliOf(known)
-	view := &view{screen: term.New(std.Err), stderr: std.Err, settings: s, name: filepath.Base(args[0]), how: continueHint(cli), login: cli.LoginHint()}
+	view := &view{screen: term.New(std.Err).Beside(std.Out), stderr: std.Err, settings: s, name: filepath.Base(args[0]), how: continueHint(cli), login: cli.LoginHint()}
 	runner.Observe = view.observe
+	view.watch(runner, command)
 	view.unread()
 	if warning := s.Warning(); warning != "" {
 		view.say(warning)

@@ -22,9 +22,10 @@ type view struct {
 	stderr   io.Writer // the same, for what a command has said
 	settings *config.Settings
 	name     string
-	how      string // the command that goes on with a session of it; empty if there is none
-	login    string // what to type when its credentials are not good
-	stop     func() // ends the countdown or the pulse that runs now
+	how      string  // the command that goes on with a session of it; empty if there is none
+	login    string  // what to type when its credentials are not good
+	stop     func()  // ends the countdown or the pulse that runs now
+	status   *status // what an agent does; nil for other commands
 	stopping *time.Timer
 }
 
@@ -34,7 +35,7 @@ func (v *view) observe(e engine.Event) {
 	case engine.AttemptStarted:
 		v.verbosely(message.Started(e.Attempt, e.Command, e.PID))
 		if e.Held && !v.settings.Quiet {
-			v.begin(v.screen.Pulse(message.StillRunning(e.Command)))
+			v.begin(v.pulse(e.Command))
 		}
 	case engine.AttemptFailed:
 		v.end()
@@ -232,6 +233,15 @@ func (v *view) continuation(r *engine.Result, err error) string {
 
 // brokenPipe is the exit code of a command whose reader has left, as head does.
 const brokenPipe = 128 + 13
+
+// pulse shows that a command is at work.
+func (v *view) pulse(command string) (stop func()) {
+	if v.status == nil {
+		return v.screen.Pulse(message.StillRunning(command))
+	}
+	v.status.restart()
+	return v.screen.Status(v.status.inPlace, v.status.plain)
+}
 
 func (v *view) begin(stop func()) {
 	v.end()

@@ -4,17 +4,58 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"os"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/belay-run/belay/internal/term/termtest"
 )
+
+// model is a terminal that can be in another program's hands, or take no output.
+type model struct {
+	*termtest.Terminal
+	t          *testing.T
+	mu         sync.Mutex
+	background bool
+	blocked    bool
+	suspended  chan os.Signal
+	stops      int
+}
+
+func (m *model) Write(p []byte) (int, error) {
+	if !m.writable() {
+		m.t.Error("a terminal that takes no output was written to")
+	}
+	return m.Terminal.Write(p)
+}
+
+func (m *model) width() int     { return m.Width() }
+func (m *model) inFront() bool  { m.mu.Lock(); defer m.mu.Unlock(); return !m.background }
+func (m *model) writable() bool { m.mu.Lock(); defer m.mu.Unlock(); return !m.blocked }
+
+func (m *model) suspends() (<-chan os.Signal, func(), func()) {
+	return m.suspended, func() {
+		m.set(func() { m.stops++ })
+		time.Sleep(10 * time.Second)
+	}, func() {}
+}
+
+func (m *model) set(change func()) { m.mu.Lock(); defer m.mu.Unlock(); change() }
+
+// row is the line that the cursor is in.
+func (m *model) row() string {
+	line, _ := m.Row()
+	return line
+}
 
 // onModel returns a screen on a modelled terminal, and a stream of a command on the same.
 func onModel(t *testing.T, cols int) (*Screen, io.Writer, *model) {
 	t.Helper()
-	m := newModel(t, cols)
+	m := &model{Terminal: termtest.New(cols), t: t, suspended: make(chan os.Signal)}
 	s := &Screen{w: m, tty: true, Prefix: "belay: ", inPlace: m, busy: make(chan struct{}, 1)}
 	return s, &output{s, m}, m
 }
@@ -47,7 +88,7 @@ func TestStatus_AppearsAfterTwoSecondsAndIsGoneAtTheEnd(t *testing.T) {
 			s, _, m := onModel(t, cols)
 			stop := s.Status(working(), nil)
 			after(1900 * time.Millisecond)
-			if got := m.text(); got != "" {
+			if got := m.Text(); got != "" {
 				t.Errorf("after 1.9s: %q", got)
 			}
 			after(200 * time.Millisecond)
@@ -55,18 +96,18 @@ func TestStatus_AppearsAfterTwoSecondsAndIsGoneAtTheEnd(t *testing.T) {
 				t.Errorf("after 2.1s: %q", got)
 			}
 			after(3 * time.Second)
-			if got := m.text(); !strings.HasPrefix(got, "belay: claude 4 ·") || strings.Contains(got, "\n") {
+			if got := m.Text(); !strings.HasPrefix(got, "belay: claude 4 ·") || strings.Contains(got, "\n") {
 				t.Errorf("after 5.1s: %q", got)
 			}
-			if m.wide > cols-1 || m.wide < cols-3 {
-				t.Errorf("it takes %d of %d columns", m.wide, cols)
+			if m.Widest() > cols-1 || m.Widest() < cols-3 {
+				t.Errorf("it takes %d of %d columns", m.Widest(), cols)
 			}
 			stop()
-			if got := m.text(); got != "" || m.at != 0 {
+			if got := m.Text(); got != "" {
 				t.Errorf("at the end: %q", got)
 			}
 			after(time.Hour)
-			if got := m.text(); got != "" {
+			if got := m.Text(); got != "" {
 				t.Errorf("later: %q", got)
 			}
 		})
@@ -92,23 +133,23 @@ func TestStatus_OutputIsWhole(t *testing.T) {
 		stop := s.Status(working(), nil)
 		after(5 * time.Second)
 		io.WriteString(out, "first\n")
-		if got := m.text(); got != "first\n" {
+		if got := m.Text(); got != "first\n" {
 			t.Errorf("%q", got)
 		}
 		after(time.Second)
-		if got := m.text(); !strings.HasPrefix(got, "first\nbelay: claude") {
+		if got := m.Text(); !strings.HasPrefix(got, "first\nbelay: claude") {
 			t.Errorf("%q", got)
 		}
 		s.Line("a message")
 		io.WriteString(out, "half a ")
 		after(10 * time.Second)
-		if got := m.text(); got != "first\nbelay: a message\nhalf a" {
+		if got := m.Text(); got != "first\nbelay: a message\nhalf a" {
 			t.Errorf("it was drawn behind half a line: %q", got)
 		}
 		io.WriteString(out, "line\n")
 		after(time.Second)
 		stop()
-		if got := m.text(); got != "first\nbelay: a message\nhalf a line\n" {
+		if got := m.Text(); got != "first\nbelay: a message\nhalf a line\n" {
 			t.Errorf("%q", got)
 		}
 	})
@@ -121,12 +162,12 @@ func TestStatus_BehindHalfALine(t *testing.T) {
 		io.WriteString(m, "Reviewing: ")
 		stop := s.Status(working(), nil)
 		after(5 * time.Second)
-		if got := m.text(); !strings.HasPrefix(got, "Reviewing: belay: claude") || strings.Contains(got, "\n") {
+		if got := m.Text(); !strings.HasPrefix(got, "Reviewing: belay: claude") || strings.Contains(got, "\n") {
 			t.Errorf("%q", got)
 		}
 		stop()
 		io.WriteString(m, "done\n")
-		if got := m.text(); got != "Reviewing: done\n" {
+		if got := m.Text(); got != "Reviewing: done\n" {
 			t.Errorf("%q", got)
 		}
 	})
@@ -140,25 +181,25 @@ func TestStatus_Resized(t *testing.T) {
 		stop := s.Status(working(), nil)
 		for _, cols := range []int{200, 50, 30, 80, 15, 120} {
 			after(2100 * time.Millisecond)
-			m.set(func() { m.cols = cols; m.wide = 0 })
+			m.Resize(cols)
 			after(2100 * time.Millisecond)
-			if got := strings.Count(m.text(), "belay"); got != 1 && cols > minStatus || got > 1 {
-				t.Errorf("%d columns: %q", cols, m.text())
+			if got := strings.Count(m.Text(), "belay"); got != 1 && cols > minStatus || got > 1 {
+				t.Errorf("%d columns: %q", cols, m.Text())
 			}
-			if m.wide > cols-1 {
-				t.Errorf("it takes %d of %d columns", m.wide, cols)
+			if m.Widest() > cols-1 {
+				t.Errorf("it takes %d of %d columns", m.Widest(), cols)
 			}
 		}
-		m.set(func() { m.cols = 40 })
+		m.Resize(40)
 		io.WriteString(out, "after\n") // before it is redrawn
-		if got := m.text(); got != "before\nafter\n" {
+		if got := m.Text(); got != "before\nafter\n" {
 			t.Errorf("%q", got)
 		}
 		after(2 * time.Second)
-		m.set(func() { m.cols = 30 })
+		m.Resize(30)
 		stop()
-		if got := m.text(); got != "before\nafter\n" || m.wrapped > 0 {
-			t.Errorf("%q, %d rows were wrapped", got, m.wrapped)
+		if got := m.Text(); got != "before\nafter\n" || m.Wrapped() > 0 {
+			t.Errorf("%q, %d rows were wrapped", got, m.Wrapped())
 		}
 	})
 }
@@ -171,23 +212,23 @@ func TestStatus_Suspended(t *testing.T) {
 		after(4 * time.Second)
 		m.suspended <- syscall.SIGTSTP
 		synctest.Wait()
-		if got := m.text(); got != "" || m.stops != 1 {
+		if got := m.Text(); got != "" || m.stops != 1 {
 			t.Errorf("%q when we stop", got)
 		}
 		m.set(func() { m.background = true })
 		io.WriteString(m, "$ bg\n$ ")
 		after(30 * time.Second)
-		if got := m.text(); got != "$ bg\n$" {
+		if got := m.Text(); got != "$ bg\n$" {
 			t.Errorf("in the background: %q", got)
 		}
 		io.WriteString(m, "fg\nbelay run\n")
 		m.set(func() { m.background = false })
 		after(2 * time.Second)
-		if got := m.text(); !strings.HasPrefix(got, "$ bg\n$ fg\nbelay run\nbelay: claude") {
+		if got := m.Text(); !strings.HasPrefix(got, "$ bg\n$ fg\nbelay run\nbelay: claude") {
 			t.Errorf("in front: %q", got)
 		}
 		stop()
-		if got := m.text(); got != "$ bg\n$ fg\nbelay run\n" {
+		if got := m.Text(); got != "$ bg\n$ fg\nbelay run\n" {
 			t.Errorf("%q", got)
 		}
 	})
@@ -239,7 +280,7 @@ func TestCountdown_InPlace(t *testing.T) {
 		s.Line("claude failed")
 		stop := s.Countdown("retry 1/3 of a command with a long name", time.Now().Add(90*time.Second))
 		after(time.Millisecond)
-		if got := m.row(); !strings.HasPrefix(got, "belay: retry 1/3 of a command") || m.wide > 39 {
+		if got := m.row(); !strings.HasPrefix(got, "belay: retry 1/3 of a command") || m.Widest() > 39 {
 			t.Errorf("%q", got)
 		}
 		stop()
@@ -249,7 +290,7 @@ func TestCountdown_InPlace(t *testing.T) {
 			t.Errorf("%q", got)
 		}
 		stop()
-		if got := m.text(); got != "belay: claude failed\n" {
+		if got := m.Text(); got != "belay: claude failed\n" {
 			t.Errorf("%q", got)
 		}
 	})
@@ -264,7 +305,7 @@ func TestStatus_LeavesNoTrace(t *testing.T) {
 		inBubble(t, func(t *testing.T) {
 			cols := 30 + random.IntN(170)
 			s, out, m := onModel(t, cols)
-			want := newModel(t, cols)
+			want := termtest.New(cols)
 			both := func(w io.Writer, text string) {
 				io.WriteString(w, text)
 				io.WriteString(want, text)
@@ -284,21 +325,21 @@ func TestStatus_LeavesNoTrace(t *testing.T) {
 					}
 				case 3:
 					cols := 20 + random.IntN(170)
-					m.set(func() { m.cols = cols })
-					want.cols = cols
+					m.Resize(cols)
+					want.Resize(cols)
 				}
 				after(time.Duration(random.IntN(2500)) * time.Millisecond)
-				got, wanted := m.text(), want.text()
+				got, wanted := m.Text(), want.Text()
 				if at := strings.LastIndex(got, "belay: claude"); at >= 0 {
 					got = strings.TrimRight(got[:at], " ")
 				}
 				if got != wanted {
-					t.Fatalf("seed %d: %q, want %q", seed, m.text(), wanted)
+					t.Fatalf("seed %d: %q, want %q", seed, m.Text(), wanted)
 				}
 			}
 			stop()
-			if got := m.text(); got != want.text() || m.wrapped != want.wrapped || m.noWrap {
-				t.Fatalf("seed %d: %q, want %q", seed, got, want.text())
+			if got := m.Text(); got != want.Text() || m.Wrapped() != want.Wrapped() || len(m.Faults()) > 0 {
+				t.Fatalf("seed %d: %q, want %q", seed, got, want.Text())
 			}
 		})
 	}

@@ -1,0 +1,189 @@
+package cli
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/belay-run/belay/internal/agent"
+	"github.com/belay-run/belay/internal/engine"
+	"github.com/belay-run/belay/internal/printable"
+	"github.com/belay-run/belay/internal/term"
+	"github.com/belay-run/belay/verdict"
+)
+
+// status is what is shown of an agent while it works: how long it takes, what it does, and what it has used. The zero value is not ready,
+// see newStatus.
+type status struct {
+	name  string
+	begun time.Time
+
+	mu       sync.Mutex
+	told     bool // it has told what it does
+	now      engine.Activity
+	argument *string // of now, once it was looked at
+}
+
+func newStatus(name string) *status { return &status{name: name, begun: time.Now()} }
+
+// follow implements engine.Runner.Follow.
+func (s *status) follow(a engine.Activity) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.told, s.now, s.argument = true, a, nil
+}
+
+// restart says that another attempt begins. What was used so far stays.
+func (s *status) restart() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.told, s.now, s.argument = false, engine.Activity{Used: s.now.Used}, nil
+}
+
+// minDoing is how many columns are left for what an agent does before other parts of the line give way.
+const minDoing = 16
+
+// inPlace is the line on a terminal: claude 1:24 · Bash npm test · 12k in, 3k out · $0.12. What does not fit of what the agent does is cut,
+// and if there is next to no room for that, tokens and cost give way.
+func (s *status) inPlace(columns int) string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	separator, mark := " · ", "…"
+	if !term.UTF8() {
+		separator, mark = " | ", "..."
+	}
+	doing := printable.Line(s.doing(true))
+	parts := []string{s.name + " " + term.Elapsed(time.Since(s.begun)), "", tokensText(s.now.Used), costText(s.now.Used)}
+	for {
+		room := columns
+		for _, part := range parts {
+			if part != "" {
+				room -= printable.Width(part) + printable.Width(separator)
+			}
+		}
+		if room >= min(minDoing, printable.Width(doing)) || parts[2] == "" && parts[3] == "" {
+			parts[1] = printable.CutEnd(doing, max(room, 0), mark)
+			break
+		}
+		if parts[2] != "" {
+			parts[2] = ""
+		} else {
+			parts[3] = ""
+		}
+	}
+	var shown []string
+	for _, part := range parts {
+		if part != "" {
+			shown = append(shown, part)
+		}
+	}
+	return strings.Join(shown, separator)
+}
+
+// plain is the line where there is no terminal to redraw one on, which may be kept: it has no argument of a tool.
+func (s *status) plain() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	parts := []string{s.doing(false)}
+	if n := s.now.Used.InputTokens + s.now.Used.OutputTokens; n > 0 {
+		parts = append(parts, countText(n)+" tokens")
+	}
+	if cost := costText(s.now.Used); cost != "" {
+		parts = append(parts, cost)
+	}
+	return fmt.Sprintf("%s is still running (%s): %s", s.name, term.Span(time.Since(s.begun)), strings.Join(parts, ", "))
+}
+
+// doing says in a few words what the agent does.
+func (s *status) doing(withArgument bool) string {
+	a := &s.now
+	switch {
+	case !s.told:
+		return "working"
+	case a.Retrying:
+		if left := time.Until(a.Until); left > 0 {
+			return "retrying in " + term.Span((left + time.Second - 1).Truncate(time.Second))
+		}
+		return "retrying"
+	case a.Delivered:
+		return "finishing"
+	case a.Waiting:
+		return "waiting for input"
+	case a.Doing == agent.UsingTool:
+		if !withArgument {
+			return a.Tool
+		}
+		if s.argument == nil {
+			text := a.Argument()
+			s.argument = &text
+		}
+		return strings.TrimSpace(a.Tool + " " + *s.argument)
+	case a.Doing == agent.Writing:
+		return "writing"
+	}
+	return "thinking"
+}
+
+// tokensText shows tokens as 12k in, 3k out; empty if none are known.
+func tokensText(u verdict.Usage) string {
+	if u.InputTokens <= 0 && u.OutputTokens <= 0 {
+		return ""
+	}
+	return countText(u.InputTokens) + " in, " + countText(u.OutputTokens) + " out"
+}
+
+// countText shows a number in at most four characters: 950, 1.2k, 12k, 3.4M.
+func countText(n int64) string {
+	switch {
+	case n < 0:
+		return "0"
+	case n < 1000:
+		return strconv.FormatInt(n, 10)
+	case n < 999_500:
+		return shortened(float64(n)/1e3) + "k"
+	case n < 999_500_000:
+		return shortened(float64(n)/1e6) + "M"
+	}
+	return shortened(float64(n)/1e9) + "G"
+}
+
+func shortened(x float64) string {
+	if x < 9.95 {
+		return strings.TrimSuffix(strconv.FormatFloat(x, 'f', 1, 64), ".0")
+	}
+	return strconv.FormatFloat(x, 'f', 0, 64)
+}
+
+// costText shows a cost as $0.12, and ~$0.12 if it is an estimate; empty if it is not known.
+func costText(u verdict.Usage) string {
+	if u.CostUSD == nil {
+		return ""
+	}
+	cost, about := *u.CostUSD, ""
+	if u.Estimated {
+		about = "~"
+	}
+	switch {
+	case math.IsNaN(cost), cost < 0, cost > 1e9:
+		return ""
+	case cost > 0 && cost < 0.005:
+		return "<$0.01"
+	}
+	return about + fmt.Sprintf("$%.2f", cost)
+}
+
+// watch lets the view show what an agent does. Its output makes room for that where it goes to the same terminal.
+func (v *view) watch(r *engine.Runner, c *engine.Command) {
+	if a, ok := r.Profile.(agent.Agent); !ok || !a.Headless() || v.settings.Quiet {
+		return
+	}
+	v.status = newStatus(v.name)
+	r.Follow = v.status.follow
+	if c.Stdout != nil {
+		c.Stdout = v.screen.Output(c.Stdout)
+	}
+	c.Stderr, v.stderr = v.screen.Output(c.Stderr), v.screen.Output(v.stderr)
+}

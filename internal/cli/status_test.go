@@ -1,0 +1,87 @@
+package cli
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/belay-run/belay/internal/agent"
+	"github.com/belay-run/belay/internal/engine"
+	"github.com/belay-run/belay/internal/printable"
+	"github.com/belay-run/belay/verdict"
+)
+
+// The line keeps what people look for: what does not fit of the argument is cut, and only where there is next to no room tokens and cost
+// give way.
+func TestStatus_InPlace(t *testing.T) {
+	t.Setenv("LC_ALL", "C.UTF-8")
+	cost := 0.1234
+	used := verdict.Usage{InputTokens: 12_345, OutputTokens: 2_960, CostUSD: &cost}
+	estimated := used
+	estimated.Estimated = true
+	synctest.Test(t, func(t *testing.T) {
+		for _, tt := range []struct {
+			now     engine.Activity
+			columns int
+			want    string
+		}{
+			{engine.Activity{Doing: agent.UsingTool, Tool: "Bash", Used: used}, 100, "claude 1:24 · Bash · 12k in, 3k out · $0.12"},
+			{engine.Activity{Doing: agent.UsingTool, Tool: "A tool with a very long name that does not fit", Used: used}, 60, "claude 1:24 · A tool with a very l… · 12k in, 3k out · $0.12"},
+			{engine.Activity{Doing: agent.UsingTool, Tool: "A tool with a very long name that does not fit", Used: used}, 40, "claude 1:24 · A tool with a ver… · $0.12"},
+			{engine.Activity{Doing: agent.UsingTool, Tool: "A tool with a very long name that does not fit", Used: used}, 30, "claude 1:24 · A tool with a v…"},
+			{engine.Activity{Doing: agent.UsingTool, Tool: "漢字漢字漢字漢字漢字漢字漢字漢字", Used: estimated}, 60, "claude 1:24 · 漢字漢字漢字漢字漢… · 12k in, 3k out · ~$0.12"},
+			{engine.Activity{Used: verdict.Usage{}}, 100, "claude 1:24 · thinking"},
+			{engine.Activity{Doing: agent.Writing}, 100, "claude 1:24 · writing"},
+			{engine.Activity{Delivered: true}, 100, "claude 1:24 · finishing"},
+			{engine.Activity{Waiting: true}, 100, "claude 1:24 · waiting for input"},
+			{engine.Activity{Retrying: true}, 100, "claude 1:24 · retrying"},
+			{engine.Activity{Retrying: true, Until: time.Now().Add(84*time.Second + 11500*time.Millisecond)}, 100, "claude 1:24 · retrying in 12s"},
+		} {
+			s := newStatus("claude")
+			s.begun = time.Now().Add(-84 * time.Second)
+			tt.now.Until = tt.now.Until.Add(-84 * time.Second)
+			s.follow(tt.now)
+			got := s.inPlace(tt.columns)
+			if w := printable.Width(got); w > tt.columns || got != tt.want {
+				t.Errorf("%d columns: %q, which has %d; want %q", tt.columns, got, w, tt.want)
+			}
+		}
+	})
+}
+
+func TestStatus_Plain(t *testing.T) {
+	cost := 0.1
+	synctest.Test(t, func(t *testing.T) {
+		s := newStatus("claude")
+		time.Sleep(time.Minute)
+		if got := s.plain(); got != "claude is still running (1m): working" {
+			t.Errorf("%q", got)
+		}
+		s.follow(engine.Activity{Doing: agent.UsingTool, Tool: "Bash", Used: verdict.Usage{InputTokens: 11_000, OutputTokens: 1_000, CostUSD: &cost}})
+		time.Sleep(2 * time.Minute)
+		if got := s.plain(); got != "claude is still running (3m): Bash, 12k tokens, $0.10" {
+			t.Errorf("%q", got)
+		}
+		s.restart() // what was used stays
+		if got := s.plain(); got != "claude is still running (3m): working, 12k tokens, $0.10" {
+			t.Errorf("%q", got)
+		}
+	})
+}
+
+func TestCountText(t *testing.T) {
+	for n, want := range map[int64]string{-5: "0", 0: "0", 950: "950", 999: "999", 1000: "1k", 1234: "1.2k", 9949: "9.9k", 9950: "10k", 12_345: "12k",
+		999_499: "999k", 999_500: "1M", 3_440_000: "3.4M", 12_000_000_000: "12G"} {
+		if got := countText(n); got != want {
+			t.Errorf("%d is %q, want %q", n, got, want)
+		}
+	}
+}
+
+func TestCostText(t *testing.T) {
+	for cost, want := range map[float64]string{0: "$0.00", 0.001: "<$0.01", 0.125: "$0.12", 12.5: "$12.50", -1: "", 1e12: ""} {
+		if got := costText(verdict.Usage{CostUSD: &cost}); got != want {
+			t.Errorf("%v is %q, want %q", cost, got, want)
+		}
+	}
+}
