@@ -20,6 +20,7 @@ const (
 	Warning       // waiting, held, nearly spent
 	Bad           // failed, closed
 	Accent        // stands out, and is neither good nor bad
+	Chosen        // the line that keys act on
 )
 
 // sequence is what a terminal is sent for a style; empty for none. The colours are those that its user has chosen, not fixed ones, so that
@@ -38,6 +39,8 @@ func (s Style) sequence() string {
 		return "\x1b[31m"
 	case Accent:
 		return "\x1b[36m"
+	case Chosen:
+		return "\x1b[7m"
 	}
 	return ""
 }
