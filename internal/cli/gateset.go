@@ -55,7 +55,7 @@ Reset all of them:
 					term.Printf(w, "%s\n", nothingToReset(key, known))
 					continue
 				}
-				if err := setGate(cmd, manualChange{"gate_reset", key, time.Time{}, ""}, func(s gate.State, now time.Time) gate.State { return s.Reset(now) }); err != nil {
+				if err := setGate(cmd.ErrOrStderr(), manualChange{"gate_reset", key, time.Time{}, ""}, func(s gate.State, now time.Time) gate.State { return s.Reset(now) }); err != nil {
 					return err
 				}
 				term.Printf(w, "gate %s is reset\n", key)
@@ -100,7 +100,7 @@ Hold until a date, and say why:
 			if err != nil {
 				return usage(err, "")
 			}
-			err = setGate(cmd, manualChange{"gate_hold", args[0], t, reason}, func(s gate.State, now time.Time) gate.State { return s.Held(now, t, reason) })
+			err = setGate(cmd.ErrOrStderr(), manualChange{"gate_hold", args[0], t, reason}, func(s gate.State, now time.Time) gate.State { return s.Held(now, t, reason) })
 			if err == nil {
 				term.Printf(cmd.OutOrStdout(), "gate %s holds until %s\n", args[0], engine.When(t))
 			}
@@ -131,7 +131,7 @@ Refuse them for an hour:
 					return usage(err, "")
 				}
 			}
-			err := setGate(cmd, manualChange{"gate_open", args[0], t, reason}, func(s gate.State, now time.Time) gate.State { return s.Opened(now, t, reason) })
+			err := setGate(cmd.ErrOrStderr(), manualChange{"gate_open", args[0], t, reason}, func(s gate.State, now time.Time) gate.State { return s.Opened(now, t, reason) })
 			if err == nil {
 				term.Printf(cmd.OutOrStdout(), "the breaker of gate %s is open; to close it: %s\n", args[0], term.LiftCommand(args[0]))
 			}
@@ -192,8 +192,8 @@ func (b manualChange) log(w io.Writer, state *state.State) {
 	}
 }
 
-// setGate changes a gate by hand.
-func setGate(cmd *cobra.Command, b manualChange, change func(gate.State, time.Time) gate.State) error {
+// setGate changes a gate by hand. What is to be said besides goes to w.
+func setGate(w io.Writer, b manualChange, change func(gate.State, time.Time) gate.State) error {
 	key := b.key
 	if err := config.Find("gate").Check(key); err != nil {
 		return usage(err, "see: belay gates")
@@ -210,6 +210,6 @@ func setGate(cmd *cobra.Command, b manualChange, change func(gate.State, time.Ti
 	if err := store.Update(key, now, func(s gate.State) gate.State { return change(s, now) }); err != nil && !errors.Is(err, gate.ErrDamaged) {
 		return &failure{err}
 	}
-	b.log(cmd.ErrOrStderr(), state)
+	b.log(w, state)
 	return nil
 }

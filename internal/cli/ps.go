@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -47,24 +48,15 @@ for it) whose belay is gone. Nothing else is touched.`,
 		if reap {
 			return reapLeft(w, cmd.ErrOrStderr(), state.Records())
 		}
-		killed, left, _ := state.ReportKilled() // what cannot be put on record now, the next one does
+		killed, left, leftErr := leftBehind(state)
 		for _, r := range killed {
 			sayKilled(cmd.ErrOrStderr(), r)
 		}
 		runs, err := listRuns(state.Records())
-		if err != nil {
+		if err = cmp.Or(err, leftErr); err != nil {
 			return err
 		}
-		unrecorded, err := state.Records().Unrecorded()
-		if err != nil {
-			return &failure{err}
-		}
-		for _, r := range left {
-			runs = append(runs, abandoned(r))
-		}
-		if len(unrecorded) > 0 {
-			runs = append(runs, abandoned(supervise.Record{Command: "hook", Profile: "hook", Left: unrecorded}))
-		}
+		runs = append(runs, left...)
 		if slices.ContainsFunc(runs, func(r supervise.Record) bool { return r.State == stateKilled }) {
 			term.Printf(cmd.ErrOrStderr(), "belay: processes of a killed belay are left; to end them: belay ps --reap\n")
 		}
@@ -96,7 +88,23 @@ for it) whose belay is gone. Nothing else is touched.`,
 }
 
 // stateKilled is the state of a run whose belay was killed and of which processes are left.
-const stateKilled = "killed"
+const stateKilled = supervise.StateKilled
+
+// leftBehind puts runs on record whose belay was killed, and returns them and what is left of such runs, as it is shown.
+func leftBehind(s *state.State) (killed, left []supervise.Record, err error) {
+	killed, found, _ := s.ReportKilled() // what cannot be put on record now, the next one does
+	unrecorded, err := s.Records().Unrecorded()
+	if err != nil {
+		return killed, nil, &failure{err}
+	}
+	for _, r := range found {
+		left = append(left, abandoned(r))
+	}
+	if len(unrecorded) > 0 {
+		left = append(left, abandoned(supervise.Record{Command: "hook", Profile: "hook", Left: unrecorded}))
+	}
+	return killed, left, nil
+}
 
 // abandoned is the record of a killed run as it is shown.
 func abandoned(r supervise.Record) supervise.Record {
@@ -202,14 +210,23 @@ the whole id, or as much of its beginning or end as is unique.`,
 				if err != nil {
 					return err
 				}
-				if err := r.Owner.Terminate(); err != nil {
-					return &failure{fmt.Errorf("process %d could not be asked to stop: %w", r.Owner.PID, err)}
+				said, err := cancelRun(r)
+				if err != nil {
+					return err
 				}
-				term.Printf(cmd.OutOrStdout(), "asked %s (%s) to stop\n", shortID(r.ID), r.Command)
+				term.Printf(cmd.OutOrStdout(), "%s\n", said)
 			}
 			return nil
 		},
 	}
+}
+
+// cancelRun asks the owner of a run to stop it, and returns what to say of that.
+func cancelRun(r supervise.Record) (string, error) {
+	if err := r.Owner.Terminate(); err != nil {
+		return "", &failure{fmt.Errorf("process %d could not be asked to stop: %w", r.Owner.PID, err)}
+	}
+	return fmt.Sprintf("asked %s (%s) to stop", shortID(r.ID), r.Command), nil
 }
 
 // pick finds the one run that an id means.

@@ -30,7 +30,7 @@ func (s *State) killed(rec supervise.Record) bool {
 	if !rec.IsRun() { // its client has ended it
 		return true
 	}
-	lines := s.linesOf(rec)
+	lines := s.Lines(rec)
 	var last journal.Entry
 	if len(lines) > 0 {
 		last = lines[len(lines)-1]
@@ -119,8 +119,8 @@ func killedText(rec supervise.Record) string {
 // maxLookBack is how much of the log is looked at for a run's earlier lines.
 const maxLookBack = 64 << 20
 
-// linesOf are the lines that the log has of a run. It is read from its end, as far back as the run reaches.
-func (s *State) linesOf(rec supervise.Record) (lines []journal.Entry) {
+// Lines are the lines that the log has of a run. It is read from its end, as far back as the run reaches.
+func (s *State) Lines(rec supervise.Record) (lines []journal.Entry) {
 	f, err := s.OpenLog()
 	if err != nil {
 		return nil

@@ -83,6 +83,8 @@ func (rec *Record) IsRun() bool {
 const (
 	StateRunning = "running"
 	StateWaiting = "waiting"
+	// StateKilled is how a run is shown whose owner was killed and of which processes are left. It is not written.
+	StateKilled = "killed"
 )
 
 // maxRecord bounds what is read of a record, which has a few hundred bytes.

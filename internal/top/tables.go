@@ -1,0 +1,182 @@
+package top
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/belay-run/belay/internal/label"
+	"github.com/belay-run/belay/internal/supervise"
+	"github.com/belay-run/belay/internal/term"
+)
+
+// runTable is a line for each run.
+func runTable(s *Snapshot, columns int) (heading term.Row, rows []term.Row) {
+	head := []column{{heading: "ID", drop: 4}, {heading: "COMMAND", most: 16}, {heading: "PID", right: true, drop: 7}, {heading: "LABELS", most: 24, drop: 6},
+		{heading: "TIME", right: true}, {heading: "TOKENS", right: true, drop: 5}, {heading: "COST", right: true}, {heading: "NOW"}}
+	var lines []line
+	for _, r := range s.Runs {
+		pid, tokens, cost, elapsed := "", "", "", ""
+		if r.Owner.PID > 0 && r.State != supervise.StateKilled {
+			pid = fmt.Sprint(r.Owner.PID)
+		}
+		if r.Tokens > 0 {
+			tokens = short(r.Tokens)
+		}
+		if r.CostUSD != nil {
+			cost = dollars(*r.CostUSD)
+		}
+		if !r.Started.IsZero() {
+			elapsed = span(s.At.Sub(r.Started))
+		}
+		lines = append(lines, line{[]string{shortID(r.ID), r.Command, pid, label.Labels{Name: r.Name, Tags: r.Tags}.String(), elapsed, tokens, cost, now(r, s.At)}, runStyle(r)})
+	}
+	if heading, rows = table(columns, head, lines); len(rows) == 0 {
+		return term.Row{{Text: noMarker + "RUNS", Style: term.Faint}}, []term.Row{{{Text: noMarker + "nothing is running"}}}
+	}
+	return heading, rows
+}
+
+// span is how long something takes, in whole seconds.
+func span(d time.Duration) string { return term.Span(max(0, d).Truncate(time.Second)) }
+
+func runStyle(r supervise.Record) term.Style {
+	switch r.State {
+	case supervise.StateWaiting:
+		return term.Warning
+	case supervise.StateKilled:
+		return term.Bad
+	}
+	return term.Plain
+}
+
+// now says what a run is doing.
+func now(r supervise.Record, at time.Time) string {
+	switch {
+	case r.State == supervise.StateKilled && len(r.Left) == 0:
+		return "killed"
+	case r.State == supervise.StateKilled:
+		return "killed, left running: " + processes(r.Left)
+	case r.State == supervise.StateWaiting && r.Until.IsZero(): // it is not known when a slot or a scope is free
+		return "waiting: " + r.Reason
+	case r.State == supervise.StateWaiting:
+		return fmt.Sprintf("waiting %s, until %s: %s", span(r.Until.Sub(at)+time.Second-1), clock(r.Until, at), r.Reason)
+	}
+	text := r.Activity
+	if text == "" {
+		text = "running"
+	}
+	if r.Attempt > 1 {
+		text += fmt.Sprintf(" (attempt %d)", r.Attempt)
+	}
+	return text
+}
+
+func processes(list []supervise.Proc) string {
+	var names []string
+	for _, p := range list {
+		names = append(names, p.String())
+	}
+	return strings.Join(names, ", ")
+}
+
+// gateTable is a line for each gate that is not healthy.
+func gateTable(s *Snapshot, columns int) (heading term.Row, rows []term.Row) {
+	head := []column{{heading: "GATE", most: 32}, {heading: "STATE", most: 28}, {heading: "UNTIL", drop: 1}, {heading: "LEFT", right: true, drop: 2},
+		{heading: "WAITING", right: true, drop: 3}, {heading: "REASON"}}
+	var lines []line
+	for _, g := range s.Gates {
+		until, left := "", ""
+		if !g.Until.IsZero() {
+			until, left = clock(g.Until, s.At), span(g.Until.Sub(s.At)+time.Second-1)
+		}
+		style := term.Warning
+		if !g.Closed {
+			style = term.Plain
+		}
+		lines = append(lines, line{[]string{g.Key, g.State, until, left, fmt.Sprint(len(g.Waiting)), g.Reason}, style})
+	}
+	if heading, rows = table(columns, head, lines); len(rows) == 0 {
+		return term.Row{{Text: noMarker + "GATES", Style: term.Faint}}, []term.Row{{{Text: noMarker + "all gates are healthy"}}}
+	}
+	return heading, rows
+}
+
+// budgetTable is a line for each budget; there is no heading if there are none.
+func budgetTable(s *Snapshot, columns int) (heading term.Row, rows []term.Row) {
+	if len(s.Budgets) == 0 {
+		return nil, nil
+	}
+	head := []column{{heading: "BUDGET", most: 20}, {heading: "SPENT", right: true}, {heading: "LEFT", right: true}, {heading: "LIMIT", right: true, drop: 2},
+		{heading: "USED", drop: 1}, {heading: "STATE"}}
+	// The tightest come first: on a small screen there is no room for the others.
+	budgets := slices.Clone(s.Budgets)
+	slices.SortStableFunc(budgets, func(a, b Budget) int { return cmp.Compare(b.used(), a.used()) })
+	var lines []line
+	for _, b := range budgets {
+		limit, left, used := "", "", ""
+		if b.Limit > 0 {
+			limit, left, used = fmt.Sprintf("$%g/%s", b.Limit, b.Window), dollars(b.Left), bar(b.used())
+		}
+		spent := dollars(b.Spent)
+		if b.Unknown > 0 {
+			spent = "≥ " + spent
+		}
+		lines = append(lines, line{[]string{b.Name, spent, left, limit, used, budgetState(b, s.At)}, budgetStyle(b)})
+	}
+	return table(columns, head, lines)
+}
+
+// used is the part of a budget that is spent, 1 for all of it.
+func (b *Budget) used() float64 {
+	switch {
+	case b.Closed:
+		return 1
+	case b.Limit > 0:
+		return b.Spent / b.Limit
+	}
+	return 0
+}
+
+func budgetStyle(b Budget) term.Style {
+	switch {
+	case b.Closed:
+		return term.Bad
+	case b.Warning:
+		return term.Warning
+	}
+	return term.Plain
+}
+
+func budgetState(b Budget, at time.Time) string {
+	next := ""
+	if !b.Ends.IsZero() {
+		next = clock(b.Ends, at)
+	}
+	switch {
+	case b.Closed && next != "":
+		return "closed until " + next
+	case b.Closed:
+		return "closed"
+	case next != "":
+		return "resets " + next
+	}
+	return "open"
+}
+
+// barWidth is how long a bar is, in characters.
+const barWidth = 10
+
+// bar is full to that part.
+func bar(part float64) string {
+	full := int(min(max(part, 0), 1)*barWidth + 0.5)
+	if full == 0 && part > 0 { // a little must show
+		full = 1
+	}
+	if full == barWidth && part < 1 { // and so must what is left
+		full--
+	}
+	return strings.Repeat("█", full) + strings.Repeat("░", barWidth-full)
+}

@@ -1,0 +1,237 @@
+package top
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/belay-run/belay/internal/supervise"
+	"github.com/belay-run/belay/internal/term"
+)
+
+// Rows is the screen for a size. A height of 0 means all there is, and a width of 0 that no row is cut, without a footer and without a
+// choice: it is what is printed where there is no terminal.
+func (m *Model) Rows(columns, height int) []term.Row {
+	rows := m.header(columns)
+	if height == 0 {
+		rows = append(rows, m.body(columns, 0)...)
+	} else {
+		rows = rows[:min(len(rows), max(0, height-2))]
+		rows = append(rows, m.body(columns, max(0, height-1-len(rows)))...)
+		for len(rows) < height-1 {
+			rows = append(rows, nil)
+		}
+		rows = append(rows[:max(0, height-1)], m.footer(columns))
+	}
+	for i, row := range rows {
+		rows[i] = cutRow(row, columns)
+	}
+	return rows
+}
+
+// Fit scrolls back to what there is to see, for a size.
+func (m *Model) Fit(columns, height int) {
+	room := max(1, height-1-len(m.header(columns)))
+	var all int
+	switch {
+	case m.help:
+		all = len(helpRows(columns))
+	case m.look != nil:
+		all = len(m.lookRows(columns))
+	}
+	m.scroll = max(0, min(m.scroll, all-room))
+}
+
+// header says when it is, what runs, and what was spent today.
+func (m *Model) header(columns int) []term.Row {
+	s := &m.Snapshot
+	counts := map[string]int{}
+	for _, r := range s.Runs {
+		counts[r.State]++
+	}
+	var runs []string
+	for _, state := range []string{supervise.StateRunning, supervise.StateWaiting, supervise.StateKilled} {
+		if n := counts[state]; n > 0 {
+			runs = append(runs, fmt.Sprintf("%d %s", n, state))
+		}
+	}
+	if len(runs) == 0 {
+		runs = []string{"nothing is running"}
+	}
+	parts := []term.Piece{{Text: s.At.Format("15:04:05"), Style: term.Strong}, {Text: strings.Join(runs, ", ")}}
+	for _, text := range s.Today.parts() {
+		parts = append(parts, term.Piece{Text: text})
+	}
+	most := 1
+	if columns > 0 && columns < 80 {
+		most = 2
+		parts[1], parts[2] = parts[2], parts[1] // the shorter one fits beside the time
+	}
+	rows := flow(parts, " · ", columns)
+	for len(rows) > most && len(parts) > 3 { // what is left out is the least of it
+		parts = parts[:len(parts)-1]
+		rows = flow(parts, " · ", columns)
+	}
+	if s.Trouble != "" {
+		rows = append(rows, term.Row{{Text: s.Trouble, Style: term.Bad}})
+	}
+	return rows
+}
+
+// footer is the last line: what is asked, what was said, or what the keys are.
+func (m *Model) footer(columns int) term.Row {
+	switch {
+	case m.asked != nil:
+		return term.Row{{Text: cut(m.asked.text, max(1, columns-width(yesNo))) + yesNo, Style: term.Strong}}
+	case m.message != "":
+		return term.Row{{Text: m.message, Style: term.Strong}}
+	}
+	keys := []string{"↑↓ select", "Enter details", "x cancel", "Tab gates", "? help", "q quit"}
+	switch {
+	case m.help:
+		keys = []string{"Esc back", "q quit"}
+	case m.look != nil && m.look.gate != nil:
+		keys = []string{"Esc back", "r reset", "? help", "q quit"}
+	case m.look != nil:
+		keys = []string{"Esc back", "↑↓ scroll", "x cancel", "? help", "q quit"}
+	case m.onGates:
+		keys = []string{"↑↓ select", "Enter details", "r reset", "Tab runs", "? help", "q quit"}
+	}
+	// The last ones are what a new user needs: on a narrow screen those in the middle go.
+	for len(keys) > 2 && columns > 0 && width(strings.Join(keys, gap)) > columns {
+		at := 1
+		if keys[0] != "Esc back" {
+			at = 0
+		}
+		keys = append(keys[:at:at], keys[at+1:]...)
+	}
+	return term.Row{{Text: strings.Join(keys, gap), Style: term.Faint}}
+}
+
+// yesNo stands behind a question.
+const yesNo = " (y/n)"
+
+// body is what is between header and footer.
+func (m *Model) body(columns, height int) []term.Row {
+	switch {
+	case m.help:
+		return window(helpRows(columns), m.scroll, height)
+	case m.look != nil:
+		return window(m.lookRows(columns), m.scroll, height)
+	}
+	return m.lists(columns, height)
+}
+
+// window is the part of rows that is scrolled to.
+func window(rows []term.Row, from, height int) []term.Row {
+	from = max(0, min(from, len(rows)-height))
+	return rows[from:min(len(rows), from+height)]
+}
+
+// section is a table of the lists.
+type section struct {
+	name    string
+	heading term.Row
+	rows    []term.Row
+	chosen  int // the row that is chosen; -1 for none
+}
+
+// lists are budgets, runs and gates.
+func (m *Model) lists(columns, height int) (rows []term.Row) {
+	choice := func(at int, has bool) int {
+		if !has || height == 0 {
+			return -1
+		}
+		return at
+	}
+	budgets := section{name: "budgets", chosen: -1}
+	budgets.heading, budgets.rows = budgetTable(&m.Snapshot, columns)
+	runs := section{name: "runs", chosen: choice(m.runAt, !m.onGates && len(m.Snapshot.Runs) > 0)}
+	runs.heading, runs.rows = runTable(&m.Snapshot, columns)
+	gates := section{name: "gates", chosen: choice(m.gateAt, m.onGates && len(m.Snapshot.Gates) > 0)}
+	gates.heading, gates.rows = gateTable(&m.Snapshot, columns)
+
+	focus, other := &runs, &gates
+	if m.onGates {
+		focus, other = other, focus
+	}
+	spread(columns, height, focus, other, &budgets)
+	blank := height == 0 || size(&runs)+size(&gates)+size(&budgets)+sections(&runs, &gates, &budgets) <= height
+	for _, s := range []*section{&budgets, &runs, &gates} {
+		if s.heading == nil {
+			continue
+		}
+		if blank {
+			rows = append(rows, nil)
+		}
+		rows = append(rows, s.heading)
+		for i, row := range s.rows {
+			if i == s.chosen {
+				row = choose(row, columns)
+			}
+			rows = append(rows, row)
+		}
+	}
+	return rows
+}
+
+// size is how many lines a section takes.
+func size(s *section) int {
+	if s.heading == nil {
+		return 0
+	}
+	return 1 + len(s.rows)
+}
+
+// sections is how many there are.
+func sections(list ...*section) (n int) {
+	for _, s := range list {
+		if s.heading != nil {
+			n++
+		}
+	}
+	return n
+}
+
+// spread makes the sections fit. The one that the keys are for has most of the room; of the others a few rows are shown, on a very small
+// screen only how many there are.
+func spread(columns, height int, focus, other, budgets *section) {
+	if height == 0 || size(focus)+size(other)+size(budgets) <= height {
+		return
+	}
+	few := func(s *section, rows int) int { return min(size(s), 1+rows) }
+	if height < 8 {
+		budgets.heading, budgets.rows = nil, nil
+	}
+	focus.shrink(max(2, height-few(other, height/8)-few(budgets, height/12)), columns)
+	other.shrink(max(1, height-size(focus)-few(budgets, height/12)), columns)
+	budgets.shrink(height-size(focus)-size(other), columns)
+}
+
+// shrink leaves that many lines of a section, heading included, the row that is chosen among them, and says in its heading
+// what there is.
+func (s *section) shrink(lines, columns int) {
+	if s.heading == nil || size(s) <= lines {
+		return
+	}
+	if lines < 1 {
+		s.heading, s.rows = nil, nil
+		return
+	}
+	all := len(s.rows)
+	n := lines - 1
+	from := max(0, min(s.chosen-n/2, all-n))
+	s.rows = s.rows[from : from+n]
+	if s.chosen >= 0 {
+		s.chosen -= from
+	}
+	if n == 0 {
+		s.heading = term.Row{{Text: fmt.Sprintf("%s%d %s", noMarker, all, s.name), Style: term.Faint}}
+		return
+	}
+	note := fmt.Sprintf("%s%d–%d of %d", gap, from+1, from+n, all)
+	if n == 1 {
+		note = fmt.Sprintf("%s%d of %d", gap, from+1, all)
+	}
+	left := columns - width(note)
+	s.heading = term.Row{{Text: pad(cut(s.heading.String(), left), left, false) + note, Style: term.Faint}}
+}
