@@ -62,7 +62,7 @@ func OpenFullscreen(in io.Reader, out io.Writer) (*Fullscreen, error) {
 		return nil, err
 	}
 	s.wake = wake
-	for _, sig := range []os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGTSTP, syscall.SIGCONT, syscall.SIGWINCH} {
+	for _, sig := range []os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGCONT, syscall.SIGWINCH} {
 		if !signal.Ignored(sig) { // as under nohup
 			signal.Notify(s.signals, sig)
 		}
@@ -165,6 +165,9 @@ func (s *Fullscreen) enter() error {
 	modes := *s.before
 	modes.Lflag &^= unix.ICANON | unix.ECHO | unix.IEXTEN
 	modes.Cc[unix.VMIN], modes.Cc[unix.VTIME] = 1, 0
+	for _, key := range stopKeys {
+		modes.Cc[key] = noKey
+	}
 	if err := unix.IoctlSetTermios(int(s.in.Fd()), setTermios, &modes); err != nil {
 		return err
 	}
@@ -174,14 +177,18 @@ func (s *Fullscreen) enter() error {
 	return err
 }
 
-// leave shows what was there before. A terminal that another job has by now is left alone. The lock is held.
+// leave shows what was there before. Where another job has the terminal by now, its modes are left alone. The lock is held.
 func (s *Fullscreen) leave() {
 	if !s.active {
 		return
 	}
 	s.active = false
-	if inForeground(s.in) {
-		s.out.WriteString(leaveScreen)
+	inFront := inForeground(s.in)
+	if now, err := unix.IoctlGetTermios(int(s.in.Fd()), getTermios); err == nil && !inFront && now.Lflag&unix.TOSTOP != 0 {
+		return // to write would stop us
+	}
+	s.out.WriteString(leaveScreen)
+	if inFront {
 		unix.IoctlSetTermios(int(s.in.Fd()), setTermios, s.before)
 	}
 }
@@ -194,9 +201,6 @@ func (s *Fullscreen) watchSignals() {
 		case got := <-s.signals:
 			ok := true
 			switch sig := got.(syscall.Signal); sig {
-			case syscall.SIGTSTP:
-				s.stop()
-				ok = s.tell(Event{Redraw: true})
 			case syscall.SIGCONT, syscall.SIGWINCH:
 				s.mu.Lock()
 				if sig == syscall.SIGCONT {
@@ -215,29 +219,21 @@ func (s *Fullscreen) watchSignals() {
 	}
 }
 
-// stop stops this process as Ctrl-Z does, with the terminal as it was, and returns when it goes on.
+// stop stops our process group as Ctrl-Z does, with the terminal as it was, and returns when we go on. Ctrl-Z is read as a key for that: a
+// SIGTSTP that a Go program has caught once never stops it again.
 func (s *Fullscreen) stop() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.leave()
-	signal.Reset(syscall.SIGTSTP)
-	syscall.Kill(os.Getpid(), syscall.SIGTSTP)
-	late := time.NewTimer(stopTimeout)
-	defer late.Stop()
-	for waiting := true; waiting; {
-		select {
-		case got := <-s.signals:
-			waiting = got != syscall.SIGCONT
-			if got == syscall.SIGTERM || got == syscall.SIGHUP || got == syscall.SIGINT || got == syscall.SIGQUIT {
-				go s.tell(Event{Signal: got.(syscall.Signal)})
-			}
-		case <-late.C:
-			waiting = false
-		case <-s.done:
-			return
-		}
+	goOn := make(chan os.Signal, 1)
+	signal.Notify(goOn, syscall.SIGCONT)
+	defer signal.Stop(goOn)
+	syscall.Kill(0, syscall.SIGTSTP)
+	select { // we are stopped about here
+	case <-goOn:
+	case <-time.After(stopTimeout):
+	case <-s.done:
 	}
-	signal.Notify(s.signals, syscall.SIGTSTP)
 }
 
 // readKeys reads the keyboard until the screen is closed.
@@ -277,7 +273,12 @@ func (s *Fullscreen) readKeys(woken *os.File) {
 			keys = board.feed(buf[:n])
 		}
 		for _, key := range keys {
-			if !s.tell(Event{Key: key}) {
+			e := Event{Key: key}
+			if key == keyCtrlZ {
+				s.stop()
+				e = Event{Redraw: true}
+			}
+			if !s.tell(e) {
 				return
 			}
 		}

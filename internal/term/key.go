@@ -25,6 +25,8 @@ const (
 	KeyEscape   Key = "escape"
 	KeyCtrlC    Key = "ctrl-c"
 	KeyCtrlL    Key = "ctrl-l"
+
+	keyCtrlZ Key = "ctrl-z" // never told: it stops us
 )
 
 // sequences are what terminals send for keys, after ESC [ or ESC O.
@@ -34,7 +36,7 @@ var sequences = map[string]Key{
 }
 
 // controls are the keys that send a control character.
-var controls = map[byte]Key{'\r': KeyEnter, '\n': KeyEnter, '\t': KeyTab, 0x03: KeyCtrlC, 0x0c: KeyCtrlL}
+var controls = map[byte]Key{'\r': KeyEnter, '\n': KeyEnter, '\t': KeyTab, 0x03: KeyCtrlC, 0x0c: KeyCtrlL, 0x1a: keyCtrlZ}
 
 // maxSequence is how long a sequence may get before it is taken for garbage.
 const maxSequence = 64
