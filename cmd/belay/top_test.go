@@ -322,3 +322,59 @@ func (s *screen) await(name string) {
 		return err == nil
 	})
 }
+
+// What an agent does and has used so far is shown, and today's spending is what belay stats says too.
+func TestTop_SpendsAsStatsDoes(t *testing.T) {
+	t.Parallel()
+	r := newRun(t, 0)
+	r.play("claude", "begin; result 0.25 200 20 200 20", "begin; fail 529", "begin; turn 1 100 10; call m2 t2 Read; hang")
+	r.play("codex", "begin; result 10 1")
+	r.belay(first("claude")...)
+	r.belay(first("codex")...)
+	r.belay("--", "false")
+	working := r.job("working", first("claude", "--stall-timeout", "0")...)
+	eventually(t, "claude shows what it does", func() bool { return strings.Contains(r.says("top"), "tool Read (attempt 2)") })
+	if text := r.says("top"); !strings.Contains(text, "1 running") || !strings.Contains(text, "claude") {
+		t.Errorf("the screen is:\n%s", text)
+	}
+	var now struct {
+		Runs []struct {
+			State, Activity string
+			Tokens          int
+		}
+		Gates, Budgets []any
+		Today          struct {
+			Runs, Failed, Attempts int
+			Input                  int     `json:"input_tokens"`
+			Output                 int     `json:"output_tokens"`
+			Cost                   float64 `json:"cost_usd"`
+			Unknown                int     `json:"unknown_costs"`
+			Estimated              int     `json:"estimated_costs"`
+		}
+	}
+	r.ask(&now, "top", "--json")
+	if len(now.Runs) != 1 || now.Runs[0].Tokens != 110 || now.Runs[0].Activity != "tool Read" || now.Gates == nil || now.Budgets == nil {
+		t.Errorf("%+v", now)
+	}
+	working.cmd.Process.Signal(syscall.SIGTERM)
+	working.ends(t, 143)
+	r.ask(&now, "top", "--json")
+	var stats struct {
+		Total struct {
+			Invocations, Succeeded, Attempts int
+			Usage                            struct {
+				Input  int     `json:"input_tokens"`
+				Output int     `json:"output_tokens"`
+				Cost   float64 `json:"total_cost_usd"`
+			}
+			Unknown   int `json:"unknown_costs"`
+			Estimated int `json:"estimated_costs"`
+		}
+	}
+	r.ask(&stats, "stats", "--since", "today", "--json")
+	s, today := stats.Total, now.Today
+	if today.Runs != s.Invocations || today.Failed != s.Invocations-s.Succeeded || today.Attempts != s.Attempts || today.Input != s.Usage.Input ||
+		today.Output != s.Usage.Output || today.Cost != s.Usage.Cost || today.Unknown != s.Unknown || today.Estimated != s.Estimated || today.Runs != 4 {
+		t.Errorf("top says %+v, stats %+v", today, s)
+	}
+}

@@ -6,6 +6,7 @@ import (
 	"os"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -72,6 +73,8 @@ Where there is no terminal it prints the screen once, and with --json one snapsh
 		defer screen.Close() // also if it panics
 		sig, err := top.Loop(cmd.Context(), screen, source, every)
 		switch {
+		case cmd.Context().Err() != nil:
+			return exit(codeStopped)
 		case err != nil:
 			return &failure{fmt.Errorf("the terminal cannot be used any more: %w", err)}
 		case sig != 0:
@@ -252,7 +255,7 @@ func (t *topSource) do(a top.Action) (string, error) {
 	switch a.Kind {
 	case top.Cancel:
 		text, err := cancelRun(a.Run)
-		if errors.Is(err, os.ErrProcessDone) {
+		if errors.Is(err, os.ErrProcessDone) || errors.Is(err, syscall.ESRCH) {
 			return fmt.Sprintf("%s (%s) has already ended", shortID(a.Run.ID), a.Run.Command), nil
 		}
 		return text, err

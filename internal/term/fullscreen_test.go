@@ -38,3 +38,20 @@ func TestRow_CannotControlTheTerminal(t *testing.T) {
 		t.Errorf("without colours %q, want %q", got, want)
 	}
 }
+
+// Rows follow the conventions for colours.
+func TestRows_Colors(t *testing.T) {
+	rows := []Row{{{Text: "waiting ", Style: Warning}, {Text: "  "}}, nil}
+	for _, tt := range []struct{ force, no, want string }{
+		{"", "", "waiting\n\n"},
+		{"1", "", "\x1b[33mwaiting \x1b[0m\n\n"},
+		{"1", "1", "waiting\n\n"},
+	} {
+		t.Setenv("CLICOLOR_FORCE", tt.force)
+		t.Setenv("NO_COLOR", tt.no)
+		var b strings.Builder
+		if err := Rows(&b, rows); err != nil || b.String() != tt.want {
+			t.Errorf("CLICOLOR_FORCE=%s NO_COLOR=%s: %q (%v), want %q", tt.force, tt.no, b.String(), err, tt.want)
+		}
+	}
+}

@@ -119,7 +119,7 @@ func TestModel_LookedAtEnds(t *testing.T) {
 func TestModel_AlwaysFits(t *testing.T) {
 	keys := []term.Key{"j", "k", "g", "G", "x", "y", "n", "r", "?", term.KeyTab, term.KeyEnter, term.KeyEscape, term.KeyPageDown, term.KeyPageUp, term.KeyEnd, " "}
 	r := rand.New(rand.NewPCG(1, 2))
-	for range 1000 {
+	for range 300 {
 		s := example()
 		s.Runs, s.Gates, s.Budgets = s.Runs[r.IntN(5):], s.Gates[r.IntN(3):], s.Budgets[r.IntN(3):]
 		if r.IntN(2) == 0 {

@@ -114,17 +114,17 @@ func TestLedger_HalfALine(t *testing.T) {
 // A log that is moved aside in the course of the day still counts, and so does a long day.
 func TestLedger_LongAndMoved(t *testing.T) {
 	b := newBooks(t)
-	for range 3000 {
+	for range 800 {
 		b.append(at.AddDate(0, 0, -1), spends(9))
 	}
 	// A run that was killed yesterday is put on record today, with the time of its last sign of life.
-	for i := range 2000 {
+	for i := range 1000 {
 		if i%2 == 0 {
 			b.append(at.AddDate(0, 0, -1), journal.Entry{Attempt: 1, Status: journal.Error, Rule: "killed", ExitCode: -1})
 		}
-		b.append(at, spends(0.001))
+		b.append(at, spends(0.002))
 	}
-	b.want(at, 2000, 2)
+	b.want(at, 1000, 2)
 	if err := os.Rename(b.Path, b.Path+".20261116T140322Z"); err != nil {
 		t.Fatal(err)
 	}
@@ -132,7 +132,7 @@ func TestLedger_LongAndMoved(t *testing.T) {
 	if err := os.Chtimes(b.Path+".20261116T140322Z", later, later); err != nil {
 		t.Fatal(err)
 	}
-	b.want(at, 2000, 2)
+	b.want(at, 1000, 2)
 	b.append(at, spends(1))
-	b.want(at, 2001, 3)
+	b.want(at, 1001, 3)
 }
