@@ -29,14 +29,47 @@ const (
 	keyCtrlZ Key = "ctrl-z" // never told: it stops us
 )
 
-// sequences are what terminals send for keys, after ESC [ or ESC O.
-var sequences = map[string]Key{
-	"A": KeyUp, "B": KeyDown, "C": KeyRight, "D": KeyLeft, "H": KeyHome, "F": KeyEnd, "Z": KeyBackTab,
-	"1~": KeyHome, "7~": KeyHome, "4~": KeyEnd, "8~": KeyEnd, "5~": KeyPageUp, "6~": KeyPageDown,
+// sequenceKey is the key for which a terminal sends ESC [ or ESC O and this; empty if it means nothing here.
+func sequenceKey(sent string) Key {
+	switch sent {
+	case "A":
+		return KeyUp
+	case "B":
+		return KeyDown
+	case "C":
+		return KeyRight
+	case "D":
+		return KeyLeft
+	case "H", "1~", "7~":
+		return KeyHome
+	case "F", "4~", "8~":
+		return KeyEnd
+	case "5~":
+		return KeyPageUp
+	case "6~":
+		return KeyPageDown
+	case "Z":
+		return KeyBackTab
+	}
+	return ""
 }
 
-// controls are the keys that send a control character.
-var controls = map[byte]Key{'\r': KeyEnter, '\n': KeyEnter, '\t': KeyTab, 0x03: KeyCtrlC, 0x0c: KeyCtrlL, 0x1a: keyCtrlZ}
+// controlKey is the key that sends a control character; empty if it means nothing here.
+func controlKey(sent byte) Key {
+	switch sent {
+	case '\r', '\n':
+		return KeyEnter
+	case '\t':
+		return KeyTab
+	case 0x03:
+		return KeyCtrlC
+	case 0x0c:
+		return KeyCtrlL
+	case 0x1a:
+		return keyCtrlZ
+	}
+	return ""
+}
 
 // maxSequence is how long a sequence may get before it is taken for garbage.
 const maxSequence = 64
@@ -90,7 +123,7 @@ func (k *keyboard) next() (n int, key Key) {
 	case p[0] == 0x1b:
 		return k.sequence()
 	case p[0] < ' ' || p[0] == 0x7f:
-		return 1, controls[p[0]]
+		return 1, controlKey(p[0])
 	}
 	r, size := utf8.DecodeRune(p)
 	if r == utf8.RuneError {
@@ -121,7 +154,7 @@ func (k *keyboard) sequence() (n int, key Key) {
 		if c := p[n]; c >= '@' && c <= '~' {
 			n++
 			k.pasting = bytes.Equal(p[:n], pasteBegin)
-			return n, sequences[string(p[2:n])]
+			return n, sequenceKey(string(p[2:n]))
 		} else if c < ' ' || c > '?' || n > maxSequence {
 			return n, ""
 		}

@@ -23,10 +23,10 @@ type line struct {
 // gap stands between columns.
 const gap = "  "
 
-// table lays out lines below headings. The last column, which is a text, takes what is left, and at least a
-// quarter before others are left out; columns is the width of the screen, 0 for no end. A column
+// table lays out lines below headings. The last column, which is a text, takes what is left, and least of
+// it before others are left out; columns is the width of the screen, 0 for no end. A column
 // with nothing in it is left out.
-func table(columns int, head []column, lines []line) (heading term.Row, rows []term.Row) {
+func table(columns, least int, head []column, lines []line) (heading term.Row, rows []term.Row) {
 	widths := make([]int, len(head))
 	for i, c := range head {
 		for _, l := range lines {
@@ -55,7 +55,7 @@ func table(columns int, head []column, lines []line) (heading term.Row, rows []t
 				worst = i
 			}
 		}
-		if worst < 0 || room >= min(columns/4, widths[last]) {
+		if worst < 0 || room >= min(least, widths[last]) {
 			break
 		}
 		widths[worst] = 0

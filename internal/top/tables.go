@@ -33,7 +33,7 @@ func runTable(s *Snapshot, columns int) (heading term.Row, rows []term.Row) {
 		}
 		lines = append(lines, line{[]string{shortID(r.ID), r.Command, pid, label.Labels{Name: r.Name, Tags: r.Tags}.String(), elapsed, tokens, cost, now(r, s.At)}, runStyle(r)})
 	}
-	if heading, rows = table(columns, head, lines); len(rows) == 0 {
+	if heading, rows = table(columns, columns*2/5, head, lines); len(rows) == 0 {
 		return term.Row{{Text: noMarker + "RUNS", Style: term.Faint}}, []term.Row{{{Text: noMarker + "nothing is running"}}}
 	}
 	return heading, rows
@@ -98,7 +98,7 @@ func gateTable(s *Snapshot, columns int) (heading term.Row, rows []term.Row) {
 		}
 		lines = append(lines, line{[]string{g.Key, g.State, until, left, fmt.Sprint(len(g.Waiting)), g.Reason}, style})
 	}
-	if heading, rows = table(columns, head, lines); len(rows) == 0 {
+	if heading, rows = table(columns, columns/4, head, lines); len(rows) == 0 {
 		return term.Row{{Text: noMarker + "GATES", Style: term.Faint}}, []term.Row{{{Text: noMarker + "all gates are healthy"}}}
 	}
 	return heading, rows
@@ -126,7 +126,7 @@ func budgetTable(s *Snapshot, columns int) (heading term.Row, rows []term.Row) {
 		}
 		lines = append(lines, line{[]string{b.Name, spent, left, limit, used, budgetState(b, s.At)}, budgetStyle(b)})
 	}
-	return table(columns, head, lines)
+	return table(columns, columns/4, head, lines)
 }
 
 // used is the part of a budget that is spent, 1 for all of it.
