@@ -52,6 +52,7 @@ var arrows = map[string][]string{
 	"internal/mcp":                {"gate", "internal/journal", "internal/message", "internal/redact", "internal/supervise", "retry", "verdict"},
 	"gh":                          {"", "breaker", "internal/agent/gh", "retry", "verdict"},
 	"scripts/api":                 {},
+	"scripts/reference":           {"internal/cli", "internal/config", "internal/engine"},
 	"examples/ghsync":             {"", "gh", "retry"},
 	"internal/config":             {"internal/agent", "internal/agent/generic", "internal/alert", "internal/budget", "internal/label", "internal/price", "internal/profile", "internal/safefile", "retry", "verdict"},
 	"internal/clientfile":         {"internal/safefile", "internal/supervise"},

@@ -1,0 +1,21 @@
+package main
+
+import (
+	"os"
+	"testing"
+)
+
+// The tables of docs/reference.md are those that the code has now.
+func TestReference_IsCurrent(t *testing.T) {
+	text, err := os.ReadFile("../../" + path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	renewed, err := renew(string(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if renewed != string(text) {
+		t.Errorf("%s is not what the code says; run: go run ./scripts/reference", path)
+	}
+}
