@@ -22,7 +22,7 @@ install: build ## both into $(PREFIX)/bin
 demo: build ## belay at work against an API that fails on purpose, in half a minute
 	@bin/belay demo
 
-picture: build ## docs/demo.svg, from a real run of it
+picture: build ## docs/demo-light.svg and docs/demo-dark.svg, from a real run of it
 	scripts/demo-picture
 
 reference: ## the tables of docs/reference.md, from the code

@@ -81,22 +81,32 @@ func TestDemo_NothingInstalled(t *testing.T) {
 	}
 }
 
-// What the README shows is from a run, and names no machine.
+// The README's pictures show one run, and name no machine.
 func TestDemo_Picture(t *testing.T) {
-	picture, err := os.ReadFile("../../docs/demo.svg")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, part := range []string{"<svg", "Retry-After: 2", "breaker open", "all gates are healthy", "~/.local/state/belay/demo/log.jsonl"} {
-		if !strings.Contains(string(picture), part) {
-			t.Errorf("docs/demo.svg has no %q; run: make picture", part)
-		}
-	}
 	host, _ := os.Hostname()
-	for _, part := range []string{"/tmp", "/home/", "/root", "127.0.0.1", "localhost", " " + host} {
-		if part != " " && strings.Contains(string(picture), part) {
-			t.Errorf("docs/demo.svg has %q", part)
+	var shown []string // what each picture shows, without its colours
+	for _, theme := range []string{"light", "dark"} {
+		name := "docs/demo-" + theme + ".svg"
+		data, err := os.ReadFile("../../" + name)
+		if err != nil {
+			t.Fatal(err)
 		}
+		_, picture, _ := strings.Cut(string(data), "</style>")
+		for _, part := range []string{"Forty-two.", "Yes, I am back.", "Still here.", "~/.local/state/belay/demo/log.jsonl"} {
+			if !strings.Contains(picture, part) {
+				t.Errorf("%s has no %q; run: make picture", name, part)
+			}
+		}
+		for _, part := range []string{"/tmp", "/home/", "/root", "127.0.0.1", "localhost", " " + host} {
+			if part != " " && strings.Contains(picture, part) {
+				t.Errorf("%s has %q", name, part)
+			}
+		}
+		_, text, _ := strings.Cut(picture, "<text")
+		shown = append(shown, text)
+	}
+	if shown[0] != shown[1] {
+		t.Error("the pictures show different runs; run: make picture")
 	}
 }
 

@@ -1,4 +1,5 @@
-// Command picture draws what a terminal shows as an SVG: text with ANSI colours on stdin, the picture on stdout.
+// Command picture draws what a terminal shows as an SVG: text with ANSI colours on stdin, the picture on stdout. A page that
+// may be light or dark takes two, of the same text.
 package main
 
 import (
@@ -14,11 +15,17 @@ import (
 func main() {
 	title := flag.String("title", "", "what stands in the title bar")
 	columns := flag.Int("columns", 120, "where lines are broken, as a terminal does")
+	theme := flag.String("theme", "dark", "dark or light")
 	flag.Parse()
+	palette, known := themes[*theme]
+	if !known {
+		fmt.Fprintf(os.Stderr, "picture: there is no theme %q\n", *theme)
+		os.Exit(2)
+	}
 	input, err := io.ReadAll(os.Stdin)
 	if err == nil {
 		out := bufio.NewWriter(os.Stdout)
-		draw(out, *title, screen(string(input), *columns))
+		draw(out, *title, palette, screen(string(input), *columns))
 		err = out.Flush()
 	}
 	if err != nil {
@@ -30,8 +37,33 @@ func main() {
 // run is a piece of a line in one style.
 type run struct{ class, text string }
 
-// classes are the styles that belay uses, by their code.
-var classes = map[string]string{"1": "b", "2": "d", "36": "c", "0": ""}
+// theme has the colours of a terminal.
+type theme struct {
+	background, border, text, bold, dim, red, green, yellow, blue, magenta, cyan string
+}
+
+var themes = map[string]theme{
+	"dark": {background: "#16191f", border: "#16191f", text: "#d7dae0", bold: "#ffffff", dim: "#8a919e",
+		red: "#f2777a", green: "#7fc98a", yellow: "#e0b95f", blue: "#7ab0f0", magenta: "#c99ae8", cyan: "#7fc8d8"},
+	"light": {background: "#ffffff", border: "#d0d7de", text: "#24292f", bold: "#000000", dim: "#6e7781",
+		red: "#c0262d", green: "#1a7f37", yellow: "#8a5d00", blue: "#0757b5", magenta: "#7d3ab8", cyan: "#0b6e86"},
+}
+
+// classes are the styles of the picture, by the parameters of the sequences that choose them. What is not listed changes
+// nothing.
+var classes = map[string]string{"1": "b", "2": "d", "31": "r", "32": "g", "33": "y", "34": "l", "35": "m", "36": "c"}
+
+// restyle is the set of classes after a sequence with these parameters, as in "1;31".
+func restyle(current, parameters string) string {
+	for p := range strings.SplitSeq(parameters, ";") {
+		if p == "" || p == "0" || p == "22" || p == "39" {
+			current = ""
+		} else if class := classes[p]; class != "" && !strings.Contains(current, class) {
+			current = strings.TrimSpace(current + " " + class)
+		}
+	}
+	return current
+}
 
 // screen takes text apart into lines of runs, none longer than columns.
 func screen(text string, columns int) [][]run {
@@ -43,7 +75,7 @@ func screen(text string, columns int) [][]run {
 		for line != "" {
 			if rest, ok := strings.CutPrefix(line, "\x1b["); ok {
 				code, after, _ := strings.Cut(rest, "m")
-				class, line = classes[code], after
+				class, line = restyle(class, code), after
 				continue
 			}
 			piece, _, _ := strings.Cut(line, "\x1b[")
@@ -73,7 +105,7 @@ const (
 	margin     = 18
 )
 
-func draw(w io.Writer, title string, lines [][]run) {
+func draw(w io.Writer, title string, c theme, lines [][]run) {
 	longest := 0
 	for _, line := range lines {
 		n := 0
@@ -85,13 +117,15 @@ func draw(w io.Writer, title string, lines [][]run) {
 	width, height := int(float64(longest)*charWidth)+2*margin, len(lines)*lineHeight+bar+margin
 	fmt.Fprintf(w, `<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" viewBox="0 0 %d %d" role="img" aria-label="%s">
 <style>
-text { font: %dpx ui-monospace, SFMono-Regular, Menlo, Consolas, "DejaVu Sans Mono", monospace; fill: #d7dae0; white-space: pre }
-.b { font-weight: bold; fill: #ffffff } .d { fill: #8a919e } .c { fill: #7fc8d8 } .t { fill: #8a919e; text-anchor: middle }
+text { font: %dpx ui-monospace, SFMono-Regular, Menlo, Consolas, "DejaVu Sans Mono", monospace; fill: %s; white-space: pre }
+.b { font-weight: bold; fill: %s } .d { fill: %s } .r { fill: %s } .g { fill: %s } .y { fill: %s } .l { fill: %s } .m { fill: %s } .c { fill: %s }
+.t { fill: %s; text-anchor: middle }
 </style>
-<rect width="%d" height="%d" rx="8" fill="#16191f"/>
+<rect x="0.5" y="0.5" width="%d" height="%d" rx="8" fill="%s" stroke="%s"/>
 <circle cx="20" cy="18" r="6" fill="#e0605a"/><circle cx="40" cy="18" r="6" fill="#dfb13f"/><circle cx="60" cy="18" r="6" fill="#57b35f"/>
 <text class="t" x="%d" y="23">%s</text>
-`, width, height, width, height, html.EscapeString(title), fontSize, width, height, width/2, html.EscapeString(title))
+`, width, height, width, height, html.EscapeString(title), fontSize, c.text, c.bold, c.dim, c.red, c.green, c.yellow, c.blue, c.magenta, c.cyan, c.dim,
+		width-1, height-1, c.background, c.border, width/2, html.EscapeString(title))
 	for i, line := range lines {
 		column := 0
 		for _, r := range line {
