@@ -11,7 +11,6 @@ import (
 	"testing"
 
 	"github.com/belay-run/belay/internal/cli"
-	"github.com/belay-run/belay/internal/config"
 	"github.com/belay-run/belay/internal/profile"
 	"github.com/belay-run/belay/verdict"
 )
@@ -26,19 +25,6 @@ func text(t *testing.T, path string) string {
 }
 
 // Docs move with the code.
-func TestDocs_NameEverySetting(t *testing.T) {
-	readme := text(t, "README.md")
-	for i := range config.Table {
-		s := &config.Table[i]
-		if !strings.Contains(readme, "| `--"+s.Name) || !strings.Contains(readme, strings.ReplaceAll(s.Help(), "|", "\\|")) {
-			t.Errorf("README.md does not list --%s as it is", s.Name)
-		}
-		if row := "| " + strings.ReplaceAll(s.Help(), "|", "\\|") + " | " + s.Where() + " |\n"; !strings.Contains(readme, row) {
-			t.Errorf("README.md does not say that --%s can be given by %s", s.Name, s.Where())
-		}
-	}
-}
-
 func TestDocs_NameEveryClass(t *testing.T) {
 	doc := text(t, "docs/verdicts.md")
 	flag := regexp.MustCompile(`--[a-z-]+`)
@@ -58,9 +44,12 @@ func TestDocs_NameEveryClass(t *testing.T) {
 // What is not in the table of settings: the variables of each CLI, its log that the user did not ask for, the versions it is
 // tested with.
 func TestDocs_NameWhatEachCLIHas(t *testing.T) {
-	readme, agents := text(t, "README.md"), text(t, "docs/agents.md")
+	readme, reference, agents := text(t, "README.md"), text(t, "docs/reference.md"), text(t, "docs/agents.md")
 	for _, cli := range profile.All() {
-		want := []string{cli.Headless()}
+		if !strings.Contains(readme, cli.Headless()) {
+			t.Errorf("README.md does not name %s", cli.Headless())
+		}
+		var want []string
 		for _, v := range cli.Variables {
 			want = append(want, "`"+v.Name+"`")
 		}
@@ -68,8 +57,8 @@ func TestDocs_NameWhatEachCLIHas(t *testing.T) {
 			want = append(want, "`.logs/"+cli.OwnLog+"`", "`--log-dir none`")
 		}
 		for _, part := range want {
-			if !strings.Contains(readme, part) {
-				t.Errorf("README.md does not name %s", part)
+			if !strings.Contains(reference, part) {
+				t.Errorf("docs/reference.md does not name %s", part)
 			}
 		}
 		versions := slices.Clone(cli.Tested)
@@ -86,10 +75,16 @@ var (
 	promiseScript = regexp.MustCompile("`(\\w+\\.txtar)`")
 )
 
-// Every promise in docs/reliability.md is in the README, word by word, and the tests that hold it are there.
+// Every promise in docs/reliability.md is in the README or in another document, word by word, and the tests that hold it are there.
 func TestDocs_PromisesHaveTests(t *testing.T) {
 	words := func(s string) string { return strings.Join(strings.Fields(s), " ") }
-	readme, doc := words(text(t, "README.md")), text(t, "docs/reliability.md")
+	doc := text(t, "docs/reliability.md")
+	var promised strings.Builder
+	for _, path := range documents(t) {
+		if path != "docs/reliability.md" {
+			promised.WriteString(words(text(t, path)) + "\n")
+		}
+	}
 	_, table, _ := strings.Cut(doc, "\n| promise | held by |\n|---|---|\n")
 	rows := 0
 	for line := range strings.Lines(table) {
@@ -99,8 +94,8 @@ func TestDocs_PromisesHaveTests(t *testing.T) {
 			continue
 		}
 		rows++
-		if promise := words(cells[0]); !strings.Contains(readme, promise) {
-			t.Errorf("README.md does not promise %q", promise)
+		if promise := words(cells[0]); !strings.Contains(promised.String(), promise) {
+			t.Errorf("neither README.md nor another document promises %q", promise)
 		}
 		tests, scripts := promiseTest.FindAllStringSubmatch(cells[1], -1), promiseScript.FindAllStringSubmatch(cells[1], -1)
 		if len(tests)+len(scripts) == 0 {
@@ -127,6 +122,59 @@ func TestDocs_PromisesHaveTests(t *testing.T) {
 		if !strings.Contains(table, bold) {
 			t.Errorf("docs/reliability.md does not say what holds %s", bold)
 		}
+	}
+}
+
+// documents are the README and all pages of docs.
+func documents(t *testing.T) []string {
+	t.Helper()
+	pages, err := filepath.Glob("docs/*.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return append(pages, "README.md")
+}
+
+// code is what stands in a document as it is typed.
+var code = regexp.MustCompile("(?s)```.*?```|`[^`\n]*`")
+
+var link = regexp.MustCompile(`\]\(([^)#:]+)(#[^)]*)?\)|(?:src|srcset)="([^":]+)"`)
+
+// Links between documents lead somewhere, and every page is in the index.
+func TestDocs_Links(t *testing.T) {
+	for _, path := range documents(t) {
+		for _, m := range link.FindAllStringSubmatch(code.ReplaceAllString(text(t, path), ""), -1) {
+			to := filepath.Join(filepath.Dir(path), m[1]+m[3])
+			if _, err := os.Stat(to); err != nil {
+				t.Errorf("%s: %v", path, err)
+			} else if heading := strings.TrimPrefix(m[2], "#"); heading != "" && !hasHeading(text(t, to), heading) {
+				t.Errorf("%s: %s has no heading %s", path, to, heading)
+			}
+		}
+		index := text(t, "docs/README.md")
+		if name := filepath.Base(path); name != "README.md" && !strings.Contains(index, "]("+name) {
+			t.Errorf("docs/README.md does not lead to %s", path)
+		}
+	}
+}
+
+// hasHeading reports whether a page has a heading that GitHub gives that anchor.
+func hasHeading(page, anchor string) bool {
+	for line := range strings.Lines(page) {
+		if title := strings.TrimLeft(line, "#"); title != line {
+			title = regexp.MustCompile(`[^\p{L}\p{N} _-]`).ReplaceAllString(strings.ToLower(strings.TrimSpace(title)), "")
+			if strings.ReplaceAll(title, " ", "-") == anchor {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// A stranger reads the README in a minute; the rest is in docs.
+func TestDocs_ReadmeIsShort(t *testing.T) {
+	if lines := strings.Count(text(t, "README.md"), "\n"); lines > 150 {
+		t.Errorf("README.md has %d lines; more belongs in docs", lines)
 	}
 }
 

@@ -45,7 +45,7 @@ const (
 	failure   = "error"
 )
 
-// The exit codes of the README.
+// The exit codes of docs/reference.md.
 const (
 	tryLater      = 75
 	personMustAct = 78
