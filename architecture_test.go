@@ -53,6 +53,7 @@ var arrows = map[string][]string{
 	"gh":                          {"", "breaker", "internal/agent/gh", "retry", "verdict"},
 	"scripts/api":                 {},
 	"scripts/reference":           {"internal/cli", "internal/config", "internal/engine"},
+	"scripts/sixfaults":           {"internal/agent", "internal/companion/rehearse", "internal/profile", "internal/supervise"},
 	"examples/ghsync":             {"", "gh", "retry"},
 	"internal/config":             {"internal/agent", "internal/agent/generic", "internal/alert", "internal/budget", "internal/label", "internal/price", "internal/profile", "internal/safefile", "retry", "verdict"},
 	"internal/clientfile":         {"internal/safefile", "internal/supervise"},
