@@ -22,8 +22,8 @@ install: build ## both into $(PREFIX)/bin
 demo: build ## belay at work against an API that fails on purpose, in half a minute
 	@bin/belay demo
 
-picture: build ## docs/demo-light.svg and docs/demo-dark.svg, from a real run of it
-	scripts/demo-picture
+picture: build ## the pictures of README and docs, light and dark, from real runs
+	scripts/pictures
 
 reference: ## the tables of docs/reference.md, from the code
 	go run ./scripts/reference

@@ -81,32 +81,36 @@ func TestDemo_NothingInstalled(t *testing.T) {
 	}
 }
 
-// The README's pictures show one run, and name no machine.
-func TestDemo_Picture(t *testing.T) {
+// The pictures of the README and of docs show real runs, light and dark the same one, and name no machine.
+func TestDemo_Pictures(t *testing.T) {
 	host, _ := os.Hostname()
-	var shown []string // what each picture shows, without its colours
-	for _, theme := range []string{"light", "dark"} {
-		name := "docs/demo-" + theme + ".svg"
-		data, err := os.ReadFile("../../" + name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, picture, _ := strings.Cut(string(data), "</style>")
-		for _, part := range []string{"Forty-two.", "Yes, I am back.", "Still here.", "~/.local/state/belay/demo/log.jsonl"} {
-			if !strings.Contains(picture, part) {
-				t.Errorf("%s has no %q; run: make picture", name, part)
+	for name, parts := range map[string][]string{
+		"demo":     {"Forty-two.", "Yes, I am back.", "Still here.", "~/.local/state/belay/demo/log.jsonl"},
+		"rehearse": {"$ belay rehearse", "This is a rehearsal.", "/v1/messages"},
+	} {
+		var shown []string
+		for _, theme := range []string{"light", "dark"} {
+			path := "docs/" + name + "-" + theme + ".svg"
+			data, err := os.ReadFile("../../" + path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, text, _ := strings.Cut(string(data), "<text")
+			shown = append(shown, text)
+			for _, part := range parts {
+				if !strings.Contains(text, part) {
+					t.Errorf("%s has no %q; run: make picture", path, part)
+				}
+			}
+			for _, part := range []string{"/tmp", "/home/", "/root", "127.0.0.1", "localhost", " " + host} {
+				if part != " " && strings.Contains(text, part) {
+					t.Errorf("%s has %q", path, part)
+				}
 			}
 		}
-		for _, part := range []string{"/tmp", "/home/", "/root", "127.0.0.1", "localhost", " " + host} {
-			if part != " " && strings.Contains(picture, part) {
-				t.Errorf("%s has %q", name, part)
-			}
+		if shown[0] != shown[1] {
+			t.Errorf("the pictures of %s show different runs; run: make picture", name)
 		}
-		_, text, _ := strings.Cut(picture, "<text")
-		shown = append(shown, text)
-	}
-	if shown[0] != shown[1] {
-		t.Error("the pictures show different runs; run: make picture")
 	}
 }
 
