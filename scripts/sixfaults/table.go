@@ -37,7 +37,7 @@ func caption(clis []*agent.Descriptor, limit time.Duration, day time.Time) strin
 	for _, cli := range clis {
 		versions = append(versions, cli.Name+" "+cli.Tested[0])
 	}
-	return fmt.Sprintf("\nMeasured on %s with %s by `make faults`, which repeats it on your machine without spending anything. A CLI on its own was stopped after %s.\n",
+	return fmt.Sprintf("\nMeasured on %s with %s by `make faults`, which repeats it on your machine without spending anything. A CLI on its own was stopped after %s; Belay had no flags but those named.\n",
 		day.Format("2 January 2006"), strings.Join(versions, " and "), seconds(limit))
 }
 
