@@ -9,7 +9,7 @@ KILLS   ?= 20
 # What the linker has written through a mapping starts slower than a copy of it (docs/performance.md).
 copied = for f in $(1); do cp $$f $$f.copy && mv $$f.copy $$f || exit 1; done
 
-.PHONY: build install demo picture reference faults test test-full soak check unit fuzz cross bench vuln man clean
+.PHONY: build install demo picture examples reference faults test test-full soak check unit fuzz cross bench vuln man clean
 
 build: ## bin/belay and its companion, as they are released
 	CGO_ENABLED=0 go build -trimpath -ldflags '$(LDFLAGS)' -o bin/ ./cmd/belay ./cmd/belayd
@@ -24,6 +24,10 @@ demo: build ## belay at work against an API that fails on purpose, in half a min
 
 picture: build ## the pictures of README and docs, light and dark, from real runs
 	scripts/pictures
+
+examples: build ## what the README's commands print, from real runs
+	@scripts/setup-clis >/dev/null && scripts/setup-gh >/dev/null
+	go run ./scripts/examples
 
 reference: ## the tables of docs/reference.md, from the code
 	go run ./scripts/reference

@@ -52,6 +52,7 @@ var arrows = map[string][]string{
 	"internal/mcp":                {"gate", "internal/journal", "internal/message", "internal/redact", "internal/supervise", "retry", "verdict"},
 	"gh":                          {"", "breaker", "internal/agent/gh", "retry", "verdict"},
 	"scripts/api":                 {},
+	"scripts/examples":            {"internal/companion/rehearse", "internal/profile", "internal/supervise"},
 	"scripts/reference":           {"internal/cli", "internal/config", "internal/engine"},
 	"scripts/sixfaults":           {"internal/agent", "internal/companion/rehearse", "internal/profile", "internal/supervise"},
 	"examples/ghsync":             {"", "gh", "retry"},

@@ -1,0 +1,60 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"testing"
+
+	"github.com/belay-run/belay/internal/clitest"
+	"github.com/belay-run/belay/internal/profile"
+)
+
+func TestMain(m *testing.M) { clitest.Main(m) }
+
+// varying is what differs between two runs: times, durations, and whether the command has asked for as much as it got.
+var varying = regexp.MustCompile(`\d{1,2}:\d\d(:\d\d)?([ap]m)?|\d+(\.\d+)?m?s\b(,? as (it asks|requested))?`)
+
+// What the README shows below a command is what the command prints.
+func TestExamples_AreReal(t *testing.T) {
+	t.Parallel()
+	s := stage{bin: t.TempDir(), root: filepath.Join("..", "..")}
+	for _, cli := range profile.All() {
+		clitest.Find(t, cli, "")
+	}
+	if out, err := exec.Command("go", "build", "-o", s.bin, "../../cmd/belay").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	document, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range examples {
+		t.Run(e.script, func(t *testing.T) {
+			t.Parallel()
+			printed, err := s.run(e)
+			if err != nil {
+				t.Fatal(err)
+			}
+			renewed, err := replace(string(document), e.commands, printed)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if varying.ReplaceAllString(renewed, "*") != varying.ReplaceAllString(string(document), "*") {
+				t.Errorf("README.md shows something else; run: make examples\n%q", printed)
+			}
+		})
+	}
+}
+
+func TestReplace(t *testing.T) {
+	const before = "```\n$ a\nold\n$ b\n```\n$ b\nstays\n"
+	got, err := replace(before, []string{"a", "b"}, []string{"new\n", "more\n"})
+	if want := "```\n$ a\nnew\n$ b\nmore\n```\n$ b\nstays\n"; err != nil || got != want {
+		t.Errorf("%v\n%s", err, got)
+	}
+	if _, err := replace(before, []string{"c"}, []string{"new\n"}); err == nil {
+		t.Error("an example that is not there is not missed")
+	}
+}
