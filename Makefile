@@ -25,7 +25,7 @@ demo: build ## belay at work against an API that fails on purpose, in half a min
 picture: build ## the pictures of README and docs, light and dark, from real runs
 	scripts/pictures
 
-examples: build ## what the README's commands print, from real runs
+examples: build ## what commands in README and docs print, from real runs
 	@scripts/setup-clis >/dev/null && scripts/setup-gh >/dev/null
 	go run ./scripts/examples
 

@@ -1,4 +1,4 @@
-// examples runs the commands that the README shows, with the real CLIs, and puts what they print below them.
+// examples runs commands that the README and docs show, with the real CLIs, and puts what they print below them.
 //
 //	make examples
 //
@@ -21,24 +21,26 @@ import (
 
 // example is a session in a shell that a document shows.
 type example struct {
+	document string
 	script   string   // what the stand-ins do, as docs/rehearsal.md describes it
 	commands []string // as they are shown
 }
 
 var examples = []example{
-	{`429(retry-after=2), 200(text="The commit adds …")`, []string{`belay run -- claude -p "Review the last commit"`}},
-	{`usage-limit(resets=3h)`, []string{`belay run -- claude -p "And the one before?"`, `echo $?`}},
-	{`200`, []string{`belay run --max-retries 3 --timeout 10m -- examples/flaky/flaky`}},
-	{`200, lost`, []string{`belay run --verify-effect -- gh issue create -R o/r -t "Title" -b "Body"`}},
+	{"README.md", `429(retry-after=2), 200(text="The commit adds …")`, []string{`belay run -- claude -p "Review the last commit"`}},
+	{"README.md", `usage-limit(resets=3h)`, []string{`belay run -- claude -p "And the one before?"`, `echo $?`}},
+	{"README.md", `200`, []string{`belay run --max-retries 3 --timeout 10m -- examples/flaky/flaky`}},
+	{"README.md", `200, lost`, []string{`belay run --verify-effect -- gh issue create -R o/r -t "Title" -b "Body"`}},
+	{"docs/run.md", `200`, []string{`belay run --timeout 10m --stall-timeout 2s -- sleep 1h`, `echo $?`}},
+	{"docs/run.md", `200`, []string{`belay explain --exit-code 1 --stderr err.txt --retry-on '429'`}},
 }
 
 func main() {
 	s := stage{}
-	document := flag.String("document", "README.md", "where the examples are")
 	flag.StringVar(&s.bin, "bin", "bin", "the directory of belay")
 	flag.StringVar(&s.root, "root", ".", "the directory of the repository, with the CLIs in .clis")
 	flag.Parse()
-	if err := s.renew(*document); err != nil {
+	if err := s.renew(); err != nil {
 		fmt.Fprintln(os.Stderr, "examples:", err)
 		os.Exit(1)
 	}
@@ -47,23 +49,27 @@ func main() {
 // stage is where the examples are run.
 type stage struct{ bin, root string }
 
-// renew runs all examples and puts what they print into the document.
-func (s *stage) renew(document string) error {
-	data, err := os.ReadFile(document)
-	if err != nil {
-		return err
-	}
-	text := string(data)
+// renew runs all examples and puts what they print into the documents.
+func (s *stage) renew() error {
 	for _, e := range examples {
+		path := filepath.Join(s.root, e.document)
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
 		printed, err := s.run(e)
 		if err != nil {
 			return err
 		}
-		if text, err = replace(text, e.commands, printed); err != nil {
-			return fmt.Errorf("%s: %w", document, err)
+		renewed, err := replace(string(text), e.commands, printed)
+		if err != nil {
+			return fmt.Errorf("%s: %w", e.document, err)
+		}
+		if err := os.WriteFile(path, []byte(renewed), 0o644); err != nil {
+			return err
 		}
 	}
-	return os.WriteFile(document, []byte(text), 0o644)
+	return nil
 }
 
 // replace puts what the commands have printed below them.
@@ -133,7 +139,7 @@ func (s *stage) run(e example) ([]string, error) {
 	return printed, nil
 }
 
-// environment is all that the commands see. In their directory there is what the README's commands name.
+// environment is all that the commands see. In their directory are the files that they name.
 func (s *stage) environment(dir string, api *rehearse.API) ([]string, error) {
 	root, err := filepath.Abs(s.root)
 	if err != nil {
@@ -148,6 +154,9 @@ func (s *stage) environment(dir string, api *rehearse.API) ([]string, error) {
 		return nil, err
 	}
 	if err := os.Symlink(filepath.Join(root, "examples"), filepath.Join(work, "examples")); err != nil {
+		return nil, err
+	}
+	if err := os.WriteFile(filepath.Join(work, "err.txt"), []byte("HTTP 429, Retry-After: 17\n"), 0o600); err != nil {
 		return nil, err
 	}
 	path := bin

@@ -13,10 +13,11 @@ import (
 
 func TestMain(m *testing.M) { clitest.Main(m) }
 
-// varying is what differs between two runs: times, durations, and whether the command has asked for as much as it got.
-var varying = regexp.MustCompile(`\d{1,2}:\d\d(:\d\d)?([ap]m)?|\d+(\.\d+)?m?s\b(,? as (it asks|requested))?`)
+// varying is what differs between two runs: times, durations (and whether the command has asked for just as much), ids.
+var varying = regexp.MustCompile(`\d{1,2}(:\d\d)?[ap]m|(\d{4}-\d\d-\d\d )?\d\d:\d\d(:\d\d)?|` +
+	`\d+(\.\d+)?m?s\b(,? as (it asks|requested))?|[0-9a-f]{8}-[0-9a-f-]{27}`)
 
-// What the README shows below a command is what the command prints.
+// What the README and docs show below these commands is what they print.
 func TestExamples_AreReal(t *testing.T) {
 	t.Parallel()
 	s := stage{bin: t.TempDir(), root: filepath.Join("..", "..")}
@@ -26,13 +27,13 @@ func TestExamples_AreReal(t *testing.T) {
 	if out, err := exec.Command("go", "build", "-o", s.bin, "../../cmd/belay").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	document, err := os.ReadFile("../../README.md")
-	if err != nil {
-		t.Fatal(err)
-	}
 	for _, e := range examples {
-		t.Run(e.script, func(t *testing.T) {
+		t.Run(e.commands[0], func(t *testing.T) {
 			t.Parallel()
+			document, err := os.ReadFile(filepath.Join(s.root, e.document))
+			if err != nil {
+				t.Fatal(err)
+			}
 			printed, err := s.run(e)
 			if err != nil {
 				t.Fatal(err)
@@ -42,7 +43,7 @@ func TestExamples_AreReal(t *testing.T) {
 				t.Fatal(err)
 			}
 			if varying.ReplaceAllString(renewed, "*") != varying.ReplaceAllString(string(document), "*") {
-				t.Errorf("README.md shows something else; run: make examples\n%q", printed)
+				t.Errorf("%s shows something else; run: make examples\n%q", e.document, printed)
 			}
 		})
 	}
