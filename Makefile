@@ -9,7 +9,7 @@ KILLS   ?= 20
 # What the linker has written through a mapping starts slower than a copy of it (docs/performance.md).
 copied = for f in $(1); do cp $$f $$f.copy && mv $$f.copy $$f || exit 1; done
 
-.PHONY: build install demo picture examples reference faults test test-full soak check unit fuzz cross bench vuln man clean
+.PHONY: build install demo picture examples reference faults renew test test-full soak check unit fuzz cross bench vuln man clean
 
 build: ## bin/belay and its companion, as they are released
 	CGO_ENABLED=0 go build -trimpath -ldflags '$(LDFLAGS)' -o bin/ ./cmd/belay ./cmd/belayd
@@ -35,6 +35,8 @@ reference: ## the tables of docs/reference.md, from the code
 faults: build ## the README's table of six faults, measured with the real CLIs in about eight minutes
 	@scripts/setup-clis >/dev/null
 	go run ./scripts/sixfaults -into README.md
+
+renew: reference examples picture faults ## all that documents have from the code and from real runs
 
 test: check unit fuzz cross ## all that CI runs
 	@scripts/tree-is-clean

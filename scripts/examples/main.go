@@ -128,13 +128,13 @@ func (s *stage) run(e example) ([]string, error) {
 	}
 	var out bytes.Buffer
 	_, err = new(supervise.Supervisor).Run(supervise.Spec{Path: shell, Args: []string{"sh", "-c", script}, Dir: filepath.Join(dir.Path, "work"), Env: env,
-		Stdout: &out, Stderr: &out, Placement: supervise.OwnSession, Timeout: time.Minute}, nil)
+		Stdout: &out, Stderr: &out, Placement: supervise.OwnSession, Timeout: 3 * time.Minute}, nil)
 	if err != nil {
 		return nil, err
 	}
 	printed := strings.Split(strings.ReplaceAll(out.String(), "http://github.localhost", "https://github.com"), separator)[1:]
 	if len(printed) != len(e.commands) {
-		return nil, fmt.Errorf("%s was stopped after a minute:\n%s", e.commands[len(printed)-1], out.String())
+		return nil, fmt.Errorf("%s was stopped after three minutes:\n%s", e.commands[len(printed)-1], out.String())
 	}
 	return printed, nil
 }

@@ -82,7 +82,7 @@ func TestRenew(t *testing.T) {
 
 // Two faults that are over quickly: each CLI on its own, and with Belay.
 func TestRun(t *testing.T) {
-	b := &bench{belay: filepath.Join(t.TempDir(), "belay"), limit: time.Minute}
+	b := &bench{belay: filepath.Join(t.TempDir(), "belay"), limit: 3 * time.Minute}
 	for _, cli := range agents() {
 		b.clis = filepath.Dir(filepath.Dir(clitest.Find(t, cli, "")))
 	}
