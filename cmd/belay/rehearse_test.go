@@ -179,7 +179,7 @@ func TestRehearse_Claude(t *testing.T) {
 	}
 }
 
-// A belayd of another version is not used.
+// A belayd of another version is used if it has the format that belay has, and is not if it has none.
 func TestRehearse_OtherVersion(t *testing.T) {
 	t.Parallel()
 	r := newRun(t, 0)
@@ -191,9 +191,11 @@ func TestRehearse_OtherVersion(t *testing.T) {
 	if err := os.Link(filepath.Join(binDir, "belay"), filepath.Join(r.dir, "belay")); err != nil {
 		t.Fatal(err)
 	}
-	cmd := r.command(filepath.Join(r.dir, "belay"), "rehearse", "--script", "200", "--", "true")
-	out, err := cmd.CombinedOutput()
-	if code := shellCode(err); code != 125 || !strings.Contains(string(out), "its companion is 9.9.9") || strings.Count(string(out), "\n") != 1 {
+	if out, err := r.command(filepath.Join(r.dir, "belay"), "stats").CombinedOutput(); err != nil {
+		t.Errorf("%v\n%s", err, out)
+	}
+	out, err := r.command(other, "--for", "0.0.1", "--belay", filepath.Join(r.dir, "belay"), "stats").CombinedOutput()
+	if code := shellCode(err); code != 125 || string(out) != "belay: belay 0.0.1 does not work with belayd 9.9.9; install both from one release\n" {
 		t.Errorf("exit code %d\n%s", code, out)
 	}
 }

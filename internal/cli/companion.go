@@ -31,7 +31,7 @@ func runCompanion(ctx context.Context, std stdio.Streams, what string, args ...s
 		return &hintError{&failure{fmt.Errorf("belay %s needs %s, which is neither beside belay nor on the PATH", what, companionName)},
 			"to get both: " + getCompanion}
 	}
-	argv := append([]string{path, "--for", version.String(), "--belay", self, what}, args...)
+	argv := append([]string{path, "--for", version.Pair(), "--belay", self, what}, args...)
 	code, err := becomeCompanion(ctx, std, path, argv)
 	if err != nil {
 		return &failure{fmt.Errorf("%s could not be started: %w", path, err)}

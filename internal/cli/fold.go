@@ -28,6 +28,6 @@ func foldLog() {
 		return
 	}
 	if path, err := findCompanion(self); err == nil {
-		supervise.Detach(path, []string{path, "--for", version.String(), "--belay", self, belayd.Fold})
+		supervise.Detach(path, []string{path, "--for", version.Pair(), "--belay", self, belayd.Fold})
 	}
 }

@@ -16,7 +16,7 @@ import (
 // companion puts a belayd on the PATH that says what it was asked.
 func companion(t *testing.T, then string) {
 	t.Helper()
-	script(t, "belayd", `[ "$1 $2 $3" = "--for 0.1.0-dev --belay" ] || exit 99
+	script(t, "belayd", `[ "$1 $2 $3" = "--for 0.1.0-dev/1 --belay" ] || exit 99
 shift 4
 for a in "$@"; do echo "[$a]"; done
 `+then)

@@ -8,6 +8,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 
 	"github.com/belay-run/belay/internal/belayd"
@@ -63,7 +64,7 @@ func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 		return ask(ctx, from, args)
 	}
 	flags := newFlags("belayd")
-	flags.StringVar(&from.version, "for", "", "the version of the belay that asks")
+	pair := flags.String("for", "", "the version and the format of the belay that asks")
 	flags.StringVar(&from.path, "belay", "", "where that belay is")
 	asked := flags.Bool("version", false, "print the version")
 	if err := flags.Parse(args); err != nil {
@@ -73,7 +74,7 @@ func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	args = flags.Args()
 	switch {
 	case *asked:
-		term.Printf(from.Out, "belayd %s\n", version.String())
+		term.Printf(from.Out, "belayd %s\n", version.Full())
 		return 0
 	case len(args) == 0:
 		term.Text(from.Out, usageText())
@@ -81,8 +82,10 @@ func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	case from.path == "":
 		term.Text(from.Err, usageText())
 		return codeUsage
-	case from.version != version.String():
-		from.say("belay is %s but its companion is %s; install both from one build: make install", from.version, version.String())
+	}
+	var format string
+	if from.version, format = version.Unpair(*pair); format != strconv.Itoa(version.Format) {
+		from.say("belay %s does not work with belayd %s; install both from one release", from.version, version.String())
 		return codeFailed
 	}
 	command, known := commands[args[0]]

@@ -29,7 +29,7 @@ type answer struct {
 // asked calls belayd as belay does.
 func asked(t *testing.T, args ...string) answer {
 	t.Helper()
-	return called(t, append([]string{"--for", version.String(), "--belay", "belay"}, args...)...)
+	return called(t, append([]string{"--for", version.Pair(), "--belay", "belay"}, args...)...)
 }
 
 func called(t *testing.T, args ...string) answer {
@@ -169,11 +169,13 @@ func TestRun_Usage(t *testing.T) {
 // A user who runs belayd directly is told which command to use instead.
 func TestRun_ByHand(t *testing.T) {
 	called(t).is(0, "belayd is the companion of belay", "\n  belay log         Show what was run, or the whole story of one run\n", "\n  belay doctor      ")
-	called(t, "--version").is(0, "belayd "+version.String()+"\n")
+	called(t, "--version").is(0, "belayd "+version.Full()+"\n")
 	called(t, "log").is(2, "belayd is the companion of belay")
 	called(t, "--nonsense").is(2, "belayd is the companion of belay")
 	asked(t, "nonsense").is(2, "belayd is the companion of belay")
-	called(t, "--for", "9.9.9", "--belay", "belay", "log").is(125, "belay: belay is 9.9.9 but its companion is "+version.String()+"; install both from one build: make install\n")
+	for _, other := range []string{"9.9.9", "9.9.9/999", "9.9.9/"} {
+		called(t, "--for", other, "--belay", "belay", "log").is(125, "belay: belay 9.9.9 does not work with belayd "+version.String()+"; install both from one release\n")
+	}
 }
 
 // A log that is followed shows what comes, until the context ends.
@@ -183,7 +185,7 @@ func TestRun_FollowEndsWithItsContext(t *testing.T) {
 	r, w := io.Pipe()
 	over := make(chan int, 1)
 	go func() {
-		over <- Run(ctx, []string{"--for", version.String(), "--belay", "belay", "log", "--follow=true", "--json=true"}, nil, w, io.Discard)
+		over <- Run(ctx, []string{"--for", version.Pair(), "--belay", "belay", "log", "--follow=true", "--json=true"}, nil, w, io.Discard)
 		w.Close()
 	}()
 	lines := json.NewDecoder(r)
@@ -230,7 +232,7 @@ exit 7
 `, 0o700)
 	report := filepath.Join(t.TempDir(), "report.json")
 	var stdout, stderr bytes.Buffer
-	code := Run(t.Context(), []string{"--for", version.String(), "--belay", belay, "rehearse", "--script=429, 200", "--report-file=" + report, "--", "--quiet=true", "--", "claude", "-p", "hi"},
+	code := Run(t.Context(), []string{"--for", version.Pair(), "--belay", belay, "rehearse", "--script=429, 200", "--report-file=" + report, "--", "--quiet=true", "--", "claude", "-p", "hi"},
 		strings.NewReader("input\n"), &stdout, &stderr)
 	if code != 7 || stdout.String() != "input\nran --quiet=true -- claude -p hi\n" || stderr.Len() == 0 {
 		t.Errorf("exit code %d, %q, %q", code, stdout.String(), stderr.String())
@@ -239,7 +241,7 @@ exit 7
 		t.Errorf("%s, %v", data, err)
 	}
 	stdout.Reset()
-	code = Run(t.Context(), []string{"--for", version.String(), "--belay", belay, "rehearse", "--script=200", "--json=true", "--", "--", "ls"}, nil, &stdout, io.Discard)
+	code = Run(t.Context(), []string{"--for", version.Pair(), "--belay", belay, "rehearse", "--script=200", "--json=true", "--", "--", "ls"}, nil, &stdout, io.Discard)
 	if code != 7 || !json.Valid(stdout.Bytes()) {
 		t.Errorf("exit code %d, %q", code, stdout.String())
 	}
