@@ -9,15 +9,34 @@ KILLS   ?= 20
 # What the linker has written through a mapping starts slower than a copy of it (docs/performance.md).
 copied = for f in $(1); do cp $$f $$f.copy && mv $$f.copy $$f || exit 1; done
 
-.PHONY: build install demo picture examples reference faults renew test test-full soak check unit fuzz cross bench vuln man clean
+.PHONY: help build install uninstall dist demo picture examples reference faults renew test test-full soak check unit fuzz cross bench vuln man clean
+
+.DEFAULT_GOAL := build
+
+help: ## what can be made
+	@sed -nE 's/^([a-z-]+):[^#]*## (.*)/  \1\t\2/p' Makefile | expand -t 14
 
 build: ## bin/belay and its companion, as they are released
 	CGO_ENABLED=0 go build -trimpath -buildvcs=auto -ldflags '$(LDFLAGS)' -o bin/ ./cmd/belay ./cmd/belayd
 	@$(call copied,bin/belay bin/belayd)
 
-install: build ## both into $(PREFIX)/bin
-	install -d '$(DESTDIR)$(PREFIX)/bin'
+# What is installed beside the executables, from where to where.
+share = $(DESTDIR)$(PREFIX)/share
+completions = belay.bash:bash-completion/completions/belay _belay:zsh/site-functions/_belay belay.fish:fish/vendor_completions.d/belay.fish
+
+install: build man completions ## both executables, man pages and completions into PREFIX (/usr/local)
+	install -d '$(DESTDIR)$(PREFIX)/bin' '$(share)/man/man1'
 	install -m 755 bin/belay bin/belayd '$(DESTDIR)$(PREFIX)/bin'
+	install -m 644 dist/man/*.1 '$(share)/man/man1'
+	@for c in $(completions); do install -D -m 644 dist/completions/$${c%%:*} '$(share)'/$${c#*:} || exit 1; done
+
+uninstall: ## takes away what install has put into PREFIX; `belay uninstall-all` first undoes what is in clients' files
+	rm -f '$(DESTDIR)$(PREFIX)/bin/belay' '$(DESTDIR)$(PREFIX)/bin/belayd' '$(share)'/man/man1/belay.1 '$(share)'/man/man1/belayd.1 '$(share)'/man/man1/belay-*.1
+	@for c in $(completions); do rm -f '$(share)'/$${c#*:}; done
+
+# PLATFORMS=linux/amd64 makes it for one. VERSION names the version where no tag does.
+dist: .tools/nfpm ## archives, packages, checksums and installers of a release in dist/; the same bytes for the same commit
+	go run -C tools ./dist -o ../dist -platforms '$(PLATFORMS)' -version '$(VERSION)' -nfpm ../.tools/nfpm
 
 demo: build ## belay at work against an API that fails on purpose, in half a minute
 	@bin/belay demo
@@ -93,9 +112,17 @@ vuln: ## needs the vulnerability database, so it is not part of test
 man: ## man pages in dist/man
 	go run -C tools -ldflags '$(LDFLAGS)' ./man -o ../dist/man
 
+.PHONY: completions
+completions: ## completions of the shells in dist/completions
+	go run -C tools ./completions -o ../dist/completions
+
 .tools/staticcheck: tools/go.mod tools/go.sum
 	@mkdir -p .tools
 	go build -C tools -o ../.tools/staticcheck honnef.co/go/tools/cmd/staticcheck
+
+.tools/nfpm: tools/nfpm/go.mod
+	@mkdir -p .tools
+	go build -C tools/nfpm -o ../../.tools/nfpm github.com/goreleaser/nfpm/v2/cmd/nfpm
 
 clean:
 	rm -rf bin dist .tools
