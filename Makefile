@@ -34,9 +34,11 @@ uninstall: ## takes away what install has put into PREFIX; `belay uninstall-all`
 	rm -f '$(DESTDIR)$(PREFIX)/bin/belay' '$(DESTDIR)$(PREFIX)/bin/belayd' '$(share)'/man/man1/belay.1 '$(share)'/man/man1/belayd.1 '$(share)'/man/man1/belay-*.1
 	@for c in $(completions); do rm -f '$(share)'/$${c#*:}; done
 
+DIST ?= dist
+
 # PLATFORMS=linux/amd64 makes it for one. VERSION names the version where no tag does.
-dist: .tools/nfpm ## archives, packages, checksums and installers of a release in dist/; the same bytes for the same commit
-	go run -C tools ./dist -o ../dist -platforms '$(PLATFORMS)' -version '$(VERSION)' -nfpm ../.tools/nfpm
+dist: .tools/nfpm ## archives, packages, checksums and installers of a release in DIST (dist); the same bytes for the same commit
+	go run -C tools ./dist -o '$(abspath $(DIST))' -platforms '$(PLATFORMS)' -version '$(VERSION)' -nfpm ../.tools/nfpm
 
 demo: build ## belay at work against an API that fails on purpose, in half a minute
 	@bin/belay demo

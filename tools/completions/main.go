@@ -2,7 +2,9 @@
 package main
 
 import (
+	"context"
 	"flag"
+	"fmt"
 	"log"
 	"os"
 	"path/filepath"
@@ -29,11 +31,8 @@ func write(shell, path string) error {
 	if err != nil {
 		return err
 	}
-	root := cli.New()
-	root.SetArgs([]string{"completion", shell})
-	root.SetOut(f)
-	if err := root.Execute(); err != nil {
-		return err
+	if code := cli.Run(context.Background(), []string{"completion", shell}, nil, f, os.Stderr); code != 0 {
+		return fmt.Errorf("belay completion %s: exit code %d", shell, code)
 	}
 	return f.Close()
 }

@@ -130,6 +130,7 @@ func (r *release) addDocs() error {
 	} {
 		cmd := exec.Command("go", strings.Fields(fmt.Sprintf(c.args, filepath.Join(r.work, c.to)))...)
 		cmd.Dir, cmd.Stderr = filepath.Join(r.root, "tools"), os.Stderr
+		cmd.Env = append(os.Environ(), fmt.Sprintf("SOURCE_DATE_EPOCH=%d", r.time.Unix()))
 		if err := cmd.Run(); err != nil {
 			return fmt.Errorf("%s: %w", c.to, err)
 		}

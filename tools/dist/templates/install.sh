@@ -48,7 +48,7 @@ fi
 completions="share/bash-completion/completions/belay share/zsh/site-functions/_belay share/fish/vendor_completions.d/belay.fish"
 if [ -n "$uninstall" ]; then
   for f in bin/belay bin/belayd $completions; do $as_root rm -f "$prefix/$f"; done
-  $as_root rm -f "$prefix"/share/man/man1/belay.1 "$prefix"/share/man/man1/belay-*.1
+  $as_root rm -f "$prefix"/share/man/man1/belay.1 "$prefix"/share/man/man1/belayd.1 "$prefix"/share/man/man1/belay-*.1
   say "removed belay from $prefix"
   exit 0
 fi
