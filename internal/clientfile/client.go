@@ -92,6 +92,12 @@ type Location struct {
 // Shared says that others use the file too, on machines of their own.
 func (l Location) Shared() bool { return l.Scope == Project }
 
+// Everywhere is the location with all scopes and projects that share its file.
+func (l Location) Everywhere() Location {
+	l.lists = l.everywhere
+	return l
+}
+
 // Locations are the places where the client has hooks or servers, of one scope if that is not empty. Relative ones are seen from
 // the working directory.
 func (c *Client) Locations(kind Kind, scope Scope) (places []Location, err error) {

@@ -99,11 +99,13 @@ func Parse(l Location, text []byte) (*File, error) {
 		f.Comment = fmt.Sprintf("line %d, column %d", line, column)
 	}
 	for _, keys := range l.lists {
-		entries, err := f.find(root.get(keys...))
-		if err != nil {
-			return nil, err
+		for _, n := range matches(root, keys) {
+			entries, err := f.find(n)
+			if err != nil {
+				return nil, err
+			}
+			f.Entries = append(f.Entries, entries...)
 		}
-		f.Entries = append(f.Entries, entries...)
 	}
 	return f, nil
 }

@@ -1,0 +1,103 @@
+package cli
+
+import (
+	"errors"
+	"io"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/belay-run/belay/internal/clientfile"
+	"github.com/belay-run/belay/internal/profile"
+	"github.com/belay-run/belay/internal/state"
+	"github.com/belay-run/belay/internal/term"
+)
+
+func newUninstallAll() *cobra.Command {
+	var dryRun, yes bool
+	cmd := &cobra.Command{
+		Use:   "uninstall-all --dry-run | --yes",
+		Short: "Take belay out of every client's files, before it is removed",
+		Example: `  belay uninstall-all --dry-run
+  belay uninstall-all --yes`,
+		Long: `Undoes, to the byte, what 'belay hook install' and 'belay mcp install' have changed: in your own
+files, for all projects that they name, and in the files of the current directory. What you have put
+behind belay by hand stays, and is named. Do this before you remove belay: a client that calls a
+belay that is gone has lost its hooks and servers. docs/install.md says what else there is to remove.`,
+		Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if dryRun == yes {
+				return usage(errors.New("say what to do"), "--dry-run shows what would change, --yes changes it")
+			}
+			return uninstallAll(cmd.OutOrStdout(), dryRun)
+		},
+	}
+	cmd.Flags().SortFlags = false
+	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "show what would change, and change nothing")
+	cmd.Flags().BoolVar(&yes, "yes", false, "change it")
+	return cmd
+}
+
+// uninstallAll goes on after a file that cannot be edited: what can be undone is.
+func uninstallAll(w io.Writer, dryRun bool) error {
+	places, err := installedPlaces()
+	if err != nil {
+		return err
+	}
+	done, failed := 0, error(nil)
+	for _, l := range places {
+		t := &clientTarget{kind: l.Kind, dryRun: dryRun}
+		e, err := t.edit(l, func(f *clientfile.File) (clientfile.Edit, error) { return f.Uninstall() })
+		if err != nil {
+			failed = errors.Join(failed, hooksNotEdited(l, err))
+			continue
+		}
+		if e.file == nil {
+			continue
+		}
+		for _, entry := range e.file.Entries {
+			if entry.State == clientfile.ByHand {
+				term.Printf(w, "%s:%d: belay was put there by hand and stays.\n", l.Path, entry.Line)
+			}
+		}
+		if n := len(e.Changed); n > 0 {
+			done += n
+			term.Text(w, e.diff)
+			if !dryRun {
+				term.Printf(w, "Took belay away from %s in %s.\n", count(n, noun(l.Kind)), l.Path)
+			}
+		}
+	}
+	if failed != nil {
+		return failed
+	}
+	if done == 0 {
+		term.Printf(w, "Belay is in none of your clients' files, nor in those of this directory.\n")
+	}
+	if err := term.Printf(w, "Files in other projects are not known; run this there too.\n"); err != nil {
+		return err
+	}
+	if dir, err := state.DefaultDir(); err == nil {
+		return term.Printf(w, "Log and records are in %s; remove it if you need them no more.\n", dir)
+	}
+	return nil
+}
+
+// installedPlaces are all that belay edits, each file once.
+func installedPlaces() (places []clientfile.Location, err error) {
+	for _, client := range profile.Clients() {
+		for _, kind := range []clientfile.Kind{clientfile.Hooks, clientfile.Servers} {
+			own, err := client.Locations(kind, "")
+			if err != nil {
+				return nil, &failure{err}
+			}
+			for _, l := range own {
+				if l.LeftAlone || slices.ContainsFunc(places, func(p clientfile.Location) bool { return p.Path == l.Path && p.Kind == kind }) {
+					continue
+				}
+				places = append(places, l.Everywhere())
+			}
+		}
+	}
+	return places, nil
+}
