@@ -163,6 +163,11 @@ func run(ctx context.Context, std stdio.Streams, given config.Given, args []stri
 			}
 		}
 	}
+	if s.GitHub {
+		if err := reportToGitHub(std.Err, view.name, inv, result); err != nil {
+			view.line(message.GitHubTrouble(err))
+		}
+	}
 	fold(result)
 	if caught != nil && result.Verdict.Class == verdict.Interrupted {
 		endAsShellExpects(std.In, code)

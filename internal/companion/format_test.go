@@ -1,7 +1,6 @@
 package companion
 
 import (
-	"flag"
 	"fmt"
 	"os"
 	"reflect"
@@ -12,8 +11,6 @@ import (
 	"github.com/belay-run/belay/internal/journal"
 	"github.com/belay-run/belay/internal/version"
 )
-
-var update = flag.Bool("update", false, "write the golden files anew")
 
 // What belay and belayd exchange is on record by its number, so that it cannot change unnoticed: a belay of one release meets
 // the belayd of another while a machine is upgraded.

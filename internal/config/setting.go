@@ -29,6 +29,7 @@ type Settings struct {
 	Cwd                                   string
 	Reap, Stream, DryRun, Quiet, Verbose  bool
 	OutputFormat, ResultFile, ExitCodeOut string
+	GitHub                                bool
 	Gate, Scope, OnBusy                   string
 	MaxParallel                           int
 	NoGate                                bool

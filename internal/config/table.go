@@ -64,6 +64,8 @@ var Table = []Setting{
 		choice(func(s *Settings) *string { return &s.OutputFormat }, "text", "json")},
 	{"result-file", "FILE", "write the result to FILE as JSON", Groups[4], PerCall,
 		text(func(s *Settings) *string { return &s.ResultFile })},
+	{"github", "", "report to GitHub Actions: annotations on stderr, a summary and outputs of the step", Groups[4], User,
+		boolean(func(s *Settings) *bool { return &s.GitHub })},
 	{"exit-code", "child", "exit with the command's own exit code whenever it has one", Groups[4], User,
 		choice(func(s *Settings) *string { return &s.ExitCodeOut }, "child")},
 	{"quiet", "", "print nothing but the final error", Groups[4], User,

@@ -51,6 +51,9 @@ func newInvocation(ctx context.Context, r *Runner, c Command, env []string) *Inv
 // ID names the invocation in records, in the log and to belay cancel.
 func (inv *Invocation) ID() string { return inv.call.id }
 
+// Redact returns a text without what the invocation is known to keep secret.
+func (inv *Invocation) Redact(text string) string { return inv.call.secrets.Text(text) }
+
 // Wait returns the result: see [Runner.Run].
 func (inv *Invocation) Wait() (*Result, error) {
 	<-inv.done

@@ -204,6 +204,7 @@ func messages() (list []spoken) {
 	say("LogSkipped", message.LogSkipped("/src/app/.logs", errors.New("it is a symbolic link")))
 	say("NotADirectory", message.NotADirectory("/src/app/.logs"))
 	say("FirstLog", message.FirstLog("claude", ".logs/claude_invocations.jsonl"))
+	say("GitHubTrouble", message.GitHubTrouble(errors.New("open /github/output: permission denied")))
 	say("LogLarge", message.LogLarge("~/.local/state/belay/log.jsonl"))
 	say("OwnLogLarge", message.OwnLogLarge("claude", ".logs/claude_invocations.jsonl"))
 	say("ResultNotWritten", message.ResultNotWritten("out/r.json", full))

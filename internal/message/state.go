@@ -26,6 +26,9 @@ func FirstLog(name, path string) string {
 	return fmt.Sprintf("runs of %s are also logged to %s. To turn that off: --log-dir none", name, path)
 }
 
+// GitHubTrouble says that a job of GitHub Actions was not told how the run went.
+func GitHubTrouble(err error) string { return fmt.Sprintf("cannot report to GitHub Actions: %v", err) }
+
 // LogLarge says that the log has grown.
 func LogLarge(path string) string {
 	return fmt.Sprintf("the log is larger than 100 MiB: %s. To remove old entries: belay prune --older-than 90d", path)

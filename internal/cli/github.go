@@ -1,0 +1,39 @@
+package cli
+
+import (
+	"errors"
+	"io"
+	"os"
+
+	"github.com/belay-run/belay/internal/actions"
+	"github.com/belay-run/belay/internal/engine"
+	"github.com/belay-run/belay/internal/term"
+)
+
+// reportToGitHub tells a job of GitHub Actions how the run went: annotations on stderr, a summary and outputs in the files that the
+// runner names. Others read all of it, so it holds no secrets.
+func reportToGitHub(stderr io.Writer, name string, inv *engine.Invocation, r *engine.Result) error {
+	report := actions.Report{Command: inv.Redact(name), Success: r.Success, Class: string(r.Verdict.Class), Error: inv.Redact(r.Err), Attempts: r.Attempts,
+		Waited: r.Waited, Duration: r.Duration, ExitCode: r.ExitCode, Session: r.Session, Input: r.Usage.InputTokens, Output: r.Usage.OutputTokens,
+		Cost: r.Usage.CostUSD, Estimated: r.Usage.Estimated}
+	for _, text := range r.Earlier() {
+		report.Earlier = append(report.Earlier, inv.Redact(text))
+	}
+	return errors.Join(
+		term.Text(stderr, report.Annotation()),
+		appendTo(os.Getenv("GITHUB_STEP_SUMMARY"), report.Summary()),
+		appendTo(os.Getenv("GITHUB_OUTPUT"), report.Outputs()))
+}
+
+// appendTo appends to a file that the runner has made; outside of a job there is none.
+func appendTo(path, text string) error {
+	if path == "" {
+		return nil
+	}
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o644)
+	if err != nil {
+		return err
+	}
+	_, err = io.WriteString(f, text)
+	return errors.Join(err, f.Close())
+}
