@@ -9,7 +9,7 @@ KILLS   ?= 20
 # What the linker has written through a mapping starts slower than a copy of it (docs/performance.md).
 copied = for f in $(1); do cp $$f $$f.copy && mv $$f.copy $$f || exit 1; done
 
-.PHONY: help build install uninstall dist demo picture examples reference faults renew test test-full soak check unit fuzz cross bench vuln man clean
+.PHONY: help workflows build install uninstall dist demo picture examples reference faults renew test test-full soak check unit fuzz cross bench vuln man clean
 
 .DEFAULT_GOAL := build
 
@@ -63,8 +63,12 @@ test: check unit fuzz cross ## all that CI runs
 	@scripts/tree-is-clean
 	@echo "make test: all passed"
 
-test-full: ## the same with thirty times the rounds, guided fuzzing, all scenarios, all platforms and older agent CLIs
+test-full: workflows ## the same with thirty times the rounds, guided fuzzing, all scenarios, all platforms and older agent CLIs
+	@scripts/install lintian rpm
 	$(MAKE) test ROUNDS=100 KILLS=1000 FULL=1
+
+workflows: .tools/actionlint ## checks the workflows for GitHub Actions
+	.tools/actionlint .github/workflows/*.yml examples/github-actions/*.yml
 
 soak: ## attacks for an hour, with counts; PARTS="engine clock" chooses, SEED=n repeats a run, SHARE=10 tries a tenth; see docs/reliability.md
 	@scripts/setup-tests
@@ -125,6 +129,10 @@ completions: ## completions of the shells in dist/completions
 .tools/nfpm: tools/nfpm/go.mod
 	@mkdir -p .tools
 	go build -C tools/nfpm -o ../../.tools/nfpm github.com/goreleaser/nfpm/v2/cmd/nfpm
+
+.tools/actionlint: tools/actionlint/go.mod
+	@mkdir -p .tools
+	go build -C tools/actionlint -o ../../.tools/actionlint github.com/rhysd/actionlint/cmd/actionlint
 
 clean:
 	rm -rf bin dist .tools
