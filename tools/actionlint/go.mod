@@ -1,6 +1,6 @@
 module github.com/belay-run/belay/tools/actionlint
 
-go 1.26.8
+go 1.26.0
 
 tool github.com/rhysd/actionlint/cmd/actionlint
 
