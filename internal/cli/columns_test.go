@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -32,9 +33,7 @@ func tables() map[string]term.Sheet {
 			e.Ends = &journal.Time{Time: time.Now().Add(time.Hour)}
 		}
 		row := e.row()
-		if state, _, ok := strings.Cut(row[4], " at "); ok { // the time is that of the test
-			row[4] = state + " at 00:00:00 UTC"
-		}
+		row[4] = timeOfDay.ReplaceAllString(row[4], "00:00:00 UTC") // it is that of the test
 		budgets, bars = append(budgets, row), append(bars, e.bar())
 	}
 	prices := priceCells([]priceRow{
@@ -95,6 +94,8 @@ func TestTables_Layouts(t *testing.T) {
 		})
 	}
 }
+
+var timeOfDay = regexp.MustCompile(`\d\d:\d\d:\d\d \w+`)
 
 func TestTables_Styles(t *testing.T) {
 	for _, tt := range []struct {
