@@ -83,4 +83,3 @@ func missing(t *testing.T, what string) {
 	}
 	t.Skip(what)
 }
-
