@@ -210,7 +210,7 @@ func TestStatus_Suspended(t *testing.T) {
 		s, _, m := onModel(t, 80)
 		stop := s.Status(working(), nil)
 		after(4 * time.Second)
-		m.suspended <- syscall.SIGTSTP
+		m.suspended <- syscall.Signal(20) // SIGTSTP, a name that Windows does not have
 		synctest.Wait()
 		if got := m.Text(); got != "" || m.stops != 1 {
 			t.Errorf("%q when we stop", got)
