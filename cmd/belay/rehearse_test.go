@@ -54,7 +54,7 @@ func TestDemo_NothingInstalled(t *testing.T) {
 		t.Fatalf("%v\n%s", err, text)
 	}
 	for _, part := range []string{"hit a rate limit; retrying in 2", "as requested (retry 1 of 3)", "Forty-two.",
-		"gate api: breaker open", "Yes, I am back.", "Still here.", "all gates are healthy", "state/demo/log.jsonl", "Times are short"} {
+		"gate api is blocked until", "Yes, I am back.", "Still here.", "all gates are healthy", "state/demo/log.jsonl", "Times are short"} {
 		if !strings.Contains(text, part) {
 			t.Errorf("no %q in\n%s", part, text)
 		}

@@ -36,7 +36,7 @@ type watched struct {
 func watchShell(t *testing.T, cols int, acts ...string) *watched {
 	t.Helper()
 	s := newShell(t, "")
-	for _, kv := range stagePlay(t, s.dir, "claude", acts...) {
+	for _, kv := range append(stagePlay(t, s.dir, "claude", acts...), "BELAY_LOG_DIR=none") { // else the first run tells of .logs
 		s.run("export '" + kv + "'")
 	}
 	s.resize(24, uint16(cols))
@@ -215,7 +215,8 @@ func TestStatusLine_WhereItIsDrawn(t *testing.T) {
 		t.Run(line, func(t *testing.T) {
 			t.Parallel()
 			w := watchShell(t, 80, quick)
-			w.run(line)
+			w.send(line + "\r")
+			w.prompt()
 			if got := strings.Contains(w.shown(), "belay: claude 0:"); got != drawn {
 				t.Errorf("%v: %q", got, w.shown())
 			}
@@ -235,7 +236,7 @@ func TestStatusLine_Tmux(t *testing.T) {
 		t.Helper()
 		cmd := exec.Command("tmux", append([]string{"-S", w.path("socket"), "-f", "/dev/null"}, args...)...)
 		cmd.Dir = w.dir
-		cmd.Env = append(environment(w.dir, w.id), "TERM=xterm", "PS1=$ ", "PLAY="+w.path("plays"),
+		cmd.Env = append(environment(w.dir, w.id), "TERM=xterm", "BELAY_LOG_DIR=none", "PLAY="+w.path("plays"),
 			"PATH="+binDir+":"+filepath.Join(w.dir, "players")+":"+os.Getenv("PATH"))
 		out, err := cmd.CombinedOutput()
 		if err != nil {
@@ -243,7 +244,7 @@ func TestStatusLine_Tmux(t *testing.T) {
 		}
 		return strings.TrimSpace(string(out))
 	}
-	tmux("new-session", "-d", "-s", "s", "-x", "100", "-y", "10", "bash --norc --noprofile --noediting -i")
+	tmux("new-session", "-d", "-s", "s", "-x", "100", "-y", "10", "exec env 'PS1=$ ' bash --norc --noprofile --noediting -i")
 	defer tmux("kill-server")
 	pane := func() string { return tmux("capture-pane", "-p", "-S", "-", "-t", "s") }
 	sees := func(what string, want func(string) bool) {
@@ -259,6 +260,7 @@ func TestStatusLine_Tmux(t *testing.T) {
 			return len(found) == 1 && printable.Width(found[0]) < cols && printable.Width(found[0]) > cols-4 && strings.HasSuffix(text, found[0])
 		}
 	}
+	sees("a prompt", func(text string) bool { return text == "$" })
 	tmux("send-keys", "-t", "s", "belay run -- claude -p hi", "Enter")
 	sees("100 columns", fits(100))
 	for _, cols := range []int{60, 120, 50} {

@@ -52,8 +52,8 @@ func TestStdin_Timeout(t *testing.T) {
 		"PromptInAll":   {args: []string{"--total-timeout", "1s", "--prompt", "-", "--", "cat"}, code: 124, says: "the prompt on stdin did not end within the total timeout (1 s)"},
 		"InAll":         {args: []string{"--total-timeout", "1s", "--", "claude", "-p", "hi"}, given: "half of it", code: 124, says: "total timeout (1 s) has passed"},
 		"Terminated":    {args: []string{"--", "claude", "-p", "hi"}, given: "half of it", term: true, code: 143},
-		"NotNeeded":     {args: []string{"--timeout", "2900ms", "--", "claude", "-p", "hi"}, code: 0, says: "going on without it"},
-		"NotNeededLong": {args: []string{"--timeout", "50s", "--", "claude", "-p", "hi"}, code: 0, says: "going on without it"},
+		"NotNeeded":     {args: []string{"--timeout", "2900ms", "--", "claude", "-p", "hi"}, code: 0, says: "continuing without it"},
+		"NotNeededLong": {args: []string{"--timeout", "50s", "--", "claude", "-p", "hi"}, code: 0, says: "continuing without it"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -261,7 +261,7 @@ func TestTop_RestoresTheTerminal(t *testing.T) {
 			syscall.Kill(pid, syscall.SIGTERM)
 			syscall.Kill(pid, syscall.SIGCONT)
 			eventually(t, "it ends", func() bool { return !running(pid) })
-			s.send("\r")
+			s.send("wait\r") // until the shell knows too
 			s.expect(`Exit 143 .*belay top`)
 			s.prompt()
 			s.send("true\r")

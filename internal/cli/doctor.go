@@ -88,7 +88,7 @@ func checkExecutables(ctx context.Context, self string) (executables, database f
 func askDatabase(ctx context.Context, path, self string) (list []doctor.Finding, err error) {
 	var out, said bytes.Buffer
 	var s supervise.Supervisor
-	result, err := s.Run(supervise.Spec{Path: path, Args: []string{path, "--for", version.String(), "--belay", self, belayd.CheckDatabase}, Env: os.Environ(),
+	result, err := s.Run(supervise.Spec{Path: path, Args: []string{path, "--for", version.Pair(), "--belay", self, belayd.CheckDatabase}, Env: os.Environ(),
 		Stdout: &out, Stderr: &said, Placement: supervise.OwnGroup, Timeout: time.Minute}, func(p *supervise.Process) {
 		context.AfterFunc(ctx, func() { p.Stop(supervise.Terminate) })
 	})

@@ -29,8 +29,11 @@ func newTop() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "top",
 		Short: "Watch runs, gates and spending, and step in",
-		Example: `  belay top
+		Example: `Watch what runs:
+  belay top
+Refresh twice a second:
   belay top --interval 500ms
+Print one snapshot for a program:
   belay top --json`,
 		Long: `Shows what runs and what waits, gates that are not healthy, budgets and what was spent today, and
 refreshes itself. Keys: up and down (or j and k) select, Enter shows everything about one run, x

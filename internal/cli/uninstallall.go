@@ -18,7 +18,9 @@ func newUninstallAll() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "uninstall-all --dry-run | --yes",
 		Short: "Take belay out of every client's files, before it is removed",
-		Example: `  belay uninstall-all --dry-run
+		Example: `See what would change:
+  belay uninstall-all --dry-run
+Change it:
   belay uninstall-all --yes`,
 		Long: `Undoes, to the byte, what 'belay hook install' and 'belay mcp install' have changed: in your own
 files, for all projects that they name, and in the files of the current directory. What you have put

@@ -168,7 +168,7 @@ func TestRun_Usage(t *testing.T) {
 
 // A user who runs belayd directly is told which command to use instead.
 func TestRun_ByHand(t *testing.T) {
-	called(t).is(0, "belayd is the companion of belay", "\n  belay log         Show what was run, or the whole story of one run\n", "\n  belay doctor      ")
+	called(t).is(0, "belayd is the companion of belay", "\n  belay log         Show past runs, or everything about one run\n")
 	called(t, "--version").is(0, "belayd "+version.Full()+"\n")
 	called(t, "log").is(2, "belayd is the companion of belay")
 	called(t, "--nonsense").is(2, "belayd is the companion of belay")

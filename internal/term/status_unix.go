@@ -6,7 +6,6 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
-	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -42,14 +41,7 @@ func (t tty) suspends() (asked <-chan os.Signal, stop, end func()) {
 	}
 	caught := make(chan os.Signal, 1)
 	signal.Notify(caught, syscall.SIGTSTP)
-	stop = func() {
-		signal.Stop(caught) // it is not caught any more, and stops us
-		syscall.Kill(os.Getpid(), syscall.SIGTSTP)
-		// The signal may come to another thread, a little later. Where no shell is above us it does nothing.
-		time.Sleep(50 * time.Millisecond)
-		signal.Notify(caught, syscall.SIGTSTP)
-	}
-	return caught, stop, func() { signal.Stop(caught) }
+	return caught, stopSelf, func() { signal.Stop(caught) }
 }
 
 // sameTerminal reports whether two files are one terminal.

@@ -62,7 +62,7 @@ var claude = &agent{
 		return []size{{"10KB", claudeText(10_000)}, {"200KB", claudeText(200_000)}, {"3MB", claudeText(3_000_000)}}
 	},
 	tooLong: 32<<20 + 1,
-	refusal: []string{"33554432", "put the text in a file"},
+	refusal: []string{"33554432", "ut the text in a file"},
 
 	noSession: "00000000-0000-4000-8000-000000000000",
 	notFound:  "No conversation found with session ID: ",

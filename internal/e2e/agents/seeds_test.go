@@ -101,7 +101,7 @@ func TestOUT03_Format(t *testing.T) {
 				s.Rehearse("404x*")
 				r := s.Belay([]string{"--output-format", "text"}, a.ask("say hi"))
 				r.Exits(1)
-				if !strings.HasPrefix(r.Stdout, "Status: FAILED\n") || !strings.Contains(r.Stdout, "not_found") {
+				if !strings.HasPrefix(r.Stdout, "Status: FAILED\n") || !strings.Contains(r.Stdout, "\nError: "+a.Name+" exited 1: ") {
 					t.Errorf("%s", r.Stdout)
 				}
 			},

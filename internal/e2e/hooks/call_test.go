@@ -103,7 +103,7 @@ func TestCall_NoStateDirectory(t *testing.T) {
 	if err := os.WriteFile(s.State, []byte("in the way"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if r := hook(s, "--", "sh", "-c", "exit 1"); r.Code != 0 || r.Stdout != "" || strings.Count(r.Stderr, "not on record") != 1 {
+	if r := hook(s, "--", "sh", "-c", "exit 1"); r.Code != 0 || r.Stdout != "" || strings.Count(r.Stderr, "is not recorded") != 1 {
 		t.Errorf("exit code %d, stdout %q, stderr %q", r.Code, r.Stdout, r.Stderr)
 	}
 	if r := hook(s, "--fail-closed", "--", "sh", "-c", "exit 1"); r.Code != 2 || !strings.Contains(r.Stderr, "exited 1; blocking") {
