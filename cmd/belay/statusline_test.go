@@ -215,8 +215,8 @@ func TestStatusLine_WhereItIsDrawn(t *testing.T) {
 		t.Run(line, func(t *testing.T) {
 			t.Parallel()
 			w := watchShell(t, 80, quick)
-			w.send(line + "\r")
-			w.prompt()
+			w.send(line + "; echo code:$?\r")
+			w.expect(`code:0\r\n`)
 			if got := strings.Contains(w.shown(), "belay: claude 0:"); got != drawn {
 				t.Errorf("%v: %q", got, w.shown())
 			}

@@ -261,10 +261,7 @@ func TestTop_RestoresTheTerminal(t *testing.T) {
 			syscall.Kill(pid, syscall.SIGTERM)
 			syscall.Kill(pid, syscall.SIGCONT)
 			eventually(t, "it ends", func() bool { return !running(pid) })
-			s.send("wait\r") // until the shell knows too
-			s.expect(`Exit 143 .*belay top`)
-			s.prompt()
-			s.send("true\r")
+			s.send("true\r") // bash does not always say that the job has ended
 		}},
 	} {
 		s.send("belay top\r")

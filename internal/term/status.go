@@ -206,6 +206,7 @@ const (
 	restoreCursor      = "\x1b8"
 	wrapOff            = "\x1b[?7l" // whatever a character's width is taken for, and however narrow the terminal has become
 	wrapOn             = "\x1b[?7h"
+	cursorRight        = "\x1b[C"
 )
 
 // inPlaceSequence writes a text from where the cursor stands, over what was drawn there, and puts the cursor back. Where the cursor may
@@ -218,12 +219,13 @@ func (s *Screen) inPlaceSequence(text string) string {
 }
 
 // eraseWrapped erases what was drawn if the terminal has become narrower since: most have wrapped it then, so that its end is below the
-// cursor.
+// cursor. It is erased from the second column on, since tmux keeps in its history what is erased from the first one of the screen; the
+// first is written over.
 func (s *Screen) eraseWrapped(width int) string {
 	if s.drawn < width || s.drawn == 0 {
 		return ""
 	}
-	return eraseToEndOfScreen
+	return saveCursor + cursorRight + eraseToEndOfScreen + restoreCursor
 }
 
 // clear removes a line in place. The lock is held.

@@ -119,6 +119,8 @@ func (m *Terminal) step(data []byte) int {
 
 func (m *Terminal) control(parameter string, final byte) {
 	switch string(final) + parameter {
+	case "C":
+		m.at = min(m.at+1, m.at-m.at%m.cols+m.cols-1)
 	case "K":
 		m.eraseRow()
 	case "J":
