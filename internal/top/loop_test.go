@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"testing/synctest"
@@ -19,6 +20,7 @@ import (
 type desk struct {
 	t        *testing.T
 	events   chan term.Event
+	mu       sync.Mutex
 	screen   string
 	looks    int
 	did      []Action
@@ -35,9 +37,27 @@ func newDesk(t *testing.T) *desk {
 
 func (d *desk) Events() <-chan term.Event  { return d.events }
 func (d *desk) Size() (columns, lines int) { return 80, 24 }
-func (d *desk) Draw(rows []term.Row) error { d.screen = plain(rows); return nil }
+func (d *desk) Draw(rows []term.Row) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.screen = plain(rows)
+	return nil
+}
 
-func (d *desk) Snapshot() Snapshot                     { d.looks++; return d.snapshot() }
+func (d *desk) Snapshot() Snapshot {
+	d.mu.Lock()
+	d.looks++
+	d.mu.Unlock()
+	return d.snapshot()
+}
+
+// looked is how often it has looked.
+func (d *desk) looked() int {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.looks
+}
+
 func (d *desk) Lines(supervise.Record) []journal.Entry { return lines() }
 func (d *desk) Do(a Action) string                     { d.did = append(d.did, a); return "it is done" }
 
@@ -52,6 +72,8 @@ func (d *desk) press(keys ...term.Key) {
 func (d *desk) sees(part string) {
 	d.t.Helper()
 	synctest.Wait()
+	d.mu.Lock()
+	defer d.mu.Unlock()
 	if !strings.Contains(d.screen, part) {
 		d.t.Errorf("the screen does not show %q:\n%s", part, d.screen)
 	}
@@ -83,13 +105,14 @@ func TestLoop_Refreshes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newDesk(t)
 		end := d.sit(t.Context())
-		if d.looks != 1 {
-			t.Errorf("it looks %d times at the start", d.looks)
+		if n := d.looked(); n != 1 {
+			t.Errorf("it looks %d times at the start", n)
 		}
 		d.sees("1f0c9a3e")
 		time.Sleep(10 * time.Second)
-		if synctest.Wait(); d.looks != 6 {
-			t.Errorf("it looks %d times in ten seconds", d.looks)
+		synctest.Wait()
+		if n := d.looked(); n != 6 {
+			t.Errorf("it looks %d times in ten seconds", n)
 		}
 		d.press(term.KeyDown, term.KeyEnter)
 		d.sees("API Error: 429")
