@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"strings"
 	"sync"
 	"syscall"
@@ -14,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/belay-run/belay/internal/engine"
+	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/stdio"
 	"github.com/belay-run/belay/internal/term"
 	"github.com/belay-run/belay/internal/version"
@@ -36,19 +38,27 @@ func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	if err := checkLimits(); err != nil {
 		return report(std.Err, err)
 	}
-	return codeOf(std.Err, execute(ctx, std, args))
+	return codeOf(std, execute(ctx, std, args))
 }
 
-// codeOf prints what is left to be said of the error and returns the exit code for it.
-func codeOf(w io.Writer, err error) int {
-	var coded *exitError
+// codeOf prints what is left to be said at the end of a command and returns its exit code. An answer that did not arrive on stdout is a
+// failure of ours, whether or not the function that printed it has looked at the error.
+func codeOf(std stdio.Streams, err error) int {
+	coded, isCode := errors.AsType[*exitError](err)
+	lost := std.Out.Err()
+	if lost != nil && (err == nil || isCode || errors.Is(err, lost)) {
+		if errors.Is(lost, syscall.EPIPE) { // a reader that has left knows
+			return engine.CodeFailed
+		}
+		return report(std.Err, &failure{errors.New(message.NotPrinted(lost))})
+	}
 	switch {
 	case err == nil:
 		return 0
-	case errors.As(err, &coded):
+	case isCode:
 		return coded.code
 	}
-	return report(w, err)
+	return report(std.Err, err)
 }
 
 func execute(ctx context.Context, std stdio.Streams, args []string) error {
@@ -68,7 +78,7 @@ func executeCobra(ctx context.Context, std stdio.Streams, args []string) (*cobra
 
 // stdioOf is where a command of the tree reads and writes.
 func stdioOf(cmd *cobra.Command) stdio.Streams {
-	return stdio.Streams{In: cmd.InOrStdin(), Out: cmd.OutOrStdout(), Err: cmd.ErrOrStderr()}
+	return stdio.Streams{In: cmd.InOrStdin(), Out: stdio.OutputOf(cmd.OutOrStdout()), Err: cmd.ErrOrStderr()}
 }
 
 // exitError ends belay with a code after everything has been said.
@@ -160,7 +170,7 @@ func (s *stopped) Error() string { return s.err.Error() }
 func (s *stopped) Unwrap() error { return s.err }
 
 // New builds the command tree, for programs that describe it.
-func New() *cobra.Command { return newRoot(stdio.Streams{}) }
+func New() *cobra.Command { return newRoot(stdio.New(os.Stdin, os.Stdout, os.Stderr)) }
 
 func newRoot(std stdio.Streams) *cobra.Command {
 	root := &cobra.Command{

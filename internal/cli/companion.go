@@ -50,7 +50,7 @@ func superviseCompanion(ctx context.Context, std stdio.Streams, path string, arg
 	if sup == nil {
 		sup, placement = &supervise.Supervisor{}, supervise.OwnGroup
 	}
-	spec := supervise.Spec{Path: path, Args: argv, Stdin: in, Stdout: std.Out, Stderr: std.Err, Placement: placement}
+	spec := supervise.Spec{Path: path, Args: argv, Stdin: in, Stdout: std.Out.Raw(), Stderr: std.Err, Placement: placement}
 	exit, err := sup.Run(spec, func(p *supervise.Process) {
 		context.AfterFunc(ctx, func() { p.Stop(supervise.Terminate) })
 	})

@@ -45,7 +45,7 @@ func hookMain(ctx context.Context, std stdio.Streams, args []string) (code int) 
 		return runHook(ctx, std, h)
 	}
 	called, err := executeCobra(ctx, std, args)
-	code = codeOf(std.Err, err)
+	code = codeOf(std, err)
 	if _, ran := errors.AsType[*exitError](err); err != nil && !ran && called.Name() == "hook" {
 		return trouble
 	}
@@ -157,17 +157,17 @@ shell commands mean.`,
 func runHook(ctx context.Context, std stdio.Streams, h *hook.Hook) int {
 	labels, err := tagFlag(h.Tags).labels()
 	if err != nil {
-		return codeOf(std.Err, &failure{err})
+		return codeOf(std, &failure{err})
 	}
 	if len(h.Tags) > 0 {
 		h.Env = append(withoutLabels(os.Environ()), labels.Environ()...)
 	}
 	in, done, err := std.InputFile()
 	if err != nil {
-		return codeOf(std.Err, &failure{err})
+		return codeOf(std, &failure{err})
 	}
 	defer done()
-	h.Stdin, h.Stdout, h.Stderr = in, std.Out, std.Err
+	h.Stdin, h.Stdout, h.Stderr = in, std.Out.Raw(), std.Err
 	h.Supervisor = supervisor(ctx)
 	h.Record = func(e journal.Entry) error { return recordHook(std.Err, e, labels) }
 	markHook(h, labels)

@@ -180,7 +180,7 @@ func (f *mcpFlags) serve(ctx context.Context, std stdio.Streams, args []string) 
 		return err
 	}
 	o.Env = append(serverEnviron(os.Environ()), labels.Environ()...)
-	o.Stdin, o.Stdout, o.Stderr = std.In, std.Out, std.Err
+	o.Stdin, o.Stdout, o.Stderr = std.In, std.Out.Raw(), std.Err
 	o.Supervisor = supervisor(ctx)
 	books := openMCPRecorder(&o, labels)
 	defer books.close()

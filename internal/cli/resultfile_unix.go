@@ -36,12 +36,12 @@ func openAlready(std stdio.Streams, path string) (f io.WriteCloser, is bool, err
 	case fd < 0:
 		return nil, false, nil
 	case fd == 1, fd == 2:
-		stream := std.Out
+		stream := std.Out.Raw()
 		if fd == 2 {
 			stream = std.Err
 		}
-		file, ok := stream.(*os.File)
-		if !ok {
+		file := stdio.FileOf(stream)
+		if file == nil {
 			return keptOpen{stream}, true, nil
 		}
 		fd = int(file.Fd())

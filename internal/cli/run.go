@@ -147,7 +147,7 @@ func run(ctx context.Context, std stdio.Streams, given config.Given, args []stri
 		result.ExitCode = result.OwnCode()
 	}
 	code := result.ExitCode
-	if err := writeResult(std.Out, s.OutputFormat, result); err != nil {
+	if err := writeResult(std.Out.Raw(), s.OutputFormat, result); err != nil {
 		if !errors.Is(err, syscall.EPIPE) { // a reader that has left knows
 			view.line(message.ResultNotWritten("stdout", err))
 		}
@@ -248,7 +248,7 @@ func gateSettings(s *config.Settings) gate.Settings {
 
 // newCommand gives the command its streams.
 func newCommand(ctx context.Context, std stdio.Streams, s *config.Settings, policy retry.Policy, args []string) (*engine.Command, error) {
-	c := &engine.Command{Args: args, Dir: s.Cwd, Stdin: std.In, Stdout: std.Out, Stderr: std.Err, Terminal: ownsProcess(ctx) != nil}
+	c := &engine.Command{Args: args, Dir: s.Cwd, Stdin: std.In, Stdout: std.Out.Raw(), Stderr: std.Err, Terminal: ownsProcess(ctx) != nil}
 	if s.NoStdin {
 		c.Stdin = nil
 	}

@@ -10,8 +10,10 @@ import (
 	"io"
 	"strconv"
 	"strings"
+	"syscall"
 
 	"github.com/belay-run/belay/internal/belayd"
+	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/stdio"
 	"github.com/belay-run/belay/internal/term"
 	"github.com/belay-run/belay/internal/version"
@@ -52,8 +54,20 @@ type caller struct {
 
 // Run runs belayd with the given arguments and returns its exit code. When ctx ends, so does what it waits for, and the code
 // is 143. While it runs another program, signals are caught and passed on to that.
-func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) (code int) {
+func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	from := caller{Streams: stdio.New(stdin, stdout, stderr)}
+	code := call(ctx, from, args)
+	switch lost := from.Out.Err(); {
+	case lost == nil:
+		return code
+	case !errors.Is(lost, syscall.EPIPE): // a reader that has left knows
+		from.say("%s", message.NotPrinted(lost))
+	}
+	return codeFailed
+}
+
+// call is Run without a look at whether stdout has taken what was printed.
+func call(ctx context.Context, from caller, args []string) (code int) {
 	defer func() {
 		if r := recover(); r != nil {
 			term.Panicked(from.Err, r)
@@ -101,6 +115,8 @@ func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	switch {
 	case err != nil && ctx.Err() != nil:
 		return codeStopped
+	case err != nil && errors.Is(err, from.Out.Err()):
+		return codeFailed
 	case err != nil:
 		return from.report(err)
 	}

@@ -74,7 +74,7 @@ func (r *rehearsal) perform(ctx context.Context, from caller) (code int, err err
 		over = append(over, "XDG_CONFIG_HOME="+dir)
 	}
 	env := environment(os.Environ(), over)
-	stdout := from.Out
+	stdout := from.Out.Raw()
 	if r.json {
 		stdout = nil
 	}

@@ -208,6 +208,7 @@ func messages() (list []spoken) {
 	say("LogLarge", message.LogLarge("~/.local/state/belay/log.jsonl"))
 	say("OwnLogLarge", message.OwnLogLarge("claude", ".logs/claude_invocations.jsonl"))
 	say("ResultNotWritten", message.ResultNotWritten("out/r.json", full))
+	say("NotPrinted", message.NotPrinted(full))
 	say("NoServerRecord", message.NoServerRecord(full))
 
 	say("HookBlocked", message.HookBlocked("guard", message.HookExited(1)))

@@ -1,6 +1,10 @@
 package message
 
-import "fmt"
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+)
 
 // NoRecord says that a run is not recorded. without is what it therefore runs without.
 func NoRecord(without []string, err error) string {
@@ -42,6 +46,14 @@ func OwnLogLarge(name, path string) string {
 // ResultNotWritten says that the result could not be written.
 func ResultNotWritten(to string, err error) string {
 	return fmt.Sprintf("cannot write the result to %s: %v", to, err)
+}
+
+// NotPrinted says that what a command prints did not arrive on stdout.
+func NotPrinted(err error) string {
+	if wrote, ok := errors.AsType[*fs.PathError](err); ok { // whose path is only a name for it
+		err = wrote.Err
+	}
+	return fmt.Sprintf("cannot write to stdout: %v", err)
 }
 
 // NoServerRecord says that an MCP server is not recorded.

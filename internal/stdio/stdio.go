@@ -13,25 +13,26 @@ import (
 )
 
 // Streams are those of one call. An *os.File is handed to commands as it is, so that they have the same terminal, pipe or
-// file as without us.
+// file as without us; for Out that is its [Output.Raw].
 type Streams struct {
-	In       io.Reader
-	Out, Err io.Writer
+	In  io.Reader
+	Out *Output
+	Err io.Writer
 }
 
 // New makes writers that are not files safe for concurrent use: commands write to them, and we meanwhile. A nil in is empty.
 func New(in io.Reader, out, err io.Writer) Streams {
-	s := Streams{in, out, err}
+	s := Streams{in, OutputOf(out), err}
 	if in == nil {
 		s.In = strings.NewReader("")
 	}
-	if _, ok := out.(*os.File); !ok {
-		s.Out = &lockedWriter{w: out}
+	if FileOf(out) == nil {
+		s.Out = OutputOf(&lockedWriter{w: out})
 	}
-	if _, ok := err.(*os.File); !ok {
+	if FileOf(err) == nil {
 		s.Err = &lockedWriter{w: err}
 		if reflect.TypeOf(err).Comparable() && out == err {
-			s.Err = s.Out
+			s.Err = s.Out.Raw()
 		}
 	}
 	return s
@@ -56,8 +57,8 @@ func (s Streams) InputFile() (f *os.File, done func(), err error) {
 
 // IsTerminal reports whether a stream is a terminal.
 func IsTerminal(stream any) bool {
-	f, ok := stream.(*os.File)
-	return ok && supervise.IsTerminal(f)
+	f := FileOf(stream)
+	return f != nil && supervise.IsTerminal(f)
 }
 
 // lockedWriter lets several goroutines write to one writer.

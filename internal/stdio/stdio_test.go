@@ -2,6 +2,7 @@ package stdio_test
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -21,7 +22,7 @@ func TestNew_KeepsFiles(t *testing.T) {
 	defer r.Close()
 	defer w.Close()
 	s := stdio.New(r, w, w)
-	if s.In != io.Reader(r) || s.Out != io.Writer(w) || s.Err != io.Writer(w) {
+	if s.In != io.Reader(r) || s.Out.Raw() != io.Writer(w) || s.Err != io.Writer(w) {
 		t.Errorf("%+v", s)
 	}
 	if f, done, err := s.InputFile(); f != r || err != nil {
@@ -65,5 +66,37 @@ func TestStreams_InputFile(t *testing.T) {
 			t.Errorf("%q, %v", got, err)
 		}
 		done()
+	}
+}
+
+// failing fails from its second write on, unless it was told to work again.
+type failing struct {
+	writes int
+	err    error
+}
+
+func (f *failing) Write(p []byte) (int, error) {
+	if f.writes++; f.writes > 1 && f.err != nil {
+		return 0, f.err
+	}
+	return len(p), nil
+}
+
+// A failure is remembered, whoever has overlooked it, and nothing follows what is missing.
+func TestOutput(t *testing.T) {
+	full := errors.New("no space left on device")
+	f := &failing{err: full}
+	out := stdio.New(nil, f, io.Discard).Out
+	fmt.Fprint(out, "a")
+	if err := out.Err(); err != nil {
+		t.Error(err)
+	}
+	fmt.Fprint(out, "b")
+	f.err = nil
+	if n, err := fmt.Fprint(out, "c"); n != 0 || err != full || out.Err() != full || f.writes != 2 {
+		t.Errorf("%d, %v, %v after %d writes", n, err, out.Err(), f.writes)
+	}
+	if stdio.OutputOf(out) != out {
+		t.Error("an output has another one in front of it")
 	}
 }

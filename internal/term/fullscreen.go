@@ -8,7 +8,7 @@ import (
 	"os"
 	"syscall"
 
-	"github.com/belay-run/belay/internal/supervise"
+	"github.com/belay-run/belay/internal/stdio"
 )
 
 // Event is what happened on a [Fullscreen]: a key was pressed, or one of the others.
@@ -29,15 +29,10 @@ var ErrNoFullscreen = errors.New("not on a terminal")
 
 // capable reports whether two streams are a terminal that rows can be drawn on.
 func capable(in io.Reader, out io.Writer) (keys, screen *os.File, ok bool) {
-	keys, isFile := in.(*os.File)
-	if !isFile {
+	if os.Getenv("TERM") == "dumb" || os.Getenv("TERM") == "" {
 		return nil, nil, false
 	}
-	screen, isFile = out.(*os.File)
-	if !isFile || os.Getenv("TERM") == "dumb" || os.Getenv("TERM") == "" {
-		return nil, nil, false
-	}
-	return keys, screen, supervise.IsTerminal(keys) && supervise.IsTerminal(screen)
+	return stdio.FileOf(in), stdio.FileOf(out), stdio.IsTerminal(in) && stdio.IsTerminal(out)
 }
 
 // What the terminal is sent at the beginning: the other screen, no cursor, no wrapping of long lines, and marks around a text that is

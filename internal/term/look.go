@@ -6,6 +6,8 @@ import (
 	"os"
 	"runtime"
 	"strings"
+
+	"github.com/belay-run/belay/internal/stdio"
 )
 
 // Look is how a table is drawn.
@@ -29,7 +31,7 @@ func LookOf(w io.Writer) Look {
 
 // columns is how many w has; 0 if it is not a terminal.
 func columns(w io.Writer) int {
-	if f, ok := w.(*os.File); ok {
+	if f := stdio.FileOf(w); f != nil {
 		return width(f)
 	}
 	return 0

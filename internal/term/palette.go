@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/belay-run/belay/internal/printable"
-	"github.com/belay-run/belay/internal/supervise"
+	"github.com/belay-run/belay/internal/stdio"
 )
 
 // Style is how a piece of text looks, by what it means. All of Belay's colours are here.
@@ -50,8 +50,7 @@ type Palette struct{ on bool }
 
 // PaletteOf is the palette for what is written to w.
 func PaletteOf(w io.Writer) Palette {
-	f, ok := w.(*os.File)
-	return Palette{colored(ok && os.Getenv("TERM") != "dumb" && supervise.IsTerminal(f))}
+	return Palette{colored(os.Getenv("TERM") != "dumb" && stdio.IsTerminal(w))}
 }
 
 // Colored reports whether the palette has colours.

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/belay-run/belay/internal/printable"
+	"github.com/belay-run/belay/internal/stdio"
 	"github.com/belay-run/belay/internal/supervise"
 )
 
@@ -54,9 +55,8 @@ const (
 // device. Where a pager or another program reads stdout, the terminal may be theirs.
 func (s *Screen) Beside(stdout io.Writer) *Screen {
 	s.inPlace = nil
-	file, ok := s.w.(*os.File)
-	out, ok2 := stdout.(*os.File)
-	if s.tty && ok && ok2 && leavesTerminal(out, file) {
+	file, out := stdio.FileOf(s.w), stdio.FileOf(stdout)
+	if s.tty && out != nil && leavesTerminal(out, file) {
 		s.inPlace = newTerminal(file)
 	}
 	return s
@@ -77,9 +77,8 @@ func leavesTerminal(out, terminal *os.File) bool {
 // Output returns a writer for output of a command: before it is written to the terminal, a line in place is cleared. What is not written to
 // the terminal is returned as it is.
 func (s *Screen) Output(w io.Writer) io.Writer {
-	file, ok := w.(*os.File)
-	own, ok2 := s.w.(*os.File)
-	if s.inPlace == nil || !ok || !ok2 || !supervise.IsTerminal(file) || !sameTerminal(file, own) {
+	file := stdio.FileOf(w)
+	if s.inPlace == nil || file == nil || !supervise.IsTerminal(file) || !sameTerminal(file, stdio.FileOf(s.w)) {
 		return w
 	}
 	return &output{s, w}

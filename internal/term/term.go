@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/belay-run/belay/internal/printable"
-	"github.com/belay-run/belay/internal/supervise"
+	"github.com/belay-run/belay/internal/stdio"
 )
 
 // Beat is the longest silence while something is waited for.
@@ -27,6 +27,8 @@ type Screen struct {
 	color bool
 	// Prefix stands before every line.
 	Prefix string
+	// Rewrite changes a line before it is written, for a log in which some texts have a meaning; nil leaves it as it is.
+	Rewrite func(string) string
 
 	inPlace terminal      // where lines are redrawn in place; nil where they are not
 	busy    chan struct{} // full while it is written to
@@ -37,11 +39,10 @@ type Screen struct {
 // New returns the screen on w.
 func New(w io.Writer) *Screen {
 	s := &Screen{w: w, Prefix: "belay: ", busy: make(chan struct{}, 1)}
-	file, ok := w.(*os.File)
-	s.tty = ok && supervise.IsTerminal(file)
+	s.tty = stdio.IsTerminal(w)
 	s.dumb = s.tty && os.Getenv("TERM") == "dumb"
 	if s.tty = s.tty && !s.dumb; s.tty {
-		s.inPlace = newTerminal(file)
+		s.inPlace = newTerminal(stdio.FileOf(w))
 	}
 	s.color = colored(s.tty)
 	return s
@@ -68,7 +69,11 @@ func (s *Screen) Line(format string, args ...any) {
 	s.lock()
 	defer s.unlock()
 	s.clear()
-	fmt.Fprintf(s.w, "%s%s\n", s.dim(s.Prefix), printable.Line(sprintf(format, args)))
+	text := printable.Line(sprintf(format, args))
+	if s.Rewrite != nil {
+		text = s.Rewrite(text)
+	}
+	fmt.Fprintf(s.w, "%s%s\n", s.dim(s.Prefix), text)
 	s.cursor = cursorAtStart
 }
 
