@@ -87,7 +87,7 @@ check: .tools/staticcheck
 unit:
 	@scripts/setup-tests $(if $(FULL),full)
 	BELAY_TEST_FULL=$(FULL) BELAY_TEST_ROUNDS=$(ROUNDS) BELAY_TEST_KILLS=$(KILLS) scripts/unit 90 retry verdict internal/supervise breaker gate internal/engine .
-	go test -C tools ./man
+	go test -C tools ./man ./markdown
 
 fuzz:
 	@scripts/fuzz $(if $(FULL),20000x guided,1000x)

@@ -75,6 +75,7 @@ var arrows = map[string][]string{
 	"internal/cli":                {"breaker", "gate", "internal/actions", "internal/agent", "internal/agent/generic", "internal/alert", "internal/atomicfile", "internal/belayd", "internal/budget", "internal/clientfile", "internal/clock", "internal/config", "internal/doctor", "internal/engine", "internal/hook", "internal/journal", "internal/label", "internal/mcp", "internal/message", "internal/price", "internal/printable", "internal/profile", "internal/redact", "internal/safefile", "internal/state", "internal/stdio", "internal/supervise", "internal/term", "internal/top", "internal/version", "retry", "verdict"},
 	"internal/top":                {"internal/journal", "internal/label", "internal/price", "internal/printable", "internal/safefile", "internal/supervise", "internal/term", "verdict"},
 	"internal/actions":            {"internal/printable"},
+	"internal/actionstest":        {},
 	"cmd/belay":                   {"internal/cli"},
 	"internal/e2e/stage":          {"internal/agent", "internal/agent/claude", "internal/agent/codex", "internal/clitest", "internal/companion/rehearse", "internal/journal", "internal/profile"},
 	"internal/e2e/claude":         {},

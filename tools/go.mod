@@ -8,6 +8,7 @@ require (
 	github.com/belay-run/belay v0.0.0
 	github.com/spf13/cobra v1.10.2
 	github.com/spf13/pflag v1.0.9
+	github.com/yuin/goldmark v1.8.5
 )
 
 require (

@@ -5,6 +5,7 @@ package actions
 import (
 	"crypto/rand"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -16,10 +17,10 @@ import (
 type Report struct {
 	Command string // its name
 	Success bool
-	Class   string // of the failure, or of the last one that was retried
+	Class   string // of the failure
 	Error   string // what went wrong, in words
-	// Earlier are the failures that were retried.
-	Earlier  []string
+	// Retried are the failures that were retried, by Belay or by the command itself.
+	Retried  []Failure
 	Attempts int
 	Waited   time.Duration
 	Duration time.Duration
@@ -31,17 +32,57 @@ type Report struct {
 	Estimated     bool
 }
 
+// Failure is one that was retried.
+type Failure struct {
+	Attempt int
+	Class   string
+	Text    string // what went wrong, in words
+	Times   int    // in a row; 0 and 1 are once
+}
+
+// Add adds a failure that was retried. One that is like the last is counted.
+func (r *Report) Add(f Failure) {
+	if n := len(r.Retried); n > 0 {
+		last := &r.Retried[n-1]
+		if last.Attempt == f.Attempt && last.Class == f.Class && last.Text == f.Text {
+			last.Times = max(last.Times, 1) + max(f.Times, 1)
+			return
+		}
+	}
+	r.Retried = append(r.Retried, f)
+}
+
+// String is the failure in a line.
+func (f Failure) String() string {
+	text := f.Class + ": " + f.Text
+	if f.Times > 1 {
+		text += fmt.Sprintf(" (%d times)", f.Times)
+	}
+	return text
+}
+
 // Annotation is a line for the log of the job that GitHub shows beside the change: an error for a run that failed, a warning for one
 // that had to be retried; empty if there is nothing to tell.
 func (r Report) Annotation() string {
 	switch {
 	case !r.Success:
 		return command("error", fmt.Sprintf("belay: %s failed (%s)", r.Command, r.Class), r.Error)
-	case len(r.Earlier) > 0:
-		return command("warning", fmt.Sprintf("belay: %s succeeded at attempt %d", r.Command, r.Attempts), strings.Join(r.Earlier, "\n"))
+	case len(r.Retried) > 0:
+		var classes, lines []string
+		for _, f := range r.Retried {
+			lines = append(lines, f.String())
+			if !slices.Contains(classes, f.Class) {
+				classes = append(classes, f.Class)
+			}
+		}
+		return command("warning", fmt.Sprintf("belay: %s succeeded after retries (%s)", r.Command, strings.Join(classes, ", ")), strings.Join(lines, "\n"))
 	}
 	return ""
 }
+
+// Line is a line for the log of the job that is no command. The runner looks for one of its older form, ##[name], anywhere in a
+// line; one of the newer form begins it, which a line of Belay's does not.
+func Line(text string) string { return strings.ReplaceAll(text, "##[", "## [") }
 
 // command is a workflow command. The runner takes a line apart at colons and commas, and ends it at a line break.
 func command(name, title, message string) string {
@@ -86,7 +127,7 @@ func (r Report) cost(unknown string) string {
 func (r Report) Summary() string {
 	state := "✅ ok"
 	if !r.Success {
-		state = "❌ " + r.Class
+		state = "❌ " + code(r.Class)
 	}
 	cost := "unknown"
 	if r.Cost != nil {
@@ -96,21 +137,27 @@ func (r Report) Summary() string {
 		}
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "### belay: %s\n\n", inline(r.Command))
+	fmt.Fprintf(&b, "### belay: %s\n\n", code(r.Command))
 	b.WriteString("| result | exit code | attempts | waited | took | tokens in | tokens out | cost |\n|---|--:|--:|--:|--:|--:|--:|--:|\n")
-	fmt.Fprintf(&b, "| %s | %d | %d | %s | %s | %d | %d | %s |\n", inline(state), r.ExitCode, r.Attempts, round(r.Waited), round(r.Duration), r.Input, r.Output, cost)
-	failures := r.Earlier
+	fmt.Fprintf(&b, "| %s | %d | %d | %s | %s | %d | %d | %s |\n", state, r.ExitCode, r.Attempts, round(r.Waited), round(r.Duration), r.Input, r.Output, cost)
+	failures := r.Retried
 	if !r.Success {
-		failures = append(failures[:len(failures):len(failures)], r.Error)
+		failures = append(failures[:len(failures):len(failures)], Failure{Attempt: r.Attempts, Class: r.Class, Text: r.Error})
 	}
 	if len(failures) > 0 {
-		b.WriteString("\n| attempt | what went wrong |\n|--:|---|\n")
+		b.WriteString("\n| attempt | error | times | what went wrong |\n|--:|---|--:|---|\n")
 	}
-	for i, text := range failures {
-		fmt.Fprintf(&b, "| %d | %s |\n", i+1, inline(text))
+	for i, f := range failures {
+		if more := len(failures) - maxRows; more > 0 && i >= maxRows-1 && i < len(failures)-1 { // the last one says how it ended
+			if i == maxRows-1 {
+				fmt.Fprintf(&b, "| | | | … and %d more |\n", more)
+			}
+			continue
+		}
+		fmt.Fprintf(&b, "| %d | %s | %d | %s |\n", f.Attempt, code(f.Class), max(f.Times, 1), code(f.Text))
 	}
 	if r.Session != "" {
-		fmt.Fprintf(&b, "\nSession: %s\n", inline(r.Session))
+		fmt.Fprintf(&b, "\nSession: %s\n", code(r.Session))
 	}
 	b.WriteString("\n")
 	return b.String()
@@ -118,16 +165,32 @@ func (r Report) Summary() string {
 
 func round(d time.Duration) time.Duration { return d.Round(100 * time.Millisecond) }
 
-// inline is a text in one line of Markdown that means nothing but itself: what Markdown or HTML could take for a mark of theirs is
-// written as a character reference.
-func inline(text string) string {
-	var b strings.Builder
-	for _, c := range printable.Line(text) {
-		if strings.ContainsRune("&<>\"'|`*_[]()!~\\#@:", c) {
-			fmt.Fprintf(&b, "&#%d;", c)
-		} else {
-			b.WriteRune(c)
-		}
+// What is shown in a summary: of a text so many columns, and so many failures. The runner drops a summary of more than a mebibyte.
+const maxText, maxRows = 2000, 50
+
+// code is a text in a cell or a line of Markdown that means nothing but itself. It stands in code spans: within those there are no
+// marks, HTML, links, mentions or references, and character references are not read either. Only a vertical line would end the cell
+// there too, so it stands between two spans.
+func code(text string) string {
+	parts := strings.Split(printable.CutEnd(printable.Line(text), maxText, "…"), "|")
+	for i, part := range parts {
+		parts[i] = span(part)
 	}
-	return b.String()
+	return strings.Join(parts, "&#124;")
+}
+
+// span is a code span: between marks that are longer than any in the text, and with a space on both sides where one would be taken
+// away or the text begins or ends with a mark.
+func span(text string) string {
+	if strings.Trim(text, " ") == "" {
+		return text
+	}
+	mark := "`"
+	for strings.Contains(text, mark) {
+		mark += "`"
+	}
+	if strings.Trim(text, " `") != text {
+		text = " " + text + " "
+	}
+	return mark + text + mark
 }

@@ -1,17 +1,18 @@
 package actions_test
 
 import (
-	"regexp"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/belay-run/belay/internal/actions"
+	"github.com/belay-run/belay/internal/actionstest"
+	"github.com/belay-run/belay/internal/printable"
 )
 
 var cost = 0.1234
 
-var failed = actions.Report{Command: "claude", Class: "usage_limit", Error: "claude hit its usage limit", Attempts: 2, Earlier: []string{"claude hit a rate limit"},
+var failed = actions.Report{Command: "claude", Class: "usage_limit", Error: "claude hit its usage limit", Attempts: 2, Retried: []actions.Failure{{Attempt: 1, Class: "rate_limit", Text: "claude hit a rate limit"}},
 	Waited: 2 * time.Second, Duration: 3100 * time.Millisecond, ExitCode: 75, Session: "0b1c", Input: 12, Output: 3, Cost: &cost}
 
 func TestAnnotation(t *testing.T) {
@@ -20,74 +21,80 @@ func TestAnnotation(t *testing.T) {
 	}
 	retried := failed
 	retried.Success = true
-	if got := retried.Annotation(); got != "::warning title=belay%3A claude succeeded at attempt 2::claude hit a rate limit\n" {
+	if got := retried.Annotation(); got != "::warning title=belay%3A claude succeeded after retries (rate_limit)::rate_limit: claude hit a rate limit\n" {
 		t.Errorf("%q", got)
 	}
-	retried.Earlier = nil
+	retried.Retried = nil
 	if got := retried.Annotation(); got != "" {
 		t.Errorf("%q for a run that just worked", got)
 	}
 }
 
 func TestSummary(t *testing.T) {
-	want := `### belay: claude
+	want := strings.ReplaceAll(`### belay: 'claude'
 
 | result | exit code | attempts | waited | took | tokens in | tokens out | cost |
 |---|--:|--:|--:|--:|--:|--:|--:|
-| ❌ usage&#95;limit | 75 | 2 | 2s | 3.1s | 12 | 3 | $0.1234 |
+| ❌ 'usage_limit' | 75 | 2 | 2s | 3.1s | 12 | 3 | $0.1234 |
 
-| attempt | what went wrong |
-|--:|---|
-| 1 | claude hit a rate limit |
-| 2 | claude hit its usage limit |
+| attempt | error | times | what went wrong |
+|--:|---|--:|---|
+| 1 | 'rate_limit' | 1 | 'claude hit a rate limit' |
+| 2 | 'usage_limit' | 1 | 'claude hit its usage limit' |
 
-Session: 0b1c
+Session: '0b1c'
 
-`
+`, "'", "`")
 	if got := failed.Summary(); got != want {
 		t.Errorf("%s", got)
 	}
 }
 
-// FuzzForgery looks for a text that becomes a command, an output, a row or a mark of its own.
+// A summary that is too large is dropped by the runner: what is alike is counted, and of a thousand others the first ones and the last one are shown.
+func TestSummary_ManyFailures(t *testing.T) {
+	r := actions.Report{Command: "claude", Class: "rate_limit", Error: "the last one", Attempts: 1001}
+	for range 3 {
+		r.Add(actions.Failure{Attempt: 1, Class: "overloaded", Text: "busy"})
+	}
+	for i := range 1000 {
+		r.Add(actions.Failure{Attempt: i + 1, Class: "rate_limit", Text: strings.Repeat("☃", 3000)})
+	}
+	got := r.Summary()
+	for _, want := range []string{"| 1 | `overloaded` | 3 | `busy` |\n", "| | | | … and 952 more |\n", "| 1001 | `rate_limit` | 1 | `the last one` |\n"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("there is no %s", want)
+		}
+	}
+	if len(got) > 1<<20 {
+		t.Errorf("%d bytes", len(got))
+	}
+}
+
+// FuzzForgery looks for a text that becomes a command or an output of its own. What it makes of the summary is tried with a parser of
+// Markdown, in tools/markdown.
 func FuzzForgery(f *testing.F) {
-	for _, text := range []string{"x\n::set-output name=a::b", "x%0A::error::y", "a\r\n::add-mask::x", "a\nsession_id<<EOF\nevil\nEOF\n", "| a | b |\n|---|---|", "<img src=x>",
-		"[a](http://x)", "`code", "\x1b[31m", "belay_\n", "**b**", "\\|", "]]>", "a\u2028::error::b"} {
+	for _, text := range actionstest.Hostile {
 		f.Add(text)
 	}
-	row := regexp.MustCompile(`^(\|[^|]*)+\|$`)
 	f.Fuzz(func(t *testing.T, text string) {
 		r := failed
-		r.Error, r.Session, r.Command, r.Earlier, r.Class = text, text, text, []string{text}, text
+		r.Error, r.Session, r.Command, r.Retried, r.Class = text, text, text, []actions.Failure{{Attempt: 1, Class: text, Text: text}}, text
 		for _, success := range []bool{true, false} {
 			r.Success = success
-			if got := r.Annotation(); strings.Count(got, "\n") != 1 || strings.ContainsAny(got, "\r\x1b") || strings.Count(got[:strings.Index(got[2:], "::")+2], "::") != 1 {
+			level := map[bool]string{true: "warning", false: "error"}[success]
+			title := map[bool]string{true: "belay: " + text + " succeeded after retries (" + text + ")", false: "belay: " + text + " failed (" + text + ")"}[success]
+			data := map[bool]string{true: text + ": " + text, false: text}[success]
+			got := actionstest.Commands(r.Annotation())
+			if len(got) != 1 || got[0].Name != level || len(got[0].Properties) != 1 || got[0].Properties["title"] != printable.Line(title) || got[0].Data != printable.Text(data) {
 				t.Errorf("%q", got)
 			}
-			lines := strings.Split(strings.TrimSuffix(r.Outputs(), "\n"), "\n")
-			if len(lines) != 6*3 {
-				t.Fatalf("%q", lines)
+			outputs, err := actionstest.Outputs(r.Outputs())
+			if err != nil || len(outputs) != 6 || outputs["session_id"] != printable.Line(text) || outputs["attempts"] != "2" {
+				t.Errorf("%q, %v", outputs, err)
 			}
-			for i := 0; i < len(lines); i += 3 {
-				_, end, ok := strings.Cut(lines[i], "<<")
-				if !ok || lines[i+2] != end || lines[i+1] == end {
-					t.Errorf("%q", lines[i:i+3])
-				}
-			}
-			columns := map[int]int{}
-			for _, line := range strings.Split(r.Summary(), "\n") {
-				switch {
-				case strings.HasPrefix(line, "|") && row.MatchString(line):
-					columns[strings.Count(line, "|")]++
-				case line != "" && !strings.HasPrefix(line, "### belay: ") && !strings.HasPrefix(line, "Session: "):
-					t.Errorf("%q", line)
-				case strings.ContainsAny(line, "<>`[]*|"):
-					t.Errorf("%q", line)
-				}
-			}
-			if columns[9] != 3 || len(columns) != 2 {
-				t.Errorf("%v in %s", columns, r.Summary())
-			}
+		}
+		if got := actionstest.Commands("belay: " + actions.Line(printable.Line(text))); len(got) > 0 {
+			t.Errorf("%q", got)
 		}
 	})
 }

@@ -7,17 +7,37 @@ import (
 
 	"github.com/belay-run/belay/internal/actions"
 	"github.com/belay-run/belay/internal/engine"
+	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/term"
 )
 
+// retriedFailures are the failures of a run that were retried, for a job of GitHub Actions.
+type retriedFailures struct {
+	name string
+	list []actions.Failure
+}
+
+// observe takes note of a failure.
+func (f *retriedFailures) observe(e engine.Event) {
+	switch e := e.(type) {
+	case engine.AttemptFailed:
+		f.list = append(f.list, actions.Failure{Attempt: e.Attempt, Class: string(e.Verdict.Class), Text: e.Message})
+	case engine.InnerRetry:
+		if !e.Ended { // else the attempt has failed
+			f.list = append(f.list, actions.Failure{Attempt: e.Attempt, Class: string(e.Verdict.Class), Text: message.Failed(f.name, e.Verdict.Class, e.Verdict.Evidence)})
+		}
+	}
+}
+
 // reportToGitHub tells a job of GitHub Actions how the run went: annotations on stderr, a summary and outputs in the files that the
 // runner names. Others read all of it, so it holds no secrets.
-func reportToGitHub(stderr io.Writer, name string, inv *engine.Invocation, r *engine.Result) error {
-	report := actions.Report{Command: inv.Redact(name), Success: r.Success, Class: string(r.Verdict.Class), Error: inv.Redact(r.Err), Attempts: r.Attempts,
+func reportToGitHub(stderr io.Writer, retried retriedFailures, inv *engine.Invocation, r *engine.Result) error {
+	report := actions.Report{Command: inv.Redact(retried.name), Success: r.Success, Class: string(r.Verdict.Class), Error: inv.Redact(r.Err), Attempts: r.Attempts,
 		Waited: r.Waited, Duration: r.Duration, ExitCode: r.ExitCode, Session: r.Session, Input: r.Usage.InputTokens, Output: r.Usage.OutputTokens,
 		Cost: r.Usage.CostUSD, Estimated: r.Usage.Estimated}
-	for _, text := range r.Earlier() {
-		report.Earlier = append(report.Earlier, inv.Redact(text))
+	for _, f := range retried.list {
+		f.Text = inv.Redact(f.Text)
+		report.Add(f)
 	}
 	return errors.Join(
 		term.Text(stderr, report.Annotation()),

@@ -15,6 +15,7 @@ import (
 
 	"github.com/belay-run/belay/breaker"
 	"github.com/belay-run/belay/gate"
+	"github.com/belay-run/belay/internal/actions"
 	"github.com/belay-run/belay/internal/agent"
 	"github.com/belay-run/belay/internal/agent/generic"
 	"github.com/belay-run/belay/internal/config"
@@ -111,6 +112,14 @@ func run(ctx context.Context, std stdio.Streams, given config.Given, args []stri
 	cli := cliOf(known)
 	view := &view{screen: term.New(std.Err).Beside(std.Out), stderr: std.Err, settings: s, name: filepath.Base(args[0]), how: continueHint(cli), login: cli.LoginHint()}
 	runner.Observe = view.observe
+	retried := retriedFailures{name: view.name}
+	if s.GitHub {
+		view.screen.Rewrite = actions.Line
+		runner.Observe = func(e engine.Event) {
+			retried.observe(e)
+			view.observe(e)
+		}
+	}
 	view.watch(runner, command)
 	view.unread()
 	if warning := s.Warning(); warning != "" {
@@ -164,7 +173,7 @@ func run(ctx context.Context, std stdio.Streams, given config.Given, args []stri
 		}
 	}
 	if s.GitHub {
-		if err := reportToGitHub(std.Err, view.name, inv, result); err != nil {
+		if err := reportToGitHub(std.Err, retried, inv, result); err != nil {
 			view.line(message.GitHubTrouble(err))
 		}
 	}

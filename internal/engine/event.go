@@ -23,6 +23,7 @@ type AttemptStarted struct {
 type AttemptFailed struct {
 	Attempt int
 	Verdict verdict.Verdict
+	Message string // what happened, in one line
 	Stderr  *Output
 }
 

@@ -158,7 +158,7 @@ func (inv *Invocation) attempts(refused *refusal) {
 		}
 		f.recorder.line(n, j, d.wait.length, nil, false, nil)
 		f.errors = append(f.errors, j.message)
-		inv.call.emit(AttemptFailed{Attempt: n, Verdict: j.verdict, Stderr: j.stderr()})
+		inv.call.emit(AttemptFailed{Attempt: n, Verdict: j.verdict, Message: j.message, Stderr: j.stderr()})
 		j.discard()
 		inv.kind.repeat(j)
 		if err := decider.await(n, j, d.wait); err != nil {
