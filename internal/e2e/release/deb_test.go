@@ -38,9 +38,9 @@ func files(t *testing.T, root string) (list []string) {
 	return list
 }
 
-// A package installs, works, is upgraded while it runs, and is purged without a trace outside of homes.
-func TestDeb(t *testing.T) {
-	t.Parallel()
+// system is a root with dpkg's own files, in which packages are installed.
+func system(t *testing.T) string {
+	t.Helper()
 	root := chroot(t)
 	need(t, true, "dpkg", "unshare")
 	for _, dir := range []string{"var/lib/dpkg/info", "var/lib/dpkg/updates"} {
@@ -53,11 +53,32 @@ func TestDeb(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	return root
+}
+
+// says runs a command in a root, which has to succeed, and returns what it prints.
+func says(t *testing.T, root string, args ...string) string {
+	t.Helper()
+	out, err := inside(root, args...).CombinedOutput()
+	if err != nil {
+		t.Fatalf("%s: %v\n%s", strings.Join(args, " "), err, out)
+	}
+	return string(out)
+}
+
+// A package installs, works, is upgraded while it runs, and is purged without a trace outside of homes.
+func TestDeb(t *testing.T) {
+	t.Parallel()
+	root := system(t)
 	before := files(t, root)
 	dpkg(t, root, "-i", file(t, older, ".deb"))
-	if out, err := inside(root, "belay", "--version").CombinedOutput(); err != nil || !strings.HasPrefix(string(out), "belay "+older+" ") {
-		t.Fatalf("%v\n%s", err, out)
+	if said := says(t, root, "belay", "--version"); !strings.HasPrefix(said, "belay "+older+" ") {
+		t.Fatal(said)
 	}
+	c := newClient(t, root)
+	c.install()
+	c.connect()
+	says(t, root, "belay", "gates", "hold", "api", "--until", "1h")
 
 	// A run is under way while the package is upgraded, and goes on with its next attempt.
 	under := inside(root, "belay", "run", "--max-retries", "1", "--base-delay", "0", "--", "sh", "-c",
@@ -74,9 +95,15 @@ func TestDeb(t *testing.T) {
 	lines := bufio.NewScanner(stderr)
 	lines.Scan()
 	dpkg(t, root, "-i", file(t, current, ".deb"))
-	if out, err := inside(root, "belay", "ps").CombinedOutput(); err != nil || !strings.Contains(string(out), "running") {
-		t.Errorf("the new one does not see the run of the old one: %v\n%s", err, out)
+	if said := says(t, root, "belay", "--version"); !strings.HasPrefix(said, "belay "+current+" ") {
+		t.Error(said)
 	}
+	for what, args := range map[string][]string{"running": {"belay", "ps"}, "set by hand": {"belay", "gates"}} {
+		if said := says(t, root, args...); !strings.Contains(said, what) {
+			t.Errorf("the new one does not see what the old one has begun: %s", said)
+		}
+	}
+	c.worksOn()
 	if err := os.WriteFile(filepath.Join(root, "tmp/go"), nil, 0o644); err != nil {
 		t.Fatal(err)
 	}
@@ -85,17 +112,20 @@ func TestDeb(t *testing.T) {
 	if err := under.Wait(); err != nil || said.String() != "done\n" {
 		t.Errorf("%v: %q", err, said.String())
 	}
-	out, err := inside(root, "belay", "log", "--json").CombinedOutput()
-	if err != nil || !strings.Contains(string(out), `"attempts":2`) && !strings.Contains(string(out), `"attempts": 2`) {
-		t.Errorf("%v\n%s", err, out)
+	if out := says(t, root, "belay", "log", "--json"); !strings.Contains(out, `"attempts":2`) {
+		t.Error(out)
 	}
 
 	for _, name := range []string{"tmp/go", "tmp/again"} {
 		os.Remove(filepath.Join(root, name))
 	}
+	c.uninstall()
 	dpkg(t, root, "-P", "belay")
 	if after := files(t, root); !slices.Equal(after, before) {
 		t.Errorf("left: %v", slices.DeleteFunc(after, func(name string) bool { return slices.Contains(before, name) }))
+	}
+	if _, err := os.Stat(filepath.Join(root, "root/.local/state/belay/log.jsonl")); err != nil {
+		t.Errorf("what is in a home is not the package's: %v", err)
 	}
 }
 
