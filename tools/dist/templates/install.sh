@@ -61,7 +61,7 @@ esac
 case $(uname -m) in
 x86_64 | amd64) arch=amd64 ;;
 aarch64 | arm64) arch=arm64 ;;
-*) fail "there is no archive for $(uname -m); build it with: go install [[ .Homepage ]]" ;;
+*) fail "there is no archive for $(uname -m); build it with: go install github.com/belay-run/belay/cmd/...@v$version" ;;
 esac
 [ -n "$from" ] || from="[[ .Homepage ]]/releases/download/v$version"
 name="belay_${version}_${os}_${arch}"
