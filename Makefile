@@ -40,8 +40,10 @@ DIST ?= dist
 dist: .tools/nfpm ## archives, packages, checksums and installers of a release in DIST (dist); the same bytes for the same commit
 	go run -C tools ./dist -o '$(abspath $(DIST))' -platforms '$(PLATFORMS)' -version '$(VERSION)' -nfpm ../.tools/nfpm
 
-demo: build ## belay at work against an API that fails on purpose, in half a minute
-	@bin/belay demo
+# Without the record, which the demo does not read: SQLite takes longer to compile than all the rest (docs/performance.md).
+demo: ## belay at work against an API that fails on purpose, in half a minute
+	CGO_ENABLED=0 go build -trimpath -buildvcs=auto -ldflags '$(LDFLAGS)' -tags norecord -o bin/demo/ ./cmd/belay ./cmd/belayd
+	@bin/demo/belay demo
 
 picture: build ## the pictures of README and docs, light and dark, from real runs
 	scripts/pictures
@@ -82,6 +84,7 @@ check: .tools/staticcheck
 	.tools/staticcheck ./...
 	go vet -C bench ./...
 	go vet -C tools ./...
+	go build -tags norecord ./internal/companion
 
 # The race detector needs cgo, and cgo a C compiler; the product itself does not.
 unit:

@@ -99,6 +99,20 @@ func isCLI(name string) bool {
 	return strings.HasPrefix(name, "internal/agent/") && !other
 }
 
+// The belayd of make demo, which a new user builds first, is without the database: it is most of what there is to compile.
+func TestArchitecture_DemoHasNoDatabase(t *testing.T) {
+	for _, p := range list(t, "-tags", "norecord", "./cmd/belayd") {
+		if len(p.Deps) == 0 {
+			t.Error("nothing is known of what belayd is made of")
+		}
+		for _, dep := range p.Deps {
+			if strings.HasPrefix(dep, "modernc.org/") || dep == "database/sql" {
+				t.Errorf("it is made of %s", dep)
+			}
+		}
+	}
+}
+
 // heavy must not be linked into belay: every call would pay for it.
 var heavy = []string{"net/http", "database/sql", "modernc.org/", "github.com/modelcontextprotocol/", "crypto/tls",
 	"go.opentelemetry.io/", "github.com/jackc/pgx"}

@@ -112,6 +112,9 @@ func rateStyle(text string) term.Style {
 	return term.Plain
 }
 
+// toBeRepeated stands behind the class of an attempt that is followed by another one.
+const toBeRepeated = ", to be repeated"
+
 // resultStyle is the style of a class or a status.
 func resultStyle(text string) term.Style {
 	switch {
@@ -171,4 +174,9 @@ func shortTokens(text string) string {
 		return text
 	}
 	return in + "/" + out
+}
+
+// oneLine makes a text fit into a table.
+func oneLine(text string, most int) string {
+	return printable.CutEnd(printable.Line(text), most, "…")
 }

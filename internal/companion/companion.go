@@ -38,11 +38,9 @@ func usageText() string {
 	return b.String()
 }
 
-// commands maps the name of each command to its implementation.
+// commands maps the name of each command to its implementation. Those of the record are added in record.go.
 var commands = map[string]func(context.Context, caller, *arguments) (int, error){
-	belayd.Rehearse: rehearseCommand, belayd.Demo: demoCommand, belayd.Fold: foldCommand,
-	"log": logCommand, "stats": statsCommand, "events": eventsCommand, "sessions": sessionsCommand, "alerts": alertsCommand,
-	"audit": auditCommand, "prune": pruneCommand, belayd.CheckDatabase: checkDatabaseCommand,
+	belayd.Rehearse: rehearseCommand, belayd.Demo: demoCommand,
 }
 
 // caller is the belay that runs us, and where it reads and writes.
@@ -103,6 +101,10 @@ func call(ctx context.Context, from caller, args []string) (code int) {
 		return codeFailed
 	}
 	command, known := commands[args[0]]
+	if _, left := belayd.Find(args[0]); !known && left {
+		from.say("this belayd was built without %s; to build all of it: make build", args[0])
+		return codeFailed
+	}
 	if !known {
 		term.Text(from.Err, usageText())
 		return codeUsage

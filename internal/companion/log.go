@@ -1,3 +1,5 @@
+//go:build !norecord
+
 package companion
 
 import (
@@ -97,9 +99,6 @@ func (q *question) listed(columns []term.Column, rows [][]string) error {
 	}
 	return term.Table(q.out, columns, rows)
 }
-
-// toBeRepeated stands behind the class of an attempt that is followed by another one.
-const toBeRepeated = ", to be repeated"
 
 // result is the class of a run, and whether it is to be repeated or was given up.
 func result(status, class string) string {

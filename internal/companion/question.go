@@ -1,3 +1,5 @@
+//go:build !norecord
+
 package companion
 
 import (
@@ -172,11 +174,6 @@ func (q *question) clock(t time.Time) string {
 		return t.Format(time.TimeOnly)
 	}
 	return t.Format(time.DateTime)
-}
-
-// oneLine makes a text fit into a table.
-func oneLine(text string, most int) string {
-	return printable.CutEnd(printable.Line(text), most, "…")
 }
 
 // shortID is the end of an id: runs that begin together differ there, not at the front.
