@@ -20,6 +20,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/belay-run/belay/internal/flock"
@@ -134,8 +135,17 @@ func (d *DB) connect(pragmas ...string) (err error) {
 		}
 		q.Add("_pragma", p)
 	}
-	d.sql, err = sql.Open("sqlite", (&url.URL{Scheme: "file", Path: filepath.ToSlash(d.Path()), RawQuery: q.Encode()}).String())
+	d.sql, err = sql.Open("sqlite", address(d.Path(), q.Encode()))
 	return err
+}
+
+// address is the address of the file for SQLite. Before a drive, as in C:/, there must be a slash, or it would be taken for a host.
+func address(path, query string) string {
+	path = filepath.ToSlash(path)
+	if !strings.HasPrefix(path, "/") {
+		path = "/" + path
+	}
+	return (&url.URL{Scheme: "file", Path: path, RawQuery: query}).String()
 }
 
 // openFixed opens a record that cannot be written, and says why not. Without a database that can be read, the log is folded
@@ -153,7 +163,7 @@ func openFixed(dir, why string) (*DB, error) {
 		q += "&immutable=1" // there is nothing beside it, so no lock is needed; there may be no place for one
 	}
 	var err error
-	d.sql, err = sql.Open("sqlite", (&url.URL{Scheme: "file", Path: filepath.ToSlash(d.Path()), RawQuery: q}).String())
+	d.sql, err = sql.Open("sqlite", address(d.Path(), q))
 	if err == nil {
 		err = readable(d.sql)
 	}
