@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 )
 
@@ -40,6 +41,12 @@ func Look(name, dir string) (string, error) {
 			}
 		}
 	}
+	if errors.Is(err, exec.ErrDot) && runtime.GOOS == "windows" {
+		// The system prefers what is in the current directory, which may be a repository of others. A shell as of today does not.
+		if found, err = lookOnPath(name); err != nil {
+			return "", &lookFailure{name + " is in this directory and not on the PATH; to run it: ." + string(filepath.Separator) + name, fs.ErrNotExist}
+		}
+	}
 	if err != nil && !errors.Is(err, exec.ErrDot) {
 		if !errors.Is(err, fs.ErrPermission) && onPath(name) {
 			err = fs.ErrPermission
@@ -50,6 +57,19 @@ func Look(name, dir string) (string, error) {
 		return filepath.Abs(found)
 	}
 	return found, nil
+}
+
+// lookOnPath finds the executable for name in a directory of PATH that is named in full.
+func lookOnPath(name string) (string, error) {
+	for _, dir := range filepath.SplitList(os.Getenv("PATH")) {
+		if !filepath.IsAbs(dir) {
+			continue
+		}
+		if found, err := exec.LookPath(filepath.Join(dir, name)); err == nil {
+			return found, nil
+		}
+	}
+	return "", exec.ErrNotFound
 }
 
 // onPath reports whether a file of that name is on PATH, executable or not.
