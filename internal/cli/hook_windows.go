@@ -1,8 +1,6 @@
 package cli
 
 import (
-	"os"
-	"os/signal"
 	"syscall"
 
 	"github.com/belay-run/belay/internal/hook"
@@ -10,8 +8,7 @@ import (
 
 // stopHookBySignal passes on what asks us to stop.
 func stopHookBySignal(h *hook.Hook) {
-	got := make(chan os.Signal, 4)
-	signal.Notify(got, os.Interrupt, syscall.SIGTERM)
+	got := catchSignals(false)
 	go func() {
 		for range got {
 			h.Stop(syscall.SIGTERM)

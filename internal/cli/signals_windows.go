@@ -7,30 +7,45 @@ import (
 	"syscall"
 
 	"github.com/belay-run/belay/internal/engine"
+	"github.com/belay-run/belay/internal/supervise"
 )
 
 // signals is what others send to us.
 type signals chan os.Signal
 
-// catchSignals begins to catch it.
+// catchSignals begins to catch it: Ctrl-C, the end of the console, and what belay cancel asks for, which counts as SIGTERM.
 func catchSignals(bool) signals {
 	s := make(signals, 4)
 	signal.Notify(s, os.Interrupt, syscall.SIGTERM)
+	go func() {
+		for range supervise.StopRequests() {
+			s <- syscall.SIGTERM
+		}
+	}()
 	return s
 }
 
-// pass gives them to the invocation: Ctrl-C stops the command, the second kills it.
-func (s signals) pass(inv *engine.Invocation, _ bool, exit func(code int)) {
+// pass gives them to the invocation. A command that shares our console has got Ctrl-C too; a headless one has not, since it
+// leads a group of its own. The second request kills.
+func (s signals) pass(inv *engine.Invocation, headless bool, exit func(code int)) {
 	asked := false
-	for range s {
+	for got := range s {
+		sig, name := syscall.SIGINT, "Ctrl-C"
+		if got == syscall.SIGTERM {
+			sig, name = syscall.SIGTERM, "SIGTERM"
+		}
+		cause := &engine.Interrupt{Signal: int(sig), Name: name}
 		switch {
 		case inv.Over():
-			exit(128 + int(syscall.SIGINT))
+			exit(128 + int(sig))
 		case asked:
 			inv.Kill()
+		case sig == syscall.SIGINT && !headless:
+			asked = true
+			inv.Interrupt(cause)
 		default:
 			asked = true
-			inv.Interrupt(&engine.Interrupt{Signal: int(syscall.SIGINT), Name: "Ctrl-C"}) // the command has got it too
+			inv.Cancel(cause)
 		}
 	}
 }

@@ -157,14 +157,15 @@ func (p *Process) take(ws syscall.WaitStatus, ru *syscall.Rusage, err error) {
 }
 
 // ask sends a signal of the ladder. A stopped process is continued: it could not handle the signal otherwise.
-func (p *Process) ask(sig syscall.Signal) {
+func (p *Process) ask(sig syscall.Signal) (reached bool) {
 	if sig == 0 {
-		return
+		return true
 	}
 	p.signalTree(sig)
 	if sig != syscall.SIGKILL {
 		p.signalTree(syscall.SIGCONT)
 	}
+	return true
 }
 
 // signalTree sends a signal to the command, and to its group if that is its own.

@@ -3,6 +3,7 @@
 package supervise
 
 import (
+	"errors"
 	"os"
 
 	"golang.org/x/sys/unix"
@@ -16,3 +17,9 @@ func unread(f *os.File) (n int) {
 	}
 	return n
 }
+
+// wakeReader does nothing: the pipes of this system have deadlines.
+func wakeReader(*os.File) {}
+
+// wasWoken reports whether a deadline has ended a read.
+func wasWoken(err error) bool { return errors.Is(err, os.ErrDeadlineExceeded) }

@@ -123,8 +123,11 @@ func (p *Process) climb(ladder Ladder) {
 			p.signalTree(syscall.SIGKILL)
 			timer.Reset(time.Second)
 		} else {
-			p.ask(ladder[0].Signal)
-			timer.Reset(ladder[0].Wait)
+			wait := ladder[0].Wait
+			if !p.ask(ladder[0].Signal) {
+				wait = 0 // there is nothing that it could do about it
+			}
+			timer.Reset(wait)
 		}
 		select {
 		case <-p.exited:

@@ -23,14 +23,17 @@ type pump struct {
 	life    *moment
 	writing *atomic.Int32
 	ended   atomic.Bool // the child is gone
-	held    bool        // another process still had the pipe open
-	end     func()      // told that no more comes; may be nil
+	reads   atomic.Int64
+	done    chan struct{} // closed when it ends
+	held    bool          // another process still had the pipe open
+	end     func()        // told that no more comes; may be nil
 }
 
 func (u *pump) run() {
 	if u.end != nil {
 		defer u.end()
 	}
+	defer close(u.done)
 	defer u.from.Close()
 	buf := make([]byte, pumpBuffer)
 	unreadBytes := -1 // bytes of the child that are not read yet, once it is gone; -1 before
@@ -43,6 +46,7 @@ func (u *pump) run() {
 			u.from.SetReadDeadline(time.Now().Add(quietTime))
 		}
 		n, err := u.from.Read(buf)
+		u.reads.Add(1)
 		if unreadBytes > 0 {
 			unreadBytes = max(0, unreadBytes-n)
 		}
@@ -51,7 +55,7 @@ func (u *pump) run() {
 		}
 		switch {
 		case err == nil:
-		case !errors.Is(err, os.ErrDeadlineExceeded):
+		case !wasWoken(err):
 			return
 		case unreadBytes >= 0:
 			u.held = true
@@ -75,8 +79,28 @@ func (u *pump) pass(data []byte) error {
 // finish tells the pump that the child is gone. It is told last: a deadline set after that would cut its reading short.
 func (u *pump) finish() {
 	if errors.Is(u.from.SetReadDeadline(time.Now()), os.ErrNoDeadline) {
-		// No deadlines on this system's pipes: a process that holds it open loses it after a moment.
-		time.AfterFunc(quietTime, func() { u.from.Close() })
+		u.ended.Store(true)
+		go u.wakeWhenQuiet()
+		return
 	}
 	u.ended.Store(true)
+}
+
+// wakeWhenQuiet takes the place of deadlines on a system whose pipes have none.
+func (u *pump) wakeWhenQuiet() {
+	wakeReader(u.from) // it notices the end of the child
+	tick := time.NewTicker(quietTime)
+	defer tick.Stop()
+	for reads := int64(-1); ; {
+		select {
+		case <-u.done:
+			return
+		case <-tick.C:
+		}
+		now := u.reads.Load()
+		if now == reads {
+			wakeReader(u.from) // if it writes, there is no read to end
+		}
+		reads = now
+	}
 }

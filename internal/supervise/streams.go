@@ -60,7 +60,7 @@ func (p *Process) openStreams() error {
 		}
 		f.child[i+1] = c
 		f.opened = append(f.opened, c)
-		u := &pump{from: r, to: w, life: &p.life, writing: &p.writing}
+		u := &pump{from: r, to: w, life: &p.life, writing: &p.writing, done: make(chan struct{})}
 		if i == 0 {
 			u.end = p.spec.StdoutEnd
 		}
