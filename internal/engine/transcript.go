@@ -199,7 +199,5 @@ func sameFile(a, b io.Writer) bool {
 	if !ok || !ok2 {
 		return false
 	}
-	fi, err := f.Stat()
-	gi, err2 := g.Stat()
-	return err == nil && err2 == nil && os.SameFile(fi, gi)
+	return sameOpenFile(f, g)
 }
