@@ -35,7 +35,7 @@ func WriteVia(tmp, path string, data []byte) error {
 	}
 	_, err = f.Write(data)
 	if err = errors.Join(err, f.Close()); err == nil {
-		err = os.Rename(tmp, path)
+		err = rename(tmp, path)
 	}
 	if err != nil {
 		os.Remove(tmp)
@@ -77,7 +77,7 @@ func Create(path, pattern string) (*File, error) {
 func (f *File) Commit() error {
 	err := f.Close()
 	if err == nil {
-		err = os.Rename(f.Name(), f.path)
+		err = rename(f.Name(), f.path)
 	}
 	if err != nil {
 		os.Remove(f.Name())
