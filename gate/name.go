@@ -5,6 +5,7 @@ import (
 	"hash/fnv"
 	"io"
 	"path/filepath"
+	"runtime"
 	"strings"
 )
 
@@ -20,12 +21,22 @@ func fileName(key string) string {
 		}
 		return '_'
 	}, key)
-	if name == key && key != "" && len(key) <= 64 && key[0] != '.' {
+	if name == key && key != "" && len(key) <= 64 && key[0] != '.' && !(runtime.GOOS == "windows" && isDevice(key)) {
 		return name
 	}
 	h := fnv.New64a()
 	io.WriteString(h, key)
 	return fmt.Sprintf("%.40s~%016x", strings.TrimLeft(name, "."), h.Sum64())
+}
+
+// isDevice reports whether Windows takes a file of that name for a device, whatever its suffix.
+func isDevice(name string) bool {
+	name, _, _ = strings.Cut(name, ".")
+	switch name {
+	case "con", "prn", "aux", "nul":
+		return true
+	}
+	return len(name) == 4 && (strings.HasPrefix(name, "com") || strings.HasPrefix(name, "lpt")) && name[3] >= '0' && name[3] <= '9'
 }
 
 // keyIn is the key as it is written into a file: JSON has only valid UTF-8.

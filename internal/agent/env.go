@@ -17,6 +17,17 @@ func Getenv(env []string, name string) string {
 	return ""
 }
 
+// HomeDir is the home directory that an environment names; empty if it names none. On Windows that is USERPROFILE, also where a
+// shell that comes from Unix has set HOME.
+func HomeDir(env []string) string {
+	if runtime.GOOS == "windows" {
+		if dir := Getenv(env, "USERPROFILE"); dir != "" {
+			return dir
+		}
+	}
+	return Getenv(env, "HOME")
+}
+
 // valueOf is the value in name=value. Windows does not distinguish PATH from Path.
 func valueOf(variable, name string, foldCase bool) (value string, ok bool) {
 	if n := len(name); len(variable) > n && variable[n] == '=' && (variable[:n] == name || foldCase && strings.EqualFold(variable[:n], name)) {

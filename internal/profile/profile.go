@@ -100,7 +100,18 @@ func Of(args, env []string, dir string) agent.Profile {
 
 // OfCommand returns the CLI that a command is, by the name of its file; nil if it is none.
 func OfCommand(path string) *agent.Descriptor {
-	return Find(strings.TrimSuffix(filepath.Base(path), ".exe"))
+	return Find(programName(path))
+}
+
+// programName is the name of a program without the directory and the suffix that Windows has for it, of which the commands that npm
+// installs there have .cmd.
+func programName(path string) string {
+	name := filepath.Base(path)
+	switch ext := filepath.Ext(name); strings.ToLower(ext) {
+	case ".exe", ".cmd", ".bat":
+		return strings.TrimSuffix(name, ext)
+	}
+	return name
 }
 
 // Preset returns the policy of that name: a CLI's own, else one that package retry has.
@@ -151,11 +162,11 @@ var starters = map[string]bool{"node": true, "bun": true, "bunx": true, "deno": 
 
 // starter takes such a program off a command line: what is left is the agent's own.
 func starter(args []string) (prefix, own []string) {
-	if len(args) < 2 || !starters[filepath.Base(args[0])] {
+	if len(args) < 2 || !starters[programName(args[0])] {
 		return nil, args
 	}
 	i := 1
-	for i < len(args)-1 && (strings.HasPrefix(args[i], "-") || filepath.Base(args[0]) == "env" && strings.Contains(args[i], "=")) {
+	for i < len(args)-1 && (strings.HasPrefix(args[i], "-") || programName(args[0]) == "env" && strings.Contains(args[i], "=")) {
 		i++
 	}
 	return args[:i], args[i:]

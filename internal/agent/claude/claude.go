@@ -165,7 +165,7 @@ func (p *Profile) configDir() string {
 	if dir := p.getenv("CLAUDE_CONFIG_DIR"); dir != "" {
 		return dir
 	}
-	return p.getenv("HOME") + "/.claude"
+	return agent.HomeDir(p.env) + "/.claude"
 }
 
 func (p *Profile) getenv(name string) string { return agent.Getenv(p.env, name) }

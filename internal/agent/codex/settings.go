@@ -92,7 +92,7 @@ func (s settings) gate() string {
 func homeOf(env []string, dir string) string {
 	home := agent.Getenv(env, "CODEX_HOME")
 	if home == "" {
-		if home = cmp.Or(agent.Getenv(env, "HOME"), agent.Getenv(env, "USERPROFILE")); home != "" {
+		if home = agent.HomeDir(env); home != "" {
 			home = filepath.Join(home, ".codex")
 		}
 	}
