@@ -50,7 +50,7 @@ type Palette struct{ on bool }
 
 // PaletteOf is the palette for what is written to w.
 func PaletteOf(w io.Writer) Palette {
-	return Palette{colored(os.Getenv("TERM") != "dumb" && stdio.IsTerminal(w))}
+	return Palette{colored(os.Getenv("TERM") != "dumb" && stdio.IsTerminal(w) && takesEscapes(stdio.FileOf(w)))}
 }
 
 // Colored reports whether the palette has colours.

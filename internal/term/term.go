@@ -40,7 +40,7 @@ type Screen struct {
 func New(w io.Writer) *Screen {
 	s := &Screen{w: w, Prefix: "belay: ", busy: make(chan struct{}, 1)}
 	s.tty = stdio.IsTerminal(w)
-	s.dumb = s.tty && os.Getenv("TERM") == "dumb"
+	s.dumb = s.tty && (os.Getenv("TERM") == "dumb" || !takesEscapes(stdio.FileOf(w)))
 	if s.tty = s.tty && !s.dumb; s.tty {
 		s.inPlace = newTerminal(stdio.FileOf(w))
 	}

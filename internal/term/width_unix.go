@@ -16,3 +16,6 @@ func width(f *os.File) int {
 	}
 	return int(size.Col)
 }
+
+// takesEscapes is true: all terminals do, unless TERM says that they do not.
+func takesEscapes(*os.File) bool { return true }
