@@ -65,8 +65,9 @@ test: check unit fuzz cross ## all that CI runs
 	@scripts/tree-is-clean
 	@echo "make test: all passed"
 
-test-full: workflows ## the same with thirty times the rounds, guided fuzzing, all scenarios, all platforms and older agent CLIs
+test-full: workflows ## the same with thirty times the rounds, guided fuzzing, all scenarios, all platforms, Windows under Wine and older agent CLIs
 	@scripts/install lintian rpm
+	scripts/wine-smoke
 	$(MAKE) test ROUNDS=100 KILLS=1000 FULL=1
 
 workflows: .tools/actionlint ## checks the workflows for GitHub Actions
