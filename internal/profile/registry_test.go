@@ -61,7 +61,7 @@ func TestRegistry_PresetsAreThoseOfTheLibrary(t *testing.T) {
 }
 
 func TestFind(t *testing.T) {
-	for path, want := range map[string]string{"claude": "claude", "/usr/bin/gh": "gh", "codex.exe": "codex", "make": "", "generic": ""} {
+	for path, want := range map[string]string{"claude": "claude", "/usr/bin/gh": "gh", "codex.exe": "codex", "claude.cmd": "claude", "gh.BAT": "gh", "claude.sh": "", "make": "", "generic": ""} {
 		got := ""
 		if d := profile.OfCommand(path); d != nil {
 			got = d.Name
