@@ -25,8 +25,8 @@ func catchSignals(bool) signals {
 	return s
 }
 
-// pass gives them to the invocation. A command that shares our console has got Ctrl-C too; a headless one has not, since it
-// leads a group of its own. The second request kills.
+// pass gives them to the invocation. A command that shares our console has got Ctrl-C too, and may take it for a key; a headless
+// one has not, since it leads a group of its own. There the second request kills.
 func (s signals) pass(inv *engine.Invocation, headless bool, exit func(code int)) {
 	asked := false
 	for got := range s {
@@ -38,11 +38,10 @@ func (s signals) pass(inv *engine.Invocation, headless bool, exit func(code int)
 		switch {
 		case inv.Over():
 			exit(128 + int(sig))
+		case sig == syscall.SIGINT && !headless:
+			inv.Interrupt(cause)
 		case asked:
 			inv.Kill()
-		case sig == syscall.SIGINT && !headless:
-			asked = true
-			inv.Interrupt(cause)
 		default:
 			asked = true
 			inv.Cancel(cause)

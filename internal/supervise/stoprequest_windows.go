@@ -18,11 +18,10 @@ func StopRequests() <-chan struct{} {
 	if err != nil {
 		return nil
 	}
-	event, err := windows.CreateEvent(nil, 0, 0, name) // that nobody else has: it is reset by who waits for it
+	event, _ := windows.CreateEvent(nil, 0, 0, name) // the error may be ERROR_ALREADY_EXISTS, with the event of an earlier call
 	if event == 0 {
 		return nil
 	}
-	_ = err // ERROR_ALREADY_EXISTS comes with the event that was there
 	requests := make(chan struct{})
 	go func() {
 		for {
