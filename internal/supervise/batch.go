@@ -3,21 +3,11 @@ package supervise
 import (
 	"errors"
 	"fmt"
-	"path/filepath"
 	"strings"
 )
 
 // Windows runs batch files by cmd, which reads the command line before the batch file does: what is an argument to us may be a
 // variable, a redirection or a further command to cmd. The commands that npm installs, such as claude and codex, are batch files.
-
-// isBatch reports whether the path is that of a batch file.
-func isBatch(path string) bool {
-	switch strings.ToLower(filepath.Ext(path)) {
-	case ".bat", ".cmd":
-		return true
-	}
-	return false
-}
 
 // errBatchLines says why a batch file is not started. cmd would cut the argument at the end of its first line.
 var errBatchLines = errors.New("it is a batch file, which would get only the first line of an argument with several lines; pass the text on stdin")

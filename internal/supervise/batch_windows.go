@@ -3,6 +3,7 @@ package supervise
 import (
 	"os"
 	"path/filepath"
+	"strings"
 
 	"golang.org/x/sys/windows"
 
@@ -11,6 +12,15 @@ import (
 
 // maxShim bounds what is read of a batch file; those of npm have a few hundred bytes.
 const maxShim = 16 << 10
+
+// isBatch reports whether the path is that of a batch file.
+func isBatch(path string) bool {
+	switch strings.ToLower(filepath.Ext(path)) {
+	case ".bat", ".cmd":
+		return true
+	}
+	return false
+}
 
 // program is what is started for a command: the command itself, the program that a batch file of npm's starts, or cmd for any other
 // batch file, with its whole command line.
