@@ -192,7 +192,8 @@ func newCancel() *cobra.Command {
 		Example: `Find the id of a run, and stop it:
   belay ps
   belay cancel 1f0c9a3e`,
-		Long: `Asks the belay process that owns a run to stop it, with everything it has started, as SIGTERM would: exit code 143, no retry. An ID is
+		Long: `Asks the belay process that owns a run to stop it, with everything it has started, as SIGTERM would: exit code 143, no retry.
+The run says that it was cancelled, in its terminal, its result and the log. An ID is
 the whole id, or as much of its beginning or end as is unique.`,
 		ValidArgsFunction: completed(completeRuns),
 		Args:              needs(1, 0, "run", "belay cancel 1f0c9a3e (belay ps has the ids)"),
@@ -210,7 +211,7 @@ the whole id, or as much of its beginning or end as is unique.`,
 				if err != nil {
 					return err
 				}
-				said, err := cancelRun(r)
+				said, err := cancelRun(r, "belay cancel")
 				if err != nil {
 					return err
 				}
@@ -221,9 +222,9 @@ the whole id, or as much of its beginning or end as is unique.`,
 	}
 }
 
-// cancelRun asks the owner of a run to stop it, and returns what to say of that.
-func cancelRun(r supervise.Record) (string, error) {
-	if err := r.Owner.Terminate(); err != nil {
+// cancelRun asks the owner of a run to stop it, and returns what to say of that. by is the command that does so.
+func cancelRun(r supervise.Record, by string) (string, error) {
+	if err := r.RequestStop(supervise.StopRequest{By: by}); err != nil {
 		return "", &failure{fmt.Errorf("process %d could not be asked to stop: %w", r.Owner.PID, err)}
 	}
 	return fmt.Sprintf("asked %s (%s) to stop", shortID(r.ID), r.Command), nil

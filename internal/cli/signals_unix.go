@@ -60,12 +60,22 @@ func (s signals) pass(inv *engine.Invocation, headless bool, exit func(code int)
 			inv.Kill()
 		default:
 			asked = true
-			inv.Cancel(interrupt(sig))
+			inv.Cancel(stopCause(inv, sig))
 		}
 	}
 }
 
-func interrupt(sig syscall.Signal) error {
+// stopCause is why a run is stopped by a signal: another belay has asked for it, or there is no more to know than the signal.
+func stopCause(inv *engine.Invocation, sig syscall.Signal) error {
+	if sig == syscall.SIGTERM {
+		if by, ok := inv.TakeStopRequest(); ok {
+			return &stopRequested{by, interrupt(sig)}
+		}
+	}
+	return interrupt(sig)
+}
+
+func interrupt(sig syscall.Signal) *engine.Interrupt {
 	return &engine.Interrupt{Signal: int(sig), Name: unix.SignalName(sig)}
 }
 

@@ -257,7 +257,7 @@ func (t *topSource) Do(a top.Action) string {
 func (t *topSource) do(a top.Action) (string, error) {
 	switch a.Kind {
 	case top.Cancel:
-		text, err := cancelRun(a.Run)
+		text, err := cancelRun(a.Run, "belay top")
 		if errors.Is(err, os.ErrProcessDone) || errors.Is(err, syscall.ESRCH) {
 			return fmt.Sprintf("%s (%s) has already ended", shortID(a.Run.ID), a.Run.Command), nil
 		}

@@ -193,6 +193,9 @@ func (v *view) done(r *engine.Result, err error) {
 		if v.settings.MaxCost > 0 && r.Usage.CostUSD == nil && r.Usage.CostUnknown() {
 			v.say(message.CostUnknown())
 		}
+	case isStopRequested(err) && r.Verdict.Class == verdict.Interrupted: // who sits here does not know
+		v.line(r.Err)
+		v.continueWith(r)
 	case r.Attempts > 0 && r.ExitCode == r.ChildCode && len(r.Earlier()) == 0 && !v.settings.Asked() && !r.MayBeDone && !r.Silent:
 		// The command has said it itself, but it does not know that belay can begin a new session.
 		if r.Verdict.Class == verdict.SessionNotFound && v.settings.Resume != "" {
@@ -200,9 +203,7 @@ func (v *view) done(r *engine.Result, err error) {
 		}
 	case r.Verdict.Class == verdict.Interrupted && r.Verdict.Rule != "no-result", r.ExitCode == brokenPipe:
 		v.verbosely(r.Err)
-		if r.Session != "" && v.how != "" {
-			v.say(message.Continue(r.Session, v.how))
-		}
+		v.continueWith(r)
 	default:
 		next := v.continuation(r, err)
 		v.line(message.WithoutLater(r.Err, next != ""))
@@ -217,6 +218,19 @@ func (v *view) done(r *engine.Result, err error) {
 		if next != "" {
 			v.say(next)
 		}
+	}
+}
+
+// isStopRequested reports whether a run ended because another belay asked for that.
+func isStopRequested(err error) bool {
+	_, is := errors.AsType[*stopRequested](err)
+	return is
+}
+
+// continueWith says how to continue the session of an agent that was interrupted, if there is one.
+func (v *view) continueWith(r *engine.Result) {
+	if r.Session != "" && v.how != "" {
+		v.say(message.Continue(r.Session, v.how))
 	}
 }
 

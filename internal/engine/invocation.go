@@ -74,6 +74,12 @@ func (inv *Invocation) Over() bool {
 // be an [*Interrupt].
 func (inv *Invocation) Cancel(cause error) { inv.cancel(cause) }
 
+// TakeStopRequest returns who has asked for the invocation to be stopped by the SIGTERM that this process was just sent, if that was
+// another process of Belay. Each request is returned once.
+func (inv *Invocation) TakeStopRequest() (supervise.StopRequest, bool) {
+	return inv.call.live.takeRequest()
+}
+
 // Signal passes a signal on to the running command, if there is one, or to the one that is just being started.
 func (inv *Invocation) Signal(sig syscall.Signal) { inv.control.signal(sig) }
 
@@ -258,8 +264,8 @@ func (inv *Invocation) openState() {
 		c.emit(Reclaimed{ended})
 	}
 	s.Sweep()
-	c.live = openLiveRecord(&s, supervise.Record{ID: c.id, Command: c.command.name(), Profile: c.profile.Name(), Started: c.begun, Attempt: 1,
-		Name: r.Labels.Name, Tags: r.Labels.Tags, Project: c.project, Parent: c.parent, Secrets: c.secrets}, inv.trouble)
+	c.live.open(&s, supervise.Record{ID: c.id, Command: c.command.name(), Profile: c.profile.Name(), Started: c.begun, Attempt: 1,
+		Name: r.Labels.Name, Tags: r.Labels.Tags, Project: c.project, Parent: c.parent, Secrets: c.secrets})
 }
 
 // prompts are what the command was asked, in its arguments, beside them and on stdin, and what it is told to go on.

@@ -23,15 +23,22 @@ type liveRecord struct {
 // progressInterval is how often progress is written at most.
 const progressInterval = time.Second
 
-// openLiveRecord writes the record of an invocation that begins.
-func openLiveRecord(s *state.State, rec supervise.Record, trouble func(error)) *liveRecord {
-	l := &liveRecord{trouble: trouble}
+// open writes the record of an invocation that begins.
+func (l *liveRecord) open(s *state.State, rec supervise.Record) {
 	made, err := s.CreateRecord(rec)
 	if err != nil {
-		trouble(err)
+		l.trouble(err)
 	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	l.rec = made
-	return l
+}
+
+// takeRequest returns who has asked for the invocation to be stopped, as [supervise.Record.TakeRequest] does.
+func (l *liveRecord) takeRequest() (supervise.StopRequest, bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.rec.TakeRequest()
 }
 
 // close ends the record.

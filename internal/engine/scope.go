@@ -94,7 +94,7 @@ func replace(c *call, holders []string, asked map[string]bool) {
 		for _, r := range runs {
 			if r.ID == id && !asked[id] {
 				asked[id] = true
-				r.Owner.Terminate()
+				r.RequestStop(supervise.StopRequest{Run: c.id})
 			}
 		}
 	}

@@ -97,6 +97,7 @@ func messages() (list []spoken) {
 	say("StoppedRetrying/unknown", message.StoppedRetrying("claude", verdict.Unknown, "", false))
 	say("Stopped", message.Stopped("claude", message.Interrupted("SIGINT")))
 	say("Stopped/replaced", message.Stopped("claude", message.Replaced("0b1c9a3e")))
+	say("Stopped/cancelled", message.Stopped("claude", message.CancelledBy("belay cancel", 4711)))
 	say("Stopped/cost", message.Stopped("claude", message.CostReached(message.Cost{What: "--max-cost", Spent: 0.5312, Limit: 0.5}, "")))
 	say("Unread", message.Stopped("claude", message.Unread()))
 	say("BrokenPipe", message.BrokenPipe("make"))

@@ -241,6 +241,11 @@ func Interrupted(signal string) string { return "interrupted by " + signal }
 // Replaced says which run has taken the place of another.
 func Replaced(by string) string { return "replaced by run " + by }
 
+// CancelledBy says which command has asked for a run to be stopped, in which process.
+func CancelledBy(command string, pid int) string {
+	return fmt.Sprintf("cancelled by %s (pid %d)", command, pid)
+}
+
 // NotPassedOn says that the output could not be written.
 func NotPassedOn(err error) string { return fmt.Sprintf("cannot write the output: %v", err) }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/belay-run/belay/internal/flock"
 	"github.com/belay-run/belay/internal/safefile"
+	"github.com/belay-run/belay/internal/supervise"
 )
 
 const (
@@ -43,6 +44,7 @@ func (s *State) sweep(now time.Time) {
 	sweepDir(s.Gates().Dir, now, removeFile, "*.new")
 	sweepDir(s.Alerts().Dir, now, removeFile, "*.new")
 	sweepDir(s.Budgets().Dir, now, removeFile, "*.new")
+	sweepDir(s.Records().Dir, now, removeFile, supervise.RequestNames()...)
 	sweepDir(s.RunCosts().Dir, now, s.removeRunCost, "*.json", "*.new")
 	sweepDir(s.Scopes().Dir, now, removeSlot, "*.slot")
 	tmp := os.TempDir()

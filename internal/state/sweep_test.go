@@ -45,7 +45,7 @@ func litter(t *testing.T, s *state.State) map[string]bool {
 		}
 		stays[path] = stay
 	}
-	for _, name := range []string{"held-1", ".doctor-1", "sessions/.new-1", "gates/api.json.new", "gates/api.json.77.new", "alerts/gh.json.new", "budgets/x.json.new", "costs/x.json", "scopes/a.0.slot"} {
+	for _, name := range []string{"held-1", ".doctor-1", "sessions/.new-1", "gates/api.json.new", "gates/api.json.77.new", "alerts/gh.json.new", "budgets/x.json.new", "costs/x.json", "scopes/a.0.slot", "runs/.asking-1", "runs/boot.1.1.a.asking", "runs/boot.1.1.a.asked"} {
 		put(filepath.Join(s.Dir, name), 2*time.Hour, false)
 		put(filepath.Join(s.Dir, filepath.Dir(name), strings.Replace(filepath.Base(name), "1", "2", 1)+"fresh"), 0, true)
 	}

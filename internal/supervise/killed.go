@@ -102,6 +102,7 @@ func (r Records) settle(dead []Record, alive map[string][]Proc) (told, left []Re
 	seen := map[string]bool{}
 	for _, rec := range dead {
 		rec.Left = alive[rec.ID]
+		rec.dropRequests()
 		if seen[rec.ID] {
 			os.Remove(rec.path)
 			continue

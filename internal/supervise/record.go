@@ -71,7 +71,8 @@ type Record struct {
 	Left      []Proc    `json:"-"`
 	Restarted bool      `json:"-"`
 
-	path string
+	path  string
+	asked bool // the owner has looked for requests to stop; there may be more of them
 }
 
 // IsRun reports whether it is the record of a run: hooks and MCP servers have one too, and are not in the log as such.
@@ -165,7 +166,11 @@ func (rec *Record) Remove() error {
 	if rec == nil {
 		return nil
 	}
-	return os.Remove(rec.path)
+	err := os.Remove(rec.path)
+	if rec.asked {
+		rec.dropRequests() // in this order, see RequestStop
+	}
+	return err
 }
 
 // List returns the runs of living owners, oldest first.
