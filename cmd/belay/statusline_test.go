@@ -36,7 +36,10 @@ type watched struct {
 func watchShell(t *testing.T, cols int, acts ...string) *watched {
 	t.Helper()
 	s := newShell(t, "")
-	for _, kv := range append(stagePlay(t, s.dir, "claude", acts...), "BELAY_LOG_DIR=none") { // else the first run tells of .logs
+	if err := os.Mkdir(s.path(".logs"), 0o700); err != nil { // else it is said that there is one now
+		t.Fatal(err)
+	}
+	for _, kv := range stagePlay(t, s.dir, "claude", acts...) {
 		s.run("export '" + kv + "'")
 	}
 	s.resize(24, uint16(cols))
@@ -215,9 +218,8 @@ func TestStatusLine_WhereItIsDrawn(t *testing.T) {
 		t.Run(line, func(t *testing.T) {
 			t.Parallel()
 			w := watchShell(t, 80, quick)
-			w.send(line + "; echo code:$?\r")
-			w.expect(`code:0\r\n`)
-			if got := strings.Contains(w.shown(), "belay: claude 0:"); got != drawn {
+			w.run(line + "; echo")
+			if got := strings.Contains(w.shown(), "claude 0:"); got != drawn {
 				t.Errorf("%v: %q", got, w.shown())
 			}
 			if got := w.look(); strings.Contains(got, "claude 0:") {
@@ -227,10 +229,17 @@ func TestStatusLine_WhereItIsDrawn(t *testing.T) {
 	}
 }
 
-// A real terminal: tmux wraps lines anew when it is resized.
+// A real terminal: tmux wraps lines anew when it is resized. Near the top of an empty screen it then moves lines into its history that begin
+// there, where nothing can erase them; so the line is wrapped once there, and several times where a screen is full.
 func TestStatusLine_Tmux(t *testing.T) {
 	need(t, "tmux")
 	t.Parallel()
+	t.Run("Top", func(t *testing.T) { t.Parallel(); inTmux(t, "true", 60) })
+	t.Run("Bottom", func(t *testing.T) { t.Parallel(); inTmux(t, "seq 20", 60, 120, 50) })
+}
+
+// inTmux runs an agent after another command in a window of tmux, and resizes that to these columns.
+func inTmux(t *testing.T, before string, widths ...int) {
 	w := watchShell(t, 80, working)
 	tmux := func(args ...string) string {
 		t.Helper()
@@ -244,7 +253,7 @@ func TestStatusLine_Tmux(t *testing.T) {
 		}
 		return strings.TrimSpace(string(out))
 	}
-	tmux("new-session", "-d", "-s", "s", "-x", "100", "-y", "10", "exec env 'PS1=$ ' bash --norc --noprofile --noediting -i")
+	tmux("new-session", "-d", "-s", "s", "-x", "100", "-y", "10", "PS1='$ ' exec bash --norc --noprofile --noediting -i")
 	defer tmux("kill-server")
 	pane := func() string { return tmux("capture-pane", "-p", "-S", "-", "-t", "s") }
 	sees := func(what string, want func(string) bool) {
@@ -260,17 +269,197 @@ func TestStatusLine_Tmux(t *testing.T) {
 			return len(found) == 1 && printable.Width(found[0]) < cols && printable.Width(found[0]) > cols-4 && strings.HasSuffix(text, found[0])
 		}
 	}
-	sees("a prompt", func(text string) bool { return text == "$" })
+	sees("the prompt", func(text string) bool { return text == "$" })
+	tmux("send-keys", "-t", "s", before, "Enter")
+	sees("the next prompt", func(text string) bool { return text != "$" && strings.HasSuffix(text, "\n$") })
 	tmux("send-keys", "-t", "s", "belay run -- claude -p hi", "Enter")
 	sees("100 columns", fits(100))
-	for _, cols := range []int{60, 120, 50} {
+	for _, cols := range widths {
 		tmux("resize-window", "-t", "s", "-x", strconv.Itoa(cols))
 		sees(strconv.Itoa(cols)+" columns", fits(cols))
 	}
 	tmux("send-keys", "-t", "s", "C-z")
 	sees("Ctrl-Z", func(text string) bool { return strings.Contains(text, "Stopped") && !status.MatchString(text) })
 	tmux("send-keys", "-t", "s", "clear; fg", "Enter")
-	sees("fg", fits(50))
+	sees("fg", fits(widths[len(widths)-1]))
 	w.goOn()
 	sees("the end", func(text string) bool { return text == "belay run -- claude -p hi\ndone\n$" })
+}
+
+// belayPID is the process id of the belay run in the shell.
+func (s *screen) belayPID() int {
+	s.t.Helper()
+	pid := 0
+	eventually(s.t, "belay run is a process", func() bool {
+		for _, p := range marked(idVar + "=" + s.id) {
+			if strings.HasPrefix(p.args, "belay run") {
+				pid = p.pid
+			}
+		}
+		return pid > 0
+	})
+	return pid
+}
+
+// another is a command of the same user in another terminal.
+func (s *screen) another(args ...string) *exec.Cmd {
+	env := environment(s.dir, s.id)
+	cmd := exec.Command(lookIn(env, args[0]), args[1:]...)
+	cmd.Dir, cmd.Env = s.dir, env
+	return cmd
+}
+
+// onlyRun is the id of the run that is under way.
+func (s *screen) onlyRun() string {
+	s.t.Helper()
+	var id string
+	eventually(s.t, "there is one run", func() bool {
+		out, err := s.another("belay", "ps", "--json").Output()
+		found := regexp.MustCompile(`"id":"([^"]+)"`).FindAllSubmatch(out, -1)
+		if err != nil || len(found) != 1 {
+			return false
+		}
+		id = string(found[0][1])
+		return true
+	})
+	return id
+}
+
+// However belay is stopped, nothing is left of the line, and one line says why if that was done from elsewhere.
+func TestStatusLine_Stopped(t *testing.T) {
+	t.Parallel()
+	const resume = "(belay: .*--resume.*\n)?"
+	for name, tt := range map[string]struct {
+		stop func(w *watched)
+		want string
+		code string
+	}{
+		"SIGTERM": {func(w *watched) { syscall.Kill(w.belayPID(), syscall.SIGTERM) }, resume, "143"},
+		"SIGHUP":  {func(w *watched) { syscall.Kill(w.belayPID(), syscall.SIGHUP) }, resume, "129"},
+		"CtrlC":   {func(w *watched) { w.send(ctrlC) }, `(\^C)?` + resume + `\n?`, "130"},
+		"Cancel": {func(w *watched) {
+			if out, err := w.another("belay", "cancel", w.onlyRun()).CombinedOutput(); err != nil {
+				w.t.Errorf("%v: %s", err, out)
+			}
+		}, `belay: stopped claude: cancelled by belay cancel \(pid \d+\)\n` + resume, "143"},
+		"Replace": {func(w *watched) {
+			if out, err := w.another("belay", "run", "--scope", "one", "--on-busy", "replace", "--", "true").CombinedOutput(); err != nil {
+				w.t.Errorf("%v: %s", err, out)
+			}
+		}, `belay: stopped claude: replaced by run [0-9a-f]{8}\n` + resume, "143"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := watchShell(t, 200, working)
+			w.send("belay run --scope one -- claude -p hi\r")
+			w.sees(inStatus)
+			tt.stop(w)
+			w.prompt()
+			if got := w.look(); !regexp.MustCompile(`^\$ belay run --scope one -- claude -p hi\n`+tt.want+`\$$`).MatchString(got) || len(w.see.Faults()) > 0 {
+				t.Errorf("%q, %q", got, w.see.Faults())
+			}
+			if got := w.run("echo code $?"); !strings.HasPrefix(got, "code "+tt.code+"\r\n") {
+				t.Errorf("%q", got)
+			}
+		})
+	}
+}
+
+// On twenty columns there is a short line, below that none, and neither wraps.
+func TestStatusLine_Narrow(t *testing.T) {
+	t.Parallel()
+	w := watchShell(t, 80, working)
+	w.run("r() { belay run -- claude -p hi; }")
+	w.look()
+	w.narrow(20)
+	w.see = termtest.New(20)
+	w.send("r\r")
+	w.sees(`r\nbelay: claude 0:\d\d$`)
+	w.narrow(19)
+	w.sees(`r\n$`)
+	w.narrow(24)
+	w.sees(`r\nbelay: claude 0:\d\d`)
+	w.goOn()
+	w.prompt()
+	w.shows("r\ndone\n$")
+}
+
+// What tools are told may be anything: characters of two columns and of none, sequences, lines, the other direction.
+func TestStatusLine_HostileArguments(t *testing.T) {
+	t.Parallel()
+	for name, argument := range map[string]string{
+		"wide":     strings.Repeat("漢字", 100),
+		"emoji":    strings.Repeat("👩‍👩‍👧‍👦🏳️‍🌈", 60),
+		"marks":    strings.Repeat("e\u0301\u0302\u0303", 200),
+		"sequence": `\u001b]0;title\u0007\u001b[2J\u001b[31mred\u009b5m`,
+		"lines":    `one\ntwo\r\nthree\tfour`,
+		"turned":   `\u202eover\u2066`,
+		"halves":   `\ud83d half`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			act := strings.Replace(working, "npm test 漢字", argument, 1)
+			w := watchShell(t, 60, act)
+			w.send("belay run -- claude -p hi\r")
+			w.sees(`\nbelay: claude 0:\d\d · Bash [^\n]+$`)
+			for range 2 { // it is drawn over itself
+				before, _ := w.see.Row()
+				if !within(testTimeout/2, func() bool { w.look(); row, _ := w.see.Row(); return row != before }) {
+					t.Fatal("it is not redrawn")
+				}
+			}
+			if w.see.Widest() > 59 {
+				t.Errorf("%d columns", w.see.Widest())
+			}
+			w.goOn()
+			w.prompt()
+			w.shows("$ belay run -- claude -p hi\ndone\n$")
+		})
+	}
+}
+
+// Waits are counted down, Belay's own and those of the CLI, and leave what was said of them.
+func TestStatusLine_Countdowns(t *testing.T) {
+	t.Parallel()
+	w := watchShell(t, 120, "begin\nfail 529", `begin
+line '"type":"system","subtype":"api_retry","attempt":1,"retry_delay_ms":40000,"error_status":529'
+while [ ! -e "$PLAY/go" ]; do sleep 0.1; done
+result 0.25 12000 300 12000 300`)
+	w.send("belay run --base-delay 4s --jitter none -- claude -p hi\r")
+	w.sees(`\nbelay: claude hit an overloaded server[^\n]*\nbelay: retry 1 of \d+: 0:0[2-4], at \d\d:\d\d:\d\d UTC$`)
+	w.sees(`\nbelay: retry 1 of \d+: 0:01, at `)
+	w.sees(`\nbelay: claude 0:\d\d · retrying in [23]\ds`)
+	w.goOn()
+	w.prompt()
+	got := w.look()
+	if !regexp.MustCompile(`^\$ belay run [^\n]*\n(belay: claude [^\n]*\n){1,2}done\n\$$`).MatchString(got) || strings.Contains(got, "0:0") || len(w.see.Faults()) > 0 || w.see.Wrapped() > 0 {
+		t.Errorf("%q, %q", got, w.see.Faults())
+	}
+}
+
+// With --quiet there is nothing but the answer, also where there is something to wait for.
+func TestStatusLine_Quiet(t *testing.T) {
+	t.Parallel()
+	w := watchShell(t, 120, "begin\nfail 529", "begin\nspeak m1 12000\nsleep 3.2\nresult 0.25 12000 300 12000 300")
+	if got := w.run("belay run --quiet --base-delay 3s --jitter none -- claude -p hi"); got != "done\r\n" {
+		t.Errorf("%q", got)
+	}
+}
+
+// NO_COLOR turns off colours and nothing else.
+func TestStatusLine_NoColor(t *testing.T) {
+	t.Parallel()
+	w := watchShell(t, 80, working)
+	w.run("export NO_COLOR=1")
+	w.look()
+	w.see = termtest.New(80)
+	from := len(w.shown())
+	w.send("belay run -- claude -p hi\r")
+	w.sees(inStatus)
+	w.goOn()
+	w.prompt()
+	w.shows("belay run -- claude -p hi\ndone\n$")
+	if got := w.shown()[from:]; regexp.MustCompile("\x1b\\[[0-9;]*m").MatchString(got) {
+		t.Errorf("%q", got)
+	}
 }

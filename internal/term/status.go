@@ -203,9 +203,13 @@ const (
 	eraseToEndOfScreen = "\x1b[J"
 	saveCursor         = "\x1b7"
 	restoreCursor      = "\x1b8"
+	cursorRight        = "\x1b[C"
 	wrapOff            = "\x1b[?7l" // whatever a character's width is taken for, and however narrow the terminal has become
 	wrapOn             = "\x1b[?7h"
-	cursorRight        = "\x1b[C"
+
+	// eraseBelow erases from the cursor to the end of the screen, and not from the first column on: tmux takes that in the first row for a
+	// screen that is cleared, and keeps what was there in its history.
+	eraseBelow = saveCursor + eraseToEndOfLine + cursorRight + eraseToEndOfScreen + restoreCursor
 )
 
 // inPlaceSequence writes a text from where the cursor stands, over what was drawn there, and puts the cursor back. Where the cursor may
@@ -224,7 +228,7 @@ func (s *Screen) eraseWrapped(width int) string {
 	if s.drawn < width || s.drawn == 0 {
 		return ""
 	}
-	return saveCursor + cursorRight + eraseToEndOfScreen + restoreCursor
+	return eraseBelow
 }
 
 // clear removes a line in place. The lock is held.

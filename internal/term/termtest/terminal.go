@@ -119,14 +119,17 @@ func (m *Terminal) step(data []byte) int {
 
 func (m *Terminal) control(parameter string, final byte) {
 	switch string(final) + parameter {
-	case "C":
-		m.at = min(m.at+1, m.at-m.at%m.cols+m.cols-1)
 	case "K":
 		m.eraseRow()
 	case "J":
+		if m.at%m.cols == 0 { // in its first row tmux moves what is erased into its history
+			m.faults = append(m.faults, "the screen is erased from a first column on")
+		}
 		m.eraseRow()
 		m.lines[m.line] = m.lines[m.line][:min(len(m.lines[m.line]), m.at)]
 		m.lines = m.lines[:m.line+1]
+	case "C":
+		m.at++
 	case "l?7":
 		m.noWrap = true
 	case "h?7":
