@@ -143,6 +143,7 @@ func run(ctx context.Context, std stdio.Streams, given config.Given, args []stri
 	if err != nil {
 		return refuse(std, given, s, err)
 	}
+	view.notices.redact = inv.Redact
 	if caught != nil {
 		go caught.pass(inv, known != nil && known.Headless(), exitNow)
 	}
@@ -177,6 +178,7 @@ func run(ctx context.Context, std stdio.Streams, given config.Given, args []stri
 			view.line(message.GitHubTrouble(err))
 		}
 	}
+	view.notices.ended(view, result, err)
 	fold(result)
 	if caught != nil && result.Verdict.Class == verdict.Interrupted {
 		endAsShellExpects(std.In, code)

@@ -27,10 +27,12 @@ type view struct {
 	stop     func()  // ends the countdown or the pulse that runs now
 	status   *status // what an agent does; nil for other commands
 	stopping *time.Timer
+	notices  notices
 }
 
 // observe implements engine.Runner.Observe.
 func (v *view) observe(e engine.Event) {
+	v.notices.observe(v, e)
 	switch e := e.(type) {
 	case engine.AttemptStarted:
 		v.verbosely(message.Started(e.Attempt, e.Command, e.PID))

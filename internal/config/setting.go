@@ -30,6 +30,7 @@ type Settings struct {
 	Reap, Stream, DryRun, Quiet, Verbose  bool
 	OutputFormat, ResultFile, ExitCodeOut string
 	GitHub                                bool
+	NotifyAfter                           time.Duration
 	Gate, Scope, OnBusy                   string
 	MaxParallel                           int
 	NoGate                                bool
@@ -68,10 +69,10 @@ func (s *Settings) From(name string) string { return s.origin[name] }
 // Chosen reports whether the user gives the setting a value: by a flag, in the environment or in the user's own file.
 func (s *Settings) Chosen(name string) bool { return s.chosen[name] != 0 }
 
-// Any reports whether anything was given anywhere that says how the command is run. Labels do not.
+// Any reports whether anything was given anywhere that says how the command is run. Labels and notifications do not.
 func (s *Settings) Any() bool {
 	for name := range s.origin {
-		if name != "name" && name != "tag" {
+		if name != "name" && name != "tag" && name != "notify-after" {
 			return true
 		}
 	}

@@ -64,7 +64,7 @@ func newGatekeeper(c *call, p *pace) *gatekeeper {
 }
 
 // admit waits until the attempt may start. If it may not, the refusal says why.
-func (k *gatekeeper) admit(n int) (admission, *refusal) {
+func (k *gatekeeper) admit(n int) (admitted admission, refusal *refusal) {
 	if k.gate == nil {
 		return admission{}, nil
 	}
@@ -74,7 +74,7 @@ func (k *gatekeeper) admit(n int) (admission, *refusal) {
 	looks := 0
 	defer func() {
 		if waiting != nil {
-			k.call.emit(WaitOver{})
+			k.call.emit(WaitOver{CutShort: refusal != nil})
 			k.call.live.update(supervise.StateRunning, n, "", time.Time{})
 		}
 	}()

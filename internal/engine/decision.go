@@ -176,7 +176,7 @@ func (d *decider) await(n int, j *judgement, w wait) error {
 	if err == nil && w.hold != nil {
 		err = d.awaitHold(w.hold)
 	}
-	d.call.emit(WaitOver{})
+	d.call.emit(WaitOver{CutShort: err != nil})
 	d.call.live.update(supervise.StateRunning, n+1, "", time.Time{})
 	return err
 }

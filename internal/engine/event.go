@@ -59,8 +59,8 @@ type GateTrouble struct {
 	Err error
 }
 
-// WaitOver says that a wait has ended.
-type WaitOver struct{}
+// WaitOver says that a wait has ended. CutShort says that what was waited for has not come: the run was stopped, or may not wait any longer.
+type WaitOver struct{ CutShort bool }
 
 // Stopping says that the command is being stopped, and why.
 type Stopping struct{ Reason string }

@@ -262,5 +262,39 @@ func GaveUp(what string, attempts, inner int, at time.Time) string {
 	return Later(sentences(what, text))
 }
 
+// NotifyDone is the notification that a run has ended well. cost is empty if it is not known.
+func NotifyDone(name string, took time.Duration, cost string) string {
+	return fmt.Sprintf("%s finished after %s", name, span(took)) + inParentheses(cost)
+}
+
+// NotifyFailed is the notification that a run has failed.
+func NotifyFailed(name string, took time.Duration, cost string, class verdict.Class, code int) string {
+	why := noun(class)
+	if why == "" {
+		why = fmt.Sprintf("exit %d", code)
+	}
+	return fmt.Sprintf("%s failed after %s%s: %s", name, span(took), inParentheses(cost), why)
+}
+
+// NotifyStopped is the notification that a run was stopped from elsewhere.
+func NotifyStopped(name string, took time.Duration, cost, why string) string {
+	return fmt.Sprintf("%s was stopped after %s%s: %s", name, span(took), inParentheses(cost), why)
+}
+
+// NotifyResumed is the notification that a command is started after a wait. again says that it was started before.
+func NotifyResumed(name string, waited time.Duration, again bool) string {
+	if again {
+		return fmt.Sprintf("%s is starting again after a wait of %s", name, span(waited))
+	}
+	return fmt.Sprintf("%s is starting after a wait of %s", name, span(waited))
+}
+
+func inParentheses(text string) string {
+	if text == "" {
+		return ""
+	}
+	return " (" + text + ")"
+}
+
 // NotAgain says what happened and why it was not repeated.
 func NotAgain(what, why string) string { return sentences(what, why) }

@@ -28,9 +28,12 @@ func (t tty) inFront() bool {
 	return err == nil && group == unix.Getpgrp()
 }
 
-// writable: in doubt it is, as on macOS, where a terminal cannot be polled.
-func (t tty) writable() bool {
-	fds := []unix.PollFd{{Fd: int32(t.file.Fd()), Events: unix.POLLOUT}}
+func (t tty) writable() bool { return takesOutput(t.file) }
+
+// takesOutput reports whether a terminal takes output now: after Ctrl-S it does not. In doubt it does, as on macOS, where a terminal cannot
+// be polled.
+func takesOutput(file *os.File) bool {
+	fds := []unix.PollFd{{Fd: int32(file.Fd()), Events: unix.POLLOUT}}
 	n, err := unix.Poll(fds, 0)
 	return err != nil || n == 1
 }

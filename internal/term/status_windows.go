@@ -15,6 +15,9 @@ func (c console) width() int     { return width(c.file) }
 func (c console) inFront() bool  { return true }
 func (c console) writable() bool { return true }
 
+// takesOutput reports whether a terminal takes output now.
+func takesOutput(*os.File) bool { return true }
+
 // suspends: a console stops no process.
 func (c console) suspends() (asked <-chan os.Signal, stop, end func()) {
 	return nil, nil, func() {}

@@ -1,0 +1,72 @@
+package cli
+
+import (
+	"errors"
+	"time"
+
+	"github.com/belay-run/belay/internal/engine"
+	"github.com/belay-run/belay/internal/message"
+	"github.com/belay-run/belay/internal/notify"
+	"github.com/belay-run/belay/verdict"
+)
+
+// notices notify the user, who looks elsewhere by then, of the end of a long run and of a long wait.
+type notices struct {
+	redact  func(string) string // other programs show what is notified
+	waiting time.Time           // since when the next attempt is waited for; zero if it is not
+	started bool                // there was an attempt
+}
+
+// observe notices waits.
+func (n *notices) observe(v *view, e engine.Event) {
+	switch e := e.(type) {
+	case engine.Waiting, engine.AtGate, engine.ScopeBusy:
+		if n.waiting.IsZero() {
+			n.waiting = time.Now()
+		}
+	case engine.WaitOver:
+		if waited := time.Since(n.waiting); !e.CutShort && !n.waiting.IsZero() && n.due(v, waited) {
+			notify.Resumed(v.screen, n.redact(message.NotifyResumed(n.name(v), waited, n.started)))
+			n.waiting = time.Now()
+		}
+	case engine.AttemptStarted:
+		n.waiting, n.started = time.Time{}, true
+	}
+}
+
+// ended notifies of the end of a run. Whoever has stopped it at this terminal knows.
+func (n *notices) ended(v *view, r *engine.Result, err error) {
+	if !n.due(v, r.Duration) {
+		return
+	}
+	cost := ""
+	if r.Usage.CostUSD != nil && *r.Usage.CostUSD > 0 { // what is no agent costs nothing
+		cost = costText(r.Usage)
+	}
+	by, requested := errors.AsType[*stopRequested](err)
+	text := message.NotifyFailed(n.name(v), r.Duration, cost, r.Verdict.Class, r.ExitCode)
+	switch {
+	case r.Success:
+		text = message.NotifyDone(n.name(v), r.Duration, cost)
+	case r.Verdict.Class != verdict.Interrupted:
+	case requested:
+		text = message.NotifyStopped(n.name(v), r.Duration, cost, by.Error())
+	default:
+		return
+	}
+	notify.Ended(v.screen, n.redact(text))
+}
+
+// due reports whether something took long enough.
+func (n *notices) due(v *view, took time.Duration) bool {
+	limit := v.settings.NotifyAfter
+	return limit > 0 && took >= limit && !v.settings.Quiet
+}
+
+// name is what the user knows the run by.
+func (n *notices) name(v *view) string {
+	if v.settings.Name == "" {
+		return v.name
+	}
+	return v.name + " (" + v.settings.Name + ")"
+}
