@@ -22,7 +22,7 @@ func TestDoctor_WithoutBelayd(t *testing.T) {
 // What belayd finds in its database stands among the other findings.
 func TestDoctor_AsksBelayd(t *testing.T) {
 	place(t)
-	script(t, "belayd", `[ "$1 $2 $3 $5" = "--for 0.1.0-dev --belay check-database" ] || exit 99
+	script(t, "belayd", `[ "$1 $2 $3 $5" = "--for 0.1.0-dev/1 --belay check-database" ] || exit 99
 echo '{"check":"record","status":"wrong","text":"the database is not sound","fix":"belay stats"}'`)
 	belay(t, "doctor").ends(1).prints("ok     belayd ", "WRONG  record     the database is not sound\n", "→ belay stats\n")
 }
