@@ -94,6 +94,26 @@ func NewAnswer(line Line, path, text string) Answer {
 	return Answer{text: text}
 }
 
+// maxWhole is how much of a line [Line.Whole] takes into memory.
+const maxWhole = 16 << 20
+
+// Whole is the string at a path of the line, for which text is what the line's abridged form has there. Of one that is too
+// long even for a moment, it is that.
+func (l Line) Whole(path, text string) string {
+	if l.Long == nil {
+		return text
+	}
+	for _, c := range l.Long.cuts {
+		if c.path == path && c.to-c.from <= maxWhole {
+			var whole bytes.Buffer
+			if _, err := (Answer{line: l.Long, cut: c}).WriteTo(&whole); err == nil {
+				return whole.String()
+			}
+		}
+	}
+	return text
+}
+
 // String is the answer; of a long one, its beginning and its end.
 func (a Answer) String() string { return a.text }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/belay-run/belay/internal/agent"
 	"github.com/belay-run/belay/internal/engine"
 	"github.com/belay-run/belay/internal/printable"
+	"github.com/belay-run/belay/internal/stdio"
 	"github.com/belay-run/belay/internal/term"
 	"github.com/belay-run/belay/verdict"
 )
@@ -22,7 +23,8 @@ type status struct {
 	begun time.Time
 
 	mu       sync.Mutex
-	told     bool // it has told what it does
+	told     bool      // it has told what it does
+	shown    time.Time // when its own progress was last shown
 	now      engine.Activity
 	argument *string // of now, once it was looked at
 }
@@ -34,6 +36,9 @@ func (s *status) follow(a engine.Activity) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.told, s.now, s.argument = true, a, nil
+	if a.Told {
+		s.shown = time.Now()
+	}
 }
 
 // restart says that another attempt begins. What was used so far stays.
@@ -83,10 +88,14 @@ func (s *status) inPlace(columns int) string {
 	return strings.Join(shown, separator)
 }
 
-// plain is the line where there is no terminal to redraw one on, which may be kept: it has no argument of a tool.
+// plain is the line where there is no terminal to redraw one on, which may be kept: it has no argument of a tool. It is empty if
+// the agent has just told by itself what it does.
 func (s *status) plain() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if time.Since(s.shown) < term.Beat {
+		return ""
+	}
 	parts := []string{s.doing(false)}
 	if n := s.now.Used.InputTokens + s.now.Used.OutputTokens; n > 0 {
 		parts = append(parts, countText(n)+" tokens")
@@ -182,6 +191,8 @@ func (v *view) watch(r *engine.Runner, c *engine.Command) {
 	}
 	v.status = newStatus(v.name)
 	r.Follow = v.status.follow
+	r.Progress = agent.Progress{Wanted: true, Colors: term.PaletteOf(c.Stderr).Colored(), OneScreen: stdio.IsTerminal(c.Stdout) && stdio.IsTerminal(c.Stderr),
+		TerminalInput: stdio.IsTerminal(c.Stdin)}
 	if c.Stdout != nil {
 		c.Stdout = v.screen.Output(c.Stdout)
 	}

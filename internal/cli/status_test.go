@@ -57,6 +57,11 @@ func TestStatus_Plain(t *testing.T) {
 		if got := s.plain(); got != "claude is still running (1m): working" {
 			t.Errorf("%q", got)
 		}
+		s.follow(engine.Activity{Told: true})
+		if got := s.plain(); got != "" {
+			t.Errorf("%q right after its own progress", got)
+		}
+		s.shown = time.Time{}
 		s.follow(engine.Activity{Doing: agent.UsingTool, Tool: "Bash", Used: verdict.Usage{InputTokens: 11_000, OutputTokens: 1_000, CostUSD: &cost}})
 		time.Sleep(2 * time.Minute)
 		if got := s.plain(); got != "claude is still running (3m): Bash, 12k tokens, $0.10" {

@@ -18,6 +18,8 @@ type Activity struct {
 	Until    time.Time
 	// Delivered says that its result is there, Waiting that it waits for its caller.
 	Delivered, Waiting bool
+	// Told says that its progress has just been written to the standard error.
+	Told bool
 	// Used is what all attempts have used as far as they have told.
 	Used verdict.Usage
 
@@ -35,7 +37,7 @@ func (c *call) report(info agent.LineInfo, used verdict.Usage) {
 		return
 	}
 	a := Activity{Doing: info.Activity.Doing, Tool: info.Activity.Tool, Delivered: info.Delivered, Waiting: info.Waiting && c.traits.kind == agentConversation,
-		Used: used, argument: info.Activity.Argument, secrets: c.secrets}
+		Told: info.Progress != nil, Used: used, argument: info.Activity.Argument, secrets: c.secrets}
 	if r := info.Retrying; r != nil {
 		if a.Retrying = true; r.Wait > 0 {
 			a.Until = time.Now().Add(r.Wait)

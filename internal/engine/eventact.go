@@ -34,7 +34,7 @@ func (t *eventLog) act(info agent.LineInfo) {
 			process.Working()
 		}
 	}
-	t.follow(info, changed || turned || info.Retrying != nil || t.retried || info.Activity != t.doing)
+	t.follow(info, changed || turned || info.Retrying != nil || t.retried || info.Activity != t.doing || info.Progress != nil)
 	t.spend(info)
 	if info.Retrying != nil {
 		t.retrying(info.Retrying)

@@ -123,9 +123,10 @@ func (t *eventLog) final() string {
 	return t.errors.final()
 }
 
-// silent: there is nothing on stdout, and on stderr something else. codex says it in an event alone.
+// silent: there is nothing on stdout, and on stderr something else. Events say it without a word there.
 func (t *eventLog) silent(why string) bool {
-	return !t.shown && (why == "" || !strings.Contains(t.errors.excerpt().Text(), why[:min(len(why), 40)]))
+	why = why[:min(len(why), 40)]
+	return !t.shown && (why == "" || !strings.Contains(t.errors.excerpt().Text(), why) && !strings.Contains(t.tell.last(), why))
 }
 
 func (t *eventLog) describe(e *journal.Entry, a *agent.Account) {

@@ -121,6 +121,10 @@ type Runner struct {
 	// for it.
 	Follow func(Activity)
 
+	// Progress says whether the progress that an agent's CLI tells people about, and events do not have, is written to the
+	// command's standard error.
+	Progress agent.Progress
+
 	// Words says a cause in the caller's own words, which may name its flags; empty means in the cause's. Nil means always.
 	Words func(cause error) string
 }

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"bytes"
 	"io"
 
 	"github.com/belay-run/belay/internal/message"
@@ -22,6 +23,11 @@ type sink struct {
 	dropped bool
 	// broken says that the output can no longer be written.
 	broken bool
+	// showing says that an agent's progress is shown as it comes: what was held has been passed on, and the attempt can
+	// be repeated all the same. unseen says that nobody reads that any more.
+	showing, unseen bool
+	// chatter is what the command says only because of how we start it: it is not passed on.
+	chatter []byte
 }
 
 // Write implements [io.Writer].
@@ -32,6 +38,22 @@ func (s *sink) Write(p []byte) (int, error) {
 	}
 	if s.capture != nil {
 		s.capture.Write(p)
+	}
+	if rest, ok := bytes.CutPrefix(p, s.chatter); ok && len(s.chatter) > 0 {
+		s.chatter = nil
+		if _, err := s.write(rest); err != nil {
+			return 0, err
+		}
+		return len(p), nil
+	}
+	return s.write(p)
+}
+
+// write passes on or holds what is not for the verdict alone.
+func (s *sink) write(p []byte) (int, error) {
+	if s.showing {
+		s.show(p)
+		return len(p), nil
 	}
 	if s.held != nil && !s.spilled {
 		if _, err := s.held.Write(p); err == nil {
@@ -51,6 +73,35 @@ func (s *sink) Write(p []byte) (int, error) {
 	return n, err
 }
 
+// progress passes on what an agent tells people of its work, at once. What was held before comes first. If held is true, it is
+// kept until the attempt is known to count: it says that the attempt has failed.
+func (s *sink) progress(text []byte, held bool) {
+	if !s.showing {
+		s.showing = true
+		if s.held != nil && !s.spilled {
+			s.unseen = s.pass() != nil
+			s.held.Reset()
+		}
+	}
+	if held && s.held != nil && !s.spilled {
+		if _, err := s.held.Write(text); err == nil {
+			return
+		}
+	}
+	s.show(text)
+}
+
+// show writes what nobody has to read: the command goes on without a reader, as it does where all is held.
+func (s *sink) show(p []byte) {
+	if s.kept != nil {
+		s.kept.Write(p)
+	}
+	if !s.unseen {
+		_, err := s.live.Write(p)
+		s.unseen = err != nil
+	}
+}
+
 // replace puts something else in the place of what was held.
 func (s *sink) replace(text string) {
 	if s != nil && s.held != nil && !s.spilled {
@@ -68,7 +119,7 @@ func (s *sink) drop() {
 
 // deliver passes on what was held.
 func (s *sink) deliver() error {
-	if s == nil || s.held == nil || s.spilled || s.dropped {
+	if s == nil || s.held == nil || s.spilled || s.dropped || s.unseen {
 		return nil
 	}
 	return s.pass()

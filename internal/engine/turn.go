@@ -121,7 +121,7 @@ func (k *turn) plan(n int, ad admission) (agent.Plan, launch, transcript, error)
 	if err != nil {
 		return plan, launch{}, nil, err
 	}
-	plan.Prices = k.call.runner.Prices
+	plan.Prices, plan.Progress = k.call.runner.Prices, k.call.runner.Progress
 	t, stderr := newEventLog(k.call, k.pace, &k.sessions, k.info, n, k.agent.Follow(plan), plan, ad)
 	return plan, launch{args: plan.Args, env: slices.Concat(k.call.env, plan.Env), stdout: t, stderr: stderr, held: true, started: t.start}, t, nil
 }

@@ -107,7 +107,7 @@ func (o *output) Write(p []byte) (int, error) {
 }
 
 // Status shows that a command is at work, until stop is called: a line in place, which is asked for its text once a second and told how many
-// columns there are, or, where there is no terminal for that, a line a minute.
+// columns there are, or, where there is no terminal for that, a line a minute, unless that is empty.
 func (s *Screen) Status(inPlace func(columns int) string, plain func() string) (stop func()) {
 	switch {
 	case s.inPlace != nil:
@@ -115,7 +115,11 @@ func (s *Screen) Status(inPlace func(columns int) string, plain func() string) (
 	case s.dumb:
 		return func() {}
 	}
-	return s.repeat(Beat, func() { s.Line("%s", plain()) })
+	return s.repeat(Beat, func() {
+		if text := plain(); text != "" {
+			s.Line("%s", text)
+		}
+	})
 }
 
 // showInPlace draws a line in place every second, from after so long until stop is called.

@@ -66,7 +66,9 @@ func (a *Agent) Plan(t agent.Turn) (agent.Plan, error) {
 }
 
 // Follow implements [agent.Agent].
-func (a *Agent) Follow(p agent.Plan) agent.Follower { return &follower{plain: p.Plain} }
+func (a *Agent) Follow(p agent.Plan) agent.Follower {
+	return &follower{plain: p.Plain, tells: p.Progress.Wanted}
+}
 
 // Event is a line of a scripted agent. What is not set says nothing.
 type Event struct {
@@ -82,7 +84,9 @@ type Event struct {
 	GoesOn   bool            `json:"goes_on,omitempty"` // the model will be asked again
 	Foreign  bool            `json:"foreign,omitempty"`
 	Show     agent.Show      `json:"show,omitempty"`
-	Retry    verdict.Class   `json:"retry,omitempty"` // it tries again by itself
+	Progress string          `json:"progress,omitempty"` // is told to people
+	Slow     time.Duration   `json:"slow,omitempty"`     // how long that takes, unless the attempt is over
+	Retry    verdict.Class   `json:"retry,omitempty"`    // it tries again by itself
 	Wait     time.Duration   `json:"wait,omitempty"`
 	Hopeless bool            `json:"hopeless,omitempty"`
 	Class    verdict.Class   `json:"class,omitempty"` // what it was worth, at the end
@@ -112,12 +116,16 @@ func Account(a agent.Account) json.RawMessage {
 
 type follower struct {
 	plain   bool // all that is printed is the answer
+	tells   bool // people are told what it does
 	account agent.Account
 	tools   agent.Tools
 	final   verdict.Verdict
 	judged  bool
 	answer  agent.Answer
 }
+
+// Tells implements [agent.Teller].
+func (f *follower) Tells() bool { return f.tells }
 
 func (f *follower) Line(line agent.Line) agent.LineInfo {
 	var e Event
@@ -142,6 +150,17 @@ func (f *follower) Line(line agent.Line) agent.LineInfo {
 		f.final, f.judged = verdict.Verdict{Class: e.Class, Retryable: e.Class.Retryable(), Evidence: e.Text, Hint: verdict.Hint{After: e.Hint}}, true
 	}
 	info := agent.LineInfo{Answered: e.Answered || e.Text != "", Tools: e.Tools, Delivered: e.Done, Waiting: e.Waiting, Turn: e.Turn, Continues: e.GoesOn, Show: e.Show, Foreign: e.Foreign}
+	if e.Progress != "" {
+		info.Progress = &agent.Telling{Text: func(over <-chan struct{}) string {
+			if e.Slow > 0 {
+				select {
+				case <-over:
+				case <-time.After(e.Slow):
+				}
+			}
+			return e.Progress
+		}}
+	}
 	if e.Tool != "" {
 		info.Activity = agent.Activity{Doing: agent.UsingTool, Tool: e.Tool, Argument: e.Argument}
 	}
