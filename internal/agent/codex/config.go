@@ -52,7 +52,7 @@ func concerns(n *unstable.Node) bool {
 		return false
 	}
 	switch string(it.Node().Data) {
-	case "model", "model_provider", "openai_base_url", "model_providers":
+	case "model", "model_provider", "openai_base_url", "model_providers", keySummaries, keyHideReasoning:
 		return true
 	}
 	return false
@@ -83,9 +83,19 @@ func setConfig(values map[string]string, key string, value *unstable.Node) {
 	}
 }
 
-// wanted reports whether a value says where codex goes, or to which model.
+// What the config says of the progress that codex shows.
+const (
+	keySummaries     = "model_reasoning_summary"
+	keyHideReasoning = "hide_agent_reasoning"
+)
+
+// wanted reports whether a value says where codex goes, to which model, or what it shows.
 func wanted(key string) bool {
-	return key == "model" || key == "model_provider" || key == "openai_base_url" || strings.HasPrefix(key, "model_providers.")
+	switch key {
+	case "model", "model_provider", "openai_base_url", keySummaries, keyHideReasoning:
+		return true
+	}
+	return strings.HasPrefix(key, "model_providers.")
 }
 
 // dotted is the key of a table or of a value, without quotes.

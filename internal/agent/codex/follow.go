@@ -27,6 +27,8 @@ type follower struct {
 	silentLimit func() int // how many retries codex makes before it reports one
 	prices      *price.Table
 	model       func() string // the one that the command line or the config asks for; empty if none does
+	progress    *progress     // nil if it is not asked for
+	oneScreen   bool          // stdout and stderr are one terminal
 
 	lines           int
 	session         string
@@ -82,8 +84,25 @@ func (f *follower) Line(line agent.Line) agent.LineInfo {
 	if name, argument := f.tools.Newest(); name != "" {
 		info.Activity = agent.Activity{Doing: agent.UsingTool, Tool: cmp.Or(shortNames[name], name), Argument: argument}
 	}
+	if f.progress != nil {
+		told := whole(e, line)
+		info.Progress = &agent.Telling{Text: func(over <-chan struct{}) string { return f.progress.event(told, over) }}
+	}
 	info.Foreign = e.Type == "" && (f.session == "" || !bytes.HasPrefix(line.Text, []byte("{"))) // else it is an event that was cut off
 	return info
+}
+
+// Tells implements agent.Teller.
+func (f *follower) Tells() bool { return f.progress != nil }
+
+// whole is an event with all of the texts that people are shown, of which it may have only a part.
+func whole(e event, line agent.Line) event {
+	if len(line.Text) > longLine && e.Item.tool() {
+		e = decode(line.Text)
+	}
+	e.Item.Output = line.Whole("item.aggregated_output", e.Item.Output)
+	e.Item.Text = line.Whole("item.text", e.Item.Text)
+	return e
 }
 
 // take follows an event.
@@ -182,8 +201,8 @@ func (f *follower) Answer() agent.Answer {
 
 // Render implements agent.Follower: codex prints the last message, and nothing if the turn failed. There is no form JSON.
 func (f *follower) Render(w io.Writer, _ agent.Form) error {
-	if !f.completed || !f.answered {
-		return nil
+	if !f.completed || !f.answered || f.oneScreen {
+		return nil // or it has been shown there, and codex does not repeat it
 	}
 	if _, err := f.answer.WriteTo(w); err != nil {
 		return err

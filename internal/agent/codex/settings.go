@@ -21,6 +21,9 @@ type settings struct {
 	// streamRetries how often it says so and begins again.
 	requestRetries, streamRetries int
 	configurable                  bool // both can be set, because the config has the provider
+
+	summaries     string // of the reasoning; empty for the model's own choice
+	hideReasoning bool   // from people
 }
 
 const (
@@ -43,7 +46,8 @@ func findSettings(l line, env []string, home string) settings {
 			}
 		}
 	}
-	s := settings{provider: values["model_provider"], model: values["model"], requestRetries: defaultRequestRetries, streamRetries: defaultStreamRetries}
+	s := settings{provider: values["model_provider"], model: values["model"], requestRetries: defaultRequestRetries, streamRetries: defaultStreamRetries,
+		summaries: values[keySummaries], hideReasoning: values[keyHideReasoning] == "true"}
 	if l.has(optOSS) {
 		s.provider = "oss"
 	}
