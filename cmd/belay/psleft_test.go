@@ -54,7 +54,7 @@ func TestPs_LeftByKilledBelay(t *testing.T) {
 					t.Errorf("%v: %s", err, out)
 				}
 				r.orphans(0)
-				if out, err := r.command("belay", "ps").CombinedOutput(); err != nil || string(out) != "nothing runs\n" {
+				if out, err := r.command("belay", "ps").CombinedOutput(); err != nil || string(out) != "nothing is running\n" {
 					t.Errorf("%v: %s", err, out)
 				}
 			})
@@ -74,7 +74,7 @@ func TestPs_LeftOnPurpose(t *testing.T) {
 			r.ends(0)
 			for _, args := range [][]string{{"ps"}, {"ps", "--reap"}, {"ps", "--reap"}} {
 				out, err := r.command("belay", args...).CombinedOutput()
-				if text := string(out); err != nil || text != "nothing runs\n" && text != "nothing was left behind\n" {
+				if text := string(out); err != nil || text != "nothing is running\n" && text != "nothing was left running\n" {
 					t.Errorf("%v: %v: %s", args, err, out)
 				}
 			}
@@ -89,7 +89,7 @@ func TestPs_Hook(t *testing.T) {
 	r := newRun(t, 0)
 	r.start("belay", "hook", "--", "sh", "-c", orphan+`: > ready; exec sleep 300`)
 	eventually(t, "the hook runs", func() bool { _, err := os.Stat(filepath.Join(r.dir, "ready")); return err == nil })
-	if out, err := r.command("belay", "ps", "--reap").CombinedOutput(); err != nil || string(out) != "nothing was left behind\n" {
+	if out, err := r.command("belay", "ps", "--reap").CombinedOutput(); err != nil || string(out) != "nothing was left running\n" {
 		t.Errorf("%v: %s", err, out)
 	}
 	var id string

@@ -195,7 +195,7 @@ func TestRehearse_OtherVersion(t *testing.T) {
 		t.Errorf("%v\n%s", err, out)
 	}
 	out, err := r.command(other, "--for", "0.0.1", "--belay", filepath.Join(r.dir, "belay"), "stats").CombinedOutput()
-	if code := shellCode(err); code != 125 || string(out) != "belay: belay 0.0.1 does not work with belayd 9.9.9; install both from one release\n" {
+	if code := shellCode(err); code != 125 || string(out) != "belay: belay 0.0.1 does not work with belayd 9.9.9. Install both from one release\n" {
 		t.Errorf("exit code %d\n%s", code, out)
 	}
 }

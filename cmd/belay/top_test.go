@@ -228,7 +228,7 @@ func TestTop_CancelsARun(t *testing.T) {
 	s.send("\tr")
 	s.sees("Reset gate api (held)? (y/n)")
 	s.send("y")
-	s.sees("gate api is reset", "all gates are healthy")
+	s.sees("gate api was reset", "all gates are healthy")
 	s.send("?")
 	s.sees("switch between runs and gates")
 	s.send("q")

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/printable"
 )
 
@@ -66,7 +67,7 @@ func (f Failure) String() string {
 func (r Report) Annotation() string {
 	switch {
 	case !r.Success:
-		return command("error", fmt.Sprintf("belay: %s failed (%s)", r.Command, r.Class), r.Error)
+		return command("error", message.AttemptFailed(r.Command, r.Class), r.Error)
 	case len(r.Retried) > 0:
 		var classes, lines []string
 		for _, f := range r.Retried {
@@ -75,7 +76,7 @@ func (r Report) Annotation() string {
 				classes = append(classes, f.Class)
 			}
 		}
-		return command("warning", fmt.Sprintf("belay: %s succeeded after retries (%s)", r.Command, strings.Join(classes, ", ")), strings.Join(lines, "\n"))
+		return command("warning", message.AttemptSucceeded(r.Command, classes), strings.Join(lines, "\n"))
 	}
 	return ""
 }
@@ -85,10 +86,10 @@ func (r Report) Annotation() string {
 func Line(text string) string { return strings.ReplaceAll(text, "##[", "## [") }
 
 // command is a workflow command. The runner takes a line apart at colons and commas, and ends it at a line break.
-func command(name, title, message string) string {
+func command(name, title, text string) string {
 	data := strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A")
 	property := strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C")
-	return fmt.Sprintf("::%s title=%s::%s\n", name, property.Replace(printable.Line(title)), data.Replace(printable.Text(message)))
+	return fmt.Sprintf("::%s title=%s::%s\n", name, property.Replace(printable.Line(title)), data.Replace(printable.Text(text)))
 }
 
 // Outputs are the outputs of the step, in the form of the file GITHUB_OUTPUT. Each has a delimiter of its own that no value can
@@ -138,14 +139,14 @@ func (r Report) Summary() string {
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "### belay: %s\n\n", code(r.Command))
-	b.WriteString("| result | exit code | attempts | waited | took | tokens in | tokens out | cost |\n|---|--:|--:|--:|--:|--:|--:|--:|\n")
+	b.WriteString(message.ActionColumns() + "\n|---|--:|--:|--:|--:|--:|--:|--:|\n")
 	fmt.Fprintf(&b, "| %s | %d | %d | %s | %s | %d | %d | %s |\n", state, r.ExitCode, r.Attempts, round(r.Waited), round(r.Duration), r.Input, r.Output, cost)
 	failures := r.Retried
 	if !r.Success {
 		failures = append(failures[:len(failures):len(failures)], Failure{Attempt: r.Attempts, Class: r.Class, Text: r.Error})
 	}
 	if len(failures) > 0 {
-		b.WriteString("\n| attempt | error | times | what went wrong |\n|--:|---|--:|---|\n")
+		b.WriteString("\n" + message.ActionFailures() + "\n|--:|---|--:|---|\n")
 	}
 	for i, f := range failures {
 		if more := len(failures) - maxRows; more > 0 && i >= maxRows-1 && i < len(failures)-1 { // the last one says how it ended

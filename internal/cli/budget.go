@@ -178,7 +178,7 @@ func listBudgets(names []string) ([]budgetEntry, error) {
 func noBudget(name string, all []string) error {
 	hint := message.NewBudget(name)
 	if near := config.Nearest(name, all); near != "" {
-		hint = "did you mean " + near + "?"
+		hint = message.DidYouMeanOne(near)
 	}
 	return usage(errors.New(message.NoBudget(name)), hint)
 }
@@ -236,7 +236,7 @@ func writeBudgets(w io.Writer, list []budgetEntry) error {
 func (e *budgetEntry) row() []string {
 	limit, left := "–", "–"
 	if e.Limit != nil {
-		limit, left = fmt.Sprintf("$%g a %s", *e.Limit, e.Window), dollars(*e.Left, 0)
+		limit, left = message.PerWindow(*e.Limit, string(e.Window)), dollars(*e.Left, 0)
 	}
 	return []string{e.Name, dollars(e.Spent, e.Unknown), left, limit, e.status()}
 }
@@ -280,7 +280,7 @@ func dollars(usd float64, unknown int) string {
 		text = fmt.Sprintf("$%.4f", usd)
 	}
 	if unknown > 0 {
-		text = fmt.Sprintf("≥ %s, %d unknown", text, unknown)
+		text = message.AtLeast(text, unknown)
 	}
 	return text
 }
@@ -333,7 +333,7 @@ func budgetsNow(list []budget.Joined) (texts []string) {
 			continue
 		}
 		row := e.row()
-		texts = append(texts, fmt.Sprintf("%s: %s of %s spent, %s", e.Name, row[1], row[3], row[4]))
+		texts = append(texts, message.BudgetNow(e.Name, row[1], row[3], row[4]))
 	}
 	return texts
 }

@@ -35,7 +35,7 @@ func causeText(s *config.Settings, cause error) string {
 		case e.Budget != "":
 			return message.CostReached(e.Cost("budget "+e.Budget), "belay budget "+e.Budget)
 		case e.Run != "":
-			return message.CostReached(e.Cost("--max-cost of the run around it"), "")
+			return message.CostReached(e.Cost(message.MaxCostFlag(true)), "")
 		}
 		return message.CostReached(e.Cost("--max-cost"), "")
 	case *engine.EffectUnknown:

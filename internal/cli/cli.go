@@ -110,9 +110,12 @@ func usage(err error, hint string) error {
 // report says an error in one line and chooses the exit code for it: what cobra refuses is wrong use.
 func report(w io.Writer, err error) int {
 	text, code := sentence(err)
-	term.Printf(w, "belay: %s\n", text)
+	say(w, text)
 	return code
 }
+
+// say prints a message to the user.
+func say(w io.Writer, text string) { term.Printf(w, "belay: %s\n", text) }
 
 // sentence is an error in one line, and the exit code for it.
 func sentence(err error) (string, int) {
@@ -199,7 +202,7 @@ Show what the last week has cost:
 	root.SetErr(std.Err)
 	root.DisableFlagsInUseLine = true
 	nameVersion()
-	root.Version = "see the template" // without one there is no --version
+	root.Version = "-" // without one there is no --version
 	root.SetVersionTemplate("belay {{belayVersion}}\n")
 	root.SetHelpFunc(help)
 	root.SetFlagErrorFunc(wrongFlag)

@@ -4,17 +4,16 @@ import (
 	"bytes"
 	"cmp"
 	"errors"
-	"fmt"
 	"io"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/belay-run/belay/internal/clientfile"
+	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/profile"
 	"github.com/belay-run/belay/internal/supervise"
 	"github.com/belay-run/belay/internal/term"
@@ -77,22 +76,15 @@ func (t *clientTarget) locations() (places []clientfile.Location, err error) {
 // noClient says that the client is missing, or is unknown.
 func (t *clientTarget) noClient() error {
 	switch {
-	case t.kind == clientfile.Hooks && t.client == "":
-		return usage(errors.New("say whose hooks are meant"), "as in: --client "+clients()[0])
-	case t.kind == clientfile.Hooks:
-		return usage(fmt.Errorf("there is no client %q", t.client), "one of: --client "+strings.Join(clients(), ", --client "))
 	case t.client == "":
-		return usage(errors.New("--client is missing"), "as in: --client "+strings.Join(clients(), " or --client "))
+		return usage(message.Error(message.ClientMissing()), message.ClientHint(clients()))
 	}
-	return usage(fmt.Errorf("--client %q is not known: %s", t.client, profile.Or(clients())), "")
+	return usage(message.Error(message.NoClient(t.client)), message.ClientHint(clients()))
 }
 
 // noScope says that the client has no such scope.
 func (t *clientTarget) noScope(err error) error {
-	if t.kind == clientfile.Hooks {
-		return usage(err, "as in: --scope user")
-	}
-	return usage(fmt.Errorf("--scope %q is none of %s", t.scope, t.client), "user, local (claude only) or project")
+	return usage(message.Error(message.NoClientScope(t.client, t.scope), err), message.ScopesOfClients())
 }
 
 // readClientFile reads a file; nil if there is none.
@@ -183,7 +175,7 @@ func withoutLinks(path string) string {
 // sayRepointed says what calls another belay than before.
 func sayRepointed(w io.Writer, file *clientfile.File, edit clientfile.Edit, belay string) {
 	if n := len(edit.Repointed); n > 0 {
-		term.Printf(w, "%s called a belay that no longer exists, and %s %s now.\n", count(n, noun(file.Kind)), verb(n, "calls", "call"), belay)
+		term.Line(w, message.Repointed(n, noun(file.Kind), belay))
 	}
 }
 
@@ -192,9 +184,9 @@ func sayShared(w io.Writer, file *clientfile.File, edit clientfile.Edit) {
 	if len(edit.Changed) == 0 && len(edit.Repointed) == 0 || !file.Shared() {
 		return
 	}
-	term.Printf(w, "Note: everybody who works on this project needs belay on the PATH now; --scope user or local is for you alone.\n")
+	term.Line(w, message.SharedFile())
 	if _, err := supervise.Look("belay", ""); err != nil {
-		term.Printf(w, "Warning: belay is not on your own PATH.\n")
+		term.Line(w, message.NotOnPath())
 	}
 }
 
@@ -202,7 +194,7 @@ func sayShared(w io.Writer, file *clientfile.File, edit clientfile.Edit) {
 func sayComment(w io.Writer, file *clientfile.File) {
 	if file.Comment != "" {
 		what := map[clientfile.Kind]string{clientfile.Hooks: "settings", clientfile.Servers: "servers"}[file.Kind]
-		term.Printf(w, "Warning: %s has a comment at %s; %s reads no %s from a file with comments.\n", file.Path, file.Comment, file.Client.Name, what)
+		term.Line(w, message.CommentInFile(file.Path, file.Comment, file.Client.Name, what))
 	}
 }
 
@@ -217,23 +209,13 @@ func sayMissing(w io.Writer, file *clientfile.File) {
 	if n == 0 {
 		return
 	}
-	why, repair := "no longer exists", fmt.Sprintf("To repair it: belay %s install --client %s --scope %s", file.Kind, file.Client.Name, file.Scope)
-	if filepath.Base(gone) == gone {
-		why = "is not on the PATH"
-		if file.Shared() {
-			repair = "Put it there, for example with a link."
-		}
-	}
-	term.Printf(w, "Warning: %s in the %s scope (%s) %s %s, which %s. %s\n",
-		count(n, noun(file.Kind)), file.Scope, file.Path, verb(n, "calls", "call"), gone, why, repair)
+	onPath := filepath.Base(gone) == gone
+	term.Line(w, message.BelayGone(entries(n, file.Location), gone, string(file.Kind), onPath, !onPath || !file.Shared()))
 }
 
-// verb is the form of a verb that goes with a number.
-func verb(n int, one, many string) string {
-	if n == 1 {
-		return one
-	}
-	return many
+// entries are what messages say of hooks or servers of a file.
+func entries(n int, l clientfile.Location) message.Entries {
+	return message.Entries{N: n, What: noun(l.Kind), Client: l.Client.Name, Scope: string(l.Scope), Path: l.Path}
 }
 
 func noun(kind clientfile.Kind) string {

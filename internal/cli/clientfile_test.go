@@ -44,7 +44,7 @@ func TestClientFile_CommandThatIsWritten(t *testing.T) {
 			user, project := home(filepath.FromSlash(e.user)), filepath.Join(dir, e.project)
 			installs("not on the PATH", user, "user", self)
 			installs("shared", project, "project", "belay")
-			belay(t, kind, "install", "--client", "claude", "--scope", "project").ends(0).prints("needs belay on the PATH now", "Warning: belay is not on your own PATH.")
+			belay(t, kind, "install", "--client", "claude", "--scope", "project").ends(0).prints("now needs belay on the PATH", "Warning: belay is not on your own PATH.")
 			belay(t, kind, "status", "--client", "claude", "--scope", "project").ends(0).prints("calls belay, which is not on the PATH. Put it there, for example with a link.\n")
 
 			// As a package manager has it: a link on the PATH to where this version is.
@@ -90,7 +90,7 @@ func TestClientFile_MovedExecutable(t *testing.T) {
 				prints("in the user scope (" + path + ") calls " + old + ", which no longer exists. To repair it: belay " + kind + " install --client claude --scope user\n")
 			belay(t, kind, "status", "--client", "claude", "--scope", "user", "--json").ends(0).prints(`"missing":"` + old + `"`)
 			belay(t, kind, "install", "--client", "claude", "--dry-run").ends(0).says().prints("+++ ", "new dir")
-			belay(t, kind, "install", "--client", "claude").ends(0).says().prints("called a belay that no longer exists, and calls " + now + " now.\n")
+			belay(t, kind, "install", "--client", "claude").ends(0).says().prints("called a belay that no longer exists and now calls " + now + ".\n")
 			if got := belay(t, kind, "status", "--client", "claude", "--scope", "user").ends(0).stdout; strings.Contains(got, "Warning") {
 				t.Error(got)
 			}
@@ -108,7 +108,7 @@ func TestClientFile_Comments(t *testing.T) {
 		t.Run(kind, func(t *testing.T) {
 			place(t)
 			path := write(t, home(filepath.FromSlash(e.user)), "// mine\n"+e.text, 0o600)
-			belay(t, kind, "install", "--client", "claude").ends(0).says().prints("Warning: " + path + " has a comment at line 1, column 1; claude reads no ")
+			belay(t, kind, "install", "--client", "claude").ends(0).says().prints("Warning: " + path + " has a comment at line 1, column 1; claude does not read ")
 			belay(t, kind, "uninstall", "--client", "claude").ends(0).says()
 			if read(t, path) != "// mine\n"+e.text {
 				t.Error(read(t, path))

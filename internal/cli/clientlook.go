@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 
 	"github.com/belay-run/belay/internal/clientfile"
+	"github.com/belay-run/belay/internal/message"
 )
 
 // clientLook is a location and the file that is there.
@@ -40,7 +41,7 @@ func (l clientLook) path() string {
 func (l clientLook) found() string {
 	switch {
 	case l.err != nil:
-		return "cannot be read"
+		return message.LookUnreadable()
 	case l.file == nil:
 		return "not found"
 	}

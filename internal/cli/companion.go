@@ -3,11 +3,11 @@ package cli
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"runtime"
 
+	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/stdio"
 	"github.com/belay-run/belay/internal/supervise"
 	"github.com/belay-run/belay/internal/version"
@@ -28,13 +28,12 @@ func runCompanion(ctx context.Context, std stdio.Streams, what string, args ...s
 	}
 	path, err := findCompanion(self)
 	if err != nil {
-		return &hintError{&failure{fmt.Errorf("belay %s needs %s, which is neither beside belay nor on the PATH", what, companionName)},
-			"to get both: " + getCompanion}
+		return &hintError{&failure{message.Error(message.CompanionMissing(what, companionName))}, message.GetBoth(getCompanion)}
 	}
 	argv := append([]string{path, "--for", version.Pair(), "--belay", self, what}, args...)
 	code, err := becomeCompanion(ctx, std, path, argv)
 	if err != nil {
-		return &failure{fmt.Errorf("%s could not be started: %w", path, err)}
+		return &failure{message.Error(message.CannotStart(path, err), err)}
 	}
 	return exit(code)
 }

@@ -3,13 +3,14 @@ package cli
 import (
 	"bytes"
 	_ "embed"
-	"errors"
 	"io"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/belay-run/belay/internal/message"
 )
 
 // What cobra's scripts cannot do: complete the command that belay is to run as the shell would without belay.
@@ -100,7 +101,7 @@ func completionScript(root *cobra.Command, shell string, describe bool) (string,
 	before, after, found := strings.Cut(script, "\n_belay()\n")
 	body, end, ended := strings.Cut(after, "\n# don't run the completion function when being source-ed")
 	if !found || !ended {
-		return "", errors.New("cobra's script for zsh has another form")
+		return "", message.Error(message.OddScript("zsh"))
 	}
 	return before + "\n__belay_own()\n" + body + "\n" + own + "\n# don't run the completion function when being source-ed" + end, nil
 }

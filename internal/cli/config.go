@@ -2,7 +2,6 @@ package cli
 
 import (
 	"cmp"
-	"fmt"
 	"io"
 	"os"
 
@@ -10,6 +9,7 @@ import (
 
 	"github.com/belay-run/belay/internal/agent/generic"
 	"github.com/belay-run/belay/internal/config"
+	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/state"
 	"github.com/belay-run/belay/internal/term"
 )
@@ -68,7 +68,7 @@ func gateHold(profile string) []config.Shown {
 		return nil
 	}
 	return []config.Shown{{Kind: "policy", Name: "gate hold", From: "default",
-		Value: holds(gateSettings(s)) + ", after a throttle that names no time"}}
+		Value: message.HoldsAfterThrottle(holds(gateSettings(s)))}}
 }
 
 // places are where settings and state are.
@@ -110,24 +110,24 @@ func writeConfig(w io.Writer, shown []config.Shown) error {
 		rows = append(rows, []string{name, cmp.Or(s.Value, `""`), s.From})
 	}
 	if len(rows) == 0 {
-		term.Printf(w, "nothing is set; defaults apply\n")
+		term.Line(w, message.NothingSet())
 	} else if err := term.Table(w, settingTable, rows); err != nil {
 		return err
 	}
 	term.Printf(w, "\n")
 	for _, p := range places() {
 		if p.Kind == "state" {
-			term.Printf(w, "state directory: %s\n", p.Value)
+			term.Line(w, message.StateIs(p.Value))
 		} else {
-			term.Printf(w, "file: %s (%s)\n", p.Value, p.From)
+			term.Line(w, message.SettingsFile(p.Value, p.From))
 		}
 	}
 	for _, text := range ignored {
-		term.Printf(w, "ignored: %s\n", text)
+		term.Line(w, message.Ignored(text))
 	}
 	if s, _, err := config.Load(nil, ""); err == nil {
 		for _, u := range s.Unread {
-			term.Printf(w, "not read: %s\n", unreadText(u))
+			term.Line(w, message.NotRead(u.String()))
 		}
 	}
 	return nil
@@ -143,16 +143,4 @@ func ignoredText(s config.Shown) string {
 		text += " (" + s.Profile + ")"
 	}
 	return text + ": " + s.Why
-}
-
-// unreadText says that a variable of the environment has no effect, and what would have.
-func unreadText(u config.Unread) string {
-	text := u.Var + " is no setting"
-	switch {
-	case len(u.Instead) > 2 && u.Instead[:2] == "--":
-		text = fmt.Sprintf("%s has no effect: it belongs to one call; give it as %s", u.Var, u.Instead)
-	case u.Instead != "":
-		text += "; did you mean " + u.Instead + "?"
-	}
-	return text
 }

@@ -27,7 +27,7 @@ class = "network"
 	t.Setenv("BELAY_MAX_RETIRES", "3")
 	t.Setenv("BELAY_DRY_RUN", "1")
 	got := belay(t, "config", "show").ends(0).says().prints("SETTING", "VALUE", "FROM", "max-retries", "timeout", "BELAY_TIMEOUT", "base-delay", "rule: flaky", "alert failures", "config.toml (read)\n", ".belay.toml (read)\n",
-		"not read: BELAY_MAX_RETIRES is no setting; did you mean BELAY_MAX_RETRIES?\n", "not read: BELAY_DRY_RUN has no effect: it belongs to one call; give it as --dry-run\n")
+		"not read: BELAY_MAX_RETIRES is not a setting; did you mean BELAY_MAX_RETRIES?\n", "not read: BELAY_DRY_RUN has no effect because it applies to a single call only. Use --dry-run\n")
 	if !strings.Contains(got.stdout, "4 ") {
 		t.Errorf("%s", got.stdout)
 	}
@@ -46,7 +46,7 @@ class = "network"
 		t.Errorf("%v", found)
 	}
 	// What is shown is what a run uses.
-	belay(t, "run", "--dry-run", "--", "true").ends(0).prints("retries:   4, after 3s", "limits:    1m30s an attempt", "set:       timeout = 90s (BELAY_TIMEOUT)\n")
+	belay(t, "run", "--dry-run", "--", "true").ends(0).prints("retries:   4, after 3s", "limits:    1m30s per attempt", "set:       timeout = 90s (BELAY_TIMEOUT)\n")
 }
 
 // A file that cannot be understood stops everything that depends on it, with its place.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"runtime"
 	"strings"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/belay-run/belay/internal/belayd"
 	"github.com/belay-run/belay/internal/doctor"
+	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/supervise"
 	"github.com/belay-run/belay/internal/term"
 	"github.com/belay-run/belay/internal/version"
@@ -28,9 +30,9 @@ func newDoctor() *cobra.Command {
   belay doctor
 The same for a script, one finding a line:
   belay doctor --json`,
-		Long: `Checks the agent CLIs (where they are, whether Belay is tested with their versions, whether you are logged in), the
-settings, the state directory, the record of runs, what killed runs have left, gates that are closed, the clock and the disk. It
-makes no network requests. The record's database is checked by belayd; everything else works without it.
+		Long: `Checks the agent CLIs: where they are, whether Belay is tested with their versions, and whether you are logged in. Checks the
+settings, the state directory, the record, closed gates, the clock, the disk, and what killed runs have left. It makes no network
+requests. The record's database is checked by belayd; everything else works without it.
 
 The exit code is 0 if nothing is wrong, and 1 otherwise.`,
 		Args: noArgs,
@@ -60,24 +62,23 @@ The exit code is 0 if nothing is wrong, and 1 otherwise.`,
 func checkExecutables(ctx context.Context, self string) (executables, database func() []doctor.Finding) {
 	answered := make(chan []doctor.Finding, 1)
 	executables = func() []doctor.Finding {
-		list := doctor.One("belay", doctor.Fine, "", "%s, version %s, %s/%s", term.Tilde(self), version.String(), runtime.GOOS, runtime.GOARCH)
+		list := doctor.One("belay", doctor.Fine, "", message.BelayFine(term.Tilde(self), version.String(), runtime.GOOS+"/"+runtime.GOARCH))
 		path, err := findCompanion(self)
 		if err != nil {
-			answered <- doctor.One("record", doctor.Note, "", "the database was not checked, because belayd is missing")
-			return append(list, doctor.One("belayd", doctor.Wrong, getCompanion,
-				"not found beside belay or on the PATH; log, stats, sessions, rehearse and demo need it")...)
+			answered <- doctor.One("record", doctor.Note, "", message.DatabaseUnchecked(true))
+			return append(list, doctor.One("belayd", doctor.Wrong, getCompanion, message.BelaydMissing())...)
 		}
 		found, err := askDatabase(ctx, path, self)
 		if err != nil {
-			answered <- doctor.One("record", doctor.Note, "", "the database was not checked, because belayd does not answer")
-			list = append(list, doctor.One("belayd", doctor.Wrong, getCompanion, "%s: %v", term.Tilde(path), err)...)
+			answered <- doctor.One("record", doctor.Note, "", message.DatabaseUnchecked(false))
+			list = append(list, doctor.One("belayd", doctor.Wrong, getCompanion, fmt.Sprintf("%s: %v", term.Tilde(path), err))...)
 		} else {
 			answered <- found
-			list = append(list, doctor.One("belayd", doctor.Fine, "", "%s, version %s", term.Tilde(path), version.String())...)
+			list = append(list, doctor.One("belayd", doctor.Fine, "", message.CLIVersion(term.Tilde(path), version.String(), ""))...)
 		}
 		// Another belay that comes first on the PATH is what scripts get.
 		if first, err := supervise.Look("belay", ""); err == nil && !sameFile(first, self) {
-			list = append(list, doctor.One("PATH", doctor.Note, "type -a belay", "%s comes first on the PATH and is another belay", term.Tilde(first))...)
+			list = append(list, doctor.One("PATH", doctor.Note, "type -a belay", message.OtherBelay(term.Tilde(first)))...)
 		}
 		return list
 	}
@@ -99,12 +100,12 @@ func askDatabase(ctx context.Context, path, self string) (list []doctor.Finding,
 		if text := strings.TrimPrefix(strings.TrimSpace(said.String()), "belay: "); text != "" {
 			return nil, errors.New(text)
 		}
-		return nil, errors.New("does not answer")
+		return nil, message.Error(message.BelaydSilent())
 	}
 	for dec := json.NewDecoder(&out); dec.More(); {
 		var f doctor.Finding
 		if err := dec.Decode(&f); err != nil {
-			return nil, errors.New("its answer cannot be read")
+			return nil, message.Error(message.BelaydGarbled())
 		}
 		list = append(list, f)
 	}

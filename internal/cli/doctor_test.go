@@ -13,9 +13,9 @@ func TestDoctor_WithoutBelayd(t *testing.T) {
 	place(t)
 	t.Setenv("PATH", t.TempDir())
 	belay(t, "doctor").ends(1).says().prints(
-		"WRONG  belayd     not found beside belay or on the PATH; log, stats, sessions, rehearse and demo need it\n", "→ make install\n",
-		"ok     settings   no file; defaults\n", "note   record     the database was not checked, because belayd is missing\n",
-		"ok     gates ", "ok     clock ", "note   claude     is not on the PATH\n", "\n1 thing is wrong\n")
+		"WRONG  belayd     not found next to belay or on the PATH; log, stats, sessions, rehearse and demo need it\n", "→ make install\n",
+		"ok     settings   no settings file; using the defaults\n", "note   record     the database was not checked because belayd is missing\n",
+		"ok     gates ", "ok     clock ", "note   claude     not found on the PATH\n", "\n1 problem found\n")
 	belay(t, "doctor", "--json").ends(1).says().prints(`{"check":"belayd","status":"wrong","text":"not found`, `"fix":"make install"}`)
 }
 
@@ -31,9 +31,9 @@ echo '{"check":"record","status":"wrong","text":"the database is not sound","fix
 func TestDoctor_BelaydRefuses(t *testing.T) {
 	place(t)
 	script(t, "belayd", "echo 'belay: belay is 1 but its companion is 2' >&2; exit 125")
-	belay(t, "doctor").ends(1).prints("WRONG  belayd ", ": belay is 1 but its companion is 2\n", "because belayd does not answer", "ok     clock ")
+	belay(t, "doctor").ends(1).prints("WRONG  belayd ", ": belay is 1 but its companion is 2\n", "because belayd did not answer", "ok     clock ")
 	script(t, "belayd", "exit 3")
-	belay(t, "doctor").ends(1).prints("WRONG  belayd ", ": does not answer\n")
+	belay(t, "doctor").ends(1).prints("WRONG  belayd ", ": it did not answer\n")
 	script(t, "belayd", "echo nonsense")
 	belay(t, "doctor").ends(1).prints("WRONG  belayd ", ": its answer cannot be read\n")
 }
@@ -46,6 +46,6 @@ func TestDoctor_StateThatCannotBeMade(t *testing.T) {
 	}
 	for _, name := range []string{"dangling", "dangling/a/b"} {
 		t.Setenv("BELAY_STATE_DIR", filepath.Join(dir, name))
-		belay(t, "doctor").ends(1).prints("WRONG  state ", name+" cannot be made: ", "→ export BELAY_STATE_DIR=")
+		belay(t, "doctor").ends(1).prints("WRONG  state ", name+": ", "→ export BELAY_STATE_DIR=")
 	}
 }

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"fmt"
 	"io"
 	"slices"
 	"strings"
@@ -12,6 +11,7 @@ import (
 	"github.com/belay-run/belay/internal/agent"
 	"github.com/belay-run/belay/internal/config"
 	"github.com/belay-run/belay/internal/engine"
+	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/supervise"
 	"github.com/belay-run/belay/internal/term"
 	"github.com/belay-run/belay/retry"
@@ -37,7 +37,7 @@ func dryRun(ctx context.Context, w io.Writer, s *config.Settings, r *engine.Runn
 	line("command", "%q\n           %s", c.Args, path)
 	switch {
 	case p.Unknown != "":
-		line("started", "as it is written: its option %s is not known to belay", p.Unknown)
+		line("started", "%s", message.AsWritten(p.Unknown))
 	case !slices.Equal(p.Args, c.Args):
 		line("started", "%q", p.Args)
 	}
@@ -61,14 +61,14 @@ func dryRun(ctx context.Context, w io.Writer, s *config.Settings, r *engine.Runn
 	}
 	switch {
 	case p.Session != "":
-		line("session", "%s goes on", p.Session)
+		line("session", "%s", message.SessionContinues(p.Session))
 	case r.Resume.Session != "":
-		line("session", "there is none on record for this directory")
+		line("session", "%s", message.SessionNone())
 	}
 	for i := range config.Table {
 		name := config.Table[i].Name
 		if from := s.From(name); from != "" && name != "dry-run" {
-			line("set", "%s = %s (%s)", name, s.Text(name), from)
+			line("set", "%s", message.SetFrom(name, s.Text(name), from))
 		}
 	}
 	for _, i := range s.Ignored {
@@ -90,14 +90,14 @@ func schedule(p retry.Policy) string {
 	if p.MaxRetries > shown {
 		delays = append(delays, "…")
 	}
-	return fmt.Sprintf("%d, after %s; jitter %v; %s", p.MaxRetries, strings.Join(delays, ", "), p.Jitter, config.Waits(p))
+	return message.Schedule(p.MaxRetries, delays, p.Jitter, config.Waits(p))
 }
 
 // throttles says what bounds the retries for a limit, and how long they wait for one that names no time.
 func throttles(p engine.Preview, r *engine.Runner) string {
 	text := config.Throttles(p.Policy, r.AtMost.Starts)
 	if p.Gate != "" {
-		text += "; one that names no time holds the gate for " + holds(r.Gate.Settings)
+		return message.ThrottleHolds(text, holds(r.Gate.Settings))
 	}
 	return text
 }
@@ -105,7 +105,7 @@ func throttles(p engine.Preview, r *engine.Runner) string {
 // holds says how long a gate holds all calls after a throttle that names no time.
 func holds(set gate.Settings) string {
 	first, longest := set.Holds()
-	return term.Span(first) + ", doubling to " + term.Span(longest)
+	return message.Doubling(first, longest)
 }
 
 // innerRetries says what becomes of the retries that an agent makes by itself; empty if the command is none.
@@ -114,25 +114,24 @@ func innerRetries(profile agent.Profile, p retry.Policy) string {
 		return ""
 	}
 	if p.CountThrottles {
-		return fmt.Sprintf("the retries of %s itself count, and it is stopped when none is left", profile.Name())
+		return message.InnerRetriesCount(profile.Name())
 	}
-	return fmt.Sprintf("the retries of %s itself count; it may go on with them for as long as ours would take (%s)",
-		profile.Name(), term.Span(p.TotalDelay()))
+	return message.InnerRetriesBounded(profile.Name(), p.TotalDelay())
 }
 
 // limits are how long it may take.
 func limits(p engine.Preview) string {
 	var list []string
-	add := func(d time.Duration, format string) {
+	add := func(d time.Duration, say func(time.Duration) string) {
 		if d > 0 {
-			list = append(list, fmt.Sprintf(format, term.Span(d)))
+			list = append(list, say(d))
 		}
 	}
-	add(p.Deadline, "%s an attempt")
-	add(p.Policy.TotalTimeout, "%s in all")
-	add(p.Stall, "%s without a sign of life")
+	add(p.Deadline, message.AttemptLimit)
+	add(p.Policy.TotalTimeout, message.TotalLimit)
+	add(p.Stall, message.StallLimit)
 	if p.ToolStall != p.Stall {
-		add(p.ToolStall, "%s while a tool runs")
+		add(p.ToolStall, message.ToolStallLimit)
 	}
 	if len(list) == 0 {
 		return "none"
@@ -152,11 +151,8 @@ func gateNow(key string) string {
 	for _, g := range gates {
 		if g.Key == key {
 			state, _, until, reason := gateColumns(g.State, time.Now())
-			if !until.IsZero() {
-				state += " until " + engine.When(until)
-			}
-			return fmt.Sprintf("%s, %s: %s", key, state, reason)
+			return message.GateNow(key, state, until, reason)
 		}
 	}
-	return key + ", healthy"
+	return message.GateNowHealthy(key)
 }

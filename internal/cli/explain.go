@@ -2,7 +2,6 @@ package cli
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -17,6 +16,7 @@ import (
 	"github.com/belay-run/belay/internal/agent"
 	"github.com/belay-run/belay/internal/agent/generic"
 	"github.com/belay-run/belay/internal/config"
+	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/profile"
 	"github.com/belay-run/belay/internal/term"
 	"github.com/belay-run/belay/verdict"
@@ -58,10 +58,10 @@ For the classes, see belay help verdicts.`,
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		code, sig := cmd.Flags().Changed("exit-code"), o.signal != ""
 		if code == sig {
-			return usage(errors.New("give either --exit-code or --signal"), "as in: belay explain --exit-code 1 --stderr err.txt")
+			return usage(message.Error(message.ExplainWhat()), message.AsIn("belay explain --exit-code 1 --stderr err.txt"))
 		}
 		if o.stdout == "-" && o.stderr == "-" {
-			return usage(errors.New("only one of --stdout and --stderr can be read from stdin"), "as in: --stdout out.txt --stderr -")
+			return usage(message.Error(message.OneFromStdin()), message.AsIn("--stdout out.txt --stderr -"))
 		}
 		return explain(cmd, o, given, args)
 	}
@@ -120,7 +120,7 @@ func explain(cmd *cobra.Command, o explainOptions, given config.Given, argv []st
 	}
 	term.Printf(w, "class:     %s\nretryable: %v\n", v.Class, v.Retryable)
 	if !v.Hint.IsZero() {
-		term.Printf(w, "come back: in %s\n", term.Span(v.Hint.Wait(time.Now()).Round(time.Second)))
+		term.Line(w, message.ComeBack(v.Hint.Wait(time.Now()).Round(time.Second)))
 	}
 	term.Printf(w, "rule:      %s\n", v.Rule)
 	heading := "evidence:"
@@ -139,7 +139,7 @@ func exitCodeIn(text string) (int, error) {
 	}
 	n, err := strconv.Atoi(text)
 	if err != nil || n < 0 || n > most {
-		return 0, fmt.Errorf("%q is not an exit code from 0 to %d", text, most)
+		return 0, message.Error(message.NotAnExitCode(text, 0, most))
 	}
 	return n, nil
 }

@@ -224,9 +224,9 @@ func gateColumns(s gate.State, now time.Time) (state string, since, until time.T
 	case b.Phase != breaker.Closed:
 		return b.At(breaker.Settings{}, now).String(), b.Since, b.Until, b.Reason
 	case s.Ramp.Live(now):
-		return fmt.Sprintf("slow start, %d at a time", s.Ramp.Allowed), s.Hold.Since, time.Time{}, s.Hold.Reason
+		return message.SlowStartState(s.Ramp.Allowed), s.Hold.Since, time.Time{}, s.Hold.Reason
 	case b.Failures > 0:
-		return "closed, " + count(b.Failures, "failure"), b.Since, time.Time{}, b.Reason
+		return message.ClosedState(b.Failures), b.Since, time.Time{}, b.Reason
 	}
 	return "closed", time.Time{}, time.Time{}, ""
 }

@@ -23,7 +23,7 @@ func TestGates(t *testing.T) {
 	place(t)
 	belay(t, "gates").ends(0).says().prints("all gates are healthy")
 	belay(t, "gates", "--json").ends(0).says().prints()
-	belay(t, "gates", "hold", "api", "--until", "2h", "--reason", "maintenance").ends(0).says().prints("gate api holds until ")
+	belay(t, "gates", "hold", "api", "--until", "2h", "--reason", "maintenance").ends(0).says().prints("gate api is on hold until ")
 	belay(t, "gates").ends(0).says().prints("GATE", "UNTIL", "api", "held", "maintenance")
 	var shown struct {
 		Key     string            `json:"key"`
@@ -37,16 +37,16 @@ func TestGates(t *testing.T) {
 	belay(t, "__complete", "gates", "reset", "").ends(0).prints("api\n")
 	belay(t, "gates", "reset", "apy").ends(0).prints("nothing to reset: gate apy is healthy; did you mean: belay gates reset api\n")
 	belay(t, "gates", "reset", "elsewhere").ends(0).prints("gate elsewhere is healthy; these are not: api\n")
-	belay(t, "gates", "reset", "api").ends(0).says().prints("gate api is reset\n")
+	belay(t, "gates", "reset", "api").ends(0).says().prints("gate api was reset\n")
 	belay(t, "gates", "reset", "--all").ends(0).prints("nothing to reset: all gates are healthy\n")
 	belay(t, "run", "--gate", "api", "--no-wait", "--", "touch", "made").ends(0)
 
-	belay(t, "gates", "open", "api").ends(0).says().prints("the breaker of gate api is open; to close it: belay gates reset api\n")
+	belay(t, "gates", "open", "api").ends(0).says().prints("the breaker of gate api is open. To close it: belay gates reset api\n")
 	belay(t, "gates").ends(0).prints("open", "opened by hand")
 	belay(t, "gates", "hold", "api", "--until", "23:59:59").ends(0)
 	belay(t, "gates").ends(0).prints("held, breaker open", "set by hand; opened by hand")
 	belay(t, "run", "--gate", "api", "--max-wait", "10ms", "--", "touch", "made").ends(75)
-	belay(t, "gates", "reset", "--all").ends(0).prints("gate api is reset\n")
+	belay(t, "gates", "reset", "--all").ends(0).prints("gate api was reset\n")
 	belay(t, "gates", "open", "api", "--until", "1h", "--reason", "over there").ends(0)
 	belay(t, "gates").ends(0).prints("open", "over there")
 
@@ -112,9 +112,9 @@ func TestGates_Watch(t *testing.T) {
 // A run under way is shown, waits are shown with their reason, and cancel asks its owner to stop it, as SIGTERM does.
 func TestPs_AndCancel(t *testing.T) {
 	place(t)
-	belay(t, "ps").ends(0).says().prints("nothing runs\n")
+	belay(t, "ps").ends(0).says().prints("nothing is running\n")
 	belay(t, "ps", "--json").ends(0).says().prints()
-	belay(t, "ps", "--reap").ends(0).says().prints("nothing was left behind\n")
+	belay(t, "ps", "--reap").ends(0).says().prints("nothing was left running\n")
 
 	// The owner of the run is this process, so this process is what is asked.
 	ctx, stop := signal.NotifyContext(t.Context(), syscall.SIGTERM)
@@ -135,7 +135,7 @@ func TestPs_AndCancel(t *testing.T) {
 
 	belay(t, "cancel", run.ID[len(run.ID)-8:]).ends(0).says().prints(fmt.Sprintf("asked %s (sh) to stop\n", run.ID[len(run.ID)-8:]))
 	wait().ends(143)
-	belay(t, "ps").ends(0).prints("nothing runs\n")
+	belay(t, "ps").ends(0).prints("nothing is running\n")
 }
 
 // One that waits at a gate is listed there, and by ps with what it waits for.

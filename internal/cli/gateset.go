@@ -3,18 +3,16 @@ package cli
 import (
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/belay-run/belay/gate"
 	"github.com/belay-run/belay/internal/config"
-	"github.com/belay-run/belay/internal/engine"
 	"github.com/belay-run/belay/internal/journal"
+	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/state"
 	"github.com/belay-run/belay/internal/term"
 )
@@ -31,7 +29,7 @@ Reset all of them:
   belay gates reset --all`,
 		RunE: func(cmd *cobra.Command, keys []string) error {
 			if all == (len(keys) > 0) {
-				return usage(errors.New("name the gates, or say --all"), "see: belay gates")
+				return usage(message.Error(message.NameGates()), message.See("belay gates"))
 			}
 			gates, err := listGates()
 			if err != nil {
@@ -48,17 +46,17 @@ Reset all of them:
 			}
 			w := cmd.OutOrStdout()
 			if len(keys) == 0 {
-				term.Printf(w, "nothing to reset: all gates are healthy\n")
+				term.Line(w, message.NothingToReset())
 			}
 			for _, key := range keys {
 				if !slices.Contains(known, key) {
-					term.Printf(w, "%s\n", nothingToReset(key, known))
+					term.Line(w, message.NotThisGate(key, config.Nearest(key, known), known))
 					continue
 				}
 				if err := setGate(cmd.ErrOrStderr(), manualChange{"gate_reset", key, time.Time{}, ""}, func(s gate.State, now time.Time) gate.State { return s.Reset(now) }); err != nil {
 					return err
 				}
-				term.Printf(w, "gate %s is reset\n", key)
+				term.Line(w, message.GateReset(key))
 			}
 			return nil
 		},
@@ -67,20 +65,8 @@ Reset all of them:
 	return cmd
 }
 
-// nothingToReset is the answer for a gate that lets every call start; its name may be mistyped.
-func nothingToReset(key string, known []string) string {
-	text := fmt.Sprintf("nothing to reset: gate %s is healthy", key)
-	switch near := config.Nearest(key, known); {
-	case near != "":
-		text += "; did you mean: " + term.LiftCommand(near)
-	case len(known) > 0:
-		text += "; these are not: " + strings.Join(known, ", ")
-	}
-	return text
-}
-
 func newGatesHold() *cobra.Command {
-	until, reason := "", "set by hand"
+	until, reason := "", message.SetByHand()
 	cmd := &cobra.Command{
 		Use:               "hold KEY --until T",
 		ValidArgsFunction: completed(completeGates),
@@ -94,7 +80,7 @@ Hold until a date, and say why:
 		Args: needs(1, 1, "gate", "belay gates hold api --until 30m"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if until == "" {
-				return usage(errors.New("--until is missing"), "as in: belay gates hold "+args[0]+" --until 30m")
+				return usage(message.Error(message.UntilMissing()), message.AsIn("belay gates hold "+args[0]+" --until 30m"))
 			}
 			t, err := parseUntil(until, time.Now())
 			if err != nil {
@@ -102,7 +88,7 @@ Hold until a date, and say why:
 			}
 			err = setGate(cmd.ErrOrStderr(), manualChange{"gate_hold", args[0], t, reason}, func(s gate.State, now time.Time) gate.State { return s.Held(now, t, reason) })
 			if err == nil {
-				term.Printf(cmd.OutOrStdout(), "gate %s holds until %s\n", args[0], engine.When(t))
+				term.Line(cmd.OutOrStdout(), message.GateHolds(args[0], t))
 			}
 			return err
 		},
@@ -113,7 +99,7 @@ Hold until a date, and say why:
 }
 
 func newGatesOpen() *cobra.Command {
-	until, reason := "", "opened by hand"
+	until, reason := "", message.OpenedByHand()
 	cmd := &cobra.Command{
 		Use:               "open KEY",
 		ValidArgsFunction: completed(completeGates),
@@ -133,7 +119,7 @@ Refuse them for an hour:
 			}
 			err := setGate(cmd.ErrOrStderr(), manualChange{"gate_open", args[0], t, reason}, func(s gate.State, now time.Time) gate.State { return s.Opened(now, t, reason) })
 			if err == nil {
-				term.Printf(cmd.OutOrStdout(), "the breaker of gate %s is open; to close it: %s\n", args[0], term.LiftCommand(args[0]))
+				term.Line(cmd.OutOrStdout(), message.GateOpenedByHand(args[0]))
 			}
 			return err
 		},
@@ -147,7 +133,7 @@ Refuse them for an hour:
 func parseUntil(text string, now time.Time) (time.Time, error) {
 	if t, err := time.Parse(time.RFC3339, text); err == nil {
 		if !t.After(now) {
-			return t, fmt.Errorf("%s has passed", text)
+			return t, message.Error(message.UntilPast(text))
 		}
 		return t, nil
 	}
@@ -162,7 +148,7 @@ func parseUntil(text string, now time.Time) (time.Time, error) {
 	}
 	d, err := config.ParseDuration(text)
 	if err != nil || d == 0 {
-		return time.Time{}, fmt.Errorf("--until: %q is neither a duration (30m) nor a time to come (18:00, 2026-11-20T08:00:00Z)", text)
+		return time.Time{}, message.Error(message.NotAnUntil(text))
 	}
 	return now.Add(d), nil
 }
@@ -188,7 +174,7 @@ func (b manualChange) log(w io.Writer, state *state.State) {
 	err := log.Append(journal.Entry{Timestamp: journal.Time{Time: time.Now()}, Kind: journal.Audit, Event: b.event, Gate: b.key,
 		Status: journal.Success, Detail: text})
 	if err != nil {
-		term.Printf(w, "belay: the change is not on record: %v\n", err)
+		say(w, message.ChangeUnrecorded(err))
 	}
 }
 
@@ -196,7 +182,7 @@ func (b manualChange) log(w io.Writer, state *state.State) {
 func setGate(w io.Writer, b manualChange, change func(gate.State, time.Time) gate.State) error {
 	key := b.key
 	if err := config.Find("gate").Check(key); err != nil {
-		return usage(err, "see: belay gates")
+		return usage(err, message.See("belay gates"))
 	}
 	state, err := state.Open("")
 	if err != nil {

@@ -69,9 +69,9 @@ func TestHandOver_EveryFlag(t *testing.T) {
 func TestHandOver_WithoutACompanion(t *testing.T) {
 	place(t)
 	t.Setenv("PATH", t.TempDir())
-	belay(t, "log").ends(125).prints().says("belay log needs belayd, which is neither beside belay nor on the PATH; to get both: make install")
+	belay(t, "log").ends(125).prints().says("belay log needs belayd, which is not next to belay or on the PATH; to install both: make install")
 	write(t, os.Getenv("PATH")+"/belayd", "\x7fELF", 0o700)
-	belay(t, "log").ends(125).prints().says("belayd could not be started: ")
+	belay(t, "log").ends(125).prints().says("cannot start ")
 }
 
 // The belayd beside belay comes before any on the PATH, also where a link to belay leads.

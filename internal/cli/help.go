@@ -11,6 +11,7 @@ import (
 
 	"github.com/belay-run/belay/internal/belayd"
 	"github.com/belay-run/belay/internal/config"
+	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/term"
 )
 
@@ -76,7 +77,7 @@ Explain the exit codes:
 			found, rest, err := root.Find(args)
 			switch {
 			case err != nil:
-				return usage(err, "see: belay --help")
+				return usage(err, message.See("belay --help"))
 			case len(rest) > 0 && found == root:
 				return notHelp(root, rest[0])
 			case len(rest) > 0 && found.HasAvailableSubCommands():

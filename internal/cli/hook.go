@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"slices"
 	"strings"
@@ -15,6 +14,7 @@ import (
 	"github.com/belay-run/belay/internal/config"
 	"github.com/belay-run/belay/internal/hook"
 	"github.com/belay-run/belay/internal/journal"
+	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/stdio"
 	"github.com/belay-run/belay/internal/term"
 )
@@ -113,7 +113,7 @@ func newHook(do func(context.Context, stdio.Streams, *hook.Hook) int) *cobra.Com
 	cmd := &cobra.Command{
 		Use:   "hook [flags] -- command [args…]",
 		Short: "Run an agent's hook so that it cannot take the agent down",
-		Example: `Run a hook. If it crashes or hangs, the agent goes on:
+		Example: `Run a hook. If it crashes or hangs, the agent continues:
   belay hook -- ./guard.py
 Block instead if it fails:
   belay hook --timeout 10s --fail-closed -- ./guard.py
@@ -131,12 +131,12 @@ shell commands mean.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch {
 			case len(args) == 0:
-				return usage(errors.New("no command given"), "as in: belay hook -- ./guard.py")
+				return usage(message.Error(message.NoCommand()), message.AsIn("belay hook -- ./guard.py"))
 			case cmd.ArgsLenAtDash() != 0:
 				if near := config.Nearest(args[0], commandsOf(cmd)); near != "" {
 					return noArgs(cmd, args)
 				}
-				return usage(fmt.Errorf("there is no command %q", args[0]), "to run it as a hook: belay hook -- "+args[0])
+				return usage(message.Error(message.NoSuchCommand(args[0])), message.RunAsHook(args[0]))
 			}
 			return exit(do(cmd.Context(), stdioOf(cmd), f.hook(args)))
 		},

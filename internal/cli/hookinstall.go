@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/belay-run/belay/internal/clientfile"
+	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/term"
 )
 
@@ -26,8 +27,8 @@ Put belay in front of all hooks of the user's settings:
   belay hook install --client claude
 The same for the project's settings:
   belay hook install --client codex --scope project`,
-		Long: `Puts belay hook in front of every hook command of a settings file, with the client's own timeout less a second, and --fail-closed where the hook
-says onFailure: "block". Nothing else in the file changes, and a copy of it is kept beside it. Hooks that go through belay already stay as they are, unless that
+		Long: `Puts belay hook in front of every hook command of a settings file, with the client's own timeout less a second. A hook that says onFailure: "block" gets
+--fail-closed. Nothing else in the file changes, and a copy of it is kept beside it. Hooks that go through belay already stay as they are, unless that
 belay no longer exists. belay hook uninstall restores what was there.
 
   claude   ~/.claude/settings.json, .claude/settings.json (project),
@@ -75,14 +76,14 @@ func installHooks(w io.Writer, t *clientTarget) error {
 	}
 	file, edit := e.file, e.Edit
 	if file == nil {
-		term.Printf(w, "There is no %s, so there are no hooks to wrap.\n", l.Path)
+		term.Line(w, message.NoHooksToWrap(l.Path))
 		return sayHooksLeftAlone(w, t, l.Path)
 	}
 	before := 0
 	for _, e := range file.Entries {
 		switch e.State {
 		case clientfile.Unfit:
-			term.Printf(w, "%s:%d: left alone: it %s\n", l.Path, e.Line, e.Why)
+			term.Line(w, message.EntrySkipped(l.Path, e.Line, e.Why))
 		case clientfile.Installed, clientfile.ByHand:
 			before++
 		}
@@ -90,13 +91,13 @@ func installHooks(w io.Writer, t *clientTarget) error {
 	term.Text(w, e.diff)
 	switch {
 	case len(edit.Changed)+len(edit.Repointed) == 0:
-		term.Printf(w, "Nothing to do in %s: %s, %d behind belay already.\n", l.Path, count(len(file.Entries), "hook"), before)
+		term.Line(w, message.HooksAllBehind(l.Path, len(file.Entries), before))
 	case !t.dryRun:
 		if n := len(edit.Changed); n > 0 {
-			term.Printf(w, "belay is in front of %s in %s; a copy is in %s.\n", count(n, "hook"), l.Path, e.copied)
+			term.Line(w, message.HooksWrapped(n, l.Path, e.copied))
 		}
 		sayRepointed(w, file, edit, belay)
-		term.Printf(w, "Note: %s.\n", l.Client.AfterInstall)
+		term.Line(w, message.ClientNote(l.Client.AfterInstall))
 		sayShared(w, file, edit)
 	}
 	sayComment(w, file)
@@ -113,24 +114,24 @@ func uninstallHooks(w io.Writer, t *clientTarget) error {
 		return hooksNotEdited(l, err)
 	}
 	if e.file == nil {
-		term.Printf(w, "There is no %s, so there is nothing to undo.\n", l.Path)
+		term.Line(w, message.NothingToUndo(l.Path, true))
 		return nil
 	}
 	for _, e := range e.file.Entries {
 		if e.State == clientfile.ByHand {
-			term.Printf(w, "%s:%d: left alone: belay was put there by hand\n", l.Path, e.Line)
+			term.Line(w, message.EntryByHand(l.Path, e.Line))
 		}
 	}
 	n := len(e.Changed)
 	if n == 0 {
-		term.Printf(w, "Nothing to undo in %s.\n", l.Path)
+		term.Line(w, message.NothingToUndo(l.Path, false))
 		return nil
 	}
 	term.Text(w, e.diff)
 	if !t.dryRun {
-		term.Printf(w, "belay is no longer in front of %s in %s.\n", count(n, "hook"), l.Path)
+		term.Line(w, message.HooksUnwrapped(n, l.Path))
 		if l.Client.AfterUninstall != "" {
-			term.Printf(w, "Note: %s.\n", l.Client.AfterUninstall)
+			term.Line(w, message.ClientNote(l.Client.AfterUninstall))
 		}
 	}
 	return nil
@@ -141,22 +142,20 @@ func hooksNotEdited(l clientfile.Location, err error) error {
 	wrong, _ := errors.AsType[*editError](err)
 	switch wrong.step {
 	case "read":
-		return &hintError{&failure{wrong.err}, "it was left as it is"}
+		return &hintError{&failure{wrong.err}, message.FileUnchanged()}
 	case "edit":
-		return &failure{fmt.Errorf("%s: %w; it was left as it is", l.Path, wrong.err)}
+		return &failure{message.Error(message.FileUnchangedBecause(l.Path, wrong.err), wrong.err)}
 	}
-	return &failure{fmt.Errorf("%s could not be changed: %w", l.Path, wrong.err)}
+	return &failure{message.Error(message.CannotChange(l.Path, wrong.err), wrong.err)}
 }
 
 // checkShell refuses where hook commands are not lines for a shell that we can quote for.
 func checkShell(client *clientfile.Client) error {
 	if runtime.GOOS == "windows" {
-		return &hintError{&failure{errors.New("hooks on Windows are lines for PowerShell or cmd, which belay does not rewrite")},
-			"put 'belay hook --' before a command by hand"}
+		return &hintError{&failure{message.Error(message.HooksOnWindows())}, message.HookByHand()}
 	}
 	if client.UsersShell && filepath.Base(os.Getenv("SHELL")) == "fish" {
-		return &hintError{&failure{fmt.Errorf("%s gives its hooks to your shell, fish, whose quoting belay does not know", client.Name)},
-			"put 'belay hook --' before a command by hand"}
+		return &hintError{&failure{message.Error(message.HooksInFish(client.Name))}, message.HookByHand()}
 	}
 	return nil
 }
@@ -175,10 +174,9 @@ func sayHooksLeftAlone(w io.Writer, t *clientTarget, path string) error {
 		switch {
 		case errors.Is(err, os.ErrNotExist):
 		case err != nil:
-			return &hintError{&failure{err}, "its hooks could not be counted"}
+			return &hintError{&failure{err}, message.HooksUncounted()}
 		case len(file.Entries) > 0:
-			term.Printf(w, "%s has %s too, which belay leaves alone; move them to %s, or put 'belay hook --' before them by hand.\n",
-				l.Path, count(len(file.Entries), "hook"), path)
+			term.Line(w, message.HooksElsewhere(l.Path, len(file.Entries), path))
 		}
 	}
 	return nil

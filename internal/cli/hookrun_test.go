@@ -114,15 +114,15 @@ func TestHook_InstallAndUninstall(t *testing.T) {
 	dir := place(t)
 	belay(t, "hook", "status").ends(0).says().prints("No hooks.\n", "Looked in:\n", home(".claude", "settings.json")+" (claude, user): not found\n",
 		filepath.Join(dir, ".claude", "settings.local.json")+" (claude, local): not found\n", filepath.Join(dir, ".codex", "config.toml")+" (codex, project): not found\n")
-	belay(t, "hook", "install", "--client", "claude").ends(0).prints("There is no ", "so there are no hooks to wrap.\n")
-	belay(t, "hook", "uninstall", "--client", "claude").ends(0).prints("so there is nothing to undo.\n")
+	belay(t, "hook", "install", "--client", "claude").ends(0).prints("No hooks to put belay in front of: ", "does not exist.\n")
+	belay(t, "hook", "uninstall", "--client", "claude").ends(0).prints("does not exist.\n")
 
 	path := write(t, home(".claude", "settings.json"), hookSettings, 0o600)
 	belay(t, "hook", "install", "--client", "claude", "--dry-run").ends(0).says().prints("+++", "./guard.py --strict")
 	if read(t, path) != hookSettings {
 		t.Fatal("a dry run has changed the file")
 	}
-	belay(t, "hook", "install", "--client", "claude").ends(0).says().prints("belay is in front of 2 hooks in "+path, "Note: sessions that are open")
+	belay(t, "hook", "install", "--client", "claude").ends(0).says().prints("belay is now in front of 2 hooks in "+path, "Note: open sessions")
 	installed := read(t, path)
 	if !strings.Contains(installed, " hook ") || !strings.Contains(installed, "--timeout 9s") || !strings.Contains(installed, "--fail-closed") || !strings.Contains(installed, `"model": "opus"`) {
 		t.Errorf("%s", installed)
@@ -130,7 +130,7 @@ func TestHook_InstallAndUninstall(t *testing.T) {
 	if read(t, path+".belay-backup") != hookSettings {
 		t.Error("there is no copy of it")
 	}
-	belay(t, "hook", "install", "--client", "claude").ends(0).prints("Nothing to do in "+path, "2 behind belay already.\n")
+	belay(t, "hook", "install", "--client", "claude").ends(0).prints("Nothing to do in "+path, "2 already behind belay.\n")
 	belay(t, "hook", "status").ends(0).says().prints("CLIENT", "claude", "PreToolUse", "Bash", "installed", "no: it ")
 	var row struct{ Client, Scope, Event, Belay string }
 	first, _, _ := strings.Cut(belay(t, "hook", "status", "--client", "claude", "--scope", "user", "--json").ends(0).stdout, "\n")
@@ -146,9 +146,9 @@ func TestHook_InstallAndUninstall(t *testing.T) {
 
 	// In a project, for all who work on it; and what stands there by hand stays.
 	project := write(t, filepath.Join(dir, ".claude", "settings.json"), strings.Replace(hookSettings, "./guard.py", "belay hook -- ./guard.py", 1), 0o600)
-	belay(t, "hook", "install", "--client", "claude", "--scope", "project").ends(0).prints("belay is in front of 1 hook in ", "everybody who works on this project needs belay on the PATH now")
+	belay(t, "hook", "install", "--client", "claude", "--scope", "project").ends(0).prints("belay is now in front of 1 hook in ", "everyone who works on this project now needs belay on the PATH")
 	belay(t, "hook", "status", "--scope", "project").ends(0).prints("by hand", "installed")
-	belay(t, "hook", "uninstall", "--client", "claude", "--scope", "project").ends(0).prints("left alone: belay was put there by hand")
+	belay(t, "hook", "uninstall", "--client", "claude", "--scope", "project").ends(0).prints("not changed because belay was put there by hand")
 	if !strings.Contains(read(t, project), "belay hook -- ./guard.py") {
 		t.Error("it is gone")
 	}
@@ -158,11 +158,11 @@ func TestHook_InstallForCodex(t *testing.T) {
 	place(t)
 	path := write(t, home(".codex", "hooks.json"), `{"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "notify"}]}]}}`, 0o600)
 	write(t, home(".codex", "config.toml"), "[[hooks.Stop]]\n[[hooks.Stop.hooks]]\ntype = \"command\"\ncommand = \"other\"\n", 0o600)
-	belay(t, "hook", "install", "--client", "codex").ends(0).prints("belay is in front of 1 hook in "+path, "type /hooks", "config.toml has 1 hook too, which belay leaves alone")
-	belay(t, "hook", "status", "--client", "codex").ends(0).prints("installed", "no: it is in config.toml, which belay leaves alone", path+" (codex, user): 1 hook\n")
+	belay(t, "hook", "install", "--client", "codex").ends(0).prints("belay is now in front of 1 hook in "+path, "type /hooks", "config.toml also has 1 hook, which belay does not change")
+	belay(t, "hook", "status", "--client", "codex").ends(0).prints("installed", "no: it is in config.toml, which belay does not change", path+" (codex, user): 1 hook\n")
 	belay(t, "hook", "uninstall", "--client", "codex").ends(0).prints("no longer in front of 1 hook")
 	t.Setenv("SHELL", "/usr/bin/fish")
-	belay(t, "hook", "install", "--client", "codex").ends(125).says("fish, whose quoting belay does not know; put 'belay hook --' before a command by hand")
+	belay(t, "hook", "install", "--client", "codex").ends(125).says("belay cannot quote for fish; put 'belay hook --' in front of a command by hand")
 }
 
 // A file that cannot be understood is left as it is, and does not hide the others.
@@ -170,11 +170,11 @@ func TestHook_DamagedSettings(t *testing.T) {
 	dir := place(t)
 	path := write(t, home(".claude", "settings.json"), `{"hooks": {`, 0o600)
 	write(t, filepath.Join(dir, ".claude", "settings.json"), hookSettings, 0o600)
-	belay(t, "hook", "install", "--client", "claude").ends(125).prints().says(path, "it was left as it is")
+	belay(t, "hook", "install", "--client", "claude").ends(125).prints().says(path, "the file was not changed")
 	belay(t, "hook", "status").ends(125).prints("PreToolUse", path+" (claude, user): cannot be read\n").says(path)
 	if read(t, path) != `{"hooks": {` {
 		t.Error("it was changed")
 	}
 	write(t, path, "// mine\n"+hookSettings, 0o600)
-	belay(t, "hook", "install", "--client", "claude").ends(0).prints("Warning: "+path+" has a comment at ", "claude reads no settings from a file with comments")
+	belay(t, "hook", "install", "--client", "claude").ends(0).prints("Warning: "+path+" has a comment at ", "claude does not read settings from a file with comments")
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/belay-run/belay/internal/clientfile"
+	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/term"
 )
 
@@ -71,7 +72,7 @@ func showHooks(w io.Writer, t *clientTarget, asJSON bool) error {
 		return errors.Join(term.JSONLines(w, rows), troubles)
 	}
 	if len(rows) == 0 {
-		term.Printf(w, "No hooks.\n")
+		term.Line(w, message.NoHooks())
 	} else {
 		var cells [][]string
 		for _, r := range rows {
@@ -81,9 +82,9 @@ func showHooks(w io.Writer, t *clientTarget, asJSON bool) error {
 			return err
 		}
 	}
-	term.Printf(w, "Looked in:\n")
+	term.Line(w, message.LookedIn())
 	for _, l := range looks {
-		term.Printf(w, "  %s (%s, %s): %s\n", l.path(), l.Client.Name, l.Scope, l.found())
+		term.Line(w, message.LookedAt(l.path(), l.Client.Name, string(l.Scope), l.found()))
 	}
 	for _, l := range looks {
 		if l.file != nil {

@@ -1,12 +1,12 @@
 package cli
 
 import (
-	"fmt"
 	"strings"
 
 	"github.com/belay-run/belay/internal/agent"
 	"github.com/belay-run/belay/internal/config"
 	"github.com/belay-run/belay/internal/engine"
+	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/profile"
 )
 
@@ -22,22 +22,22 @@ func idleFlags(s *config.Settings, r *engine.Runner, known agent.Profile) (list 
 		works bool
 		why   string
 	}{
-		{"on-busy", s.Scope != "" || isAgent, "there is no --scope"},
-		{"retry-timeouts", r.Policy.Timeout > 0 || isCaller, "there is no --timeout"},
+		{"on-busy", s.Scope != "" || isAgent, message.NoEffectWithout("scope")},
+		{"retry-timeouts", r.Policy.Timeout > 0 || isCaller, message.NoEffectWithout("timeout")},
 		{"max-wait", !s.NoWait, "--no-wait"},
-		{"no-stdin", s.From("prompt") == "" && s.From("prompt-file") == "", "the prompt is what it reads"},
-		{"verify-effect", hasEffects, "only what gh changes can be looked for"},
-		{"retry-unsafe", hasEffects, "it is for gh"},
-		{"rate-limit-buffer", isCaller, "it is for gh"},
-		{"resume-prompt", isAgent, "only agents have sessions"},
-		{"no-resume-on-retry", isAgent, "only agents have sessions"},
-		{"log-dir", cliOf(known).OwnLog != "", "it is for " + profile.Or(withOwnLog())},
-		{"breaker-failures", gated, "there is no --gate"},
-		{"breaker-open", gated, "there is no --gate"},
-		{"breaker-successes", gated, "there is no --gate"},
+		{"no-stdin", s.From("prompt") == "" && s.From("prompt-file") == "", message.NoEffectPrompt()},
+		{"verify-effect", hasEffects, message.NoEffectExcept([]string{"gh"})},
+		{"retry-unsafe", hasEffects, message.NoEffectExcept([]string{"gh"})},
+		{"rate-limit-buffer", isCaller, message.NoEffectExcept([]string{"gh"})},
+		{"resume-prompt", isAgent, message.NoEffectSessions()},
+		{"no-resume-on-retry", isAgent, message.NoEffectSessions()},
+		{"log-dir", cliOf(known).OwnLog != "", message.NoEffectExcept(withOwnLog())},
+		{"breaker-failures", gated, message.NoEffectWithout("gate")},
+		{"breaker-open", gated, message.NoEffectWithout("gate")},
+		{"breaker-successes", gated, message.NoEffectWithout("gate")},
 	} {
 		if from := s.From(f.name); !f.works && strings.HasPrefix(from, "--") {
-			list = append(list, fmt.Sprintf("%s does nothing here: %s", from, f.why))
+			list = append(list, message.NoEffect(from, f.why))
 		}
 	}
 	return list

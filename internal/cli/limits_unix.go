@@ -3,9 +3,9 @@
 package cli
 
 import (
-	"fmt"
-
 	"golang.org/x/sys/unix"
+
+	"github.com/belay-run/belay/internal/message"
 )
 
 // minFiles is how many files must be allowed to be open at a time. With fewer the Go runtime cannot wait for pipes, and gives up.
@@ -17,5 +17,5 @@ func checkLimits() error {
 	if unix.Getrlimit(unix.RLIMIT_NOFILE, &files) != nil || uint64(files.Cur) >= minFiles {
 		return nil
 	}
-	return &failure{fmt.Errorf("only %d files may be open at a time here, and at least %d are needed; raise the limit: ulimit -n 1024", files.Cur, minFiles)}
+	return &failure{message.Error(message.TooFewFiles(uint64(files.Cur), minFiles))}
 }

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -15,6 +14,7 @@ import (
 	"github.com/belay-run/belay/internal/config"
 	"github.com/belay-run/belay/internal/engine"
 	"github.com/belay-run/belay/internal/mcp"
+	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/profile"
 	"github.com/belay-run/belay/internal/state"
 	"github.com/belay-run/belay/internal/stdio"
@@ -45,7 +45,7 @@ Durations are 30s, 5m, 1h30m or plain seconds; 0 means no limit. When the client
 	cmd.Flags().SetInterspersed(false)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if len(args) == 0 {
-			return usage(errors.New("no server given"), "as in: belay mcp -- npx -y @modelcontextprotocol/server-everything")
+			return usage(message.Error(message.NoServerGiven()), message.AsIn("belay mcp -- npx -y @modelcontextprotocol/server-everything"))
 		}
 		if _, err := supervise.Look(args[0], f.cwd); err != nil && cmd.ArgsLenAtDash() != 0 && config.Nearest(args[0], commandsOf(cmd)) != "" {
 			return noArgs(cmd, args)
@@ -104,7 +104,7 @@ func (f *mcpFlags) options(args []string) (mcp.Options, error) {
 		}
 		d, err := mcpLimit(limit.text)
 		if err != nil {
-			return o, usage(fmt.Errorf("--%s %q: %w", limit.name, limit.text, err), "as in: --"+limit.name+" 2m")
+			return o, usage(message.Error(message.FlagValue(limit.name, limit.text, err), err), message.AsIn("--"+limit.name+" 2m"))
 		}
 		*limit.to = d
 	}
@@ -112,7 +112,7 @@ func (f *mcpFlags) options(args []string) (mcp.Options, error) {
 		name, value, ok := cutLast(text, "=")
 		d, err := mcpLimit(value)
 		if !ok || name == "" || err != nil {
-			return o, usage(fmt.Errorf("--tool-timeout %q: want the name of a tool and a duration", text), "as in: --tool-timeout export=10m")
+			return o, usage(message.Error(message.NotAToolTimeout(text)), message.AsIn("--tool-timeout export=10m"))
 		}
 		o.ToolTimeouts[name] = d
 	}
@@ -125,7 +125,7 @@ func (f *mcpFlags) options(args []string) (mcp.Options, error) {
 	if f.maxBytes != "" {
 		var mib int
 		if n, err := fmt.Sscanf(f.maxBytes, "%d", &mib); n != 1 || err != nil || mib < 1 || mib > 4096 {
-			return o, usage(fmt.Errorf("--max-message %q: want a number of MiB between 1 and 4096", f.maxBytes), "")
+			return o, usage(message.Error(message.NotAMessageSize(f.maxBytes)), "")
 		}
 		o.MaxMessage = mib << 20
 	}
@@ -154,7 +154,7 @@ func mcpLimit(text string) (time.Duration, error) {
 	case err != nil:
 		return 0, err
 	case d < 0:
-		return 0, errors.New("it is negative")
+		return 0, message.Error(message.Negative())
 	case d == 0:
 		return mcp.Never, nil
 	}

@@ -23,18 +23,18 @@ const mcpServers = `{"numStartups": 3, "mcpServers": {
 
 func TestMCP_InstallAndUninstall(t *testing.T) {
 	dir := place(t)
-	belay(t, "mcp", "install", "--client", "claude").ends(0).prints("There is no ", "so claude has no servers in the user scope.\n")
-	belay(t, "mcp", "status", "--client", "claude").ends(0).prints("no MCP server in the user scope")
+	belay(t, "mcp", "install", "--client", "claude").ends(0).prints("claude has no servers in the user scope: ")
+	belay(t, "mcp", "status", "--client", "claude").ends(0).prints("no MCP servers in the user scope")
 	path := write(t, home(".claude.json"), mcpServers, 0o600)
 	belay(t, "mcp", "install", "--client", "claude", "--dry-run").ends(0).says().prints("+++", "files-server")
 	if read(t, path) != mcpServers {
 		t.Fatal("a dry run has changed the file")
 	}
 	belay(t, "mcp", "install", "--client", "claude", "fils").ends(2).says("did you mean files?")
-	belay(t, "mcp", "install", "--client", "claude", "nothing-like-it").ends(2).says("there are ")
-	belay(t, "mcp", "install", "--client", "claude", "files").ends(0).says().prints("files is now behind belay\n", path+" is changed; a copy of it as it was is in "+path+".belay-backup", "claude reads it when it starts")
+	belay(t, "mcp", "install", "--client", "claude", "nothing-like-it").ends(2).says("the servers are ")
+	belay(t, "mcp", "install", "--client", "claude", "files").ends(0).says().prints("files is now behind belay\n", path+". The original is in "+path+".belay-backup", "restart claude to apply the change")
 	belay(t, "mcp", "status", "--client", "claude").ends(0).prints("files                behind belay\n", "db                   direct\n", "web                  remote\n")
-	belay(t, "mcp", "install", "--client", "claude").ends(0).prints("db is now behind belay\n", "web is called over a network and stays as it is\n")
+	belay(t, "mcp", "install", "--client", "claude").ends(0).prints("db is now behind belay\n", "web is called over a network and is not changed\n")
 	if after := read(t, path); !strings.Contains(after, `"--timeout", "1m59s"`) || !strings.Contains(after, `"numStartups": 3`) {
 		t.Errorf("%s", after)
 	}
@@ -50,13 +50,13 @@ func TestMCP_InstallAndUninstall(t *testing.T) {
 	// Each scope is a place of its own, and the others are spoken of.
 	write(t, filepath.Join(dir, ".mcp.json"), mcpServers, 0o600)
 	belay(t, "mcp", "install", "--client", "claude", "--scope", "project").ends(0).
-		prints("everybody who works on this project needs belay on the PATH now", "Note: 2 servers in the user scope ("+path+") are not behind belay: belay mcp install --client claude --scope user\n")
+		prints("everyone who works on this project now needs belay on the PATH", "Note: 2 servers in the user scope ("+path+") are not behind belay. To change that: belay mcp install --client claude --scope user\n")
 	if got := read(t, filepath.Join(dir, ".mcp.json")); !strings.Contains(got, `"command": "belay"`) {
 		t.Errorf("a shared file names a path of this machine: %s", got)
 	}
 	belay(t, "mcp", "uninstall", "--client", "claude").ends(0).prints("nothing to change in the user scope", "Note: 2 servers in the project scope")
 	belay(t, "mcp", "status", "--client", "claude").ends(0).says().prints("3 servers in the user scope ("+path+"):\nfiles                direct\n",
-		"no MCP server in the local scope ("+path+")\n", "3 servers in the project scope ("+filepath.Join(dir, ".mcp.json")+"):\nfiles                behind belay\n")
+		"no MCP servers in the local scope ("+path+")\n", "3 servers in the project scope ("+filepath.Join(dir, ".mcp.json")+"):\nfiles                behind belay\n")
 	var row struct{ Name, State, File, Client, Scope string }
 	first, _, _ := strings.Cut(belay(t, "mcp", "status", "--client", "claude", "--scope", "project", "--json").ends(0).stdout, "\n")
 	if err := json.Unmarshal([]byte(first), &row); err != nil || row.State != "behind belay" || row.File != filepath.Join(dir, ".mcp.json") || row.Client != "claude" || row.Scope != "project" {
@@ -77,7 +77,7 @@ func TestMCP_InstallForCodex(t *testing.T) {
 		t.Errorf("%s", read(t, path))
 	}
 	write(t, path, "[mcp_servers", 0o600)
-	belay(t, "mcp", "install", "--client", "codex").ends(125).says(path + " is left as it is: ")
+	belay(t, "mcp", "install", "--client", "codex").ends(125).says(path + " was not changed: ")
 	belay(t, "mcp", "status", "--client", "codex").ends(125).says(path + " cannot be understood: ")
 }
 
@@ -133,7 +133,7 @@ const hello = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocol
 func TestMCP_Serve(t *testing.T) {
 	place(t)
 	server(t)
-	belay(t, "mcp", "status").ends(0).says().prints("no MCP server runs behind belay\n")
+	belay(t, "mcp", "status").ends(0).says().prints("no MCP server is running behind belay\n")
 	c := connect(t, t.Context(), "--name", "things", "--timeout", "10s", "--tool-timeout", "slow=1m", "--retry-tool", "a", "--no-retry-tool", "b", "--max-message", "8", "--", "server")
 	if got := c.asks(hello); !strings.Contains(got, `"serverInfo"`) {
 		t.Errorf("%s", got)
@@ -166,7 +166,7 @@ func TestMCP_Serve(t *testing.T) {
 	if log := read(t, filepath.Join(os.Getenv("BELAY_STATE_DIR"), "log.jsonl")); !strings.Contains(log, `"mcp:things"`) {
 		t.Errorf("the crash is not on record: %s", log)
 	}
-	belay(t, "mcp", "status").ends(0).prints("no MCP server runs behind belay\n")
+	belay(t, "mcp", "status").ends(0).prints("no MCP server is running behind belay\n")
 }
 
 func TestMCP_EndsWithItsContext(t *testing.T) {

@@ -5,6 +5,7 @@ import (
 	"io"
 
 	"github.com/belay-run/belay/internal/clientfile"
+	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/term"
 )
 
@@ -32,7 +33,7 @@ func showServers(w io.Writer, t *clientTarget, asJSON bool) error {
 	var all []serverRow
 	for _, l := range looks {
 		if l.err != nil {
-			troubles = errors.Join(troubles, unreadable(l.Location, "cannot be understood", l.err))
+			troubles = errors.Join(troubles, unreadable(l.Location, message.NotUnderstood, l.err))
 			continue
 		}
 		rows := l.serverRows()
@@ -45,7 +46,7 @@ func showServers(w io.Writer, t *clientTarget, asJSON bool) error {
 		return errors.Join(term.JSONLines(w, all), troubles)
 	}
 	if t.scope != "" && troubles == nil {
-		t.elsewhere(w, "install", "not behind belay", clientfile.Direct)
+		t.elsewhere(w, "install", clientfile.Direct)
 	}
 	return troubles
 }
@@ -54,13 +55,13 @@ func showServers(w io.Writer, t *clientTarget, asJSON bool) error {
 func (l clientLook) sayServers(w io.Writer, rows []serverRow) {
 	switch {
 	case l.file == nil:
-		term.Printf(w, "no MCP server in the %s scope (there is no %s)\n", l.Scope, l.Path)
+		term.Line(w, message.NoServers(string(l.Scope), l.Path, true))
 		return
 	case len(rows) == 0:
-		term.Printf(w, "no MCP server in the %s scope (%s)\n", l.Scope, l.Path)
+		term.Line(w, message.NoServers(string(l.Scope), l.Path, false))
 		return
 	}
-	term.Printf(w, "%s in the %s scope (%s):\n", count(len(rows), "server"), l.Scope, l.Path)
+	term.Line(w, message.ServersAre(entries(len(rows), l.Location)))
 	for _, r := range rows {
 		term.Printf(w, "%-20s %s\n", r.Name, r.State)
 	}

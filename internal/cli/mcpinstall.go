@@ -2,14 +2,13 @@ package cli
 
 import (
 	"errors"
-	"fmt"
 	"io"
-	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/belay-run/belay/internal/clientfile"
 	"github.com/belay-run/belay/internal/config"
+	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/term"
 )
 
@@ -43,14 +42,14 @@ others may share.`,
 		if err != nil {
 			return &failure{err}
 		}
-		file, edit, err := t.editServers(w, l, "is now behind belay", func(f *clientfile.File) (clientfile.Edit, error) { return f.Install(belay, names...) })
+		file, edit, err := t.editServers(w, l, true, func(f *clientfile.File) (clientfile.Edit, error) { return f.Install(belay, names...) })
 		if err != nil {
 			return err
 		}
 		if file != nil && !t.dryRun {
 			sayRepointed(w, file, edit, belay)
 		}
-		t.elsewhere(w, "install", "not behind belay", clientfile.Direct)
+		t.elsewhere(w, "install", clientfile.Direct)
 		if file != nil {
 			if !t.dryRun {
 				sayShared(w, file, edit)
@@ -80,24 +79,24 @@ Take belay out of one server:
 		if err != nil {
 			return err
 		}
-		if _, _, err := t.editServers(w, l, "is started directly again", func(f *clientfile.File) (clientfile.Edit, error) { return f.Uninstall(names...) }); err != nil {
+		if _, _, err := t.editServers(w, l, false, func(f *clientfile.File) (clientfile.Edit, error) { return f.Uninstall(names...) }); err != nil {
 			return err
 		}
-		t.elsewhere(w, "uninstall", "behind belay", clientfile.Installed)
+		t.elsewhere(w, "uninstall", clientfile.Installed)
 		return nil
 	}
 	return cmd
 }
 
 // editServers changes a configuration and says what has changed. The file is nil if there is none.
-func (t *clientTarget) editServers(w io.Writer, l clientfile.Location, done string, how func(*clientfile.File) (clientfile.Edit, error)) (*clientfile.File, clientfile.Edit, error) {
+func (t *clientTarget) editServers(w io.Writer, l clientfile.Location, wrap bool, how func(*clientfile.File) (clientfile.Edit, error)) (*clientfile.File, clientfile.Edit, error) {
 	e, err := t.edit(l, how)
 	if err != nil {
 		return nil, e.Edit, serversNotEdited(l, err)
 	}
 	file, edit, copied := e.file, e.Edit, e.copied
 	if file == nil {
-		term.Printf(w, "There is no %s, so %s has no servers in the %s scope.\n", l.Path, l.Client.Name, l.Scope)
+		term.Line(w, message.NoServersToChange(l.Client.Name, string(l.Scope), l.Path))
 		return nil, edit, nil
 	}
 	term.Text(w, e.diff)
@@ -106,20 +105,19 @@ func (t *clientTarget) editServers(w io.Writer, l clientfile.Location, done stri
 		return file, edit, nil
 	}
 	for _, e := range edit.Changed {
-		term.Printf(w, "%s %s\n", e.Name, done)
+		term.Line(w, message.ServerWrapped(e.Name, wrap))
 	}
 	for _, e := range file.Entries {
 		if e.State == clientfile.Unfit {
-			term.Printf(w, "%s %s and stays as it is\n", e.Name, e.Why)
+			term.Line(w, message.ServerSkipped(e.Name, e.Why))
 		}
 	}
 	switch {
 	case changes == 0:
-		term.Printf(w, "nothing to change in the %s scope (%s)\n", l.Scope, l.Path)
-	case copied == "":
-		term.Printf(w, "%s is changed.\nNote: %s reads it when it starts; restart it.\n", l.Path, l.Client.Name)
+		term.Line(w, message.NoServerChange(string(l.Scope), l.Path))
 	default:
-		term.Printf(w, "%s is changed; a copy of it as it was is in %s.\nNote: %s reads it when it starts; restart it.\n", l.Path, copied, l.Client.Name)
+		term.Line(w, message.ServersChanged(l.Path, copied))
+		term.Line(w, message.RestartClient(l.Client.Name))
 	}
 	return file, edit, nil
 }
@@ -130,23 +128,23 @@ func serversNotEdited(l clientfile.Location, err error) error {
 	none, unknown := errors.AsType[*clientfile.NoEntry](err)
 	switch {
 	case wrong.step == "read":
-		return unreadable(l, "is left as it is", wrong.err)
+		return unreadable(l, message.FileUnchangedBecause, wrong.err)
 	case unknown:
-		return usage(fmt.Errorf("%s in %s", none, l.Path), serversHint(none))
+		return usage(message.Error(message.NoServerIn(none, l.Path)), message.ServersHint(config.Nearest(none.Name, none.Known), none.Known))
 	}
-	return &failure{fmt.Errorf("%s is left as it is: %w", l.Path, wrong.err)}
+	return &failure{message.Error(message.FileUnchangedBecause(l.Path, wrong.err), wrong.err)}
 }
 
 // unreadable says that a configuration cannot be read, or not understood.
-func unreadable(l clientfile.Location, outcome string, err error) error {
+func unreadable(l clientfile.Location, say func(string, error) string, err error) error {
 	if wrong, ok := errors.AsType[*clientfile.SyntaxError](err); ok {
-		return &failure{fmt.Errorf("%s %s: %w", l.Path, outcome, wrong)}
+		return &failure{message.Error(say(l.Path, wrong), wrong)}
 	}
-	return &failure{fmt.Errorf("%s has no configuration that can be read: %w", l.Client.Name, err)}
+	return &failure{message.Error(message.ClientUnreadable(l.Client.Name, err), err)}
 }
 
 // elsewhere names the other scopes that have servers of a state: what was said is not true of those.
-func (t *clientTarget) elsewhere(w io.Writer, command, kind string, state clientfile.State) {
+func (t *clientTarget) elsewhere(w io.Writer, command string, state clientfile.State) {
 	all := clientTarget{kind: t.kind, client: t.client}
 	places, _ := all.locations()
 	for _, l := range places {
@@ -164,19 +162,7 @@ func (t *clientTarget) elsewhere(w io.Writer, command, kind string, state client
 			}
 		}
 		if n > 0 {
-			term.Printf(w, "Note: %s in the %s scope (%s) %s %s: belay mcp %s --client %s --scope %s\n",
-				count(n, "server"), l.Scope, l.Path, verb(n, "is", "are"), kind, command, t.client, l.Scope)
+			term.Line(w, message.ServersElsewhere(entries(n, l), state == clientfile.Installed, command))
 		}
 	}
-}
-
-// serversHint names the server that was probably meant, or those that there are.
-func serversHint(none *clientfile.NoEntry) string {
-	switch near := config.Nearest(none.Name, none.Known); {
-	case near != "":
-		return "did you mean " + near + "?"
-	case len(none.Known) == 0:
-		return "it has none"
-	}
-	return "there are " + strings.Join(none.Known, ", ")
 }

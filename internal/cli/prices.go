@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"fmt"
 	"io"
 	"slices"
 	"strconv"
@@ -11,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/belay-run/belay/internal/config"
+	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/price"
 	"github.com/belay-run/belay/internal/term"
 )
@@ -91,7 +91,7 @@ func priceRows(own *price.Table, models []string, now time.Time) (rows []priceRo
 	}
 	for _, m := range models {
 		if !slices.Contains(known, m) {
-			return nil, usage(fmt.Errorf("there is no price for %q", m), fmt.Sprintf("see: belay prices; to set one, in %s: [prices.%q]", config.UserFile(), m))
+			return nil, usage(message.Error(message.NoPrice(m)), message.SetPrice(config.UserFile(), m))
 		}
 	}
 	return rows, nil
@@ -115,14 +115,14 @@ func writePrices(w io.Writer, rows []priceRow, now time.Time) error {
 	if err := term.Table(w, priceTable, priceCells(rows)); err != nil {
 		return err
 	}
-	term.Text(w, "\nUS dollars for a million tokens\n"+strings.Join(sources, "\n")+"\n")
+	term.Text(w, "\n"+message.PriceUnit()+"\n"+strings.Join(sources, "\n")+"\n")
 	if checked.IsZero() {
 		return nil
 	}
 	age := now.Sub(checked)
-	err := term.Printf(w, "the list is of %s (%s); where it differs, the pages are right\n", checked.Format(time.DateOnly), ageText(age))
+	err := term.Line(w, message.PriceDate(checked, message.DaysAgo(int(age/(24*time.Hour)))))
 	if age > oldList {
-		term.Printf(w, "the list is old: update belay, or set prices of your own in %s\n", config.UserFile())
+		term.Line(w, message.PricesOld(config.UserFile()))
 	}
 	return err
 }
@@ -132,7 +132,7 @@ func priceCells(rows []priceRow) (cells [][]string) {
 	for _, r := range rows {
 		long, from := "", r.From
 		if l := r.Long; l != nil {
-			long = fmt.Sprintf("%s/%s above %dK", usd(l.Input), usd(l.Output), l.Above/1000)
+			long = message.PriceLong(usd(l.Input), usd(l.Output), l.Above)
 		}
 		if r.Vendor == "" {
 			from = "config.toml"
@@ -140,18 +140,6 @@ func priceCells(rows []priceRow) (cells [][]string) {
 		cells = append(cells, []string{r.Model, usd(r.Input), usd(r.Output), usd(r.CacheRead), usd(r.CacheWrite), usd(r.CacheWriteHour), long, from})
 	}
 	return cells
-}
-
-// ageText says how long ago a day was.
-func ageText(age time.Duration) string {
-	switch days := int(age / (24 * time.Hour)); days {
-	case 0:
-		return "today"
-	case 1:
-		return "yesterday"
-	default:
-		return fmt.Sprintf("%d days ago", max(days, 0))
-	}
 }
 
 // usd is a price without zeros at its end.

@@ -14,6 +14,7 @@ import (
 
 	"github.com/belay-run/belay/internal/config"
 	"github.com/belay-run/belay/internal/label"
+	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/state"
 	"github.com/belay-run/belay/internal/supervise"
 	"github.com/belay-run/belay/internal/term"
@@ -33,8 +34,8 @@ Use it in a script:
 		Long: `Shows the runs of all belay processes that share this state directory: what is running, what is waiting, for what and until when. It
 also shows hooks that take a while, MCP servers, and processes that a killed belay has left. Runs whose belay was killed are put on record.
 
---reap stops what a killed belay has left: processes that carry the mark of a run (BELAY_RUN_ID in their environment, or on Linux the limit that stands
-for it) whose belay is gone. Nothing else is touched.`,
+--reap stops what a killed belay has left: processes that carry the mark of a run whose belay is gone. The mark is BELAY_RUN_ID in their environment, or on
+Linux a resource limit that stands for it. Nothing else is touched.`,
 		Args: noArgs,
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON, one object per line")
@@ -58,7 +59,7 @@ for it) whose belay is gone. Nothing else is touched.`,
 		}
 		runs = append(runs, left...)
 		if slices.ContainsFunc(runs, func(r supervise.Record) bool { return r.State == stateKilled }) {
-			term.Printf(cmd.ErrOrStderr(), "belay: processes of a killed belay are left; to end them: belay ps --reap\n")
+			say(cmd.ErrOrStderr(), message.ProcessesLeft())
 		}
 		if asJSON {
 			var list []any
@@ -68,7 +69,7 @@ for it) whose belay is gone. Nothing else is touched.`,
 			return term.JSONLines(w, list)
 		}
 		if len(runs) == 0 {
-			term.Printf(w, "nothing runs\n")
+			term.Line(w, message.NothingRunning())
 			return nil
 		}
 		var rows [][]string
@@ -127,10 +128,10 @@ func reapLeft(w, stderr io.Writer, records supervise.Records) error {
 		return &failure{err}
 	}
 	if len(ended) == 0 {
-		term.Printf(w, "nothing was left behind\n")
+		term.Line(w, message.NothingLeft())
 	}
 	for _, p := range ended {
-		term.Printf(w, "ended %v\n", p)
+		term.Line(w, message.Ended(p.String()))
 	}
 	return nil
 }
@@ -138,7 +139,7 @@ func reapLeft(w, stderr io.Writer, records supervise.Records) error {
 // sayKilled says that a run was killed, and where its story is.
 func sayKilled(w io.Writer, r supervise.Record) {
 	if r.IsRun() { // others have none
-		term.Printf(w, "belay: %s (%s) was killed; see: belay log %s\n", shortID(r.ID), r.Command, shortID(r.ID))
+		say(w, message.WasKilled(shortID(r.ID), r.Command))
 	}
 }
 
@@ -148,19 +149,15 @@ func stateOf(r supervise.Record) string {
 		if len(r.Left) == 0 { // its record could not be dealt with
 			return stateKilled
 		}
-		return "killed; left running: " + strings.Join(list(r.Left), ", ")
+		return message.KilledState(list(r.Left))
 	}
 	if r.State != supervise.StateWaiting {
-		if r.Attempt > 1 {
-			return fmt.Sprintf("running, attempt %d", r.Attempt)
-		}
-		return "running"
+		return message.RunningState(r.Attempt)
 	}
 	if r.Until.IsZero() { // it is not known when a slot or a scope is free
-		return "waiting: " + r.Reason
+		return message.WaitingState(0, "", r.Reason)
 	}
-	return fmt.Sprintf("waiting %s, until %s: %s", term.Span(max(0, time.Until(r.Until))),
-		r.Until.Local().Format("15:04:05"), r.Reason)
+	return message.WaitingState(max(0, time.Until(r.Until)), r.Until.Local().Format(time.TimeOnly), r.Reason)
 }
 
 func runJSON(r supervise.Record) any {
@@ -196,7 +193,7 @@ func newCancel() *cobra.Command {
 The run says that it was cancelled, in its terminal, its result and the log. An ID is
 the whole id, or as much of its beginning or end as is unique.`,
 		ValidArgsFunction: completed(completeRuns),
-		Args:              needs(1, 0, "run", "belay cancel 1f0c9a3e (belay ps has the ids)"),
+		Args:              needs(1, 0, "run", message.RunIDs()),
 		RunE: func(cmd *cobra.Command, ids []string) error {
 			records, err := openRecords()
 			if err != nil {
@@ -225,9 +222,9 @@ the whole id, or as much of its beginning or end as is unique.`,
 // cancelRun asks the owner of a run to stop it, and returns what to say of that. by is the command that does so.
 func cancelRun(r supervise.Record, by string) (string, error) {
 	if err := r.RequestStop(supervise.StopRequest{By: by}); err != nil {
-		return "", &failure{fmt.Errorf("process %d could not be asked to stop: %w", r.Owner.PID, err)}
+		return "", &failure{message.Error(message.CannotCancel(r.Owner.PID, err), err)}
 	}
-	return fmt.Sprintf("asked %s (%s) to stop", shortID(r.ID), r.Command), nil
+	return message.Cancelled(shortID(r.ID), r.Command), nil
 }
 
 // pick finds the one run that an id means.
@@ -240,11 +237,11 @@ func pick(runs []supervise.Record, id string) (supervise.Record, error) {
 	}
 	switch len(found) {
 	case 0:
-		return supervise.Record{}, usage(fmt.Errorf("no run has the id %q", id), "see: belay ps")
+		return supervise.Record{}, usage(message.Error(message.NoRun(id)), message.See("belay ps"))
 	case 1:
 		return found[0], nil
 	}
-	return supervise.Record{}, usage(fmt.Errorf("%d runs have an id like %q", len(found), id), "see: belay ps --json")
+	return supervise.Record{}, usage(message.Error(message.SeveralRuns(len(found), id)), message.See("belay ps --json"))
 }
 
 // openState is the state directory, which need not exist.

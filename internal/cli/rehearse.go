@@ -1,12 +1,11 @@
 package cli
 
 import (
-	"errors"
-
 	"github.com/spf13/cobra"
 
 	"github.com/belay-run/belay/internal/belayd"
 	"github.com/belay-run/belay/internal/config"
+	"github.com/belay-run/belay/internal/message"
 )
 
 // newRehearse makes belay rehearse, which has the flags of belay run too.
@@ -20,9 +19,9 @@ func newRehearse(c belayd.Command) *cobra.Command {
 		value := func(name string) string { return cmd.Flags().Lookup(name).Value.String() }
 		switch {
 		case len(args) == 0:
-			return usage(errors.New("no command given"), "as in: "+c.Args.Example)
+			return usage(message.Error(message.NoCommand()), message.AsIn(c.Args.Example))
 		case (value("script") == "") == (value("script-file") == ""):
-			return usage(errors.New("give either --script or --script-file"), "as in: "+c.Args.Example)
+			return usage(message.Error(message.ScriptWhich()), message.AsIn(c.Args.Example))
 		}
 		// The settings were checked when they were parsed; here they are only passed on.
 		passed := append(givenFlags(cmd, c), "--result-file="+given["result-file"])

@@ -3,7 +3,6 @@ package cli
 import (
 	"bufio"
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -11,6 +10,7 @@ import (
 
 	"github.com/belay-run/belay/internal/atomicfile"
 	"github.com/belay-run/belay/internal/engine"
+	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/stdio"
 )
 
@@ -32,7 +32,7 @@ func openResultFile(std stdio.Streams, path string) (*resultFile, error) {
 		if errors.As(err, &cause) {
 			err = cause.Err // its path may be one that the user has not written
 		}
-		return nil, usage(fmt.Errorf("--result-file: %s cannot be written: %w", path, err), "")
+		return nil, usage(message.Error(message.ResultFileUnusable(path, err), err), "")
 	}
 	if open, is, err := openAlready(std, path); is {
 		if err != nil {
@@ -44,14 +44,14 @@ func openResultFile(std stdio.Streams, path string) (*resultFile, error) {
 	info, err := os.Stat(f.path)
 	switch {
 	case err == nil && info.IsDir():
-		return nil, usage(fmt.Errorf("--result-file: %s is a directory", path), "")
+		return nil, usage(message.Error(message.ResultFileIsDir(path)), "")
 	case err == nil && !info.Mode().IsRegular():
 		err = writable(f.path, info.Mode())
 	case err == nil:
 		err = f.try(true)
 	case errors.Is(err, fs.ErrNotExist):
 		if dir, derr := os.Stat(filepath.Dir(f.path)); derr != nil || !dir.IsDir() {
-			return nil, usage(fmt.Errorf("--result-file: there is no directory %s", filepath.Dir(f.path)), "")
+			return nil, usage(message.Error(message.ResultFileNoDir(filepath.Dir(f.path))), "")
 		}
 		err = f.try(false)
 	}

@@ -3,7 +3,6 @@
 package cli
 
 import (
-	"errors"
 	"io"
 	"io/fs"
 	"os"
@@ -12,6 +11,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/stdio"
 )
 
@@ -48,7 +48,7 @@ func openAlready(std stdio.Streams, path string) (f io.WriteCloser, is bool, err
 	}
 	flags, err := unix.FcntlInt(uintptr(fd), unix.F_GETFL, 0)
 	if err == nil && flags&unix.O_ACCMODE == unix.O_RDONLY {
-		err = errors.New("it is open for reading only")
+		err = message.Error(message.ReadOnly())
 	}
 	if err != nil {
 		return nil, true, err

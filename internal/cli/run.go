@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -72,7 +71,7 @@ the environment and in files: see belay help config. For what the exit codes mea
 	})
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if len(args) == 0 {
-			return refuse(stdioOf(cmd), given, nil, usage(errors.New("no command given"), "as in: belay run -- make test"))
+			return refuse(stdioOf(cmd), given, nil, usage(message.Error(message.NoCommand()), message.AsIn("belay run -- make test")))
 		}
 		return do(cmd.Context(), stdioOf(cmd), given, args)
 	}
@@ -228,7 +227,7 @@ func newRunner(s *config.Settings, rules []verdict.Rule, known agent.Profile) (*
 		return nil, err
 	}
 	if s.MaxParallel > 0 && s.Gate == "" && known == nil {
-		return nil, usage(errors.New("--max-parallel needs a gate to count in"), "add: --gate NAME")
+		return nil, usage(message.Error(message.ParallelWithoutGate()), message.AddGate())
 	}
 	if s.BreakerFailures == 0 {
 		s.BreakerFailures = cliOf(known).BreakerFailures
@@ -242,12 +241,12 @@ func resumption(s *config.Settings, known agent.Profile) (engine.Resume, error) 
 	r := engine.Resume{Session: s.Resume, Prompt: s.ResumePrompt, Never: s.NoResumeOnRetry}
 	if s.ResumeOrNew != "" {
 		if s.Resume != "" {
-			return r, usage(errors.New("--resume and --resume-or-new exclude each other"), "")
+			return r, usage(message.Error(message.NotTogether("--resume", "--resume-or-new")), "")
 		}
 		r.Session, r.OrNew = s.ResumeOrNew, true
 	}
 	if _, ok := known.(agent.Agent); r.Session != "" && !ok {
-		return r, usage(errors.New("only agents have sessions that can be resumed"), "as in: belay run --resume last -- claude -p 'go on'")
+		return r, usage(message.Error(message.OnlyAgentsResume()), message.AsIn("belay run --resume last -- claude -p 'go on'"))
 	}
 	return r, nil
 }
@@ -282,15 +281,15 @@ const maxPrompt = 64 << 20
 // readPrompt returns the prompt that was given in one of the three ways; nil if there is none.
 func readPrompt(ctx context.Context, stdin io.Reader, s *config.Settings, policy retry.Policy) (*string, error) {
 	open := func() (io.ReadCloser, error) { return io.NopCloser(stdin), nil }
-	what := "prompt on stdin"
+	what := message.PromptOnStdin
 	switch {
 	case s.From("prompt") != "" && s.From("prompt-file") != "":
-		return nil, usage(errors.New("--prompt and --prompt-file exclude each other"), "")
+		return nil, usage(message.Error(message.NotTogether("--prompt", "--prompt-file")), "")
 	case s.From("prompt") != "" && s.Prompt != "-":
 		return &s.Prompt, nil
 	case s.From("prompt") != "":
 	case s.From("prompt-file") != "":
-		what = "prompt file"
+		what = message.PromptFile
 		if !isStdin(s.PromptFile) {
 			open = func() (io.ReadCloser, error) { return os.Open(s.PromptFile) }
 		}
@@ -302,7 +301,7 @@ func readPrompt(ctx context.Context, stdin io.Reader, s *config.Settings, policy
 		return nil, err
 	}
 	if len(data) > maxPrompt {
-		return nil, usage(fmt.Errorf("the prompt is larger than %d MiB", maxPrompt>>20), "")
+		return nil, usage(message.Error(message.PromptTooLarge(maxPrompt>>20)), "")
 	}
 	prompt := string(data)
 	return &prompt, nil
@@ -340,12 +339,12 @@ func readWithin(ctx context.Context, open func() (io.ReadCloser, error), size in
 	select {
 	case err := <-read:
 		if err != nil {
-			return nil, usage(fmt.Errorf("the %s cannot be read: %w", what, err), "")
+			return nil, usage(message.Error(message.PromptUnreadable(what, err), err), "")
 		}
 		return data, nil
 	case <-ctx.Done():
-		return nil, &stopped{fmt.Errorf("the %s was still being read (%w), so nothing was started", what, context.Cause(ctx))}
+		return nil, &stopped{message.Error(message.PromptInterrupted(what, context.Cause(ctx)), context.Cause(ctx))}
 	case <-late:
-		return nil, &expired{fmt.Errorf("the %s did not end within the %s (%g s), so nothing was started", what, name, limit.Seconds())}
+		return nil, &expired{message.Error(message.PromptTimedOut(what, name, limit))}
 	}
 }

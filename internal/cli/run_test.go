@@ -192,7 +192,7 @@ func TestRun_ResultFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer in.Close()
-	belay(t, "run", "--result-file", fmt.Sprintf("/dev/fd/%d", in.Fd()), "--", "true").ends(2).says("cannot be written: it is open for reading only")
+	belay(t, "run", "--result-file", fmt.Sprintf("/dev/fd/%d", in.Fd()), "--", "true").ends(2).says("it is open for reading only")
 }
 
 // What is no plain file is written to as it is.
@@ -278,26 +278,26 @@ func TestRun_Retries(t *testing.T) {
 	t.Setenv("BELAY_MAX_RETRIES", "3")
 	t.Setenv("BELAY_BASE_DELAY", "0")
 	t.Setenv("BELAY_MAX_RETIRES", "4")
-	belay(t, "run", "--", "flaky").ends(0).says("BELAY_MAX_RETIRES is no setting; did you mean BELAY_MAX_RETRIES?").prints("done after 3\n")
+	belay(t, "run", "--", "flaky").ends(0).says("BELAY_MAX_RETIRES is not a setting; did you mean BELAY_MAX_RETRIES?").prints("done after 3\n")
 }
 
 func TestRun_VerboseNamesFlagsThatDoNothing(t *testing.T) {
 	place(t)
 	belay(t, "run", "--verbose", "--on-busy", "fail", "--retry-timeouts", "1", "--breaker-failures", "2", "--", "true").ends(0).
-		says("--on-busy does nothing here: there is no --scope",
-			"--retry-timeouts does nothing here: there is no --timeout", "--breaker-failures does nothing here: there is no --gate")
+		says("--on-busy has no effect here: there is no --scope",
+			"--retry-timeouts has no effect here: there is no --timeout", "--breaker-failures has no effect here: there is no --gate")
 }
 
 func TestRun_DryRun(t *testing.T) {
 	dir := place(t)
 	belay(t, "run", "--dry-run", "--max-retries", "8", "--base-delay", "1s", "--jitter", "none", "--timeout", "5m", "--stall-timeout", "1m", "--gate", "api", "--", "touch", "made").ends(0).says().
-		prints(`command:   ["touch" "made"]`, "/touch\n", "profile:   generic\n", "retries:   8, after 1s, 2s, 4s, 8s, 16s, 32s, …; jitter none; ",
-			"throttles: ", "one that names no time holds the gate for 5s, doubling to 1m\n", "limits:    5m an attempt, 1m without a sign of life\n", "gate:      api, healthy\n", "set:       max-retries = 8 (--max-retries)\n")
+		prints(`command:   ["touch" "made"]`, "/touch\n", "profile:   generic\n", "retries:   8, after 1s, 2s, 4s, 8s, 16s, 32s, …; jitter none, ",
+			"throttles: ", "A limit that names no time holds the gate for 5s, doubling to 1m\n", "limits:    5m per attempt, 1m without activity\n", "gate:      api, healthy\n", "set:       max-retries = 8 (--max-retries)\n")
 	belay(t, "run", "--dry-run", "--", "nosuchcommand").ends(0).prints("retries:   none\n", "limits:    none\n", "gate:      none\n", "nosuchcommand")
 	script(t, "claude", "exit 1")
 	belay(t, "run", "--dry-run", "--resume", "last", "--", "claude", "-p", "hi").ends(0).
-		prints("profile:   claude\n", "started:   ", "stream-json", "inside:    the retries of claude itself count", "session:   there is none on record for this directory\n")
-	belay(t, "run", "--dry-run", "--max-retries", "2", "--", "claude", "-p", "--new-option", "hi").ends(0).prints("started:   as it is written: its option --new-option is not known to belay\n")
+		prints("profile:   claude\n", "started:   ", "stream-json", "inside:    claude's own retries count", "session:   none on record for this directory\n")
+	belay(t, "run", "--dry-run", "--max-retries", "2", "--", "claude", "-p", "--new-option", "hi").ends(0).prints("started:   as you wrote it, because belay does not know its option --new-option\n")
 	if entries, _ := os.ReadDir(dir); len(entries) != 0 {
 		t.Errorf("a dry run has made %v", entries)
 	}
@@ -382,7 +382,7 @@ END`)
 	belay(t, "run", "--", "claude", "-p", "hi").ends(0).says().prints("Hello.\n")
 	belay(t, "run", "--output-format", "text", "--", "claude", "-p", "hi").ends(0).
 		prints("Status: SUCCESS\nHello.\n", "Session: 3f9c1a52-8f0e-4b5a-9d43-0c4f8e1b7a66\n", "Tokens: 1,200 input / 34 output\n", "Cost: $0.2500\n")
-	belay(t, "run", "--dry-run", "--resume", "last", "--", "claude", "-p", "more").ends(0).prints("session:   3f9c1a52-8f0e-4b5a-9d43-0c4f8e1b7a66 goes on\n")
+	belay(t, "run", "--dry-run", "--resume", "last", "--", "claude", "-p", "more").ends(0).prints("session:   3f9c1a52-8f0e-4b5a-9d43-0c4f8e1b7a66 continues\n")
 	// Also behind a starter, if one says whose it is.
 	belay(t, "run", "--dry-run", "--profile", "claude", "--", "env", "A=1", "claude", "-p", "hi").ends(0).prints("profile:   claude\n", `"env" "A=1" "claude" "-p"`)
 	script(t, "claude", `echo '{"type":"result","subtype":"error","is_error":true,"result":"Invalid API key · Please run /login","session_id":"3f9c1a52-8f0e-4b5a-9d43-0c4f8e1b7a66"}'; exit 1`)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/belay-run/belay/internal/agent"
 	"github.com/belay-run/belay/internal/engine"
+	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/printable"
 	"github.com/belay-run/belay/internal/stdio"
 	"github.com/belay-run/belay/internal/term"
@@ -103,7 +104,7 @@ func (s *status) plain() string {
 	if cost := costText(s.now.Used); cost != "" {
 		parts = append(parts, cost)
 	}
-	return fmt.Sprintf("%s is still running (%s): %s", s.name, term.Span(time.Since(s.begun)), strings.Join(parts, ", "))
+	return message.StillDoing(s.name, time.Since(s.begun), parts)
 }
 
 // doing says in a few words what the agent does.
@@ -120,7 +121,7 @@ func (s *status) doing(withArgument bool) string {
 	case a.Delivered:
 		return "finishing"
 	case a.Waiting:
-		return "waiting for input"
+		return message.WaitingForInput()
 	case a.Doing == agent.UsingTool:
 		if !withArgument {
 			return a.Tool

@@ -15,6 +15,7 @@ import (
 	"github.com/belay-run/belay/gate"
 	"github.com/belay-run/belay/internal/config"
 	"github.com/belay-run/belay/internal/journal"
+	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/state"
 	"github.com/belay-run/belay/internal/supervise"
 	"github.com/belay-run/belay/internal/term"
@@ -47,10 +48,10 @@ Where there is no terminal it prints the screen once, and with --json one snapsh
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		every, err := config.ParseDuration(interval)
 		if err == nil && every < minInterval {
-			err = fmt.Errorf("%q is less than %s", interval, minInterval)
+			err = message.Error(message.TooShort(interval, minInterval))
 		}
 		if err != nil {
-			return usage(fmt.Errorf("--interval: %w", err), "")
+			return usage(message.Error(message.InFlag("interval", err), err), "")
 		}
 		source, err := newTopSource()
 		if err != nil {
@@ -79,7 +80,7 @@ Where there is no terminal it prints the screen once, and with --json one snapsh
 		case cmd.Context().Err() != nil:
 			return exit(codeStopped)
 		case err != nil:
-			return &failure{fmt.Errorf("the terminal cannot be used any more: %w", err)}
+			return &failure{message.Error(message.TerminalLost(err), err)}
 		case sig != 0:
 			return exit(128 + int(sig))
 		}
@@ -259,20 +260,20 @@ func (t *topSource) do(a top.Action) (string, error) {
 	case top.Cancel:
 		text, err := cancelRun(a.Run, "belay top")
 		if errors.Is(err, os.ErrProcessDone) || errors.Is(err, syscall.ESRCH) {
-			return fmt.Sprintf("%s (%s) has already ended", shortID(a.Run.ID), a.Run.Command), nil
+			return message.AlreadyEnded(shortID(a.Run.ID), a.Run.Command), nil
 		}
 		return text, err
 	case top.Reap:
 		ended, err := t.state.Records().ReclaimAll()
 		t.lookForLeft()
-		return fmt.Sprintf("ended %s", list(ended)), err
+		return message.Ended(fmt.Sprint(list(ended))), err
 	case top.Reset:
 		var said strings.Builder
 		err := setGate(&said, manualChange{"gate_reset", a.Gate, time.Time{}, ""}, func(s gate.State, now time.Time) gate.State { return s.Reset(now) })
 		if said.Len() > 0 { // the change could not be put on record
 			return strings.TrimSpace(said.String()), err
 		}
-		return fmt.Sprintf("gate %s is reset", a.Gate), err
+		return message.GateReset(a.Gate), err
 	}
 	return "", nil
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/belay-run/belay/internal/clientfile"
+	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/profile"
 	"github.com/belay-run/belay/internal/state"
 	"github.com/belay-run/belay/internal/term"
@@ -22,14 +23,14 @@ func newUninstallAll() *cobra.Command {
   belay uninstall-all --dry-run
 Change it:
   belay uninstall-all --yes`,
-		Long: `Undoes, to the byte, what 'belay hook install' and 'belay mcp install' have changed: in your own
-files, for all projects that they name, and in the files of the current directory. What you have put
+		Long: `Undoes, byte for byte, what 'belay hook install' and 'belay mcp install' have changed. This covers your
+own files, for all projects that they name, and the files of the current directory. What you have put
 behind belay by hand stays, and is named. Do this before you remove belay: a client that calls a
 belay that is gone has lost its hooks and servers. docs/install.md says what else there is to remove.`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if dryRun == yes {
-				return usage(errors.New("say what to do"), "--dry-run shows what would change, --yes changes it")
+				return usage(message.Error(message.UninstallHow()), message.UninstallHint())
 			}
 			return uninstallAll(cmd.OutOrStdout(), dryRun)
 		},
@@ -59,14 +60,14 @@ func uninstallAll(w io.Writer, dryRun bool) error {
 		}
 		for _, entry := range e.file.Entries {
 			if entry.State == clientfile.ByHand {
-				term.Printf(w, "%s:%d: belay was put there by hand and stays.\n", l.Path, entry.Line)
+				term.Line(w, message.EntryByHand(l.Path, entry.Line))
 			}
 		}
 		if n := len(e.Changed); n > 0 {
 			done += n
 			term.Text(w, e.diff)
 			if !dryRun {
-				term.Printf(w, "Took belay away from %s in %s.\n", count(n, noun(l.Kind)), l.Path)
+				term.Line(w, message.Unwrapped(n, noun(l.Kind), l.Path))
 			}
 		}
 	}
@@ -74,13 +75,13 @@ func uninstallAll(w io.Writer, dryRun bool) error {
 		return failed
 	}
 	if done == 0 {
-		term.Printf(w, "Belay is in none of your clients' files, nor in those of this directory.\n")
+		term.Line(w, message.NothingInstalled())
 	}
-	if err := term.Printf(w, "Files in other projects are not known; run this there too.\n"); err != nil {
+	if err := term.Line(w, message.OtherProjects()); err != nil {
 		return err
 	}
 	if dir, err := state.DefaultDir(); err == nil {
-		return term.Printf(w, "Log and records are in %s; remove it if you need them no more.\n", dir)
+		return term.Line(w, message.RecordsStay(dir))
 	}
 	return nil
 }

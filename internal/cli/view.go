@@ -119,7 +119,7 @@ func (v *view) observe(e engine.Event) {
 func (v *view) unread() {
 	for _, u := range v.settings.Unread {
 		if u.Instead != "" {
-			v.say(unreadText(u))
+			v.say(u.String())
 		}
 	}
 }

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -10,7 +9,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/belay-run/belay/internal/config"
-	"github.com/belay-run/belay/internal/profile"
+	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/supervise"
 )
 
@@ -18,7 +17,7 @@ import (
 
 // wrongFlag explains what pflag refuses, and names the flag that was probably meant.
 func wrongFlag(cmd *cobra.Command, err error) error {
-	see := "see: " + cmd.CommandPath() + " --help"
+	see := message.UnknownFlagHint(nil, cmd.CommandPath())
 	unknown, ok := errors.AsType[*pflag.NotExistError](err)
 	if !ok || unknown.GetSpecifiedShortnames() != "" {
 		return usage(err, see)
@@ -29,43 +28,27 @@ func wrongFlag(cmd *cobra.Command, err error) error {
 			names = append(names, f.Name)
 		}
 	})
-	if near := suggest(unknown.GetSpecifiedName(), names); len(near) > 0 {
-		return usage(err, "did you mean --"+strings.Join(near, ", --")+"? "+see)
-	}
-	return usage(err, see)
+	return usage(err, message.UnknownFlagHint(suggest(unknown.GetSpecifiedName(), names), cmd.CommandPath()))
 }
 
 // notACommand answers a word that stands where a command of belay should. A program is what is left out of `belay run --`, but
 // many commands of a machine are a letter away from one of belay's: stat, top.
 func notACommand(root *cobra.Command, word string) error {
-	err := fmt.Errorf("there is no command %q", word)
-	if word == "version" {
-		return usage(err, "did you mean: belay --version")
-	}
-	near := suggest(word, commandsOf(root))
 	_, notThere := supervise.Look(word, "")
-	switch {
-	case len(near) > 0 && notThere == nil:
-		return usage(err, "did you mean belay "+near[0]+"? To run the program: belay run -- "+word)
-	case notThere == nil:
-		return usage(err, "to run it: belay run -- "+word)
-	case len(near) > 0:
-		return usage(err, "did you mean: belay "+profile.Or(near))
-	}
-	return usage(err, "see: belay --help; to run a program: belay run -- "+word)
+	return usage(message.Error(message.NoSuchCommand(word)), message.CommandHint(word, suggest(word, commandsOf(root)), notThere == nil))
 }
 
 // notHelp answers a word after belay help that is neither a command nor a topic.
 func notHelp(root *cobra.Command, word string) error {
-	err := fmt.Errorf("there is no command or topic %q", word)
+	err := message.Error(message.NoSuchTopic(word))
 	names := commandsOf(root)
 	for _, t := range topics {
 		names = append(names, t.name)
 	}
 	if near := suggest(word, names); len(near) > 0 {
-		return usage(err, "did you mean: belay help "+profile.Or(near))
+		return usage(err, message.DidYouMeanCommand("belay help", near))
 	}
-	return usage(err, "see: belay --help")
+	return usage(err, message.See("belay --help"))
 }
 
 // suggest returns the names that were probably meant by a word, at most three: the one that it is a few letters away from, else those
@@ -108,13 +91,13 @@ func noArgs(cmd *cobra.Command, args []string) error {
 	}
 	names := commandsOf(cmd)
 	if len(names) == 0 {
-		return usage(fmt.Errorf("%s takes no arguments, but there is %q", cmd.CommandPath(), args[0]), "see: "+cmd.CommandPath()+" --help")
+		return usage(message.Error(message.TakesNoArguments(cmd.CommandPath(), args[0])), message.See(cmd.CommandPath()+" --help"))
 	}
-	err := fmt.Errorf("there is no command %q of %s", args[0], cmd.CommandPath())
+	err := message.Error(message.NoSuchCommandOf(cmd.CommandPath(), args[0]))
 	if near := suggest(args[0], names); len(near) > 0 {
-		return usage(err, "did you mean: "+cmd.CommandPath()+" "+profile.Or(near))
+		return usage(err, message.DidYouMeanCommand(cmd.CommandPath(), near))
 	}
-	return usage(err, "there is "+cmd.CommandPath()+" "+strings.Join(names, ", "))
+	return usage(err, message.CommandsAre(names))
 }
 
 // needs asks for so many arguments: at least one, or none where that is what least says.
@@ -122,9 +105,9 @@ func needs(least, most int, what, example string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		switch {
 		case len(args) < least:
-			return usage(fmt.Errorf("no %s is named", what), "as in: "+example)
+			return usage(message.Error(message.NothingNamed(what)), message.AsIn(example))
 		case most > 0 && len(args) > most:
-			return usage(fmt.Errorf("%s takes one %s, not %d", cmd.CommandPath(), what, len(args)), "as in: "+example)
+			return usage(message.Error(message.TooManyNamed(cmd.CommandPath(), what, len(args))), message.AsIn(example))
 		}
 		return nil
 	}

@@ -1,10 +1,11 @@
 package clientfile
 
 import (
-	"fmt"
 	"os"
 	"path/filepath"
 	"time"
+
+	"github.com/belay-run/belay/internal/message"
 )
 
 // Kind is what belay is put in front of.
@@ -143,7 +144,7 @@ type NoScope struct {
 }
 
 func (e *NoScope) Error() string {
-	return fmt.Sprintf("%s has no settings of scope %q", e.Client, e.Scope)
+	return message.NoClientScope(e.Client, string(e.Scope))
 }
 
 // path is the file of a place, and the directory that it came with.

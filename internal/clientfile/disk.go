@@ -3,7 +3,6 @@ package clientfile
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 	"math/rand/v2"
@@ -12,6 +11,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/belay-run/belay/internal/message"
 )
 
 // maxFile is the size of the largest file that is edited. That of claude grows with the number of projects.
@@ -21,7 +22,7 @@ const maxFile = 64 << 20
 const backupSuffix = ".belay-backup"
 
 // ErrChanged says that a file was changed while it was edited.
-var ErrChanged = errors.New("it was changed meanwhile; try again")
+var ErrChanged = message.Error(message.FileChanged())
 
 // diskFile is a file of a client where it lies. It need not exist.
 //
@@ -152,9 +153,9 @@ func (f *diskFile) regular() (fs.FileInfo, error) {
 // unusable says why something cannot be used that is not what it should be.
 func unusable(path string, info fs.FileInfo, want string) error {
 	if info.Mode()&fs.ModeSymlink != 0 {
-		return fmt.Errorf("%s is a link, and links in a repository are not followed", path)
+		return message.Error(message.LinkInRepository(path))
 	}
-	return fmt.Errorf("%s is not %s", path, want)
+	return message.Error(message.NotWhatItShould(path, want))
 }
 
 // backup makes a copy beside the file that holds text.
@@ -164,7 +165,7 @@ func (f *diskFile) backup(text []byte) error {
 		err = f.rename(tmp, f.name+backupSuffix)
 	}
 	if err != nil {
-		return fmt.Errorf("no copy could be made: %w", err)
+		return message.Error(message.NoCopy(err), err)
 	}
 	return nil
 }
@@ -215,7 +216,7 @@ type keptError struct {
 }
 
 func (e *keptError) Error() string {
-	return fmt.Sprintf("it was changed meanwhile, and that change is in %s now: %v", e.path, e.err)
+	return message.FileChangedAside(e.path, e.err)
 }
 
 func (e *keptError) Unwrap() error { return e.err }
@@ -272,7 +273,7 @@ func (f *diskFile) rename(tmp, name string) error {
 	}
 	f.dir.Remove(tmp)
 	if info, _ := f.dir.Lstat(name); info != nil && info.IsDir() {
-		return fmt.Errorf("%s is a directory", filepath.Join(f.dir.Name(), name))
+		return message.Error(message.IsADirectory(filepath.Join(f.dir.Name(), name)))
 	}
 	return err
 }

@@ -3,9 +3,10 @@ package clientfile
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/belay-run/belay/internal/message"
 )
 
 // Edit is what would become of a file.
@@ -22,13 +23,13 @@ type NoEntry struct {
 	Known []string // those that it has
 }
 
-func (e *NoEntry) Error() string { return fmt.Sprintf("there is no server %q", e.Name) }
+func (e *NoEntry) Error() string { return message.NoServer(e.Name) }
 
 // Install puts belay in front of the entries with these names, of all if there are none. belay is a path, or the name by
 // which it is found on the PATH.
 func (f *File) Install(belay string, names ...string) (Edit, error) {
 	if !isBelay(belay) {
-		return Edit{}, fmt.Errorf("%s is not called belay, and could not be told from other commands later", belay)
+		return Edit{}, message.Error(message.NotCalledBelay(belay))
 	}
 	edit, err := f.edit(names, func(e *Entry, to *Edit) []change {
 		switch {
@@ -47,12 +48,12 @@ func (f *File) Install(belay string, names ...string) (Edit, error) {
 	// What could not be undone is not done.
 	check, err := Parse(f.Location, edit.After)
 	if err != nil {
-		return Edit{}, fmt.Errorf("belay would have spoilt it: %w", err)
+		return Edit{}, message.Error(message.WouldSpoil(err), err)
 	}
 	was, err := f.Uninstall()
 	is, undo := check.Uninstall()
 	if err = errors.Join(err, undo); err == nil && !bytes.Equal(was.After, is.After) {
-		err = errors.New("belay would have spoilt it: it could not be undone to the byte")
+		err = message.Error(message.WouldSpoil(message.Error(message.NotToTheByte())))
 	}
 	return edit, err
 }
@@ -70,7 +71,7 @@ func (f *File) Uninstall(names ...string) (Edit, error) {
 		return Edit{}, err
 	}
 	if _, err := Parse(f.Location, edit.After); err != nil {
-		return Edit{}, fmt.Errorf("belay would have spoilt it: %w", err)
+		return Edit{}, message.Error(message.WouldSpoil(err), err)
 	}
 	return edit, nil
 }

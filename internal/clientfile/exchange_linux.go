@@ -2,10 +2,11 @@ package clientfile
 
 import (
 	"errors"
-	"fmt"
 	"os"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/belay-run/belay/internal/message"
 )
 
 // swap exchanges the two names.
@@ -26,7 +27,7 @@ func takeLease(file *os.File) (*lease, error) {
 	_, err := unix.FcntlInt(file.Fd(), unix.F_SETLEASE, unix.F_RDLCK)
 	switch {
 	case errors.Is(err, unix.EAGAIN):
-		return nil, fmt.Errorf("another program is writing it: %w", ErrChanged)
+		return nil, message.Error(message.FileBeingWritten(), ErrChanged)
 	case err != nil:
 		return nil, nil
 	}

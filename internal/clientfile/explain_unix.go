@@ -4,10 +4,11 @@ package clientfile
 
 import (
 	"errors"
-	"fmt"
 	"io/fs"
 	"path/filepath"
 	"syscall"
+
+	"github.com/belay-run/belay/internal/message"
 )
 
 // explain says in plain words why a file cannot be replaced, where the system's own words speak of a temporary file.
@@ -15,15 +16,15 @@ func explain(path string, err error) error {
 	created, _ := errors.AsType[*fs.PathError](err)
 	switch {
 	case errors.Is(err, syscall.EROFS):
-		return fmt.Errorf("%s is on a read-only file system", filepath.Dir(path))
+		return message.Error(message.ReadOnlyFS(filepath.Dir(path)))
 	case errors.Is(err, syscall.EBUSY):
-		return errors.New("it is mounted on its own, and can only be replaced outside of that mount")
+		return message.Error(message.MountedAlone())
 	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
-		return fmt.Errorf("there is no room left in %s", filepath.Dir(path))
+		return message.Error(message.NoRoom(filepath.Dir(path)))
 	case created != nil && (errors.Is(err, syscall.EACCES) || errors.Is(err, syscall.EPERM)):
-		return fmt.Errorf("no file can be created in %s: %w", filepath.Dir(path), created.Err)
+		return message.Error(message.CannotCreateIn(filepath.Dir(path), created.Err), created.Err)
 	case errors.Is(err, syscall.EPERM):
-		return errors.New("it must not be replaced: it is immutable, or in a directory where only its owner may do that")
+		return message.Error(message.Immutable())
 	}
 	return err
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/safefile"
 	"github.com/belay-run/belay/internal/supervise"
 )
@@ -62,7 +63,7 @@ func Read(l Location) (*File, error) {
 	if l.Repository != "" {
 		text, err := safefile.ReadRepository(l.Repository, l.Path, maxFile)
 		if errors.Is(err, safefile.ErrLink) {
-			err = fmt.Errorf("%w, and links in a repository are not followed", err)
+			err = message.Error(message.LinkNotFollowed(err), err)
 		}
 		return l.parse(text, err)
 	}
@@ -96,7 +97,7 @@ func Parse(l Location, text []byte) (*File, error) {
 	}
 	if comment >= 0 {
 		line, column := position(text, comment)
-		f.Comment = fmt.Sprintf("line %d, column %d", line, column)
+		f.Comment = message.Position(line, column)
 	}
 	for _, keys := range l.lists {
 		for _, n := range matches(root, keys) {
@@ -123,7 +124,7 @@ func (l Format) parse(text []byte) (root *node, comment int, err error) {
 		return nil, -1, err
 	}
 	if root.kind != kindObject {
-		return nil, -1, wrong(text, root.from, "the settings should be an object")
+		return nil, -1, wrong(text, root.from, message.MustBeObject("the settings"))
 	}
 	return root, comment, nil
 }

@@ -3,19 +3,21 @@ package clientfile
 import (
 	"slices"
 	"strconv"
+
+	"github.com/belay-run/belay/internal/message"
 )
 
 // findHooks lists the hooks: EVENT[].hooks[].
 func (f *File) findHooks(hooks *node) (entries []Entry, err error) {
 	if hooks.kind != kindObject {
-		return nil, wrong(f.Text, hooks.from, "hooks should be an object, a list for each event")
+		return nil, wrong(f.Text, hooks.from, message.MustBeObject("hooks"))
 	}
 	for _, event := range hooks.members {
 		if event.value.kind != kindList {
 			if f.LeftAlone {
 				continue // codex keeps more than hooks under that key
 			}
-			return nil, wrong(f.Text, event.value.from, "hooks.%s should be a list", event.key)
+			return nil, wrong(f.Text, event.value.from, message.MustBeHookList(event.key, false))
 		}
 		for _, group := range event.value.items {
 			inner := group.get("hooks")
@@ -23,7 +25,7 @@ func (f *File) findHooks(hooks *node) (entries []Entry, err error) {
 				continue // the client reports that itself
 			}
 			if inner.kind != kindList {
-				return nil, wrong(f.Text, inner.from, "the hooks of hooks.%s should be a list", event.key)
+				return nil, wrong(f.Text, inner.from, message.MustBeHookList(event.key, true))
 			}
 			for _, item := range inner.items {
 				if item.kind == kindObject {
@@ -46,15 +48,15 @@ func (f *File) hook(event, matcher string, n *node) Entry {
 	e.Line, _ = position(f.Text, begin)
 	switch {
 	case f.LeftAlone:
-		e.Why = "is in config.toml, which belay leaves alone"
+		e.Why = message.EntryInTOML()
 	case e.Type != "command":
-		e.Why = "is a hook of type " + strconv.Quote(e.Type) + ", which runs no command"
+		e.Why = message.EntryNotACommand(e.Type)
 	case e.Command == "":
-		e.Why = "has no command"
+		e.Why = message.EntryWithoutCommand()
 	case n.string("shell") == "powershell":
-		e.Why = "is a line for PowerShell"
+		e.Why = message.EntryPowerShell()
 	case e.args != nil && e.args.value.kind != kindList:
-		e.Why = "has args that are no list"
+		e.Why = message.EntryBadArgs()
 	}
 	if e.Why != "" {
 		e.State = Unfit

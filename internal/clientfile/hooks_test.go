@@ -137,20 +137,20 @@ func shellOut(shell, line string) (string, int) {
 func TestParse_NamesThePlaceInJSON(t *testing.T) {
 	claude := at(t, "claude", clientfile.Hooks, clientfile.User)
 	for text, want := range map[string]string{
-		"{\n  \"hooks\": {,}\n}":      `line 2, column 13: a key in double quotes should stand here, not ','`,
-		"{\"a\": 1,}":                 `line 1, column 9: a key in double quotes should stand here, not '}'`,
-		"{\"ä\": \"x\n\"}":            `line 1, column 9: a string must not contain '\n' as it is`,
-		"{\"a\": 01}":                 `line 1, column 7: "01" is no JSON`,
-		"{\"a\": tru}":                `line 1, column 7: "tru" is no JSON`,
-		"{\"a\": \"\\x\"}":            `line 1, column 8: there is no such escape`,
-		"{\"a\": \"x":                 `line 1, column 7: a string without an end`,
-		"{\"a\" 1}":                   `line 1, column 6: a colon should stand here, not '1'`,
-		"{} x":                        `line 1, column 4: 'x' after the end`,
-		"[]":                          `line 1, column 1: the settings should be an object`,
-		"{\"hooks\": []}":             `line 1, column 11: hooks should be an object, a list for each event`,
-		"{\"hooks\":\n{\"Stop\": 1}}": `line 2, column 10: hooks.Stop should be a list`,
-		"{\"a\":":                     `line 1, column 6: a value should stand here, not the end of the file`,
-		"{\n/* x":                     `line 2, column 1: a comment without an end`,
+		"{\n  \"hooks\": {,}\n}":      `line 2, column 13: expected a key in double quotes, found ','`,
+		"{\"a\": 1,}":                 `line 1, column 9: expected a key in double quotes, found '}'`,
+		"{\"ä\": \"x\n\"}":            `line 1, column 9: a string must not contain an unescaped '\n'`,
+		"{\"a\": 01}":                 `line 1, column 7: "01" is not valid JSON`,
+		"{\"a\": tru}":                `line 1, column 7: "tru" is not valid JSON`,
+		"{\"a\": \"\\x\"}":            `line 1, column 8: invalid escape`,
+		"{\"a\": \"x":                 `line 1, column 7: unterminated string`,
+		"{\"a\" 1}":                   `line 1, column 6: expected a colon, found '1'`,
+		"{} x":                        `line 1, column 4: unexpected 'x' after the end`,
+		"[]":                          `line 1, column 1: the settings must be an object`,
+		"{\"hooks\": []}":             `line 1, column 11: hooks must be an object`,
+		"{\"hooks\":\n{\"Stop\": 1}}": `line 2, column 10: hooks.Stop must be a list`,
+		"{\"a\":":                     `line 1, column 6: expected a value, found the end of the file`,
+		"{\n/* x":                     `line 2, column 1: unterminated comment`,
 	} {
 		_, err := clientfile.Parse(claude, []byte(text))
 		wrong, ok := errors.AsType[*clientfile.SyntaxError](err)

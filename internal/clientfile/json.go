@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"strconv"
 	"unicode/utf8"
+
+	"github.com/belay-run/belay/internal/message"
 )
 
 // scanner reads JSON. Comments are skipped, and where the first one stands is kept: the clients refuse files that have some.
@@ -31,19 +33,19 @@ func parseJSON(text []byte) (root *node, comment int, err error) {
 		return root, s.comment, err
 	}
 	if s.at < len(text) {
-		return root, s.comment, s.errorf(s.at, "%s after the end", s.next())
+		return root, s.comment, s.errorAt(s.at, message.AfterEnd(s.next()))
 	}
 	return root, s.comment, nil
 }
 
-func (s *scanner) errorf(offset int, format string, args ...any) error {
-	return wrong(s.text, offset, format, args...)
+func (s *scanner) errorAt(offset int, what string) error {
+	return wrong(s.text, offset, what)
 }
 
 // next says what stands here, for an error message.
 func (s *scanner) next() string {
 	if s.at >= len(s.text) {
-		return "the end of the file"
+		return message.EndOfFile()
 	}
 	r, _ := utf8.DecodeRune(s.text[s.at:])
 	return strconv.QuoteRune(r)
@@ -78,7 +80,7 @@ func (s *scanner) blanks() error {
 			if rest[1] == '*' {
 				end, size = bytes.Index(rest[2:], []byte("*/")), 2
 				if end < 0 {
-					return s.errorf(s.at, "a comment without an end")
+					return s.errorAt(s.at, message.Unterminated("comment"))
 				}
 				end += 2
 			}
@@ -98,7 +100,7 @@ func (s *scanner) value() (*node, error) {
 		return nil, err
 	}
 	if s.depth++; s.depth > maxDepth {
-		return nil, s.errorf(s.at, "nested too deeply")
+		return nil, s.errorAt(s.at, message.TooDeep())
 	}
 	defer func() { s.depth-- }()
 	v := &node{from: s.at}
@@ -128,7 +130,7 @@ func (s *scanner) object(v *node) error {
 			return nil
 		}
 		if s.peek() != '"' {
-			return s.errorf(s.at, "a key in double quotes should stand here, not %s", s.next())
+			return s.errorAt(s.at, message.Expected(message.AKey, s.next()))
 		}
 		m := member{from: s.at}
 		var err error
@@ -139,7 +141,7 @@ func (s *scanner) object(v *node) error {
 			return err
 		}
 		if !s.take(':') {
-			return s.errorf(s.at, "a colon should stand here, not %s", s.next())
+			return s.errorAt(s.at, message.Expected(message.AColon, s.next()))
 		}
 		if m.value, err = s.value(); err != nil {
 			return err
@@ -182,7 +184,7 @@ func (s *scanner) more(end byte) (bool, error) {
 	case s.take(end):
 		return false, nil
 	}
-	return false, s.errorf(s.at, "a comma or %q should stand here, not %s", end, s.next())
+	return false, s.errorAt(s.at, message.Expected(message.CommaOr(end), s.next()))
 }
 
 // str reads a string and returns what it says.
@@ -195,18 +197,18 @@ func (s *scanner) str() (string, error) {
 			s.at++
 			return meaning(units(s.text[begin:s.at])), nil
 		case c < ' ':
-			return "", s.errorf(s.at, "a string must not contain %s as it is", s.next())
+			return "", s.errorAt(s.at, message.RawInString(s.next()))
 		case c == '\\':
 			_, size, ok := escape(s.text[s.at:])
 			if !ok {
-				return "", s.errorf(s.at, "there is no such escape")
+				return "", s.errorAt(s.at, message.NoSuchEscape())
 			}
 			s.at += size
 		default:
 			s.at++
 		}
 	}
-	return "", s.errorf(begin, "a string without an end")
+	return "", s.errorAt(begin, message.Unterminated("string"))
 }
 
 // word reads a number or true, false, null, and returns it as it is written.
@@ -218,9 +220,9 @@ func (s *scanner) word() (string, error) {
 	word := string(s.text[begin:s.at])
 	switch {
 	case word == "":
-		return "", s.errorf(begin, "a value should stand here, not %s", s.next())
+		return "", s.errorAt(begin, message.Expected(message.AValue, s.next()))
 	case !json.Valid([]byte(word)):
-		return "", s.errorf(begin, "%q is no JSON", word)
+		return "", s.errorAt(begin, message.InvalidJSON(word))
 	}
 	return word, nil
 }

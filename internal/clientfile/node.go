@@ -2,8 +2,9 @@ package clientfile
 
 import (
 	"bytes"
-	"fmt"
 	"unicode/utf8"
+
+	"github.com/belay-run/belay/internal/message"
 )
 
 // node is a value of a file and where it stands. Files are not decoded into other types: what is not changed must stay as it
@@ -89,13 +90,13 @@ type SyntaxError struct {
 }
 
 func (e *SyntaxError) Error() string {
-	return fmt.Sprintf("line %d, column %d: %s", e.Line, e.Column, e.Reason)
+	return message.AtPosition(e.Line, e.Column, e.Reason)
 }
 
 // wrong is the error for something at an offset.
-func wrong(text []byte, offset int, format string, args ...any) error {
+func wrong(text []byte, offset int, what string) error {
 	line, column := position(text, offset)
-	return &SyntaxError{line, column, fmt.Sprintf(format, args...)}
+	return &SyntaxError{line, column, what}
 }
 
 // position returns line and column of an offset.

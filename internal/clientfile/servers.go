@@ -1,11 +1,15 @@
 package clientfile
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/belay-run/belay/internal/message"
+)
 
 // findServers lists the servers: NAME is a key.
 func (f *File) findServers(servers *node) (entries []Entry, err error) {
 	if servers.kind != kindObject {
-		return nil, wrong(f.Text, servers.from, "the servers are no object")
+		return nil, wrong(f.Text, servers.from, message.MustBeObject("the servers"))
 	}
 	for _, m := range servers.members {
 		entries = append(entries, f.server(m))
@@ -20,10 +24,10 @@ func (f *File) server(m member) Entry {
 	e.Line, _ = position(f.Text, m.from)
 	switch {
 	case e.command == nil || e.command.value.kind != kindText:
-		e.State, e.Why = Unfit, "is called over a network"
+		e.State, e.Why = Unfit, message.EntryRemote()
 		return e
 	case e.args != nil && e.args.value.kind != kindList:
-		e.State, e.Why = Unfit, "has args that are no list"
+		e.State, e.Why = Unfit, message.EntryBadArgs()
 		return e
 	}
 	e.Line, _ = position(f.Text, e.command.from)

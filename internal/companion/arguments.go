@@ -2,11 +2,10 @@ package companion
 
 import (
 	"flag"
-	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/belay-run/belay/internal/belayd"
+	"github.com/belay-run/belay/internal/message"
 )
 
 // arguments are the flags of a command, as the table has them, and the operands after them.
@@ -34,7 +33,7 @@ func parse(name string, args []string) (*arguments, error) {
 		return nil, &usageError{err: err}
 	}
 	if a.rest = a.flags.Args(); command.Args.What == "" && len(a.rest) > 0 {
-		return nil, &usageError{err: fmt.Errorf("belay %s takes no arguments", name)}
+		return nil, &usageError{err: message.Error(message.TakesNoArguments("belay "+name, ""))}
 	}
 	return a, nil
 }
@@ -43,8 +42,7 @@ func parse(name string, args []string) (*arguments, error) {
 func (a *arguments) check() error {
 	for _, f := range a.command.Flags {
 		if value := a.text(f.Name); f.Closed && value != "" && !slices.Contains(f.Values, value) {
-			last := len(f.Values) - 1
-			return &usageError{err: fmt.Errorf("--%s: %q is not %s or %s", f.Name, value, strings.Join(f.Values[:last], ", "), f.Values[last])}
+			return &usageError{err: message.Error(message.InFlag(f.Name, message.Error(message.NotOneOf(value, f.Values))))}
 		}
 	}
 	return nil

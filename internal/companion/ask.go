@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/term"
 )
 
@@ -63,7 +64,7 @@ func post(ctx context.Context, base, prompt string) (string, error) {
 		} `json:"content"`
 	}
 	if err := json.Unmarshal(data, &answer); err != nil || len(answer.Content) == 0 {
-		return "", fmt.Errorf("the answer cannot be understood")
+		return "", message.Error(message.AnswerUnclear())
 	}
 	return answer.Content[0].Text, nil
 }

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/belay-run/belay/internal/agent/generic"
+	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/printable"
 	"github.com/belay-run/belay/internal/term"
 )
@@ -113,7 +114,7 @@ func rateStyle(text string) term.Style {
 }
 
 // toBeRepeated stands behind the class of an attempt that is followed by another one.
-const toBeRepeated = ", to be repeated"
+const toBeRepeated = ", retried"
 
 // resultStyle is the style of a class or a status.
 func resultStyle(text string) term.Style {
@@ -124,7 +125,7 @@ func resultStyle(text string) term.Style {
 		return term.Good
 	case text == "running":
 		return term.Plain
-	case text == "abandoned", text == "not on record":
+	case text == "abandoned", text == message.NotOnRecord():
 		return term.Faint
 	}
 	return term.Bad

@@ -85,7 +85,7 @@ func sheets() map[string]term.Sheet {
 		"stats-class":    statsSheet(db.ByClass, classes),
 		"stats-no-costs": statsSheet(db.ByDay, []db.Figures{{Key: "2026-11-15", Invocations: 3, Succeeded: 2, Attempts: 9}}),
 		"log-attempts": {Columns: attemptColumns, Rows: [][]string{
-			{"2026-11-13 13:00:00", "1f0c9a3e", "1", "claude", "claude", "overloaded, to be repeated", "1", "6m41s", "12s", "API Error: 529 Overloaded"},
+			{"2026-11-13 13:00:00", "1f0c9a3e", "1", "claude", "claude", "overloaded, retried", "1", "6m41s", "12s", "API Error: 529 Overloaded"},
 			{"17:00:00", "1f0c9a3e", "2", "claude", "claude", "ok", "0", "15ms", "", ""}}},
 		"log-tree": {Columns: treeColumns, Rows: [][]string{
 			{"02:14:09", "1f0c9a3e", "nightly.sh", "nightly env=ci team=web", "ok", "1", "14m", "", "≥ ~$1.8200, 3 runs", ""},
@@ -143,7 +143,7 @@ func TestTables_Styles(t *testing.T) {
 		text  string
 		want  term.Style
 	}{
-		{resultStyle, "ok", term.Good}, {resultStyle, "done", term.Good}, {resultStyle, "rate_limit, to be repeated", term.Warning},
+		{resultStyle, "ok", term.Good}, {resultStyle, "done", term.Good}, {resultStyle, "rate_limit, retried", term.Warning},
 		{resultStyle, "rate_limit, given up", term.Bad}, {resultStyle, "crash", term.Bad}, {resultStyle, "interrupted", term.Warning}, {resultStyle, "running", term.Plain},
 		{resultStyle, "abandoned", term.Faint}, {deliveryStyle, "09:00:00", term.Good}, {deliveryStyle, "failed 6 times: refused", term.Bad},
 		{deliveryStyle, "–", term.Warning}, {severityStyle, "warning, connection, network", term.Warning}, {severityStyle, "error, sdk, auth", term.Bad},

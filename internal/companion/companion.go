@@ -59,7 +59,7 @@ func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	case lost == nil:
 		return code
 	case !errors.Is(lost, syscall.EPIPE): // a reader that has left knows
-		from.say("%s", message.NotPrinted(lost))
+		from.say(message.NotPrinted(lost))
 	}
 	return codeFailed
 }
@@ -97,7 +97,7 @@ func call(ctx context.Context, from caller, args []string) (code int) {
 	}
 	var format string
 	if from.version, format = version.Unpair(*pair); format != strconv.Itoa(version.Format) {
-		from.say("belay %s does not work with belayd %s; install both from one release", from.version, version.String())
+		from.say(message.VersionsDiffer(from.version, version.String()))
 		return codeFailed
 	}
 	command, known := commands[args[0]]
@@ -143,7 +143,7 @@ func (e *usageError) Unwrap() error { return e.err }
 
 // report prints an error and returns the exit code for it.
 func (c caller) report(err error) int {
-	c.say("%v", err)
+	c.say(err.Error())
 	if wrong, ok := errors.AsType[*usageError](err); ok {
 		term.Text(c.Err, wrong.more)
 		return codeUsage
@@ -152,6 +152,4 @@ func (c caller) report(err error) int {
 }
 
 // say prints a message under belay's name, since that is the command that the user ran.
-func (c caller) say(format string, args ...any) {
-	term.Printf(c.Err, "belay: %s\n", fmt.Sprintf(format, args...))
-}
+func (c caller) say(text string) { term.Printf(c.Err, "belay: %s\n", text) }

@@ -9,7 +9,6 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"net/http"
 	"net/url"
@@ -21,9 +20,9 @@ import (
 	"github.com/belay-run/belay/internal/companion/db"
 	"github.com/belay-run/belay/internal/config"
 	"github.com/belay-run/belay/internal/label"
+	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/redact"
 	"github.com/belay-run/belay/internal/supervise"
-	"github.com/belay-run/belay/internal/term"
 	"github.com/belay-run/belay/internal/version"
 )
 
@@ -103,7 +102,7 @@ func deliver(ctx context.Context, to alert.Config, a db.Alert) error {
 	within := time.Duration(a.WithinMS) * time.Millisecond
 	a.Integration, a.Message = redact.Text(a.Integration), redact.Text(a.Message) // a log of an older version has less taken out
 	body, err := json.Marshal(alertJSON{1, a.Timestamp.UTC(), a.Integration, a.Failures, within.Seconds(), a.Message, a.Invocation, host,
-		fmt.Sprintf("belay on %s: %d failures of %s within %s; the last: %s", host, a.Failures, a.Integration, term.Span(within), a.Message), redact.Text(a.Name), label.RedactedTags(a.Tags), redact.Text(a.Project)})
+		message.AlertText(host, a.Failures, a.Integration, within, a.Message), redact.Text(a.Name), label.RedactedTags(a.Tags), redact.Text(a.Project)})
 	if err != nil {
 		return err
 	}
@@ -122,7 +121,7 @@ func deliver(ctx context.Context, to alert.Config, a db.Alert) error {
 func runAlert(ctx context.Context, argv []string, body []byte) error {
 	path, err := supervise.Look(argv[0], "")
 	if err != nil {
-		return fmt.Errorf("alert command: %w", err)
+		return message.Error(message.AlertCommand(err), err)
 	}
 	in, err := tempFile(body)
 	if err != nil {
@@ -134,7 +133,7 @@ func runAlert(ctx context.Context, argv []string, body []byte) error {
 	exit, err := s.Run(supervise.Spec{Path: path, Args: argv, Env: os.Environ(), Stdin: in, Stderr: &limited{to: &said, left: 4096},
 		Placement: supervise.OwnGroup, Timeout: deliverTimeout}, func(p *supervise.Process) { context.AfterFunc(ctx, p.Kill) })
 	if code := exit.ShellCode(); err == nil && code != 0 {
-		err = fmt.Errorf("alert command %s ended with %d: %s", argv[0], code, strings.TrimSpace(said.String()))
+		err = message.Error(message.AlertCommandFailed(argv[0], code, strings.TrimSpace(said.String())))
 	}
 	return err
 }
@@ -173,19 +172,19 @@ func (l *limited) Write(p []byte) (int, error) {
 func postAlert(ctx context.Context, to string, body []byte) error {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, to, bytes.NewReader(body))
 	if err != nil {
-		return errors.New("alert webhook: the address cannot be used")
+		return message.Error(message.AlertWebhook(message.AlertAddress()))
 	}
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("User-Agent", "belayd/"+version.String())
 	client := http.Client{Timeout: deliverTimeout, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	res, err := client.Do(req)
 	if err != nil {
-		return fmt.Errorf("alert webhook: %w", withoutURL(err))
+		return message.Error(message.AlertWebhook(withoutURL(err)), withoutURL(err))
 	}
 	defer res.Body.Close()
 	io.Copy(io.Discard, io.LimitReader(res.Body, 64<<10))
 	if res.StatusCode/100 != 2 {
-		return fmt.Errorf("alert webhook: HTTP %s", res.Status)
+		return message.Error(message.AlertWebhook("HTTP " + res.Status))
 	}
 	return nil
 }

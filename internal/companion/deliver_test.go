@@ -173,7 +173,7 @@ func TestDeliver_Command(t *testing.T) {
 func TestDeliver_CommandFails(t *testing.T) {
 	for name, tt := range map[string]struct{ command, want string }{
 		"missing": {`["/no/such/command"]`, "alert command: "},
-		"fails":   {`["/bin/sh", "-c", "echo token=abcdefghijkl >&2; exit 3"]`, "ended with 3: token=[redacted]"},
+		"fails":   {`["/bin/sh", "-c", "echo token=abcdefghijkl >&2; exit 3"]`, "exited 3: token=[redacted]"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := withAlert(t, "[alert]\ncommand = "+tt.command+"\n")

@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -15,6 +14,7 @@ import (
 	"time"
 
 	"github.com/belay-run/belay/internal/companion/rehearse"
+	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/printable"
 	"github.com/belay-run/belay/internal/state"
 	"github.com/belay-run/belay/internal/supervise"
@@ -43,7 +43,7 @@ type demo struct {
 // interrupted ends the demo with an exit code and no message.
 type interrupted struct{ code int }
 
-func (i interrupted) Error() string { return fmt.Sprintf("interrupted, exit code %d", i.code) }
+func (i interrupted) Error() string { return message.DemoInterrupted(i.code) }
 
 // exited says that a command of the demo has failed.
 type exited struct {
@@ -52,7 +52,7 @@ type exited struct {
 }
 
 func (e exited) Error() string {
-	return fmt.Sprintf("the demo did not go as it should: belay %s ended with %d", e.command, e.code)
+	return message.DemoFailed(e.command, e.code)
 }
 
 func demoCommand(ctx context.Context, from caller, _ *arguments) (int, error) {
@@ -79,33 +79,30 @@ func demoCommand(ctx context.Context, from caller, _ *arguments) (int, error) {
 
 // play runs the scenes of the demo in order.
 func (d *demo) play(ctx context.Context) error {
-	d.tell(`A stand-in for an API listens on loopback and fails on purpose; "ask" is a small client of it.
-Nothing is spent. Times are short here, so that you need not wait.`)
+	d.tell(message.DemoBegin())
 
-	d.tell(`1. A limit: the API says "too many requests, come back in 2 seconds". Belay waits, and asks again.`)
+	d.tell(message.DemoLimit())
 	if err := d.run(ctx, `run --max-retries 3 -- ask "What is six times seven?"`); err != nil {
 		return err
 	}
 
-	d.tell(`2. An outage: when three runs in a row have failed, the breaker opens. For 3 seconds (a minute, unless
-   you say otherwise) nobody who shares the gate "api" asks at all. Then one probe finds out.`)
+	d.tell(message.DemoOutage())
 	if err := d.outage(ctx); err != nil {
 		return err
 	}
 
-	d.tell(`3. The service answers, and answers again: the breaker is closed.`)
+	d.tell(message.DemoClosed())
 	for _, command := range []string{`run --gate api -- ask "Really?"`, `gates`} {
 		if err := d.run(ctx, command); err != nil {
 			return err
 		}
 	}
 
-	d.tell(`4. The record: a line of JSON for each attempt, in ` + tilde(filepath.Join(d.state, "log.jsonl")))
+	d.tell(message.DemoRecord(tilde(filepath.Join(d.state, "log.jsonl"))))
 	if err := d.showLog(); err != nil {
 		return err
 	}
-	d.tell(`Your own runs are on record in ` + tilde(filepath.Join(filepath.Dir(d.state), "log.jsonl")) + `. Now try: belay run -- a command of yours,
-or, with an agent installed: belay rehearse --script '429(retry-after=2)x2, 200' -- claude -p hi`)
+	d.tell(message.DemoEnd(tilde(filepath.Join(filepath.Dir(d.state), "log.jsonl"))))
 	return nil
 }
 
@@ -115,7 +112,7 @@ func (d *demo) outage(ctx context.Context) error {
 	for range 2 {
 		var failed exited
 		if err := d.run(ctx, `run `+gate+` --max-retries 0 -- ask "Are you there?"`); !errors.As(err, &failed) {
-			return cmp.Or(err, errors.New("the demo did not go as it should: nothing has failed"))
+			return cmp.Or(err, message.Error(message.DemoTooWell()))
 		}
 	}
 	over := make(chan struct{})
@@ -125,10 +122,10 @@ func (d *demo) outage(ctx context.Context) error {
 		err = d.run(ctx, `run `+gate+` --max-retries 5 --base-delay 0.3s -- ask "Are you there?"`)
 	}()
 	if seen := d.waitUntilOpen(ctx, over); seen != "" {
-		d.tell(`   Meanwhile, from another terminal:`)
+		d.tell(message.DemoMeanwhile())
 		d.shows(`gates`)
 		io.WriteString(d.out, seen)
-		d.tell(`   Back in the first one, when the time is up:`)
+		d.tell(message.DemoBack())
 	}
 	<-over
 	return err

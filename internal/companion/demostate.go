@@ -9,6 +9,7 @@ import (
 	"runtime"
 	"time"
 
+	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/state"
 	"github.com/belay-run/belay/internal/term"
 )
@@ -27,7 +28,7 @@ func demoState() (string, error) {
 		err = os.MkdirAll(dir, 0o700)
 	}
 	if err != nil {
-		return "", fmt.Errorf("the demo has no place for its record: %w; give it one: BELAY_STATE_DIR=/some/where belay demo", err)
+		return "", message.Error(message.DemoNoState(err), err)
 	}
 	return dir, nil
 }

@@ -5,12 +5,12 @@ package companion
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"path/filepath"
 
 	"github.com/belay-run/belay/internal/companion/db"
 	"github.com/belay-run/belay/internal/doctor"
+	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/safefile"
 	"github.com/belay-run/belay/internal/state"
 	"github.com/belay-run/belay/internal/term"
@@ -27,30 +27,23 @@ func checkDatabase() (list []doctor.Finding) {
 	if err != nil {
 		return nil
 	}
-	found := func(status, fix, format string, args ...any) []doctor.Finding {
-		return append(list, doctor.One("record", status, fix, format, args...)...)
+	found := func(status, fix, text string) []doctor.Finding {
+		return append(list, doctor.One("record", status, fix, text)...)
 	}
 	if aside, _ := filepath.Glob(filepath.Join(dir, db.Name+".damaged-*")); len(aside) > 0 {
-		list = found(doctor.Note, "rm "+filepath.Join(dir, db.Name)+".damaged-*", "a damaged database was set aside: %s", tilde(aside[0]))
+		list = found(doctor.Note, "rm "+filepath.Join(dir, db.Name)+".damaged-*", message.DatabaseAside(tilde(aside[0])))
 	}
 	health, err := db.Examine(dir)
 	refused, ok := errors.AsType[*safefile.Error](err)
 	switch {
 	case ok:
-		return found(doctor.Wrong, doctor.MoveAside(refused.Path), "%s %s; the database cannot be used", tilde(refused.Path), refused.Reason)
+		return found(doctor.Wrong, doctor.MoveAside(refused.Path), message.DatabaseRefused(tilde(refused.Path), refused.Reason))
 	case errors.Is(err, fs.ErrNotExist):
-		return found(doctor.Fine, "", "no database yet; the first question makes it")
+		return found(doctor.Fine, "", message.DatabaseNotYet())
 	case errors.Is(err, db.ErrNewer):
-		return found(doctor.Wrong, "make install", "%v", err)
+		return found(doctor.Wrong, "make install", err.Error())
 	case err != nil:
-		return found(doctor.Wrong, "belay stats", "the database is not sound (%v); the next question sets it aside and makes it again", err)
+		return found(doctor.Wrong, "belay stats", message.DatabaseDamaged(err))
 	}
-	text := fmt.Sprintf("%s in %s", count64(health.Invocations, "run"), term.Size(health.Size))
-	if health.Torn > 0 {
-		text += fmt.Sprintf("; %s of the log were torn by a kill", count64(health.Torn, "line"))
-	}
-	if health.Older {
-		text += "; an older version made it, and the next question brings it up to date"
-	}
-	return found(doctor.Fine, "", "%s", text)
+	return found(doctor.Fine, "", message.DatabaseFine(count64(health.Invocations, "run"), term.Size(health.Size), int(health.Torn), health.Older))
 }

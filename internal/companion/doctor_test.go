@@ -32,7 +32,7 @@ func TestDoctor_Database(t *testing.T) {
 	}
 	write(t, filepath.Join(dir, db.Name), strings.Repeat("x", 5000), 0o600)
 	list := checkDatabase()
-	if len(list) != 1 || list[0].Status != doctor.Wrong || !strings.Contains(list[0].Text, "is not sound") || list[0].Fix != "belay stats" {
+	if len(list) != 1 || list[0].Status != doctor.Wrong || !strings.Contains(list[0].Text, "is damaged") || list[0].Fix != "belay stats" {
 		t.Errorf("%+v", list)
 	}
 }

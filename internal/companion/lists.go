@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/belay-run/belay/internal/companion/db"
+	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/term"
 )
 
@@ -20,7 +21,7 @@ func (q *question) sayNone(what string) error {
 	if q.json {
 		return nil
 	}
-	return term.Printf(q.out, "%s\n", what)
+	return term.Line(q.out, message.NothingOnRecord(what))
 }
 
 // eventsCommand is belay events: final failures, of runs, hooks and MCP servers.
@@ -36,7 +37,7 @@ func eventsCommand(ctx context.Context, from caller, args *arguments) (int, erro
 	case err != nil:
 		return 0, err
 	case len(list) == 0:
-		return 0, q.sayNone("no events are on record")
+		return 0, q.sayNone("events")
 	case q.json:
 		return 0, term.JSONLines(q.out, list)
 	}
@@ -71,7 +72,7 @@ func sessionsCommand(ctx context.Context, from caller, args *arguments) (int, er
 	case err != nil:
 		return 0, err
 	case len(list) == 0:
-		return 0, q.sayNone("no sessions are on record")
+		return 0, q.sayNone("sessions")
 	case q.json:
 		return 0, term.JSONLines(q.out, list)
 	}
@@ -98,14 +99,14 @@ func alertsCommand(ctx context.Context, from caller, args *arguments) (int, erro
 	soon, cancel := context.WithTimeout(ctx, 15*time.Second)
 	defer cancel()
 	if err := deliverAlerts(soon, q.db); err != nil {
-		q.say("alerts could not be delivered: %v", err)
+		q.say(message.AlertsUndelivered(err))
 	}
 	list, err := q.db.Alerts(ctx, q.filter)
 	switch {
 	case err != nil:
 		return 0, err
 	case len(list) == 0:
-		return 0, q.sayNone("no alerts are on record")
+		return 0, q.sayNone("alerts")
 	case q.json:
 		return 0, term.JSONLines(q.out, list)
 	}
@@ -116,7 +117,7 @@ func alertsCommand(ctx context.Context, from caller, args *arguments) (int, erro
 		case a.Delivered != nil:
 			told = q.clock(*a.Delivered)
 		case a.Trouble != "":
-			told = fmt.Sprintf("failed %d times: %s", a.Tries, oneLine(a.Trouble, 60))
+			told = message.AlertFailed(a.Tries, oneLine(a.Trouble, 60))
 		}
 		rows = append(rows, []string{q.clock(a.Timestamp), oneLine(a.Integration, 30),
 			fmt.Sprintf("%d in %s", a.Failures, term.Span(time.Duration(a.WithinMS)*time.Millisecond)), labelText(a.Name, a.Tags), told, oneLine(a.Message, 80)})
@@ -137,7 +138,7 @@ func auditCommand(ctx context.Context, from caller, args *arguments) (int, error
 	case err != nil:
 		return 0, err
 	case len(list) == 0:
-		return 0, q.sayNone("nothing is on record")
+		return 0, q.sayNone("")
 	case q.json:
 		return 0, term.JSONLines(q.out, list)
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/belay-run/belay/internal/companion/db"
 	"github.com/belay-run/belay/internal/label"
+	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/term"
 	"github.com/belay-run/belay/verdict"
 )
@@ -25,14 +26,14 @@ func logCommand(ctx context.Context, from caller, args *arguments) (int, error) 
 	case err != nil:
 		return 0, err
 	case len(q.rest) > 1:
-		return 0, &usageError{err: fmt.Errorf("belay log takes the id of one run, not %d", len(q.rest))}
+		return 0, &usageError{err: message.Error(message.OneRun(len(q.rest)))}
 	case len(q.rest) == 1:
 		q.filter.Invocation = q.rest[0]
 	}
 	attempts := q.on("attempts")
 	if q.on("tree") {
 		if attempts || q.on("follow") {
-			return 0, &usageError{err: errors.New("--tree cannot be used together with --attempts or --follow")}
+			return 0, &usageError{err: message.Error(message.TreeAlone())}
 		}
 		return 0, q.tree(ctx)
 	}
@@ -59,7 +60,7 @@ func (q *question) writeRuns(list []db.Invocation, first bool) error {
 		if !first {
 			return nil
 		}
-		return term.Printf(q.out, "nothing is on record\n")
+		return term.Line(q.out, message.NothingOnRecord(""))
 	}
 	var rows [][]string
 	for _, i := range list {
@@ -82,7 +83,7 @@ func (q *question) writeAttempts(list []db.Attempt, first bool) error {
 		if !first {
 			return nil
 		}
-		return term.Printf(q.out, "nothing is on record\n")
+		return term.Line(q.out, message.NothingOnRecord(""))
 	}
 	var rows [][]string
 	for _, a := range list {
@@ -151,9 +152,9 @@ func (q *question) oneRun(ctx context.Context) (inv db.Invocation, err error) {
 	case err != nil:
 		return inv, err
 	case len(found) == 0:
-		return inv, &usageError{err: fmt.Errorf("no run has the id %q; see: belay log", q.filter.Invocation)}
+		return inv, &usageError{err: seeFor(message.NoRun(q.filter.Invocation), "belay log")}
 	case len(found) > 1:
-		return inv, &usageError{err: fmt.Errorf("%d runs have an id like %q; see: belay log --json", len(found), q.filter.Invocation)}
+		return inv, &usageError{err: seeFor(message.SeveralRuns(len(found), q.filter.Invocation), "belay log --json")}
 	}
 	return found[0], nil
 }
@@ -165,13 +166,14 @@ func (q *question) tell(inv db.Invocation, attempts []db.Attempt) string {
 			term.Printf(&b, "%-10s %s\n", name, value)
 		}
 	}
+	more := func(text string) { term.Printf(&b, "           %s\n", text) }
 	line("run", inv.ID)
 	line("command", oneLine(inv.Command, 100)+" (profile "+inv.Profile+")")
 	line("name", oneLine(inv.Name, 100))
 	line("tags", oneLine(strings.Join(label.List(inv.Tags), ", "), 1000))
 	line("project", tilde(inv.Project))
 	line("started", inv.Started.In(q.now.Location()).Format(time.DateTime+" MST"))
-	line("result", fmt.Sprintf("%s, %s", result(inv.Status, inv.Class), codes(inv)))
+	line("result", fmt.Sprintf("%s, %s", result(inv.Status, inv.Class), message.ExitCodes(inv.BelayCode, inv.ExitCode)))
 	line("model", inv.Model)
 	line("session", inv.Session)
 	line("gate", inv.Gate)
@@ -189,7 +191,7 @@ func (q *question) tell(inv db.Invocation, attempts []db.Attempt) string {
 	for _, a := range attempts {
 		term.Printf(&b, "\n")
 		if a.GateWaitMS > 0 {
-			term.Printf(&b, "           waited %s to be let in\n", span(a.GateWaitMS))
+			more(message.WaitedToStart(span(a.GateWaitMS)))
 		}
 		what := fmt.Sprintf("attempt %d", a.Attempt)
 		if a.Attempt == 0 {
@@ -199,9 +201,9 @@ func (q *question) tell(inv db.Invocation, attempts []db.Attempt) string {
 		if a.Attempt > 0 {
 			term.Printf(&b, " after %s", cmp.Or(span(a.ResponseMS), "0s"))
 			if a.FirstMS != nil {
-				term.Printf(&b, " (first token after %s)", cmp.Or(span(*a.FirstMS), "0s"))
+				term.Printf(&b, "%s", message.FirstToken(cmp.Or(span(*a.FirstMS), "0s")))
 			}
-			term.Printf(&b, ", exit code %d", a.ExitCode)
+			term.Printf(&b, ", %s", message.ExitCodes(nil, a.ExitCode))
 		}
 		if a.Signal != "" {
 			term.Printf(&b, ", by %s", a.Signal)
@@ -228,34 +230,26 @@ func (q *question) tell(inv db.Invocation, attempts []db.Attempt) string {
 			term.Printf(&b, "           %s\n", t)
 		}
 		if a.InnerMS > 0 {
-			term.Printf(&b, "           of that %s waiting before it tried again by itself\n", span(a.InnerMS))
+			more(message.InnerWait(span(a.InnerMS)))
 		}
 		if after := a.WaitMS - a.InnerMS; after > 0 {
-			term.Printf(&b, "           then waited %s\n", span(after))
+			more(message.ThenWaited(span(after)))
 		} else if a.PlannedMS > 0 {
-			term.Printf(&b, "           then was to wait %s\n", span(a.PlannedMS))
+			more(message.ThenPlanned(span(a.PlannedMS)))
 		}
 	}
 	return b.String()
 }
 
-// codes are the exit codes of a run: belay's own, and the command's if it differs. Older lines have only the latter.
-func codes(inv db.Invocation) string {
-	switch {
-	case inv.BelayCode == nil || *inv.BelayCode == inv.ExitCode:
-		return fmt.Sprintf("exit code %d", inv.ExitCode)
-	case inv.ExitCode < 0:
-		return fmt.Sprintf("exit code %d; the command has none", *inv.BelayCode)
-	}
-	return fmt.Sprintf("exit code %d; the command's own is %d", *inv.BelayCode, inv.ExitCode)
-}
+// seeFor is an error with the command that shows more.
+func seeFor(text, command string) error { return message.Error(text + "; " + message.See(command)) }
 
 // innerText says how many requests were retries that the command has made by itself.
 func innerText(n int64) string {
 	if n == 0 {
 		return ""
 	}
-	return fmt.Sprintf(" (the command itself has retried %s)", times(n))
+	return message.RetriedInside(times(n))
 }
 
 // usedText are the tokens, and whether that is all.

@@ -4,13 +4,12 @@ package companion
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"math"
 	"strconv"
 	"strings"
 	"time"
 
+	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/term"
 )
 
@@ -26,22 +25,22 @@ func pruneCommand(ctx context.Context, from caller, args *arguments) (int, error
 	var before time.Time
 	switch {
 	case (age == "") == (size == ""):
-		return 0, &usageError{err: errors.New("say what to forget; as in: belay prune --older-than 90d, or: belay prune --max-size 500MB")}
+		return 0, &usageError{err: message.Error(message.PruneWhat())}
 	case age != "":
 		if before, err = parseWhen(age, q.now); err != nil {
-			return 0, &usageError{err: fmt.Errorf("--older-than: %w", err)}
+			return 0, &usageError{err: message.Error(message.InFlag("older-than", err), err)}
 		}
 	default:
 		bytes, err := parseSize(size)
 		if err != nil {
-			return 0, &usageError{err: fmt.Errorf("--max-size: %w", err)}
+			return 0, &usageError{err: message.Error(message.InFlag("max-size", err), err)}
 		}
 		if before, err = q.db.Before(ctx, bytes); err != nil {
 			return 0, err
 		}
 	}
 	if before.After(q.now) {
-		return 0, &usageError{err: fmt.Errorf("%s is still to come", before.Format(time.DateTime))}
+		return 0, &usageError{err: message.Error(message.InFuture(before))}
 	}
 	p, err := q.db.Prune(ctx, before, dry)
 	if err != nil {
@@ -50,20 +49,16 @@ func pruneCommand(ctx context.Context, from caller, args *arguments) (int, error
 	if q.json {
 		return 0, term.JSON(q.out, p)
 	}
-	did := "forgot"
-	if dry {
-		did = "would forget"
-	}
 	if before.IsZero() {
-		return 0, term.Printf(q.out, "nothing was forgotten: the record is no larger than that, or has no runs left\n")
+		return 0, term.Line(q.out, message.NothingToPrune())
 	}
-	term.Printf(q.out, "%s %s from before %s, %s, %s\n", did, count64(p.Invocations, "run"), before.In(q.now.Location()).Format(time.DateTime),
-		count64(int64(p.Sessions), "session file"), count64(int64(len(p.Logs)), "old log"))
+	term.Line(q.out, message.Pruned(dry, count64(p.Invocations, "run"), before.In(q.now.Location()),
+		count64(int64(p.Sessions), "session file"), count64(int64(len(p.Logs)), "old log")))
 	if p.Rotated != "" && !dry {
-		term.Printf(q.out, "the log was moved to %s; it can be removed when all in it is older than that\n", p.Rotated)
+		term.Line(q.out, message.LogMoved(p.Rotated))
 	}
 	if p.Bytes > 0 {
-		term.Printf(q.out, "%s were freed\n", term.Size(p.Bytes))
+		term.Line(q.out, message.Freed(term.Size(p.Bytes)))
 	}
 	return 0, nil
 }
@@ -80,7 +75,7 @@ func parseSize(text string) (int64, error) {
 	}
 	n, err := strconv.ParseFloat(number, 64)
 	if err != nil || !(n > 0) || n*factor > math.MaxInt64/2 {
-		return 0, fmt.Errorf("%q is no size, such as 500MB", text)
+		return 0, message.Error(message.NotASize(text))
 	}
 	return int64(n * factor), nil
 }

@@ -16,6 +16,7 @@ import (
 
 	"github.com/belay-run/belay/internal/companion/db"
 	"github.com/belay-run/belay/internal/label"
+	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/printable"
 	"github.com/belay-run/belay/internal/safefile"
 	"github.com/belay-run/belay/internal/state"
@@ -51,7 +52,7 @@ func (q *question) ask(ctx context.Context) error {
 	}
 	if c := q.filter.Class; c != "" && c != db.Failed {
 		if _, err := verdict.ParseClass(c); err != nil {
-			return &usageError{err: fmt.Errorf("--class: %w, or failed for all but ok", err)}
+			return &usageError{err: message.Error(message.ClassFilter(err))}
 		}
 	}
 	if err := q.check(); err != nil {
@@ -60,7 +61,7 @@ func (q *question) ask(ctx context.Context) error {
 	if q.has("n") {
 		n, err := strconv.Atoi(q.text("n"))
 		if err != nil || n < 0 {
-			return &usageError{err: fmt.Errorf("-n: %q is not a number of lines; as in: -n 20, or -n 0 for all", q.text("n"))}
+			return &usageError{err: message.Error(message.NotALineCount(q.text("n")))}
 		}
 		q.filter.Limit = n
 	}
@@ -99,7 +100,7 @@ func (q *question) times() error {
 		*t.into = at
 	}
 	if f := q.filter; !f.Since.IsZero() && !f.Until.IsZero() && !f.Since.Before(f.Until) {
-		return &usageError{err: fmt.Errorf("--since %s is not before --until %s", q.text("since"), q.text("until"))}
+		return &usageError{err: message.Error(message.SinceAfterUntil(q.text("since"), q.text("until")))}
 	}
 	return nil
 }
@@ -126,7 +127,7 @@ func (q *question) open(ctx context.Context) error {
 	}
 	_, err = q.db.Fold(ctx)
 	for _, text := range q.db.Said {
-		q.say("%s", text)
+		q.say(text)
 	}
 	q.db.Said = nil
 	q.foldTrouble(err)
@@ -137,27 +138,20 @@ func openTrouble(dir string, err error) error {
 	refused, ok := errors.AsType[*safefile.Error](err)
 	switch {
 	case ok:
-		return fmt.Errorf("the record cannot be opened: %w. Move that away, and the record is made again from the log", refused)
+		return message.Error(message.RecordRefused(refused), refused)
 	case errors.Is(err, db.ErrNewer):
 		return err
 	case db.Full(err):
-		return fmt.Errorf("the record in %s cannot be made: no room on the disk (%w); the log itself is in log.jsonl there", dir, err)
+		return message.Error(message.RecordFull(dir, err), err)
 	case db.Locked(err):
-		return fmt.Errorf("the record in %s is being written by others all the time (%w); try again", dir, err)
+		return message.Error(message.RecordBusy(dir, err), err)
 	}
-	return fmt.Errorf("the record in %s cannot be opened: %w; the log itself is in log.jsonl there", dir, err)
+	return message.Error(message.RecordUnusable(dir, err), err)
 }
 
 func (q *question) foldTrouble(err error) {
-	const partly = "the newest of the log is not in this answer"
-	switch {
-	case err == nil:
-	case db.Full(err):
-		q.say("the record cannot be brought up to date: no room on the disk (%v); %s, but nothing of the log is lost", err, partly)
-	case db.Locked(err):
-		q.say("others write the record all the time; %s", partly)
-	default:
-		q.say("the record cannot be brought up to date: %v; %s", err, partly)
+	if err != nil {
+		q.say(message.RecordStale(db.Full(err), db.Locked(err), err))
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/belay-run/belay/internal/companion/rehearse"
+	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/profile"
 	"github.com/belay-run/belay/internal/state"
 )
@@ -36,7 +37,7 @@ func rehearseCommand(ctx context.Context, from caller, args *arguments) (int, er
 	if file != "" {
 		text, err := os.ReadFile(file)
 		if err != nil {
-			return 0, &usageError{err: fmt.Errorf("the script cannot be read: %w", err)}
+			return 0, &usageError{err: message.Error(message.ScriptUnreadable(err), err)}
 		}
 		r.script = string(text)
 	}
@@ -81,7 +82,7 @@ func (r *rehearsal) perform(ctx context.Context, from caller) (code int, err err
 	begun := time.Now()
 	code, err = from.runChild(ctx, append(args, r.run...), env, stdout)
 	if err != nil {
-		return 0, fmt.Errorf("belay run could not be started: %w", err)
+		return 0, message.Error(message.RunNotStarted(err), err)
 	}
 	api.Close()
 	rep := newReport(r.script, begun, api, readResult(result), code)
@@ -96,7 +97,7 @@ func (r *rehearsal) write(from caller, rep *rehearsalReport) error {
 			err = errors.Join(rep.writeJSON(f), f.Close())
 		}
 		if err != nil {
-			from.say("the report could not be written: %v", err) // the exit code stays that of the run, which is done
+			from.say(message.ReportNotWritten(err)) // the exit code stays that of the run, which is done
 		}
 	}
 	if r.json {

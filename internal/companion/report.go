@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/belay-run/belay/internal/companion/rehearse"
+	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/printable"
 	"github.com/belay-run/belay/internal/term"
 )
@@ -94,7 +95,7 @@ func (r *rehearsalReport) writeText(w io.Writer) error {
 		return errors.Join(p.Text(w, term.Faint, "belay: "), p.Text(w, style, printable.Line(first)), term.Printf(w, "%s\n", rest))
 	}
 	main := len(sheet.Rows)
-	err := say(term.Plain, "", fmt.Sprintf("rehearsed %s: %s", shorten(strings.Join(strings.Fields(r.script), " ")), count(main, "request")))
+	err := say(term.Plain, "", message.Rehearsed(shorten(strings.Join(strings.Fields(r.script), " ")), main))
 	if main > 0 {
 		err = errors.Join(err, sheet.Write(w))
 	}
@@ -126,13 +127,13 @@ func (r *rehearsalReport) remarks(side map[string]int) (lines []string) {
 			}
 			list = append(list, what)
 		}
-		lines = append(lines, "on the side, without taking a step: "+strings.Join(list, ", "))
+		lines = append(lines, message.SideRequests(list))
 	}
 	if len(r.unused) > 0 {
-		lines = append(lines, "not reached: "+shorten(strings.Join(r.unused, ", ")))
+		lines = append(lines, message.NotReached(shorten(strings.Join(r.unused, ", "))))
 	}
 	if strings.Contains(r.script, "refuse") {
-		lines = append(lines, "connections that were refused reached nobody, and are not counted")
+		lines = append(lines, message.RefusedUncounted())
 	}
 	return lines
 }
@@ -155,15 +156,15 @@ func (r *rehearsalReport) outcome() string {
 		} `json:"usage"`
 	}
 	if r.result == nil || json.Unmarshal(r.result, &result) != nil {
-		return fmt.Sprintf("belay run has left no result; exit code %d", r.exitCode)
+		return message.NoResult(r.exitCode)
 	}
-	text := "verdict ok"
+	class := "ok"
 	if result.ErrorType != nil {
-		text = "verdict " + *result.ErrorType
+		class = *result.ErrorType
 	}
-	text += fmt.Sprintf("; %s, waited %.1fs", count(result.Attempts, "attempt"), result.Waited)
+	text := message.RehearsedVerdict(class, result.Attempts, result.Waited)
 	if u := result.Usage; u.In+u.Out > 0 {
-		text += fmt.Sprintf("; %s reports %d tokens in, %d out", result.Profile, u.In, u.Out)
+		text += message.ReportsTokens(result.Profile, u.In, u.Out)
 		if u.Cost != nil {
 			text += ", " + printable.Dollars(*u.Cost)
 			if u.Estimated {
@@ -172,9 +173,9 @@ func (r *rehearsalReport) outcome() string {
 		}
 	}
 	if result.RetryAt != nil {
-		text += "; try again at " + *result.RetryAt
+		text += message.RetryAt(*result.RetryAt)
 	}
-	return fmt.Sprintf("%s; exit code %d", text, r.exitCode)
+	return message.WithExitCode(text, r.exitCode)
 }
 
 // answerText says what a request got.
@@ -189,7 +190,7 @@ func answerText(q rehearse.Request) string {
 	case rehearse.CutByUs:
 		return text + ", cut"
 	}
-	return fmt.Sprintf("%s, %s after %s", text, q.End, seconds(q.Took))
+	return message.BrokeOff(text, string(q.End), seconds(q.Took))
 }
 
 func tokens(u rehearse.Usage) string {
@@ -198,19 +199,12 @@ func tokens(u rehearse.Usage) string {
 	}
 	text := fmt.Sprintf("%d in / %d out", u.Input, u.Output)
 	if u.CacheRead+u.CacheCreate > 0 {
-		text += fmt.Sprintf(", cache %d read / %d written", u.CacheRead, u.CacheCreate)
+		text += message.CacheTokens(u.CacheRead, u.CacheCreate)
 	}
 	return text
 }
 
 func seconds(d time.Duration) string { return fmt.Sprintf("%.2fs", d.Seconds()) }
-
-func count(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
-}
 
 // shorten cuts a text to the width of a column.
 func shorten(text string) string { return oneLine(text, 60) }

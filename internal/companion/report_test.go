@@ -30,9 +30,9 @@ func TestReport_Text(t *testing.T) {
   #  AT     GAP    REQUEST            MODEL  STEP  ANSWER                         TOKENS
   1  1.00s         POST /v1/messages  m      500   500
   2  3.00s  2.00s  POST /v1/messages  m      hang  none, client left after 1.00s  7 in / 0 out, cache 2 read / 0 written
-  on the side, without taking a step: HEAD / (200)
+  other requests, which take no step: HEAD / (200)
   not reached: 200
-belay: verdict server_error; 2 attempts, waited 1.2s; claude reports 7 tokens in, 0 out, $0.5000; try again at 2026-01-02T03:04:05Z; exit code 75
+belay: verdict server_error; 2 attempts, waited 1.2s; claude reports 7 tokens in, 0 out, $0.5000; retry at 2026-01-02T03:04:05Z; exit code 75
 `
 	if b.String() != want {
 		t.Errorf("got\n%s\nwant\n%s", b.String(), want)
@@ -43,7 +43,7 @@ belay: verdict server_error; 2 attempts, waited 1.2s; claude reports 7 tokens in
 func TestReport_NoResult(t *testing.T) {
 	r := &rehearsalReport{script: "200", exitCode: 137}
 	var b bytes.Buffer
-	if err := r.writeText(&b); err != nil || !strings.HasSuffix(b.String(), "has left no result; exit code 137\n") {
+	if err := r.writeText(&b); err != nil || !strings.HasSuffix(b.String(), "left no result; exit code 137\n") {
 		t.Errorf("%v: %s", err, b.String())
 	}
 	b.Reset()

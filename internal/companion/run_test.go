@@ -91,25 +91,25 @@ func TestRun_Questions(t *testing.T) {
 	seedRecord(t)
 	asked(t, "log", "--").is(0, "TIME", "RESULT", "aaaaaaaa", "claude", "1,200 in, 34 out", "$0.2500", "bbbbbbbb", "network", "connection reset")
 	asked(t, "log", "--n=1", "--").is(0, "bbbbbbbb")
-	asked(t, "log", "--attempts=true", "--").is(0, "overloaded, to be repeated", "WAITED", "2s")
+	asked(t, "log", "--attempts=true", "--").is(0, "overloaded, retried", "WAITED", "2s")
 	asked(t, "log", "--", "aaaaaaaa").is(0, "run        run-aaaaaaaa\n", "model      opus\n", "attempt 1: overloaded after 1s", "rule: overloaded\n", "then waited 2s\n", "tools: Bash ×3 500ms\n", "cost $0.2500", "requests   2\n")
 	asked(t, "log", "--invocation=bbbbbbbb", "--").is(0, "result     network, exit code 5\n", "gate       api\n")
 	asked(t, "log", "--", "aaaaaaaa", "bbbbbbbb").is(2, "belay log takes the id of one run, not 2")
 	asked(t, "log", "--", "nothing").is(2, `no run has the id "nothing"; see: belay log`)
-	asked(t, "log", "--", "run-").is(2, `2 runs have an id like "run-"`)
+	asked(t, "log", "--", "run-").is(2, `2 runs match the id "run-"`)
 	asked(t, "events", "--").is(0, "integration/", "hook/", "connection reset", "exited 1")
-	asked(t, "events", "--category=hook", "--profile=nothing", "--").is(0, "no events are on record\n")
+	asked(t, "events", "--category=hook", "--profile=nothing", "--").is(0, "no events on record\n")
 	asked(t, "sessions", "--").is(0, "3f9c1a52-8f0e-4b5a-9d43-0c4f8e1b7a66", "done")
-	asked(t, "sessions", "--", "zzzz").is(0, "no sessions are on record\n")
+	asked(t, "sessions", "--", "zzzz").is(0, "no sessions on record\n")
 	asked(t, "alerts", "--").is(0, "claude", "5 in 10m", "connection reset")
-	asked(t, "alerts", "--integration=codex", "--").is(0, "no alerts are on record\n")
+	asked(t, "alerts", "--integration=codex", "--").is(0, "no alerts on record\n")
 	asked(t, "audit", "--").is(0, "gate_hold", "api", "failure", "connection reset")
-	asked(t, "audit", "--action=gate_reset", "--").is(0, "nothing is on record\n")
+	asked(t, "audit", "--action=gate_reset", "--").is(0, "nothing on record\n")
 	asked(t, "stats", "--").is(0, "2 runs, 50.0 % ok, 3 attempts, 2 requests, waited 2s, tokens 1,200 in, 34 out, $0.2500; hooks and MCP servers failed once\n", "DAY", "MODEL", "PROFILE", "CLASS")
 	asked(t, "stats", "--by=model", "--").is(0, "MODEL", "opus")
-	asked(t, "stats", "--since=2h", "--until=1h", "--").is(0, "nothing is on record for this time\n")
-	asked(t, "prune", "--older-than=1d", "--dry-run=true", "--").is(0, "would forget 0 runs")
-	asked(t, "prune", "--max-size=1GB", "--").is(0, "nothing was forgotten: the record is no larger than that")
+	asked(t, "stats", "--since=2h", "--until=1h", "--").is(0, "nothing on record for this period\n")
+	asked(t, "prune", "--older-than=1d", "--dry-run=true", "--").is(0, "would delete 0 runs")
+	asked(t, "prune", "--max-size=1GB", "--").is(0, "nothing to delete: the record is not larger than that")
 }
 
 // What programs read: an object a line, and CSV that a spreadsheet opens.
@@ -140,27 +140,27 @@ func TestRun_QuestionsForPrograms(t *testing.T) {
 func TestRun_Usage(t *testing.T) {
 	seedRecord(t)
 	for line, want := range map[string]string{
-		"log --since=soon":                        `--since: "soon" is no time`,
+		"log --since=soon":                        `--since: "soon" is not a valid time`,
 		"log --since=1h --until=2h":               "--since 1h is not before --until 2h",
-		"log --n=some":                            `-n: "some" is not a number of lines; as in: -n 20, or -n 0 for all`,
+		"log --n=some":                            `-n: "some" is not a number of lines. Use -n 20, or -n 0 for all`,
 		"log --n=-1":                              `-n: "-1" is not a number of lines`,
 		"log --class=nonsense":                    "or failed for all but ok",
 		"log --nonsense":                          "flag provided but not defined: -nonsense",
 		"stats --by=week":                         `--by: "week" is not day, profile, model, class, name, project or tag.KEY`,
-		"stats --csv=true --json=true":            "--csv and --json exclude each other",
+		"stats --csv=true --json=true":            "--csv and --json cannot be used together",
 		"events --category=x":                     `--category: "x" is not integration, hook or mcp`,
 		"sessions --status=x":                     `--status: "x" is not running, done, failed, interrupted or abandoned`,
 		"audit --action=x":                        `--action: "x" is not failure, gate_reset, gate_hold or gate_open`,
-		"prune":                                   "say what to forget; as in: belay prune --older-than 90d",
-		"prune --older-than=1d --max-size=1":      "say what to forget",
-		"prune --older-than=never":                `--older-than: "never" is no time`,
-		"prune --max-size=much":                   `--max-size: "much" is no size, such as 500MB`,
-		"prune --older-than=2999-01-01":           "is still to come",
+		"prune":                                   "say what to delete, as in: belay prune --older-than 90d",
+		"prune --older-than=1d --max-size=1":      "say what to delete",
+		"prune --older-than=never":                `--older-than: "never" is not a valid time`,
+		"prune --max-size=much":                   `--max-size: "much" is not a size, such as 500MB`,
+		"prune --older-than=2999-01-01":           "is in the future",
 		"demo please":                             "belay demo takes no arguments",
 		"fold now":                                "belay fold takes no arguments",
-		"rehearse --script=@missing -- x":         "the script cannot be read",
+		"rehearse --script=@missing -- x":         "cannot read the script",
 		"rehearse --script=nonsense -- x":         "nonsense",
-		"rehearse --script-file=missing.txt -- x": "the script cannot be read",
+		"rehearse --script-file=missing.txt -- x": "cannot read the script",
 	} {
 		asked(t, strings.Fields(line)...).is(2, "belay: ", want)
 	}
@@ -174,7 +174,7 @@ func TestRun_ByHand(t *testing.T) {
 	called(t, "--nonsense").is(2, "belayd is the companion of belay")
 	asked(t, "nonsense").is(2, "belayd is the companion of belay")
 	for _, other := range []string{"9.9.9", "9.9.9/999", "9.9.9/"} {
-		called(t, "--for", other, "--belay", "belay", "log").is(125, "belay: belay 9.9.9 does not work with belayd "+version.String()+"; install both from one release\n")
+		called(t, "--for", other, "--belay", "belay", "log").is(125, "belay: belay 9.9.9 does not work with belayd "+version.String()+". Install both from one release\n")
 	}
 }
 

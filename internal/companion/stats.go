@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/belay-run/belay/internal/companion/db"
+	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/printable"
 	"github.com/belay-run/belay/internal/term"
 )
@@ -28,7 +29,7 @@ func statsCommand(ctx context.Context, from caller, args *arguments) (int, error
 		return 0, err
 	}
 	if asCSV && q.json {
-		return 0, &usageError{err: fmt.Errorf("--csv and --json exclude each other")}
+		return 0, &usageError{err: message.Error(message.NotTogether("--csv", "--json"))}
 	}
 	var groups []db.Group
 	if by != "" {
@@ -131,7 +132,7 @@ func (q *question) statsText(by db.Group, list []db.Figures, total db.Figures, f
 	if first {
 		text := summary(total)
 		if empty {
-			text = "nothing is on record for this time"
+			text = message.NothingInPeriod()
 		}
 		if err := term.Printf(q.out, "%s\n", text); err != nil {
 			return err
@@ -232,7 +233,7 @@ func summary(f db.Figures) string {
 	}
 	text += spentInAll(f)
 	if f.Faults > 0 {
-		text += fmt.Sprintf("; hooks and MCP servers failed %s", times(f.Faults))
+		text += "; " + message.FaultsInAll(times(f.Faults))
 	}
 	return text
 }
@@ -250,7 +251,7 @@ func spentInAll(f db.Figures) (text string) {
 	}
 	switch {
 	case f.UnknownCosts > 0 && known == "":
-		text += fmt.Sprintf(", cost of %s unknown", count64(f.UnknownCosts, "attempt"))
+		text += ", " + message.CostsUnknown(count64(f.UnknownCosts, "attempt"))
 	case f.UnknownCosts > 0:
 		text += fmt.Sprintf(", %s unknown", count64(f.UnknownCosts, "attempt"))
 	}

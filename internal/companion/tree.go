@@ -9,6 +9,7 @@ import (
 
 	"github.com/belay-run/belay/internal/companion/db"
 	"github.com/belay-run/belay/internal/label"
+	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/state"
 	"github.com/belay-run/belay/internal/term"
 	"github.com/belay-run/belay/verdict"
@@ -31,7 +32,7 @@ func (q *question) tree(ctx context.Context) error {
 	case q.json:
 		return term.JSONLines(q.out, nodes)
 	case len(nodes) == 0:
-		return term.Printf(q.out, "nothing is on record\n")
+		return term.Line(q.out, message.NothingOnRecord(""))
 	}
 	running := map[string]bool{}
 	for _, inv := range live {
@@ -45,7 +46,7 @@ func (q *question) tree(ctx context.Context) error {
 		case n.Missing && running[n.ID]:
 			status = "running"
 		case n.Missing:
-			status = "not on record"
+			status = message.NotOnRecord()
 		default:
 			status, ended, attempts = result(n.Status, n.Class), q.clock(n.Ended), fmt.Sprint(n.Attempts)
 		}

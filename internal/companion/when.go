@@ -3,12 +3,13 @@
 package companion
 
 import (
-	"fmt"
 	"regexp"
 	"strconv"
 	"strings"
 	"time"
 	_ "time/tzdata" // TZ must mean something in a container without zones
+
+	"github.com/belay-run/belay/internal/message"
 )
 
 // ago reads 90s, 30m, 2h, 7d, 2w, and sums of them such as 1d12h.
@@ -33,7 +34,7 @@ func parseWhen(text string, now time.Time) (time.Time, error) {
 		for i := range n {
 			n[i], _ = strconv.Atoi(m[i+1])
 			if n[i] > 100_000_000 {
-				return time.Time{}, fmt.Errorf("%q is longer ago than anything", text)
+				return time.Time{}, message.Error(message.TooLongAgo(text))
 			}
 		}
 		return now.Add(-time.Duration(n[0]*7+n[1])*24*time.Hour - time.Duration(n[2])*time.Hour -
@@ -52,5 +53,5 @@ func parseWhen(text string, now time.Time) (time.Time, error) {
 			return time.Date(now.Year(), now.Month(), now.Day(), t.Hour(), t.Minute(), t.Second(), 0, now.Location()), nil
 		}
 	}
-	return time.Time{}, fmt.Errorf("%q is no time; give one as 2h, 7d, 14:30, today, yesterday, 2026-11-01 or 2026-11-01T14:30:00Z", strings.TrimSpace(text))
+	return time.Time{}, message.Error(message.NotATime(strings.TrimSpace(text)))
 }

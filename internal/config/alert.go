@@ -1,12 +1,11 @@
 package config
 
 import (
-	"errors"
-	"fmt"
 	"net/url"
 	"strings"
 
 	"github.com/belay-run/belay/internal/alert"
+	"github.com/belay-run/belay/internal/message"
 )
 
 // alertConfig reads the table [alert] of the user's file: thresholds for all, tables of single integrations, and where
@@ -14,7 +13,7 @@ import (
 func alertConfig(v any) (c alert.Config, key string, err error) {
 	table, ok := v.(map[string]any)
 	if !ok {
-		return c, "alert", errors.New("must be a table, as [alert]")
+		return c, "alert", message.Error(message.MustBeTable("[alert]"))
 	}
 	c.Per = map[string]alert.Settings{}
 	for name, value := range table {
@@ -29,7 +28,7 @@ func alertConfig(v any) (c alert.Config, key string, err error) {
 		default:
 			own, ok := value.(map[string]any)
 			if !ok {
-				return c, key, errors.New("unknown key; there are failures, within, command, webhook and tables of integrations, as [alert.claude]")
+				return c, key, message.Error(message.UnknownKey("failures", "within", "command", "webhook", "tables such as [alert.claude]"))
 			}
 			if near := Nearest(name, Profiles); near != "" && near != name { // any other name may be that of a command
 				return c, key, checkProfile(name)
@@ -65,10 +64,10 @@ func setThreshold(s *alert.Settings, key string, value any) error {
 		}
 	case "within":
 		if s.Within, err = ParseDuration(text); err == nil && s.Within == 0 {
-			err = errors.New("must be longer than 0")
+			err = message.Error(message.MustBePositive())
 		}
 	default:
-		err = errors.New("unknown key; there are failures and within")
+		err = message.Error(message.UnknownKey("failures", "within"))
 	}
 	return err
 }
@@ -77,13 +76,13 @@ func setThreshold(s *alert.Settings, key string, value any) error {
 func commandLine(value any) ([]string, error) {
 	list, ok := value.([]any)
 	if !ok || len(list) == 0 {
-		return nil, errors.New(`must be a list, as ["notify-send", "belay"]: there is no shell`)
+		return nil, message.Error(message.MustBeList())
 	}
 	var args []string
 	for _, v := range list {
 		text, ok := v.(string)
 		if !ok {
-			return nil, fmt.Errorf("%v is not a text", v)
+			return nil, message.Error(message.NotAString(v))
 		}
 		args = append(args, text)
 	}
@@ -94,7 +93,7 @@ func webhook(value any) (string, error) {
 	text, _ := value.(string)
 	u, err := url.Parse(text)
 	if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" {
-		return "", fmt.Errorf("%q is not a URL, as https://example.com/hook", strings.TrimSpace(text))
+		return "", message.Error(message.NotAURL(strings.TrimSpace(text)))
 	}
 	return text, nil
 }

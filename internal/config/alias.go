@@ -1,8 +1,9 @@
 package config
 
 import (
-	"fmt"
 	"strings"
+
+	"github.com/belay-run/belay/internal/message"
 )
 
 // alias is the name that another program has for one of Belay's settings, for users who know that program. It is accepted
@@ -100,9 +101,9 @@ func twoNames(table map[string]any, line func(key string) int) (key, text string
 			if _, there := table[other]; there {
 				as := ""
 				if other != s.Key() {
-					as = " as " + other
+					as = other
 				}
-				return a.key, fmt.Sprintf("this is another name of %s, which is set%s in line %d; take one of them out", s.Key(), as, line(other))
+				return a.key, message.OtherName(s.Key(), as, line(other))
 			}
 		}
 	}

@@ -2,12 +2,12 @@ package config
 
 import (
 	"cmp"
-	"fmt"
 	"math"
 	"strconv"
 	"time"
 
 	"github.com/belay-run/belay/internal/agent/generic"
+	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/retry"
 )
 
@@ -89,8 +89,8 @@ func measure(name string, s *Settings) float64 {
 	return math.NaN() // neither lower nor higher than anything
 }
 
-// nothing is the reason for which a project's value is ignored without a word: there is nothing that it could bound.
-const nothing = "it has nothing to bound here"
+// nothing is the reason for which a project's value is ignored without a word: there is nothing that it could limit.
+const nothing = "nothing to limit"
 
 // refusal is why a project's value of a setting has no effect; empty if it has.
 func (s *Settings) refusal(t *Setting, want *Settings, without *inForce, profile string) string {
@@ -101,29 +101,29 @@ func (s *Settings) refusal(t *Setting, want *Settings, without *inForce, profile
 		if value == 0 {
 			return nothing
 		}
-		return "a project's file cannot ask for retries; give --max-retries, or set it in your own config.toml"
+		return message.ProjectRetries()
 	case t.Name == "max-parallel" && profile == generic.Name && s.Gate == "":
 		return nothing // and so no slots
 	case t.Name == "max-wait" && s.NoWait:
 		return nothing
 	case t.Name == "stall-timeout" && s.Chosen(t.Name) && s.StallTimeout == 0:
-		return "you have turned it off in " + from
+		return message.ProjectTurnedOff(from)
 	case t.Name == "stall-timeout" && math.IsInf(value, 1) && profile != generic.Name:
-		return "a project's file cannot turn it off"
+		return message.ProjectCannotTurnOff()
 	case math.IsInf(value, 1) && math.IsInf(now, 1):
 		return nothing
 	case value == 0 && now > 0 && t.Scope == Lower && (s.asked || s.Chosen(t.Name)):
-		return "it would turn off what you ask for"
+		return message.ProjectAgainstUser()
 	case t.Name == "jitter":
 		if !slower(want.Jitter, without.Jitter, without.BaseDelay, without.MaxDelay) {
-			return fmt.Sprintf("a project's file may only make waits longer, and %s (%s) makes longer ones", without.Jitter, from)
+			return message.ProjectJitter(without.Jitter, from)
 		}
 		return ""
 	case t.Scope == Lower && value <= now, t.Scope == Raise && value >= now:
 		return ""
 	}
 	may := map[Scope]string{Lower: "lower", Raise: "raise"}[t.Scope]
-	return fmt.Sprintf("a project's file may only %s it, and it is %s (%s)", may, valueText(t.Name, &without.Settings), from)
+	return message.ProjectBound(may, valueText(t.Name, &without.Settings), from)
 }
 
 // slower reports whether no wait with one jitter is shorter than with the other, for delays from one length to another.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/belay-run/belay/internal/budget"
 	"github.com/belay-run/belay/internal/label"
+	"github.com/belay-run/belay/internal/message"
 )
 
 // Budget is what the user's file says of a budget: its terms, and which runs belong to it without naming it. Of each list
@@ -99,7 +100,7 @@ func setBudgets(s *Settings, text string) error {
 		case s.Budgets[at].Terms == nil:
 			s.Budgets[at] = j
 		case j.Terms != nil && *j.Terms != *s.Budgets[at].Terms:
-			return fmt.Errorf("budget %s is given two limits", j.Name)
+			return message.Error(message.TwoLimits(j.Name))
 		}
 	}
 	return nil
@@ -115,7 +116,7 @@ func budgetRules(tables map[string]any) (rules map[string]Budget, key string, er
 		}
 		table, ok := value.(map[string]any)
 		if !ok {
-			return nil, key, errors.New("must be a table, as [budget.nightly]")
+			return nil, key, message.Error(message.MustBeTable("[budget.nightly]"))
 		}
 		rule, wrong, err := budgetRule(table)
 		if err != nil {
@@ -142,7 +143,7 @@ func budgetRule(table map[string]any) (b Budget, key string, err error) {
 		case "strict":
 			var ok bool
 			if terms.Strict, ok = value.(bool); !ok {
-				err = errors.New("takes true or false")
+				err = message.Error(message.MustBeBool())
 			}
 		case "profile":
 			b.Profiles, err = texts(value, checkProfile)
@@ -158,7 +159,7 @@ func budgetRule(table map[string]any) (b Budget, key string, err error) {
 		case "tag":
 			b.Tags, err = texts(value, checkTag)
 		default:
-			err = errors.New("unknown key; there are limit, window, strict, profile, directory, name and tag")
+			err = message.Error(message.UnknownKey("limit", "window", "strict", "profile", "directory", "name", "tag"))
 		}
 		if err != nil {
 			return b, key, err
@@ -166,9 +167,9 @@ func budgetRule(table map[string]any) (b Budget, key string, err error) {
 	}
 	switch {
 	case terms.Limit > 0 && terms.Window == "":
-		return b, "", errors.New("has a limit and no window: day, week or month")
+		return b, "", message.Error(message.LimitWithoutWindow())
 	case terms.Limit == 0 && (terms.Window != "" || terms.Strict):
-		return b, "", errors.New("has no limit")
+		return b, "", message.Error(message.WithoutLimit())
 	case terms.Limit > 0:
 		b.Terms = &terms
 	}
@@ -187,7 +188,7 @@ func texts(value any, check func(string) error) (list []string, err error) {
 	for _, v := range values {
 		text, ok := v.(string)
 		if !ok || text == "" {
-			return nil, fmt.Errorf("%v is not a text", v)
+			return nil, message.Error(message.NotAString(v))
 		}
 		if check != nil {
 			if err := check(text); err != nil {
@@ -206,7 +207,7 @@ func directory(text string) (string, error) {
 		return filepath.Join(home, rest), err
 	}
 	if !filepath.IsAbs(text) {
-		return "", fmt.Errorf("%q is not an absolute path; ~ stands for your home directory", text)
+		return "", message.Error(message.NotAbsolute(text))
 	}
 	return filepath.Clean(text), nil
 }

@@ -1,11 +1,12 @@
 package config
 
 import (
-	"fmt"
 	"math"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/belay-run/belay/internal/message"
 )
 
 // MaxDuration is the longest that makes sense anywhere: a year and a day.
@@ -13,18 +14,18 @@ const MaxDuration = 366 * 24 * time.Hour
 
 // ParseDuration reads 30s, 1h30m, 2d or plain seconds.
 func ParseDuration(text string) (time.Duration, error) {
-	bad := func(why string) (time.Duration, error) {
-		return 0, fmt.Errorf("%q %s; write 30s, 5m, 1h30m or plain seconds", text, why)
+	bad := func(say func(string) string) (time.Duration, error) {
+		return 0, message.Error(say(text))
 	}
 	s := strings.TrimSpace(text)
 	if seconds, err := strconv.ParseFloat(s, 64); err == nil {
 		switch {
 		case math.IsNaN(seconds) || math.IsInf(seconds, 0):
-			return bad("is not a duration")
+			return bad(message.NotADuration)
 		case seconds < 0:
-			return bad("is negative")
+			return bad(message.NegativeDuration)
 		case seconds > MaxDuration.Seconds():
-			return bad("is longer than a year")
+			return bad(message.DurationTooLong)
 		}
 		return time.Duration(seconds * float64(time.Second)), nil
 	}
@@ -40,11 +41,11 @@ func ParseDuration(text string) (time.Duration, error) {
 	d, err := time.ParseDuration(s)
 	switch {
 	case err != nil:
-		return bad("is not a duration")
+		return bad(message.NotADuration)
 	case d < 0:
-		return bad("is negative")
+		return bad(message.NegativeDuration)
 	case days > MaxDuration || d > MaxDuration-days:
-		return bad("is longer than a year")
+		return bad(message.DurationTooLong)
 	}
 	return days + d, nil
 }

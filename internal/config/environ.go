@@ -4,6 +4,8 @@ import (
 	"os"
 	"slices"
 	"strings"
+
+	"github.com/belay-run/belay/internal/message"
 )
 
 // environ is the part of the environment that is ours.
@@ -47,6 +49,14 @@ type Unread struct {
 	Var string
 	// Instead is what was probably meant, another variable or a flag; empty if that is not known.
 	Instead string
+}
+
+// String says that the variable has no effect, and what would have.
+func (u Unread) String() string {
+	if strings.HasPrefix(u.Instead, "--") {
+		return message.VariablePerCall(u.Var, u.Instead)
+	}
+	return message.VariableNoEffect(u.Var, u.Instead)
 }
 
 // unread are those of the environment, in order.

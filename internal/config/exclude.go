@@ -3,6 +3,8 @@ package config
 import (
 	"fmt"
 	"strings"
+
+	"github.com/belay-run/belay/internal/message"
 )
 
 // exclude resolves settings that contradict each other: of two layers the nearer wins, in one layer it is a mistake.
@@ -25,9 +27,9 @@ func (s *Settings) exclude() error {
 		case near > 0:
 			pair.off[1]()
 		case nearness(from[0]) == 0:
-			return fmt.Errorf("%s: %s and %s exclude each other; take one of them out", from[0], Find(pair.a).Key(), Find(pair.b).Key())
+			return fmt.Errorf("%s: %s", from[0], message.NotTogether(Find(pair.a).Key(), Find(pair.b).Key()))
 		default:
-			return fmt.Errorf("%s and %s exclude each other; leave one of them out", from[0], from[1])
+			return message.Error(message.NotTogether(from[0], from[1]))
 		}
 	}
 	return nil

@@ -14,6 +14,7 @@ import (
 	"github.com/pelletier/go-toml/v2"
 
 	"github.com/belay-run/belay/internal/alert"
+	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/price"
 	"github.com/belay-run/belay/internal/safefile"
 	"github.com/belay-run/belay/verdict"
@@ -53,13 +54,13 @@ func readUser() (*file, error) {
 		return nil, nil
 	}
 	if _, unreached := os.Lstat(path); errors.Is(err, os.ErrPermission) && errors.Is(unreached, os.ErrPermission) {
-		return &file{path: path, ignored: []Ignored{{Path: path, Why: "it cannot be reached: permission denied"}}}, nil
+		return &file{path: path, ignored: []Ignored{{Path: path, Why: message.UserFileDenied()}}}, nil
 	}
 	if wrong, ok := errors.AsType[*safefile.Error](err); ok {
 		return nil, &Mistake{Path: path, Err: errors.New("it " + wrong.Reason)}
 	}
 	if err != nil {
-		return nil, &Mistake{Path: path, Err: fmt.Errorf("cannot be read: %w", err)}
+		return nil, &Mistake{Path: path, Err: message.Error(message.CannotRead(err), err)}
 	}
 	return parseFile(path, data, false)
 }
@@ -166,7 +167,7 @@ func (f *file) addTable(to map[string]named, table map[string]any, prefix string
 func (f *file) addProfiles(value any, lines map[string]int, wrong func(key, format string, args ...any) error) error {
 	tables, ok := value.(map[string]any)
 	if !ok {
-		return wrong("profile", "must be a table, as [profile.generic]")
+		return wrong("profile", "%s", message.MustBeTable("[profile.generic]"))
 	}
 	for name, table := range tables {
 		key := "profile." + name
@@ -174,7 +175,7 @@ func (f *file) addProfiles(value any, lines map[string]int, wrong func(key, form
 		err := checkProfile(name)
 		switch {
 		case !ok:
-			err = wrong(key, "must be a table")
+			err = wrong(key, "%s", message.MustBeTable(""))
 		case err != nil:
 			err = wrong(key, "%w", err)
 		default:
@@ -191,7 +192,7 @@ func (f *file) addProfiles(value any, lines map[string]int, wrong func(key, form
 // addPrices adds the table of prices.
 func (f *file) addPrices(value any, wrong func(key, format string, args ...any) error) error {
 	if f.project {
-		return wrong("prices", "a project's file may not set prices; put them into your own config.toml")
+		return wrong("prices", "%s", message.ProjectMayNot("prices"))
 	}
 	own, key, err := prices(value)
 	if err != nil {
@@ -204,7 +205,7 @@ func (f *file) addPrices(value any, wrong func(key, format string, args ...any) 
 // addBudgets adds the table of budgets.
 func (f *file) addBudgets(rules map[string]any, wrong func(key, format string, args ...any) error) error {
 	if f.project {
-		return wrong("budget", "a project's file may not set budgets; put them into your own config.toml")
+		return wrong("budget", "%s", message.ProjectMayNot("budgets"))
 	}
 	budgets, key, err := budgetRules(rules)
 	if err != nil {
@@ -217,7 +218,7 @@ func (f *file) addBudgets(rules map[string]any, wrong func(key, format string, a
 // addAlerts adds the table of alerts.
 func (f *file) addAlerts(value any, wrong func(key, format string, args ...any) error) error {
 	if f.project {
-		return wrong("alert", "a project's file may not set alerts; put them into your own config.toml")
+		return wrong("alert", "%s", message.ProjectMayNot("alerts"))
 	}
 	alerts, key, err := alertConfig(value)
 	if err != nil {
@@ -232,11 +233,11 @@ func (f *file) set(table map[string]named, key string, v any, line int) error {
 	s, by := lookUp(key)
 	switch {
 	case s == nil:
-		return fmt.Errorf("unknown key%s", suggestion(key))
+		return message.Error(message.UnknownSetting(Nearest(key, keys())))
 	case s.Scope == PerCall:
-		return fmt.Errorf("belongs to one call; give it as --%s", s.Name)
+		return message.Error(message.PerCall(s.Name))
 	case f.project && s.Scope < Lower:
-		return errors.New("a project's file may not set this; put it into your own config.toml")
+		return message.Error(message.ProjectMayNot("this"))
 	}
 	if tags, ok := v.(map[string]any); ok && s.Name == "tag" {
 		v = tagList(tags)
@@ -277,17 +278,14 @@ func flat(v any) (string, error) {
 		}
 		return strings.Join(parts, ","), nil
 	}
-	what := "a date or time"
-	if _, ok := v.(map[string]any); ok {
-		what = "a table"
-	}
-	return "", errors.New("takes a text, a number, true or false, or a list, not " + what)
+	_, isTable := v.(map[string]any)
+	return "", message.Error(message.MustBeScalar(isTable))
 }
 
 // addRules adds the rules for verdicts.
 func (f *file) addRules(data []byte) error {
 	if f.project {
-		return errors.New("a project's file may not hold rules; put them into your own config.toml")
+		return message.Error(message.ProjectMayNot("rules"))
 	}
 	var doc struct {
 		Rule []Rule `toml:"rule"`
@@ -305,13 +303,13 @@ func (f *file) addRules(data []byte) error {
 		for _, e := range missing.Errors {
 			if k := e.Key(); len(k) > 1 && k[0] == "rule" {
 				row, _ := e.Position()
-				return fmt.Errorf("unknown key %s in line %d", k[len(k)-1], row)
+				return message.Error(message.UnknownRuleKey(k[len(k)-1], row))
 			}
 		}
 	}
 	for i, r := range doc.Rule {
 		if r.Name == "" {
-			return fmt.Errorf("rule %d has no name", i+1)
+			return message.Error(message.RuleWithoutName(i + 1))
 		}
 		if r.Profile != "" {
 			if err := checkProfile(r.Profile); err != nil {

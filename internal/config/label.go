@@ -1,12 +1,12 @@
 package config
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
 
 	"github.com/belay-run/belay/internal/label"
+	"github.com/belay-run/belay/internal/message"
 )
 
 // setName reads the name of a run.
@@ -39,7 +39,7 @@ func tagList(table map[string]any) (list []any) {
 func checkTag(text string) error {
 	tags, err := label.Parse(text)
 	if err == nil && (len(tags) != 1 || strings.HasSuffix(text, "=")) {
-		err = fmt.Errorf("%q is not KEY=VALUE", text)
+		err = message.Error(message.NotATag(text))
 	}
 	return err
 }

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/pelletier/go-toml/v2"
+
+	"github.com/belay-run/belay/internal/message"
 )
 
 // Mistake is something wrong in a file or in the environment, and where.
@@ -19,7 +21,7 @@ type Mistake struct {
 func (m *Mistake) Error() string {
 	switch {
 	case m.Var != "":
-		return fmt.Sprintf("environment variable %s: %v", m.Var, m.Err)
+		return message.InVariable(m.Var, m.Err)
 	case m.Line > 0:
 		return fmt.Sprintf("%s:%d: %v", m.Path, m.Line, m.Err)
 	}
@@ -54,9 +56,9 @@ func notTOML(path string, data []byte, err error) *Mistake {
 	case strings.Contains(text, "already"): // defined twice: that is clear enough
 		return &Mistake{Path: path, Line: row, Err: errors.New(text)}
 	case hasValue && key != "" && value == "":
-		return &Mistake{Path: path, Line: row, Err: fmt.Errorf("%s has no value; as in: max_retries = 3", key)}
+		return &Mistake{Path: path, Line: row, Err: message.Error(message.NoValue(key))}
 	case hasValue && key != "" && !strings.ContainsAny(value, "\"'[{"):
-		return &Mistake{Path: path, Line: row, Err: fmt.Errorf("the value of %s cannot be read; a text stands in quotes, as in: max_wait = \"5m\"", key)}
+		return &Mistake{Path: path, Line: row, Err: message.Error(message.NoQuotes(key))}
 	}
-	return &Mistake{Path: path, Line: row, Err: fmt.Errorf("this line cannot be read: %s (%s); a setting looks like: max_wait = \"5m\"", line, text)}
+	return &Mistake{Path: path, Line: row, Err: message.Error(message.UnreadableLine(line, text))}
 }

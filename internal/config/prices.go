@@ -1,13 +1,12 @@
 package config
 
 import (
-	"errors"
-	"fmt"
 	"math"
 	"strconv"
 	"strings"
 	"time"
 
+	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/price"
 )
 
@@ -17,17 +16,17 @@ func prices(v any) (own map[string]price.Price, key string, err error) {
 	const example = `[prices."my-model"]`
 	table, ok := v.(map[string]any)
 	if !ok {
-		return nil, "prices", errors.New("must be a table, as " + example)
+		return nil, "prices", message.Error(message.MustBeTable(example))
 	}
 	own = map[string]price.Price{}
 	for model, value := range table {
 		key := "prices." + model
 		if strings.TrimSpace(model) == "" {
-			return nil, key, errors.New("has no name; write " + example)
+			return nil, key, message.Error(message.PriceWithoutName(example))
 		}
 		fields, ok := value.(map[string]any)
 		if !ok {
-			return nil, key, errors.New("must be a table, as " + example + "; a name with a dot stands in quotes")
+			return nil, key, message.Error(message.PriceNotATable(example))
 		}
 		p, wrong, err := modelPrice(fields)
 		if err != nil {
@@ -45,9 +44,9 @@ func modelPrice(fields map[string]any) (p price.Price, wrong string, err error) 
 		known, ok := (*price.Table)(nil).Find(name, time.Now())
 		switch {
 		case !ok:
-			return p, "like", fmt.Errorf("%q is not in the price list; see: belay prices", name)
+			return p, "like", message.Error(message.PriceLikeUnknown(name))
 		case len(fields) > 1:
-			return p, "like", errors.New("stands alone: the price is that of the other model")
+			return p, "like", message.Error(message.PriceLikeAlone())
 		}
 		return *known, "", nil
 	}
@@ -60,11 +59,11 @@ func modelPrice(fields map[string]any) (p price.Price, wrong string, err error) 
 	}
 	inner, ok := long.(map[string]any)
 	if !ok {
-		return p, "long", errors.New("must be a table, as long = { above = 200000, input = 4, output = 15 }")
+		return p, "long", message.Error(message.MustBeTable("long = { above = 200000, input = 4, output = 15 }"))
 	}
 	above, ok := inner["above"].(int64)
 	if !ok || above < 1 {
-		return p, "long.above", errors.New("must be the number of tokens of a prompt from which on these rates hold, as 200000")
+		return p, "long.above", message.Error(message.PriceLongAbove())
 	}
 	p.Long = &price.Long{Above: above}
 	p.Long.Rates, wrong, err = rates(inner, "above")
@@ -84,7 +83,7 @@ func rates(fields map[string]any, other string) (r price.Rates, wrong string, er
 		}
 		to, ok := into[name]
 		if !ok {
-			return r, name, errors.New("unknown key; there are input, output, cache_read, cache_write, cache_write_1h, long and like")
+			return r, name, message.Error(message.UnknownKey("input", "output", "cache_read", "cache_write", "cache_write_1h", "long", "like"))
 		}
 		text, err := flat(value)
 		if err != nil {
@@ -92,13 +91,13 @@ func rates(fields map[string]any, other string) (r price.Rates, wrong string, er
 		}
 		n, err := strconv.ParseFloat(text, 64)
 		if err != nil || n < 0 || math.IsNaN(n) || n > maxRate {
-			return r, name, fmt.Errorf("%q is not a price: US dollars for a million tokens, as 2.5", text)
+			return r, name, message.Error(message.NotAPrice(text))
 		}
 		*to = n
 	}
 	for _, name := range []string{"input", "output"} {
 		if _, ok := fields[name]; !ok {
-			return r, name, errors.New("is missing: US dollars for a million tokens, as input = 2.5")
+			return r, name, message.Error(message.PriceMissing())
 		}
 	}
 	for _, name := range []string{"cache_read", "cache_write", "cache_write_1h"} {

@@ -19,10 +19,10 @@ func TestPrices_Mistakes(t *testing.T) {
 		"[prices.m]\ninput = 1\noutput = inf":                                 `prices.m.output: "+Inf" is not a price`,
 		"[prices.m]\ninput = 1\noutput = 1\ncache = 1":                        "prices.m.cache: unknown key",
 		"[prices.m]\ninput = 1\noutput = 1\nlong = 5":                         "prices.m.long: must be a table",
-		"[prices.m]\ninput = 1\noutput = 1\nlong = { input = 1, output = 1 }": "prices.m.long.above: must be the number",
+		"[prices.m]\ninput = 1\noutput = 1\nlong = { input = 1, output = 1 }": "prices.m.long.above: must be the prompt size",
 		"[prices.m]\ninput = 1\noutput = 1\nlong = { above = 10, input = 1 }": "prices.m.long.output: is missing",
 		"[prices.m]\nlike = 'nothing'":                                        `prices.m.like: "nothing" is not in the price list`,
-		"[prices.m]\nlike = 'gpt-5'\ninput = 1":                               "prices.m.like: stands alone",
+		"[prices.m]\nlike = 'gpt-5'\ninput = 1":                               "prices.m.like: cannot be combined",
 		"[prices.gpt-5.6]\ninput = 1\noutput = 1":                             "prices.gpt-5.6: unknown key",
 	} {
 		if _, err := parseFile("config.toml", []byte(text), false); err == nil || !strings.Contains(err.Error(), want) {

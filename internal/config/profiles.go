@@ -1,10 +1,9 @@
 package config
 
 import (
-	"fmt"
 	"slices"
-	"strings"
 
+	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/profile"
 )
 
@@ -16,8 +15,5 @@ func checkProfile(name string) error {
 	if slices.Contains(Profiles, name) {
 		return nil
 	}
-	if near := Nearest(name, Profiles); near != "" {
-		return fmt.Errorf("there is no profile %s; did you mean %s?", name, near)
-	}
-	return fmt.Errorf("there is no profile %s; there are %s", name, strings.Join(Profiles, ", "))
+	return message.Error(message.NoProfile(name, Nearest(name, Profiles), Profiles))
 }

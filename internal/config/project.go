@@ -2,12 +2,12 @@ package config
 
 import (
 	"errors"
-	"fmt"
 	"os"
 	"strconv"
 	"strings"
 	"unicode"
 
+	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/profile"
 	"github.com/belay-run/belay/internal/safefile"
 	"github.com/belay-run/belay/retry"
@@ -26,9 +26,9 @@ type Ignored struct {
 
 func (i Ignored) String() string {
 	if i.Key != "" {
-		return fmt.Sprintf("%s: %s is ignored: %s", i.at(), i.Key, i.Why)
+		return message.IgnoredKey(i.at(), i.Key, i.Why)
 	}
-	return fmt.Sprintf("%s is ignored: %s", i.at(), i.Why)
+	return message.IgnoredFile(i.at(), i.Why)
 }
 
 // at is where it stands.
@@ -71,7 +71,7 @@ func (s *Settings) Warning() string {
 	case 1:
 		return s.Ignored[0].String()
 	default:
-		return fmt.Sprintf("%s (and %d more; see: belay config show)", s.Ignored[0], n-1)
+		return message.IgnoredMore(s.Ignored[0].String(), n-1)
 	}
 }
 
@@ -103,11 +103,11 @@ func readProject(dir string) *file {
 func aboveText(root string) string {
 	switch {
 	case isRepository(root):
-		return "it is above the root of the repository, " + root + "; settings for all projects belong into your own config.toml"
+		return message.ProjectAboveRepository(root)
 	case root == homeDir():
-		return "it is above your home directory; settings for all projects belong into your own config.toml"
+		return message.ProjectAboveHome()
 	}
-	return "outside of a repository and of your home directory only a file in the working directory is read"
+	return message.ProjectOutside()
 }
 
 // bound lets the project's file take effect where no nearer layer has a value, as far as it bounds what is in force without it.

@@ -34,11 +34,11 @@ func TestProject_OnlyBounds(t *testing.T) {
 		"more retries":               {project: "max_retries = 9", profile: "claude", holds: func(p retry.Policy, _ *config.Settings) bool { return p.MaxRetries == 4 }, ignored: ":1: max_retries is ignored: a project's file may only lower it, and it is 4 (preset claude)"},
 		"fewer than the user":        {user: "max_retries = 5", project: "max_retries = 2", profile: "generic", holds: func(p retry.Policy, s *config.Settings) bool { return p.MaxRetries == 2 && s.Asked() }},
 		"more than the user":         {user: "max_retries = 5", project: "max_retries = 6", profile: "generic", holds: func(p retry.Policy, s *config.Settings) bool { return p.MaxRetries == 5 }, ignored: "and it is 5 ("},
-		"retries of a plain command": {project: "max_retries = 2", profile: "generic", holds: func(p retry.Policy, s *config.Settings) bool { return p.MaxRetries == retry.None && !s.Asked() }, ignored: "cannot ask for retries; give --max-retries"},
+		"retries of a plain command": {project: "max_retries = 2", profile: "generic", holds: func(p retry.Policy, s *config.Settings) bool { return p.MaxRetries == retry.None && !s.Asked() }, ignored: "cannot turn on retries. Use --max-retries"},
 		"none of a plain command":    {project: "max_retries = 0", profile: "generic", holds: func(p retry.Policy, s *config.Settings) bool { return p.MaxRetries == retry.None }},
 		"of one that is asked for":   {project: "max_retries = 2", given: config.Given{"retry-on-exit": "7"}, profile: "generic", holds: func(p retry.Policy, s *config.Settings) bool { return p.MaxRetries == 2 && !s.Chosen("max-retries") }},
-		"off, and the user asks":     {project: "max_retries = 0", given: config.Given{"retry-on-exit": "7"}, profile: "generic", holds: func(p retry.Policy, s *config.Settings) bool { return p.MaxRetries == 3 }, ignored: "it would turn off what you ask for"},
-		"off, and the file asks":     {user: "max_retries = 5", project: "max_retries = 0", profile: "claude", holds: func(p retry.Policy, s *config.Settings) bool { return p.MaxRetries == 5 }, ignored: "it would turn off what you ask for"},
+		"off, and the user asks":     {project: "max_retries = 0", given: config.Given{"retry-on-exit": "7"}, profile: "generic", holds: func(p retry.Policy, s *config.Settings) bool { return p.MaxRetries == 3 }, ignored: "it would turn off what you asked for"},
+		"off, and the file asks":     {user: "max_retries = 5", project: "max_retries = 0", profile: "claude", holds: func(p retry.Policy, s *config.Settings) bool { return p.MaxRetries == 5 }, ignored: "it would turn off what you asked for"},
 		"off, nothing was asked":     {project: "max_retries = 0", profile: "claude", holds: func(p retry.Policy, s *config.Settings) bool { return p.MaxRetries == retry.None }},
 		"a flag is nearer":           {project: "max_retries = 2", given: config.Given{"max-retries": "7"}, profile: "claude", holds: func(p retry.Policy, s *config.Settings) bool { return p.MaxRetries == 7 }},
 		"its table for a profile":    {project: "max_retries = 1\n[profile.claude]\nmax_retries = 3", profile: "claude", holds: func(p retry.Policy, s *config.Settings) bool { return p.MaxRetries == 3 }},
@@ -56,7 +56,7 @@ func TestProject_OnlyBounds(t *testing.T) {
 			return p.MaxWait == time.Minute && s.AtMost.Starts == 20
 		}},
 		"a longer wait":         {project: "max_wait = \"1h\"", profile: "claude", holds: func(p retry.Policy, s *config.Settings) bool { return p.MaxWait == 0 && p.MaxAttempts() == 20 }, ignored: "may only lower it, and it is 5m"},
-		"no wait":               {project: "max_wait = 0", given: config.Given{"max-retries": "2"}, profile: "claude", holds: func(p retry.Policy, s *config.Settings) bool { return p.MaxWait == 0 }, ignored: "it would turn off what you ask for"},
+		"no wait":               {project: "max_wait = 0", given: config.Given{"max-retries": "2"}, profile: "claude", holds: func(p retry.Policy, s *config.Settings) bool { return p.MaxWait == 0 }, ignored: "it would turn off what you asked for"},
 		"a wait, and --no-wait": {project: "max_wait = 9", given: config.Given{"no-wait": "true"}, profile: "claude", holds: func(p retry.Policy, s *config.Settings) bool { return p.MaxWait == 1 }},
 		"a longer buffer":       {project: "rate_limit_buffer = 9", profile: "gh", holds: func(p retry.Policy, s *config.Settings) bool { return s.LimitBuffer == 9*time.Second }},
 		"a shorter buffer":      {project: "rate_limit_buffer = 0", profile: "gh", holds: func(p retry.Policy, s *config.Settings) bool { return s.From("rate-limit-buffer") == "" }, ignored: "may only raise it, and it is 5s"},
@@ -75,7 +75,7 @@ func TestProject_OnlyBounds(t *testing.T) {
 		"no stall timeout": {project: "stall_timeout = 0", profile: "claude", holds: func(p retry.Policy, s *config.Settings) bool {
 			return s.AtMost.Stall == 0 && s.From("stall-timeout") == ""
 		}, ignored: "cannot turn it off"},
-		"one that the user has off": {user: "stall_timeout = 0", project: "stall_timeout = 7", profile: "claude", holds: func(p retry.Policy, s *config.Settings) bool { return s.AtMost.Stall == 0 }, ignored: "you have turned it off in "},
+		"one that the user has off": {user: "stall_timeout = 0", project: "stall_timeout = 7", profile: "claude", holds: func(p retry.Policy, s *config.Settings) bool { return s.AtMost.Stall == 0 }, ignored: "you turned it off in "},
 		"repeated timeouts":         {project: "retry_timeouts = 2", profile: "claude", holds: func(p retry.Policy, s *config.Settings) bool { return p.RetryTimeouts == 0 }, ignored: "may only lower it, and it is 0"},
 		"fewer repeated timeouts":   {user: "retry_timeouts = 3", project: "retry_timeouts = 2", profile: "claude", holds: func(p retry.Policy, s *config.Settings) bool { return p.RetryTimeouts == 2 }},
 		"exit codes":                {project: "retry_on_exit = [1]", profile: "generic", holds: func(p retry.Policy, s *config.Settings) bool { return !s.Asked() && s.RetryOnExit == nil }, ignored: "a project's file may not set this"},
@@ -88,23 +88,23 @@ func TestProject_OnlyBounds(t *testing.T) {
 			return p.MaxRetries == 2 && p.BaseDelay == 5*time.Second && s.Preset == ""
 		}, ignored: "preset (max_delay) is ignored: a project's file may only raise it, and it is 2m"},
 		"a generous preset":           {project: "preset = \"critical\"\nmax_retries = 3", profile: "claude", holds: func(p retry.Policy, s *config.Settings) bool { return p.MaxRetries == 3 && p.MaxWait == 0 }, ignored: "preset ("},
-		"a preset of a plain command": {project: "preset = \"critical\"", profile: "generic", holds: func(p retry.Policy, s *config.Settings) bool { return p.MaxRetries == retry.None }, ignored: "preset (max_retries) is ignored: a project's file cannot ask for retries"},
+		"a preset of a plain command": {project: "preset = \"critical\"", profile: "generic", holds: func(p retry.Policy, s *config.Settings) bool { return p.MaxRetries == retry.None }, ignored: "preset (max_retries) is ignored: a project's file cannot turn on retries"},
 		"a preset beside a flag":      {project: "preset = \"conservative\"", given: config.Given{"preset": "critical"}, profile: "claude", holds: func(p retry.Policy, s *config.Settings) bool { return p.MaxRetries == 10 }},
 
 		"an unknown key": {project: "\nmax_retrys = 2\ntimeout = 3", profile: "generic", holds: func(p retry.Policy, s *config.Settings) bool { return p.Timeout == 3*time.Second }, ignored: ":2: max_retrys is ignored: unknown key; did you mean max_retries?"},
 		"a wrong type": {project: "timeout = {a = 1}\ntotal_timeout = 3", profile: "generic", holds: func(p retry.Policy, s *config.Settings) bool {
 			return p.Timeout == 0 && p.TotalTimeout == 3*time.Second
-		}, ignored: ":1: timeout is ignored: takes a text"},
+		}, ignored: ":1: timeout is ignored: must be a string"},
 		"a wrong value":      {project: "timeout = \"soon\"", profile: "generic", holds: func(p retry.Policy, s *config.Settings) bool { return p.Timeout == 0 }, ignored: "timeout is ignored: \"soon\" is not a duration"},
-		"two names":          {project: "factor = 3\nexponential_base = 4", given: config.Given{"max-retries": "1"}, profile: "generic", holds: func(p retry.Policy, s *config.Settings) bool { return p.Factor == 3 }, ignored: ":2: exponential_base is ignored: this is another name of factor"},
-		"not TOML":           {project: "timeout = 3\nx", profile: "generic", holds: func(p retry.Policy, s *config.Settings) bool { return p.Timeout == 0 }, ignored: ".belay.toml:2 is ignored: this line cannot be read"},
+		"two names":          {project: "factor = 3\nexponential_base = 4", given: config.Given{"max-retries": "1"}, profile: "generic", holds: func(p retry.Policy, s *config.Settings) bool { return p.Factor == 3 }, ignored: ":2: exponential_base is ignored: this is another name for factor"},
+		"not TOML":           {project: "timeout = 3\nx", profile: "generic", holds: func(p retry.Policy, s *config.Settings) bool { return p.Timeout == 0 }, ignored: ".belay.toml:2 is ignored: cannot read this line"},
 		"an unknown profile": {project: "timeout = 3\n[profile.nope]\ntimeout = 1", profile: "generic", holds: func(p retry.Policy, s *config.Settings) bool { return p.Timeout == 3*time.Second }, ignored: "profile.nope is ignored: there is no profile nope"},
 		"no profiles":        {project: "timeout = 3\nprofile = 3", profile: "generic", holds: func(p retry.Policy, s *config.Settings) bool { return p.Timeout == 3*time.Second }, ignored: "profile is ignored: must be a table"},
-		"a rule":             {project: "timeout = 3\n[[rule]]\nname = \"r\"", profile: "generic", holds: func(p retry.Policy, s *config.Settings) bool { return p.Timeout == 3*time.Second }, ignored: "rule is ignored: a project's file may not hold rules"},
+		"a rule":             {project: "timeout = 3\n[[rule]]\nname = \"r\"", profile: "generic", holds: func(p retry.Policy, s *config.Settings) bool { return p.Timeout == 3*time.Second }, ignored: "rule is ignored: a project's file may not set rules"},
 		"an alert": {project: "timeout = 3\n[alert]\ncommand = [\"x\"]", profile: "generic", holds: func(p retry.Policy, s *config.Settings) bool {
 			return s.Alerts.Command == nil && p.Timeout == 3*time.Second
 		}, ignored: "alert is ignored: a project's file may not set alerts"},
-		"of one call": {project: "prompt = \"x\"", profile: "generic", holds: func(p retry.Policy, s *config.Settings) bool { return s.Prompt == "" }, ignored: "prompt is ignored: belongs to one call"},
+		"of one call": {project: "prompt = \"x\"", profile: "generic", holds: func(p retry.Policy, s *config.Settings) bool { return s.Prompt == "" }, ignored: "prompt is ignored: applies to a single call only"},
 		"escapes":     {project: "\"\\u001b[2J\\u009b\" = 1", profile: "generic", holds: func(p retry.Policy, s *config.Settings) bool { return !strings.ContainsAny(s.Warning(), "\x1b\u009b") }, ignored: ": \ufffd[2J\ufffd is ignored: unknown key"},
 	}
 	for name, tt := range tests {
@@ -158,7 +158,7 @@ func TestProject_Place(t *testing.T) {
 		{"home/code/repo", "home/code/repo/sub/deep", ""},
 		{"home/code/repo/sub", "home/code/repo/sub/deep", ""},
 		{"home/code/repo", "srv/link/deep", ""},
-		{"home/code", "home/code/repo/sub", "it is above the root of the repository, " + top + "/home/code/repo;"},
+		{"home/code", "home/code/repo/sub", "it is above the root of the repository, " + top + "/home/code/repo. Put"},
 		{"home", "home/code/plain/sub", ""},
 		{"home", "home/code/repo/sub", "it is above the root of the repository"},
 		{".", "home/code/plain/sub", "it is above your home directory"},

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/retry"
 )
 
@@ -118,15 +119,13 @@ func (s *Settings) fromPreset(profile string) (list []Shown) {
 
 // Throttles says what bounds the retries for a limit. starts is what bounds the starts in all beside the policy; 0 if nothing does.
 func Throttles(p retry.Policy, starts int) string {
-	switch n := cmp.Or(p.MaxAttempts(), starts); {
+	switch {
 	case p.CountThrottles:
-		return "count as retries"
+		return message.ThrottlesCount()
 	case noWait(p):
-		return "are not waited for"
-	case n > 0:
-		return fmt.Sprintf("do not count as retries; at most %d starts in all", n)
+		return message.ThrottlesUnwaited()
 	}
-	return "do not count as retries; only the waits are bounded"
+	return message.ThrottlesBounded(cmp.Or(p.MaxAttempts(), starts))
 }
 
 // Waits says what bounds all waits together.
@@ -134,7 +133,7 @@ func Waits(p retry.Policy) string {
 	if noWait(p) {
 		return "without waiting"
 	}
-	return "at most " + written(cmp.Or(p.MaxWait, defaultMaxWait)) + " of waiting"
+	return message.WaitsBounded(written(cmp.Or(p.MaxWait, defaultMaxWait)))
 }
 
 // noWait says that nothing is waited for: --no-wait is the shortest wait there is.

@@ -1,17 +1,6 @@
 package config
 
-import (
-	"fmt"
-	"strings"
-)
-
-// suggestion names the setting that was probably meant.
-func suggestion(key string) string {
-	if best := Nearest(key, keys()); best != "" {
-		return fmt.Sprintf("; did you mean %s?", best)
-	}
-	return ""
-}
+import "strings"
 
 // Nearest is the one of the names that was probably meant by a word; empty if none is near. The shorter the word, the less
 // may be wrong with it: three letters become any other three too easily.

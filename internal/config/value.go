@@ -1,7 +1,6 @@
 package config
 
 import (
-	"fmt"
 	"math"
 	"regexp/syntax"
 	"strconv"
@@ -10,6 +9,7 @@ import (
 	"unicode"
 
 	"github.com/belay-run/belay/internal/budget"
+	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/profile"
 	"github.com/belay-run/belay/retry"
 )
@@ -20,10 +20,10 @@ func number(at func(*Settings) *int, low, high int) func(*Settings, string) erro
 	return func(s *Settings, v string) error {
 		n, err := strconv.Atoi(v)
 		if err != nil {
-			return fmt.Errorf("%q is not a whole number", v)
+			return message.Error(message.NotWholeNumber(v))
 		}
 		if n < low || n > high {
-			return fmt.Errorf("%d is not between %d and %d", n, low, high)
+			return message.Error(message.OutOfRange(n, low, high))
 		}
 		*at(s) = n
 		return nil
@@ -46,7 +46,7 @@ func boolean(at func(*Settings) *bool) func(*Settings, string) error {
 		case "", "0", "false", "no", "off":
 			*at(s) = false
 		default:
-			return fmt.Errorf("%q is neither true nor false", v)
+			return message.Error(message.NotBool(v))
 		}
 		return nil
 	}
@@ -63,7 +63,7 @@ func text(at func(*Settings) *string) func(*Settings, string) error {
 func name(at func(*Settings) *string) func(*Settings, string) error {
 	return func(s *Settings, v string) error {
 		if strings.TrimSpace(v) == "" || len(v) > 200 || strings.ContainsFunc(v, unicode.IsControl) {
-			return fmt.Errorf("%.40q is not a key: a word of at most 200 characters", v)
+			return message.Error(message.NotAKey(v))
 		}
 		*at(s) = v
 		return nil
@@ -78,17 +78,17 @@ func choice(at func(*Settings) *string, allowed ...string) func(*Settings, strin
 				return nil
 			}
 		}
-		return fmt.Errorf("%q is not %s", v, strings.Join(allowed, " or "))
+		return message.Error(message.NotOneOf(v, allowed))
 	}
 }
 
 func pattern(at func(*Settings) *string) func(*Settings, string) error {
 	return func(s *Settings, v string) error {
 		if v == "" {
-			return fmt.Errorf("an empty pattern matches everything")
+			return message.Error(message.EmptyPattern())
 		}
 		if _, err := syntax.Parse(v, syntax.Perl); err != nil {
-			return fmt.Errorf("%q is not a regular expression: %v", v, strings.TrimPrefix(err.Error(), "error parsing regexp: "))
+			return message.Error(message.NotARegexp(v, err))
 		}
 		*at(s) = v
 		return nil
@@ -97,7 +97,7 @@ func pattern(at func(*Settings) *string) func(*Settings, string) error {
 
 func setPreset(s *Settings, v string) error {
 	if _, ok := profile.Preset(v); !ok {
-		return fmt.Errorf("there is no preset %q; there are %s", v, strings.Join(profile.Presets(), ", "))
+		return message.Error(message.NoPreset(v, profile.Presets()))
 	}
 	s.Preset = v
 	return nil
@@ -106,7 +106,7 @@ func setPreset(s *Settings, v string) error {
 func setFactor(s *Settings, v string) error {
 	f, err := strconv.ParseFloat(v, 64)
 	if err != nil || math.IsNaN(f) || f < 1 || f > 1000 {
-		return fmt.Errorf("%q is not a number between 1 and 1000", v)
+		return message.Error(message.NotANumber(v, 1, 1000))
 	}
 	s.Factor = f
 	return nil
@@ -129,7 +129,7 @@ func setCodes(s *Settings, v string) error {
 	for part := range strings.SplitSeq(v, ",") {
 		n, err := strconv.Atoi(strings.TrimSpace(part))
 		if err != nil || n < 1 || n > 255 {
-			return fmt.Errorf("%q is not an exit code from 1 to 255", part)
+			return message.Error(message.NotAnExitCode(part, 1, 255))
 		}
 		s.RetryOnExit = append(s.RetryOnExit, n)
 	}

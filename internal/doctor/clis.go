@@ -1,7 +1,6 @@
 package doctor
 
 import (
-	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -11,6 +10,7 @@ import (
 	"time"
 
 	"github.com/belay-run/belay/internal/agent"
+	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/redact"
 	"github.com/belay-run/belay/internal/supervise"
 	"github.com/belay-run/belay/internal/term"
@@ -42,23 +42,23 @@ var versionNumber = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCom
 func (c cli) check() []Finding {
 	path, err := supervise.Look(c.Name, "")
 	if err != nil {
-		return One(c.Name, Note, c.install(), "is not on the PATH")
+		return One(c.Name, Note, c.install(), message.CLIMissing())
 	}
 	out, err := output(path, "--version")
 	if err != nil {
-		return One(c.Name, Wrong, path+" --version", "%s does not say its version: %v", term.Tilde(path), err)
+		return One(c.Name, Wrong, path+" --version", message.CLISilent(term.Tilde(path), err))
 	}
 	version := versionNumber().FindString(out)
-	list := One(c.Name, Fine, "", "%s, version %s%s", term.Tilde(path), version, c.testedText(version))
+	list := One(c.Name, Fine, "", message.CLIVersion(term.Tilde(path), version, c.testedText(version)))
 	if version == "" {
-		list = One(c.Name, Note, path+" --version", "%s says no version that is understood: %s", term.Tilde(path), out)
+		list = One(c.Name, Note, path+" --version", message.CLIOddVersion(term.Tilde(path), out))
 	} else if c.Tested.Outside(version) {
 		list[0].Status = Note
 	}
 	if in, how := c.loggedIn(path); in {
-		list = append(list, One(c.Name, Fine, "", "logged in: %s", how)...)
+		list = append(list, One(c.Name, Fine, "", message.LoggedIn(how))...)
 	} else {
-		list = append(list, One(c.Name, Note, c.Login.Command, "%s", how)...)
+		list = append(list, One(c.Name, Note, c.Login.Command, how)...)
 	}
 	return list
 }
@@ -66,12 +66,8 @@ func (c cli) check() []Finding {
 // testedText compares a version with those that Belay is tested with.
 func (c cli) testedText(version string) string {
 	switch how := c.Tested.Standing(version); {
-	case how != "" && c.Tested.Outside(version):
-		return ", not tested: " + how
-	case how != "":
-		return ", " + how
-	case c.Tested.Has(version):
-		return ", tested"
+	case how != "" || c.Tested.Has(version):
+		return message.CLITested(how, c.Tested.Outside(version))
 	}
 	return ""
 }
@@ -91,7 +87,7 @@ func output(path string, args ...string) (string, error) {
 	exit, err := s.Run(supervise.Spec{Path: path, Args: append([]string{path}, args...), Env: os.Environ(), Stdout: &out,
 		Placement: supervise.OwnGroup, Timeout: askTimeout}, nil)
 	if err == nil && exit.ShellCode() != 0 {
-		err = fmt.Errorf("it ended with %d", exit.ShellCode())
+		err = message.Error(message.ExitedWith(exit.ShellCode()))
 	}
 	return redact.Text(strings.TrimSpace(string(out))), err
 }
@@ -101,7 +97,7 @@ func (c cli) loggedIn(path string) (in bool, how string) {
 	l := &c.Login
 	for _, name := range l.Variables {
 		if os.Getenv(name) != "" {
-			return true, name + " is set"
+			return true, message.LoginVariable(name)
 		}
 	}
 	if l.File != "" {
@@ -112,11 +108,11 @@ func (c cli) loggedIn(path string) (in bool, how string) {
 	}
 	if len(l.Ask) > 0 {
 		if _, err := output(path, l.Ask...); err == nil {
-			return true, c.Name + " " + strings.Join(l.Ask, " ") + " has one"
+			return true, message.LoginAsked(c.Name + " " + strings.Join(l.Ask, " "))
 		}
 	}
 	if l.Keychain && runtime.GOOS == "darwin" {
-		return false, "whether it is logged in is in the keychain, which is not asked"
+		return false, message.LoginInKeychain()
 	}
 	return false, l.None
 }

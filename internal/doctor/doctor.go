@@ -4,13 +4,13 @@ package doctor
 
 import (
 	"encoding/json"
-	"fmt"
 	"io"
 	"runtime"
 	"strings"
 	"sync"
 	"time"
 
+	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/profile"
 	"github.com/belay-run/belay/internal/state"
 	"github.com/belay-run/belay/internal/term"
@@ -32,9 +32,7 @@ const (
 )
 
 // One returns a single finding.
-func One(check, status, fix, format string, args ...any) []Finding {
-	return []Finding{{check, status, fmt.Sprintf(format, args...), fix}}
-}
+func One(check, status, fix, text string) []Finding { return []Finding{{check, status, text, fix}} }
 
 // Examine checks everything that belay can check by itself, in the order in which it is shown. first and record are the checks
 // of the executables and of the database, which the caller has.
@@ -65,14 +63,7 @@ func Write(w io.Writer, list []Finding) error {
 			term.Printf(&b, "%17s → %s\n", "", f.Fix)
 		}
 	}
-	switch ill := Ill(list); ill {
-	case 0:
-		b.WriteString("nothing is wrong\n")
-	case 1:
-		b.WriteString("1 thing is wrong\n")
-	default:
-		fmt.Fprintf(&b, "%d things are wrong\n", ill)
-	}
+	b.WriteString(message.Problems(Ill(list)) + "\n")
 	return term.Text(w, b.String())
 }
 
@@ -102,22 +93,20 @@ func checkGates() (list []Finding) {
 	}
 	entries, err := (&state.State{Dir: dir}).Gates().List()
 	if err != nil {
-		return One("gates", Wrong, "", "cannot be read: %v", err)
+		return One("gates", Wrong, "", message.GatesUnreadable(err))
 	}
 	now := time.Now()
 	for _, e := range entries {
 		if hold := e.State.Hold; hold.Live(now) {
-			list = append(list, One("gates", Wrong, term.LiftCommand(e.Key), "%s holds until %s: %s", e.Key,
-				now.Add(hold.Left(now)).Format(time.DateTime), hold.Reason)...)
+			list = append(list, One("gates", Wrong, term.LiftCommand(e.Key), message.GateHeld(e.Key, now.Add(hold.Left(now)), hold.Reason))...)
 		} else if b := e.State.Breaker; b.Until.After(now) {
-			list = append(list, One("gates", Wrong, term.LiftCommand(e.Key), "the breaker of %s is open until %s: %s", e.Key,
-				b.Until.Format(time.DateTime), b.Reason)...)
+			list = append(list, One("gates", Wrong, term.LiftCommand(e.Key), message.GateOpened(e.Key, b.Until, b.Reason))...)
 		} else if b.Forced && b.Until.IsZero() {
-			list = append(list, One("gates", Wrong, term.LiftCommand(e.Key), "the breaker of %s is open until it is reset: %s", e.Key, b.Reason)...)
+			list = append(list, One("gates", Wrong, term.LiftCommand(e.Key), message.GateOpened(e.Key, time.Time{}, b.Reason))...)
 		}
 	}
 	if len(list) == 0 {
-		return One("gates", Fine, "", "none keeps anybody waiting")
+		return One("gates", Fine, "", message.GatesHealthy())
 	}
 	return list
 }
@@ -126,15 +115,13 @@ func checkGates() (list []Finding) {
 // Wrong, and the log can be read without a network.
 func checkClock() []Finding {
 	now := time.Now()
-	zone := now.Format("MST, -07:00")
 	if now.Year() < 2026 {
-		return One("clock", Wrong, clockFix(), "says %s, which has long passed", now.Format(time.DateTime))
+		return One("clock", Wrong, clockFix(), message.ClockPast(now))
 	}
 	if last := lastWritten(); last.Sub(now) > time.Minute {
-		return One("clock", Wrong, clockFix(), "says %s, but something was logged at %s: it was, or is, wrong", now.Format(time.DateTime),
-			last.In(now.Location()).Format(time.DateTime))
+		return One("clock", Wrong, clockFix(), message.ClockBehind(now, last.Sub(now)))
 	}
-	return One("clock", Fine, "", "%s (%s)", now.Format(time.DateTime), zone)
+	return One("clock", Fine, "", message.ClockFine(now))
 }
 
 func clockFix() string {

@@ -19,8 +19,8 @@ import (
 
 func TestDoctor_Standing(t *testing.T) {
 	c := cli{&agent.Descriptor{Tested: agent.Tested{"2.1.325", "2.0.77"}}}
-	for version, want := range map[string]string{"2.1.325": ", tested", "2.0.77": ", tested", "2.1.400": ", not tested: newer", "2.2.0": ", not tested: newer",
-		"10.0.0": ", not tested: newer", "2.0.9": ", not tested: older", "2.1.9": ", between 2.0.77 and 2.1.325", "": ""} {
+	for version, want := range map[string]string{"2.1.325": "tested", "2.0.77": "tested", "2.1.400": "not tested: newer", "2.2.0": "not tested: newer",
+		"10.0.0": "not tested: newer", "2.0.9": "not tested: older", "2.1.9": "between 2.0.77 and 2.1.325", "": ""} {
 		if got := c.testedText(version); !strings.HasPrefix(got, want) || want == "" && got != "" {
 			t.Errorf("%q: %q", version, got)
 		}
@@ -64,9 +64,9 @@ func TestDoctor_Findings(t *testing.T) {
 		spoil            func(t *testing.T, dir string)
 		check, text, fix string
 	}{
-		"others may read":  {func(t *testing.T, dir string) { os.Chmod(dir, 0o755) }, "state", "others may read", "chmod 700 "},
+		"others may read":  {func(t *testing.T, dir string) { os.Chmod(dir, 0o755) }, "state", "other users can read", "chmod 700 "},
 		"others may write": {func(t *testing.T, dir string) { os.Chmod(dir, 0o777) }, "state", "others may write to", "chmod go-w "},
-		"a readable log": {func(t *testing.T, dir string) { write(t, filepath.Join(dir, "log.jsonl"), "", 0o644) }, "state", "others may read",
+		"a readable log": {func(t *testing.T, dir string) { write(t, filepath.Join(dir, "log.jsonl"), "", 0o644) }, "state", "other users can read",
 			"chmod 600 "},
 		"a mistake in the settings": {func(t *testing.T, dir string) {
 			write(t, filepath.Join(os.Getenv("XDG_CONFIG_HOME"), "belay", "config.toml"), "max_retrys = 1", 0o600)
@@ -84,7 +84,7 @@ func TestDoctor_Findings(t *testing.T) {
 			if err := store.Update("api", now, func(s gate.State) gate.State { return s.Held(now, now.Add(time.Hour), "upgrade") }); err != nil {
 				t.Fatal(err)
 			}
-		}, "gates", "api holds until", "belay gates reset api"},
+		}, "gates", "api is on hold until", "belay gates reset api"},
 		"an open breaker": {func(t *testing.T, dir string) {
 			store := (&state.State{Dir: dir}).Gates()
 			now := time.Now()
@@ -120,16 +120,16 @@ func TestDoctor_Findings(t *testing.T) {
 				t.Fatal(err)
 			}
 			t.Cleanup(func() { sleep.Process.Kill(); sleep.Wait() })
-		}, "leftovers", "1 run was killed and has left processes", "belay ps --reap"},
+		}, "leftovers", "1 run was killed and left processes", "belay ps --reap"},
 		"a log from the future": {func(t *testing.T, dir string) {
 			log := journal.Log{Path: filepath.Join(dir, "log.jsonl")}
 			if err := log.Append(journal.Entry{Timestamp: journal.Time{Time: time.Now().Add(time.Hour)}, Invocation: "x"}); err != nil {
 				t.Fatal(err)
 			}
-		}, "clock", "something was logged at", ""},
+		}, "clock", "but the newest entry of the log is", ""},
 		"a CLI that does not answer": {func(t *testing.T, dir string) {
 			write(t, filepath.Join(os.Getenv("PATH"), "claude"), "#!/bin/sh\nexit 1\n", 0o700)
-		}, "claude", "does not say its version: it ended with 1", "claude --version"},
+		}, "claude", "claude: exited 1", "claude --version"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -162,7 +162,7 @@ func TestDoctor_AnotherVariableWasMeant(t *testing.T) {
 	healthy(t)
 	t.Setenv("BELAY_MAX_RETRYS", "5")
 	list := checkConfig()
-	if f := list[len(list)-1]; f.Status != Note || !strings.Contains(f.Text, "BELAY_MAX_RETRIES would") || f.Fix != "unset BELAY_MAX_RETRYS" {
+	if f := list[len(list)-1]; f.Status != Note || !strings.Contains(f.Text, "did you mean BELAY_MAX_RETRIES?") || f.Fix != "unset BELAY_MAX_RETRYS" {
 		t.Errorf("%+v", list)
 	}
 }
@@ -196,7 +196,7 @@ func TestDoctor_NothingWrong(t *testing.T) {
 	}
 	all := strings.Join(texts, "\n")
 	for _, want := range []string{"claude: ~/claude, version 2.1.325, tested", "claude: logged in: ~/.claude/.credentials.json",
-		"codex: ~/codex, version 0.999.0, not tested: newer than", "codex: no key and no login", "gh: is not on the PATH", "disk: ", "clock: "} {
+		"codex: ~/codex, version 0.999.0, not tested: newer than", "codex: no key or login", "gh: not found on the PATH", "disk: ", "clock: "} {
 		if !strings.Contains(all, want) {
 			t.Errorf("%q is not in\n%s", want, all)
 		}

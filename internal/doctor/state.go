@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/belay-run/belay/internal/config"
+	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/safefile"
 	"github.com/belay-run/belay/internal/state"
 	"github.com/belay-run/belay/internal/term"
@@ -19,16 +20,16 @@ import (
 func checkConfig() []Finding {
 	settings, _, err := config.Load(nil, "")
 	if err != nil {
-		return One("settings", Wrong, settingFix(err), "%v", err)
+		return One("settings", Wrong, settingFix(err), err.Error())
 	}
 	var list []Finding
 	for _, u := range settings.Unread {
 		if u.Instead != "" {
-			list = append(list, One("settings", Note, "unset "+u.Var, "%s has no effect; %s would", u.Var, u.Instead)...)
+			list = append(list, One("settings", Note, "unset "+u.Var, u.String())...)
 		}
 	}
 	if warning := settings.Warning(); warning != "" {
-		list = append(list, One("settings", Note, "belay config show", "%s", warning)...)
+		list = append(list, One("settings", Note, "belay config show", warning)...)
 	}
 	return append(settingsFiles(), list...)
 }
@@ -55,9 +56,9 @@ func settingsFiles() []Finding {
 		}
 	}
 	if len(read) == 0 {
-		return One("settings", Fine, "", "no file; defaults")
+		return One("settings", Fine, "", message.NoSettingsFile())
 	}
-	return One("settings", Fine, "", "%s", strings.Join(read, ", "))
+	return One("settings", Fine, "", strings.Join(read, ", "))
 }
 
 // otherDirCommand is the command that sets another state directory, for one that cannot be fixed.
@@ -67,21 +68,21 @@ const otherDirCommand = "export " + state.DirVar + "=/some/directory/of/yours"
 func checkState() []Finding {
 	dir, err := state.DefaultDir()
 	if err != nil {
-		return One("state", Wrong, otherDirCommand, "%v", err)
+		return One("state", Wrong, otherDirCommand, err.Error())
 	}
 	info, err := os.Stat(dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		if err := checkMakable(dir); err != nil {
-			return One("state", Wrong, otherDirCommand, "%s cannot be made: %v; runs go on without gates and record", term.Tilde(dir), plainCause(err))
+			return One("state", Wrong, otherDirCommand, message.StateNotCreated(term.Tilde(dir), plainCause(err)))
 		}
-		return One("state", Fine, "", "%s is not there yet; the first run makes it", term.Tilde(dir))
+		return One("state", Fine, "", message.StateNotYet(term.Tilde(dir)))
 	}
 	if err == nil {
 		_, err = state.Open(dir) // it is there: nothing is made
 	}
 	if err != nil {
 		why, advice, _ := strings.Cut(err.Error(), "; run: ")
-		return One("state", Wrong, cmp.Or(advice, otherDirCommand), "%s; runs go on without gates and record", why)
+		return One("state", Wrong, cmp.Or(advice, otherDirCommand), message.StateUnusable(why))
 	}
 	var list []Finding
 	if probe, err := os.CreateTemp(dir, ".doctor-"); err != nil {
@@ -89,14 +90,14 @@ func checkState() []Finding {
 		if info.Mode().Perm()&0o300 != 0o300 {
 			fix = "chmod 700 " + dir
 		}
-		list = One("state", Wrong, fix, "%s cannot be written: %v; runs go on without record", term.Tilde(dir), plainCause(err))
+		list = One("state", Wrong, fix, message.StateReadOnly(term.Tilde(dir), plainCause(err)))
 	} else {
 		probe.Close()
 		os.Remove(probe.Name())
-		list = One("state", Fine, "", "%s, %s", term.Tilde(dir), term.Size(treeSize(dir)))
+		list = One("state", Fine, "", message.StateFine(term.Tilde(dir), term.Size(treeSize(dir))))
 	}
 	if info.Mode().Perm()&0o077 != 0 && os.PathSeparator == '/' {
-		list = append(list, One("state", Wrong, "chmod 700 "+dir, "others may read %s", term.Tilde(dir))...)
+		list = append(list, One("state", Wrong, "chmod 700 "+dir, message.OthersCanRead(term.Tilde(dir)))...)
 	}
 	return append(list, openFiles(dir)...)
 }
@@ -135,7 +136,7 @@ func openFiles(dir string) (list []Finding) {
 	for _, name := range []string{"log.jsonl", Database} {
 		path := filepath.Join(dir, name)
 		if info, err := os.Stat(path); err == nil && info.Mode().Perm()&0o077 != 0 {
-			list = append(list, One("state", Wrong, "chmod 600 "+path, "others may read %s", term.Tilde(path))...)
+			list = append(list, One("state", Wrong, "chmod 600 "+path, message.OthersCanRead(term.Tilde(path)))...)
 		}
 	}
 	return list
@@ -171,10 +172,10 @@ func checkLog() (list []Finding) {
 		}
 	}
 	if large > logLarge {
-		list = append(list, One("record", Note, "belay prune --older-than 90d", "the log has grown to %s", term.Size(large))...)
+		list = append(list, One("record", Note, "belay prune --older-than 90d", message.LogGrown(term.Size(large)))...)
 	}
 	if refused, ok := errors.AsType[*safefile.Error](safefile.CheckOwn(filepath.Join(dir, "log.jsonl"))); ok {
-		list = append(list, One("record", Wrong, MoveAside(refused.Path), "%s %s; no run is put on record", term.Tilde(refused.Path), refused.Reason)...)
+		list = append(list, One("record", Wrong, MoveAside(refused.Path), message.LogRefused(term.Tilde(refused.Path), refused.Reason))...)
 	}
 	return list
 }
@@ -194,21 +195,21 @@ func checkLeftovers() (list []Finding) {
 	alive, lerr := state.Records().List()
 	unrecorded, uerr := state.Records().Unrecorded()
 	if err := errors.Join(err, lerr, uerr); err != nil {
-		return One("leftovers", Wrong, "", "cannot be looked for: %v", err)
+		return One("leftovers", Wrong, "", message.LeftoversUnknown(err))
 	}
 	for _, r := range killed {
 		if !r.IsRun() {
 			continue
 		}
-		list = append(list, One("leftovers", Note, "belay log "+r.ID[max(0, len(r.ID)-8):], "a run of %s was killed; it is on record now", r.Command)...)
+		list = append(list, One("leftovers", Note, "belay log "+r.ID[max(0, len(r.ID)-8):], message.RunKilled(r.Command))...)
 	}
 	if len(left) > 0 {
-		return append(list, One("leftovers", Wrong, "belay ps --reap", "%s was killed and has left processes", count(len(left), "run"))...)
+		return append(list, One("leftovers", Wrong, "belay ps --reap", message.RunsKilled(len(left)))...)
 	}
 	if len(unrecorded) > 0 {
-		return append(list, One("leftovers", Wrong, "belay ps --reap", "belay was killed while a hook ran, and processes are left")...)
+		return append(list, One("leftovers", Wrong, "belay ps --reap", message.HookKilledBelay())...)
 	}
-	return append(list, One("leftovers", Fine, "", "none; %s under way", count(len(alive), "run"))...)
+	return append(list, One("leftovers", Fine, "", message.NoLeftovers(len(alive)))...)
 }
 
 // Room that there should be at least.
@@ -229,19 +230,11 @@ func checkDisk() []Finding {
 	free, err := freeSpace(dir)
 	switch {
 	case err != nil:
-		return One("disk", Note, "", "free space is not known: %v", err)
+		return One("disk", Note, "", message.DiskUnknown(err))
 	case free < littleRoom:
-		return One("disk", Wrong, "df -h "+dir, "only %s are free; the record may not be kept", term.Size(free))
+		return One("disk", Wrong, "df -h "+dir, message.DiskFull(term.Size(free)))
 	case free < scarceRoom:
-		return One("disk", Note, "df -h "+dir, "%s are free", term.Size(free))
+		return One("disk", Note, "df -h "+dir, message.DiskFree(term.Size(free)))
 	}
-	return One("disk", Fine, "", "%s are free", term.Size(free))
-}
-
-// count is a number of things in words.
-func count(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
+	return One("disk", Fine, "", message.DiskFree(term.Size(free)))
 }

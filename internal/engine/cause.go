@@ -51,12 +51,9 @@ type MaxCostReached struct {
 }
 
 func (e *MaxCostReached) Error() string {
-	what := "the maximum cost"
-	switch {
-	case e.Budget != "":
+	what := message.MaxCost(e.Run != "")
+	if e.Budget != "" {
 		what = "budget " + e.Budget
-	case e.Run != "":
-		what = "the maximum cost of the run around it"
 	}
 	return message.CostReached(e.Cost(what), "")
 }

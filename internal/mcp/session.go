@@ -3,6 +3,8 @@ package mcp
 import (
 	"encoding/json"
 	"hash/fnv"
+
+	messages "github.com/belay-run/belay/internal/message"
 )
 
 // session is what a client has sent to its server, and what the next server has to be sent again. A client of 2026-07-28
@@ -49,11 +51,11 @@ func (c *core) reopen() {
 	s := &c.session
 	c.askServer("init", c.opt.startTimeout(), kept{s.initialize, s.initAt}.as, func(m *message) {
 		if m == nil {
-			c.end("did not answer initialize when it was started again", false) // or it is dead, and this does nothing
+			c.end(messages.NoReinitialize(), false) // or it is dead, and this does nothing
 			return
 		}
 		if version := versionOf(m.bytes()); m.env.failed || version != s.version {
-			c.end("did not take the session that its predecessor had", false)
+			c.end(messages.NoNewSession(), false)
 			return
 		}
 		if s.initialized != nil {

@@ -147,3 +147,60 @@ func ScopeOff(key string, err error) string {
 
 // GatesHealthy is the answer where there is no gate to show.
 func GatesHealthy() string { return "all gates are healthy" }
+
+// NameGates says that no gate is named.
+func NameGates() string { return "name the gates, or use --all" }
+
+// NothingToReset says that all gates are healthy.
+func NothingToReset() string { return "nothing to reset: all gates are healthy" }
+
+// NotThisGate says that a gate is healthy. near, if not empty, is the one that was probably meant; known are those that are not healthy.
+func NotThisGate(key, near string, known []string) string {
+	text := fmt.Sprintf("nothing to reset: gate %s is healthy", key)
+	switch {
+	case near != "":
+		text += "; did you mean: " + printable.LiftCommand(near)
+	case len(known) > 0:
+		text += "; these are not: " + strings.Join(known, ", ")
+	}
+	return text
+}
+
+// GateReset says that a gate was reset.
+func GateReset(key string) string { return fmt.Sprintf("gate %s was reset", key) }
+
+// GateHolds says that a gate was put on hold.
+func GateHolds(key string, until time.Time) string {
+	return fmt.Sprintf("gate %s is on hold until %s", key, When(until))
+}
+
+// GateOpenedByHand says that a breaker was opened.
+func GateOpenedByHand(key string) string {
+	return sentences(fmt.Sprintf("the breaker of gate %s is open", key), "to close it: "+printable.LiftCommand(key))
+}
+
+// SetByHand is why a gate is on hold if no reason is given.
+func SetByHand() string { return "set by hand" }
+
+// OpenedByHand is why a breaker is open if no reason is given.
+func OpenedByHand() string { return "opened by hand" }
+
+// UntilMissing says that --until is missing.
+func UntilMissing() string { return "--until is missing" }
+
+// UntilPast says that a time has passed.
+func UntilPast(value string) string { return value + " is in the past" }
+
+// NotAnUntil says that a value is not a time.
+func NotAnUntil(value string) string {
+	return fmt.Sprintf("--until: %q is not a duration (30m) or a future time (18:00)", value)
+}
+
+// ChangeUnrecorded says that a change is not on record.
+func ChangeUnrecorded(err error) string { return fmt.Sprintf("the change was not recorded: %v", err) }
+
+// SlowStartState says in a few words that a gate lets few calls start at a time.
+func SlowStartState(n int) string { return fmt.Sprintf("slow start, %d at a time", n) }
+
+// ClosedState says in a few words that a gate has seen failures.
+func ClosedState(failures int) string { return "closed, " + count(failures, "failure") }

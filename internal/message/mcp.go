@@ -204,3 +204,9 @@ func ErrorOfSize(size int) string { return "an error of " + Size(size) }
 
 // ErrorWithoutMessage is on record for an error that says nothing.
 func ErrorWithoutMessage() string { return "an error without a message" }
+
+// NoReinitialize is how a server ended that did not answer initialize after a restart.
+func NoReinitialize() string { return "did not answer initialize after a restart" }
+
+// NoNewSession is how a server ended that did not take the session of the one before.
+func NoNewSession() string { return "did not accept the session of the one before" }

@@ -82,6 +82,14 @@ func count(n int, what string) string {
 	return fmt.Sprintf("%d %ss", n, what)
 }
 
+// verb is the form of a verb that goes with a number.
+func verb(n int, one, more string) string {
+	if n == 1 {
+		return one
+	}
+	return more
+}
+
 // and joins names: "gate api and scope one".
 func and(names []string) string {
 	if len(names) < 2 {

@@ -20,6 +20,12 @@ func Printf(w io.Writer, format string, args ...any) error {
 	return err
 }
 
+// Line prints a message to the user, in one line whatever it holds.
+func Line(w io.Writer, text string) error {
+	_, err := io.WriteString(w, printable.Line(text)+"\n")
+	return err
+}
+
 // Text prints a text of several lines to the user.
 func Text(w io.Writer, text string) error {
 	_, err := io.WriteString(w, printable.Text(text))

@@ -8,6 +8,7 @@ import (
 
 	"github.com/belay-run/belay/internal/journal"
 	"github.com/belay-run/belay/internal/label"
+	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/printable"
 	"github.com/belay-run/belay/internal/supervise"
 	"github.com/belay-run/belay/internal/term"
@@ -60,7 +61,7 @@ func (p *page) gate(g *Gate, at time.Time) {
 		p.add("since", clock(g.Since, at), term.Plain)
 	}
 	if !g.Until.IsZero() {
-		p.add("until", fmt.Sprintf("%s (%s left)", clock(g.Until, at), span(g.Until.Sub(at)+time.Second-1)), term.Plain)
+		p.add("until", message.Until(clock(g.Until, at), span(g.Until.Sub(at)+time.Second-1)), term.Plain)
 	}
 	p.add("reason", g.Reason, term.Plain)
 	p.add("waiting", strings.Join(g.Waiting, ", "), term.Plain)
@@ -68,7 +69,7 @@ func (p *page) gate(g *Gate, at time.Time) {
 
 func (p *page) run(l *look, at time.Time) {
 	r := l.run
-	p.add("run", cmp.Or(r.ID, "not on record"), term.Strong)
+	p.add("run", cmp.Or(r.ID, message.NotOnRecord()), term.Strong)
 	command := r.Command
 	if r.Profile != "" && r.Profile != r.Command {
 		command += " (profile " + r.Profile + ")"
@@ -141,7 +142,7 @@ func measures(e journal.Entry) (list []string) {
 	if e.Attempt > 0 {
 		list = append(list, "took "+term.Span(seconds(e.ResponseTime)))
 		if e.ExitCode >= 0 {
-			list = append(list, fmt.Sprintf("exit code %d", e.ExitCode))
+			list = append(list, message.ExitCodes(nil, e.ExitCode))
 		}
 	}
 	if e.Signal != "" {
@@ -155,7 +156,7 @@ func measures(e journal.Entry) (list []string) {
 		list = append(list, dollars(*used.CostUSD))
 	}
 	if wait := e.Planned(); wait > 0 {
-		list = append(list, fmt.Sprintf("retry after %s", term.Span(seconds(wait))))
+		list = append(list, message.RetryAfter(term.Span(seconds(wait))))
 	}
 	return list
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/belay-run/belay/internal/journal"
+	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/supervise"
 	"github.com/belay-run/belay/internal/term"
 )
@@ -112,7 +113,7 @@ func (m *Model) Press(key term.Key) Action {
 		if key == "y" || key == "Y" {
 			return q.action
 		}
-		m.message = "nothing was done"
+		m.message = message.NothingDone()
 		return Action{}
 	}
 	switch key {
@@ -223,17 +224,17 @@ func (m *Model) askCancel() {
 	}
 	switch {
 	case !ok:
-		m.message = "no run is selected"
+		m.message = message.NoRunSelected()
 	case m.look != nil && m.look.ended:
-		m.message = "this run has ended"
+		m.message = message.RunEnded()
 	case run.State == supervise.StateKilled:
 		n := 0
 		for _, r := range m.Snapshot.Runs {
 			n += len(r.Left)
 		}
-		m.asked = &question{fmt.Sprintf("End %s left by killed runs?", count(n, "process", "processes")), Action{Kind: Reap}}
+		m.asked = &question{message.AskReap(n), Action{Kind: Reap}}
 	default:
-		m.asked = &question{fmt.Sprintf("Cancel %s (%s)?", shortID(run.ID), run.Command), Action{Kind: Cancel, Run: run}}
+		m.asked = &question{message.AskCancel(shortID(run.ID), run.Command), Action{Kind: Cancel, Run: run}}
 	}
 }
 
@@ -248,13 +249,13 @@ func (m *Model) askReset() {
 	}
 	switch {
 	case g == nil && len(m.Snapshot.Gates) > 0:
-		m.message = "no gate is selected; Tab goes to the gates"
+		m.message = message.NoGateSelected()
 	case g == nil:
-		m.message = "all gates are healthy"
+		m.message = message.GatesHealthy()
 	case g.Full:
-		m.message = "nothing to reset: all slots of this gate are in use"
+		m.message = message.SlotsInUse()
 	default:
-		m.asked = &question{fmt.Sprintf("Reset gate %s (%s)?", g.Key, g.State), Action{Kind: Reset, Gate: g.Key}}
+		m.asked = &question{message.AskReset(g.Key, g.State), Action{Kind: Reset, Gate: g.Key}}
 	}
 }
 

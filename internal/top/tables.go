@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/belay-run/belay/internal/label"
+	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/supervise"
 	"github.com/belay-run/belay/internal/term"
 )
@@ -34,7 +35,7 @@ func runTable(s *Snapshot, columns int) (heading term.Row, rows []term.Row) {
 		lines = append(lines, line{[]string{shortID(r.ID), r.Command, pid, label.Labels{Name: r.Name, Tags: r.Tags}.String(), elapsed, tokens, cost, now(r, s.At)}, runStyle(r)})
 	}
 	if heading, rows = table(columns, columns*2/5, head, lines); len(rows) == 0 {
-		return term.Row{{Text: noMarker + "RUNS", Style: term.Faint}}, []term.Row{{{Text: noMarker + "nothing is running"}}}
+		return term.Row{{Text: noMarker + "RUNS", Style: term.Faint}}, []term.Row{{{Text: noMarker + message.NothingRunning()}}}
 	}
 	return heading, rows
 }
@@ -58,11 +59,11 @@ func now(r supervise.Record, at time.Time) string {
 	case r.State == supervise.StateKilled && len(r.Left) == 0:
 		return "killed"
 	case r.State == supervise.StateKilled:
-		return "killed, left running: " + processes(r.Left)
+		return message.KilledState(processes(r.Left))
 	case r.State == supervise.StateWaiting && r.Until.IsZero(): // it is not known when a slot or a scope is free
-		return "waiting: " + r.Reason
+		return message.WaitingState(0, "", r.Reason)
 	case r.State == supervise.StateWaiting:
-		return fmt.Sprintf("waiting %s, until %s: %s", span(r.Until.Sub(at)+time.Second-1), clock(r.Until, at), r.Reason)
+		return message.WaitingState(max(0, r.Until.Sub(at)+time.Second-1).Truncate(time.Second), clock(r.Until, at), r.Reason)
 	}
 	text := r.Activity
 	if text == "" {
@@ -74,12 +75,11 @@ func now(r supervise.Record, at time.Time) string {
 	return text
 }
 
-func processes(list []supervise.Proc) string {
-	var names []string
+func processes(list []supervise.Proc) (names []string) {
 	for _, p := range list {
 		names = append(names, p.String())
 	}
-	return strings.Join(names, ", ")
+	return names
 }
 
 // gateTable is a line for each gate that is not healthy.
@@ -99,7 +99,7 @@ func gateTable(s *Snapshot, columns int) (heading term.Row, rows []term.Row) {
 		lines = append(lines, line{[]string{g.Key, g.State, until, left, fmt.Sprint(len(g.Waiting)), g.Reason}, style})
 	}
 	if heading, rows = table(columns, columns/4, head, lines); len(rows) == 0 {
-		return term.Row{{Text: noMarker + "GATES", Style: term.Faint}}, []term.Row{{{Text: noMarker + "all gates are healthy"}}}
+		return term.Row{{Text: noMarker + "GATES", Style: term.Faint}}, []term.Row{{{Text: noMarker + message.GatesHealthy()}}}
 	}
 	return heading, rows
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/supervise"
 	"github.com/belay-run/belay/internal/term"
 )
@@ -55,7 +56,7 @@ func (m *Model) header(columns int) []term.Row {
 		}
 	}
 	if len(runs) == 0 {
-		runs = []string{"nothing is running"}
+		runs = []string{message.NothingRunning()}
 	}
 	parts := []term.Piece{{Text: s.At.Format("15:04:05"), Style: term.Strong}, {Text: strings.Join(runs, ", ")}}
 	for _, text := range s.Today.parts() {

@@ -21,5 +21,5 @@ var client = clientfile.Client{
 	},
 	Grant:        clientfile.Grant{Seconds: 600, Events: map[string]float64{"SessionEnd": 1.5}},
 	Limits:       []clientfile.Limit{{Key: "timeout", Unit: time.Millisecond, Flag: "--timeout"}},
-	AfterInstall: "sessions that are open may go on with the hooks they have read",
+	AfterInstall: "open sessions may continue with the hooks they have already read",
 }

@@ -34,7 +34,7 @@ var Descriptor = agent.Descriptor{
 		Command: "claude auth login",
 		Variables: []string{"ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN", "CLAUDE_CODE_USE_BEDROCK",
 			"CLAUDE_CODE_USE_VERTEX", "CLAUDE_CODE_USE_FOUNDRY"},
-		File: ".credentials.json", Keychain: true, None: "no key and no login were found",
+		File: ".credentials.json", Keychain: true, None: "no key or login found",
 	},
 	Client:    &client,
 	Rehearsal: agent.Rehearsal{Vendor: "anthropic", Ask: []string{"-p", "say hi"}},

@@ -21,7 +21,7 @@ var client = clientfile.Client{
 	Grant: clientfile.Grant{Seconds: 600, Events: map[string]float64{"SessionEnd": 1}, Max: map[string]float64{"SessionEnd": 3}},
 	Limits: []clientfile.Limit{{Key: "tool_timeout_sec", Unit: time.Second, Flag: "--timeout"},
 		{Key: "startup_timeout_sec", Unit: time.Second, Flag: "--start-timeout"}},
-	AfterInstall:   "codex runs a hook that has changed only after you have looked at it: start codex and type /hooks",
-	AfterUninstall: "codex runs a hook that has changed only after you have looked at it: start codex and type /hooks",
+	AfterInstall:   "codex runs a changed hook only after you have approved it: start codex and type /hooks",
+	AfterUninstall: "codex runs a changed hook only after you have approved it: start codex and type /hooks",
 	UsersShell:     true,
 }

@@ -21,7 +21,7 @@ var Descriptor = agent.Descriptor{
 	HomeVar:        "CODEX_HOME", HomeDir: ".codex",
 	Install: []agent.Install{{Command: "npm install -g @openai/codex"}},
 	Login: agent.Login{Command: "codex login", Variables: []string{"CODEX_API_KEY", "OPENAI_API_KEY"}, File: "auth.json",
-		None: "no key and no login were found"},
+		None: "no key or login found"},
 	Client:    &client,
 	Rehearsal: agent.Rehearsal{Vendor: "openai", Ask: []string{"exec", "--skip-git-repo-check", "say hi"}},
 }

@@ -24,6 +24,6 @@ var Descriptor = agent.Descriptor{
 		{Command: "see https://cli.github.com"},
 	},
 	Login: agent.Login{Command: "gh auth login", Variables: []string{"GH_TOKEN", "GITHUB_TOKEN", "GH_ENTERPRISE_TOKEN", "GITHUB_ENTERPRISE_TOKEN"},
-		Ask: []string{"auth", "token"}, None: "no token was found"},
+		Ask: []string{"auth", "token"}, None: "no token found"},
 	Rehearsal: agent.Rehearsal{Vendor: "github", Ask: []string{"api", "user"}},
 }

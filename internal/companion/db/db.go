@@ -24,6 +24,7 @@ import (
 	"time"
 
 	"github.com/belay-run/belay/internal/flock"
+	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/safefile"
 )
 
@@ -53,9 +54,9 @@ func Open(dir string) (*DB, error) {
 	case damaged(err):
 		err = d.rebuild(err)
 	case unwritable(err):
-		return openFixed(dir, dir+" cannot be written")
+		return openFixed(dir, message.RecordNotWritable(dir))
 	case Full(err):
-		return openFixed(dir, "no room on the disk of "+dir)
+		return openFixed(dir, message.RecordNoRoom(dir))
 	}
 	if err != nil {
 		return nil, err
@@ -173,11 +174,11 @@ func openFixed(dir, why string) (*DB, error) {
 	case err != nil:
 		d.sql.Close()
 		if d, err = inMemory(dir); err == nil {
-			d.Said = append(d.Said, why+"; this answer is from the log that is left")
+			d.Said = append(d.Said, message.AnsweredFromLog(why))
 		}
 		return d, err
 	}
-	d.Said = append(d.Said, fmt.Sprintf("%s; what was logged since %s is not in this answer, but nothing of the log is lost", why, d.foldedUntil()))
+	d.Said = append(d.Said, message.AnsweredUntil(why, d.foldedUntil()))
 	return d, nil
 }
 

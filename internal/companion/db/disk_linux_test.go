@@ -89,7 +89,7 @@ func TestOpen_ReadOnly(t *testing.T) {
 		if list, err := d.Invocations(ctx, db.Filter{}); err != nil || len(list) != 10 {
 			t.Errorf("%d runs, %v", len(list), err)
 		}
-		if len(d.Said) != 1 || !strings.Contains(d.Said[0], "cannot be written; what was logged since") {
+		if len(d.Said) != 1 || !strings.Contains(d.Said[0], "What was logged since") {
 			t.Errorf("said %q", d.Said)
 		}
 		if _, err := d.Prune(ctx, t0, false); err == nil {

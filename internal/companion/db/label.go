@@ -2,12 +2,12 @@ package db
 
 import (
 	"context"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
 
 	"github.com/belay-run/belay/internal/label"
+	"github.com/belay-run/belay/internal/message"
 )
 
 // labelled says that the filter asks for labels, which only rows have.
@@ -36,12 +36,12 @@ const tagPrefix = "tag."
 func ParseGroup(text string) (Group, error) {
 	if key, ok := strings.CutPrefix(text, tagPrefix); ok {
 		if !label.IsKey(key) {
-			return "", fmt.Errorf("%.60q is not the key of a tag; as in tag.team", key)
+			return "", message.Error(message.NotAGroupTag(key))
 		}
 		return Group(text), nil
 	}
 	if !slices.Contains(Groups, Group(text)) {
-		return "", fmt.Errorf("%.60q is not day, profile, model, class, name, project or tag.KEY", text)
+		return "", message.Error(message.NotAGroup(text))
 	}
 	return Group(text), nil
 }

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/safefile"
 )
 
@@ -34,7 +35,7 @@ const minLogAge = time.Minute
 func (d *DB) Prune(ctx context.Context, before time.Time, dry bool) (p Pruned, err error) {
 	p = Pruned{Before: before, Logs: []string{}}
 	if d.readOnly {
-		return p, fmt.Errorf("%s cannot be written", d.dir)
+		return p, message.Error(message.RecordNotWritable(d.dir))
 	}
 	was := d.size()
 	if err := d.pruneRows(ctx, &p, dry); err != nil {
@@ -135,7 +136,7 @@ func (d *DB) pruneLogs(ctx context.Context, p *Pruned, dry bool) error {
 // moveAside renames a file to a name that no other file has.
 func moveAside(from, to string) error {
 	if _, err := os.Lstat(to); err == nil {
-		return fmt.Errorf("%s is there already; try again in a second", to)
+		return message.Error(message.FileExists(to))
 	}
 	return os.Rename(from, to)
 }

@@ -5,6 +5,8 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+
+	"github.com/belay-run/belay/internal/message"
 )
 
 // migrations lead from one version of the schema to the next. They are only ever added to.
@@ -173,9 +175,9 @@ const faulty = `category IN ('hook', 'mcp') AND event_type <> 'retry' AND json_e
 
 var (
 	// ErrNewer says that a later version of Belay has made the database.
-	ErrNewer = errors.New("the record was made by a newer belay")
+	ErrNewer = message.Error(message.RecordNewer())
 	// errForeign says that it is a database, but not ours.
-	errForeign = errors.New("it is a database of something else")
+	errForeign = message.Error(message.RecordForeign())
 )
 
 // migrate brings the schema up to date. Several processes may do so at the same time.
@@ -229,8 +231,7 @@ func schemaOf(ctx context.Context, conn *sql.Conn) (version int, err error) {
 		return 0, err
 	}
 	if version > len(migrations) {
-		return 0, fmt.Errorf("%w (schema %d, this one knows %d); install that version, or set BELAY_STATE_DIR to another directory",
-			ErrNewer, version, len(migrations))
+		return 0, message.Error(message.RecordNewerSchema(version, len(migrations)), ErrNewer)
 	}
 	return version, nil
 }
@@ -239,7 +240,7 @@ func schemaOf(ctx context.Context, conn *sql.Conn) (version int, err error) {
 func readable(d *sql.DB) error {
 	version, err := versionOf(d)
 	if err == nil && version < len(migrations) {
-		err = fmt.Errorf("the record has an older schema (%d) and cannot be written", version)
+		err = message.Error(message.RecordOlderSchema(version))
 	}
 	return err
 }

@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/belay-run/belay/internal/journal"
+	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/safefile"
 	"github.com/belay-run/belay/verdict"
 )
@@ -68,7 +69,7 @@ func (d *DB) sources() (list []*source, err error) {
 			continue
 		}
 		if refused, ok := errors.AsType[*safefile.Error](err); ok {
-			d.sayOnce(refused.Error() + " and is not read")
+			d.sayOnce(message.LogUnread(refused))
 			continue
 		}
 		if err != nil {

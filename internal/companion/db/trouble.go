@@ -13,6 +13,7 @@ import (
 	lib "modernc.org/sqlite/lib"
 
 	"github.com/belay-run/belay/internal/flock"
+	"github.com/belay-run/belay/internal/message"
 )
 
 // code is SQLite's own code of an error, without the details; 0 if it is not one of SQLite's.
@@ -51,7 +52,7 @@ func Full(err error) bool {
 func (d *DB) rebuild(cause error) error {
 	lock, err := lockFile(d.Path()+".lock", flock.Exclusive)
 	if err != nil {
-		return fmt.Errorf("%s is damaged (%w) and could not be set aside: %w", d.Path(), cause, err)
+		return message.Error(message.RecordDamaged(d.Path(), cause, err), cause, err)
 	}
 	defer lock.Close()
 	if d.sql != nil {
@@ -67,7 +68,7 @@ func (d *DB) rebuild(cause error) error {
 	}
 	aside := fmt.Sprintf("%s.damaged-%s", d.Path(), time.Now().UTC().Format("20060102T150405.000"))
 	if err := os.Rename(d.Path(), aside); err != nil {
-		return fmt.Errorf("%s is damaged (%w) and could not be set aside: %w; move it away", d.Path(), cause, err)
+		return message.Error(message.RecordMoveAway(d.Path(), cause, err), cause, err)
 	}
 	for _, more := range []string{"-wal", "-shm"} {
 		// SQLite would apply the old file's journal to the new one.
@@ -75,7 +76,6 @@ func (d *DB) rebuild(cause error) error {
 			return err
 		}
 	}
-	d.Said = append(d.Said, fmt.Sprintf("the record was damaged (%s); it is now %s, and is made again from the log that is left",
-		strings.TrimSpace(cause.Error()), aside))
+	d.Said = append(d.Said, message.RecordRebuilt(message.Error(strings.TrimSpace(cause.Error())), aside))
 	return d.open()
 }

@@ -69,7 +69,7 @@ func TestOpen_Damaged(t *testing.T) {
 			if list, err := d.Invocations(ctx, db.Filter{}); err != nil || len(list) != 110 {
 				t.Errorf("%d runs, %v", len(list), err)
 			}
-			if len(d.Said) != 1 || !strings.Contains(d.Said[0], "it is now "+filepath.Join(w.dir, db.Name)+".damaged-") {
+			if len(d.Said) != 1 || !strings.Contains(d.Said[0], "It is now "+filepath.Join(w.dir, db.Name)+".damaged-") {
 				t.Errorf("said %q", d.Said)
 			}
 			if aside, _ := filepath.Glob(filepath.Join(w.dir, db.Name+".damaged-*")); len(aside) == 0 {
@@ -161,7 +161,7 @@ func TestOpen_NewerSchema(t *testing.T) {
 	d.Close()
 	restore()
 	_, err := db.Open(w.dir)
-	if !errors.Is(err, db.ErrNewer) || !strings.Contains(err.Error(), fmt.Sprintf("schema %d, this one knows %d", db.Latest()+2, db.Latest())) || !strings.Contains(err.Error(), "install that version") {
+	if !errors.Is(err, db.ErrNewer) || !strings.Contains(err.Error(), fmt.Sprintf("schema %d, this one knows %d", db.Latest()+2, db.Latest())) || !strings.Contains(err.Error(), "Install that version") {
 		t.Errorf("said %v", err)
 	}
 	w.expect("1", "SELECT count(*) FROM invocations") // it was left alone

@@ -2,13 +2,14 @@ package rehearse
 
 import (
 	"errors"
-	"fmt"
 	"math"
 	"net/http"
 	"net/textproto"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/belay-run/belay/internal/message"
 )
 
 // namedSteps are the steps that have a name; a status is one by itself.
@@ -44,7 +45,7 @@ var positional = map[string]func(*Step, string) error{
 	"lost": func(s *Step, v string) error {
 		n, err := strconv.Atoi(v)
 		if err != nil || n < 300 || n > 599 {
-			return fmt.Errorf("%q is not the status of an error", v)
+			return message.Error(message.NotAnErrorStatus(v))
 		}
 		s.Status = n
 		return nil
@@ -117,8 +118,8 @@ var ownOptions = map[string]map[string]func(*Step, string) error{
 }
 
 var (
-	errNoRate  = errors.New("limit takes its rate first, as in limit(20/6s)")
-	errNoShare = errors.New("mix takes its share first, as in mix(5%, seed=1)")
+	errNoRate  = message.Error(message.RateFirst())
+	errNoShare = message.Error(message.ShareFirst())
 )
 
 // defaultMix are the faults of a mix that names none: those that a client can recover from by a retry.
@@ -137,13 +138,13 @@ func (s *scanner) setOption(step *Step, word, name, value string, nameAt, valueA
 	case takesAnswerOptions(word) && strings.Contains(name, "-"):
 		set = func(step *Step, value string) error { return setHeader(step, name, value) }
 	default:
-		return s.errorAt(nameAt, "%s has no option %q", word, name)
+		return s.errorAt(nameAt, message.NoOption(word, name))
 	}
 	if name == "of" {
 		s.ofAt = valueAt
 	}
 	if err := set(step, value); err != nil {
-		return s.errorAt(valueAt, "%v", err)
+		return s.errorAt(valueAt, err.Error())
 	}
 	return nil
 }
@@ -160,13 +161,13 @@ func takesAnswerOptions(word string) bool {
 func (s *scanner) check(step *Step, word string, at int) error {
 	switch {
 	case word == "tool" && step.Tool == "":
-		return s.errorAt(at, "tool takes a tool and its input, as in tool(bash: ls)")
+		return s.errorAt(at, message.ToolForm())
 	case word == "limit" && step.Rate == nil:
-		return s.errorAt(at, "%v", errNoRate)
+		return s.errorAt(at, errNoRate.Error())
 	case word == "mix" && step.Mix == nil:
-		return s.errorAt(at, "%v", errNoShare)
+		return s.errorAt(at, errNoShare.Error())
 	case step.Cut != CutNone && step.Status >= 300:
-		return s.errorAt(at, "only a good answer can be cut")
+		return s.errorAt(at, message.CutOnlyAnswers())
 	case step.Mix != nil:
 		return s.faults(step.Mix)
 	}
@@ -175,7 +176,7 @@ func (s *scanner) check(step *Step, word string, at int) error {
 
 func setHeader(s *Step, name, value string) error {
 	if strings.ContainsAny(value, "\r\n") {
-		return fmt.Errorf("a header is one line")
+		return message.Error(message.HeaderOneLine())
 	}
 	if s.Header == nil {
 		s.Header = http.Header{}
@@ -191,7 +192,7 @@ func setRetryAfter(s *Step, v string) error {
 		return setDuration(&s.RetryAfter.In, in)
 	}
 	if strings.ContainsAny(v, "\r\n") {
-		return fmt.Errorf("a header is one line")
+		return message.Error(message.HeaderOneLine())
 	}
 	s.RetryAfter.Seconds = v
 	return nil
@@ -203,7 +204,7 @@ func setRate(s *Step, v string) error {
 	count, err := strconv.Atoi(strings.TrimSpace(n))
 	rate := &Rate{Requests: count, RetryAfter: "seconds"}
 	if !ok || err != nil || count < 1 || setDuration(&rate.Window, strings.TrimSpace(window)) != nil || rate.Window <= 0 {
-		return fmt.Errorf("%q is not a rate as 20/6s", v)
+		return message.Error(message.NotARate(v))
 	}
 	s.Rate = rate
 	return nil
@@ -214,7 +215,7 @@ func setShare(s *Step, v string) error {
 	digits, ok := strings.CutSuffix(v, "%")
 	share, err := strconv.ParseFloat(digits, 64)
 	if !ok || err != nil || !(share >= 0 && share <= 100) {
-		return fmt.Errorf("%q is not a share as 5%%", v)
+		return message.Error(message.NotAShare(v))
 	}
 	s.Mix = &Mix{Share: share / 100, Seed: 1, of: defaultMix}
 	return nil
@@ -224,11 +225,11 @@ func setShare(s *Step, v string) error {
 func (s *scanner) faults(m *Mix) error {
 	script, err := Parse(m.of)
 	if inner, ok := errors.AsType[*SyntaxError](err); ok {
-		return s.errorAt(min(s.ofAt+1+inner.Offset, len(s.text)), "%s", inner.Reason)
+		return s.errorAt(min(s.ofAt+1+inner.Offset, len(s.text)), inner.Reason)
 	}
 	for i := range script.Steps {
 		if !repeatable(&script.Steps[i]) {
-			return s.errorAt(s.ofAt, "%s cannot be one of a mix", script.Steps[i].Source)
+			return s.errorAt(s.ofAt, message.NotInMix(script.Steps[i].Source))
 		}
 	}
 	m.Faults = script.Steps
@@ -246,7 +247,7 @@ func setDuration(d *time.Duration, v string) error {
 	}
 	parsed, err := time.ParseDuration(v)
 	if err != nil || parsed < 0 {
-		return fmt.Errorf("%q is not a time as 2s, 3h or 7d", v)
+		return message.Error(message.NotAScriptTime(v))
 	}
 	*d = parsed
 	return nil
@@ -255,7 +256,7 @@ func setDuration(d *time.Duration, v string) error {
 func setCount(n *int, v string) error {
 	parsed, err := strconv.Atoi(v)
 	if err != nil || parsed < 0 || parsed > math.MaxInt32 {
-		return fmt.Errorf("%q is not a number of tokens", v)
+		return message.Error(message.NotTokens(v))
 	}
 	*n = parsed
 	return nil
@@ -268,12 +269,12 @@ func oneOf(to *string, v string, all ...string) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("%q is not one of %s", v, strings.Join(all, ", "))
+	return message.Error(message.NotOneOf(v, all))
 }
 
 func plain(err error, v, what string) error {
 	if err != nil {
-		return fmt.Errorf("%q is not %s", v, what)
+		return message.Error(message.NotWhat(v, what))
 	}
 	return nil
 }

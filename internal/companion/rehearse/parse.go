@@ -1,11 +1,12 @@
 package rehearse
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/belay-run/belay/internal/message"
 )
 
 // maxTimes bounds a repetition: a larger number is a typing error.
@@ -34,7 +35,7 @@ func Parse(text string) (*Script, error) {
 			break
 		}
 		if n := len(script.Steps); n > 0 && script.Steps[n-1].Times == 0 {
-			return nil, s.errorf("%s answers all that comes, so nothing can follow it", script.Steps[n-1].Source)
+			return nil, s.error(message.NothingFollows(script.Steps[n-1].Source))
 		}
 		begin := s.at
 		step, err := s.step()
@@ -42,16 +43,16 @@ func Parse(text string) (*Script, error) {
 			return nil, err
 		}
 		if script.PerSession && step.Before == Refuse {
-			return nil, s.errorAt(begin, "refuse is for all sessions alike: nobody knows whose connection it is")
+			return nil, s.errorAt(begin, message.RefuseForAll())
 		}
 		script.Steps = append(script.Steps, step)
 		s.blanks(false)
 		if !s.done() && !s.take(',') && !s.take(';') && !s.take('\n') {
-			return nil, s.errorf("there is %s where a comma or a new line is expected", s.next())
+			return nil, s.error(message.Expected(message.ACommaOrLine, s.next()))
 		}
 	}
 	if len(script.Steps) == 0 {
-		return nil, s.errorAt(0, "the script is empty; one that always answers well is: 200")
+		return nil, s.errorAt(0, message.ScriptEmpty())
 	}
 	return script, nil
 }
@@ -61,7 +62,7 @@ func (s *scanner) step() (Step, error) {
 	begin := s.at
 	word := s.span(isWord)
 	if word == "" {
-		return Step{}, s.errorf("there is %s where a step is expected, as 200 or hang", s.next())
+		return Step{}, s.error(message.Expected(message.AStep, s.next()))
 	}
 	// 429x2: the repetition sticks to the word.
 	if i := strings.IndexByte(word, 'x'); i == 3 && strings.Trim(word[:3], "0123456789") == "" {
@@ -95,7 +96,7 @@ func (s *scanner) repetition(step *Step, word string) error {
 	s.at++
 	switch {
 	case !repeatable(step):
-		return s.errorAt(begin, "%s cannot be repeated: it is not for single requests", word)
+		return s.errorAt(begin, message.NotRepeatable(word))
 	case s.take('*'):
 		step.Times = 0
 		return nil
@@ -103,7 +104,7 @@ func (s *scanner) repetition(step *Step, word string) error {
 	digits := s.span(isDigit)
 	n, err := strconv.Atoi(digits)
 	if err != nil || n < 1 || n > maxTimes {
-		return s.errorAt(begin, "a repetition is x and a number from 1 to %d, or x*", maxTimes)
+		return s.errorAt(begin, message.NotARepetition(maxTimes))
 	}
 	step.Times = n
 	return nil
@@ -123,7 +124,7 @@ func (s *scanner) arguments(step *Step, word string) error {
 		case s.take(')'):
 			return nil
 		case s.done():
-			return s.errorAt(open, "the parenthesis is not closed")
+			return s.errorAt(open, message.NotClosed("parenthesis"))
 		case first && word == "tool":
 			if err := s.toolCall(step); err != nil {
 				return err
@@ -136,7 +137,7 @@ func (s *scanner) arguments(step *Step, word string) error {
 		first = false
 		s.blanks(true)
 		if !s.take(',') && s.peek() != ')' && !s.done() {
-			return s.errorf("there is %s where a comma or ) is expected", s.next())
+			return s.error(message.Expected(message.ACommaOrParen, s.next()))
 		}
 	}
 }
@@ -162,10 +163,10 @@ func (s *scanner) argument(step *Step, word string, first bool) error {
 	}
 	set := positional[word]
 	if set == nil || !first {
-		return s.errorAt(begin, "%s takes options as name=value, not %q", word, value)
+		return s.errorAt(begin, message.OptionForm(word, value))
 	}
 	if err := set(step, value); err != nil {
-		return s.errorAt(begin, "%v", err)
+		return s.errorAt(begin, err.Error())
 	}
 	return nil
 }
@@ -178,7 +179,7 @@ func (s *scanner) value() (string, error) {
 	begin := s.at
 	v := strings.TrimSpace(s.span(func(b byte) bool { return b != ',' && b != ')' && b != '\n' && b != '(' }))
 	if v == "" {
-		return "", s.errorAt(begin, "there is %s where a value is expected", s.next())
+		return "", s.errorAt(begin, message.Expected(message.AValue, s.next()))
 	}
 	return v, nil
 }
@@ -189,7 +190,7 @@ func (s *scanner) toolCall(step *Step) error {
 	step.Tool = s.span(isWord)
 	s.blanks(true)
 	if step.Tool == "" || !s.take(':') {
-		return s.errorAt(begin, "tool takes a tool and its input, as in tool(bash: ls)")
+		return s.errorAt(begin, message.ToolForm())
 	}
 	s.blanks(true)
 	if c := s.peek(); c == '"' || c == '`' {
@@ -214,7 +215,7 @@ func (s *scanner) toolCall(step *Step) error {
 			if depth == 0 {
 				step.ToolInput = strings.TrimSpace(s.text[at:s.at])
 				if step.ToolInput == "" {
-					return s.errorAt(at, "the tool has no input, as in tool(bash: ls)")
+					return s.errorAt(at, message.ToolWithoutInput())
 				}
 				return nil
 			}
@@ -222,7 +223,7 @@ func (s *scanner) toolCall(step *Step) error {
 		}
 		s.at++
 	}
-	return s.errorAt(begin-1, "the parenthesis is not closed")
+	return s.errorAt(begin-1, message.NotClosed("parenthesis"))
 }
 
 // newStep is the step of a word, without options.
@@ -231,25 +232,25 @@ func (s *scanner) newStep(word string, at int) (Step, error) {
 	if len(word) == 3 && strings.Trim(word, "0123456789") == "" {
 		step.Status, _ = strconv.Atoi(word)
 		if step.Status < 200 || step.Status > 599 {
-			return step, s.errorAt(at, "%s is not a status that an API answers with: they are 200 to 599", word)
+			return step, s.errorAt(at, message.NotAStatus(word))
 		}
 		return step, nil
 	}
 	begin, known := namedSteps[word]
 	if !known {
-		return step, s.errorAt(at, "there is no step %q%s", word, suggestion(word))
+		return step, s.errorAt(at, noStep(word))
 	}
 	begin(&step)
 	return step, nil
 }
 
-// suggestion names the word that was probably meant, else all of them.
-func suggestion(word string) string {
+// noStep names the step that was probably meant, else all of them.
+func noStep(word string) string {
 	names := slices.Sorted(maps.Keys(namedSteps))
 	for _, name := range names {
 		if strings.HasPrefix(name, word) || strings.HasPrefix(word, name) {
-			return fmt.Sprintf("; did you mean %s?", name)
+			return message.NoStep(word, name, nil)
 		}
 	}
-	return "; there are a status as 429, " + strings.Join(names, ", ")
+	return message.NoStep(word, "", names)
 }

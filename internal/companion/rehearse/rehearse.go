@@ -19,7 +19,6 @@ package rehearse
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"log"
 	"net"
@@ -27,6 +26,8 @@ import (
 	"os"
 	"sync"
 	"time"
+
+	"github.com/belay-run/belay/internal/message"
 )
 
 // Options change what [Start] does by default. The zero value is what Start uses.
@@ -76,7 +77,7 @@ func (o Options) Start(script string) (*API, error) {
 	}
 	if a.dir == "" {
 		if a.own, err = MakeDir(); err != nil {
-			return nil, fmt.Errorf("no place for the rehearsal: %w", err)
+			return nil, message.Error(message.NoRehearsalDir(err), err)
 		}
 		a.dir = a.own.Path
 	}
@@ -91,7 +92,7 @@ func (o Options) Start(script string) (*API, error) {
 func (a *API) open() error {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
-		return fmt.Errorf("nothing can listen on loopback: %w", err)
+		return message.Error(message.NoLoopback(err), err)
 	}
 	a.addr = l.Addr().String()
 	a.server = &http.Server{

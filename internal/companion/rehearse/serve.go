@@ -4,6 +4,8 @@ import (
 	"io"
 	"net/http"
 	"time"
+
+	"github.com/belay-run/belay/internal/message"
 )
 
 // maxBody is more than any vendor takes.
@@ -27,7 +29,7 @@ func (a *API) serve(w http.ResponseWriter, r *http.Request) {
 	v := vendorOf(r)
 	if v == nil {
 		a.log.add(rec)
-		a.send(w, r, rec, jsonReply(http.StatusNotFound, object{"error": object{"message": "nothing is rehearsed for this path"}}), &Step{})
+		a.send(w, r, rec, jsonReply(http.StatusNotFound, object{"error": object{"message": message.NothingRehearsed()}}), &Step{})
 		return
 	}
 	c := v.read(r, body)

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/belay-run/belay/internal/message"
 )
 
 // SyntaxError says what is wrong with a script, and where.
@@ -16,9 +18,9 @@ type SyntaxError struct {
 func (e *SyntaxError) Error() string {
 	line, column, _ := e.place()
 	if !strings.Contains(strings.TrimRight(e.Script, "\n"), "\n") {
-		return fmt.Sprintf("script, column %d: %s", column, e.Reason)
+		return message.ScriptAt(0, column, e.Reason)
 	}
-	return fmt.Sprintf("script, line %d, column %d: %s", line, column, e.Reason)
+	return message.ScriptAt(line, column, e.Reason)
 }
 
 // Caret is the line of the script with a mark under the place.
@@ -50,11 +52,11 @@ type scanner struct {
 	ofAt int // where the faults of a mix stand
 }
 
-func (s *scanner) errorAt(offset int, format string, args ...any) error {
-	return &SyntaxError{Script: s.text, Offset: offset, Reason: fmt.Sprintf(format, args...)}
+func (s *scanner) errorAt(offset int, reason string) error {
+	return &SyntaxError{Script: s.text, Offset: offset, Reason: reason}
 }
 
-func (s *scanner) errorf(format string, args ...any) error { return s.errorAt(s.at, format, args...) }
+func (s *scanner) error(reason string) error { return s.errorAt(s.at, reason) }
 
 func (s *scanner) done() bool { return s.at >= len(s.text) }
 
@@ -101,7 +103,7 @@ func (s *scanner) blanks(lines bool) {
 // next says what stands here, for an error message.
 func (s *scanner) next() string {
 	if s.done() {
-		return "the end"
+		return message.EndOfScript()
 	}
 	r, _ := utf8.DecodeRuneInString(s.text[s.at:])
 	return fmt.Sprintf("%q", r)
@@ -123,7 +125,7 @@ func (s *scanner) quoted() (string, error) {
 			const letters, means = `ntr"\`, "\n\t\r\"\\"
 			i := strings.IndexByte(letters, s.peek())
 			if s.done() || i < 0 {
-				return "", s.errorAt(s.at-1, `a backslash stands before n, t, r, " or another backslash`)
+				return "", s.errorAt(s.at-1, message.BadBackslash())
 			}
 			b.WriteByte(means[i])
 			s.at++
@@ -131,7 +133,7 @@ func (s *scanner) quoted() (string, error) {
 			b.WriteByte(c)
 		}
 	}
-	return "", s.errorAt(begin, "the quotes are not closed")
+	return "", s.errorAt(begin, message.NotClosed("quotes"))
 }
 
 func isWord(b byte) bool {

@@ -154,7 +154,7 @@ func TestInstall_BrokenFile(t *testing.T) {
 	path := s.File(".claude/settings.json", broken)
 	for _, what := range []string{"install", "uninstall", "status"} {
 		r := hook(s, what, "--client", "claude", "--scope", "project")
-		if r.Code != 125 || !strings.Contains(r.Stderr, ".claude/settings.json: line 3, column 14: a value should stand here, not ','") {
+		if r.Code != 125 || !strings.Contains(r.Stderr, ".claude/settings.json: line 3, column 14: expected a value, found ','") {
 			t.Errorf("%s: exit code %d, %q", what, r.Code, r.Stderr)
 		}
 	}
