@@ -32,8 +32,8 @@ Use up a plan for three hours, and print the report as JSON:
   belay rehearse --script 'usage-limit(resets=3h)' --json -- claude -p hi
 Allow 20 requests a minute to a pipeline:
   belay rehearse --script 'limit(20/60s)' -- ./my-pipeline.sh`,
-			Long: `Starts stand-ins for the APIs of Anthropic, OpenAI and GitHub on loopback and runs the command as belay run would, with a key that opens nothing and a
-home of its own. Afterwards it reports on stderr what was requested and when, what was answered, and what belay made of it. Nothing is spent, and the agents talk
+			Long: `Starts stand-ins for the APIs of Anthropic, OpenAI and GitHub on loopback and runs the command as belay run would. The command gets a key that opens nothing
+and a home of its own. Afterwards it reports on stderr what was requested and when, what was answered, and what belay made of it. Nothing is spent, and the agents talk
 to no one else. The exit code is that of belay run.
 
 A script is a list of steps, one for each request that is part of the work:
@@ -66,7 +66,7 @@ All of it is in docs/rehearsal.md. The flags of belay run can be used too.`,
 			Examples: `Watch belay at work for half a minute:
   belay demo`,
 			Long: `Runs belay a few times against a stand-in for an API that fails on purpose. Everything you see really happens, on loopback. Nothing has to be installed, no key
-is needed, nothing is spent, and your own record is left alone.`,
+is needed, nothing is spent, and your own record does not change.`,
 		},
 		{
 			Name:    "log",
@@ -111,8 +111,8 @@ Show the cost of each team:
   belay stats --by tag.team --since 30d
 Export the days as CSV:
   belay stats --by day --csv > days.csv`,
-			Long: `Adds up what is on record: how many runs ended and how many of them succeeded, attempts, requests to the services, time spent waiting, tokens and cost as the CLIs report
-them, and how often hooks and MCP servers have failed (faults). Attempts and tokens count when the attempt ended, runs when they ended. Days are those of your
+			Long: `Adds up what is on record: runs and how many of them succeeded, attempts, requests to the services, time spent waiting, tokens and cost as the CLIs report them.
+Faults are failures of hooks and MCP servers. Attempts and tokens count when the attempt ended, runs when they ended. Days are those of your
 time zone (TZ). In a bar, ░ is what failed.`,
 			Flags: slices.Concat([]Flag{
 				{Name: "by", Arg: "WHAT", Help: "sum up by day, profile, model, class, name, project or tag.KEY (default with --json and --csv: day)",
@@ -192,8 +192,8 @@ Show who has reset gates:
   belay audit --action gate_reset
 Export what happened in a session:
   belay audit --session 3f9c1a52-8f0e-4b5a-9d43-0c4f8e1b7a66 --json`,
-			Long: `Shows who did what: failed runs, and errors that a Go program has handled, with type, category (connection, sdk, unknown), severity (warning if a retry made sense, else
-error), message and context; and gates that a person has reset, held or opened, with the reason.`,
+			Long: `Shows failed runs, errors that a Go program has handled, and gates that were reset, held or opened by hand. Failures have a type, a category (connection, sdk,
+unknown), a severity (warning if a retry made sense, else error), a message and context. Changes of gates have the reason.`,
 			Flags: slices.Concat([]Flag{
 				count("50"),
 				{Name: "action", Arg: "ACTION", Group: Filters, Help: "only failure, gate_reset, gate_hold or gate_open",

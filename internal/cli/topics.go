@@ -98,8 +98,8 @@ Show the failed runs of today:
   belay log --class failed --since today
 
 ` + wrap(`A verdict says what the outcome of an attempt means: its class, whether a retry makes sense, and when to come back. Results,
-logs and rules use these classes:`) + "\n\n" + layRows(18, rows) + "\n" + wrap(`Belay looks at rules of your own first, then at the CLI's events and result, the exit code, what
-the CLI is known to print, and plain signals such as "HTTP 429" on its stderr. What a model says or a tool prints is never evidence. Belay knows nothing of plain
+logs and rules use these classes:`) + "\n\n" + layRows(18, rows) + "\n" + wrap(`Belay looks at rules of your own first, then at the CLI's events and result, and then at the exit
+code. Last come messages that the CLI is known to print, and plain signals such as "HTTP 429" on its stderr. What a model says or a tool prints is never evidence. Belay knows nothing of plain
 commands: their failures are "unknown" unless a rule of yours says otherwise.
 
 Details: docs/verdicts.md`) + "\n"

@@ -15,7 +15,7 @@ var Groups = []string{"Retries and waits", "Time limits", "What to retry",
 var Table = []Setting{
 	{"max-retries", "N", "retry at most N times, counting waits for limits; 0 turns off retries and waits", Groups[0], Lower,
 		number(func(s *Settings) *int { return &s.MaxRetries }, 0, 1_000_000)},
-	{"preset", "NAME", "use a named retry policy: " + strings.Join(profile.Presets(), ", "), Groups[0], Narrow, setPreset},
+	{"preset", "NAME", "use a named retry policy. One of: " + strings.Join(profile.Presets(), ", "), Groups[0], Narrow, setPreset},
 	{"base-delay", "D", "delay before the first retry (default 1s)", Groups[0], Raise,
 		duration(func(s *Settings) *time.Duration { return &s.BaseDelay })},
 	{"max-delay", "D", "longest delay between retries, unless the service asks for more (default 60s)", Groups[0], Raise,
