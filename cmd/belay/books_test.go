@@ -294,7 +294,7 @@ answer i3 '"type":"file_change","changes":["secret"]'; result 10 5`)
 		}
 		text := r.says("log", inner.ID)
 		for _, want := range []string{`parent +` + outer.ID, `trace +` + trace, `\(first token after [0-9]`, `tools: (Bash ×2|command_execution ×1) [0-9.]+m?s`,
-			`the command itself has retried`, `result +ok, exit code 0\n`} {
+			`the command itself retried`, `result +ok, exit code 0\n`} {
 			if !regexp.MustCompile(want).MatchString(text) {
 				t.Errorf("%s: no %q in\n%s", agent, want, text)
 			}

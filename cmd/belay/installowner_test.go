@@ -130,7 +130,7 @@ func TestInstall_DirectoryNotWritable(t *testing.T) {
 	os.Chmod(filepath.Dir(s.path), 0o500)
 	defer os.Chmod(filepath.Dir(s.path), 0o700)
 	code, stdout, stderr := s.belay(s.args("install")...)
-	if code != 125 || stdout != "" || strings.Count(stderr, "\n") != 1 || !strings.Contains(stderr, "no file can be created in ") {
+	if code != 125 || stdout != "" || strings.Count(stderr, "\n") != 1 || !strings.Contains(stderr, "cannot create a file in ") {
 		t.Errorf("exit code %d\n%s%s", code, stdout, stderr)
 	}
 	s.holds(s.path, s.text)

@@ -46,7 +46,7 @@ func TestPs_LeftByKilledBelay(t *testing.T) {
 					t.Fatal("nothing is left: nothing is tested")
 				}
 				out, err := r.command("belay", "ps").CombinedOutput()
-				if err != nil || !strings.Contains(string(out), "killed; left running: ") || !strings.Contains(string(out), "belay ps --reap") {
+				if err != nil || !strings.Contains(string(out), "killed, left running: ") || !strings.Contains(string(out), "belay ps --reap") {
 					t.Errorf("%v: %s", err, out)
 				}
 				out, err = r.command("belay", "ps", "--reap").CombinedOutput()

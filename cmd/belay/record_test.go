@@ -152,7 +152,7 @@ func TestRecord_HoldsNobodyUp(t *testing.T) {
 		t.Errorf("a run took %v", took)
 	}
 	out, err := r.command("belay-plain", "stats").CombinedOutput()
-	if err != nil || !strings.Contains(string(out), "1 run, 100 % ok") || !strings.Contains(string(out), "belay: others write the record all the time") {
+	if err != nil || !strings.Contains(string(out), "1 run, 100 % ok") || !strings.Contains(string(out), "belay: cannot update the record because it is busy") {
 		t.Errorf("%v: %s", err, out)
 	}
 	conn.ExecContext(t.Context(), "ROLLBACK")

@@ -46,7 +46,7 @@ func tables() map[string]term.Sheet {
 		"ps": {Columns: psTable, Rows: [][]string{
 			{"5e0d6a41", "20311", "claude", "nightly env=ci team=web", "4m12s", "running, attempt 2"},
 			{"1f0c9a3e", "4194304", "claude", "", "2h15m", "waiting 1h47m, until 15:00:00: gate anthropic: usage limit, resets at 15:00 (利用制限)"},
-			{"9c41f7be", "", "/usr/local/lib/node_modules/tool/bin/run.js", "", "12m", "killed; left running: 20877 (sleep), 20880 (node)"}}},
+			{"9c41f7be", "", "/usr/local/lib/node_modules/tool/bin/run.js", "", "12m", "killed, left running: 20877 (sleep), 20880 (node)"}}},
 		"gates": {Columns: gateTable, Rows: [][]string{
 			{"anthropic:3f9c1a52", "held, breaker half-open", "09:14:58", "2026-11-18 15:00", "12", "usage limit: You've hit your limit · resets 3pm; 5 failures in a row"},
 			{"api", "open", "09:14:58", "–", "1", "503 Service Unavailable"},
@@ -103,7 +103,7 @@ func TestTables_Styles(t *testing.T) {
 		text  string
 		want  term.Style
 	}{
-		{stateStyle, "running, attempt 2", term.Good}, {stateStyle, "waiting: gate api", term.Warning}, {stateStyle, "killed; left running: 1 (sh)", term.Bad},
+		{stateStyle, "running, attempt 2", term.Good}, {stateStyle, "waiting: gate api", term.Warning}, {stateStyle, "killed, left running: 1 (sh)", term.Bad},
 		{stateStyle, "open", term.Bad}, {stateStyle, "half-open", term.Warning}, {stateStyle, "held, breaker open", term.Warning}, {stateStyle, "closed, 2 failures", term.Good},
 		{budgetStyle, "open; new window at 00:00", term.Good}, {budgetStyle, "closed; opens again at 00:00", term.Bad}, {budgetStyle, "warning: 84 % are spent", term.Warning},
 		{hookStyle, "installed", term.Good}, {hookStyle, "no", term.Warning},

@@ -165,7 +165,7 @@ func TestInstall_BrokenFile(t *testing.T) {
 		t.Errorf("left: %v", left)
 	}
 	r := hook(s, "install", "--client", "claude", "--scope", "local")
-	if r.Code != 0 || !strings.Contains(r.Stdout, "There is no .claude/settings.local.json") {
+	if r.Code != 0 || !strings.Contains(r.Stdout, ".claude/settings.local.json does not exist") {
 		t.Errorf("exit code %d, %q", r.Code, r.Stdout)
 	}
 }

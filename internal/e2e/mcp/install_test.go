@@ -66,7 +66,7 @@ func TestInstall_BrokenFileIsLeftAlone(t *testing.T) {
 	broken := "{\n  \"mcpServers\": {,}\n}"
 	os.WriteFile(filepath.Join(home, ".claude.json"), []byte(broken), 0o600)
 	out, code := s.install(home, "install", "--client", "claude")
-	if code != 125 || !strings.Contains(out, "line 2, column 18") || !strings.Contains(out, "is left as it is") {
+	if code != 125 || !strings.Contains(out, "line 2, column 18") || !strings.Contains(out, "was not changed") {
 		t.Errorf("%d, %s", code, out)
 	}
 	if got, _ := os.ReadFile(filepath.Join(home, ".claude.json")); string(got) != broken {
