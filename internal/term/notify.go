@@ -2,10 +2,10 @@ package term
 
 import (
 	"io"
-	"os"
 	"strings"
 
 	"github.com/belay-run/belay/internal/printable"
+	"github.com/belay-run/belay/internal/stdio"
 )
 
 // Notice is how a terminal is told to notify its user. All of them ring the bell.
@@ -20,8 +20,8 @@ const (
 
 // Notify makes the terminal notify its user, where there is one that takes output. The cursor stays where it is.
 func (s *Screen) Notify(how Notice, text string) {
-	file, ok := s.w.(*os.File)
-	if !s.tty || ok && !takesOutput(file) || !s.lockWithin(blockedTimeout) {
+	file := stdio.FileOf(s.w)
+	if !s.tty || file != nil && !takesOutput(file) || !s.lockWithin(blockedTimeout) {
 		return
 	}
 	defer s.unlock()
