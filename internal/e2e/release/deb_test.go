@@ -141,6 +141,17 @@ func TestDeb_Lintian(t *testing.T) {
 	}
 }
 
+// The script that installs and the formula for Homebrew have no mistakes that can be found without running them.
+func TestLint(t *testing.T) {
+	if os.Getenv("BELAY_TEST_FULL") == "" {
+		t.Skip("only with BELAY_TEST_FULL")
+	}
+	need(t, false, "shellcheck", "ruby")
+	run(t, "shellcheck", "-s", "sh", filepath.Join(made(t, current), "install.sh"))
+	run(t, "shellcheck", "../../../scripts/action", "../../../scripts/notes")
+	run(t, "ruby", "-wc", filepath.Join(made(t, current), "belay.rb"))
+}
+
 // The rpm has the same files. Its tools tell whether it is whole.
 func TestRPM(t *testing.T) {
 	if os.Getenv("BELAY_TEST_FULL") == "" {
