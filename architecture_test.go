@@ -87,6 +87,7 @@ var arrows = map[string][]string{
 	"internal/e2e/mcp":            {},
 	"internal/e2e/record":         {},
 	"internal/e2e/release":        {},
+	"internal/e2e/smoke":          {},
 	"internal/e2e/upgrade":        {},
 	"internal/e2e/mcp/probe":      {},
 	"internal/compare":            {}, // a tool: it starts what it compares, and knows nothing of it
