@@ -34,7 +34,7 @@ func TestRun_Stdin(t *testing.T) {
 	s.want(s.run([]string{"--prompt", "words"}, "cat"), 0, "words")
 }
 
-// All that a command has written comes through, though it ends at once and its reader takes its time.
+// All that a command has written comes through, though it ends at once.
 func TestRun_MuchOutput(t *testing.T) {
 	s := newScene(t)
 	const n = 50_000
