@@ -102,7 +102,7 @@ func call(ctx context.Context, from caller, args []string) (code int) {
 	}
 	command, known := commands[args[0]]
 	if _, left := belayd.Find(args[0]); !known && left {
-		from.say("this belayd was built without %s; to build all of it: make build", args[0])
+		from.say(message.LeftOut(args[0]))
 		return codeFailed
 	}
 	if !known {

@@ -199,6 +199,11 @@ func RecordMoveAway(path string, cause, err error) string {
 // FileExists says that a name is taken.
 func FileExists(path string) string { return path + " already exists. Try again in a second" }
 
+// LeftOut says that a belayd lacks a command, as that of the demo does.
+func LeftOut(command string) string {
+	return fmt.Sprintf("this belayd was built without %s. To build all of it: make build", command)
+}
+
 // VersionsDiffer says that belay and belayd are not of one release.
 func VersionsDiffer(belay, belayd string) string {
 	return fmt.Sprintf("belay %s does not work with belayd %s. Install both from one release", belay, belayd)

@@ -60,6 +60,7 @@ func recordMessages(say func(name, text string)) {
 	say("RecordDamaged", message.RecordDamaged("observability.sqlite", errors.New("malformed"), full))
 	say("RecordMoveAway", message.RecordMoveAway("observability.sqlite", errors.New("malformed"), full))
 	say("FileExists", message.FileExists("log.jsonl.20261101"))
+	say("LeftOut", message.LeftOut("stats"))
 	say("VersionsDiffer", message.VersionsDiffer("1.2.3", "1.1.0"))
 	say("WaitedToStart", message.WaitedToStart("4m"))
 	say("FirstToken", "attempt 1: ok after 7s"+message.FirstToken("2s"))
