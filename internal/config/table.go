@@ -68,7 +68,7 @@ var Table = []Setting{
 		boolean(func(s *Settings) *bool { return &s.GitHub })},
 	{"exit-code", "child", "exit with the command's own exit code whenever it has one", Groups[4], User,
 		choice(func(s *Settings) *string { return &s.ExitCodeOut }, "child")},
-	{"notify-after", "D", "notify you when a run ends that took longer than D, or goes on after such a wait: terminal bell, desktop; 0 turns this off (default off)", Groups[4], User,
+	{"notify-after", "D", "notify you when a run longer than D ends, or continues after a wait that long, by terminal or desktop; 0 turns this off (default off)", Groups[4], User,
 		duration(func(s *Settings) *time.Duration { return &s.NotifyAfter })},
 	{"quiet", "", "print nothing but the final error", Groups[4], User,
 		boolean(func(s *Settings) *bool { return &s.Quiet })},
