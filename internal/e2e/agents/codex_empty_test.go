@@ -29,7 +29,7 @@ func TestCodex_EmptyPlain(t *testing.T) {
 				if name == "none" || name == "a refusal's part" {
 					s.Asked(2)
 				} else { // the model has spoken, and its thread cannot go on
-					r.Says("--unheard-of is not known to belay")
+					r.Says("option --unheard-of")
 					s.Asked(1)
 				}
 
