@@ -26,9 +26,9 @@ func idleFlags(s *config.Settings, r *engine.Runner, known agent.Profile) (list 
 		{"retry-timeouts", r.Policy.Timeout > 0 || isCaller, message.NoEffectWithout("timeout")},
 		{"max-wait", !s.NoWait, "--no-wait"},
 		{"no-stdin", s.From("prompt") == "" && s.From("prompt-file") == "", message.NoEffectPrompt()},
-		{"verify-effect", hasEffects, message.NoEffectExcept([]string{"gh"})},
-		{"retry-unsafe", hasEffects, message.NoEffectExcept([]string{"gh"})},
-		{"rate-limit-buffer", isCaller, message.NoEffectExcept([]string{"gh"})},
+		{"verify-effect", hasEffects, message.NoEffectExcept(callers())},
+		{"retry-unsafe", hasEffects, message.NoEffectExcept(callers())},
+		{"rate-limit-buffer", isCaller, message.NoEffectExcept(callers())},
 		{"resume-prompt", isAgent, message.NoEffectSessions()},
 		{"no-resume-on-retry", isAgent, message.NoEffectSessions()},
 		{"log-dir", cliOf(known).OwnLog != "", message.NoEffectExcept(withOwnLog())},
@@ -41,6 +41,16 @@ func idleFlags(s *config.Settings, r *engine.Runner, known agent.Profile) (list 
 		}
 	}
 	return list
+}
+
+// callers are the CLIs that call a service for their user and are no agents.
+func callers() (names []string) {
+	for _, d := range profile.All() {
+		if !d.IsAgent() {
+			names = append(names, d.Name)
+		}
+	}
+	return names
 }
 
 // withOwnLog are the CLIs that have a log of invocations of their own.

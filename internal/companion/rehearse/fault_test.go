@@ -324,9 +324,9 @@ func TestFault_Slow(t *testing.T) {
 	})
 }
 
-// While connections are refused nothing listens; afterwards the stand-in listens at the same address.
+// While connections are refused nothing listens; afterwards the stand-in listens at the same address. It runs alone: another
+// test's stand-in could be given the address meanwhile.
 func TestFault_Refuse(t *testing.T) {
-	t.Parallel()
 	api := start(t, "200, refuse(3s), 200(text=back)")
 	if got := send(t, api, "anthropic", clientTimeout); got.status != 200 {
 		t.Fatalf("%+v", got)
