@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"strings"
 	"unicode/utf8"
 )
 
@@ -72,6 +73,7 @@ type Answer struct {
 	line    *LongLine
 	cut     cut
 	printed bool
+	parts   []Answer // that it consists of; nil if it is one piece
 }
 
 // Printed is the answer of a CLI that prints its answer and nothing else: all of its stdout, but for the end of the last
@@ -114,11 +116,49 @@ func (l Line) Whole(path, text string) string {
 	return text
 }
 
+// NewQuotedAnswer is the string of a line in a JSON object that is printed on several lines: what stands between the opening quote,
+// which ends the prefix, and the closing one, which only a comma may follow. text is what is to be shown of it. ok is false if
+// the line is not such a one.
+func NewQuotedAnswer(line Line, prefix, text string) (a Answer, ok bool) {
+	end := bytes.TrimSuffix(line.Text, []byte(","))
+	if !bytes.HasPrefix(line.Text, []byte(prefix)) || !bytes.HasSuffix(end, []byte(`"`)) || len(end) <= len(prefix) {
+		return Answer{}, false
+	}
+	if line.Long == nil {
+		return Answer{text: text}, true
+	}
+	line.Long.kept = true
+	after := int64(len(line.Text) - len(end) + 1)
+	return Answer{text: text, line: line.Long, cut: cut{from: int64(len(prefix)), to: line.Long.size - after}}, true
+}
+
+// JoinAnswers is what they say one after the other.
+func JoinAnswers(parts ...Answer) Answer {
+	if len(parts) == 1 {
+		return parts[0]
+	}
+	var text strings.Builder
+	for _, part := range parts {
+		text.WriteString(part.text)
+	}
+	return Answer{text: text.String(), parts: parts}
+}
+
 // String is the answer; of a long one, its beginning and its end.
 func (a Answer) String() string { return a.text }
 
 // WriteTo writes all of the answer.
 func (a Answer) WriteTo(w io.Writer) (int64, error) {
+	if a.parts != nil {
+		var sum int64
+		for _, part := range a.parts {
+			n, err := part.WriteTo(w)
+			if sum += n; err != nil {
+				return sum, err
+			}
+		}
+		return sum, nil
+	}
 	if a.line == nil {
 		n, err := io.WriteString(w, a.text)
 		return int64(n), err

@@ -49,6 +49,11 @@ type eventLog struct {
 	idle           bool             // since then, a conversation's caller is asked for more
 	ended          *agent.Account   // what the attempt has done; nil before its end
 
+	// reading is held while something is read of what the CLI tells: on stdout, on stderr and on its record.
+	reading sync.Mutex
+	closed  bool        // all of it was read
+	look    *time.Timer // for the next look at its record
+
 	mu        sync.Mutex
 	process   Process
 	stopping  bool       // it is being stopped, or will be as soon as the process is known
@@ -79,6 +84,9 @@ func newEventLog(c *call, p *pace, s *sessions, traits agent.Info, n int, follow
 		t.tell = newTeller(t.errors)
 		stderr = t.tell
 	}
+	if reader, ok := follower.(agent.StderrReader); ok {
+		stderr = &stderrReader{log: t, reader: reader, to: stderr}
+	}
 	return t, stderr
 }
 
@@ -94,6 +102,8 @@ func (t *eventLog) spool(from int64) agent.Spool {
 
 // Write implements [io.Writer].
 func (t *eventLog) Write(p []byte) (int, error) {
+	t.reading.Lock()
+	defer t.reading.Unlock()
 	switch {
 	case t.direct:
 		t.write(p)
@@ -114,6 +124,9 @@ func (t *eventLog) line(line agent.Line) {
 	info := t.follower.Line(line)
 	if !info.Foreign { // of the CLI that says nothing: not even that it works on after its result
 		t.act(info)
+		if info.Continues {
+			t.lookLater(looks)
+		}
 	}
 	t.call.line(t.attempt, line)
 	if info.Progress != nil && t.tell != nil {
@@ -205,8 +218,14 @@ func (t *eventLog) lost() {
 
 // end reads what has no end of its own.
 func (t *eventLog) end() {
+	t.reading.Lock()
+	defer t.reading.Unlock()
 	t.chargeLimitWait()
 	t.resumed(time.Now())
 	t.lines.Close()
 	t.tell.close()
+	t.closed = true
+	if t.look != nil {
+		t.look.Stop()
+	}
 }

@@ -74,6 +74,9 @@ func (inv *Invocation) judge(e ending, t transcript) *judgement {
 	t.outcome(&o)
 	exited := e.exit.Reason == supervise.Exited
 	own := t.judge(o, exited, time.Now())
+	if e.exit.Signal == 0 {
+		j.code = t.exitCode(j.code)
+	}
 	if c.runner.Judge != nil && exited {
 		o.Stdout = t.excerpt()
 		own = c.runner.Judge(own, o, time.Now())

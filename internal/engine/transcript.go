@@ -21,6 +21,8 @@ type transcript interface {
 	outcome(o *verdict.Outcome)
 	// judge is what the profile makes of the outcome. exited says that the command ended by itself.
 	judge(o verdict.Outcome, exited bool, now time.Time) verdict.Verdict
+	// exitCode is what the command would have ended with if it had been started as the caller wrote it.
+	exitCode(code int) int
 	// excerpt is what there is of stdout for rules of the caller's.
 	excerpt() verdict.Excerpt
 	// account is what the attempt has done, as far as it tells.
@@ -159,6 +161,7 @@ func (t *streams) replace(stdout string) {
 func (t *streams) excerpt() verdict.Excerpt              { return t.out.excerpt() }
 func (t *streams) output() *Output                       { return t.out.output() }
 func (t *streams) stderr() *Output                       { return t.err.output() }
+func (*streams) exitCode(code int) int                   { return code }
 func (*streams) hasDelivered() bool                      { return false }
 func (*streams) busy() bool                              { return false }
 func (*streams) stoppedEarly() *earlyStop                { return nil }
