@@ -1,0 +1,103 @@
+package gemini
+
+import (
+	"time"
+
+	"github.com/belay-run/belay/internal/agent"
+	"github.com/belay-run/belay/verdict"
+)
+
+// lookInterval is how often a record is looked for that is not there.
+const lookInterval = 100 * time.Millisecond
+
+// readRecord reads on in gemini's own record; false if there is none.
+func (f *follower) readRecord() bool {
+	if f.saved {
+		return false
+	}
+	if f.record == nil {
+		session := f.session
+		if session == "" {
+			session = f.ownID
+		}
+		if session == "" || time.Since(f.looked) < lookInterval && !f.over {
+			return false
+		}
+		f.looked = time.Now()
+		path := findRecord(f.profile.home, session)
+		if path == "" {
+			return false
+		}
+		f.record = newRecordReader(path, f.start)
+	}
+	return f.record.read() == nil
+}
+
+// turn is what the model calls have used that gemini has put on record since it was asked last; nil if there was none. Events tell
+// of them only at the end.
+func (f *follower) turn() *verdict.Usage {
+	if !f.readRecord() {
+		return nil
+	}
+	calls := f.record.untold()
+	if len(calls) == 0 {
+		return nil
+	}
+	var all tokens
+	for _, c := range calls {
+		all = all.add(c.tokens)
+	}
+	u := all.usage()
+	if u.CostUSD = cost(f.prices, calls); u.CostUSD != nil {
+		u.Estimated = true
+	}
+	return &u
+}
+
+// models is what each model was used, as gemini has told in the end; nil if it has not.
+func (f *follower) models() map[string]tokens {
+	switch {
+	case f.result != nil && f.result.Stats != nil:
+		return f.result.Stats.byModel()
+	case f.document != nil && f.document.Stats != nil:
+		return f.document.Stats.byModel()
+	}
+	return nil
+}
+
+// Account implements [agent.Follower]. What an attempt has used that was ended before it could say, its record tells; that of a
+// request which was under way nobody does.
+func (f *follower) Account() agent.Account {
+	a := agent.Account{Session: f.session, Active: f.active, Model: f.model, Unseen: f.unseen, Misunderstood: f.misread, Tools: f.tools.Use()}
+	models, told := f.models(), true
+	recorded := f.over && f.readRecord()
+	if f.over && a.Session == "" && recorded {
+		a.Session = f.ownID // it is on record, so that it can be resumed
+	}
+	switch {
+	case models != nil:
+		a.Usage, a.Estimate = sum(models).usage(), costOfModels(f.prices, models)
+		if recorded && sum(f.record.byModel()) == sum(models) {
+			a.Estimate = cost(f.prices, f.record.calls) // call by call, which may be dearer: a long prompt is
+		}
+	case f.record != nil:
+		a.Usage, a.Estimate = sum(f.record.byModel()).usage(), cost(f.prices, f.record.calls)
+		a.Active = a.Active || len(f.record.calls) > 0
+	default:
+		told = false
+	}
+	if f.document != nil && f.document.Stats != nil {
+		a.Active = a.Active || f.class == verdict.OK || f.usedTools()
+		a.Requests = f.document.Stats.requests()
+		for name, t := range f.document.Stats.Tools.ByName {
+			a.Tools.Totals = append(a.Tools.Totals, agent.ToolTotal{Name: name, Count: t.Count, Time: time.Duration(t.DurationMS) * time.Millisecond})
+		}
+	} else {
+		a.Requests = f.answers + f.retries + f.unseen
+		if f.over && f.class != verdict.OK && f.asking {
+			a.Requests++ // that it failed with
+		}
+	}
+	a.Usage.Unknown = f.over && (f.active && !told || f.result == nil && f.document == nil && f.asking)
+	return a
+}

@@ -1,0 +1,227 @@
+package gemini
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/belay-run/belay/internal/agent"
+	"github.com/belay-run/belay/internal/price"
+	"github.com/belay-run/belay/internal/safefile"
+)
+
+// gemini keeps a record of each session, below its home: tmp/<project>/chats/session-<when>-<first part of the id>.jsonl. A
+// message of the model is there as soon as it is whole, with what it has used, and again, under the same id, when its tools
+// have run. Versions before 0.45 or so write one object, anew each time (.json).
+
+// findRecord is the path of a session's record; empty if there is none.
+func findRecord(home, session string) string {
+	if home == "" || !agent.IsUUID(session) {
+		return ""
+	}
+	for _, ending := range []string{".jsonl", ".json"} {
+		found, _ := filepath.Glob(filepath.Join(escape(home), "tmp", "*", "chats", "session-*-"+session[:8]+ending))
+		for _, path := range found {
+			if isRecordOf(path, session) {
+				return path
+			}
+		}
+	}
+	return ""
+}
+
+// isRecordOf reports whether a record is that of a session, and not of another whose id begins in the same way.
+func isRecordOf(path, session string) bool {
+	f, err := safefile.OpenRegular(path)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	head := make([]byte, 4<<10)
+	n, _ := io.ReadFull(f, head)
+	return bytes.Contains(head[:n], []byte(session))
+}
+
+// escape makes a path one that Glob takes literally.
+func escape(path string) string {
+	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(path)
+}
+
+// modelCall is a message of the model.
+type modelCall struct {
+	id    string
+	model string
+	tokens
+}
+
+// recordReader reads a record as it grows.
+type recordReader struct {
+	path  string
+	since time.Time
+	at    int64 // up to where it was read
+	seen  map[string]bool
+	calls []modelCall
+	told  int // how many of them were told of
+	asked bool
+}
+
+func newRecordReader(path string, since time.Time) *recordReader {
+	return &recordReader{path: path, since: since.Truncate(time.Millisecond), seen: map[string]bool{}}
+}
+
+// maxEntry is the longest line that is read.
+const maxEntry = 32 << 20
+
+// read reads what is new.
+func (r *recordReader) read() error {
+	f, err := safefile.OpenRegular(r.path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	if strings.HasSuffix(r.path, ".json") {
+		return r.readObject(f)
+	}
+	if _, err := f.Seek(r.at, io.SeekStart); err != nil {
+		return err
+	}
+	lines := bufio.NewReaderSize(f, 64<<10)
+	for {
+		line, err := readLine(lines)
+		if err != nil { // the end, or a line that is not whole
+			return nil
+		}
+		r.at += int64(line.size)
+		if bytes.Contains(line.text, []byte(`"type":"gemini"`)) || bytes.Contains(line.text, []byte(`"type":"user"`)) {
+			var m recordedMessage
+			if lenient(json.Unmarshal(line.text, &m)) == nil {
+				r.take(m)
+			}
+		}
+	}
+}
+
+// recordLine is a line of a record; one that is too long has a size and no text.
+type recordLine struct {
+	text []byte
+	size int
+}
+
+// readLine reads a whole line.
+func readLine(r *bufio.Reader) (line recordLine, err error) {
+	for {
+		piece, err := r.ReadSlice('\n')
+		line.size += len(piece)
+		if line.size <= maxEntry {
+			line.text = append(line.text, piece...)
+		} else {
+			line.text = nil
+		}
+		if err != bufio.ErrBufferFull {
+			return line, err
+		}
+	}
+}
+
+// readObject reads a record that is one object.
+func (r *recordReader) readObject(f *os.File) error {
+	var all struct {
+		Messages []recordedMessage `json:"messages"`
+	}
+	if err := lenient(json.NewDecoder(io.LimitReader(f, maxEntry)).Decode(&all)); err != nil {
+		return err
+	}
+	for _, m := range all.Messages {
+		r.take(m)
+	}
+	return nil
+}
+
+// recordedMessage is a message of a record, as far as it matters.
+type recordedMessage struct {
+	ID        string    `json:"id"`
+	Type      string    `json:"type"`
+	Timestamp time.Time `json:"timestamp"`
+	Model     string    `json:"model"`
+	Tokens    *struct {
+		Input  int64 `json:"input"`
+		Output int64 `json:"output"`
+		Cached int64 `json:"cached"`
+		Total  int64 `json:"total"`
+	} `json:"tokens"`
+}
+
+func (r *recordReader) take(m recordedMessage) {
+	if m.Timestamp.Before(r.since) {
+		return
+	}
+	if m.Type == "user" {
+		r.asked = true
+		return
+	}
+	if m.Type != Name || m.Tokens == nil || r.seen[m.ID] {
+		return
+	}
+	r.seen[m.ID] = true
+	r.calls = append(r.calls, modelCall{m.ID, m.Model, tokens{Prompt: m.Tokens.Input, Candidates: m.Tokens.Output, Cached: m.Tokens.Cached, Total: m.Tokens.Total}})
+}
+
+// untold are the calls that were not told of yet.
+func (r *recordReader) untold() []modelCall {
+	calls := r.calls[r.told:]
+	r.told = len(r.calls)
+	return calls
+}
+
+// byModel is what each model was used.
+func (r *recordReader) byModel() map[string]tokens {
+	all := map[string]tokens{}
+	for _, c := range r.calls {
+		all[c.model] = all[c.model].add(c.tokens)
+	}
+	return all
+}
+
+// cost is what calls cost by the price list; nil if there was none, or one has no price.
+func cost(prices *price.Table, calls []modelCall) *float64 {
+	if len(calls) == 0 {
+		return nil
+	}
+	sum := 0.0
+	for _, c := range calls {
+		usd, ok := prices.Cost(c.model, time.Now(), c.call())
+		if !ok {
+			return nil
+		}
+		sum += usd
+	}
+	return &sum
+}
+
+// Recall says what gemini's own record of a session tells of an attempt that began then and was not followed to its end, and
+// when it last wrote something. ok is false if there is no such record. home is where gemini keeps it.
+func Recall(home, session string, since time.Time, prices *price.Table) (a agent.Account, last time.Time, ok bool) {
+	path := findRecord(home, session)
+	if path == "" {
+		return a, last, false
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		return a, last, false
+	}
+	r := newRecordReader(path, since)
+	if r.read() != nil {
+		return a, last, false
+	}
+	a = agent.Account{Session: session, Active: len(r.calls) > 0, Usage: sum(r.byModel()).usage(), Estimate: cost(prices, r.calls), Requests: len(r.calls)}
+	if n := len(r.calls); n > 0 {
+		a.Model = r.calls[n-1].model
+	}
+	a.Usage.Unknown = len(r.calls) == 0
+	return a, info.ModTime(), true
+}

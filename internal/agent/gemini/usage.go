@@ -1,0 +1,130 @@
+package gemini
+
+import (
+	"encoding/json"
+	"time"
+
+	"github.com/belay-run/belay/internal/price"
+	"github.com/belay-run/belay/verdict"
+)
+
+// tokens are a count in gemini's words. Its prompt includes what was cached, and its total what the model has thought.
+type tokens struct {
+	Prompt     int64
+	Candidates int64
+	Cached     int64
+	Total      int64
+}
+
+func (t tokens) add(u tokens) tokens {
+	return tokens{t.Prompt + u.Prompt, t.Candidates + u.Candidates, t.Cached + u.Cached, t.Total + u.Total}
+}
+
+func (t tokens) usage() verdict.Usage {
+	return verdict.Usage{InputTokens: t.Prompt, OutputTokens: t.Candidates, CacheReadInputTokens: t.Cached}
+}
+
+// call is the count as the price list has it. What a model thinks costs as much as what it says.
+func (t tokens) call() price.Call {
+	read := min(max(t.Cached, 0), t.Prompt)
+	return price.Call{Input: t.Prompt - read, Output: max(t.Candidates, t.Total-t.Prompt), CacheRead: read}
+}
+
+// stats are those at the end of a stream.
+type stats struct {
+	Input  int64 `json:"input_tokens"`
+	Output int64 `json:"output_tokens"`
+	Models map[string]struct {
+		Total  int64 `json:"total_tokens"`
+		Input  int64 `json:"input_tokens"`
+		Output int64 `json:"output_tokens"`
+		Cached int64 `json:"cached"`
+	} `json:"models"`
+	ToolCalls int `json:"tool_calls"`
+}
+
+// byModel is what each model was used.
+func (s *stats) byModel() map[string]tokens {
+	all := map[string]tokens{}
+	for name, m := range s.Models {
+		all[name] = tokens{Prompt: m.Input, Candidates: m.Output, Cached: m.Cached, Total: m.Total}
+	}
+	return all
+}
+
+// documentStats are those of -o json.
+type documentStats struct {
+	Models map[string]struct {
+		API struct {
+			Requests int `json:"totalRequests"`
+		} `json:"api"`
+		Tokens struct {
+			Prompt     int64 `json:"prompt"`
+			Candidates int64 `json:"candidates"`
+			Total      int64 `json:"total"`
+			Cached     int64 `json:"cached"`
+		} `json:"tokens"`
+	} `json:"models"`
+	Tools struct {
+		Calls  int `json:"totalCalls"`
+		ByName map[string]struct {
+			Count      int     `json:"count"`
+			DurationMS float64 `json:"durationMs"`
+		} `json:"byName"`
+	} `json:"tools"`
+}
+
+func (s *documentStats) byModel() map[string]tokens {
+	all := map[string]tokens{}
+	for name, m := range s.Models {
+		all[name] = tokens{Prompt: m.Tokens.Prompt, Candidates: m.Tokens.Candidates, Cached: m.Tokens.Cached, Total: m.Tokens.Total}
+	}
+	return all
+}
+
+// requests is how many were made.
+func (s *documentStats) requests() (n int) {
+	for _, m := range s.Models {
+		n += m.API.Requests
+	}
+	return n
+}
+
+// sum is what all models were used. Gemini names them as the service does, and a request that failed as it was asked for.
+func sum(models map[string]tokens) (all tokens) {
+	for _, t := range models {
+		all = all.add(t)
+	}
+	return all
+}
+
+// reported is the usage in gemini's own words, which differ between its forms.
+func reported(models map[string]tokens) json.RawMessage {
+	all := sum(models)
+	data, err := json.Marshal(map[string]int64{"input_tokens": all.Prompt, "output_tokens": all.Candidates, "cached": all.Cached, "total_tokens": all.Total})
+	if err != nil {
+		return nil
+	}
+	return data
+}
+
+// costOfModels is what sums of calls cost by the price list; nil if nothing was used, or a model has no price.
+func costOfModels(prices *price.Table, models map[string]tokens) *float64 {
+	usd, used := 0.0, false
+	for name, t := range models {
+		if t == (tokens{}) {
+			continue
+		}
+		call := t.call()
+		call.Sum = true
+		cost, ok := prices.Cost(name, time.Now(), call)
+		if !ok {
+			return nil
+		}
+		usd, used = usd+cost, true
+	}
+	if !used {
+		return nil
+	}
+	return &usd
+}
