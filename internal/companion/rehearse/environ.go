@@ -76,3 +76,26 @@ func (openai) environ(a *API) []string {
 		"OPENAI_API_KEY=" + Key, "CODEX_API_KEY=" + Key, "OPENAI_BASE_URL=" + a.URL() + "/v1",
 	}
 }
+
+// prepare tells gemini to use its key: where the address of the API is set, it would take it for a gateway without one.
+func (gemini) prepare(a *API) error {
+	home := filepath.Join(a.home(), ".gemini")
+	if err := os.MkdirAll(home, 0o700); err != nil {
+		return err
+	}
+	const settings = `{
+  "security": {"auth": {"selectedType": "gemini-api-key"}},
+  "general": {"enableAutoUpdate": false, "enableAutoUpdateNotification": false},
+  "privacy": {"usageStatisticsEnabled": false}
+}
+`
+	return os.WriteFile(filepath.Join(home, "settings.json"), []byte(settings), 0o600)
+}
+
+// environ has gemini trust the working directory, which it does not know in its new home and would refuse to work in.
+func (gemini) environ(a *API) []string {
+	return []string{
+		"GEMINI_API_KEY=" + Key, "GOOGLE_GEMINI_BASE_URL=" + a.URL(), "GEMINI_CLI_TRUST_WORKSPACE=true",
+		"GEMINI_CLI_HOME=", "GOOGLE_API_KEY=", "GOOGLE_GENAI_USE_VERTEXAI=", "GOOGLE_GENAI_USE_GCA=", "GEMINI_CLI_USE_COMPUTE_ADC=", "CLOUD_SHELL=",
+	}
+}

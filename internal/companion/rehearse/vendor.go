@@ -28,7 +28,7 @@ type vendor interface {
 }
 
 // vendors are all stand-ins. A new one is a file and a row here. The first that claims a request answers it.
-var vendors = []vendor{github{}, anthropic{}, openai{}}
+var vendors = []vendor{github{}, anthropic{}, openai{}, gemini{}}
 
 // Vendors are the names of the stand-ins.
 func Vendors() (names []string) {

@@ -1,0 +1,129 @@
+package rehearse
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+)
+
+// gemini is the stand-in for the Gemini API, which gemini talks to.
+type gemini struct{}
+
+func (gemini) name() string { return "gemini" }
+
+func (gemini) claims(r *http.Request) bool {
+	return strings.HasPrefix(r.URL.Path, "/v1beta/") || strings.HasPrefix(r.URL.Path, "/v1/models/") && strings.Contains(r.URL.Path, ":")
+}
+
+func (gemini) read(r *http.Request, body []byte) call {
+	var q struct {
+		Contents []struct {
+			Role  string `json:"role"`
+			Parts []struct {
+				Text     string `json:"text"`
+				Response *struct {
+					Response json.RawMessage `json:"response"`
+				} `json:"functionResponse"`
+			} `json:"parts"`
+		} `json:"contents"`
+		Tools []struct {
+			Functions []struct {
+				Name string `json:"name"`
+			} `json:"functionDeclarations"`
+		} `json:"tools"`
+	}
+	json.Unmarshal(body, &q) // what is not understood is not there
+	path, method, _ := strings.Cut(r.URL.Path, ":")
+	c := call{model: path[strings.LastIndexByte(path, '/')+1:], stream: method == "streamGenerateContent"}
+	for _, t := range q.Tools {
+		for _, f := range t.Functions {
+			c.tools = append(c.tools, f.Name)
+		}
+	}
+	for _, content := range q.Contents {
+		for _, part := range content.Parts {
+			switch {
+			case content.Role == "user" && part.Text != "":
+				c.last = part.Text
+			case part.Response != nil:
+				c.last = string(part.Response.Response)
+			}
+		}
+	}
+	// What is not a stream is asked on the side: which model is to have the request, who is to speak next.
+	c.main = r.Method == http.MethodPost && c.stream
+	return c
+}
+
+func (gemini) good(c *call, s *Step, n int) reply {
+	stop := s.Stop
+	if stop == "" {
+		stop = "STOP"
+	}
+	var e events
+	add := func(parts []object, last bool) {
+		candidate := object{"content": object{"role": "model", "parts": parts}, "index": 0}
+		chunk := object{"candidates": []object{candidate}, "modelVersion": c.model, "responseId": fmt.Sprintf("rehearsal%04d", n)}
+		if last {
+			candidate["finishReason"] = stop
+			chunk["usageMetadata"] = geminiUsage(s.charged())
+		}
+		e.chunks = append(e.chunks, append(append([]byte("data: "), encode(chunk)...), "\r\n\r\n"...))
+	}
+	e.mark(AtStart)
+	if text := s.text(); text != "" {
+		words := pieces(text)
+		for i, piece := range words {
+			if i == len(words)/2 {
+				e.mark(InText)
+			}
+			add([]object{{"text": piece}}, false)
+		}
+		e.mark(AfterBlock)
+	}
+	if s.Tool != "" {
+		e.mark(InText)
+		add([]object{{"functionCall": s.geminiTool()}}, false)
+		e.mark(AfterBlock)
+	}
+	add([]object{{"text": ""}}, true)
+	rep := e.reply()
+	rep.usage = s.charged()
+	return rep
+}
+
+// geminiTool is the call of a function.
+func (s *Step) geminiTool() object {
+	if strings.EqualFold(s.Tool, "bash") {
+		return object{"name": "run_shell_command", "args": object{"command": s.ToolInput, "description": "rehearsed"}}
+	}
+	var arguments any = object{"input": s.ToolInput}
+	if json.Valid([]byte(s.ToolInput)) {
+		arguments = json.RawMessage(s.ToolInput)
+	}
+	return object{"name": s.Tool, "args": arguments}
+}
+
+func geminiUsage(u Usage) object {
+	input := u.Input + u.CacheRead + u.CacheCreate // which counts the cached ones too
+	usage := object{"promptTokenCount": input, "candidatesTokenCount": u.Output, "totalTokenCount": input + u.Output}
+	if u.CacheRead > 0 {
+		usage["cachedContentTokenCount"] = u.CacheRead
+	}
+	return usage
+}
+
+// geminiAside is an answer to whatever gemini asks on the side: how hard a request is, who is to speak next.
+const geminiAside = `{"reasoning":"rehearsed","model_choice":"flash","complexity_reasoning":"rehearsed","complexity_score":10,"next_speaker":"user"}`
+
+func (gemini) side(c *call) reply {
+	switch {
+	case strings.HasSuffix(c.r.URL.Path, ":countTokens"):
+		return jsonReply(http.StatusOK, object{"totalTokens": 10})
+	case strings.HasSuffix(c.r.URL.Path, ":generateContent"):
+		return jsonReply(http.StatusOK, object{"modelVersion": c.model, "usageMetadata": geminiUsage(Usage{}),
+			"candidates": []object{{"index": 0, "finishReason": "STOP", "content": object{"role": "model", "parts": []object{{"text": geminiAside}}}}}})
+	}
+	return jsonReply(http.StatusNotFound, geminiError(c, &Step{}, http.StatusNotFound))
+}
