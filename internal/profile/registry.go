@@ -4,6 +4,7 @@ import (
 	"github.com/belay-run/belay/internal/agent"
 	"github.com/belay-run/belay/internal/agent/claude"
 	"github.com/belay-run/belay/internal/agent/codex"
+	"github.com/belay-run/belay/internal/agent/gemini"
 	"github.com/belay-run/belay/internal/agent/gh"
 )
 
@@ -11,5 +12,6 @@ import (
 var registry = []*agent.Descriptor{
 	&claude.Descriptor,
 	&codex.Descriptor,
+	&gemini.Descriptor,
 	&gh.Descriptor,
 }
