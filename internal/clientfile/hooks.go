@@ -71,7 +71,7 @@ func (f *File) hook(event, matcher string, n *node) Entry {
 	if t := n.get("timeout"); t != nil && t.kind == 0 {
 		seconds, _ = strconv.ParseFloat(t.text, 64)
 	}
-	e.belayArgs = []string{"hook", "--name", e.Name, "--timeout", f.Client.Grant.hookTimeout(event, seconds)}
+	e.belayArgs = []string{"hook", "--name", e.Name, "--timeout", f.Client.Grant.hookTimeout(event, f.Client.Grant.own(seconds))}
 	if n.string("onFailure") == "block" {
 		e.belayArgs = append(e.belayArgs, "--fail-closed")
 	}

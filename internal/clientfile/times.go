@@ -11,6 +11,16 @@ type Grant struct {
 	Seconds float64            // for a hook that has no time of its own
 	Events  map[string]float64 // the same for some events
 	Max     map[string]float64 // the most that a hook may have at some events
+	// Unit is that of a hook's own time in the file; 0 means seconds.
+	Unit time.Duration
+}
+
+// own is a hook's own time in the file, in seconds.
+func (g Grant) own(time float64) float64 {
+	if g.Unit > 0 {
+		return time * g.Unit.Seconds()
+	}
+	return time
 }
 
 // hookTimeout is how long belay lets a hook run that has that many seconds of its own, 0 for none: a second less than the

@@ -74,6 +74,9 @@ func (f *follower) Account() agent.Account {
 	if f.over && a.Session == "" && recorded {
 		a.Session = f.ownID // it is on record, so that it can be resumed
 	}
+	if recorded {
+		a.Active = f.used || len(f.record.calls) > 0 // an answer that was cut off is not kept, and cannot be gone on with
+	}
 	switch {
 	case models != nil:
 		a.Usage, a.Estimate = sum(models).usage(), costOfModels(f.prices, models)
@@ -82,7 +85,6 @@ func (f *follower) Account() agent.Account {
 		}
 	case f.record != nil:
 		a.Usage, a.Estimate = sum(f.record.byModel()).usage(), cost(f.prices, f.record.calls)
-		a.Active = a.Active || len(f.record.calls) > 0
 	default:
 		told = false
 	}

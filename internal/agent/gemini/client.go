@@ -16,6 +16,6 @@ var client = clientfile.Client{
 		{Kind: clientfile.Servers, Scope: clientfile.User, HomeFile: ".gemini/settings.json", Keys: []string{"mcpServers"}},
 		{Kind: clientfile.Servers, Scope: clientfile.Project, File: ".gemini/settings.json", Keys: []string{"mcpServers"}},
 	},
-	Grant:  clientfile.Grant{Seconds: 60},
+	Grant:  clientfile.Grant{Seconds: 60, Unit: time.Millisecond},
 	Limits: []clientfile.Limit{{Key: "timeout", Unit: time.Millisecond, Flag: "--timeout"}},
 }

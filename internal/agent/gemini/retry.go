@@ -77,8 +77,11 @@ func retrying(attempt, status int, why string, wait time.Duration) *agent.Retryi
 	if r.Wait == 0 {
 		r.Wait = backoff(attempt)
 	}
+	if v := &r.Verdict; v.Class.Throttle() && v.Hint.IsZero() && wait > longestBackoff {
+		v.Hint.After = wait // it was told so: its own back-off is less
+	}
 	switch r.Verdict.Class {
-	case verdict.Auth, verdict.Billing, verdict.UsageLimit, verdict.InvalidRequest, verdict.NotFound, verdict.TooLarge:
+	case verdict.Auth, verdict.Billing, verdict.InvalidRequest, verdict.NotFound, verdict.TooLarge:
 		r.Hopeless = true // the service will say the same again
 	}
 	return r
@@ -88,6 +91,9 @@ func retrying(attempt, status int, why string, wait time.Duration) *agent.Retryi
 func backoff(attempt int) time.Duration {
 	return min(5*time.Second<<min(max(attempt-1, 0), 3), 30*time.Second)
 }
+
+// longestBackoff is the most that it waits by itself.
+const longestBackoff = 39 * time.Second
 
 // withoutName takes the name of its kind off an error: "_ApiError: {…}".
 func withoutName(text string) string {

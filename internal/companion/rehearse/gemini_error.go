@@ -23,7 +23,7 @@ var geminiErrors = map[int][2]string{
 
 const (
 	geminiOverloaded = "The model is overloaded. Please try again later."
-	geminiUsedUp     = "You have exhausted your capacity on this model."
+	geminiUsedUp     = "You have exhausted your capacity on this model. Your quota will reset after %v."
 )
 
 // geminiError is the body of an error.
@@ -70,9 +70,10 @@ func (gemini) fail(c *call, s *Step, n int) reply {
 		body = geminiError(c, &coded, status)
 	case s.UsageLimit: // as the service behind a login says it
 		coded := *s
-		status, coded.Message = http.StatusTooManyRequests, cmp.Or(s.Message, geminiUsedUp)
+		left := time.Until(s.resetTime()).Truncate(time.Second) + time.Second
+		status, coded.Message = http.StatusTooManyRequests, cmp.Or(s.Message, fmt.Sprintf(geminiUsedUp, left))
 		body = geminiError(c, &coded, status)
-		body["error"].(object)["details"] = []object{geminiReason("QUOTA_EXHAUSTED", "cloudcode-pa.googleapis.com"), geminiDelay(time.Until(s.resetTime()))}
+		body["error"].(object)["details"] = []object{geminiReason("QUOTA_EXHAUSTED", "cloudcode-pa.googleapis.com"), geminiDelay(left)}
 	default:
 		body = geminiError(c, s, status)
 	}

@@ -23,6 +23,9 @@ func (a *API) serve(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer a.handlers.Done()
+	if a.tunnel(w, r) {
+		return
+	}
 	at := time.Now()
 	body, _ := io.ReadAll(io.LimitReader(r.Body, maxBody))
 	rec := &Request{At: at, Method: r.Method, Path: r.URL.Path, End: UnderWay, Header: r.Header, Body: body}
