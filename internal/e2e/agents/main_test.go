@@ -85,6 +85,11 @@ type agent struct {
 	differs   map[string]stage.Scenario
 	scenarios []stage.Scenario
 	elsewhere []string
+	// everyDay are the tests that it takes part in every day, by their names; nil means all of them. A CLI that takes long to start
+	// has the others in full.
+	everyDay []string
+	// unnamed says that it does not tell its service which session a request belongs to.
+	unnamed bool
 }
 
 // failure is a script for one, the arguments that it takes, and the last version for which it is none.
@@ -100,7 +105,7 @@ type size struct {
 }
 
 // described are the CLIs that have a file here.
-var described = map[string]*agent{claude.Name: claude, codex.Name: codex}
+var described = map[string]*agent{claude.Name: claude, codex.Name: codex, gemini.Name: gemini}
 
 // agents are all CLIs of the registry.
 var agents = func() (all []*agent) {
@@ -129,6 +134,9 @@ func each(t *testing.T, quick bool, test func(t *testing.T, a *agent, version st
 	}
 	t.Parallel()
 	for _, a := range agents {
+		if !full && a.everyDay != nil && !slices.Contains(a.everyDay, t.Name()) {
+			continue
+		}
 		for _, version := range a.Versions {
 			if slices.ContainsFunc(older, func(o after) bool { return o.agent == a && stage.UpTo(version, o.version) }) {
 				continue

@@ -34,7 +34,7 @@ func Agents() (list []CLI) {
 func of(d *agent.Descriptor) CLI { return CLI{d, clitest.Versions(d)} }
 
 // CLIs are all of them.
-var CLIs = []CLI{Claude, Codex}
+var CLIs = Agents()
 
 // New begins a rehearsal with a version of the agent, the newest if it is empty. The test is skipped if that is not
 // installed.

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/belay-run/belay/internal/clitest"
 	"github.com/belay-run/belay/internal/companion/rehearse"
 	"github.com/belay-run/belay/internal/journal"
 )
@@ -122,6 +123,10 @@ func (s *Stage) Environ() []string {
 		"BUN_JSC_useDFGJIT=0", "BUN_JSC_numberOfGCMarkers=1",
 		"GORACE=atexit_sleep_ms=0 log_path=" + filepath.Join(s.Dir, "race"),
 		string(s.Mark),
+	}
+	if !clitest.Full() {
+		// Gemini otherwise starts itself a second time, for more memory, which takes another second of CPU.
+		env = append(env, "GEMINI_CLI_NO_RELAUNCH=true")
 	}
 	return slices.Concat(env, s.API.Environ(), s.Env)
 }

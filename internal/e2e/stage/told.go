@@ -19,6 +19,10 @@ func (s *Stage) Told(q rehearse.Request) (all []string) {
 	var body struct {
 		Messages []message // of claude
 		Input    []message // of codex
+		Contents []struct {
+			Role  string
+			Parts []struct{ Text string }
+		} // of gemini
 	}
 	if err := json.Unmarshal(q.Body, &body); err != nil {
 		s.T.Fatalf("%v in %.300q", err, q.Body)
@@ -44,6 +48,13 @@ func (s *Stage) Told(q rehearse.Request) (all []string) {
 	}
 	add(body.Messages, "<system-reminder>")
 	add(body.Input, "<")
+	for _, c := range body.Contents {
+		for _, part := range c.Parts {
+			if c.Role == "user" && part.Text != "" && !strings.HasPrefix(part.Text, "<session_context>") {
+				all = append(all, part.Text)
+			}
+		}
+	}
 	return all
 }
 
