@@ -96,10 +96,15 @@ func (f *follower) Account() agent.Account {
 		}
 	} else {
 		a.Requests = f.answers + f.retries + f.unseen
-		if f.over && f.class != verdict.OK && f.asking {
-			a.Requests++ // that it failed with
+		if f.over && (f.failed || f.isUnanswered()) {
+			a.Requests++
 		}
 	}
-	a.Usage.Unknown = f.over && (f.active && !told || f.result == nil && f.document == nil && f.asking)
+	a.Usage.Unknown = f.over && (f.active && !told || f.isUnanswered())
 	return a
+}
+
+// isUnanswered reports whether the attempt has ended while the model was being asked.
+func (f *follower) isUnanswered() bool {
+	return f.result == nil && f.document == nil && f.asking && !f.waiting
 }

@@ -25,6 +25,8 @@ type follower struct {
 	events   bool // an event was seen
 	active   bool
 	asking   bool // the model is being asked
+	waiting  bool // it is about to be asked again
+	failed   bool // the last request had no answer
 	// continues says that the model will be asked again: it has called tools.
 	continues bool
 	answers   int // of the model
@@ -76,7 +78,7 @@ func (f *follower) Line(line agent.Line) agent.LineInfo {
 		info.Foreign = !f.plan.Plain && (!f.events || !bytes.HasPrefix(line.Text, []byte("{"))) // else it is an event that was cut off
 		return info
 	}
-	f.events = true
+	f.events, f.waiting = true, false
 	show := f.take(e, line)
 	info := f.lineInfo(show)
 	info.Answered = e.Type == "tool_use" || e.Type == "message" && e.Role == "assistant"
@@ -143,6 +145,7 @@ func (f *follower) take(e event, line agent.Line) agent.Show {
 	case "result":
 		f.result = &e
 		f.tools.EndAll()
+		f.failed = f.asking && e.Status != "success"
 		f.asking, f.continues = false, false
 		f.said = f.printed.answer()
 		if e.Error == nil { // else it broke off in the middle
@@ -178,6 +181,7 @@ func (f *follower) StderrLine(line []byte) (agent.LineInfo, bool) {
 		return agent.LineInfo{}, false
 	}
 	f.retries++
+	f.waiting = true
 	info := f.lineInfo(agent.Drop)
 	info.Retrying = r
 	return info, true

@@ -1,6 +1,7 @@
 package gemini
 
 import (
+	"crypto/rand"
 	"fmt"
 	"slices"
 	"strconv"
@@ -58,6 +59,9 @@ func (p *Profile) Plan(t agent.Turn) (agent.Plan, error) {
 	if replaces {
 		plan.Added = append(plan.Added, optFormat, "stream-json")
 	}
+	if p.form() == agent.JSON && t.Session == "" && !t.Plain && !p.line.Has(optResume) && !p.line.Has(optID) && !p.line.Has(optFile) {
+		plan.Added = append(plan.Added, optID, newID()) // it tells its name only at the end
+	}
 	plan.Args = slices.Concat(p.args[:1], plan.Added, p.line.Without(dropped))
 	return plan, nil
 }
@@ -75,6 +79,14 @@ func (p *Profile) untouched(t agent.Turn) (agent.Plan, error) {
 		return agent.Plan{}, tooLarge(len(stdin))
 	}
 	return agent.Plan{Args: slices.Clone(p.args), Stdin: stdin, Plain: true}, nil
+}
+
+// newID is the name of a new session.
+func newID() string {
+	var b [16]byte
+	rand.Read(b[:])
+	b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80 // a random UUID, version 4
+	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
 }
 
 // text makes sure that a prompt is taken for text. One that begins with a slash would be a command.

@@ -25,7 +25,7 @@ func TestPlan(t *testing.T) {
 	}{
 		"text":                 {args: words("-p hi"), want: words("-o stream-json -p hi")},
 		"text by name":         {args: words("-p hi -o text -y"), want: words("-o stream-json -p hi -y")},
-		"json stays":           {args: words("-p hi -o json"), want: words("-p hi -o json"), plain: true},
+		"json stays":           {args: words("-p hi -o json"), want: words("--session-id NEW -p hi -o json"), plain: true},
 		"events stay":          {args: words("--prompt=hi --output-format stream-json"), want: words("--prompt=hi --output-format stream-json")},
 		"a form of its own":    {args: words("-p hi -o xml"), want: words("-p hi -o xml"), plain: true},
 		"piped input":          {args: words("-p hi"), turn: agent.Turn{Stdin: []byte("pears")}, want: words("-o stream-json -p hi"), stdin: "pears"},
@@ -43,6 +43,9 @@ func TestPlan(t *testing.T) {
 			plan, err := New(append([]string{"gemini"}, tt.args...), nil, "").Plan(tt.turn)
 			if err != nil {
 				t.Fatal(err)
+			}
+			if i := slices.Index(plan.Args, "--session-id"); i > 0 && agent.IsUUID(plan.Args[i+1]) {
+				plan.Args[i+1] = "NEW"
 			}
 			if want := append([]string{"gemini"}, tt.want...); !slices.Equal(plan.Args, want) {
 				t.Errorf("%.300q, want %.300q", plan.Args, want)

@@ -79,6 +79,8 @@ func retrying(attempt, status int, why string, wait time.Duration) *agent.Retryi
 	}
 	if v := &r.Verdict; v.Class.Throttle() && v.Hint.IsZero() && wait > longestBackoff {
 		v.Hint.After = wait // it was told so: its own back-off is less
+	} else if v.Hint.After > longestBackoff {
+		r.Wait = v.Hint.After // it waits up to a fifth longer, which is not what the service has asked for
 	}
 	switch r.Verdict.Class {
 	case verdict.Auth, verdict.Billing, verdict.InvalidRequest, verdict.NotFound, verdict.TooLarge:

@@ -33,7 +33,7 @@ var geminiDiffers = map[string]stage.Scenario{
 	"NoCredit":             {Script: `429(message="Your prepayment credits are depleted.")x*`},
 	"BadModel":             {},
 	"TooLong":              {Script: `400(message="The input token count (2000000) exceeds the maximum number of tokens allowed (1048576).")x*`},
-	"DropMid":              {Attempts: 2},
+	"DropMid":              {Script: "end-mid, 200", Stdout: "*"}, // what was said before is said again; TestGemini_DropMid
 	"GarbageOnce":          {},
 	"Garbage":              {Attempts: 2, Requests: 8},
 	"ToolQuotesAnError": {Script: "tool(bash: `echo 'Attempt 1 failed with status 429. Retrying with backoff... '; echo 'API key not valid' >&2; exit 1`), 200",
@@ -46,8 +46,6 @@ var geminiDiffers = map[string]stage.Scenario{
 var geminiScenarios = []stage.Scenario{
 	{Name: "TooLargeRequest", Script: "413x*", Code: 1, Class: "too_large", Requests: 1},
 	{Name: "BadAPIKey", Script: `400(message="API key not valid. Please pass a valid API key.", code=API_KEY_INVALID)x*`, Code: 78, Class: "auth", Requests: 1},
-	{Name: "DropMidForEver", Script: "drop-mid x*", Flags: soon, Code: 75, Class: "network", Attempts: 4, Requests: 4, Stdout: "*"},
-	{Name: "EndMid", Script: "end-mid, 200", Requests: 2, Stdout: "*"}, // what was said before is said again
 	{Name: "EndMidForEver", Script: "end-mid x*", Code: 75, Class: "network", Requests: 4, Stdout: "*", After: geminiOld},
 	{Name: "Safety", Script: "200(body=`" + geminiChunk(`{"text":""}`, "SAFETY") + "`, content-type=text/event-stream)x*", Code: 1, Class: "refused", Requests: 4, After: geminiOld},
 	{Name: "MaxTokens", Script: "200(body=`" + geminiChunk(`{"text":""}`, "MAX_TOKENS") + "`, content-type=text/event-stream)x*", Code: 1, Class: "limit_reached", Requests: 4, After: geminiOld},

@@ -20,6 +20,13 @@ type Agent struct {
 	Refuse func(agent.Turn) error      // says which turns cannot be planned
 	Plans  func(agent.Turn) agent.Plan // how a turn is started; nil means as it is, with the prompt on stdin
 	Test   agent.Tested
+	Beside *Beside // what it tells beside its events; nil if that is nothing
+}
+
+// Beside is what an agent tells beside its events: an [Event] on a line of stderr, and what Record returns.
+type Beside struct {
+	Record func() (Event, bool) // is asked what is new on record
+	Code   func(int) int        // the exit code in the form that was asked for
 }
 
 func (a *Agent) Name() string {
@@ -67,7 +74,41 @@ func (a *Agent) Plan(t agent.Turn) (agent.Plan, error) {
 
 // Follow implements [agent.Agent].
 func (a *Agent) Follow(p agent.Plan) agent.Follower {
-	return &follower{plain: p.Plain, tells: p.Progress.Wanted}
+	f := &follower{plain: p.Plain, tells: p.Progress.Wanted}
+	if a.Beside != nil {
+		return &besideFollower{f, a.Beside}
+	}
+	return f
+}
+
+// besideFollower also reads what is told beside the events.
+type besideFollower struct {
+	*follower
+	beside *Beside
+}
+
+// StderrLine implements [agent.StderrReader].
+func (f *besideFollower) StderrLine(line []byte) (agent.LineInfo, bool) {
+	info := f.Line(agent.Line{Text: line})
+	return info, !info.Foreign
+}
+
+// Look implements [agent.RecordReader].
+func (f *besideFollower) Look() (agent.LineInfo, bool) {
+	if f.beside.Record == nil {
+		return agent.LineInfo{}, false
+	}
+	e, ok := f.beside.Record()
+	data, _ := json.Marshal(e)
+	return f.Line(agent.Line{Text: data}), ok
+}
+
+// ExitCode implements [agent.ExitCoder].
+func (f *besideFollower) ExitCode(code int) int {
+	if f.beside.Code == nil {
+		return code
+	}
+	return f.beside.Code(code)
 }
 
 // Event is a line of a scripted agent. What is not set says nothing.
