@@ -10,11 +10,11 @@ type StderrReader interface {
 	StderrLine(line []byte) (info LineInfo, ok bool)
 }
 
-// RecordReader is a [Follower] of a CLI that puts on its own record what its model calls have used, and does not say so in
-// its events.
+// RecordReader is a [Follower] of a CLI that keeps a record of its own, which tells what its events do not: what a model call
+// has used, or, where there are no events, that it is alive.
 type RecordReader interface {
-	// Look says what is new on record; ok is false if nothing is. It is asked again and again for a moment after a line that
-	// says that the model will be asked once more.
+	// Look says what is new on record, which is a sign of life; ok is false if nothing is. It is asked now and then, and more
+	// often for a moment after a line that says that the model will be asked once more.
 	Look() (info LineInfo, ok bool)
 }
 

@@ -141,7 +141,7 @@ func isAgent(command string) bool {
 		return d.IsAgent()
 	}
 	switch strings.TrimSuffix(filepath.Base(command), ".exe") {
-	case "gemini", "opencode":
+	case "opencode":
 		return true
 	}
 	return false

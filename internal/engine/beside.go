@@ -45,26 +45,46 @@ func (t *eventLog) stderrLine(reader agent.StderrReader, line []byte) {
 // writes it a moment after its event.
 var looks = []time.Duration{100 * time.Millisecond, 200 * time.Millisecond, 500 * time.Millisecond, time.Second, 3 * time.Second}
 
-// lookLater looks at the CLI's own record in a moment, if it has one.
-func (t *eventLog) lookLater(after []time.Duration) {
+// lookInterval is how often it is looked at otherwise.
+const lookInterval = 10 * time.Second
+
+// lookLater looks at the CLI's own record, if it has one, after these pauses and from then on at intervals.
+func (t *eventLog) lookLater(pauses []time.Duration) {
 	reader, ok := t.follower.(agent.RecordReader)
-	if !ok || len(after) == 0 {
+	if !ok || t.closed {
 		return
+	}
+	pause, rest := lookInterval, pauses
+	if len(pauses) > 0 {
+		pause, rest = pauses[0], pauses[1:]
 	}
 	if t.look != nil {
 		t.look.Stop()
 	}
-	t.look = time.AfterFunc(after[0], func() {
+	t.look = time.AfterFunc(pause, func() {
 		t.reading.Lock()
 		defer t.reading.Unlock()
 		if t.closed {
 			return
 		}
 		if info, ok := reader.Look(); ok {
-			t.act(info)
+			if info.Turn != nil { // else it says no more than that it is alive
+				t.act(info)
+			}
+			t.beat()
 		}
-		t.lookLater(after[1:])
+		t.lookLater(rest)
 	})
+}
+
+// beat is a sign of life that does not show on the streams.
+func (t *eventLog) beat() {
+	t.mu.Lock()
+	process, tools, waiting := t.process, t.tools, t.waiting
+	t.mu.Unlock()
+	if process != nil {
+		process.SetStall(t.stallTimeout(tools, waiting))
+	}
 }
 
 func (t *eventLog) exitCode(code int) int {

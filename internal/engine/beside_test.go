@@ -85,6 +85,31 @@ func TestBeside_CostOnRecord(t *testing.T) {
 	})
 }
 
+// What is new on record is a sign of life, and says nothing of retries.
+func TestBeside_RecordIsLife(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		begun := time.Now()
+		r := besideRunner(t, &enginetest.Beside{Record: func() (enginetest.Event, bool) { return enginetest.Event{}, time.Since(begun) < time.Hour }})
+		r.Stall, r.Policy.MaxRetries = time.Minute, retry.None
+		script(r, steps(0, enginetest.Hang()))
+		res, err := r.Run(t.Context(), claude)
+		if err == nil || res.Verdict.Class != verdict.Stalled || res.Duration < time.Hour || res.Duration > time.Hour+2*time.Minute {
+			t.Errorf("%s after %v: %v", res.Verdict.Class, res.Duration, err)
+		}
+	})
+	synctest.Test(t, func(t *testing.T) {
+		r := besideRunner(t, &enginetest.Beside{Record: func() (enginetest.Event, bool) { return enginetest.Event{}, true }})
+		var list []enginetest.Step
+		for range 20 {
+			list = append(list, complain(enginetest.Event{Retry: verdict.ServerError, Wait: time.Minute}), enginetest.Wait(time.Minute))
+		}
+		script(r, steps(1, list...))
+		if res, err := r.Run(t.Context(), claude); err == nil || res.Duration > 6*time.Minute {
+			t.Errorf("ended after %v: %v", res.Duration, err)
+		}
+	})
+}
+
 // The exit code is that of the form that was asked for.
 func TestBeside_ExitCode(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -102,6 +102,9 @@ func activity(info agent.LineInfo, account *agent.Account) string {
 
 // start hands over the process, of which there may have been events already.
 func (t *eventLog) start(p Process) {
+	t.reading.Lock()
+	t.lookLater(nil)
+	t.reading.Unlock()
 	t.mu.Lock()
 	t.process = p
 	tools, waiting, delivered, stopping := t.tools, t.waiting, t.delivered, t.stopping

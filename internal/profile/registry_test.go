@@ -76,6 +76,7 @@ func TestHints(t *testing.T) {
 	want := map[string][2]string{
 		"claude": {"claude auth login, or set ANTHROPIC_API_KEY", "claude -p 'go on'"},
 		"codex":  {"codex login, or set CODEX_API_KEY", "codex exec 'go on'"},
+		"gemini": {"gemini, or set GEMINI_API_KEY", "gemini -p 'go on'"},
 		"gh":     {"gh auth login, or set GH_TOKEN", ""},
 	}
 	for name, hints := range want {

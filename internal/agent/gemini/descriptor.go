@@ -26,5 +26,5 @@ var Descriptor = agent.Descriptor{
 		File:      "oauth_creds.json", None: "no key and no login were found",
 	},
 	Client:    &client,
-	Rehearsal: agent.Rehearsal{Vendor: "gemini", Ask: []string{"-p", "say hi"}},
+	Rehearsal: agent.Rehearsal{Vendor: "google", Ask: []string{"-p", "say hi"}},
 }

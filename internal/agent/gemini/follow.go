@@ -39,17 +39,18 @@ type follower struct {
 	result    *event
 	notice    retryNotice // the one on stderr that has begun
 
-	printed  printed      // what the model has said
-	said     agent.Answer // the last of it
-	text     bytes.Buffer // what was printed that is no event
-	answer   agent.Answer // that of a document, where it is too long to be read as a whole
-	document *document
-	record   *recordReader // gemini's own; nil as long as there is none
-	looked   time.Time     // when it was last looked for
-	over     bool          // the attempt has ended
-	class    verdict.Class
-	unseen   int // retries that gemini has not told of
-	misread  bool
+	printed     printed      // what the model has said
+	said        agent.Answer // the last of it
+	text        bytes.Buffer // what was printed that is no event
+	answer      agent.Answer // that of a document, where it is too long to be read as a whole
+	document    *document
+	record      *recordReader // gemini's own; nil as long as there is none
+	looked      time.Time     // when it was last looked for
+	lastWritten time.Time     // when it was last written to
+	over        bool          // the attempt has ended
+	class       verdict.Class
+	unseen      int // retries that gemini has not told of
+	misread     bool
 }
 
 // Follow implements [agent.Agent].
@@ -190,12 +191,29 @@ func (f *follower) StderrLine(line []byte) (agent.LineInfo, bool) {
 // Look implements [agent.RecordReader].
 func (f *follower) Look() (agent.LineInfo, bool) {
 	turn := f.turn()
-	if turn == nil {
+	if turn == nil && !f.isAlive() {
 		return agent.LineInfo{}, false
 	}
 	info := f.lineInfo(agent.Drop)
 	info.Turn = turn
 	return info, true
+}
+
+// isAlive reports whether gemini has shown since the last look that it is alive, where it prints only at its end: by what it puts
+// on record. Where there is none, nothing can be said, and it is not to be ended for that.
+func (f *follower) isAlive() bool {
+	if !f.plan.Plain {
+		return false
+	}
+	var last time.Time
+	if f.record != nil {
+		last = modified(f.record.path)
+	} else {
+		last = lastRecord(f.profile.home)
+	}
+	grown := last.After(f.lastWritten)
+	f.lastWritten = last
+	return grown || last.Before(f.start)
 }
 
 // ExitCode implements [agent.ExitCoder]. Where text is asked for, gemini ends with 1 after any failure of the service.

@@ -35,6 +35,29 @@ func findRecord(home, session string) string {
 	return ""
 }
 
+// lastRecord is when a record of any session was last written to; zero if there is none.
+func lastRecord(home string) (last time.Time) {
+	if home == "" {
+		return last
+	}
+	found, _ := filepath.Glob(filepath.Join(escape(home), "tmp", "*", "chats", "session-*.json*"))
+	for _, path := range found {
+		if at := modified(path); at.After(last) {
+			last = at
+		}
+	}
+	return last
+}
+
+// modified is when a file was last written to; zero if there is none.
+func modified(path string) time.Time {
+	info, err := os.Stat(path)
+	if err != nil {
+		return time.Time{}
+	}
+	return info.ModTime()
+}
+
 // isRecordOf reports whether a record is that of a session, and not of another whose id begins in the same way.
 func isRecordOf(path, session string) bool {
 	f, err := safefile.OpenRegular(path)

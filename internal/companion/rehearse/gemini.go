@@ -10,7 +10,7 @@ import (
 // gemini is the stand-in for the Gemini API, which gemini talks to.
 type gemini struct{}
 
-func (gemini) name() string { return "gemini" }
+func (gemini) name() string { return "google" }
 
 func (gemini) claims(r *http.Request) bool {
 	return strings.HasPrefix(r.URL.Path, "/v1beta/") || strings.HasPrefix(r.URL.Path, "/v1/models/") && strings.Contains(r.URL.Path, ":")

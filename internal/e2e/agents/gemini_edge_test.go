@@ -68,7 +68,7 @@ func TestGemini_EndsInTime(t *testing.T) {
 					if n := s.Requests(); n > 1 {
 						t.Errorf("%d requests", n)
 					}
-				})
+				}, geminiOld) // which waits for an answer for ever, and cannot be told the name of its session
 			})
 		}
 	}
@@ -80,7 +80,11 @@ func TestGemini_JSON(t *testing.T) {
 		s := gemini.New(t, version, `tool(bash: "echo x >> made", in=100, out=10), 408, 200(in=200, out=20)`)
 		r := s.Belay(soon, geminiWork("-o", "json", "say hi"))
 		r.Exits(0)
-		r.Is("", 2)
+		if stage.UpTo(version, geminiOld) {
+			r.Is("", 3) // it cannot be told the name of its session, and says so
+		} else {
+			r.Is("", 2)
+		}
 		r.Used(300, 30)
 		s.Asked(3)
 		s.Wrote("made", "x\n")
@@ -134,7 +138,7 @@ func TestGemini_Hook(t *testing.T) {
 // Only its last turn is left of a run that may take one.
 func TestGemini_MaxTurns(t *testing.T) {
 	gemini.Each(t, false, func(t *testing.T, version string) {
-		s := gemini.New(t, version, "tool(bash: true, in=100, out=10)x*")
+		s := gemini.New(t, version, "tool(bash: `true`, in=100, out=10)x*")
 		settings := filepath.Join(s.Dir, "api", "home", ".gemini", "settings.json")
 		if err := os.WriteFile(settings, []byte(`{"security": {"auth": {"selectedType": "gemini-api-key"}}, "model": {"maxSessionTurns": 2}}`), 0o600); err != nil {
 			t.Fatal(err)
@@ -173,4 +177,14 @@ func TestGemini_ToolQuotesARetry(t *testing.T) {
 	})
 }
 
-var _ = stage.Answer
+// A run of -o json that hangs in the middle of an answer prints nothing, and is seen to hang by its own record.
+func TestGemini_JSONStalls(t *testing.T) {
+	gemini.Each(t, false, func(t *testing.T, version string) {
+		s := gemini.New(t, version, `tool(bash: "echo x", in=100, out=10), hang-mid, 200(in=200, out=20)`)
+		r := s.Belay(append([]string{"--stall-timeout", "30s"}, soon...), geminiWork("-o", "json", "say hi"))
+		r.Exits(0)
+		if e := s.Log(); e[len(e)-2].ErrorType != "stalled" {
+			t.Errorf("%+v", e)
+		}
+	}, geminiOld)
+}
