@@ -7,8 +7,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-
-	"github.com/belay-run/belay/internal/e2e/stage"
 )
 
 // geminiOld is the last gemini of those that begin a new session where there is none to resume, and say nothing of an answer that
@@ -30,7 +28,7 @@ func geminiWork(more ...string) []string {
 
 // gemini is Google's Gemini CLI. It takes two to three seconds of CPU to start.
 var gemini = &agent{
-	CLI: stage.Gemini,
+	CLI: registered("gemini"),
 
 	ask: geminiAsk, work: geminiWork,
 	headless: "gemini -p",

@@ -104,6 +104,16 @@ type size struct {
 	name, text string
 }
 
+// registered is the CLI of that name in the registry.
+func registered(name string) stage.CLI {
+	for _, c := range stage.Agents() {
+		if c.Name == name {
+			return c
+		}
+	}
+	panic(name + " is not in the registry")
+}
+
 // described are the CLIs that have a file here.
 var described = map[string]*agent{claude.Name: claude, codex.Name: codex, gemini.Name: gemini}
 
