@@ -67,7 +67,7 @@ var gemini = &agent{
 	refusal: []string{"gemini reads at most 8,388,608 bytes", "file"},
 	beside:  "pears and plums\n\n\nsum this up",
 
-	noSession: "00000000-0000-4000-8000-000000000000",
+	noSession: "00000000-0000-4000-8000-000000000000", notFoundCode: 42,
 	resumes: func(id string) [][]string {
 		return [][]string{{"-r", id, "-p", "second"}, {"--resume", "latest", "-p", "third"}, {"-p", "fourth", "--resume=" + id}}
 	},

@@ -70,8 +70,10 @@ type agent struct {
 	// beside is what becomes of a prompt with piped input beside it; empty if it does not matter.
 	beside string
 
-	// noSession is an id that no session has, and notFound what the CLI says of it.
+	// noSession is an id that no session has, and notFound what the CLI says of it; empty if it says other things too.
 	noSession, notFound string
+	// notFoundCode is what it then ends with; 0 means 1.
+	notFoundCode int
 	// resumes are command lines of the CLI's own to go on with a session, with the prompts "second", "third" and "fourth".
 	resumes func(id string) [][]string
 
