@@ -4,7 +4,6 @@ import (
 	"crypto/rand"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/belay-run/belay/internal/agent"
@@ -109,15 +108,5 @@ func join(first, second []byte) []byte {
 }
 
 func tooLarge(size int) error {
-	return fmt.Errorf("gemini reads at most %s bytes on stdin and this prompt has %s; put it into a file and name the file in the prompt",
-		commas(MaxInput), commas(size))
-}
-
-// commas writes a number as a reader wants it: 8,388,608.
-func commas(n int) string {
-	digits := strconv.Itoa(n)
-	for i := len(digits) - 3; i > 0; i -= 3 {
-		digits = digits[:i] + "," + digits[i:]
-	}
-	return digits
+	return fmt.Errorf("the prompt has %d bytes and gemini reads %d on stdin; put the text in a file and name that file in the prompt", size, MaxInput)
 }

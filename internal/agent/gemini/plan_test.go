@@ -63,7 +63,7 @@ func TestPlan_TooLarge(t *testing.T) {
 		t.Error(err)
 	}
 	for _, turn := range []agent.Turn{{Stdin: make([]byte, MaxInput+1)}, {Prompt: pointer("x"), Stdin: make([]byte, MaxInput-2)}} {
-		if _, err := p.Plan(turn); err == nil || !strings.Contains(err.Error(), "8,388,608") {
+		if _, err := p.Plan(turn); err == nil || !strings.Contains(err.Error(), "8388608") {
 			t.Errorf("%v", err)
 		}
 	}

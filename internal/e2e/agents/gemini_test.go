@@ -64,7 +64,7 @@ var gemini = &agent{
 		return []size{{"10KB", geminiText(10_000)}, {"200KB", geminiText(200_000)}, {"3MB", geminiText(3_000_000)}}
 	},
 	tooLong: 8<<20 + 1,
-	refusal: []string{"gemini reads at most 8,388,608 bytes", "file"},
+	refusal: []string{"8388608", "the text in a file"},
 	beside:  "pears and plums\n\n\nsum this up",
 
 	noSession: "00000000-0000-4000-8000-000000000000", notFoundCode: 42,
