@@ -81,7 +81,9 @@ func (f *follower) Account() agent.Account {
 	case models != nil:
 		a.Usage, a.Estimate = sum(models).usage(), costOfModels(f.prices, models)
 		if recorded && sum(f.record.byModel()) == sum(models) {
-			a.Estimate = cost(f.prices, f.record.calls) // call by call, which may be dearer: a long prompt is
+			if usd := cost(f.prices, f.record.calls); usd != nil {
+				a.Estimate = usd // call by call, which may be dearer: a long prompt is
+			}
 		}
 	case f.record != nil:
 		a.Usage, a.Estimate = sum(f.record.byModel()).usage(), cost(f.prices, f.record.calls)

@@ -147,6 +147,9 @@ func (f *follower) take(e event, line agent.Line) agent.Show {
 		f.result = &e
 		f.tools.EndAll()
 		f.failed = f.asking && e.Status != "success"
+		if f.asking && !f.failed {
+			f.answers++ // an empty one
+		}
 		f.asking, f.continues = false, false
 		f.said = f.printed.answer()
 		if e.Error == nil { // else it broke off in the middle

@@ -133,9 +133,6 @@ const midStreamRetries = 3
 // byFailure judges by an error in gemini's own form, and what stderr adds to it.
 func (f *follower) byFailure(e *failure, o verdict.Outcome, stderr string, now time.Time) verdict.Verdict {
 	c := complaintOf(e)
-	if e.Type == invalidStream && repeatsStreams(c.message) {
-		f.unseen = midStreamRetries
-	}
 	if r, ok := lastReport(stderr); ok && e.Type != invalidStream {
 		c = c.with(r)
 	}
@@ -150,7 +147,18 @@ func (f *follower) byFailure(e *failure, o verdict.Outcome, stderr string, now t
 			v = w
 		}
 	}
+	if e.Type == invalidStream && repeatsStreams(c.message) {
+		f.countUnseen(v.Class)
+	}
 	return v
+}
+
+// countUnseen counts the retries that gemini has made without a word. Those for an answer that can be used do not keep us from
+// asking once more.
+func (f *follower) countUnseen(class verdict.Class) {
+	if class != verdict.BadOutput {
+		f.unseen = midStreamRetries
+	}
 }
 
 // repeatsStreams reports whether the message is one of a version that asks again for an answer that can be used.
@@ -164,7 +172,7 @@ func (f *follower) withoutResult(stderr string, now time.Time) verdict.Verdict {
 		if rest, ok := strings.CutPrefix(line, "[ERROR] "); ok {
 			c := complaint{message: rest}
 			if v := c.classify(now); v.Class != verdict.Unknown {
-				f.unseen = midStreamRetries
+				f.countUnseen(v.Class)
 				return v
 			}
 		}

@@ -72,7 +72,7 @@ func TestEmpty_AfterATool(t *testing.T) {
 					s.Wrote("made", "x\n")
 					if a == codex {
 						s.Asked(2)
-					} else if form == "text" && name == "none" {
+					} else if form == "text" && name == "none" && a == claude {
 						r.Prints("\n")
 					}
 				})

@@ -52,9 +52,8 @@ var gemini = &agent{
 	inner:  "500",
 
 	nothings: map[string]string{
-		"none":     geminiAnswer(`{"text":""}`),
-		"blank":    geminiAnswer(`{"text":" \n"}`),
-		"thoughts": geminiAnswer(`{"text":"Let me think.","thought":true}`),
+		"none":  geminiAnswer(`{"text":""}`),
+		"blank": geminiAnswer(`{"text":" \n"}`),
 	},
 	dailyNothings: []string{"none"},
 	emptyRequests: 4,
