@@ -32,7 +32,7 @@ Use up a plan for three hours, and print the report as JSON:
   belay rehearse --script 'usage-limit(resets=3h)' --json -- claude -p hi
 Allow 20 requests a minute to a pipeline:
   belay rehearse --script 'limit(20/60s)' -- ./my-pipeline.sh`,
-			Long: `Starts stand-ins for the APIs of Anthropic, OpenAI and GitHub on loopback and runs the command as belay run would. The command gets a key that opens nothing
+			Long: `Starts stand-ins for the APIs of Anthropic, OpenAI, Google and GitHub on loopback and runs the command as belay run would. The command gets a key that opens nothing
 and a home of its own. Afterwards it reports on stderr what was requested and when, what was answered, and what belay made of it. Nothing is spent, and the agents talk
 to no one else. The exit code is that of belay run.
 
