@@ -83,6 +83,7 @@ func TestInstall_TimesAreTheClientsLessASecond(t *testing.T) {
 		{"claude", "PreToolUse", "", "599s"}, {"claude", "PreToolUse", "5", "4s"}, {"claude", "Stop", "2", "1s"},
 		{"claude", "Stop", "1", "0.5s"}, {"claude", "Stop", "0.5", "0.25s"}, {"claude", "SessionEnd", "", "0.75s"},
 		{"codex", "PreToolUse", "", "599s"}, {"codex", "SessionEnd", "", "0.5s"}, {"codex", "SessionEnd", "60", "2s"},
+		{"gemini", "BeforeTool", "", "59s"}, {"gemini", "BeforeTool", "5000", "4s"}, {"gemini", "AfterAgent", "1000", "0.5s"},
 	} {
 		text := `{"hooks":{"` + c.event + `":[{"hooks":[{"type":"command","command":"x"` + strings.Repeat(`,"timeout":`+c.timeout, min(1, len(c.timeout))) + `}]}]}}`
 		if after := install(t, at(t, c.client, clientfile.Hooks, clientfile.User), text, "belay"); !strings.Contains(after, "--timeout "+c.want+" ") {

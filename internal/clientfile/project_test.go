@@ -131,6 +131,10 @@ hook codex project work/.codex/hooks.json true
 hook codex project work/.codex/config.toml true
 mcp codex user home-of-test/.codex/config.toml false
 mcp codex project work/.codex/config.toml true
+hook gemini user home-of-test/.gemini/settings.json false
+hook gemini project work/.gemini/settings.json true
+mcp gemini user home-of-test/.gemini/settings.json false
+mcp gemini project work/.gemini/settings.json true
 `
 	if got != want {
 		t.Errorf("%s\nwant\n%s", got, want)
