@@ -99,3 +99,23 @@ func (gemini) environ(a *API) []string {
 		"GEMINI_CLI_HOME=", "GOOGLE_API_KEY=", "GOOGLE_GENAI_USE_VERTEXAI=", "GOOGLE_GENAI_USE_GCA=", "GEMINI_CLI_USE_COMPUTE_ADC=", "CLOUD_SHELL=",
 	}
 }
+
+func (chat) prepare(*API) error { return nil }
+
+// environ tells opencode of a provider, and keeps it from asking for models, updates and packages elsewhere.
+func (chat) environ(a *API) []string {
+	config := encode(object{
+		"model": ChatModel, "small_model": ChatModel, "autoupdate": false, "share": "disabled",
+		"provider": object{"rehearsal": object{"npm": "@ai-sdk/openai-compatible", "name": "Rehearsal",
+			"options": object{"baseURL": a.URL() + "/v1", "apiKey": Key},
+			"models": object{"gpt-5": object{"name": "GPT-5", "tool_call": true, "limit": object{"context": 400000, "output": 128000},
+				"cost": object{"input": 1.25, "output": 10, "cache_read": 0.125}}}}},
+	})
+	return []string{
+		"OPENCODE_CONFIG_CONTENT=" + string(config), "OPENCODE_CONFIG=", "OPENCODE_CONFIG_DIR=",
+		"OPENCODE_DISABLE_MODELS_FETCH=1", "OPENCODE_DISABLE_AUTOUPDATE=1", "OPENCODE_DISABLE_LSP_DOWNLOAD=1", "OPENCODE_DISABLE_DEFAULT_PLUGINS=1",
+	}
+}
+
+// ChatModel is the model that opencode is told to use. It has the price of the one that it is named for.
+const ChatModel = "rehearsal/gpt-5"

@@ -28,7 +28,7 @@ type vendor interface {
 }
 
 // vendors are all stand-ins. A new one is a file and a row here. The first that claims a request answers it.
-var vendors = []vendor{github{}, anthropic{}, openai{}, gemini{}}
+var vendors = []vendor{github{}, anthropic{}, openai{}, gemini{}, chat{}}
 
 // Vendors are the names of the stand-ins.
 func Vendors() (names []string) {
@@ -94,8 +94,13 @@ func (e *events) mark(at Place) {
 	}
 }
 
+// event is a server-sent event. Those of some APIs have no names.
 func event(name string, value any) []byte {
-	return append(append([]byte("event: "+name+"\ndata: "), encode(value)...), '\n', '\n')
+	head := "data: "
+	if name != "" {
+		head = "event: " + name + "\n" + head
+	}
+	return append(append([]byte(head), encode(value)...), '\n', '\n')
 }
 
 func (e *events) reply() reply {

@@ -1,0 +1,182 @@
+package rehearse
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+)
+
+// chat is the stand-in for OpenAI's chat completions, which nearly every provider speaks that opencode knows.
+type chat struct{}
+
+func (chat) name() string { return "chat" }
+
+func (chat) claims(r *http.Request) bool { return strings.HasPrefix(r.URL.Path, "/v1/chat/completions") }
+
+// chatText is a message's content: a string, or a list of parts.
+type chatText string
+
+func (t *chatText) UnmarshalJSON(data []byte) error {
+	var text string
+	var parts []struct {
+		Text string `json:"text"`
+	}
+	if json.Unmarshal(data, &text) != nil && json.Unmarshal(data, &parts) == nil {
+		for _, part := range parts {
+			text += part.Text
+		}
+	}
+	*t = chatText(text)
+	return nil // what is neither has no text
+}
+
+func (chat) read(r *http.Request, body []byte) call {
+	var q struct {
+		Model    string `json:"model"`
+		Stream   bool   `json:"stream"`
+		Messages []struct {
+			Role    string   `json:"role"`
+			Content chatText `json:"content"`
+		} `json:"messages"`
+		Tools []struct {
+			Function struct {
+				Name string `json:"name"`
+			} `json:"function"`
+		} `json:"tools"`
+	}
+	json.Unmarshal(body, &q)
+	c := call{model: q.Model, stream: q.Stream, session: r.Header.Get("X-Session-Affinity")}
+	for _, t := range q.Tools {
+		c.tools = append(c.tools, t.Function.Name)
+	}
+	title := false
+	for _, m := range q.Messages {
+		switch m.Role {
+		case "system":
+			title = title || strings.HasPrefix(string(m.Content), "You are a title generator.")
+		case "user", "tool":
+			if m.Content != "" {
+				c.last = string(m.Content)
+			}
+		}
+	}
+	c.main = r.Method == http.MethodPost && !title
+	return c
+}
+
+func (chat) good(c *call, s *Step, n int) reply {
+	u := s.charged()
+	text, finish := s.text(), "stop"
+	message := object{"role": "assistant", "content": text}
+	if s.Tool != "" {
+		name, arguments := s.chatTool()
+		message["tool_calls"] = []object{{"id": fmt.Sprintf("call_rehearsal%04d", n), "type": "function",
+			"function": object{"name": name, "arguments": arguments}}}
+		finish = "tool_calls"
+	}
+	if s.Stop != "" {
+		finish = s.Stop
+	}
+	head := object{"id": fmt.Sprintf("chatcmpl-rehearsal%04d", n), "created": time.Now().Unix(), "model": c.model}
+	var rep reply
+	if c.stream {
+		rep = chatStream(head, text, message, finish, chatUsage(u))
+	} else {
+		rep = jsonReply(http.StatusOK, with(head, object{"object": "chat.completion", "usage": chatUsage(u),
+			"choices": []object{{"index": 0, "message": message, "finish_reason": finish}}}))
+	}
+	openaiHeaders(rep.header, n)
+	rep.usage = u
+	return rep
+}
+
+// chatTool is the call of a tool. The input of a shell is its command.
+func (s *Step) chatTool() (name, arguments string) {
+	if !strings.EqualFold(s.Tool, "bash") {
+		return s.Tool, s.ToolInput
+	}
+	return "bash", string(encode(object{"command": s.ToolInput, "description": "Rehearses a command"}))
+}
+
+func chatUsage(u Usage) object {
+	input := u.Input + u.CacheRead + u.CacheCreate // which counts the cached ones too
+	return object{"prompt_tokens": input, "completion_tokens": u.Output, "total_tokens": input + u.Output,
+		"prompt_tokens_details": object{"cached_tokens": u.CacheRead}}
+}
+
+// chatStream is an answer as a stream of chunks, which have no names.
+func chatStream(head object, text string, message object, finish string, usage object) reply {
+	var e events
+	add := func(delta object, finish any) {
+		e.add("", with(head, object{"object": "chat.completion.chunk",
+			"choices": []object{{"index": 0, "delta": delta, "finish_reason": finish}}}))
+	}
+	add(object{"role": "assistant", "content": ""}, nil)
+	e.mark(AtStart)
+	if text != "" {
+		words := pieces(text)
+		for i, word := range words {
+			if i == len(words)/2 {
+				e.mark(InText)
+			}
+			add(object{"content": word}, nil)
+		}
+		e.mark(AfterBlock)
+	}
+	if calls, ok := message["tool_calls"].([]object); ok {
+		e.mark(InText)
+		add(object{"tool_calls": []object{with(calls[0], object{"index": 0})}}, nil)
+		e.mark(AfterBlock)
+	}
+	e.mark(InText)
+	e.mark(AfterBlock)
+	add(object{}, finish)
+	e.add("", with(head, object{"object": "chat.completion.chunk", "choices": []object{}, "usage": usage}))
+	e.chunks = append(e.chunks, []byte("data: [DONE]\n\n"))
+	return e.reply()
+}
+
+// with is an object with the fields of another beside its own.
+func with(a, b object) object {
+	both := object{}
+	for _, one := range []object{a, b} {
+		for k, v := range one {
+			both[k] = v
+		}
+	}
+	return both
+}
+
+// side is the answer to a request for a title.
+func (v chat) side(c *call) reply {
+	if c.r.Method != http.MethodPost {
+		return jsonReply(http.StatusNotFound, object{"error": openaiError(c, &Step{}, http.StatusNotFound)})
+	}
+	return v.good(c, &Step{Text: "A rehearsal", Usage: Usage{-1, -1, -1, -1}}, 0)
+}
+
+// fail is an error in OpenAI's form, but for a plan that is used up: that is told as OpenCode's own service tells it, which
+// is one of those that have plans.
+func (chat) fail(c *call, s *Step, n int) reply {
+	if !s.UsageLimit {
+		return openai{}.fail(c, s, n)
+	}
+	reset := s.resetTime()
+	rep := jsonReply(http.StatusTooManyRequests, object{"type": "error",
+		"error":    object{"type": "GoUsageLimitError", "message": "Subscription quota exceeded. You can continue using free models."},
+		"metadata": object{"workspace": "wrk_rehearsal", "limitName": "5 hour"}})
+	rep.header.Set("Retry-After", fmt.Sprint(int(time.Until(reset).Round(time.Second).Seconds())))
+	openaiHeaders(rep.header, n)
+	return rep
+}
+
+func (chat) failInside(c *call, s *Step, n int) []byte {
+	coded := *s
+	status := http.StatusInternalServerError
+	if s.Cut == CutOverloaded {
+		coded.Code, status = "server_is_overloaded", http.StatusServiceUnavailable
+	}
+	return event("", object{"error": openaiError(c, &coded, status)})
+}
