@@ -51,8 +51,9 @@ type eventLog struct {
 
 	// reading is held while something is read of what the CLI tells: on stdout, on stderr and on its record.
 	reading sync.Mutex
-	closed  bool        // all of it was read
-	look    *time.Timer // for the next look at its record
+	closed  bool          // all of it was read
+	look    *time.Timer   // for the next look at its record
+	filter  *stderrFilter // of a CLI that says more on stderr than its caller asked for; else nil
 
 	mu        sync.Mutex
 	process   Process
@@ -86,6 +87,10 @@ func newEventLog(c *call, p *pace, s *sessions, traits agent.Info, n int, follow
 	}
 	if reader, ok := follower.(agent.StderrReader); ok {
 		stderr = &stderrReader{log: t, reader: reader, to: stderr}
+	}
+	if filter, ok := follower.(agent.StderrFilter); ok {
+		t.filter = &stderrFilter{log: t, filter: filter, to: stderr}
+		stderr = t.filter
 	}
 	return t, stderr
 }
@@ -218,6 +223,9 @@ func (t *eventLog) lost() {
 
 // end reads what has no end of its own.
 func (t *eventLog) end() {
+	if t.filter != nil {
+		t.filter.close()
+	}
 	t.reading.Lock()
 	defer t.reading.Unlock()
 	t.chargeLimitWait()

@@ -13,7 +13,9 @@ type chat struct{}
 
 func (chat) name() string { return "chat" }
 
-func (chat) claims(r *http.Request) bool { return strings.HasPrefix(r.URL.Path, "/v1/chat/completions") }
+func (chat) claims(r *http.Request) bool {
+	return strings.HasPrefix(r.URL.Path, "/v1/chat/completions")
+}
 
 // chatText is a message's content: a string, or a list of parts.
 type chatText string
