@@ -1,0 +1,15 @@
+package opencode_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/belay-run/belay/internal/agent/agenttest"
+	"github.com/belay-run/belay/internal/agent/opencode"
+)
+
+var now = time.Date(2026, 11, 15, 12, 0, 0, 0, time.UTC)
+
+func TestJudge_RealOutcomes(t *testing.T) {
+	agenttest.Outcomes(t, "testdata/cases.jsonl", 7, now, opencode.New([]string{"opencode"}, nil, ""))
+}

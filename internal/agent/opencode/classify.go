@@ -1,0 +1,160 @@
+package opencode
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/belay-run/belay/verdict"
+)
+
+// byName are the errors of opencode that mean one thing.
+var byName = map[string]verdict.Class{
+	"ProviderAuthError":          verdict.Auth,
+	"ProviderInitError":          verdict.Auth,
+	"ProviderModelNotFoundError": verdict.NotFound,
+	"MessageAbortedError":        verdict.Interrupted,
+	"MessageOutputLengthError":   verdict.LimitReached,
+	"ContextOverflowError":       verdict.TooLarge,
+	"ContentFilterError":         verdict.Refused,
+	"StructuredOutputError":      verdict.BadOutput,
+	"ConfigJsonError":            verdict.InvalidRequest,
+	"ConfigInvalidError":         verdict.InvalidRequest,
+}
+
+// classify says what an error of opencode's means. The class is unknown if it means nothing to us.
+func (e *failure) classify(now time.Time) verdict.Verdict {
+	d := &e.Data
+	v := verdict.Verdict{Class: verdict.Unknown, Rule: "error " + e.Name, Evidence: e.evidence()}
+	if class, ok := byName[e.Name]; ok {
+		v.Class = class
+	} else if class, rule, ok := e.byBody(now); ok {
+		v.Class, v.Rule = class, rule
+	} else if class, ok := classOfStatus(d.Status, d.Message+" "+d.Body); ok {
+		v.Class, v.Rule = class, fmt.Sprintf("status %d", d.Status)
+	} else if w := classifyText(d.Message, now); w.Class != verdict.Unknown {
+		v.Class, v.Rule = w.Class, w.Rule
+	} else if e.Name == "APIError" && d.Status == 0 && d.Retryable != nil && *d.Retryable {
+		v.Class, v.Rule = verdict.Network, "no-status" // there was no answer
+	}
+	v.Retryable = v.Class.Retryable()
+	if v.Retryable || v.Class.Throttle() {
+		v.Hint = e.hint(now)
+	}
+	return v
+}
+
+// byBody says what the body of the answer and its message say beyond the status: which limit, and whether it is about money.
+func (e *failure) byBody(now time.Time) (verdict.Class, string, bool) {
+	d := &e.Data
+	if d.Status >= 500 && d.Status != 529 {
+		return "", "", false // whatever it writes into its page
+	}
+	var body struct {
+		Type  string
+		Error struct {
+			Code    any
+			Type    string
+			Status  string
+			Message string
+		}
+	}
+	json.Unmarshal([]byte(d.Body), &body) // what is not there or of another kind stays empty
+	code, _ := body.Error.Code.(string)
+	for _, name := range []string{code, body.Error.Type, body.Error.Status} {
+		class, ok := codes[name]
+		if ok && (d.Status != 429 || class == verdict.Billing || class.Throttle()) {
+			return class, "code " + name, true
+		}
+	}
+	// Gateways leave the code out. Of what the words of a refusal can say, only what the status cannot is believed.
+	words := classifyText(cmp.Or(d.Message, body.Error.Message)+"\n"+body.Error.Message, now)
+	if d.Status >= 400 && slices.Contains(refined[d.Status], words.Class) {
+		return words.Class, words.Rule, true
+	}
+	return "", "", false
+}
+
+// refined are what a status may also mean.
+var refined = map[int][]verdict.Class{
+	400: {verdict.TooLarge, verdict.NotFound, verdict.Refused, verdict.Billing, verdict.UsageLimit, verdict.Auth},
+	401: {verdict.Billing},
+	403: {verdict.Billing, verdict.Refused, verdict.UsageLimit},
+	422: {verdict.TooLarge, verdict.Refused},
+	429: {verdict.UsageLimit, verdict.Billing, verdict.Overloaded},
+	529: {verdict.Overloaded},
+}
+
+// classOfStatus is what the status of an answer means.
+func classOfStatus(status int, text string) (verdict.Class, bool) {
+	switch {
+	case status == 529:
+		return verdict.Overloaded, true
+	case status == 503 && saysOverloaded(text):
+		return verdict.Overloaded, true
+	case status == 408 || status == 425 || status >= 500 && status < 600:
+		return verdict.ServerError, true
+	case status == 401 || status == 403 || status == 407:
+		return verdict.Auth, true
+	case status == 402:
+		return verdict.Billing, true
+	case status == 404:
+		return verdict.NotFound, true
+	case status == 413:
+		return verdict.TooLarge, true
+	case status == 429:
+		return verdict.RateLimit, true
+	case status >= 400 && status < 500:
+		return verdict.InvalidRequest, true
+	}
+	return "", false
+}
+
+func saysOverloaded(text string) bool {
+	text = strings.ToLower(text)
+	return strings.Contains(text, "overloaded") || strings.Contains(text, "at capacity")
+}
+
+// hint is when to come back: as the headers say, which opencode heeds too, else as the message says.
+func (e *failure) hint(now time.Time) verdict.Hint {
+	for name, value := range e.Data.Headers {
+		if strings.EqualFold(name, "retry-after-ms") {
+			if h, ok := verdict.ParseHint("retry-after-ms: "+value, now); ok {
+				return h
+			}
+		}
+	}
+	for name, value := range e.Data.Headers {
+		if strings.EqualFold(name, "retry-after") {
+			if h, ok := verdict.ParseRetryAfter(value, now); ok {
+				return h
+			}
+		}
+	}
+	h, _ := verdict.ParseHint(cmp.Or(e.Data.Message, e.Data.Body), now)
+	return h
+}
+
+// evidence is what can be shown of an error.
+func (e *failure) evidence() string {
+	text := cmp.Or(evidence(e.Data.Message), evidence(e.Data.Body), e.Name)
+	if s := e.Data.Status; s != 0 && !strings.Contains(text, fmt.Sprint(s)) {
+		text = fmt.Sprintf("%s (HTTP %d)", text, s)
+	}
+	return text
+}
+
+// classifyText says what a message means. The class is unknown if it means nothing to us.
+func classifyText(message string, now time.Time) verdict.Verdict {
+	message = strings.TrimSpace(message)
+	o := verdict.Outcome{ExitCode: 1, Stderr: verdict.ExcerptOf(message)}
+	if v, ok := rules().Judge(o, now); ok {
+		return v
+	}
+	return verdict.Verdict{Class: verdict.Unknown, Rule: "message", Evidence: evidence(message)}
+}
+
+func evidence(message string) string { return verdict.LastLines(message, 3, 500) }

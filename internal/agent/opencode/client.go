@@ -1,0 +1,18 @@
+package opencode
+
+import (
+	"time"
+
+	"github.com/belay-run/belay/internal/clientfile"
+)
+
+// client are the files in which opencode has MCP servers, measured with 1.18.33. Its hooks are JavaScript, not commands. What the
+// administrator of a machine has set (/etc/opencode) and what plugins bring is not for belay to change.
+var client = clientfile.Client{
+	Name: Name,
+	Places: []clientfile.Place{
+		{Kind: clientfile.Servers, Scope: clientfile.User, HomeVar: "OPENCODE_CONFIG_DIR", File: "opencode.json", HomeFile: ".config/opencode/opencode.json", Keys: []string{"mcp"}},
+		{Kind: clientfile.Servers, Scope: clientfile.Project, File: "opencode.json", Keys: []string{"mcp"}},
+	},
+	Limits: []clientfile.Limit{{Key: "timeout", Unit: time.Millisecond, Flag: "--start-timeout"}},
+}

@@ -1,0 +1,138 @@
+package opencode
+
+import (
+	"cmp"
+	"encoding/json"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/belay-run/belay/internal/agent"
+	"github.com/belay-run/belay/internal/safefile"
+)
+
+// maxConfig is how much of a config file is read: what we look for is set by hand.
+const maxConfig = 256 << 10
+
+// config is what we look for in the config.
+type config struct {
+	Model    string                    `json:"model"`
+	Provider map[string]configProvider `json:"provider"`
+}
+
+type configProvider struct {
+	Options struct {
+		BaseURL string `json:"baseURL"`
+		APIKey  string `json:"apiKey"`
+	} `json:"options"`
+}
+
+// configFiles are the files that opencode reads, the later winning.
+func configFiles(env []string, dir string) (paths []string) {
+	global := agent.Getenv(env, "XDG_CONFIG_HOME")
+	if global == "" {
+		if home := userHome(env); home != "" {
+			global = filepath.Join(home, ".config")
+		}
+	}
+	if global != "" {
+		for _, name := range []string{"config.json", "opencode.json", "opencode.jsonc"} {
+			paths = append(paths, filepath.Join(global, Name, name))
+		}
+	}
+	if own := agent.Getenv(env, "OPENCODE_CONFIG"); own != "" {
+		paths = append(paths, own)
+	}
+	if dir == "" {
+		dir, _ = os.Getwd()
+	}
+	if filepath.IsAbs(dir) && agent.Getenv(env, "OPENCODE_DISABLE_PROJECT_CONFIG") == "" {
+		paths = append(paths, projectFiles(dir)...)
+	}
+	return paths
+}
+
+// projectFiles are those of the directory, and of those above it up to the top of the repository.
+func projectFiles(dir string) (paths []string) {
+	for {
+		paths = append([]string{filepath.Join(dir, "opencode.json"), filepath.Join(dir, "opencode.jsonc")}, paths...)
+		up := filepath.Dir(dir)
+		if _, err := os.Lstat(filepath.Join(dir, ".git")); err == nil || up == dir {
+			return paths
+		}
+		dir = up
+	}
+}
+
+// read takes the values that we look for from a config file. A mistake in it is opencode's to report.
+func (c *config) read(path string) {
+	f, err := safefile.OpenRegular(path)
+	if err != nil {
+		return
+	}
+	defer f.Close()
+	if data, err := io.ReadAll(io.LimitReader(f, maxConfig)); err == nil {
+		c.merge(data)
+	}
+}
+
+// merge takes over what a config says.
+func (c *config) merge(text []byte) {
+	var other config
+	if len(text) == 0 || json.Unmarshal(plainJSON(text), &other) != nil {
+		return
+	}
+	c.Model = cmp.Or(other.Model, c.Model)
+	for name, p := range other.Provider {
+		if c.Provider == nil {
+			c.Provider = map[string]configProvider{}
+		}
+		had := c.Provider[name]
+		had.Options.BaseURL = cmp.Or(p.Options.BaseURL, had.Options.BaseURL)
+		had.Options.APIKey = cmp.Or(p.Options.APIKey, had.Options.APIKey)
+		c.Provider[name] = had
+	}
+}
+
+// plainJSON is JSON without the comments and the commas at the end that opencode allows.
+func plainJSON(text []byte) []byte {
+	out := make([]byte, 0, len(text))
+	for i := 0; i < len(text); i++ {
+		switch c := text[i]; {
+		case c == '"':
+			end := i + 1
+			for end < len(text) && text[end] != '"' {
+				if text[end] == '\\' {
+					end++
+				}
+				end++
+			}
+			end = min(end+1, len(text))
+			out = append(out, text[i:end]...)
+			i = end - 1
+		case c == '/' && i+1 < len(text) && text[i+1] == '/':
+			for i < len(text) && text[i] != '\n' {
+				i++
+			}
+			out = append(out, '\n')
+		case c == '/' && i+1 < len(text) && text[i+1] == '*':
+			i += 2
+			for i < len(text) && !(text[i] == '/' && text[i-1] == '*') {
+				i++
+			}
+			out = append(out, ' ')
+		case c == '}' || c == ']':
+			end := len(out)
+			for end > 0 && (out[end-1] == ' ' || out[end-1] == '\t' || out[end-1] == '\n' || out[end-1] == '\r') {
+				end--
+			}
+			if end > 0 && out[end-1] == ',' {
+				out = out[:end-1]
+			}
+			out = append(out, c)
+		default:
+			out = append(out, c)
+		}
+	}
+	return out
+}

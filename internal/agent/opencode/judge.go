@@ -1,0 +1,151 @@
+package opencode
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/belay-run/belay/verdict"
+)
+
+// Judge implements agent.Follower.
+func (f *follower) Judge(o verdict.Outcome, now time.Time) verdict.Verdict {
+	f.over = true
+	errs := f.readStderr(o.Stderr)
+	v := f.judge(o, errs, now)
+	if v.Class != verdict.OK && v.Evidence == "" {
+		v.Evidence = cmp.Or(evidence(errs.text), fmt.Sprintf("exit %d", o.ExitCode))
+	}
+	f.misread = v.Class == verdict.InvalidRequest && f.session == "" && f.rejectsAdded(errs)
+	v.SessionID = f.session
+	if f.steps > 0 || f.nothing > 0 {
+		v.Usage = f.used.JSON()
+	}
+	return v
+}
+
+func (f *follower) judge(o verdict.Outcome, errs complaint, now time.Time) verdict.Verdict {
+	if f.resumeID != "" && f.session != "" && f.resumeID != f.session && f.lines > 0 {
+		return verdict.Verdict{Class: verdict.SessionNotFound, Rule: "other-session",
+			Evidence: fmt.Sprintf("opencode began session %s instead of resuming %s", f.session, f.resumeID)}
+	}
+	if v, ok := verdict.EndedBySignal(o); ok {
+		return v
+	}
+	if v, ok := verdict.EndedByCode(o); ok {
+		return v
+	}
+	switch {
+	case f.failure != nil: // with whichever exit code: old versions end with 0
+		return f.failed(now)
+	case f.plain:
+		return f.byText(o, errs, now)
+	case f.lines == 0:
+		return f.neverStarted(o, errs, now)
+	case o.ExitCode != 0:
+		return f.byComplaint(o, errs, now)
+	}
+	return f.byFinish()
+}
+
+// byFinish judges a run that ended with 0 and told of no error.
+func (f *follower) byFinish() verdict.Verdict {
+	switch {
+	case f.reason == "content-filter":
+		return verdict.Verdict{Class: verdict.Refused, Rule: "content-filter", Evidence: "the answer was cut off by the provider's content filter"}
+	case f.reason == "length":
+		return verdict.Verdict{Class: verdict.LimitReached, Rule: "length", Evidence: "the answer was cut off at the most tokens that the model may write"}
+	case f.reason == "error":
+		return verdict.Verdict{Class: verdict.ServerError, Retryable: true, Rule: "finish-error", Evidence: "the last model call ended with an error"}
+	case f.rejected && f.reason == "tool-calls":
+		return verdict.Verdict{Class: verdict.Blocked, Rule: "permission", Evidence: "opencode stopped at a tool that it has no permission to use"}
+	case f.worked:
+		return verdict.Verdict{Class: verdict.OK, Rule: "worked"}
+	case f.reason == "unknown" && !f.said:
+		return verdict.Verdict{Class: verdict.BadOutput, Retryable: true, Rule: "no-answer", Evidence: "the service answered with something that is not an answer"}
+	case !f.said:
+		return verdict.Verdict{Class: verdict.BadOutput, Retryable: true, Rule: "empty-answer", Evidence: "exit 0 without an answer, and no tool has done anything"}
+	}
+	return verdict.Verdict{Class: verdict.OK, Rule: "answer"}
+}
+
+// failed judges a run by the error that it has told of.
+func (f *follower) failed(now time.Time) verdict.Verdict {
+	v := f.failure.classify(now)
+	if v.Class != verdict.Unknown {
+		return v
+	}
+	if f.reasons != "" { // what the event leaves out is in the log
+		if w := classifyText(f.reasons, now); w.Class != verdict.Unknown {
+			w.Retryable = w.Class.Retryable()
+			return w
+		}
+	}
+	return v
+}
+
+// byText judges the plain form.
+func (f *follower) byText(o verdict.Outcome, errs complaint, now time.Time) verdict.Verdict {
+	switch {
+	case errs.failure != "":
+		return f.byComplaint(o, errs, now)
+	case o.ExitCode != 0:
+		return f.neverStarted(o, errs, now)
+	case !f.said && errs.rejected:
+		return verdict.Verdict{Class: verdict.Blocked, Rule: "permission", Evidence: "opencode stopped at a tool that it has no permission to use"}
+	case !f.said && !errs.worked && errs.begun:
+		return verdict.Verdict{Class: verdict.BadOutput, Retryable: true, Rule: "empty-answer", Evidence: "exit 0 without an answer, and no tool has done anything"}
+	}
+	return verdict.Verdict{Class: verdict.OK, Rule: "exit-0"}
+}
+
+// byComplaint judges by what opencode says of itself on stderr.
+func (f *follower) byComplaint(o verdict.Outcome, errs complaint, now time.Time) verdict.Verdict {
+	v := classifyText(errs.failure, now)
+	v.Retryable = v.Class.Retryable()
+	if v.Retryable || v.Class.Throttle() {
+		v.Hint, _ = verdict.ParseHint(errs.failure, now)
+	}
+	if v.Class == verdict.Unknown {
+		v.Rule, v.Evidence = "exit-code", cmp.Or(evidence(errs.failure), evidence(errs.text), fmt.Sprintf("exit %d", o.ExitCode))
+	}
+	return v
+}
+
+// neverStarted judges a run that has printed nothing on stdout: no model has said anything that could be quoted, so that all of
+// stderr is opencode's own.
+func (f *follower) neverStarted(o verdict.Outcome, errs complaint, now time.Time) verdict.Verdict {
+	if o.ExitCode == 0 && errs.failure == "" && !errs.worked {
+		// 1.15 says nothing at all of a refusal.
+		return verdict.Verdict{Class: verdict.BadOutput, Retryable: true, Rule: "no-result", Evidence: "exit 0 without a word"}
+	}
+	v := classifyText(cmp.Or(errs.failure, errs.text), now)
+	if v.Class == verdict.Unknown && f.reasons != "" {
+		v = classifyText(f.reasons, now)
+	}
+	if v.Class == verdict.Unknown && !f.said && !errs.worked {
+		if w, ok := verdict.LastResort(verdict.Outcome{ExitCode: o.ExitCode, Stderr: verdict.ExcerptOf(errs.text)}, now); ok {
+			v = w
+		}
+	}
+	v.Retryable = v.Class.Retryable()
+	if v.Hint.IsZero() && (v.Retryable || v.Class.Throttle()) {
+		v.Hint, _ = verdict.ParseHint(errs.text, now)
+	}
+	if v.Class == verdict.Unknown {
+		v.Rule, v.Evidence = "exit-code", cmp.Or(evidence(errs.text), fmt.Sprintf("exit %d", o.ExitCode))
+	}
+	return v
+}
+
+// rejectsAdded reports whether opencode did not take an option of ours. It then prints how it is used, and at the end what it
+// does not know.
+func (f *follower) rejectsAdded(errs complaint) bool {
+	for _, option := range f.added {
+		if name, ok := strings.CutPrefix(option, "--"); ok && (strings.Contains(errs.text, "Unknown argument: "+name) || strings.Contains(errs.text, "Unknown arguments: "+name)) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,92 @@
+package opencode
+
+import (
+	"bytes"
+	"strconv"
+	"strings"
+)
+
+// logLine is a line of opencode's log on stderr:
+//
+//	timestamp=2026-11-16T12:09:27.410Z level=ERROR run=c4137683 message="stream error" providerID=… session.id=ses_… small=false agent=build error.error="AI_APICallError: …"
+type logLine struct {
+	Level, Message string
+	fields         string // what follows them
+}
+
+// logBegins is how such a line begins.
+const logBegins = "timestamp="
+
+// oldLogBegins are how the lines of the log begin up to 1.15: a level, and a time.
+//
+//	ERROR 2026-11-16T12:09:27 +5ms service=llm providerID=… session.id=… small=false agent=build error={…} stream error
+var oldLogBegins = []string{"INFO  20", "ERROR 20", "WARN  20", "DEBUG 20"}
+
+// isLog reports whether a line, or what there is of it, is one of the log. sure is false as long as it may become one.
+func isLog(line []byte) (is, sure bool) {
+	for _, begin := range append([]string{logBegins}, oldLogBegins...) {
+		if bytes.HasPrefix(line, []byte(begin)) {
+			return true, true
+		}
+		if strings.HasPrefix(begin, string(line)) {
+			is = true // it is not known yet
+		}
+	}
+	return is, !is
+}
+
+// readLog reads a line of the log; false means that it is none.
+func readLog(line []byte) (l logLine, ok bool) {
+	text := string(line)
+	if !strings.HasPrefix(text, logBegins) {
+		return readOldLog(text)
+	}
+	l.fields = text
+	l.Level, l.Message = l.field("level"), l.field("message")
+	return l, l.Level != ""
+}
+
+// readOldLog reads a line of the log up to 1.15. Its message stands at the end.
+func readOldLog(text string) (l logLine, ok bool) {
+	is, _ := isLog([]byte(text))
+	if !is || len(text) < len(oldLogBegins[0]) {
+		return l, false
+	}
+	l.Level, l.fields = strings.TrimSpace(text[:5]), text[6:]
+	for _, message := range []string{"stream error", "stream", "process", "loop", "exiting loop", "created", "evaluated"} {
+		if strings.HasSuffix(text, " "+message) {
+			l.Message = message
+		}
+	}
+	return l, true
+}
+
+// field is the value of a field; empty if there is none.
+func (l *logLine) field(name string) string {
+	rest := " " + l.fields
+	for {
+		at := strings.Index(rest, " "+name+"=")
+		if at < 0 {
+			return ""
+		}
+		// A name that stands inside a value is not one.
+		if before := rest[:at]; strings.Count(before, `"`)-strings.Count(before, `\"`) == 0 || (strings.Count(before, `"`)-strings.Count(before, `\"`))%2 == 0 {
+			return logValue(rest[at+len(name)+2:])
+		}
+		rest = rest[at+1:]
+	}
+}
+
+// logValue is the value that a text begins with: in quotes, or up to a blank.
+func logValue(text string) string {
+	if strings.HasPrefix(text, `"`) {
+		if quoted, err := strconv.QuotedPrefix(text); err == nil {
+			if value, err := strconv.Unquote(quoted); err == nil {
+				return value
+			}
+		}
+		return strings.Trim(text, `"`) // JSON has escapes that Go does not have, or the line was cut
+	}
+	value, _, _ := strings.Cut(text, " ")
+	return value
+}

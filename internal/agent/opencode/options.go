@@ -1,0 +1,65 @@
+package opencode
+
+import "github.com/belay-run/belay/internal/agent"
+
+type names = []string
+
+// The options that we speak of ourselves.
+const (
+	optFormat   = "--format"
+	optLogs     = "--print-logs"
+	optLogLevel = "--log-level"
+	optSession  = "--session"
+	optContinue = "--continue"
+	optFork     = "--fork"
+	optCommand  = "--command"
+	optFile     = "--file"
+	optModel    = "--model"
+	optAgent    = "--agent"
+	optDir      = "--dir"
+	optAttach   = "--attach"
+	optHelp     = "--help"
+	optVersion  = "--version"
+	optThinking = "--thinking"
+	// optInteractive makes it a conversation with a person.
+	optInteractive = "--interactive"
+)
+
+// globalOptions are taken before run and after it.
+var globalOptions = agent.Table{
+	{Names: names{optLogs}},
+	{Names: names{optLogLevel}, Takes: agent.One},
+	{Names: names{"--pure"}},
+	{Names: names{optHelp, "-h"}},
+	{Names: names{optVersion, "-v"}},
+}
+
+// options are those of `opencode run` from 1.3 to 1.18, also those that its help does not list. An option that a version does
+// not have is refused by that version, with or without us.
+var options = append(agent.Table{
+	{Names: names{optCommand}, Takes: agent.One},
+	{Names: names{optContinue, "-c"}},
+	{Names: names{optSession, "-s"}, Takes: agent.One},
+	{Names: names{optFork}},
+	{Names: names{"--share"}},
+	{Names: names{optModel, "-m"}, Takes: agent.One},
+	{Names: names{optAgent}, Takes: agent.One},
+	{Names: names{optFormat}, Takes: agent.One},
+	{Names: names{optFile, "-f"}, Takes: agent.Many},
+	{Names: names{"--title"}, Takes: agent.One},
+	{Names: names{optAttach}, Takes: agent.One},
+	{Names: names{"--password", "-p"}, Takes: agent.One},
+	{Names: names{"--username", "-u"}, Takes: agent.One},
+	{Names: names{optDir}, Takes: agent.One},
+	{Names: names{"--port"}, Takes: agent.One},
+	{Names: names{"--variant"}, Takes: agent.One},
+	{Names: names{optThinking}},
+	{Names: names{"--no-thinking"}},
+	{Names: names{"--auto"}},
+	{Names: names{"--yolo"}},
+	{Names: names{"--dangerously-skip-permissions"}},
+	{Names: names{"--replay"}},
+	{Names: names{"--no-replay"}},
+	{Names: names{"--replay-limit"}, Takes: agent.One},
+	{Names: names{optInteractive, "-i", "--mini", "--demo"}},
+}, globalOptions...)

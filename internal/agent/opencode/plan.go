@@ -1,0 +1,96 @@
+package opencode
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/belay-run/belay/internal/agent"
+)
+
+const (
+	// maxInput is the most that can reach a service in one request. opencode itself has no limit.
+	maxInput = 32 << 20
+	// maxArg is the longest prompt that stays in the command line. A longer one goes by stdin: the process table shows
+	// arguments to every user, and the system limits their length.
+	maxArg = 10 << 10
+)
+
+// Plan implements agent.Agent.
+//
+// It adds --format json, right after run, and --print-logs: without its log opencode says nothing of what it tries again by
+// itself, which it may do for ever. A prompt that is long, or did not come as an argument, is read from stdin.
+func (p *Profile) Plan(t agent.Turn) (agent.Plan, error) {
+	l := &p.line
+	if l.run.Unknown != "" || !p.headless {
+		return p.untouched(t)
+	}
+	if t.Session != "" && !isSession(t.Session) {
+		return agent.Plan{}, fmt.Errorf("%q is not a session of opencode: its sessions have names such as %s", t.Session, sessionExample)
+	}
+	if t.Continue && t.Session == "" && !l.goesOn() {
+		return agent.Plan{}, fmt.Errorf("there is no session of opencode to continue")
+	}
+	message := l.message()
+	var stdin []byte
+	switch {
+	case t.Continue:
+		message, stdin = "", []byte(*t.Prompt)
+	default:
+		stdin = join(t.Prompt, t.Stdin)
+	}
+	byStdin := t.Continue || len(message) > maxArg
+	if byStdin && message != "" {
+		stdin = join(&message, stdin)
+	}
+	if len(stdin) > maxInput {
+		return agent.Plan{}, fmt.Errorf("the prompt has %d bytes and opencode gets at most %d; put the text in a file and name that in the prompt", len(stdin), maxInput)
+	}
+	plan := agent.Plan{Stdin: stdin, Plain: t.Plain && p.form() == agent.Text}
+	if !t.Plain {
+		if p.form() == agent.Text {
+			plan.Added = append(plan.Added, optFormat, "json")
+		}
+		if !l.has(optLogs) {
+			plan.Added = append(plan.Added, optLogs)
+		}
+	}
+	if t.Session != "" {
+		plan.Added = append(plan.Added, optSession, t.Session)
+	}
+	rest := l.run.Without(func(a agent.Arg) bool {
+		switch a.Name {
+		case "":
+			return byStdin
+		case optFormat:
+			return !t.Plain && p.form() == agent.Text // given twice it would be a list
+		case optSession, optContinue:
+			return t.Session != ""
+		case optFork:
+			return t.Continue
+		case optCommand, optFile: // which the session knows
+			return t.Continue
+		}
+		return false
+	})
+	plan.Args = slices.Concat([]string{p.args[0]}, l.root.Args, []string{"run"}, plan.Added, rest)
+	return plan, nil
+}
+
+// untouched is the plan for a command line that is not understood. A prompt on stdin needs no change to it.
+func (p *Profile) untouched(t agent.Turn) (agent.Plan, error) {
+	if t.Session != "" || t.Continue {
+		return agent.Plan{}, fmt.Errorf("opencode's option %s is not known to belay, which therefore cannot resume the session", p.line.run.Unknown)
+	}
+	return agent.Plan{Args: slices.Clone(p.args), Stdin: join(t.Prompt, t.Stdin), Plain: true}, nil
+}
+
+// join puts a prompt and what was piped in together as opencode does. Nil if there is nothing.
+func join(prompt *string, stdin []byte) []byte {
+	switch {
+	case prompt == nil:
+		return stdin
+	case len(stdin) == 0:
+		return []byte(*prompt)
+	}
+	return fmt.Appendf(nil, "%s\n%s", *prompt, stdin)
+}
