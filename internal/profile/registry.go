@@ -6,6 +6,7 @@ import (
 	"github.com/belay-run/belay/internal/agent/codex"
 	"github.com/belay-run/belay/internal/agent/gemini"
 	"github.com/belay-run/belay/internal/agent/gh"
+	"github.com/belay-run/belay/internal/agent/opencode"
 )
 
 // registry has one row for each CLI, in the order in which people are told of them.
@@ -13,5 +14,6 @@ var registry = []*agent.Descriptor{
 	&claude.Descriptor,
 	&codex.Descriptor,
 	&gemini.Descriptor,
+	&opencode.Descriptor,
 	&gh.Descriptor,
 }

@@ -150,8 +150,8 @@ func (f *follower) finished(p *part) (*verdict.Usage, *agent.Retrying) {
 	return &u, nil
 }
 
-// StderrLine implements [agent.StderrFilter]: it reads opencode's log, and takes it out of what the caller sees.
-func (f *follower) StderrLine(line []byte) (info agent.LineInfo, known, show bool) {
+// FilterStderr implements [agent.StderrFilter]: it reads opencode's log, and takes it out of what the caller sees.
+func (f *follower) FilterStderr(line []byte) (info agent.LineInfo, known, show bool) {
 	l, ok := readLog(line)
 	if !ok {
 		return info, false, true
