@@ -48,6 +48,9 @@ func (t *clientTarget) location() (clientfile.Location, error) {
 	if client == nil {
 		return clientfile.Location{}, t.noClient()
 	}
+	if t.kind == clientfile.Hooks && client.NoHooks != "" {
+		return clientfile.Location{}, usage(errors.New(client.NoHooks), "")
+	}
 	l, err := client.Location(t.kind, clientfile.Scope(cmp.Or(t.scope, string(clientfile.User))))
 	if _, ok := errors.AsType[*clientfile.NoScope](err); ok {
 		return l, t.noScope(err)

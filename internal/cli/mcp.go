@@ -135,16 +135,10 @@ func (f *mcpFlags) options(args []string) (mcp.Options, error) {
 // agentCall is how long an agent may take that serves as a tool: as long as it may be silent elsewhere.
 const agentCall = 15 * time.Minute
 
-// isAgent says whether a command is an agent's, be it one that belay run knows or not yet.
+// isAgent says whether a command is an agent's.
 func isAgent(command string) bool {
-	if d := profile.OfCommand(command); d != nil {
-		return d.IsAgent()
-	}
-	switch strings.TrimSuffix(filepath.Base(command), ".exe") {
-	case "opencode":
-		return true
-	}
-	return false
+	d := profile.OfCommand(command)
+	return d != nil && d.IsAgent()
 }
 
 // mcpLimit reads a duration of which 0 means none.

@@ -3,6 +3,7 @@ package clientfile
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/belay-run/belay/internal/message"
@@ -38,6 +39,12 @@ type Client struct {
 	AfterInstall, AfterUninstall string
 	// UsersShell says that it gives hook commands to the shell in $SHELL, whichever that is.
 	UsersShell bool
+	// NoHooks says why belay cannot stand in front of its hooks; empty if it can.
+	NoHooks string
+	// CommandList says that the command of a server is a list, with the arguments in it.
+	CommandList bool
+	// Comments says that it reads a JSON file with comments, too.
+	Comments bool
 }
 
 // Place is a file of a client, and what of one kind and scope stands in it.
@@ -123,16 +130,20 @@ func (c *Client) Locations(kind Kind, scope Scope) (places []Location, err error
 	return places, nil
 }
 
-// Location is the place that belay edits for a scope.
+// Location is the place that belay edits for a scope: of several the first that is there.
 func (c *Client) Location(kind Kind, scope Scope) (Location, error) {
 	places, err := c.Locations(kind, scope)
 	if err != nil {
 		return Location{}, err
 	}
+	places = slices.DeleteFunc(places, func(l Location) bool { return l.LeftAlone })
 	for _, l := range places {
-		if !l.LeftAlone {
+		if _, err := os.Lstat(l.Path); err == nil {
 			return l, nil
 		}
+	}
+	if len(places) > 0 {
+		return places[0], nil
 	}
 	return Location{}, &NoScope{c.Name, scope}
 }

@@ -26,7 +26,7 @@ func at(t testing.TB, client string, kind clientfile.Kind, scope clientfile.Scop
 				t.Fatal(err)
 			}
 		}
-		for name, value := range map[string]string{"HOME": home, "USERPROFILE": home, "CLAUDE_CONFIG_DIR": "", "CODEX_HOME": ""} {
+		for name, value := range map[string]string{"HOME": home, "USERPROFILE": home, "CLAUDE_CONFIG_DIR": "", "CODEX_HOME": "", "OPENCODE_CONFIG_DIR": ""} {
 			t.Setenv(name, value)
 		}
 		t.Chdir(work)

@@ -120,6 +120,9 @@ func (f *File) wrap(e *Entry, belay string) []change {
 	for _, w := range append(slices.Clone(e.belayArgs), "--") {
 		b.WriteString(quoted(w) + ", ")
 	}
+	if e.isList {
+		return []change{{command.from + 1, command.from + 1, quoted(belay) + ", " + b.String()}}
+	}
 	b.Write(f.Text[command.from:command.to])
 	first := change{command.from, command.to, quoted(belay)}
 	if e.args == nil {
@@ -150,6 +153,9 @@ func (f *File) unwrap(e *Entry) []change {
 	if f.isLine(e) {
 		inner, _ := unwrapLine(units(f.Text[command.from:command.to]))
 		return []change{{command.from + 1, command.to - 1, written(inner)}}
+	}
+	if e.isList {
+		return []change{{command.from + 1, f.pastComma(command, slices.Index(command.texts(), "--")), ""}}
 	}
 	args := e.args.value
 	at := slices.Index(args.texts(), "--") + 1
@@ -211,6 +217,9 @@ func (f *File) comma(from, to int) int {
 // repoint has an entry that Install has wrapped call another belay.
 func (f *File) repoint(e *Entry, belay string) []change {
 	command := e.command.value
+	if e.isList {
+		command = command.items[0]
+	}
 	if !f.isLine(e) {
 		return []change{{command.from, command.to, quoted(belay)}}
 	}

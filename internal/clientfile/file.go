@@ -34,6 +34,7 @@ type Entry struct {
 	Belay string
 
 	command, args *member
+	isList        bool     // the command is a list, with the arguments in it
 	belayArgs     []string // of belay, up to the command that it starts
 }
 
@@ -95,7 +96,7 @@ func Parse(l Location, text []byte) (*File, error) {
 	if err != nil {
 		return nil, err
 	}
-	if comment >= 0 {
+	if comment >= 0 && !l.Client.Comments {
 		line, column := position(text, comment)
 		f.Comment = message.Position(line, column)
 	}

@@ -48,7 +48,7 @@ func FuzzInstall(f *testing.F) {
 				continue
 			}
 			plain := bytes.TrimPrefix(text, []byte("\uFEFF"))
-			if isTOML := filepath.Ext(l.Path) == ".toml"; !isTOML && before.Comment == "" && len(bytes.TrimSpace(text)) > 0 && !json.Valid(plain) {
+			if isTOML := filepath.Ext(l.Path) == ".toml"; !isTOML && before.Comment == "" && !l.Client.Comments && len(bytes.TrimSpace(text)) > 0 && !json.Valid(plain) {
 				t.Fatalf("taken for JSON: %q", text)
 			} else if isTOML && toml.Unmarshal(text, &map[string]any{}) != nil {
 				t.Fatalf("taken for TOML: %q", text)

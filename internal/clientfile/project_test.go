@@ -135,6 +135,10 @@ hook gemini user home-of-test/.gemini/settings.json false
 hook gemini project work/.gemini/settings.json true
 mcp gemini user home-of-test/.gemini/settings.json false
 mcp gemini project work/.gemini/settings.json true
+mcp opencode user home-of-test/.config/opencode/opencode.json false
+mcp opencode user home-of-test/.config/opencode/opencode.jsonc false
+mcp opencode project work/opencode.json true
+mcp opencode project work/opencode.jsonc true
 `
 	if got != want {
 		t.Errorf("%s\nwant\n%s", got, want)

@@ -22,6 +22,10 @@ func (f *File) server(m member) Entry {
 	n := m.value
 	e := Entry{Name: m.key, Command: n.string("command"), command: n.member("command"), args: n.member("args")}
 	e.Line, _ = position(f.Text, m.from)
+	if list := n.get("command"); f.Client.CommandList && list.is(kindList) && len(list.items) > 0 && list.items[0].kind == kindText {
+		f.commandList(&e, n, list)
+		return e
+	}
 	switch {
 	case e.command == nil || e.command.value.kind != kindText:
 		e.State, e.Why = Unfit, message.EntryRemote()
@@ -38,12 +42,26 @@ func (f *File) server(m member) Entry {
 		// --name=NAME in one word marks an entry that had no arguments: Uninstall removes all of them.
 		e.belayArgs = []string{"mcp", "--name=" + e.Name}
 	}
+	f.takeLimits(&e, n)
+	return e
+}
+
+// commandList reads a server whose command is a list, with the arguments in it.
+func (f *File) commandList(e *Entry, n, list *node) {
+	e.isList, e.Command = true, list.items[0].text
+	e.Line, _ = position(f.Text, e.command.from)
+	e.State, e.Belay = wrappedWords("mcp", e.Command, &node{kind: kindList, items: list.items[1:]})
+	e.belayArgs = []string{"mcp", "--name", e.Name}
+	f.takeLimits(e, n)
+}
+
+// takeLimits has belay keep to the times that the client has for a server.
+func (f *File) takeLimits(e *Entry, n *node) {
 	for _, l := range f.Client.Limits {
 		if d := duration(n.get(l.Key), l.Unit); d > 0 {
 			e.belayArgs = append(e.belayArgs, l.Flag, serverTimeout(d))
 		}
 	}
-	return e
 }
 
 // isName reports whether a word is the one that Install writes behind the name of the subcommand.

@@ -13,7 +13,7 @@ const belay = "/opt/bin/belay"
 
 // Each server's command line after belay has been put in front; the rest must be as it was.
 func TestInstall_WrapsEveryServerAndNothingElse(t *testing.T) {
-	const claude, claudeLocal, codex = "claude user", "claude local", "codex user"
+	const claude, claudeLocal, codex, opencode = "claude user", "claude local", "codex user", "opencode user"
 	for name, tt := range map[string]struct{ where, before, after string }{
 		"JSON": {claude,
 			`{"numStartups": 3, "mcpServers": {"fs": {"type":"stdio","command": "npx", "args": ["-y", "pkg"], "env": {"A":"1"}}}, "x": [1, 2]}`,
@@ -31,6 +31,15 @@ func TestInstall_WrapsEveryServerAndNothingElse(t *testing.T) {
 		"JSONProject": {claudeLocal,
 			`{"mcpServers":{"a":{"command":"s"}},"projects":{"PROJECT":{"mcpServers":{"b":{"command":"s","args":["1"]}}}}}`,
 			`{"mcpServers":{"a":{"command":"s"}},"projects":{"PROJECT":{"mcpServers":{"b":{"command":"/opt/bin/belay","args":["mcp", "--name", "b", "--", "s", "1"]}}}}}`},
+		"List": {opencode,
+			`{"mcp": {"fs": {"type":"local","command": ["npx", "-y", "pkg"], "environment": {"A":"1"}}, "web": {"type":"remote","url":"u"}}, "x": [1, 2]}`,
+			`{"mcp": {"fs": {"type":"local","command": ["/opt/bin/belay", "mcp", "--name", "fs", "--", "npx", "-y", "pkg"], "environment": {"A":"1"}}, "web": {"type":"remote","url":"u"}}, "x": [1, 2]}`},
+		"ListOverLines": {opencode,
+			"{ // mine\n\t\"mcp\": {\n\t\t\"fs\": {\n\t\t\t\"command\": [\n\t\t\t\t\"npx\",\n\t\t\t\t\"-y\"\n\t\t\t]\n\t\t}\n\t}\n}\n",
+			"{ // mine\n\t\"mcp\": {\n\t\t\"fs\": {\n\t\t\t\"command\": [\"/opt/bin/belay\", \"mcp\", \"--name\", \"fs\", \"--\", \n\t\t\t\t\"npx\",\n\t\t\t\t\"-y\"\n\t\t\t]\n\t\t}\n\t}\n}\n"},
+		"ListTimeout": {opencode, `{"mcp":{"a":{"command":["s"],"timeout":5000}}}`,
+			`{"mcp":{"a":{"command":["/opt/bin/belay", "mcp", "--name", "a", "--start-timeout", "4s", "--", "s"],"timeout":5000}}}`},
+		"ListOfNothing": {opencode, `{"mcp":{"a":{"command":[]},"b":{"enabled":false}}}`, `{"mcp":{"a":{"command":[]},"b":{"enabled":false}}}`},
 		"TOML": {codex,
 			"# mine\nmodel = \"o\" # keep\n\n[mcp_servers.fs]\ncommand = \"npx\"  # why\nargs = [\"-y\", 'pkg'] # more\n\n[mcp_servers.fs.env]\nA = \"1\"\n",
 			"# mine\nmodel = \"o\" # keep\n\n[mcp_servers.fs]\ncommand = \"/opt/bin/belay\"  # why\nargs = [\"mcp\", \"--name\", \"fs\", \"--\", \"npx\", \"-y\", 'pkg'] # more\n\n[mcp_servers.fs.env]\nA = \"1\"\n"},

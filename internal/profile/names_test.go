@@ -24,6 +24,7 @@ var named = []string{
 	`retry/preset.go: {"claude", Policy{MaxRetries: 4, BaseDelay: 2 * time.Second, MaxDelay: 2 * time.Minute, Jitter: Proportional(0.2)}},`,
 	`retry/preset.go: {"codex", general},`,
 	`retry/preset.go: {"gemini", general},`,
+	`retry/preset.go: {"opencode", general},`,
 	`retry/preset.go: {"gh", Policy{MaxRetries: 3, BaseDelay: time.Second, MaxDelay: time.Minute, Jitter: Plus(time.Second)}},`,
 	`examples/ghsync/main.go: p, _ := retry.Preset("gh")`,
 	// The stand-in for GitHub makes a home for gh.

@@ -26,8 +26,8 @@ func TestToy_IsKnownByAFolderAndARow(t *testing.T) {
 	t.Run("Profile", func(t *testing.T) {
 		help := w.with(t).belay(0, "run", "--help")
 		help = strings.Join(strings.Fields(help), " ")
-		has(t, help, "claude, codex, gemini, gh, toy or generic")
-		has(t, help, "claude -p, codex exec, gemini -p, gh and toy ask are recognized by their names")
+		has(t, help, "claude, codex, gemini, opencode, gh, toy or generic")
+		has(t, help, "claude -p, codex exec, gemini -p, opencode run, gh and toy ask are recognized by their names")
 		has(t, w.with(t).belay(2, "run", "--profile", "tooy", "--", "x"), "gh, toy and generic")
 		shown := w.with(t).belay(0, "config", "show", "--profile", "toy")
 		has(t, shown, "preset toy")
@@ -46,7 +46,7 @@ func TestToy_IsKnownByAFolderAndARow(t *testing.T) {
 		has(t, list, `{"check":"toy","status":"note","text":"no key was found","fix":"toy login"}`)
 	})
 	t.Run("Explain", func(t *testing.T) {
-		has(t, strings.Join(strings.Fields(w.with(t).belay(0, "explain", "--help")), " "), "claude, codex, gemini, gh, toy or generic")
+		has(t, strings.Join(strings.Fields(w.with(t).belay(0, "explain", "--help")), " "), "claude, codex, gemini, opencode, gh, toy or generic")
 		has(t, w.with(t).belay(0, "explain", "--exit-code", "75", "--", "toy", "ask", "hi"), "rule:      toy.busy")
 	})
 	t.Run("Run", func(t *testing.T) {

@@ -12,7 +12,12 @@ var client = clientfile.Client{
 	Name: Name,
 	Places: []clientfile.Place{
 		{Kind: clientfile.Servers, Scope: clientfile.User, HomeVar: "OPENCODE_CONFIG_DIR", File: "opencode.json", HomeFile: ".config/opencode/opencode.json", Keys: []string{"mcp"}},
+		{Kind: clientfile.Servers, Scope: clientfile.User, HomeVar: "OPENCODE_CONFIG_DIR", File: "opencode.jsonc", HomeFile: ".config/opencode/opencode.jsonc", Keys: []string{"mcp"}},
 		{Kind: clientfile.Servers, Scope: clientfile.Project, File: "opencode.json", Keys: []string{"mcp"}},
+		{Kind: clientfile.Servers, Scope: clientfile.Project, File: "opencode.jsonc", Keys: []string{"mcp"}},
 	},
-	Limits: []clientfile.Limit{{Key: "timeout", Unit: time.Millisecond, Flag: "--start-timeout"}},
+	Limits:      []clientfile.Limit{{Key: "timeout", Unit: time.Millisecond, Flag: "--start-timeout"}},
+	NoHooks:     "the hooks of opencode are plugins in JavaScript; belay can stand in front of commands only",
+	CommandList: true,
+	Comments:    true,
 }

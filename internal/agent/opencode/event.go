@@ -1,10 +1,6 @@
 package opencode
 
-import (
-	"encoding/json"
-
-	"github.com/belay-run/belay/internal/agent"
-)
+import "encoding/json"
 
 // event is a line of `opencode run --format json`. What is not here is not needed; unknown types and fields are left alone.
 type event struct {
@@ -21,14 +17,8 @@ type part struct {
 	CallID string `json:"callID"`
 	Tool   string `json:"tool"`
 	State  struct {
-		Status string          `json:"status"`
-		Input  json.RawMessage `json:"input"`
-		Title  string          `json:"title"`
-		Error  string          `json:"error"`
-		Time   struct {
-			Start float64 `json:"start"`
-			End   float64 `json:"end"`
-		} `json:"time"`
+		Status string `json:"status"`
+		Error  string `json:"error"`
 	} `json:"state"`
 	Reason string  `json:"reason"`
 	Cost   float64 `json:"cost"`
@@ -59,16 +49,4 @@ func readEvent(line []byte) (e event, ok bool) {
 	}
 	_ = json.Unmarshal(line, &e) // a field that has become something else leaves the others readable
 	return e, kinds[e.Type] && (e.Session != "" || e.Error.Name != "")
-}
-
-// argument is what tells most of what a tool was given.
-func (p *part) argument() string {
-	var in struct {
-		FilePath string `json:"filePath"`
-	}
-	json.Unmarshal(p.State.Input, &in)
-	if in.FilePath != "" {
-		return agent.ShortArgument(in.FilePath)
-	}
-	return agent.ToolArgument(p.State.Input)
 }

@@ -79,7 +79,9 @@ func (f *follower) Line(line agent.Line) (info agent.LineInfo) {
 
 // info says how the attempt stands as a whole.
 func (f *follower) info() (info agent.LineInfo) {
-	info.Tools = f.tools.Running()
+	if f.running {
+		info.Tools = 1
+	}
 	info.Delivered = f.delivered()
 	info.Continues = f.reason == "tool-calls"
 	if name, argument := f.tools.Newest(); name != "" {
@@ -116,10 +118,11 @@ func (f *follower) take(e event, line agent.Line) (turn *verdict.Usage, retrying
 		f.active, f.running = true, false
 		f.rejected = p.State.Status == "error" && strings.HasPrefix(p.State.Error, rejection)
 		f.worked = f.worked || !f.rejected
+		if p.Tool != shell || !f.tools.Runs(tentative, shell) {
+			f.tools.Begin(p.CallID, p.Tool)
+			f.tools.End(p.CallID) // it is told of when it has ended
+		}
 		f.tools.End(tentative)
-		f.tools.Begin(p.CallID, p.Tool)
-		f.tools.Argue(p.CallID, p.argument())
-		f.tools.End(p.CallID) // it is told of when it has ended
 	case "step_finish":
 		return f.finished(p)
 	case "error":
@@ -181,6 +184,9 @@ const rejection = "The user rejected permission"
 // tentative is the name of a call of a tool that the log tells of, and the events do not yet.
 const tentative = "…"
 
+// shell is the tool that runs commands. Others take a moment.
+const shell = "bash"
+
 // readLogLine follows a line of the log.
 func (f *follower) readLogLine(l *logLine, now time.Time) *agent.Retrying {
 	session := l.field("session.id")
@@ -202,8 +208,10 @@ func (f *follower) readLogLine(l *logLine, now time.Time) *agent.Retrying {
 		// What a tool may do is looked up right before it does it.
 		if l.field("action.action") == "allow" && f.working && !f.running {
 			f.running, f.active = true, true
-			f.tools.Begin(tentative, l.field("permission"))
-			f.tools.Argue(tentative, agent.ShortArgument(l.field("pattern")))
+			if l.field("permission") == shell {
+				f.tools.Begin(tentative, shell)
+				f.tools.Argue(tentative, agent.ShortArgument(l.field("pattern")))
+			}
 		}
 	case "stream":
 		if l.field("small") == "true" || session == "" {

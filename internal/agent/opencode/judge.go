@@ -14,6 +14,9 @@ func (f *follower) Judge(o verdict.Outcome, now time.Time) verdict.Verdict {
 	f.over = true
 	errs := f.readStderr(o.Stderr)
 	v := f.judge(o, errs, now)
+	if v.Class == verdict.SessionNotFound && f.resumeID != "" && v.Rule == "no-session" {
+		v.Evidence = "Session not found: " + f.resumeID // opencode leaves out which
+	}
 	if v.Class != verdict.OK && v.Evidence == "" {
 		v.Evidence = cmp.Or(evidence(errs.text), fmt.Sprintf("exit %d", o.ExitCode))
 	}

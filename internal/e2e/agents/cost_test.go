@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"path"
 	"strings"
 	"testing"
 	"time"
@@ -24,8 +25,8 @@ const (
 // model are the arguments that choose a model of that agent, and what one dear call costs with it.
 func model(t *testing.T, a *agent) (args []string, usd float64) {
 	t.Helper()
-	args = map[string][]string{"claude": {"--model", "claude-sonnet-4-5"}, "codex": {"-m", "gpt-5"}, "gemini": {"-m", "gemini-2.5-flash"}}[a.Name]
-	usd, ok := (*price.Table)(nil).Cost(args[1], time.Now(), price.Call{Input: 30000, Output: 500})
+	args = map[string][]string{"claude": {"--model", "claude-sonnet-4-5"}, "codex": {"-m", "gpt-5"}, "gemini": {"-m", "gemini-2.5-flash"}, "opencode": {"-m", "rehearsal/gpt-5"}}[a.Name]
+	usd, ok := (*price.Table)(nil).Cost(path.Base(args[1]), time.Now(), price.Call{Input: 30000, Output: 500})
 	if !ok {
 		t.Fatalf("%s has no price", args[1])
 	}

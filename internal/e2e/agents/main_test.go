@@ -5,6 +5,7 @@ package agents_test
 import (
 	"regexp"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/belay-run/belay/internal/clitest"
@@ -87,7 +88,7 @@ type agent struct {
 	differs   map[string]stage.Scenario
 	scenarios []stage.Scenario
 	elsewhere []string
-	// everyDay are the tests that it takes part in every day, by their names; nil means all of them. A CLI that takes long to start
+	// everyDay are the tests that it takes part in every day, by their names or as a part, "TestStop/SIGTERM"; nil means all of them. A CLI that takes long to start
 	// has the others in full.
 	everyDay []string
 	// unnamed says that it does not tell its service which session a request belongs to.
@@ -117,7 +118,7 @@ func registered(name string) stage.CLI {
 }
 
 // described are the CLIs that have a file here.
-var described = map[string]*agent{claude.Name: claude, codex.Name: codex, gemini.Name: gemini}
+var described = map[string]*agent{claude.Name: claude, codex.Name: codex, gemini.Name: gemini, opencode.Name: opencode}
 
 // agents are all CLIs of the registry.
 var agents = func() (all []*agent) {
@@ -145,8 +146,9 @@ func each(t *testing.T, quick bool, test func(t *testing.T, a *agent, version st
 		stage.InFull(t)
 	}
 	t.Parallel()
+	whole, _, _ := strings.Cut(t.Name(), "/")
 	for _, a := range agents {
-		if !full && a.everyDay != nil && !slices.Contains(a.everyDay, t.Name()) {
+		if !full && a.everyDay != nil && !slices.Contains(a.everyDay, t.Name()) && !slices.Contains(a.everyDay, whole) {
 			continue
 		}
 		for _, version := range a.Versions {

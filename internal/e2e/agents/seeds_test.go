@@ -50,7 +50,7 @@ func TestTRNS06_Session(t *testing.T) {
 		first.Exits(0)
 		first.Prints("one\n")
 		id := first.Result.SessionID
-		if told := s.API.Main()[0].Session; !stage.IsUUID(id) || id != told && !a.unnamed && !(a == claude && stage.UpTo(version, "2.0.77")) {
+		if told := s.API.Main()[0].Session; !a.IsSession(id) || id != told && !a.unnamed && !(a == claude && stage.UpTo(version, "2.0.77")) {
 			t.Errorf("session %q, the API has seen %q", id, told)
 		}
 		second := s.Belay([]string{"--resume", id}, a.ask("and now?"))

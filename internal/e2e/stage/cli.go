@@ -8,6 +8,7 @@ import (
 	"github.com/belay-run/belay/internal/agent"
 	"github.com/belay-run/belay/internal/agent/claude"
 	"github.com/belay-run/belay/internal/agent/codex"
+	"github.com/belay-run/belay/internal/agent/opencode"
 	"github.com/belay-run/belay/internal/clitest"
 	"github.com/belay-run/belay/internal/profile"
 )
@@ -18,8 +19,8 @@ type CLI struct {
 	Versions []string // that it is tried with, the newest first
 }
 
-// Claude and Codex are for what is special to them.
-var Claude, Codex = of(&claude.Descriptor), of(&codex.Descriptor)
+// Claude, Codex and Opencode are for what is special to them.
+var Claude, Codex, Opencode = of(&claude.Descriptor), of(&codex.Descriptor), of(&opencode.Descriptor)
 
 // Agents are all agents of the registry.
 func Agents() (list []CLI) {
