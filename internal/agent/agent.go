@@ -172,6 +172,8 @@ type LineInfo struct {
 	Tools int
 	// Retrying says that the CLI is about to try again by itself, why, and after which wait; nil if it is not.
 	Retrying *Retrying
+	// Troubled says that the model has not answered since the CLI was last about to try again.
+	Troubled bool
 	// Delivered says that the result is there and nothing is known to go on in the background.
 	Delivered bool
 	// Waiting says that, in a conversation, it is its caller's turn: to say something, or to answer what it has asked.

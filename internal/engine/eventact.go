@@ -39,7 +39,7 @@ func (t *eventLog) act(info agent.LineInfo) {
 	t.spend(info)
 	if info.Retrying != nil {
 		t.retrying(info.Retrying)
-	} else {
+	} else if !info.Troubled {
 		t.trouble = time.Time{}
 	}
 }

@@ -13,3 +13,8 @@ var now = time.Date(2026, 11, 15, 12, 0, 0, 0, time.UTC)
 func TestJudge_RealOutcomes(t *testing.T) {
 	agenttest.Outcomes(t, "testdata/cases.jsonl", 7, now, opencode.New([]string{"opencode"}, nil, ""))
 }
+
+// More outcomes of 1.18.33, and what other versions and services say in its forms.
+func TestJudge_Runs(t *testing.T) {
+	agenttest.Outcomes(t, "testdata/runs.jsonl", 60, now, opencode.New([]string{"opencode"}, nil, ""))
+}

@@ -38,7 +38,9 @@ type follower struct {
 	nothing  int                 // answers in a row that were none
 	requests map[string]*request // to the model, by session: subagents have their own
 	working  bool                // the log tells that a model is being asked, or its tools run
+	troubled bool                // the model has not answered since it was last asked again
 	retries  int                 // that the log has told of
+	exiting  bool                // the log says that it is done
 	reasons  string              // what the log says of a failure inside opencode, which an event tells nothing of
 	misread  bool                // an option of ours was not understood
 	over     bool                // it has ended
@@ -66,6 +68,7 @@ func (f *follower) Line(line agent.Line) (info agent.LineInfo) {
 	turn, retrying := f.take(e, line)
 	info = f.info()
 	info.Turn, info.Retrying = turn, retrying
+	f.troubled = f.troubled || retrying != nil
 	switch e.Type {
 	case "error":
 		info.Show = agent.Hold
@@ -74,6 +77,10 @@ func (f *follower) Line(line agent.Line) (info agent.LineInfo) {
 	case "step_finish":
 		info.Answered = e.Part.Reason != "unknown"
 	}
+	if info.Answered {
+		f.troubled = false
+	}
+	info.Troubled = f.troubled
 	return info
 }
 
@@ -82,7 +89,7 @@ func (f *follower) info() (info agent.LineInfo) {
 	if f.running {
 		info.Tools = 1
 	}
-	info.Delivered = f.delivered()
+	info.Delivered = f.delivered() || f.exiting && f.lines == 0
 	info.Continues = f.reason == "tool-calls"
 	if name, argument := f.tools.Newest(); name != "" {
 		info.Activity = agent.Activity{Doing: agent.UsingTool, Tool: name, Argument: argument}
@@ -140,6 +147,7 @@ func (f *follower) finished(p *part) (*verdict.Usage, *agent.Retrying) {
 	f.reason, f.asking, f.running = p.Reason, false, false
 	f.tools.EndAll()
 	u := p.usage()
+	f.used = f.used.Add(u)
 	if p.Reason == "unknown" && p.Tokens.none() {
 		// What has come was no answer: a page of a captive portal, or a stream without events. It asks again at once, for ever.
 		f.nothing++
@@ -148,7 +156,6 @@ func (f *follower) finished(p *part) (*verdict.Usage, *agent.Retrying) {
 	}
 	f.nothing = 0
 	f.steps++
-	f.used = f.used.Add(u)
 	f.active = true
 	return &u, nil
 }
@@ -164,13 +171,14 @@ func (f *follower) FilterStderr(line []byte) (info agent.LineInfo, known, show b
 		return info, false, show
 	}
 	retrying := f.readLogLine(&l, time.Now())
+	f.troubled = f.troubled || retrying != nil
 	info = f.info()
-	info.Retrying = retrying
+	info.Retrying, info.Troubled = retrying, f.troubled
 	return info, true, show
 }
 
 // telling are the messages of the log that tell something.
-var telling = map[string]bool{"created": true, "loop": true, "process": true, "evaluated": true, "stream": true, "stream error": true, "failed": true}
+var telling = map[string]bool{"created": true, "loop": true, "process": true, "evaluated": true, "stream": true, "stream error": true, "exiting loop": true, "failed": true}
 
 // StderrBegins implements [agent.StderrFilter].
 func (f *follower) StderrBegins(begin []byte) bool {
@@ -226,6 +234,8 @@ func (f *follower) readLogLine(l *logLine, now time.Time) *agent.Retrying {
 		if l.field("small") != "true" && session != "" {
 			return f.failedInside(session, l.errorText(), now)
 		}
+	case "exiting loop":
+		f.exiting = f.exiting || session == f.session
 	case "failed":
 		if l.Level == "ERROR" {
 			f.reasons = l.errorText()

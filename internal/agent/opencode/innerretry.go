@@ -19,6 +19,9 @@ type request struct {
 // maxInner is how often opencode from 1.18.18 on tries again by itself. Older ones never give up.
 const maxInner = 5
 
+// untilReset stands for a wait until a plan is renewed, which may be hours or days away: longer than anything that is waited for.
+const untilReset = 31 * 24 * time.Hour
+
 // failedInside follows a request that failed, as the log tells: that opencode tries again after it, and why. It has seen status and
 // headers and does not say them, so that the words must do; and it does not say for how long it waits. What it gives up on is
 // in an event.
@@ -33,8 +36,8 @@ func (f *follower) failedInside(session, message string, now time.Time) *agent.R
 		v.Class, v.Retryable = verdict.ServerError, true // if it does try again, then for a status that says so
 	}
 	q.fail(v, f.session)
-	hopeless := v.Class == verdict.Billing || v.Class == verdict.UsageLimit
-	q.told = hopeless || known && v.Retryable && q.failures <= maxInner
+	hopeless := v.Class == verdict.Billing
+	q.told = hopeless || v.Class.Throttle() || known && v.Retryable && q.failures <= maxInner
 	if !q.told {
 		return nil // an event says why, and it ends; or it asks again
 	}
@@ -80,7 +83,10 @@ func (q *request) fail(v verdict.Verdict, session string) {
 // without saying it.
 func (q *request) retrying(hopeless bool) *agent.Retrying {
 	r := &agent.Retrying{Verdict: q.verdict, Hopeless: hopeless}
-	if !q.verdict.Class.Throttle() {
+	switch {
+	case q.verdict.Class == verdict.UsageLimit:
+		r.Wait = untilReset
+	case q.verdict.Class != verdict.RateLimit:
 		r.Wait = cmp.Or(q.verdict.Hint.Wait(time.Now()), 2*time.Second<<min(q.failures-1, 4))
 	}
 	r.Verdict.Hint = verdict.Hint{}

@@ -13,6 +13,7 @@ import (
 func (f *follower) Judge(o verdict.Outcome, now time.Time) verdict.Verdict {
 	f.over = true
 	errs := f.readStderr(o.Stderr)
+	f.plain = f.plain || f.guess && f.lines == 0 && errs.begun // only the plain form has that header
 	v := f.judge(o, errs, now)
 	if v.Class == verdict.SessionNotFound && f.resumeID != "" && v.Rule == "no-session" {
 		v.Evidence = "Session not found: " + f.resumeID // opencode leaves out which
@@ -32,6 +33,10 @@ func (f *follower) judge(o verdict.Outcome, errs complaint, now time.Time) verdi
 	if f.resumeID != "" && f.session != "" && f.resumeID != f.session && f.lines > 0 {
 		return verdict.Verdict{Class: verdict.SessionNotFound, Rule: "other-session",
 			Evidence: fmt.Sprintf("opencode began session %s instead of resuming %s", f.session, f.resumeID)}
+	}
+	if f.resumeID != "" && f.exiting && f.lines == 0 {
+		return verdict.Verdict{Class: verdict.SessionNotFound, Rule: "other-directory",
+			Evidence: fmt.Sprintf("session %s belongs to another directory, and opencode shows nothing of it here", f.resumeID)}
 	}
 	if v, ok := verdict.EndedBySignal(o); ok {
 		return v

@@ -35,6 +35,7 @@ type Profile struct {
 	args     []string
 	line     line
 	headless bool
+	dir      string // where it is to be started; empty for where we are
 	home     string // where opencode keeps its things
 	// settings are what the command line, the environment and the config files say of the service. They are read from
 	// files, and only if they are needed.
@@ -47,7 +48,7 @@ func New(args, env []string, dir string) *Profile {
 	if len(args) == 0 {
 		args = []string{Name}
 	}
-	p := &Profile{args: args, home: dataDir(env)}
+	p := &Profile{args: args, dir: dir, home: dataDir(env)}
 	p.line, p.headless = read(args[1:])
 	p.settings = sync.OnceValue(func() settings { return findSettings(p.line, env, dir, p.home) })
 	return p

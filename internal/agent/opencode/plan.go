@@ -2,6 +2,7 @@ package opencode
 
 import (
 	"fmt"
+	"path/filepath"
 	"slices"
 
 	"github.com/belay-run/belay/internal/agent"
@@ -45,7 +46,7 @@ func (p *Profile) Plan(t agent.Turn) (agent.Plan, error) {
 	if len(stdin) > maxInput {
 		return agent.Plan{}, fmt.Errorf("the prompt has %d bytes and opencode gets at most %d; put the text in a file and name that in the prompt", len(stdin), maxInput)
 	}
-	plan := agent.Plan{Stdin: stdin, Plain: t.Plain && p.form() == agent.Text}
+	plan := agent.Plan{Env: p.environ(), Stdin: stdin, Plain: t.Plain && p.form() == agent.Text}
 	if !t.Plain {
 		if p.form() == agent.Text {
 			plan.Added = append(plan.Added, optFormat, "json")
@@ -81,7 +82,19 @@ func (p *Profile) untouched(t agent.Turn) (agent.Plan, error) {
 	if t.Session != "" || t.Continue {
 		return agent.Plan{}, fmt.Errorf("opencode's option %s is not known to belay, which therefore cannot resume the session", p.line.run.Unknown)
 	}
-	return agent.Plan{Args: slices.Clone(p.args), Stdin: join(t.Prompt, t.Stdin), Plain: true}, nil
+	return agent.Plan{Args: slices.Clone(p.args), Env: p.environ(), Stdin: join(t.Prompt, t.Stdin), Plain: true}, nil
+}
+
+// environ are the settings that opencode gets: it believes the environment in which directory it is, not the system.
+func (p *Profile) environ() []string {
+	if p.dir == "" {
+		return nil
+	}
+	dir, err := filepath.Abs(p.dir)
+	if err != nil {
+		return nil
+	}
+	return []string{"PWD=" + dir}
 }
 
 // join puts a prompt and what was piped in together as opencode does. Nil if there is nothing.

@@ -19,6 +19,9 @@ var rules = sync.OnceValue(func() *verdict.Rules {
 })
 
 var ruleTable = []verdict.Rule{
+	// It may be anything inside opencode. The log says what.
+	{Name: "inside", Class: verdict.Unknown, Match: `^(error: )?unexpected (server )?error\b`},
+
 	// Limits and money.
 	{Name: "usage-limit", Class: verdict.UsageLimit, Match: `\b(Go|Free)UsageLimitError\b|free usage exceeded|subscription quota exceeded|usage limit (has been )?reached|you've (hit|reached) your (\S+ )?usage limit|monthly usage limit|weekly usage limit`},
 	{Name: "credits", Class: verdict.Billing, Match: `credit balance is too low|out of credits|insufficient (credits|balance|funds)|\bCreditsError\b|no payment method|add (more )?credits|prepayment credits are depleted|payment required|billing hard limit`},
