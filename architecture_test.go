@@ -79,7 +79,7 @@ var arrows = map[string][]string{
 	"internal/actions":            {"internal/message", "internal/printable"},
 	"internal/actionstest":        {},
 	"cmd/belay":                   {"internal/cli"},
-	"internal/e2e/stage":          {"internal/agent", "internal/agent/claude", "internal/agent/codex", "internal/clitest", "internal/companion/rehearse", "internal/journal", "internal/profile"},
+	"internal/e2e/stage":          {"internal/agent", "internal/agent/claude", "internal/agent/codex", "internal/agent/opencode", "internal/clitest", "internal/companion/rehearse", "internal/journal", "internal/profile"},
 	"internal/e2e/claude":         {},
 	"internal/e2e/codex":          {},
 	"internal/e2e/agents":         {},

@@ -15,14 +15,18 @@ var opencodeDiffers = map[string]stage.Scenario{
 			t.Errorf("%+v", r.Result)
 		}
 	}},
-	"ThrottledForLong":   {Flags: []string{"--max-wait", "5s"}},
-	"UsageLimit":         {Check: func(t *testing.T, r *stage.Ran) { r.Says(" hit its usage limit") }},
-	"UsageLimitThatFits": {Script: "usage-limit(resets=10s)x*", Code: 75, Class: "usage_limit", Requests: 1, Attempts: 1}, // it does not say how long that is
-	"NoCredit":           {Script: "429(code=insufficient_quota, type=insufficient_quota)x*"},
-	"TooLong":            {Script: "400(code=context_length_exceeded)x*", Requests: 2}, // it tries to make it shorter
-	"ToolQuotesAnError":  {Script: "tool(bash: `echo 'Error: 429 Too Many Requests'; echo 'Error: Quota exceeded' >&2; exit 1`), 200"},
-	"UnknownFlag":        {Args: opencodeAsk("--no-such-flag", "say hi")},
-	"NoKey":              {Args: opencodeAsk("-m", "groq/llama-3.3-70b-versatile", "say hi"), Code: 1, Class: "not_found"}, // without one it does not know the provider's models
+	"ThrottledForEver":     {Requests: -1},
+	"ThrottledWithoutHint": {Requests: -1},
+	"OverloadedForEver":    {Requests: 4, Attempts: 1},
+	"ServerErrorForEver":   {Requests: 4},
+	"ThrottledForLong":     {Flags: []string{"--max-wait", "5s"}},
+	"UsageLimit":           {Check: func(t *testing.T, r *stage.Ran) { r.Says(" hitting its usage limit") }},
+	"UsageLimitThatFits":   {Script: "usage-limit(resets=10s)x*", Code: 75, Class: "usage_limit", Requests: 1, Attempts: 1, Stdout: "*"}, // it does not say how long that is
+	"NoCredit":             {Script: "429(code=insufficient_quota, type=insufficient_quota)x*"},
+	"TooLong":              {Script: "400(code=context_length_exceeded)x*", Requests: 2}, // it tries to make it shorter
+	"ToolQuotesAnError":    {Script: "tool(bash: `echo 'Error: 429 Too Many Requests'; echo 'Error: Quota exceeded' >&2; exit 1`), 200"},
+	"UnknownFlag":          {Args: opencodeAsk("--no-such-flag", "say hi")},
+	"NoKey":                {Args: opencodeAsk("-m", "groq/llama-3.3-70b-versatile", "say hi"), Code: 1, Class: "not_found"}, // without one it does not know the provider's models
 }
 
 var opencodeScenarios = []stage.Scenario{
