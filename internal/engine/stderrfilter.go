@@ -82,6 +82,9 @@ func (t *eventLog) filteredLine(filter agent.StderrFilter, line []byte) (show bo
 	info, known, show := filter.FilterStderr(line)
 	if known && !t.closed {
 		t.act(info)
+		if info.Progress != nil && t.tell != nil {
+			t.tell.telling(info.Progress, false)
+		}
 	}
 	return show
 }

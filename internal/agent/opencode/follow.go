@@ -11,12 +11,13 @@ import (
 
 // follower reads the output of one attempt.
 type follower struct {
-	plain    bool     // stdout is the answer and nothing else
-	guess    bool     // whether it is, is not known; events are recognized by how they begin
-	added    []string // options of ours on the command line
-	resumeID string   // the session that the command line resumes
-	thinking bool     // the caller wants to see what the model thinks
-	ownLogs  bool     // the caller wants to see the log
+	plain    bool      // stdout is the answer and nothing else
+	guess    bool      // whether it is, is not known; events are recognized by how they begin
+	added    []string  // options of ours on the command line
+	resumeID string    // the session that the command line resumes
+	thinking bool      // the caller wants to see what the model thinks
+	progress *progress // nil if it is not asked for
+	ownLogs  bool      // the caller wants to see the log
 
 	lines    int
 	session  string
@@ -81,6 +82,9 @@ func (f *follower) Line(line agent.Line) (info agent.LineInfo) {
 		f.troubled = false
 	}
 	info.Troubled = f.troubled
+	if f.progress != nil {
+		info.Progress = telling(f.progress.event(&e))
+	}
 	return info
 }
 
@@ -167,18 +171,21 @@ func (f *follower) FilterStderr(line []byte) (info agent.LineInfo, known, show b
 		return info, false, true
 	}
 	show = f.ownLogs || f.plain && len(f.added) == 0
-	if !telling[l.Message] {
+	if !logMessages[l.Message] {
 		return info, false, show
 	}
 	retrying := f.readLogLine(&l, time.Now())
 	f.troubled = f.troubled || retrying != nil
 	info = f.info()
 	info.Retrying, info.Troubled = retrying, f.troubled
+	if l.Message == "stream" && l.field("small") != "true" && l.field("session.id") == f.session {
+		info.Progress = telling(f.progress.asks(l.field("agent"), l.field("modelID")))
+	}
 	return info, true, show
 }
 
-// telling are the messages of the log that tell something.
-var telling = map[string]bool{"created": true, "loop": true, "process": true, "evaluated": true, "stream": true, "stream error": true, "exiting loop": true, "failed": true}
+// logMessages are the messages of the log that tell something.
+var logMessages = map[string]bool{"created": true, "loop": true, "process": true, "evaluated": true, "stream": true, "stream error": true, "exiting loop": true, "failed": true}
 
 // StderrBegins implements [agent.StderrFilter].
 func (f *follower) StderrBegins(begin []byte) bool {
