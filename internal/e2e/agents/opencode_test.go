@@ -33,7 +33,7 @@ var opencode = &agent{
 		"AfterATool": {script: "tool(bash: true), 400x*"},
 	},
 
-	gaveUp: func(string) (string, int) { return "425", 1 }, // the only status that it does not repeat and others do
+	gaveUp: func(string) (string, int) { return "425(type=too_early)", 1 }, // a status that it does not repeat, and Belay does
 	inner:  "429(retry-after=1)",
 
 	nothings: map[string]string{
