@@ -16,7 +16,7 @@ import (
 	"github.com/belay-run/belay/internal/companion/rehearse"
 )
 
-// The faults, as a plain HTTP client sees them, from both stand-ins.
+// The faults, as a plain HTTP client sees them, from all stand-ins of models.
 
 func start(t *testing.T, script string) *rehearse.API {
 	t.Helper()
@@ -38,6 +38,8 @@ var asking = map[string]struct{ path, body string }{
 	"anthropic stream": {"/v1/messages", `{"model":"m","max_tokens":9,"stream":true,"messages":[{"role":"user","content":[{"type":"text","text":"hi"}]}]}`},
 	"openai":           {"/v1/responses", `{"model":"m","input":[{"type":"message","role":"user","content":[{"type":"input_text","text":"hi"}]}]}`},
 	"openai stream":    {"/v1/responses", `{"model":"m","stream":true,"input":[{"type":"message","role":"user","content":[{"type":"input_text","text":"hi"}]}]}`},
+	"chat":             {"/v1/chat/completions", `{"model":"m","messages":[{"role":"system","content":"s"},{"role":"user","content":"hi"}]}`},
+	"chat stream":      {"/v1/chat/completions", `{"model":"m","stream":true,"messages":[{"role":"user","content":[{"type":"text","text":"hi"}]}]}`},
 }
 
 // reply is what a client has received.
@@ -97,8 +99,13 @@ func TestFault_GoodAnswer(t *testing.T) {
 		if got.err != nil || got.status != 200 {
 			t.Fatalf("%+v", got)
 		}
-		whole := map[string]string{"anthropic": `"end_turn"`, "anthropic stream": "event: message_stop", "openai": `"status":"completed"`, "openai stream": "event: response.completed"}[how]
-		for _, part := range []string{whole, `"model":"m"`, "rehearsal0001", `"output_tokens":3`, "well"} {
+		whole := map[string]string{"anthropic": `"end_turn"`, "anthropic stream": "event: message_stop", "openai": `"status":"completed"`, "openai stream": "event: response.completed",
+			"chat": `"finish_reason":"stop"`, "chat stream": "data: [DONE]"}[how]
+		tokens := `"output_tokens":3`
+		if strings.HasPrefix(how, "chat") {
+			tokens = `"completion_tokens":3`
+		}
+		for _, part := range []string{whole, `"model":"m"`, "rehearsal0001", tokens, "well"} {
 			if !strings.Contains(got.body, part) {
 				t.Errorf("no %s in\n%s", part, got.body)
 			}
@@ -158,7 +165,7 @@ func TestFault_Overloaded(t *testing.T) {
 	everyWay(t, func(t *testing.T, how string) {
 		got := send(t, start(t, "overloaded"), how, clientTimeout)
 		status, code := 529, "overloaded_error"
-		if strings.HasPrefix(how, "openai") {
+		if !strings.HasPrefix(how, "anthropic") {
 			status, code = 503, "server_is_overloaded"
 		}
 		if got.status != status || !strings.Contains(got.body, code) {
@@ -181,7 +188,7 @@ func TestFault_ErrorInsideWithoutStream(t *testing.T) {
 
 func TestFault_UsageLimit(t *testing.T) {
 	t.Parallel()
-	api := start(t, "usage-limit(resets=3h)x2")
+	api := start(t, "usage-limit(resets=3h)x3")
 	got := send(t, api, "anthropic stream", clientTimeout)
 	reset, err := strconv.ParseInt(got.header.Get("Anthropic-Ratelimit-Unified-Reset"), 10, 64)
 	if in := time.Until(time.Unix(reset, 0)); got.status != 429 || err != nil || in < 179*time.Minute || in > 3*time.Hour {
@@ -196,6 +203,10 @@ func TestFault_UsageLimit(t *testing.T) {
 	}
 	if err := json.Unmarshal([]byte(got.body), &body); err != nil || body.Error.Type != "usage_limit_reached" || body.Error.ResetsAt < time.Now().Unix() {
 		t.Errorf("%v: %s", err, got.body)
+	}
+	got = send(t, api, "chat stream", clientTimeout)
+	if in, err := strconv.Atoi(got.header.Get("Retry-After")); got.status != 429 || err != nil || in < 179*60 || in > 180*60 || !strings.Contains(got.body, "GoUsageLimitError") {
+		t.Errorf("%+v", got)
 	}
 }
 
@@ -258,7 +269,7 @@ func TestFault_CutInTheMiddle(t *testing.T) {
 		"overloaded-mid":       {"overloaded", "rehearsal.", false},
 		"error-mid(code=boom)": {"boom", "rehearsal.", false},
 	} {
-		for _, how := range []string{"anthropic stream", "openai stream"} {
+		for _, how := range []string{"anthropic stream", "openai stream", "chat stream"} {
 			t.Run(step+"/"+how, func(t *testing.T) {
 				t.Parallel()
 				api := start(t, step)
@@ -278,7 +289,7 @@ func TestFault_CutInTheMiddle(t *testing.T) {
 			})
 		}
 	}
-	for _, how := range []string{"anthropic", "openai"} {
+	for _, how := range []string{"anthropic", "openai", "chat"} {
 		t.Run("drop-mid/"+how, func(t *testing.T) {
 			t.Parallel()
 			if got := send(t, start(t, "drop-mid"), how, clientTimeout); got.err == nil || got.body == "" && !errors.Is(got.err, syscall.ECONNRESET) {
@@ -424,6 +435,7 @@ func TestFault_SideRequests(t *testing.T) {
 		{"POST", "/v1/messages", `{"model":"claude-haiku-9","max_tokens":1,"messages":[{"role":"user","content":"quota"}]}`},
 		{"POST", "/v1/messages", `{"model":"claude-x","max_tokens":99,"tools":[{"name":"Bash"}],"messages":[{"role":"user","content":"Warmup"}]}`},
 		{"POST", "/v1/messages", `{"model":"claude-haiku-9","max_tokens":99,"messages":[{"role":"user","content":"a title, please"}]}`},
+		{"POST", "/v1/chat/completions", `{"model":"m","stream":true,"messages":[{"role":"system","content":"You are a title generator. You output ONLY a thread title."},{"role":"user","content":"hi"}]}`},
 	} {
 		r, err := http.NewRequestWithContext(t.Context(), q.method, api.URL()+q.path, strings.NewReader(q.body))
 		if err != nil {
@@ -438,7 +450,7 @@ func TestFault_SideRequests(t *testing.T) {
 			t.Errorf("%s %s: %d", q.method, q.path, res.StatusCode)
 		}
 	}
-	if len(api.Main()) != 0 || len(api.Requests()) != 6 {
+	if len(api.Main()) != 0 || len(api.Requests()) != 7 {
 		t.Errorf("%+v", api.Requests())
 	}
 }

@@ -42,7 +42,7 @@ func runWith(t *testing.T, api *rehearse.API, cli string, args ...string) *ran {
 	t.Helper()
 	r := &ran{t: t, dir: t.TempDir(), api: api}
 	cmd := exec.Command(cli, args...)
-	cmd.Dir, cmd.Env = r.dir, append(os.Environ(), api.Environ()...)
+	cmd.Dir, cmd.Env = r.dir, append(append(os.Environ(), api.Environ()...), "PWD="+r.dir) // opencode believes it
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	late := time.AfterFunc(3*time.Minute, func() { cmd.Process.Kill() })
@@ -209,6 +209,27 @@ func TestCodex_FailedInside(t *testing.T) {
 	r := codex(t, "error-mid(code=context_length_exceeded)", "--json")
 	r.exits(1, "ran out of room in the model's context window")
 	r.asked("error-mid(code=context_length_exceeded)")
+}
+
+func opencode(t *testing.T, script string, args ...string) *ran {
+	t.Helper()
+	t.Parallel()
+	return run(t, script, clitest.Find(t, profile.Find("opencode"), ""), append([]string{"run", "hi there"}, args...)...)
+}
+
+// opencode runs the tool, waits as it is told, and reports the tokens that the script charges.
+func TestOpencode_ToolThrottledThenJSON(t *testing.T) {
+	if !clitest.Full() {
+		t.Skip("only in make test-full: it takes seconds of CPU, and the suite of the agents has it")
+	}
+	r := opencode(t, `tool(bash: echo made > f; cat f), 429(retry-after=1), 200(in=100, out=7, cache-read=3)`, "--format", "json")
+	r.exits(0, `"type":"tool_use"`, rehearse.DefaultText, `"input":100`, `"output":7`, `"read":3`)
+	r.wrote("f", "made\n")
+	main := r.asked("tool(bash: echo made > f; cat f)", "429(retry-after=1)", "200(in=100, out=7, cache-read=3)")
+	atLeast(t, main[2], time.Second)
+	if q := main[0]; q.API != "chat" || q.Model != "gpt-5" || q.Session == "" || !q.Stream || q.Header.Get("Authorization") != "Bearer "+rehearse.Key {
+		t.Errorf("%+v", q)
+	}
 }
 
 // Older versions talk to the stand-ins too, and side requests of theirs take no step.
