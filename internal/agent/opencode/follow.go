@@ -2,6 +2,7 @@ package opencode
 
 import (
 	"bytes"
+	"cmp"
 	"strings"
 	"time"
 
@@ -178,7 +179,7 @@ func (f *follower) FilterStderr(line []byte) (info agent.LineInfo, known, show b
 	f.troubled = f.troubled || retrying != nil
 	info = f.info()
 	info.Retrying, info.Troubled = retrying, f.troubled
-	if l.Message == "stream" && l.field("small") != "true" && l.field("session.id") == f.session {
+	if l.Message == "stream" && l.field("small") != "true" && l.session() == f.session {
 		info.Progress = telling(f.progress.asks(l.field("agent"), l.field("modelID")))
 	}
 	return info, true, show
@@ -204,7 +205,7 @@ const shell = "bash"
 
 // readLogLine follows a line of the log.
 func (f *follower) readLogLine(l *logLine, now time.Time) *agent.Retrying {
-	session := l.field("session.id")
+	session := l.session()
 	switch l.Message {
 	case "created":
 		if id := l.field("id"); f.session == "" && isSession(id) && f.resumeID == "" {
@@ -215,13 +216,16 @@ func (f *follower) readLogLine(l *logLine, now time.Time) *agent.Retrying {
 		if f.session == "" && isSession(session) {
 			f.session = session
 		}
-		if l.Level == "INFO" { // another model call follows, or none
-			delete(f.requests, session)
+		switch {
+		case l.Level == "INFO": // another model call follows, or none
+			delete(f.requests, cmp.Or(session, f.session))
 			f.working = false
+		case l.old: // so it says that a request has failed
+			return f.failedInside(cmp.Or(session, f.session), l.errorText(), now)
 		}
 	case "evaluated":
 		// What a tool may do is looked up right before it does it.
-		if l.field("action.action") == "allow" && f.working && !f.running {
+		if l.allows() && f.working && !f.running {
 			f.running, f.active = true, true
 			if l.field("permission") == shell {
 				f.tools.Begin(tentative, shell)
@@ -238,7 +242,7 @@ func (f *follower) readLogLine(l *logLine, now time.Time) *agent.Retrying {
 		}
 		return f.asks(session)
 	case "stream error":
-		if l.field("small") != "true" && session != "" {
+		if l.field("small") != "true" && session != "" && !l.old { // which says it twice
 			return f.failedInside(session, l.errorText(), now)
 		}
 	case "exiting loop":
@@ -249,16 +253,6 @@ func (f *follower) readLogLine(l *logLine, now time.Time) *agent.Retrying {
 		}
 	}
 	return nil
-}
-
-// errorText is what the log says of a failed request.
-func (l *logLine) errorText() string {
-	for _, name := range []string{"error.error", "error.error.message", "error.message", "error"} {
-		if text := l.field(name); text != "" {
-			return strings.TrimPrefix(text, "AI_APICallError: ")
-		}
-	}
-	return ""
 }
 
 // Answer implements agent.Follower.

@@ -12,14 +12,15 @@ import (
 type logLine struct {
 	Level, Message string
 	fields         string // what follows them
+	old            bool   // it is in the form up to 1.15
 }
 
 // logBegins is how such a line begins.
 const logBegins = "timestamp="
 
-// oldLogBegins are how the lines of the log begin up to 1.15: a level, and a time.
+// oldLogBegins are how the lines of the log begin up to 1.15: a level, and a time. Their values have no quotes.
 //
-//	ERROR 2026-11-16T12:09:27 +5ms service=llm providerID=… session.id=… small=false agent=build error={…} stream error
+//	ERROR 2026-11-16T13:22:31 +2ms service=session.processor error=The server had an error. stack="…" process
 var oldLogBegins = []string{"INFO  20", "ERROR 20", "WARN  20", "DEBUG 20"}
 
 // isLog reports whether a line, or what there is of it, is one of the log. sure is false as long as it may become one.
@@ -52,6 +53,7 @@ func readOldLog(text string) (l logLine, ok bool) {
 	if !is || len(text) < len(oldLogBegins[0]) {
 		return l, false
 	}
+	l.old = true
 	l.Level, l.fields = strings.TrimSpace(text[:5]), text[6:]
 	for _, message := range []string{"stream error", "stream", "process", "loop", "exiting loop", "created", "evaluated"} {
 		if strings.HasSuffix(text, " "+message) {
@@ -75,6 +77,38 @@ func (l *logLine) field(name string) string {
 		}
 		rest = rest[at+1:]
 	}
+}
+
+// session is the one that the line is about; empty if it does not say.
+func (l *logLine) session() string {
+	if l.old {
+		return l.field("sessionID")
+	}
+	return l.field("session.id")
+}
+
+// allows reports whether the line says that a tool may do something.
+func (l *logLine) allows() bool {
+	if l.old {
+		_, action, _ := strings.Cut(l.fields, " action={")
+		return strings.Contains(action, `"action":"allow"`)
+	}
+	return l.field("action.action") == "allow"
+}
+
+// errorText is what the log says of a failed request.
+func (l *logLine) errorText() string {
+	if l.old {
+		_, text, _ := strings.Cut(l.fields, " error=")
+		text, _, _ = strings.Cut(text, " stack=")
+		return text
+	}
+	for _, name := range []string{"error.error", "error.error.message", "error.message", "error"} {
+		if text := l.field(name); text != "" {
+			return strings.TrimPrefix(text, "AI_APICallError: ")
+		}
+	}
+	return ""
 }
 
 // logValue is the value that a text begins with: in quotes, or up to a blank.
