@@ -23,7 +23,7 @@ var unspoken = map[string][]string{
 	"a script, a file or a prompt":         {"internal/companion/demo.go", "internal/companion/rehearse/environ.go", "internal/engine/turn.go"},
 	"commands to type":                     {"internal/doctor.checkConfig", "internal/doctor.settingFix"},
 	"never shown":                          {"internal/companion/db/fold.go", "internal/config/bounds.go"},
-	"what the stand-ins answer, in the words of the real services": {"internal/companion/rehearse/anthropic_error.go", "internal/companion/rehearse/gemini_error.go", "internal/companion/rehearse/github.go",
+	"what the stand-ins answer, in the words of the real services": {"internal/companion/rehearse/anthropic_error.go", "internal/companion/rehearse/chat.go", "internal/companion/rehearse/gemini_error.go", "internal/companion/rehearse/github.go",
 		"internal/companion/rehearse/github_graphql.go", "internal/companion/rehearse/github_mutate.go", "internal/companion/rehearse/github_query.go",
 		"internal/companion/rehearse/github_rest.go", "internal/companion/rehearse/openai_error.go", "internal/companion/rehearse/script.go", "internal/companion/rehearse/send.go"},
 }

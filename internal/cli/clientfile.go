@@ -30,7 +30,7 @@ type clientTarget struct {
 func (t *clientTarget) flags(cmd *cobra.Command, scope clientfile.Scope, edits bool) {
 	flags := cmd.Flags()
 	flags.SortFlags = false
-	addText(flags, &t.client, "client", "NAME", "the client: "+profile.Or(clients()))
+	addText(flags, &t.client, "client", "NAME", "the client: "+profile.Or(clients(t.kind)))
 	t.scope = string(scope)
 	otherwise := "all"
 	if scope != "" {
@@ -80,9 +80,9 @@ func (t *clientTarget) locations() (places []clientfile.Location, err error) {
 func (t *clientTarget) noClient() error {
 	switch {
 	case t.client == "":
-		return usage(message.Error(message.ClientMissing()), message.ClientHint(clients()))
+		return usage(message.Error(message.ClientMissing()), message.ClientHint(clients(t.kind)))
 	}
-	return usage(message.Error(message.NoClient(t.client)), message.ClientHint(clients()))
+	return usage(message.Error(message.NoClient(t.client)), message.ClientHint(clients(t.kind)))
 }
 
 // noScope says that the client has no such scope.

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/belay-run/belay/internal/clientfile"
 	"github.com/belay-run/belay/internal/engine"
 	"github.com/belay-run/belay/internal/journal"
 	"github.com/belay-run/belay/internal/printable"
@@ -22,14 +23,17 @@ func flagValues() map[string][]string {
 		"output-format": {"text", "json"}, "exit-code": {"child"}, "on-busy": {"wait", "replace", "fail"},
 		"jitter": {"full", "none", "proportional:0.2", "additive:0.25", "plus:1s"},
 		"resume": {engine.LastSession}, "resume-or-new": {engine.LastSession},
-		"client": clients(), "scope": {"user", "local", "project"},
+		"client": clients(clientfile.Servers), "scope": {"user", "local", "project"},
 		"signal": {"HUP", "INT", "QUIT", "KILL", "SEGV", "TERM"},
 	}
 }
 
 // clients are the names that --client takes.
-func clients() (names []string) {
+func clients(kind clientfile.Kind) (names []string) {
 	for _, c := range profile.Clients() {
+		if kind == clientfile.Hooks && c.NoHooks != "" {
+			continue
+		}
 		names = append(names, c.Name)
 	}
 	return names

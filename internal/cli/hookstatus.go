@@ -51,7 +51,7 @@ type hookRow struct {
 func showHooks(w io.Writer, t *clientTarget, asJSON bool) error {
 	if t.client != "" || t.scope != "" {
 		check := *t
-		check.client = cmp.Or(t.client, clients()[0])
+		check.client = cmp.Or(t.client, clients(clientfile.Hooks)[0])
 		if _, err := check.location(); err != nil {
 			return err
 		}

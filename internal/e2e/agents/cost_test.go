@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/belay-run/belay/internal/clitest"
+	"github.com/belay-run/belay/internal/e2e/stage"
 	"github.com/belay-run/belay/internal/price"
 )
 
@@ -21,6 +22,23 @@ const (
 	dear    = "tool(bash: `true`, in=30000, out=500)"
 	lasting = "tool(bash: `tail -f /dev/null`, in=30000, out=500)"
 )
+
+// last is the call that reaches the limit. opencode tells of a call when its tools have ended, and at once makes another one, which may
+// have been begun when it is stopped.
+func (a *agent) last() string {
+	if a == opencode {
+		return dear
+	}
+	return lasting
+}
+
+// askedForCost checks how many calls there were up to the limit.
+func (a *agent) askedForCost(s *stage.Stage, want int) {
+	s.T.Helper()
+	if n := s.Requests(); n != want && !(a == opencode && n == want+1) {
+		s.T.Errorf("%d requests, want %d", n, want)
+	}
+}
 
 // model are the arguments that choose a model of that agent, and what one dear call costs with it.
 func model(t *testing.T, a *agent) (args []string, usd float64) {
@@ -42,15 +60,17 @@ func TestCost_StopsWithinAnAttempt(t *testing.T) {
 			if strings.HasPrefix(flag, "--max-cost") == (a == codex) && !clitest.Full() { // each of the two by one agent
 				continue
 			}
-			s := a.New(t, version, dear+"x3, "+lasting+", "+dear+"x*")
+			s := a.New(t, version, dear+"x3, "+a.last()+", "+dear+"x*")
 			r := s.Belay([]string{flag}, a.work(append(args, "say hi")...))
 			r.Is("limit_reached", 1)
 			r.Says("stopped "+a.Name+": ", " is used up", "continue with: belay run --resume "+r.Result.SessionID+" -- "+a.headless)
 			spent := r.Result.Usage.Cost
-			if spent == nil || *spent < limit || *spent >= limit+one {
+			if spent == nil && a == opencode && r.Result.Usage.Unknown {
+				t.Logf("one more call was begun: %s", show(r.Result.Usage))
+			} else if spent == nil || *spent < limit || *spent >= limit+one {
 				t.Errorf("%s with calls of $%v: %s", flag, one, show(r.Result.Usage))
 			}
-			s.Asked(4)
+			a.askedForCost(s, 4)
 			s.NobodyLeft()
 			if strings.HasPrefix(flag, "--max-cost") {
 				r.Exits(1)
@@ -63,7 +83,7 @@ func TestCost_StopsWithinAnAttempt(t *testing.T) {
 			r = s.Belay([]string{"--budget", "nightly"}, a.work(append(args, "say hi")...))
 			r.Exits(75)
 			r.Is("limit_reached", 0)
-			s.Asked(4)
+			a.askedForCost(s, 4)
 			shown := s.Run("belay", "budget").Stdout
 			if !strings.Contains(shown, "closed until ") || !strings.Contains(shown, a.Name) {
 				t.Errorf("%s", shown)
@@ -80,7 +100,7 @@ func TestCost_AnswerIsKept(t *testing.T) {
 		if a == gemini { // which has no shell otherwise, and says so at once
 			ask = a.work
 		}
-		s := a.New(t, version, lasting+", 200(in=30000, out=500, text=\"the answer\")")
+		s := a.New(t, version, a.last()+", 200(in=30000, out=500, text=\"the answer\")")
 		r := s.Belay([]string{"--max-cost", "0.000001", "--budget", "x=0.000001/day"}, ask(append(args, "say hi")...))
 		r.Is("limit_reached", 1)
 		s.Rehearse("200(in=30000, out=500, text=\"the answer\")")
@@ -94,12 +114,10 @@ func TestCost_AnswerIsKept(t *testing.T) {
 func TestCost_StalledAttemptCounts(t *testing.T) {
 	each(t, true, func(t *testing.T, a *agent, version string) {
 		args, one := model(t, a)
-		s := a.New(t, version, dear+"x2, hang, "+lasting+", "+dear+"x*")
+		s := a.New(t, version, dear+"x2, hang, "+a.last()+", "+dear+"x*")
 		r := s.Belay([]string{"--max-cost", fmt.Sprintf("%.6f", 2.5*one), "--stall-timeout", "30s", "--base-delay", "100ms", "--budget", "x=100/day"}, a.work(append(args, "say hi")...))
 		r.Is("limit_reached", 2)
-		if n := s.Requests(); n != 4 { // two, the one that hung, and one more
-			t.Errorf("%d requests", n)
-		}
+		a.askedForCost(s, 4) // two, the one that hung, and one more
 		s.NobodyLeft()
 	})
 }

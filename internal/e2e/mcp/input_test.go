@@ -67,7 +67,7 @@ func TestUsage(t *testing.T) {
 		"mcp --tool-timeout =3s -- true":        "--tool-timeout \"=3s\"",
 		"mcp --max-message 0 -- true":           "--max-message",
 		"mcp --no-such-flag -- true":            "no-such-flag",
-		"mcp install --client emacs --dry-run":  "claude, codex or opencode",
+		"mcp install --client emacs --dry-run":  "--client opencode",
 		"mcp uninstall":                         "--client",
 		"mcp install --client claude --scope x": "--scope",
 	} {
