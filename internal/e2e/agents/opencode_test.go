@@ -60,7 +60,7 @@ var opencode = &agent{
 
 	toolRequests: 1,
 	fleet:        50, daily: 2,
-	everyDay: []string{"TestOutput_AsBare", "TestStop_WhileAToolRuns"},
+	everyDay: []string{"TestStop_WhileAToolRuns"},
 
 	differs: opencodeDiffers, scenarios: opencodeScenarios,
 	elsewhere: []string{"Success", "ThrottledForEver", "ServerErrorForEver", "BadKey", "QuotesAnError", "NoRetries", "UnknownFlag"},
