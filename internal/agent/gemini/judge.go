@@ -73,7 +73,7 @@ func (f *follower) judge(o verdict.Outcome, stderr string, now time.Time) verdic
 		return v
 	}
 	if o.ExitCode == 0 {
-		return f.withoutResult(stderr, now)
+		return f.withoutResult(o, stderr, now)
 	}
 	if d, ok := lastDocument(stderr); ok {
 		return f.byFailure(d.Error, o, stderr, now)
@@ -165,7 +165,7 @@ func (f *follower) countUnseen(class verdict.Class) {
 func repeatsStreams(message string) bool { return !strings.HasPrefix(message, "Invalid stream:") }
 
 // withoutResult judges an exit code of 0 without a result.
-func (f *follower) withoutResult(stderr string, now time.Time) verdict.Verdict {
+func (f *follower) withoutResult(o verdict.Outcome, stderr string, now time.Time) verdict.Verdict {
 	// Where text is asked for, gemini says on stderr alone what was wrong.
 	for line := range strings.Lines(stderr) {
 		line = strings.TrimSpace(line)
@@ -183,7 +183,7 @@ func (f *follower) withoutResult(stderr string, now time.Time) verdict.Verdict {
 	switch {
 	case f.isBlank() && strings.Contains(stderr, inputCutOff):
 		return verdict.Verdict{Class: verdict.TooLarge, Rule: "stdin", Evidence: "stdin was longer than gemini reads, and it has asked nothing"}
-	case f.events, f.isBlank() && (f.saved || f.profile.form() == agent.JSON), f.isCutOff():
+	case f.events, f.isBlank() && (f.saved || f.profile.form() == agent.JSON), f.isCutOff(), f.saved && !strings.HasSuffix(o.Stdout.Text(), "\n"): // as every text does
 		// That is how it ends when it is told to end.
 		return verdict.Verdict{Class: verdict.Interrupted, Rule: "no-result", Evidence: "exit 0 without a result"}
 	}

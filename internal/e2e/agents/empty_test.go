@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/belay-run/belay/internal/e2e/stage"
 )
 
 // An empty answer is no answer: it is asked for again, once.
@@ -42,7 +44,11 @@ func TestEmpty_Again(t *testing.T) {
 					s := a.New(t, version, nothing+"x*")
 					r := s.Belay(soon, a.ask(slices.Concat(flags, []string{"say hi"})...))
 					r.Exits(75)
-					r.Is("bad_output", 2)
+					attempts := 2
+					if a == gemini && form == "json" && stage.UpTo(version, geminiOld) {
+						attempts++ // it cannot be told the name of its session, and says so
+					}
+					r.Is("bad_output", attempts)
 					if a == codex {
 						s.Asked(2)
 					}
