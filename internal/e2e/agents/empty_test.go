@@ -28,7 +28,7 @@ func TestEmpty_Answer(t *testing.T) {
 				s.Asked(a.emptyRequests + 1)
 			})
 		}
-	}, after{claude, "2.1.173"})
+	}, after{claude, "2.1.173"}, after{gemini, geminiOld}) // which asks for more in the same run
 }
 
 // If it comes again, that is what there is to say.
