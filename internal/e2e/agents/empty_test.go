@@ -84,5 +84,5 @@ func TestEmpty_AfterATool(t *testing.T) {
 				})
 			}
 		}
-	}, after{claude, "2.0.77"})
+	}, after{claude, "2.0.77"}, after{gemini, geminiOld}) // which has to be started once more for json
 }
