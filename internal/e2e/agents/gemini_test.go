@@ -75,7 +75,7 @@ var gemini = &agent{
 	fleet:        100, daily: 2,
 
 	differs: geminiDiffers, scenarios: geminiScenarios,
-	elsewhere: []string{"ThrottledForEver", "ServerErrorForEver", "QuotesAnError", "NoRetries", "UnknownFlag"},
+	elsewhere: []string{"BadKey", "ThrottledForEver", "ServerErrorForEver", "QuotesAnError", "NoRetries", "UnknownFlag"},
 	everyDay:  []string{"TestScenario", "TestStop_WhileAToolRuns/SIGTERM", "TestOUT04_Usage", "TestCost_StopsWithinAnAttempt"},
 	unnamed:   true,
 }
