@@ -17,7 +17,7 @@ import (
 
 // Agent asks a coding agent for one thing. [Claude] and [Codex] make one; its fields may be set before it is run.
 type Agent struct {
-	// Name is the agent's profile: "claude" or "codex".
+	// Name is the agent's profile: "claude", "codex" or "opencode".
 	Name string
 	// Prompt is the request. It is text, however it begins and however long it is.
 	Prompt string

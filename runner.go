@@ -17,7 +17,7 @@ import (
 // Runner says how commands are run. The zero value works: a command is run once, its whole process tree ends with the
 // context, and nothing is written anywhere. A Runner may be used by several goroutines at the same time, and copied.
 type Runner struct {
-	// Profile names what the command is treated as: "claude", "codex", "gh" or "generic", which is also the default.
+	// Profile names what the command is treated as: "claude", "codex", "opencode", "gh" or "generic", which is also the default.
 	// Nothing is known of a generic command: every failure is worth repeating if Policy.MaxRetries asks for retries at all.
 	// The profile is made for each command as it is run.
 	Profile string
