@@ -8,9 +8,6 @@ import (
 	"github.com/belay-run/belay/internal/e2e/stage"
 )
 
-// opencodeOld is the last opencode of those that never give up by themselves.
-const opencodeOld = "1.18.17"
-
 func opencodeAsk(more ...string) []string { return append([]string{"run"}, more...) }
 
 // opencode is opencode, whose tools need no permission in the working directory. It takes three seconds of CPU to start.
