@@ -90,8 +90,8 @@ func TestInstall_Mounts(t *testing.T) {
 	}
 	for name, mount := range map[string]struct{ script, says string }{
 		"ReadOnlyDirectory": {`mount --bind "$d" "$d"; mount -o remount,ro,bind "$d"`, "is on a read-only file system"},
-		"File":              {`mount --bind "$f" "$f"`, "it is mounted on its own"},
-		"ReadOnlyFile":      {`mount --bind "$f" "$f"; mount -o remount,ro,bind "$f"`, "it is mounted on its own"},
+		"File":              {`mount --bind "$f" "$f"`, "it is a mount of its own"},
+		"ReadOnlyFile":      {`mount --bind "$f" "$f"; mount -o remount,ro,bind "$f"`, "it is a mount of its own"},
 	} {
 		for _, i := range []installer{inHome[0], inHome[2], inRepository[0], inRepository[4]} {
 			t.Run(name+"/"+i.String(), func(t *testing.T) {
@@ -114,7 +114,7 @@ func TestInstall_Immutable(t *testing.T) {
 	defer exec.Command("chattr", "-i", s.path).Run()
 	before := s.tree("home")
 	code, stdout, stderr := s.belay(s.args("install")...)
-	if code != 125 || stdout != "" || strings.Count(stderr, "\n") != 1 || !strings.Contains(stderr, "must not be replaced") {
+	if code != 125 || stdout != "" || strings.Count(stderr, "\n") != 1 || !strings.Contains(stderr, "it cannot be replaced") {
 		t.Errorf("exit code %d\n%s%s", code, stdout, stderr)
 	}
 	s.unchanged("it", before, "home")

@@ -109,7 +109,7 @@ var projectAttacks = map[string]projectAttack{
 	"MaxParallel":    {make: text("max_parallel = 1")},
 	"UnknownKey":     {make: text("colour = \"red\""), says: ":1: colour is ignored: unknown key"},
 	"UnknownProfile": {make: text("[profile.nope]\ntimeout = 1"), says: ":1: profile.nope is ignored: there is no profile nope"},
-	"WrongType":      {make: text("timeout = 2026-11-16"), says: ":1: timeout is ignored: takes a text, a number"},
+	"WrongType":      {make: text("timeout = 2026-11-16"), says: ":1: timeout is ignored: must be a string, a number"},
 	"WrongValue":     {make: text("timeout = -1"), says: ":1: timeout is ignored: \"-1\" is negative"},
 	"TwoNames":       {make: text("factor = 2\nexponential_base = 3"), says: ":2: exponential_base is ignored: this is another name for factor"},
 	"NotTOML":        {make: text("timeout = 9\nwhat\n"), says: ":2 is ignored: cannot read this line: what"},
@@ -215,7 +215,7 @@ func TestProjectFile_CheckoutOfAnotherUser(t *testing.T) {
 	for _, dir := range []string{"repo", "repo/sub"} {
 		cmd := s.command("belay-plain", "run", "--dry-run", "--", "true")
 		cmd.Dir = s.at(dir)
-		if out, err := cmd.CombinedOutput(); err != nil || !strings.Contains(string(out), "9s an attempt") || strings.Contains(string(out), "ignored") {
+		if out, err := cmd.CombinedOutput(); err != nil || !strings.Contains(string(out), "9s per attempt") || strings.Contains(string(out), "ignored") {
 			t.Errorf("%s: %v\n%s", dir, err, out)
 		}
 	}
@@ -268,7 +268,7 @@ func TestUserFile(t *testing.T) {
 			tt.make(s, s.at("config/belay/config.toml"))
 			cmd := s.command("sh", "-c", `ulimit -v 4000000; exec belay-plain run --dry-run -- true`)
 			out, err := cmd.CombinedOutput()
-			want, code := "9s an attempt", 0
+			want, code := "9s per attempt", 0
 			if tt.says != "" {
 				want, code = tt.says, 2
 			}
