@@ -66,7 +66,7 @@ var codex = &agent{
 			{"ManyBytes", codexText(600_000, true)}, {"Most", codexText(codexChars, false)}}
 	},
 	tooLong: codexChars + 1,
-	refusal: []string{"codex", "ut the text in a file"},
+	refusal: []string{"codex", "file"},
 	beside:  "sum this up\n\n<stdin>\npears and plums\n</stdin>",
 
 	noSession: "01a1dc8b-2e9a-7b42-ba45-231e3027132a",
