@@ -92,7 +92,7 @@ func TestInstall_SharedFileAndWrongName(t *testing.T) {
 		t.Errorf("%d, %s", code, out)
 	}
 	out, code := s.install(home, "install", "--client", "claude", "--scope", "project")
-	for _, want := range []string{"github is now behind belay", ".mcp.json.belay-backup", "restart it", "needs belay on the PATH"} {
+	for _, want := range []string{"github is now behind belay", ".mcp.json.belay-backup", "restart claude", "needs belay on the PATH"} {
 		if code != 0 || !strings.Contains(out, want) {
 			t.Errorf("%d, no %q in %s", code, want, out)
 		}
