@@ -108,10 +108,13 @@ func (b *bench) play(clis []*agent.Descriptor, f *fault) ([]outcome, error) {
 	return outcomes, errors.Join(errs...)
 }
 
-// agents are the CLIs that work for a model.
+// columns is how many agents a table can have that is read in a minute.
+const columns = 2
+
+// agents are the first CLIs of the registry that work for a model.
 func agents() (list []*agent.Descriptor) {
 	for _, cli := range profile.All() {
-		if cli.IsAgent() {
+		if cli.IsAgent() && len(list) < columns {
 			list = append(list, cli)
 		}
 	}

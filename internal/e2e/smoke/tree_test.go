@@ -67,7 +67,7 @@ func TestTree_Cancel(t *testing.T) {
 	if got := e.classes(); len(got) != 1 || got[0] != "interrupted" {
 		t.Errorf("the log has %q", got)
 	}
-	e.want(e.belay("ps"), 0, "nothing runs\n")
+	e.want(e.belay("ps"), 0, "nothing is running\n")
 }
 
 // What a killed belay leaves ends with it, or by belay ps --reap, and the run is on record.
