@@ -80,11 +80,11 @@ func TestReclaim_WithoutEnvironment(t *testing.T) {
 		for _, kind := range []string{"owner", "library"} {
 			t.Run(name+"/"+kind, func(t *testing.T) {
 				t.Parallel()
-				records := t.TempDir()
+				records, daemon := t.TempDir(), script
 				if kind == "library" {
-					script = untilMarked + script
+					daemon = untilMarked + script
 				}
-				dir := killed(t, records, newID(), kind, script)
+				dir := killed(t, records, newID(), kind, daemon)
 				reclaim(t, records)
 				noneInside(t, dir)
 				if left := names(t, records); len(left) > 0 {
