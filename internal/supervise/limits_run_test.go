@@ -62,6 +62,7 @@ func TestStall_SignsOfLife(t *testing.T) {
 		"Stderr":          {script: strings.ReplaceAll(busy, "%s", " >&2"), set: func(s *supervise.Spec) { s.Stderr = &bytes.Buffer{} }},
 		"WantedByNobody":  {script: strings.ReplaceAll(busy, "%s", ""), set: func(*supervise.Spec) {}},
 		"BeatIsLifeToo":   {script: "sleep 6", set: func(*supervise.Spec) {}, start: beatFor(8 * time.Second)},
+		"Unlimited":       {script: "sleep 6", set: func(*supervise.Spec) {}, start: func(p *supervise.Process) { p.SetStall(supervise.Unlimited) }},
 		"BlockedConsumer": {script: "yes | head -c 1000000", set: func(s *supervise.Spec) { s.Stdout = &blocked{} }},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -73,6 +74,20 @@ func TestStall_SignsOfLife(t *testing.T) {
 				t.Errorf("%+v", exit)
 			}
 		})
+	}
+}
+
+// A command that has delivered its result and begins something else may take its time again.
+func TestDelivered_TakenBack(t *testing.T) {
+	t.Parallel()
+	spec := shell("sleep 3")
+	spec.Linger = 2 * time.Second
+	exit := run(t, spec, func(p *supervise.Process) {
+		p.Delivered()
+		p.Working()
+	})
+	if exit.Reason != supervise.Exited || exit.Code != 0 {
+		t.Errorf("%+v", exit)
 	}
 }
 
