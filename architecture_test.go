@@ -251,6 +251,40 @@ func TestArchitecture_FilesAreOpenedSafely(t *testing.T) {
 	}
 }
 
+// No package that belay is made of compiles a regular expression before it is needed: every call would pay for it.
+func TestArchitecture_BelayCompilesNothingAtItsStart(t *testing.T) {
+	for _, path := range list(t, "./cmd/belay")[0].Deps {
+		dir, isOurs := ours(path)
+		if !isOurs {
+			continue
+		}
+		files, _ := filepath.Glob(filepath.Join(filepath.FromSlash(dir), "*.go"))
+		for _, name := range files {
+			if strings.HasSuffix(name, "_test.go") {
+				continue
+			}
+			set := token.NewFileSet()
+			file, err := parser.ParseFile(set, name, nil, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, decl := range file.Decls {
+				ast.Inspect(decl, func(n ast.Node) bool {
+					switch n := n.(type) {
+					case *ast.FuncDecl, *ast.FuncLit:
+						return false
+					case *ast.SelectorExpr:
+						if from, ok := n.X.(*ast.Ident); ok && from.Name == "regexp" && strings.HasSuffix(n.Sel.Name, "Compile") {
+							t.Errorf("%s: compiled at the start; wrap it in sync.OnceValue", set.Position(n.Pos()))
+						}
+					}
+					return true
+				})
+			}
+		}
+	}
+}
+
 func explained(name string) bool {
 	for prefix := range opens {
 		if strings.HasPrefix(name, prefix) {

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 const module = "github.com/belay-run/belay"
@@ -58,8 +59,8 @@ func Unpair(pair string) (version, format string) {
 	return pair, ""
 }
 
-// pseudo is the end of the version that Go makes up for a commit without a tag.
-var pseudo = regexp.MustCompile(`[-.]\d{14}-[0-9a-f]{12}(\+|$)`)
+// pseudo is the end of the version that Go makes up for a commit without a tag. It is compiled when it is needed: every start would pay for it.
+var pseudo = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[-.]\d{14}-[0-9a-f]{12}(\+|$)`) })
 
 // of finds our module in a build: it is the main one of our executables, and another of a program that imports us.
 func of(info *debug.BuildInfo) string {
@@ -68,7 +69,7 @@ func of(info *debug.BuildInfo) string {
 			continue
 		}
 		checkout := m == &info.Main && slices.ContainsFunc(info.Settings, func(s debug.BuildSetting) bool { return s.Key == "vcs" })
-		if checkout && pseudo.MatchString(m.Version) {
+		if checkout && pseudo().MatchString(m.Version) {
 			return unreleased
 		}
 		return strings.TrimPrefix(m.Version, "v")
