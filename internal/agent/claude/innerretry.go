@@ -13,7 +13,8 @@ import (
 // retrying is what an event says that announces a retry inside claude.
 func (f *follower) retrying(e event) *agent.Retrying {
 	r := &agent.Retrying{Wait: time.Duration(min(max(e.RetryDelay, 0), 1e9) * float64(time.Millisecond))}
-	class, ok := classOfStatus(e.ErrorStatus, "")
+	class := verdict.OfStatus(e.ErrorStatus, "")
+	ok := class != verdict.Unknown
 	if !ok {
 		class, ok = byError[string(e.Error)]
 	}

@@ -197,7 +197,7 @@ func (f *follower) byResult(o verdict.Outcome, now time.Time) verdict.Verdict {
 	if class, ok := byType[r.APIErrorType]; ok {
 		return said(class, "api_error_type "+r.APIErrorType)
 	}
-	if class, ok := classOfStatus(r.Status, text); ok {
+	if class := verdict.OfStatus(r.Status, text); class != verdict.Unknown {
 		return said(class, fmt.Sprintf("api_error_status %d", r.Status))
 	}
 	if class, ok := byError[string(f.complaint.Error)]; ok {
@@ -272,7 +272,8 @@ func rawError(text string) (verdict.Class, string, bool) {
 	status, _ := strconv.Atoi(strings.TrimSpace(before))
 	class, known := byType[raw.Error.Type]
 	if status == 529 || !known {
-		class, known = classOfStatus(status, raw.Error.Message)
+		class = verdict.OfStatus(status, raw.Error.Message)
+		known = class != verdict.Unknown
 	}
 	if known && class.Retryable() && class != verdict.RateLimit {
 		return class, cmp.Or(raw.Error.Type, "status"), true

@@ -1,7 +1,6 @@
 package claude
 
 import (
-	"strings"
 	"sync"
 
 	"github.com/belay-run/belay/verdict"
@@ -126,37 +125,6 @@ var byError = map[string]verdict.Class{
 	"model_not_found":        verdict.NotFound,
 	"max_output_tokens":      verdict.LimitReached,
 	"invalid_request":        verdict.InvalidRequest,
-}
-
-// classOfStatus is the class of an HTTP status. A 503 is an overload only if its text says so.
-func classOfStatus(status int, text string) (verdict.Class, bool) {
-	switch status {
-	case 401, 403, 407:
-		return verdict.Auth, true
-	case 402:
-		return verdict.Billing, true
-	case 404:
-		return verdict.NotFound, true
-	case 408:
-		return verdict.ServerError, true
-	case 413:
-		return verdict.TooLarge, true
-	case 429:
-		return verdict.RateLimit, true
-	case 529:
-		return verdict.Overloaded, true
-	case 503:
-		if text := strings.ToLower(text); strings.Contains(text, "overloaded") || strings.Contains(text, "at capacity") {
-			return verdict.Overloaded, true
-		}
-	}
-	switch {
-	case status >= 500 && status < 600:
-		return verdict.ServerError, true
-	case status >= 400 && status < 500:
-		return verdict.InvalidRequest, true
-	}
-	return "", false
 }
 
 // textRules match claude's sentences about itself, from all versions. They are asked only about text that is claude's own: the

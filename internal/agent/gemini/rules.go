@@ -1,7 +1,6 @@
 package gemini
 
 import (
-	"strings"
 	"sync"
 	"time"
 
@@ -62,35 +61,13 @@ var byReason = map[string]verdict.Class{
 	"CONSUMER_SUSPENDED":              verdict.Auth,
 }
 
-// classOfStatus is the class of an HTTP status. A 503 is an overload only if its text says so.
-func classOfStatus(status int, text string) (verdict.Class, bool) {
-	switch status {
-	case 401, 403, 407:
-		return verdict.Auth, true
-	case 402:
-		return verdict.Billing, true
-	case 404:
-		return verdict.NotFound, true
-	case 408, 499:
+// classOfStatus is the class of an HTTP status. Google has one more for a request that was cancelled on the way.
+func classOfStatus(status int, text string) (class verdict.Class, ok bool) {
+	if status == 499 {
 		return verdict.ServerError, true
-	case 413:
-		return verdict.TooLarge, true
-	case 429:
-		return verdict.RateLimit, true
-	case 529:
-		return verdict.Overloaded, true
-	case 503:
-		if text := strings.ToLower(text); strings.Contains(text, "overloaded") || strings.Contains(text, "at capacity") {
-			return verdict.Overloaded, true
-		}
 	}
-	switch {
-	case status >= 500 && status < 600:
-		return verdict.ServerError, true
-	case status >= 400 && status < 500:
-		return verdict.InvalidRequest, true
-	}
-	return "", false
+	class = verdict.OfStatus(status, text)
+	return class, class != verdict.Unknown
 }
 
 // rules tell failures apart by what gemini, or the service through it, says of them. They are asked about messages of a failure and

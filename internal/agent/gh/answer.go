@@ -111,7 +111,7 @@ func (a *answer) class() (verdict.Class, string) {
 		return verdict.RateLimit, "status-" + strconv.Itoa(a.status)
 	}
 	if a.status >= 500 || a.status == 408 {
-		return classOfStatus(a.status, message), "status-" + strconv.Itoa(a.status)
+		return verdict.OfStatus(a.status, message), "status-" + strconv.Itoa(a.status)
 	}
 	if class, rule := a.classOfTypes(); class != "" {
 		return class, rule
@@ -132,7 +132,7 @@ func (a *answer) class() (verdict.Class, string) {
 	}
 	switch {
 	case a.status >= 300:
-		return classOfStatus(a.status, message), "status-" + strconv.Itoa(a.status)
+		return verdict.OfStatus(a.status, message), "status-" + strconv.Itoa(a.status)
 	case a.errors:
 		return verdict.InvalidRequest, anyGraphQL
 	}
@@ -159,40 +159,6 @@ var throttles = []string{
 	"api rate limit exceeded", "api rate limit already exceeded", "rate limit exceeded", "exceeded a secondary rate limit",
 	"secondary rate limit", "abuse detection mechanism", "was submitted too quickly", "rate limit already exceeded",
 	"too many requests", "temporarily blocked from content creation",
-}
-
-// classOfStatus is the class of an HTTP status with its message in lower case. 503 is an overload only if the message
-// says so.
-func classOfStatus(status int, message string) verdict.Class {
-	switch status {
-	case 401, 403, 407, 511:
-		return verdict.Auth
-	case 402:
-		return verdict.Billing
-	case 404, 410:
-		return verdict.NotFound
-	case 408:
-		return verdict.ServerError
-	case 413:
-		return verdict.TooLarge
-	case 429:
-		return verdict.RateLimit
-	case 451:
-		return verdict.Refused
-	case 529:
-		return verdict.Overloaded
-	case 503:
-		if strings.Contains(message, "overloaded") || strings.Contains(message, "at capacity") {
-			return verdict.Overloaded
-		}
-	}
-	switch {
-	case status >= 500 && status < 600:
-		return verdict.ServerError
-	case status >= 400 && status < 500:
-		return verdict.InvalidRequest
-	}
-	return verdict.Unknown
 }
 
 // byType is the type of a GraphQL error.

@@ -33,7 +33,7 @@ func (e *failure) classify(now time.Time) verdict.Verdict {
 		v.Class = class
 	} else if class, rule, ok := e.byBody(now); ok {
 		v.Class, v.Rule = class, rule
-	} else if class, ok := classOfStatus(d.Status, d.Message+" "+d.Body); ok {
+	} else if class := verdict.OfStatus(d.Status, d.Message+" "+d.Body); class != verdict.Unknown {
 		v.Class, v.Rule = class, fmt.Sprintf("status %d", d.Status)
 	} else if w := classifyText(d.Message, now); w.Class != verdict.Unknown {
 		v.Class, v.Rule = w.Class, w.Rule
@@ -86,36 +86,6 @@ var refined = map[int][]verdict.Class{
 	422: {verdict.TooLarge, verdict.Refused},
 	429: {verdict.UsageLimit, verdict.Billing, verdict.Overloaded},
 	529: {verdict.Overloaded},
-}
-
-// classOfStatus is what the status of an answer means.
-func classOfStatus(status int, text string) (verdict.Class, bool) {
-	switch {
-	case status == 529:
-		return verdict.Overloaded, true
-	case status == 503 && saysOverloaded(text):
-		return verdict.Overloaded, true
-	case status == 408 || status == 425 || status >= 500 && status < 600:
-		return verdict.ServerError, true
-	case status == 401 || status == 403 || status == 407:
-		return verdict.Auth, true
-	case status == 402:
-		return verdict.Billing, true
-	case status == 404:
-		return verdict.NotFound, true
-	case status == 413:
-		return verdict.TooLarge, true
-	case status == 429:
-		return verdict.RateLimit, true
-	case status >= 400 && status < 500:
-		return verdict.InvalidRequest, true
-	}
-	return "", false
-}
-
-func saysOverloaded(text string) bool {
-	text = strings.ToLower(text)
-	return strings.Contains(text, "overloaded") || strings.Contains(text, "at capacity")
 }
 
 // hint is when to come back: as the headers say, which opencode heeds too, else as the message says.
