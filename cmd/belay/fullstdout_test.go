@@ -59,7 +59,7 @@ var answers = map[string][]string{
 	"belay completion powershell": {"completion powershell"},
 }
 
-// An answer that does not arrive is a failure, and one line says so: whoever reads the file has nothing, or half of it.
+// An answer that does not arrive is a failure, and one line says so: the reader of the file has nothing, or half of it.
 func TestFullStdout(t *testing.T) {
 	t.Parallel()
 	var each func(cmd *cobra.Command)

@@ -211,7 +211,7 @@ func TestNotify_Resumed(t *testing.T) {
 	}
 }
 
-// Whoever is stopped from elsewhere is told by whom.
+// A run that is stopped from elsewhere notifies its user, and says by what.
 func TestNotify_Stopped(t *testing.T) {
 	t.Parallel()
 	s := notifiedShell(t, "xterm")

@@ -286,21 +286,6 @@ func inTmux(t *testing.T, before string, widths ...int) {
 	sees("the end", func(text string) bool { return text == "belay run -- claude -p hi\ndone\n$" })
 }
 
-// belayPID is the process id of the belay run in the shell.
-func (s *screen) belayPID() int {
-	s.t.Helper()
-	pid := 0
-	eventually(s.t, "belay run is a process", func() bool {
-		for _, p := range marked(idVar + "=" + s.id) {
-			if strings.HasPrefix(p.args, "belay run") {
-				pid = p.pid
-			}
-		}
-		return pid > 0
-	})
-	return pid
-}
-
 // another is a command of the same user in another terminal.
 func (s *screen) another(args ...string) *exec.Cmd {
 	env := environment(s.dir, s.id)
@@ -334,8 +319,8 @@ func TestStatusLine_Stopped(t *testing.T) {
 		want string
 		code string
 	}{
-		"SIGTERM": {func(w *watched) { syscall.Kill(w.belayPID(), syscall.SIGTERM) }, resume, "143"},
-		"SIGHUP":  {func(w *watched) { syscall.Kill(w.belayPID(), syscall.SIGHUP) }, resume, "129"},
+		"SIGTERM": {func(w *watched) { syscall.Kill(w.process("belay run"), syscall.SIGTERM) }, resume, "143"},
+		"SIGHUP":  {func(w *watched) { syscall.Kill(w.process("belay run"), syscall.SIGHUP) }, resume, "129"},
 		"CtrlC":   {func(w *watched) { w.send(ctrlC) }, `(\^C)?` + resume + `\n?`, "130"},
 		"Cancel": {func(w *watched) {
 			if out, err := w.another("belay", "cancel", w.onlyRun()).CombinedOutput(); err != nil {

@@ -174,13 +174,13 @@ func (s *screen) restored(modes string, code int) {
 	}
 }
 
-// topProcess is the process of the belay top on a screen.
-func (s *screen) topProcess() int {
+// process is that of a command on a screen, by how its arguments begin.
+func (s *screen) process(command string) int {
 	s.t.Helper()
 	pid := 0
-	eventually(s.t, "belay top is a process", func() bool {
+	eventually(s.t, command+" is a process", func() bool {
 		for _, p := range marked(idVar + "=" + s.id) {
-			if strings.Contains(p.args, "belay top") {
+			if strings.HasPrefix(p.args, command) {
 				pid = p.pid
 			}
 		}
@@ -251,10 +251,10 @@ func TestTop_RestoresTheTerminal(t *testing.T) {
 	}{
 		{"q", 0, func() { s.send("q") }},
 		{"Ctrl-C", 0, func() { s.send(ctrlC) }},
-		{"SIGTERM", 143, func() { syscall.Kill(s.topProcess(), syscall.SIGTERM) }},
-		{"SIGHUP", 129, func() { syscall.Kill(s.topProcess(), syscall.SIGHUP) }},
+		{"SIGTERM", 143, func() { syscall.Kill(s.process("belay top"), syscall.SIGTERM) }},
+		{"SIGHUP", 129, func() { syscall.Kill(s.process("belay top"), syscall.SIGHUP) }},
 		{"SIGSTOP, and then SIGTERM in the background", 0, func() {
-			pid := s.topProcess()
+			pid := s.process("belay top")
 			syscall.Kill(pid, syscall.SIGSTOP)
 			s.expect(`Stopped`)
 			s.prompt()

@@ -34,7 +34,7 @@ func (n *notices) observe(v *view, e engine.Event) {
 	}
 }
 
-// ended notifies of the end of a run. Whoever has stopped it at this terminal knows.
+// ended notifies of the end of a run. A user who stopped it at this terminal knows already.
 func (n *notices) ended(v *view, r *engine.Result, err error) {
 	if !n.due(v, r.Duration) {
 		return

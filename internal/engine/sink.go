@@ -24,7 +24,7 @@ type sink struct {
 	// broken says that the output can no longer be written.
 	broken bool
 	// showing says that an agent's progress is shown as it comes: what was held has been passed on, and the attempt can
-	// be repeated all the same. unseen says that nobody reads that any more.
+	// still be repeated. unseen says that its reader has gone.
 	showing, unseen bool
 	// chatter is what the command says only because of how we start it: it is not passed on.
 	chatter []byte
@@ -91,7 +91,7 @@ func (s *sink) progress(text []byte, held bool) {
 	s.show(text)
 }
 
-// show writes what nobody has to read: the command goes on without a reader, as it does where all is held.
+// show writes what does not have to be read: the command continues without a reader, as it does where all is held.
 func (s *sink) show(p []byte) {
 	if s.kept != nil {
 		s.kept.Write(p)

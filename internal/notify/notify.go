@@ -42,7 +42,7 @@ func notify(screen *term.Screen, text string, start func(path string, args []str
 	}
 }
 
-// terminal says how the terminal can be told, by what it says of itself in the environment. Whoever does not say anything gets a bell: there are
+// terminal says how the terminal can be told, by what it says of itself in the environment. One that says nothing gets a bell: there are
 // terminals that print a sequence that they do not know.
 //
 // Within tmux and screen it is a bell too, which they pass on and mark the window with. Sequences for the terminal around them they pass on only if

@@ -82,7 +82,7 @@ func (f *failing) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// A failure is remembered, whoever has overlooked it, and nothing follows what is missing.
+// A failure is remembered, even if its caller overlooked it, and nothing follows what is missing.
 func TestOutput(t *testing.T) {
 	full := errors.New("no space left on device")
 	f := &failing{err: full}

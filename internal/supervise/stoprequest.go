@@ -18,7 +18,7 @@ type StopRequest struct {
 	PID int    `json:"pid"`           // the process that asks
 }
 
-// A request has one name while its signal is about to be sent, and another one once it has been sent. Whoever is killed in between leaves
+// A request has one name while its signal is about to be sent, and another one once it has been sent. A process that is killed in between leaves
 // the first, which says nothing of a signal that comes later.
 const (
 	asking     = ".asking"
@@ -38,8 +38,8 @@ type writtenRequest struct {
 	Start uint64 `json:"start"`
 }
 
-// RequestStop asks the owner of a run to stop, as [Owner.Terminate] does, and lets it know who asks. Where that cannot be written it is
-// asked all the same.
+// RequestStop asks the owner of a run to stop, as [Owner.Terminate] does, and lets it know who asks. If that cannot be written, it is
+// asked without it.
 func (rec *Record) RequestStop(by StopRequest) error {
 	noted := rec.noteRequest(by)
 	err := rec.Owner.Terminate()
@@ -89,7 +89,7 @@ func (rec *Record) TakeRequest() (StopRequest, bool) {
 	return r.StopRequest, ok
 }
 
-// dropRequests removes what nobody will look at, in the order in which TakeRequest looks.
+// dropRequests removes what will not be looked at, in the order in which TakeRequest looks.
 func (rec *Record) dropRequests() {
 	os.Remove(rec.path + asking)
 	os.Remove(rec.path + asked)

@@ -17,7 +17,7 @@ import (
 type handle struct {
 	process *os.Process
 	job     job
-	cleanup runtime.Cleanup // closes the job of a process that nobody refers to any more
+	cleanup runtime.Cleanup // closes the job of a process that is no longer referred to
 }
 
 type waitStatus struct{ exit int }

@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// stopSelf stops this process as a SIGTSTP does that nobody catches, and returns when it goes on; at once where no shell is above it.
+// stopSelf stops this process as a SIGTSTP that is not caught does, and returns when it continues; at once where no shell is above it.
 // Go keeps its handler of a signal that was caught once, so the system's own action is put in its place meanwhile.
 func stopSelf() {
 	runtime.LockOSThread()

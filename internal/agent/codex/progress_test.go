@@ -131,7 +131,7 @@ func TestProgress_Prompt(t *testing.T) {
 // A command's directory is that of the call that asks for it, whatever the shell's quoting makes of its words. A model that
 // writes scripts names it there.
 func TestProgress_Directory(t *testing.T) {
-	r := &progressRecord{cwd: "/work", calls: []toolCall{
+	r := &progressRecord{cwd: "/src", calls: []toolCall{
 		{"exec_command", `{"cmd":"echo \"it's\" $HOME","workdir":"/a/../b"}`},
 		{"shell", `{"command":["bash","-lc","ls -l"],"workdir":"sub"}`},
 		{"shell_command", `{"command":"pwd"}`},
@@ -139,8 +139,8 @@ func TestProgress_Directory(t *testing.T) {
 		{"exec", "tools.exec_command({cmd: 'one', workdir: '/d'}); tools.exec_command({cmd: 'two', workdir: '/e'})"},
 	}}
 	for _, c := range [][2]string{
-		{`/bin/bash -lc 'echo "it'\''s" $HOME'`, "/b"}, {"/bin/bash -lc 'ls -l'", "/work/sub"}, {"/bin/bash -lc pwd", "/work"},
-		{"/bin/bash -lc make", "/c"}, {"/bin/bash -lc 'make test'", "/c"}, {"/bin/bash -lc one", "/work"}, {"/bin/bash -lc unheard", "/work"},
+		{`/bin/bash -lc 'echo "it'\''s" $HOME'`, "/b"}, {"/bin/bash -lc 'ls -l'", "/src/sub"}, {"/bin/bash -lc pwd", "/src"},
+		{"/bin/bash -lc make", "/c"}, {"/bin/bash -lc 'make test'", "/c"}, {"/bin/bash -lc one", "/src"}, {"/bin/bash -lc unheard", "/src"},
 	} {
 		if got := r.directory(c[0]); got != c[1] {
 			t.Errorf("%s: %s, want %s", c[0], got, c[1])

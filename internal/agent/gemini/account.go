@@ -65,8 +65,8 @@ func (f *follower) models() map[string]tokens {
 	return nil
 }
 
-// Account implements [agent.Follower]. What an attempt has used that was ended before it could say, its record tells; that of a
-// request which was under way nobody does.
+// Account implements [agent.Follower]. What an attempt used that was ended before it could say so is on its record, except for
+// the request it was ended in.
 func (f *follower) Account() agent.Account {
 	a := agent.Account{Session: f.session, Active: f.active, Model: f.model, Unseen: f.unseen, Misunderstood: f.misread, Tools: f.tools.Use()}
 	models, told := f.models(), true

@@ -1,6 +1,7 @@
 package opencode
 
 import (
+	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -29,7 +30,7 @@ func (p *Profile) Plan(t agent.Turn) (agent.Plan, error) {
 		return agent.Plan{}, fmt.Errorf("%q is not a session of opencode: its sessions have names such as %s", t.Session, sessionExample)
 	}
 	if t.Continue && t.Session == "" && !l.goesOn() {
-		return agent.Plan{}, fmt.Errorf("there is no session of opencode to continue")
+		return agent.Plan{}, errors.New("opencode has no session to continue")
 	}
 	message := l.message()
 	var stdin []byte

@@ -97,8 +97,8 @@ func TestPlan_CannotWork(t *testing.T) {
 
 // opencode takes the directory from PWD, which a caller that changes directories for it does not set.
 func TestPlan_TellsTheDirectory(t *testing.T) {
-	plan, err := opencode.New([]string{"opencode", "run", "hi"}, nil, "/work/there").Plan(agent.Turn{})
-	if err != nil || !slices.Equal(plan.Env, []string{"PWD=/work/there"}) {
+	plan, err := opencode.New([]string{"opencode", "run", "hi"}, nil, "/src/there").Plan(agent.Turn{})
+	if err != nil || !slices.Equal(plan.Env, []string{"PWD=/src/there"}) {
 		t.Errorf("%v, %q", err, plan.Env)
 	}
 	if plan, _ = profile("run hi").Plan(agent.Turn{}); plan.Env != nil {

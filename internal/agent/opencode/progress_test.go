@@ -14,7 +14,7 @@ func TestProgress(t *testing.T) {
 	for name, tt := range map[string]struct{ tool, state, want string }{
 		"Bash":     {"bash", `{"status":"completed","input":{"command":"make"},"output":"ok\n"}`, "\x1b[0m$ \x1b[0mmake\nok\n\x1b[0m\n"},
 		"Silent":   {"bash", `{"status":"completed","input":{"command":"true"},"output":""}`, "\x1b[0m$ \x1b[0mtrue\n"},
-		"Read":     {"read", `{"status":"completed","input":{"filePath":"/work/there/a/b.go","offset":3,"limit":10}}`, "\x1b[0m→ \x1b[0mRead a/b.go\x1b[90m [offset=3, limit=10]\x1b[0m\n"},
+		"Read":     {"read", `{"status":"completed","input":{"filePath":"/src/there/a/b.go","offset":3,"limit":10}}`, "\x1b[0m→ \x1b[0mRead a/b.go\x1b[90m [offset=3, limit=10]\x1b[0m\n"},
 		"Outside":  {"read", `{"status":"completed","input":{"filePath":"/etc/hosts"}}`, "\x1b[0m→ \x1b[0mRead /etc/hosts\n"},
 		"Write":    {"write", `{"status":"completed","input":{"filePath":"x"},"output":"Wrote file."}`, "\x1b[0m← \x1b[0mWrite x\nWrote file.\n\x1b[0m\n"},
 		"Edit":     {"edit", `{"status":"completed","input":{"filePath":"x"},"metadata":{"diff":"-a\n+b"}}`, "\x1b[0m← \x1b[0mEdit x\n-a\n+b\n\x1b[0m\n"},
@@ -30,7 +30,7 @@ func TestProgress(t *testing.T) {
 		"Rejected": {"read", `{"status":"error","input":{"filePath":"/etc/hosts"},"error":"The user rejected permission"}`, "\x1b[0m✗ \x1b[0mRead /etc/hosts failed\n\x1b[91m\x1b[1mError: \x1b[0mThe user rejected permission\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			p := opencode.New([]string{"opencode", "run", "hi"}, nil, "/work/there")
+			p := opencode.New([]string{"opencode", "run", "hi"}, nil, "/src/there")
 			plan, err := p.Plan(agent.Turn{})
 			if err != nil {
 				t.Fatal(err)

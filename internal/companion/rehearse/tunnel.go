@@ -7,7 +7,7 @@ import (
 )
 
 // tunnel lets a client reach the stand-ins through themselves: one that knows of a proxy, which is there for gh, and asks it
-// for any address asks it for theirs too. Nothing else is reached. It returns false if the request is no such one.
+// for any address asks it for theirs too. Nothing else is reached. It returns false if the request asks for something else.
 func (a *API) tunnel(w http.ResponseWriter, r *http.Request) bool {
 	if r.Method != http.MethodConnect || r.Host != a.addr {
 		return false

@@ -53,7 +53,7 @@ func TestGemini_StopsBothProcesses(t *testing.T) {
 	}
 }
 
-// A server that accepts a connection and says nothing, and a port that nobody listens at: gemini alone takes three minutes for the latter and
+// A server that accepts a connection and says nothing, and a port without a listener: gemini alone takes three minutes for the latter and
 // much longer for the former.
 func TestGemini_EndsInTime(t *testing.T) {
 	t.Parallel()
@@ -74,7 +74,7 @@ func TestGemini_EndsInTime(t *testing.T) {
 	}
 }
 
-// The answer of -o json is gemini's own, and what it says is understood all the same.
+// The answer of -o json is gemini's own, and Belay understands it.
 func TestGemini_JSON(t *testing.T) {
 	gemini.Each(t, false, func(t *testing.T, version string) {
 		s := gemini.New(t, version, `tool(bash: "echo x >> made", in=100, out=10), 408, 200(in=200, out=20)`)
@@ -100,7 +100,7 @@ func TestGemini_JSON(t *testing.T) {
 	})
 }
 
-// A run of -o json prints nothing before its end. One that is stopped can be gone on with all the same.
+// A run of -o json prints nothing before its end. One that is stopped can still be continued.
 func TestGemini_StopJSON(t *testing.T) {
 	gemini.Each(t, false, func(t *testing.T, version string) {
 		s := gemini.New(t, version, `tool(bash: "echo made", in=100, out=10), hang`)
