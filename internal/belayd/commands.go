@@ -262,5 +262,5 @@ func labels() []Flag {
 }
 
 func profile(help string) Flag {
-	return Flag{Name: "profile", Arg: "NAME", Group: Filters, Help: help, Values: slices.Clone(config.Profiles)}
+	return Flag{Name: "profile", Arg: "NAME", Group: Filters, Help: help, Values: config.Profiles()}
 }

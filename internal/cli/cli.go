@@ -164,7 +164,11 @@ func (e *expired) Error() string { return e.err.Error() }
 func (e *expired) Unwrap() error { return e.err }
 
 // nameVersion lets templates of cobra ask for the version. Its own field would have it looked up for every command.
-var nameVersion = sync.OnceFunc(func() { cobra.AddTemplateFunc("belayVersion", version.Full) })
+func nameVersion() {
+	versionNamed.Do(func() { cobra.AddTemplateFunc("belayVersion", version.Full) })
+}
+
+var versionNamed sync.Once
 
 // stopped is an error that says that the context of the call has ended.
 type stopped struct{ err error }

@@ -37,7 +37,7 @@ func addSettings(cmd *cobra.Command, want func(*config.Setting) bool) config.Giv
 		if !want(s) {
 			continue
 		}
-		f := &pflag.Flag{Name: s.Name, Usage: s.Usage, Value: &settingFlag{s, given},
+		f := &pflag.Flag{Name: s.Name, Usage: s.Usage(), Value: &settingFlag{s, given},
 			Annotations: map[string][]string{groupKey: {s.Group}}}
 		if s.Arg == "" {
 			f.NoOptDefVal = "true"

@@ -2,6 +2,7 @@ package clientfile
 
 import (
 	"path"
+	"slices"
 	"strings"
 )
 
@@ -101,8 +102,8 @@ func quote(word string) string {
 }
 
 // runners are programs that are given another one to run; that one is the hook.
-var runners = map[string]bool{"sh": true, "bash": true, "zsh": true, "dash": true, "env": true, "exec": true, "python": true,
-	"python3": true, "node": true, "bun": true, "deno": true, "ruby": true, "perl": true, "uv": true, "uvx": true, "npx": true, "run": true, "nohup": true}
+var runners = []string{"sh", "bash", "zsh", "dash", "env", "exec", "python",
+	"python3", "node", "bun", "deno", "ruby", "perl", "uv", "uvx", "npx", "run", "nohup"}
 
 // nameOf is what failures of a command are counted by: the name of the script or program that does the work, as far as
 // that can be seen.
@@ -116,7 +117,7 @@ func nameOf(command string, args []string) string {
 	for _, w := range words {
 		w = strings.Trim(w, `"';&|()`)
 		base := path.Base(strings.ReplaceAll(strings.NewReplacer(`"`, "", `'`, "").Replace(w), `\`, "/"))
-		if w == "" || strings.HasPrefix(w, "-") || strings.Contains(w, "=") || runners[base] || base == "cd" {
+		if w == "" || strings.HasPrefix(w, "-") || strings.Contains(w, "=") || slices.Contains(runners, base) || base == "cd" {
 			continue
 		}
 		if clean := strings.Trim(strings.Map(plain, base), "-."); clean != "" {

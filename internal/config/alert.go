@@ -30,7 +30,7 @@ func alertConfig(v any) (c alert.Config, key string, err error) {
 			if !ok {
 				return c, key, message.Error(message.UnknownKey("failures", "within", "command", "webhook", "tables such as [alert.claude]"))
 			}
-			if near := Nearest(name, Profiles); near != "" && near != name { // any other name may be that of a command
+			if near := Nearest(name, Profiles()); near != "" && near != name { // any other name may be that of a command
 				return c, key, checkProfile(name)
 			}
 			var s alert.Settings
@@ -56,7 +56,8 @@ func setThreshold(s *alert.Settings, key string, value any) error {
 	switch key {
 	case "failures":
 		var n Settings
-		if err := number(func(s *Settings) *int { return &s.MaxRetries }, 0, 1000)(&n, text); err != nil {
+		count := number{func(s *Settings) *int { return &s.MaxRetries }, 0, 1000}
+		if err := count.read(&n, text); err != nil {
 			return err
 		}
 		if s.Failures = n.MaxRetries; s.Failures == 0 {

@@ -62,9 +62,9 @@ func (s *Setting) Aliases() (keys []string) {
 // Help is the usage with the further names.
 func (s *Setting) Help() string {
 	if keys := s.Aliases(); len(keys) > 0 {
-		return s.Usage + "; also " + strings.Join(keys, ", ")
+		return s.Usage() + "; also " + strings.Join(keys, ", ")
 	}
-	return s.Usage
+	return s.Usage()
 }
 
 // keys are all names that a file may use.

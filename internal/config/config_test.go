@@ -198,7 +198,7 @@ func FuzzParseDuration(f *testing.F) {
 func TestSettings_EveryRowIsWhole(t *testing.T) {
 	for i := range config.Table {
 		s := &config.Table[i]
-		if s.Usage == "" || s.Group == "" || config.Find(s.Name) != s || strings.Contains(s.Key(), "-") {
+		if s.Usage() == "" || s.Group == "" || config.Find(s.Name) != s || strings.Contains(s.Key(), "-") {
 			t.Errorf("%+v", s)
 		}
 	}

@@ -8,12 +8,12 @@ import (
 )
 
 // Profiles are the names of profiles that files may have settings for.
-var Profiles = profile.Names()
+func Profiles() []string { return profile.Names() }
 
 // checkProfile refuses an unknown profile: its settings would be ignored silently.
 func checkProfile(name string) error {
-	if slices.Contains(Profiles, name) {
+	if slices.Contains(Profiles(), name) {
 		return nil
 	}
-	return message.Error(message.NoProfile(name, Nearest(name, Profiles), Profiles))
+	return message.Error(message.NoProfile(name, Nearest(name, Profiles()), Profiles()))
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/belay-run/belay/internal/alert"
 	"github.com/belay-run/belay/internal/budget"
 	"github.com/belay-run/belay/internal/price"
+	"github.com/belay-run/belay/internal/profile"
 	"github.com/belay-run/belay/retry"
 )
 
@@ -114,11 +115,21 @@ func (s *Setting) Where() string {
 type Setting struct {
 	Name  string // as a flag; the environment has BELAY_NAME, files have name with _; see also aliases
 	Arg   string // what it takes, for the help; empty for a switch
-	Usage string
+	usage string
 	Group string
 	Scope Scope
-	set   func(*Settings, string) error
+	value reader
 }
+
+// Usage says what it does.
+func (s *Setting) Usage() string {
+	if !strings.Contains(s.usage, "{") {
+		return s.usage
+	}
+	return strings.NewReplacer("{presets}", strings.Join(profile.Presets(), ", "), "{profiles}", profile.Or(Profiles())).Replace(s.usage)
+}
+
+func (s *Setting) set(to *Settings, text string) error { return s.value.read(to, text) }
 
 // Env is the environment variable of the setting.
 func (s *Setting) Env() string {

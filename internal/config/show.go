@@ -50,7 +50,7 @@ func Show(profile string) ([]Shown, error) {
 	if profile != "" || s.Preset != "" {
 		list = append(list, s.fromPreset(profile)...)
 	}
-	for _, other := range Profiles {
+	for _, other := range Profiles() {
 		if profile != "" {
 			break
 		}
@@ -170,7 +170,7 @@ func (s *Settings) alerts(profile string) (list []Shown) {
 	}
 	var names []string
 	for name := range a.Per {
-		if profile == "" || name == profile || profile == "generic" && !strings.Contains(name, ":") && !slices.Contains(Profiles, name) {
+		if profile == "" || name == profile || profile == "generic" && !strings.Contains(name, ":") && !slices.Contains(Profiles(), name) {
 			names = append(names, name)
 		}
 	}

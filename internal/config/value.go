@@ -3,6 +3,7 @@ package config
 import (
 	"math"
 	"regexp/syntax"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -14,85 +15,97 @@ import (
 	"github.com/belay-run/belay/retry"
 )
 
-// The functions below make readers of a setting's text. at says where the value goes.
-
-func number(at func(*Settings) *int, low, high int) func(*Settings, string) error {
-	return func(s *Settings, v string) error {
-		n, err := strconv.Atoi(v)
-		if err != nil {
-			return message.Error(message.NotWholeNumber(v))
-		}
-		if n < low || n > high {
-			return message.Error(message.OutOfRange(n, low, high))
-		}
-		*at(s) = n
-		return nil
-	}
+// reader reads the text of a setting. It is told by at where the value goes.
+type reader interface {
+	read(s *Settings, text string) error
 }
 
-func duration(at func(*Settings) *time.Duration) func(*Settings, string) error {
-	return func(s *Settings, v string) error {
-		d, err := ParseDuration(v)
-		*at(s) = d
-		return err
-	}
+// by is a reader of one setting's own.
+type by func(*Settings, string) error
+
+func (f by) read(s *Settings, v string) error { return f(s, v) }
+
+type number struct {
+	at        func(*Settings) *int
+	low, high int
 }
 
-func boolean(at func(*Settings) *bool) func(*Settings, string) error {
-	return func(s *Settings, v string) error {
-		switch strings.ToLower(v) {
-		case "1", "true", "yes", "on":
-			*at(s) = true
-		case "", "0", "false", "no", "off":
-			*at(s) = false
-		default:
-			return message.Error(message.NotBool(v))
-		}
-		return nil
+func (r *number) read(s *Settings, v string) error {
+	n, err := strconv.Atoi(v)
+	if err != nil {
+		return message.Error(message.NotWholeNumber(v))
 	}
+	if n < r.low || n > r.high {
+		return message.Error(message.OutOfRange(n, r.low, r.high))
+	}
+	*r.at(s) = n
+	return nil
 }
 
-func text(at func(*Settings) *string) func(*Settings, string) error {
-	return func(s *Settings, v string) error {
-		*at(s) = v
-		return nil
-	}
+type duration func(*Settings) *time.Duration
+
+func (at duration) read(s *Settings, v string) error {
+	d, err := ParseDuration(v)
+	*at(s) = d
+	return err
 }
 
-// name takes a key: a short word that the user chooses.
-func name(at func(*Settings) *string) func(*Settings, string) error {
-	return func(s *Settings, v string) error {
-		if strings.TrimSpace(v) == "" || len(v) > 200 || strings.ContainsFunc(v, unicode.IsControl) {
-			return message.Error(message.NotAKey(v))
-		}
-		*at(s) = v
-		return nil
+type boolean func(*Settings) *bool
+
+func (at boolean) read(s *Settings, v string) error {
+	switch strings.ToLower(v) {
+	case "1", "true", "yes", "on":
+		*at(s) = true
+	case "", "0", "false", "no", "off":
+		*at(s) = false
+	default:
+		return message.Error(message.NotBool(v))
 	}
+	return nil
 }
 
-func choice(at func(*Settings) *string, allowed ...string) func(*Settings, string) error {
-	return func(s *Settings, v string) error {
-		for _, a := range allowed {
-			if v == a {
-				*at(s) = v
-				return nil
-			}
-		}
-		return message.Error(message.NotOneOf(v, allowed))
-	}
+type text func(*Settings) *string
+
+func (at text) read(s *Settings, v string) error {
+	*at(s) = v
+	return nil
 }
 
-func pattern(at func(*Settings) *string) func(*Settings, string) error {
-	return func(s *Settings, v string) error {
-		if v == "" {
-			return message.Error(message.EmptyPattern())
-		}
-		if _, err := syntax.Parse(v, syntax.Perl); err != nil {
-			return message.Error(message.NotARegexp(v, err))
-		}
-		*at(s) = v
-		return nil
+// key is a short word that the user chooses.
+type key func(*Settings) *string
+
+func (at key) read(s *Settings, v string) error {
+	if strings.TrimSpace(v) == "" || len(v) > 200 || strings.ContainsFunc(v, unicode.IsControl) {
+		return message.Error(message.NotAKey(v))
 	}
+	*at(s) = v
+	return nil
+}
+
+type choice struct {
+	at      func(*Settings) *string
+	allowed []string
+}
+
+func (r *choice) read(s *Settings, v string) error {
+	if !slices.Contains(r.allowed, v) {
+		return message.Error(message.NotOneOf(v, r.allowed))
+	}
+	*r.at(s) = v
+	return nil
+}
+
+type pattern func(*Settings) *string
+
+func (at pattern) read(s *Settings, v string) error {
+	if v == "" {
+		return message.Error(message.EmptyPattern())
+	}
+	if _, err := syntax.Parse(v, syntax.Perl); err != nil {
+		return message.Error(message.NotARegexp(v, err))
+	}
+	*at(s) = v
+	return nil
 }
 
 func setPreset(s *Settings, v string) error {

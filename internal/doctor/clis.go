@@ -3,13 +3,12 @@ package doctor
 import (
 	"os"
 	"path/filepath"
-	"regexp"
 	"runtime"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/belay-run/belay/internal/agent"
+	"github.com/belay-run/belay/internal/lazy"
 	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/redact"
 	"github.com/belay-run/belay/internal/supervise"
@@ -36,7 +35,7 @@ func (c cli) install() string {
 const askTimeout = 15 * time.Second
 
 // versionNumber is compiled when it is needed: most calls of belay do not need it.
-var versionNumber = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\d+\.\d+\.\d+`) })
+var versionNumber = lazy.Regexp(`\d+\.\d+\.\d+`)
 
 // check finds a CLI, asks for its version, and looks whether it is logged in. It makes no network requests itself.
 func (c cli) check() []Finding {
@@ -48,7 +47,7 @@ func (c cli) check() []Finding {
 	if err != nil {
 		return One(c.Name, Wrong, path+" --version", message.CLISilent(term.Tilde(path), err))
 	}
-	version := versionNumber().FindString(out)
+	version := versionNumber.Get().FindString(out)
 	list := One(c.Name, Fine, "", message.CLIVersion(term.Tilde(path), version, c.testedText(version)))
 	if version == "" {
 		list = One(c.Name, Note, path+" --version", message.CLIOddVersion(term.Tilde(path), out))

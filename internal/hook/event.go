@@ -3,6 +3,8 @@ package hook
 import (
 	"bytes"
 	"encoding/json"
+
+	"github.com/belay-run/belay/internal/lookup"
 )
 
 // event is what the client has called for, as far as it may be on record: no prompt, no tool input.
@@ -35,7 +37,7 @@ func readEvent(head []byte) (e event) {
 			actions[key.(string)] = clip(text)
 		}
 	}
-	e.action = actions[actionKey[e.name]]
+	e.action = actions[actionKey.Of(e.name)]
 	if e.action == "" {
 		e.action = actions["tool_name"]
 	}
@@ -43,9 +45,9 @@ func readEvent(head []byte) (e event) {
 }
 
 // actionKey is what each event is about, besides a tool: the same that clients match hooks by.
-var actionKey = map[string]string{
-	"SessionStart": "source", "SessionEnd": "reason", "PreCompact": "trigger", "PostCompact": "trigger",
-	"Notification": "notification_type", "SubagentStart": "agent_type", "SubagentStop": "agent_type",
+var actionKey = lookup.Table[string, string]{
+	{"SessionStart", "source"}, {"SessionEnd", "reason"}, {"PreCompact", "trigger"}, {"PostCompact", "trigger"},
+	{"Notification", "notification_type"}, {"SubagentStart", "agent_type"}, {"SubagentStop", "agent_type"},
 }
 
 // clip shortens a name that comes from the client.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/belay-run/belay/boundary"
 	"github.com/belay-run/belay/internal/journal"
+	"github.com/belay-run/belay/internal/lookup"
 	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/verdict"
 )
@@ -43,7 +44,7 @@ func (h *Hook) record(begin time.Time, in *input, f *failure) {
 func Recorder(append func(journal.Entry) error, trouble func(error)) boundary.Recorder {
 	return func(f boundary.Failure) {
 		e := journal.Entry{Timestamp: journal.Time{Time: time.Now()}, Command: f.Name, Attempt: 1, ExitCode: -1,
-			Session: f.Session, ResponseTime: f.Took.Seconds(), ErrorType: classes[f.Cause]}
+			Session: f.Session, ResponseTime: f.Took.Seconds(), ErrorType: classes.Of(f.Cause)}
 		if f.Kind == boundary.KindTool {
 			asTool(&e, f)
 		} else {
@@ -55,9 +56,9 @@ func Recorder(append func(journal.Entry) error, trouble func(error)) boundary.Re
 	}
 }
 
-var classes = map[boundary.Cause]verdict.Class{
-	boundary.Panicked: verdict.Crash, boundary.Exited: verdict.Crash, boundary.TimedOut: verdict.Timeout,
-	boundary.Failed: verdict.Unknown, boundary.Cancelled: verdict.Interrupted,
+var classes = lookup.Table[boundary.Cause, verdict.Class]{
+	{boundary.Panicked, verdict.Crash}, {boundary.Exited, verdict.Crash}, {boundary.TimedOut, verdict.Timeout},
+	{boundary.Failed, verdict.Unknown}, {boundary.Cancelled, verdict.Interrupted},
 }
 
 // asHook makes an entry one about a hook.

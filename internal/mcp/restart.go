@@ -189,7 +189,10 @@ func (c *core) dropAsks() {
 }
 
 // backoff is the wait before a server is started again.
-var backoff, _ = retry.Preset("mcp")
+func backoff() retry.Policy {
+	p, _ := retry.Preset("mcp")
+	return p
+}
 
 // reschedule decides when to start the next server: soon, later the more often it has failed, and only at the next request
 // if it fails at once each time and no call waits.
@@ -200,7 +203,8 @@ func (c *core) reschedule(d death) {
 	if len(c.queue) == 0 && (d.err != nil || c.deaths >= startTries) {
 		return
 	}
-	delay := backoff.Jitter.Apply(backoff.Backoff(c.deaths-1), c.opt.random())
+	policy := backoff()
+	delay := policy.Jitter.Apply(policy.Backoff(c.deaths-1), c.opt.random())
 	c.restartAt = time.Now().Add(delay)
 	c.arm(c.restartAt)
 }

@@ -1,6 +1,9 @@
 package mcp
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"slices"
+)
 
 // hints are what a server says of a tool. They may be wrong, since the server is not trusted: they decide only whether a
 // call that may have been lost is sent once more.
@@ -27,21 +30,21 @@ func (s *session) learnTools(tools json.RawMessage, first bool) {
 }
 
 // harmless are the methods that may be sent twice: they read, or set what they set before.
-var harmless = map[string]bool{
-	"initialize": true, "server/discover": true, "ping": true,
-	"tools/list": true, "prompts/list": true, "resources/list": true, "resources/templates/list": true,
-	"resources/read": true, "prompts/get": true, "completion/complete": true,
-	"logging/setLevel": true, "resources/subscribe": true, "resources/unsubscribe": true,
+var harmless = []string{
+	"initialize", "server/discover", "ping",
+	"tools/list", "prompts/list", "resources/list", "resources/templates/list",
+	"resources/read", "prompts/get", "completion/complete",
+	"logging/setLevel", "resources/subscribe", "resources/unsubscribe",
 }
 
 // safe says whether a call may be sent a second time when it is not known what became of the first.
 func (c *core) safe(k *call) bool {
 	if c.opt.NoRetry {
 		// The opening is kept in any case: it is what is repeated to the next server.
-		return k.method == "initialize" || harmless[k.method] && k.method != "resources/read" && k.method != "prompts/get"
+		return k.method == "initialize" || slices.Contains(harmless, k.method) && k.method != "resources/read" && k.method != "prompts/get"
 	}
 	if k.method != "tools/call" {
-		return harmless[k.method]
+		return slices.Contains(harmless, k.method)
 	}
 	if may, said := c.opt.RetryTools[k.tool]; said {
 		return may

@@ -133,12 +133,11 @@ func (s *scanner) inOne(b []byte, i int) int {
 }
 
 // scalar are the bytes that numbers and words are made of.
-var scalar = func() (t [256]bool) {
-	for _, c := range []byte("0123456789+-.eEtrufalsn") {
-		t[c] = true
-	}
-	return t
-}()
+var scalar = [256]bool{
+	'0': true, '1': true, '2': true, '3': true, '4': true, '5': true, '6': true, '7': true, '8': true, '9': true,
+	'+': true, '-': true, '.': true, 'e': true, 'E': true,
+	't': true, 'r': true, 'u': true, 'f': true, 'a': true, 'l': true, 's': true, 'n': true,
+}
 
 // shortString is how far a string is read byte by byte before it is searched: most are short, and where there is one
 // escape there are many.

@@ -189,10 +189,10 @@ func StoppedRetrying(name string, class verdict.Class, evidence string, hopeless
 		why = "its key was rejected"
 	case class == verdict.Billing:
 		why = "its account has a billing problem"
-	case obstacles[class] != "" && hopeless:
-		why = "it hit " + obstacles[class]
-	case obstacles[class] != "":
-		why = "it kept hitting " + obstacles[class]
+	case obstacles.Of(class) != "" && hopeless:
+		why = "it hit " + obstacles.Of(class)
+	case obstacles.Of(class) != "":
+		why = "it kept hitting " + obstacles.Of(class)
 	case hopeless && noun(class) != "":
 		why = noun(class)
 	}

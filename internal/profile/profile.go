@@ -158,11 +158,11 @@ func environ(env []string) []string {
 }
 
 // starters are programs that start another one which their arguments name.
-var starters = map[string]bool{"node": true, "bun": true, "bunx": true, "deno": true, "npx": true, "pnpx": true, "env": true}
+var starters = []string{"node", "bun", "bunx", "deno", "npx", "pnpx", "env"}
 
 // starter takes such a program off a command line: what is left is the agent's own.
 func starter(args []string) (prefix, own []string) {
-	if len(args) < 2 || !starters[programName(args[0])] {
+	if len(args) < 2 || !slices.Contains(starters, programName(args[0])) {
 		return nil, args
 	}
 	i := 1

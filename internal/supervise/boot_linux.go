@@ -4,13 +4,16 @@ import (
 	"os"
 	"strconv"
 	"strings"
-	"sync"
+
+	"github.com/belay-run/belay/internal/lazy"
 )
 
 // bootID tells this run of the system from the last one, and our namespaces from others. In a container the boot id is
 // the host's, and so may be the directory with the records, but a pid means another process there; in another time
 // namespace the start time of a process is another number.
-var bootID = sync.OnceValue(func() string {
+func bootID() string { return thisBoot.Get() }
+
+var thisBoot = lazy.Value[string]{Make: func() string {
 	boot := unknownBoot
 	if data, err := os.ReadFile("/proc/sys/kernel/random/boot_id"); err == nil && len(data) > 8 {
 		boot = string(data[:8])
@@ -20,7 +23,7 @@ var bootID = sync.OnceValue(func() string {
 		id += "-" + time
 	}
 	return id
-})
+}}
 
 // firstTimeSpace is the time namespace that every system begins with (PROC_TIME_INIT_INO). Hardly any process is in
 // another one, so the name of a record has it only then, as earlier versions of Belay have it.

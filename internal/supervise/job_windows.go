@@ -3,6 +3,7 @@ package supervise
 import (
 	"errors"
 	"os"
+	"slices"
 	"unsafe"
 
 	"golang.org/x/sys/windows"
@@ -90,7 +91,7 @@ func (j job) close() {
 
 // ownMembers are processes that no command has left: conhost, which the system adds for a console and which ends with what it serves,
 // and belayd, which a belay that failed within the tree has started, see [Detach].
-var ownMembers = map[string]bool{"conhost": true, "belayd": true}
+var ownMembers = []string{"conhost", "belayd"}
 
 // members are the processes in the job that have not ended.
 func (j job) members() (list []Proc) {
@@ -98,7 +99,7 @@ func (j job) members() (list []Proc) {
 		return nil
 	}
 	for _, pid := range j.pids() {
-		if p, err := process(int(pid)); err == nil && !p.zombie && !ownMembers[p.Name] {
+		if p, err := process(int(pid)); err == nil && !p.zombie && !slices.Contains(ownMembers, p.Name) {
 			list = append(list, p)
 		}
 	}

@@ -47,7 +47,7 @@ func newGrid(columns []Column, rows [][]string, look Look) *grid {
 			}
 			clean[i], row = printable.Line(row[0]), row[1:]
 			if styles[i] = c.style(clean[i]); look.ASCII {
-				clean[i] = ascii.Replace(clean[i])
+				clean[i] = ascii.Get().Replace(clean[i])
 			}
 		}
 		g.rows, g.styles = append(g.rows, clean), append(g.styles, styles)

@@ -7,6 +7,7 @@ import (
 	"runtime"
 	"strings"
 
+	"github.com/belay-run/belay/internal/lazy"
 	"github.com/belay-run/belay/internal/stdio"
 )
 
@@ -56,4 +57,6 @@ func (l Look) ellipsis() string {
 }
 
 // ascii spells the signs that Belay uses itself; text from elsewhere stays as it is otherwise.
-var ascii = strings.NewReplacer("≥", ">=", "–", "-", "…", "..", "×", "x", "│", "|", "├", "|", "└", "`")
+var ascii = lazy.Value[*strings.Replacer]{Make: func() *strings.Replacer {
+	return strings.NewReplacer("≥", ">=", "–", "-", "…", "..", "×", "x", "│", "|", "├", "|", "└", "`")
+}}

@@ -1,8 +1,8 @@
 package claude
 
 import (
-	"sync"
-
+	"github.com/belay-run/belay/internal/lazy"
+	"github.com/belay-run/belay/internal/lookup"
 	"github.com/belay-run/belay/verdict"
 )
 
@@ -10,132 +10,132 @@ import (
 // vaguest, see judge.
 
 // bySubtype is the subtype of a result that is no "success".
-var bySubtype = map[string]verdict.Class{
-	"error_max_turns":                     verdict.LimitReached,
-	"error_max_budget_usd":                verdict.LimitReached,
-	"error_max_structured_output_retries": verdict.LimitReached,
+var bySubtype = lookup.Table[string, verdict.Class]{
+	{"error_max_turns", verdict.LimitReached},
+	{"error_max_budget_usd", verdict.LimitReached},
+	{"error_max_structured_output_retries", verdict.LimitReached},
 }
 
 // stopPrevented says that a hook ended the turn. It comes after the answer, if there is one: then the work was done.
 const stopPrevented = "stop_hook_prevented"
 
 // byTerminal is why a turn ended, where that says it all ("completed", "api_error" and "model_error" do not).
-var byTerminal = map[string]verdict.Class{
-	"aborted_streaming":                 verdict.Interrupted,
-	"aborted_tools":                     verdict.Interrupted,
-	"blocking_limit":                    verdict.TooLarge,
-	"rapid_refill_breaker":              verdict.TooLarge,
-	"prompt_too_long":                   verdict.TooLarge,
-	"max_turns":                         verdict.LimitReached,
-	"budget_exhausted":                  verdict.LimitReached,
-	"structured_output_retry_exhausted": verdict.LimitReached,
-	stopPrevented:                       verdict.Blocked,
-	"hook_stopped":                      verdict.Blocked,
-	"malformed_tool_use_exhausted":      verdict.BadOutput,
+var byTerminal = lookup.Table[string, verdict.Class]{
+	{"aborted_streaming", verdict.Interrupted},
+	{"aborted_tools", verdict.Interrupted},
+	{"blocking_limit", verdict.TooLarge},
+	{"rapid_refill_breaker", verdict.TooLarge},
+	{"prompt_too_long", verdict.TooLarge},
+	{"max_turns", verdict.LimitReached},
+	{"budget_exhausted", verdict.LimitReached},
+	{"structured_output_retry_exhausted", verdict.LimitReached},
+	{stopPrevented, verdict.Blocked},
+	{"hook_stopped", verdict.Blocked},
+	{"malformed_tool_use_exhausted", verdict.BadOutput},
 }
 
 // byAPIError is the kind that versions from 2.1.260 on give an error of the API or on the way to it.
-var byAPIError = map[string]verdict.Class{
-	"usage_limit_reached":           verdict.UsageLimit,
-	"connection_failed":             verdict.Network,
-	"no_response":                   verdict.Timeout,
-	"computer_slept":                verdict.Network,
-	"network_edge_blocked":          verdict.Auth, // a 403 that no other try mends
-	"stream_idle_timeout":           verdict.Timeout,
-	"empty_completion":              verdict.BadOutput,
-	"malformed_tool_use_exhausted":  verdict.BadOutput,
-	"gateway_content_type":          verdict.BadOutput,
-	"max_output_tokens":             verdict.LimitReached,
-	"autocompact_thrashing":         verdict.TooLarge,
-	"pdf_too_large":                 verdict.TooLarge,
-	"dlp_request_denied":            verdict.Refused,
-	"safety_monitor_blocked":        verdict.Refused,
-	"hook_denied":                   verdict.Blocked,
-	"org_disabled_credential":       verdict.Auth,
-	"stored_login_refused":          verdict.Auth,
-	"provider_credentials":          verdict.Auth,
-	"gateway_signin_required":       verdict.Auth,
-	"gateway_session_expired":       verdict.Auth,
-	"api_key_auth_disabled":         verdict.Auth,
-	"invalid_credential_header":     verdict.Auth,
-	"model_requires_usage_credits":  verdict.Billing,
-	"long_context_credits_required": verdict.Billing,
-	"consent_unanswered":            verdict.Billing,
-	"tls_untrusted_ca":              verdict.InvalidRequest,
-	"claude_code_version_too_old":   verdict.InvalidRequest,
-	"effort_requires_thinking":      verdict.InvalidRequest,
-	"advisor_incompatible":          verdict.InvalidRequest,
-	"tool_history_mismatch":         verdict.InvalidRequest,
-	"pdf_password_protected":        verdict.InvalidRequest,
-	"media_removed":                 verdict.InvalidRequest,
-	"no_allowed_fallback":           verdict.InvalidRequest,
-	"model_substitution_disabled":   verdict.InvalidRequest,
-	"field_not_granted":             verdict.InvalidRequest,
-	"unattended_start_limit":        verdict.InvalidRequest,
-	"unattended_start_unconfirmed":  verdict.InvalidRequest,
+var byAPIError = lookup.Table[string, verdict.Class]{
+	{"usage_limit_reached", verdict.UsageLimit},
+	{"connection_failed", verdict.Network},
+	{"no_response", verdict.Timeout},
+	{"computer_slept", verdict.Network},
+	{"network_edge_blocked", verdict.Auth}, // a 403 that no other try mends
+	{"stream_idle_timeout", verdict.Timeout},
+	{"empty_completion", verdict.BadOutput},
+	{"malformed_tool_use_exhausted", verdict.BadOutput},
+	{"gateway_content_type", verdict.BadOutput},
+	{"max_output_tokens", verdict.LimitReached},
+	{"autocompact_thrashing", verdict.TooLarge},
+	{"pdf_too_large", verdict.TooLarge},
+	{"dlp_request_denied", verdict.Refused},
+	{"safety_monitor_blocked", verdict.Refused},
+	{"hook_denied", verdict.Blocked},
+	{"org_disabled_credential", verdict.Auth},
+	{"stored_login_refused", verdict.Auth},
+	{"provider_credentials", verdict.Auth},
+	{"gateway_signin_required", verdict.Auth},
+	{"gateway_session_expired", verdict.Auth},
+	{"api_key_auth_disabled", verdict.Auth},
+	{"invalid_credential_header", verdict.Auth},
+	{"model_requires_usage_credits", verdict.Billing},
+	{"long_context_credits_required", verdict.Billing},
+	{"consent_unanswered", verdict.Billing},
+	{"tls_untrusted_ca", verdict.InvalidRequest},
+	{"claude_code_version_too_old", verdict.InvalidRequest},
+	{"effort_requires_thinking", verdict.InvalidRequest},
+	{"advisor_incompatible", verdict.InvalidRequest},
+	{"tool_history_mismatch", verdict.InvalidRequest},
+	{"pdf_password_protected", verdict.InvalidRequest},
+	{"media_removed", verdict.InvalidRequest},
+	{"no_allowed_fallback", verdict.InvalidRequest},
+	{"model_substitution_disabled", verdict.InvalidRequest},
+	{"field_not_granted", verdict.InvalidRequest},
+	{"unattended_start_limit", verdict.InvalidRequest},
+	{"unattended_start_unconfirmed", verdict.InvalidRequest},
 }
 
 // refinedByText are the kinds whose text may say more: the limit may be that of a plan without credits, and what cut
 // the answer short may be the context window.
-var refinedByText = map[string]verdict.Class{
-	"usage_limit_reached": verdict.Billing,
-	"max_output_tokens":   verdict.TooLarge,
+var refinedByText = lookup.Table[string, verdict.Class]{
+	{"usage_limit_reached", verdict.Billing},
+	{"max_output_tokens", verdict.TooLarge},
 }
 
 // byStartup is why claude refused to start, where another start may well work, or a person must sign in. The rest is a
 // matter of settings.
-var byStartup = map[string]verdict.Class{
-	"org_pin_api_key_conflict":             verdict.Auth,
-	"org_pin_mismatch":                     verdict.Auth,
-	"org_config_refused":                   verdict.Auth,
-	"gateway_signin_required":              verdict.Auth,
-	"gateway_access_denied":                verdict.Auth,
-	"org_verify_failed":                    verdict.Auth,
-	"org_config_required_unavailable":      verdict.Network,
-	"remote_settings_required_unavailable": verdict.Network,
-	"session_held_by_background":           verdict.SessionBusy,
+var byStartup = lookup.Table[string, verdict.Class]{
+	{"org_pin_api_key_conflict", verdict.Auth},
+	{"org_pin_mismatch", verdict.Auth},
+	{"org_config_refused", verdict.Auth},
+	{"gateway_signin_required", verdict.Auth},
+	{"gateway_access_denied", verdict.Auth},
+	{"org_verify_failed", verdict.Auth},
+	{"org_config_required_unavailable", verdict.Network},
+	{"remote_settings_required_unavailable", verdict.Network},
+	{"session_held_by_background", verdict.SessionBusy},
 }
 
 // byType is the type in the API's own error.
-var byType = map[string]verdict.Class{
-	"rate_limit_error":      verdict.RateLimit,
-	"overloaded_error":      verdict.Overloaded,
-	"api_error":             verdict.ServerError,
-	"timeout_error":         verdict.ServerError,
-	"authentication_error":  verdict.Auth,
-	"permission_error":      verdict.Auth,
-	"billing_error":         verdict.Billing,
-	"not_found_error":       verdict.NotFound,
-	"request_too_large":     verdict.TooLarge,
-	"invalid_request_error": verdict.InvalidRequest,
+var byType = lookup.Table[string, verdict.Class]{
+	{"rate_limit_error", verdict.RateLimit},
+	{"overloaded_error", verdict.Overloaded},
+	{"api_error", verdict.ServerError},
+	{"timeout_error", verdict.ServerError},
+	{"authentication_error", verdict.Auth},
+	{"permission_error", verdict.Auth},
+	{"billing_error", verdict.Billing},
+	{"not_found_error", verdict.NotFound},
+	{"request_too_large", verdict.TooLarge},
+	{"invalid_request_error", verdict.InvalidRequest},
 }
 
 // byError is the kind in claude's own message about a failure. It is server_error for all that fails on the other side,
 // and invalid_request of a refusal too, so that words and status go before it.
-var byError = map[string]verdict.Class{
-	"rate_limit":             verdict.RateLimit,
-	"overloaded":             verdict.Overloaded,
-	"server_error":           verdict.ServerError,
-	"authentication_failed":  verdict.Auth,
-	"oauth_org_not_allowed":  verdict.Auth,
-	"account_on_hold":        verdict.Auth,
-	"verification_required":  verdict.Auth,
-	"cloud_credential_error": verdict.Auth,
-	"billing_error":          verdict.Billing,
-	"model_not_found":        verdict.NotFound,
-	"max_output_tokens":      verdict.LimitReached,
-	"invalid_request":        verdict.InvalidRequest,
+var byError = lookup.Table[string, verdict.Class]{
+	{"rate_limit", verdict.RateLimit},
+	{"overloaded", verdict.Overloaded},
+	{"server_error", verdict.ServerError},
+	{"authentication_failed", verdict.Auth},
+	{"oauth_org_not_allowed", verdict.Auth},
+	{"account_on_hold", verdict.Auth},
+	{"verification_required", verdict.Auth},
+	{"cloud_credential_error", verdict.Auth},
+	{"billing_error", verdict.Billing},
+	{"model_not_found", verdict.NotFound},
+	{"max_output_tokens", verdict.LimitReached},
+	{"invalid_request", verdict.InvalidRequest},
 }
 
 // textRules match claude's sentences about itself, from all versions. They are asked only about text that is claude's own: the
 // text of a failed result, what a failed run has printed where there are no events, and stderr.
-var textRules = sync.OnceValue(func() *verdict.Rules {
+var textRules = lazy.Value[*verdict.Rules]{Make: func() *verdict.Rules {
 	rules, err := verdict.Compile(textRuleTable...)
 	if err != nil {
 		panic(err) // a test compiles them
 	}
 	return rules
-})
+}}
 
 var textRuleTable = []verdict.Rule{
 	// Limits of a plan. A throttle says that it is not one.

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/belay-run/belay/internal/lookup"
 	"github.com/belay-run/belay/verdict"
 )
 
@@ -391,9 +392,10 @@ func TestTexts_Raw(t *testing.T) {
 }
 
 // byField checks that every row of a table decides by itself, of a result whose text says nothing.
-func byField(t *testing.T, table map[string]verdict.Class, result func(key string) string) {
+func byField(t *testing.T, table lookup.Table[string, verdict.Class], result func(key string) string) {
 	t.Helper()
-	for key, class := range table {
+	for _, row := range table {
+		key, class := row.Key, row.Value
 		v := judged(result(key), "", 1)
 		if v.Class != class || v.Retryable != class.Retryable() || !strings.Contains(v.Rule, key) {
 			t.Errorf("%s: %s by %s, want %s", key, v.Class, v.Rule, class)

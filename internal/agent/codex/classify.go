@@ -3,12 +3,11 @@ package codex
 import (
 	"cmp"
 	"encoding/json"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
+	"github.com/belay-run/belay/internal/lazy"
 	"github.com/belay-run/belay/verdict"
 )
 
@@ -27,7 +26,7 @@ func classifyExit(message string, exit int, now time.Time) verdict.Verdict {
 		return v
 	}
 	o := verdict.Outcome{ExitCode: exit, Stderr: verdict.ExcerptOf(reason)}
-	if v, ok := rules().Judge(o, now); ok {
+	if v, ok := rules.Get().Judge(o, now); ok {
 		if v.Class == verdict.UsageLimit && v.Hint.Inferred {
 			// Codex leaves out the seconds: the limit resets at some time within that minute.
 			v.Hint.At = v.Hint.At.Add(time.Minute)
@@ -54,14 +53,14 @@ func fromBody(message string, now time.Time) (verdict.Verdict, bool) {
 	json.Unmarshal([]byte(message), &body) // what is not there or of another kind stays empty
 	v := verdict.Verdict{Class: verdict.InvalidRequest, Rule: "body", Evidence: evidence(message)}
 	for _, name := range []string{body.Error.Code, body.Error.Type} {
-		if class, ok := codes[name]; ok {
+		if class, ok := codes.Find(name); ok {
 			v.Class, v.Rule = class, "body-"+name
 			break
 		}
 	}
 	if v.Class == verdict.InvalidRequest { // gateways that leave the code out
 		words := verdict.Outcome{ExitCode: 1, Stderr: verdict.ExcerptOf(cmp.Or(body.Error.Message, body.Detail))}
-		if w, ok := rules().Judge(words, now); ok && slices.Contains(refusals, w.Class) {
+		if w, ok := rules.Get().Judge(words, now); ok && slices.Contains(refusals, w.Class) {
 			v.Class, v.Rule = w.Class, "body-"+w.Rule
 		}
 	}
@@ -84,9 +83,7 @@ func overWebSocket(message string) bool {
 }
 
 // silentlyRetried matches what codex has tried several times before it tells of it.
-var silentlyRetried = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^(unexpected status 5\d\d |We['’]re currently experiencing high demand|Selected model is at capacity|(stream disconnected before completion: |Connection failed: )error sending request)`)
-})
+var silentlyRetried = lazy.Regexp(`^(unexpected status 5\d\d |We['’]re currently experiencing high demand|Selected model is at capacity|(stream disconnected before completion: |Connection failed: )error sending request)`)
 
 // silentPause is the least that codex waits before its first silent retry: 0.2 s, give or take a tenth. Each pause is
 // twice as long as the one before.
@@ -99,7 +96,7 @@ func (f *follower) silentRetries(message string) int {
 	if _, why, ok := reconnecting(message); ok {
 		message = why
 	}
-	if f.silentLimit == nil || overWebSocket(message) || !silentlyRetried().MatchString(message) {
+	if f.silentLimit == nil || overWebSocket(message) || !silentlyRetried.Get().MatchString(message) {
 		return 0
 	}
 	n := f.silentLimit()

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/belay-run/belay/internal/agent"
+	"github.com/belay-run/belay/internal/lookup"
 )
 
 // event is a line of `codex exec --json`. What is not here is not needed; unknown types and fields are left alone.
@@ -150,7 +151,7 @@ func typed(command string) string {
 }
 
 // shortNames are those that codex itself shows, and people know.
-var shortNames = map[string]string{"command_execution": "exec", "file_change": "patch", "web_search": "search"}
+var shortNames = lookup.Table[string, string]{{"command_execution", "exec"}, {"file_change", "patch"}, {"web_search", "search"}}
 
 // reconnecting takes a message of progress apart, such as
 //

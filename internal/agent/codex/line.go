@@ -18,22 +18,22 @@ type line struct {
 
 // read takes the arguments of codex apart. False means that they are not of a kind that we know how to treat.
 func read(args []string) (l line, ok bool) {
-	at := command(rootOptions.Read(args))
+	at := command(rootOptions().Read(args))
 	if at < 0 || args[at] != "exec" && args[at] != "e" {
 		return line{}, false
 	}
 	l.verb = args[at]
-	l.root = rootOptions.Read(args[:at])
+	l.root = rootOptions().Read(args[:at])
 	rest := args[at+1:]
-	l.exec = execOptions.Read(rest)
+	l.exec = execOptions().Read(rest)
 	at = command(l.exec)
 	switch {
 	case at >= 0 && rest[at] == "resume":
 		l.resumes = true
-		l.exec, l.resume = execOptions.Read(rest[:at]), resumeOptions.Read(rest[at+1:])
+		l.exec, l.resume = execOptions().Read(rest[:at]), resumeOptions().Read(rest[at+1:])
 	case at >= 0 && rest[at] == "review":
 		l.reviews = true
-		l.exec, l.review = execOptions.Read(rest[:at]), reviewOptions().Read(rest[at+1:])
+		l.exec, l.review = execOptions().Read(rest[:at]), reviewOptions().Read(rest[at+1:])
 	case at >= 0 && slices.Contains(otherCommands, rest[at]):
 		return line{}, false
 	case slices.ContainsFunc(l.exec.Words(), func(a agent.Arg) bool {

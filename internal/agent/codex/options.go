@@ -17,9 +17,10 @@ const (
 )
 
 // What each part of `codex ROOT exec EXEC resume RESUME` and `… review REVIEW` can hold: all that 0.120 to 0.166 know. An option that a
-// version has no more is refused by that version, with or without us.
-var (
-	rootOptions = table(common, workspace, agent.Table{
+// version has no more is refused by that version, with or without us. They are made when they are asked for: belay starts for other
+// commands too.
+func rootOptions() agent.Table {
+	return table(common, workspace, agent.Table{
 		{Names: []string{optImage, "-i"}, Takes: agent.Many},
 		{Names: []string{"--remote"}, Takes: agent.One},
 		{Names: []string{"--remote-auth-token-env"}, Takes: agent.One},
@@ -28,18 +29,23 @@ var (
 		{Names: []string{"--no-alt-screen"}},
 		{Names: []string{"--no-daemon"}},
 	})
-	execOptions = table(common, workspace, headless, agent.Table{
+}
+
+func execOptions() agent.Table {
+	return table(common, workspace, headless, agent.Table{
 		{Names: []string{optImage, "-i"}, Takes: agent.Many},
 		{Names: []string{"--color"}, Takes: agent.One},
 	})
-	resumeOptions = table(common, headless, agent.Table{
+}
+
+func resumeOptions() agent.Table {
+	return table(common, headless, agent.Table{
 		{Names: []string{optImage, "-i"}, Takes: agent.One}, // not variadic here
 		{Names: []string{optLast}},
 		{Names: []string{optAll}},
 	})
-)
+}
 
-// reviewOptions is made when it is asked for: belay starts for other commands too.
 func reviewOptions() agent.Table {
 	return table(common, headless, agent.Table{
 		{Names: []string{"--uncommitted"}},

@@ -8,12 +8,11 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
+	"github.com/belay-run/belay/internal/lazy"
 	"github.com/belay-run/belay/internal/safefile"
 )
 
@@ -193,13 +192,13 @@ func roots(first []byte) (list []string) {
 }
 
 // worthReading are what a line has in it that says something.
-var worthReading = [][]byte{[]byte(`"turn_context"`), []byte(`"thread_settings_applied"`), []byte(`"function_call"`), []byte(`"custom_tool_call"`),
-	[]byte(`"local_shell_call"`), []byte(`"FileChange"`), []byte(`"patch_apply_end"`), []byte(`"token_count"`)}
+var worthReading = []string{`"turn_context"`, `"thread_settings_applied"`, `"function_call"`, `"custom_tool_call"`,
+	`"local_shell_call"`, `"FileChange"`, `"patch_apply_end"`, `"token_count"`}
 
 func (r *progressRecord) take(line []byte) {
 	worth := false
 	for _, mark := range worthReading {
-		worth = worth || bytes.Contains(line[:min(len(line), 1024)], mark)
+		worth = worth || bytes.Contains(line[:min(len(line), 1024)], []byte(mark))
 	}
 	if !worth {
 		return
@@ -335,9 +334,7 @@ func (c *toolCall) command() string {
 }
 
 // scriptWorkdir finds the directory that a script gives to a command.
-var scriptWorkdir = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile("\\bworkdir[\"']?\\s*:\\s*[\"'`]([^\"'`$]+)[\"'`]")
-})
+var scriptWorkdir = lazy.Regexp("\\bworkdir[\"']?\\s*:\\s*[\"'`]([^\"'`$]+)[\"'`]")
 
 // workdir is the directory that the call names; empty if it names none, or several.
 func (c *toolCall) workdir() (dir string) {
@@ -348,7 +345,7 @@ func (c *toolCall) workdir() (dir string) {
 		_ = json.Unmarshal([]byte(c.text), &args)
 		return args.Workdir
 	}
-	for _, found := range scriptWorkdir().FindAllStringSubmatch(c.text, -1) {
+	for _, found := range scriptWorkdir.Get().FindAllStringSubmatch(c.text, -1) {
 		if dir != "" && dir != found[1] {
 			return ""
 		}

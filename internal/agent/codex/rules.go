@@ -1,8 +1,8 @@
 package codex
 
 import (
-	"sync"
-
+	"github.com/belay-run/belay/internal/lazy"
+	"github.com/belay-run/belay/internal/lookup"
 	"github.com/belay-run/belay/verdict"
 )
 
@@ -10,13 +10,13 @@ import (
 // message of a failed turn and about complaints on stderr, never about what the model or a tool has said.
 //
 // Order matters: a 5xx goes before the words that came with it, those of a limit before a mere 429.
-var rules = sync.OnceValue(func() *verdict.Rules {
+var rules = lazy.Value[*verdict.Rules]{Make: func() *verdict.Rules {
 	table, err := verdict.Compile(ruleTable...)
 	if err != nil {
 		panic(err) // a test compiles them
 	}
 	return table
-})
+}}
 
 // status matches what codex says of an answer that it could not use.
 const status = `^(unexpected status|exceeded retry limit, last status:|failed to refresh token:) `
@@ -96,36 +96,36 @@ var ruleTable = []verdict.Rule{
 }
 
 // codes are what the body of an answer calls an error. Codex shows the body of a 400 as it is.
-var codes = map[string]verdict.Class{
-	"context_length_exceeded":              verdict.TooLarge,
-	"string_above_max_length":              verdict.TooLarge,
-	"request_too_large":                    verdict.TooLarge,
-	"model_not_found":                      verdict.NotFound,
-	"not_found_error":                      verdict.NotFound,
-	"insufficient_quota":                   verdict.Billing,
-	"billing_not_active":                   verdict.Billing,
-	"billing_hard_limit_reached":           verdict.Billing,
-	"organization_spend_limit_exceeded":    verdict.Billing,
-	"usage_not_included":                   verdict.Billing,
-	"usage_limit_reached":                  verdict.UsageLimit,
-	"rate_limit_exceeded":                  verdict.RateLimit,
-	"rate_limit_error":                     verdict.RateLimit,
-	"server_is_overloaded":                 verdict.Overloaded,
-	"slow_down":                            verdict.Overloaded,
-	"overloaded_error":                     verdict.Overloaded,
-	"server_error":                         verdict.ServerError,
-	"internal_server_error":                verdict.ServerError,
-	"invalid_api_key":                      verdict.Auth,
-	"invalid_organization":                 verdict.Auth,
-	"token_expired":                        verdict.Auth,
-	"unsupported_country_region_territory": verdict.Auth,
-	"account_deactivated":                  verdict.Auth,
-	"authentication_error":                 verdict.Auth,
-	"permission_error":                     verdict.Auth,
-	"content_filter":                       verdict.Refused,
-	"content_policy_violation":             verdict.Refused,
-	"cyber_policy":                         verdict.Refused,
-	"misalignment_policy_violation":        verdict.Refused,
-	"bio_policy":                           verdict.Refused,
-	"invalid_prompt":                       verdict.Refused, // "flagged as potentially violating our usage policy"
+var codes = lookup.Table[string, verdict.Class]{
+	{"context_length_exceeded", verdict.TooLarge},
+	{"string_above_max_length", verdict.TooLarge},
+	{"request_too_large", verdict.TooLarge},
+	{"model_not_found", verdict.NotFound},
+	{"not_found_error", verdict.NotFound},
+	{"insufficient_quota", verdict.Billing},
+	{"billing_not_active", verdict.Billing},
+	{"billing_hard_limit_reached", verdict.Billing},
+	{"organization_spend_limit_exceeded", verdict.Billing},
+	{"usage_not_included", verdict.Billing},
+	{"usage_limit_reached", verdict.UsageLimit},
+	{"rate_limit_exceeded", verdict.RateLimit},
+	{"rate_limit_error", verdict.RateLimit},
+	{"server_is_overloaded", verdict.Overloaded},
+	{"slow_down", verdict.Overloaded},
+	{"overloaded_error", verdict.Overloaded},
+	{"server_error", verdict.ServerError},
+	{"internal_server_error", verdict.ServerError},
+	{"invalid_api_key", verdict.Auth},
+	{"invalid_organization", verdict.Auth},
+	{"token_expired", verdict.Auth},
+	{"unsupported_country_region_territory", verdict.Auth},
+	{"account_deactivated", verdict.Auth},
+	{"authentication_error", verdict.Auth},
+	{"permission_error", verdict.Auth},
+	{"content_filter", verdict.Refused},
+	{"content_policy_violation", verdict.Refused},
+	{"cyber_policy", verdict.Refused},
+	{"misalignment_policy_violation", verdict.Refused},
+	{"bio_policy", verdict.Refused},
+	{"invalid_prompt", verdict.Refused}, // "flagged as potentially violating our usage policy"
 }

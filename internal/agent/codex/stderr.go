@@ -1,11 +1,10 @@
 package codex
 
 import (
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
+	"github.com/belay-run/belay/internal/lazy"
 	"github.com/belay-run/belay/verdict"
 )
 
@@ -22,12 +21,12 @@ type complaint struct {
 }
 
 // colour matches what makes text coloured.
-var colour = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile("\x1b\\[[0-9;]*m") })
+var colour = lazy.Regexp("\x1b\\[[0-9;]*m")
 
 func readStderr(e verdict.Excerpt) (c complaint) {
 	c.text = e.Text()
 	if strings.Contains(c.text, "\x1b[") {
-		c.text = colour().ReplaceAllString(c.text, "")
+		c.text = colour.Get().ReplaceAllString(c.text, "")
 	}
 	c.readHeader()
 	if c.session != "" {
@@ -116,16 +115,14 @@ func lastComplaint(text string, active bool) string {
 }
 
 // closing matches what can come after the last message: codex's log, and how much was used.
-var closing = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(^|\n)(tokens used\n[\d,.]+|\d{4}-\d\d-\d\dT[\d:.]+Z +[A-Z]+ [\w:]+: [^\n]*)[\r\n ]*$`)
-})
+var closing = lazy.Regexp(`(^|\n)(tokens used\n[\d,.]+|\d{4}-\d\d-\d\dT[\d:.]+Z +[A-Z]+ [\w:]+: [^\n]*)[\r\n ]*$`)
 
 func withoutClosing(text string) string {
 	text = strings.TrimRight(text, "\r\n ")
 	for range 20 { // a longer log is not what ends the output
 		// Only the end is looked at: to search all of it twenty times takes long.
 		tail := max(len(text)-4096, 0)
-		at := closing().FindStringIndex(text[tail:])
+		at := closing.Get().FindStringIndex(text[tail:])
 		if at == nil {
 			break
 		}

@@ -1,9 +1,10 @@
 package gemini
 
 import (
-	"sync"
 	"time"
 
+	"github.com/belay-run/belay/internal/lazy"
+	"github.com/belay-run/belay/internal/lookup"
 	"github.com/belay-run/belay/verdict"
 )
 
@@ -21,14 +22,14 @@ const (
 )
 
 // byExit is what they mean where there are no words that say more.
-var byExit = map[int]verdict.Class{
-	exitAuth:      verdict.Auth,
-	exitInput:     verdict.InvalidRequest,
-	exitSandbox:   verdict.InvalidRequest,
-	exitConfig:    verdict.InvalidRequest,
-	exitTurns:     verdict.LimitReached,
-	exitUntrusted: verdict.InvalidRequest,
-	exitCancelled: verdict.Interrupted,
+var byExit = lookup.Table[int, verdict.Class]{
+	{exitAuth, verdict.Auth},
+	{exitInput, verdict.InvalidRequest},
+	{exitSandbox, verdict.InvalidRequest},
+	{exitConfig, verdict.InvalidRequest},
+	{exitTurns, verdict.LimitReached},
+	{exitUntrusted, verdict.InvalidRequest},
+	{exitCancelled, verdict.Interrupted},
 }
 
 // statuses are those of HTTP that an exit code can stand for.
@@ -45,20 +46,20 @@ func statusOfExit(code int) int {
 }
 
 // byReason has the service's own names for failures.
-var byReason = map[string]verdict.Class{
-	perDay:                            verdict.UsageLimit,
-	"QUOTA_EXHAUSTED":                 verdict.UsageLimit,
-	"RATE_LIMIT_EXCEEDED":             verdict.RateLimit,
-	"MODEL_CAPACITY_EXHAUSTED":        verdict.Overloaded,
-	"MODEL_CAPACITY_EXCEEDED":         verdict.Overloaded,
-	"INSUFFICIENT_G1_CREDITS_BALANCE": verdict.Billing,
-	"BILLING_DISABLED":                verdict.Billing,
-	"API_KEY_INVALID":                 verdict.Auth,
-	"API_KEY_EXPIRED":                 verdict.Auth,
-	"ACCESS_TOKEN_EXPIRED":            verdict.Auth,
-	"VALIDATION_REQUIRED":             verdict.Auth,
-	"SERVICE_DISABLED":                verdict.Auth,
-	"CONSUMER_SUSPENDED":              verdict.Auth,
+var byReason = lookup.Table[string, verdict.Class]{
+	{perDay, verdict.UsageLimit},
+	{"QUOTA_EXHAUSTED", verdict.UsageLimit},
+	{"RATE_LIMIT_EXCEEDED", verdict.RateLimit},
+	{"MODEL_CAPACITY_EXHAUSTED", verdict.Overloaded},
+	{"MODEL_CAPACITY_EXCEEDED", verdict.Overloaded},
+	{"INSUFFICIENT_G1_CREDITS_BALANCE", verdict.Billing},
+	{"BILLING_DISABLED", verdict.Billing},
+	{"API_KEY_INVALID", verdict.Auth},
+	{"API_KEY_EXPIRED", verdict.Auth},
+	{"ACCESS_TOKEN_EXPIRED", verdict.Auth},
+	{"VALIDATION_REQUIRED", verdict.Auth},
+	{"SERVICE_DISABLED", verdict.Auth},
+	{"CONSUMER_SUSPENDED", verdict.Auth},
 }
 
 // classOfStatus is the class of an HTTP status. Google has one more for a request that was cancelled on the way.
@@ -72,13 +73,13 @@ func classOfStatus(status int, text string) (class verdict.Class, ok bool) {
 
 // rules tell failures apart by what gemini, or the service through it, says of them. They are asked about messages of a failure and
 // about gemini's own lines on stderr, never about what the model or a tool has said.
-var rules = sync.OnceValue(func() *verdict.Rules {
+var rules = lazy.Value[*verdict.Rules]{Make: func() *verdict.Rules {
 	table, err := verdict.Compile(ruleTable...)
 	if err != nil {
 		panic(err) // a test compiles them
 	}
 	return table
-})
+}}
 
 var ruleTable = []verdict.Rule{
 	// Money. The advice to check one's billing details comes with every limit, and means nothing.
@@ -126,9 +127,9 @@ var ruleTable = []verdict.Rule{
 // classify says what a complaint means. The class is unknown if it means nothing to us.
 func (c complaint) classify(now time.Time) verdict.Verdict {
 	v := verdict.Verdict{Class: verdict.Unknown, Rule: "message", Evidence: evidence(c.message)}
-	if class, ok := byReason[c.reason]; ok {
+	if class, ok := byReason.Find(c.reason); ok {
 		v.Class, v.Rule = class, "reason "+c.reason
-	} else if w, ok := rules().Judge(verdict.Outcome{ExitCode: 1, Stderr: verdict.ExcerptOf(c.message)}, now); ok && !contradicts(c.status, w.Class) {
+	} else if w, ok := rules.Get().Judge(verdict.Outcome{ExitCode: 1, Stderr: verdict.ExcerptOf(c.message)}, now); ok && !contradicts(c.status, w.Class) {
 		v.Class, v.Rule = w.Class, w.Rule
 	} else if class, ok := classOfStatus(c.status, c.message); ok {
 		v.Class, v.Rule = class, "status"

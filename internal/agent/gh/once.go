@@ -2,11 +2,12 @@ package gh
 
 import (
 	"strings"
-	"sync"
+
+	"github.com/belay-run/belay/internal/lazy"
 )
 
 // extraChangeOptions are the options with which a command makes more than the one change that it is known for.
-var extraChangeOptions = sync.OnceValue(func() map[string][]string {
+var extraChangeOptions = lazy.Value[map[string][]string]{Make: func() map[string][]string {
 	return map[string][]string{
 		"cache delete":      {"--all", "-a"},
 		"discussion create": {"--label", "-l"},
@@ -22,7 +23,7 @@ var extraChangeOptions = sync.OnceValue(func() map[string][]string {
 		"release upload":    {"--clobber"},
 		"secret set":        {"--env-file", "-f"},
 	}
-})
+}}
 
 // once reports whether one request at most changes something, and none comes after it: then one that was not sent, or was
 // refused, cannot have come after a change. words are those that gh has failed with.
@@ -30,7 +31,7 @@ func (l *line) once(words string) bool {
 	if l.isAPI() {
 		return l.full && !l.opts.Has("--paginate")
 	}
-	if l.traits&once == 0 || l.mightHave(extraChangeOptions()[l.command]...) {
+	if l.traits&once == 0 || l.mightHave(extraChangeOptions.Get()[l.command]...) {
 		return false
 	}
 	switch l.command {

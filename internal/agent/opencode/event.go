@@ -1,6 +1,9 @@
 package opencode
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"slices"
+)
 
 // event is a line of `opencode run --format json`. What is not here is not needed; unknown types and fields are left alone.
 type event struct {
@@ -49,7 +52,7 @@ type failure struct {
 }
 
 // kinds are the types of events that there are, so that a line of JSON in an answer is not taken for one.
-var kinds = map[string]bool{"step_start": true, "text": true, "reasoning": true, "tool_use": true, "step_finish": true, "error": true}
+var kinds = []string{"step_start", "text", "reasoning", "tool_use", "step_finish", "error"}
 
 // readEvent reads a line; false means that it is no event.
 func readEvent(line []byte) (e event, ok bool) {
@@ -57,5 +60,5 @@ func readEvent(line []byte) (e event, ok bool) {
 		return e, false
 	}
 	_ = json.Unmarshal(line, &e) // a field that has become something else leaves the others readable
-	return e, kinds[e.Type] && (e.Session != "" || e.Error.Name != "")
+	return e, slices.Contains(kinds, e.Type) && (e.Session != "" || e.Error.Name != "")
 }

@@ -3,6 +3,7 @@ package opencode
 import (
 	"bytes"
 	"cmp"
+	"slices"
 	"strings"
 	"time"
 
@@ -172,7 +173,7 @@ func (f *follower) FilterStderr(line []byte) (info agent.LineInfo, known, show b
 		return info, false, true
 	}
 	show = f.ownLogs || f.plain && len(f.added) == 0
-	if !logMessages[l.Message] {
+	if !slices.Contains(logMessages, l.Message) {
 		return info, false, show
 	}
 	retrying := f.readLogLine(&l, time.Now())
@@ -186,7 +187,7 @@ func (f *follower) FilterStderr(line []byte) (info agent.LineInfo, known, show b
 }
 
 // logMessages are the messages of the log that tell something.
-var logMessages = map[string]bool{"created": true, "loop": true, "process": true, "evaluated": true, "stream": true, "stream error": true, "exiting loop": true, "failed": true}
+var logMessages = []string{"created", "loop", "process", "evaluated", "stream", "stream error", "exiting loop", "failed"}
 
 // StderrBegins implements [agent.StderrFilter].
 func (f *follower) StderrBegins(begin []byte) bool {

@@ -25,7 +25,7 @@ func read(args []string) (l line, ok bool) {
 	if at < 0 || args[at] != "run" {
 		return line{}, false
 	}
-	l.root, l.run = globalOptions.Read(args[:at]), options.Read(args[at+1:])
+	l.root, l.run = globalOptions.Read(args[:at]), options().Read(args[at+1:])
 	return l, !l.has(optHelp) && !l.has(optVersion) && !l.has(optInteractive)
 }
 

@@ -1,8 +1,8 @@
 package opencode
 
 import (
-	"sync"
-
+	"github.com/belay-run/belay/internal/lazy"
+	"github.com/belay-run/belay/internal/lookup"
 	"github.com/belay-run/belay/verdict"
 )
 
@@ -10,13 +10,13 @@ import (
 // services that it passes on, never about what the model or a tool has said.
 //
 // Order matters: the words of a limit go before those of a mere throttle.
-var rules = sync.OnceValue(func() *verdict.Rules {
+var rules = lazy.Value[*verdict.Rules]{Make: func() *verdict.Rules {
 	table, err := verdict.Compile(ruleTable...)
 	if err != nil {
 		panic(err) // a test compiles them
 	}
 	return table
-})
+}}
 
 var ruleTable = []verdict.Rule{
 	// It may be anything inside opencode. The log says what.
@@ -52,45 +52,45 @@ var ruleTable = []verdict.Rule{
 }
 
 // codes are what the body of an answer calls an error: OpenAI's, Anthropic's, Google's and OpenCode's own.
-var codes = map[string]verdict.Class{
-	"context_length_exceeded":              verdict.TooLarge,
-	"string_above_max_length":              verdict.TooLarge,
-	"request_too_large":                    verdict.TooLarge,
-	"model_not_found":                      verdict.NotFound,
-	"not_found_error":                      verdict.NotFound,
-	"ModelError":                           verdict.NotFound,
-	"insufficient_quota":                   verdict.Billing,
-	"billing_not_active":                   verdict.Billing,
-	"billing_hard_limit_reached":           verdict.Billing,
-	"billing_error":                        verdict.Billing,
-	"organization_spend_limit_exceeded":    verdict.Billing,
-	"usage_not_included":                   verdict.Billing,
-	"CreditsError":                         verdict.Billing,
-	"MonthlyLimitError":                    verdict.UsageLimit,
-	"usage_limit_reached":                  verdict.UsageLimit,
-	"GoUsageLimitError":                    verdict.UsageLimit,
-	"FreeUsageLimitError":                  verdict.UsageLimit,
-	"SubscriptionUsageLimitError":          verdict.UsageLimit,
-	"rate_limit_exceeded":                  verdict.RateLimit,
-	"rate_limit_error":                     verdict.RateLimit,
-	"RateLimitError":                       verdict.RateLimit,
-	"RESOURCE_EXHAUSTED":                   verdict.RateLimit,
-	"server_is_overloaded":                 verdict.Overloaded,
-	"slow_down":                            verdict.Overloaded,
-	"overloaded_error":                     verdict.Overloaded,
-	"server_error":                         verdict.ServerError,
-	"api_error":                            verdict.ServerError,
-	"internal_server_error":                verdict.ServerError,
-	"invalid_api_key":                      verdict.Auth,
-	"invalid_organization":                 verdict.Auth,
-	"token_expired":                        verdict.Auth,
-	"unsupported_country_region_territory": verdict.Auth,
-	"account_deactivated":                  verdict.Auth,
-	"authentication_error":                 verdict.Auth,
-	"permission_error":                     verdict.Auth,
-	"AuthError":                            verdict.Auth,
-	"UNAUTHENTICATED":                      verdict.Auth,
-	"content_filter":                       verdict.Refused,
-	"content_policy_violation":             verdict.Refused,
-	"invalid_prompt":                       verdict.Refused,
+var codes = lookup.Table[string, verdict.Class]{
+	{"context_length_exceeded", verdict.TooLarge},
+	{"string_above_max_length", verdict.TooLarge},
+	{"request_too_large", verdict.TooLarge},
+	{"model_not_found", verdict.NotFound},
+	{"not_found_error", verdict.NotFound},
+	{"ModelError", verdict.NotFound},
+	{"insufficient_quota", verdict.Billing},
+	{"billing_not_active", verdict.Billing},
+	{"billing_hard_limit_reached", verdict.Billing},
+	{"billing_error", verdict.Billing},
+	{"organization_spend_limit_exceeded", verdict.Billing},
+	{"usage_not_included", verdict.Billing},
+	{"CreditsError", verdict.Billing},
+	{"MonthlyLimitError", verdict.UsageLimit},
+	{"usage_limit_reached", verdict.UsageLimit},
+	{"GoUsageLimitError", verdict.UsageLimit},
+	{"FreeUsageLimitError", verdict.UsageLimit},
+	{"SubscriptionUsageLimitError", verdict.UsageLimit},
+	{"rate_limit_exceeded", verdict.RateLimit},
+	{"rate_limit_error", verdict.RateLimit},
+	{"RateLimitError", verdict.RateLimit},
+	{"RESOURCE_EXHAUSTED", verdict.RateLimit},
+	{"server_is_overloaded", verdict.Overloaded},
+	{"slow_down", verdict.Overloaded},
+	{"overloaded_error", verdict.Overloaded},
+	{"server_error", verdict.ServerError},
+	{"api_error", verdict.ServerError},
+	{"internal_server_error", verdict.ServerError},
+	{"invalid_api_key", verdict.Auth},
+	{"invalid_organization", verdict.Auth},
+	{"token_expired", verdict.Auth},
+	{"unsupported_country_region_territory", verdict.Auth},
+	{"account_deactivated", verdict.Auth},
+	{"authentication_error", verdict.Auth},
+	{"permission_error", verdict.Auth},
+	{"AuthError", verdict.Auth},
+	{"UNAUTHENTICATED", verdict.Auth},
+	{"content_filter", verdict.Refused},
+	{"content_policy_violation", verdict.Refused},
+	{"invalid_prompt", verdict.Refused},
 }

@@ -1,10 +1,9 @@
 package opencode
 
 import (
-	"regexp"
 	"strings"
-	"sync"
 
+	"github.com/belay-run/belay/internal/lazy"
 	"github.com/belay-run/belay/verdict"
 )
 
@@ -20,7 +19,7 @@ type complaint struct {
 }
 
 // colour matches what makes text coloured.
-var colour = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile("\x1b\\[[0-9;]*m") })
+var colour = lazy.Regexp("\x1b\\[[0-9;]*m")
 
 // errorMark stands before a complaint: in red, also where stderr is no terminal.
 const errorMark = "\x1b[91m\x1b[1mError: \x1b[0m"
@@ -29,15 +28,15 @@ const errorMark = "\x1b[91m\x1b[1mError: \x1b[0m"
 var toolMarks = []string{"✗ ", "$ ", "→ ", "← ", "✱ ", "⚙ ", "◈ ", "% ", "# ", "• ", "│ ", "| "}
 
 // header matches the line that tells which agent asks which model.
-var header = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^> \S.* · \S+$`) })
+var header = lazy.Regexp(`(?m)^> \S.* · \S+$`)
 
 func (f *follower) readStderr(e verdict.Excerpt) (c complaint) {
 	raw := withoutLog(e.Text())
 	c.text = raw
 	if strings.Contains(raw, "\x1b[") {
-		c.text = colour().ReplaceAllString(raw, "")
+		c.text = colour.Get().ReplaceAllString(raw, "")
 	}
-	c.begun = header().MatchString(c.text)
+	c.begun = header.Get().MatchString(c.text)
 	for line := range strings.Lines(c.text) {
 		for _, mark := range toolMarks {
 			c.worked = c.worked || c.begun && strings.HasPrefix(line, mark)
@@ -77,9 +76,9 @@ func lastComplaint(text string, plain bool) string {
 		return ""
 	}
 	before := strings.TrimRight(text[:at], "\r\n ")
-	last := colour().ReplaceAllString(before[strings.LastIndexByte(before, '\n')+1:], "")
+	last := colour.Get().ReplaceAllString(before[strings.LastIndexByte(before, '\n')+1:], "")
 	if strings.HasPrefix(last, "✗ ") {
 		return ""
 	}
-	return strings.TrimSpace(colour().ReplaceAllString(text[at+size:], ""))
+	return strings.TrimSpace(colour.Get().ReplaceAllString(text[at+size:], ""))
 }
