@@ -80,8 +80,7 @@ soak: ## attacks for an hour, with counts; PARTS="engine clock" chooses, SEED=n 
 check: .tools/staticcheck
 	@test -z "$$(gofmt -l . | grep -v '^\.tools/')" || { gofmt -l . ; echo 'run: gofmt -w .' ; exit 1; }
 	go vet ./...
-	GOOS=darwin go vet ./...
-	GOOS=windows go vet ./...
+	scripts/vet-elsewhere $(if $(FULL),full)
 	.tools/staticcheck ./...
 	go vet -C bench ./...
 	go vet -C tools ./...
@@ -96,12 +95,12 @@ unit:
 fuzz:
 	@scripts/fuzz $(if $(FULL),20000x guided,1000x)
 
-# What vet has compiled for other systems is used again, so no -trimpath here. The system calls of arm64 differ on Linux only,
-# and belay makes all of them; belayd, with SQLite in it, takes a minute of CPU there.
+# What vet has compiled for other systems is used again, so no -trimpath here, and no SQLite: see scripts/vet-elsewhere. The system
+# calls of arm64 differ on Linux only, and belay makes all of them.
 cross:
 	@for platform in linux/amd64 darwin/amd64 windows/amd64 linux/arm64 $(if $(FULL),darwin/arm64 windows/arm64); do \
 	  echo "build $$platform"; \
-	  CGO_ENABLED=0 GOOS=$${platform%/*} GOARCH=$${platform#*/} go build -o /dev/null \
+	  CGO_ENABLED=0 GOOS=$${platform%/*} GOARCH=$${platform#*/} go build $$([ "$$platform" = linux/amd64 ] || echo '$(if $(FULL),,-tags norecord)') -o /dev/null \
 	    $$([ "$$platform" = linux/arm64 ] && [ -z '$(FULL)' ] && echo ./cmd/belay || echo ./cmd/...) || exit 1; \
 	done
 
