@@ -56,7 +56,7 @@ var arrows = map[string][]string{
 	"scripts/reference":           {"internal/cli", "internal/config", "internal/engine"},
 	"scripts/sixfaults":           {"internal/agent", "internal/companion/rehearse", "internal/profile", "internal/supervise"},
 	"examples/ghsync":             {"", "gh", "retry"},
-	"internal/config":             {"internal/agent", "internal/agent/generic", "internal/alert", "internal/budget", "internal/label", "internal/message", "internal/price", "internal/profile", "internal/safefile", "retry", "verdict"},
+	"internal/config":             {"internal/agent", "internal/agent/custom", "internal/agent/generic", "internal/alert", "internal/budget", "internal/label", "internal/message", "internal/price", "internal/profile", "internal/safefile", "internal/supervise", "retry", "verdict"},
 	"internal/clientfile":         {"internal/message", "internal/safefile", "internal/supervise"},
 	"internal/belayd":             {"internal/config", "verdict"},
 	"internal/version":            {},

@@ -16,6 +16,8 @@ import (
 type Descriptor struct {
 	// Name is the profile's name, which is also the command's.
 	Name string
+	// Commands are the names of its command where that is not the profile's; nil if it is.
+	Commands []string
 	// New makes the profile of one command line, args[0] being the command, in that environment and directory.
 	New func(args, env []string, dir string) Profile
 	// Preset is how often, and after which delays, the CLI is repeated where the caller does not say.

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/belay-run/belay/internal/clientfile"
+	"github.com/belay-run/belay/internal/config"
 	"github.com/belay-run/belay/internal/engine"
 	"github.com/belay-run/belay/internal/journal"
 	"github.com/belay-run/belay/internal/printable"
@@ -19,7 +20,7 @@ import (
 // the table. A flag that takes a file or directory is completed by the shell.
 func flagValues() map[string][]string {
 	return map[string][]string{
-		"profile": profile.Names(), "preset": profile.Presets(),
+		"preset": profile.Presets(),
 		"output-format": {"text", "json"}, "exit-code": {"child"}, "on-busy": {"wait", "replace", "fail"},
 		"jitter": {"full", "none", "proportional:0.2", "additive:0.25", "plus:1s"},
 		"resume": {engine.LastSession}, "resume-or-new": {engine.LastSession},
@@ -49,6 +50,8 @@ func addCompletions(root *cobra.Command) {
 			switch list := known[f.Name]; {
 			case f.Name == "scope" && f.Value.Type() == "KEY", f.Name == "exit-code" && f.Value.Type() == "N":
 				// any value of the user's
+			case f.Name == "profile":
+				cmd.RegisterFlagCompletionFunc(f.Name, completed(completeProfiles))
 			case list != nil:
 				cmd.RegisterFlagCompletionFunc(f.Name, cobra.FixedCompletions(list, cobra.ShellCompDirectiveNoFileComp))
 			case f.Value.Type() == "FILE":
@@ -73,6 +76,12 @@ func completed(find func() []string) cobra.CompletionFunc {
 		})
 		return list, cobra.ShellCompDirectiveNoFileComp
 	}
+}
+
+// completeProfiles are the profiles, with those that the user's file declares.
+func completeProfiles() []string {
+	config.ReadUser() // what is wrong with it is for belay run to say
+	return profile.Names()
 }
 
 // completeByShell leaves commands and files to the shell.

@@ -94,6 +94,8 @@ func writeConfig(w io.Writer, shown []config.Shown) error {
 		switch s.Kind {
 		case "rule":
 			name = "rule: " + s.Name
+		case "profile":
+			name = "profile " + s.Name
 		case "price":
 			name = "price of " + s.Name
 		case "budget":

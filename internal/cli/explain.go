@@ -72,11 +72,15 @@ func explain(cmd *cobra.Command, o explainOptions, given config.Given, argv []st
 	if o.profile == "" && len(argv) == 0 {
 		o.profile = generic.Name
 	}
+	user, err := config.ReadUser()
+	if err != nil {
+		return err
+	}
 	known, err := profileFor(stdioOf(cmd), o.profile, argv, "")
 	if err != nil {
 		return err
 	}
-	s, rules, err := config.Load(given, nameOf(known))
+	s, rules, err := user.Load(given, nameOf(known))
 	if err != nil {
 		return err
 	}

@@ -80,11 +80,15 @@ the environment and in files: see belay help config. For what the exit codes mea
 
 // run is belay run.
 func run(ctx context.Context, std stdio.Streams, given config.Given, args []string) error {
+	user, err := config.ReadUser()
+	if err != nil {
+		return refuse(std, given, nil, err)
+	}
 	known, err := profileFor(std, given["profile"], args, given["cwd"])
 	if err != nil {
 		return refuse(std, given, nil, err)
 	}
-	s, rules, err := config.Load(given, nameOf(known))
+	s, rules, err := user.Load(given, nameOf(known))
 	if err != nil {
 		return refuse(std, given, nil, err)
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/belay-run/belay/internal/alert"
 	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/price"
+	"github.com/belay-run/belay/internal/profile"
 	"github.com/belay-run/belay/internal/safefile"
 	"github.com/belay-run/belay/verdict"
 )
@@ -34,6 +35,7 @@ type file struct {
 	ignored []Ignored // of a project's file, or that the user's cannot be reached
 	prices  map[string]price.Price
 	budgets map[string]Budget
+	own     []*ownProfile // that it declares
 }
 
 // Rule is a user's rule for the verdict on one profile's outcomes, or on all.
@@ -76,7 +78,14 @@ func parseFile(path string, data []byte, project bool) (*file, error) {
 	}
 	lines := lineNumbers(data)
 	wrong := func(key string, format string, args ...any) error {
-		return f.mistake(key, &Mistake{Path: path, Line: lines[key], Err: fmt.Errorf(format, args...)})
+		return f.mistake(key, &Mistake{Path: path, Line: lineOf(lines, key), Err: fmt.Errorf(format, args...)})
+	}
+	if tables, ok := doc["profile"].(map[string]any); ok { // before all that may name one
+		if err := f.declareProfiles(tables, lines, wrong); err != nil {
+			return nil, err
+		}
+	} else if !project {
+		profile.Declare(nil)
 	}
 	if err := f.addTable(f.values, doc, "", lines, wrong); err != nil {
 		return nil, err

@@ -2,18 +2,21 @@ package config
 
 import (
 	"bytes"
+	"strconv"
 	"strings"
 
 	"github.com/pelletier/go-toml/v2/unstable"
 )
 
-// deepestKey is how many names a key of ours has at most, as in profile.claude.max_retries.
-const deepestKey = 3
+// deepestKey is how many names a key of ours has at most, as in profile.qwen.event[2].when.type.
+const deepestKey = 5
 
-// lineNumbers maps each dotted key of a document to its line. The document is known to be well-formed, but may be made to
-// cost time: what is deeper than any key of ours is left out, and lines are counted once.
+// lineNumbers maps each dotted key of a document to its line. A table that stands in a list has its place there too:
+// profile.qwen.event[2] is the second. The document is known to be well-formed, but may be made to cost time: what is deeper than
+// any key of ours is left out, and lines are counted once.
 func lineNumbers(data []byte) map[string]int {
 	lines := map[string]int{}
+	places := map[string]int{} // how many tables a list has so far
 	var p unstable.Parser
 	p.Reset(data)
 	var prefix []string
@@ -30,16 +33,42 @@ func lineNumbers(data []byte) map[string]int {
 			}
 		}
 		full := key
-		if e.Kind == unstable.KeyValue {
+		switch e.Kind {
+		case unstable.KeyValue:
 			full = append(append([]string(nil), prefix...), key...)
-		} else {
+		case unstable.ArrayTable:
+			places[strings.Join(key, ".")]++
+			prefix = key
+		default:
 			prefix = key
 		}
+		plain, placed := "", ""
 		for i := range min(len(full), deepestKey) {
-			if k := strings.Join(full[:i+1], "."); lines[k] == 0 {
-				lines[k] = line
+			plain, placed = plain+full[i], placed+full[i]
+			if n := places[plain]; n > 0 {
+				placed += "[" + strconv.Itoa(n) + "]"
 			}
+			for _, k := range [2]string{plain, placed} {
+				if lines[k] == 0 {
+					lines[k] = line
+				}
+			}
+			plain, placed = plain+".", placed+"."
 		}
 	}
 	return lines
+}
+
+// lineOf is the line of a key or, of one that has none of its own, of the table that it stands in; 0 if that has none either.
+func lineOf(lines map[string]int, key string) int {
+	for {
+		if line := lines[key]; line > 0 {
+			return line
+		}
+		at := strings.LastIndexAny(key, ".[")
+		if at < 0 {
+			return 0
+		}
+		key = key[:at]
+	}
 }

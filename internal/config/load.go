@@ -36,13 +36,32 @@ const (
 // What a project sets takes effect as far as its [Scope] allows; the rest is in Settings.Ignored. The rules are the user's for
 // the profile.
 func Load(given Given, profile string) (*Settings, []verdict.Rule, error) {
-	s := &Settings{origin: map[string]string{}, raw: map[string]string{}, chosen: map[string]layer{}}
-	user, err := readUser()
+	user, err := ReadUser()
 	if err != nil {
 		return nil, nil, err
 	}
+	return user.Load(given, profile)
+}
+
+// UserSettings are those of the user's file. To read it makes the profiles known that it declares.
+type UserSettings struct{ *file }
+
+// ReadUser reads the user's file, for those who have to know its profiles before they know which settings to load.
+func ReadUser() (UserSettings, error) {
+	user, err := readUser()
 	if user == nil {
 		user = &file{}
+	}
+	return UserSettings{user}, err
+}
+
+// Load is the function of that name, with the file as it was read.
+func (user UserSettings) Load(given Given, profile string) (*Settings, []verdict.Rule, error) {
+	s := &Settings{origin: map[string]string{}, raw: map[string]string{}, chosen: map[string]layer{}}
+	if len(user.own) > 0 && profile != "" {
+		if err := user.checkOwn(profile); err != nil {
+			return nil, nil, err
+		}
 	}
 	for _, i := range user.ignored {
 		s.ignore(i)

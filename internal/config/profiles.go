@@ -12,8 +12,9 @@ func Profiles() []string { return profile.Names() }
 
 // checkProfile refuses an unknown profile: its settings would be ignored silently.
 func checkProfile(name string) error {
-	if slices.Contains(Profiles(), name) {
+	names := Profiles()
+	if slices.Contains(names, name) {
 		return nil
 	}
-	return message.Error(message.NoProfile(name, Nearest(name, Profiles()), Profiles()))
+	return message.Error(message.NoProfile(name, Nearest(name, names), names))
 }

@@ -22,7 +22,7 @@ const (
 
 // Shown is one thing that is set, as [Show] reports it. Fields are only ever added.
 type Shown struct {
-	Kind    string `json:"kind"` // setting, policy (what follows from the settings), rule, price, budget, alert or ignored; the command adds state and file
+	Kind    string `json:"kind"` // setting, policy (what follows from the settings), rule, profile, price, budget, alert or ignored; the command adds state and file
 	Name    string `json:"name"`
 	Value   string `json:"value"`
 	From    string `json:"from"`
@@ -33,12 +33,19 @@ type Shown struct {
 // Show returns everything that has a value outside of a call, and where that comes from: for commands of that profile, with
 // what its preset says; or, of no profile, what is set for all and what is set for one.
 func Show(profile string) ([]Shown, error) {
+	user, err := ReadUser()
+	if err != nil {
+		return nil, err
+	}
+	if err := user.checkOwn(""); err != nil {
+		return nil, err
+	}
 	if profile != "" {
 		if err := checkProfile(profile); err != nil {
 			return nil, err
 		}
 	}
-	s, _, err := Load(nil, profile)
+	s, _, err := user.Load(nil, profile)
 	if err != nil {
 		return nil, err
 	}
@@ -54,7 +61,7 @@ func Show(profile string) ([]Shown, error) {
 		if profile != "" {
 			break
 		}
-		own, _, err := Load(nil, other)
+		own, _, err := user.Load(nil, other)
 		if err != nil {
 			return nil, err
 		}
@@ -69,15 +76,14 @@ func Show(profile string) ([]Shown, error) {
 			}
 		}
 	}
-	user, err := readUser()
-	if err != nil {
-		return nil, err
+	for _, r := range user.rules {
+		if profile == "" || r.Profile == "" || r.Profile == profile {
+			list = append(list, Shown{Kind: "rule", Name: r.Name, Value: string(r.Class), From: UserFile(), Profile: r.Profile})
+		}
 	}
-	if user != nil {
-		for _, r := range user.rules {
-			if profile == "" || r.Profile == "" || r.Profile == profile {
-				list = append(list, Shown{Kind: "rule", Name: r.Name, Value: string(r.Class), From: UserFile(), Profile: r.Profile})
-			}
+	for _, o := range user.own {
+		if profile == "" || o.Name == profile {
+			list = append(list, Shown{Kind: "profile", Name: o.Name, Value: strings.Join(o.Commands, ", "), From: UserFile()})
 		}
 	}
 	for model, p := range s.Prices.Own() {

@@ -20,8 +20,14 @@ type UnknownError struct{ Name string }
 
 func (e *UnknownError) Error() string { return fmt.Sprintf("there is no profile %q", e.Name) }
 
-// All are the CLIs, in the order of the registry. The slice is not to be changed.
-func All() []*agent.Descriptor { return registry }
+// All are the CLIs, in the order of the registry, and after them those that the user's file declares. The slice is not to be
+// changed.
+func All() []*agent.Descriptor {
+	if own := declared(); len(own) > 0 {
+		return slices.Concat(registry, own)
+	}
+	return registry
+}
 
 // Clients are the CLIs that have hooks or MCP servers in files that belay can edit.
 func Clients() (list []*clientfile.Client) {
@@ -50,13 +56,18 @@ func Find(name string) *agent.Descriptor {
 			return d
 		}
 	}
+	for _, d := range declared() {
+		if d.Name == name {
+			return d
+		}
+	}
 	return nil
 }
 
 // Names are the names of all profiles, the generic one last.
 func Names() []string {
 	names := make([]string, 0, len(registry)+1)
-	for _, d := range registry {
+	for _, d := range All() {
 		names = append(names, d.Name)
 	}
 	return append(names, generic.Name)
@@ -100,7 +111,16 @@ func Of(args, env []string, dir string) agent.Profile {
 
 // OfCommand returns the CLI that a command is, by the name of its file; nil if it is none.
 func OfCommand(path string) *agent.Descriptor {
-	return Find(programName(path))
+	name := programName(path)
+	for _, d := range declared() {
+		if slices.Contains(d.Commands, name) {
+			return d
+		}
+	}
+	if d := Find(name); d != nil && d.Commands == nil {
+		return d
+	}
+	return nil
 }
 
 // programName is the name of a program without the directory and the suffix that Windows has for it, of which the commands that npm
@@ -125,7 +145,7 @@ func Preset(name string) (retry.Policy, bool) {
 // Presets are the names that Preset knows.
 func Presets() []string {
 	names := retry.Presets()
-	for _, d := range registry {
+	for _, d := range All() {
 		if !slices.Contains(names, d.Name) {
 			names = append(names, d.Name)
 		}

@@ -1,0 +1,271 @@
+package custom
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"regexp/syntax"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/belay-run/belay/internal/agent"
+	"github.com/belay-run/belay/internal/supervise"
+	"github.com/belay-run/belay/retry"
+	"github.com/belay-run/belay/verdict"
+)
+
+// Definition is what the user's file says of a CLI. Only Name, Commands and Headless are needed.
+type Definition struct {
+	Name string
+	// Commands are the names of its command.
+	Commands []string
+	// Options are what its command line can hold. A command line with any other option is left alone.
+	Options  agent.Table
+	Headless Headless
+	Prompt   Prompt
+	Output   Output
+	Session  Session
+	Success  Success
+	Service  Service
+	// Events say what lines of JSON mean; the first that matches a line counts.
+	Events []Event
+	// Status is a pattern whose first group is the HTTP status in the CLI's own words.
+	Status string
+	// Rules are asked about the CLI's own words before anything else.
+	Rules []Rule
+	// Stop is how it is stopped; empty means as other agents.
+	Stop supervise.Ladder
+	// Stall is how long it may show no event, ToolStall while a tool runs, if that is not the same; 0 means no limit.
+	Stall, ToolStall time.Duration
+	// HomeVar and HomeDir are where it keeps its things, see [agent.Descriptor].
+	HomeVar, HomeDir string
+	Install, Login   string
+	Tested           agent.Tested
+	// Outcomes is a file or directory of saved outcomes.
+	Outcomes string
+
+	once  sync.Once
+	table *table
+}
+
+// Headless says which command lines work on one request and end. Any other is treated as a command of which nothing is known.
+type Headless struct {
+	Always  bool
+	Options []string // one of these is there
+	Words   bool     // or a word
+	Command []string // or this subcommand
+	Except  []string // options, and first words, with which it is not headless in any case
+}
+
+// Prompt says how the CLI is given its prompt.
+type Prompt struct {
+	Option   string // takes it as its value; empty if there is none
+	Words    bool   // the words of the command line are one
+	Stdin    bool   // what is on stdin is one, or belongs to it
+	MaxStdin int64  // in bytes; 0 means no limit
+}
+
+// Output says what the CLI prints.
+type Output struct {
+	// Events are the arguments that make it print lines of JSON: an option and, if it takes one, its value.
+	Events []string
+	// Text is the value of the same option for text; empty means "text".
+	Text string
+	// All says that it prints all that the model says where text is asked for, and not only the last answer.
+	All bool
+}
+
+// Session says how sessions are resumed. In arguments {session} stands for the id.
+type Session struct {
+	Resume  []string // arguments that resume one; nil if that cannot be done
+	New     []string // arguments that name a new one; nil if the CLI itself does
+	Options []string // options that choose a session; they make way for ours
+	ID      string   // the pattern of ids; empty for UUIDs
+	Example string
+}
+
+// Success says what a run has to show to be one.
+type Success struct {
+	Exit   []int // its exit code; nil means 0
+	Answer *bool // an answer that is not empty, or the use of a tool; nil means: where there are events
+}
+
+// Service says whose limits a call falls under: variables with the address and the key, and the host where none is set.
+type Service struct {
+	Host                 string
+	AddressVars, KeyVars []string
+}
+
+// Rule is a rule for verdicts. Where it names no stream, it looks at errors in events and at stderr: what a model has said is no
+// evidence.
+type Rule struct {
+	verdict.Rule
+	// Events says that it looks at errors in events only.
+	Events bool
+	// Status are the HTTP statuses that it applies to; nil means any, and none.
+	Status []int
+}
+
+const (
+	// sessionMark stands for the id of a session.
+	sessionMark = "{session}"
+	textForm    = "text"
+)
+
+// defaultStop is how agents are stopped.
+var defaultStop = supervise.Ladder{{Signal: syscall.SIGINT, Wait: 4 * time.Second}, {Signal: syscall.SIGTERM, Wait: 3 * time.Second}}
+
+// Descriptor is what everybody else may know of the CLI.
+func (d *Definition) Descriptor() *agent.Descriptor {
+	if len(d.Stop) == 0 {
+		d.Stop = defaultStop
+	}
+	if d.Output.Text == "" {
+		d.Output.Text = textForm
+	}
+	desc := &agent.Descriptor{
+		Name:           d.Name,
+		Commands:       d.Commands,
+		New:            func(args, env []string, dir string) agent.Profile { return newProfile(d, args, env, dir) },
+		Preset:         retry.Policy{MaxRetries: 3, BaseDelay: time.Second, MaxDelay: time.Minute, Jitter: retry.Full},
+		Tested:         d.Tested,
+		Ask:            d.ask(),
+		MaxInput:       d.Prompt.MaxStdin,
+		IsSession:      d.isSession,
+		SessionExample: d.Session.Example,
+		HomeVar:        d.HomeVar, HomeDir: d.HomeDir,
+		Login: agent.Login{Command: d.Login, Variables: d.Service.KeyVars},
+	}
+	if d.Install != "" {
+		desc.Install = []agent.Install{{Command: d.Install}}
+	}
+	return desc
+}
+
+// ask are the arguments before a prompt.
+func (d *Definition) ask() []string {
+	args := append([]string{}, d.Headless.Command...)
+	if d.Prompt.Option != "" {
+		args = append(args, d.Prompt.Option)
+	}
+	return args
+}
+
+// option is the first name of an option in the table, by which a command line that was read has it.
+func (d *Definition) option(name string) string {
+	for _, o := range d.Options {
+		for _, n := range o.Names {
+			if n == name {
+				return o.Names[0]
+			}
+		}
+	}
+	return name
+}
+
+// maxID is longer than any id of a session.
+const maxID = 200
+
+// isSession reports whether an id has the form of the CLI's ids. What could be an option, or a path, has not.
+func (d *Definition) isSession(id string) bool {
+	if d.Session.ID == "" {
+		return agent.IsUUID(id)
+	}
+	if id == "" || len(id) > maxID || id[0] == '-' || id[0] == '.' || strings.ContainsAny(id, "/\\") {
+		return false
+	}
+	t := d.compiled()
+	return t.session != nil && t.session.MatchString(id)
+}
+
+// table is a definition with its patterns compiled.
+type table struct {
+	rules   []row
+	events  []event
+	status  *regexp.Regexp
+	session *regexp.Regexp
+}
+
+// row is a rule made ready.
+type row struct {
+	Rule
+	only *verdict.Rules
+}
+
+// compiled compiles the patterns once. Those that are wrong match nothing; [Definition.Check] says which.
+func (d *Definition) compiled() *table {
+	d.once.Do(func() { d.table, _ = d.compile() })
+	return d.table
+}
+
+// KeyError says which key of a definition is wrong.
+type KeyError struct {
+	Key string // below the table, as in event[2].when.type
+	Err error
+}
+
+func (e *KeyError) Error() string { return e.Key + ": " + e.Err.Error() }
+func (e *KeyError) Unwrap() error { return e.Err }
+
+// Check compiles the patterns. The error is a [*KeyError].
+func (d *Definition) Check() error {
+	_, err := d.compile()
+	if err == nil && d.Session.Example != "" && !d.isSession(d.Session.Example) {
+		err = &KeyError{"session.example", fmt.Errorf("%q does not have the form that id says", d.Session.Example)}
+	}
+	return err
+}
+
+func (d *Definition) compile() (t *table, first error) {
+	t = &table{}
+	wrong := func(key string, err error) {
+		if err != nil && first == nil {
+			first = &KeyError{key, err}
+		}
+	}
+	var err error
+	if d.Status != "" {
+		if t.status, err = compilePattern("(?m)" + d.Status); err == nil && t.status.NumSubexp() < 1 {
+			t.status, err = nil, errors.New(`it needs a group around the number, such as "HTTP (\\d{3})"`)
+		}
+		wrong("status", err)
+	}
+	if d.Session.ID != "" {
+		t.session, err = compilePattern("^(?:" + d.Session.ID + ")$")
+		wrong("session.id", err)
+	}
+	for i, r := range d.Rules {
+		only, err := verdict.Compile(r.Rule)
+		wrong(fmt.Sprintf("rule[%d]", i+1), withoutPlace(err))
+		if err == nil {
+			t.rules = append(t.rules, row{r, only})
+		}
+	}
+	for i := range d.Events {
+		e, key, err := compileEvent(&d.Events[i])
+		wrong(strings.TrimSuffix(fmt.Sprintf("event[%d].%s", i+1, key), "."), err)
+		if err == nil {
+			t.events = append(t.events, e)
+		}
+	}
+	return t, first
+}
+
+// withoutPlace is the error of a table of one rule without the place of that rule in it.
+func withoutPlace(err error) error {
+	if inner := errors.Unwrap(err); inner != nil {
+		return inner
+	}
+	return err
+}
+
+// compilePattern compiles a pattern. The error says what is wrong without the words of the package.
+func compilePattern(pattern string) (*regexp.Regexp, error) {
+	re, err := regexp.Compile(pattern)
+	if wrong, ok := errors.AsType[*syntax.Error](err); ok {
+		return nil, fmt.Errorf("%s: %s", wrong.Code, wrong.Expr)
+	}
+	return re, err
+}

@@ -1,0 +1,243 @@
+package custom
+
+import (
+	"bytes"
+	"strings"
+	"time"
+
+	"github.com/belay-run/belay/internal/agent"
+	"github.com/belay-run/belay/verdict"
+)
+
+// Follow implements [agent.Agent].
+func (p *Profile) Follow(plan agent.Plan) agent.Follower {
+	f := &follower{profile: p, table: p.def.compiled(), plain: plan.Plain, guess: p.line.Unknown != "", added: plan.Added}
+	if len(plan.Args) == 0 {
+		return f
+	}
+	if line := p.def.Options.Read(plan.Args[1:]); line.Unknown == "" {
+		f.resumeID = p.resumed(&line)
+	}
+	if f.resumeID == "" && len(p.def.Session.New) > 0 {
+		for i, arg := range withSession(p.def.Session.New, "") {
+			if at := len(plan.Added) - len(p.def.Session.New) + i; at >= 0 && arg != p.def.Session.New[i] && strings.HasPrefix(plan.Added[at], arg) {
+				f.ownID = strings.TrimPrefix(plan.Added[at], arg)
+			}
+		}
+	}
+	return f
+}
+
+// follower reads the output of one attempt.
+type follower struct {
+	profile  *Profile
+	table    *table
+	plain    bool     // stdout is the answer and nothing else
+	guess    bool     // whether it is, is not known; events are recognized by how they begin
+	added    []string // options of ours on the command line
+	resumeID string   // the session that the command line resumes
+	ownID    string   // the name that we gave to a new session
+
+	lines    int
+	said     bool // something was printed that is no event
+	began    bool // there was an event
+	session  string
+	model    string
+	version  string
+	active   bool // the model or a tool has done something
+	worked   bool // a tool has
+	troubled bool // the model has not answered since it was last asked again
+	writes   agent.Doing
+	tools    agent.Tools
+	texts    []agent.Answer
+	answer   agent.Answer
+	result   bool // the run says that it has ended well
+	ended    bool // the run says that it has ended, in whichever way
+	failure  *failure
+	calls    verdict.Usage // what the model calls have used that were told of one by one
+	total    *verdict.Usage
+	turns    int
+	retries  int
+	status   int
+	misread  bool
+	over     bool
+}
+
+// failure is what an event says of an error.
+type failure struct {
+	message string
+	status  int
+	hint    verdict.Hint
+}
+
+// Line implements [agent.Follower].
+func (f *follower) Line(line agent.Line) agent.LineInfo {
+	f.lines++
+	r, ok := f.table.readLine(line.Text)
+	ok = ok && len(f.table.events) > 0
+	if f.guess && !f.began && !ok && len(bytes.TrimSpace(line.Text)) > 0 {
+		f.plain = true
+	}
+	if f.plain || !ok {
+		f.said = f.said || len(bytes.TrimSpace(line.Text)) > 0
+		info := f.info()
+		info.Foreign = !f.plain && (!f.began || !bytes.HasPrefix(line.Text, []byte("{"))) // else it is an event that was cut off
+		return info
+	}
+	f.began = true
+	show, turn, retrying := f.take(&r, line)
+	info := f.info()
+	info.Show, info.Turn, info.Retrying = show, turn, retrying
+	switch r.Kind {
+	case Text, Thinking, Tool:
+		info.Answered, f.troubled = true, false
+	}
+	f.troubled = f.troubled || retrying != nil
+	info.Troubled = f.troubled
+	return info
+}
+
+// info says how the attempt stands as a whole.
+func (f *follower) info() agent.LineInfo {
+	info := agent.LineInfo{Tools: f.tools.Running(), Delivered: f.ended, Activity: agent.Activity{Doing: f.writes}}
+	if name, argument := f.tools.Newest(); name != "" {
+		info.Activity = agent.Activity{Doing: agent.UsingTool, Tool: name, Argument: argument}
+	}
+	return info
+}
+
+// take follows an event.
+func (f *follower) take(r *read, line agent.Line) (show agent.Show, turn *verdict.Usage, retrying *agent.Retrying) {
+	set := func(to *string, field Field) {
+		if text := r.text(field); text != "" {
+			*to = text
+		}
+	}
+	set(&f.session, FieldSession)
+	set(&f.model, FieldModel)
+	set(&f.version, FieldVersion)
+	usage, used := r.usage()
+	switch r.Kind {
+	case Text:
+		f.active, f.writes = true, agent.Writing
+		f.say(r, line)
+	case Thinking:
+		f.active, f.writes = true, agent.Thinking
+	case Tool:
+		f.active, f.worked = true, true
+		id := r.text(FieldToolID)
+		f.tools.Begin(id, r.text(FieldTool))
+		f.tools.Argue(id, agent.ToolArgument([]byte(r.text(FieldToolInput))))
+		if r.text(FieldText) != "" {
+			f.say(r, line)
+		}
+	case ToolEnd:
+		f.tools.End(r.text(FieldToolID))
+		f.writes = agent.Thinking
+	case Retry:
+		f.retries++
+		show, retrying = agent.Hold, f.retrying(r)
+	case Error:
+		f.fail(r)
+		show = agent.Hold
+	case Result, Failed:
+		f.ended, f.result = true, r.Kind == Result
+		f.tools.EndAll()
+		if f.result {
+			f.failure = nil // what went wrong before did not keep it from its end
+			if r.text(FieldText) != "" {
+				f.answer = f.answerIn(r, line)
+			}
+		} else {
+			f.fail(r)
+			show = agent.Hold
+		}
+		if used {
+			f.total = &usage
+			return show, nil, retrying
+		}
+	}
+	if used {
+		f.calls = f.calls.Add(usage)
+		f.turns++
+		turn = &usage
+	}
+	return show, turn, retrying
+}
+
+// say notes what the model has said.
+func (f *follower) say(r *read, line agent.Line) {
+	a := f.answerIn(r, line)
+	if strings.TrimSpace(a.String()) == "" {
+		return
+	}
+	f.answer = a
+	f.texts = append(f.texts, a)
+}
+
+// answerIn is the text of an event.
+func (f *follower) answerIn(r *read, line agent.Line) agent.Answer {
+	return agent.NewAnswer(line, strings.ReplaceAll(r.Paths[FieldText], "[]", ""), r.text(FieldText))
+}
+
+// fail notes an error. What a later one does not tell is known from the one before.
+func (f *follower) fail(r *read) {
+	one := f.failureIn(r)
+	if f.failure != nil {
+		if one.message == "" {
+			one.message = f.failure.message
+		}
+		if one.status == 0 {
+			one.status = f.failure.status
+		}
+		if one.hint.IsZero() {
+			one.hint = f.failure.hint
+		}
+	}
+	f.failure = &one
+}
+
+// failureIn is the error that an event tells of.
+func (f *follower) failureIn(r *read) (one failure) {
+	now := time.Now()
+	one.message = r.text(FieldError)
+	if n, ok := r.number(FieldStatus); ok && n >= 100 && n < 600 {
+		one.status = int(n)
+	}
+	if one.status == 0 {
+		one.status = f.table.statusIn(one.message)
+	}
+	if h, ok := verdict.ParseRetryAfter(r.text(FieldRetryAfter), now); ok {
+		one.hint = h
+	} else if text := r.text(FieldResetAt); text != "" {
+		one.hint, _ = verdict.ParseHint("resetsAt: "+text, now)
+	}
+	return one
+}
+
+// retrying is what an event says of a retry inside the CLI.
+func (f *follower) retrying(r *read) *agent.Retrying {
+	one := f.failureIn(r)
+	v := f.classify(&one, 1, time.Now())
+	again := &agent.Retrying{Verdict: v}
+	if seconds, ok := r.number(FieldWait); ok && seconds > 0 {
+		again.Wait = time.Duration(min(seconds, 24*3600) * float64(time.Second))
+	}
+	switch v.Class {
+	case verdict.Auth, verdict.Billing, verdict.InvalidRequest, verdict.NotFound, verdict.TooLarge:
+		again.Hopeless = true // the service will say the same again
+	}
+	return again
+}
+
+// usage is what an event says that was used; ok is false if it says nothing.
+func (r *read) usage() (u verdict.Usage, ok bool) {
+	u = verdict.Usage{InputTokens: r.count(FieldInput), OutputTokens: r.count(FieldOutput), CacheReadInputTokens: r.count(FieldCacheRead),
+		CacheCreationInputTokens: r.count(FieldCacheWrite)}
+	if usd, told := r.number(FieldCost); told && usd >= 0 && usd < 1e6 {
+		u.CostUSD = &usd
+	}
+	_, in := r.number(FieldInput)
+	_, out := r.number(FieldOutput)
+	return u, in || out || u.CostUSD != nil
+}

@@ -1,0 +1,167 @@
+package config
+
+import (
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/belay-run/belay/internal/message"
+)
+
+// fields reads the values of a table one by one. The first that is wrong is kept; what is read after it does not count.
+type fields struct {
+	table map[string]any
+	under *fields // the table that this one stands in; nil for the outermost
+	name  string  // its name there
+	asked []string
+	wrong *wrongField
+}
+
+// wrongField is a key and what is wrong with its value.
+type wrongField struct {
+	key string
+	err error
+}
+
+// fail notes what is wrong with a key.
+func (t *fields) fail(key string, err error) {
+	if t.under != nil {
+		t.under.fail(strings.TrimSuffix(t.name+"."+key, "."), err)
+	} else if t.wrong == nil {
+		t.wrong = &wrongField{key, err}
+	}
+}
+
+// get is the value of a key; nil if it has none.
+func (t *fields) get(key string) any {
+	t.asked = append(t.asked, key)
+	return t.table[key]
+}
+
+// close refuses keys that nothing has asked for.
+func (t *fields) close() {
+	for _, key := range slices.Sorted(maps.Keys(t.table)) {
+		if !slices.Contains(t.asked, key) {
+			t.fail(key, message.Error(message.UnknownKey(t.asked...)))
+		}
+	}
+}
+
+// text is a string; empty if there is none.
+func (t *fields) text(key string) string {
+	value := t.get(key)
+	text, ok := value.(string)
+	if value != nil && (!ok || text == "") {
+		t.fail(key, message.Error(message.NotAString(value)))
+	}
+	return text
+}
+
+// texts is a string, or a list of them.
+func (t *fields) texts(key string) []string {
+	value := t.get(key)
+	if value == nil {
+		return nil
+	}
+	list, err := texts(value, nil)
+	if err != nil {
+		t.fail(key, err)
+	}
+	return list
+}
+
+// oneOf is one of some strings; empty if there is none.
+func (t *fields) oneOf(key string, allowed ...string) string {
+	text := t.text(key)
+	if text != "" && !slices.Contains(allowed, text) {
+		t.fail(key, message.Error(message.NotOneOf(text, allowed)))
+	}
+	return text
+}
+
+// flag is true or false.
+func (t *fields) flag(key string) bool {
+	value := t.get(key)
+	set, ok := value.(bool)
+	if value != nil && !ok {
+		t.fail(key, message.Error(message.MustBeBool()))
+	}
+	return set
+}
+
+// count is a number that is not negative.
+func (t *fields) count(key string) int64 {
+	value := t.get(key)
+	n, ok := value.(int64)
+	if value != nil && (!ok || n < 0) {
+		text, _ := flat(value)
+		t.fail(key, message.Error(message.NotWholeNumber(text)))
+	}
+	return max(n, 0)
+}
+
+// codes are numbers between two bounds: one, or a list of them.
+func (t *fields) codes(key string, low, high int) (list []int) {
+	value := t.get(key)
+	values, ok := value.([]any)
+	if !ok && value != nil {
+		values = []any{value}
+	}
+	for _, v := range values {
+		n, ok := v.(int64)
+		if !ok || n < int64(low) || n > int64(high) {
+			text, _ := flat(v)
+			t.fail(key, message.Error(message.NotANumber(text, low, high)))
+			return nil
+		}
+		list = append(list, int(n))
+	}
+	return list
+}
+
+// duration is a duration, written as in all settings.
+func (t *fields) duration(key string) time.Duration {
+	value := t.get(key)
+	if value == nil {
+		return 0
+	}
+	text, err := flat(value)
+	if err == nil {
+		var d time.Duration
+		if d, err = ParseDuration(text); err == nil {
+			return d
+		}
+	}
+	t.fail(key, err)
+	return 0
+}
+
+// inner is a table in the table; an empty one if there is none.
+func (t *fields) inner(key string) *fields {
+	value := t.get(key)
+	table, ok := value.(map[string]any)
+	if value != nil && !ok {
+		t.fail(key, message.Error(message.MustBeTable("")))
+	}
+	return &fields{table: table, under: t, name: key}
+}
+
+// rows are the tables of a list.
+func (t *fields) rows(key string) (rows []*fields) {
+	value := t.get(key)
+	list, ok := value.([]any)
+	if value != nil && !ok {
+		t.fail(key, message.Error(message.MustBeTables(key)))
+	}
+	for i, v := range list {
+		name := key + "[" + strconv.Itoa(i+1) + "]"
+		table, ok := v.(map[string]any)
+		if !ok {
+			t.fail(name, message.Error(message.MustBeTables(key)))
+		}
+		rows = append(rows, &fields{table: table, under: t, name: name})
+	}
+	return rows
+}
