@@ -32,6 +32,13 @@ var hookTable = []term.Column{{Heading: "CLIENT", Kind: term.Whole}, {Heading: "
 
 var settingTable = []term.Column{{Heading: "SETTING", Min: 20}, {Heading: "VALUE", Min: 24}, {Heading: "FROM", Kind: term.Path, Min: 16, Style: term.Always(term.Faint)}}
 
+var profileTable = []term.Column{{Heading: "PROFILE", Min: 10}, {Heading: "COMMAND", Min: 10}, {Heading: "TESTED", Drop: 1}, {Heading: "FROM", Kind: term.Path, Min: 16}}
+
+var outcomeTable = []term.Column{{Heading: "OUTCOME", Min: 16}, {Heading: "EXPECTED", Kind: term.Whole}, {Heading: "GOT", Kind: term.Whole}, {Heading: "RULE", Drop: 1},
+	{Heading: "RESULT", Kind: term.Note}}
+
+var aboutTable = []term.Column{{Heading: "KEY", Min: 16}, {Heading: "VALUE", Kind: term.Note}}
+
 var priceTable = []term.Column{{Heading: "MODEL", Min: 16}, {Heading: "INPUT", Kind: term.Number}, {Heading: "OUTPUT", Kind: term.Number},
 	{Heading: "CACHE READ", Kind: term.Number, ShortHeading: "READ", Short: same}, {Heading: "CACHE WRITE", Kind: term.Number, ShortHeading: "WRITE", Short: same},
 	{Heading: "CACHE WRITE 1H", Kind: term.Number, ShortHeading: "WRITE 1H", Short: same}, {Heading: "LONG PROMPT", Kind: term.Whole, Short: shortLong},

@@ -70,3 +70,32 @@ func EventWithoutWhen() string {
 func RuleMatchesAll() string {
 	return "is missing. Without match, status, exit or signal, the rule would match every failure"
 }
+
+// WhichProfile says that no profile was named.
+func WhichProfile() string { return "name a profile" }
+
+// ProfileIsBuiltIn says that a profile is not one of the user's file.
+func ProfileIsBuiltIn(name string) string { return fmt.Sprintf("%s is built in.", name) }
+
+// SaveOutcome says how a profile is tried on outcomes.
+func SaveOutcome(name string) string {
+	return fmt.Sprintf("Save an outcome with: belay explain --profile %s --exit-code 1 --stdout out.txt --stderr err.txt --save outcomes.jsonl. "+
+		"Then try the profile with: belay profile check %s outcomes.jsonl", name, name)
+}
+
+// NoOutcomes says that files hold no saved outcome of a profile.
+func NoOutcomes(name string) string { return fmt.Sprintf("there are no saved outcomes of %s", name) }
+
+// InFile says that something is wrong with a file.
+func InFile(path string, err error) string { return fmt.Sprintf("%s: %v", path, err) }
+
+// OutcomesChecked says how many verdicts are as expected.
+func OutcomesChecked(n, differ int) string {
+	switch {
+	case differ > 0:
+		return fmt.Sprintf("%d of %s not as expected.", differ, count(n, "verdict"))
+	case n == 1:
+		return "The verdict is as expected."
+	}
+	return fmt.Sprintf("All %d verdicts are as expected.", n)
+}

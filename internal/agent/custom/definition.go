@@ -63,9 +63,18 @@ type Headless struct {
 type Prompt struct {
 	Option   string // takes it as its value; empty if there is none
 	Words    bool   // the words of the command line are one
-	Stdin    bool   // what is on stdin is one, or belongs to it
+	Stdin    Stdin  // what the CLI does with stdin
 	MaxStdin int64  // in bytes; 0 means no limit
 }
+
+// Stdin says what a CLI does with its standard input.
+type Stdin string
+
+const (
+	Unread Stdin = ""       // nothing
+	Joined Stdin = "joined" // it is part of the prompt
+	Alone  Stdin = "alone"  // it is the prompt if the command line has none
+)
 
 // Output says what the CLI prints.
 type Output struct {

@@ -2,7 +2,6 @@ package custom
 
 import (
 	"encoding/json"
-	"fmt"
 	"regexp"
 	"slices"
 	"strconv"
@@ -152,19 +151,21 @@ func (r *read) values(f Field) []any {
 func (r *read) text(f Field) string {
 	var b strings.Builder
 	for _, value := range r.values(f) {
-		switch v := value.(type) {
-		case string:
-			b.WriteString(v)
-		case float64:
-			b.WriteString(strconv.FormatFloat(v, 'f', -1, 64))
-		case bool:
-			fmt.Fprint(&b, v)
-		case map[string]any, []any:
-			data, _ := json.Marshal(v)
-			b.Write(data)
-		}
+		b.WriteString(textOf(value))
 	}
 	return b.String()
+}
+
+// textOf is a value as text.
+func textOf(value any) string {
+	if text, ok := value.(string); ok {
+		return text
+	}
+	data, err := json.Marshal(value)
+	if err != nil {
+		return ""
+	}
+	return string(data)
 }
 
 // number is what the line has in a field; ok is false if it is no number.

@@ -2,6 +2,7 @@ package custom
 
 import (
 	"bytes"
+	"cmp"
 	"strings"
 	"time"
 
@@ -125,14 +126,14 @@ func (f *follower) take(r *read, line agent.Line) (show agent.Show, turn *verdic
 		f.active, f.writes = true, agent.Thinking
 	case Tool:
 		f.active, f.worked = true, true
-		id := r.text(FieldToolID)
-		f.tools.Begin(id, r.text(FieldTool))
-		f.tools.Argue(id, agent.ToolArgument([]byte(r.text(FieldToolInput))))
+		f.beginTools(r)
 		if r.text(FieldText) != "" {
 			f.say(r, line)
 		}
 	case ToolEnd:
-		f.tools.End(r.text(FieldToolID))
+		for _, id := range r.values(FieldToolID) {
+			f.tools.End(textOf(id))
+		}
 		f.writes = agent.Thinking
 	case Retry:
 		f.retries++
@@ -165,6 +166,21 @@ func (f *follower) take(r *read, line agent.Line) (show agent.Show, turn *verdic
 	return show, turn, retrying
 }
 
+// beginTools notes the tools that were called: one, or several in one line.
+func (f *follower) beginTools(r *read) {
+	ids, names, inputs := r.values(FieldToolID), r.values(FieldTool), r.values(FieldToolInput)
+	for i, name := range names {
+		id := textOf(name)
+		if i < len(ids) {
+			id = textOf(ids[i])
+		}
+		f.tools.Begin(id, textOf(name))
+		if i < len(inputs) {
+			f.tools.Argue(id, agent.ToolArgument([]byte(textOf(inputs[i]))))
+		}
+	}
+}
+
 // say notes what the model has said.
 func (f *follower) say(r *read, line agent.Line) {
 	a := f.answerIn(r, line)
@@ -180,24 +196,13 @@ func (f *follower) answerIn(r *read, line agent.Line) agent.Answer {
 	return agent.NewAnswer(line, strings.ReplaceAll(r.Paths[FieldText], "[]", ""), r.text(FieldText))
 }
 
-// fail notes an error. What a later one does not tell is known from the one before.
+// fail notes an error.
 func (f *follower) fail(r *read) {
 	one := f.failureIn(r)
-	if f.failure != nil {
-		if one.message == "" {
-			one.message = f.failure.message
-		}
-		if one.status == 0 {
-			one.status = f.failure.status
-		}
-		if one.hint.IsZero() {
-			one.hint = f.failure.hint
-		}
-	}
 	f.failure = &one
 }
 
-// failureIn is the error that an event tells of.
+// failureIn is the error that an event tells of. What it does not tell is known from the one before it.
 func (f *follower) failureIn(r *read) (one failure) {
 	now := time.Now()
 	one.message = r.text(FieldError)
@@ -211,6 +216,13 @@ func (f *follower) failureIn(r *read) (one failure) {
 		one.hint = h
 	} else if text := r.text(FieldResetAt); text != "" {
 		one.hint, _ = verdict.ParseHint("resetsAt: "+text, now)
+	}
+	if before := f.failure; before != nil {
+		one.message = cmp.Or(one.message, before.message)
+		one.status = cmp.Or(one.status, before.status)
+		if one.hint.IsZero() {
+			one.hint = before.hint
+		}
 	}
 	return one
 }

@@ -75,25 +75,28 @@ func (p *Profile) Plan(t agent.Turn) (agent.Plan, error) {
 // ask says how the prompt is given: as an argument of ours, in place of the command line's own, or on stdin.
 func (p *Profile) ask(t agent.Turn) (prompt *string, replaced bool, stdin []byte) {
 	how := &p.def.Prompt
-	stdin = slices.Clone(t.Stdin)
 	own := p.prompt()
+	if t.Continue {
+		own = ""
+	} else {
+		stdin = slices.Clone(t.Stdin)
+	}
 	switch {
-	case t.Continue:
-		replaced = true
-		if stdin = nil; !how.Stdin {
-			return t.Prompt, replaced, nil
-		}
-		return nil, replaced, []byte(*t.Prompt)
-	case t.Prompt != nil && !how.Stdin:
+	case t.Prompt != nil && how.Stdin == Unread:
 		whole := string(join([]byte(*t.Prompt), []byte(own)))
 		return &whole, true, nil
 	case t.Prompt != nil:
 		stdin = join([]byte(*t.Prompt), stdin)
+		replaced = t.Continue || how.Stdin == Alone
+	case how.Stdin == Joined && len(own) > maxArgument:
+		replaced = how.MaxStdin == 0 || int64(len(own)+len(stdin)+2) <= how.MaxStdin
+	case how.Stdin == Alone && len(own) > maxArgument && (how.MaxStdin == 0 || int64(len(own)) <= how.MaxStdin):
+		return nil, true, []byte(own) // what is on stdin besides, it does not read
 	}
-	if how.Stdin && len(own) > maxArgument && (how.MaxStdin == 0 || int64(len(own)+len(stdin)+2) <= how.MaxStdin) {
-		return nil, true, join(stdin, []byte(own))
+	if replaced {
+		stdin = join(stdin, []byte(own))
 	}
-	return nil, false, stdin
+	return nil, replaced, stdin
 }
 
 // untouched is the plan for a command line that is not understood. A prompt on stdin needs no change to it.

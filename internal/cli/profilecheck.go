@@ -1,0 +1,280 @@
+package cli
+
+import (
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/belay-run/belay/internal/agent/custom"
+	"github.com/belay-run/belay/internal/agent/generic"
+	"github.com/belay-run/belay/internal/config"
+	"github.com/belay-run/belay/internal/message"
+	"github.com/belay-run/belay/internal/outcome"
+	"github.com/belay-run/belay/internal/profile"
+	"github.com/belay-run/belay/internal/term"
+	"github.com/belay-run/belay/verdict"
+)
+
+func newProfile() *cobra.Command {
+	cmd := &cobra.Command{Use: "profile COMMAND", DisableFlagsInUseLine: true, Short: "Show profiles, and try them on saved outcomes",
+		Example: `Show which CLIs Belay knows:
+  belay profile list
+Try a profile of your own on saved outcomes:
+  belay profile check qwen outcomes.jsonl`,
+		Long: `A profile is what Belay knows of one CLI: how it is given its prompt, what its events and errors mean, how it is stopped and resumed. Those of the agents above
+are built in. A table [profile.NAME] in your config.toml declares one for any other CLI.
+
+Details: docs/profiles.md.`, Args: noArgs, RunE: onlyHelp}
+	cmd.AddCommand(newProfileList(), newProfileCheck())
+	return cmd
+}
+
+// profileRow is a profile as it is listed.
+type profileRow struct {
+	Name     string   `json:"name"`
+	Commands []string `json:"commands"`
+	Tested   []string `json:"tested,omitempty"`
+	From     string   `json:"from"`
+}
+
+func newProfileList() *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "list",
+		Short: "Show which CLIs Belay knows",
+		Example: `Show all profiles:
+  belay profile list`,
+		Long: `Shows the profiles that are built in and those that your config.toml declares, with the commands that they are for and the versions that they were tested with.`,
+		Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if _, err := config.ReadUser(); err != nil {
+				return usage(err, "")
+			}
+			var rows []profileRow
+			for _, d := range profile.All() {
+				r := profileRow{Name: d.Name, Commands: d.Commands, Tested: d.Tested, From: config.UserFile()}
+				if profile.IsBuiltIn(d.Name) {
+					r.Commands, r.From = []string{d.Name}, "built in"
+				}
+				rows = append(rows, r)
+			}
+			if asJSON {
+				return term.JSONLines(cmd.OutOrStdout(), rows)
+			}
+			var table [][]string
+			for _, r := range rows {
+				table = append(table, []string{r.Name, strings.Join(r.Commands, ", "), strings.Join(r.Tested, ", "), r.From})
+			}
+			return term.Table(cmd.OutOrStdout(), profileTable, table)
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON, one object per line")
+	return cmd
+}
+
+// checkedOutcome is a saved outcome and what a profile makes of it.
+type checkedOutcome struct {
+	ID          string   `json:"id"`
+	Expected    string   `json:"expected"`
+	Got         string   `json:"got"`
+	OK          bool     `json:"ok"`
+	Differences []string `json:"differences,omitempty"`
+	Rule        string   `json:"rule"`
+	Evidence    string   `json:"evidence,omitempty"`
+}
+
+func newProfileCheck() *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "check NAME [FILE…]",
+		Short: "Try a profile on saved outcomes",
+		Example: `See what a profile says, and whether there is a mistake in it:
+  belay profile check qwen
+Try it on saved outcomes:
+  belay profile check qwen outcomes.jsonl
+Save an outcome, with the verdict it should have:
+  belay explain --profile qwen --exit-code 1 --stdout out.txt --stderr err.txt --save outcomes.jsonl --expect rate_limit`,
+		Long: `Shows for each saved outcome the class that is expected, the one that the profile finds, and what else differs. A FILE has one JSON object per line; of a directory
+all files *.jsonl are read. Without a FILE, those that the key "outcomes" of the profile names are used. If there are none either, the profile is shown. The exit code
+is 1 if a verdict is not as expected.
+
+Details: docs/profiles.md.`,
+		ValidArgsFunction: func(_ *cobra.Command, given []string, _ string) ([]string, cobra.ShellCompDirective) {
+			if len(given) > 0 {
+				return nil, cobra.ShellCompDirectiveDefault
+			}
+			return completeProfiles(), cobra.ShellCompDirectiveNoFileComp
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return usage(message.Error(message.WhichProfile()), message.AsIn("belay profile check qwen outcomes.jsonl"))
+			}
+			return checkProfile(cmd, args[0], args[1:], asJSON)
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON, one object per line")
+	return cmd
+}
+
+func checkProfile(cmd *cobra.Command, name string, paths []string, asJSON bool) error {
+	user, err := config.ReadUser()
+	if err != nil {
+		return usage(err, "")
+	}
+	own, err := config.OwnProfile(name)
+	if err != nil {
+		return usage(err, "")
+	}
+	known, err := profileFor(stdioOf(cmd), name, []string{name}, "")
+	if err != nil {
+		return err
+	}
+	s, rules, err := user.Load(nil, name)
+	if err != nil {
+		return usage(err, "")
+	}
+	runner, err := newRunner(s, rules, known)
+	if err != nil {
+		return usage(err, "")
+	}
+	if len(paths) == 0 && own != nil && own.Outcomes != "" {
+		paths = []string{own.Outcomes}
+	}
+	if len(paths) == 0 {
+		return showProfile(cmd.OutOrStdout(), name, own)
+	}
+	saved, err := readOutcomes(paths, name)
+	if err != nil {
+		return usage(err, "")
+	}
+	var list []checkedOutcome
+	differ := 0
+	for i := range saved {
+		o, now := saved[i].Outcome(), time.Now()
+		v := runner.Profile.Judge(o, now)
+		if runner.Judge != nil {
+			v = runner.Judge(v, o, now)
+		}
+		one := checkOutcome(&saved[i], v)
+		if !one.OK {
+			differ++
+		}
+		list = append(list, one)
+	}
+	if err := writeChecked(cmd.OutOrStdout(), list, differ, asJSON); err != nil {
+		return err
+	}
+	if differ > 0 {
+		return exit(1)
+	}
+	return nil
+}
+
+func checkOutcome(saved *outcome.Saved, v verdict.Verdict) checkedOutcome {
+	one := checkedOutcome{ID: saved.ID, Expected: saved.Class(), Got: string(v.Class), Rule: v.Rule, Evidence: v.Evidence}
+	for _, d := range saved.Compare(v) {
+		one.Differences = append(one.Differences, d.String())
+	}
+	one.OK = len(one.Differences) == 0
+	return one
+}
+
+func writeChecked(w io.Writer, list []checkedOutcome, differ int, asJSON bool) error {
+	if asJSON {
+		return term.JSONLines(w, list)
+	}
+	var rows [][]string
+	for _, one := range list {
+		result := "ok"
+		if !one.OK {
+			result = strings.Join(one.Differences, ", ")
+		}
+		rows = append(rows, []string{one.ID, one.Expected, one.Got, one.Rule, result})
+	}
+	if err := term.Table(w, outcomeTable, rows); err != nil {
+		return err
+	}
+	term.Line(w, message.OutcomesChecked(len(list), differ))
+	return nil
+}
+
+// readOutcomes reads files of saved outcomes, and all such files of directories. Those of other profiles are left out.
+func readOutcomes(paths []string, name string) (list []outcome.Saved, err error) {
+	for i := 0; i < len(paths); i++ {
+		if info, err := os.Stat(paths[i]); err == nil && info.IsDir() {
+			inside, _ := filepath.Glob(filepath.Join(paths[i], "*.jsonl"))
+			paths = slices.Concat(paths[:i], inside, paths[i+1:])
+			i--
+			continue
+		}
+		f, err := os.Open(paths[i])
+		if err != nil {
+			return nil, err
+		}
+		read, err := outcome.Read(f)
+		f.Close()
+		if err != nil {
+			return nil, message.Error(message.InFile(paths[i], err), err)
+		}
+		for _, s := range read {
+			if s.Profile == "" || s.Profile == name {
+				list = append(list, s)
+			}
+		}
+	}
+	if len(list) == 0 {
+		return nil, message.Error(message.NoOutcomes(name))
+	}
+	return list, nil
+}
+
+// showProfile says what a profile says. Of one that is built in only the name is data.
+func showProfile(w io.Writer, name string, d *custom.Definition) error {
+	if d == nil {
+		term.Line(w, message.ProfileIsBuiltIn(name))
+		if name != generic.Name {
+			term.Line(w, message.SaveOutcome(name))
+		}
+		return nil
+	}
+	yes := func(list []string, otherwise string) string {
+		if len(list) == 0 {
+			return otherwise
+		}
+		return strings.Join(list, " ")
+	}
+	ladder := make([]string, 0, len(d.Stop))
+	for _, rung := range d.Stop {
+		ladder = append(ladder, rung.Signal.String()+" "+rung.Wait.String())
+	}
+	rows := [][]string{
+		{"command", strings.Join(d.Commands, ", ")},
+		{"options", strconv.Itoa(len(d.Options))},
+		{"prompt option", d.Prompt.Option},
+		{"stdin", string(d.Prompt.Stdin)},
+		{"events", yes(d.Output.Events, "none")},
+		{"kinds of events", strconv.Itoa(len(d.Events))},
+		{"rules", strconv.Itoa(len(d.Rules))},
+		{"resume", yes(d.Session.Resume, "no")},
+		{"stop", strings.Join(ladder, ", ")},
+		{"stall", stallText(d.Stall)},
+	}
+	if err := term.Table(w, aboutTable, rows); err != nil {
+		return err
+	}
+	term.Line(w, message.SaveOutcome(name))
+	return nil
+}
+
+func stallText(d time.Duration) string {
+	if d == 0 {
+		return "none"
+	}
+	return d.String()
+}
