@@ -50,7 +50,8 @@ func definition(name string, table map[string]any) (d *custom.Definition, key st
 	d.Output = custom.Output{Events: o.texts("events"), Text: o.text("text"), All: o.oneOf("prints", "last", "all") == "all"}
 	o.close()
 	s := t.inner("session")
-	d.Session = custom.Session{Resume: s.texts("resume"), New: s.texts("new"), Options: s.texts("options"), ID: s.text("id"), Example: s.text("example")}
+	d.Session = custom.Session{Resume: s.texts("resume"), New: s.texts("new"), Options: s.texts("options"), ID: s.text("id"), Example: s.text("example"),
+		Cumulative: s.flag("cumulative")}
 	s.close()
 	u := t.inner("success")
 	d.Success.Exit = u.codes("exit", 0, 255)

@@ -39,11 +39,19 @@ var versionNumber = lazy.Regexp(`\d+\.\d+\.\d+`)
 
 // check finds a CLI, asks for its version, and looks whether it is logged in. It makes no network requests itself.
 func (c cli) check() []Finding {
-	path, err := supervise.Look(c.Name, "")
+	declared := len(c.Commands) > 0 // by the user's file
+	command := c.Name
+	if declared {
+		command = c.Commands[0]
+	}
+	path, err := supervise.Look(command, "")
 	if err != nil {
 		return One(c.Name, Note, c.install(), message.CLIMissing())
 	}
 	out, err := output(path, "--version")
+	if err != nil && declared { // not every CLI tells its version
+		return One(c.Name, Note, "", message.CLISilent(term.Tilde(path), err))
+	}
 	if err != nil {
 		return One(c.Name, Wrong, path+" --version", message.CLISilent(term.Tilde(path), err))
 	}
@@ -56,7 +64,7 @@ func (c cli) check() []Finding {
 	}
 	if in, how := c.loggedIn(path); in {
 		list = append(list, One(c.Name, Fine, "", message.LoggedIn(how))...)
-	} else {
+	} else if how != "" {
 		list = append(list, One(c.Name, Note, c.Login.Command, how)...)
 	}
 	return list

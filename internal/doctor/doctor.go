@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/belay-run/belay/internal/config"
 	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/profile"
 	"github.com/belay-run/belay/internal/state"
@@ -38,6 +39,7 @@ func One(check, status, fix, text string) []Finding { return []Finding{{check, s
 // of the executables and of the database, which the caller has.
 func Examine(first, record func() []Finding) (list []Finding) {
 	checks := []func() []Finding{first, checkConfig, checkState, checkLog, record, checkLeftovers, checkGates, checkClock, checkDisk}
+	config.ReadUser() // it may declare CLIs; what is wrong with it is for checkConfig to say
 	for _, d := range profile.All() {
 		checks = append(checks, cli{d}.check)
 	}

@@ -8,9 +8,10 @@ import (
 	"github.com/belay-run/belay/verdict"
 )
 
-// used is what the attempt has used: what the CLI says of all of it, else what it has said call by call.
+// used is what the attempt has used: what the CLI says of all of it, else what it has said call by call. What it says of a session
+// that was resumed includes earlier runs.
 func (f *follower) used() verdict.Usage {
-	if f.total != nil {
+	if f.total != nil && (f.resumeID == "" || !f.profile.def.Session.Cumulative) {
 		return *f.total
 	}
 	return f.calls

@@ -93,6 +93,8 @@ type Session struct {
 	Options []string // options that choose a session; they make way for ours
 	ID      string   // the pattern of ids; empty for UUIDs
 	Example string
+	// Cumulative says that the usage in the CLI's result is that of the whole session, and not of the run.
+	Cumulative bool
 }
 
 // Success says what a run has to show to be one.

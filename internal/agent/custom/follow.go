@@ -53,7 +53,8 @@ type follower struct {
 	texts    []agent.Answer
 	answer   agent.Answer
 	result   bool // the run says that it has ended well
-	ended    bool // the run says that it has ended, in whichever way
+	failed   bool // it has said that it failed, and the model has done nothing since
+	ended    bool // it has said that it has ended, in whichever way
 	failure  *failure
 	calls    verdict.Usage // what the model calls have used that were told of one by one
 	total    *verdict.Usage
@@ -141,18 +142,27 @@ func (f *follower) take(r *read, line agent.Line) (show agent.Show, turn *verdic
 	case Error:
 		f.fail(r)
 		show = agent.Hold
-	case Result, Failed:
-		f.ended, f.result = true, r.Kind == Result
+	case Failed:
+		f.ended, f.failed = true, true
 		f.tools.EndAll()
-		if f.result {
-			f.failure = nil // what went wrong before did not keep it from its end
+		f.fail(r)
+		show = agent.Hold
+	case Result:
+		f.ended = true
+		f.tools.EndAll()
+		if f.failed {
+			show = agent.Hold
+		} else {
+			f.result, f.failure = true, nil // what went wrong before did not keep it from its end
 			if r.text(FieldText) != "" {
 				f.answer = f.answerIn(r, line)
 			}
-		} else {
-			f.fail(r)
-			show = agent.Hold
 		}
+	}
+	switch r.Kind {
+	case Text, Thinking, Tool:
+		f.failed, f.ended = false, false
+	case Failed, Result:
 		if used {
 			f.total = &usage
 			return show, nil, retrying
