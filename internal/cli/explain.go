@@ -2,6 +2,8 @@ package cli
 
 import (
 	"bytes"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -17,6 +19,7 @@ import (
 	"github.com/belay-run/belay/internal/agent/generic"
 	"github.com/belay-run/belay/internal/config"
 	"github.com/belay-run/belay/internal/message"
+	"github.com/belay-run/belay/internal/outcome"
 	"github.com/belay-run/belay/internal/profile"
 	"github.com/belay-run/belay/internal/term"
 	"github.com/belay-run/belay/verdict"
@@ -27,6 +30,7 @@ type explainOptions struct {
 	exitCode       string
 	signal         string
 	stdout, stderr string
+	save, expect   string
 	json           bool
 }
 
@@ -40,7 +44,9 @@ func newExplain() *cobra.Command {
 See whether a flag would have a failure retried:
   belay explain --exit-code 7 --stderr err.txt --retry-on 429 -- curl -sSf x
 Explain a signal:
-  belay explain --signal KILL`,
+  belay explain --signal KILL
+Save an outcome for belay profile check, with the class that it should have:
+  belay explain --profile qwen --exit-code 1 --stderr err.txt --save outcomes.jsonl --expect rate_limit`,
 		Long: `Prints the verdict that Belay would reach: the class, whether a retry makes sense, when to come back, and the rule and the line that
 decided. It needs no network and writes nothing. For commands other than agents and gh, nothing is retried unless a flag says so, just as with belay run.
 
@@ -52,6 +58,8 @@ For the classes, see belay help verdicts.`,
 	addText(f, &o.signal, "signal", "SIG", "the signal that ended it: KILL, SIGKILL or 9")
 	addText(f, &o.stdout, "stdout", "FILE", "what the command wrote to stdout; - reads it from stdin")
 	addText(f, &o.stderr, "stderr", "FILE", "what the command wrote to stderr; - reads it from stdin")
+	addText(f, &o.save, "save", "FILE", "add the outcome to FILE, for belay profile check")
+	addText(f, &o.expect, "expect", "CLASS", "the class that a saved outcome should have (default: the one found)")
 	f.BoolVar(&o.json, "json", false, "print JSON")
 	judging := map[string]bool{"max-retries": true, "retry-on-exit": true, "retry-on": true, "fail-on": true}
 	given := addSettings(cmd, func(s *config.Setting) bool { return judging[s.Name] })
@@ -62,6 +70,9 @@ For the classes, see belay help verdicts.`,
 		}
 		if o.stdout == "-" && o.stderr == "-" {
 			return usage(message.Error(message.OneFromStdin()), message.AsIn("--stdout out.txt --stderr -"))
+		}
+		if _, err := verdict.ParseClass(o.expect); o.expect != "" && err != nil {
+			return usage(fmt.Errorf("--expect: %w", err), "")
 		}
 		return explain(cmd, o, given, args)
 	}
@@ -91,22 +102,22 @@ func explain(cmd *cobra.Command, o explainOptions, given config.Given, argv []st
 	if known == nil {
 		runner.Profile = guard(runner.Profile, o.profile, argv, "")
 	}
-	outcome := verdict.Outcome{Argv: argv}
+	result := verdict.Outcome{Argv: argv}
 	if o.signal == "" {
-		if outcome.ExitCode, err = exitCodeIn(o.exitCode); err != nil {
+		if result.ExitCode, err = exitCodeIn(o.exitCode); err != nil {
 			return usage(fmt.Errorf("--exit-code: %w", err), "")
 		}
 	}
 	if o.signal != "" {
-		outcome.ExitCode = -1
-		if outcome.Signal, err = verdict.ParseSignal(o.signal); err != nil {
+		result.ExitCode = -1
+		if result.Signal, err = verdict.ParseSignal(o.signal); err != nil {
 			return usage(err, "")
 		}
 	}
 	for _, stream := range []struct {
 		path string
 		into *verdict.Excerpt
-	}{{o.stdout, &outcome.Stdout}, {o.stderr, &outcome.Stderr}} {
+	}{{o.stdout, &result.Stdout}, {o.stderr, &result.Stderr}} {
 		if stream.path == "" {
 			continue
 		}
@@ -114,9 +125,15 @@ func explain(cmd *cobra.Command, o explainOptions, given config.Given, argv []st
 			return usage(err, "")
 		}
 	}
-	v := runner.Profile.Judge(outcome, time.Now())
+	v := runner.Profile.Judge(result, time.Now())
 	if runner.Judge != nil {
-		v = runner.Judge(v, outcome, time.Now())
+		v = runner.Judge(v, result, time.Now())
+	}
+	if o.save != "" {
+		saved := outcome.New(nameOf(known), result, v, verdict.Class(o.expect))
+		if err := saveOutcome(o.save, saved); err != nil {
+			return usage(err, "")
+		}
 	}
 	w := cmd.OutOrStdout()
 	if o.json {
@@ -133,6 +150,20 @@ func explain(cmd *cobra.Command, o explainOptions, given config.Given, argv []st
 		heading = ""
 	}
 	return nil
+}
+
+// saveOutcome adds an outcome to a file.
+func saveOutcome(path string, saved outcome.Saved) error {
+	line, err := json.Marshal(saved)
+	if err != nil {
+		return err
+	}
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(append(line, '\n'))
+	return errors.Join(err, f.Close())
 }
 
 // exitCodeIn reads an exit code. Those of Windows have 32 bits.

@@ -14,6 +14,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/belay-run/belay/verdict"
 )
@@ -58,6 +59,24 @@ func Read(r io.Reader) (list []Saved, err error) {
 		list = append(list, s)
 	}
 	return list, lines.Err()
+}
+
+// New is an outcome to be saved, with the class that it deserves; an empty one means that of the verdict.
+func New(profile string, o verdict.Outcome, v verdict.Verdict, class verdict.Class) Saved {
+	s := Saved{Profile: profile, Signal: o.Signal, Stdout: o.Stdout.Text(), Stderr: o.Stderr.Text()}
+	if o.Signal == "" {
+		s.ExitCode = &o.ExitCode
+	}
+	retryable := class.Retryable()
+	if class == "" {
+		class, retryable = v.Class, v.Retryable
+	}
+	s.ID = fmt.Sprintf("%s-%s-%s", profile, class, time.Now().UTC().Format("20060102-150405"))
+	s.Expect = map[string]json.RawMessage{}
+	for field, value := range map[string]any{"class": class, "retryable": retryable} {
+		s.Expect[field], _ = json.Marshal(value)
+	}
+	return s
 }
 
 // Outcome is the outcome as a profile judges it.

@@ -63,7 +63,7 @@ func (p *Profile) Headless() bool {
 		}
 	}
 	words := p.line.Words()
-	if len(words) > 0 && slices.Contains(h.Except, words[0].Values[0]) {
+	if len(words) > 0 && !strings.HasPrefix(words[0].Values[0], "-") && slices.Contains(h.Except, words[0].Values[0]) {
 		return false
 	}
 	switch {
@@ -77,7 +77,7 @@ func (p *Profile) Headless() bool {
 	if p.line.Unknown != "" { // it keeps the rest from being read
 		return slices.ContainsFunc(own, func(a string) bool {
 			name, _, _ := strings.Cut(a, "=")
-			return slices.Contains(h.Options, name)
+			return slices.ContainsFunc(h.Options, func(o string) bool { return p.def.option(o) == p.def.option(name) })
 		})
 	}
 	return slices.ContainsFunc(h.Options, func(name string) bool { return p.line.Has(p.def.option(name)) })

@@ -1,0 +1,130 @@
+//go:build linux
+
+package agents_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	known "github.com/belay-run/belay/internal/agent"
+	"github.com/belay-run/belay/internal/e2e/stage"
+)
+
+// declared is a CLI that has no folder here: what is known of it is in the file that users copy.
+type declared struct {
+	stage.CLI
+	ask []string // arguments with which it may use tools
+	// shell is a step of a script that has it run a command.
+	shell func(command string) string
+	// env is what it wants in its environment; settings is a file of its own, below its home.
+	env      func(url string) []string
+	settings map[string]string
+}
+
+// pinned is a CLI at the version that the scripts install.
+func pinned(name, version string) stage.CLI {
+	return stage.CLI{Descriptor: &known.Descriptor{Name: name, Tested: known.Tested{version}}, Versions: []string{version}}
+}
+
+var qwen = declared{
+	CLI: pinned("qwen", "0.15.10"),
+	ask: []string{"-y", "-p", "say hi"},
+	shell: func(command string) string {
+		return `tool(run_shell_command: {"command":"` + command + `","description":"x","is_background":false})`
+	},
+	env: func(string) []string { return []string{"OPENAI_MODEL=gpt-5"} },
+	// It would ask a service that fails up to 28 times.
+	settings: map[string]string{".qwen/settings.json": `{"model": {"generationConfig": {"maxRetries": 0}}}`},
+}
+
+var copilot = declared{
+	CLI:   pinned("copilot", "1.0.102"),
+	ask:   []string{"-p", "say hi", "--allow-all-tools"},
+	shell: func(command string) string { return "tool(bash: " + command + ")" },
+	env: func(url string) []string {
+		return []string{"COPILOT_PROVIDER_BASE_URL=" + url + "/v1", "COPILOT_PROVIDER_API_KEY=sk-rehearsal", "COPILOT_MODEL=gpt-5", "COPILOT_OFFLINE=true"}
+	},
+}
+
+// new begins a rehearsal in which the user's file declares the CLI.
+func (d declared) new(t *testing.T, script string) *stage.Stage {
+	t.Helper()
+	s := d.New(t, "", script)
+	text, err := os.ReadFile(filepath.Join("..", "..", "..", "examples", "profiles", d.Name+".toml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	files := map[string]string{filepath.Join(s.Dir, "config", "belay", "config.toml"): string(text)}
+	for name, content := range d.settings {
+		files[filepath.Join(s.Dir, "api", "home", name)] = content
+	}
+	for path, content := range files {
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s.Env = append(s.Env, d.env(s.API.URL())...)
+	return s
+}
+
+// A CLI that a file declares waits for its service's limit, and is asked again.
+func TestDeclared_Throttled(t *testing.T) {
+	t.Parallel()
+	s := qwen.new(t, "error-mid(code=429,message=Rate limit reached for requests. Please try again in 1s.), 200")
+	r := s.Belay(nil, qwen.ask)
+	r.Exits(0)
+	r.Is("", 2)
+	if r.Stdout != answer {
+		t.Errorf("%q\n%s", r.Stdout, r.Stderr)
+	}
+	if entries := s.Log(); len(entries) != 2 || entries[0].ErrorType != "rate_limit" || entries[1].Usage == nil {
+		t.Errorf("%+v", entries)
+	}
+}
+
+// After a tool has run, the session goes on: the tool does not run again.
+func TestDeclared_ResumesAfterACut(t *testing.T) {
+	stage.InFull(t)
+	t.Parallel()
+	for _, d := range []declared{qwen, copilot} {
+		t.Run(d.Name, func(t *testing.T) {
+			t.Parallel()
+			cuts := map[string]int{"qwen": 1, "copilot": 6}[d.Name] // copilot asks six times by itself
+			s := d.new(t, d.shell("echo hello >> f")+strings.Repeat(", drop-mid", cuts)+", 200")
+			r := s.Belay(soon, d.ask)
+			r.Exits(0)
+			r.Is("", 2)
+			if !r.Result.Resumed || r.Stdout != answer {
+				t.Errorf("resumed %v, %q\n%s", r.Result.Resumed, r.Stdout, r.Stderr)
+			}
+			s.Wrote("f", "hello\n")
+		})
+	}
+}
+
+// Failures end as those of other agents do.
+func TestDeclared_Failures(t *testing.T) {
+	stage.InFull(t)
+	t.Parallel()
+	for _, d := range []declared{qwen, copilot} {
+		for script, want := range map[string]struct {
+			code  int
+			class string
+		}{"401x*": {78, "auth"}, "404x*": {1, "not_found"}, "refuse": {75, "network"}} {
+			t.Run(d.Name+"/"+want.class, func(t *testing.T) {
+				t.Parallel()
+				s := d.new(t, script)
+				r := s.Belay(append([]string{"--max-retries", "1"}, soon...), d.ask)
+				r.Exits(want.code)
+				if r.Result.ErrorType != want.class || r.Stdout != "" {
+					t.Errorf("%s, %q\n%s", r.Result.ErrorType, r.Stdout, r.Stderr)
+				}
+			})
+		}
+	}
+}
