@@ -3,7 +3,6 @@ package cli
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -21,6 +20,7 @@ import (
 	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/outcome"
 	"github.com/belay-run/belay/internal/profile"
+	"github.com/belay-run/belay/internal/redact"
 	"github.com/belay-run/belay/internal/term"
 	"github.com/belay-run/belay/verdict"
 )
@@ -131,7 +131,11 @@ func explain(cmd *cobra.Command, o explainOptions, given config.Given, argv []st
 	}
 	if o.save != "" {
 		saved := outcome.New(nameOf(known), result, v, verdict.Class(o.expect))
-		if err := saveOutcome(o.save, saved); err != nil {
+		line, err := json.Marshal(saved)
+		if err == nil {
+			err = appendTo(o.save, redact.Text(string(line))+"\n")
+		}
+		if err != nil {
 			return usage(err, "")
 		}
 	}
@@ -150,20 +154,6 @@ func explain(cmd *cobra.Command, o explainOptions, given config.Given, argv []st
 		heading = ""
 	}
 	return nil
-}
-
-// saveOutcome adds an outcome to a file.
-func saveOutcome(path string, saved outcome.Saved) error {
-	line, err := json.Marshal(saved)
-	if err != nil {
-		return err
-	}
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(append(line, '\n'))
-	return errors.Join(err, f.Close())
 }
 
 // exitCodeIn reads an exit code. Those of Windows have 32 bits.

@@ -251,17 +251,18 @@ func showProfile(w io.Writer, name string, d *custom.Definition) error {
 	}
 	ladder := make([]string, 0, len(d.Stop))
 	for _, rung := range d.Stop {
-		ladder = append(ladder, rung.Signal.String()+" "+rung.Wait.String())
+		name, _ := verdict.ParseSignal(strconv.Itoa(int(rung.Signal)))
+		ladder = append(ladder, name+" "+rung.Wait.String())
 	}
 	rows := [][]string{
 		{"command", strings.Join(d.Commands, ", ")},
 		{"options", strconv.Itoa(len(d.Options))},
-		{"prompt option", d.Prompt.Option},
-		{"stdin", string(d.Prompt.Stdin)},
-		{"events", yes(d.Output.Events, "none")},
-		{"kinds of events", strconv.Itoa(len(d.Events))},
-		{"rules", strconv.Itoa(len(d.Rules))},
-		{"resume", yes(d.Session.Resume, "no")},
+		{"prompt.option", d.Prompt.Option},
+		{"prompt.stdin", string(d.Prompt.Stdin)},
+		{"output.events", yes(d.Output.Events, "none")},
+		{"event", strconv.Itoa(len(d.Events))},
+		{"rule", strconv.Itoa(len(d.Rules))},
+		{"session.resume", yes(d.Session.Resume, "no")},
 		{"stop", strings.Join(ladder, ", ")},
 		{"stall", stallText(d.Stall)},
 	}

@@ -42,7 +42,7 @@ func OptionNotListed(option string) string {
 
 // NotAnOption says that an option is not written as one.
 func NotAnOption(line string) string {
-	return fmt.Sprintf("%q is not an option. Write it as its help does: \"-y, --yes\", \"--model NAME\", \"--resume [ID]\" or \"--dir DIR...\"", line)
+	return fmt.Sprintf("%q is not an option. Write it as its help does: \"-y, --yes\", \"--model NAME\" or \"--resume [ID]\"", line)
 }
 
 // NotARung says that a step of stopping a CLI cannot be read.

@@ -21,7 +21,7 @@ func (f *follower) used() verdict.Usage {
 func (f *follower) Account() agent.Account {
 	a := agent.Account{Session: f.session, Active: f.active, Usage: f.used(), Tools: f.tools.Use(), Turns: f.turns, Model: f.model, Version: f.version,
 		Status: f.status, Misunderstood: f.misread}
-	a.Usage.Unknown = f.over && f.active && f.total == nil && !f.ended
+	a.Usage.Unknown = f.over && f.active && f.total == nil && (f.turns == 0 || !f.ended)
 	return a
 }
 

@@ -94,9 +94,9 @@ func TestDeclared_ResumesAfterACut(t *testing.T) {
 	for _, d := range []declared{qwen, copilot} {
 		t.Run(d.Name, func(t *testing.T) {
 			t.Parallel()
-			cuts := map[string]int{"qwen": 1, "copilot": 6}[d.Name] // copilot asks six times by itself
+			cuts := map[string]int{"qwen": 1, "copilot": 6}[d.Name] // copilot asks six times by itself, which counts
 			s := d.new(t, d.shell("echo hello >> f")+strings.Repeat(", drop-mid", cuts)+", 200")
-			r := s.Belay(soon, d.ask)
+			r := s.Belay(append([]string{"--max-retries", "9"}, soon...), d.ask)
 			r.Exits(0)
 			r.Is("", 2)
 			if !r.Result.Resumed || r.Stdout != answer {
