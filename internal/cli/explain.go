@@ -45,8 +45,8 @@ See whether a flag would have a failure retried:
   belay explain --exit-code 7 --stderr err.txt --retry-on 429 -- curl -sSf x
 Explain a signal:
   belay explain --signal KILL
-Save an outcome for belay profile check, with the class that it should have:
-  belay explain --profile qwen --exit-code 1 --stderr err.txt --save outcomes.jsonl --expect rate_limit`,
+Save an outcome with the class it should have, for belay profile check:
+  belay explain --exit-code 1 --stderr err --save a.jsonl --expect auth -- qwen`,
 		Long: `Prints the verdict that Belay would reach: the class, whether a retry makes sense, when to come back, and the rule and the line that
 decided. It needs no network and writes nothing. For commands other than agents and gh, nothing is retried unless a flag says so, just as with belay run.
 

@@ -98,8 +98,8 @@ func newProfileCheck() *cobra.Command {
   belay profile check qwen
 Try it on saved outcomes:
   belay profile check qwen outcomes.jsonl
-Save an outcome, with the verdict it should have:
-  belay explain --profile qwen --exit-code 1 --stdout out.txt --stderr err.txt --save outcomes.jsonl --expect rate_limit`,
+Save an outcome with the class it should have:
+  belay explain --exit-code 1 --stderr err --save a.jsonl --expect auth -- qwen`,
 		Long: `Shows for each saved outcome the class that is expected, the one that the profile finds, and what else differs. A FILE has one JSON object per line; of a directory
 all files *.jsonl are read. Without a FILE, those that the key "outcomes" of the profile names are used. If there are none either, the profile is shown. The exit code
 is 1 if a verdict is not as expected.

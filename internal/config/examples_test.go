@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/belay-run/belay/internal/agent/agenttest"
+	"github.com/belay-run/belay/internal/agent/custom"
 	"github.com/belay-run/belay/internal/config"
 	"github.com/belay-run/belay/internal/profile"
 )
@@ -32,6 +33,38 @@ func TestExamples_JudgeRealOutcomes(t *testing.T) {
 			}
 			agenttest.Outcomes(t, strings.TrimSuffix(path, ".toml")+".jsonl", 15, time.Now(), p)
 		})
+	}
+}
+
+// What docs/profiles.md shows is a profile, one part after the other.
+func TestExamples_OfTheManual(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join("..", "..", "docs", "profiles.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var parts []string
+	for _, block := range strings.Split(string(text), "```toml\n")[1:] {
+		part, _, _ := strings.Cut(block, "```")
+		parts = append(parts, part)
+	}
+	useText(t, strings.Join(parts, "\n"))
+	if d, err := config.OwnProfile("qwen"); err != nil || len(parts) < 4 || d == nil || len(d.Events) != 3 || len(d.Rules) != 1 || d.Status == "" {
+		t.Errorf("%d parts: %+v, %v", len(parts), d, err)
+	}
+	for _, key := range config.DefinitionKeys() {
+		if !strings.Contains(string(text), "`"+key+"`") && !strings.Contains(string(text), "`[["+key+"]]`") {
+			t.Errorf("docs/profiles.md does not explain %s", key)
+		}
+	}
+	for _, f := range custom.Fields {
+		if !strings.Contains(string(text), "`"+string(f)+"`") {
+			t.Errorf("docs/profiles.md does not explain the field %s", f)
+		}
+	}
+	for _, k := range custom.Kinds {
+		if !strings.Contains(string(text), "`"+string(k)+"`") {
+			t.Errorf("docs/profiles.md does not explain the kind %s", k)
+		}
 	}
 }
 

@@ -93,7 +93,7 @@ func InFile(path string, err error) string { return fmt.Sprintf("%s: %v", path, 
 func OutcomesChecked(n, differ int) string {
 	switch {
 	case differ > 0:
-		return fmt.Sprintf("%d of %s not as expected.", differ, count(n, "verdict"))
+		return fmt.Sprintf("Not as expected: %d of %s.", differ, count(n, "verdict"))
 	case n == 1:
 		return "The verdict is as expected."
 	}
