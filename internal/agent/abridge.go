@@ -14,6 +14,7 @@ const (
 	minObject = 128 << 10
 	maxDepth  = 500
 	maxNoted  = 256 // fields and strings whose place is noted
+	maxPath   = 6   // names that lead to such a string; the most of them are near the top
 )
 
 // abridger makes a short line of JSON of a long one, without ever having all of it. What is no JSON comes out as it likes.
@@ -174,7 +175,7 @@ func (a *abridger) endString() {
 		cutAt := s.finish()
 		a.out = s.out
 		if cutAt && len(a.cuts) < maxNoted {
-			if path := a.path(); len(path) <= 2 {
+			if path := a.path(); len(path) <= 2 || len(path) <= maxPath && len(a.cuts) < maxNoted/2 {
 				a.cuts = append(a.cuts, cut{strings.Join(path, "."), s.from, to})
 			}
 		}

@@ -26,7 +26,7 @@ type member struct {
 
 // cut is a string that was cut: what stands between its quotes.
 type cut struct {
-	path     string // the names of the fields that lead to it, with dots in between
+	path     string // the names of the fields that lead to it, with dots in between; an element of a list has none
 	from, to int64
 }
 

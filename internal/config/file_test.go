@@ -13,6 +13,8 @@ func FuzzParseFile(f *testing.F) {
 	for _, s := range []string{
 		"max_retries = 3\n[profile.generic]\ntimeout = \"5s\"",
 		"[[rule]]\nname = \"r\"\nmatch = \"x\"\nclass = \"auth\"\nexit = [1, 2]",
+		"[profile.toy]\ncommand = \"toy\"\noptions = [\"-r, --resume [ID]\"]\nstatus = '('\n[profile.toy.headless]\noptions = [\"-r\"]\n[[profile.toy.event]]\nwhen = {a = '/x/'}\nkind = \"text\"\ntext = \"a[].b\"",
+		"[[profile.toy.rule]]\nname = 3\n[profile.toy]\ncommand = \"toy\"\nheadless = {always = true}\nstop = [\"INT 1s\"]",
 		"retry_on_exit = [1, 75]", "a.b.c = 1", "[profile]\nx = 1", "rule = 3", "[[profile]]", "timeout = {a = 1}",
 	} {
 		f.Add(s, true)
@@ -23,7 +25,9 @@ func FuzzParseFile(f *testing.F) {
 		switch {
 		case err != nil && !strings.HasPrefix(err.Error(), "c.toml"):
 			t.Errorf("error without the file: %v", err)
-		case project && (err != nil || len(file.rules) > 0 || len(file.alerts.Command) > 0 || file.alerts.Webhook != ""):
+		case err == nil && !project && file.checkOwn("") != nil && !strings.HasPrefix(file.checkOwn("").Error(), "c.toml:"):
+			t.Errorf("error without the line: %v", file.checkOwn(""))
+		case project && (err != nil || len(file.own) > 0 || len(file.rules) > 0 || len(file.alerts.Command) > 0 || file.alerts.Webhook != ""):
 			t.Errorf("a project's file: %v, %+v", err, file)
 		}
 	})

@@ -48,10 +48,11 @@ func lineNumbers(data []byte) map[string]int {
 			if n := places[plain]; n > 0 {
 				placed += "[" + strconv.Itoa(n) + "]"
 			}
-			for _, k := range [2]string{plain, placed} {
-				if lines[k] == 0 {
-					lines[k] = line
-				}
+			if lines[plain] == 0 {
+				lines[plain] = line
+			}
+			if len(placed) > len(plain) && lines[placed] == 0 {
+				lines[placed] = line
 			}
 			plain, placed = plain+".", placed+"."
 		}

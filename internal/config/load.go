@@ -58,7 +58,7 @@ func ReadUser() (UserSettings, error) {
 // Load is the function of that name, with the file as it was read.
 func (user UserSettings) Load(given Given, profile string) (*Settings, []verdict.Rule, error) {
 	s := &Settings{origin: map[string]string{}, raw: map[string]string{}, chosen: map[string]layer{}}
-	if len(user.own) > 0 && profile != "" {
+	if len(user.own) > 0 {
 		if err := user.checkOwn(profile); err != nil {
 			return nil, nil, err
 		}

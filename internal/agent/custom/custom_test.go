@@ -1,6 +1,7 @@
 package custom
 
 import (
+	"bytes"
 	"slices"
 	"strings"
 	"testing"
@@ -195,6 +196,33 @@ func TestFollow(t *testing.T) {
 		t.Errorf("%+v", a)
 	}
 }
+
+// An answer of any length is whole, also where it stands deep in a line.
+func TestFollow_LongAnswer(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("0123456789", 300<<10)
+	f := bind(toy(), "-p", "hi").Follow(agent.Plan{}).(*follower)
+	spool := &memory{}
+	lines := agent.Lines{Spool: func(int64) agent.Spool { return spool }, Each: func(l agent.Line) { f.Line(l) }}
+	lines.Write([]byte(`{"type":"say","parts":[{"kind":"x"},{"text":"` + long + `"}]}` + "\n"))
+	var text strings.Builder
+	if err := f.Render(&text, agent.Text); err != nil || text.String() != long+"\n" {
+		t.Errorf("%d bytes of %d, %v", text.Len(), len(long)+1, err)
+	}
+}
+
+// memory is a spool in memory.
+type memory struct{ data []byte }
+
+func (m *memory) Write(p []byte) (int, error) {
+	m.data = append(m.data, p...)
+	return len(p), nil
+}
+func (m *memory) ReadAt(p []byte, at int64) (int, error) {
+	return bytes.NewReader(m.data).ReadAt(p, at)
+}
+func (m *memory) Close() error { return nil }
+func (m *memory) Size() int64  { return int64(len(m.data)) }
 
 // Whatever is printed, there is a verdict, with evidence if it is a failure, and nothing panics.
 func FuzzJudge(f *testing.F) {

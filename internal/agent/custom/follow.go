@@ -203,7 +203,10 @@ func (f *follower) say(r *read, line agent.Line) {
 
 // answerIn is the text of an event.
 func (f *follower) answerIn(r *read, line agent.Line) agent.Answer {
-	return agent.NewAnswer(line, strings.ReplaceAll(r.Paths[FieldText], "[]", ""), r.text(FieldText))
+	if len(r.values(FieldText)) > 1 { // which of them a long line has cut is not known
+		line = agent.Line{}
+	}
+	return agent.NewAnswer(line, strings.ReplaceAll(r.Paths[FieldText], "[]", "."), r.text(FieldText))
 }
 
 // fail notes an error.
