@@ -60,7 +60,7 @@ func TestOwnProfile_Mistakes(t *testing.T) {
 // A pattern that is wrong is found where the profile is used, and by belay config show; every other run goes on.
 func TestOwnProfile_Patterns(t *testing.T) {
 	for text, want := range map[string]string{
-		strings.Replace(small, "\n", "\nstatus = '('\n", 1):                                         ":2: profile.toy.status: missing closing )",
+		strings.Replace(small, "\n", "\nstatus = '('\n", 1):                                         ":2: profile.toy.status: missing closing ): (",
 		strings.Replace(small, "\n", "\nstatus = 'x'\n", 1):                                         ":2: profile.toy.status: it needs a group",
 		small + "[profile.toy.session]\nid = '['":                                                   ":6: profile.toy.session.id: missing closing ]",
 		small + "[profile.toy.session]\nid = '[a-z]+'\nexample = \"A1\"":                            ":7: profile.toy.session.example: \"A1\" does not have the form",

@@ -238,13 +238,13 @@ func (d *Definition) compile() (t *table, first error) {
 	}
 	var err error
 	if d.Status != "" {
-		if t.status, err = compilePattern("(?m)" + d.Status); err == nil && t.status.NumSubexp() < 1 {
+		if t.status, err = compilePattern("(?m)", d.Status, ""); err == nil && t.status.NumSubexp() < 1 {
 			t.status, err = nil, errors.New(`it needs a group around the number, such as "HTTP (\\d{3})"`)
 		}
 		wrong("status", err)
 	}
 	if d.Session.ID != "" {
-		t.session, err = compilePattern("^(?:" + d.Session.ID + ")$")
+		t.session, err = compilePattern("^(?:", d.Session.ID, ")$")
 		wrong("session.id", err)
 	}
 	for i, r := range d.Rules {
@@ -272,11 +272,13 @@ func withoutPlace(err error) error {
 	return err
 }
 
-// compilePattern compiles a pattern. The error says what is wrong without the words of the package.
-func compilePattern(pattern string) (*regexp.Regexp, error) {
-	re, err := regexp.Compile(pattern)
-	if wrong, ok := errors.AsType[*syntax.Error](err); ok {
-		return nil, fmt.Errorf("%s: %s", wrong.Code, wrong.Expr)
+// compilePattern compiles a pattern between two pieces of ours. The error shows the pattern alone.
+func compilePattern(before, pattern, after string) (*regexp.Regexp, error) {
+	if _, err := syntax.Parse(pattern, syntax.Perl); err != nil {
+		if wrong, ok := errors.AsType[*syntax.Error](err); ok {
+			return nil, fmt.Errorf("%s: %s", wrong.Code, wrong.Expr)
+		}
+		return nil, err
 	}
-	return re, err
+	return regexp.Compile(before + pattern + after)
 }

@@ -84,7 +84,7 @@ func compileEvent(e *Event) (ready event, key string, err error) {
 		c := condition{path: strings.Split(path, "."), value: value}
 		text, _ := value.(string)
 		if n := len(text); n > 2 && text[0] == '/' && text[n-1] == '/' {
-			if c.pattern, err = compilePattern(text[1 : n-1]); err != nil {
+			if c.pattern, err = compilePattern("", text[1:n-1], ""); err != nil {
 				return ready, "when." + path, err
 			}
 		}
