@@ -1,8 +1,7 @@
 package claude
 
 import (
-	"github.com/belay-run/belay/internal/lazy"
-	"github.com/belay-run/belay/internal/lookup"
+	"github.com/belay-run/belay/internal/agent"
 	"github.com/belay-run/belay/verdict"
 )
 
@@ -10,7 +9,7 @@ import (
 // vaguest, see judge.
 
 // bySubtype is the subtype of a result that is no "success".
-var bySubtype = lookup.Table[string, verdict.Class]{
+var bySubtype = agent.Classes{
 	{"error_max_turns", verdict.LimitReached},
 	{"error_max_budget_usd", verdict.LimitReached},
 	{"error_max_structured_output_retries", verdict.LimitReached},
@@ -20,7 +19,7 @@ var bySubtype = lookup.Table[string, verdict.Class]{
 const stopPrevented = "stop_hook_prevented"
 
 // byTerminal is why a turn ended, where that says it all ("completed", "api_error" and "model_error" do not).
-var byTerminal = lookup.Table[string, verdict.Class]{
+var byTerminal = agent.Classes{
 	{"aborted_streaming", verdict.Interrupted},
 	{"aborted_tools", verdict.Interrupted},
 	{"blocking_limit", verdict.TooLarge},
@@ -35,7 +34,7 @@ var byTerminal = lookup.Table[string, verdict.Class]{
 }
 
 // byAPIError is the kind that versions from 2.1.260 on give an error of the API or on the way to it.
-var byAPIError = lookup.Table[string, verdict.Class]{
+var byAPIError = agent.Classes{
 	{"usage_limit_reached", verdict.UsageLimit},
 	{"connection_failed", verdict.Network},
 	{"no_response", verdict.Timeout},
@@ -77,14 +76,14 @@ var byAPIError = lookup.Table[string, verdict.Class]{
 
 // refinedByText are the kinds whose text may say more: the limit may be that of a plan without credits, and what cut
 // the answer short may be the context window.
-var refinedByText = lookup.Table[string, verdict.Class]{
+var refinedByText = agent.Classes{
 	{"usage_limit_reached", verdict.Billing},
 	{"max_output_tokens", verdict.TooLarge},
 }
 
 // byStartup is why claude refused to start, where another start may well work, or a person must sign in. The rest is a
 // matter of settings.
-var byStartup = lookup.Table[string, verdict.Class]{
+var byStartup = agent.Classes{
 	{"org_pin_api_key_conflict", verdict.Auth},
 	{"org_pin_mismatch", verdict.Auth},
 	{"org_config_refused", verdict.Auth},
@@ -97,7 +96,7 @@ var byStartup = lookup.Table[string, verdict.Class]{
 }
 
 // byType is the type in the API's own error.
-var byType = lookup.Table[string, verdict.Class]{
+var byType = agent.Classes{
 	{"rate_limit_error", verdict.RateLimit},
 	{"overloaded_error", verdict.Overloaded},
 	{"api_error", verdict.ServerError},
@@ -112,7 +111,7 @@ var byType = lookup.Table[string, verdict.Class]{
 
 // byError is the kind in claude's own message about a failure. It is server_error for all that fails on the other side,
 // and invalid_request of a refusal too, so that words and status go before it.
-var byError = lookup.Table[string, verdict.Class]{
+var byError = agent.Classes{
 	{"rate_limit", verdict.RateLimit},
 	{"overloaded", verdict.Overloaded},
 	{"server_error", verdict.ServerError},
@@ -129,13 +128,7 @@ var byError = lookup.Table[string, verdict.Class]{
 
 // textRules match claude's sentences about itself, from all versions. They are asked only about text that is claude's own: the
 // text of a failed result, what a failed run has printed where there are no events, and stderr.
-var textRules = lazy.Value[*verdict.Rules]{Make: func() *verdict.Rules {
-	rules, err := verdict.Compile(textRuleTable...)
-	if err != nil {
-		panic(err) // a test compiles them
-	}
-	return rules
-}}
+var textRules = agent.Rules{Table: textRuleTable}
 
 var textRuleTable = []verdict.Rule{
 	// Limits of a plan. A throttle says that it is not one.

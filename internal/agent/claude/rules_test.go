@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/belay-run/belay/internal/lookup"
+	"github.com/belay-run/belay/internal/agent"
 	"github.com/belay-run/belay/verdict"
 )
 
@@ -392,10 +392,10 @@ func TestTexts_Raw(t *testing.T) {
 }
 
 // byField checks that every row of a table decides by itself, of a result whose text says nothing.
-func byField(t *testing.T, table lookup.Table[string, verdict.Class], result func(key string) string) {
+func byField(t *testing.T, table agent.Classes, result func(key string) string) {
 	t.Helper()
 	for _, row := range table {
-		key, class := row.Key, row.Value
+		key, class := row.Name, row.Class
 		v := judged(result(key), "", 1)
 		if v.Class != class || v.Retryable != class.Retryable() || !strings.Contains(v.Rule, key) {
 			t.Errorf("%s: %s by %s, want %s", key, v.Class, v.Rule, class)

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/belay-run/belay/internal/lazy"
+	"github.com/belay-run/belay/internal/agent"
 	"github.com/belay-run/belay/verdict"
 )
 
@@ -26,7 +26,7 @@ func classifyExit(message string, exit int, now time.Time) verdict.Verdict {
 		return v
 	}
 	o := verdict.Outcome{ExitCode: exit, Stderr: verdict.ExcerptOf(reason)}
-	if v, ok := rules.Get().Judge(o, now); ok {
+	if v, ok := rules.Judge(o, now); ok {
 		if v.Class == verdict.UsageLimit && v.Hint.Inferred {
 			// Codex leaves out the seconds: the limit resets at some time within that minute.
 			v.Hint.At = v.Hint.At.Add(time.Minute)
@@ -53,14 +53,14 @@ func fromBody(message string, now time.Time) (verdict.Verdict, bool) {
 	json.Unmarshal([]byte(message), &body) // what is not there or of another kind stays empty
 	v := verdict.Verdict{Class: verdict.InvalidRequest, Rule: "body", Evidence: evidence(message)}
 	for _, name := range []string{body.Error.Code, body.Error.Type} {
-		if class, ok := codes.Find(name); ok {
+		if class, ok := codes.Of(name); ok {
 			v.Class, v.Rule = class, "body-"+name
 			break
 		}
 	}
 	if v.Class == verdict.InvalidRequest { // gateways that leave the code out
 		words := verdict.Outcome{ExitCode: 1, Stderr: verdict.ExcerptOf(cmp.Or(body.Error.Message, body.Detail))}
-		if w, ok := rules.Get().Judge(words, now); ok && slices.Contains(refusals, w.Class) {
+		if w, ok := rules.Judge(words, now); ok && slices.Contains(refusals, w.Class) {
 			v.Class, v.Rule = w.Class, "body-"+w.Rule
 		}
 	}
@@ -83,7 +83,7 @@ func overWebSocket(message string) bool {
 }
 
 // silentlyRetried matches what codex has tried several times before it tells of it.
-var silentlyRetried = lazy.Regexp(`^(unexpected status 5\d\d |We['’]re currently experiencing high demand|Selected model is at capacity|(stream disconnected before completion: |Connection failed: )error sending request)`)
+var silentlyRetried = agent.Pattern{Expr: `^(unexpected status 5\d\d |We['’]re currently experiencing high demand|Selected model is at capacity|(stream disconnected before completion: |Connection failed: )error sending request)`}
 
 // silentPause is the least that codex waits before its first silent retry: 0.2 s, give or take a tenth. Each pause is
 // twice as long as the one before.
@@ -96,7 +96,7 @@ func (f *follower) silentRetries(message string) int {
 	if _, why, ok := reconnecting(message); ok {
 		message = why
 	}
-	if f.silentLimit == nil || overWebSocket(message) || !silentlyRetried.Get().MatchString(message) {
+	if f.silentLimit == nil || overWebSocket(message) || !silentlyRetried.Regexp().MatchString(message) {
 		return 0
 	}
 	n := f.silentLimit()

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/belay-run/belay/internal/agent"
-	"github.com/belay-run/belay/internal/lookup"
 )
 
 // event is a line of `codex exec --json`. What is not here is not needed; unknown types and fields are left alone.
@@ -150,8 +149,18 @@ func typed(command string) string {
 	return line
 }
 
-// shortNames are those that codex itself shows, and people know.
-var shortNames = lookup.Table[string, string]{{"command_execution", "exec"}, {"file_change", "patch"}, {"web_search", "search"}}
+// shortName is the one that codex itself shows for a kind of item, and people know.
+func shortName(kind string) string {
+	switch kind {
+	case "command_execution":
+		return "exec"
+	case "file_change":
+		return "patch"
+	case "web_search":
+		return "search"
+	}
+	return kind
+}
 
 // reconnecting takes a message of progress apart, such as
 //

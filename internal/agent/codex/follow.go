@@ -2,7 +2,6 @@ package codex
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/json"
 	"io"
 	"strings"
@@ -82,7 +81,7 @@ func (f *follower) Line(line agent.Line) agent.LineInfo {
 	info.Turn = f.turn(now)
 	info.Continues = f.continues
 	if name, argument := f.tools.Newest(); name != "" {
-		info.Activity = agent.Activity{Doing: agent.UsingTool, Tool: cmp.Or(shortNames.Of(name), name), Argument: argument}
+		info.Activity = agent.Activity{Doing: agent.UsingTool, Tool: shortName(name), Argument: argument}
 	}
 	if f.progress != nil {
 		told := whole(e, line)

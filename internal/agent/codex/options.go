@@ -17,8 +17,8 @@ const (
 )
 
 // What each part of `codex ROOT exec EXEC resume RESUME` and `… review REVIEW` can hold: all that 0.120 to 0.166 know. An option that a
-// version has no more is refused by that version, with or without us. They are made when they are asked for: belay starts for other
-// commands too.
+// version has no more is refused by that version, with or without us. They are put together when they are asked for: belay starts
+// for other commands too.
 func rootOptions() agent.Table {
 	return table(common, workspace, agent.Table{
 		{Names: []string{optImage, "-i"}, Takes: agent.Many},

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/belay-run/belay/internal/lazy"
+	"github.com/belay-run/belay/internal/agent"
 	"github.com/belay-run/belay/internal/safefile"
 )
 
@@ -192,13 +192,13 @@ func roots(first []byte) (list []string) {
 }
 
 // worthReading are what a line has in it that says something.
-var worthReading = []string{`"turn_context"`, `"thread_settings_applied"`, `"function_call"`, `"custom_tool_call"`,
-	`"local_shell_call"`, `"FileChange"`, `"patch_apply_end"`, `"token_count"`}
+var worthReading = [][]byte{[]byte(`"turn_context"`), []byte(`"thread_settings_applied"`), []byte(`"function_call"`), []byte(`"custom_tool_call"`),
+	[]byte(`"local_shell_call"`), []byte(`"FileChange"`), []byte(`"patch_apply_end"`), []byte(`"token_count"`)}
 
 func (r *progressRecord) take(line []byte) {
 	worth := false
 	for _, mark := range worthReading {
-		worth = worth || bytes.Contains(line[:min(len(line), 1024)], []byte(mark))
+		worth = worth || bytes.Contains(line[:min(len(line), 1024)], mark)
 	}
 	if !worth {
 		return
@@ -334,7 +334,7 @@ func (c *toolCall) command() string {
 }
 
 // scriptWorkdir finds the directory that a script gives to a command.
-var scriptWorkdir = lazy.Regexp("\\bworkdir[\"']?\\s*:\\s*[\"'`]([^\"'`$]+)[\"'`]")
+var scriptWorkdir = agent.Pattern{Expr: "\\bworkdir[\"']?\\s*:\\s*[\"'`]([^\"'`$]+)[\"'`]"}
 
 // workdir is the directory that the call names; empty if it names none, or several.
 func (c *toolCall) workdir() (dir string) {
@@ -345,7 +345,7 @@ func (c *toolCall) workdir() (dir string) {
 		_ = json.Unmarshal([]byte(c.text), &args)
 		return args.Workdir
 	}
-	for _, found := range scriptWorkdir.Get().FindAllStringSubmatch(c.text, -1) {
+	for _, found := range scriptWorkdir.Regexp().FindAllStringSubmatch(c.text, -1) {
 		if dir != "" && dir != found[1] {
 			return ""
 		}

@@ -5,13 +5,13 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/belay-run/belay/internal/lookup"
+	"github.com/belay-run/belay/internal/agent"
 	"github.com/belay-run/belay/verdict"
 )
 
 // classByInfo has codex's own names for why a turn failed, which it writes into its record and not into its events. Those that
 // leave it open are not here: usage_limit_exceeded stands for a limit, a plan and a quota, other for anything.
-var classByInfo = lookup.Table[string, verdict.Class]{
+var classByInfo = agent.Classes{
 	{"rate_limit_exceeded", verdict.RateLimit},
 	{"server_overloaded", verdict.Overloaded},
 	{"internal_server_error", verdict.ServerError},
@@ -31,7 +31,7 @@ var classByInfo = lookup.Table[string, verdict.Class]{
 func judgeByInfo(info json.RawMessage, now time.Time) (verdict.Verdict, bool) {
 	var name string
 	if json.Unmarshal(info, &name) == nil {
-		class, ok := classByInfo.Find(name)
+		class, ok := classByInfo.Of(name)
 		return verdict.Verdict{Class: class, Retryable: class.Retryable(), Rule: "record-" + name}, ok
 	}
 	if v := classify(fmt.Sprintf("unexpected status %d", statusOf(info)), now); v.Class != verdict.Unknown {

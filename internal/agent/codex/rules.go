@@ -1,8 +1,7 @@
 package codex
 
 import (
-	"github.com/belay-run/belay/internal/lazy"
-	"github.com/belay-run/belay/internal/lookup"
+	"github.com/belay-run/belay/internal/agent"
 	"github.com/belay-run/belay/verdict"
 )
 
@@ -10,13 +9,7 @@ import (
 // message of a failed turn and about complaints on stderr, never about what the model or a tool has said.
 //
 // Order matters: a 5xx goes before the words that came with it, those of a limit before a mere 429.
-var rules = lazy.Value[*verdict.Rules]{Make: func() *verdict.Rules {
-	table, err := verdict.Compile(ruleTable...)
-	if err != nil {
-		panic(err) // a test compiles them
-	}
-	return table
-}}
+var rules = agent.Rules{Table: ruleTable}
 
 // status matches what codex says of an answer that it could not use.
 const status = `^(unexpected status|exceeded retry limit, last status:|failed to refresh token:) `
@@ -96,7 +89,7 @@ var ruleTable = []verdict.Rule{
 }
 
 // codes are what the body of an answer calls an error. Codex shows the body of a 400 as it is.
-var codes = lookup.Table[string, verdict.Class]{
+var codes = agent.Classes{
 	{"context_length_exceeded", verdict.TooLarge},
 	{"string_above_max_length", verdict.TooLarge},
 	{"request_too_large", verdict.TooLarge},

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/belay-run/belay/internal/lazy"
+	"github.com/belay-run/belay/internal/agent"
 	"github.com/belay-run/belay/verdict"
 )
 
@@ -20,14 +20,8 @@ type complaint struct {
 	worked        bool // it shows a tool at work
 }
 
-// colour matches what makes text coloured.
-var colour = lazy.Regexp("\x1b\\[[0-9;]*m")
-
 func readStderr(e verdict.Excerpt) (c complaint) {
-	c.text = e.Text()
-	if strings.Contains(c.text, "\x1b[") {
-		c.text = colour.Get().ReplaceAllString(c.text, "")
-	}
+	c.text = agent.WithoutColour(e.Text())
 	c.readHeader()
 	if c.session != "" {
 		c.readWork()
@@ -115,14 +109,14 @@ func lastComplaint(text string, active bool) string {
 }
 
 // closing matches what can come after the last message: codex's log, and how much was used.
-var closing = lazy.Regexp(`(^|\n)(tokens used\n[\d,.]+|\d{4}-\d\d-\d\dT[\d:.]+Z +[A-Z]+ [\w:]+: [^\n]*)[\r\n ]*$`)
+var closing = agent.Pattern{Expr: `(^|\n)(tokens used\n[\d,.]+|\d{4}-\d\d-\d\dT[\d:.]+Z +[A-Z]+ [\w:]+: [^\n]*)[\r\n ]*$`}
 
 func withoutClosing(text string) string {
 	text = strings.TrimRight(text, "\r\n ")
 	for range 20 { // a longer log is not what ends the output
 		// Only the end is looked at: to search all of it twenty times takes long.
 		tail := max(len(text)-4096, 0)
-		at := closing.Get().FindStringIndex(text[tail:])
+		at := closing.Regexp().FindStringIndex(text[tail:])
 		if at == nil {
 			break
 		}

@@ -141,7 +141,7 @@ func (f *follower) byFailure(e *failure, o verdict.Outcome, stderr string, now t
 	}
 	v := c.classify(now)
 	if v.Class == verdict.Unknown {
-		if class, ok := byExit.Find(o.ExitCode); ok {
+		if class, ok := byExit(o.ExitCode); ok {
 			v.Class, v.Rule = class, "exit-code"
 		} else if w, ok := f.lastResort(o, c.message, now); ok {
 			v = w
@@ -210,11 +210,11 @@ func (f *follower) byStderr(o verdict.Outcome, stderr string, now time.Time) ver
 		}
 	}
 	for _, line := range ownLines(stderr) {
-		if v, ok := rules.Get().Judge(verdict.Outcome{ExitCode: 1, Stderr: verdict.ExcerptOf(line)}, now); ok {
+		if v, ok := rules.Judge(verdict.Outcome{ExitCode: 1, Stderr: verdict.ExcerptOf(line)}, now); ok {
 			return v
 		}
 	}
-	if class, ok := byExit.Find(o.ExitCode); ok {
+	if class, ok := byExit(o.ExitCode); ok {
 		return verdict.Verdict{Class: class, Retryable: class.Retryable(), Rule: "exit-code", Evidence: lastWords(stderr)}
 	}
 	if class, ok := classOfStatus(statusOfExit(o.ExitCode), ""); ok {

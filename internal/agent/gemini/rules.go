@@ -3,8 +3,7 @@ package gemini
 import (
 	"time"
 
-	"github.com/belay-run/belay/internal/lazy"
-	"github.com/belay-run/belay/internal/lookup"
+	"github.com/belay-run/belay/internal/agent"
 	"github.com/belay-run/belay/verdict"
 )
 
@@ -22,14 +21,18 @@ const (
 )
 
 // byExit is what they mean where there are no words that say more.
-var byExit = lookup.Table[int, verdict.Class]{
-	{exitAuth, verdict.Auth},
-	{exitInput, verdict.InvalidRequest},
-	{exitSandbox, verdict.InvalidRequest},
-	{exitConfig, verdict.InvalidRequest},
-	{exitTurns, verdict.LimitReached},
-	{exitUntrusted, verdict.InvalidRequest},
-	{exitCancelled, verdict.Interrupted},
+func byExit(code int) (class verdict.Class, ok bool) {
+	switch code {
+	case exitAuth:
+		return verdict.Auth, true
+	case exitInput, exitSandbox, exitConfig, exitUntrusted:
+		return verdict.InvalidRequest, true
+	case exitTurns:
+		return verdict.LimitReached, true
+	case exitCancelled:
+		return verdict.Interrupted, true
+	}
+	return "", false
 }
 
 // statuses are those of HTTP that an exit code can stand for.
@@ -46,7 +49,7 @@ func statusOfExit(code int) int {
 }
 
 // byReason has the service's own names for failures.
-var byReason = lookup.Table[string, verdict.Class]{
+var byReason = agent.Classes{
 	{perDay, verdict.UsageLimit},
 	{"QUOTA_EXHAUSTED", verdict.UsageLimit},
 	{"RATE_LIMIT_EXCEEDED", verdict.RateLimit},
@@ -73,13 +76,7 @@ func classOfStatus(status int, text string) (class verdict.Class, ok bool) {
 
 // rules tell failures apart by what gemini, or the service through it, says of them. They are asked about messages of a failure and
 // about gemini's own lines on stderr, never about what the model or a tool has said.
-var rules = lazy.Value[*verdict.Rules]{Make: func() *verdict.Rules {
-	table, err := verdict.Compile(ruleTable...)
-	if err != nil {
-		panic(err) // a test compiles them
-	}
-	return table
-}}
+var rules = agent.Rules{Table: ruleTable}
 
 var ruleTable = []verdict.Rule{
 	// Money. The advice to check one's billing details comes with every limit, and means nothing.
@@ -127,9 +124,9 @@ var ruleTable = []verdict.Rule{
 // classify says what a complaint means. The class is unknown if it means nothing to us.
 func (c complaint) classify(now time.Time) verdict.Verdict {
 	v := verdict.Verdict{Class: verdict.Unknown, Rule: "message", Evidence: evidence(c.message)}
-	if class, ok := byReason.Find(c.reason); ok {
+	if class, ok := byReason.Of(c.reason); ok {
 		v.Class, v.Rule = class, "reason "+c.reason
-	} else if w, ok := rules.Get().Judge(verdict.Outcome{ExitCode: 1, Stderr: verdict.ExcerptOf(c.message)}, now); ok && !contradicts(c.status, w.Class) {
+	} else if w, ok := rules.Judge(verdict.Outcome{ExitCode: 1, Stderr: verdict.ExcerptOf(c.message)}, now); ok && !contradicts(c.status, w.Class) {
 		v.Class, v.Rule = w.Class, w.Rule
 	} else if class, ok := classOfStatus(c.status, c.message); ok {
 		v.Class, v.Rule = class, "status"

@@ -8,12 +8,12 @@ import (
 	"strings"
 	"time"
 
-	"github.com/belay-run/belay/internal/lookup"
+	"github.com/belay-run/belay/internal/agent"
 	"github.com/belay-run/belay/verdict"
 )
 
 // byName are the errors of opencode that mean one thing.
-var byName = lookup.Table[string, verdict.Class]{
+var byName = agent.Classes{
 	{"ProviderAuthError", verdict.Auth},
 	{"ProviderInitError", verdict.Auth},
 	{"ProviderModelNotFoundError", verdict.NotFound},
@@ -30,7 +30,7 @@ var byName = lookup.Table[string, verdict.Class]{
 func (e *failure) classify(now time.Time) verdict.Verdict {
 	d := &e.Data
 	v := verdict.Verdict{Class: verdict.Unknown, Rule: "error " + e.Name, Evidence: e.evidence()}
-	if class, ok := byName.Find(e.Name); ok {
+	if class, ok := byName.Of(e.Name); ok {
 		v.Class = class
 	} else if class, rule, ok := e.byBody(now); ok {
 		v.Class, v.Rule = class, rule
@@ -66,27 +66,36 @@ func (e *failure) byBody(now time.Time) (verdict.Class, string, bool) {
 	json.Unmarshal([]byte(d.Body), &body) // what is not there or of another kind stays empty
 	code, _ := body.Error.Code.(string)
 	for _, name := range []string{code, body.Error.Type, body.Error.Status} {
-		class, ok := codes.Find(name)
+		class, ok := codes.Of(name)
 		if ok && (d.Status != 429 || class == verdict.Billing || class.Throttle()) {
 			return class, "code " + name, true
 		}
 	}
 	// Gateways leave the code out. Of what the words of a refusal can say, only what the status cannot is believed.
 	words := classifyText(cmp.Or(d.Message, body.Error.Message)+"\n"+body.Error.Message, now)
-	if d.Status >= 400 && slices.Contains(refined.Of(d.Status), words.Class) {
+	if d.Status >= 400 && slices.Contains(refined(d.Status), words.Class) {
 		return words.Class, words.Rule, true
 	}
 	return "", "", false
 }
 
 // refined are what a status may also mean.
-var refined = lookup.Table[int, []verdict.Class]{
-	{400, []verdict.Class{verdict.TooLarge, verdict.NotFound, verdict.Refused, verdict.Billing, verdict.UsageLimit, verdict.Auth}},
-	{401, []verdict.Class{verdict.Billing}},
-	{403, []verdict.Class{verdict.Billing, verdict.Refused, verdict.UsageLimit}},
-	{422, []verdict.Class{verdict.TooLarge, verdict.Refused}},
-	{429, []verdict.Class{verdict.UsageLimit, verdict.Billing, verdict.Overloaded}},
-	{529, []verdict.Class{verdict.Overloaded}},
+func refined(status int) []verdict.Class {
+	switch status {
+	case 400:
+		return []verdict.Class{verdict.TooLarge, verdict.NotFound, verdict.Refused, verdict.Billing, verdict.UsageLimit, verdict.Auth}
+	case 401:
+		return []verdict.Class{verdict.Billing}
+	case 403:
+		return []verdict.Class{verdict.Billing, verdict.Refused, verdict.UsageLimit}
+	case 422:
+		return []verdict.Class{verdict.TooLarge, verdict.Refused}
+	case 429:
+		return []verdict.Class{verdict.UsageLimit, verdict.Billing, verdict.Overloaded}
+	case 529:
+		return []verdict.Class{verdict.Overloaded}
+	}
+	return nil
 }
 
 // hint is when to come back: as the headers say, which opencode heeds too, else as the message says.
@@ -122,7 +131,7 @@ func (e *failure) evidence() string {
 func classifyText(message string, now time.Time) verdict.Verdict {
 	message = strings.TrimSpace(message)
 	o := verdict.Outcome{ExitCode: 1, Stderr: verdict.ExcerptOf(message)}
-	if v, ok := rules.Get().Judge(o, now); ok {
+	if v, ok := rules.Judge(o, now); ok {
 		return v
 	}
 	return verdict.Verdict{Class: verdict.Unknown, Rule: "message", Evidence: evidence(message)}

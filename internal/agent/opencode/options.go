@@ -35,33 +35,36 @@ var globalOptions = agent.Table{
 }
 
 // options are those of `opencode run` from 1.3 to 1.18, also those that its help does not list. An option that a version does
-// not have is refused by that version, with or without us.
+// not have is refused by that version, with or without us. They are put together when they are asked for: belay starts for other
+// commands too.
 func options() agent.Table {
-	return append(agent.Table{
-		{Names: names{optCommand}, Takes: agent.One},
-		{Names: names{optContinue, "-c"}},
-		{Names: names{optSession, "-s"}, Takes: agent.One},
-		{Names: names{optFork}},
-		{Names: names{"--share"}},
-		{Names: names{optModel, "-m"}, Takes: agent.One},
-		{Names: names{optAgent}, Takes: agent.One},
-		{Names: names{optFormat}, Takes: agent.One},
-		{Names: names{optFile, "-f"}, Takes: agent.Many},
-		{Names: names{"--title"}, Takes: agent.One},
-		{Names: names{optAttach}, Takes: agent.One},
-		{Names: names{"--password", "-p"}, Takes: agent.One},
-		{Names: names{"--username", "-u"}, Takes: agent.One},
-		{Names: names{optDir}, Takes: agent.One},
-		{Names: names{"--port"}, Takes: agent.One},
-		{Names: names{"--variant"}, Takes: agent.One},
-		{Names: names{optThinking}},
-		{Names: names{"--no-thinking"}},
-		{Names: names{"--auto"}},
-		{Names: names{"--yolo"}},
-		{Names: names{"--dangerously-skip-permissions"}},
-		{Names: names{"--replay"}},
-		{Names: names{"--no-replay"}},
-		{Names: names{"--replay-limit"}, Takes: agent.One},
-		{Names: names{optInteractive, "-i", "--mini", "--demo"}},
-	}, globalOptions...)
+	return append(runOptions[:len(runOptions):len(runOptions)], globalOptions...)
+}
+
+var runOptions = agent.Table{
+	{Names: names{optCommand}, Takes: agent.One},
+	{Names: names{optContinue, "-c"}},
+	{Names: names{optSession, "-s"}, Takes: agent.One},
+	{Names: names{optFork}},
+	{Names: names{"--share"}},
+	{Names: names{optModel, "-m"}, Takes: agent.One},
+	{Names: names{optAgent}, Takes: agent.One},
+	{Names: names{optFormat}, Takes: agent.One},
+	{Names: names{optFile, "-f"}, Takes: agent.Many},
+	{Names: names{"--title"}, Takes: agent.One},
+	{Names: names{optAttach}, Takes: agent.One},
+	{Names: names{"--password", "-p"}, Takes: agent.One},
+	{Names: names{"--username", "-u"}, Takes: agent.One},
+	{Names: names{optDir}, Takes: agent.One},
+	{Names: names{"--port"}, Takes: agent.One},
+	{Names: names{"--variant"}, Takes: agent.One},
+	{Names: names{optThinking}},
+	{Names: names{"--no-thinking"}},
+	{Names: names{"--auto"}},
+	{Names: names{"--yolo"}},
+	{Names: names{"--dangerously-skip-permissions"}},
+	{Names: names{"--replay"}},
+	{Names: names{"--no-replay"}},
+	{Names: names{"--replay-limit"}, Takes: agent.One},
+	{Names: names{optInteractive, "-i", "--mini", "--demo"}},
 }

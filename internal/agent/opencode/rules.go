@@ -1,8 +1,7 @@
 package opencode
 
 import (
-	"github.com/belay-run/belay/internal/lazy"
-	"github.com/belay-run/belay/internal/lookup"
+	"github.com/belay-run/belay/internal/agent"
 	"github.com/belay-run/belay/verdict"
 )
 
@@ -10,13 +9,7 @@ import (
 // services that it passes on, never about what the model or a tool has said.
 //
 // Order matters: the words of a limit go before those of a mere throttle.
-var rules = lazy.Value[*verdict.Rules]{Make: func() *verdict.Rules {
-	table, err := verdict.Compile(ruleTable...)
-	if err != nil {
-		panic(err) // a test compiles them
-	}
-	return table
-}}
+var rules = agent.Rules{Table: ruleTable}
 
 var ruleTable = []verdict.Rule{
 	// It may be anything inside opencode. The log says what.
@@ -52,7 +45,7 @@ var ruleTable = []verdict.Rule{
 }
 
 // codes are what the body of an answer calls an error: OpenAI's, Anthropic's, Google's and OpenCode's own.
-var codes = lookup.Table[string, verdict.Class]{
+var codes = agent.Classes{
 	{"context_length_exceeded", verdict.TooLarge},
 	{"string_above_max_length", verdict.TooLarge},
 	{"request_too_large", verdict.TooLarge},

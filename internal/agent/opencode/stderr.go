@@ -3,7 +3,7 @@ package opencode
 import (
 	"strings"
 
-	"github.com/belay-run/belay/internal/lazy"
+	"github.com/belay-run/belay/internal/agent"
 	"github.com/belay-run/belay/verdict"
 )
 
@@ -18,9 +18,6 @@ type complaint struct {
 	rejected bool
 }
 
-// colour matches what makes text coloured.
-var colour = lazy.Regexp("\x1b\\[[0-9;]*m")
-
 // errorMark stands before a complaint: in red, also where stderr is no terminal.
 const errorMark = "\x1b[91m\x1b[1mError: \x1b[0m"
 
@@ -28,15 +25,12 @@ const errorMark = "\x1b[91m\x1b[1mError: \x1b[0m"
 var toolMarks = []string{"✗ ", "$ ", "→ ", "← ", "✱ ", "⚙ ", "◈ ", "% ", "# ", "• ", "│ ", "| "}
 
 // header matches the line that tells which agent asks which model.
-var header = lazy.Regexp(`(?m)^> \S.* · \S+$`)
+var header = agent.Pattern{Expr: `(?m)^> \S.* · \S+$`}
 
 func (f *follower) readStderr(e verdict.Excerpt) (c complaint) {
 	raw := withoutLog(e.Text())
-	c.text = raw
-	if strings.Contains(raw, "\x1b[") {
-		c.text = colour.Get().ReplaceAllString(raw, "")
-	}
-	c.begun = header.Get().MatchString(c.text)
+	c.text = agent.WithoutColour(raw)
+	c.begun = header.Regexp().MatchString(c.text)
 	for line := range strings.Lines(c.text) {
 		for _, mark := range toolMarks {
 			c.worked = c.worked || c.begun && strings.HasPrefix(line, mark)
@@ -76,9 +70,9 @@ func lastComplaint(text string, plain bool) string {
 		return ""
 	}
 	before := strings.TrimRight(text[:at], "\r\n ")
-	last := colour.Get().ReplaceAllString(before[strings.LastIndexByte(before, '\n')+1:], "")
+	last := agent.WithoutColour(before[strings.LastIndexByte(before, '\n')+1:])
 	if strings.HasPrefix(last, "✗ ") {
 		return ""
 	}
-	return strings.TrimSpace(colour.Get().ReplaceAllString(text[at+size:], ""))
+	return strings.TrimSpace(agent.WithoutColour(text[at+size:]))
 }
