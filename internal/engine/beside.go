@@ -1,45 +1,10 @@
 package engine
 
 import (
-	"bytes"
-	"io"
 	"time"
 
 	"github.com/belay-run/belay/internal/agent"
 )
-
-// maxStderrLine is how much of a line on stderr is read for what it tells.
-const maxStderrLine = 16 << 10
-
-// stderrReader lets the follower read a standard error line by line, and passes all of it on.
-type stderrReader struct {
-	log    *eventLog
-	reader agent.StderrReader
-	to     io.Writer
-	held   []byte
-}
-
-// Write implements [io.Writer].
-func (r *stderrReader) Write(p []byte) (int, error) {
-	for rest := p; len(rest) > 0; {
-		line, after, whole := bytes.Cut(rest, []byte("\n"))
-		r.held = append(r.held, line[:min(len(line), maxStderrLine-len(r.held))]...)
-		if rest = after; whole {
-			r.log.stderrLine(r.reader, bytes.TrimSuffix(r.held, []byte("\r")))
-			r.held = r.held[:0]
-		}
-	}
-	return r.to.Write(p)
-}
-
-// stderrLine acts on what a line on stderr says.
-func (t *eventLog) stderrLine(reader agent.StderrReader, line []byte) {
-	t.reading.Lock()
-	defer t.reading.Unlock()
-	if info, ok := reader.StderrLine(line); ok && !t.closed {
-		t.act(info)
-	}
-}
 
 // looks are the pauses after which the CLI's own record is looked at when the model is about to be asked again: the CLI
 // writes it a moment after its event.

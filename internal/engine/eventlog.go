@@ -53,7 +53,7 @@ type eventLog struct {
 	reading sync.Mutex
 	closed  bool          // all of it was read
 	look    *time.Timer   // for the next look at its record
-	filter  *stderrFilter // of a CLI that says more on stderr than its caller asked for; else nil
+	beside  *stderrReader // of a CLI that says on stderr what others say in events; else nil
 
 	mu        sync.Mutex
 	process   Process
@@ -86,11 +86,8 @@ func newEventLog(c *call, p *pace, s *sessions, traits agent.Info, n int, follow
 		stderr = t.tell
 	}
 	if reader, ok := follower.(agent.StderrReader); ok {
-		stderr = &stderrReader{log: t, reader: reader, to: stderr}
-	}
-	if filter, ok := follower.(agent.StderrFilter); ok {
-		t.filter = &stderrFilter{log: t, filter: filter, to: stderr}
-		stderr = t.filter
+		t.beside = newStderrReader(t, reader, stderr)
+		stderr = t.beside
 	}
 	return t, stderr
 }
@@ -223,8 +220,8 @@ func (t *eventLog) lost() {
 
 // end reads what has no end of its own.
 func (t *eventLog) end() {
-	if t.filter != nil {
-		t.filter.close()
+	if t.beside != nil {
+		t.beside.close()
 	}
 	t.reading.Lock()
 	defer t.reading.Unlock()

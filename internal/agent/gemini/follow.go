@@ -186,7 +186,7 @@ func (f *follower) StderrLine(line []byte) (agent.LineInfo, bool) {
 	}
 	f.retries++
 	f.waiting = true
-	info := f.lineInfo(agent.Drop)
+	info := f.lineInfo(agent.Pass)
 	info.Retrying = r
 	return info, true
 }

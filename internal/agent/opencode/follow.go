@@ -166,24 +166,27 @@ func (f *follower) finished(p *part) (*verdict.Usage, *agent.Retrying) {
 	return &u, nil
 }
 
-// FilterStderr implements [agent.StderrFilter]: it reads opencode's log, and takes it out of what the caller sees.
-func (f *follower) FilterStderr(line []byte) (info agent.LineInfo, known, show bool) {
+// StderrLine implements [agent.StderrFilter]: it reads opencode's log, and takes it out of what the caller sees.
+func (f *follower) StderrLine(line []byte) (info agent.LineInfo, ok bool) {
 	l, ok := readLog(line)
 	if !ok {
-		return info, false, true
+		return info, false
 	}
-	show = f.ownLogs || f.plain && len(f.added) == 0
+	show := agent.Drop
+	if f.ownLogs || f.plain && len(f.added) == 0 {
+		show = agent.Pass
+	}
 	if !slices.Contains(logMessages, l.Message) {
-		return info, false, show
+		return agent.LineInfo{Show: show}, false
 	}
 	retrying := f.readLogLine(&l, time.Now())
 	f.troubled = f.troubled || retrying != nil
 	info = f.info()
-	info.Retrying, info.Troubled = retrying, f.troubled
+	info.Retrying, info.Troubled, info.Show = retrying, f.troubled, show
 	if l.Message == "stream" && l.field("small") != "true" && l.session() == f.session {
 		info.Progress = telling(f.progress.asks(l.field("agent"), l.field("modelID")))
 	}
-	return info, true, show
+	return info, true
 }
 
 // logMessages are the messages of the log that tell something.

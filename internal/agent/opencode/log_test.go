@@ -28,11 +28,11 @@ func read(f agent.Follower, lines ...string) (retries []agent.Retrying, shown []
 			shown = append(shown, line)
 			continue
 		}
-		info, _, show := filter.FilterStderr([]byte(line))
+		info, _ := filter.StderrLine([]byte(line))
 		if info.Retrying != nil {
 			retries = append(retries, *info.Retrying)
 		}
-		if show {
+		if info.Show == agent.Pass {
 			shown = append(shown, line)
 		}
 	}
@@ -109,7 +109,7 @@ func TestLog_ToolRuns(t *testing.T) {
 	if f.Account().Active {
 		t.Error("nothing has been done yet")
 	}
-	info, _, _ := f.(agent.StderrFilter).FilterStderr([]byte(newLog + `level=INFO message=evaluated permission=bash pattern="make test" action.permission=* action.action=allow action.pattern=*`))
+	info, _ := f.(agent.StderrFilter).StderrLine([]byte(newLog + `level=INFO message=evaluated permission=bash pattern="make test" action.permission=* action.action=allow action.pattern=*`))
 	if a := f.Account(); info.Tools != 1 || info.Activity.Tool != "bash" || info.Activity.Argument != "make test" || !a.Active || a.Session != session || a.Model != "gpt-5" {
 		t.Errorf("%+v, %+v", info, a)
 	}
@@ -139,11 +139,11 @@ func TestLog_SaysWhy(t *testing.T) {
 // A session of another directory is worked in without a word, and opencode never ends.
 func TestLog_OtherDirectory(t *testing.T) {
 	f := follow(t, "run -s "+session+" hi")
-	info, _, _ := f.(agent.StderrFilter).FilterStderr([]byte(newLog + "level=INFO message=loop session.id=" + session + " step=0"))
+	info, _ := f.(agent.StderrFilter).StderrLine([]byte(newLog + "level=INFO message=loop session.id=" + session + " step=0"))
 	if info.Delivered {
 		t.Error("it has not begun")
 	}
-	if info, _, _ = f.(agent.StderrFilter).FilterStderr([]byte(newLog + `level=INFO message="exiting loop" session.id=` + session)); !info.Delivered {
+	if info, _ = f.(agent.StderrFilter).StderrLine([]byte(newLog + `level=INFO message="exiting loop" session.id=` + session)); !info.Delivered {
 		t.Error("it would stay for ever")
 	}
 	if v := f.Judge(verdict.Outcome{}, now); v.Class != verdict.SessionNotFound || !strings.Contains(v.Evidence, "another directory") {

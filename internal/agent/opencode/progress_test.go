@@ -38,8 +38,8 @@ func TestProgress(t *testing.T) {
 			plan.Progress.Wanted = true
 			f := p.Follow(plan)
 			filter := f.(agent.StderrFilter)
-			filter.FilterStderr([]byte("timestamp=1 level=INFO run=1 message=loop session.id=" + session + " step=0"))
-			head, _, _ := filter.FilterStderr([]byte("timestamp=1 level=INFO run=1 message=stream modelID=gpt-5 session.id=" + session + " small=false agent=build"))
+			filter.StderrLine([]byte("timestamp=1 level=INFO run=1 message=loop session.id=" + session + " step=0"))
+			head, _ := filter.StderrLine([]byte("timestamp=1 level=INFO run=1 message=stream modelID=gpt-5 session.id=" + session + " small=false agent=build"))
 			if got := head.Progress.Text(nil); got != "\x1b[0m\n> build · gpt-5\n\x1b[0m\n" {
 				t.Errorf("%q", got)
 			}

@@ -43,7 +43,7 @@ func opencodeRunner() *engine.Runner {
 }
 
 // What an agent was made to say on stderr is read and taken out, whichever pieces it comes in; what else is there is the caller's.
-func TestStderrFilter_TakesOutTheLog(t *testing.T) {
+func TestStderrReader_TakesOutTheLog(t *testing.T) {
 	whole := "warning: old\r\n" + opencodeProcess + opencodeAsks + "times are hard\ntimestamp=no\n" + opencodeFails("Rate limit reached") + "a line without an end"
 	want := "warning: old\r\ntimes are hard\ntimestamp=no\na line without an end"
 	for size := range 40 {
@@ -72,7 +72,7 @@ func TestStderrFilter_TakesOutTheLog(t *testing.T) {
 }
 
 // A line of the log of any length is taken out, and costs no memory.
-func TestStderrFilter_LongLines(t *testing.T) {
+func TestStderrReader_LongLines(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := opencodeRunner()
 		long := opencodeLog("INFO", "other", "x="+strings.Repeat("y", 1<<20))
@@ -87,7 +87,7 @@ func TestStderrFilter_LongLines(t *testing.T) {
 }
 
 // What opencode tries again by itself, for ever and without an event, ends when the policy's time is over.
-func TestStderrFilter_InnerRetriesEnd(t *testing.T) {
+func TestStderrReader_InnerRetriesEnd(t *testing.T) {
 	again := func(pause time.Duration, why string) []enginetest.Step {
 		return []enginetest.Step{enginetest.Complain(opencodeProcess),
 			enginetest.Forever(pause, enginetest.Complain(opencodeAsks+opencodeFails(why)))}
