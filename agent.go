@@ -15,9 +15,10 @@ import (
 	"github.com/belay-run/belay/retry"
 )
 
-// Agent asks a coding agent for one thing. [Claude] and [Codex] make one; its fields may be set before it is run.
+// Agent asks a coding agent for one thing. [Claude], [Codex], [Gemini] and [OpenCode] make one; its fields may be set before it
+// is run.
 type Agent struct {
-	// Name is the agent's profile: "claude", "codex" or "opencode".
+	// Name is the agent's profile: "claude", "codex", "gemini" or "opencode".
 	Name string
 	// Prompt is the request. It is text, however it begins and however long it is.
 	Prompt string
@@ -41,6 +42,16 @@ func Claude(prompt string, options ...string) *Agent {
 // Codex asks Codex: codex exec. The options are further arguments of codex's.
 func Codex(prompt string, options ...string) *Agent {
 	return &Agent{Name: "codex", Prompt: prompt, Options: options}
+}
+
+// Gemini asks Gemini CLI: gemini -p. The options are further arguments of gemini's.
+func Gemini(prompt string, options ...string) *Agent {
+	return &Agent{Name: "gemini", Prompt: prompt, Options: options}
+}
+
+// OpenCode asks opencode: opencode run. The options are further arguments of opencode's.
+func OpenCode(prompt string, options ...string) *Agent {
+	return &Agent{Name: "opencode", Prompt: prompt, Options: options}
 }
 
 // Run asks and waits for the answer, which is the result's Output. See [Runner.Run].

@@ -8,10 +8,12 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/internal/clitest"
 	"github.com/belay-run/belay/internal/companion/rehearse"
+	"github.com/belay-run/belay/internal/profile"
 	"github.com/belay-run/belay/verdict"
 )
 
@@ -149,6 +151,79 @@ func TestCodex_Cancelled(t *testing.T) {
 	if !errors.Is(err, context.Canceled) || res.Verdict.Class != verdict.Interrupted || len(res.Left) > 0 {
 		t.Errorf("%v, %+v", err, res)
 	}
+}
+
+// Every agent of the registry has a constructor, and it makes that agent.
+func TestAgent_Constructors(t *testing.T) {
+	constructors := map[string]func(string, ...string) *belay.Agent{"claude": belay.Claude, "codex": belay.Codex, "gemini": belay.Gemini, "opencode": belay.OpenCode}
+	for _, d := range profile.All() {
+		if !d.IsAgent() {
+			continue
+		}
+		make, ok := constructors[d.Name]
+		if !ok {
+			t.Errorf("package belay has no constructor for %s", d.Name)
+			continue
+		}
+		if a := make("Do it.", "-m", "x"); a.Name != d.Name || a.Prompt != "Do it." || len(a.Options) != 2 {
+			t.Errorf("%+v", a)
+		}
+	}
+}
+
+// The agents that take long to start answer through the library as the others do, and their sessions go on.
+func TestAgent_SlowOnes(t *testing.T) {
+	if !clitest.Full() {
+		t.Skip("only with BELAY_TEST_FULL=1; internal/e2e/agents has them every day")
+	}
+	for name, ask := range map[string]func(string, ...string) *belay.Agent{"gemini": belay.Gemini, "opencode": belay.OpenCode} {
+		t.Run(name, func(t *testing.T) {
+			api, env := rehearsal(t, `429(retry-after=1), 200(text="It is done.", in=100, out=20), 200(text="It still is.")`)
+			run := func(prompt string, resume belay.Resume, dir string) *belay.Result {
+				t.Helper()
+				a := ask(prompt)
+				a.Env, a.Dir, a.Path = env, dir, clitest.Find(t, profile.Find(name), "")
+				a.Runner = belay.Runner{Resume: resume}
+				res, err := a.Run(t.Context())
+				if err != nil {
+					t.Fatal(err)
+				}
+				return res
+			}
+			dir := t.TempDir()
+			res := run("-do it", belay.Resume{}, dir)
+			if got := res.Output.String(); got != "It is done." || mainRequests(api) != 2 || res.Usage.InputTokens != 100 || res.Usage.OutputTokens != 20 {
+				t.Errorf("%q after %d requests, %+v", got, mainRequests(api), res.Usage)
+			}
+			again := run("And now?", belay.Resume{Session: res.Session}, dir)
+			if again.Output.String() != "It still is." || !again.Resumed || again.Session != res.Session {
+				t.Errorf("%+v", again)
+			}
+		})
+	}
+}
+
+func ExampleGemini() {
+	gemini := belay.Gemini("Summarize the changes since the last tag.", "-m", "gemini-2.5-flash")
+	gemini.Runner.Policy.MaxWait = 10 * time.Minute // of throttles; a daily quota is not waited for
+	res, err := gemini.Run(context.Background())
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(res.Output, res.Usage.OutputTokens)
+}
+
+func ExampleOpenCode() {
+	first, err := belay.OpenCode("Find the slowest test.", "-m", "openai/gpt-5").Run(context.Background())
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	next := belay.OpenCode("Make it faster.")
+	next.Runner.Resume.Session = first.Session
+	res, err := next.Run(context.Background())
+	fmt.Println(res.Output, err)
 }
 
 func ExampleAgent_Run() {

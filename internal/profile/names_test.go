@@ -21,14 +21,14 @@ var named = []string{
 	// The library's own constructors and presets have the names of CLIs in its API.
 	`agent.go: return &Agent{Name: "claude", Prompt: prompt, Options: options}`,
 	`agent.go: return &Agent{Name: "codex", Prompt: prompt, Options: options}`,
+	`agent.go: return &Agent{Name: "gemini", Prompt: prompt, Options: options}`,
+	`agent.go: return &Agent{Name: "opencode", Prompt: prompt, Options: options}`,
 	`retry/preset.go: {"claude", Policy{MaxRetries: 4, BaseDelay: 2 * time.Second, MaxDelay: 2 * time.Minute, Jitter: Proportional(0.2)}},`,
 	`retry/preset.go: {"codex", general},`,
 	`retry/preset.go: {"gemini", general},`,
 	`retry/preset.go: {"opencode", general},`,
 	`retry/preset.go: {"gh", Policy{MaxRetries: 3, BaseDelay: time.Second, MaxDelay: time.Minute, Jitter: Plus(time.Second)}},`,
 	`examples/ghsync/main.go: p, _ := retry.Preset("gh")`,
-	// The stand-in for GitHub makes a home for gh.
-	`internal/companion/rehearse/github.go: func githubConfig(a *API) string { return filepath.Join(a.home(), ".config", "gh") }`,
 }
 
 // doubles are packages that only tests use, or that must not know the tree that they compare.

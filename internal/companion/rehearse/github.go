@@ -111,7 +111,7 @@ func githubHeaders(h http.Header, n int) {
 
 func (github) prepare(a *API) error { return os.MkdirAll(githubConfig(a), 0o700) }
 
-func githubConfig(a *API) string { return filepath.Join(a.home(), ".config", "gh") }
+func githubConfig(a *API) string { return filepath.Join(a.home(), ".config/gh") }
 
 func (github) environ(a *API) []string {
 	return []string{
