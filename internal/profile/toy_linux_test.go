@@ -5,12 +5,16 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 )
 
-// A folder and a row are all that a further CLI needs: with those of testdata/toy laid over the tree (go build -overlay), and
-// no other file changed, the executables and the tests know it.
+// guide is the document that says how a CLI is added. It adds a toy.
+const guide = "docs/add-a-cli.md"
+
+// A folder and a row are all that a further CLI needs: with those of the document laid over the tree (go build -overlay), and
+// no other file changed, the executables and the tests know it. What the document says belay prints, it prints.
 func TestToy_IsKnownByAFolderAndARow(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds the executables")
@@ -47,17 +51,22 @@ func TestToy_IsKnownByAFolderAndARow(t *testing.T) {
 	})
 	t.Run("Explain", func(t *testing.T) {
 		has(t, strings.Join(strings.Fields(w.with(t).belay(0, "explain", "--help")), " "), "claude, codex, gemini, opencode, gh, toy or generic")
-		has(t, w.with(t).belay(0, "explain", "--exit-code", "75", "--", "toy", "ask", "hi"), "rule:      toy.busy")
+		has(t, w.with(t).belay(0, "explain", "--exit-code", "2", "--", "toy", "ask", "hi"), "rule:      usage")
 	})
-	t.Run("Run", func(t *testing.T) {
+	t.Run("Resume", func(t *testing.T) {
+		has(t, w.with(t).belay(2, "run", "--resume", "../x", "--", "toy", "ask", "hi"), "It looks like ses_1")
+	})
+	t.Run("Guide", func(t *testing.T) {
 		w := w.with(t)
-		if got := w.belay(0, "run", "--quiet", "--", "toy", "ask", "hi"); got != "ask hi\n" { // after an attempt that failed
-			t.Errorf("%q", got)
+		tried := 0
+		for _, b := range w.blocks {
+			if b.language == "console" {
+				tried += w.console(b.text)
+			}
 		}
-		if got := w.belay(0, "run", "--quiet", "--resume", "last", "--", "toy", "ask", "more"); got != "ask more --session ses_1\n" {
-			t.Errorf("%q", got)
+		if tried < 4 {
+			t.Errorf("%d commands were tried", tried)
 		}
-		has(t, w.belay(2, "run", "--resume", "../x", "--", "toy", "ask", "hi"), "It looks like ses_1")
 	})
 	t.Run("Tests", func(t *testing.T) {
 		w := w.with(t)
@@ -73,10 +82,41 @@ func has(t *testing.T, text, part string) {
 	}
 }
 
+// block is a block of code in a document.
+type block struct {
+	language string
+	file     string // that the words before it name last, in backquotes
+	text     string
+}
+
+// blocksOf are the blocks of code in a document.
+func blocksOf(document string) (list []block) {
+	var b *block
+	words := ""
+	for line := range strings.Lines(document) {
+		language, fence := strings.CutPrefix(strings.TrimSpace(line), "```")
+		switch {
+		case fence && b == nil:
+			b = &block{language: language}
+			if parts := strings.Split(words, "`"); len(parts) > 2 {
+				b.file = parts[len(parts)-2]
+			}
+		case fence:
+			list, b, words = append(list, *b), nil, ""
+		case b != nil:
+			b.text += line
+		default:
+			words += line
+		}
+	}
+	return list
+}
+
 // toyWorld is a tree with the toy in it, and a home and a PATH for what is built of it.
 type toyWorld struct {
 	*testing.T
 	root, dir string
+	blocks    []block
 	goflags   string
 }
 
@@ -86,35 +126,53 @@ func (w *toyWorld) with(t *testing.T) *toyWorld {
 	return &other
 }
 
-// overlay lays the toy's folder, and a registry with one more row, over the tree.
+// overlay lays the files of the document, and a registry with one more row, over the tree; its script is put on the PATH.
 func (w *toyWorld) overlay() {
 	w.Helper()
+	document, err := os.ReadFile(filepath.Join(w.root, guide))
+	if err != nil {
+		w.Fatal(err)
+	}
+	w.blocks = blocksOf(string(document))
 	const registry = "internal/profile/registry.go"
+	replaced := map[string]string{}
+	for _, b := range w.blocks {
+		switch {
+		case b.language == "sh":
+			w.file("toy", b.text)
+		case b.file == registry:
+			replaced[registry] = w.file("registry.go", w.withRow(registry, b.text))
+		case b.language == "go":
+			replaced[b.file] = w.file(filepath.Base(b.file), b.text)
+		}
+	}
+	if len(replaced) != 4 {
+		w.Fatalf("the files of %s are %v", guide, replaced)
+	}
+	whole := map[string]string{}
+	for name, path := range replaced {
+		whole[filepath.Join(w.root, name)] = path
+	}
+	replace, err := json.Marshal(map[string]any{"Replace": whole})
+	if err != nil {
+		w.Fatal(err)
+	}
+	w.goflags = "GOFLAGS=-overlay=" + w.file("overlay.json", string(replace))
+}
+
+// withRow is the registry with a row at its end, and the import that it needs.
+func (w *toyWorld) withRow(registry, row string) string {
+	w.Helper()
 	data, err := os.ReadFile(filepath.Join(w.root, registry))
 	if err != nil {
 		w.Fatal(err)
 	}
 	text := strings.NewReplacer("import (\n", "import (\n\t\"github.com/belay-run/belay/internal/agent/toy\"\n",
-		"Descriptor,\n}", "Descriptor,\n\t&toy.Descriptor,\n}").Replace(string(data))
+		"Descriptor,\n}", "Descriptor,\n"+row+"}").Replace(string(data))
 	if strings.Count(text, "toy") != 2 {
 		w.Fatalf("there is no place for a row in\n%s", data)
 	}
-	w.file("registry.go", text)
-	replace, err := json.Marshal(map[string]any{"Replace": map[string]string{
-		filepath.Join(w.root, registry):                    filepath.Join(w.dir, "registry.go"),
-		filepath.Join(w.root, "internal/agent/toy/toy.go"): filepath.Join(w.root, "internal/profile/testdata/toy/toy.go"),
-	}})
-	if err != nil {
-		w.Fatal(err)
-	}
-	w.goflags = "GOFLAGS=-overlay=" + w.file("overlay.json", string(replace))
-	// It is busy when it is first started, and then says what it was started with.
-	w.file("toy", `#!/bin/sh
-case $1 in --version) echo toy 1.2.0; exit;; esac
-[ -e "$HOME/started" ] || { : >"$HOME/started"; exit 75; }
-echo session ses_1
-echo "$*"
-`)
+	return text
 }
 
 // file makes a file that may be a script, and returns its path.
@@ -139,16 +197,39 @@ func (w *toyWorld) runGo(args ...string) string {
 	return string(out)
 }
 
+// jitter is how long belay waits, which varies.
+var jitter = regexp.MustCompile(`in 1(\.\d)?s`)
+
+// console runs the commands of a block, compares what they print with what stands below each, and returns how many there are.
+func (w *toyWorld) console(text string) (n int) {
+	w.Helper()
+	for _, part := range strings.Split("\n"+text, "\n$ ")[1:] {
+		command, want, _ := strings.Cut(strings.TrimSuffix(part, "\n"), "\n")
+		out, _ := w.command("sh", "-c", command).CombinedOutput()
+		got := strings.TrimSuffix(string(out), "\n")
+		if jitter.ReplaceAllString(got, "in 1s") != jitter.ReplaceAllString(want, "in 1s") {
+			w.Errorf("%s says that %s prints\n%s\nand it prints\n%s", guide, command, want, got)
+		}
+		n++
+	}
+	return n
+}
+
 // belay runs what was built, and returns what it prints.
 func (w *toyWorld) belay(code int, args ...string) string {
 	w.Helper()
-	cmd := exec.Command(filepath.Join(w.dir, "belay"), args...)
-	cmd.Dir = w.dir
-	cmd.Env = []string{"HOME=" + w.dir, "PATH=" + w.dir + string(filepath.ListSeparator) + os.Getenv("PATH"), "TOY_MAX_DELAY=3s",
-		"BELAY_STATE_DIR=" + filepath.Join(w.dir, "state")}
+	cmd := w.command(filepath.Join(w.dir, "belay"), args...)
 	out, _ := cmd.CombinedOutput()
 	if got := cmd.ProcessState.ExitCode(); got != code {
 		w.Errorf("belay %s ended with %d, want %d:\n%s", strings.Join(args, " "), got, code, out)
 	}
 	return string(out)
+}
+
+func (w *toyWorld) command(name string, args ...string) *exec.Cmd {
+	cmd := exec.Command(name, args...)
+	cmd.Dir = w.dir
+	cmd.Env = []string{"HOME=" + w.dir, "PATH=" + w.dir + string(filepath.ListSeparator) + os.Getenv("PATH"), "TOY_MAX_DELAY=3s",
+		"BELAY_STATE_DIR=" + filepath.Join(w.dir, "state")}
+	return cmd
 }

@@ -17,7 +17,7 @@ type names = []string
 
 // options are those of gemini from 0.40 to 0.61, also those that its help does not list. It takes their names in camel case too.
 var options = agent.Table{
-	{Names: names{optPrompt, "--prompt"}, Takes: agent.One},
+	{Names: names{optPrompt, "--prompt"}, Takes: agent.Optional}, // without one gemini says how it is used, unless belay has the prompt
 	{Names: names{optFormat, "--output-format", "--outputFormat"}, Takes: agent.One},
 	{Names: names{optModel, "--model"}, Takes: agent.One},
 	{Names: names{optResume, "--resume"}, Takes: agent.Optional},

@@ -46,7 +46,9 @@ func (p *Profile) Plan(t agent.Turn) (agent.Plan, error) {
 			return replaces
 		case optResume, optID, optFile:
 			return t.Session != ""
-		case optPrompt, "":
+		case optPrompt:
+			return byStdin || t.Prompt != nil && len(a.Values) == 0
+		case "":
 			return byStdin
 		}
 		return false

@@ -32,6 +32,8 @@ func TestPlan(t *testing.T) {
 		"a long prompt":        {args: []string{"-m", "x", "-p", long}, turn: agent.Turn{Stdin: []byte("pears")}, want: words("-o stream-json -m x"), stdin: "pears\n\n" + long},
 		"a long positional":    {args: []string{"-y", long}, want: words("-o stream-json -y"), stdin: long},
 		"a prompt of ours":     {args: words("-p hi"), turn: agent.Turn{Prompt: pointer("--help")}, want: words("-o stream-json -p hi"), stdin: "--help"},
+		"instead of theirs":    {args: words("-p -m x"), turn: agent.Turn{Prompt: pointer("--help")}, want: words("-o stream-json -m x"), stdin: "--help"},
+		"theirs is missing":    {args: words("-m x -p"), want: words("-o stream-json -m x -p")},
 		"that is no command":   {args: words("-p hi"), turn: agent.Turn{Prompt: pointer("/quit"), Stdin: []byte("pears")}, want: words("-o stream-json -p hi"), stdin: "\n/quit\n\npears"},
 		"resumed":              {args: words("-p hi -m x"), turn: agent.Turn{Session: id}, want: words("-r " + id + " -o stream-json -p hi -m x")},
 		"resumed in its place": {args: words("--resume latest -p hi"), turn: agent.Turn{Session: id}, want: words("-r " + id + " -o stream-json -p hi")},
