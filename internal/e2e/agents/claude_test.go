@@ -44,7 +44,8 @@ var claude = &agent{
 		"MaxTurns":   {script: "tool(bash: true)x*", args: []string{"--max-turns", "2"}},
 	},
 
-	once: []string{"CLAUDE_CODE_MAX_RETRIES=0"},
+	once:   []string{"CLAUDE_CODE_MAX_RETRIES=0"},
+	priced: []string{"--model", "claude-sonnet-4-5"},
 	gaveUp: func(version string) (string, int) {
 		if stage.UpTo(version, "2.0.77") {
 			return "500x2", 2 // it asks once more without a stream

@@ -47,6 +47,7 @@ var codex = &agent{
 		"AfterATool": {script: "tool(bash: true), 400x*"},
 	},
 
+	priced: []string{"-m", "gpt-5"},
 	gaveUp: func(string) (string, int) { return "overloaded-mid", 1 },
 	inner:  "drop-mid(in=0)",
 

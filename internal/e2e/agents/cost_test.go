@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"path"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -43,12 +44,11 @@ func (a *agent) askedForCost(s *stage.Stage, want int) {
 // model are the arguments that choose a model of that agent, and what one dear call costs with it.
 func model(t *testing.T, a *agent) (args []string, usd float64) {
 	t.Helper()
-	args = map[string][]string{"claude": {"--model", "claude-sonnet-4-5"}, "codex": {"-m", "gpt-5"}, "gemini": {"-m", "gemini-2.5-flash"}, "opencode": {"-m", "rehearsal/gpt-5"}}[a.Name]
-	usd, ok := (*price.Table)(nil).Cost(path.Base(args[1]), time.Now(), price.Call{Input: 30000, Output: 500})
+	usd, ok := (*price.Table)(nil).Cost(path.Base(a.priced[1]), time.Now(), price.Call{Input: 30000, Output: 500})
 	if !ok {
-		t.Fatalf("%s has no price", args[1])
+		t.Fatalf("%s has no price", a.priced[1])
 	}
-	return args, usd
+	return slices.Clone(a.priced), usd
 }
 
 // An agent that would spend many times the limit is stopped below the limit and one more call, and can go on.

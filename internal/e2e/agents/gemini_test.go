@@ -48,6 +48,7 @@ var gemini = &agent{
 		"Safety":     {script: "200(stop=SAFETY, body=`" + geminiChunk(`{"text":""}`, "SAFETY") + "`, content-type=text/event-stream)x*", after: geminiOld},
 	},
 
+	priced: []string{"-m", "gemini-2.5-flash"},
 	gaveUp: func(string) (string, int) { return "408", 1 },
 	inner:  "500",
 
@@ -75,9 +76,8 @@ var gemini = &agent{
 	fleet:        100, daily: 2,
 
 	differs: geminiDiffers, scenarios: geminiScenarios,
-	elsewhere: []string{"BadKey", "ThrottledForEver", "ServerErrorForEver", "QuotesAnError", "NoRetries", "UnknownFlag"},
-	everyDay:  []string{"TestScenario", "TestStop_WhileAToolRuns/SIGTERM", "TestOUT04_Usage", "TestCost_StopsWithinAnAttempt"},
-	unnamed:   true,
+	everyDay: []string{"TestKinds", "TestStop_WhileAToolRuns/SIGTERM", "TestOUT04_Usage"},
+	unnamed:  true,
 }
 
 var geminiVaries = []*regexp.Regexp{

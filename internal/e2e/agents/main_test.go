@@ -50,6 +50,9 @@ type agent struct {
 	// failures are those that nothing repeats.
 	failures map[string]failure
 
+	// priced are the arguments that choose a model which has a price.
+	priced []string
+
 	// once is an environment in which the CLI gives up at the step of gaveUp, which takes that many requests.
 	once   []string
 	gaveUp func(version string) (step string, requests int)
@@ -146,9 +149,8 @@ func each(t *testing.T, quick bool, test func(t *testing.T, a *agent, version st
 		stage.InFull(t)
 	}
 	t.Parallel()
-	whole, _, _ := strings.Cut(t.Name(), "/")
 	for _, a := range agents {
-		if !full && a.everyDay != nil && !slices.Contains(a.everyDay, t.Name()) && !slices.Contains(a.everyDay, whole) {
+		if !full && !a.isDaily(t) {
 			continue
 		}
 		for _, version := range a.Versions {
@@ -165,6 +167,12 @@ func each(t *testing.T, quick bool, test func(t *testing.T, a *agent, version st
 			})
 		}
 	}
+}
+
+// isDaily reports whether the CLI takes part in a test every day.
+func (a *agent) isDaily(t *testing.T) bool {
+	whole, _, _ := strings.Cut(t.Name(), "/")
+	return a.everyDay == nil || slices.Contains(a.everyDay, t.Name()) || slices.Contains(a.everyDay, whole)
 }
 
 // newest runs a test with the newest version of every agent, in parallel.

@@ -10,7 +10,7 @@ import (
 
 func opencodeAsk(more ...string) []string { return append([]string{"run"}, more...) }
 
-// opencode is opencode, whose tools need no permission in the working directory. It takes three seconds of CPU to start.
+// opencode is opencode, whose tools need no permission in the working directory. It takes four to eight seconds of CPU to start.
 var opencode = &agent{
 	CLI: stage.Opencode,
 
@@ -30,6 +30,7 @@ var opencode = &agent{
 		"AfterATool": {script: "tool(bash: true), 400x*"},
 	},
 
+	priced: []string{"-m", "rehearsal/gpt-5"},
 	gaveUp: func(string) (string, int) { return "425(type=too_early)", 1 }, // a status that it does not repeat, and Belay does
 	inner:  "429(retry-after=1)",
 
@@ -57,10 +58,9 @@ var opencode = &agent{
 
 	toolRequests: 1,
 	fleet:        50, daily: 2,
-	everyDay: []string{"TestStop_WhileAToolRuns"},
+	everyDay: []string{"TestKinds/Throttled", "TestStop_WhileAToolRuns/SIGTERM"},
 
 	differs: opencodeDiffers, scenarios: opencodeScenarios,
-	elsewhere: []string{"Success", "ThrottledForEver", "ServerErrorForEver", "BadKey", "QuotesAnError", "NoRetries", "UnknownFlag"},
 }
 
 var opencodeVaries = []*regexp.Regexp{

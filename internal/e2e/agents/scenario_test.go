@@ -79,7 +79,7 @@ func TestScenario(t *testing.T) {
 				if ok {
 					left--
 				}
-				sc.Quick = sc.Quick && !slices.Contains(a.elsewhere, sc.Name)
+				sc.Quick = sc.Quick && !slices.Contains(a.elsewhere, sc.Name) && a.isDaily(t)
 				own = append(own, sc.With(d))
 			}
 			if left != 0 {
