@@ -45,6 +45,8 @@ type Client struct {
 	CommandList bool
 	// Comments says that it reads a JSON file with comments, too.
 	Comments bool
+	// TrailingCommas says that it reads one with a comma behind the last item of an object or list, too.
+	TrailingCommas bool
 }
 
 // Place is a file of a client, and what of one kind and scope stands in it.

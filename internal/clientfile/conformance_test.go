@@ -114,6 +114,8 @@ var samples = map[string]struct {
 	"ServersJSON":       {"claude", "\uFEFF{\n  \"mcpServers\": {\n    \"a\": {\"command\": \"npx\", \"args\": [\"-y\"], \"timeout\": 5000},\n    \"b\": {\"command\": \"s\"}\n  },\n  \"x\": 1.50\n}\n", clientfile.Servers, false},
 	"ServersWithComments": {"claude", "{ // mine\n\"mcpServers\": { /* , */ \"a\": {\"command\": \"npx\" /* x */, \"args\": [ // one\n\"-y\"]},\n \"b\": {\"command\": \"s\" // two\n}}}",
 		clientfile.Servers, true},
+	"ServersWithTrailingCommas": {"opencode", "{ // mine\n\"mcp\": { \"a\": {\"type\": \"local\", \"command\": [\"npx\", \"-y\", /* x */ ], \"enabled\": true, },\n \"b\": {\"command\": [\"s\",],},\n},\n}\n",
+		clientfile.Servers, false},
 	"ServersTOML": {"codex", "# mine\r\n[mcp_servers.a]\r\ncommand = 'npx' # here\r\nargs = [ # one\r\n  [\"x\"], '''y''',\r\n]\r\n[mcp_servers.\"b c\"]\r\nstartup_timeout_sec = 3\r\ncommand = \"s\"\r\n",
 		clientfile.Servers, false},
 }

@@ -92,7 +92,7 @@ func (l Location) parse(text []byte, err error) (*File, error) {
 // Parse takes the text of a file apart.
 func Parse(l Location, text []byte) (*File, error) {
 	f := &File{Location: l, Text: text}
-	root, comment, err := l.format.parse(text)
+	root, comment, err := l.format.parse(text, l.Client.TrailingCommas)
 	if err != nil {
 		return nil, err
 	}
@@ -113,7 +113,7 @@ func Parse(l Location, text []byte) (*File, error) {
 }
 
 // parse reads a whole file, which must be an object. An empty one has nothing in it.
-func (l Format) parse(text []byte) (root *node, comment int, err error) {
+func (l Format) parse(text []byte, trailingCommas bool) (root *node, comment int, err error) {
 	switch {
 	case l == TOML:
 		root, err = parseTOML(text)
@@ -121,7 +121,7 @@ func (l Format) parse(text []byte) (root *node, comment int, err error) {
 	case len(bytes.TrimSpace(text)) == 0:
 		return newTable(), -1, nil
 	}
-	if root, comment, err = parseJSON(text); err != nil {
+	if root, comment, err = parseJSON(text, trailingCommas); err != nil {
 		return nil, -1, err
 	}
 	if root.kind != kindObject {
@@ -174,7 +174,7 @@ func (f *File) Replace(after []byte) (copied string, err error) {
 // installedIn reports whether a text of the whole file, all scopes included, has something in it that belay has installed, or
 // cannot be read.
 func (f *File) installedIn(text []byte) bool {
-	root, _, err := f.format.parse(text)
+	root, _, err := f.format.parse(text, f.Client.TrailingCommas)
 	if err != nil {
 		return true
 	}

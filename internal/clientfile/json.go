@@ -15,14 +15,16 @@ type scanner struct {
 	at      int
 	depth   int
 	comment int // offset of the first one; -1 if there is none
+	// trailingCommas says that a comma may stand behind the last part of an object or list.
+	trailingCommas bool
 }
 
 // maxDepth keeps a malicious file from using up the stack.
 const maxDepth = 1000
 
 // parseJSON reads a whole file. comment is where the first comment stands; -1 if there is none.
-func parseJSON(text []byte) (root *node, comment int, err error) {
-	s := &scanner{text: text, comment: -1}
+func parseJSON(text []byte, trailingCommas bool) (root *node, comment int, err error) {
+	s := &scanner{text: text, comment: -1, trailingCommas: trailingCommas}
 	if bytes.HasPrefix(text, []byte("\uFEFF")) {
 		s.at = len("\uFEFF")
 	}
@@ -180,7 +182,11 @@ func (s *scanner) more(end byte) (bool, error) {
 	}
 	switch {
 	case s.take(','):
-		return true, nil
+		if !s.trailingCommas {
+			return true, nil
+		}
+		err := s.blanks()
+		return err == nil && !s.take(end), err
 	case s.take(end):
 		return false, nil
 	}

@@ -18,4 +18,6 @@ var client = clientfile.Client{
 	},
 	Grant:  clientfile.Grant{Seconds: 60, Unit: time.Millisecond},
 	Limits: []clientfile.Limit{{Key: "timeout", Unit: time.Millisecond, Flag: "--timeout"}},
+
+	Comments: true,
 }

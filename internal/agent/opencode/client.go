@@ -20,4 +20,6 @@ var client = clientfile.Client{
 	NoHooks:     "the hooks of opencode are plugins in JavaScript; belay can stand in front of commands only",
 	CommandList: true,
 	Comments:    true,
+
+	TrailingCommas: true,
 }

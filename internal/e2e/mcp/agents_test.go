@@ -126,6 +126,59 @@ func TestClaude_ServerCrashesMidRun(t *testing.T) {
 	heard(t, api, "one", "exit status 3", "two")
 }
 
+// The same with gemini and opencode, whose files belay has rows for.
+func TestOthers_ServerCrashesMidRun(t *testing.T) {
+	if !full {
+		t.Skip("only in make test-full")
+	}
+	for name, tt := range map[string]struct {
+		prefix, file, server string
+		args                 []string
+	}{
+		"gemini": {"mcp_lab_", ".gemini/settings.json",
+			`{"security": {"auth": {"selectedType": "gemini-api-key"}}, "mcpServers": {"lab": {"command": %q, "args": [], "env": {"%s": "plain"}, "trust": true}}} // mine`,
+			[]string{"--yolo", "-p", "go"}},
+		"opencode": {"lab_", ".config/opencode/opencode.jsonc", `{"mcp": {"lab": {"type": "local", "command": [%q], "environment": {"%s": "plain"}, "enabled": true,}}} // mine`,
+			[]string{"run", "go"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newStage(t)
+			path := clitest.Find(t, profile.Find(name), "")
+			api := s.rehearsal(fmt.Sprintf(`tool(%[1]secho: {"text":"one"}), tool(%[1]sexit: {"n":3}), tool(%[1]secho: {"text":"two"}), 200(text=done)`, tt.prefix))
+			home := filepath.Join(api.Dir(), "home")
+			s.env = append(s.env, "HOME="+home, "XDG_CONFIG_HOME=", "XDG_DATA_HOME=")
+			config := filepath.Join(home, tt.file)
+			if err := os.MkdirAll(filepath.Dir(config), 0o700); err != nil {
+				t.Fatal(err)
+			}
+			before := fmt.Sprintf(tt.server, probePath(), serverVar)
+			if err := os.WriteFile(config, []byte(before), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if out, err := s.command("", "mcp", "install", "--client", name).CombinedOutput(); err != nil {
+				t.Fatalf("%v\n%s", err, out)
+			}
+			if after, _ := os.ReadFile(config); !strings.Contains(string(after), `"mcp"`) || string(after) == before {
+				t.Errorf("%s", after)
+			}
+			out := s.agent(path, tt.args...)
+			t.Cleanup(func() {
+				if t.Failed() {
+					t.Log(out)
+				}
+			})
+			heard(t, api, "one", "exit status 3", "two")
+			if out, err := s.command("", "mcp", "uninstall", "--client", name).CombinedOutput(); err != nil {
+				t.Fatalf("%v\n%s", err, out)
+			}
+			if after, _ := os.ReadFile(config); string(after) != before {
+				t.Errorf("%s", after)
+			}
+		})
+	}
+}
+
 // One agent as the other's server, through the proxy, which grants an agent the time that it needs.
 func TestClaude_CallsCodex(t *testing.T) {
 	if !full {

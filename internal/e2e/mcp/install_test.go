@@ -23,11 +23,13 @@ func TestInstall_AndBack(t *testing.T) {
 	home := t.TempDir()
 	os.Mkdir(filepath.Join(home, ".codex"), 0o700)
 	os.Mkdir(filepath.Join(home, ".gemini"), 0o700)
+	os.MkdirAll(filepath.Join(home, ".config", "opencode"), 0o700)
 	for _, tt := range []struct{ client, scope, file, before string }{
 		{"claude", "user", ".claude.json", "{\n  \"numStartups\": 1,\n  \"mcpServers\": {\n    \"fs\": {\n      \"command\": \"npx\",\n      \"args\": [\"-y\", \"fs\"]\n    },\n    \"web\": {\"type\": \"http\", \"url\": \"u\"}\n  }\n}\n"},
 		{"claude", "project", ".mcp.json", `{"mcpServers":{"a":{"command":"a"}}}`},
 		{"codex", "user", ".codex/config.toml", "# mine\n[mcp_servers.fs]\ncommand = \"npx\" # here\nargs = [\n  \"-y\", # yes\n]\n"},
 		{"gemini", "user", ".gemini/settings.json", "{\n  \"mcpServers\": {\n    \"fs\": {\"command\": \"npx\", \"args\": [\"-y\"], \"timeout\": 60000}, // mine\n    \"web\": {\"httpUrl\": \"u\"}\n  }\n}\n"},
+		{"opencode", "user", ".config/opencode/opencode.json", "{\n  // mine\n  \"mcp\": {\n    \"fs\": {\"type\": \"local\", \"command\": [\"npx\", \"-y\", \"fs\"], \"timeout\": 60000},\n    \"web\": {\"type\": \"remote\", \"url\": \"u\"},\n  },\n}\n"},
 	} {
 		path := filepath.Join(home, tt.file)
 		os.WriteFile(path, []byte(tt.before), 0o640)
