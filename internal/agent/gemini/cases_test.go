@@ -15,6 +15,11 @@ func TestJudge_RealOutcomes(t *testing.T) {
 	agenttest.Outcomes(t, "testdata/cases.jsonl", 21, now, gemini.New([]string{"gemini"}, nil, ""))
 }
 
+// These were made with the real gemini and the stand-in for its service, by TestRecord of internal/e2e/agents.
+func TestJudge_RecordedOutcomes(t *testing.T) {
+	agenttest.Outcomes(t, "testdata/recorded.jsonl", 96, now, gemini.New([]string{"gemini"}, nil, ""))
+}
+
 // What a run that was told to end has printed by then: nothing, or text that breaks off. It ends with 0 like one that is well.
 func TestJudge_SavedText(t *testing.T) {
 	p := gemini.New([]string{"gemini"}, nil, "")

@@ -80,7 +80,7 @@ var rules = agent.Rules{Table: ruleTable}
 
 var ruleTable = []verdict.Rule{
 	// Money. The advice to check one's billing details comes with every limit, and means nothing.
-	{Name: "credits", Class: verdict.Billing, Match: `credits? (are|is|have been|has been|were) (depleted|exhausted|used up)|insufficient[\w ]* (credit|balance)|\bout of credits?\b`},
+	{Name: "credits", Class: verdict.Billing, Match: `credits? (are|is|have been|has been|were) (depleted|exhausted|used up)|insufficient[\w ]* (credit|balance)|\bout of credits?\b|\bspend(ing)? cap\b`},
 	{Name: "billing", Class: verdict.Billing, Match: `\bbilling (to be|is|account|has)\b[\w ]*\b(disabled|enabled|required|closed|inactive)\b|\benable billing\b`},
 	{Name: "no-quota", Class: verdict.Billing, Match: `\blimit: ?0($|[^\d.]|\.($|\D))`},
 

@@ -75,7 +75,7 @@ var gemini = &agent{
 	toolRequests: 1,
 	fleet:        100, daily: 2,
 
-	differs: geminiDiffers, scenarios: geminiScenarios,
+	differs: geminiDiffers, scenarios: geminiScenarios, recorded: geminiRecorded,
 	everyDay: []string{"TestKinds", "TestStop_WhileAToolRuns/SIGTERM", "TestOUT04_Usage"},
 	unnamed:  true,
 }

@@ -24,7 +24,7 @@ func TestKinds(t *testing.T) {
 	}{
 		{"Throttled", asJSON, 100_000, "429(retry-after=1), 200(in=100, out=7)", nil, 0, "", 2},
 		{"BadKey", (*agent).asEvents, 0, "401x*", nil, 78, "auth", 1},
-		{"Silent", asText, 0, "hang x*", []string{"--total-timeout", "20s"}, 124, "timeout", 1},
+		{"Silent", asText, 0, "hang x*", []string{"--total-timeout", "40s"}, 124, "timeout", 1},
 		{"Refused", asText, 0, "refuse", []string{"--max-retries", "0"}, 1, "network", 0},
 	} {
 		t.Run(kind.name, func(t *testing.T) {

@@ -94,6 +94,8 @@ type agent struct {
 	// everyDay are the tests that it takes part in every day, by their names or as a part, "TestStop/SIGTERM"; nil means all of them. A CLI that takes long to start
 	// has the others in full.
 	everyDay []string
+	// recorded are failures whose outcomes are kept as test data.
+	recorded []recorded
 	// unnamed says that it does not tell its service which session a request belongs to.
 	unnamed bool
 }

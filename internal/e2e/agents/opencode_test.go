@@ -60,7 +60,7 @@ var opencode = &agent{
 	fleet:        50, daily: 2,
 	everyDay: []string{"TestKinds/Throttled", "TestStop_WhileAToolRuns/SIGTERM"},
 
-	differs: opencodeDiffers, scenarios: opencodeScenarios,
+	differs: opencodeDiffers, scenarios: opencodeScenarios, recorded: opencodeRecorded,
 }
 
 var opencodeVaries = []*regexp.Regexp{
