@@ -395,7 +395,7 @@ func TestTexts_Raw(t *testing.T) {
 func byField(t *testing.T, table agent.Classes, result func(key string) string) {
 	t.Helper()
 	for _, row := range table {
-		key, class := row.Name, row.Class
+		key, class := row.Key, row.Value
 		v := judged(result(key), "", 1)
 		if v.Class != class || v.Retryable != class.Retryable() || !strings.Contains(v.Rule, key) {
 			t.Errorf("%s: %s by %s, want %s", key, v.Class, v.Rule, class)

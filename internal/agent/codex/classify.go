@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/belay-run/belay/internal/agent"
+	"github.com/belay-run/belay/internal/lazy"
 	"github.com/belay-run/belay/verdict"
 )
 
@@ -53,7 +53,7 @@ func fromBody(message string, now time.Time) (verdict.Verdict, bool) {
 	json.Unmarshal([]byte(message), &body) // what is not there or of another kind stays empty
 	v := verdict.Verdict{Class: verdict.InvalidRequest, Rule: "body", Evidence: evidence(message)}
 	for _, name := range []string{body.Error.Code, body.Error.Type} {
-		if class, ok := codes.Of(name); ok {
+		if class, ok := codes.Find(name); ok {
 			v.Class, v.Rule = class, "body-"+name
 			break
 		}
@@ -83,7 +83,7 @@ func overWebSocket(message string) bool {
 }
 
 // silentlyRetried matches what codex has tried several times before it tells of it.
-var silentlyRetried = agent.Pattern{Expr: `^(unexpected status 5\d\d |We['’]re currently experiencing high demand|Selected model is at capacity|(stream disconnected before completion: |Connection failed: )error sending request)`}
+var silentlyRetried = lazy.Regexp(`^(unexpected status 5\d\d |We['’]re currently experiencing high demand|Selected model is at capacity|(stream disconnected before completion: |Connection failed: )error sending request)`)
 
 // silentPause is the least that codex waits before its first silent retry: 0.2 s, give or take a tenth. Each pause is
 // twice as long as the one before.
@@ -96,7 +96,7 @@ func (f *follower) silentRetries(message string) int {
 	if _, why, ok := reconnecting(message); ok {
 		message = why
 	}
-	if f.silentLimit == nil || overWebSocket(message) || !silentlyRetried.Regexp().MatchString(message) {
+	if f.silentLimit == nil || overWebSocket(message) || !silentlyRetried.Get().MatchString(message) {
 		return 0
 	}
 	n := f.silentLimit()

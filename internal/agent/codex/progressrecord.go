@@ -12,7 +12,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/belay-run/belay/internal/agent"
+	"github.com/belay-run/belay/internal/lazy"
 	"github.com/belay-run/belay/internal/safefile"
 )
 
@@ -334,7 +334,7 @@ func (c *toolCall) command() string {
 }
 
 // scriptWorkdir finds the directory that a script gives to a command.
-var scriptWorkdir = agent.Pattern{Expr: "\\bworkdir[\"']?\\s*:\\s*[\"'`]([^\"'`$]+)[\"'`]"}
+var scriptWorkdir = lazy.Regexp("\\bworkdir[\"']?\\s*:\\s*[\"'`]([^\"'`$]+)[\"'`]")
 
 // workdir is the directory that the call names; empty if it names none, or several.
 func (c *toolCall) workdir() (dir string) {
@@ -345,7 +345,7 @@ func (c *toolCall) workdir() (dir string) {
 		_ = json.Unmarshal([]byte(c.text), &args)
 		return args.Workdir
 	}
-	for _, found := range scriptWorkdir.Regexp().FindAllStringSubmatch(c.text, -1) {
+	for _, found := range scriptWorkdir.Get().FindAllStringSubmatch(c.text, -1) {
 		if dir != "" && dir != found[1] {
 			return ""
 		}

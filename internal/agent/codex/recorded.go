@@ -31,7 +31,7 @@ var classByInfo = agent.Classes{
 func judgeByInfo(info json.RawMessage, now time.Time) (verdict.Verdict, bool) {
 	var name string
 	if json.Unmarshal(info, &name) == nil {
-		class, ok := classByInfo.Of(name)
+		class, ok := classByInfo.Find(name)
 		return verdict.Verdict{Class: class, Retryable: class.Retryable(), Rule: "record-" + name}, ok
 	}
 	if v := classify(fmt.Sprintf("unexpected status %d", statusOf(info)), now); v.Class != verdict.Unknown {

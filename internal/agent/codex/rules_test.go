@@ -251,7 +251,7 @@ func TestRules(t *testing.T) {
 // The body of a 400 says by a code what is wrong.
 func TestClassify_Body(t *testing.T) {
 	for _, row := range codes {
-		code, class := row.Name, row.Class
+		code, class := row.Key, row.Value
 		for _, body := range []string{`{"error":{"code":"` + code + `"}}`, `{"error":{"type":"` + code + `","message":"x","code":null}}`} {
 			if v := classify(body, noon); v.Class != class || v.Retryable != class.Retryable() {
 				t.Errorf("%s: %s", body, v.Class)

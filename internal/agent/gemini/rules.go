@@ -124,7 +124,7 @@ var ruleTable = []verdict.Rule{
 // classify says what a complaint means. The class is unknown if it means nothing to us.
 func (c complaint) classify(now time.Time) verdict.Verdict {
 	v := verdict.Verdict{Class: verdict.Unknown, Rule: "message", Evidence: evidence(c.message)}
-	if class, ok := byReason.Of(c.reason); ok {
+	if class, ok := byReason.Find(c.reason); ok {
 		v.Class, v.Rule = class, "reason "+c.reason
 	} else if w, ok := rules.Judge(verdict.Outcome{ExitCode: 1, Stderr: verdict.ExcerptOf(c.message)}, now); ok && !contradicts(c.status, w.Class) {
 		v.Class, v.Rule = w.Class, w.Rule

@@ -30,7 +30,7 @@ var byName = agent.Classes{
 func (e *failure) classify(now time.Time) verdict.Verdict {
 	d := &e.Data
 	v := verdict.Verdict{Class: verdict.Unknown, Rule: "error " + e.Name, Evidence: e.evidence()}
-	if class, ok := byName.Of(e.Name); ok {
+	if class, ok := byName.Find(e.Name); ok {
 		v.Class = class
 	} else if class, rule, ok := e.byBody(now); ok {
 		v.Class, v.Rule = class, rule
@@ -66,7 +66,7 @@ func (e *failure) byBody(now time.Time) (verdict.Class, string, bool) {
 	json.Unmarshal([]byte(d.Body), &body) // what is not there or of another kind stays empty
 	code, _ := body.Error.Code.(string)
 	for _, name := range []string{code, body.Error.Type, body.Error.Status} {
-		class, ok := codes.Of(name)
+		class, ok := codes.Find(name)
 		if ok && (d.Status != 429 || class == verdict.Billing || class.Throttle()) {
 			return class, "code " + name, true
 		}
