@@ -25,7 +25,7 @@ var speaking = []string{"cmd/belay", "cmd/belayd", "internal/belayd", "internal/
 var writers = map[string][]string{
 	"what the command has printed, as it is": {
 		"internal/cli.view.observe", "internal/companion.syncWriter.Write", "internal/engine.eventLog.render", "internal/engine.eventLog.show",
-		"internal/engine.eventLog.write", "internal/engine.sharedWriter.Write", "internal/engine.sink.pass", "internal/engine.sink.show", "internal/engine.sink.write", "internal/engine.stderrReader.Write",
+		"internal/engine.eventLog.write", "internal/engine.sharedWriter.Write", "internal/engine.sink.pass", "internal/engine.sink.show", "internal/engine.sink.write", "internal/engine.stderrReader.Write", "internal/engine.stderrReader.close",
 		"internal/hook.held.deliver", "internal/hook.held.pass", "internal/hook.passOn.Write", "internal/mcp.Proxy.divert", "internal/mcp.clientOut.write",
 		"internal/mcp.tail.Write", "internal/mcp.tryWrite",
 	},
