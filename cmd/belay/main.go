@@ -13,5 +13,5 @@ import (
 func main() {
 	debug.SetTraceback("crash") // a failure of the Go runtime ends by SIGABRT: its exit code 2 tells the clients of hooks to block
 	ctx := cli.OwnProcess(context.Background(), os.Exit)
-	os.Exit(cli.Run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+	os.Exit(cli.Main(ctx, os.Args, os.Stdin, os.Stdout, os.Stderr))
 }

@@ -49,6 +49,8 @@ type Descriptor struct {
 	// Install are ways to install it. The first that the machine has the tool for is the one to show.
 	Install []Install
 	Login   Login
+	// SDKs are the libraries that drive it. They start a CLI of their own unless they are told of another.
+	SDKs []SDK
 	// Client are the files in which it has hooks and MCP servers, for belay hook and belay mcp; nil if there are none.
 	Client    *clientfile.Client
 	Rehearsal Rehearsal
@@ -91,6 +93,13 @@ type Login struct {
 	Keychain bool
 	// None says that no credentials were found.
 	None string
+}
+
+// SDK is a library that drives a CLI.
+type SDK struct {
+	Name string
+	// Setting is the option that names the CLI to start, with %q for its path.
+	Setting string
 }
 
 // Rehearsal says how a CLI is rehearsed.

@@ -30,6 +30,8 @@ var serverTable = []term.Column{{Heading: "SERVER", Kind: term.Path}, {Heading: 
 var hookTable = []term.Column{{Heading: "CLIENT", Kind: term.Whole}, {Heading: "SCOPE", Kind: term.Whole}, {Heading: "EVENT", Kind: term.Whole}, {Heading: "MATCHER", Kind: term.Path},
 	{Heading: "BELAY", Min: 12, Style: hookStyle}, {Heading: "COMMAND", Kind: term.Note}}
 
+var shimTable = []term.Column{{Heading: "COMMAND", Kind: term.Whole}, {Heading: "STATE", Min: 16, Style: shimStyle}, {Heading: "REAL CLI", Kind: term.Note}}
+
 var settingTable = []term.Column{{Heading: "SETTING", Min: 20}, {Heading: "VALUE", Min: 24}, {Heading: "FROM", Kind: term.Path, Min: 16, Style: term.Always(term.Faint)}}
 
 var profileTable = []term.Column{{Heading: "PROFILE", Min: 10}, {Heading: "COMMAND", Min: 10}, {Heading: "TESTED", Drop: 1}, {Heading: "FROM", Kind: term.Path, Min: 16}}
@@ -54,6 +56,14 @@ func stateStyle(text string) term.Style {
 		return term.Bad
 	}
 	return term.Warning
+}
+
+// shimStyle is the style of what a command reaches.
+func shimStyle(text string) term.Style {
+	if strings.HasPrefix(text, "not") {
+		return term.Warning
+	}
+	return term.Good
 }
 
 // budgetStyle is the style of the state of a budget: one that is open lets runs start, as no open breaker does.

@@ -31,15 +31,15 @@ func runCompanion(ctx context.Context, std stdio.Streams, what string, args ...s
 		return &hintError{&failure{message.Error(message.CompanionMissing(what, companionName))}, message.GetBoth(getCompanion)}
 	}
 	argv := append([]string{path, "--for", version.Pair(), "--belay", self, what}, args...)
-	code, err := becomeCompanion(ctx, std, path, argv)
+	code, err := become(ctx, std, path, argv)
 	if err != nil {
 		return &failure{message.Error(message.CannotStart(path, err), err)}
 	}
 	return exit(code)
 }
 
-// superviseCompanion runs belayd until it ends, or the context does.
-func superviseCompanion(ctx context.Context, std stdio.Streams, path string, argv []string) (int, error) {
+// superviseProgram runs a program until it ends, or the context does.
+func superviseProgram(ctx context.Context, std stdio.Streams, path string, argv []string) (int, error) {
 	in, done, err := std.InputFile()
 	if err != nil {
 		return 0, err

@@ -6,7 +6,7 @@ import (
 	"github.com/belay-run/belay/internal/stdio"
 )
 
-// becomeCompanion runs it: Windows cannot replace a process.
-func becomeCompanion(ctx context.Context, std stdio.Streams, path string, argv []string) (int, error) {
-	return superviseCompanion(ctx, std, path, argv)
+// become runs a program: Windows cannot replace a process.
+func become(ctx context.Context, std stdio.Streams, path string, argv []string) (int, error) {
+	return superviseProgram(ctx, std, path, argv)
 }

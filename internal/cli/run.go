@@ -92,6 +92,8 @@ func run(ctx context.Context, std stdio.Streams, given config.Given, args []stri
 	if err != nil {
 		return refuse(std, given, nil, err)
 	}
+	behind := shimCallOf(ctx)
+	behind.adjust(s)
 	runner, err := newRunner(s, rules, known)
 	if err != nil {
 		return refuse(std, given, s, err)
@@ -124,6 +126,7 @@ func run(ctx context.Context, std stdio.Streams, given config.Given, args []stri
 		}
 	}
 	view.watch(runner, command)
+	behind.attach(runner, command, view)
 	view.unread()
 	if warning := s.Warning(); warning != "" {
 		view.say(warning)

@@ -10,6 +10,7 @@ import (
 	"github.com/belay-run/belay/internal/clientfile"
 	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/profile"
+	"github.com/belay-run/belay/internal/shim"
 	"github.com/belay-run/belay/internal/state"
 	"github.com/belay-run/belay/internal/term"
 )
@@ -24,8 +25,8 @@ func newUninstallAll() *cobra.Command {
 Change it:
   belay uninstall-all --yes`,
 		Long: `Undoes, byte for byte, what 'belay hook install' and 'belay mcp install' have changed. This covers your
-own files, for all projects that they name, and the files of the current directory. What you have put
-behind belay by hand stays, and is named. Do this before you remove belay: a client that calls a
+own files, for all projects that they name, and the files of the current directory. The links of
+'belay shim install' are removed. What you have put behind belay by hand stays, and is named. Do this before you remove belay: a client that calls a
 belay that is gone has lost its hooks and servers. docs/install.md says what else there is to remove.`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -71,10 +72,11 @@ func uninstallAll(w io.Writer, dryRun bool) error {
 			}
 		}
 	}
-	if failed != nil {
+	links, err := uninstallShims(w, dryRun)
+	if failed = errors.Join(failed, err); failed != nil {
 		return failed
 	}
-	if done == 0 {
+	if done += links; done == 0 {
 		term.Line(w, message.NothingInstalled())
 	}
 	if err := term.Line(w, message.OtherProjects()); err != nil {
@@ -84,6 +86,29 @@ func uninstallAll(w io.Writer, dryRun bool) error {
 		return term.Line(w, message.RecordsStay(dir))
 	}
 	return nil
+}
+
+// uninstallShims removes the links of belay shim, wherever there are some on the PATH, and returns how many there were.
+func uninstallShims(w io.Writer, dryRun bool) (done int, failed error) {
+	for _, dir := range shim.Dirs(shimNames()) {
+		var names []string
+		if !dryRun {
+			removed, err := removeShims(dir, nil)
+			failed = errors.Join(failed, err)
+			if names = removed; len(names) > 0 {
+				term.Line(w, message.ShimsRemoved(names, dir))
+			}
+		} else {
+			for _, name := range shimNames() {
+				if shim.Look(dir, name).Own() {
+					names = append(names, name)
+				}
+			}
+			term.Line(w, message.ShimsToRemove(names, dir))
+		}
+		done += len(names)
+	}
+	return done, failed
 }
 
 // installedPlaces are all that belay edits, each file once.

@@ -3,10 +3,12 @@ package cli
 import (
 	"errors"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/belay-run/belay/gate"
+	"github.com/belay-run/belay/internal/alert"
 	"github.com/belay-run/belay/internal/budget"
 	"github.com/belay-run/belay/internal/config"
 	"github.com/belay-run/belay/internal/engine"
@@ -28,6 +30,7 @@ type view struct {
 	status   *status // what an agent does; nil for other commands
 	stopping *time.Timer
 	notices  notices
+	ownWords bool // what the command itself says of its failure is enough
 }
 
 // observe implements engine.Runner.Observe.
@@ -198,6 +201,7 @@ func (v *view) done(r *engine.Result, err error) {
 	case isStopRequested(err) && r.Verdict.Class == verdict.Interrupted: // who sits here does not know
 		v.line(r.Err)
 		v.continueWith(r)
+	case v.ownWords && r.Attempts == 1 && r.ChildCode >= 0 && !r.Silent && !stoppedByLimit(r):
 	case r.Attempts > 0 && r.ExitCode == r.ChildCode && len(r.Earlier()) == 0 && !v.settings.Asked() && !r.MayBeDone && !r.Silent:
 		// The command has said it itself, but it does not know that belay can begin a new session.
 		if r.Verdict.Class == verdict.SessionNotFound && v.settings.Resume != "" {
@@ -221,6 +225,11 @@ func (v *view) done(r *engine.Result, err error) {
 			v.say(next)
 		}
 	}
+}
+
+// stoppedByLimit reports whether a run ended because a limit of Belay's was reached, of which the command knows nothing.
+func stoppedByLimit(r *engine.Result) bool {
+	return slices.Contains([]string{"timeout", "total-timeout", "stall", alert.RuleMaxCost, alert.RuleBudget}, r.Verdict.Rule)
 }
 
 // isStopRequested reports whether a run ended because another belay asked for that.

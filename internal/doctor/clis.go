@@ -11,6 +11,7 @@ import (
 	"github.com/belay-run/belay/internal/lazy"
 	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/redact"
+	"github.com/belay-run/belay/internal/shim"
 	"github.com/belay-run/belay/internal/supervise"
 	"github.com/belay-run/belay/internal/term"
 )
@@ -44,18 +45,17 @@ func (c cli) check() []Finding {
 	if declared {
 		command = c.Commands[0]
 	}
-	path, err := supervise.Look(command, "")
+	path, err := lookBehind(command)
 	if err != nil {
 		return One(c.Name, Note, c.install(), message.CLIMissing())
 	}
-	out, err := output(path, "--version")
+	out, version, err := askVersion(path)
 	if err != nil && declared { // not every CLI tells its version
 		return One(c.Name, Note, "", message.CLISilent(term.Tilde(path), err))
 	}
 	if err != nil {
 		return One(c.Name, Wrong, path+" --version", message.CLISilent(term.Tilde(path), err))
 	}
-	version := versionNumber.Get().FindString(out)
 	list := One(c.Name, Fine, "", message.CLIVersion(term.Tilde(path), version, c.testedText(version)))
 	if version == "" {
 		list = One(c.Name, Note, path+" --version", message.CLIOddVersion(term.Tilde(path), out))
@@ -68,6 +68,27 @@ func (c cli) check() []Finding {
 		list = append(list, One(c.Name, Note, c.Login.Command, how)...)
 	}
 	return list
+}
+
+// lookBehind finds a CLI, behind the shim that may be in front of it.
+func lookBehind(name string) (string, error) {
+	if _, isShim := shim.First(name); isShim {
+		found, err := shim.Find(name)
+		return found.Path, err
+	}
+	return supervise.Look(name, "")
+}
+
+// Version is the version that a CLI says it has; empty if what it says has none.
+func Version(path string) (string, error) {
+	_, version, err := askVersion(path)
+	return version, err
+}
+
+// askVersion is what a CLI says that it is, and the version in that.
+func askVersion(path string) (said, version string, err error) {
+	said, err = output(path, "--version")
+	return said, versionNumber.Get().FindString(said), err
 }
 
 // testedText compares a version with those that Belay is tested with.

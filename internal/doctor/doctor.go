@@ -38,7 +38,7 @@ func One(check, status, fix, text string) []Finding { return []Finding{{check, s
 // Examine checks everything that belay can check by itself, in the order in which it is shown. first and record are the checks
 // of the executables and of the database, which the caller has.
 func Examine(first, record func() []Finding) (list []Finding) {
-	checks := []func() []Finding{first, checkConfig, checkState, checkLog, record, checkLeftovers, checkGates, checkClock, checkDisk}
+	checks := []func() []Finding{first, checkConfig, checkState, checkLog, record, checkLeftovers, checkGates, checkClock, checkDisk, checkShims}
 	config.ReadUser() // it may declare CLIs; what is wrong with it is for checkConfig to say
 	for _, d := range profile.All() {
 		checks = append(checks, cli{d}.check)

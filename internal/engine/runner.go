@@ -13,6 +13,7 @@ import (
 	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/price"
 	"github.com/belay-run/belay/internal/profile"
+	"github.com/belay-run/belay/internal/shim"
 	"github.com/belay-run/belay/internal/state"
 	"github.com/belay-run/belay/retry"
 	"github.com/belay-run/belay/verdict"
@@ -181,6 +182,11 @@ func (r *Runner) Prepare(ctx context.Context, c Command) (*Invocation, error) {
 		return nil, &UsageError{err}
 	}
 	env := append(c.environ(), r.Labels.Environ()...)
+	if len(c.Args) > 0 {
+		if cli := profile.OfCommand(c.Args[0]); cli != nil { // a shim of that name may be what is found
+			env = append(env, shim.Setting(c.variables(), cli.Name, c.Args[0]))
+		}
+	}
 	if err := r.check(&c, env); err != nil {
 		return nil, err
 	}

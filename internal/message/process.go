@@ -121,3 +121,9 @@ func DaysAgo(days int) string {
 func PriceLong(input, output string, above int64) string {
 	return fmt.Sprintf("%s/%s above %dK", input, output, above/1000)
 }
+
+// CommandNotFound is what a shell says of a command that is not there.
+func CommandNotFound(name string) string { return name + ": command not found" }
+
+// NotExecutable is what a shell says of a command that may not be executed.
+func NotExecutable(name string) string { return name + ": permission denied" }

@@ -36,6 +36,10 @@ var Descriptor = agent.Descriptor{
 			"CLAUDE_CODE_USE_VERTEX", "CLAUDE_CODE_USE_FOUNDRY"},
 		File: ".credentials.json", Keychain: true, None: "no key or login found",
 	},
+	SDKs: []agent.SDK{
+		{Name: "Claude Agent SDK for TypeScript", Setting: "pathToClaudeCodeExecutable: %q"},
+		{Name: "Claude Agent SDK for Python", Setting: "cli_path=%q"},
+	},
 	Client:    &client,
 	Rehearsal: agent.Rehearsal{Vendor: "anthropic", Ask: []string{"-p", "say hi"}},
 }

@@ -22,6 +22,7 @@ var Descriptor = agent.Descriptor{
 	Install: []agent.Install{{Command: "npm install -g @openai/codex"}},
 	Login: agent.Login{Command: "codex login", Variables: []string{"CODEX_API_KEY", "OPENAI_API_KEY"}, File: "auth.json",
 		None: "no key or login found"},
+	SDKs:      []agent.SDK{{Name: "Codex SDK for TypeScript", Setting: "codexPathOverride: %q"}},
 	Client:    &client,
 	Rehearsal: agent.Rehearsal{Vendor: "openai", Ask: []string{"exec", "--skip-git-repo-check", "say hi"}},
 }

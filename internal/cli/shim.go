@@ -1,0 +1,229 @@
+package cli
+
+import (
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/belay-run/belay/internal/clientfile"
+	"github.com/belay-run/belay/internal/message"
+	"github.com/belay-run/belay/internal/profile"
+	"github.com/belay-run/belay/internal/shim"
+	"github.com/belay-run/belay/internal/term"
+)
+
+func newShim() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "shim COMMAND",
+		Short: "Put belay in front of agent CLIs, for every caller",
+		Example: `Link claude, codex and the other agents to belay:
+  belay shim install
+Show what each name reaches, and what SDKs have to be told:
+  belay shim status
+Remove the links:
+  belay shim remove`,
+		Long: `Keeps a directory of links named after CLIs, each to belay, for the front of the PATH. What then runs 'claude -p' or 'codex exec', a script, an editor or
+an SDK, goes through belay run with --exit-code child --quiet, and so do the conversations that SDKs hold. All else is not touched: interactive use, unknown
+flags, and commands like login, update or mcp become the real CLI at once, and so does everything when belay cannot work. With belay removed, the links lead
+nowhere and shells find the real CLI.
+
+BELAY_SHIM=off in the environment turns the links off.`,
+		Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(newShimInstall(), newShimRemove(), newShimStatus())
+	return cmd
+}
+
+// shimTarget are the links that a command is about.
+type shimTarget struct{ dir string }
+
+// flags adds the flags that choose them.
+func (t *shimTarget) flags(cmd *cobra.Command) {
+	cmd.Flags().SortFlags = false
+	cmd.Flags().Var(&textFlag{&t.dir, "DIR"}, "dir", "the directory of the links (default ~/.local/share/belay/shims)")
+	cmd.ValidArgsFunction = func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+		return shimNames(), cobra.ShellCompDirectiveNoFileComp
+	}
+}
+
+// directory is the directory of the links, as an absolute path.
+func (t *shimTarget) directory() (string, error) {
+	if runtime.GOOS == "windows" {
+		return "", &failure{message.Error(message.NoShimsHere())}
+	}
+	dir, err := t.dir, error(nil)
+	if dir == "" {
+		dir, err = shim.DefaultDir()
+	} else {
+		dir, err = filepath.Abs(dir)
+	}
+	if err != nil {
+		return "", &failure{err}
+	}
+	if separator := string(filepath.ListSeparator); strings.Contains(dir, separator) {
+		return "", usage(message.Error(message.NotForPath(dir, separator)), "")
+	}
+	return dir, nil
+}
+
+// shimNames are the names that there can be links for.
+func shimNames() (names []string) {
+	for _, d := range profile.All() {
+		names = append(names, d.Name)
+	}
+	return names
+}
+
+// agentNames are those of agents: what is linked unless the user says otherwise. gh is called so often, and by so much, that it is
+// linked only by its name.
+func agentNames() (names []string) {
+	for _, d := range profile.All() {
+		if d.IsAgent() {
+			names = append(names, d.Name)
+		}
+	}
+	return names
+}
+
+// checkNames refuses names that there can be no links for.
+func checkNames(names []string) error {
+	for _, name := range names {
+		if profile.Find(name) == nil {
+			return usage(message.Error(message.NotAShim(name)), message.ShimsAre(shimNames()))
+		}
+	}
+	return nil
+}
+
+func newShimInstall() *cobra.Command {
+	var t shimTarget
+	cmd := &cobra.Command{
+		Use:   "install [flags] [name…]",
+		Short: "Link CLIs to belay",
+		Example: `Link all agents:
+  belay shim install
+Link claude and gh only:
+  belay shim install claude gh
+Put the links elsewhere:
+  belay shim install --dir ~/bin/belay-shims`,
+		Long: `Links the named CLIs to belay, or all agents if none is named, and prints the line that puts the directory of the links first on the PATH. No file of your shell
+is changed. Links that are there already stay; something else of that name is never overwritten.`,
+		RunE: func(cmd *cobra.Command, names []string) error { return installShims(cmd.OutOrStdout(), &t, names) },
+	}
+	t.flags(cmd)
+	return cmd
+}
+
+func installShims(w io.Writer, t *shimTarget, names []string) error {
+	dir, err := t.directory()
+	if err != nil {
+		return err
+	}
+	if err := checkNames(names); err != nil {
+		return err
+	}
+	belay, err := belayCommand(clientfile.Location{})
+	if err != nil {
+		return &failure{err}
+	}
+	if len(names) == 0 {
+		names = agentNames()
+	}
+	var linked []string
+	anything, failed := false, error(nil)
+	for _, name := range names {
+		changed, err := shim.Install(dir, name, belay)
+		if err != nil {
+			failed = errors.Join(failed, shimFailure(dir, name, err))
+			continue
+		}
+		linked = append(linked, name)
+		anything = anything || changed
+	}
+	if len(linked) > 0 {
+		term.Line(w, message.ShimsLinked(linked, dir, belay, anything))
+		sayPath(w, dir)
+	}
+	return failed
+}
+
+// shimFailure says why a link could not be made or removed.
+func shimFailure(dir, name string, err error) error {
+	if errors.Is(err, shim.ErrOther) {
+		err = message.Error(message.ShimTaken(filepath.Join(dir, name)))
+	}
+	return &failure{err}
+}
+
+// sayPath says how the directory is put first on the PATH.
+func sayPath(w io.Writer, dir string) {
+	first := ""
+	if list := filepath.SplitList(os.Getenv("PATH")); len(list) > 0 {
+		first = list[0]
+	}
+	if first == dir {
+		term.Line(w, message.ShimIsFirst())
+	} else {
+		term.Line(w, message.ShimFirst())
+	}
+	quoted := doubleQuoted(dir)
+	term.Printf(w, "  bash, zsh:  export PATH=\"%s:$PATH\"\n  fish:       fish_add_path --move --prepend \"%s\"\n", quoted, quoted)
+	term.Line(w, message.ShimForSDKs())
+}
+
+// doubleQuoted is a text as it stands between double quotes in a shell.
+func doubleQuoted(text string) string {
+	return strings.NewReplacer(`\`, `\\`, `"`, `\"`, `$`, `\$`, "`", "\\`").Replace(text)
+}
+
+func newShimRemove() *cobra.Command {
+	var t shimTarget
+	cmd := &cobra.Command{
+		Use:   "remove [flags] [name…]",
+		Short: "Remove the links to belay",
+		Example: `Remove all links:
+  belay shim remove
+Remove that of codex:
+  belay shim remove codex`,
+		Long: `Removes the links of the named CLIs, or all of them, and the directory if nothing is left in it. What is not a link to belay stays.`,
+		RunE: func(cmd *cobra.Command, names []string) error {
+			dir, err := t.directory()
+			if err != nil {
+				return err
+			}
+			if err := checkNames(names); err != nil {
+				return err
+			}
+			removed, err := removeShims(dir, names)
+			term.Line(cmd.OutOrStdout(), message.ShimsRemoved(removed, dir))
+			return err
+		},
+	}
+	t.flags(cmd)
+	return cmd
+}
+
+// removeShims removes the links of those CLIs, or all if none is named. Something else is in the way only of one that is named.
+func removeShims(dir string, named []string) (removed []string, failed error) {
+	names := named
+	if len(names) == 0 {
+		names = shimNames()
+	}
+	for _, name := range names {
+		gone, err := shim.Remove(dir, name)
+		switch {
+		case err != nil && (len(named) > 0 || !errors.Is(err, shim.ErrOther)):
+			failed = errors.Join(failed, shimFailure(dir, name, err))
+		case gone:
+			removed = append(removed, name)
+		}
+	}
+	shim.RemoveDir(dir)
+	return removed, failed
+}
