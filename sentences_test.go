@@ -21,7 +21,7 @@ var unspoken = map[string][]string{
 		"internal/companion.usageText", "internal/config/table.go", "internal/config.Setting.Where", "internal/engine/exitcode.go", "internal/top.helpRows"},
 	"what others look for, in their words": {"internal/cli.completionScript", "internal/clientfile.marked"},
 	"a script, a file or a prompt":         {"internal/companion/demo.go", "internal/companion/rehearse/environ.go", "internal/engine/turn.go"},
-	"commands to type":                     {"internal/doctor.checkConfig", "internal/doctor.settingFix"},
+	"commands to type":                     {"internal/doctor.checkConfig", "internal/doctor.checkShims", "internal/doctor.settingFix", "internal/doctor.shimFix"},
 	"never shown":                          {"internal/companion/db/fold.go", "internal/config/bounds.go"},
 	"what the stand-ins answer, in the words of the real services": {"internal/companion/rehearse/anthropic_error.go", "internal/companion/rehearse/chat.go", "internal/companion/rehearse/gemini_error.go", "internal/companion/rehearse/github.go",
 		"internal/companion/rehearse/github_graphql.go", "internal/companion/rehearse/github_mutate.go", "internal/companion/rehearse/github_query.go",

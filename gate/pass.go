@@ -60,6 +60,11 @@ func (p *Pass) Succeeded() {
 	p.end(func(s State, now time.Time, t admission) State { return s.succeeded(p.gate.Settings, now, t) })
 }
 
+// Succeeding is Succeeded of one request of a call that goes on with others. What comes of them is told as of one that starts now.
+func (p *Pass) Succeeding() {
+	p.during(func(s State, now time.Time, t admission) State { return s.succeeded(p.gate.Settings, now, t) })
+}
+
 // Throttled says that the service asks for fewer calls; hint is for how long, 0 if it did not say.
 func (p *Pass) Throttled(hint time.Duration, reason string) {
 	p.end(func(s State, now time.Time, t admission) State {

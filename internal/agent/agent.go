@@ -164,6 +164,12 @@ type Teller interface {
 	Tells() bool
 }
 
+// TurnJudge is a [Follower] that can say of each turn of a conversation what it was worth.
+type TurnJudge interface {
+	// JudgeTurn says that of the turn that has just ended, see [LineInfo.TurnOver].
+	JudgeTurn(now time.Time) verdict.Verdict
+}
+
 // LineInfo is what a line tells about the attempt. The zero value is a sign of life.
 type LineInfo struct {
 	// Answered says that the service answers: there is something of the model.
@@ -178,6 +184,8 @@ type LineInfo struct {
 	Delivered bool
 	// Waiting says that, in a conversation, it is its caller's turn: to say something, or to answer what it has asked.
 	Waiting bool
+	// TurnOver says that, in a conversation, a turn has ended with this line.
+	TurnOver bool
 	// Turn is what the model call that this line ends has used, with its cost if there is a price for it; nil if the line ends
 	// none. Where a CLI tells more of a call afterwards, that comes as another Turn with the difference.
 	Turn *verdict.Usage

@@ -151,6 +151,7 @@ func (c *shimCall) attach(r *engine.Runner, command *engine.Command, v *view) {
 	r.Observe = func(e engine.Event) { v.notices.observe(v, e) }
 	r.Progress = agent.Progress{Wanted: true, Colors: term.PaletteOf(command.Stderr).Colored(), OneScreen: stdio.IsTerminal(command.Stdout) && stdio.IsTerminal(command.Stderr),
 		TerminalInput: stdio.IsTerminal(command.Stdin)}
+	r.WholeStream = true
 	v.ownWords = true
 }
 

@@ -21,8 +21,11 @@ import (
 	"github.com/belay-run/belay/internal/agent/gh"
 )
 
-// NewestSDK is the version of claude's Agent SDK.
-const NewestSDK = "0.3.325"
+// NewestSDK is the version of claude's Agent SDK, newestCodexSDK that of codex's.
+const (
+	NewestSDK      = "0.3.325"
+	newestCodexSDK = "0.163.0"
+)
 
 // extraVar names a directory of other CLIs, laid out as .clis is (claude-2.1.260/claude, …). The suites are then run with
 // those, in place of the versions above.
@@ -78,6 +81,12 @@ func SDK(t testing.TB) string {
 	return find(t, "sdk", NewestSDK) + ".mjs"
 }
 
+// CodexSDK is the path of codex's SDK, a module for node.
+func CodexSDK(t testing.TB) string {
+	t.Helper()
+	return filepath.Join(filepath.Dir(find(t, "codexsdk", newestCodexSDK)), "dist", "index.js")
+}
+
 // Full says that `make test-full` runs: every scenario, and the older versions too.
 func Full() bool { return os.Getenv("BELAY_TEST_FULL") != "" }
 
@@ -89,7 +98,7 @@ func find(t testing.TB, name, version string) string {
 	}
 	for _, dir := range []string{os.Getenv(extraVar), filepath.Join(root, ".clis")} {
 		path := filepath.Join(dir, name+"-"+version, name)
-		if info, err := os.Stat(path); dir != "" && err == nil && (info.Mode()&0o111 != 0 || name == "sdk") {
+		if info, err := os.Stat(path); dir != "" && err == nil && (info.Mode()&0o111 != 0 || strings.HasSuffix(name, "sdk")) {
 			return path
 		}
 	}

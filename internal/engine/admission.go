@@ -209,6 +209,23 @@ func (ad admission) during(v verdict.Verdict, command string) {
 	}
 }
 
+// duringTalk tells the gate what came of a turn of a conversation, which goes on.
+func (ad admission) duringTalk(v verdict.Verdict, command string) {
+	if ad.pass != nil && v.Class == verdict.OK {
+		ad.pass.Succeeding()
+		return
+	}
+	ad.during(v, command)
+}
+
+// endTalk says that a conversation is over, all turns of which were told.
+func (ad admission) endTalk() {
+	if ad.pass != nil {
+		ad.pass.Released()
+	}
+	ad.slot.Free()
+}
+
 // leased says that others wait for the first answer of the call.
 func (ad admission) leased() bool { return ad.pass != nil && ad.pass.Leased() }
 

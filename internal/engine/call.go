@@ -27,6 +27,8 @@ type call struct {
 	project string // the directory that its work belongs to; empty where nothing is kept
 	emit    func(Event)
 	line    func(attempt int, line agent.Line) // an agent has printed it
+	// turnOver puts a turn of a conversation on record.
+	turnOver func(turnReport)
 
 	state  *state.State // nil if nothing is kept
 	shared Shared       // nil if nothing is shared

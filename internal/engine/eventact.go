@@ -18,6 +18,9 @@ func (t *eventLog) act(info agent.LineInfo) {
 	if info.Answered && t.first == 0 {
 		t.first = time.Since(t.began)
 	}
+	if t.turn.begun.IsZero() && !info.Waiting {
+		t.turn.begun = time.Now()
+	}
 	t.mu.Lock()
 	t.answered = t.answered || info.Answered
 	process, tools, delivered := t.process, info.Tools > 0, info.Delivered
@@ -37,6 +40,9 @@ func (t *eventLog) act(info agent.LineInfo) {
 	}
 	t.follow(info, changed || turned || info.Retrying != nil || t.retried || info.Activity != t.doing || info.Progress != nil)
 	t.spend(info)
+	if t.direct && info.TurnOver {
+		t.turnOver()
+	}
 	if info.Retrying != nil {
 		t.retrying(info.Retrying)
 	} else if !info.Troubled {

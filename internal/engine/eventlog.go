@@ -47,6 +47,7 @@ type eventLog struct {
 	retried        bool             // it was about to try again then
 	reached        *MaxCostReached  // the limit on cost that is reached; nil if none is
 	idle           bool             // since then, a conversation's caller is asked for more
+	turn           talkTurn         // of a conversation, the present one
 	ended          *agent.Account   // what the attempt has done; nil before its end
 
 	// reading is held while something is read of what the CLI tells: on stdout, on stderr and on its record.

@@ -29,12 +29,13 @@ func (t *eventLog) retrying(r *agent.Retrying) {
 		// Its retries are quicker than ours would be: it must not be given up sooner.
 		err = p.series.Charge(now, r.Wait, err)
 	}
-	t.call.emit(InnerRetry{Attempt: t.attempt, Verdict: r.Verdict, Wait: r.Wait, Ended: err != nil})
+	finishes := t.call.runner.WholeStream && t.form == agent.Stream
+	t.call.emit(InnerRetry{Attempt: t.attempt, Verdict: r.Verdict, Wait: r.Wait, Ended: err != nil && !finishes})
 	stop, ok := errors.AsType[*retry.Error](err)
-	if !ok {
+	if !ok || finishes {
 		t.paused, t.pause = now, r.Wait
 		t.inner++
-		if t.sessions.innerRetries++; advice.Throttled && r.Wait == 0 {
+		if t.sessions.innerRetries++; advice.Throttled && r.Wait == 0 && !finishes {
 			t.boundLimitWait(now, r.Verdict)
 		}
 		return

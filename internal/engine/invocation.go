@@ -135,6 +135,7 @@ func (inv *Invocation) attempts(refused *refusal) {
 	keeper := newGatekeeper(inv.call, inv.pace)
 	decider := &decider{call: inv.call, pace: inv.pace, keeper: keeper, kind: inv.kind, control: &inv.control}
 	f := &finisher{inv: inv, decider: decider, recorder: &recorder{call: inv.call, pace: inv.pace, kind: inv.kind}}
+	inv.call.turnOver = f.recorder.turn
 	if refused == nil {
 		refused = inv.kind.begin()
 	}
@@ -192,7 +193,11 @@ func (inv *Invocation) attempt(n int, keeper *gatekeeper) *judgement {
 	} else {
 		j = inv.admitted(n, ad)
 	}
-	ad.report(j.verdict, j.unhealthy(), inv.call.command.name(), j.code)
+	if t, ok := j.transcript.(*eventLog); ok && t.turn.told() {
+		ad.endTalk()
+	} else {
+		ad.report(j.verdict, j.unhealthy(), inv.call.command.name(), j.code)
+	}
 	keeper.warn(j.verdict, ad.pass != nil && j.started())
 	return j
 }

@@ -33,13 +33,8 @@ type recorder struct {
 // line puts one attempt on record. planned is how long the next one is waited for, if all goes as planned. stop is why there
 // is none, and code what Belay ends with then; nil if it goes on.
 func (b *recorder) line(n int, j *judgement, planned time.Duration, stop *retry.Error, exhausted bool, code *int) {
-	c := b.call
-	e := journal.Entry{
-		Timestamp: journal.Time{Time: time.Now()}, Invocation: c.id, Profile: c.profile.Name(),
-		Command: c.command.name(), Status: journal.Success, ExitCode: j.code, BelayCode: code,
-		Gate: c.gateKey(), Session: j.verdict.SessionID, Model: j.account.Model,
-		Parent: c.parent, Traceparent: traceparent(c.env), Name: c.runner.Labels.Name, Tags: c.runner.Labels.Tags, Project: c.project,
-	}
+	e := b.entry()
+	e.ExitCode, e.BelayCode, e.Session, e.Model = j.code, code, j.verdict.SessionID, j.account.Model
 	if j.verdict.Class == verdict.SessionNotFound {
 		e.Session = "" // there is none of that name
 	}
@@ -71,6 +66,21 @@ func (b *recorder) line(n int, j *judgement, planned time.Duration, stop *retry.
 		}
 	}
 	b.ownLog(e)
+	b.append(e)
+}
+
+// entry is an entry with what all of an invocation have.
+func (b *recorder) entry() journal.Entry {
+	c := b.call
+	return journal.Entry{
+		Timestamp: journal.Time{Time: time.Now()}, Invocation: c.id, Profile: c.profile.Name(), Command: c.command.name(), Status: journal.Success, Gate: c.gateKey(),
+		Parent: c.parent, Traceparent: traceparent(c.env), Name: c.runner.Labels.Name, Tags: c.runner.Labels.Tags, Project: c.project,
+	}
+}
+
+// append puts an entry into the log of all attempts.
+func (b *recorder) append(e journal.Entry) {
+	c := b.call
 	if c.state == nil {
 		return
 	}
@@ -79,6 +89,22 @@ func (b *recorder) line(n int, j *judgement, planned time.Duration, stop *retry.
 	if err := log.Append(e); err != nil {
 		c.live.trouble(err)
 	}
+}
+
+// turn puts a turn of a conversation on record. The line of the attempt, when the conversation is over, counts its usage too.
+func (b *recorder) turn(r turnReport) {
+	e := b.entry()
+	e.Kind, e.Event, e.Session, e.Model = journal.Turn, "ended", r.verdict.SessionID, r.model
+	e.Detail, _ = json.Marshal(map[string]int{"turn": r.number})
+	e.ResponseTime, e.Usage, e.Requests, e.InnerRetries, e.Tools = milliseconds(r.took), r.usage.JSON(), r.requests, r.inner, r.tools
+	if v := r.verdict; v.Class != verdict.OK {
+		e.Status, e.ErrorType, e.Rule, e.Error = journal.Error, v.Class, v.Rule, message.Failed(e.Command, v.Class, v.Evidence)
+		e.Provider, e.RetryAt.Time = b.call.traits.provider, v.Hint.At
+		if answers(v.Class) {
+			e.HTTPStatus = cmp.Or(r.status, statusIn(v.Rule), statusIn(v.Evidence))
+		}
+	}
+	b.append(e)
 }
 
 // fault fills in what went wrong, whose service it was, what that has answered, and whether a repetition is worth while,

@@ -45,6 +45,10 @@ type Runner struct {
 	// command that may be repeated is held until it is known to count.
 	Stream bool
 
+	// WholeStream lets an agent whose caller reads its events come to the end of its own retries, also where there is no hope or
+	// no room for them: the caller gets the event that ends the stream. They count all the same.
+	WholeStream bool
+
 	// Keep also keeps in the result what is passed on live: the output, and of the standard error what says why it
 	// failed. The command then writes to pipes instead of the caller's files.
 	Keep bool

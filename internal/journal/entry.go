@@ -123,6 +123,7 @@ const (
 	Hook  Kind = "hook"  // a hook of an agent failed
 	MCP   Kind = "mcp"   // a call of an MCP server's tool failed, or the server did
 	Audit Kind = "audit" // a user reset, held or opened a gate; or a program handled a [Failure]
+	Turn  Kind = "turn"  // a turn of a conversation with an agent has ended; the line of the attempt counts its usage too
 	Alert Kind = "alert" // an integration, in Profile, has failed often enough to raise an alert
 )
 

@@ -131,14 +131,16 @@ func (f *follower) event(e event, line agent.Line) agent.LineInfo {
 		}
 	case "result":
 		f.takeResult(e, line)
+		info := f.lineInfo(agent.Pass)
+		info.TurnOver = f.isConversation
 		if e.IsError || e.Subtype != "success" {
-			return f.lineInfo(agent.Hold)
-		}
-		if r := f.result; f.isConversation && !f.resumed() && r.CostUSD != nil && len(r.ModelUsage) > 0 {
-			info := f.lineInfo(agent.Pass)
-			info.Turn = f.ledger.settle(*r.CostUSD)
+			info.Show = agent.Hold
 			return info
 		}
+		if r := f.result; f.isConversation && !f.resumed() && r.CostUSD != nil && len(r.ModelUsage) > 0 {
+			info.Turn = f.ledger.settle(*r.CostUSD)
+		}
+		return info
 	}
 	return f.lineInfo(agent.Pass)
 }

@@ -35,6 +35,25 @@ func (f *follower) Judge(o verdict.Outcome, now time.Time) verdict.Verdict {
 	return v
 }
 
+// JudgeTurn implements [agent.TurnJudge]. Claude goes on after a turn, as it were with the exit code that it would have ended with.
+func (f *follower) JudgeTurn(now time.Time) verdict.Verdict {
+	if f.result == nil {
+		return verdict.Verdict{Class: verdict.Unknown, Rule: "no-result"}
+	}
+	var o verdict.Outcome
+	if f.result.IsError || f.subtype != "success" {
+		o.ExitCode = 1
+	}
+	v := f.byResult(o, now)
+	if v.Class == verdict.Unknown {
+		if w, ok := f.byLastResort(o, now); ok {
+			v = w
+		}
+	}
+	v.SessionID = f.session
+	return v
+}
+
 func (f *follower) judge(o verdict.Outcome, now time.Time) verdict.Verdict {
 	if v, ok := verdict.EndedBySignal(o); ok {
 		return v

@@ -125,7 +125,7 @@ func noteworthy(e *journal.Entry) bool {
 	case verdict.NotFound:
 		return e.Event != "request_error"
 	}
-	return e.Status != journal.Retry
+	return e.Status != journal.Retry && (e.Kind != journal.Turn || e.Status != journal.Success)
 }
 
 // otherEvent is that of a hook or an MCP server: the detail is the metadata, with what the entry itself says beside it.

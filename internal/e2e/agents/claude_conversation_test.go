@@ -98,6 +98,7 @@ func sameLines(t *testing.T, what, got, want string) {
 var variesInTalk = []*regexp.Regexp{
 	regexp.MustCompile(`"request_id":"[^"]*"`),
 	regexp.MustCompile(`"pid":[0-9]+`),
+	regexp.MustCompile(`"(task|run)_id":"[^"]*"`),
 }
 
 // conversationAlike is what a conversation prints without what differs from run to run.

@@ -1,0 +1,77 @@
+package engine
+
+import (
+	"time"
+
+	"github.com/belay-run/belay/internal/agent"
+	"github.com/belay-run/belay/internal/journal"
+	"github.com/belay-run/belay/verdict"
+)
+
+// talkTurn is a turn of a conversation under way. What the ones before have done is what the account had when they ended.
+type talkTurn struct {
+	number   int       // of turns that have ended
+	begun    time.Time // when there was a first sign of it; zero if there is none yet
+	before   verdict.Usage
+	requests int
+	inner    int
+	tools    map[string]agent.ToolTotal
+}
+
+// told reports whether the gate knows all that came of the conversation so far.
+func (t *talkTurn) told() bool { return t.number > 0 && t.begun.IsZero() }
+
+// turnReport is what there is to say of a turn that has ended.
+type turnReport struct {
+	number   int
+	took     time.Duration
+	verdict  verdict.Verdict
+	status   int // of HTTP
+	model    string
+	usage    verdict.Usage
+	requests int
+	inner    int // retries inside the CLI
+	tools    []journal.Tool
+}
+
+// turnOver tells the gate what came of a turn of a conversation, and has it put on record. The process goes on.
+func (t *eventLog) turnOver() {
+	judge, ok := t.follower.(agent.TurnJudge)
+	if !ok {
+		return
+	}
+	now, before := time.Now(), t.turn
+	r := turnReport{number: before.number + 1, verdict: judge.JudgeTurn(now)}
+	t.ad.duringTalk(r.verdict, t.call.command.name())
+	a := t.follower.Account()
+	r.status, r.model, r.usage = a.Status, a.Model, less(a.Priced(), before.before)
+	r.requests, r.inner = a.Requests-before.requests, t.inner-before.inner
+	after := talkTurn{number: r.number, before: a.Priced(), requests: a.Requests, inner: t.inner, tools: map[string]agent.ToolTotal{}}
+	for _, one := range a.Tools.Totals {
+		after.tools[one.Name] = one
+		was := before.tools[one.Name]
+		if n := one.Count - was.Count; n > 0 {
+			r.tools = append(r.tools, journal.Tool{Name: one.Name, Count: n, Time: milliseconds(one.Time - was.Time)})
+		}
+	}
+	if !before.begun.IsZero() {
+		r.took = now.Sub(before.begun)
+	}
+	t.turn = after
+	t.call.turnOver(r)
+}
+
+// less is what was used since a part of it was.
+func less(all, part verdict.Usage) verdict.Usage {
+	u := verdict.Usage{InputTokens: all.InputTokens - part.InputTokens, OutputTokens: all.OutputTokens - part.OutputTokens,
+		CacheReadInputTokens: all.CacheReadInputTokens - part.CacheReadInputTokens, CacheCreationInputTokens: all.CacheCreationInputTokens - part.CacheCreationInputTokens,
+		Estimated: all.Estimated, Unknown: all.Unknown && !part.Unknown}
+	if all.CostUSD != nil {
+		cost := *all.CostUSD
+		if part.CostUSD != nil {
+			cost -= *part.CostUSD
+		}
+		u.CostUSD = &cost
+	}
+	return u
+}
