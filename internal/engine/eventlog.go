@@ -31,7 +31,7 @@ type eventLog struct {
 	errors         *sink     // the standard error
 	tell           *teller   // writes there what the CLI tells people; nil if there is nothing of that
 	shown          bool      // the caller has seen something
-	flowing        bool      // the model has answered: nothing is held any more but bad news
+	flowing        bool      // the model has answered, or is not waited for: nothing is held any more but bad news
 	broken         bool      // the output is not read any more
 	trouble        time.Time // since when it only retries; zero if it does not
 	limitWaitSince time.Time // since when it waits for a limit without having said for how long; zero if it does not
@@ -70,7 +70,7 @@ type eventLog struct {
 // newEventLog is the transcript of an attempt that is started by that plan. stderr takes its standard error.
 func newEventLog(c *call, p *pace, s *sessions, traits agent.Info, n int, follower agent.Follower, plan agent.Plan, ad admission) (t *eventLog, stderr io.Writer) {
 	t = &eventLog{call: c, pace: p, sessions: s, attempt: n, began: time.Now(), ad: ad, follower: follower, plain: plan.Plain,
-		direct: traits.Once, form: traits.Form, live: c.command.Stdout, waiting: traits.Once}
+		direct: traits.Once, form: traits.Form, live: c.command.Stdout, waiting: traits.Once, flowing: c.runner.WholeStream}
 	t.held, t.trailing = c.newOutput(), c.newOutput()
 	t.held.mustHold = t.live == nil
 	t.lines.Each, t.lines.Spool, t.lines.Lists = t.line, t.spool, t.plain

@@ -45,8 +45,9 @@ type Runner struct {
 	// command that may be repeated is held until it is known to count.
 	Stream bool
 
-	// WholeStream lets an agent whose caller reads its events come to the end of its own retries, also where there is no hope or
-	// no room for them: the caller gets the event that ends the stream. They count all the same.
+	// WholeStream gives a caller who reads an agent's events each of them when it comes, also before the model has answered, and the
+	// one that ends the stream: the agent comes to the end of its own retries, also where there is no hope or no room for them.
+	// They count all the same. An attempt that is repeated has then shown how it began.
 	WholeStream bool
 
 	// Keep also keeps in the result what is passed on live: the output, and of the standard error what says why it
