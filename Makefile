@@ -106,7 +106,7 @@ cross:
 
 bench: build ## product and peers, interleaved, as ratios; see docs/performance.md
 	@scripts/setup-bench
-	cd bench && CGO_ENABLED=0 go build -trimpath -ldflags '-s -w' -o ../bin/ ./bare ./process ./throughput ./library ./breaker ./mcp ./record
+	cd bench && CGO_ENABLED=0 go build -trimpath -ldflags '-s -w' -o ../bin/ ./bare ./process ./throughput ./library ./breaker ./mcp ./record ./shim
 	@$(call copied,bin/bare)
 	bin/process -bin bin
 	bin/library
@@ -114,6 +114,8 @@ bench: build ## product and peers, interleaved, as ratios; see docs/performance.
 	bin/throughput -bin bin
 	bin/mcp -bin bin
 	bin/record -bin bin
+	scripts/setup-clis >/dev/null
+	bin/belay rehearse --script 200 -- bin/shim 2>/dev/null | grep median
 
 vuln: ## needs the vulnerability database, so it is not part of test
 	go run golang.org/x/vuln/cmd/govulncheck@v1.9.0 ./...

@@ -27,10 +27,11 @@ Show what each name reaches, and what SDKs have to be told:
   belay shim status
 Remove the links:
   belay shim remove`,
-		Long: `Keeps a directory of links named after CLIs, each to belay, for the front of the PATH. What then runs 'claude -p' or 'codex exec', a script, an editor or
-an SDK, goes through belay run with --exit-code child --quiet, and so do the conversations that SDKs hold. All else is not touched: interactive use, unknown
-flags, and commands like login, update or mcp become the real CLI at once, and so does everything when belay cannot work. With belay removed, the links lead
-nowhere and shells find the real CLI.
+		Long: `Keeps a directory of links for the front of the PATH. Each is named after a CLI and leads to belay. A script, an editor or an SDK that runs 'claude -p' or
+'codex exec' then goes through belay run, with --exit-code child --quiet. So do the conversations that SDKs hold.
+
+All else becomes the real CLI at once: interactive use, unknown flags, and commands like login, update or mcp. So does everything when belay cannot work. With
+belay removed, the links lead nowhere, and shells find the real CLI.
 
 BELAY_SHIM=off in the environment turns the links off.`,
 		Args: noArgs,
@@ -105,15 +106,15 @@ func newShimInstall() *cobra.Command {
 	var t shimTarget
 	cmd := &cobra.Command{
 		Use:   "install [flags] [name…]",
-		Short: "Link CLIs to belay",
+		Short: "Make the links",
 		Example: `Link all agents:
   belay shim install
 Link claude and gh only:
   belay shim install claude gh
 Put the links elsewhere:
   belay shim install --dir ~/bin/belay-shims`,
-		Long: `Links the named CLIs to belay, or all agents if none is named, and prints the line that puts the directory of the links first on the PATH. No file of your shell
-is changed. Links that are there already stay; something else of that name is never overwritten.`,
+		Long: `Makes links for the CLIs that you name, or for all agents. Prints the line that puts the directory of the links first on the PATH; no file of your shell
+is changed. Links that are there already stay, and something else of that name is never overwritten.`,
 		RunE: func(cmd *cobra.Command, names []string) error { return installShims(cmd.OutOrStdout(), &t, names) },
 	}
 	t.flags(cmd)
