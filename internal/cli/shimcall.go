@@ -73,7 +73,7 @@ func runShim(ctx context.Context, std stdio.Streams, cli *agent.Descriptor, args
 			code = engine.CodeFailed
 		}
 	}()
-	if found.Again || os.Getenv(shim.MarkVar) == shim.Off || !c.supervisable(cli) || !shim.Startable(c.path) || !ready() {
+	if found.Again || os.Getenv(shim.MarkVar) == shim.Off || !ready() || !c.supervisable(cli) || !shim.Startable(c.path) {
 		return c.become(ctx)
 	}
 	given := config.Given{"exit-code": "child", "quiet": "true"}
@@ -105,6 +105,7 @@ func (c *shimCall) supervisable(cli *agent.Descriptor) bool {
 }
 
 // ready reports whether belay can work as it should: by the limits of its process, and with a state directory that it can write to.
+// It is asked before a file is opened, which takes the runtime more of them.
 func ready() bool {
 	var s state.State
 	return checkLimits() == nil && s.Prepare() == nil && takesFiles(s.Dir)

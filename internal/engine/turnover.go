@@ -46,7 +46,7 @@ func (t *eventLog) turnOver() {
 	a := t.follower.Account()
 	r.status, r.model, r.usage = a.Status, a.Model, less(a.Priced(), before.before)
 	r.requests, r.inner = a.Requests-before.requests, t.inner-before.inner
-	after := talkTurn{number: r.number, before: a.Priced(), requests: a.Requests, inner: t.inner, tools: map[string]agent.ToolTotal{}}
+	after := talkTurn{number: r.number, before: a.Priced().Rounded(), requests: a.Requests, inner: t.inner, tools: map[string]agent.ToolTotal{}}
 	for _, one := range a.Tools.Totals {
 		after.tools[one.Name] = one
 		was := before.tools[one.Name]

@@ -47,8 +47,11 @@ func New(args, env []string) *Profile {
 func (p *Profile) Name() string { return Name }
 
 // Headless implements [agent.Profile]: -p is, and a conversation, for which the SDKs leave it out. Sub-commands such as
-// claude mcp take neither.
+// claude mcp take neither, and -h and -v do no work.
 func (p *Profile) Headless() bool {
+	if p.line.Has("-h") || p.line.Has("-v") {
+		return false
+	}
 	if p.conversation() {
 		return true
 	}

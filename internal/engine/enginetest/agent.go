@@ -121,6 +121,7 @@ type Event struct {
 	Argument string          `json:"argument,omitempty"`
 	Done     bool            `json:"done,omitempty"` // the result is there
 	Waiting  bool            `json:"waiting,omitempty"`
+	TurnOver bool            `json:"turn_over,omitempty"`
 	Turn     *verdict.Usage  `json:"turn,omitempty"`    // a model call has ended
 	GoesOn   bool            `json:"goes_on,omitempty"` // the model will be asked again
 	Foreign  bool            `json:"foreign,omitempty"`
@@ -190,7 +191,7 @@ func (f *follower) Line(line agent.Line) agent.LineInfo {
 	if e.Class != "" {
 		f.final, f.judged = verdict.Verdict{Class: e.Class, Retryable: e.Class.Retryable(), Evidence: e.Text, Hint: verdict.Hint{After: e.Hint}}, true
 	}
-	info := agent.LineInfo{Answered: e.Answered || e.Text != "", Tools: e.Tools, Delivered: e.Done, Waiting: e.Waiting, Turn: e.Turn, Continues: e.GoesOn, Show: e.Show, Foreign: e.Foreign}
+	info := agent.LineInfo{Answered: e.Answered || e.Text != "", Tools: e.Tools, Delivered: e.Done, Waiting: e.Waiting, TurnOver: e.TurnOver, Turn: e.Turn, Continues: e.GoesOn, Show: e.Show, Foreign: e.Foreign}
 	if e.Progress != "" {
 		info.Progress = &agent.Telling{Text: func(over <-chan struct{}) string {
 			if e.Slow > 0 {
@@ -211,6 +212,9 @@ func (f *follower) Line(line agent.Line) agent.LineInfo {
 	}
 	return info
 }
+
+// JudgeTurn implements [agent.TurnJudge].
+func (f *follower) JudgeTurn(time.Time) verdict.Verdict { return f.final }
 
 func (f *follower) Judge(o verdict.Outcome, now time.Time) verdict.Verdict {
 	v := f.final
