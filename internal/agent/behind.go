@@ -31,3 +31,19 @@ func (b behind) Plan(t Turn) (Plan, error) {
 	}
 	return p, err
 }
+
+// Request implements [Transferable].
+func (b behind) Request() Request {
+	if t, ok := b.Agent.(Transferable); ok {
+		return t.Request()
+	}
+	return Request{Own: b.prefix[0]}
+}
+
+// WithModel implements [Transferable].
+func (b behind) WithModel(model string) []string {
+	if t, ok := b.Agent.(Transferable); ok {
+		return slices.Concat(b.prefix, t.WithModel(model))
+	}
+	return nil
+}

@@ -29,6 +29,8 @@ type Descriptor struct {
 
 	// Ask are the arguments that make an agent work on one request and end; nil for what is not an agent.
 	Ask []string
+	// StandIn says how it is asked in the place of another agent.
+	StandIn StandIn
 	// MaxInput is the most that the CLI takes on stdin, in bytes; 0 if it has no limit, or reads nothing there.
 	MaxInput int64
 	// IsSession reports whether an id has the form of this CLI's session ids, of which SessionExample is one; nil if it has no

@@ -16,6 +16,17 @@ const (
 type Option struct {
 	Names []string // "-p", "--print"
 	Takes Takes
+	// Means is what it says, if its value is Only or Only is empty: see [Request].
+	Means Meaning
+	Only  string
+}
+
+// meaning is what the option says with that value.
+func (o *Option) meaning(value string) Meaning {
+	if o.Only != "" && o.Only != value {
+		return OwnMeaning
+	}
+	return o.Means
 }
 
 // Table is what a CLI's command line can hold.

@@ -16,6 +16,7 @@ var Descriptor = agent.Descriptor{
 	Preset:         retry.Policy{MaxRetries: 4, BaseDelay: 2 * time.Second, MaxDelay: 2 * time.Minute, Jitter: retry.Proportional(0.2)},
 	Tested:         Tested,
 	Ask:            []string{"-p"},
+	StandIn:        agent.StandIn{Model: "--model", AllowAll: "--dangerously-skip-permissions", NoSession: "--no-session-persistence"},
 	MaxInput:       MaxInput,
 	IsSession:      agent.IsUUID,
 	SessionExample: agent.UUIDExample,

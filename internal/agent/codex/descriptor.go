@@ -9,11 +9,14 @@ import (
 
 // Descriptor is what is known of codex.
 var Descriptor = agent.Descriptor{
-	Name:           Name,
-	New:            func(args, env []string, dir string) agent.Profile { return New(args, env, dir) },
-	Preset:         retry.Policy{MaxRetries: 3, BaseDelay: time.Second, MaxDelay: time.Minute, Jitter: retry.Full},
-	Tested:         Tested,
-	Ask:            []string{"exec"},
+	Name:   Name,
+	New:    func(args, env []string, dir string) agent.Profile { return New(args, env, dir) },
+	Preset: retry.Policy{MaxRetries: 3, BaseDelay: time.Second, MaxDelay: time.Minute, Jitter: retry.Full},
+	Tested: Tested,
+	Ask:    []string{"exec"},
+	// Outside of a repository codex does not start unless it is told to; no other CLI has such a check.
+	StandIn: agent.StandIn{Ask: []string{"exec", "--skip-git-repo-check"}, Model: "--model",
+		AllowAll: "--dangerously-bypass-approvals-and-sandbox", NoSession: "--ephemeral"},
 	MaxInput:       maxChars * 4, // of UTF-8
 	IsSession:      agent.IsUUID,
 	SessionExample: agent.UUIDExample,

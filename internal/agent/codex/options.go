@@ -26,7 +26,7 @@ func rootOptions() agent.Table {
 		{Names: []string{"--remote-auth-token-env"}, Takes: agent.One},
 		{Names: []string{"--ask-for-approval", "-a"}, Takes: agent.One},
 		{Names: []string{"--search"}},
-		{Names: []string{"--no-alt-screen"}},
+		{Names: []string{"--no-alt-screen"}, Means: agent.NoMeaning},
 		{Names: []string{"--no-daemon"}},
 	})
 }
@@ -34,7 +34,7 @@ func rootOptions() agent.Table {
 func execOptions() agent.Table {
 	return table(common, workspace, headless, agent.Table{
 		{Names: []string{optImage, "-i"}, Takes: agent.Many},
-		{Names: []string{"--color"}, Takes: agent.One},
+		{Names: []string{"--color"}, Takes: agent.One, Means: agent.NoMeaning},
 	})
 }
 
@@ -61,9 +61,9 @@ var common = agent.Table{
 	{Names: []string{"--enable"}, Takes: agent.One},
 	{Names: []string{"--disable"}, Takes: agent.One},
 	{Names: []string{"--strict-config"}},
-	{Names: []string{"--model", "-m"}, Takes: agent.One},
+	{Names: []string{"--model", "-m"}, Takes: agent.One, Means: agent.ModelMeaning},
 	{Names: []string{"--full-auto"}},
-	{Names: []string{"--dangerously-bypass-approvals-and-sandbox", "--yolo"}},
+	{Names: []string{"--dangerously-bypass-approvals-and-sandbox", "--yolo"}, Means: agent.AllowAllMeaning},
 	{Names: []string{"--dangerously-bypass-hook-trust"}},
 	{Names: []string{optWorktree}},
 	{Names: []string{optHelp, "-h", "--version", "-V"}}, // neither does any work
@@ -76,20 +76,20 @@ var workspace = agent.Table{
 	{Names: []string{"--profile", "-p"}, Takes: agent.One},
 	{Names: []string{"--sandbox", "-s"}, Takes: agent.One},
 	{Names: []string{"--approve-for-me"}},
-	{Names: []string{optDir, "-C"}, Takes: agent.One},
+	{Names: []string{optDir, "-C"}, Takes: agent.One, Means: agent.DirMeaning},
 	{Names: []string{"--add-dir"}, Takes: agent.One},
 }
 
 // headless are those of exec that resume and review take too.
 var headless = agent.Table{
-	{Names: []string{"--thread-source"}, Takes: agent.One},
+	{Names: []string{"--thread-source"}, Takes: agent.One, Means: agent.NoMeaning},
 	{Names: []string{"--cyber-access-program"}, Takes: agent.One},
-	{Names: []string{"--skip-git-repo-check"}},
-	{Names: []string{"--ephemeral"}},
+	{Names: []string{"--skip-git-repo-check"}, Means: agent.NoMeaning},
+	{Names: []string{"--ephemeral"}, Means: agent.NoSessionMeaning},
 	{Names: []string{"--ignore-user-config"}},
 	{Names: []string{"--ignore-rules"}},
 	{Names: []string{"--output-schema"}, Takes: agent.One},
-	{Names: []string{optJSON, "--experimental-json"}},
+	{Names: []string{optJSON, "--experimental-json"}, Means: agent.FormMeaning},
 	{Names: []string{"--output-last-message", "-o"}, Takes: agent.One},
 }
 

@@ -14,6 +14,7 @@ var Descriptor = agent.Descriptor{
 	Preset:         retry.Policy{MaxRetries: 3, BaseDelay: time.Second, MaxDelay: time.Minute, Jitter: retry.Full},
 	Tested:         Tested,
 	Ask:            []string{"-p"},
+	StandIn:        agent.StandIn{Ask: []string{"-p", ""}, Model: optModel},
 	MaxInput:       MaxInput,
 	IsSession:      agent.IsUUID,
 	SessionExample: agent.UUIDExample,

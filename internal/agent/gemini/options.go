@@ -17,15 +17,15 @@ type names = []string
 
 // options are those of gemini from 0.40 to 0.61, also those that its help does not list. It takes their names in camel case too.
 var options = agent.Table{
-	{Names: names{optPrompt, "--prompt"}, Takes: agent.Optional}, // without one gemini says how it is used, unless belay has the prompt
-	{Names: names{optFormat, "--output-format", "--outputFormat"}, Takes: agent.One},
-	{Names: names{optModel, "--model"}, Takes: agent.One},
+	{Names: names{optPrompt, "--prompt"}, Takes: agent.Optional, Means: agent.PromptMeaning}, // without one gemini says how it is used, unless belay has the prompt
+	{Names: names{optFormat, "--output-format", "--outputFormat"}, Takes: agent.One, Means: agent.FormMeaning},
+	{Names: names{optModel, "--model"}, Takes: agent.One, Means: agent.ModelMeaning},
 	{Names: names{optResume, "--resume"}, Takes: agent.Optional},
 	{Names: names{optID, "--sessionId"}, Takes: agent.One},
 	{Names: names{optFile, "--sessionFile"}, Takes: agent.One},
 	{Names: names{"-y", "--yolo"}},
 	{Names: names{"-s", "--sandbox"}},
-	{Names: names{"-d", "--debug"}},
+	{Names: names{"-d", "--debug"}, Means: agent.NoMeaning},
 	{Names: names{"-e", "--extensions"}, Takes: agent.One},
 	{Names: names{"-w", "--worktree"}, Takes: agent.Optional},
 	{Names: names{"--approval-mode", "--approvalMode"}, Takes: agent.One},
@@ -35,7 +35,7 @@ var options = agent.Table{
 	{Names: names{"--allowed-tools", "--allowedTools"}, Takes: agent.One},
 	{Names: names{"--include-directories", "--includeDirectories"}, Takes: agent.One},
 	{Names: names{"--skip-trust", "--skipTrust"}},
-	{Names: names{"--screen-reader", "--screenReader"}},
+	{Names: names{"--screen-reader", "--screenReader"}, Means: agent.NoMeaning},
 	{Names: names{"--raw-output", "--rawOutput"}},
 	{Names: names{"--accept-raw-output-risk", "--acceptRawOutputRisk"}},
 	{Names: names{"--fake-responses"}, Takes: agent.One},

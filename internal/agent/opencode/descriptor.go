@@ -14,6 +14,7 @@ var Descriptor = agent.Descriptor{
 	Preset:         retry.Policy{MaxRetries: 3, BaseDelay: time.Second, MaxDelay: time.Minute, Jitter: retry.Full},
 	Tested:         Tested,
 	Ask:            []string{"run"},
+	StandIn:        agent.StandIn{Model: optModel, AllowAll: "--dangerously-skip-permissions", Open: true},
 	MaxInput:       maxInput,
 	IsSession:      isSession,
 	SessionExample: sessionExample,
