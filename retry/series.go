@@ -38,6 +38,12 @@ func (s *Series) bound(ctx context.Context) {
 	}
 }
 
+// Switch returns the series of another policy that takes over the same call: its retries begin anew, and what was waited so
+// far, and the deadline, still count.
+func (s *Series) Switch(p Policy) Series {
+	return Series{policy: p, waited: s.waited, deadline: s.deadline, deadlineCause: s.deadlineCause}
+}
+
 // Next is told that an attempt failed at now with err, and what that means. It answers how long to wait before the
 // next attempt, and counts that wait; or it answers with an [*Error] why there is none.
 func (s *Series) Next(now time.Time, err error, a Advice) (time.Duration, error) {

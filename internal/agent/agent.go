@@ -252,6 +252,8 @@ type Account struct {
 	Version string
 	// Status is the HTTP status of the answer that the attempt failed of; 0 if the CLI does not say.
 	Status int
+	// AllModels says that the limit which the attempt has hit is that of the account, whichever the model.
+	AllModels bool
 	// Requests is how many requests the CLI has made of its service, as far as it tells: those that were answered, that
 	// failed, and that it repeated. 0 if it does not tell.
 	Requests int

@@ -72,8 +72,8 @@ type ending struct {
 func (e *ending) started() bool { return e.process != nil }
 
 // start starts the command once and waits for it. The admission is that of the attempt.
-func (inv *Invocation) start(n int, l launch, ad admission) ending {
-	c := inv.call
+func (cand *candidate) start(n int, l launch, ad admission) ending {
+	c := cand.call
 	path, err := c.runner.starter().Look(l.args[0], c.command.Dir)
 	if err != nil {
 		return ending{err: err, again: true}
@@ -85,26 +85,26 @@ func (inv *Invocation) start(n int, l launch, ad admission) ending {
 	var e ending
 	disregard := func() {}
 	ended := make(chan struct{})
-	inv.control.launching()
+	cand.control.launching()
 	e.exit, err = c.runner.starter().Run(supervise.Spec{
 		Path: path, Args: l.args, Dir: c.command.Dir, Env: l.env, RunID: c.id,
-		Stdin: stdin, Stdout: l.stdout, Stderr: l.stderr, Placement: inv.placement(),
+		Stdin: stdin, Stdout: l.stdout, Stderr: l.stderr, Placement: cand.placement(),
 		Timeout: c.timeout(), Stall: c.stall(false), Linger: c.traits.linger, Ladder: c.traits.ladder,
 	}, func(p Process) {
 		e.process = p
-		inv.control.running(p)
+		cand.control.running(p)
 		if l.started != nil {
 			l.started(p)
 		}
 		c.emit(AttemptStarted{Attempt: n, Command: c.command.name(), PID: p.PID(), Held: l.held})
-		disregard = inv.stopWithContext(p)
+		disregard = cand.stopWithContext(p)
 		if ad.leased() && c.traits.kind != agentConversation { // whose caller may take hours until the first request
 			go ad.renew(ended)
 		}
 	})
 	close(ended)
 	disregard()
-	inv.control.running(nil)
+	cand.control.running(nil)
 	again := l.input.close()
 	if err != nil {
 		return ending{err: err, again: true}
@@ -114,15 +114,15 @@ func (inv *Invocation) start(n int, l launch, ad admission) ending {
 }
 
 // placement says where the command stands to the terminal.
-func (inv *Invocation) placement() supervise.Placement {
+func (cand *candidate) placement() supervise.Placement {
 	switch {
-	case inv.call.profile.Headless():
+	case cand.call.profile.Headless():
 		return supervise.OwnSession
-	case inv.call.command.Terminal && inv.pace.mayRepeat():
+	case cand.call.command.Terminal && cand.pace.mayRepeat():
 		// It has the terminal as it would have it in a pipeline, and we see a Ctrl-C too: as a job of its own it could
 		// handle that, end with 1, and be started again.
 		return supervise.SharedGroup
-	case inv.call.command.Terminal:
+	case cand.call.command.Terminal:
 		return supervise.TerminalPlacement()
 	}
 	return supervise.OwnGroup
@@ -130,11 +130,11 @@ func (inv *Invocation) placement() supervise.Placement {
 
 // stopWithContext stops the process when the context ends. The returned function ends that, and returns once a stop that
 // has begun is under way.
-func (inv *Invocation) stopWithContext(p Process) (end func()) {
+func (cand *candidate) stopWithContext(p Process) (end func()) {
 	asked := make(chan struct{})
-	disregard := context.AfterFunc(inv.pace.ctx, func() {
+	disregard := context.AfterFunc(cand.pace.ctx, func() {
 		defer close(asked)
-		inv.stopProcess(p)
+		cand.stopProcess(p)
 	})
 	return func() {
 		if !disregard() {
@@ -144,19 +144,19 @@ func (inv *Invocation) stopWithContext(p Process) (end func()) {
 }
 
 // stopProcess ends the process because the context has ended.
-func (inv *Invocation) stopProcess(p Process) {
+func (cand *candidate) stopProcess(p Process) {
 	ladder := supervise.Terminate
 	reason := "cancelled"
-	cause := context.Cause(inv.pace.ctx)
+	cause := context.Cause(cand.pace.ctx)
 	if i, ok := asInterrupt(cause); ok {
 		ladder = supervise.Forward(syscall.Signal(i.Signal))
 		reason = i.Name
 	} else if errors.Is(cause, retry.ErrTotalTimeout) {
 		reason = "total timeout"
 	}
-	if inv.call.traits.ladder != nil {
-		ladder = inv.call.traits.ladder
+	if cand.call.traits.ladder != nil {
+		ladder = cand.call.traits.ladder
 	}
-	inv.call.emit(Stopping{Reason: reason})
+	cand.call.emit(Stopping{Reason: reason})
 	p.Stop(ladder)
 }

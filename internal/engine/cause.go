@@ -152,6 +152,11 @@ func (e *EffectUnknown) Unwrap() []error {
 	return []error{ErrMayBeDone, e.Err}
 }
 
+// WorkDone says that no fallback was asked because the agent before it has worked on the request already.
+type WorkDone struct{ Command string }
+
+func (e *WorkDone) Error() string { return message.FallbackWorked(e.Command, "") }
+
 // NoSession says that there is no session to go on with.
 type NoSession struct{ Profile string }
 

@@ -27,6 +27,7 @@ type decider struct {
 	keeper  *gatekeeper
 	kind    kind
 	control *control
+	before  int                   // attempts of the candidates before
 	failed  map[verdict.Class]int // attempts that were repeated, by class
 }
 
@@ -98,7 +99,7 @@ func (d *decider) next(j *judgement) (time.Duration, *retry.Error) {
 	if j.noRepeat != nil {
 		return 0, &retry.Error{Cause: j.noRepeat}
 	}
-	if starts := d.call.runner.AtMost.Starts; starts > 0 && d.repeated()+1 >= starts {
+	if starts := d.call.runner.AtMost.Starts; starts > 0 && d.before+d.repeated()+1 >= starts {
 		return 0, &retry.Error{Cause: retry.ErrExhausted}
 	}
 	return backoff, d.hindrance(j, clock.Now().Add(backoff))

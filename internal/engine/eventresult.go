@@ -33,6 +33,9 @@ func (t *eventLog) account() agent.Account {
 	return *t.ended
 }
 
+// worked reports whether something may have been done. Text alone, without events, does not tell.
+func (t *eventLog) worked() bool { return t.account().Active || t.plain && t.form == agent.Text }
+
 func (t *eventLog) version() string { return t.account().Version }
 
 // deliver passes on what the caller asked for, once the attempt is known to count.

@@ -14,13 +14,24 @@ import (
 // finisher makes the result of an invocation.
 type finisher struct {
 	inv      *Invocation
+	cand     *candidate // the one whose turn it is
+	first    int        // its first attempt
 	decider  *decider
-	recorder *recorder
+	recorder recorder
 	errors   []string // what went wrong, attempt by attempt
+	earliest wayBack  // the first of the candidates before to be free again
 }
 
-// refuse ends an invocation that was not let in, at a gate or into its scope, or whose input did not come.
-func (f *finisher) refuse(n int, j *judgement) {
+// take takes the candidate whose turn it is now, of which n is the first attempt.
+func (f *finisher) take(cand *candidate, n int) {
+	f.cand, f.first = cand, n
+	f.decider = &decider{call: cand.call, pace: cand.pace, keeper: newGatekeeper(cand.call, cand.pace), kind: cand.kind, control: cand.control, before: n - 1}
+	f.recorder.cand = cand
+	cand.call.turnOver = f.recorder.turn
+}
+
+// refusal is why a candidate ends that was not let in, at a gate or into its scope, or whose input did not come.
+func (f *finisher) refusal(j *judgement) *retry.Error {
 	stop := j.stop
 	if stop == nil {
 		stop = &retry.Error{Cause: retry.ErrMaxWait}
@@ -28,14 +39,14 @@ func (f *finisher) refuse(n int, j *judgement) {
 	if cause := f.decider.ended(); cause != nil {
 		stop.Cause = cause
 	}
-	f.finish(n, j, stop)
+	return stop
 }
 
 // finish makes the result, passes on what was held, and puts the end on record.
 func (f *finisher) finish(n int, j *judgement, stop *retry.Error) {
-	inv, c := f.inv, f.inv.call
+	inv, c := f.inv, f.cand.call
 	r := &Result{ID: c.id, Success: j.verdict.Class == verdict.OK, Verdict: j.verdict, Errors: f.errors, Attempts: n,
-		Profile: c.profile.Name(), ChildCode: j.code, Left: j.left, OrphansKilled: j.killed, Usage: j.account.Usage, Parent: c.parent}
+		Profile: c.profile.Name(), Fallback: f.cand.fallback, ChildCode: j.code, Left: j.left, OrphansKilled: j.killed, Usage: j.account.Usage, Parent: c.parent}
 	labels := c.runner.Labels.Redacted()
 	r.Name, r.Tags = labels.Name, labels.Tags
 	if !j.started() {
@@ -54,6 +65,9 @@ func (f *finisher) finish(n int, j *judgement, stop *retry.Error) {
 			r.Err = f.exhaustion(j, stop, n)
 		}
 		r.RetryAt = stop.NotBefore
+		if outlasts(j, stop) {
+			r.Err, r.RetryAt = f.earliest.before(r.Err, r.RetryAt)
+		}
 		r.Errors = append(r.Errors, r.Err)
 		inv.err = &Error{Invocation: c.id, Verdict: r.Verdict, Message: r.Err, Cause: stop.Cause, RetryAt: r.RetryAt}
 	}
@@ -62,7 +76,7 @@ func (f *finisher) finish(n int, j *judgement, stop *retry.Error) {
 	if r.Output = j.output(); exhausted {
 		r.Output = nil
 	}
-	inv.kind.end(r)
+	f.cand.kind.end(r)
 	if err := j.deliver(); err != nil && r.ExitCode == 0 {
 		r.ExitCode = CodeFailed
 		if errors.Is(err, syscall.EPIPE) || errors.Is(err, io.ErrClosedPipe) {
@@ -77,7 +91,7 @@ func (f *finisher) finish(n int, j *judgement, stop *retry.Error) {
 		code = r.OwnCode()
 	}
 	f.recorder.line(n, j, 0, stop, exhausted, &code)
-	r.Requests, r.Waited = f.recorder.requests, inv.pace.waits.total
+	r.Requests, r.Waited = f.recorder.requests, f.cand.pace.waits.total
 	r.Silent = j.silent()
 	r.Duration = time.Since(c.begun)
 	f.recorder.count(r, j.started())
@@ -87,13 +101,13 @@ func (f *finisher) finish(n int, j *judgement, stop *retry.Error) {
 // off says that the caller wants no retries at all: then the command's own exit code is what is asked for. A conversation
 // has none either, but its caller has not said so.
 func (f *finisher) off() bool {
-	p := &f.inv.call.runner.Policy
+	p := &f.cand.call.runner.Policy
 	return p.CountThrottles && p.MaxRetries < 0
 }
 
 // exhausted says that the attempt would have been repeated and only retries or time were missing.
 func (f *finisher) exhausted(j *judgement, stop *retry.Error) bool {
-	if stop == nil || !f.inv.pace.mayRepeat() || !j.verdict.Retryable && j.verdict.Class != verdict.UsageLimit {
+	if stop == nil || !f.cand.pace.mayRepeat() || !j.verdict.Retryable && j.verdict.Class != verdict.UsageLimit {
 		return false
 	}
 	_, interrupted := asInterrupt(stop.Cause)
@@ -102,7 +116,7 @@ func (f *finisher) exhausted(j *judgement, stop *retry.Error) bool {
 
 // exhaustion says why it was not tried again, for a person. It ends in "retry later", as callers look for that.
 func (f *finisher) exhaustion(j *judgement, stop *retry.Error, n int) string {
-	c, text, at := f.inv.call, j.message, stop.NotBefore
+	c, text, at := f.cand.call, j.message, stop.NotBefore
 	hint := j.verdict.Hint
 	known := !hint.IsZero() && (!hint.Inferred || j.verdict.Class == verdict.UsageLimit)
 	if j.started() && j.verdict.Class.Throttle() && known && !at.IsZero() {
@@ -119,7 +133,7 @@ func (f *finisher) exhaustion(j *judgement, stop *retry.Error, n int) string {
 	case errors.Is(stop.Cause, retry.ErrTotalTimeout):
 		text = message.NotAgain(text, c.causeText(&TooLate{Total: true, Limit: c.runner.Policy.TotalTimeout, At: at}))
 	case errors.Is(stop.Cause, retry.ErrExhausted), errors.Is(stop.Cause, retry.ErrTimeout):
-		text = message.GaveUp(text, n, f.inv.kind.innerRetries(), at)
+		text = message.GaveUp(text, n-f.first+1, f.cand.kind.innerRetries(), at)
 	default:
 		text = message.NotAgain(text, c.causeText(&NotAdmitted{Cause: stop.Cause, At: at}))
 	}

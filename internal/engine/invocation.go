@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/belay-run/belay/gate"
-	"github.com/belay-run/belay/internal/agent"
 	"github.com/belay-run/belay/internal/label"
 	"github.com/belay-run/belay/internal/redact"
 	"github.com/belay-run/belay/internal/supervise"
@@ -16,14 +15,13 @@ import (
 
 // Invocation is one request of a caller, from start to result.
 type Invocation struct {
-	call    *call
-	pace    *pace
-	kind    kind
-	control control
-	stream  stream
+	candidate                    // the caller's own command
+	standIns  []standIn          // the fallbacks that are left
+	unfit     []*FallbackRefused // those that are not asked
+	signals   control
+	stream    stream
 
 	troubleOnce sync.Once // the state's trouble is said once
-	versionSaid bool      // as is the version of the CLI
 
 	cancel context.CancelCauseFunc
 	done   chan struct{}
@@ -38,7 +36,7 @@ func newInvocation(ctx context.Context, r *Runner, c Command, env []string) *Inv
 	inv.stream.observe = r.Observe
 	inv.call = &call{id: newID(now), runner: r, command: c, env: env, profile: r.profile(), begun: now, parent: EnclosingRun(), emit: inv.stream.emit, line: inv.stream.line,
 		live: &liveRecord{trouble: inv.trouble}}
-	inv.pace = &pace{noWait: r.NoWait}
+	inv.pace, inv.control = &pace{noWait: r.NoWait}, &inv.signals
 	inv.kind = newKind(inv.call, inv.pace)
 	inv.call.secrets = &redact.Known{Env: env, Args: c.Args, Prompt: inv.prompts}
 	inv.call.traits = inv.kind.traits()
@@ -129,114 +127,6 @@ func (inv *Invocation) Run() {
 	inv.attempts(refused)
 }
 
-// attempts goes through the stages, attempt after attempt: admission, attempt, transcript, verdict, decision, record.
-// refused is why there is not even a first one.
-func (inv *Invocation) attempts(refused *refusal) {
-	keeper := newGatekeeper(inv.call, inv.pace)
-	decider := &decider{call: inv.call, pace: inv.pace, keeper: keeper, kind: inv.kind, control: &inv.control}
-	f := &finisher{inv: inv, decider: decider, recorder: &recorder{call: inv.call, pace: inv.pace, kind: inv.kind}}
-	inv.call.turnOver = f.recorder.turn
-	if refused == nil {
-		refused = inv.kind.begin()
-	}
-	if refused != nil {
-		f.refuse(1, judgeRefusal(refused))
-		return
-	}
-	for n := 1; ; n++ {
-		j := inv.attempt(n, keeper)
-		if j.refused {
-			f.refuse(n, j)
-			return
-		}
-		inv.kind.learn(j)
-		inv.checkVersion(j)
-		inv.kind.complete(j)
-		d := decider.decide(j)
-		switch {
-		case d.over:
-			f.finish(n, j, d.stop)
-			return
-		case d.restart:
-			f.recorder.line(n, j, 0, nil, false, nil)
-			f.errors = append(f.errors, j.message)
-			j.discard()
-			continue
-		}
-		f.recorder.line(n, j, d.wait.length, nil, false, nil)
-		f.errors = append(f.errors, j.message)
-		inv.call.emit(AttemptFailed{Attempt: n, Verdict: j.verdict, Message: j.message, Stderr: j.stderr()})
-		j.discard()
-		inv.kind.repeat(j)
-		if err := decider.await(n, j, d.wait); err != nil {
-			j.cutShort(inv.call, err)
-			j.recorded = true
-			f.finish(n, j, &retry.Error{Cause: err})
-			return
-		}
-	}
-}
-
-// attempt makes one attempt, when the gate lets it, and judges it.
-func (inv *Invocation) attempt(n int, keeper *gatekeeper) *judgement {
-	if reached := inv.call.spending.check(); reached != nil {
-		return judgeRefusal(reached.refuse(inv.call))
-	}
-	waited := inv.pace.waits.before
-	ad, refused := keeper.admit(n)
-	if refused != nil {
-		return judgeRefusal(refused)
-	}
-	var j *judgement
-	if reached := inv.spentAtGate(waited); reached != nil {
-		j = judgeRefusal(reached.refuse(inv.call))
-	} else {
-		j = inv.admitted(n, ad)
-	}
-	if t, ok := j.transcript.(*eventLog); ok && t.turn.told() {
-		ad.endTalk()
-	} else {
-		ad.report(j.verdict, j.unhealthy(), inv.call.command.name(), j.code)
-	}
-	keeper.warn(j.verdict, ad.pass != nil && j.started())
-	return j
-}
-
-// spentAtGate says which limit on cost was reached while the attempt waited at the gate; waited is what had been waited
-// before.
-func (inv *Invocation) spentAtGate(waited time.Duration) *MaxCostReached {
-	if inv.pace.waits.before == waited {
-		return nil
-	}
-	return inv.call.spending.check()
-}
-
-// admitted makes an attempt that was let in.
-func (inv *Invocation) admitted(n int, ad admission) *judgement {
-	if cause := context.Cause(inv.pace.ctx); cause != nil {
-		return judgeRefusal(inv.pace.cutShort(inv.call, cause))
-	}
-	l, t, err := inv.kind.prepare(n, ad)
-	if err != nil {
-		return judgeRefusal(unplanned(err))
-	}
-	e := inv.start(n, l, ad)
-	if e.started() {
-		t.end()
-	}
-	j := inv.judge(e, t)
-	if e.started() {
-		inv.cleanUp(j)
-	}
-	return j
-}
-
-// managed says that more was asked for than to run the command: then we may end what it leaves behind.
-func (inv *Invocation) managed() bool {
-	p := &inv.pace.policy
-	return inv.pace.mayRepeat() || p.Timeout > 0 || p.TotalTimeout > 0 || inv.call.runner.Stall > 0 || inv.call.runner.AtMost != (Bounds{})
-}
-
 // processGates and processScopes are what the invocations of this process share that keep no state.
 var processGates, processScopes gate.Memory
 
@@ -299,17 +189,4 @@ func (c *call) sharedSettings() (list []string) {
 		list = append(list, "budget "+b.Name)
 	}
 	return list
-}
-
-// checkVersion says, once, that the CLI is not of a version that its profile is tested with.
-func (inv *Invocation) checkVersion(j *judgement) {
-	profile, ok := inv.call.profile.(agent.Versioned)
-	if !ok || inv.versionSaid || j.transcript == nil {
-		return
-	}
-	version := j.transcript.version()
-	if standing := profile.Tested().Standing(version); standing != "" {
-		inv.versionSaid = true
-		inv.call.emit(UntestedVersion{Version: version, Standing: standing})
-	}
 }

@@ -44,6 +44,12 @@ func (j *judgement) unhealthy() bool {
 	return !j.timedOut && j.stopCode == 0 && j.started() && j.verdict.Retryable
 }
 
+// worked says that the attempt of an agent may have done something that another one would do again.
+func (j *judgement) worked() bool {
+	t, ok := j.transcript.(*eventLog)
+	return ok && j.started() && t.worked()
+}
+
 // judgeRefusal is the judgement of an attempt that was never started because it was refused.
 func judgeRefusal(r *refusal) *judgement {
 	return &judgement{verdict: r.verdict, message: r.message, code: r.code, stopCode: r.stopCode, timedOut: r.timedOut,
@@ -61,8 +67,8 @@ func unplanned(err error) *refusal {
 }
 
 // judge forms the verdict on an attempt that has ended.
-func (inv *Invocation) judge(e ending, t transcript) *judgement {
-	c := inv.call
+func (cand *candidate) judge(e ending, t transcript) *judgement {
+	c := cand.call
 	if !e.started() {
 		return judgeUnstarted(c, e.err)
 	}
@@ -81,7 +87,7 @@ func (inv *Invocation) judge(e ending, t transcript) *judgement {
 		o.Stdout = t.excerpt()
 		own = c.runner.Judge(own, o, time.Now())
 	}
-	inv.conclude(j, own, o)
+	cand.conclude(j, own, o)
 	j.verdict.SessionID, j.verdict.Usage = own.SessionID, own.Usage
 	switch why := t.final(); {
 	case why != "":
@@ -97,8 +103,8 @@ func (inv *Invocation) judge(e ending, t transcript) *judgement {
 }
 
 // conclude says what the end of the process means. own is what the profile makes of the outcome.
-func (inv *Invocation) conclude(j *judgement, own verdict.Verdict, o verdict.Outcome) {
-	c := inv.call
+func (cand *candidate) conclude(j *judgement, own verdict.Verdict, o verdict.Outcome) {
+	c := cand.call
 	name, t, reason := c.command.name(), j.transcript, j.exit.Reason
 	last := verdict.LastWords(o)
 	switch {
@@ -107,7 +113,7 @@ func (inv *Invocation) conclude(j *judgement, own verdict.Verdict, o verdict.Out
 		j.verdict, j.code = own, 0
 	case reason == supervise.Deadline:
 		j.timedOut, j.expired = true, true
-		j.verdict = verdict.Verdict{Class: verdict.Timeout, Retryable: inv.pace.policy.RetryTimeouts > 0, Rule: "timeout", Evidence: last}
+		j.verdict = verdict.Verdict{Class: verdict.Timeout, Retryable: cand.pace.policy.RetryTimeouts > 0, Rule: "timeout", Evidence: last}
 		j.message = message.TimedOut(name, c.timeout())
 	case reason == supervise.Stalled:
 		j.expired = true
@@ -126,8 +132,8 @@ func (inv *Invocation) conclude(j *judgement, own verdict.Verdict, o verdict.Out
 		j.stopCode = 128 + int(syscall.SIGPIPE)
 		j.message = message.Stopped(name, message.Unread())
 	case reason == supervise.Stopped:
-		inv.concludeStopped(j, last)
-	case j.exit.Signal == syscall.SIGPIPE && inv.readerGone():
+		cand.concludeStopped(j, last)
+	case j.exit.Signal == syscall.SIGPIPE && cand.readerGone():
 		// The reader has left, as head does: the command has not failed.
 		j.verdict = verdict.Verdict{Class: verdict.Interrupted, Rule: "unread", Evidence: message.Unread()}
 		j.message = message.BrokenPipe(name)
@@ -138,12 +144,12 @@ func (inv *Invocation) conclude(j *judgement, own verdict.Verdict, o verdict.Out
 }
 
 // concludeStopped says what it means that the command was stopped because the invocation was ended.
-func (inv *Invocation) concludeStopped(j *judgement, last string) {
-	name, cause := inv.call.command.name(), context.Cause(inv.pace.ctx)
+func (cand *candidate) concludeStopped(j *judgement, last string) {
+	name, cause := cand.call.command.name(), context.Cause(cand.pace.ctx)
 	if errors.Is(cause, retry.ErrTotalTimeout) {
 		j.expired = true
 		j.verdict = verdict.Verdict{Class: verdict.Timeout, Rule: "total-timeout", Evidence: last}
-		j.message = message.TotalTimedOut(name, inv.pace.policy.TotalTimeout)
+		j.message = message.TotalTimedOut(name, cand.pace.policy.TotalTimeout)
 		return
 	}
 	if cause == nil { // killed at once
@@ -186,8 +192,8 @@ func (j *judgement) cutShort(c *call, cause error) {
 }
 
 // readerGone reports whether the other end of our output is closed.
-func (inv *Invocation) readerGone() bool {
-	for _, w := range []io.Writer{inv.call.command.Stdout, inv.call.command.Stderr} {
+func (cand *candidate) readerGone() bool {
+	for _, w := range []io.Writer{cand.call.command.Stdout, cand.call.command.Stderr} {
 		if f, ok := w.(*os.File); ok && supervise.ReaderGone(f) {
 			return true
 		}
@@ -198,19 +204,19 @@ func (inv *Invocation) readerGone() bool {
 // cleanUp ends what the attempt has left running if it failed, or if that was asked for. A command that nothing more was
 // asked for than to be run keeps what it started, as it would without us. In front of a terminal it is said what that is
 // unless it succeeded: a Ctrl-C there is the command's own, and the user takes everything to have ended.
-func (inv *Invocation) cleanUp(j *judgement) {
+func (cand *candidate) cleanUp(j *judgement) {
 	if len(j.left) == 0 || j.exit.Reason != supervise.Exited {
 		return
 	}
 	ok := j.verdict.Class == verdict.OK
-	if inv.call.runner.Reap || !ok && inv.managed() {
+	if cand.call.runner.Reap || !ok && cand.managed() {
 		var killed int
 		killed, j.left = j.process.EndTree()
 		j.killed += killed
 		return
 	}
-	if inv.managed() || !ok && inv.call.command.Terminal && supervise.SharesTerminal() {
-		inv.call.emit(LeftRunning{j.left})
+	if cand.managed() || !ok && cand.call.command.Terminal && supervise.SharesTerminal() {
+		cand.call.emit(LeftRunning{j.left})
 	}
 }
 

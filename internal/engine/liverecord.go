@@ -80,6 +80,15 @@ func (l *liveRecord) update(state string, attempt int, reason string, until time
 	})
 }
 
+// fellBack says that another command works on the request now, from that attempt on.
+func (l *liveRecord) fellBack(command, profile string, attempt int) {
+	l.change(func(rec *supervise.Record) {
+		rec.Command, rec.Profile, rec.Attempt, rec.Activity = command, profile, attempt, ""
+		rec.State, rec.Reason, rec.Until = supervise.StateRunning, "", time.Time{}
+		rec.Session, rec.Home, rec.Since = "", "", time.Time{}
+	})
+}
+
 // inSession puts the session of the present attempt on record, which began then: should we be killed, it is by that what
 // was used is found.
 func (l *liveRecord) inSession(id, home string, began time.Time) {

@@ -23,11 +23,10 @@ const NoLogDir = "none"
 
 // recorder puts the attempts of an invocation on record, one line each.
 type recorder struct {
-	call     *call
-	pace     *pace
-	kind     kind
-	requests int  // on record
-	troubled bool // with the agent's own log
+	cand     *candidate
+	requests int    // on record
+	hash     string // of the prompt, once it is known: fallbacks are asked the same
+	troubled bool   // with the agent's own log
 }
 
 // line puts one attempt on record. planned is how long the next one is waited for, if all goes as planned. stop is why there
@@ -46,11 +45,14 @@ func (b *recorder) line(n int, j *judgement, planned time.Duration, stop *retry.
 		e.Usage, e.Requests, e.Left, e.Killed = j.account.Usage.JSON(), j.account.Requests+j.asked, len(j.left), j.killed
 		j.transcript.describe(&e, &j.account)
 	}
-	b.kind.describe(&e, j)
+	b.cand.kind.describe(&e, j)
 	j.asked = 0
 	b.requests += e.Requests
-	b.pace.waits.record(&e, planned)
-	e.PromptHash = b.promptHash()
+	b.cand.pace.waits.record(&e, planned)
+	if b.hash == "" {
+		b.hash = b.promptHash()
+	}
+	e.PromptHash = b.hash
 	if j.verdict.Class != verdict.OK {
 		b.fault(&e, j)
 		switch {
@@ -71,16 +73,16 @@ func (b *recorder) line(n int, j *judgement, planned time.Duration, stop *retry.
 
 // entry is an entry with what all of an invocation have.
 func (b *recorder) entry() journal.Entry {
-	c := b.call
+	c := b.cand.call
 	return journal.Entry{
-		Timestamp: journal.Time{Time: time.Now()}, Invocation: c.id, Profile: c.profile.Name(), Command: c.command.name(), Status: journal.Success, Gate: c.gateKey(),
-		Parent: c.parent, Traceparent: traceparent(c.env), Name: c.runner.Labels.Name, Tags: c.runner.Labels.Tags, Project: c.project,
+		Timestamp: journal.Time{Time: time.Now()}, Invocation: c.id, Profile: c.profile.Name(), Fallback: b.cand.fallback, Command: c.command.name(), Status: journal.Success,
+		Gate: c.gateKey(), Parent: c.parent, Traceparent: traceparent(c.env), Name: c.runner.Labels.Name, Tags: c.runner.Labels.Tags, Project: c.project,
 	}
 }
 
 // append puts an entry into the log of all attempts.
 func (b *recorder) append(e journal.Entry) {
-	c := b.call
+	c := b.cand.call
 	if c.state == nil {
 		return
 	}
@@ -99,7 +101,7 @@ func (b *recorder) turn(r turnReport) {
 	e.ResponseTime, e.Usage, e.Requests, e.InnerRetries, e.Tools = milliseconds(r.took), r.usage.JSON(), r.requests, r.inner, r.tools
 	if v := r.verdict; v.Class != verdict.OK {
 		e.Status, e.ErrorType, e.Rule, e.Error = journal.Error, v.Class, v.Rule, message.Failed(e.Command, v.Class, v.Evidence)
-		e.Provider, e.RetryAt.Time = b.call.traits.provider, v.Hint.At
+		e.Provider, e.RetryAt.Time = b.cand.call.traits.provider, v.Hint.At
 		if answers(v.Class) {
 			e.HTTPStatus = cmp.Or(r.status, statusIn(v.Rule), statusIn(v.Evidence))
 		}
@@ -111,7 +113,7 @@ func (b *recorder) turn(r turnReport) {
 // where the class does not say so.
 func (b *recorder) fault(e *journal.Entry, j *judgement) {
 	e.ErrorType, e.Error, e.Rule = j.verdict.Class, j.message, j.verdict.Rule
-	e.Provider = b.call.traits.provider
+	e.Provider = b.cand.call.traits.provider
 	if j.started() && !j.expired && answers(j.verdict.Class) {
 		e.HTTPStatus = cmp.Or(j.account.Status, statusIn(j.verdict.Rule), statusIn(j.verdict.Evidence))
 	}
@@ -133,7 +135,7 @@ func answers(class verdict.Class) bool {
 // promptHash tells prompts apart without keeping them: all that the command was asked, in its arguments, beside them and
 // on stdin. Empty if that was nothing.
 func (b *recorder) promptHash() string {
-	text, beside := b.kind.prompt(), b.call.command.Prompt
+	text, beside := b.cand.kind.prompt(), b.cand.call.command.Prompt
 	if text == "" && beside == nil {
 		return ""
 	}
@@ -147,7 +149,7 @@ func (b *recorder) promptHash() string {
 // ownLog also puts an attempt of an agent on record where scripts around it look: in a file in the directory .logs where it
 // runs, or where the caller says.
 func (b *recorder) ownLog(e journal.Entry) {
-	c := b.call
+	c := b.cand.call
 	if c.traits.ownLog == "" || c.runner.LogDir == NoLogDir || c.runner.LogDir == "" && c.runner.State == nil {
 		return
 	}
@@ -203,8 +205,8 @@ func ignoreAll(dir string) error {
 // count counts a failed invocation among those of its integration, and raises an alert if they have become too many. A
 // command that nothing more was asked for than to be run may well end with 1, as grep does.
 func (b *recorder) count(r *Result, started bool) {
-	c := b.call
-	known := b.kind.knowsFailures() || b.pace.mayRepeat()
+	c := b.cand.call
+	known := b.cand.kind.knowsFailures() || b.cand.pace.mayRepeat()
 	if c.state == nil || !known || r.Success || c.runner.Alert.Off() || !alert.Counts(string(r.Verdict.Class), r.Verdict.Rule, started) {
 		return
 	}

@@ -40,6 +40,8 @@ type Result struct {
 	Requests int
 	Waited   time.Duration
 	Profile  string
+	// Fallback is the fallback whose result it is, as the caller has named it; empty if it is that of the command itself.
+	Fallback string
 
 	// Name and Tags are the labels of the run, and Parent is the run that it was started in; empty for none.
 	Name   string
@@ -111,7 +113,7 @@ func (r *Result) WriteJSON(w io.Writer) error {
 		Retryable: r.Verdict.Retryable, Usage: r.Usage, Resumed: r.Resumed, DurationMS: r.Duration.Milliseconds(),
 		Attempts: r.Attempts, Requests: r.Requests, TotalWaitTime: r.Waited.Seconds(), Profile: r.Profile, ExitCode: r.ExitCode,
 		OrphansKilled: r.OrphansKilled, Left: []int{},
-		Error: optional(r.Err), SessionID: optional(r.Verdict.SessionID), Sent: optional(r.Verdict.Sent), Log: optional(r.Log),
+		Error: optional(r.Err), SessionID: optional(r.Verdict.SessionID), Sent: optional(r.Verdict.Sent), Fallback: optional(r.Fallback), Log: optional(r.Log),
 		Name: optional(r.Name), Tags: r.Tags, Parent: optional(r.Parent),
 	}
 	if j.Tags == nil {

@@ -84,6 +84,11 @@ type Runner struct {
 	// kept in the State.
 	Budgets []budget.Joined
 
+	// Fallbacks are agents that get the request, one after the other, when the agent before cannot take it for longer than may be
+	// waited. FallbackAfterWork lets them do so also after that agent has worked on it.
+	Fallbacks         []Fallback
+	FallbackAfterWork bool
+
 	// Labels are what the run is called, in records, log and result; runs inside it inherit them.
 	Labels label.Labels
 
@@ -198,7 +203,11 @@ func (r *Runner) Prepare(ctx context.Context, c Command) (*Invocation, error) {
 	if id, name := r.Resume.Session, r.profile().Name(); id != "" && id != LastSession && !profile.IsSession(name, id) {
 		return nil, &UsageError{errors.New(message.NotASession(id, profile.SessionExample(name), LastSession))}
 	}
-	return newInvocation(ctx, r, c, env), nil
+	inv := newInvocation(ctx, r, c, env)
+	if len(r.Fallbacks) == 0 {
+		return inv, nil
+	}
+	return inv, inv.addFallbacks()
 }
 
 func (r *Runner) profile() agent.Profile {

@@ -147,14 +147,50 @@ func (inv *Invocation) openSpending() {
 		c.env = append(slices.Clip(c.env), ChargeVar+"="+text)
 	}
 	for _, l := range s.limits {
-		if l.book != nil && l.reached.Budget != "" {
-			if err := l.book.Settle(); err != nil {
-				s.trouble(l, err)
-			}
+		s.settleTerms(l)
+	}
+	s.spender = c.spender()
+	c.spending = s
+}
+
+// charge lets a fallback spend in the place of the command before it: under its own name, and from its own budgets too.
+func (c *call) charge(budgets []budget.Joined) {
+	if c.spending == nil && len(budgets) == 0 {
+		return
+	}
+	s := c.spending
+	if s == nil {
+		s = &spending{call: c}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, b := range budgets {
+		if slices.ContainsFunc(s.limits, func(l *limit) bool { return l.reached.Budget == b.Name }) {
+			continue
+		}
+		s.add(&budgetRef{budget: b.Name, terms: b.Terms})
+		s.settleTerms(s.limits[len(s.limits)-1])
+	}
+	s.spender = c.spender()
+	c.spending = s
+	if text := s.environ(); text != "" && c.state != nil {
+		others := slices.DeleteFunc(slices.Clone(c.env), func(kv string) bool { return strings.HasPrefix(kv, ChargeVar+"=") })
+		c.env = append(others, ChargeVar+"="+text)
+	}
+}
+
+// spender is whom a cost is put down to.
+func (c *call) spender() budget.Spender {
+	return budget.Spender{Profile: c.profile.Name(), Project: redact.Text(c.project), Name: redact.Text(c.runner.Labels.Name)}
+}
+
+// settleTerms puts the terms of a budget on file for those who join it by name.
+func (s *spending) settleTerms(l *limit) {
+	if l.book != nil && l.reached.Budget != "" {
+		if err := l.book.Settle(); err != nil {
+			s.trouble(l, err)
 		}
 	}
-	s.spender = budget.Spender{Profile: c.profile.Name(), Project: redact.Text(c.project), Name: redact.Text(c.runner.Labels.Name)}
-	c.spending = s
 }
 
 // close removes the book of the run, which counts for nothing after its end.

@@ -30,6 +30,8 @@ type Entry struct {
 	Invocation string `json:"invocation"`
 	Profile    string `json:"profile"`
 	Command    string `json:"command"`
+	// Fallback is the fallback that made the attempt, as the caller has named it; empty for the command itself.
+	Fallback string `json:"fallback,omitempty"`
 	// PromptHash is the SHA-256 of the prompt, to correlate by; the prompt itself is never kept.
 	PromptHash string        `json:"prompt_hash,omitempty"`
 	Attempt    int           `json:"attempt"`

@@ -73,6 +73,16 @@ func Names() []string {
 	return append(names, generic.Name)
 }
 
+// Agents are the names of those that work for a model.
+func Agents() (names []string) {
+	for _, d := range registry {
+		if d.IsAgent() {
+			names = append(names, d.Name)
+		}
+	}
+	return names
+}
+
 // Or lists names as a sentence does: "claude, codex, gh or generic".
 func Or(names []string) string {
 	last := len(names) - 1

@@ -14,6 +14,7 @@ func (f *follower) Account() agent.Account {
 	if f.result != nil {
 		a.Status = f.result.Status
 	}
+	a.AllModels = f.limit.resets() && !strings.HasPrefix(f.limit.Type, "seven_day_") // which has a model after it
 	if !f.turnBegun && f.subtype == "error_during_execution" {
 		a.Session = "" // it names the one that it could not find
 	}

@@ -1,0 +1,162 @@
+package engine
+
+import (
+	"context"
+	"time"
+
+	"github.com/belay-run/belay/internal/agent"
+	"github.com/belay-run/belay/internal/budget"
+	"github.com/belay-run/belay/retry"
+)
+
+// candidate is a command that may answer the request of an invocation: the caller's own, or a fallback. Each has a gate, a
+// policy and sessions of its own. The id, the time, the limits on cost and the record are the invocation's.
+type candidate struct {
+	call    *call
+	pace    *pace
+	kind    kind
+	control *control
+
+	fallback    string          // what the caller calls it; empty for the caller's own command
+	budgets     []budget.Joined // that a fallback joins beside the runner's
+	worked      bool            // it has done something that another would do again
+	versionSaid bool            // that its version is not a tested one
+}
+
+// attempts lets one candidate after another go through the stages until one of them has the result. refused is why there is
+// not even a first attempt.
+func (inv *Invocation) attempts(refused *refusal) {
+	f := &finisher{inv: inv}
+	cand, n := &inv.candidate, 1
+	for {
+		f.take(cand, n)
+		last, j, stop := cand.run(f, n, refused)
+		next := inv.fallBack(f, j, stop)
+		if next == nil {
+			f.finish(last, j, stop)
+			return
+		}
+		f.giveUp(last, j, stop)
+		if n = last; j.started() {
+			n++
+		}
+		f.handOver(next, n, j, stop)
+		cand = next
+		defer cand.kind.release()
+	}
+}
+
+// run goes through the stages, attempt after attempt: admission, attempt, transcript, verdict, decision, record. n is the
+// number of the first one. It returns that of the last one, its judgement, and why there is no further one.
+func (cand *candidate) run(f *finisher, n int, refused *refusal) (int, *judgement, *retry.Error) {
+	if refused == nil {
+		refused = cand.kind.begin()
+	}
+	if refused != nil {
+		j := judgeRefusal(refused)
+		return n, j, f.refusal(j)
+	}
+	for ; ; n++ {
+		j := cand.attempt(n, f.decider.keeper)
+		if j.refused {
+			return n, j, f.refusal(j)
+		}
+		cand.kind.learn(j)
+		cand.worked = cand.worked || j.worked()
+		cand.checkVersion(j)
+		cand.kind.complete(j)
+		d := f.decider.decide(j)
+		switch {
+		case d.over:
+			return n, j, d.stop
+		case d.restart:
+			f.recorder.line(n, j, 0, nil, false, nil)
+			f.errors = append(f.errors, j.message)
+			j.discard()
+			continue
+		}
+		f.recorder.line(n, j, d.wait.length, nil, false, nil)
+		f.errors = append(f.errors, j.message)
+		cand.call.emit(AttemptFailed{Attempt: n, Verdict: j.verdict, Message: j.message, Stderr: j.stderr()})
+		j.discard()
+		cand.kind.repeat(j)
+		if err := f.decider.await(n, j, d.wait); err != nil {
+			j.cutShort(cand.call, err)
+			j.recorded = true
+			return n, j, &retry.Error{Cause: err}
+		}
+	}
+}
+
+// attempt makes one attempt, when the gate lets it, and judges it.
+func (cand *candidate) attempt(n int, keeper *gatekeeper) *judgement {
+	if reached := cand.call.spending.check(); reached != nil {
+		return judgeRefusal(reached.refuse(cand.call))
+	}
+	waited := cand.pace.waits.before
+	ad, refused := keeper.admit(n)
+	if refused != nil {
+		return judgeRefusal(refused)
+	}
+	var j *judgement
+	if reached := cand.spentAtGate(waited); reached != nil {
+		j = judgeRefusal(reached.refuse(cand.call))
+	} else {
+		j = cand.admitted(n, ad)
+	}
+	if t, ok := j.transcript.(*eventLog); ok && t.turn.told() {
+		ad.endTalk()
+	} else {
+		ad.report(j.verdict, j.unhealthy(), cand.call.command.name(), j.code)
+	}
+	keeper.warn(j.verdict, ad.pass != nil && j.started())
+	return j
+}
+
+// spentAtGate says which limit on cost was reached while the attempt waited at the gate; waited is what had been waited
+// before.
+func (cand *candidate) spentAtGate(waited time.Duration) *MaxCostReached {
+	if cand.pace.waits.before == waited {
+		return nil
+	}
+	return cand.call.spending.check()
+}
+
+// admitted makes an attempt that was let in.
+func (cand *candidate) admitted(n int, ad admission) *judgement {
+	if cause := context.Cause(cand.pace.ctx); cause != nil {
+		return judgeRefusal(cand.pace.cutShort(cand.call, cause))
+	}
+	l, t, err := cand.kind.prepare(n, ad)
+	if err != nil {
+		return judgeRefusal(unplanned(err))
+	}
+	e := cand.start(n, l, ad)
+	if e.started() {
+		t.end()
+	}
+	j := cand.judge(e, t)
+	if e.started() {
+		cand.cleanUp(j)
+	}
+	return j
+}
+
+// managed says that more was asked for than to run the command: then we may end what it leaves behind.
+func (cand *candidate) managed() bool {
+	p := &cand.pace.policy
+	return cand.pace.mayRepeat() || p.Timeout > 0 || p.TotalTimeout > 0 || cand.call.runner.Stall > 0 || cand.call.runner.AtMost != (Bounds{})
+}
+
+// checkVersion says, once, that the CLI is not of a version that its profile is tested with.
+func (cand *candidate) checkVersion(j *judgement) {
+	profile, ok := cand.call.profile.(agent.Versioned)
+	if !ok || cand.versionSaid || j.transcript == nil {
+		return
+	}
+	version := j.transcript.version()
+	if standing := profile.Tested().Standing(version); standing != "" {
+		cand.versionSaid = true
+		cand.call.emit(UntestedVersion{Version: version, Standing: standing})
+	}
+}

@@ -1,0 +1,322 @@
+package engine
+
+import (
+	"errors"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/belay-run/belay/gate"
+	"github.com/belay-run/belay/internal/agent"
+	"github.com/belay-run/belay/internal/budget"
+	"github.com/belay-run/belay/internal/message"
+	"github.com/belay-run/belay/internal/profile"
+	"github.com/belay-run/belay/retry"
+	"github.com/belay-run/belay/verdict"
+)
+
+// Fallback is an agent that gets the request when those before it cannot take it: a limit ends too late, or the service stays
+// overloaded, or its breaker is open. Permanent failures are final, whoever's they are.
+type Fallback struct {
+	// Profile is the agent, and Model the model that it is to use; empty means its own choice.
+	Profile, Model string
+	// Args, if not nil, are what it is started with, beside what makes it work on a request. Otherwise that is what it can be told of
+	// the caller's command line, which must be all of it.
+	Args []string
+	// Policy, if not nil, is the policy of its attempts; otherwise that of the runner. How long may be waited in all, and
+	// how long all may take, is said by the runner alone.
+	Policy *retry.Policy
+	// Judge takes the place of the runner's.
+	Judge func(own verdict.Verdict, o verdict.Outcome, now time.Time) verdict.Verdict
+	// Budgets are those that its cost is charged to beside the runner's.
+	Budgets []budget.Joined
+	// Optional leaves it out where it does not fit the command, instead of refusing the command.
+	Optional bool
+}
+
+// Name is what the caller calls the fallback: "codex", "claude:sonnet".
+func (f *Fallback) Name() string {
+	if f.Model == "" {
+		return f.Profile
+	}
+	return f.Profile + ":" + f.Model
+}
+
+// FallbackRefused says that a fallback does not fit the command. Nothing was started.
+type FallbackRefused struct {
+	Fallback Fallback
+	// Why says it in words.
+	Why string
+	// Args says that arguments of its own would make it fit, Form that another form of output would.
+	Args, Form bool
+}
+
+func (e *FallbackRefused) Error() string { return message.FallbackRefused(e.Fallback.Name(), e.Why) }
+
+// standIn is a fallback that fits the command.
+type standIn struct {
+	Fallback
+	agent  agent.Agent
+	args   []string
+	dir    string
+	prompt *string
+}
+
+// addFallbacks finds out how the fallbacks are started. The error is a [*UsageError].
+func (inv *Invocation) addFallbacks() (err error) {
+	inv.standIns, inv.unfit, err = inv.call.runner.standIns(&inv.call.command)
+	known := inv.call.secrets
+	for _, s := range inv.standIns {
+		known.Args = slices.Concat(known.Args, s.args)
+	}
+	return err
+}
+
+// standIns finds out how the fallbacks are started for a command. Those that are optional and do not fit are left out; unfit says
+// why. The error is a [*UsageError].
+func (r *Runner) standIns(c *Command) (list []standIn, unfit []*FallbackRefused, err error) {
+	for _, f := range r.Fallbacks {
+		s, refused := r.standIn(f, c)
+		switch {
+		case refused == nil:
+			list = append(list, s)
+		case !f.Optional:
+			return nil, nil, &UsageError{refused}
+		case refused.Why != message.FallbackNotNeeded():
+			unfit = append(unfit, refused)
+		}
+	}
+	return list, unfit, nil
+}
+
+// standIn finds out how a fallback is started for a command.
+func (r *Runner) standIn(f Fallback, c *Command) (s standIn, refused *FallbackRefused) {
+	refuse := func(why string) (standIn, *FallbackRefused) {
+		return standIn{}, &FallbackRefused{Fallback: f, Why: why}
+	}
+	cli := profile.Find(f.Profile)
+	if cli == nil || !cli.IsAgent() {
+		return refuse(message.FallbackUnknown(f.Profile, profile.Agents()))
+	}
+	first, ok := r.Profile.(agent.Transferable)
+	if !ok || !first.Headless() || first.Info().Once {
+		return refuse(message.FallbackNotNeeded())
+	}
+	if info := first.Info(); r.Resume.Session != "" || info.GoesOn || info.Resumes != "" || info.Fixed != "" {
+		return refuse(message.FallbackSession())
+	}
+	if f.Model != "" && cli.StandIn.Model == "" {
+		return refuse(message.FallbackModel(cli.Name))
+	}
+	s = standIn{Fallback: f, dir: c.Dir, prompt: c.Prompt}
+	switch same := first.Name() == cli.Name; {
+	case same && f.Model == "" && f.Args == nil:
+		return refuse(message.FallbackSame(cli.Name))
+	case same && f.Args == nil:
+		s.args = first.WithModel(f.Model)
+	default:
+		request := first.Request()
+		options, refused := f.options(cli, first, request)
+		if refused == nil && !same && c.Stdout != nil && first.Info().Form != agent.Text {
+			refused = &FallbackRefused{Fallback: f, Why: message.FallbackForm(first.Name(), cli.Name), Form: true}
+		}
+		if refused != nil {
+			return standIn{}, refused
+		}
+		command := cli.Name
+		if own := profile.OfCommand(c.Args[0]); same && own != nil && own.Name == cli.Name {
+			command = c.Args[0]
+		}
+		s.args = append([]string{command}, options...)
+		s.prompt = wholePrompt(request.Prompt, c.Prompt)
+		if s.dir = request.Dir; s.dir == "" || !filepath.IsAbs(s.dir) && c.Dir != "" {
+			s.dir = filepath.Join(c.Dir, s.dir)
+		}
+	}
+	if _, err := r.starter().Look(s.args[0], s.dir); err != nil {
+		return refuse(err.Error())
+	}
+	bound, _ := profile.Bind(cli.Name, s.args, c.Env, s.dir) // the name is known
+	if s.agent, ok = bound.(agent.Agent); !ok || !s.agent.Headless() || s.agent.Info().Once {
+		return refuse(message.FallbackArguments(cli.Name))
+	}
+	return s, nil
+}
+
+// options are the options that a CLI is started with in the place of another one.
+func (f *Fallback) options(cli *agent.Descriptor, first agent.Agent, request agent.Request) (options []string, refused *FallbackRefused) {
+	ask := cli.Ask
+	if cli.StandIn.Ask != nil {
+		ask = slices.DeleteFunc(slices.Clone(cli.StandIn.Ask), func(a string) bool { return a != "" && slices.Contains(f.Args, a) })
+	}
+	options = slices.Clone(ask)
+	if f.Model != "" {
+		options = append(options, cli.StandIn.Model, f.Model)
+	}
+	if f.Args != nil {
+		return append(options, f.Args...), nil
+	}
+	refuse := func(why string) ([]string, *FallbackRefused) {
+		return nil, &FallbackRefused{Fallback: *f, Why: why, Args: true}
+	}
+	firstCLI := profile.Find(first.Name())
+	switch {
+	case request.Own != "":
+		return refuse(message.FallbackOption(first.Name(), request.Own, cli.Name))
+	case request.AllowAll && cli.StandIn.AllowAll == "":
+		return refuse(message.FallbackOption(first.Name(), firstCLI.StandIn.AllowAll, cli.Name))
+	case request.NoSession && cli.StandIn.NoSession == "":
+		return refuse(message.FallbackOption(first.Name(), firstCLI.StandIn.NoSession, cli.Name))
+	case cli.StandIn.Open && !firstCLI.StandIn.Open && !request.AllowAll:
+		return refuse(message.FallbackOpen(first.Name(), cli.Name))
+	}
+	if request.AllowAll {
+		options = append(options, cli.StandIn.AllowAll)
+	}
+	if request.NoSession {
+		options = append(options, cli.StandIn.NoSession)
+	}
+	return options, nil
+}
+
+// wholePrompt is what an agent was asked in its command line and beside it; nil if all of it is on stdin.
+func wholePrompt(own string, beside *string) *string {
+	switch {
+	case own == "":
+		return beside
+	case beside == nil:
+		return &own
+	}
+	whole := own + "\n\n" + *beside
+	return &whole
+}
+
+// fallBack is the candidate that takes the place of the present one, which has ended so; nil if there is none.
+func (inv *Invocation) fallBack(f *finisher, j *judgement, stop *retry.Error) *candidate {
+	if len(inv.standIns)+len(inv.unfit) == 0 || !outlasts(j, stop) || f.decider.ended() != nil {
+		return nil
+	}
+	r := inv.call.runner
+	skip := func(f *Fallback, why string) { inv.call.emit(FallbackSkipped{Fallback: f.Name(), Why: why}) }
+	for _, refused := range inv.unfit {
+		skip(&refused.Fallback, refused.Why)
+	}
+	inv.unfit = nil
+	if len(inv.standIns) > 0 && f.cand.worked && !r.FallbackAfterWork {
+		skip(&inv.standIns[0].Fallback, inv.call.causeText(&WorkDone{Command: f.cand.call.command.name()}))
+		return nil
+	}
+	for len(inv.standIns) > 0 {
+		s := inv.standIns[0]
+		inv.standIns = inv.standIns[1:]
+		next := inv.standInFor(&s, f.cand)
+		_, err := s.agent.Plan(next.kind.(*turn).next)
+		switch {
+		case err != nil:
+			skip(&s.Fallback, err.Error())
+		case j.account.AllModels && s.agent.Info().Gate == f.cand.call.traits.gate:
+			next.shareHold(j.verdict)
+			skip(&s.Fallback, message.FallbackSameLimit())
+		default:
+			return next
+		}
+	}
+	return nil
+}
+
+// outlasts reports whether the agent was stopped by something that lasts longer than may be waited, and that another agent need
+// not have: a limit, an overload, a gate that is closed for either.
+func outlasts(j *judgement, stop *retry.Error) bool {
+	if stop == nil || j.noRepeat != nil {
+		return false
+	}
+	if _, spent := errors.AsType[*MaxCostReached](stop.Cause); spent {
+		return false
+	}
+	if closed, ok := errors.AsType[*GateRefused](stop.Cause); ok {
+		return closed.Refusal.Kind != gate.KindSlots // which is the caller's own limit
+	}
+	class := j.verdict.Class
+	return j.started() && (class.Throttle() || class == verdict.Overloaded)
+}
+
+// standInFor is a fallback as a candidate, after another one. What was read of stdin, used and waited so far stays.
+func (inv *Invocation) standInFor(s *standIn, before *candidate) *candidate {
+	r := *before.call.runner
+	r.Profile, r.Resume.Session, r.Gate.Key, r.Judge = s.agent, "", "", s.Judge
+	if s.Policy != nil {
+		total, wait := r.Policy.TotalTimeout, r.Policy.MaxWait
+		r.Policy = *s.Policy
+		r.Policy.TotalTimeout, r.Policy.MaxWait = total, wait
+	}
+	if key := s.agent.Info().Gate; key != "" && s.Model != "" && key == inv.call.gateKey() {
+		r.Gate.Key = key + ":" + agent.KeyPart(s.Model) // a limit may be that of one model
+	}
+	c := *inv.call
+	c.runner, c.profile = &r, s.agent
+	c.command.Args, c.command.Dir, c.command.Prompt, c.command.Stdin = s.args, s.dir, s.prompt, nil
+	p := &pace{ctx: before.pace.ctx, noWait: before.pace.noWait, waits: before.pace.waits}
+	k := newKind(&c, p).(*turn)
+	last := before.kind.(*turn)
+	k.first.Stdin, k.sessions.usage = last.first.Stdin, last.sessions.usage
+	k.next = k.first
+	c.traits = k.traits()
+	p.policy = k.policy(r.Policy)
+	p.series = before.pace.series.Switch(p.policy)
+	return &candidate{call: &c, pace: p, kind: k, control: before.control, fallback: s.Name(), budgets: s.Budgets}
+}
+
+// shareHold holds the candidate's gate for a limit that another model of the same account has hit.
+func (cand *candidate) shareHold(v verdict.Verdict) {
+	keeper := newGatekeeper(cand.call, cand.pace)
+	if keeper.gate == nil {
+		return
+	}
+	if ad, refused := keeper.ask(0); refused == nil {
+		ad.report(v, false, cand.call.command.name(), -1)
+	}
+}
+
+// giveUp puts on record that a candidate could not take the request, and that another one is asked.
+func (f *finisher) giveUp(n int, j *judgement, stop *retry.Error) {
+	if !j.recorded {
+		f.recorder.line(n, j, 0, nil, false, nil)
+	}
+	f.errors = append(f.errors, j.message)
+	if j.started() {
+		f.cand.call.emit(AttemptFailed{Attempt: n, Verdict: j.verdict, Message: j.message, Stderr: j.stderr()})
+	}
+	j.discard()
+	f.cand.kind.(*turn).sessions.end(false, j.verdict.Class)
+	f.earliest.note(f.cand.call.command.name(), stop.NotBefore)
+}
+
+// handOver lets another candidate take the place of the present one, which was stopped so. n is the number of its first attempt.
+func (f *finisher) handOver(next *candidate, n int, j *judgement, stop *retry.Error) {
+	c := next.call
+	c.emit(FellBack{From: f.cand.call.command.name(), To: next.fallback, Verdict: j.verdict, Until: stop.NotBefore})
+	c.charge(next.budgets)
+	c.live.fellBack(c.command.name(), c.profile.Name(), n)
+}
+
+// wayBack is when an agent that could not take the request may be asked again.
+type wayBack struct {
+	name string
+	at   time.Time
+}
+
+// note notes a time, if it is known and the earliest so far.
+func (w *wayBack) note(name string, at time.Time) {
+	if !at.IsZero() && (w.at.IsZero() || at.Before(w.at)) {
+		*w = wayBack{name, at}
+	}
+}
+
+// before is what is said of the last candidate's failure, and the time before which another call is pointless, if this one is
+// free earlier.
+func (w *wayBack) before(text string, at time.Time) (string, time.Time) {
+	if w.at.IsZero() || !at.IsZero() && !w.at.Before(at) {
+		return text, at
+	}
+	return message.BackBefore(text, w.name, w.at), w.at
+}
