@@ -90,7 +90,7 @@ func TestEvents_AreAllKnown(t *testing.T) {
 // A cause that the engine gets, this package must get too.
 func TestCauses_AreAllKnown(t *testing.T) {
 	// These are no causes of an [Error]: parts of a message, or handled by newError.
-	others := []string{"Error", "Interrupt", "NotAdmitted", "OutputMatched", "TooLate", "UsageError"}
+	others := []string{"Error", "Interrupt", "NotAdmitted", "OutputMatched", "TooLate", "UsageError", "WorkDone"}
 	in := slices.DeleteFunc(inEngine(t, "Error"), func(name string) bool { return slices.Contains(others, name) })
 	if here := handled(t, "error.go", "newCause"); len(in) < 9 || !slices.Equal(in, here) {
 		t.Errorf("the engine has the causes\n%q, newCause knows\n%q", in, here)
@@ -153,7 +153,7 @@ func fill(v reflect.Value) {
 var engineEvents = []engine.Event{engine.AttemptStarted{}, engine.AttemptFailed{}, engine.Waiting{}, engine.AtGate{}, engine.ScopeBusy{}, engine.GateTrouble{},
 	engine.WaitOver{}, engine.Stopping{}, engine.LeftRunning{}, engine.Reclaimed{}, engine.StateTrouble{}, engine.ScopeTrouble{}, engine.GateFailing{},
 	engine.LogLarge{}, engine.InnerRetry{}, engine.SessionGone{}, engine.Plain{}, engine.UnknownOption{}, engine.UntestedVersion{}, engine.StdinSilent{},
-	engine.OwnLogTrouble{}, engine.FoundDone{}, engine.AlertRaised{}, engine.CostNotice{}, engine.AgentEvent{}, engine.Missed{}}
+	engine.OwnLogTrouble{}, engine.FoundDone{}, engine.AlertRaised{}, engine.CostNotice{}, engine.FellBack{}, engine.FallbackSkipped{}, engine.AgentEvent{}, engine.Missed{}}
 
 // Every event arrives as the one of the same name, with all that it says.
 func TestEvents_KeepTheirFields(t *testing.T) {

@@ -148,6 +148,18 @@ type InputRead struct{ Command string }
 
 func (e *InputRead) Error() string { return (*engine.InputRead)(e).Error() }
 
+// FallbackRefused says that a fallback does not fit the command, see [Runner.Fallbacks]. Nothing was started.
+type FallbackRefused struct {
+	// Fallback is its name: "codex", "claude:sonnet".
+	Fallback string
+	// Why says it in words.
+	Why string
+	// Args says that arguments of its own would make it fit, Form that another form of output would.
+	Args, Form bool
+}
+
+func (e *FallbackRefused) Error() string { return (*engine.FallbackRefused)(e).Error() }
+
 // Replaced says that another run has taken the place of this one in its scope: see [BusyReplace].
 type Replaced struct{ By string }
 
@@ -187,6 +199,8 @@ func newCause(err error) error {
 		return (*TooLong)(e)
 	case *engine.InputRead:
 		return (*InputRead)(e)
+	case *engine.FallbackRefused:
+		return (*FallbackRefused)(e)
 	case *engine.Replaced:
 		return (*Replaced)(e)
 	}

@@ -161,6 +161,21 @@ type CostNotice struct {
 	Err error
 }
 
+// FellBack says that the request goes to a fallback now, because the agent before it cannot take it for the time being.
+type FellBack struct {
+	// From is the command that could not take it, To the fallback: "codex", "claude:sonnet".
+	From, To string
+	// Verdict is why; Until when From may be free again, zero if that is not known.
+	Verdict verdict.Verdict
+	Until   time.Time
+}
+
+// FallbackSkipped says that a fallback is not asked though its turn has come, and why.
+type FallbackSkipped struct {
+	Fallback string
+	Why      string
+}
+
 // AgentEvent is a line that an agent has printed: a piece of JSON in the CLI's own words.
 type AgentEvent struct {
 	Attempt int
@@ -207,6 +222,8 @@ func (OwnLogTrouble) event()   {}
 func (FoundDone) event()       {}
 func (AlertRaised) event()     {}
 func (CostNotice) event()      {}
+func (FellBack) event()        {}
+func (FallbackSkipped) event() {}
 func (AgentEvent) event()      {}
 func (Missed) event()          {}
 
@@ -261,6 +278,10 @@ func newEvent(e engine.Event) Event {
 		return AlertRaised(e)
 	case engine.CostNotice:
 		return CostNotice(e)
+	case engine.FellBack:
+		return FellBack(e)
+	case engine.FallbackSkipped:
+		return FallbackSkipped(e)
 	case engine.AgentEvent:
 		return AgentEvent(e)
 	case engine.Missed:

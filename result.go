@@ -46,6 +46,8 @@ type Result struct {
 	Waited time.Duration `json:"total_wait_time"`
 	// Profile is what the command was treated as.
 	Profile string `json:"profile"`
+	// Fallback is the fallback whose result it is; empty if it is that of the command itself.
+	Fallback string `json:"fallback"`
 
 	// Name and Tags are the labels of the run, see [Runner]; Parent is the run that it was started in, empty for none.
 	Name   string            `json:"name"`
@@ -95,7 +97,7 @@ func newResult(r *engine.Result) *Result {
 	return &Result{
 		ID: r.ID, Success: r.Success, Output: newOutput(r.Output), Verdict: r.Verdict, Error: r.Err, Errors: r.Errors, MayBeDone: r.MayBeDone, RetryAt: r.RetryAt,
 		Session: r.Session, Resumed: r.Resumed, Usage: r.Usage, Duration: r.Duration, Attempts: r.Attempts, Requests: r.Requests, Waited: r.Waited,
-		Profile: r.Profile, Silent: r.Silent, ChildCode: r.ChildCode, ExitCode: r.ExitCode, Left: newProcesses(r.Left), OrphansKilled: r.OrphansKilled, Log: r.Log,
+		Profile: r.Profile, Fallback: r.Fallback, Silent: r.Silent, ChildCode: r.ChildCode, ExitCode: r.ExitCode, Left: newProcesses(r.Left), OrphansKilled: r.OrphansKilled, Log: r.Log,
 		Name: r.Name, Tags: r.Tags, Parent: r.Parent,
 	}
 }
@@ -105,7 +107,7 @@ func (r *Result) engine() *engine.Result {
 	e := &engine.Result{
 		ID: r.ID, Success: r.Success, Output: r.Output.held(), Verdict: r.Verdict, Err: r.Error, Errors: r.Errors, MayBeDone: r.MayBeDone, RetryAt: r.RetryAt,
 		Session: r.Session, Resumed: r.Resumed, Usage: r.Usage, Duration: r.Duration, Attempts: r.Attempts, Requests: r.Requests, Waited: r.Waited,
-		Profile: r.Profile, Silent: r.Silent, ChildCode: r.ChildCode, ExitCode: r.ExitCode, OrphansKilled: r.OrphansKilled, Log: r.Log,
+		Profile: r.Profile, Fallback: r.Fallback, Silent: r.Silent, ChildCode: r.ChildCode, ExitCode: r.ExitCode, OrphansKilled: r.OrphansKilled, Log: r.Log,
 		Name: r.Name, Tags: r.Tags, Parent: r.Parent,
 	}
 	for _, p := range r.Left {

@@ -70,6 +70,13 @@ type Runner struct {
 	// delivered its result is not. 0 means no limit.
 	MaxCost float64
 
+	// Fallbacks are agents that get the request, one after the other, when the agent before cannot take it: a limit ends later
+	// than may be waited, the service stays overloaded, or the breaker of its gate is open. The failure of any of them that is permanent is
+	// final. The request must be one that the fallback can be given, or the command is refused with a [*FallbackRefused].
+	Fallbacks []Fallback
+	// FallbackAfterWork asks fallbacks also after the agent before has worked on the request, which they do again.
+	FallbackAfterWork bool
+
 	// Name and Tags are the run's labels, by which users find runs and add up what they cost: in the log, in statistics, among
 	// the runs under way, and in the result. A name has at most 100 bytes, a tag a key of at most 40 letters, digits and . _ -, and a
 	// value of at most 100 bytes. Runs that the command starts by Belay inherit them, and so does this one from the run that this
@@ -102,6 +109,17 @@ type Runner struct {
 
 // NoLogDir as [Runner.LogDir] means that an agent's runs are logged nowhere but in the State.
 const NoLogDir = "none"
+
+// Fallback is an agent that gets the request of another one: see [Runner.Fallbacks].
+type Fallback struct {
+	// Agent is its name: "claude", "codex", "gemini" or "opencode". It may be that of the first one, with another Model.
+	Agent string
+	// Model is the model that it is to use; empty means its own choice.
+	Model string
+	// Args, if not nil, are its arguments. Without them it is told what the first command line says, as far as it has exact
+	// equivalents; a restriction that has none refuses the command.
+	Args []string
+}
 
 // Gate says how a runner takes part in a limit that it shares with others: see package [gate].
 type Gate struct {
@@ -196,6 +214,18 @@ type Preview struct {
 	// Deadline is how long an attempt may take, Stall how long it may show no life, and ToolStall while one of its tools
 	// runs; 0 means no limit.
 	Deadline, Stall, ToolStall time.Duration
+	// Fallbacks are those that would be asked, in this order.
+	Fallbacks []FallbackPreview
+}
+
+// FallbackPreview is how a fallback would be started.
+type FallbackPreview struct {
+	Name string
+	// Args is how it would be started; nil if it would not, for the reason that Refused gives.
+	Args []string
+	// Gate is the key of the gate that it would take part in; empty for none.
+	Gate    string
+	Refused string
 }
 
 // Preview says how the first attempt would be started. Nothing is started, written or read from stdin. The error says why
@@ -210,7 +240,12 @@ func (r *Runner) Preview(c Command) (Preview, error) {
 		return Preview{}, newError(err)
 	}
 	p, err := inv.Preview()
-	return Preview(p), err
+	preview := Preview{Args: p.Args, Env: p.Env, Unknown: p.Unknown, Session: p.Session, Gate: p.Gate, Policy: p.Policy,
+		Deadline: p.Deadline, Stall: p.Stall, ToolStall: p.ToolStall}
+	for _, f := range p.Fallbacks {
+		preview.Fallbacks = append(preview.Fallbacks, FallbackPreview(f))
+	}
+	return preview, err
 }
 
 // bind makes the engine's runner for a command. The error is a [*UsageError].
@@ -228,7 +263,11 @@ func (r *Runner) bind(c *Command) (*engine.Runner, error) {
 		Gate: engine.Gate(r.Gate), Scope: r.Scope, OnBusy: engine.OnBusy(r.OnBusy), Resume: engine.Resume(r.Resume), Effects: engine.Effects(r.Effects),
 		LimitBuffer: r.LimitBuffer, MaxCost: r.MaxCost, NoWait: r.NoWait, Reap: r.Reap,
 		Alert: alert.Settings(r.Alert), LogDir: r.LogDir,
-		Labels: label.Labels{Name: r.Name, Tags: r.Tags}.Over(label.Inherited()),
+		FallbackAfterWork: r.FallbackAfterWork,
+		Labels:            label.Labels{Name: r.Name, Tags: r.Tags}.Over(label.Inherited()),
+	}
+	for _, f := range r.Fallbacks {
+		runner.Fallbacks = append(runner.Fallbacks, engine.Fallback{Profile: f.Agent, Model: f.Model, Args: f.Args, Judge: r.Judge})
 	}
 	if r.State != nil {
 		runner.State = &state.State{Dir: r.State.Dir}

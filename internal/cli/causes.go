@@ -40,6 +40,8 @@ func causeText(s *config.Settings, cause error) string {
 		return message.CostReached(e.Cost("--max-cost"), "")
 	case *engine.EffectUnknown:
 		return message.EffectUnknown(e.Verifiable, e.Err, true)
+	case *engine.WorkDone:
+		return message.FallbackWorked(e.Command, "--fallback-after-work")
 	case *engine.NoSession:
 		return message.NoSession(e.Profile, true)
 	case *engine.StdinTimeout:

@@ -20,7 +20,7 @@ import (
 // the table. A flag that takes a file or directory is completed by the shell.
 func flagValues() map[string][]string {
 	return map[string][]string{
-		"preset":        profile.Presets(),
+		"fallback": profile.Agents(), "preset": profile.Presets(),
 		"output-format": {"text", "json"}, "exit-code": {"child"}, "on-busy": {"wait", "replace", "fail"},
 		"jitter": {"full", "none", "proportional:0.2", "additive:0.25", "plus:1s"},
 		"resume": {engine.LastSession}, "resume-or-new": {engine.LastSession},

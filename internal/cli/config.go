@@ -100,6 +100,8 @@ func writeConfig(w io.Writer, shown []config.Shown) error {
 			name = "price of " + s.Name
 		case "budget":
 			name = "budget " + s.Name
+		case "fallback":
+			name = "arguments of fallback " + s.Name
 		case "alert":
 			name = "alert " + s.Name
 		case "ignored":

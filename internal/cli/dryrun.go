@@ -59,6 +59,13 @@ func dryRun(ctx context.Context, w io.Writer, s *config.Settings, r *engine.Runn
 	for _, b := range budgetsNow(r.Budgets) {
 		line("budget", "%s", b)
 	}
+	for _, f := range p.Fallbacks {
+		if f.Refused != "" {
+			line("fallback", "%s", message.FallbackRefused(f.Name, f.Refused))
+			continue
+		}
+		line("fallback", "%s\n           %s", message.FallbackStart(f.Name, f.Args), gateNow(f.Gate))
+	}
 	switch {
 	case p.Session != "":
 		line("session", "%s", message.SessionContinues(p.Session))

@@ -47,6 +47,8 @@ Create an issue once, even if the answer is lost on the way:
   belay run --verify-effect -- gh issue create -R o/r -t "Title" -b "Body"
 Spend at most $5 a day on a nightly job:
   belay run --budget nightly=5/day -- claude -p "Fix the flaky tests"
+Ask codex if claude's limit lasts longer than 5 minutes:
+  belay run --fallback codex -- claude -p "Explain the failing test"
 Send the same input to every attempt:
   belay run --prompt-file question.txt --max-retries 2 -- ./ask
 Print the result as JSON:
@@ -98,6 +100,12 @@ func run(ctx context.Context, std stdio.Streams, given config.Given, args []stri
 	if err != nil {
 		return refuse(std, given, s, err)
 	}
+	if len(s.Fallbacks) > 0 {
+		if runner.Fallbacks, err = fallbacks(s, given, known); err != nil {
+			return refuse(std, given, s, err)
+		}
+		runner.FallbackAfterWork = s.FallbackAfterWork
+	}
 	if known == nil {
 		runner.Profile = guard(runner.Profile, given["profile"], args, given["cwd"])
 	}
@@ -106,7 +114,7 @@ func run(ctx context.Context, std stdio.Streams, given config.Given, args []stri
 		return refuse(std, given, s, err)
 	}
 	if s.DryRun {
-		return dryRun(ctx, std.Out, s, runner, command)
+		return fallbackHint(dryRun(ctx, std.Out, s, runner, command))
 	}
 	runner.Alert = s.Alerts.For(nameOf(known), journal.Integration(nameOf(known), filepath.Base(args[0])))
 	file, err := openResultFile(std, s.ResultFile)
@@ -147,7 +155,7 @@ func run(ctx context.Context, std stdio.Streams, given config.Given, args []stri
 	}
 	inv, err := runner.Prepare(ctx, *command)
 	if err != nil {
-		return refuse(std, given, s, err)
+		return refuse(std, given, s, fallbackHint(err))
 	}
 	view.notices.redact = inv.Redact
 	if caught != nil {

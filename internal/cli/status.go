@@ -49,6 +49,13 @@ func (s *status) restart() {
 	s.told, s.now, s.argument = false, engine.Activity{Used: s.now.Used}, nil
 }
 
+// rename says that another agent works now.
+func (s *status) rename(name string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.name = name
+}
+
 // minDoing is how many columns are left for what an agent does before other parts of the line give way.
 const minDoing = 16
 

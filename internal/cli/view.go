@@ -93,6 +93,10 @@ func (v *view) observe(e engine.Event) {
 		}
 	case engine.CostNotice:
 		v.costNotice(e)
+	case engine.FellBack:
+		v.fellBack(e)
+	case engine.FallbackSkipped:
+		v.say(message.FallbackSkipped(e.Fallback, e.Why))
 	case engine.WaitOver:
 		v.end()
 	case engine.Stopping:

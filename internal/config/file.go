@@ -26,16 +26,17 @@ const maxUserFile = 1 << 20
 
 // file is one configuration file, checked.
 type file struct {
-	path    string
-	project bool
-	values  map[string]named            // setting → value, for all profiles
-	profile map[string]map[string]named // the same for one profile
-	rules   []Rule
-	alerts  alert.Config
-	ignored []Ignored // of a project's file, or that the user's cannot be reached
-	prices  map[string]price.Price
-	budgets map[string]Budget
-	own     []*ownProfile // that it declares
+	path      string
+	project   bool
+	values    map[string]named            // setting → value, for all profiles
+	profile   map[string]map[string]named // the same for one profile
+	rules     []Rule
+	alerts    alert.Config
+	ignored   []Ignored // of a project's file, or that the user's cannot be reached
+	prices    map[string]price.Price
+	budgets   map[string]Budget
+	own       []*ownProfile       // that it declares
+	fallbacks map[string][]string // the arguments of each
 }
 
 // Rule is a user's rule for the verdict on one profile's outcomes, or on all.
@@ -107,6 +108,11 @@ func parseFile(path string, data []byte, project bool) (*file, error) {
 			return nil, err
 		}
 	}
+	if tables, ok := doc["fallback"].(map[string]any); ok {
+		if err := f.addFallbacks(tables, wrong); err != nil {
+			return nil, err
+		}
+	}
 	if value, ok := doc["prices"]; ok {
 		if err := f.addPrices(value, wrong); err != nil {
 			return nil, err
@@ -135,12 +141,12 @@ func (f *file) mistake(key string, m *Mistake) error {
 }
 
 // isTable reports whether a key at the top of a file is no setting. A budget may be either: the one that all runs join, or the
-// table of those with rules.
+// table of those with rules. So may a fallback.
 func isTable(key string, value any) bool {
 	switch key {
 	case "alert", "prices", "profile", "rule":
 		return true
-	case "budget":
+	case "budget", "fallback":
 		_, ok := value.(map[string]any)
 		return ok
 	}

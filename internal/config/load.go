@@ -66,7 +66,7 @@ func (user UserSettings) Load(given Given, profile string) (*Settings, []verdict
 	for _, i := range user.ignored {
 		s.ignore(i)
 	}
-	s.Alerts, s.BudgetRules = user.alerts, user.budgets
+	s.Alerts, s.BudgetRules, s.FallbackArgs = user.alerts, user.budgets, user.fallbacks
 	if len(user.prices) > 0 {
 		s.Prices = price.New(user.prices)
 	}

@@ -41,17 +41,20 @@ type Settings struct {
 	NoResumeOnRetry                       bool
 	MaxCost                               float64
 	Budgets                               []budget.Joined
+	Fallbacks                             []Fallback
+	FallbackAfterWork                     bool
 	LogDir                                string
 	Name                                  string
 	Tags                                  map[string]string
 	RetryUnsafe, VerifyEffect             bool
 	LimitBuffer                           time.Duration
-	Alerts                                alert.Config      // the user's file only
-	BudgetRules                           map[string]Budget // likewise
-	Prices                                *price.Table      // the user's file only; nil if it has none
-	Unread                                []Unread          // in the environment
-	AtMost                                Bounds            // the project's file only
-	Ignored                               []Ignored         // in the project's file
+	Alerts                                alert.Config        // the user's file only
+	BudgetRules                           map[string]Budget   // likewise
+	FallbackArgs                          map[string][]string // likewise, by profile
+	Prices                                *price.Table        // the user's file only; nil if it has none
+	Unread                                []Unread            // in the environment
+	AtMost                                Bounds              // the project's file only
+	Ignored                               []Ignored           // in the project's file
 
 	origin, raw map[string]string // where a value comes from, and how it is written there
 	chosen      map[string]layer  // the nearest of the user's own layers that gives a value
@@ -140,7 +143,9 @@ func (s *Setting) Env() string {
 func (s *Setting) Key() string { return strings.ReplaceAll(s.Name, "-", "_") }
 
 // repeats reports whether the flag may be given several times, each with one more value.
-func (s *Setting) repeats() bool { return s.Name == "budget" || s.Name == "tag" }
+func (s *Setting) repeats() bool {
+	return s.Name == "budget" || s.Name == "fallback" || s.Name == "tag"
+}
 
 // Check reports whether text is a value for the setting.
 func (s *Setting) Check(text string) error { return s.set(new(Settings), text) }

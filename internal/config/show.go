@@ -22,7 +22,7 @@ const (
 
 // Shown is one thing that is set, as [Show] reports it. Fields are only ever added.
 type Shown struct {
-	Kind    string `json:"kind"` // setting, policy (what follows from the settings), rule, profile, price, budget, alert or ignored; the command adds state and file
+	Kind    string `json:"kind"` // setting, policy (what follows from the settings), rule, profile, price, budget, fallback, alert or ignored; the command adds state and file
 	Name    string `json:"name"`
 	Value   string `json:"value"`
 	From    string `json:"from"`
@@ -89,7 +89,7 @@ func Show(profile string) ([]Shown, error) {
 	for model, p := range s.Prices.Own() {
 		list = append(list, Shown{Kind: "price", Name: model, Value: fmt.Sprintf("input %g, output %g", p.Input, p.Output), From: UserFile()})
 	}
-	return slices.Concat(list, s.budgets(profile), s.alerts(profile), ignored), nil
+	return slices.Concat(list, s.budgets(profile), s.fallbackRows(), s.alerts(profile), ignored), nil
 }
 
 // shown are the settings that have a value.

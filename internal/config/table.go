@@ -113,6 +113,9 @@ var Table = []Setting{
 		boolean(func(s *Settings) *bool { return &s.NoResumeOnRetry })},
 	{"max-cost", "USD", "stop an agent before its next model call once the run has cost USD, including agents that it runs with belay", agents, User, by(setCost)},
 	{"budget", "NAME[=USD/WINDOW]", "count the cost towards budget NAME, and start nothing once it is used up; =5/day, week or month sets the limit", agents, User, by(setBudgets)},
+	{"fallback", "AGENT[:MODEL]", "if a limit lasts too long or the service stays overloaded, send the request to this agent instead; repeat for more", agents, User, by(setFallbacks)},
+	{"fallback-after-work", "", "use fallbacks even if the agent has already worked on the request, which repeats its work", agents, PerCall,
+		boolean(func(s *Settings) *bool { return &s.FallbackAfterWork })},
 	{"log-dir", "DIR", "where claude's log of invocations is kept (default .logs in the working directory); none turns it off", results, User,
 		text(func(s *Settings) *string { return &s.LogDir })},
 

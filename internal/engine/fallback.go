@@ -44,14 +44,15 @@ func (f *Fallback) Name() string {
 
 // FallbackRefused says that a fallback does not fit the command. Nothing was started.
 type FallbackRefused struct {
-	Fallback Fallback
+	// Fallback is the fallback as the caller has named it.
+	Fallback string
 	// Why says it in words.
 	Why string
 	// Args says that arguments of its own would make it fit, Form that another form of output would.
 	Args, Form bool
 }
 
-func (e *FallbackRefused) Error() string { return message.FallbackRefused(e.Fallback.Name(), e.Why) }
+func (e *FallbackRefused) Error() string { return message.FallbackRefused(e.Fallback, e.Why) }
 
 // standIn is a fallback that fits the command.
 type standIn struct {
@@ -80,7 +81,7 @@ func (r *Runner) standIns(c *Command) (list []standIn, unfit []*FallbackRefused,
 		switch {
 		case refused == nil:
 			list = append(list, s)
-		case !f.Optional:
+		case !f.Optional || profile.Find(f.Profile) == nil && refused.Why != message.FallbackNotNeeded():
 			return nil, nil, &UsageError{refused}
 		case refused.Why != message.FallbackNotNeeded():
 			unfit = append(unfit, refused)
@@ -92,15 +93,15 @@ func (r *Runner) standIns(c *Command) (list []standIn, unfit []*FallbackRefused,
 // standIn finds out how a fallback is started for a command.
 func (r *Runner) standIn(f Fallback, c *Command) (s standIn, refused *FallbackRefused) {
 	refuse := func(why string) (standIn, *FallbackRefused) {
-		return standIn{}, &FallbackRefused{Fallback: f, Why: why}
-	}
-	cli := profile.Find(f.Profile)
-	if cli == nil || !cli.IsAgent() {
-		return refuse(message.FallbackUnknown(f.Profile, profile.Agents()))
+		return standIn{}, &FallbackRefused{Fallback: f.Name(), Why: why}
 	}
 	first, ok := r.Profile.(agent.Transferable)
 	if !ok || !first.Headless() || first.Info().Once {
 		return refuse(message.FallbackNotNeeded())
+	}
+	cli := profile.Find(f.Profile)
+	if cli == nil || !cli.IsAgent() {
+		return refuse(message.FallbackUnknown(f.Profile, profile.Agents()))
 	}
 	if info := first.Info(); r.Resume.Session != "" || info.GoesOn || info.Resumes != "" || info.Fixed != "" {
 		return refuse(message.FallbackSession())
@@ -118,7 +119,7 @@ func (r *Runner) standIn(f Fallback, c *Command) (s standIn, refused *FallbackRe
 		request := first.Request()
 		options, refused := f.options(cli, first, request)
 		if refused == nil && !same && c.Stdout != nil && first.Info().Form != agent.Text {
-			refused = &FallbackRefused{Fallback: f, Why: message.FallbackForm(first.Name(), cli.Name), Form: true}
+			refused = &FallbackRefused{Fallback: f.Name(), Why: message.FallbackForm(first.Name(), cli.Name), Form: true}
 		}
 		if refused != nil {
 			return standIn{}, refused
@@ -157,7 +158,7 @@ func (f *Fallback) options(cli *agent.Descriptor, first agent.Agent, request age
 		return append(options, f.Args...), nil
 	}
 	refuse := func(why string) ([]string, *FallbackRefused) {
-		return nil, &FallbackRefused{Fallback: *f, Why: why, Args: true}
+		return nil, &FallbackRefused{Fallback: f.Name(), Why: why, Args: true}
 	}
 	firstCLI := profile.Find(first.Name())
 	switch {
@@ -197,13 +198,13 @@ func (inv *Invocation) fallBack(f *finisher, j *judgement, stop *retry.Error) *c
 		return nil
 	}
 	r := inv.call.runner
-	skip := func(f *Fallback, why string) { inv.call.emit(FallbackSkipped{Fallback: f.Name(), Why: why}) }
+	skip := func(name, why string) { inv.call.emit(FallbackSkipped{Fallback: name, Why: why}) }
 	for _, refused := range inv.unfit {
-		skip(&refused.Fallback, refused.Why)
+		skip(refused.Fallback, refused.Why)
 	}
 	inv.unfit = nil
 	if len(inv.standIns) > 0 && f.cand.worked && !r.FallbackAfterWork {
-		skip(&inv.standIns[0].Fallback, inv.call.causeText(&WorkDone{Command: f.cand.call.command.name()}))
+		skip(inv.standIns[0].Name(), inv.call.causeText(&WorkDone{Command: f.cand.call.command.name()}))
 		return nil
 	}
 	for len(inv.standIns) > 0 {
@@ -213,10 +214,10 @@ func (inv *Invocation) fallBack(f *finisher, j *judgement, stop *retry.Error) *c
 		_, err := s.agent.Plan(next.kind.(*turn).next)
 		switch {
 		case err != nil:
-			skip(&s.Fallback, err.Error())
+			skip(s.Name(), err.Error())
 		case j.account.AllModels && s.agent.Info().Gate == f.cand.call.traits.gate:
 			next.shareHold(j.verdict)
-			skip(&s.Fallback, message.FallbackSameLimit())
+			skip(s.Name(), message.FallbackSameLimit())
 		default:
 			return next
 		}

@@ -22,6 +22,18 @@ type Preview struct {
 	// Deadline is how long an attempt may take, Stall how long it may show no life, and ToolStall while one of its tools
 	// runs; 0 means no limit.
 	Deadline, Stall, ToolStall time.Duration
+	// Fallbacks are those that would be asked, in this order.
+	Fallbacks []FallbackPreview
+}
+
+// FallbackPreview is how a fallback would be started.
+type FallbackPreview struct {
+	Name string
+	// Args is how it would be started; nil if it would not, for the reason that Refused gives.
+	Args []string
+	// Gate is the key of the gate that it would take part in; empty for none.
+	Gate    string
+	Refused string
 }
 
 // Preview asks the profile how the first attempt would be started. Nothing is started, written or read from stdin. It is
@@ -36,6 +48,18 @@ func (inv *Invocation) Preview() (Preview, error) {
 			dir, _ = state.DefaultDir() // without one there is no session on record
 		}
 		c.state = &state.State{Dir: dir}
+	}
+	for _, s := range inv.standIns {
+		next := inv.standInFor(&s, &inv.candidate)
+		shown := FallbackPreview{Name: s.Name(), Gate: next.call.gateKey()}
+		plan, err := s.agent.Plan(next.kind.(*turn).next)
+		if shown.Args = plan.Args; err != nil {
+			shown.Refused = err.Error()
+		}
+		p.Fallbacks = append(p.Fallbacks, shown)
+	}
+	for _, refused := range inv.unfit {
+		p.Fallbacks = append(p.Fallbacks, FallbackPreview{Name: refused.Fallback, Refused: refused.Why})
 	}
 	return p, inv.kind.preview(&p)
 }

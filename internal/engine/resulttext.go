@@ -36,6 +36,9 @@ func (r *Result) WriteText(w io.Writer) error {
 	if r.Err != "" {
 		fmt.Fprintf(&b, "Error: %s\n", printable.Line(r.Err))
 	}
+	if r.Fallback != "" {
+		fmt.Fprintf(&b, "Fallback: %s\n", printable.Line(r.Fallback))
+	}
 	if r.Verdict.SessionID != "" {
 		fmt.Fprintf(&b, "Session: %s\n", printable.Line(r.Verdict.SessionID))
 	}

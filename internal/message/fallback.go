@@ -97,3 +97,17 @@ func FallbackFormat() string { return "use belay's own --output-format, in front
 func BackBefore(text, name string, at time.Time) string {
 	return Later(sentences(strings.TrimSuffix(text, later), fmt.Sprintf("%s is available again at %s", name, When(at))))
 }
+
+// NotAFallback says that a text names no fallback.
+func NotAFallback(text string) string {
+	return fmt.Sprintf("%q is not a fallback, such as codex or claude:sonnet", text)
+}
+
+// FallbackTwice says that a fallback is named twice.
+func FallbackTwice(text string) string { return text + " is named twice" }
+
+// MustBeArgs says that the arguments of a fallback are not given as a list.
+func MustBeArgs() string { return withExample("must be a list", `["--sandbox", "read-only"]`) }
+
+// FallbackStart says how a fallback would be started.
+func FallbackStart(name string, args []string) string { return fmt.Sprintf("%s, as %q", name, args) }

@@ -1,0 +1,86 @@
+package config
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/belay-run/belay/internal/message"
+)
+
+// Fallback is an agent that gets a request when the one before cannot take it.
+type Fallback struct{ Profile, Model string }
+
+// setFallbacks reads the fallbacks of a run, in their order. An empty text takes away those of another layer.
+func setFallbacks(s *Settings, text string) error {
+	s.Fallbacks = nil
+	if text == "" {
+		return nil
+	}
+	for one := range strings.SplitSeq(text, ",") {
+		name, model, named := strings.Cut(strings.TrimSpace(one), ":")
+		if name == "" || named && model == "" || strings.HasPrefix(model, "-") {
+			return message.Error(message.NotAFallback(one))
+		}
+		f := Fallback{Profile: name, Model: model}
+		if slices.Contains(s.Fallbacks, f) {
+			return message.Error(message.FallbackTwice(one))
+		}
+		s.Fallbacks = append(s.Fallbacks, f)
+	}
+	return nil
+}
+
+// addFallbacks adds the tables of fallbacks' own arguments.
+func (f *file) addFallbacks(tables map[string]any, wrong func(key, format string, args ...any) error) error {
+	if f.project {
+		return wrong("fallback", "%s", message.ProjectMayNot("fallbacks"))
+	}
+	args, key, err := fallbackArgs(tables)
+	if err != nil {
+		return wrong(key, "%w", err)
+	}
+	f.fallbacks = args
+	return nil
+}
+
+// fallbackArgs reads the tables [fallback.NAME] of the user's file. The key of what is wrong is returned beside the error.
+func fallbackArgs(tables map[string]any) (args map[string][]string, key string, err error) {
+	args = map[string][]string{}
+	for name, value := range tables {
+		key = "fallback." + name
+		if err := checkProfile(name); err != nil {
+			return nil, key, err
+		}
+		table, ok := value.(map[string]any)
+		if !ok {
+			return nil, key, message.Error(message.MustBeTable("[fallback.codex]"))
+		}
+		for own, value := range table {
+			if own != "args" {
+				return nil, key + "." + own, message.Error(message.UnknownKey("args"))
+			}
+			values, ok := value.([]any)
+			if !ok {
+				return nil, key + ".args", message.Error(message.MustBeArgs())
+			}
+			args[name] = []string{} // none at all is an answer too
+			for _, v := range values {
+				text, ok := v.(string)
+				if !ok {
+					return nil, key + ".args", message.Error(message.NotAString(v))
+				}
+				args[name] = append(args[name], text)
+			}
+		}
+	}
+	return args, "", nil
+}
+
+// fallbackRows are the arguments that the user's file gives fallbacks.
+func (s *Settings) fallbackRows() (list []Shown) {
+	for _, name := range slices.Sorted(maps.Keys(s.FallbackArgs)) {
+		list = append(list, Shown{Kind: "fallback", Name: name, Value: strings.Join(s.FallbackArgs[name], " "), From: UserFile()})
+	}
+	return list
+}
