@@ -169,6 +169,7 @@ func (q *question) tell(inv db.Invocation, attempts []db.Attempt) string {
 	more := func(text string) { term.Printf(&b, "           %s\n", text) }
 	line("run", inv.ID)
 	line("command", oneLine(inv.Command, 100)+" (profile "+inv.Profile+")")
+	line("fallback", oneLine(inv.Fallback, 100))
 	line("name", oneLine(inv.Name, 100))
 	line("tags", oneLine(strings.Join(label.List(inv.Tags), ", "), 1000))
 	line("project", tilde(inv.Project))

@@ -278,13 +278,12 @@ func (cand *candidate) shareHold(v verdict.Verdict) {
 	}
 }
 
-// giveUp puts on record that a candidate could not take the request, and that another one is asked.
+// giveUp puts on record that a candidate could not take the request, and that another one is asked. A refusal is on record only where it
+// ends the run.
 func (f *finisher) giveUp(n int, j *judgement, stop *retry.Error) {
-	if !j.recorded {
-		f.recorder.line(n, j, 0, nil, false, nil)
-	}
 	f.errors = append(f.errors, j.message)
 	if j.started() {
+		f.recorder.line(n, j, 0, nil, false, nil)
 		f.cand.call.emit(AttemptFailed{Attempt: n, Verdict: j.verdict, Message: j.message, Stderr: j.stderr()})
 	}
 	j.discard()

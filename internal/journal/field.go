@@ -23,6 +23,7 @@ func (e *Entry) each(c codec) {
 	c.text("invocation", &e.Invocation, true)
 	c.text("profile", &e.Profile, true)
 	c.text("command", &e.Command, true)
+	c.text("fallback", &e.Fallback, false)
 	c.text("prompt_hash", &e.PromptHash, false)
 	c.integer("attempt", &e.Attempt, true)
 	c.text("status", (*string)(&e.Status), true)

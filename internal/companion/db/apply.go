@@ -79,8 +79,8 @@ var attemptRows = rows{
 	into: `attempts (invocation, attempt, timestamp, status, class, error, rule, exit_code, signal, wait_ms, gate_wait_ms, response_ms,
 		cpu_ms, retry_at, model, input_tokens, output_tokens, cache_read_tokens, cache_creation_tokens, cost_usd, left_running,
 		orphans_killed, requests, inner_wait_ms, planned_wait_ms, session, belay_exit_code, first_token_ms, inner_retries, tools,
-		tool_calls, tools_cut, unknown_usage, unknown_costs, estimated_costs)`,
-	columns:  35,
+		tool_calls, tools_cut, unknown_usage, unknown_costs, estimated_costs, profile, command)`,
+	columns:  37,
 	conflict: "DO NOTHING",
 }
 
@@ -90,7 +90,15 @@ func attemptRow(l *line) []any {
 		null(l.Signal), ms(l.WaitTime) - ms(l.Planned()), ms(l.GateWait), ms(l.ResponseTime), ms(l.CPUTime), nullTime(l.RetryAt), null(l.Model), u.InputTokens,
 		u.OutputTokens, u.CacheReadInputTokens, u.CacheCreationInputTokens, nullCost(u.CostUSD), l.Left, l.Killed, l.Requests,
 		ms(l.InnerWait), ms(l.Planned()), null(l.Session), nullInt(l.BelayCode), nullZero(ms(l.FirstToken)), l.InnerRetries, nullList(l.Tools),
-		nullList(l.ToolCalls), l.ToolsCut, l.unknownUsage(), l.unknownCosts(), l.estimatedCosts()}
+		nullList(l.ToolCalls), l.ToolsCut, l.unknownUsage(), l.unknownCosts(), l.estimatedCosts(), ifFallback(l, l.Profile), ifFallback(l, l.Command)}
+}
+
+// ifFallback is a text that differs from that of the run in attempts of a fallback, and is null in others.
+func ifFallback(l *line, text string) any {
+	if l.Fallback == "" {
+		return nil
+	}
+	return text
 }
 
 // final says that the invocation ended with this line.
@@ -127,10 +135,10 @@ func upsertInvocations(ctx context.Context, conn *sql.Conn, lines []line) error 
 var invocationRows = rows{
 	into: `invocations (id, started, timestamp, profile, command, model, session, status, class, exit_code, attempts, wait_ms,
 		response_ms, input_tokens, output_tokens, cache_read_tokens, cache_creation_tokens, cost_usd, retry_at, gate, prompt_hash,
-		requests, belay_exit_code, inner_retries, unknown_usage, unknown_costs, parent, traceparent, estimated_costs, no_costs, name, tags, project)`,
-	columns: 33,
+		requests, belay_exit_code, inner_retries, unknown_usage, unknown_costs, parent, traceparent, estimated_costs, no_costs, name, tags, project, fallback)`,
+	columns: 34,
 	conflict: `(id) DO UPDATE SET started = min(started, excluded.started), timestamp = excluded.timestamp,
-		model = coalesce(excluded.model, model), session = coalesce(excluded.session, session), status = excluded.status,
+		fallback = coalesce(excluded.fallback, fallback), model = coalesce(excluded.model, model), session = coalesce(excluded.session, session), status = excluded.status,
 		class = excluded.class, exit_code = excluded.exit_code, attempts = attempts + excluded.attempts,
 		wait_ms = wait_ms + excluded.wait_ms, response_ms = response_ms + excluded.response_ms,
 		requests = requests + excluded.requests, retry_at = excluded.retry_at, gate = coalesce(excluded.gate, gate), prompt_hash = coalesce(excluded.prompt_hash, prompt_hash),
@@ -151,12 +159,12 @@ const addUsage = ` input_tokens = input_tokens + excluded.input_tokens, output_t
 
 // invocation is the sum of its lines.
 type invocation struct {
-	last     *journal.Entry
-	started  int64
-	attempts int
-	sum      sums
-	model    string
-	session  string
+	first, last *journal.Entry
+	started     int64
+	attempts    int
+	sum         sums
+	model       string
+	session     string
 }
 
 func (inv *invocation) add(l *line) {
@@ -165,7 +173,9 @@ func (inv *invocation) add(l *line) {
 	if inv.last == nil || begun < inv.started {
 		inv.started = begun
 	}
-	inv.last = e
+	if inv.last = e; inv.first == nil {
+		inv.first = e
+	}
 	if e.Attempt > 0 {
 		inv.attempts++
 	}
@@ -180,11 +190,11 @@ func (inv *invocation) add(l *line) {
 
 func (inv *invocation) row() []any {
 	e, u := inv.last, inv.sum.used
-	return []any{e.Invocation, inv.started, e.Timestamp.UnixMilli(), e.Profile, e.Command, null(inv.model), null(inv.session), string(e.Status),
+	return []any{e.Invocation, inv.started, e.Timestamp.UnixMilli(), inv.first.Profile, inv.first.Command, null(inv.model), null(inv.session), string(e.Status),
 		classOf(e), e.ExitCode, inv.attempts, inv.sum.wait, inv.sum.response, u.InputTokens, u.OutputTokens, u.CacheReadInputTokens,
 		u.CacheCreationInputTokens, nullCost(inv.sum.cost), nullTime(e.RetryAt), null(e.Gate), null(e.PromptHash),
 		inv.sum.requests, nullInt(e.BelayCode), inv.sum.innerRetries, inv.sum.unknownUsage, inv.sum.unknownCosts, null(e.Parent),
-		null(e.Traceparent), inv.sum.estimatedCosts, inv.sum.noCosts, null(e.Name), nullTags(e.Tags), null(e.Project)}
+		null(e.Traceparent), inv.sum.estimatedCosts, inv.sum.noCosts, null(e.Name), nullTags(e.Tags), null(e.Project), null(e.Fallback)}
 }
 
 // rollupKey is a row of sums.

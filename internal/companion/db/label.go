@@ -70,7 +70,7 @@ func (d *DB) tallyLabels(ctx context.Context, f Filter, by Group, add tallied) e
 	w := &where{}
 	w.times("a.timestamp", f)
 	f.labels(w, "i.")
-	narrow(w, f, "i.profile", "a.class")
+	narrow(w, f, "coalesce(a.profile, i.profile)", "a.class")
 	query := `SELECT max(a.timestamp), coalesce(` + by.label("i.") + `, ''), '', '', sum(a.status <> 'retry'), sum(a.status = 'success'),
 		sum(a.attempt = 0), sum(a.attempt > 0), sum(a.wait_ms + a.gate_wait_ms), sum(a.response_ms), sum(a.input_tokens), sum(a.output_tokens),
 		sum(a.cache_read_tokens), sum(a.cache_creation_tokens), sum(a.cost_usd), sum(a.requests), 0, sum(a.unknown_costs), sum(a.unknown_usage),

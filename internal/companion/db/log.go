@@ -35,6 +35,7 @@ type Invocation struct {
 	Ended      time.Time     `json:"timestamp"`
 	Profile    string        `json:"profile"`
 	Command    string        `json:"command"`
+	Fallback   string        `json:"fallback,omitempty"` // the one that answered
 	Model      string        `json:"model,omitempty"`
 	Session    string        `json:"session_id,omitempty"`
 	Status     string        `json:"status"` // success, error, exhausted; retry while there is no end
@@ -119,7 +120,7 @@ const invocationColumns = `i.id, i.started, i.timestamp, i.profile, i.command, c
 	i.no_costs <= 0 AND i.estimated_costs > 0, i.retry_at, coalesce(i.gate, ''), coalesce(i.prompt_hash, ''), i.requests,
 	i.belay_exit_code, i.inner_retries, coalesce(i.parent, ''), coalesce(i.traceparent, ''),
 	coalesce((SELECT a.error FROM attempts a WHERE a.invocation = i.id ORDER BY a.timestamp DESC, a.attempt = 0 DESC, a.attempt DESC LIMIT 1), ''),
-	coalesce(i.name, ''), coalesce(i.tags, ''), coalesce(i.project, '')`
+	coalesce(i.name, ''), coalesce(i.tags, ''), coalesce(i.project, ''), coalesce(i.fallback, '')`
 
 // Invocations returns those that the filter lets through, oldest first.
 func (d *DB) Invocations(ctx context.Context, f Filter) ([]Invocation, error) {
@@ -137,7 +138,7 @@ func scanInvocation(r *sql.Rows) (inv Invocation, err error) {
 	err = r.Scan(&inv.ID, &started, &ended, &inv.Profile, &inv.Command, &inv.Model, &inv.Session, &inv.Status, &inv.Class, &inv.ExitCode,
 		&inv.Attempts, &inv.WaitMS, &inv.ResponseMS, &u.InputTokens, &u.OutputTokens, &u.CacheReadInputTokens,
 		&u.CacheCreationInputTokens, &cost, &u.Unknown, &u.Estimated, &retryAt, &inv.Gate, &inv.PromptHash, &inv.Requests, &code, &inv.Inner,
-		&inv.Parent, &inv.Trace, &inv.Error, &inv.Name, &tags, &inv.Project)
+		&inv.Parent, &inv.Trace, &inv.Error, &inv.Name, &tags, &inv.Project, &inv.Fallback)
 	inv.Started, inv.Ended, inv.Tags = moment(started), moment(ended), tagsOf(tags)
 	inv.RetryAt, u.CostUSD, inv.BelayCode = timeOf(retryAt), costOf(cost), codeOf(code)
 	return inv, err
@@ -178,7 +179,7 @@ type Attempt struct {
 	Killed    int                `json:"orphans_killed,omitempty"`
 }
 
-const attemptColumns = `a.invocation, a.attempt, a.timestamp, i.profile, i.command, a.status, a.class, coalesce(a.error, ''), coalesce(a.rule, ''),
+const attemptColumns = `a.invocation, a.attempt, a.timestamp, coalesce(a.profile, i.profile), coalesce(a.command, i.command), a.status, a.class, coalesce(a.error, ''), coalesce(a.rule, ''),
 	a.exit_code, coalesce(a.signal, ''), a.wait_ms, a.gate_wait_ms, a.response_ms, a.cpu_ms, a.retry_at, coalesce(a.model, ''), a.input_tokens,
 	a.output_tokens, a.cache_read_tokens, a.cache_creation_tokens, a.cost_usd, a.unknown_usage > 0, a.estimated_costs > 0, a.left_running, a.orphans_killed, a.requests,
 	coalesce(a.session, ''), a.belay_exit_code, a.first_token_ms, a.inner_retries, coalesce(a.tools, ''), coalesce(a.tool_calls, ''), a.tools_cut,
@@ -190,7 +191,7 @@ func (d *DB) Attempts(ctx context.Context, f Filter) ([]Attempt, error) {
 	w.times("a.timestamp", f)
 	f.labels(w, "i.")
 	if f.Profile != "" {
-		w.and("i.profile = ?", f.Profile)
+		w.and("coalesce(a.profile, i.profile) = ?", f.Profile)
 	}
 	switch f.Class {
 	case "":

@@ -10,7 +10,7 @@ import (
 )
 
 // migrations lead from one version of the schema to the next. They are only ever added to.
-var migrations = []string{schema1, schema2, schema3, schema4, schema5, schema6, schema7}
+var migrations = []string{schema1, schema2, schema3, schema4, schema5, schema6, schema7, schema8}
 
 // schema1: times are milliseconds since 1970, durations are milliseconds. Keys are the ids that the log has, which
 // begin with the time: rows are appended, and none has to be looked up to add another.
@@ -165,6 +165,14 @@ ALTER TABLE alerts ADD COLUMN name TEXT;
 ALTER TABLE alerts ADD COLUMN tags TEXT;
 ALTER TABLE alerts ADD COLUMN project TEXT;
 CREATE INDEX invocations_parent ON invocations (parent) WHERE parent IS NOT NULL;
+`
+
+// schema8: the fallback that a run has ended with, as its caller has named it, and what an attempt of a fallback was; null for the command
+// of the run itself.
+const schema8 = `
+ALTER TABLE invocations ADD COLUMN fallback TEXT;
+ALTER TABLE attempts ADD COLUMN profile TEXT;
+ALTER TABLE attempts ADD COLUMN command TEXT;
 `
 
 // faulty are the events that are failures of a hook or an MCP server. The others of these categories are calls that the

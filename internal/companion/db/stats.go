@@ -174,8 +174,8 @@ func (d *DB) tallyAttempts(ctx context.Context, f Filter, since, until int64, ad
 	w := &where{}
 	w.and("a.timestamp >= ? AND a.timestamp < ?", since, until)
 	f.labels(w, "i.")
-	narrow(w, f, "i.profile", "a.class")
-	query := fmt.Sprintf(`SELECT a.timestamp, i.profile, coalesce(a.model, ''), a.class, a.status <> 'retry', a.status = 'success', a.attempt = 0,
+	narrow(w, f, "coalesce(a.profile, i.profile)", "a.class")
+	query := fmt.Sprintf(`SELECT a.timestamp, coalesce(a.profile, i.profile), coalesce(a.model, ''), a.class, a.status <> 'retry', a.status = 'success', a.attempt = 0,
 		a.attempt > 0, a.wait_ms + a.gate_wait_ms, a.response_ms, a.input_tokens, a.output_tokens, a.cache_read_tokens,
 		a.cache_creation_tokens, a.cost_usd, a.requests, 0, a.unknown_costs, a.unknown_usage, a.estimated_costs FROM attempts a JOIN invocations i ON i.id = a.invocation%s`, w)
 	return d.tally(ctx, query, w.args, add)

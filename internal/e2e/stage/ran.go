@@ -18,6 +18,7 @@ type Result struct {
 	Retryable bool
 	RetryAt   string `json:"retry_at"`
 	SessionID string `json:"session_id"`
+	Fallback  string
 	Resumed   bool
 	Usage     struct {
 		Input  int      `json:"input_tokens"`
