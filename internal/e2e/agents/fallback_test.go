@@ -198,7 +198,7 @@ func TestFallback_Prompts(t *testing.T) {
 // One model of claude's is out, another answers, with all that the command line says.
 func TestFallback_Model(t *testing.T) {
 	t.Parallel()
-	s := fallbackStage(t, "overloaded x3, 200x*")
+	s := fallbackStage(t, "overloaded, 200x*")
 	s.Env = append(s.Env, "CLAUDE_CODE_MAX_RETRIES=0")
 	r := s.Belay([]string{"--fallback", "claude:sonnet", "--max-retries", "0"}, claude.ask("--model", "opus", "hi", "--output-format", "json", "--disallowedTools", "Bash"))
 	r.Exits(0)

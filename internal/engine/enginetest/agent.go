@@ -20,7 +20,8 @@ type Agent struct {
 	Refuse func(agent.Turn) error      // says which turns cannot be planned
 	Plans  func(agent.Turn) agent.Plan // how a turn is started; nil means as it is, with the prompt on stdin
 	Test   agent.Tested
-	Beside *Beside // what it tells beside its events; nil if that is nothing
+	Asks   agent.Request // what another CLI can be told of its command line
+	Beside *Beside       // what it tells beside its events; nil if that is nothing
 }
 
 // Beside is what an agent tells beside its events: an [Event] on a line of stderr, and what Record returns.
@@ -254,3 +255,9 @@ var ErrUsedUp error = &agent.UsedUp{Option: "--max-turns"}
 
 // ErrNoPlan is the error of a turn that cannot be planned.
 var ErrNoPlan = errors.New("the prompt is too long")
+
+// Request implements [agent.Transferable].
+func (a *Agent) Request() agent.Request { return a.Asks }
+
+// WithModel implements [agent.Transferable].
+func (a *Agent) WithModel(model string) []string { return []string{a.Name(), "-p", "--model", model} }
