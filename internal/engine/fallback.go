@@ -194,7 +194,7 @@ func wholePrompt(own string, beside *string) *string {
 
 // fallBack is the candidate that takes the place of the present one, which has ended so; nil if there is none.
 func (inv *Invocation) fallBack(f *finisher, j *judgement, stop *retry.Error) *candidate {
-	if len(inv.standIns)+len(inv.unfit) == 0 || !outlasts(j, stop) || f.decider.ended() != nil {
+	if len(inv.standIns)+len(inv.unfit) == 0 || !outlasts(j, stop) || f.decider.ended() != nil || inv.call.spending.check() != nil {
 		return nil
 	}
 	r := inv.call.runner
@@ -250,7 +250,7 @@ func (inv *Invocation) standInFor(s *standIn, before *candidate) *candidate {
 		r.Policy = *s.Policy
 		r.Policy.TotalTimeout, r.Policy.MaxWait = total, wait
 	}
-	if key := s.agent.Info().Gate; key != "" && s.Model != "" && key == inv.call.gateKey() {
+	if key := s.agent.Info().Gate; key != "" && s.Model != "" && (key == inv.call.gateKey() || key == before.call.traits.gate) {
 		r.Gate.Key = key + ":" + agent.KeyPart(s.Model) // a limit may be that of one model
 	}
 	c := *inv.call
