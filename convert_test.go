@@ -200,7 +200,7 @@ func TestEvents_KeepTheirFields(t *testing.T) {
 func TestCauses_KeepTheirFields(t *testing.T) {
 	var names []string
 	for _, e := range []error{new(engine.GateRefused), new(engine.ScopeTaken), new(engine.MaxCostReached), new(engine.RetriesSpent), new(engine.EffectUnknown),
-		new(engine.NoSession), new(engine.StdinTimeout), new(engine.TooLong), new(engine.InputRead), new(engine.Replaced)} {
+		new(engine.NoSession), new(engine.StdinTimeout), new(engine.TooLong), new(engine.InputRead), new(engine.FallbackRefused), new(engine.Replaced)} {
 		of := reflect.TypeOf(e).Elem()
 		names = append(names, of.Name())
 		fill(reflect.ValueOf(e).Elem())
@@ -296,7 +296,7 @@ func TestResult_TagsAreDocumented(t *testing.T) {
 		t.Errorf("docs/json.md does not have %v", written)
 	}
 	// What stands in the Verdict, and what says which JSON it is.
-	tags := []string{"schema_version", "error_type", "retryable", "sent", "fallback"}
+	tags := []string{"schema_version", "error_type", "retryable", "sent"}
 	for i := range reflect.TypeFor[Result]().NumField() {
 		if tag := reflect.TypeFor[Result]().Field(i).Tag.Get("json"); tag != "-" {
 			tags = append(tags, tag)

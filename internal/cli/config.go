@@ -101,7 +101,7 @@ func writeConfig(w io.Writer, shown []config.Shown) error {
 		case "budget":
 			name = "budget " + s.Name
 		case "fallback":
-			name = "arguments of fallback " + s.Name
+			name = "fallback " + s.Name
 		case "alert":
 			name = "alert " + s.Name
 		case "ignored":

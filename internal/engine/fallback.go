@@ -312,11 +312,5 @@ func (w *wayBack) note(name string, at time.Time) {
 	}
 }
 
-// before is what is said of the last candidate's failure, and the time before which another call is pointless, if this one is
-// free earlier.
-func (w *wayBack) before(text string, at time.Time) (string, time.Time) {
-	if w.at.IsZero() || !at.IsZero() && !w.at.Before(at) {
-		return text, at
-	}
-	return message.BackBefore(text, w.name, w.at), w.at
-}
+// before reports whether it comes before another time, or that is not known.
+func (w *wayBack) before(at time.Time) bool { return !w.at.IsZero() && (at.IsZero() || w.at.Before(at)) }

@@ -65,8 +65,9 @@ func (f *finisher) finish(n int, j *judgement, stop *retry.Error) {
 			r.Err = f.exhaustion(j, stop, n)
 		}
 		r.RetryAt = stop.NotBefore
-		if outlasts(j, stop) {
-			r.Err, r.RetryAt = f.earliest.before(r.Err, r.RetryAt)
+		if outlasts(j, stop) && f.earliest.before(r.RetryAt) {
+			r.RetryAt = f.earliest.at
+			r.Err = message.BackBefore(c.command.name(), j.verdict.Class, f.earliest.name, r.RetryAt)
 		}
 		r.Errors = append(r.Errors, r.Err)
 		inv.err = &Error{Invocation: c.id, Verdict: r.Verdict, Message: r.Err, Cause: stop.Cause, RetryAt: r.RetryAt}

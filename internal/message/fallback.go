@@ -10,11 +10,8 @@ import (
 
 // FellBack says that another agent gets the request, because the first one cannot take it before at, if that is known.
 func FellBack(from, to string, class verdict.Class, at time.Time) string {
-	why := Failed(from, class, "")
-	switch {
-	case class == verdict.BreakerOpen:
-		why = fmt.Sprintf("the gate of %s is closed", from)
-	case class.Throttle() && !at.IsZero():
+	why := unavailable(from, class)
+	if class.Throttle() && !at.IsZero() {
 		why = LimitHit(from, class, at)
 	}
 	return sentences(why, "falling back to "+to)
@@ -77,7 +74,7 @@ func FallbackArguments(name string) string {
 func FallbackWorked(from, flag string) string {
 	text := fmt.Sprintf("%s has already worked on this request", from)
 	if flag != "" {
-		text += fmt.Sprintf(" (to repeat its work: %s)", flag)
+		text += fmt.Sprintf(" (%s repeats its work)", flag)
 	}
 	return text
 }
@@ -87,15 +84,23 @@ func FallbackSameLimit() string { return "the limit is that of the account, for 
 
 // FallbackArgs says how to give a fallback arguments of its own.
 func FallbackArgs(file, name string) string {
-	return fmt.Sprintf("to say what %s may do, in %s: [fallback.%s] args = [...]", name, file, name)
+	return fmt.Sprintf("to say what %s may do, in %s: [fallback.%s] args = […]", name, file, name)
 }
 
 // FallbackFormat says how to get an answer that any agent can print.
 func FallbackFormat() string { return "use belay's own --output-format, in front of the command" }
 
-// BackBefore says that an agent is free again before the one that was asked last.
-func BackBefore(text, name string, at time.Time) string {
-	return Later(sentences(strings.TrimSuffix(text, later), fmt.Sprintf("%s is available again at %s", name, When(at))))
+// BackBefore says that the agent that was asked last cannot take the request either, and that another is available again before it.
+func BackBefore(last string, class verdict.Class, name string, at time.Time) string {
+	return Later(sentences(unavailable(last, class)+" too", fmt.Sprintf("%s is available again at %s", name, When(at))))
+}
+
+// unavailable says why an agent cannot take a request.
+func unavailable(name string, class verdict.Class) string {
+	if class == verdict.BreakerOpen {
+		return fmt.Sprintf("the gate of %s is closed", name)
+	}
+	return Failed(name, class, "")
 }
 
 // NotAFallback says that a text names no fallback.

@@ -143,7 +143,7 @@ func TestFallback_NotTried(t *testing.T) {
 		"Format":   {"usage-limit" + after, nil, claude.ask("hi", "--output-format", "json"), 2, "codex cannot print its answer in the format that claude was asked for", 0},
 		"Session":  {"usage-limit" + after, []string{"--resume", "00000000-0000-4000-8000-000000000000"}, claude.ask("hi"), 2, "a session can only be continued by the agent that it belongs to", 0},
 		"Command":  {"usage-limit" + after, nil, claude.ask("/review 12"), 2, "claude's /review has no exact equivalent in codex", 0},
-		"WorkDone": {"tool(bash: true), usage-limit" + after, nil, claude.ask("hi"), 75, "not falling back to codex: claude has already worked on this request (to repeat its work: --fallback-after-work)", 2},
+		"WorkDone": {"tool(bash: true), usage-limit" + after, nil, claude.ask("hi"), 75, "not falling back to codex: claude has already worked on this request (--fallback-after-work repeats its work)", 2},
 		"MaxCost":  {`tool(bash: "true", in=1000000, out=1000)` + after, []string{"--max-cost", "0.5"}, claude.ask("hi"), 1, "--max-cost", 1},
 	} {
 		t.Run(name, func(t *testing.T) {
