@@ -260,3 +260,17 @@ func ExampleAgent_Start() {
 	res, err := inv.Wait()
 	fmt.Println(res.Session, res.Usage.OutputTokens, err)
 }
+
+// A request that another agent cannot be given is refused with what is wrong, before anything starts.
+func TestAgent_FallbackRefused(t *testing.T) {
+	a := belay.Claude("hi", "--disallowedTools", "Bash")
+	a.Runner.Fallbacks = []belay.Fallback{{Agent: "codex"}}
+	result, err := a.Run(t.Context())
+	refused, ok := errors.AsType[*belay.FallbackRefused](err)
+	if !ok || refused.Fallback != "codex" || !refused.Args || result.ExitCode != 2 || result.Attempts != 0 {
+		t.Errorf("%v, %+v", err, result)
+	}
+	if !strings.Contains(refused.Why, "claude's --disallowedTools has no exact equivalent in codex") {
+		t.Error(refused.Why)
+	}
+}

@@ -3,7 +3,7 @@ package agent
 import "strings"
 
 // Takes says what an option takes.
-type Takes int
+type Takes uint8
 
 const (
 	Nothing  Takes = iota

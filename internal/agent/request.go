@@ -3,7 +3,7 @@ package agent
 import "strings"
 
 // Meaning is what an option says, as far as another CLI can be told the same: see [Request].
-type Meaning int
+type Meaning uint8
 
 const (
 	// OwnMeaning is that of an option which only its CLI understands, or which restricts what the CLI may do. It is the zero value:

@@ -73,10 +73,11 @@ func (s *Settings) From(name string) string { return s.origin[name] }
 // Chosen reports whether the user gives the setting a value: by a flag, in the environment or in the user's own file.
 func (s *Settings) Chosen(name string) bool { return s.chosen[name] != 0 }
 
-// Any reports whether anything was given anywhere that says how the command is run. Labels and notifications do not.
+// Any reports whether anything was given anywhere that says how the command is run. Labels and notifications do not, nor do fallbacks, which
+// only agents have.
 func (s *Settings) Any() bool {
 	for name := range s.origin {
-		if name != "name" && name != "tag" && name != "notify-after" {
+		if name != "name" && name != "tag" && name != "notify-after" && name != "fallback" {
 			return true
 		}
 	}

@@ -313,4 +313,6 @@ func (w *wayBack) note(name string, at time.Time) {
 }
 
 // before reports whether it comes before another time, or that is not known.
-func (w *wayBack) before(at time.Time) bool { return !w.at.IsZero() && (at.IsZero() || w.at.Before(at)) }
+func (w *wayBack) before(at time.Time) bool {
+	return !w.at.IsZero() && (at.IsZero() || w.at.Before(at))
+}

@@ -148,6 +148,9 @@ func TestFallback_NotTried(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
+			if name == "Auth" || name == "MaxCost" {
+				stage.InFull(t)
+			}
 			s := fallbackStage(t, test.script)
 			r := s.Belay(slices.Concat([]string{"--fallback", "codex"}, test.flags), test.args)
 			r.Exits(test.code)
@@ -178,13 +181,11 @@ func TestFallback_AllOut(t *testing.T) {
 
 // The prompt may come on stdin, and from belay: the other agent gets all of it.
 func TestFallback_Prompts(t *testing.T) {
+	stage.InFull(t)
 	t.Parallel()
 	for _, other := range []*agent{codex, gemini, opencode} {
 		t.Run(other.Name, func(t *testing.T) {
 			t.Parallel()
-			if other != codex {
-				stage.InFull(t)
-			}
 			s := fallbackStage(t, outThenAnswer)
 			s.File("../config/belay/config.toml", "[fallback.opencode]\nargs = []\n")
 			r := s.StartBelay([]string{"--fallback", other.Name}, claude.ask("sum this up"), strings.NewReader("pears and plums")).Wait()
@@ -197,6 +198,7 @@ func TestFallback_Prompts(t *testing.T) {
 
 // One model of claude's is out, another answers, with all that the command line says.
 func TestFallback_Model(t *testing.T) {
+	stage.InFull(t)
 	t.Parallel()
 	s := fallbackStage(t, "overloaded, 200x*")
 	s.Env = append(s.Env, "CLAUDE_CODE_MAX_RETRIES=0")
@@ -213,6 +215,7 @@ func TestFallback_Model(t *testing.T) {
 
 // A limit of the account is one for all of its models: no other is asked, now and in the next run.
 func TestFallback_AccountLimit(t *testing.T) {
+	stage.InFull(t)
 	t.Parallel()
 	s := fallbackStage(t, "usage-limit(resets=3h)x*")
 	for range 2 {
@@ -228,6 +231,9 @@ func TestFallback_Stopped(t *testing.T) {
 	for name, signal := range map[string]syscall.Signal{"SIGINT": syscall.SIGINT, "SIGKILL": syscall.SIGKILL} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
+			if signal == syscall.SIGKILL {
+				stage.InFull(t)
+			}
 			s := fallbackStage(t, "usage-limit(resets=3h), hang x*")
 			run := s.StartBelay([]string{"--fallback", "codex"}, claude.ask("hi"), nil)
 			s.Eventually("codex asks", func() bool { return asked(s)["openai"] > 0 })
