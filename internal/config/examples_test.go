@@ -19,6 +19,10 @@ func TestExamples_JudgeRealOutcomes(t *testing.T) {
 	if err != nil || len(paths) < 2 {
 		t.Fatalf("%q, %v", paths, err)
 	}
+	script, err := os.ReadFile(filepath.Join("..", "..", "scripts", "setup-clis"))
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, path := range paths {
 		name := strings.TrimSuffix(filepath.Base(path), ".toml")
 		t.Run(name, func(t *testing.T) {
@@ -26,6 +30,9 @@ func TestExamples_JudgeRealOutcomes(t *testing.T) {
 			d, err := config.OwnProfile(name)
 			if err != nil || d == nil {
 				t.Fatalf("%v, %v", d, err)
+			}
+			if len(d.Tested) != 1 || !strings.Contains(string(script), name+"-"+d.Tested[0]+" ") {
+				t.Errorf("scripts/setup-clis installs another version than %v", d.Tested)
 			}
 			p, err := profile.Bind(name, []string{name}, []string{}, "")
 			if err != nil {
