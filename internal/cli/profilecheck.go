@@ -243,7 +243,7 @@ func showProfile(w io.Writer, name string, d *custom.Definition) error {
 		}
 		return nil
 	}
-	yes := func(list []string, otherwise string) string {
+	listed := func(list []string, otherwise string) string {
 		if len(list) == 0 {
 			return otherwise
 		}
@@ -259,10 +259,10 @@ func showProfile(w io.Writer, name string, d *custom.Definition) error {
 		{"options", strconv.Itoa(len(d.Options))},
 		{"prompt.option", d.Prompt.Option},
 		{"prompt.stdin", string(d.Prompt.Stdin)},
-		{"output.events", yes(d.Output.Events, "none")},
+		{"output.events", listed(d.Output.Events, "none")},
 		{"event", strconv.Itoa(len(d.Events))},
 		{"rule", strconv.Itoa(len(d.Rules))},
-		{"session.resume", yes(d.Session.Resume, "no")},
+		{"session.resume", listed(d.Session.Resume, "no")},
 		{"stop", strings.Join(ladder, ", ")},
 		{"stall", stallText(d.Stall)},
 	}

@@ -163,6 +163,11 @@ func TestFollow(t *testing.T) {
 		"recovered":          {stdout: begin + `{"type":"oops","why":"x","code":500}` + "\n" + say + end, class: verdict.OK, rule: "result"},
 		"failed for good":    {stdout: begin + say + `{"type":"fail","why":"HTTP 401"}` + "\n" + end, class: verdict.Auth, rule: "status 401"},
 		"why is known":       {stdout: begin + `{"type":"oops","why":"x","code":500}` + "\n" + `{"type":"end","ok":false}`, exit: 1, class: verdict.ServerError, rule: "status 500"},
+		"a document":         {stdout: "[" + strings.TrimSpace(begin) + "," + strings.TrimSpace(say) + "," + strings.TrimSpace(end) + "]\n", class: verdict.OK, rule: "result"},
+		"a failed document":  {stdout: "[" + strings.TrimSpace(begin) + `,{"type":"fail","why":"HTTP 401"}]` + "\n", class: verdict.Auth, rule: "status 401"},
+		"a list as answer":   {stdout: `[{"type":"x"}, 3]`, class: verdict.OK, rule: "exit-code"},
+		"an object, too":     {stdout: `{"type":"x"}`, class: verdict.OK, rule: "exit-code"},
+		"after a banner":     {stdout: "welcome\n" + begin + `{"type":"oops","why":"x","code":500}`, exit: 1, class: verdict.ServerError, rule: "status 500"},
 		"an unknown failure": {stdout: begin + `{"type":"fail","why":"hm"}`, exit: 3, class: verdict.Unknown, rule: "error"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -120,22 +120,43 @@ func (c condition) accepts(value any) bool {
 // read is a line that an event speaks of.
 type read struct {
 	*event
-	line any
+	line  any
+	known bool // an event does
 }
 
 // readLine finds what a line means; ok is false if it is no JSON object. A line that no event speaks of is a sign of life.
 func (t *table) readLine(text []byte) (r read, ok bool) {
-	if len(text) == 0 || text[0] != '{' || json.Unmarshal(text, &r.line) != nil {
+	if len(t.events) == 0 || len(text) == 0 || text[0] != '{' || json.Unmarshal(text, &r.line) != nil {
 		return read{}, false
 	}
+	return t.find(r.line), true
+}
+
+func (t *table) find(line any) read {
 	for i := range t.events {
-		if t.events[i].matches(r.line) {
-			r.event = &t.events[i]
-			return r, true
+		if t.events[i].matches(line) {
+			return read{&t.events[i], line, true}
 		}
 	}
-	r.event = &event{Event: &Event{Kind: Other}}
-	return r, true
+	return read{&event{Event: &Event{Kind: Other}}, line, false}
+}
+
+// readList finds what the events of a list mean, as which some CLIs print them where one document is asked for; nil if it is none.
+func (t *table) readList(text []byte) (list []read) {
+	var values []any
+	if len(t.events) == 0 || len(text) == 0 || text[0] != '[' || json.Unmarshal(text, &values) != nil {
+		return nil
+	}
+	known := false
+	for _, value := range values {
+		r := t.find(value)
+		known = known || r.known
+		list = append(list, r)
+	}
+	if !known {
+		return nil // the answer of a model may well be a list
+	}
+	return list
 }
 
 // values are what the line has in a field.

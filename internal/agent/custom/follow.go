@@ -76,9 +76,17 @@ type failure struct {
 func (f *follower) Line(line agent.Line) agent.LineInfo {
 	f.lines++
 	r, ok := f.table.readLine(line.Text)
-	ok = ok && len(f.table.events) > 0
-	if f.guess && !f.began && !ok && len(bytes.TrimSpace(line.Text)) > 0 {
-		f.plain = true
+	if f.guess && !f.began {
+		f.plain = !r.known // the answer of a model may well look like JSON
+	}
+	if list := f.table.readList(line.Text); list != nil {
+		for i := range list {
+			f.take(&list[i], agent.Line{})
+		}
+		f.began = true
+		info := f.info()
+		info.Answered = f.active
+		return info
 	}
 	if f.plain || !ok {
 		f.said = f.said || len(bytes.TrimSpace(line.Text)) > 0
