@@ -44,7 +44,8 @@ func definition(name string, table map[string]any) (d *custom.Definition, key st
 	d.Headless = custom.Headless{Always: h.flag("always"), Options: h.texts("options"), Words: h.flag("words"), Command: h.texts("command"), Except: h.texts("except")}
 	h.close()
 	p := t.inner("prompt")
-	d.Prompt = custom.Prompt{Option: p.text("option"), Words: p.flag("words"), Stdin: custom.Stdin(p.oneOf("stdin", string(custom.Joined), string(custom.Alone))), MaxStdin: p.count("max_stdin")}
+	d.Prompt = custom.Prompt{Option: p.text("option"), Words: p.flag("words"), Stdin: custom.Stdin(p.oneOf("stdin", string(custom.Joined), string(custom.Alone))), MaxStdin: p.count("max_stdin"),
+		Commands: p.text("commands"), Escape: p.text("escape")}
 	p.close()
 	o := t.inner("output")
 	d.Output = custom.Output{Events: o.texts("events"), Text: o.text("text"), All: o.oneOf("prints", "last", "all") == "all"}

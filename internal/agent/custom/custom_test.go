@@ -18,7 +18,7 @@ func toy() *Definition {
 		Options: agent.Table{{Names: []string{"-p", "--prompt"}, Takes: agent.One}, {Names: []string{"-o"}, Takes: agent.One}, {Names: []string{"-r", "--resume"}, Takes: agent.One},
 			{Names: []string{"-i"}}, {Names: []string{"-v"}}},
 		Headless: Headless{Options: []string{"--prompt"}, Words: true, Except: []string{"-i", "login"}},
-		Prompt:   Prompt{Option: "-p", Words: true, Stdin: Joined, MaxStdin: 100 << 10},
+		Prompt:   Prompt{Option: "-p", Words: true, Stdin: Joined, MaxStdin: 100 << 10, Commands: "/"},
 		Output:   Output{Events: []string{"-o", "events"}},
 		Session:  Session{Resume: []string{"--resume", "{session}"}, Options: []string{"-r"}},
 		Status:   `HTTP (\d{3})`,
@@ -72,10 +72,12 @@ func TestProfile_Headless(t *testing.T) {
 
 func TestPlan(t *testing.T) {
 	t.Parallel()
-	prompt, goOn, dash := "more", "go on", "-x"
+	prompt, goOn, dash, slash := "more", "go on", "-x", "/help"
 	long := strings.Repeat("long ", 4000)
 	command := toy()
 	command.Headless, command.Prompt = Headless{Command: []string{"run"}}, Prompt{Words: true}
+	optional := toy()
+	optional.Options[0].Takes = agent.Optional
 	alone := toy()
 	alone.Prompt.Stdin = Alone
 	named := toy()
@@ -95,6 +97,8 @@ func TestPlan(t *testing.T) {
 		{def: toy(), line: []string{"hi", "--new"}, turn: agent.Turn{Prompt: &prompt}, want: []string{"hi", "--new"}, stdin: "more", plain: true},
 		{def: toy(), line: []string{"-p", "hi"}, turn: agent.Turn{Plain: true}, want: []string{"-p", "hi"}, plain: true},
 		{def: toy(), line: []string{"-p", "hi"}, turn: agent.Turn{Prompt: &prompt}, want: []string{"-o", "events", "-p", "hi"}, stdin: "more"},
+		{def: toy(), line: []string{"-p", "/hi"}, turn: agent.Turn{Prompt: &slash}, want: []string{"-o", "events", "-p", "/hi"}, stdin: "\n/help"},
+		{def: optional, line: []string{"-p"}, turn: agent.Turn{Prompt: &prompt}, want: []string{"-o", "events"}, stdin: "more"},
 		{def: toy(), line: []string{"-p", long}, want: []string{"-o", "events"}, stdin: long},
 		{def: toy(), line: []string{"-p", "hi", "-r", "x", "-v"}, turn: agent.Turn{Session: session, Continue: true, Prompt: &goOn, Stdin: []byte("in")},
 			want: []string{"-o", "events", "--resume", session, "-v"}, stdin: "go on"},

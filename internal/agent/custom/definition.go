@@ -1,6 +1,7 @@
 package custom
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"regexp"
@@ -65,6 +66,16 @@ type Prompt struct {
 	Words    bool   // the words of the command line are one
 	Stdin    Stdin  // what the CLI does with stdin
 	MaxStdin int64  // in bytes; 0 means no limit
+	Commands string // what a prompt begins with that the CLI takes for a command of its own; empty if there is no such thing
+	Escape   string // what keeps it from that, before the prompt; empty means a new line
+}
+
+// text makes sure that a prompt is taken for text.
+func (p *Prompt) text(prompt string) string {
+	if p.Commands != "" && strings.HasPrefix(prompt, p.Commands) {
+		return cmp.Or(p.Escape, "\n") + prompt
+	}
+	return prompt
 }
 
 // Stdin says what a CLI does with its standard input.

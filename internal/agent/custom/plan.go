@@ -83,11 +83,11 @@ func (p *Profile) ask(t agent.Turn) (prompt *string, replaced bool, stdin []byte
 	}
 	switch {
 	case t.Prompt != nil && how.Stdin == Unread:
-		whole := string(join([]byte(*t.Prompt), []byte(own)))
+		whole := string(join([]byte(how.text(*t.Prompt)), []byte(own)))
 		return &whole, true, nil
 	case t.Prompt != nil:
-		stdin = join([]byte(*t.Prompt), stdin)
-		replaced = t.Continue || how.Stdin == Alone
+		stdin = join([]byte(how.text(*t.Prompt)), stdin)
+		replaced = own == "" || how.Stdin == Alone // an option without its value is of no use
 	case how.Stdin == Joined && len(own) > maxArgument:
 		replaced = how.MaxStdin == 0 || int64(len(own)+len(stdin)+2) <= how.MaxStdin
 	case how.Stdin == Alone && len(own) > maxArgument && (how.MaxStdin == 0 || int64(len(own)) <= how.MaxStdin):
@@ -109,7 +109,7 @@ func (p *Profile) untouched(t agent.Turn) (agent.Plan, error) {
 	}
 	stdin := t.Stdin
 	if t.Prompt != nil {
-		stdin = join([]byte(*t.Prompt), t.Stdin)
+		stdin = join([]byte(p.def.Prompt.text(*t.Prompt)), t.Stdin)
 	}
 	return agent.Plan{Args: slices.Clone(p.args), Stdin: stdin, Plain: p.form() != agent.Stream}, nil
 }
