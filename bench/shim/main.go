@@ -2,7 +2,7 @@
 // its SDK does, alone and by the link, in random order, so that other load on the machine affects both alike. It prints medians of the
 // time to the first line and to the end. It is run in a rehearsal, which stands in for the services:
 //
-//	belay rehearse --script 200 -- bin/shim
+//	belay rehearse --script 200 -- bin/shim -say hi -last turn.completed path/of/the/cli args…
 package main
 
 import (
@@ -22,50 +22,50 @@ import (
 
 // agent is a CLI as its SDK starts it.
 type agent struct {
-	name string
-	args []string
-	say  string // on stdin
-	last string // stands in the last line of the turn
-}
-
-var agents = []agent{
-	{"claude", []string{"--output-format", "stream-json", "--verbose", "--input-format", "stream-json"},
-		`{"type":"user","message":{"role":"user","content":"say hi"},"parent_tool_use_id":null}` + "\n", `"type":"result"`},
-	{"codex", []string{"exec", "--experimental-json", "--sandbox", "danger-full-access", "--skip-git-repo-check"}, "say hi", `"type":"turn.completed"`},
+	name, path string
+	args       []string
+	say        string // on stdin
+	last       string // stands in the last line of the turn
+	talks      bool   // stdin stays open until then
 }
 
 func main() {
 	rounds := flag.Int("rounds", 20, "how often each agent is started")
-	belay := flag.String("belay", "bin/belay", "the executable that the links lead to")
-	clis := flag.String("clis", ".clis", "where the CLIs are, in directories like claude-2.1.325")
+	belay := flag.String("belay", "bin/belay", "the executable that the link leads to")
+	var a agent
+	flag.StringVar(&a.say, "say", "", "what the CLI gets on stdin")
+	flag.StringVar(&a.last, "last", "", "what stands in the last line of its turn")
+	flag.BoolVar(&a.talks, "talks", false, "keep stdin open until then")
 	flag.Parse()
+	if flag.NArg() == 0 {
+		log.Fatal("no CLI given")
+	}
+	a.name, a.args = filepath.Base(flag.Arg(0)), flag.Args()[1:]
+	a.say += "\n"
 	dir, err := os.MkdirTemp("", "belay-bench-*")
 	if err != nil {
 		log.Fatal(err)
 	}
 	defer os.RemoveAll(dir)
-	for _, a := range agents {
-		found, _ := filepath.Glob(filepath.Join(*clis, a.name+"-*", a.name))
-		if len(found) == 0 {
-			fmt.Printf("left out, not installed: %s\n", a.name)
-			continue
-		}
-		slices.Sort(found)
-		direct, _ := filepath.Abs(found[len(found)-1])
-		target, _ := filepath.Abs(*belay)
-		link := filepath.Join(dir, a.name)
-		if err := os.Symlink(target, link); err != nil {
-			log.Fatal(err)
-		}
-		os.Setenv("PATH", filepath.Dir(direct)+string(filepath.ListSeparator)+os.Getenv("PATH"))
-		a.measure(direct, link, *rounds)
+	if a.path, err = filepath.Abs(flag.Arg(0)); err != nil {
+		log.Fatal(err)
 	}
+	target, err := filepath.Abs(*belay)
+	if err != nil {
+		log.Fatal(err)
+	}
+	link := filepath.Join(dir, a.name)
+	if err := os.Symlink(target, link); err != nil {
+		log.Fatal(err)
+	}
+	os.Setenv("PATH", filepath.Dir(a.path)+string(filepath.ListSeparator)+os.Getenv("PATH"))
+	a.measure(link, *rounds)
 }
 
 // measure starts the agent by both paths, round by round.
-func (a agent) measure(direct, link string, rounds int) {
+func (a agent) measure(link string, rounds int) {
 	var first, whole [2][]time.Duration
-	paths := [2]string{direct, link}
+	paths := [2]string{a.path, link}
 	for range rounds {
 		for _, i := range rand.Perm(2) {
 			f, w, err := a.start(paths[i])
@@ -100,7 +100,7 @@ func (a agent) start(path string) (first, whole time.Duration, err error) {
 		return 0, 0, err
 	}
 	io.WriteString(in, a.say)
-	if a.name != "claude" {
+	if !a.talks {
 		in.Close()
 	}
 	ended := false
