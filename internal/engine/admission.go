@@ -68,6 +68,9 @@ func (k *gatekeeper) admit(n int) (admitted admission, refusal *refusal) {
 	if k.gate == nil {
 		return admission{}, nil
 	}
+	if k.call.runner.WholeStream && k.call.traits.kind == agentConversation { // to start one is not to ask the service for anything
+		return admission{pass: k.gate.Attend(fmt.Sprintf("%s/%d", k.call.id, n))}, nil
+	}
 	watch := &watcher{shared: k.call.shared, key: k.gate.Key}
 	defer watch.end()
 	var waiting *gate.Refusal

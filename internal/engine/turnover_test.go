@@ -91,3 +91,22 @@ func TestWholeStream(t *testing.T) {
 		}
 	})
 }
+
+// A conversation with a caller of a whole stream is not kept from starting by a hold: its first lines are no requests, and an SDK gives
+// up after a minute without them.
+func TestWholeStream_ConversationAtAHold(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for whole, want := range map[bool]int{true: 1, false: 0} {
+			r := agentRunner(agent.Info{Once: true, Gate: "claude:host", Form: agent.Stream})
+			r.WholeStream = whole
+			r.Shared.Update("claude:host", time.Now(), func(s gate.State) gate.State { return s.Held(time.Now(), time.Now().Add(time.Hour), "lunch") })
+			s := script(r, steps(0, enginetest.Line(enginetest.Event{Session: oneSession, Waiting: true})))
+			if r.Run(t.Context(), claude); len(s.Starts()) != want {
+				t.Errorf("whole stream %v: %d starts", whole, len(s.Starts()))
+			}
+			if after, _ := r.Shared.Load("claude:host"); !after.Hold.Live(time.Now()) {
+				t.Errorf("whole stream %v: the hold is gone", whole)
+			}
+		}
+	})
+}
