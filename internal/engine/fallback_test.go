@@ -192,7 +192,7 @@ func TestFallback_EarliestReset(t *testing.T) {
 				for range 2 {
 					result, err := r.Run(t.Context(), c)
 					if want := time.Now().Add(3 * time.Hour); err == nil || result.ExitCode != 75 || result.RetryAt.Sub(want).Abs() > 10*time.Second {
-						t.Errorf("exit code %d, again at %v: %v", result.ExitCode, result.RetryAt.Sub(time.Now()), err)
+						t.Errorf("exit code %d, again at %v: %v", result.ExitCode, time.Until(result.RetryAt), err)
 					}
 				}
 				if n := len(s.Starts()); n != 2 {
