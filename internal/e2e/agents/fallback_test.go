@@ -50,7 +50,9 @@ func TestFallback_UsageLimit(t *testing.T) {
 	offset := filepath.Join(s.Dir, "offset")
 	s.Env = append(s.Env, "BELAY_TEST_CLOCK="+offset)
 	belay := filepath.Join(s.Dir, "belay")
-	if out, err := exec.Command("go", "build", "-tags", "clockseam", "-o", belay, "github.com/belay-run/belay/cmd/belay").CombinedOutput(); err != nil {
+	build := exec.Command("go", "build", "-tags", "clockseam", "-o", belay, "github.com/belay-run/belay/cmd/belay")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0") // as the tests of cmd/belay build it
+	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
 	run := func(more ...string) *stage.Ran {
