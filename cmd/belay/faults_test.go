@@ -55,7 +55,7 @@ func buildPlayers(t *testing.T) string {
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
-	for _, name := range []string{faulttest.Claude, faulttest.Codex, faulttest.Job} {
+	for _, name := range faulttest.Names() {
 		if err := os.Symlink("player", filepath.Join(dir, name)); err != nil {
 			t.Fatal(err)
 		}
@@ -183,8 +183,7 @@ func (f *processRun) args() []string {
 	if p.MaxWait > 0 {
 		args = append(args, "--max-wait", p.MaxWait.String())
 	}
-	command := map[string][]string{faulttest.Claude: {"claude", "-p", "hi"}, faulttest.Codex: {"codex", "exec", "hi"}, faulttest.Job: {"job"}}[f.CLI]
-	return append(append(args, "--"), command...)
+	return append(append(args, "--"), f.Args()...)
 }
 
 func (f *processRun) bad(format string, args ...any) {

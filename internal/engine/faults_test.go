@@ -150,7 +150,7 @@ func (r *faultRun) play(t *testing.T, shared *state.State, home string, change f
 	for _, a := range r.want.Attempts {
 		r.script.Attempts = append(r.script.Attempts, attemptOf(&a, r.Stall))
 	}
-	args := map[string][]string{faulttest.Claude: {"claude", "-p", "hi"}, faulttest.Codex: {"codex", "exec", "hi"}, faulttest.Job: {"job"}}[r.CLI]
+	args := r.Args()
 	env := []string{"HOME=" + home}
 	runner := &engine.Runner{Policy: r.Policy, Stall: r.Stall, State: shared, Starter: r.script, Gate: engine.Gate{Off: true}, LogDir: engine.NoLogDir,
 		Shared: &gate.Memory{}, Scopes: &gate.Memory{}}

@@ -25,8 +25,8 @@ func claudeEvent(fields string) Op {
 }
 
 // claudeInit is how a stream begins. Of a key of its own claude would not say that it was told to wait for long.
-func claudeInit() Op {
-	return claudeEvent(`"type":"system","subtype":"init","model":"claude-opus-4-8","apiKeySource":"none","claude_code_version":"2.1.325"`)
+func claudeInit() []Op {
+	return []Op{claudeEvent(`"type":"system","subtype":"init","model":"claude-opus-4-8","apiKeySource":"none","claude_code_version":"2.1.325"`)}
 }
 
 // claudeWork is the model at work with a tool, which prints so much.

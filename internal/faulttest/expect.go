@@ -1,6 +1,7 @@
 package faulttest
 
 import (
+	"cmp"
 	"math"
 	"time"
 
@@ -177,7 +178,7 @@ func (m *model) longest() time.Duration {
 
 // exitCode is what Belay ends with after the last attempt.
 func (r *Run) exitCode(a *Attempt) int {
-	child := a.Fault.Code
+	child := cmp.Or(a.Fault.AsText, a.Fault.Code)
 	if a.Fault.Signal != 0 {
 		child = 128 + a.Fault.Signal
 	}

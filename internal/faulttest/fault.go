@@ -28,6 +28,8 @@ type Fault struct {
 	Ops    []Op
 	Code   int
 	Signal int // it ends by this signal, in place of Code
+	// AsText is what it would have ended with in the form that its caller asked for; 0 means Code.
+	AsText int
 
 	Class     verdict.Class
 	Retryable bool
@@ -86,6 +88,12 @@ func (f Fault) says(hint time.Duration) Fault {
 // exits gives it another exit code.
 func (f Fault) exits(code int) Fault {
 	f.Code = code
+	return f
+}
+
+// active makes it one after which the session goes on.
+func (f Fault) active() Fault {
+	f.Active = true
 	return f
 }
 

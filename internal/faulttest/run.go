@@ -9,13 +9,6 @@ import (
 	"github.com/belay-run/belay/verdict"
 )
 
-// The commands that are played.
-const (
-	Claude = "claude"
-	Codex  = "codex"
-	Job    = "job" // one that nothing is known of
-)
-
 // Run is one run of a command that fails.
 type Run struct {
 	Seed   uint64
@@ -45,16 +38,11 @@ var Fake = Scale{Base: time.Second, MaxDelay: 30 * time.Second, Timeout: 10 * ti
 var Real = Scale{Base: time.Millisecond, MaxDelay: 4 * time.Millisecond, Timeout: 8 * time.Second, Stall: 4 * time.Second, Hint: time.Second, Inner: 2 * time.Millisecond,
 	MaxWait: 1500 * time.Millisecond, Hangs: 8}
 
-// SessionID is the nth session of a run.
-func (r *Run) SessionID(n int) string {
-	return fmt.Sprintf("01990000-0000-7000-8%03x-%012x", n&0xfff, r.Seed&0xffffffffffff)
-}
-
 // New makes up the run of a seed.
 func New(seed uint64, s Scale) *Run {
 	c := rand.New(rand.NewPCG(seed, 0x5042))
 	in := func(percent int) bool { return c.IntN(100) < percent }
-	r := &Run{Seed: seed, CLI: []string{Claude, Claude, Codex, Job}[c.IntN(4)], Stall: s.Stall}
+	r := &Run{Seed: seed, CLI: Names()[c.IntN(len(clis)+1)], Stall: s.Stall}
 	p := retry.Policy{MaxRetries: 1 + c.IntN(5), BaseDelay: s.Base << c.IntN(2), MaxDelay: s.MaxDelay, Factor: []float64{1, 2, 3}[c.IntN(3)], Jitter: retry.NoJitter,
 		CountThrottles: in(60), Timeout: s.Timeout, RetryTimeouts: c.IntN(3)}
 	switch {
@@ -93,14 +81,11 @@ func (r *Run) fault(c *rand.Rand, s Scale, n int, works bool) (f Fault) {
 		}
 		return f
 	}
-	list, early, success, begin := claudeFaults(hint, answer), claudeEarly(r.SessionID(0)), claudeSuccess(answer), []Op{claudeInit()}
-	work := claudeWork
-	if r.CLI == Codex {
-		list, early, success, begin, work = codexFaults(hint, answer), codexEarly(r.SessionID(0)), codexSuccess(answer), codexInit(), codexWork
-	}
+	cli := played(r.CLI)
+	list, early := cli.faults(hint, answer), cli.early(r.SessionID(0))
 	switch {
 	case works:
-		f = success
+		f = cli.success(answer)
 		if s.Fake && in(10) {
 			f.Name = "success, then a hang"
 			f.Ops = append(f.Ops, Op{Hang: true})
@@ -118,18 +103,18 @@ func (r *Run) fault(c *rand.Rand, s Scale, n int, works bool) (f Fault) {
 			size = 100_000
 		}
 		for i := range 1 + c.IntN(2) {
-			before = append(before, work(i, size)...)
+			before = append(before, cli.work(i, size)...)
 		}
 		f.Active = true
 	}
 	// Where throttles are not counted, retries inside a CLI that are quicker than ours would be are not either.
-	if r.CLI == Claude && r.Policy.CountThrottles && r.Policy.MaxRetries > 0 && in(20) {
+	if cli.inner != nil && r.Policy.CountThrottles && r.Policy.MaxRetries > 0 && in(20) {
 		for i := range 1 + c.IntN(3) {
 			inner := Inner{[]verdict.Class{verdict.RateLimit, verdict.Overloaded, verdict.ServerError}[c.IntN(3)], s.Inner * time.Duration(1+c.IntN(4))}
 			f.Inner = append(f.Inner, inner)
-			before = append(before, claudeRetry(i+1, inner))
+			before = append(before, cli.inner(i+1, inner))
 		}
 	}
-	f.Active = f.Active || f.Name == "answer, then a failure" && r.CLI == Codex
-	return f.after(append(begin, before...)...)
+	f.Active = f.Active || f.Name == "answer, then a failure" && cli.answers
+	return f.after(append(cli.begin(), before...)...)
 }
