@@ -18,3 +18,8 @@ func TestJudge_RealOutcomes(t *testing.T) {
 func TestJudge_Runs(t *testing.T) {
 	agenttest.Outcomes(t, "testdata/runs.jsonl", 60, now, opencode.New([]string{"opencode"}, nil, ""))
 }
+
+// These were made with the real opencode and the stand-in for its service, by TestRecord of internal/e2e/agents.
+func TestJudge_RecordedOutcomes(t *testing.T) {
+	agenttest.Outcomes(t, "testdata/recorded.jsonl", 36, now, opencode.New([]string{"opencode"}, nil, ""))
+}

@@ -13,7 +13,7 @@ var rules = agent.Rules{Table: ruleTable}
 
 var ruleTable = []verdict.Rule{
 	// It may be anything inside opencode. The log says what.
-	{Name: "inside", Class: verdict.Unknown, Match: `^(error: )?unexpected (server )?error\b`},
+	{Name: "inside", Class: verdict.Unknown, Match: `^(error: |\s*"message": ")?unexpected (server )?error\b`},
 
 	// Limits and money.
 	{Name: "usage-limit", Class: verdict.UsageLimit, Match: `\b(Go|Free)UsageLimitError\b|free usage exceeded|subscription quota exceeded|usage limit (has been )?reached|you've (hit|reached) your (\S+ )?usage limit|monthly usage limit|weekly usage limit`},
@@ -32,7 +32,7 @@ var ruleTable = []verdict.Rule{
 	// The service does not want it.
 	{Name: "context", Class: verdict.TooLarge, Match: `context (window|length)|maximum context|(prompt|input|request) (is )?too (long|large)|too many tokens|input token count|exceeds the (maximum|available)|request entity too large|reduce the length`},
 	{Name: "policy", Class: verdict.Refused, Match: `content[ _-]?(filter|policy|management)|violat\w+ (our|the) (usage )?polic|flagged (as|for)|safety (system|settings|filter)|prohibited content`},
-	{Name: "api-key", Class: verdict.Auth, Match: `incorrect api key|invalid (api[ -]?key|x-api-key|authentication|bearer)|(api key|token) (is |has )?(invalid|not valid|expired|been revoked)|unauthorized|unauthenticated|authentication_error|authentication (failed|required)|permission[_ ]denied|forbidden|not logged in|token (refresh failed|expired)|country, region, or territory not supported`},
+	{Name: "api-key", Class: verdict.Auth, Match: `incorrect api key|invalid (api[ -]?key|x-api-key|authentication|bearer)|(api key|token) (is |has )?(invalid|not valid|expired|been revoked)|unauthorized|unauthenticated|authentication_error|authentication (failed|required)|permission[_ ]denied|forbidden|not logged in|(do|does) not have (access|permission) to\b|token (refresh failed|expired)|country, region, or territory not supported`},
 
 	// Throttles and trouble.
 	{Name: "overloaded", Class: verdict.Overloaded, Match: `\boverloaded\b|server_is_overloaded|at capacity|capacity (is )?(unavailable|exceeded)|experiencing high (load|demand)|high demand`},
@@ -41,7 +41,7 @@ var ruleTable = []verdict.Rule{
 	{Name: "malformed", Class: verdict.BadOutput, Match: `json pars(e|ing) (error|failed)|type validation failed|invalid json response|response decompression failed|unexpected (token|end of json)|failed to parse|no output generated`},
 	{Name: "network", Class: verdict.Network, Match: `cannot connect to api|unable to connect|socket (connection was closed|hang up)|connection (refused|reset|closed|lost|error|terminated)|ECONNREFUSED|ECONNRESET|ENOTFOUND|EAI_AGAIN|EPIPE|fetch failed|failed to fetch|network (error|connection lost)|getaddrinfo|terminated|upstream connect|was there a typo in the url|no route to host|certificate`},
 	{Name: "server-error", Class: verdict.ServerError, Match: `server (had an )?error|internal (server )?error|server_error|service unavailable|service_unavailable|temporarily un(available|able)|bad gateway|gateway time-?out|provider returned error|an error occurred while processing|try your request again|retry your request`},
-	{Name: "bad-request", Class: verdict.InvalidRequest, Match: `^bad request\b|invalid_request_error|^invalid (value|parameter|argument)|unsupported (value|parameter)`},
+	{Name: "bad-request", Class: verdict.InvalidRequest, Match: `^(bad request|unprocessable entity)\b|invalid_request_error|^invalid (value|parameter|argument)|unsupported (value|parameter)`},
 }
 
 // codes are what the body of an answer calls an error: OpenAI's, Anthropic's, Google's and OpenCode's own.

@@ -27,12 +27,11 @@ var opencodeRecorded = []recorded{
 	{name: "filtered", script: "200(stop=content_filter)x*", class: verdict.Refused},
 	{name: "length", script: "200(stop=length)x*", class: verdict.LimitReached},
 	{name: "malformed", script: "200(content-type=text/event-stream, body=`data: {nope\n\n`)x*", class: verdict.BadOutput},
-	{name: "unknown-model", script: "200", args: []string{"-m", "rehearsal/nope"}, class: verdict.NotFound},
-	{name: "unknown-provider", script: "200", args: []string{"-m", "nope/nope"}, class: verdict.NotFound},
+	// Without its log opencode does not say why.
+	{name: "unknown-model", script: "200", args: []string{"-m", "rehearsal/nope"}, class: verdict.Unknown},
+	{name: "unknown-provider", script: "200", args: []string{"-m", "nope/nope"}, class: verdict.Unknown},
 	{name: "broken-config", script: "200", env: []string{"OPENCODE_CONFIG_CONTENT={nope"}, class: verdict.InvalidRequest},
 	{name: "wrong-config", script: "200", env: []string{`OPENCODE_CONFIG_CONTENT={"model": 3}`}, class: verdict.InvalidRequest},
 	{name: "no-session", script: "200", args: []string{"-s", "ses_e23634cffffe7BTx91ERbyKpKO"}, class: verdict.SessionNotFound},
 	{name: "no-agent-file", script: "200", args: []string{"-f", "/nonexistent/file.txt", "--"}, class: verdict.InvalidRequest},
-	{name: "redirect", script: "302(location=/login)x*", class: verdict.InvalidRequest},
-	{name: "conflict", script: chatError(409, "conflict", "", "Conflict"), class: verdict.InvalidRequest},
 }

@@ -24,8 +24,8 @@ type recorded struct {
 	class  verdict.Class
 }
 
-// TestRecord makes the outcomes in testdata/recorded.jsonl of each agent's folder anew, which its unit test judges. It is for whoever adds one:
-// BELAY_TEST_RECORD names the directory that the files go to, for all agents or versions that BELAY_TEST_CLIS has.
+// TestRecord makes the outcomes in testdata/recorded.jsonl of each agent's folder anew, which its unit test judges. BELAY_TEST_RECORD
+// names the directory that the files go to, and BELAY_TEST_CLIS one of other versions. What a form does not tell is taken out by hand.
 func TestRecord(t *testing.T) {
 	dir := os.Getenv("BELAY_TEST_RECORD")
 	if dir == "" {
