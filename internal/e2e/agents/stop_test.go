@@ -3,6 +3,7 @@
 package agents_test
 
 import (
+	"encoding/json"
 	"strings"
 	"syscall"
 	"testing"
@@ -72,6 +73,24 @@ func TestStop_WhileAToolRuns(t *testing.T) {
 			})
 		})
 	}
+}
+
+// So it is where another process asks for it.
+func TestStop_Cancelled(t *testing.T) {
+	each(t, false, func(t *testing.T, a *agent, version string) {
+		s := a.New(t, version, endless+", hang x*")
+		run := s.StartBelay(nil, a.work("say hi"), nil)
+		s.Eventually("the tool runs", func() bool { return endlessRuns(s) })
+		var listed struct{ ID string }
+		if err := json.Unmarshal([]byte(s.Run("belay", "ps", "--json").Stdout), &listed); err != nil || listed.ID == "" {
+			t.Errorf("%+v, %v", listed, err)
+		}
+		s.Run("belay", "cancel", listed.ID).Exits(0)
+		r := run.Wait()
+		r.Is("interrupted", 1)
+		r.Exits(143)
+		s.NobodyLeft()
+	})
 }
 
 // SIGHUP ends it like the others.
