@@ -138,11 +138,10 @@ func TestOthers_ServerCrashesMidRun(t *testing.T) {
 		"gemini": {"mcp_lab_", ".gemini/settings.json",
 			`{"security": {"auth": {"selectedType": "gemini-api-key"}}, "mcpServers": {"lab": {"command": %q, "args": [], "env": {"%s": "plain"}, "trust": true}}} // mine`,
 			[]string{"--yolo", "-p", "go"}},
-		"opencode": {"lab_", ".config/opencode/opencode.jsonc", `{"mcp": {"lab": {"type": "local", "command": [%q], "environment": {"%s": "plain"}, "enabled": true,}}} // mine`,
+		"opencode": {"lab_", ".config/opencode/opencode.jsonc", `{"$schema": "https://opencode.ai/config.json", "mcp": {"lab": {"type": "local", "command": [%q], "environment": {"%s": "plain"}, "enabled": true,}}} // mine`,
 			[]string{"run", "go"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
 			s := newStage(t)
 			path := clitest.Find(t, profile.Find(name), "")
 			api := s.rehearsal(fmt.Sprintf(`tool(%[1]secho: {"text":"one"}), tool(%[1]sexit: {"n":3}), tool(%[1]secho: {"text":"two"}), 200(text=done)`, tt.prefix))
@@ -156,7 +155,7 @@ func TestOthers_ServerCrashesMidRun(t *testing.T) {
 			if err := os.WriteFile(config, []byte(before), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			if out, err := s.command("", "mcp", "install", "--client", name).CombinedOutput(); err != nil {
+			if out, err := s.command("", "mcp", "install", "--client", name).Output(); err != nil {
 				t.Fatalf("%v\n%s", err, out)
 			}
 			if after, _ := os.ReadFile(config); !strings.Contains(string(after), `"mcp"`) || string(after) == before {
@@ -169,7 +168,7 @@ func TestOthers_ServerCrashesMidRun(t *testing.T) {
 				}
 			})
 			heard(t, api, "one", "exit status 3", "two")
-			if out, err := s.command("", "mcp", "uninstall", "--client", name).CombinedOutput(); err != nil {
+			if out, err := s.command("", "mcp", "uninstall", "--client", name).Output(); err != nil {
 				t.Fatalf("%v\n%s", err, out)
 			}
 			if after, _ := os.ReadFile(config); string(after) != before {
