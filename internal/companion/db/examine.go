@@ -3,6 +3,7 @@ package db
 import (
 	"cmp"
 	"database/sql"
+	"io/fs"
 	"os"
 
 	"github.com/belay-run/belay/internal/safefile"
@@ -39,6 +40,21 @@ func Examine(dir string) (h Health, err error) {
 	version, err := versionOf(d.sql)
 	if err != nil {
 		return h, err
+	}
+	if version == 0 { // it is just being made, or is something else
+		var tables int
+		if err := d.sql.QueryRow("SELECT count(*) FROM sqlite_schema").Scan(&tables); err != nil {
+			return h, err
+		}
+		if tables == 0 {
+			return h, fs.ErrNotExist
+		}
+		if version, err = versionOf(d.sql); err == nil && version == 0 {
+			err = errForeign
+		}
+		if err != nil {
+			return h, err
+		}
 	}
 	h.Older = version < len(migrations)
 	if h.Size < maxCheck {

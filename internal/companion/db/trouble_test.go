@@ -350,6 +350,32 @@ func TestOpen_StrangeDirectory(t *testing.T) {
 	}
 }
 
+// A database is there before its tables are: belayd makes it when a failed run wakes it up.
+func TestExamine_JustBeingMade(t *testing.T) {
+	w := newWorld(t)
+	path := filepath.Join(w.dir, db.Name)
+	if err := os.WriteFile(path, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	made, err := sql.Open("sqlite", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer made.Close()
+	if _, err := made.Exec("PRAGMA journal_mode = WAL"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := db.Examine(w.dir); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("said %v", err)
+	}
+	if _, err := made.Exec("CREATE TABLE other (x)"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := db.Examine(w.dir); err == nil || errors.Is(err, os.ErrNotExist) {
+		t.Errorf("said %v of a database of something else", err)
+	}
+}
+
 func TestExamine(t *testing.T) {
 	w := newWorld(t)
 	if _, err := db.Examine(w.dir); !errors.Is(err, os.ErrNotExist) {
