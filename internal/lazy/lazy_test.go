@@ -27,7 +27,10 @@ func TestValue_IsMadeOnce(t *testing.T) {
 
 func TestRegexp(t *testing.T) {
 	p := Regexp(`^a+$`)
-	if p.compiled != nil || !p.Get().MatchString("aaa") || p.Get() != p.Get() {
-		t.Errorf("%+v", p)
+	if p.compiled != nil {
+		t.Error("compiled before it was asked for")
+	}
+	if first := p.Get(); !first.MatchString("aaa") || p.Get() != first {
+		t.Error("compiled again")
 	}
 }
