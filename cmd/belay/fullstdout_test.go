@@ -33,6 +33,13 @@ var answers = map[string][]string{
 	"belay prices":                {"prices", "prices --json"},
 	"belay config":                {"config"},
 	"belay config show":           {"config show", "config show --json"},
+	"belay profile":               {"profile"},
+	"belay profile list":          {"profile list", "profile list --json"},
+	"belay profile check":         {"profile check toy", "profile check toy --json"},
+	"belay shim":                  {"shim"},
+	"belay shim install":          {"shim install claude"},
+	"belay shim status":           {"shim status", "shim status --json"},
+	"belay shim remove":           {"shim remove"},
 	"belay doctor":                {"doctor", "doctor --json"},
 	"belay mcp":                   {"mcp --help"},
 	"belay mcp install":           {"mcp install --client claude --scope user --dry-run", "mcp install --client claude --scope user"},
@@ -123,7 +130,7 @@ func TestFullStdout_ReaderGone(t *testing.T) {
 	}
 }
 
-// withRecord is a home with something to answer: a record, a gate that is closed, a budget, a hook and an MCP server.
+// withRecord is a home with something to answer: a record, a gate that is closed, a budget, a profile, a hook and an MCP server.
 func withRecord(t *testing.T) *run {
 	t.Helper()
 	r := newRun(t, 0)
@@ -132,7 +139,7 @@ func withRecord(t *testing.T) *run {
 			t.Fatal(err)
 		}
 	}
-	r.write("config/belay/config.toml", "[budget.nightly]\nlimit = 5\nwindow = \"day\"\n")
+	r.write("config/belay/config.toml", "[budget.nightly]\nlimit = 5\nwindow = \"day\"\n[profile.toy]\ncommand = \"toy\"\nheadless = {always = true}\n")
 	r.write("home/.claude.json", `{"mcpServers": {"db": {"command": "db-server"}}}`)
 	r.write("home/.claude/settings.json", `{"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "true"}]}]}}`)
 	r.command("belay-plain", "run", "--", "false").Run()
