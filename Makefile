@@ -115,9 +115,9 @@ bench: build ## product and peers, interleaved, as ratios; see docs/performance.
 	bin/mcp -bin bin
 	bin/record -bin bin
 	scripts/setup-clis >/dev/null
-	bin/belay rehearse --script 200 -- bin/shim -talks -last '"type":"result"' -say '{"type":"user","message":{"role":"user","content":"say hi"},"parent_tool_use_id":null}' \
+	bin/belay rehearse --script 200 -- bin/shim -rounds 50 -talks -last '"type":"result"' -say '{"type":"user","message":{"role":"user","content":"say hi"},"parent_tool_use_id":null}' \
 	  .clis/claude-2.1.325/claude --output-format stream-json --verbose --input-format stream-json 2>/dev/null | grep median
-	bin/belay rehearse --script 200 -- bin/shim -say 'say hi' -last turn.completed .clis/codex-0.166.0/codex exec --experimental-json --sandbox danger-full-access \
+	bin/belay rehearse --script 200 -- bin/shim -rounds 30 -say 'say hi' -last turn.completed .clis/codex-0.166.0/codex exec --experimental-json --sandbox danger-full-access \
 	  --skip-git-repo-check 2>/dev/null | grep median
 
 vuln: ## needs the vulnerability database, so it is not part of test
