@@ -59,7 +59,7 @@ func (g *Gate) Enter(holder string) (*Pass, *Refusal) {
 	return p, nil
 }
 
-// Attend returns the pass of a call that starts whatever the gate says. What becomes of it is told all the same.
+// Attend lets a call in even if the gate is closed, and returns its pass, by which the gate still learns how the call ends.
 func (g *Gate) Attend(holder string) *Pass {
 	return &Pass{gate: g, ticket: admission{Holder: holder, Started: clock.Now(), Breaker: breaker.Ticket{Caller: g.Caller}}}
 }

@@ -129,7 +129,7 @@ func (c *shimCall) become(ctx context.Context) int {
 	return engine.CodeNotExecutable
 }
 
-// adjust takes back settings of the user's that are not for a command that nobody sees belay in.
+// adjust turns off settings that would show belay to a caller who does not know of it.
 func (c *shimCall) adjust(s *config.Settings) {
 	if c == nil {
 		return

@@ -14,7 +14,7 @@ import (
 )
 
 // Fallback is an agent that gets the request when those before it cannot take it: a limit ends too late, or the service stays
-// overloaded, or its breaker is open. Permanent failures are final, whoever's they are.
+// overloaded, or its breaker is open. A permanent failure ends the run, also that of a fallback.
 type Fallback struct {
 	// Profile is the agent, and Model the model that it is to use; empty means its own choice.
 	Profile, Model string

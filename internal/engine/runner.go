@@ -47,8 +47,8 @@ type Runner struct {
 
 	// WholeStream gives a caller who reads an agent's events each of them when it comes, also before the model has answered, and the
 	// one that ends the stream: the agent comes to the end of its own retries, also where there is no hope or no room for them.
-	// They count all the same. An attempt that is repeated has then shown how it began. A conversation starts whatever the gate
-	// says: its caller gets the answers of the service to each turn, as without us.
+	// They still count. Of an attempt that is repeated, the caller has then seen the beginning. A conversation also starts at a
+	// closed gate: its caller gets the service's answer to each turn, as without us.
 	WholeStream bool
 
 	// Keep also keeps in the result what is passed on live: the output, and of the standard error what says why it

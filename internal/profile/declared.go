@@ -8,8 +8,8 @@ import (
 	"github.com/belay-run/belay/internal/agent/generic"
 )
 
-// own are the CLIs that the user's file declares; nil, as nearly always, if it declares none. The command alone reads that file:
-// of the library nobody declares any.
+// own are the CLIs that the user's file declares; nil, as nearly always, if it declares none. Only the command reads
+// that file, so a program that uses the library has none.
 var own atomic.Pointer[[]*agent.Descriptor]
 
 // Declare makes the CLIs known that the user's file declares, in place of those that it declared before.

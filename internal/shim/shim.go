@@ -1,8 +1,8 @@
 // Package shim knows the directory of links that puts Belay in front of CLIs: a link for each, named after it, to the executable of
 // Belay. Started by such a name, Belay finds the real CLI in the rest of PATH ([Find]) and either runs it or becomes it.
 //
-// A link keeps working after Belay is gone: it dangles, and whoever searches PATH goes on to the real CLI. That the search never
-// comes back to Belay is held twice. [Find] passes over everything that is Belay, whatever it is called and however often its
+// A link does no harm after Belay is gone: it dangles, and a search of PATH goes on to the real CLI. Two things keep the search from
+// coming back to Belay. [Find] passes over everything that is Belay, whatever it is called and however often its
 // directory is on PATH. And every CLI that Belay starts or becomes has a [Mark] in its environment, so that a wrapper which leads
 // back to Belay is passed over too.
 package shim

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/belay-run/belay/internal/agent"
 	"github.com/belay-run/belay/internal/lazy"
 	"github.com/belay-run/belay/verdict"
 )
@@ -53,7 +54,7 @@ func fromBody(message string, now time.Time) (verdict.Verdict, bool) {
 	json.Unmarshal([]byte(message), &body) // what is not there or of another kind stays empty
 	v := verdict.Verdict{Class: verdict.InvalidRequest, Rule: "body", Evidence: evidence(message)}
 	for _, name := range []string{body.Error.Code, body.Error.Type} {
-		if class, ok := codes.Find(name); ok {
+		if class, ok := agent.ClassOfCode(name, codes); ok {
 			v.Class, v.Rule = class, "body-"+name
 			break
 		}

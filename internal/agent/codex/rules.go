@@ -88,37 +88,9 @@ var ruleTable = []verdict.Rule{
 	{Name: "network", Class: verdict.Network, Match: `error sending request|connection failed\b|transport error|network error|error decoding response body|stream closed before response\.completed|failed to lookup address|dns error|connection (refused|reset|closed|aborted)|network is unreachable|no route to host|broken pipe|unexpected eof|error while reading the server response`},
 }
 
-// codes are what the body of an answer calls an error. Codex shows the body of a 400 as it is.
+// codes are what the body of an answer calls an error, beyond what all services do. Codex shows the body of a 400 as it is.
 var codes = agent.Classes{
-	{"context_length_exceeded", verdict.TooLarge},
-	{"string_above_max_length", verdict.TooLarge},
-	{"request_too_large", verdict.TooLarge},
-	{"model_not_found", verdict.NotFound},
-	{"not_found_error", verdict.NotFound},
-	{"insufficient_quota", verdict.Billing},
-	{"billing_not_active", verdict.Billing},
-	{"billing_hard_limit_reached", verdict.Billing},
-	{"organization_spend_limit_exceeded", verdict.Billing},
-	{"usage_not_included", verdict.Billing},
-	{"usage_limit_reached", verdict.UsageLimit},
-	{"rate_limit_exceeded", verdict.RateLimit},
-	{"rate_limit_error", verdict.RateLimit},
-	{"server_is_overloaded", verdict.Overloaded},
-	{"slow_down", verdict.Overloaded},
-	{"overloaded_error", verdict.Overloaded},
-	{"server_error", verdict.ServerError},
-	{"internal_server_error", verdict.ServerError},
-	{"invalid_api_key", verdict.Auth},
-	{"invalid_organization", verdict.Auth},
-	{"token_expired", verdict.Auth},
-	{"unsupported_country_region_territory", verdict.Auth},
-	{"account_deactivated", verdict.Auth},
-	{"authentication_error", verdict.Auth},
-	{"permission_error", verdict.Auth},
-	{"content_filter", verdict.Refused},
-	{"content_policy_violation", verdict.Refused},
 	{"cyber_policy", verdict.Refused},
 	{"misalignment_policy_violation", verdict.Refused},
 	{"bio_policy", verdict.Refused},
-	{"invalid_prompt", verdict.Refused}, // "flagged as potentially violating our usage policy"
 }

@@ -1,9 +1,11 @@
 package codex
 
 import (
+	"slices"
 	"testing"
 	"time"
 
+	"github.com/belay-run/belay/internal/agent"
 	"github.com/belay-run/belay/verdict"
 )
 
@@ -250,7 +252,7 @@ func TestRules(t *testing.T) {
 
 // The body of a 400 says by a code what is wrong.
 func TestClassify_Body(t *testing.T) {
-	for _, row := range codes {
+	for _, row := range slices.Concat(codes, agent.APICodes) {
 		code, class := row.Key, row.Value
 		for _, body := range []string{`{"error":{"code":"` + code + `"}}`, `{"error":{"type":"` + code + `","message":"x","code":null}}`} {
 			if v := classify(body, noon); v.Class != class || v.Retryable != class.Retryable() {

@@ -66,7 +66,7 @@ type Prompt struct {
 	Words    bool   // the words of the command line are one
 	Stdin    Stdin  // what the CLI does with stdin
 	MaxStdin int64  // in bytes; 0 means no limit
-	Commands string // what a prompt begins with that the CLI takes for a command of its own; empty if there is no such thing
+	Commands string // how prompts begin that the CLI takes for its own commands, such as /; empty if it has none
 	Escape   string // what keeps it from that, before the prompt; empty means a new line
 }
 

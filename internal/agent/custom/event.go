@@ -189,7 +189,7 @@ func textOf(value any) string {
 	return string(data)
 }
 
-// number is what the line has in a field; ok is false if it is no number.
+// number is the value of a field of the line; ok is false if that is not a number.
 func (r *read) number(f Field) (sum float64, ok bool) {
 	for _, value := range r.values(f) {
 		switch v := value.(type) {

@@ -66,7 +66,7 @@ func (e *failure) byBody(now time.Time) (verdict.Class, string, bool) {
 	json.Unmarshal([]byte(d.Body), &body) // what is not there or of another kind stays empty
 	code, _ := body.Error.Code.(string)
 	for _, name := range []string{code, body.Error.Type, body.Error.Status} {
-		class, ok := codes.Find(name)
+		class, ok := agent.ClassOfCode(name, codes)
 		if ok && (d.Status != 429 || class == verdict.Billing || class.Throttle()) {
 			return class, "code " + name, true
 		}

@@ -39,7 +39,7 @@ func asked(s *stage.Stage) map[string]int {
 	return n
 }
 
-// outThenAnswer is claude out of its plan's limit, and whoever is asked next answers.
+// outThenAnswer is a script: claude has used up its plan, and the next agent answers.
 const outThenAnswer = "usage-limit(resets=3h), 200(in=1000, out=100)x*"
 
 // Claude is out of its usage limit: codex answers, in the same run, and the next run asks codex at once. When the limit is reset, claude
