@@ -42,7 +42,7 @@ func (s *status) follow(a engine.Activity) {
 	}
 }
 
-// restart says that another attempt begins. What was used so far stays.
+// restart says that an attempt has ended, so that what it did is not shown of the next one. What was used so far stays.
 func (s *status) restart() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -6,8 +6,10 @@ import (
 	"time"
 
 	"github.com/belay-run/belay/internal/agent"
+	"github.com/belay-run/belay/internal/config"
 	"github.com/belay-run/belay/internal/engine"
 	"github.com/belay-run/belay/internal/printable"
+	"github.com/belay-run/belay/internal/term"
 	"github.com/belay-run/belay/verdict"
 )
 
@@ -72,6 +74,20 @@ func TestStatus_Plain(t *testing.T) {
 			t.Errorf("%q", got)
 		}
 	})
+}
+
+// A command may tell what it does before it is said that it has started; only the end of an attempt takes that back.
+func TestView_StatusOutlivesALateStart(t *testing.T) {
+	v := &view{screen: term.New(nil), settings: &config.Settings{}, status: newStatus("claude")}
+	v.status.follow(engine.Activity{Doing: agent.Writing})
+	v.observe(engine.AttemptStarted{Attempt: 1, Command: "claude", Held: true})
+	if got := v.status.doing(true); got != "writing" {
+		t.Errorf("after its start: %q", got)
+	}
+	v.observe(engine.AttemptFailed{Attempt: 1})
+	if got := v.status.doing(true); got != "working" {
+		t.Errorf("after its end: %q", got)
+	}
 }
 
 func TestCountText(t *testing.T) {

@@ -44,6 +44,9 @@ func (v *view) observe(e engine.Event) {
 		}
 	case engine.AttemptFailed:
 		v.end()
+		if v.status != nil {
+			v.status.restart() // here: when it is said that another attempt has started, that may already have told what it does
+		}
 		v.verbosely(message.Verdict(e.Verdict.Class, e.Verdict.Rule))
 		if v.settings.Verbose {
 			io.Copy(v.stderr, e.Stderr.Reader())
@@ -268,7 +271,6 @@ func (v *view) pulse(command string) (stop func()) {
 	if v.status == nil {
 		return v.screen.Pulse(message.StillRunning(command))
 	}
-	v.status.restart()
 	return v.screen.Status(v.status.inPlace, v.status.plain)
 }
 
