@@ -20,7 +20,7 @@ func TestArguments_TotalLimit(t *testing.T) {
 	t.Parallel()
 	dir, id := t.TempDir(), t.Name()+strconv.Itoa(os.Getpid())
 	defer afterwards(t, dir, id)
-	env := environment(dir, id)
+	env := environment(programs(t), dir, id)
 	run := func(size int, command ...string) (code int, started bool, stderr string) {
 		const piece = 100_000
 		for ; size > 0; size -= piece {

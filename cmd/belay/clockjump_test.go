@@ -19,7 +19,7 @@ import (
 // seamed is a belay whose clock can be set.
 var seamed = sync.OnceValues(func() (string, error) {
 	path := filepath.Join(binDir, "belay-clock")
-	return path, goBuild(path, "CGO_ENABLED=0", "-tags", "clockseam")
+	return path, goBuild(path, ".", "CGO_ENABLED=0", "-tags", "clockseam")
 })
 
 // jumpCase is a run during which the clock is set.

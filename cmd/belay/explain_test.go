@@ -25,7 +25,7 @@ type explained struct {
 func explainer(t *testing.T) func(profile string, code int, stdout, stderr string, argv ...string) explained {
 	dir, id := t.TempDir(), t.Name()+strconv.Itoa(os.Getpid())
 	t.Cleanup(func() { afterwards(t, dir, id) })
-	env := environment(dir, id)
+	env := environment(programs(t), dir, id)
 	return func(profile string, code int, stdout, stderr string, argv ...string) (e explained) {
 		t.Helper()
 		file := filepath.Join(dir, "stdout")

@@ -84,7 +84,7 @@ type processRun struct {
 func playProcesses(t *testing.T, players string, seed uint64, n int) []*processRun {
 	t.Helper()
 	r := newRun(t, int(seed))
-	r.env = []string{"PATH=" + binDir + ":" + players + ":" + os.Getenv("PATH")}
+	r.env = []string{"PATH=" + programs(r.t) + ":" + players + ":" + os.Getenv("PATH")}
 	list := make([]*processRun, n)
 	slots := make(chan struct{}, 8)
 	var all sync.WaitGroup

@@ -70,7 +70,7 @@ func (r *run) script(name string, e ending) {
 func (r *run) gh(env []string, args ...string) (starts, code int, stdout, stderr string) {
 	r.t.Helper()
 	cmd := r.command("belay", args...)
-	cmd.Env = append(cmd.Env, "PATH="+filepath.Join(r.dir, "bin")+":"+binDir+":"+os.Getenv("PATH"), "GH_TOKEN=x",
+	cmd.Env = append(cmd.Env, "PATH="+filepath.Join(r.dir, "bin")+":"+programs(r.t)+":"+os.Getenv("PATH"), "GH_TOKEN=x",
 		"BELAY_BASE_DELAY=0", "BELAY_JITTER=none", "BELAY_MAX_WAIT=2s", "BELAY_NO_GATE=true")
 	cmd.Env = append(cmd.Env, env...)
 	var out, errs bytes.Buffer
@@ -276,7 +276,7 @@ func TestGH_OneFile(t *testing.T) {
 		for _, command := range []string{"gh pr merge 1", issueCreate} {
 			args := "exec belay run --max-retries 2 -- " + command + " > log 2>&1"
 			cmd := r.command("sh", "-c", args)
-			cmd.Env = append(cmd.Env, "PATH="+filepath.Join(r.dir, "bin")+":"+binDir+":"+os.Getenv("PATH"), "GH_TOKEN=x", "BELAY_BASE_DELAY=0", "BELAY_JITTER=none", "BELAY_MAX_WAIT=2s", "BELAY_NO_GATE=true")
+			cmd.Env = append(cmd.Env, "PATH="+filepath.Join(r.dir, "bin")+":"+programs(r.t)+":"+os.Getenv("PATH"), "GH_TOKEN=x", "BELAY_BASE_DELAY=0", "BELAY_JITTER=none", "BELAY_MAX_WAIT=2s", "BELAY_NO_GATE=true")
 			cmd.Run()
 			text, _ := os.ReadFile(filepath.Join(r.dir, "starts"))
 			os.Remove(filepath.Join(r.dir, "starts"))

@@ -27,7 +27,7 @@ func TestGitHub_Hostile(t *testing.T) {
 	if err := os.Chmod(filepath.Join(bin, "claude"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	r.env = []string{"PATH=" + binDir + ":" + bin + ":" + os.Getenv("PATH"), "GITHUB_ACTIONS=true", "GITHUB_OUTPUT=output", "GITHUB_STEP_SUMMARY=summary"}
+	r.env = []string{"PATH=" + programs(r.t) + ":" + bin + ":" + os.Getenv("PATH"), "GITHUB_ACTIONS=true", "GITHUB_OUTPUT=output", "GITHUB_STEP_SUMMARY=summary"}
 	for _, text := range actionstest.Hostile {
 		if text == "" {
 			continue // a session without a name is none

@@ -67,7 +67,7 @@ func (r *run) agents(env ...string) {
 			r.t.Fatal(err)
 		}
 	}
-	r.env = append(r.env, "UNIT="+unit, "PATH="+binDir+":"+bin+":"+os.Getenv("PATH"))
+	r.env = append(r.env, "UNIT="+unit, "PATH="+programs(r.t)+":"+bin+":"+os.Getenv("PATH"))
 	r.env = append(r.env, env...)
 }
 

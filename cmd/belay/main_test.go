@@ -5,11 +5,14 @@
 package main
 
 import (
+	"errors"
 	"flag"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -23,9 +26,22 @@ import (
 const testTimeout = 60 * time.Second
 
 var (
-	binDir string // holds belay, and belay-plain
-	raced  bool   // belay is built with the race detector
+	binDir  string // holds belay, belay-plain and belayd
+	raceDir string // holds a belay with the race detector, where there is a C compiler
 )
+
+// concurrent are the tests in which much happens at once within one belay. Theirs has the race detector; with BELAY_TEST_FULL all have
+// it. It takes five times the CPU of a short run, and most tests are of many short runs: as released, belay is tested at half the price.
+var concurrent = []string{"TestCrowd", "TestCtrlC", "TestFaults", "TestGate", "TestNotify", "TestSpending", "TestStatusLine", "TestTerminal", "TestTop"}
+
+// programs is the directory of the belay that a test runs.
+func programs(t testing.TB) string {
+	group := strings.FieldsFunc(t.Name(), func(r rune) bool { return r == '_' || r == '/' })[0]
+	if os.Getenv("BELAY_TEST_FULL") != "" || slices.Contains(concurrent, group) {
+		return raceDir
+	}
+	return binDir
+}
 
 func TestMain(m *testing.M) {
 	flag.Parse()
@@ -54,26 +70,37 @@ func given(name string) (ok bool) {
 	return ok
 }
 
-// build makes belay, with the race detector where there is a C compiler, and belay-plain: as it is released.
+// build makes belay as it is released, which is belay-plain too, belayd, and a belay with the race detector where there is a C compiler.
 func build(dir string) error {
-	binDir = dir
-	if err := buildCompanion(dir); err != nil {
+	binDir, raceDir = dir, filepath.Join(dir, "race")
+	if err := errors.Join(buildCompanion(dir), os.Mkdir(raceDir, 0o700)); err != nil {
 		return err
 	}
-	plain, belay := filepath.Join(dir, "belay-plain"), filepath.Join(dir, "belay")
-	if err := goBuild(plain, "CGO_ENABLED=0"); err != nil {
+	belay := filepath.Join(dir, "belay")
+	if err := goBuild(belay, ".", "CGO_ENABLED=0"); err != nil {
 		return err
 	}
-	if err := goBuild(belay, "CGO_ENABLED=1", "-race"); err != nil {
+	for _, name := range []string{"belayd", "ask", "belay-plain"} { // which are looked for beside belay
+		of := name
+		if name == "belay-plain" {
+			of = "belay"
+			if err := os.Link(belay, filepath.Join(dir, name)); err != nil {
+				return err
+			}
+		}
+		if err := os.Link(filepath.Join(dir, of), filepath.Join(raceDir, name)); err != nil {
+			return err
+		}
+	}
+	if err := goBuild(filepath.Join(raceDir, "belay"), ".", "CGO_ENABLED=1", "-race"); err != nil {
 		fmt.Fprintf(os.Stderr, "no race detector: %v\n", err)
-		return os.Link(plain, belay)
+		return os.Link(belay, filepath.Join(raceDir, "belay"))
 	}
-	raced = true
 	return nil
 }
 
-func goBuild(to, env string, flags ...string) error {
-	cmd := exec.Command("go", append(append([]string{"build", "-o", to}, flags...), ".")...)
+func goBuild(to, what, env string, flags ...string) error {
+	cmd := exec.Command("go", append(append([]string{"build", "-o", to}, flags...), what)...)
 	cmd.Env = append(os.Environ(), env)
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("go build %v: %w\n%s", flags, err, out)
@@ -90,9 +117,9 @@ func rounds(t testing.TB) int {
 const idVar = "E2E_ID"
 
 // environment is what the commands of one test see: nothing of the machine but PATH, everything else in dir.
-func environment(dir, id string) []string {
+func environment(bin, dir, id string) []string {
 	return []string{
-		"PATH=" + binDir + ":" + os.Getenv("PATH"),
+		"PATH=" + bin + ":" + os.Getenv("PATH"),
 		"HOME=" + filepath.Join(dir, "home"),
 		"XDG_CONFIG_HOME=" + filepath.Join(dir, "config"),
 		"XDG_STATE_HOME=" + filepath.Join(dir, "xdg-state"),

@@ -81,7 +81,7 @@ func stagePlay(t *testing.T, dir, name string, acts ...string) (env []string) {
 			t.Fatal(err)
 		}
 	}
-	return []string{"PLAY=" + plays, "PATH=" + binDir + ":" + bin + ":" + os.Getenv("PATH")}
+	return []string{"PLAY=" + plays, "PATH=" + programs(t) + ":" + bin + ":" + os.Getenv("PATH")}
 }
 
 // report is what a result file says.

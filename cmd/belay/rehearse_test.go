@@ -5,7 +5,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -19,18 +19,13 @@ import (
 	"github.com/belay-run/belay/internal/journal"
 )
 
-// buildCompanion makes belayd, with the race detector where there is a C compiler, and ask: the same under the name by
-// which it is a small client.
+// buildCompanion makes belayd, and ask: the same under the name by which it is a small client.
 func buildCompanion(dir string) error {
-	path := filepath.Join(dir, "belayd")
-	build := exec.Command("go", "build", "-race", "-o", path, "../belayd")
-	build.Env = append(os.Environ(), "CGO_ENABLED=1")
-	if build.Run() != nil {
-		if out, err := exec.Command("go", "build", "-o", path, "../belayd").CombinedOutput(); err != nil {
-			return fmt.Errorf("go build belayd: %w\n%s", err, out)
-		}
+	path, env, flags := filepath.Join(dir, "belayd"), "CGO_ENABLED=0", []string(nil)
+	if os.Getenv("BELAY_TEST_FULL") != "" {
+		env, flags = "CGO_ENABLED=1", []string{"-race"}
 	}
-	return os.Symlink("belayd", filepath.Join(dir, "ask"))
+	return errors.Join(goBuild(path, "../belayd", env, flags...), os.Link(path, filepath.Join(dir, "ask")))
 }
 
 // The demo needs nothing but belay and belayd, and waits less than half a minute in all.

@@ -44,7 +44,7 @@ func newScreen(t *testing.T, args ...string) *screen {
 			t.Fatal(err)
 		}
 	}
-	env := append(environment(s.dir, s.id), "TERM=xterm", "PS1=$ ", "HISTFILE=", "BASH_SILENCE_DEPRECATION_WARNING=1")
+	env := append(environment(programs(t), s.dir, s.id), "TERM=xterm", "PS1=$ ", "HISTFILE=", "BASH_SILENCE_DEPRECATION_WARNING=1")
 	s.cmd = exec.Command(lookIn(env, args[0]), args[1:]...)
 	s.cmd.Dir, s.cmd.Env = s.dir, env
 	master, err := pty.StartWithSize(s.cmd, &pty.Winsize{Rows: 24, Cols: 80})

@@ -49,7 +49,7 @@ func TestScripts(t *testing.T) {
 		WorkdirRoot: t.TempDir(), // which is removed also after a failure
 		Setup: func(e *testscript.Env) error {
 			id := filepath.Base(e.WorkDir) + "-" + strconv.Itoa(os.Getpid())
-			s := &script{dir: e.WorkDir, env: environment(e.WorkDir, id), jobs: map[string]*job{}}
+			s := &script{dir: e.WorkDir, env: environment(programs(t), e.WorkDir, id), jobs: map[string]*job{}}
 			e.Vars = append(e.Vars, s.env...)
 			e.Vars = append(e.Vars, "ID="+id)
 			e.Values[scriptKey{}] = s

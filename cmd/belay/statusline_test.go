@@ -245,8 +245,8 @@ func inTmux(t *testing.T, before string, widths ...int) {
 		t.Helper()
 		cmd := exec.Command("tmux", append([]string{"-S", w.path("socket"), "-f", "/dev/null"}, args...)...)
 		cmd.Dir = w.dir
-		cmd.Env = append(environment(w.dir, w.id), "TERM=xterm", "BELAY_LOG_DIR=none", "PLAY="+w.path("plays"),
-			"PATH="+binDir+":"+filepath.Join(w.dir, "players")+":"+os.Getenv("PATH"))
+		cmd.Env = append(environment(programs(t), w.dir, w.id), "TERM=xterm", "BELAY_LOG_DIR=none", "PLAY="+w.path("plays"),
+			"PATH="+programs(t)+":"+filepath.Join(w.dir, "players")+":"+os.Getenv("PATH"))
 		out, err := cmd.CombinedOutput()
 		if err != nil {
 			t.Fatalf("%q: %v: %s", args, err, out)
@@ -288,7 +288,7 @@ func inTmux(t *testing.T, before string, widths ...int) {
 
 // another is a command of the same user in another terminal.
 func (s *screen) another(args ...string) *exec.Cmd {
-	env := environment(s.dir, s.id)
+	env := environment(programs(s.t), s.dir, s.id)
 	cmd := exec.Command(lookIn(env, args[0]), args[1:]...)
 	cmd.Dir, cmd.Env = s.dir, env
 	return cmd

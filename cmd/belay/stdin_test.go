@@ -67,7 +67,7 @@ func TestStdin_Timeout(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			r.env = append(r.env, "PATH="+binDir+":"+bin+":"+os.Getenv("PATH"))
+			r.env = append(r.env, "PATH="+programs(r.t)+":"+bin+":"+os.Getenv("PATH"))
 			if tt.env != "" {
 				r.env = append(r.env, tt.env)
 			}

@@ -103,7 +103,7 @@ func newRun(t *testing.T, round int) *run {
 
 // command is a command in the run's surroundings.
 func (r *run) command(name string, args ...string) *exec.Cmd {
-	env := append(environment(r.dir, r.id), r.env...)
+	env := append(environment(programs(r.t), r.dir, r.id), r.env...)
 	cmd := exec.Command(lookIn(env, name), args...)
 	cmd.Dir, cmd.Env = r.dir, env
 	return cmd

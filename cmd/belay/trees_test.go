@@ -156,7 +156,7 @@ func makePipe(path string) (*os.File, error) {
 }
 
 func (c *treeCell) command(args ...string) *exec.Cmd {
-	env := environment(c.dir, c.name)
+	env := environment(binDir, c.dir, c.name)
 	cmd := exec.Command(filepath.Join(binDir, "belay-plain"), args...)
 	cmd.Dir, cmd.Env = c.dir, env
 	return cmd

@@ -125,7 +125,7 @@ func (r *run) waiting(args ...string) *job {
 	if err := os.WriteFile(filepath.Join(bin, "claude"), []byte(waitingClaude), 0o700); err != nil {
 		r.t.Fatal(err)
 	}
-	r.env = append(r.env, "PATH="+binDir+":"+bin+":"+os.Getenv("PATH"))
+	r.env = append(r.env, "PATH="+programs(r.t)+":"+bin+":"+os.Getenv("PATH"))
 	return r.job("run", append([]string{"--result-file", "result.json"}, args...)...)
 }
 
