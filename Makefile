@@ -6,6 +6,9 @@ PREFIX  ?= /usr/local
 ROUNDS  ?= 2
 KILLS   ?= 20
 
+# As it is released; the race detector needs cgo, and asks for it. One way for all that is built: SQLite takes a minute to compile each way.
+export CGO_ENABLED := 0
+
 # What the linker has written through a mapping starts slower than a copy of it (docs/performance.md).
 copied = for f in $(1); do cp $$f $$f.copy && mv $$f.copy $$f || exit 1; done
 
@@ -17,7 +20,7 @@ help: ## what can be made
 	@sed -nE 's/^([a-z-]+):[^#]*## (.*)/  \1\t\2/p' Makefile | expand -t 14
 
 build: ## bin/belay and its companion, as they are released
-	CGO_ENABLED=0 go build -trimpath -buildvcs=auto -ldflags '$(LDFLAGS)' -o bin/ ./cmd/belay ./cmd/belayd
+	go build -trimpath -buildvcs=auto -ldflags '$(LDFLAGS)' -o bin/ ./cmd/belay ./cmd/belayd
 	@$(call copied,bin/belay bin/belayd)
 
 # What is installed beside the executables, from where to where.
@@ -42,7 +45,7 @@ dist: .tools/nfpm ## archives, packages, checksums and installers of a release i
 
 # Without the record, which the demo does not read: SQLite takes longer to compile than all the rest (docs/performance.md).
 demo: ## belay at work against an API that fails on purpose, in half a minute
-	CGO_ENABLED=0 go build -trimpath -buildvcs=auto -ldflags '$(LDFLAGS)' -tags norecord -o bin/demo/ ./cmd/belay ./cmd/belayd
+	go build -trimpath -buildvcs=auto -ldflags '$(LDFLAGS)' -tags norecord -o bin/demo/ ./cmd/belay ./cmd/belayd
 	@bin/demo/belay demo
 
 picture: build ## the pictures of README and docs, light and dark, from real runs
@@ -99,13 +102,13 @@ fuzz:
 cross:
 	@for platform in linux/amd64 darwin/amd64 windows/amd64 linux/arm64 $(if $(FULL),darwin/arm64 windows/arm64); do \
 	  echo "build $$platform"; \
-	  CGO_ENABLED=0 GOOS=$${platform%/*} GOARCH=$${platform#*/} go build -o /dev/null \
+	  GOOS=$${platform%/*} GOARCH=$${platform#*/} go build -o /dev/null \
 	    $$([ "$$platform" = linux/amd64 ] || [ -n '$(FULL)' ] && echo ./cmd/... || echo ./cmd/belay) || exit 1; \
 	done
 
 bench: build ## product and peers, interleaved, as ratios; see docs/performance.md
 	@scripts/setup-bench
-	cd bench && CGO_ENABLED=0 go build -trimpath -ldflags '-s -w' -o ../bin/ ./bare ./process ./throughput ./library ./breaker ./mcp ./record ./shim
+	cd bench && go build -trimpath -ldflags '-s -w' -o ../bin/ ./bare ./process ./throughput ./library ./breaker ./mcp ./record ./shim
 	@$(call copied,bin/bare)
 	bin/process -bin bin
 	bin/library

@@ -49,7 +49,7 @@ var buildOld = sync.OnceValue(func() (o old) {
 	for _, step := range [][]string{
 		{root, "git", "archive", "-o", archive, oldCommit, "go.mod", "go.sum", ":(glob)**/*.go"},
 		{source, "tar", "-xf", archive},
-		{source, "go", "build", "-trimpath", "-ldflags", "-s -w", "-o", o.dir, "./cmd/belay", "./cmd/belayd"},
+		{source, "go", "build", "-ldflags", "-s -w", "-o", o.dir, "./cmd/belay", "./cmd/belayd"},
 	} {
 		if out, err := run(step[0], step[1:]...); err != nil {
 			o.err = fmt.Errorf("%s: %w\n%s", strings.Join(step[1:], " "), err, out)
