@@ -129,7 +129,7 @@ func TestBig_Result(t *testing.T) {
 		{"codex/json", []string{"--", "codex", "exec", "--json", "hi"}, `{"type":"thread.started","thread_id":"0199a213-81c0-7800-8aa1-bbab2a035a53"}` + "\n" +
 			`{"type":"item.completed","item":{"id":"i1","type":"command_execution","aggregated_output":"`, unit, ""},
 	} {
-		sizes := []int{32 * mib} // more than it may keep
+		sizes := []int{20 * mib} // more than it may keep
 		if clitest.Full() {
 			sizes = []int{8 * mib, 64 * mib}
 		}

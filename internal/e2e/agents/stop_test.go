@@ -7,6 +7,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/belay-run/belay/internal/e2e/stage"
 )
@@ -110,12 +111,14 @@ func TestStop_HangUp(t *testing.T) {
 // So it is for a deadline of all attempts, which is no reason to try again; TestINTEG05_TimedOut has one of an attempt.
 func TestStop_TotalTimeout(t *testing.T) {
 	each(t, false, func(t *testing.T, a *agent, version string) {
-		s := a.New(t, version, "hang x*")
-		r := s.Belay([]string{"--total-timeout", "30s"}, a.ask("say hi"))
-		r.Exits(124)
-		r.Is("timeout", 1)
-		s.NobodyLeft()
-		s.Asked(1)
+		inTime(1, func(limit time.Duration) *stage.Stage {
+			s := a.New(t, version, "hang x*")
+			r := s.Belay([]string{"--total-timeout", limit.String()}, a.ask("say hi"))
+			r.Exits(124)
+			r.Is("timeout", 1)
+			s.NobodyLeft()
+			return s
+		})
 	})
 }
 
