@@ -59,7 +59,7 @@ var arrows = map[string][]string{
 	"scripts/sixfaults":           {"internal/agent", "internal/companion/rehearse", "internal/profile", "internal/supervise"},
 	"examples/ghsync":             {"", "gh", "retry"},
 	"internal/config":             {"internal/agent", "internal/agent/custom", "internal/agent/generic", "internal/alert", "internal/budget", "internal/label", "internal/message", "internal/price", "internal/profile", "internal/safefile", "internal/supervise", "retry", "verdict"},
-	"internal/clientfile":         {"internal/message", "internal/safefile", "internal/supervise"},
+	"internal/clientfile":         {"internal/message", "internal/redact", "internal/safefile", "internal/supervise"},
 	"internal/belayd":             {"internal/config", "verdict"},
 	"internal/version":            {},
 	"internal/doctor":             {"internal/agent", "internal/config", "internal/message", "internal/profile", "internal/redact", "internal/safefile", "internal/shim", "internal/state", "internal/supervise", "internal/term"},

@@ -15,6 +15,7 @@ import (
 	"github.com/belay-run/belay/internal/clientfile"
 	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/profile"
+	"github.com/belay-run/belay/internal/redact"
 	"github.com/belay-run/belay/internal/supervise"
 	"github.com/belay-run/belay/internal/term"
 )
@@ -133,7 +134,7 @@ func (t *clientTarget) edit(l clientfile.Location, how func(*clientfile.File) (c
 		case bytes.Equal(e.file.Text, e.After):
 			return e, nil
 		case t.dryRun:
-			e.diff = clientfile.Diff(l.Path, e.file.Text, e.After)
+			e.diff = redact.Text(clientfile.Diff(l.Path, e.file.Text, e.After)) // headers of servers are credentials
 			return e, nil
 		}
 		e.copied, err = e.file.Replace(e.After)

@@ -34,7 +34,7 @@ func TestMCP_InstallAndUninstall(t *testing.T) {
 	belay(t, "mcp", "install", "--client", "claude", "nothing-like-it").ends(2).says("the servers are ")
 	belay(t, "mcp", "install", "--client", "claude", "files").ends(0).says().prints("files is now behind belay\n", path+". The original is in "+path+".belay-backup", "restart claude to apply the change")
 	belay(t, "mcp", "status", "--client", "claude").ends(0).prints("files                behind belay\n", "db                   direct\n", "web                  remote\n")
-	belay(t, "mcp", "install", "--client", "claude").ends(0).prints("db is now behind belay\n", "web is called over a network and is not changed\n")
+	belay(t, "mcp", "install", "--client", "claude").ends(0).prints("db is now behind belay\n", "web is not changed because it has no credentials in the file and may need a login. If it needs none: belay mcp install --client claude --scope user web\n")
 	if after := read(t, path); !strings.Contains(after, `"--timeout", "1m59s"`) || !strings.Contains(after, `"numStartups": 3`) {
 		t.Errorf("%s", after)
 	}

@@ -1,11 +1,13 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"io"
 
 	"github.com/belay-run/belay/internal/clientfile"
 	"github.com/belay-run/belay/internal/message"
+	"github.com/belay-run/belay/internal/redact"
 	"github.com/belay-run/belay/internal/term"
 )
 
@@ -18,6 +20,10 @@ type serverRow struct {
 	File   string `json:"file"`
 	// Missing is the belay that stands in front of it, if that cannot be found.
 	Missing string `json:"missing,omitempty"`
+	// URL is where it is called over the network, by the client or by belay.
+	URL string `json:"url,omitempty"`
+	// Why is why belay mcp install leaves it alone.
+	Why string `json:"why,omitempty"`
 }
 
 // showServers lists what a client's configuration has, of one scope or of all.
@@ -74,7 +80,10 @@ func (l clientLook) serverRows() (rows []serverRow) {
 		return nil
 	}
 	for _, e := range l.file.Entries {
-		row := serverRow{Name: e.Name, State: "direct", Client: l.Client.Name, Scope: string(l.Scope), File: l.Path}
+		row := serverRow{Name: e.Name, State: "direct", Client: l.Client.Name, Scope: string(l.Scope), File: l.Path, URL: redact.Text(e.URL), Why: cmp.Or(e.Why, e.Doubt)}
+		if e.Remote || e.State == clientfile.Unfit && e.Command == "" {
+			row.State = "remote"
+		}
 		switch e.State {
 		case clientfile.Installed:
 			row.State = "behind belay"
@@ -83,11 +92,6 @@ func (l clientLook) serverRows() (rows []serverRow) {
 			}
 		case clientfile.ByHand:
 			row.State = "behind belay, by hand"
-		case clientfile.Unfit:
-			row.State = "remote"
-			if e.Command != "" {
-				row.State = "direct"
-			}
 		}
 		rows = append(rows, row)
 	}

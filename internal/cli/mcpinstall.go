@@ -3,6 +3,7 @@ package cli
 import (
 	"errors"
 	"io"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -105,11 +106,18 @@ func (t *clientTarget) editServers(w io.Writer, l clientfile.Location, wrap bool
 		return file, edit, nil
 	}
 	for _, e := range edit.Changed {
+		if e.Remote && !wrap {
+			term.Line(w, message.ServerCalled(e.Name))
+			continue
+		}
 		term.Line(w, message.ServerWrapped(e.Name, wrap))
 	}
 	for _, e := range file.Entries {
-		if e.State == clientfile.Unfit {
+		switch {
+		case e.State == clientfile.Unfit:
 			term.Line(w, message.ServerSkipped(e.Name, e.Why))
+		case wrap && e.State == clientfile.Direct && !slices.ContainsFunc(edit.Changed, func(c clientfile.Entry) bool { return c.Name == e.Name }) && e.Doubt != "":
+			term.Line(w, message.ServerDoubted(e.Name, e.Doubt, l.Client.Name, string(l.Scope)))
 		}
 	}
 	switch {
@@ -157,7 +165,7 @@ func (t *clientTarget) elsewhere(w io.Writer, command string, state clientfile.S
 		}
 		n := 0
 		for _, e := range file.Entries {
-			if e.State == state {
+			if e.State == state && e.Doubt == "" {
 				n++
 			}
 		}

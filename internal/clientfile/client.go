@@ -45,6 +45,8 @@ type Client struct {
 	CommandList bool
 	// Comments says that it reads a JSON file with comments, too.
 	Comments bool
+	// Remote is how it writes servers that it calls over the network.
+	Remote Remote
 	// TrailingCommas says that it reads one with a comma behind the last item of an object or list, too.
 	TrailingCommas bool
 }

@@ -51,12 +51,20 @@ func parse(t testing.TB, l clientfile.Location, text string) *clientfile.File {
 func install(t testing.TB, l clientfile.Location, before, belay string) string {
 	t.Helper()
 	f := parse(t, l, before)
-	edit, err := f.Install(belay)
+	edit, err := f.Install(belay, names(f)...)
 	if err != nil {
 		t.Fatalf("%v\n%s", err, before)
 	}
 	conforms(t, f, edit, belay)
 	return string(edit.After)
+}
+
+// names are those of all entries: so belay is put in front of those, too, for which that has to be said.
+func names(f *clientfile.File) (list []string) {
+	for _, e := range f.Entries {
+		list = append(list, e.Name)
+	}
+	return list
 }
 
 // conforms checks what is true of every installation, whatever the file: it can be read, every entry is behind belay that can be, a
@@ -72,7 +80,7 @@ func conforms(t testing.TB, before *clientfile.File, edit clientfile.Edit, belay
 			t.Fatalf("entry %d is not behind belay: %s", i, edit.After)
 		}
 	}
-	if again, err := after.Install(belay); err != nil || !bytes.Equal(again.After, edit.After) || len(again.Changed) > 0 {
+	if again, err := after.Install(belay, names(after)...); err != nil || !bytes.Equal(again.After, edit.After) || len(again.Changed) > 0 {
 		t.Fatalf("a second time changes it: %v\n%q\nbecame\n%q", err, edit.After, again.After)
 	}
 	want, err := before.Uninstall()
@@ -85,7 +93,7 @@ func conforms(t testing.TB, before *clientfile.File, edit clientfile.Edit, belay
 	if len(want.Changed) == 0 && !bytes.Equal(want.After, before.Text) {
 		t.Fatalf("there was nothing to undo:\n%q\n%q", before.Text, want.After)
 	}
-	elsewhere, err := before.Install("/gone/it's ä/belay")
+	elsewhere, err := before.Install("/gone/it's ä/belay", names(before)...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -93,7 +101,7 @@ func conforms(t testing.TB, before *clientfile.File, edit clientfile.Edit, belay
 	if err != nil {
 		t.Fatal(err)
 	}
-	now, err := moved.Install(belay)
+	now, err := moved.Install(belay, names(moved)...)
 	if err != nil || len(now.Repointed) < len(edit.Changed) {
 		t.Fatalf("%d of %d call the belay that is there, %v\n%q\nbecame\n%q", len(now.Repointed), len(edit.Changed), err, elsewhere.After, now.After)
 	}
@@ -115,6 +123,12 @@ var samples = map[string]struct {
 	"ServersWithComments": {"claude", "{ // mine\n\"mcpServers\": { /* , */ \"a\": {\"command\": \"npx\" /* x */, \"args\": [ // one\n\"-y\"]},\n \"b\": {\"command\": \"s\" // two\n}}}",
 		clientfile.Servers, true},
 	"ServersWithTrailingCommas": {"opencode", "{ // mine\n\"mcp\": { \"a\": {\"type\": \"local\", \"command\": [\"npx\", \"-y\", /* x */ ], \"enabled\": true, },\n \"b\": {\"command\": [\"s\",],},\n},\n}\n",
+		clientfile.Servers, false},
+	"RemoteJSON": {"claude", "{\n  \"mcpServers\": {\n    \"a\": {\n      \"type\": \"http\",\n      \"url\" : \"https:\\/\\/mine.example\\/mcp\",\n      \"headers\": {\n        \"Authorization\": \"Bearer ${T}\",\n        \"X-Y\": \"1\"\n      },\n      \"timeout\": 5000\n    },\r\n    \"b\": {\"url\":\"http://localhost:1/\",\"type\":\"sse\",\"x\":[]}\n  }\n}",
+		clientfile.Servers, false},
+	"RemoteWithComments": {"opencode", "{ // mine\n\"mcp\": { \"a\": {\"type\": \"remote\" /* , */, \"url\" /* u */ : /* v */ \"https://x.example/mcp\" // w\n, \"headers\": { /* none */ \"A\": \"1\", }, \"enabled\": false, },\n},\n}\n",
+		clientfile.Servers, false},
+	"RemoteTOML": {"codex", "# mine\r\n[mcp_servers.a]\r\n  url = 'https://x.example/mcp' # here\r\n  bearer_token_env_var = \"T\" # b\r\nenabled = false\r\n[mcp_servers.a.http_headers] # h\r\n'X-Y' = \"1\"\r\nZ = '2'\r\n[mcp_servers]\r\nb.url = \"http://127.0.0.1:1/\"\r\nb.env_http_headers = { \"A\" = \"V\", B = 'W' }\r\nc = {tool_timeout_sec = 5, url = \"http://10.0.0.1/x\", http_headers = {}}\r\n",
 		clientfile.Servers, false},
 	"ServersTOML": {"codex", "# mine\r\n[mcp_servers.a]\r\ncommand = 'npx' # here\r\nargs = [ # one\r\n  [\"x\"], '''y''',\r\n]\r\n[mcp_servers.\"b c\"]\r\nstartup_timeout_sec = 3\r\ncommand = \"s\"\r\n",
 		clientfile.Servers, false},
@@ -196,7 +210,7 @@ func TestReplace(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			edit, err := f.Install(belay)
+			edit, err := f.Install(belay, names(f)...)
 			if err != nil {
 				t.Fatal(err)
 			}

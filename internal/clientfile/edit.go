@@ -33,6 +33,8 @@ func (f *File) Install(belay string, names ...string) (Edit, error) {
 	}
 	edit, err := f.edit(names, func(e *Entry, to *Edit) []change {
 		switch {
+		case e.State == Direct && e.Doubt != "" && len(names) == 0:
+			return nil
 		case e.State == Direct:
 			to.Changed = append(to.Changed, *e)
 			return f.wrap(e, belay)
@@ -112,6 +114,9 @@ func (f *File) edit(names []string, how func(*Entry, *Edit) []change) (Edit, err
 
 // wrap puts belay in front of an entry.
 func (f *File) wrap(e *Entry, belay string) []change {
+	if e.Remote {
+		return f.wrapRemote(e, belay)
+	}
 	command := e.command.value
 	if f.isLine(e) {
 		return []change{{command.from + 1, command.to - 1, wrapLine(belay, e.belayArgs, units(f.Text[command.from:command.to]))}}
@@ -149,6 +154,9 @@ func (f *File) newArgs(e *Entry, args string) string {
 
 // unwrap takes belay away from an entry.
 func (f *File) unwrap(e *Entry) []change {
+	if e.Remote {
+		return f.unwrapRemote(e)
+	}
 	command := e.command.value
 	if f.isLine(e) {
 		inner, _ := unwrapLine(units(f.Text[command.from:command.to]))

@@ -30,12 +30,18 @@ type Entry struct {
 	State                State
 	// Why is why belay is not put in front of it; empty if it can be.
 	Why string
+	// Doubt is why belay is put in front of it only if it is named; empty if there is no doubt.
+	Doubt string
 	// Belay is the belay that it calls, if State is Installed.
 	Belay string
+	// Remote says that it is a server that is called over the network, by the client or by belay, and URL where it is.
+	Remote bool
+	URL    string
 
 	command, args *member
 	isList        bool     // the command is a list, with the arguments in it
 	belayArgs     []string // of belay, up to the command that it starts
+	parts         *remoteParts
 }
 
 // State says whether belay stands in front of an entry.
@@ -86,6 +92,7 @@ func (l Location) parse(text []byte, err error) (*File, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", l.Path, err)
 	}
+	f.leaveLogins()
 	return f, nil
 }
 

@@ -25,6 +25,12 @@ func FuzzInstall(f *testing.F) {
 		`{"mcpServers":{"a":{"command":"s","args":["x", 1, []]}}}`,
 		`{"mcpServers":{"a":{"command":"s","command":"t","args":[],"args":["b"]}}}`,
 		`{"mcpServers":{"a":{"command":"belay","args":["mcp","--name=a","--","s"],"command":"belay"}}}`,
+		`{"mcpServers":{"a":{"type":"http","url":"http://x/","headers":{"A":"b","a-":"c"}},"b":{"url":"https://x/","headers":{}}}}`,
+		`{"mcpServers":{"a":{"command":"belay","type":"stdio","env":{"BELAY_HEADER_A":"b"},"args":["mcp","--name=a","--transport","http","--header-env","A=BELAY_HEADER_A","--url","http://x/"]}}}`,
+		`{"mcp":{"a":{"type":"remote","url":"http://x/","headers":{"A":"b",},},},}`,
+		`{"servers":{"a":{"type":"sse","url":"http://x/","headers":{"A":"${input:b}"}}}}`,
+		"[mcp_servers.a]\nurl = 'http://x/'\nbearer_token_env_var = 'T'\n[mcp_servers.a.http_headers]\n\"A\" = 'b'\n",
+		"mcp_servers.a = {url = \"http://x/\", env_http_headers = { \"A\" = \"V\", B = 'W' }}",
 		"[mcp_servers.a]\ncommand = \"\"\"\ns\"\"\"\nargs = [\n# c\n]\n",
 		"mcp_servers.a = {command = 's', args = [['x'], 1]}",
 		"[[x.y]]\na = 1\n[x.y.z]\nb = 1979-05-27 07:32:00 # c\n[mcp_servers]\na . command = 's'\nb = {command = 't',args=[1,[2],{c=[3]},]}",
@@ -62,7 +68,7 @@ func FuzzInstall(f *testing.F) {
 					return
 				}
 			}
-			edit, err := before.Install("/opt/it's/belay")
+			edit, err := before.Install("/opt/it's/belay", names(before)...)
 			if err != nil {
 				t.Fatalf("%v\n%q", err, text)
 			}

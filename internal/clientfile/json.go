@@ -139,6 +139,7 @@ func (s *scanner) object(v *node) error {
 		if m.key, err = s.str(); err != nil {
 			return err
 		}
+		m.keyFrom, m.keyTo = m.from, s.at
 		if err := s.blanks(); err != nil {
 			return err
 		}

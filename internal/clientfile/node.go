@@ -29,6 +29,9 @@ type member struct {
 	value *node
 	// from is where the key is written, with all of a dotted key of TOML.
 	from int
+	// keyFrom and keyTo are where the key itself is written, of a dotted one its last word. keyTo is 0 if a table of TOML has no
+	// heading of its own.
+	keyFrom, keyTo int
 	// prefix is what stands on the line before the last word of a dotted key of TOML; inline says that the key stands in
 	// braces.
 	prefix string

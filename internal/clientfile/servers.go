@@ -27,7 +27,10 @@ func (f *File) server(m member) Entry {
 		return e
 	}
 	switch {
-	case e.command == nil || e.command.value.kind != kindText:
+	case e.command == nil:
+		f.remote(&e, n)
+		return e
+	case e.command.value.kind != kindText:
 		e.State, e.Why = Unfit, message.EntryRemote()
 		return e
 	case e.args != nil && e.args.value.kind != kindList:
@@ -37,6 +40,9 @@ func (f *File) server(m member) Entry {
 	e.Line, _ = position(f.Text, e.command.from)
 	if e.args != nil {
 		e.State, e.Belay = wrappedWords("mcp", e.Command, e.args.value)
+		if e.State == ByHand && f.wrappedRemote(&e, n, e.args, e.args.value.texts()) {
+			e.State, e.Belay = Installed, e.Command
+		}
 		e.belayArgs = []string{"mcp", "--name", e.Name}
 	} else {
 		// --name=NAME in one word marks an entry that had no arguments: Uninstall removes all of them.
@@ -51,6 +57,9 @@ func (f *File) commandList(e *Entry, n, list *node) {
 	e.isList, e.Command = true, list.items[0].text
 	e.Line, _ = position(f.Text, e.command.from)
 	e.State, e.Belay = wrappedWords("mcp", e.Command, &node{kind: kindList, items: list.items[1:]})
+	if e.State == ByHand && f.wrappedRemote(e, n, e.command, list.texts()[1:]) {
+		e.State, e.Belay = Installed, e.Command
+	}
 	e.belayArgs = []string{"mcp", "--name", e.Name}
 	f.takeLimits(e, n)
 }

@@ -31,6 +31,7 @@ func parseTOML(data []byte) (*node, error) {
 		switch e := p.Expression(); e.Kind {
 		case unstable.Table:
 			table = root.table(keyOf(e))
+			root.heading(e)
 		case unstable.ArrayTable:
 			key := keyOf(e)
 			parent, last := root.table(key[:len(key)-1]), key[len(key)-1]
@@ -67,6 +68,15 @@ func (n *node) table(key []string) *node {
 	return n
 }
 
+// heading notes where the name of a table stands.
+func (n *node) heading(e *unstable.Node) {
+	key := keyOf(e)
+	m := n.table(key[:len(key)-1]).member(key[len(key)-1])
+	for it := e.Key(); it.Next(); {
+		m.keyFrom, m.keyTo = int(it.Node().Raw.Offset), int(it.Node().Raw.Offset+it.Node().Raw.Length)
+	}
+}
+
 func keyOf(n *unstable.Node) (key []string) {
 	for it := n.Key(); it.Next(); {
 		key = append(key, string(it.Node().Data))
@@ -90,6 +100,7 @@ func (r *tomlReader) pair(table *node, n *unstable.Node, inline bool) (end int) 
 			m.from = begin
 		}
 		at, m.prefix = begin+int(it.Node().Raw.Length), string(r.data[r.indent(m.from):begin])
+		m.keyFrom, m.keyTo = begin, at
 	}
 	for at < len(r.data) && strings.IndexByte(" \t=", r.data[at]) >= 0 {
 		at++

@@ -181,9 +181,17 @@ func ServerWrapped(name string, wrapped bool) string {
 	return name + " is started directly again"
 }
 
-// ServerSkipped says that a server stays as it is, because it "is called over a network".
+// ServerCalled says that belay is no longer in front of a server that is called over the network.
+func ServerCalled(name string) string { return name + " is called directly again" }
+
+// ServerSkipped says that a server stays as it is, because it "needs oauth, which only the client can do".
 func ServerSkipped(name, why string) string {
-	return fmt.Sprintf("%s %s and is not changed", name, why)
+	return fmt.Sprintf("%s is not changed because it %s", name, why)
+}
+
+// ServerDoubted says that a server stays as it is unless it is named, because it "may need a login".
+func ServerDoubted(name, why, client, scope string) string {
+	return fmt.Sprintf("%s. If it needs none: belay mcp install --client %s --scope %s %s", ServerSkipped(name, why), client, scope, name)
 }
 
 // NoServerChange says that there is nothing to change.

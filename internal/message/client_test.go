@@ -50,7 +50,9 @@ func clientMessages(say func(name, text string)) {
 	say("NoServersToChange", message.NoServersToChange("claude", "user", config))
 	say("ServerWrapped", message.ServerWrapped("github", true))
 	say("ServerWrapped/no longer", message.ServerWrapped("github", false))
+	say("ServerCalled", message.ServerCalled("docs"))
 	say("ServerSkipped", message.ServerSkipped("docs", message.EntryRemote()))
+	say("ServerDoubted", message.ServerDoubted("docs", message.EntryMayLogIn(), "claude", "user"))
 	say("NoServerChange", message.NoServerChange("user", config))
 	say("ServersChanged", message.ServersChanged(config, config+".before-belay"))
 	say("ServersChanged/no copy", message.ServersChanged(config, ""))
@@ -93,7 +95,14 @@ func clientMessages(say func(name, text string)) {
 	say("EntryWithoutCommand", message.EntrySkipped(path, 2, message.EntryWithoutCommand()))
 	say("EntryPowerShell", message.EntrySkipped(path, 2, message.EntryPowerShell()))
 	say("EntryBadArgs", message.EntrySkipped(path, 2, message.EntryBadArgs()))
-	say("EntryRemote", message.ServerSkipped("docs", message.EntryRemote()))
+	for name, why := range map[string]string{
+		"EntryRemote": message.EntryRemote(), "EntryUnknownType": message.EntryUnknownType("ws"), "EntryUnknownType/none": message.EntryUnknownType(""),
+		"EntryOwn": message.EntryOwn("oauth"), "EntryMixed": message.EntryMixed("env"), "EntryBoth": message.EntryBoth("bearer_token_env_var", "env_http_headers"),
+		"EntryWritten": message.EntryWritten(), "EntryURLVariable": message.EntryURLVariable(), "EntryURLSecret": message.EntryURLSecret(),
+		"EntryURLOther": message.EntryURLOther(), "EntryMayLogIn": message.EntryMayLogIn(), "EntryLoggedIn": message.EntryLoggedIn("claude"),
+	} {
+		say(name, message.ServerSkipped("docs", why))
+	}
 	say("FileChanged", message.FileUnchangedBecause(path, errors.New(message.FileChanged())))
 	say("FileBeingWritten", message.FileUnchangedBecause(path, errors.New(message.FileBeingWritten())))
 	say("FileChangedAside", message.CannotChange(path, errors.New(message.FileChangedAside(path+".aside", denied))))

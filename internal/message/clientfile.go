@@ -81,7 +81,48 @@ func EntryPowerShell() string { return "is a PowerShell command" }
 func EntryBadArgs() string { return "has args that are not a list" }
 
 // EntryRemote is why a server is not changed.
-func EntryRemote() string { return "is called over a network" }
+func EntryRemote() string { return "has neither a command nor a URL that belay knows" }
+
+// EntryUnknownType is why a server with a URL is not changed.
+func EntryUnknownType(kind string) string {
+	if kind == "" {
+		return "has a URL but no type"
+	}
+	return fmt.Sprintf("is a server of type %q, which belay cannot call", kind)
+}
+
+// EntryOwn is why a server with a URL is not changed: it has a key for what only the client can do.
+func EntryOwn(key string) string { return fmt.Sprintf("needs %s, which only the client can do", key) }
+
+// EntryMixed is why a server with a URL is not changed: it also has a key of a server that is started.
+func EntryMixed(key string) string { return fmt.Sprintf("has both a URL and %s", key) }
+
+// EntryBoth is why a server with a URL is not changed.
+func EntryBoth(one, other string) string { return fmt.Sprintf("has both %s and %s", one, other) }
+
+// EntryWritten is why a server with a URL is not changed.
+func EntryWritten() string { return "is written in a way that belay could not restore" }
+
+// EntryURLVariable is why a server is not changed.
+func EntryURLVariable() string {
+	return "has a variable in its URL, which could put a secret on a command line"
+}
+
+// EntryURLSecret is why a server is not changed.
+func EntryURLSecret() string {
+	return "has what may be a secret in its URL, and others can see a command line"
+}
+
+// EntryURLOther is why a server is not changed.
+func EntryURLOther() string { return "has a URL that is not http or https" }
+
+// EntryMayLogIn is why a server is changed only if it is named.
+func EntryMayLogIn() string { return "has no credentials in the file and may need a login" }
+
+// EntryLoggedIn is why a server is not changed.
+func EntryLoggedIn(client string) string {
+	return fmt.Sprintf("is one that %s has logged in to, which belay cannot do", client)
+}
 
 // FileChanged says that a file was changed by another program.
 func FileChanged() string { return "another program changed it meanwhile; try again" }

@@ -20,7 +20,14 @@ var client = clientfile.Client{
 			Keys: []string{"projects", clientfile.ProjectKey, "mcpServers"}}, // where `claude mcp add` writes
 		{Kind: clientfile.Servers, Scope: clientfile.Project, File: ".mcp.json", Keys: []string{"mcpServers"}},
 	},
-	Grant:        clientfile.Grant{Seconds: 600, Events: lookup.Table[string, float64]{{"SessionEnd", 1.5}}},
-	Limits:       []clientfile.Limit{{Key: "timeout", Unit: time.Millisecond, Flag: "--timeout"}},
+	Grant:  clientfile.Grant{Seconds: 600, Events: lookup.Table[string, float64]{{"SessionEnd", 1.5}}},
+	Limits: []clientfile.Limit{{Key: "timeout", Unit: time.Millisecond, Flag: "--timeout"}},
+	Remote: clientfile.Remote{
+		Kinds: []clientfile.RemoteKind{{Key: "url", Type: "http", Flag: "--transport http"}, {Key: "url", Type: "sse", Flag: "--transport sse"},
+			{Key: "url", Type: "streamable-http", Flag: "--transport=http"}},
+		StdioType: "stdio", Headers: "headers", Env: "env", Own: []string{"headersHelper", "oauth"},
+		Logins: []clientfile.Place{{HomeVar: "CLAUDE_CONFIG_DIR", File: ".credentials.json", HomeFile: ".claude/.credentials.json"},
+			{HomeVar: "CLAUDE_CONFIG_DIR", File: "mcp-needs-auth-cache.json", HomeFile: ".claude/mcp-needs-auth-cache.json"}},
+	},
 	AfterInstall: "open sessions may continue with the hooks they have already read",
 }

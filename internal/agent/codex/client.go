@@ -22,6 +22,12 @@ var client = clientfile.Client{
 	Grant: clientfile.Grant{Seconds: 600, Events: lookup.Table[string, float64]{{"SessionEnd", 1}}, Max: lookup.Table[string, float64]{{"SessionEnd", 3}}},
 	Limits: []clientfile.Limit{{Key: "tool_timeout_sec", Unit: time.Second, Flag: "--timeout"},
 		{Key: "startup_timeout_sec", Unit: time.Second, Flag: "--start-timeout"}},
+	Remote: clientfile.Remote{
+		Kinds: []clientfile.RemoteKind{{Key: "url"}}, Headers: "http_headers", Env: "env",
+		Bearer: "bearer_token_env_var", HeaderVars: "env_http_headers", Vars: "env_vars",
+		Own:    []string{"http_headers_helper", "oauth", "oauth_resource", "scopes", "bearer_token", "auth", "environment_id"},
+		Logins: []clientfile.Place{{HomeVar: "CODEX_HOME", File: ".credentials.json", HomeFile: ".codex/.credentials.json"}},
+	},
 	AfterInstall:   "codex runs a changed hook only after you have approved it: start codex and type /hooks",
 	AfterUninstall: "codex runs a changed hook only after you have approved it: start codex and type /hooks",
 	UsersShell:     true,

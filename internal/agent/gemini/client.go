@@ -19,5 +19,11 @@ var client = clientfile.Client{
 	Grant:  clientfile.Grant{Seconds: 60, Unit: time.Millisecond},
 	Limits: []clientfile.Limit{{Key: "timeout", Unit: time.Millisecond, Flag: "--timeout"}},
 
+	Remote: clientfile.Remote{
+		Kinds: []clientfile.RemoteKind{{Key: "httpUrl", Flag: "--transport=http"}, {Key: "url"}, {Key: "url", Type: "http", Flag: "--transport http"},
+			{Key: "url", Type: "sse", Flag: "--transport sse"}},
+		StdioType: "stdio", Headers: "headers", Env: "env", Own: []string{"oauth", "authProviderType", "targetAudience", "targetServiceAccount", "tcp"},
+		Logins: []clientfile.Place{{HomeFile: ".gemini/mcp-oauth-tokens.json"}},
+	},
 	Comments: true,
 }

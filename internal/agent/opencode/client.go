@@ -19,7 +19,12 @@ var client = clientfile.Client{
 	Limits:      []clientfile.Limit{{Key: "timeout", Unit: time.Millisecond, Flag: "--start-timeout"}},
 	NoHooks:     "the hooks of opencode are plugins in JavaScript; belay can stand in front of commands only",
 	CommandList: true,
-	Comments:    true,
+	Remote: clientfile.Remote{
+		Kinds:     []clientfile.RemoteKind{{Key: "url", Type: "remote"}},
+		StdioType: "local", Headers: "headers", Env: "environment", Own: []string{"oauth"},
+		Logins: []clientfile.Place{{HomeVar: "XDG_DATA_HOME", File: "opencode/mcp-auth.json", HomeFile: ".local/share/opencode/mcp-auth.json"}},
+	},
+	Comments: true,
 
 	TrailingCommas: true,
 }
