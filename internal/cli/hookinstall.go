@@ -19,7 +19,7 @@ import (
 func newHookInstall() *cobra.Command {
 	t := &clientTarget{kind: clientfile.Hooks}
 	cmd := &cobra.Command{
-		Use:   "install --client claude|codex",
+		Use:   "install --client NAME",
 		Short: "Put belay in front of a client's hooks",
 		Example: `See what would change:
   belay hook install --client claude --dry-run
@@ -33,7 +33,9 @@ belay no longer exists. belay hook uninstall restores what was there.
 
   claude   ~/.claude/settings.json, .claude/settings.json (project),
            .claude/settings.local.json (local)
-  codex    ~/.codex/hooks.json, .codex/hooks.json (project)`,
+  codex    ~/.codex/hooks.json, .codex/hooks.json (project)
+  gemini   ~/.gemini/settings.json, .gemini/settings.json (project)
+  cursor   ~/.cursor/hooks.json, .cursor/hooks.json (project)`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return installHooks(cmd.OutOrStdout(), t) },
 	}
@@ -44,7 +46,7 @@ belay no longer exists. belay hook uninstall restores what was there.
 func newHookUninstall() *cobra.Command {
 	t := &clientTarget{kind: clientfile.Hooks}
 	cmd := &cobra.Command{
-		Use:   "uninstall --client claude|codex",
+		Use:   "uninstall --client NAME",
 		Short: "Take belay out of a client's hooks",
 		Example: `See what would change:
   belay hook uninstall --client claude --dry-run

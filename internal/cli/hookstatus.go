@@ -16,7 +16,7 @@ import (
 func newHookStatus() *cobra.Command {
 	t, asJSON := &clientTarget{kind: clientfile.Hooks}, false
 	cmd := &cobra.Command{
-		Use:   "status [--client claude|codex]",
+		Use:   "status [--client NAME]",
 		Short: "Show the hooks of clients, and which go through belay",
 		Example: `Show the hooks of all clients:
   belay hook status

@@ -16,7 +16,7 @@ import (
 func newMCPInstall() *cobra.Command {
 	t := &clientTarget{kind: clientfile.Servers}
 	cmd := &cobra.Command{
-		Use:   "install --client claude|codex [server…]",
+		Use:   "install --client NAME [server…]",
 		Short: "Put belay in front of a client's MCP servers",
 		Example: `See what would change:
   belay mcp install --client claude --dry-run
@@ -29,8 +29,17 @@ else in the file changes, and a copy of it (.belay-backup) is kept until belay i
 are started through belay already stay as they are, unless that belay no longer exists. belay mcp uninstall restores what was there. Restart the client
 afterwards.
 
-Scopes: user is ~/.claude.json or $CODEX_HOME/config.toml. local is this project's part of ~/.claude.json. project is .mcp.json or .codex/config.toml here, which
-others may share.`,
+A server with a URL becomes belay mcp --url. Its headers stay in the file, in variables of the server; they are never on a command line. One that the client
+logs in to stays as it is. A public server without credentials may need a login and is changed only if you name it.
+
+  claude    ~/.claude.json, a part of it (local), .mcp.json (project)
+  codex     $CODEX_HOME/config.toml, .codex/config.toml (project)
+  gemini    ~/.gemini/settings.json, .gemini/settings.json (project)
+  opencode  ~/.config/opencode/opencode.json, opencode.json (project), or .jsonc
+  cursor    ~/.cursor/mcp.json, .cursor/mcp.json (project)
+  vscode    mcp.json of the user's profile, .vscode/mcp.json (project)
+
+Others may share the files of a project.`,
 	}
 	t.flags(cmd, clientfile.User, true)
 	cmd.RunE = func(cmd *cobra.Command, names []string) error {
@@ -65,7 +74,7 @@ others may share.`,
 func newMCPUninstall() *cobra.Command {
 	t := &clientTarget{kind: clientfile.Servers}
 	cmd := &cobra.Command{
-		Use:   "uninstall --client claude|codex [server…]",
+		Use:   "uninstall --client NAME [server…]",
 		Short: "Take belay out of a client's MCP servers",
 		Example: `See what would change:
   belay mcp uninstall --client claude --dry-run

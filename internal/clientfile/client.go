@@ -41,6 +41,10 @@ type Client struct {
 	UsersShell bool
 	// NoHooks says why belay cannot stand in front of its hooks; empty if it can.
 	NoHooks string
+	// SimpleHooks says that a hook stands in the list of its event itself, and gets its input by a redirection behind its command.
+	SimpleHooks bool
+	// CommandLine says that it splits the command of a server into words if there are no arguments.
+	CommandLine bool
 	// CommandList says that the command of a server is a list, with the arguments in it.
 	CommandList bool
 	// Comments says that it reads a JSON file with comments, too.
@@ -63,6 +67,8 @@ type Place struct {
 	Keys []string
 	// LeftAlone says that what stands there is listed and not edited.
 	LeftAlone bool
+	// Strict says that the file is plain JSON, whatever the client reads elsewhere.
+	Strict bool
 }
 
 // Format is what a file is written in.
@@ -96,6 +102,7 @@ type Location struct {
 	LeftAlone bool
 
 	format Format
+	strict bool
 	lists  [][]string // the paths of keys that lead to the entries
 	// everywhere are the same of all scopes that share the file, with ProjectKey for any project.
 	everywhere [][]string
@@ -117,7 +124,7 @@ func (c *Client) Locations(kind Kind, scope Scope) (places []Location, err error
 		if r.Kind != kind || scope != "" && r.Scope != scope {
 			continue
 		}
-		l := Location{Client: c, Kind: kind, Scope: r.Scope, LeftAlone: r.LeftAlone, format: r.Format}
+		l := Location{Client: c, Kind: kind, Scope: r.Scope, LeftAlone: r.LeftAlone, format: r.Format, strict: r.Strict}
 		if l.Path, l.Repository, err = r.path(); err != nil {
 			return nil, err
 		}

@@ -26,7 +26,7 @@ func at(t testing.TB, client string, kind clientfile.Kind, scope clientfile.Scop
 				t.Fatal(err)
 			}
 		}
-		for name, value := range map[string]string{"HOME": home, "USERPROFILE": home, "CLAUDE_CONFIG_DIR": "", "CODEX_HOME": "", "OPENCODE_CONFIG_DIR": ""} {
+		for name, value := range map[string]string{"HOME": home, "USERPROFILE": home, "CLAUDE_CONFIG_DIR": "", "CODEX_HOME": "", "OPENCODE_CONFIG_DIR": "", "XDG_CONFIG_HOME": "", "APPDATA": ""} {
 			t.Setenv(name, value)
 		}
 		t.Chdir(work)
@@ -119,6 +119,9 @@ var samples = map[string]struct {
 	"HooksJSON":         {"claude", file, clientfile.Hooks, false},
 	"HooksJSONOfCodex":  {"codex", file, clientfile.Hooks, false},
 	"HooksWithComments": {"claude", "{ // mine\n/* and\nthis */ \"hooks\": {\"Stop\": [{\"hooks\": [{\"type\": \"command\", \"command\": \"x\"}]}]} // last\n}", clientfile.Hooks, true},
+	"HooksOfCursor":     {"cursor", "{\n  \"version\": 1, \"model\": \"opus\",\n  \"hooks\": {\n    \"beforeShellExecution\": [{\"command\": \"./h.sh \\\"$CURSOR_PROJECT_DIR\\\" '\u0061 b'\", \"timeout\": 5, \"failClosed\": true}, {\"type\": \"prompt\", \"prompt\": \"ok?\"}],\n    \"stop\": [{\"type\": \"command\", \"command\": \"a | b\"}, {\"command\": \"python3 stop.py\", \"loop_limit\": null}]\n  }\n}\n", clientfile.Hooks, false},
+	"ServersOfVSCode":   {"vscode", "{\n\t// mine\n\t\"inputs\": [{\"type\": \"promptString\", \"id\": \"k\", \"password\": true}],\n\t\"servers\": {\n\t\t\"a\": {\"type\": \"http\", \"url\": \"https://x.example/mcp\", \"headers\": {\"Authorization\": \"Bearer ${input:k}\"},},\n\t\t\"b\": {\"type\": \"stdio\", \"command\": \"npx\", \"args\": [\"${workspaceFolder}\"], \"envFile\": \".env\"},\n\t},\n}\n", clientfile.Servers, false},
+	"ServersOfCursor":   {"cursor", "{\"mcpServers\": {\"a\": {\"url\": \"https://x.example/mcp\", \"headers\": {\"Authorization\": \"Bearer ${env:K}\"}}, \"b\": {\"command\": \"npx -y x\"}, \"c\": {\"command\": \"npx\", \"args\": [\"x\"]} /* mine */}}", clientfile.Servers, false},
 	"ServersJSON":       {"claude", "\uFEFF{\n  \"mcpServers\": {\n    \"a\": {\"command\": \"npx\", \"args\": [\"-y\"], \"timeout\": 5000},\n    \"b\": {\"command\": \"s\"}\n  },\n  \"x\": 1.50\n}\n", clientfile.Servers, false},
 	"ServersWithComments": {"claude", "{ // mine\n\"mcpServers\": { /* , */ \"a\": {\"command\": \"npx\" /* x */, \"args\": [ // one\n\"-y\"]},\n \"b\": {\"command\": \"s\" // two\n}}}",
 		clientfile.Servers, true},
@@ -153,7 +156,9 @@ func TestConformance(t *testing.T) {
 						t.Errorf("%v\n%s\nwant\n%s", err, back.After, want)
 					}
 				})
-				t.Run("Diff", func(t *testing.T) { patches(t, s.text, after) })
+				if belay == "belay" {
+					t.Run("Diff", func(t *testing.T) { patches(t, s.text, after) })
+				}
 			}
 			t.Run("NotBelay", func(t *testing.T) {
 				if _, err := f.Install("/opt/other"); err == nil {

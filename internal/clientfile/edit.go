@@ -118,6 +118,9 @@ func (f *File) wrap(e *Entry, belay string) []change {
 		return f.wrapRemote(e, belay)
 	}
 	command := e.command.value
+	if f.isLine(e) && f.Client.SimpleHooks {
+		return []change{{command.from + 1, command.from + 1, escaped(simpleHead(belay, e.belayArgs))}}
+	}
 	if f.isLine(e) {
 		return []change{{command.from + 1, command.to - 1, wrapLine(belay, e.belayArgs, units(f.Text[command.from:command.to]))}}
 	}
@@ -159,7 +162,7 @@ func (f *File) unwrap(e *Entry) []change {
 	}
 	command := e.command.value
 	if f.isLine(e) {
-		inner, _ := unwrapLine(units(f.Text[command.from:command.to]))
+		inner, _ := f.unwrapHook(units(f.Text[command.from:command.to]))
 		return []change{{command.from + 1, command.to - 1, written(inner)}}
 	}
 	if e.isList {
@@ -232,9 +235,9 @@ func (f *File) repoint(e *Entry, belay string) []change {
 		return []change{{command.from, command.to, quoted(belay)}}
 	}
 	line := units(f.Text[command.from:command.to])
-	head, _, _ := strings.Cut(meaning(line), middle)
-	_, rest, _ := shellWord(head)
-	word := line[:len([]rune(head))-len([]rune(rest))]
+	text := meaning(line)
+	_, rest, _ := shellWord(text)
+	word := line[:len([]rune(text))-len([]rune(rest))]
 	at := command.from + 1
 	return []change{{at, at + len(written(word)), escaped(quote(belay))}}
 }

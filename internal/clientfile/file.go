@@ -99,11 +99,11 @@ func (l Location) parse(text []byte, err error) (*File, error) {
 // Parse takes the text of a file apart.
 func Parse(l Location, text []byte) (*File, error) {
 	f := &File{Location: l, Text: text}
-	root, comment, err := l.format.parse(text, l.Client.TrailingCommas)
+	root, comment, err := l.format.parse(text, l.Client.TrailingCommas && !l.strict)
 	if err != nil {
 		return nil, err
 	}
-	if comment >= 0 && !l.Client.Comments {
+	if comment >= 0 && (!l.Client.Comments || l.strict) {
 		line, column := position(text, comment)
 		f.Comment = message.Position(line, column)
 	}
@@ -181,7 +181,7 @@ func (f *File) Replace(after []byte) (copied string, err error) {
 // installedIn reports whether a text of the whole file, all scopes included, has something in it that belay has installed, or
 // cannot be read.
 func (f *File) installedIn(text []byte) bool {
-	root, _, err := f.format.parse(text, f.Client.TrailingCommas)
+	root, _, err := f.format.parse(text, f.Client.TrailingCommas && !f.strict)
 	if err != nil {
 		return true
 	}

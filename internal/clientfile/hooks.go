@@ -7,7 +7,7 @@ import (
 	"github.com/belay-run/belay/internal/message"
 )
 
-// findHooks lists the hooks: EVENT[].hooks[].
+// findHooks lists the hooks: EVENT[].hooks[], or EVENT[] itself.
 func (f *File) findHooks(hooks *node) (entries []Entry, err error) {
 	if hooks.kind != kindObject {
 		return nil, wrong(f.Text, hooks.from, message.MustBeObject("hooks"))
@@ -20,6 +20,12 @@ func (f *File) findHooks(hooks *node) (entries []Entry, err error) {
 			return nil, wrong(f.Text, event.value.from, message.MustBeHookList(event.key, false))
 		}
 		for _, group := range event.value.items {
+			if f.Client.SimpleHooks {
+				if group.kind == kindObject {
+					entries = append(entries, f.hook(event.key, group.string("matcher"), group))
+				}
+				continue
+			}
 			inner := group.get("hooks")
 			if group.kind != kindObject || inner == nil {
 				continue // the client reports that itself
@@ -49,10 +55,12 @@ func (f *File) hook(event, matcher string, n *node) Entry {
 	switch {
 	case f.LeftAlone:
 		e.Why = message.EntryInTOML()
-	case e.Type != "command":
+	case e.Type != "command" && !(f.Client.SimpleHooks && n.get("type") == nil):
 		e.Why = message.EntryNotACommand(e.Type)
 	case e.Command == "":
 		e.Why = message.EntryWithoutCommand()
+	case f.Client.SimpleHooks && e.args == nil && !callsBelay(e.Command, "hook") && !isSimple(e.Command):
+		e.Why = message.EntryCompound()
 	case n.string("shell") == "powershell":
 		e.Why = message.EntryPowerShell()
 	case e.args != nil && e.args.value.kind != kindList:
@@ -72,7 +80,7 @@ func (f *File) hook(event, matcher string, n *node) Entry {
 		seconds, _ = strconv.ParseFloat(t.text, 64)
 	}
 	e.belayArgs = []string{"hook", "--name", e.Name, "--timeout", f.Client.Grant.hookTimeout(event, f.Client.Grant.own(seconds))}
-	if n.string("onFailure") == "block" {
+	if closed := n.get("failClosed"); n.string("onFailure") == "block" || f.Client.SimpleHooks && closed != nil && closed.text == "true" {
 		e.belayArgs = append(e.belayArgs, "--fail-closed")
 	}
 	if e.args != nil {
@@ -80,13 +88,21 @@ func (f *File) hook(event, matcher string, n *node) Entry {
 		return e
 	}
 	line := units(f.Text[e.command.value.from:e.command.value.to])
-	if _, ok := unwrapLine(line); ok {
+	if _, ok := f.unwrapHook(line); ok {
 		e.State = Installed
 		e.Belay, _, _ = shellWord(e.Command)
 	} else if callsBelay(e.Command, "hook") {
 		e.State = ByHand
 	}
 	return e
+}
+
+// unwrapHook is the line of a hook without belay. ok is false for one that Install has not put behind belay.
+func (f *File) unwrapHook(line []unit) (inner []unit, ok bool) {
+	if f.Client.SimpleHooks {
+		return afterSimpleHead(line)
+	}
+	return unwrapLine(line)
 }
 
 // wrappedWords says whether belay stands in front of a command that is given as a list of words, and which one.

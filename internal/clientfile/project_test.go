@@ -1,10 +1,12 @@
 package clientfile_test
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -119,6 +121,7 @@ func TestLocations(t *testing.T) {
 			}
 		}
 	}
+	settings := cmp.Or(map[string]string{"darwin": "Library/Application Support", "windows": "AppData/Roaming"}[runtime.GOOS], ".config")
 	want := `hook claude user home-of-test/.claude/settings.json false
 hook claude project work/.claude/settings.json true
 hook claude local work/.claude/settings.local.json true
@@ -139,6 +142,12 @@ mcp opencode user home-of-test/.config/opencode/opencode.json false
 mcp opencode user home-of-test/.config/opencode/opencode.jsonc false
 mcp opencode project work/opencode.json true
 mcp opencode project work/opencode.jsonc true
+hook cursor user home-of-test/.cursor/hooks.json false
+hook cursor project work/.cursor/hooks.json true
+mcp cursor user home-of-test/.cursor/mcp.json false
+mcp cursor project work/.cursor/mcp.json true
+mcp vscode user home-of-test/` + settings + `/Code/User/mcp.json false
+mcp vscode project work/.vscode/mcp.json true
 `
 	if got != want {
 		t.Errorf("%s\nwant\n%s", got, want)

@@ -33,6 +33,9 @@ func (f *File) server(m member) Entry {
 	case e.command.value.kind != kindText:
 		e.State, e.Why = Unfit, message.EntryRemote()
 		return e
+	case f.Client.CommandLine && (e.args == nil || len(e.args.value.items) == 0) && strings.ContainsAny(e.Command, " \t\"'"):
+		e.State, e.Why = Unfit, message.EntryCommandLine()
+		return e
 	case e.args != nil && e.args.value.kind != kindList:
 		e.State, e.Why = Unfit, message.EntryBadArgs()
 		return e

@@ -94,12 +94,13 @@ func clientMessages(say func(name, text string)) {
 	say("EntryNotACommand", message.EntrySkipped(path, 2, message.EntryNotACommand("prompt")))
 	say("EntryWithoutCommand", message.EntrySkipped(path, 2, message.EntryWithoutCommand()))
 	say("EntryPowerShell", message.EntrySkipped(path, 2, message.EntryPowerShell()))
+	say("EntryCompound", message.EntrySkipped(path, 2, message.EntryCompound()))
 	say("EntryBadArgs", message.EntrySkipped(path, 2, message.EntryBadArgs()))
 	for name, why := range map[string]string{
 		"EntryRemote": message.EntryRemote(), "EntryUnknownType": message.EntryUnknownType("ws"), "EntryUnknownType/none": message.EntryUnknownType(""),
 		"EntryOwn": message.EntryOwn("oauth"), "EntryMixed": message.EntryMixed("env"), "EntryBoth": message.EntryBoth("bearer_token_env_var", "env_http_headers"),
 		"EntryWritten": message.EntryWritten(), "EntryURLVariable": message.EntryURLVariable(), "EntryURLSecret": message.EntryURLSecret(),
-		"EntryURLOther": message.EntryURLOther(), "EntryMayLogIn": message.EntryMayLogIn(), "EntryLoggedIn": message.EntryLoggedIn("claude"),
+		"EntryURLOther": message.EntryURLOther(), "EntryMayLogIn": message.EntryMayLogIn(), "EntryCommandLine": message.EntryCommandLine(), "EntryLoggedIn": message.EntryLoggedIn("claude"),
 	} {
 		say(name, message.ServerSkipped("docs", why))
 	}

@@ -77,6 +77,12 @@ func EntryWithoutCommand() string { return "has no command" }
 // EntryPowerShell is why a hook is not changed.
 func EntryPowerShell() string { return "is a PowerShell command" }
 
+// EntryCompound is why a hook is not changed.
+func EntryCompound() string { return "is more than one command, or a command of the shell itself" }
+
+// EntryCommandLine is why a server is not changed.
+func EntryCommandLine() string { return "has its arguments in the command" }
+
 // EntryBadArgs is why a hook or a server is not changed.
 func EntryBadArgs() string { return "has args that are not a list" }
 

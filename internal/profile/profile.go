@@ -29,14 +29,14 @@ func All() []*agent.Descriptor {
 	return registry
 }
 
-// Clients are the CLIs that have hooks or MCP servers in files that belay can edit.
+// Clients are the CLIs and editors that have hooks or MCP servers in files that belay can edit.
 func Clients() (list []*clientfile.Client) {
 	for _, d := range registry {
 		if d.Client != nil {
 			list = append(list, d.Client)
 		}
 	}
-	return list
+	return append(list, editors...)
 }
 
 // Client is the one of that name among them; nil if there is none.

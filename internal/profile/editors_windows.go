@@ -1,0 +1,7 @@
+package profile
+
+// Editors keep the user's settings in the directory that configVar names, or in configDir below the home directory.
+const (
+	configVar = "APPDATA"
+	configDir = "AppData/Roaming"
+)
