@@ -99,7 +99,9 @@ func installHooks(w io.Writer, t *clientTarget) error {
 			term.Line(w, message.HooksWrapped(n, l.Path, e.copied))
 		}
 		sayRepointed(w, file, edit, belay)
-		term.Line(w, message.ClientNote(l.Client.AfterInstall))
+		if l.Client.AfterInstall != "" {
+			term.Line(w, message.ClientNote(l.Client.AfterInstall))
+		}
 		sayShared(w, file, edit)
 	}
 	sayComment(w, file)

@@ -65,6 +65,53 @@ func TestMCP_InstallAndUninstall(t *testing.T) {
 	belay(t, "mcp", "install", "--client", "claude", "--scope", "local").ends(0).prints("nothing to change in the local scope")
 }
 
+// A server over HTTP goes through belay too. Its credentials are neither on a command line nor in what is printed.
+func TestMCP_InstallRemote(t *testing.T) {
+	place(t)
+	const text = `{"mcpServers": {
+  "api": {"type": "http", "url": "https://api.example.com/mcp", "headers": {"Authorization": "Bearer sk-ant-REDACTED"}},
+  "docs": {"type": "http", "url": "https://docs.example.com/mcp"},
+  "login": {"type": "http", "url": "https://login.example.com/mcp", "oauth": {"clientId": "x"}},
+  "near": {"type": "sse", "url": "http://localhost:9000/sse"},
+  "own": {"command": "belay", "args": ["mcp", "--url", "https://own.example.com/mcp"]}
+}}`
+	path := write(t, home(".claude.json"), text, 0o600)
+	dry := belay(t, "mcp", "install", "--client", "claude", "--dry-run").ends(0).says().prints("+++", "BELAY_HEADER_AUTHORIZATION")
+	if strings.Contains(dry.stdout, "Abcdefghijkl") || read(t, path) != text {
+		t.Errorf("%s\n%s", dry.stdout, read(t, path))
+	}
+	belay(t, "mcp", "install", "--client", "claude").ends(0).says().prints("api is now behind belay\n", "near is now behind belay\n",
+		"docs is not changed because it has no credentials in the file and may need a login. If it needs none: belay mcp install --client claude --scope user docs\n",
+		"login is not changed because it needs oauth, which only the client can do\n")
+	belay(t, "mcp", "status", "--client", "claude", "--scope", "user").ends(0).says().prints("api                  behind belay\n", "docs                 remote\n",
+		"login                remote\n", "near                 behind belay\n", "own                  behind belay, by hand\n")
+	belay(t, "mcp", "status", "--client", "claude", "--scope", "user", "--json").ends(0).prints(`"url":"https://api.example.com/mcp"`, `"why":"needs oauth, which only the client can do"`)
+	belay(t, "mcp", "install", "--client", "claude", "docs", "login").ends(0).says().prints("docs is now behind belay\n", "login is not changed because it needs oauth")
+	belay(t, "uninstall-all", "--yes").ends(0).prints("Removed belay from 3 servers", ":6: not changed because belay was put there by hand")
+	if read(t, path) != text {
+		t.Errorf("it was not undone: %s", read(t, path))
+	}
+}
+
+// Clients without hooks say what they have in their place.
+func TestHook_InstallForEditors(t *testing.T) {
+	dir := place(t)
+	t.Setenv("SHELL", "/bin/bash")
+	belay(t, "hook", "install", "--client", "vscode").ends(2).says("the hooks of vscode are those of other clients, or in .github/hooks; belay does not change these")
+	belay(t, "hook", "install", "--client", "opencode").ends(2).says("plugins in JavaScript")
+	const text = `{"version": 1, "hooks": {"stop": [{"command": "./stop.sh"}, {"command": "a | b"}]}}`
+	path := write(t, filepath.Join(dir, ".cursor", "hooks.json"), text, 0o600)
+	installed := belay(t, "hook", "install", "--client", "cursor", "--scope", "project").ends(0).prints("belay is now in front of 1 hook in ", "hooks.json:1: not changed because it is more than one command, or a command of the shell itself\n")
+	if strings.Contains(installed.stdout, "Note: .") {
+		t.Errorf("a note that says nothing: %s", installed.stdout)
+	}
+	belay(t, "hook", "status", "--client", "cursor").ends(0).prints("installed", "belay hook --name stop.sh --timeout 59s -- ./stop.sh")
+	belay(t, "hook", "uninstall", "--client", "cursor", "--scope", "project").ends(0)
+	if read(t, path) != text {
+		t.Errorf("it was not undone: %s", read(t, path))
+	}
+}
+
 func TestMCP_InstallForCodex(t *testing.T) {
 	place(t)
 	t.Setenv("CODEX_HOME", home("elsewhere"))

@@ -38,6 +38,7 @@ type RemoteKind struct {
 // remoteParts are the members of a remote server, before Install or after it, and what they are for.
 type remoteParts struct {
 	kind RemoteKind
+	end  int // where the entry ends
 	// url is the URL; after Install the list of words whose last one is the URL.
 	url *member
 	// kindType is the type, headers the headers (after: the variables), vars the variables of the client's own. Each may be nil.

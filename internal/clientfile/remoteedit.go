@@ -103,7 +103,7 @@ func (f *File) removeCommand(e *Entry) change {
 	if f.format == TOML && !command.inline {
 		return change{bytes.LastIndexByte(f.Text[:from], '\n') + 1, lineEnd(f.Text, to), ""}
 	}
-	if comma := f.comma(to, len(f.Text)); comma >= 0 && len(bytes.TrimSpace(f.Text[to:comma])) == 0 {
+	if comma := f.comma(to, e.parts.end); comma >= 0 {
 		to = comma + 1
 		return change{from, to + len(f.Text[to:]) - len(bytes.TrimLeft(f.Text[to:], " \t\r\n")), ""}
 	}
@@ -134,7 +134,7 @@ func (f *File) rename(m *member, key string) change {
 // the member with the words, which begin with those of belay.
 func (f *File) wrappedRemote(e *Entry, n *node, list *member, words []string) bool {
 	r := &f.Client.Remote
-	p := &remoteParts{url: list, headers: n.member(r.Env), vars: n.member(r.Vars), kindType: n.member("type")}
+	p := &remoteParts{end: n.to, url: list, headers: n.member(r.Env), vars: n.member(r.Vars), kindType: n.member("type")}
 	last := list.value.items[len(list.value.items)-1]
 	if len(words) < 4 || words[0] != "mcp" || !strings.HasPrefix(words[1], "--name=") || words[len(words)-2] != urlFlag || last.kind != kindText || !f.isPlainKey(list) {
 		return false

@@ -2,6 +2,7 @@ package hook
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 
 	"github.com/belay-run/belay/internal/lookup"
@@ -17,7 +18,7 @@ func readEvent(head []byte) (e event) {
 	if t, err := dec.Token(); err != nil || t != json.Delim('{') {
 		return e
 	}
-	actions := map[string]string{}
+	actions, conversation := map[string]string{}, ""
 	for dec.More() {
 		key, err := dec.Token()
 		if err != nil {
@@ -33,10 +34,13 @@ func readEvent(head []byte) (e event) {
 			e.name = clip(text)
 		case "session_id":
 			e.session = clip(text)
+		case "conversation_id": // what Cursor has at most events
+			conversation = clip(text)
 		case "tool_name", "source", "reason", "trigger", "notification_type", "agent_type":
 			actions[key.(string)] = clip(text)
 		}
 	}
+	e.session = cmp.Or(e.session, conversation)
 	e.action = actions[actionKey.Of(e.name)]
 	if e.action == "" {
 		e.action = actions["tool_name"]
@@ -47,7 +51,7 @@ func readEvent(head []byte) (e event) {
 // actionKey is what each event is about, besides a tool: the same that clients match hooks by.
 var actionKey = lookup.Table[string, string]{
 	{"SessionStart", "source"}, {"SessionEnd", "reason"}, {"PreCompact", "trigger"}, {"PostCompact", "trigger"},
-	{"Notification", "notification_type"}, {"SubagentStart", "agent_type"}, {"SubagentStop", "agent_type"},
+	{"PreCompress", "trigger"}, {"preCompact", "trigger"}, {"sessionEnd", "reason"}, {"Notification", "notification_type"}, {"SubagentStart", "agent_type"}, {"SubagentStop", "agent_type"},
 }
 
 // clip shortens a name that comes from the client.
