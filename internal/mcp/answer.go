@@ -82,8 +82,13 @@ func crashText(o *Options, k *call, d death) string {
 }
 
 func startText(o *Options, d death) string {
-	if d.err != nil {
+	switch {
+	case d.err != nil && d.remote:
+		return messages.ServerNotReached(o.Name, d.err)
+	case d.err != nil:
 		return messages.ServerNotStarted(o.Name, d.err)
+	case d.remote:
+		return messages.CallNotDone(o.Name, d.text())
 	}
 	return messages.ServerDied(o.Name, d.text(), d.tail)
 }

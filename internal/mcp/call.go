@@ -34,6 +34,8 @@ type call struct {
 	listens    bool // subscriptions/listen: it is meant to last
 	firstPage  bool
 	starts     int // failed starts that it has waited through
+	undone     int // how often a remote server has not carried it out
+	generation int // of the server that has it
 
 	reply func(*message) // for ours; nil if the server died or did not answer
 }
@@ -141,6 +143,9 @@ func (c *core) tick() {
 	if !c.restartAt.IsZero() && !now.Before(c.restartAt) && c.phase == down {
 		c.start()
 	}
+	if !c.listenAt.IsZero() && !now.Before(c.listenAt) && c.phase == ready {
+		c.listenAgain()
+	}
 	if !c.suspectAt.IsZero() && now.Sub(c.suspectAt) >= c.opt.hang() && c.phase == ready {
 		c.hung()
 	}
@@ -159,6 +164,9 @@ func (c *core) rearm(now time.Time) {
 	}
 	if !c.restartAt.IsZero() && c.phase == down {
 		c.arm(c.restartAt)
+	}
+	if !c.listenAt.IsZero() && c.phase == ready {
+		c.arm(c.listenAt)
 	}
 	if !c.suspectAt.IsZero() && c.phase == ready {
 		c.arm(c.suspectAt.Add(c.opt.hang()))

@@ -34,7 +34,10 @@ type core struct {
 	asks   map[string]ask // requests of the server that the client has not answered, by the id that the client sees
 	own    int            // ids that we have made
 
-	session session
+	session  session
+	listenAt time.Time // when what the client listens to is asked for again
+	lossHow  string    // how the request of ours was lost that is told of it
+	failedAt time.Time // when the gate was last told of a lost request
 
 	suspectAt time.Time // since when the server has not given a sign of life that it was asked for
 	pass      *gate.Pass
@@ -100,7 +103,7 @@ type waiting struct {
 // send gives a call to the server.
 func (c *core) send(k *call, parts ...[]byte) {
 	now := time.Now()
-	k.sent = now
+	k.sent, k.generation = now, c.generation
 	c.calls[k.wire] = k
 	if k.token != "" {
 		c.tokens[k.token] = k

@@ -30,6 +30,7 @@ type envelope struct {
 	cursor    bool   // not the first page
 	resumed   bool   // goes on with an earlier call (requestState, inputResponses)
 	modern    bool   // says its protocol version with each request, as from 2026-07-28
+	version   []byte // that version
 }
 
 // span is where something stands in a line.
@@ -152,7 +153,7 @@ func (s *scanner) note(value []byte, at int) {
 	case fieldResumed:
 		e.resumed = true
 	case fieldModern:
-		e.modern = true
+		e.modern, e.version = true, plain(value)
 	case fieldListener:
 		e.listener = value
 	case fieldIsError:

@@ -28,6 +28,9 @@ type Options struct {
 	Dir       string
 	Env       []string
 
+	// Remote is a server that runs elsewhere, in the place of a command. Nil means that there is a command.
+	Remote Remote
+
 	// Timeout is how long a call may go without an answer or a sign of progress. 0 means 30 s, [Never] no limit.
 	Timeout time.Duration
 	// ToolTimeouts takes its place for single tools.

@@ -19,8 +19,7 @@ type Proxy struct {
 	mu     sync.Mutex // the core's
 	core   *core
 	timer  *time.Timer
-	input  *serverIn
-	proc   *supervise.Process
+	server server // nil: none
 	status Status
 
 	client   *clientOut
@@ -29,8 +28,9 @@ type Proxy struct {
 	stuck    chan struct{} // the end takes too long
 	ending   sync.Once
 	log      chan *incident
-	unlogged int            // incidents that came faster than they were logged
-	work     sync.WaitGroup // the servers
+	unlogged int             // incidents that came faster than they were logged
+	work     sync.WaitGroup  // the servers
+	remote   context.Context // ends with Run: what is left of connections ends with it
 }
 
 // New makes a proxy. Nothing is started before [Proxy.Run].
@@ -59,6 +59,9 @@ func (p *Proxy) Run(ctx context.Context) {
 			p.write(r)
 		}
 	}()
+	var forsake context.CancelFunc
+	p.remote, forsake = context.WithCancel(context.WithoutCancel(ctx))
+	defer forsake()
 	widenPipe(p.opt.Stdin)
 	widenPipe(p.opt.Stdout)
 	stop := make(chan struct{})
@@ -104,10 +107,10 @@ const lastResort = 15 * time.Second
 func (p *Proxy) do(step func()) {
 	p.mu.Lock()
 	step()
-	input := p.input
+	server := p.server
 	p.mu.Unlock()
-	if input != nil {
-		input.flush()
+	if server != nil {
+		server.flush()
 	}
 	p.client.wakeWriter()
 }
@@ -130,10 +133,10 @@ func (p *Proxy) readClient() {
 		}
 		p.flushServer()
 		p.mu.Lock()
-		input := p.input
+		server := p.server
 		p.mu.Unlock()
-		if input != nil {
-			input.waitForRoom()
+		if server != nil {
+			server.waitForRoom()
 		}
 		if err != nil && !errors.Is(err, io.ErrNoProgress) {
 			p.leave()
@@ -145,10 +148,10 @@ func (p *Proxy) readClient() {
 // flushServer writes what has been put for the server, before the borrowed bytes in it are reused.
 func (p *Proxy) flushServer() {
 	p.mu.Lock()
-	input := p.input
+	server := p.server
 	p.mu.Unlock()
-	if input != nil {
-		input.flush()
+	if server != nil {
+		server.flush()
 	}
 	p.client.wakeWriter()
 }
@@ -164,8 +167,8 @@ func (p *Proxy) terminate(ladder supervise.Ladder) {
 			return
 		}
 		p.closeInput()
-		if p.proc != nil {
-			go p.proc.Stop(ladder)
+		if p.server != nil {
+			p.server.stop(ladder)
 		}
 	})
 }
@@ -178,8 +181,8 @@ func (p *Proxy) Kill() { p.terminate(supervise.Ladder{}) }
 func (p *Proxy) toClient(parts ...[]byte) { p.client.put(parts) }
 
 func (p *Proxy) toServer(parts ...[]byte) {
-	if p.input != nil {
-		p.input.put(parts)
+	if p.server != nil {
+		p.server.put(parts)
 	}
 }
 
@@ -243,5 +246,9 @@ func (p *Proxy) done() {
 }
 
 func (p *Proxy) start(generation int) {
+	if p.opt.Remote != nil {
+		p.work.Go(func() { p.connect(generation) })
+		return
+	}
 	p.work.Go(func() { p.serve(generation) })
 }

@@ -18,12 +18,23 @@ type death struct {
 	tail   string // of its stderr
 	uptime time.Duration
 	why    string // we ended it
+
+	remote    bool // it was a connection
+	forgotten bool // the server does not know the session any more
 }
 
 func (d death) text() string {
 	switch {
+	case d.err != nil && d.remote:
+		return messages.DeathNotReached(d.err)
 	case d.err != nil:
 		return messages.DeathNotStarted(d.err)
+	case d.forgotten:
+		return messages.DeathForgot()
+	case d.remote && d.why != "":
+		return messages.DeathLeft(d.why)
+	case d.remote:
+		return d.status
 	case d.why != "":
 		return messages.DeathEnded(d.why)
 	}
@@ -92,17 +103,27 @@ func (c *core) died(generation int, d death) {
 	told := c.told
 	c.told = false
 	event := "crash"
-	if d.err != nil {
+	switch {
+	case d.err != nil:
 		event = "start_failed"
-	} else if d.why != "" {
+	case d.forgotten:
+		event = "session_lost" // which is no failure: most servers drop sessions that are idle
+	case d.why != "":
 		event = "hung"
 	}
-	c.failed(d.text())
+	if !d.forgotten {
+		c.failed(d.text())
+	}
 	if c.opt.NoRestart && wasReady {
 		c.last = &d
 	}
-	c.record(incident{event: event, text: startText(c.opt, d), death: &d, class: verdict.Crash, passing: c.settleCalls(d, wasReady) || told})
-	if c.last == nil {
+	onRecord := c.settleCalls(d, wasReady) || told || d.forgotten
+	c.record(incident{event: event, text: startText(c.opt, d), death: &d, class: verdict.Crash, passing: onRecord})
+	switch {
+	case c.last != nil:
+	case d.forgotten && c.deaths == 1 && !c.closing:
+		c.start()
+	default:
 		c.reschedule(d)
 	}
 	c.endIfIdle()
@@ -115,12 +136,16 @@ func (c *core) settleCalls(d death, wasReady bool) (onRecord bool) {
 	var again []*call
 	for _, k := range inOrder(c.calls) {
 		switch {
+		case d.remote && !k.sent.IsZero(): // reported by itself
 		case k.reply != nil:
 			c.forget(k)
 			k.reply(nil)
 		case k.listens && !k.sent.IsZero():
 			delete(c.calls, k.wire) // kept by the session, and sent again
 		case k.sent.IsZero():
+			if d.forgotten && c.last == nil {
+				break
+			}
 			if k.starts++; d.err != nil || c.last != nil || k.starts >= startTries {
 				c.forget(k)
 				c.fail(k, codeStart, startText(c.opt, d), failed)
@@ -147,10 +172,7 @@ func (c *core) settleCalls(d death, wasReady bool) (onRecord bool) {
 	rest := c.queue
 	c.queue = nil
 	for _, k := range again {
-		c.own++
-		k.retried, k.wire = true, ownID("retry", c.own)
-		c.enqueue(k)
-		c.record(incident{event: "retry", text: messages.SentAgain(d.text()), method: k.method, tool: k.tool, passing: true})
+		c.repeat(k, d.text())
 	}
 	c.queue = append(c.queue, rest...)
 	return onRecord || len(again) > 0

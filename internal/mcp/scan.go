@@ -308,7 +308,7 @@ func (s *scanner) endValue(at int) {
 // own copies what the envelope has of the pieces that were fed so far: their bytes are about to be reused.
 func (s *scanner) own() {
 	e := &s.env
-	for _, field := range []*[]byte{&e.id, &e.method, &e.name, &e.uri, &e.token, &e.request, &e.listener} {
+	for _, field := range []*[]byte{&e.id, &e.method, &e.name, &e.uri, &e.token, &e.request, &e.listener, &e.version} {
 		*field = bytes.Clone(*field)
 	}
 }

@@ -8,25 +8,46 @@ import (
 	"github.com/belay-run/belay/internal/supervise"
 )
 
+// server is one generation of what stands behind the proxy: a process, or a connection to a server that runs elsewhere.
+type server interface {
+	put(parts [][]byte) // a line; borrowed parts are good until flush
+	flush()
+	waitForRoom()                 // blocks while too much waits to be written
+	close()                       // no more lines come: it is to end by itself, and in time
+	stop(ladder supervise.Ladder) // does not wait for it
+	abort()                       // it has ended
+	gone() bool                   // nothing of it is left
+}
+
+// process is a server that we have started.
+type process struct {
+	*serverIn
+	*supervise.Process
+}
+
+func (p process) close() {
+	p.serverIn.flush()
+	p.serverIn.close()
+	go p.Stop(closeLadder)
+}
+
+func (p process) stop(ladder supervise.Ladder) { go p.Stop(ladder) }
+func (p process) gone() bool                   { return p.TreeEnded() }
+
 // closeLadder is how long a server may take to end after its stdin is closed, and after each signal.
 var closeLadder = supervise.Ladder{{Signal: 0, Wait: 2 * time.Second}, {Signal: syscall.SIGTERM, Wait: time.Second}}
 
 func (p *Proxy) closeInput() {
 	p.ending.Do(func() { time.AfterFunc(lastResort, p.giveUp) })
-	if p.input != nil {
-		input, proc := p.input, p.proc
-		input.flush()
-		input.close()
-		if proc != nil {
-			go proc.Stop(closeLadder)
-		}
+	if p.server != nil {
+		p.server.close()
 	}
 }
 
 // giveUp stops waiting for the end, but not before the server's tree has ended, which can take long on a busy machine.
 func (p *Proxy) giveUp() {
 	p.mu.Lock()
-	busy := p.proc != nil && !p.proc.TreeEnded()
+	busy := p.server != nil && !p.server.gone()
 	p.mu.Unlock()
 	if busy {
 		time.AfterFunc(time.Second, p.giveUp)
@@ -39,8 +60,8 @@ func (p *Proxy) giveUp() {
 var stopLadder = supervise.Ladder{{Signal: syscall.SIGTERM, Wait: time.Second}}
 
 func (p *Proxy) stop(generation int) {
-	if p.proc != nil {
-		go p.proc.Stop(stopLadder)
+	if p.server != nil {
+		p.server.stop(stopLadder)
 	}
 }
 
@@ -56,10 +77,10 @@ func (p *Proxy) serve(generation int) {
 	}
 	d.tail = stderr.end()
 	p.do(func() {
-		if p.input != nil {
-			p.input.abort()
+		if p.server != nil {
+			p.server.abort()
 		}
-		p.input, p.proc = nil, nil
+		p.server = nil
 		p.core.died(generation, d)
 	})
 }
@@ -75,20 +96,20 @@ func (p *Proxy) runServer(generation int, stderr *tail) death {
 		p.core.fromServer(generation, m)
 		p.mu.Unlock()
 	}}
-	var process *supervise.Process
+	var running *supervise.Process
 	begun := make(chan struct{})
 	spec := supervise.Spec{Path: p.opt.Path, Args: p.opt.Args, Dir: p.opt.Dir, Env: p.opt.Env, RunID: p.opt.ID,
 		Stdin: r, Stdout: &serverOut{lines, p}, Stderr: stderr, Placement: supervise.OwnSession,
 		StdoutEnd: func() {
 			<-begun
-			time.AfterFunc(stdoutGrace, func() { process.Stop(stopLadder) })
+			time.AfterFunc(stdoutGrace, func() { running.Stop(stopLadder) })
 		}}
 	exit, err := p.opt.Supervisor.Run(spec, func(proc *supervise.Process) {
 		r.Close()
-		process = proc
+		running = proc
 		close(begun)
 		p.do(func() {
-			p.proc, p.input = proc, newServerIn(w)
+			p.server = process{newServerIn(w), proc}
 			p.status.PID, p.status.Generation = proc.PID(), generation
 			p.core.started(generation, proc.PID())
 			if p.core.inputEnd { // we were told to end meanwhile
@@ -103,7 +124,7 @@ func (p *Proxy) runServer(generation int, stderr *tail) death {
 		return death{err: err}
 	}
 	lines.flush()
-	process.EndTree()
+	running.EndTree()
 	return deathOf(exit)
 }
 
@@ -117,10 +138,10 @@ func (o *serverOut) Write(b []byte) (int, error) {
 	n, _ := o.lines.Write(b)
 	o.proxy.client.flush()
 	o.proxy.mu.Lock()
-	input := o.proxy.input
+	server := o.proxy.server
 	o.proxy.mu.Unlock()
-	if input != nil {
-		input.flush()
+	if server != nil {
+		server.flush()
 	}
 	return n, nil
 }

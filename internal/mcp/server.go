@@ -9,7 +9,7 @@ import (
 
 // fromServer takes a line of the server's stdout.
 func (c *core) fromServer(generation int, m *message) {
-	if generation != c.generation {
+	if generation != c.generation && !c.isEarlierAnswer(generation, m) {
 		return
 	}
 	e := &m.env
@@ -37,6 +37,16 @@ func (c *core) fromServer(generation int, m *message) {
 	default:
 		c.pollution(m)
 	}
+}
+
+// isEarlierAnswer says whether a message is the answer to a request of an earlier session with a remote server, which need not
+// have ended with it.
+func (c *core) isEarlierAnswer(generation int, m *message) bool {
+	if c.opt.Remote == nil || !m.env.isResponse() {
+		return false
+	}
+	k := c.calls[string(m.env.id)]
+	return k != nil && k.generation == generation && !k.sent.IsZero()
 }
 
 // pollution is what a server prints that is no message: a stray print would end most clients' connection.

@@ -1,8 +1,10 @@
 package mcp
 
 import (
+	"cmp"
 	"encoding/json"
 	"hash/fnv"
+	"time"
 
 	messages "github.com/belay-run/belay/internal/message"
 )
@@ -51,7 +53,7 @@ func (c *core) reopen() {
 	s := &c.session
 	c.askServer("init", c.opt.startTimeout(), kept{s.initialize, s.initAt}.as, func(m *message) {
 		if m == nil {
-			c.end(messages.NoReinitialize(), false) // or it is dead, and this does nothing
+			c.end(cmp.Or(c.lossHow, messages.NoReinitialize()), false) // or it is dead, and this does nothing
 			return
 		}
 		if version := versionOf(m.bytes()); m.env.failed || version != s.version {
@@ -98,6 +100,7 @@ func versionOf(line []byte) string {
 
 // listenAgain opens what the client listens to. The id must be the same: it is what the notifications go by.
 func (c *core) listenAgain() {
+	c.listenAt = time.Time{}
 	for _, l := range c.session.listens {
 		if c.calls[l.call.wire] == nil {
 			l.again = true
