@@ -18,7 +18,7 @@ import (
 
 // speaking are the packages that have to do with the user's streams. The others write only files of their own.
 var speaking = []string{"cmd/belay", "cmd/belayd", "internal/belayd", "internal/cli", "internal/companion", "internal/config", "internal/engine", "internal/hook",
-	"internal/mcp", "internal/state", "internal/stdio"}
+	"internal/mcp", "internal/mcp/host", "internal/mcp/remote", "internal/state", "internal/stdio"}
 
 // writers are the functions there that write to something else than a buffer of their own, by what they write. Everything that a
 // person reads is printed by internal/term, which takes out what could control a terminal.

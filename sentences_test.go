@@ -13,7 +13,7 @@ import (
 
 // told are the packages whose messages a person of the command reads.
 var told = []string{"cmd/belay", "cmd/belayd", "internal/actions", "internal/belayd", "internal/cli", "internal/clientfile", "internal/companion",
-	"internal/companion/db", "internal/companion/rehearse", "internal/config", "internal/doctor", "internal/engine", "internal/hook", "internal/mcp", "internal/top"}
+	"internal/companion/db", "internal/companion/rehearse", "internal/config", "internal/doctor", "internal/engine", "internal/hook", "internal/mcp", "internal/mcp/host", "internal/mcp/remote", "internal/top"}
 
 // unspoken are the functions, and the files, whose sentences are no messages, by what they are.
 var unspoken = map[string][]string{

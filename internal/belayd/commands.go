@@ -11,6 +11,8 @@ import (
 const (
 	Rehearse = "rehearse"
 	Demo     = "demo"
+	// MCP is belay mcp for a server over a network.
+	MCP = "mcp"
 	// Fold brings the record up to date. A failed run has it done, and does not wait.
 	Fold = "fold"
 	// CheckDatabase is what belay doctor leaves to belayd.
@@ -220,6 +222,7 @@ removed by a later call when everything in it is that old and is in the database
 				{Name: "json", Help: "print JSON"},
 			},
 		},
+		{Name: MCP, Hidden: true, Flags: []Flag{{Name: "settings", Arg: "JSON", Help: "what the flags of belay mcp say"}}},
 		{Name: Fold, Hidden: true},
 		{Name: CheckDatabase, Hidden: true},
 	}

@@ -48,7 +48,7 @@ func markHook(h *hook.Hook, labels label.Labels) {
 // recordHook puts a failure into the log, and raises an alert if there have been too many of that hook. Nothing of the state
 // directory is touched before there is a failure, or a call takes a while.
 func recordHook(w io.Writer, e journal.Entry, labels label.Labels) error {
-	setLabels(&e, labels)
+	engine.SetLabels(&e, labels)
 	state, err := state.Open("")
 	if err != nil {
 		return err

@@ -1,11 +1,8 @@
 package cli
 
 import (
-	"os"
 	"strings"
 
-	"github.com/belay-run/belay/internal/engine"
-	"github.com/belay-run/belay/internal/journal"
 	"github.com/belay-run/belay/internal/label"
 )
 
@@ -46,12 +43,4 @@ func withoutLabels(env []string) []string {
 		}
 	}
 	return kept
-}
-
-// setLabels says in an entry of the log whose failure it is.
-func setLabels(e *journal.Entry, l label.Labels) {
-	e.Name, e.Tags, e.Parent = l.Name, l.Tags, engine.EnclosingRun()
-	if dir, err := os.Getwd(); err == nil {
-		e.Project = label.Project(dir)
-	}
 }

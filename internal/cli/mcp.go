@@ -5,17 +5,19 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
-	"github.com/belay-run/belay/gate"
 	"github.com/belay-run/belay/internal/config"
 	"github.com/belay-run/belay/internal/engine"
 	"github.com/belay-run/belay/internal/mcp"
+	"github.com/belay-run/belay/internal/mcp/host"
 	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/profile"
+	"github.com/belay-run/belay/internal/redact"
 	"github.com/belay-run/belay/internal/state"
 	"github.com/belay-run/belay/internal/stdio"
 	"github.com/belay-run/belay/internal/supervise"
@@ -24,12 +26,14 @@ import (
 func newMCP() *cobra.Command {
 	var f mcpFlags
 	cmd := &cobra.Command{
-		Use:   "mcp [flags] -- server [args…]",
+		Use:   "mcp [flags] (-- server [args…] | --url URL)",
 		Short: "Run an MCP server, and restart it when it crashes",
 		Example: `Run a server through belay:
   belay mcp -- npx -y @modelcontextprotocol/server-filesystem .
 Give one tool more time than the others:
   belay mcp --name db --timeout 2m --tool-timeout export=10m -- ./db-server
+Use a server over HTTP, with a token from a variable:
+  belay mcp --url https://example.com/mcp --bearer-env EXAMPLE_TOKEN
 Put belay in front of all of a client's servers:
   belay mcp install --client claude --dry-run
 Show the servers that are running:
@@ -44,7 +48,14 @@ Durations are 30s, 5m, 1h30m or plain seconds; 0 means no limit. When the client
 	f.add(cmd)
 	cmd.Flags().SetInterspersed(false)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if len(args) == 0 {
+		switch flag := f.given(); {
+		case f.url != "" && len(args) > 0:
+			return usage(message.Error(message.URLOrCommand()), "")
+		case f.url != "":
+			return f.connect(cmd.Context(), stdioOf(cmd))
+		case flag != "":
+			return usage(message.Error(message.NeedsURL(flag)), "")
+		case len(args) == 0:
 			return usage(message.Error(message.NoServerGiven()), message.AsIn("belay mcp -- npx -y @modelcontextprotocol/server-everything"))
 		}
 		if _, err := supervise.Look(args[0], f.cwd); err != nil && cmd.ArgsLenAtDash() != 0 && config.Nearest(args[0], commandsOf(cmd)) != "" {
@@ -58,6 +69,7 @@ Durations are 30s, 5m, 1h30m or plain seconds; 0 means no limit. When the client
 
 // mcpFlags are the flags of belay mcp, as they are written.
 type mcpFlags struct {
+	mcpAddress
 	name, cwd                                         string
 	timeout, maxTimeout, startTimeout, hang, maxBytes string
 	toolTimeouts, retryTools, noRetryTools            []string
@@ -69,7 +81,11 @@ func (f *mcpFlags) add(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.SortFlags = false
 	text := func(to *string, name, kind, usage string) { addText(flags, to, name, kind, usage) }
-	text(&f.name, "name", "NAME", "name the server in messages, log and gate (default: its command)")
+	text(&f.name, "name", "NAME", "name the server in messages, log and gate (default: its command or host)")
+	text(&f.url, "url", "URL", "use the server at this http or https address instead of starting one")
+	text(&f.transport, "transport", "KIND", "how to speak to it: http, or sse for servers of 2024 (default: http, and sse if the server has only that)")
+	flags.Var(&listFlag{&f.headers, "HEADER=VARIABLE"}, "header-env", "send it a header whose value is in an environment variable; may be repeated")
+	text(&f.bearer, "bearer-env", "VARIABLE", "send it the token in an environment variable as Authorization: Bearer")
 	text(&f.timeout, "timeout", "D", "longest time a call may go without an answer or progress (default 30s; agents 15m)")
 	flags.Var(&listFlag{&f.toolTimeouts, "NAME=D"}, "tool-timeout", "the same limit for one tool; may be repeated")
 	text(&f.maxTimeout, "max-timeout", "D", "longest time a call may take, whatever its progress (default 10m)")
@@ -91,7 +107,7 @@ func (f *mcpFlags) options(args []string) (mcp.Options, error) {
 	if o.Name == "" {
 		o.Name = filepath.Base(args[0])
 	}
-	if isAgent(args[0]) {
+	if f.url == "" && isAgent(args[0]) {
 		o.Timeout, o.MaxTimeout = agentCall, mcp.Never
 	}
 	for _, limit := range []struct {
@@ -176,8 +192,8 @@ func (f *mcpFlags) serve(ctx context.Context, std stdio.Streams, args []string) 
 	o.Env = append(serverEnviron(os.Environ()), labels.Environ()...)
 	o.Stdin, o.Stdout, o.Stderr = std.In, std.Out.Raw(), std.Err
 	o.Supervisor = supervisor(ctx)
-	books := openMCPRecorder(&o, labels)
-	defer books.close()
+	recorder := host.Open(&o, labels, &redact.Known{Env: slices.Concat(os.Environ(), o.Env), Args: o.Args}, foldLog)
+	defer recorder.Close()
 	if o.Gate != nil && f.noGate {
 		o.Gate = nil
 	}
@@ -212,9 +228,4 @@ func serverEnviron(env []string) []string {
 		}
 	}
 	return kept
-}
-
-// mcpGate is the gate that all proxies of a server share.
-func mcpGate(state *state.State, name string, trouble func(error)) *gate.Gate {
-	return &gate.Gate{Store: state.Gates(), Key: "mcp:" + name, Trouble: trouble}
 }

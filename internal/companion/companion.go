@@ -40,12 +40,13 @@ func usageText() string {
 
 // commands maps the name of each command to its implementation. Those of the record are added in record.go.
 var commands = map[string]func(context.Context, caller, *arguments) (int, error){
-	belayd.Rehearse: rehearseCommand, belayd.Demo: demoCommand,
+	belayd.Rehearse: rehearseCommand, belayd.Demo: demoCommand, belayd.MCP: mcpCommand,
 }
 
 // caller is the belay that runs us, and where it reads and writes.
 type caller struct {
 	version string // which must be ours
+	pair    string // with the format
 	path    string
 	stdio.Streams
 }
@@ -95,6 +96,7 @@ func call(ctx context.Context, from caller, args []string) (code int) {
 		term.Text(from.Err, usageText())
 		return codeUsage
 	}
+	from.pair = *pair
 	var format string
 	if from.version, format = version.Unpair(*pair); format != strconv.Itoa(version.Format) {
 		from.say(message.VersionsDiffer(from.version, version.String()))

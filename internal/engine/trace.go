@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/belay-run/belay/internal/agent"
+	"github.com/belay-run/belay/internal/journal"
+	"github.com/belay-run/belay/internal/label"
 	"github.com/belay-run/belay/internal/supervise"
 )
 
@@ -19,6 +21,14 @@ func EnclosingRun() string {
 		}
 	}
 	return ""
+}
+
+// SetLabels says in an entry of the log that is not of a run whose failure it is.
+func SetLabels(e *journal.Entry, l label.Labels) {
+	e.Name, e.Tags, e.Parent = l.Name, l.Tags, EnclosingRun()
+	if dir, err := os.Getwd(); err == nil {
+		e.Project = label.Project(dir)
+	}
 }
 
 // traceparent is the trace that the command belongs to, as the variable TRACEPARENT of its environment has it in the form

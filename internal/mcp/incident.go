@@ -41,7 +41,15 @@ func (c *core) record(r incident) {
 
 // serverFailed reports whether the server itself has failed.
 func (r *incident) serverFailed() bool {
-	return !r.answered && (r.class == verdict.Crash || r.class == verdict.Timeout || r.class == verdict.BreakerOpen)
+	if r.answered {
+		return false
+	}
+	switch r.class {
+	case verdict.Crash, verdict.Timeout, verdict.BreakerOpen,
+		verdict.Network, verdict.RateLimit, verdict.Overloaded, verdict.ServerError, verdict.Auth: // over a network
+		return true
+	}
+	return false
 }
 
 // recordFailed records that a call of the client has failed.

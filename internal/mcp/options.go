@@ -12,24 +12,24 @@ import (
 )
 
 // Options say which server stands behind a proxy and how long calls may take. The zero value of each field works, but for
-// Path and Args.
+// Path and Args, or Remote. As JSON they are the settings alone, which belay hands over to belayd.
 type Options struct {
 	// Name is what the server is called, in messages, in the log and at the gate ("mcp:<name>"). Empty means the base
 	// name of its command.
 	Name string
 	// ID names this proxy: it is in the log, and marks the server's processes.
-	ID string
+	ID string `json:"-"`
 
 	// Path is the executable and Args its command line, as in [supervise.Spec]. An empty Path means that it was not
 	// found: PathError then says why.
-	Path      string
-	PathError error
-	Args      []string
-	Dir       string
-	Env       []string
+	Path      string   `json:"-"`
+	PathError error    `json:"-"`
+	Args      []string `json:"-"`
+	Dir       string   `json:"-"`
+	Env       []string `json:"-"`
 
 	// Remote is a server that runs elsewhere, in the place of a command. Nil means that there is a command.
-	Remote Remote
+	Remote Remote `json:"-"`
 
 	// Timeout is how long a call may go without an answer or a sign of progress. 0 means 30 s, [Never] no limit.
 	Timeout time.Duration
@@ -55,19 +55,19 @@ type Options struct {
 	MaxMessage int
 
 	// Supervisor starts the server. Nil means the library's.
-	Supervisor *supervise.Supervisor
+	Supervisor *supervise.Supervisor `json:"-"`
 	// Gate is what all proxies of this server share. Nil means none.
-	Gate *gate.Gate
+	Gate *gate.Gate `json:"-"`
 	// Log is called with each incident. Nil means that none is logged.
-	Log func(journal.Entry)
+	Log func(journal.Entry) `json:"-"`
 	// Status is called at each change, if not nil. It must not block for long.
-	Status func(Status)
+	Status func(Status) `json:"-"`
 
-	Stdin          io.Reader
-	Stdout, Stderr io.Writer
+	Stdin          io.Reader `json:"-"`
+	Stdout, Stderr io.Writer `json:"-"`
 
 	// Rand spreads the restarts and returns numbers in [0,1). Nil means math/rand/v2.
-	Rand func() float64
+	Rand func() float64 `json:"-"`
 }
 
 // Never as a limit means none.
@@ -110,7 +110,7 @@ func (o *Options) gateKey() string { return "mcp:" + o.Name }
 
 func (o *Options) command() string {
 	if len(o.Args) == 0 {
-		return ""
+		return o.Name
 	}
 	return filepath.Base(o.Args[0])
 }

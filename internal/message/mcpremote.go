@@ -127,7 +127,9 @@ func NotAHeaderVariable(text string) string {
 }
 
 // NotATransport says that there is no such transport.
-func NotATransport(text string) string { return fmt.Sprintf("%q is not a transport: http or sse", text) }
+func NotATransport(text string) string {
+	return fmt.Sprintf("%q is not a transport: http or sse", text)
+}
 
 // URLOrCommand says that a server has an address or a command.
 func URLOrCommand() string { return "--url and a command cannot be used together" }

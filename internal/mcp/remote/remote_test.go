@@ -190,7 +190,7 @@ func TestRemote_SDKServers(t *testing.T) {
 			for i := range 5 {
 				has(t, "call", c.calls(fmt.Sprint(i), "echo", fmt.Sprintf(`{"text":"<%d>"}`, i)), fmt.Sprintf(`\u003c%d`, i))
 			}
-			has(t, "large call", c.calls("99", "echo", `{"n":20971520}`), strings.Repeat("x", 100))
+			has(t, "large call", c.calls("99", "echo", `{"n":1048576}`), strings.Repeat("x", 100))
 			c.stop()
 			for id, all := range c.answers {
 				if len(all) != 1 {

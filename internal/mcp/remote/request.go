@@ -63,7 +63,7 @@ type foreignError struct{ origin string }
 func (e *foreignError) Error() string { return message.ForeignEndpoint(e.origin) }
 
 // errRedirects is one of redirects that lead nowhere.
-var errRedirects = errors.New("too many redirects")
+var errRedirects = errors.New("redirect loop")
 
 // send sends a request, to the endpoint if it is a message and the server has named one. It follows redirects to the same
 // origin, with the same method: those of net/http make a GET of a POST. sent, if not nil, is called when the server has begun to

@@ -1,16 +1,17 @@
-package cli
+// Package host is what a proxy of package mcp needs around it to be belay mcp: its place in the state directory, and the
+// settings that belay hands over to belayd for servers over a network. Both executables use it.
+package host
 
 import (
 	"encoding/json"
 	"fmt"
 	"io"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
-	"slices"
 	"sync"
 	"time"
 
+	"github.com/belay-run/belay/gate"
 	"github.com/belay-run/belay/internal/alert"
 	"github.com/belay-run/belay/internal/config"
 	"github.com/belay-run/belay/internal/engine"
@@ -24,9 +25,9 @@ import (
 	"github.com/belay-run/belay/internal/term"
 )
 
-// mcpRecorder writes what a proxy leaves in the state directory: the log, and the record by which `belay ps` and `belay mcp
+// Recorder writes what a proxy leaves in the state directory: the log, and the record by which `belay ps` and `belay mcp
 // status` know of it. Trouble with them is said once, on stderr, and stops nothing.
-type mcpRecorder struct {
+type Recorder struct {
 	state *state.State
 	say   io.Writer
 	once  sync.Once
@@ -34,13 +35,17 @@ type mcpRecorder struct {
 	secrets *redact.Known // of the server
 	labels  label.Labels
 
+	fold func() // has the log folded, to send an alert
+
 	mu     sync.Mutex
 	record *supervise.Record
 	raised bool // an alert; used by the one goroutine that logs, and at the end
 }
 
-func openMCPRecorder(o *mcp.Options, labels label.Labels) *mcpRecorder {
-	b := &mcpRecorder{say: o.Stderr, labels: labels, secrets: &redact.Known{Env: slices.Concat(os.Environ(), o.Env), Args: o.Args}}
+// Open gives a proxy its log, its gate and its record. secrets is what must not get into them; fold, which is called at the end,
+// has the log folded.
+func Open(o *mcp.Options, labels label.Labels, secrets *redact.Known, fold func()) *Recorder {
+	b := &Recorder{say: o.Stderr, labels: labels, secrets: secrets, fold: fold}
 	now := time.Now()
 	o.ID = fmt.Sprintf("mcp-%012x-%08x", now.UnixMilli(), rand.Uint32())
 	state, err := state.Open("")
@@ -49,7 +54,7 @@ func openMCPRecorder(o *mcp.Options, labels label.Labels) *mcpRecorder {
 		return b
 	}
 	b.state = state
-	o.Gate = mcpGate(state, o.Name, b.trouble)
+	o.Gate = &gate.Gate{Store: state.Gates(), Key: "mcp:" + o.Name, Trouble: b.trouble}
 	o.Log = b.append
 	o.Status = b.update
 	state.Records().Reclaim()
@@ -63,13 +68,13 @@ func openMCPRecorder(o *mcp.Options, labels label.Labels) *mcpRecorder {
 	return b
 }
 
-func (b *mcpRecorder) trouble(err error) {
+func (b *Recorder) trouble(err error) {
 	b.once.Do(func() { term.Printf(b.say, "belay: %s\n", message.NoServerRecord(err)) })
 }
 
 // append puts an incident into the log, and raises an alert if there have been too many.
-func (b *mcpRecorder) append(e journal.Entry) {
-	setLabels(&e, b.labels)
+func (b *Recorder) append(e journal.Entry) {
+	engine.SetLabels(&e, b.labels)
 	log := journal.Log{Path: b.state.LogPath(), Secrets: b.secrets}
 	if err := log.Append(e); err != nil {
 		b.trouble(err)
@@ -94,7 +99,7 @@ func (b *mcpRecorder) append(e journal.Entry) {
 }
 
 // update puts the server's state on record.
-func (b *mcpRecorder) update(s mcp.Status) {
+func (b *Recorder) update(s mcp.Status) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.record == nil || b.record.Attempt == s.Generation && s.LastFailure == b.record.Reason {
@@ -106,12 +111,13 @@ func (b *mcpRecorder) update(s mcp.Status) {
 	}
 }
 
-func (b *mcpRecorder) close() {
+// Close removes the record.
+func (b *Recorder) Close() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.record.Remove()
 	b.record = nil
 	if b.raised {
-		foldLog() // not before: while the server runs, what we start would be taken for a part of its tree
+		b.fold() // not before: while the server runs, what we start would be taken for a part of its tree
 	}
 }

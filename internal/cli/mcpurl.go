@@ -1,0 +1,87 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+
+	"github.com/belay-run/belay/internal/belayd"
+	"github.com/belay-run/belay/internal/mcp/host"
+	"github.com/belay-run/belay/internal/message"
+	"github.com/belay-run/belay/internal/stdio"
+)
+
+// mcpAddress are the flags of belay mcp for a server over a network.
+type mcpAddress struct {
+	url, transport, bearer string
+	headers                []string
+}
+
+// address reads them. Only the form is looked at here: belayd has what a URL takes.
+func (f *mcpAddress) address() (a host.Address, err error) {
+	a = host.Address{URL: f.url, Transport: f.transport, Bearer: f.bearer}
+	_, user, ok := a.Authority()
+	switch {
+	case !ok:
+		return a, usage(message.Error(message.NotAServerURL()), message.AsIn("belay mcp --url https://example.com/mcp"))
+	case user != "":
+		return a, usage(message.Error(message.URLHasPassword()), message.AsIn("--header-env Authorization=MY_VARIABLE"))
+	case f.transport != "" && f.transport != "http" && f.transport != "sse":
+		return a, usage(message.Error(message.NotATransport(f.transport)), "")
+	case strings.ContainsAny(f.bearer, "= "):
+		return a, usage(message.Error(message.NotAHeaderVariable(f.bearer)), message.AsIn("--bearer-env GITHUB_TOKEN"))
+	}
+	for _, text := range f.headers {
+		name, variable, ok := strings.Cut(text, "=")
+		if !ok || !isHeaderName(name) || variable == "" || strings.ContainsAny(variable, "= ") {
+			return a, usage(message.Error(message.NotAHeaderVariable(text)), message.AsIn("--header-env X-API-Key=MY_VARIABLE"))
+		}
+		a.Headers = append(a.Headers, [2]string{name, variable})
+	}
+	return a, nil
+}
+
+// isHeaderName says whether a text can be the name of a header.
+func isHeaderName(text string) bool {
+	return text != "" && !strings.ContainsFunc(text, func(r rune) bool {
+		return r <= ' ' || r > '~' || strings.ContainsRune("\"(),/:;<=>?@[\\]{}", r)
+	})
+}
+
+// given names a flag that is for servers over a network only.
+func (f *mcpAddress) given() string {
+	switch {
+	case f.transport != "":
+		return "transport"
+	case f.bearer != "":
+		return "bearer-env"
+	case len(f.headers) > 0:
+		return "header-env"
+	}
+	return ""
+}
+
+// connect is belay mcp --url: belayd does it, which has what HTTP takes.
+func (f *mcpFlags) connect(ctx context.Context, std stdio.Streams) error {
+	address, err := f.address()
+	if err != nil {
+		return err
+	}
+	if f.cwd != "" {
+		return usage(message.Error(message.NotWithURL("cwd")), "")
+	}
+	authority, _, _ := address.Authority()
+	o, err := f.options([]string{authority})
+	if err != nil {
+		return err
+	}
+	labels, err := f.tags.labels()
+	if err != nil {
+		return err
+	}
+	settings, err := json.Marshal(host.Handover{Options: o, Address: address, Labels: labels, NoGate: f.noGate})
+	if err != nil {
+		return &failure{err}
+	}
+	return runCompanion(ctx, std, belayd.MCP, "--settings="+string(settings))
+}
