@@ -34,7 +34,7 @@ func WrongType(mediaType string) string {
 	if mediaType == "" {
 		return "sent an answer without a content type"
 	}
-	return "sent " + mediaType + ", which is not an MCP answer"
+	return "sent " + mediaType + " instead of an MCP answer"
 }
 
 // NotAnAnswer says that what came is not the answer to the request.
