@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -207,4 +208,17 @@ func TestRemote_SDKServers(t *testing.T) {
 			}
 		})
 	}
+}
+
+// listen takes an address that was in use a moment ago.
+func listen(t *testing.T, at string) net.Listener {
+	t.Helper()
+	for range 100 {
+		if l, err := net.Listen("tcp", at); err == nil {
+			return l
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	t.Fatalf("%s is still in use", at)
+	return nil
 }
