@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
 	"os"
 	"strconv"
 	"strings"
@@ -133,6 +134,9 @@ func main() {
 		//lint:ignore SA1019 older clients have it, and their log level has to survive a restart
 		return "logged", r.Session.Log(ctx, &mcp.LoggingMessageParams{Level: "debug", Data: in.Text})
 	})
+	if at := os.Getenv("E2E_MCP_LISTEN"); at != "" {
+		serve(s, kind, at)
+	}
 	err := s.Run(context.Background(), &mcp.StdioTransport{})
 	if kind == "ignores EOF" {
 		select {}
@@ -141,6 +145,20 @@ func main() {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
+}
+
+// serve is the same server over HTTP: one for all sessions, in the form that kind says.
+func serve(s *mcp.Server, kind, at string) {
+	get := func(*http.Request) *mcp.Server { return s }
+	var handler http.Handler = mcp.NewStreamableHTTPHandler(get, nil)
+	switch kind {
+	case "stateless":
+		handler = mcp.NewStreamableHTTPHandler(get, &mcp.StreamableHTTPOptions{Stateless: true})
+	case "sse":
+		handler = mcp.NewSSEHandler(get, nil)
+	}
+	fmt.Fprintln(os.Stderr, http.ListenAndServe(at, handler))
+	os.Exit(1)
 }
 
 func kill(sig syscall.Signal) string {
