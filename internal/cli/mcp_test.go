@@ -128,6 +128,32 @@ func TestMCP_InstallForCodex(t *testing.T) {
 	belay(t, "mcp", "status", "--client", "codex").ends(125).says(path + " cannot be understood: ")
 }
 
+// What cannot be the address of a server, or would put a credential where others read it, is refused before anything is started.
+func TestMCP_URL(t *testing.T) {
+	place(t)
+	for args, want := range map[string]string{
+		"--url ftp://example.com":                        "--url takes an http or https address",
+		"--url https:///mcp":                             "--url takes an http or https address",
+		"--url https://ann:pass@example.com":             "--url has a password in it",
+		"--url https://x --transport ws":                 `"ws" is not a transport`,
+		"--url https://x --header-env Authorization:Key": "is not a header and the environment variable",
+		"--url https://x --header-env =KEY":              "is not a header and the environment variable",
+		"--url https://x --header-env A/B=KEY":           "is not a header and the environment variable",
+		"--url https://x --bearer-env Authorization=KEY": "is not a header and the environment variable",
+		"--url https://x --cwd /tmp":                     "--cwd cannot be used with --url",
+		"--url https://x -- server":                      "--url and a command cannot be used together",
+		"--header-env A=B -- server":                     "--header-env needs --url",
+		"--bearer-env A -- server":                       "--bearer-env needs --url",
+		"--transport sse":                                "--transport needs --url",
+		"--url https://x --timeout soon":                 "--timeout",
+	} {
+		got := belay(t, append([]string{"mcp"}, strings.Fields(args)...)...).ends(2).says(want)
+		if strings.Contains(got.stderr, "ann:pass") {
+			t.Error(got.stderr)
+		}
+	}
+}
+
 // server is an MCP server that answers every request with its method, and crashes when told to.
 func server(t *testing.T) {
 	t.Helper()

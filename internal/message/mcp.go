@@ -41,17 +41,21 @@ func ServerRefused(name, reason string, until time.Time, gateKey string) string 
 // ServerCrashed tells a client, and its model, that the server has ended during a call. how is what became of it, tail the end of what it
 // wrote to stderr.
 func ServerCrashed(name, how, method, tool, tail string, restarts bool) string {
-	what := method
-	if tool != "" {
-		what = "tool " + strconv.Quote(tool)
-	}
-	text := fmt.Sprintf("the MCP server %q %s during %s, which may have taken effect", name, how, what)
+	text := CallCut(name, how, method, tool)
 	if restarts {
 		text = sentences(text, "it is being restarted and has lost what it kept in memory")
 	} else {
 		text = sentences(text, "it is not restarted (--no-restart)")
 	}
 	return sentences(text, stderrTail(tail))
+}
+
+// calledName is what a call is of.
+func calledName(method, tool string) string {
+	if tool != "" {
+		return "tool " + strconv.Quote(tool)
+	}
+	return method
 }
 
 // ServerNotStarted says that a server could not be started.

@@ -27,15 +27,10 @@ func ConnectionCut(err error) string {
 }
 
 // NoAnswerInStream says that a stream has ended without the answer.
-func NoAnswerInStream() string { return "closed the stream before it had answered" }
+func NoAnswerInStream() string { return "closed the stream without an answer" }
 
 // WrongType says that an answer is of a type that is none of the protocol's.
-func WrongType(mediaType string) string {
-	if mediaType == "" {
-		return "sent an answer without a content type"
-	}
-	return "sent " + mediaType + " instead of an MCP answer"
-}
+func WrongType(mediaType string) string { return "sent " + mediaType + " instead of an MCP answer" }
 
 // NotAnAnswer says that what came is not the answer to the request.
 func NotAnAnswer() string { return "sent something that does not answer the request" }
@@ -79,11 +74,7 @@ func ServerNotReached(name string, err error) string {
 
 // CallCut says that the answer to a call was lost. how stands after "the server".
 func CallCut(name, how, method, tool string) string {
-	what := method
-	if tool != "" {
-		what = "tool " + strconv.Quote(tool)
-	}
-	return fmt.Sprintf("the MCP server %q %s during %s, which may have taken effect", name, how, what)
+	return fmt.Sprintf("the MCP server %q %s during %s, which may have taken effect", name, how, calledName(method, tool))
 }
 
 // CallNotDone says that a call was not carried out. how stands after "the server".

@@ -262,6 +262,7 @@ func messages() (list []spoken) {
 	say("ServerCrashed/no restart", message.ServerCrashed("db", crashed, "resources/read", "", "", false))
 	say("ServerNotStarted", message.ServerNotStarted("db", errors.New("db-server: command not found")))
 	say("ServerDied", message.ServerDied("db", crashed, tail))
+	sayRemote(say)
 	say("ServerStaysDown", message.ServerStaysDown(message.ServerDied("db", crashed, "")))
 	say("ToolTimedOut", message.ToolTimedOut("db", "export", 30*time.Second, 5*time.Minute))
 	say("CallTimedOut", message.CallTimedOut("db", "resources/read", 30*time.Second))

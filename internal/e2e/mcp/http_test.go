@@ -136,9 +136,9 @@ func TestHTTP_NewestVersion(t *testing.T) {
 // Nothing is answered twice and nothing is lost while the server is killed again and again.
 func TestHTTP_EveryCallIsAnsweredOnce(t *testing.T) {
 	const workers = 16
-	calls := 400
+	calls := 2000
 	if full {
-		calls = 2000
+		calls = 5000
 	}
 	s := newStage(t)
 	w := s.serve("plain")

@@ -159,7 +159,7 @@ func TestRemote_CrashProbe(t *testing.T) {
 				return
 			}
 			answer(w, m.ID, said("fine"))
-		}, "fine", "before it had answered", false, false, false},
+		}, "fine", "without an answer", false, false, false},
 		"SessionForgotten": {func(f *faulty, w http.ResponseWriter, m request, number int) {
 			if number == 1 {
 				f.forget()
