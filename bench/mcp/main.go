@@ -1,6 +1,6 @@
 // Command mcp measures what standing between an MCP client and its server costs: the same calls directly, through a bare
-// copy of lines, and through `belay mcp`, in one interleaved run with the go-sdk on both sides. Compare the ratios: the
-// times themselves depend on the load of the machine.
+// copy of lines, and through `belay mcp`, in one interleaved run with the go-sdk on both sides; then, for a server over HTTP, by the
+// go-sdk's own client and through `belay mcp --url`. Compare the ratios: the times themselves depend on the load of the machine.
 package main
 
 import (
@@ -10,6 +10,8 @@ import (
 	"fmt"
 	"io"
 	"log"
+	"net"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -40,6 +42,9 @@ func main() {
 	case "copy":
 		copyLines(flag.Args()[1:])
 		return
+	case "web":
+		serveWeb()
+		return
 	}
 	self, err := os.Executable()
 	if err != nil {
@@ -67,21 +72,40 @@ func main() {
 	report("16 bytes, one at a time", targets, rounds(targets, *calls, 50, 1, 16))
 	report("16 bytes, 16 at a time", targets, rounds(targets, *many, 400, 16, 16))
 	report("100 kB, one at a time", targets, rounds(targets, *large, 4, 1, 100_000))
+
+	url, stop := startWeb(self)
+	defer stop()
+	targets = []*target{
+		{name: "direct", url: url},
+		{name: "belay mcp", args: []string{belay, "mcp", "--url", url}},
+	}
+	for _, t := range targets {
+		t.open(*version)
+		defer t.session.Close()
+	}
+	report("over HTTP, 16 bytes, one at a time", targets, rounds(targets, *calls/2, 50, 1, 16))
+	report("over HTTP, 16 bytes, 16 at a time", targets, rounds(targets, *many/4, 400, 16, 16))
+	report("over HTTP, 100 kB, one at a time", targets, rounds(targets, *large, 4, 1, 100_000))
 }
 
 // target is a way to the server.
 type target struct {
 	name    string
 	args    []string
+	url     string // in place of a command
 	session *mcp.ClientSession
 }
 
 func (t *target) open(version string) {
 	client := mcp.NewClient(&mcp.Implementation{Name: "bench", Version: "1"}, nil)
-	cmd := exec.Command(t.args[0], t.args[1:]...)
-	cmd.Stderr = os.Stderr
+	var transport mcp.Transport = &mcp.StreamableClientTransport{Endpoint: t.url}
+	if t.url == "" {
+		cmd := exec.Command(t.args[0], t.args[1:]...)
+		cmd.Stderr = os.Stderr
+		transport = &mcp.CommandTransport{Command: cmd}
+	}
 	var err error
-	t.session, err = client.Connect(context.Background(), &mcp.CommandTransport{Command: cmd}, &mcp.ClientSessionOptions{ProtocolVersion: version})
+	t.session, err = client.Connect(context.Background(), transport, &mcp.ClientSessionOptions{ProtocolVersion: version})
 	if err != nil {
 		log.Fatalf("%s: %v", t.name, err)
 	}
@@ -150,12 +174,46 @@ func report(what string, targets []*target, f []figures) {
 	}
 }
 
-func serve() {
+func serve() { echoServer().Run(context.Background(), &mcp.StdioTransport{}) }
+
+// serveWeb is the same server over HTTP. It prints where it is, and ends with its stdin.
+func serveWeb() {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Printf("http://%s/mcp\n", listener.Addr())
+	s := echoServer()
+	go http.Serve(listener, mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return s }, nil))
+	io.Copy(io.Discard, os.Stdin)
+}
+
+func startWeb(self string) (url string, stop func()) {
+	cmd := exec.Command(self, "web")
+	cmd.Stderr = os.Stderr
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		log.Fatal(err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		log.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		log.Fatal(err)
+	}
+	if _, err := fmt.Fscanln(out, &url); err != nil {
+		log.Fatal(err)
+	}
+	return url, func() { in.Close(); cmd.Wait() }
+}
+
+func echoServer() *mcp.Server {
 	s := mcp.NewServer(&mcp.Implementation{Name: "echo", Version: "1"}, nil)
 	mcp.AddTool(s, &mcp.Tool{Name: "echo"}, func(_ context.Context, _ *mcp.CallToolRequest, in input) (*mcp.CallToolResult, any, error) {
 		return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: in.Text}}}, nil, nil
 	})
-	s.Run(context.Background(), &mcp.StdioTransport{})
+	return s
 }
 
 // copyLines is the least that a proxy can do.

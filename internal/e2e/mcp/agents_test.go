@@ -126,6 +126,52 @@ func TestClaude_ServerCrashesMidRun(t *testing.T) {
 	heard(t, api, "one", "exit status 3", "two")
 }
 
+// A server over HTTP that is restarted in the middle of a run is used again in the same run.
+func TestAgents_HTTPServerRestartsMidRun(t *testing.T) {
+	if !full {
+		t.Skip("only in make test-full")
+	}
+	for _, name := range []string{"claude", "codex"} {
+		t.Run(name, func(t *testing.T) {
+			s := newStage(t)
+			w := s.serve("plain")
+			api := s.rehearsal(`tool(mcp__lab__echo: {"text":"one"}), tool(mcp__lab__exit: {"n":3}), tool(mcp__lab__echo: {"text":"two"}), 200(text=done)`)
+			var path string
+			var args []string
+			if name == "claude" {
+				path = clitest.Claude(t, "")
+				config := filepath.Join(s.TempDir(), "mcp.json")
+				text := fmt.Sprintf(`{"mcpServers":{"lab":{"command":%q,"args":["mcp","--name","lab","--url",%q]}}}`, belayPath(), w.url)
+				if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
+					t.Fatal(err)
+				}
+				args = []string{"-p", "go", "--mcp-config", config, "--allowedTools", "mcp__lab__echo,mcp__lab__exit", "--output-format", "stream-json", "--verbose"}
+			} else {
+				path = clitest.Codex(t, "")
+				file, err := os.OpenFile(filepath.Join(api.Dir(), "home", ".codex", "config.toml"), os.O_APPEND|os.O_WRONLY, 0)
+				if err != nil {
+					t.Fatal(err)
+				}
+				mark, id, _ := strings.Cut(string(s.mark), "=")
+				fmt.Fprintf(file, "\n[mcp_servers.lab]\ncommand = %q\nargs = [\"mcp\", \"--name\", \"lab\", \"--url\", %q]\nrequired = true\n[mcp_servers.lab.env]\n%s = %q\nBELAY_STATE_DIR = %q\n",
+					belayPath(), w.url, mark, id, s.state)
+				file.Close()
+				args = []string{"exec", "--json", "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox", "go"}
+			}
+			out := s.agent(path, args...)
+			t.Cleanup(func() {
+				if t.Failed() {
+					t.Log(out)
+				}
+			})
+			heard(t, api, "one", "may have taken effect", "two")
+			if w.starts < 2 {
+				t.Errorf("%d servers", w.starts)
+			}
+		})
+	}
+}
+
 // The same with gemini and opencode, whose files belay has rows for.
 func TestOthers_ServerCrashesMidRun(t *testing.T) {
 	if !full {

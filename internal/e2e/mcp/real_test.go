@@ -80,6 +80,28 @@ func TestReal_Servers(t *testing.T) {
 	}
 }
 
+// The reference server of the TypeScript SDK survives kill -9 over both kinds of HTTP.
+func TestReal_HTTPServers(t *testing.T) {
+	dir, node := npm(t)
+	for kind, path := range map[string]string{"streamableHttp": "/mcp", "sse": "/sse"} {
+		t.Run(kind, func(t *testing.T) {
+			s := newStage(t)
+			w := s.serve("", node, everything(dir), kind)
+			session := s.connect("2025-11-25", nil, s.command("", "mcp", "--name", kind, "--url", strings.TrimSuffix(w.url, "/mcp")+path))
+			if _, err := session.ListTools(t.Context(), nil); err != nil {
+				t.Fatal(err)
+			}
+			for round := range 3 {
+				res, err := session.CallTool(t.Context(), &mcp.CallToolParams{Name: "echo", Arguments: map[string]any{"message": "hi"}})
+				if err != nil || res.IsError || !strings.Contains(res.Content[0].(*mcp.TextContent).Text, "Echo: hi") {
+					t.Errorf("round %d: %+v, %v", round, res, err)
+				}
+				w.kill()
+			}
+		})
+	}
+}
+
 // The Inspector sees no difference, in output and exit code.
 func TestReal_Inspector(t *testing.T) {
 	dir, node := npm(t)
@@ -118,7 +140,7 @@ func TestReal_Inspector(t *testing.T) {
 }
 
 // The conformance suite speaks HTTP only; a bridge brings it to a server on stdio. What it finds through belay is what it
-// finds directly.
+// finds directly, of the same server on stdio and over HTTP.
 func TestReal_Conformance(t *testing.T) {
 	dir, node := npm(t)
 	s := newStage(t)
@@ -126,6 +148,7 @@ func TestReal_Conformance(t *testing.T) {
 	if out, err := exec.Command("go", "build", "-o", server, "github.com/modelcontextprotocol/go-sdk/conformance/everything-server").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
+	web := s.serve("", "sh", "-c", `exec "$0" -stateless=false -http "$E2E_MCP_LISTEN"`, server)
 	summary := func(command ...string) []string {
 		listener, err := net.Listen("tcp", "127.0.0.1:0")
 		if err != nil {
@@ -158,10 +181,15 @@ func TestReal_Conformance(t *testing.T) {
 		return lines
 	}
 	direct := best(server)
-	through := best(belayPath(), "mcp", "--name", "conformance", "--", server)
 	t.Logf("%d lines of summary, the last: %s", len(direct), direct[len(direct)-1])
-	if a, b := strings.Join(direct, "\n"), strings.Join(through, "\n"); a != b {
-		t.Errorf("directly:\n%s\nthrough belay:\n%s", a, b)
+	for how, command := range map[string][]string{
+		"stdio": {belayPath(), "mcp", "--name", "conformance", "--", server},
+		"HTTP":  {belayPath(), "mcp", "--name", "web", "--url", web.url},
+	} {
+		through := best(command...)
+		if a, b := strings.Join(direct, "\n"), strings.Join(through, "\n"); a != b {
+			t.Errorf("directly:\n%s\nthrough belay, by %s:\n%s", a, how, b)
+		}
 	}
 }
 

@@ -90,6 +90,7 @@ func sendable(value string) bool {
 func transport() *http.Transport {
 	t := http.DefaultTransport.(*http.Transport).Clone()
 	t.MaxIdleConnsPerHost = 64
+	t.ReadBufferSize, t.WriteBufferSize = 32<<10, 32<<10 // results are larger than pages
 	// A connection of HTTP/2 that has died without a word is found out by this; one of HTTP/1.1 by the system.
 	t.HTTP2 = &http.HTTP2Config{SendPingTimeout: 15 * time.Second, PingTimeout: 15 * time.Second}
 	return t
