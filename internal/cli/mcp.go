@@ -42,6 +42,9 @@ Show the servers that are running:
 crashes or hangs is restarted and told what the client had told the one before. Every request is answered exactly once. Calls that are safe to repeat are retried
 once: lists, reads, and tools that the server declares read-only or idempotent. What the server prints to stdout that is not a message goes to stderr.
 
+With --url the server is one over HTTP. It is reconnected to, and a session that it has forgotten is opened again; 429 and 503 are waited for. Credentials are read from
+environment variables, which --header-env and --bearer-env name. Servers that ask for a login (OAuth) have to be connected to by the client itself.
+
 Durations are 30s, 5m, 1h30m or plain seconds; 0 means no limit. When the client leaves, the server is stopped, with everything it has started.`,
 		Args: cobra.ArbitraryArgs,
 	}
