@@ -94,7 +94,7 @@ func TestReal_HTTPServers(t *testing.T) {
 			for round := range 3 {
 				res, err := session.CallTool(t.Context(), &mcp.CallToolParams{Name: "echo", Arguments: map[string]any{"message": "hi"}})
 				if err != nil || res.IsError || !strings.Contains(res.Content[0].(*mcp.TextContent).Text, "Echo: hi") {
-					t.Errorf("round %d: %+v, %v", round, res, err)
+					t.Errorf("round %d: %+v, %v", round, res.Content[0], err)
 				}
 				w.kill()
 			}

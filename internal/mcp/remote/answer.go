@@ -22,9 +22,7 @@ func (x *exchange) receive(resp *http.Response) {
 		x.refused(resp)
 		return
 	}
-	if !c.speaksLegacy() {
-		c.server.proven.Store(true)
-	}
+	c.server.worked.Store(true)
 	if x.m.Method == "initialize" {
 		c.mu.Lock()
 		c.session = resp.Header.Get("Mcp-Session-Id")

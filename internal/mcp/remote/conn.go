@@ -41,7 +41,8 @@ const (
 	orderWait   = 10 * time.Second // how long a message waits for those that were sent before it
 	noticeLimit = 30 * time.Second // for a notification, or an answer of the client
 	closeLimit  = 2 * time.Second  // for the end of the session
-	reachLimit  = 5 * time.Second  // how long a server that cannot be reached is tried: it may be restarting
+	firstReach  = 4 * time.Second  // how long a server that has never answered is tried when it cannot be reached
+	reachLimit  = 20 * time.Second // how long one that has is tried: it is being restarted
 	afterAnswer = 5 * time.Second  // how long a stream may stay open that has had its answer
 )
 

@@ -120,7 +120,10 @@ const maxRefusals = 3
 // reach makes a request until the server takes it, for a bounded time: as long as it cannot be reached, and as often as it
 // refuses it for now. Nothing has been done by then. The response is one to be read, or there is a loss.
 func (c *conn) reach(ctx context.Context, m mcp.Outgoing, once func() (resp *http.Response, sent bool, err error)) (*http.Response, *mcp.Loss) {
-	begun, refusals := time.Now(), 0
+	begun, refusals, limit := time.Now(), 0, firstReach
+	if c.server.worked.Load() {
+		limit = reachLimit
+	}
 	for try := 0; ; try++ {
 		resp, sent, err := once()
 		var wait time.Duration
@@ -132,7 +135,7 @@ func (c *conn) reach(ctx context.Context, m mcp.Outgoing, once func() (resp *htt
 			if loss.Kind != mcp.Undone {
 				return nil, loss
 			}
-			if wait = backoff(try); time.Since(begun)+wait > reachLimit || !c.hasTime(m, wait) {
+			if wait = backoff(try); time.Since(begun)+wait > limit || !c.hasTime(m, wait) {
 				loss.Kind = mcp.Refused
 				return nil, loss
 			}
@@ -194,7 +197,7 @@ func (c *conn) failure(err error, sent bool) *mcp.Loss {
 // backoff is the wait before the next try.
 func backoff(try int) time.Duration {
 	policy, _ := retry.Preset("mcp")
-	return min(policy.Backoff(try), 2*time.Second)
+	return min(policy.Backoff(try), time.Second)
 }
 
 // sleep waits, unless ctx ends first.

@@ -17,7 +17,7 @@ const endpointWait = 3 * time.Second
 // mayBeLegacy says whether a status may be that of a server which speaks HTTP+SSE only. It is what the protocol names for
 // finding out, before anything else has been answered.
 func (c *conn) mayBeLegacy(code int) bool {
-	return !c.server.proven.Load() && !c.server.legacy.Load() &&
+	return !c.server.worked.Load() && !c.server.legacy.Load() &&
 		(code == http.StatusBadRequest || code == http.StatusNotFound || code == http.StatusMethodNotAllowed)
 }
 

@@ -55,7 +55,7 @@ type Server struct {
 
 	once   sync.Once
 	legacy atomic.Bool // it speaks HTTP+SSE
-	proven atomic.Bool // it has answered as streamable HTTP does
+	worked atomic.Bool // it has taken a message
 }
 
 var _ mcp.Remote = (*Server)(nil)
