@@ -19,7 +19,8 @@ func TestJudge_Runs(t *testing.T) {
 	agenttest.Outcomes(t, "testdata/runs.jsonl", 60, now, opencode.New([]string{"opencode"}, nil, ""))
 }
 
-// These were made with the real opencode and the stand-in for its service, by TestRecord of internal/e2e/agents.
+// These were made with the real opencode and the stand-in for its service, by TestRecord of internal/e2e/agents; the locked
+// database by TestINTEG01_Calls, on a busy machine.
 func TestJudge_RecordedOutcomes(t *testing.T) {
-	agenttest.Outcomes(t, "testdata/recorded.jsonl", 36, now, opencode.New([]string{"opencode"}, nil, ""))
+	agenttest.Outcomes(t, "testdata/recorded.jsonl", 37, now, opencode.New([]string{"opencode"}, nil, ""))
 }

@@ -12,6 +12,8 @@ import (
 var rules = agent.Rules{Table: ruleTable}
 
 var ruleTable = []verdict.Rule{
+	// Another opencode writes to the database that they share. Nothing has been asked for yet, and soon it is free.
+	{Name: "database-locked", Class: verdict.SessionBusy, Match: `^((error: )?unexpected error\s+)?(sqliteerror: )?database is locked\b`},
 	// It may be anything inside opencode. The log says what.
 	{Name: "inside", Class: verdict.Unknown, Match: `^(error: |\s*"message": ")?unexpected (server )?error\b`},
 
