@@ -208,7 +208,7 @@ func TestHTTP_NoCredentialIsSeen(t *testing.T) {
 	s := newStage(t)
 	w := s.serve("plain")
 	s.env = append(s.env, "WEB_KEY="+secret)
-	r := s.raw(s.remote(w, "--header-env", "X-Api-Key=WEB_KEY", "--bearer-env", "WEB_KEY"))
+	r := s.raw(s.remote(w, "--header-env", "X-Api-Key=WEB_KEY", "--bearer-env", "WEB_KEY", "--timeout", "2s"))
 	r.open("2025-11-25")
 	line, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", r.cmd.Process.Pid))
 	if err != nil || !strings.Contains(string(line), "WEB_KEY") {

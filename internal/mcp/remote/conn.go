@@ -24,12 +24,13 @@ type conn struct {
 	probing      sync.Mutex // held while it is found out whether the server speaks HTTP+SSE
 
 	mu        sync.Mutex
-	url       *url.URL // where the server is: redirects are followed once
-	session   string   // what the server calls the session; empty if it has no name
-	version   string   // of the protocol
-	endpoint  *url.URL // where a server of 2024-11-05 wants its messages
-	closed    bool     // nothing more is sent
-	ended     bool     // Ended has been called
+	url       *url.URL      // where the server is: redirects are followed once
+	session   string        // what the server calls the session; empty if it has no name
+	version   string        // of the protocol
+	endpoint  *url.URL      // where a server of 2024-11-05 wants its messages
+	closed    bool          // nothing more is sent
+	ended     bool          // Ended has been called, or is being
+	over      chan struct{} // closed when it has returned
 	listening bool
 	exchanges map[string]*exchange
 	waiting   map[string]mcp.Outgoing // requests that are answered on another stream than their own
@@ -91,7 +92,10 @@ func (c *conn) Send(m mcp.Outgoing) {
 	if !c.spawn(x.run) {
 		x.cancel()
 		x.release()
-		go c.lose(m, mcp.Loss{Kind: mcp.Undone, How: message.SessionOver()})
+		go func() {
+			<-c.over // before that, the proxy would send it here again
+			c.lose(m, mcp.Loss{Kind: mcp.Undone, How: message.SessionOver()})
+		}()
 	}
 }
 
@@ -187,6 +191,7 @@ func (c *conn) tellEnd(e mcp.End) {
 	c.mu.Unlock()
 	if !told {
 		c.peer.Ended(e)
+		close(c.over)
 	}
 }
 

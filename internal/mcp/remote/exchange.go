@@ -183,6 +183,7 @@ func (c *conn) failure(err error, sent bool) *mcp.Loss {
 	if errors.Is(err, errRedirects) {
 		return &mcp.Loss{Kind: mcp.Refused, How: message.TooManyRedirects(), Class: verdict.InvalidRequest, Answered: true}
 	}
+	c.server.closeIdle() // those to a server that has ended are dead too, and the next try would meet one of them
 	loss := &mcp.Loss{How: message.ConnectionCut(err), Class: verdict.Network}
 	if !sent {
 		loss.Kind, loss.How = mcp.Undone, message.DeathNotReached(err)

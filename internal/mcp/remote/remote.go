@@ -98,7 +98,7 @@ func transport() *http.Transport {
 
 // Connect implements [mcp.Remote].
 func (s *Server) Connect(ctx context.Context, to mcp.Peer) mcp.Connection {
-	c := &conn{server: s, peer: to, url: s.opt.URL, waiting: map[string]mcp.Outgoing{}, exchanges: map[string]*exchange{}, barrier: make(chan struct{})}
+	c := &conn{server: s, peer: to, url: s.opt.URL, waiting: map[string]mcp.Outgoing{}, exchanges: map[string]*exchange{}, barrier: make(chan struct{}), over: make(chan struct{})}
 	close(c.barrier)
 	c.ctx, c.cancel = context.WithCancel(ctx)
 	c.listenCtx, c.listenCancel = context.WithCancel(c.ctx)
