@@ -9,6 +9,7 @@ import (
 
 	"github.com/belay-run/belay/internal/mcp"
 	"github.com/belay-run/belay/internal/message"
+	"github.com/belay-run/belay/verdict"
 )
 
 // conn is one session with the server.
@@ -39,12 +40,13 @@ type conn struct {
 
 // The times that are not configurable.
 const (
-	orderWait   = 10 * time.Second // how long a message waits for those that were sent before it
-	noticeLimit = 30 * time.Second // for a notification, or an answer of the client
-	closeLimit  = 2 * time.Second  // for the end of the session
-	firstReach  = 4 * time.Second  // how long a server that has never answered is tried when it cannot be reached
-	reachLimit  = 20 * time.Second // how long one that has is tried: it is being restarted
-	afterAnswer = 5 * time.Second  // how long a stream may stay open that has had its answer
+	orderWait   = 10 * time.Second       // how long a message waits for those that were sent before it
+	noticeLimit = 30 * time.Second       // for a notification, or an answer of the client
+	closeLimit  = 2 * time.Second        // for the end of the session
+	dyingTime   = 100 * time.Millisecond // a process that is being killed still takes connections: what is repeated at once would be cut once more
+	firstReach  = 4 * time.Second        // how long a server that has never answered is tried when it cannot be reached
+	reachLimit  = 20 * time.Second       // how long one that has is tried: it is being restarted
+	afterAnswer = 5 * time.Second        // how long a stream may stay open that has had its answer
 )
 
 // Open implements [mcp.Connection]. Streamable HTTP has nothing to open: the first request does it.
@@ -101,9 +103,13 @@ func (c *conn) Send(m mcp.Outgoing) {
 
 // lose reports a request that is not answered. What waits for no answer has none to lose.
 func (c *conn) lose(m mcp.Outgoing, l mcp.Loss) {
-	if m.ID != "" {
-		c.peer.Lost(m, l)
+	if m.ID == "" {
+		return
 	}
+	if l.Kind == mcp.Cut && l.Class == verdict.Network {
+		sleep(c.ctx, dyingTime)
+	}
+	c.peer.Lost(m, l)
 }
 
 // waits says whether a request still has no answer.
