@@ -151,6 +151,9 @@ type Resume struct {
 	OrNew bool
 	// Prompt is what a session is told that goes on after a failed attempt; empty means "Continue where you left off."
 	Prompt string
+	// Interrupted says that the session has been given the request already, by a run that did not come to its end: it is told Prompt, or by
+	// default to continue, and if there is no such session any more, the request begins a new one.
+	Interrupted bool
 	// Never begins anew after a failed attempt, also where that pays twice.
 	Never bool
 }

@@ -210,7 +210,7 @@ Show what the last week has cost:
 	root.SetVersionTemplate("belay {{belayVersion}}\n")
 	root.SetHelpFunc(help)
 	root.SetFlagErrorFunc(wrongFlag)
-	root.AddCommand(newRun(run), newExplain(), newPs(), newTop(), newCancel(), newGates(), newBudget(), newPrices(), newConfig(), newProfile(), newDoctor(), newMCP(), newHook(runHook), newShim(), newUninstallAll())
+	root.AddCommand(newRun(run), newBatch(), newExplain(), newPs(), newTop(), newCancel(), newGates(), newBudget(), newPrices(), newConfig(), newProfile(), newDoctor(), newMCP(), newHook(runHook), newShim(), newUninstallAll())
 	root.AddCommand(handedOver()...)
 	root.SetHelpCommand(newHelp(root))
 	root.AddCommand(newCompletion())

@@ -34,6 +34,12 @@ var shimTable = []term.Column{{Heading: "COMMAND", Kind: term.Whole}, {Heading: 
 
 var settingTable = []term.Column{{Heading: "SETTING", Min: 20}, {Heading: "VALUE", Min: 24}, {Heading: "FROM", Kind: term.Path, Min: 16, Style: term.Always(term.Faint)}}
 
+// runningTable are the tasks of a batch that run.
+var runningTable = []term.Column{{Heading: "TASK", Kind: term.Path, Min: 12}, {Heading: "ELAPSED", Kind: term.Number}, {Heading: "ACTIVITY", Kind: term.Note}}
+
+// batchTable are the failures of a batch.
+var batchTable = []term.Column{{Heading: "ERROR", Kind: term.Whole}, {Heading: "TASKS", Kind: term.Number}, {Heading: "FIRST", Kind: term.Path, Min: 12}, {Heading: "MESSAGE", Kind: term.Note}}
+
 var profileTable = []term.Column{{Heading: "PROFILE", Min: 10}, {Heading: "COMMAND", Min: 10}, {Heading: "TESTED", Drop: 1}, {Heading: "FROM", Kind: term.Path, Min: 16}}
 
 var outcomeTable = []term.Column{{Heading: "OUTCOME", Min: 16}, {Heading: "EXPECTED", Kind: term.Whole}, {Heading: "GOT", Kind: term.Whole}, {Heading: "RULE", Drop: 1},

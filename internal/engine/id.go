@@ -7,6 +7,9 @@ import (
 	"time"
 )
 
+// NewID returns an id for something that has runs inside it, as they have themselves.
+func NewID() string { return newID(time.Now()) }
+
 // newID returns a UUIDv7: ids sort by time. They name things and guard nothing, so the runtime's own generator,
 // seeded by the system, will do.
 func newID(now time.Time) string {

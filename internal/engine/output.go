@@ -26,6 +26,10 @@ type Output struct {
 	rest     bytes.Buffer
 }
 
+// FileOutput is the output of a command that was given a file of its own: its first size bytes. It must not be closed while the file is
+// used for another.
+func FileOutput(file *os.File, size int64) *Output { return &Output{file: file, size: size} }
+
 // Write implements [io.Writer].
 func (o *Output) Write(p []byte) (int, error) {
 	o.mu.Lock()

@@ -133,6 +133,9 @@ type Runner struct {
 	// for it.
 	Follow func(Activity)
 
+	// InSession, if not nil, is told the name of an agent's session as soon as that is known.
+	InSession func(id string)
+
 	// Progress says whether the progress that an agent's CLI tells people about, and events do not have, is written to the
 	// command's standard error.
 	Progress agent.Progress

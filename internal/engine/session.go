@@ -75,6 +75,9 @@ func (s *sessions) begin(id string, began time.Time) {
 		home = filepath.Join(s.call.dir(), home)
 	}
 	s.call.live.inSession(id, home, began)
+	if tell := s.call.runner.InSession; tell != nil {
+		tell(id)
+	}
 }
 
 // named puts a session on record that has a name now.

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"slices"
 	"time"
@@ -23,6 +24,9 @@ type Resume struct {
 	OrNew bool
 	// Prompt is what a session is told that goes on after a failed attempt; empty means "Continue where you left off."
 	Prompt string
+	// Interrupted says that the session has been given the request already, by a run that did not come to its end: it is told Prompt, or by
+	// default to continue, and if there is no such session any more, the request begins a new one.
+	Interrupted bool
 	// Never begins anew after a failed attempt, also where that pays twice.
 	Never bool
 }
@@ -31,6 +35,9 @@ type Resume struct {
 const LastSession = "last"
 
 const continuePrompt = "Continue where you left off."
+
+// interruptedPrompt is the same for a session whose run was killed, of which nobody knows how far it was: it may have just finished.
+const interruptedPrompt = continuePrompt + " If you had already finished, repeat your final answer."
 
 // resultGrace is how long an agent may stay that has delivered its result.
 const resultGrace = 30 * time.Second
@@ -56,6 +63,14 @@ func newTurn(base plain, a agent.Agent) kind {
 		t.first.MaxRetries = &n
 	}
 	t.next = t.first
+	if r := base.call.runner.Resume; r.Interrupted && r.Session != "" {
+		t.first.Session = ""
+		t.next = t.continuation(r.Session)
+		if r.Prompt == "" {
+			prompt := interruptedPrompt
+			t.next.Prompt = &prompt
+		}
+	}
 	if info.Once {
 		return &conversation{t}
 	}
@@ -88,10 +103,7 @@ func (k *turn) claimSession() (refused *refusal) {
 		}
 		k.first.Session, k.next.Session = last.ID, last.ID
 	}
-	id := k.first.Session
-	if id == "" {
-		id = k.info.Resumes
-	}
+	id := cmp.Or(k.first.Session, k.next.Session, k.info.Resumes)
 	if profile.IsSession(k.call.profile.Name(), id) {
 		k.sessions.slot, refused = enterScope(k.call, k.pace, k.sessions.scope(id))
 	}
@@ -197,16 +209,18 @@ func (k *turn) turnAfter(j *judgement) agent.Turn {
 		}
 		return k.first
 	}
-	prompt := k.call.runner.Resume.Prompt
-	if prompt == "" {
-		prompt = continuePrompt
-	}
-	after := agent.Turn{Prompt: &prompt, Session: j.account.Session, Continue: true, Plain: k.first.Plain,
-		MaxRetries: k.first.MaxRetries, Turns: k.sessions.turns}
+	after := k.continuation(j.account.Session)
+	after.Turns = k.sessions.turns
 	if cost := k.sessions.usage.cost; cost != nil {
 		after.Spent = *cost
 	}
 	return after
+}
+
+// continuation is a turn of a session that knows the task.
+func (k *turn) continuation(session string) agent.Turn {
+	prompt := cmp.Or(k.call.runner.Resume.Prompt, continuePrompt)
+	return agent.Turn{Prompt: &prompt, Session: session, Continue: true, Plain: k.first.Plain, MaxRetries: k.first.MaxRetries}
 }
 
 // hindrance: the session would have to go on and cannot with this command line, or the money is spent.

@@ -1,0 +1,408 @@
+package batch
+
+import (
+	"context"
+	"errors"
+	"io"
+	"sync"
+	"time"
+
+	"github.com/belay-run/belay/internal/message"
+	"github.com/belay-run/belay/verdict"
+)
+
+// Batch runs the tasks of a plan.
+type Batch struct {
+	Plan *Plan
+	// Ledger takes the results; nil keeps none.
+	Ledger *Ledger
+	// Do runs one task to its end. It is called by several goroutines at a time, one for each [Job.Worker].
+	Do func(context.Context, *Job) Outcome
+
+	// Jobs is how many tasks run at a time; 0 means as many as the service and the machine take, at most MaxJobs.
+	Jobs, MaxJobs int
+	// RetryFailed runs tasks again whose result is a failure.
+	RetryFailed bool
+	// FailFast stops at the first failure; Abort after some number of them.
+	FailFast bool
+	Abort    Abort
+	// MaxCost is what all tasks together may cost, with those of earlier starts; 0 means no limit.
+	MaxCost float64
+	// Deadline is when no further task is started, and those under way are stopped; zero means never.
+	Deadline time.Time
+	// NoWait stops at a limit instead of waiting until it lifts.
+	NoWait bool
+	// Ended is told of each task that has ended, one at a time; nil if that is of no use.
+	Ended func(*Job, *Outcome)
+
+	mu      sync.Mutex
+	changed sync.Cond
+	level   level
+	reader  Reader
+	read    uint32 // tasks read so far
+	atEnd   bool
+	again   []*Job // paused ones, and those that have waited for others
+	held    held
+	graph   graph
+	ended   int // in this run
+	counts  [6]int
+	spent   float64
+	running map[int]*Job // by worker
+	workers int
+	stop    stop
+	begun   time.Time
+	cancel  context.CancelCauseFunc
+	wake    *time.Timer
+}
+
+// Abort says after how many failures a batch is stopped; the zero value means never.
+type Abort struct {
+	Failures int
+	Percent  float64 // of all tasks that have ended, once there are ten
+}
+
+// Job is a task that runs.
+type Job struct {
+	Task   Task
+	Index  int
+	Worker int // from 0; a worker runs one job at a time
+	Begun  Begun
+	// Session is the one in which an agent has worked on the task before; empty if there is none.
+	Session string
+	// MaxCost is what the task may cost: its own limit, or what the batch has left; 0 means no limit.
+	MaxCost float64
+
+	batch   *Batch
+	hash    Hash
+	started time.Time
+	doing   string
+	cost    float64 // so far
+	waiting time.Time
+	paid    float64 // by earlier tries of this batch that a limit has paused
+}
+
+// Outcome is what has become of a job.
+type Outcome struct {
+	// State is [Done], [Failed], or [Paused] by a limit; [Waiting] says that the job was stopped and is to continue another time.
+	State State
+	Class verdict.Class
+	Error string
+	Cost  float64
+	// Until is when a limit lifts; zero if that is not known. Session is where the task continues then.
+	Until   time.Time
+	Session string
+	// Fatal says that no other task can work either: a key is not accepted, a bill is not paid.
+	Fatal bool
+	// Spent says that a limit on cost was reached which is not the task's own.
+	Spent bool
+
+	Stderr, OutputFile string
+	// Result writes the result of the run as one object; nil if there was none.
+	Result func(io.Writer) error
+}
+
+// StopReason says why a batch has ended before its tasks have.
+type StopReason int
+
+const (
+	NotStopped StopReason = iota
+	Cancelled             // by the context
+	FatalError            // a key or the billing is wrong
+	TooManyFailures
+	CostReached
+	DeadlinePassed
+	LimitReached // and NoWait is set
+	Unwritable   // results cannot be written
+	SourceBroken // the tasks have changed since they were checked
+)
+
+// stop is why nothing more starts.
+type stop struct {
+	reason StopReason
+	err    error
+	until  time.Time
+}
+
+// Summary is what has become of a batch.
+type Summary struct {
+	Counts [6]int
+	Spent  float64
+	Stop   StopReason
+	Err    error     // why, where there is more to say
+	Until  time.Time // when it is worth while to continue, if that is known
+}
+
+// Left says how many tasks are not over.
+func (s *Summary) Left() int { return s.Counts[Waiting] + s.Counts[Running] + s.Counts[Paused] }
+
+// Run runs all tasks that are not over. It returns when they are, or when nothing more may start and all that were under way have ended.
+func (b *Batch) Run(ctx context.Context) (sum Summary, err error) {
+	if b.reader, err = b.Plan.source.Open(); err != nil {
+		return sum, err
+	}
+	defer b.reader.Close()
+	b.prepare()
+	ctx, b.cancel = context.WithCancelCause(ctx)
+	defer b.cancel(nil)
+	disregard := context.AfterFunc(ctx, func() {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		b.halt(stop{reason: Cancelled, err: context.Cause(ctx)})
+	})
+	defer disregard()
+	if !b.Deadline.IsZero() {
+		late := time.AfterFunc(time.Until(b.Deadline), func() {
+			b.mu.Lock()
+			defer b.mu.Unlock()
+			b.halt(stop{reason: DeadlinePassed})
+			b.cancel(DeadlineError{})
+		})
+		defer late.Stop()
+	}
+	var group sync.WaitGroup
+	b.mu.Lock()
+	for b.workers < b.level.most() {
+		if b.workers >= b.level.now() && !b.level.fixed {
+			break
+		}
+		b.spawn(ctx, &group)
+	}
+	// A level that finds itself needs more workers as it rises.
+	for !b.level.fixed && !b.over() {
+		b.changed.Wait()
+		for b.workers < min(b.level.now(), b.level.most()) && !b.over() {
+			b.spawn(ctx, &group)
+		}
+	}
+	b.mu.Unlock()
+	group.Wait()
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.wake != nil {
+		b.wake.Stop()
+	}
+	sum = Summary{Counts: b.counts, Spent: b.spent, Stop: b.stop.reason, Err: b.stop.err, Until: b.stop.until}
+	return sum, nil
+}
+
+// DeadlineError is the cause with which tasks are stopped at the deadline.
+type DeadlineError struct{}
+
+func (DeadlineError) Error() string { return message.BatchDeadline() }
+
+func (b *Batch) prepare() {
+	b.changed.L = &b.mu
+	b.level = newLevel(b.Jobs, b.MaxJobs)
+	b.running = map[int]*Job{}
+	b.counts = b.Plan.Count()
+	if b.RetryFailed {
+		b.counts[Waiting] += b.counts[Failed]
+		b.counts[Failed] = 0
+	}
+	if b.Ledger != nil {
+		b.spent = b.Ledger.Spent
+	}
+	b.graph = graph{plan: b.Plan}
+	b.begun = time.Now()
+}
+
+// spawn starts a worker. The lock is held.
+func (b *Batch) spawn(ctx context.Context, group *sync.WaitGroup) {
+	worker := b.workers
+	b.workers++
+	group.Go(func() {
+		var before *Job
+		var outcome Outcome
+		for {
+			job := b.next(worker, before, &outcome)
+			if job == nil {
+				return
+			}
+			outcome = b.Do(ctx, job)
+			before = job
+		}
+	})
+}
+
+// next ends a worker's last job, if there was one, and returns its next; nil if there is no more.
+func (b *Batch) next(worker int, before *Job, outcome *Outcome) *Job {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if before != nil {
+		delete(b.running, worker)
+		b.finish(before, outcome)
+	}
+	for {
+		if b.over() {
+			b.changed.Broadcast()
+			return nil
+		}
+		if job := b.pick(); job != nil {
+			b.start(job, worker)
+			return job
+		}
+		if !b.over() {
+			b.changed.Wait()
+		}
+	}
+}
+
+// over reports whether nothing starts any more. The lock is held.
+func (b *Batch) over() bool {
+	return b.stop.reason != NotStopped || b.atEnd && len(b.again) == 0 && len(b.running) == 0
+}
+
+// pick is the job that may start now; nil if one has to wait. The lock is held.
+func (b *Batch) pick() *Job {
+	if b.stop.reason != NotStopped || len(b.running) >= b.level.now() {
+		return nil
+	}
+	if left := time.Until(b.held.until); left > 0 {
+		b.wakeAfter(left)
+		return nil
+	}
+	if b.MaxCost > 0 && b.spent+b.underWay() >= b.MaxCost {
+		if len(b.running) == 0 {
+			b.halt(stop{reason: CostReached})
+		}
+		return nil
+	}
+	if len(b.again) > 0 {
+		job := b.again[0]
+		b.again = b.again[1:]
+		return job
+	}
+	return b.readNext()
+}
+
+// underWay is what the running tasks have cost so far.
+func (b *Batch) underWay() (cost float64) {
+	for _, job := range b.running {
+		cost += job.cost
+	}
+	return cost
+}
+
+// wakeAfter lets those look again who wait for a time.
+func (b *Batch) wakeAfter(d time.Duration) {
+	if b.wake != nil {
+		b.wake.Stop()
+	}
+	b.wake = time.AfterFunc(d, func() {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		b.changed.Broadcast()
+	})
+}
+
+// readNext reads to the next task that may start; nil if there is none now. The lock is held.
+func (b *Batch) readNext() *Job {
+	for !b.atEnd {
+		n := b.read
+		if int(n) >= b.Plan.count {
+			b.atEnd = true
+			break
+		}
+		b.read++
+		e := b.Plan.entry(n)
+		if e.state == Done || e.state == Failed && !b.RetryFailed {
+			if err := b.reader.Skip(); err != nil {
+				b.broken(err)
+			}
+			continue
+		}
+		t, err := b.reader.Next()
+		if err == nil && t.Hash() != e.hash {
+			err = errors.New(message.BatchTasksChanged(b.Plan.source.Name()))
+		}
+		if err != nil {
+			b.broken(err)
+			return nil
+		}
+		t.ID = b.Plan.idOf(&t, n)
+		job := &Job{Task: t, Index: int(n), Begun: New, batch: b, hash: e.hash}
+		if e.state == Failed {
+			e.state = Waiting
+		}
+		if b.Ledger != nil {
+			if was, ok := b.Ledger.underWay[t.ID]; ok && was.hash == e.hash {
+				job.Begun = Restarted
+				if was.session != "" {
+					job.Begun, job.Session = Resumed, was.session
+				}
+			}
+		}
+		switch ready, failed := b.graph.ready(job); {
+		case failed != "":
+			b.skip(job, failed)
+		case ready:
+			return job
+		}
+	}
+	return nil
+}
+
+// Pending calls a function for each task that would run.
+func (b *Batch) Pending(each func(*Task) error) error {
+	r, err := b.Plan.source.Open()
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	for n := range uint32(b.Plan.count) {
+		t, err := r.Next()
+		if err != nil {
+			return err
+		}
+		if s := b.Plan.entry(n).state; s == Done || s == Failed && !b.RetryFailed {
+			continue
+		}
+		t.ID = b.Plan.idOf(&t, n)
+		if err := each(&t); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// broken stops the batch because its tasks cannot be read as they were.
+func (b *Batch) broken(err error) {
+	if errors.Is(err, io.EOF) {
+		err = errors.New(message.BatchTasksChanged(b.Plan.source.Name()))
+	}
+	b.halt(stop{reason: SourceBroken, err: err})
+}
+
+// halt lets nothing more start. The first reason counts. The lock is held.
+func (b *Batch) halt(s stop) {
+	if b.stop.reason == NotStopped {
+		b.stop = s
+	}
+	b.changed.Broadcast()
+}
+
+// start notes that a job begins. The lock is held.
+func (b *Batch) start(job *Job, worker int) {
+	job.Worker, job.started, job.doing, job.waiting, job.cost = worker, time.Now(), "", time.Time{}, 0
+	if job.MaxCost = job.Task.MaxCost; b.MaxCost > 0 {
+		if left := b.MaxCost - b.spent - b.underWay(); job.MaxCost == 0 || left < job.MaxCost {
+			job.MaxCost = left
+		}
+	}
+	b.running[worker] = job
+	b.set(job, Running)
+	if b.Ledger != nil {
+		b.Ledger.journal.start(job.Task.ID, job.hash, b.Ledger.offset())
+		if job.Session != "" {
+			b.Ledger.journal.session(job.Task.ID, job.Session)
+		}
+	}
+}
+
+// set changes the state of a task. The lock is held.
+func (b *Batch) set(job *Job, s State) {
+	e := b.Plan.entry(uint32(job.Index))
+	b.counts[e.state]--
+	b.counts[s]++
+	e.state = s
+}

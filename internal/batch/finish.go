@@ -1,0 +1,146 @@
+package batch
+
+import (
+	"time"
+)
+
+// held is a limit that the whole batch waits for.
+type held struct {
+	until time.Time
+	row   int // limits in a row that did not say how long
+}
+
+const (
+	// firstHold is how long is waited for a limit that does not say how long it lasts; it doubles up to LongestHold.
+	firstHold   = 5 * time.Second
+	LongestHold = 10 * time.Minute
+)
+
+// finish takes the outcome of a job. The lock is held.
+func (b *Batch) finish(job *Job, o *Outcome) {
+	b.spent += o.Cost
+	switch o.State {
+	case Done:
+		b.held.row = 0
+		b.level.answered(job.started)
+		b.record(job, o)
+	case Failed:
+		b.level.answered(job.started)
+		b.record(job, o)
+		b.countFailure()
+	case Paused:
+		b.pause(job, o)
+	default:
+		b.set(job, Waiting)
+	}
+	switch {
+	case o.Fatal:
+		b.halt(stop{reason: FatalError, err: errorOf(o)})
+	case o.Spent:
+		b.halt(stop{reason: CostReached, err: errorOf(o), until: o.Until})
+	}
+	b.changed.Broadcast()
+}
+
+// pause keeps a job that has met a limit for later.
+func (b *Batch) pause(job *Job, o *Outcome) {
+	b.set(job, Paused)
+	job.paid += o.Cost
+	b.level.throttled(job.started)
+	if o.Session != "" {
+		job.Session = o.Session
+	}
+	if b.NoWait || o.Spent {
+		b.halt(stop{reason: LimitReached, err: errorOf(o), until: o.Until})
+		return
+	}
+	until := o.Until
+	if until.IsZero() {
+		wait := LongestHold
+		if b.held.row < 8 {
+			wait = min(firstHold<<b.held.row, LongestHold)
+		}
+		b.held.row++
+		until = time.Now().Add(wait)
+	}
+	if until.After(b.held.until) {
+		b.held.until = until
+	}
+	b.again = append(b.again, job)
+}
+
+// record writes the result of a job and tells those that depend on it.
+func (b *Batch) record(job *Job, o *Outcome) {
+	b.set(job, o.State)
+	b.ended++
+	if b.Ledger != nil {
+		r := &Record{Task: job.Task.ID, Hash: job.hash.String(), State: o.State.String(), Cost: job.paid + o.Cost, Index: job.Index, Line: job.Task.Line,
+			Begun: job.Begun, Ended: stamp(time.Now()), Stderr: o.Stderr, OutputFile: o.OutputFile}
+		if err := b.Ledger.Append(r, o.Result); err != nil {
+			b.unwritable(err)
+		} else {
+			b.Ledger.journal.end(job.Task.ID)
+		}
+	}
+	if b.Ended != nil {
+		b.Ended(job, o)
+	}
+	b.release(job, o.State == Done)
+}
+
+// unwritable stops the batch: what it does from now on would be lost.
+func (b *Batch) unwritable(err error) {
+	b.halt(stop{reason: Unwritable, err: err})
+	if b.cancel != nil {
+		b.cancel(err)
+	}
+}
+
+// release lets those start that have waited for a task, or skips them.
+func (b *Batch) release(job *Job, done bool) {
+	ready, skipped := b.graph.over(uint32(job.Index), done)
+	b.again = append(b.again, ready...)
+	for _, dependent := range skipped {
+		b.skip(dependent, job.Task.ID)
+	}
+}
+
+// skip writes that a task is not done because one that it depends on has failed.
+func (b *Batch) skip(job *Job, failed string) {
+	b.set(job, Skipped)
+	if b.Ledger != nil {
+		r := &Record{Task: job.Task.ID, Hash: job.hash.String(), State: Skipped.String(), Index: job.Index, Line: job.Task.Line, Begun: New,
+			Ended: stamp(time.Now()), Reason: failed}
+		if err := b.Ledger.Append(r, nil); err != nil {
+			b.unwritable(err)
+		}
+	}
+	if b.Ended != nil {
+		b.Ended(job, &Outcome{State: Skipped, Error: failed})
+	}
+	b.release(job, false)
+}
+
+// countFailure stops the batch when there are too many failures.
+func (b *Batch) countFailure() {
+	failures := b.counts[Failed]
+	over := failures + b.counts[Done]
+	switch {
+	case b.FailFast,
+		b.Abort.Failures > 0 && failures >= b.Abort.Failures,
+		b.Abort.Percent > 0 && over >= 10 && float64(failures)*100 >= b.Abort.Percent*float64(over):
+		b.halt(stop{reason: TooManyFailures})
+	}
+}
+
+// outcomeError is what a task has said.
+type outcomeError struct{ text string }
+
+func (e *outcomeError) Error() string { return e.text }
+
+func errorOf(o *Outcome) error {
+	if o.Error == "" {
+		return nil
+	}
+	return &outcomeError{o.Error}
+}

@@ -1,0 +1,119 @@
+package batch
+
+import (
+	"bytes"
+	"encoding/json"
+	"strconv"
+	"time"
+)
+
+// Begun says how a task was begun.
+type Begun string
+
+const (
+	New       Begun = "new"
+	Resumed   Begun = "resumed"   // in the session in which it was under way when the batch was killed or stopped
+	Restarted Begun = "restarted" // from its beginning, though it was under way then
+)
+
+// Record is how a line of the results begins. The result of the run follows, as belay run has it.
+type Record struct {
+	Task  string  `json:"task"`
+	Hash  string  `json:"hash"`
+	State string  `json:"state"`
+	Cost  float64 `json:"cost_usd"`
+	Index int     `json:"index"` // the place of the task among all, from 0
+	Line  int     `json:"line,omitempty"`
+	Begun Begun   `json:"begun"`
+	Ended string  `json:"ended"`
+	// Reason is why a task was skipped.
+	Reason string `json:"reason,omitempty"`
+	// Stderr is the end of what a failed command has said there.
+	Stderr string `json:"stderr,omitempty"`
+	// OutputFile is where the output is, if it has a file of its own.
+	OutputFile string `json:"output_file,omitempty"`
+}
+
+// stamp is the time as results have it.
+func stamp(now time.Time) string { return now.UTC().Format(time.RFC3339) }
+
+// encode is the record without the brace that ends it.
+func (r *Record) encode() []byte {
+	data, _ := json.Marshal(r) // everything in it can be encoded
+	return data[:len(data)-1]
+}
+
+// parsed is what is needed of a line of the results to continue.
+type parsed struct {
+	task  string
+	hash  Hash
+	state State
+	cost  float64
+	index int
+}
+
+// parseRecord reads the beginning of a line. A line that Belay has written is not decoded as a whole: with a hundred thousand of
+// them the first task must still start at once.
+func parseRecord(line []byte) (p parsed, ok bool) {
+	if p, ok = parseStart(line); ok {
+		return p, true
+	}
+	var r Record
+	if json.Unmarshal(line, &r) != nil || r.Task == "" {
+		return p, false
+	}
+	hash, ok := ParseHash(r.Hash)
+	state, known := parseState(r.State)
+	return parsed{r.Task, hash, state, r.Cost, r.Index}, ok && known
+}
+
+// parseStart reads a line that begins as encode makes it.
+func parseStart(line []byte) (p parsed, ok bool) {
+	rest, ok := bytes.CutPrefix(line, []byte(`{"task":"`))
+	if !ok || len(line) == 0 || line[len(line)-1] != '}' {
+		return p, false
+	}
+	end := bytes.IndexByte(rest, '"')
+	if end < 1 || bytes.IndexByte(rest[:end], '\\') >= 0 {
+		return p, false
+	}
+	task := rest[:end]
+	rest, ok = bytes.CutPrefix(rest[end:], []byte(`","hash":"`))
+	if !ok || len(rest) < 16 {
+		return p, false
+	}
+	if p.hash, ok = ParseHash(string(rest[:16])); !ok {
+		return p, false
+	}
+	if rest, ok = bytes.CutPrefix(rest[16:], []byte(`","state":"`)); !ok {
+		return p, false
+	}
+	word, rest, ok := bytes.Cut(rest, []byte(`","cost_usd":`))
+	if !ok {
+		return p, false
+	}
+	if p.state, ok = parseState(string(word)); !ok {
+		return p, false
+	}
+	number, rest, ok := bytes.Cut(rest, []byte(`,"index":`))
+	if !ok {
+		return p, false
+	}
+	cost, err := strconv.ParseFloat(string(number), 64)
+	digits := 0
+	for digits < len(rest) && rest[digits] >= '0' && rest[digits] <= '9' {
+		digits++
+	}
+	index, nerr := strconv.Atoi(string(rest[:digits]))
+	p.task, p.cost, p.index = string(task), cost, index
+	return p, err == nil && nerr == nil
+}
+
+func parseState(word string) (State, bool) {
+	for _, s := range []State{Done, Failed, Skipped} {
+		if s.String() == word {
+			return s, true
+		}
+	}
+	return Waiting, false
+}

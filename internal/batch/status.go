@@ -1,0 +1,187 @@
+package batch
+
+import (
+	"bufio"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"slices"
+
+	"github.com/belay-run/belay/internal/flock"
+)
+
+// Status is how a batch stands, for those who look at it from elsewhere.
+type Status struct {
+	// Holder is the process that runs it; nil if none does.
+	Holder *Holder `json:"holder"`
+	Progress
+	Failures []Failure `json:"failures"`
+}
+
+// Failure is what tasks have failed with.
+type Failure struct {
+	Class string `json:"error_type"`
+	Count int    `json:"tasks"`
+	Task  string `json:"first"`
+	Error string `json:"error"`
+}
+
+// ReadStatus finds out how the batch of these results stands.
+func ReadStatus(path string) (*Status, error) {
+	st := &Status{Failures: []Failure{}}
+	ended, err := readEnded(path)
+	if err != nil {
+		return nil, err
+	}
+	notes, live := readLive(path + journalSuffix)
+	if live {
+		st.Holder = &notes.holder
+	}
+	if notes.progress != nil {
+		json.Unmarshal(notes.progress, &st.Progress)
+	}
+	if !live {
+		st.Tasks, st.Left, st.Running, st.Paused, st.Jobs = nil, 0, 0, 0, 0
+	}
+	st.Done, st.Failed, st.Skipped, st.Cost = 0, 0, 0, ended.cost
+	for _, e := range ended.last {
+		switch e.state {
+		case Done:
+			st.Done++
+		case Failed:
+			st.Failed++
+		case Skipped:
+			st.Skipped++
+		}
+	}
+	over := st.Done + st.Failed + st.Skipped
+	st.Total = max(st.Total, over+st.Running+st.Paused)
+	st.Waiting = max(0, st.Total-over-st.Running-st.Paused)
+	st.Failures = ended.failures()
+	return st, nil
+}
+
+// readLive reads the journal of a batch; live says that a process has it.
+func readLive(path string) (n notes, live bool) {
+	f, err := os.Open(path)
+	if err != nil {
+		return n, false
+	}
+	defer f.Close()
+	return readNotes(f), isLocked(path)
+}
+
+// isLocked reports whether a batch has the journal. The lock by which that is found out is given back at once.
+func isLocked(path string) bool {
+	f, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	held, err := flock.Try(f, flock.Shared)
+	return err == nil && !held
+}
+
+// ended is what the results say: the last line of each task.
+type ended struct {
+	path string
+	last map[string]place
+	cost float64
+}
+
+// place is where the result of a task is.
+type place struct {
+	hash         Hash
+	state        State
+	index        int
+	offset, size int64
+}
+
+// readEnded reads where the last result of each task is.
+func readEnded(path string) (*ended, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	e := &ended{path: path, last: map[string]place{}}
+	r := bufio.NewReaderSize(f, 256<<10)
+	var offset int64
+	for {
+		line, err := r.ReadBytes('\n')
+		if err == nil {
+			if p, ok := parseRecord(line[:len(line)-1]); ok {
+				e.last[p.task] = place{p.hash, p.state, p.index, offset, int64(len(line))}
+				e.cost += p.cost
+			}
+		}
+		offset += int64(len(line))
+		if errors.Is(err, io.EOF) {
+			return e, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+}
+
+// inOrder are the places in the order of the tasks.
+func (e *ended) inOrder(want func(place) bool) (list []place) {
+	for _, p := range e.last {
+		if want(p) {
+			list = append(list, p)
+		}
+	}
+	slices.SortFunc(list, func(a, b place) int { return cmp.Or(cmp.Compare(a.index, b.index), cmp.Compare(a.offset, b.offset)) })
+	return list
+}
+
+// failures counts what tasks have failed with.
+func (e *ended) failures() []Failure {
+	list := []Failure{}
+	f, err := os.Open(e.path)
+	if err != nil {
+		return list
+	}
+	defer f.Close()
+	for _, p := range e.inOrder(func(p place) bool { return p.state == Failed }) {
+		var r struct {
+			Task  string `json:"task"`
+			Class string `json:"error_type"`
+			Error string `json:"error"`
+		}
+		if json.NewDecoder(io.NewSectionReader(f, p.offset, p.size)).Decode(&r) != nil {
+			continue
+		}
+		i := slices.IndexFunc(list, func(f Failure) bool { return f.Class == r.Class })
+		if i < 0 {
+			i = len(list)
+			list = append(list, Failure{Class: r.Class, Task: r.Task, Error: r.Error})
+		}
+		list[i].Count++
+	}
+	slices.SortStableFunc(list, func(a, b Failure) int { return b.Count - a.Count })
+	return list
+}
+
+// WriteResults writes the last result of each task as it is, in the order of the tasks.
+func WriteResults(path string, failed bool, w io.Writer) error {
+	e, err := readEnded(path)
+	if err != nil {
+		return err
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	out := bufio.NewWriterSize(w, 64<<10)
+	for _, p := range e.inOrder(func(p place) bool { return !failed || p.state == Failed }) {
+		if _, err := io.Copy(out, io.NewSectionReader(f, p.offset, p.size)); err != nil {
+			return err
+		}
+	}
+	return out.Flush()
+}

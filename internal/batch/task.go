@@ -1,0 +1,113 @@
+// Package batch runs many tasks, a few at a time, so that a night's work survives the night.
+//
+// A [Source] reads tasks one after the other, and can do so again. [Check] reads all of them once, before anything starts, and
+// keeps a few bytes of each: the [Plan]. A [Ledger] is the file of results, one line a task as it ends; beside it is a journal of what
+// is under way, so that after a kill -9 the same command continues where it was. A [Batch] lets the tasks run: it decides
+// what is next, how many run at a time, and when to pause or stop. What it takes to run one task is the caller's [Batch.Do].
+package batch
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"maps"
+	"slices"
+	"strconv"
+	"time"
+)
+
+// Task is one thing to do.
+type Task struct {
+	// ID names the task in the results. A task that its file gives none gets one that is made of what it says.
+	ID string
+	// Prompt is what an agent is asked, or what {} stands for in a command.
+	Prompt string
+	// Args are further arguments of the command, or a whole command if the batch has none.
+	Args []string
+	// Cwd, Env, Profile, Model, Name and Tags are those of this task alone; Env adds to the environment.
+	Cwd                  string
+	Env                  map[string]string
+	Profile, Model, Name string
+	Tags                 map[string]string
+	// Timeout and MaxCost are limits of this task; 0 means none of its own.
+	Timeout time.Duration
+	MaxCost float64
+	// DependsOn are the ids of tasks that must be done before this one starts.
+	DependsOn []string
+
+	// File is the file that the task is, in a directory of tasks; Fields are columns of a CSV file, or further keys of a line of JSON.
+	File   string
+	Fields map[string]string
+	// Line is where the task begins in its file, from 1; 0 if it has no line.
+	Line int
+}
+
+// Hash is the first half of a task's fingerprint: what it says, and not what it is called. A task whose hash has changed is a new one.
+type Hash uint64
+
+// String is the hash as the results have it.
+func (h Hash) String() string {
+	var b [8]byte
+	binary.BigEndian.PutUint64(b[:], uint64(h))
+	return hex.EncodeToString(b[:])
+}
+
+// ParseHash reads a hash.
+func ParseHash(text string) (Hash, bool) {
+	if len(text) != 16 {
+		return 0, false
+	}
+	n, err := strconv.ParseUint(text, 16, 64)
+	return Hash(n), err == nil
+}
+
+// Hash fingerprints what the task says.
+func (t *Task) Hash() Hash {
+	b := make([]byte, 0, len(t.Prompt)+64)
+	add := func(key byte, text string) {
+		if text != "" {
+			b = append(binary.AppendUvarint(append(b, key), uint64(len(text))), text...)
+		}
+	}
+	addMap := func(key byte, m map[string]string) {
+		for _, name := range slices.Sorted(maps.Keys(m)) {
+			b = append(b, key)
+			add('k', name)
+			add('v', m[name])
+		}
+	}
+	add('p', t.Prompt)
+	for _, arg := range t.Args {
+		b = append(b, 'a') // also where it is empty
+		add('=', arg)
+	}
+	add('c', t.Cwd)
+	addMap('e', t.Env)
+	add('P', t.Profile)
+	add('M', t.Model)
+	add('N', t.Name)
+	addMap('t', t.Tags)
+	if t.Timeout != 0 {
+		add('T', t.Timeout.String())
+	}
+	if t.MaxCost != 0 {
+		add('$', strconv.FormatFloat(t.MaxCost, 'g', -1, 64))
+	}
+	for _, id := range t.DependsOn {
+		add('d', id)
+	}
+	add('f', t.File)
+	addMap('F', t.Fields)
+	sum := sha256.Sum256(b)
+	return Hash(binary.BigEndian.Uint64(sum[:8]))
+}
+
+// ownID is the id of a task that its file gives none: it stays the same when tasks are put before it. occurrence counts equal
+// tasks, from 1.
+func ownID(hash Hash, occurrence uint32) string {
+	id := hash.String()[:12]
+	if occurrence > 1 {
+		id += "-" + strconv.FormatUint(uint64(occurrence), 10)
+	}
+	return id
+}

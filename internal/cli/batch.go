@@ -1,0 +1,221 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/belay-run/belay/internal/batch"
+	"github.com/belay-run/belay/internal/config"
+	"github.com/belay-run/belay/internal/message"
+	"github.com/belay-run/belay/internal/stdio"
+)
+
+// batchOptions are the flags of belay batch that belay run does not have.
+type batchOptions struct {
+	output, outputDir, jobs, format       string
+	abortAfter, maxCost, deadline         string
+	retryFailed, failFast, dryRun, asJSON bool
+}
+
+// notInBatch are settings of belay run that make no sense for many tasks, or that belay batch has in another sense.
+var notInBatch = []string{"prompt", "prompt-file", "no-stdin", "replay-stdin", "stream", "output-format", "result-file", "github", "exit-code", "notify-after",
+	"resume", "resume-or-new", "max-cost", "dry-run"}
+
+func newBatch() *cobra.Command {
+	var o batchOptions
+	cmd := &cobra.Command{
+		Use:   "batch TASKS [flags] [-- command [args…]]",
+		Short: "Run many tasks, and continue where it was stopped",
+		Example: `Ask claude for each line of a file:
+  belay batch questions.txt -o answers.jsonl -- claude -p
+Continue after a crash, a reboot or Ctrl-C: the same command again:
+  belay batch questions.txt -o answers.jsonl -- claude -p
+Run a command for each row of a table:
+  belay batch users.csv -- ./migrate --user {id} --region {region}
+Let each file of a directory be a prompt, four at a time, for at most $20:
+  belay batch -j 4 --max-cost 20 prompts/ -- codex exec
+Run the failed tasks again:
+  belay batch --retry-failed questions.txt -o answers.jsonl -- claude -p
+Show how far it is, from another terminal:
+  belay batch status answers.jsonl`,
+		Long: `Runs one command for each task, several at a time, and appends a line of JSON to the results as each ends. Stopped or killed at any moment, the same
+command continues: no finished task is repeated, and an agent that was under way continues its session.
+
+TASKS is a file with one task per line: JSON objects with id, prompt, args, cwd, env, profile, model, name, tags, timeout, max_cost and depends_on, or plain
+prompts; a CSV file with a header; a directory, each file of which is a prompt; or - for stdin. The format is found by the file's name and its first bytes.
+
+An agent gets the prompt of each task in its own way. In any other command {} stands for the prompt, {id} for the id, {file} for the path of a file, and
+{name} for a column or a key of that name. A command without any of them reads the prompt from stdin. No shell is involved.
+
+A limit pauses the batch, and it continues when the limit lifts, however many hours that takes, unless --max-wait is given. All other flags are those of belay
+run and apply to each task. See docs/batch.md.
+
+Exit codes: 0 all tasks are done, 1 some have failed, 75 paused (run the same command later), 78 a key or the billing is wrong, 130 and 143 stopped, 2 wrong use
+or wrong tasks.`,
+	}
+	flags := cmd.Flags()
+	const group = "Tasks and results"
+	text := func(to *string, name, short, kind, usage string) {
+		flags.VarP(&textFlag{to, kind}, name, short, usage)
+		flags.SetAnnotation(name, groupKey, []string{group})
+	}
+	flag := func(to *bool, name, usage string) {
+		flags.BoolVar(to, name, false, usage)
+		flags.SetAnnotation(name, groupKey, []string{group})
+	}
+	text(&o.output, "output", "o", "FILE", "append results to FILE (default: TASKS with .results.jsonl in place of its extension)")
+	text(&o.outputDir, "output-dir", "", "DIR", "write the output of each task to a file in DIR instead of into the results")
+	text(&o.jobs, "jobs", "j", "N|auto", "run N tasks at a time; auto finds out how many the service and the machine take (default auto)")
+	text(&o.format, "format", "", "NAME", "how tasks are written: jsonl, lines, csv or files (default: by name and content)")
+	flag(&o.retryFailed, "retry-failed", "also run the tasks again that have failed")
+	flag(&o.failFast, "fail-fast", "start nothing more once a task has failed")
+	text(&o.abortAfter, "abort-after", "", "N[%]", "start nothing more after N failures, or when N% of at least ten finished tasks have failed")
+	text(&o.maxCost, "max-cost", "", "USD", "start nothing more once all tasks together have cost USD")
+	text(&o.deadline, "deadline", "", "T", "stop at T, such as 8h, 06:30 or 2026-11-17T06:30:00Z")
+	flag(&o.dryRun, "dry-run", "print what would run and what it costs at least, and do nothing")
+	given := addSettings(cmd, func(s *config.Setting) bool { return !slices.Contains(notInBatch, s.Name) })
+	cmd.Args = cobra.ArbitraryArgs
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		before := len(args)
+		if dash := cmd.ArgsLenAtDash(); dash >= 0 {
+			before = dash
+		}
+		example := message.AsIn("belay batch tasks.jsonl -- claude -p")
+		switch {
+		case before == 0:
+			return usage(message.Error(message.BatchNoTasks()), example)
+		case before > 1:
+			return usage(message.Error(message.BatchManyTasks(args[1])), example)
+		}
+		return runBatch(cmd.Context(), stdioOf(cmd), given, &o, args[0], args[before:])
+	}
+	cmd.AddCommand(newBatchStatus(), newBatchResults())
+	return cmd
+}
+
+// runBatch is belay batch.
+func runBatch(ctx context.Context, std stdio.Streams, given config.Given, o *batchOptions, tasks string, command []string) error {
+	b, err := o.batch()
+	if err != nil {
+		return err
+	}
+	results, err := o.results(tasks)
+	if err != nil {
+		return err
+	}
+	source, err := openTasks(ctx, std, tasks, results, batch.Format(o.format))
+	if err != nil {
+		return err
+	}
+	runner, err := newTaskRunner(ctx, std, given, o, command)
+	if err != nil {
+		return err
+	}
+	columns, err := source.Columns()
+	if err == nil {
+		err = runner.template.Check(columns)
+	}
+	if err == nil {
+		b.Plan, err = batch.Check(source, runner.check)
+	}
+	if err != nil {
+		return wrongTasks(source.Name(), err)
+	}
+	if b.Plan.Len() == 0 {
+		return usage(message.Error(message.BatchEmpty(source.Name())), "")
+	}
+	if b.Plan.Len() > largePlan && ownsProcess(ctx) != nil {
+		debug.SetGCPercent(20)
+	}
+	if o.dryRun {
+		return batchDryRun(std, runner, b, results)
+	}
+	if err := runner.makeOutputDir(); err != nil {
+		return err
+	}
+	ledger, err := batch.OpenLedger(results, tasks)
+	if err == nil {
+		if err = ledger.Load(b.Plan); err != nil {
+			err = errors.Join(err, ledger.Close(false))
+		}
+	}
+	if err != nil {
+		return wrongResults(results, err)
+	}
+	b.Ledger = ledger
+	return runner.run(b, results, again(o, tasks, results, command))
+}
+
+// largePlan is from where on memory goes before speed: as many tasks take two megabytes.
+const largePlan = 100_000
+
+// results is where results go.
+func (o *batchOptions) results(tasks string) (string, error) {
+	switch {
+	case o.output != "":
+		return o.output, nil
+	case tasks == "-":
+		return "", usage(message.Error(message.BatchWhereTo()), message.AsIn("belay batch - -o results.jsonl -- claude -p"))
+	}
+	base := filepath.Base(tasks)
+	return strings.TrimSuffix(base, filepath.Ext(base)) + ".results.jsonl", nil
+}
+
+// wrongTasks is the error of tasks that cannot be run as they are.
+func wrongTasks(name string, err error) error {
+	if _, ok := errors.AsType[*batch.Mistake](err); ok {
+		return usage(err, "")
+	}
+	if _, ok := errors.AsType[*fs.PathError](err); ok {
+		return usage(message.Error(message.BatchTasksUnreadable(name, err), err), "")
+	}
+	return usage(err, "")
+}
+
+// wrongResults is the error of results that cannot be written.
+func wrongResults(path string, err error) error {
+	if _, ok := errors.AsType[*batch.InUse](err); ok {
+		return usage(err, message.See("belay batch status "+quoted(path)))
+	}
+	return usage(message.Error(message.BatchUnwritable(path, err), err), "")
+}
+
+// openTasks finds the tasks. What can be read only once is kept in a file beside the results, so that the batch can continue.
+func openTasks(ctx context.Context, std stdio.Streams, tasks, results string, format batch.Format) (*batch.FileSource, error) {
+	if format != "" && !slices.Contains(batch.Formats, string(format)) {
+		return nil, usage(message.Error(message.BatchBadFormat(string(format), batch.Formats)), "")
+	}
+	source := &batch.FileSource{Path: tasks, Format: format}
+	info, err := os.Stat(tasks)
+	switch {
+	case tasks == "-":
+		source.Shown = "stdin"
+		source.Path, err = batch.Spool(ctx, std.In, results, stdio.IsTerminal(std.In))
+	case err == nil && !info.IsDir() && !info.Mode().IsRegular():
+		source.Shown = tasks
+		source.Path, err = batch.SpoolFile(ctx, tasks, results)
+	}
+	if err == nil && source.Format == "" {
+		source.Format, err = batch.DetectFormat(source.Path)
+	}
+	if err != nil {
+		return nil, usage(message.Error(message.BatchTasksUnreadable(source.Name(), pathless(err)), err), "")
+	}
+	return source, nil
+}
+
+// pathless is an error without the path that the message has already.
+func pathless(err error) error {
+	if wrong, ok := errors.AsType[*fs.PathError](err); ok {
+		return wrong.Err
+	}
+	return err
+}

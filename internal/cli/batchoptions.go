@@ -1,0 +1,118 @@
+package cli
+
+import (
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/belay-run/belay/internal/batch"
+	"github.com/belay-run/belay/internal/config"
+	"github.com/belay-run/belay/internal/message"
+)
+
+// batch is a batch as the flags ask for it, without its tasks.
+func (o *batchOptions) batch() (*batch.Batch, error) {
+	b := &batch.Batch{RetryFailed: o.retryFailed, FailFast: o.failFast}
+	if o.jobs != "" && o.jobs != "auto" {
+		n, err := strconv.Atoi(o.jobs)
+		if err != nil || n < 1 || n > 10_000 {
+			return nil, usage(message.Error(message.BatchBadJobs(o.jobs)), "")
+		}
+		b.Jobs = n
+	}
+	if text := o.abortAfter; text != "" {
+		number, percent := strings.CutSuffix(text, "%")
+		n, err := strconv.ParseFloat(number, 64)
+		if err != nil || !(n > 0) || percent && n > 100 || !percent && n != float64(int(n)) {
+			return nil, usage(message.Error(message.BatchBadAbort(text)), "")
+		}
+		if percent {
+			b.Abort.Percent = n
+		} else {
+			b.Abort.Failures = int(n)
+		}
+	}
+	if text := o.maxCost; text != "" {
+		cost, err := strconv.ParseFloat(strings.TrimPrefix(text, "$"), 64)
+		if err != nil || !(cost > 0) || cost > 1e9 {
+			return nil, usage(message.Error(message.BatchBadCost(text)), "")
+		}
+		b.MaxCost = cost
+	}
+	if o.deadline != "" {
+		at, ok := parseDeadline(o.deadline, time.Now())
+		if !ok {
+			return nil, usage(message.Error(message.BatchBadDeadline(o.deadline)), "")
+		}
+		b.Deadline = at
+	}
+	return b, nil
+}
+
+// parseDeadline reads a time to come: after a duration, at the next such time of day, or at a given one.
+func parseDeadline(text string, now time.Time) (time.Time, bool) {
+	if d, err := config.ParseDuration(text); err == nil && d > 0 {
+		return now.Add(d), true
+	}
+	for _, form := range []string{"15:04", "15:04:05"} {
+		if clock, err := time.Parse(form, text); err == nil {
+			at := time.Date(now.Year(), now.Month(), now.Day(), clock.Hour(), clock.Minute(), clock.Second(), 0, now.Location())
+			if !at.After(now) {
+				at = at.AddDate(0, 0, 1)
+			}
+			return at, true
+		}
+	}
+	at, err := time.Parse(time.RFC3339, text)
+	if err != nil {
+		at, err = time.ParseInLocation("2006-01-02 15:04", text, now.Location())
+	}
+	return at, err == nil && at.After(now)
+}
+
+// memoryOfAgent is what an agent and its tools need: a claude at work takes 200 to 300 MiB.
+const memoryOfAgent = 400 << 20
+
+// maxJobs bounds a number of tasks at a time that finds itself.
+func maxJobs(s *config.Settings) int {
+	most := 32
+	if free := availableMemory(); free > 0 {
+		most = max(1, min(64, int(free/memoryOfAgent)))
+	}
+	if s.MaxParallel > 0 {
+		most = min(most, s.MaxParallel)
+	}
+	return most
+}
+
+// again is the command line that continues a batch.
+func again(o *batchOptions, tasks, results string, command []string) string {
+	words := []string{"belay", "batch"}
+	if o.jobs != "" {
+		words = append(words, "-j", o.jobs)
+	}
+	if o.format != "" {
+		words = append(words, "--format", o.format)
+	}
+	if o.outputDir != "" {
+		words = append(words, "--output-dir", quoted(o.outputDir))
+	}
+	words = append(words, quoted(tasks), "-o", quoted(results))
+	if len(command) > 0 {
+		words = append(words, "--")
+	}
+	for _, arg := range command {
+		words = append(words, quoted(arg))
+	}
+	return strings.Join(words, " ")
+}
+
+// quoted is a word as a POSIX shell reads it back.
+func quoted(word string) string {
+	if word != "" && !strings.ContainsFunc(word, func(c rune) bool {
+		return !(c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.ContainsRune("-_./:=@%+,", c) || c > 0x7f)
+	}) {
+		return word
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+}

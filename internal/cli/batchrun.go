@@ -1,0 +1,268 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"io"
+	"runtime"
+	"syscall"
+	"time"
+
+	"github.com/belay-run/belay/internal/agent"
+	"github.com/belay-run/belay/internal/batch"
+	"github.com/belay-run/belay/internal/engine"
+	"github.com/belay-run/belay/internal/message"
+	"github.com/belay-run/belay/internal/state"
+	"github.com/belay-run/belay/internal/supervise"
+	"github.com/belay-run/belay/verdict"
+)
+
+// run runs the batch, and says how it stands and what has become of it. command is what continues it.
+func (r *taskRunner) run(b *batch.Batch, results, command string) error {
+	r.view = newBatchView(r, b, results, command)
+	r.view.begin()
+	record := r.openRecord(results)
+	ctx, cancel := context.WithCancelCause(r.ctx)
+	defer cancel(nil)
+	if ownsProcess(r.ctx) != nil {
+		go r.obey(catchSignals(true), cancel, record)
+	}
+	b.NoWait = !r.waits(r.settings)
+	b.Do = r.do
+	b.Ended = r.view.ended
+	if b.MaxJobs = maxJobs(r.settings); b.Jobs == 0 && len(r.template.Command()) > 0 && commandProfile(r.template.Command()) == nil {
+		b.Jobs = runtime.NumCPU() // a plain command is bound by the machine, and says nothing of a service
+	}
+	begun := time.Now()
+	stop := r.view.follow()
+	sum, err := b.Run(ctx)
+	stop()
+	record.Remove()
+	over := err == nil && sum.Stop == batch.NotStopped
+	cerr := b.Ledger.Close(over)
+	if over && sum.Counts[batch.Failed]+sum.Counts[batch.Skipped] == 0 {
+		batch.RemoveSpool(results)
+	}
+	switch {
+	case err != nil:
+		return &failure{err}
+	case cerr != nil && sum.Stop != batch.Unwritable:
+		sum.Stop, sum.Err = batch.Unwritable, cerr
+	}
+	return r.view.end(&sum, time.Since(begun))
+}
+
+// openRecord tells others that the batch runs; what its tasks leave behind when it is killed is found by that. A state directory that cannot
+// be used stops nothing.
+func (r *taskRunner) openRecord(results string) *supervise.Record {
+	s := &state.State{}
+	if err := s.Prepare(); err != nil {
+		r.view.line(message.NoRecord(nil, err))
+		return nil
+	}
+	if ended, err := s.Records().Reclaim(); err == nil && len(ended) > 0 {
+		r.view.say(message.Reclaimed(list(ended)))
+	}
+	s.Sweep()
+	id := engine.NewID()
+	record, err := s.CreateRecord(supervise.Record{ID: id, Command: "batch", Profile: "generic", Started: time.Now(), Attempt: 1,
+		Name: r.settings.Name, Tags: r.settings.Tags, Parent: engine.EnclosingRun()})
+	if err != nil {
+		r.view.line(message.NoRecord(nil, err))
+		return nil
+	}
+	outer, found := "", false
+	for i, kv := range r.env {
+		if len(kv) > len(supervise.RunIDVar) && kv[:len(supervise.RunIDVar)+1] == supervise.RunIDVar+"=" {
+			outer, found = kv, true
+			r.env[i] = outer + "," + id
+		}
+	}
+	if !found {
+		r.env = append(r.env, supervise.RunIDVar+"="+id)
+	}
+	return record
+}
+
+// obey stops the batch at the first request to end, and kills what runs at the second.
+func (r *taskRunner) obey(caught signals, cancel context.CancelCauseFunc, record *supervise.Record) {
+	asked := false
+	for got := range caught {
+		sig, ok := got.(syscall.Signal)
+		if !ok || sig != syscall.SIGINT && sig != syscall.SIGTERM && sig != syscall.SIGHUP {
+			continue
+		}
+		if asked {
+			r.killAll()
+			continue
+		}
+		asked = true
+		var cause error = interrupt(sig)
+		if by, ok := record.TakeRequest(); ok && sig == syscall.SIGTERM {
+			cause = &stopRequested{by, interrupt(sig)}
+		}
+		cancel(cause)
+	}
+}
+
+// killAll ends all tasks at once.
+func (r *taskRunner) killAll() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.killed = true
+	for _, inv := range r.inside {
+		inv.Kill()
+	}
+}
+
+// do runs one task.
+func (r *taskRunner) do(ctx context.Context, job *batch.Job) batch.Outcome {
+	d := r.desk(job.Worker)
+	d.clear()
+	c, err := r.command(&job.Task)
+	if err != nil {
+		return refusedTask(err)
+	}
+	runner, err := r.runnerFor(job, &c)
+	if err != nil {
+		return refusedTask(err)
+	}
+	command := engine.Command{Args: c.args, Dir: c.dir, Env: c.env, Prompt: c.prompt}
+	d.connect(&command, runner)
+	inv, err := runner.Prepare(ctx, command)
+	if err != nil {
+		return refusedTask(err)
+	}
+	r.enter(job.Worker, inv)
+	inv.Run()
+	r.enter(job.Worker, nil)
+	res, err := inv.Wait()
+	return r.outcome(ctx, job, d, &c, runner, res, err)
+}
+
+// enter notes which invocation a worker is in.
+func (r *taskRunner) enter(worker int, inv *engine.Invocation) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if inv == nil {
+		delete(r.inside, worker)
+		return
+	}
+	if r.inside[worker] = inv; r.killed {
+		inv.Kill()
+	}
+}
+
+// runnerFor is the runner of a job. Plain commands that say nothing of their own share one.
+func (r *taskRunner) runnerFor(job *batch.Job, c *taskCommand) (*engine.Runner, error) {
+	t := &job.Task
+	shared := c.known == nil && t.Timeout == 0 && t.Name == "" && len(t.Tags) == 0 && len(t.Args) == 0
+	if shared {
+		r.mu.Lock()
+		plain := r.plain
+		r.mu.Unlock()
+		if plain != nil {
+			return plain, nil
+		}
+	}
+	l, err := r.load(nameOf(c.known))
+	if err != nil {
+		return nil, err
+	}
+	runner, err := r.newRunner(l, t, c)
+	if err != nil {
+		return nil, err
+	}
+	if shared && runner.State == nil {
+		r.mu.Lock()
+		r.plain = runner
+		r.mu.Unlock()
+		return runner, nil
+	}
+	if job.MaxCost > 0 && (runner.MaxCost == 0 || job.MaxCost < runner.MaxCost) {
+		runner.MaxCost = job.MaxCost
+	}
+	runner.Observe = func(e engine.Event) { r.observe(job, e) }
+	if _, isAgent := c.known.(agent.Agent); isAgent {
+		runner.InSession = job.InSession
+		runner.Follow = r.view.activityOf(job)
+		if job.Session != "" {
+			runner.Resume.Session, runner.Resume.Interrupted = job.Session, true
+		}
+	}
+	return runner, nil
+}
+
+// observe tells the batch what happens to a task that others are to know.
+func (r *taskRunner) observe(job *batch.Job, e engine.Event) {
+	switch e := e.(type) {
+	case engine.Waiting:
+		if e.Verdict.Class.Throttle() || e.Verdict.Class == verdict.Overloaded {
+			job.Throttled()
+			job.Wait(e.Until)
+		}
+	case engine.AtGate:
+		if !e.Refusal.Until.IsZero() {
+			job.Wait(e.Refusal.Until)
+		}
+	case engine.WaitOver:
+		job.Wait(time.Time{})
+	case engine.InnerRetry:
+		if e.Verdict.Class.Throttle() {
+			job.Throttled()
+		}
+	case engine.SessionGone:
+		job.Begun = batch.Restarted
+	case engine.AlertRaised:
+		r.view.say(message.Alert(e.Integration, e.Failures, e.Within))
+	case engine.StateTrouble:
+		r.view.once("state", message.NoRecord(e.Without, e.Err))
+	case engine.CostNotice:
+		if e.Err != nil {
+			r.view.once("cost "+e.Budget, message.BudgetOff(e.Budget, e.Err))
+		}
+	}
+}
+
+// refusedTask is the outcome of a task that could not be started as it was asked for.
+func refusedTask(err error) batch.Outcome {
+	return batch.Outcome{State: batch.Failed, Class: verdict.InvalidRequest, Error: err.Error(), Result: engine.Refused(err).WriteJSON}
+}
+
+// outcome is what the result of a run means for its task.
+func (r *taskRunner) outcome(ctx context.Context, job *batch.Job, d *desk, c *taskCommand, runner *engine.Runner, res *engine.Result, err error) batch.Outcome {
+	o := batch.Outcome{State: batch.Done, Class: res.Verdict.Class, Error: res.Err, Until: res.RetryAt, Session: res.Session}
+	if cost := res.Usage.CostUSD; cost != nil {
+		o.Cost = *cost
+	}
+	reached, overCost := errors.AsType[*engine.MaxCostReached](err)
+	switch class := res.Verdict.Class; {
+	case res.Success:
+	case ctx.Err() != nil:
+		o.State = batch.Waiting
+	case c.known != nil && (class == verdict.Auth || class == verdict.Billing):
+		o.State, o.Fatal = batch.Waiting, true
+	case overCost && (reached.Budget != "" || reached.Run != "" || r.batchLimit(job, runner)):
+		o.State, o.Spent, o.Until = batch.Paused, true, reached.Until
+	case c.known != nil && (class.Throttle() || class == verdict.Overloaded || class == verdict.BreakerOpen):
+		o.State = batch.Paused
+	default:
+		o.State = batch.Failed
+	}
+	if o.State == batch.Failed || o.State == batch.Done {
+		d.collect(&o, res)
+		if dir := r.options.outputDir; dir != "" {
+			d.save(&o, res, outputPath(dir, job.Task.ID))
+		}
+		o.Result = func(w io.Writer) error {
+			defer d.close(res)
+			return res.WriteJSON(w)
+		}
+	}
+	return o
+}
+
+// batchLimit reports whether the limit on cost that a task ran into is that of the whole batch.
+func (r *taskRunner) batchLimit(job *batch.Job, runner *engine.Runner) bool {
+	return job.MaxCost > 0 && runner.MaxCost == job.MaxCost && (job.Task.MaxCost == 0 || job.MaxCost < job.Task.MaxCost)
+}

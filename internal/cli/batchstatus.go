@@ -1,0 +1,118 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/belay-run/belay/internal/batch"
+	"github.com/belay-run/belay/internal/message"
+	"github.com/belay-run/belay/internal/stdio"
+	"github.com/belay-run/belay/internal/term"
+)
+
+// retrying is a command that continues a batch, with its failed tasks.
+func retrying(command string) string {
+	return strings.Replace(command, "belay batch", "belay batch --retry-failed", 1)
+}
+
+func newBatchStatus() *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "status RESULTS",
+		Short: "Show how far a batch is",
+		Example: `Show how far a batch is, which tasks run and what has failed:
+  belay batch status answers.jsonl
+Use it in a script:
+  belay batch status --json answers.jsonl`,
+		Long: `Shows how a batch stands, from any terminal: while it runs, what its tasks do now; otherwise what its results say.`,
+		Args: oneResults,
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		st, err := batch.ReadStatus(args[0])
+		if err != nil {
+			return unreadableResults(args[0], err)
+		}
+		return showBatchStatus(stdioOf(cmd), st, asJSON)
+	}
+	return cmd
+}
+
+func showBatchStatus(std stdio.Streams, st *batch.Status, asJSON bool) error {
+	w := std.Out
+	if asJSON {
+		return term.JSON(w, st)
+	}
+	if st.Holder != nil {
+		term.Line(w, message.BatchHeld(st.Holder.PID, st.Holder.Host, st.Holder.Started))
+	} else {
+		term.Line(w, message.BatchIdle())
+	}
+	term.Line(w, progressLine(st.Progress, false))
+	var rows [][]string
+	for _, t := range st.Tasks {
+		doing := t.Doing
+		if !t.Until.IsZero() {
+			doing = message.LimitUntil(t.Until)
+		}
+		rows = append(rows, []string{t.Task, term.Span(time.Since(t.Since)), doing})
+	}
+	if len(rows) > 0 {
+		term.Line(w, "")
+		if err := term.Table(w, runningTable, rows); err != nil {
+			return err
+		}
+	}
+	rows = nil
+	for _, f := range st.Failures {
+		rows = append(rows, []string{f.Class, fmt.Sprint(f.Count), f.Task, f.Error})
+	}
+	if len(rows) > 0 {
+		term.Line(w, "")
+		return term.Table(w, batchTable, rows)
+	}
+	return nil
+}
+
+func newBatchResults() *cobra.Command {
+	var failed bool
+	cmd := &cobra.Command{
+		Use:   "results RESULTS",
+		Short: "Print the results of a batch in the order of its tasks",
+		Example: `Print the last result of each task, in the order of the tasks:
+  belay batch results answers.jsonl
+Print the answers alone:
+  belay batch results answers.jsonl | jq -r .result
+Print what has failed:
+  belay batch results --failed answers.jsonl`,
+		Long: `Prints the last result of each task, one line of JSON each, in the order in which the tasks were given.`,
+		Args: oneResults,
+	}
+	cmd.Flags().BoolVar(&failed, "failed", false, "print only tasks that have failed")
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		err := batch.WriteResults(args[0], failed, cmd.OutOrStdout())
+		if _, unread := errors.AsType[*fs.PathError](err); unread {
+			return unreadableResults(args[0], err)
+		}
+		return err
+	}
+	return cmd
+}
+
+// oneResults checks that there is one file of results.
+func oneResults(cmd *cobra.Command, args []string) error {
+	if len(args) != 1 {
+		return usage(message.Error(message.BatchWhichResults()), message.AsIn(cmd.CommandPath()+" results.jsonl"))
+	}
+	return nil
+}
+
+func unreadableResults(path string, err error) error {
+	return usage(message.Error(message.BatchResultsUnreadable(path, pathless(err)), err), "")
+}
+

@@ -1,0 +1,249 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"os"
+	"slices"
+	"sync"
+
+	"github.com/belay-run/belay/internal/agent"
+	"github.com/belay-run/belay/internal/agent/generic"
+	"github.com/belay-run/belay/internal/batch"
+	"github.com/belay-run/belay/internal/config"
+	"github.com/belay-run/belay/internal/engine"
+	"github.com/belay-run/belay/internal/label"
+	"github.com/belay-run/belay/internal/message"
+	"github.com/belay-run/belay/internal/profile"
+	"github.com/belay-run/belay/internal/stdio"
+	"github.com/belay-run/belay/internal/supervise"
+	"github.com/belay-run/belay/retry"
+	"github.com/belay-run/belay/verdict"
+)
+
+// taskRunner runs the tasks of a batch: each as belay run would, in this process.
+type taskRunner struct {
+	ctx      context.Context
+	std      stdio.Streams
+	given    config.Given
+	options  *batchOptions
+	user     config.UserSettings
+	settings *config.Settings // those of the command, for what is about the whole batch
+	template *batch.Template
+	env      []string // of every task
+
+	mu     sync.Mutex
+	loaded map[string]*loadedProfile
+	plain  *engine.Runner // of all commands that nothing is known of and that say nothing of their own
+	inside map[int]*engine.Invocation
+	killed bool
+
+	looked bool // at the command of a task that says nothing but what it asks
+
+	desks []*desk // by worker
+	view  *batchView
+}
+
+// loadedProfile are the settings for one profile.
+type loadedProfile struct {
+	settings *config.Settings
+	rules    []verdict.Rule
+}
+
+func newTaskRunner(ctx context.Context, std stdio.Streams, given config.Given, o *batchOptions, command []string) (*taskRunner, error) {
+	user, err := config.ReadUser()
+	if err != nil {
+		return nil, err
+	}
+	r := &taskRunner{ctx: ctx, std: std, given: given, options: o, user: user, template: batch.ParseTemplate(command), env: os.Environ(),
+		loaded: map[string]*loadedProfile{}, inside: map[int]*engine.Invocation{}}
+	name := given["profile"]
+	if d := commandProfile(command); name == "" && d != nil {
+		name = d.Name
+	}
+	l, err := r.load(name)
+	if err != nil {
+		return nil, err
+	}
+	r.settings = l.settings
+	return r, nil
+}
+
+// commandProfile is what is known of a command by its name; nil if nothing is.
+func commandProfile(args []string) *agent.Descriptor {
+	if len(args) == 0 {
+		return nil
+	}
+	return profile.OfCommand(args[0])
+}
+
+// load returns the settings for a profile.
+func (r *taskRunner) load(name string) (*loadedProfile, error) {
+	if name == "" {
+		name = generic.Name
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if l := r.loaded[name]; l != nil {
+		return l, nil
+	}
+	s, rules, err := r.user.Load(r.given, name)
+	if err != nil {
+		return nil, err
+	}
+	l := &loadedProfile{s, rules}
+	r.loaded[name] = l
+	return l, nil
+}
+
+// taskCommand is what a task runs.
+type taskCommand struct {
+	args   []string
+	dir    string
+	env    []string
+	known  agent.Profile // nil if nothing is known of it
+	prompt *string       // what it is given beside its arguments
+}
+
+// command is what a task runs. The error says why it cannot be run.
+func (r *taskRunner) command(t *batch.Task) (c taskCommand, err error) {
+	if c.args, err = r.template.Fill(t); err != nil {
+		return c, err
+	}
+	if c.dir = t.Cwd; c.dir == "" {
+		c.dir = r.given["cwd"]
+	}
+	c.env = r.env
+	if len(t.Env) > 0 {
+		c.env = slices.Clone(c.env)
+		for name, value := range t.Env {
+			c.env = append(c.env, name+"="+value)
+		}
+	}
+	if len(c.args) == 0 && t.Profile != "" {
+		c.args = []string{t.Profile}
+	}
+	if len(c.args) == 0 {
+		return c, errors.New(message.BatchNoCommand())
+	}
+	if err := r.bind(t, &c); err != nil {
+		return c, err
+	}
+	_, isAgent := c.known.(agent.Agent)
+	switch {
+	case r.template.Prompt:
+	case isAgent && t.Prompt == "":
+		if !c.known.(agent.Agent).Info().HasPrompt {
+			return c, errors.New(message.BatchNoPrompt(c.known.Name()))
+		}
+	case isAgent, t.Prompt != "" && !r.template.Fills():
+		c.prompt = &t.Prompt
+	}
+	return c, nil
+}
+
+// bind finds out what is known of the command of a task. An agent without its headless option is given that: nobody sits in front of it.
+func (r *taskRunner) bind(t *batch.Task, c *taskCommand) error {
+	named := t.Profile
+	if named == "" {
+		named = r.given["profile"]
+	}
+	make := func() (p agent.Profile, err error) {
+		if named != "" {
+			return profile.Bind(named, c.args, c.env, c.dir)
+		}
+		return profile.Of(c.args, c.env, c.dir), nil
+	}
+	p, err := make()
+	if err != nil {
+		return err
+	}
+	if a, ok := p.(agent.Agent); ok && !a.Headless() {
+		if d := profile.Find(p.Name()); d != nil && d.IsAgent() {
+			c.args = slices.Concat(c.args[:1], d.Ask, c.args[1:])
+			if p, err = make(); err != nil {
+				return err
+			}
+		}
+	}
+	if t.Model != "" && !r.template.Uses("model") {
+		transferable, ok := p.(agent.Transferable)
+		if !ok || !p.Headless() {
+			return errors.New(message.BatchModelFor(c.args[0]))
+		}
+		c.args = transferable.WithModel(t.Model)
+		if p, err = make(); err != nil {
+			return err
+		}
+	}
+	if p != nil && p.Headless() {
+		c.known = p
+	}
+	return nil
+}
+
+// check finds what is wrong with a task before anything starts. Tasks that differ only in what they ask are alike.
+func (r *taskRunner) check(t *batch.Task) error {
+	if err := r.template.CheckTask(t); err != nil {
+		return err
+	}
+	if t.Name != "" || len(t.Tags) > 0 {
+		if err := (label.Labels{Name: t.Name, Tags: t.Tags}).Check(); err != nil {
+			return err
+		}
+	}
+	alike := t.Args == nil && t.Profile == "" && t.Model == "" && t.Prompt != "" && t.Cwd == ""
+	if alike && r.looked {
+		return nil
+	}
+	c, err := r.command(t)
+	if err != nil {
+		return err
+	}
+	r.looked = r.looked || alike
+	if _, err := supervise.Look(c.args[0], c.dir); err != nil {
+		return err
+	}
+	l, err := r.load(nameOf(c.known))
+	if err != nil {
+		return err
+	}
+	_, err = r.newRunner(l, t, &c)
+	return err
+}
+
+// newRunner makes the runner for a task.
+func (r *taskRunner) newRunner(l *loadedProfile, t *batch.Task, c *taskCommand) (*engine.Runner, error) {
+	s := *l.settings
+	s.Resume, s.ResumeOrNew = "", ""
+	runner, err := newRunner(&s, l.rules, c.known)
+	if err != nil {
+		return nil, err
+	}
+	if len(s.Fallbacks) > 0 && c.known != nil {
+		if runner.Fallbacks, err = fallbacks(&s, r.given, c.known); err != nil {
+			return nil, err
+		}
+		runner.FallbackAfterWork = s.FallbackAfterWork
+	}
+	if c.known == nil {
+		runner.Profile = guard(runner.Profile, r.given["profile"], c.args, c.dir)
+		if runner.Gate.Key == "" && runner.Scope == "" && len(runner.Budgets) == 0 {
+			runner.State = nil // the results are the record of plain commands
+		}
+	}
+	if r.waits(&s) {
+		runner.Policy.MaxWait = retry.None
+	}
+	runner.Gate.Settings.MaxHold = batch.LongestHold
+	if t.Timeout > 0 {
+		runner.Policy.Timeout = t.Timeout
+	}
+	runner.Labels = label.Labels{Name: t.Name, Tags: t.Tags}.Over(runner.Labels)
+	return runner, nil
+}
+
+// waits reports whether a task waits for limits as long as they last: nothing was said of that.
+func (r *taskRunner) waits(s *config.Settings) bool {
+	return !s.Chosen("max-wait") && !s.Chosen("no-wait") && !s.Chosen("max-retries") && !s.Chosen("preset")
+}

@@ -1,0 +1,233 @@
+package cli
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/belay-run/belay/internal/batch"
+	"github.com/belay-run/belay/internal/engine"
+	"github.com/belay-run/belay/internal/message"
+	"github.com/belay-run/belay/internal/term"
+	"github.com/belay-run/belay/verdict"
+)
+
+// batchView says on stderr how a batch stands and what has become of it.
+type batchView struct {
+	runner  *taskRunner
+	batch   *batch.Batch
+	screen  *term.Screen
+	results string
+	command string // continues the batch
+
+	mu       sync.Mutex
+	failures map[verdict.Class]*failures
+	told     int // failures that were said one by one
+	said     map[string]bool
+}
+
+// failures are those of one class.
+type failures struct {
+	count int
+	task  string // the first
+	text  string
+}
+
+// toldFailures is how many failures are said as they happen: after that the table at the end has to do.
+const toldFailures = 20
+
+func newBatchView(r *taskRunner, b *batch.Batch, results, command string) *batchView {
+	return &batchView{runner: r, batch: b, screen: term.New(r.std.Err).Beside(r.std.Out), results: results, command: command,
+		failures: map[verdict.Class]*failures{}, said: map[string]bool{}}
+}
+
+// begin says what is continued.
+func (v *batchView) begin() {
+	if warning := v.runner.settings.Warning(); warning != "" {
+		v.say(warning)
+	}
+	counts, l := v.batch.Plan.Count(), v.batch.Ledger
+	if over := counts[batch.Done] + counts[batch.Failed]; over > 0 || l.Torn > 0 || l.Interrupted() > 0 {
+		v.say(message.BatchContinues(v.results, over, l.Interrupted(), l.Torn))
+	}
+	if l.Damaged > 0 {
+		v.line(message.BatchDamaged(v.results, l.Damaged))
+	}
+}
+
+// statusInterval is how often others are told how the batch stands.
+const statusInterval = 2 * time.Second
+
+// follow shows how the batch stands, until stop is called.
+func (v *batchView) follow() (stop func()) {
+	show := func() {}
+	if !v.runner.settings.Quiet {
+		show = v.screen.Status(func(int) string { return v.now(true) }, func() string { return v.now(false) })
+	}
+	done, ended := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(ended)
+		tick := time.NewTicker(statusInterval)
+		defer tick.Stop()
+		for {
+			select {
+			case <-done:
+				return
+			case <-tick.C:
+				v.batch.Note(v.batch.Progress())
+			}
+		}
+	}()
+	return func() {
+		close(done)
+		<-ended
+		show()
+	}
+}
+
+// now says how the batch stands, in one line; inPlace also what one of its tasks does.
+func (v *batchView) now(inPlace bool) string { return progressLine(v.batch.Progress(), inPlace) }
+
+// progressLine says how a batch stands.
+func progressLine(p batch.Progress, doing bool) string {
+	m := message.BatchProgress{Total: p.Total, Done: p.Done, Failed: p.Failed, Skipped: p.Skipped, Running: p.Running, Paused: p.Paused, Cost: p.Cost,
+		Expected: p.Expected, Left: time.Duration(p.Left * float64(time.Second)).Round(time.Second), Until: p.Until}
+	if doing {
+		for _, t := range p.Tasks {
+			if t.Doing != "" {
+				m.Doing = t.Task + ": " + t.Doing
+			}
+		}
+	}
+	return message.BatchNow(m)
+}
+
+// ended implements batch.Batch.Ended.
+func (v *batchView) ended(job *batch.Job, o *batch.Outcome) {
+	if o.State != batch.Failed && o.State != batch.Skipped {
+		return
+	}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if o.State == batch.Failed {
+		f := v.failures[o.Class]
+		if f == nil {
+			f = &failures{task: job.Task.ID, text: o.Error}
+			v.failures[o.Class] = f
+		}
+		f.count++
+	}
+	if v.told++; v.told > toldFailures {
+		return
+	}
+	if o.State == batch.Skipped {
+		v.say(message.BatchTaskSkipped(job.Task.ID, o.Error))
+		return
+	}
+	v.say(message.BatchTaskFailed(job.Task.ID, o.Error))
+}
+
+// activityOf tells the batch what the agent of a job does.
+func (v *batchView) activityOf(job *batch.Job) func(engine.Activity) {
+	return func(a engine.Activity) {
+		cost := 0.0
+		if a.Used.CostUSD != nil {
+			cost = *a.Used.CostUSD
+		}
+		job.Doing(a.Tool, cost)
+	}
+}
+
+// end says what has become of the batch, and returns what belay ends with.
+func (v *batchView) end(sum *batch.Summary, took time.Duration) error {
+	p := message.BatchProgress{Total: v.batch.Plan.Len(), Done: sum.Counts[batch.Done], Failed: sum.Counts[batch.Failed], Skipped: sum.Counts[batch.Skipped], Cost: sum.Spent}
+	v.say(message.BatchEnd(p, took))
+	v.table()
+	code, why := v.stopped(sum)
+	switch {
+	case why != "":
+		v.line(message.BatchStopped(why, v.command))
+	case p.Failed > 0:
+		v.say(message.BatchRepeat(retrying(v.command)))
+	}
+	if p.Failed > 0 {
+		foldLog()
+	}
+	if code == 0 && p.Failed+p.Skipped > 0 {
+		code = 1
+	}
+	return exit(code)
+}
+
+// stopped says why a batch has ended before its tasks have, and the exit code for that.
+func (v *batchView) stopped(sum *batch.Summary) (code int, why string) {
+	said := ""
+	if sum.Err != nil {
+		said = message.WithoutLater(sum.Err.Error(), true)
+	}
+	switch sum.Stop {
+	case batch.Cancelled:
+		if i, ok := errors.AsType[*engine.Interrupt](sum.Err); ok {
+			return 128 + i.Signal, message.BatchInterrupted(i.Name)
+		}
+		return codeStopped, message.BatchInterrupted(said)
+	case batch.FatalError:
+		return engine.CodePersonMustAct, message.BatchFatal(said)
+	case batch.TooManyFailures:
+		return 1, message.BatchTooManyFailures(sum.Counts[batch.Failed])
+	case batch.CostReached:
+		if said != "" {
+			return engine.CodeTryLater, said
+		}
+		return engine.CodeTryLater, message.BatchCost(sum.Spent, v.batch.MaxCost)
+	case batch.DeadlinePassed:
+		return engine.CodeTryLater, message.BatchDeadlinePassed()
+	case batch.LimitReached:
+		return engine.CodeTryLater, message.BatchLimit(said, sum.Until)
+	case batch.Unwritable:
+		return engine.CodeFailed, message.BatchUnwritable(v.results, sum.Err)
+	case batch.SourceBroken:
+		return engine.CodeFailed, said
+	}
+	return 0, ""
+}
+
+// table shows the failures by class.
+func (v *batchView) table() {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if len(v.failures) == 0 || v.runner.settings.Quiet {
+		return
+	}
+	var rows [][]string
+	for _, class := range slices.SortedFunc(maps.Keys(v.failures), func(a, b verdict.Class) int {
+		return cmp.Or(v.failures[b].count-v.failures[a].count, cmp.Compare(a, b))
+	}) {
+		f := v.failures[class]
+		rows = append(rows, []string{string(class), fmt.Sprint(f.count), f.task, f.text})
+	}
+	term.Table(v.runner.std.Err, batchTable, rows)
+}
+
+// line prints a message, also with --quiet.
+func (v *batchView) line(text string) { v.screen.Line("%s", text) }
+
+func (v *batchView) say(text string) {
+	if !v.runner.settings.Quiet {
+		v.line(text)
+	}
+}
+
+// once says something that many tasks would say.
+func (v *batchView) once(what, text string) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if !v.said[what] {
+		v.said[what] = true
+		v.line(text)
+	}
+}
