@@ -99,6 +99,8 @@ type Outcome struct {
 	Stderr, OutputFile string
 	// Result writes the result of the run as one object; nil if there was none.
 	Result func(io.Writer) error
+
+	unwritten error // why the result could not be written
 }
 
 // StopReason says why a batch has ended before its tasks have.
@@ -219,6 +221,7 @@ func (b *Batch) spawn(ctx context.Context, group *sync.WaitGroup) {
 				return
 			}
 			outcome = b.Do(ctx, job)
+			b.write(job, &outcome)
 			before = job
 		}
 	})

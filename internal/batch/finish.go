@@ -46,7 +46,7 @@ func (b *Batch) finish(job *Job, o *Outcome) {
 func (b *Batch) pause(job *Job, o *Outcome) {
 	b.set(job, Paused)
 	job.paid += o.Cost
-	b.level.throttled(job.started)
+	b.level.throttled(job.started, len(b.running)+1)
 	if o.Session != "" {
 		job.Session = o.Session
 	}
@@ -69,19 +69,27 @@ func (b *Batch) pause(job *Job, o *Outcome) {
 	b.again = append(b.again, job)
 }
 
-// record writes the result of a job and tells those that depend on it.
+// write writes the result of a job that has ended, before others are told of it.
+func (b *Batch) write(job *Job, o *Outcome) {
+	if b.Ledger == nil || o.State != Done && o.State != Failed {
+		return
+	}
+	r := &Record{Task: job.Task.ID, Hash: job.hash.String(), State: o.State.String(), Cost: job.paid + o.Cost, Index: job.Index, Line: job.Task.Line,
+		Begun: job.Begun, Ended: stamp(time.Now()), Stderr: o.Stderr, OutputFile: o.OutputFile}
+	if o.unwritten = b.Ledger.Append(r, o.Result); o.unwritten == nil {
+		b.Ledger.journal.end(job.Task.ID)
+	}
+}
+
+// record takes note of a result and tells those that depend on it.
 func (b *Batch) record(job *Job, o *Outcome) {
+	if o.unwritten != nil {
+		b.set(job, Waiting)
+		b.unwritable(o.unwritten)
+		return
+	}
 	b.set(job, o.State)
 	b.ended++
-	if b.Ledger != nil {
-		r := &Record{Task: job.Task.ID, Hash: job.hash.String(), State: o.State.String(), Cost: job.paid + o.Cost, Index: job.Index, Line: job.Task.Line,
-			Begun: job.Begun, Ended: stamp(time.Now()), Stderr: o.Stderr, OutputFile: o.OutputFile}
-		if err := b.Ledger.Append(r, o.Result); err != nil {
-			b.unwritable(err)
-		} else {
-			b.Ledger.journal.end(job.Task.ID)
-		}
-	}
 	if b.Ended != nil {
 		b.Ended(job, o)
 	}

@@ -21,7 +21,7 @@ func (j *Job) Throttled() {
 	b := j.batch
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.level.throttled(j.started)
+	b.level.throttled(j.started, len(b.running))
 }
 
 // Wait says until when the task waits for a limit; zero that it waits no more.

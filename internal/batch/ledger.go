@@ -150,30 +150,75 @@ func (l *Ledger) scan(each func(offset int64, r parsed)) (int64, error) {
 	}
 }
 
-// Append writes the line of a task that has ended. body writes the result of its run; nil if there was none.
+// Append writes the line of a task that has ended. body writes the result of its run; nil if there was none. The line is made before others
+// have to wait for it, unless it is very long.
 func (l *Ledger) Append(r *Record, body func(io.Writer) error) error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
+	line := lineWriter{ledger: l, buf: r.append(make([]byte, 0, 1<<10))}
+	var err error
+	if body == nil {
+		_, err = line.Write([]byte("}\n"))
+	} else {
+		line.buf = append(line.buf, ',')
+		err = body(&withoutBrace{w: &line})
+	}
+	return line.end(err)
+}
+
+// lineWriter makes a line in memory, up to a size, and writes it as a whole.
+type lineWriter struct {
+	ledger *Ledger
+	buf    []byte
+	begun  bool  // a part is written; the ledger is locked
+	size   int64 // of that part
+}
+
+// maxLine is how much of a line is held in memory.
+const maxLine = 256 << 10
+
+// Write implements [io.Writer].
+func (w *lineWriter) Write(p []byte) (int, error) {
+	w.buf = append(w.buf, p...)
+	if len(w.buf) < maxLine {
+		return len(p), nil
+	}
+	return len(p), w.flush()
+}
+
+// flush writes what is held.
+func (w *lineWriter) flush() error {
+	l := w.ledger
+	if !w.begun {
+		w.begun = true
+		l.mu.Lock()
+	}
 	if l.broken != nil {
 		return l.broken
 	}
-	w := bufio.NewWriterSize(l.file, 8<<10)
-	w.Write(r.encode())
-	var err error
-	if body == nil {
-		w.WriteString("}\n")
-	} else {
-		w.WriteByte(',')
-		err = body(&withoutBrace{w: w})
+	n, err := l.file.Write(w.buf)
+	w.buf, w.size = w.buf[:0], w.size+int64(n)
+	return err
+}
+
+// end ends the line. One that could not be written as a whole is taken back, and nothing more is written.
+func (w *lineWriter) end(err error) error {
+	l := w.ledger
+	if err == nil {
+		err = w.flush()
 	}
-	if err = errors.Join(err, w.Flush()); err != nil {
+	if !w.begun {
+		l.mu.Lock()
+	}
+	defer l.mu.Unlock()
+	switch {
+	case l.broken != nil:
+		return l.broken
+	case err != nil:
 		l.broken = err
 		l.file.Truncate(l.size) // else the next start cuts it
 		return err
 	}
-	end, err := l.file.Seek(0, io.SeekCurrent)
-	l.size, l.dirty, l.broken = end, true, err
-	return err
+	l.size, l.dirty = l.size+w.size, true
+	return nil
 }
 
 // withoutBrace passes on all but the first byte: the object becomes a part of another.

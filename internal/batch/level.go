@@ -2,25 +2,34 @@ package batch
 
 import "time"
 
-// level is how many tasks run at a time. One that finds itself begins low, doubles until the service first asks for fewer calls, is
-// then halved, and from there on grows by one for each round of answers.
+// level is how many tasks run at a time. One that finds itself begins low and grows with every answer until the service first asks for fewer
+// calls. It is then cut, and grows quickly back to what the service has taken before; beyond that it is tried now and then whether it takes
+// more, the less often the more often it did not.
 type level struct {
 	fixed   bool
 	value   float64
 	limit   int
-	probing bool      // no throttle has come yet
-	cut     time.Time // when it was last halved
+	ceiling float64   // what the service has taken; 0 if it never asked for fewer
+	caution float64   // how many rounds of answers it takes to try one more than that
+	cut     time.Time // when it was last cut
 }
 
-// firstLevel is where a level begins that finds itself.
-const firstLevel = 2
+const (
+	// firstLevel is where a level begins that finds itself.
+	firstLevel = 2
+	// cutTo is what is left of a level after a throttle. A half, as TCP has it, is too little where tasks take minutes: it takes as many
+	// rounds to grow back.
+	cutTo = 0.85
+	// maxCaution is the most rounds of answers before one more is tried.
+	maxCaution = 16
+)
 
 func newLevel(jobs, most int) level {
 	if jobs > 0 {
 		return level{fixed: true, value: float64(jobs), limit: jobs}
 	}
 	most = max(most, 1)
-	return level{value: float64(min(firstLevel, most)), limit: most, probing: true}
+	return level{value: float64(min(firstLevel, most)), limit: most, caution: 1}
 }
 
 func (l *level) now() int  { return max(1, int(l.value)) }
@@ -31,19 +40,25 @@ func (l *level) answered(began time.Time) {
 	if l.fixed || began.Before(l.cut) {
 		return // it says nothing of the level as it is now
 	}
-	step := 1 / l.value
-	if l.probing {
-		step = 1
+	step := 1.0
+	if l.ceiling > 0 && l.value >= l.ceiling {
+		step = 1 / (l.value * l.caution)
 	}
-	l.value = min(l.value+step, float64(l.limit))
+	if l.value = min(l.value+step, float64(l.limit)); l.ceiling > 0 && l.value >= l.ceiling+2 {
+		l.ceiling, l.caution = l.value, max(1, l.caution/2) // the service takes more by now
+	}
 }
 
-// throttled says that the service asked for fewer calls, of a task that began then. What began before the last cut is a part of that one.
-func (l *level) throttled(began time.Time) {
-	l.probing = false
+// throttled says that the service asked for fewer calls, of a task that began then, while so many were running. What began before the last
+// cut is a part of that one.
+func (l *level) throttled(began time.Time, running int) {
 	if l.fixed || began.Before(l.cut) {
 		return
 	}
-	l.value = max(1, l.value/2)
+	if l.ceiling > 0 {
+		l.caution = min(l.caution*2, maxCaution)
+	}
+	l.ceiling = max(1, float64(running-1))
+	l.value = max(1, min(l.value, float64(running))*cutTo)
 	l.cut = time.Now()
 }

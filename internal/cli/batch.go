@@ -132,8 +132,12 @@ func runBatch(ctx context.Context, std stdio.Streams, given config.Given, o *bat
 	if b.Plan.Len() == 0 {
 		return usage(message.Error(message.BatchEmpty(source.Name())), "")
 	}
-	if b.Plan.Len() > largePlan && ownsProcess(ctx) != nil {
-		debug.SetGCPercent(20)
+	if ownsProcess(ctx) != nil {
+		percent := 400 // a few megabytes more for a tenth of the CPU of a short command
+		if b.Plan.Len() > largePlan {
+			percent = 20
+		}
+		debug.SetGCPercent(percent)
 	}
 	if o.dryRun {
 		return batchDryRun(std, runner, b, results)

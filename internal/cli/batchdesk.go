@@ -7,16 +7,19 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"sync"
 
 	"github.com/belay-run/belay/internal/batch"
 	"github.com/belay-run/belay/internal/engine"
 	"github.com/belay-run/belay/internal/message"
+	"github.com/belay-run/belay/internal/supervise"
 )
 
 // desk is what a worker of a batch uses for one task after the other: two files without a name, which plain commands write to directly.
 // Pipes, and goroutines that read them, would cost a fifth of what it takes to start a command.
 type desk struct {
 	stdout, stderr *os.File // nil where commands write to pipes
+	null           *os.File
 	tail           tailWriter
 	used           bool // the files are given to the present command
 }
@@ -64,6 +67,9 @@ func (d *desk) connect(c *engine.Command, r *engine.Runner) {
 	direct := r.State == nil && r.Policy.MaxRetries <= 0 && runtime.GOOS != "windows" // where an open file keeps its name
 	if direct && d.open() {
 		c.Stdout, c.Stderr, d.used = d.stdout, d.stderr, true
+		if c.Prompt == nil && d.null != nil {
+			c.Stdin = d.null // else it would be opened for each command
+		}
 		return
 	}
 	c.Stderr = &d.tail
@@ -77,6 +83,9 @@ func (d *desk) open() bool {
 	var err error
 	if d.stdout, err = unnamed(); err == nil {
 		if d.stderr, err = unnamed(); err == nil {
+			if d.null == nil {
+				d.null, _ = os.Open(os.DevNull)
+			}
 			return true
 		}
 	}
@@ -196,3 +205,41 @@ func (t *tailWriter) Write(p []byte) (int, error) {
 
 // String is what was kept.
 func (t *tailWriter) String() string { return strings.ToValidUTF8(string(t.kept), "\uFFFD") }
+
+// pathStarter starts processes, and looks for the executable of a command once: the PATH of a batch does not change.
+type pathStarter struct {
+	engine.Supervised
+	mu    sync.Mutex
+	found map[[2]string]string
+}
+
+// Look implements [engine.Starter].
+func (s *pathStarter) Look(name, dir string) (string, error) {
+	s.mu.Lock()
+	path, ok := s.found[[2]string{name, dir}]
+	s.mu.Unlock()
+	if ok {
+		return path, nil
+	}
+	path, err := s.Supervised.Look(name, dir)
+	if err == nil {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if s.found == nil || len(s.found) > 1000 { // a command for each task, say
+			s.found = map[[2]string]string{}
+		}
+		s.found[[2]string{name, dir}] = path
+	}
+	return path, err
+}
+
+// Run implements [engine.Starter].
+func (s *pathStarter) Run(spec supervise.Spec, started func(engine.Process)) (supervise.Exit, error) {
+	exit, err := s.Supervised.Run(spec, started)
+	if err != nil { // it may be somewhere else by now
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.found = nil
+	}
+	return exit, err
+}

@@ -173,6 +173,7 @@ func (r *taskRunner) runnerFor(job *batch.Job, c *taskCommand) (*engine.Runner, 
 	if err != nil {
 		return nil, err
 	}
+	runner.Starter = &r.starter
 	if shared && runner.State == nil {
 		r.mu.Lock()
 		r.plain = runner

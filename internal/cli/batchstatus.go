@@ -115,4 +115,3 @@ func oneResults(cmd *cobra.Command, args []string) error {
 func unreadableResults(path string, err error) error {
 	return usage(message.Error(message.BatchResultsUnreadable(path, pathless(err)), err), "")
 }
-

@@ -40,7 +40,8 @@ type taskRunner struct {
 
 	looked bool // at the command of a task that says nothing but what it asks
 
-	desks []*desk // by worker
+	desks   []*desk // by worker
+	starter pathStarter
 	view  *batchView
 }
 

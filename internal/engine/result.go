@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"io"
 	"time"
+	"unicode/utf8"
 
 	"github.com/belay-run/belay/internal/printable"
 	"github.com/belay-run/belay/internal/supervise"
@@ -145,7 +146,7 @@ func (r *Result) WriteJSON(w io.Writer) error {
 	if r.Output == nil && r.Success {
 		_, err = io.WriteString(w, "null") // passed through, and not seen
 	} else {
-		err = writeString(w, r.Output.Reader())
+		err = writeString(w, r.Output.Reader(), r.Output.Size())
 	}
 	if err != nil {
 		return err
@@ -162,12 +163,16 @@ func optional[S ~string](s S) *S {
 	return &s
 }
 
-// writeString writes what it reads as one JSON string, piece by piece. A piece never ends inside a character.
-func writeString(w io.Writer, r io.Reader) error {
+// writeString writes what it reads, so many bytes, as one JSON string, piece by piece. A piece never ends inside a character.
+func writeString(w io.Writer, r io.Reader, size int64) error {
+	if size == 0 {
+		_, err := io.WriteString(w, `""`)
+		return err
+	}
 	if _, err := io.WriteString(w, `"`); err != nil {
 		return err
 	}
-	buf := make([]byte, 64<<10)
+	buf := make([]byte, min(size+utf8.UTFMax, 64<<10)) // room for the rest of a character that was cut
 	kept := 0
 	for {
 		n, err := io.ReadFull(r, buf[kept:])

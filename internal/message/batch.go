@@ -76,7 +76,9 @@ func BatchUnknownPlaceholder(name string, columns []string) string {
 }
 
 // BatchDoubledID says that two tasks have the same id.
-func BatchDoubledID(id string) string { return fmt.Sprintf("id %q is already used by another task", id) }
+func BatchDoubledID(id string) string {
+	return fmt.Sprintf("id %q is already used by another task", id)
+}
 
 // BatchUnknownDependency says that a task depends on one that is not there.
 func BatchUnknownDependency(id, on string) string {

@@ -1,0 +1,185 @@
+package batch_test
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/belay-run/belay/gate"
+	"github.com/belay-run/belay/internal/agent"
+	"github.com/belay-run/belay/internal/batch"
+	"github.com/belay-run/belay/internal/engine"
+	"github.com/belay-run/belay/internal/engine/enginetest"
+	"github.com/belay-run/belay/internal/supervise"
+	"github.com/belay-run/belay/retry"
+	"github.com/belay-run/belay/verdict"
+)
+
+// service allows so many calls a minute and so many at once, as a vendor does. It is an [engine.Starter]: each process is one call.
+type service struct {
+	perMinute, atOnce int
+	takes             time.Duration
+	hints             bool // it says when to come back
+
+	mu       sync.Mutex
+	window   time.Time
+	inWindow int
+	inside   int
+	requests int
+	most     int
+}
+
+// call is one request: how long to wait, if it is refused.
+func (s *service) call() (refused bool, after time.Duration) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.requests++
+	now := time.Now()
+	if now.Sub(s.window) >= time.Minute {
+		s.window, s.inWindow = now, 0
+	}
+	switch {
+	case s.inWindow >= s.perMinute:
+		return true, s.window.Add(time.Minute).Sub(now)
+	case s.inside >= s.atOnce:
+		return true, time.Second
+	}
+	s.inWindow++
+	s.inside++
+	s.most = max(s.most, s.inside)
+	return false, 0
+}
+
+func (s *service) Look(name, dir string) (string, error) { return name, nil }
+
+func (s *service) Run(spec supervise.Spec, started func(engine.Process)) (supervise.Exit, error) {
+	attempt := enginetest.Attempt{Steps: []enginetest.Step{enginetest.Wait(300 * time.Millisecond)}}
+	if refused, after := s.call(); refused {
+		if !s.hints {
+			after = 0
+		}
+		attempt.Steps = append(attempt.Steps, enginetest.Line(enginetest.Event{Class: verdict.RateLimit, Hint: after}))
+		attempt.Code = 1
+	} else {
+		attempt.Steps = append(attempt.Steps, enginetest.Line(enginetest.Event{Text: "answer"}), enginetest.Wait(s.takes), enginetest.Do(func() {
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			s.inside--
+		}))
+	}
+	return (&enginetest.Script{Attempts: []enginetest.Attempt{attempt}}).Run(spec, started)
+}
+
+// A batch finds out by itself how much a service takes that allows 40 calls a minute and 8 at once: it is done in the time that these limits
+// leave, and asks hardly more often than it is answered.
+func TestBatch_AutoConcurrency(t *testing.T) {
+	for name, tt := range map[string]struct {
+		takes    time.Duration
+		hints    bool
+		time     float64 // of the ideal
+		requests float64 // a result
+	}{
+		"ByRate":        {takes: 5 * time.Second, hints: true, time: 1.1, requests: 1.15},
+		"ByConcurrency": {takes: 20 * time.Second, hints: true, time: 1.1, requests: 1.15},
+		"WithoutHints":  {takes: 5 * time.Second, time: 1.35, requests: 1.15}, // each hold is a guess
+	} {
+		t.Run(name, func(t *testing.T) {
+			if t.Parallel(); name != "ByRate" && os.Getenv("BELAY_TEST_FULL") == "" {
+				t.Skip("only in full")
+			}
+			synctest.Test(t, func(t *testing.T) {
+				const tasks = 2000
+				s := &service{perMinute: 40, atOnce: 8, takes: tt.takes, hints: tt.hints}
+				var gates gate.Memory
+				b := &batch.Batch{Plan: planOf(t, tasks), MaxJobs: 64, Do: func(ctx context.Context, job *batch.Job) batch.Outcome {
+					r := &engine.Runner{Profile: &enginetest.Agent{Facts: agent.Info{Gate: "api"}}, Starter: s, Shared: &gates, Policy: retry.Policy{MaxWait: retry.None},
+						Gate: engine.Gate{Settings: gate.Settings{MaxHold: batch.LongestHold}}, Observe: observe(job)}
+					prompt := job.Task.Prompt
+					res, err := r.Run(ctx, engine.Command{Args: []string{"claude", "-p"}, Prompt: &prompt})
+					if err != nil {
+						return batch.Outcome{State: batch.Failed, Error: err.Error(), Class: res.Verdict.Class}
+					}
+					return batch.Outcome{State: batch.Done}
+				}}
+				begun := time.Now()
+				sum, err := b.Run(t.Context())
+				if err != nil || sum.Counts[batch.Done] != tasks {
+					t.Fatalf("%+v %v", sum, err)
+				}
+				ideal := math.Max(tasks/float64(s.perMinute)*60, tasks*(tt.takes.Seconds()+0.3)/float64(s.atOnce))
+				took, asked := time.Since(begun).Seconds()/ideal, float64(s.requests)/tasks
+				t.Logf("tried %s: %.3f of the ideal time, %.3f requests a result, at most %d at once", name, took, asked, s.most)
+				if took > tt.time || asked > tt.requests {
+					t.Errorf("want %.2f and %.2f", tt.time, tt.requests)
+				}
+			})
+		})
+	}
+}
+
+// observe tells the batch of throttles, as belay batch does.
+func observe(job *batch.Job) func(engine.Event) {
+	return func(e engine.Event) {
+		switch e := e.(type) {
+		case engine.Waiting:
+			job.Throttled()
+			job.Wait(e.Until)
+		case engine.AtGate:
+			if !e.Refusal.Until.IsZero() {
+				job.Wait(e.Refusal.Until)
+			}
+		case engine.WaitOver:
+			job.Wait(time.Time{})
+		}
+	}
+}
+
+// memorySource are tasks in memory.
+type memorySource []batch.Task
+
+func (s memorySource) Name() string                { return "memory" }
+func (s memorySource) Columns() ([]string, error)  { return nil, nil }
+func (s memorySource) Open() (batch.Reader, error) { return &memoryReader{s}, nil }
+
+type memoryReader struct{ left memorySource }
+
+func (r *memoryReader) Next() (batch.Task, error) {
+	if len(r.left) == 0 {
+		return batch.Task{}, io.EOF
+	}
+	t := r.left[0]
+	r.left = r.left[1:]
+	return t, nil
+}
+
+func (r *memoryReader) Skip() error {
+	_, err := r.Next()
+	return err
+}
+
+func (r *memoryReader) Close() error { return nil }
+
+// planOf is a plan of so many tasks.
+func planOf(t *testing.T, n int) *batch.Plan {
+	t.Helper()
+	tasks := make(memorySource, n)
+	for i := range tasks {
+		tasks[i] = batch.Task{ID: fmt.Sprint("t", i), Prompt: fmt.Sprint("say ", i), Line: i + 1}
+	}
+	return check(t, tasks)
+}
+
+func check(t *testing.T, tasks memorySource) *batch.Plan {
+	t.Helper()
+	p, err := batch.Check(tasks, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
