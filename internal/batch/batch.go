@@ -196,11 +196,10 @@ func (b *Batch) prepare() {
 	b.changed.L = &b.mu
 	b.level = newLevel(b.Jobs, b.MaxJobs)
 	b.running = map[int]*Job{}
-	b.counts = b.Plan.Count()
 	if b.RetryFailed {
-		b.counts[Waiting] += b.counts[Failed]
-		b.counts[Failed] = 0
+		b.Plan.reset(Failed)
 	}
+	b.counts = b.Plan.Count()
 	if b.Ledger != nil {
 		b.spent = b.Ledger.Spent
 	}
@@ -308,7 +307,7 @@ func (b *Batch) readNext() *Job {
 		}
 		b.read++
 		e := b.Plan.entry(n)
-		if e.state == Done || e.state == Failed && !b.RetryFailed {
+		if e.state == Done || e.state == Failed {
 			if err := b.reader.Skip(); err != nil {
 				b.broken(err)
 			}
@@ -324,9 +323,6 @@ func (b *Batch) readNext() *Job {
 		}
 		t.ID = b.Plan.idOf(&t, n)
 		job := &Job{Task: t, Index: int(n), Begun: New, batch: b, hash: e.hash}
-		if e.state == Failed {
-			e.state = Waiting
-		}
 		if b.Ledger != nil {
 			if was, ok := b.Ledger.underWay[t.ID]; ok && was.hash == e.hash {
 				job.Begun = Restarted

@@ -261,6 +261,17 @@ func (p *Plan) circle() (uint32, bool) {
 	return 0, false
 }
 
+// reset lets tasks in a state run again, before any of them is looked at: others may depend on them.
+func (p *Plan) reset(s State) {
+	for _, chunk := range p.chunks {
+		for i := range chunk {
+			if chunk[i].state == s {
+				chunk[i].state = Waiting
+			}
+		}
+	}
+}
+
 // Count says how many tasks are in each state.
 func (p *Plan) Count() (counts [6]int) {
 	for i, chunk := range p.chunks {

@@ -42,7 +42,7 @@ type taskRunner struct {
 
 	desks   []*desk // by worker
 	starter pathStarter
-	view  *batchView
+	view    *batchView
 }
 
 // loadedProfile are the settings for one profile.

@@ -1,0 +1,199 @@
+//go:build linux
+
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/belay-run/belay/internal/batch"
+	"github.com/belay-run/belay/internal/faulttest"
+)
+
+// batchLine is what is looked at of a line of results.
+type batchLine struct {
+	Task, State, Begun string
+	Result             *string
+	Success            bool
+}
+
+// batchResults reads results, all lines of which have to be whole.
+func (r *run) batchResults(name string) (lines []batchLine) {
+	r.t.Helper()
+	data, err := os.ReadFile(filepath.Join(r.dir, name))
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	for line := range bytes.Lines(data) {
+		var l batchLine
+		if err := json.Unmarshal(line, &l); err != nil {
+			r.t.Fatalf("%v in %.200q", err, line)
+		}
+		lines = append(lines, l)
+	}
+	return lines
+}
+
+// numbered writes a file with so many tasks.
+func (r *run) numbered(name string, tasks int) {
+	var text strings.Builder
+	for i := range tasks {
+		fmt.Fprintf(&text, `{"id":"t%d","prompt":"%d"}`+"\n", i, i)
+	}
+	r.write(name, text.String())
+}
+
+// A batch that is killed at any moment continues with the same command: each task is finished exactly once, no line is torn or doubled, and
+// only what was under way is begun again.
+func TestBatch_Killed(t *testing.T) {
+	t.Parallel()
+	tasks, kills := faulttest.Count(t, "BELAY_TEST_BATCH_TASKS", 500), faulttest.Count(t, "BELAY_TEST_BATCH_KILLS", 5)
+	const jobs = 4
+	r := newRun(t, 0)
+	r.numbered("tasks.jsonl", tasks)
+	killed, longest := 0, time.Second*time.Duration(tasks)/time.Duration(500*(kills+1))
+	for round := 0; ; round++ {
+		cmd := r.command("belay-plain", "batch", "-j", fmt.Sprint(jobs), "tasks.jsonl", "-o", "results.jsonl", "--", "sh", "-c", `echo "$0" >>ran; echo "out $0"`, "{id}")
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		if killed < kills {
+			time.Sleep(time.Duration(rand.Int64N(int64(longest))))
+			cmd.Process.Kill()
+		}
+		err := cmd.Wait()
+		if err == nil {
+			break
+		}
+		if killed++; killed > kills || shellCode(err) != 128+int(unix.SIGKILL) {
+			t.Fatalf("round %d: %v", round, err)
+		}
+	}
+	seen := map[string]bool{}
+	begun := map[string]int{}
+	for _, l := range r.batchResults("results.jsonl") {
+		if seen[l.Task] || l.State != "done" || l.Result == nil || *l.Result != "out "+l.Task+"\n" {
+			t.Errorf("%+v, seen %v", l, seen[l.Task])
+		}
+		seen[l.Task] = true
+		begun[l.Begun]++
+	}
+	ran, err := os.ReadFile(filepath.Join(r.dir, "ran"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	again := bytes.Count(ran, []byte("\n")) - tasks
+	if kills > 0 && killed == 0 {
+		t.Error("it was never killed")
+	}
+	if len(seen) != tasks || again < 0 || again > killed*jobs || begun["restarted"] > killed*jobs {
+		t.Errorf("%d results of %d tasks, %d ran again, %v", len(seen), tasks, again, begun)
+	}
+	left, _ := filepath.Glob(filepath.Join(r.dir, "results.jsonl.*"))
+	t.Logf("tried %d tasks with %d kills: %d results, none doubled, %d begun again", tasks, killed, len(seen), again)
+	if len(left) > 0 {
+		t.Errorf("left behind: %v", left)
+	}
+}
+
+// The first signal stops what runs, and the same command continues; a second one kills at once. What a stubborn task has started is gone.
+func TestBatch_Signals(t *testing.T) {
+	t.Parallel()
+	r := newRun(t, 0)
+	r.numbered("tasks.jsonl", 3)
+	r.start("belay", "batch", "-j", "3", "tasks.jsonl", "-o", "results.jsonl", "--", "sh", "-c", `[ $0 = t0 ] && exit; trap "" TERM INT; touch ready-$0; while :; do sleep 0.1; done`, "{id}")
+	r.waitFor("ready-t1", "ready-t2")
+	second := r.command("belay-plain", "batch", "tasks.jsonl", "-o", "results.jsonl", "--", "true")
+	if out, err := second.CombinedOutput(); shellCode(err) != 2 || !strings.Contains(string(out), fmt.Sprintf("results.jsonl is in use by another batch: process %d on ", r.cmd.Process.Pid)) {
+		t.Errorf("%v: %s", err, out)
+	}
+	status, err := r.command("belay-plain", "batch", "status", "results.jsonl").Output()
+	if err != nil || !strings.Contains(string(status), fmt.Sprintf("running: process %d on ", r.cmd.Process.Pid)) {
+		t.Errorf("%v: %s", err, status)
+	}
+	r.cmd.Process.Signal(unix.SIGINT)
+	time.Sleep(200 * time.Millisecond)
+	r.cmd.Process.Signal(unix.SIGINT)
+	begun := time.Now()
+	r.ends(130)
+	if took := time.Since(begun); took > 5*time.Second {
+		t.Errorf("the second signal took %v", took)
+	}
+	r.noneLeft("the batch has ended")
+	if !strings.Contains(r.said(), "stopped by SIGINT. Continue with: belay batch -j 3 tasks.jsonl -o results.jsonl -- sh -c ") {
+		t.Errorf("%s", r.said())
+	}
+	if err := r.command("belay-plain", "batch", "tasks.jsonl", "-o", "results.jsonl", "--", "echo", "{id}").Run(); err != nil {
+		t.Fatal(err)
+	}
+	lines := r.batchResults("results.jsonl")
+	slices.SortFunc(lines, func(a, b batchLine) int { return strings.Compare(a.Task, b.Task) })
+	if len(lines) != 3 || lines[0].Begun != "new" || lines[1].Begun != "restarted" || lines[2].Begun != "restarted" {
+		t.Errorf("%+v", lines)
+	}
+}
+
+// waitFor waits until files are there.
+func (r *run) waitFor(names ...string) {
+	r.t.Helper()
+	for _, name := range names {
+		if !within(testTimeout, func() bool { _, err := os.Stat(filepath.Join(r.dir, name)); return err == nil }) {
+			r.t.Fatalf("%s does not come\n%s", name, r.said())
+		}
+	}
+}
+
+// With a hundred thousand results on file the first task starts within a second of CPU, and a million tasks take little memory.
+func TestBatch_Large(t *testing.T) {
+	t.Parallel()
+	tasks := faulttest.Count(t, "BELAY_TEST_BATCH_LARGE", 100_000)
+	r := newRun(t, 0)
+	r.numbered("tasks.jsonl", tasks+1)
+	r.fakeResults("results.jsonl", tasks)
+	cmd := r.command("belay-plain", "batch", "tasks.jsonl", "-o", "results.jsonl", "--", "sh", "-c", "cat /proc/$PPID/stat /proc/$PPID/status", "{id}")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	lines := r.batchResults("results.jsonl")
+	last := lines[len(lines)-1]
+	if len(lines) != tasks+1 || last.Task != fmt.Sprintf("t%d", tasks) {
+		t.Fatalf("%d lines, the last %+v", len(lines), last)
+	}
+	fields := strings.Fields((*last.Result)[strings.Index(*last.Result, ") ")+2:])
+	var user, system int
+	fmt.Sscan(fields[11], &user)
+	fmt.Sscan(fields[12], &system)
+	cpu := time.Duration(user+system) * 10 * time.Millisecond // ticks of a hundredth of a second
+	var peak int // in KiB
+	_, after, _ := strings.Cut(*last.Result, "VmHWM:")
+	fmt.Sscan(after, &peak)
+	t.Logf("tried %d results on file: the first task starts after %v of CPU, and the batch takes %d MiB", tasks, cpu, peak>>10)
+	if tasks <= 100_000 && cpu > time.Second || peak == 0 || peak > (40+20)<<10 {
+		t.Errorf("%v of CPU, %d KiB", cpu, peak)
+	}
+}
+
+// fakeResults writes results of the first so many tasks, as a batch would have left them.
+func (r *run) fakeResults(results string, n int) {
+	r.t.Helper()
+	var text bytes.Buffer
+	output := strings.Repeat("All work and no play makes a dull answer. ", 10)
+	for i := range n {
+		task := batch.Task{Prompt: fmt.Sprint(i)}
+		fmt.Fprintf(&text, `{"task":"t%d","hash":"%s","state":"done","cost_usd":0.01,"index":%d,"line":%d,"begun":"new","ended":"2026-11-16T20:00:00Z","schema_version":1,"success":true,"result":"%s"}`+"\n",
+			i, task.Hash(), i, i+1, output)
+	}
+	if err := os.WriteFile(filepath.Join(r.dir, results), text.Bytes(), 0o600); err != nil {
+		r.t.Fatal(err)
+	}
+}

@@ -1,0 +1,319 @@
+package batch
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// fewTasks are tasks a to e.
+type fewTasks int
+
+func (n fewTasks) Name() string               { return "few" }
+func (n fewTasks) Columns() ([]string, error) { return nil, nil }
+func (n fewTasks) Open() (Reader, error)      { left := n; return &fewReader{n: int(left)}, nil }
+
+type fewReader struct{ at, n int }
+
+func (r *fewReader) Next() (Task, error) {
+	if r.at == r.n {
+		return Task{}, io.EOF
+	}
+	r.at++
+	return Task{ID: fmt.Sprintf(`task "%d"`, r.at), Prompt: fmt.Sprint(r.at)}, nil
+}
+func (r *fewReader) Skip() error  { _, err := r.Next(); return err }
+func (r *fewReader) Close() error { return nil }
+
+func open(t testing.TB, path string, p *Plan) *Ledger {
+	t.Helper()
+	l, err := OpenLedger(path, "few")
+	if err == nil {
+		err = l.Load(p)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+func plan(t testing.TB, n int) *Plan {
+	t.Helper()
+	p, err := Check(fewTasks(n), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// finishTask writes the result of a task, whose output has that size.
+func finishTask(t testing.TB, l *Ledger, p *Plan, n uint32, size int) {
+	t.Helper()
+	task := Task{ID: fmt.Sprintf(`task "%d"`, n+1)}
+	r := &Record{Task: task.ID, Hash: p.entry(n).hash.String(), State: "done", Index: int(n), Begun: New, Cost: 0.25}
+	err := l.Append(r, func(w io.Writer) error {
+		_, err := fmt.Fprintf(w, `{"success":true,"result":"%s"}`+"\n", strings.Repeat("x", size))
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Wherever the file ends, a later start finds the whole lines, cuts the torn one, and appends.
+func TestLedger_TornAnywhere(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "results.jsonl")
+	l := open(t, path, plan(t, 3))
+	var ends []int64
+	for n := range uint32(3) {
+		finishTask(t, l, plan(t, 3), n, 40)
+		ends = append(ends, l.size)
+	}
+	if err := l.Close(true); err != nil {
+		t.Fatal(err)
+	}
+	whole, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for cut := range len(whole) + 1 {
+		if err := os.WriteFile(path, whole[:cut], 0o600); err != nil {
+			t.Fatal(err)
+		}
+		p := plan(t, 3)
+		l := open(t, path, p)
+		lines := 0
+		for _, end := range ends {
+			if int64(cut) >= end-1 { // a line of which only the end is missing is whole
+				lines++
+			}
+		}
+		if counts := p.Count(); counts[Done] != lines || l.Damaged != 0 || l.Spent != float64(lines)*0.25 {
+			t.Fatalf("cut at %d: %v, %d damaged, spent %v, want %d lines", cut, counts, l.Damaged, l.Spent, lines)
+		}
+		for n := range uint32(3) {
+			if p.entry(n).state != Done {
+				finishTask(t, l, p, n, 40)
+			}
+		}
+		if err := l.Close(true); err != nil {
+			t.Fatal(err)
+		}
+		data, err := os.ReadFile(path)
+		if err != nil || !bytes.Equal(data, whole) {
+			t.Fatalf("cut at %d: %v\n%s", cut, err, data)
+		}
+		if _, err := os.Stat(path + journalSuffix); !errors.Is(err, os.ErrNotExist) {
+			t.Fatalf("the journal is left: %v", err)
+		}
+	}
+}
+
+// A line that is longer than what is held in memory is as whole as others.
+func TestLedger_LongLine(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "results.jsonl")
+	p := plan(t, 2)
+	l := open(t, path, p)
+	finishTask(t, l, p, 0, 3*maxLine)
+	finishTask(t, l, p, 1, 10)
+	if err := l.Close(true); err != nil {
+		t.Fatal(err)
+	}
+	p = plan(t, 2)
+	l = open(t, path, p)
+	defer l.Close(true)
+	if counts := p.Count(); counts[Done] != 2 || l.Damaged != 0 {
+		t.Errorf("%v, %d damaged", counts, l.Damaged)
+	}
+	var out bytes.Buffer
+	if err := WriteResults(path, false, &out); err != nil || bytes.Count(out.Bytes(), []byte("\n")) != 2 || !json.Valid(bytes.SplitN(out.Bytes(), []byte("\n"), 2)[0]) {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestLedger_InUse(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "results.jsonl")
+	l := open(t, path, plan(t, 1))
+	_, err := OpenLedger(path, "few")
+	if used, ok := errors.AsType[*InUse](err); !ok || used.Holder.PID != os.Getpid() {
+		t.Errorf("%v", err)
+	}
+	link := filepath.Join(t.TempDir(), "link")
+	if os.Symlink(path, link) == nil {
+		if _, err := OpenLedger(link, "few"); err == nil {
+			t.Error("by another name it is not in use")
+		}
+	}
+	if err := l.Close(false); err != nil {
+		t.Fatal(err)
+	}
+	open(t, path, plan(t, 1)).Close(true)
+}
+
+// What was under way is known after a kill, with its session, wherever the journal ends; a result that was written just before counts.
+func TestJournal_UnderWay(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "results.jsonl")
+	p := plan(t, 4)
+	l := open(t, path, p)
+	id := func(n int) string { return fmt.Sprintf(`task "%d"`, n) }
+	for n := 1; n <= 4; n++ {
+		l.journal.start(id(n), p.entry(uint32(n-1)).hash, l.offset())
+	}
+	l.journal.session(id(1), "s-1")
+	finishTask(t, l, p, 1, 10)
+	l.journal.end(id(2))
+	finishTask(t, l, p, 2, 10) // killed before it is noted that task 3 has ended
+	l.journal.mu.Lock()
+	l.journal.write()
+	l.journal.mu.Unlock()
+	l.file.Close()
+	l.journal.file.Close() // as if killed
+	again := plan(t, 4)
+	second := open(t, path, again)
+	if len(second.underWay) != 2 || second.underWay[id(1)].session != "s-1" || second.underWay[id(4)].hash != again.entry(3).hash {
+		t.Errorf("%+v", second.underWay)
+	}
+	second.journal.start(id(1), again.entry(0).hash, second.offset()) // killed again before there is a session
+	second.file.Close()
+	second.journal.file.Close()
+	f, err := os.OpenFile(path+journalSuffix, os.O_APPEND|os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.WriteString(`{"start":"torn`)
+	f.Close()
+	third := open(t, path, plan(t, 4))
+	if third.underWay[id(1)].session != "s-1" || len(third.underWay) != 2 {
+		t.Errorf("%+v", third.underWay)
+	}
+	third.journal.end(id(1))
+	third.Close(false)
+	if notes, live := readLive(path + journalSuffix); live || len(notes.underWay) != 2 { // with task 3, of which only the results know
+		t.Errorf("%v %+v", live, notes)
+	}
+}
+
+// parseStart and encoding/json read the same.
+func FuzzParseRecord(f *testing.F) {
+	r := Record{Task: "a", Hash: "0123456789abcdef", State: "done", Cost: 0.1, Index: 3, Begun: New}
+	f.Add(append(r.append(nil), '}'))
+	f.Add([]byte(`{"task":"a\"","hash":"0123456789abcdef","state":"failed","cost_usd":1,"index":0}`))
+	f.Add([]byte(`{"task":"a","hash":"0123456789abcdef","state":"failed","cost_usd":1,"index":0,"task":"b"}`))
+	f.Fuzz(func(t *testing.T, line []byte) {
+		quick, ok := parseStart(line)
+		if !ok || !json.Valid(line) {
+			return
+		}
+		var slow Record
+		if json.Unmarshal(line, &slow) != nil || bytes.Count(line, []byte(`"task"`)) > 1 || bytes.Count(line, []byte(`"hash"`)) > 1 || bytes.Count(line, []byte(`"state"`)) > 1 ||
+			bytes.Count(line, []byte(`"cost_usd"`)) > 1 || bytes.Count(line, []byte(`"index"`)) > 1 || bytes.ContainsAny(line, "\\ABCDEFGHIJKLMNOPQRSTUVWXYZ") {
+			return // keys that are there twice, or in other letters
+		}
+		if slow.Task != strings.ToValidUTF8(quick.task, "\uFFFD") || slow.Hash != quick.hash.String() || slow.State != quick.state.String() || slow.Cost != quick.cost || slow.Index != quick.index {
+			t.Errorf("%q: %+v, want %+v", line, quick, slow)
+		}
+	})
+}
+
+func FuzzNotes(f *testing.F) {
+	f.Add([]byte(`{"start":"a","hash":"0123456789abcdef","offset":1}` + "\n" + `{"task":"a","session":"s"}` + "\n" + `{"end":"a"}` + "\n"))
+	f.Fuzz(func(t *testing.T, data []byte) { readNotes(bytes.NewReader(data)) })
+}
+
+// Tasks read as JSON are the same when they are written and read again; whatever the line, nothing panics, and mistakes have a place.
+func FuzzJSONTask(f *testing.F) {
+	f.Add([]byte(`{"id":"a","prompt":"hi","args":["x"],"env":{"A":"b"},"timeout":"5m","max_cost":1.5,"depends_on":["b"],"tags":{"a":"b"},"extra":7}`))
+	f.Add([]byte(`{"id":7,"timeout":30,"depends_on":"x"}`))
+	f.Add([]byte(`{"id":`))
+	f.Add([]byte(`[1]`))
+	f.Fuzz(func(t *testing.T, line []byte) {
+		task, column, err := parseJSONTask(line)
+		if column > len(line)+1 || column < 0 {
+			t.Errorf("%q: column %d", line, column)
+		}
+		if err == nil {
+			again, _, err := parseJSONTask(line)
+			if err != nil || again.Hash() != task.Hash() {
+				t.Errorf("%q: %v", line, err)
+			}
+		}
+	})
+}
+
+func FuzzCSV(f *testing.F) {
+	f.Add([]byte("id,prompt,x\n1,hi,2\n"))
+	f.Add([]byte("\xef\xbb\xbfid\n\"1\n"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		r, err := newCSVReader(io.NopCloser(bytes.NewReader(data)), "x")
+		for err == nil {
+			_, err = r.Next()
+		}
+		if _, ok := errors.AsType[*Mistake](err); !ok && !errors.Is(err, io.EOF) {
+			t.Errorf("%q: %v", data, err)
+		}
+	})
+}
+
+func FuzzLines(f *testing.F) {
+	f.Add([]byte("a\r\n\n b\nc"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		r := &linesReader{newLineReader(io.NopCloser(bytes.NewReader(data)), "x")}
+		skipped := &linesReader{newLineReader(io.NopCloser(bytes.NewReader(data)), "x")}
+		for {
+			task, err := r.Next()
+			if serr := skipped.Skip(); !errors.Is(serr, err) {
+				t.Fatalf("%q: %v, skipped %v", data, err, serr)
+			}
+			if err != nil {
+				return
+			}
+			if strings.TrimSpace(task.Prompt) == "" || strings.Contains(task.Prompt, "\n") || task.Line != skipped.line {
+				t.Fatalf("%q: %q", data, task.Prompt)
+			}
+		}
+	})
+}
+
+// What a template makes of an argument without placeholders is that argument, and no value becomes a second argument.
+func FuzzTemplate(f *testing.F) {
+	f.Add("{} {id} ${x} {print $1} {\"a\":1}", "value {id}")
+	f.Fuzz(func(t *testing.T, arg, value string) {
+		tmpl := ParseTemplate([]string{arg})
+		task := Task{ID: value, Prompt: value}
+		filled, err := tmpl.Fill(&task)
+		if !tmpl.Fills() && (err != nil || filled[0] != arg) {
+			t.Errorf("%q became %q: %v", arg, filled, err)
+		}
+		if err == nil && len(filled) != 1 {
+			t.Errorf("%q became %q", arg, filled)
+		}
+	})
+}
+
+// A million tasks take less than 40 MiB, and so do a hundred thousand a tenth of that.
+func TestPlan_Memory(t *testing.T) {
+	const tasks = 200_000
+	path := filepath.Join(t.TempDir(), "tasks.txt")
+	var text bytes.Buffer
+	for i := range tasks {
+		fmt.Fprintf(&text, "say %d %d\n", i, rand.Int())
+	}
+	if err := os.WriteFile(path, text.Bytes(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p, err := Check(&FileSource{Path: path, Format: Lines}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	bytes := len(p.chunks)*chunkSize*24 + 4*len(p.index) + 4*cap(p.occurrence)
+	if each := bytes / p.Len(); p.Len() != tasks || each > 36 {
+		t.Errorf("%d tasks take %d bytes each", p.Len(), each)
+	}
+}
