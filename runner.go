@@ -102,6 +102,9 @@ type Runner struct {
 	// and nowhere if there is none. [NoLogDir] means nowhere.
 	LogDir string
 
+	// InSession, if not nil, is told the name of an agent's session as soon as that is known, from a goroutine of the run.
+	InSession func(id string)
+
 	// Observe is told what happens, one event at a time, from goroutines of the run, which wait for it. Lines that an agent
 	// prints are not among that: see [Invocation.Events].
 	Observe func(Event)
@@ -265,7 +268,7 @@ func (r *Runner) bind(c *Command) (*engine.Runner, error) {
 		Profile: known, Judge: r.Judge, Policy: r.Policy, Stall: r.Stall, Stream: r.Stream, Keep: r.Keep, ReplayStdin: r.ReplayStdin,
 		Gate: engine.Gate(r.Gate), Scope: r.Scope, OnBusy: engine.OnBusy(r.OnBusy), Resume: engine.Resume(r.Resume), Effects: engine.Effects(r.Effects),
 		LimitBuffer: r.LimitBuffer, MaxCost: r.MaxCost, NoWait: r.NoWait, Reap: r.Reap,
-		Alert: alert.Settings(r.Alert), LogDir: r.LogDir,
+		Alert: alert.Settings(r.Alert), LogDir: r.LogDir, InSession: r.InSession,
 		FallbackAfterWork: r.FallbackAfterWork,
 		Labels:            label.Labels{Name: r.Name, Tags: r.Tags}.Over(label.Inherited()),
 	}

@@ -81,7 +81,7 @@ var failed = batch.Outcome{State: batch.Failed, Class: verdict.Unknown, Error: "
 func TestBatch(t *testing.T) {
 	paused := batch.Outcome{State: batch.Paused, Class: verdict.UsageLimit, Error: "limit"}
 	for name, tt := range map[string]struct {
-		batch    batch.Batch
+		batch    *batch.Batch
 		tasks    []string
 		outcomes map[string][]batch.Outcome
 		want     string
@@ -90,25 +90,25 @@ func TestBatch(t *testing.T) {
 		took     time.Duration
 	}{
 		"AllDone":    {tasks: []string{"a", "b", "c"}, want: "done 3, failed 0, skipped 0, left 0", started: "a b c", took: 3 * time.Second},
-		"TwoAtATime": {batch: batch.Batch{Jobs: 2}, tasks: []string{"a", "b", "c", "d"}, want: "done 4, failed 0, skipped 0, left 0", took: 2 * time.Second},
+		"TwoAtATime": {batch: &batch.Batch{Jobs: 2}, tasks: []string{"a", "b", "c", "d"}, want: "done 4, failed 0, skipped 0, left 0", took: 2 * time.Second},
 		"SomeFailed": {tasks: []string{"a", "b"}, outcomes: map[string][]batch.Outcome{"a": {failed}}, want: "done 1, failed 1, skipped 0, left 0", started: "a b", took: 2 * time.Second},
-		"FailFast": {batch: batch.Batch{FailFast: true}, tasks: []string{"a", "b"}, outcomes: map[string][]batch.Outcome{"a": {failed}},
+		"FailFast": {batch: &batch.Batch{FailFast: true}, tasks: []string{"a", "b"}, outcomes: map[string][]batch.Outcome{"a": {failed}},
 			want: "done 0, failed 1, skipped 0, left 1", started: "a", stop: batch.TooManyFailures, took: time.Second},
-		"AbortAfterTwo": {batch: batch.Batch{Abort: batch.Abort{Failures: 2}}, tasks: []string{"a", "b", "c", "d"}, outcomes: map[string][]batch.Outcome{"a": {failed}, "c": {failed}},
+		"AbortAfterTwo": {batch: &batch.Batch{Abort: batch.Abort{Failures: 2}}, tasks: []string{"a", "b", "c", "d"}, outcomes: map[string][]batch.Outcome{"a": {failed}, "c": {failed}},
 			want: "done 1, failed 2, skipped 0, left 1", started: "a b c", stop: batch.TooManyFailures, took: 3 * time.Second},
-		"AbortAfterPercent": {batch: batch.Batch{Abort: batch.Abort{Percent: 20}}, tasks: strings.Split("a b c d e f g h i j k l", " "), outcomes: map[string][]batch.Outcome{"a": {failed}, "j": {failed}},
+		"AbortAfterPercent": {batch: &batch.Batch{Abort: batch.Abort{Percent: 20}}, tasks: strings.Split("a b c d e f g h i j k l", " "), outcomes: map[string][]batch.Outcome{"a": {failed}, "j": {failed}},
 			want: "done 8, failed 2, skipped 0, left 2", stop: batch.TooManyFailures, took: 10 * time.Second},
 		"DependsOnALaterOne": {tasks: []string{"a<c", "b", "c"}, want: "done 3, failed 0, skipped 0, left 0", started: "b c a", took: 3 * time.Second},
 		"DependsOnAFailure": {tasks: []string{"a", "b<a", "c<b", "d"}, outcomes: map[string][]batch.Outcome{"a": {failed}},
 			want: "done 1, failed 1, skipped 2, left 0", started: "a d", took: 2 * time.Second},
-		"DependsOnTwo": {batch: batch.Batch{Jobs: 4}, tasks: []string{"a<b+c", "b", "c", "d<a"}, want: "done 4, failed 0, skipped 0, left 0", took: 3 * time.Second},
+		"DependsOnTwo": {batch: &batch.Batch{Jobs: 4}, tasks: []string{"a<b+c", "b", "c", "d<a"}, want: "done 4, failed 0, skipped 0, left 0", took: 3 * time.Second},
 		"LimitWithoutAHint": {tasks: []string{"a", "b"}, outcomes: map[string][]batch.Outcome{"a": {paused, paused, paused}},
 			want: "done 2, failed 0, skipped 0, left 0", started: "a a a a b", took: (5 + 10 + 20 + 5) * time.Second}, // 4 starts of a, one of b
-		"LimitAndNoWait": {batch: batch.Batch{NoWait: true}, tasks: []string{"a", "b"}, outcomes: map[string][]batch.Outcome{"a": {paused}},
+		"LimitAndNoWait": {batch: &batch.Batch{NoWait: true}, tasks: []string{"a", "b"}, outcomes: map[string][]batch.Outcome{"a": {paused}},
 			want: "done 0, failed 0, skipped 0, left 2", started: "a", stop: batch.LimitReached, took: time.Second},
 		"KeyIsWrong": {tasks: []string{"a", "b"}, outcomes: map[string][]batch.Outcome{"a": {{State: batch.Waiting, Fatal: true, Class: verdict.Auth, Error: "401"}}},
 			want: "done 0, failed 0, skipped 0, left 2", started: "a", stop: batch.FatalError, took: time.Second},
-		"MaxCost": {batch: batch.Batch{MaxCost: 1}, tasks: []string{"a", "b", "c"}, outcomes: map[string][]batch.Outcome{"a": {{State: batch.Done, Cost: 0.6}}, "b": {{State: batch.Done, Cost: 0.5}}},
+		"MaxCost": {batch: &batch.Batch{MaxCost: 1}, tasks: []string{"a", "b", "c"}, outcomes: map[string][]batch.Outcome{"a": {{State: batch.Done, Cost: 0.6}}, "b": {{State: batch.Done, Cost: 0.5}}},
 			want: "done 2, failed 0, skipped 0, left 1", started: "a b", stop: batch.CostReached, took: 2 * time.Second},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -118,7 +118,10 @@ func TestBatch(t *testing.T) {
 				for id, list := range tt.outcomes {
 					s.outcomes[id] = slices.Clone(list)
 				}
-				sum, took := run(t, s, &b, tasks(tt.tasks...))
+				if b == nil {
+					b = &batch.Batch{}
+				}
+				sum, took := run(t, s, b, tasks(tt.tasks...))
 				if got := counts(sum); got != tt.want || sum.Stop != tt.stop || took != tt.took {
 					t.Errorf("%s, stopped by %d, in %v; want %s, %d, %v", got, sum.Stop, took, tt.want, tt.stop, tt.took)
 				}

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"hash/maphash"
 	"io"
 	"os"
 	"path/filepath"
@@ -70,6 +71,9 @@ func (l *Ledger) Load(p *Plan) error {
 		l.Spent += r.cost
 		if begun, ok := l.underWay[r.task]; ok && offset >= begun.offset {
 			delete(l.underWay, r.task) // it ended; only the note of that was not written
+		}
+		if p.streamed && r.state != Skipped {
+			p.past[maphash.String(p.seed, r.task)] = entry{hash: r.hash, state: r.state}
 		}
 		n, ok := p.find(r.task)
 		if !ok {

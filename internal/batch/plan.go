@@ -51,6 +51,34 @@ type Plan struct {
 	last       map[uint32]uint32
 
 	depends map[uint32][]uint32 // the tasks that a task waits for
+
+	// streamed says that tasks are added as they are read, and past is what the results say of tasks, by the hash of their ids.
+	streamed bool
+	past     map[uint64]entry
+}
+
+// Stream is a plan of tasks that can be read only once, and are checked as they come: one may depend on those before it.
+func Stream(source Source) *Plan {
+	return &Plan{source: source, seed: maphash.MakeSeed(), index: make([]uint32, 1<<10), depends: map[uint32][]uint32{}, past: map[uint64]entry{}, streamed: true}
+}
+
+// take takes a task into a plan that is streamed.
+func (p *Plan) take(t *Task) (n uint32, err error) {
+	if err := p.add(t); err != nil {
+		return 0, p.mistake(t, err)
+	}
+	n = uint32(p.count - 1)
+	for _, id := range t.DependsOn {
+		on, ok := p.find(id)
+		if !ok || on == n {
+			return 0, p.mistake(t, errors.New(message.BatchUnknownDependency(t.ID, id)))
+		}
+		p.depends[n] = append(p.depends[n], on)
+	}
+	if e := p.entry(n); p.past[e.id].hash == e.hash {
+		e.state = p.past[e.id].state
+	}
+	return n, nil
 }
 
 // entry is what is kept of one task.
