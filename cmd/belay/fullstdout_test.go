@@ -19,6 +19,9 @@ import (
 var answers = map[string][]string{
 	"belay":                       {"", "--help", "--version", "help", "help run", "help exit-codes"},
 	"belay run":                   {"run --dry-run -- true", "run --dry-run --output-format json -- true"},
+	"belay batch":                 {"batch --dry-run config/belay/config.toml -- true"},
+	"belay batch status":          {"batch status config/belay/config.toml", "batch status --json config/belay/config.toml"},
+	"belay batch results":         {"batch results --help"},
 	"belay explain":               {"explain --exit-code 1", "explain --json --exit-code 1"},
 	"belay ps":                    {"ps", "ps --json", "ps --reap"},
 	"belay top":                   {"top", "top --json"},

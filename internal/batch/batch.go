@@ -313,15 +313,14 @@ func (b *Batch) readNext() *Job {
 			break
 		}
 		b.read++
-		e := b.Plan.entry(n)
-		if e.state == Done || e.state == Failed {
+		if state := *b.Plan.state(n); state == Done || state == Failed {
 			if err := b.reader.Skip(); err != nil {
 				b.broken(err)
 			}
 			continue
 		}
 		t, err := b.reader.Next()
-		if err == nil && t.Hash() != e.hash {
+		if err == nil && t.Hash() != b.Plan.entry(n).hash {
 			err = errors.New(message.BatchTasksChanged(b.Plan.source.Name()))
 		}
 		if err != nil {
@@ -379,13 +378,13 @@ func (b *Batch) readStream() (job *Job, ok bool) {
 		b.halt(stop{reason: SourceBroken, err: err})
 		return nil, true
 	}
-	e := b.Plan.entry(n)
-	if e.state == Failed && b.RetryFailed {
-		e.state = Waiting
+	state := b.Plan.state(n)
+	if *state == Failed && b.RetryFailed {
+		*state = Waiting
 	}
-	b.counts[e.state]++
+	b.counts[*state]++
 	b.changed.Broadcast() // another may read now
-	if e.state == Done || e.state == Failed {
+	if *state == Done || *state == Failed {
 		return nil, false
 	}
 	job = b.prepareJob(t, n)
@@ -404,7 +403,7 @@ func (b *Batch) Pending(each func(*Task) error) error {
 		if err != nil {
 			return err
 		}
-		if s := b.Plan.entry(n).state; s == Done || s == Failed && !b.RetryFailed {
+		if s := *b.Plan.state(n); s == Done || s == Failed && !b.RetryFailed {
 			continue
 		}
 		t.ID = b.Plan.idOf(&t, n)
@@ -451,8 +450,8 @@ func (b *Batch) start(job *Job, worker int) {
 
 // set changes the state of a task. The lock is held.
 func (b *Batch) set(job *Job, s State) {
-	e := b.Plan.entry(uint32(job.Index))
-	b.counts[e.state]--
+	state := b.Plan.state(uint32(job.Index))
+	b.counts[*state]--
 	b.counts[s]++
-	e.state = s
+	*state = s
 }

@@ -12,7 +12,7 @@ type graph struct {
 func (g *graph) ready(job *Job) (ready bool, failed string) {
 	unmet := 0
 	for i, on := range g.plan.depends[uint32(job.Index)] {
-		switch g.plan.entry(on).state {
+		switch *g.plan.state(on) {
 		case Done:
 		case Failed, Skipped:
 			return false, job.Task.DependsOn[i]
@@ -28,7 +28,7 @@ func (g *graph) ready(job *Job) (ready bool, failed string) {
 	}
 	g.unmet[job.Index] = unmet
 	for _, on := range g.plan.depends[uint32(job.Index)] {
-		if g.plan.entry(on).state != Done {
+		if *g.plan.state(on) != Done {
 			g.waiting[on] = append(g.waiting[on], job)
 		}
 	}

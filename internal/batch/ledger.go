@@ -73,17 +73,15 @@ func (l *Ledger) Load(p *Plan) error {
 			delete(l.underWay, r.task) // it ended; only the note of that was not written
 		}
 		if p.streamed && r.state != Skipped {
-			p.past[maphash.String(p.seed, r.task)] = entry{hash: r.hash, state: r.state}
+			p.past[maphash.String(p.seed, r.task)] = pastTask{hash: r.hash, state: r.state}
 		}
 		n, ok := p.find(r.task)
 		if !ok {
 			return
 		}
-		e := p.entry(n)
-		if e.hash != r.hash || r.state == Skipped {
-			return
+		if p.entry(n).hash == r.hash && r.state != Skipped {
+			*p.state(n) = r.state
 		}
-		e.state = r.state
 	})
 	if err != nil {
 		return err
@@ -104,7 +102,7 @@ func Peek(path string, p *Plan) error {
 	}
 	for id, place := range e.last {
 		if n, ok := p.find(id); ok && p.entry(n).hash == place.hash && place.state != Skipped {
-			p.entry(n).state = place.state
+			*p.state(n) = place.state
 		}
 	}
 	return nil

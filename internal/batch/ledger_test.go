@@ -99,7 +99,7 @@ func TestLedger_TornAnywhere(t *testing.T) {
 			t.Fatalf("cut at %d: %v, %d damaged, spent %v, want %d lines", cut, counts, l.Damaged, l.Spent, lines)
 		}
 		for n := range uint32(2) {
-			if p.entry(n).state != Done {
+			if *p.state(n) != Done {
 				finishTask(t, l, p, n, 4)
 			}
 		}
@@ -312,8 +312,8 @@ func TestPlan_Memory(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	bytes := len(p.chunks)*chunkSize*24 + 4*len(p.index) + 4*cap(p.occurrence)
-	if each := bytes / p.Len(); p.Len() != tasks || each > 38 {
+	bytes := len(p.chunks)*chunkSize*17 + 4*len(p.index) + 4*cap(p.occurrence)
+	if each := bytes / p.Len(); p.Len() != tasks || each > 34 {
 		t.Errorf("%d tasks take %d bytes each", p.Len(), each)
 	}
 }

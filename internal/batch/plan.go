@@ -44,6 +44,7 @@ type Plan struct {
 	source Source
 	seed   maphash.Seed
 	chunks [][]entry
+	states [][]State // of the same tasks; beside each entry it would take eight bytes
 	count  int
 	index  []uint32 // open addressing by the hash of the id: a number of a task plus 1, 0 for a free place
 	// occurrence counts equal tasks without ids, from 1; nil if there are none. last is the newest of those that have an equal.
@@ -54,12 +55,12 @@ type Plan struct {
 
 	// streamed says that tasks are added as they are read, and past is what the results say of tasks, by the hash of their ids.
 	streamed bool
-	past     map[uint64]entry
+	past     map[uint64]pastTask
 }
 
 // Stream is a plan of tasks that can be read only once, and are checked as they come: one may depend on those before it.
 func Stream(source Source) *Plan {
-	return &Plan{source: source, seed: maphash.MakeSeed(), index: make([]uint32, 1<<10), depends: map[uint32][]uint32{}, past: map[uint64]entry{}, streamed: true}
+	return &Plan{source: source, seed: maphash.MakeSeed(), index: make([]uint32, 1<<10), depends: map[uint32][]uint32{}, past: map[uint64]pastTask{}, streamed: true}
 }
 
 // take takes a task into a plan that is streamed.
@@ -76,14 +77,19 @@ func (p *Plan) take(t *Task) (n uint32, err error) {
 		p.depends[n] = append(p.depends[n], on)
 	}
 	if e := p.entry(n); p.past[e.id].hash == e.hash {
-		e.state = p.past[e.id].state
+		*p.state(n) = p.past[e.id].state
 	}
 	return n, nil
 }
 
 // entry is what is kept of one task.
 type entry struct {
-	id    uint64 // the hash of its id
+	id   uint64 // the hash of its id
+	hash Hash
+}
+
+// pastTask is what the results say of a task.
+type pastTask struct {
 	hash  Hash
 	state State
 }
@@ -145,6 +151,7 @@ func (p *Plan) mistake(t *Task, err error) error {
 func (p *Plan) Len() int { return p.count }
 
 func (p *Plan) entry(n uint32) *entry { return &p.chunks[n/chunkSize][n%chunkSize] }
+func (p *Plan) state(n uint32) *State { return &p.states[n/chunkSize][n%chunkSize] }
 
 // add takes a task into the plan and names one that has no name.
 func (p *Plan) add(t *Task) error {
@@ -155,7 +162,7 @@ func (p *Plan) add(t *Task) error {
 		return errors.New(message.BatchDoubledID(t.ID))
 	}
 	if p.count%chunkSize == 0 {
-		p.chunks = append(p.chunks, make([]entry, chunkSize))
+		p.chunks, p.states = append(p.chunks, make([]entry, chunkSize)), append(p.states, make([]State, chunkSize))
 	}
 	p.count++
 	*p.entry(n) = entry{id: maphash.String(p.seed, t.ID), hash: hash}
@@ -291,21 +298,17 @@ func (p *Plan) circle() (uint32, bool) {
 
 // reset lets tasks in a state run again, before any of them is looked at: others may depend on them.
 func (p *Plan) reset(s State) {
-	for _, chunk := range p.chunks {
-		for i := range chunk {
-			if chunk[i].state == s {
-				chunk[i].state = Waiting
-			}
+	for n := range uint32(p.count) {
+		if *p.state(n) == s {
+			*p.state(n) = Waiting
 		}
 	}
 }
 
 // Count says how many tasks are in each state.
 func (p *Plan) Count() (counts [6]int) {
-	for i, chunk := range p.chunks {
-		for j := range chunk[:min(chunkSize, p.count-i*chunkSize)] {
-			counts[chunk[j].state]++
-		}
+	for n := range uint32(p.count) {
+		counts[*p.state(n)]++
 	}
 	return counts
 }
