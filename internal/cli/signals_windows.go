@@ -30,11 +30,8 @@ func catchSignals(bool) signals {
 func (s signals) pass(inv *engine.Invocation, headless bool, exit func(code int)) {
 	asked := false
 	for got := range s {
-		sig, name := syscall.SIGINT, "Ctrl-C"
-		if got == syscall.SIGTERM {
-			sig, name = syscall.SIGTERM, "SIGTERM"
-		}
-		cause := &engine.Interrupt{Signal: int(sig), Name: name}
+		sig := got.(syscall.Signal)
+		cause := interrupt(sig)
 		switch {
 		case inv.Over():
 			exit(128 + int(sig))
@@ -47,6 +44,14 @@ func (s signals) pass(inv *engine.Invocation, headless bool, exit func(code int)
 			inv.Cancel(cause)
 		}
 	}
+}
+
+func interrupt(sig syscall.Signal) *engine.Interrupt {
+	name := "Ctrl-C"
+	if sig == syscall.SIGTERM {
+		name = "SIGTERM"
+	}
+	return &engine.Interrupt{Signal: int(sig), Name: name}
 }
 
 func endAsShellExpects(io.Reader, int) {}
