@@ -174,7 +174,7 @@ func TestBatch_Large(t *testing.T) {
 	fmt.Sscan(fields[11], &user)
 	fmt.Sscan(fields[12], &system)
 	cpu := time.Duration(user+system) * 10 * time.Millisecond // ticks of a hundredth of a second
-	var peak int // in KiB
+	var peak int                                              // in KiB
 	_, after, _ := strings.Cut(*last.Result, "VmHWM:")
 	fmt.Sscan(after, &peak)
 	t.Logf("tried %d results on file: the first task starts after %v of CPU, and the batch takes %d MiB", tasks, cpu, peak>>10)
