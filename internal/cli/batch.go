@@ -29,6 +29,9 @@ type batchOptions struct {
 var notInBatch = []string{"prompt", "prompt-file", "no-stdin", "replay-stdin", "stream", "output-format", "result-file", "github", "exit-code", "notify-after",
 	"resume", "resume-or-new", "max-cost", "dry-run"}
 
+// batchGroup is the heading of the flags that only belay batch has.
+const batchGroup = "Tasks"
+
 func newBatch() *cobra.Command {
 	var o batchOptions
 	cmd := &cobra.Command{
@@ -47,10 +50,11 @@ Run the failed tasks again:
 Show how far it is, from another terminal:
   belay batch status answers.jsonl`,
 		Long: `Runs one command for each task, several at a time, and appends a line of JSON to the results as each ends. Stopped or killed at any moment, the same
-command continues: no finished task is repeated, and an agent that was under way continues its session.
+command continues: no finished task is repeated, and an interrupted agent continues its session.
 
-TASKS is a file with one task per line: JSON objects with id, prompt, args, cwd, env, profile, model, name, tags, timeout, max_cost and depends_on, or plain
-prompts; a CSV file with a header; a directory, each file of which is a prompt; or - for stdin. The format is found by the file's name and its first bytes.
+TASKS is a file with one task per line, a CSV file with a header, a directory in which each file is a prompt, or - for stdin. A line is a plain prompt, or a
+JSON object with any of these keys: id, prompt, args, cwd, env, profile, model, name, tags, timeout, max_cost and depends_on. The format is found by the file's
+name and its first bytes.
 
 An agent gets the prompt of each task in its own way. In any other command {} stands for the prompt, {id} for the id, {file} for the path of a file, and
 {name} for a column or a key of that name. A command without any of them reads the prompt from stdin. No shell is involved.
@@ -58,18 +62,17 @@ An agent gets the prompt of each task in its own way. In any other command {} st
 A limit pauses the batch, and it continues when the limit lifts, however many hours that takes, unless --max-wait is given. All other flags are those of belay
 run and apply to each task.
 
-Exit codes: 0 all tasks are done, 1 some have failed, 75 paused (run the same command later), 78 a key or the billing is wrong, 130 and 143 stopped, 2 wrong use
-or wrong tasks.`,
+Exit codes: 0 if all tasks are done, 1 if some have failed, 2 if the tasks or the flags are wrong. With 75 the batch is paused: run the same command later. With
+78 a key or the billing is wrong, and with 130 or 143 the batch was stopped by a signal.`,
 	}
 	flags := cmd.Flags()
-	const group = "Tasks and results"
 	text := func(to *string, name, short, kind, usage string) {
 		flags.VarP(&textFlag{to, kind}, name, short, usage)
-		flags.SetAnnotation(name, groupKey, []string{group})
+		flags.SetAnnotation(name, groupKey, []string{batchGroup})
 	}
 	flag := func(to *bool, name, usage string) {
 		flags.BoolVar(to, name, false, usage)
-		flags.SetAnnotation(name, groupKey, []string{group})
+		flags.SetAnnotation(name, groupKey, []string{batchGroup})
 	}
 	text(&o.output, "output", "o", "FILE", "append results to FILE (default: TASKS with .results.jsonl in place of its extension)")
 	text(&o.outputDir, "output-dir", "", "DIR", "write the output of each task to a file in DIR instead of into the results")

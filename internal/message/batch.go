@@ -33,7 +33,11 @@ func BatchWrongType(key, value string) string {
 	if key == "" {
 		return "unexpected " + value
 	}
-	return fmt.Sprintf("%s cannot be a %s", key, value)
+	article := "a"
+	if value == "array" || value == "object" {
+		article = "an"
+	}
+	return fmt.Sprintf("%s cannot be %s %s", key, article, value)
 }
 
 // BatchIDIsText says what an id is.
@@ -72,7 +76,7 @@ func BatchUnknownPlaceholder(name string, columns []string) string {
 	if columns == nil {
 		return fmt.Sprintf("the command has {%s}, but the task has no such key", name)
 	}
-	return fmt.Sprintf("unknown placeholder {%s} in the command; there are %s", name, strings.Join(known, ", "))
+	return fmt.Sprintf("unknown placeholder {%s} in the command; the placeholders are %s", name, strings.Join(known, ", "))
 }
 
 // BatchDoubledID says that two tasks have the same id.
@@ -148,12 +152,12 @@ func BatchBadJobs(text string) string {
 
 // BatchBadFormat says what --format takes.
 func BatchBadFormat(text string, formats []string) string {
-	return fmt.Sprintf("%q is not a format; there are %s", text, strings.Join(formats, ", "))
+	return fmt.Sprintf("%q is not a format; the formats are %s", text, strings.Join(formats, ", "))
 }
 
 // BatchBadDeadline says what --deadline takes.
 func BatchBadDeadline(text string) string {
-	return fmt.Sprintf("%q is neither a duration nor a time to come; write 8h, 06:30 or 2026-11-17T06:30:00Z", text)
+	return fmt.Sprintf("%q is neither a duration nor a time in the future; write 8h, 06:30 or an RFC 3339 timestamp", text)
 }
 
 // BatchBadCost says what --max-cost takes.
@@ -175,7 +179,7 @@ func BatchContinues(path string, over, interrupted int, torn int64) string {
 
 // BatchDamaged says that lines of the results cannot be read.
 func BatchDamaged(path string, lines int) string {
-	return fmt.Sprintf("%s in %s cannot be read and are ignored", count(lines, "line"), path)
+	return fmt.Sprintf("ignoring %s in %s", count(lines, "unreadable line"), path)
 }
 
 // BatchTaskFailed says that a task has failed.
@@ -183,7 +187,7 @@ func BatchTaskFailed(id, why string) string { return fmt.Sprintf("task %s failed
 
 // BatchTaskSkipped says that a task was skipped.
 func BatchTaskSkipped(id, on string) string {
-	return fmt.Sprintf("task %s skipped: %s, which it depends on, is not done", id, on)
+	return fmt.Sprintf("task %s skipped because it depends on %s, which did not succeed", id, on)
 }
 
 // BatchProgress is how a batch stands.
@@ -197,7 +201,12 @@ type BatchProgress struct {
 
 // BatchNow says how a batch stands, in one line.
 func BatchNow(p BatchProgress) string {
-	parts := []string{fmt.Sprintf("%d of %d done", p.Done, p.Total)}
+	return batchLine(fmt.Sprintf("%d of %d done", p.Done, p.Total), p, 0)
+}
+
+// batchLine is a line that begins with how many tasks are done. unfinished are those of a batch that has ended.
+func batchLine(done string, p BatchProgress, unfinished int) string {
+	parts := []string{done}
 	add := func(n int, what string) {
 		if n > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", n, what))
@@ -207,6 +216,7 @@ func BatchNow(p BatchProgress) string {
 	add(p.Skipped, "skipped")
 	add(p.Running, "running")
 	add(p.Paused, "waiting for a limit")
+	add(unfinished, "unfinished")
 	if !p.Until.IsZero() {
 		parts = append(parts, "limit lifts at "+When(p.Until))
 	} else if p.Left > 0 {
@@ -226,21 +236,15 @@ func BatchNow(p BatchProgress) string {
 
 // BatchEnd says what has become of a batch.
 func BatchEnd(p BatchProgress, took time.Duration) string {
-	p.Left, p.Until, p.Doing = 0, time.Time{}, ""
-	left := p.Total - p.Done - p.Failed - p.Skipped
-	p.Running, p.Paused = 0, 0
-	text := BatchNow(p)
-	if left > 0 {
-		text += fmt.Sprintf(", %d not started or not finished", left)
-	}
-	return fmt.Sprintf("%s in %s", text, printable.Span(took))
+	p.Left, p.Until, p.Doing, p.Running, p.Paused = 0, time.Time{}, "", 0, 0
+	return batchLine(fmt.Sprintf("%d of %d done in %s", p.Done, p.Total, printable.Span(took)), p, p.Total-p.Done-p.Failed-p.Skipped)
 }
 
 // BatchStopped says why a batch has ended before its tasks have, and how to continue it.
 func BatchStopped(why, again string) string { return sentences(why, "continue with: "+again) }
 
 // BatchFatal says that no task can work.
-func BatchFatal(err string) string { return sentences(err, "no other task was started") }
+func BatchFatal(err string) string { return sentences(err, "no more tasks were started") }
 
 // BatchTooManyFailures says that a batch was stopped for its failures.
 func BatchTooManyFailures(failed int) string {
@@ -291,7 +295,7 @@ func BatchAtLeast(dollars float64, basis string) string {
 func BatchByPrompts(model string) string { return "the prompts alone, at the price of " + model }
 
 // BatchCostNotKnown says that there is no price to expect.
-func BatchCostNotKnown() string { return "unknown: the model of the tasks is not known" }
+func BatchCostNotKnown() string { return "unknown, because there is no price for the model" }
 
 // BatchNoResults says that there are no results.
 func BatchNoResults(path string) string { return fmt.Sprintf("%s has no results", path) }
@@ -310,10 +314,10 @@ func BatchManyTasks(word string) string {
 }
 
 // BatchWhereTo says that results of tasks without a file need one.
-func BatchWhereTo() string { return "tasks from stdin need a file for their results" }
+func BatchWhereTo() string { return "tasks from stdin need a file for the results" }
 
 // BatchWhichResults says that a file of results is missing.
-func BatchWhichResults() string { return "name one file of results" }
+func BatchWhichResults() string { return "expected one results file" }
 
 // BatchResultsUnreadable says that results cannot be read.
 func BatchResultsUnreadable(path string, err error) string {
