@@ -17,6 +17,7 @@ import (
 	"github.com/belay-run/belay/internal/state"
 	"github.com/belay-run/belay/internal/stdio"
 	"github.com/belay-run/belay/internal/term"
+	"github.com/belay-run/belay/verdict"
 )
 
 // shownCommands is how many commands a dry run prints.
@@ -134,11 +135,12 @@ func medianCost(name string) (median float64, runs int) {
 	from := max(info.Size()-lookBack, 0)
 	costs := map[string]float64{}
 	for e := range journal.Read(io.NewSectionReader(f, from, info.Size()-from), nil) {
-		var used struct {
-			Cost *float64 `json:"cost_usd"`
+		var used verdict.Usage
+		if e.Name != name || e.Kind != "" || json.Unmarshal(e.Usage, &used) != nil {
+			continue
 		}
-		if e.Name == name && e.Kind == "" && json.Unmarshal(e.Usage, &used) == nil && used.Cost != nil {
-			costs[e.Invocation] += *used.Cost
+		if cost := price.Credible(used.CostUSD); cost != nil {
+			costs[e.Invocation] += *cost
 		}
 	}
 	if len(costs) == 0 {
@@ -149,5 +151,5 @@ func medianCost(name string) (median float64, runs int) {
 		list = append(list, cost)
 	}
 	slices.Sort(list)
-	return list[len(list)/2], len(list)
+	return (list[(len(list)-1)/2] + list[len(list)/2]) / 2, len(list)
 }
