@@ -32,7 +32,7 @@ type Batch struct {
 	Deadline time.Time
 	// NoWait stops at a limit instead of waiting until it lifts.
 	NoWait bool
-	// Ended is told of each task that has ended, one at a time; nil if that is of no use.
+	// Ended is told of each task that has ended, one at a time and in that order, while others run; nil if that is of no use.
 	Ended func(*Job, *Outcome)
 
 	mu      sync.Mutex
@@ -51,6 +51,8 @@ type Batch struct {
 	running map[int]*Job // by worker
 	workers int
 	stop    stop
+	untold  []notice
+	idle    bool // all workers have ended
 	begun   time.Time
 	cancel  context.CancelCauseFunc
 	wake    *time.Timer
@@ -162,7 +164,10 @@ func (b *Batch) Run(ctx context.Context) (sum Summary, err error) {
 		})
 		defer late.Stop()
 	}
-	var group sync.WaitGroup
+	var group, teller sync.WaitGroup
+	if b.Ended != nil {
+		teller.Go(b.tell)
+	}
 	b.mu.Lock()
 	for b.workers < b.level.most() {
 		if b.workers >= b.level.now() && !b.level.fixed {
@@ -179,6 +184,11 @@ func (b *Batch) Run(ctx context.Context) (sum Summary, err error) {
 	}
 	b.mu.Unlock()
 	group.Wait()
+	b.mu.Lock()
+	b.idle = true
+	b.changed.Broadcast()
+	b.mu.Unlock()
+	teller.Wait()
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.wake != nil {
@@ -257,7 +267,7 @@ func (b *Batch) over() bool {
 
 // pick is the job that may start now; nil if one has to wait. The lock is held.
 func (b *Batch) pick() *Job {
-	if b.stop.reason != NotStopped || len(b.running) >= b.level.now() {
+	if b.stop.reason != NotStopped || len(b.running) >= b.level.now() || len(b.untold) >= mostUntold {
 		return nil
 	}
 	if left := time.Until(b.held.until); left > 0 {

@@ -76,6 +76,42 @@ func counts(sum batch.Summary) string {
 	return fmt.Sprintf("done %d, failed %d, skipped %d, left %d", sum.Counts[batch.Done], sum.Counts[batch.Failed], sum.Counts[batch.Skipped], sum.Left())
 }
 
+// Who takes long over a result holds up neither the other tasks nor a deadline, and is told in the order in which tasks end. No more
+// results than some wait for it.
+func TestBatch_SlowToBeTold(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var told []string
+		s := &script{}
+		ids := []string{"a", "b", "c", "d"}
+		b := &batch.Batch{Ended: func(job *batch.Job, _ *batch.Outcome) {
+			time.Sleep(time.Minute)
+			told = append(told, job.Task.ID)
+		}}
+		time.AfterFunc(10*time.Second, func() {
+			if done := b.Progress().Done; done != 4 {
+				t.Errorf("%d tasks are done after ten seconds", done)
+			}
+		})
+		if sum, took := run(t, s, b, tasks(ids...)); counts(sum) != "done 4, failed 0, skipped 0, left 0" || took != 4*time.Minute+time.Second {
+			t.Errorf("%s in %v", counts(sum), took)
+		}
+		if !slices.Equal(told, ids) {
+			t.Errorf("told of %q", told)
+		}
+
+		var many []string
+		for i := range 200 {
+			many = append(many, fmt.Sprint(i))
+		}
+		s = &script{}
+		b = &batch.Batch{Deadline: time.Now().Add(time.Hour), Ended: func(*batch.Job, *batch.Outcome) { time.Sleep(24 * time.Hour) }}
+		sum, _ := run(t, s, b, tasks(many...))
+		if sum.Stop != batch.DeadlinePassed || len(s.started) < 10 || len(s.started) > 70 {
+			t.Errorf("%d tasks were started, stopped for %v", len(s.started), sum.Stop)
+		}
+	})
+}
+
 var failed = batch.Outcome{State: batch.Failed, Class: verdict.Unknown, Error: "exit 1"}
 
 func TestBatch(t *testing.T) {

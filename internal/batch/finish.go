@@ -90,9 +90,7 @@ func (b *Batch) record(job *Job, o *Outcome) {
 	}
 	b.set(job, o.State)
 	b.ended++
-	if b.Ended != nil {
-		b.Ended(job, o)
-	}
+	b.announce(job, o)
 	b.release(job, o.State == Done)
 }
 
@@ -123,9 +121,7 @@ func (b *Batch) skip(job *Job, failed string) {
 			b.unwritable(err)
 		}
 	}
-	if b.Ended != nil {
-		b.Ended(job, &Outcome{State: Skipped, Error: failed})
-	}
+	b.announce(job, &Outcome{State: Skipped, Error: failed})
 	b.release(job, false)
 }
 
