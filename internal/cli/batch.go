@@ -20,9 +20,9 @@ import (
 
 // batchOptions are the flags of belay batch that belay run does not have.
 type batchOptions struct {
-	output, outputDir, jobs, format       string
-	abortAfter, maxCost, deadline         string
-	retryFailed, failFast, dryRun, asJSON bool
+	output, outputDir, jobs, format string
+	abortAfter, maxCost, deadline   string
+	retryFailed, failFast, dryRun   bool
 }
 
 // notInBatch are settings of belay run that make no sense for many tasks, or that belay batch has in another sense.
