@@ -85,6 +85,9 @@ func TestDocs_NameEveryFlag(t *testing.T) {
 			continue
 		}
 		for _, f := range c.Flags {
+			if f.Hidden {
+				continue
+			}
 			row := flagRow(f)
 			if commands[row] == nil {
 				rows = append(rows, row)

@@ -222,7 +222,7 @@ removed by a later call when everything in it is that old and is in the database
 				{Name: "json", Help: "print JSON"},
 			},
 		},
-		{Name: MCP, Hidden: true, Flags: []Flag{{Name: "settings", Arg: "JSON", Help: "what the flags of belay mcp say"}}},
+		{Name: MCP, Hidden: true, Flags: []Flag{{Name: "settings", Arg: "JSON", Help: "what the flags of belay mcp say", Hidden: true}}},
 		{Name: Fold, Hidden: true},
 		{Name: CheckDatabase, Hidden: true},
 	}
