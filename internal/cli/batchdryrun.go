@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/belay-run/belay/internal/agent"
 	"github.com/belay-run/belay/internal/batch"
 	"github.com/belay-run/belay/internal/journal"
 	"github.com/belay-run/belay/internal/message"
@@ -83,8 +84,8 @@ type estimate struct {
 const bytesPerToken = 8
 
 func (e *estimate) add(t *batch.Task, c *taskCommand) {
-	if c.known == nil || c.known.Name() == "gh" {
-		return
+	if _, ok := c.known.(agent.Agent); !ok {
+		return // it asks no model
 	}
 	e.agents++
 	model := t.Model
