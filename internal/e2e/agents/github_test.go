@@ -83,7 +83,11 @@ func TestGitHub(t *testing.T) {
 			}
 			t.Run(fault.name, func(t *testing.T) {
 				t.Parallel()
-				s := a.New(t, version, fault.script)
+				script := fault.script
+				if a == gemini || a == opencode { // they wait longer in between, so that five are more than Belay allows
+					script = strings.Replace(script, "overloaded x5", "overloaded x2", 1)
+				}
+				s := a.New(t, version, script)
 				output, summary := s.File("output", ""), s.File("summary", "")
 				s.Env = append(s.Env, "GITHUB_ACTIONS=true", "GITHUB_OUTPUT="+output, "GITHUB_STEP_SUMMARY="+summary)
 				args, _ := model(t, a)
