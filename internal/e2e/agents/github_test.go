@@ -96,8 +96,8 @@ func TestGitHub(t *testing.T) {
 					flags = append(flags, soon...)
 				}
 				r := s.Belay(flags, a.ask(append(args, "say hi")...))
-				if r.Code == 0 && r.Result.Attempts == 1 && r.Stderr == "" {
-					t.Skip("it has dealt with that by itself, and said nothing of it")
+				if a == gemini && fault.name == "BreaksOff" && r.Code == 0 && r.Result.Attempts == 1 {
+					t.Skip("gemini asks again by itself, and says nothing of it")
 				}
 
 				level, class := "warning", ""
