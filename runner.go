@@ -150,12 +150,12 @@ type Resume struct {
 	// Session is the one to go on with: its id, or [LastSession]. Empty begins a new one, unless the command line itself
 	// says otherwise.
 	Session string
-	// OrNew begins a new session if there is no such one any more.
+	// OrNew begins a new session if that one no longer exists.
 	OrNew bool
 	// Prompt is what a session is told that goes on after a failed attempt; empty means "Continue where you left off."
 	Prompt string
 	// Interrupted says that the session has been given the request already, by a run that did not come to its end: it is told Prompt, or by
-	// default to continue, and if there is no such session any more, the request begins a new one.
+	// default to continue, and if the session no longer exists, the request begins a new one.
 	Interrupted bool
 	// Never begins anew after a failed attempt, also where that pays twice.
 	Never bool

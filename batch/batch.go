@@ -7,7 +7,7 @@
 //
 // Tasks come from an iterator and are read as they are needed. Each becomes one invocation of a [belay.Runner], in this process. Their
 // results come out of another iterator as they end, and are appended to the file that [Batch.Results] names, if it names one. A later Run with
-// the same file continues: what has ended is not run again, and an agent that was under way when the program was killed continues its session.
+// the same file continues: what has ended is not run again, and an agent that was working when the program was killed continues its session.
 //
 // A limit of the service does not fail a task. It waits until the limit lifts, unless the policy of the Runner has a MaxWait.
 package batch
@@ -48,7 +48,7 @@ type Result struct {
 	// Skipped is the id of a task that this one depends on and that is not done; empty if it was not skipped for that.
 	Skipped string
 	// Begun says how: "new", "resumed" in the session in which an agent was at work on the task when an earlier Run was ended, or "restarted"
-	// if it was under way then and there is no such session.
+	// if it was running then, and there is no session to continue.
 	Begun string
 }
 
@@ -74,7 +74,7 @@ type Batch struct {
 }
 
 // Run runs the tasks and yields the result of each as it ends, once it is on file. Tasks that the file has already are not among them. To end
-// the iteration early stops what is under way. Where the batch ends before its tasks do, the last pair has no result and the reason: an error
+// the iteration early stops what is running. Where the batch ends before its tasks do, the last pair has no result and the reason: an error
 // of the tasks' iterator, the context's cause, or what is wrong with the file.
 func (b *Batch) Run(ctx context.Context, tasks iter.Seq2[Task, error]) iter.Seq2[*Result, error] {
 	return func(yield func(*Result, error) bool) {
@@ -91,7 +91,7 @@ func (b *Batch) Run(ctx context.Context, tasks iter.Seq2[Task, error]) iter.Seq2
 		for res := range r.results {
 			if !yield(res, nil) {
 				cancel()
-				for range r.results { // what is under way ends
+				for range r.results { // what is running ends
 				}
 				return
 			}

@@ -73,28 +73,17 @@ func given(name string) (ok bool) {
 // build makes belay as it is released, which is belay-plain too, belayd, and a belay with the race detector where there is a C compiler.
 func build(dir string) error {
 	binDir, raceDir = dir, filepath.Join(dir, "race")
-	if err := errors.Join(buildCompanion(dir), os.Mkdir(raceDir, 0o700)); err != nil {
+	if err := errors.Join(os.Mkdir(raceDir, 0o700), buildCompanion(dir), goBuild(filepath.Join(dir, "belay"), ".", "CGO_ENABLED=0")); err != nil {
 		return err
 	}
-	belay := filepath.Join(dir, "belay")
-	if err := goBuild(belay, ".", "CGO_ENABLED=0"); err != nil {
+	link := func(name, to string) error { return os.Link(filepath.Join(dir, name), filepath.Join(dir, to)) }
+	// belayd is looked for beside belay.
+	if err := errors.Join(link("belay", "belay-plain"), link("belay", "race/belay-plain"), link("belayd", "race/belayd"), link("ask", "race/ask")); err != nil {
 		return err
-	}
-	for _, name := range []string{"belayd", "ask", "belay-plain"} { // which are looked for beside belay
-		of := name
-		if name == "belay-plain" {
-			of = "belay"
-			if err := os.Link(belay, filepath.Join(dir, name)); err != nil {
-				return err
-			}
-		}
-		if err := os.Link(filepath.Join(dir, of), filepath.Join(raceDir, name)); err != nil {
-			return err
-		}
 	}
 	if err := goBuild(filepath.Join(raceDir, "belay"), ".", "CGO_ENABLED=1", "-race"); err != nil {
 		fmt.Fprintf(os.Stderr, "no race detector: %v\n", err)
-		return os.Link(belay, filepath.Join(raceDir, "belay"))
+		return link("belay", "race/belay")
 	}
 	return nil
 }

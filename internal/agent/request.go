@@ -1,6 +1,9 @@
 package agent
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // Meaning is what an option says, as far as another CLI can be told the same: see [Request].
 type Meaning uint8
@@ -29,8 +32,8 @@ const (
 type Request struct {
 	// Prompt is the prompt in the command line.
 	Prompt string
-	// Dir is the directory that the command line names to work in; empty if it names none.
-	Dir string
+	// Dir is the directory that the command line names to work in, Model the model; empty if it names none.
+	Dir, Model string
 	// AllowAll says that nothing is asked for and nothing is sandboxed, NoSession that no session is kept.
 	AllowAll, NoSession bool
 	// Own is an option, or a command, that has no equivalent elsewhere; empty if there is none.
@@ -62,6 +65,10 @@ func (r *Request) Add(t Table, l *CommandLine) {
 			r.own(written)
 		case DirMeaning:
 			r.Dir = value
+		case ModelMeaning:
+			if slices.Contains(o.Names, "--model") { // others say how hard it is to think
+				r.Model = value
+			}
 		case AllowAllMeaning:
 			r.AllowAll = true
 		case NoSessionMeaning:

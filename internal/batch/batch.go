@@ -2,13 +2,10 @@ package batch
 
 import (
 	"context"
-	"errors"
-	"io"
 	"sync"
 	"time"
 
 	"github.com/belay-run/belay/internal/message"
-	"github.com/belay-run/belay/verdict"
 )
 
 // Batch runs the tasks of a plan.
@@ -28,7 +25,7 @@ type Batch struct {
 	Abort    Abort
 	// MaxCost is what all tasks together may cost, with those of earlier starts; 0 means no limit.
 	MaxCost float64
-	// Deadline is when no further task is started, and those under way are stopped; zero means never.
+	// Deadline is when no further task is started, and running ones are stopped; zero means never.
 	Deadline time.Time
 	// NoWait stops at a limit instead of waiting until it lifts.
 	NoWait bool
@@ -62,48 +59,6 @@ type Batch struct {
 type Abort struct {
 	Failures int
 	Percent  float64 // of all tasks that have ended, once there are ten
-}
-
-// Job is a task that runs.
-type Job struct {
-	Task   Task
-	Index  int
-	Worker int // from 0; a worker runs one job at a time
-	Begun  Begun
-	// Session is the one in which an agent has worked on the task before; empty if there is none.
-	Session string
-	// MaxCost is what the task may cost: its own limit, or what the batch has left; 0 means no limit.
-	MaxCost float64
-
-	batch   *Batch
-	hash    Hash
-	started time.Time
-	doing   string
-	cost    float64 // so far
-	waiting time.Time
-	paid    float64 // by earlier tries of this batch that a limit has paused
-}
-
-// Outcome is what has become of a job.
-type Outcome struct {
-	// State is [Done], [Failed], or [Paused] by a limit; [Waiting] says that the job was stopped and is to continue another time.
-	State State
-	Class verdict.Class
-	Error string
-	Cost  float64
-	// Until is when a limit lifts; zero if that is not known. Session is where the task continues then.
-	Until   time.Time
-	Session string
-	// Fatal says that no other task can work either: a key is not accepted, a bill is not paid.
-	Fatal bool
-	// Spent says that a limit on cost was reached which is not the task's own.
-	Spent bool
-
-	Stderr, OutputFile string
-	// Result writes the result of the run as one object; nil if there was none.
-	Result func(io.Writer) error
-
-	unwritten error // why the result could not be written
 }
 
 // StopReason says why a batch has ended before its tasks have.
@@ -140,7 +95,7 @@ type Summary struct {
 // Left says how many tasks are not over.
 func (s *Summary) Left() int { return s.Counts[Waiting] + s.Counts[Running] + s.Counts[Paused] }
 
-// Run runs all tasks that are not over. It returns when they are, or when nothing more may start and all that were under way have ended.
+// Run runs all tasks that are not over. It returns when they are, or when nothing more may start and all that were running have ended.
 func (b *Batch) Run(ctx context.Context) (sum Summary, err error) {
 	if b.reader, err = b.Plan.source.Open(); err != nil {
 		return sum, err
@@ -306,130 +261,6 @@ func (b *Batch) wakeAfter(d time.Duration) {
 		defer b.mu.Unlock()
 		b.changed.Broadcast()
 	})
-}
-
-// readNext reads to the next task that may start; nil if there is none now. The lock is held.
-func (b *Batch) readNext() *Job {
-	for !b.atEnd {
-		if b.Plan.streamed {
-			if job, ok := b.readStream(); ok {
-				return job
-			}
-			continue
-		}
-		n := b.read
-		if int(n) >= b.Plan.count {
-			b.atEnd = true
-			break
-		}
-		b.read++
-		if state := *b.Plan.state(n); state == Done || state == Failed {
-			if err := b.reader.Skip(); err != nil {
-				b.broken(err)
-			}
-			continue
-		}
-		t, err := b.reader.Next()
-		if err == nil && t.Hash() != b.Plan.entry(n).hash {
-			err = errors.New(message.BatchTasksChanged(b.Plan.source.Name()))
-		}
-		if err != nil {
-			b.broken(err)
-			return nil
-		}
-		t.ID = b.Plan.idOf(&t, n)
-		if job := b.prepareJob(t, n); job != nil {
-			return job
-		}
-	}
-	return nil
-}
-
-// prepareJob is the job of a task that was read; nil if it has to wait for others, or never starts.
-func (b *Batch) prepareJob(t Task, n uint32) *Job {
-	job := &Job{Task: t, Index: int(n), Begun: New, batch: b, hash: b.Plan.entry(n).hash}
-	if b.Ledger != nil {
-		if was, ok := b.Ledger.underWay[t.ID]; ok && was.hash == job.hash {
-			job.Begun = Restarted
-			if was.session != "" {
-				job.Begun, job.Session = Resumed, was.session
-			}
-		}
-	}
-	switch ready, failed := b.graph.ready(job); {
-	case failed != "":
-		b.skip(job, failed)
-	case ready:
-		return job
-	}
-	return nil
-}
-
-// readStream reads a task that is not in the plan yet; ok is false if it is over, or there are no more. The source may wait for something,
-// and others must not wait with it: the lock is given up meanwhile.
-func (b *Batch) readStream() (job *Job, ok bool) {
-	if b.reading {
-		return nil, true
-	}
-	b.reading = true
-	b.mu.Unlock()
-	t, err := b.reader.Next()
-	b.mu.Lock()
-	b.reading = false
-	if errors.Is(err, io.EOF) {
-		b.atEnd = true
-		return nil, false
-	}
-	var n uint32
-	if err == nil {
-		n, err = b.Plan.take(&t)
-	}
-	if err != nil {
-		b.halt(stop{reason: SourceBroken, err: err})
-		return nil, true
-	}
-	state := b.Plan.state(n)
-	if *state == Failed && b.RetryFailed {
-		*state = Waiting
-	}
-	b.counts[*state]++
-	b.changed.Broadcast() // another may read now
-	if *state == Done || *state == Failed {
-		return nil, false
-	}
-	job = b.prepareJob(t, n)
-	return job, job != nil
-}
-
-// Pending calls a function for each task that would run.
-func (b *Batch) Pending(each func(*Task) error) error {
-	r, err := b.Plan.source.Open()
-	if err != nil {
-		return err
-	}
-	defer r.Close()
-	for n := range uint32(b.Plan.count) {
-		t, err := r.Next()
-		if err != nil {
-			return err
-		}
-		if s := *b.Plan.state(n); s == Done || s == Failed && !b.RetryFailed {
-			continue
-		}
-		t.ID = b.Plan.idOf(&t, n)
-		if err := each(&t); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// broken stops the batch because its tasks cannot be read as they were.
-func (b *Batch) broken(err error) {
-	if errors.Is(err, io.EOF) {
-		err = errors.New(message.BatchTasksChanged(b.Plan.source.Name()))
-	}
-	b.halt(stop{reason: SourceBroken, err: err})
 }
 
 // halt lets nothing more start. The first reason counts. The lock is held.

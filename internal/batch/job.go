@@ -1,6 +1,53 @@
 package batch
 
-import "time"
+import (
+	"io"
+	"time"
+
+	"github.com/belay-run/belay/verdict"
+)
+
+// Job is a task that runs.
+type Job struct {
+	Task   Task
+	Index  int
+	Worker int // from 0; a worker runs one job at a time
+	Begun  Begun
+	// Session is the one in which an agent has worked on the task before; empty if there is none.
+	Session string
+	// MaxCost is what the task may cost: its own limit, or what the batch has left; 0 means no limit.
+	MaxCost float64
+
+	batch   *Batch
+	hash    Hash
+	started time.Time
+	doing   string
+	cost    float64 // so far
+	waiting time.Time
+	paid    float64 // by earlier tries of this batch that a limit has paused
+}
+
+// Outcome is what has become of a job.
+type Outcome struct {
+	// State is [Done], [Failed], or [Paused] by a limit; [Waiting] says that the job was stopped and is to continue another time.
+	State State
+	Class verdict.Class
+	Error string
+	Cost  float64
+	// Until is when a limit lifts; zero if that is not known. Session is where the task continues then.
+	Until   time.Time
+	Session string
+	// Fatal says that no other task can work either: a key is not accepted, a bill is not paid.
+	Fatal bool
+	// Spent says that a limit on cost was reached which is not the task's own.
+	Spent bool
+
+	Stderr, OutputFile string
+	// Result writes the result of the run as one object; nil if there was none.
+	Result func(io.Writer) error
+
+	unwritten error // why the result could not be written
+}
 
 // InSession notes in which session an agent works on the task: should the batch be killed, the next one continues there.
 func (j *Job) InSession(id string) {

@@ -18,7 +18,7 @@ import (
 // journalSuffix names the journal beside the results.
 const journalSuffix = ".state"
 
-// journal is a file beside the results: who has them, and which tasks are under way, so that a later start knows them although this one
+// journal is a file beside the results: who has them, and which tasks are running, so that a later start knows them although this one
 // was killed. It is locked while a batch runs, and gone when all tasks are over.
 type journal struct {
 	path string
@@ -49,7 +49,7 @@ type Holder struct {
 	Tasks   string    `json:"tasks"`
 }
 
-// interrupted is a task that was under way when the batch before ended.
+// interrupted is a task that was running when the batch before ended.
 type interrupted struct {
 	hash    Hash
 	session string // in which an agent was working on it; empty if that is not known
@@ -66,7 +66,7 @@ func (e *InUse) Error() string {
 	return message.BatchInUse(e.Path, e.Holder.PID, e.Holder.Host, e.Holder.Started)
 }
 
-// openJournal opens and locks the journal, and says which tasks were under way.
+// openJournal opens and locks the journal, and says which tasks were running.
 func openJournal(path, tasks string) (*journal, map[string]interrupted, error) {
 	for {
 		f, err := safefile.OpenOwnElsewhere(path, os.O_RDWR|os.O_CREATE)
@@ -106,7 +106,7 @@ func tryLock(f *os.File) (held bool, err error) {
 	return false, nil
 }
 
-// begin says who has the results now. What is known of tasks under way is kept.
+// begin says who has the results now. What is known of running tasks is kept.
 func (j *journal) begin(n notes, tasks string) error {
 	if len(n.underWay) == 0 {
 		if err := j.file.Truncate(0); err != nil {
@@ -234,7 +234,7 @@ func (j *journal) close(over bool) error {
 	defer j.mu.Unlock()
 	j.write()
 	if over {
-		os.Remove(j.path) // before it is unlocked: whoever has opened it meanwhile finds that it is another file
+		os.Remove(j.path) // before it is unlocked: a process that has opened it in the meantime finds that it is another file
 	}
 	return j.file.Close()
 }

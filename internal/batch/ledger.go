@@ -38,7 +38,7 @@ type Ledger struct {
 	synced sync.WaitGroup
 }
 
-// Interrupted is how many tasks were under way when the batch before ended.
+// Interrupted is how many tasks were running when the batch before ended.
 func (l *Ledger) Interrupted() int { return len(l.underWay) }
 
 // SyncInterval is how long a result may be only in the memory of the system.
@@ -276,7 +276,7 @@ func (l *Ledger) offset() int64 {
 	return l.size
 }
 
-// Close ends the use of the results. over says that nothing is under way or left to do, so that nothing need be kept beside them.
+// Close ends the use of the results. over says that nothing is running or left to do, so that nothing need be kept beside them.
 func (l *Ledger) Close(over bool) error {
 	close(l.done)
 	l.synced.Wait()

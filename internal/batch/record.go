@@ -12,8 +12,8 @@ type Begun string
 
 const (
 	New       Begun = "new"
-	Resumed   Begun = "resumed"   // in the session in which it was under way when the batch was killed or stopped
-	Restarted Begun = "restarted" // from its beginning, though it was under way then
+	Resumed   Begun = "resumed"   // in the session in which it ran when the batch was killed or stopped
+	Restarted Begun = "restarted" // from its beginning, though it was running then
 )
 
 // Record is how a line of the results begins. The result of the run follows, as belay run has it.

@@ -31,7 +31,7 @@ const MaxTask = 64 << 20
 // Mistake says what is wrong with the tasks, and where.
 type Mistake struct {
 	Path         string
-	Line, Column int // from 1; 0 if it has no such place
+	Line, Column int // from 1; 0 if the mistake is in no single place
 	Err          error
 }
 

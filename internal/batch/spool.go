@@ -50,7 +50,7 @@ func SpoolFile(ctx context.Context, name, results string) (string, error) {
 // RemoveSpool removes that file, when all its tasks are done.
 func RemoveSpool(results string) { os.Remove(results + spoolSuffix) }
 
-// readFirst reads the beginning, which may take until somebody has typed it, or for ever.
+// readFirst reads the beginning, which may take as long as a person takes to type it, or forever.
 func readFirst(ctx context.Context, r io.Reader, p []byte) (n int, err error) {
 	read := make(chan struct{})
 	go func() {

@@ -2,7 +2,7 @@
 //
 // A [Source] reads tasks one after the other, and can do so again. [Check] reads all of them once, before anything starts, and
 // keeps a few bytes of each: the [Plan]. A [Ledger] is the file of results, one line a task as it ends; beside it is a journal of what
-// is under way, so that after a kill -9 the same command continues where it was. A [Batch] lets the tasks run: it decides
+// is running, so that after a kill -9 the same command continues where it was. A [Batch] lets the tasks run: it decides
 // what is next, how many run at a time, and when to pause or stop. What it takes to run one task is the caller's [Batch.Do].
 package batch
 

@@ -180,11 +180,9 @@ func (o *batchOptions) results(tasks string) (string, error) {
 
 // wrongTasks is the error of tasks that cannot be run as they are.
 func wrongTasks(name string, err error) error {
-	if _, ok := errors.AsType[*batch.Mistake](err); ok {
-		return usage(err, "")
-	}
-	if _, ok := errors.AsType[*fs.PathError](err); ok {
-		return usage(message.Error(message.BatchTasksUnreadable(name, err), err), "")
+	_, isMistake := errors.AsType[*batch.Mistake](err)
+	if _, ok := errors.AsType[*fs.PathError](err); ok && !isMistake {
+		err = message.Error(message.BatchTasksUnreadable(name, err), err)
 	}
 	return usage(err, "")
 }

@@ -89,12 +89,8 @@ func (e *estimate) add(t *batch.Task, c *taskCommand) {
 	}
 	e.agents++
 	model := t.Model
-	for i, arg := range c.args {
-		if value, ok := strings.CutPrefix(arg, "--model="); ok {
-			model = value
-		} else if (arg == "--model" || arg == "-m") && i+1 < len(c.args) {
-			model = c.args[i+1]
-		}
+	if a, ok := c.known.(agent.Transferable); ok && model == "" {
+		model = a.Request().Model
 	}
 	usd, ok := e.prices.Cost(model, time.Now(), price.Call{Input: int64(len(t.Prompt))/bytesPerToken + 1, Output: 1})
 	if !ok {

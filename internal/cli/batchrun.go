@@ -71,16 +71,7 @@ func (r *taskRunner) openRecord(results string) *supervise.Record {
 		r.view.line(message.NoRecord(nil, err))
 		return nil
 	}
-	outer, found := "", false
-	for i, kv := range r.env {
-		if len(kv) > len(supervise.RunIDVar) && kv[:len(supervise.RunIDVar)+1] == supervise.RunIDVar+"=" {
-			outer, found = kv, true
-			r.env[i] = outer + "," + id
-		}
-	}
-	if !found {
-		r.env = append(r.env, supervise.RunIDVar+"="+id)
-	}
+	r.env = supervise.Mark(r.env, id)
 	return record
 }
 

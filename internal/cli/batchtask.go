@@ -143,7 +143,8 @@ func (r *taskRunner) command(t *batch.Task) (c taskCommand, err error) {
 	return c, nil
 }
 
-// bind finds out what is known of the command of a task. An agent without its headless option is given that: nobody sits in front of it.
+// bind finds out what is known of the command of a task. An agent without its headless option is given that option, since no person is there to
+// answer it.
 func (r *taskRunner) bind(t *batch.Task, c *taskCommand) error {
 	named := t.Profile
 	if named == "" {

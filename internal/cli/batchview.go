@@ -68,23 +68,9 @@ func (v *batchView) follow() (stop func()) {
 	if !v.runner.settings.Quiet {
 		show = v.screen.Status(func(int) string { return v.now(true) }, func() string { return v.now(false) })
 	}
-	done, ended := make(chan struct{}), make(chan struct{})
-	go func() {
-		defer close(ended)
-		tick := time.NewTicker(statusInterval)
-		defer tick.Stop()
-		for {
-			select {
-			case <-done:
-				return
-			case <-tick.C:
-				v.batch.Note(v.batch.Progress())
-			}
-		}
-	}()
+	tell := term.Every(statusInterval, func() { v.batch.Note(v.batch.Progress()) })
 	return func() {
-		close(done)
-		<-ended
+		tell()
 		show()
 	}
 }

@@ -117,7 +117,7 @@ func NotAHeaderVariable(text string) string {
 	return fmt.Sprintf("%q is not a header and the environment variable that has its value", text)
 }
 
-// NotATransport says that there is no such transport.
+// NotATransport says that a transport is unknown.
 func NotATransport(text string) string {
 	return fmt.Sprintf("%q is not a transport: http or sse", text)
 }

@@ -15,7 +15,7 @@ func TestRequest(t *testing.T) {
 		want agent.Request
 	}{
 		{[]string{"claude", "-p", "hi"}, agent.Request{Prompt: "hi"}},
-		{[]string{"claude", "-p", "hi", "--model", "opus", "--effort=high", "--verbose", "--output-format", "json", "-d", "api"}, agent.Request{Prompt: "hi"}},
+		{[]string{"claude", "-p", "hi", "--model", "opus", "--effort=high", "--verbose", "--output-format", "json", "-d", "api"}, agent.Request{Prompt: "hi", Model: "opus"}},
 		{[]string{"claude", "-p", "--dangerously-skip-permissions", "hi"}, agent.Request{Prompt: "hi", AllowAll: true}},
 		{[]string{"claude", "-p", "hi", "--permission-mode", "bypassPermissions", "--no-session-persistence"}, agent.Request{Prompt: "hi", AllowAll: true, NoSession: true}},
 		{[]string{"claude", "-p", "hi", "--permission-mode=plan"}, agent.Request{Prompt: "hi", Own: "--permission-mode"}},
@@ -30,7 +30,7 @@ func TestRequest(t *testing.T) {
 
 		{[]string{"codex", "exec", "hi"}, agent.Request{Prompt: "hi"}},
 		{[]string{"codex", "exec", "-"}, agent.Request{}},
-		{[]string{"codex", "-m", "gpt-5", "exec", "-C", "/there", "--skip-git-repo-check", "--json", "hi"}, agent.Request{Prompt: "hi", Dir: "/there"}},
+		{[]string{"codex", "-m", "gpt-5", "exec", "-C", "/there", "--skip-git-repo-check", "--json", "hi"}, agent.Request{Prompt: "hi", Dir: "/there", Model: "gpt-5"}},
 		{[]string{"codex", "exec", "--yolo", "--ephemeral", "hi"}, agent.Request{Prompt: "hi", AllowAll: true, NoSession: true}},
 		{[]string{"codex", "-s", "read-only", "exec", "hi"}, agent.Request{Prompt: "hi", Own: "-s"}},
 		{[]string{"codex", "exec", "--sandbox=read-only", "hi"}, agent.Request{Prompt: "hi", Own: "--sandbox"}},
@@ -39,11 +39,11 @@ func TestRequest(t *testing.T) {
 		{[]string{"codex", "exec", "resume", "--last", "hi"}, agent.Request{Prompt: "hi", Own: "resume"}},
 		{[]string{"codex", "exec", "review"}, agent.Request{Own: "review"}},
 
-		{[]string{"gemini", "-p", "hi", "-m", "flash", "-o", "text"}, agent.Request{Prompt: "hi"}},
+		{[]string{"gemini", "-p", "hi", "-m", "flash", "-o", "text"}, agent.Request{Prompt: "hi", Model: "flash"}},
 		{[]string{"gemini", "-p", "hi", "--yolo"}, agent.Request{Prompt: "hi", Own: "--yolo"}},
 		{[]string{"gemini", "-p", "hi", "-s"}, agent.Request{Prompt: "hi", Own: "-s"}},
 
-		{[]string{"opencode", "run", "say", "hi there", "--dir", "sub", "-m", "a/b"}, agent.Request{Prompt: "say hi there", Dir: "sub"}},
+		{[]string{"opencode", "run", "say", "hi there", "--dir", "sub", "-m", "a/b"}, agent.Request{Prompt: "say hi there", Dir: "sub", Model: "a/b"}},
 		{[]string{"opencode", "run", "--auto", "hi"}, agent.Request{Prompt: "hi", AllowAll: true}},
 		{[]string{"opencode", "run", "--agent", "plan", "hi"}, agent.Request{Prompt: "hi", Own: "--agent"}},
 	} {

@@ -59,7 +59,7 @@ func (p *Process) fork() error {
 		env = os.Environ()
 	}
 	if p.spec.RunID != "" {
-		env = mark(env, p.spec.RunID)
+		env = Mark(env, p.spec.RunID)
 	}
 	if p.spec.Placement == Foreground {
 		var err error

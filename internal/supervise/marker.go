@@ -10,8 +10,8 @@ import (
 // first, because runs nest.
 const RunIDVar = "BELAY_RUN_ID"
 
-// mark returns env with id added to the marker.
-func mark(env []string, id string) []string {
+// Mark returns env with id added to the marker.
+func Mark(env []string, id string) []string {
 	const prefix = RunIDVar + "="
 	marked := make([]string, 0, len(env)+1)
 	value := id

@@ -52,7 +52,7 @@ func (p *Process) launch() error {
 		env = os.Environ()
 	}
 	if p.spec.RunID != "" {
-		env = mark(env, p.spec.RunID)
+		env = Mark(env, p.spec.RunID)
 	}
 	path, args, line, err := program(p.spec.Path, p.spec.Args)
 	if err != nil {

@@ -115,7 +115,7 @@ func (s *Screen) Status(inPlace func(columns int) string, plain func() string) (
 	case s.dumb:
 		return func() {}
 	}
-	return s.repeat(Beat, func() {
+	return Every(Beat, func() {
 		if text := plain(); text != "" {
 			s.Line("%s", text)
 		}

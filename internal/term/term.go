@@ -91,7 +91,7 @@ func (s *Screen) Countdown(what string, until time.Time) (stop func()) {
 			return fmt.Sprintf("%s: %s, at %s", what, clock(time.Until(until)), until.Local().Format("15:04:05 MST"))
 		})
 	}
-	return s.repeat(Beat, func() {
+	return Every(Beat, func() {
 		if left := time.Until(until); left > 0 {
 			s.Line("still waiting: %s left, until %s", Span(left), until.Local().Format("15:04:05 MST"))
 		}
@@ -104,14 +104,15 @@ func (s *Screen) Pulse(what string) (stop func()) {
 		return func() {}
 	}
 	begun := time.Now()
-	return s.repeat(Beat, func() { s.Line("%s (%s)", what, Span(time.Since(begun))) })
+	return Every(Beat, func() { s.Line("%s (%s)", what, Span(time.Since(begun))) })
 }
 
-func (s *Screen) repeat(every time.Duration, do func()) (stop func()) {
+// Every calls a function again and again, until stop is called. When that returns, no call is going on.
+func Every(interval time.Duration, do func()) (stop func()) {
 	done, ended := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(ended)
-		tick := time.NewTicker(every)
+		tick := time.NewTicker(interval)
 		defer tick.Stop()
 		for {
 			select {

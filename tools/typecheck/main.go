@@ -2,8 +2,8 @@
 //
 //	typecheck [-C dir] GOOS[/GOARCH]…
 //
-// A compiler finds what it finds, but takes a minute and more of CPU for each system, most of it to make code of the standard library
-// that is never run. What is left out is make cross, which builds belay for them, and go vet for them, which make test-full does.
+// It finds the mistakes in types that a compiler finds, without its minutes of CPU for each system: most of those go into code of the
+// standard library that is never run. make cross builds belay for these systems, and make test-full vets everything for them.
 package main
 
 import (

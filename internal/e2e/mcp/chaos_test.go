@@ -29,13 +29,28 @@ func children(pid int) (list []int) {
 
 // Nothing is answered twice and nothing is lost while the server is killed again and again.
 func TestChaos_EveryCallIsAnsweredOnce(t *testing.T) {
+	s := newStage(t)
+	r := s.raw(s.belay("plain", "--no-gate"))
+	r.answersOnce(func() (kills int) {
+		for _, pid := range children(r.cmd.Process.Pid) {
+			if syscall.Kill(pid, syscall.SIGKILL) == nil {
+				kills++
+			}
+		}
+		return kills
+	})
+}
+
+// answersOnce makes thousands of calls, sixteen at a time, while the server is killed five times a second, and checks that each is answered once.
+// kill returns how many servers it has ended.
+func (r *raw) answersOnce(kill func() int) {
+	r.t.Helper()
 	const workers = 16
 	calls := 2000
 	if full {
 		calls = 5000
 	}
-	s := newStage(t)
-	r := s.raw(s.belay("plain", "--no-gate"))
+	t := r.t
 	r.open("2025-11-25")
 	r.ask(`"list"`, `{"jsonrpc":"2.0","id":"list","method":"tools/list"}`) // now it is known which tool may be called twice
 	stop := make(chan struct{})
@@ -48,11 +63,7 @@ func TestChaos_EveryCallIsAnsweredOnce(t *testing.T) {
 				return
 			case <-time.After(200 * time.Millisecond):
 			}
-			for _, pid := range children(r.cmd.Process.Pid) {
-				if syscall.Kill(pid, syscall.SIGKILL) == nil {
-					kills++
-				}
-			}
+			kills += kill()
 		}
 	})
 	var next, well, lost atomic.Int64

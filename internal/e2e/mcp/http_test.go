@@ -7,10 +7,8 @@ import (
 	"net"
 	"os"
 	"os/exec"
-	"strconv"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -139,71 +137,14 @@ func TestHTTP_NewestVersion(t *testing.T) {
 
 // Nothing is answered twice and nothing is lost while the server is killed again and again.
 func TestHTTP_EveryCallIsAnsweredOnce(t *testing.T) {
-	const workers = 16
-	calls := 2000
-	if full {
-		calls = 5000
-	}
 	s := newStage(t)
 	w := s.serve("plain")
-	r := s.raw(s.remote(w, "--no-gate"))
-	r.open("2025-11-25")
-	r.ask(`"list"`, `{"jsonrpc":"2.0","id":"list","method":"tools/list"}`) // now it is known which tool may be called twice
-	stop := make(chan struct{})
-	var killer sync.WaitGroup
-	kills := 0
-	killer.Go(func() {
-		for {
-			select {
-			case <-stop:
-				return
-			case <-time.After(200 * time.Millisecond):
-			}
-			if w.kill() {
-				kills++
-			}
+	s.raw(s.remote(w, "--no-gate")).answersOnce(func() int {
+		if w.kill() {
+			return 1
 		}
+		return 0
 	})
-	var next, well, lost atomic.Int64
-	var work sync.WaitGroup
-	begin := time.Now()
-	for range workers {
-		work.Go(func() {
-			for n := next.Add(1); n <= int64(calls); n = next.Add(1) {
-				id, name := strconv.FormatInt(n, 10), []string{"echo", "look"}[n%2]
-				m := r.tool(id, name, fmt.Sprintf(`{"text":"%d"}`, n))
-				switch {
-				case m.Error != nil:
-					t.Errorf("call %d of a tool was answered with an error: %s", n, m.line)
-				case m.Result.IsError:
-					lost.Add(1)
-				case m.text() != id:
-					t.Errorf("call %d was answered with %q", n, m.text())
-				default:
-					well.Add(1)
-				}
-				if t.Failed() {
-					return
-				}
-				time.Sleep(5 * time.Millisecond)
-			}
-		})
-	}
-	work.Wait()
-	close(stop)
-	killer.Wait()
-	t.Logf("%d calls, %d servers killed, %d calls done, %d lost and said to be, in %v", calls, kills, well.Load(), lost.Load(), time.Since(begin))
-	for id, n := range r.answers() {
-		if n != 1 {
-			t.Errorf("%s was answered %d times", id, n)
-		}
-	}
-	if got := len(r.answers()); !t.Failed() && got != calls+2 {
-		t.Errorf("%d requests were answered, want %d", got, calls+2)
-	}
-	if well.Load() == 0 || kills == 0 {
-		t.Errorf("nothing was tried")
-	}
 }
 
 // No credential is on a command line, in the log, in a record or in what the client is told.

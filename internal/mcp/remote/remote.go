@@ -50,7 +50,7 @@ type Header struct {
 type Server struct {
 	opt     Options
 	headers http.Header
-	values  []string // of the headers, which nobody is to see
+	values  []string // of the headers, which are secret
 	client  http.RoundTripper
 
 	once   sync.Once

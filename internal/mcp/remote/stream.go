@@ -42,7 +42,7 @@ func read(e *events, body io.Reader, each func()) error {
 func (x *exchange) follow(resp *http.Response) {
 	c := x.conn
 	answered := func() {
-		if !c.waits(x.m) { // a server that leaves the stream open now holds nobody up
+		if !c.waits(x.m) { // a server may leave the stream open now: nothing waits for it
 			time.AfterFunc(afterAnswer, x.cancel)
 		}
 	}
@@ -168,12 +168,12 @@ func (c *conn) listenOn() {
 			}
 			wait = max(wait, place.retry)
 		default:
-			forgotten := failures > 0 && c.isForgotten(resp) // some servers answer 404 to say that they have no such stream
+			forgotten := failures > 0 && c.isForgotten(resp) // some servers answer 404 when they have no stream to listen to
 			asked := hintOf(resp)
 			discard(resp)
 			busy := resp.StatusCode >= 500 || resp.StatusCode == http.StatusTooManyRequests || resp.StatusCode == http.StatusConflict
 			if forgotten || !busy || failures > 10 {
-				return // 405 says that there is no such stream, and so do other statuses of some servers
+				return // 405 says that the server has no stream to listen to, and so do other statuses of some servers
 			}
 			wait = max(wait, asked)
 		}

@@ -1,0 +1,132 @@
+package batch
+
+import (
+	"errors"
+	"io"
+
+	"github.com/belay-run/belay/internal/message"
+)
+
+// readNext reads to the next task that may start; nil if there is none now. The lock is held.
+func (b *Batch) readNext() *Job {
+	for !b.atEnd {
+		if b.Plan.streamed {
+			if job, ok := b.readStream(); ok {
+				return job
+			}
+			continue
+		}
+		n := b.read
+		if int(n) >= b.Plan.count {
+			b.atEnd = true
+			break
+		}
+		b.read++
+		if state := *b.Plan.state(n); state == Done || state == Failed {
+			if err := b.reader.Skip(); err != nil {
+				b.broken(err)
+			}
+			continue
+		}
+		t, err := b.reader.Next()
+		if err == nil && t.Hash() != b.Plan.entry(n).hash {
+			err = errors.New(message.BatchTasksChanged(b.Plan.source.Name()))
+		}
+		if err != nil {
+			b.broken(err)
+			return nil
+		}
+		t.ID = b.Plan.idOf(&t, n)
+		if job := b.prepareJob(t, n); job != nil {
+			return job
+		}
+	}
+	return nil
+}
+
+// prepareJob is the job of a task that was read; nil if it has to wait for others, or never starts.
+func (b *Batch) prepareJob(t Task, n uint32) *Job {
+	job := &Job{Task: t, Index: int(n), Begun: New, batch: b, hash: b.Plan.entry(n).hash}
+	if b.Ledger != nil {
+		if was, ok := b.Ledger.underWay[t.ID]; ok && was.hash == job.hash {
+			job.Begun = Restarted
+			if was.session != "" {
+				job.Begun, job.Session = Resumed, was.session
+			}
+		}
+	}
+	switch ready, failed := b.graph.ready(job); {
+	case failed != "":
+		b.skip(job, failed)
+	case ready:
+		return job
+	}
+	return nil
+}
+
+// readStream reads a task that is not in the plan yet; ok is false if it is over, or there are no more. The source may wait for something,
+// and others must not wait with it: the lock is given up meanwhile.
+func (b *Batch) readStream() (job *Job, ok bool) {
+	if b.reading {
+		return nil, true
+	}
+	b.reading = true
+	b.mu.Unlock()
+	t, err := b.reader.Next()
+	b.mu.Lock()
+	b.reading = false
+	if errors.Is(err, io.EOF) {
+		b.atEnd = true
+		return nil, false
+	}
+	var n uint32
+	if err == nil {
+		n, err = b.Plan.take(&t)
+	}
+	if err != nil {
+		b.halt(stop{reason: SourceBroken, err: err})
+		return nil, true
+	}
+	state := b.Plan.state(n)
+	if *state == Failed && b.RetryFailed {
+		*state = Waiting
+	}
+	b.counts[*state]++
+	b.changed.Broadcast() // another may read now
+	if *state == Done || *state == Failed {
+		return nil, false
+	}
+	job = b.prepareJob(t, n)
+	return job, job != nil
+}
+
+// Pending calls a function for each task that would run.
+func (b *Batch) Pending(each func(*Task) error) error {
+	r, err := b.Plan.source.Open()
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	for n := range uint32(b.Plan.count) {
+		t, err := r.Next()
+		if err != nil {
+			return err
+		}
+		if s := *b.Plan.state(n); s == Done || s == Failed && !b.RetryFailed {
+			continue
+		}
+		t.ID = b.Plan.idOf(&t, n)
+		if err := each(&t); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// broken stops the batch because its tasks cannot be read as they were.
+func (b *Batch) broken(err error) {
+	if errors.Is(err, io.EOF) {
+		err = errors.New(message.BatchTasksChanged(b.Plan.source.Name()))
+	}
+	b.halt(stop{reason: SourceBroken, err: err})
+}
