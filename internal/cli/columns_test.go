@@ -30,7 +30,8 @@ func tables() map[string]term.Sheet {
 		{Name: "counted", Spent: 0.0042, Window: "week"},
 	} {
 		if e.Limit != nil {
-			e.Ends = &journal.Time{Time: time.Now().Add(time.Hour)}
+			year, month, day := time.Now().Date()
+			e.Ends = &journal.Time{Time: time.Date(year, month, day, 23, 59, 59, 0, time.Local)} // today, whenever that is
 		}
 		row := e.row()
 		row[4] = timeOfDay.ReplaceAllString(row[4], "00:00:00 UTC") // it is that of the test
