@@ -19,6 +19,12 @@ const (
 // finish takes the outcome of a job. The lock is held.
 func (b *Batch) finish(job *Job, o *Outcome) {
 	b.spent += o.Cost
+	if job.cost = 0; o.State != Done && o.State != Failed && o.Cost > 0 {
+		job.paid += o.Cost
+		if b.Ledger != nil {
+			b.Ledger.journal.paid(job.Task.ID, job.paid)
+		}
+	}
 	switch o.State {
 	case Done:
 		b.held.row = 0
@@ -45,7 +51,6 @@ func (b *Batch) finish(job *Job, o *Outcome) {
 // pause keeps a job that has met a limit for later.
 func (b *Batch) pause(job *Job, o *Outcome) {
 	b.set(job, Paused)
-	job.paid += o.Cost
 	b.level.throttled(job.started, len(b.running)+1)
 	if o.Session != "" {
 		job.Session = o.Session

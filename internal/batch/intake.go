@@ -49,7 +49,7 @@ func (b *Batch) prepareJob(t Task, n uint32) *Job {
 	job := &Job{Task: t, Index: int(n), Begun: New, batch: b, hash: b.Plan.entry(n).hash}
 	if b.Ledger != nil {
 		if was, ok := b.Ledger.underWay[t.ID]; ok && was.hash == job.hash {
-			job.Begun = Restarted
+			job.Begun, job.paid = Restarted, was.paid
 			if was.session != "" {
 				job.Begun, job.Session = Resumed, was.session
 			}

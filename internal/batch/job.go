@@ -24,7 +24,7 @@ type Job struct {
 	doing   string
 	cost    float64 // so far
 	waiting time.Time
-	paid    float64 // by earlier tries of this batch that a limit has paused
+	paid    float64 // by earlier tries, which a limit has paused or a kill has ended
 }
 
 // Outcome is what has become of a job.
@@ -90,5 +90,24 @@ func (j *Job) Doing(what string, cost float64) {
 	b := j.batch
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	if cost != j.cost && b.Ledger != nil {
+		b.Ledger.journal.paid(j.Task.ID, j.paid+cost)
+	}
 	j.doing, j.cost = what, cost
+}
+
+// Paid says what earlier tries have cost as another record has it, such as that of the agent's session. The agent may have recorded more than the
+// batch was told before it was killed.
+func (j *Job) Paid(cost float64) {
+	b := j.batch
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if cost <= j.paid {
+		return
+	}
+	b.spent += cost - j.paid
+	j.paid = cost
+	if b.Ledger != nil {
+		b.Ledger.journal.paid(j.Task.ID, cost)
+	}
 }

@@ -38,6 +38,7 @@ type note struct {
 	End      string          `json:"end,omitempty"`
 	Task     string          `json:"task,omitempty"`
 	Session  string          `json:"session,omitempty"`
+	Paid     float64         `json:"paid_usd,omitempty"`
 	Progress json.RawMessage `json:"progress,omitempty"`
 }
 
@@ -52,8 +53,9 @@ type Holder struct {
 // interrupted is a task that was running when the batch before ended.
 type interrupted struct {
 	hash    Hash
-	session string // in which an agent was working on it; empty if that is not known
-	offset  int64  // a result that begins before that is of an earlier start
+	session string  // in which an agent was working on it; empty if that is not known
+	paid    float64 // what it had cost by then, as far as that was told
+	offset  int64   // a result that begins before that is of an earlier start
 }
 
 // InUse says that another batch has the results.
@@ -160,7 +162,7 @@ func (n *notes) read(line []byte) {
 		hash, _ := ParseHash(read.Hash)
 		began := interrupted{hash: hash, offset: read.Offset}
 		if before, ok := n.underWay[read.Start]; ok && before.hash == hash {
-			began.session = before.session // it was interrupted before, and had not got a new one
+			began.session, began.paid = before.session, before.paid // it was interrupted before, and has neither a new one nor a result
 		}
 		n.underWay[read.Start] = began
 	case read.End != "":
@@ -168,6 +170,11 @@ func (n *notes) read(line []byte) {
 	case read.Task != "" && read.Session != "":
 		if began, ok := n.underWay[read.Task]; ok {
 			began.session = read.Session
+			n.underWay[read.Task] = began
+		}
+	case read.Task != "" && read.Paid > 0:
+		if began, ok := n.underWay[read.Task]; ok {
+			began.paid = read.Paid
 			n.underWay[read.Task] = began
 		}
 	case read.Progress != nil:
@@ -201,6 +208,14 @@ func (j *journal) session(id, session string) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.add(note{Task: id, Session: session})
+	j.write()
+}
+
+// paid notes what a task has cost so far that has no result: that is paid whatever becomes of the batch.
+func (j *journal) paid(id string, cost float64) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.add(note{Task: id, Paid: cost})
 	j.write()
 }
 

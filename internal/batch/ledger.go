@@ -25,7 +25,7 @@ type Ledger struct {
 	Torn int64
 	// Damaged counts lines that are no results.
 	Damaged int
-	// Spent is what the results so far have cost.
+	// Spent is what the results so far have cost, and the tasks that were interrupted.
 	Spent float64
 	// underWay are the tasks that were when the batch before was ended, by id.
 	underWay map[string]interrupted
@@ -85,6 +85,9 @@ func (l *Ledger) Load(p *Plan) error {
 	})
 	if err != nil {
 		return err
+	}
+	for _, was := range l.underWay {
+		l.Spent += was.paid
 	}
 	if _, err := l.file.Seek(size, io.SeekStart); err != nil {
 		return err

@@ -2,6 +2,7 @@ package batch
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -315,5 +316,46 @@ func TestPlan_Memory(t *testing.T) {
 	bytes := len(p.chunks)*chunkSize*17 + 4*len(p.index) + 4*cap(p.occurrence)
 	if each := bytes / p.Len(); p.Len() != tasks || each > 34 {
 		t.Errorf("%d tasks take %d bytes each", p.Len(), each)
+	}
+}
+
+// What a task has cost before the batch was killed is in its result in the end, and counts towards what all may cost.
+func TestBatch_InterruptedTaskKeepsItsCost(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "results.jsonl")
+	start := func(do func(context.Context, *Job) Outcome) (*Batch, Summary) {
+		p := plan(t, 2)
+		b := &Batch{Plan: p, Ledger: open(t, path, p), Jobs: 1, Do: do}
+		sum, err := b.Run(t.Context())
+		if err == nil {
+			err = b.Ledger.Close(sum.Stop == NotStopped)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		return b, sum
+	}
+	// It is stopped while the first task has cost 3 in its session, as told, and once more after another 2.
+	for _, cost := range []float64{3, 2} {
+		start(func(_ context.Context, job *Job) Outcome {
+			job.InSession("s1")
+			job.Doing("model", cost-1)
+			job.Doing("tool", cost)
+			job.batch.cancel(errors.New("stopped"))
+			return Outcome{State: Waiting, Cost: cost}
+		})
+	}
+	_, sum := start(func(_ context.Context, job *Job) Outcome {
+		if job.Index == 0 {
+			job.Paid(6) // the agent itself has recorded an answer of which Belay has heard nothing
+			job.Paid(4)
+		}
+		return Outcome{State: Done, Cost: 1}
+	})
+	if sum.Spent != 6+1+1 {
+		t.Errorf("$%v spent", sum.Spent)
+	}
+	e, err := readEnded(path)
+	if err != nil || e.cost != 6+1+1 {
+		t.Errorf("%v, %v", e, err)
 	}
 }

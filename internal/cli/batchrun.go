@@ -180,6 +180,11 @@ func (r *taskRunner) runnerFor(job *batch.Job, c *taskCommand) (*engine.Runner, 
 		runner.Follow = r.view.activityOf(job)
 		if job.Session != "" {
 			runner.Resume.Session, runner.Resume.Interrupted = job.Session, true
+			if runner.State != nil {
+				if cost := runner.State.Session(c.known.Name(), job.Session).Usage.CostUSD; cost != nil {
+					job.Paid(*cost)
+				}
+			}
 		}
 	}
 	return runner, nil
