@@ -9,11 +9,11 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/belay-run/belay/internal/clitest"
 	"github.com/belay-run/belay/internal/e2e/stage"
 	"github.com/belay-run/belay/internal/faulttest"
 	"github.com/belay-run/belay/internal/price"
@@ -28,13 +28,13 @@ type batchTask struct {
 }
 
 // batchOf is the command of a batch of so many questions.
-func batchOf(s *stage.Stage, tasks int, jobs string, args ...string) []string {
+func batchOf(s *stage.Stage, tasks, jobs int, args ...string) []string {
 	var text strings.Builder
 	for i := range tasks {
 		fmt.Fprintf(&text, `{"id":"q%d","prompt":"say hi %d"}`+"\n", i, i)
 	}
 	s.File("tasks.jsonl", text.String())
-	return append([]string{"batch", "-j", jobs, "tasks.jsonl", "-o", "results.jsonl", "--", "claude", "-p"}, args...)
+	return slices.Concat([]string{"batch", "-j", fmt.Sprint(jobs), "tasks.jsonl", "-o", "results.jsonl", "--", filepath.Base(s.Agent)}, args)
 }
 
 // batchResults reads the results, one for each task.
@@ -64,23 +64,32 @@ func batchResults(s *stage.Stage, tasks int) map[string]batchTask {
 	return found
 }
 
-// A usage limit in the middle of a batch of the real claude fails no task: all wait, continue when it lifts, and hardly any call is in vain.
+// A usage limit in the middle of a batch fails no task: all wait, continue when it lifts, and hardly any call is in vain. Each task that is running when it
+// comes meets it once.
 func TestBatch_UsageLimit(t *testing.T) {
 	t.Parallel()
-	otherwise := 8
-	if clitest.Full() {
-		otherwise = 20
-	}
-	tasks := faulttest.Count(t, "BELAY_TEST_BATCH_AGENTS", otherwise)
-	s := claude.New(t, "", fmt.Sprintf(`200(in=200, out=20)x%d, usage-limit(resets=10s), 200(in=200, out=20)x*`, tasks/2))
-	s.Longest = time.Duration(tasks)*15*time.Second + time.Minute
-	r := s.Run("belay", batchOf(s, tasks, "2")...)
-	r.Exits(0)
-	batchResults(s, tasks)
-	requests := s.Requests()
-	t.Logf("tried %d tasks with a usage limit: %.2f requests a result", tasks, float64(requests)/float64(tasks))
-	if most := max(float64(tasks)*1.1, float64(tasks+2)); float64(requests) > most { // two run at a time when it comes
-		t.Errorf("%d requests for %d results", requests, tasks)
+	for _, a := range agents {
+		if a != claude && !full || a.ask == nil {
+			continue
+		}
+		t.Run(a.Name, func(t *testing.T) {
+			t.Parallel()
+			const jobs = 2
+			tasks, most := 6, 6+jobs
+			if a == claude {
+				tasks = faulttest.Count(t, "BELAY_TEST_BATCH_AGENTS", 20)
+				most = tasks * 11 / 10
+			}
+			s := a.New(t, "", fmt.Sprintf(`200(in=200, out=20)x%d, usage-limit(resets=8s)x%d, 200(in=200, out=20)x*`, tasks/2, jobs))
+			s.Longest = time.Duration(tasks)*15*time.Second + time.Minute
+			s.Run("belay", batchOf(s, tasks, jobs, a.ask()...)...).Exits(0)
+			batchResults(s, tasks)
+			requests := s.Requests()
+			t.Logf("tried %d tasks of %s with a usage limit: %.2f requests a result", tasks, a.Name, float64(requests)/float64(tasks))
+			if requests > most {
+				t.Errorf("%d requests for %d results", requests, tasks)
+			}
+		})
 	}
 }
 
@@ -95,7 +104,7 @@ func TestBatch_Killed(t *testing.T) {
 	s := claude.New(t, "", strings.Repeat("tool(bash: `true`, in=200, out=20, over=200ms), 200(in=200, out=20, over=200ms)x2, ", tasks/2)+"200(in=200, out=20, over=200ms)x*")
 	s.Longest = time.Duration(tasks)*15*time.Second + time.Minute
 	s.Leaves = true
-	line := batchOf(s, tasks, fmt.Sprint(jobs), "--allowedTools", "Bash")
+	line := batchOf(s, tasks, jobs, claude.work()...)
 	for n := range kills {
 		run := s.Start(s.Command("belay", line...), nil)
 		share := max(1, tasks*4/3/(kills+1))
