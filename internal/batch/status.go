@@ -6,10 +6,12 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"maps"
 	"os"
 	"slices"
 
 	"github.com/belay-run/belay/internal/flock"
+	"github.com/belay-run/belay/internal/message"
 )
 
 // Status is how a batch stands, for those who look at it from elsewhere.
@@ -59,8 +61,26 @@ func ReadStatus(path string) (*Status, error) {
 	over := st.Done + st.Failed + st.Skipped
 	st.Total = max(st.Total, over+st.Running+st.Paused)
 	st.Waiting = max(0, st.Total-over-st.Running-st.Paused)
+	for id, was := range notes.underWay {
+		if e, ok := ended.last[id]; !ok || e.offset < was.offset {
+			st.Cost += was.paid
+		}
+	}
 	st.Failures = ended.failures()
 	return st, nil
+}
+
+// Failures counts what tasks of the plan have failed with, in this run or in one before.
+func (b *Batch) Failures() []Failure {
+	ended, err := readEnded(b.Ledger.path)
+	if err != nil {
+		return nil
+	}
+	maps.DeleteFunc(ended.last, func(id string, p place) bool {
+		n, ok := b.Plan.find(id)
+		return !ok || b.Plan.entry(n).hash != p.hash
+	})
+	return ended.failures()
 }
 
 // readLive reads the journal of a batch; live says that a process has it.
@@ -148,9 +168,11 @@ func (e *ended) failures() []Failure {
 	defer f.Close()
 	for _, p := range e.inOrder(func(p place) bool { return p.state == Failed }) {
 		var r struct {
-			Task  string `json:"task"`
-			Class string `json:"error_type"`
-			Error string `json:"error"`
+			Task    string `json:"task"`
+			Class   string `json:"error_type"`
+			Error   string `json:"error"`
+			Profile string `json:"profile"`
+			Stderr  string `json:"stderr"`
 		}
 		if json.NewDecoder(io.NewSectionReader(f, p.offset, p.size)).Decode(&r) != nil {
 			continue
@@ -158,6 +180,9 @@ func (e *ended) failures() []Failure {
 		i := slices.IndexFunc(list, func(f Failure) bool { return f.Class == r.Class })
 		if i < 0 {
 			i = len(list)
+			if r.Profile == "generic" {
+				r.Error = message.BatchWhy(r.Error, r.Stderr)
+			}
 			list = append(list, Failure{Class: r.Class, Task: r.Task, Error: r.Error})
 		}
 		list[i].Count++

@@ -247,7 +247,9 @@ func (r *taskRunner) outcome(ctx context.Context, job *batch.Job, d *desk, c *ta
 		o.State = batch.Failed
 	}
 	if o.State == batch.Failed || o.State == batch.Done {
-		d.collect(&o, res)
+		if d.collect(&o, res); c.known == nil && o.Error != "" {
+			o.Error = message.BatchWhy(o.Error, o.Stderr)
+		}
 		if dir := r.options.outputDir; dir != "" {
 			d.save(&o, res, outputPath(dir, job.Task.ID))
 		}

@@ -3,6 +3,7 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"strings"
 	"time"
@@ -53,7 +54,7 @@ func showBatchStatus(std stdio.Streams, st *batch.Status, asJSON bool) error {
 	} else {
 		term.Line(w, message.BatchIdle())
 	}
-	term.Line(w, progressLine(st.Progress, false))
+	term.Line(w, progressLine(st.Progress))
 	var rows [][]string
 	for _, t := range st.Tasks {
 		doing := t.Doing
@@ -68,15 +69,20 @@ func showBatchStatus(std stdio.Streams, st *batch.Status, asJSON bool) error {
 			return err
 		}
 	}
-	rows = nil
-	for _, f := range st.Failures {
-		rows = append(rows, []string{f.Class, fmt.Sprint(f.Count), f.Task, f.Error})
+	if len(st.Failures) == 0 {
+		return nil
 	}
-	if len(rows) > 0 {
-		term.Line(w, "")
-		return term.Table(w, batchTable, rows)
+	term.Line(w, "")
+	return failuresTable(w, st.Failures)
+}
+
+// failuresTable shows failures by class.
+func failuresTable(w io.Writer, failures []batch.Failure) error {
+	rows := make([][]string, len(failures))
+	for i, f := range failures {
+		rows[i] = []string{f.Class, fmt.Sprint(f.Count), f.Task, f.Error}
 	}
-	return nil
+	return term.Table(w, batchTable, rows)
 }
 
 func newBatchResults() *cobra.Command {

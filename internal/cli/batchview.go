@@ -1,19 +1,15 @@
 package cli
 
 import (
-	"cmp"
 	"errors"
-	"fmt"
-	"maps"
-	"slices"
 	"sync"
 	"time"
 
 	"github.com/belay-run/belay/internal/batch"
 	"github.com/belay-run/belay/internal/engine"
 	"github.com/belay-run/belay/internal/message"
+	"github.com/belay-run/belay/internal/printable"
 	"github.com/belay-run/belay/internal/term"
-	"github.com/belay-run/belay/verdict"
 )
 
 // batchView says on stderr how a batch stands and what has become of it.
@@ -24,25 +20,16 @@ type batchView struct {
 	results string
 	command string // continues the batch
 
-	mu       sync.Mutex
-	failures map[verdict.Class]*failures
-	told     int // failures that were said one by one
-	said     map[string]bool
-}
-
-// failures are those of one class.
-type failures struct {
-	count int
-	task  string // the first
-	text  string
+	mu   sync.Mutex
+	told int // failures that were said one by one
+	said map[string]bool
 }
 
 // toldFailures is how many failures are said as they happen: after that the table at the end has to do.
 const toldFailures = 20
 
 func newBatchView(r *taskRunner, b *batch.Batch, results, command string) *batchView {
-	return &batchView{runner: r, batch: b, screen: term.New(r.std.Err).Beside(r.std.Out), results: results, command: command,
-		failures: map[verdict.Class]*failures{}, said: map[string]bool{}}
+	return &batchView{runner: r, batch: b, screen: term.New(r.std.Err).Beside(r.std.Out), results: results, command: command, said: map[string]bool{}}
 }
 
 // begin says what is continued.
@@ -66,7 +53,7 @@ const statusInterval = 2 * time.Second
 func (v *batchView) follow() (stop func()) {
 	show := func() {}
 	if !v.runner.settings.Quiet {
-		show = v.screen.Status(func(int) string { return v.now(true) }, func() string { return v.now(false) })
+		show = v.screen.Status(func(columns int) string { return liveLine(v.batch.Progress(), columns) }, func() string { return progressLine(v.batch.Progress()) })
 	}
 	tell := term.Every(statusInterval, func() { v.batch.Note(v.batch.Progress()) })
 	return func() {
@@ -75,21 +62,30 @@ func (v *batchView) follow() (stop func()) {
 	}
 }
 
-// now says how the batch stands, in one line; inPlace also what one of its tasks does.
-func (v *batchView) now(inPlace bool) string { return progressLine(v.batch.Progress(), inPlace) }
+// liveLine says how a batch stands in so many columns, and what its tasks do: another one each second.
+func liveLine(p batch.Progress, columns int) string {
+	m := progressOf(p)
+	if len(p.Tasks) > 0 {
+		t := p.Tasks[int(time.Now().Unix())%len(p.Tasks)]
+		m.Doing = message.BatchDoing(t.Task, t.Doing, time.Since(t.Since))
+	}
+	line := message.BatchNow(m)
+	if printable.Width(line) <= columns {
+		return line
+	}
+	m.Doing = ""
+	if line = message.BatchNow(m); printable.Width(line) <= columns {
+		return line
+	}
+	return message.BatchShort(m)
+}
 
 // progressLine says how a batch stands.
-func progressLine(p batch.Progress, doing bool) string {
-	m := message.BatchProgress{Total: p.Total, Done: p.Done, Failed: p.Failed, Skipped: p.Skipped, Running: p.Running, Paused: p.Paused, Cost: p.Cost,
-		Expected: p.Expected, Left: time.Duration(p.Left * float64(time.Second)).Round(time.Second), Until: p.Until}
-	if doing {
-		for _, t := range p.Tasks {
-			if t.Doing != "" {
-				m.Doing = t.Task + ": " + t.Doing
-			}
-		}
-	}
-	return message.BatchNow(m)
+func progressLine(p batch.Progress) string { return message.BatchNow(progressOf(p)) }
+
+func progressOf(p batch.Progress) message.BatchProgress {
+	return message.BatchProgress{Total: p.Total, Done: p.Done, Failed: p.Failed, Skipped: p.Skipped, Running: p.Running, Paused: p.Paused, Cost: p.Cost,
+		Expected: p.Expected, Left: time.Duration(p.Left * float64(time.Second)).Round(time.Second), Until: p.Until, In: max(0, time.Until(p.Until)).Round(time.Second)}
 }
 
 // ended implements batch.Batch.Ended.
@@ -99,15 +95,10 @@ func (v *batchView) ended(job *batch.Job, o *batch.Outcome) {
 	}
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	if o.State == batch.Failed {
-		f := v.failures[o.Class]
-		if f == nil {
-			f = &failures{task: job.Task.ID, text: o.Error}
-			v.failures[o.Class] = f
-		}
-		f.count++
-	}
 	if v.told++; v.told > toldFailures {
+		if v.told == toldFailures+1 {
+			v.say(message.BatchMoreFailures("belay batch status " + quoted(v.results)))
+		}
 		return
 	}
 	if o.State == batch.Skipped {
@@ -132,7 +123,9 @@ func (v *batchView) activityOf(job *batch.Job) func(engine.Activity) {
 func (v *batchView) end(sum *batch.Summary, took time.Duration) error {
 	p := message.BatchProgress{Total: v.batch.Plan.Len(), Done: sum.Counts[batch.Done], Failed: sum.Counts[batch.Failed], Skipped: sum.Counts[batch.Skipped], Cost: sum.Spent}
 	v.say(message.BatchEnd(p, took))
-	v.table()
+	if p.Failed > 0 {
+		v.table()
+	}
 	code, why := v.stopped(sum)
 	switch {
 	case why != "":
@@ -182,21 +175,12 @@ func (v *batchView) stopped(sum *batch.Summary) (code int, why string) {
 	return 0, ""
 }
 
-// table shows the failures by class.
+// table shows the failures by class, also those of earlier starts: --retry-failed repeats all of them.
 func (v *batchView) table() {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	if len(v.failures) == 0 || v.runner.settings.Quiet {
+	if v.runner.settings.Quiet {
 		return
 	}
-	var rows [][]string
-	for _, class := range slices.SortedFunc(maps.Keys(v.failures), func(a, b verdict.Class) int {
-		return cmp.Or(v.failures[b].count-v.failures[a].count, cmp.Compare(a, b))
-	}) {
-		f := v.failures[class]
-		rows = append(rows, []string{string(class), fmt.Sprint(f.count), f.task, f.text})
-	}
-	term.Table(v.runner.std.Err, batchTable, rows)
+	failuresTable(v.runner.std.Err, v.batch.Failures())
 }
 
 // line prints a message, also with --quiet.

@@ -38,7 +38,7 @@ func (t *eventLog) act(info agent.LineInfo) {
 			process.Working()
 		}
 	}
-	t.follow(info, changed || turned || info.Retrying != nil || t.retried || info.Activity != t.doing || info.Progress != nil)
+	t.follow(info, changed || turned || info.Retrying != nil || t.retried || info.Activity != t.doing || info.Progress != nil || info.Turn != nil)
 	t.spend(info)
 	if t.direct && info.TurnOver {
 		t.turnOver()
@@ -72,7 +72,7 @@ func (t *eventLog) spend(info agent.LineInfo) {
 }
 
 // follow takes note of the session as soon as it has a name, and puts on record what the agent is doing: at once if that has
-// changed, else twice a second at most.
+// changed or a model call has ended, else twice a second at most.
 func (t *eventLog) follow(info agent.LineInfo, changed bool) {
 	if now := time.Now(); t.session == "" || changed || now.Sub(t.followed) > progressInterval/2 {
 		t.followed, t.doing, t.retried = now, info.Activity, info.Retrying != nil

@@ -185,6 +185,20 @@ func BatchDamaged(path string, lines int) string {
 // BatchTaskFailed says that a task has failed.
 func BatchTaskFailed(id, why string) string { return fmt.Sprintf("task %s failed: %s", id, why) }
 
+// BatchMoreFailures says that failures are no longer reported as they happen.
+func BatchMoreFailures(command string) string {
+	return "further failures are only counted. See them with: " + command
+}
+
+// BatchWhy says why a command has failed of which only its exit code is known: by the last line of what it has said.
+func BatchWhy(err, stderr string) string {
+	said := lastWords(stderr)
+	if said == "" {
+		return err
+	}
+	return err + ": " + said
+}
+
 // BatchTaskSkipped says that a task was skipped.
 func BatchTaskSkipped(id, on string) string {
 	return fmt.Sprintf("task %s skipped because it depends on %s, which did not succeed", id, on)
@@ -196,12 +210,39 @@ type BatchProgress struct {
 	Cost, Expected                                float64       // in US dollars; what is expected is 0 if that is not known
 	Left                                          time.Duration // how long it will still take; 0 if that is not known
 	Until                                         time.Time     // when the limit lifts that all wait for
+	In                                            time.Duration // how long that is from now; 0 if it is over
 	Doing                                         string        // what one of those that run does
 }
 
 // BatchNow says how a batch stands, in one line.
 func BatchNow(p BatchProgress) string {
 	return batchLine(fmt.Sprintf("%d of %d done", p.Done, p.Total), p, 0)
+}
+
+// BatchDoing says for how long one of the tasks has been running, and what it does if that is known.
+func BatchDoing(task, doing string, elapsed time.Duration) string {
+	if doing != "" {
+		task += ": " + doing
+	}
+	return fmt.Sprintf("%s (%s)", task, printable.Span(elapsed.Truncate(time.Second)))
+}
+
+// BatchShort says how a batch stands, where there is little room.
+func BatchShort(p BatchProgress) string {
+	parts := []string{fmt.Sprintf("%d/%d done", p.Done, p.Total)}
+	if p.Failed > 0 {
+		parts = append(parts, fmt.Sprintf("%d failed", p.Failed))
+	}
+	switch {
+	case !p.Until.IsZero():
+		parts = append(parts, "limit lifts in "+printable.Span(p.In))
+	case p.Left > 0:
+		parts = append(parts, printable.Span(p.Left)+" left")
+	}
+	if p.Cost > 0 {
+		parts = append(parts, printable.Dollars(p.Cost))
+	}
+	return strings.Join(parts, ", ")
 }
 
 // batchLine is a line that begins with how many tasks are done. unfinished are those of a batch that has ended.
@@ -219,6 +260,9 @@ func batchLine(done string, p BatchProgress, unfinished int) string {
 	add(unfinished, "unfinished")
 	if !p.Until.IsZero() {
 		parts = append(parts, "limit lifts at "+When(p.Until))
+		if p.In > 0 {
+			parts[len(parts)-1] += " (in " + printable.Span(p.In) + ")"
+		}
 	} else if p.Left > 0 {
 		parts = append(parts, "about "+printable.Span(p.Left)+" left")
 	}

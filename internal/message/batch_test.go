@@ -53,10 +53,17 @@ func batchMessages(say func(name, text string)) {
 	say("BatchDamaged", message.BatchDamaged("answers.jsonl", 1))
 	say("BatchDamaged/several", message.BatchDamaged("answers.jsonl", 3))
 	say("BatchTaskFailed", message.BatchTaskFailed("a", "make exited 2"))
+	say("BatchWhy", message.BatchTaskFailed("a", message.BatchWhy("make exited 2", "cc -c a.c\nmake: *** [a.o] Error 1\n")))
+	say("BatchWhy/it said nothing", message.BatchTaskFailed("a", message.BatchWhy("make exited 2", "\n")))
+	say("BatchMoreFailures", message.BatchMoreFailures("belay batch status answers.jsonl"))
+	say("BatchDoing", message.BatchDoing("q17", "Read", 14500*time.Millisecond))
+	say("BatchDoing/not known", message.BatchDoing("q17", "", time.Minute))
 	say("BatchTaskSkipped", message.BatchTaskSkipped("b", "a"))
-	progress := message.BatchProgress{Total: 200, Done: 120, Failed: 3, Skipped: 1, Running: 4, Cost: 1.5, Expected: 2.5, Left: 10 * time.Minute, Doing: "q17: Read"}
+	progress := message.BatchProgress{Total: 200, Done: 120, Failed: 3, Skipped: 1, Running: 4, Cost: 1.5, Expected: 2.5, Left: 10 * time.Minute, Doing: message.BatchDoing("q17", "Read", 14*time.Second)}
 	say("BatchNow", message.BatchNow(progress))
-	say("BatchNow/limit", message.BatchNow(message.BatchProgress{Total: 200, Done: 120, Paused: 4, Cost: 1.5, Until: at}))
+	say("BatchNow/limit", message.BatchNow(message.BatchProgress{Total: 200, Done: 120, Paused: 4, Cost: 1.5, Until: at, In: 2 * time.Hour}))
+	say("BatchShort", message.BatchShort(progress))
+	say("BatchShort/limit", message.BatchShort(message.BatchProgress{Total: 200, Done: 120, Paused: 4, Cost: 1.5, Until: at, In: 2 * time.Hour}))
 	say("BatchEnd", message.BatchEnd(message.BatchProgress{Total: 200, Done: 200}, 90*time.Second))
 	say("BatchEnd/stopped", message.BatchEnd(progress, 90*time.Second))
 	stopped := func(why string) string { return message.BatchStopped(why, "belay batch tasks.jsonl -- claude -p") }
