@@ -32,7 +32,7 @@ var unspoken = map[string][]string{
 var helpFields = map[string]bool{"Use": true, "Short": true, "Long": true, "Example": true, "Heading": true, "ShortHeading": true}
 
 // helpCalls are the functions that a flag's help is given to.
-var helpCalls = map[string]bool{"BoolVar": true, "BoolP": true, "Bool": true, "String": true, "StringVar": true, "Var": true, "addText": true, "text": true, "panic": true, "MustCompile": true,
+var helpCalls = map[string]bool{"BoolVar": true, "BoolVarP": true, "BoolP": true, "Bool": true, "String": true, "StringVar": true, "Var": true, "addText": true, "text": true, "panic": true, "MustCompile": true,
 	"wrap": true, "ExecContext": true, "needs": true}
 
 // All that a person reads is made by internal/message, where a golden file has it: a sentence anywhere else is none of them, or has

@@ -143,6 +143,101 @@ func TestBatch_Signals(t *testing.T) {
 	}
 }
 
+// batch runs a batch to its end, which must have that exit code, and returns what it has said and which tasks have run.
+func (r *run) batch(code int, args ...string) (said string, ran []string) {
+	r.t.Helper()
+	os.Remove(filepath.Join(r.dir, "ran"))
+	out, err := r.command("belay-plain", append([]string{"batch", "tasks.jsonl", "-o", "results.jsonl"}, args...)...).CombinedOutput()
+	if got := shellCode(err); got != code {
+		r.t.Errorf("exit code %d, want %d: %s", got, code, out)
+	}
+	list, _ := os.ReadFile(filepath.Join(r.dir, "ran"))
+	return string(out), strings.Fields(string(list))
+}
+
+// failing runs tasks one after the other, of which those fail that are named.
+func failing(tasks ...string) []string {
+	return []string{"-j", "1", "--", "sh", "-c", `echo $0 >>ran; case " $1 " in *" $0 "*) echo no luck >&2; exit 3; esac`, "{id}", strings.Join(tasks, " ")}
+}
+
+// A batch stops early if it is told to, says why and how to continue, and its exit code tells.
+func TestBatch_Stops(t *testing.T) {
+	t.Parallel()
+	check := func(t *testing.T, said string, want ...string) {
+		t.Helper()
+		for _, w := range want {
+			if !strings.Contains(said, w) {
+				t.Errorf("no %q in:\n%s", w, said)
+			}
+		}
+	}
+	start := func(t *testing.T, tasks int) *run {
+		t.Parallel()
+		r := newRun(t, 0)
+		r.numbered("tasks.jsonl", tasks)
+		return r
+	}
+	t.Run("RetryFailed", func(t *testing.T) {
+		r := start(t, 4)
+		said, ran := r.batch(1, failing("t1", "t3")...)
+		check(t, said, "task t1 failed: sh exited 3: no luck\n", "2 of 4 done in ", ", 2 failed\n", "to run the failed tasks again: belay batch --retry-failed -j 1 tasks.jsonl -o results.jsonl -- sh -c ")
+		if len(ran) != 4 {
+			t.Errorf("%v", ran)
+		}
+		// Failures of earlier starts are in the table too.
+		said, ran = r.batch(1, failing()...)
+		check(t, said, "continuing results.jsonl: 4 tasks already finished\n", "2 failed\n", "ERROR    TASKS  FIRST  MESSAGE\nunknown  2      t1     sh exited 3: no luck\n")
+		if len(ran) != 0 {
+			t.Errorf("%v", ran)
+		}
+		said, ran = r.batch(1, append([]string{"--retry-failed"}, failing("t3")...)...)
+		check(t, said, "3 of 4 done in ", "unknown  1      t3     sh exited 3: no luck\n")
+		if !slices.Equal(ran, []string{"t1", "t3"}) {
+			t.Errorf("%v", ran)
+		}
+		if said, ran = r.batch(0, append([]string{"--retry-failed"}, failing()...)...); !slices.Equal(ran, []string{"t3"}) {
+			t.Errorf("%v: %s", ran, said)
+		}
+	})
+	t.Run("FailFast", func(t *testing.T) {
+		r := start(t, 4)
+		said, ran := r.batch(1, append([]string{"--fail-fast"}, failing("t1")...)...)
+		check(t, said, "stopped after 1 failure. Continue with: belay batch ", "1 of 4 done in ", ", 1 failed, 2 unfinished\n")
+		if len(ran) != 2 {
+			t.Errorf("%v", ran)
+		}
+	})
+	t.Run("AbortAfter", func(t *testing.T) {
+		r := start(t, 20)
+		_, ran := r.batch(1, append([]string{"--abort-after", "10%"}, failing("t2")...)...) // of at least ten
+		if len(ran) != 10 {
+			t.Errorf("%v", ran)
+		}
+		_, ran = r.batch(1, append([]string{"--abort-after", "3"}, failing("t11", "t13")...)...)
+		if len(ran) != 4 {
+			t.Errorf("%v", ran)
+		}
+	})
+	t.Run("Deadline", func(t *testing.T) {
+		r := start(t, 3)
+		begun := time.Now()
+		said, _ := r.batch(75, "--deadline", "1s", "-j", "2", "--", "sh", "-c", "exec sleep 300", "{id}")
+		check(t, said, "stopped: --deadline has passed. Continue with: belay batch -j 2 ", "0 of 3 done in ", "3 unfinished\n")
+		if took := time.Since(begun); took > testTimeout/2 {
+			t.Errorf("it took %v", took)
+		}
+	})
+	t.Run("SIGTERM", func(t *testing.T) {
+		r := start(t, 3)
+		r.start("belay", "batch", "-j", "2", "tasks.jsonl", "-o", "results.jsonl", "--", "sh", "-c", "touch ready-$0; exec sleep 300", "{id}")
+		r.waitFor("ready-t0", "ready-t1")
+		r.cmd.Process.Signal(unix.SIGTERM)
+		r.ends(143)
+		r.noneLeft("the batch has ended")
+		check(t, r.said(), "stopped by SIGTERM. Continue with: belay batch -j 2 tasks.jsonl -o results.jsonl -- sh -c ")
+	})
+}
+
 // waitFor waits until files are there.
 func (r *run) waitFor(names ...string) {
 	r.t.Helper()

@@ -171,6 +171,7 @@ func (b *Batch) prepare() {
 	}
 	b.graph = graph{plan: b.Plan}
 	b.begun = time.Now()
+	b.Note(b.Progress()) // so that who looks at once sees how many tasks there are
 }
 
 // spawn starts a worker. The lock is held.

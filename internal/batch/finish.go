@@ -33,12 +33,15 @@ func (b *Batch) finish(job *Job, o *Outcome) {
 	case Failed:
 		b.level.answered(job.started)
 		b.record(job, o)
-		b.countFailure()
+		if b.FailFast || b.Abort.Failures > 0 && b.counts[Failed] >= b.Abort.Failures {
+			b.halt(stop{reason: TooManyFailures})
+		}
 	case Paused:
 		b.pause(job, o)
 	default:
 		b.set(job, Waiting)
 	}
+	b.checkShare()
 	switch {
 	case o.Fatal:
 		b.halt(stop{reason: FatalError, err: errorOf(o)})
@@ -130,14 +133,11 @@ func (b *Batch) skip(job *Job, failed string) {
 	b.release(job, false)
 }
 
-// countFailure stops the batch when there are too many failures.
-func (b *Batch) countFailure() {
-	failures := b.counts[Failed]
-	over := failures + b.counts[Done]
-	switch {
-	case b.FailFast,
-		b.Abort.Failures > 0 && failures >= b.Abort.Failures,
-		b.Abort.Percent > 0 && over >= 10 && float64(failures)*100 >= b.Abort.Percent*float64(over):
+// checkShare stops the batch when too many of the tasks have failed. A success can be the one by which there are enough to say so.
+func (b *Batch) checkShare() {
+	failed := b.counts[Failed]
+	over := failed + b.counts[Done]
+	if b.Abort.Percent > 0 && failed > 0 && over >= 10 && float64(failed)*100 >= b.Abort.Percent*float64(over) {
 		b.halt(stop{reason: TooManyFailures})
 	}
 }

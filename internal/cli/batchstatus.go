@@ -1,11 +1,13 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -22,26 +24,67 @@ func retrying(command string) string {
 }
 
 func newBatchStatus() *cobra.Command {
-	var asJSON bool
+	var asJSON, follow bool
 	cmd := &cobra.Command{
 		Use:   "status RESULTS",
 		Short: "Show how far a batch is",
 		Example: `Show how far a batch is, which tasks run and what has failed:
   belay batch status answers.jsonl
+Watch it until it ends:
+  belay batch status --follow answers.jsonl
 Use it in a script:
   belay batch status --json answers.jsonl`,
-		Long: `Shows how a batch stands, from any terminal: while it runs, what its tasks do now; otherwise what its results say.`,
+		Long: `Shows how a batch stands, from any terminal: while it runs, what its tasks do now; otherwise what its results say.
+
+--follow shows it until the batch ends: on a terminal as one line that is redrawn, elsewhere as a line a minute. With --json there is an object every two
+seconds.`,
 		Args: oneResults,
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	cmd.Flags().BoolVarP(&follow, "follow", "f", false, "keep showing it until the batch ends")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		std := stdioOf(cmd)
 		st, err := batch.ReadStatus(args[0])
-		if err != nil {
+		if err == nil && follow && st.Holder != nil {
+			st, err = followBatch(cmd.Context(), std, st, args[0], asJSON)
+		}
+		if _, unread := errors.AsType[*fs.PathError](err); unread {
 			return unreadableResults(args[0], err)
 		}
-		return showBatchStatus(stdioOf(cmd), st, asJSON)
+		if err != nil {
+			return err
+		}
+		return showBatchStatus(std, st, asJSON)
 	}
 	return cmd
+}
+
+// followBatch shows how a batch stands until it ends, and returns how it stands then.
+func followBatch(ctx context.Context, std stdio.Streams, st *batch.Status, path string, asJSON bool) (*batch.Status, error) {
+	var newest atomic.Pointer[batch.Status]
+	newest.Store(st)
+	if !asJSON {
+		screen := term.New(std.Err).Beside(std.Out)
+		defer screen.Status(func(columns int) string { return liveLine(newest.Load().Progress, columns) }, func() string { return progressLine(newest.Load().Progress) })()
+	}
+	for st.Holder != nil {
+		if asJSON {
+			if err := term.JSON(std.Out, st); err != nil {
+				return nil, err
+			}
+		}
+		select {
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		case <-time.After(statusInterval):
+		}
+		var err error
+		if st, err = batch.ReadStatus(path); err != nil {
+			return nil, err
+		}
+		newest.Store(st)
+	}
+	return st, nil
 }
 
 func showBatchStatus(std stdio.Streams, st *batch.Status, asJSON bool) error {

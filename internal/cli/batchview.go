@@ -70,14 +70,15 @@ func liveLine(p batch.Progress, columns int) string {
 		m.Doing = message.BatchDoing(t.Task, t.Doing, time.Since(t.Since))
 	}
 	line := message.BatchNow(m)
-	if printable.Width(line) <= columns {
-		return line
+	// What matters least goes first.
+	for _, less := range []func(){func() {}, func() { m.Expected = 0 }, func() { m.Doing = "" }, func() { m.Running = 0 }} {
+		if printable.Width(line) <= columns {
+			break
+		}
+		less()
+		line = message.BatchShort(m)
 	}
-	m.Doing = ""
-	if line = message.BatchNow(m); printable.Width(line) <= columns {
-		return line
-	}
-	return message.BatchShort(m)
+	return line
 }
 
 // progressLine says how a batch stands.

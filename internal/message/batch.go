@@ -233,14 +233,23 @@ func BatchShort(p BatchProgress) string {
 	if p.Failed > 0 {
 		parts = append(parts, fmt.Sprintf("%d failed", p.Failed))
 	}
+	if p.Running > 0 {
+		parts = append(parts, fmt.Sprintf("%d running", p.Running))
+	}
 	switch {
 	case !p.Until.IsZero():
 		parts = append(parts, "limit lifts in "+printable.Span(p.In))
 	case p.Left > 0:
 		parts = append(parts, printable.Span(p.Left)+" left")
 	}
-	if p.Cost > 0 {
+	switch {
+	case p.Cost > 0 && p.Expected > p.Cost:
+		parts = append(parts, printable.Dollars(p.Cost)+" of "+printable.Dollars(p.Expected))
+	case p.Cost > 0:
 		parts = append(parts, printable.Dollars(p.Cost))
+	}
+	if p.Doing != "" {
+		parts = append(parts, p.Doing)
 	}
 	return strings.Join(parts, ", ")
 }

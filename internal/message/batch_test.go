@@ -63,6 +63,7 @@ func batchMessages(say func(name, text string)) {
 	say("BatchNow", message.BatchNow(progress))
 	say("BatchNow/limit", message.BatchNow(message.BatchProgress{Total: 200, Done: 120, Paused: 4, Cost: 1.5, Until: at, In: 2 * time.Hour}))
 	say("BatchShort", message.BatchShort(progress))
+	say("BatchShort/least", message.BatchShort(message.BatchProgress{Total: 200, Done: 120, Running: 4, Left: time.Minute, Cost: 1.5}))
 	say("BatchShort/limit", message.BatchShort(message.BatchProgress{Total: 200, Done: 120, Paused: 4, Cost: 1.5, Until: at, In: 2 * time.Hour}))
 	say("BatchEnd", message.BatchEnd(message.BatchProgress{Total: 200, Done: 200}, 90*time.Second))
 	say("BatchEnd/stopped", message.BatchEnd(progress, 90*time.Second))
