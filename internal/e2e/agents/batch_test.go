@@ -169,3 +169,41 @@ func servedByTask(s *stage.Stage) map[string][]servedAnswer {
 	}
 	return found
 }
+
+// A key that is rejected ends a batch at once, and not task by task. A limit on what all may cost, or a budget, pauses it: what is spent is known to the
+// next start, and it continues when there is more.
+func TestBatch_Stops(t *testing.T) {
+	t.Parallel()
+	t.Run("Key", func(t *testing.T) {
+		t.Parallel()
+		s := claude.New(t, "", "401x*")
+		const tasks, jobs = 10, 2
+		r := s.Run("belay", batchOf(s, tasks, jobs, claude.ask()...)...)
+		r.Exits(78)
+		r.Says("its key was rejected (HTTP 401)", "No more tasks were started. Continue with: belay batch -j 2 tasks.jsonl -o results.jsonl -- claude -p\n", "0 of 10 done in ")
+		if n := s.Requests(); n > jobs {
+			t.Errorf("%d requests", n)
+		}
+	})
+	t.Run("Cost", func(t *testing.T) {
+		t.Parallel()
+		args, one := model(t, claude)
+		s := claude.New(t, "", "200(in=30000, out=500)x*")
+		line := batchOf(s, 5, 1, claude.ask(args...)...)
+		limited := func(flag string, usd float64) []string {
+			return slices.Insert(slices.Clone(line), 1, fmt.Sprintf(flag, usd))
+		}
+		r := s.Run("belay", limited("--max-cost=%.6f", 1.5*one)...)
+		r.Exits(75)
+		r.Says("stopped: --max-cost is used up ($", "2 of 5 done in ", "3 unfinished")
+		s.Run("belay", limited("--max-cost=%.6f", 1.5*one)...).Exits(75)
+		s.Asked(2)
+		r = s.Run("belay", limited("--budget=night=%.6f/day", 1.5*one)...)
+		r.Exits(75)
+		r.Says("budget night", "Continue with: belay batch -j 1 ")
+		s.Asked(4)
+		s.Run("belay", line...).Exits(0)
+		s.Asked(5)
+		batchResults(s, 5)
+	})
+}
