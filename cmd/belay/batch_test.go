@@ -122,7 +122,11 @@ func TestBatch_Signals(t *testing.T) {
 		t.Errorf("%v: %s", err, status)
 	}
 	r.cmd.Process.Signal(unix.SIGINT)
-	time.Sleep(200 * time.Millisecond)
+	if !within(testTimeout, func() bool {
+		return strings.Contains(r.said(), "stopping 2 running tasks. Press Ctrl-C again to kill what is left")
+	}) {
+		t.Errorf("%s", r.said())
+	}
 	r.cmd.Process.Signal(unix.SIGINT)
 	begun := time.Now()
 	r.ends(130)

@@ -88,11 +88,25 @@ func (r *taskRunner) obey(caught signals, cancel context.CancelCauseFunc, record
 			continue
 		}
 		asked = true
+		time.AfterFunc(stoppingDelay, r.sayStopping)
 		var cause error = interrupt(sig)
 		if by, ok := record.TakeRequest(); ok && sig == syscall.SIGTERM {
 			cause = &stopRequested{by, interrupt(sig)}
 		}
 		cancel(cause)
+	}
+}
+
+// stoppingDelay is how long nothing is said after a request to end: most tasks have ended by then.
+const stoppingDelay = time.Second
+
+// sayStopping says that tasks take their time to end, and how to hurry them.
+func (r *taskRunner) sayStopping() {
+	r.mu.Lock()
+	n := len(r.inside)
+	r.mu.Unlock()
+	if n > 0 {
+		r.view.say(message.BatchStopping(n))
 	}
 }
 

@@ -323,6 +323,11 @@ func BatchLimit(why string, until time.Time) string {
 // BatchInterrupted says that a batch was stopped by a signal.
 func BatchInterrupted(signal string) string { return "stopped by " + signal }
 
+// BatchStopping says that running tasks are asked to end.
+func BatchStopping(tasks int) string {
+	return sentences("stopping "+count(tasks, "running task"), "press Ctrl-C again to kill what is left")
+}
+
 // BatchRepeat says how failed tasks are run again.
 func BatchRepeat(command string) string { return "to run the failed tasks again: " + command }
 

@@ -76,6 +76,8 @@ func batchMessages(say func(name, text string)) {
 	say("BatchLimit", stopped(message.BatchLimit("claude hit a usage limit", at)))
 	say("BatchLimit/of unknown length", stopped(message.BatchLimit("claude hit a usage limit", time.Time{})))
 	say("BatchInterrupted", message.BatchInterrupted("SIGINT"))
+	say("BatchStopping", message.BatchStopping(1))
+	say("BatchStopping/several", message.BatchStopping(4))
 	say("BatchRepeat", message.BatchRepeat("belay batch --retry-failed tasks.jsonl -- claude -p"))
 	say("BatchOutputDir", message.BatchOutputDir("out", denied))
 	say("BatchWouldRun", message.BatchWouldRun(5, 0))
