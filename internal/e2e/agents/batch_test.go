@@ -117,11 +117,12 @@ func TestBatch_Killed(t *testing.T) {
 	}
 	s.Leaves = false
 	s.Run("belay", line...).Exits(0)
-	served := servedByTask(s)
+	results := batchResults(s, tasks)
+	served := servedByTask(s, results)
 	begun := map[string]int{}
 	var charged, counted float64
 	open := 0
-	for id, r := range batchResults(s, tasks) {
+	for id, r := range results {
 		begun[r.Begun]++
 		sum, most := 0.0, 0.0 // most is what may be missing
 		for i, a := range served[id] {
@@ -149,10 +150,14 @@ type servedAnswer struct {
 	goesOn bool
 }
 
-// servedByTask are the answers that the API has sent, by the task that asked. All requests of a session are of the task that began it.
-func servedByTask(s *stage.Stage) map[string][]servedAnswer {
+// servedByTask are the answers that the API has sent, by the task that asked. All requests of a session are of the task that began it; one that was killed
+// before its first request has asked nothing of its own.
+func servedByTask(s *stage.Stage, results map[string]batchTask) map[string][]servedAnswer {
 	s.T.Helper()
 	found, of := map[string][]servedAnswer{}, map[string]string{}
+	for id, r := range results {
+		of[r.Session] = id
+	}
 	for _, q := range s.API.Main() {
 		if n, ok := strings.CutPrefix(strings.TrimSpace(q.LastMessage), "say hi "); ok {
 			of[q.Session] = "q" + n
