@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -15,6 +16,7 @@ import (
 	"github.com/belay-run/belay/internal/journal"
 	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/price"
+	"github.com/belay-run/belay/internal/printable"
 	"github.com/belay-run/belay/internal/state"
 	"github.com/belay-run/belay/internal/stdio"
 	"github.com/belay-run/belay/internal/term"
@@ -24,13 +26,16 @@ import (
 // shownCommands is how many commands a dry run prints.
 const shownCommands = 10
 
+// shownPrompt is how many columns of a prompt it prints behind its command.
+const shownPrompt = 60
+
 // batchDryRun says what would run, and what it costs at least.
 func batchDryRun(std stdio.Streams, r *taskRunner, b *batch.Batch, results string) error {
 	if err := batch.Peek(results, b.Plan); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return wrongResults(results, err)
 	}
 	line := func(name, text string) { term.Printf(std.Out, "%-10s %s\n", name+":", text) }
-	estimate := estimate{prices: r.settings.Prices}
+	estimate := estimate{prices: r.settings.Prices, past: readPast(r.settings.Name)}
 	shown, tasks := 0, 0
 	err := b.Pending(func(t *batch.Task) error {
 		tasks++
@@ -42,6 +47,9 @@ func batchDryRun(std stdio.Streams, r *taskRunner, b *batch.Batch, results strin
 			words := make([]string, len(c.args))
 			for i, arg := range c.args {
 				words[i] = quoted(arg)
+			}
+			if c.prompt != nil {
+				words = append(words, "#", printable.CutEnd(printable.Line(*c.prompt), shownPrompt, "…"))
 			}
 			line("command", strings.Join(words, " "))
 		}
@@ -74,6 +82,7 @@ func jobsText(b *batch.Batch, r *taskRunner) string {
 // estimate is what tasks cost at least: what their prompts cost alone.
 type estimate struct {
 	prices  *price.Table
+	past    past
 	agents  int
 	unknown bool
 	usd     float64
@@ -92,7 +101,12 @@ func (e *estimate) add(t *batch.Task, c *taskCommand) {
 	if a, ok := c.known.(agent.Transferable); ok && model == "" {
 		model = a.Request().Model
 	}
-	usd, ok := e.prices.Cost(model, time.Now(), price.Call{Input: int64(len(t.Prompt))/bytesPerToken + 1, Output: 1})
+	least := price.Call{Input: int64(len(t.Prompt))/bytesPerToken + 1, Output: 1}
+	usd, ok := e.prices.Cost(model, time.Now(), least)
+	if last := e.past.models[c.known.Name()]; !ok && strings.Contains(last, model) { // none was named, or a family such as opus
+		model = last
+		usd, ok = e.prices.Cost(model, time.Now(), least)
+	}
 	if !ok {
 		e.unknown = true
 		return
@@ -102,7 +116,8 @@ func (e *estimate) add(t *batch.Task, c *taskCommand) {
 
 // text says what the tasks cost, by earlier runs of that name if there are any.
 func (e *estimate) text(name string, tasks int) string {
-	if median, runs := medianCost(name); runs > 0 {
+	if runs := len(e.past.costs); runs > 0 {
+		median := (e.past.costs[(runs-1)/2] + e.past.costs[runs/2]) / 2
 		return message.BatchByEarlier(median*float64(tasks), median, runs, name)
 	}
 	if e.unknown {
@@ -111,42 +126,48 @@ func (e *estimate) text(name string, tasks int) string {
 	return message.BatchAtLeast(e.usd, message.BatchByPrompts(e.model))
 }
 
+// past is what the log says of earlier runs.
+type past struct {
+	costs  []float64         // of runs with the name that was asked for, sorted
+	models map[string]string // that each CLI has used last, by the name of its profile
+}
+
 // lookBack is how much of the log is looked at for earlier runs.
 const lookBack = 64 << 20
 
-// medianCost is what earlier runs of that name have cost, and how many there were.
-func medianCost(name string) (median float64, runs int) {
+// readPast reads what earlier runs have cost, those of that name, and which models were used.
+func readPast(name string) (p past) {
 	s := &state.State{}
-	if name == "" || s.Prepare() != nil {
-		return 0, 0
+	if s.Prepare() != nil {
+		return p
 	}
 	f, err := s.OpenLog()
 	if err != nil {
-		return 0, 0
+		return p
 	}
 	defer f.Close()
 	info, err := f.Stat()
 	if err != nil {
-		return 0, 0
+		return p
 	}
 	from := max(info.Size()-lookBack, 0)
 	costs := map[string]float64{}
+	p.models = map[string]string{}
 	for e := range journal.Read(io.NewSectionReader(f, from, info.Size()-from), nil) {
+		if e.Kind != "" {
+			continue
+		}
+		if e.Model != "" {
+			p.models[e.Profile] = e.Model
+		}
 		var used verdict.Usage
-		if e.Name != name || e.Kind != "" || json.Unmarshal(e.Usage, &used) != nil {
+		if name == "" || e.Name != name || json.Unmarshal(e.Usage, &used) != nil {
 			continue
 		}
 		if cost := price.Credible(used.CostUSD); cost != nil {
 			costs[e.Invocation] += *cost
 		}
 	}
-	if len(costs) == 0 {
-		return 0, 0
-	}
-	list := make([]float64, 0, len(costs))
-	for _, cost := range costs {
-		list = append(list, cost)
-	}
-	slices.Sort(list)
-	return (list[(len(list)-1)/2] + list[len(list)/2]) / 2, len(list)
+	p.costs = slices.Sorted(maps.Values(costs))
+	return p
 }

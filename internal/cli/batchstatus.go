@@ -51,8 +51,11 @@ seconds.`,
 		if _, unread := errors.AsType[*fs.PathError](err); unread {
 			return unreadableResults(args[0], err)
 		}
-		if err != nil {
+		switch {
+		case err != nil:
 			return err
+		case st.Holder == nil && st.Total == 0:
+			return usage(message.Error(message.BatchNoResults(args[0])), "")
 		}
 		return showBatchStatus(std, st, asJSON)
 	}

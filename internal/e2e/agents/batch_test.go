@@ -194,7 +194,7 @@ func TestBatch_Stops(t *testing.T) {
 		t.Parallel()
 		args, one := model(t, claude)
 		s := claude.New(t, "", "200(in=30000, out=500)x*")
-		line := batchOf(s, 5, 1, claude.ask(args...)...)
+		line := slices.Insert(batchOf(s, 5, 1, claude.ask(args...)...), 1, "--name=nightly")
 		limited := func(flag string, usd float64) []string {
 			return slices.Insert(slices.Clone(line), 1, fmt.Sprintf(flag, usd))
 		}
@@ -210,5 +210,16 @@ func TestBatch_Stops(t *testing.T) {
 		s.Run("belay", line...).Exits(0)
 		s.Asked(5)
 		batchResults(s, 5)
+		// A dry run knows what these have cost, and which model they have used.
+		for flag, want := range map[string]string{
+			"--name=nightly": fmt.Sprintf("about $%.4f (the median of 5 earlier runs named nightly is $%.4f)\n", 5*one, one),
+			"--name=other":   fmt.Sprintf("(the prompts alone, at the price of %s)\n", args[1]),
+		} {
+			r := s.Run("belay", "batch", "--dry-run", flag, "tasks.jsonl", "-o", "others.jsonl", "--", "claude", "-p")
+			if !strings.Contains(r.Stdout, "command:   claude -p # say hi 4\ntasks:     5 tasks to run\n") || !strings.Contains(r.Stdout, want) {
+				t.Errorf("%s", r.Stdout)
+			}
+		}
+		s.Asked(5)
 	})
 }
