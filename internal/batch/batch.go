@@ -51,6 +51,8 @@ type Batch struct {
 	untold  []notice
 	idle    bool // all workers have ended
 	begun   time.Time
+	paused  time.Duration // for which nothing ran because of a limit, and since when it does so now
+	since   time.Time
 	cancel  context.CancelCauseFunc
 	wake    *time.Timer
 }
@@ -296,4 +298,10 @@ func (b *Batch) set(job *Job, s State) {
 	b.counts[*state]--
 	b.counts[s]++
 	*state = s
+	switch isPaused := b.counts[Running] == 0 && b.counts[Paused] > 0; {
+	case isPaused && b.since.IsZero():
+		b.since = time.Now()
+	case !isPaused && !b.since.IsZero():
+		b.paused, b.since = b.paused+time.Since(b.since), time.Time{}
+	}
 }

@@ -244,3 +244,23 @@ func TestBatch_Continues(t *testing.T) {
 		t.Errorf("%v: %s", third.started, counts(sum))
 	}
 }
+
+// The time that was waited for a limit says nothing of how long the rest will take.
+func TestBatch_ExpectsWithoutPauses(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &script{takes: time.Minute, outcomes: map[string][]batch.Outcome{"b": {{State: batch.Paused, Until: time.Now().Add(5 * time.Hour)}}}}
+		b := &batch.Batch{Plan: check(t, tasks("a", "b", "c", "d")), Jobs: 1}
+		var left []time.Duration
+		b.Do = func(ctx context.Context, job *batch.Job) batch.Outcome {
+			left = append(left, time.Duration(b.Progress().Left*float64(time.Second)).Round(time.Second))
+			return s.do(ctx, job)
+		}
+		if sum, err := b.Run(t.Context()); err != nil || sum.Counts[batch.Done] != 4 {
+			t.Errorf("%+v, %v", sum, err)
+		}
+		// At the start of a, of b, of b again, of c and of d.
+		if want := []time.Duration{0, 3 * time.Minute, 6 * time.Minute, 3 * time.Minute, 80 * time.Second}; !slices.Equal(left, want) {
+			t.Errorf("%v", left)
+		}
+	})
+}

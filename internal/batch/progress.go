@@ -57,7 +57,11 @@ func (b *Batch) Progress() Progress {
 	}
 	slices.SortFunc(p.Tasks, func(a, b Now) int { return a.Since.Compare(b.Since) })
 	left := p.Waiting + p.Running + p.Paused
-	if took := now.Sub(b.begun); b.ended > 0 && left > 0 && took > time.Second {
+	took := now.Sub(b.begun) - b.paused
+	if !b.since.IsZero() {
+		took -= now.Sub(b.since)
+	}
+	if b.ended > 0 && left > 0 && took > time.Second {
 		p.Left = (took.Seconds() / float64(b.ended)) * float64(left)
 	}
 	if over := p.Done + p.Failed; over > 0 && b.spent > 0 {
