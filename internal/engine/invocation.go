@@ -34,7 +34,11 @@ func newInvocation(ctx context.Context, r *Runner, c Command, env []string) *Inv
 	c.shareWriter()
 	inv := &Invocation{done: make(chan struct{})}
 	inv.stream.observe = r.Observe
-	inv.call = &call{id: newID(now), runner: r, command: c, env: env, profile: r.profile(), begun: now, parent: EnclosingRun(), emit: inv.stream.emit, line: inv.stream.line,
+	id := c.ID
+	if id == "" {
+		id = newID(now)
+	}
+	inv.call = &call{id: id, runner: r, command: c, env: env, profile: r.profile(), begun: now, parent: EnclosingRun(), emit: inv.stream.emit, line: inv.stream.line,
 		live: &liveRecord{trouble: inv.trouble}}
 	inv.pace, inv.control = &pace{noWait: r.NoWait}, &inv.signals
 	inv.kind = newKind(inv.call, inv.pace)
@@ -116,13 +120,20 @@ func (inv *Invocation) Run() {
 	if option := inv.call.traits.unknownOption; option != "" {
 		inv.call.emit(UnknownOption{Option: option})
 	}
+	var refused *refusal
+	if inv.call.runner.Schedule != (Schedule{}) {
+		refused = inv.awaitStart()
+	}
 	if deadline, ok := inv.pace.series.Deadline(); ok {
 		ctx, stop := context.WithDeadlineCause(inv.pace.ctx, deadline, retry.ErrTotalTimeout)
 		defer stop()
 		inv.pace.ctx = ctx
 	}
 	defer inv.kind.release()
-	slot, refused := enterScope(inv.call, inv.pace, inv.call.runner.Scope)
+	var slot *gate.Slot
+	if refused == nil {
+		slot, refused = enterScope(inv.call, inv.pace, inv.call.runner.Scope)
+	}
 	defer slot.Free()
 	inv.attempts(refused)
 }

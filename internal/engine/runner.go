@@ -68,6 +68,11 @@ type Runner struct {
 	Scope  string
 	OnBusy OnBusy
 
+	// Schedule says when the first attempt may start; the zero value means at once. Postponed, if not nil, is told what
+	// that waits for.
+	Schedule  Schedule
+	Postponed func(Postponed)
+
 	// Resume says how the sessions of an agent are treated.
 	Resume Resume
 

@@ -127,3 +127,6 @@ func CommandNotFound(name string) string { return name + ": command not found" }
 
 // NotExecutable is what a shell says of a command that may not be executed.
 func NotExecutable(name string) string { return name + ": permission denied" }
+
+// StartTime is what a run waits for whose start was put off to a time of day.
+func StartTime() string { return "its start time" }
