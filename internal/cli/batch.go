@@ -84,6 +84,7 @@ Exit codes: 0 if all tasks are done, 1 if some have failed, 2 if the tasks or th
 	text(&o.maxCost, "max-cost", "", "USD", "start nothing more once all tasks together have cost USD")
 	text(&o.deadline, "deadline", "", "T", "stop at T, such as 8h, 06:30 or 2026-11-17T06:30:00Z")
 	flag(&o.dryRun, "dry-run", "print what would run and what it costs at least, and do nothing")
+	later := addLater(cmd)
 	given := addSettings(cmd, func(s *config.Setting) bool { return !slices.Contains(notInBatch, s.Name) })
 	cmd.Args = cobra.ArbitraryArgs
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
@@ -98,7 +99,11 @@ Exit codes: 0 if all tasks are done, 1 if some have failed, 2 if the tasks or th
 		case before > 1:
 			return usage(message.Error(message.BatchManyTasks(args[1])), example)
 		}
-		return runBatch(cmd.Context(), stdioOf(cmd), given, &o, args[0], args[before:])
+		ctx, err := later.put(cmd.Context())
+		if err != nil {
+			return err
+		}
+		return runBatch(ctx, stdioOf(cmd), given, &o, args[0], args[before:])
 	}
 	cmd.AddCommand(newBatchStatus(), newBatchResults())
 	return cmd
@@ -113,6 +118,9 @@ func runBatch(ctx context.Context, std stdio.Streams, given config.Given, o *bat
 	results, err := o.results(tasks)
 	if err != nil {
 		return err
+	}
+	if l := laterOf(ctx); l.detaches(ctx) && !o.dryRun {
+		return detach(ctx, std, l, o.detached(given, std, tasks))
 	}
 	source, err := openTasks(ctx, std, tasks, results, batch.Format(o.format))
 	if err != nil {

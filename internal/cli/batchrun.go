@@ -27,6 +27,7 @@ func (r *taskRunner) run(b *batch.Batch, results, command string) error {
 	if ownsProcess(r.ctx) != nil {
 		go r.obey(catchSignals(true), cancel, record)
 	}
+	r.awaitStart(ctx, record)
 	b.NoWait = !r.waits(r.settings)
 	b.Do = r.do
 	b.Ended = r.view.ended
@@ -65,6 +66,9 @@ func (r *taskRunner) openRecord(results string) *supervise.Record {
 	}
 	s.Sweep()
 	id := engine.NewID()
+	if d := detachmentOf(r.ctx); d != nil {
+		id = d.id
+	}
 	record, err := s.CreateRecord(supervise.Record{ID: id, Command: "batch", Profile: "generic", Started: time.Now(), Attempt: 1,
 		Name: r.settings.Name, Tags: r.settings.Tags, Parent: engine.EnclosingRun()})
 	if err != nil {

@@ -184,6 +184,19 @@ func (v *batchView) table() {
 	failuresTable(v.runner.std.Err, v.batch.Failures())
 }
 
+// postponed says when the batch starts, and counts down to it.
+func (v *batchView) postponed(p engine.Postponed) (stop func()) {
+	if v.runner.settings.Quiet {
+		return func() {}
+	}
+	name := message.TheBatch()
+	v.line(postponedText(name, p))
+	if !v.screen.IsTerminal() {
+		return func() {}
+	}
+	return v.screen.Countdown(message.Start(name), p.Until)
+}
+
 // line prints a message, also with --quiet.
 func (v *batchView) line(text string) { v.screen.Line("%s", text) }
 

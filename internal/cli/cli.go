@@ -65,6 +65,9 @@ func execute(ctx context.Context, std stdio.Streams, args []string) error {
 	if given, command, ok := quickRun(args); ok {
 		return run(ctx, std, given, command)
 	}
+	if len(args) > 0 && args[0] == detachedArg {
+		return runDetached(ctx, std, args[1:])
+	}
 	_, err := executeCobra(ctx, std, args)
 	return err
 }
@@ -73,7 +76,7 @@ func execute(ctx context.Context, std stdio.Streams, args []string) error {
 func executeCobra(ctx context.Context, std stdio.Streams, args []string) (*cobra.Command, error) {
 	root := newRoot(std)
 	root.SetArgs(args)
-	return root.ExecuteContextC(ctx)
+	return root.ExecuteContextC(context.WithValue(ctx, argsKey{}, args))
 }
 
 // stdioOf is where a command of the tree reads and writes.
@@ -210,7 +213,7 @@ Show what the last week has cost:
 	root.SetVersionTemplate("belay {{belayVersion}}\n")
 	root.SetHelpFunc(help)
 	root.SetFlagErrorFunc(wrongFlag)
-	root.AddCommand(newRun(run), newBatch(), newExplain(), newPs(), newTop(), newCancel(), newGates(), newBudget(), newPrices(), newConfig(), newProfile(), newDoctor(), newMCP(), newHook(runHook), newShim(), newUninstallAll())
+	root.AddCommand(newRun(run), newBatch(), newExplain(), newPs(), newTop(), newAttach(), newCancel(), newGates(), newBudget(), newPrices(), newConfig(), newProfile(), newDoctor(), newMCP(), newHook(runHook), newShim(), newUninstallAll())
 	root.AddCommand(handedOver()...)
 	root.SetHelpCommand(newHelp(root))
 	root.AddCommand(newCompletion())

@@ -106,9 +106,14 @@ func completeRuns() (list []string) {
 	}
 	runs, _ := listRuns(records)
 	for _, r := range runs {
-		list = append(list, cobra.CompletionWithDesc(printable.Line(shortID(r.ID)), printable.Line(r.Command)))
+		list = append(list, describeRun(r.ID, r.Command))
 	}
 	return list
+}
+
+// describeRun is what a run is completed with.
+func describeRun(id, command string) string {
+	return cobra.CompletionWithDesc(printable.Line(shortID(id)), printable.Line(command))
 }
 
 // completePast are the last runs of the log, the newest first. It is read here, without belayd: a shell asks at every key.

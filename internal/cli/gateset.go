@@ -82,7 +82,7 @@ Hold until a date, and say why:
 			if until == "" {
 				return usage(message.Error(message.UntilMissing()), message.AsIn("belay gates hold "+args[0]+" --until 30m"))
 			}
-			t, err := parseUntil(until, time.Now())
+			t, err := parseUntil("--until", until, time.Now())
 			if err != nil {
 				return usage(err, "")
 			}
@@ -113,7 +113,7 @@ Refuse them for an hour:
 			var t time.Time
 			if until != "" {
 				var err error
-				if t, err = parseUntil(until, time.Now()); err != nil {
+				if t, err = parseUntil("--until", until, time.Now()); err != nil {
 					return usage(err, "")
 				}
 			}
@@ -129,8 +129,8 @@ Refuse them for an hour:
 	return cmd
 }
 
-// parseUntil reads a time to come: a duration from now, a time of day, or RFC 3339.
-func parseUntil(text string, now time.Time) (time.Time, error) {
+// parseUntil reads the time to come of a flag: a duration from now, a time of day, or RFC 3339.
+func parseUntil(flag, text string, now time.Time) (time.Time, error) {
 	if t, err := time.Parse(time.RFC3339, text); err == nil {
 		if !t.After(now) {
 			return t, message.Error(message.UntilPast(text))
@@ -148,7 +148,7 @@ func parseUntil(text string, now time.Time) (time.Time, error) {
 	}
 	d, err := config.ParseDuration(text)
 	if err != nil || d == 0 {
-		return time.Time{}, message.Error(message.NotAnUntil(text))
+		return time.Time{}, message.Error(message.NotAnUntil(flag, text))
 	}
 	return now.Add(d), nil
 }

@@ -42,7 +42,7 @@ func help(cmd *cobra.Command, _ []string) {
 		}
 		printRows(w, "Topics", 12, rows)
 	}
-	for _, group := range slices.Concat([]string{batchGroup}, config.Groups, []string{"", belayd.Filters}) {
+	for _, group := range slices.Concat([]string{batchGroup, laterGroup}, config.Groups, []string{"", belayd.Filters}) {
 		heading := group
 		if heading == "" {
 			heading = "Flags"

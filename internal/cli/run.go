@@ -51,6 +51,8 @@ Ask codex if claude's limit lasts longer than 5 minutes:
   belay run --fallback codex -- claude -p "Explain the failing test"
 Send the same input to every attempt:
   belay run --prompt-file question.txt --max-retries 2 -- ./ask
+Start tonight, and let it run after logout:
+  belay run --detach --at 03:00 -- claude -p "Update the dependencies"
 Print the result as JSON:
   belay run --retry-on-exit 75 --output-format json -- ./job`,
 		Long: `Runs a command and exits with its exit code. Without flags it behaves like the command alone: same output, same exit code, same
@@ -66,6 +68,7 @@ Durations are 30s, 5m, 1h30m, 2d or plain seconds. In the worst case a run takes
 the environment and in files: see belay help config. For what the exit codes mean, see belay help exit-codes.`,
 	}
 	given := addSettings(cmd, func(*config.Setting) bool { return true })
+	later := addLater(cmd)
 	cmd.Flags().SetInterspersed(false)
 	cmd.ValidArgsFunction = completeByShell
 	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
@@ -75,7 +78,11 @@ the environment and in files: see belay help config. For what the exit codes mea
 		if len(args) == 0 {
 			return refuse(stdioOf(cmd), given, nil, usage(message.Error(message.NoCommand()), message.AsIn("belay run -- make test")))
 		}
-		return do(cmd.Context(), stdioOf(cmd), given, args)
+		ctx, err := later.put(cmd.Context())
+		if err != nil {
+			return refuse(stdioOf(cmd), given, nil, err)
+		}
+		return do(ctx, stdioOf(cmd), given, args)
 	}
 	return cmd
 }
@@ -93,6 +100,11 @@ func run(ctx context.Context, std stdio.Streams, given config.Given, args []stri
 	s, rules, err := user.Load(given, nameOf(known))
 	if err != nil {
 		return refuse(std, given, nil, err)
+	}
+	later := laterOf(ctx)
+	if later.detaches(ctx) && !s.DryRun {
+		name := filepath.Base(args[0])
+		return detach(ctx, std, later, detachedRun{command: name, name: s.Name, input: inputOf(s, std, known, name), quiet: s.Quiet})
 	}
 	behind := shimCallOf(ctx)
 	behind.adjust(s)
@@ -132,6 +144,10 @@ func run(ctx context.Context, std stdio.Streams, given config.Given, args []stri
 			retried.observe(e)
 			view.observe(e)
 		}
+	}
+	if later != nil {
+		runner.Schedule, runner.Postponed = later.start(), view.postponed
+		detachmentOf(ctx).attend(runner)
 	}
 	view.watch(runner, command)
 	behind.attach(runner, command, view)

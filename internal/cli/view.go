@@ -175,6 +175,26 @@ func (v *view) atGate(e engine.AtGate) {
 	}
 }
 
+// postponed says when the command starts, and counts down to it.
+func (v *view) postponed(p engine.Postponed) {
+	if v.settings.Quiet {
+		return
+	}
+	v.end()
+	v.line(postponedText(v.name, p))
+	if v.screen.IsTerminal() { // elsewhere a line a minute would be hundreds in a night
+		v.begin(v.screen.Countdown(message.Start(v.name), p.Until))
+	}
+}
+
+// postponedText says when something starts.
+func postponedText(name string, p engine.Postponed) string {
+	if p.Key == "" {
+		return message.StartsAt(name, p.Until)
+	}
+	return message.StartsWhenLifted(name, p.Key, p.Refusal)
+}
+
 // costNotice says what there is to know of a limit on cost.
 func (v *view) costNotice(e engine.CostNotice) {
 	switch {

@@ -19,8 +19,6 @@ import (
 type Command struct {
 	// Args is the command and its arguments. There is no shell.
 	Args []string
-	// ID names the invocation, see [NewID]; empty means that it gets an id of its own.
-	ID string
 	// Dir is the working directory; empty means the caller's.
 	Dir string
 	// Env is the environment; nil means the caller's. Belay's own settings (BELAY_*) are taken out of it.

@@ -34,7 +34,7 @@ func newInvocation(ctx context.Context, r *Runner, c Command, env []string) *Inv
 	c.shareWriter()
 	inv := &Invocation{done: make(chan struct{})}
 	inv.stream.observe = r.Observe
-	id := c.ID
+	id := r.ID
 	if id == "" {
 		id = newID(now)
 	}

@@ -191,9 +191,9 @@ func UntilMissing() string { return "--until is missing" }
 // UntilPast says that a time has passed.
 func UntilPast(value string) string { return value + " is in the past" }
 
-// NotAnUntil says that a value is not a time.
-func NotAnUntil(value string) string {
-	return fmt.Sprintf("--until: %q is not a duration (30m) or a future time (18:00)", value)
+// NotAnUntil says that the value of a flag is not a time.
+func NotAnUntil(flag, value string) string {
+	return fmt.Sprintf("%s: %q is not a duration (30m) or a future time (18:00)", flag, value)
 }
 
 // ChangeUnrecorded says that a change is not on record.

@@ -74,7 +74,7 @@ func runMessages(say func(name, text string)) {
 	say("OpenedByHand", message.OpenedByHand())
 	say("UntilMissing", message.UntilMissing())
 	say("UntilPast", message.UntilPast("2026-01-01"))
-	say("NotAnUntil", message.NotAnUntil("soon"))
+	say("NotAnUntil", message.NotAnUntil("--until", "soon"))
 	say("ChangeUnrecorded", message.ChangeUnrecorded(errors.New("no space left on device")))
 	say("SlowStartState", message.SlowStartState(2))
 	say("ClosedState", message.ClosedState(2))

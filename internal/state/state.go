@@ -15,6 +15,7 @@ import (
 	"github.com/belay-run/belay/internal/journal"
 	"github.com/belay-run/belay/internal/price"
 	"github.com/belay-run/belay/internal/safefile"
+	"github.com/belay-run/belay/internal/spool"
 	"github.com/belay-run/belay/internal/supervise"
 )
 
@@ -114,6 +115,9 @@ func (s *State) RunCosts() budget.Files {
 func (s *State) Scopes() gate.Slots {
 	return gate.Slots{Dir: filepath.Join(s.Dir, "scopes"), Fleeting: true}
 }
+
+// Spools are the outputs of detached runs.
+func (s *State) Spools() spool.Files { return spool.Files{Dir: filepath.Join(s.Dir, "spool")} }
 
 // Records are the runs under way. The first to find one whose owner is dead puts it on record.
 func (s *State) Records() supervise.Records {

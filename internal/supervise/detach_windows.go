@@ -1,22 +1,22 @@
 package supervise
 
 import (
-	"os"
-	"slices"
-	"strings"
 	"syscall"
 
 	"golang.org/x/sys/windows"
 )
 
-// startDetached starts a program with nothing to read or write.
-func startDetached(path string, args []string) (*os.Process, error) {
-	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
-	if err != nil {
-		return nil, err
+// rootDir means our own directory.
+const rootDir = ""
+
+// ownSession lets a process lead a group of its own, which no console belongs to. One that starts commands has a console that is not shown: without one, each
+// command would open its own.
+func ownSession(commands bool) *syscall.SysProcAttr {
+	flags := uint32(windows.DETACHED_PROCESS)
+	if commands {
+		flags = windows.CREATE_NO_WINDOW
 	}
-	defer null.Close()
-	env := slices.DeleteFunc(os.Environ(), func(kv string) bool { return strings.HasPrefix(kv, RunIDVar+"=") })
-	return os.StartProcess(path, args, &os.ProcAttr{Env: env, Files: []*os.File{null, null, null},
-		Sys: &syscall.SysProcAttr{CreationFlags: windows.DETACHED_PROCESS | windows.CREATE_NEW_PROCESS_GROUP}})
+	return &syscall.SysProcAttr{CreationFlags: flags | windows.CREATE_NEW_PROCESS_GROUP}
 }
+
+func forget(int) {}

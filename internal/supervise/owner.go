@@ -10,9 +10,9 @@ import (
 // Owner names the process that supervises a run.
 type Owner struct {
 	// Boot names the run of the system, and our namespaces of pids and of time: a container counts for itself.
-	Boot  string
-	PID   int
-	Start uint64
+	Boot  string `json:"boot"`
+	PID   int    `json:"pid"`
+	Start uint64 `json:"start"`
 }
 
 // self is this process as an owner.
@@ -22,6 +22,15 @@ func self() (Owner, error) {
 	}
 	p, err := process(os.Getpid())
 	return Owner{Boot: bootID(), PID: os.Getpid(), Start: p.Start}, err
+}
+
+// Self is this process as an owner.
+func Self() (Owner, error) { return self() }
+
+// Dead reports whether the owner has certainly ended. One in another namespace, which cannot be seen, has not.
+func (o Owner) Dead() bool {
+	dead, _ := o.dead()
+	return dead
 }
 
 // Alive reports whether the owner still runs. An owner in another namespace cannot be seen, and counts as not alive.

@@ -1,0 +1,211 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/belay-run/belay/internal/engine"
+	"github.com/belay-run/belay/internal/message"
+	"github.com/belay-run/belay/internal/spool"
+	"github.com/belay-run/belay/internal/state"
+	"github.com/belay-run/belay/internal/stdio"
+	"github.com/belay-run/belay/internal/supervise"
+)
+
+func newAttach() *cobra.Command {
+	return &cobra.Command{
+		Use:   "attach ID",
+		Short: "Show the output of a detached run, and exit with its exit code",
+		Example: `Start a run that survives a logout, and look at it later:
+  id=$(belay run --detach -- claude -p "Fix the flaky tests")
+  belay attach $id
+Find the id of a run:
+  belay ps`,
+		Long: `Prints what a run of belay run --detach or belay batch --detach has written so far, stdout to stdout and stderr to stderr, then what it writes, and exits with its exit
+code. Ctrl-C leaves, and the run continues. An ID is the whole id, or as much of its beginning or end as is unique.
+
+Once the run has ended and all of its output has been printed, the output is deleted. What nobody asks for is deleted 30 days after the end, or by belay prune. If the run
+was killed, attach prints what there is and exits with 137.`,
+		ValidArgsFunction: completed(completeDetached),
+		Args:              needs(1, 1, "run", message.DetachedIDs()),
+		RunE: func(cmd *cobra.Command, ids []string) error {
+			return attach(cmd.Context(), stdioOf(cmd), ids[0])
+		},
+	}
+}
+
+// attach is belay attach.
+func attach(ctx context.Context, std stdio.Streams, id string) error {
+	s, err := openState()
+	if err != nil {
+		return err
+	}
+	h, err := pickDetached(s, id)
+	if err != nil {
+		return err
+	}
+	if ownsProcess(ctx) != nil {
+		var stop func()
+		ctx, stop = untilSignal(ctx)
+		defer stop()
+	}
+	a := &attachment{std: std, spools: s.Spools(), id: h.ID}
+	end, err := a.follow(ctx)
+	if interrupted, ok := errors.AsType[*engine.Interrupt](err); ok {
+		if interrupted.Signal == int(syscall.SIGINT) {
+			say(std.Err, message.LeftDetached(shortID(h.ID)))
+		}
+		return exit(128 + interrupted.Signal)
+	}
+	if err != nil {
+		return err
+	}
+	code := end.ExitCode
+	if end.Killed() {
+		s.ReportKilled() // as belay ps does
+		say(std.Err, message.WasKilled(shortID(h.ID), h.Command))
+		code = 128 + int(syscall.SIGKILL)
+	}
+	if lost := end.LostStdout + end.LostStderr; lost > 0 {
+		say(std.Err, message.OutputLost(lost, end.Trouble))
+		if code == 0 && end.LostStdout > 0 {
+			code = engine.CodeFailed
+		}
+	}
+	return exit(code)
+}
+
+// pickDetached finds the one detached run that an id means.
+func pickDetached(s *state.State, id string) (spool.Header, error) {
+	headers, err := s.Spools().List()
+	if err != nil {
+		return spool.Header{}, &failure{err}
+	}
+	var detached []supervise.Record
+	for _, h := range headers {
+		detached = append(detached, supervise.Record{ID: h.ID})
+	}
+	found, err := pick(detached, id)
+	if err == nil {
+		for _, h := range headers {
+			if h.ID == found.ID {
+				return h, nil
+			}
+		}
+	}
+	if runs, lerr := listRuns(s.Records()); lerr == nil {
+		if r, perr := pick(runs, id); perr == nil {
+			return spool.Header{}, usage(message.Error(message.NotDetached(shortID(r.ID), r.Command)), "")
+		}
+	}
+	return spool.Header{}, err
+}
+
+// untilSignal is a context that ends when a signal asks us to.
+func untilSignal(ctx context.Context) (context.Context, func()) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	caught := make(chan os.Signal, 1)
+	signal.Notify(caught, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	go func() {
+		select {
+		case got := <-caught:
+			if sig, ok := got.(syscall.Signal); ok {
+				cancel(interrupt(sig))
+			}
+		case <-ctx.Done():
+		}
+	}()
+	return ctx, func() { signal.Stop(caught); cancel(nil) }
+}
+
+// attachment is a spool that is being delivered.
+type attachment struct {
+	std    stdio.Streams
+	spools spool.Files
+	id     string
+}
+
+// How often a spool is looked at: soon after something came, at most so long after.
+const (
+	soonest = 20 * time.Millisecond
+	latest  = 250 * time.Millisecond
+)
+
+// follow prints what a run has written and writes, until it is over, and removes the spool then. The error may be the cause of the context.
+func (a *attachment) follow(ctx context.Context) (spool.Header, error) {
+	r, err := a.spools.Open(a.id)
+	if err != nil {
+		return spool.Header{}, &failure{err}
+	}
+	defer r.Close()
+	for pause := soonest; ; pause = min(2*pause, latest) {
+		h, err := r.Header() // before the rest is read: nothing comes after the end
+		if err != nil {
+			return h, &failure{err}
+		}
+		over := h.Over()
+		copied, err := a.copy(r)
+		if err != nil {
+			return h, err
+		}
+		if over {
+			a.spools.Remove(a.id)
+			return r.Header()
+		}
+		if copied > 0 {
+			pause = soonest
+		}
+		select {
+		case <-ctx.Done():
+			return h, context.Cause(ctx)
+		case <-time.After(pause):
+		}
+	}
+}
+
+// deliver prints all that a run has written that is over, and removes the spool.
+func (a *attachment) deliver() error {
+	r, err := a.spools.Open(a.id)
+	if err != nil {
+		return &failure{err}
+	}
+	defer r.Close()
+	if _, err := a.copy(r); err != nil {
+		return err
+	}
+	a.spools.Remove(a.id)
+	return nil
+}
+
+// copy passes on what is new.
+func (a *attachment) copy(r *spool.Reader) (int64, error) {
+	n, err := io.Copy(a.std.Out, r.Stdout)
+	if err != nil {
+		return n, err
+	}
+	m, err := io.Copy(a.std.Err, r.Stderr)
+	if err != nil {
+		return n + m, &failure{err}
+	}
+	return n + m, nil
+}
+
+// completeDetached are the detached runs.
+func completeDetached() (list []string) {
+	s, err := openState()
+	if err != nil {
+		return nil
+	}
+	headers, _ := s.Spools().List()
+	for _, h := range headers {
+		list = append(list, describeRun(h.ID, h.Command))
+	}
+	return list
+}

@@ -1,0 +1,78 @@
+package cli
+
+import (
+	"context"
+	"io"
+	"time"
+
+	"github.com/belay-run/belay/gate"
+	"github.com/belay-run/belay/internal/batch"
+	"github.com/belay-run/belay/internal/config"
+	"github.com/belay-run/belay/internal/engine"
+	"github.com/belay-run/belay/internal/message"
+	"github.com/belay-run/belay/internal/state"
+	"github.com/belay-run/belay/internal/stdio"
+	"github.com/belay-run/belay/internal/supervise"
+)
+
+// detached is the batch as it is detached. Only tasks on stdin are read before that.
+func (o *batchOptions) detached(given config.Given, std stdio.Streams, tasks string) detachedRun {
+	r := detachedRun{command: "batch", name: given["name"], quiet: given["quiet"] == "true"}
+	if tasks == "-" {
+		r.input = func(ctx context.Context, in io.Reader) ([]byte, error) {
+			return readAhead(ctx, in, 10*time.Second, func() bool {
+				say(std.Err, message.StdinSilent("belay batch"))
+				return false
+			})
+		}
+	}
+	return r
+}
+
+// awaitStart waits for the time that the batch is scheduled for, and tells the belay that has detached this one that it is on its way. If the context ends
+// meanwhile, no task is started.
+func (r *taskRunner) awaitStart(ctx context.Context, record *supervise.Record) {
+	detachmentOf(ctx).begun()
+	schedule := laterOf(ctx).start()
+	if schedule == (engine.Schedule{}) {
+		return
+	}
+	key, held := r.held()
+	stop := func() {}
+	schedule.Wait(ctx, key, held, func(p engine.Postponed) {
+		stop()
+		stop = r.view.postponed(p)
+		r.tellWaiting(record, supervise.StateWaiting, p.Reason(), p.Until)
+	})
+	stop()
+	r.tellWaiting(record, supervise.StateRunning, "", time.Time{})
+}
+
+// tellWaiting says in the record of the batch what it waits for.
+func (r *taskRunner) tellWaiting(record *supervise.Record, state, reason string, until time.Time) {
+	if record == nil {
+		return
+	}
+	record.State, record.Reason, record.Until = state, reason, until
+	if err := record.Update(); err != nil {
+		r.view.once("state", message.NoRecord(nil, err))
+	}
+}
+
+// held is the gate of the command that all tasks have, and what says what holds it; an empty key if there is none.
+func (r *taskRunner) held() (key string, held func() *gate.Refusal) {
+	t, c := &batch.Task{}, taskCommand{args: r.template.Command(), dir: r.given["cwd"], env: r.env}
+	s := &state.State{}
+	if len(c.args) == 0 || r.bind(t, &c) != nil || s.Prepare() != nil {
+		return "", nil
+	}
+	l, err := r.load(nameOf(c.known))
+	if err != nil {
+		return "", nil
+	}
+	runner, err := r.newRunner(l, t, &c)
+	if err != nil {
+		return "", nil
+	}
+	return runner.Held(s.Gates(), engine.Command{Args: c.args, Dir: c.dir, Env: c.env})
+}

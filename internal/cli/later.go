@@ -1,0 +1,89 @@
+package cli
+
+import (
+	"context"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	wallclock "github.com/belay-run/belay/internal/clock"
+	"github.com/belay-run/belay/internal/engine"
+)
+
+// later is what the flags ask for that start a command later, or let it go on by itself. They are no settings: a call without them does not pay for them. A nil one
+// asks for nothing.
+type later struct {
+	detach, whenLifted bool
+	at                 string
+
+	schedule engine.Schedule
+}
+
+// laterGroup is the heading of the flags.
+const laterGroup = "Later and in the background"
+
+// addLater adds the flags to a command.
+func addLater(cmd *cobra.Command) *later {
+	l := &later{}
+	flags := cmd.Flags()
+	flags.BoolVar(&l.detach, "detach", false, "keep it running after logout, and print its id; its output is kept in the state directory, for you alone, until belay attach has shown it")
+	addText(flags, &l.at, "at", "T", "start at T: a time of day (03:00), a date (2026-11-17T03:00) or a duration from now (2h)")
+	flags.BoolVar(&l.whenLifted, "when-lifted", false, "start when the limit of this account is over, however late that is; at once if there is none")
+	for _, name := range []string{"detach", "at", "when-lifted"} {
+		flags.SetAnnotation(name, groupKey, []string{laterGroup})
+	}
+	return l
+}
+
+// laterKey is the key of what is asked for in a context.
+type laterKey struct{}
+
+// put returns a context with what the flags ask for; the same if that is nothing.
+func (l *later) put(ctx context.Context) (context.Context, error) {
+	if !l.detach && l.at == "" && !l.whenLifted {
+		return ctx, nil
+	}
+	l.schedule.WhenLifted = l.whenLifted
+	switch d := detachmentOf(ctx); {
+	case l.at == "":
+	case d != nil: // it was read when it was typed
+		l.schedule.At = d.at
+	default:
+		at, err := parseTime(l.at, wallclock.Now())
+		if err != nil {
+			return ctx, usage(err, "")
+		}
+		l.schedule.At = at
+	}
+	return context.WithValue(ctx, laterKey{}, l), nil
+}
+
+// laterOf is what the flags ask for.
+func laterOf(ctx context.Context) *later {
+	l, _ := ctx.Value(laterKey{}).(*later)
+	return l
+}
+
+// detaches reports whether this process is to start one that goes on by itself, and is not that one.
+func (l *later) detaches(ctx context.Context) bool {
+	return l != nil && l.detach && detachmentOf(ctx) == nil
+}
+
+// start is when the first attempt may start.
+func (l *later) start() (s engine.Schedule) {
+	if l != nil {
+		s = l.schedule
+	}
+	return s
+}
+
+// parseTime reads the time of --at: as that of belay gates hold, or a date with a time of day.
+func parseTime(text string, now time.Time) (time.Time, error) {
+	for _, layout := range []string{"2006-01-02T15:04", "2006-01-02T15:04:05", "2006-01-02 15:04", "2006-01-02 15:04:05"} {
+		if at, err := time.ParseInLocation(layout, text, now.Location()); err == nil {
+			text = at.Format(time.RFC3339)
+			break
+		}
+	}
+	return parseUntil("--at", text, now)
+}
