@@ -32,7 +32,8 @@ Stop what a killed belay has left running:
 Use it in a script:
   belay ps --json`,
 		Long: `Shows the runs of all belay processes that share this state directory: what is running, what is waiting, for what and until when. It
-also shows hooks that take a while, MCP servers, and processes that a killed belay has left. Runs whose belay was killed are put on record.
+also shows hooks that take a while, MCP servers, detached runs that have ended and whose output was not shown yet, and processes that a killed belay has left. Runs whose belay
+was killed are put on record.
 
 --reap stops what a killed belay has left: processes that carry the mark of a run whose belay is gone. The mark is BELAY_RUN_ID in their environment, or on
 Linux a resource limit that stands for it. Nothing else is touched.`,
@@ -58,17 +59,22 @@ Linux a resource limit that stands for it. Nothing else is touched.`,
 			return err
 		}
 		runs = append(runs, left...)
+		detached := detachedRuns(state)
+		over := detached.over(runs)
 		if slices.ContainsFunc(runs, func(r supervise.Record) bool { return r.State == stateKilled }) {
 			say(cmd.ErrOrStderr(), message.ProcessesLeft())
 		}
 		if asJSON {
 			var list []any
 			for _, r := range runs {
-				list = append(list, runJSON(r))
+				list = append(list, runJSON(r, detached.has(r.ID)))
+			}
+			for _, h := range over {
+				list = append(list, endedJSON(h))
 			}
 			return term.JSONLines(w, list)
 		}
-		if len(runs) == 0 {
+		if len(runs)+len(over) == 0 {
 			term.Line(w, message.NothingRunning())
 			return nil
 		}
@@ -81,7 +87,10 @@ Linux a resource limit that stands for it. Nothing else is touched.`,
 			if r.Owner.PID > 0 && r.State != stateKilled {
 				pid = fmt.Sprint(r.Owner.PID)
 			}
-			rows = append(rows, []string{shortID(r.ID), pid, r.Command, label.Labels{Name: r.Name, Tags: r.Tags}.String(), since, stateOf(r)})
+			rows = append(rows, []string{shortID(r.ID), pid, r.Command, label.Labels{Name: r.Name, Tags: r.Tags}.String(), since, detached.stateOf(r)})
+		}
+		for _, h := range over {
+			rows = append(rows, []string{shortID(h.ID), "", h.Command, h.Name, term.Span(h.Ended.Sub(h.Started)), message.EndedState(h.ExitCode)})
 		}
 		return term.Table(w, psTable, rows)
 	}
@@ -160,7 +169,7 @@ func stateOf(r supervise.Record) string {
 	return message.WaitingState(max(0, time.Until(r.Until)), r.Until.Local().Format(time.TimeOnly), r.Reason)
 }
 
-func runJSON(r supervise.Record) any {
+func runJSON(r supervise.Record, detached bool) any {
 	left := make([]int, 0, len(r.Left))
 	for _, p := range r.Left {
 		left = append(left, p.PID)
@@ -174,9 +183,10 @@ func runJSON(r supervise.Record) any {
 	}
 	return struct {
 		supervise.Record
-		PID  int   `json:"pid"`
-		Left []int `json:"left_running,omitempty"`
-	}{r, r.Owner.PID, left}
+		PID      int   `json:"pid"`
+		Left     []int `json:"left_running,omitempty"`
+		Detached bool  `json:"detached,omitempty"`
+	}{r, r.Owner.PID, left, detached}
 }
 
 // shortID is the end of an id: runs that begin together differ there, not at the front.

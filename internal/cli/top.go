@@ -139,8 +139,9 @@ func (t *topSource) json() (topJSON, error) {
 	if err != nil {
 		return s, err
 	}
+	detached := detachedRuns(t.state)
 	for _, r := range runs {
-		s.Runs = append(s.Runs, runJSON(r))
+		s.Runs = append(s.Runs, runJSON(r, detached.has(r.ID)))
 	}
 	if s.Gates, err = listGates(); err != nil {
 		return s, err

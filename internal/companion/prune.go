@@ -9,7 +9,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/belay-run/belay/internal/companion/db"
 	"github.com/belay-run/belay/internal/message"
+	"github.com/belay-run/belay/internal/state"
 	"github.com/belay-run/belay/internal/term"
 )
 
@@ -46,6 +48,11 @@ func pruneCommand(ctx context.Context, from caller, args *arguments) (int, error
 	if err != nil {
 		return 0, err
 	}
+	if age != "" {
+		if err := pruneOutputs(&p, dry); err != nil {
+			return 0, err
+		}
+	}
 	if q.json {
 		return 0, term.JSON(q.out, p)
 	}
@@ -57,10 +64,24 @@ func pruneCommand(ctx context.Context, from caller, args *arguments) (int, error
 	if p.Rotated != "" && !dry {
 		term.Line(q.out, message.LogMoved(p.Rotated))
 	}
+	if p.Outputs > 0 {
+		term.Line(q.out, message.PrunedOutputs(dry, p.Outputs))
+	}
 	if p.Bytes > 0 {
 		term.Line(q.out, message.Freed(term.Size(p.Bytes)))
 	}
 	return 0, nil
+}
+
+// pruneOutputs removes the output of detached runs that have ended before that time, delivered or not.
+func pruneOutputs(p *db.Pruned, dry bool) error {
+	dir, err := state.DefaultDir()
+	if err != nil {
+		return err
+	}
+	outputs, size := (&state.State{Dir: dir}).Spools().Prune(p.Before, dry)
+	p.Outputs, p.Bytes = outputs, p.Bytes+size
+	return nil
 }
 
 // parseSize reads 500MB, 1.5GB, 100000.

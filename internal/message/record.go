@@ -78,6 +78,15 @@ func Pruned(dry bool, runs string, before time.Time, sessions, logs string) stri
 	return fmt.Sprintf("%s %s from before %s, %s, %s", did, runs, before.Format(time.DateTime), sessions, logs)
 }
 
+// PrunedOutputs says how many outputs of detached runs were deleted. dry says that they would be.
+func PrunedOutputs(dry bool, outputs int) string {
+	did := "deleted"
+	if dry {
+		did = "would delete"
+	}
+	return fmt.Sprintf("%s the output of %s", did, count(outputs, "detached run"))
+}
+
 // LogMoved says where the log was moved.
 func LogMoved(path string) string {
 	return fmt.Sprintf("the log was moved to %s, which a later prune deletes once everything in it is that old", path)

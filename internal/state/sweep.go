@@ -10,6 +10,7 @@ import (
 
 	"github.com/belay-run/belay/internal/flock"
 	"github.com/belay-run/belay/internal/safefile"
+	"github.com/belay-run/belay/internal/spool"
 	"github.com/belay-run/belay/internal/supervise"
 )
 
@@ -47,6 +48,7 @@ func (s *State) sweep(now time.Time) {
 	sweepDir(s.Records().Dir, now, removeFile, supervise.RequestNames()...)
 	sweepDir(s.RunCosts().Dir, now, s.removeRunCost, "*.json", "*.new")
 	sweepDir(s.Scopes().Dir, now, removeSlot, "*.slot")
+	s.Spools().Prune(now.Add(-spool.KeptFor), false)
 	tmp := os.TempDir()
 	names, _ := temporaryNames(tmp)
 	sweepNames(tmp, names, now, removeFile, "belay-held-", "belay-hook-", "belay-alert-")

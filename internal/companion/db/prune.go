@@ -23,6 +23,7 @@ type Pruned struct {
 	Logs        []string  `json:"logs"` // files of the log that were removed
 	Rotated     string    `json:"rotated,omitempty"`
 	Sessions    int       `json:"session_files"`
+	Outputs     int       `json:"outputs"` // of detached runs
 	Bytes       int64     `json:"bytes"` // that the state directory is smaller
 }
 

@@ -1,0 +1,269 @@
+//go:build linux
+
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// detach starts a detached run and returns its id.
+func (r *run) detach(stdin string, args ...string) (id string) {
+	r.t.Helper()
+	cmd := r.command("belay", args...)
+	cmd.Stdin = strings.NewReader(stdin)
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	id = strings.TrimSuffix(string(out), "\n")
+	if err != nil || len(id) != 36 || !strings.Contains(stderr.String(), "belay attach "+id[28:]) {
+		r.t.Fatalf("%v: %q\n%s", err, out, stderr.String())
+	}
+	return id
+}
+
+// attach shows a detached run to its end.
+func (r *run) attach(id string) (stdout, stderr string, code int) {
+	var out, errs bytes.Buffer
+	cmd := r.command("belay", "attach", id)
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	err := cmd.Run()
+	return out.String(), errs.String(), shellCode(err)
+}
+
+// spooled are the files of detached runs.
+func (r *run) spooled() (paths []string) {
+	paths, _ = filepath.Glob(filepath.Join(r.dir, "state", "spool", "*"))
+	return paths
+}
+
+// owner is the process of the only run.
+func (r *run) owner() (pid int, state string) {
+	out, _ := r.command("belay", "ps", "--json").Output()
+	var line struct {
+		PID   int
+		State string
+	}
+	json.Unmarshal(out, &line)
+	return line.PID, line.State
+}
+
+// A detached run has read its stdin, prints its id and nothing else, and goes on in a session of its own; each attach shows all of its output and ends with its exit code.
+func TestDetach_Attach(t *testing.T) {
+	t.Parallel()
+	r := newRun(t, 0)
+	id := r.detach("what to do\n", "run", "--detach", "--", "sh", "-c", `cat; echo err >&2; ps -o sid= -p $PPID; while [ ! -e go ]; do sleep 0.02; done; echo end; exit 7`)
+	for _, path := range r.spooled() {
+		if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
+			t.Errorf("%s: %v, %v", path, info, err)
+		}
+	}
+	pid, state := r.owner()
+	if state != "running" {
+		t.Errorf("it is %q", state)
+	}
+	ps, _ := r.command("belay", "ps").Output()
+	if !strings.Contains(string(ps), "running (detached)") {
+		t.Errorf("%s", ps)
+	}
+	begun := func(args ...string) *exec.Cmd {
+		cmd := r.command("belay", args...)
+		file, err := os.Create(filepath.Join(r.dir, "shown"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer file.Close()
+		cmd.Stdout, cmd.Stderr = file, file
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		eventually(t, "the beginning is shown", func() bool { return strings.Contains(r.file("shown"), "what to do\n") })
+		return cmd
+	}
+	killed := begun("attach", id[:18])
+	killed.Process.Kill()
+	killed.Wait()
+	left := begun("attach", id[28:])
+	left.Process.Signal(syscall.SIGINT)
+	if code := shellCode(left.Wait()); code != 130 || !strings.Contains(r.file("shown"), "The run continues") {
+		t.Errorf("exit code %d: %s", code, r.file("shown"))
+	}
+	together := begun("attach", id)
+	r.write("go", "")
+	stdout, stderr, code := r.attach(id)
+	lines := strings.Split(stdout, "\n")
+	if code != 7 || stderr != "err\n" || len(lines) != 4 || lines[0] != "what to do" || lines[2] != "end" {
+		t.Errorf("exit code %d, %q, %q", code, stdout, stderr)
+	} else if sid := strings.TrimSpace(lines[1]); sid != strconv.Itoa(pid) {
+		t.Errorf("session %s of process %d", sid, pid)
+	}
+	if code := shellCode(together.Wait()); code != 7 || !strings.Contains(r.file("shown"), "end\n") {
+		t.Errorf("beside: exit code %d, %q", code, r.file("shown"))
+	}
+	if left := r.spooled(); len(left) > 0 {
+		t.Errorf("left behind: %v", left)
+	}
+	if _, stderr, code := r.attach(id); code != 2 || !strings.Contains(stderr, "no run has the id") {
+		t.Errorf("delivered: exit code %d: %s", code, stderr)
+	}
+}
+
+// It goes on when its terminal is closed, and with it the session that it was started in.
+func TestDetach_HangUp(t *testing.T) {
+	t.Parallel()
+	s := newShell(t, "")
+	s.run("belay run --detach --quiet -- sh -c 'while [ ! -e go ]; do sleep 0.02; done; echo sur''vived' > id")
+	s.pty.Close()
+	<-s.done
+	r := &run{t: t, dir: s.dir, id: s.id}
+	r.write("go", "")
+	if stdout, stderr, code := r.attach(strings.TrimSpace(r.file("id"))); code != 0 || stdout != "survived\n" {
+		t.Errorf("exit code %d, %q, %q", code, stdout, stderr)
+	}
+}
+
+// What can be refused at once is refused in the foreground, with the exit code that it has there, and leaves nothing behind.
+func TestDetach_Refused(t *testing.T) {
+	t.Parallel()
+	r := newRun(t, 0)
+	r.write("bad.jsonl", "{\"id\": 1,\n")
+	for line, want := range map[string]struct {
+		code int
+		says string
+	}{
+		"run --detach -- no-such-command":          {127, "not found"},
+		"run --detach --at 03:00 -- no-such-thing": {127, "not found"},
+		"run --detach --cwd nowhere -- true":       {2, "nowhere"},
+		"run --detach --at yesterday -- true":      {2, "--at"},
+		"run --at 2020-01-01T03:00 -- true":        {2, "in the past"},
+		"batch --detach bad.jsonl -- true":         {2, "bad.jsonl:1"},
+		"batch --detach missing.jsonl -- true":     {2, "missing.jsonl"},
+	} {
+		cmd := r.command("belay", strings.Fields(line)...)
+		var stdout, stderr bytes.Buffer
+		cmd.Stdout, cmd.Stderr = &stdout, &stderr
+		if code := shellCode(cmd.Run()); code != want.code || stdout.Len() > 0 || !strings.Contains(stderr.String(), want.says) {
+			t.Errorf("%s: exit code %d, %q, %q", line, code, stdout.String(), stderr.String())
+		}
+	}
+	if left := r.spooled(); len(left) > 0 {
+		t.Errorf("left behind: %v", left)
+	}
+}
+
+// A detached belay that is killed is said to be: what it has written is shown, and the exit code is that of a killed process.
+func TestDetach_Killed(t *testing.T) {
+	t.Parallel()
+	r := newRun(t, 0)
+	id := r.detach("", "run", "--detach", "--", "sh", "-c", "echo begun; : > ready; exec sleep 300")
+	r.waitFor("ready")
+	pid, _ := r.owner()
+	syscall.Kill(pid, syscall.SIGKILL)
+	stdout, stderr, code := r.attach(id)
+	if code != 137 || stdout != "begun\n" || !strings.Contains(stderr, "was killed") {
+		t.Errorf("exit code %d, %q, %q", code, stdout, stderr)
+	}
+	if left := r.spooled(); len(left) > 0 {
+		t.Errorf("left behind: %v", left)
+	}
+}
+
+// While a detached run waits for its time, others see that, its input is nowhere on disk, and it can be cancelled.
+func TestDetach_Waiting(t *testing.T) {
+	t.Parallel()
+	for name, args := range map[string][]string{
+		"Run":   {"run", "--detach", "--at", "2h", "--", "cat"},
+		"Batch": {"batch", "--detach", "--at", "2h", "tasks.jsonl", "-o", "results.jsonl", "--", "cat"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := newRun(t, 0)
+			r.numbered("tasks.jsonl", 2)
+			const prompt = "a prompt that stays in memory"
+			id := r.detach(prompt, args...)
+			ps, _ := r.command("belay", "ps").Output()
+			if !strings.Contains(string(ps), ": its start time (detached)") {
+				t.Errorf("%s", ps)
+			}
+			filepath.WalkDir(r.dir, func(path string, _ fs.DirEntry, _ error) error {
+				if data, _ := os.ReadFile(path); bytes.Contains(data, []byte(prompt)) {
+					t.Errorf("%s holds it", path)
+				}
+				return nil
+			})
+			if out, err := r.command("belay", "cancel", id).CombinedOutput(); err != nil {
+				t.Errorf("%v: %s", err, out)
+			}
+			if stdout, stderr, code := r.attach(id); code != 143 || stdout != "" || !strings.Contains(stderr, "cancel") {
+				t.Errorf("exit code %d, %q, %q", code, stdout, stderr)
+			}
+		})
+	}
+}
+
+// A detached batch shows its progress to attach, which ends with its exit code, and its results are where they always are.
+func TestDetach_Batch(t *testing.T) {
+	t.Parallel()
+	r := newRun(t, 0)
+	id := r.detach("one\ntwo\nthree\n", "batch", "--detach", "--at", "1s", "-", "-o", "results.jsonl", "--", "sh", "-c", `[ "$0" != two ]`, "{}")
+	stdout, stderr, code := r.attach(id)
+	if code != 1 || stdout != "" || !strings.Contains(stderr, "2 of 3 done") {
+		t.Errorf("exit code %d, %q, %q", code, stdout, stderr)
+	}
+	if got := len(r.batchResults("results.jsonl")); got != 3 {
+		t.Errorf("%d results", got)
+	}
+}
+
+// The time of day counts, also if it is another one after the machine was suspended: a timer of eight hours would start it in eight hours.
+func TestDetach_Suspended(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds belay with the clock seam")
+	}
+	t.Parallel()
+	r := newRun(t, 0)
+	r.write("offset", "0s")
+	r.env = []string{"BELAY_TEST_CLOCK=" + filepath.Join(r.dir, "offset")}
+	cmd := exec.Command(seamedBelay(t), "run", "--at", "8h", "--", "echo", "started")
+	cmd.Dir, cmd.Env = r.dir, append(environment(programs(t), r.dir, r.id), r.env...)
+	var stdout bytes.Buffer
+	cmd.Stdout = &stdout
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "it waits", func() bool { _, state := r.owner(); return state == "waiting" })
+	r.write("offset", "8h")
+	begun := time.Now()
+	if err := cmd.Wait(); err != nil || stdout.String() != "started\n" || time.Since(begun) > 20*time.Second {
+		t.Errorf("%v, %q after %v", err, stdout.String(), time.Since(begun))
+	}
+}
+
+// A disk that is full while the output is spooled does not disturb the run: what could not be kept is told.
+func TestDetach_DiskFull(t *testing.T) {
+	need(t, "unshare")
+	t.Parallel()
+	r := newRun(t, 0)
+	if exec.Command("unshare", "-rm", "mount", "-t", "tmpfs", "none", r.dir+"/.tmp").Run() != nil {
+		t.Skip("no file systems can be mounted here")
+	}
+	out, err := r.command("unshare", "-rm", "sh", "-c", `mkdir -p state && chmod 700 state && mount -t tmpfs -o size=256k,mode=700 none state &&
+		id=$(belay run --detach -- sh -c 'head -c 1000000 /dev/zero && echo written && : > done') || exit
+		while [ ! -e done ]; do sleep 0.02; done
+		belay attach $id > shown; echo code $?; ls state/spool`).CombinedOutput()
+	if err != nil || !strings.Contains(string(out), "bytes of its output could not be kept: no space left on device") || !strings.HasSuffix(string(out), "code 125\n") {
+		t.Errorf("%v: %s", err, out)
+	}
+	if shown := len(r.file("shown")); shown < 100_000 || shown > 256<<10 {
+		t.Errorf("%d bytes were kept", shown)
+	}
+}
