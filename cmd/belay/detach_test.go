@@ -75,39 +75,43 @@ func TestDetach_Attach(t *testing.T) {
 	if !strings.Contains(string(ps), "running (detached)") {
 		t.Errorf("%s", ps)
 	}
-	begun := func(args ...string) *exec.Cmd {
-		cmd := r.command("belay", args...)
-		file, err := os.Create(filepath.Join(r.dir, "shown"))
+	shown := func(name, id string) *exec.Cmd {
+		cmd := r.command("belay", "attach", id)
+		stdout, err := os.Create(filepath.Join(r.dir, name+".out"))
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer file.Close()
-		cmd.Stdout, cmd.Stderr = file, file
+		defer stdout.Close()
+		stderr, err := os.Create(filepath.Join(r.dir, name+".err"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer stderr.Close()
+		cmd.Stdout, cmd.Stderr = stdout, stderr
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
-		eventually(t, "the beginning is shown", func() bool { return strings.Contains(r.file("shown"), "what to do\n") })
+		eventually(t, "the beginning is shown", func() bool { return strings.Contains(r.file(name+".out"), "what to do\n") })
 		return cmd
 	}
-	killed := begun("attach", id[:18])
+	killed := shown("killed", id[:18])
 	killed.Process.Kill()
 	killed.Wait()
-	left := begun("attach", id[28:])
+	left := shown("left", id[28:])
 	left.Process.Signal(syscall.SIGINT)
-	if code := shellCode(left.Wait()); code != 130 || !strings.Contains(r.file("shown"), "The run continues") {
-		t.Errorf("exit code %d: %s", code, r.file("shown"))
+	if code := shellCode(left.Wait()); code != 130 || !strings.Contains(r.file("left.err"), "The run continues") {
+		t.Errorf("exit code %d: %s", code, r.file("left.err"))
 	}
-	together := begun("attach", id)
+	one, other := shown("one", id), shown("other", id)
 	r.write("go", "")
-	stdout, stderr, code := r.attach(id)
-	lines := strings.Split(stdout, "\n")
-	if code != 7 || stderr != "err\n" || len(lines) != 4 || lines[0] != "what to do" || lines[2] != "end" {
-		t.Errorf("exit code %d, %q, %q", code, stdout, stderr)
-	} else if sid := strings.TrimSpace(lines[1]); sid != strconv.Itoa(pid) {
-		t.Errorf("session %s of process %d", sid, pid)
-	}
-	if code := shellCode(together.Wait()); code != 7 || !strings.Contains(r.file("shown"), "end\n") {
-		t.Errorf("beside: exit code %d, %q", code, r.file("shown"))
+	for name, cmd := range map[string]*exec.Cmd{"one": one, "other": other} {
+		code, stdout, stderr := shellCode(cmd.Wait()), r.file(name+".out"), r.file(name+".err")
+		lines := strings.Split(stdout, "\n")
+		if code != 7 || stderr != "err\n" || len(lines) != 4 || lines[0] != "what to do" || lines[2] != "end" {
+			t.Errorf("%s: exit code %d, %q, %q", name, code, stdout, stderr)
+		} else if sid := strings.TrimSpace(lines[1]); sid != strconv.Itoa(pid) {
+			t.Errorf("session %s of process %d", sid, pid)
+		}
 	}
 	if left := r.spooled(); len(left) > 0 {
 		t.Errorf("left behind: %v", left)
@@ -180,6 +184,7 @@ func TestDetach_Killed(t *testing.T) {
 // While a detached run waits for its time, others see that, its input is nowhere on disk, and it can be cancelled.
 func TestDetach_Waiting(t *testing.T) {
 	t.Parallel()
+	want := map[string]string{"Run": "belay cancel", "Batch": "stopped by SIGTERM"}
 	for name, args := range map[string][]string{
 		"Run":   {"run", "--detach", "--at", "2h", "--", "cat"},
 		"Batch": {"batch", "--detach", "--at", "2h", "tasks.jsonl", "-o", "results.jsonl", "--", "cat"},
@@ -203,7 +208,7 @@ func TestDetach_Waiting(t *testing.T) {
 			if out, err := r.command("belay", "cancel", id).CombinedOutput(); err != nil {
 				t.Errorf("%v: %s", err, out)
 			}
-			if stdout, stderr, code := r.attach(id); code != 143 || stdout != "" || !strings.Contains(stderr, "cancel") {
+			if stdout, stderr, code := r.attach(id); code != 143 || stdout != "" || !strings.Contains(stderr, want[name]) {
 				t.Errorf("exit code %d, %q, %q", code, stdout, stderr)
 			}
 		})
