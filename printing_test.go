@@ -24,17 +24,17 @@ var speaking = []string{"cmd/belay", "cmd/belayd", "internal/belayd", "internal/
 // person reads is printed by internal/term, which takes out what could control a terminal.
 var writers = map[string][]string{
 	"what the command has printed, as it is": {
-		"internal/cli.view.observe", "internal/companion.syncWriter.Write", "internal/engine.eventLog.render", "internal/engine.eventLog.show",
+		"internal/cli.attachment.copy", "internal/cli.view.observe", "internal/companion.syncWriter.Write", "internal/engine.eventLog.render", "internal/engine.eventLog.show",
 		"internal/engine.eventLog.write", "internal/engine.sharedWriter.Write", "internal/engine.sink.pass", "internal/engine.sink.show", "internal/engine.sink.write", "internal/engine.stderrReader.Write", "internal/engine.stderrReader.close",
 		"internal/hook.held.deliver", "internal/hook.held.pass", "internal/hook.passOn.Write", "internal/mcp.Proxy.divert", "internal/mcp.clientOut.write",
 		"internal/mcp/remote.copyJSON", "internal/mcp/remote.events.addData", "internal/mcp/remote.events.dispatch",
 		"internal/mcp.tail.Write", "internal/mcp.tryWrite",
 	},
-	"what the command is to read": {"internal/engine.feed.copy", "internal/hook.input.copy", "internal/mcp.serverIn.run", "internal/stdio.Streams.InputFile"},
+	"what the command is to read": {"internal/cli.startDetached", "internal/engine.feed.copy", "internal/hook.input.copy", "internal/mcp.serverIn.run", "internal/stdio.Streams.InputFile"},
 	"a file that holds output": {
 		"internal/engine.Output.Write", "internal/engine.Output.spill", "internal/engine.Output.withoutEnd", "internal/hook.held.hold",
 	},
-	"a file for programs":        {"internal/cli.appendTo", "internal/cli.desk.save", "internal/cli.encode", "internal/cli.newCompletion", "internal/companion.copyFile", "internal/companion.tempFile", "internal/engine.ignoreAll"},
+	"a file for programs":        {"internal/cli.appendTo", "internal/cli.detachment.begun", "internal/cli.desk.save", "internal/cli.encode", "internal/cli.newCompletion", "internal/companion.copyFile", "internal/companion.tempFile", "internal/engine.ignoreAll"},
 	"memory":                     {"internal/cli.readExcerpt", "internal/companion.limited.Write", "internal/companion.postAlert", "internal/mcp.page.digest", "internal/mcp/remote.discard"},
 	"what term has printed":      {"internal/stdio.Output.Write", "internal/stdio.lockedWriter.Write"},
 	"a result, made printable":   {"internal/cli.writeResult", "internal/engine.Result.WriteJSON", "internal/engine.Result.WriteText", "internal/engine.writeString"},

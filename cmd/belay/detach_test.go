@@ -99,7 +99,7 @@ func TestDetach_Attach(t *testing.T) {
 	killed.Wait()
 	left := shown("left", id[28:])
 	left.Process.Signal(syscall.SIGINT)
-	if code := shellCode(left.Wait()); code != 130 || !strings.Contains(r.file("left.err"), "The run continues") {
+	if code := shellCode(left.Wait()); code != 130 || !strings.Contains(r.file("left.err"), "the run continues") {
 		t.Errorf("exit code %d: %s", code, r.file("left.err"))
 	}
 	one, other := shown("one", id), shown("other", id)

@@ -25,6 +25,7 @@ var answers = map[string][]string{
 	"belay explain":               {"explain --exit-code 1", "explain --json --exit-code 1"},
 	"belay ps":                    {"ps", "ps --json", "ps --reap"},
 	"belay top":                   {"top", "top --json"},
+	"belay attach":                {"attach --help"},
 	"belay cancel":                {"cancel 0"},
 	"belay gates":                 {"gates", "gates --json"},
 	"belay gates hold":            {"gates hold other --until 5m"},

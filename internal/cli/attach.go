@@ -24,16 +24,16 @@ func newAttach() *cobra.Command {
 	return &cobra.Command{
 		Use:   "attach ID",
 		Short: "Show the output of a detached run, and exit with its exit code",
-		Example: `Start a run that survives a logout, and look at it later:
-  id=$(belay run --detach -- claude -p "Fix the flaky tests")
-  belay attach $id
-Find the id of a run:
-  belay ps`,
-		Long: `Prints what a run of belay run --detach or belay batch --detach has written so far, stdout to stdout and stderr to stderr, then what it writes, and exits with its exit
-code. Ctrl-C leaves, and the run continues. An ID is the whole id, or as much of its beginning or end as is unique.
+		Example: `Find the id of a detached run, and show its output:
+  belay ps
+  belay attach 1f0c9a3e
+Start a run, and wait for it in a script:
+  belay attach $(belay run --detach --quiet -- make release)`,
+		Long: `Prints the output of a run of belay run --detach or belay batch --detach: all that there is so far, then what is new, until the run ends. The exit code is that of the
+run. Ctrl-C leaves, and the run continues. An ID is the whole id, or as much of its beginning or end as is unique.
 
-Once the run has ended and all of its output has been printed, the output is deleted. What nobody asks for is deleted 30 days after the end, or by belay prune. If the run
-was killed, attach prints what there is and exits with 137.`,
+Once the run has ended and all of its output has been printed, the output is deleted. Output that was never shown is deleted 30 days after the end, or by belay prune. If the
+run was killed, attach prints what there is and exits with 137.`,
 		ValidArgsFunction: completed(completeDetached),
 		Args:              needs(1, 1, "run", message.DetachedIDs()),
 		RunE: func(cmd *cobra.Command, ids []string) error {

@@ -255,11 +255,7 @@ func runDetached(ctx context.Context, std stdio.Streams, args []string) error {
 	if err != nil {
 		return &failure{message.Error(message.CannotDetach(err), err)}
 	}
-	in, err := inputFor(input)
-	if err != nil {
-		return &failure{err}
-	}
-	streams := stdio.New(in, w.Stdout, w.Stderr)
+	streams := stdio.New(bytes.NewReader(input), w.Stdout, w.Stderr)
 	ctx, d.cancel = context.WithCancelCause(context.WithValue(ctx, detachmentKey{}, d))
 	defer d.cancel(nil)
 	if end := ownsProcess(ctx); end != nil {
@@ -272,14 +268,6 @@ func runDetached(ctx context.Context, std stdio.Streams, args []string) error {
 	code := codeOf(streams, err)
 	w.Finish(code)
 	return exit(code)
-}
-
-// inputFor is what a command reads: the null device where there is nothing, as a command without input has it elsewhere.
-func inputFor(input []byte) (io.Reader, error) {
-	if len(input) > 0 {
-		return bytes.NewReader(input), nil
-	}
-	return os.Open(os.DevNull)
 }
 
 // observe notices that the run is on its way.

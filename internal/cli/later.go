@@ -20,7 +20,7 @@ type later struct {
 }
 
 // laterGroup is the heading of the flags.
-const laterGroup = "Later and in the background"
+const laterGroup = "Scheduling"
 
 // addLater adds the flags to a command.
 func addLater(cmd *cobra.Command) *later {

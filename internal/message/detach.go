@@ -10,9 +10,9 @@ import (
 // CannotDetach says that a run cannot be started in the background.
 func CannotDetach(err error) string { return fmt.Sprintf("cannot detach: %v", err) }
 
-// Detached says that a run continues by itself, and how to look at it and stop it.
+// Detached says that a run continues by itself, and how to look at it.
 func Detached(id string) string {
-	return fmt.Sprintf("running in the background. To see its output: belay attach %s. To stop it: belay cancel %s", id, id)
+	return fmt.Sprintf("running in the background. Its output is kept on disk until it is shown: belay attach %s", id)
 }
 
 // DetachInterrupted is why a run was stopped whose user was gone before it had begun.
@@ -25,7 +25,7 @@ func StdinTooLargeToDetach(mib int) string {
 
 // LeftDetached says that a run continues though it is not looked at any more.
 func LeftDetached(id string) string {
-	return fmt.Sprintf("left. The run continues; to see it again: belay attach %s", id)
+	return fmt.Sprintf("the run continues. To see it again: belay attach %s", id)
 }
 
 // NotDetached says that a run has another place for its output.
