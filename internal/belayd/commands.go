@@ -214,7 +214,8 @@ Delete the oldest until the record is small enough:
 See what would be deleted:
   belay prune --older-than 2026-01-01 --dry-run`,
 			Long: `Deletes runs, events, alerts, sessions and their files that are older than a time, or the oldest until the record is small enough. An old log is moved aside first, and
-removed by a later call when everything in it is that old and is in the database. What is not in the database is never removed.`,
+removed by a later call when everything in it is that old and is in the database. What is not in the database is never removed. --older-than also deletes the output of
+detached runs that ended before then.`,
 			Flags: []Flag{
 				{Name: "older-than", Arg: "T", Help: "an age or a date: 90d, 2026-01-01"},
 				{Name: "max-size", Arg: "SIZE", Help: "the size to keep on disk: 500MB, 2GB"},
