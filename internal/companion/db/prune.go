@@ -24,7 +24,7 @@ type Pruned struct {
 	Rotated     string    `json:"rotated,omitempty"`
 	Sessions    int       `json:"session_files"`
 	Outputs     int       `json:"outputs"` // of detached runs
-	Bytes       int64     `json:"bytes"` // that the state directory is smaller
+	Bytes       int64     `json:"bytes"`   // that the state directory is smaller
 }
 
 // minLogAge is how long a log that was moved aside is kept at least: a writer that had opened it may still write its line.
