@@ -108,7 +108,7 @@ cross:
 
 bench: build ## product and peers, interleaved, as ratios; see docs/performance.md
 	@scripts/setup-bench
-	cd bench && go build -trimpath -ldflags '-s -w' -o ../bin/ ./bare ./process ./throughput ./library ./breaker ./mcp ./record ./shim
+	cd bench && go build -trimpath -ldflags '-s -w' -o ../bin/ ./bare ./process ./throughput ./library ./breaker ./mcp ./record ./shim ./batch
 	@$(call copied,bin/bare)
 	bin/process -bin bin
 	bin/library
@@ -116,6 +116,7 @@ bench: build ## product and peers, interleaved, as ratios; see docs/performance.
 	bin/throughput -bin bin
 	bin/mcp -bin bin
 	bin/record -bin bin
+	bin/batch -bin bin
 	scripts/setup-clis >/dev/null
 	bin/belay rehearse --script 200 -- bin/shim -rounds 50 -talks -last '"type":"result"' -say '{"type":"user","message":{"role":"user","content":"say hi"},"parent_tool_use_id":null}' \
 	  .clis/claude-2.1.325/claude --output-format stream-json --verbose --input-format stream-json 2>/dev/null | grep median
