@@ -62,6 +62,7 @@ var answers = map[string][]string{
 	"belay sessions":              {"sessions", "sessions --json"},
 	"belay alerts":                {"alerts"},
 	"belay audit":                 {"audit", "audit --json"},
+	"belay metrics":               {"metrics"},
 	"belay prune":                 {"prune --older-than 90d --dry-run", "prune --older-than 90d --json"},
 	"belay completion":            {"completion --help"},
 	"belay completion bash":       {"completion bash"},

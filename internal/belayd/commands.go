@@ -223,6 +223,18 @@ detached runs that ended before then.`,
 				{Name: "json", Help: "print JSON"},
 			},
 		},
+		{
+			Name:    "metrics",
+			Use:     "metrics [-o FILE]",
+			Summary: "Print counters and gauges for Prometheus",
+			Examples: `Print what there is:
+  belay metrics
+Write a file for node_exporter's textfile collector, from a timer:
+  belay metrics -o /var/lib/node_exporter/textfile_collector/belay.prom`,
+			Long: `Prints runs, attempts, waits, tokens, cost and durations in Prometheus' text format, and what is running and which gates are closed right now. The counters
+count everything that was ever recorded: belay prune does not lower them. A file is replaced as a whole, and can be read by all users.`,
+			Flags: []Flag{{Name: "output", Short: "o", Arg: "FILE", Help: "replace FILE instead of printing"}},
+		},
 		{Name: MCP, Hidden: true, Flags: []Flag{{Name: "settings", Arg: "JSON", Help: "what the flags of belay mcp say", Hidden: true}}},
 		{Name: Fold, Hidden: true},
 		{Name: CheckDatabase, Hidden: true},

@@ -25,7 +25,7 @@ func (d *DB) apply(ctx context.Context, conn *sql.Conn, lines []line) error {
 	if err != nil {
 		return err
 	}
-	for _, step := range []func(context.Context, *sql.Conn, []line) error{settleWaits, upsertInvocations, upsertRollup, insertFailures} {
+	for _, step := range []func(context.Context, *sql.Conn, []line) error{beginMeters, settleWaits, upsertInvocations, upsertRollup, insertFailures} {
 		if err := step(ctx, conn, fresh); err != nil {
 			return err
 		}
@@ -128,8 +128,30 @@ func upsertInvocations(ctx context.Context, conn *sql.Conn, lines []line) error 
 		}
 		inv.add(&lines[i])
 	}
-	_, err := invocationRows.insert(ctx, conn, len(order), func(i int) []any { return order[i].row() })
-	return err
+	if _, err := invocationRows.insert(ctx, conn, len(order), func(i int) []any { return order[i].row() }); err != nil {
+		return err
+	}
+	for _, inv := range order {
+		if err := inv.time(ctx, conn); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// time says in its last line how long a run has taken, if that has ended it. Lines that were folded earlier may know when it began.
+func (inv *invocation) time(ctx context.Context, conn *sql.Conn) error {
+	if !final(inv.last) {
+		return nil
+	}
+	started := inv.started
+	if inv.first.Attempt != 1 {
+		if err := conn.QueryRowContext(ctx, "SELECT started FROM invocations WHERE id = ?", inv.last.Invocation).Scan(&started); err != nil {
+			return err
+		}
+	}
+	inv.end.took = inv.last.Timestamp.UnixMilli() - started
+	return nil
 }
 
 var invocationRows = rows{
@@ -160,6 +182,7 @@ const addUsage = ` input_tokens = input_tokens + excluded.input_tokens, output_t
 // invocation is the sum of its lines.
 type invocation struct {
 	first, last *journal.Entry
+	end         *line // the last one
 	started     int64
 	attempts    int
 	sum         sums
@@ -169,11 +192,11 @@ type invocation struct {
 
 func (inv *invocation) add(l *line) {
 	e := &l.Entry
-	begun := e.Timestamp.UnixMilli() - ms(e.ResponseTime) - ms(e.GateWait)
+	begun := l.begun()
 	if inv.last == nil || begun < inv.started {
 		inv.started = begun
 	}
-	if inv.last = e; inv.first == nil {
+	if inv.last, inv.end = e, l; inv.first == nil {
 		inv.first = e
 	}
 	if e.Attempt > 0 {
@@ -228,7 +251,10 @@ func upsertRollup(ctx context.Context, conn *sql.Conn, lines []line) error {
 			u.OutputTokens, u.CacheReadInputTokens, u.CacheCreationInputTokens, nullCost(t.cost), t.requests, t.faults, t.unknownUsage,
 			t.unknownCosts, t.estimatedCosts}
 	})
-	return err
+	if err != nil {
+		return err
+	}
+	return upsertMeters(ctx, conn, all)
 }
 
 var rollupRows = rows{

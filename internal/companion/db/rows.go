@@ -140,6 +140,8 @@ type tally struct {
 	sums
 	attempts, refused, ended, succeeded int64
 	faults                              int64
+	innerWait, gateWait                 int64 // milliseconds, part of wait
+	spread                              spread
 }
 
 func (t *tally) add(l *line) {
@@ -149,6 +151,9 @@ func (t *tally) add(l *line) {
 		return
 	}
 	t.sums.add(l)
+	t.spread.add(l)
+	t.innerWait += ms(e.InnerWait)
+	t.gateWait += ms(e.GateWait)
 	if e.Attempt > 0 {
 		t.attempts++
 	} else {

@@ -53,6 +53,7 @@ type line struct {
 	place  int
 
 	settled int64 // milliseconds of the wait that it has planned which have been waited
+	took    int64 // of the last line of a run: how long that has taken, in milliseconds
 }
 
 // sources are the log files of a state directory, oldest first: those that were moved aside, and the one that is

@@ -1,0 +1,93 @@
+// Package metrics says in Prometheus' text format what is on record: the sums of all that was ever folded, which prune leaves
+// alone, and what is running and closed right now. [Collect] gathers it, [Snapshot.Text] writes it down, and [Handler] serves it.
+package metrics
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"strings"
+	"time"
+
+	"github.com/belay-run/belay/breaker"
+	"github.com/belay-run/belay/internal/companion/db"
+	"github.com/belay-run/belay/internal/state"
+	"github.com/belay-run/belay/internal/supervise"
+	"github.com/belay-run/belay/internal/version"
+)
+
+// Snapshot is what there is to say at one time.
+type Snapshot struct {
+	Version string
+	Since   time.Time // when the first of what was counted began; zero if there is nothing
+	Meters  []db.Meter
+	Running []Running
+	Gates   []Gate
+}
+
+// Running is how many runs of a profile are in a state.
+type Running struct {
+	Profile, State string
+	Runs           int
+}
+
+// Gate is one that keeps runs out, or has done so until now.
+type Gate struct {
+	Key        string
+	Held, Open bool // on hold; the breaker is not closed
+	Waiting    int  // runs
+}
+
+// Collect gathers what the record and the state directory say. What of the state cannot be read is left out.
+func Collect(ctx context.Context, d *db.DB, s *state.State) (snap Snapshot, err error) {
+	snap.Version = version.String()
+	if snap.Meters, snap.Since, err = d.Meters(ctx); err != nil {
+		return snap, err
+	}
+	records, err := s.Records().List()
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return snap, err
+	}
+	snap.Running = running(records)
+	entries, err := s.Gates().List()
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return snap, err
+	}
+	now := time.Now()
+	for _, e := range entries {
+		if !e.State.Healthy(now) {
+			snap.Gates = append(snap.Gates, Gate{Key: e.Key, Held: e.State.Hold.Live(now), Open: e.State.Breaker.Phase != breaker.Closed, Waiting: waiting(records, e.Key)})
+		}
+	}
+	return snap, nil
+}
+
+func running(records []supervise.Record) (list []Running) {
+	for _, r := range records {
+		if !r.IsRun() {
+			continue
+		}
+		at := -1
+		for i := range list {
+			if list[i].Profile == r.Profile && list[i].State == r.State {
+				at = i
+			}
+		}
+		if at < 0 {
+			at = len(list)
+			list = append(list, Running{Profile: r.Profile, State: r.State})
+		}
+		list[at].Runs++
+	}
+	return list
+}
+
+// waiting is how many runs wait at a gate.
+func waiting(records []supervise.Record, key string) (n int) {
+	for _, r := range records {
+		if r.State == supervise.StateWaiting && strings.HasPrefix(r.Reason, "gate "+key+":") {
+			n++
+		}
+	}
+	return n
+}
