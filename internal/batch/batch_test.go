@@ -199,7 +199,7 @@ func TestCheck_Mistakes(t *testing.T) {
 		"DoubledID":         {[]string{"a", "b", "a"}, `memory:3: id "a" is already used by another task`},
 		"UnknownDependency": {[]string{"a", "b<c"}, `memory:2: task "b" depends on "c", which does not exist`},
 		"Itself":            {[]string{"a<a"}, `memory:1: task "a" depends on itself`},
-		"Circle":            {[]string{"x", "a<b", "b<c", "c<a"}, `memory:2: task "a" depends on itself`},
+		"Circle":            {[]string{"x", "a<b", "b<c", "c<a"}, `memory:2: task "a" depends on itself: "a" → "b" → "c" → "a"`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := batch.Check(tasks(tt.tasks...), nil)

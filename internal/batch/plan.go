@@ -253,15 +253,18 @@ func (p *Plan) resolve(pending map[uint32]dependent) error {
 			p.depends[n] = append(p.depends[n], on)
 		}
 	}
-	if n, ok := p.circle(); ok {
-		d := pending[n]
-		return &Mistake{Path: p.source.Name(), Line: d.line, Err: errors.New(message.BatchCycle(d.id))}
+	if circle := p.circle(); len(circle) > 0 {
+		ids := make([]string, len(circle))
+		for i, n := range circle {
+			ids[i] = pending[n].id
+		}
+		return &Mistake{Path: p.source.Name(), Line: pending[circle[0]].line, Err: errors.New(message.BatchCycle(ids))}
 	}
 	return nil
 }
 
-// circle finds a task that depends on itself. It walks without recursion: a chain may have a million links.
-func (p *Plan) circle() (uint32, bool) {
+// circle finds a task that depends on itself, and those between. It walks without recursion: a chain may have a million links.
+func (p *Plan) circle() []uint32 {
 	const open, closed = 1, 2
 	seen := make(map[uint32]uint8, len(p.depends))
 	type step struct {
@@ -286,14 +289,18 @@ func (p *Plan) circle() (uint32, bool) {
 			top.next++
 			switch {
 			case seen[to] == open:
-				return to, true
+				var circle []uint32
+				for _, s := range path[slices.IndexFunc(path, func(s step) bool { return s.task == to }):] {
+					circle = append(circle, s.task)
+				}
+				return circle
 			case seen[to] == 0 && len(p.depends[to]) > 0:
 				seen[to] = open
 				path = append(path, step{task: to})
 			}
 		}
 	}
-	return 0, false
+	return nil
 }
 
 // reset lets tasks in a state run again, before any of them is looked at: others may depend on them.

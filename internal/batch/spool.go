@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 
@@ -14,37 +15,64 @@ import (
 // spoolSuffix names the copy of tasks that can be read only once, beside the results.
 const spoolSuffix = ".tasks"
 
-// Spool keeps tasks from stdin in a file beside the results, which only its owner can read, and returns its path. Where nothing comes, or a person
-// sits in front of it, those of the batch that was begun with the same results are used.
-func Spool(ctx context.Context, stdin io.Reader, results string, terminal bool) (string, error) {
-	path := results + spoolSuffix
+// A Spool is the copy of tasks that can be read only once. It takes the place of an earlier one when it is kept: another batch may be working on
+// that, and goes on with it after a kill.
+type Spool struct {
+	Path string // where the tasks are now
+	kept string // where they are kept; empty if they already are
+}
+
+// ReadSpool keeps tasks from stdin in a file beside the results, which only its owner can read. Where nothing comes, or a person sits in front of
+// it, those of the batch that was begun with the same results are used.
+func ReadSpool(ctx context.Context, stdin io.Reader, results string, terminal bool) (*Spool, error) {
+	kept := results + spoolSuffix
 	if stdin == nil || terminal {
-		if _, err := os.Stat(path); err != nil {
-			return "", errors.New(message.BatchNoTasks())
+		if _, err := os.Stat(kept); err != nil {
+			return nil, errors.New(message.BatchNoTasks())
 		}
-		return path, nil
+		return &Spool{Path: kept}, nil
 	}
 	first := make([]byte, 4096)
 	n, err := readFirst(ctx, stdin, first)
 	if err != nil && !errors.Is(err, io.EOF) {
-		return "", err
+		return nil, err
 	}
 	if n == 0 {
-		if _, err := os.Stat(path); err == nil {
-			return path, nil
+		if _, err := os.Stat(kept); err == nil {
+			return &Spool{Path: kept}, nil
 		}
 	}
-	return path, writeSpool(ctx, path, io.MultiReader(bytes.NewReader(first[:n]), stdin))
+	s := &Spool{Path: fmt.Sprintf("%s.%d", kept, os.Getpid()), kept: kept}
+	return s, s.write(ctx, io.MultiReader(bytes.NewReader(first[:n]), stdin))
 }
 
-// SpoolFile does the same with a named pipe or a device.
-func SpoolFile(ctx context.Context, name, results string) (string, error) {
+// ReadSpoolFile does the same with a named pipe or a device.
+func ReadSpoolFile(ctx context.Context, name, results string) (*Spool, error) {
 	f, err := os.Open(name)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
 	defer f.Close()
-	return Spool(ctx, f, results, false)
+	return ReadSpool(ctx, f, results, false)
+}
+
+// Keep makes it the copy from which the batch continues. It is called by the one that holds the results.
+func (s *Spool) Keep() error {
+	if s == nil || s.kept == "" {
+		return nil
+	}
+	if err := os.Rename(s.Path, s.kept); err != nil {
+		return err
+	}
+	s.Path, s.kept = s.kept, ""
+	return nil
+}
+
+// Discard removes it, unless it is kept.
+func (s *Spool) Discard() {
+	if s != nil && s.kept != "" {
+		os.Remove(s.Path)
+	}
 }
 
 // RemoveSpool removes that file, when all its tasks are done.
@@ -67,11 +95,10 @@ func readFirst(ctx context.Context, r io.Reader, p []byte) (n int, err error) {
 	}
 }
 
-// writeSpool replaces the copy as a whole: one that is cut short would be a batch with fewer tasks.
-func writeSpool(ctx context.Context, path string, r io.Reader) error {
-	temporary := path + ".new"
-	os.Remove(temporary)
-	f, err := safefile.OpenOwnElsewhere(temporary, os.O_WRONLY|os.O_CREATE|os.O_EXCL)
+// write makes the copy. One that is cut short would be a batch with fewer tasks.
+func (s *Spool) write(ctx context.Context, r io.Reader) error {
+	os.Remove(s.Path)
+	f, err := safefile.OpenOwnElsewhere(s.Path, os.O_WRONLY|os.O_CREATE|os.O_EXCL)
 	if err != nil {
 		return err
 	}
@@ -82,16 +109,12 @@ func writeSpool(ctx context.Context, path string, r io.Reader) error {
 	}()
 	select {
 	case err = <-copied:
+		err = errors.Join(err, f.Sync(), f.Close())
 	case <-ctx.Done():
-		os.Remove(temporary)
-		return context.Cause(ctx)
-	}
-	err = errors.Join(err, f.Sync(), f.Close())
-	if err == nil {
-		err = os.Rename(temporary, path)
+		err = context.Cause(ctx)
 	}
 	if err != nil {
-		os.Remove(temporary)
+		s.Discard()
 	}
 	return err
 }

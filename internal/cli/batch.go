@@ -122,7 +122,8 @@ func runBatch(ctx context.Context, std stdio.Streams, given config.Given, o *bat
 	if l := laterOf(ctx); l.detaches(ctx) && !o.dryRun {
 		return detach(ctx, std, l, o.detached(given, std, tasks))
 	}
-	source, err := openTasks(ctx, std, tasks, results, batch.Format(o.format))
+	source, spool, err := openTasks(ctx, std, tasks, results, batch.Format(o.format))
+	defer spool.Discard()
 	if err != nil {
 		return err
 	}
@@ -154,12 +155,18 @@ func runBatch(ctx context.Context, std stdio.Streams, given config.Given, o *bat
 	}
 	ledger, err := batch.OpenLedger(results, tasks)
 	if err == nil {
-		if err = ledger.Load(b.Plan); err != nil {
+		if err = ledger.Load(b.Plan); err == nil {
+			err = spool.Keep()
+		}
+		if err != nil {
 			err = errors.Join(err, ledger.Close(false))
 		}
 	}
 	if err != nil {
 		return wrongResults(results, err)
+	}
+	if spool != nil {
+		source.Path = spool.Path
 	}
 	b.Ledger = ledger
 	return runner.run(b, results, again(o, tasks, results, command))
@@ -204,27 +211,31 @@ func wrongResults(path string, err error) error {
 }
 
 // openTasks finds the tasks. What can be read only once is kept in a file beside the results, so that the batch can continue.
-func openTasks(ctx context.Context, std stdio.Streams, tasks, results string, format batch.Format) (*batch.FileSource, error) {
+func openTasks(ctx context.Context, std stdio.Streams, tasks, results string, format batch.Format) (*batch.FileSource, *batch.Spool, error) {
 	if format != "" && !slices.Contains(batch.Formats, string(format)) {
-		return nil, usage(message.Error(message.BatchBadFormat(string(format), batch.Formats)), "")
+		return nil, nil, usage(message.Error(message.BatchBadFormat(string(format), batch.Formats)), "")
 	}
 	source := &batch.FileSource{Path: tasks, Format: format}
+	var spool *batch.Spool
 	info, err := os.Stat(tasks)
 	switch {
 	case tasks == "-":
 		source.Shown = "stdin"
-		source.Path, err = batch.Spool(ctx, std.In, results, stdio.IsTerminal(std.In))
+		spool, err = batch.ReadSpool(ctx, std.In, results, stdio.IsTerminal(std.In))
 	case err == nil && !info.IsDir() && !info.Mode().IsRegular():
 		source.Shown = tasks
-		source.Path, err = batch.SpoolFile(ctx, tasks, results)
+		spool, err = batch.ReadSpoolFile(ctx, tasks, results)
+	}
+	if err == nil && spool != nil {
+		source.Path = spool.Path
 	}
 	if err == nil && source.Format == "" {
 		source.Format, err = batch.DetectFormat(source.Path)
 	}
 	if err != nil {
-		return nil, usage(message.Error(message.BatchTasksUnreadable(source.Name(), pathless(err)), err), "")
+		return nil, spool, usage(message.Error(message.BatchTasksUnreadable(source.Name(), pathless(err)), err), "")
 	}
-	return source, nil
+	return source, spool, nil
 }
 
 // pathless is an error without the path that the message has already.

@@ -2,6 +2,7 @@ package message
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
@@ -89,8 +90,21 @@ func BatchUnknownDependency(id, on string) string {
 	return fmt.Sprintf("task %q depends on %q, which does not exist", id, on)
 }
 
-// BatchCycle says that a task can never start.
-func BatchCycle(id string) string { return fmt.Sprintf("task %q depends on itself", id) }
+// BatchCycle says that tasks wait for each other: the first depends on the second, and the last on the first.
+func BatchCycle(ids []string) string {
+	if len(ids) == 1 {
+		return fmt.Sprintf("task %q depends on itself", ids[0])
+	}
+	const few = 5
+	shown := make([]string, 0, few+2)
+	for _, id := range ids[:min(few, len(ids))] {
+		shown = append(shown, strconv.Quote(id))
+	}
+	if len(ids) > few {
+		shown = append(shown, "…")
+	}
+	return fmt.Sprintf("task %q depends on itself: %s → %q", ids[0], strings.Join(shown, " → "), ids[0])
+}
 
 // BatchInUse says that another batch writes to the results.
 func BatchInUse(path string, pid int, host string, since time.Time) string {

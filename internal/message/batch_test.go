@@ -2,6 +2,7 @@ package message_test
 
 import (
 	"errors"
+	"strings"
 	"time"
 
 	"github.com/belay-run/belay/internal/message"
@@ -30,7 +31,9 @@ func batchMessages(say func(name, text string)) {
 	say("BatchUnknownPlaceholder/in a task", in(message.BatchUnknownPlaceholder("regoin", nil)))
 	say("BatchDoubledID", in(message.BatchDoubledID("a")))
 	say("BatchUnknownDependency", in(message.BatchUnknownDependency("b", "a")))
-	say("BatchCycle", in(message.BatchCycle("a")))
+	say("BatchCycle", in(message.BatchCycle([]string{"a"})))
+	say("BatchCycle/of two", in(message.BatchCycle([]string{"a", "b"})))
+	say("BatchCycle/of many", in(message.BatchCycle(strings.Split("abcdefgh", ""))))
 	say("BatchInUse", message.BatchInUse("answers.jsonl", 4711, "build-3", at))
 	say("BatchInUse/by one that is not known", message.BatchInUse("answers.jsonl", 0, "", time.Time{}))
 	say("BatchNotAFile", message.BatchNotAFile("/dev/null"))
