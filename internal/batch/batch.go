@@ -31,6 +31,8 @@ type Batch struct {
 	NoWait bool
 	// Ended is told of each task that has ended, one at a time and in that order, while others run; nil if that is of no use.
 	Ended func(*Job, *Outcome)
+	// FailuresOnly says that Ended need not be told of tasks that are done: to be told costs a goroutine's turn for each.
+	FailuresOnly bool
 
 	mu      sync.Mutex
 	changed sync.Cond
@@ -184,7 +186,7 @@ func (b *Batch) spawn(ctx context.Context, group *sync.WaitGroup) {
 		var before *Job
 		var outcome Outcome
 		for {
-			job := b.next(worker, before, &outcome)
+			job := b.next(ctx, worker, before, &outcome)
 			if job == nil {
 				return
 			}
@@ -196,12 +198,15 @@ func (b *Batch) spawn(ctx context.Context, group *sync.WaitGroup) {
 }
 
 // next ends a worker's last job, if there was one, and returns its next; nil if there is no more.
-func (b *Batch) next(worker int, before *Job, outcome *Outcome) *Job {
+func (b *Batch) next(ctx context.Context, worker int, before *Job, outcome *Outcome) *Job {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if before != nil {
 		delete(b.running, worker)
 		b.finish(before, outcome)
+	}
+	if ctx.Err() != nil { // who is to note that may not have had its turn yet
+		b.halt(stop{reason: Cancelled, err: context.Cause(ctx)})
 	}
 	for {
 		if b.over() {
