@@ -69,8 +69,8 @@ func bare(n int) {
 	var group sync.WaitGroup
 	for i := range 2 {
 		group.Go(func() {
-			for range (n + i) / 2 {
-				if err := exec.Command("true").Run(); err != nil {
+			for n := range (n + i) / 2 {
+				if err := exec.Command("true", strconv.Itoa(n)).Run(); err != nil {
 					log.Fatal(err)
 				}
 			}
@@ -108,13 +108,14 @@ func (b *bench) compare(rounds, jobs int) {
 	shell := func(line string) []string { return []string{"sh", "-c", line, "sh", tasks} }
 	candidates := []*candidate{
 		{name: "xargs -P2 -n1", argv: shell(`exec xargs -P2 -n1 true <"$1"`)},
-		{name: "belay batch -j2", argv: []string{b.belay, "batch", "--quiet", "-j2", "-o", results, tasks, "--", "true", "{}"}},
+		{name: "belay batch, true {}", argv: []string{b.belay, "batch", "--quiet", "-j2", "-o", results, tasks, "--", "true", "{}"}},
+		{name: "belay batch, true", argv: []string{b.belay, "batch", "--quiet", "-j2", "-o", results, tasks, "--", "true"}},
 		{name: "a bare Go loop", argv: []string{self, "-loop", strconv.Itoa(jobs)}},
 		{name: "parallel -j2 (GNU)", argv: shell(`exec parallel -j2 --will-cite true <"$1"`), every: 5},
 	}
 	if _, err := exec.LookPath("parallel"); err != nil {
 		fmt.Println("left out, not installed: parallel (GNU)")
-		candidates = candidates[:3]
+		candidates = candidates[:len(candidates)-1]
 	}
 	for round := range rounds {
 		for _, i := range rand.Perm(len(candidates)) {
@@ -125,7 +126,7 @@ func (b *bench) compare(rounds, jobs int) {
 			os.Remove(results)
 			used := run(c.argv, 0)
 			c.cpu, c.wall = append(c.cpu, used.cpu), append(c.wall, used.wall)
-			if i == 1 {
+			if c.argv[0] == b.belay {
 				b.count(results, jobs)
 			}
 		}

@@ -76,6 +76,19 @@ func counts(sum batch.Summary) string {
 	return fmt.Sprintf("done %d, failed %d, skipped %d, left %d", sum.Counts[batch.Done], sum.Counts[batch.Failed], sum.Counts[batch.Skipped], sum.Left())
 }
 
+// Who asks only for failures is not told of tasks that are done.
+func TestBatch_ToldOfFailuresOnly(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var told []string
+		s := &script{outcomes: map[string][]batch.Outcome{"b": {{State: batch.Failed}}}}
+		b := &batch.Batch{FailuresOnly: true, Ended: func(job *batch.Job, o *batch.Outcome) { told = append(told, job.Task.ID+" "+o.State.String()) }}
+		run(t, s, b, tasks("a", "b", "c<b", "d"))
+		if !slices.Equal(told, []string{"b failed", "c skipped"}) {
+			t.Errorf("told of %q", told)
+		}
+	})
+}
+
 // Who takes long over a result holds up neither the other tasks nor a deadline, and is told in the order in which tasks end. No more
 // results than some wait for it.
 func TestBatch_SlowToBeTold(t *testing.T) {

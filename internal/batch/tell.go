@@ -11,7 +11,7 @@ const mostUntold = 64
 
 // announce has a task told of. The lock is held.
 func (b *Batch) announce(job *Job, o *Outcome) {
-	if b.Ended == nil {
+	if b.Ended == nil || b.FailuresOnly && o.State == Done {
 		return
 	}
 	b.untold = append(b.untold, notice{job, *o})

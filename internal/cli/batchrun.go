@@ -30,7 +30,7 @@ func (r *taskRunner) run(b *batch.Batch, results, command string) error {
 	r.awaitStart(ctx, record)
 	b.NoWait = !r.waits(r.settings)
 	b.Do = r.do
-	b.Ended = r.view.ended
+	b.Ended, b.FailuresOnly = r.view.ended, true
 	if b.MaxJobs = maxJobs(r.settings); b.Jobs == 0 && len(r.template.Command()) > 0 && commandProfile(r.template.Command()) == nil {
 		b.Jobs = runtime.NumCPU() // a plain command is bound by the machine, and says nothing of a service
 	}

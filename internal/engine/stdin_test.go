@@ -211,3 +211,20 @@ func TestStdin_OfAPlainCommand(t *testing.T) {
 		})
 	}
 }
+
+// A prompt arrives whole at every attempt, whatever its length: a short one is in the pipe before the command starts. A command that reads none of it
+// is none the worse.
+func TestStdin_PromptOfAnyLength(t *testing.T) {
+	for _, size := range []int{0, 1, 4095, 4096, 4097, 64 << 10, 1 << 20} {
+		prompt := strings.Repeat("0123456789abcdef", size/16+1)[:size]
+		r := &engine.Runner{Policy: retry.Policy{MaxRetries: 1, BaseDelay: time.Millisecond}}
+		file := filepath.Join(t.TempDir(), "first")
+		res, err := r.Run(t.Context(), engine.Command{Args: []string{"sh", "-c", `cat; test -e "$0" || { >"$0"; exit 1; }`, file}, Prompt: &prompt})
+		if err != nil || res.Attempts != 2 || res.Output.String() != prompt {
+			t.Errorf("%d bytes: %v after %d attempts, %d bytes came", size, err, res.Attempts, res.Output.Size())
+		}
+		if res, err := (&engine.Runner{}).Run(t.Context(), engine.Command{Args: []string{"true"}, Prompt: &prompt}); err != nil || !res.Success {
+			t.Errorf("%d bytes that are not read: %v", size, err)
+		}
+	}
+}
