@@ -13,16 +13,16 @@ import (
 
 // told are the packages whose messages a person of the command reads.
 var told = []string{"cmd/belay", "cmd/belayd", "internal/actions", "internal/batch", "internal/belayd", "internal/cli", "internal/clientfile", "internal/companion",
-	"internal/companion/db", "internal/companion/rehearse", "internal/config", "internal/doctor", "internal/engine", "internal/hook", "internal/mcp", "internal/mcp/host", "internal/mcp/remote", "internal/top"}
+	"internal/companion/db", "internal/companion/page", "internal/companion/rehearse", "internal/companion/view", "internal/config", "internal/doctor", "internal/engine", "internal/hook", "internal/mcp", "internal/mcp/host", "internal/mcp/remote", "internal/top"}
 
 // unspoken are the functions, and the files, whose sentences are no messages, by what they are.
 var unspoken = map[string][]string{
 	"help, which the test of internal/cli reads": {"internal/belayd/commands.go", "internal/cli/topics.go", "internal/cli.newBatch", "internal/cli.newCompletion", "internal/cli/labels.go",
 		"internal/companion.usageText", "internal/config/table.go", "internal/config.Setting.Where", "internal/engine/exitcode.go", "internal/top.helpRows"},
 	"what others look for, in their words": {"internal/cli.completionScript", "internal/clientfile.marked"},
-	"a script, a file or a prompt":         {"internal/companion/demo.go", "internal/companion/rehearse/environ.go", "internal/engine/turn.go"},
+	"a script, a file or a prompt":         {"internal/companion.entryFile", "internal/companion/demo.go", "internal/companion/rehearse/environ.go", "internal/engine/turn.go"},
 	"commands to type":                     {"internal/doctor.checkConfig", "internal/doctor.checkShims", "internal/doctor.settingFix", "internal/doctor.shimFix"},
-	"never shown":                          {"internal/companion/db/fold.go", "internal/config/bounds.go"},
+	"never shown":                          {"internal/companion/db/fold.go", "internal/companion/page/policy.go", "internal/config/bounds.go"},
 	"what the stand-ins answer, in the words of the real services": {"internal/companion/rehearse/anthropic_error.go", "internal/companion/rehearse/chat.go", "internal/companion/rehearse/gemini_error.go", "internal/companion/rehearse/github.go",
 		"internal/companion/rehearse/github_graphql.go", "internal/companion/rehearse/github_mutate.go", "internal/companion/rehearse/github_query.go",
 		"internal/companion/rehearse/github_rest.go", "internal/companion/rehearse/openai_error.go", "internal/companion/rehearse/script.go", "internal/companion/rehearse/send.go"},

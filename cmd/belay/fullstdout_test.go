@@ -56,6 +56,7 @@ var answers = map[string][]string{
 	"belay uninstall-all":         {"uninstall-all --dry-run", "uninstall-all --yes"},
 	"belay rehearse":              {"rehearse --json --script 200 -- true"},
 	"belay demo":                  {"demo"},
+	"belay ui":                    {"ui --no-open"},
 	"belay log":                   {"log", "log --json", "log --attempts", "log --tree"},
 	"belay stats":                 {"stats", "stats --json", "stats --csv", "stats --by model"},
 	"belay events":                {"events", "events --json"},

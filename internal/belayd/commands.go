@@ -11,6 +11,7 @@ import (
 const (
 	Rehearse = "rehearse"
 	Demo     = "demo"
+	UI       = "ui"
 	// MCP is belay mcp for a server over a network.
 	MCP = "mcp"
 	// Fold brings the record up to date. A failed run has it done, and does not wait.
@@ -69,6 +70,27 @@ All of it is in docs/rehearsal.md. The flags of belay run can be used too.`,
   belay demo`,
 			Long: `Runs belay a few times against a stand-in for an API that fails on purpose. Everything you see really happens, on loopback. Nothing has to be installed, no key
 is needed, nothing is spent, and your own record does not change.`,
+		},
+		{
+			Name:    UI,
+			Use:     "ui",
+			Summary: "Show runs, costs and health on a page in the browser",
+			Examples: `Open the page:
+  belay ui
+Print the address instead, to open it yourself or through ssh -L:
+  belay ui --no-open --port 7000
+Let nobody change anything there:
+  belay ui --read-only`,
+			Long: `Serves a page on 127.0.0.1 and opens it in your browser: what runs and waits, with gates that can be held and reset and runs that can be cancelled; past runs, each
+with its story; what was spent, on what; and how reliable it was. The page changes by itself as things happen. It loads nothing from the network, and only who was given the
+address can use it: that is good once, and for a minute. Details, also how to use it from another machine: docs/ui.md`,
+			Flags: []Flag{
+				{Name: "no-open", Help: "print the address instead of opening a browser"},
+				{Name: "port", Arg: "PORT", Default: "0", Help: "listen on this port (default: one that is free)"},
+				{Name: "address", Arg: "IP", Default: "127.0.0.1", Help: "listen on this address of the machine (default 127.0.0.1); others can then reach it, unencrypted"},
+				{Name: "read-only", Help: "refuse to cancel runs and to change gates"},
+				{Name: "idle", Arg: "D", Default: "8h", Help: "end when no page has been open for D (default 8h); 0 for never"},
+			},
 		},
 		{
 			Name:    "log",

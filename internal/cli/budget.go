@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"path/filepath"
 	"slices"
 	"time"
@@ -14,9 +13,9 @@ import (
 	"github.com/belay-run/belay/internal/budget"
 	wallclock "github.com/belay-run/belay/internal/clock"
 	"github.com/belay-run/belay/internal/config"
-	"github.com/belay-run/belay/internal/journal"
 	"github.com/belay-run/belay/internal/label"
 	"github.com/belay-run/belay/internal/message"
+	"github.com/belay-run/belay/internal/overview"
 	"github.com/belay-run/belay/internal/state"
 	"github.com/belay-run/belay/internal/term"
 )
@@ -100,28 +99,16 @@ func resetBudget(cmd *cobra.Command, s *state.State, name string, unknown bool) 
 	return nil
 }
 
-// budgetEntry is how a budget stands, as belay budget shows it. Fields are only ever added.
-type budgetEntry struct {
-	Name    string         `json:"name"`
-	Limit   *float64       `json:"limit"` // null if it only counts
-	Window  budget.Window  `json:"window"`
-	Strict  bool           `json:"strict"`
-	Spent   float64        `json:"spent"`
-	Left    *float64       `json:"left"`
-	Unknown int            `json:"unknown"` // attempts whose cost is not known
-	Closed  bool           `json:"closed"`
-	Warning bool           `json:"warning"` // at least 80 % are spent
-	Ends    *journal.Time  `json:"ends"`    // the window, and with it what closes the budget
-	By      []budget.Share `json:"by"`
-}
+// budgetEntry is how a budget stands, as belay budget shows it.
+type budgetEntry overview.Budget
 
 // rules are the budgets of the user's file.
 func rules() (map[string]config.Budget, error) {
-	s, _, err := config.Load(nil, "")
+	list, err := overview.Rules()
 	if err != nil {
 		return nil, usage(err, "")
 	}
-	return s.BudgetRules, nil
+	return list, nil
 }
 
 // ruleTerms are what the user's file says of a budget; nil if nothing.
@@ -143,18 +130,11 @@ func listBudgets(names []string) ([]budgetEntry, error) {
 	if err != nil {
 		return nil, &failure{err}
 	}
-	files := (&state.State{Dir: dir}).Budgets()
-	books, err := files.List()
+	opened := &state.State{Dir: dir}
+	all, err := overview.BudgetNames(opened, known)
 	if err != nil {
 		return nil, &failure{err}
 	}
-	all := slices.Collect(maps.Keys(known))
-	for _, b := range books {
-		if _, also := known[b.Name]; !also {
-			all = append(all, b.Name)
-		}
-	}
-	slices.Sort(all)
 	for _, name := range names {
 		if !slices.Contains(all, name) {
 			return nil, noBudget(name, all)
@@ -163,13 +143,13 @@ func listBudgets(names []string) ([]budgetEntry, error) {
 	if len(names) > 0 {
 		all = names
 	}
+	standing, err := overview.Budgets(opened, known, all)
+	if err != nil {
+		return nil, &failure{err}
+	}
 	list := []budgetEntry{}
-	for _, name := range all {
-		e, err := newBudgetEntry(files.Book(name, known[name].Terms))
-		if err != nil {
-			return nil, &failure{err}
-		}
-		list = append(list, e)
+	for _, b := range standing {
+		list = append(list, budgetEntry(b))
 	}
 	return list, nil
 }
@@ -181,30 +161,6 @@ func noBudget(name string, all []string) error {
 		hint = message.DidYouMeanOne(near)
 	}
 	return usage(errors.New(message.NoBudget(name)), hint)
-}
-
-func newBudgetEntry(b *budget.Book) (budgetEntry, error) {
-	now := wallclock.Now()
-	s, err := b.Check(now)
-	if err != nil && !errors.Is(err, budget.ErrDamaged) {
-		return budgetEntry{}, err
-	}
-	by, err := b.Shares(now)
-	if err != nil {
-		return budgetEntry{}, err
-	}
-	if by == nil {
-		by = []budget.Share{}
-	}
-	e := budgetEntry{Name: b.Name, Window: s.Window, Strict: s.Strict, Spent: s.Spent, Unknown: s.Unknown, Closed: s.Closed(), Warning: s.Low(), By: by}
-	if s.Limit > 0 {
-		left := s.Left()
-		e.Limit, e.Left = &s.Limit, &left
-	}
-	if !s.Ends.IsZero() {
-		e.Ends = &journal.Time{Time: s.Ends}
-	}
-	return e, nil
 }
 
 func writeBudgets(w io.Writer, list []budgetEntry) error {
@@ -327,11 +283,12 @@ func budgetsNow(list []budget.Joined) (texts []string) {
 		return nil
 	}
 	for _, j := range list {
-		e, err := newBudgetEntry((&state.State{Dir: dir}).Budgets().Book(j.Name, j.Terms))
+		standing, err := overview.NewBudget((&state.State{Dir: dir}).Budgets().Book(j.Name, j.Terms))
 		if err != nil {
 			texts = append(texts, fmt.Sprintf("%s: %v", j.Name, err))
 			continue
 		}
+		e := budgetEntry(standing)
 		row := e.row()
 		texts = append(texts, message.BudgetNow(e.Name, row[1], row[3], row[4]))
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/belay-run/belay/internal/config"
 	"github.com/belay-run/belay/internal/engine"
 	"github.com/belay-run/belay/internal/message"
+	"github.com/belay-run/belay/internal/overview"
 	"github.com/belay-run/belay/internal/supervise"
 	"github.com/belay-run/belay/internal/term"
 	"github.com/belay-run/belay/retry"
@@ -157,7 +158,7 @@ func gateNow(key string) string {
 	}
 	for _, g := range gates {
 		if g.Key == key {
-			state, _, until, reason := gateColumns(g.State, time.Now())
+			state, _, until, reason := overview.Columns(g.State, time.Now())
 			return message.GateNow(key, state, until, reason)
 		}
 	}

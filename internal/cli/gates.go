@@ -2,22 +2,16 @@ package cli
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
-	"os"
-	"slices"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
-	"github.com/belay-run/belay/breaker"
-	"github.com/belay-run/belay/gate"
-	"github.com/belay-run/belay/internal/engine"
 	"github.com/belay-run/belay/internal/message"
+	"github.com/belay-run/belay/internal/overview"
 	"github.com/belay-run/belay/internal/state"
-	"github.com/belay-run/belay/internal/supervise"
 	"github.com/belay-run/belay/internal/term"
 )
 
@@ -96,12 +90,12 @@ Use it in a script:
 	return cmd
 }
 
-func showChange(w io.Writer, gates []gateEntry, asJSON bool) error {
+func showChange(w io.Writer, gates []overview.Gate, asJSON bool) error {
 	now := time.Now()
 	if asJSON {
 		return term.JSON(w, struct {
-			Timestamp time.Time   `json:"timestamp"`
-			Gates     []gateEntry `json:"gates"`
+			Timestamp time.Time       `json:"timestamp"`
+			Gates     []overview.Gate `json:"gates"`
 		}{now.UTC(), gates})
 	}
 	var b strings.Builder
@@ -111,77 +105,18 @@ func showChange(w io.Writer, gates []gateEntry, asJSON bool) error {
 	return term.Text(w, now.Format("15:04:05")+"\n"+b.String()+"\n")
 }
 
-// gateStore is where the gates are kept.
-func gateStore() (*gate.Files, error) {
+// listGates returns the gates that are not healthy; never nil.
+func listGates() ([]overview.Gate, error) {
 	dir, err := state.DefaultDir()
 	if err != nil {
 		return nil, &failure{err}
 	}
-	return (&state.State{Dir: dir}).Gates(), nil
-}
-
-// gateEntry is a gate and the runs that wait at it.
-type gateEntry struct {
-	gate.Entry
-	Waiting []waiter `json:"waiting"`
-	// Full says that it is healthy and all its slots are taken.
-	Full bool `json:"full,omitempty"`
-}
-
-// waiter is a run that waits.
-type waiter struct {
-	ID      string `json:"id"`
-	PID     int    `json:"pid"`
-	Command string `json:"command"`
-}
-
-// listGates returns the gates that are not healthy; never nil.
-func listGates() ([]gateEntry, error) {
-	store, err := gateStore()
+	gates, err := overview.Gates(&state.State{Dir: dir})
 	if err != nil {
-		return nil, err
-	}
-	entries, err := store.List()
-	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return nil, &failure{err}
 	}
-	now := time.Now()
-	gates := []gateEntry{}
-	for _, e := range entries {
-		if !e.State.Healthy(now) {
-			gates = append(gates, gateEntry{Entry: e, Waiting: []waiter{}})
-		}
-	}
-	return addWaiters(gates), nil
+	return gates, nil
 }
-
-// addWaiters adds the runs that wait, also for a slot of a gate that is healthy. If they cannot be found, the gates are
-// still shown.
-func addWaiters(gates []gateEntry) []gateEntry {
-	records, err := openRecords()
-	if err != nil {
-		return gates
-	}
-	runs, _ := listRuns(records)
-	for _, r := range runs {
-		reason, atGate := strings.CutPrefix(r.Reason, "gate ")
-		if r.State != supervise.StateWaiting || !atGate {
-			continue
-		}
-		at := slices.IndexFunc(gates, func(g gateEntry) bool { return strings.HasPrefix(reason, g.Key+":") })
-		if key, _, full := strings.Cut(reason, ": "+allTaken()); at < 0 && full {
-			at = len(gates)
-			gates = append(gates, gateEntry{Entry: gate.Entry{Key: key}, Full: true})
-		}
-		if at >= 0 {
-			gates[at].Waiting = append(gates[at].Waiting, waiter{r.ID, r.Owner.PID, r.Command})
-		}
-	}
-	return gates
-}
-
-// allTaken is how a gate says that it has no slot left.
-func allTaken() string { return engine.Describe(gate.Refusal{Kind: gate.KindSlots}) }
 
 func showGates(w io.Writer, asJSON bool) error {
 	gates, err := listGates()
@@ -194,41 +129,20 @@ func showGates(w io.Writer, asJSON bool) error {
 	return writeGates(w, gates)
 }
 
-func writeGates(w io.Writer, gates []gateEntry) error {
+func writeGates(w io.Writer, gates []overview.Gate) error {
 	if len(gates) == 0 {
 		return term.Printf(w, "%s\n", message.GatesHealthy())
 	}
 	var rows [][]string
 	now := time.Now()
 	for _, e := range gates {
-		state, since, until, reason := gateColumns(e.State, now)
+		state, since, until, reason := overview.Columns(e.State, now)
 		if e.Full {
-			state, reason = "full", allTaken()
+			state, reason = "full", overview.AllTaken()
 		}
 		rows = append(rows, []string{e.Key, state, clock(since), clock(until), fmt.Sprint(len(e.Waiting)), reason})
 	}
 	return term.Table(w, gateTable, rows)
-}
-
-// gateColumns is what keeps callers out of a gate at now, or did so last. A hold and the breaker may do so both.
-func gateColumns(s gate.State, now time.Time) (state string, since, until time.Time, reason string) {
-	held, b := s.Hold.Live(now), s.Breaker
-	switch {
-	case held && b.Phase != breaker.Closed:
-		if until = now.Add(s.Hold.Left(now)); b.Until.IsZero() || b.Until.After(until) {
-			until = b.Until
-		}
-		return "held, breaker " + b.At(breaker.Settings{}, now).String(), s.Hold.Since, until, s.Hold.Reason + "; " + b.Reason
-	case held:
-		return "held", s.Hold.Since, now.Add(s.Hold.Left(now)), s.Hold.Reason
-	case b.Phase != breaker.Closed:
-		return b.At(breaker.Settings{}, now).String(), b.Since, b.Until, b.Reason
-	case s.Ramp.Live(now):
-		return message.SlowStartState(s.Ramp.Allowed), s.Hold.Since, time.Time{}, s.Hold.Reason
-	case b.Failures > 0:
-		return message.ClosedState(b.Failures), b.Since, time.Time{}, b.Reason
-	}
-	return "closed", time.Time{}, time.Time{}, ""
 }
 
 func clock(t time.Time) string {

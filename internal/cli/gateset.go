@@ -1,8 +1,6 @@
 package cli
 
 import (
-	"encoding/json"
-	"errors"
 	"io"
 	"slices"
 	"time"
@@ -11,8 +9,8 @@ import (
 
 	"github.com/belay-run/belay/gate"
 	"github.com/belay-run/belay/internal/config"
-	"github.com/belay-run/belay/internal/journal"
 	"github.com/belay-run/belay/internal/message"
+	"github.com/belay-run/belay/internal/overview"
 	"github.com/belay-run/belay/internal/state"
 	"github.com/belay-run/belay/internal/term"
 )
@@ -154,48 +152,30 @@ func parseUntil(flag, text string, now time.Time) (time.Time, error) {
 }
 
 // manualChange is a change that a person makes, as it is put on record.
-type manualChange struct {
-	event, key string
-	until      time.Time
-	reason     string
-}
+type manualChange overview.Change
 
 // log appends the change to the log. The change has been made, so a log that cannot be written is only warned of.
 func (b manualChange) log(w io.Writer, state *state.State) {
-	detail := map[string]string{}
-	if !b.until.IsZero() {
-		detail["until"] = b.until.UTC().Format(time.RFC3339)
-	}
-	if b.reason != "" {
-		detail["reason"] = b.reason
-	}
-	text, _ := json.Marshal(detail)
-	log := journal.Log{Path: state.LogPath()}
-	err := log.Append(journal.Entry{Timestamp: journal.Time{Time: time.Now()}, Kind: journal.Audit, Event: b.event, Gate: b.key,
-		Status: journal.Success, Detail: text})
-	if err != nil {
+	if err := overview.Change(b).Record(state); err != nil {
 		say(w, message.ChangeUnrecorded(err))
 	}
 }
 
 // setGate changes a gate by hand. What is to be said besides goes to w.
 func setGate(w io.Writer, b manualChange, change func(gate.State, time.Time) gate.State) error {
-	key := b.key
-	if err := config.Find("gate").Check(key); err != nil {
+	if err := overview.CheckKey(b.Key); err != nil {
 		return usage(err, message.See("belay gates"))
 	}
 	state, err := state.Open("")
 	if err != nil {
 		return &failure{err}
 	}
-	store, err := gateStore()
+	unrecorded, err := overview.SetGate(state, overview.Change(b), change)
 	if err != nil {
-		return err
-	}
-	now := time.Now()
-	if err := store.Update(key, now, func(s gate.State) gate.State { return change(s, now) }); err != nil && !errors.Is(err, gate.ErrDamaged) {
 		return &failure{err}
 	}
-	b.log(w, state)
+	if unrecorded != nil {
+		say(w, message.ChangeUnrecorded(unrecorded))
+	}
 	return nil
 }

@@ -2,10 +2,8 @@ package cli
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strings"
 	"time"
@@ -15,6 +13,7 @@ import (
 	"github.com/belay-run/belay/internal/config"
 	"github.com/belay-run/belay/internal/label"
 	"github.com/belay-run/belay/internal/message"
+	"github.com/belay-run/belay/internal/overview"
 	"github.com/belay-run/belay/internal/state"
 	"github.com/belay-run/belay/internal/supervise"
 	"github.com/belay-run/belay/internal/term"
@@ -274,10 +273,9 @@ func openRecords() (supervise.Records, error) {
 
 // listRuns returns the runs under way, oldest first.
 func listRuns(records supervise.Records) ([]supervise.Record, error) {
-	runs, err := records.List()
-	if err != nil && !errors.Is(err, os.ErrNotExist) {
+	runs, err := overview.Runs(records)
+	if err != nil {
 		return nil, &failure{err}
 	}
-	slices.SortFunc(runs, func(a, b supervise.Record) int { return strings.Compare(a.ID, b.ID) })
 	return runs, nil
 }

@@ -11,11 +11,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/belay-run/belay/breaker"
 	"github.com/belay-run/belay/gate"
 	"github.com/belay-run/belay/internal/config"
 	"github.com/belay-run/belay/internal/journal"
 	"github.com/belay-run/belay/internal/message"
+	"github.com/belay-run/belay/internal/overview"
 	"github.com/belay-run/belay/internal/state"
 	"github.com/belay-run/belay/internal/supervise"
 	"github.com/belay-run/belay/internal/term"
@@ -124,11 +124,11 @@ func (t *topSource) print(cmd *cobra.Command) error {
 
 // topJSON is a snapshot for programs. Runs, gates and budgets are as belay ps, gates and budget print them. Fields are only ever added.
 type topJSON struct {
-	Timestamp journal.Time  `json:"timestamp"`
-	Runs      []any         `json:"runs"`
-	Gates     []gateEntry   `json:"gates"`
-	Budgets   []budgetEntry `json:"budgets"`
-	Today     top.Spend     `json:"today"`
+	Timestamp journal.Time    `json:"timestamp"`
+	Runs      []any           `json:"runs"`
+	Gates     []overview.Gate `json:"gates"`
+	Budgets   []budgetEntry   `json:"budgets"`
+	Today     top.Spend       `json:"today"`
 }
 
 func (t *topSource) json() (topJSON, error) {
@@ -220,12 +220,12 @@ func (t *topSource) lookForLeft() {
 	t.left, t.leftErr, t.looked, t.looking = left, err, time.Now(), false
 }
 
-func topGate(g gateEntry, now time.Time) top.Gate {
+func topGate(g overview.Gate, now time.Time) top.Gate {
 	shown := top.Gate{Key: g.Key, Full: g.Full}
-	shown.State, shown.Since, shown.Until, shown.Reason = gateColumns(g.State, now)
-	shown.Closed = g.Full || g.State.Hold.Live(now) || g.State.Breaker.At(breaker.Settings{}, now) == breaker.Open
+	shown.State, shown.Since, shown.Until, shown.Reason = overview.Columns(g.State, now)
+	shown.Closed = g.Closed(now)
 	if g.Full {
-		shown.State, shown.Reason = "full", allTaken()
+		shown.State, shown.Reason = "full", overview.AllTaken()
 	}
 	for _, w := range g.Waiting {
 		shown.Waiting = append(shown.Waiting, fmt.Sprintf("%s (%s)", shortID(w.ID), w.Command))

@@ -295,7 +295,7 @@ func messages() (list []spoken) {
 	say("ErrorOfSize", message.ErrorOfSize(80<<20))
 	say("ErrorWithoutMessage", message.ErrorWithoutMessage())
 
-	for _, more := range []func(func(name, text string)){settingMessages, usageMessages, runMessages, fallbackMessages, clientMessages, shimMessages, doctorMessages, recordMessages, rehearsalMessages, batchMessages, detachMessages, telemetryMessages} {
+	for _, more := range []func(func(name, text string)){settingMessages, usageMessages, runMessages, fallbackMessages, clientMessages, shimMessages, doctorMessages, recordMessages, rehearsalMessages, batchMessages, detachMessages, telemetryMessages, pageMessages} {
 		more(say)
 	}
 	slices.SortStableFunc(list, func(a, b spoken) int { return strings.Compare(a.name, b.name) })

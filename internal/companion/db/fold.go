@@ -149,3 +149,19 @@ func (s *source) moveTo(ctx context.Context, conn *sql.Conn, p piece) error {
 		s.identity, s.name, p.to, tail, len(p.lines), p.torn, time.Now().UnixMilli())
 	return err
 }
+
+// Progress is how many bytes the logs have, and how many of them are folded.
+func (d *DB) Progress(ctx context.Context) (folded, total int64) {
+	list, err := d.sources()
+	if err != nil {
+		return 0, 0
+	}
+	defer closeAll(list)
+	for _, s := range list {
+		total += s.size
+		if at, err := placeOf(ctx, d.sql, s.identity); err == nil {
+			folded += min(at.position, s.size)
+		}
+	}
+	return folded, total
+}

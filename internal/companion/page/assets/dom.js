@@ -1,0 +1,65 @@
+// What the page is made of: elements are built here, and only here. Text is text: nothing is ever read as HTML.
+
+const svgTags = new Set(['svg', 'g', 'path', 'rect', 'line', 'circle', 'text', 'title', 'polyline']);
+
+/** h makes an element. Children are elements, texts, or lists of them; null, false and undefined are left out. */
+export function h(tag, props, ...children) {
+  const el = svgTags.has(tag) ? document.createElementNS('http://www.w3.org/2000/svg', tag) : document.createElement(tag);
+  for (const [name, value] of Object.entries(props || {})) {
+    if (value === null || value === undefined || value === false) continue;
+    if (name === 'width%') el.style.width = value + '%';
+    else if (name === 'color') el.dataset.color = value;
+    else el.setAttribute(name, value === true ? '' : String(value));
+  }
+  add(el, children);
+  return el;
+}
+
+function add(el, children) {
+  for (const c of children) {
+    if (c === null || c === undefined || c === false) continue;
+    if (Array.isArray(c)) add(el, c);
+    else el.append(c);
+  }
+}
+
+/** morph makes an element what another one is, and leaves alone what is the same already: focus, scrolling and what is being typed stay. */
+export function morph(from, to) {
+  for (const { name } of [...from.attributes]) {
+    if (!to.hasAttribute(name) && !keep(from, name)) from.removeAttribute(name);
+  }
+  for (const { name, value } of to.attributes) {
+    if (name === 'style') continue;
+    if (from.getAttribute(name) !== value && !keep(from, name)) from.setAttribute(name, value);
+  }
+  if (to.style && from.style && from.style.width !== to.style.width) from.style.width = to.style.width;
+  const old = [...from.childNodes];
+  const next = [...to.childNodes];
+  const byKey = new Map(old.filter((n) => n.dataset && n.dataset.key).map((n) => [n.dataset.key, n]));
+  next.forEach((n, i) => {
+    const key = n.dataset && n.dataset.key;
+    const here = from.childNodes[i];
+    let match = key ? byKey.get(key) : here;
+    if (key && match && match !== here) from.insertBefore(match, here || null);
+    if (match && !key && match.dataset && match.dataset.key) match = null;
+    if (!match || match.nodeType !== n.nodeType || match.nodeName !== n.nodeName) {
+      if (match && !key && here) here.replaceWith(n);
+      else from.insertBefore(n, from.childNodes[i] || null);
+    } else if (n.nodeType === Node.TEXT_NODE) {
+      if (match.data !== n.data) match.data = n.data;
+    } else {
+      morph(match, n);
+    }
+  });
+  while (from.childNodes.length > next.length) from.lastChild.remove();
+}
+
+// keep says that an attribute belongs to who uses the page.
+function keep(el, name) { return el.tagName === 'DETAILS' && name === 'open'; }
+
+/** show puts a view in its place. */
+export function show(el, ...children) {
+  const next = el.cloneNode(false);
+  add(next, children);
+  morph(el, next);
+}

@@ -1,0 +1,391 @@
+package page_test
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/belay-run/belay/gate"
+	"github.com/belay-run/belay/internal/companion/db"
+	"github.com/belay-run/belay/internal/companion/page"
+	"github.com/belay-run/belay/internal/companion/view"
+	"github.com/belay-run/belay/internal/journal"
+	"github.com/belay-run/belay/internal/state"
+	"github.com/belay-run/belay/internal/supervise"
+)
+
+// site is a server that listens, and its state.
+type site struct {
+	t      *testing.T
+	server *page.Server
+	state  *state.State
+	at     string // host and port
+}
+
+func newSite(t *testing.T, o page.Options) *site {
+	t.Helper()
+	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
+	s, err := state.Open(filepath.Join(t.TempDir(), "state"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := db.Open(s.Dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.Source = &view.Source{State: s, DB: d}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := page.New(o)
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error)
+	go func() { done <- server.Serve(ctx, l) }()
+	t.Cleanup(func() {
+		cancel()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+		d.Close()
+	})
+	return &site{t, server, s, l.Addr().String()}
+}
+
+// call is a request, and what is special about it.
+type call struct {
+	method, path, host, origin, session, body string
+	header                                    map[string]string
+}
+
+func (s *site) ask(c call) (code int, body string, header http.Header) {
+	s.t.Helper()
+	method := c.method
+	if method == "" {
+		method = http.MethodGet
+	}
+	req, err := http.NewRequestWithContext(s.t.Context(), method, "http://"+s.at+c.path, strings.NewReader(c.body))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	if c.host != "" {
+		req.Host = c.host
+	}
+	req.Header.Set("Content-Type", "application/json")
+	for name, value := range map[string]string{"Origin": c.origin, "Authorization": c.session} {
+		if value != "" {
+			req.Header.Set(name, value)
+		}
+	}
+	for name, value := range c.header {
+		req.Header.Set(name, value)
+	}
+	res, err := (&http.Transport{DisableKeepAlives: true}).RoundTrip(req)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer res.Body.Close()
+	data, err := io.ReadAll(res.Body)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return res.StatusCode, string(data), res.Header
+}
+
+// enter is a session.
+func (s *site) enter() string {
+	s.t.Helper()
+	code, body, _ := s.ask(call{method: "POST", path: "/api/session", body: `{"token":"` + s.server.Ticket() + `"}`})
+	var got struct{ Session string }
+	if code != 200 || json.Unmarshal([]byte(body), &got) != nil || got.Session == "" {
+		s.t.Fatalf("no session: %d %s", code, body)
+	}
+	return "Bearer " + got.Session
+}
+
+func TestPage_Refuses(t *testing.T) {
+	s := newSite(t, page.Options{})
+	session := s.enter()
+	used := s.server.Ticket()
+	s.ask(call{method: "POST", path: "/api/session", body: `{"token":"` + used + `"}`})
+	for _, test := range []struct {
+		name string
+		call call
+		want int
+	}{
+		{"the page itself", call{path: "/"}, 200},
+		{"a file", call{path: "/app.js"}, 200},
+		{"a view", call{path: "/api/now", session: session}, 200},
+		{"through ssh -L, on another port", call{path: "/api/now", session: session, host: "localhost:9999", origin: "http://localhost:9999"}, 200},
+		{"a foreign host", call{path: "/api/now", session: session, host: "evil.example:80"}, 403},
+		{"a foreign host for a file", call{path: "/", host: "evil.example"}, 403},
+		{"a host that begins as ours", call{path: "/", host: "127.0.0.1.evil.example"}, 403},
+		{"localhost in a longer name", call{path: "/", host: "localhost.evil.example"}, 403},
+		{"no host's address but another's", call{path: "/", host: "192.168.1.1"}, 403},
+		{"a foreign origin", call{path: "/api/now", session: session, origin: "http://evil.example"}, 403},
+		{"an origin on another port", call{path: "/api/now", session: session, origin: "http://127.0.0.1:1"}, 403},
+		{"an origin with another scheme", call{path: "/api/now", session: session, origin: "https://" + s.at}, 403},
+		{"the origin of a file", call{path: "/api/now", session: session, origin: "null"}, 403},
+		{"a request across sites", call{path: "/api/now", session: session, header: map[string]string{"Sec-Fetch-Site": "cross-site"}}, 403},
+		{"no session", call{path: "/api/now"}, 401},
+		{"an empty session", call{path: "/api/now", session: "Bearer "}, 401},
+		{"another session", call{path: "/api/now", session: session + "x"}, 401},
+		{"a session by Basic", call{path: "/api/now", session: strings.Replace(session, "Bearer", "Basic", 1)}, 401},
+		{"a session in the address", call{path: "/api/now?session=" + strings.TrimPrefix(session, "Bearer ")}, 401},
+		{"a session in a cookie", call{path: "/api/now", header: map[string]string{"Cookie": "session=" + strings.TrimPrefix(session, "Bearer ")}}, 401},
+		{"a change without a session", call{method: "POST", path: "/api/cancel", body: `{"id":"x"}`}, 401},
+		{"the stream without a session", call{path: "/api/changes"}, 401},
+		{"a used ticket", call{method: "POST", path: "/api/session", body: `{"token":"` + used + `"}`}, 403},
+		{"no ticket", call{method: "POST", path: "/api/session", body: `{}`}, 403},
+		{"a ticket that cannot be read", call{method: "POST", path: "/api/session", body: `token`}, 400},
+		{"a ticket by GET", call{path: "/api/session?token=" + s.server.Ticket()}, 405},
+		{"an entry by GET", call{path: "/enter?token=" + s.server.Ticket()}, 405},
+		{"an entry without a ticket", call{method: "POST", path: "/enter", origin: "null"}, 403},
+		{"a ticket as a session", call{path: "/api/now", session: "Bearer " + s.server.Ticket()}, 401},
+		{"a change by GET", call{path: "/api/cancel?id=x", session: session}, 405},
+		{"a gate's reset by GET", call{path: "/api/gate/reset", session: session}, 405},
+		{"a change by PUT", call{method: "PUT", path: "/api/cancel", session: session}, 405},
+		{"a view by POST", call{method: "POST", path: "/api/now", session: session}, 405},
+		{"a change as a form", call{method: "POST", path: "/api/gate/reset", session: session, body: "key=x", header: map[string]string{"Content-Type": "text/plain"}}, 400},
+		{"a change that is too large", call{method: "POST", path: "/api/cancel", session: session, body: `{"id":"` + strings.Repeat("x", 1<<17) + `"}`}, 400},
+		{"a gate without a key", call{method: "POST", path: "/api/gate/reset", session: session, body: `{"key":""}`}, 409},
+		{"a gate's key with control characters", call{method: "POST", path: "/api/gate/hold", session: session, body: `{"key":"a\u001b[31m","minutes":1}`}, 409},
+		{"a hold without an end", call{method: "POST", path: "/api/gate/hold", session: session, body: `{"key":"api","minutes":1e300}`}, 409},
+		{"a hold of no length", call{method: "POST", path: "/api/gate/hold", session: session, body: `{"key":"api"}`}, 409},
+		{"a path upwards", call{path: "/../page.go"}, 404},
+		{"an escaped path upwards", call{path: "/%2e%2e/server.go"}, 404},
+		{"an escaped slash", call{path: "/api%2fnow", session: session}, 404},
+		{"two slashes", call{path: "//app.js"}, 404},
+		{"a directory", call{path: "/assets/"}, 404},
+		{"a path with a zero", call{path: "/app.js%00"}, 404},
+		{"what there is not", call{path: "/api/nothing", session: session}, 404},
+		{"what there is not below a view", call{path: "/api/now/more", session: session}, 404},
+		{"a file by POST", call{method: "POST", path: "/app.js"}, 405},
+	} {
+		code, body, header := s.ask(test.call)
+		if code != test.want {
+			t.Errorf("%s: %d, want %d: %.200s", test.name, code, test.want, body)
+		}
+		if csp := header.Get("Content-Security-Policy"); !strings.HasPrefix(csp, "default-src 'none'; script-src 'self';") || strings.Contains(csp, "unsafe") {
+			t.Errorf("%s: the policy is %q", test.name, csp)
+		}
+		if header.Get("Access-Control-Allow-Origin") != "" || header.Get("Set-Cookie") != "" {
+			t.Errorf("%s: other pages may read it, or it has a cookie: %v", test.name, header)
+		}
+	}
+}
+
+// The file that a browser is opened with posts its ticket, and gets to the page with another one.
+func TestPage_EntryFromAFile(t *testing.T) {
+	s := newSite(t, page.Options{})
+	form := map[string]string{"Content-Type": "application/x-www-form-urlencoded"}
+	body := url.Values{"token": {s.server.Ticket()}}.Encode()
+	code, _, header := s.ask(call{method: "POST", path: "/enter", origin: "null", body: body, header: form})
+	_, ticket, ok := strings.Cut(header.Get("Location"), "/#token=")
+	if code != 303 || !ok {
+		t.Fatalf("%d %v", code, header)
+	}
+	if code, _, _ = s.ask(call{method: "POST", path: "/enter", origin: "null", body: body, header: form}); code != 403 {
+		t.Errorf("its ticket is good twice: %d", code)
+	}
+	if code, _, _ = s.ask(call{method: "POST", path: "/api/session", body: `{"token":"` + ticket + `"}`}); code != 200 {
+		t.Errorf("the second ticket is not good: %d", code)
+	}
+}
+
+func TestPage_TicketEndsAfterAMinute(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := page.New(page.Options{Source: &view.Source{}})
+		for _, test := range []struct {
+			after time.Duration
+			want  int
+		}{{59 * time.Second, 200}, {time.Minute, 403}} {
+			ticket := server.Ticket()
+			time.Sleep(test.after)
+			r, _ := http.NewRequest("POST", "http://localhost/api/session", strings.NewReader(`{"token":"`+ticket+`"}`))
+			w := &answer{header: http.Header{}}
+			if server.ServeHTTP(w, r); w.code != test.want {
+				t.Errorf("after %s: %d", test.after, w.code)
+			}
+		}
+	})
+}
+
+// answer is a response in memory.
+type answer struct {
+	header http.Header
+	code   int
+}
+
+func (a *answer) Header() http.Header { return a.header }
+func (a *answer) Write(p []byte) (int, error) {
+	a.WriteHeader(200)
+	return len(p), nil
+}
+func (a *answer) WriteHeader(code int) {
+	if a.code == 0 {
+		a.code = code
+	}
+}
+
+func TestPage_ReadOnly(t *testing.T) {
+	s := newSite(t, page.Options{ReadOnly: true})
+	session := s.enter()
+	for _, path := range []string{"/api/cancel", "/api/gate/reset", "/api/gate/hold"} {
+		if code, body, _ := s.ask(call{method: "POST", path: path, session: session, body: `{"key":"api","minutes":5}`}); code != 403 {
+			t.Errorf("%s: %d %s", path, code, body)
+		}
+	}
+	if gates, _ := s.state.Gates().List(); len(gates) > 0 {
+		t.Errorf("a gate has changed: %v", gates)
+	}
+}
+
+func TestPage_GatesAreHeldAndReset(t *testing.T) {
+	s := newSite(t, page.Options{})
+	session := s.enter()
+	held := func() bool {
+		state, err := s.state.Gates().Load("api")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return state.Hold.Live(time.Now())
+	}
+	if code, body, _ := s.ask(call{method: "POST", path: "/api/gate/hold", session: session, body: `{"key":"api","minutes":5,"reason":"\u001b[31mred"}`}); code != 200 || !held() {
+		t.Fatalf("it is not held: %d %s", code, body)
+	}
+	_, body, _ := s.ask(call{path: "/api/now", session: session})
+	if !strings.Contains(body, `"key":"api","state":"held","closed":true`) || strings.Contains(body, "u001b") {
+		t.Errorf("now is %s", body)
+	}
+	if code, body, _ := s.ask(call{method: "POST", path: "/api/gate/reset", session: session, body: `{"key":"api"}`}); code != 200 || held() {
+		t.Fatalf("it is still held: %d %s", code, body)
+	}
+	log, err := s.state.OpenLog()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer log.Close()
+	if text, _ := io.ReadAll(log); strings.Count(string(text), `"gate_`) != 2 {
+		t.Errorf("the log has\n%s", text)
+	}
+}
+
+// stream reads events, which it sends to the channel as "name data".
+func (s *site) stream(session string) (events chan string, leave func()) {
+	ctx, cancel := context.WithCancel(s.t.Context())
+	req, err := http.NewRequestWithContext(ctx, "GET", "http://"+s.at+"/api/changes", nil)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	req.Header.Set("Authorization", session)
+	res, err := (&http.Transport{}).RoundTrip(req)
+	if err != nil || res.StatusCode != 200 {
+		s.t.Fatalf("no stream: %v %v", res, err)
+	}
+	events = make(chan string, 1000)
+	go func() {
+		defer res.Body.Close()
+		name := ""
+		for lines := bufio.NewScanner(res.Body); lines.Scan(); {
+			if text, ok := strings.CutPrefix(lines.Text(), "event: "); ok {
+				name = text
+			}
+			if data, ok := strings.CutPrefix(lines.Text(), "data: "); ok {
+				events <- name + " " + data
+			}
+		}
+		close(events)
+	}()
+	return events, cancel
+}
+
+// comes waits for an event.
+func comes(t *testing.T, events chan string, want string) string {
+	t.Helper()
+	late := time.After(20 * time.Second)
+	for {
+		select {
+		case e, ok := <-events:
+			if !ok {
+				t.Fatalf("the stream has ended before %q", want)
+			}
+			if strings.Contains(e, want) {
+				return e
+			}
+		case <-late:
+			t.Fatalf("%q does not come", want)
+		}
+	}
+}
+
+func TestPage_TellsWhatChanges(t *testing.T) {
+	s := newSite(t, page.Options{})
+	events, leave := s.stream(s.enter())
+	defer leave()
+	comes(t, events, "hello ")
+	comes(t, events, `now {"runs":[]`)
+	rec, err := s.state.CreateRecord(supervise.Record{ID: "aaaaaaaa-1", Command: "claude", Profile: "claude", Started: time.Now(), Attempt: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	comes(t, events, `now {"runs":[{"id":"aaaaaaaa-1"`)
+	rec.Activity = "Bash"
+	if err := rec.Update(); err != nil {
+		t.Fatal(err)
+	}
+	comes(t, events, `"activity":"Bash"`)
+	if err := s.state.Gates().Update("api", time.Now(), func(g gate.State) gate.State { return g.Held(time.Now(), time.Now().Add(time.Hour), "maintenance") }); err != nil {
+		t.Fatal(err)
+	}
+	comes(t, events, `"gates":[{"key":"api"`)
+	log := journal.Log{Path: s.state.LogPath()}
+	if err := log.Append(journal.Entry{Timestamp: journal.Time{Time: time.Now()}, Invocation: "aaaaaaaa-1", Profile: "claude", Command: "claude", Attempt: 1, Status: journal.Success}); err != nil {
+		t.Fatal(err)
+	}
+	comes(t, events, "record ")
+	if err := rec.Remove(); err != nil {
+		t.Fatal(err)
+	}
+	comes(t, events, `now {"runs":[]`)
+}
+
+// A hundred pages are told the same, and one that does not read holds up none of the others.
+func TestPage_ManyPagesAndASlowOne(t *testing.T) {
+	s := newSite(t, page.Options{})
+	session := s.enter()
+	slow, err := net.Dial("tcp", s.at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer slow.Close()
+	slow.(*net.TCPConn).SetReadBuffer(4 << 10)
+	io.WriteString(slow, "GET /api/changes HTTP/1.1\r\nHost: "+s.at+"\r\nAuthorization: "+session+"\r\n\r\n")
+	var streams []chan string
+	for range 100 {
+		events, leave := s.stream(session)
+		defer leave()
+		comes(t, events, "hello ")
+		streams = append(streams, events)
+	}
+	rec, err := s.state.CreateRecord(supervise.Record{ID: "aaaaaaaa-1", Command: "claude", Profile: "claude", Started: time.Now()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer rec.Remove()
+	var all sync.WaitGroup
+	for _, events := range streams {
+		all.Go(func() { comes(t, events, `"id":"aaaaaaaa-1"`) })
+	}
+	all.Wait()
+}

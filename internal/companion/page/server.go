@@ -1,0 +1,210 @@
+// Package page serves belay ui: a page for one person, on loopback.
+//
+// Whoever can reach the port is not trusted. A request must name this machine in Host, come from a page of this server if it comes from a
+// page, and carry a session in its Authorization header. A session is had for a ticket, which is good once and for a minute; see door.go. There
+// are no cookies, so that a browser adds nothing to a request that another page makes. Changes are made by POST only.
+package page
+
+import (
+	"context"
+	"embed"
+	"encoding/json"
+	"errors"
+	"io"
+	"log"
+	"mime"
+	"net"
+	"net/http"
+	"net/netip"
+	"path"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/belay-run/belay/internal/companion/view"
+	"github.com/belay-run/belay/internal/message"
+)
+
+//go:embed assets
+var assets embed.FS
+
+// maxBody bounds what is read of a request.
+const maxBody = 64 << 10
+
+// Options say what is served, and to whom.
+type Options struct {
+	Source *view.Source
+	// ReadOnly refuses all changes.
+	ReadOnly bool
+	// Hosts are names, beside those of loopback, by which the server may be asked.
+	Hosts []string
+	// Idle is how long the server goes on with no page open; 0 means for ever.
+	Idle time.Duration
+}
+
+// Server serves the page.
+type Server struct {
+	Options
+
+	door  *door
+	feed  *feed
+	cache cache
+	seen  atomic.Int64 // when it was last asked, in nanoseconds
+}
+
+// New returns a server that is ready to be asked.
+func New(o Options) *Server {
+	s := &Server{Options: o, door: newDoor(), feed: newFeed(o.Source)}
+	s.touch()
+	return s
+}
+
+func (s *Server) touch() { s.seen.Store(time.Now().UnixNano()) }
+
+// Ticket makes a token with which the page can be entered once, within a minute.
+func (s *Server) Ticket() string { return s.door.ticket() }
+
+// Serve answers until the context ends, or for Idle no page has been open. It closes the listener.
+func (s *Server) Serve(ctx context.Context, l net.Listener) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	h := &http.Server{Handler: s, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: time.Minute, MaxHeaderBytes: 16 << 10,
+		BaseContext: func(net.Listener) context.Context { return ctx }, ErrorLog: log.New(io.Discard, "", 0)}
+	go s.untilIdle(ctx, cancel)
+	context.AfterFunc(ctx, func() { h.Close() })
+	defer s.feed.stop()
+	if err := h.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+		return err
+	}
+	return nil
+}
+
+// untilIdle ends the server when no page has been open for a while.
+func (s *Server) untilIdle(ctx context.Context, end func()) {
+	if s.Idle <= 0 {
+		return
+	}
+	for {
+		left := s.Idle - time.Since(time.Unix(0, s.seen.Load()))
+		if s.feed.open() {
+			s.touch()
+			left = s.Idle
+		}
+		if left <= 0 {
+			end()
+			return
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(left):
+		}
+	}
+}
+
+// ServeHTTP implements [http.Handler].
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	h := w.Header()
+	for _, pair := range [][2]string{{"Content-Security-Policy", policy}, {"X-Content-Type-Options", "nosniff"}, {"Referrer-Policy", "no-referrer"},
+		{"Cross-Origin-Opener-Policy", "same-origin"}, {"Cross-Origin-Resource-Policy", "same-origin"}, {"X-Frame-Options", "DENY"}, {"Cache-Control", "no-store"}} {
+		h.Set(pair[0], pair[1])
+	}
+	if !s.ours(r.Host) {
+		refuse(w, http.StatusForbidden, message.PageForeignHost())
+		return
+	}
+	entry := r.URL.Path == "/enter"
+	if origin := r.Header.Get("Origin"); origin != "" && origin != "http://"+r.Host && !(entry && origin == "null") { // a file has the origin null
+		refuse(w, http.StatusForbidden, message.PageForeignOrigin())
+		return
+	}
+	if site := r.Header.Get("Sec-Fetch-Site"); strings.HasPrefix(r.URL.Path, "/api/") && site != "" && site != "same-origin" && site != "none" {
+		refuse(w, http.StatusForbidden, message.PageForeignOrigin())
+		return
+	}
+	r.Body = http.MaxBytesReader(w, r.Body, maxBody)
+	switch {
+	case entry:
+		s.enter(w, r)
+	case strings.HasPrefix(r.URL.Path, "/api/"):
+		s.api(w, r)
+	default:
+		asset(w, r)
+	}
+}
+
+// ours reports whether a request's Host is a name of this machine. The port is not checked: through ssh -L it is another one.
+func (s *Server) ours(host string) bool {
+	name := host
+	if h, _, err := net.SplitHostPort(host); err == nil {
+		name = h
+	}
+	name = strings.Trim(name, "[]")
+	if addr, err := netip.ParseAddr(name); err == nil && addr.IsLoopback() || name == "localhost" {
+		return true
+	}
+	for _, known := range s.Hosts {
+		if strings.EqualFold(name, known) {
+			return true
+		}
+	}
+	return false
+}
+
+// refuse answers with a text.
+func refuse(w http.ResponseWriter, code int, text string) {
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	w.WriteHeader(code)
+	io.WriteString(w, text+"\n")
+}
+
+// enter takes the ticket that the file has posted which the browser was opened with, and leads to the page with another one in the fragment, which
+// is neither sent nor kept.
+func (s *Server) enter(w http.ResponseWriter, r *http.Request) {
+	if r.Method != http.MethodPost {
+		w.Header().Set("Allow", http.MethodPost)
+		refuse(w, http.StatusMethodNotAllowed, message.PagePostOnly())
+		return
+	}
+	if !s.door.use(r.PostFormValue("token")) {
+		refuse(w, http.StatusForbidden, message.PageTicket())
+		return
+	}
+	w.Header().Set("Location", "/#token="+s.door.ticket())
+	w.WriteHeader(http.StatusSeeOther)
+}
+
+// asset answers with a file of the page.
+func asset(w http.ResponseWriter, r *http.Request) {
+	name := strings.TrimPrefix(r.URL.Path, "/")
+	if name == "" {
+		name = "index.html"
+	}
+	data, err := assets.ReadFile("assets/" + name)
+	if err != nil || strings.Contains(name, "/") || r.URL.RawPath != "" {
+		refuse(w, http.StatusNotFound, message.PageNotFound())
+		return
+	}
+	if r.Method != http.MethodGet && r.Method != http.MethodHead {
+		w.Header().Set("Allow", "GET, HEAD")
+		refuse(w, http.StatusMethodNotAllowed, message.PageGetOnly())
+		return
+	}
+	w.Header().Set("Content-Type", mime.TypeByExtension(path.Ext(name)))
+	w.Write(data)
+}
+
+// answer writes a value as JSON.
+func answer(w http.ResponseWriter, v any) {
+	data, err := json.Marshal(v)
+	if err != nil {
+		refuse(w, http.StatusInternalServerError, err.Error())
+		return
+	}
+	sendJSON(w, data)
+}
+
+func sendJSON(w http.ResponseWriter, data []byte) {
+	w.Header().Set("Content-Type", "application/json")
+	w.Write(data)
+}

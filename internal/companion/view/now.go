@@ -1,0 +1,150 @@
+package view
+
+import (
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/belay-run/belay/internal/journal"
+	"github.com/belay-run/belay/internal/overview"
+	"github.com/belay-run/belay/internal/spool"
+	"github.com/belay-run/belay/internal/state"
+	"github.com/belay-run/belay/internal/supervise"
+)
+
+// Now is what runs and waits, and what keeps it waiting.
+type Now struct {
+	Runs    []Run             `json:"runs"`
+	Ended   []Ended           `json:"ended"` // detached runs whose output was not shown yet
+	Gates   []Gate            `json:"gates"`
+	Budgets []overview.Budget `json:"budgets"`
+	Trouble string            `json:"trouble,omitempty"` // a part that could not be had
+}
+
+// Run is one that is under way, or of which a killed belay has left processes.
+type Run struct {
+	ID       string            `json:"id"`
+	PID      int               `json:"pid,omitempty"`
+	Command  string            `json:"command"`
+	Profile  string            `json:"profile,omitempty"`
+	Kind     string            `json:"kind"` // run, hook or mcp
+	State    string            `json:"state"`
+	Attempt  int               `json:"attempt,omitempty"`
+	Reason   string            `json:"reason,omitempty"`
+	Until    *journal.Time     `json:"until,omitempty"`
+	Started  *journal.Time     `json:"started,omitempty"`
+	Activity string            `json:"activity,omitempty"`
+	Tokens   int64             `json:"tokens,omitempty"`
+	CostUSD  *float64          `json:"cost_usd,omitempty"`
+	Session  string            `json:"session_id,omitempty"`
+	Name     string            `json:"name,omitempty"`
+	Tags     map[string]string `json:"tags,omitempty"`
+	Project  string            `json:"project,omitempty"`
+	Parent   string            `json:"parent,omitempty"`
+	Detached bool              `json:"detached,omitempty"`
+	Left     []int             `json:"left_running,omitempty"`
+}
+
+// Ended is a detached run that is over.
+type Ended struct {
+	ID       string       `json:"id"`
+	Command  string       `json:"command"`
+	Name     string       `json:"name,omitempty"`
+	Started  journal.Time `json:"started"`
+	Ended    journal.Time `json:"ended"`
+	ExitCode int          `json:"exit_code"`
+}
+
+// Gate is a gate that is not healthy, or full.
+type Gate struct {
+	Key     string            `json:"key"`
+	State   string            `json:"state"`
+	Closed  bool              `json:"closed"`
+	Full    bool              `json:"full,omitempty"`
+	Since   *journal.Time     `json:"since,omitempty"`
+	Until   *journal.Time     `json:"until,omitempty"`
+	Reason  string            `json:"reason,omitempty"`
+	Waiting []overview.Waiter `json:"waiting"`
+}
+
+// Now returns how things stand. A part that cannot be had is left out, and Trouble says why.
+func (s *Source) Now() Now {
+	n := Now{Runs: []Run{}, Ended: []Ended{}, Gates: []Gate{}, Budgets: []overview.Budget{}}
+	spools, _ := s.State.Spools().List() // what cannot be read is not what is asked for
+	runs, err := overview.Runs(s.State.Records())
+	trouble := []error{err}
+	for _, r := range runs {
+		n.Runs = append(n.Runs, newRun(r, detached(spools, r.ID)))
+	}
+	for _, h := range spools {
+		if !h.Ended.IsZero() {
+			n.Ended = append(n.Ended, Ended{h.ID, h.Command, h.Name, journal.Time{Time: h.Started}, journal.Time{Time: h.Ended}, h.ExitCode})
+		}
+	}
+	gates, err := overview.Gates(s.State)
+	trouble = append(trouble, err)
+	for _, g := range gates {
+		n.Gates = append(n.Gates, newGate(g, time.Now()))
+	}
+	budgets, err := budgetsOf(s.State)
+	if trouble = append(trouble, err); budgets != nil {
+		n.Budgets = budgets
+	}
+	if err := errors.Join(trouble...); err != nil {
+		n.Trouble = err.Error()
+	}
+	return n
+}
+
+func budgetsOf(s *state.State) ([]overview.Budget, error) {
+	rules, err := overview.Rules()
+	if err != nil {
+		return nil, err
+	}
+	names, err := overview.BudgetNames(s, rules)
+	if err != nil {
+		return nil, err
+	}
+	return overview.Budgets(s, rules, names)
+}
+
+func detached(spools []spool.Header, id string) bool {
+	for _, h := range spools {
+		if h.ID == id {
+			return true
+		}
+	}
+	return false
+}
+
+func newRun(r supervise.Record, detached bool) Run {
+	run := Run{ID: r.ID, PID: r.Owner.PID, Command: r.Command, Profile: r.Profile, Kind: "run", State: r.State, Attempt: r.Attempt, Reason: r.Reason,
+		Until: timeOf(r.Until), Started: timeOf(r.Started), Activity: r.Activity, Tokens: r.Tokens, CostUSD: r.CostUSD, Session: r.Session, Name: r.Name,
+		Tags: r.Tags, Project: r.Project, Parent: r.Parent, Detached: detached}
+	if !r.IsRun() {
+		run.Kind, _, _ = strings.Cut(r.Profile, ":")
+	}
+	for _, p := range r.Left {
+		run.Left = append(run.Left, p.PID)
+	}
+	return run
+}
+
+func newGate(g overview.Gate, now time.Time) Gate {
+	state, since, until, reason := overview.Columns(g.State, now)
+	if g.Full {
+		state, reason = "full", overview.AllTaken()
+	}
+	if g.Waiting == nil {
+		g.Waiting = []overview.Waiter{}
+	}
+	return Gate{g.Key, state, g.Closed(now), g.Full, timeOf(since), timeOf(until.Round(time.Second)), reason, g.Waiting}
+}
+
+// timeOf is a time for JSON; null for none.
+func timeOf(t time.Time) *journal.Time {
+	if t.IsZero() {
+		return nil
+	}
+	return &journal.Time{Time: t}
+}

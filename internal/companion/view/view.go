@@ -1,0 +1,44 @@
+// Package view is what belay ui shows, as data: each view is a struct that becomes JSON. What it looks like is the business of what renders
+// it.
+//
+// [Source.Now] comes from the state directory as it is; all else comes from the record.
+package view
+
+import (
+	"context"
+	"time"
+
+	"github.com/belay-run/belay/internal/companion/db"
+	"github.com/belay-run/belay/internal/state"
+)
+
+// Source is where views come from.
+type Source struct {
+	State *state.State
+	DB    *db.DB
+	// Zone is where days begin; nil means the zone of this machine.
+	Zone *time.Location
+}
+
+func (s *Source) zone() *time.Location {
+	if s.Zone == nil {
+		return time.Local
+	}
+	return s.Zone
+}
+
+// Unclear is a question that cannot be answered because of how it is put.
+type Unclear struct{ Err error }
+
+func (u *Unclear) Error() string { return u.Err.Error() }
+func (u *Unclear) Unwrap() error { return u.Err }
+
+// Fold brings the record up to date.
+func (s *Source) Fold(ctx context.Context) error {
+	s.State.ReportKilled() // what cannot be written now is found by the next one
+	_, err := s.DB.Fold(ctx)
+	return err
+}
+
+// Progress is how much of the log is in the record, in bytes.
+func (s *Source) Progress(ctx context.Context) (done, total int64) { return s.DB.Progress(ctx) }

@@ -1,0 +1,32 @@
+package message_test
+
+import (
+	"errors"
+	"time"
+
+	"github.com/belay-run/belay/internal/message"
+)
+
+// pageMessages are those of belay ui.
+func pageMessages(say func(name, text string)) {
+	say("PageAt", message.PageAt("http://127.0.0.1:7000"))
+	say("PageAddress", message.PageAddress("http://127.0.0.1:7000/#token=ABC"))
+	say("PageNotOpened", message.PageNotOpened(errors.New(message.PageNoDesktop())))
+	say("PageNoDesktop", message.PageNoDesktop())
+	say("PageExposed", message.PageExposed("http://192.168.1.5:7000"))
+	say("PageIdle", message.PageIdle(8*time.Hour))
+	say("PageListen", message.PageListen(errors.New("listen tcp 127.0.0.1:80: bind: permission denied")))
+	say("NotAPort", message.NotAPort("x"))
+	say("NotAnAddress", message.NotAnAddress("here"))
+	say("PageForeignHost", message.PageForeignHost())
+	say("PageForeignOrigin", message.PageForeignOrigin())
+	say("PageTicket", message.PageTicket())
+	say("PageSession", message.PageSession())
+	say("PageNotFound", message.PageNotFound())
+	say("PagePostOnly", message.PagePostOnly())
+	say("PageGetOnly", message.PageGetOnly())
+	say("PageMethod", message.PageMethod("POST"))
+	say("PageReadOnly", message.PageReadOnly())
+	say("PageUnclear", message.PageUnclear())
+	say("HoldLength", message.HoldLength(31*24*time.Hour))
+}
