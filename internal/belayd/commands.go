@@ -79,11 +79,13 @@ is needed, nothing is spent, and your own record does not change.`,
   belay ui
 Print the address instead, to open it yourself or through ssh -L:
   belay ui --no-open --port 7000
-Let nobody change anything there:
+Show the page without a way to change anything:
   belay ui --read-only`,
-			Long: `Serves a page on 127.0.0.1 and opens it in your browser: what runs and waits, with gates that can be held and reset and runs that can be cancelled; past runs, each
-with its story; what was spent, on what; and how reliable it was. The page changes by itself as things happen. It loads nothing from the network, and only who was given the
-address can use it: that is good once, and for a minute. Details, also how to use it from another machine: docs/ui.md`,
+			Long: `Serves a page on 127.0.0.1 and opens it in your browser. It shows what is running and waiting, past runs with their stories, what was spent, and how
+reliable it was. Runs can be cancelled there, and gates held and reset. The page changes by itself as things happen.
+
+It loads nothing from the network. Only the browser that was given the address can use it, and the address is good once and for a minute. Details, also how to use it from
+another machine: docs/ui.md`,
 			Flags: []Flag{
 				{Name: "no-open", Help: "print the address instead of opening a browser"},
 				{Name: "port", Arg: "PORT", Default: "0", Help: "listen on this port (default: one that is free)"},

@@ -69,7 +69,9 @@ func PageGetOnly() string { return PageMethod("GET") }
 func PageMethod(want string) string { return fmt.Sprintf("only %s is allowed here", want) }
 
 // PageReadOnly refuses a change.
-func PageReadOnly() string { return "nothing can be changed here: belay ui was started with --read-only" }
+func PageReadOnly() string {
+	return "nothing can be changed here: belay ui was started with --read-only"
+}
 
 // PageUnclear refuses a request that cannot be read.
 func PageUnclear() string { return "this request cannot be read" }
