@@ -7,8 +7,10 @@ import (
 	"errors"
 	"hash/maphash"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"time"
 
@@ -57,12 +59,32 @@ func OpenLedger(path string, tasks string) (*Ledger, error) {
 	if err != nil {
 		return nil, err
 	}
+	if !isLedger(file) {
+		file.Close()
+		return nil, errors.New(message.BatchNotResults())
+	}
 	j, underWay, err := openJournal(path+journalSuffix, tasks)
 	if err != nil {
 		file.Close()
 		return nil, err
 	}
 	return &Ledger{path: path, file: file, journal: j, underWay: underWay, done: make(chan struct{})}, nil
+}
+
+// isLedger reports whether a file is empty or begins as results do, be it torn in its first line. A file of another kind is not ours to append to, let
+// alone to cut.
+func isLedger(f *os.File) bool {
+	const begin = `{"task":`
+	in := bufio.NewReader(io.NewSectionReader(f, 0, math.MaxInt64))
+	first, err := in.ReadSlice('\n')
+	if line := bytes.TrimLeft(first, " \t\r\n\x00"); len(line) == 0 || bytes.HasPrefix(line, []byte(begin)) || err != nil && strings.HasPrefix(begin, string(line)) {
+		return true // NUL bytes are what a power failure leaves
+	}
+	if err != nil {
+		return false
+	}
+	_, ok := parseRecord(bytes.TrimRight(first, "\r\n")) // by another program, which had its own order
+	return ok
 }
 
 // Load tells the plan which of its tasks have ended, cuts a torn line, and gets ready to append.

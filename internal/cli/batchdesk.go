@@ -2,6 +2,8 @@ package cli
 
 import (
 	"errors"
+	"fmt"
+	"hash/fnv"
 	"io"
 	"os"
 	"path/filepath"
@@ -158,7 +160,8 @@ func (r *taskRunner) makeOutputDir() error {
 	return nil
 }
 
-// outputPath is the file for the output of a task. What cannot be in the name of a file is written as %2F.
+// outputPath is the file for the output of a task. What cannot be in the name of a file is written as %2F, and a name that would be too long
+// ends with a hash of the id.
 func outputPath(dir, id string) string {
 	var name strings.Builder
 	for i := range len(id) {
@@ -171,17 +174,25 @@ func outputPath(dir, id string) string {
 		const digits = "0123456789ABCDEF"
 		name.WriteString("%" + string(digits[c>>4]) + string(digits[c&15]))
 	}
+	const longest = 200 // a system takes 255 bytes
+	if name.Len() > longest {
+		h := fnv.New64a()
+		io.WriteString(h, id)
+		return filepath.Join(dir, fmt.Sprintf("%s-%016x", strings.ToValidUTF8(name.String()[:longest-17], ""), h.Sum64()))
+	}
 	return filepath.Join(dir, name.String())
 }
 
 // save writes the output of a task to a file of its own, as a whole.
 func (d *desk) save(o *batch.Outcome, res *engine.Result, path string) {
-	temporary := path + ".part"
-	f, err := os.OpenFile(temporary, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	f, err := os.CreateTemp(filepath.Dir(path), ".belay-*") // no id leads to a name that begins so
 	if err == nil {
 		_, err = io.Copy(f, res.Output.Reader())
 		if err = errors.Join(err, f.Close()); err == nil {
-			err = os.Rename(temporary, path)
+			err = os.Rename(f.Name(), path)
+		}
+		if err != nil {
+			os.Remove(f.Name())
 		}
 	}
 	if err != nil { // it stays in the results

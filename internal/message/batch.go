@@ -117,6 +117,11 @@ func BatchInUse(path string, pid int, host string, since time.Time) string {
 // BatchNotAFile says that results cannot be written there.
 func BatchNotAFile(path string) string { return fmt.Sprintf("%s is not a regular file", path) }
 
+// BatchNotResults says that a file is of another kind.
+func BatchNotResults() string {
+	return "the file holds something other than the results of a batch"
+}
+
 // BatchUnwritable says that the results cannot be written.
 func BatchUnwritable(path string, err error) string {
 	return fmt.Sprintf("cannot write results to %s: %v", path, err)

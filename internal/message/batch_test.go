@@ -37,6 +37,7 @@ func batchMessages(say func(name, text string)) {
 	say("BatchInUse", message.BatchInUse("answers.jsonl", 4711, "build-3", at))
 	say("BatchInUse/by one that is not known", message.BatchInUse("answers.jsonl", 0, "", time.Time{}))
 	say("BatchNotAFile", message.BatchNotAFile("/dev/null"))
+	say("BatchNotResults", message.BatchUnwritable("notes.txt", errors.New(message.BatchNotResults())))
 	say("BatchUnwritable", message.BatchStopped(message.BatchUnwritable("answers.jsonl", full), "belay batch tasks.jsonl -- make"))
 	say("BatchDeadline", message.BatchDeadline())
 	say("BatchTasksChanged", message.BatchTasksChanged("tasks.jsonl"))
