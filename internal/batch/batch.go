@@ -201,12 +201,12 @@ func (b *Batch) spawn(ctx context.Context, group *sync.WaitGroup) {
 func (b *Batch) next(ctx context.Context, worker int, before *Job, outcome *Outcome) *Job {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	if ctx.Err() != nil { // who is to note that may not have had its turn yet
+		b.halt(stop{reason: Cancelled, err: context.Cause(ctx)})
+	}
 	if before != nil {
 		delete(b.running, worker)
 		b.finish(before, outcome)
-	}
-	if ctx.Err() != nil { // who is to note that may not have had its turn yet
-		b.halt(stop{reason: Cancelled, err: context.Cause(ctx)})
 	}
 	for {
 		if b.over() {
@@ -271,10 +271,15 @@ func (b *Batch) wakeAfter(d time.Duration) {
 	})
 }
 
-// halt lets nothing more start. The first reason counts. The lock is held.
+// halt lets nothing more start. The first reason counts, unless it let the running tasks end and these are now stopped too. The lock is held.
 func (b *Batch) halt(s stop) {
-	if b.stop.reason == NotStopped {
+	switch b.stop.reason {
+	case NotStopped:
 		b.stop = s
+	case TooManyFailures, CostReached, LimitReached:
+		if s.reason == Cancelled && len(b.running) > 0 {
+			b.stop = s
+		}
 	}
 	b.changed.Broadcast()
 }

@@ -204,6 +204,27 @@ func TestBatch_Deadline(t *testing.T) {
 	})
 }
 
+// Who stops a batch that only lets its last tasks end is told that these were stopped, and not of the reason before.
+func TestBatch_CancelledAtItsEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		s := &script{takes: time.Minute}
+		b := &batch.Batch{Jobs: 2, Abort: batch.Abort{Failures: 1}, Plan: check(t, tasks("a", "b", "c"))}
+		b.Do = func(ctx context.Context, job *batch.Job) batch.Outcome {
+			if job.Task.ID == "a" {
+				time.Sleep(time.Millisecond)
+				return batch.Outcome{State: batch.Failed}
+			}
+			return s.do(ctx, job)
+		}
+		time.AfterFunc(time.Second, cancel)
+		sum, err := b.Run(ctx)
+		if err != nil || counts(sum) != "done 0, failed 1, skipped 0, left 2" || sum.Stop != batch.Cancelled {
+			t.Errorf("%s, stopped by %d: %v", counts(sum), sum.Stop, err)
+		}
+	})
+}
+
 func TestCheck_Mistakes(t *testing.T) {
 	for name, tt := range map[string]struct {
 		tasks []string
