@@ -1,12 +1,11 @@
 package batch
 
 import (
-	"bufio"
 	"encoding/json"
 	"errors"
 	"io"
+	"maps"
 	"os"
-	"strconv"
 	"sync"
 	"time"
 
@@ -19,27 +18,18 @@ import (
 const journalSuffix = ".state"
 
 // journal is a file beside the results: who has them, and which tasks are running, so that a later start knows them although this one
-// was killed. It is locked while a batch runs, and gone when all tasks are over.
+// was killed. It is locked while a batch runs, and gone when all tasks are over. It is written anew when it has grown, see renew.
 type journal struct {
 	path string
+
+	mu   sync.Mutex
 	file *os.File
+	buf  []byte
+	err  error // the first write that failed: then only results are certain
 
-	mu  sync.Mutex
-	buf []byte
-	err error // the first write that failed: then only results are certain
-}
-
-// note is a line of the journal: one of these.
-type note struct {
-	Holder   *Holder         `json:"holder,omitempty"`
-	Start    string          `json:"start,omitempty"` // the id of a task
-	Offset   int64           `json:"offset,omitempty"`
-	Hash     string          `json:"hash,omitempty"`
-	End      string          `json:"end,omitempty"`
-	Task     string          `json:"task,omitempty"`
-	Session  string          `json:"session,omitempty"`
-	Paid     float64         `json:"paid_usd,omitempty"`
-	Progress json.RawMessage `json:"progress,omitempty"`
+	said    notes // what the file says, with what is in buf
+	size    int64 // of the file
+	renewAt int64 // the size at which it is written anew
 }
 
 // Holder is the batch that has the results.
@@ -48,14 +38,6 @@ type Holder struct {
 	Host    string    `json:"host"`
 	Started time.Time `json:"started"`
 	Tasks   string    `json:"tasks"`
-}
-
-// interrupted is a task that was running when the batch before ended.
-type interrupted struct {
-	hash    Hash
-	session string  // in which an agent was working on it; empty if that is not known
-	paid    float64 // what it had cost by then, as far as that was told
-	offset  int64   // a result that begins before that is of an earlier start
 }
 
 // InUse says that another batch has the results.
@@ -91,9 +73,13 @@ func openJournal(path, tasks string) (*journal, map[string]interrupted, error) {
 			f.Close()
 			continue
 		}
-		j := &journal{path: path, file: f}
-		notes := readNotes(f)
-		return j, notes.underWay, j.begin(notes, tasks)
+		j := &journal{path: path, file: f, said: readNotes(f)}
+		underWay := maps.Clone(j.said.underWay)
+		if err := j.begin(tasks); err != nil {
+			j.file.Close()
+			return nil, nil, err
+		}
+		return j, underWay, nil
 	}
 }
 
@@ -108,88 +94,76 @@ func tryLock(f *os.File) (held bool, err error) {
 	return false, nil
 }
 
-// begin says who has the results now. What is known of running tasks is kept.
-func (j *journal) begin(n notes, tasks string) error {
-	if len(n.underWay) == 0 {
-		if err := j.file.Truncate(0); err != nil {
-			return err
-		}
-	} else if n.torn {
+// begin says who has the results now. What is known of tasks that were running is kept, and nothing else.
+func (j *journal) begin(tasks string) (err error) {
+	host, _ := os.Hostname()
+	j.said.holder = Holder{PID: os.Getpid(), Host: host, Started: time.Now().UTC().Truncate(time.Second), Tasks: tasks}
+	j.said.progress = nil
+	if len(j.said.underWay) > 0 && j.renew() == nil {
+		return nil
+	}
+	os.Remove(j.path + renewedSuffix) // of a batch that was killed as it wrote it
+	if len(j.said.underWay) == 0 {
+		err = j.file.Truncate(0)
+	} else if j.said.torn {
 		j.buf = append(j.buf, '\n')
 	}
-	if _, err := j.file.Seek(0, io.SeekEnd); err != nil {
+	if err != nil {
 		return err
 	}
-	host, _ := os.Hostname()
-	j.add(note{Holder: &Holder{PID: os.Getpid(), Host: host, Started: time.Now().UTC().Truncate(time.Second), Tasks: tasks}})
+	if j.size, err = j.file.Seek(0, io.SeekEnd); err != nil {
+		return err
+	}
+	j.renewAt = max(maxJournal, 4*j.size)
+	j.add(note{Holder: &j.said.holder})
 	j.write()
 	return j.err
 }
 
-// notes is what a journal says.
-type notes struct {
-	holder   Holder
-	underWay map[string]interrupted
-	progress json.RawMessage // the newest
-	torn     bool            // the last line is not whole
-}
+const (
+	// renewedSuffix names the file that takes the place of the journal.
+	renewedSuffix = ".new"
+	// maxJournal is how large the journal gets at least before it is written anew.
+	maxJournal = 1 << 20
+)
 
-// readNotes reads a journal. A line that is torn, or is none of ours, says nothing.
-func readNotes(r io.Reader) notes {
-	n := notes{underWay: map[string]interrupted{}}
-	in := bufio.NewReaderSize(r, 64<<10)
-	for {
-		line, err := in.ReadBytes('\n')
-		if len(line) > 0 {
-			n.torn = err != nil
-			n.read(line)
-		}
-		if err != nil {
-			return n
-		}
+// renew writes the journal anew, with only what still matters. The new file takes the place of the old one when all of it is on disk and locked, so
+// that a kill at any moment loses nothing. If that does not work out, the old one stays.
+func (j *journal) renew() error {
+	path := j.path + renewedSuffix
+	os.Remove(path)
+	f, err := safefile.OpenOwnElsewhere(path, os.O_RDWR|os.O_CREATE|os.O_EXCL)
+	if err != nil {
+		return err
 	}
-}
-
-func (n *notes) read(line []byte) {
-	var read note
-	if json.Unmarshal(line, &read) != nil {
-		return
+	data := j.said.encode()
+	_, err = f.Write(data)
+	if _, lerr := flock.Try(f, flock.Exclusive); lerr != nil && !errors.Is(lerr, errors.ErrUnsupported) {
+		err = errors.Join(err, lerr)
 	}
-	switch {
-	case read.Holder != nil:
-		n.holder, n.progress = *read.Holder, nil
-	case read.Start != "":
-		hash, _ := ParseHash(read.Hash)
-		began := interrupted{hash: hash, offset: read.Offset}
-		if before, ok := n.underWay[read.Start]; ok && before.hash == hash {
-			began.session, began.paid = before.session, before.paid // it was interrupted before, and has neither a new one nor a result
-		}
-		n.underWay[read.Start] = began
-	case read.End != "":
-		delete(n.underWay, read.End)
-	case read.Task != "" && read.Session != "":
-		if began, ok := n.underWay[read.Task]; ok {
-			began.session = read.Session
-			n.underWay[read.Task] = began
-		}
-	case read.Task != "" && read.Paid > 0:
-		if began, ok := n.underWay[read.Task]; ok {
-			began.paid = read.Paid
-			n.underWay[read.Task] = began
-		}
-	case read.Progress != nil:
-		n.progress = read.Progress
+	if err == nil {
+		err = f.Sync()
 	}
+	if err == nil {
+		err = os.Rename(path, j.path)
+	}
+	if err != nil {
+		f.Close()
+		os.Remove(path)
+		return err
+	}
+	j.file.Close() // the one before, and its lock
+	j.file, j.buf, j.size = f, j.buf[:0], int64(len(data))
+	j.renewAt = max(maxJournal, 4*j.size)
+	return nil
 }
 
 // start notes that a task begins, by one write together with what waits to be written.
 func (j *journal) start(id string, hash Hash, offset int64) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	j.buf = append(j.buf, `{"start":`...)
-	j.buf = appendQuoted(j.buf, id)
-	j.buf = append(append(append(j.buf, `,"hash":"`...), hash.String()...), `","offset":`...)
-	j.buf = append(strconv.AppendInt(j.buf, offset, 10), "}\n"...)
+	j.said.start(id, hash, offset)
+	j.buf = appendStart(j.buf, id, hash, offset)
 	j.write()
 }
 
@@ -197,6 +171,7 @@ func (j *journal) start(id string, hash Hash, offset int64) {
 func (j *journal) end(id string) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
+	delete(j.said.underWay, id)
 	j.buf = append(appendQuoted(append(j.buf, `{"end":`...), id), "}\n"...)
 	if len(j.buf) > 4<<10 {
 		j.write()
@@ -207,6 +182,7 @@ func (j *journal) end(id string) {
 func (j *journal) session(id, session string) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
+	j.said.session(id, session)
 	j.add(note{Task: id, Session: session})
 	j.write()
 }
@@ -215,6 +191,7 @@ func (j *journal) session(id, session string) {
 func (j *journal) paid(id string, cost float64) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
+	j.said.paid(id, cost)
 	j.add(note{Task: id, Paid: cost})
 	j.write()
 }
@@ -223,23 +200,24 @@ func (j *journal) paid(id string, cost float64) {
 func (j *journal) progress(data json.RawMessage) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
+	j.said.progress = data
 	j.add(note{Progress: data})
 	j.write()
 }
 
-func (j *journal) add(n note) {
-	data, _ := json.Marshal(n) // everything in it can be encoded
-	j.buf = append(append(j.buf, data...), '\n')
-}
+func (j *journal) add(n note) { j.buf = appendNote(j.buf, n) }
 
 func (j *journal) write() {
 	if len(j.buf) == 0 {
 		return
 	}
-	_, err := j.file.Write(j.buf)
-	j.buf = j.buf[:0]
+	n, err := j.file.Write(j.buf)
+	j.buf, j.size = j.buf[:0], j.size+int64(n)
 	if j.err == nil {
 		j.err = err
+	}
+	if j.size >= j.renewAt && j.renew() != nil {
+		j.renewAt = 4 * j.size
 	}
 }
 
@@ -252,15 +230,4 @@ func (j *journal) close(over bool) error {
 		os.Remove(j.path) // before it is unlocked: a process that has opened it in the meantime finds that it is another file
 	}
 	return j.file.Close()
-}
-
-// appendQuoted appends a text as JSON. Most ids need no escapes.
-func appendQuoted(b []byte, text string) []byte {
-	for i := range len(text) {
-		if c := text[i]; c < ' ' || c > '~' || c == '"' || c == '\\' {
-			data, _ := json.Marshal(text)
-			return append(b, data...)
-		}
-	}
-	return append(append(append(b, '"'), text...), '"')
 }

@@ -93,6 +93,7 @@ func (l *Ledger) Load(p *Plan) error {
 		l.Spent += r.cost
 		if begun, ok := l.underWay[r.task]; ok && offset >= begun.offset {
 			delete(l.underWay, r.task) // it ended; only the note of that was not written
+			l.journal.end(r.task)
 		}
 		if p.streamed && r.state != Skipped {
 			p.past[maphash.String(p.seed, r.task)] = pastTask{hash: r.hash, state: r.state}

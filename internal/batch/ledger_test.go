@@ -196,8 +196,77 @@ func TestJournal_UnderWay(t *testing.T) {
 	}
 	third.journal.end(id(1))
 	third.Close(false)
-	if notes, live := readLive(path + journalSuffix); live || len(notes.underWay) != 2 { // with task 3, of which only the results know
+	if notes, live := readLive(path + journalSuffix); live || len(notes.underWay) != 1 || notes.underWay[id(4)].hash == 0 {
 		t.Errorf("%v %+v", live, notes)
+	}
+}
+
+// The journal of a batch that is killed and continued again and again stays small, and so does that of one that runs for long. What is known of
+// tasks under way is kept, and a file that a kill has left half written is of no use and of no harm.
+func TestJournal_StaysSmall(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "results.jsonl") + journalSuffix
+	size := func() int64 {
+		info, err := os.Stat(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return info.Size()
+	}
+	continued := func() (*journal, map[string]interrupted) {
+		j, underWay, err := openJournal(path, "tasks")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return j, underWay
+	}
+	var first int64
+	for round := range 200 {
+		j, underWay := continued()
+		if round > 0 && (len(underWay) != 2 || underWay["a"] != (interrupted{hash: 1, session: "s", paid: 0.5, offset: 7}) || underWay["b"].hash != 2) {
+			t.Fatalf("round %d: %+v", round, underWay)
+		}
+		j.start("a", 1, 7)
+		j.session("a", "s")
+		j.paid("a", 0.5)
+		j.start("b", 2, 9)
+		j.progress([]byte(`{"total":9}`))
+		if round == 0 {
+			first = size()
+		}
+		j.file.Close() // as if killed
+		if err := os.WriteFile(path+renewedSuffix, []byte(`{"start":"half`), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if now := size(); now > 2*first {
+		t.Errorf("%d bytes became %d", first, now)
+	}
+
+	j, _ := continued()
+	var largest int64
+	for i := range 30_000 {
+		id := fmt.Sprint("task-", i)
+		j.start(id, Hash(i), int64(i))
+		if j.end(id); i%100 == 0 {
+			j.progress(fmt.Appendf(nil, `{"total":%d}`, i))
+			largest = max(largest, size())
+			if i%1000 == 0 && !isLocked(path) {
+				t.Fatal("it is not locked")
+			}
+		}
+	}
+	if largest > maxJournal+64<<10 || largest < maxJournal/2 {
+		t.Errorf("it has grown to %d bytes", largest)
+	}
+	if notes, live := readLive(path); !live || len(notes.underWay) > 3 || notes.underWay["a"].session != "s" || string(notes.progress) != `{"total":29900}` ||
+		notes.holder.PID != os.Getpid() {
+		t.Errorf("%v %+v", live, notes)
+	}
+	if err := j.close(true); err != nil {
+		t.Fatal(err)
+	}
+	if left, _ := filepath.Glob(path + "*"); len(left) > 0 {
+		t.Errorf("left behind: %q", left)
 	}
 }
 

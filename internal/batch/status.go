@@ -95,13 +95,19 @@ func readLive(path string) (n notes, live bool) {
 
 // isLocked reports whether a batch has the journal. The lock by which that is found out is given back at once.
 func isLocked(path string) bool {
-	f, err := os.Open(path)
-	if err != nil {
-		return false
+	for range 10 {
+		f, err := os.Open(path)
+		if err != nil {
+			return false
+		}
+		held, err := flock.Try(f, flock.Shared)
+		mine, ferr := f.Stat()
+		f.Close()
+		if there, serr := os.Stat(path); err != nil || !held || ferr != nil || serr != nil || os.SameFile(mine, there) {
+			return err == nil && !held
+		} // else another has taken its place meanwhile
 	}
-	defer f.Close()
-	held, err := flock.Try(f, flock.Shared)
-	return err == nil && !held
+	return true
 }
 
 // ended is what the results say: the last line of each task.

@@ -1,0 +1,140 @@
+package batch
+
+import (
+	"bufio"
+	"encoding/json"
+	"io"
+	"maps"
+	"slices"
+	"strconv"
+)
+
+// note is a line of the journal: one of these.
+type note struct {
+	Holder   *Holder         `json:"holder,omitempty"`
+	Start    string          `json:"start,omitempty"` // the id of a task
+	Offset   int64           `json:"offset,omitempty"`
+	Hash     string          `json:"hash,omitempty"`
+	End      string          `json:"end,omitempty"`
+	Task     string          `json:"task,omitempty"`
+	Session  string          `json:"session,omitempty"`
+	Paid     float64         `json:"paid_usd,omitempty"`
+	Progress json.RawMessage `json:"progress,omitempty"`
+}
+
+// interrupted is a task that was running when the batch before ended.
+type interrupted struct {
+	hash    Hash
+	session string  // in which an agent was working on it; empty if that is not known
+	paid    float64 // what it had cost by then, as far as that was told
+	offset  int64   // a result that begins before that is of an earlier start
+}
+
+// notes is what a journal says.
+type notes struct {
+	holder   Holder
+	underWay map[string]interrupted
+	progress json.RawMessage // the newest
+	torn     bool            // the last line is not whole
+}
+
+// readNotes reads a journal. A line that is torn, or is none of ours, says nothing.
+func readNotes(r io.Reader) notes {
+	n := notes{underWay: map[string]interrupted{}}
+	in := bufio.NewReaderSize(r, 64<<10)
+	for {
+		line, err := in.ReadBytes('\n')
+		if len(line) > 0 {
+			n.torn = err != nil
+			n.read(line)
+		}
+		if err != nil {
+			return n
+		}
+	}
+}
+
+func (n *notes) read(line []byte) {
+	var read note
+	if json.Unmarshal(line, &read) != nil {
+		return
+	}
+	switch {
+	case read.Holder != nil:
+		n.holder, n.progress = *read.Holder, nil
+	case read.Start != "":
+		hash, _ := ParseHash(read.Hash)
+		n.start(read.Start, hash, read.Offset)
+	case read.End != "":
+		delete(n.underWay, read.End)
+	case read.Task != "" && read.Session != "":
+		n.session(read.Task, read.Session)
+	case read.Task != "" && read.Paid > 0:
+		n.paid(read.Task, read.Paid)
+	case read.Progress != nil:
+		n.progress = read.Progress
+	}
+}
+
+func (n *notes) start(id string, hash Hash, offset int64) {
+	began := interrupted{hash: hash, offset: offset}
+	if before, ok := n.underWay[id]; ok && before.hash == hash {
+		began.session, began.paid = before.session, before.paid // it was interrupted before, and has neither a new one nor a result
+	}
+	n.underWay[id] = began
+}
+
+func (n *notes) session(id, session string) {
+	if began, ok := n.underWay[id]; ok {
+		began.session = session
+		n.underWay[id] = began
+	}
+}
+
+func (n *notes) paid(id string, cost float64) {
+	if began, ok := n.underWay[id]; ok {
+		began.paid = cost
+		n.underWay[id] = began
+	}
+}
+
+// encode is a journal that says the same, and nothing else.
+func (n *notes) encode() (b []byte) {
+	b = appendNote(b, note{Holder: &n.holder})
+	for _, id := range slices.Sorted(maps.Keys(n.underWay)) {
+		was := n.underWay[id]
+		b = appendStart(b, id, was.hash, was.offset)
+		if was.session != "" {
+			b = appendNote(b, note{Task: id, Session: was.session})
+		}
+		if was.paid > 0 {
+			b = appendNote(b, note{Task: id, Paid: was.paid})
+		}
+	}
+	if n.progress != nil {
+		b = appendNote(b, note{Progress: n.progress})
+	}
+	return b
+}
+
+func appendStart(b []byte, id string, hash Hash, offset int64) []byte {
+	b = appendQuoted(append(b, `{"start":`...), id)
+	b = append(append(append(b, `,"hash":"`...), hash.String()...), `","offset":`...)
+	return append(strconv.AppendInt(b, offset, 10), "}\n"...)
+}
+
+func appendNote(b []byte, n note) []byte {
+	data, _ := json.Marshal(n) // everything in it can be encoded
+	return append(append(b, data...), '\n')
+}
+
+// appendQuoted appends a text as JSON. Most ids need no escapes.
+func appendQuoted(b []byte, text string) []byte {
+	for i := range len(text) {
+		if c := text[i]; c < ' ' || c > '~' || c == '"' || c == '\\' {
+			data, _ := json.Marshal(text)
+			return append(b, data...)
+		}
+	}
+	return append(append(append(b, '"'), text...), '"')
+}
