@@ -35,7 +35,7 @@ var writers = map[string][]string{
 		"internal/engine.Output.Write", "internal/engine.Output.spill", "internal/engine.Output.withoutEnd", "internal/hook.held.hold",
 	},
 	"a file for programs":        {"internal/cli.appendTo", "internal/cli.detachment.begun", "internal/cli.desk.save", "internal/cli.encode", "internal/cli.newCompletion", "internal/companion.copyFile", "internal/companion.tempFile", "internal/engine.ignoreAll"},
-	"memory":                     {"internal/cli.readExcerpt", "internal/companion.limited.Write", "internal/companion.postAlert", "internal/mcp.page.digest", "internal/mcp/remote.discard"},
+	"memory":                     {"internal/cli.outputPath", "internal/cli.readExcerpt", "internal/companion.limited.Write", "internal/companion.postAlert", "internal/mcp.page.digest", "internal/mcp/remote.discard"},
 	"what term has printed":      {"internal/stdio.Output.Write", "internal/stdio.lockedWriter.Write"},
 	"a result, made printable":   {"internal/cli.writeResult", "internal/engine.Result.WriteJSON", "internal/engine.Result.WriteText", "internal/engine.writeString"},
 	"nothing: it names a writer": {"internal/cli.newRoot", "internal/companion.newFlags"},
