@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/belay-run/belay/gate"
+	"github.com/belay-run/belay/internal/agent"
 	"github.com/belay-run/belay/internal/label"
 	"github.com/belay-run/belay/internal/redact"
 	"github.com/belay-run/belay/internal/supervise"
@@ -20,6 +21,7 @@ type Invocation struct {
 	unfit     []*FallbackRefused // those that are not asked
 	signals   control
 	stream    stream
+	lookers   lookers
 
 	troubleOnce sync.Once // the state's trouble is said once
 
@@ -38,7 +40,7 @@ func newInvocation(ctx context.Context, r *Runner, c Command, env []string) *Inv
 	if id == "" {
 		id = newID(now)
 	}
-	inv.call = &call{id: id, runner: r, command: c, env: env, profile: r.profile(), begun: now, parent: EnclosingRun(), emit: inv.stream.emit, line: inv.stream.line,
+	inv.call = &call{id: id, runner: r, command: c, env: env, profile: r.profile(), begun: now, parent: EnclosingRun(), emit: inv.stream.emit, line: inv.line,
 		live: &liveRecord{trouble: inv.trouble}}
 	inv.pace, inv.control = &pace{noWait: r.NoWait}, &inv.signals
 	inv.kind = newKind(inv.call, inv.pace)
@@ -48,6 +50,12 @@ func newInvocation(ctx context.Context, r *Runner, c Command, env []string) *Inv
 	inv.pace.series = inv.pace.policy.Start(now)
 	inv.pace.ctx, inv.cancel = context.WithCancelCause(ctx)
 	return inv
+}
+
+// line tells of a line that an agent has printed.
+func (inv *Invocation) line(attempt int, line agent.Line) {
+	inv.lookers.meet()
+	inv.stream.line(attempt, line)
 }
 
 // ID names the invocation in records, in the log and to belay cancel.
@@ -160,6 +168,7 @@ func (inv *Invocation) openState() {
 		return
 	}
 	c.state, c.project = &s, label.Project(c.dir())
+	inv.lookers = lookers{stream: &inv.stream, id: c.id, sockets: s.Looks()}
 	if c.shared == nil {
 		c.shared = s.Gates()
 	}

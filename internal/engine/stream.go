@@ -82,6 +82,18 @@ func (s *stream) join() *reader {
 		s.early = nil
 		return r
 	}
+	return s.add()
+}
+
+// listen adds a reader that gets only what comes from now on, and leaves what was kept to the first one that joins.
+func (s *stream) listen() *reader {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.add()
+}
+
+// add adds a reader. The lock is held.
+func (s *stream) add() *reader {
 	r := newReader()
 	if s.over {
 		close(r.over)
@@ -152,6 +164,26 @@ func (r *reader) take() []Event {
 	return events
 }
 
+// each hands on what comes, until there is no more or no more is wanted.
+func (r *reader) each(yield func(Event) bool) {
+	for {
+		over := false
+		select {
+		case <-r.more:
+		case <-r.over:
+			over = true
+		}
+		for _, e := range r.take() {
+			if !yield(e) {
+				return
+			}
+		}
+		if over {
+			return
+		}
+	}
+}
+
 // Events are what happens, as [Runner.Observe] is told, and the lines that an agent prints. Each reader gets all that happens
 // from its call on; the first one after [Runner.Start] gets everything. They end with the invocation. A reader that does not
 // keep up holds nothing up: it misses lines, see [Missed].
@@ -159,21 +191,6 @@ func (inv *Invocation) Events() iter.Seq[Event] {
 	r := inv.stream.join()
 	return func(yield func(Event) bool) {
 		defer inv.stream.leave(r)
-		for {
-			over := false
-			select {
-			case <-r.more:
-			case <-r.over:
-				over = true
-			}
-			for _, e := range r.take() {
-				if !yield(e) {
-					return
-				}
-			}
-			if over {
-				return
-			}
-		}
+		r.each(yield)
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/belay-run/belay/internal/alert"
 	"github.com/belay-run/belay/internal/budget"
 	"github.com/belay-run/belay/internal/journal"
+	"github.com/belay-run/belay/internal/look"
 	"github.com/belay-run/belay/internal/price"
 	"github.com/belay-run/belay/internal/safefile"
 	"github.com/belay-run/belay/internal/spool"
@@ -118,6 +119,9 @@ func (s *State) Scopes() gate.Slots {
 
 // Spools are the outputs of detached runs.
 func (s *State) Spools() spool.Files { return spool.Files{Dir: filepath.Join(s.Dir, "spool")} }
+
+// Looks are the sockets of those who look at what an agent prints.
+func (s *State) Looks() look.Sockets { return look.Sockets{Dir: filepath.Join(s.Dir, "looks")} }
 
 // Records are the runs under way. The first to find one whose owner is dead puts it on record.
 func (s *State) Records() supervise.Records {

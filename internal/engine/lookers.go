@@ -1,0 +1,53 @@
+package engine
+
+import (
+	"net"
+	"sync"
+	"time"
+
+	"github.com/belay-run/belay/internal/look"
+)
+
+// lookers tell those who look at a run what its agent prints.
+type lookers struct {
+	stream *stream
+	id     string
+
+	mu      sync.Mutex
+	sockets look.Sockets // with no directory where there is no state
+	asked   time.Time
+	known   map[string]bool
+}
+
+// meet finds those who have begun to look. It is called before each line, and looks for them now and then.
+func (l *lookers) meet() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	now := time.Now()
+	if l.sockets.Dir == "" || now.Sub(l.asked) < look.Interval {
+		return
+	}
+	l.asked = now
+	if l.known == nil {
+		l.known = map[string]bool{}
+	}
+	for _, conn := range l.sockets.Dial(l.id, l.known) {
+		go l.tell(conn, l.stream.listen())
+	}
+}
+
+// tell sends what the agent prints until the invocation ends, or nobody looks any more.
+func (l *lookers) tell(conn net.Conn, r *reader) {
+	sender := look.NewSender(conn, func() { l.stream.leave(r) })
+	defer sender.Close()
+	defer l.stream.leave(r)
+	r.each(func(e Event) bool {
+		switch e := e.(type) {
+		case AgentEvent:
+			return sender.Send(look.NewLine(e.Attempt, e.Line)) == nil
+		case Missed:
+			return sender.Send(look.Line{Missed: e.Lines}) == nil
+		}
+		return true
+	})
+}

@@ -1,0 +1,95 @@
+package look_test
+
+import (
+	"bytes"
+	"net"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/belay-run/belay/internal/look"
+)
+
+const id = "01a1e6dc-539a-7012-8ace-bce44a42a247"
+
+// short is a directory whose path leaves room for the name of a socket.
+func short(t *testing.T) string {
+	dir, err := os.MkdirTemp("", "look")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	return filepath.Join(dir, "looks")
+}
+
+func TestLines(t *testing.T) {
+	sockets := look.Sockets{Dir: short(t)}
+	known := map[string]bool{}
+	if found := sockets.Dial(id, known); len(found) > 0 {
+		t.Errorf("%d look where there is not even a directory", len(found))
+	}
+	l, err := sockets.Listen(id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	if found := sockets.Dial("01a1e6dc-539a-7012-8ace-bce44a42a248", known); len(found) > 0 {
+		t.Error("a run was found that looks at another")
+	}
+	found := sockets.Dial(id, known)
+	if len(found) != 1 {
+		t.Fatalf("%d look", len(found))
+	}
+	if again := sockets.Dial(id, known); len(again) > 0 {
+		t.Error("one who is known was dialled again")
+	}
+	gone := make(chan struct{})
+	sender := look.NewSender(found[0], func() { close(gone) })
+	for _, line := range []look.Line{look.NewLine(1, []byte(`{"type":"x"}`)), look.NewLine(2, []byte("not \xff JSON")), look.NewLine(2, bytes.Repeat([]byte("x"), 70<<10)), {Missed: 3}} {
+		if err := sender.Send(line); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var got []look.Line
+	for line, err := range l.Lines(t.Context()) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got = append(got, line); len(got) == 4 {
+			break
+		}
+	}
+	if string(got[0].Event) != `{"type":"x"}` || got[0].Attempt != 1 || got[1].Text != "not \uFFFD JSON" || got[2].Bytes != 70<<10 || got[3].Missed != 3 {
+		t.Errorf("%+v", got)
+	}
+	<-gone // the sender is told that nobody looks any more
+	if err := sender.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// A socket that was left by a killed process is removed, and no other file is touched.
+func TestDial_Leftovers(t *testing.T) {
+	sockets := look.Sockets{Dir: short(t)}
+	l, err := sockets.Listen(id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.Close()
+	left, err := net.ListenUnix("unix", &net.UnixAddr{Name: filepath.Join(sockets.Dir, id[24:]+".1-1"), Net: "unix"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	left.SetUnlinkOnClose(false)
+	left.Close()
+	file := filepath.Join(sockets.Dir, id[24:]+".txt")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if found := sockets.Dial(id, map[string]bool{}); len(found) > 0 {
+		t.Error("one looks who does not listen")
+	}
+	if names, _ := os.ReadDir(sockets.Dir); len(names) != 1 || names[0].Name() != filepath.Base(file) {
+		t.Errorf("%v", names)
+	}
+}
