@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/belay-run/belay/internal/companion/db"
+	"github.com/belay-run/belay/internal/companion/when"
 	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/state"
 	"github.com/belay-run/belay/internal/term"
@@ -29,7 +30,7 @@ func pruneCommand(ctx context.Context, from caller, args *arguments) (int, error
 	case (age == "") == (size == ""):
 		return 0, &usageError{err: message.Error(message.PruneWhat())}
 	case age != "":
-		if before, err = parseWhen(age, q.now); err != nil {
+		if before, err = when.Parse(age, q.now); err != nil {
 			return 0, &usageError{err: message.Error(message.InFlag("older-than", err), err)}
 		}
 	default:

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/belay-run/belay/internal/companion/db"
+	"github.com/belay-run/belay/internal/companion/when"
 	"github.com/belay-run/belay/internal/label"
 	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/printable"
@@ -93,7 +94,7 @@ func (q *question) times() error {
 		if t.text == "" {
 			continue
 		}
-		at, err := parseWhen(t.text, q.now)
+		at, err := when.Parse(t.text, q.now)
 		if err != nil {
 			return &usageError{err: fmt.Errorf("--%s: %w", t.name, err)}
 		}

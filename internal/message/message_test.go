@@ -207,6 +207,7 @@ func messages() (list []spoken) {
 	say("SessionGone", message.SessionGone("0b1c9a3e-7d52-4f0e-9c2a-5d1e6f7a8b9c"))
 	say("NoSession", message.NoSession("claude", true))
 	say("ResumeOrNew", message.ResumeOrNew("last"))
+	say("ResumeCommand", message.ResumeCommand("0b1c9a3e-7d52-4f0e-9c2a-5d1e6f7a8b9c", "claude -p 'go on'"))
 	say("Continue", message.Continue("0b1c9a3e-7d52-4f0e-9c2a-5d1e6f7a8b9c", "claude -p 'go on'"))
 	say("NotASession", message.NotASession("x", "01234567-89ab-cdef-0123-456789abcdef", "last"))
 	say("StdinTimeout", message.StdinTimeout("claude", 3*time.Second, "--no-stdin"))

@@ -26,7 +26,7 @@ func ResumeOrNew(id string) string {
 
 // Continue says how to continue a session. how is the command that does.
 func Continue(id, how string) string {
-	return fmt.Sprintf("continue with: belay run --resume %s -- %s", id, how)
+	return "continue with: " + ResumeCommand(id, how)
 }
 
 // NotASession says that a text is not the id of a session.
@@ -86,3 +86,6 @@ func UnusableDir(dir string) string { return fmt.Sprintf("working directory %s c
 
 // NotADir says that the working directory is something else.
 func NotADir(dir string) string { return fmt.Sprintf("working directory %s is not a directory", dir) }
+
+// ResumeCommand is the command that continues a session. how is the command of the agent.
+func ResumeCommand(id, how string) string { return fmt.Sprintf("belay run --resume %s -- %s", id, how) }

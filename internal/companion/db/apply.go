@@ -25,7 +25,7 @@ func (d *DB) apply(ctx context.Context, conn *sql.Conn, lines []line) error {
 	if err != nil {
 		return err
 	}
-	for _, step := range []func(context.Context, *sql.Conn, []line) error{beginMeters, settleWaits, upsertInvocations, upsertRollup, insertFailures} {
+	for _, step := range []func(context.Context, *sql.Conn, []line) error{beginMeters, settleWaits, upsertInvocations, upsertRollup, upsertLabelRollup, upsertFirstTokens, insertFailures} {
 		if err := step(ctx, conn, fresh); err != nil {
 			return err
 		}
@@ -40,7 +40,10 @@ func (d *DB) apply(ctx context.Context, conn *sql.Conn, lines []line) error {
 	if err := abandonSessions(ctx, conn, fresh); err != nil {
 		return err
 	}
-	return upsertRollup(ctx, conn, faults)
+	if err := upsertRollup(ctx, conn, faults); err != nil {
+		return err
+	}
+	return upsertLabelRollup(ctx, conn, faults)
 }
 
 // insertAttempts returns those that were new. Nearly always all are, and they go in many at a time.
@@ -245,11 +248,7 @@ func upsertRollup(ctx context.Context, conn *sql.Conn, lines []line) error {
 	}
 	slices.SortFunc(order, rollupKey.compare)
 	_, err := rollupRows.insert(ctx, conn, len(order), func(i int) []any {
-		k, t := order[i], all[order[i]]
-		u := t.used
-		return []any{k.quarter, k.profile, k.model, k.class, t.attempts, t.refused, t.ended, t.succeeded, t.wait, t.response, u.InputTokens,
-			u.OutputTokens, u.CacheReadInputTokens, u.CacheCreationInputTokens, nullCost(t.cost), t.requests, t.faults, t.unknownUsage,
-			t.unknownCosts, t.estimatedCosts}
+		return order[i].row(all[order[i]])
 	})
 	if err != nil {
 		return err
@@ -257,11 +256,25 @@ func upsertRollup(ctx context.Context, conn *sql.Conn, lines []line) error {
 	return upsertMeters(ctx, conn, all)
 }
 
-var rollupRows = rows{
-	into: `rollup (quarter, profile, model, class, attempts, refused, ended, succeeded, wait_ms, response_ms, input_tokens, output_tokens,
-		cache_read_tokens, cache_creation_tokens, cost_usd, requests, faults, unknown_usage, unknown_costs, estimated_costs)`,
-	columns: 20,
-	conflict: `(quarter, profile, model, class) DO UPDATE SET attempts = attempts + excluded.attempts, refused = refused + excluded.refused,
+// row is that of a key and its sums.
+func (k rollupKey) row(t *tally) []any {
+	u := t.used
+	return []any{k.quarter, k.profile, k.model, k.class, t.attempts, t.refused, t.ended, t.succeeded, t.wait, t.response, u.InputTokens,
+		u.OutputTokens, u.CacheReadInputTokens, u.CacheCreationInputTokens, nullCost(t.cost), t.requests, t.faults, t.unknownUsage,
+		t.unknownCosts, t.estimatedCosts}
+}
+
+// rollupColumns are those of a rollup, and addRollup adds to them.
+const (
+	rollupColumns = `quarter, profile, model, class, attempts, refused, ended, succeeded, wait_ms, response_ms, input_tokens, output_tokens,
+		cache_read_tokens, cache_creation_tokens, cost_usd, requests, faults, unknown_usage, unknown_costs, estimated_costs`
+	addRollup = ` attempts = attempts + excluded.attempts, refused = refused + excluded.refused,
 		ended = ended + excluded.ended, succeeded = succeeded + excluded.succeeded, wait_ms = wait_ms + excluded.wait_ms,
-		response_ms = response_ms + excluded.response_ms, requests = requests + excluded.requests, faults = faults + excluded.faults,` + addUsage,
+		response_ms = response_ms + excluded.response_ms, requests = requests + excluded.requests, faults = faults + excluded.faults,` + addUsage
+)
+
+var rollupRows = rows{
+	into:     "rollup (" + rollupColumns + ")",
+	columns:  20,
+	conflict: "(quarter, profile, model, class) DO UPDATE SET" + addRollup,
 }

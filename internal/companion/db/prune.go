@@ -67,6 +67,8 @@ var older = []struct{ table, where string }{
 	{"alerts", "timestamp < ?1"},
 	{"sessions", "timestamp < ?1"},
 	{"rollup", "quarter < ?1 / 900000"},
+	{"label_rollup", "quarter < ?1 / 900000"},
+	{"first_tokens", "quarter < ?1 / 900000"},
 }
 
 func (d *DB) pruneRows(ctx context.Context, p *Pruned, dry bool) error {

@@ -10,7 +10,7 @@ import (
 )
 
 // migrations lead from one version of the schema to the next. They are only ever added to.
-var migrations = []string{schema1, schema2, schema3, schema4, schema5, schema6, schema7, schema8, schema9}
+var migrations = []string{schema1, schema2, schema3, schema4, schema5, schema6, schema7, schema8, schema9, schema10}
 
 // schema1: times are milliseconds since 1970, durations are milliseconds. Keys are the ids that the log has, which
 // begin with the time: rows are appended, and none has to be looked up to add another.
@@ -173,6 +173,33 @@ const schema8 = `
 ALTER TABLE invocations ADD COLUMN fallback TEXT;
 ALTER TABLE attempts ADD COLUMN profile TEXT;
 ALTER TABLE attempts ADD COLUMN command TEXT;
+`
+
+// schema10: the sums of the rollup once more for each label, and how long first tokens took, so that a page can show any of them at once. Runs
+// that a fallback has ended are found by an index, as the sums count them as the fallback's.
+const schema10 = `
+CREATE TABLE label_rollup (
+  label TEXT NOT NULL, value TEXT NOT NULL, quarter INTEGER NOT NULL, profile TEXT NOT NULL, model TEXT NOT NULL, class TEXT NOT NULL,
+  attempts INTEGER NOT NULL, refused INTEGER NOT NULL, ended INTEGER NOT NULL, succeeded INTEGER NOT NULL, wait_ms INTEGER NOT NULL, response_ms INTEGER NOT NULL,
+  input_tokens INTEGER NOT NULL, output_tokens INTEGER NOT NULL, cache_read_tokens INTEGER NOT NULL, cache_creation_tokens INTEGER NOT NULL, cost_usd REAL,
+  requests INTEGER NOT NULL, faults INTEGER NOT NULL, unknown_usage INTEGER NOT NULL, unknown_costs INTEGER NOT NULL, estimated_costs INTEGER NOT NULL,
+  PRIMARY KEY (label, value, quarter, profile, model, class)
+) WITHOUT ROWID;
+CREATE TABLE first_tokens (
+  quarter INTEGER NOT NULL, profile TEXT NOT NULL, bucket INTEGER NOT NULL, n INTEGER NOT NULL, PRIMARY KEY (quarter, profile, bucket)
+) WITHOUT ROWID;
+CREATE INDEX invocations_fallback ON invocations (timestamp) WHERE fallback IS NOT NULL;
+INSERT INTO label_rollup
+  SELECT l.label, l.value, a.timestamp / 900000, coalesce(a.profile, l.profile), coalesce(a.model, ''), a.class, sum(a.attempt > 0), sum(a.attempt = 0),
+    sum(a.status <> 'retry'), sum(a.status = 'success'), sum(a.wait_ms + a.gate_wait_ms), sum(a.response_ms), sum(a.input_tokens), sum(a.output_tokens),
+    sum(a.cache_read_tokens), sum(a.cache_creation_tokens), sum(a.cost_usd), sum(a.requests), 0, sum(a.unknown_usage), sum(a.unknown_costs), sum(a.estimated_costs)
+  FROM (SELECT id, profile, 'name' AS label, name AS value FROM invocations WHERE name IS NOT NULL
+    UNION ALL SELECT id, profile, 'project', project FROM invocations WHERE project IS NOT NULL
+    UNION ALL SELECT i.id, i.profile, 'tag.' || t.key, t.value FROM invocations i, json_each(i.tags) t WHERE i.tags IS NOT NULL) l
+  JOIN attempts a ON a.invocation = l.id GROUP BY 1, 2, 3, 4, 5, 6;
+INSERT INTO first_tokens
+  SELECT a.timestamp / 900000, coalesce(a.profile, i.profile), CAST(round(ln(a.first_token_ms) / ln(1.0905077326652577)) AS INTEGER), count(*)
+  FROM attempts a JOIN invocations i ON i.id = a.invocation WHERE a.first_token_ms > 0 GROUP BY 1, 2, 3;
 `
 
 // faulty are the events that are failures of a hook or an MCP server. The others of these categories are calls that the

@@ -51,6 +51,9 @@ func settleWaits(ctx context.Context, conn *sql.Conn, fresh []line) error {
 			over, floorDiv(w.at, quarter), l.Profile, w.model, w.class); err != nil {
 			return err
 		}
+		if err := settleLabels(ctx, conn, l, w, over); err != nil {
+			return err
+		}
 		if _, err := conn.ExecContext(ctx, "UPDATE meters SET wait_ms = wait_ms + ? WHERE profile = ? AND model = ? AND class = ?",
 			max(0, over), l.Profile, w.model, w.class); err != nil {
 			return err

@@ -16,8 +16,16 @@ import (
 )
 
 // views are what can be asked for, by GET.
-var views = map[string]func(ctx context.Context, s *view.Source, q url.Values) (any, error){
-	"/api/now": func(_ context.Context, s *view.Source, _ url.Values) (any, error) { return s.Now(), nil },
+var views = map[string]func(s *view.Source, ctx context.Context, q url.Values) (any, error){
+	"/api/now":      func(s *view.Source, _ context.Context, _ url.Values) (any, error) { return s.Now(), nil },
+	"/api/choices":  (*view.Source).Choices,
+	"/api/runs":     (*view.Source).Runs,
+	"/api/run":      (*view.Source).Story,
+	"/api/sessions": (*view.Source).Sessions,
+	"/api/alerts":   (*view.Source).Alerts,
+	"/api/audit":    (*view.Source).Audit,
+	"/api/spend":    (*view.Source).Spend,
+	"/api/health":   (*view.Source).Health,
 }
 
 // request is a change that is asked for, by POST.
@@ -111,9 +119,9 @@ func (s *Server) session(w http.ResponseWriter, r *http.Request) {
 }
 
 // view answers with a view, which pages that ask for the same share.
-func (s *Server) view(w http.ResponseWriter, r *http.Request, read func(context.Context, *view.Source, url.Values) (any, error)) {
+func (s *Server) view(w http.ResponseWriter, r *http.Request, read func(*view.Source, context.Context, url.Values) (any, error)) {
 	q := r.URL.Query()
-	data, err := s.cache.get(r.Context(), r.URL.Path+"?"+q.Encode(), s.feed.current(), func(ctx context.Context) (any, error) { return read(ctx, s.Source, q) })
+	data, err := s.cache.get(r.Context(), r.URL.Path+"?"+q.Encode(), s.feed.current(), func(ctx context.Context) (any, error) { return read(s.Source, ctx, q) })
 	var wrong *view.Unclear
 	switch {
 	case errors.As(err, &wrong):

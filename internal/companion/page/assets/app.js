@@ -4,10 +4,14 @@ import { h, show } from './dom.js';
 import { enter, get, post, stream, Refused } from './api.js';
 import { span, shortID } from './format.js';
 import * as now from './now.js';
+import * as past from './past.js';
+import * as run_ from './run.js';
+import * as spend from './spend.js';
+import * as health from './health.js';
 
-const views = { now };
+const views = { now, past, spend, health, run: run_ };
 const main = document.getElementById('main');
-const state = { now: null, readOnly: false, version: 0, data: null, of: '', trouble: '', live: 'connecting' };
+const state = { now: null, readOnly: false, version: 0, data: null, of: '', choices: null, trouble: '', live: 'connecting' };
 
 const query = () => Object.fromEntries(new URLSearchParams(location.search));
 const name = () => (views[query().view] ? query().view : 'now');
@@ -23,7 +27,7 @@ function draw() {
   const ready = !view.path || state.of === address();
   const data = view.path ? (ready ? state.data : null) : state.now;
   show(main, state.trouble && h('p', { class: 'notice bad', role: 'alert' }, state.trouble),
-    data ? view.render(data, { query: query(), readOnly: state.readOnly, now: state.now, link }) :
+    data ? view.render(data, { query: query(), readOnly: state.readOnly, now: state.now, choices: state.choices, link }) :
       [h('h1', {}, view.title), h('p', { class: 'quiet', 'data-loading': true }, 'Loading…')]);
   tick();
 }
@@ -41,7 +45,8 @@ async function load() {
   if (state.of !== asked) draw();
   try {
     const { view: _, ...params } = query();
-    const data = await get(view.path, params, mine.signal);
+    if (view.choices && !state.choices) get('/api/choices').then((c) => { state.choices = c; draw(); }, () => {});
+    const data = await get(view.path(query()), params, mine.signal);
     if (asked !== address()) return;
     Object.assign(state, { data, of: asked, trouble: '' });
   } catch (err) {
@@ -155,7 +160,7 @@ async function live() {
         draw();
       } else if (event === 'now') {
         state.now = data;
-        draw();
+        if (!views[name()].path || views[name()].inner) draw();
       } else if (event === 'record') {
         state.version = data.version;
         changed();

@@ -26,13 +26,13 @@ function add(el, children) {
 /** morph makes an element what another one is, and leaves alone what is the same already: focus, scrolling and what is being typed stay. */
 export function morph(from, to) {
   for (const { name } of [...from.attributes]) {
-    if (!to.hasAttribute(name) && !keep(from, name)) from.removeAttribute(name);
+    if (name !== 'style' && !to.hasAttribute(name) && !keep(from, name)) from.removeAttribute(name);
   }
   for (const { name, value } of to.attributes) {
     if (name === 'style') continue;
     if (from.getAttribute(name) !== value && !keep(from, name)) from.setAttribute(name, value);
   }
-  if (to.style && from.style && from.style.width !== to.style.width) from.style.width = to.style.width;
+  if (to.style && from.style && from.style.cssText !== to.style.cssText) from.style.cssText = to.style.cssText;
   const old = [...from.childNodes];
   const next = [...to.childNodes];
   const byKey = new Map(old.filter((n) => n.dataset && n.dataset.key).map((n) => [n.dataset.key, n]));

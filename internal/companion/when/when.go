@@ -1,6 +1,5 @@
-//go:build !norecord
-
-package companion
+// Package when reads times in the past as people write them.
+package when
 
 import (
 	"regexp"
@@ -15,9 +14,9 @@ import (
 // ago reads 90s, 30m, 2h, 7d, 2w, and sums of them such as 1d12h.
 var ago = regexp.MustCompile(`^(?:(\d+)w)?(?:(\d+)d)?(?:(\d+)h)?(?:(\d+)m)?(?:(\d+)s)?$`)
 
-// parseWhen reads a time in the past: how long ago, a day (its beginning), a time of day (today's), or a full time. Without
+// Parse reads a time in the past: how long ago, a day (its beginning), a time of day (today's), or a full time. Without
 // a zone it is in now's.
-func parseWhen(text string, now time.Time) (time.Time, error) {
+func Parse(text string, now time.Time) (time.Time, error) {
 	midnight := func(days int) time.Time {
 		return time.Date(now.Year(), now.Month(), now.Day()+days, 0, 0, 0, 0, now.Location())
 	}

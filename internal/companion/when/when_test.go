@@ -1,13 +1,11 @@
-package companion
+package when
 
 import (
 	"testing"
 	"time"
-
-	"github.com/belay-run/belay/internal/term"
 )
 
-func TestParseWhen(t *testing.T) {
+func TestParse(t *testing.T) {
 	berlin, err := time.LoadLocation("Europe/Berlin")
 	if err != nil {
 		t.Fatal(err)
@@ -31,44 +29,26 @@ func TestParseWhen(t *testing.T) {
 		"2026-11-01T14:30:00Z": "2026-11-01T15:30:00+01:00",
 		"2026-11-01 14:30:05":  "2026-11-01T14:30:05+01:00",
 	} {
-		got, err := parseWhen(text, now)
+		got, err := Parse(text, now)
 		if err != nil || got.Format(time.RFC3339) != want {
 			t.Errorf("%s is %v (%v), want %s", text, got.Format(time.RFC3339), err, want)
 		}
 	}
 	for _, text := range []string{"", "banana", "2 h", "-2h", "h", "2026-13-01", "25:00", "99999999999d", "1h2d"} {
-		if got, err := parseWhen(text, now); err == nil {
+		if got, err := Parse(text, now); err == nil {
 			t.Errorf("%q was taken as %v", text, got)
 		}
 	}
 }
 
-func FuzzParseWhen(f *testing.F) {
+func FuzzParse(f *testing.F) {
 	for _, s := range []string{"2h", "7d", "14:30", "yesterday", "2026-11-01", "2026-11-01T14:30:00Z", "1w2d3h4m5s"} {
 		f.Add(s)
 	}
 	now := time.Date(2026, 11, 15, 12, 0, 0, 0, time.UTC)
 	f.Fuzz(func(t *testing.T, text string) {
-		if at, err := parseWhen(text, now); err == nil && at.IsZero() && text != "0001-01-01T00:00:00Z" {
+		if at, err := Parse(text, now); err == nil && at.IsZero() && text != "0001-01-01T00:00:00Z" {
 			t.Logf("%q is the zero time", text)
 		}
 	})
-}
-
-func TestParseSize(t *testing.T) {
-	for text, want := range map[string]int64{"100": 100, "1KB": 1024, "500mb": 500 << 20, "1.5 GB": 3 << 29, "2GiB": 2 << 30, "7B": 7} {
-		if got, err := parseSize(text); err != nil || got != want {
-			t.Errorf("%s is %d (%v), want %d", text, got, err, want)
-		}
-	}
-	for _, text := range []string{"", "MB", "-1MB", "0", "x", "1e300TB", "NaN"} {
-		if got, err := parseSize(text); err == nil {
-			t.Errorf("%q was taken as %d", text, got)
-		}
-	}
-	for n, want := range map[int64]string{0: "0 B", 1023: "1023 B", 1024: "1.0 KB", 3 << 29: "1.5 GB"} {
-		if got := term.Size(n); got != want {
-			t.Errorf("%d is %s, want %s", n, got, want)
-		}
-	}
 }

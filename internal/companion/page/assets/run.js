@@ -1,0 +1,76 @@
+// One run's story, as a timeline.
+
+import { h } from './dom.js';
+import { badge, cost, resume, runTable } from './past.js';
+import { count, dollars, shortID, span, full, clock, when } from './format.js';
+
+export const title = 'Run';
+export const path = () => '/api/run';
+export const inner = 'past';
+
+export function render(d, { link, readOnly, now }) {
+  const live = now && now.runs.find((r) => r.id === d.id);
+  const u = d.usage || {};
+  return [
+    h('p', { class: 'crumbs' }, h('a', { href: link('past'), 'data-link': true }, 'Past'), ' / ', h('code', {}, shortID(d.id))),
+    h('div', { class: 'head' }, h('h1', {}, d.command, ' ', live ? h('span', { class: 'badge ' + (live.state === 'waiting' ? 'wait' : 'ok') }, live.state) : badge(d)),
+      live && !readOnly && h('span', {}, h('button', { type: 'button', 'data-act': 'cancel', 'data-id': d.id, 'data-what': d.name || d.command }, 'Cancel'))),
+    live && h('p', { class: 'notice' }, live.state === 'waiting' ? [live.reason || 'waiting', live.until && [' · ', h('span', { 'data-until': live.until })]] : [live.activity || 'working', ' · for ', h('span', { 'data-since': live.started })]),
+    h('dl', { class: 'facts-grid' },
+      fact('Run', h('code', {}, d.id)), fact('Started', full(d.started)), d.timestamp && !d.timestamp.startsWith('0001') && fact('Ended', full(d.timestamp)),
+      fact('Profile', d.profile), fact('Model', d.model), fact('Answered by', d.fallback), fact('Name', d.name),
+      fact('Tags', Object.entries(d.tags || {}).map(([k, v]) => `${k}=${v}`).join(', ')), fact('Project', d.project), fact('Gate', d.gate),
+      fact('Exit code', d.attempts > 0 || d.belay_exit_code ? `${d.exit_code}${d.belay_exit_code !== undefined && d.belay_exit_code !== d.exit_code ? ` (belay: ${d.belay_exit_code})` : ''}` : ''),
+      fact('Waited', d.wait_ms > 0 && span(d.wait_ms)), fact('Requests', d.requests > 0 && `${count(d.requests)}${d.inner_retries ? `, ${count(d.inner_retries)} retried by the command` : ''}`),
+      fact('Tokens', u.input_tokens + u.output_tokens > 0 && `${count(u.input_tokens)} in, ${count(u.output_tokens)} out, ${count(u.cache_read_input_tokens)} from cache`),
+      fact('Cost', cost(u)), fact('Retry at', d.retry_at && full(d.retry_at)),
+      d.parent && fact('Started in', h('a', { href: link('run', { id: d.parent }), 'data-link': true }, shortID(d.parent))),
+      d.session_id && fact('Session', h('a', { href: link('past', { session: d.session_id }), 'data-link': true }, shortID(d.session_id)))),
+    d.resume && h('p', { class: 'resume' }, 'Continue its session: ', resume(d.resume)),
+    h('section', { 'data-key': 'timeline' }, h('h2', {}, 'Timeline'), d.attempt_list.length ? timeline(d) : h('p', { class: 'quiet' }, 'Its first attempt is not over.')),
+    h('section', { 'data-key': 'output', id: 'output-of', 'data-output': live ? d.id : null }),
+    d.inside.length > 0 && h('section', { 'data-key': 'inside' }, h('h2', {}, 'Started in this run'), runTable(d.inside, link, '')),
+  ];
+}
+
+const fact = (name, value) => value && h('div', {}, h('dt', {}, name), h('dd', {}, value));
+
+function timeline(d) {
+  const parts = d.attempt_list.map((a) => {
+    const end = Date.parse(a.timestamp), begin = end - a.response_ms, after = Math.max(0, a.wait_ms - a.inner_wait_ms);
+    return { a, from: begin - a.gate_wait_ms, begin, end, after, to: end + (a.status === 'retry' ? after || a.planned_wait_ms || 0 : 0) };
+  });
+  const first = Math.min(...parts.map((p) => p.from)), last = Math.max(...parts.map((p) => p.to), first + 1);
+  const pos = (t) => 100 * (t - first) / (last - first);
+  return [
+    h('div', { class: 'ruler', 'aria-hidden': 'true' }, [0, 0.25, 0.5, 0.75, 1].map((x) => left(h('span', { class: x === 1 ? 'end' : '' }, span((last - first) * x)), 100 * x))),
+    h('ol', { class: 'attempts' }, parts.map(({ a, from, begin, end, after, to }) => h('li', { 'data-key': a.attempt + a.timestamp },
+      h('div', { class: 'lane', 'aria-hidden': 'true' },
+        a.gate_wait_ms > 0 && piece('gate', pos(from), pos(begin), `waited ${span(a.gate_wait_ms)} to start`),
+        piece(a.class === 'ok' ? 'good' : 'fail', pos(begin), pos(end), `attempt ${a.attempt}: ${span(a.response_ms)}`),
+        a.first_token_ms && left(h('i', { class: 'first', 'data-tip': `first token after ${span(a.first_token_ms)}` }), pos(begin + a.first_token_ms)),
+        (a.tool_calls || []).slice(0, 200).map((c) => piece('tool', pos(begin + 1000 * c.start), pos(begin + 1000 * (c.start + c.time)), `${c.name}: ${span(1000 * c.time)}`)),
+        to > end && piece('gap', pos(end), pos(to), `then waited ${span(to - end)}`)),
+      h('div', { class: 'line' }, h('strong', {}, a.attempt ? `Attempt ${a.attempt}` : 'Not started'), badge({ status: '', class: a.class }), a.command !== d.command && h('span', { class: 'tag' }, a.command),
+        h('span', { class: 'quiet' }, `${clock(begin)} – ${clock(end)} · ${span(a.response_ms)}${a.first_token_ms ? ` · first token after ${span(a.first_token_ms)}` : ''} · exit ${a.exit_code}${a.signal ? ` by ${a.signal}` : ''}`)),
+      h('ul', { class: 'notes' },
+        a.gate_wait_ms > 0 && h('li', {}, `Waited ${span(a.gate_wait_ms)} to start.`),
+        a.error && h('li', { class: 'error' }, h('pre', {}, a.error)),
+        a.rule && h('li', {}, 'Rule: ', h('code', {}, a.rule)),
+        a.inner_retries > 0 && h('li', {}, `The command retried ${count(a.inner_retries)} of ${count(a.requests)} requests by itself${a.inner_wait_ms ? `, and waited ${span(a.inner_wait_ms)} for that` : ''}.`),
+        (a.tools || []).length > 0 && h('li', {}, 'Tools: ', a.tools.map((t) => h('span', { class: 'tag' }, `${t.name} × ${t.count}${t.time ? `, ${span(1000 * t.time)}` : ''}`)), a.tools_cut > 0 && ` and ${count(a.tools_cut)} more calls`),
+        a.model && h('li', {}, `${a.model}: ${count(a.usage.input_tokens)} tokens in, ${count(a.usage.output_tokens)} out${a.usage.total_cost_usd ? `, ${dollars(a.usage.total_cost_usd, a.usage.estimated)}` : ''}${a.usage.unknown ? ', and more that is not known' : ''}.`),
+        a.session_id && a.session_id !== d.session_id && h('li', {}, `Session ${a.session_id}`),
+        a.left_running > 0 && h('li', {}, `${count(a.left_running)} processes were left running.`), a.orphans_killed > 0 && h('li', {}, `${count(a.orphans_killed)} processes that it had left were ended.`),
+        a.status === 'retry' && after > 0 && h('li', {}, `Then waited ${span(after)}${a.retry_at ? `, until ${when(a.retry_at)}` : ''}.`),
+        a.status === 'retry' && !after && a.planned_wait_ms > 0 && h('li', {}, `Then to wait ${span(a.planned_wait_ms)}.`))))),
+    h('p', { class: 'key' }, [['good', 'worked'], ['fail', 'failed'], ['tool', 'in a tool'], ['gate', 'waited to start'], ['gap', 'waited to retry']].map(([c, text]) => h('span', {}, h('i', { class: c }), text))),
+  ];
+}
+
+function left(el, percent) { el.style.left = percent.toFixed(3) + '%'; return el; }
+function piece(kind, from, to, text) {
+  const el = left(h('i', { class: kind, 'data-tip': text }), from);
+  el.style.width = Math.max(0.3, to - from).toFixed(3) + '%';
+  return el;
+}

@@ -1,0 +1,149 @@
+package view
+
+import (
+	"cmp"
+	"context"
+	"net/url"
+	"slices"
+	"time"
+
+	"github.com/belay-run/belay/internal/companion/db"
+	"github.com/belay-run/belay/internal/overview"
+)
+
+// Sum is what some runs have used.
+type Sum struct {
+	Key       string   `json:"key"`
+	Cost      *float64 `json:"cost_usd"` // what is known of it; null if nothing is
+	Lost      float64  `json:"lost_usd"` // of that, by attempts that failed
+	Estimated int64    `json:"estimated_costs"`
+	Unknown   int64    `json:"unknown_costs"` // attempts
+	Input     int64    `json:"input_tokens"`
+	Output    int64    `json:"output_tokens"`
+	CacheRead int64    `json:"cache_read_tokens"`
+	CacheMade int64    `json:"cache_creation_tokens"`
+	Runs      int64    `json:"runs"`
+	Attempts  int64    `json:"attempts"`
+}
+
+func (s *Sum) add(p db.Point) {
+	u := p.Usage
+	if u.CostUSD != nil {
+		cost := *u.CostUSD
+		if s.Cost != nil {
+			cost += *s.Cost
+		}
+		s.Cost = &cost
+	}
+	s.Lost += p.Lost
+	s.Estimated += p.EstimatedCosts
+	s.Unknown += p.UnknownCosts
+	s.Input += u.InputTokens
+	s.Output += u.OutputTokens
+	s.CacheRead += u.CacheReadInputTokens
+	s.CacheMade += u.CacheCreationInputTokens
+	s.Runs += p.Invocations
+	s.Attempts += p.Attempts
+}
+
+// Bucket is a step of time, with the sums of each group in it.
+type Bucket struct {
+	At   time.Time `json:"at"`
+	Sums []Sum     `json:"sums"`
+}
+
+// Spend is what was used, over time and by group.
+type Spend struct {
+	Period
+	By      string            `json:"by"`
+	Step    string            `json:"step"` // hour, day or month
+	Total   Sum               `json:"total"`
+	Groups  []Sum             `json:"groups"` // the most expensive first
+	Buckets []Bucket          `json:"buckets"`
+	Budgets []overview.Budget `json:"budgets"`
+}
+
+// steps of time, by how long the period is.
+func (s *Source) steps(f db.Filter, first time.Time) (name string, start func(time.Time) time.Time) {
+	zone := s.zone()
+	from, to := f.Since, f.Until
+	if from.IsZero() {
+		from = first
+	}
+	if to.IsZero() {
+		to = time.Now()
+	}
+	switch length := to.Sub(from); {
+	case length <= 3*24*time.Hour:
+		return "hour", func(t time.Time) time.Time {
+			t = t.In(zone)
+			return time.Date(t.Year(), t.Month(), t.Day(), t.Hour(), 0, 0, 0, zone)
+		}
+	case length <= 200*24*time.Hour:
+		return "day", func(t time.Time) time.Time {
+			t = t.In(zone)
+			return time.Date(t.Year(), t.Month(), t.Day(), 0, 0, 0, 0, zone)
+		}
+	}
+	return "month", func(t time.Time) time.Time {
+		t = t.In(zone)
+		return time.Date(t.Year(), t.Month(), 1, 0, 0, 0, 0, zone)
+	}
+}
+
+// Spend returns what was used in the last 30 days, or as the address says, by model, or what else it says.
+func (s *Source) Spend(ctx context.Context, q url.Values) (any, error) {
+	f, p, err := s.filter(q, "30d")
+	if err != nil {
+		return nil, err
+	}
+	by, err := db.ParseGroup(cmp.Or(q.Get("by"), string(db.ByModel)))
+	if err != nil {
+		return nil, &Unclear{err}
+	}
+	first, err := s.DB.First(ctx)
+	if err != nil {
+		return nil, err
+	}
+	step, start := s.steps(f, first)
+	points, err := s.DB.Series(ctx, f, by, start)
+	if err != nil {
+		return nil, err
+	}
+	v := Spend{Period: p, By: string(by), Step: step, Groups: []Sum{}, Buckets: []Bucket{}, Budgets: []overview.Budget{}}
+	groups := map[string]*Sum{}
+	for _, point := range points {
+		if point.Attempts == 0 && point.Usage.CostUSD == nil { // hooks and MCP servers
+			continue
+		}
+		if n := len(v.Buckets); n == 0 || !v.Buckets[n-1].At.Equal(point.At) {
+			v.Buckets = append(v.Buckets, Bucket{At: point.At})
+		}
+		b := &v.Buckets[len(v.Buckets)-1]
+		sum := Sum{Key: point.Key}
+		sum.add(point)
+		b.Sums = append(b.Sums, sum)
+		if groups[point.Key] == nil {
+			groups[point.Key] = &Sum{Key: point.Key}
+		}
+		groups[point.Key].add(point)
+		v.Total.add(point)
+	}
+	for _, g := range groups {
+		v.Groups = append(v.Groups, *g)
+	}
+	slices.SortFunc(v.Groups, func(a, b Sum) int {
+		return cmp.Or(cmp.Compare(value(b.Cost), value(a.Cost)), cmp.Compare(b.Input+b.Output, a.Input+a.Output), cmp.Compare(b.Runs, a.Runs), cmp.Compare(a.Key, b.Key))
+	})
+	if budgets, err := budgetsOf(s.State); err == nil {
+		v.Budgets = budgets
+	}
+	return v, nil
+}
+
+func value(c *float64) float64 {
+	if c == nil {
+		return 0
+	}
+	return *c
+}
