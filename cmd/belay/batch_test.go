@@ -242,6 +242,66 @@ func TestBatch_Stops(t *testing.T) {
 	})
 }
 
+// The command that a stopped batch prints continues it when it is pasted into a shell, and so does the one for the failed tasks: both have every flag, and
+// every argument as it was.
+func TestBatch_CommandToPaste(t *testing.T) {
+	t.Parallel()
+	r := newRun(t, 0)
+	const tasks, results = "my tasks.txt", "it's done.jsonl"
+	r.write(tasks, "one\ntwo\n-three\nfour\nfive\n")
+	// It prints its arguments, fails with the first task, and never ends with the last one.
+	command := []string{"sh", "-c", `printf '%s|' "$@"; case $1 in one) exit 3;; five) exec sleep 300; esac`, "sh", "{}", "", "it's", `$HOME "x" \ *`, "ä\tb\n100%'\u0085c"}
+	out, err := r.command("belay-plain", append([]string{"batch", "--fail-fast", "-j", "1", "--format=lines", "--timeout", "2", "--name", "a night's work", "--tag", "team=a b",
+		"--tag", "x=1", "--no-wait", "--deadline", "8h", tasks, "-o", results, "--"}, command...)...).CombinedOutput()
+	if shellCode(err) != 1 {
+		t.Fatalf("%v: %s", err, out)
+	}
+	bin := filepath.Join(r.dir, "bin")
+	if err := os.Mkdir(bin, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(r.command("belay-plain").Path, filepath.Join(bin, "belay")); err != nil {
+		t.Fatal(err)
+	}
+	paste := func(said []byte, before string) []byte {
+		t.Helper()
+		_, line, ok := strings.Cut(string(said), before)
+		if !ok {
+			t.Fatalf("no %q in:\n%s", before, said)
+		}
+		line, _, _ = strings.Cut(line, "\n")
+		for _, flag := range []string{"--fail-fast", "-j 1", "--format lines", "--timeout 2", "--no-wait", "--tag 'team=a b,x=1'"} {
+			if !strings.Contains(line, " "+flag+" ") {
+				t.Errorf("no %s in %s", flag, line)
+			}
+		}
+		sh := r.command("sh", "-c", `PATH="`+bin+`:$PATH"; `+line)
+		out, err := sh.CombinedOutput()
+		if shellCode(err) != 1 {
+			t.Fatalf("%v of %s:\n%s", err, line, out)
+		}
+		return out
+	}
+	said := paste(out, "Continue with: ")
+	if !bytes.Contains(said, []byte("task ")) || !bytes.Contains(said, []byte("exceeded its timeout")) {
+		t.Errorf("%s", said)
+	}
+	states := map[string]int{}
+	for _, l := range r.batchResults(results) {
+		states[l.State]++
+		if l.State == "done" && !strings.HasSuffix(*l.Result, "||it's|$HOME \"x\" \\ *|ä\tb\n100%'\u0085c|") {
+			t.Errorf("%q", *l.Result)
+		}
+	}
+	if states["done"] != 3 || states["failed"] != 2 {
+		t.Errorf("%v", states)
+	}
+	again := paste(paste(said, "Continue with: "), "to run the failed tasks again: ") // all are over
+	if lines := r.batchResults(results); len(lines) != 6 || lines[5].State != "failed" || !bytes.Contains(again, []byte("Continue with: belay batch --retry-failed ")) {
+		t.Errorf("%d results; %s", len(lines), again)
+	}
+}
+
 // waitFor waits until files are there.
 func (r *run) waitFor(names ...string) {
 	r.t.Helper()

@@ -169,7 +169,7 @@ func runBatch(ctx context.Context, std stdio.Streams, given config.Given, o *bat
 		source.Path = spool.Path
 	}
 	b.Ledger = ledger
-	return runner.run(b, results, again(o, tasks, results, command))
+	return runner.run(b, results, batchCommand{options: *o, given: given, tasks: tasks, results: results, args: command})
 }
 
 // collection says how much memory is used for garbage, in percent of what is needed. A few megabytes save a tenth of the CPU of a short command;

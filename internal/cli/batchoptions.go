@@ -84,35 +84,3 @@ func maxJobs(s *config.Settings) int {
 	}
 	return most
 }
-
-// again is the command line that continues a batch.
-func again(o *batchOptions, tasks, results string, command []string) string {
-	words := []string{"belay", "batch"}
-	if o.jobs != "" {
-		words = append(words, "-j", o.jobs)
-	}
-	if o.format != "" {
-		words = append(words, "--format", o.format)
-	}
-	if o.outputDir != "" {
-		words = append(words, "--output-dir", quoted(o.outputDir))
-	}
-	words = append(words, quoted(tasks), "-o", quoted(results))
-	if len(command) > 0 {
-		words = append(words, "--")
-	}
-	for _, arg := range command {
-		words = append(words, quoted(arg))
-	}
-	return strings.Join(words, " ")
-}
-
-// quoted is a word as a POSIX shell reads it back.
-func quoted(word string) string {
-	if word != "" && !strings.ContainsFunc(word, func(c rune) bool {
-		return !(c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.ContainsRune("-_./:=@%+,", c) || c > 0x7f)
-	}) {
-		return word
-	}
-	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
-}

@@ -17,8 +17,8 @@ import (
 	"github.com/belay-run/belay/verdict"
 )
 
-// run runs the batch, and says how it stands and what has become of it. command is what continues it.
-func (r *taskRunner) run(b *batch.Batch, results, command string) error {
+// run runs the batch, and says how it stands and what has become of it.
+func (r *taskRunner) run(b *batch.Batch, results string, command batchCommand) error {
 	r.view = newBatchView(r, b, results, command)
 	r.view.begin()
 	record := r.openRecord(results)

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"strings"
 	"sync/atomic"
 	"time"
 
@@ -17,11 +16,6 @@ import (
 	"github.com/belay-run/belay/internal/stdio"
 	"github.com/belay-run/belay/internal/term"
 )
-
-// retrying is a command that continues a batch, with its failed tasks.
-func retrying(command string) string {
-	return strings.Replace(command, "belay batch", "belay batch --retry-failed", 1)
-}
 
 func newBatchStatus() *cobra.Command {
 	var asJSON, follow bool

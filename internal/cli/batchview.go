@@ -18,7 +18,7 @@ type batchView struct {
 	batch   *batch.Batch
 	screen  *term.Screen
 	results string
-	command string // continues the batch
+	command batchCommand
 
 	mu   sync.Mutex
 	told int // failures that were said one by one
@@ -28,7 +28,7 @@ type batchView struct {
 // toldFailures is how many failures are said as they happen: after that the table at the end has to do.
 const toldFailures = 20
 
-func newBatchView(r *taskRunner, b *batch.Batch, results, command string) *batchView {
+func newBatchView(r *taskRunner, b *batch.Batch, results string, command batchCommand) *batchView {
 	return &batchView{runner: r, batch: b, screen: term.New(r.std.Err).Beside(r.std.Out), results: results, command: command, said: map[string]bool{}}
 }
 
@@ -129,10 +129,12 @@ func (v *batchView) end(sum *batch.Summary, took time.Duration) error {
 	}
 	code, why := v.stopped(sum)
 	switch {
+	case why != "" && sum.Stop == batch.CostReached && sum.Err == nil:
+		v.line(message.BatchRaise(why, v.command.continued(sum.Stop)))
 	case why != "":
-		v.line(message.BatchStopped(why, v.command))
+		v.line(message.BatchStopped(why, v.command.continued(sum.Stop)))
 	case p.Failed > 0:
-		v.say(message.BatchRepeat(retrying(v.command)))
+		v.say(message.BatchRepeat(v.command.retrying()))
 	}
 	if p.Failed > 0 {
 		foldLog()

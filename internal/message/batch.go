@@ -328,6 +328,9 @@ func BatchCost(spent, limit float64) string {
 	return fmt.Sprintf("stopped: --max-cost is used up (%s of $%g)", printable.Dollars(spent), limit)
 }
 
+// BatchRaise says why a batch has ended before its tasks have, and that it would do so again unless --max-cost is raised.
+func BatchRaise(why, again string) string { return sentences(why, "to continue, raise it: "+again) }
+
 // BatchDeadlinePassed says that a batch was stopped at its deadline.
 func BatchDeadlinePassed() string { return "stopped: --deadline has passed" }
 

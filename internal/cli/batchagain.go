@@ -1,0 +1,128 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/belay-run/belay/internal/batch"
+	"github.com/belay-run/belay/internal/config"
+)
+
+// batchCommand is the command line of a batch, from which those are made that continue it or repeat its failures.
+type batchCommand struct {
+	options        batchOptions
+	given          config.Given
+	tasks, results string
+	args           []string // after the --
+}
+
+// continued is the command that continues a batch which has stopped for that reason. A deadline that has passed is left out: it may be one that
+// cannot be given again.
+func (c batchCommand) continued(why batch.StopReason) string {
+	if why == batch.DeadlinePassed {
+		c.options.deadline = ""
+	}
+	return c.String()
+}
+
+// retrying is the command that runs the failed tasks again.
+func (c batchCommand) retrying() string {
+	c.options.retryFailed, c.options.deadline = true, ""
+	return c.String()
+}
+
+// String is the command as it can be pasted into a shell.
+func (c batchCommand) String() string {
+	words := []string{"belay", "batch"}
+	flag := func(given bool, name string) {
+		if given {
+			words = append(words, name)
+		}
+	}
+	value := func(name, text string) {
+		switch {
+		case text == "":
+		case strings.HasPrefix(text, "-"):
+			words = append(words, name+"="+quoted(text))
+		default:
+			words = append(words, name, quoted(text))
+		}
+	}
+	o := &c.options
+	flag(o.retryFailed, "--retry-failed")
+	value("-j", o.jobs)
+	value("--format", o.format)
+	value("--output-dir", o.outputDir)
+	flag(o.failFast, "--fail-fast")
+	value("--abort-after", o.abortAfter)
+	value("--max-cost", o.maxCost)
+	value("--deadline", o.deadline)
+	for i := range config.Table {
+		s := &config.Table[i]
+		text, ok := c.given[s.Name]
+		switch {
+		case !ok:
+		case s.Arg != "" && text != "":
+			value("--"+s.Name, text)
+		case s.Arg == "" && text == "true":
+			flag(true, "--"+s.Name)
+		default:
+			flag(true, "--"+s.Name+"="+quoted(text))
+		}
+	}
+	words = append(words, quoted(c.tasks), "-o", quoted(c.results))
+	if len(c.args) > 0 {
+		words = append(words, "--")
+	}
+	for _, arg := range c.args {
+		words = append(words, quoted(arg))
+	}
+	return strings.Join(words, " ")
+}
+
+// quoted is a word as a POSIX shell reads it back.
+func quoted(word string) string {
+	switch {
+	case !utf8.ValidString(word) || strings.ContainsFunc(word, unicode.IsControl):
+		return escaped(word)
+	case word != "" && !strings.ContainsFunc(word, isSpecial):
+		return word
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+}
+
+// isSpecial reports whether a character may mean something to a shell.
+func isSpecial(c rune) bool {
+	return !(c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.ContainsRune("-_./:=@%+,", c) || c > 0x7f)
+}
+
+// escaped is a word with what no terminal is shown as it is: line ends, other control characters, and bytes that are no text.
+func escaped(word string) string {
+	var b strings.Builder
+	for i, c := range word {
+		size := utf8.RuneLen(c)
+		if c == utf8.RuneError {
+			_, size = utf8.DecodeRuneInString(word[i:])
+		}
+		switch {
+		case c == '\n':
+			b.WriteString(`\n`)
+		case c == '\t':
+			b.WriteString(`\t`)
+		case c == '\\':
+			b.WriteString(`\\`)
+		case unicode.IsControl(c), c == '\'', c == utf8.RuneError && size == 1:
+			for _, octet := range []byte(word[i : i+size]) {
+				fmt.Fprintf(&b, `\%03o`, octet)
+			}
+		default:
+			b.WriteString(word[i : i+size])
+		}
+	}
+	if strings.HasSuffix(word, "\n") { // which a substitution takes off
+		return "$'" + b.String() + "'"
+	}
+	return `"$(printf '` + strings.ReplaceAll(b.String(), "%", "%%") + `')"`
+}
