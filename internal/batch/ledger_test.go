@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -292,9 +293,17 @@ func FuzzParseRecord(f *testing.F) {
 	})
 }
 
+// Whatever a journal has, one that is written anew says the same of the tasks under way.
 func FuzzNotes(f *testing.F) {
 	f.Add([]byte(`{"start":"a","hash":"0123456789abcdef","offset":1}` + "\n" + `{"task":"a","session":"s"}` + "\n" + `{"end":"a"}` + "\n"))
-	f.Fuzz(func(t *testing.T, data []byte) { readNotes(bytes.NewReader(data)) })
+	f.Add([]byte(`{"holder":{"pid":1,"host":"h","started":"2026-11-16T20:00:00Z","tasks":"t"}}` + "\n" + `{"start":"\ud800","hash":"0123456789abcdef"}` + "\n" + `{"task":"\ud800","paid_usd":1e-9}` + "\n"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		n := readNotes(bytes.NewReader(data))
+		again := readNotes(bytes.NewReader(n.encode()))
+		if !maps.Equal(again.underWay, n.underWay) || again.holder.PID != n.holder.PID || (again.progress == nil) != (n.progress == nil) || again.torn {
+			t.Errorf("%+v became %+v", n, again)
+		}
+	})
 }
 
 // Tasks read as JSON are the same when they are written and read again; whatever the line, nothing panics, and mistakes have a place.
