@@ -52,7 +52,8 @@ var arrows = map[string][]string{
 	"internal/safefile":           {},
 	"internal/shim":               {},
 	"internal/engine/enginetest":  {"internal/agent", "internal/engine", "internal/supervise", "verdict"},
-	"internal/engine":             {"gate", "internal/agent", "internal/agent/generic", "internal/alert", "internal/budget", "internal/clock", "internal/journal", "internal/label", "internal/look", "internal/message", "internal/price", "internal/printable", "internal/profile", "internal/redact", "internal/safefile", "internal/shim", "internal/state", "internal/supervise", "retry", "verdict"},
+	"internal/engine":             {"gate", "internal/agent", "internal/agent/generic", "internal/alert", "internal/budget", "internal/clock", "internal/journal", "internal/label", "internal/look", "internal/message", "internal/price", "internal/printable", "internal/profile", "internal/redact", "internal/safefile", "internal/shim", "internal/state", "internal/supervise", "internal/trace", "retry", "verdict"},
+	"internal/trace":              {},
 	"internal/profile":            {"internal/agent", "internal/agent/generic", "internal/clientfile", "retry"},
 	"":                            {"gate", "internal/agent", "internal/alert", "internal/engine", "internal/journal", "internal/label", "internal/profile", "internal/state", "internal/supervise", "retry", "verdict"},
 	"internal/mcp":                {"gate", "internal/journal", "internal/message", "internal/redact", "internal/supervise", "retry", "verdict"},
@@ -82,7 +83,7 @@ var arrows = map[string][]string{
 	"internal/alert":              {"internal/atomicfile", "internal/flock", "internal/redact", "internal/safefile"},
 	"internal/companion/db":       {"internal/alert", "internal/flock", "internal/journal", "internal/label", "internal/message", "internal/price", "internal/redact", "internal/safefile", "verdict"},
 	"internal/companion/metrics":  {"breaker", "internal/companion/db", "internal/state", "internal/supervise", "internal/version"},
-	"internal/companion":          {"internal/agent", "internal/agent/generic", "internal/alert", "internal/atomicfile", "internal/belayd", "internal/companion/db", "internal/companion/metrics", "internal/companion/page", "internal/companion/rehearse", "internal/companion/view", "internal/companion/when", "internal/config", "internal/doctor", "internal/journal", "internal/label", "internal/mcp", "internal/mcp/host", "internal/mcp/remote", "internal/message", "internal/printable", "internal/profile", "internal/redact", "internal/safefile", "internal/state", "internal/stdio", "internal/supervise", "internal/term", "internal/version", "verdict"},
+	"internal/companion":          {"internal/agent", "internal/agent/generic", "internal/alert", "internal/atomicfile", "internal/belayd", "internal/companion/db", "internal/companion/metrics", "internal/companion/page", "internal/companion/rehearse", "internal/companion/telemetry", "internal/companion/view", "internal/companion/when", "internal/config", "internal/doctor", "internal/journal", "internal/label", "internal/mcp", "internal/mcp/host", "internal/mcp/remote", "internal/message", "internal/printable", "internal/profile", "internal/redact", "internal/safefile", "internal/state", "internal/stdio", "internal/supervise", "internal/term", "internal/version", "verdict"},
 	"internal/companion/when":     {"internal/message"},
 	"internal/companion/view":     {"gate", "internal/companion/db", "internal/companion/when", "internal/journal", "internal/label", "internal/message", "internal/overview", "internal/printable", "internal/profile", "internal/spool", "internal/state", "internal/supervise", "verdict"},
 	"internal/companion/page":     {"internal/companion/db", "internal/companion/view", "internal/message"},
@@ -106,6 +107,9 @@ var arrows = map[string][]string{
 	"internal/lazy":               {},
 	"internal/lookup":             {},
 	"internal/compare":            {}, // a tool: it starts what it compares, and knows nothing of it
+
+	"internal/companion/telemetry":          {"internal/companion/db", "internal/message", "internal/redact", "internal/safefile", "internal/trace", "internal/version"},
+	"internal/companion/telemetry/otlptest": {}, // the receiver of its tests
 }
 
 // anywhere are packages that any other may import: they say how a variable is laid out, and nothing of Belay.

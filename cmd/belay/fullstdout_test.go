@@ -64,6 +64,7 @@ var answers = map[string][]string{
 	"belay alerts":                {"alerts"},
 	"belay audit":                 {"audit", "audit --json"},
 	"belay metrics":               {"metrics"},
+	"belay telemetry":             {"telemetry", "telemetry --json", "telemetry --discard"},
 	"belay prune":                 {"prune --older-than 90d --dry-run", "prune --older-than 90d --json"},
 	"belay completion":            {"completion --help"},
 	"belay completion bash":       {"completion bash"},

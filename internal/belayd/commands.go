@@ -16,6 +16,8 @@ const (
 	MCP = "mcp"
 	// Fold brings the record up to date. A failed run has it done, and does not wait.
 	Fold = "fold"
+	// Telemetry is belay telemetry, and the flag of Fold that has it send.
+	Telemetry = "telemetry"
 	// CheckDatabase is what belay doctor leaves to belayd.
 	CheckDatabase = "check-database"
 )
@@ -259,8 +261,27 @@ Write a file for node_exporter's textfile collector, from a timer:
 count everything that was ever recorded: belay prune does not lower them. A file is replaced as a whole, and can be read by all users.`,
 			Flags: []Flag{{Name: "output", Short: "o", Arg: "FILE", Help: "replace FILE instead of printing"}},
 		},
+		{
+			Name:    Telemetry,
+			Use:     "telemetry",
+			Summary: "Send runs as OpenTelemetry traces, and metrics",
+			Examples: `Send what is waiting, and see where it goes:
+  belay telemetry
+Keep sending, as a service:
+  belay telemetry --follow
+Forget what could not be sent:
+  belay telemetry --discard`,
+			Long: `Runs with --telemetry, BELAY_TELEMETRY=true or telemetry = true in config.toml are sent in the background when they end. This command sends what is still waiting,
+because the receiver could not be reached, and says how things stand. OTEL_EXPORTER_OTLP_ENDPOINT says where to
+(default http://localhost:4318), and OTEL_EXPORTER_OTLP_PROTOCOL how: http/protobuf or grpc. Other standard variables are in docs/telemetry.md. Prompts, arguments, output and error messages are never sent.`,
+			Flags: []Flag{
+				{Name: "follow", Short: "f", Help: "keep sending until Ctrl-C: runs as they end, metrics once a minute"},
+				{Name: "discard", Help: "send nothing, and forget the runs that are waiting"},
+				{Name: "json", Help: "print JSON"},
+			},
+		},
 		{Name: MCP, Hidden: true, Flags: []Flag{{Name: "settings", Arg: "JSON", Help: "what the flags of belay mcp say", Hidden: true}}},
-		{Name: Fold, Hidden: true},
+		{Name: Fold, Hidden: true, Flags: []Flag{{Name: Telemetry, Help: "also send telemetry", Hidden: true}}},
 		{Name: CheckDatabase, Hidden: true},
 	}
 }

@@ -136,8 +136,8 @@ func (v *batchView) end(sum *batch.Summary, took time.Duration) error {
 	case p.Failed > 0:
 		v.say(message.BatchRepeat(v.command.retrying()))
 	}
-	if p.Failed > 0 {
-		foldLog()
+	if telemetry := v.runner.settings.Telemetry; p.Failed > 0 || telemetry {
+		foldAndSend(telemetry)
 	}
 	if code == 0 && p.Failed+p.Skipped > 0 {
 		code = 1

@@ -11,15 +11,17 @@ import (
 )
 
 // fold has the companion take the log into its database after a failed run: that is when users ask about it, and when an
-// alert may have to be sent. It is not waited for, and without a companion only this is missing. BELAY_FOLD=off is for
-// machines that are thrown away.
-func fold(r *engine.Result) {
-	if !r.Success && r.Log != "" {
-		foldLog()
+// alert may have to be sent. With telemetry it does so after every run, and sends what there is. It is not waited for, and without a
+// companion only this is missing. BELAY_FOLD=off is for machines that are thrown away.
+func fold(r *engine.Result, telemetry bool) {
+	if r.Log != "" && (!r.Success || telemetry) {
+		foldAndSend(telemetry)
 	}
 }
 
-func foldLog() {
+func foldLog() { foldAndSend(false) }
+
+func foldAndSend(telemetry bool) {
 	if os.Getenv(state.FoldVar) == "off" {
 		return
 	}
@@ -28,6 +30,10 @@ func foldLog() {
 		return
 	}
 	if path, err := findCompanion(self); err == nil {
-		supervise.Detach(path, []string{path, "--for", version.Pair(), "--belay", self, belayd.Fold})
+		args := []string{path, "--for", version.Pair(), "--belay", self, belayd.Fold}
+		if telemetry {
+			args = append(args, "--"+belayd.Telemetry)
+		}
+		supervise.Detach(path, args)
 	}
 }

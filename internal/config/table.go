@@ -122,6 +122,9 @@ var Table = []Setting{
 	{"name", "NAME", "name the run, and the runs inside it, in log, ps, stats, alerts and results", results, User, by(setName)},
 	{"tag", "KEY=VALUE", "label the run, and the runs inside it, to find and add them up by, such as team=web; may be repeated", results, User, by(setTags)},
 
+	{"telemetry", "", "send the run, once it has ended, as an OpenTelemetry trace to where the OTEL_* variables say, and metrics with it (default off)", results, User,
+		boolean(func(s *Settings) *bool { return &s.Telemetry })},
+
 	{"dry-run", "", "print what would be done, and do nothing", other, PerCall,
 		boolean(func(s *Settings) *bool { return &s.DryRun })},
 }

@@ -87,7 +87,7 @@ func (cand *candidate) start(n int, l launch, ad admission) ending {
 	ended := make(chan struct{})
 	cand.control.launching()
 	e.exit, err = c.runner.starter().Run(supervise.Spec{
-		Path: path, Args: l.args, Dir: c.command.Dir, Env: l.env, RunID: c.id,
+		Path: path, Args: l.args, Dir: c.command.Dir, Env: c.traced(l.env, n), RunID: c.id,
 		Stdin: stdin, Stdout: l.stdout, Stderr: l.stderr, Placement: cand.placement(),
 		Timeout: c.timeout(), Stall: c.stall(false), Linger: c.traits.linger, Ladder: c.traits.ladder,
 	}, func(p Process) {

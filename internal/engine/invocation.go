@@ -11,6 +11,7 @@ import (
 	"github.com/belay-run/belay/internal/label"
 	"github.com/belay-run/belay/internal/redact"
 	"github.com/belay-run/belay/internal/supervise"
+	"github.com/belay-run/belay/internal/trace"
 	"github.com/belay-run/belay/retry"
 )
 
@@ -180,7 +181,7 @@ func (inv *Invocation) openState() {
 	}
 	s.Sweep()
 	c.live.open(&s, supervise.Record{ID: c.id, Command: c.command.name(), Profile: c.profile.Name(), Started: c.begun, Attempt: 1,
-		Name: r.Labels.Name, Tags: r.Labels.Tags, Project: c.project, Parent: c.parent, Secrets: c.secrets})
+		Name: r.Labels.Name, Tags: r.Labels.Tags, Project: c.project, Parent: c.parent, Telemetry: r.Telemetry, Traceparent: trace.OfEnviron(c.env), Secrets: c.secrets})
 }
 
 // prompts are what the command was asked, in its arguments, beside them and on stdin, and what it is told to go on.

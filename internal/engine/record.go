@@ -14,6 +14,7 @@ import (
 	"github.com/belay-run/belay/internal/journal"
 	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/safefile"
+	"github.com/belay-run/belay/internal/trace"
 	"github.com/belay-run/belay/retry"
 	"github.com/belay-run/belay/verdict"
 )
@@ -74,10 +75,14 @@ func (b *recorder) line(n int, j *judgement, planned time.Duration, stop *retry.
 // entry is an entry with what all of an invocation have.
 func (b *recorder) entry() journal.Entry {
 	c := b.cand.call
-	return journal.Entry{
+	e := journal.Entry{
 		Timestamp: journal.Time{Time: time.Now()}, Invocation: c.id, Profile: c.profile.Name(), Fallback: b.cand.fallback, Command: c.command.name(), Status: journal.Success,
-		Gate: c.gateKey(), Parent: c.parent, Traceparent: traceparent(c.env), Name: c.runner.Labels.Name, Tags: c.runner.Labels.Tags, Project: c.project,
+		Gate: c.gateKey(), Parent: c.parent, Traceparent: trace.OfEnviron(c.env), Name: c.runner.Labels.Name, Tags: c.runner.Labels.Tags, Project: c.project,
 	}
+	if c.runner.Telemetry {
+		e.Telemetry, e.Provider = &c.runner.Telemetry, c.traits.provider
+	}
+	return e
 }
 
 // append puts an entry into the log of all attempts.

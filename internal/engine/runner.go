@@ -98,6 +98,9 @@ type Runner struct {
 	Fallbacks         []Fallback
 	FallbackAfterWork bool
 
+	// Telemetry says in the log that the run is to be sent as a trace, and makes its attempts part of that.
+	Telemetry bool
+
 	// Labels are what the run is called, in records, log and result; runs inside it inherit them.
 	Labels label.Labels
 
@@ -204,6 +207,9 @@ func (r *Runner) Prepare(ctx context.Context, c Command) (*Invocation, error) {
 		return nil, &UsageError{err}
 	}
 	env := append(c.environ(), r.Labels.Environ()...)
+	if r.Telemetry {
+		env = append(env, TelemetryVar+"=true")
+	}
 	if len(c.Args) > 0 {
 		if cli := profile.OfCommand(c.Args[0]); cli != nil { // a shim of that name may be what is found
 			env = append(env, shim.Setting(c.variables(), cli.Name, c.Args[0]))

@@ -9,7 +9,11 @@ import (
 	"github.com/belay-run/belay/internal/journal"
 	"github.com/belay-run/belay/internal/label"
 	"github.com/belay-run/belay/internal/supervise"
+	"github.com/belay-run/belay/internal/trace"
 )
+
+// TelemetryVar is the environment variable that turns telemetry on. Runs inside a run that has it on have it on too.
+const TelemetryVar = "BELAY_TELEMETRY"
 
 // EnclosingRun is the run that this process was started in; empty if there is none. Hooks and MCP servers in between have
 // ids too, and are no runs.
@@ -31,33 +35,10 @@ func SetLabels(e *journal.Entry, l label.Labels) {
 	}
 }
 
-// traceparent is the trace that the command belongs to, as the variable TRACEPARENT of its environment has it in the form
-// of the W3C's Trace Context; empty if there is none, or it is not well-formed:
-//
-//	00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
-//
-// Later versions may have more behind that, which is left out.
-func traceparent(env []string) string {
-	const form = "00-00000000000000000000000000000000-0000000000000000-00"
-	for _, kv := range env {
-		value, ok := strings.CutPrefix(kv, "TRACEPARENT=")
-		if !ok {
-			continue
-		}
-		version, more := value[:min(len(value), 2)], value[min(len(value), len(form)):]
-		if more != "" && (version == "00" || more[0] != '-') || version == "ff" {
-			return ""
-		}
-		value = value[:len(value)-len(more)]
-		if len(value) != len(form) || value[3:35] == form[3:35] || value[36:52] == form[36:52] {
-			return ""
-		}
-		for i, c := range []byte(value) {
-			if hex := c >= '0' && c <= '9' || c >= 'a' && c <= 'f'; hex != (form[i] == '0') || !hex && c != '-' {
-				return ""
-			}
-		}
-		return value
+// traced is the environment of an attempt: where telemetry is on, what the command sends is a part of the attempt's trace.
+func (c *call) traced(env []string, attempt int) []string {
+	if !c.runner.Telemetry {
+		return env
 	}
-	return ""
+	return trace.OfAttempt(c.id, trace.OfEnviron(c.env), attempt).Environ(env)
 }

@@ -74,12 +74,14 @@ type Entry struct {
 	Killed    int     `json:"orphans_killed,omitempty"`
 	Model     string  `json:"model,omitempty"`
 	// Provider is the provider of the service that failed, and HTTPStatus what that has answered; empty and 0 where the command
-	// does not say, and after a success.
+	// does not say, and after a success. With Telemetry the provider is there after a success too.
 	Provider   string `json:"provider,omitempty"`
 	HTTPStatus int    `json:"http_status,omitempty"`
 	// Parent is the run that this one was started in, Traceparent the caller's trace in the W3C's form.
 	Parent      string `json:"parent,omitempty"`
 	Traceparent string `json:"traceparent,omitempty"`
+	// Telemetry says that the run is to be sent as a trace; nil if it is not.
+	Telemetry *bool `json:"telemetry,omitempty"`
 	// Name and Tags are the labels of the run, its own or those of the run around it; see package label. Project is the directory
 	// that its work belongs to.
 	Name    string            `json:"name,omitempty"`

@@ -56,6 +56,7 @@ func (e *Entry) each(c codec) {
 	c.integer("http_status", &e.HTTPStatus, false)
 	c.text("parent", &e.Parent, false)
 	c.text("traceparent", &e.Traceparent, false)
+	c.flag("telemetry", &e.Telemetry)
 	c.text("name", &e.Name, false)
 	c.labels("tags", &e.Tags)
 	c.text("project", &e.Project, false)

@@ -43,6 +43,9 @@ func (s *State) killed(rec supervise.Record) bool {
 		Profile: cmp.Or(rec.Profile, "generic"), Command: rec.Command, Attempt: max(rec.Attempt, 1), Status: journal.Error,
 		ErrorType: verdict.Interrupted, Rule: "killed", ExitCode: -1, Session: rec.Session,
 		Parent: rec.Parent, Name: rec.Name, Tags: rec.Tags, Project: rec.Project}
+	if e.Traceparent = rec.Traceparent; rec.Telemetry {
+		e.Telemetry = &rec.Telemetry
+	}
 	if rec.State == supervise.StateWaiting {
 		if e.Attempt = 0; last.Attempt == rec.Attempt { // the wait after it; how much of it was waited is not known
 			e.GateWait = -last.Planned()

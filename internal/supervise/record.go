@@ -58,6 +58,9 @@ type Record struct {
 	Tags    map[string]string `json:"tags,omitempty"`
 	Project string            `json:"project,omitempty"`
 	Parent  string            `json:"parent,omitempty"`
+	// Telemetry says that the run is to be sent as a trace, and Traceparent is the caller's.
+	Telemetry   bool   `json:"telemetry,omitempty"`
+	Traceparent string `json:"traceparent,omitempty"`
 	// Reported says that the owner was found dead and Killed has been told; only processes are left of the run.
 	Reported bool `json:"reported,omitempty"`
 

@@ -40,6 +40,9 @@ func (d *DB) apply(ctx context.Context, conn *sql.Conn, lines []line) error {
 	if err := abandonSessions(ctx, conn, fresh); err != nil {
 		return err
 	}
+	if err := insertOutbox(ctx, conn, fresh); err != nil {
+		return err
+	}
 	if err := upsertRollup(ctx, conn, faults); err != nil {
 		return err
 	}

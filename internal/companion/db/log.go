@@ -208,24 +208,26 @@ func (d *DB) Attempts(ctx context.Context, f Filter) ([]Attempt, error) {
 	}
 	query := "SELECT " + attemptColumns + " FROM attempts a JOIN invocations i ON i.id = a.invocation" + w.String() +
 		" ORDER BY a.timestamp DESC, a.attempt = 0 DESC, a.attempt DESC"
-	return newest(ctx, d, query, w.args, f.Limit, func(r *sql.Rows) (a Attempt, err error) {
-		var ended int64
-		var cost sql.NullFloat64
-		var retryAt, code, first sql.NullInt64
-		var tools, calls string
-		u := &a.Usage
-		err = r.Scan(&a.Invocation, &a.Attempt, &ended, &a.Profile, &a.Command, &a.Status, &a.Class, &a.Error, &a.Rule, &a.ExitCode, &a.Signal,
-			&a.WaitMS, &a.GateWaitMS, &a.ResponseMS, &a.CPUMS, &retryAt, &a.Model, &u.InputTokens, &u.OutputTokens,
-			&u.CacheReadInputTokens, &u.CacheCreationInputTokens, &cost, &u.Unknown, &u.Estimated, &a.Left, &a.Killed, &a.Requests, &a.Session, &code,
-			&first, &a.Inner, &tools, &calls, &a.ToolsCut, &a.InnerMS, &a.PlannedMS)
-		a.Ended, a.RetryAt, u.CostUSD, a.BelayCode = moment(ended), timeOf(retryAt), costOf(cost), codeOf(code)
-		if first.Valid {
-			a.FirstMS = &first.Int64
-		}
-		json.Unmarshal([]byte(tools), &a.Tools) // what is empty stays so
-		json.Unmarshal([]byte(calls), &a.ToolCalls)
-		return a, err
-	})
+	return newest(ctx, d, query, w.args, f.Limit, scanAttempt)
+}
+
+func scanAttempt(r *sql.Rows) (a Attempt, err error) {
+	var ended int64
+	var cost sql.NullFloat64
+	var retryAt, code, first sql.NullInt64
+	var tools, calls string
+	u := &a.Usage
+	err = r.Scan(&a.Invocation, &a.Attempt, &ended, &a.Profile, &a.Command, &a.Status, &a.Class, &a.Error, &a.Rule, &a.ExitCode, &a.Signal,
+		&a.WaitMS, &a.GateWaitMS, &a.ResponseMS, &a.CPUMS, &retryAt, &a.Model, &u.InputTokens, &u.OutputTokens,
+		&u.CacheReadInputTokens, &u.CacheCreationInputTokens, &cost, &u.Unknown, &u.Estimated, &a.Left, &a.Killed, &a.Requests, &a.Session, &code,
+		&first, &a.Inner, &tools, &calls, &a.ToolsCut, &a.InnerMS, &a.PlannedMS)
+	a.Ended, a.RetryAt, u.CostUSD, a.BelayCode = moment(ended), timeOf(retryAt), costOf(cost), codeOf(code)
+	if first.Valid {
+		a.FirstMS = &first.Int64
+	}
+	json.Unmarshal([]byte(tools), &a.Tools) // what is empty stays so
+	json.Unmarshal([]byte(calls), &a.ToolCalls)
+	return a, err
 }
 
 // newest runs a query that has the newest row first, and returns at most limit rows in the order of time.

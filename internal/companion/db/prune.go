@@ -60,6 +60,7 @@ func (d *DB) Prune(ctx context.Context, before time.Time, dry bool) (p Pruned, e
 
 // older are the rows to be removed, by table. An invocation is removed with its attempts, and only when it has ended.
 var older = []struct{ table, where string }{
+	{"outbox", "invocation IN (SELECT id FROM invocations WHERE timestamp < ?1)"},
 	{"attempts", "invocation IN (SELECT id FROM invocations WHERE timestamp < ?1)"},
 	{"invocations", "timestamp < ?1"},
 	{"events", "timestamp < ?1"},

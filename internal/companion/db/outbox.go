@@ -1,0 +1,192 @@
+package db
+
+import (
+	"context"
+	"crypto/rand"
+	"database/sql"
+	"encoding/hex"
+	"errors"
+	"os"
+	"time"
+
+	"github.com/belay-run/belay/internal/flock"
+)
+
+// schema11: the runs that are still to be sent as traces, and what is known of the sending, one row at most. instance tells this record from
+// those of other machines.
+const schema11 = `
+CREATE TABLE outbox (invocation TEXT PRIMARY KEY, provider TEXT) WITHOUT ROWID;
+CREATE TABLE exporter (
+  id INTEGER PRIMARY KEY CHECK (id = 1), instance TEXT NOT NULL, sent INTEGER NOT NULL DEFAULT 0, rejected INTEGER NOT NULL DEFAULT 0,
+  last_sent INTEGER, trouble TEXT, troubled INTEGER
+);
+`
+
+// insertOutbox adds the runs that have ended with one of these lines, if they are to be sent.
+func insertOutbox(ctx context.Context, conn *sql.Conn, lines []line) error {
+	var ended []*line
+	for i := range lines {
+		if l := &lines[i]; l.Telemetry != nil && *l.Telemetry && final(&l.Entry) {
+			ended = append(ended, l)
+		}
+	}
+	_, err := outboxRows.insert(ctx, conn, len(ended), func(i int) []any { return []any{ended[i].Invocation, null(ended[i].Provider)} })
+	return err
+}
+
+var outboxRows = rows{into: "outbox (invocation, provider)", columns: 2, conflict: "DO NOTHING"}
+
+// Unsent is a run that is still to be sent.
+type Unsent struct {
+	Invocation
+	Provider string // whose service it has called, in one word; empty if that is not known
+	Attempts []Attempt
+}
+
+// Outbox returns the runs that are still to be sent, the oldest first: so many at most.
+func (d *DB) Outbox(ctx context.Context, limit int) (list []Unsent, err error) {
+	const some = "(SELECT invocation FROM outbox ORDER BY invocation LIMIT ?)"
+	invocations, err := newest(ctx, d, "SELECT "+invocationColumns+" FROM invocations i WHERE i.id IN "+some+" ORDER BY i.id DESC", []any{limit}, 0, scanInvocation)
+	if err != nil {
+		return nil, err
+	}
+	attempts, err := newest(ctx, d, "SELECT "+attemptColumns+" FROM attempts a JOIN invocations i ON i.id = a.invocation WHERE a.invocation IN "+some+
+		" ORDER BY a.timestamp DESC, a.attempt = 0 DESC, a.attempt DESC", []any{limit}, 0, scanAttempt)
+	if err != nil {
+		return nil, err
+	}
+	providers, err := d.providers(ctx, limit)
+	if err != nil {
+		return nil, err
+	}
+	index := map[string]int{}
+	for _, inv := range invocations {
+		index[inv.ID] = len(list)
+		list = append(list, Unsent{Invocation: inv, Provider: providers[inv.ID]})
+	}
+	for _, a := range attempts {
+		if i, ok := index[a.Invocation]; ok {
+			list[i].Attempts = append(list[i].Attempts, a)
+		}
+	}
+	return list, nil
+}
+
+func (d *DB) providers(ctx context.Context, limit int) (map[string]string, error) {
+	found, err := d.sql.QueryContext(ctx, "SELECT invocation, coalesce(provider, '') FROM outbox ORDER BY invocation LIMIT ?", limit)
+	if err != nil {
+		return nil, err
+	}
+	defer found.Close()
+	providers := map[string]string{}
+	for found.Next() {
+		var id, provider string
+		if err := found.Scan(&id, &provider); err != nil {
+			return nil, err
+		}
+		providers[id] = provider
+	}
+	return providers, found.Err()
+}
+
+// Sent takes runs out of the outbox: they have been sent, of which rejected spans were not taken, or are not to be sent.
+func (d *DB) Sent(ctx context.Context, runs []Unsent, rejected int64) error {
+	return d.write(ctx, func(conn *sql.Conn) error {
+		for _, r := range runs {
+			if _, err := conn.ExecContext(ctx, "DELETE FROM outbox WHERE invocation = ?", r.ID); err != nil {
+				return err
+			}
+		}
+		_, err := conn.ExecContext(ctx, "UPDATE exporter SET sent = sent + ?, rejected = rejected + ?, last_sent = ?", len(runs), rejected, time.Now().UnixMilli())
+		return err
+	})
+}
+
+// ClearOutbox empties the outbox and returns how many runs were in it.
+func (d *DB) ClearOutbox(ctx context.Context) (n int64, err error) {
+	err = d.write(ctx, func(conn *sql.Conn) error {
+		res, err := conn.ExecContext(ctx, "DELETE FROM outbox")
+		if err == nil {
+			n, err = res.RowsAffected()
+		}
+		return err
+	})
+	return n, err
+}
+
+// Exporter is what is known of the sending of telemetry.
+type Exporter struct {
+	Instance string // names this record to receivers
+	Waiting  int64  // runs in the outbox
+	Sent     int64  // runs
+	Rejected int64  // spans that the receiver did not take
+	LastSent time.Time
+	Trouble  string // why it could not be sent, the last time; empty if it could
+	Troubled time.Time
+}
+
+// Exporter tells how the sending of telemetry stands.
+func (d *DB) Exporter(ctx context.Context) (e Exporter, err error) {
+	var last, troubled sql.NullInt64
+	var trouble sql.NullString
+	err = d.sql.QueryRowContext(ctx, "SELECT instance, sent, rejected, last_sent, trouble, troubled FROM exporter").
+		Scan(&e.Instance, &e.Sent, &e.Rejected, &last, &trouble, &troubled)
+	if err != nil && !errors.Is(err, sql.ErrNoRows) {
+		return e, err
+	}
+	if e.Trouble = trouble.String; last.Valid {
+		e.LastSent = moment(last.Int64)
+	}
+	if troubled.Valid {
+		e.Troubled = moment(troubled.Int64)
+	}
+	return e, d.sql.QueryRowContext(ctx, "SELECT count(*) FROM outbox").Scan(&e.Waiting)
+}
+
+// BeginExport gives the record a name for receivers, the first time.
+func (d *DB) BeginExport(ctx context.Context) error {
+	var id [16]byte
+	rand.Read(id[:])
+	return d.write(ctx, func(conn *sql.Conn) error {
+		_, err := conn.ExecContext(ctx, "INSERT INTO exporter (id, instance) VALUES (1, ?) ON CONFLICT DO NOTHING", hex.EncodeToString(id[:]))
+		return err
+	})
+}
+
+// NoteExport puts on record why telemetry could not be sent; nil that it could.
+func (d *DB) NoteExport(ctx context.Context, trouble error) error {
+	return d.write(ctx, func(conn *sql.Conn) error {
+		if trouble == nil {
+			_, err := conn.ExecContext(ctx, "UPDATE exporter SET trouble = NULL, troubled = NULL WHERE trouble IS NOT NULL")
+			return err
+		}
+		_, err := conn.ExecContext(ctx, "UPDATE exporter SET trouble = ?, troubled = ?", trouble.Error(), time.Now().UnixMilli())
+		return err
+	})
+}
+
+// ExportAlone runs send in one process at a time. Of several that want to, one more waits for its turn, and the others leave it to that
+// one, which begins after all they want to be sent was in the log. It reports whether send was run.
+func (d *DB) ExportAlone(send func() error) (ran bool, err error) {
+	lock, held := tryLockFile(d.Path() + ".export")
+	if !held {
+		next, first := tryLockFile(d.Path() + ".export-next")
+		if !first {
+			return false, nil
+		}
+		lock, err = lockFile(d.Path()+".export", flock.Exclusive)
+		closeLock(next)
+		if err != nil {
+			return false, err
+		}
+	}
+	defer closeLock(lock)
+	return true, send()
+}
+
+// closeLock gives a lock back; nil is none.
+func closeLock(f *os.File) {
+	if f != nil {
+		f.Close()
+	}
+}

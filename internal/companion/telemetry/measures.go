@@ -1,0 +1,125 @@
+package telemetry
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+
+	metricspb "go.opentelemetry.io/proto/otlp/metrics/v1"
+
+	"github.com/belay-run/belay/internal/companion/db"
+)
+
+// metrics are all meters of a record as cumulative sums since the time that they begin.
+func (k Kinds) metrics(meters []db.Meter, since, now time.Time) []*metricspb.Metric {
+	b := &builder{start: nano(since), now: nano(now)}
+	for i := range meters {
+		m := &meters[i]
+		if m.Attempts|m.Ended|m.Refused == 0 { // of a hook or an MCP server
+			b.add("belay.faults", "{fault}", "Failures of hooks and MCP servers.", float64(m.Faults), "belay.integration", m.Profile, errorType, m.Class)
+			continue
+		}
+		failure := m.Class
+		if failure == "ok" {
+			failure = ""
+		}
+		b.add("belay.runs", "{run}", "Runs that have ended.", float64(m.Ended), "belay.profile", m.Profile, "belay.class", m.Class, errorType, failure)
+		b.add("belay.attempts", "{attempt}", "Attempts that have ended.", float64(m.Attempts), "belay.profile", m.Profile, "belay.class", m.Class, requestModel, m.Model, errorType, failure)
+		b.add("belay.requests", "{request}", "Requests that commands have made of their services, as far as they tell.", float64(m.Requests), "belay.profile", m.Profile, requestModel, m.Model)
+		for _, w := range m.Waits() {
+			b.add("belay.wait", "s", "Time spent waiting.", float64(w.Milliseconds)/1000, "belay.profile", m.Profile, "belay.wait.reason", w.Reason)
+		}
+		b.add("belay.cost", "{USD}", "Cost in US dollars, as far as it is known.", m.Cost, "belay.profile", m.Profile, requestModel, m.Model)
+		if !k.Agent(m.Profile) && m.Model == "" {
+			continue
+		}
+		by := provider(cmp.Or(k.Provider(m.Profile), m.Profile))
+		b.spread("gen_ai.client.operation.duration", "s", "GenAI operation duration.", &m.Durations, float64(m.Took)/1000, db.DurationBounds[:],
+			operationName, invokeAgent, providerName, by, agentName, m.Profile, requestModel, m.Model, responseModel, m.Model, errorType, failure)
+		for _, side := range []struct {
+			kind    string
+			buckets *db.Buckets
+			sum     int64
+		}{{"input", &m.InputSizes, m.AllInput()}, {"output", &m.OutputSizes, m.Output}} {
+			b.spread("gen_ai.client.token.usage", "{token}", "Number of input and output tokens used.", side.buckets, float64(side.sum), db.TokenBounds[:],
+				operationName, invokeAgent, providerName, by, agentName, m.Profile, requestModel, m.Model, responseModel, m.Model, tokenType, side.kind)
+		}
+	}
+	return b.list
+}
+
+// builder makes metrics, of points with the same attributes one.
+type builder struct {
+	start, now uint64
+	list       []*metricspb.Metric
+	points     map[string]any // by name and attributes
+}
+
+// labelled are attributes of pairs of name and text, and a key that they alone have.
+func labelled(name string, pairs []string) (a attributes, key string) {
+	for i := 0; i+1 < len(pairs); i += 2 {
+		a.text(pairs[i], pairs[i+1])
+	}
+	return a, name + "\x00" + strings.Join(pairs, "\x00")
+}
+
+func (b *builder) metric(name, unit, description string) *metricspb.Metric {
+	if i := slices.IndexFunc(b.list, func(m *metricspb.Metric) bool { return m.Name == name }); i >= 0 {
+		return b.list[i]
+	}
+	m := &metricspb.Metric{Name: name, Unit: unit, Description: description}
+	b.list = append(b.list, m)
+	return m
+}
+
+// add adds to a sum.
+func (b *builder) add(name, unit, description string, value float64, pairs ...string) {
+	if value == 0 {
+		return
+	}
+	a, key := labelled(name, pairs)
+	if p, ok := b.points[key].(*metricspb.NumberDataPoint); ok {
+		p.Value.(*metricspb.NumberDataPoint_AsDouble).AsDouble += value
+		return
+	}
+	m := b.metric(name, unit, description)
+	if m.Data == nil {
+		m.Data = &metricspb.Metric_Sum{Sum: &metricspb.Sum{IsMonotonic: true, AggregationTemporality: metricspb.AggregationTemporality_AGGREGATION_TEMPORALITY_CUMULATIVE}}
+	}
+	p := &metricspb.NumberDataPoint{Attributes: a, StartTimeUnixNano: b.start, TimeUnixNano: b.now, Value: &metricspb.NumberDataPoint_AsDouble{AsDouble: value}}
+	b.keep(key, p)
+	sum := m.GetSum()
+	sum.DataPoints = append(sum.DataPoints, p)
+}
+
+// spread adds to a histogram.
+func (b *builder) spread(name, unit, description string, buckets *db.Buckets, total float64, bounds []float64, pairs ...string) {
+	if buckets.Total() == 0 {
+		return
+	}
+	a, key := labelled(name, pairs)
+	p, ok := b.points[key].(*metricspb.HistogramDataPoint)
+	if !ok {
+		m := b.metric(name, unit, description)
+		if m.Data == nil {
+			m.Data = &metricspb.Metric_Histogram{Histogram: &metricspb.Histogram{AggregationTemporality: metricspb.AggregationTemporality_AGGREGATION_TEMPORALITY_CUMULATIVE}}
+		}
+		p = &metricspb.HistogramDataPoint{Attributes: a, StartTimeUnixNano: b.start, TimeUnixNano: b.now, Sum: new(float64), BucketCounts: make([]uint64, len(buckets)), ExplicitBounds: bounds}
+		b.keep(key, p)
+		h := m.GetHistogram()
+		h.DataPoints = append(h.DataPoints, p)
+	}
+	*p.Sum += total
+	p.Count += uint64(buckets.Total())
+	for i, n := range buckets {
+		p.BucketCounts[i] += uint64(n)
+	}
+}
+
+func (b *builder) keep(key string, point any) {
+	if b.points == nil {
+		b.points = map[string]any{}
+	}
+	b.points[key] = point
+}

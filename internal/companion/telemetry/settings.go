@@ -1,0 +1,237 @@
+// Package telemetry sends what is on record to a receiver of OpenTelemetry: a trace for each run, and metrics of all of them.
+//
+// It does so after the fact, from the record: a run is in the outbox of package db from the moment its last line is folded until a receiver
+// has taken it. A [Sender] that is killed in between sends it again, with the same ids. Where to send is said by OpenTelemetry's standard
+// environment variables, see [FromEnviron]. Nothing is sent of prompts, arguments, output and error messages.
+package telemetry
+
+import (
+	"net"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/belay-run/belay/internal/message"
+)
+
+// Settings say where telemetry is sent, and as whose.
+type Settings struct {
+	Disabled bool // by OTEL_SDK_DISABLED
+	// Traces and Metrics are the receivers; nil if that signal is not sent.
+	Traces, Metrics *Target
+	// Resource are attributes of all that is sent, beside those that Belay knows.
+	Resource []Attribute
+	// Interval is how often metrics are sent by a process that keeps sending.
+	Interval time.Duration
+}
+
+// Attribute is a name with a text.
+type Attribute struct{ Name, Value string }
+
+// Target is where one signal is sent.
+type Target struct {
+	Signal   string // traces or metrics
+	URL      string // with the path, for HTTP
+	GRPC     bool
+	Headers  []Attribute // may hold secrets
+	Gzip     bool
+	Timeout  time.Duration
+	TLS      TLS
+	Insecure bool // without TLS
+}
+
+// TLS are the files for an encrypted connection; empty means those of the system, and no certificate of our own.
+type TLS struct{ CA, Certificate, Key string }
+
+// Address is where it is sent, without what may be secret.
+func (t *Target) Address() string {
+	u, err := url.Parse(t.URL)
+	if err != nil {
+		return ""
+	}
+	if t.GRPC { // the path is that of the method
+		u.Path = ""
+	}
+	return (&url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path}).String()
+}
+
+// Protocol is the name of the protocol.
+func (t *Target) Protocol() string {
+	if t.GRPC {
+		return grpcProtocol
+	}
+	return httpProtocol
+}
+
+const (
+	httpProtocol = "http/protobuf"
+	grpcProtocol = "grpc"
+
+	defaultTimeout  = 10 * time.Second
+	defaultInterval = time.Minute
+)
+
+// FromEnviron reads the standard variables. A value that is not understood is an error, which names the variable and never its value.
+func FromEnviron(getenv func(string) string) (s Settings, err error) {
+	r := reader{getenv: getenv}
+	s.Disabled = strings.EqualFold(r.text("OTEL_SDK_DISABLED"), "true")
+	s.Resource = r.resource()
+	s.Interval = r.milliseconds("OTEL_METRIC_EXPORT_INTERVAL", defaultInterval)
+	if s.Disabled {
+		return s, nil
+	}
+	s.Traces, s.Metrics = r.target("traces"), r.target("metrics")
+	return s, r.err
+}
+
+// reader reads variables and keeps the first error.
+type reader struct {
+	getenv func(string) string
+	err    error
+}
+
+func (r *reader) text(name string) string { return strings.TrimSpace(r.getenv(name)) }
+
+func (r *reader) wrong(name, why string) {
+	if r.err == nil {
+		r.err = message.Error(message.TelemetryVariable(name, why))
+	}
+}
+
+// of is a variable of a signal, or of all signals, and the name of it that was set.
+func (r *reader) of(signal, name string) (value, from string) {
+	from = "OTEL_EXPORTER_OTLP_" + strings.ToUpper(signal) + "_" + name
+	if value = r.text(from); value == "" {
+		from = "OTEL_EXPORTER_OTLP_" + name
+		value = r.text(from)
+	}
+	return value, from
+}
+
+// target is that of a signal; nil if it is not sent.
+func (r *reader) target(signal string) *Target {
+	exporter := "OTEL_" + strings.ToUpper(signal) + "_EXPORTER"
+	switch value := r.text(exporter); value {
+	case "", "otlp":
+	case "none":
+		return nil
+	default:
+		r.wrong(exporter, message.TelemetryOneOf("otlp", "none"))
+		return nil
+	}
+	t := &Target{Signal: signal}
+	switch protocol, name := r.of(signal, "PROTOCOL"); protocol {
+	case "", httpProtocol:
+	case grpcProtocol:
+		t.GRPC = true
+	default: // http/json is one of them
+		r.wrong(name, message.TelemetryOneOf(httpProtocol, grpcProtocol))
+	}
+	r.endpoint(t)
+	switch compression, name := r.of(signal, "COMPRESSION"); compression {
+	case "", "none":
+	case "gzip":
+		t.Gzip = true
+	default:
+		r.wrong(name, message.TelemetryOneOf("gzip", "none"))
+	}
+	headers, name := r.of(signal, "HEADERS")
+	t.Headers = append(t.Headers, r.pairs(headers, name)...)
+	timeout, name := r.of(signal, "TIMEOUT")
+	t.Timeout = r.duration(timeout, name, defaultTimeout)
+	t.TLS.CA, _ = r.of(signal, "CERTIFICATE")
+	t.TLS.Certificate, _ = r.of(signal, "CLIENT_CERTIFICATE")
+	t.TLS.Key, _ = r.of(signal, "CLIENT_KEY")
+	return t
+}
+
+// endpoint sets the address. That of a signal is taken as it is; to that of all signals, HTTP adds the signal's path.
+func (r *reader) endpoint(t *Target) {
+	value, name := r.of(t.Signal, "ENDPOINT")
+	own := strings.Contains(name, strings.ToUpper(t.Signal)+"_ENDPOINT")
+	if value == "" {
+		value = "http://localhost:4318"
+		if t.GRPC {
+			value = "http://localhost:4317"
+		}
+	}
+	if t.GRPC && !strings.Contains(value, "://") { // host:port is an address of gRPC too
+		insecure, _ := r.of(t.Signal, "INSECURE")
+		if scheme := "https://"; strings.EqualFold(insecure, "true") {
+			value = "http://" + value
+		} else {
+			value = scheme + value
+		}
+	}
+	u, err := url.Parse(value)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.RawQuery != "" && t.GRPC {
+		r.wrong(name, message.TelemetryAddress())
+		return
+	}
+	switch {
+	case t.GRPC:
+		if u.Port() == "" {
+			u.Host = net.JoinHostPort(u.Hostname(), "4317")
+		}
+		u.Path, u.RawPath = grpcPath(t.Signal), ""
+	case !own:
+		u.Path, u.RawPath = strings.TrimSuffix(u.Path, "/")+"/v1/"+t.Signal, ""
+	case u.Path == "":
+		u.Path = "/"
+	}
+	if u.User != nil { // as other clients do: a header
+		password, _ := u.User.Password()
+		t.Headers = append(t.Headers, Attribute{"Authorization", basic(u.User.Username(), password)})
+		u.User = nil
+	}
+	t.URL, t.Insecure = u.String(), u.Scheme == "http"
+}
+
+func (r *reader) milliseconds(name string, usual time.Duration) time.Duration {
+	return r.duration(r.text(name), name, usual)
+}
+
+func (r *reader) duration(text, name string, usual time.Duration) time.Duration {
+	if text == "" {
+		return usual
+	}
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || n <= 0 || n > int64(24*time.Hour/time.Millisecond) {
+		r.wrong(name, message.TelemetryMilliseconds())
+		return usual
+	}
+	return time.Duration(n) * time.Millisecond
+}
+
+// pairs reads key=value,key2=value2, in which values are percent-encoded.
+func (r *reader) pairs(text, name string) (list []Attribute) {
+	for part := range strings.SplitSeq(text, ",") {
+		if part = strings.TrimSpace(part); part == "" {
+			continue
+		}
+		key, value, ok := strings.Cut(part, "=")
+		key = strings.TrimSpace(key)
+		value, err := url.PathUnescape(strings.TrimSpace(value))
+		if !ok || key == "" || err != nil || strings.ContainsAny(key+value, "\r\n\x00") {
+			r.wrong(name, message.TelemetryPairs())
+			return nil
+		}
+		list = append(list, Attribute{key, value})
+	}
+	return list
+}
+
+// resource are the attributes that the user gives, the name of the service first.
+func (r *reader) resource() (list []Attribute) {
+	given := r.pairs(r.text("OTEL_RESOURCE_ATTRIBUTES"), "OTEL_RESOURCE_ATTRIBUTES")
+	if name := r.text("OTEL_SERVICE_NAME"); name != "" {
+		list = append(list, Attribute{serviceName, name})
+	}
+	for _, a := range given {
+		if a.Name != serviceName || len(list) == 0 || list[0].Name != serviceName {
+			list = append(list, a)
+		}
+	}
+	return list
+}

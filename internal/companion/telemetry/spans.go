@@ -1,0 +1,219 @@
+package telemetry
+
+import (
+	"cmp"
+	"encoding/hex"
+	"slices"
+	"strconv"
+	"time"
+
+	tracepb "go.opentelemetry.io/proto/otlp/trace/v1"
+
+	"github.com/belay-run/belay/internal/companion/db"
+	"github.com/belay-run/belay/internal/trace"
+)
+
+// Kinds knows of profiles what the record does not say.
+type Kinds struct {
+	// Agent says that the CLI of a profile works for a model.
+	Agent func(profile string) bool
+	// Provider is the service that such a CLI calls unless it says otherwise; empty if that is not known.
+	Provider func(profile string) string
+}
+
+// isAgent says that a run is that of an agent: by its profile, or because it has what only agents have.
+func (k Kinds) isAgent(r *db.Unsent) bool {
+	return k.Agent(r.Profile) || r.Model != "" || r.Session != ""
+}
+
+// spans are those of a run: the run itself, and below it its attempts, what it has waited for, and the tools that an agent has used.
+func (k Kinds) spans(r *db.Unsent) (list []*tracepb.Span) {
+	run := trace.OfRun(r.ID, r.Trace)
+	root := newSpan(run, run.Span, "", r.Started, r.Ended)
+	if caller, ok := trace.Parse(r.Trace); ok {
+		root.ParentSpanId = bytesOf(caller.Span)
+		root.Flags |= uint32(tracepb.SpanFlags_SPAN_FLAGS_CONTEXT_HAS_IS_REMOTE_MASK | tracepb.SpanFlags_SPAN_FLAGS_CONTEXT_IS_REMOTE_MASK)
+	}
+	var a attributes
+	agent := k.isAgent(r)
+	if agent {
+		root.Name, root.Kind = invokeAgent+" "+r.Profile, tracepb.Span_SPAN_KIND_CLIENT
+		a.text(operationName, invokeAgent)
+		a.text(providerName, provider(cmp.Or(r.Provider, k.Provider(r.Profile), r.Profile)))
+		a.text(agentName, r.Profile)
+		a.text(requestModel, r.Model)
+		a.text(responseModel, r.Model)
+		a.text(conversationID, r.Session)
+		usage(&a, r.Usage.InputTokens, r.Usage.OutputTokens, r.Usage.CacheReadInputTokens, r.Usage.CacheCreationInputTokens)
+		cost(&a, r.Usage.CostUSD, r.Usage.Estimated)
+	} else {
+		root.Name = r.Profile
+	}
+	a.text("belay.run.id", r.ID)
+	a.text("belay.run.parent", r.Parent)
+	a.text("belay.profile", r.Profile)
+	a.text("belay.command", r.Command)
+	a.text("belay.fallback", r.Fallback)
+	a.text("belay.class", r.Class)
+	a.text("belay.status", r.Status)
+	a.number("belay.attempts", int64(r.Invocation.Attempts))
+	a.some("belay.requests", r.Requests)
+	a.some("belay.inner_retries", r.Inner)
+	a.float("belay.wait", float64(r.WaitMS)/1000)
+	if r.BelayCode != nil {
+		a.number("belay.exit_code", int64(*r.BelayCode))
+	}
+	a.number("process.exit.code", int64(r.ExitCode))
+	a.text("belay.gate", r.Gate)
+	a.text("belay.name", r.Name)
+	for _, key := range sortedKeys(r.Tags) {
+		a.text("belay.tag."+key, r.Tags[key])
+	}
+	finish(root, a, r.Class)
+	list = append(list, root)
+	return append(list, k.below(r, run, agent)...)
+}
+
+// below are the spans below that of the run, in the order of time.
+func (k Kinds) below(r *db.Unsent, run trace.Parent, agent bool) (list []*tracepb.Span) {
+	left := r.Started // when the attempt before ended
+	class := ""       // and why
+	for i := range r.Attempts {
+		at := &r.Attempts[i]
+		began := at.Ended.Add(-time.Duration(at.ResponseMS) * time.Millisecond)
+		gate := began.Add(-time.Duration(at.GateWaitMS) * time.Millisecond)
+		if class != "" && gate.Sub(left) > 0 {
+			list = append(list, waitSpan(run, r.ID, at.Attempt, "backoff", class, "", left, gate))
+		}
+		if at.GateWaitMS > 0 {
+			list = append(list, waitSpan(run, r.ID, at.Attempt, "gate", "", r.Gate, gate, began))
+		}
+		left, class = at.Ended, at.Class
+		if at.Attempt > 0 {
+			list = append(list, k.attempt(r, at, run, began, agent)...)
+		}
+	}
+	return list
+}
+
+// waitSpan is a wait before an attempt: after a failure of that class, or for that gate.
+func waitSpan(run trace.Parent, id string, attempt int, reason, class, gate string, from, to time.Time) *tracepb.Span {
+	s := newSpan(run, trace.Span(id, "wait/"+reason, attempt), run.Span, from, to)
+	s.Name = "wait " + reason
+	var a attributes
+	a.text("belay.wait.reason", reason)
+	a.text("belay.wait.class", class)
+	a.text("belay.gate", gate)
+	s.Attributes = a
+	return s
+}
+
+// attempt are the spans of an attempt: its own, and one for each call of a tool that the record has.
+func (k Kinds) attempt(r *db.Unsent, at *db.Attempt, run trace.Parent, began time.Time, agent bool) []*tracepb.Span {
+	own := trace.OfAttempt(r.ID, r.Trace, at.Attempt).Span
+	s := newSpan(run, own, run.Span, began, at.Ended)
+	s.Name = "attempt " + strconv.Itoa(at.Attempt)
+	var a attributes
+	if agent {
+		a.text(agentName, at.Profile)
+		a.text(requestModel, at.Model)
+		a.text(responseModel, at.Model)
+		a.text(conversationID, at.Session)
+		usage(&a, at.Usage.InputTokens, at.Usage.OutputTokens, at.Usage.CacheReadInputTokens, at.Usage.CacheCreationInputTokens)
+		cost(&a, at.Usage.CostUSD, at.Usage.Estimated)
+	}
+	a.number("belay.attempt", int64(at.Attempt))
+	a.text("belay.profile", at.Profile)
+	a.text("belay.command", at.Command)
+	a.text("belay.class", at.Class)
+	a.text("belay.status", at.Status)
+	a.text("belay.rule", at.Rule)
+	a.some("belay.requests", at.Requests)
+	a.some("belay.inner_retries", at.Inner)
+	if at.InnerMS > 0 {
+		a.float("belay.inner_wait", float64(at.InnerMS)/1000)
+	}
+	if at.FirstMS != nil {
+		a.float("belay.first_token", float64(*at.FirstMS)/1000)
+	}
+	a.float("belay.cpu_time", float64(at.CPUMS)/1000)
+	a.number("process.exit.code", int64(at.ExitCode))
+	a.text("belay.signal", at.Signal)
+	a.some("belay.tools_cut", int64(at.ToolsCut))
+	finish(s, a, at.Class)
+	list := []*tracepb.Span{s}
+	for i, call := range at.ToolCalls {
+		from := began.Add(seconds(call.Start))
+		to := from.Add(seconds(call.Time))
+		if to.After(at.Ended) { // both are rounded
+			to = at.Ended
+		}
+		if from.After(to) {
+			from = to
+		}
+		t := newSpan(run, trace.Span(r.ID, "tool", at.Attempt, i), own, from, to)
+		t.Name = executeTool + " " + call.Name
+		var a attributes
+		a.text(operationName, executeTool)
+		a.text(toolName, call.Name)
+		t.Attributes = a
+		list = append(list, t)
+	}
+	return list
+}
+
+// newSpan is a span of the run's trace.
+func newSpan(run trace.Parent, id, parent string, from, to time.Time) *tracepb.Span {
+	flags, _ := strconv.ParseUint(run.Flags, 16, 8)
+	s := &tracepb.Span{TraceId: bytesOf(run.Trace), SpanId: bytesOf(id), Kind: tracepb.Span_SPAN_KIND_INTERNAL, Flags: uint32(flags) | uint32(tracepb.SpanFlags_SPAN_FLAGS_CONTEXT_HAS_IS_REMOTE_MASK),
+		StartTimeUnixNano: nano(from), EndTimeUnixNano: max(nano(from), nano(to))}
+	if parent != "" {
+		s.ParentSpanId = bytesOf(parent)
+	}
+	return s
+}
+
+// finish adds attributes, and marks a span of what has failed. What went wrong is said by its class alone: messages hold output.
+func finish(s *tracepb.Span, a attributes, class string) {
+	a.failure(class)
+	s.Attributes = a
+	if class != "ok" {
+		s.Status = &tracepb.Status{Code: tracepb.Status_STATUS_CODE_ERROR}
+	}
+}
+
+// usage adds tokens. The conventions count those from the cache as input too.
+func usage(a *attributes, input, output, cacheRead, cacheNew int64) {
+	if input|output|cacheRead|cacheNew == 0 {
+		return
+	}
+	a.number(inputTokens, input+cacheRead+cacheNew)
+	a.number(outputTokens, output)
+	a.some(cacheReadTokens, cacheRead)
+	a.some(cacheNewTokens, cacheNew)
+}
+
+func cost(a *attributes, usd *float64, estimated bool) {
+	if usd != nil {
+		a.float("belay.cost", *usd)
+		a.yes("belay.cost.estimated", estimated)
+	}
+}
+
+func bytesOf(id string) []byte {
+	data, _ := hex.DecodeString(id) // it was made or checked by package trace
+	return data
+}
+
+func nano(t time.Time) uint64 { return uint64(max(t.UnixNano(), 0)) }
+
+func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
+
+func sortedKeys(tags map[string]string) []string {
+	keys := make([]string, 0, len(tags))
+	for key := range tags {
+		keys = append(keys, key)
+	}
+	slices.Sort(keys)
+	return keys
+}

@@ -1,0 +1,256 @@
+//go:build !norecord
+
+package companion
+
+import (
+	"context"
+	"errors"
+	"os"
+	"time"
+
+	"github.com/belay-run/belay/internal/agent"
+	"github.com/belay-run/belay/internal/agent/generic"
+	"github.com/belay-run/belay/internal/companion/db"
+	"github.com/belay-run/belay/internal/companion/telemetry"
+	"github.com/belay-run/belay/internal/config"
+	"github.com/belay-run/belay/internal/message"
+	"github.com/belay-run/belay/internal/profile"
+	"github.com/belay-run/belay/internal/state"
+	"github.com/belay-run/belay/internal/term"
+)
+
+const (
+	// sendWithin is how long belay telemetry tries to send.
+	sendWithin = 30 * time.Second
+	// sendEvery is how often --follow looks for runs to send.
+	sendEvery = 2 * time.Second
+)
+
+// telemetryCommand is belay telemetry.
+func telemetryCommand(ctx context.Context, from caller, args *arguments) (int, error) {
+	settings, err := telemetry.FromEnviron(os.Getenv)
+	if err != nil {
+		return 0, &usageError{err: err}
+	}
+	own, _, err := config.Load(config.Given{}, generic.Name)
+	if err != nil {
+		return 0, err
+	}
+	q := newQuestion(from, args)
+	if q.on("follow") && (q.on("discard") || q.json) {
+		other := "--json"
+		if q.on("discard") {
+			other = "--discard"
+		}
+		return 0, &usageError{err: message.Error(message.NotTogether("--follow", other))}
+	}
+	err = q.ask(ctx)
+	defer q.close()
+	if err != nil {
+		return 0, err
+	}
+	if q.on("discard") {
+		return 0, q.discard(ctx)
+	}
+	s := &telemetry.Sender{DB: q.db, Settings: settings, Kinds: kinds()}
+	defer s.Close()
+	if q.on("follow") {
+		return 0, q.keepSending(ctx, s)
+	}
+	before, err := q.db.Exporter(ctx)
+	if err != nil {
+		return 0, err
+	}
+	var sent telemetry.Sent
+	var trouble error
+	if on := own.Telemetry || endpointSet(); !settings.Disabled && (on || before.Waiting > 0) {
+		limited, cancel := context.WithTimeout(ctx, sendWithin)
+		sent, trouble = sendAlone(limited, s, true)
+		cancel()
+	}
+	after, err := q.db.Exporter(ctx)
+	if err != nil {
+		return 0, err
+	}
+	code := 0
+	if trouble != nil {
+		q.say(trouble.Error())
+		code = codeFailed
+	}
+	if q.json {
+		return code, term.JSON(q.out, telemetryState(own.Telemetry, &settings, after, sent))
+	}
+	return code, q.telemetryText(own.Telemetry, &settings, after, sent)
+}
+
+// endpointSet says that the environment names a receiver.
+func endpointSet() bool {
+	for _, name := range []string{"OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_METRICS_ENDPOINT"} {
+		if os.Getenv(name) != "" {
+			return true
+		}
+	}
+	return false
+}
+
+// kinds is what the registry knows of profiles.
+func kinds() telemetry.Kinds {
+	return telemetry.Kinds{
+		Agent: func(name string) bool {
+			d := profile.Find(name)
+			return d != nil && d.IsAgent()
+		},
+		Provider: func(name string) string {
+			p, err := profile.Bind(name, []string{name}, nil, "")
+			if a, ok := p.(agent.Agent); ok && err == nil {
+				return a.Info().Provider
+			}
+			return ""
+		},
+	}
+}
+
+// sendAlone brings the record up to date and sends, unless another process is doing so.
+func sendAlone(ctx context.Context, s *telemetry.Sender, metrics bool) (sent telemetry.Sent, err error) {
+	_, err = s.DB.ExportAlone(func() error {
+		if _, err := s.DB.Fold(ctx); err != nil {
+			return err
+		}
+		sent, err = s.Send(ctx, metrics)
+		return err
+	})
+	return sent, err
+}
+
+// sendFolded is what belayd does in the background after a run with telemetry. Nobody reads its messages: the record keeps them.
+func sendFolded(ctx context.Context, d *db.DB) error {
+	settings, err := telemetry.FromEnviron(os.Getenv)
+	if err != nil {
+		return errors.Join(d.BeginExport(ctx), d.NoteExport(ctx, err))
+	}
+	if _, err := config.ReadUser(); err != nil { // which declares profiles
+		return err
+	}
+	s := &telemetry.Sender{DB: d, Settings: settings, Kinds: kinds()}
+	defer s.Close()
+	_, err = sendAlone(ctx, s, true)
+	return err
+}
+
+// discard forgets what waits.
+func (q *question) discard(ctx context.Context) error {
+	n, err := q.db.ClearOutbox(ctx)
+	if err != nil {
+		return err
+	}
+	if q.json {
+		return term.JSON(q.out, struct {
+			Discarded int64 `json:"discarded"`
+		}{n})
+	}
+	return term.Line(q.out, message.TelemetryDiscarded(n))
+}
+
+// keepSending sends runs as they end, and metrics again and again, until the context ends. A trouble is said once.
+func (q *question) keepSending(ctx context.Context, s *telemetry.Sender) error {
+	if s.Settings.Disabled {
+		return term.Line(q.out, message.TelemetryDisabled())
+	}
+	dir, err := state.DefaultDir()
+	if err != nil {
+		return err
+	}
+	said := ""
+	var due time.Time
+	for {
+		metrics := !time.Now().Before(due)
+		if metrics {
+			due = time.Now().Add(s.Settings.Interval)
+			(&state.State{Dir: dir}).ReportKilled() // what cannot be written now is found later
+		}
+		limited, cancel := context.WithTimeout(ctx, sendWithin)
+		_, err := sendAlone(limited, s, metrics)
+		cancel()
+		text := ""
+		if err != nil && ctx.Err() == nil {
+			text = err.Error()
+		}
+		if text != "" && text != said {
+			q.say(text)
+		}
+		said = text
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(sendEvery):
+		}
+	}
+}
+
+// targetJSON is a receiver for programs.
+type targetJSON struct {
+	Address  string `json:"address"`
+	Protocol string `json:"protocol"`
+}
+
+// telemetryJSON is how the sending stands, for programs. Fields are only ever added.
+type telemetryJSON struct {
+	Setting  bool        `json:"setting"`  // runs are sent unless a flag says otherwise
+	Disabled bool        `json:"disabled"` // by OTEL_SDK_DISABLED
+	Traces   *targetJSON `json:"traces"`   // null if they are not sent
+	Metrics  *targetJSON `json:"metrics"`
+	SentNow  int         `json:"sent_now"` // runs
+	Spans    int         `json:"spans_now"`
+	Waiting  int64       `json:"waiting"` // runs
+	Sent     int64       `json:"sent"`
+	Rejected int64       `json:"rejected_spans"`
+	LastSent *time.Time  `json:"last_sent"`
+	Error    string      `json:"error,omitempty"` // of the last time
+	ErrorAt  *time.Time  `json:"error_at,omitempty"`
+}
+
+func telemetryState(on bool, s *telemetry.Settings, e db.Exporter, sent telemetry.Sent) telemetryJSON {
+	return telemetryJSON{Setting: on, Disabled: s.Disabled, Traces: targetOf(s.Traces), Metrics: targetOf(s.Metrics), SentNow: sent.Runs, Spans: sent.Spans, Waiting: e.Waiting,
+		Sent: e.Sent, Rejected: e.Rejected, LastSent: momentOf(e.LastSent), Error: e.Trouble, ErrorAt: momentOf(e.Troubled)}
+}
+
+func targetOf(t *telemetry.Target) *targetJSON {
+	if t == nil {
+		return nil
+	}
+	return &targetJSON{t.Address(), t.Protocol()}
+}
+
+func momentOf(t time.Time) *time.Time {
+	if t.IsZero() {
+		return nil
+	}
+	return &t
+}
+
+// telemetryText says how the sending stands.
+func (q *question) telemetryText(on bool, s *telemetry.Settings, e db.Exporter, sent telemetry.Sent) error {
+	if s.Disabled {
+		return term.Line(q.out, message.TelemetryDisabled())
+	}
+	if !on {
+		term.Line(q.out, message.TelemetryOff())
+		if e.Waiting == 0 && e.Sent == 0 && !endpointSet() {
+			return nil
+		}
+	}
+	for _, t := range []*telemetry.Target{s.Traces, s.Metrics} {
+		if t != nil {
+			term.Line(q.out, message.TelemetryTo(t.Signal, t.Address(), t.Protocol()))
+		}
+	}
+	last := ""
+	if !e.LastSent.IsZero() {
+		last = q.clock(e.LastSent)
+	}
+	err := term.Line(q.out, message.TelemetrySent(sent.Runs, e.Waiting, e.Sent, last))
+	if e.Trouble != "" {
+		err = term.Line(q.out, message.TelemetryTrouble(q.clock(e.Troubled), e.Trouble))
+	}
+	return err
+}
