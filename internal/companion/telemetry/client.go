@@ -188,7 +188,8 @@ func (c *client) unreached(err error) error {
 	if errors.Is(err, context.DeadlineExceeded) {
 		text = message.TelemetryNoAnswer(c.target.Timeout)
 	}
-	return &refusal{text: message.TelemetryFailed(c.target.Signal, c.target.Address(), text), again: true}
+	_, untrusted := errors.AsType[*tls.CertificateVerificationError](err) // which no repetition changes
+	return &refusal{text: message.TelemetryFailed(c.target.Signal, c.target.Address(), text), again: !untrusted}
 }
 
 func (c *client) httpAnswer(res *http.Response, data []byte) (answer, error) {

@@ -1,0 +1,85 @@
+package telemetry_test
+
+import (
+	"crypto/tls"
+	"encoding/pem"
+	"fmt"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/belay-run/belay/internal/companion/telemetry"
+)
+
+func TestFromEnviron(t *testing.T) {
+	const all = "OTEL_EXPORTER_OTLP_"
+	for _, tt := range []struct {
+		env             []string
+		traces, metrics string
+	}{
+		{nil, "http://localhost:4318/v1/traces http/protobuf 10s", "http://localhost:4318/v1/metrics http/protobuf 10s"},
+		{[]string{all + "PROTOCOL=grpc"}, "http://localhost:4317 grpc 10s", "http://localhost:4317 grpc 10s"},
+		{[]string{all + "ENDPOINT=https://c.example/otlp/", all + "TIMEOUT=500"}, "https://c.example/otlp/v1/traces http/protobuf 500ms", "https://c.example/otlp/v1/metrics http/protobuf 500ms"},
+		{[]string{all + "TRACES_ENDPOINT=http://c:1/x", all + "METRICS_PROTOCOL=grpc", all + "METRICS_ENDPOINT=http://d:2"}, "http://c:1/x http/protobuf 10s", "http://d:2 grpc 10s"},
+		{[]string{all + "PROTOCOL=grpc", all + "ENDPOINT=c:99", "OTEL_METRICS_EXPORTER=none"}, "https://c:99 grpc 10s", ""},
+		{[]string{"OTEL_SDK_DISABLED=true"}, "", ""},
+	} {
+		s, err := telemetry.FromEnviron(getenv(tt.env))
+		if got := fmt.Sprint(describe(s.Traces), "|", describe(s.Metrics)); err != nil || got != tt.traces+"|"+tt.metrics {
+			t.Errorf("%v: %s %v", tt.env, got, err)
+		}
+	}
+	for env, name := range map[string]string{all + "PROTOCOL=http/json": all + "PROTOCOL must be http/protobuf or grpc", all + "ENDPOINT=localhost:4318": all + "ENDPOINT is not an address",
+		all + "HEADERS=hunter2": all + "HEADERS is not a list", all + "TRACES_TIMEOUT=-1": all + "TRACES_TIMEOUT is not a number", all + "COMPRESSION=zstd": all + "COMPRESSION must be",
+		"OTEL_TRACES_EXPORTER=zipkin": "OTEL_TRACES_EXPORTER must be"} {
+		if _, err := telemetry.FromEnviron(getenv([]string{env})); err == nil || !strings.HasPrefix(err.Error(), name) || strings.Contains(err.Error(), "hunter2") {
+			t.Errorf("%s: %v", env, err)
+		}
+	}
+}
+
+func getenv(env []string) func(string) string {
+	return func(name string) string {
+		for _, kv := range env {
+			if value, ok := strings.CutPrefix(kv, name+"="); ok {
+				return value
+			}
+		}
+		return ""
+	}
+}
+
+func describe(t *telemetry.Target) string {
+	if t == nil {
+		return ""
+	}
+	return t.Address() + " " + t.Protocol() + " " + t.Timeout.String()
+}
+
+// With TLS, a receiver is trusted by the certificate that the variables name, and by no other.
+func TestTLS(t *testing.T) {
+	for _, protocol := range []string{"http/protobuf", "grpc"} {
+		w := newWorld(t)
+		server := httptest.NewUnstartedServer(w.receiver)
+		server.EnableHTTP2 = true
+		server.TLS = &tls.Config{MinVersion: tls.VersionTLS12}
+		server.StartTLS()
+		defer server.Close()
+		w.env["OTEL_EXPORTER_OTLP_ENDPOINT"], w.env["OTEL_EXPORTER_OTLP_PROTOCOL"] = server.URL, protocol
+		w.env["OTEL_EXPORTER_OTLP_TIMEOUT"] = "2000"
+		w.append(plainRun("run-1"))
+		if _, err := w.send(); err == nil || !strings.Contains(err.Error(), "certificate") {
+			t.Errorf("%s: %v", protocol, err)
+		}
+		path := filepath.Join(t.TempDir(), "ca.pem")
+		if err := os.WriteFile(path, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw}), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		w.env["OTEL_EXPORTER_OTLP_CERTIFICATE"] = path
+		if _, err := w.send(); err != nil || len(w.receiver.Spans()) != 2 || w.receiver.Trouble() != nil {
+			t.Errorf("%s: %v, %d spans, %v", protocol, err, len(w.receiver.Spans()), w.receiver.Trouble())
+		}
+	}
+}
