@@ -87,6 +87,7 @@ check: .tools/staticcheck
 	.tools/staticcheck ./...
 	go vet -C bench ./...
 	go vet -C tools ./...
+	go vet -C browser ./...
 	go build -tags norecord ./internal/companion
 
 # The race detector needs cgo, and cgo a C compiler; the product itself does not.
@@ -94,6 +95,7 @@ unit:
 	@scripts/setup-tests $(if $(FULL),full)
 	BELAY_TEST_FULL=$(FULL) BELAY_TEST_ROUNDS=$(ROUNDS) BELAY_TEST_KILLS=$(KILLS) scripts/unit 90 retry verdict internal/supervise breaker gate internal/engine .
 	go test -C tools ./man ./markdown
+	go test -C browser -count=1 .
 
 fuzz:
 	@scripts/fuzz $(if $(FULL),20000x guided,1000x)
@@ -108,7 +110,7 @@ cross:
 
 bench: build ## product and peers, interleaved, as ratios; see docs/performance.md
 	@scripts/setup-bench
-	cd bench && go build -trimpath -ldflags '-s -w' -o ../bin/ ./bare ./process ./throughput ./library ./breaker ./mcp ./record ./shim ./batch
+	cd bench && go build -trimpath -ldflags '-s -w' -o ../bin/ ./bare ./process ./throughput ./library ./breaker ./mcp ./record ./shim ./batch ./page
 	@$(call copied,bin/bare)
 	bin/process -bin bin
 	bin/library
@@ -116,6 +118,7 @@ bench: build ## product and peers, interleaved, as ratios; see docs/performance.
 	bin/throughput -bin bin
 	bin/mcp -bin bin
 	bin/record -bin bin
+	bin/page -bin bin
 	bin/batch -bin bin
 	scripts/setup-clis >/dev/null
 	bin/belay rehearse --script 200 -- bin/shim -rounds 50 -talks -last '"type":"result"' -say '{"type":"user","message":{"role":"user","content":"say hi"},"parent_tool_use_id":null}' \

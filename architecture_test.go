@@ -209,7 +209,7 @@ func TestArchitecture_BelayLinksNothingHeavy(t *testing.T) {
 }
 
 // testSupport are directories with programs and packages for tests, examples and measurements.
-var testSupport = []string{"bench", "examples", "internal/agent/agenttest", "internal/clitest", "internal/compare", "internal/e2e",
+var testSupport = []string{"bench", "browser", "examples", "internal/agent/agenttest", "internal/clitest", "internal/compare", "internal/e2e",
 	"internal/faulttest", "internal/gatetest", "internal/term/termtest", "scripts", "tools"}
 
 // opens are the places that open files without package safefile, and why.

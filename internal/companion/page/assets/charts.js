@@ -36,10 +36,10 @@ function start(t, step) {
 }
 
 /** scale is a round number that is not below the largest value, and the lines below it. */
-export function scale(most) {
+export function scale(most, whole) {
   if (!(most > 0)) return { top: 1, lines: [0, 1] };
   const unit = 10 ** Math.floor(Math.log10(most));
-  const step = [0.2, 0.25, 0.5, 1, 2, 2.5].map((n) => n * unit).find((n) => most / n <= 5);
+  const step = Math.max(whole ? 1 : 0, [0.2, 0.25, 0.5, 1, 2, 2.5].map((n) => n * unit).find((n) => most / n <= 5 && (!whole || Number.isInteger(n) || n < 1)));
   const lines = [];
   for (let v = 0; v < most + step - 1e-9 * step; v += step) lines.push(v);
   if (lines[lines.length - 1] < most) lines.push(lines[lines.length - 1] + step);
@@ -51,10 +51,10 @@ const W = 1000, L = 62, R = 8, T = 10, B = 26;
 /**
  * chart draws series over times. series: [{name, color, values}], values in the order of times, null for none. kind: bars (one on another) or lines.
  */
-export function chart({ title, times, step, series, format, kind = 'bars', height = 230, max }) {
+export function chart({ title, times, step, series, format, kind = 'bars', height = 230, max, whole }) {
   const sum = (i) => series.reduce((n, s) => n + (s.values[i] || 0), 0);
   const most = kind === 'bars' ? Math.max(0, ...times.map((_, i) => sum(i))) : Math.max(0, ...series.flatMap((s) => s.values.map((v) => v || 0)));
-  const { top, lines } = max ? { top: max, lines: [0, 0.25, 0.5, 0.75, 1].map((n) => n * max) } : scale(most);
+  const { top, lines } = max ? { top: max, lines: [0, 0.25, 0.5, 0.75, 1].map((n) => n * max) } : scale(most, whole);
   const H = height, plot = H - T - B, width = (W - L - R) / Math.max(1, times.length);
   const x = (i) => L + i * width, y = (v) => T + plot * (1 - v / top);
   const every = Math.max(1, Math.ceil(times.length / (step === 'hour' ? 12 : 10)));
@@ -82,10 +82,10 @@ export function chart({ title, times, step, series, format, kind = 'bars', heigh
       open = true;
     });
     return [h('path', { class: 'curve', color: s.color, d: parts.join('') }),
-      times.length <= 62 && s.values.map((v, i) => v !== null && v !== undefined && h('circle', { class: 'knot', color: s.color, cx: x(i) + width / 2, cy: y(v), r: 2.6 }))];
+      times.length <= 62 && s.values.map((v, i) => v !== null && v !== undefined && h('path', { class: 'knot', color: s.color, d: `M${(x(i) + width / 2).toFixed(1)} ${y(v).toFixed(1)}h.01` }))];
   }) : null;
   return h('figure', { class: 'chart', 'data-key': 'chart-' + title },
-    h('figcaption', {}, h('h3', {}, title), series.length > 1 && h('ul', { class: 'legend' }, series.map((s) => h('li', {}, h('span', { class: 'swatch', color: s.color, 'aria-hidden': 'true' }), s.name)))),
+    h('figcaption', {}, h('h2', {}, title), series.length > 1 && h('ul', { class: 'legend' }, series.map((s) => h('li', {}, h('span', { class: 'swatch', color: s.color, 'aria-hidden': 'true' }), s.name)))),
     times.length === 0 ? h('p', { class: 'quiet' }, 'Nothing on record for this period.') : [
       h('div', { class: 'plot' },
         h('svg', { viewBox: `0 0 ${W} ${H}`, preserveAspectRatio: 'none', 'aria-hidden': 'true', class: 'h' + H },

@@ -28,5 +28,5 @@ const any = (list, value, text) => [['', 'any'], ...(value && !list.includes(val
 export function select(name, label, value, options) {
   const s = h('select', { name }, options.map(([v, text]) => h('option', { value: v, selected: v === (value || '') }, text)));
   s.value = value || '';
-  return h('label', { 'data-key': name, class: value && name !== 'since' && name !== 'by' ? 'set' : '' }, h('span', {}, label), s);
+  return h('label', { 'data-key': name, class: value && !['since', 'by', 'show'].includes(name) ? 'set' : '' }, h('span', {}, label), s);
 }

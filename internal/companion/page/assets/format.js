@@ -18,6 +18,7 @@ export function dollars(n, approx) {
 /** span writes milliseconds in two units at most. */
 export function span(ms) {
   if (ms === null || ms === undefined) return '–';
+  if (ms === 0) return '0s';
   if (ms < 1000) return `${Math.round(ms)}ms`;
   const s = ms / 1000;
   if (s < 60) return `${s < 10 ? s.toFixed(1) : Math.floor(s)}s`;

@@ -34,7 +34,7 @@ export function render(d, { query, link, choices: c }) {
       figure('refused', count(t.refused), 'not started at all', t.refused > 0 && 'wait')),
     h('div', { class: 'two' },
       h('section', { 'data-key': 'rate', class: 'panel' }, chart({ title: `Success rate, ${unit}`, times, step: d.step, kind: 'lines', max: 1, series: [{ name: 'success', color: 'good', values: each(rate) }], format: percent })),
-      h('section', { 'data-key': 'classes', class: 'panel' }, chart({ title: `Failed attempts by class, ${unit}`, times, step: d.step, series: failures.length ? failures : [{ name: 'failed', color: 'fail', values: each(() => 0) }], format: count })),
+      h('section', { 'data-key': 'classes', class: 'panel' }, chart({ title: `Failed attempts by class, ${unit}`, times, step: d.step, series: failures.length ? failures : [{ name: 'failed', color: 'fail', values: each(() => 0) }], format: count, whole: true })),
       h('section', { 'data-key': 'waits', class: 'panel' }, chart({ title: `Time spent waiting, ${unit}`, times, step: d.step, series: [{ name: 'waited', color: 'c2', values: each((s) => s.wait_ms) }], format: span })),
       h('section', { 'data-key': 'first', class: 'panel' }, chart({ title: `Time to the first token, ${unit}`, times: d.first_tokens.length ? times : [], step: d.step, kind: 'lines',
         series: [{ name: 'half of all', color: 'c0', values: took('p50_ms') }, { name: '90 %', color: 'c3', values: took('p90_ms') }], format: span }))),

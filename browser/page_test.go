@@ -1,0 +1,257 @@
+package browser_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
+
+	"github.com/belay-run/belay/browser"
+)
+
+// hostile is what a command, a name or an error could be that wants to be read as something else.
+const hostile = `<script>window.pwned=1</script><img src=x onerror="window.pwned=1">"'>` + "\x1b[31m"
+
+// world is a state directory with what real rehearsals have left in it, and a log with hostile fields.
+type world struct {
+	*testing.T
+	belay, dir string
+	env        []string
+}
+
+func newWorld(t *testing.T) *world {
+	bin := os.Getenv("BELAY_TEST_BIN")
+	if bin == "" {
+		bin = t.TempDir()
+		build := exec.Command("go", "build", "-o", bin, "./cmd/belay", "./cmd/belayd")
+		build.Dir = ".."
+		if out, err := build.CombinedOutput(); err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
+	}
+	bin, err := filepath.Abs(bin)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := &world{T: t, belay: filepath.Join(bin, "belay"), dir: t.TempDir()}
+	w.env = append(os.Environ(), "BELAY_STATE_DIR="+filepath.Join(w.dir, "state"), "XDG_CONFIG_HOME="+filepath.Join(w.dir, "config"), "TZ=UTC", "BELAY_FOLD=off")
+	return w
+}
+
+// rehearse runs a real agent, if it is there, against stand-ins.
+func (w *world) rehearse(script string, args ...string) {
+	clis := os.Getenv("BELAY_TEST_CLIS")
+	if clis == "" {
+		clis, _ = filepath.Abs("../.clis")
+	}
+	found, _ := filepath.Glob(filepath.Join(clis, args[len(args)-1][:strings.IndexByte(args[len(args)-1]+" ", ' ')]+"-*"))
+	if len(found) == 0 {
+		if os.Getenv("CI") != "" {
+			w.Fatalf("no agent in %s", clis)
+		}
+		w.Logf("no agent in %s: its rehearsal is left out", clis)
+		return
+	}
+	words := strings.Fields(args[len(args)-1])
+	cmd := exec.Command(w.belay, append(append([]string{"rehearse", "--dir", w.dir, "--script", script}, args[:len(args)-1]...), append([]string{"--", filepath.Join(found[len(found)-1], words[0])}, words[1:]...)...)...)
+	cmd.Env, cmd.Dir = w.env, w.dir
+	if out, err := cmd.CombinedOutput(); err != nil {
+		if _, ended := err.(*exec.ExitError); !ended {
+			w.Fatalf("%v\n%s", err, out)
+		}
+	}
+}
+
+// log appends a line to the log.
+func (w *world) log(entry map[string]any) {
+	data, err := json.Marshal(entry)
+	if err != nil {
+		w.Fatal(err)
+	}
+	os.MkdirAll(filepath.Join(w.dir, "state"), 0o700)
+	f, err := os.OpenFile(filepath.Join(w.dir, "state", "log.jsonl"), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	if err != nil {
+		w.Fatal(err)
+	}
+	defer f.Close()
+	if _, err := f.Write(append(data, '\n')); err != nil {
+		w.Fatal(err)
+	}
+}
+
+// start runs belay and does not wait for it.
+func (w *world) start(args ...string) {
+	cmd := exec.Command(w.belay, args...)
+	cmd.Env, cmd.Dir = w.env, w.dir
+	if err := cmd.Start(); err != nil {
+		w.Fatal(err)
+	}
+	done := make(chan struct{})
+	go func() { cmd.Wait(); close(done) }()
+	w.Cleanup(func() {
+		select {
+		case <-done:
+		default:
+			cmd.Process.Signal(os.Interrupt)
+			<-done
+		}
+	})
+}
+
+// axe is axe-core, which finds what keeps people from using a page; empty if it could not be had.
+func axe(t *testing.T) string {
+	data, err := os.ReadFile("../.tools/axe-4.14.0/axe.min.js")
+	if err != nil {
+		if os.Getenv("CI") != "" {
+			t.Fatal(err)
+		}
+		t.Log("without axe-core, which scripts/setup-tests installs")
+	}
+	return string(data)
+}
+
+func at(ago time.Duration) string {
+	return time.Now().Add(-ago).UTC().Format("2006-01-02T15:04:05.000Z")
+}
+
+// The whole page in a real browser, in one go: a browser takes seconds to start.
+func TestPage(t *testing.T) {
+	if browser.Chromium() == "" {
+		if os.Getenv("CI") != "" {
+			t.Fatal("there is no Chromium; scripts/setup-tests installs it")
+		}
+		t.Skip("there is no Chromium; scripts/setup-tests installs it")
+	}
+	w := newWorld(t)
+	w.rehearse("429(retry-after=1), tool(bash: sleep 1), 200(text=hello, in=1200, out=80)", "--name", "nightly", "--tag", "team=web", "claude -p hi")
+	w.rehearse("401", "--name", "review", "codex exec hi")
+	for i, class := range []string{"network", "auth", "overloaded", "rate_limit"} {
+		w.log(map[string]any{"timestamp": at(time.Duration(i+1) * 20 * time.Hour), "invocation": fmt.Sprintf("made-000%d", i), "profile": "claude", "command": "claude", "attempt": 1, "status": "error",
+			"error_type": class, "error": "it failed", "exit_code": 1, "response_time": 2.5, "model": "opus", "first_token": 1.2, "usage": map[string]any{"input_tokens": 1000, "output_tokens": 50, "total_cost_usd": 0.25}})
+	}
+	w.log(map[string]any{"timestamp": at(time.Minute), "invocation": "made-hostile", "profile": "generic", "command": hostile, "name": hostile, "tags": map[string]string{"team": hostile}, "project": "/" + hostile,
+		"attempt": 1, "status": "error", "error_type": "unknown", "error": hostile, "rule": hostile, "exit_code": 1, "response_time": 1, "model": hostile, "session_id": "s-1", "gate": hostile,
+		"tools": []map[string]any{{"name": hostile, "count": 1, "time": 1}}})
+	w.log(map[string]any{"timestamp": at(time.Minute), "kind": "hook", "event": "crash", "profile": "hook:" + hostile, "command": hostile, "status": "error", "error_type": "crash", "error": hostile})
+	w.log(map[string]any{"timestamp": at(time.Minute), "kind": "alert", "event": "raised", "profile": hostile, "error": hostile, "detail": map[string]any{"failures": 5, "within_s": 600}})
+	w.log(map[string]any{"timestamp": at(time.Minute), "kind": "audit", "event": "gate_hold", "gate": hostile, "status": "success", "detail": map[string]any{"reason": hostile}})
+
+	site, err := browser.Serve(w.belay, w.env)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer site.Stop()
+	tab, end := browser.Open(t.Context())
+	defer end()
+	check := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	value := func(js string) (text string) {
+		t.Helper()
+		check(chromedp.Run(tab, chromedp.Evaluate(js, &text)))
+		return text
+	}
+	open := func(query string) {
+		t.Helper()
+		check(tab.Go(site.Origin() + "/?" + query))
+		check(tab.Until(query, `document.querySelector("main h1") && !document.querySelector("[data-loading]") && document.querySelector("#live .live")`))
+	}
+	says := func(text string) {
+		t.Helper()
+		check(tab.Until(text, fmt.Sprintf("document.querySelector('main').innerText.includes(%q)", text)))
+	}
+
+	check(tab.Go(site.Address))
+	check(tab.Until("entered", `document.querySelector("#live .live")`))
+	if where := value("location.href"); strings.Contains(where, "token") {
+		t.Errorf("the token is still in the address: %s", where)
+	}
+	says("Nothing is running")
+
+	// Live: within a second of the event, cancelled by a button.
+	w.start("run", "--name", "sleeper", "--", "sleep", "60")
+	records := filepath.Join(w.dir, "state", "runs", "*")
+	for list, _ := filepath.Glob(records); len(list) == 0; list, _ = filepath.Glob(records) {
+		time.Sleep(5 * time.Millisecond)
+	}
+	begun := time.Now()
+	says("sleeper")
+	t.Logf("a new run is seen after %v", time.Since(begun).Round(time.Millisecond))
+	check(chromedp.Run(tab, chromedp.Click(`[data-act=cancel]`), chromedp.WaitVisible(`dialog[open]`), chromedp.Click(`dialog .primary`)))
+	says("Nothing is running")
+
+	// A gate is held and reset.
+	check(chromedp.Run(tab, chromedp.Click(`[data-act=hold]`), chromedp.WaitVisible(`dialog[open]`), chromedp.SendKeys(`dialog [name=key]`, "api"), chromedp.SendKeys(`dialog [name=reason]`, "maintenance"), chromedp.Click(`dialog .primary`)))
+	says("maintenance")
+	check(chromedp.Run(tab, chromedp.Click(`[data-gate=api] [data-act=reset]`), chromedp.WaitVisible(`dialog[open]`), chromedp.Click(`dialog .primary`)))
+	check(tab.Until("reset", `!document.querySelector("[data-gate=api]")`))
+
+	// Filters are in the address, and survive a reload.
+	open("view=past")
+	says("it failed")
+	check(chromedp.Run(tab, chromedp.Evaluate(`(() => { const s = document.querySelector("select[name=class]"); s.value = "auth"; s.dispatchEvent(new Event("change", {bubbles: true})); })()`, nil)))
+	check(tab.Until("filtered", `location.search.includes("class=auth") && [...document.querySelectorAll("tbody .badge")].every((b) => b.textContent === "auth")`))
+	check(chromedp.Run(tab, chromedp.Reload()))
+	check(tab.Until("after a reload", `document.querySelector("select[name=class]")?.value === "auth" && document.querySelector("tbody .badge") && [...document.querySelectorAll("tbody .badge")].every((b) => b.textContent === "auth")`))
+	check(chromedp.Run(tab, chromedp.NavigateBack()))
+
+	// Every view, in every size and scheme: nothing is wider than the screen, nothing keeps people out, nothing recorded was taken for HTML.
+	script := axe(t)
+	shots := os.Getenv("BELAY_TEST_SHOTS")
+	for i, query := range []string{"view=now", "view=past", "view=past&tab=sessions", "view=past&tab=alerts", "view=past&tab=audit", "view=run&id=made-hostile", "view=spend", "view=spend&by=name&show=tokens", "view=health"} {
+		open(query)
+		for _, size := range []struct {
+			width int64
+			dark  bool
+		}{{1440, false}, {1440, true}, {390, true}, {390, false}} {
+			check(tab.Size(size.width, 900, size.dark))
+			var wide int64
+			check(chromedp.Run(tab, chromedp.Evaluate(`document.documentElement.scrollWidth`, &wide)))
+			if wide > size.width {
+				t.Errorf("%s is %d wide on a screen of %d", query, wide, size.width)
+			}
+			if script != "" && (size.width == 1440) != size.dark {
+				if found := violations(t, tab, script); found != "" {
+					t.Errorf("%s, %+v:\n%s", query, size, found)
+				}
+			}
+			if shots != "" {
+				check(tab.Picture(filepath.Join(shots, fmt.Sprintf("%02d-%d-%v.png", i, size.width, size.dark)), true))
+			}
+		}
+		if value("String(window.pwned) + document.querySelectorAll('main script, main img').length") != "undefined0" {
+			t.Errorf("%s has taken what is on record for HTML", query)
+		}
+	}
+	check(tab.Size(1440, 900, false))
+	for _, address := range tab.Requests() {
+		if u, err := url.Parse(address); err != nil || u.Scheme != "data" && !strings.HasPrefix(address, site.Origin()+"/") {
+			t.Errorf("it asked for %s", address)
+		}
+	}
+	if said := tab.Said(); len(said) > 0 {
+		t.Errorf("the browser complains: %q", said)
+	}
+}
+
+// violations are what axe-core finds. It is put in by the browser, not by the page, whose policy would not have it.
+func violations(t *testing.T, tab *browser.Tab, script string) string {
+	t.Helper()
+	var found string
+	err := chromedp.Run(tab, chromedp.Evaluate(script+"; true", nil), chromedp.Evaluate(`axe.run(document, {resultTypes: ["violations"]}).then((r) =>
+		r.violations.map((v) => v.id + ": " + v.help + "\n" + v.nodes.slice(0, 3).map((n) => "    " + n.html.slice(0, 160) + " " + n.failureSummary).join("\n")).join("\n"))`, &found, awaited))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found
+}
