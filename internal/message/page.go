@@ -73,6 +73,9 @@ func PageReadOnly() string {
 	return "nothing can be changed here: belay ui was started with --read-only"
 }
 
+// PageManyTails refuses to show the output of one more run.
+func PageManyTails() string { return "too many pages show the output of a run. Close one of them" }
+
 // PageUnclear refuses a request that cannot be read.
 func PageUnclear() string { return "this request cannot be read" }
 

@@ -27,6 +27,7 @@ func pageMessages(say func(name, text string)) {
 	say("PageGetOnly", message.PageGetOnly())
 	say("PageMethod", message.PageMethod("POST"))
 	say("PageReadOnly", message.PageReadOnly())
+	say("PageManyTails", message.PageManyTails())
 	say("PageUnclear", message.PageUnclear())
 	say("HoldLength", message.HoldLength(31*24*time.Hour))
 }

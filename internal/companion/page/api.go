@@ -74,17 +74,19 @@ func (s *Server) api(w http.ResponseWriter, r *http.Request) {
 	s.touch()
 	read, isView := views[r.URL.Path]
 	change, isChange := changes[r.URL.Path]
-	stream := r.URL.Path == "/api/changes"
+	stream, tail := r.URL.Path == "/api/changes", r.URL.Path == "/api/tail"
 	want := http.MethodGet
 	if isChange {
 		want = http.MethodPost
 	}
 	switch {
-	case !isView && !isChange && !stream:
+	case !isView && !isChange && !stream && !tail:
 		refuse(w, http.StatusNotFound, message.PageNotFound())
 	case r.Method != want:
 		w.Header().Set("Allow", want)
 		refuse(w, http.StatusMethodNotAllowed, message.PageMethod(want))
+	case tail:
+		s.tail(w, r)
 	case stream:
 		s.feed.serve(w, r, hello{Version: s.feed.current(), ReadOnly: s.ReadOnly})
 	case isView:

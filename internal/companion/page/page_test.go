@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -20,6 +21,7 @@ import (
 	"github.com/belay-run/belay/internal/companion/page"
 	"github.com/belay-run/belay/internal/companion/view"
 	"github.com/belay-run/belay/internal/journal"
+	"github.com/belay-run/belay/internal/look"
 	"github.com/belay-run/belay/internal/state"
 	"github.com/belay-run/belay/internal/supervise"
 )
@@ -145,6 +147,9 @@ func TestPage_Refuses(t *testing.T) {
 		{"a session in a cookie", call{path: "/api/now", header: map[string]string{"Cookie": "session=" + strings.TrimPrefix(session, "Bearer ")}}, 401},
 		{"a change without a session", call{method: "POST", path: "/api/cancel", body: `{"id":"x"}`}, 401},
 		{"the stream without a session", call{path: "/api/changes"}, 401},
+		{"the output of a run without a session", call{path: "/api/tail?id=x"}, 401},
+		{"the output of a run that there is not", call{path: "/api/tail?id=../../x", session: session}, 404},
+		{"the output of a run by POST", call{method: "POST", path: "/api/tail?id=x", session: session}, 405},
 		{"a used ticket", call{method: "POST", path: "/api/session", body: `{"token":"` + used + `"}`}, 403},
 		{"no ticket", call{method: "POST", path: "/api/session", body: `{}`}, 403},
 		{"a ticket that cannot be read", call{method: "POST", path: "/api/session", body: `token`}, 400},
@@ -283,8 +288,12 @@ func TestPage_GatesAreHeldAndReset(t *testing.T) {
 
 // stream reads events, which it sends to the channel as "name data".
 func (s *site) stream(session string) (events chan string, leave func()) {
+	return s.streamOf("/api/changes", session)
+}
+
+func (s *site) streamOf(path, session string) (events chan string, leave func()) {
 	ctx, cancel := context.WithCancel(s.t.Context())
-	req, err := http.NewRequestWithContext(ctx, "GET", "http://"+s.at+"/api/changes", nil)
+	req, err := http.NewRequestWithContext(ctx, "GET", "http://"+s.at+path, nil)
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -388,4 +397,41 @@ func TestPage_ManyPagesAndASlowOne(t *testing.T) {
 		all.Go(func() { comes(t, events, `"id":"aaaaaaaa-1"`) })
 	}
 	all.Wait()
+}
+
+// What a run prints is told to who looks, through a socket that is there only for so long.
+func TestPage_OutputOfARun(t *testing.T) {
+	s := newSite(t, page.Options{})
+	const id = "aaaaaaaa-bbbb-1"
+	rec, err := s.state.CreateRecord(supervise.Record{ID: id, Command: "claude", Profile: "claude", Started: time.Now(), Attempt: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	events, leave := s.streamOf("/api/tail?id="+id, s.enter())
+	defer leave()
+	comes(t, events, "hello ")
+	conns := s.state.Looks().Dial(id, map[string]bool{})
+	if len(conns) != 1 {
+		t.Fatalf("%d look", len(conns))
+	}
+	sockets, err := filepath.Glob(filepath.Join(s.state.Looks().Dir, "*"))
+	if err != nil || len(sockets) != 1 {
+		t.Fatalf("sockets: %v, %v", sockets, err)
+	}
+	if info, err := os.Lstat(sockets[0]); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("the socket: %v, %v", info.Mode(), err)
+	}
+	sender := look.NewSender(conns[0], func() {})
+	defer sender.Close()
+	if err := sender.Send(look.NewLine(1, []byte("hello from the agent"))); err != nil {
+		t.Fatal(err)
+	}
+	comes(t, events, `line {"attempt":1,"text":"hello from the agent"}`)
+	if err := rec.Remove(); err != nil {
+		t.Fatal(err)
+	}
+	comes(t, events, "end ")
+	if left, _ := filepath.Glob(sockets[0]); len(left) > 0 {
+		t.Errorf("%v is left", left)
+	}
 }

@@ -49,12 +49,13 @@ type Server struct {
 	door  *door
 	feed  *feed
 	cache cache
-	seen  atomic.Int64 // when it was last asked, in nanoseconds
+	tails chan struct{} // one for each page that looks at the output of a run
+	seen  atomic.Int64  // when it was last asked, in nanoseconds
 }
 
 // New returns a server that is ready to be asked.
 func New(o Options) *Server {
-	s := &Server{Options: o, door: newDoor(), feed: newFeed(o.Source)}
+	s := &Server{Options: o, door: newDoor(), feed: newFeed(o.Source), tails: make(chan struct{}, maxTails)}
 	s.touch()
 	return s
 }

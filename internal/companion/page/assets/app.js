@@ -3,6 +3,7 @@
 import { h, show } from './dom.js';
 import { enter, get, post, stream, Refused } from './api.js';
 import { span, shortID } from './format.js';
+import { look } from './output.js';
 import * as now from './now.js';
 import * as past from './past.js';
 import * as run_ from './run.js';
@@ -30,6 +31,7 @@ function draw() {
     data ? view.render(data, { query: query(), readOnly: state.readOnly, now: state.now, choices: state.choices, link }) :
       [h('h1', {}, view.title), h('p', { class: 'quiet', 'data-loading': true }, 'Loading…')]);
   tick();
+  look(document.querySelector('[data-output]'));
 }
 
 const address = () => location.search;

@@ -33,6 +33,7 @@ export function morph(from, to) {
     if (from.getAttribute(name) !== value && !keep(from, name)) from.setAttribute(name, value);
   }
   if (to.style && from.style && from.style.cssText !== to.style.cssText) from.style.cssText = to.style.cssText;
+  if (to.dataset && to.dataset.output) return; // which is filled elsewhere
   const old = [...from.childNodes];
   const next = [...to.childNodes];
   const byKey = new Map(old.filter((n) => n.dataset && n.dataset.key).map((n) => [n.dataset.key, n]));

@@ -28,7 +28,7 @@ export function render(d, { link, readOnly, now }) {
       d.session_id && fact('Session', h('a', { href: link('past', { session: d.session_id }), 'data-link': true }, shortID(d.session_id)))),
     d.resume && h('p', { class: 'resume' }, 'Continue its session: ', resume(d.resume)),
     h('section', { 'data-key': 'timeline' }, h('h2', {}, 'Timeline'), d.attempt_list.length ? timeline(d) : h('p', { class: 'quiet' }, 'Its first attempt is not over.')),
-    h('section', { 'data-key': 'output', id: 'output-of', 'data-output': live ? d.id : null }),
+    live && live.kind === 'run' && h('section', { 'data-key': 'output-' + d.id, 'data-output': d.id }),
     d.inside.length > 0 && h('section', { 'data-key': 'inside' }, h('h2', {}, 'Started in this run'), runTable(d.inside, link, '')),
   ];
 }

@@ -1,0 +1,60 @@
+package view
+
+import (
+	"context"
+	"os"
+	"time"
+
+	"github.com/belay-run/belay/internal/look"
+	"github.com/belay-run/belay/internal/overview"
+)
+
+// Tail returns what a run that is under way prints, from now on. The channel is closed when the run has ended, or the context.
+func (s *Source) Tail(ctx context.Context, id string) (<-chan look.Line, error) {
+	if !s.underWay(id) {
+		return nil, os.ErrNotExist
+	}
+	l, err := s.State.Looks().Listen(id)
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	lines := make(chan look.Line)
+	go func() { // a run that prints nothing does not connect, and ends without a word
+		defer cancel()
+		for s.underWay(id) {
+			select {
+			case <-ctx.Done():
+				return
+			case <-time.After(time.Second):
+			}
+		}
+	}()
+	go func() {
+		defer close(lines)
+		defer cancel()
+		defer l.Close()
+		for line, err := range l.Lines(ctx) {
+			if err != nil {
+				return
+			}
+			select {
+			case lines <- line:
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+	return lines, nil
+}
+
+// underWay reports whether a run is.
+func (s *Source) underWay(id string) bool {
+	runs, _ := overview.Runs(s.State.Records())
+	for _, r := range runs {
+		if r.ID == id {
+			return true
+		}
+	}
+	return false
+}
