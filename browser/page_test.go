@@ -208,8 +208,8 @@ func TestPage(t *testing.T) {
 	// Every view, in every size and scheme: nothing is wider than the screen, nothing keeps people out, nothing recorded was taken for HTML.
 	script := axe(t)
 	shots := os.Getenv("BELAY_TEST_SHOTS")
-	for i, query := range []string{"view=now", "view=past", "view=past&tab=sessions", "view=past&tab=alerts", "view=past&tab=audit", "view=run&id=made-hostile", "view=spend", "view=spend&by=name&show=tokens", "view=health"} {
-		open(query)
+	look := func(name string) {
+		t.Helper()
 		for _, size := range []struct {
 			width int64
 			dark  bool
@@ -218,23 +218,48 @@ func TestPage(t *testing.T) {
 			var wide int64
 			check(chromedp.Run(tab, chromedp.Evaluate(`document.documentElement.scrollWidth`, &wide)))
 			if wide > size.width {
-				t.Errorf("%s is %d wide on a screen of %d", query, wide, size.width)
+				t.Errorf("%s is %d wide on a screen of %d", name, wide, size.width)
 			}
 			if script != "" && (size.width == 1440) != size.dark {
 				if found := violations(t, tab, script); found != "" {
-					t.Errorf("%s, %+v:\n%s", query, size, found)
+					t.Errorf("%s, %+v:\n%s", name, size, found)
 				}
 			}
 			if shots != "" {
-				check(tab.Picture(filepath.Join(shots, fmt.Sprintf("%02d-%d-%v.png", i, size.width, size.dark)), true))
+				check(tab.Picture(filepath.Join(shots, fmt.Sprintf("%s-%d-%v.png", strings.NewReplacer("&", "-", "=", "-").Replace(name), size.width, size.dark)), true))
 			}
 		}
 		if value("String(window.pwned) + document.querySelectorAll('main script, main img').length") != "undefined0" {
-			t.Errorf("%s has taken what is on record for HTML", query)
+			t.Errorf("%s has taken what is on record for HTML", name)
+		}
+	}
+	for _, query := range []string{"view=now", "view=past", "view=past&tab=sessions", "view=past&tab=alerts", "view=past&tab=audit", "view=run&id=made-hostile", "view=spend", "view=spend&by=name&show=tokens", "view=health"} {
+		open(query)
+		look(query)
+	}
+
+	// The report is the same in a file, which asks nobody for anything.
+	report := filepath.Join(w.dir, "report.html")
+	cmd := exec.Command(w.belay, "report", "--since", "all", "-o", report)
+	cmd.Env = w.env
+	if out, err := cmd.CombinedOutput(); err != nil || len(out) > 0 {
+		t.Fatalf("%v: %s", err, out)
+	}
+	asked := len(tab.Requests())
+	check(tab.Size(1440, 900, false))
+	check(tab.Go("file://" + report))
+	check(tab.Until("the report", `document.querySelectorAll("main .part").length === 5`))
+	for _, text := range []string{"it failed", "nightly", "Why attempts failed", "opus"} {
+		says(text)
+	}
+	look("report")
+	for _, address := range tab.Requests()[asked:] {
+		if address != "file://"+report && !strings.HasPrefix(address, "data:") {
+			t.Errorf("the report asked for %s", address)
 		}
 	}
 	check(tab.Size(1440, 900, false))
-	for _, address := range tab.Requests() {
+	for _, address := range tab.Requests()[:asked] {
 		if u, err := url.Parse(address); err != nil || u.Scheme != "data" && !strings.HasPrefix(address, site.Origin()+"/") {
 			t.Errorf("it asked for %s", address)
 		}

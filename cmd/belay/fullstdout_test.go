@@ -5,6 +5,7 @@ package main
 import (
 	"bytes"
 	"os"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -20,8 +21,8 @@ var answers = map[string][]string{
 	"belay":                       {"", "--help", "--version", "help", "help run", "help exit-codes"},
 	"belay run":                   {"run --dry-run -- true", "run --dry-run --output-format json -- true"},
 	"belay batch":                 {"batch --dry-run config/belay/config.toml -- true"},
-	"belay batch status":          {"batch status config/belay/config.toml", "batch status --json config/belay/config.toml"},
-	"belay batch results":         {"batch results --help"},
+	"belay batch status":          {"batch status results.jsonl", "batch status --json results.jsonl"},
+	"belay batch results":         {"batch results results.jsonl"},
 	"belay explain":               {"explain --exit-code 1", "explain --json --exit-code 1"},
 	"belay ps":                    {"ps", "ps --json", "ps --reap"},
 	"belay top":                   {"top", "top --json"},
@@ -64,6 +65,7 @@ var answers = map[string][]string{
 	"belay alerts":                {"alerts"},
 	"belay audit":                 {"audit", "audit --json"},
 	"belay metrics":               {"metrics"},
+	"belay report":                {"report", "report --format md"},
 	"belay telemetry":             {"telemetry", "telemetry --json", "telemetry --discard"},
 	"belay prune":                 {"prune --older-than 90d --dry-run", "prune --older-than 90d --json"},
 	"belay completion":            {"completion --help"},
@@ -92,6 +94,10 @@ func TestFullStdout(t *testing.T) {
 		r := withRecord(t)
 		r.start("belay", "run", "--", "sh", "-c", "echo ready; exec sleep 300")
 		r.line("ready")
+		result := `{"task":"a","hash":"0123456789abcdef","state":"done","cost_usd":0,"index":0,"line":1,"begun":"new","ended":"2026-11-17T00:00:00Z","success":true,"result":"x"}` + "\n"
+		if err := os.WriteFile(filepath.Join(r.dir, "results.jsonl"), []byte(result), 0o600); err != nil {
+			t.Fatal(err)
+		}
 		for path, calls := range answers {
 			if !changing[path] {
 				r.failFull(append(calls, strings.TrimPrefix(path+" --help", "belay "))...)

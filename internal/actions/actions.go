@@ -128,7 +128,7 @@ func (r Report) cost(unknown string) string {
 func (r Report) Summary() string {
 	state := "✅ ok"
 	if !r.Success {
-		state = "❌ " + code(r.Class)
+		state = "❌ " + Code(r.Class)
 	}
 	cost := "unknown"
 	if r.Cost != nil {
@@ -138,7 +138,7 @@ func (r Report) Summary() string {
 		}
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "### belay: %s\n\n", code(r.Command))
+	fmt.Fprintf(&b, "### belay: %s\n\n", Code(r.Command))
 	b.WriteString(message.ActionColumns() + "\n|---|--:|--:|--:|--:|--:|--:|--:|\n")
 	fmt.Fprintf(&b, "| %s | %d | %d | %s | %s | %d | %d | %s |\n", state, r.ExitCode, r.Attempts, round(r.Waited), round(r.Duration), r.Input, r.Output, cost)
 	failures := r.Retried
@@ -155,10 +155,10 @@ func (r Report) Summary() string {
 			}
 			continue
 		}
-		fmt.Fprintf(&b, "| %d | %s | %d | %s |\n", f.Attempt, code(f.Class), max(f.Times, 1), code(f.Text))
+		fmt.Fprintf(&b, "| %d | %s | %d | %s |\n", f.Attempt, Code(f.Class), max(f.Times, 1), Code(f.Text))
 	}
 	if r.Session != "" {
-		fmt.Fprintf(&b, "\nSession: %s\n", code(r.Session))
+		fmt.Fprintf(&b, "\nSession: %s\n", Code(r.Session))
 	}
 	b.WriteString("\n")
 	return b.String()
@@ -169,10 +169,10 @@ func round(d time.Duration) time.Duration { return d.Round(100 * time.Millisecon
 // What is shown in a summary: of a text so many columns, and so many failures. The runner drops a summary of more than a mebibyte.
 const maxText, maxRows = 2000, 50
 
-// code is a text in a cell or a line of Markdown that means nothing but itself. It stands in code spans: within those there are no
+// Code is a text in a cell or a line of Markdown that means nothing but itself. It stands in code spans: within those there are no
 // marks, HTML, links, mentions or references, and character references are not read either. Only a vertical line would end the cell
 // there too, so it stands between two spans.
-func code(text string) string {
+func Code(text string) string {
 	parts := strings.Split(printable.CutEnd(printable.Line(text), maxText, "…"), "|")
 	for i, part := range parts {
 		parts[i] = span(part)

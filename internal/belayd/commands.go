@@ -250,6 +250,25 @@ detached runs that ended before then.`,
 			},
 		},
 		{
+			Name:    "report",
+			Use:     "report [-o FILE]",
+			Summary: "Write runs, costs and health to one file",
+			Examples: `Make a page of the last week, for a mail or an artifact:
+  belay report -o report.html
+Make one of a month of one project:
+  belay report --since 30d --project . -o report.html
+Add the figures to the summary of a job in GitHub Actions:
+  belay report --format md --since 24h >> "$GITHUB_STEP_SUMMARY"`,
+			Long: `Writes what belay ui shows of the past to one HTML file: what was spent, how reliable it was, which runs there were and which of them failed, with charts. The file loads nothing
+from the network. With --format md it is the figures alone, as Markdown.
+
+The report has the errors, names, tags and directories of runs in it, and no prompts and no output.`,
+			Flags: slices.Concat([]Flag{
+				{Name: "output", Short: "o", Arg: "FILE", Help: "replace FILE instead of printing"},
+				{Name: "format", Arg: "NAME", Default: "html", Help: "html or md (default html)", Values: []string{"html", "md"}},
+			}, []Flag{profile("only runs of this profile")}, labels(), reportTimes()),
+		},
+		{
 			Name:    "metrics",
 			Use:     "metrics [-o FILE]",
 			Summary: "Print counters and gauges for Prometheus",
@@ -299,6 +318,13 @@ func times() []Flag {
 		{Name: "until", Arg: "T", Group: Filters, Help: "end before T, written as for --since"},
 		{Name: "json", Help: "print JSON, one object per line"},
 	}
+}
+
+// reportTimes are the flags that say which time a report is about.
+func reportTimes() []Flag {
+	list := times()[:2]
+	list[0].Default, list[0].Help = "7d", list[0].Help+" (default 7d); all for everything"
+	return list
 }
 
 // narrowing are the flags that choose among runs.

@@ -91,7 +91,7 @@ func (q *question) times() error {
 		name, text string
 		into       *time.Time
 	}{{"since", q.text("since"), &q.filter.Since}, {"until", q.text("until"), &q.filter.Until}} {
-		if t.text == "" {
+		if t.text == "" || t.name == "since" && t.text == "all" {
 			continue
 		}
 		at, err := when.Parse(t.text, q.now)

@@ -15,6 +15,6 @@ func init() {
 	maps.Copy(commands, map[string]func(context.Context, caller, *arguments) (int, error){
 		belayd.Fold: foldCommand, belayd.CheckDatabase: checkDatabaseCommand,
 		"log": logCommand, "stats": statsCommand, "events": eventsCommand, "sessions": sessionsCommand, "alerts": alertsCommand,
-		"audit": auditCommand, "prune": pruneCommand, belayd.UI: uiCommand, "metrics": metricsCommand, belayd.Telemetry: telemetryCommand,
+		"audit": auditCommand, "prune": pruneCommand, belayd.UI: uiCommand, "metrics": metricsCommand, "report": reportCommand, belayd.Telemetry: telemetryCommand,
 	})
 }

@@ -9,6 +9,15 @@ import (
 
 // pageMessages are those of belay ui.
 func pageMessages(say func(name, text string)) {
+	from := time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC)
+	say("NotAReportFormat", message.NotAReportFormat("pdf"))
+	say("ReportTitle", message.ReportTitle(&from, nil, from.AddDate(0, 0, 7)))
+	say("ReportTitle/of all", message.ReportTitle(nil, nil, from))
+	say("ReportFigures", message.ReportFigures())
+	say("ReportModels", message.ReportModels())
+	say("ReportProfiles", message.ReportProfiles())
+	say("ReportClasses", message.ReportClasses())
+	say("ReportFailed", message.ReportFailed())
 	say("PageAt", message.PageAt("http://127.0.0.1:7000"))
 	say("PageAddress", message.PageAddress("http://127.0.0.1:7000/#token=ABC"))
 	say("PageNotOpened", message.PageNotOpened(errors.New(message.PageNoDesktop())))

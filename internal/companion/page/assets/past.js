@@ -42,8 +42,8 @@ export function table(name, columns, rows, none) {
 const labels = (r) => [r.name && h('span', { class: 'tag' }, r.name), Object.entries(r.tags || {}).map(([k, v]) => h('span', { class: 'tag' }, `${k}=${v}`))];
 
 /** runRows are runs as a table has them. */
-export function runTable(list, link, none) {
-  return table('Runs', [['Ended'], ['Result'], ['Command'], ['Took', 'num wide'], ['Waited', 'num wide'], ['Attempts', 'num wide'], ['Tokens', 'num wide'], ['Cost', 'num'], ['Project', 'wide'], ['Error', 'long wide']],
+export function runTable(list, link, none, name = 'Runs') {
+  return table(name, [['Ended'], ['Result'], ['Command'], ['Took', 'num wide'], ['Waited', 'num wide'], ['Attempts', 'num wide'], ['Tokens', 'num wide'], ['Cost', 'num'], ['Project', 'wide'], ['Error', 'long wide']],
     list.map((r) => ({ key: r.id, cells: [
       h('a', { href: link('run', { id: r.id }), 'data-link': true, title: `${full(r.timestamp)}, run ${r.id}` }, when(r.timestamp)), badge(r), [r.command, ' ', r.fallback && h('span', { class: 'tag' }, '→ ' + r.fallback), labels(r)],
       span(r.response_ms), r.wait_ms > 0 ? span(r.wait_ms) : '', String(r.attempts), r.usage.input_tokens + r.usage.output_tokens > 0 ? short(r.usage.input_tokens + r.usage.output_tokens) : '',

@@ -1,0 +1,133 @@
+package page
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	_ "embed"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/belay-run/belay/internal/companion/view"
+)
+
+// frame is the page of a report, with places for what goes into it.
+//
+//go:embed report.html
+var frame string
+
+// Report is what belay report shows: views of belay ui, as they were at one moment.
+type Report struct {
+	Made   time.Time   `json:"made"`
+	Spend  view.Spend  `json:"spend"`
+	Health view.Health `json:"health"`
+	Failed view.Runs   `json:"failed"`
+	Runs   view.Runs   `json:"runs"`
+	Alerts any         `json:"alerts"`
+}
+
+// NewReport asks for the views of a report. The filters are those of the page's address.
+func NewReport(ctx context.Context, s *view.Source, q url.Values) (*Report, error) {
+	r := &Report{Made: time.Now()}
+	failures := maps.Clone(q)
+	if failures.Get("class") == "" {
+		failures.Set("class", "failed")
+	}
+	for _, part := range []struct {
+		ask  func(context.Context, url.Values) (any, error)
+		q    url.Values
+		into func(any)
+	}{
+		{s.Spend, q, func(v any) { r.Spend = v.(view.Spend) }},
+		{s.Health, q, func(v any) { r.Health = v.(view.Health) }},
+		{s.Runs, failures, func(v any) { r.Failed = v.(view.Runs) }},
+		{s.Runs, q, func(v any) { r.Runs = v.(view.Runs) }},
+		{s.Alerts, q, func(v any) { r.Alerts = v }},
+	} {
+		got, err := part.ask(ctx, part.q)
+		if err != nil {
+			return nil, err
+		}
+		part.into(got)
+	}
+	return r, nil
+}
+
+// HTML is the report as one file, which asks nobody for anything: the policy in it lets its own script and styles in, and nothing else.
+func (r *Report) HTML() ([]byte, error) {
+	data, err := json.Marshal(r) // which escapes what could end a script
+	if err != nil {
+		return nil, err
+	}
+	script, err := bundle("report.js")
+	if err != nil {
+		return nil, err
+	}
+	style, err := assets.ReadFile("assets/style.css")
+	if err != nil {
+		return nil, err
+	}
+	icon, err := assets.ReadFile("assets/icon.svg")
+	if err != nil {
+		return nil, err
+	}
+	return []byte(strings.NewReplacer("{{script hash}}", hash(script), "{{style hash}}", hash(style), "{{day}}", r.Made.Format("2006-01-02"),
+		"{{icon}}", base64.StdEncoding.EncodeToString(icon), "{{style}}", string(style), "{{data}}", string(data), "{{script}}", string(script)).Replace(frame)), nil
+}
+
+// hash is how a policy names a script or a style that stands in the page.
+func hash(text []byte) string {
+	sum := sha256.Sum256(text)
+	return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
+}
+
+// bundle makes one script of a module and all that it imports: a page that was opened from a file cannot import. Of the language it knows what
+// our own modules are written in.
+func bundle(entry string) ([]byte, error) {
+	var (
+		importing = regexp.MustCompile(`(?m)^import (\{[^}]*\}|\* as \w+) from '\./([\w.]+)';$`)
+		exporting = regexp.MustCompile(`(?m)^export ((?:async )?(?:function|const|class|let) (\w+))`)
+	)
+	var out bytes.Buffer
+	out.WriteString("const modules = {};\n")
+	var done []string
+	var add func(name string) error
+	add = func(name string) error {
+		if slices.Contains(done, name) {
+			return nil
+		}
+		done = append(done, name)
+		source, err := assets.ReadFile("assets/" + name)
+		if err != nil {
+			return err
+		}
+		for _, found := range importing.FindAllSubmatch(source, -1) {
+			if err := add(string(found[2])); err != nil {
+				return err
+			}
+		}
+		var exported []string
+		for _, found := range exporting.FindAllSubmatch(source, -1) {
+			exported = append(exported, string(found[2]))
+		}
+		body := importing.ReplaceAllFunc(source, func(line []byte) []byte {
+			found := importing.FindSubmatch(line)
+			names := strings.TrimPrefix(strings.ReplaceAll(string(found[1]), " as ", ": "), "*: ")
+			return fmt.Appendf(nil, "const %s = modules['%s'];", names, found[2])
+		})
+		body = exporting.ReplaceAll(body, []byte("$1"))
+		fmt.Fprintf(&out, "modules['%s'] = (() => {\n%s\nreturn { %s };\n})();\n", name, body, strings.Join(exported, ", "))
+		return nil
+	}
+	if err := add(entry); err != nil {
+		return nil, err
+	}
+	return out.Bytes(), nil
+}
