@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"net"
+	"net/http"
 	"net/netip"
 	"os"
 	"path/filepath"
@@ -17,6 +18,7 @@ import (
 	"time"
 
 	"github.com/belay-run/belay/internal/companion/db"
+	"github.com/belay-run/belay/internal/companion/metrics"
 	"github.com/belay-run/belay/internal/companion/page"
 	"github.com/belay-run/belay/internal/companion/view"
 	"github.com/belay-run/belay/internal/config"
@@ -37,6 +39,10 @@ func uiCommand(ctx context.Context, from caller, a *arguments) (int, error) {
 	if err != nil {
 		return 0, &usageError{err: message.Error(message.InFlag("idle", err), err)}
 	}
+	token, err := metricsToken(a.text("metrics-token-file"))
+	if err != nil {
+		return 0, err
+	}
 	opened, err := state.Open("")
 	if err != nil {
 		return 0, err
@@ -53,7 +59,8 @@ func uiCommand(ctx context.Context, from caller, a *arguments) (int, error) {
 	if err != nil {
 		return 0, message.Error(message.PageListen(err), err)
 	}
-	server := page.New(page.Options{Source: &view.Source{State: opened, DB: d}, ReadOnly: a.on("read-only"), Idle: idle})
+	source := &view.Source{State: opened, DB: d}
+	server := page.New(page.Options{Source: source, ReadOnly: a.on("read-only"), Idle: idle, Metrics: pageMetrics(source, token)})
 	at := "http://" + l.Addr().String()
 	if !address.Addr().IsLoopback() {
 		server.Hosts = []string{address.Addr().String()}
@@ -66,6 +73,42 @@ func uiCommand(ctx context.Context, from caller, a *arguments) (int, error) {
 	}
 	defer removed()
 	return from.servePage(ctx, server, l)
+}
+
+// metricsToken returns what reads the token with which metrics can be asked for; nil if there is no file for it. The file is read at each
+// request, so that the token can be changed.
+func metricsToken(path string) (func() (string, error), error) {
+	if path == "" {
+		return nil, nil
+	}
+	read := func() (string, error) {
+		data, err := safefile.ReadUser(path, maxToken)
+		return strings.TrimSpace(string(data)), err
+	}
+	token, err := read()
+	if err == nil && token == "" {
+		err = message.Error(message.EmptyToken())
+	}
+	if err != nil {
+		return nil, &usageError{err: message.Error(message.InFlag("metrics-token-file", err), err)}
+	}
+	return read, nil
+}
+
+// maxToken bounds the file of a token.
+const maxToken = 4 << 10
+
+// pageMetrics answers with metrics of a record that is up to date.
+func pageMetrics(source *view.Source, token func() (string, error)) http.Handler {
+	if token == nil {
+		return nil
+	}
+	return metrics.Handler(func(ctx context.Context) (metrics.Snapshot, error) {
+		if err := source.Fold(ctx); err != nil {
+			return metrics.Snapshot{}, err
+		}
+		return metrics.Collect(ctx, source.DB, source.State)
+	}, token)
 }
 
 // uiAddress is where to listen.

@@ -83,3 +83,6 @@ func PageUnclear() string { return "this request cannot be read" }
 func HoldLength(most time.Duration) string {
 	return fmt.Sprintf("a gate can be held for between 1 second and %d days", int(most.Hours()/24))
 }
+
+// EmptyToken says that a file has no token in it.
+func EmptyToken() string { return "the file is empty" }

@@ -10,6 +10,7 @@ import (
 // pageMessages are those of belay ui.
 func pageMessages(say func(name, text string)) {
 	from := time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC)
+	say("EmptyToken", message.InFlag("metrics-token-file", errors.New(message.EmptyToken())))
 	say("NotAReportFormat", message.NotAReportFormat("pdf"))
 	say("ReportTitle", message.ReportTitle(&from, nil, from.AddDate(0, 0, 7)))
 	say("ReportTitle/of all", message.ReportTitle(nil, nil, from))

@@ -18,6 +18,7 @@ import (
 
 	"github.com/belay-run/belay/gate"
 	"github.com/belay-run/belay/internal/companion/db"
+	"github.com/belay-run/belay/internal/companion/metrics"
 	"github.com/belay-run/belay/internal/companion/page"
 	"github.com/belay-run/belay/internal/companion/view"
 	"github.com/belay-run/belay/internal/journal"
@@ -150,6 +151,7 @@ func TestPage_Refuses(t *testing.T) {
 		{"the output of a run without a session", call{path: "/api/tail?id=x"}, 401},
 		{"the output of a run that there is not", call{path: "/api/tail?id=../../x", session: session}, 404},
 		{"the output of a run by POST", call{method: "POST", path: "/api/tail?id=x", session: session}, 405},
+		{"metrics where there are none", call{path: "/metrics", session: session}, 404},
 		{"a used ticket", call{method: "POST", path: "/api/session", body: `{"token":"` + used + `"}`}, 403},
 		{"no ticket", call{method: "POST", path: "/api/session", body: `{}`}, 403},
 		{"a ticket that cannot be read", call{method: "POST", path: "/api/session", body: `token`}, 400},
@@ -433,5 +435,34 @@ func TestPage_OutputOfARun(t *testing.T) {
 	comes(t, events, "end ")
 	if left, _ := filepath.Glob(sockets[0]); len(left) > 0 {
 		t.Errorf("%v is left", left)
+	}
+}
+
+// Metrics have a token of their own: the session of a page does not open them, nor the token the page.
+func TestPage_Metrics(t *testing.T) {
+	token := "secret"
+	answer := metrics.Handler(func(context.Context) (metrics.Snapshot, error) { return metrics.Snapshot{}, nil }, func() (string, error) { return token, nil })
+	s := newSite(t, page.Options{Metrics: answer})
+	session := s.enter()
+	for _, test := range []struct {
+		name string
+		call call
+		want int
+	}{
+		{"with the token", call{path: "/metrics", session: "Bearer secret"}, 200},
+		{"without", call{path: "/metrics"}, 401},
+		{"with the session of a page", call{path: "/metrics", session: session}, 401},
+		{"from a page elsewhere", call{path: "/metrics", session: "Bearer secret", origin: "http://evil.example"}, 403},
+		{"by another host", call{path: "/metrics", session: "Bearer secret", host: "evil.example"}, 403},
+		{"by POST", call{method: "POST", path: "/metrics", session: "Bearer secret"}, 405},
+		{"a view with the token", call{path: "/api/now", session: "Bearer secret"}, 401},
+	} {
+		if code, body, _ := s.ask(test.call); code != test.want {
+			t.Errorf("%s: %d %s", test.name, code, body)
+		}
+	}
+	token = ""
+	if code, _, _ := s.ask(call{path: "/metrics", session: "Bearer "}); code != 401 {
+		t.Errorf("an empty token is let in: %d", code)
 	}
 }

@@ -38,6 +38,8 @@ type Options struct {
 	ReadOnly bool
 	// Hosts are names, beside those of loopback, by which the server may be asked.
 	Hosts []string
+	// Metrics answers /metrics, which has a token of its own; nil if nobody is to ask for it.
+	Metrics http.Handler
 	// Idle is how long the server goes on with no page open; 0 means for ever.
 	Idle time.Duration
 }
@@ -127,6 +129,9 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case entry:
 		s.enter(w, r)
+	case r.URL.Path == "/metrics" && s.Metrics != nil:
+		s.touch() // a page that is asked for its metrics is in use
+		s.Metrics.ServeHTTP(w, r)
 	case strings.HasPrefix(r.URL.Path, "/api/"):
 		s.api(w, r)
 	default:
