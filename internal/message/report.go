@@ -10,17 +10,16 @@ func NotAReportFormat(format string) string {
 	return fmt.Sprintf("--format: %q is not html or md", format)
 }
 
-// ReportTitle is the title of a report about the time between two moments; without the first it is about all that is on record.
-func ReportTitle(from, to *time.Time, made time.Time) string {
+// ReportHeading is the title of a report about the time between two moments; without the first it is about all that is on record when it is made.
+func ReportHeading(from, to *time.Time, made time.Time) string {
 	const layout = "2006-01-02 15:04"
-	end := made
-	if to != nil {
-		end = *to
+	switch {
+	case from == nil:
+		return "## belay: all runs until " + made.Local().Format(layout)
+	case to == nil:
+		return "## belay: runs since " + from.Local().Format(layout)
 	}
-	if from == nil {
-		return "## belay: all runs until " + end.Local().Format(layout)
-	}
-	return fmt.Sprintf("## belay: %s to %s", from.Local().Format(layout), end.Local().Format(layout))
+	return "## belay: runs between " + from.Local().Format(layout) + " and " + to.Local().Format(layout)
 }
 
 // ReportFigures are the columns of the figures of a report.

@@ -17,7 +17,7 @@ const mostRows = 20
 // Markdown is the report for the summary of a job or a comment: its figures, without charts.
 func (r *Report) Markdown() string {
 	var b strings.Builder
-	b.WriteString(message.ReportTitle(r.Spend.From, r.Spend.To, r.Made) + "\n")
+	b.WriteString(message.ReportHeading(r.Spend.From, r.Spend.To, r.Made) + "\n")
 	t := r.Health.Total
 	b.WriteString("\n" + message.ReportFigures() + "\n|--:|--:|--:|--:|--:|--:|\n")
 	fmt.Fprintf(&b, "| %d | %s | %d | %s | %s | %s |\n", t.Runs, share(t.Succeeded, t.Runs), t.Attempts, printable.Span(time.Duration(t.WaitMS)*time.Millisecond), money(r.Spend.Total), printable.Dollars(r.Spend.Total.Lost))
