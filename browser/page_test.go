@@ -143,6 +143,16 @@ func TestPage(t *testing.T) {
 	w.log(map[string]any{"timestamp": at(time.Minute), "kind": "alert", "event": "raised", "profile": hostile, "error": hostile, "detail": map[string]any{"failures": 5, "within_s": 600}})
 	w.log(map[string]any{"timestamp": at(time.Minute), "kind": "audit", "event": "gate_hold", "gate": hostile, "status": "success", "detail": map[string]any{"reason": hostile}})
 
+	tasks := filepath.Join(w.dir, "tasks.txt")
+	if err := os.WriteFile(tasks, []byte("one\ntwo\n<script>window.pwned=1</script>\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	batched := exec.Command(w.belay, "batch", tasks, "-o", filepath.Join(w.dir, "answers.jsonl"), "--", "sh", "-c", `[ "$0" != two ] || { echo "<img src=x onerror=window.pwned=1>" >&2; exit 3; }`, "{}")
+	batched.Env = w.env
+	if out, err := batched.CombinedOutput(); err == nil {
+		t.Fatalf("no task has failed: %s", out)
+	}
+
 	site, err := browser.Serve(w.belay, w.env)
 	if err != nil {
 		t.Fatal(err)
@@ -205,6 +215,11 @@ func TestPage(t *testing.T) {
 	check(tab.Until("after a reload", `document.querySelector("select[name=class]")?.value === "auth" && document.querySelector("tbody .badge") && [...document.querySelectorAll("tbody .badge")].every((b) => b.textContent === "auth")`))
 	check(chromedp.Run(tab, chromedp.NavigateBack()))
 
+	open("view=batches")
+	for _, text := range []string{"answers.jsonl", "2 of 3 done", "sh exited 3", "belay batch --retry-failed"} {
+		says(text)
+	}
+
 	// Every view, in every size and scheme: nothing is wider than the screen, nothing keeps people out, nothing recorded was taken for HTML.
 	script := axe(t)
 	shots := os.Getenv("BELAY_TEST_SHOTS")
@@ -233,7 +248,7 @@ func TestPage(t *testing.T) {
 			t.Errorf("%s has taken what is on record for HTML", name)
 		}
 	}
-	for _, query := range []string{"view=now", "view=past", "view=past&tab=sessions", "view=past&tab=alerts", "view=past&tab=audit", "view=run&id=made-hostile", "view=spend", "view=spend&by=name&show=tokens", "view=health"} {
+	for _, query := range []string{"view=now", "view=batches", "view=past", "view=past&tab=sessions", "view=past&tab=alerts", "view=past&tab=audit", "view=run&id=made-hostile", "view=spend", "view=spend&by=name&show=tokens", "view=health"} {
 		open(query)
 		look(query)
 	}

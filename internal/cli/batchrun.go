@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"io"
+	"os"
+	"path/filepath"
 	"runtime"
 	"syscall"
 	"time"
@@ -12,6 +14,7 @@ import (
 	"github.com/belay-run/belay/internal/batch"
 	"github.com/belay-run/belay/internal/engine"
 	"github.com/belay-run/belay/internal/message"
+	"github.com/belay-run/belay/internal/redact"
 	"github.com/belay-run/belay/internal/state"
 	"github.com/belay-run/belay/internal/supervise"
 	"github.com/belay-run/belay/verdict"
@@ -22,6 +25,7 @@ func (r *taskRunner) run(b *batch.Batch, results string, command batchCommand) e
 	r.view = newBatchView(r, b, results, command)
 	r.view.begin()
 	record := r.openRecord(results)
+	r.remember(results, command)
 	ctx, cancel := context.WithCancelCause(r.ctx)
 	defer cancel(nil)
 	if ownsProcess(r.ctx) != nil {
@@ -51,6 +55,21 @@ func (r *taskRunner) run(b *batch.Batch, results string, command batchCommand) e
 		sum.Stop, sum.Err = batch.Unwritable, cerr
 	}
 	return r.view.end(&sum, time.Since(begun))
+}
+
+// remember lets belay ui find the batch. If that does not work, it is not shown there.
+func (r *taskRunner) remember(results string, command batchCommand) {
+	s := &state.State{}
+	path, err := filepath.Abs(results)
+	dir, derr := os.Getwd()
+	if err != nil || derr != nil || s.Prepare() != nil {
+		return
+	}
+	e := batch.Entry{Results: path, Tasks: command.tasks, Dir: dir, Started: time.Now(), Retry: command.retrying()}
+	if secrets := (&redact.Known{Env: r.env, Args: command.args}); secrets.Text(e.Retry) != e.Retry {
+		e.Retry = ""
+	}
+	batch.Registry{Dir: s.BatchDir()}.Note(e)
 }
 
 // openRecord tells others that the batch runs; what its tasks leave behind when it is killed is found by that. A state directory that cannot

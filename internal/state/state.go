@@ -120,6 +120,9 @@ func (s *State) Scopes() gate.Slots {
 // Spools are the outputs of detached runs.
 func (s *State) Spools() spool.Files { return spool.Files{Dir: filepath.Join(s.Dir, "spool")} }
 
+// BatchDir is where it is remembered which batches there are.
+func (s *State) BatchDir() string { return filepath.Join(s.Dir, "batches") }
+
 // Looks are the sockets of those who look at what an agent prints.
 func (s *State) Looks() look.Sockets { return look.Sockets{Dir: filepath.Join(s.Dir, "looks")} }
 

@@ -24,6 +24,7 @@ var views = map[string]func(s *view.Source, ctx context.Context, q url.Values) (
 	"/api/sessions": (*view.Source).Sessions,
 	"/api/alerts":   (*view.Source).Alerts,
 	"/api/audit":    (*view.Source).Audit,
+	"/api/batches":  (*view.Source).Batches,
 	"/api/spend":    (*view.Source).Spend,
 	"/api/health":   (*view.Source).Health,
 }

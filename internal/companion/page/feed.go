@@ -227,7 +227,7 @@ func (f *feed) stampLog() string { return stamp(f.source.State.LogPath()) }
 // stampState is what changes when runs, gates, budgets or outputs do: files there are replaced, which changes the directory.
 func (f *feed) stampState() string {
 	s := f.source.State
-	return stamp(s.Records().Dir, s.Gates().Dir, s.Budgets().Dir, s.Spools().Dir, filepath.Dir(s.LogPath()))
+	return stamp(s.Records().Dir, s.BatchDir(), s.Gates().Dir, s.Budgets().Dir, s.Spools().Dir, filepath.Dir(s.LogPath()))
 }
 
 func stamp(paths ...string) string {

@@ -18,6 +18,8 @@ type Source struct {
 	DB    *db.DB
 	// Zone is where days begin; nil means the zone of this machine.
 	Zone *time.Location
+
+	batches statuses
 }
 
 func (s *Source) zone() *time.Location {

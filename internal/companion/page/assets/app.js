@@ -5,12 +5,13 @@ import { enter, get, post, stream, Refused } from './api.js';
 import { span, shortID } from './format.js';
 import { look } from './output.js';
 import * as now from './now.js';
+import * as batches from './batches.js';
 import * as past from './past.js';
 import * as run_ from './run.js';
 import * as spend from './spend.js';
 import * as health from './health.js';
 
-const views = { now, past, spend, health, run: run_ };
+const views = { now, batches, past, spend, health, run: run_ };
 const main = document.getElementById('main');
 const state = { now: null, readOnly: false, version: 0, data: null, of: '', choices: null, trouble: '', live: 'connecting' };
 

@@ -1,0 +1,81 @@
+package batch
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/belay-run/belay/internal/safefile"
+)
+
+// Registry remembers which batches there are, so that they can be found without knowing where their results are. It is a directory with a file for each.
+type Registry struct{ Dir string }
+
+// Entry is a batch that was started.
+type Entry struct {
+	Results string    `json:"results"` // absolute
+	Tasks   string    `json:"tasks"`
+	Dir     string    `json:"dir"`
+	Started time.Time `json:"started"` // last
+	// Retry is the command that runs the failed tasks again, for a shell in Dir; empty if it has a secret in it.
+	Retry string `json:"retry,omitempty"`
+}
+
+// path is the file for the results of a batch.
+func (r Registry) path(results string) string {
+	h := fnv.New64a()
+	io.WriteString(h, results)
+	return filepath.Join(r.Dir, fmt.Sprintf("%016x.json", h.Sum64()))
+}
+
+// Note remembers a batch.
+func (r Registry) Note(e Entry) error {
+	data, err := json.Marshal(e)
+	if err != nil {
+		return err
+	}
+	if err := safefile.MakeOwnDir(r.Dir); err != nil {
+		return err
+	}
+	return safefile.WriteOwn(r.path(e.Results), append(data, '\n'))
+}
+
+// maxEntry bounds the file of a batch.
+const maxEntry = 1 << 20
+
+// List returns the batches whose results are there, the last that was started first. The others are forgotten.
+func (r Registry) List() ([]Entry, error) {
+	names, err := safefile.ReadOwnDir(r.Dir)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	var list []Entry
+	for _, name := range names {
+		if !strings.HasSuffix(name, ".json") {
+			continue
+		}
+		path := filepath.Join(r.Dir, name)
+		data, err := safefile.ReadOwn(path, maxEntry)
+		var e Entry
+		if err != nil || json.Unmarshal(data, &e) != nil || e.Results == "" {
+			continue // half written, or by another version
+		}
+		if _, err := os.Stat(e.Results); errors.Is(err, os.ErrNotExist) {
+			os.Remove(path)
+			continue
+		}
+		list = append(list, e)
+	}
+	slices.SortFunc(list, func(a, b Entry) int { return b.Started.Compare(a.Started) })
+	return list, nil
+}

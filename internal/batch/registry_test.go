@@ -1,0 +1,39 @@
+package batch
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+)
+
+func TestRegistry(t *testing.T) {
+	r := Registry{Dir: filepath.Join(t.TempDir(), "batches")}
+	if list, err := r.List(); err != nil || len(list) > 0 {
+		t.Fatalf("%v, %v", list, err)
+	}
+	dir := t.TempDir()
+	at := time.Date(2026, 11, 17, 3, 0, 0, 0, time.UTC)
+	for i, name := range []string{"a", "b", "c"} {
+		e := Entry{Results: filepath.Join(dir, name), Tasks: "tasks.txt", Dir: dir, Started: at.Add(time.Duration(i) * time.Hour), Retry: "belay batch"}
+		if err := os.WriteFile(e.Results, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := r.Note(e); err != nil {
+			t.Fatal(err)
+		}
+	}
+	// One that is started again comes first, one whose results are gone is forgotten, and what cannot be read is passed over.
+	if err := r.Note(Entry{Results: filepath.Join(dir, "a"), Started: at.Add(9 * time.Hour)}); err != nil {
+		t.Fatal(err)
+	}
+	os.Remove(filepath.Join(dir, "b"))
+	os.WriteFile(filepath.Join(r.Dir, "torn.json"), []byte(`{"results":"/x`), 0o600)
+	list, err := r.List()
+	if err != nil || len(list) != 2 || filepath.Base(list[0].Results) != "a" || filepath.Base(list[1].Results) != "c" || list[1].Retry != "belay batch" {
+		t.Errorf("%+v, %v", list, err)
+	}
+	if _, err := os.Stat(r.path(filepath.Join(dir, "b"))); err == nil {
+		t.Error("what is gone is remembered")
+	}
+}

@@ -1,0 +1,41 @@
+// Batches: how far they are, what their tasks do, and what has failed.
+
+import { h } from './dom.js';
+import { table, resume } from './past.js';
+import { count, dollars, full, plural, span, tail, when } from './format.js';
+
+export const title = 'Batches';
+export const path = () => '/api/batches';
+
+const states = [['done', 'good'], ['failed', 'fail'], ['skipped', 'c6'], ['running', 'c0'], ['paused', 'c2'], ['waiting', 'grid']];
+
+export function render(d) {
+  return [h('h1', {}, 'Batches'), d.batches.length ? d.batches.map(batch) :
+    h('p', { class: 'quiet empty' }, 'No batch is known. One that is started with belay batch appears here, for as long as its results are there.')];
+}
+
+function batch(b) {
+  const parts = states.map(([name, color]) => ({ name, color, n: b[name] || 0 })).filter((p) => p.n > 0);
+  return h('section', { 'data-key': b.results, 'data-batch': b.name, class: 'panel batch' },
+    h('div', { class: 'line' }, badge(b),
+      h('h2', { title: b.results }, b.name), h('span', { class: 'push quiet', title: full(b.started) }, `started ${when(b.started)}`)),
+    b.error && h('p', { class: 'bad' }, b.error),
+    b.total > 0 && h('div', { class: 'stack', role: 'img', 'aria-label': parts.map((p) => `${count(p.n)} ${p.name}`).join(', ') }, parts.map((p) => h('div', { color: p.color, 'width%': 100 * p.n / b.total }))),
+    b.total > 0 && h('p', { class: 'facts' }, h('strong', {}, `${count(b.done)} of ${count(b.total)} done`), parts.filter((p) => p.name !== 'done').map((p) => h('span', {}, `${count(p.n)} ${p.name}`)),
+      b.cost_usd > 0 && h('span', {}, dollars(b.cost_usd) + (b.expected_usd > 0 ? ` of about ${dollars(b.expected_usd)}` : '')), b.left_s > 0 && h('span', {}, `about ${span(1000 * b.left_s)} left`),
+      b.until && h('span', {}, 'a limit lifts: ', h('span', { 'data-until': b.until, title: full(b.until) })), h('span', { title: b.dir }, `tasks from ${tail(b.tasks)}`)),
+    (b.tasks_now || []).length > 0 && table(`Running tasks of ${b.name}`, [['Task'], ['Does'], ['For', 'num']], b.tasks_now.map((t) => ({ key: t.task, cells: [t.task, t.until ? 'waits for a limit' : t.doing || 'working', h('span', { 'data-since': t.since })] })), ''),
+    (b.failures || []).length > 0 && [
+      table(`Failures of ${b.name}`, [['Result'], ['Tasks', 'num'], ['First'], ['Error', 'long']], b.failures.map((f) => ({ key: f.error_type, cells: [h('span', { class: 'badge bad' }, f.error_type.replaceAll('_', ' ')), count(f.tasks), f.first, h('span', { class: 'cut', title: f.error }, f.error)] })), ''),
+      h('div', { class: 'again' }, h('p', {}, `To run ${plural(b.failed, 'failed task', 'failed tasks')} again: ${b.retry ? '' : 'use the same command with --retry-failed. It is not kept, because a secret is in it.'}`), b.retry && resume(`cd ${quoted(b.dir)} && ${b.retry}`))]);
+}
+
+// badge says how it stands, in a word.
+function badge(b) {
+  const [kind, text] = b.error ? ['bad', 'unreadable'] : b.holder ? ['ok', 'running'] : b.done === b.total ? ['ok', 'done'] :
+    b.done + b.failed + b.skipped === b.total ? ['bad', 'some failed'] : ['wait', 'unfinished'];
+  return h('span', { class: 'badge ' + kind }, text);
+}
+
+// quoted is a path as a shell reads it back.
+const quoted = (text) => (/^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`);
