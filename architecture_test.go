@@ -87,7 +87,7 @@ var arrows = map[string][]string{
 	"internal/companion/when":     {"internal/message"},
 	"internal/companion/view":     {"gate", "internal/batch", "internal/companion/db", "internal/companion/when", "internal/journal", "internal/label", "internal/look", "internal/message", "internal/overview", "internal/printable", "internal/profile", "internal/spool", "internal/state", "internal/supervise", "verdict"},
 	"internal/companion/page":     {"internal/actions", "internal/companion/db", "internal/companion/view", "internal/message", "internal/printable"},
-	"cmd/belayd":                  {"internal/companion"},
+	"cmd/belayd":                  {"internal/belayd", "internal/companion"},
 	"internal/cli":                {"breaker", "gate", "internal/actions", "internal/agent", "internal/agent/custom", "internal/agent/generic", "internal/alert", "internal/atomicfile", "internal/batch", "internal/belayd", "internal/budget", "internal/clientfile", "internal/clock", "internal/config", "internal/doctor", "internal/engine", "internal/hook", "internal/journal", "internal/label", "internal/mcp", "internal/mcp/host", "internal/message", "internal/notify", "internal/outcome", "internal/overview", "internal/price", "internal/printable", "internal/profile", "internal/redact", "internal/safefile", "internal/shim", "internal/spool", "internal/state", "internal/stdio", "internal/supervise", "internal/term", "internal/top", "internal/version", "retry", "verdict"},
 	"internal/top":                {"internal/journal", "internal/label", "internal/message", "internal/price", "internal/printable", "internal/safefile", "internal/supervise", "internal/term", "verdict"},
 	"internal/actions":            {"internal/message", "internal/printable"},

@@ -4,6 +4,7 @@ package cli
 
 import (
 	"context"
+	"github.com/belay-run/belay/internal/belayd"
 	"os"
 	"syscall"
 
@@ -16,5 +17,5 @@ func become(ctx context.Context, std stdio.Streams, path string, argv []string) 
 	if ownsProcess(ctx) == nil {
 		return superviseProgram(ctx, std, path, argv)
 	}
-	return 0, syscall.Exec(path, argv, os.Environ())
+	return 0, syscall.Exec(path, argv, belayd.Environ(os.Environ()))
 }
