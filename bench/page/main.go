@@ -21,6 +21,9 @@ import (
 	"time"
 )
 
+// models are those that the runs have used.
+var models = []string{"claude-sonnet-4-5", "claude-opus-4-6", "gpt-5.4"}
+
 func main() {
 	bin := flag.String("bin", "bin", "where belay and belayd are")
 	runs := flag.Int("runs", 1_000_000, "how many invocations are on record")
@@ -55,6 +58,7 @@ func main() {
 		}
 	}
 	fmt.Printf("%-46s %12v   until all is on record, by the clock\n", "the log", time.Since(begun).Round(time.Second))
+	profile, _, _ := strings.Cut(models[0], "-") // which most of them are of
 	week := url.Values{"since": {"7d"}}
 	for _, q := range []struct {
 		name, path string
@@ -64,7 +68,7 @@ func main() {
 		{"now", "/api/now", nil, "bar 300 ms"},
 		{"past", "/api/runs", nil, "bar 300 ms"},
 		{"what filters can be set to", "/api/choices", nil, ""},
-		{"past, profile=claude", "/api/runs", url.Values{"profile": {"claude"}}, "bar 500 ms"},
+		{"past, one profile", "/api/runs", url.Values{"profile": {profile}}, "bar 500 ms"},
 		{"past, profile=rare", "/api/runs", url.Values{"profile": {"rare"}}, "bar 500 ms"},
 		{"past, class=auth", "/api/runs", url.Values{"class": {"auth"}}, "bar 500 ms"},
 		{"past, class=failed", "/api/runs", url.Values{"class": {"failed"}}, "bar 500 ms"},
@@ -80,7 +84,7 @@ func main() {
 		{"spend, 30 days by model", "/api/spend", nil, "bar 500 ms"},
 		{"spend, 30 days by project", "/api/spend", url.Values{"by": {"project"}}, "bar 500 ms"},
 		{"spend, name=nightly", "/api/spend", url.Values{"name": {"nightly"}}, "bar 500 ms"},
-		{"spend, profile + class + 7 days", "/api/spend", url.Values{"profile": {"claude"}, "class": {"auth"}, "since": {"7d"}}, "bar 500 ms"},
+		{"spend, profile + class + 7 days", "/api/spend", url.Values{"profile": {profile}, "class": {"auth"}, "since": {"7d"}}, "bar 500 ms"},
 		{"health, 7 days", "/api/health", nil, "bar 500 ms"},
 		{"health, all", "/api/health", url.Values{"since": {"all"}}, "bar 500 ms"},
 		{"health, project", "/api/health", url.Values{"project": {"/work/p7"}}, "bar 500 ms"},
@@ -223,7 +227,6 @@ func write(dir string, runs int) {
 	defer w.Flush()
 	next := time.Now().Add(-30 * 24 * time.Hour).UnixMilli()
 	step := max(1, int64(30*24*time.Hour/time.Millisecond)/int64(runs))
-	models := []string{"claude-sonnet-4-5", "claude-opus-4-6", "gpt-5.4"}
 	for n := range runs {
 		next += step
 		at := time.UnixMilli(next).UTC()
