@@ -129,7 +129,7 @@ func (s Sockets) Dial(id string, known map[string]bool) (found []net.Conn) {
 		if info, err := os.Lstat(path); err != nil || info.Mode()&os.ModeSocket == 0 {
 			continue
 		}
-		conn, err := net.DialTimeout("unix", path, time.Second)
+		conn, err := net.DialUnix("unix", nil, &net.UnixAddr{Name: path, Net: "unix"}) // net.Dial would link a resolver
 		if err != nil {
 			os.Remove(path)
 			continue
