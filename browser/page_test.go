@@ -253,7 +253,7 @@ func TestPage(t *testing.T) {
 		look(query)
 	}
 
-	// The report is the same in a file, which asks nobody for anything.
+	// The report shows the same from a file, and loads nothing.
 	report := filepath.Join(w.dir, "report.html")
 	cmd := exec.Command(w.belay, "report", "--since", "all", "-o", report)
 	cmd.Env = w.env

@@ -75,7 +75,7 @@ func main() {
 		{"past, class=ok", "/api/runs", url.Values{"class": {"ok"}}, "bar 500 ms"},
 		{"past, name=nightly", "/api/runs", url.Values{"name": {"nightly"}}, "bar 500 ms"},
 		{"past, tag team=b", "/api/runs", url.Values{"tag": {"team=b"}}, "bar 500 ms"},
-		{"past, project", "/api/runs", url.Values{"project": {"/work/p7"}}, "bar 500 ms"},
+		{"past, project", "/api/runs", url.Values{"project": {"/src/p7"}}, "bar 500 ms"},
 		{"past, 7 days", "/api/runs", week, "bar 500 ms"},
 		{"past, profile + class + 7 days", "/api/runs", url.Values{"profile": {"rare"}, "class": {"auth"}, "since": {"7d"}}, "bar 500 ms"},
 		{"past, before 20 days ago", "/api/runs", url.Values{"until": {"20d"}}, "bar 500 ms"},
@@ -87,7 +87,7 @@ func main() {
 		{"spend, profile + class + 7 days", "/api/spend", url.Values{"profile": {profile}, "class": {"auth"}, "since": {"7d"}}, "bar 500 ms"},
 		{"health, 7 days", "/api/health", nil, "bar 500 ms"},
 		{"health, all", "/api/health", url.Values{"since": {"all"}}, "bar 500 ms"},
-		{"health, project", "/api/health", url.Values{"project": {"/work/p7"}}, "bar 500 ms"},
+		{"health, project", "/api/health", url.Values{"project": {"/src/p7"}}, "bar 500 ms"},
 	} {
 		var spent []time.Duration
 		for i := range *rounds {
@@ -242,7 +242,7 @@ func write(dir string, runs int) {
 				rand.Float64()/10, models[rand.IntN(3)], 0.3+rand.ExpFloat64())
 		}
 		if n%5 != 0 {
-			more += fmt.Sprintf(`,"name":"%s","tags":{"team":"%c"},"project":"/work/p%d"`, []string{"nightly", "review", "fix", "docs"}[n%4], 'a'+n%3, n%10)
+			more += fmt.Sprintf(`,"name":"%s","tags":{"team":"%c"},"project":"/src/p%d"`, []string{"nightly", "review", "fix", "docs"}[n%4], 'a'+n%3, n%10)
 		}
 		line := func(attempt int, rest string) {
 			fmt.Fprintf(w, `{"timestamp":"%s","invocation":"%s",%s,"attempt":%d,%s,"exit_code":0,"response_time":%.3f%s}`+"\n",

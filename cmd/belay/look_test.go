@@ -28,8 +28,8 @@ done
 echo "{\"type\":\"result\",\"subtype\":\"success\",\"is_error\":false,\"result\":\"answer\",$id}"
 `
 
-// Who looks at a run sees what its agent prints from then on. The socket is there only for so long, and whoever leaves, or does not read, does not
-// disturb the run.
+// A process that looks at a run gets what its agent prints from then on. Its socket is removed when it stops looking. A run is not held up by one
+// that leaves or does not read.
 func TestLook(t *testing.T) {
 	t.Parallel()
 	r := newRun(t, 0)
@@ -48,7 +48,7 @@ func TestLook(t *testing.T) {
 	}
 	sockets := lookat.Sockets{Dir: filepath.Join(r.dir, "state", "looks")}
 	if _, err := os.Stat(sockets.Dir); err == nil {
-		t.Error("there are sockets that nobody has asked for")
+		t.Error("there is a directory for sockets before anything looks")
 	}
 	listen := func() *lookat.Listener {
 		l, err := sockets.Listen(ran.ID)
@@ -63,7 +63,7 @@ func TestLook(t *testing.T) {
 	if info, err := names[0].Info(); err != nil || info.Mode().Perm() != 0o600 || info.Mode().Type() != os.ModeSocket {
 		t.Errorf("the socket is %v: %v", info.Mode(), err)
 	}
-	defer stale.Close() // nobody reads there
+	defer stale.Close() // nothing reads from it
 	first := listen()
 	defer first.Close()
 	ctx, cancel := context.WithTimeout(t.Context(), testTimeout)

@@ -122,7 +122,7 @@ func sendAlone(ctx context.Context, s *telemetry.Sender, metrics bool) (sent tel
 	return sent, err
 }
 
-// sendFolded is what belayd does in the background after a run with telemetry. Nobody reads its messages: the record keeps them.
+// sendFolded is what belayd does in the background after a run with telemetry. Its messages go to the record, not to a terminal.
 func sendFolded(ctx context.Context, d *db.DB) error {
 	settings, err := telemetry.FromEnviron(os.Getenv)
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"github.com/belay-run/belay/internal/look"
 )
 
-// lookers tell those who look at a run what its agent prints.
+// lookers send what an agent prints to the processes that look at its run.
 type lookers struct {
 	stream *stream
 	id     string
@@ -19,7 +19,7 @@ type lookers struct {
 	known   map[string]bool
 }
 
-// meet finds those who have begun to look. It is called before each line, and looks for them now and then.
+// meet connects to processes that have begun to look. It is called before each line, and checks twice a second at most.
 func (l *lookers) meet() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -36,7 +36,7 @@ func (l *lookers) meet() {
 	}
 }
 
-// tell sends what the agent prints until the invocation ends, or nobody looks any more.
+// tell sends what the agent prints until the invocation or the connection ends.
 func (l *lookers) tell(conn net.Conn, r *reader) {
 	sender := look.NewSender(conn, func() { l.stream.leave(r) })
 	defer sender.Close()

@@ -1,7 +1,7 @@
-// Package look lets people see what an agent prints while it runs.
+// Package look shows what an agent prints while it runs.
 //
-// Who looks listens at a socket in the state directory, which is there only for so long. A run looks for one when its agent prints something,
-// twice a second at most, and sends what is printed from then on. To a run that nobody looks at that is one system call.
+// The process that shows it listens on a socket in the state directory, for as long as it does. A run checks for such sockets when its agent prints
+// something, twice a second at most, and sends what is printed from then on. Without one, a check is one system call.
 package look
 
 import (

@@ -9,7 +9,7 @@ import (
 )
 
 // Handler serves the text that collect gathers, to those who have the token: "Authorization: Bearer TOKEN". The token is asked for at
-// each request, so that it can be changed; with an empty one, or an error, nobody is let in.
+// each request, so that it can be changed; with an empty one, or an error, all requests are refused.
 func Handler(collect func(context.Context) (Snapshot, error), token func() (string, error)) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method != http.MethodGet && r.Method != http.MethodHead {

@@ -60,7 +60,7 @@ func NewReport(ctx context.Context, s *view.Source, q url.Values) (*Report, erro
 	return r, nil
 }
 
-// HTML is the report as one file, which asks nobody for anything: the policy in it lets its own script and styles in, and nothing else.
+// HTML is the report as one file that loads nothing. Its policy allows its own script and styles, by their hashes.
 func (r *Report) HTML() ([]byte, error) {
 	data, err := json.Marshal(r) // which escapes what could end a script
 	if err != nil {

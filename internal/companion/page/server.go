@@ -1,6 +1,6 @@
 // Package page serves belay ui: a page for one person, on loopback.
 //
-// Whoever can reach the port is not trusted. A request must name this machine in Host, come from a page of this server if it comes from a
+// That a client can reach the port does not make it trusted. A request must name this machine in Host, come from a page of this server if it comes from a
 // page, and carry a session in its Authorization header. A session is had for a ticket, which is good once and for a minute; see door.go. There
 // are no cookies, so that a browser adds nothing to a request that another page makes. Changes are made by POST only.
 package page
@@ -38,7 +38,7 @@ type Options struct {
 	ReadOnly bool
 	// Hosts are names, beside those of loopback, by which the server may be asked.
 	Hosts []string
-	// Metrics answers /metrics, which has a token of its own; nil if nobody is to ask for it.
+	// Metrics answers /metrics, which has a token of its own; nil if it is not served.
 	Metrics http.Handler
 	// Idle is how long the server goes on with no page open; 0 means for ever.
 	Idle time.Duration

@@ -1,4 +1,4 @@
-// belay report: the views of belay ui in one file, with their data in it. There is nothing to load and nobody to ask.
+// belay report: the views of belay ui in one file, with their data in it.
 
 import { h } from './dom.js';
 import { full } from './format.js';
