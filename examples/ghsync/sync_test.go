@@ -21,20 +21,42 @@ import (
 
 func TestMain(m *testing.M) { clitest.Main(m) }
 
-// badDay is a script in which one request of twenty fails, in all the ways there are, and in whose middle both of GitHub's
-// limits are reached.
-func badDay(seed uint64) string {
+// A day is a plan, and a script in which one request of so many fails, in all the ways there are, and in whose middle both of GitHub's limits are reached.
+type day struct {
+	seed                  uint64
+	epics, stories, tasks int // stories of each epic, tasks of each story
+	oneOf                 int
+}
+
+func badDay(seed uint64) day {
+	if clitest.Full() {
+		return day{seed, 5, 4, 4, 20}
+	}
+	return day{seed, 3, 3, 3, 15} // each call is a process of gh, a tenth of a second of CPU
+}
+
+// issues is how many there must be in the end.
+func (d day) issues() (epics, stories, tasks int) {
+	return d.epics, d.epics * d.stories, d.epics * d.stories * d.tasks
+}
+
+func (d day) total() int {
+	epics, stories, tasks := d.issues()
+	return epics + stories + tasks
+}
+
+func (d day) script() string {
 	faults := []string{"502", "503", "500", "reset", "lost", "lost(502)", "lost", "drop-mid", "end-mid", "429(retry-after=1)",
 		`200(type=UNPROCESSABLE, message="was submitted too quickly")`, `504(content-type=text/html, body="<html>Unicorn!</html>")`}
-	random := rand.New(rand.NewPCG(seed, 0))
+	random := rand.New(rand.NewPCG(d.seed, 0))
 	var steps []string
-	for i := range 700 {
+	for i := range 7 * d.total() {
 		switch {
-		case i == 200:
+		case i == 2*d.total():
 			steps = append(steps, "primary(resets=2s)")
-		case i == 350:
+		case i == 3*d.total():
 			steps = append(steps, "secondary(retry-after=2)")
-		case random.Float64() < 0.05:
+		case random.IntN(d.oneOf) == 0:
 			steps = append(steps, faults[random.IntN(len(faults))])
 		default:
 			steps = append(steps, "200")
@@ -55,18 +77,27 @@ func start(t *testing.T, script string) (*rehearse.API, []string) {
 
 // On a bad day of GitHub the whole plan gets there, and each item once.
 func TestSync(t *testing.T) {
-	days := []uint64{1}
+	days := 1
 	if clitest.Full() {
-		days = []uint64{1, 2, 3, 4}
+		days = 4
 	}
-	for _, seed := range days {
-		t.Run(fmt.Sprint(seed), func(t *testing.T) { syncOn(t, badDay(seed)) })
+	for n := range uint64(days) {
+		t.Run(fmt.Sprint(n+1), func(t *testing.T) {
+			t.Parallel()
+			// Which request meets which fault is a matter of chance too: now and then only answers to questions are lost on a day, and nothing can be found done.
+			for try := range uint64(5) {
+				if syncOn(t, badDay(n+1+10*try)) || t.Failed() {
+					return
+				}
+			}
+			t.Error("five days prove little")
+		})
 	}
 }
 
-func syncOn(t *testing.T, script string) {
-	t.Parallel()
-	api, env := start(t, script)
+// syncOn checks a day, and reports whether there was enough in it.
+func syncOn(t *testing.T, day day) bool {
+	api, env := start(t, day.script())
 	var retries, found atomic.Int64
 	client := NewClient()
 	client.Path, client.Env, client.Logger = clitest.GH(t), env, slog.New(slog.NewTextHandler(io.Discard, nil))
@@ -84,7 +115,7 @@ func syncOn(t *testing.T, script string) {
 	}
 	s := &Sync{Call: Through(client), Repo: "o/r", Workers: 4}
 	began := time.Now()
-	if err := s.Run(t.Context(), SamplePlan(5, 4, 4)); err != nil {
+	if err := s.Run(t.Context(), SamplePlan(day.epics, day.stories, day.tasks)); err != nil {
 		t.Error(err)
 	}
 	faults := 0
@@ -94,14 +125,12 @@ func syncOn(t *testing.T, script string) {
 		}
 	}
 	t.Logf("%d calls, %d requests, %d faults, %d retries, %d found done, in %v", s.calls.Load(), len(api.Main()), faults, retries.Load(), found.Load(), time.Since(began).Round(time.Second))
-	if s.calls.Load() < 300 || faults < 15 || found.Load() == 0 {
-		t.Errorf("%d calls with %d faults, %d found done: that proves little", s.calls.Load(), faults, found.Load())
-	}
-	exactlyOnce(t, api)
+	exactlyOnce(t, api, day)
+	return int(s.calls.Load()) >= 2*day.total() && faults >= 10 && found.Load() > 0
 }
 
 // exactlyOnce checks what has really happened.
-func exactlyOnce(t *testing.T, api *rehearse.API) {
+func exactlyOnce(t *testing.T, api *rehearse.API, day day) {
 	t.Helper()
 	titles, told := map[string]int{}, map[string]int{}
 	counts := map[string]int{}
@@ -112,7 +141,8 @@ func exactlyOnce(t *testing.T, api *rehearse.API) {
 			told[c.Body]++
 		}
 	}
-	if counts["epic"] != 5 || counts["story"] != 20 || counts["task"] != 80 || len(titles) != 105 || len(told) != 100 {
+	epics, stories, tasks := day.issues()
+	if counts["epic"] != epics || counts["story"] != stories || counts["task"] != tasks || len(titles) != day.total() || len(told) != stories+tasks {
 		t.Errorf("there are %v, %d titles, %d comments", counts, len(titles), len(told))
 	}
 	for _, all := range []map[string]int{titles, told} {
@@ -127,7 +157,8 @@ func exactlyOnce(t *testing.T, api *rehearse.API) {
 // The same day without Belay: the first fault ends it.
 func TestSync_Bare(t *testing.T) {
 	t.Parallel()
-	api, env := start(t, badDay(1))
+	day := badDay(1)
+	api, env := start(t, day.script())
 	s := &Sync{Repo: "o/r", Workers: 4, Call: func(ctx context.Context, args ...string) (string, error) {
 		cmd := exec.CommandContext(ctx, clitest.GH(t), args...)
 		cmd.Env = env
@@ -139,12 +170,12 @@ func TestSync_Bare(t *testing.T) {
 		}
 		return string(out), err
 	}}
-	if err := s.Run(t.Context(), SamplePlan(5, 4, 4)); err == nil {
+	if err := s.Run(t.Context(), SamplePlan(day.epics, day.stories, day.tasks)); err == nil {
 		t.Error("it worked")
 	} else {
 		t.Logf("after %d calls: %v", s.calls.Load(), err)
 	}
-	if n := len(api.GitHub().Issues()); n >= 105 {
+	if n := len(api.GitHub().Issues()); n >= day.total() {
 		t.Errorf("%d issues", n)
 	}
 }

@@ -55,14 +55,16 @@ func pauses(host string) []time.Duration {
 	return []time.Duration{0, 3 * time.Second, 8 * time.Second}
 }
 
-// tryLook looks up to three times: it is a bad moment.
+// tryLook looks up to five times, with pauses that double: it is a bad moment.
 func tryLook(ctx context.Context, pause time.Duration, look func() (string, error)) (url string, err error) {
-	for try := range 3 {
+	for try := range 5 {
+		if try > 0 {
+			if stop := sleep(ctx, pause<<(try-1)); stop != nil {
+				return "", stop
+			}
+		}
 		if url, err = look(); err == nil || errors.Is(err, errUnsure) {
 			return url, err
-		}
-		if stop := sleep(ctx, pause*time.Duration(try+1)); stop != nil {
-			return "", stop
 		}
 	}
 	return "", err

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/belay-run/belay/internal/agent"
@@ -120,6 +121,32 @@ func TestVerify_Clock(t *testing.T) {
 		effect, err = p.Verify(t.Context(), time.Now().Add(10*time.Second), ask)
 		if err != nil || effect.Done {
 			t.Errorf("%v ahead, made before: %+v, %v", ahead, effect, err)
+		}
+	}
+}
+
+// A moment in which nothing is answered passes: it is looked for again. If it does not pass, that it is not known is an error.
+func TestVerify_BadMoment(t *testing.T) { synctest.Test(t, verifyInABadMoment) }
+
+func verifyInABadMoment(t *testing.T) {
+	p := gh.New(strings.Fields("gh issue create -R github.localhost/o/r -t one -b body"), nil, "")
+	for bad, want := range map[int]string{4: "u\n", 5: ""} {
+		ask := func(_ context.Context, args ...string) ([]byte, error) {
+			now := time.Now().UTC()
+			switch args[0] + " " + args[1] {
+			case "api --include":
+				return []byte("HTTP/1.1 200 OK\nDate: " + now.Format("Mon, 02 Jan 2006 15:04:05 GMT") + "\r\n\r\n"), nil
+			case "issue list":
+				if bad--; bad >= 0 {
+					return nil, errors.New("connection reset")
+				}
+				return []byte(`[{"title":"one","body":"body","url":"u","createdAt":"` + now.Format(time.RFC3339) + `","author":{"login":"app/bot"}}]`), nil
+			}
+			return []byte("bot[bot]\n"), nil
+		}
+		effect, err := p.Verify(t.Context(), time.Now(), ask)
+		if effect.Output != want || (err == nil) != (want != "") {
+			t.Errorf("%+v, %v", effect, err)
 		}
 	}
 }
