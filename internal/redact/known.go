@@ -31,30 +31,31 @@ type Known struct {
 	quotes []quote
 }
 
-// quote is a prompt, or a text that may be quoted, with the credentials in it.
+// quote is a prompt, or a text that may be quoted, with the credentials in it, and without spaces and escapes.
 type quote struct {
 	text   string
 	values []string
+	flat   []byte
 }
 
-// maxQuotes is how many prompts are remembered with their credentials.
+// maxQuotes is how many prompts are remembered.
 const maxQuotes = 8
 
-// valuesIn are the credentials in a prompt, which is scanned once.
-func (k *Known) valuesIn(text string) []string {
+// quoteOf is what is known of a prompt, which is gone through once: it may be long, and each line of the log has several texts.
+func (k *Known) quoteOf(text string) quote {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	for _, q := range k.quotes {
 		if q.text == text {
-			return q.values
+			return q
 		}
 	}
-	q := quote{text, collectText(nil, text)}
+	q := quote{text, collectText(nil, text), normalise(text, false).flat}
 	if len(k.quotes) == maxQuotes {
 		k.quotes = k.quotes[1:]
 	}
 	k.quotes = append(k.quotes, q)
-	return q.values
+	return q
 }
 
 // process is what is known of this process.
@@ -73,15 +74,20 @@ func (k *Known) Text(s string) string {
 	s = withoutValues(s, k.values)
 	if k.Prompt != nil {
 		for _, text := range k.Prompt() {
-			s = withoutValues(withoutPrompt(s, text, true), k.valuesIn(text))
+			s = k.withoutQuote(s, text, true)
 		}
 	}
 	if k.Quoted != nil {
 		for _, text := range k.Quoted() {
-			s = withoutValues(withoutPrompt(s, text, false), k.valuesIn(text))
+			s = k.withoutQuote(s, text, false)
 		}
 	}
 	return Text(s)
+}
+
+func (k *Known) withoutQuote(s, prompt string, lines bool) string {
+	q := k.quoteOf(prompt)
+	return withoutValues(withoutPrompt(s, q, lines), q.values)
 }
 
 const (

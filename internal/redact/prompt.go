@@ -24,13 +24,14 @@ const (
 //
 // Both are compared without spaces and escapes. The characters of each window of the text are hashed, and the prompt, which
 // may be long, is gone through once.
-func withoutPrompt(s, prompt string, lines bool) string {
-	text, asked := normalise(s), normalise(prompt)
-	if len(text.flat) == 0 || len(asked.flat) == 0 {
+func withoutPrompt(s string, q quote, lines bool) string {
+	prompt, asked := q.text, q.flat
+	text := normalise(s, true)
+	if len(text.flat) == 0 || len(asked) == 0 {
 		return s
 	}
 	hide := make([]bool, len(text.flat))
-	text.markQuotes(&asked, hide)
+	text.markQuotes(asked, hide)
 	if lines {
 		flat, n := string(text.flat), 0
 		for line := range strings.Lines(prompt) {
@@ -44,7 +45,7 @@ func withoutPrompt(s, prompt string, lines bool) string {
 		if len(prompt) < 2*longQuote {
 			text.markWhole(flat, strings.TrimSpace(prompt), hide)
 		}
-		text.markStart(flat, &asked, hide)
+		text.markStart(flat, asked, hide)
 	}
 	return replace(s, text.spans(s, hide))
 }
@@ -56,9 +57,18 @@ type flatText struct {
 	gap  []bool
 }
 
-// normalise takes spaces and escapes out of a text, and what a URL has in their place. gap says that a space was before a byte.
-func normalise(s string) flatText {
-	t := flatText{flat: make([]byte, 0, len(s)), at: make([]int, 0, len(s)+1), gap: make([]bool, 0, len(s))}
+// normalise takes spaces and escapes out of a text, and what a URL has in their place. gap says that a space was before a byte. Where the bytes
+// were is kept on demand: it takes nine times the memory.
+func normalise(s string, places bool) flatText {
+	t := flatText{flat: make([]byte, 0, len(s))}
+	if places {
+		t.at, t.gap = make([]int, 0, len(s)+1), make([]bool, 0, len(s))
+	}
+	add := func(b byte, at int, gap bool) {
+		if t.flat = append(t.flat, b); places {
+			t.at, t.gap = append(t.at, at), append(t.gap, gap)
+		}
+	}
 	space := true
 	for i := 0; i < len(s); {
 		b := s[i]
@@ -66,7 +76,7 @@ func normalise(s string) flatText {
 			end := escapeEnd(s, i)
 			if r, ok := escaped(s[i:end]); ok {
 				for _, c := range []byte(string(r)) {
-					t.flat, t.at, t.gap = append(t.flat, c), append(t.at, i), append(t.gap, space)
+					add(c, i, space)
 					space = false
 				}
 			} else if end > i+1 && isAlnum(s[end-1]) {
@@ -75,18 +85,26 @@ func normalise(s string) flatText {
 			i = max(end, i+1)
 			continue
 		}
-		if end := escapeEnd(s, i); b == '%' && end > i {
-			if c := unhex(s[i+1])<<4 | unhex(s[i+2]); c > ' ' && c != '+' {
-				t.flat, t.at, t.gap = append(t.flat, c), append(t.at, i), append(t.gap, space)
-				space = false
-			} else {
-				space = true
+		if b == '%' {
+			if end := escapeEnd(s, i); end > i {
+				if c := unhex(s[i+1])<<4 | unhex(s[i+2]); c > ' ' && c != '+' {
+					add(c, i, space)
+					space = false
+				} else {
+					space = true
+				}
+				i = end
+				continue
 			}
-			i = end
-			continue
 		}
 		if isSpace(b) || b == '+' { // which is a space in the query of a URL
 			space = true
+			i++
+			continue
+		}
+		if b > ' ' && b < utf8.RuneSelf {
+			add(b, i, space)
+			space = false
 			i++
 			continue
 		}
@@ -97,12 +115,14 @@ func normalise(s string) flatText {
 			continue
 		}
 		for j := range n {
-			t.flat, t.at, t.gap = append(t.flat, s[i+j]), append(t.at, i), append(t.gap, space && j == 0)
+			add(s[i+j], i, space && j == 0)
 		}
 		space = false
 		i += n
 	}
-	t.at = append(t.at, len(s))
+	if places {
+		t.at = append(t.at, len(s))
+	}
 	return t
 }
 
@@ -130,11 +150,13 @@ func unhex(b byte) byte {
 const base = 1_000_003
 
 // markQuotes marks the pieces of the text that are in the prompt too, where they are long enough to be a quote.
-func (t *flatText) markQuotes(asked *flatText, hide []bool) {
-	if len(t.flat) < gram || len(asked.flat) < gram {
+func (t *flatText) markQuotes(asked []byte, hide []bool) {
+	if len(t.flat) < gram || len(asked) < gram {
 		return
 	}
 	where := make(map[uint64][]int, len(t.flat))
+	var some [1 << 10]uint64 // a bit for the hashes in it: most of a prompt's are not, and are told so at once
+	const bits = 16
 	more := false // a piece stands in more places than are looked at
 	rolling(t.flat, func(at int, hash uint64) {
 		list := where[hash]
@@ -143,16 +165,18 @@ func (t *flatText) markQuotes(asked *flatText, hide []bool) {
 			return
 		}
 		where[hash] = append(list, at)
+		bit := hash >> (64 - bits)
+		some[bit/64] |= 1 << (bit % 64)
 	})
 	done := 0 // of the prompt: what was compared as part of a longer quote begins no other
-	rolling(asked.flat, func(at int, hash uint64) {
-		if at < done {
+	rolling(asked, func(at int, hash uint64) {
+		if bit := hash >> (64 - bits); at < done || some[bit/64]&(1<<(bit%64)) == 0 {
 			return
 		}
 		longest := 0
 		for _, from := range where[hash] {
 			n := 0
-			for from+n < len(t.flat) && at+n < len(asked.flat) && t.flat[from+n] == asked.flat[at+n] {
+			for from+n < len(t.flat) && at+n < len(asked) && t.flat[from+n] == asked[at+n] {
 				n++
 			}
 			longest = max(longest, n)
@@ -224,7 +248,7 @@ func (t *flatText) isQuote(from, n int) bool {
 
 // markWhole marks where the text has a whole prompt or line.
 func (t *flatText) markWhole(text, line string, hide []bool) {
-	flat := string(normalise(line).flat)
+	flat := string(normalise(line, false).flat)
 	if len(flat) < minWhole {
 		return
 	}
@@ -247,7 +271,7 @@ func (t *flatText) markWhole(text, line string, hide []bool) {
 }
 
 // markStart marks where the text has the beginning of the prompt, cut off with dots.
-func (t *flatText) markStart(text string, asked *flatText, hide []bool) {
+func (t *flatText) markStart(text string, asked []byte, hide []bool) {
 	for _, dots := range [...]string{"…", "..."} {
 		for at := 0; ; {
 			n := strings.Index(text[at:], dots)
@@ -256,8 +280,8 @@ func (t *flatText) markStart(text string, asked *flatText, hide []bool) {
 			}
 			n += at
 			at = n + len(dots)
-			for length := min(n, len(asked.flat), maxStart); length >= minStart; length-- {
-				if string(asked.flat[:length]) == text[n-length:n] {
+			for length := min(n, len(asked), maxStart); length >= minStart; length-- {
+				if string(asked[:length]) == text[n-length:n] {
 					for i := n - length; i < n; i++ {
 						hide[i] = true
 					}
