@@ -12,6 +12,7 @@ import (
 	"time"
 
 	lookat "github.com/belay-run/belay/internal/look"
+	"github.com/belay-run/belay/internal/look/looker"
 )
 
 // talker is an agent that prints events until it is told to end.
@@ -50,8 +51,8 @@ func TestLook(t *testing.T) {
 	if _, err := os.Stat(sockets.Dir); err == nil {
 		t.Error("there is a directory for sockets before anything looks")
 	}
-	listen := func() *lookat.Listener {
-		l, err := sockets.Listen(ran.ID)
+	listen := func() *looker.Listener {
+		l, err := looker.Listen(sockets, ran.ID)
 		if err != nil {
 			t.Fatal(err)
 		}

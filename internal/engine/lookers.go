@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"net"
 	"sync"
 	"time"
 
@@ -37,7 +36,7 @@ func (l *lookers) meet() {
 }
 
 // tell sends what the agent prints until the invocation or the connection ends.
-func (l *lookers) tell(conn net.Conn, r *reader) {
+func (l *lookers) tell(conn look.Conn, r *reader) {
 	sender := look.NewSender(conn, func() { l.stream.leave(r) })
 	defer sender.Close()
 	defer l.stream.leave(r)

@@ -2,19 +2,16 @@
 //
 // The process that shows it listens on a socket in the state directory, for as long as it does. A run checks for such sockets when its agent prints
 // something, twice a second at most, and sends what is printed from then on. Without one, a check is one system call.
+//
+// This package is the run's side of it. The other side is package looker, which needs the networking that belay does without.
 package look
 
 import (
-	"bufio"
-	"context"
 	"encoding/json"
 	"errors"
 	"io"
-	"iter"
-	"net"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"time"
 
@@ -36,14 +33,14 @@ type Line struct {
 	Missed int `json:"missed,omitempty"`
 }
 
-// maxLine bounds a line that is sent.
-const maxLine = 64 << 10
+// MaxLine bounds a line that is sent.
+const MaxLine = 64 << 10
 
 // NewLine is a line that an agent has printed.
 func NewLine(attempt int, text []byte) Line {
 	l := Line{Attempt: attempt}
 	switch {
-	case len(text) > maxLine:
+	case len(text) > MaxLine:
 		l.Bytes = len(text)
 	case json.Valid(text):
 		l.Event = text
@@ -53,75 +50,21 @@ func NewLine(attempt int, text []byte) Line {
 	return l
 }
 
-// stem is what the names of the sockets for a run begin with. A socket's path may have little more than a hundred bytes, so it is only the end
+// Stem is what the names of the sockets for a run begin with. A socket's path may have little more than a hundred bytes, so it is only the end
 // of the id, which is random.
-func stem(id string) string { return id[max(0, len(id)-12):] + "." }
-
-// A Listener waits for what a run sends.
-type Listener struct{ listener *net.UnixListener }
-
-// Listen begins to look at a run.
-func (s Sockets) Listen(id string) (*Listener, error) {
-	if err := safefile.MakeOwnDir(s.Dir); err != nil {
-		return nil, err
-	}
-	f, err := os.CreateTemp(s.Dir, stem(id)+strconv.Itoa(os.Getpid())+"-*")
-	if err != nil {
-		return nil, err
-	}
-	path := f.Name()
-	f.Close()
-	os.Remove(path) // which leaves a name that nobody has
-	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"})
-	if err != nil {
-		return nil, err
-	}
-	if err := os.Chmod(path, 0o600); err != nil {
-		l.Close()
-		return nil, err
-	}
-	return &Listener{l}, nil
-}
-
-// Close ends the look, and removes the socket.
-func (l *Listener) Close() error { return l.listener.Close() }
-
-// Lines are what the agent prints, until the run or the context ends.
-func (l *Listener) Lines(ctx context.Context) iter.Seq2[Line, error] {
-	return func(yield func(Line, error) bool) {
-		defer context.AfterFunc(ctx, func() { l.Close() })()
-		conn, err := l.listener.Accept()
-		if err != nil {
-			yield(Line{}, err)
-			return
-		}
-		defer conn.Close()
-		defer context.AfterFunc(ctx, func() { conn.Close() })()
-		in := bufio.NewScanner(conn)
-		in.Buffer(nil, 8*maxLine)
-		for in.Scan() {
-			var line Line
-			if json.Unmarshal(in.Bytes(), &line) == nil && !yield(line, nil) {
-				return
-			}
-		}
-		if err := in.Err(); err != nil && ctx.Err() == nil {
-			yield(Line{}, err)
-		}
-	}
-}
+func Stem(id string) string { return id[max(0, len(id)-12):] + "." }
 
 // Interval is how often a run looks for sockets at most.
 const Interval = time.Second / 2
 
-// Dial connects to those who look at a run, but for those who are known already. A socket that nobody listens to any more is removed.
-func (s Sockets) Dial(id string, known map[string]bool) (found []net.Conn) {
+// Dial connects to those who look at a run, but for those who are known already. A socket that no process listens to is removed.
+func (s Sockets) Dial(id string, known map[string]bool) (found []Conn) {
 	names, err := safefile.ReadOwnDir(s.Dir)
 	if err != nil {
 		return nil
 	}
 	for _, name := range names {
-		if known[name] || !strings.HasPrefix(name, stem(id)) {
+		if known[name] || !strings.HasPrefix(name, Stem(id)) {
 			continue
 		}
 		known[name] = true
@@ -129,21 +72,33 @@ func (s Sockets) Dial(id string, known map[string]bool) (found []net.Conn) {
 		if info, err := os.Lstat(path); err != nil || info.Mode()&os.ModeSocket == 0 {
 			continue
 		}
-		conn, err := net.DialUnix("unix", nil, &net.UnixAddr{Name: path, Net: "unix"}) // net.Dial would link a resolver
-		if err != nil {
+		conn, err := dial(path)
+		switch {
+		case err == nil:
+			found = append(found, conn)
+		case errors.Is(err, errBusy): // too many connect to it at the moment
+			delete(known, name)
+		default:
 			os.Remove(path)
-			continue
 		}
-		found = append(found, conn)
 	}
 	return found
 }
 
+// Conn is a connection to one who looks.
+type Conn interface {
+	io.ReadWriteCloser
+	SetWriteDeadline(time.Time) error
+}
+
+// errBusy says that a socket takes no connection now, but may later.
+var errBusy = errors.New("not now")
+
 // A Sender sends lines to one who looks. It gives up on one who does not read.
-type Sender struct{ conn net.Conn }
+type Sender struct{ conn Conn }
 
 // NewSender sends to a connection, and calls over when the other end is gone.
-func NewSender(conn net.Conn, over func()) *Sender {
+func NewSender(conn Conn, over func()) *Sender {
 	go func() {
 		io.Copy(io.Discard, conn)
 		over()
@@ -169,7 +124,7 @@ func (s *Sender) Send(l Line) error {
 
 // Close ends the connection.
 func (s *Sender) Close() error {
-	if err := s.conn.Close(); !errors.Is(err, net.ErrClosed) {
+	if err := s.conn.Close(); !errors.Is(err, os.ErrClosed) {
 		return err
 	}
 	return nil

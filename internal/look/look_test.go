@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/belay-run/belay/internal/look"
+	"github.com/belay-run/belay/internal/look/looker"
 )
 
 const id = "01a1e6dc-539a-7012-8ace-bce44a42a247"
@@ -28,7 +29,7 @@ func TestLines(t *testing.T) {
 	if found := sockets.Dial(id, known); len(found) > 0 {
 		t.Errorf("%d look where there is not even a directory", len(found))
 	}
-	l, err := sockets.Listen(id)
+	l, err := looker.Listen(sockets, id)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -71,7 +72,7 @@ func TestLines(t *testing.T) {
 // A socket that was left by a killed process is removed, and no other file is touched.
 func TestDial_Leftovers(t *testing.T) {
 	sockets := look.Sockets{Dir: short(t)}
-	l, err := sockets.Listen(id)
+	l, err := looker.Listen(sockets, id)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,6 +91,35 @@ func TestDial_Leftovers(t *testing.T) {
 		t.Error("one looks who does not listen")
 	}
 	if names, _ := os.ReadDir(sockets.Dir); len(names) != 1 || names[0].Name() != filepath.Base(file) {
+		t.Errorf("%v", names)
+	}
+}
+
+// A listener that takes no connection holds up no run, and is not taken for one that is gone.
+func TestDial_Busy(t *testing.T) {
+	sockets := look.Sockets{Dir: short(t)}
+	l, err := looker.Listen(sockets, id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	var conns []look.Conn
+	defer func() {
+		for _, c := range conns {
+			c.Close()
+		}
+	}()
+	for range 10_000 { // more than any system lets wait
+		found := sockets.Dial(id, map[string]bool{})
+		if conns = append(conns, found...); len(found) == 0 {
+			break
+		}
+	}
+	known := map[string]bool{}
+	if found := sockets.Dial(id, known); len(found) > 0 || len(known) > 0 {
+		t.Errorf("%d connections, known: %v", len(found), known)
+	}
+	if names, _ := os.ReadDir(sockets.Dir); len(names) != 1 {
 		t.Errorf("%v", names)
 	}
 }
