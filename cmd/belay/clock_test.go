@@ -22,7 +22,7 @@ func TestClock_IsSet(t *testing.T) {
 	run := func(want int, args ...string) {
 		t.Helper()
 		cmd := exec.Command(belay, args...)
-		cmd.Env = append(os.Environ(), "BELAY_STATE_DIR="+filepath.Join(dir, "state"), "HOME="+dir, "BELAY_TEST_CLOCK="+offset)
+		cmd.Env = append(os.Environ(), "BELAY_STATE_DIR="+filepath.Join(dir, "state"), "HOME="+dir, "BELAY_TEST_CLOCK="+offset, "BELAY_FOLD=off") // a fold would go on behind the test
 		if out, err := cmd.CombinedOutput(); cmd.ProcessState.ExitCode() != want {
 			t.Errorf("belay %s: %v, want exit code %d: %s", strings.Join(args, " "), err, want, out)
 		}

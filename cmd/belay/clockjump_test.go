@@ -13,13 +13,14 @@ import (
 	"testing"
 	"time"
 
+	"github.com/belay-run/belay/internal/built"
 	"github.com/belay-run/belay/internal/faulttest"
 )
 
 // seamed is a belay whose clock can be set.
 var seamed = sync.OnceValues(func() (string, error) {
 	path := filepath.Join(binDir, "belay-clock")
-	return path, goBuild(path, ".", "CGO_ENABLED=0", "-tags", "clockseam")
+	return path, built.Program{Package: "cmd/belay", Clock: true}.As(path)
 })
 
 // jumpCase is a run during which the clock is set.

@@ -195,10 +195,11 @@ func TestDetach_Waiting(t *testing.T) {
 			r.numbered("tasks.jsonl", 2)
 			const prompt = "a prompt that stays in memory"
 			id := r.detach(prompt, args...)
-			ps, _ := r.command("belay", "ps").Output()
-			if !strings.Contains(string(ps), ": its start time (detached)") {
-				t.Errorf("%s", ps)
-			}
+			// It is on record from the moment that --detach returns, and a moment later as one that waits.
+			eventually(t, "belay ps says what it waits for", func() bool {
+				ps, _ := r.command("belay", "ps").Output()
+				return strings.Contains(string(ps), ": its start time (detached)")
+			})
 			filepath.WalkDir(r.dir, func(path string, _ fs.DirEntry, _ error) error {
 				if data, _ := os.ReadFile(path); bytes.Contains(data, []byte(prompt)) {
 					t.Errorf("%s holds it", path)

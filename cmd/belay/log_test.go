@@ -45,14 +45,22 @@ func unique(t *testing.T, list []journal.Entry) {
 // writers is how many processes write at a time.
 func writers(t *testing.T) int { return faulttest.Count(t, "BELAY_TEST_WRITERS", 16) }
 
-// Sixteen processes at a time, or as many as make soak wants, a hundred runs each: no line is lost, none is torn.
+// runsEach is how many runs each writer has: a hundred in make soak.
+func runsEach() int {
+	if os.Getenv("BELAY_TEST_SOAK") != "" {
+		return 100
+	}
+	return 25
+}
+
+// Sixteen processes at a time, or as many as make soak wants, with many runs each: no line is lost, none is torn.
 func TestLog_ManyAtOnce(t *testing.T) {
 	t.Parallel()
 	r := newRun(t, 0)
 	var all sync.WaitGroup
 	for range writers(t) {
 		all.Go(func() {
-			for range 100 {
+			for range runsEach() {
 				if out, err := r.command("belay-plain", "run", "--", "true").CombinedOutput(); err != nil || len(out) > 0 {
 					t.Errorf("%v: %s", err, out)
 				}
@@ -61,10 +69,10 @@ func TestLog_ManyAtOnce(t *testing.T) {
 	}
 	all.Wait()
 	list, torn := r.entries()
-	if len(list) != 100*writers(t) || torn != 0 {
+	if len(list) != runsEach()*writers(t) || torn != 0 {
 		t.Errorf("%d entries, %d torn", len(list), torn)
 	}
-	t.Logf("tried %d runs of %d writers at a time; survived %d lines of the log", 100*writers(t), writers(t), len(list))
+	t.Logf("tried %d runs of %d writers at a time; survived %d lines of the log", runsEach()*writers(t), writers(t), len(list))
 	unique(t, list)
 	for _, e := range list {
 		if e.Status != journal.Success || e.Attempt != 1 || e.Command != "true" || e.Profile != "generic" || e.Timestamp.IsZero() {
@@ -100,7 +108,7 @@ func TestLog_KilledHalfWay(t *testing.T) {
 	}
 	for range 16 {
 		all.Go(func() {
-			for range 100 {
+			for range runsEach() {
 				cmd := r.command("belay-plain", "run", "--", "true")
 				mu.Lock()
 				if over {
@@ -121,7 +129,7 @@ func TestLog_KilledHalfWay(t *testing.T) {
 				mu.Unlock()
 				switch shellCode(err) {
 				case 0:
-					if succeeded.Add(1) == 800 {
+					if succeeded.Add(1) == int64(8*runsEach()) {
 						once.Do(killAll)
 					}
 				case 137:

@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -75,6 +76,7 @@ func (r *run) agents(env ...string) {
 type expected struct {
 	before, piece string
 	n             int
+	block         string // of so many pieces
 	rest          strings.Builder
 	wrong         error
 }
@@ -89,9 +91,13 @@ func (e *expected) Write(p []byte) (int, error) {
 				e.wrong = fmt.Errorf("%.200q instead of %.200q", p, e.before)
 			}
 			e.before, p = e.before[n:], p[n:]
-		case e.n > 0:
-			e.before = e.piece
-			e.n--
+		case e.n > 0: // many at a time: under the race detector each comparison costs
+			n := min(e.n, 1024)
+			if len(e.block) != n*len(e.piece) {
+				e.block = strings.Repeat(e.piece, n)
+			}
+			e.before = e.block
+			e.n -= n
 		default:
 			e.rest.Write(p)
 			p = nil
@@ -130,8 +136,11 @@ func TestBig_Result(t *testing.T) {
 			`{"type":"item.completed","item":{"id":"i1","type":"command_execution","aggregated_output":"`, unit, ""},
 	} {
 		sizes := []int{20 * mib} // more than it may keep
-		if clitest.Full() {
+		switch {
+		case clitest.Full():
 			sizes = []int{8 * mib, 64 * mib}
+		case slices.Contains([]string{"claude/unknown-flag", "codex/text"}, way.name):
+			continue // they are read as claude/json and claude/text are
 		}
 		for _, size := range sizes {
 			t.Run(fmt.Sprintf("%s/%dMiB", way.name, size/mib), func(t *testing.T) {

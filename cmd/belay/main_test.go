@@ -9,7 +9,6 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -18,6 +17,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/belay-run/belay/internal/built"
 	"github.com/belay-run/belay/internal/clitest"
 	"github.com/belay-run/belay/internal/faulttest"
 )
@@ -73,7 +73,7 @@ func given(name string) (ok bool) {
 // build makes belay as it is released, which is belay-plain too, belayd, and a belay with the race detector where there is a C compiler.
 func build(dir string) error {
 	binDir, raceDir = dir, filepath.Join(dir, "race")
-	if err := errors.Join(os.Mkdir(raceDir, 0o700), buildCompanion(dir), goBuild(filepath.Join(dir, "belay"), ".", "CGO_ENABLED=0")); err != nil {
+	if err := errors.Join(os.Mkdir(raceDir, 0o700), buildCompanion(dir), built.Into(dir, built.Belay)); err != nil {
 		return err
 	}
 	link := func(name, to string) error { return os.Link(filepath.Join(dir, name), filepath.Join(dir, to)) }
@@ -81,18 +81,9 @@ func build(dir string) error {
 	if err := errors.Join(link("belay", "belay-plain"), link("belay", "race/belay-plain"), link("belayd", "race/belayd"), link("ask", "race/ask")); err != nil {
 		return err
 	}
-	if err := goBuild(filepath.Join(raceDir, "belay"), ".", "CGO_ENABLED=1", "-race"); err != nil {
+	if err := built.Into(raceDir, built.Program{Package: "cmd/belay", Race: true}); err != nil {
 		fmt.Fprintf(os.Stderr, "no race detector: %v\n", err)
 		return link("belay", "race/belay")
-	}
-	return nil
-}
-
-func goBuild(to, what, env string, flags ...string) error {
-	cmd := exec.Command("go", append(append([]string{"build", "-o", to}, flags...), what)...)
-	cmd.Env = append(os.Environ(), env)
-	if out, err := cmd.CombinedOutput(); err != nil {
-		return fmt.Errorf("go build %v: %w\n%s", flags, err, out)
 	}
 	return nil
 }

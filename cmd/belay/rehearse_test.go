@@ -15,17 +15,16 @@ import (
 	"testing"
 	"time"
 
+	"github.com/belay-run/belay/internal/built"
 	"github.com/belay-run/belay/internal/clitest"
 	"github.com/belay-run/belay/internal/journal"
 )
 
 // buildCompanion makes belayd, and ask: the same under the name by which it is a small client.
 func buildCompanion(dir string) error {
-	path, env, flags := filepath.Join(dir, "belayd"), "CGO_ENABLED=0", []string(nil)
-	if os.Getenv("BELAY_TEST_FULL") != "" {
-		env, flags = "CGO_ENABLED=1", []string{"-race"}
-	}
-	return errors.Join(goBuild(path, "../belayd", env, flags...), os.Link(path, filepath.Join(dir, "ask")))
+	companion := built.Companion
+	companion.Race = os.Getenv("BELAY_TEST_FULL") != ""
+	return errors.Join(built.Into(dir, companion), os.Link(filepath.Join(dir, "belayd"), filepath.Join(dir, "ask")))
 }
 
 // The demo needs nothing but belay and belayd, and waits less than half a minute in all.
@@ -179,7 +178,7 @@ func TestRehearse_OtherVersion(t *testing.T) {
 	t.Parallel()
 	r := newRun(t, 0)
 	other := filepath.Join(r.dir, "belayd")
-	build := exec.Command("go", "build", "-ldflags", "-X github.com/belay-run/belay/internal/version.linked=9.9.9", "-o", other, "../belayd")
+	build := exec.Command("go", "build", "-ldflags", "-s -w -X github.com/belay-run/belay/internal/version.linked=9.9.9", "-o", other, "../belayd")
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}

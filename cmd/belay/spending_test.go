@@ -14,9 +14,9 @@ import (
 	"time"
 )
 
-// dear is an act of claude that makes so many model calls at $0.165, each with a tool that takes a moment, and then answers.
-// It puts each call on record in the file served.
-func dear(calls int) string {
+// dear is an act of claude that makes so many model calls at $0.165, each with a tool, and then answers. It puts each call on record in the file
+// served. What the tool does is a command of the shell.
+func dear(calls int, tool string) string {
 	const call = `line '"type":"stream_event","event":{"type":"message_start","message":{"id":"m'$i'","model":"claude-sonnet-4-5","usage":{"input_tokens":50000,"output_tokens":1}}}'
 line '"type":"assistant","message":{"id":"m'$i'","model":"claude-sonnet-4-5","content":[{"type":"tool_use","id":"t'$i'","name":"Bash","input":{}}]}'
 line '"type":"stream_event","event":{"type":"message_delta","delta":{"stop_reason":"tool_use"},"usage":{"output_tokens":1000}}'
@@ -27,7 +27,7 @@ i=0
 while [ $i -lt ` + fmt.Sprint(calls) + ` ]; do
 i=$((i + 1))
 echo $i >> "$PLAY/served"
-` + call + `sleep 2.5
+` + call + tool + `
 answer t$i
 done
 result ` + fmt.Sprintf("%.3f", perCall*float64(calls)) + ` 50000 1000 50000 1000
@@ -61,7 +61,7 @@ func (r *run) budget(name string) (b struct {
 func TestSpending_TwentyProcesses(t *testing.T) {
 	t.Parallel()
 	r := newRun(t, 0)
-	r.play("claude", dear(40))
+	r.play("claude", dear(40, "sleep 5")) // time for all processes to learn of it
 	const limit = 5
 	codes := make([]int, 20)
 	var all sync.WaitGroup
@@ -98,7 +98,8 @@ func TestSpending_TwentyProcesses(t *testing.T) {
 func TestSpending_Nested(t *testing.T) {
 	t.Parallel()
 	r := newRun(t, 0)
-	r.play("claude", dear(2))
+	// The fourth call of each outer run reaches the limit, and its tool goes on until it is stopped.
+	r.play("claude", dear(2, `[ $(($(wc -l < "$PLAY/served") % 4)) != 0 ] || { sleep 300 & wait; }`))
 	inner := "belay-plain run --no-gate -- claude -p hi"
 	script := inner + "; echo first $?; " + inner + "; echo second $?; " + inner + "; echo third $?"
 	if err := os.WriteFile(filepath.Join(r.dir, "players", "gh"), []byte("#!/bin/sh\n"+script+"\n"), 0o700); err != nil {

@@ -329,6 +329,17 @@ func TestTerminal_LoopGoesOn(t *testing.T) {
 	})
 }
 
+// A Ctrl-C in the instant before the command has the terminal comes to belay, which on a busy machine hears of it late. It still belongs to the command: one that handles it
+// ends with its own exit code. Here the command itself sends it, so that it is certain to come late.
+func TestTerminal_EarlyInterruptHeardLate(t *testing.T) {
+	t.Parallel()
+	s := newShell(t, "belay run --")
+	s.write("trap.sh", "trap 'exit 7' INT\nkill -INT $PPID\nwhile :; do sleep 0.05; done\n")
+	s.send("$B sh trap.sh; echo code:$?\r")
+	s.expect(`code:7\r\n`)
+	s.prompt()
+}
+
 func TestTerminal_EndOfInput(t *testing.T) {
 	everyWay(t, func(t *testing.T, b string) {
 		s := newScreen(t, with(b, "cat")...)

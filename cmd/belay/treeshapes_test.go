@@ -102,7 +102,7 @@ var treeEndings = map[string][]treeEnding{
 		{name: "ClientLeaves", then: `cat > /dev/null; exit 0`, end: (*treeCell).leave},
 		{name: "ClientLeavesServerStays", then: stays, end: (*treeCell).leave},
 		{name: "Crash", then: untilTold + `exit 3`, end: (*treeCell).tellAndLeave},
-		{name: "ClosesStdout", then: `exec >&-; ` + stays, end: (*treeCell).leave},
+		{name: "ClosesStdout", then: untilTold + `exec >&-; ` + stays, end: (*treeCell).tellAndWatch},
 		{name: "Timeout", flags: []string{"--start-timeout", "1s", "--hang-timeout", "1s"}, then: stays, end: (*treeCell).askAndLeave},
 		{name: "TERM", then: stays, end: signalled("TERM")},
 		{name: "INT", then: stays, end: signalled("INT")},

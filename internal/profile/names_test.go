@@ -31,8 +31,8 @@ var named = []string{
 	`examples/ghsync/main.go: p, _ := retry.Preset("gh")`,
 }
 
-// doubles are packages that only tests use, or that must not know the tree that they compare.
-var doubles = []string{"internal/compare", "internal/agent/agenttest", "internal/engine/enginetest", "internal/faulttest", "internal/gatetest"}
+// doubles are packages that only tests and pictures use, or that must not know the tree that they compare.
+var doubles = []string{"browser/shots", "internal/compare", "internal/agent/agenttest", "internal/engine/enginetest", "internal/faulttest", "internal/gatetest"}
 
 // What is known of a CLI is in its folder: no other file has its name as a string, be it to compare with, to look up or to
 // list. What applies to one CLI is a field of its descriptor.

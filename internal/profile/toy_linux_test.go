@@ -157,7 +157,7 @@ func (w *toyWorld) overlay() {
 	if err != nil {
 		w.Fatal(err)
 	}
-	w.goflags = "GOFLAGS=-overlay=" + w.file("overlay.json", string(replace))
+	w.goflags = "GOFLAGS=" + os.Getenv("GOFLAGS") + " -overlay=" + w.file("overlay.json", string(replace))
 }
 
 // withRow is the registry with a row at its end, and the import that it needs.

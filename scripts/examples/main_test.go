@@ -2,11 +2,11 @@ package main
 
 import (
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"testing"
 
+	"github.com/belay-run/belay/internal/built"
 	"github.com/belay-run/belay/internal/clitest"
 	"github.com/belay-run/belay/internal/profile"
 )
@@ -24,8 +24,8 @@ func TestExamples_AreReal(t *testing.T) {
 	for _, cli := range profile.All() {
 		clitest.Find(t, cli, "")
 	}
-	if out, err := exec.Command("go", "build", "-o", s.bin, "../../cmd/belay").CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
+	if err := built.Into(s.bin, built.Belay); err != nil {
+		t.Fatal(err)
 	}
 	for _, e := range examples {
 		t.Run(e.commands[0], func(t *testing.T) {

@@ -2,13 +2,13 @@ package main
 
 import (
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/belay-run/belay/internal/built"
 	"github.com/belay-run/belay/internal/clitest"
 )
 
@@ -86,8 +86,8 @@ func TestRun(t *testing.T) {
 	for _, cli := range agents() {
 		b.clis = filepath.Dir(filepath.Dir(clitest.Find(t, cli, "")))
 	}
-	if out, err := exec.Command("go", "build", "-o", b.belay, "../../cmd/belay").CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
+	if err := built.Belay.As(b.belay); err != nil {
+		t.Fatal(err)
 	}
 	for _, cli := range agents() {
 		t.Run(cli.Name, func(t *testing.T) {

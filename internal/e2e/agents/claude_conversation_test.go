@@ -22,6 +22,7 @@ import (
 // longer than a claude that has delivered its result may otherwise stay.
 func TestClaude_ConversationSDK(t *testing.T) {
 	t.Parallel()
+	stage.InFull(t) // every day there is TestShim_ClaudeSDK, and TestClaude_ConversationFailedTurn without a shim
 	sdk := clitest.SDK(t)
 	node, err := exec.LookPath("node")
 	if err != nil {

@@ -72,10 +72,10 @@ var claude = &agent{
 	},
 
 	toolRequests: 1,
-	fleet:        1000, daily: 3,
+	fleet:        1000, daily: 2,
 
 	differs: claudeDiffers, scenarios: claudeScenarios,
-	elsewhere: []string{"Success", "BadKey"}, // TestSeed000
+	elsewhere: []string{"Success", "BadKey", "ServerErrorForEver"}, // TestSeed000
 }
 
 var claudeVaries = []*regexp.Regexp{

@@ -77,7 +77,7 @@ var codex = &agent{
 	},
 
 	toolRequests: 2, // after ten seconds it asks the model what to do about the tool
-	fleet:        200, daily: 5,
+	fleet:        200, daily: 3,
 
 	differs: codexDiffers, scenarios: codexScenarios,
 }

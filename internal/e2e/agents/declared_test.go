@@ -75,6 +75,7 @@ func (d declared) new(t *testing.T, script string) *stage.Stage {
 // A CLI that a file declares waits for its service's limit, and is asked again.
 func TestDeclared_Throttled(t *testing.T) {
 	t.Parallel()
+	stage.InFull(t) // every day the profile judges what qwen has printed: TestExamples_JudgeRealOutcomes
 	s := qwen.new(t, "error-mid(code=429,message=Rate limit reached for requests. Please try again in 1s.), 200")
 	r := s.Belay(nil, qwen.ask)
 	r.Exits(0)

@@ -5,7 +5,6 @@ package agents_test
 import (
 	"math"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -13,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/belay-run/belay/internal/built"
 	"github.com/belay-run/belay/internal/clitest"
 	"github.com/belay-run/belay/internal/e2e/stage"
 	"github.com/belay-run/belay/internal/journal"
@@ -50,10 +50,8 @@ func TestFallback_UsageLimit(t *testing.T) {
 	offset := filepath.Join(s.Dir, "offset")
 	s.Env = append(s.Env, "BELAY_TEST_CLOCK="+offset)
 	belay := filepath.Join(s.Dir, "belay")
-	build := exec.Command("go", "build", "-tags", "clockseam", "-o", belay, "github.com/belay-run/belay/cmd/belay")
-	build.Env = append(os.Environ(), "CGO_ENABLED=0") // as the tests of cmd/belay build it
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
+	if err := (built.Program{Package: "cmd/belay", Clock: true}).As(belay); err != nil {
+		t.Fatal(err)
 	}
 	run := func(more ...string) *stage.Ran {
 		t.Helper()

@@ -21,6 +21,14 @@ const answer = stage.Answer
 
 var full = clitest.Full()
 
+// daily is how many there are of something every day, and in full.
+func daily(few, many int) int {
+	if full {
+		return many
+	}
+	return few
+}
+
 // soon makes what belay waits short.
 var soon = []string{"--base-delay", "100ms"}
 

@@ -50,7 +50,7 @@ var scenarios = []stage.Scenario{
 	{Name: "Garbage", Script: "garbage x*", Flags: soon, Code: 75, Class: "bad_output", Requests: 4},
 	{Name: "QuotesAnError", Quick: true, Script: `200(text="API Error: HTTP 429 rate limit exceeded")`, Requests: 1, Stdout: "API Error: HTTP 429 rate limit exceeded\n"},
 	{Name: "ToolQuotesAnError", Requests: 2, Stdout: answer},
-	{Name: "NoRetries", Quick: true, Script: "429(retry-after=1)x*", Flags: []string{"--max-retries", "0"}, Code: 1, Class: "rate_limit", Requests: 1},
+	{Name: "NoRetries", Script: "429(retry-after=1)x*", Flags: []string{"--max-retries", "0"}, Code: 1, Class: "rate_limit", Requests: 1},
 	{Name: "NoRetriesServerError", Script: "500x*", Flags: []string{"--max-retries", "0"}, Code: 1, Class: "server_error", Requests: 1},
 	{Name: "OneRetry", Script: "429(retry-after=1)x*", Flags: []string{"--max-retries", "1"}, Code: 75, Class: "rate_limit", Requests: 2},
 	{Name: "NoGate", Script: "429(retry-after=1), 200", Flags: []string{"--no-gate"}, Requests: 2, Stdout: answer,

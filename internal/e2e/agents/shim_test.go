@@ -5,6 +5,7 @@ package agents_test
 import (
 	"cmp"
 	"encoding/json"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -31,7 +32,8 @@ func shimLink(s *stage.Stage, name string) string {
 // sdkScene is what a program does with an SDK, and the API does meanwhile.
 type sdkScene struct {
 	script string // of the API
-	plan   string // of the program
+	plan   string // of the program; it can wait for the file HANGS
+	hangs  int    // the request at which the file is made
 	env    []string
 	want   []string // in what the SDK hands out
 	asked  int      // requests
@@ -51,7 +53,16 @@ func (scene sdkScene) play(t *testing.T, a *agent, module, driver string, path f
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command(node, "--no-warnings", driver, module, path(s), scene.plan)
+	hangs := filepath.Join(s.Dir, "hangs")
+	if scene.hangs > 0 {
+		go func() {
+			for t.Context().Err() == nil && len(s.API.Main()) < scene.hangs {
+				time.Sleep(10 * time.Millisecond)
+			}
+			os.WriteFile(hangs, nil, 0o600)
+		}()
+	}
+	cmd := exec.Command(node, "--no-warnings", driver, module, path(s), strings.ReplaceAll(scene.plan, "HANGS", hangs))
 	cmd.Dir, cmd.Env = s.Work, s.Environ()
 	r := s.Start(cmd, nil).Quietly()
 	if r.Code != 0 || r.Stderr != "" {
@@ -116,10 +127,11 @@ func TestShim_ClaudeSDK(t *testing.T) {
 	sdkScene{
 		script: `200(text="one"), tool(bash: "echo made > made"), 200(text="two"), tool(mcp__lab__echo: {}), 200(text="three"), 429x2, hang, 200(text="six"), 200(text="seven")`,
 		plan: `[{"use":{"partial":true,"hooks":true,"mcp":true,"slow":5000}},{"models":true},{"say":"first"},{"say":"second"},{"say":"third"},{"say":"fourth"},
-			{"say":"fifth","interrupt":2000},{"idle":5000},{"say":"sixth"},{"resume":true},{"say":"seventh"}]`,
+			{"say":"fifth","interrupt":"HANGS"},{"idle":5000},{"say":"sixth"},{"resume":true},{"say":"seventh"}]`,
 		env:   []string{"CLAUDE_CODE_MAX_RETRIES=1", "BELAY_STALL_TIMEOUT=4s"},
 		want:  []string{`"models"`, `"asked"`, `"called"`, `"hook"`, `"stream_event"`, `"interrupted"`, `"one"`, `"two"`, `"three"`, `"six"`, `"seven"`, `"is_error":true`},
 		asked: 10,
+		hangs: 8,
 	}.compare(t, claude, clitest.SDK(t), "converse.mjs", func(t *testing.T, s *stage.Stage) {
 		// Each turn is on record with its own verdict and usage, and the line of the process has all of it.
 		var got []string

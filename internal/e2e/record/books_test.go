@@ -4,6 +4,7 @@ package record_test
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"os"
@@ -18,6 +19,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/belay-run/belay/internal/built"
 	"github.com/belay-run/belay/internal/clitest"
 	"github.com/belay-run/belay/internal/companion/rehearse"
 )
@@ -233,10 +235,8 @@ func newHouse(t *testing.T) *house {
 	claude, codex, gh := clitest.Claude(t, ""), clitest.Codex(t, ""), clitest.GH(t)
 	h := &house{dir: t.TempDir()}
 	h.bin = filepath.Join(h.dir, "bin")
-	for _, name := range []string{"belay", "belayd"} {
-		if out, err := exec.Command("go", "build", "-o", filepath.Join(h.bin, name), "../../../cmd/"+name).CombinedOutput(); err != nil {
-			t.Fatalf("%v\n%s", err, out)
-		}
+	if err := errors.Join(os.Mkdir(h.bin, 0o700), built.Into(h.bin, built.Belay, built.Companion)); err != nil {
+		t.Fatal(err)
 	}
 	path := strings.Join([]string{h.bin, filepath.Dir(claude), filepath.Dir(codex), filepath.Dir(gh), os.Getenv("PATH")}, ":")
 	h.env = []string{"PATH=" + path, "BELAY_STATE_DIR=" + filepath.Join(h.dir, "state"), "XDG_CONFIG_HOME=" + filepath.Join(h.dir, "config"),

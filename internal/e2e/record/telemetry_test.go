@@ -6,7 +6,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
+	"net/http"
 	"strings"
+	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -127,6 +130,61 @@ func sendRuns(t *testing.T, protocol string, runs, agents int) {
 		}
 	}
 	t.Logf("%s: %d runs, %d attempts, %d spans in %d requests, %d sent again, %d kills", protocol, roots, children, len(byID), receiver.Requests(), again, killed)
+}
+
+// With --follow, runs are sent as they end, until it is stopped; a receiver that is away for a while gets them afterwards.
+func TestTelemetry_Follow(t *testing.T) {
+	t.Parallel()
+	var away atomic.Bool
+	var refused atomic.Int32
+	receiver := &otlptest.Receiver{Refuse: func(*http.Request, int) *otlptest.Refusal {
+		if away.Load() {
+			refused.Add(1)
+			return &otlptest.Refusal{Status: http.StatusServiceUnavailable}
+		}
+		return nil
+	}}
+	server := receiver.Start()
+	defer server.Close()
+	s := stage.Claude.New(t, "", "200")
+	s.Env = []string{"OTEL_EXPORTER_OTLP_ENDPOINT=" + server.URL, "BELAY_FOLD=off"}
+	follower := s.Start(s.Command("belay", "telemetry", "--follow"), nil)
+	arrives := func(runs int) {
+		t.Helper()
+		for deadline := time.Now().Add(time.Minute); ; time.Sleep(50 * time.Millisecond) {
+			byID, _ := receiver.Distinct()
+			roots := 0
+			for _, span := range byID {
+				if span.Parent() == "" {
+					roots++
+				}
+			}
+			if roots == runs {
+				return
+			}
+			if time.Now().After(deadline) {
+				t.Fatalf("%d runs have arrived, want %d", roots, runs)
+			}
+		}
+	}
+	s.Run("belay", "run", "--telemetry", "--", "true").Exits(0)
+	arrives(1)
+	away.Store(true)
+	s.Run("belay", "run", "--telemetry", "--", "true").Exits(0)
+	for deadline := time.Now().Add(time.Minute); refused.Load() == 0 && time.Now().Before(deadline); {
+		time.Sleep(50 * time.Millisecond)
+	}
+	away.Store(false)
+	arrives(2)
+	follower.Cmd.Process.Signal(syscall.SIGTERM)
+	follower.Quietly()
+	if code := follower.Cmd.ProcessState.ExitCode(); code != 143 && code != 0 && code != -1 {
+		t.Errorf("it ended with %d", code)
+	}
+	_, again := receiver.Distinct()
+	if again != 0 {
+		t.Errorf("%d spans came twice", again)
+	}
 }
 
 // An attempt is told of its span, so that what the command sends is below it; without telemetry the caller's trace is left as it is.

@@ -8,12 +8,13 @@ package smoke_test
 import (
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/belay-run/belay/internal/built"
 )
 
 // binVar names the directory of the executables that are tried, where they are not to be built.
@@ -39,19 +40,19 @@ func TestMain(m *testing.M) {
 	if strings.EqualFold(filepath.Base(os.Args[0]), "node.exe") { // as it is copied to, to stand for node
 		os.Exit(child(append([]string{"args"}, os.Args[1:]...)))
 	}
-	built, err := findOrBuild()
+	made, err := findOrBuild()
 	code := 1
 	if err == nil {
 		code = m.Run()
 	} else {
 		fmt.Fprintln(os.Stderr, err)
 	}
-	os.RemoveAll(built)
+	os.RemoveAll(made)
 	os.Exit(code)
 }
 
 // findOrBuild sets bin, and returns the directory that is to be removed afterwards.
-func findOrBuild() (built string, err error) {
+func findOrBuild() (made string, err error) {
 	if given := os.Getenv(binVar); given != "" {
 		bin, err = filepath.Abs(given)
 		return "", err
@@ -59,12 +60,7 @@ func findOrBuild() (built string, err error) {
 	if bin, err = os.MkdirTemp("", "belay-smoke-"); err != nil {
 		return "", err
 	}
-	cmd := exec.Command("go", "build", "-o", bin+string(filepath.Separator), "./cmd/belay", "./cmd/belayd")
-	cmd.Dir = filepath.Join("..", "..", "..")
-	if out, err := cmd.CombinedOutput(); err != nil {
-		return bin, fmt.Errorf("go build: %w\n%s", err, out)
-	}
-	return bin, nil
+	return bin, built.Into(bin, built.Belay, built.Companion)
 }
 
 // program is the path of one of the executables.

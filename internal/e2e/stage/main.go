@@ -6,7 +6,6 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strconv"
 	"testing"
@@ -14,14 +13,13 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/belay-run/belay/internal/built"
 	"github.com/belay-run/belay/internal/clitest"
 )
 
 // Patience is how long anything may take that takes a moment on an idle machine. A claude needs a second of CPU to start,
 // a codex that is offline lingers five seconds at its end, and the machine may be busy.
 const Patience = 3 * time.Minute
-
-const module = "github.com/belay-run/belay/"
 
 // Parallel is how many tests of a suite run at a time, where the command line does not say: most of the time they wait.
 var Parallel = 4
@@ -62,17 +60,15 @@ func build(programs []string) (err error) {
 		return err
 	}
 	for _, name := range programs {
-		if out, err := exec.Command("go", "build", "-o", bin, module+name).CombinedOutput(); err != nil {
-			return fmt.Errorf("go build %s: %w\n%s", name, err, out)
+		if err := built.Into(bin, built.Program{Package: name}); err != nil {
+			return err
 		}
 	}
-	cmd := exec.Command("go", "build", "-race", "-o", bin, module+"cmd/belay")
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=1")
-	if err := cmd.Run(); err == nil {
+	if err := built.Into(bin, built.Program{Package: "cmd/belay", Race: true}); err == nil {
 		return nil
 	}
-	if out, err := exec.Command("go", "build", "-o", bin, module+"cmd/belay").CombinedOutput(); err != nil {
-		return fmt.Errorf("go build belay: %w\n%s", err, out)
+	if err := built.Into(bin, built.Belay); err != nil {
+		return err
 	}
 	fmt.Fprintln(os.Stderr, "no race detector")
 	return nil

@@ -1,8 +1,10 @@
 // converse.mjs SDK CLAUDE PLAN holds a conversation with claude by its Agent SDK and prints what the SDK hands out, a line
 // of JSON each. PLAN is a list of steps: {"models": true} asks for the models, {"say": "…"} says something and waits for the
-// result, {"say": "…", "interrupt": ms} interrupts it after so long, {"idle": ms} does nothing, {"resume": true} ends the
+// result, {"say": "…", "interrupt": FILE} interrupts it when there is such a file, {"idle": ms} does nothing, {"resume": true} ends the
 // process and goes on with the session in another, {"say": "…", "abort": "…"} gives all up at a message of that subtype.
 // {"use": {…}} as the first step asks for more: "partial" messages, "hooks", an "mcp" server in this process.
+import { existsSync } from "node:fs";
+
 const [sdk, claude, plan] = process.argv.slice(2);
 process.on("uncaughtException", (e) => {
   console.error(e.message); // the SDK is one long line, which node would show
@@ -12,6 +14,9 @@ const { query, tool, createSdkMcpServer } = await import(sdk);
 
 const print = (what) => process.stdout.write(JSON.stringify(what) + "\n");
 const sleep = (ms) => new Promise((done) => setTimeout(done, ms));
+const there = async (file) => {
+  while (!existsSync(file)) await sleep(20);
+};
 const steps = JSON.parse(plan);
 const use = steps[0]?.use ? steps.shift().use : {};
 const gaveUp = new AbortController();
@@ -34,7 +39,7 @@ async function* prompts() {
     if (step.say) {
       const last = new Promise((done) => (answered = done));
       yield { type: "user", message: { role: "user", content: step.say }, parent_tool_use_id: null };
-      if (step.interrupt) setTimeout(() => conversation.interrupt().then(() => print({ type: "interrupted" })), step.interrupt);
+      if (step.interrupt) there(step.interrupt).then(() => conversation.interrupt()).then(() => print({ type: "interrupted" }));
       await last;
     }
   }
