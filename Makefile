@@ -64,7 +64,10 @@ faults: build ## the README's table of six faults, measured with the real CLIs i
 
 renew: reference examples picture faults ## all that documents have from the code and from real runs
 
-test: check unit fuzz cross ## all that CI runs
+# What tests are made of is compiled without what only a debugger reads, which takes a quarter of the compiler's time. Stacks and reports of races need none of it.
+check unit fuzz cross: export GOFLAGS += -gcflags=all=-dwarf=false
+
+test: check unit $(if $(FULL),fuzz) cross ## all that CI runs
 	@scripts/tree-is-clean
 	@echo "make test: all passed"
 
@@ -80,11 +83,16 @@ soak: ## attacks for an hour, with counts; PARTS="engine clock" chooses, SEED=n 
 	@scripts/setup-tests
 	@SEED='$(SEED)' SHARE='$(or $(SHARE),100)' scripts/soak $(PARTS)
 
+# The checks of all packages with their tests need what these are compiled to. That is what scripts/unit will run, with the race detector, so that nothing is
+# compiled for the checks alone.
+raced = CGO_ENABLED=1 GOFLAGS="$(GOFLAGS) $(shell scripts/raced)"
+
 check: .tools/staticcheck
+	@command -v cc >/dev/null || command -v gcc >/dev/null || scripts/install gcc libc6-dev
 	@test -z "$$(gofmt -l . | grep -v '^\.tools/')" || { gofmt -l . ; echo 'run: gofmt -w .' ; exit 1; }
-	go vet ./...
+	$(raced) go vet ./...
 	scripts/vet-elsewhere $(if $(FULL),full)
-	.tools/staticcheck ./...
+	$(raced) .tools/staticcheck ./...
 	go vet -C bench ./...
 	go vet -C tools ./...
 	go vet -C browser ./...
@@ -94,23 +102,24 @@ check: .tools/staticcheck
 unit:
 	@scripts/setup-tests $(if $(FULL),full)
 	BELAY_TEST_FULL=$(FULL) BELAY_TEST_ROUNDS=$(ROUNDS) BELAY_TEST_KILLS=$(KILLS) scripts/unit 90 retry verdict internal/supervise breaker gate internal/engine .
-	go test -C tools ./man ./markdown
+	go test -C tools -exec '$(CURDIR)/scripts/run-tests' ./man ./markdown
 	go test -C browser -count=1 .
 
+# Guided by coverage; scripts/unit fuzzes without.
 fuzz:
-	@scripts/fuzz $(if $(FULL),20000x guided,1000x)
+	@scripts/fuzz 20000x
 
-# For the other systems belayd is only type-checked, by scripts/vet-elsewhere: it takes minutes of CPU to compile.
+# For the other systems make test checks the types of everything, scripts/vet-elsewhere, in 23 s of CPU; to compile belay alone takes a minute for each,
+# nearly all of it the standard library. .github/workflows/test.yml builds and tries both executables on macOS and on Windows.
 cross:
-	@for platform in linux/amd64 darwin/amd64 windows/amd64 linux/arm64 $(if $(FULL),darwin/arm64 windows/arm64); do \
+	@for platform in linux/amd64 $(if $(FULL),darwin/amd64 windows/amd64 linux/arm64 darwin/arm64 windows/arm64); do \
 	  echo "build $$platform"; \
-	  GOOS=$${platform%/*} GOARCH=$${platform#*/} go build -o /dev/null \
-	    $$([ "$$platform" = linux/amd64 ] || [ -n '$(FULL)' ] && echo ./cmd/... || echo ./cmd/belay) || exit 1; \
+	  GOOS=$${platform%/*} GOARCH=$${platform#*/} go build -o /dev/null ./cmd/... || exit 1; \
 	done
 
 bench: build ## product and peers, interleaved, as ratios; see docs/performance.md
 	@scripts/setup-bench
-	cd bench && go build -trimpath -ldflags '-s -w' -o ../bin/ ./bare ./process ./throughput ./library ./breaker ./mcp ./record ./shim ./batch ./page
+	cd bench && go build -trimpath -ldflags '-s -w' -o ../bin/ ./bare ./process ./throughput ./library ./breaker ./mcp ./record ./shim ./batch ./page ./fleet
 	@$(call copied,bin/bare)
 	bin/process -bin bin
 	bin/library
@@ -120,6 +129,8 @@ bench: build ## product and peers, interleaved, as ratios; see docs/performance.
 	bin/record -bin bin
 	bin/page -bin bin
 	bin/batch -bin bin
+	scripts/setup-postgres >/dev/null
+	bin/fleet -bin bin
 	scripts/setup-clis >/dev/null
 	bin/belay rehearse --script 200 -- bin/shim -rounds 50 -talks -last '"type":"result"' -say '{"type":"user","message":{"role":"user","content":"say hi"},"parent_tool_use_id":null}' \
 	  .clis/claude-2.1.325/claude --output-format stream-json --verbose --input-format stream-json 2>/dev/null | grep median

@@ -23,7 +23,8 @@ var arrows = map[string][]string{
 	"retry":                       {},
 	"internal/supervise":          {"internal/atomicfile", "internal/label", "internal/redact", "internal/safefile"},
 	"breaker":                     {},
-	"gate":                        {"breaker", "internal/clock", "internal/flock", "internal/redact", "internal/safefile", "internal/sharedfile"},
+	"gate":                        {"breaker", "internal/clock", "internal/flock", "internal/gatefile", "internal/redact", "internal/safefile", "internal/sharedfile"},
+	"internal/gatefile":           {"internal/atomicfile", "internal/flock", "internal/safefile"},
 	"internal/gatetest":           {"breaker", "gate"},
 	"internal/faulttest":          {"retry", "verdict"},
 	"internal/faulttest/player":   {"internal/faulttest"},
@@ -41,9 +42,10 @@ var arrows = map[string][]string{
 	"internal/agent/generic":      {"verdict"},
 	"internal/state":              {"gate", "internal/alert", "internal/atomicfile", "internal/budget", "internal/flock", "internal/journal", "internal/look", "internal/price", "internal/profile", "internal/safefile", "internal/spool", "internal/supervise", "verdict"},
 	"internal/look":               {"internal/safefile"},
+	"internal/look/looker":        {"internal/look", "internal/safefile"},
 	"internal/spool":              {"internal/redact", "internal/safefile", "internal/supervise"},
 	"internal/atomicfile":         {"internal/safefile"},
-	"internal/batch":              {"internal/flock", "internal/message", "internal/safefile", "verdict"},
+	"internal/batch":              {"internal/atomicfile", "internal/flock", "internal/message", "internal/safefile", "verdict"},
 	"internal/budget":             {"internal/safefile", "internal/sharedfile"},
 	"internal/sharedfile":         {"internal/atomicfile", "internal/flock", "internal/safefile"},
 	"internal/overview":           {"breaker", "gate", "internal/budget", "internal/clock", "internal/config", "internal/journal", "internal/message", "internal/state", "internal/supervise"},
@@ -52,7 +54,7 @@ var arrows = map[string][]string{
 	"internal/safefile":           {},
 	"internal/shim":               {},
 	"internal/engine/enginetest":  {"internal/agent", "internal/engine", "internal/supervise", "verdict"},
-	"internal/engine":             {"gate", "internal/agent", "internal/agent/generic", "internal/alert", "internal/budget", "internal/clock", "internal/journal", "internal/label", "internal/look", "internal/message", "internal/price", "internal/printable", "internal/profile", "internal/redact", "internal/safefile", "internal/shim", "internal/state", "internal/supervise", "internal/trace", "retry", "verdict"},
+	"internal/engine":             {"gate", "internal/agent", "internal/agent/generic", "internal/alert", "internal/budget", "internal/clock", "internal/gatefile", "internal/journal", "internal/label", "internal/look", "internal/message", "internal/price", "internal/printable", "internal/profile", "internal/redact", "internal/safefile", "internal/shim", "internal/state", "internal/supervise", "internal/trace", "retry", "verdict"},
 	"internal/trace":              {},
 	"internal/profile":            {"internal/agent", "internal/agent/generic", "internal/clientfile", "retry"},
 	"":                            {"gate", "internal/agent", "internal/alert", "internal/engine", "internal/journal", "internal/label", "internal/profile", "internal/state", "internal/supervise", "retry", "verdict"},
@@ -78,22 +80,23 @@ var arrows = map[string][]string{
 	"internal/term":               {"internal/printable", "internal/stdio", "internal/supervise"},
 	"internal/notify":             {"internal/printable", "internal/supervise", "internal/term"},
 	"internal/term/termtest":      {"internal/printable"},
+	"internal/built":              {"internal/flock"},
 	"internal/clitest":            {"internal/agent", "internal/agent/claude", "internal/agent/codex", "internal/agent/gh"},
 	"internal/companion/rehearse": {"internal/flock", "internal/message"},
 	"internal/alert":              {"internal/atomicfile", "internal/flock", "internal/redact", "internal/safefile"},
-	"internal/companion/db":       {"internal/alert", "internal/flock", "internal/journal", "internal/label", "internal/message", "internal/price", "internal/redact", "internal/safefile", "verdict"},
+	"internal/companion/db":       {"internal/alert", "internal/atomicfile", "internal/flock", "internal/journal", "internal/label", "internal/message", "internal/price", "internal/redact", "internal/safefile", "verdict"},
 	"internal/companion/metrics":  {"breaker", "internal/companion/db", "internal/state", "internal/supervise", "internal/version"},
-	"internal/companion":          {"internal/agent", "internal/agent/generic", "internal/alert", "internal/atomicfile", "internal/belayd", "internal/companion/db", "internal/companion/metrics", "internal/companion/page", "internal/companion/rehearse", "internal/companion/telemetry", "internal/companion/view", "internal/companion/when", "internal/config", "internal/doctor", "internal/journal", "internal/label", "internal/mcp", "internal/mcp/host", "internal/mcp/remote", "internal/message", "internal/printable", "internal/profile", "internal/redact", "internal/safefile", "internal/state", "internal/stdio", "internal/supervise", "internal/term", "internal/version", "verdict"},
+	"internal/companion":          {"gate", "internal/agent", "internal/agent/generic", "internal/alert", "internal/atomicfile", "internal/belayd", "internal/companion/db", "internal/companion/fleet/files", "internal/companion/fleet/jobs", "internal/companion/fleet/member", "internal/companion/fleet/merge", "internal/companion/fleet/store", "internal/companion/metrics", "internal/companion/page", "internal/companion/rehearse", "internal/companion/telemetry", "internal/companion/view", "internal/companion/when", "internal/config", "internal/doctor", "internal/journal", "internal/label", "internal/mcp", "internal/mcp/host", "internal/mcp/remote", "internal/message", "internal/overview", "internal/printable", "internal/profile", "internal/redact", "internal/safefile", "internal/state", "internal/stdio", "internal/supervise", "internal/term", "internal/version", "verdict"},
 	"internal/companion/when":     {"internal/message"},
-	"internal/companion/view":     {"gate", "internal/batch", "internal/companion/db", "internal/companion/when", "internal/journal", "internal/label", "internal/look", "internal/message", "internal/overview", "internal/printable", "internal/profile", "internal/spool", "internal/state", "internal/supervise", "verdict"},
-	"internal/companion/page":     {"internal/actions", "internal/companion/db", "internal/companion/view", "internal/message", "internal/printable"},
+	"internal/companion/view":     {"gate", "internal/batch", "internal/companion/db", "internal/companion/when", "internal/journal", "internal/label", "internal/look", "internal/look/looker", "internal/message", "internal/overview", "internal/printable", "internal/profile", "internal/spool", "internal/state", "internal/supervise", "verdict"},
+	"internal/companion/page":     {"internal/actions", "internal/companion/db", "internal/companion/view", "internal/look", "internal/message", "internal/printable"},
 	"cmd/belayd":                  {"internal/belayd", "internal/companion"},
-	"internal/cli":                {"breaker", "gate", "internal/actions", "internal/agent", "internal/agent/custom", "internal/agent/generic", "internal/alert", "internal/atomicfile", "internal/batch", "internal/belayd", "internal/budget", "internal/clientfile", "internal/clock", "internal/config", "internal/doctor", "internal/engine", "internal/hook", "internal/journal", "internal/label", "internal/mcp", "internal/mcp/host", "internal/message", "internal/notify", "internal/outcome", "internal/overview", "internal/price", "internal/printable", "internal/profile", "internal/redact", "internal/safefile", "internal/shim", "internal/spool", "internal/state", "internal/stdio", "internal/supervise", "internal/term", "internal/top", "internal/version", "retry", "verdict"},
+	"internal/cli":                {"breaker", "gate", "internal/actions", "internal/agent", "internal/agent/custom", "internal/agent/generic", "internal/alert", "internal/atomicfile", "internal/batch", "internal/belayd", "internal/budget", "internal/clientfile", "internal/clock", "internal/config", "internal/courier", "internal/doctor", "internal/engine", "internal/hook", "internal/journal", "internal/label", "internal/mcp", "internal/mcp/host", "internal/message", "internal/notify", "internal/outcome", "internal/overview", "internal/price", "internal/printable", "internal/profile", "internal/redact", "internal/safefile", "internal/shim", "internal/spool", "internal/state", "internal/stdio", "internal/supervise", "internal/term", "internal/top", "internal/version", "retry", "verdict"},
 	"internal/top":                {"internal/journal", "internal/label", "internal/message", "internal/price", "internal/printable", "internal/safefile", "internal/supervise", "internal/term", "verdict"},
 	"internal/actions":            {"internal/message", "internal/printable"},
 	"internal/actionstest":        {},
 	"cmd/belay":                   {"internal/cli"},
-	"internal/e2e/stage":          {"internal/agent", "internal/agent/claude", "internal/agent/codex", "internal/agent/opencode", "internal/clitest", "internal/companion/rehearse", "internal/journal", "internal/profile"},
+	"internal/e2e/stage":          {"internal/agent", "internal/agent/claude", "internal/agent/codex", "internal/agent/opencode", "internal/built", "internal/clitest", "internal/companion/rehearse", "internal/journal", "internal/profile"},
 	"internal/e2e/claude":         {},
 	"internal/e2e/codex":          {},
 	"internal/e2e/agents":         {},
@@ -107,6 +110,14 @@ var arrows = map[string][]string{
 	"internal/lazy":               {},
 	"internal/lookup":             {},
 	"internal/compare":            {}, // a tool: it starts what it compares, and knows nothing of it
+
+	"internal/companion/fleet/store":     {"gate", "internal/clock", "internal/message", "internal/redact"},
+	"internal/companion/fleet/merge":     {"breaker", "gate"},
+	"internal/companion/fleet/member":    {"breaker", "gate", "internal/atomicfile", "internal/budget", "internal/clock", "internal/companion/db", "internal/companion/fleet/merge", "internal/companion/fleet/store", "internal/flock", "internal/gatefile", "internal/journal", "internal/message", "internal/overview", "internal/printable", "internal/safefile", "internal/state", "internal/supervise"},
+	"internal/companion/fleet/fleettest": {"internal/companion/fleet/store"},
+	"internal/companion/fleet/files":     {"internal/courier", "internal/message", "internal/redact", "internal/safefile", "internal/supervise"},
+	"internal/companion/fleet/jobs":      {"internal/clock", "internal/atomicfile", "internal/companion/fleet/files", "internal/companion/fleet/store", "internal/courier", "internal/engine", "internal/message", "internal/profile", "internal/safefile", "internal/supervise"},
+	"internal/courier":                   {},
 
 	"internal/companion/telemetry":          {"internal/companion/db", "internal/message", "internal/redact", "internal/safefile", "internal/trace", "internal/version"},
 	"internal/companion/telemetry/otlptest": {}, // the receiver of its tests
@@ -140,7 +151,7 @@ func TestArchitecture_DemoHasNoDatabase(t *testing.T) {
 
 // heavy must not be linked into belay: every call would pay for it.
 var heavy = []string{"net/http", "database/sql", "modernc.org/", "github.com/modelcontextprotocol/", "crypto/tls",
-	"go.opentelemetry.io/", "github.com/jackc/pgx"}
+	"go.opentelemetry.io/", "github.com/jackc/", "github.com/riverqueue/"}
 
 type pkg struct {
 	ImportPath string
@@ -189,7 +200,7 @@ func TestArchitecture_ImportsRunOneWay(t *testing.T) {
 			if to, ok := ours(imported); ok && !slices.Contains(allowed, to) && !slices.Contains(anywhere, to) && !(name == "internal/profile" && isCLI(to)) {
 				t.Errorf("%q must not import %q", name, to)
 			}
-			if imported == "os/exec" && name != "internal/supervise" && name != "internal/e2e/stage" && name != "internal/compare" { // which are part of tests
+			if imported == "os/exec" && name != "internal/supervise" && name != "internal/built" && name != "internal/e2e/stage" && name != "internal/compare" && name != "internal/companion/fleet/fleettest" { // which are part of tests
 				t.Errorf("%q must not start processes: only supervise does", name)
 			}
 		}
@@ -209,7 +220,7 @@ func TestArchitecture_BelayLinksNothingHeavy(t *testing.T) {
 }
 
 // testSupport are directories with programs and packages for tests, examples and measurements.
-var testSupport = []string{"bench", "browser", "examples", "internal/agent/agenttest", "internal/clitest", "internal/compare", "internal/e2e",
+var testSupport = []string{"bench", "browser", "examples", "internal/agent/agenttest", "internal/built", "internal/clitest", "internal/companion/fleet/fleettest", "internal/compare", "internal/e2e",
 	"internal/faulttest", "internal/gatetest", "internal/term/termtest", "scripts", "tools"}
 
 // opens are the places that open files without package safefile, and why.
@@ -224,6 +235,8 @@ var opens = map[string]string{
 	"internal/batch/status.go":              "the results, which the user names, and what is beside them",
 	"internal/cli/batchdesk.go":             "a file for each output, in a directory that the user names",
 	"internal/cli/batchmemory_linux.go":     "the kernel's files below /proc",
+	"internal/cli/batchfleet.go":            "a file for each output, in a directory that the user names",
+	"internal/clock/clock.go":               "the clock of an executable for tests",
 	"internal/cli/github.go":                "the files of a GitHub job, which its runner names",
 	"internal/cli/run.go":                   "the prompt file, which the user names",
 	"internal/cli/explain.go":               "evidence that the user names",
@@ -236,6 +249,7 @@ var opens = map[string]string{
 	"internal/companion/rehearse/":          "homes of a rehearsal, in a directory that was just made",
 	"internal/state/sweep.go":               "the directory of temporary files, which all users share",
 	"internal/supervise/detach.go":          "the null device",
+	"internal/supervise/launch.go":          "the null device",
 	"internal/supervise/streams.go":         "the null device",
 	"internal/supervise/terminal_unix":      "the terminal",
 	"internal/shim/startable_unix.go":       "the CLI that is about to be started",

@@ -13,11 +13,11 @@ import (
 
 // told are the packages whose messages a person of the command reads.
 var told = []string{"cmd/belay", "cmd/belayd", "internal/actions", "internal/batch", "internal/belayd", "internal/cli", "internal/clientfile", "internal/companion",
-	"internal/companion/db", "internal/companion/page", "internal/companion/rehearse", "internal/companion/view", "internal/config", "internal/doctor", "internal/engine", "internal/hook", "internal/mcp", "internal/mcp/host", "internal/mcp/remote", "internal/top"}
+	"internal/companion/db", "internal/companion/fleet/member", "internal/companion/page", "internal/companion/rehearse", "internal/companion/view", "internal/config", "internal/doctor", "internal/engine", "internal/hook", "internal/mcp", "internal/mcp/host", "internal/mcp/remote", "internal/top"}
 
 // unspoken are the functions, and the files, whose sentences are no messages, by what they are.
 var unspoken = map[string][]string{
-	"help, which the test of internal/cli reads": {"internal/belayd/commands.go", "internal/cli/topics.go", "internal/cli.newBatch", "internal/cli.newCompletion", "internal/cli/labels.go",
+	"help, which the test of internal/cli reads": {"internal/belayd/commands.go", "internal/belayd/fleet.go", "internal/cli/topics.go", "internal/cli.newBatch", "internal/cli.newCompletion", "internal/cli/labels.go",
 		"internal/companion.usageText", "internal/config/table.go", "internal/config.Setting.Where", "internal/engine/exitcode.go", "internal/top.helpRows"},
 	"what others look for, in their words": {"internal/cli.completionScript", "internal/clientfile.marked"},
 	"a script, a file or a prompt":         {"internal/companion.entryFile", "internal/companion/demo.go", "internal/companion/rehearse/environ.go", "internal/engine/turn.go"},

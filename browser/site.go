@@ -125,16 +125,17 @@ func (t *Tab) Size(width, height int64, dark bool) error {
 		emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}))
 }
 
-// Picture is what the page looks like, as PNG: what of it is seen, or all of it.
+// Picture is what the page looks like: all of it as PNG, or what of it is seen as WebP, which is small.
 func (t *Tab) Picture(path string, all bool) error {
 	var data []byte
-	var err error
-	if all {
-		err = chromedp.Run(t, chromedp.FullScreenshot(&data, 100))
-	} else {
-		err = chromedp.Run(t, chromedp.CaptureScreenshot(&data))
+	take := chromedp.FullScreenshot(&data, 100)
+	if !all {
+		take = chromedp.ActionFunc(func(ctx context.Context) (err error) {
+			data, err = page.CaptureScreenshot().WithFormat(page.CaptureScreenshotFormatWebp).WithQuality(80).Do(ctx)
+			return err
+		})
 	}
-	if err != nil {
+	if err := chromedp.Run(t, take); err != nil {
 		return err
 	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {

@@ -1,10 +1,32 @@
 package gate
 
-import "slices"
+import (
+	"errors"
+	"slices"
+	"time"
 
-// Take takes one of n slots of a key in the holder's name, as [Slots.Take] does: they are beside its state.
+	"github.com/belay-run/belay/internal/gatefile"
+)
+
+const (
+	// leaseWithin is how long a slot is waited for that the member of a fleet was asked for, and leasePoll how often it is looked for.
+	leaseWithin = 200 * time.Millisecond
+	leasePoll   = 5 * time.Millisecond
+)
+
+// Take takes one of n slots of a key in the holder's name, as [Slots.Take] does: they are beside its state. While the machine is a member of a fleet, the
+// slots are those of all its machines: one that is not leased to this machine is asked for.
 func (f *Files) Take(key string, n int, holder string) (*Slot, error) {
-	return Slots{Dir: f.Dir}.Take(key, n, holder)
+	slots := Slots{Dir: f.Dir, shared: gatefile.Member(f.Dir)}
+	slot, err := slots.Take(key, n, holder)
+	if !slots.shared || !errors.Is(err, ErrFull) || !gatefile.Ask(f.Dir, gatefile.Want{Key: key, Slots: n}) {
+		return slot, err
+	}
+	for until := time.Now().Add(leaseWithin); errors.Is(err, ErrFull) && time.Now().Before(until); {
+		time.Sleep(leasePoll)
+		slot, err = slots.take(key, n, holder)
+	}
+	return slot, err
 }
 
 // Holders are the names of those that hold a slot of the key now.

@@ -4,12 +4,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
-	"path/filepath"
 	"strings"
 	"time"
 
 	"github.com/belay-run/belay/internal/flock"
+	"github.com/belay-run/belay/internal/gatefile"
 	"github.com/belay-run/belay/internal/safefile"
 )
 
@@ -20,6 +21,8 @@ type Slots struct {
 	// Fleeting removes a slot's file when it is given back: for keys that come once, such as the name of a session. They
 	// have one slot each.
 	Fleeting bool
+
+	shared bool // with other machines: a member of a fleet leases them
 }
 
 // Slot is one of them.
@@ -48,7 +51,10 @@ func (s Slots) Take(key string, n int, holder string) (*Slot, error) {
 
 func (s Slots) take(key string, n int, holder string) (*Slot, error) {
 	for i := range n {
-		f, err := flock.OpenAll(s.path(key, i))
+		f, err := s.open(key, i)
+		if s.shared && errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -70,6 +76,14 @@ func (s Slots) take(key string, n int, holder string) (*Slot, error) {
 		f.Close()
 	}
 	return nil, ErrFull
+}
+
+// open opens the file of a slot. Only the member of a fleet makes those that are shared with other machines.
+func (s Slots) open(key string, i int) (*os.File, error) {
+	if s.shared {
+		return safefile.OpenOwn(s.path(key, i), os.O_RDWR)
+	}
+	return flock.OpenAll(s.path(key, i))
 }
 
 // hasItsName reports whether an open file is still the one of its name.
@@ -126,5 +140,5 @@ func holderOf(f *os.File) string {
 }
 
 func (s Slots) path(key string, i int) string {
-	return filepath.Join(s.Dir, fmt.Sprintf("%s.%d.slot", fileName(key), i))
+	return gatefile.Slot(s.Dir, key, i)
 }

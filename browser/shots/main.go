@@ -1,48 +1,103 @@
-// Command shots takes pictures of belay ui.
+// Command shots takes the pictures of belay ui that are in docs/ui.md, light and dark. What they show comes from rehearsals with the real agents, of which the
+// past ones are put on record many times, at other times of the last two weeks.
+//
+//	go run -C browser ./shots -o ../docs ../bin/belay CLAUDE CODEX
 package main
 
 import (
 	"context"
 	"flag"
+	"fmt"
 	"log"
 	"os"
-	"strings"
+	"path/filepath"
 
 	"github.com/belay-run/belay/browser"
 )
 
 func main() {
-	belay := flag.String("belay", "bin/belay", "")
-	to := flag.String("o", "shots", "")
-	only := flag.String("only", "now past spend health", "")
-	sizes := flag.String("sizes", "1440l 1440d 390l 390d", "")
+	to := flag.String("o", "shots", "the directory for the pictures")
 	flag.Parse()
-	site, err := browser.Serve(*belay, os.Environ())
+	if flag.NArg() != 3 {
+		log.Fatal("usage: shots [-o DIR] BELAY CLAUDE CODEX")
+	}
+	if browser.Chromium() == "" {
+		log.Fatal("there is no Chromium; scripts/setup-tests installs it")
+	}
+	s, err := newStage(flag.Arg(0), flag.Arg(1), flag.Arg(2))
+	if err == nil {
+		err = errorOf(s.play, func() error { return take(s, *to) })
+		s.strike()
+	}
 	if err != nil {
 		log.Fatal(err)
+	}
+}
+
+// errorOf is the first error of functions that are called one after the other.
+func errorOf(functions ...func() error) error {
+	for _, f := range functions {
+		if err := f(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// take takes the pictures.
+func take(s *stage, to string) error {
+	site, err := browser.Serve(s.belay, s.env)
+	if err != nil {
+		return err
 	}
 	defer site.Stop()
 	tab, end := browser.Open(context.Background())
 	defer end()
-	check := func(err error) {
-		if err != nil {
-			log.Print(err)
-		}
+	if err := errorOf(
+		func() error { return tab.Go(site.Address) },
+		func() error { return tab.Until("entered", `document.querySelector("#live .live")`) },
+		func() error { return tab.Until("folded", `document.getElementById("fold").hidden`) },
+	); err != nil {
+		return err
 	}
-	check(tab.Go(site.Address))
-	check(tab.Until("entered", `document.querySelector("#live .live")`))
-	check(tab.Until("folded", `document.getElementById("fold").hidden`))
-	for _, view := range strings.Fields(*only) {
-		check(tab.Go(site.Origin() + "/?view=" + view))
-		check(tab.Until(view, `document.querySelector("main h1") && !document.querySelector("[data-loading]") && document.querySelector("#live .live")`))
-		for _, size := range strings.Fields(*sizes) {
-			width, height := int64(1440), int64(900)
-			if strings.HasPrefix(size, "390") {
-				width, height = 390, 844
+	for _, view := range []struct{ name, query, ready string }{
+		{"now", "view=now", `document.querySelectorAll("[data-run]").length >= 4`},
+		{"past", "view=past", `document.querySelectorAll("tbody tr").length > 9`},
+		{"run", "view=run&id=" + s.story, `document.querySelector("main h2")`},
+		{"batches", "view=batches", `document.querySelectorAll("[data-batch]").length === 2`},
+		{"spend", "view=spend&since=14d", `document.querySelector("main svg")`},
+		{"health", "view=health&since=14d", `document.querySelector("main svg")`},
+	} {
+		if err := errorOf(
+			func() error { return tab.Go(site.Origin() + "/?" + view.query) },
+			func() error {
+				return tab.Until(view.name, `!document.querySelector("[data-loading]") && document.querySelector("#live .live") && `+view.ready)
+			},
+		); err != nil {
+			return err
+		}
+		for _, scheme := range []string{"light", "dark"} {
+			if err := errorOf(
+				func() error { return tab.Size(1200, 900, scheme == "dark") },
+				func() error {
+					return tab.Picture(filepath.Join(to, fmt.Sprintf("ui-%s-%s.webp", view.name, scheme)), false)
+				},
+			); err != nil {
+				return err
 			}
-			check(tab.Size(width, height, strings.HasSuffix(size, "d")))
-			check(tab.Picture(*to+"/"+strings.NewReplacer("&", "-", "=", "-", "/", "").Replace(view)+"-"+size+".png", true))
 		}
 	}
-	log.Print(tab.Said())
+	if said := tab.Said(); len(said) > 0 {
+		return fmt.Errorf("the browser complains: %q", said)
+	}
+	for _, name := range []string{"now", "past", "run", "batches", "spend", "health"} {
+		for _, scheme := range []string{"light", "dark"} {
+			info, err := os.Stat(filepath.Join(to, fmt.Sprintf("ui-%s-%s.webp", name, scheme)))
+			if err != nil {
+				return err
+			}
+			log.Printf("%s: %d bytes", info.Name(), info.Size())
+		}
+	}
+	return nil
 }

@@ -31,6 +31,12 @@ type Batch struct {
 	NoWait bool
 	// Ended is told of each task that has ended, one at a time and in that order, while others run; nil if that is of no use.
 	Ended func(*Job, *Outcome)
+	// Written is told of each task whose result is in the ledger; nil if that is of no use.
+	Written func(*Job)
+	// Halted is called once nothing more starts though tasks are left; nil if that is of no use.
+	Halted func()
+	// Elsewhere says that other machines run the tasks, and Do only waits for them. They know all tasks, and begin them without being asked.
+	Elsewhere bool
 	// FailuresOnly says that Ended need not be told of tasks that are done: to be told costs a goroutine's turn for each.
 	FailuresOnly bool
 
@@ -217,6 +223,9 @@ func (b *Batch) next(ctx context.Context, worker int, before *Job, outcome *Outc
 			b.start(job, worker)
 			return job
 		}
+		if b.level.fixed && b.atEnd && len(b.again) == 0 && len(b.graph.waiting) == 0 {
+			return nil // who has a job takes it up again, should it be paused; thousands of idle workers would be woken by each that ends
+		}
 		if !b.over() {
 			b.changed.Wait()
 		}
@@ -276,6 +285,9 @@ func (b *Batch) halt(s stop) {
 	switch b.stop.reason {
 	case NotStopped:
 		b.stop = s
+		if b.Halted != nil {
+			go b.Halted()
+		}
 	case TooManyFailures, CostReached, LimitReached:
 		if s.reason == Cancelled && len(b.running) > 0 {
 			b.stop = s

@@ -42,6 +42,7 @@ func (b *Batch) finish(job *Job, o *Outcome) {
 		b.set(job, Waiting)
 	}
 	b.checkShare()
+	b.checkCost()
 	switch {
 	case o.Fatal:
 		b.halt(stop{reason: FatalError, err: errorOf(o)})
@@ -83,9 +84,12 @@ func (b *Batch) write(job *Job, o *Outcome) {
 		return
 	}
 	r := &Record{Task: job.Task.ID, Hash: job.hash.String(), State: o.State.String(), Cost: job.paid + o.Cost, Index: job.Index, Line: job.Task.Line,
-		Begun: job.Begun, Ended: stamp(time.Now()), Stderr: o.Stderr, OutputFile: o.OutputFile}
+		Begun: job.Begun, Ended: stamp(time.Now()), Stderr: o.Stderr, OutputFile: o.OutputFile, Machine: o.Machine, Tries: o.Tries}
 	if o.unwritten = b.Ledger.Append(r, o.Result); o.unwritten == nil {
 		b.Ledger.journal.end(job.Task.ID)
+		if b.Written != nil {
+			b.Written(job)
+		}
 	}
 }
 

@@ -102,6 +102,11 @@ func (b *Batch) readStream() (job *Job, ok bool) {
 
 // Pending calls a function for each task that would run.
 func (b *Batch) Pending(each func(*Task) error) error {
+	return b.unfinished(func(t *Task, _ uint32, _ State) error { return each(t) })
+}
+
+// unfinished calls a function for each task that would run, with its number and its state.
+func (b *Batch) unfinished(each func(*Task, uint32, State) error) error {
 	r, err := b.Plan.source.Open()
 	if err != nil {
 		return err
@@ -112,11 +117,12 @@ func (b *Batch) Pending(each func(*Task) error) error {
 		if err != nil {
 			return err
 		}
-		if s := *b.Plan.state(n); s == Done || s == Failed && !b.RetryFailed {
+		s := *b.Plan.state(n)
+		if s == Done || s == Failed && !b.RetryFailed {
 			continue
 		}
 		t.ID = b.Plan.idOf(&t, n)
-		if err := each(&t); err != nil {
+		if err := each(&t, n, s); err != nil {
 			return err
 		}
 	}

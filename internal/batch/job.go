@@ -43,6 +43,9 @@ type Outcome struct {
 	Spent bool
 
 	Stderr, OutputFile string
+	// Machine is where it ran, in a fleet, and Tries how many machines have begun it.
+	Machine string
+	Tries   int
 	// Result writes the result of the run as one object; nil if there was none.
 	Result func(io.Writer) error
 

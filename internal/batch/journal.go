@@ -99,11 +99,12 @@ func (j *journal) begin(tasks string) (err error) {
 	host, _ := os.Hostname()
 	j.said.holder = Holder{PID: os.Getpid(), Host: host, Started: time.Now().UTC().Truncate(time.Second), Tasks: tasks}
 	j.said.progress = nil
-	if len(j.said.underWay) > 0 && j.renew() == nil {
+	keeps := len(j.said.underWay) > 0 || j.said.fleet != ""
+	if keeps && j.renew() == nil {
 		return nil
 	}
 	os.Remove(j.path + renewedSuffix) // of a batch that was killed as it wrote it
-	if len(j.said.underWay) == 0 {
+	if !keeps {
 		err = j.file.Truncate(0)
 	} else if j.said.torn {
 		j.buf = append(j.buf, '\n')

@@ -41,10 +41,12 @@ type jsonTask struct {
 	Timeout   span              `json:"timeout"`
 	MaxCost   float64           `json:"max_cost"`
 	DependsOn taskIDs           `json:"depends_on"`
+	Needs     []string          `json:"needs"`
+	Files     string            `json:"files"`
 }
 
 // jsonKeys are the keys of a task; others are fields for placeholders.
-var jsonKeys = []string{"id", "prompt", "args", "cwd", "env", "profile", "model", "name", "tags", "timeout", "max_cost", "depends_on"}
+var jsonKeys = []string{"id", "prompt", "args", "cwd", "env", "profile", "model", "name", "tags", "timeout", "max_cost", "depends_on", "needs", "files"}
 
 // parseJSONTask reads one line. column is where the mistake is, from 1; 0 if that is not known.
 func parseJSONTask(line []byte) (t Task, column int, err error) {
@@ -59,7 +61,7 @@ func parseJSONTask(line []byte) (t Task, column int, err error) {
 		return t, 0, errors.New(message.BatchNegativeCost())
 	}
 	t = Task{ID: string(j.ID), Prompt: j.Prompt, Args: j.Args, Cwd: j.Cwd, Env: j.Env, Profile: j.Profile, Model: j.Model, Name: j.Name, Tags: j.Tags,
-		Timeout: time.Duration(j.Timeout), MaxCost: j.MaxCost, DependsOn: j.DependsOn}
+		Timeout: time.Duration(j.Timeout), MaxCost: j.MaxCost, DependsOn: j.DependsOn, Needs: j.Needs, Files: j.Files}
 	t.Fields = otherFields(line)
 	return t, 0, nil
 }

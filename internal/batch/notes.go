@@ -20,6 +20,7 @@ type note struct {
 	Session  string          `json:"session,omitempty"`
 	Paid     float64         `json:"paid_usd,omitempty"`
 	Progress json.RawMessage `json:"progress,omitempty"`
+	Fleet    string          `json:"fleet,omitempty"` // the batch as a fleet knows it
 }
 
 // interrupted is a task that was running when the batch before ended.
@@ -35,6 +36,7 @@ type notes struct {
 	holder   Holder
 	underWay map[string]interrupted
 	progress json.RawMessage // the newest
+	fleet    string          // the name of the batch in a fleet; empty if it has none
 	torn     bool            // the last line is not whole
 }
 
@@ -71,6 +73,8 @@ func (n *notes) read(line []byte) {
 		n.session(read.Task, read.Session)
 	case read.Task != "" && read.Paid > 0:
 		n.paid(read.Task, read.Paid)
+	case read.Fleet != "":
+		n.fleet = read.Fleet
 	case read.Progress != nil:
 		n.progress = read.Progress
 	}
@@ -101,6 +105,9 @@ func (n *notes) paid(id string, cost float64) {
 // encode is a journal that says the same, and nothing else.
 func (n *notes) encode() (b []byte) {
 	b = appendNote(b, note{Holder: &n.holder})
+	if n.fleet != "" {
+		b = appendNote(b, note{Fleet: n.fleet})
+	}
 	for _, id := range slices.Sorted(maps.Keys(n.underWay)) {
 		was := n.underWay[id]
 		b = appendStart(b, id, was.hash, was.offset)

@@ -51,7 +51,7 @@ func (b *Batch) Progress() Progress {
 		if job.waiting.After(now) && p.Running == 0 && (p.Until.IsZero() || job.waiting.Before(p.Until)) {
 			p.Until = job.waiting
 		}
-		if len(p.Tasks) < shownTasks {
+		if len(p.Tasks) < shownTasks && *b.Plan.state(uint32(job.Index)) != Waiting {
 			p.Tasks = append(p.Tasks, Now{Task: job.Task.ID, Since: job.started, Doing: job.doing, Until: job.waiting, Session: job.Session})
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"strconv"
 	"time"
+	"unicode/utf8"
 )
 
 // Begun says how a task was begun.
@@ -32,6 +33,9 @@ type Record struct {
 	Stderr string `json:"stderr,omitempty"`
 	// OutputFile is where the output is, if it has a file of its own.
 	OutputFile string `json:"output_file,omitempty"`
+	// Machine is where it ran, in a fleet, and Tries how many machines have begun it, if it was not one.
+	Machine string `json:"machine,omitempty"`
+	Tries   int    `json:"tries,omitempty"`
 }
 
 // stamp is the time as results have it.
@@ -57,6 +61,10 @@ func (r *Record) append(b []byte) []byte {
 	text(`,"reason":`, r.Reason, false)
 	text(`,"stderr":`, r.Stderr, false)
 	text(`,"output_file":`, r.OutputFile, false)
+	text(`,"machine":`, r.Machine, false)
+	if r.Tries > 1 {
+		b = strconv.AppendInt(append(b, `,"tries":`...), int64(r.Tries), 10)
+	}
 	return b
 }
 
@@ -91,7 +99,7 @@ func parseStart(line []byte) (p parsed, ok bool) {
 		return p, false
 	}
 	end := bytes.IndexByte(rest, '"')
-	if end < 1 || bytes.IndexByte(rest[:end], '\\') >= 0 {
+	if end < 1 || bytes.IndexByte(rest[:end], '\\') >= 0 || !utf8.Valid(rest[:end]) {
 		return p, false
 	}
 	task := rest[:end]

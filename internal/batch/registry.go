@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/belay-run/belay/internal/atomicfile"
 	"github.com/belay-run/belay/internal/safefile"
 )
 
@@ -26,6 +27,8 @@ type Entry struct {
 	Started time.Time `json:"started"` // last
 	// Retry is the command that runs the failed tasks again, for a shell in Dir; empty if it has a secret in it.
 	Retry string `json:"retry,omitempty"`
+	// Again are the arguments of that command, after belay batch; none if it has a secret in it, or was noted by a belay that did not keep them.
+	Again []string `json:"again,omitempty"`
 }
 
 // path is the file for the results of a batch.
@@ -35,7 +38,7 @@ func (r Registry) path(results string) string {
 	return filepath.Join(r.Dir, fmt.Sprintf("%016x.json", h.Sum64()))
 }
 
-// Note remembers a batch.
+// Note remembers a batch whose results the caller holds. Of all that are remembered, those that were started last are kept.
 func (r Registry) Note(e Entry) error {
 	data, err := json.Marshal(e)
 	if err != nil {
@@ -44,7 +47,38 @@ func (r Registry) Note(e Entry) error {
 	if err := safefile.MakeOwnDir(r.Dir); err != nil {
 		return err
 	}
-	return safefile.WriteOwn(r.path(e.Results), append(data, '\n'))
+	path := r.path(e.Results)
+	if err := atomicfile.WriteVia(path+".new", path, append(data, '\n')); err != nil { // only the batch that holds the results notes them
+		return err
+	}
+	return r.trim()
+}
+
+// mostNoted is how many batches are remembered.
+const mostNoted = 200
+
+// trim forgets the batches that were started longest ago, if there are too many.
+func (r Registry) trim() error {
+	names, err := safefile.ReadOwnDir(r.Dir)
+	if err != nil || len(names) <= mostNoted {
+		return err
+	}
+	type noted struct {
+		path string
+		at   time.Time
+	}
+	var list []noted
+	for _, name := range names {
+		path := filepath.Join(r.Dir, name)
+		if info, err := os.Lstat(path); err == nil && info.Mode().IsRegular() {
+			list = append(list, noted{path, info.ModTime()})
+		}
+	}
+	slices.SortFunc(list, func(a, b noted) int { return b.at.Compare(a.at) })
+	for _, old := range list[min(len(list), mostNoted):] {
+		err = errors.Join(err, os.Remove(old.path))
+	}
+	return err
 }
 
 // maxEntry bounds the file of a batch.

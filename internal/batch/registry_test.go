@@ -3,6 +3,7 @@ package batch
 import (
 	"os"
 	"path/filepath"
+	"strconv"
 	"testing"
 	"time"
 )
@@ -35,5 +36,34 @@ func TestRegistry(t *testing.T) {
 	}
 	if _, err := os.Stat(r.path(filepath.Join(dir, "b"))); err == nil {
 		t.Error("what is gone is remembered")
+	}
+}
+
+// Of very many batches, those that were started last are remembered.
+func TestRegistry_ForgetsTheOldest(t *testing.T) {
+	r := Registry{Dir: filepath.Join(t.TempDir(), "batches")}
+	results := func(i int) string { return filepath.Join(t.TempDir(), strconv.Itoa(i)) }
+	var first, last string
+	for i := range mostNoted + 3 {
+		if last = results(i); i == 0 {
+			first = last
+		}
+		if err := r.Note(Entry{Results: last, Started: time.Now()}); err != nil {
+			t.Fatal(err)
+		}
+		at := time.Now().Add(time.Duration(i-1000) * time.Minute)
+		if err := os.Chtimes(r.path(last), at, at); err != nil {
+			t.Fatal(err)
+		}
+	}
+	names, err := os.ReadDir(r.Dir)
+	if err != nil || len(names) != mostNoted {
+		t.Errorf("%d are remembered, %v", len(names), err)
+	}
+	if _, err := os.Stat(r.path(first)); err == nil {
+		t.Error("the oldest is remembered")
+	}
+	if _, err := os.Stat(r.path(last)); err != nil {
+		t.Error(err)
 	}
 }

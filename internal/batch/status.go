@@ -44,7 +44,9 @@ func ReadStatus(path string) (*Status, error) {
 	if notes.progress != nil {
 		json.Unmarshal(notes.progress, &st.Progress)
 	}
+	told := st.Cost // with what machines of a fleet have said of running tasks
 	if !live {
+		told = 0
 		st.Tasks, st.Left, st.Running, st.Paused, st.Jobs = nil, 0, 0, 0, 0
 	}
 	st.Done, st.Failed, st.Skipped, st.Cost = 0, 0, 0, ended.cost
@@ -66,6 +68,7 @@ func ReadStatus(path string) (*Status, error) {
 			st.Cost += was.paid
 		}
 	}
+	st.Cost = max(st.Cost, told)
 	st.Failures = ended.failures()
 	return st, nil
 }
@@ -92,6 +95,12 @@ func readLive(path string) (n notes, live bool) {
 	defer f.Close()
 	return readNotes(f), isLocked(path)
 }
+
+// Journal is the file beside these results that is there while their batch runs, or is not finished.
+func Journal(results string) string { return results + journalSuffix }
+
+// IsRunning reports whether a process runs the batch of these results.
+func IsRunning(results string) bool { return isLocked(results + journalSuffix) }
 
 // isLocked reports whether a batch has the journal. The lock by which that is found out is given back at once.
 func isLocked(path string) bool {

@@ -34,6 +34,10 @@ type Task struct {
 	MaxCost float64
 	// DependsOn are the ids of tasks that must be done before this one starts.
 	DependsOn []string
+	// Needs are labels that a machine of the fleet must have to run it. Where there is no fleet, they mean nothing.
+	Needs []string
+	// Files says how the files in Cwd get to a machine of the fleet; empty if the batch says it.
+	Files string
 
 	// File is the file that the task is, in a directory of tasks; Fields are columns of a CSV file, or further keys of a line of JSON.
 	File   string
@@ -96,6 +100,10 @@ func (t *Task) Hash() Hash {
 	for _, id := range t.DependsOn {
 		add('d', id)
 	}
+	for _, label := range t.Needs {
+		add('n', label)
+	}
+	add('w', t.Files)
 	add('f', t.File)
 	addMap('F', t.Fields)
 	sum := sha256.Sum256(b)

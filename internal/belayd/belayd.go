@@ -8,7 +8,7 @@ import "slices"
 // Command is one that belay hands over.
 type Command struct {
 	Name string
-	// Use is the usage line, without belay.
+	// Use is the usage line, without belay and without the command that it is below.
 	Use string
 	// Summary is what it does, in a line; Long in all words. Examples can be typed as they stand there.
 	Summary, Long, Examples string
@@ -16,6 +16,8 @@ type Command struct {
 	Args                    Args
 	// Hidden commands are for belay alone.
 	Hidden bool
+	// Parent says that it does nothing itself: those whose names begin with its name and a space are below it.
+	Parent bool
 }
 
 // Flag is one of a command.

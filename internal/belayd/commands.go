@@ -20,10 +20,21 @@ const (
 	Telemetry = "telemetry"
 	// CheckDatabase is what belay doctor leaves to belayd.
 	CheckDatabase = "check-database"
+	// Courier carries tasks of belay batch to the fleet, and their results back.
+	Courier = "courier"
+	// FleetPs, FleetGates and FleetBudget are belay ps, belay gates and belay budget with --fleet.
+	FleetPs     = "ps"
+	FleetGates  = "gates"
+	FleetBudget = "budget"
+	// Fleet is the command that those of the fleet are below.
+	Fleet = "fleet"
 )
 
 // Commands is the table. It is made when it is asked for: most calls of belay need none of it.
-func Commands() []Command {
+func Commands() []Command { return slices.Concat(single(), fleet()) }
+
+// single are the commands that have none below them.
+func single() []Command {
 	return []Command{
 		{
 			Name:    Rehearse,
@@ -82,7 +93,9 @@ is needed, nothing is spent, and your own record does not change.`,
 Print the address instead, to open it yourself or through ssh -L:
   belay ui --no-open --port 7000
 Show the page without a way to change anything:
-  belay ui --read-only`,
+  belay ui --read-only
+Show all machines of a fleet:
+  belay ui --fleet`,
 			Long: `Serves a page on 127.0.0.1 and opens it in your browser. It shows what is running and waiting, past runs with their stories, what was spent, and how
 reliable it was. Runs can be cancelled there, and gates held and reset. The page changes by itself as things happen.
 
@@ -92,8 +105,10 @@ another machine: docs/ui.md`,
 				{Name: "no-open", Help: "print the address instead of opening a browser"},
 				{Name: "port", Arg: "PORT", Default: "0", Help: "listen on this port (default: one that is free)"},
 				{Name: "address", Arg: "IP", Default: "127.0.0.1", Help: "listen on this address of the machine (default 127.0.0.1); others can then reach it, unencrypted"},
-				{Name: "read-only", Help: "refuse to cancel runs and to change gates"},
+				{Name: "read-only", Help: "refuse to cancel runs, to change gates and to run tasks again"},
 				{Name: "metrics-token-file", Arg: "FILE", Help: "serve /metrics to those who have the token in FILE (Authorization: Bearer)"},
+				{Name: "fleet", Help: "show all machines of the fleet, read-only (docs/fleet.md)"},
+				inFleet()[2],
 				{Name: "idle", Arg: "D", Default: "8h", Help: "end when no page has been open for D (default 8h); 0 for never"},
 			},
 		},
@@ -123,7 +138,7 @@ started in, with what each has cost, alone and with all runs inside it.`,
 				{Name: "tree", Help: "list runs below the run that they were started in, with sums; with a RUN, those inside it"},
 				{Name: "session", Arg: "ID", Group: Filters, Help: "only runs of this session"},
 				{Name: "invocation", Arg: "RUN", Help: "everything about this run"},
-			}, narrowing(), labels(), times()),
+			}, narrowing(), labels(), times(), inFleet()),
 			Args: Args{What: "run", Example: "belay log 1f0c9a3e"},
 		},
 		{
@@ -139,15 +154,17 @@ Show how runs of claude ended:
 Show the cost of each team:
   belay stats --by tag.team --since 30d
 Export the days as CSV:
-  belay stats --by day --csv > days.csv`,
+  belay stats --by day --csv > days.csv
+Show the cost of each machine of a fleet:
+  belay stats --fleet --by machine`,
 			Long: `Adds up what is on record: runs and how many of them succeeded, attempts, requests to the services, time spent waiting, tokens and cost as the CLIs report them.
 Faults are failures of hooks and MCP servers. Attempts and tokens count when the attempt ended, runs when they ended. Days are those of your
 time zone (TZ). In a bar, ░ is what failed.`,
 			Flags: slices.Concat([]Flag{
-				{Name: "by", Arg: "WHAT", Help: "sum up by day, profile, model, class, name, project or tag.KEY (default with --json and --csv: day)",
-					Values: []string{"day", "profile", "model", "class", "name", "project"}},
+				{Name: "by", Arg: "WHAT", Help: "sum up by day, profile, model, class, name, project, machine (with --fleet) or tag.KEY (default with --json and --csv: day)",
+					Values: []string{"day", "profile", "model", "class", "name", "project", "machine"}},
 				{Name: "csv", Help: "print CSV"},
-			}, narrowing(), labels(), times()),
+			}, narrowing(), labels(), times(), inFleet()),
 		},
 		{
 			Name:    "events",
@@ -166,7 +183,7 @@ run, and for hooks and MCP tools what they were called with, as far as that may 
 				{Name: "category", Arg: "KIND", Group: Filters, Help: "only integration, hook or mcp",
 					Values: []string{"integration", "hook", "mcp"}, Closed: true},
 				{Name: "session", Arg: "ID", Group: Filters, Help: "only events of this session"},
-			}, narrowing(), times()),
+			}, narrowing(), times(), inFleet()),
 		},
 		{
 			Name:    "sessions",
@@ -185,7 +202,7 @@ interrupted or abandoned (a retry has started another session). An ID may be the
 				{Name: "status", Arg: "STATUS", Group: Filters, Help: "only running, done, failed, interrupted or abandoned sessions",
 					Values: []string{"running", "done", "failed", "interrupted", "abandoned"}, Closed: true},
 				profile("only sessions of this profile"),
-			}, labels(), times()),
+			}, labels(), times(), inFleet()),
 			Args: Args{What: "session", Example: "belay sessions 3f9c1a52"},
 		},
 		{
@@ -209,7 +226,7 @@ without trouble. The run that raises it says so on stderr and passes it to the c
 			Flags: slices.Concat([]Flag{
 				count("50"),
 				{Name: "integration", Arg: "NAME", Group: Filters, Help: "only alerts of this integration"},
-			}, times()),
+			}, times(), inFleet()),
 		},
 		{
 			Name:    "audit",
@@ -228,7 +245,7 @@ unknown), a severity (warning if a retry made sense, else error), a message and 
 				{Name: "action", Arg: "ACTION", Group: Filters, Help: "only failure, gate_reset, gate_hold or gate_open",
 					Values: []string{"failure", "gate_reset", "gate_hold", "gate_open"}, Closed: true},
 				{Name: "session", Arg: "ID", Group: Filters, Help: "only events of this session"},
-			}, narrowing(), times()),
+			}, narrowing(), times(), inFleet()),
 		},
 		{
 			Name:    "prune",
@@ -267,7 +284,7 @@ The report has the errors, names, tags and directories of runs in it, and no pro
 			Flags: slices.Concat([]Flag{
 				{Name: "output", Short: "o", Arg: "FILE", Help: "replace FILE instead of printing"},
 				{Name: "format", Arg: "NAME", Default: "html", Help: "html or md (default html)", Values: []string{"html", "md"}},
-			}, []Flag{profile("only runs of this profile")}, labels(), reportTimes()),
+			}, []Flag{profile("only runs of this profile")}, labels(), reportTimes(), inFleet()),
 		},
 		{
 			Name:    "metrics",
@@ -303,6 +320,10 @@ because the receiver could not be reached, and says how things stand. OTEL_EXPOR
 		{Name: MCP, Hidden: true, Flags: []Flag{{Name: "settings", Arg: "JSON", Help: "what the flags of belay mcp say", Hidden: true}}},
 		{Name: Fold, Hidden: true, Flags: []Flag{{Name: Telemetry, Help: "also send telemetry", Hidden: true}}},
 		{Name: CheckDatabase, Hidden: true},
+		{Name: Courier, Hidden: true, Flags: []Flag{{Name: "dsn", Arg: "DSN", Hidden: true}}},
+		{Name: FleetPs, Hidden: true, Flags: shownFleet()},
+		{Name: FleetGates, Hidden: true, Flags: shownFleet()},
+		{Name: FleetBudget, Hidden: true, Flags: shownFleet(), Args: Args{What: "budget"}},
 	}
 }
 

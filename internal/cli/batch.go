@@ -23,11 +23,13 @@ type batchOptions struct {
 	output, outputDir, jobs, format string
 	abortAfter, maxCost, deadline   string
 	retryFailed, failFast, dryRun   bool
+	fleet                           bool
+	dsn, need, files                string
 }
 
 // notInBatch are settings of belay run that make no sense for many tasks, or that belay batch has in another sense.
 var notInBatch = []string{"prompt", "prompt-file", "no-stdin", "replay-stdin", "stream", "output-format", "result-file", "github", "exit-code", "notify-after",
-	"resume", "resume-or-new", "max-cost", "dry-run"}
+	"resume", "resume-or-new", "resume-interrupted", "max-cost", "dry-run"}
 
 // batchGroup is the heading of the flags that only belay batch has.
 const batchGroup = "Tasks"
@@ -53,7 +55,7 @@ Show how far it is, from another terminal:
 command continues: no finished task is repeated, and an interrupted agent continues its session.
 
 TASKS is a file with one task per line, a CSV file with a header, a directory in which each file is a prompt, or - for stdin. A line is a plain prompt, or a
-JSON object with any of these keys: id, prompt, args, cwd, env, profile, model, name, tags, timeout, max_cost and depends_on. The format is found by the file's
+JSON object. Its keys are id, prompt, args, cwd, env, profile, model, name, tags, timeout, max_cost, depends_on, needs and files. The format is found by the file's
 name and its first bytes.
 
 An agent gets the prompt of each task in its own way. In any other command {} stands for the prompt, {id} for the id, {file} for the path of a file, and
@@ -84,6 +86,10 @@ Exit codes: 0 if all tasks are done, 1 if some have failed, 2 if the tasks or th
 	text(&o.maxCost, "max-cost", "", "USD", "start nothing more once all tasks together have cost USD")
 	text(&o.deadline, "deadline", "", "T", "stop at T, such as 8h, 06:30 or 2026-11-17T06:30:00Z")
 	flag(&o.dryRun, "dry-run", "print what would run and what it costs at least, and do nothing")
+	flag(&o.fleet, "fleet", "run the tasks on the machines of the fleet")
+	text(&o.dsn, "dsn", "", "DSN", "the fleet's PostgreSQL, without a password (default: BELAY_FLEET_DSN, PGHOST …)")
+	text(&o.need, "needs", "", "LABELS", "with --fleet: run only on machines with these labels, such as gpu,linux")
+	text(&o.files, "files", "", "path|git|archive", "with --fleet: how machines get the files of a task: by a shared path, as the git commit that is checked out, or as an archive (default path)")
 	later := addLater(cmd)
 	given := addSettings(cmd, func(s *config.Setting) bool { return !slices.Contains(notInBatch, s.Name) })
 	cmd.Args = cobra.ArbitraryArgs
@@ -112,6 +118,9 @@ Exit codes: 0 if all tasks are done, 1 if some have failed, 2 if the tasks or th
 // runBatch is belay batch.
 func runBatch(ctx context.Context, std stdio.Streams, given config.Given, o *batchOptions, tasks string, command []string) error {
 	b, err := o.batch()
+	if err == nil {
+		err = o.checkFleet()
+	}
 	if err != nil {
 		return err
 	}

@@ -28,14 +28,21 @@ func (c batchCommand) continued(why batch.StopReason) string {
 }
 
 // retrying is the command that runs the failed tasks again.
-func (c batchCommand) retrying() string {
+func (c batchCommand) retrying() string { return c.again().String() }
+
+// again is the batch in which the failed tasks run again.
+func (c batchCommand) again() batchCommand {
 	c.options.retryFailed, c.options.deadline = true, ""
-	return c.String()
+	return c
 }
 
 // String is the command as it can be pasted into a shell.
 func (c batchCommand) String() string {
-	words := []string{"belay", "batch"}
+	return "belay batch " + strings.Join(c.words(quoted), " ")
+}
+
+// words are the arguments after belay batch, each as quoted makes it.
+func (c batchCommand) words(quoted func(string) string) (words []string) {
 	flag := func(given bool, name string) {
 		if given {
 			words = append(words, name)
@@ -51,6 +58,10 @@ func (c batchCommand) String() string {
 		}
 	}
 	o := &c.options
+	flag(o.fleet, "--fleet")
+	value("--dsn", o.dsn)
+	value("--needs", o.need)
+	value("--files", o.files)
 	flag(o.retryFailed, "--retry-failed")
 	value("-j", o.jobs)
 	value("--format", o.format)
@@ -79,7 +90,7 @@ func (c batchCommand) String() string {
 	for _, arg := range c.args {
 		words = append(words, quoted(arg))
 	}
-	return strings.Join(words, " ")
+	return words
 }
 
 // quoted is a word as a POSIX shell reads it back.

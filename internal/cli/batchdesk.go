@@ -185,21 +185,27 @@ func outputPath(dir, id string) string {
 
 // save writes the output of a task to a file of its own, as a whole.
 func (d *desk) save(o *batch.Outcome, res *engine.Result, path string) {
-	f, err := os.CreateTemp(filepath.Dir(path), ".belay-*") // no id leads to a name that begins so
-	if err == nil {
-		_, err = io.Copy(f, res.Output.Reader())
-		if err = errors.Join(err, f.Close()); err == nil {
-			err = os.Rename(f.Name(), path)
-		}
-		if err != nil {
-			os.Remove(f.Name())
-		}
-	}
-	if err != nil { // it stays in the results
+	if saveOutput(path, res.Output.Reader()) != nil { // it stays in the results
 		return
 	}
 	d.close(res)
 	res.Output, o.OutputFile = nil, path
+}
+
+// saveOutput writes the file of a task's output as a whole.
+func saveOutput(path string, output io.Reader) error {
+	f, err := os.CreateTemp(filepath.Dir(path), ".belay-*") // no id leads to a name that begins so
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(f, output)
+	if err = errors.Join(err, f.Close()); err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	if err != nil {
+		os.Remove(f.Name())
+	}
+	return err
 }
 
 // tailWriter keeps the end of what is written to it.

@@ -7,8 +7,10 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"syscall"
 	"time"
+	"unicode/utf8"
 
 	"github.com/belay-run/belay/internal/agent"
 	"github.com/belay-run/belay/internal/batch"
@@ -24,8 +26,9 @@ import (
 func (r *taskRunner) run(b *batch.Batch, results string, command batchCommand) error {
 	r.view = newBatchView(r, b, results, command)
 	r.view.begin()
-	record := r.openRecord(results)
-	r.remember(results, command)
+	s := r.prepareState()
+	record := r.openRecord(s)
+	r.remember(s, results, command)
 	ctx, cancel := context.WithCancelCause(r.ctx)
 	defer cancel(nil)
 	if ownsProcess(r.ctx) != nil {
@@ -37,6 +40,17 @@ func (r *taskRunner) run(b *batch.Batch, results string, command batchCommand) e
 	b.Ended, b.FailuresOnly = r.view.ended, true
 	if b.MaxJobs = maxJobs(r.settings); b.Jobs == 0 && len(r.template.Command()) > 0 && commandProfile(r.template.Command()) == nil {
 		b.Jobs = runtime.NumCPU() // a plain command is bound by the machine, and says nothing of a service
+	}
+	if r.options.fleet {
+		line, err := r.openFleet(b, cancel)
+		if err == nil {
+			defer line.close()
+			err = r.useFleet(ctx, b, line)
+		}
+		if err != nil {
+			record.Remove()
+			return errors.Join(err, b.Ledger.Close(false))
+		}
 	}
 	begun := time.Now()
 	stop := r.view.follow()
@@ -58,26 +72,38 @@ func (r *taskRunner) run(b *batch.Batch, results string, command batchCommand) e
 }
 
 // remember lets belay ui find the batch. If that does not work, it is not shown there.
-func (r *taskRunner) remember(results string, command batchCommand) {
-	s := &state.State{}
+func (r *taskRunner) remember(s *state.State, results string, command batchCommand) {
 	path, err := filepath.Abs(results)
 	dir, derr := os.Getwd()
-	if err != nil || derr != nil || s.Prepare() != nil {
+	if err != nil || derr != nil || s == nil {
 		return
 	}
-	e := batch.Entry{Results: path, Tasks: command.tasks, Dir: dir, Started: time.Now(), Retry: command.retrying()}
-	if secrets := (&redact.Known{Env: r.env, Args: command.args}); secrets.Text(e.Retry) != e.Retry {
-		e.Retry = ""
+	e := batch.Entry{Results: path, Tasks: command.tasks, Dir: dir, Started: time.Now(), Retry: command.retrying(),
+		Again: command.again().words(func(word string) string { return word })}
+	secrets := &redact.Known{Env: r.env, Args: command.args}
+	secret := func(text string) bool { return secrets.Text(text) != text }
+	if secret(e.Retry) || slices.ContainsFunc(e.Again, secret) {
+		e.Retry, e.Again = "", nil
+	}
+	if slices.ContainsFunc(e.Again, func(word string) bool { return !utf8.ValidString(word) }) { // which JSON would not give back
+		e.Again = nil
 	}
 	batch.Registry{Dir: s.BatchDir()}.Note(e)
 }
 
-// openRecord tells others that the batch runs; what its tasks leave behind when it is killed is found by that. A state directory that cannot
-// be used stops nothing.
-func (r *taskRunner) openRecord(results string) *supervise.Record {
+// prepareState is the state directory; nil if it cannot be used, which stops nothing.
+func (r *taskRunner) prepareState() *state.State {
 	s := &state.State{}
 	if err := s.Prepare(); err != nil {
 		r.view.line(message.NoRecord(nil, err))
+		return nil
+	}
+	return s
+}
+
+// openRecord tells others that the batch runs; what its tasks leave behind when it is killed is found by that.
+func (r *taskRunner) openRecord(s *state.State) *supervise.Record {
+	if s == nil {
 		return nil
 	}
 	if ended, err := s.Records().Reclaim(); err == nil && len(ended) > 0 {
@@ -137,7 +163,10 @@ func (r *taskRunner) sayStopping() {
 func (r *taskRunner) killAll() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.killed = true
+	if r.killed = true; r.leaving != nil {
+		close(r.leaving)
+		r.leaving = make(chan struct{})
+	}
 	for _, inv := range r.inside {
 		inv.Kill()
 	}

@@ -32,11 +32,12 @@ type taskRunner struct {
 	template *batch.Template
 	env      []string // of every task
 
-	mu     sync.Mutex
-	loaded map[string]*loadedProfile
-	plain  *engine.Runner // of all commands that nothing is known of and that say nothing of their own
-	inside map[int]*engine.Invocation
-	killed bool
+	mu      sync.Mutex
+	loaded  map[string]*loadedProfile
+	plain   *engine.Runner // of all commands that nothing is known of and that say nothing of their own
+	inside  map[int]*engine.Invocation
+	killed  bool
+	leaving chan struct{} // closed when the user wants to leave at once
 
 	looked bool // at the command of a task that says nothing but what it asks
 
@@ -189,6 +190,9 @@ func (r *taskRunner) check(t *batch.Task) error {
 	if err := r.template.CheckTask(t); err != nil {
 		return err
 	}
+	if !knownFiles(t.Files) {
+		return message.Error(message.FilesUnknown("files", t.Files))
+	}
 	if t.Name != "" || len(t.Tags) > 0 {
 		if err := (label.Labels{Name: t.Name, Tags: t.Tags}).Check(); err != nil {
 			return err
@@ -203,8 +207,10 @@ func (r *taskRunner) check(t *batch.Task) error {
 		return err
 	}
 	r.looked = r.looked || alike
-	if _, err := supervise.Look(c.args[0], c.dir); err != nil {
-		return err
+	if !r.options.fleet { // else it is for other machines to find
+		if _, err := supervise.Look(c.args[0], c.dir); err != nil {
+			return err
+		}
 	}
 	l, err := r.load(nameOf(c.known))
 	if err != nil {
@@ -217,7 +223,7 @@ func (r *taskRunner) check(t *batch.Task) error {
 // newRunner makes the runner for a task.
 func (r *taskRunner) newRunner(l *loadedProfile, t *batch.Task, c *taskCommand) (*engine.Runner, error) {
 	s := *l.settings
-	s.Resume, s.ResumeOrNew = "", ""
+	s.Resume, s.ResumeOrNew, s.ResumeInterrupted = "", "", ""
 	runner, err := newRunner(&s, l.rules, c.known)
 	if err != nil {
 		return nil, err

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/belay-run/belay/internal/belayd"
 	"github.com/belay-run/belay/internal/budget"
 	wallclock "github.com/belay-run/belay/internal/clock"
 	"github.com/belay-run/belay/internal/config"
@@ -30,22 +31,28 @@ func newBudget() *cobra.Command {
 Show all budgets:
   belay budget
 Start a budget from zero:
-  belay budget reset nightly`,
+  belay budget reset nightly
+Show what each machine of a fleet has spent, and may still spend:
+  belay budget --fleet`,
 		Long: `A budget limits what agents cost in a day, a week or a month, across all processes. A run joins a budget with --budget NAME, or through
 [budget.NAME] in ~/.config/belay/config.toml (docs/cost.md).`,
 		ValidArgsFunction: completed(completeBudgets),
-		RunE: func(cmd *cobra.Command, names []string) error {
-			list, err := listBudgets(names)
-			if err != nil {
-				return err
-			}
-			if asJSON {
-				return term.JSONLines(cmd.OutOrStdout(), list)
-			}
-			return writeBudgets(cmd.OutOrStdout(), list)
-		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON, one object per line")
+	fleet := addFleetFlags(cmd)
+	cmd.RunE = func(cmd *cobra.Command, names []string) error {
+		if handed, err := fleet.handOver(cmd, belayd.FleetBudget, asJSON, names...); handed {
+			return err
+		}
+		list, err := listBudgets(names)
+		if err != nil {
+			return err
+		}
+		if asJSON {
+			return term.JSONLines(cmd.OutOrStdout(), list)
+		}
+		return writeBudgets(cmd.OutOrStdout(), list)
+	}
 	cmd.AddCommand(newBudgetReset())
 	return cmd
 }

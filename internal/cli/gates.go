@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/belay-run/belay/internal/belayd"
 	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/overview"
 	"github.com/belay-run/belay/internal/state"
@@ -27,7 +28,9 @@ Show the gates that are closed or on hold:
 Make a gate healthy again:
   belay gates reset api
 Let nothing start for two hours:
-  belay gates hold api --until 2h --reason maintenance`,
+  belay gates hold api --until 2h --reason maintenance
+Show the gates of a fleet, and on which machines runs wait:
+  belay gates --fleet`,
 		Long: `A gate is what all processes that use the same key know about one limit. Agents and gh have a gate for each account or host by themselves;
 any other command gets one with --gate KEY. A gate has four parts:
 
@@ -41,11 +44,15 @@ any other command gets one with --gate KEY. A gate has four parts:
 A run waits at a closed gate for as long as --max-wait allows, and says so; otherwise it exits with 75 and the time to try again. A gate that is not listed here
 is healthy. Details: docs/gate.md`,
 		Args: noArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return showGates(cmd.OutOrStdout(), asJSON)
-		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON, one object per line")
+	fleet := addFleetFlags(cmd)
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		if handed, err := fleet.handOver(cmd, belayd.FleetGates, asJSON); handed {
+			return err
+		}
+		return showGates(cmd.OutOrStdout(), asJSON)
+	}
 	cmd.AddCommand(newGatesReset(), newGatesHold(), newGatesOpen(), newGatesWatch())
 	return cmd
 }

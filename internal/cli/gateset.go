@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/belay-run/belay/gate"
+	timeofday "github.com/belay-run/belay/internal/clock"
 	"github.com/belay-run/belay/internal/config"
 	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/overview"
@@ -80,7 +81,7 @@ Hold until a date, and say why:
 			if until == "" {
 				return usage(message.Error(message.UntilMissing()), message.AsIn("belay gates hold "+args[0]+" --until 30m"))
 			}
-			t, err := parseUntil("--until", until, time.Now())
+			t, err := parseUntil("--until", until, timeofday.Now())
 			if err != nil {
 				return usage(err, "")
 			}
@@ -111,7 +112,7 @@ Refuse them for an hour:
 			var t time.Time
 			if until != "" {
 				var err error
-				if t, err = parseUntil("--until", until, time.Now()); err != nil {
+				if t, err = parseUntil("--until", until, timeofday.Now()); err != nil {
 					return usage(err, "")
 				}
 			}

@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"strings"
+
 	"github.com/spf13/cobra"
 
 	"github.com/belay-run/belay/internal/belayd"
@@ -14,11 +16,20 @@ func handedOver() (list []*cobra.Command) {
 		case c.Hidden:
 		case c.Name == belayd.Rehearse:
 			list = append(list, newRehearse(c))
+		case c.Parent:
+			list = append(list, newParent(c))
+		case strings.Contains(c.Name, " "): // it is below the last one
+			list[len(list)-1].AddCommand(newHandedOver(c))
 		default:
 			list = append(list, newHandedOver(c))
 		}
 	}
 	return list
+}
+
+// newParent makes a command that others are below, and which only shows what they are.
+func newParent(c belayd.Command) *cobra.Command {
+	return &cobra.Command{Use: c.Use, Short: c.Summary, Example: c.Examples, Long: c.Long, Args: noArgs, RunE: onlyHelp}
 }
 
 // newHandedOver makes a command that passes the flags that were given, and the arguments, on to belayd.

@@ -37,12 +37,15 @@ func TestHandOver(t *testing.T) {
 		"alerts --integration claude":   "alerts --integration=claude --",
 		"audit --action gate_reset":     "audit --action=gate_reset --",
 		"prune --older-than 90d":        "prune --older-than=90d --",
+		"ps --fleet --json":             "ps --json=true --",
+		"gates --fleet --dsn host=x":    "gates --dsn=host=x --",
 		"demo":                          "demo --",
+		"fleet status --dsn x --json":   "fleet·status --dsn=x --json=true --",
 		"rehearse --script 200 --max-retries 2 --result-file r.json -- claude -p hi": "rehearse --script=200 --result-file=r.json -- --max-retries=2 --result-file=r.json -- claude -p hi",
 		"rehearse --script-file s --json ls":                                         "rehearse --script-file=s --json=true --result-file= -- -- ls",
 	} {
 		got := call(t, t.Context(), strings.NewReader("input\n"), strings.Fields(line)...).ends(3)
-		if want = "[" + strings.ReplaceAll(want, " ", "]\n[") + "]\ninput\n"; got.stdout != want || got.stderr != "aside\n" {
+		if want = "[" + strings.NewReplacer(" ", "]\n[", "·", " ").Replace(want) + "]\ninput\n"; got.stdout != want || got.stderr != "aside\n" {
 			t.Errorf("belay %s: belayd was asked\n%swant\n%s%s", line, got.stdout, want, got.stderr)
 		}
 	}
@@ -61,7 +64,7 @@ func TestHandOver_EveryFlag(t *testing.T) {
 			if f.Arg != "" {
 				value = "7"
 			}
-			belay(t, c.Name, "--"+f.Name+"="+value).ends(0).says().prints("[--" + f.Name + "=" + value + "]\n")
+			belay(t, append(strings.Fields(c.Name), "--"+f.Name+"="+value)...).ends(0).says().prints("[--" + f.Name + "=" + value + "]\n")
 		}
 	}
 }

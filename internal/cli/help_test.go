@@ -140,6 +140,7 @@ func TestUsage(t *testing.T) {
 		"run --profile nope -- x":     `there is no profile "nope"; there are claude, codex, gemini, opencode, gh and generic`,
 		"run --max-parallel 2 -- x":   `--max-parallel needs a gate; add: --gate NAME`,
 		"run --resume last -- x":      `only agents have sessions that can be resumed`,
+		"run --resume-interrupted last -- claude -p x":    `--resume-interrupted needs the id of a session`,
 		"run --resume a --resume-or-new b -- claude -p x": `--resume and --resume-or-new cannot be used together`,
 		"run --prompt a --prompt-file b -- x":             `--prompt and --prompt-file cannot be used together`,
 		"run --prompt-file missing.txt -- x":              `cannot read the prompt file`,
@@ -215,7 +216,7 @@ func TestCompletion(t *testing.T) {
 	place(t)
 	for line, want := range map[string][]string{
 		"log --class|":          {"failed\n", "rate_limit\n"},
-		"stats --by|":           {"day\nprofile\nmodel\nclass\nname\nproject\n:4"},
+		"stats --by|":           {"day\nprofile\nmodel\nclass\nname\nproject\nmachine\n:4"},
 		"events --category|":    {"integration\nhook\nmcp\n:4"},
 		"sessions --status|":    {"running\n", "abandoned\n"},
 		"audit --action|":       {"gate_reset\n"},

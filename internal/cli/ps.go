@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/belay-run/belay/internal/belayd"
 	"github.com/belay-run/belay/internal/config"
 	"github.com/belay-run/belay/internal/label"
 	"github.com/belay-run/belay/internal/message"
@@ -29,7 +30,9 @@ func newPs() *cobra.Command {
 Stop what a killed belay has left running:
   belay ps --reap
 Use it in a script:
-  belay ps --json`,
+  belay ps --json
+Show the runs of all machines of a fleet:
+  belay ps --fleet`,
 		Long: `Shows the runs of all belay processes that share this state directory: what is running, what is waiting, for what and until when. It
 also shows hooks that take a while, MCP servers, detached runs that have ended and whose output was not shown yet, and processes that a killed belay has left. Runs whose belay
 was killed are put on record.
@@ -40,7 +43,14 @@ Linux a resource limit that stands for it. Nothing else is touched.`,
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON, one object per line")
 	cmd.Flags().BoolVar(&reap, "reap", false, "stop what a killed belay has left running")
+	fleet := addFleetFlags(cmd)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		if reap && fleet.on {
+			return usage(message.Error(message.NotTogether("--reap", "--fleet")), "")
+		}
+		if handed, err := fleet.handOver(cmd, belayd.FleetPs, asJSON); handed {
+			return err
+		}
 		state, err := openState()
 		if err != nil {
 			return err

@@ -276,6 +276,17 @@ func resumption(s *config.Settings, known agent.Profile) (engine.Resume, error) 
 		}
 		r.Session, r.OrNew = s.ResumeOrNew, true
 	}
+	if s.ResumeInterrupted != "" {
+		switch {
+		case s.Resume != "":
+			return r, usage(message.Error(message.NotTogether("--resume", "--resume-interrupted")), "")
+		case s.ResumeOrNew != "":
+			return r, usage(message.Error(message.NotTogether("--resume-or-new", "--resume-interrupted")), "")
+		case s.ResumeInterrupted == engine.LastSession:
+			return r, usage(message.Error(message.InterruptedNeedsID()), "")
+		}
+		r.Session, r.Interrupted = s.ResumeInterrupted, true
+	}
 	if _, ok := known.(agent.Agent); r.Session != "" && !ok {
 		return r, usage(message.Error(message.OnlyAgentsResume()), message.AsIn("belay run --resume last -- claude -p 'go on'"))
 	}

@@ -44,16 +44,26 @@ func catchSignals(pipes bool) signals {
 // over, and only its result is still being written, a request ends us. headless says that the command leads a session of
 // its own, where no terminal reaches it.
 func (s signals) pass(inv *engine.Invocation, headless bool, exit func(code int)) {
-	asked := false
+	asked, interrupts := false, 0
 	for got := range s {
 		sig := got.(syscall.Signal)
+		// A Ctrl-C may reach us just before the command has the terminal. It is passed on, and counts as the command's, even if we hear of it after the command
+		// has ended.
+		early, passed := false, false
+		if sig == syscall.SIGINT {
+			n, expected := supervise.EarlyInterrupts()
+			interrupts++
+			passed = interrupts <= n
+			early = passed || expected
+		}
 		switch {
 		case sig == syscall.SIGPIPE:
 		case sig != syscall.SIGINT && sig != syscall.SIGTERM && sig != syscall.SIGHUP:
 			inv.Signal(sig)
+		case inv.Over() && passed:
 		case inv.Over():
 			exit(128 + int(sig))
-		case sig == syscall.SIGINT && !headless && supervise.SharesTerminal():
+		case sig == syscall.SIGINT && !headless && (early || supervise.SharesTerminal()):
 			// The command has got it too, from the terminal; an editor or a pager takes it for a key.
 			inv.Interrupt(interrupt(sig))
 		case asked:

@@ -181,3 +181,7 @@ func shortTokens(text string) string {
 func oneLine(text string, most int) string {
 	return printable.CutEnd(printable.Line(text), most, "…")
 }
+
+// machineTable are the machines of a fleet.
+var machineTable = []term.Column{{Heading: "MACHINE", Kind: term.Path}, {Heading: "STATE", Kind: term.Whole}, number("SEEN", 0), number("CLOCK", 2),
+	{Heading: "VERSION", Drop: 3}, {Heading: "LABELS", Drop: 4}}

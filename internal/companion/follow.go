@@ -14,6 +14,14 @@ import (
 // followEvery is how often --follow reads the log.
 const followEvery = 300 * time.Millisecond
 
+// followEvery is how often it is looked for new rows. A fleet is asked less often.
+func (q *question) followEvery() time.Duration {
+	if q.on("fleet") {
+		return time.Second
+	}
+	return followEvery
+}
+
 // follow shows the last rows, and then new ones as they come, until the context ends.
 func (q *question) follow(ctx context.Context, attempts bool) error {
 	shown := map[string]bool{}
@@ -48,7 +56,7 @@ func (q *question) follow(ctx context.Context, attempts bool) error {
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
-		case <-time.After(followEvery):
+		case <-time.After(q.followEvery()):
 		}
 		q.now = time.Now()
 		q.db.Fold(ctx) // trouble was said once

@@ -42,18 +42,22 @@ func eventsCommand(ctx context.Context, from caller, args *arguments) (int, erro
 		return 0, term.JSONLines(q.out, list)
 	}
 	var rows [][]string
+	var machines []string
 	for _, e := range list {
 		var m struct {
 			Integration string `json:"integration"`
 			Error       string `json:"error"`
 			Type        string `json:"error_type"`
+			Machine     string `json:"machine"`
 			Retries     int    `json:"retry_count"`
 		}
 		json.Unmarshal(e.Metadata, &m)
 		rows = append(rows, []string{q.clock(e.Timestamp), e.Category + "/" + e.Type, oneLine(m.Integration, 30), m.Type, fmt.Sprint(m.Retries),
 			oneLine(m.Error, 100)})
+		machines = append(machines, m.Machine)
 	}
-	return 0, term.Table(q.out, eventColumns, rows)
+	columns, rows := q.withMachines(eventColumns, rows, func(i int) string { return machines[i] })
+	return 0, term.Table(q.out, columns, rows)
 }
 
 // sessionsCommand is belay sessions.
@@ -80,7 +84,8 @@ func sessionsCommand(ctx context.Context, from caller, args *arguments) (int, er
 	for _, s := range list {
 		rows = append(rows, q.sessionRow(s))
 	}
-	return 0, term.Table(q.out, sessionColumns, rows)
+	columns, rows := q.withMachines(sessionColumns, rows, func(i int) string { return list[i].Machine })
+	return 0, term.Table(q.out, columns, rows)
 }
 
 func (q *question) sessionRow(s db.Session) []string {
@@ -96,10 +101,12 @@ func alertsCommand(ctx context.Context, from caller, args *arguments) (int, erro
 	if err != nil {
 		return 0, err
 	}
-	soon, cancel := context.WithTimeout(ctx, 15*time.Second)
-	defer cancel()
-	if err := deliverAlerts(soon, q.db); err != nil {
-		q.say(message.AlertsUndelivered(err))
+	if !q.on("fleet") { // each machine delivers its own
+		soon, cancel := context.WithTimeout(ctx, 15*time.Second)
+		defer cancel()
+		if err := deliverAlerts(soon, q.db); err != nil {
+			q.say(message.AlertsUndelivered(err))
+		}
 	}
 	list, err := q.db.Alerts(ctx, q.filter)
 	switch {
@@ -122,7 +129,8 @@ func alertsCommand(ctx context.Context, from caller, args *arguments) (int, erro
 		rows = append(rows, []string{q.clock(a.Timestamp), oneLine(a.Integration, 30),
 			fmt.Sprintf("%d in %s", a.Failures, term.Span(time.Duration(a.WithinMS)*time.Millisecond)), labelText(a.Name, a.Tags), told, oneLine(a.Message, 80)})
 	}
-	return 0, term.Table(q.out, alertColumns, rows)
+	columns, rows := q.withMachines(alertColumns, rows, func(i int) string { return list[i].Machine })
+	return 0, term.Table(q.out, columns, rows)
 }
 
 // auditCommand is belay audit: failures with their classification, and what was changed by hand.
@@ -151,7 +159,8 @@ func auditCommand(ctx context.Context, from caller, args *arguments) (int, error
 		rows = append(rows, []string{q.clock(a.Timestamp), a.Actor, a.Action, oneLine(a.Subject, 40), kind, oneLine(a.Session, 40), oneLine(a.Message, 100),
 			oneLine(about, 100)})
 	}
-	return 0, term.Table(q.out, auditColumns, rows)
+	columns, rows := q.withMachines(auditColumns, rows, func(i int) string { return list[i].Machine })
+	return 0, term.Table(q.out, columns, rows)
 }
 
 // pairs writes a JSON object for the user: step=deploy ticket=42.

@@ -66,7 +66,8 @@ func (q *question) writeRuns(list []db.Invocation, first bool) error {
 	for _, i := range list {
 		rows = append(rows, q.runRow(i))
 	}
-	return q.listed(runColumns, rows)
+	columns, rows := q.withMachines(runColumns, rows, func(i int) string { return list[i].Machine })
+	return q.listed(columns, rows)
 }
 
 func (q *question) runRow(i db.Invocation) []string {
@@ -90,7 +91,8 @@ func (q *question) writeAttempts(list []db.Attempt, first bool) error {
 		rows = append(rows, []string{q.clock(a.Ended), shortID(a.Invocation), fmt.Sprint(a.Attempt), oneLine(a.Profile, 20), oneLine(a.Command, 100),
 			result(a.Status, a.Class), fmt.Sprint(a.ExitCode), span(a.ResponseMS), span(a.WaitMS - a.InnerMS), oneLine(a.Error, 200)})
 	}
-	return q.listed(attemptColumns, rows)
+	columns, rows := q.withMachines(attemptColumns, rows, func(i int) string { return list[i].Machine })
+	return q.listed(columns, rows)
 }
 
 // listed writes rows under headings; with --follow, later rows come below the same headings.
@@ -170,6 +172,7 @@ func (q *question) tell(inv db.Invocation, attempts []db.Attempt) string {
 	line("run", inv.ID)
 	line("command", oneLine(inv.Command, 100)+" (profile "+inv.Profile+")")
 	line("fallback", oneLine(inv.Fallback, 100))
+	line("machine", oneLine(inv.Machine, 100))
 	line("name", oneLine(inv.Name, 100))
 	line("tags", oneLine(strings.Join(label.List(inv.Tags), ", "), 1000))
 	line("project", tilde(inv.Project))

@@ -4,9 +4,7 @@ package companion
 
 import (
 	"context"
-	"errors"
 
-	"github.com/belay-run/belay/internal/atomicfile"
 	"github.com/belay-run/belay/internal/companion/metrics"
 	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/state"
@@ -33,22 +31,9 @@ func metricsCommand(ctx context.Context, from caller, args *arguments) (int, err
 	if path == "" {
 		return 0, term.Text(q.out, string(snap.Text()))
 	}
-	if err := replacePublic(path, snap.Text()); err != nil {
+	// A collector of metrics is another user, as a rule.
+	if err := replaceFile(path, snap.Text(), 0o644); err != nil {
 		return 0, message.Error(message.MetricsNotWritten(path, err), err)
 	}
 	return 0, nil
-}
-
-// replacePublic replaces a file as a whole by one that every user can read: a collector of metrics is another one. Until then it has a
-// name that no collector takes for one of its files.
-func replacePublic(path string, data []byte) error {
-	f, err := atomicfile.Create(path, ".belay-metrics-*.tmp")
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(data)
-	if err = errors.Join(err, f.Chmod(0o644)); err != nil {
-		return errors.Join(err, f.Discard())
-	}
-	return f.Commit()
 }

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/belay-run/belay/internal/companion/db"
+	"github.com/belay-run/belay/internal/companion/fleet/store"
 	"github.com/belay-run/belay/internal/companion/when"
 	"github.com/belay-run/belay/internal/label"
 	"github.com/belay-run/belay/internal/message"
@@ -35,12 +36,13 @@ type question struct {
 	now       time.Time
 	out       io.Writer
 	db        *db.DB
+	fleet     *store.Store // nil if it is about this machine alone, or PostgreSQL is out of reach
 }
 
 func newQuestion(from caller, args *arguments) *question {
 	return &question{caller: from, arguments: args, json: args.on("json"), now: time.Now(), out: from.Out,
 		filter: db.Filter{Profile: cmp.Or(args.text("profile"), args.text("integration")), Class: args.text("class"), Session: args.text("session"),
-			Invocation: args.text("invocation")}}
+			Invocation: args.text("invocation"), Machine: args.text("machine")}}
 }
 
 // ask checks the flags, opens the record and brings it up to date.
@@ -57,6 +59,9 @@ func (q *question) ask(ctx context.Context) error {
 		}
 	}
 	if err := q.check(); err != nil {
+		return err
+	}
+	if err := q.checkFleet(); err != nil {
 		return err
 	}
 	if q.has("n") {
@@ -116,6 +121,9 @@ func (q *question) open(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if q.on("fleet") {
+		return q.openFleet(ctx, dir)
+	}
 	if _, err := os.Stat(dir); err == nil {
 		state, err := state.Open(dir)
 		if err != nil {
@@ -159,6 +167,9 @@ func (q *question) foldTrouble(err error) {
 func (q *question) close() {
 	if q.db != nil {
 		q.db.Close()
+	}
+	if q.fleet != nil {
+		q.fleet.Close()
 	}
 }
 

@@ -17,4 +17,5 @@ func init() {
 		"log": logCommand, "stats": statsCommand, "events": eventsCommand, "sessions": sessionsCommand, "alerts": alertsCommand,
 		"audit": auditCommand, "prune": pruneCommand, belayd.UI: uiCommand, "metrics": metricsCommand, "report": reportCommand, belayd.Telemetry: telemetryCommand,
 	})
+	maps.Copy(commands, fleetCommands)
 }

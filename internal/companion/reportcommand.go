@@ -6,7 +6,6 @@ import (
 	"context"
 	"net/url"
 
-	"github.com/belay-run/belay/internal/atomicfile"
 	"github.com/belay-run/belay/internal/companion/page"
 	"github.com/belay-run/belay/internal/companion/view"
 	"github.com/belay-run/belay/internal/message"
@@ -31,7 +30,7 @@ func reportCommand(ctx context.Context, from caller, args *arguments) (int, erro
 		return 0, err
 	}
 	asked := url.Values{}
-	for _, name := range []string{"since", "until", "profile", "name", "tag"} {
+	for _, name := range []string{"since", "until", "profile", "name", "tag", "machine"} {
 		if text := q.text(name); text != "" {
 			asked.Set(name, text)
 		}
@@ -53,21 +52,9 @@ func reportCommand(ctx context.Context, from caller, args *arguments) (int, erro
 	if path == "" {
 		return 0, term.Text(q.out, string(data))
 	}
-	if err := replaceOwn(path, data); err != nil {
+	// The errors and the projects of runs are in it.
+	if err := replaceFile(path, data, 0o600); err != nil {
 		return 0, message.Error(message.ReportNotWritten(err), err)
 	}
 	return 0, nil
-}
-
-// replaceOwn replaces a file as a whole by one that only its owner can read: it has the errors and the projects of runs in it.
-func replaceOwn(path string, data []byte) error {
-	f, err := atomicfile.Create(path, ".belay-report-*.tmp")
-	if err != nil {
-		return err
-	}
-	if _, err := f.Write(data); err != nil {
-		f.Discard()
-		return err
-	}
-	return f.Commit()
 }

@@ -146,7 +146,7 @@ func TestRun_Usage(t *testing.T) {
 		"log --n=-1":                              `-n: "-1" is not a number of lines`,
 		"log --class=nonsense":                    "or failed for all but ok",
 		"log --nonsense":                          "flag provided but not defined: -nonsense",
-		"stats --by=week":                         `--by: "week" is not day, profile, model, class, name, project or tag.KEY`,
+		"stats --by=week":                         `--by: "week" is not day, profile, model, class, name, project, machine or tag.KEY`,
 		"stats --csv=true --json=true":            "--csv and --json cannot be used together",
 		"events --category=x":                     `--category: "x" is not integration, hook or mcp`,
 		"sessions --status=x":                     `--status: "x" is not running, done, failed, interrupted or abandoned`,

@@ -37,9 +37,15 @@ func statsCommand(ctx context.Context, from caller, args *arguments) (int, error
 		if err != nil {
 			return 0, &usageError{err: fmt.Errorf("--by: %w", err)}
 		}
+		if group == db.ByMachine && !q.on("fleet") {
+			return 0, &usageError{err: message.Error(message.NeedsFleet("--by machine"))}
+		}
 		groups = []db.Group{group}
 	} else {
 		groups = []db.Group{db.ByDay, db.ByModel, db.ByProfile, db.ByClass} // what was spent comes first
+		if q.on("fleet") && q.filter.Machine == "" {
+			groups = slices.Insert(groups, 1, db.ByMachine)
+		}
 		if asked := asCSV || q.json; asked {
 			groups = groups[:1]
 		}

@@ -56,7 +56,8 @@ func (q *question) tree(ctx context.Context) error {
 		rows = append(rows, []string{ended, shortID(n.ID), stems[i] + oneLine(n.Command, 100), labelText(n.Name, n.Tags), status, attempts,
 			span(n.ResponseMS), spentBy(n.Usage), total, oneLine(n.Error, 200)})
 	}
-	return term.Table(q.out, treeColumns, rows)
+	columns, rows := q.withMachines(treeColumns, rows, func(i int) string { return nodes[i].Machine })
+	return term.Table(q.out, columns, rows)
 }
 
 // underWay are the runs that have not ended.

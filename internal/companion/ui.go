@@ -47,20 +47,16 @@ func uiCommand(ctx context.Context, from caller, a *arguments) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	d, err := db.Open(opened.Dir)
+	source, done, err := from.pageSource(ctx, a, opened)
 	if err != nil {
-		return 0, openTrouble(opened.Dir, err)
+		return 0, err
 	}
-	defer d.Close()
-	for _, text := range d.Said {
-		from.say(text)
-	}
+	defer done()
 	l, err := net.Listen("tcp", address.String())
 	if err != nil {
 		return 0, message.Error(message.PageListen(err), err)
 	}
-	source := &view.Source{State: opened, DB: d}
-	server := page.New(page.Options{Source: source, ReadOnly: a.on("read-only"), Idle: idle, Metrics: pageMetrics(source, token)})
+	server := page.New(page.Options{Source: source, ReadOnly: a.on("read-only") || source.Fleet != nil, Idle: idle, Metrics: pageMetrics(source, token)})
 	at := "http://" + l.Addr().String()
 	if !address.Addr().IsLoopback() {
 		server.Hosts = []string{address.Addr().String()}
@@ -73,6 +69,41 @@ func uiCommand(ctx context.Context, from caller, a *arguments) (int, error) {
 	}
 	defer removed()
 	return from.servePage(ctx, server, l)
+}
+
+// pageSource is where the page takes what it shows from.
+func (c caller) pageSource(ctx context.Context, a *arguments, opened *state.State) (source *view.Source, done func(), err error) {
+	if err := a.checkFleet(); err != nil {
+		return nil, nil, err
+	}
+	if a.on("fleet") {
+		if a.text("metrics-token-file") != "" {
+			return nil, nil, &usageError{err: message.Error(message.NotTogether("--fleet", "--metrics-token-file"))}
+		}
+		s, err := openFleet(ctx, a)
+		if err != nil {
+			return nil, nil, err
+		}
+		feed, err := newFeed(ctx, s)
+		if err != nil {
+			s.Close()
+			return nil, nil, err
+		}
+		d, err := db.OpenFleet(opened.Dir, feed)
+		if err != nil {
+			s.Close()
+			return nil, nil, openTrouble(opened.Dir, err)
+		}
+		return &view.Source{State: opened, DB: d, Fleet: newFleetWatch(ctx, s)}, func() { d.Close(); s.Close() }, nil
+	}
+	d, err := db.Open(opened.Dir)
+	if err != nil {
+		return nil, nil, openTrouble(opened.Dir, err)
+	}
+	for _, text := range d.Said {
+		c.say(text)
+	}
+	return &view.Source{State: opened, DB: d, Belay: c.path}, func() { d.Close() }, nil
 }
 
 // metricsToken returns what reads the token with which metrics can be asked for; nil if there is no file for it. The file is read at each

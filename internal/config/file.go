@@ -37,6 +37,7 @@ type file struct {
 	budgets   map[string]Budget
 	own       []*ownProfile       // that it declares
 	fallbacks map[string][]string // the arguments of each
+	fleet     Fleet
 }
 
 // Rule is a user's rule for the verdict on one profile's outcomes, or on all.
@@ -113,6 +114,11 @@ func parseFile(path string, data []byte, project bool) (*file, error) {
 			return nil, err
 		}
 	}
+	if value, ok := doc["fleet"]; ok {
+		if err := f.addFleet(value, wrong); err != nil {
+			return nil, err
+		}
+	}
 	if value, ok := doc["prices"]; ok {
 		if err := f.addPrices(value, wrong); err != nil {
 			return nil, err
@@ -144,7 +150,7 @@ func (f *file) mistake(key string, m *Mistake) error {
 // table of those with rules. So may a fallback.
 func isTable(key string, value any) bool {
 	switch key {
-	case "alert", "prices", "profile", "rule":
+	case "alert", "fleet", "prices", "profile", "rule":
 		return true
 	case "budget", "fallback":
 		_, ok := value.(map[string]any)

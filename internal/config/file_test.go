@@ -57,6 +57,9 @@ failures = 0
 	}
 	for text, want := range map[string]string{
 		"alert = 3":                        "c.toml:1: alert: must be a table",
+		"[fleet]\nallow = [\"clude\"]":     "c.toml:2: fleet.allow: ",
+		"[fleet]\nalow = \"claude\"":       "c.toml:2: fleet.alow: unknown key. The keys are allow",
+		"fleet = 3":                        "c.toml:1: fleet: must be a table",
 		"[alert]\nfailure = 3":             "c.toml:2: alert.failure: unknown key. The keys are failures, within,",
 		"[alert]\nfailures = -3":           "c.toml:2: alert.failures: -3 is not between 0 and 1000",
 		"[alert]\nwithin = 0":              "c.toml:2: alert.within: must be longer than 0",

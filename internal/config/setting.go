@@ -38,6 +38,7 @@ type Settings struct {
 	BreakerFailures, BreakerSuccesses     int
 	BreakerOpen                           time.Duration
 	Resume, ResumeOrNew, ResumePrompt     string
+	ResumeInterrupted                     string
 	NoResumeOnRetry                       bool
 	MaxCost                               float64
 	Budgets                               []budget.Joined

@@ -107,6 +107,8 @@ var Table = []Setting{
 		text(func(s *Settings) *string { return &s.Resume })},
 	{"resume-or-new", "ID|last", "like --resume, but start a new session if there is none to continue", agents, PerCall,
 		text(func(s *Settings) *string { return &s.ResumeOrNew })},
+	{"resume-interrupted", "ID", "continue session ID, whose run was killed: it is told to continue, or the prompt starts a new session if there is none", agents, PerCall,
+		text(func(s *Settings) *string { return &s.ResumeInterrupted })},
 	{"resume-prompt", "TEXT", "what to tell a session that continues after a failed attempt (default: Continue where you left off.)", agents, User,
 		text(func(s *Settings) *string { return &s.ResumePrompt })},
 	{"no-resume-on-retry", "", "start a new session for every retry, even if that pays twice", agents, User,

@@ -157,6 +157,9 @@ func (cand *candidate) stopProcess(p Process) {
 	if cand.call.traits.ladder != nil {
 		ladder = cand.call.traits.ladder
 	}
+	if cand.control.isKilled() {
+		ladder = supervise.Ladder{}
+	}
 	cand.call.emit(Stopping{Reason: reason})
 	p.Stop(ladder)
 }

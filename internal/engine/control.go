@@ -70,13 +70,17 @@ func (c *control) interruption() error {
 	return c.interrupted
 }
 
-// kill kills the process, and every one that starts.
-func (c *control) kill() {
+// kill says that the process and every one that starts are to be killed, and returns the present one; nil if there is none.
+func (c *control) kill() Process {
 	c.mu.Lock()
-	p := c.process
+	defer c.mu.Unlock()
 	c.killed = true
-	c.mu.Unlock()
-	if p != nil {
-		p.Kill()
-	}
+	return c.process
+}
+
+// isKilled reports whether processes are killed, not asked to stop.
+func (c *control) isKilled() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.killed
 }

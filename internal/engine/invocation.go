@@ -110,8 +110,11 @@ func (inv *Invocation) Interrupt(cause error) {
 
 // Kill ends the invocation at once, without asking the command first.
 func (inv *Invocation) Kill() {
+	process := inv.control.kill() // before the context ends, which asks
 	inv.cancel(context.Canceled)
-	inv.control.kill()
+	if process != nil {
+		process.Kill()
+	}
 }
 
 // Run runs the invocation on the calling goroutine: attempts, verdicts, waits, until something is final. It is called

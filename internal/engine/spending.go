@@ -8,11 +8,13 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/belay-run/belay/internal/agent"
 	"github.com/belay-run/belay/internal/alert"
 	"github.com/belay-run/belay/internal/budget"
 	"github.com/belay-run/belay/internal/clock"
+	"github.com/belay-run/belay/internal/gatefile"
 	"github.com/belay-run/belay/internal/redact"
 	"github.com/belay-run/belay/retry"
 	"github.com/belay-run/belay/verdict"
@@ -232,13 +234,39 @@ func (s *spending) check() *MaxCostReached {
 			if err != nil {
 				s.trouble(l, err)
 			}
-			now = l.most(shared)
+			now = l.most(s.topUp(l, shared))
 		}
 		if now.Closed() {
 			return l.cause(&now)
 		}
 	}
 	return nil
+}
+
+const (
+	// topUpWithin is how long is waited for more of a budget that machines of a fleet share, and topUpPoll how often the book is looked at.
+	topUpWithin = 2 * time.Second
+	topUpPoll   = 20 * time.Millisecond
+)
+
+// topUp waits for a moment where a budget is used up only because the rest of it is left to other machines: the member of the fleet has just read in the book that
+// this machine has used its share, and gets more of it if there is any.
+func (s *spending) topUp(l *limit, now budget.Standing) budget.Standing {
+	for until := time.Now().Add(topUpWithin); now.Reached() && time.Now().Before(until); time.Sleep(topUpPoll) {
+		own, err := l.book.Own(clock.Now())
+		if err != nil || own.Reserved == 0 {
+			return now
+		}
+		if !gatefile.Member(s.call.state.Gates().Dir) { // it was killed, else it would have ended this itself
+			if l.book.Unreserve(clock.Now()) != nil {
+				return now
+			}
+		}
+		if again, err := l.book.Check(clock.Now()); err == nil {
+			now = again
+		}
+	}
+	return now
 }
 
 // most is how the limit stands by its book, or by what this run alone has charged, whichever is more: the book may have
@@ -317,7 +345,7 @@ func (s *spending) charge(c budget.Charge) (reached *MaxCostReached) {
 				s.trouble(l, err)
 				shared.Terms = l.own.Terms
 			}
-			now = l.most(shared)
+			now = l.most(s.topUp(l, shared))
 		}
 		if l.reached.Budget != "" {
 			s.notice(l, &now, c)

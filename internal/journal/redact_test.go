@@ -70,3 +70,18 @@ func TestClassify(t *testing.T) {
 		t.Errorf("%s", data)
 	}
 }
+
+func TestRedacted(t *testing.T) {
+	const start = `{"timestamp":"2026-11-17T04:00:00.000Z","invocation":"run-1","session_id":"3f9c1a52-8f0e-4b5a-9d43-0c4f8e1b7a66"`
+	const key = "ghp_0123456789abcdefghijABCDEFGHIJ012345"
+	for _, line := range []string{start + "}\n", start + `,"error":"no access"}` + "\n", start + `,"detail":{"step":"deploy"}}` + "\n", start[:40], start[:40] + start + "}\n", "\n", ""} {
+		if got := journal.Redacted([]byte(line)); string(got) != line {
+			t.Errorf("%q became %q", line, got)
+		}
+	}
+	for _, line := range []string{start + `,"error":"no access with ` + key + `"}` + "\n", start + `,"detail":{"env":"` + key + `"}}` + "\n", `{"timestamp":"2026","error":"` + key} {
+		if got := string(journal.Redacted([]byte(line))); strings.Contains(got, key) || !strings.Contains(got, "[redacted]") {
+			t.Errorf("%q became %q", line, got)
+		}
+	}
+}

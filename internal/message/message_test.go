@@ -206,6 +206,7 @@ func messages() (list []spoken) {
 
 	say("SessionGone", message.SessionGone("0b1c9a3e-7d52-4f0e-9c2a-5d1e6f7a8b9c"))
 	say("NoSession", message.NoSession("claude", true))
+	say("InterruptedNeedsID", message.InterruptedNeedsID())
 	say("ResumeOrNew", message.ResumeOrNew("last"))
 	say("ResumeCommand", message.ResumeCommand("0b1c9a3e-7d52-4f0e-9c2a-5d1e6f7a8b9c", "claude -p 'go on'"))
 	say("Continue", message.Continue("0b1c9a3e-7d52-4f0e-9c2a-5d1e6f7a8b9c", "claude -p 'go on'"))
@@ -296,7 +297,7 @@ func messages() (list []spoken) {
 	say("ErrorOfSize", message.ErrorOfSize(80<<20))
 	say("ErrorWithoutMessage", message.ErrorWithoutMessage())
 
-	for _, more := range []func(func(name, text string)){settingMessages, usageMessages, runMessages, fallbackMessages, clientMessages, shimMessages, doctorMessages, recordMessages, rehearsalMessages, batchMessages, detachMessages, telemetryMessages, pageMessages} {
+	for _, more := range []func(func(name, text string)){settingMessages, usageMessages, runMessages, fallbackMessages, clientMessages, shimMessages, doctorMessages, recordMessages, rehearsalMessages, batchMessages, detachMessages, telemetryMessages, fleetMessages, fleetJobMessages, fleetFileMessages, pageMessages} {
 		more(say)
 	}
 	slices.SortStableFunc(list, func(a, b spoken) int { return strings.Compare(a.name, b.name) })

@@ -86,3 +86,37 @@ func HoldLength(most time.Duration) string {
 
 // EmptyToken says that a file has no token in it.
 func EmptyToken() string { return "the file is empty" }
+
+// BatchRetrying says that failed tasks of a batch run again.
+func BatchRetrying(results string, tasks int, id string) string {
+	return fmt.Sprintf("running %s of %s again, as detached run %s", count(tasks, "failed task"), results, id)
+}
+
+// BatchRetryFailed says that the failed tasks of a batch could not be run again.
+func BatchRetryFailed(results, why string) string {
+	if why == "" {
+		why = "belay batch gave no reason"
+	}
+	return fmt.Sprintf("the failed tasks of %s were not run again: %s", results, why)
+}
+
+// BatchRetryUnknown refuses to run tasks again of a batch that is not on record.
+func BatchRetryUnknown() string { return "no such batch, or its results are gone" }
+
+// BatchRetryRuns refuses to run tasks again of a batch that is running.
+func BatchRetryRuns() string {
+	return "this batch is still running. Its failed tasks can be run again when it has ended"
+}
+
+// BatchRetryNothing refuses to run tasks again of a batch in which none has failed.
+func BatchRetryNothing() string { return "no task of this batch has failed" }
+
+// BatchRetryNoCommand refuses to run tasks again where the command is not on record.
+func BatchRetryNoCommand() string {
+	return "the command of this batch is not on record. Run it in a terminal, with --retry-failed"
+}
+
+// BatchRetryNoDir refuses to run tasks again where the directory is gone that they ran in.
+func BatchRetryNoDir(dir string) string {
+	return fmt.Sprintf("%s, where this batch was run, is gone", dir)
+}

@@ -48,7 +48,7 @@ func NotASize(value string) string { return fmt.Sprintf("%q is not a size, such 
 
 // NotAGroup says that a value is not what statistics can be grouped by.
 func NotAGroup(value string) string {
-	return fmt.Sprintf("%.60q is not day, profile, model, class, name, project or tag.KEY", value)
+	return fmt.Sprintf("%.60q is not day, profile, model, class, name, project, machine or tag.KEY", value)
 }
 
 // NotAGroupTag says that a value is not a tag that statistics can be grouped by.

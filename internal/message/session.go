@@ -19,6 +19,9 @@ func NoSession(profile string, begin bool) string {
 	return text
 }
 
+// InterruptedNeedsID refuses --resume-interrupted last.
+func InterruptedNeedsID() string { return "--resume-interrupted needs the id of a session" }
+
 // ResumeOrNew says how to start a new session where there is none.
 func ResumeOrNew(id string) string {
 	return "to start a new session if there is none: --resume-or-new " + id

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/belay-run/belay/gate"
+	"github.com/belay-run/belay/internal/clock"
 	"github.com/belay-run/belay/internal/config"
 	"github.com/belay-run/belay/internal/journal"
 	"github.com/belay-run/belay/internal/state"
@@ -38,7 +39,7 @@ func CheckKey(key string) error { return config.Find("gate").Check(key) }
 
 // SetGate changes a gate by hand. unrecorded says that the change was made and could not be put on record.
 func SetGate(s *state.State, c Change, change func(gate.State, time.Time) gate.State) (unrecorded, err error) {
-	now := time.Now()
+	now := clock.Now()
 	err = s.Gates().Update(c.Key, now, func(s gate.State) gate.State { return change(s, now) })
 	if err != nil && !errors.Is(err, gate.ErrDamaged) {
 		return nil, err

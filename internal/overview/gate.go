@@ -11,6 +11,7 @@ import (
 
 	"github.com/belay-run/belay/breaker"
 	"github.com/belay-run/belay/gate"
+	"github.com/belay-run/belay/internal/clock"
 	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/state"
 	"github.com/belay-run/belay/internal/supervise"
@@ -29,6 +30,7 @@ type Waiter struct {
 	ID      string `json:"id"`
 	PID     int    `json:"pid"`
 	Command string `json:"command"`
+	Machine string `json:"machine,omitempty"` // in a fleet
 }
 
 // Gates returns the gates that are not healthy, and those that runs wait at; never nil.
@@ -37,7 +39,7 @@ func Gates(s *state.State) ([]Gate, error) {
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return nil, err
 	}
-	now := time.Now()
+	now := clock.Now()
 	gates := []Gate{}
 	for _, e := range entries {
 		if !e.State.Healthy(now) {
@@ -62,7 +64,7 @@ func addWaiters(gates []Gate, s *state.State) []Gate {
 			gates = append(gates, Gate{Entry: gate.Entry{Key: key}, Full: true})
 		}
 		if at >= 0 {
-			gates[at].Waiting = append(gates[at].Waiting, Waiter{r.ID, r.Owner.PID, r.Command})
+			gates[at].Waiting = append(gates[at].Waiting, Waiter{ID: r.ID, PID: r.Owner.PID, Command: r.Command})
 		}
 	}
 	return gates

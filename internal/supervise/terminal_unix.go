@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/signal"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -40,6 +41,17 @@ func SharesTerminal() bool {
 	defer tty.Close()
 	group, err := unix.IoctlGetInt(int(tty.Fd()), unix.TIOCGPGRP)
 	return err == nil && group == unix.Getpgrp()
+}
+
+// early counts the interrupts that were passed on to a child because they came to us before it had the terminal, and says whether such ones are expected now.
+var early struct {
+	passed   atomic.Int64
+	expected atomic.Bool
+}
+
+// EarlyInterrupts reports how many interrupts of the terminal came to us before a child had it, and were passed on; and whether one that comes now will be.
+func EarlyInterrupts() (passed int, expected bool) {
+	return int(early.passed.Load()), early.expected.Load()
 }
 
 // IsTerminal reports whether f is a terminal.
@@ -80,6 +92,7 @@ func openTerminal() (*terminal, error) {
 	signal.Notify(t.cont, syscall.SIGCONT)
 	if !signal.Ignored(syscall.SIGINT) {
 		t.early = make(chan os.Signal, 1)
+		early.expected.Store(true)
 		signal.Notify(t.early, syscall.SIGINT)
 	}
 	return t, nil
@@ -130,6 +143,7 @@ const earlyTimeout = 5 * time.Second
 func (t *terminal) stopEarly() {
 	if t.early != nil {
 		signal.Stop(t.early)
+		early.expected.Store(false)
 	}
 }
 
@@ -187,6 +201,7 @@ func (t *terminal) jobControl(child int) {
 		case <-t.ended:
 			return
 		case <-t.early:
+			early.passed.Add(1)
 			syscall.Kill(-child, syscall.SIGINT)
 		case <-tooLate.C:
 			t.stopEarly()

@@ -1,6 +1,6 @@
 // Package trace names the trace that a run belongs to, and the spans of it, in the form of the W3C's Trace Context.
 //
-// The ids of spans are made from the id of the run and the number of the attempt: whoever knows these knows those, before the run and long
+// The ids of spans are made from the id of the run and the number of the attempt: one who knows these knows those, before the run and long
 // after it, and a span that is sent twice has the same id both times.
 package trace
 

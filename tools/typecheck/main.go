@@ -3,7 +3,7 @@
 //	typecheck [-C dir] GOOS[/GOARCH]…
 //
 // It finds the mistakes in types that a compiler finds, without its minutes of CPU for each system: most of those go into code of the
-// standard library that is never run. make cross builds belay for these systems, and make test-full vets everything for them.
+// standard library that is never run. make test-full builds belay and belayd for these systems, and vets everything for them.
 package main
 
 import (

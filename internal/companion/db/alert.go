@@ -24,16 +24,17 @@ type Alert struct {
 	Name    string            `json:"name,omitempty"`
 	Tags    map[string]string `json:"tags,omitempty"`
 	Project string            `json:"project,omitempty"`
+	Machine string            `json:"machine,omitempty"` // in the record of a fleet
 }
 
 const alertColumns = `id, timestamp, integration, failures, within_ms, coalesce(message, ''), coalesce(invocation, ''), delivered, tries,
-	coalesce(trouble, ''), coalesce(name, ''), coalesce(tags, ''), coalesce(project, '')`
+	coalesce(trouble, ''), coalesce(name, ''), coalesce(tags, ''), coalesce(project, ''), coalesce(machine, '')`
 
 func scanAlert(r interface{ Scan(...any) error }) (a Alert, err error) {
 	var at int64
 	var delivered sql.NullInt64
 	var tags string
-	err = r.Scan(&a.ID, &at, &a.Integration, &a.Failures, &a.WithinMS, &a.Message, &a.Invocation, &delivered, &a.Tries, &a.Trouble, &a.Name, &tags, &a.Project)
+	err = r.Scan(&a.ID, &at, &a.Integration, &a.Failures, &a.WithinMS, &a.Message, &a.Invocation, &delivered, &a.Tries, &a.Trouble, &a.Name, &tags, &a.Project, &a.Machine)
 	a.Tags = tagsOf(tags)
 	a.Timestamp, a.Delivered = moment(at), timeOf(delivered)
 	return a, err
@@ -45,6 +46,9 @@ func (d *DB) Alerts(ctx context.Context, f Filter) ([]Alert, error) {
 	w.times("timestamp", f)
 	if f.Profile != "" {
 		w.and("integration = ?", f.Profile)
+	}
+	if f.Machine != "" {
+		w.and("machine = ?", f.Machine)
 	}
 	return newest(ctx, d, "SELECT "+alertColumns+" FROM alerts"+w.String()+" ORDER BY timestamp DESC, id DESC", w.args, f.Limit,
 		func(r *sql.Rows) (Alert, error) { return scanAlert(r) })

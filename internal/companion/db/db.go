@@ -37,6 +37,8 @@ const busyTimeout = 5000
 // DB is the record of a state directory.
 type DB struct {
 	dir      string
+	name     string // of its file; empty means Name
+	feed     Feed   // where lines come from instead of the log of the directory
 	sql      *sql.DB
 	readOnly bool // the database cannot be written, and is not brought up to date
 	// Said are messages for the user, such as that a damaged database was set aside.
@@ -44,19 +46,20 @@ type DB struct {
 }
 
 // Open opens the record of a state directory. Where nothing can be written, it can still be asked.
-func Open(dir string) (*DB, error) {
-	if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
-		return inMemory(dir) // nothing was ever run, and to ask changes nothing
+func Open(dir string) (*DB, error) { return openRecord(&DB{dir: dir}) }
+
+func openRecord(d *DB) (*DB, error) {
+	if _, err := os.Stat(d.dir); errors.Is(err, fs.ErrNotExist) {
+		return d.inMemory() // nothing was ever run, and to ask changes nothing
 	}
-	d := &DB{dir: dir}
 	err := d.openBeside()
 	switch {
 	case damaged(err):
 		err = d.rebuild(err)
 	case unwritable(err):
-		return openFixed(dir, message.RecordNotWritable(dir))
+		return d.openFixed(message.RecordNotWritable(d.dir))
 	case Full(err):
-		return openFixed(dir, message.RecordNoRoom(dir))
+		return d.openFixed(message.RecordNoRoom(d.dir))
 	}
 	if err != nil {
 		return nil, err
@@ -65,7 +68,7 @@ func Open(dir string) (*DB, error) {
 }
 
 // Path is where the database is.
-func (d *DB) Path() string { return filepath.Join(d.dir, Name) }
+func (d *DB) Path() string { return filepath.Join(d.dir, cmp.Or(d.name, Name)) }
 
 // LogPath is the log that is folded in.
 func (d *DB) LogPath() string { return filepath.Join(d.dir, "log.jsonl") }
@@ -151,11 +154,11 @@ func address(path, query string) string {
 
 // openFixed opens a record that cannot be written, and says why not. Without a database that can be read, the log is folded
 // into memory.
-func openFixed(dir, why string) (*DB, error) {
-	d := &DB{dir: dir, readOnly: true}
+func (d *DB) openFixed(why string) (*DB, error) {
 	if info, err := os.Lstat(d.Path()); err != nil || info.Size() == 0 {
-		return inMemory(dir)
+		return d.inMemory()
 	}
+	d.readOnly = true
 	if err := cmp.Or(safefile.CheckOwn(d.Path()), d.checkBeside()); err != nil {
 		return nil, err
 	}
@@ -173,7 +176,8 @@ func openFixed(dir, why string) (*DB, error) {
 		return nil, err
 	case err != nil:
 		d.sql.Close()
-		if d, err = inMemory(dir); err == nil {
+		d.readOnly = false
+		if d, err = d.inMemory(); err == nil {
 			d.Said = append(d.Said, message.AnsweredFromLog(why))
 		}
 		return d, err
@@ -183,9 +187,7 @@ func openFixed(dir, why string) (*DB, error) {
 }
 
 // inMemory is a record in memory, which ends with the process.
-func inMemory(dir string) (*DB, error) {
-	d := &DB{dir: dir}
-	var err error
+func (d *DB) inMemory() (_ *DB, err error) {
 	if d.sql, err = sql.Open("sqlite", ":memory:"); err != nil {
 		return nil, err
 	}

@@ -12,10 +12,10 @@ import (
 
 // insertFailures makes events and audit rows of the runs that failed for good.
 func insertFailures(ctx context.Context, conn *sql.Conn, lines []line) error {
-	var failed []*journal.Entry
+	var failed []*line
 	for i := range lines {
 		if e := &lines[i].Entry; final(e) && alert.Counts(classOf(e), e.Rule, e.Attempt > 0) {
-			failed = append(failed, e)
+			failed = append(failed, &lines[i])
 		}
 	}
 	retries := make([]int, len(failed))
@@ -36,7 +36,8 @@ var eventRows = rows{into: "events (timestamp, category, event_type, metadata, s
 
 // failureEvent is the row that seed 003 asks for, with the context beside it. retries are those of Belay and those inside
 // the CLI.
-func failureEvent(e *journal.Entry, retries int) []any {
+func failureEvent(l *line, retries int) []any {
+	e := &l.Entry
 	data, _ := json.Marshal(struct {
 		Integration string `json:"integration"`
 		Error       string `json:"error"`
@@ -55,19 +56,21 @@ func failureEvent(e *journal.Entry, retries int) []any {
 		Name    string            `json:"name,omitempty"`
 		Tags    map[string]string `json:"tags,omitempty"`
 		Project string            `json:"project,omitempty"`
+		Machine string            `json:"machine,omitempty"`
 	}{e.Integration(), e.Error, retries, classOf(e), e.Profile, e.Invocation, e.Command, e.ExitCode, e.Rule, e.Session, e.Provider,
-		e.Model, e.HTTPStatus, e.Name, e.Tags, e.Project})
+		e.Model, e.HTTPStatus, e.Name, e.Tags, e.Project, l.machine})
 	return []any{e.Timestamp.UnixMilli(), "integration", "failure", string(data), e.Invocation}
 }
 
 var auditRows = rows{
 	into: `audit (timestamp, actor, action, subject, invocation, session, type, message, is_retryable, category, severity, detail,
-		source)`,
-	columns: 13, conflict: "DO NOTHING",
+		source, machine)`,
+	columns: 14, conflict: "DO NOTHING",
 }
 
 // failureAudit is seed 001's: what failed, and what kind of failure it is.
-func failureAudit(e *journal.Entry) []any {
+func failureAudit(l *line) []any {
+	e := &l.Entry
 	c := journal.Classify(e.ErrorType, e.Error)
 	switch { // the verdict may differ from its class; lines of older versions do not say so
 	case e.Retryable != nil:
@@ -78,7 +81,7 @@ func failureAudit(e *journal.Entry) []any {
 		c = c.Judged(false)
 	}
 	return []any{e.Timestamp.UnixMilli(), "belay", "failure", e.Integration(), e.Invocation, null(e.Session), classOf(e), null(c.Message), c.IsRetryable,
-		c.Category, c.Severity, nil, e.Invocation}
+		c.Category, c.Severity, nil, e.Invocation, null(l.machine)}
 }
 
 // insertOthers makes rows of the lines that are no attempts. A line of an unknown kind becomes an event. It returns the new
@@ -134,7 +137,7 @@ func otherEvent(l *line) []any {
 	json.Unmarshal(l.Detail, &data)
 	event := l.Event
 	more := map[string]string{"integration": l.Profile, "error": l.Error, "error_type": string(l.ErrorType), "invocation": l.Invocation,
-		"session_id": l.Session, "name": l.Name, "project": l.Project}
+		"session_id": l.Session, "name": l.Name, "project": l.Project, "machine": l.machine}
 	if len(l.Tags) > 0 {
 		data["tags"] = l.Tags
 	}
@@ -161,10 +164,10 @@ func byHand(l *line) []any {
 		detail.User = "by hand"
 	}
 	return []any{l.Timestamp.UnixMilli(), detail.User, l.Event, l.Gate, null(l.Invocation), null(l.Session), nil, null(detail.Reason), nil, nil, nil,
-		null(string(l.Detail)), l.digest}
+		null(string(l.Detail)), l.digest, null(l.machine)}
 }
 
-var alertRows = rows{into: "alerts (timestamp, integration, failures, within_ms, message, invocation, source, name, tags, project)", columns: 10, conflict: "DO NOTHING"}
+var alertRows = rows{into: "alerts (timestamp, integration, failures, within_ms, message, invocation, source, name, tags, project, machine)", columns: 11, conflict: "DO NOTHING"}
 
 func alertRow(l *line) []any {
 	var detail struct {
@@ -173,5 +176,5 @@ func alertRow(l *line) []any {
 	}
 	json.Unmarshal(l.Detail, &detail)
 	return []any{l.Timestamp.UnixMilli(), l.Profile, detail.Failures, ms(detail.Within), null(l.Error), null(l.Invocation), l.digest,
-		null(l.Name), nullTags(l.Tags), null(l.Project)}
+		null(l.Name), nullTags(l.Tags), null(l.Project), null(l.machine)}
 }

@@ -19,7 +19,7 @@ var errMoved = errors.New("another has folded")
 // Fold brings the record up to date with the log, as far as that reached when it began. It returns an error if it cannot
 // write, because other processes keep writing or the disk is full; what has been folded by then stays, and can be queried.
 func (d *DB) Fold(ctx context.Context) (sum Folded, err error) {
-	if d.readOnly {
+	if d.readOnly || d.name == FleetName && d.feed == nil {
 		return sum, nil
 	}
 	sum, err = d.fold(ctx)
@@ -49,6 +49,9 @@ func (d *DB) FoldAlone(ctx context.Context) error {
 }
 
 func (d *DB) fold(ctx context.Context) (sum Folded, err error) {
+	if d.feed != nil {
+		return d.foldFeed(ctx)
+	}
 	list, err := d.sources()
 	if err != nil {
 		return sum, err
@@ -143,15 +146,22 @@ func (s *source) moveTo(ctx context.Context, conn *sql.Conn, p piece) error {
 	if err != nil {
 		return err
 	}
-	_, err = conn.ExecContext(ctx, `INSERT INTO logs (identity, name, position, tail, lines, torn, folded) VALUES (?, ?, ?, ?, ?, ?, ?)
+	return movePlace(ctx, conn, s.identity, s.name, tail, p)
+}
+
+func movePlace(ctx context.Context, conn *sql.Conn, identity, name, tail string, p piece) error {
+	_, err := conn.ExecContext(ctx, `INSERT INTO logs (identity, name, position, tail, lines, torn, folded) VALUES (?, ?, ?, ?, ?, ?, ?)
 		ON CONFLICT (identity) DO UPDATE SET name = excluded.name, position = excluded.position, tail = excluded.tail,
 		lines = lines + excluded.lines, torn = torn + excluded.torn, folded = excluded.folded`,
-		s.identity, s.name, p.to, tail, len(p.lines), p.torn, time.Now().UnixMilli())
+		identity, name, p.to, tail, len(p.lines), p.torn, time.Now().UnixMilli())
 	return err
 }
 
 // Progress is how many bytes the logs have, and how many of them are folded.
 func (d *DB) Progress(ctx context.Context) (folded, total int64) {
+	if d.feed != nil {
+		return 0, 0
+	}
 	list, err := d.sources()
 	if err != nil {
 		return 0, 0

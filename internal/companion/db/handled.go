@@ -39,7 +39,7 @@ func insertHandled(ctx context.Context, conn *sql.Conn, l *line) (fresh bool, er
 	}
 	n, err := auditRows.insert(ctx, conn, 1, func(int) []any {
 		return []any{l.Timestamp.UnixMilli(), l.Command, journal.Failure, l.Profile, null(l.Invocation), null(l.Session), classOf(&l.Entry),
-			null(c.Message), c.IsRetryable, c.Category, c.Severity, null(string(detail.Context)), source}
+			null(c.Message), c.IsRetryable, c.Category, c.Severity, null(string(detail.Context)), source, null(l.machine)}
 	})
 	return n == 1, err
 }

@@ -163,3 +163,7 @@ func runs(from, to int) (list []journal.Entry) {
 
 // unmarshal reads what may not be there.
 func unmarshal(data json.RawMessage, into any) { json.Unmarshal(data, into) }
+
+// withoutMachines takes back schema 12.
+const withoutMachines = `ALTER TABLE invocations DROP COLUMN machine; ALTER TABLE sessions DROP COLUMN machine; ALTER TABLE alerts DROP COLUMN machine;
+	ALTER TABLE audit DROP COLUMN machine; `

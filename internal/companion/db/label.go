@@ -11,7 +11,9 @@ import (
 )
 
 // labelled says that the filter asks for labels, which only rows have.
-func (f Filter) labelled() bool { return f.Name != "" || len(f.Tags) > 0 || f.Project != "" }
+func (f Filter) labelled() bool {
+	return f.Name != "" || len(f.Tags) > 0 || f.Project != "" || f.Machine != ""
+}
 
 // labels narrows by the columns of labels, which have that prefix.
 func (f Filter) labels(w *where, prefix string) {
@@ -23,6 +25,9 @@ func (f Filter) labels(w *where, prefix string) {
 	}
 	if f.Project != "" {
 		w.and(prefix+"project = ?", f.Project)
+	}
+	if f.Machine != "" {
+		w.and(prefix+"machine = ?", f.Machine)
 	}
 }
 
@@ -51,7 +56,7 @@ func (g Group) label(prefix string) string {
 	if key, ok := strings.CutPrefix(string(g), tagPrefix); ok {
 		return tagColumn(prefix+"tags", key)
 	}
-	if g == ByName || g == ByProject {
+	if g == ByName || g == ByProject || g == ByMachine {
 		return prefix + string(g)
 	}
 	return ""
@@ -98,5 +103,8 @@ func (f Filter) eventLabels(w *where) {
 	}
 	if f.Project != "" {
 		w.and(ByProject.labelOfEvent()+" = ?", f.Project)
+	}
+	if f.Machine != "" {
+		w.and(ByMachine.labelOfEvent()+" = ?", f.Machine)
 	}
 }

@@ -22,6 +22,7 @@ func (a labelKey) compare(b labelKey) int {
 const (
 	labelName    = string(ByName)
 	labelProject = string(ByProject)
+	labelMachine = string(ByMachine)
 )
 
 // eachLabel calls with what a line is labelled with.
@@ -31,6 +32,9 @@ func (l *line) eachLabel(call func(label, value string)) {
 	}
 	if l.Project != "" {
 		call(labelProject, l.Project)
+	}
+	if l.machine != "" {
+		call(labelMachine, l.machine)
 	}
 	for key, value := range l.Tags {
 		call(tagPrefix+key, value)

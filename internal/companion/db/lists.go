@@ -27,6 +27,9 @@ func (d *DB) Events(ctx context.Context, f Filter, category string) ([]Event, er
 	if f.Profile != "" {
 		w.and("? IN (json_extract(metadata, '$.integration'), json_extract(metadata, '$.profile'))", f.Profile)
 	}
+	if f.Machine != "" {
+		w.and(ByMachine.labelOfEvent()+" = ?", f.Machine)
+	}
 	if f.Class != "" && f.Class != Failed {
 		w.and("json_extract(metadata, '$.error_type') = ?", f.Class)
 	}
@@ -60,6 +63,7 @@ type Session struct {
 	Name    string            `json:"name,omitempty"`
 	Tags    map[string]string `json:"tags,omitempty"`
 	Project string            `json:"project,omitempty"`
+	Machine string            `json:"machine,omitempty"` // in the record of a fleet
 }
 
 // sessionRuns is how many runs have used a session: those that ended with it, and those that have left it or use it still.
@@ -81,7 +85,7 @@ func (d *DB) Sessions(ctx context.Context, f Filter, status string) ([]Session, 
 	}
 	query := `SELECT profile, id, coalesce(dir, ''), status, coalesce(error_message, ''), coalesce(model, ''), started, timestamp, ` + sessionRuns + `,
 		attempts, input_tokens, output_tokens, cache_read_tokens, cache_creation_tokens, iif(no_costs > 0, NULL, cost_usd),
-		unknown_usage > 0, no_costs <= 0 AND estimated_costs > 0, coalesce(name, ''), coalesce(tags, ''), coalesce(project, '') FROM sessions` + w.String() +
+		unknown_usage > 0, no_costs <= 0 AND estimated_costs > 0, coalesce(name, ''), coalesce(tags, ''), coalesce(project, ''), coalesce(machine, '') FROM sessions` + w.String() +
 		" ORDER BY timestamp DESC, id DESC"
 	return newest(ctx, d, query, w.args, f.Limit, func(r *sql.Rows) (s Session, err error) {
 		var started, updated int64
@@ -89,7 +93,7 @@ func (d *DB) Sessions(ctx context.Context, f Filter, status string) ([]Session, 
 		var tags string
 		u := &s.Usage
 		err = r.Scan(&s.Profile, &s.ID, &s.Dir, &s.Status, &s.Error, &s.Model, &started, &updated, &s.Invocations, &s.Attempts, &u.InputTokens,
-			&u.OutputTokens, &u.CacheReadInputTokens, &u.CacheCreationInputTokens, &cost, &u.Unknown, &u.Estimated, &s.Name, &tags, &s.Project)
+			&u.OutputTokens, &u.CacheReadInputTokens, &u.CacheCreationInputTokens, &cost, &u.Unknown, &u.Estimated, &s.Name, &tags, &s.Project, &s.Machine)
 		s.Tags = tagsOf(tags)
 		s.Started, s.Updated, u.CostUSD = moment(started), moment(updated), costOf(cost)
 		return s, err
@@ -110,6 +114,7 @@ type AuditRow struct {
 	Category    string          `json:"category,omitempty"`
 	Severity    string          `json:"severity,omitempty"`
 	Detail      json.RawMessage `json:"detail,omitempty"`
+	Machine     string          `json:"machine,omitempty"` // in the record of a fleet
 }
 
 // Audit returns the rows that the filter lets through, oldest first. The filter's profile is the subject, or the profile of
@@ -124,19 +129,19 @@ func (d *DB) Audit(ctx context.Context, f Filter, action string) ([]AuditRow, er
 	if f.Profile != "" {
 		w.and("(subject = ? OR invocation IN (SELECT id FROM invocations WHERE profile = ?))", f.Profile, f.Profile)
 	}
-	for column, value := range map[string]string{"type": class, "session": f.Session, "action": action} {
+	for column, value := range map[string]string{"type": class, "session": f.Session, "action": action, "machine": f.Machine} {
 		if value != "" {
 			w.and(column+" = ?", value)
 		}
 	}
 	query := `SELECT timestamp, actor, action, subject, coalesce(invocation, ''), coalesce(session, ''), coalesce(type, ''), coalesce(message, ''),
-		is_retryable, coalesce(category, ''), coalesce(severity, ''), coalesce(detail, '') FROM audit` + w.String() + " ORDER BY timestamp DESC, id DESC"
+		is_retryable, coalesce(category, ''), coalesce(severity, ''), coalesce(detail, ''), coalesce(machine, '') FROM audit` + w.String() + " ORDER BY timestamp DESC, id DESC"
 	return newest(ctx, d, query, w.args, f.Limit, func(r *sql.Rows) (a AuditRow, err error) {
 		var at int64
 		var retryable sql.NullBool
 		var detail string
 		err = r.Scan(&at, &a.Actor, &a.Action, &a.Subject, &a.Invocation, &a.Session, &a.Type, &a.Message, &retryable, &a.Category, &a.Severity,
-			&detail)
+			&detail, &a.Machine)
 		if a.Timestamp = moment(at); retryable.Valid {
 			a.IsRetryable = &retryable.Bool
 		}

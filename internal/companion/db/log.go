@@ -23,6 +23,7 @@ type Filter struct {
 	Name    string            // of runs
 	Tags    map[string]string // of which runs have all
 	Project string
+	Machine string // of a fleet
 }
 
 // Failed is the class that stands for every failure.
@@ -58,6 +59,7 @@ type Invocation struct {
 	Name    string            `json:"name,omitempty"`
 	Tags    map[string]string `json:"tags,omitempty"`
 	Project string            `json:"project,omitempty"`
+	Machine string            `json:"machine,omitempty"` // in the record of a fleet
 }
 
 // where builds the conditions of a query.
@@ -120,7 +122,7 @@ const invocationColumns = `i.id, i.started, i.timestamp, i.profile, i.command, c
 	i.no_costs <= 0 AND i.estimated_costs > 0, i.retry_at, coalesce(i.gate, ''), coalesce(i.prompt_hash, ''), i.requests,
 	i.belay_exit_code, i.inner_retries, coalesce(i.parent, ''), coalesce(i.traceparent, ''),
 	coalesce((SELECT a.error FROM attempts a WHERE a.invocation = i.id ORDER BY a.timestamp DESC, a.attempt = 0 DESC, a.attempt DESC LIMIT 1), ''),
-	coalesce(i.name, ''), coalesce(i.tags, ''), coalesce(i.project, ''), coalesce(i.fallback, '')`
+	coalesce(i.name, ''), coalesce(i.tags, ''), coalesce(i.project, ''), coalesce(i.fallback, ''), coalesce(i.machine, '')`
 
 // Invocations returns those that the filter lets through, oldest first.
 func (d *DB) Invocations(ctx context.Context, f Filter) ([]Invocation, error) {
@@ -138,7 +140,7 @@ func scanInvocation(r *sql.Rows) (inv Invocation, err error) {
 	err = r.Scan(&inv.ID, &started, &ended, &inv.Profile, &inv.Command, &inv.Model, &inv.Session, &inv.Status, &inv.Class, &inv.ExitCode,
 		&inv.Attempts, &inv.WaitMS, &inv.ResponseMS, &u.InputTokens, &u.OutputTokens, &u.CacheReadInputTokens,
 		&u.CacheCreationInputTokens, &cost, &u.Unknown, &u.Estimated, &retryAt, &inv.Gate, &inv.PromptHash, &inv.Requests, &code, &inv.Inner,
-		&inv.Parent, &inv.Trace, &inv.Error, &inv.Name, &tags, &inv.Project, &inv.Fallback)
+		&inv.Parent, &inv.Trace, &inv.Error, &inv.Name, &tags, &inv.Project, &inv.Fallback, &inv.Machine)
 	inv.Started, inv.Ended, inv.Tags = moment(started), moment(ended), tagsOf(tags)
 	inv.RetryAt, u.CostUSD, inv.BelayCode = timeOf(retryAt), costOf(cost), codeOf(code)
 	return inv, err
@@ -177,13 +179,14 @@ type Attempt struct {
 	ToolsCut  int                `json:"tools_cut,omitempty"`
 	Left      int                `json:"left_running,omitempty"`
 	Killed    int                `json:"orphans_killed,omitempty"`
+	Machine   string             `json:"machine,omitempty"` // in the record of a fleet
 }
 
 const attemptColumns = `a.invocation, a.attempt, a.timestamp, coalesce(a.profile, i.profile), coalesce(a.command, i.command), a.status, a.class, coalesce(a.error, ''), coalesce(a.rule, ''),
 	a.exit_code, coalesce(a.signal, ''), a.wait_ms, a.gate_wait_ms, a.response_ms, a.cpu_ms, a.retry_at, coalesce(a.model, ''), a.input_tokens,
 	a.output_tokens, a.cache_read_tokens, a.cache_creation_tokens, a.cost_usd, a.unknown_usage > 0, a.estimated_costs > 0, a.left_running, a.orphans_killed, a.requests,
 	coalesce(a.session, ''), a.belay_exit_code, a.first_token_ms, a.inner_retries, coalesce(a.tools, ''), coalesce(a.tool_calls, ''), a.tools_cut,
-	a.inner_wait_ms, a.planned_wait_ms`
+	a.inner_wait_ms, a.planned_wait_ms, coalesce(i.machine, '')`
 
 // Attempts returns those that the filter lets through, oldest first.
 func (d *DB) Attempts(ctx context.Context, f Filter) ([]Attempt, error) {
@@ -220,7 +223,7 @@ func scanAttempt(r *sql.Rows) (a Attempt, err error) {
 	err = r.Scan(&a.Invocation, &a.Attempt, &ended, &a.Profile, &a.Command, &a.Status, &a.Class, &a.Error, &a.Rule, &a.ExitCode, &a.Signal,
 		&a.WaitMS, &a.GateWaitMS, &a.ResponseMS, &a.CPUMS, &retryAt, &a.Model, &u.InputTokens, &u.OutputTokens,
 		&u.CacheReadInputTokens, &u.CacheCreationInputTokens, &cost, &u.Unknown, &u.Estimated, &a.Left, &a.Killed, &a.Requests, &a.Session, &code,
-		&first, &a.Inner, &tools, &calls, &a.ToolsCut, &a.InnerMS, &a.PlannedMS)
+		&first, &a.Inner, &tools, &calls, &a.ToolsCut, &a.InnerMS, &a.PlannedMS, &a.Machine)
 	a.Ended, a.RetryAt, u.CostUSD, a.BelayCode = moment(ended), timeOf(retryAt), costOf(cost), codeOf(code)
 	if first.Valid {
 		a.FirstMS = &first.Int64

@@ -120,12 +120,17 @@ func kills(t *testing.T) int {
 	return max(1, faulttest.Count(t, "BELAY_TEST_KILLS", 100)/2)
 }
 
-const writers, each, readers = 16, 200, 4
+const writers, readers = 16, 4
+
+// runsEach is how many runs a writer writes: two hundred, and fifty in make test.
+func runsEach(t *testing.T) int {
+	return min(200, 25*faulttest.Count(t, "BELAY_TEST_ROUNDS", 10))
+}
 
 // Sixteen processes write two hundred runs each while four others fold: 3,200 rows, none lost, none doubled.
 func TestFold_ManyProcesses(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w, each := newWorld(t), runsEach(t)
 	var folding []*process
 	for range readers {
 		folding = append(folding, begin(t, w.dir, "fold"))
@@ -147,14 +152,14 @@ func TestFold_ManyProcesses(t *testing.T) {
 		p.Process.Kill()
 		p.Wait()
 	}
-	complete(t, w)
+	complete(t, w, each)
 }
 
 // The same while any of them is killed at any moment. A writer that was killed is followed by one that goes on behind
 // what is in the log of it.
 func TestFold_Killed(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w, each := newWorld(t), runsEach(t)
 	over := make(chan struct{})
 	var left atomic.Int64
 	left.Store(int64(kills(t)))
@@ -201,7 +206,7 @@ func TestFold_Killed(t *testing.T) {
 				go func() { ended <- p.Wait() }()
 				select {
 				case <-ended:
-				case <-time.After(rand.N(2 * time.Second)):
+				case <-time.After(rand.N(time.Duration(each) * 10 * time.Millisecond)): // most of them while it writes
 					if left.Add(-1) >= 0 {
 						killed.Add(1)
 						killedWriters.Add(1)
@@ -223,7 +228,7 @@ func TestFold_Killed(t *testing.T) {
 	close(over)
 	folding.Wait()
 	t.Logf("tried %d kills of readers and writers of the record, %d of them writers; survived: every line is in it once", killed.Load(), killedWriters.Load())
-	complete(t, w)
+	complete(t, w, each)
 }
 
 // next is the number of the run that a writer has to go on with. One whose last line is not there is written again.
@@ -243,8 +248,8 @@ func next(t *testing.T, w *world, writer string) int {
 	return last + 1
 }
 
-// complete compares the database with the log and with what was to be written.
-func complete(t *testing.T, w *world) {
+// complete compares the database with the log and with what was to be written, so many runs of each writer.
+func complete(t *testing.T, w *world, each int) {
 	t.Helper()
 	d, _ := w.fold()
 	if err := d.Close(); err != nil {

@@ -103,6 +103,7 @@ func (d *DB) pruneLogs(ctx context.Context, p *Pruned, dry bool) error {
 		return err
 	}
 	defer closeAll(list)
+	shipped, member := readShipped(d.dir)
 	for _, s := range list {
 		info, err := s.file.Stat()
 		if err != nil {
@@ -125,6 +126,7 @@ func (d *DB) pruneLogs(ctx context.Context, p *Pruned, dry bool) error {
 			}
 		case info.ModTime().After(p.Before), time.Since(info.ModTime()) < minLogAge:
 		case !at.known || at.position < info.Size(): // not folded: the record would lose its lines
+		case member && shipped[s.identity] < info.Size(): // the fleet would not get its lines
 		default:
 			p.Logs = append(p.Logs, s.name)
 			if !dry {

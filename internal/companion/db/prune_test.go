@@ -137,3 +137,36 @@ func TestPrune_Size(t *testing.T) {
 		t.Errorf("%+v", p)
 	}
 }
+
+// A log that was moved aside stays until the fleet has it, on a machine that is a member of one.
+func TestPrune_NotShipped(t *testing.T) {
+	w := newWorld(t)
+	w.append(runs(0, 3)...)
+	d, _ := w.fold()
+	later := t0.Add(time.Hour)
+	rotated := w.prune(d, later, false).Rotated
+	w.old(t0, rotated)
+	files, err := db.LogFiles(w.dir)
+	if err != nil || len(files) != 1 {
+		t.Fatal(files, err)
+	}
+	defer files[0].Close()
+	for _, c := range []struct {
+		shipped map[string]int64
+		removed int
+	}{{map[string]int64{}, 0}, {map[string]int64{files[0].Identity(): files[0].Size() - 1}, 0}, {map[string]int64{files[0].Identity(): files[0].Size()}, 1}} {
+		if err := db.WriteShipped(w.dir, c.shipped); err != nil {
+			t.Fatal(err)
+		}
+		if p := w.prune(d, later, true); len(p.Logs) != c.removed {
+			t.Errorf("%v: %+v", c.shipped, p)
+		}
+	}
+	if err := db.WriteShipped(w.dir, nil); err != nil {
+		t.Fatal(err)
+	}
+	w.old(time.Now().AddDate(0, -2, 0), "fleet/shipped.json") // it was a member once
+	if p := w.prune(d, later, false); len(p.Logs) != 1 {
+		t.Errorf("%+v", p)
+	}
+}

@@ -113,3 +113,13 @@ func (d *DB) First(ctx context.Context) (time.Time, error) {
 	}
 	return moment(at.Int64 * quarter), nil
 }
+
+// quarters narrows by a column that holds quarters.
+func (w *where) quarters(column string, f Filter) {
+	if !f.Since.IsZero() {
+		w.and(column+" >= ?", floorDiv(f.Since.UnixMilli(), quarter))
+	}
+	if !f.Until.IsZero() {
+		w.and(column+" < ?", -floorDiv(-f.Until.UnixMilli(), quarter))
+	}
+}

@@ -10,7 +10,7 @@ import (
 )
 
 // migrations lead from one version of the schema to the next. They are only ever added to.
-var migrations = []string{schema1, schema2, schema3, schema4, schema5, schema6, schema7, schema8, schema9, schema10, schema11}
+var migrations = []string{schema1, schema2, schema3, schema4, schema5, schema6, schema7, schema8, schema9, schema10, schema11, schema12}
 
 // schema1: times are milliseconds since 1970, durations are milliseconds. Keys are the ids that the log has, which
 // begin with the time: rows are appended, and none has to be looked up to add another.
@@ -200,6 +200,14 @@ INSERT INTO label_rollup
 INSERT INTO first_tokens
   SELECT a.timestamp / 900000, coalesce(a.profile, i.profile), CAST(round(ln(a.first_token_ms) / ln(1.0905077326652577)) AS INTEGER), count(*)
   FROM attempts a JOIN invocations i ON i.id = a.invocation WHERE a.first_token_ms > 0 GROUP BY 1, 2, 3;
+`
+
+// schema12: the machine that a line comes from, in the record of a fleet.
+const schema12 = `
+ALTER TABLE invocations ADD COLUMN machine TEXT;
+ALTER TABLE sessions ADD COLUMN machine TEXT;
+ALTER TABLE alerts ADD COLUMN machine TEXT;
+ALTER TABLE audit ADD COLUMN machine TEXT;
 `
 
 // faulty are the events that are failures of a hook or an MCP server. The others of these categories are calls that the

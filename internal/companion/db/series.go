@@ -1,60 +1,270 @@
 package db
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"time"
 )
 
-// Point is what a group of runs adds up to in a part of the time that was asked for.
+// Point is what a group of runs adds up to in a part of the time that was asked for. Its Key is that of the first group.
 type Point struct {
-	At time.Time
+	At     time.Time
+	Second string // the key of the second group, if there is one
 	Figures
 	// Lost is what is known of the cost of attempts that failed.
 	Lost float64
 }
 
-// Series adds up what the filter lets through by group and by steps of time, of which start says when the one begins that a time is in. It
-// knows whole quarters of an hour: Since is rounded down to one, Until up. Points are ordered by time.
-func (d *DB) Series(ctx context.Context, f Filter, by Group, start func(time.Time) time.Time) ([]Point, error) {
-	table, key, w := f.rollup(by)
-	if table == "" {
-		return d.seriesOfRows(ctx, f, by, start)
-	}
-	narrow(w, f, "profile", "class")
-	query := "SELECT quarter, " + key + `, sum(ended), sum(succeeded), sum(refused), sum(attempts), sum(wait_ms), sum(response_ms), sum(input_tokens), sum(output_tokens),
-		sum(cache_read_tokens), sum(cache_creation_tokens), sum(cost_usd), sum(requests), sum(faults), sum(unknown_costs), sum(unknown_usage), sum(estimated_costs),
-		coalesce(sum(iif(class <> 'ok', cost_usd, 0)), 0) FROM ` + table + w.String() + " GROUP BY 1, 2 ORDER BY 1"
-	return d.points(ctx, query, w.args, start)
+// Add adds what another point has.
+func (p *Point) Add(q Point) {
+	p.Figures.add(q.Figures)
+	p.Lost += q.Lost
 }
 
-// rollup is the table with the sums that a question needs, with the column of its groups and what narrows it to the labels and times; empty if
-// none has them.
-func (f Filter) rollup(by Group) (table, key string, w *where) {
-	w = &where{}
-	labels := f.labelList()
-	key = map[Group]string{ByProfile: "profile", ByModel: "model", ByClass: "class"}[by]
-	if key == "" {
-		key = "''"
+// Sums say which figures a point is to have: fewer are added up sooner.
+type Sums int
+
+const (
+	// Reliability is how many runs and attempts there were, how they have ended, how long they took and waited, and how often integrations have failed.
+	Reliability Sums = 1 << iota
+	// Spending is how many runs and attempts there were, and their tokens and costs.
+	Spending
+)
+
+// seriesColumns are the figures: of which sums they are, the column of a rollup, what it is of the attempts, and where it goes.
+var seriesColumns = []struct {
+	of           Sums
+	rollup, rows string
+	into         func(*Point) any
+}{
+	{Reliability | Spending, "ended", "a.status <> 'retry'", func(p *Point) any { return &p.Invocations }},
+	{Reliability | Spending, "attempts", "a.attempt > 0", func(p *Point) any { return &p.Attempts }},
+	{Reliability, "succeeded", "a.status = 'success'", func(p *Point) any { return &p.Succeeded }},
+	{Reliability, "refused", "a.attempt = 0", func(p *Point) any { return &p.Refused }},
+	{Reliability, "wait_ms", "a.wait_ms + a.gate_wait_ms", func(p *Point) any { return &p.WaitMS }},
+	{Reliability, "response_ms", "a.response_ms", func(p *Point) any { return &p.ResponseMS }},
+	{Reliability, "faults", "0", func(p *Point) any { return &p.Faults }},
+	{Spending, "input_tokens", "a.input_tokens", func(p *Point) any { return &p.Usage.InputTokens }},
+	{Spending, "output_tokens", "a.output_tokens", func(p *Point) any { return &p.Usage.OutputTokens }},
+	{Spending, "cache_read_tokens", "a.cache_read_tokens", func(p *Point) any { return &p.Usage.CacheReadInputTokens }},
+	{Spending, "cache_creation_tokens", "a.cache_creation_tokens", func(p *Point) any { return &p.Usage.CacheCreationInputTokens }},
+	{Spending, "cost_usd", "a.cost_usd", func(p *Point) any { return &p.Usage.CostUSD }},
+	{Spending, "unknown_costs", "a.unknown_costs", func(p *Point) any { return &p.UnknownCosts }},
+	{Spending, "estimated_costs", "a.estimated_costs", func(p *Point) any { return &p.EstimatedCosts }},
+}
+
+// lost is the one that is the sum of some rows only.
+const lost = ", coalesce(sum(cost_usd) FILTER (WHERE class <> 'ok'), 0)"
+
+// columns are the sums in SQL, of a rollup or of attempts, and where they go.
+func (s Sums) columns(rollup bool) (list string, into func(*Point) []any) {
+	var targets []func(*Point) any
+	for _, c := range seriesColumns {
+		if c.of&s == 0 {
+			continue
+		}
+		column := c.rows
+		if rollup {
+			column = c.rollup
+		}
+		list += ", sum(" + column + ")"
+		targets = append(targets, c.into)
 	}
-	grouped := by.label("") != ""
-	switch {
-	case len(labels) == 0 && !grouped:
-		table = "rollup"
-	case len(labels) == 1 && !grouped:
-		table = "label_rollup"
-		w.and("label = ? AND value = ?", labels[0][0], labels[0][1])
-	case len(labels) == 0:
-		table, key = "label_rollup", "value"
-		w.and("label = ?", string(by))
+	if s&Spending != 0 {
+		column := lost
+		if !rollup {
+			column = strings.NewReplacer("cost_usd", "a.cost_usd", "class", "a.class").Replace(lost)
+		}
+		list += column
+		targets = append(targets, func(p *Point) any { return &p.Lost })
+	}
+	return list, func(p *Point) (to []any) {
+		for _, t := range targets {
+			to = append(to, t(p))
+		}
+		return to
+	}
+}
+
+// Series adds up what the filter lets through by one group or two and by steps of time, of which start says when the one begins that a time is in. It
+// knows whole quarters of an hour: Since is rounded down to one, Until up. Points are ordered by time. The second group can be no label.
+func (d *DB) Series(ctx context.Context, f Filter, what Sums, start func(time.Time) time.Time, by ...Group) (list []Point, err error) {
+	first, end, err := d.span(ctx, f)
+	if err != nil || first >= end {
+		return nil, err
+	}
+	steps := stretches(first, end, start)
+	s := series{what: what, first: first, end: end}
+	switch table, label := f.rollup(by[0]); {
+	case table == "":
+		list, err = s.ofRows(ctx, d, f, steps, by)
+	case label != "":
+		list, err = s.ofLabel(ctx, d, f, steps, label)
 	default:
-		return "", "", nil
+		list, err = s.ofRollup(ctx, d, f, steps, table, by)
 	}
-	w.quarters("quarter", f)
-	return table, key, w
+	slices.SortFunc(list, func(a, b Point) int {
+		return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.Key, b.Key), cmp.Compare(a.Second, b.Second))
+	})
+	return list, err
+}
+
+// rollup is the table with the sums that a question needs, and the label whose values are its groups, if they are those of a label; empty if no table has them.
+func (f Filter) rollup(by Group) (table, label string) {
+	labels, grouped := len(f.labelList()), by.label("") != ""
+	switch {
+	case labels == 0 && !grouped:
+		return "rollup", ""
+	case labels == 1 && !grouped:
+		return "label_rollup", ""
+	case labels == 0:
+		return "label_rollup", string(by)
+	}
+	return "", ""
+}
+
+// series is a question for sums.
+type series struct {
+	what       Sums
+	first, end int64 // quarters
+}
+
+// ofRollup adds up a table by its columns.
+func (s series) ofRollup(ctx context.Context, d *DB, f Filter, steps []stretch, table string, by []Group) (list []Point, err error) {
+	columns, into := s.what.columns(true)
+	keys, n := groupKeys(by, map[Group]string{ByProfile: "profile", ByModel: "model", ByClass: "class"})
+	for _, st := range steps {
+		w := &where{}
+		for _, l := range f.labelList() {
+			w.and("label = ? AND value = ?", l[0], l[1])
+		}
+		w.and("quarter >= ? AND quarter < ?", max(st.from, s.first), min(st.from+st.length*int64(len(st.at)), s.end))
+		narrow(w, f, "profile", "class")
+		query := fmt.Sprintf("SELECT (quarter - %d) / %d%s%s FROM %s%s GROUP BY 1%s", st.from, st.length, keys, columns, table, w, n)
+		if list, err = d.points(ctx, list, st.at, into, len(by), query, w.args...); err != nil {
+			return nil, err
+		}
+	}
+	return list, nil
+}
+
+// ofRows is for what no sums are kept of: several labels at once.
+func (s series) ofRows(ctx context.Context, d *DB, f Filter, steps []stretch, by []Group) (list []Point, err error) {
+	columns, into := s.what.columns(false)
+	known := map[Group]string{ByProfile: "coalesce(a.profile, i.profile)", ByModel: "coalesce(a.model, '')", ByClass: "a.class"}
+	if label := by[0].label("i."); label != "" {
+		known[by[0]] = "coalesce(" + label + ", '')"
+	}
+	keys, n := groupKeys(by, known)
+	for _, st := range steps {
+		w := &where{}
+		w.times("a.timestamp", f)
+		w.and("a.timestamp >= ? AND a.timestamp < ?", max(st.from, s.first)*quarter, min(st.from+st.length*int64(len(st.at)), s.end)*quarter)
+		f.labels(w, "i.")
+		narrow(w, f, "coalesce(a.profile, i.profile)", "a.class")
+		query := fmt.Sprintf("SELECT (a.timestamp / %d - %d) / %d%s%s FROM attempts a JOIN invocations i ON i.id = a.invocation%s GROUP BY 1%s", quarter, st.from, st.length, keys, columns, w, n)
+		if list, err = d.points(ctx, list, st.at, into, len(by), query, w.args...); err != nil {
+			return nil, err
+		}
+	}
+	return list, nil
+}
+
+// groupKeys are the columns of groups, and those that SQL groups by.
+func groupKeys(by []Group, known map[Group]string) (keys, numbers string) {
+	for i, g := range by {
+		key, ok := known[g]
+		if !ok {
+			key = "''"
+		}
+		keys += ", " + key
+		numbers += fmt.Sprintf(", %d", i+2)
+	}
+	return keys, numbers
+}
+
+// mostLookups is how many sums of a value in a step are asked for one by one. That is the cheapest, as nothing has to be sorted, unless there are very many.
+const mostLookups = 4000
+
+// ofLabel adds up by the values of a label.
+func (s series) ofLabel(ctx context.Context, d *DB, f Filter, steps []stretch, label string) (list []Point, err error) {
+	columns, into := s.what.columns(true)
+	w := &where{}
+	w.and("label = ?", label)
+	narrow(w, f, "profile", "class")
+	n := 0
+	for _, st := range steps {
+		n += len(st.at)
+	}
+	values, err := d.Values(ctx, Group(label), mostLookups/n+1)
+	if err != nil {
+		return nil, err
+	}
+	if len(values)*n > mostLookups {
+		return s.ofManyValues(ctx, d, steps, columns, into, w)
+	}
+	w.and("value = ? AND quarter >= ? AND quarter < ?")
+	look, err := d.sql.PrepareContext(ctx, "SELECT value"+columns+" FROM label_rollup"+w.String()+" GROUP BY value")
+	if err != nil {
+		return nil, err
+	}
+	defer look.Close()
+	for _, value := range values {
+		for _, st := range steps {
+			for i, at := range st.at {
+				from := st.from + int64(i)*st.length
+				p := Point{At: at}
+				err := look.QueryRowContext(ctx, append(slices.Clone(w.args), value, max(from, s.first), min(from+st.length, s.end))...).Scan(append([]any{&p.Key}, into(&p)...)...)
+				switch {
+				case errors.Is(err, sql.ErrNoRows):
+				case err != nil:
+					return nil, err
+				default:
+					list = append(list, p)
+				}
+			}
+		}
+	}
+	return list, nil
+}
+
+// ofManyValues adds up a label with so many values that most steps have nothing of most of them.
+func (s series) ofManyValues(ctx context.Context, d *DB, steps []stretch, columns string, into func(*Point) []any, w *where) (list []Point, err error) {
+	for _, st := range steps {
+		narrowed := &where{slices.Clone(w.parts), slices.Clone(w.args)}
+		narrowed.and("quarter >= ? AND quarter < ?", max(st.from, s.first), min(st.from+st.length*int64(len(st.at)), s.end))
+		query := fmt.Sprintf("SELECT (quarter - %d) / %d, value%s FROM label_rollup%s GROUP BY 1, 2", st.from, st.length, columns, narrowed)
+		if list, err = d.points(ctx, list, st.at, into, 1, query, narrowed.args...); err != nil {
+			return nil, err
+		}
+	}
+	return list, nil
+}
+
+// points appends what a query answers with: the number of the step, the keys of so many groups, the sums.
+func (d *DB) points(ctx context.Context, list []Point, at []time.Time, into func(*Point) []any, groups int, query string, args ...any) ([]Point, error) {
+	found, err := d.sql.QueryContext(ctx, query, args...)
+	if err != nil {
+		return nil, err
+	}
+	defer found.Close()
+	for found.Next() {
+		var step int
+		p := Point{}
+		to := append([]any{&step}, []any{&p.Key, &p.Second}[:groups]...)
+		if err := found.Scan(append(to, into(&p)...)...); err != nil {
+			return nil, err
+		}
+		p.At = at[step]
+		list = append(list, p)
+	}
+	return list, found.Err()
 }
 
 // labelList is what runs have to be labelled with.
@@ -65,76 +275,14 @@ func (f Filter) labelList() (list [][2]string) {
 	if f.Project != "" {
 		list = append(list, [2]string{labelProject, f.Project})
 	}
+	if f.Machine != "" {
+		list = append(list, [2]string{labelMachine, f.Machine})
+	}
 	for key, value := range f.Tags {
 		list = append(list, [2]string{tagPrefix + key, value})
 	}
 	slices.SortFunc(list, func(a, b [2]string) int { return slices.Compare(a[:], b[:]) })
 	return list
-}
-
-// quarters narrows by a column that holds quarters.
-func (w *where) quarters(column string, f Filter) {
-	if !f.Since.IsZero() {
-		w.and(column+" >= ?", floorDiv(f.Since.UnixMilli(), quarter))
-	}
-	if !f.Until.IsZero() {
-		w.and(column+" < ?", -floorDiv(-f.Until.UnixMilli(), quarter))
-	}
-}
-
-// seriesOfRows is Series for what no sums are kept of: several labels at once.
-func (d *DB) seriesOfRows(ctx context.Context, f Filter, by Group, start func(time.Time) time.Time) ([]Point, error) {
-	w := &where{}
-	w.times("a.timestamp", f)
-	f.labels(w, "i.")
-	narrow(w, f, "coalesce(a.profile, i.profile)", "a.class")
-	key := map[Group]string{ByProfile: "coalesce(a.profile, i.profile)", ByModel: "coalesce(a.model, '')", ByClass: "a.class"}[by]
-	if label := by.label("i."); label != "" {
-		key = "coalesce(" + label + ", '')"
-	} else if key == "" {
-		key = "''"
-	}
-	query := fmt.Sprintf(`SELECT a.timestamp / %d, %s, sum(a.status <> 'retry'), sum(a.status = 'success'), sum(a.attempt = 0), sum(a.attempt > 0), sum(a.wait_ms + a.gate_wait_ms),
-		sum(a.response_ms), sum(a.input_tokens), sum(a.output_tokens), sum(a.cache_read_tokens), sum(a.cache_creation_tokens), sum(a.cost_usd), sum(a.requests), 0,
-		sum(a.unknown_costs), sum(a.unknown_usage), sum(a.estimated_costs), coalesce(sum(iif(a.class <> 'ok', a.cost_usd, 0)), 0)
-		FROM attempts a JOIN invocations i ON i.id = a.invocation%s GROUP BY 1, 2 ORDER BY 1`, quarter, key, w)
-	return d.points(ctx, query, w.args, start)
-}
-
-// points runs a query of sums by quarter, and adds up those of a step.
-func (d *DB) points(ctx context.Context, query string, args []any, start func(time.Time) time.Time) (list []Point, err error) {
-	found, err := d.sql.QueryContext(ctx, query, args...)
-	if err != nil {
-		return nil, err
-	}
-	defer found.Close()
-	type place struct {
-		at  int64
-		key string
-	}
-	index := map[place]int{}
-	for found.Next() {
-		var at int64
-		var p Point
-		var cost sql.NullFloat64
-		u := &p.Usage
-		if err := found.Scan(&at, &p.Key, &p.Invocations, &p.Succeeded, &p.Refused, &p.Attempts, &p.WaitMS, &p.ResponseMS, &u.InputTokens, &u.OutputTokens,
-			&u.CacheReadInputTokens, &u.CacheCreationInputTokens, &cost, &p.Requests, &p.Faults, &p.UnknownCosts, &p.UnknownUsage, &p.EstimatedCosts, &p.Lost); err != nil {
-			return nil, err
-		}
-		u.CostUSD = costOf(cost)
-		p.At = start(moment(at * quarter))
-		k := place{p.At.UnixMilli(), p.Key}
-		i, ok := index[k]
-		if !ok {
-			i = len(list)
-			index[k] = i
-			list = append(list, Point{At: p.At, Figures: Figures{Key: p.Key}})
-		}
-		list[i].add(p.Figures)
-		list[i].Lost += p.Lost
-	}
-	return list, found.Err()
 }
 
 // bucketOf is the bucket of a time to the first token, in milliseconds.
@@ -151,36 +299,51 @@ type Percentiles struct {
 
 // FirstTokens returns how long the first token took, in steps of time. Labels are not known here, and what the filter says of them is not looked at.
 func (d *DB) FirstTokens(ctx context.Context, f Filter, start func(time.Time) time.Time) (list []Percentiles, err error) {
-	w := &where{}
-	w.quarters("quarter", f)
-	if f.Profile != "" {
-		w.and("profile = ?", f.Profile)
+	first, end, err := d.span(ctx, f)
+	if err != nil {
+		return nil, err
 	}
-	found, err := d.sql.QueryContext(ctx, "SELECT quarter, bucket, sum(n) FROM first_tokens"+w.String()+" GROUP BY 1, 2 ORDER BY 1", w.args...)
+	for _, st := range stretches(first, end, start) {
+		w := &where{}
+		w.and("quarter >= ? AND quarter < ?", max(st.from, first), min(st.from+st.length*int64(len(st.at)), end))
+		if f.Profile != "" {
+			w.and("profile = ?", f.Profile)
+		}
+		counts, err := d.firstTokens(ctx, len(st.at), fmt.Sprintf("SELECT (quarter - %d) / %d, bucket, sum(n) FROM first_tokens%s GROUP BY 1, 2", st.from, st.length, w), w.args)
+		if err != nil {
+			return nil, err
+		}
+		for i, at := range st.at {
+			if counts[i] != nil {
+				p := Percentiles{At: at}
+				p.of(counts[i])
+				list = append(list, p)
+			}
+		}
+	}
+	return list, nil
+}
+
+// firstTokens are the counts of the buckets in each step.
+func (d *DB) firstTokens(ctx context.Context, steps int, query string, args []any) ([]map[int]int64, error) {
+	found, err := d.sql.QueryContext(ctx, query, args...)
 	if err != nil {
 		return nil, err
 	}
 	defer found.Close()
-	var counts map[int]int64
+	counts := make([]map[int]int64, steps)
 	for found.Next() {
-		var at, n int64
-		var bucket int
-		if err := found.Scan(&at, &bucket, &n); err != nil {
+		var step, bucket int
+		var n int64
+		if err := found.Scan(&step, &bucket, &n); err != nil {
 			return nil, err
 		}
-		step := start(moment(at * quarter))
-		if len(list) == 0 || !list[len(list)-1].At.Equal(step) {
-			if len(list) > 0 {
-				list[len(list)-1].of(counts)
-			}
-			list, counts = append(list, Percentiles{At: step}), map[int]int64{}
+		if counts[step] == nil {
+			counts[step] = map[int]int64{}
 		}
-		counts[bucket] += n
+		counts[step][bucket] = n
 	}
-	if len(list) > 0 {
-		list[len(list)-1].of(counts)
-	}
-	return list, found.Err()
+	return counts, found.Err()
 }
 
 // of takes percentiles from counts.

@@ -44,7 +44,7 @@ func TestSeries_IsWhatTheRowsSay(t *testing.T) {
 	for _, f := range []db.Filter{{}, {Profile: "claude"}, {Class: "auth"}, {Class: db.Failed}, {Name: "nightly"}, {Project: "/p1"}, {Tags: map[string]string{"team": "a"}},
 		{Profile: "claude", Class: "auth", Since: t0.Add(24 * time.Hour)}, {Name: "nightly", Profile: "claude", Until: t0.Add(36 * time.Hour)}, {Name: "nightly", Project: "/p1"}} {
 		for _, by := range []db.Group{db.ByProfile, db.ByModel, db.ByClass, db.ByDay, db.ByName, db.ByProject, "tag.team"} {
-			points, err := d.Series(ctx, f, by, dayOf)
+			points, err := d.Series(ctx, f, db.Reliability|db.Spending, dayOf, by)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -78,6 +78,63 @@ func TestSeries_IsWhatTheRowsSay(t *testing.T) {
 			}
 			if n == 0 && by != db.ByName {
 				t.Errorf("%+v by %s: nothing is compared", f, by)
+			}
+		}
+	}
+}
+
+// Steps that are not equally long, and labels with very many values, are added up like all others.
+func TestSeries_Steps(t *testing.T) {
+	zone, err := time.LoadLocation("America/New_York")
+	if err != nil {
+		t.Skip(err)
+	}
+	begin := time.Date(2026, 10, 30, 11, 7, 0, 0, zone) // the clocks are set back on 1 November
+	w := newWorld(t)
+	var want []time.Time
+	for i := range 500 {
+		e := run(i)
+		e.Timestamp.Time, e.Name = begin.Add(time.Duration(i)*37*time.Minute), fmt.Sprintf("n%d", i%40)
+		want = append(want, e.Timestamp.Time)
+		w.append(e)
+	}
+	d, _ := w.fold()
+	for name, start := range map[string]func(time.Time) time.Time{
+		"quarter": func(t time.Time) time.Time { return t.In(zone).Truncate(15 * time.Minute) },
+		"hour":    func(t time.Time) time.Time { return t.In(zone).Truncate(time.Hour) },
+		"day": func(t time.Time) time.Time {
+			t = t.In(zone)
+			return time.Date(t.Year(), t.Month(), t.Day(), 0, 0, 0, 0, zone)
+		},
+		"month": func(t time.Time) time.Time {
+			t = t.In(zone)
+			return time.Date(t.Year(), t.Month(), 1, 0, 0, 0, 0, zone)
+		},
+		"none": func(time.Time) time.Time { return time.Time{} },
+	} {
+		for _, by := range [][]db.Group{{db.ByProfile}, {db.ByName}, {db.ByClass, db.ByProfile}} {
+			since := begin.Add(26 * time.Hour).Truncate(15 * time.Minute)
+			points, err := d.Series(ctx, db.Filter{Since: since}, db.Reliability, start, by...)
+			if err != nil {
+				t.Fatal(err)
+			}
+			counts, last := map[int64]int64{}, time.Time{}
+			for _, p := range points {
+				counts[p.At.Unix()] += p.Attempts
+				if p.At.Before(last) || (len(by) == 2) != (p.Second != "") {
+					t.Fatalf("%s by %s: %+v after %v", name, by, p, last)
+				}
+				last = p.At
+			}
+			for _, at := range want {
+				if !at.Before(since) {
+					counts[start(at).Unix()]--
+				}
+			}
+			for at, n := range counts {
+				if n != 0 {
+					t.Errorf("%s by %s: %d too many at %v", name, by, n, time.Unix(at, 0).In(zone))
+				}
 			}
 		}
 	}
@@ -140,7 +197,7 @@ func TestLabelRollup_OfOlderRecord(t *testing.T) {
 	old.exec("UPDATE label_rollup SET cost_usd = round(cost_usd, 6)")
 	fresh.exec("UPDATE label_rollup SET cost_usd = round(cost_usd, 6)")
 	check("folded in pieces")
-	old.exec("DROP TABLE label_rollup; DROP TABLE first_tokens; DROP TABLE outbox; DROP TABLE exporter; DROP INDEX invocations_fallback; PRAGMA user_version = 9")
+	old.exec("DROP TABLE label_rollup; DROP TABLE first_tokens; DROP TABLE outbox; DROP TABLE exporter; DROP INDEX invocations_fallback; " + withoutMachines + "PRAGMA user_version = 9")
 	d := old.open()
 	old.exec("UPDATE label_rollup SET cost_usd = round(cost_usd, 6)")
 	check("migrated")

@@ -40,8 +40,8 @@ func (d *DB) upsertSessions(ctx context.Context, conn *sql.Conn, lines []line) e
 
 var sessionRows = rows{
 	into: `sessions (profile, id, dir, status, error_message, model, started, timestamp, invocations, attempts, input_tokens, output_tokens,
-		cache_read_tokens, cache_creation_tokens, cost_usd, unknown_usage, unknown_costs, estimated_costs, no_costs, name, tags, project)`,
-	columns: 22,
+		cache_read_tokens, cache_creation_tokens, cost_usd, unknown_usage, unknown_costs, estimated_costs, no_costs, name, tags, project, machine)`,
+	columns: 23,
 	conflict: `(profile, id) DO UPDATE SET dir = coalesce(excluded.dir, dir), status = excluded.status, error_message = excluded.error_message,
 		model = coalesce(excluded.model, model), started = min(started, excluded.started), timestamp = excluded.timestamp,
 		invocations = invocations + excluded.invocations, attempts = attempts + excluded.attempts,
@@ -55,6 +55,7 @@ type session struct {
 	ended, attempts int
 	sum             sums
 	model           string
+	machine         string
 }
 
 func (s *session) add(l *line) {
@@ -62,7 +63,7 @@ func (s *session) add(l *line) {
 	if s.last == nil {
 		s.started = e.Timestamp.UnixMilli() - ms(e.ResponseTime)
 	}
-	s.last = e
+	s.last, s.machine = e, l.machine
 	if handled(e) {
 		return // of a run that is counted, or of none
 	}
@@ -91,7 +92,7 @@ func (s *session) row(there sessionFiles) []any {
 	}
 	return []any{e.Profile, e.Session, null(there.dir(e.Profile, e.Session)), status, null(message), null(s.model), s.started,
 		e.Timestamp.UnixMilli(), s.ended, s.attempts, u.InputTokens, u.OutputTokens, u.CacheReadInputTokens, u.CacheCreationInputTokens,
-		nullCost(s.sum.cost), s.sum.unknownUsage, s.sum.unknownCosts, s.sum.estimatedCosts, s.sum.noCosts, null(e.Name), nullTags(e.Tags), null(e.Project)}
+		nullCost(s.sum.cost), s.sum.unknownUsage, s.sum.unknownCosts, s.sum.estimatedCosts, s.sum.noCosts, null(e.Name), nullTags(e.Tags), null(e.Project), null(s.machine)}
 }
 
 // abandonSessions ends those that a retry has left: the run's next line is about another session, or about none.

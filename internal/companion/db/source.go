@@ -48,9 +48,10 @@ type piece struct {
 // line is an entry, what it says was used, its digest where it has no other key, and its place among those it came with.
 type line struct {
 	journal.Entry
-	usage  verdict.Usage
-	digest string
-	place  int
+	usage   verdict.Usage
+	digest  string
+	place   int
+	machine string // empty in the record of one machine
 
 	settled int64 // milliseconds of the wait that it has planned which have been waited
 	took    int64 // of the last line of a run: how long that has taken, in milliseconds
@@ -162,21 +163,26 @@ func (s *source) read(from int64) (p piece, err error) {
 	p.to = from + int64(end)
 	p.lines = make([]line, 0, end/256)
 	for raw := range bytes.Lines(buf[:end]) {
-		l := journal.Parse(raw)
-		if l.Torn {
-			p.torn++
-		}
-		if l.Entry == nil {
-			continue
-		}
-		one := line{Entry: *l.Entry, usage: usageOf(l.Entry.Usage)}
-		one.Redact() // the log may be that of an older version
-		if one.Kind != "" {
-			one.digest = digest(raw)
-		}
-		p.lines = append(p.lines, one)
+		p.add(raw, "")
 	}
 	return p, nil
+}
+
+// add adds a line, if there is an entry in it, of a machine.
+func (p *piece) add(raw []byte, machine string) {
+	l := journal.Parse(raw)
+	if l.Torn {
+		p.torn++
+	}
+	if l.Entry == nil {
+		return
+	}
+	one := line{Entry: *l.Entry, usage: usageOf(l.Entry.Usage), machine: machine}
+	one.Redact() // the log may be that of an older version
+	if one.Kind != "" {
+		one.digest = digest(append([]byte(machine), raw...))
+	}
+	p.lines = append(p.lines, one)
 }
 
 // skip passes over a line that is longer than any entry.

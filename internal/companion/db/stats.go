@@ -66,10 +66,11 @@ const (
 	ByClass   Group = "class"
 	ByName    Group = "name" // a label, as are those that begin with "tag."
 	ByProject Group = "project"
+	ByMachine Group = "machine" // in the record of a fleet
 )
 
 // Groups are all of them but those by a tag.
-var Groups = []Group{ByDay, ByProfile, ByModel, ByClass, ByName, ByProject}
+var Groups = []Group{ByDay, ByProfile, ByModel, ByClass, ByName, ByProject, ByMachine}
 
 // tallied takes the figures of a part of what is added up. Where that is by a label, the label stands in the place of the
 // profile.

@@ -32,6 +32,7 @@ var views = map[string]func(s *view.Source, ctx context.Context, q url.Values) (
 // request is a change that is asked for, by POST.
 type request struct {
 	ID      string  `json:"id"`
+	Results string  `json:"results"`
 	Key     string  `json:"key"`
 	Minutes float64 `json:"minutes"`
 	Reason  string  `json:"reason"`
@@ -39,8 +40,9 @@ type request struct {
 
 // changes are what can be done, by POST. They return what to say of it.
 var changes = map[string]func(s *view.Source, r request) (string, error){
-	"/api/cancel":     cancel,
-	"/api/gate/reset": func(s *view.Source, r request) (string, error) { return s.ResetGate(r.Key) },
+	"/api/cancel":      cancel,
+	"/api/batch/retry": func(s *view.Source, r request) (string, error) { return s.RetryBatch(r.Results) },
+	"/api/gate/reset":  func(s *view.Source, r request) (string, error) { return s.ResetGate(r.Key) },
 	"/api/gate/hold": func(s *view.Source, r request) (string, error) {
 		return s.HoldGate(r.Key, time.Duration(r.Minutes*float64(time.Minute)), r.Reason)
 	},

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"os"
 	"path/filepath"
 	"sync"
 	"time"
@@ -19,10 +18,8 @@ const (
 	lookEvery = 250 * time.Millisecond
 	// nowEvery is how often Now is made at least: gates open without a file being written.
 	nowEvery = 2 * time.Second
-	// pulse is how often a stream has something to read, so that both ends notice when the other is gone.
-	pulse = 20 * time.Second
-	// slow is how long a page may take to read an event.
-	slow = 10 * time.Second
+	// batchesEvery is how often the files of batches are looked at.
+	batchesEvery = 500 * time.Millisecond
 	// behind is how many events may wait for a page.
 	behind = 32
 )
@@ -35,15 +32,9 @@ type feed struct {
 	mu      sync.Mutex
 	readers map[chan event]bool
 	cancel  context.CancelFunc // ends the loop; nil if none runs
-	version int64              // of the record
+	version int64              // of the record and of batches
 	now     []byte             // the last one that was told
 	folding []byte
-}
-
-// event is one that is told to pages.
-type event struct {
-	name string
-	data []byte
 }
 
 // hello is the first event of a stream.
@@ -63,7 +54,7 @@ func newFeed(s *view.Source) *feed {
 	return &feed{source: s, poked: make(chan struct{}, 1), readers: map[chan event]bool{}, version: time.Now().UnixMilli()}
 }
 
-// current is the version of the record that views are made of.
+// current is the version of what views are made of.
 func (f *feed) current() int64 {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -142,8 +133,9 @@ func (f *feed) tell(e event) {
 
 // loop looks at the state directory until the last page has left.
 func (f *feed) loop(ctx context.Context) {
-	var logSeen, stateSeen string
-	var told time.Time
+	var logSeen, stateSeen, batchesSeen string
+	var told, looked time.Time
+	watch := f.source.WatchBatches()
 	folded := make(chan error, 1)
 	folding, first := false, true
 	tick := time.NewTicker(lookEvery)
@@ -156,6 +148,13 @@ func (f *feed) loop(ctx context.Context) {
 		if state := f.stampState(); state != stateSeen || time.Since(told) >= nowEvery {
 			stateSeen, told = state, time.Now()
 			f.tellNow(ctx)
+		}
+		if time.Since(looked) >= batchesEvery {
+			looked = time.Now()
+			if batches := watch.Stamp(); batches != batchesSeen {
+				batchesSeen = batches
+				f.tellChange(ctx, "batches")
+			}
 		}
 		if folding && !first {
 			f.tellFolding(ctx, nil)
@@ -171,7 +170,7 @@ func (f *feed) loop(ctx context.Context) {
 			folding = false
 			f.tellRecord(ctx, err)
 		case <-f.poked:
-			stateSeen = ""
+			stateSeen, looked = "", time.Time{}
 		case <-tick.C:
 		}
 	}
@@ -213,64 +212,41 @@ func (f *feed) tellFolding(ctx context.Context, trouble error) {
 // tellRecord tells that there is more on record.
 func (f *feed) tellRecord(ctx context.Context, trouble error) {
 	f.tellFolding(ctx, trouble)
+	f.tellChange(ctx, "record")
+}
+
+// tellChange tells that what pages have asked for is old.
+func (f *feed) tellChange(ctx context.Context, name string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if ctx.Err() == nil {
 		f.version++
-		f.tell(event{"record", fmt.Appendf(nil, `{"version":%d}`, f.version)})
+		f.tell(event{name, fmt.Appendf(nil, `{"version":%d}`, f.version)})
 	}
 }
 
 // stampLog is what changes when the log does.
-func (f *feed) stampLog() string { return stamp(f.source.State.LogPath()) }
+func (f *feed) stampLog() string {
+	if f.source.Fleet != nil {
+		return f.source.Fleet.Stamp()
+	}
+	return view.Stamp(f.source.State.LogPath())
+}
 
 // stampState is what changes when runs, gates, budgets or outputs do: files there are replaced, which changes the directory.
 func (f *feed) stampState() string {
 	s := f.source.State
-	return stamp(s.Records().Dir, s.BatchDir(), s.Gates().Dir, s.Budgets().Dir, s.Spools().Dir, filepath.Dir(s.LogPath()))
-}
-
-func stamp(paths ...string) string {
-	text := ""
-	for _, path := range paths {
-		if info, err := os.Stat(path); err == nil {
-			text += fmt.Sprintf("%d.%d ", info.ModTime().UnixNano(), info.Size())
-		} else {
-			text += "- "
-		}
-	}
-	return text
+	return view.Stamp(s.Records().Dir, s.Gates().Dir, s.Budgets().Dir, s.Spools().Dir, filepath.Dir(s.LogPath()))
 }
 
 // serve streams events to a page until it leaves, or is too slow.
 func (f *feed) serve(w http.ResponseWriter, r *http.Request, first hello) {
-	w.Header().Set("Content-Type", "text/event-stream")
-	out := http.NewResponseController(w)
-	send := func(e event) bool {
-		out.SetWriteDeadline(time.Now().Add(slow))
-		_, err := fmt.Fprintf(w, "event: %s\ndata: %s\n\n", e.name, e.data)
-		return err == nil && out.Flush() == nil
-	}
+	stream := newEvents(w)
+	defer stream.close()
 	data, _ := json.Marshal(first) // it is a number and a bool
 	c := f.join()
 	defer f.leave(c)
-	if !send(event{"hello", data}) {
-		return
-	}
-	alive := time.NewTicker(pulse)
-	defer alive.Stop()
-	for {
-		select {
-		case <-r.Context().Done():
-			return
-		case e, ok := <-c:
-			if !ok || !send(e) {
-				return
-			}
-		case <-alive.C:
-			if !send(event{"pulse", []byte("{}")}) {
-				return
-			}
-		}
+	if stream.send(event{"hello", data}) {
+		follow(stream, r.Context().Done(), c, func(e event) event { return e })
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -17,6 +18,7 @@ import (
 	"time"
 
 	"github.com/belay-run/belay/gate"
+	"github.com/belay-run/belay/internal/batch"
 	"github.com/belay-run/belay/internal/companion/db"
 	"github.com/belay-run/belay/internal/companion/metrics"
 	"github.com/belay-run/belay/internal/companion/page"
@@ -32,6 +34,7 @@ type site struct {
 	t      *testing.T
 	server *page.Server
 	state  *state.State
+	source *view.Source
 	at     string // host and port
 }
 
@@ -62,7 +65,7 @@ func newSite(t *testing.T, o page.Options) *site {
 		}
 		d.Close()
 	})
-	return &site{t, server, s, l.Addr().String()}
+	return &site{t, server, s, o.Source, l.Addr().String()}
 }
 
 // call is a request, and what is special about it.
@@ -140,6 +143,8 @@ func TestPage_Refuses(t *testing.T) {
 		{"an origin with another scheme", call{path: "/api/now", session: session, origin: "https://" + s.at}, 403},
 		{"the origin of a file", call{path: "/api/now", session: session, origin: "null"}, 403},
 		{"a request across sites", call{path: "/api/now", session: session, header: map[string]string{"Sec-Fetch-Site": "cross-site"}}, 403},
+		{"a request of a page on another port", call{path: "/api/now", session: session, header: map[string]string{"Sec-Fetch-Site": "same-site"}}, 403},
+		{"the origin of localhost for its address", call{path: "/api/now", session: session, origin: "http://localhost" + s.at[strings.IndexByte(s.at, ':'):]}, 403},
 		{"no session", call{path: "/api/now"}, 401},
 		{"an empty session", call{path: "/api/now", session: "Bearer "}, 401},
 		{"another session", call{path: "/api/now", session: session + "x"}, 401},
@@ -169,6 +174,9 @@ func TestPage_Refuses(t *testing.T) {
 		{"a gate's key with control characters", call{method: "POST", path: "/api/gate/hold", session: session, body: `{"key":"a\u001b[31m","minutes":1}`}, 409},
 		{"a hold without an end", call{method: "POST", path: "/api/gate/hold", session: session, body: `{"key":"api","minutes":1e300}`}, 409},
 		{"a hold of no length", call{method: "POST", path: "/api/gate/hold", session: session, body: `{"key":"api"}`}, 409},
+		{"a retry by GET", call{path: "/api/batch/retry?results=/x", session: session}, 405},
+		{"a retry without a session", call{method: "POST", path: "/api/batch/retry", body: `{"results":"/x"}`}, 401},
+		{"a retry of what is no batch", call{method: "POST", path: "/api/batch/retry", session: session, body: `{"results":"/etc/passwd"}`}, 409},
 		{"a path upwards", call{path: "/../page.go"}, 404},
 		{"an escaped path upwards", call{path: "/%2e%2e/server.go"}, 404},
 		{"an escaped slash", call{path: "/api%2fnow", session: session}, 404},
@@ -248,7 +256,7 @@ func (a *answer) WriteHeader(code int) {
 func TestPage_ReadOnly(t *testing.T) {
 	s := newSite(t, page.Options{ReadOnly: true})
 	session := s.enter()
-	for _, path := range []string{"/api/cancel", "/api/gate/reset", "/api/gate/hold"} {
+	for _, path := range []string{"/api/cancel", "/api/gate/reset", "/api/gate/hold", "/api/batch/retry"} {
 		if code, body, _ := s.ask(call{method: "POST", path: path, session: session, body: `{"key":"api","minutes":5}`}); code != 403 {
 			t.Errorf("%s: %d %s", path, code, body)
 		}
@@ -371,6 +379,126 @@ func TestPage_TellsWhatChanges(t *testing.T) {
 	comes(t, events, `now {"runs":[]`)
 }
 
+// A batch is told of when it is started, when a task has begun or ended, and when it is over or was killed.
+func TestPage_TellsOfBatches(t *testing.T) {
+	s := newSite(t, page.Options{})
+	session := s.enter()
+	events, leave := s.stream(session)
+	defer leave()
+	comes(t, events, "batches ") // however they stand
+	results := filepath.Join(t.TempDir(), "answers.jsonl")
+	stands := func(want string) {
+		t.Helper()
+		comes(t, events, "batches ")
+		for late := time.Now().Add(20 * time.Second); ; comes(t, events, "batches ") {
+			if _, body, _ := s.ask(call{path: "/api/batches", session: session}); strings.Contains(body, want) {
+				return
+			} else if time.Now().After(late) {
+				t.Fatalf("no %s in %s", want, body)
+			}
+		}
+	}
+	ledger, err := batch.OpenLedger(results, "tasks.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := (batch.Registry{Dir: s.state.BatchDir()}).Note(batch.Entry{Results: results, Tasks: "tasks.txt", Dir: "/x", Started: time.Now()}); err != nil {
+		t.Fatal(err)
+	}
+	stands(`"holder":{"pid":`)
+	(&batch.Batch{Ledger: ledger}).Note(batch.Progress{Total: 9, Running: 2})
+	stands(`"total":9,"done":0,"failed":0,"skipped":0,"paused":0,"running":2`)
+	if f, err := os.OpenFile(results, os.O_APPEND|os.O_WRONLY, 0); err != nil {
+		t.Fatal(err)
+	} else {
+		io.WriteString(f, `{"task":"a","hash":"0123456789abcdef","state":"done","cost_usd":0.25,"index":0,"success":true}`+"\n")
+		f.Close()
+	}
+	stands(`"total":9,"done":1`)
+	if err := ledger.Close(false); err != nil { // the file stays as it is, as after a kill
+		t.Fatal(err)
+	}
+	stands(`"holder":null`)
+}
+
+// Failed tasks run again by the command that is on record, in its directory, and in no other case.
+func TestPage_RetriesABatch(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("its belay is a script")
+	}
+	s := newSite(t, page.Options{})
+	session := s.enter()
+	dir := t.TempDir()
+	results := filepath.Join(dir, "answers.jsonl")
+	s.source.Belay = filepath.Join(dir, "belay")
+	script := "#!/bin/sh\n[ -e refuse ] && { echo 'belay: <b>no</b> tasks\033[31m' >&2; echo more >&2; exit 2; }\nprintf '%s\\n' \"$PWD\" \"$@\" >called\necho 12345678-1234\n"
+	if err := os.WriteFile(s.source.Belay, []byte(script), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	entry := batch.Entry{Results: results, Tasks: "tasks.txt", Dir: dir, Started: time.Now(), Retry: "belay batch --retry-failed …", Again: []string{"--retry-failed", "tasks.txt", "-o", "answers.jsonl", "--", "sh", "-c", "it's $0; {}"}}
+	note := func(e batch.Entry) {
+		t.Helper()
+		if err := (batch.Registry{Dir: s.state.BatchDir()}).Note(e); err != nil {
+			t.Fatal(err)
+		}
+	}
+	retry := func(want int, text string) {
+		t.Helper()
+		os.Remove(filepath.Join(dir, "called"))
+		body, _ := json.Marshal(map[string]string{"results": results})
+		code, said, _ := s.ask(call{method: "POST", path: "/api/batch/retry", session: session, body: string(body)})
+		if code != want || !strings.Contains(said, text) {
+			t.Errorf("%d %s, want %d %s", code, said, want, text)
+		}
+		if _, err := os.Stat(filepath.Join(dir, "called")); (err == nil) != (want == 200) {
+			t.Errorf("%s: was it run? %v", text, err)
+		}
+	}
+	write := func(state string) {
+		t.Helper()
+		if err := os.WriteFile(results, []byte(`{"task":"a","hash":"0123456789abcdef","state":"`+state+`","cost_usd":0,"index":0,"success":false,"error":"no luck","error_type":"network","profile":"claude"}`+"\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	retry(409, "no such batch")
+	write("done")
+	note(entry)
+	retry(409, "no task")
+	write("failed")
+	retry(200, "running 1 failed task of answers.jsonl again, as detached run 678-1234")
+	if _, body, _ := s.ask(call{path: "/api/batches", session: session}); !strings.Contains(body, `"can_retry":true`) || strings.Contains(body, `"again"`) {
+		t.Errorf("the view is %s", body)
+	}
+	retry(200, "running")
+	real, err := filepath.EvalSymlinks(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, _ := os.ReadFile(filepath.Join(dir, "called")); string(got) != real+"\nbatch\n--detach\n--retry-failed\ntasks.txt\n-o\nanswers.jsonl\n--\nsh\n-c\nit's $0; {}\n" {
+		t.Errorf("it was called with\n%s", got)
+	}
+	os.WriteFile(filepath.Join(dir, "refuse"), nil, 0o600)
+	retry(409, "the failed tasks of answers.jsonl were not run again: <b>no</b> tasks")
+	os.Remove(filepath.Join(dir, "refuse"))
+	ledger, err := batch.OpenLedger(results, "tasks.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	retry(409, "still running")
+	ledger.Close(true)
+	old := entry
+	old.Again = nil
+	note(old)
+	retry(409, "not on record")
+	gone := entry
+	gone.Dir = filepath.Join(dir, "gone")
+	note(gone)
+	retry(409, "is gone")
+	if _, body, _ := s.ask(call{path: "/api/batches?again", session: session}); strings.Contains(body, "can_retry") || !strings.Contains(body, `"retry":"belay batch`) {
+		t.Errorf("the view is %s", body)
+	}
+}
+
 // A hundred pages are told the same, and one that does not read holds up none of the others.
 func TestPage_ManyPagesAndASlowOne(t *testing.T) {
 	s := newSite(t, page.Options{})
@@ -435,6 +563,28 @@ func TestPage_OutputOfARun(t *testing.T) {
 	comes(t, events, "end ")
 	if left, _ := filepath.Glob(sockets[0]); len(left) > 0 {
 		t.Errorf("%v is left", left)
+	}
+}
+
+// So many pages can look at the output of runs at the same time, and no more: each has a socket.
+func TestPage_ManyOutputs(t *testing.T) {
+	s := newSite(t, page.Options{})
+	session := s.enter()
+	rec, err := s.state.CreateRecord(supervise.Record{ID: "aaaaaaaa-bbbb-1", Command: "claude", Profile: "claude", Started: time.Now(), Attempt: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer rec.Remove()
+	for range 32 {
+		events, leave := s.streamOf("/api/tail?id="+rec.ID, session)
+		defer leave()
+		comes(t, events, "hello ")
+	}
+	if code, body, _ := s.ask(call{path: "/api/tail?id=" + rec.ID, session: session}); code != 503 {
+		t.Errorf("%d %s", code, body)
+	}
+	if code, _, _ := s.ask(call{path: "/api/now", session: session}); code != 200 {
+		t.Errorf("other requests are refused too: %d", code)
 	}
 }
 

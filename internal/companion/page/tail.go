@@ -3,10 +3,9 @@ package page
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"net/http"
-	"time"
 
+	"github.com/belay-run/belay/internal/look"
 	"github.com/belay-run/belay/internal/message"
 )
 
@@ -29,32 +28,16 @@ func (s *Server) tail(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusNotFound, message.PageNotFound())
 		return
 	}
-	w.Header().Set("Content-Type", "text/event-stream")
-	out := http.NewResponseController(w)
-	send := func(name string, data []byte) bool {
-		out.SetWriteDeadline(time.Now().Add(slow))
-		_, err := fmt.Fprintf(w, "event: %s\ndata: %s\n\n", name, data)
-		return err == nil && out.Flush() == nil
-	}
-	if !send("hello", []byte("{}")) {
+	stream := newEvents(w)
+	defer stream.close()
+	if !stream.send(event{"hello", []byte("{}")}) {
 		return
 	}
-	alive := time.NewTicker(pulse)
-	defer alive.Stop()
-	for {
-		select {
-		case line, ok := <-lines:
-			if !ok {
-				send("end", []byte("{}"))
-				return
-			}
-			if data, err := json.Marshal(line); err != nil || !send("line", data) {
-				return
-			}
-		case <-alive.C:
-			if !send("pulse", []byte("{}")) {
-				return
-			}
-		}
+	line := func(l look.Line) event {
+		data, _ := json.Marshal(l) // it was read as JSON
+		return event{"line", data}
+	}
+	if follow(stream, ctx.Done(), lines, line) {
+		stream.send(event{"end", []byte("{}")})
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"errors"
 	"io"
 	"math/rand/v2"
+	"net"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -188,8 +189,16 @@ func (c *client) unreached(err error) error {
 	if errors.Is(err, context.DeadlineExceeded) {
 		text = message.TelemetryNoAnswer(c.target.Timeout)
 	}
-	_, untrusted := errors.AsType[*tls.CertificateVerificationError](err) // which no repetition changes
-	return &refusal{text: message.TelemetryFailed(c.target.Signal, c.target.Address(), text), again: !untrusted}
+	return &refusal{text: message.TelemetryFailed(c.target.Signal, c.target.Address(), text), again: !mistrusts(err)}
+}
+
+// mistrusts reports whether one side does not accept the certificate of the other, which no repetition changes.
+func mistrusts(err error) bool {
+	if _, ok := errors.AsType[*tls.CertificateVerificationError](err); ok {
+		return true
+	}
+	told, ok := errors.AsType[*net.OpError](err) // crypto/tls has no type for what the other side says
+	return ok && told.Op == "remote error"
 }
 
 func (c *client) httpAnswer(res *http.Response, data []byte) (answer, error) {

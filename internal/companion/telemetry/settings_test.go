@@ -1,14 +1,22 @@
 package telemetry_test
 
 import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
 	"crypto/tls"
+	"crypto/x509"
 	"encoding/pem"
 	"fmt"
+	"io"
+	"log"
+	"math/big"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/belay-run/belay/internal/companion/telemetry"
 )
@@ -82,4 +90,57 @@ func TestTLS(t *testing.T) {
 			t.Errorf("%s: %v, %d spans, %v", protocol, err, len(w.receiver.Spans()), w.receiver.Trouble())
 		}
 	}
+}
+
+// A receiver that asks for a certificate gets that of the variables.
+func TestTLS_ClientCertificate(t *testing.T) {
+	cert, key := selfSigned(t)
+	pool := x509.NewCertPool()
+	pool.AppendCertsFromPEM(cert)
+	for _, protocol := range []string{"http/protobuf", "grpc"} {
+		w := newWorld(t)
+		server := httptest.NewUnstartedServer(w.receiver)
+		server.EnableHTTP2 = true
+		server.Config.ErrorLog = log.New(io.Discard, "", 0)
+		server.TLS = &tls.Config{ClientAuth: tls.RequireAndVerifyClientCert, ClientCAs: pool, MinVersion: tls.VersionTLS12}
+		server.StartTLS()
+		defer server.Close()
+		dir := t.TempDir()
+		file := func(name string, data []byte) string {
+			path := filepath.Join(dir, name)
+			if err := os.WriteFile(path, data, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			return path
+		}
+		w.env["OTEL_EXPORTER_OTLP_ENDPOINT"], w.env["OTEL_EXPORTER_OTLP_PROTOCOL"] = server.URL, protocol
+		w.env["OTEL_EXPORTER_OTLP_TIMEOUT"] = "2000"
+		w.env["OTEL_EXPORTER_OTLP_CERTIFICATE"] = file("ca.pem", pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw}))
+		w.append(plainRun("run-1"))
+		if _, err := w.send(); err == nil {
+			t.Errorf("%s: sent without a certificate", protocol)
+		}
+		w.env["OTEL_EXPORTER_OTLP_CLIENT_CERTIFICATE"], w.env["OTEL_EXPORTER_OTLP_CLIENT_KEY"] = file("cert.pem", cert), file("key.pem", key)
+		if _, err := w.send(); err != nil || len(w.receiver.Spans()) != 2 || w.receiver.Trouble() != nil {
+			t.Errorf("%s: %v, %d spans, %v", protocol, err, len(w.receiver.Spans()), w.receiver.Trouble())
+		}
+	}
+}
+
+// selfSigned makes a certificate of a client, and its key.
+func selfSigned(t *testing.T) (cert, key []byte) {
+	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	template := &x509.Certificate{SerialNumber: big.NewInt(1), NotAfter: time.Now().Add(time.Hour), ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth}}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, private.Public(), private)
+	if err != nil {
+		t.Fatal(err)
+	}
+	secret, err := x509.MarshalPKCS8PrivateKey(private)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}), pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: secret})
 }

@@ -2,6 +2,7 @@ package view
 
 import (
 	"context"
+	"fmt"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -23,6 +24,8 @@ type Batch struct {
 	*batch.Status
 	// Now is what its tasks do.
 	Now []batch.Now `json:"tasks_now"`
+	// CanRetry says that its failed tasks can be run again from here.
+	CanRetry bool `json:"can_retry,omitempty"`
 	// Error says why nothing is known of it.
 	Error string `json:"error,omitempty"`
 }
@@ -46,7 +49,9 @@ func (s *Source) Batches(ctx context.Context, _ url.Values) (any, error) {
 			b.Error = err.Error()
 		} else {
 			b.Now = b.Status.Progress.Tasks
+			b.CanRetry = s.canRetry(e, b.Status) == nil
 		}
+		b.Again = nil // which is said by Retry
 		v.Batches = append(v.Batches, b)
 	}
 	return v, nil
@@ -55,26 +60,90 @@ func (s *Source) Batches(ctx context.Context, _ url.Values) (any, error) {
 // Registry is where batches are found.
 func (s *Source) Registry() batch.Registry { return batch.Registry{Dir: s.State.BatchDir()} }
 
-// statuses remembers how batches stood that have not changed since: a file of results may be long.
+// BatchWatch notices when batches change, by a look at their files: none of them is read.
+type BatchWatch struct {
+	source  *Source
+	listed  string // how the registry stood when results were taken from it
+	results []string
+}
+
+// WatchBatches begins to watch.
+func (s *Source) WatchBatches() *BatchWatch { return &BatchWatch{source: s} }
+
+// Stamp is another one when a batch has changed.
+func (w *BatchWatch) Stamp() string {
+	registry := w.source.Registry()
+	if listed := Stamp(registry.Dir); listed != w.listed {
+		w.listed, w.results = listed, nil
+		list, _ := registry.List() // what cannot be read is not shown either
+		for _, e := range list[:min(len(list), mostBatches)] {
+			w.results = append(w.results, e.Results)
+		}
+	}
+	text := w.listed + w.source.batches.renewals()
+	for _, results := range w.results {
+		text += stampBatch(results)
+	}
+	return text
+}
+
+// stampBatch is what changes when the batch of these results does. One that is killed changes no file, but loses its lock.
+func stampBatch(results string) string {
+	journal := batch.Journal(results)
+	text := Stamp(results, journal)
+	if _, err := os.Lstat(journal); err == nil && batch.IsRunning(results) {
+		text += "running "
+	}
+	return text
+}
+
+// Stamp is what changes when files do.
+func Stamp(paths ...string) string {
+	text := ""
+	for _, path := range paths {
+		if info, err := os.Stat(path); err == nil {
+			text += fmt.Sprintf("%d.%d ", info.ModTime().UnixNano(), info.Size())
+		} else {
+			text += "- "
+		}
+	}
+	return text
+}
+
+// statuses remembers how batches stood: a file of results may be long. One that has not changed is not read again, and one that changes all the
+// time is read for a twentieth of the time at most.
 type statuses struct {
-	mu    sync.Mutex
-	known map[string]knownStatus
+	mu      sync.Mutex
+	known   map[string]knownStatus
+	due     time.Time // when a status is to be read that is older than its files; zero if none is
+	renewed int       // how often that time has come
 }
 
 type knownStatus struct {
-	size   int64
-	at     time.Time
+	stamp  string
+	next   time.Time // when it may be read again
 	status *batch.Status
 }
 
+const (
+	// quick is how long it takes to read results that are read whenever they change.
+	quick = 20 * time.Millisecond
+	// leisure is how much longer others are left alone than it took to read them.
+	leisure = 19
+)
+
 func (s *statuses) read(path string) (*batch.Status, error) {
-	info, err := os.Stat(path)
-	if err != nil {
-		return nil, err
-	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if k, ok := s.known[path]; ok && k.size == info.Size() && k.at.Equal(info.ModTime()) && k.status.Holder == nil {
+	begun, stamp := time.Now(), stampBatch(path)
+	k, ok := s.known[path]
+	if ok && k.stamp == stamp {
+		return k.status, nil
+	}
+	if ok && begun.Before(k.next) {
+		if s.due.IsZero() || k.next.Before(s.due) {
+			s.due = k.next
+		}
 		return k.status, nil
 	}
 	status, err := batch.ReadStatus(path)
@@ -84,6 +153,20 @@ func (s *statuses) read(path string) (*batch.Status, error) {
 	if s.known == nil {
 		s.known = map[string]knownStatus{}
 	}
-	s.known[path] = knownStatus{info.Size(), info.ModTime(), status}
+	k = knownStatus{stamp: stamp, status: status}
+	if now := time.Now(); now.Sub(begun) > quick {
+		k.next = now.Add(leisure * now.Sub(begun))
+	}
+	s.known[path] = k
 	return status, nil
+}
+
+// renewals is another text when a status can be read that had to wait.
+func (s *statuses) renewals() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.due.IsZero() && !time.Now().Before(s.due) {
+		s.due, s.renewed = time.Time{}, s.renewed+1
+	}
+	return fmt.Sprintf("%d ", s.renewed)
 }

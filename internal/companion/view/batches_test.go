@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/belay-run/belay/internal/batch"
@@ -53,4 +54,46 @@ func TestBatches(t *testing.T) {
 	is(`"total":2,"done":1,"failed":1`, `"failures":[{"error_type":"network","tasks":1,"first":"b","error":"no luck"}]`)
 	os.Remove(results)
 	is(`"batches":[]`)
+}
+
+// Results that take long to read are not read each time a task ends, and those who look are told when they can be.
+func TestBatches_LongResultsAreReadAtLeisure(t *testing.T) {
+	results := filepath.Join(t.TempDir(), "answers.jsonl")
+	write := func(lines int) {
+		text := ""
+		for i := range lines {
+			text += `{"task":"` + string(rune('a'+i)) + `","hash":"0123456789abcdef","state":"done","cost_usd":0,"index":0,"success":true}` + "\n"
+		}
+		if err := os.WriteFile(results, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	synctest.Test(t, func(t *testing.T) {
+		var s statuses
+		done := func() int {
+			t.Helper()
+			status, err := s.read(results)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return status.Done
+		}
+		write(1)
+		done()
+		k := s.known[results]
+		k.next = time.Now().Add(10 * time.Second)
+		s.known[results] = k
+		before := s.renewals()
+		write(2)
+		if n := done(); n != 1 || s.renewals() != before {
+			t.Errorf("%d done, renewed %s", n, s.renewals())
+		}
+		time.Sleep(10 * time.Second)
+		if s.renewals() == before {
+			t.Error("it is not told that there is more")
+		}
+		if n := done(); n != 2 {
+			t.Errorf("%d done", n)
+		}
+	})
 }

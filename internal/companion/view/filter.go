@@ -24,7 +24,7 @@ type Period struct {
 
 // filter reads the filters of an address, whose names are those of the flags of belay log. usual is since when, if it does not say so.
 func (s *Source) filter(q url.Values, usual string) (f db.Filter, p Period, err error) {
-	f = db.Filter{Profile: q.Get("profile"), Class: q.Get("class"), Name: q.Get("name"), Project: q.Get("project"), Session: q.Get("session")}
+	f = db.Filter{Profile: q.Get("profile"), Class: q.Get("class"), Name: q.Get("name"), Project: q.Get("project"), Session: q.Get("session"), Machine: q.Get("machine")}
 	if f.Class != "" && f.Class != db.Failed {
 		if _, err := verdict.ParseClass(f.Class); err != nil {
 			return f, p, &Unclear{err}
@@ -75,6 +75,7 @@ type Choices struct {
 	Classes  []string `json:"classes"`
 	Names    []string `json:"names"`
 	Projects []string `json:"projects"`
+	Machines []string `json:"machines"` // of a fleet
 	Tags     []string `json:"tags"`     // KEY=VALUE
 	TagKeys  []string `json:"tag_keys"` // to group by
 }
@@ -91,7 +92,7 @@ func (s *Source) Choices(ctx context.Context, _ url.Values) (any, error) {
 	for _, of := range []struct {
 		group db.Group
 		into  *[]string
-	}{{db.ByProfile, &c.Profiles}, {db.ByName, &c.Names}, {db.ByProject, &c.Projects}} {
+	}{{db.ByProfile, &c.Profiles}, {db.ByName, &c.Names}, {db.ByProject, &c.Projects}, {db.ByMachine, &c.Machines}} {
 		list, err := s.DB.Values(ctx, of.group, maxChoices)
 		if err != nil {
 			return nil, err

@@ -35,13 +35,8 @@ type Reliability struct {
 	ResponseMS int64  `json:"response_ms"`
 }
 
-func (r *Reliability) add(p db.Point) {
-	r.Runs += p.Invocations
-	r.Succeeded += p.Succeeded
-	r.Attempts += p.Attempts
-	r.Refused += p.Refused
-	r.WaitMS += p.WaitMS
-	r.ResponseMS += p.ResponseMS
+func reliabilityOf(p db.Point) Reliability {
+	return Reliability{Key: p.Key, Runs: p.Invocations, Succeeded: p.Succeeded, Attempts: p.Attempts, Refused: p.Refused, WaitMS: p.WaitMS, ResponseMS: p.ResponseMS}
 }
 
 // Step is a step of time, with how many attempts have failed by class.
@@ -87,12 +82,12 @@ func (s *Source) Health(ctx context.Context, q url.Values) (any, error) {
 	}
 	step, start := s.steps(f, first)
 	v := Health{Period: p, Step: step, Steps: []Step{}, Classes: []ClassCount{}, Profiles: []Reliability{}, FirstTokens: []FirstToken{}, Integrations: []Integration{}}
-	if err := s.addClasses(ctx, &v, f, start); err != nil {
+	points, err := s.DB.Series(ctx, f, db.Reliability, start, db.ByClass, db.ByProfile)
+	if err != nil {
 		return nil, err
 	}
-	if err := s.addProfiles(ctx, &v, f); err != nil {
-		return nil, err
-	}
+	v.addClasses(points)
+	v.addProfiles(points)
 	tokens, err := s.DB.FirstTokens(ctx, f, start)
 	if err != nil {
 		return nil, err
@@ -103,57 +98,62 @@ func (s *Source) Health(ctx context.Context, q url.Values) (any, error) {
 	return v, s.addLast(ctx, &v, f)
 }
 
-// addClasses adds what there is by class and time.
-func (s *Source) addClasses(ctx context.Context, v *Health, f db.Filter, start func(time.Time) time.Time) error {
-	points, err := s.DB.Series(ctx, f, db.ByClass, start)
-	if err != nil {
-		return err
-	}
+// addClasses adds what there is by class and time, of points in the order of time.
+func (v *Health) addClasses(points []db.Point) {
+	var total db.Point
 	classes := map[string]int64{}
-	for _, p := range points {
-		if p.Attempts+p.Refused == 0 {
+	for len(points) > 0 {
+		var all db.Point
+		step := Step{At: points[0].At, Failed: []ClassCount{}}
+		for ; len(points) > 0 && points[0].At.Equal(step.At); points = points[1:] {
+			p := points[0]
+			all.Add(p)
+			if n := p.Attempts + p.Refused; p.Key != "ok" && n > 0 {
+				if last := len(step.Failed) - 1; last >= 0 && step.Failed[last].Class == p.Key {
+					step.Failed[last].N += n
+				} else {
+					step.Failed = append(step.Failed, ClassCount{p.Key, n})
+				}
+				classes[p.Key] += n
+			}
+		}
+		if all.Attempts+all.Refused == 0 { // only hooks and MCP servers
 			continue
 		}
-		if n := len(v.Steps); n == 0 || !v.Steps[n-1].At.Equal(p.At) {
-			v.Steps = append(v.Steps, Step{At: p.At, Failed: []ClassCount{}})
-		}
-		now := &v.Steps[len(v.Steps)-1]
-		now.add(p)
-		v.Total.add(p)
-		if p.Key != "ok" {
-			now.Failed = append(now.Failed, ClassCount{p.Key, p.Attempts + p.Refused})
-			classes[p.Key] += p.Attempts + p.Refused
-		}
+		step.Reliability = reliabilityOf(all)
+		v.Steps = append(v.Steps, step)
+		total.Add(all)
 	}
+	v.Total = reliabilityOf(total)
 	for class, n := range classes {
 		v.Classes = append(v.Classes, ClassCount{class, n})
 	}
 	slices.SortFunc(v.Classes, func(a, b ClassCount) int { return cmp.Or(cmp.Compare(b.N, a.N), cmp.Compare(a.Class, b.Class)) })
-	return nil
 }
 
 // addProfiles adds what there is by profile, and how often hooks and MCP servers have failed.
-func (s *Source) addProfiles(ctx context.Context, v *Health, f db.Filter) error {
-	points, err := s.DB.Series(ctx, f, db.ByProfile, func(time.Time) time.Time { return time.Time{} })
-	if err != nil {
-		return err
-	}
+func (v *Health) addProfiles(points []db.Point) {
+	profiles := map[string]*db.Point{}
 	for _, p := range points {
-		if kind, _, ok := strings.Cut(p.Key, ":"); ok && (kind == "mcp" || kind == "hook") {
+		if profiles[p.Second] == nil {
+			profiles[p.Second] = &db.Point{}
+		}
+		profiles[p.Second].Add(p)
+	}
+	for key, p := range profiles {
+		p.Key = key
+		if kind, _, ok := strings.Cut(key, ":"); ok && (kind == "mcp" || kind == "hook") {
 			if p.Faults > 0 {
-				v.Integrations = append(v.Integrations, Integration{Name: p.Key, Kind: kind, Faults: p.Faults})
+				v.Integrations = append(v.Integrations, Integration{Name: key, Kind: kind, Faults: p.Faults})
 			}
 			continue
 		}
-		r := Reliability{Key: p.Key}
-		r.add(p)
-		v.Profiles = append(v.Profiles, r)
+		v.Profiles = append(v.Profiles, reliabilityOf(*p))
 	}
 	slices.SortFunc(v.Profiles, func(a, b Reliability) int { return cmp.Or(cmp.Compare(b.Runs, a.Runs), cmp.Compare(a.Key, b.Key)) })
 	slices.SortFunc(v.Integrations, func(a, b Integration) int {
 		return cmp.Or(cmp.Compare(b.Faults, a.Faults), cmp.Compare(a.Name, b.Name))
 	})
-	return nil
 }
 
 // addLast adds the last failure of each hook and MCP server.

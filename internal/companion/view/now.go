@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/belay-run/belay/gate"
 	"github.com/belay-run/belay/internal/journal"
 	"github.com/belay-run/belay/internal/overview"
 	"github.com/belay-run/belay/internal/spool"
@@ -19,6 +20,7 @@ type Now struct {
 	Gates   []Gate            `json:"gates"`
 	Budgets []overview.Budget `json:"budgets"`
 	Trouble string            `json:"trouble,omitempty"` // a part that could not be had
+	Fleet   bool              `json:"fleet,omitempty"`   // it is about all machines
 }
 
 // Run is one that is under way, or of which a killed belay has left processes.
@@ -43,6 +45,7 @@ type Run struct {
 	Parent   string            `json:"parent,omitempty"`
 	Detached bool              `json:"detached,omitempty"`
 	Left     []int             `json:"left_running,omitempty"`
+	Machine  string            `json:"machine,omitempty"` // in a fleet
 }
 
 // Ended is a detached run that is over.
@@ -69,6 +72,9 @@ type Gate struct {
 
 // Now returns how things stand. A part that cannot be had is left out, and Trouble says why.
 func (s *Source) Now() Now {
+	if s.Fleet != nil {
+		return s.Fleet.Now()
+	}
 	n := Now{Runs: []Run{}, Ended: []Ended{}, Gates: []Gate{}, Budgets: []overview.Budget{}}
 	spools, _ := s.State.Spools().List() // what cannot be read is not what is asked for
 	runs, err := overview.Runs(s.State.Records())
@@ -115,6 +121,18 @@ func detached(spools []spool.Header, id string) bool {
 		}
 	}
 	return false
+}
+
+// NewRun is a run of another machine, as its record says.
+func NewRun(r supervise.Record, pid int, machine string) Run {
+	run := newRun(r, false)
+	run.PID, run.Machine = pid, machine
+	return run
+}
+
+// NewGate is a gate of a fleet.
+func NewGate(key string, s gate.State, full bool, waiting []overview.Waiter) Gate {
+	return newGate(overview.Gate{Entry: gate.Entry{Key: key, State: s}, Full: full, Waiting: waiting}, time.Now())
 }
 
 func newRun(r supervise.Record, detached bool) Run {

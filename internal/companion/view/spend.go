@@ -26,24 +26,10 @@ type Sum struct {
 	Attempts  int64    `json:"attempts"`
 }
 
-func (s *Sum) add(p db.Point) {
+func sumOf(p db.Point) Sum {
 	u := p.Usage
-	if u.CostUSD != nil {
-		cost := *u.CostUSD
-		if s.Cost != nil {
-			cost += *s.Cost
-		}
-		s.Cost = &cost
-	}
-	s.Lost += p.Lost
-	s.Estimated += p.EstimatedCosts
-	s.Unknown += p.UnknownCosts
-	s.Input += u.InputTokens
-	s.Output += u.OutputTokens
-	s.CacheRead += u.CacheReadInputTokens
-	s.CacheMade += u.CacheCreationInputTokens
-	s.Runs += p.Invocations
-	s.Attempts += p.Attempts
+	return Sum{Key: p.Key, Cost: u.CostUSD, Lost: p.Lost, Estimated: p.EstimatedCosts, Unknown: p.UnknownCosts, Input: u.InputTokens, Output: u.OutputTokens,
+		CacheRead: u.CacheReadInputTokens, CacheMade: u.CacheCreationInputTokens, Runs: p.Invocations, Attempts: p.Attempts}
 }
 
 // Bucket is a step of time, with the sums of each group in it.
@@ -106,12 +92,13 @@ func (s *Source) Spend(ctx context.Context, q url.Values) (any, error) {
 		return nil, err
 	}
 	step, start := s.steps(f, first)
-	points, err := s.DB.Series(ctx, f, by, start)
+	points, err := s.DB.Series(ctx, f, db.Spending, start, by)
 	if err != nil {
 		return nil, err
 	}
 	v := Spend{Period: p, By: string(by), Step: step, Groups: []Sum{}, Buckets: []Bucket{}, Budgets: []overview.Budget{}}
-	groups := map[string]*Sum{}
+	var total db.Point
+	groups := map[string]*db.Point{}
 	for _, point := range points {
 		if point.Attempts == 0 && point.Usage.CostUSD == nil { // hooks and MCP servers
 			continue
@@ -120,22 +107,21 @@ func (s *Source) Spend(ctx context.Context, q url.Values) (any, error) {
 			v.Buckets = append(v.Buckets, Bucket{At: point.At})
 		}
 		b := &v.Buckets[len(v.Buckets)-1]
-		sum := Sum{Key: point.Key}
-		sum.add(point)
-		b.Sums = append(b.Sums, sum)
+		b.Sums = append(b.Sums, sumOf(point))
 		if groups[point.Key] == nil {
-			groups[point.Key] = &Sum{Key: point.Key}
+			groups[point.Key] = &db.Point{Figures: db.Figures{Key: point.Key}}
 		}
-		groups[point.Key].add(point)
-		v.Total.add(point)
+		groups[point.Key].Add(point)
+		total.Add(point)
 	}
+	v.Total = sumOf(total)
 	for _, g := range groups {
-		v.Groups = append(v.Groups, *g)
+		v.Groups = append(v.Groups, sumOf(*g))
 	}
 	slices.SortFunc(v.Groups, func(a, b Sum) int {
 		return cmp.Or(cmp.Compare(value(b.Cost), value(a.Cost)), cmp.Compare(b.Input+b.Output, a.Input+a.Output), cmp.Compare(b.Runs, a.Runs), cmp.Compare(a.Key, b.Key))
 	})
-	if budgets, err := budgetsOf(s.State); err == nil {
+	if budgets, err := budgetsOf(s.State); err == nil && !s.DB.OfFleet() { // they are those of this machine
 		v.Budgets = budgets
 	}
 	return v, nil

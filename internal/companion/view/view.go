@@ -18,6 +18,10 @@ type Source struct {
 	DB    *db.DB
 	// Zone is where days begin; nil means the zone of this machine.
 	Zone *time.Location
+	// Belay is where belay is, by which batches are run again; empty if none can be.
+	Belay string
+	// Fleet is what all machines of a fleet do now; nil if the views are about this machine. DB is the record of the fleet then.
+	Fleet Fleet
 
 	batches statuses
 }
@@ -29,6 +33,14 @@ func (s *Source) zone() *time.Location {
 	return s.Zone
 }
 
+// Fleet is what all machines of a fleet do now. None of it waits for anything.
+type Fleet interface {
+	// Now is what runs and what keeps it waiting, as it was last heard of. Trouble says how old that is, if PostgreSQL cannot be reached.
+	Now() Now
+	// Stamp is another one when there is more in the logs of the machines.
+	Stamp() string
+}
+
 // Unclear is a question that cannot be answered because of how it is put.
 type Unclear struct{ Err error }
 
@@ -37,6 +49,10 @@ func (u *Unclear) Unwrap() error { return u.Err }
 
 // Fold brings the record up to date.
 func (s *Source) Fold(ctx context.Context) error {
+	if s.Fleet != nil {
+		_, err := s.DB.Fold(ctx)
+		return err
+	}
 	s.State.ReportKilled() // what cannot be written now is found by the next one
 	_, err := s.DB.Fold(ctx)
 	return err

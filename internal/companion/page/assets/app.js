@@ -93,6 +93,7 @@ document.addEventListener('submit', (e) => {
 const actions = {
   cancel: ({ id, what }) => ask(`Cancel ${what}?`, `Belay stops run ${shortID(id)} with everything it has started.`, 'Cancel the run', () => post('/api/cancel', { id }), 'Keep it running'),
   reset: ({ id }) => ask(`Reset gate ${id}?`, 'Runs that wait there start at once.', 'Reset', () => post('/api/gate/reset', { key: id })),
+  retry: ({ id, what, failed, dir }) => ask(`Run ${failed} of ${what} again?`, `They run in ${dir}, with the command of the batch and the environment of this belay ui. They may cost money, and go on when the page is closed.`, 'Run again', () => post('/api/batch/retry', { results: id })),
   hold: ({ id }) => hold(id || ''),
   copy: async ({ id }) => { await navigator.clipboard.writeText(id); toast('Copied'); },
 };
@@ -164,9 +165,9 @@ async function live() {
       } else if (event === 'now') {
         state.now = data;
         if (!views[name()].path || views[name()].inner) draw();
-      } else if (event === 'record') {
+      } else if (event === 'record' || event === 'batches') {
         state.version = data.version;
-        changed();
+        if (event === 'record' || views[name()] === batches) changed();
       } else if (event === 'fold') {
         folding(data);
       }
@@ -181,12 +182,24 @@ async function live() {
   }
 }
 
-// changed asks again for what is shown, at most once a second.
-let asked = 0;
+// changed asks again for what is shown: at once if it has not been asked for lately, and seldom if that takes long.
+let next = 0;
+let stale = false;
 function changed() {
-  clearTimeout(renew);
-  const wait = Math.max(0, asked + 1000 - Date.now());
-  renew = setTimeout(() => { asked = Date.now(); if (views[name()].path) load(); }, Math.min(wait, 1000));
+  stale = true;
+  renew ||= setTimeout(reload, Math.max(0, next - Date.now()));
+}
+
+async function reload() {
+  const begun = Date.now();
+  stale = false;
+  try {
+    if (views[name()].path) await load();
+  } finally {
+    next = Date.now() + Math.min(5000, Math.max(400, 4 * (Date.now() - begun)));
+    renew = null;
+    if (stale) changed();
+  }
 }
 
 document.addEventListener('visibilitychange', () => {

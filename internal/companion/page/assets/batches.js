@@ -9,12 +9,13 @@ export const path = () => '/api/batches';
 
 const states = [['done', 'good'], ['failed', 'fail'], ['skipped', 'c6'], ['running', 'c0'], ['paused', 'c2'], ['waiting', 'grid']];
 
-export function render(d) {
-  return [h('h1', {}, 'Batches'), d.batches.length ? d.batches.map(batch) :
+export function render(d, { readOnly }) {
+  return [h('h1', {}, 'Batches'), d.batches.length ? d.batches.map((b) => batch(b, readOnly)) :
     h('p', { class: 'quiet empty' }, 'No batch is known. One that is started with belay batch appears here, for as long as its results are there.')];
 }
 
-function batch(b) {
+function batch(b, readOnly) {
+  const failed = plural(b.failed, 'failed task', 'failed tasks');
   const parts = states.map(([name, color]) => ({ name, color, n: b[name] || 0 })).filter((p) => p.n > 0);
   return h('section', { 'data-key': b.results, 'data-batch': b.name, class: 'panel batch' },
     h('div', { class: 'line' }, badge(b),
@@ -27,7 +28,9 @@ function batch(b) {
     (b.tasks_now || []).length > 0 && table(`Running tasks of ${b.name}`, [['Task'], ['Does'], ['For', 'num']], b.tasks_now.map((t) => ({ key: t.task, cells: [t.task, t.until ? 'waits for a limit' : t.doing || 'working', h('span', { 'data-since': t.since })] })), ''),
     (b.failures || []).length > 0 && [
       table(`Failures of ${b.name}`, [['Result'], ['Tasks', 'num'], ['First'], ['Error', 'long']], b.failures.map((f) => ({ key: f.error_type, cells: [h('span', { class: 'badge bad' }, f.error_type.replaceAll('_', ' ')), count(f.tasks), f.first, h('span', { class: 'cut', title: f.error }, f.error)] })), ''),
-      h('div', { class: 'again' }, h('p', {}, `To run ${plural(b.failed, 'failed task', 'failed tasks')} again: ${b.retry ? '' : 'use the same command with --retry-failed. It is not kept, because a secret is in it.'}`), b.retry && resume(`cd ${quoted(b.dir)} && ${b.retry}`))]);
+      h('div', { class: 'again' },
+        b.can_retry && !readOnly && h('p', {}, h('button', { type: 'button', 'data-act': 'retry', 'data-id': b.results, 'data-what': b.name, 'data-failed': failed, 'data-dir': b.dir, 'aria-label': `Run ${failed} of ${b.name} again` }, `Run ${failed} again…`)),
+        h('p', {}, b.retry ? `In a terminal, ${failed} can be run again with:` : `To run ${failed} again, use the same command with --retry-failed. It is not kept, because a secret is in it.`), b.retry && resume(`cd ${quoted(b.dir)} && ${b.retry}`))]);
 }
 
 // badge says how it stands, in a word.

@@ -1,7 +1,7 @@
 // Charts: bars over time, and lines. Each has axes that can be read, exact values where one points or tabs to, and a table with the same.
 
 import { h } from './dom.js';
-import { day, clock } from './format.js';
+import { day, clock, mark, span } from './format.js';
 
 const months = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
 
@@ -46,7 +46,25 @@ export function scale(most, whole) {
   return { top: lines[lines.length - 1], lines };
 }
 
+const sec = 1000, min = 60 * sec, hour = 60 * min;
+const rounds = [1, 2, 5, 10, 20, 50, 100, 200, 500, sec, 2 * sec, 5 * sec, 10 * sec, 15 * sec, 30 * sec, min, 2 * min, 5 * min, 10 * min, 15 * min, 30 * min, hour, 2 * hour, 6 * hour, 12 * hour];
+
+/** spans is scale for milliseconds: people count them by sixties. */
+export function spans(most) {
+  const days = 24 * hour;
+  const step = rounds.find((n) => most / n <= 5) || days * Math.ceil(most / days / 5);
+  return Array.from({ length: Math.max(1, Math.ceil(most / step)) + 1 }, (_, i) => i * step);
+}
+
 const W = 1000, L = 62, R = 8, T = 10, B = 26;
+
+/** axis is what the values of a chart are measured by. */
+function axis(most, { format, max, whole }) {
+  if (max) return { top: max, lines: [0, 0.25, 0.5, 0.75, 1].map((n) => n * max) };
+  if (format !== span) return scale(most, whole);
+  const lines = spans(most || sec);
+  return { top: lines[lines.length - 1], lines };
+}
 
 /**
  * chart draws series over times. series: [{name, color, values}], values in the order of times, null for none. kind: bars (one on another) or lines.
@@ -54,7 +72,8 @@ const W = 1000, L = 62, R = 8, T = 10, B = 26;
 export function chart({ title, times, step, series, format, kind = 'bars', height = 230, max, whole }) {
   const sum = (i) => series.reduce((n, s) => n + (s.values[i] || 0), 0);
   const most = kind === 'bars' ? Math.max(0, ...times.map((_, i) => sum(i))) : Math.max(0, ...series.flatMap((s) => s.values.map((v) => v || 0)));
-  const { top, lines } = max ? { top: max, lines: [0, 0.25, 0.5, 0.75, 1].map((n) => n * max) } : scale(most, whole);
+  const { top, lines } = axis(most, { format, max, whole });
+  const onAxis = format === span ? mark : format;
   const H = height, plot = H - T - B, width = (W - L - R) / Math.max(1, times.length);
   const x = (i) => L + i * width, y = (v) => T + plot * (1 - v / top);
   const every = Math.max(1, Math.ceil(times.length / (step === 'hour' ? 12 : 10)));
@@ -90,7 +109,7 @@ export function chart({ title, times, step, series, format, kind = 'bars', heigh
       h('div', { class: 'plot' },
         h('svg', { viewBox: `0 0 ${W} ${H}`, preserveAspectRatio: 'none', 'aria-hidden': 'true', class: 'h' + H },
           lines.map((v) => h('line', { class: 'grid', x1: L, x2: W - R, y1: y(v), y2: y(v) })), marks, paths),
-        h('div', { class: 'ys', 'aria-hidden': 'true' }, lines.map((v) => place(h('span', {}, format(v)), 'top', 100 * y(v) / H))),
+        h('div', { class: 'ys', 'aria-hidden': 'true' }, lines.map((v) => place(h('span', {}, onAxis(v)), 'top', 100 * y(v) / H))),
         h('div', { class: 'xs', 'aria-hidden': 'true' }, times.map((at, i) => i % every === 0 && place(h('span', {}, label(at, step)), 'left', 100 * (x(i) + width / 2) / W)))),
       h('details', { class: 'asTable' }, h('summary', {}, 'As a table'),
         h('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': `${title}, as a table` }, h('table', {}, h('caption', { class: 'unseen' }, title),

@@ -7,7 +7,7 @@ const periods = [['1h', 'last hour'], ['24h', 'last 24 hours'], ['7d', 'last 7 d
 
 /** filters is the form. usual is the period that is shown without one; more are further fields. */
 export function filters(query, choices, usual, only, more) {
-  const c = choices || { profiles: [], classes: [], names: [], projects: [], tags: [] };
+  const c = choices || { profiles: [], classes: [], names: [], projects: [], machines: [], tags: [] };
   const on = (name) => !only || only.includes(name);
   return h('form', { class: 'filters', 'data-filters': true, role: 'search', 'aria-label': 'Filters' },
     more,
@@ -17,6 +17,7 @@ export function filters(query, choices, usual, only, more) {
     on('name') && (c.names.length > 0 || query.name) && select('name', 'Name', query.name, any(c.names, query.name)),
     on('tag') && (c.tags.length > 0 || query.tag) && select('tag', 'Tag', query.tag, any(c.tags, query.tag)),
     on('project') && (c.projects.length > 0 || query.project) && select('project', 'Project', query.project, any(c.projects, query.project, tail)),
+    on('machine') && (c.machines.length > 0 || query.machine) && select('machine', 'Machine', query.machine, any(c.machines, query.machine)),
     query.until && h('input', { type: 'hidden', name: 'until', value: query.until }),
     query.tab && h('input', { type: 'hidden', name: 'tab', value: query.tab }));
 }

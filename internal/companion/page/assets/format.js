@@ -29,6 +29,9 @@ export function span(ms) {
   return `${Math.floor(hours / 24)}d ${hours % 24}h`;
 }
 
+/** mark writes a round number of milliseconds, as the lines of an axis have it: without parts that are zero. */
+export const mark = (ms) => span(ms).replace(/\.0s$/, 's').replace(/(\w) 0+[hms]$/, '$1');
+
 const pad = (n) => String(n).padStart(2, '0');
 export const day = (t) => { const d = new Date(t); return `${d.getFullYear()}-${pad(d.getMonth() + 1)}-${pad(d.getDate())}`; };
 export const clock = (t) => { const d = new Date(t); return `${pad(d.getHours())}:${pad(d.getMinutes())}:${pad(d.getSeconds())}`; };

@@ -26,7 +26,7 @@ export function render(d, { query, link, choices: c }) {
   const filtered = (cls) => link('past', { ...query, view: '', class: cls, since: query.since || '7d' });
   return [
     h('h1', {}, 'Health'),
-    filters(query, c, '7d', ['since', 'profile', 'name', 'tag', 'project']),
+    filters(query, c, '7d', ['since', 'profile', 'name', 'tag', 'project', 'machine']),
     h('dl', { class: 'figures' },
       figure('success', percent(rate(t)), `${count(t.succeeded)} of ${count(t.runs)} runs`, t.runs === 0 ? '' : rate(t) >= 0.95 ? 'ok' : rate(t) >= 0.8 ? 'wait' : 'bad'),
       figure('attempts a run', t.runs ? (t.attempts / t.runs).toFixed(2) : '–', `${count(t.attempts)} attempts`),
@@ -36,8 +36,8 @@ export function render(d, { query, link, choices: c }) {
       h('section', { 'data-key': 'rate', class: 'panel' }, chart({ title: `Success rate, ${unit}`, times, step: d.step, kind: 'lines', max: 1, series: [{ name: 'success', color: 'good', values: each(rate) }], format: percent })),
       h('section', { 'data-key': 'classes', class: 'panel' }, chart({ title: `Failed attempts by class, ${unit}`, times, step: d.step, series: failures.length ? failures : [{ name: 'failed', color: 'fail', values: each(() => 0) }], format: count, whole: true })),
       h('section', { 'data-key': 'waits', class: 'panel' }, chart({ title: `Time spent waiting, ${unit}`, times, step: d.step, series: [{ name: 'waited', color: 'c2', values: each((s) => s.wait_ms) }], format: span })),
-      h('section', { 'data-key': 'first', class: 'panel' }, chart({ title: `Time to the first token, ${unit}`, times: d.first_tokens.length ? times : [], step: d.step, kind: 'lines',
-        series: [{ name: 'half of all', color: 'c0', values: took('p50_ms') }, { name: '90 %', color: 'c3', values: took('p90_ms') }], format: span }))),
+      h('section', { 'data-key': 'first', class: 'panel' }, chart({ title: `Time to the first token, ${unit}${query.name || query.tag || query.project ? ', of all names, tags and projects' : ''}`, times: d.first_tokens.length ? times : [], step: d.step, kind: 'lines',
+        series: [{ name: 'median', color: 'c0', values: took('p50_ms') }, { name: '90th percentile', color: 'c3', values: took('p90_ms') }], format: span }))),
     h('section', { 'data-key': 'profiles' }, h('h2', {}, 'Profiles'),
       table('Profiles', [['Profile'], ['Runs', 'num'], ['Success', 'num'], ['Attempts a run', 'num wide'], ['Waited a run', 'num wide'], ['Took an attempt', 'num wide'], ['Refused', 'num']], d.profiles.map((r) => ({ key: r.key, cells: [
         h('a', { href: link('past', { profile: r.key, since: query.since || '7d' }), 'data-link': true }, r.key), count(r.runs), percent(rate(r)), r.runs ? (r.attempts / r.runs).toFixed(2) : '–',

@@ -16,7 +16,7 @@ export function render(d, { readOnly, link }) {
       figure('running', running, running && 'ok'), figure('waiting', waiting, waiting && 'wait'),
       figure(closed === 1 ? 'gate closed' : 'gates closed', closed, closed && 'bad')),
     section('Runs', d.runs.length ? h('ul', { class: 'cards' }, d.runs.map((r) => run(r, readOnly, link))) :
-      h('p', { class: 'quiet' }, 'Nothing is running. A run that is started anywhere on this machine appears here at once.')),
+      h('p', { class: 'quiet' }, `Nothing is running. A run that is started anywhere ${d.fleet ? 'in the fleet' : 'on this machine'} appears here at once.`)),
     section('Gates', [
       d.gates.length ? h('ul', { class: 'cards' }, d.gates.map((g) => gate(g, readOnly))) : h('p', { class: 'quiet' }, 'All gates are healthy.'),
     ], !readOnly && h('button', { type: 'button', 'data-act': 'hold' }, 'Hold a gate…')),
@@ -35,8 +35,8 @@ function run(r, readOnly, link) {
       h('span', { class: 'badge ' + ({ running: 'ok', waiting: 'wait', killed: 'bad' }[r.state] || '') }, r.state),
       h('strong', {}, r.command), r.name && h('span', { class: 'tag' }, r.name),
       Object.entries(r.tags || {}).map(([k, v]) => h('span', { class: 'tag' }, `${k}=${v}`)),
-      r.detached && h('span', { class: 'tag' }, 'detached'), r.kind !== 'run' && h('span', { class: 'tag' }, r.kind),
-      h('span', { class: 'push' }, r.kind === 'run' && id && h('a', { href: link('run', { id }), 'data-link': true, 'aria-label': `Output and story of ${r.name || r.command} ${shortID(id)}` }, 'Output'),
+      r.machine && h('span', { class: 'tag' }, r.machine), r.detached && h('span', { class: 'tag' }, 'detached'), r.kind !== 'run' && h('span', { class: 'tag' }, r.kind),
+      h('span', { class: 'push' }, r.kind === 'run' && id && h('a', { href: link('run', { id }), 'data-link': true, 'aria-label': `${r.machine ? 'Story' : 'Output and story'} of ${r.name || r.command} ${shortID(id)}` }, r.machine ? 'Story' : 'Output'),
         !readOnly && r.state !== 'killed' && h('button', { type: 'button', 'data-act': 'cancel', 'data-id': id, 'data-what': r.name || r.command, 'aria-label': `Cancel ${r.name || r.command} ${shortID(id)}` }, 'Cancel'))),
     h('p', { class: 'what' },
       r.state === 'waiting' ? [r.reason || 'waiting', r.until && [' · ', h('span', { 'data-until': r.until, title: full(r.until) }), ` (${clock(r.until)})`]] :
@@ -56,7 +56,7 @@ function gate(g, readOnly) {
         !g.full && h('button', { type: 'button', 'data-act': 'reset', 'data-id': g.key, 'aria-label': `Reset gate ${g.key}` }, 'Reset'),
         h('button', { type: 'button', 'data-act': 'hold', 'data-id': g.key, 'aria-label': `Hold gate ${g.key}` }, 'Hold…')])),
     h('p', { class: 'what' }, g.reason || '', g.until && [g.reason ? ' · ' : '', h('span', { 'data-until': g.until, title: full(g.until) }), ` (${when(g.until)})`]),
-    g.waiting.length > 0 && h('p', { class: 'facts' }, `${plural(g.waiting.length, 'run waits', 'runs wait')}: `, g.waiting.slice(0, 8).map((w) => h('span', {}, `${w.command} `, h('code', {}, shortID(w.id))))));
+    g.waiting.length > 0 && h('p', { class: 'facts' }, `${plural(g.waiting.length, 'run waits', 'runs wait')}: `, g.waiting.slice(0, 8).map((w) => h('span', {}, `${w.machine ? w.machine + ': ' : ''}${w.command} `, h('code', {}, shortID(w.id))))));
 }
 
 function budget(b) {

@@ -12,7 +12,7 @@ const tabs = [['', 'Runs'], ['sessions', 'Sessions'], ['alerts', 'Alerts'], ['au
 
 export function render(d, { query, link, choices: c }) {
   const tab = query.tab || '';
-  const shown = { sessions: ['since', 'profile', 'name', 'tag', 'project'], alerts: ['since', 'profile'], audit: ['since', 'profile', 'class'] }[tab];
+  const shown = { sessions: ['since', 'profile', 'name', 'tag', 'project', 'machine'], alerts: ['since', 'profile', 'machine'], audit: ['since', 'profile', 'class', 'machine'] }[tab];
   return [
     h('h1', {}, 'Past'),
     h('div', { class: 'tabs', role: 'navigation', 'aria-label': 'What to show' }, tabs.map(([key, text]) =>
@@ -39,7 +39,7 @@ export function table(name, columns, rows, none) {
       h('tbody', {}, rows.map(({ key, cells }) => h('tr', { 'data-key': key }, cells.map((c, i) => h('td', { class: columns[i][1] || '' }, c)))))));
 }
 
-const labels = (r) => [r.name && h('span', { class: 'tag' }, r.name), Object.entries(r.tags || {}).map(([k, v]) => h('span', { class: 'tag' }, `${k}=${v}`))];
+const labels = (r) => [r.machine && h('span', { class: 'tag' }, r.machine), r.name && h('span', { class: 'tag' }, r.name), Object.entries(r.tags || {}).map(([k, v]) => h('span', { class: 'tag' }, `${k}=${v}`))];
 
 /** runRows are runs as a table has them. */
 export function runTable(list, link, none, name = 'Runs') {
@@ -82,7 +82,7 @@ function audit(d, link) {
   return table('Audit', [['Time'], ['Action'], ['Subject'], ['By'], ['Severity', 'wide'], ['Message', 'long']],
     d.rows.map((a, i) => ({ key: a.timestamp + i, cells: [
       a.invocation ? h('a', { href: link('run', { id: a.invocation }), 'data-link': true, title: full(a.timestamp) }, when(a.timestamp)) : h('span', { title: full(a.timestamp) }, when(a.timestamp)),
-      h('span', { class: 'badge ' + (a.action === 'failure' ? 'bad' : 'wait') }, a.action.replaceAll('_', ' ')), a.subject, a.actor, a.severity || '',
+      h('span', { class: 'badge ' + (a.action === 'failure' ? 'bad' : 'wait') }, a.action.replaceAll('_', ' ')), a.subject, a.machine ? `${a.actor} on ${a.machine}` : a.actor, a.severity || '',
       h('span', { class: 'cut', title: a.message || '' }, a.message || ''),
     ] })), 'Nothing has failed, and nothing was changed by hand.');
 }

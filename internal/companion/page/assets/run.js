@@ -2,7 +2,8 @@
 
 import { h } from './dom.js';
 import { badge, cost, resume, runTable } from './past.js';
-import { count, dollars, shortID, span, full, clock, when } from './format.js';
+import { count, dollars, shortID, span, mark, full, clock, when } from './format.js';
+import { spans } from './charts.js';
 
 export const title = 'Run';
 export const path = () => '/api/run';
@@ -18,7 +19,7 @@ export function render(d, { link, readOnly, now }) {
     live && h('p', { class: 'notice' }, live.state === 'waiting' ? [live.reason || 'waiting', live.until && [' · ', h('span', { 'data-until': live.until })]] : [live.activity || 'working', ' · for ', h('span', { 'data-since': live.started })]),
     h('dl', { class: 'facts-grid' },
       fact('Run', h('code', {}, d.id)), fact('Started', full(d.started)), d.timestamp && !d.timestamp.startsWith('0001') && fact('Ended', full(d.timestamp)),
-      fact('Profile', d.profile), fact('Model', d.model), fact('Answered by', d.fallback), fact('Name', d.name),
+      fact('Profile', d.profile), fact('Model', d.model), fact('Answered by', d.fallback), fact('Machine', d.machine || (live && live.machine)), fact('Name', d.name),
       fact('Tags', Object.entries(d.tags || {}).map(([k, v]) => `${k}=${v}`).join(', ')), fact('Project', d.project), fact('Gate', d.gate),
       fact('Exit code', d.attempts > 0 || d.belay_exit_code ? `${d.exit_code}${d.belay_exit_code !== undefined && d.belay_exit_code !== d.exit_code ? ` (belay: ${d.belay_exit_code})` : ''}` : ''),
       fact('Waited', d.wait_ms > 0 && span(d.wait_ms)), fact('Requests', d.requests > 0 && `${count(d.requests)}${d.inner_retries ? `, ${count(d.inner_retries)} retried by the command` : ''}`),
@@ -26,9 +27,9 @@ export function render(d, { link, readOnly, now }) {
       fact('Cost', cost(u)), fact('Retry at', d.retry_at && full(d.retry_at)),
       d.parent && fact('Started in', h('a', { href: link('run', { id: d.parent }), 'data-link': true }, shortID(d.parent))),
       d.session_id && fact('Session', h('a', { href: link('past', { session: d.session_id }), 'data-link': true }, shortID(d.session_id)))),
-    d.resume && h('p', { class: 'resume' }, 'Continue its session: ', resume(d.resume)),
+    d.resume && h('p', { class: 'resume' }, `Continue its session${d.machine ? ` on ${d.machine}` : ''}: `, resume(d.resume)),
     h('section', { 'data-key': 'timeline' }, h('h2', {}, 'Timeline'), d.attempt_list.length ? timeline(d) : h('p', { class: 'quiet' }, 'Its first attempt is not over.')),
-    live && live.kind === 'run' && h('section', { 'data-key': 'output-' + d.id, 'data-output': d.id }),
+    live && live.kind === 'run' && !live.machine && h('section', { 'data-key': 'output-' + d.id, 'data-output': d.id }),
     d.inside.length > 0 && h('section', { 'data-key': 'inside' }, h('h2', {}, 'Started in this run'), runTable(d.inside, link, '')),
   ];
 }
@@ -43,7 +44,7 @@ function timeline(d) {
   const first = Math.min(...parts.map((p) => p.from)), last = Math.max(...parts.map((p) => p.to), first + 1);
   const pos = (t) => 100 * (t - first) / (last - first);
   return [
-    h('div', { class: 'ruler', 'aria-hidden': 'true' }, [0, 0.25, 0.5, 0.75, 1].map((x) => left(h('span', { class: x === 1 ? 'end' : '' }, span((last - first) * x)), 100 * x))),
+    h('div', { class: 'ruler', 'aria-hidden': 'true' }, spans(last - first).filter((ms) => ms <= last - first).map((ms) => left(h('span', { class: ms > 0.95 * (last - first) ? 'end' : '' }, mark(ms)), 100 * ms / (last - first || 1)))),
     h('ol', { class: 'attempts' }, parts.map(({ a, from, begin, end, after, to }) => h('li', { 'data-key': a.attempt + a.timestamp },
       h('div', { class: 'lane', 'aria-hidden': 'true' },
         a.gate_wait_ms > 0 && piece('gate', pos(from), pos(begin), `waited ${span(a.gate_wait_ms)} to start`),

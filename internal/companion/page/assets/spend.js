@@ -24,7 +24,7 @@ export function render(d, { query, link, choices: c }) {
   const series = top.map((key, i) => ({ name: d.by === 'project' ? tail(key) : name(key), color: 'c' + i, values: times.map((t) => of(t, (s) => s.key === key)) }));
   if (rest) series.push({ name: 'others', color: 'c6', values: times.map((t) => of(t, (s) => !top.includes(s.key))) });
   const t = d.total;
-  const groups = [['model', 'model'], ['profile', 'profile'], ['name', 'name'], ['project', 'project'], ...(c ? c.tag_keys : []).map((k) => ['tag.' + k, 'tag ' + k])];
+  const groups = [['model', 'model'], ['profile', 'profile'], ['name', 'name'], ['project', 'project'], ...(c && c.machines.length ? [['machine', 'machine']] : []), ...(c ? c.tag_keys : []).map((k) => ['tag.' + k, 'tag ' + k])];
   return [
     h('h1', {}, 'Spend'),
     filters(query, c, '30d', null, [select('by', 'By', d.by, groups), select('show', 'Show', measure, [['cost', 'cost'], ['tokens', 'tokens']])]),

@@ -46,7 +46,7 @@ type Receiver struct {
 type Refusal struct {
 	Status int         // of HTTP; with gRPC the status is 200, and this is the code of gRPC
 	Header http.Header // or trailers
-	After  bool        // it is taken all the same, and only the answer says otherwise
+	After  bool        // the request is taken, and refused afterwards
 	Hang   bool        // there is no answer
 }
 
@@ -64,6 +64,9 @@ func (r *Receiver) Start() *httptest.Server {
 func (r *Receiver) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	rpc := req.Header.Get("Content-Type") == "application/grpc"
 	body, err := io.ReadAll(req.Body)
+	if err != nil {
+		return // who sends it was killed; it comes again
+	}
 	r.mu.Lock()
 	r.requests++
 	n := r.requests

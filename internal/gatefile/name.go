@@ -1,20 +1,17 @@
-package gate
+// Package gatefile says how the files of gates are named, and how those who need a slot and the member of a fleet speak to each other by files.
+package gatefile
 
 import (
 	"fmt"
 	"hash/fnv"
 	"io"
-	"path/filepath"
 	"runtime"
 	"strings"
 )
 
-// path is the file of a key.
-func (f *Files) path(key string) string { return filepath.Join(f.Dir, fileName(key)+".json") }
-
-// fileName is what the files of a key begin with. A key that is a plain word is its own name; any other has a digest,
+// Name is what the files of a key begin with. A key that is a plain word is its own name; any other has a digest,
 // which also keeps apart what a file system may not, such as upper and lower case.
-func fileName(key string) string {
+func Name(key string) string {
 	name := strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || r == '-' || r == '_' || r == '.' {
 			return r
@@ -38,6 +35,3 @@ func isDevice(name string) bool {
 	}
 	return len(name) == 4 && (strings.HasPrefix(name, "com") || strings.HasPrefix(name, "lpt")) && name[3] >= '0' && name[3] <= '9'
 }
-
-// keyIn is the key as it is written into a file: JSON has only valid UTF-8.
-func keyIn(key string) string { return strings.ToValidUTF8(key, "\uFFFD") }

@@ -1,0 +1,122 @@
+package cli
+
+import (
+	"cmp"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/belay-run/belay/internal/agent"
+	"github.com/belay-run/belay/internal/batch"
+	"github.com/belay-run/belay/internal/courier"
+	"github.com/belay-run/belay/internal/message"
+)
+
+// checkFleet refuses flags that mean nothing for tasks that run elsewhere.
+func (o *batchOptions) checkFleet() error {
+	switch {
+	case !o.fleet && o.dsn != "":
+		return usage(message.Error(message.NeedsFleet("--dsn")), "")
+	case !o.fleet && o.need != "":
+		return usage(message.Error(message.NeedsFleet("--needs")), "")
+	case !o.fleet && o.files != "":
+		return usage(message.Error(message.NeedsFleet("--files")), "")
+	case !knownFiles(o.files):
+		return usage(message.Error(message.FilesUnknown("--files", o.files)), "")
+	}
+	return nil
+}
+
+// notForFleet are flags that concern this process or machine, and those that a job has in fields of its own.
+var notForFleet = []string{"cwd", "profile", "quiet", "verbose", "tag", "name", "timeout", "log-dir", "telemetry"}
+
+// fleetTask is a task as another machine runs it.
+func (r *taskRunner) fleetTask(t *batch.Task, hash batch.Hash, maxCost float64, again bool) (*courier.Task, error) {
+	c, err := r.command(t)
+	if err != nil {
+		return nil, err
+	}
+	job := courier.Job{Args: c.args, Prompt: c.prompt, Env: t.Env, Profile: t.Profile, Flags: map[string]string{}, Tags: map[string]string{}}
+	if job.Profile == "" {
+		job.Profile = r.given["profile"]
+	}
+	pick, err := r.pick(t, c.dir)
+	if err != nil {
+		return nil, err
+	}
+	if pick.By == courier.ByPath {
+		job.Dir, pick = pick.Dir, nil
+	}
+	l, err := r.load(nameOf(c.known))
+	if err != nil {
+		return nil, err
+	}
+	for name, value := range r.given {
+		if !slices.Contains(notForFleet, name) {
+			job.Flags[name] = value
+		}
+	}
+	if r.waits(l.settings) && c.known != nil {
+		job.Flags["max-wait"] = longestWait
+	}
+	if timeout := t.Timeout; timeout > 0 {
+		job.Flags["timeout"] = timeout.String()
+	} else if text, ok := r.given["timeout"]; ok {
+		job.Flags["timeout"] = text
+	}
+	if maxCost > 0 {
+		if _, isAgent := c.known.(agent.Agent); isAgent {
+			job.Flags["max-cost"] = fmt.Sprint(maxCost)
+		}
+	}
+	if name := t.Name; name != "" {
+		job.Flags["name"] = name
+	} else if l.settings.Name != "" {
+		job.Flags["name"] = l.settings.Name
+	}
+	for key, value := range l.settings.Tags {
+		job.Tags[key] = value
+	}
+	for key, value := range t.Tags {
+		job.Tags[key] = value
+	}
+	return &courier.Task{ID: t.ID, Hash: hash.String(), Needs: append(slices.Clone(r.options.needs()), t.Needs...), Again: again, Pick: pick, Job: job}, nil
+}
+
+// knownFiles reports whether a value of --files is valid; empty means the default.
+func knownFiles(by string) bool {
+	return by == "" || by == courier.ByPath || by == courier.ByGit || by == courier.ByArchive
+}
+
+// pick says which files a task needs, and how they get to another machine. By a path, a task that names no directory needs none.
+func (r *taskRunner) pick(t *batch.Task, dir string) (p *courier.Pick, err error) {
+	p = &courier.Pick{By: cmp.Or(t.Files, r.options.files, courier.ByPath), Dir: dir}
+	if p.By != courier.ByPath || dir != "" {
+		p.Dir, err = filepath.Abs(dir)
+	}
+	return p, err
+}
+
+// ownFiles lists the files that the batch writes. They are left out of archives.
+func (r *taskRunner) ownFiles() (paths []string) {
+	for _, path := range append(batch.FilesOf(r.view.results), r.options.outputDir) {
+		if absolute, err := filepath.Abs(path); err == nil && path != "" {
+			paths = append(paths, absolute)
+		}
+	}
+	return paths
+}
+
+// longestWait is how long a job waits for limits unless the user says otherwise: a year.
+const longestWait = "365d"
+
+// needs are the labels that all tasks need.
+func (o *batchOptions) needs() (list []string) {
+	for one := range strings.SplitSeq(o.need, ",") {
+		if one = strings.TrimSpace(one); one != "" {
+			list = append(list, one)
+		}
+	}
+	return list
+}

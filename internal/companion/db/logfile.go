@@ -1,0 +1,78 @@
+package db
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"time"
+)
+
+// LogFile is a file of the log of a state directory, for those who take its lines elsewhere as they stand. It is known by its first line, so that
+// it may be moved.
+type LogFile struct{ *source }
+
+// RawLine is a line of a log as it stands, with its end, and where it begins.
+type RawLine struct {
+	Position int64
+	Text     []byte
+}
+
+// LogFiles are the files of a log, oldest first. Those that have no whole line yet, or are not Belay's own, are left out.
+func LogFiles(dir string) (list []*LogFile, err error) {
+	d := &DB{dir: dir}
+	sources, err := d.sources()
+	for _, s := range sources {
+		list = append(list, &LogFile{s})
+	}
+	return list, err
+}
+
+// Close closes the file.
+func (f *LogFile) Close() error { return f.file.Close() }
+
+// Identity is what the file is known by.
+func (f *LogFile) Identity() string { return f.identity }
+
+// Size is how long it was when it was opened.
+func (f *LogFile) Size() int64 { return f.size }
+
+// Live reports whether lines may still be appended to it.
+func (f *LogFile) Live() bool { return f.live }
+
+// Tail identifies what stands before a position.
+func (f *LogFile) Tail(at int64) (string, error) { return f.tail(at) }
+
+// Lines are the next whole lines, and the position behind them. The last one of a file that is no longer written to may be without an end. A line
+// that is longer than any entry is passed over.
+func (f *LogFile) Lines(from int64) (list []RawLine, to int64, err error) {
+	buf := make([]byte, max(0, min(f.size-from, pieceSize)))
+	n, err := f.file.ReadAt(buf, from)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return nil, from, err
+	}
+	buf = buf[:n]
+	end := bytes.LastIndexByte(buf, '\n') + 1
+	atEnd := from+int64(n) >= f.size
+	switch {
+	case atEnd && f.left():
+		end = n
+	case end == 0 && !atEnd:
+		p, err := f.skip(from)
+		return nil, p.to, err
+	}
+	at := from
+	for text := range bytes.Lines(buf[:end]) {
+		list = append(list, RawLine{at, text})
+		at += int64(len(text))
+	}
+	return list, at, nil
+}
+
+// left reports whether no writer has the file open any more.
+func (f *LogFile) left() bool {
+	if f.live {
+		return false
+	}
+	info, err := f.file.Stat()
+	return err == nil && time.Since(info.ModTime()) >= minLogAge
+}

@@ -1,0 +1,112 @@
+package jobs
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/belay-run/belay/internal/courier"
+)
+
+func TestAllow(t *testing.T) {
+	root := t.TempDir()
+	work, outside := filepath.Join(root, "work"), filepath.Join(root, "outside")
+	for _, dir := range []string{filepath.Join(work, "a"), outside, filepath.Join(root, "work-too")} {
+		os.MkdirAll(dir, 0o700)
+	}
+	os.Symlink(outside, filepath.Join(work, "link"))
+	agent := []string{"claude", "-p"}
+	allow := Allow{Profiles: []string{"claude"}, Roots: []string{work}, Env: []string{"LANG"}}
+	withFiles := Allow{Profiles: []string{"claude"}, Roots: []string{work}, Repositories: []string{"https://example.com/acme/"}, Archives: true}
+	name := strings.Repeat("0123456789abcdef", 4)
+	for name, test := range map[string]struct {
+		allow Allow
+		job   courier.Job
+		want  string // empty if it is allowed
+	}{
+		"nothing by default":       {Allow{}, courier.Job{Args: agent}, "claude is not among"},
+		"a profile":                {allow, courier.Job{Args: agent}, ""},
+		"another command":          {allow, courier.Job{Args: []string{"sh", "-c", "id"}}, "sh is not among"},
+		"another file of the name": {allow, courier.Job{Args: []string{"/tmp/claude", "-p"}}, "/tmp/claude is not among"},
+		"under another name":       {allow, courier.Job{Args: []string{"sh"}, Profile: "claude"}, "sh is not among"},
+		"as another":               {allow, courier.Job{Args: agent, Profile: "generic"}, "claude is not among"},
+		"any command":              {Allow{Profiles: []string{"generic"}}, courier.Job{Args: []string{"sh"}}, ""},
+		"a directory":              {allow, courier.Job{Args: agent, Dir: filepath.Join(work, "a")}, ""},
+		"the root":                 {allow, courier.Job{Args: agent, Dir: work}, ""},
+		"outside":                  {allow, courier.Job{Args: agent, Dir: outside}, "is not in a directory"},
+		"a name that begins so":    {allow, courier.Job{Args: agent, Dir: work + "-too"}, "is not in a directory"},
+		"upward":                   {allow, courier.Job{Args: agent, Dir: work + "/../outside"}, "is not in a directory"},
+		"through a link":           {allow, courier.Job{Args: agent, Dir: filepath.Join(work, "link")}, "is not in a directory"},
+		"relative":                 {allow, courier.Job{Args: agent, Dir: "work"}, "there is no directory"},
+		"a variable":               {allow, courier.Job{Args: agent, Env: map[string]string{"LANG": "C"}}, ""},
+		"another variable":         {allow, courier.Job{Args: agent, Env: map[string]string{"PATH": "/tmp"}}, "jobs may not set PATH"},
+		"a flag":                   {allow, courier.Job{Args: agent, Flags: map[string]string{"timeout": "1m"}}, ""},
+		"another flag":             {allow, courier.Job{Args: agent, Flags: map[string]string{"result-file": "/etc/passwd"}}, "jobs may not set --result-file"},
+		"no command":               {allow, courier.Job{}, "no content"},
+		"an archive":               {withFiles, courier.Job{Args: agent, Files: &courier.Files{Archive: name}}, ""},
+		"no archives":              {allow, courier.Job{Args: agent, Files: &courier.Files{Archive: name}}, "may not bring files"},
+		"another name of a file":   {withFiles, courier.Job{Args: agent, Files: &courier.Files{Archive: "../../" + name[6:]}}, "gone, or were changed"},
+		"an archive and more":      {withFiles, courier.Job{Args: agent, Files: &courier.Files{Archive: name, Dir: "/etc"}}, "gone, or were changed"},
+		"an archive and a path":    {withFiles, courier.Job{Args: agent, Dir: outside, Files: &courier.Files{Archive: name}}, "is not in a directory"},
+		"a commit":                 {withFiles, courier.Job{Args: agent, Files: &courier.Files{Repository: "https://example.com/acme/site", Commit: name}}, ""},
+		"a commit of a shared one": {withFiles, courier.Job{Args: agent, Files: &courier.Files{Repository: work, Commit: name[:40]}}, ""},
+		"another repository":       {withFiles, courier.Job{Args: agent, Files: &courier.Files{Repository: "https://example.com/evil/site", Commit: name}}, "not a repository that jobs may use"},
+		"one outside":              {withFiles, courier.Job{Args: agent, Files: &courier.Files{Repository: outside, Commit: name}}, "not a repository that jobs may use"},
+		"no repositories":          {allow, courier.Job{Args: agent, Files: &courier.Files{Repository: "https://example.com/acme/site", Commit: name}}, "not a repository that jobs may use"},
+		"a program":                {withFiles, courier.Job{Args: agent, Files: &courier.Files{Repository: "ext::sh -c id", Commit: name}}, "is not a repository"},
+		"a revision":               {withFiles, courier.Job{Args: agent, Files: &courier.Files{Repository: "https://example.com/acme/site", Commit: "-f"}}, "not the full name"},
+		"no files":                 {withFiles, courier.Job{Args: agent, Files: &courier.Files{}}, "is not a repository"},
+	} {
+		err := test.allow.check(&test.job)
+		if test.want == "" && err != nil || test.want != "" && (err == nil || !strings.Contains(err.Error(), test.want)) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func TestKey(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "belay", "fleet.key")
+	one, made, err := MakeKey(path)
+	if err != nil || !made {
+		t.Fatal(made, err)
+	}
+	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
+		t.Fatal(info.Mode(), err)
+	}
+	again, made, err := MakeKey(path)
+	if err != nil || made || again.mark != one.mark {
+		t.Fatal(made, err)
+	}
+	other, _, err := MakeKey(filepath.Join(t.TempDir(), "fleet.key"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := "the prompt"
+	sealed, err := one.seal([]byte(text), "batch", "task")
+	if err != nil || strings.Contains(string(sealed), "prompt") {
+		t.Fatal(err, sealed)
+	}
+	if got, err := again.open(sealed, "batch", "task"); err != nil || string(got) != text {
+		t.Error(err, got)
+	}
+	plain, _ := (*Key)(nil).seal([]byte(text), "batch", "task")
+	if got, err := (*Key)(nil).open(plain, "batch", "task"); err != nil || string(got) != text {
+		t.Error(err, got)
+	}
+	damaged := append([]byte{}, sealed...)
+	damaged[len(damaged)-1] ^= 1
+	for name, try := range map[string]func() ([]byte, error){
+		"another key":          func() ([]byte, error) { return other.open(sealed, "batch", "task") },
+		"no key":               func() ([]byte, error) { return (*Key)(nil).open(sealed, "batch", "task") },
+		"the payload of other": func() ([]byte, error) { return one.open(sealed, "batch", "other") },
+		"damaged":              func() ([]byte, error) { return one.open(damaged, "batch", "task") },
+		"not encrypted":        func() ([]byte, error) { return one.open(plain, "batch", "task") },
+		"empty":                func() ([]byte, error) { return one.open(nil, "batch", "task") },
+		"short":                func() ([]byte, error) { return one.open([]byte{sealed[0], 1}, "batch", "task") },
+	} {
+		if got, err := try(); err == nil {
+			t.Errorf("%s: %q", name, got)
+		}
+	}
+}

@@ -1,0 +1,137 @@
+package jobs
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+
+	"github.com/belay-run/belay/internal/courier"
+	"github.com/belay-run/belay/internal/engine"
+	"github.com/belay-run/belay/internal/message"
+)
+
+// attempt is a job that this machine works on.
+type attempt struct {
+	claimed
+	cancel    context.CancelCauseFunc
+	ended     chan struct{} // closed when nothing of it runs any more
+	runID     string        // the mark of what it runs
+	profile   string
+	doing     string
+	cost      float64
+	inSession string // in which its agent works now
+	reported  bool   // its result is on its way
+}
+
+// errNotBegun is in errors of jobs that this machine could not begin: its disk is full, or it cannot get the files. Others may be able to.
+var errNotBegun = errors.New("not begun")
+
+// Why an attempt is stopped.
+var (
+	errLost      = errors.New("another machine works on it")
+	errCancelled = errors.New("its batch was stopped")
+	errLeaving   = errors.New("this machine leaves the fleet")
+)
+
+// work works on a job until its result is on its way, or the job belongs to another machine.
+func (w *Worker) work(ctx context.Context, c claimed) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	a := &attempt{claimed: c, cancel: cancel, ended: make(chan struct{}), runID: engine.NewID()}
+	w.hold(a)
+	drop := true
+	defer func() {
+		if drop {
+			w.drop(a)
+		}
+	}()
+	data, err := w.Key.open(c.payload, c.batch, c.task, c.hash)
+	var job courier.Job
+	if err == nil {
+		err = json.Unmarshal(data, &job)
+	}
+	if err == nil {
+		err = w.Allow.check(&job)
+	}
+	if err != nil {
+		w.refuse(context.WithoutCancel(ctx), a, err)
+		return
+	}
+	w.mu.Lock()
+	a.profile = profileOf(&job)
+	w.mu.Unlock()
+	folder := w.folder(c.fence)
+	outcome, err := w.run(ctx, a, &job, folder)
+	success, resumed := says(outcome)
+	if a.begun == "resumed" && outcome.Result != nil && !resumed {
+		a.begun = "restarted" // the session was gone
+	}
+	if cause := context.Cause(ctx); errors.Is(cause, errLost) {
+		w.Say(message.FleetTooLate(c.task))
+		folder.remove()
+		removeAll(w.place(c.job))
+		return
+	} else if errors.Is(cause, errLeaving) && !success {
+		w.handOver(context.WithoutCancel(ctx), a, folder)
+		return
+	} else if cause != nil {
+		outcome.Cancelled = true
+	} else if errors.Is(err, errNotBegun) {
+		w.refuse(context.WithoutCancel(ctx), a, err)
+		folder.remove()
+		removeAll(w.place(c.job))
+		return
+	}
+	if err != nil {
+		outcome.Error = err.Error()
+	}
+	drop = false
+	w.mu.Lock()
+	a.reported = true
+	w.mu.Unlock()
+	finish := func() {
+		w.deliver(context.WithoutCancel(ctx), a, outcome, folder)
+		w.drop(a)
+	}
+	select {
+	case w.pending <- struct{}{}: // the next job begins meanwhile
+		w.delivered.Go(func() {
+			finish()
+			<-w.pending
+		})
+	default: // PostgreSQL takes its time, or is away
+		finish()
+	}
+}
+
+// hold notes that this machine works on a job, and waits until an earlier attempt of the same job has ended here.
+func (w *Worker) hold(a *attempt) {
+	w.mu.Lock()
+	var earlier []*attempt
+	for _, other := range w.held {
+		if other.job == a.job {
+			earlier = append(earlier, other)
+		}
+	}
+	w.held[a.fence] = a
+	w.mu.Unlock()
+	for _, other := range earlier {
+		other.cancel(errLost)
+		<-other.ended
+	}
+}
+
+// drop notes that this machine does not work on a job any more.
+func (w *Worker) drop(a *attempt) {
+	w.mu.Lock()
+	delete(w.held, a.fence)
+	w.mu.Unlock()
+	close(a.ended)
+}
+
+// fenceOf is the job as this machine works on it now: see [Worker.renew].
+func (w *Worker) fenceOf(a *attempt) fence {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return a.fence
+}

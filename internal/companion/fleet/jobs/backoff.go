@@ -1,0 +1,57 @@
+package jobs
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"sync"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+)
+
+// backOff is how long to wait after so many failures in a row: from 0.1 s up to 5 s, spread so that the machines of a fleet do not come back together.
+func backOff(failures int) time.Duration {
+	d := min(5*time.Second, 100*time.Millisecond<<min(failures-1, 6))
+	return d/2 + rand.N(d/2)
+}
+
+// permanent reports whether trying again is useless, because PostgreSQL has refused the statement.
+func permanent(err error) bool {
+	refused, ok := errors.AsType[*pgconn.PgError](err)
+	if !ok {
+		return errors.Is(err, ErrKey) || errors.Is(err, errPackage)
+	}
+	switch refused.Code[:2] {
+	case "25": // given up on after a silence in a transaction
+		return refused.Code != "25P03"
+	case "08", "40", "53", "57", "58", "55": // connection, rollback, resources, operator, system, lock
+		return false
+	}
+	return true
+}
+
+// sleep waits, and says whether ctx lasts.
+func sleep(ctx context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// await waits until all of a group have ended, or ctx has.
+func await(ctx context.Context, group *sync.WaitGroup) {
+	done := make(chan struct{})
+	go func() {
+		group.Wait()
+		close(done)
+	}()
+	select {
+	case <-done:
+	case <-ctx.Done():
+	}
+}

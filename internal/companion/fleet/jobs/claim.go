@@ -1,0 +1,96 @@
+package jobs
+
+import (
+	"context"
+)
+
+// claimed is a job that this machine has taken.
+type claimed struct {
+	fence
+	batch, task, hash string
+	needs             []string
+	payload           []byte
+	session           string // in which it was begun on this machine; empty if there is none
+	begun             string
+	refusals          int     // of other machines, each of which was an attempt
+	paid              float64 // by earlier attempts
+}
+
+// setBegun sets how the job begins: new, resumed or restarted.
+func (c *claimed) setBegun() {
+	switch c.begun = "new"; {
+	case c.session != "":
+		c.begun = "resumed"
+	case c.tries() > 1:
+		c.begun = "restarted"
+	}
+}
+
+// tries is how many machines have begun the job, this one included. One that has refused it has not.
+func (c *claimed) tries() int { return c.attempt - c.refusals }
+
+// claim is the answer to a wish to take a job.
+type claim struct {
+	claimed
+	taken   bool
+	refused bool // this machine has refused it before
+}
+
+type claimWish struct {
+	fence
+	river int64
+}
+
+// claim takes a job, if it is still to be had. It waits while PostgreSQL is away; ok is false if ctx has ended before.
+func (c *clerk) claim(ctx context.Context, f fence, river int64) (got claim, ok bool) {
+	w := wish[claimWish, claim]{claimWish{f, river}, make(chan claim, 1)}
+	c.mu.Lock()
+	c.claims = append(c.claims, w)
+	c.mu.Unlock()
+	c.poke()
+	select {
+	case got = <-w.answer:
+		return got, true
+	case <-ctx.Done():
+		return got, false
+	}
+}
+
+// makeClaims takes jobs. One that this machine has taken by the same job of River already is taken again: the answer was lost.
+func (c *clerk) makeClaims(ctx context.Context, list []wish[claimWish, claim]) ([]claim, error) {
+	ctx, cancel := context.WithTimeout(ctx, statementTime)
+	defer cancel()
+	ids, attempts, rivers := make([]int64, len(list)), make([]int, len(list)), make([]int64, len(list))
+	got := make([]claim, len(list))
+	at := map[fence]int{}
+	for i, w := range list {
+		ids[i], attempts[i], rivers[i] = w.question.job, w.question.attempt, w.question.river
+		at[w.question.fence] = i
+		got[i].fence = w.question.fence
+	}
+	rows, err := c.store.Pool.Query(ctx, `
+with taken as (
+	update belay.job j set state = 'running', machine = $1, river = u.river, lease = now() + $5, started = now(), doing = '',
+		session = case when j.session_machine = $1 then j.session end
+	from unnest($2::bigint[], $3::integer[], $4::bigint[]) u(id, attempt, river)
+	where j.id = u.id and j.attempt = u.attempt and not $1 = any(j.refused) and (j.state = 'ready' or j.state = 'running' and j.machine = $1 and j.river = u.river)
+	returning j.id, j.attempt, j.batch, j.task, j.hash, j.needs, j.payload, j.session, j.cost, cardinality(j.refused) refusals
+)
+select id, attempt, true, batch, task, hash, needs, payload, coalesce(session, ''), cost, refusals from taken
+union all
+select j.id, j.attempt, false, '', '', '', '{}', null, '', 0, 0 from belay.job j join unnest($2::bigint[], $3::integer[]) u(id, attempt) on j.id = u.id and j.attempt = u.attempt
+where j.state = 'ready' and $1 = any(j.refused)`, c.machine, ids, attempts, rivers, paced(leaseTime))
+	if err != nil {
+		return nil, err
+	}
+	for rows.Next() {
+		var one claim
+		if err := rows.Scan(&one.job, &one.attempt, &one.taken, &one.batch, &one.task, &one.hash, &one.needs, &one.payload, &one.session, &one.paid, &one.refusals); err != nil {
+			return nil, err
+		}
+		one.refused = !one.taken
+		one.setBegun()
+		got[at[one.fence]] = one
+	}
+	return got, rows.Err()
+}

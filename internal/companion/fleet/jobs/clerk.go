@@ -1,0 +1,122 @@
+package jobs
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/belay-run/belay/internal/companion/fleet/store"
+)
+
+// fence names a job as one machine works on it.
+type fence struct {
+	job     int64
+	attempt int
+}
+
+// clerk makes statements about the jobs of one machine, one after the other: each for everything that has come while the one before was made.
+// So two of them never wait for each other's rows. While PostgreSQL is away they wait, and are made when it is back. A machine has two: one takes jobs
+// and renews leases, the other reports.
+type clerk struct {
+	store   *store.Store
+	machine string
+	// away is told when PostgreSQL cannot be reached, and with nil when it can again.
+	away func(error)
+
+	mu      sync.Mutex
+	claims  []wish[claimWish, claim]
+	reports []wish[report, bool]
+	wake    chan struct{}
+}
+
+// wish is a question for PostgreSQL, and where the answer goes.
+type wish[Q, A any] struct {
+	question Q
+	answer   chan A
+}
+
+func newClerk(s *store.Store, machine string, away func(error)) *clerk {
+	return &clerk{store: s, machine: machine, away: away, wake: make(chan struct{}, 1)}
+}
+
+func (c *clerk) poke() {
+	select {
+	case c.wake <- struct{}{}:
+	default:
+	}
+}
+
+// run makes statements until ctx ends, and calls renew at the start and at each tick.
+func (c *clerk) run(ctx context.Context, tick <-chan time.Time, renew func(context.Context) error) {
+	failures := 0
+	for due := true; ; {
+		c.mu.Lock()
+		claims, reports := c.claims, c.reports
+		c.claims, c.reports = nil, nil
+		c.mu.Unlock()
+		err := c.make(ctx, &claims, &reports)
+		if err == nil && due {
+			if err = renew(ctx); err == nil {
+				due = false
+			}
+		}
+		if err != nil {
+			c.mu.Lock() // what was not made comes first
+			c.claims, c.reports = append(claims, c.claims...), append(reports, c.reports...)
+			c.mu.Unlock()
+			if ctx.Err() != nil {
+				return
+			}
+			if failures++; failures > 1 {
+				c.away(err)
+			}
+			if !sleep(ctx, backOff(failures)) {
+				return
+			}
+			continue
+		}
+		if failures > 0 {
+			failures = 0
+			c.away(nil)
+		}
+		c.mu.Lock()
+		idle := len(c.claims)+len(c.reports) == 0
+		c.mu.Unlock()
+		if !idle {
+			continue
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-c.wake:
+		case <-tick:
+			due = true
+		}
+	}
+}
+
+// make makes the statements for what has come. What is made is taken off the lists.
+func (c *clerk) make(ctx context.Context, claims *[]wish[claimWish, claim], reports *[]wish[report, bool]) error {
+	for len(*reports) > 0 {
+		some := (*reports)[:together(*reports)]
+		accepted, err := c.makeReports(ctx, some)
+		if err != nil {
+			return err
+		}
+		for i, w := range some {
+			w.answer <- accepted[i]
+		}
+		*reports = (*reports)[len(some):]
+	}
+	if len(*claims) > 0 {
+		got, err := c.makeClaims(ctx, *claims)
+		if err != nil {
+			return err
+		}
+		for i, w := range *claims {
+			w.answer <- got[i]
+		}
+		*claims = nil
+	}
+	return nil
+}

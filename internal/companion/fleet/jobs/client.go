@@ -1,0 +1,250 @@
+package jobs
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strconv"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/riverqueue/river"
+
+	"github.com/belay-run/belay/internal/companion/fleet/store"
+	"github.com/belay-run/belay/internal/courier"
+	"github.com/belay-run/belay/internal/message"
+)
+
+// Client submits the tasks of one batch and gets their results.
+type Client struct {
+	Store *store.Store
+	Batch string
+	Key   *Key // nil where the fleet encrypts nothing
+
+	queue    *river.Client[pgx.Tx]
+	packages packages
+}
+
+// Submit puts tasks into the fleet, all or none of them. A task that is there already stays as it is, unless it is to run again and has a result.
+func (c *Client) Submit(ctx context.Context, tasks []*courier.Task) (err error) {
+	var ids, hashes []string
+	var payloads [][]byte
+	var needs []string // as JSON: PostgreSQL has no lists of lists of different lengths
+	var again []bool
+	var archives []*string
+	size := c.packages.size
+	for _, t := range tasks {
+		data, err := json.Marshal(&t.Job)
+		if err != nil {
+			return err
+		}
+		sealed, err := c.Key.seal(data, c.Batch, t.ID, t.Hash)
+		if err != nil {
+			return err
+		}
+		list, err := json.Marshal(append([]string{}, normal(t.Needs)...))
+		if err != nil {
+			return err
+		}
+		ids, hashes, payloads, needs, again = append(ids, t.ID), append(hashes, t.Hash), append(payloads, sealed), append(needs, string(list)), append(again, t.Again)
+		size += int64(len(sealed))
+		var archive *string
+		if f := t.Job.Files; f != nil && f.Archive != "" {
+			archive = &f.Archive
+		}
+		archives = append(archives, archive)
+	}
+	most := sendTime(size)
+	ctx, cancel := context.WithTimeout(ctx, most)
+	defer cancel()
+	err = pgx.BeginFunc(ctx, c.Store.Pool, func(tx pgx.Tx) error {
+		// Until all of a statement has arrived, PostgreSQL takes the connection for a silent one.
+		if _, err := tx.Exec(ctx, "select set_config('idle_in_transaction_session_timeout', $1, true)", strconv.FormatInt(most.Milliseconds(), 10)); err != nil {
+			return err
+		}
+		if _, err := tx.Exec(ctx, store.TouchBatch, c.Batch); err != nil {
+			return err
+		}
+		if err := c.submitArchives(ctx, tx, tasks); err != nil {
+			return err
+		}
+		rows, err := tx.Query(ctx, `
+insert into belay.job as j (batch, task, hash, needs, payload, archive)
+select $1, u.task, u.hash, array(select jsonb_array_elements_text(u.needs::jsonb)), u.payload, u.archive
+from unnest($2::text[], $3::text[], $4::text[], $5::bytea[], $6::boolean[], $7::text[]) with ordinality u(task, hash, needs, payload, again, archive, n) order by n
+on conflict (batch, task, hash) do update set state = 'ready', attempt = j.attempt + 1, payload = excluded.payload, archive = excluded.archive, needs = excluded.needs, result = null, ended = null,
+	machine = null, session = null, cancelled = false, refused = '{}', refusal = '', doing = '', cost = 0, created = now()
+where j.state = 'over' and (excluded.hash, excluded.task) in (select u.hash, u.task from unnest($2::text[], $3::text[], $6::boolean[]) u(task, hash, again) where u.again)
+returning j.id, j.attempt, j.needs`, c.Batch, ids, hashes, needs, payloads, again, archives)
+		if err != nil {
+			return err
+		}
+		var refs []reference
+		for rows.Next() {
+			var ref reference
+			if err := rows.Scan(&ref.Job, &ref.Attempt, &ref.needs); err != nil {
+				return err
+			}
+			refs = append(refs, ref)
+		}
+		if err := rows.Err(); err != nil {
+			return err
+		}
+		return enqueue(ctx, tx, refs)
+	})
+	return c.Store.Trouble(err)
+}
+
+// Results returns results that are there, and not among those that were seen; at most limit of them.
+func (c *Client) Results(ctx context.Context, seen []int64, limit int) ([]courier.Result, error) {
+	ctx, cancel := context.WithTimeout(ctx, statementTime)
+	defer cancel()
+	rows, err := c.Store.Pool.Query(ctx, `select id, task, hash, attempt - cardinality(refused), coalesce(machine, ''), result from belay.job
+where batch = $1 and state = 'over' and id <> all($2) order by ended limit $3`, c.Batch, append([]int64{}, seen...), limit)
+	if err != nil {
+		return nil, c.Store.Trouble(err)
+	}
+	list, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (r courier.Result, err error) {
+		var sealed []byte
+		if err = row.Scan(&r.ID, &r.Task, &r.Hash, &r.Attempt, &r.Machine, &sealed); err != nil {
+			return r, err
+		}
+		data, err := c.Key.open(sealed, c.Batch, r.Task, r.Hash)
+		if err == nil {
+			err = json.Unmarshal(data, &r.Outcome)
+		}
+		if err != nil { // it stays so, and the others must not wait for it
+			r.Outcome = courier.Outcome{Machine: r.Machine, Attempt: r.Attempt, Error: message.FleetResultUnreadable(err)}
+		}
+		return r, nil
+	})
+	return list, c.Store.Trouble(err)
+}
+
+// Count is how many jobs of the batch are there.
+func (c *Client) Count(ctx context.Context) (n int, err error) {
+	ctx, cancel := context.WithTimeout(ctx, statementTime)
+	defer cancel()
+	err = c.Store.Pool.QueryRow(ctx, "select count(*) from belay.job where batch = $1", c.Batch).Scan(&n)
+	return n, c.Store.Trouble(err)
+}
+
+// Tasks are the ids of the tasks whose jobs are there.
+func (c *Client) Tasks(ctx context.Context) (map[string]bool, error) {
+	ctx, cancel := context.WithTimeout(ctx, statementTime)
+	defer cancel()
+	rows, err := c.Store.Pool.Query(ctx, "select task from belay.job where batch = $1", c.Batch)
+	if err != nil {
+		return nil, c.Store.Trouble(err)
+	}
+	there := map[string]bool{}
+	var id string
+	_, err = pgx.ForEachRow(rows, []any{&id}, func() error {
+		there[id] = true
+		return nil
+	})
+	return there, c.Store.Trouble(err)
+}
+
+// Taken forgets jobs whose results the submitter has written down, also if PostgreSQL has lost meanwhile that they were over.
+func (c *Client) Taken(ctx context.Context, ids []int64) error {
+	return c.exec(ctx, "delete from belay.job where batch = $1 and id = any($2)", c.Batch, ids)
+}
+
+// DropArchives deletes the archives of the batch that no job needs. Before its end the next task may need them again.
+func (c *Client) DropArchives(ctx context.Context) error {
+	return c.exec(ctx, store.DropArchives, c.Batch)
+}
+
+// Running says what machines work on.
+func (c *Client) Running(ctx context.Context) ([]courier.Running, error) {
+	ctx, cancel := context.WithTimeout(ctx, statementTime)
+	defer cancel()
+	rows, err := c.Store.Pool.Query(ctx, "select task, coalesce(machine, ''), doing, cost, river is null from belay.job where batch = $1 and state = 'running' order by started limit 1000", c.Batch)
+	if err != nil {
+		return nil, c.Store.Trouble(err)
+	}
+	list, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (r courier.Running, err error) {
+		var kept bool
+		if err = row.Scan(&r.Task, &r.Machine, &r.Doing, &r.Cost, &kept); kept {
+			r.Doing = message.FleetKept()
+		}
+		return r, err
+	})
+	return list, c.Store.Trouble(err)
+}
+
+// Touch says that the submitter is still there.
+func (c *Client) Touch(ctx context.Context) error { return c.exec(ctx, store.TouchBatch, c.Batch) }
+
+// Withdraw takes back the jobs that no machine works on, and says which. What River still has of them refers to nothing.
+func (c *Client) Withdraw(ctx context.Context) ([]string, error) {
+	ctx, cancel := context.WithTimeout(ctx, statementTime)
+	defer cancel()
+	rows, err := c.Store.Pool.Query(ctx, "delete from belay.job where batch = $1 and (state = 'ready' or state = 'running' and river is null) returning task", c.Batch)
+	if err != nil {
+		return nil, c.Store.Trouble(err)
+	}
+	list, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	if err == nil && len(list) > 0 {
+		_, err = c.Store.Pool.Exec(ctx, store.DropArchives, c.Batch)
+	}
+	return list, c.Store.Trouble(err)
+}
+
+// Cancel stops the jobs that machines work on. Each of them reports that it was.
+func (c *Client) Cancel(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, statementTime)
+	defer cancel()
+	rows, err := c.Store.Pool.Query(ctx, "update belay.job set cancelled = true where batch = $1 and state = 'running' and not cancelled returning coalesce(river, 0)", c.Batch)
+	if err != nil {
+		return c.Store.Trouble(err)
+	}
+	list, err := pgx.CollectRows(rows, pgx.RowTo[int64])
+	if err != nil {
+		return c.Store.Trouble(err)
+	}
+	if c.queue == nil {
+		if c.queue, err = inserter(c.Store.Pool); err != nil {
+			return err
+		}
+	}
+	for _, id := range list { // this tells the machine at once; else it would notice when it renews its lease
+		if _, err := c.queue.JobCancel(ctx, id); err != nil && !errors.Is(err, river.ErrNotFound) {
+			return c.Store.Trouble(err)
+		}
+	}
+	return nil
+}
+
+// Wait waits until there may be new results, at most for a time. conn listens for them; it is nil until the first call.
+func (c *Client) Wait(ctx context.Context, conn **pgx.Conn, most time.Duration) error {
+	ctx, cancel := context.WithTimeout(ctx, most)
+	defer cancel()
+	if *conn == nil {
+		listener, err := c.Store.Listener(ctx)
+		if err != nil {
+			return err
+		}
+		if _, err := listener.Exec(ctx, "listen "+channel(c.Batch)); err != nil {
+			listener.Close(context.WithoutCancel(ctx))
+			return c.Store.Trouble(err)
+		}
+		*conn = listener
+		return nil // what came before was not heard
+	}
+	_, err := (*conn).WaitForNotification(ctx)
+	if err == nil || ctx.Err() != nil && !(*conn).IsClosed() {
+		return nil
+	}
+	(*conn).Close(context.WithoutCancel(ctx))
+	*conn = nil
+	return c.Store.Trouble(err)
+}
+
+func (c *Client) exec(ctx context.Context, sql string, args ...any) error {
+	ctx, cancel := context.WithTimeout(ctx, statementTime)
+	defer cancel()
+	_, err := c.Store.Pool.Exec(ctx, sql, args...)
+	return c.Store.Trouble(err)
+}

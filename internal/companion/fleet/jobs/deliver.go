@@ -1,0 +1,73 @@
+package jobs
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"github.com/belay-run/belay/internal/courier"
+	"github.com/belay-run/belay/internal/message"
+)
+
+// refuse leaves a job to other machines. If none of them runs it, why is its result.
+func (w *Worker) refuse(ctx context.Context, a *attempt, why error) {
+	w.Say(message.FleetJobRefused(a.task, why))
+	data, err := json.Marshal(&courier.Outcome{Error: message.FleetRefusedByAll(why.Error()), Begun: a.begun})
+	if err == nil {
+		data, err = w.Key.seal(data, a.batch, a.task, a.hash)
+	}
+	if err == nil {
+		w.reporter.report(ctx, report{fence: w.fenceOf(a), refusal: why.Error(), ifNone: data})
+	}
+}
+
+// handOver gives back a job that this machine has not finished, because it leaves. If it may come back, a session that was begun waits for it.
+func (w *Worker) handOver(ctx context.Context, a *attempt, folder folder) {
+	r := report{fence: w.fenceOf(a)}
+	w.mu.Lock()
+	if !w.drained {
+		r.session = a.inSession
+	}
+	w.mu.Unlock()
+	w.reporter.report(ctx, r)
+	folder.remove()
+	if r.session == "" {
+		removeAll(w.place(a.job))
+	}
+}
+
+// keepAfter is how long PostgreSQL may take to get a result before it is kept on disk. A worker that is killed within that time has its job run again.
+const keepAfter = 100 * time.Millisecond
+
+// deliver reports a result. It waits while PostgreSQL is away; the result is on disk meanwhile.
+func (w *Worker) deliver(ctx context.Context, a *attempt, outcome *courier.Outcome, folder folder) {
+	f := w.fenceOf(a)
+	folder = folder.move(w.folder(f))
+	outcome.Machine, outcome.Attempt, outcome.Begun, outcome.Paid = w.Machine, f.attempt-a.refusals, a.begun, a.paid
+	removeAll(w.place(a.job))
+	data, err := json.Marshal(outcome)
+	if err == nil {
+		data, err = w.Key.seal(data, a.batch, a.task, a.hash)
+	}
+	if err == nil {
+		// Writing a file costs as much as the whole report, and most answers come before one is needed.
+		kept := make(chan struct{})
+		late := time.AfterFunc(keepAfter, func() {
+			defer close(kept)
+			if err := folder.keep(data); err != nil {
+				w.Say(message.FleetResultNotKept(a.task, err))
+			}
+		})
+		accepted, ok := w.reporter.report(ctx, report{fence: f, result: data})
+		if !late.Stop() {
+			<-kept
+		}
+		if !ok {
+			return // the next start delivers it
+		}
+		if !accepted {
+			w.Say(message.FleetTooLate(a.task))
+		}
+	}
+	folder.remove()
+}

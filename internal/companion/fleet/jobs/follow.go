@@ -1,0 +1,321 @@
+package jobs
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/belay-run/belay/internal/courier"
+	"github.com/belay-run/belay/internal/message"
+)
+
+const (
+	// lookEvery is how often the submitter is told what machines work on. It also finds results whose notification was missed.
+	lookEvery = 2 * time.Second
+	// forgetAfter is how long a result stays in PostgreSQL after it was written down, so that by then it is on the submitter's disk.
+	forgetAfter = 3 * time.Second
+	// resultsAtOnce is how many results are fetched at a time.
+	resultsAtOnce = 200
+	// touchEvery is how often the submitter says that it is still there, so that its jobs are kept.
+	touchEvery = time.Minute
+)
+
+// follower serves one submitter.
+type follower struct {
+	client *Client
+	out    *json.Encoder
+	flush  *bufio.Writer
+
+	tasks    []*courier.Task // to be submitted
+	picks    map[courier.Pick]picked
+	except   []string            // is not packed
+	began    bool                // tasks were submitted
+	expected map[string]bool     // ids of tasks that were, and have no result yet
+	seen     map[int64]bool      // results that were passed on
+	taken    map[int64]time.Time // that were written down
+	touched  time.Time           // when the batch was last touched
+	stopping bool                // jobs are withdrawn as they come back
+	cancels  bool
+	away     bool
+	failures int
+	short    int   // how often in a row jobs were missing
+	lost     error // once they are for good
+	looks    int
+	waiting  map[string]bool // needs that no machine has, as far as was said
+}
+
+// Follow carries orders to the fleet and reports back, until orders end. If they end because the submitter was killed, its jobs continue.
+func Follow(ctx context.Context, client *Client, orders io.Reader, reports io.Writer) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer client.packages.remove()
+	flush := bufio.NewWriter(reports)
+	f := &follower{client: client, flush: flush, out: json.NewEncoder(flush), picks: map[courier.Pick]picked{}, expected: map[string]bool{}, seen: map[int64]bool{}, taken: map[int64]time.Time{}}
+	incoming, broken := make(chan courier.Order), make(chan error, 1)
+	go func() {
+		in := json.NewDecoder(bufio.NewReaderSize(orders, 1<<20))
+		for {
+			var o courier.Order
+			if err := in.Decode(&o); err != nil {
+				broken <- err
+				return
+			}
+			select {
+			case incoming <- o:
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+	news := make(chan struct{}, 1)
+	look := time.NewTicker(lookEvery)
+	defer look.Stop()
+	listening := false
+	for {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case err := <-broken:
+			f.forget(ctx, true)
+			if client.Batch != "" {
+				client.DropArchives(ctx) // or a worker does
+			}
+			if errors.Is(err, io.EOF) {
+				err = nil
+			}
+			return err
+		case o := <-incoming:
+			if o.Batch != "" {
+				client.Batch, f.except = o.Batch, o.Except
+				if !listening {
+					listening = true
+					go f.listen(ctx, news)
+				}
+				continue
+			}
+			if err := f.obey(ctx, o); err != nil {
+				return err
+			}
+		case <-news:
+			f.results(ctx)
+		case <-look.C:
+			f.look(ctx)
+			if f.lost != nil {
+				f.out.Encode(courier.Report{Failed: f.lost.Error()})
+				f.flush.Flush()
+				return f.lost
+			}
+		}
+		if err := flush.Flush(); err != nil {
+			return err
+		}
+	}
+}
+
+// listen signals news when there may be results.
+func (f *follower) listen(ctx context.Context, news chan<- struct{}) {
+	var conn *pgx.Conn
+	failures := 0
+	for ctx.Err() == nil {
+		if err := f.client.Wait(ctx, &conn, time.Minute); err != nil {
+			failures++
+			sleep(ctx, backOff(failures))
+			continue
+		}
+		failures = 0
+		select {
+		case news <- struct{}{}:
+		default:
+		}
+	}
+	if conn != nil {
+		conn.Close(context.WithoutCancel(ctx))
+	}
+}
+
+// obey carries out an order. An error ends the batch.
+func (f *follower) obey(ctx context.Context, o courier.Order) error {
+	switch {
+	case o.Task != nil:
+		f.tasks = append(f.tasks, o.Task)
+	case o.Submit:
+		if err := f.pick(ctx); err != nil {
+			f.tasks = nil
+			f.out.Encode(courier.Report{Refused: err.Error()})
+			return ctx.Err()
+		}
+		for {
+			// A result that was written down goes first: a task that runs again has the same row.
+			err := f.forget(ctx, true)
+			if err == nil {
+				err = f.client.Submit(ctx, f.tasks)
+			}
+			if f.tell(err) {
+				break
+			}
+			if ctx.Err() != nil || permanent(err) {
+				f.out.Encode(courier.Report{Failed: err.Error()})
+				f.flush.Flush()
+				return err
+			}
+			f.flush.Flush()
+			if !sleep(ctx, backOff(f.failures)) {
+				return ctx.Err()
+			}
+		}
+		for _, t := range f.tasks {
+			f.expected[t.ID] = true
+		}
+		f.tasks, f.began = nil, true
+		f.out.Encode(courier.Report{Submitted: true})
+		f.results(ctx)
+	case len(o.Taken) > 0:
+		for _, id := range o.Taken {
+			f.taken[id] = time.Now()
+		}
+	case o.Withdraw || o.Cancel:
+		f.stopping = true
+		f.cancels = f.cancels || o.Cancel
+		f.withdraw(ctx)
+	}
+	return nil
+}
+
+// tell says once that PostgreSQL is away, and once that it is back. It reports whether there is no error.
+func (f *follower) tell(err error) bool {
+	if err == nil {
+		if f.failures = 0; f.away {
+			f.away = false
+			f.out.Encode(courier.Report{Say: message.FleetJobsBack()})
+		}
+		return true
+	}
+	if f.failures++; f.failures > 1 && !f.away {
+		f.away = true
+		f.out.Encode(courier.Report{Say: message.FleetSubmitterAway(err)})
+	}
+	return false
+}
+
+// withdraw takes back what no machine works on, and stops the rest if that is wanted.
+func (f *follower) withdraw(ctx context.Context) {
+	list, err := f.client.Withdraw(ctx)
+	if f.tell(err) && len(list) > 0 {
+		for _, id := range list {
+			delete(f.expected, id)
+		}
+		f.out.Encode(courier.Report{Withdrawn: list})
+	}
+	if f.cancels {
+		f.tell(f.client.Cancel(ctx))
+	}
+}
+
+// look does what is due every lookEvery.
+func (f *follower) look(ctx context.Context) {
+	f.results(ctx)
+	if f.stopping {
+		f.withdraw(ctx)
+	}
+	if list, err := f.client.Running(ctx); f.tell(err) {
+		f.out.Encode(courier.Report{Running: &list})
+	}
+	f.sayWaiting(ctx)
+	if time.Since(f.touched) > touchEvery && f.client.Batch != "" && f.tell(f.client.Touch(ctx)) {
+		f.touched = time.Now()
+	}
+	f.tell(f.forget(ctx, false))
+	if f.looks%countEvery == 1 {
+		f.count(ctx)
+	}
+}
+
+// countEvery is how often the submitter checks that all its jobs are still there, as a multiple of lookEvery.
+const countEvery = 5
+
+// count notes whether PostgreSQL has lost jobs, because it was restored from an older copy. It takes two counts in a row: during one, results may come in.
+func (f *follower) count(ctx context.Context) {
+	there, err := f.client.Count(ctx)
+	if !f.tell(err) {
+		return
+	}
+	if there >= len(f.expected) {
+		f.short = 0
+		return
+	}
+	if f.stopping {
+		f.withdrawn(ctx)
+		return
+	}
+	if f.short++; f.short > 1 {
+		f.lost = message.Error(message.FleetJobsLost(len(f.expected) - there))
+	}
+}
+
+// withdrawn reports the jobs that are not there any more as withdrawn. The answer in which PostgreSQL named them was lost.
+func (f *follower) withdrawn(ctx context.Context) {
+	there, err := f.client.Tasks(ctx)
+	if !f.tell(err) {
+		return
+	}
+	var gone []string
+	for id := range f.expected {
+		if !there[id] {
+			gone = append(gone, id)
+			delete(f.expected, id)
+		}
+	}
+	if len(gone) > 0 {
+		f.out.Encode(courier.Report{Withdrawn: gone})
+	}
+}
+
+// results passes on the results that are there.
+func (f *follower) results(ctx context.Context) {
+	for {
+		seen := make([]int64, 0, len(f.seen))
+		for id := range f.seen {
+			seen = append(seen, id)
+		}
+		list, err := f.client.Results(ctx, seen, resultsAtOnce)
+		if !f.tell(err) {
+			return
+		}
+		for i := range list {
+			r := &list[i]
+			f.seen[r.ID] = true
+			delete(f.expected, r.Task) // it may be of an earlier start of the batch: the submitter knows whether it has written it down
+			f.out.Encode(courier.Report{Result: r})
+		}
+		if len(list) < resultsAtOnce {
+			return
+		}
+		f.flush.Flush()
+	}
+}
+
+// forget deletes results that were written down: all, or those that have been for a while.
+func (f *follower) forget(ctx context.Context, all bool) error {
+	var ids []int64
+	for id, at := range f.taken {
+		if all || time.Since(at) > forgetAfter {
+			ids = append(ids, id)
+		}
+	}
+	if len(ids) == 0 {
+		return nil
+	}
+	if err := f.client.Taken(ctx, ids); err != nil {
+		return err
+	}
+	for _, id := range ids {
+		delete(f.taken, id)
+		delete(f.seen, id)
+	}
+	return nil
+}

@@ -1,0 +1,130 @@
+//go:build unix
+
+package jobs
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/belay-run/belay/internal/companion/fleet/fleettest"
+	"github.com/belay-run/belay/internal/companion/fleet/store"
+	"github.com/belay-run/belay/internal/courier"
+)
+
+// desk is a submitter of one batch, and what it was told.
+type desk struct {
+	*follower
+	t    *testing.T
+	told bytes.Buffer
+}
+
+// connect connects to the fleet of a database.
+func connect(t *testing.T, dsn string) *store.Store {
+	t.Helper()
+	address, err := store.ParseAddress(dsn, func(string) string { return "" })
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := store.Connect(t.Context(), address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(s.Close)
+	return s
+}
+
+func newDesk(t *testing.T) *desk {
+	t.Helper()
+	s := connect(t, fleettest.Database(t))
+	d := &desk{t: t}
+	flush := bufio.NewWriter(&d.told)
+	d.follower = &follower{client: &Client{Store: s, Batch: "b"}, flush: flush, out: json.NewEncoder(flush), picks: map[courier.Pick]picked{}, expected: map[string]bool{}, seen: map[int64]bool{},
+		taken: map[int64]time.Time{}}
+	return d
+}
+
+// submit submits tasks by their ids.
+func (d *desk) submit(again bool, ids ...string) {
+	d.t.Helper()
+	for _, id := range ids {
+		d.tasks = append(d.tasks, &courier.Task{ID: id, Hash: "h", Again: again, Job: courier.Job{Args: []string{"true"}}})
+	}
+	if err := d.obey(d.t.Context(), courier.Order{Submit: true}); err != nil {
+		d.t.Fatal(err)
+	}
+}
+
+func (d *desk) sql(statement string, args ...any) {
+	d.t.Helper()
+	if _, err := d.client.Store.Pool.Exec(d.t.Context(), statement, args...); err != nil {
+		d.t.Fatal(err)
+	}
+}
+
+func (d *desk) reports() string {
+	d.flush.Flush()
+	return d.told.String()
+}
+
+// A result that cannot be read is that of one task. The others had waited for it, with PostgreSQL said to be away.
+func TestFollow_UnreadableResult(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	d.submit(false, "a", "b")
+	good, err := d.client.Key.seal([]byte(`{"machine":"bee"}`), "b", "b", "h")
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.sql("update belay.job set state = 'over', ended = now(), payload = null, result = case when task = 'a' then '\\x00'::bytea else $1 end", good)
+	d.results(t.Context())
+	said := d.reports()
+	if !strings.Contains(said, `"task":"a","hash":"h","attempt":1,"error":"cannot read the result: the job was encrypted with another key`) || !strings.Contains(said, `"task":"b","hash":"h","machine":"bee"`) {
+		t.Error(said)
+	}
+}
+
+// A task that runs again has the row of its first result. While that cannot be deleted, nothing is submitted: it would be deleted later, with the task at work.
+func TestFollow_RunsAgain(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	d.submit(false, "a")
+	d.sql("update belay.job set state = 'over', ended = now(), result = 'p{}'::bytea")
+	d.results(t.Context())
+	for id := range d.seen {
+		d.taken[id] = time.Now()
+	}
+	d.sql(`create function belay.busy() returns trigger language plpgsql as $$ begin raise exception 'busy' using errcode = '40001'; end $$;
+create trigger busy before delete on belay.job for each row execute function belay.busy()`)
+	time.AfterFunc(500*time.Millisecond, func() { d.client.Store.Pool.Exec(context.Background(), "drop trigger busy on belay.job") })
+	d.submit(true, "a")
+	if err := d.forget(t.Context(), true); err != nil {
+		t.Fatal(err)
+	}
+	if n, err := d.client.Count(t.Context()); err != nil || n != 1 {
+		t.Errorf("%d jobs, %v: %s", n, err, d.reports())
+	}
+}
+
+// The answer that names the withdrawn jobs is lost with the connection. They are withdrawn even so, and not lost.
+func TestFollow_AnswerToWithdrawLost(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	d.submit(false, "a", "b")
+	d.sql("update belay.job set state = 'running', river = 1, machine = 'bee' where task = 'b'")
+	if _, err := d.client.Withdraw(t.Context()); err != nil { // by the one whose answer was lost
+		t.Fatal(err)
+	}
+	if err := d.obey(t.Context(), courier.Order{Withdraw: true}); err != nil {
+		t.Fatal(err)
+	}
+	d.count(t.Context())
+	d.count(t.Context())
+	if said := d.reports(); d.lost != nil || !strings.Contains(said, `{"withdrawn":["a"]}`) || len(d.expected) != 1 {
+		t.Errorf("%v, %v: %s", d.lost, d.expected, said)
+	}
+}

@@ -1,0 +1,104 @@
+package jobs
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"io/fs"
+	"path/filepath"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/belay-run/belay/internal/atomicfile"
+	"github.com/belay-run/belay/internal/companion/fleet/store"
+	"github.com/belay-run/belay/internal/message"
+	"github.com/belay-run/belay/internal/safefile"
+)
+
+// notEncrypted is what stands in place of the key's fingerprint where jobs are not encrypted.
+const notEncrypted = "plain"
+
+// ReadKey reads a key file: 64 hexadecimal digits. A file that others may read is refused.
+func ReadKey(path string) (*Key, error) {
+	data, err := safefile.ReadOwn(path, 1<<10)
+	if err != nil {
+		return nil, err
+	}
+	secret, err := hex.DecodeString(strings.TrimSpace(string(data)))
+	if err != nil || len(secret) != keySize {
+		return nil, message.Error(message.FleetBadKey(path))
+	}
+	return newKey(secret)
+}
+
+// MakeKey reads a key file, or makes it.
+func MakeKey(path string) (k *Key, made bool, err error) {
+	k, err = ReadKey(path)
+	if !errors.Is(err, fs.ErrNotExist) {
+		return k, false, err
+	}
+	secret := make([]byte, keySize)
+	rand.Read(secret) // it never fails
+	if err := safefile.MakeOwnDir(filepath.Dir(path)); err != nil {
+		return nil, false, err
+	}
+	if err := atomicfile.Write(path, ".fleet-*", []byte(hex.EncodeToString(secret)+"\n")); err != nil {
+		return nil, false, err
+	}
+	k, err = ReadKey(path)
+	return k, true, err
+}
+
+// fingerprint tells keys apart, and says nothing of them.
+func fingerprint(secret []byte) string {
+	sum := sha256.Sum256(append([]byte("belay fleet key\x00"), secret...))
+	return hex.EncodeToString(sum[:8])
+}
+
+// Settle notes with which key the jobs of the fleet are encrypted, or with k nil that they are not, the first time that it is called for a fleet.
+// Later it says whether that is still so.
+func Settle(ctx context.Context, s *store.Store, k *Key) error {
+	mark := notEncrypted
+	if k != nil {
+		mark = k.mark
+	}
+	if _, err := s.Pool.Exec(ctx, "insert into belay.setting (name, value) values ('key', $1) on conflict do nothing", mark); err != nil {
+		return s.Trouble(err)
+	}
+	return k.check(ctx, s)
+}
+
+// FindKey is the key of the fleet: the file at path, or none if there is no file and the fleet encrypts nothing.
+func FindKey(ctx context.Context, s *store.Store, path string) (*Key, error) {
+	k, err := ReadKey(path)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	if err = k.check(ctx, s); k == nil && errors.Is(err, ErrKey) {
+		return nil, message.Error(message.FleetKeyMissing(path), ErrKey)
+	}
+	return k, err
+}
+
+// check says whether it is the key of the fleet.
+func (k *Key) check(ctx context.Context, s *store.Store) error {
+	var mark string
+	err := s.Pool.QueryRow(ctx, "select value from belay.setting where name = 'key'").Scan(&mark)
+	if errors.Is(err, pgx.ErrNoRows) {
+		mark, err = notEncrypted, nil
+	}
+	switch {
+	case err != nil:
+		return s.Trouble(err)
+	case k == nil && mark != notEncrypted:
+		return ErrKey
+	case k != nil && mark == notEncrypted:
+		return message.Error(message.FleetNotEncrypted(), ErrKey)
+	case k != nil && mark != k.mark:
+		return message.Error(message.FleetWrongKey(), ErrKey)
+	}
+	return nil
+}

@@ -1,0 +1,80 @@
+package jobs
+
+import (
+	"context"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// renew renews the leases of all jobs that this machine works on, and says that it is there.
+func (w *Worker) renew(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, statementTime)
+	defer cancel()
+	w.observe()
+	w.mu.Lock()
+	var ids []int64
+	var attempts []int
+	var doing, sessions []string
+	var costs []float64
+	held := map[fence]*attempt{}
+	for f, a := range w.held {
+		if a.reported { // two statements that change the same rows could wait for each other
+			continue
+		}
+		ids, attempts, doing, costs, sessions = append(ids, f.job), append(attempts, f.attempt), append(doing, a.doing), append(costs, a.paid+a.cost), append(sessions, a.inSession)
+		held[f] = a
+	}
+	drained := w.drained
+	w.mu.Unlock()
+	batch := &pgx.Batch{}
+	batch.Queue(`insert into belay.worker (machine, workers, labels, draining) values ($1, $2, $3, $4)
+on conflict (machine) do update set workers = excluded.workers, labels = excluded.labels, draining = excluded.draining, seen = now()`, w.Machine, w.Count, append([]string{}, w.Labels...), drained)
+	cancelled, kept := map[fence]bool{}, map[fence]int{}
+	if len(ids) > 0 {
+		// One that is ready was taken by this machine, and PostgreSQL has lost that. One that was lost and is kept for this machine is its own again, with the
+		// next attempt: nothing of it runs elsewhere.
+		batch.Queue(`update belay.job j set lease = now() + $6, doing = u.doing, cost = u.cost, state = 'running', machine = $7, river = coalesce(j.river, $8),
+	session = coalesce(nullif(u.session, ''), j.session), session_machine = case when u.session = '' then j.session_machine else $7 end
+from unnest($1::bigint[], $2::integer[], $3::text[], $4::float8[], $5::text[]) u(id, attempt, doing, cost, session)
+where j.id = u.id and (j.attempt = u.attempt and (j.state = 'running' and j.machine = $7 or j.state = 'ready')
+	or j.attempt = u.attempt + 1 and j.river is null and j.state = 'running' and j.machine = $7)
+returning j.id, u.attempt, j.attempt, j.cancelled`, ids, attempts, doing, costs, sessions, paced(leaseTime), w.Machine, ownWork).Query(func(rows pgx.Rows) error {
+			for rows.Next() {
+				var f fence
+				var now int
+				var c bool
+				if err := rows.Scan(&f.job, &f.attempt, &now, &c); err != nil {
+					return err
+				}
+				delete(held, f)
+				if cancelled[f] = c; now != f.attempt {
+					kept[f] = now
+				}
+			}
+			return rows.Err()
+		})
+	}
+	if err := w.Store.Pool.SendBatch(ctx, batch).Close(); err != nil {
+		return err
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for f := range held {
+		if a := w.held[f]; a != nil {
+			a.cancel(errLost)
+		}
+	}
+	for f, c := range cancelled {
+		if a := w.held[f]; a != nil && c {
+			a.cancel(errCancelled)
+		}
+	}
+	for f, now := range kept {
+		if a := w.held[f]; a != nil {
+			delete(w.held, f)
+			a.attempt = now
+			w.held[a.fence] = a
+		}
+	}
+	return nil
+}

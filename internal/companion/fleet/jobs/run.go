@@ -1,0 +1,92 @@
+package jobs
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"strings"
+
+	"github.com/belay-run/belay/internal/courier"
+	"github.com/belay-run/belay/internal/message"
+	"github.com/belay-run/belay/internal/supervise"
+)
+
+// run runs a job as belay run does, until it ends or ctx does.
+func (w *Worker) run(ctx context.Context, a *attempt, job *courier.Job, f folder) (*courier.Outcome, error) {
+	outcome := &courier.Outcome{}
+	if err := f.make(); err != nil {
+		return outcome, message.Error(message.FleetNoFolder(err), err, errNotBegun)
+	}
+	dir, err := w.prepare(ctx, a, job)
+	if err != nil {
+		return outcome, message.Error(message.FleetNoFolder(err), err, errNotBegun)
+	}
+	args := []string{w.Belay, "run", "--quiet", "--result-file", f.resultPath()}
+	for name, value := range job.Flags {
+		args = append(args, "--"+name+"="+value)
+	}
+	for name, value := range job.Tags {
+		args = append(args, "--tag", name+"="+value)
+	}
+	if job.Profile != "" {
+		args = append(args, "--profile="+job.Profile)
+	}
+	if a.session != "" {
+		args = append(args, "--resume-interrupted="+a.session)
+	}
+	if job.Prompt != nil {
+		if err := f.write("prompt", []byte(*job.Prompt)); err != nil {
+			return outcome, message.Error(message.FleetNoFolder(err), err, errNotBegun)
+		}
+		args = append(args, "--prompt-file", f.path("prompt"))
+	} else {
+		args = append(args, "--no-stdin")
+	}
+	args = append(append(args, "--"), job.Args...)
+	env := os.Environ()
+	for name, value := range job.Env {
+		env = append(env, name+"="+value)
+	}
+	var tail tailWriter
+	var s supervise.Supervisor
+	exit, err := s.Run(supervise.Spec{Path: w.Belay, Args: args, Dir: dir, Env: env, RunID: a.runID, Stderr: &tail, Placement: supervise.OwnGroup}, func(p *supervise.Process) {
+		context.AfterFunc(ctx, func() { p.Stop(supervise.Terminate) })
+	})
+	if err != nil {
+		return outcome, message.Error(message.CannotStart(w.Belay, err), err, errNotBegun)
+	}
+	outcome.Stderr = tail.String()
+	data, rerr := f.readResult()
+	if rerr != nil || !json.Valid(data) {
+		return outcome, message.Error(message.FleetNoResult(exit.ShellCode(), strings.TrimSpace(outcome.Stderr)))
+	}
+	outcome.Result = data
+	return outcome, nil
+}
+
+// says reads from the result of a run whether it was a success, and whether it has resumed a session.
+func says(o *courier.Outcome) (success, resumed bool) {
+	var r struct{ Success, Resumed bool }
+	if o.Result == nil || json.Unmarshal(o.Result, &r) != nil {
+		return false, false
+	}
+	return r.Success, r.Resumed
+}
+
+// maxStderr is how much is kept of what a command has said on stderr: its end.
+const maxStderr = 4 << 10
+
+// tailWriter keeps the end of what is written to it.
+type tailWriter struct{ kept []byte }
+
+// Write implements [io.Writer].
+func (t *tailWriter) Write(p []byte) (int, error) {
+	t.kept = append(t.kept, p...)
+	if over := len(t.kept) - maxStderr; over > 0 {
+		t.kept = append(t.kept[:0], t.kept[over:]...)
+	}
+	return len(p), nil
+}
+
+// String is what was kept.
+func (t *tailWriter) String() string { return strings.ToValidUTF8(string(t.kept), "\uFFFD") }

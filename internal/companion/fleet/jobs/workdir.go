@@ -1,0 +1,70 @@
+package jobs
+
+import (
+	"context"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+
+	"github.com/belay-run/belay/internal/courier"
+	"github.com/belay-run/belay/internal/safefile"
+)
+
+// workName is the directory in a job's place in which it works.
+const workName = "work"
+
+// removeAll removes a directory, even if a job has made read-only directories in it, as Go's module cache is.
+func removeAll(dir string) {
+	if os.RemoveAll(dir) == nil {
+		return
+	}
+	filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
+		if entry != nil && entry.IsDir() {
+			os.Chmod(path, 0o700)
+		}
+		return nil
+	})
+	os.RemoveAll(dir)
+}
+
+// placeSuffix ends the name of a job's place.
+const placeSuffix = ".place"
+
+// place holds the directory that a job works in, unless the job names one. It is the same for all attempts, because agents find their sessions by the directory.
+func (w *Worker) place(job int64) string {
+	return filepath.Join(w.Dir, strconv.FormatInt(job, 10)+placeSuffix)
+}
+
+// prepare makes the directory that a job works in. A session that is resumed finds it as it was; if it is gone, the session begins again.
+func (w *Worker) prepare(ctx context.Context, a *attempt, job *courier.Job) (dir string, err error) {
+	if job.Files == nil && job.Dir != "" {
+		return job.Dir, nil
+	}
+	place := w.place(a.job)
+	note := filepath.Join(place, "dir")
+	if data, err := safefile.ReadOwn(note, 1<<16); err == nil && a.session != "" {
+		if info, err := os.Stat(string(data)); err == nil && info.IsDir() {
+			return string(data), nil
+		}
+	}
+	if a.session != "" {
+		a.session, a.begun = "", "restarted"
+	}
+	removeAll(place)
+	if err := os.Mkdir(place, 0o700); err != nil {
+		return "", err
+	}
+	switch dir = filepath.Join(place, workName); {
+	case job.Files == nil:
+		err = os.Mkdir(dir, 0o700)
+	case job.Files.Archive != "":
+		err = w.unpack(ctx, &a.claimed, job.Files.Archive, dir)
+	default:
+		dir, err = w.Cache.CheckOut(ctx, job.Files, dir)
+	}
+	if err == nil {
+		err = safefile.WriteOwn(note, []byte(dir))
+	}
+	return dir, err
+}

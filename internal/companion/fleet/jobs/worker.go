@@ -1,0 +1,168 @@
+package jobs
+
+import (
+	"context"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/riverqueue/river"
+
+	"github.com/belay-run/belay/internal/companion/fleet/files"
+	"github.com/belay-run/belay/internal/companion/fleet/store"
+	"github.com/belay-run/belay/internal/message"
+	"github.com/belay-run/belay/internal/supervise"
+)
+
+// Worker works on jobs of the fleet, on one machine.
+type Worker struct {
+	Store   *store.Store
+	Machine string
+	Labels  []string
+	// Count is how many jobs it works on at a time.
+	Count int
+	Key   *Key
+	Allow Allow
+	// Dir has what the jobs of this machine need: what they are given, and results that PostgreSQL has not got yet.
+	Dir string
+	// Cache has the repositories that jobs work on.
+	Cache *files.Cache
+	// Belay is the executable that runs a job.
+	Belay string
+	// Runs has a record of each run of this machine.
+	Runs supervise.Records
+	// Say tells the user of this machine something.
+	Say func(string)
+
+	archives shelf
+	tidied   time.Time
+
+	clerk     *clerk // takes jobs and renews leases
+	reporter  *clerk // reports
+	slots     chan struct{}
+	queue     *river.Client[pgx.Tx]
+	own       sync.WaitGroup // jobs that are worked on without River
+	delivered sync.WaitGroup // has results that are under way
+	pending   chan struct{}  // one for each of these
+
+	mu      sync.Mutex
+	held    map[fence]*attempt
+	queues  map[string]bool
+	drained bool
+}
+
+// Run works until ctx ends, and then hands over what is not finished. Between the end of drain and that of ctx it takes no more jobs and finishes those that
+// it has; it returns when there are none.
+func (w *Worker) Run(ctx context.Context, drain <-chan struct{}) error {
+	w.held, w.queues, w.slots = map[fence]*attempt{}, map[string]bool{}, make(chan struct{}, w.Count)
+	w.pending = make(chan struct{}, w.Count)
+	pool, err := w.pool(ctx)
+	if err != nil {
+		return err
+	}
+	defer pool.Close()
+	durable := w.Store
+	w.Store = &store.Store{Pool: pool, Address: w.Store.Address}
+	w.clerk = newClerk(w.Store, w.Machine, w.away())
+	w.reporter = newClerk(durable, w.Machine, func(error) {}) // the other one says it
+	// The clerk outlives ctx by as long as it takes to hand over.
+	clerkCtx, endClerk := context.WithCancel(context.WithoutCancel(ctx))
+	defer endClerk()
+	renewals := time.NewTicker(paced(renewEvery))
+	defer renewals.Stop()
+	var group sync.WaitGroup
+	group.Go(func() { w.clerk.run(clerkCtx, renewals.C, w.renew) })
+	group.Go(func() { w.reporter.run(clerkCtx, nil, func(context.Context) error { return nil }) })
+	defer group.Wait()
+	defer endClerk()
+	if w.Cache != nil {
+		w.Cache.Sweep()
+	}
+	w.archives.dir = filepath.Join(filepath.Dir(w.Dir), "archives")
+	w.archives.clear()
+	defer w.archives.clear()
+	left, err := w.takeUp(ctx)
+	if err == nil {
+		w.workOwn(ctx, left)
+		err = w.start(ctx)
+	}
+	if err == nil {
+		reaping, endReaping := context.WithCancel(ctx)
+		defer endReaping()
+		group.Go(func() { w.reap(reaping) })
+		w.workUntil(ctx, drain)
+	}
+	w.leave(ctx)
+	if ctx.Err() != nil {
+		return nil
+	}
+	return err
+}
+
+// workUntil works until ctx ends, or drain and the jobs that this machine has do.
+func (w *Worker) workUntil(ctx context.Context, drain <-chan struct{}) {
+	select {
+	case <-ctx.Done():
+		return
+	case <-drain:
+	}
+	w.mu.Lock()
+	w.drained = true
+	w.mu.Unlock()
+	w.queue.Stop(ctx)
+	await(ctx, &w.own)
+}
+
+// leave stops the jobs that are still running and hands them over.
+func (w *Worker) leave(ctx context.Context) {
+	w.observe()
+	w.mu.Lock()
+	for _, a := range w.held {
+		a.cancel(errLeaving)
+	}
+	w.mu.Unlock()
+	ctx = context.WithoutCancel(ctx)
+	stopping, cancel := context.WithTimeout(ctx, 15*time.Second)
+	defer cancel()
+	if w.queue != nil {
+		if err := w.queue.Stop(stopping); err != nil {
+			w.queue.StopAndCancel(stopping)
+		}
+	}
+	await(stopping, &w.own)
+	await(stopping, &w.delivered)
+	bye, cancelBye := context.WithTimeout(ctx, 2*time.Second)
+	defer cancelBye()
+	w.Store.Pool.Exec(bye, "delete from belay.worker where machine = $1", w.Machine)
+}
+
+// pool makes the connections of the worker: River's, and one for the clerk. Their commits do not wait for PostgreSQL's disk. If PostgreSQL crashes and forgets who works
+// on what, renew and reapOnce put that right; results go by other connections.
+func (w *Worker) pool(ctx context.Context) (*pgxpool.Pool, error) {
+	config := w.Store.Pool.Config().Copy()
+	config.MaxConns = 4
+	config.AfterConnect = func(ctx context.Context, conn *pgx.Conn) error {
+		_, err := conn.Exec(ctx, "set synchronous_commit = off")
+		return err
+	}
+	return pgxpool.NewWithConfig(ctx, config)
+}
+
+// away says once that PostgreSQL is away, and once that it is back.
+func (w *Worker) away() func(error) {
+	var mu sync.Mutex
+	isAway := false
+	return func(err error) {
+		mu.Lock()
+		defer mu.Unlock()
+		switch {
+		case err != nil && !isAway:
+			w.Say(message.FleetJobsAway(w.Store.Trouble(err)))
+		case err == nil && isAway:
+			w.Say(message.FleetJobsBack())
+		}
+		isAway = err != nil
+	}
+}

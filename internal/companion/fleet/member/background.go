@@ -1,0 +1,106 @@
+package member
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/belay-run/belay/internal/companion/fleet/store"
+	"github.com/belay-run/belay/internal/message"
+)
+
+const (
+	// shipEvery is how often it is looked whether the log has grown.
+	shipEvery = time.Second
+	// pruneEvery is how often it is looked for lines in PostgreSQL that are too old.
+	pruneEvery = time.Hour
+)
+
+// shipLog ships the log and removes old lines, beside all else: a long log does not hold up what is urgent. Trouble with it does not end the session,
+// which notices by itself when the connection is lost.
+func (s *session) shipLog(ctx context.Context) {
+	var was logMark
+	var pruned time.Time
+	shipped := time.Now()
+	for pause := shipEvery; ; {
+		if time.Since(shipped) > time.Minute { // what is left of a torn line in a file that was moved aside counts after a while
+			was, shipped = logMark{}, time.Now()
+		}
+		err := s.keepLog(ctx, &was, &pruned)
+		switch {
+		case ctx.Err() != nil || errors.Is(err, store.ErrStale):
+			return
+		case err != nil:
+			if was, pause = (logMark{}), min(2*pause, 10*maxPause); pause > 2*maxPause { // a session that has lost its connection is over by then
+				s.sayOnce(message.FleetLocalTrouble("the log", err))
+			}
+		default:
+			pause = shipEvery
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(pause):
+		}
+	}
+}
+
+// keepLog ships what is new, and removes what is old.
+func (s *session) keepLog(ctx context.Context, was *logMark, pruned *time.Time) error {
+	if mark := markOf(s.State.LogPath()); mark != *was {
+		if s.shipper.Keep == 0 {
+			settings, err := s.store.Settings(ctx)
+			if err != nil {
+				return err
+			}
+			s.shipper.Keep = settings.Keep
+		}
+		if _, err := s.shipper.Ship(ctx); err != nil {
+			return err
+		}
+		*was = mark
+	}
+	if time.Since(*pruned) < pruneEvery {
+		return nil
+	}
+	*pruned = time.Now()
+	settings, err := s.store.Settings(ctx)
+	if err == nil {
+		s.shipper.Keep = settings.Keep
+		_, err = s.store.PruneLog(ctx, settings.Keep)
+	}
+	if err == nil {
+		_, err = s.store.PruneJobs(ctx, settings.KeepResults)
+	}
+	return err
+}
+
+// logMark is how a log looks from outside.
+type logMark struct {
+	there bool
+	size  int64
+	at    time.Time
+	aside int // how many files were moved aside
+}
+
+func markOf(path string) (m logMark) {
+	m.there = true // or it would be as one that was never looked at
+	if info, err := os.Lstat(path); err == nil {
+		m.size, m.at = info.Size(), info.ModTime()
+	}
+	aside, _ := filepath.Glob(path + ".*")
+	m.aside = len(aside)
+	return m
+}
+
+// sayOnce says what was not said before.
+func (s *session) sayOnce(text string) {
+	s.saying.Lock()
+	defer s.saying.Unlock()
+	if !s.said[text] {
+		s.said[text] = true
+		s.Say(text)
+	}
+}

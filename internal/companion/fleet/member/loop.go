@@ -1,0 +1,88 @@
+package member
+
+import (
+	"cmp"
+	"context"
+	"time"
+
+	"github.com/belay-run/belay/internal/companion/fleet/store"
+	"github.com/belay-run/belay/internal/message"
+)
+
+// loop does all the work, one thing after the other.
+func (s *session) loop(ctx context.Context, changes *changes) error {
+	if err := inTurn(ctx, s.gates.syncAll, s.slots.renew, s.slots.adopt, s.slots.scan, s.budgets.scan); err != nil {
+		return err
+	}
+	timer := time.NewTimer(time.Hour)
+	defer timer.Stop()
+	var due time.Time // frequent notes must not put it off
+	for {
+		next := s.gates.next()
+		if len(s.slotFiles.wanted) > 0 {
+			next = min(next, retryTime)
+		}
+		if at := time.Now().Add(next); due.IsZero() || at.Before(due) {
+			due = at
+		}
+		timer.Reset(time.Until(due))
+		var err error
+		select {
+		case <-ctx.Done():
+			return context.Canceled
+		case err := <-s.ended:
+			return cmp.Or(err, error(context.Canceled))
+		case b := <-s.beats:
+			s.adjust(b.ahead)
+			if b.draining && !s.kept.draining {
+				s.kept.draining = true
+				s.Say(message.FleetDraining(s.Name))
+				s.drain()
+			}
+			err = inTurn(ctx, s.gates.tidy, s.slots.renew, s.budgets.renew)
+		case n := <-s.notes:
+			err = s.note(ctx, n)
+		case <-changes.happened:
+			err = inTurn(ctx, s.gates.scan, s.slots.scan, s.budgets.scan)
+		case <-timer.C:
+			due = time.Time{}
+			err = inTurn(ctx, s.gates.tick, s.slots.again)
+		}
+		if err != nil {
+			if ctx.Err() != nil {
+				return context.Canceled
+			}
+			return err
+		}
+	}
+}
+
+// inTurn does one thing after the other, up to the first that fails.
+func inTurn(ctx context.Context, steps ...func(context.Context) error) error {
+	for _, step := range steps {
+		if err := step(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// note acts on what another member says has changed.
+func (s *session) note(ctx context.Context, n store.Note) error {
+	switch n.Kind {
+	case store.NoteGate:
+		if n.Key == "" {
+			return s.gates.syncAll(ctx)
+		}
+		return s.gates.learn(ctx, n)
+	case store.NoteSlot:
+		return s.slots.give(ctx, n.Key, false)
+	case store.NoteSlotFree:
+		return s.slots.again(ctx)
+	case store.NoteBudget:
+		return s.budgets.exchange(ctx, n.Key, false)
+	case store.NoteMachine:
+		return inTurn(ctx, s.gates.syncLive, s.slots.again)
+	}
+	return nil
+}

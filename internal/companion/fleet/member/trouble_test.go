@@ -1,0 +1,116 @@
+//go:build unix
+
+package member_test
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/belay-run/belay/internal/companion/fleet/fleettest"
+	"github.com/belay-run/belay/internal/companion/fleet/store"
+)
+
+// PostgreSQL is cut off, loses everything without a word, is slow, and comes back each time: what was learnt meanwhile on both sides is then known to both, and it was said once
+// that the fleet was out of reach.
+func TestMember_PostgreSQLAway(t *testing.T) {
+	t.Parallel()
+	list := join(t, "ant", "bee")
+	a, b := list[0], list[1]
+	for i, break_ := range []func(){a.net.Cut, a.net.BlackHole} {
+		here, there := fmt.Sprint("here", i), fmt.Sprint("there", i)
+		break_()
+		a.hold(here, time.Hour)
+		eventually(t, "ant says that the fleet is away", func() bool { return strings.Count(a.heard(), "out of reach") == i+1 })
+		b.hold(there, time.Hour)
+		if a.held(there) || b.held(here) {
+			t.Error("they still know of each other")
+		}
+		a.net.Heal()
+		eventually(t, "ant says that it is back", func() bool { return strings.Count(a.heard(), "the fleet is back") == i+1 })
+		eventually(t, "both know of both", func() bool { return a.held(there) && b.held(here) })
+	}
+	a.net.Delay(100 * time.Millisecond)
+	b.hold("slow", time.Hour)
+	eventually(t, "it is slow, and works", func() bool { return a.held("slow") })
+}
+
+// PostgreSQL is restarted, and killed. Not in parallel: it is everybody's.
+func TestMember_PostgreSQLRestarts(t *testing.T) {
+	list := join(t, "ant", "bee")
+	server := fleettest.Shared(t)
+	for i, with := range []syscall.Signal{syscall.SIGINT, syscall.SIGQUIT} {
+		server.Stop(with)
+		key := fmt.Sprint("api", i)
+		list[0].hold(key, time.Hour)
+		if err := server.Resume(); err != nil {
+			t.Fatal(err)
+		}
+		eventually(t, "bee knows", func() bool { return list[1].held(key) })
+	}
+}
+
+// A machine is refused under a name that another one has, and takes its place when that is gone. One state directory has one member.
+func TestMember_Names(t *testing.T) {
+	t.Parallel()
+	dsn := fleettest.Database(t)
+	a := newMachine(t, dsn, "ant")
+	a.start()
+	a.says("joined")
+	other := newMachine(t, dsn, "ant")
+	other.start()
+	if err := <-other.ended; !errors.Is(err, store.ErrNameTaken) || !strings.Contains(err.Error(), "--name") {
+		t.Errorf("another machine: %v", err)
+	}
+	other.ended <- nil
+	again := newMachine(t, dsn, "bee")
+	again.state = a.state
+	again.start()
+	if err := <-again.ended; err == nil || !strings.Contains(err.Error(), "already running") {
+		t.Errorf("a second member: %v", err)
+	}
+	again.ended <- nil
+	if err := a.leave(); err != nil || !strings.Contains(a.heard(), "has left") {
+		t.Errorf("%v\n%s", err, a.heard())
+	}
+	other.start()
+	other.says("joined")
+}
+
+// A machine that is drained leaves; one that has left can be removed, and one that is there cannot.
+func TestMember_DrainAndRemove(t *testing.T) {
+	t.Parallel()
+	m := join(t, "ant")[0]
+	address, err := store.ParseAddress(m.net.DSN(), os.Getenv)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := store.Open(t.Context(), address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	if err := s.Remove(t.Context(), "ant"); err == nil || !strings.Contains(err.Error(), "belay fleet drain ant") {
+		t.Errorf("%v", err)
+	}
+	if err := s.Drain(t.Context(), "bee"); err == nil || !strings.Contains(err.Error(), "belay fleet status") {
+		t.Errorf("%v", err)
+	}
+	if err := s.Drain(t.Context(), "ant"); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-m.ended; err != nil {
+		t.Error(err)
+	}
+	m.ended <- nil
+	if err := s.Remove(t.Context(), "ant"); err != nil {
+		t.Error(err)
+	}
+	if list, err := s.Machines(t.Context()); err != nil || len(list) != 0 {
+		t.Errorf("%v %v", list, err)
+	}
+}

@@ -1,0 +1,107 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/belay-run/belay/internal/message"
+	"github.com/belay-run/belay/internal/redact"
+)
+
+// Variable is the environment variable that names the PostgreSQL of the fleet.
+const Variable = "BELAY_FLEET_DSN"
+
+const (
+	// connectWithin is how long a connection may take to be made. libpq and pgx wait without end.
+	connectWithin = 10 * time.Second
+	// poolSize is how many connections a process has besides the one that listens.
+	poolSize = 3
+)
+
+// ErrNoAddress says that nothing names the PostgreSQL of the fleet.
+var ErrNoAddress = errors.New("no address of PostgreSQL")
+
+// Address says where PostgreSQL is and as whom one connects.
+type Address struct {
+	config *pgxpool.Config
+	// Text names the server and the database, for messages. There is no password in it.
+	Text string
+}
+
+// ParseAddress makes an address of a flag, of [Variable] or of libpq's variables, the first of these that is set. A password has to be in a file:
+// arguments and environments of processes can be read by others.
+func ParseAddress(dsn string, getenv func(string) string) (*Address, error) {
+	if dsn == "" {
+		dsn = getenv(Variable)
+	}
+	if dsn == "" && getenv("PGHOST") == "" && getenv("PGSERVICE") == "" && getenv("PGDATABASE") == "" {
+		return nil, message.Error(message.FleetNoAddress(), ErrNoAddress)
+	}
+	if hasPassword(dsn) {
+		return nil, message.Error(message.FleetPassword())
+	}
+	config, err := pgxpool.ParseConfig(dsn)
+	if err != nil {
+		return nil, message.Error(message.FleetBadAddress(why(err)))
+	}
+	c := config.ConnConfig
+	if c.ConnectTimeout == 0 {
+		c.ConnectTimeout = connectWithin
+	}
+	if c.RuntimeParams["application_name"] == "" {
+		c.RuntimeParams["application_name"] = "belay"
+	}
+	c.AfterConnect = letGo
+	config.MaxConns, config.MinConns = poolSize, 0
+	config.MaxConnIdleTime = 5 * time.Minute
+	return &Address{config: config, Text: addressText(c.Host, c.Port, c.Database)}, nil
+}
+
+// letGo makes PostgreSQL give up on a machine that is frozen, suspended or cut off: one in a transaction soon, since it may hold locks that the others wait for,
+// and any other one within a minute and a half, before connections become few. By itself PostgreSQL waits for the first without end and for the others for two hours.
+func letGo(ctx context.Context, conn *pgconn.PgConn) error {
+	_, err := conn.Exec(ctx, `set idle_in_transaction_session_timeout = '5s'; set tcp_keepalives_idle = 30; set tcp_keepalives_interval = 10; set tcp_keepalives_count = 6`).ReadAll()
+	if _, refused := errors.AsType[*pgconn.PgError](err); refused { // by something that is not quite PostgreSQL: it works without
+		return nil
+	}
+	return err
+}
+
+// why is what pgx says of an address, without the address.
+func why(err error) string {
+	text := err.Error()
+	if _, rest, ok := strings.Cut(text, "`: "); ok {
+		text = rest
+	}
+	return redact.Text(text)
+}
+
+// hasPassword reports whether an address has a password in it, in either of the forms that libpq knows.
+func hasPassword(dsn string) bool {
+	if strings.HasPrefix(dsn, "postgres://") || strings.HasPrefix(dsn, "postgresql://") {
+		u, err := url.Parse(dsn)
+		if err != nil { // which may be because of the password
+			head, _, _ := strings.Cut(dsn[strings.Index(dsn, "//")+2:], "@")
+			return strings.Contains(head, ":") && strings.Contains(dsn, "@") || strings.Contains(dsn, "password=")
+		}
+		_, given := u.User.Password()
+		return given || u.Query().Has("password") || u.Query().Has("sslpassword")
+	}
+	key, _, found := strings.Cut(dsn, "password")
+	for found {
+		rest := strings.TrimLeft(dsn[len(key)+len("password"):], " \t\n\r")
+		if strings.HasPrefix(rest, "=") {
+			return true
+		}
+		var more string
+		more, _, found = strings.Cut(rest, "password")
+		key = dsn[:len(dsn)-len(rest)+len(more)]
+	}
+	return false
+}

@@ -1,0 +1,144 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/belay-run/belay/internal/message"
+)
+
+const (
+	// Heartbeat is how often a member says that it lives.
+	Heartbeat = 3 * time.Second
+	// AwayAfter is how long a machine may be silent until it counts as away.
+	AwayAfter = 15 * time.Second
+	// LeaseTime is how long what is leased to a machine stays with it after it was last heard of.
+	LeaseTime = 30 * time.Second
+)
+
+// Machine is a member of the fleet, as PostgreSQL knows it.
+type Machine struct {
+	Name       string
+	Instance   string // of its state directory
+	Generation int64
+	Version    string
+	Labels     []string
+	Draining   bool
+	Joined     time.Time
+	// Silent is how long ago it was last heard of, by PostgreSQL's clock.
+	Silent time.Duration
+	// Ahead is how far its clock is ahead of PostgreSQL's.
+	Ahead time.Duration
+	// Left says that it has left by itself.
+	Left bool
+}
+
+// Away reports whether it has not been heard of for too long, or has left.
+func (m *Machine) Away() bool { return m.Left || m.Silent > AwayAfter }
+
+const machineColumns = "name, instance, generation, version, labels, draining, joined, extract(epoch from now() - seen)::float8, clock_ahead, left_at is not null"
+
+func scanMachine(row pgx.CollectableRow) (m Machine, err error) {
+	var silent, ahead float64
+	err = row.Scan(&m.Name, &m.Instance, &m.Generation, &m.Version, &m.Labels, &m.Draining, &m.Joined, &silent, &ahead, &m.Left)
+	m.Silent, m.Ahead = inSeconds(silent), inSeconds(ahead)
+	return m, err
+}
+
+func inSeconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
+
+// Machines lists all machines that have joined, by name.
+func (s *Store) Machines(ctx context.Context) ([]Machine, error) {
+	rows, err := s.Pool.Query(ctx, "select "+machineColumns+" from belay.machine order by name")
+	if err != nil {
+		return nil, s.Trouble(err)
+	}
+	list, err := pgx.CollectRows(rows, scanMachine)
+	return list, s.Trouble(err)
+}
+
+// Identity is a member as it writes: what was decided under an older generation counts no more.
+type Identity struct {
+	Name       string
+	Generation int64
+}
+
+// Join makes a machine a member, with a new generation. The error is [ErrNameTaken] if another machine has the name: one with another state
+// directory that has been heard of lately.
+func (s *Store) Join(ctx context.Context, m Machine) (Identity, error) {
+	id := Identity{Name: m.Name}
+	err := s.Pool.QueryRow(ctx, `insert into belay.machine as m (name, instance, version, labels) values ($1, $2, $3, $4)
+on conflict (name) do update set instance = excluded.instance, version = excluded.version, labels = excluded.labels, generation = excluded.generation,
+	joined = now(), seen = now(), left_at = null, draining = false
+where m.instance = excluded.instance or m.left_at is not null or m.seen < now() - $5 * interval '1 second' returning generation`,
+		m.Name, m.Instance, m.Version, m.Labels, LeaseTime.Seconds()).Scan(&id.Generation)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return id, message.Error(message.FleetNameTaken(m.Name), ErrNameTaken)
+	}
+	return id, s.Trouble(err)
+}
+
+// Beat says that the member lives, by a connection of its own, and returns PostgreSQL's time. The error is [ErrStale] if it has been silent for so long that
+// others have what was leased to it, or was removed.
+func Beat(ctx context.Context, conn *pgx.Conn, id Identity, ahead time.Duration) (now time.Time, draining bool, err error) {
+	err = conn.QueryRow(ctx, `update belay.machine set seen = now(), clock_ahead = $3
+where name = $1 and generation = $2 and left_at is null and seen > now() - $4 * interval '1 second' returning clock_timestamp(), draining`,
+		id.Name, id.Generation, ahead.Seconds(), LeaseTime.Seconds()).Scan(&now, &draining)
+	if errors.Is(err, pgx.ErrNoRows) {
+		err = ErrStale
+	}
+	return now, draining, err
+}
+
+// Leave gives back all that is leased to the machine, and says that it has gone.
+func (s *Store) Leave(ctx context.Context, id Identity) error {
+	return s.Trouble(pgx.BeginFunc(ctx, s.Pool, func(tx pgx.Tx) error {
+		tag, err := tx.Exec(ctx, "update belay.machine set left_at = now(), seen = now() where name = $1 and generation = $2", id.Name, id.Generation)
+		if err != nil || tag.RowsAffected() == 0 {
+			return err
+		}
+		return release(ctx, tx, id.Name)
+	}))
+}
+
+// Drain asks a machine to finish what it does and to leave. Its member sees it with its next heartbeat.
+func (s *Store) Drain(ctx context.Context, name string) error {
+	tag, err := s.Pool.Exec(ctx, "update belay.machine set draining = true where name = $1 and left_at is null", name)
+	if err == nil && tag.RowsAffected() == 0 {
+		return message.Error(message.FleetNoMachine(name))
+	}
+	return s.Trouble(err)
+}
+
+// Remove forgets a machine that has left, or has not been heard of for some time, and frees what is leased to it.
+func (s *Store) Remove(ctx context.Context, name string) error {
+	return s.Trouble(pgx.BeginFunc(ctx, s.Pool, func(tx pgx.Tx) error {
+		var there bool
+		err := tx.QueryRow(ctx, "select left_at is null and seen > now() - $2 * interval '1 second' from belay.machine where name = $1 for update", name, AwayAfter.Seconds()).Scan(&there)
+		switch {
+		case errors.Is(err, pgx.ErrNoRows):
+			return message.Error(message.FleetNoMachine(name), errTold)
+		case err != nil:
+			return err
+		case there:
+			return message.Error(message.FleetStillThere(name), errTold)
+		}
+		if _, err := tx.Exec(ctx, "delete from belay.machine where name = $1", name); err != nil {
+			return err
+		}
+		return release(ctx, tx, name)
+	}))
+}
+
+// release frees all that is leased to a machine, and tells the others.
+func release(ctx context.Context, tx pgx.Tx, machine string) error {
+	for _, table := range []string{"turn", "slot", "budget_share", "run"} {
+		if _, err := tx.Exec(ctx, "delete from belay."+table+" where machine = $1", machine); err != nil {
+			return err
+		}
+	}
+	return notify(ctx, tx, Note{Kind: NoteMachine, Machine: machine})
+}

@@ -1,0 +1,58 @@
+package store
+
+import (
+	"context"
+	"errors"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// Slot is one of the slots of a key.
+type Slot struct {
+	Key   string
+	Index int
+}
+
+// LeaseSlot leases one of the n slots of a key to the machine. ok is false if all are leased; then the others are asked to give back one that they do
+// not use. The slot with a certain index is leased where that is not negative.
+func (s *Store) LeaseSlot(ctx context.Context, id Identity, key string, n, index int) (leased int, ok bool, err error) {
+	err = pgx.BeginFunc(ctx, s.Pool, func(tx pgx.Tx) error {
+		// One machine at a time, for each key: two that look for a free one would find the same.
+		if _, err := tx.Exec(ctx, "select pg_advisory_xact_lock(hashtextextended($1, 0))", "belay slots of "+key); err != nil {
+			return err
+		}
+		err := tx.QueryRow(ctx, `insert into belay.slot as s (key, index, machine, generation, expires)
+select $1, i, m.name, m.generation, now() + $5 * interval '1 second' from generate_series(greatest($6, 0), case when $6 < 0 then $4 - 1 else $6 end) i, belay.machine m
+where m.name = $2 and m.generation = $3 and m.left_at is null and not exists (select from belay.slot o where o.key = $1 and o.index = i and o.expires > now())
+order by i limit 1
+on conflict (key, index) do update set machine = excluded.machine, generation = excluded.generation, expires = excluded.expires returning index`,
+			key, id.Name, id.Generation, n, LeaseTime.Seconds(), index).Scan(&leased)
+		if ok = err == nil; ok || !errors.Is(err, pgx.ErrNoRows) {
+			return err
+		}
+		return notify(ctx, tx, Note{Kind: NoteSlot, Machine: id.Name, Key: key})
+	})
+	return leased, ok && err == nil, s.Trouble(err)
+}
+
+// FreeSlot gives a slot back, and tells the others.
+func (s *Store) FreeSlot(ctx context.Context, id Identity, slot Slot) error {
+	return s.Trouble(pgx.BeginFunc(ctx, s.Pool, func(tx pgx.Tx) error {
+		tag, err := tx.Exec(ctx, "delete from belay.slot where key = $1 and index = $2 and machine = $3", slot.Key, slot.Index, id.Name)
+		if err != nil || tag.RowsAffected() == 0 {
+			return err
+		}
+		return notify(ctx, tx, Note{Kind: NoteSlotFree, Machine: id.Name, Key: slot.Key})
+	}))
+}
+
+// RenewSlots renews the leases of the machine, and returns those that it has. One that had expired may be another's by now.
+func (s *Store) RenewSlots(ctx context.Context, id Identity) (list []Slot, err error) {
+	rows, err := s.Pool.Query(ctx, `update belay.slot s set expires = now() + $3 * interval '1 second', generation = m.generation from belay.machine m
+where s.machine = $1 and m.name = $1 and m.generation = $2 and m.left_at is null returning s.key, s.index`, id.Name, id.Generation, LeaseTime.Seconds())
+	if err != nil {
+		return nil, s.Trouble(err)
+	}
+	list, err = pgx.CollectRows(rows, pgx.RowToStructByPos[Slot])
+	return list, s.Trouble(err)
+}

@@ -1,0 +1,150 @@
+// Package store is the PostgreSQL of a fleet: the connection, the tables with their migrations, and what is asked of them.
+//
+// Everything is in one schema, belay, River's tables too. All times in it are PostgreSQL's, so that the clocks of machines may be wrong.
+// What a member writes is conditional on its generation in [Machine]: one that was frozen for too long cannot undo what others have done since.
+package store
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"strconv"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/belay-run/belay/internal/message"
+	"github.com/belay-run/belay/internal/redact"
+)
+
+// Schema is the PostgreSQL schema that has all tables.
+const Schema = "belay"
+
+// Channel is what members listen to. A payload is a [Note].
+const Channel = "belay"
+
+// Errors that a caller can act upon. What is returned says in words what to do, and wraps one of these.
+var (
+	// ErrNotInitialised says that the database has no fleet yet.
+	ErrNotInitialised = errors.New("no fleet in this database")
+	// ErrOlder says that the schema has to be upgraded first.
+	ErrOlder = errors.New("older schema")
+	// ErrNewer says that the schema was made by a later Belay.
+	ErrNewer = errors.New("newer schema")
+	// ErrStale says that the generation of the machine is over.
+	ErrStale = errors.New("the generation of this machine is over")
+	// ErrNameTaken says that another machine is a member under this name.
+	ErrNameTaken = errors.New("the name is taken")
+	// errTold is in errors that say in words what is wrong.
+	errTold = errors.New("told")
+)
+
+// Store is a connection to the fleet's PostgreSQL.
+type Store struct {
+	Pool    *pgxpool.Pool
+	Address *Address
+}
+
+// Connect makes a pool, and checks that PostgreSQL answers.
+func Connect(ctx context.Context, a *Address) (*Store, error) {
+	pool, err := pgxpool.NewWithConfig(ctx, a.config.Copy())
+	if err != nil {
+		return nil, a.trouble(err)
+	}
+	s := &Store{Pool: pool, Address: a}
+	if err := pool.Ping(ctx); err != nil {
+		pool.Close()
+		return nil, a.trouble(err)
+	}
+	return s, nil
+}
+
+// Open is Connect for those who need the tables, as this Belay knows them.
+func Open(ctx context.Context, a *Address) (*Store, error) {
+	s, err := Connect(ctx, a)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.check(ctx); err != nil {
+		s.Close()
+		return nil, err
+	}
+	return s, nil
+}
+
+// Close ends the connections.
+func (s *Store) Close() { s.Pool.Close() }
+
+// Listener makes the one connection that notifications come by.
+func (s *Store) Listener(ctx context.Context) (*pgx.Conn, error) {
+	conn, err := pgx.ConnectConfig(ctx, s.Address.config.ConnConfig.Copy())
+	if err != nil {
+		return nil, s.Address.trouble(err)
+	}
+	if _, err := conn.Exec(ctx, "listen "+Channel); err != nil {
+		conn.Close(ctx)
+		return nil, s.Address.trouble(err)
+	}
+	return conn, nil
+}
+
+// Trouble says in words what PostgreSQL could not do. What is ours already stays as it is.
+func (s *Store) Trouble(err error) error { return s.Address.trouble(err) }
+
+// Unreachable reports whether PostgreSQL could not be reached, so that waiting may help. It does not help if PostgreSQL has refused something, or if the host
+// does not exist.
+func Unreachable(err error) bool {
+	if refused, ok := errors.AsType[*pgconn.PgError](err); ok {
+		// It is starting or stopping, has too many connections, or has given up on one that was silent in a transaction.
+		return strings.HasPrefix(refused.Code, "57") || strings.HasPrefix(refused.Code, "53") || refused.Code == "25P03"
+	}
+	if dns, ok := errors.AsType[*net.DNSError](err); ok {
+		return !dns.IsNotFound
+	}
+	_, network := errors.AsType[*net.OpError](err)
+	return network || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
+}
+
+// trouble says in words why PostgreSQL could not be used.
+func (a *Address) trouble(err error) error {
+	switch e, refused := errors.AsType[*pgconn.PgError](err); {
+	case err == nil, errors.Is(err, context.Canceled):
+		return err
+	case errors.Is(err, errTold):
+		return err
+	case refused && e.Code == "42501": // insufficient_privilege
+		return message.Error(message.FleetNoRights(a.Text, redact.Text(e.Message)), err, errTold)
+	case refused:
+		return message.Error(message.FleetRefused(a.Text, redact.Text(e.Message)), err, errTold)
+	}
+	return message.Error(message.FleetUnreachable(a.Text, redact.Text(short(err))), err, errTold)
+}
+
+// short is the innermost cause: pgx names all addresses that it has tried, and the user.
+func short(err error) string {
+	if op, ok := errors.AsType[*net.OpError](err); ok && op.Err != nil {
+		return op.Err.Error()
+	}
+	if dns, ok := errors.AsType[*net.DNSError](err); ok {
+		return dns.Error()
+	}
+	text := err.Error()
+	if i := strings.LastIndex(text, "\n"); i >= 0 {
+		text = text[i+1:]
+	}
+	return strings.TrimSpace(text)
+}
+
+// addressText names a server and a database.
+func addressText(host string, port uint16, database string) string {
+	if !strings.HasPrefix(host, "/") {
+		host = net.JoinHostPort(host, strconv.Itoa(int(port)))
+	}
+	if database == "" {
+		return host
+	}
+	return host + "/" + strings.TrimPrefix(database, "/")
+}

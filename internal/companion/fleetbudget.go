@@ -1,0 +1,58 @@
+//go:build !norecord
+
+package companion
+
+import (
+	"context"
+	"slices"
+
+	"github.com/belay-run/belay/internal/companion/fleet/store"
+	"github.com/belay-run/belay/internal/message"
+	"github.com/belay-run/belay/internal/printable"
+	"github.com/belay-run/belay/internal/term"
+)
+
+// fleetBudgetTable has a row for each machine that has spent something.
+var fleetBudgetTable = []term.Column{{Heading: "BUDGET", Kind: term.Path}, {Heading: "PERIOD", Kind: term.Whole}, machineColumn, {Heading: "SPENT", Kind: term.Number}, {Heading: "SHARE", Kind: term.Number},
+	number("UNKNOWN", 1)}
+
+// fleetBudgetCommand is belay budget --fleet.
+func fleetBudgetCommand(ctx context.Context, from caller, args *arguments) (int, error) {
+	s, err := openFleet(ctx, args)
+	if err != nil {
+		return 0, err
+	}
+	defer s.Close()
+	list, err := s.Spending(ctx)
+	if err != nil {
+		return 0, err
+	}
+	if len(args.rest) > 0 {
+		list = slices.DeleteFunc(list, func(m store.MachineSpent) bool { return !slices.Contains(args.rest, m.Name) })
+	}
+	switch {
+	case args.on("json"):
+		return 0, term.JSONLines(from.Out, list)
+	case len(list) == 0:
+		return 0, term.Line(from.Out, message.NothingOnRecord("budgets"))
+	}
+	var rows [][]string
+	for i, m := range list {
+		if i == 0 || list[i-1].Name != m.Name {
+			rows = append(rows, inAll(list[i:]))
+		}
+		rows = append(rows, []string{"", "", m.Machine, printable.Dollars(m.USD), printable.Dollars(m.Share), countText(int64(m.Unknown))})
+	}
+	return 0, term.Table(from.Out, fleetBudgetTable, rows)
+}
+
+// inAll is the row of all machines, of the budget that a list begins with.
+func inAll(list []store.MachineSpent) []string {
+	sum := store.MachineSpent{}
+	for _, m := range list {
+		if m.Name == list[0].Name {
+			sum.USD, sum.Share, sum.Unknown = sum.USD+m.USD, sum.Share+m.Share, sum.Unknown+m.Unknown
+		}
+	}
+	return []string{oneLine(list[0].Name, 60), list[0].Period, "all", printable.Dollars(sum.USD), printable.Dollars(sum.Share), countText(int64(sum.Unknown))}
+}

@@ -1,0 +1,215 @@
+//go:build !norecord
+
+package companion
+
+import (
+	"context"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+	"time"
+	"unicode"
+
+	"github.com/belay-run/belay/internal/belayd"
+	"github.com/belay-run/belay/internal/companion/fleet/member"
+	"github.com/belay-run/belay/internal/companion/fleet/store"
+	"github.com/belay-run/belay/internal/config"
+	"github.com/belay-run/belay/internal/message"
+	"github.com/belay-run/belay/internal/printable"
+	"github.com/belay-run/belay/internal/state"
+	"github.com/belay-run/belay/internal/term"
+	"github.com/belay-run/belay/internal/version"
+)
+
+// fleetCommands are those below belay fleet.
+var fleetCommands = map[string]func(context.Context, caller, *arguments) (int, error){
+	belayd.Courier: courierCommand,
+	"fleet init":   fleetInitCommand, "fleet drain": fleetDrainCommand, "fleet remove": fleetRemoveCommand, "fleet join": fleetJoinCommand, "fleet status": fleetStatusCommand,
+	belayd.FleetPs: fleetPsCommand, belayd.FleetGates: fleetGatesCommand, belayd.FleetBudget: fleetBudgetCommand,
+}
+
+// fleetAddress is the PostgreSQL that a command's flag or the environment names.
+func fleetAddress(args *arguments) (*store.Address, error) {
+	address, err := store.ParseAddress(args.text("dsn"), os.Getenv)
+	if err != nil {
+		return nil, &usageError{err: err}
+	}
+	return address, nil
+}
+
+// openFleet opens the fleet that a command's flag or the environment names.
+func openFleet(ctx context.Context, args *arguments) (*store.Store, error) {
+	address, err := fleetAddress(args)
+	if err != nil {
+		return nil, err
+	}
+	return store.Open(ctx, address)
+}
+
+// minKeep is how long lines of logs are kept at least: what is asked about the fleet is about some time. The same goes for results.
+const minKeep = time.Hour
+
+// keepFlag is how long something is kept; 0 if the flag was not given.
+func keepFlag(args *arguments, name string) (keep time.Duration, err error) {
+	text := args.text(name)
+	if text == "" {
+		return 0, nil
+	}
+	if keep, err = config.ParseDuration(text); err == nil && keep < minKeep {
+		err = message.Error(message.FleetKeepTooShort(text))
+	}
+	if err != nil {
+		return 0, &usageError{err: message.Error(message.InFlag(name, err), err)}
+	}
+	return keep, nil
+}
+
+// fleetInitCommand is belay fleet init.
+func fleetInitCommand(ctx context.Context, from caller, args *arguments) (int, error) {
+	address, err := fleetAddress(args)
+	if err != nil {
+		return 0, err
+	}
+	keep, err := keepFlag(args, "keep")
+	if err != nil {
+		return 0, err
+	}
+	keepResults, err := keepFlag(args, "keep-results")
+	if err != nil {
+		return 0, err
+	}
+	s, err := store.Connect(ctx, address)
+	if err != nil {
+		return 0, err
+	}
+	defer s.Close()
+	before, after, err := s.Migrate(ctx)
+	if err == nil && keep > 0 {
+		err = s.SetKeep(ctx, keep)
+	}
+	if err == nil && keepResults > 0 {
+		err = s.SetKeepResults(ctx, keepResults)
+	}
+	if err != nil {
+		return 0, err
+	}
+	if err := settleKey(ctx, from, s, args.on("plain")); err != nil {
+		return 0, err
+	}
+	return 0, term.Line(from.Out, message.FleetReady(address.Text, before, after))
+}
+
+// fleetJoinCommand is belay fleet join.
+func fleetJoinCommand(ctx context.Context, from caller, args *arguments) (int, error) {
+	address, err := fleetAddress(args)
+	if err != nil {
+		return 0, err
+	}
+	name := args.text("name")
+	if name == "" {
+		if name, err = os.Hostname(); err != nil {
+			return 0, err
+		}
+	}
+	if strings.ContainsFunc(name, unicode.IsControl) || len(name) > 200 {
+		return 0, &usageError{err: message.Error(message.FleetBadName())}
+	}
+	dir, err := state.DefaultDir()
+	if err != nil {
+		return 0, err
+	}
+	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	m := &member.Member{Name: name, Version: version.String(), State: &state.State{Dir: dir}, Address: address, Say: from.say}
+	if labels := args.text("label"); labels != "" {
+		m.Labels = strings.Split(labels, ",")
+	}
+	return 0, from.joinWorking(ctx, m, args.text("workers"), args.text("allow"))
+}
+
+// fleetDrainCommand is belay fleet drain.
+func fleetDrainCommand(ctx context.Context, from caller, args *arguments) (int, error) {
+	return changeMachine(ctx, from, args, (*store.Store).Drain, message.FleetDraining)
+}
+
+// fleetRemoveCommand is belay fleet remove.
+func fleetRemoveCommand(ctx context.Context, from caller, args *arguments) (int, error) {
+	return changeMachine(ctx, from, args, (*store.Store).Remove, message.FleetRemoved)
+}
+
+// changeMachine does something to the machine that is named, and says so.
+func changeMachine(ctx context.Context, from caller, args *arguments, change func(*store.Store, context.Context, string) error, done func(string) string) (int, error) {
+	if len(args.rest) != 1 || args.rest[0] == "" {
+		return 0, &usageError{err: message.Error(message.FleetWhich(args.command.Name))}
+	}
+	s, err := openFleet(ctx, args)
+	if err != nil {
+		return 0, err
+	}
+	defer s.Close()
+	if err := change(s, ctx, args.rest[0]); err != nil {
+		return 0, err
+	}
+	return 0, term.Line(from.Out, done(args.rest[0]))
+}
+
+// machineJSON is a machine for programs. Fields are only ever added.
+type machineJSON struct {
+	Name       string    `json:"name"`
+	State      string    `json:"state"`
+	Joined     time.Time `json:"joined"`
+	SeenAgo    float64   `json:"seen_seconds_ago"`
+	ClockAhead float64   `json:"clock_ahead_seconds"`
+	Version    string    `json:"version"`
+	Labels     []string  `json:"labels"`
+	Generation int64     `json:"generation"`
+}
+
+// machineState is the word for how a machine is.
+func machineState(m *store.Machine) string {
+	switch {
+	case m.Left:
+		return "left"
+	case m.Away():
+		return "away"
+	case m.Draining:
+		return "draining"
+	}
+	return "joined"
+}
+
+// fleetStatusCommand is belay fleet status.
+func fleetStatusCommand(ctx context.Context, from caller, args *arguments) (int, error) {
+	s, err := openFleet(ctx, args)
+	if err != nil {
+		return 0, err
+	}
+	defer s.Close()
+	machines, err := s.Machines(ctx)
+	if err != nil {
+		return 0, err
+	}
+	if args.on("json") {
+		list := []machineJSON{}
+		for _, m := range machines {
+			list = append(list, machineJSON{m.Name, machineState(&m), m.Joined.UTC(), m.Silent.Seconds(), m.Ahead.Seconds(), m.Version, m.Labels, m.Generation})
+		}
+		return 0, term.JSONLines(from.Out, list)
+	}
+	if len(machines) == 0 {
+		return 0, term.Line(from.Out, message.FleetEmpty(s.Address.Text))
+	}
+	var rows [][]string
+	for _, m := range machines {
+		ahead := "–"
+		if m.Ahead.Abs() >= time.Second {
+			ahead = printable.Span(m.Ahead.Abs())
+			if m.Ahead < 0 {
+				ahead = "-" + ahead
+			}
+		}
+		rows = append(rows, []string{m.Name, machineState(&m), printable.Span(m.Silent), ahead, m.Version, strings.Join(m.Labels, ",")})
+	}
+	return 0, term.Table(from.Out, machineTable, rows)
+}

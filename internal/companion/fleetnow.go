@@ -1,0 +1,228 @@
+//go:build !norecord
+
+package companion
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/belay-run/belay/gate"
+	"github.com/belay-run/belay/internal/companion/fleet/member"
+	"github.com/belay-run/belay/internal/companion/fleet/merge"
+	"github.com/belay-run/belay/internal/companion/fleet/store"
+	"github.com/belay-run/belay/internal/label"
+	"github.com/belay-run/belay/internal/message"
+	"github.com/belay-run/belay/internal/overview"
+	"github.com/belay-run/belay/internal/supervise"
+	"github.com/belay-run/belay/internal/term"
+)
+
+// fleetRun is a run under way somewhere in the fleet, for programs too. Its times are those of this machine's clock.
+type fleetRun struct {
+	Machine string `json:"machine"`
+	member.Run
+}
+
+// fleetRuns are the runs that are under way.
+func fleetRuns(ctx context.Context, s *store.Store) (list []fleetRun, err error) {
+	ahead, err := s.Ahead(ctx)
+	if err != nil {
+		return nil, err
+	}
+	runs, err := s.Runs(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range runs {
+		one := fleetRun{Machine: r.Machine}
+		if json.Unmarshal(r.Record, &one.Run) != nil {
+			continue
+		}
+		for _, t := range []*time.Time{&one.Started, &one.Until, &one.Since} {
+			if !t.IsZero() {
+				*t = t.Add(ahead)
+			}
+		}
+		list = append(list, one)
+	}
+	return list, nil
+}
+
+// openRuns opens the fleet, and says what runs in it and which of its machines are away.
+func openRuns(ctx context.Context, from caller, args *arguments) (*store.Store, []fleetRun, error) {
+	s, err := openFleet(ctx, args)
+	if err != nil {
+		return nil, nil, err
+	}
+	runs, err := fleetRuns(ctx, s)
+	if err == nil {
+		err = from.sayAway(ctx, s)
+	}
+	if err != nil {
+		s.Close()
+		return nil, nil, err
+	}
+	return s, runs, nil
+}
+
+// sayAway says which machines have not been heard of, so that what they are doing is not known.
+func (c caller) sayAway(ctx context.Context, s *store.Store) error {
+	machines, err := s.Machines(ctx)
+	for _, m := range machines {
+		if m.Away() && !m.Left {
+			c.say(message.FleetAway(m.Name, term.Span(m.Silent)))
+		}
+	}
+	return err
+}
+
+// fleetPsTable is that of belay ps, with machines.
+var fleetPsTable = []term.Column{machineColumn, {Heading: "ID", Kind: term.Whole, Style: term.Always(term.Faint)}, {Heading: "PID", Kind: term.Number, Drop: 2}, {Heading: "COMMAND", Kind: term.Path},
+	{Heading: "LABELS", Drop: 1, Min: 10}, {Heading: "ELAPSED", Kind: term.Number}, {Heading: "STATE", Min: 38}}
+
+// fleetPsCommand is belay ps --fleet.
+func fleetPsCommand(ctx context.Context, from caller, args *arguments) (int, error) {
+	s, runs, err := openRuns(ctx, from, args)
+	if err != nil {
+		return 0, err
+	}
+	defer s.Close()
+	if args.on("json") {
+		return 0, term.JSONLines(from.Out, runs)
+	}
+	if len(runs) == 0 {
+		return 0, term.Line(from.Out, message.NothingRunning())
+	}
+	var rows [][]string
+	for _, r := range runs {
+		since := ""
+		if !r.Started.IsZero() {
+			since = term.Span(time.Since(r.Started))
+		}
+		rows = append(rows, []string{r.Machine, shortID(r.ID), fmt.Sprint(r.PID), oneLine(r.Command, 100), label.Labels{Name: r.Name, Tags: r.Tags}.String(), since, runState(&r.Record)})
+	}
+	return 0, term.Table(from.Out, fleetPsTable, rows)
+}
+
+// runState says what a run does now.
+func runState(r *supervise.Record) string {
+	switch {
+	case r.State != supervise.StateWaiting:
+		return message.RunningState(r.Attempt)
+	case r.Until.IsZero():
+		return message.WaitingState(0, "", r.Reason)
+	}
+	return message.WaitingState(max(0, time.Until(r.Until)), r.Until.Local().Format(time.TimeOnly), r.Reason)
+}
+
+// waiter is the run as one that waits at a gate.
+func (r *fleetRun) waiter() overview.Waiter {
+	return overview.Waiter{ID: r.ID, PID: r.PID, Command: r.Command, Machine: r.Machine}
+}
+
+// fleetGate is a gate of the fleet. Its times are those of this machine's clock.
+type fleetGate struct {
+	gate.Entry
+	Waiting []overview.Waiter `json:"waiting"`
+	// Full says that it is healthy and all its slots are taken.
+	Full bool `json:"full,omitempty"`
+}
+
+// fleetGates are the gates that are not healthy, with the runs that wait at them.
+func fleetGates(ctx context.Context, s *store.Store, runs []fleetRun) ([]fleetGate, error) {
+	ahead, err := s.Ahead(ctx)
+	if err != nil {
+		return nil, err
+	}
+	states, err := s.Gates(ctx)
+	if err != nil {
+		return nil, err
+	}
+	list := []fleetGate{}
+	for _, key := range slices.Sorted(maps.Keys(states)) {
+		g := fleetGate{Entry: gate.Entry{Key: key, State: merge.Shifted(states[key], ahead)}, Waiting: []overview.Waiter{}}
+		if g.State.Healthy(time.Now()) {
+			continue
+		}
+		for _, r := range runs {
+			if r.State == supervise.StateWaiting && strings.HasPrefix(r.Reason, "gate "+key+":") {
+				g.Waiting = append(g.Waiting, r.waiter())
+			}
+		}
+		list = append(list, g)
+	}
+	for _, r := range runs { // a healthy gate may have no slot left
+		key, _, full := strings.Cut(strings.TrimPrefix(r.Reason, "gate "), ": "+overview.AllTaken())
+		if r.State != supervise.StateWaiting || !full || slices.ContainsFunc(list, func(g fleetGate) bool { return g.Key == key && !g.Full }) {
+			continue
+		}
+		at := slices.IndexFunc(list, func(g fleetGate) bool { return g.Key == key })
+		if at < 0 {
+			at = len(list)
+			list = append(list, fleetGate{Entry: gate.Entry{Key: key}, Full: true})
+		}
+		list[at].Waiting = append(list[at].Waiting, r.waiter())
+	}
+	return list, nil
+}
+
+// fleetGateTable is that of belay gates.
+var fleetGateTable = []term.Column{{Heading: "GATE", Kind: term.Path, Min: 12}, {Heading: "STATE", Kind: term.Whole}, {Heading: "SINCE", Kind: term.Whole, Drop: 1},
+	{Heading: "UNTIL", Kind: term.Whole}, {Heading: "WAITING", Kind: term.Number}, {Heading: "ON", Kind: term.Path, Drop: 2}, {Heading: "REASON", Kind: term.Note}}
+
+// fleetGatesCommand is belay gates --fleet.
+func fleetGatesCommand(ctx context.Context, from caller, args *arguments) (int, error) {
+	s, runs, err := openRuns(ctx, from, args)
+	if err != nil {
+		return 0, err
+	}
+	defer s.Close()
+	gates, err := fleetGates(ctx, s, runs)
+	if err != nil {
+		return 0, err
+	}
+	if args.on("json") {
+		return 0, term.JSONLines(from.Out, gates)
+	}
+	if len(gates) == 0 {
+		return 0, term.Line(from.Out, message.GatesHealthy())
+	}
+	now := time.Now()
+	day := (&question{now: now}).clock
+	var rows [][]string
+	for _, g := range gates {
+		state, since, until, reason := overview.Columns(g.State, now)
+		if g.Full {
+			state, reason = "full", overview.AllTaken()
+		}
+		rows = append(rows, []string{g.Key, state, orNone(since, day), orNone(until, day), fmt.Sprint(len(g.Waiting)), machinesOf(g.Waiting), oneLine(reason, 200)})
+	}
+	return 0, term.Table(from.Out, fleetGateTable, rows)
+}
+
+// orNone shows a time, if there is one.
+func orNone(t time.Time, show func(time.Time) string) string {
+	if t.IsZero() {
+		return ""
+	}
+	return show(t)
+}
+
+// machinesOf are the machines that runs wait on, the one with most first: "ant 3, bee 1".
+func machinesOf(list []overview.Waiter) string {
+	counts := map[string]int{}
+	for _, w := range list {
+		counts[w.Machine]++
+	}
+	names := slices.SortedFunc(maps.Keys(counts), func(a, b string) int { return cmp.Or(cmp.Compare(counts[b], counts[a]), cmp.Compare(a, b)) })
+	for i, name := range names {
+		names[i] = fmt.Sprintf("%s %d", name, counts[name])
+	}
+	return oneLine(strings.Join(names, ", "), 60)
+}

@@ -1,0 +1,125 @@
+// Package courier is what belay batch --fleet and belayd say to each other, one JSON object a line: belay knows what a task is and keeps the results,
+// belayd knows PostgreSQL and the queue.
+//
+// belay sends [Order]s: jobs, which are submitted together when all of them are there, what it has written down, and its wish to stop. belayd answers
+// with [Report]s.
+package courier
+
+import "encoding/json"
+
+// Job is what a worker is to run. It is encrypted on its way.
+type Job struct {
+	Args   []string `json:"args"`
+	Prompt *string  `json:"prompt,omitempty"`
+	Dir    string   `json:"dir,omitempty"`
+	// Files are brought to the worker; the job then works there, and has no Dir.
+	Files *Files            `json:"files,omitempty"`
+	Env   map[string]string `json:"env,omitempty"`
+	// Profile is what the command is treated as, if the caller has said so.
+	Profile string `json:"profile,omitempty"`
+	// Flags are settings of belay run, by name.
+	Flags map[string]string `json:"flags,omitempty"`
+	Tags  map[string]string `json:"tags,omitempty"`
+}
+
+// Files are what a job works on, unless it works in a shared path.
+type Files struct {
+	// Repository is a git repository, and Commit what is checked out of it.
+	Repository string `json:"repository,omitempty"`
+	Commit     string `json:"commit,omitempty"`
+	// Dir is the directory in it that the job works in, with slashes; empty for all of it.
+	Dir string `json:"dir,omitempty"`
+	// Archive names what was packed, in place of a repository.
+	Archive string `json:"archive,omitempty"`
+}
+
+// How the files of a task get to the machine that works on it.
+const (
+	ByPath    = "path"    // by a path that both machines have
+	ByGit     = "git"     // as the commit that is checked out
+	ByArchive = "archive" // packed and sent
+)
+
+// Pick is a directory of the submitter whose files a task needs. belayd turns it into [Files].
+type Pick struct {
+	By  string `json:"by"`
+	Dir string `json:"dir"`
+}
+
+// Task is a job with what it is known by.
+type Task struct {
+	ID   string `json:"id"`
+	Hash string `json:"hash"`
+	// Needs are the labels that a machine must have to run it.
+	Needs []string `json:"needs,omitempty"`
+	// Again says that an earlier result of it does not count.
+	Again bool `json:"again,omitempty"`
+	// Pick becomes the files of the job.
+	Pick *Pick `json:"pick,omitempty"`
+	Job  Job   `json:"job"`
+}
+
+// Order is what belay wants; one of these is set.
+type Order struct {
+	// Batch names the batch. It comes first.
+	Batch string `json:"batch,omitempty"`
+	// Except are paths that are not packed, with Batch: its results.
+	Except []string `json:"except,omitempty"`
+	Task   *Task    `json:"task,omitempty"`
+	// Submit submits the tasks that came before, in one transaction.
+	Submit bool `json:"submit,omitempty"`
+	// Taken are results that are written down.
+	Taken []int64 `json:"taken,omitempty"`
+	// Withdraw takes back all jobs that no machine works on yet; Cancel stops the others too.
+	Withdraw bool `json:"withdraw,omitempty"`
+	Cancel   bool `json:"cancel,omitempty"`
+}
+
+// Report is what belayd says; one of these is set.
+type Report struct {
+	// Submitted says that the transaction is committed.
+	Submitted bool    `json:"submitted,omitempty"`
+	Result    *Result `json:"result,omitempty"`
+	// Running are the jobs that machines work on now.
+	Running *[]Running `json:"running,omitempty"`
+	// Withdrawn are the ids of tasks that were taken back.
+	Withdrawn []string `json:"withdrawn,omitempty"`
+	// Refused is why the tasks cannot be submitted; none of the batch was yet.
+	Refused string `json:"refused,omitempty"`
+	// Say is a message for the user, and Failed says why belayd gives up.
+	Say    string `json:"say,omitempty"`
+	Failed string `json:"failed,omitempty"`
+}
+
+// Running is a job that a machine works on.
+type Running struct {
+	Task    string  `json:"task"`
+	Machine string  `json:"machine"`
+	Doing   string  `json:"doing,omitempty"`
+	Cost    float64 `json:"cost_usd,omitempty"`
+}
+
+// Result is what has become of a job.
+type Result struct {
+	ID   int64  `json:"id"` // of the job, see [Order.Taken]
+	Task string `json:"task"`
+	Hash string `json:"hash"`
+	Outcome
+}
+
+// Outcome is what a worker reports of a job.
+type Outcome struct {
+	Machine string `json:"machine,omitempty"`
+	Attempt int    `json:"attempt,omitempty"`
+	// Begun is new, resumed or restarted, as in the results of a batch.
+	Begun string `json:"begun,omitempty"`
+	// Paid is what earlier attempts have cost, as far as is known. The cost in Result is that of the last one.
+	Paid float64 `json:"paid_usd,omitempty"`
+	// Result is that of belay run; nil if none was written.
+	Result json.RawMessage `json:"result,omitempty"`
+	// Error is why there is none, or why it does not count.
+	Error  string `json:"error,omitempty"`
+	Stderr string `json:"stderr,omitempty"`
+	// Cancelled says that it was stopped because the batch was.
+	Cancelled bool `json:"cancelled,omitempty"`
+}

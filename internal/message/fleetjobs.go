@@ -1,0 +1,152 @@
+package message
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/belay-run/belay/internal/printable"
+)
+
+// FleetNoPayload says that a job has nothing to run.
+func FleetNoPayload() string { return "the job has no content" }
+
+// FleetOtherKey says that the key of this machine does not open a job.
+func FleetOtherKey() string {
+	return "the job was encrypted with another key than this machine's; all machines of the fleet need the same key file"
+}
+
+// FleetResultUnreadable says that the result of a job cannot be used.
+func FleetResultUnreadable(err error) string { return fmt.Sprintf("cannot read the result: %v", err) }
+
+// FleetJobsAway says that PostgreSQL cannot be reached by a machine that works on jobs.
+func FleetJobsAway(err error) string {
+	return fmt.Sprintf("%v. Running jobs continue, and no new ones are taken until it is back", err)
+}
+
+// FleetJobsBack says that PostgreSQL is there again.
+func FleetJobsBack() string { return "PostgreSQL is back" }
+
+// FleetJobRefused says that this machine does not run a job.
+func FleetJobRefused(task string, why error) string {
+	return fmt.Sprintf("task %s is left to other machines: %v", task, why)
+}
+
+// FleetTooLate says that a machine was silent for so long that its job was given to another one.
+func FleetTooLate(task string) string {
+	return fmt.Sprintf("task %s was given to another machine, because this one was not heard of for too long; what it did does not count", task)
+}
+
+// FleetResultNotKept says that a result which PostgreSQL does not have yet cannot be written to disk.
+func FleetResultNotKept(task string, err error) string {
+	return fmt.Sprintf("cannot write the result of task %s to disk: %v. If this machine is killed before PostgreSQL has it, the task runs again", task, err)
+}
+
+// FleetNoneHas says that tasks wait because no machine can run them.
+func FleetNoneHas(needs []string) string {
+	if len(needs) == 0 {
+		return "no machine of the fleet works on jobs; tasks wait for one. Start it there with: belay fleet join --workers 4"
+	}
+	list := strings.Join(needs, ",")
+	return fmt.Sprintf("no machine of the fleet works on jobs that need %s; they wait for one. Start it there with: belay fleet join --workers 4 --label %s", list, list)
+}
+
+// FleetCommandNotAllowed says that the machine does not run a command for others.
+func FleetCommandNotAllowed(command string) string {
+	return fmt.Sprintf("%s is not among what jobs may run here (allow in [fleet])", printable.Line(command))
+}
+
+// FleetEnvNotAllowed says that the machine does not take a variable from others.
+func FleetEnvNotAllowed(name string) string {
+	return fmt.Sprintf("jobs may not set %s here (allow_env in [fleet])", printable.Line(name))
+}
+
+// FleetFlagNotAllowed says that a job may not give a setting.
+func FleetFlagNotAllowed(name string) string {
+	return fmt.Sprintf("jobs may not set --%s", printable.Line(name))
+}
+
+// FleetNoDir says that a job's directory is not there.
+func FleetNoDir(dir string) string {
+	return fmt.Sprintf("there is no directory %s here", printable.Line(dir))
+}
+
+// FleetDirNotAllowed says that the machine lets no job work in a directory.
+func FleetDirNotAllowed(dir string) string {
+	return fmt.Sprintf("%s is not in a directory that jobs may use here (allow in [fleet])", printable.Line(dir))
+}
+
+// FleetNoFolder says that a job cannot be prepared.
+func FleetNoFolder(err error) string { return fmt.Sprintf("cannot prepare the job: %v", err) }
+
+// FleetNoResult says that belay run has left no result.
+func FleetNoResult(code int, stderr string) string {
+	if stderr != "" {
+		stderr = ": " + stderr
+	}
+	return fmt.Sprintf("belay run ended with exit code %d and no result%s", code, stderr)
+}
+
+// FleetSubmitterAway says that PostgreSQL cannot be reached by the belay that has submitted jobs.
+func FleetSubmitterAway(err error) string {
+	return fmt.Sprintf("%v. Jobs that machines work on continue; waiting until it is back", err)
+}
+
+// FleetJobsLost says that PostgreSQL does not know jobs any more that were submitted to it.
+func FleetJobsLost(n int) string {
+	return fmt.Sprintf("PostgreSQL has lost %s of this batch, as after a restore. Start the batch again: what is done stays done", count(n, "job"))
+}
+
+// FleetCourierEnded says that belayd, which speaks with the fleet, has ended.
+func FleetCourierEnded() string { return "belayd, which speaks with the fleet, has ended" }
+
+// FleetKept is what a job does whose machine has gone, for as long as it waits for that machine.
+func FleetKept() string { return "waiting for its session" }
+
+// FleetDoing says what a machine is doing.
+func FleetDoing(machine, doing string) string {
+	if doing == "" {
+		return "on " + machine
+	}
+	return fmt.Sprintf("%s on %s", doing, machine)
+}
+
+// FleetOn says which machine something is about.
+func FleetOn(machine, what string) string { return fmt.Sprintf("on %s: %s", machine, what) }
+
+// FleetBadKey says that a file is no key.
+func FleetBadKey(path string) string {
+	return fmt.Sprintf("%s is not a key of a fleet, which has 64 hexadecimal digits", path)
+}
+
+// FleetKeyMade says where the key of a new fleet is.
+func FleetKeyMade(path string) string {
+	return fmt.Sprintf("jobs are encrypted with the key in %s; copy it to each machine that submits jobs or works on them", path)
+}
+
+// FleetKeyMissing says that this machine has no key.
+func FleetKeyMissing(path string) string {
+	return fmt.Sprintf("the jobs of this fleet are encrypted, and there is no key in %s; copy it from a machine that has it", path)
+}
+
+// FleetWrongKey says that this machine has the key of another fleet.
+func FleetWrongKey() string {
+	return "the key on this machine is not the key of this fleet; copy it from a machine of the fleet"
+}
+
+// FleetNotEncrypted says that the machine has a key and the fleet none.
+func FleetNotEncrypted() string {
+	return "this machine has a key, and the jobs of this fleet are not encrypted; name another file with BELAY_FLEET_KEY, or remove the key"
+}
+
+// FleetBadWorkers says that a number of workers is none.
+func FleetBadWorkers(text string) string {
+	return fmt.Sprintf("--workers: %q is not a number between 0 and 1000", text)
+}
+
+// FleetNothingAllowed says that a machine which is to work on jobs allows none.
+func FleetNothingAllowed(path string) string {
+	return fmt.Sprintf(`--workers: this machine allows no jobs yet. Say what they may run, such as --allow claude, or in %s: [fleet] allow = ["claude", "/srv/work"]`, path)
+}
+
+// FleetRefusedByAll says that no machine runs a job.
+func FleetRefusedByAll(why string) string { return "no machine runs it: " + why }
