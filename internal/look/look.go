@@ -1,7 +1,7 @@
 // Package look shows what an agent prints while it runs.
 //
-// The process that shows it listens on a socket in the state directory, for as long as it does. A run checks for such sockets when its agent prints
-// something, twice a second at most, and sends what is printed from then on. Without one, a check is one system call.
+// The process that shows it listens on a socket in the state directory, for as long as it does. A run whose agent has printed something checks for such
+// sockets twice a second, and sends the last lines and what is printed from then on. Without one, a check is one system call.
 //
 // This package is the run's side of it. The other side is package looker, which needs the networking that belay does without.
 package look
@@ -54,10 +54,14 @@ func NewLine(attempt int, text []byte) Line {
 // of the id, which is random.
 func Stem(id string) string { return id[max(0, len(id)-12):] + "." }
 
-// Interval is how often a run looks for sockets at most.
+// Interval is how often a run looks for sockets.
 const Interval = time.Second / 2
 
-// Dial connects to those who look at a run, but for those who are known already. A socket that no process listens to is removed.
+// youth is for how long a socket may have no listener yet: it has a name a moment before it has one, and a busy machine makes that moment long.
+const youth = 10 * time.Second
+
+// Dial connects to those who look at a run, but for those who are known already. A socket that no process listens to is removed,
+// unless it may be about to.
 func (s Sockets) Dial(id string, known map[string]bool) (found []Conn) {
 	names, err := safefile.ReadOwnDir(s.Dir)
 	if err != nil {
@@ -69,7 +73,8 @@ func (s Sockets) Dial(id string, known map[string]bool) (found []Conn) {
 		}
 		known[name] = true
 		path := filepath.Join(s.Dir, name)
-		if info, err := os.Lstat(path); err != nil || info.Mode()&os.ModeSocket == 0 {
+		info, err := os.Lstat(path)
+		if err != nil || info.Mode()&os.ModeSocket == 0 {
 			continue
 		}
 		conn, err := dial(path)
@@ -77,6 +82,8 @@ func (s Sockets) Dial(id string, known map[string]bool) (found []Conn) {
 		case err == nil:
 			found = append(found, conn)
 		case errors.Is(err, errBusy): // too many connect to it at the moment
+			delete(known, name)
+		case time.Since(info.ModTime()) < youth:
 			delete(known, name)
 		default:
 			os.Remove(path)

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/belay-run/belay/internal/look"
 	"github.com/belay-run/belay/internal/look/looker"
@@ -87,9 +88,18 @@ func TestDial_Leftovers(t *testing.T) {
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if found := sockets.Dial(id, map[string]bool{}); len(found) > 0 {
+	known := map[string]bool{}
+	if found := sockets.Dial(id, known); len(found) > 0 {
 		t.Error("one looks who does not listen")
 	}
+	socket := filepath.Join(sockets.Dir, id[24:]+".1-1")
+	if _, err := os.Lstat(socket); err != nil || known[filepath.Base(socket)] {
+		t.Errorf("a socket that is about to have a listener is given up: %v", err)
+	}
+	if old := time.Now().Add(-time.Minute); os.Chtimes(socket, old, old) != nil {
+		t.Fatal("its time cannot be set")
+	}
+	sockets.Dial(id, known)
 	if names, _ := os.ReadDir(sockets.Dir); len(names) != 1 || names[0].Name() != filepath.Base(file) {
 		t.Errorf("%v", names)
 	}
