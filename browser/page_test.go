@@ -125,7 +125,7 @@ func (w *world) startCommand(cmd *exec.Cmd) {
 func (w *world) await(pattern string) {
 	w.Helper()
 	pattern = filepath.Join(w.dir, pattern)
-	for late := time.Now().Add(20 * time.Second); ; time.Sleep(5 * time.Millisecond) {
+	for late := time.Now().Add(time.Minute); ; time.Sleep(5 * time.Millisecond) {
 		if list, _ := filepath.Glob(pattern); len(list) > 0 {
 			return
 		}
@@ -269,15 +269,13 @@ func TestPage(t *testing.T) {
 	check(chromedp.Run(tab, chromedp.Click(`[data-gate=api] [data-act=reset]`), chromedp.WaitVisible(`dialog[open]`), chromedp.Click(`dialog .primary`)))
 	check(tab.Until("reset", `!document.querySelector("[data-gate=api]")`))
 
-	// What a real agent prints is shown from when one looks, as text, until it ends.
+	// What a real agent has printed last is shown, and what it prints until it ends, as text.
 	answered := filepath.Join(w.dir, "answered")
 	if agent := w.rehearsal(`429(retry-after=1), tool(bash: until [ -e `+answered+` ]; do sleep 0.1; done), 200(text="hello <img src=x onerror=window.pwned=1>", in=1200, out=80)`,
 		"--name", "nightly", "--tag", "team=web", "claude -p hi --allowedTools Bash"); agent != nil {
 		w.startCommand(agent)
 		check(tab.Until("an agent", `document.querySelector("[data-run] a")`))
 		check(chromedp.Run(tab, chromedp.Click(`[data-run] a`)))
-		says("Waiting for the agent to print something")
-		w.await("state/looks/*")
 		check(tab.Until("its tool", `document.querySelector("main").innerText.includes("Bash")`))
 		check(os.WriteFile(answered, nil, 0o600))
 		for _, text := range []string{"hello <img src=x onerror=window.pwned=1>", "The run has ended."} {

@@ -146,7 +146,7 @@ func (t *Tab) Picture(path string, all bool) error {
 
 // Until waits for a piece of JavaScript to be true.
 func (t *Tab) Until(what, js string) error {
-	ctx, cancel := context.WithTimeout(t, 15*time.Second)
+	ctx, cancel := context.WithTimeout(t, time.Minute)
 	defer cancel()
 	var ok bool
 	if err := chromedp.Run(ctx, chromedp.Poll("Boolean("+js+")", &ok, chromedp.WithPollingInterval(30*time.Millisecond))); err != nil {

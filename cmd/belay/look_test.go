@@ -5,6 +5,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -29,7 +30,7 @@ done
 echo "{\"type\":\"result\",\"subtype\":\"success\",\"is_error\":false,\"result\":\"answer\",$id}"
 `
 
-// A process that looks at a run gets what its agent prints from then on. Its socket is removed when it stops looking. A run is not held up by one
+// A process that looks at a run gets what its agent prints. Its socket is removed when it stops looking. A run is not held up by one
 // that leaves or does not read.
 func TestLook(t *testing.T) {
 	t.Parallel()
@@ -39,20 +40,13 @@ func TestLook(t *testing.T) {
 	}
 	r.env = []string{"SAYS=20000"}
 	r.start("belay", "run", "--", "./claude", "-p", "hello")
-	var ran struct{ ID string }
-	if !within(testTimeout, func() bool {
-		out, _ := r.command("belay", "ps", "--json").Output()
-		json.Unmarshal(out, &ran)
-		return ran.ID != ""
-	}) {
-		t.Fatal("it is not listed")
-	}
+	id := listedID(r)
 	sockets := lookat.Sockets{Dir: filepath.Join(r.dir, "state", "looks")}
 	if _, err := os.Stat(sockets.Dir); err == nil {
 		t.Error("there is a directory for sockets before anything looks")
 	}
 	listen := func() *looker.Listener {
-		l, err := looker.Listen(sockets, ran.ID)
+		l, err := looker.Listen(sockets, id)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -107,4 +101,75 @@ func TestLook(t *testing.T) {
 	if names, _ := os.ReadDir(sockets.Dir); len(names) > 0 {
 		t.Errorf("left behind: %v", names)
 	}
+}
+
+// listedID is the id of the run that belay ps lists.
+func listedID(r *run) string {
+	r.t.Helper()
+	var listed struct{ ID string }
+	if !within(testTimeout, func() bool {
+		out, _ := r.command("belay", "ps", "--json").Output()
+		json.Unmarshal(out, &listed)
+		return listed.ID != ""
+	}) {
+		r.t.Fatal("it is not listed")
+	}
+	return listed.ID
+}
+
+// waiter is an agent that calls a tool, which takes as long as it takes.
+const waiter = `#!/bin/sh
+cat >/dev/null
+id='"session_id":"3f9c1a52-8f0e-4b5a-9d43-0c4f8e1b7a66"'
+echo "{\"type\":\"system\",\"subtype\":\"init\",$id}"
+for n in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do echo "{\"type\":\"assistant\",\"message\":{\"content\":[{\"type\":\"text\",\"text\":\"$n\"}]},$id}"; done
+touch called
+while [ ! -e go ]; do sleep 0.1; done
+echo "{\"type\":\"result\",\"subtype\":\"success\",\"is_error\":false,\"result\":\"answer\",$id}"
+`
+
+// One who begins to look while the agent is silent gets its last lines, and each line once.
+func TestLook_Silent(t *testing.T) {
+	t.Parallel()
+	r := newRun(t, 0)
+	if err := os.WriteFile(filepath.Join(r.dir, "claude"), []byte(waiter), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	r.start("belay", "run", "--", "./claude", "-p", "hello")
+	id := listedID(r)
+	if !within(testTimeout, func() bool { _, err := os.Stat(filepath.Join(r.dir, "called")); return err == nil }) {
+		t.Fatal("the agent has not got there")
+	}
+	l, err := looker.Listen(lookat.Sockets{Dir: filepath.Join(r.dir, "state", "looks")}, id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	ctx, cancel := context.WithTimeout(t.Context(), testTimeout)
+	defer cancel()
+	var said []string
+	for line, err := range l.Lines(ctx) {
+		var e struct {
+			Message struct{ Content []struct{ Text string } }
+			Result  string
+		}
+		if err := errors.Join(err, json.Unmarshal(line.Event, &e)); err != nil {
+			t.Fatalf("%+v: %v", line, err)
+		}
+		for _, c := range e.Message.Content {
+			said = append(said, c.Text)
+		}
+		if e.Result != "" {
+			said = append(said, e.Result)
+		}
+		if len(said) > 0 && said[len(said)-1] == "20" {
+			os.WriteFile(filepath.Join(r.dir, "go"), nil, 0o600)
+		}
+	}
+	// There are more than 16 if Belay had not read all that the agent had printed when the look began.
+	const all = "1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 answer"
+	if got := strings.Join(said, " "); len(said) < 17 || !strings.HasSuffix(" "+all, " "+got) {
+		t.Errorf("seen: %s", got)
+	}
+	r.ends(0)
 }

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/belay-run/belay/gate"
-	"github.com/belay-run/belay/internal/agent"
 	"github.com/belay-run/belay/internal/label"
 	"github.com/belay-run/belay/internal/redact"
 	"github.com/belay-run/belay/internal/supervise"
@@ -41,8 +40,9 @@ func newInvocation(ctx context.Context, r *Runner, c Command, env []string) *Inv
 	if id == "" {
 		id = newID(now)
 	}
-	inv.call = &call{id: id, runner: r, command: c, env: env, profile: r.profile(), begun: now, parent: EnclosingRun(), emit: inv.stream.emit, line: inv.line,
+	inv.call = &call{id: id, runner: r, command: c, env: env, profile: r.profile(), begun: now, parent: EnclosingRun(), emit: inv.stream.emit, line: inv.lookers.line,
 		live: &liveRecord{trouble: inv.trouble}}
+	inv.lookers.stream, inv.lookers.id = &inv.stream, id
 	inv.pace, inv.control = &pace{noWait: r.NoWait}, &inv.signals
 	inv.kind = newKind(inv.call, inv.pace)
 	inv.call.secrets = &redact.Known{Env: env, Args: c.Args, Prompt: inv.prompts}
@@ -51,12 +51,6 @@ func newInvocation(ctx context.Context, r *Runner, c Command, env []string) *Inv
 	inv.pace.series = inv.pace.policy.Start(now)
 	inv.pace.ctx, inv.cancel = context.WithCancelCause(ctx)
 	return inv
-}
-
-// line tells of a line that an agent has printed.
-func (inv *Invocation) line(attempt int, line agent.Line) {
-	inv.lookers.meet()
-	inv.stream.line(attempt, line)
 }
 
 // ID names the invocation in records, in the log and to belay cancel.
@@ -123,6 +117,7 @@ func (inv *Invocation) Run() {
 	defer close(inv.done)
 	defer inv.cancel(nil)
 	defer inv.stream.end()
+	defer inv.lookers.end()
 	inv.openState()
 	defer inv.call.live.close()
 	inv.openSpending()
@@ -172,7 +167,7 @@ func (inv *Invocation) openState() {
 		return
 	}
 	c.state, c.project = &s, label.Project(c.dir())
-	inv.lookers = lookers{stream: &inv.stream, id: c.id, sockets: s.Looks()}
+	inv.lookers.sockets = s.Looks()
 	if c.shared == nil {
 		c.shared = s.Gates()
 	}

@@ -1,45 +1,96 @@
 package engine
 
 import (
+	"bytes"
 	"sync"
 	"time"
 
+	"github.com/belay-run/belay/internal/agent"
 	"github.com/belay-run/belay/internal/look"
 )
 
-// lookers send what an agent prints to the processes that look at its run.
+// lookers send what an agent prints to the processes that look at its run. One that begins to look gets the last lines first: an agent may well be
+// silent for as long as its tool takes, and what it has called is in the line before.
 type lookers struct {
-	stream *stream
-	id     string
-
-	mu      sync.Mutex
+	stream  *stream
+	id      string
 	sockets look.Sockets // with no directory where there is no state
-	asked   time.Time
-	known   map[string]bool
+
+	mu     sync.Mutex
+	recent [16]pastLine // a ring
+	lines  int          // that the agent has printed
+	check  *time.Timer  // nil before the first line
+	over   bool
+
+	known map[string]bool // to check alone
 }
 
-// meet connects to processes that have begun to look. It is called before each line, and checks twice a second at most.
-func (l *lookers) meet() {
+// pastLine is a line that was printed.
+type pastLine struct {
+	attempt int
+	text    []byte
+}
+
+// line tells of a line that the agent has printed.
+func (l *lookers) line(attempt int, line agent.Line) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	now := time.Now()
-	if l.sockets.Dir == "" || now.Sub(l.asked) < look.Interval {
-		return
+	if l.sockets.Dir != "" && !l.over {
+		if l.check == nil {
+			l.known = map[string]bool{}
+			l.check = time.AfterFunc(0, l.meet)
+		}
+		if len(line.Text) <= look.MaxLine { // of a long line it is what is left of it, abridged
+			past := &l.recent[l.lines%len(l.recent)]
+			past.attempt, past.text = attempt, append(past.text[:0], line.Text...)
+			l.lines++
+		}
 	}
-	l.asked = now
-	if l.known == nil {
-		l.known = map[string]bool{}
+	l.stream.line(attempt, line)
+}
+
+// meet connects to processes that have begun to look, and does so again.
+func (l *lookers) meet() {
+	found := l.sockets.Dial(l.id, l.known)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, conn := range found {
+		go l.tell(conn, l.past(), l.stream.listen())
 	}
-	for _, conn := range l.sockets.Dial(l.id, l.known) {
-		go l.tell(conn, l.stream.listen())
+	if !l.over {
+		l.check.Reset(look.Interval)
 	}
 }
 
-// tell sends what the agent prints until the invocation or the connection ends.
-func (l *lookers) tell(conn look.Conn, r *reader) {
+// past are the last lines. The lock is held.
+func (l *lookers) past() (list []pastLine) {
+	for i := max(0, l.lines-len(l.recent)); i < l.lines; i++ {
+		past := l.recent[i%len(l.recent)]
+		list = append(list, pastLine{past.attempt, bytes.Clone(past.text)})
+	}
+	return list
+}
+
+// end ends the checks.
+func (l *lookers) end() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.over = true
+	if l.check != nil {
+		l.check.Stop()
+	}
+}
+
+// tell sends the last lines, and what the agent prints until the invocation or the connection ends.
+func (l *lookers) tell(conn look.Conn, past []pastLine, r *reader) {
 	sender := look.NewSender(conn, func() { l.stream.leave(r) })
 	defer sender.Close()
 	defer l.stream.leave(r)
+	for _, p := range past {
+		if sender.Send(look.NewLine(p.attempt, p.text)) != nil {
+			return
+		}
+	}
 	r.each(func(e Event) bool {
 		switch e := e.(type) {
 		case AgentEvent:

@@ -12,7 +12,7 @@ import (
 // maxTails bounds how many pages look at the output of runs at the same time.
 const maxTails = 32
 
-// tail streams what a run prints, from now on, until it ends or the page leaves.
+// tail streams what a run prints, its last lines first, until it ends or the page leaves.
 func (s *Server) tail(w http.ResponseWriter, r *http.Request) {
 	select {
 	case s.tails <- struct{}{}:

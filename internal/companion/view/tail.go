@@ -10,7 +10,7 @@ import (
 	"github.com/belay-run/belay/internal/overview"
 )
 
-// Tail returns what a run that is under way prints, from now on. The channel is closed when the run has ended, or the context.
+// Tail returns what a run that is under way prints, its last lines first. The channel is closed when the run has ended, or the context.
 func (s *Source) Tail(ctx context.Context, id string) (<-chan look.Line, error) {
 	if !s.underWay(id) {
 		return nil, os.ErrNotExist

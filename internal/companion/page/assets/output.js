@@ -13,7 +13,7 @@ export function look(el) {
   if (looking) { looking.abort.abort(); looking = null; }
   if (!id || document.hidden) return;
   const box = h('pre', { class: 'output', tabindex: 0, role: 'log', 'aria-label': 'Output of the run' });
-  el.replaceChildren(h('h2', {}, 'Output, from now on'), box);
+  el.replaceChildren(h('h2', {}, 'Output'), box);
   const mine = looking = { id, abort: new AbortController(), box };
   box.append(h('span', { class: 'quiet' }, 'Waiting for the agent to print something…'));
   let first = true;
