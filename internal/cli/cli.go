@@ -9,7 +9,6 @@ import (
 	"io"
 	"os"
 	"strings"
-	"sync"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -166,13 +165,6 @@ type expired struct{ err error }
 func (e *expired) Error() string { return e.err.Error() }
 func (e *expired) Unwrap() error { return e.err }
 
-// nameVersion lets templates of cobra ask for the version. Its own field would have it looked up for every command.
-func nameVersion() {
-	versionNamed.Do(func() { cobra.AddTemplateFunc("belayVersion", version.Full) })
-}
-
-var versionNamed sync.Once
-
 // stopped is an error that says that the context of the call has ended.
 type stopped struct{ err error }
 
@@ -198,6 +190,10 @@ Show what the last week has cost:
 		SilenceUsage:  true,
 		Args:          cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if asked, _ := cmd.Flags().GetBool("version"); asked {
+				_, err := fmt.Fprintln(cmd.OutOrStdout(), "belay", version.Full())
+				return err
+			}
 			if len(args) == 0 {
 				return cmd.Help()
 			}
@@ -208,9 +204,6 @@ Show what the last week has cost:
 	root.SetOut(std.Out)
 	root.SetErr(std.Err)
 	root.DisableFlagsInUseLine = true
-	nameVersion()
-	root.Version = "-" // without one there is no --version
-	root.SetVersionTemplate("belay {{belayVersion}}\n")
 	root.SetHelpFunc(help)
 	root.SetFlagErrorFunc(wrongFlag)
 	root.AddCommand(newRun(run), newBatch(), newExplain(), newPs(), newTop(), newAttach(), newCancel(), newGates(), newBudget(), newPrices(), newConfig(), newProfile(), newDoctor(), newMCP(), newHook(runHook), newShim(), newUninstallAll())
@@ -218,7 +211,7 @@ Show what the last week has cost:
 	root.SetHelpCommand(newHelp(root))
 	root.AddCommand(newCompletion())
 	addCompletions(root)
-	root.Flags().BoolP("version", "v", false, "print the version")
+	root.Flags().BoolP("version", "v", false, "print the version") // cobra's own needs templates, and with them the linker keeps every method
 	addHelpFlags(root)
 	return root
 }

@@ -1,0 +1,26 @@
+//go:build unix
+
+package main
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// Templates find methods by their names. An executable that has them keeps every method of every type, which were 1.4 MB of belay; cobra, which imports them, only needs them
+// if it is given one.
+func TestLinked_NoTemplates(t *testing.T) {
+	t.Parallel()
+	data, err := os.ReadFile(filepath.Join(binDir, "belay"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Contains(data, []byte("internal/cli.newRoot")) {
+		t.Fatal("the executable has no names of functions")
+	}
+	if bytes.Contains(data, []byte("text/template.(*Template).Execute")) {
+		t.Error("belay links text/template: which command sets a template of cobra's?")
+	}
+}
