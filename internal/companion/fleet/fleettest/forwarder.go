@@ -24,6 +24,7 @@ type Forwarder struct {
 	cut    bool
 	hole   bool
 	delay  time.Duration
+	rate   int // bytes a second; 0 is as many as there are
 	closed bool
 
 	refused int // connections, since it was cut
@@ -80,8 +81,11 @@ func (f *Forwarder) BlackHole() { f.set(func() { f.hole = true }) }
 // Delay holds up each piece of data, in both directions.
 func (f *Forwarder) Delay(d time.Duration) { f.set(func() { f.delay = d }) }
 
+// Narrow lets so many bytes a second through, of each connection and in each direction.
+func (f *Forwarder) Narrow(rate int) { f.set(func() { f.rate = rate }) }
+
 // Heal makes the network work again. Connections that were made before stay ended, or go on where nothing was lost.
-func (f *Forwarder) Heal() { f.set(func() { f.cut, f.hole, f.delay = false, false, 0 }) }
+func (f *Forwarder) Heal() { f.set(func() { f.cut, f.hole, f.delay, f.rate = false, false, 0, 0 }) }
 
 // Close ends it.
 func (f *Forwarder) Close() {
@@ -161,6 +165,9 @@ func (f *Forwarder) copy(to, from net.Conn) {
 			f.change.Wait()
 		}
 		delay := f.delay
+		if f.rate > 0 {
+			delay += time.Duration(n) * time.Second / time.Duration(f.rate)
+		}
 		f.mu.Unlock()
 		if delay > 0 {
 			time.Sleep(delay)

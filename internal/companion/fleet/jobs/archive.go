@@ -146,9 +146,7 @@ func (w *Worker) fetchArchive(ctx context.Context, batch, name string) (sealed [
 // fetchPart gets a part of an archive. While PostgreSQL is away, it waits.
 func (w *Worker) fetchPart(ctx context.Context, batch, name string, n int) (part []byte, err error) {
 	for failures := 1; ; failures++ {
-		one, cancel := context.WithTimeout(ctx, statementTime)
-		err = w.Store.Pool.QueryRow(one, "select data from belay.archive_part where batch = $1 and name = $2 and n = $3", batch, name, n).Scan(&part)
-		cancel()
+		part, err = fetch(ctx, w.Store.Pool, archivePart, "select data from belay.archive_part where batch = $1 and name = $2 and n = $3", batch, name, n)
 		if err == nil || errors.Is(err, pgx.ErrNoRows) || permanent(err) || !sleep(ctx, backOff(failures)) {
 			return part, err
 		}

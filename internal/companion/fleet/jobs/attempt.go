@@ -2,10 +2,8 @@ package jobs
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 
-	"github.com/belay-run/belay/internal/courier"
 	"github.com/belay-run/belay/internal/engine"
 	"github.com/belay-run/belay/internal/message"
 )
@@ -23,7 +21,7 @@ type attempt struct {
 	reported  bool   // its result is on its way
 }
 
-// errNotBegun is in errors of jobs that this machine could not begin: its disk is full, or it cannot get the files. Others may be able to.
+// errNotBegun is in errors of jobs that this machine could not begin: it does not allow them, its disk is full, or it cannot get the files. Others may be able to.
 var errNotBegun = errors.New("not begun")
 
 // Why an attempt is stopped.
@@ -45,23 +43,8 @@ func (w *Worker) work(ctx context.Context, c claimed) {
 			w.drop(a)
 		}
 	}()
-	data, err := w.Key.open(c.payload, c.batch, c.task, c.hash)
-	var job courier.Job
-	if err == nil {
-		err = json.Unmarshal(data, &job)
-	}
-	if err == nil {
-		err = w.Allow.check(&job)
-	}
-	if err != nil {
-		w.refuse(context.WithoutCancel(ctx), a, err)
-		return
-	}
-	w.mu.Lock()
-	a.profile = profileOf(&job)
-	w.mu.Unlock()
 	folder := w.folder(c.fence)
-	outcome, err := w.run(ctx, a, &job, folder)
+	outcome, err := w.run(ctx, a, folder)
 	success, resumed := says(outcome)
 	if a.begun == "resumed" && outcome.Result != nil && !resumed {
 		a.begun = "restarted" // the session was gone

@@ -95,30 +95,49 @@ returning j.id, j.attempt, j.needs`, c.Batch, ids, hashes, needs, payloads, agai
 	return c.Store.Trouble(err)
 }
 
-// Results returns results that are there, and not among those that were seen; at most limit of them.
-func (c *Client) Results(ctx context.Context, seen []int64, limit int) ([]courier.Result, error) {
-	ctx, cancel := context.WithTimeout(ctx, statementTime)
-	defer cancel()
-	rows, err := c.Store.Pool.Query(ctx, `select id, task, hash, attempt - cardinality(refused), coalesce(machine, ''), result from belay.job
-where batch = $1 and state = 'over' and id <> all($2) order by ended limit $3`, c.Batch, append([]int64{}, seen...), limit)
-	if err != nil {
-		return nil, c.Store.Trouble(err)
-	}
-	list, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (r courier.Result, err error) {
-		var sealed []byte
-		if err = row.Scan(&r.ID, &r.Task, &r.Hash, &r.Attempt, &r.Machine, &sealed); err != nil {
-			return r, err
+// Results returns results that are there, and not among those that were seen; at most limit of them. With an error there may be some as well.
+func (c *Client) Results(ctx context.Context, seen []int64, limit int) (list []courier.Result, err error) {
+	found, err := c.found(ctx, seen, limit)
+	for _, f := range found {
+		if f.sealed == nil {
+			f.sealed, err = fetch(ctx, c.Store.Pool, f.size, "select result from belay.job where id = $1 and state = 'over'", f.ID)
+			if errors.Is(err, pgx.ErrNoRows) {
+				continue
+			} else if err != nil {
+				break
+			}
 		}
-		data, err := c.Key.open(sealed, c.Batch, r.Task, r.Hash)
+		data, err := c.Key.open(f.sealed, c.Batch, f.Task, f.Hash)
 		if err == nil {
-			err = json.Unmarshal(data, &r.Outcome)
+			err = json.Unmarshal(data, &f.Outcome)
 		}
 		if err != nil { // it stays so, and the others must not wait for it
-			r.Outcome = courier.Outcome{Machine: r.Machine, Attempt: r.Attempt, Error: message.FleetResultUnreadable(err)}
+			f.Outcome = courier.Outcome{Machine: f.Machine, Attempt: f.Attempt, Error: message.FleetResultUnreadable(err)}
 		}
-		return r, nil
-	})
+		list = append(list, f.Result)
+	}
 	return list, c.Store.Trouble(err)
+}
+
+// foundResult is a result that is there.
+type foundResult struct {
+	courier.Result
+	sealed []byte // nil if it is to be fetched by itself
+	size   int64
+}
+
+func (c *Client) found(ctx context.Context, seen []int64, limit int) ([]foundResult, error) {
+	ctx, cancel := context.WithTimeout(ctx, statementTime)
+	defer cancel()
+	rows, err := c.Store.Pool.Query(ctx, `select id, task, hash, attempt - cardinality(refused), coalesce(machine, ''), coalesce(octet_length(result), 0), `+resultIfSmall+` from
+(select * from belay.job where batch = $1 and state = 'over' and id <> all($2) order by ended, id limit $3) j order by ended, id`, c.Batch, append([]int64{}, seen...), limit)
+	if err != nil {
+		return nil, err
+	}
+	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (f foundResult, err error) {
+		err = row.Scan(&f.ID, &f.Task, &f.Hash, &f.Attempt, &f.Machine, &f.size, &f.sealed)
+		return f, err
+	})
 }
 
 // Count is how many jobs of the batch are there.

@@ -283,16 +283,13 @@ func (f *follower) results(ctx context.Context) {
 			seen = append(seen, id)
 		}
 		list, err := f.client.Results(ctx, seen, resultsAtOnce)
-		if !f.tell(err) {
-			return
-		}
 		for i := range list {
 			r := &list[i]
 			f.seen[r.ID] = true
 			delete(f.expected, r.Task) // it may be of an earlier start of the batch: the submitter knows whether it has written it down
 			f.out.Encode(courier.Report{Result: r})
 		}
-		if len(list) < resultsAtOnce {
+		if !f.tell(err) || len(list) < resultsAtOnce {
 			return
 		}
 		f.flush.Flush()

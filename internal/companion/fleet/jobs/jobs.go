@@ -40,7 +40,7 @@ const (
 	statementTime = 10 * time.Second
 )
 
-// sendTime is how long a statement may take that sends so many bytes: a connection of 64 KiB a second is slow, and not dead.
+// sendTime is how long a statement may take that sends or fetches so many bytes: a connection of 64 KiB a second is slow, and not dead.
 func sendTime(size int64) time.Duration { return 3*statementTime + time.Duration(size>>16)*time.Second }
 
 // reference is a job of River: which of ours is to be worked on. Attempt is the one that it is for; a job that has another one meanwhile is not meant.

@@ -12,10 +12,14 @@ import (
 )
 
 // run runs a job as belay run does, until it ends or ctx does.
-func (w *Worker) run(ctx context.Context, a *attempt, job *courier.Job, f folder) (*courier.Outcome, error) {
+func (w *Worker) run(ctx context.Context, a *attempt, f folder) (*courier.Outcome, error) {
 	outcome := &courier.Outcome{}
 	if err := f.make(); err != nil {
 		return outcome, message.Error(message.FleetNoFolder(err), err, errNotBegun)
+	}
+	job, err := w.job(ctx, a)
+	if err != nil {
+		return outcome, message.Error(err.Error(), err, errNotBegun)
 	}
 	dir, err := w.prepare(ctx, a, job)
 	if err != nil {
@@ -62,6 +66,29 @@ func (w *Worker) run(ctx context.Context, a *attempt, job *courier.Job, f folder
 	}
 	outcome.Result = data
 	return outcome, nil
+}
+
+// job is what is to be done, if this machine allows it.
+func (w *Worker) job(ctx context.Context, a *attempt) (*courier.Job, error) {
+	payload, err := w.payload(ctx, &a.claimed)
+	if err != nil {
+		return nil, err
+	}
+	data, err := w.Key.open(payload, a.batch, a.task, a.hash)
+	if err != nil {
+		return nil, err
+	}
+	var job courier.Job
+	if err := json.Unmarshal(data, &job); err != nil {
+		return nil, err
+	}
+	if err := w.Allow.check(&job); err != nil {
+		return nil, err
+	}
+	w.mu.Lock()
+	a.profile = profileOf(&job)
+	w.mu.Unlock()
+	return &job, nil
 }
 
 // says reads from the result of a run whether it was a success, and whether it has resumed a session.

@@ -36,14 +36,14 @@ func keepLost(ctx context.Context, tx pgx.Tx) error {
 func (w *Worker) regain(ctx context.Context, most int) (list []claimed, err error) {
 	ctx, cancel := context.WithTimeout(ctx, statementTime)
 	defer cancel()
-	rows, err := w.Store.Pool.Query(ctx, `update belay.job set attempt = attempt + case when river is null then 0 else 1 end, lease = now() + $2, river = $3, started = now(), doing = ''
+	rows, err := w.Store.Pool.Query(ctx, `update belay.job j set attempt = attempt + case when river is null then 0 else 1 end, lease = now() + $2, river = $3, started = now(), doing = ''
 where id in (select id from belay.job where state = 'running' and machine = $1 and session_machine = $1 and session is not null and not cancelled order by id limit $4 for update)
-returning id, attempt, batch, task, hash, needs, payload, session, cost, cardinality(refused)`, w.Machine, paced(leaseTime), ownWork, most)
+returning id, attempt, batch, task, hash, needs, `+payloadIfSmall+`, octet_length(payload), session, cost, cardinality(refused)`, w.Machine, paced(leaseTime), ownWork, most)
 	if err != nil {
 		return nil, err
 	}
 	list, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (c claimed, err error) {
-		err = row.Scan(&c.job, &c.attempt, &c.batch, &c.task, &c.hash, &c.needs, &c.payload, &c.session, &c.paid, &c.refusals)
+		err = row.Scan(&c.job, &c.attempt, &c.batch, &c.task, &c.hash, &c.needs, &c.payload, &c.size, &c.session, &c.paid, &c.refusals)
 		c.setBegun()
 		return c, err
 	})
