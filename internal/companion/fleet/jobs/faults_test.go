@@ -28,14 +28,14 @@ func number(name string, usual int) int {
 	return usual
 }
 
-// Each job has one result, whatever happens to machines, networks and PostgreSQL meanwhile. The first five moments are one of each kind; further ones,
+// Each job has one result, whatever happens to machines, networks and PostgreSQL meanwhile. This is a twentieth of what make soak does. The first five moments are one of each kind; further ones,
 // in make soak, are drawn by lot.
 func TestFaults_EachJobHasOneResult(t *testing.T) {
-	jobs, moments := number("BELAY_TEST_FLEET_JOBS", 100), number("BELAY_TEST_FLEET_MOMENTS", 5)
+	jobs, moments := number("BELAY_TEST_FLEET_JOBS", 1000), number("BELAY_TEST_FLEET_MOMENTS", 5)
 	dsn := fleettest.Database(t)
 	server := fleettest.Shared(t)
 	pace, longer := 1, 24*time.Second // than a lease
-	if jobs <= 100 {
+	if jobs <= 1000 {
 		pace, longer = 5, 5*time.Second
 	}
 	var machines []*machine
@@ -52,7 +52,7 @@ func TestFaults_EachJobHasOneResult(t *testing.T) {
 		fmt.Fprintf(&tasks, "{\"id\":\"t%d\",\"prompt\":\"%d\"}\n", i, i)
 	}
 	os.WriteFile(filepath.Join(submitter.dir, "tasks.jsonl"), []byte(tasks.String()), 0o600)
-	seconds := max(0.02, min(1, 2000/float64(jobs)/10))
+	seconds := max(0.02, min(1, 100/float64(jobs)))
 	type ended struct {
 		out  string
 		code int
