@@ -70,6 +70,7 @@ func main() {
 	if *idle > 0 {
 		b.idle(*idle, 0)
 		b.idle(*idle, *workers)
+		b.idleBare(*idle)
 	}
 }
 
@@ -150,19 +151,8 @@ func (b *bench) exec(database, sql string) {
 // bare is how many jobs a second a bare worker of River works on.
 func (b *bench) bare(program string, count int) (perSecond float64, cpu time.Duration) {
 	ctx := context.Background()
-	dsn := b.database()
-	pool, err := pgxpool.New(ctx, dsn)
-	if err != nil {
-		log.Fatal(err)
-	}
+	dsn, pool := b.river()
 	defer pool.Close()
-	migrator, err := rivermigrate.New(riverpgxv5.New(pool), &rivermigrate.Config{Logger: slog.New(slog.DiscardHandler)})
-	if err != nil {
-		log.Fatal(err)
-	}
-	if _, err := migrator.Migrate(ctx, rivermigrate.DirectionUp, nil); err != nil {
-		log.Fatal(err)
-	}
 	client, err := river.NewClient(riverpgxv5.New(pool), &river.Config{Logger: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		log.Fatal(err)
@@ -174,15 +164,38 @@ func (b *bench) bare(program string, count int) (perSecond float64, cpu time.Dur
 	if _, err := client.InsertManyFast(ctx, params); err != nil {
 		log.Fatal(err)
 	}
+	stop := start(b.bareWorker(dsn, program))
+	perSecond = rate(pool, count, "select count(*), extract(epoch from max(finalized_at) - min(attempted_at))::float8 from river_job where state = 'completed'")
+	return perSecond, stop()
+}
+
+// river makes a database with River's tables alone.
+func (b *bench) river() (dsn string, pool *pgxpool.Pool) {
+	ctx := context.Background()
+	dsn = b.database()
+	pool, err := pgxpool.New(ctx, dsn)
+	if err != nil {
+		log.Fatal(err)
+	}
+	migrator, err := rivermigrate.New(riverpgxv5.New(pool), &rivermigrate.Config{Logger: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		log.Fatal(err)
+	}
+	if _, err := migrator.Migrate(ctx, rivermigrate.DirectionUp, nil); err != nil {
+		log.Fatal(err)
+	}
+	return dsn, pool
+}
+
+// bareWorker is this program as a bare worker of River.
+func (b *bench) bareWorker(dsn, program string) *exec.Cmd {
 	self, err := os.Executable()
 	if err != nil {
 		log.Fatal(err)
 	}
 	worker := exec.Command(self, "-river", dsn, "-workers", fmt.Sprint(b.workers), "-program", program)
 	worker.Env = b.machine(dsn).env()
-	stop := start(worker)
-	perSecond = rate(pool, count, "select count(*), extract(epoch from max(finalized_at) - min(attempted_at))::float8 from river_job where state = 'completed'")
-	return perSecond, stop()
+	return worker
 }
 
 // fleet is how many jobs a second a worker of the fleet works on.
@@ -291,7 +304,18 @@ func (b *bench) idle(d time.Duration, workers int) {
 	if out, err := m.command("fleet", "init").CombinedOutput(); err != nil {
 		log.Fatalf("%v: %s", err, out)
 	}
-	cmd := m.command("fleet", "join", fmt.Sprintf("--workers=%d", workers))
+	b.watch(fmt.Sprintf("an idle member with %d workers", workers), dsn, m.command("fleet", "join", fmt.Sprintf("--workers=%d", workers)), d)
+}
+
+// idleBare says what a bare worker of River takes that has nothing to do.
+func (b *bench) idleBare(d time.Duration) {
+	dsn, pool := b.river()
+	pool.Close()
+	b.watch(fmt.Sprintf("an idle bare River with %d workers", b.workers), dsn, b.bareWorker(dsn, ""), d)
+}
+
+// watch says what a process takes.
+func (b *bench) watch(what, dsn string, cmd *exec.Cmd, d time.Duration) {
 	stop := start(cmd)
 	defer stop()
 	time.Sleep(10 * time.Second) // it joins, and its first statements are prepared
@@ -308,7 +332,7 @@ func (b *bench) idle(d time.Duration, workers int) {
 	if err := conn.QueryRow(context.Background(), "select count(*) from pg_stat_activity where datname = $1 and backend_type = 'client backend'", name).Scan(&connections); err != nil {
 		log.Fatal(err)
 	}
-	fmt.Printf("\nan idle member with %d workers: %.2f %% of a core over %v, %d connections, %.1f transactions a second\n", workers, 100*used.Seconds()/d.Seconds(), d, connections,
+	fmt.Printf("\n%s: %.2f %% of a core over %v, %d connections, %.1f transactions a second\n", what, 100*used.Seconds()/d.Seconds(), d, connections,
 		float64(b.transactions(name)-done)/d.Seconds())
 }
 

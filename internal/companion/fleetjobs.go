@@ -100,6 +100,7 @@ func (c caller) joinWorking(ctx context.Context, m *member.Member, workers, allo
 		return err
 	}
 	defer s.Close()
+	lazyGC()
 	w := &jobs.Worker{Store: s, Machine: m.Name, Labels: m.Labels, Count: count, Key: key, Dir: filepath.Join(m.State.Dir, "fleet", "jobs"), Cache: &files.Cache{Dir: filepath.Join(m.State.Dir, "fleet", "git")}, Belay: c.path, Say: c.say,
 		Runs: m.State.Records(), Allow: jobs.Allow{Profiles: allow.Profiles, Roots: allow.Roots, Repositories: allow.Repositories, Archives: allow.Archives, Env: allow.Env}}
 	ctx, cancel := context.WithCancel(ctx)

@@ -111,7 +111,7 @@ func (q *question) times() error {
 	return nil
 }
 
-// lazyGC lets the heap, of a few megabytes, grow before it is collected: a fifth of what a fold costs.
+// lazyGC lets the heap, of a few megabytes, grow before it is collected: a fifth of what a fold costs, and a tenth of a job of the fleet.
 func lazyGC() { debug.SetGCPercent(400) }
 
 // open opens the record. If it cannot be brought up to date, open says so and the answer comes from what it holds.

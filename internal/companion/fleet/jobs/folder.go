@@ -18,19 +18,14 @@ import (
 // finds by it what it has to deliver or to hand over.
 type folder struct{ dir string }
 
-const (
-	resultName = "result.json" // that of belay run
-	reportName = "report"      // what is to be delivered
-	// maxResult is how large a result may be.
-	maxResult = 64 << 20
-)
+// reportName is the file with what is to be delivered.
+const reportName = "report"
 
 func (w *Worker) folder(f fence) folder {
 	return folder{filepath.Join(w.Dir, fmt.Sprintf("%d.%d", f.job, f.attempt))}
 }
 
 func (f folder) path(name string) string { return filepath.Join(f.dir, name) }
-func (f folder) resultPath() string      { return f.path(resultName) }
 
 func (f folder) make() error {
 	if err := safefile.MakeOwnDir(filepath.Dir(f.dir)); err != nil {
@@ -52,8 +47,6 @@ func (f folder) write(name string, data []byte) error {
 	_, err = file.Write(data)
 	return errors.Join(err, file.Close())
 }
-
-func (f folder) readResult() ([]byte, error) { return safefile.ReadOwn(f.resultPath(), maxResult) }
 
 // keep keeps what is to be delivered.
 func (f folder) keep(data []byte) error {

@@ -29,8 +29,8 @@ func TestLease_FrozenMachine(t *testing.T) {
 	t.Logf("begun elsewhere after %s", time.Since(frozen).Round(100*time.Millisecond))
 	f.goOn(f.bee) // what it runs is not frozen, and has a result
 	if !within(patience, func() bool {
-		found, _ := filepath.Glob(filepath.Join(f.bee.dir, "state/fleet/jobs/*/result*"))
-		return len(found) == 1
+		running, _ := filepath.Glob(filepath.Join(f.bee.dir, "state/runs/*"))
+		return len(running) == 0
 	}) {
 		t.Fatal("what bee runs has not ended")
 	}

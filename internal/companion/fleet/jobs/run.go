@@ -25,7 +25,7 @@ func (w *Worker) run(ctx context.Context, a *attempt, f folder) (*courier.Outcom
 	if err != nil {
 		return outcome, message.Error(message.FleetNoFolder(err), err, errNotBegun)
 	}
-	args := []string{w.Belay, "run", "--quiet", "--result-file", f.resultPath()}
+	args := []string{w.Belay, "run", "--quiet", "--output-format=json"}
 	for name, value := range job.Flags {
 		args = append(args, "--"+name+"="+value)
 	}
@@ -51,20 +51,20 @@ func (w *Worker) run(ctx context.Context, a *attempt, f folder) (*courier.Outcom
 	for name, value := range job.Env {
 		env = append(env, name+"="+value)
 	}
+	var result resultWriter
 	var tail tailWriter
 	var s supervise.Supervisor
-	exit, err := s.Run(supervise.Spec{Path: w.Belay, Args: args, Dir: dir, Env: env, RunID: a.runID, Stderr: &tail, Placement: supervise.OwnGroup}, func(p *supervise.Process) {
+	exit, err := s.Run(supervise.Spec{Path: w.Belay, Args: args, Dir: dir, Env: env, RunID: a.runID, Stdout: &result, Stderr: &tail, Placement: supervise.OwnGroup}, func(p *supervise.Process) {
 		context.AfterFunc(ctx, func() { p.Stop(supervise.Terminate) })
 	})
 	if err != nil {
 		return outcome, message.Error(message.CannotStart(w.Belay, err), err, errNotBegun)
 	}
 	outcome.Stderr = tail.String()
-	data, rerr := f.readResult()
-	if rerr != nil || !json.Valid(data) {
+	if !json.Valid(result.data) {
 		return outcome, message.Error(message.FleetNoResult(exit.ShellCode(), strings.TrimSpace(outcome.Stderr)))
 	}
-	outcome.Result = data
+	outcome.Result = result.data
 	return outcome, nil
 }
 
@@ -98,6 +98,18 @@ func says(o *courier.Outcome) (success, resumed bool) {
 		return false, false
 	}
 	return r.Success, r.Resumed
+}
+
+// maxResult is how large a result may be.
+const maxResult = 64 << 20
+
+// resultWriter keeps what belay run prints, which is its result. Of one that is too large, a part is no JSON.
+type resultWriter struct{ data []byte }
+
+// Write implements [io.Writer].
+func (r *resultWriter) Write(p []byte) (int, error) {
+	r.data = append(r.data, p[:min(len(p), maxResult-len(r.data))]...)
+	return len(p), nil
 }
 
 // maxStderr is how much is kept of what a command has said on stderr: its end.

@@ -42,29 +42,46 @@ func (w *Worker) prepare(ctx context.Context, a *attempt, job *courier.Job) (dir
 		return job.Dir, nil
 	}
 	place := w.place(a.job)
-	note := filepath.Join(place, "dir")
-	if data, err := safefile.ReadOwn(note, 1<<16); err == nil && a.session != "" {
-		if info, err := os.Stat(string(data)); err == nil && info.IsDir() {
-			return string(data), nil
-		}
-	}
 	if a.session != "" {
+		if dir := workedIn(place, job.Files != nil); dir != "" {
+			return dir, nil
+		}
 		a.session, a.begun = "", "restarted"
 	}
 	removeAll(place)
 	if err := os.Mkdir(place, 0o700); err != nil {
 		return "", err
 	}
-	switch dir = filepath.Join(place, workName); {
-	case job.Files == nil:
-		err = os.Mkdir(dir, 0o700)
-	case job.Files.Archive != "":
+	dir = filepath.Join(place, workName)
+	if job.Files == nil {
+		return dir, os.Mkdir(dir, 0o700)
+	}
+	if job.Files.Archive != "" {
 		err = w.unpack(ctx, &a.claimed, job.Files.Archive, dir)
-	default:
+	} else {
 		dir, err = w.Cache.CheckOut(ctx, job.Files, dir)
 	}
 	if err == nil {
-		err = safefile.WriteOwn(note, []byte(dir))
+		err = safefile.WriteOwn(filepath.Join(place, noteName), []byte(dir))
 	}
 	return dir, err
+}
+
+// noteName is the file in a place that names the directory in which the job works, once all its files are there.
+const noteName = "dir"
+
+// workedIn is the directory in which the job of a place has worked; empty if it is gone.
+func workedIn(place string, files bool) string {
+	dir := filepath.Join(place, workName)
+	if files {
+		data, err := safefile.ReadOwn(filepath.Join(place, noteName), 1<<16)
+		if err != nil {
+			return ""
+		}
+		dir = string(data)
+	}
+	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+		return ""
+	}
+	return dir
 }
