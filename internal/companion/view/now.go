@@ -6,8 +6,10 @@ import (
 	"time"
 
 	"github.com/belay-run/belay/gate"
+	"github.com/belay-run/belay/internal/agent/generic"
 	"github.com/belay-run/belay/internal/journal"
 	"github.com/belay-run/belay/internal/overview"
+	"github.com/belay-run/belay/internal/profile"
 	"github.com/belay-run/belay/internal/spool"
 	"github.com/belay-run/belay/internal/state"
 	"github.com/belay-run/belay/internal/supervise"
@@ -46,6 +48,7 @@ type Run struct {
 	Detached bool              `json:"detached,omitempty"`
 	Left     []int             `json:"left_running,omitempty"`
 	Machine  string            `json:"machine,omitempty"` // in a fleet
+	Tail     bool              `json:"tail,omitempty"`    // what it prints can be shown
 }
 
 // Ended is a detached run that is over.
@@ -126,7 +129,7 @@ func detached(spools []spool.Header, id string) bool {
 // NewRun is a run of another machine, as its record says.
 func NewRun(r supervise.Record, pid int, machine string) Run {
 	run := newRun(r, false)
-	run.PID, run.Machine = pid, machine
+	run.PID, run.Machine, run.Tail = pid, machine, false
 	return run
 }
 
@@ -141,6 +144,9 @@ func newRun(r supervise.Record, detached bool) Run {
 		Tags: r.Tags, Project: r.Project, Parent: r.Parent, Detached: detached}
 	if !r.IsRun() {
 		run.Kind, _, _ = strings.Cut(r.Profile, ":")
+	} else if r.Profile != "" && r.Profile != generic.Name {
+		cli := profile.Find(r.Profile) // nil if it is declared in settings that belayd has not read
+		run.Tail = cli == nil || cli.IsAgent()
 	}
 	for _, p := range r.Left {
 		run.Left = append(run.Left, p.PID)

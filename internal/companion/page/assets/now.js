@@ -36,7 +36,7 @@ function run(r, readOnly, link) {
       h('strong', {}, r.command), r.name && h('span', { class: 'tag' }, r.name),
       Object.entries(r.tags || {}).map(([k, v]) => h('span', { class: 'tag' }, `${k}=${v}`)),
       r.machine && h('span', { class: 'tag' }, r.machine), r.detached && h('span', { class: 'tag' }, 'detached'), r.kind !== 'run' && h('span', { class: 'tag' }, r.kind),
-      h('span', { class: 'push' }, r.kind === 'run' && id && h('a', { href: link('run', { id }), 'data-link': true, 'aria-label': `${r.machine ? 'Story' : 'Output and story'} of ${r.name || r.command} ${shortID(id)}` }, r.machine ? 'Story' : 'Output'),
+      h('span', { class: 'push' }, r.kind === 'run' && id && h('a', { href: link('run', { id }), 'data-link': true, 'aria-label': `${r.tail ? 'Output and story' : 'Story'} of ${r.name || r.command} ${shortID(id)}` }, r.tail ? 'Output' : 'Story'),
         !readOnly && r.state !== 'killed' && h('button', { type: 'button', 'data-act': 'cancel', 'data-id': id, 'data-what': r.name || r.command, 'aria-label': `Cancel ${r.name || r.command} ${shortID(id)}` }, 'Cancel'))),
     h('p', { class: 'what' },
       r.state === 'waiting' ? [r.reason || 'waiting', r.until && [' · ', h('span', { 'data-until': r.until, title: full(r.until) }), ` (${clock(r.until)})`]] :

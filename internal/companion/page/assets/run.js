@@ -29,7 +29,7 @@ export function render(d, { link, readOnly, now }) {
       d.session_id && fact('Session', h('a', { href: link('past', { session: d.session_id }), 'data-link': true }, shortID(d.session_id)))),
     d.resume && h('p', { class: 'resume' }, `Continue its session${d.machine ? ` on ${d.machine}` : ''}: `, resume(d.resume)),
     h('section', { 'data-key': 'timeline' }, h('h2', {}, 'Timeline'), d.attempt_list.length ? timeline(d) : h('p', { class: 'quiet' }, 'Its first attempt is not over.')),
-    live && live.kind === 'run' && !live.machine && h('section', { 'data-key': 'output-' + d.id, 'data-output': d.id }),
+    live && live.tail && h('section', { 'data-key': 'output-' + d.id, 'data-output': d.id }),
     d.inside.length > 0 && h('section', { 'data-key': 'inside' }, h('h2', {}, 'Started in this run'), runTable(d.inside, link, '')),
   ];
 }
