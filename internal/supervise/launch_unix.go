@@ -37,7 +37,20 @@ func (s waitStatus) signal() syscall.Signal {
 }
 
 // launch starts the child. It is called on a locked thread.
+//
+// It waits a moment for a file that is open for writing, which the kernel does not execute. Often such a file was written just now by a program with threads, and is
+// still open in a forked child of it that has not called exec yet.
 func (p *Process) launch() error {
+	for pause := 5 * time.Millisecond; ; pause *= 2 {
+		err := p.tryLaunch()
+		if !errors.Is(err, syscall.ETXTBSY) || pause > 400*time.Millisecond {
+			return err
+		}
+		time.Sleep(pause)
+	}
+}
+
+func (p *Process) tryLaunch() error {
 	if p.owner != nil {
 		return p.owner.launch(p)
 	}
@@ -77,7 +90,7 @@ func (p *Process) fork() error {
 	}
 	p.start, p.born = time.Now(), startNow()
 	done := p.markByLimit()
-	pid, err := forkExec(p.spec.Path, p.spec.Args, attr)
+	pid, err := syscall.ForkExec(p.spec.Path, p.spec.Args, attr)
 	if errors.Is(err, syscall.ENOEXEC) && isShellScript(p.spec.Path) {
 		pid, err = syscall.ForkExec("/bin/sh", slices.Concat([]string{"/bin/sh", p.spec.Path}, p.spec.Args[min(1, len(p.spec.Args)):]), attr)
 	}
@@ -89,18 +102,6 @@ func (p *Process) fork() error {
 	p.pid = pid
 	p.term.lend(p)
 	return nil
-}
-
-// forkExec waits a moment for a file that is open for writing, which the kernel does not execute. Often it was written just now by a program with threads, and is still
-// open in a child of that program which is about to become another one.
-func forkExec(path string, args []string, attr *syscall.ProcAttr) (pid int, err error) {
-	for pause := 5 * time.Millisecond; ; pause *= 2 {
-		pid, err = syscall.ForkExec(path, args, attr)
-		if !errors.Is(err, syscall.ETXTBSY) || pause > 400*time.Millisecond {
-			return pid, err
-		}
-		time.Sleep(pause)
-	}
 }
 
 // isShellScript reports whether an executable file that the kernel cannot execute is a script without a first line that
