@@ -57,11 +57,11 @@ func Stem(id string) string { return id[max(0, len(id)-12):] + "." }
 // Interval is how often a run looks for sockets.
 const Interval = time.Second / 2
 
-// youth is for how long a socket may have no listener yet: it has a name a moment before it has one, and a busy machine makes that moment long.
+// youth is for how long a socket may have no listener yet: it has a name a moment before it has a listener, and a busy machine makes that moment long.
 const youth = 10 * time.Second
 
 // Dial connects to those who look at a run, but for those who are known already. A socket that no process listens to is removed,
-// unless it may be about to.
+// unless it is so new that its listener may still be starting.
 func (s Sockets) Dial(id string, known map[string]bool) (found []Conn) {
 	names, err := safefile.ReadOwnDir(s.Dir)
 	if err != nil {
@@ -75,6 +75,7 @@ func (s Sockets) Dial(id string, known map[string]bool) (found []Conn) {
 		path := filepath.Join(s.Dir, name)
 		info, err := os.Lstat(path)
 		if err != nil || info.Mode()&os.ModeSocket == 0 {
+			delete(known, name) // it may become one
 			continue
 		}
 		conn, err := dial(path)
