@@ -258,7 +258,7 @@ func TestPage(t *testing.T) {
 	begun := time.Now()
 	says("sleeper")
 	says("why=<img src=x")
-	says("Story") // of what is no agent, no output is shown
+	says("Story") // no output is offered of what is no agent
 	t.Logf("a new run is seen after %v", time.Since(begun).Round(time.Millisecond))
 	unchanged()
 	check(chromedp.Run(tab, chromedp.Click(`[data-act=cancel]`), chromedp.WaitVisible(`dialog[open]`), chromedp.Click(`dialog .primary`)))

@@ -179,7 +179,7 @@ func (inv *Invocation) openState() {
 	}
 	s.Sweep()
 	c.live.open(&s, supervise.Record{ID: c.id, Command: c.command.name(), Profile: c.profile.Name(), Started: c.begun, Attempt: 1,
-		Name: r.Labels.Name, Tags: r.Labels.Tags, Project: c.project, Parent: c.parent, Telemetry: r.Telemetry, Traceparent: trace.OfEnviron(c.env), Secrets: c.secrets})
+		Name: r.Labels.Name, Tags: r.Labels.Tags, Project: c.project, Parent: c.parent, Telemetry: r.Telemetry, Traceparent: trace.OfEnviron(c.env), Lines: printsLines(c.profile), Secrets: c.secrets})
 }
 
 // prompts are what the command was asked, in its arguments, beside them and on stdin, and what it is told to go on.

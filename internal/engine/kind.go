@@ -46,6 +46,12 @@ type kind interface {
 	knowsFailures() bool
 }
 
+// printsLines reports whether what a command prints is read line by line: that of an agent which is not on a terminal.
+func printsLines(p agent.Profile) bool {
+	a, ok := p.(agent.Agent)
+	return ok && a.Headless()
+}
+
 // newKind finds out what kind of command it is.
 func newKind(c *call, p *pace) kind {
 	base := plain{call: c, pace: p}

@@ -61,6 +61,8 @@ type Record struct {
 	// Telemetry says that the run is to be sent as a trace, and Traceparent is the caller's.
 	Telemetry   bool   `json:"telemetry,omitempty"`
 	Traceparent string `json:"traceparent,omitempty"`
+	// Lines says that an agent prints lines which can be looked at (package look).
+	Lines bool `json:"lines,omitempty"`
 	// Reported says that the owner was found dead and Killed has been told; only processes are left of the run.
 	Reported bool `json:"reported,omitempty"`
 

@@ -6,10 +6,8 @@ import (
 	"time"
 
 	"github.com/belay-run/belay/gate"
-	"github.com/belay-run/belay/internal/agent/generic"
 	"github.com/belay-run/belay/internal/journal"
 	"github.com/belay-run/belay/internal/overview"
-	"github.com/belay-run/belay/internal/profile"
 	"github.com/belay-run/belay/internal/spool"
 	"github.com/belay-run/belay/internal/state"
 	"github.com/belay-run/belay/internal/supervise"
@@ -141,12 +139,9 @@ func NewGate(key string, s gate.State, full bool, waiting []overview.Waiter) Gat
 func newRun(r supervise.Record, detached bool) Run {
 	run := Run{ID: r.ID, PID: r.Owner.PID, Command: r.Command, Profile: r.Profile, Kind: "run", State: r.State, Attempt: r.Attempt, Reason: r.Reason,
 		Until: timeOf(r.Until), Started: timeOf(r.Started), Activity: r.Activity, Tokens: r.Tokens, CostUSD: r.CostUSD, Session: r.Session, Name: r.Name,
-		Tags: r.Tags, Project: r.Project, Parent: r.Parent, Detached: detached}
+		Tags: r.Tags, Project: r.Project, Parent: r.Parent, Detached: detached, Tail: r.Lines}
 	if !r.IsRun() {
 		run.Kind, _, _ = strings.Cut(r.Profile, ":")
-	} else if r.Profile != "" && r.Profile != generic.Name {
-		cli := profile.Find(r.Profile) // nil if it is declared in settings that belayd has not read
-		run.Tail = cli == nil || cli.IsAgent()
 	}
 	for _, p := range r.Left {
 		run.Left = append(run.Left, p.PID)
