@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"strconv"
 	"strings"
 	"time"
@@ -101,6 +102,7 @@ func (c caller) joinWorking(ctx context.Context, m *member.Member, workers, allo
 	}
 	defer s.Close()
 	lazyGC()
+	debug.SetMemoryLimit(512 << 20) // results may be large
 	w := &jobs.Worker{Store: s, Machine: m.Name, Labels: m.Labels, Count: count, Key: key, Dir: filepath.Join(m.State.Dir, "fleet", "jobs"), Cache: &files.Cache{Dir: filepath.Join(m.State.Dir, "fleet", "git")}, Belay: c.path, Say: c.say,
 		Runs: m.State.Records(), Allow: jobs.Allow{Profiles: allow.Profiles, Roots: allow.Roots, Repositories: allow.Repositories, Archives: allow.Archives, Env: allow.Env}}
 	ctx, cancel := context.WithCancel(ctx)

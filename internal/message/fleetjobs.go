@@ -31,9 +31,6 @@ func FleetJobRefused(task string, why error) string {
 	return fmt.Sprintf("task %s is left to other machines: %v", task, why)
 }
 
-// FleetJobGone says that a job was taken back while a machine was about to begin it.
-func FleetJobGone() string { return "it was taken back" }
-
 // FleetTooLate says that a machine was silent for so long that its job was given to another one.
 func FleetTooLate(task string) string {
 	return fmt.Sprintf("task %s was given to another machine, because this one was not heard of for too long; what it did does not count", task)

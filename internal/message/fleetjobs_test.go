@@ -37,7 +37,6 @@ func fleetJobMessages(say func(name, text string)) {
 	say("FleetRefusedByAll", message.FleetRefusedByAll(message.FleetCommandNotAllowed("make")))
 	say("FleetDoing", message.FleetDoing("ant", ""))
 	say("FleetDoing", message.FleetDoing("ant", "Bash"))
-	say("FleetJobGone", message.FleetJobGone())
 	say("FleetTooLate", message.FleetTooLate("q17"))
 	say("FleetResultNotKept", message.FleetResultNotKept("q17", errors.New("no space left on device")))
 	say("FleetNoneHas", message.FleetNoneHas(nil))

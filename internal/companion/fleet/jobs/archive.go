@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"slices"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -146,7 +147,7 @@ func (w *Worker) fetchArchive(ctx context.Context, batch, name string) (sealed [
 // fetchPart gets a part of an archive. While PostgreSQL is away, it waits.
 func (w *Worker) fetchPart(ctx context.Context, batch, name string, n int) (part []byte, err error) {
 	for failures := 1; ; failures++ {
-		part, err = fetch(ctx, w.Store.Pool, archivePart, "select data from belay.archive_part where batch = $1 and name = $2 and n = $3", batch, name, n)
+		part, err = fetch(ctx, w.Store.Pool, time.Duration(failures)*sendTime(archivePart), "select data from belay.archive_part where batch = $1 and name = $2 and n = $3", batch, name, n)
 		if err == nil || errors.Is(err, pgx.ErrNoRows) || permanent(err) || !sleep(ctx, backOff(failures)) {
 			return part, err
 		}

@@ -24,6 +24,9 @@ type attempt struct {
 // errNotBegun is in errors of jobs that this machine could not begin: it does not allow them, its disk is full, or it cannot get the files. Others may be able to.
 var errNotBegun = errors.New("not begun")
 
+// errGone is in the error of a job that was taken back while this machine was about to begin it.
+var errGone = errors.New("it was taken back")
+
 // Why an attempt is stopped.
 var (
 	errLost      = errors.New("another machine works on it")
@@ -56,6 +59,10 @@ func (w *Worker) work(ctx context.Context, c claimed) {
 		return
 	} else if errors.Is(cause, errLeaving) && !success {
 		w.handOver(context.WithoutCancel(ctx), a, folder)
+		return
+	} else if errors.Is(err, errGone) {
+		folder.remove()
+		removeAll(w.place(c.job))
 		return
 	} else if cause != nil {
 		outcome.Cancelled = true

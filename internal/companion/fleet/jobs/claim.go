@@ -75,12 +75,12 @@ with taken as (
 		session = case when j.session_machine = $1 then j.session end
 	from unnest($2::bigint[], $3::integer[], $4::bigint[]) u(id, attempt, river)
 	where j.id = u.id and j.attempt = u.attempt and not $1 = any(j.refused) and (j.state = 'ready' or j.state = 'running' and j.machine = $1 and j.river = u.river)
-	returning j.id, j.attempt, j.batch, j.task, j.hash, j.needs, `+payloadIfSmall+` payload, octet_length(j.payload) size, j.session, j.cost, cardinality(j.refused) refusals
+	returning j.id, j.attempt, j.batch, j.task, j.hash, j.needs, j.payload, j.session, j.cost, cardinality(j.refused) refusals
 )
-select id, attempt, true, batch, task, hash, needs, payload, size, coalesce(session, ''), cost, refusals from taken
+select id, attempt, true, batch, task, hash, needs, case when sum(octet_length(payload)) over (order by id) <= $6 then payload end, octet_length(payload), coalesce(session, ''), cost, refusals from taken
 union all
 select j.id, j.attempt, false, '', '', '', '{}', null, 0, '', 0, 0 from belay.job j join unnest($2::bigint[], $3::integer[]) u(id, attempt) on j.id = u.id and j.attempt = u.attempt
-where j.state = 'ready' and $1 = any(j.refused)`, c.machine, ids, attempts, rivers, paced(leaseTime))
+where j.state = 'ready' and $1 = any(j.refused)`, c.machine, ids, attempts, rivers, paced(leaseTime), fetchedTogether)
 	if err != nil {
 		return nil, err
 	}

@@ -23,6 +23,7 @@ type Client struct {
 
 	queue    *river.Client[pgx.Tx]
 	packages packages
+	fetches  int // of the same large result, which have failed but for the last
 }
 
 // Submit puts tasks into the fleet, all or none of them. A task that is there already stays as it is, unless it is to run again and has a result.
@@ -95,17 +96,23 @@ returning j.id, j.attempt, j.needs`, c.Batch, ids, hashes, needs, payloads, agai
 	return c.Store.Trouble(err)
 }
 
-// Results returns results that are there, and not among those that were seen; at most limit of them. With an error there may be some as well.
+// Results returns results that are there, and not among those that were seen: at most limit of them, and of large ones fewer.
 func (c *Client) Results(ctx context.Context, seen []int64, limit int) (list []courier.Result, err error) {
 	found, err := c.found(ctx, seen, limit)
+	if err != nil {
+		return nil, c.Store.Trouble(err)
+	}
 	for _, f := range found {
 		if f.sealed == nil {
-			f.sealed, err = fetch(ctx, c.Store.Pool, f.size, "select result from belay.job where id = $1 and state = 'over'", f.ID)
+			c.fetches++
+			f.sealed, err = fetch(ctx, c.Store.Pool, time.Duration(c.fetches)*sendTime(f.size), "select result from belay.job where id = $1 and state = 'over'", f.ID)
 			if errors.Is(err, pgx.ErrNoRows) {
+				c.fetches = 0
 				continue
 			} else if err != nil {
-				break
+				return list, c.Store.Trouble(err)
 			}
+			c.fetches = 0
 		}
 		data, err := c.Key.open(f.sealed, c.Batch, f.Task, f.Hash)
 		if err == nil {
@@ -116,7 +123,7 @@ func (c *Client) Results(ctx context.Context, seen []int64, limit int) (list []c
 		}
 		list = append(list, f.Result)
 	}
-	return list, c.Store.Trouble(err)
+	return list, nil
 }
 
 // foundResult is a result that is there.
@@ -126,11 +133,14 @@ type foundResult struct {
 	size   int64
 }
 
+// found are the first results that are small together, or the first one without its content.
 func (c *Client) found(ctx context.Context, seen []int64, limit int) ([]foundResult, error) {
 	ctx, cancel := context.WithTimeout(ctx, statementTime)
 	defer cancel()
-	rows, err := c.Store.Pool.Query(ctx, `select id, task, hash, attempt - cardinality(refused), coalesce(machine, ''), coalesce(octet_length(result), 0), `+resultIfSmall+` from
-(select * from belay.job where batch = $1 and state = 'over' and id <> all($2) order by ended, id limit $3) j order by ended, id`, c.Batch, append([]int64{}, seen...), limit)
+	rows, err := c.Store.Pool.Query(ctx, `select id, task, hash, attempt - cardinality(refused), coalesce(machine, ''), coalesce(octet_length(result), 0), case when total <= $4 then result end from
+(select *, sum(octet_length(result)) over (order by ended, id) total, row_number() over (order by ended, id) n from
+(select * from belay.job where batch = $1 and state = 'over' and id <> all($2) order by ended, id limit $3) j) k
+where total <= $4 or n = 1 order by n`, c.Batch, append([]int64{}, seen...), limit, fetchedTogether)
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,7 @@
 package jobs
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"time"
@@ -26,7 +27,7 @@ func (w *Worker) handOver(ctx context.Context, a *attempt, folder folder) {
 	r := report{fence: w.fenceOf(a)}
 	w.mu.Lock()
 	if !w.drained {
-		r.session = a.inSession
+		r.session = cmp.Or(a.inSession, a.session) // the latter if what resumes it has not begun yet
 	}
 	w.mu.Unlock()
 	w.reporter.report(ctx, r)

@@ -30,6 +30,7 @@ type follower struct {
 	client *Client
 	out    *json.Encoder
 	flush  *bufio.Writer
+	news   chan struct{} // there may be results
 
 	tasks    []*courier.Task // to be submitted
 	picks    map[courier.Pick]picked
@@ -55,7 +56,7 @@ func Follow(ctx context.Context, client *Client, orders io.Reader, reports io.Wr
 	defer cancel()
 	defer client.packages.remove()
 	flush := bufio.NewWriter(reports)
-	f := &follower{client: client, flush: flush, out: json.NewEncoder(flush), picks: map[courier.Pick]picked{}, expected: map[string]bool{}, seen: map[int64]bool{}, taken: map[int64]time.Time{}}
+	f := &follower{client: client, flush: flush, out: json.NewEncoder(flush), news: make(chan struct{}, 1), picks: map[courier.Pick]picked{}, expected: map[string]bool{}, seen: map[int64]bool{}, taken: map[int64]time.Time{}}
 	incoming, broken := make(chan courier.Order), make(chan error, 1)
 	go func() {
 		in := json.NewDecoder(bufio.NewReaderSize(orders, 1<<20))
@@ -72,7 +73,6 @@ func Follow(ctx context.Context, client *Client, orders io.Reader, reports io.Wr
 			}
 		}
 	}()
-	news := make(chan struct{}, 1)
 	look := time.NewTicker(lookEvery)
 	defer look.Stop()
 	listening := false
@@ -94,14 +94,14 @@ func Follow(ctx context.Context, client *Client, orders io.Reader, reports io.Wr
 				client.Batch, f.except = o.Batch, o.Except
 				if !listening {
 					listening = true
-					go f.listen(ctx, news)
+					go f.listen(ctx)
 				}
 				continue
 			}
 			if err := f.obey(ctx, o); err != nil {
 				return err
 			}
-		case <-news:
+		case <-f.news:
 			f.results(ctx)
 		case <-look.C:
 			f.look(ctx)
@@ -118,7 +118,7 @@ func Follow(ctx context.Context, client *Client, orders io.Reader, reports io.Wr
 }
 
 // listen signals news when there may be results.
-func (f *follower) listen(ctx context.Context, news chan<- struct{}) {
+func (f *follower) listen(ctx context.Context) {
 	var conn *pgx.Conn
 	failures := 0
 	for ctx.Err() == nil {
@@ -128,10 +128,7 @@ func (f *follower) listen(ctx context.Context, news chan<- struct{}) {
 			continue
 		}
 		failures = 0
-		select {
-		case news <- struct{}{}:
-		default:
-		}
+		f.lookSoon()
 	}
 	if conn != nil {
 		conn.Close(context.WithoutCancel(ctx))
@@ -275,24 +272,29 @@ func (f *follower) withdrawn(ctx context.Context) {
 	}
 }
 
-// results passes on the results that are there.
+// lookSoon has results looked for.
+func (f *follower) lookSoon() {
+	select {
+	case f.news <- struct{}{}:
+	default: // that is so already
+	}
+}
+
+// results passes on results that are there. If there may be more, they come when orders were read that have come meanwhile: large ones take their time.
 func (f *follower) results(ctx context.Context) {
-	for {
-		seen := make([]int64, 0, len(f.seen))
-		for id := range f.seen {
-			seen = append(seen, id)
-		}
-		list, err := f.client.Results(ctx, seen, resultsAtOnce)
-		for i := range list {
-			r := &list[i]
-			f.seen[r.ID] = true
-			delete(f.expected, r.Task) // it may be of an earlier start of the batch: the submitter knows whether it has written it down
-			f.out.Encode(courier.Report{Result: r})
-		}
-		if !f.tell(err) || len(list) < resultsAtOnce {
-			return
-		}
-		f.flush.Flush()
+	seen := make([]int64, 0, len(f.seen))
+	for id := range f.seen {
+		seen = append(seen, id)
+	}
+	list, err := f.client.Results(ctx, seen, resultsAtOnce)
+	for i := range list {
+		r := &list[i]
+		f.seen[r.ID] = true
+		delete(f.expected, r.Task) // it may be of an earlier start of the batch: the submitter knows whether it has written it down
+		f.out.Encode(courier.Report{Result: r})
+	}
+	if f.tell(err) && len(list) > 0 {
+		f.lookSoon()
 	}
 }
 

@@ -103,7 +103,7 @@ func says(o *courier.Outcome) (success, resumed bool) {
 // maxResult is how large a result may be.
 const maxResult = 64 << 20
 
-// resultWriter keeps what belay run prints, which is its result. Of one that is too large, a part is no JSON.
+// resultWriter keeps what belay run prints, which is its result. One that is too large is cut off, and is then no valid JSON.
 type resultWriter struct{ data []byte }
 
 // Write implements [io.Writer].

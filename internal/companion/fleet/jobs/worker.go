@@ -42,6 +42,7 @@ type Worker struct {
 	clerk     *clerk // takes jobs and renews leases
 	reporter  *clerk // reports
 	slots     chan struct{}
+	fetching  chan struct{} // see payload
 	queue     *river.Client[pgx.Tx]
 	own       sync.WaitGroup // jobs that are worked on without River
 	delivered sync.WaitGroup // has results that are under way
@@ -57,7 +58,7 @@ type Worker struct {
 // it has; it returns when there are none.
 func (w *Worker) Run(ctx context.Context, drain <-chan struct{}) error {
 	w.held, w.queues, w.slots = map[fence]*attempt{}, map[string]bool{}, make(chan struct{}, w.Count)
-	w.pending = make(chan struct{}, w.Count)
+	w.pending, w.fetching = make(chan struct{}, w.Count), make(chan struct{}, 1)
 	pool, err := w.pool(ctx)
 	if err != nil {
 		return err
