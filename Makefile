@@ -87,7 +87,7 @@ soak: ## attacks for an hour, with counts; PARTS="engine clock" chooses, SEED=n 
 # compiled for the checks alone.
 raced = CGO_ENABLED=1 GOFLAGS="$(GOFLAGS) $(shell scripts/raced)"
 
-# To vet a module is to compile all that it is made of. Of what make test does not run, the types are checked, in 2 s of CPU instead of 90.
+# go vet compiles all dependencies of a module. Where make test runs nothing of it, types are checked instead, in 2 s of CPU instead of 90.
 vetted = $(if $(FULL),go vet -C $(1) ./...,go run -C tools ./typecheck -C ../$(1) $$(go env GOOS)/$$(go env GOARCH))
 
 check: .tools/staticcheck

@@ -22,7 +22,7 @@ type lookers struct {
 	check  *time.Timer  // nil before the first line
 	over   bool
 
-	known map[string]bool // to check alone
+	known map[string]bool // used by meet alone
 }
 
 // pastLine is a line that was printed.
@@ -40,7 +40,7 @@ func (l *lookers) line(attempt int, line agent.Line) {
 			l.known = map[string]bool{}
 			l.check = time.AfterFunc(0, l.meet)
 		}
-		if len(line.Text) <= look.MaxLine { // of a long line it is what is left of it, abridged
+		if len(line.Text) <= look.MaxLine { // that of a long line is abridged
 			past := &l.recent[l.lines%len(l.recent)]
 			past.attempt, past.text = attempt, append(past.text[:0], line.Text...)
 			l.lines++
@@ -49,7 +49,7 @@ func (l *lookers) line(attempt int, line agent.Line) {
 	l.stream.line(attempt, line)
 }
 
-// meet connects to processes that have begun to look, and does so again.
+// meet connects to processes that have begun to look, and schedules the next check.
 func (l *lookers) meet() {
 	found := l.sockets.Dial(l.id, l.known)
 	l.mu.Lock()
