@@ -40,11 +40,14 @@ func catchSignals(pipes bool) signals {
 	return s
 }
 
+// writing is how long a result may take to be written once we are asked to end. Where a reader takes its time, it may take for ever.
+const writing = time.Second
+
 // pass gives them to the invocation: the first request to end is passed on, the second kills. When the invocation is
-// over, and only its result is still being written, a request ends us. headless says that the command leads a session of
+// over, and only its result is still being written, a request ends us after a moment, and the second one at once. headless says that the command leads a session of
 // its own, where no terminal reaches it.
 func (s signals) pass(inv *engine.Invocation, headless bool, exit func(code int)) {
-	asked, interrupts := false, 0
+	asked, late, interrupts := false, false, 0
 	for got := range s {
 		sig := got.(syscall.Signal)
 		// A Ctrl-C may reach us just before the command has the terminal. It is passed on, and counts as the command's, even if we hear of it after the command
@@ -61,6 +64,9 @@ func (s signals) pass(inv *engine.Invocation, headless bool, exit func(code int)
 		case sig != syscall.SIGINT && sig != syscall.SIGTERM && sig != syscall.SIGHUP:
 			inv.Signal(sig)
 		case inv.Over() && passed:
+		case inv.Over() && !late:
+			late = true
+			time.AfterFunc(writing, func() { exit(128 + int(sig)) })
 		case inv.Over():
 			exit(128 + int(sig))
 		case sig == syscall.SIGINT && !headless && (early || supervise.SharesTerminal()):
