@@ -12,13 +12,14 @@ func (w *Worker) renew(ctx context.Context) error {
 	defer cancel()
 	w.observe()
 	w.mu.Lock()
-	var ids []int64
-	var attempts []int
+	var ids, reported []int64
+	var attempts, at []int
 	var doing, sessions []string
 	var costs []float64
 	held := map[fence]*attempt{}
 	for f, a := range w.held {
-		if a.reported { // two statements that change the same rows could wait for each other
+		if a.reported {
+			reported, at = append(reported, f.job), append(at, f.attempt)
 			continue
 		}
 		ids, attempts, doing, costs, sessions = append(ids, f.job), append(attempts, f.attempt), append(doing, a.doing), append(costs, a.paid+a.cost), append(sessions, a.inSession)
@@ -53,6 +54,11 @@ returning j.id, u.attempt, j.attempt, j.cancelled`, ids, attempts, doing, costs,
 			}
 			return rows.Err()
 		})
+	}
+	if len(reported) > 0 {
+		// A large result takes longer to send than a lease lasts. Rows that the report is changing are passed over: the two statements could wait for each other.
+		batch.Queue(`update belay.job set lease = now() + $3 where id in (select j.id from belay.job j join unnest($1::bigint[], $2::integer[]) u(id, attempt) on j.id = u.id and j.attempt = u.attempt
+where j.state = 'running' and j.machine = $4 for update of j skip locked)`, reported, at, paced(leaseTime), w.Machine)
 	}
 	if err := w.Store.Pool.SendBatch(ctx, batch).Close(); err != nil {
 		return err
