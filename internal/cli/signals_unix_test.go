@@ -1,0 +1,45 @@
+//go:build unix
+
+package cli
+
+import (
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/belay-run/belay/internal/engine"
+)
+
+// A request to end that comes while the result is written leaves it a second; the second request ends at once.
+func TestSignals_WhileTheResultIsWritten(t *testing.T) {
+	r := engine.Runner{}
+	inv, err := r.Start(t.Context(), engine.Command{Args: []string{"true"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := inv.Wait(); err != nil {
+		t.Fatal(err)
+	}
+	for _, requests := range []int{1, 2} {
+		synctest.Test(t, func(t *testing.T) {
+			s := make(signals, 16)
+			defer close(s)
+			var ended atomic.Int32 // with which exit code
+			go s.pass(inv, true, func(code int) { ended.Store(int32(code)) })
+			for range requests {
+				s <- syscall.SIGTERM
+			}
+			synctest.Wait()
+			if (ended.Load() != 0) != (requests > 1) {
+				t.Errorf("after %d requests: %d", requests, ended.Load())
+			}
+			time.Sleep(writing)
+			synctest.Wait()
+			if ended.Load() != 143 {
+				t.Errorf("after %d requests and a second: %d", requests, ended.Load())
+			}
+		})
+	}
+}
