@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/belay-run/belay/internal/agent"
+	"github.com/belay-run/belay/retry"
 )
 
 // ask runs gh with other arguments, which change nothing.
@@ -30,7 +31,7 @@ func (p *Profile) Verify(ctx context.Context, since time.Time, ask ask) (agent.E
 	}
 	from := since.Add(skew).Add(-time.Second).Truncate(time.Second) // GitHub's times have whole seconds
 	for _, pause := range pauses(host) {
-		if err := sleep(ctx, pause); err != nil {
+		if err := retry.Sleep(ctx, pause); err != nil {
 			return agent.Effect{}, err
 		}
 		url, err := tryLook(ctx, pauses(host)[1], func() (string, error) { return look(ctx, from, ask) })
@@ -59,7 +60,7 @@ func pauses(host string) []time.Duration {
 func tryLook(ctx context.Context, pause time.Duration, look func() (string, error)) (url string, err error) {
 	for try := range 5 {
 		if try > 0 {
-			if stop := sleep(ctx, pause<<(try-1)); stop != nil {
+			if stop := retry.Sleep(ctx, pause<<(try-1)); stop != nil {
 				return "", stop
 			}
 		}
@@ -68,17 +69,6 @@ func tryLook(ctx context.Context, pause time.Duration, look func() (string, erro
 		}
 	}
 	return "", err
-}
-
-func sleep(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
 }
 
 var errUnsure = errors.New("what is there does not tell")

@@ -148,7 +148,7 @@ func (w *Worker) fetchArchive(ctx context.Context, batch, name string) (sealed [
 func (w *Worker) fetchPart(ctx context.Context, batch, name string, n int) (part []byte, err error) {
 	for failures := 1; ; failures++ {
 		part, err = fetch(ctx, w.Store.Pool, time.Duration(failures)*sendTime(archivePart), "select data from belay.archive_part where batch = $1 and name = $2 and n = $3", batch, name, n)
-		if err == nil || errors.Is(err, pgx.ErrNoRows) || permanent(err) || !sleep(ctx, backOff(failures)) {
+		if err == nil || errors.Is(err, pgx.ErrNoRows) || permanent(err) || !pause(ctx, failures) {
 			return part, err
 		}
 	}

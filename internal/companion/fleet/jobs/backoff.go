@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/belay-run/belay/retry"
 )
 
 // backOff is how long to wait after so many failures in a row: from 0.1 s up to 5 s, spread so that the machines of a fleet do not come back together.
@@ -31,16 +33,9 @@ func permanent(err error) bool {
 	return true
 }
 
-// sleep waits, and says whether ctx lasts.
-func sleep(ctx context.Context, d time.Duration) bool {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return true
-	case <-ctx.Done():
-		return false
-	}
+// pause waits after so many failures in a row, and says whether ctx lasts.
+func pause(ctx context.Context, failures int) bool {
+	return retry.Sleep(ctx, backOff(failures)) == nil
 }
 
 // await waits until all of a group have ended, or ctx has.

@@ -70,7 +70,7 @@ func (c *clerk) run(ctx context.Context, tick <-chan time.Time, renew func(conte
 			if failures++; failures > 1 {
 				c.away(err)
 			}
-			if !sleep(ctx, backOff(failures)) {
+			if !pause(ctx, failures) {
 				return
 			}
 			continue

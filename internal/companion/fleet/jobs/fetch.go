@@ -32,7 +32,7 @@ func (w *Worker) payload(ctx context.Context, c *claimed) (data []byte, err erro
 		switch {
 		case errors.Is(err, pgx.ErrNoRows):
 			return nil, errGone
-		case err == nil || permanent(err) || !sleep(ctx, backOff(failures)):
+		case err == nil || permanent(err) || !pause(ctx, failures):
 			return data, err
 		}
 	}

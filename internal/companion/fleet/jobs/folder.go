@@ -88,7 +88,7 @@ func (w *Worker) takeUp(ctx context.Context) (own []claimed, err error) {
 		if failures > 1 {
 			w.clerk.away(err)
 		}
-		if !sleep(ctx, backOff(failures)) {
+		if !pause(ctx, failures) {
 			return nil, ctx.Err()
 		}
 	}

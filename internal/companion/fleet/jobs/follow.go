@@ -124,7 +124,7 @@ func (f *follower) listen(ctx context.Context) {
 	for ctx.Err() == nil {
 		if err := f.client.Wait(ctx, &conn, time.Minute); err != nil {
 			failures++
-			sleep(ctx, backOff(failures))
+			pause(ctx, failures)
 			continue
 		}
 		failures = 0
@@ -161,7 +161,7 @@ func (f *follower) obey(ctx context.Context, o courier.Order) error {
 				return err
 			}
 			f.flush.Flush()
-			if !sleep(ctx, backOff(f.failures)) {
+			if !pause(ctx, f.failures) {
 				return ctx.Err()
 			}
 		}

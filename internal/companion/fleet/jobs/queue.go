@@ -37,7 +37,7 @@ func (w *Worker) start(ctx context.Context) error {
 		if failures > 1 {
 			w.clerk.away(w.Store.Trouble(err))
 		}
-		if !sleep(ctx, backOff(failures)) {
+		if !pause(ctx, failures) {
 			return ctx.Err()
 		}
 	}
