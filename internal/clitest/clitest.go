@@ -1,6 +1,6 @@
 // Package clitest is for tests that drive the real agent CLIs.
 //
-// [Find] finds the CLIs that scripts/setup-clis has installed and the gh that scripts/setup-gh has built.
+// [Find] finds the CLIs that scripts/setup-clis has installed, [GH] the gh that scripts/setup-gh has found or built.
 // [Main] runs the tests of a package in a network namespace with only loopback, where the system allows one: what the tests
 // start cannot reach any other host, and a stand-in that the tests start is inside too.
 //
@@ -10,6 +10,7 @@ package clitest
 import (
 	"cmp"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -51,9 +52,12 @@ func Versions(cli *agent.Descriptor) []string {
 	return []string{cli.Tested[0]}
 }
 
-// Find is the path of a CLI at that version; the newest if it is empty.
+// Find is the path of a CLI at that version; the newest if it is empty, and of gh whichever there is.
 func Find(t testing.TB, cli *agent.Descriptor, version string) string {
 	t.Helper()
+	if version == "" && cli.Name == gh.Name {
+		return GH(t)
+	}
 	return find(t, cli.Name, cmp.Or(version, cli.Tested[0]))
 }
 
@@ -69,10 +73,31 @@ func Codex(t testing.TB, version string) string {
 	return Find(t, &codex.Descriptor, version)
 }
 
-// GH is the path of GitHub's CLI.
+// GH is the path of GitHub's CLI: of the pinned version if scripts/setup-gh has built that, else the one on the PATH. Tests that hold for any version use it.
 func GH(t testing.TB) string {
 	t.Helper()
-	return Find(t, &gh.Descriptor, "")
+	if path := installed(t, gh.Name, gh.Descriptor.Tested[0]); path != "" {
+		return path
+	}
+	path, err := exec.LookPath(gh.Name)
+	if err != nil {
+		missing(t, "gh is not installed; run: scripts/setup-gh")
+	}
+	return path
+}
+
+// PinnedGH is the path of GitHub's CLI at the version that is pinned, for tests of what other versions lack. Only `make test-full` builds it.
+func PinnedGH(t testing.TB) string {
+	t.Helper()
+	version := gh.Descriptor.Tested[0]
+	path := installed(t, gh.Name, version)
+	if path == "" && Full() {
+		missing(t, "gh %s is not built; run: scripts/setup-gh full", version)
+	}
+	if path == "" {
+		t.Skipf("SKIPPED: gh %s is built only in make test-full; run: scripts/setup-gh full", version)
+	}
+	return path
 }
 
 // SDK is the path of claude's Agent SDK, a module for node.
@@ -92,6 +117,19 @@ func Full() bool { return os.Getenv("BELAY_TEST_FULL") != "" }
 
 func find(t testing.TB, name, version string) string {
 	t.Helper()
+	path := installed(t, name, version)
+	if path == "" {
+		missing(t, "%s %s is not installed; run: scripts/setup-clis full && scripts/setup-gh full", name, version)
+	}
+	return path
+}
+
+// installed is the path of what has been installed for tests; empty if it has not.
+func installed(t testing.TB, name, version string) string {
+	t.Helper()
+	if testing.Short() {
+		t.Skipf("%s is not for -short", name)
+	}
 	root, err := moduleRoot()
 	if err != nil {
 		t.Fatal(err)
@@ -102,7 +140,6 @@ func find(t testing.TB, name, version string) string {
 			return path
 		}
 	}
-	missing(t, "%s %s is not installed; run: scripts/setup-clis full && scripts/setup-gh", name, version)
 	return ""
 }
 

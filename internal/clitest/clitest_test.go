@@ -1,12 +1,15 @@
 package clitest_test
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"net"
 	"net/netip"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -98,4 +101,73 @@ func TestVersions(t *testing.T) {
 	if got := clitest.Versions(profile.Find("codex")); got[0] != profile.Find("codex").Tested[0] {
 		t.Errorf("%q", got)
 	}
+}
+
+// Without the gh that is built, the one on the PATH is found, and what needs the former is skipped.
+func TestGH(t *testing.T) {
+	if testing.Short() {
+		t.Skip("every CLI is skipped with -short")
+	}
+	pinned := profile.Find("gh").Tested[0]
+	empty, dir := t.TempDir(), t.TempDir()
+	for _, name := range []string{"go.mod", filepath.Join("bin", "gh")} {
+		if err := errors.Join(os.MkdirAll(filepath.Dir(filepath.Join(empty, name)), 0o700), os.WriteFile(filepath.Join(empty, name), nil, 0o700)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	built := filepath.Join(dir, "gh-"+pinned, "gh")
+	if err := errors.Join(os.Mkdir(filepath.Dir(built), 0o700), os.WriteFile(built, nil, 0o700)); err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(empty)
+	for _, tt := range []struct {
+		name, path, clis, ci, full string
+		gh, pinned                 string // where it is, "skips" or "fails"
+	}{
+		{"BothThere", filepath.Join(empty, "bin"), dir, "", "", built, built},
+		{"OnThePath", filepath.Join(empty, "bin"), empty, "1", "", filepath.Join(empty, "bin", "gh"), "skips"},
+		{"InFull", filepath.Join(empty, "bin"), empty, "", "1", filepath.Join(empty, "bin", "gh"), "skips"},
+		{"InFullAndCI", filepath.Join(empty, "bin"), empty, "1", "1", filepath.Join(empty, "bin", "gh"), "fails"},
+		{"Nowhere", dir, empty, "", "", "skips", "skips"},
+		{"NowhereInCI", dir, empty, "1", "", "fails", "skips"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			for name, value := range map[string]string{"PATH": tt.path, "BELAY_TEST_CLIS": tt.clis, "CI": tt.ci, "BELAY_TEST_FULL": tt.full} {
+				t.Setenv(name, value)
+			}
+			if got := ending(clitest.GH); got != tt.gh {
+				t.Errorf("GH: %s, want %s", got, tt.gh)
+			}
+			if got := ending(clitest.PinnedGH); got != tt.pinned {
+				t.Errorf("PinnedGH: %s, want %s", got, tt.pinned)
+			}
+		})
+	}
+}
+
+// ending is what f returns in a test of its own, or how it ends that test.
+func ending(f func(testing.TB) string) string {
+	result := make(chan string)
+	go func() {
+		t := &asked{}
+		defer func() { result <- cmp.Or(t.ended, t.returned) }()
+		t.returned = f(t)
+	}()
+	return <-result
+}
+
+// asked is a test that only notes how it is ended.
+type asked struct {
+	testing.TB
+	ended, returned string
+}
+
+func (*asked) Helper() {}
+func (t *asked) Fatalf(string, ...any) {
+	t.ended = "fails"
+	runtime.Goexit()
+}
+func (t *asked) Skipf(string, ...any) {
+	t.ended = "skips"
+	runtime.Goexit()
 }
