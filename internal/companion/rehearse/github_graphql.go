@@ -101,10 +101,6 @@ func userNode(login string) object {
 
 func (g *GitHub) repoNode(r *repository) object {
 	owner, name, _ := strings.Cut(r.name, "/")
-	var labels []object
-	for _, l := range r.labels {
-		labels = append(labels, object{"__typename": "Label", "id": "L_" + r.name + "#" + l, "name": l, "color": "ededed", "description": ""})
-	}
 	node := object{
 		"__typename": "Repository", "id": "R_" + r.name, "databaseId": 1, "name": name, "nameWithOwner": r.name,
 		"owner": userNode(owner), "description": "A rehearsal", "url": "http://" + githubHost + "/" + r.name,
@@ -112,10 +108,18 @@ func (g *GitHub) repoNode(r *repository) object {
 		"viewerPermission": "ADMIN", "viewerCanAdminister": true, "isPrivate": false, "isFork": false, "isArchived": false, "visibility": "PUBLIC",
 		"mergeCommitAllowed": true, "rebaseMergeAllowed": true, "squashMergeAllowed": true, "deleteBranchOnMerge": false,
 		"defaultBranchRef": object{"name": "main"}, "parent": nil, "forks": connection(nil),
-		"labels": connection(labels), "milestones": connection(nil), "assignableUsers": connection([]object{userNode(githubUser)}),
+		"labels": connection(labelNodes(r.name, r.labels)), "milestones": connection(nil), "assignableUsers": connection([]object{userNode(githubUser)}),
 		"suggestedActors": connection([]object{userNode(githubUser)}), "projectsV2": connection(nil), "issueTypes": connection(nil),
 		"issueTemplates": []object{}, "pullRequestTemplates": []object{}, "object": nil, "ref": nil,
 	}
+	node["label"] = resolver(func(args object) any { // older versions of gh ask for each label by its name
+		for _, l := range labelNodes(r.name, r.labels) {
+			if strings.EqualFold(text(l["name"]), text(args["name"])) {
+				return l
+			}
+		}
+		return nil
+	})
 	list := func(pulls bool) resolver {
 		return func(args object) any { return connection(g.nodes(r.list(pulls, args)))(args) }
 	}
@@ -133,6 +137,13 @@ func (g *GitHub) repoNode(r *repository) object {
 	node["pullRequest"] = one("PullRequest", func(i *Issue) bool { return i.PullRequest })
 	node["issueOrPullRequest"] = one("issue or pull request", func(*Issue) bool { return true })
 	return node
+}
+
+func labelNodes(repository string, names []string) (list []object) {
+	for _, name := range names {
+		list = append(list, object{"__typename": "Label", "id": "L_" + repository + "#" + name, "name": name, "color": "ededed", "description": ""})
+	}
+	return list
 }
 
 // list are the issues or the pull requests of a repository that fit what was asked for, the newest first.
@@ -161,19 +172,16 @@ func (g *GitHub) nodes(issues []*Issue) []object {
 }
 
 func (g *GitHub) issueNode(i *Issue) object {
-	var comments, labels []object
+	var comments []object
 	for n := range i.Comments {
 		comments = append(comments, i.commentNode(&i.Comments[n]))
-	}
-	for _, l := range i.Labels {
-		labels = append(labels, object{"__typename": "Label", "id": "L_" + i.Repository + "#" + l, "name": l, "color": "ededed", "description": ""})
 	}
 	owner, _, _ := strings.Cut(i.Repository, "/")
 	node := object{
 		"__typename": "Issue", "id": i.id(), "number": i.Number, "title": i.Title, "body": i.Body, "url": i.url(),
 		"state": i.State, "stateReason": nil, "isPinned": false, "closed": i.State == "CLOSED", "author": userNode(i.Author),
 		"createdAt": stamp(i.Created), "updatedAt": stamp(i.Created), "closedAt": nil, "milestone": nil,
-		"comments": connection(comments), "labels": connection(labels), "assignees": connection(nil), "assignedActors": connection(nil),
+		"comments": connection(comments), "labels": connection(labelNodes(i.Repository, i.Labels)), "assignees": connection(nil), "assignedActors": connection(nil),
 		"projectCards": connection(nil), "projectItems": connection(nil), "reactionGroups": []object{},
 		"repository": resolver(func(object) any { return g.repoNode(g.repo(i.Repository)) }),
 	}

@@ -32,6 +32,9 @@ func (g *GitHub) mutationRoot() object {
 	edit := func(idField string) resolver {
 		return onIssue(idField, func(in object, i *Issue) any {
 			i.Title, i.Body = cmp.Or(text(in["title"]), i.Title), cmp.Or(text(in["body"]), i.Body)
+			if ids, ok := in["labelIds"]; ok {
+				i.Labels = labelNames(ids)
+			}
 			return object{"issue": g.issueNode(i), "pullRequest": g.issueNode(i), "clientMutationId": ""}
 		})
 	}

@@ -131,7 +131,7 @@ func (p *queryParser) next() {
 		}
 		p.at = min(p.at+1, len(p.text))
 	case isQueryWord(p.text[p.at]):
-		for p.at < len(p.text) && isQueryWord(p.text[p.at]) {
+		for p.at < len(p.text) && isQueryWord(p.text[p.at]) && !strings.HasPrefix(p.text[p.at:], "...") { // a number has one dot
 			p.at++
 		}
 	default:
