@@ -37,6 +37,8 @@ func (c *cursor) next(now time.Time) (Step, string) {
 		return c.throttle(step, now)
 	case step.Mix != nil:
 		return c.mix(step)
+	case step.Before == Refuse:
+		return step, step.Source // over when its time is, see skip
 	}
 	c.used++
 	if step.Times > 0 && c.used >= step.Times {

@@ -338,6 +338,7 @@ func TestFault_Slow(t *testing.T) {
 // While connections are refused nothing listens; afterwards the stand-in listens at the same address. It runs alone: another
 // test's stand-in could be given the address meanwhile.
 func TestFault_Refuse(t *testing.T) {
+	t.Parallel()
 	api := start(t, "200, refuse(3s), 200(text=back)")
 	if got := send(t, api, "anthropic", clientTimeout); got.status != 200 {
 		t.Fatalf("%+v", got)
@@ -356,6 +357,38 @@ func TestFault_Refuse(t *testing.T) {
 	}
 	if !refused || len(api.Main()) != 2 {
 		t.Errorf("refused: %v; %+v", refused, api.Main())
+	}
+}
+
+// Connections that are there already get no answer either, whether the request before them is still under way or has just been answered.
+func TestFault_RefuseAtOnce(t *testing.T) {
+	t.Parallel()
+	api := start(t, "hang, refuse(200ms), 200(text=back)")
+	first, leave := context.WithCancel(t.Context())
+	go func() {
+		r, _ := http.NewRequestWithContext(first, "POST", api.URL()+asking["anthropic"].path, strings.NewReader(asking["anthropic"].body))
+		http.DefaultClient.Do(r)
+	}()
+	for len(api.Main()) == 0 {
+		time.Sleep(time.Millisecond)
+	}
+	for _, how := range []string{"anthropic", "openai stream", "chat"} {
+		if got := send(t, api, how, clientTimeout); got.err == nil {
+			t.Errorf("%s: %+v", how, got)
+		}
+	}
+	leave()
+	for range 1000 {
+		if got := send(t, api, "openai", clientTimeout); got.err == nil {
+			if !strings.Contains(got.body, "back") {
+				t.Errorf("%+v", got)
+			}
+			break
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	if n := len(api.Main()); n != 2 {
+		t.Errorf("%d requests: %+v", n, api.Main())
 	}
 }
 

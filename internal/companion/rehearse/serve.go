@@ -45,15 +45,22 @@ func (a *API) serve(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	step, n := a.take(rec)
+	if step.Before == Refuse { // it has come before the one that is answered last has ended, or the listener is closed
+		cut(w)
+		return
+	}
 	a.play(w, r, rec, v, &c, &step, n)
 	a.refuseIfDue()
 }
 
-// take gives a request its step and its place in the log in one go: they have the same order.
+// take gives a request its step and its place in the log in one go: they have the same order. One that is to be refused has no place.
 func (a *API) take(rec *Request) (step Step, n int) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	step, rec.Step = a.cursorOf(rec.Session).next(rec.At)
+	if step.Before == Refuse {
+		return step, 0
+	}
 	a.log.add(rec)
 	a.answered++
 	return step, a.answered
