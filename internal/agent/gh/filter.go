@@ -20,7 +20,8 @@ const (
 // "Request at" in one of them is told by its time: it is not now. A "Request took" is told by the real one that comes
 // after it, so that what follows such a body is held back until another request begins or gh ends.
 //
-// With the trace on, gh also shows the git commands that it runs, and more of a failed look-up; the user sees neither.
+// With the trace on, gh also shows the git commands that it runs, more of a failed look-up, and before 2.30 what it takes a command for that it does not have;
+// the user sees none of it.
 type filter struct {
 	user  io.Writer
 	trace *trace
@@ -34,7 +35,8 @@ type filter struct {
 	open        int
 	holding     bool
 	held        []byte
-	resolved    bool // the line before says that a host was not found
+	resolved    bool   // the line before says that a host was not found
+	expansion   string // how gh's first line begins if it does not have the command; empty after that line
 	err         error
 }
 
@@ -104,7 +106,7 @@ func (f *filter) endLine() {
 	default:
 		f.ownLine(text)
 	}
-	f.line, f.long = f.line[:0], false
+	f.line, f.long, f.expansion = f.line[:0], false, ""
 }
 
 // traceLine takes a line while requests are open.
@@ -136,7 +138,8 @@ func (f *filter) ownLine(text []byte) {
 	// A line of a request that is not seen: the clock was set, or something has taken lines out.
 	f.trace.incomplete = f.trace.incomplete || bytes.Contains(text, []byte(beginMark)) || requestDuration(text) >= 0
 	whole := f.line // with its end
-	if !f.lineStarted && (bytes.HasPrefix(text, []byte(gitMark)) && bytes.HasSuffix(text, []byte("]")) ||
+	isList := bytes.HasPrefix(text, []byte(gitMark)) || f.expansion != "" && bytes.HasPrefix(text, []byte(f.expansion))
+	if !f.lineStarted && (isList && bytes.HasSuffix(text, []byte("]")) ||
 		f.resolved && bytes.HasPrefix(text, []byte(lookMark))) {
 		f.resolved = false
 		return
@@ -181,8 +184,8 @@ func (f *filter) passOnEarly() {
 			break
 		}
 	}
-	for _, mark := range []string{gitMark, lookMark, dnsMark} {
-		if !f.lineStarted && len(line) < maxLine && (strings.HasPrefix(line, mark) || strings.HasPrefix(mark, line)) {
+	for _, mark := range []string{gitMark, lookMark, dnsMark, f.expansion} {
+		if !f.lineStarted && mark != "" && len(line) < maxLine && (strings.HasPrefix(line, mark) || strings.HasPrefix(mark, line)) {
 			return
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -116,6 +117,34 @@ func TestFilter_DebugWords(t *testing.T) {
 		if got := filtered(&trace{}, raw, size); got != want {
 			t.Errorf("in pieces of %d: %q", size, got)
 		}
+	}
+}
+
+// Before 2.30 gh also shows, first of all, what it takes a command for that it does not have. Nothing else is taken for that.
+func TestFilter_Expansion(t *testing.T) {
+	for name, tt := range map[string]struct{ raw, want string }{
+		"the same":       {"[project list] -> [project list]\nunknown command\n", "unknown command\n"},
+		"an alias":       {"[project list] -> [issue list --label a]\n" + get(jsonType, shownJSON(1)).String() + "x\n", "x\n"},
+		"a shell":        {"[project list] -> [sh -c echo \"$1\" -- list]\n", ""},
+		"not first":      {"x\n[project list] -> [project list]\n", "x\n[project list] -> [project list]\n"},
+		"twice":          {"[project list] -> [a]\n[project list] -> [b]\n", "[project list] -> [b]\n"},
+		"another":        {"[project view] -> [project view]\n", "[project view] -> [project view]\n"},
+		"not to its end": {"[project list] -> [project", "[project list] -> [project"},
+		"a question":     {"[pro", "[pro"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for _, size := range []int{1, 5, 1000} {
+				var user bytes.Buffer
+				f := &filter{user: &user, trace: &trace{}, expansion: expansionOf([]string{"project", "list"})}
+				for raw := range slices.Chunk([]byte(tt.raw), size) {
+					f.Write(raw)
+				}
+				f.Close()
+				if user.String() != tt.want {
+					t.Errorf("in pieces of %d: %q", size, user.String())
+				}
+			}
+		})
 	}
 }
 

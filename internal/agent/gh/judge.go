@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/belay-run/belay/internal/agent"
 	"github.com/belay-run/belay/verdict"
 )
 
@@ -187,7 +188,7 @@ func (j *judgement) byRequest(r *request) (verdict.Verdict, bool) {
 	if j.isCached(r) {
 		// To ask again is no use: gh answers from its cache, also when GitHub is well again.
 		v.Retryable, v.Hint, v.Rule = false, verdict.Hint{}, "cached-"+v.Rule
-		v.Evidence += "\nthis answer is in gh's cache, which will give it again; clear it with: gh config clear-cache"
+		v.Evidence += "\nthis answer is in gh's cache, which will give it again; clear it with: " + clearCache(j.trace.version)
 	}
 	return v, true
 }
@@ -196,6 +197,14 @@ func (j *judgement) byRequest(r *request) (verdict.Verdict, bool) {
 func (j *judgement) isCached(r *request) bool {
 	cached := r.cacheable || j.line.isAPI() && j.line.opts.Has("--cache")
 	return cached && r.status < 500 && r.status != 403 && (r.method == "GET" || r.method == "HEAD" || r.graphql())
+}
+
+// clearCache is the command that empties gh's cache. Before 2.34 gh has none, and keeps the cache among temporary files.
+func clearCache(version string) string {
+	if version != "" && agent.CompareVersions(version, "2.34.0") < 0 {
+		return `rm -r "${TMPDIR:-/tmp}/gh-cli-cache"`
+	}
+	return "gh config clear-cache"
 }
 
 // verdictOn is the verdict on an answer.

@@ -1,6 +1,7 @@
 package gh
 
 import (
+	"fmt"
 	"io"
 	"time"
 
@@ -49,13 +50,16 @@ func (l *listener) Env() []string {
 
 // Stderr implements agent.Listener.
 func (l *listener) Stderr(user io.Writer) io.WriteCloser {
-	f := &filter{user: user, trace: &l.trace, start: l.start, now: time.Now}
+	f := &filter{user: user, trace: &l.trace, start: l.start, now: time.Now, expansion: expansionOf(l.profile.line.args)}
 	if l.own {
 		return f
 	}
 	f.user = io.Discard
 	return &teeFilter{user: user, filter: f}
 }
+
+// expansionOf is how older versions of gh begin to say what they take a command for that they do not have, as "[project list] -> [project list]".
+func expansionOf(args []string) string { return fmt.Sprintf("%v -> [", args) }
 
 // teeFilter passes everything on and reads along: the user has asked for the trace.
 type teeFilter struct {
