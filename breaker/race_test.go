@@ -23,8 +23,9 @@ func TestRace_OneProbeAtATime(t *testing.T) {
 	var probing atomic.Int32
 	var probes, reopened, closed atomic.Int32
 	var clients sync.WaitGroup
-	for range 16 {
+	for n := range uint64(16) {
 		clients.Go(func() {
+			random := rand.New(rand.NewPCG(n, 0))
 			for range 2000 {
 				c, err := b.Allow()
 				if err != nil {
@@ -38,7 +39,7 @@ func TestRace_OneProbeAtATime(t *testing.T) {
 					}
 					probing.Add(-1)
 				}
-				switch rand.N(8) {
+				switch random.IntN(8) {
 				case 0, 1:
 					c.Renew()
 					c.Failure(errDown)
@@ -67,17 +68,18 @@ func TestRace_OneUnexpiredProbe(t *testing.T) {
 		var mu sync.Mutex
 		var started []time.Time
 		end := time.Now().Add(time.Hour)
-		for range 50 {
+		for n := range uint64(50) {
 			go func() {
+				random := rand.New(rand.NewPCG(n, 1))
 				for time.Now().Before(end) {
 					c, err := b.Allow()
 					if err == nil && c.Probe() {
 						mu.Lock()
 						started = append(started, time.Now())
 						mu.Unlock()
-						time.Sleep(rand.N(5 * time.Minute))
+						time.Sleep(time.Duration(random.Int64N(int64(5 * time.Minute))))
 					}
-					time.Sleep(rand.N(time.Second))
+					time.Sleep(time.Duration(random.Int64N(int64(time.Second))))
 				}
 			}()
 		}

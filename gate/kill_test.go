@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"strconv"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -27,8 +28,11 @@ func kills(t *testing.T) int {
 // slotCount is how many slots the processes have to share.
 const slotCount = 3
 
-// hammer makes every kind of event as fast as it can, until it is killed.
-func hammer(files *gate.Files, _ []string) {
+// hammer makes every kind of event as fast as it can, until it is killed. Which comes when is up to its seed.
+func hammer(files *gate.Files, args []string) {
+	seed, err := strconv.ParseUint(args[0], 10, 64)
+	check(err)
+	random := rand.New(rand.NewPCG(seed, 0))
 	g, slots := shared(files), gate.Slots{Dir: files.Dir}
 	fmt.Println("ready")
 	for n := 0; ; n++ {
@@ -38,14 +42,14 @@ func hammer(files *gate.Files, _ []string) {
 		}
 		pass, refusal := g.Enter(me(n))
 		if refusal == nil {
-			if rand.N(2) == 0 {
+			if random.IntN(2) == 0 {
 				pass.Answered()
 			}
-			switch rand.N(8) {
+			switch random.IntN(8) {
 			case 0:
 				pass.Throttled(0, "rate_limit")
 			case 1:
-				pass.Throttled(rand.N(20*time.Millisecond), "rate_limit")
+				pass.Throttled(faulttest.N(random, 20*time.Millisecond), "rate_limit")
 			case 2, 3, 4:
 				pass.Failed("network")
 			case 5:
@@ -72,16 +76,18 @@ func TestKilled(t *testing.T) {
 	var others sync.WaitGroup
 	others.Go(func() { observe(t, files, stop) })
 
+	random := faulttest.Random(t)
+	worker := func() *process { return begin(t, dir, "hammer", fmt.Sprint(random.Uint64())) }
 	workers := make([]*process, 8) // most of them are about to start
 	for i := range workers {
-		workers[i] = begin(t, dir, "hammer")
+		workers[i] = worker()
 	}
 	tried, leases, slots := 0, 0, 0 // kills, and what was held by a killed process
 	for n := range kills(t) {
 		tried++
 		w := &workers[n%len(workers)]
 		(*w).expect("ready")
-		time.Sleep(rand.N(15 * time.Millisecond))
+		time.Sleep(faulttest.N(random, 15*time.Millisecond))
 		killed(t, *w)
 		if t.Failed() {
 			break
@@ -95,7 +101,7 @@ func TestKilled(t *testing.T) {
 				slots++
 			}
 		}
-		*w = begin(t, dir, "hammer")
+		*w = worker()
 	}
 	for _, w := range workers {
 		killed(t, w)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/belay-run/belay/breaker"
 	"github.com/belay-run/belay/gate"
+	"github.com/belay-run/belay/internal/faulttest"
 )
 
 // The probes of the field report (§2.3) are the edges where the breakers and retries of the field stick, stampede or
@@ -155,9 +156,10 @@ func TestProbe4And5_HintIsAFloor(t *testing.T) {
 		var mu sync.Mutex
 		var earliest time.Time
 		for i := range 200 {
+			random := rand.New(rand.NewPCG(uint64(i), 0))
 			all.Go(func() {
 				for {
-					time.Sleep(rand.N(5 * time.Second))
+					time.Sleep(faulttest.N(random, 5*time.Second))
 					if pass, refusal := g.Enter(fmt.Sprint(i)); refusal == nil {
 						mu.Lock()
 						if now := time.Now(); earliest.IsZero() || now.Before(earliest) {

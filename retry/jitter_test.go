@@ -60,9 +60,9 @@ func TestJitter_ApplyOfNonsense(t *testing.T) {
 
 // Scenario 070 of seed 000: the same inputs give different delays, all within ±20 %.
 func TestJitter_ProportionalBounds(t *testing.T) {
-	seen := map[time.Duration]bool{}
+	seen, random := map[time.Duration]bool{}, rand.New(rand.NewPCG(70, 0))
 	for range 1000 {
-		d := retry.Proportional(0.2).Apply(10*time.Second, rand.Float64())
+		d := retry.Proportional(0.2).Apply(10*time.Second, random.Float64())
 		if d < 8*time.Second || d > 12*time.Second {
 			t.Fatalf("%v is not within ±20 %% of 10s", d)
 		}

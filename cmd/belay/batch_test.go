@@ -6,7 +6,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -61,6 +60,7 @@ func TestBatch_Killed(t *testing.T) {
 	const jobs = 4
 	r := newRun(t, 0)
 	r.numbered("tasks.jsonl", tasks)
+	random := faulttest.Random(t)
 	killed, longest := 0, time.Second*time.Duration(tasks)/time.Duration(500*(kills+1))
 	for round := 0; ; round++ {
 		cmd := r.command("belay-plain", "batch", "-j", fmt.Sprint(jobs), "tasks.jsonl", "-o", "results.jsonl", "--", "sh", "-c", `echo "$0" >>ran; echo "out $0"`, "{id}")
@@ -68,7 +68,7 @@ func TestBatch_Killed(t *testing.T) {
 			t.Fatal(err)
 		}
 		if killed < kills {
-			time.Sleep(time.Duration(rand.Int64N(int64(longest))))
+			time.Sleep(faulttest.N(random, longest))
 			cmd.Process.Kill()
 		}
 		err := cmd.Wait()

@@ -4,7 +4,6 @@ package main
 
 import (
 	"bytes"
-	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -70,9 +69,10 @@ func TestClock_Jumps(t *testing.T) {
 		for direction, sign := range map[string]time.Duration{"Forward": 1, "Back": -1} {
 			t.Run(name+"/"+direction, func(t *testing.T) {
 				t.Parallel()
+				random := faulttest.Random(t)
 				for round := range faulttest.Count(t, "BELAY_TEST_CLOCK_ROUNDS", 1) {
 					tried.Add(1)
-					if tt.play(t, round, sign*time.Duration(1+rand.IntN(40))*time.Hour) {
+					if tt.play(t, round, sign*time.Duration(1+random.IntN(40))*time.Hour, 100*time.Millisecond+faulttest.N(random, time.Second)) {
 						survived.Add(1)
 					}
 				}
@@ -84,8 +84,8 @@ func TestClock_Jumps(t *testing.T) {
 // busy is how long anything may take on a busy machine. A wait that follows a jump takes an hour at least.
 const busy = 5 * testTimeout
 
-// play sets the clock by so much while the run is under way, and reports whether all was as it should be.
-func (c *jumpCase) play(t *testing.T, round int, jump time.Duration) bool {
+// play sets the clock by so much, that long after the run has begun, and reports whether all was as it should be.
+func (c *jumpCase) play(t *testing.T, round int, jump, after time.Duration) bool {
 	t.Helper()
 	r := newRun(t, round)
 	belay, _ := seamed()
@@ -120,7 +120,7 @@ func (c *jumpCase) play(t *testing.T, round int, jump time.Duration) bool {
 		t.Error(err)
 		return false
 	}
-	jumps := time.AfterFunc(100*time.Millisecond+rand.N(time.Second), func() { set(jump) })
+	jumps := time.AfterFunc(after, func() { set(jump) })
 	late := time.AfterFunc(busy, func() { cmd.Process.Kill() })
 	got := shellCode(cmd.Wait())
 	took := time.Since(begun)

@@ -4,7 +4,6 @@ package main
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -89,6 +88,7 @@ func TestLog_KillStorm(t *testing.T) {
 	left.Store(int64(kills))
 	succeeded.Add(1)
 	var all sync.WaitGroup
+	random := faulttest.Random(t)
 	for range 8 {
 		all.Go(func() {
 			for left.Load() > 0 {
@@ -97,7 +97,7 @@ func TestLog_KillStorm(t *testing.T) {
 					t.Error(err)
 					return
 				}
-				timer := time.AfterFunc(rand.N(longest), func() { cmd.Process.Kill() })
+				timer := time.AfterFunc(faulttest.N(random, longest), func() { cmd.Process.Kill() })
 				code := shellCode(cmd.Wait())
 				timer.Stop()
 				switch code {

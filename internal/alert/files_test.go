@@ -6,7 +6,6 @@ import (
 	"bufio"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -130,10 +129,10 @@ func kills(t *testing.T) int {
 func TestFiles_Killed(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	files := alert.Files{Dir: dir}
+	files, random := alert.Files{Dir: dir}, faulttest.Random(t)
 	for range kills(t) {
 		cmd, _ := start(t, dir, 1_000_000)
-		time.Sleep(rand.N(10 * time.Millisecond))
+		time.Sleep(faulttest.N(random, 10*time.Millisecond))
 		cmd.Process.Kill()
 		cmd.Wait()
 		if s, err := files.Load("api"); err != nil {

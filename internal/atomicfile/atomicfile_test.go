@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -14,6 +13,7 @@ import (
 	"time"
 
 	"github.com/belay-run/belay/internal/atomicfile"
+	"github.com/belay-run/belay/internal/faulttest"
 )
 
 // roleVar makes the test binary another process, which replaces the file that it names again and again.
@@ -64,7 +64,7 @@ func TestWrite_Killed(t *testing.T) {
 		t.Run(role, func(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
-			path := filepath.Join(dir, "file")
+			path, random := filepath.Join(dir, "file"), faulttest.Random(t)
 			for range 25 {
 				cmd := exec.Command(os.Args[0], path)
 				cmd.Env = append(os.Environ(), roleVar+"="+role)
@@ -77,7 +77,7 @@ func TestWrite_Killed(t *testing.T) {
 				}
 				said := make([]byte, 5)
 				out.Read(said)
-				for end := time.Now().Add(rand.N(5 * time.Millisecond)); time.Now().Before(end); {
+				for end := time.Now().Add(faulttest.N(random, 5*time.Millisecond)); time.Now().Before(end); {
 					data, err := os.ReadFile(path)
 					if err = errors.Join(err, check(data)); err != nil {
 						t.Error(err)

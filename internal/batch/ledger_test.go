@@ -382,8 +382,9 @@ func TestPlan_Memory(t *testing.T) {
 	const tasks = 50_000
 	path := filepath.Join(t.TempDir(), "tasks.txt")
 	var text bytes.Buffer
+	random := rand.New(rand.NewPCG(1, 0))
 	for i := range tasks {
-		fmt.Fprintf(&text, "say %d %d\n", i, rand.Int())
+		fmt.Fprintf(&text, "say %d %d\n", i, random.Int())
 	}
 	if err := os.WriteFile(path, text.Bytes(), 0o600); err != nil {
 		t.Fatal(err)

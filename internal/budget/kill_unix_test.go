@@ -5,7 +5,6 @@ package budget_test
 import (
 	"bufio"
 	"fmt"
-	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -84,11 +83,11 @@ func TestBook_Killed(t *testing.T) {
 	kills := faulttest.Count(t, "BELAY_TEST_KILLS", 30)
 	dir := t.TempDir()
 	b := budget.Files{Dir: dir}.Book("x", nil)
-	told := 0
+	told, random := 0, faulttest.Random(t)
 	for n := range kills {
 		cmd, said := charger(t, dir, 1_000_000, fmt.Sprint(n%5))
 		said.Scan()
-		time.AfterFunc(rand.N(8*time.Millisecond), func() { cmd.Process.Kill() })
+		time.AfterFunc(faulttest.N(random, 8*time.Millisecond), func() { cmd.Process.Kill() })
 		told++
 		for said.Scan() {
 			told++

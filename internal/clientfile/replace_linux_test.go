@@ -40,7 +40,7 @@ func settingsWithEdits(n int) string {
 // writeEdits changes the file as clients do, so many times, and says how many of its own edits it did not find again. It writes a new
 // file and renames it, or writes into the file as it is.
 func writeEdits(how, path string, edits int) error {
-	lost, n := 0, 0
+	lost, n, random := 0, 0, rand.New(rand.NewPCG(1, 0))
 	fmt.Println("ready")
 	for range edits {
 		text, err := os.ReadFile(path)
@@ -68,7 +68,7 @@ func writeEdits(how, path string, edits int) error {
 		if err != nil {
 			return err
 		}
-		if pause := rand.IntN(20); pause > 0 { // clients write now and then, in bursts
+		if pause := random.IntN(20); pause > 0 { // clients write now and then, in bursts
 			time.Sleep(time.Duration(pause) * 10 * time.Microsecond)
 		}
 	}

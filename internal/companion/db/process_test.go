@@ -44,6 +44,7 @@ func writeRuns(dir, writer, from, to string) {
 	first, _ := strconv.Atoi(from)
 	last, _ := strconv.Atoi(to)
 	log := journal.Log{Path: filepath.Join(dir, "log.jsonl")}
+	random := rand.New(rand.NewPCG(uint64(first), 0))
 	fmt.Println("ready")
 	for n := first; n < last; n++ {
 		for _, e := range linesOf(writer, n) {
@@ -52,7 +53,7 @@ func writeRuns(dir, writer, from, to string) {
 				os.Exit(1)
 			}
 		}
-		time.Sleep(rand.N(2 * time.Millisecond))
+		time.Sleep(faulttest.N(random, 2*time.Millisecond))
 	}
 }
 
@@ -164,6 +165,7 @@ func TestFold_Killed(t *testing.T) {
 	var left atomic.Int64
 	left.Store(int64(kills(t)))
 	var killed, killedWriters atomic.Int64
+	random := faulttest.Random(t)
 	var folding, writing sync.WaitGroup
 	for range readers {
 		folding.Go(func() {
@@ -179,7 +181,7 @@ func TestFold_Killed(t *testing.T) {
 				case err := <-ended:
 					t.Errorf("a reader has ended by itself: %v", err)
 					return
-				case <-time.After(rand.N(300 * time.Millisecond)):
+				case <-time.After(faulttest.N(random, 300*time.Millisecond)):
 					if left.Add(-1) < 0 {
 						select {
 						case <-over:
@@ -206,7 +208,7 @@ func TestFold_Killed(t *testing.T) {
 				go func() { ended <- p.Wait() }()
 				select {
 				case <-ended:
-				case <-time.After(rand.N(time.Duration(each) * 10 * time.Millisecond)): // most of them while it writes
+				case <-time.After(faulttest.N(random, time.Duration(each)*10*time.Millisecond)): // most of them while it writes
 					if left.Add(-1) >= 0 {
 						killed.Add(1)
 						killedWriters.Add(1)

@@ -6,7 +6,6 @@ import (
 	"bufio"
 	"encoding/json"
 	"fmt"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -105,11 +104,13 @@ func TestBatch_Killed(t *testing.T) {
 	s.Longest = time.Duration(tasks)*15*time.Second + time.Minute
 	s.Leaves = true
 	line := batchOf(s, tasks, jobs, claude.work()...)
+	random := faulttest.Random(t)
 	for n := range kills {
 		run := s.Start(s.Command("belay", line...), nil)
 		share := max(1, tasks*4/3/(kills+1))
-		stage.Within(s.Longest, func() bool { return s.Requests() >= n*share+1+rand.IntN(share) })
-		time.Sleep(rand.N(300 * time.Millisecond))
+		after := n*share + 1 + random.IntN(share)
+		stage.Within(s.Longest, func() bool { return s.Requests() >= after })
+		time.Sleep(faulttest.N(random, 300*time.Millisecond))
 		run.Cmd.Process.Kill()
 		if e := run.Quietly(); e.Code != 137 && e.Code != 0 {
 			t.Fatalf("exit code %d: %s", e.Code, run.Stderr)

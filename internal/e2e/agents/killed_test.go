@@ -33,9 +33,10 @@ func TestKilled_AtAnyMoment(t *testing.T) {
 				t.Skip("SKIPPED: the suite has no file for this CLI")
 			}
 			t.Parallel()
+			random := faulttest.Random(t)
 			for n := range kills {
 				tried.Add(1)
-				if t.Run(fmt.Sprint(n), func(t *testing.T) { a.killed(t, n) }) {
+				if t.Run(fmt.Sprint(n), func(t *testing.T) { a.killed(t, n, random) }) {
 					survived.Add(1)
 				}
 			}
@@ -44,7 +45,7 @@ func TestKilled_AtAnyMoment(t *testing.T) {
 }
 
 // killed kills belay once: by turns at its start, when the model has been asked, and when the tools run.
-func (a *agent) killed(t *testing.T, n int) {
+func (a *agent) killed(t *testing.T, n int, random *rand.Rand) {
 	s := a.New(t, "", `tool(bash: "echo x", in=100, out=10), `+endless+", hang x*")
 	s.Leaves = true // whatever holds the output open after a kill
 	run := s.StartBelay(nil, a.work("say hi"), nil)
@@ -57,7 +58,7 @@ func (a *agent) killed(t *testing.T, n int) {
 		s.Eventually("the tools run", func() bool { return endlessRuns(s) })
 		longest = 200 * time.Millisecond
 	}
-	moment := rand.N(longest)
+	moment := faulttest.N(random, longest)
 	time.Sleep(moment)
 	run.Cmd.Process.Kill()
 	if e := run.Quietly(); e.Code != 137 {

@@ -5,7 +5,6 @@ package record_test
 import (
 	"encoding/json"
 	"fmt"
-	"math/rand/v2"
 	"net/http"
 	"strings"
 	"sync/atomic"
@@ -16,6 +15,7 @@ import (
 	"github.com/belay-run/belay/internal/clitest"
 	"github.com/belay-run/belay/internal/companion/telemetry/otlptest"
 	"github.com/belay-run/belay/internal/e2e/stage"
+	"github.com/belay-run/belay/internal/faulttest"
 )
 
 // Runs are sent once each, with the right attempts below them and the right tokens, whichever belayd is killed when.
@@ -44,6 +44,7 @@ func sendRuns(t *testing.T, protocol string, runs, agents int) {
 	s.Env = []string{"OTEL_EXPORTER_OTLP_ENDPOINT=" + server.URL, "OTEL_EXPORTER_OTLP_PROTOCOL=" + protocol, "OTEL_EXPORTER_OTLP_COMPRESSION=gzip"}
 
 	// What works in the background is killed all the time.
+	random := faulttest.Random(t)
 	stop, stopped := make(chan struct{}), make(chan int)
 	go func() {
 		killed := 0
@@ -52,10 +53,10 @@ func sendRuns(t *testing.T, protocol string, runs, agents int) {
 			case <-stop:
 				stopped <- killed
 				return
-			case <-time.After(rand.N(60 * time.Millisecond)):
+			case <-time.After(faulttest.N(random, 60*time.Millisecond)):
 			}
 			for _, p := range s.Left() {
-				if strings.Contains(p.Args, "belayd --for") && rand.N(3) > 0 {
+				if strings.Contains(p.Args, "belayd --for") && random.IntN(3) > 0 {
 					p.Kill()
 					killed++
 				}
@@ -84,7 +85,7 @@ func sendRuns(t *testing.T, protocol string, runs, agents int) {
 	killed := <-stopped
 	for range 5 { // and so is who sends at last
 		r := s.Start(s.Command("belay", "telemetry"), nil)
-		time.Sleep(rand.N(150 * time.Millisecond))
+		time.Sleep(faulttest.N(random, 150*time.Millisecond))
 		r.Cmd.Process.Kill()
 		r.Quietly()
 	}
@@ -151,29 +152,25 @@ func TestTelemetry_Follow(t *testing.T) {
 	follower := s.Start(s.Command("belay", "telemetry", "--follow"), nil)
 	arrives := func(runs int) {
 		t.Helper()
-		for deadline := time.Now().Add(time.Minute); ; time.Sleep(50 * time.Millisecond) {
+		roots := 0
+		if !stage.Within(stage.Patience, func() bool {
 			byID, _ := receiver.Distinct()
-			roots := 0
+			roots = 0
 			for _, span := range byID {
 				if span.Parent() == "" {
 					roots++
 				}
 			}
-			if roots == runs {
-				return
-			}
-			if time.Now().After(deadline) {
-				t.Fatalf("%d runs have arrived, want %d", roots, runs)
-			}
+			return roots == runs
+		}) {
+			t.Fatalf("%d runs have arrived, want %d", roots, runs)
 		}
 	}
 	s.Run("belay", "run", "--telemetry", "--", "true").Exits(0)
 	arrives(1)
 	away.Store(true)
 	s.Run("belay", "run", "--telemetry", "--", "true").Exits(0)
-	for deadline := time.Now().Add(time.Minute); refused.Load() == 0 && time.Now().Before(deadline); {
-		time.Sleep(50 * time.Millisecond)
-	}
+	stage.Within(stage.Patience, func() bool { return refused.Load() > 0 })
 	away.Store(false)
 	arrives(2)
 	follower.Cmd.Process.Signal(syscall.SIGTERM)

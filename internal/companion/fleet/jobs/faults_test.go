@@ -6,7 +6,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -18,6 +17,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/belay-run/belay/internal/companion/fleet/fleettest"
+	"github.com/belay-run/belay/internal/faulttest"
 )
 
 // number is a size of a test that make soak enlarges.
@@ -93,10 +93,11 @@ func TestFaults_EachJobHasOneResult(t *testing.T) {
 		data, _ := os.ReadFile(ran)
 		return bytes.Count(data, []byte("\n"))
 	}
+	random := faulttest.Random(t)
 	for i := 0; i < moments && !over; i++ {
 		m, fault := machines[i%len(machines)], i
 		if i >= 5 {
-			m, fault = machines[rand.N(len(machines))], rand.N(len(faults))
+			m, fault = machines[random.IntN(len(machines))], random.IntN(len(faults))
 		}
 		t.Logf("%s: fault %d on %s", time.Since(begun).Round(time.Millisecond), fault, m.name)
 		faults[fault](m)
@@ -107,7 +108,7 @@ func TestFaults_EachJobHasOneResult(t *testing.T) {
 			case end = <-done:
 				over = true
 				continue
-			case <-time.After(time.Duration(500+rand.N(1000)) * time.Millisecond):
+			case <-time.After(time.Duration(500+random.IntN(1000)) * time.Millisecond):
 			}
 			if starts() >= (i+1)*jobs/(moments+1) || time.Now().After(late) {
 				break

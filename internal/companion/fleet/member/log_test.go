@@ -6,7 +6,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -20,6 +19,7 @@ import (
 	"github.com/belay-run/belay/internal/companion/fleet/fleettest"
 	"github.com/belay-run/belay/internal/companion/fleet/member"
 	"github.com/belay-run/belay/internal/companion/fleet/store"
+	"github.com/belay-run/belay/internal/faulttest"
 	"github.com/belay-run/belay/internal/journal"
 )
 
@@ -281,7 +281,8 @@ func TestPruneLog(t *testing.T) {
 	}
 }
 
-// Whatever is killed, cut off or moved aside: each line is in PostgreSQL exactly once. BELAY_TEST_SHIP_SECONDS makes it last longer.
+// Whatever is killed, cut off or moved aside: each line is in PostgreSQL exactly once. Each fault comes twice or more; for as long as
+// BELAY_TEST_SHIP_SECONDS says, more come in random order.
 func TestShip_ExactlyOnce(t *testing.T) {
 	server, err := fleettest.Start() // this one is killed
 	if err != nil {
@@ -321,28 +322,32 @@ func TestShip_ExactlyOnce(t *testing.T) {
 	for i := range shippers {
 		start(i)
 	}
-	moved, happened := 0, map[string]int{}
-	for until := time.Now().Add(time.Duration(max(seconds, 3)) * time.Second); time.Now().Before(until); {
-		s.run(rand.N(200))
-		time.Sleep(rand.N(20 * time.Millisecond))
-		what := ""
-		switch rand.N(12) {
+	moved, happened, random := 0, map[string]int{}, faulttest.Random(t)
+	usual := []int{0, 3, 6, 5, 7, 8, 9, 4, 1, 6, 8, 2, 5, 7, 0, 3}
+	for n, until := 0, time.Now().Add(time.Duration(seconds)*time.Second); n < len(usual) || time.Now().Before(until); n++ {
+		s.run(random.IntN(200))
+		time.Sleep(faulttest.N(random, 20*time.Millisecond))
+		what, kind := "", random.IntN(12)
+		if n < len(usual) {
+			kind = usual[n]
+		}
+		switch kind {
 		case 0, 1, 2:
 			what = "killed"
-			i := rand.N(len(shippers))
+			i := random.IntN(len(shippers))
 			kill(i)
 			start(i)
 		case 3, 4:
 			what = "cut"
 			network.Cut()
-			s.run(rand.N(20))
+			s.run(random.IntN(20))
 			network.Heal()
 		case 5:
 			what = "black hole"
 			network.BlackHole()
-			s.run(rand.N(20))
-			time.Sleep(rand.N(50 * time.Millisecond))
-			if rand.N(2) == 0 {
+			s.run(random.IntN(20))
+			time.Sleep(faulttest.N(random, 50*time.Millisecond))
+			if random.IntN(2) == 0 {
 				network.Cut()
 			}
 			network.Heal()
@@ -356,7 +361,7 @@ func TestShip_ExactlyOnce(t *testing.T) {
 		case 8:
 			if happened["restarted"] <= moved/2 { // a start takes a while
 				what = "restarted"
-				server.Stop([]syscall.Signal{syscall.SIGKILL, syscall.SIGQUIT, syscall.SIGINT}[rand.N(3)])
+				server.Stop([]syscall.Signal{syscall.SIGKILL, syscall.SIGQUIT, syscall.SIGINT}[random.IntN(3)])
 				if err := server.Resume(); err != nil {
 					t.Fatal(err)
 				}
