@@ -41,7 +41,11 @@ func TestMember_ResetWhileAway(t *testing.T) {
 		return !a.held("here") && a.gate("open here").Breaker.Phase == breaker.Closed && a.held("new")
 	})
 	eventually(t, "bee knows of what was reset on ant", func() bool { return !b.held("there") && b.gate("open there").Breaker.Phase == breaker.Closed })
-	time.Sleep(200 * time.Millisecond) // a reset that is undone would show by now
+	// A reset that is undone would reach the other machine before what is held later.
+	a.hold("later on ant", time.Hour)
+	eventually(t, "bee knows", func() bool { return b.held("later on ant") })
+	b.hold("later on bee", time.Hour)
+	eventually(t, "ant knows", func() bool { return a.held("later on bee") })
 	for _, m := range list {
 		if m.held("here") || m.held("there") || !m.held("stays") || !m.held("new") || m.gate("open here").Breaker.Phase != breaker.Closed || m.gate("open there").Breaker.Phase != breaker.Closed {
 			t.Errorf("%s: %+v %+v", m.name, m.gate("here"), m.gate("there"))

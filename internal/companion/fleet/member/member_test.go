@@ -20,7 +20,10 @@ import (
 	"github.com/belay-run/belay/internal/companion/fleet/fleettest"
 	"github.com/belay-run/belay/internal/companion/fleet/member"
 	"github.com/belay-run/belay/internal/companion/fleet/store"
+	"github.com/belay-run/belay/internal/faulttest"
+	"github.com/belay-run/belay/internal/overview"
 	statedir "github.com/belay-run/belay/internal/state"
+	"github.com/belay-run/belay/internal/supervise"
 )
 
 // patience is how long anything may take that takes a moment on an idle machine.
@@ -226,7 +229,10 @@ func TestMember_ARunWaitsForAnotherMachine(t *testing.T) {
 	done := make(chan error, 1)
 	waiting := list[1].command("run", "--gate", "api", "--max-wait", "2h", "--", "true")
 	go func() { done <- waiting.Run() }()
-	time.Sleep(200 * time.Millisecond)
+	eventually(t, "the run waits", func() bool {
+		runs, err := overview.Runs(list[1].state.Records())
+		return err == nil && slices.ContainsFunc(runs, func(r supervise.Record) bool { return r.State == supervise.StateWaiting })
+	})
 	if out, err := list[0].command("gates", "reset", "api").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
@@ -235,11 +241,13 @@ func TestMember_ARunWaitsForAnotherMachine(t *testing.T) {
 	}
 }
 
-// How long it takes until the next start on another machine is held. The time is printed, not asserted more closely than what is promised.
+// How long it takes until the next start on another machine is held. The time is printed, and held to what is promised only in make soak: the tests
+// of other packages may take all of the machine for seconds.
 func TestMember_HoldsReachAllWithinASecond(t *testing.T) {
 	list := join(t, "ant", "bee")
 	var took []time.Duration
-	for i := range 50 {
+	holds := faulttest.Count(t, "BELAY_TEST_HOLDS", 5)
+	for i := range holds {
 		key := fmt.Sprint("api", i)
 		begun := time.Now()
 		list[i%2].hold(key, time.Hour)
@@ -248,8 +256,9 @@ func TestMember_HoldsReachAllWithinASecond(t *testing.T) {
 		took = append(took, time.Since(begun))
 	}
 	slices.Sort(took)
-	t.Logf("a hold reaches the other machine after %v (median of 50), %v at most", took[25], took[49])
-	if took[25] > time.Second {
-		t.Errorf("half of them take more than %v", took[25])
+	median, most := took[holds/2], took[holds-1]
+	t.Logf("tried %d holds: one reaches the other machine after %v (median), %v at most", holds, median, most)
+	if median > time.Second && os.Getenv("BELAY_TEST_SOAK") != "" {
+		t.Errorf("half of them take more than %v", median)
 	}
 }
