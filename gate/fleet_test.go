@@ -3,6 +3,7 @@ package gate_test
 import (
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"strings"
 	"sync"
 	"testing"
@@ -142,8 +143,12 @@ func (f *fleet) each() float64 { return float64(f.requests) / float64(max(1, f.d
 // process that knows nothing of the others are retried by the same policy.
 func TestFleet(t *testing.T) {
 	t.Parallel()
+	large := plan{clients: 250, calls: 1, limit: 50}
+	if os.Getenv("BELAY_TEST_FULL") != "" {
+		large = plan{clients: 1000, calls: 1, limit: 200}
+	}
 	var rows []*fleetRow
-	for _, size := range []plan{{clients: 20, calls: 5, limit: 20}, {clients: 1000, calls: 1, limit: 200}} {
+	for _, size := range []plan{{clients: 20, calls: 5, limit: 20}, large} {
 		for _, size.hint = range []bool{true, false} {
 			for _, size.delay = range []time.Duration{0, time.Second, 3 * time.Second} {
 				rows = append(rows, &fleetRow{plan: size})
