@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -115,7 +116,9 @@ func TestRehearse_Stopped(t *testing.T) {
 		r := newRun(t, int(sig))
 		r.start("belay", "rehearse", "--script", "hang", "--", "sh", "-c", "echo ready; ask hi & wait; wait")
 		r.line("ready")
-		time.Sleep(200 * time.Millisecond)
+		eventually(t, "it asks", func() bool {
+			return slices.ContainsFunc(inside(r.dir), func(p proc) bool { return strings.HasSuffix(p.args, "ask hi") })
+		})
 		r.cmd.Process.Signal(sig)
 		r.ends(128 + int(sig))
 		r.noneLeft("belay has ended")

@@ -61,12 +61,12 @@ func newScreen(t *testing.T, args ...string) *screen {
 		s.pty.Close() // hangs up
 		select {
 		case <-s.done:
-		case <-time.After(5 * time.Second):
+		case <-time.After(testTimeout):
 			s.cmd.Process.Kill()
 			<-s.done
 		}
 		// What hangs up is allowed a moment to go.
-		within(5*time.Second, func() bool { return len(marked(idVar+"="+s.id)) == 0 })
+		within(testTimeout, func() bool { return len(marked(idVar+"="+s.id)) == 0 })
 		afterwards(t, s.dir, s.id)
 		if t.Failed() {
 			t.Logf("the screen was:\n%q", s.shown())
@@ -235,7 +235,7 @@ func (s *screen) ends(code int) {
 	s.t.Helper()
 	select {
 	case <-s.done:
-	case <-time.After(testTimeout / 2):
+	case <-time.After(testTimeout):
 		s.t.Fatalf("it has not ended")
 	}
 	if s.code != code {

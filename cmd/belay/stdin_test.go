@@ -87,7 +87,6 @@ func TestStdin_Timeout(t *testing.T) {
 			io.WriteString(stdin, tt.given)
 			if tt.term {
 				eventually(t, "it is on record", func() bool { runs, _ := os.ReadDir(filepath.Join(r.dir, "state", "runs")); return len(runs) > 0 })
-				time.Sleep(300 * time.Millisecond)
 				cmd.Process.Signal(unix.SIGTERM)
 			}
 			if code := shellCode(cmd.Wait()); code != tt.code || !strings.Contains(stderr.String(), tt.says) {

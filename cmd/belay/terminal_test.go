@@ -3,6 +3,7 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"strings"
@@ -476,12 +477,13 @@ func TestTerminal_TimeoutRestoresModes(t *testing.T) {
 func TestTerminal_SuspendedTimeDoesNotCount(t *testing.T) {
 	t.Parallel()
 	s := newShell(t, "")
-	s.send("belay run --timeout 6s -- sh -c 'echo rea''dy; read x; echo got $x'\r")
+	const limit = 8 * time.Second
+	s.send(fmt.Sprintf("belay run --timeout %v -- sh -c 'echo rea''dy; read x; echo got $x'\r", limit))
 	s.expect(`ready\r\n`)
 	s.send(ctrlZ)
 	s.expect(`Stopped`)
 	s.prompt()
-	time.Sleep(7 * time.Second)
+	time.Sleep(limit)
 	s.send("fg\r")
 	s.inFront()
 	s.send("hello\r")
@@ -602,7 +604,7 @@ exit 5
 			s.expect(`ready\r\n`)
 			for range 3 {
 				s.send(ctrlC)
-				time.Sleep(50 * time.Millisecond)
+				s.expect(`\^C`) // by the terminal, which sends the signal then
 			}
 			s.write("stop", "")
 			s.expect(`code 5\r\n`)

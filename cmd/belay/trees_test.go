@@ -279,12 +279,9 @@ func (c *treeCell) askAndLeave() {
 // ctrlC types Ctrl-C when the command has settled. A dash that is interrupted while it starts a child acts on it only when that
 // child ends, with belay or without: of 1,500 that were interrupted as soon as their tree stood, five went on.
 func (c *treeCell) ctrlC() {
-	settled := func() bool {
+	within(testTimeout, func() bool {
 		return slices.ContainsFunc(inside(c.dir), func(p proc) bool { return p.args == stay })
-	}
-	for deadline := time.Now().Add(testTimeout); !settled() && time.Now().Before(deadline); {
-		time.Sleep(5 * time.Millisecond)
-	}
+	})
 	io.WriteString(c.input, ctrlC)
 }
 
