@@ -20,11 +20,6 @@ import (
 	"github.com/belay-run/belay/internal/faulttest"
 )
 
-// kills is how many processes are killed: a hundred, or as many as make test-full wants.
-func kills(t *testing.T) int {
-	return faulttest.Count(t, "BELAY_TEST_KILLS", 100)
-}
-
 // slotCount is how many slots the processes have to share.
 const slotCount = 3
 
@@ -83,7 +78,7 @@ func TestKilled(t *testing.T) {
 		workers[i] = worker()
 	}
 	tried, leases, slots := 0, 0, 0 // kills, and what was held by a killed process
-	for n := range kills(t) {
+	for n := range faulttest.Kills(t) {
 		tried++
 		w := &workers[n%len(workers)]
 		(*w).expect("ready")

@@ -90,7 +90,7 @@ func build(dir string) error {
 
 // rounds is how often a test repeats what depends on chance.
 func rounds(t testing.TB) int {
-	return faulttest.Count(t, "BELAY_TEST_ROUNDS", 10)
+	return faulttest.Rounds(t)
 }
 
 // idVar marks everything that a test starts, so that what it leaves behind is found, whatever its parent is.

@@ -29,7 +29,7 @@ const treesAtOnce = 24
 // every ending of run, hook and mcp; in make test with every other one. BELAY_TEST_TREE_ROUNDS=10 plays each ten times.
 func TestTrees(t *testing.T) {
 	n := faulttest.Count(t, "BELAY_TEST_TREE_ROUNDS", 1)
-	all := faulttest.Count(t, "BELAY_TEST_ROUNDS", 10) >= 10
+	all := rounds(t) >= 10
 	begin := time.Now()
 	cells := make(chan *treeCell)
 	base := t.TempDir()

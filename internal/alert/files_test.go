@@ -120,9 +120,9 @@ func TestFiles_NoneIsLost(t *testing.T) {
 	}
 }
 
-// kills is how many processes are killed: fifty, or as many as make test-full wants.
+// kills is how many processes are killed: half as many as elsewhere.
 func kills(t *testing.T) int {
-	return max(1, faulttest.Count(t, "BELAY_TEST_KILLS", 100)/2)
+	return max(1, faulttest.Kills(t)/2)
 }
 
 // Killed at any moment, a process leaves a state that can be read and a lock that is free.

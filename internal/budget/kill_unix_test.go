@@ -80,7 +80,7 @@ func TestBook_Processes(t *testing.T) {
 // A process that is killed at any moment loses at most the charge that it was making, and leaves nothing half written.
 func TestBook_Killed(t *testing.T) {
 	t.Parallel()
-	kills := faulttest.Count(t, "BELAY_TEST_KILLS", 30)
+	kills := faulttest.Kills(t)
 	dir := t.TempDir()
 	b := budget.Files{Dir: dir}.Book("x", nil)
 	told, random := 0, faulttest.Random(t)

@@ -6,6 +6,12 @@ import (
 	"testing"
 )
 
+// Rounds is how often a test repeats what depends on the moment. make test-full and make soak repeat it more often.
+func Rounds(t testing.TB) int { t.Helper(); return Count(t, "BELAY_TEST_ROUNDS", 2) }
+
+// Kills is how many processes a test kills.
+func Kills(t testing.TB) int { t.Helper(); return Count(t, "BELAY_TEST_KILLS", 20) }
+
 // Count is how often a test tries what it tries: the number in an environment variable, which make test and make soak set, or
 // otherwise.
 func Count(t testing.TB, variable string, otherwise int) int {

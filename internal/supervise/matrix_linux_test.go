@@ -57,7 +57,7 @@ var stops = map[string]struct {
 }
 
 // rounds is how often what may fail by chance is repeated.
-func rounds(t testing.TB) int { return faulttest.Count(t, "BELAY_TEST_ROUNDS", 10) }
+func rounds(t testing.TB) int { return faulttest.Rounds(t) }
 
 func TestKillTree_Owner(t *testing.T) {
 	for _, kind := range []struct {

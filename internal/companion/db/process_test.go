@@ -116,16 +116,16 @@ func begin(t testing.TB, dir, role string, args ...string) *process {
 	return &process{cmd, out}
 }
 
-// kills is how many processes are killed: fifty, or as many as make test-full wants.
+// kills is how many processes are killed: half as many as elsewhere.
 func kills(t *testing.T) int {
-	return max(1, faulttest.Count(t, "BELAY_TEST_KILLS", 100)/2)
+	return max(1, faulttest.Kills(t)/2)
 }
 
 const writers, readers = 16, 4
 
 // runsEach is how many runs a writer writes: two hundred, and fifty in make test.
 func runsEach(t *testing.T) int {
-	return min(200, 25*faulttest.Count(t, "BELAY_TEST_ROUNDS", 10))
+	return min(200, 25*faulttest.Rounds(t))
 }
 
 // Sixteen processes write two hundred runs each while four others fold: 3,200 rows, none lost, none doubled.
