@@ -52,7 +52,7 @@ func helper(name string, args ...string) *exec.Cmd {
 }
 
 // testTimeout is for what takes milliseconds on an idle machine.
-const testTimeout = 30 * time.Second
+const testTimeout = time.Minute
 
 // eventually waits until cond holds.
 func eventually(t testing.TB, what string, cond func() bool) {

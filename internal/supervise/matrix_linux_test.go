@@ -2,8 +2,10 @@ package supervise_test
 
 import (
 	"bytes"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"syscall"
 	"testing"
 	"time"
@@ -63,13 +65,13 @@ func TestKillTree_Owner(t *testing.T) {
 	for _, kind := range []struct {
 		trees  map[string]string
 		rounds int
-	}{{trees, rounds(t)}, {orphans, max(3, rounds(t)/3)}} { // three placements
+	}{{trees, rounds(t) / 2}, {orphans, rounds(t) / 3}} {
 		for tree, script := range kind.trees {
-			for stop := range stops {
+			for n, stop := range slices.Sorted(maps.Keys(stops)) {
 				t.Run(tree+"/"+stop, func(t *testing.T) {
 					s := own(t)
-					for i := range kind.rounds {
-						killTree(t, s, script, stop, supervise.Placement(i%3))
+					for i := range max(1, kind.rounds) {
+						killTree(t, s, script, stop, placement(n+i))
 					}
 				})
 			}
@@ -83,16 +85,16 @@ func TestKillTree_Library(t *testing.T) {
 		trees  map[string]string
 		before string
 		rounds int
-	}{{trees, "", rounds(t)}, {orphans, untilMarked, max(1, rounds(t)/10)}} {
+	}{{trees, "", rounds(t) / 2}, {orphans, untilMarked, rounds(t) / 10}} {
 		for tree, script := range kind.trees {
-			for stop, how := range stops {
-				if how.limit != nil && kind.before != "" {
+			for n, stop := range slices.Sorted(maps.Keys(stops)) {
+				if stops[stop].limit != nil && kind.before != "" {
 					continue // the limit would pass before the mark is there
 				}
 				t.Run(tree+"/"+stop, func(t *testing.T) {
 					t.Parallel()
-					for i := range kind.rounds {
-						killTree(t, &supervise.Supervisor{}, kind.before+script, stop, supervise.Placement(i%3))
+					for i := range max(1, kind.rounds) {
+						killTree(t, &supervise.Supervisor{}, kind.before+script, stop, placement(n+i))
 					}
 				})
 			}
@@ -100,7 +102,11 @@ func TestKillTree_Library(t *testing.T) {
 	}
 }
 
-// killTree plays one round. place is OwnGroup, OwnSession or SharedGroup.
+// placement is OwnGroup, OwnSession or SharedGroup, by turns: each tree is played with every placement and every stop, and in make test-full with
+// every pair of them.
+func placement(n int) supervise.Placement { return supervise.Placement(n % 3) }
+
+// killTree plays one round.
 func killTree(t *testing.T, s *supervise.Supervisor, script, stop string, place supervise.Placement) {
 	t.Helper()
 	how := stops[stop]

@@ -162,7 +162,7 @@ func TestOrphan_TwoRuns(t *testing.T) {
 		} {
 			t.Run(mark+"/"+name, func(t *testing.T) {
 				s := own(t)
-				for range 3 {
+				for range rounds(t) {
 					one := begin(t, s, id(), await+wiped+untilEnd)
 					other := begin(t, s, id(), untilEnd)
 					one.tell("go")
@@ -243,7 +243,7 @@ func TestOrphan_LaterRun(t *testing.T) {
 		} {
 			t.Run(mark+"/"+name, func(t *testing.T) {
 				s := own(t)
-				for range 3 {
+				for range rounds(t) {
 					one := begin(t, s, id(), wiped+untilEnd)
 					one.awaits("orphan")
 					time.Sleep(50 * time.Millisecond) // the system counts in hundredths of a second
@@ -272,7 +272,7 @@ func TestOrphan_LeftByEarlierRun(t *testing.T) {
 				if exit := first.ends(supervise.Exited); len(exit.Left) == 0 {
 					t.Error("nothing is left")
 				}
-				for range 3 {
+				for range rounds(t) {
 					was := first.sleepers()
 					second := begin(t, s, id[1], wiped+untilEnd)
 					second.awaits("orphan")

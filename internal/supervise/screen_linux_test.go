@@ -66,7 +66,7 @@ func newScreen(t *testing.T, cmd *exec.Cmd) *screen {
 		s.pty.Close() // hangs up
 		select {
 		case <-s.done:
-		case <-time.After(5 * time.Second):
+		case <-time.After(testTimeout):
 			cmd.Process.Kill()
 			<-s.done
 		}

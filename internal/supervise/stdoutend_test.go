@@ -13,7 +13,7 @@ import (
 // A command that closes its stdout and goes on is told of at once, not at its end.
 func TestStdoutEnd_BeforeTheCommandsOwn(t *testing.T) {
 	t.Parallel()
-	spec := shell("echo last; exec >&-; sleep 60")
+	spec := shell("echo last; exec >&-; sleep 300")
 	var out bytes.Buffer
 	spec.Stdout = &out
 	ended := make(chan struct{})
@@ -22,7 +22,7 @@ func TestStdoutEnd_BeforeTheCommandsOwn(t *testing.T) {
 		go func() {
 			select {
 			case <-ended:
-			case <-time.After(30 * time.Second):
+			case <-time.After(testTimeout):
 				t.Error("nobody was told that stdout has ended")
 			}
 			p.Kill()

@@ -332,7 +332,7 @@ func (s *site) streamOf(path, session string) (events chan string, leave func())
 // comes waits for an event.
 func comes(t *testing.T, events chan string, want string) string {
 	t.Helper()
-	late := time.After(20 * time.Second)
+	late := time.After(time.Minute)
 	for {
 		select {
 		case e, ok := <-events:
@@ -390,7 +390,7 @@ func TestPage_TellsOfBatches(t *testing.T) {
 	stands := func(want string) {
 		t.Helper()
 		comes(t, events, "batches ")
-		for late := time.Now().Add(20 * time.Second); ; comes(t, events, "batches ") {
+		for late := time.Now().Add(time.Minute); ; comes(t, events, "batches ") {
 			if _, body, _ := s.ask(call{path: "/api/batches", session: session}); strings.Contains(body, want) {
 				return
 			} else if time.Now().After(late) {
