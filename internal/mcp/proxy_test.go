@@ -73,7 +73,7 @@ func TestProxy_LeavesNothing(t *testing.T) {
 	feed.Close()
 	select {
 	case <-ended:
-	case <-time.After(30 * time.Second):
+	case <-time.After(time.Minute):
 		t.Fatal("it does not end")
 	}
 	in.Close()
@@ -88,7 +88,7 @@ func TestProxy_LeavesNothing(t *testing.T) {
 	}
 	mu.Unlock()
 	out.Close()
-	for end := time.Now().Add(25 * time.Second); runtime.NumGoroutine() > before; time.Sleep(10 * time.Millisecond) {
+	for end := time.Now().Add(time.Minute); runtime.NumGoroutine() > before; time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(end) {
 			buf := make([]byte, 1<<20)
 			t.Fatalf("%d goroutines, before there were %d\n%s", runtime.NumGoroutine(), before, buf[:runtime.Stack(buf, true)])

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/belay-run/belay/internal/agent"
@@ -79,7 +80,9 @@ func TestRecall_None(t *testing.T) {
 }
 
 // What a model call has used is told once, as soon as it is on record: events tell of it only at the end.
-func TestTurn(t *testing.T) {
+func TestTurn(t *testing.T) { synctest.Test(t, testTurn) }
+
+func testTurn(t *testing.T) {
 	home := t.TempDir()
 	p := New(words("gemini -p hi"), []string{"GEMINI_CLI_HOME=" + home}, "")
 	plan, _ := p.Plan(agent.Turn{})

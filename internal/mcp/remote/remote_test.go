@@ -69,7 +69,7 @@ func connect(t *testing.T, at string, opt remote.Options, more mcp.Options) *cli
 		inW.Close()
 		select {
 		case <-ended:
-		case <-time.After(30 * time.Second):
+		case <-time.After(time.Minute):
 			t.Error("the proxy does not end")
 		}
 	})
@@ -109,13 +109,13 @@ func (c *client) says(format string, args ...any) { fmt.Fprintf(c.in, format+"\n
 // waitFor waits until something has come.
 func (c *client) waitFor(what string, have func() bool) {
 	c.t.Helper()
-	timer := time.AfterFunc(30*time.Second, func() {
+	timer := time.AfterFunc(time.Minute, func() {
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		c.came.Broadcast()
 	})
 	defer timer.Stop()
-	end := time.Now().Add(30 * time.Second)
+	end := time.Now().Add(time.Minute)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for !have() {
@@ -213,7 +213,7 @@ func TestRemote_SDKServers(t *testing.T) {
 // listen takes an address that was in use a moment ago.
 func listen(t *testing.T, at string) net.Listener {
 	t.Helper()
-	for range 100 {
+	for range 1000 {
 		if l, err := net.Listen("tcp", at); err == nil {
 			return l
 		}

@@ -28,10 +28,10 @@ func number(name string, usual int) int {
 	return usual
 }
 
-// Each job has one result, whatever happens to machines, networks and PostgreSQL meanwhile. This is a twentieth of what make soak does. The first five moments are one of each kind; further ones,
+// Each job has one result, whatever happens to machines, networks and PostgreSQL meanwhile. make soak does it with 20,000 jobs. The first five moments are one of each kind; further ones,
 // in make soak, are drawn by lot.
 func TestFaults_EachJobHasOneResult(t *testing.T) {
-	jobs, moments := number("BELAY_TEST_FLEET_JOBS", 1000), number("BELAY_TEST_FLEET_MOMENTS", 5)
+	jobs, moments := number("BELAY_TEST_FLEET_JOBS", 300), number("BELAY_TEST_FLEET_MOMENTS", 5)
 	dsn := fleettest.Database(t)
 	server := fleettest.Shared(t)
 	pace, longer := 1, 24*time.Second // than a lease
@@ -108,7 +108,7 @@ func TestFaults_EachJobHasOneResult(t *testing.T) {
 			case end = <-done:
 				over = true
 				continue
-			case <-time.After(time.Duration(500+random.IntN(1000)) * time.Millisecond):
+			case <-time.After(100*time.Millisecond + faulttest.N(random, 200*time.Millisecond)):
 			}
 			if starts() >= (i+1)*jobs/(moments+1) || time.Now().After(late) {
 				break
