@@ -49,6 +49,9 @@ func TestMain(m *testing.M) {
 	if !given("test.parallel") {
 		flag.Set("test.parallel", "6")
 	}
+	if testing.Short() && !given("test.run") {
+		flag.Set("test.run", "^TestScripts$") // what each command does and says; the rest needs many processes, much data or a terminal
+	}
 	clitest.HearSignals()
 	unix.Setrlimit(unix.RLIMIT_CORE, &unix.Rlimit{}) // some die by SIGSEGV on purpose
 	dir, err := os.MkdirTemp("", "belay-e2e-")
@@ -80,6 +83,9 @@ func build(dir string) error {
 	// belayd is looked for beside belay.
 	if err := errors.Join(link("belay", "belay-plain"), link("belay", "race/belay-plain"), link("belayd", "race/belayd"), link("ask", "race/ask")); err != nil {
 		return err
+	}
+	if testing.Short() {
+		return link("belay", "race/belay")
 	}
 	if err := built.Into(raceDir, built.Program{Package: "cmd/belay", Race: true}); err != nil {
 		fmt.Fprintf(os.Stderr, "no race detector: %v\n", err)

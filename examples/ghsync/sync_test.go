@@ -158,9 +158,10 @@ func exactlyOnce(t *testing.T, api *rehearse.API, day day) {
 func TestSync_Bare(t *testing.T) {
 	t.Parallel()
 	day := badDay(1)
+	gh := clitest.GH(t) // here, since only the goroutine of a test can skip it
 	api, env := start(t, day.script())
 	s := &Sync{Repo: "o/r", Workers: 4, Call: func(ctx context.Context, args ...string) (string, error) {
-		cmd := exec.CommandContext(ctx, clitest.GH(t), args...)
+		cmd := exec.CommandContext(ctx, gh, args...)
 		cmd.Env = env
 		var stderr strings.Builder
 		cmd.Stderr = &stderr

@@ -13,10 +13,13 @@ func Rounds(t testing.TB) int { t.Helper(); return Count(t, "BELAY_TEST_ROUNDS",
 func Kills(t testing.TB) int { t.Helper(); return Count(t, "BELAY_TEST_KILLS", 20) }
 
 // Count is how often a test tries what it tries: the number in an environment variable, which make test and make soak set, or
-// otherwise.
+// otherwise. With -short it is a tenth of that, and at least once.
 func Count(t testing.TB, variable string, otherwise int) int {
 	t.Helper()
 	text := os.Getenv(variable)
+	if text == "" && testing.Short() {
+		return (otherwise + 9) / 10
+	}
 	if text == "" {
 		return otherwise
 	}

@@ -64,9 +64,12 @@ var later []func()
 // Later has something done when all tests of a package have run.
 func Later(f func()) { later = append(later, f) }
 
-// Shared is the server that all tests of the package share. A machine without PostgreSQL skips the test, unless CI is set.
+// Shared is the server that all tests of the package share. A machine without PostgreSQL skips the test, unless CI is set, and so does -short.
 func Shared(t testing.TB) *Server {
 	t.Helper()
+	if testing.Short() {
+		t.Skip("PostgreSQL is not for -short")
+	}
 	if _, err := binaries(); err != nil {
 		if os.Getenv("CI") != "" {
 			t.Fatal(err)
