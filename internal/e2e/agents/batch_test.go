@@ -80,7 +80,7 @@ func TestBatch_UsageLimit(t *testing.T) {
 				most = max(tasks*11/10, tasks+jobs)
 			}
 			s := a.New(t, "", fmt.Sprintf(`200(in=200, out=20)x%d, usage-limit(resets=8s)x%d, 200(in=200, out=20)x*`, tasks/2, jobs))
-			s.Longest = time.Duration(tasks)*15*time.Second + time.Minute
+			s.Longest = time.Duration(tasks)*15*time.Second + 10*time.Minute
 			s.Run("belay", batchOf(s, tasks, jobs, a.ask()...)...).Exits(0)
 			batchResults(s, tasks)
 			requests := s.Requests()
@@ -101,7 +101,7 @@ func TestBatch_Killed(t *testing.T) {
 	const jobs = 2
 	// Every third answer uses a tool, so that a kill may come in the middle of a task that has cost something.
 	s := claude.New(t, "", strings.Repeat("tool(bash: `true`, in=200, out=20, over=200ms), 200(in=200, out=20, over=200ms)x2, ", tasks/2)+"200(in=200, out=20, over=200ms)x*")
-	s.Longest = time.Duration(tasks)*15*time.Second + time.Minute
+	s.Longest = time.Duration(tasks)*15*time.Second + 10*time.Minute
 	s.Leaves = true
 	line := batchOf(s, tasks, jobs, claude.work()...)
 	random := faulttest.Random(t)

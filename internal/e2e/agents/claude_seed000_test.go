@@ -97,7 +97,9 @@ func TestSeed000(t *testing.T) {
 			r.Is("auth", 1)
 			r.Says("its key was rejected")
 			r.Prints("")
-			s.Asked(1)
+			if n := s.Requests(); n < 1 || n > 2 { // claude asks again by itself, now and then before it is stopped
+				t.Errorf("%d requests", n)
+			}
 		},
 		"050_Timeout": func(t *testing.T, s *stage.Stage) {
 			s.Rehearse("hang x*")

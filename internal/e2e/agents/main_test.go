@@ -14,6 +14,7 @@ import (
 
 func TestMain(m *testing.M) {
 	stage.Parallel = 10 // most of the time they wait for an API that is slow on purpose
+	stage.Raced = true
 	stage.Main(m)
 }
 

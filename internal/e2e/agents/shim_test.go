@@ -48,7 +48,7 @@ func (scene sdkScene) play(t *testing.T, a *agent, module, driver string, path f
 		t.Fatal(err) // the SDK has come by npm
 	}
 	s := a.New(t, "", scene.script)
-	s.Longest, s.Env = 2*time.Minute, scene.env
+	s.Longest, s.Env = 10*time.Minute, scene.env
 	driver, err = filepath.Abs(filepath.Join("testdata", driver))
 	if err != nil {
 		t.Fatal(err)

@@ -30,7 +30,10 @@ type text struct {
 	N    int    `json:"n,omitempty"`
 }
 
-func TestMain(m *testing.M) { e2e.Main(m, "internal/e2e/mcp/probe", "cmd/belayd") }
+func TestMain(m *testing.M) {
+	e2e.Raced = true
+	e2e.Main(m, "internal/e2e/mcp/probe", "cmd/belayd")
+}
 
 // belayPath is belay, probePath the server that it is to stand in front of.
 func belayPath() string { return e2e.Bin("belay") }
