@@ -338,7 +338,6 @@ func TestFault_Slow(t *testing.T) {
 // While connections are refused nothing listens; afterwards the stand-in listens at the same address. It runs alone: another
 // test's stand-in could be given the address meanwhile.
 func TestFault_Refuse(t *testing.T) {
-	t.Parallel()
 	api := start(t, "200, refuse(3s), 200(text=back)")
 	if got := send(t, api, "anthropic", clientTimeout); got.status != 200 {
 		t.Fatalf("%+v", got)
@@ -360,9 +359,8 @@ func TestFault_Refuse(t *testing.T) {
 	}
 }
 
-// Connections that are there already get no answer either, whether the request before them is still under way or has just been answered.
+// Connections that are there already get no answer either, whether the request before them is still running or has just been answered.
 func TestFault_RefuseAtOnce(t *testing.T) {
-	t.Parallel()
 	api := start(t, "hang, refuse(200ms), 200(text=back)")
 	first, leave := context.WithCancel(t.Context())
 	go func() {

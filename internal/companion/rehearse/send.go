@@ -36,9 +36,6 @@ func (a *API) send(w http.ResponseWriter, r *http.Request, rec *Request, rep rep
 	}
 	if _, refusing := a.cursor.refusing(); refusing {
 		w.Header().Set("Connection", "close")
-		if rec.Main && s.Over == 0 {
-			a.refuseIfDue() // a client that has its answer may connect again at once
-		}
 	}
 	a.log.update(rec, func(rec *Request) { rec.Status = rep.status })
 	w.WriteHeader(rep.status)
