@@ -82,7 +82,7 @@ var arrows = map[string][]string{
 	"internal/notify":             {"internal/printable", "internal/supervise", "internal/term"},
 	"internal/term/termtest":      {"internal/printable"},
 	"internal/built":              {"internal/flock"},
-	"internal/clitest":            {"internal/agent", "internal/agent/claude", "internal/agent/codex", "internal/agent/gh"},
+	"internal/clitest":            {"internal/agent", "internal/agent/claude", "internal/agent/codex", "internal/agent/gh", "internal/supervise"},
 	"internal/companion/rehearse": {"internal/flock", "internal/message"},
 	"internal/alert":              {"internal/atomicfile", "internal/flock", "internal/redact", "internal/safefile"},
 	"internal/companion/db":       {"internal/alert", "internal/atomicfile", "internal/flock", "internal/journal", "internal/label", "internal/message", "internal/price", "internal/redact", "internal/safefile", "verdict"},

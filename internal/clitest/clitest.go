@@ -10,7 +10,6 @@ package clitest
 import (
 	"cmp"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -20,6 +19,7 @@ import (
 	"github.com/belay-run/belay/internal/agent/claude"
 	"github.com/belay-run/belay/internal/agent/codex"
 	"github.com/belay-run/belay/internal/agent/gh"
+	"github.com/belay-run/belay/internal/supervise"
 )
 
 // NewestSDK is the version of claude's Agent SDK, newestCodexSDK that of codex's.
@@ -79,7 +79,7 @@ func GH(t testing.TB) string {
 	if path := installed(t, gh.Name, gh.Descriptor.Tested[0]); path != "" {
 		return path
 	}
-	path, err := exec.LookPath(gh.Name)
+	path, err := supervise.Look(gh.Name, "")
 	if err != nil {
 		missing(t, "gh is not installed; run: scripts/setup-gh")
 	}

@@ -13,7 +13,7 @@ import (
 // prompt is asked once.
 func TestDetach_WhenLifted(t *testing.T) {
 	t.Parallel()
-	s := claude.New(t, "", `usage-limit(resets=8s), 200(text="good morning")x*`)
+	s := claude.New(t, "", `usage-limit(resets=40s), 200(text="good morning")x*`)
 	first := s.Run("belay", "run", "--no-wait", "--", "claude", "-p", "say hi")
 	first.Exits(75)
 	limited := s.Requests()
