@@ -18,9 +18,10 @@ var hiddenCommands = []string{"attestation inspect", "auth git-credential", "cod
 // The table has the commands of the real gh, all of them and no other: one that it lacks would be taken for one that changes things, and
 // one that gh lacks may be an alias of the user's.
 func TestCommands_AreThoseOfGH(t *testing.T) {
+	path := clitest.PinnedGH(t)
 	ghHelp := func(args ...string) string {
 		t.Helper()
-		cmd := exec.Command(clitest.GH(t), args...)
+		cmd := exec.Command(path, args...)
 		cmd.Env = []string{"HOME=" + t.TempDir(), "GH_CONFIG_DIR=" + t.TempDir(), "NO_COLOR=1"}
 		var stderr bytes.Buffer
 		cmd.Stderr = &stderr
