@@ -52,6 +52,8 @@ type Info struct {
 	Ladder supervise.Ladder
 	// Stall is how long it may show no event, ToolStall while a tool runs. Zero where life cannot be seen.
 	Stall, ToolStall time.Duration
+	// Own is what the user's settings of the CLI itself say of its retries and waits.
+	Own OwnRetries
 	// MaxInput is the most that the CLI takes on stdin, in bytes. NoInput says that it reads nothing there.
 	MaxInput int64
 	NoInput  bool
@@ -216,6 +218,8 @@ type Retrying struct {
 	Wait    time.Duration
 	// Hopeless says that it will not help: a bad key does not get better.
 	Hopeless bool
+	// Repeated says that the CLI has told of this retry before: Wait is what is left of its wait.
+	Repeated bool
 }
 
 // Show says what becomes of a line of events.

@@ -78,6 +78,8 @@ func tooLateText(s *config.Settings, e *engine.TooLate) string {
 	switch {
 	case e.Total:
 		b.Flag = "--total-timeout"
+	case e.Setting != "":
+		b.Flag = e.Setting
 	case e.Busy:
 		b.Flag = "--on-busy fail"
 	case e.NoWait && s.NoWait:

@@ -49,7 +49,7 @@ func dryRun(ctx context.Context, w io.Writer, s *config.Settings, r *engine.Runn
 	line("retries", "%s", schedule(p.Policy))
 	if p.Policy.MaxRetries > 0 {
 		line("throttles", "%s", throttles(p, r))
-		if inner := innerRetries(r.Profile, p.Policy); inner != "" {
+		if inner := innerRetries(r, p.Policy); inner != "" {
 			line("inside", "%s", inner)
 		}
 	} else if (p.Gate != "" || r.Scope != "") && !r.NoWait {
@@ -117,14 +117,17 @@ func holds(set gate.Settings) string {
 }
 
 // innerRetries says what becomes of the retries that an agent makes by itself; empty if the command is none.
-func innerRetries(profile agent.Profile, p retry.Policy) string {
-	if a, ok := profile.(agent.Agent); !ok || !a.Headless() {
+func innerRetries(r *engine.Runner, p retry.Policy) string {
+	a, ok := r.Profile.(agent.Agent)
+	switch {
+	case !ok || !a.Headless():
 		return ""
+	case p.CountThrottles:
+		return message.InnerRetriesCount(a.Name())
+	case a.Info().Own.Set && len(r.Fallbacks) == 0:
+		return message.InnerRetriesTold(a.Name())
 	}
-	if p.CountThrottles {
-		return message.InnerRetriesCount(profile.Name())
-	}
-	return message.InnerRetriesBounded(profile.Name(), p.TotalDelay())
+	return message.InnerRetriesBounded(a.Name(), p.TotalDelay())
 }
 
 // limits are how long it may take.

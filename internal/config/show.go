@@ -139,6 +139,9 @@ func Waits(p retry.Policy) string {
 	if noWait(p) {
 		return "without waiting"
 	}
+	if p.MaxWait < 0 {
+		return message.WaitsUnbounded()
+	}
 	return message.WaitsBounded(written(cmp.Or(p.MaxWait, defaultMaxWait)))
 }
 

@@ -54,6 +54,8 @@ type traits struct {
 	linger time.Duration
 	// ladder is how it is stopped when a limit has passed; nil means as any other command.
 	ladder supervise.Ladder
+	// own is what the command was told of retries and waits by settings of its own. It counts where the caller says nothing.
+	own agent.OwnRetries
 	// unknownOption is the option of the command line that the profile does not know; empty if there is none.
 	unknownOption string
 	// ownLog is the file that scripts around the command expect a log of invocations in; empty if there is no such habit.
@@ -100,6 +102,11 @@ func (c *call) stall(tools bool) time.Duration {
 		own = c.traits.toolStall
 	}
 	return lower(own, c.runner.AtMost.Stall)
+}
+
+// ownMaxWait reports whether how long may be waited is what the command itself was told, because the caller has not said.
+func (c *call) ownMaxWait() bool {
+	return c.traits.own.Set && c.runner.Policy.MaxWait == 0 && !c.runner.NoWait
 }
 
 // newOutput returns an Output whose file, if it needs one, is in the state directory.

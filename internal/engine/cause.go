@@ -77,12 +77,14 @@ type TooLate struct {
 	Total, NoWait, Busy bool
 	// Limit is the total timeout or the longest wait; 0 if no wait was allowed.
 	Limit time.Duration
+	// Setting is the command's own setting that says so; empty where the caller does.
+	Setting string
 	// At is when the next attempt would have come; zero if that is not known, or said already.
 	At time.Time
 }
 
 func (e *TooLate) Error() string {
-	return message.NotWaiting(message.Bound{Limit: e.Limit, At: e.At})
+	return message.NotWaiting(message.Bound{Flag: e.Setting, Limit: e.Limit, At: e.At})
 }
 
 // NotAdmitted is what there is to say of an attempt that was not made: why, and why that was not waited for. It is given to
@@ -123,6 +125,8 @@ func (c *call) tooLate(at time.Time) *TooLate {
 		return &TooLate{NoWait: true}
 	case p.TotalTimeout > 0 && at.After(c.begun.Add(p.TotalTimeout)):
 		return &TooLate{Total: true, Limit: p.TotalTimeout}
+	case c.ownMaxWait() && c.traits.own.MaxWait != 0:
+		return &TooLate{Limit: max(c.traits.own.MaxWait, 0), Setting: c.traits.own.Setting}
 	case p.MaxWait == 0:
 		return &TooLate{Limit: 5 * time.Minute} // as [retry.Policy] says
 	}

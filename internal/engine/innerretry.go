@@ -12,6 +12,9 @@ import (
 // retrying counts a retry inside the CLI as one of ours, tells the gate why there is one, and ends the attempt if there is
 // no room for it.
 func (t *eventLog) retrying(r *agent.Retrying) {
+	if r.Repeated {
+		return // it is counted, and the gate knows
+	}
 	now, p := time.Now(), t.pace
 	t.ad.during(r.Verdict, t.call.command.name())
 	t.resumed(now)
@@ -25,9 +28,14 @@ func (t *eventLog) retrying(r *agent.Retrying) {
 	if t.trouble.IsZero() {
 		t.trouble = now
 	}
-	if errors.Is(err, retry.ErrExhausted) && !p.policy.CountThrottles && now.Sub(t.trouble) < p.policy.TotalDelay() {
-		// Its retries are quicker than ours would be: it must not be given up sooner.
+	told := t.call.traits.own.Set && p.mayRepeat()
+	if errors.Is(err, retry.ErrExhausted) && !p.policy.CountThrottles && (told || now.Sub(t.trouble) < p.policy.TotalDelay()) {
+		// Its retries are quicker than ours would be: it must not be given up sooner. One that was told how often to try again does so.
 		err = p.series.Charge(now, r.Wait, err)
+	}
+	if errors.Is(err, retry.ErrMaxWait) && t.call.ownMaxWait() {
+		p.charge(r.Wait)
+		err = nil
 	}
 	finishes := t.call.runner.WholeStream && t.form == agent.Stream
 	t.call.emit(InnerRetry{Attempt: t.attempt, Verdict: r.Verdict, Wait: r.Wait, Ended: err != nil && !finishes})
@@ -46,9 +54,12 @@ func (t *eventLog) retrying(r *agent.Retrying) {
 	t.stop(&earlyStop{verdict: r.Verdict, stop: stop})
 }
 
-// boundLimitWait lets a CLI that waits for a limit, and does not say for how long, wait only as long as is allowed.
+// boundLimitWait lets a CLI that waits for a limit, and does not say for how long, wait only as long as is allowed. One that was told to wait is
+// not bounded.
 func (t *eventLog) boundLimitWait(now time.Time, v verdict.Verdict) {
-	t.limitWaitSince = now
+	if t.limitWaitSince = now; t.call.ownMaxWait() {
+		return
+	}
 	t.alarm = time.AfterFunc(t.pace.series.Left(now), func() {
 		t.stop(&earlyStop{verdict: v, stop: &retry.Error{Cause: retry.ErrMaxWait}})
 	})
@@ -59,7 +70,9 @@ func (t *eventLog) chargeLimitWait() {
 	if t.limitWaitSince.IsZero() {
 		return
 	}
-	t.alarm.Stop()
+	if t.alarm != nil {
+		t.alarm.Stop()
+	}
 	slept := time.Since(t.limitWaitSince)
 	t.pace.charge(slept)
 	t.pace.waits.inner += slept

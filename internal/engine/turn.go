@@ -78,11 +78,21 @@ func newTurn(base plain, a agent.Agent) kind {
 }
 
 func (k *turn) traits() traits {
+	own := k.info.Own
+	if len(k.call.runner.Fallbacks) > 0 {
+		own = agent.OwnRetries{} // another agent is asked instead of waiting
+	}
 	return traits{kind: agentTurn, gate: k.info.Gate, provider: k.info.Provider, ladder: k.info.Ladder,
-		stall: k.info.Stall, toolStall: k.info.ToolStall, linger: resultGrace, unknownOption: k.info.Unknown, ownLog: k.info.OwnLog}
+		stall: k.info.Stall, toolStall: k.info.ToolStall, own: own, linger: resultGrace, unknownOption: k.info.Unknown, ownLog: k.info.OwnLog}
 }
 
-func (k *turn) policy(p retry.Policy) retry.Policy { return k.withPreset(p) }
+// policy: a CLI that was told how long to wait for limits says it for Belay too.
+func (k *turn) policy(p retry.Policy) retry.Policy {
+	if k.call.ownMaxWait() {
+		p.MaxWait = k.call.traits.own.MaxWait
+	}
+	return k.withPreset(p)
+}
 
 // begin finds out which session is to be resumed, makes this call its only writer, and reads the caller's stdin.
 func (k *turn) begin() *refusal {

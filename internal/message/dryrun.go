@@ -36,6 +36,11 @@ func InnerRetriesBounded(name string, most time.Duration) string {
 	return fmt.Sprintf("%s's own retries count, and may take as long as belay's would (%s)", name, span(most))
 }
 
+// InnerRetriesTold says that an agent retries by itself as its own settings say.
+func InnerRetriesTold(name string) string {
+	return fmt.Sprintf("%s retries by itself as its own settings say", name)
+}
+
 // AttemptLimit says how long an attempt may take.
 func AttemptLimit(d time.Duration) string { return span(d) + " per attempt" }
 

@@ -81,5 +81,8 @@ func ThrottlesBounded(starts int) string {
 	return "do not count as retries; only the total wait is limited"
 }
 
+// WaitsUnbounded says that nothing bounds the waits.
+func WaitsUnbounded() string { return "no limit on waiting" }
+
 // WaitsBounded says how long is waited at most.
 func WaitsBounded(most string) string { return "at most " + most + " of waiting" }

@@ -16,6 +16,7 @@ func runMessages(say func(name, text string)) {
 	say("Doubling", message.Doubling(30*time.Second, 10*time.Minute))
 	say("InnerRetriesCount", "inside: "+message.InnerRetriesCount("claude"))
 	say("InnerRetriesBounded", "inside: "+message.InnerRetriesBounded("claude", time.Minute))
+	say("InnerRetriesTold", "inside: "+message.InnerRetriesTold("claude"))
 	say("AttemptLimit", "limits: "+message.AttemptLimit(2*time.Minute))
 	say("TotalLimit", "limits: "+message.TotalLimit(10*time.Minute))
 	say("StallLimit", "limits: "+message.StallLimit(5*time.Minute))

@@ -84,6 +84,7 @@ func settingMessages(say func(name, text string)) {
 	say("ThrottlesBounded", "throttles: "+message.ThrottlesBounded(20))
 	say("ThrottlesBounded/by time", "throttles: "+message.ThrottlesBounded(0))
 	say("WaitsBounded", message.WaitsBounded("5m"))
+	say("WaitsUnbounded", message.WaitsUnbounded())
 	say("NothingSet", message.NothingSet())
 	say("StateIs", message.StateIs("~/.local/state/belay"))
 	say("SettingsFile", message.SettingsFile("~/.config/belay/config.toml", "read"))

@@ -12,6 +12,7 @@ package claude
 import (
 	"cmp"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
@@ -32,6 +33,8 @@ type Profile struct {
 	args []string // all of it, the command first
 	line agent.CommandLine
 	env  []string
+	// set is what the user's settings of claude put into its environment.
+	set func() map[string]string
 }
 
 // New reads a command line, whose first argument is the command itself, and the environment it is to run in.
@@ -40,6 +43,7 @@ func New(args, env []string) *Profile {
 	if len(args) > 0 {
 		p.line = options.Read(args[1:])
 	}
+	p.set = sync.OnceValue(p.settingsEnv)
 	return p
 }
 
@@ -111,7 +115,7 @@ func (p *Profile) Info() agent.Info {
 	}
 	t.Once = p.conversation()
 	if !t.Once && !p.plain() {
-		t.Stall, t.ToolStall = 300*time.Second, 900*time.Second
+		t.Stall, t.ToolStall = p.stalls()
 	}
 	if r := p.line.Value("-r"); !p.line.Has("--fork-session") {
 		t.Resumes = r
@@ -123,6 +127,7 @@ func (p *Profile) Info() agent.Info {
 	t.HasPrompt = len(p.line.Words()) > 0 || p.line.Unknown != ""
 	t.Silence = 3 * time.Second // as claude itself
 	t.OwnLog = ownLog
+	t.Own = p.ownRetries()
 	return t
 }
 

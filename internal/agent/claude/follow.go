@@ -44,6 +44,7 @@ type follower struct {
 	background map[string]bool // that may outlast the result
 	retries    int             // that the CLI has told of
 	retried    int             // those since the model spoke last
+	waits      event           // the last retry that it has told of
 	limit      rateLimit       // the last refusal by a usage limit
 	complaint  event           // the last assistant event that was none of the model's
 
@@ -167,7 +168,6 @@ func (f *follower) system(e event) agent.LineInfo {
 	case "task_notification", "task_completed", "task_ended":
 		delete(f.background, e.TaskID)
 	case "api_retry":
-		f.retries++
 		f.retried++
 		f.midway = false
 		if f.open != "" && f.tools.Running() == 0 { // what is whole is followed by a tool's result, or by the end
@@ -175,7 +175,9 @@ func (f *follower) system(e event) agent.LineInfo {
 			f.open = ""
 		}
 		n := f.lineInfo(agent.Pass)
-		n.Retrying = f.retrying(e)
+		if n.Retrying = f.retrying(e); !n.Retrying.Repeated {
+			f.retries++
+		}
 		return n
 	}
 	return f.lineInfo(agent.Pass)

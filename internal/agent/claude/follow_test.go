@@ -328,6 +328,57 @@ func TestFollow_InnerRetries(t *testing.T) {
 	}
 }
 
+// With CLAUDE_CODE_RETRY_WATCHDOG claude waits for a usage limit, and tells of that again every 30 s. It is one retry, and the limit is not a
+// throttle.
+func TestFollow_WaitsForALimit(t *testing.T) {
+	refused := `"type":"rate_limit_event","rate_limit_info":{"status":"rejected","resetsAt":1794948857,"rateLimitType":"five_hour"}`
+	allowed := `"type":"rate_limit_event","rate_limit_info":{"status":"allowed"}`
+	type told struct {
+		event    string
+		class    verdict.Class
+		repeated bool
+	}
+	for name, tt := range map[string]struct {
+		events   []told
+		requests int // with the answer
+	}{
+		"a usage limit": {[]told{{refused, "", false}, {retryEvent("429", "rate_limit", 1, "93961"), verdict.UsageLimit, false}, {retryEvent("429", "rate_limit", 1, "63961"), verdict.UsageLimit, true},
+			{retryEvent("429", "rate_limit", 1, "33961"), verdict.UsageLimit, true}, {retryEvent("429", "rate_limit", 1, "3961"), verdict.UsageLimit, true}}, 2},
+		"one after the other": {[]told{{refused, "", false}, {retryEvent("429", "rate_limit", 1, "40000"), verdict.UsageLimit, false}, {retryEvent("429", "rate_limit", 1, "10000"), verdict.UsageLimit, true},
+			{refused, "", false}, {retryEvent("429", "rate_limit", 2, "40000"), verdict.UsageLimit, false}, {retryEvent("429", "rate_limit", 2, "10000"), verdict.UsageLimit, true}}, 3},
+		"a long retry-after":            {[]told{{retryEvent("429", "rate_limit", 1, "70000"), verdict.RateLimit, false}, {retryEvent("429", "rate_limit", 1, "40000"), verdict.RateLimit, true}, {retryEvent("429", "rate_limit", 2, "1013"), verdict.RateLimit, false}}, 3},
+		"short ones of several numbers": {[]told{{retryEvent("529", "overloaded", 1, "522"), verdict.Overloaded, false}, {retryEvent("529", "overloaded", 2, "1241"), verdict.Overloaded, false}}, 3},
+		"of one number, but not longer": {[]told{{retryEvent("529", "overloaded", 1, "600"), verdict.Overloaded, false}, {retryEvent("529", "overloaded", 1, "522"), verdict.Overloaded, false}}, 3},
+		"of another failure":            {[]told{{retryEvent("429", "rate_limit", 1, "40000"), verdict.RateLimit, false}, {retryEvent("529", "overloaded", 1, "522"), verdict.Overloaded, false}}, 3},
+		"after an answer":               {[]told{{retryEvent("429", "rate_limit", 1, "40000"), verdict.RateLimit, false}, {calls("m1", "t1"), "", false}, {answers("t1"), "", false}, {retryEvent("429", "rate_limit", 1, "39000"), verdict.RateLimit, false}}, 4},
+		"a throttle when it is lifted":  {[]told{{refused, "", false}, {allowed, "", false}, {retryEvent("429", "rate_limit", 1, "512"), verdict.RateLimit, false}}, 2},
+		"an overload of a limited plan": {[]told{{refused, "", false}, {retryEvent("529", "overloaded", 1, "512"), verdict.Overloaded, false}}, 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := play(t, "-p hi")
+			f.show(begins)
+			for _, e := range tt.events {
+				r := f.show(e.event).Retrying
+				if r == nil {
+					if e.class != "" {
+						t.Fatalf("%s: no retry", e.event)
+					}
+					continue
+				}
+				if r.Verdict.Class != e.class || r.Repeated != e.repeated || e.class == verdict.UsageLimit && !r.Verdict.Hint.At.Equal(time.Unix(1794948857, 0)) {
+					t.Errorf("%s: %+v", e.event, r)
+				}
+			}
+			f.show(says("m9", "done"))
+			f.show(succeeds)
+			f.ends(0, verdict.OK)
+			if n := f.Account().Requests; n != tt.requests {
+				t.Errorf("%d requests, want %d", n, tt.requests)
+			}
+		})
+	}
+}
+
 // Versions before 2.1 retry silently: ten times, unless they were told otherwise.
 func TestFollow_Unseen(t *testing.T) {
 	fails := `"type":"result","subtype":"success","is_error":true,"result":"API Error: 500 {\"type\":\"error\",\"error\":{\"type\":\"api_error\",\"message\":\"x\"}}"`

@@ -21,15 +21,26 @@ func (f *follower) retrying(e event) *agent.Retrying {
 	if !ok || e.ErrorStatus == 0 && e.Error == "unknown" {
 		class = verdict.Network // it had no answer at all
 	}
+	if e.ErrorStatus == 429 && f.limit.resets() { // which was refused just now
+		class = verdict.UsageLimit
+	}
 	r.Verdict = verdict.Verdict{Class: class, Retryable: class.Retryable(), Rule: "api_retry", SessionID: f.session,
 		Evidence: statusText(e.ErrorStatus)}
-	if r.Wait > backoff(e.Attempt) || r.Wait > 0 && r.Wait%time.Second == 0 {
+	if class == verdict.UsageLimit {
+		r.Verdict.Hint.At = f.limit.resetTime()
+	} else if r.Wait > backoff(e.Attempt) || r.Wait > 0 && r.Wait%time.Second == 0 {
 		r.Verdict.Hint.After = r.Wait // it was told so: its own back-off is less, and never whole seconds
 	}
 	// A key from the environment does not get better. Any other may be refreshed, once.
 	r.Hopeless = class == verdict.Auth && (f.ownKey || e.Attempt > 1) || class == verdict.Billing
+	// Of a long wait claude tells again every 30 s, with what is left of it.
+	r.Repeated = f.retried > 1 && e.Attempt == f.waits.Attempt && e.ErrorStatus == f.waits.ErrorStatus && e.RetryDelay < f.waits.RetryDelay && f.waits.RetryDelay > heartbeat
+	f.waits = e
 	return r
 }
+
+// heartbeat is the shortest wait that claude tells of more than once, in milliseconds.
+const heartbeat = 30_000
 
 // backoff is the most that claude waits by itself before its nth retry.
 func backoff(n int) time.Duration {

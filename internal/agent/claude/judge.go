@@ -307,7 +307,7 @@ func rawError(text string) (verdict.Class, string, bool) {
 // hint is when to come back: the reset of the limit that refused it, or what the text says, or stderr.
 func (f *follower) hint(text string, o verdict.Outcome, now time.Time) verdict.Hint {
 	if f.limit.resets() {
-		return verdict.Hint{At: time.Unix(int64(f.limit.ResetsAt), 0)}
+		return verdict.Hint{At: f.limit.resetTime()}
 	}
 	if h, ok := verdict.ParseHint(text, now); ok {
 		return h

@@ -69,9 +69,33 @@ var claudeDiffers = map[string]stage.Scenario{
 }
 
 var claudeScenarios = []stage.Scenario{
+	// One told to wait does so, and tells of it again after 30 s. Longer waits show no more that claude does, and the engine plays them in no time.
+	{Name: "ToldToWait", Quick: true, After: "2.0.77", Script: "usage-limit(resets=34s), 200", Env: toldToWait, Requests: 2, Stdout: answer, Check: claudeWaited(30)},
+	{Name: "ToldToWaitForLonger", After: "2.0.77", Script: "usage-limit(resets=90s), 200", Env: toldToWait, Requests: 2, Stdout: answer, Check: claudeWaited(80)},
+	{Name: "ToldToWaitForLong", After: "2.0.77", Script: "usage-limit(resets=420s), 200", Env: toldToWait, Requests: 2, Stdout: answer, Check: claudeWaited(400)},
+	{Name: "ToldToWaitBelayNot", Quick: true, After: "2.0.77", Script: "usage-limit(resets=3h)x*", Env: toldToWait, Flags: []string{"--max-wait", "5s"}, Code: 75, Class: "usage_limit", Requests: 1,
+		Check: claudeResetsAt(3 * time.Hour)},
+	{Name: "ToldToWaitNoWait", After: "2.0.77", Script: "usage-limit(resets=3h)x*", Env: toldToWait, Flags: []string{"--no-wait"}, Code: 75, Class: "usage_limit", Requests: 1},
 	{Name: "ServerErrorsOfHalfAMinute", After: "2.0.77", Script: "500x*", Code: 75, Class: "server_error", Requests: 7}, // as long as our own back-off would last
 	{Name: "MaxTurns", Script: "tool(bash: true)x*", Args: []string{"-p", "say hi", "--max-turns", "2", "--allowedTools", "Bash"}, Code: 1, Class: "limit_reached", Requests: 2,
 		Stdout: "Error: Reached max turns (2)", Older: stage.Older{"2.0.77": {Requests: 1}, "1.0.128": {Requests: 2}}},
+}
+
+// toldToWait has claude wait for limits for as long as they last.
+var toldToWait = []string{"CLAUDE_CODE_RETRY_WATCHDOG=1"}
+
+// claudeWaited checks that claude has waited inside for so many seconds at least, that people are told, and that the log has it once, from which stats are made.
+func claudeWaited(least float64) func(*testing.T, *stage.Ran) {
+	return func(t *testing.T, r *stage.Ran) {
+		r.Says("claude hit its usage limit; retrying in ")
+		if r.Result.Waited < least || r.Result.Waited > least+30 {
+			t.Errorf("waited %v", r.Result.Waited)
+		}
+		log := r.Log()
+		if len(log) != 1 || log[0].InnerRetries != 1 || log[0].InnerWait < least || log[0].WaitTime != log[0].InnerWait {
+			t.Errorf("on record: %+v", log)
+		}
+	}
 }
 
 // claudeResetsAt checks the time to come back, of which the oldest tells the minute.

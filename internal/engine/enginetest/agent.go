@@ -132,7 +132,8 @@ type Event struct {
 	Retry    verdict.Class   `json:"retry,omitempty"`    // it tries again by itself
 	Wait     time.Duration   `json:"wait,omitempty"`
 	Hopeless bool            `json:"hopeless,omitempty"`
-	Class    verdict.Class   `json:"class,omitempty"` // what it was worth, at the end
+	Repeated bool            `json:"repeated,omitempty"` // it has told of that retry before
+	Class    verdict.Class   `json:"class,omitempty"`    // what it was worth, at the end
 	Hint     time.Duration   `json:"hint,omitempty"`
 	Account  json.RawMessage `json:"account,omitempty"` // an agent.Account, in place of what is known
 }
@@ -208,7 +209,7 @@ func (f *follower) Line(line agent.Line) agent.LineInfo {
 		info.Activity = agent.Activity{Doing: agent.UsingTool, Tool: e.Tool, Argument: e.Argument}
 	}
 	if e.Retry != "" {
-		info.Retrying = &agent.Retrying{Wait: e.Wait, Hopeless: e.Hopeless,
+		info.Retrying = &agent.Retrying{Wait: e.Wait, Hopeless: e.Hopeless, Repeated: e.Repeated,
 			Verdict: verdict.Verdict{Class: e.Retry, Retryable: e.Retry.Retryable(), Evidence: "HTTP error", Hint: verdict.Hint{After: e.Hint}}}
 	}
 	return info
