@@ -62,6 +62,9 @@ type result struct {
 	ModelUsage     map[string]modelUsage `json:"modelUsage"`
 	LocalCommand   string                `json:"local_command"`
 	Structured     json.RawMessage       `json:"structured_output"`
+	// When the stream of the first answer began, and when something of the model came in it; nil where there was no such time.
+	StreamBegan *float64 `json:"ttft_stream_ms"`
+	FirstToken  *float64 `json:"ttft_ms"`
 
 	answer agent.Answer // all of Text, however long
 }

@@ -69,8 +69,11 @@ func (f *follower) maxRetries() int {
 	if n, err := strconv.Atoi(set); err == nil && n >= 0 {
 		return min(n, 15)
 	}
-	return 10
+	return defaultRetries
 }
+
+// defaultRetries is how often claude tries again by itself unless it is told otherwise.
+const defaultRetries = 10
 
 // tellsRetries reports whether a version has the event api_retry.
 func tellsRetries(version string) bool {

@@ -237,12 +237,13 @@ func (f *follower) onlyEmptyAnswer() bool {
 	case f.turnBegun:
 		return true
 	}
-	// The result alone: each tool takes another turn, as does claude's own request for an answer that can be seen.
-	return r.Turns <= 1 || r.Turns == 2 && asksAgain(r.Usage)
+	// The result alone: each tool takes another turn, as does claude's own request for an answer that can be seen. If nothing of the
+	// model has ever come, it has called no tool.
+	return r.Turns <= 1 || r.Turns == 2 && (asksAgain(r.Usage) || r.StreamBegan != nil && r.FirstToken == nil)
 }
 
-// asksAgain reports whether a usage is that of a version that asks once more for an empty answer. Those from 2.1.185 on do;
-// the field came later.
+// asksAgain reports whether a usage is that of a version that asks once more for an empty answer. Those from 2.1.183 on do, and
+// perhaps some before; the field came after 2.1.212.
 func asksAgain(usage json.RawMessage) bool {
 	return bytes.Contains(usage, []byte(`"output_tokens_details"`))
 }

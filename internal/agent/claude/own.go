@@ -35,7 +35,7 @@ func (p *Profile) ownRetries() (own agent.OwnRetries) {
 		return own
 	}
 	if n, err := strconv.Atoi(p.setting(maxRetriesVar)); err == nil { // then claude does not look at the time for overloads
-		own.Set = n > 0
+		own.Set = n > defaultRetries
 	} else if d := agent.Milliseconds(p.setting(overloadWaitVar)); d > 0 {
 		own = agent.OwnRetries{Set: true, MaxWait: d, Setting: overloadWaitVar}
 	}

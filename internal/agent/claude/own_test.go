@@ -35,6 +35,7 @@ func TestOwnRetries(t *testing.T) {
 		"overloads, and a number":           {env: overload + "=900000 CLAUDE_CODE_MAX_RETRIES=12", want: agent.OwnRetries{Set: true}},
 		"a number":                          {env: "CLAUDE_CODE_MAX_RETRIES=15", want: agent.OwnRetries{Set: true}},
 		"no retries":                        {env: "CLAUDE_CODE_MAX_RETRIES=0"},
+		"fewer than by itself":              {env: "CLAUDE_CODE_MAX_RETRIES=9"},
 		"longer delays":                     {env: "CLAUDE_CODE_OVERLOADED_RETRY_MAX_DELAY_MS=120000", want: agent.OwnRetries{Set: true}},
 		"in settings":                       {settings: `{"env": {"` + watchdog + `": "1"}}`, want: agent.OwnRetries{Set: true, MaxWait: -1, Setting: watchdog}},
 		"in settings, as a number":          {settings: `{"model": "opus", "env": {"` + watchdog + `": 1, "` + most + `": 600000}}`, want: agent.OwnRetries{Set: true, MaxWait: 10 * time.Minute, Setting: most}},

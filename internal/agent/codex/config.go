@@ -52,7 +52,7 @@ func concerns(n *unstable.Node) bool {
 		return false
 	}
 	switch string(it.Node().Data) {
-	case "model", "model_provider", "openai_base_url", "model_providers", keySummaries, keyHideReasoning:
+	case "model", "model_provider", "openai_base_url", "model_providers", "mcp_servers", "features", keySummaries, keyHideReasoning:
 		return true
 	}
 	return false
@@ -89,13 +89,20 @@ const (
 	keyHideReasoning = "hide_agent_reasoning"
 )
 
-// wanted reports whether a value says where codex goes, to which model, or what it shows.
+// What it says of waits, beside those of a provider.
+const (
+	keyUnbounded   = "features.unbounded_connection_retries"
+	keyServers     = "mcp_servers."
+	keyToolTimeout = ".tool_timeout_sec" // of a server
+)
+
+// wanted reports whether a value says where codex goes, to which model, how long it waits, or what it shows.
 func wanted(key string) bool {
 	switch key {
-	case "model", "model_provider", "openai_base_url", keySummaries, keyHideReasoning:
+	case "model", "model_provider", "openai_base_url", keySummaries, keyHideReasoning, keyUnbounded:
 		return true
 	}
-	return strings.HasPrefix(key, "model_providers.")
+	return strings.HasPrefix(key, "model_providers.") || strings.HasPrefix(key, keyServers) && strings.HasSuffix(key, keyToolTimeout)
 }
 
 // dotted is the key of a table or of a value, without quotes.

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/belay-run/belay/internal/agent"
 )
@@ -21,6 +22,9 @@ type settings struct {
 	// streamRetries how often it says so and begins again.
 	requestRetries, streamRetries int
 	configurable                  bool // both can be set, because the config has the provider
+	unbounded                     bool // it was told to wait for a network for as long as it takes
+	// streamIdle is how long a stream may be silent, and toolTimeout how long the slowest of the MCP tools may take, where the config says so.
+	streamIdle, toolTimeout time.Duration
 
 	summaries     string // of the reasoning; empty for the model's own choice
 	hideReasoning bool   // from people
@@ -59,6 +63,13 @@ func findSettings(l line, env []string, home string) settings {
 	if n, err := strconv.Atoi(of("stream_max_retries")); err == nil && n >= 0 {
 		s.streamRetries = n
 	}
+	s.unbounded = values[keyUnbounded] == "true"
+	s.streamIdle = agent.Milliseconds(of("stream_idle_timeout_ms"))
+	for key, value := range values {
+		if strings.HasPrefix(key, keyServers) {
+			s.toolTimeout = max(s.toolTimeout, agent.Seconds(value))
+		}
+	}
 	s.configurable = s.baseURL != "" && s.provider != "" && s.provider == agent.KeyPart(s.provider) && !strings.ContainsAny(s.provider, ".:[]")
 	if s.baseURL == "" && (s.provider == "" || s.provider == "openai") {
 		s.baseURL = cmp.Or(values["openai_base_url"], agent.Getenv(env, "OPENAI_BASE_URL"))
@@ -68,6 +79,11 @@ func findSettings(l line, env []string, home string) settings {
 	}
 	s.account = cmp.Or(s.account, agent.Getenv(env, "CODEX_API_KEY"), home)
 	return s
+}
+
+// own is what the user has told codex of its retries.
+func (s settings) own() agent.OwnRetries {
+	return agent.OwnRetries{Set: s.unbounded || s.requestRetries > defaultRequestRetries || s.streamRetries > defaultStreamRetries}
 }
 
 // retryOptions keep codex from more retries than n, and from silent ones: it would repeat a request four times for each

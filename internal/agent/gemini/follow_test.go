@@ -87,20 +87,26 @@ func TestJudge_ExitZero(t *testing.T) {
 		lines []string
 		want  verdict.Class
 	}{
-		"an answer":                  {"-p hi", []string{begins, says("hello"), succeeds}, verdict.OK},
-		"work without a word":        {"-p hi", []string{begins, calls, called, succeeds}, verdict.OK},
-		"nothing":                    {"-p hi", []string{begins, asks, succeeds}, verdict.BadOutput},
-		"nothing was asked":          {"-p hi", []string{begins, asks, idles}, verdict.Blocked},
-		"a hook has stopped it":      {"-p hi", []string{begins, asks, blocked, idles}, verdict.Blocked},
-		"a hook after its answer":    {"-p hi", []string{begins, says("hello"), blocked, succeeds}, verdict.OK},
-		"a loop":                     {"-p hi", []string{begins, says("hello"), loops, succeeds}, verdict.LimitReached},
-		"an answer of no use":        {"-p hi", []string{begins, asks, invalid, failsEnd}, verdict.BadOutput},
-		"a stream that was cut":      {"-p hi", []string{begins, says("hel"), cut, failsEnd}, verdict.Network},
-		"no result":                  {"-p hi", []string{begins, says("hel")}, verdict.Interrupted},
-		"not even an event":          {"-o json -p hi", []string{""}, verdict.Interrupted},
-		"a document that breaks off": {"-o json -p hi", []string{"{", `  "session_id": "` + id + `",`, `  "response": "hel`}, verdict.Interrupted},
-		"text":                       {"--no-such -p hi", []string{"hello"}, verdict.OK},
-		"no text":                    {"--no-such -p hi", []string{""}, verdict.OK},
+		"an answer":                                  {"-p hi", []string{begins, says("hello"), succeeds}, verdict.OK},
+		"work without a word":                        {"-p hi", []string{begins, calls, called, succeeds}, verdict.OK},
+		"nothing":                                    {"-p hi", []string{begins, asks, succeeds}, verdict.BadOutput},
+		"nothing was asked":                          {"-p hi", []string{begins, asks, idles}, verdict.Blocked},
+		"a hook has stopped it":                      {"-p hi", []string{begins, asks, blocked, idles}, verdict.Blocked},
+		"a hook after its answer":                    {"-p hi", []string{begins, says("hello"), blocked, succeeds}, verdict.OK},
+		"a loop":                                     {"-p hi", []string{begins, says("hello"), loops, succeeds}, verdict.LimitReached},
+		"an answer of no use":                        {"-p hi", []string{begins, asks, invalid, failsEnd}, verdict.BadOutput},
+		"a stream that was cut":                      {"-p hi", []string{begins, says("hel"), cut, failsEnd}, verdict.Network},
+		"no result":                                  {"-p hi", []string{begins, says("hel")}, verdict.Interrupted},
+		"not even an event":                          {"-o json -p hi", []string{""}, verdict.Interrupted},
+		"a document that breaks off":                 {"-o json -p hi", []string{"{", `  "session_id": "` + id + `",`, `  "response": "hel`}, verdict.Interrupted},
+		"0.40: every stream broke off":               {"-o json -p hi", []string{statsOf(8, 0, 0, 0)}, verdict.Network},
+		"0.40: so it did with errors in between":     {"-o json -p hi", []string{statsOf(6, 2, 0, 0)}, verdict.Network},
+		"0.40: so it did after tools, without a use": {"-o json -p hi", []string{statsOf(6, 0, 0, 2)}, verdict.Network},
+		"a service that does not tell what was used": {"-o json -p hi", []string{statsOf(3, 0, 0, 2)}, verdict.OK},
+		"the same with errors":                       {"-o json -p hi", []string{statsOf(5, 4, 0, 0)}, verdict.OK},
+		"a stream broke off, and another did not":    {"-o json -p hi", []string{statsOf(4, 0, 15, 0)}, verdict.OK},
+		"text":    {"--no-such -p hi", []string{"hello"}, verdict.OK},
+		"no text": {"--no-such -p hi", []string{""}, verdict.OK},
 	} {
 		t.Run(name, func(t *testing.T) {
 			v := followed(t, tt.args, tt.lines...).Judge(verdict.Outcome{}, time.Now())
@@ -109,6 +115,13 @@ func TestJudge_ExitZero(t *testing.T) {
 			}
 		})
 	}
+}
+
+// statsOf is what gemini prints with -o json after so many requests, errors among them, tokens and tool calls.
+func statsOf(requests, errors, tokens, calls int) string {
+	return fmt.Sprintf("{\n"+`  "session_id": "`+id+`", "response": "This is This is ", "stats": {"models": {"flash-lite": {"roles": {"utility_router": {"totalRequests": 9, "tokens": {"total": 7}}}},
+		"flash": {"api": {"totalRequests": %d}, "roles": {"main": {"totalRequests": %[1]d, "totalErrors": %d, "tokens": {"total": %d}}}}}, "tools": {"totalCalls": %d}}
+}`, requests, errors, tokens, calls)
 }
 
 // What failed runs of other versions and forms say.

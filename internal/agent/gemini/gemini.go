@@ -99,7 +99,7 @@ func (p *Profile) Judge(o verdict.Outcome, now time.Time) verdict.Verdict {
 func (p *Profile) Info() agent.Info {
 	t := agent.Info{Gate: p.gate(), Provider: p.provider(), Home: p.home, Form: p.form(), Ladder: slices.Clone(ladder), MaxInput: MaxInput, Unknown: p.line.Unknown}
 	if p.line.Unknown == "" { // else it may be anything
-		t.Stall, t.ToolStall = stall, stall
+		t.Stall, t.ToolStall = stall, agent.StallBeyond(stall, p.shellTimeout())
 	}
 	if r := p.line.Value(optResume); agent.IsUUID(r) {
 		t.Resumes = r

@@ -67,6 +67,10 @@ func (f *follower) judge(o verdict.Outcome, stderr string, now time.Time) verdic
 		return f.byFailure(f.document.Error, o, stderr, now)
 	case f.document != nil && o.ExitCode == 0:
 		d := f.document
+		if d.Stats != nil && d.Stats.brokeOff() {
+			f.countUnseen(verdict.Network)
+			return verdict.Verdict{Class: verdict.Network, Retryable: true, Rule: "broke-off", Evidence: "no stream of the answer has come to its end"}
+		}
 		return f.success(f.Answer(), d.Stats != nil && len(d.Stats.Models) > 0, d.Warnings, stderr)
 	}
 	if v, ok := verdict.EndedByCode(o); ok {

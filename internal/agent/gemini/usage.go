@@ -64,6 +64,13 @@ type documentStats struct {
 			Total      int64 `json:"total"`
 			Cached     int64 `json:"cached"`
 		} `json:"tokens"`
+		Roles map[string]struct {
+			Requests int `json:"totalRequests"`
+			Errors   int `json:"totalErrors"`
+			Tokens   struct {
+				Total int64 `json:"total"`
+			} `json:"tokens"`
+		} `json:"roles"`
 	} `json:"models"`
 	Tools struct {
 		Calls  int `json:"totalCalls"`
@@ -127,4 +134,20 @@ func costOfModels(prices *price.Table, models map[string]tokens) *float64 {
 		return nil
 	}
 	return &usd
+}
+
+// brokenStreams is how often in a row versions up to 0.40 ask for an answer whose stream ends too soon. Then they ask the model to continue, as
+// often, and take all the pieces together for the answer.
+const brokenStreams = 4
+
+// brokeOff reports whether no answer has come to its end: what was used comes with the end. A service that never tells that is asked
+// once for an answer, and once more for each tool.
+func (s *documentStats) brokeOff() bool {
+	requests, used := 0, int64(0)
+	for _, m := range s.Models {
+		main := m.Roles["main"]
+		requests += main.Requests - main.Errors
+		used += main.Tokens.Total
+	}
+	return used == 0 && requests >= s.Tools.Calls+brokenStreams
 }

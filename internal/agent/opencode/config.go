@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/belay-run/belay/internal/agent"
 	"github.com/belay-run/belay/internal/safefile"
@@ -24,11 +25,25 @@ type configProvider struct {
 	Options struct {
 		BaseURL string `json:"baseURL"`
 		APIKey  string `json:"apiKey"`
+		// How long the service may say nothing before its answer and in it: a number of milliseconds, or false for no limit.
+		HeaderTimeout json.RawMessage `json:"headerTimeout"`
+		ChunkTimeout  json.RawMessage `json:"chunkTimeout"`
 	} `json:"options"`
 }
 
-// configFiles are the files that opencode reads, the later winning.
-func configFiles(env []string, dir string) (paths []string) {
+// silence is how long the service may say nothing, as the config says: negative for no limit, 0 if it does not say.
+func (p *configProvider) silence() (d time.Duration) {
+	for _, value := range []json.RawMessage{p.Options.HeaderTimeout, p.Options.ChunkTimeout} {
+		if string(value) == "false" {
+			return -1
+		}
+		d = max(d, agent.Milliseconds(string(value)))
+	}
+	return d
+}
+
+// userFiles are the user's files that opencode reads, the later winning.
+func userFiles(env []string) (paths []string) {
 	global := agent.Getenv(env, "XDG_CONFIG_HOME")
 	if global == "" {
 		if home := userHome(env); home != "" {
@@ -43,17 +58,17 @@ func configFiles(env []string, dir string) (paths []string) {
 	if own := agent.Getenv(env, "OPENCODE_CONFIG"); own != "" {
 		paths = append(paths, own)
 	}
-	if dir == "" {
-		dir, _ = os.Getwd()
-	}
-	if filepath.IsAbs(dir) && agent.Getenv(env, "OPENCODE_DISABLE_PROJECT_CONFIG") == "" {
-		paths = append(paths, projectFiles(dir)...)
-	}
 	return paths
 }
 
-// projectFiles are those of the directory, and of those above it up to the top of the repository.
-func projectFiles(dir string) (paths []string) {
+// projectFiles are those of the directory, and of those above it up to the top of the repository. They come after the user's.
+func projectFiles(env []string, dir string) (paths []string) {
+	if dir == "" {
+		dir, _ = os.Getwd()
+	}
+	if !filepath.IsAbs(dir) || agent.Getenv(env, "OPENCODE_DISABLE_PROJECT_CONFIG") != "" {
+		return nil
+	}
 	for {
 		paths = append([]string{filepath.Join(dir, "opencode.json"), filepath.Join(dir, "opencode.jsonc")}, paths...)
 		up := filepath.Dir(dir)
@@ -65,19 +80,19 @@ func projectFiles(dir string) (paths []string) {
 }
 
 // read takes the values that we look for from a config file. A mistake in it is opencode's to report.
-func (c *config) read(path string) {
+func (c *config) read(path string, users bool) {
 	f, err := safefile.OpenRegular(path)
 	if err != nil {
 		return
 	}
 	defer f.Close()
 	if data, err := io.ReadAll(io.LimitReader(f, maxConfig)); err == nil {
-		c.merge(data)
+		c.merge(data, users)
 	}
 }
 
-// merge takes over what a config says.
-func (c *config) merge(text []byte) {
+// merge takes over what a config says. How long to wait only the user's may say, since that is how long Belay waits.
+func (c *config) merge(text []byte, users bool) {
 	var other config
 	if len(text) == 0 || json.Unmarshal(plainJSON(text), &other) != nil {
 		return
@@ -90,6 +105,11 @@ func (c *config) merge(text []byte) {
 		had := c.Provider[name]
 		had.Options.BaseURL = cmp.Or(p.Options.BaseURL, had.Options.BaseURL)
 		had.Options.APIKey = cmp.Or(p.Options.APIKey, had.Options.APIKey)
+		for to, from := range map[*json.RawMessage]json.RawMessage{&had.Options.HeaderTimeout: p.Options.HeaderTimeout, &had.Options.ChunkTimeout: p.Options.ChunkTimeout} {
+			if from != nil && users {
+				*to = from
+			}
+		}
 		c.Provider[name] = had
 	}
 }

@@ -4,34 +4,41 @@ import (
 	"cmp"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/belay-run/belay/internal/agent"
 )
 
 // settings are what can be known cheaply of the service that opencode will call.
 type settings struct {
-	provider string // its name; empty if it is not known
-	model    string // without the provider
-	baseURL  string // empty for the provider's own
-	account  string // the credential, or the place of the login. Only ever shown as a hash
+	provider string        // its name; empty if it is not known
+	model    string        // without the provider
+	baseURL  string        // empty for the provider's own
+	account  string        // the credential, or the place of the login. Only ever shown as a hash
+	silence  time.Duration // how long the service may say nothing: negative for no limit, 0 if that is not set
+	bash     time.Duration // how long a command may take unless the model says; 0 if that is not set
 }
 
 // findSettings reads what says where opencode goes: config files, the environment, then the command line, the later winning.
 func findSettings(l line, env []string, dir, home string) settings {
 	var c config
-	for _, path := range configFiles(env, dir) {
-		c.read(path)
+	for _, path := range userFiles(env) {
+		c.read(path, true)
 	}
-	c.merge([]byte(agent.Getenv(env, "OPENCODE_CONFIG_CONTENT")))
+	for _, path := range projectFiles(env, dir) {
+		c.read(path, false)
+	}
+	c.merge([]byte(agent.Getenv(env, "OPENCODE_CONFIG_CONTENT")), true)
 	var s settings
 	s.provider, s.model, _ = strings.Cut(cmp.Or(l.run.Value(optModel), c.Model), "/")
 	p := c.Provider[s.provider]
-	s.baseURL = expand(p.Options.BaseURL, env)
+	s.baseURL, s.silence = expand(p.Options.BaseURL, env), p.silence()
 	key := expand(p.Options.APIKey, env)
 	if s.provider != "" {
 		key = cmp.Or(key, agent.Getenv(env, strings.ToUpper(strings.ReplaceAll(s.provider, "-", "_"))+"_API_KEY"))
 	}
 	s.account = cmp.Or(key, home)
+	s.bash = agent.Milliseconds(agent.Getenv(env, "OPENCODE_EXPERIMENTAL_BASH_DEFAULT_TIMEOUT_MS"))
 	return s
 }
 
