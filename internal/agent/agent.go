@@ -71,8 +71,10 @@ type Info struct {
 	// OwnLog is the file that scripts around this CLI expect a log of invocations in, in the directory .logs; empty if
 	// there is no such habit.
 	OwnLog string
-	// Once says that there can be no second attempt: stdin is a conversation, which the caller drives line by line.
+	// Once says that there can be no second attempt: stdin is a conversation, which the caller drives line by line. Asks then reports
+	// whether a line of the caller's makes it the CLI's turn; nil if that cannot be said.
 	Once bool
+	Asks func(line []byte) bool
 	// Unknown is the flag of the command line that the option table does not know. The command line is then left alone,
 	// and no event can be seen.
 	Unknown string

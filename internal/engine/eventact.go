@@ -24,7 +24,8 @@ func (t *eventLog) act(info agent.LineInfo) {
 	t.mu.Lock()
 	t.answered = t.answered || info.Answered
 	process, tools, delivered := t.process, info.Tools > 0, info.Delivered
-	waiting := t.direct && info.Waiting
+	t.due = t.due && info.Waiting && !info.TurnOver
+	waiting := t.direct && info.Waiting && !t.due
 	changed, turned := tools != t.tools || waiting != t.waiting, delivered != t.delivered
 	t.tools, t.waiting, t.delivered = tools, waiting, delivered
 	t.mu.Unlock()
@@ -132,6 +133,17 @@ func (t *eventLog) stallTimeout(tools, waiting bool) time.Duration {
 		return supervise.Unlimited
 	}
 	return t.call.stall(tools)
+}
+
+// asked says that, in a conversation, the caller has said something that the agent answers. Its silence counts from now on.
+func (t *eventLog) asked() {
+	t.mu.Lock()
+	process, tools, waited := t.process, t.tools, t.waiting
+	t.waiting, t.due = false, true
+	t.mu.Unlock()
+	if process != nil && waited {
+		process.SetStall(t.stallTimeout(tools, false))
+	}
 }
 
 // ladder is how the attempt is stopped before its time: with the care that tools under way need, or, if the model has not

@@ -63,6 +63,7 @@ type eventLog struct {
 	answered  bool
 	tools     bool
 	waiting   bool // it waits for its caller
+	due       bool // its caller has said something, and it has not begun to answer
 	delivered bool
 	session   string
 }

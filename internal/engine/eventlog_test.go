@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"strings"
 	"syscall"
@@ -437,6 +438,41 @@ func TestEventLog_Conversation(t *testing.T) {
 			}
 		})
 	})
+	t.Run("StallsAfterAMessage", func(t *testing.T) {
+		idle, begun := enginetest.Line(enginetest.Event{Waiting: true}), enginetest.Line(enginetest.Event{Answered: true})
+		over := enginetest.Line(enginetest.Event{Text: "Yes.", Done: true, Waiting: true, TurnOver: true})
+		asks := func(line []byte) bool { return string(line) == "ask" }
+		for name, tt := range map[string]struct {
+			said  []string // by the caller, one each hour
+			steps []enginetest.Step
+			asks  func([]byte) bool
+			took  time.Duration // until it stalls; 0 if it does not
+		}{
+			"without a word":              {[]string{"ask\n"}, []enginetest.Step{enginetest.Hang()}, asks, time.Hour + time.Minute},
+			"after an event of the start": {[]string{"as", "k\n"}, []enginetest.Step{idle, enginetest.Wait(2*time.Hour + 30*time.Second), idle, enginetest.Hang()}, asks, 2*time.Hour + 90*time.Second},
+			"in the second turn":          {[]string{"ask\n", "ask\n"}, []enginetest.Step{enginetest.Wait(time.Hour + time.Second), begun, over, enginetest.Hang()}, asks, 2*time.Hour + time.Minute},
+			"after something long":        {[]string{strings.Repeat("x", 40_000) + "\n", "ask\n"}, []enginetest.Step{enginetest.Hang()}, asks, 2*time.Hour + time.Minute},
+			"not before the message ends": {[]string{"ask"}, []enginetest.Step{enginetest.Wait(9 * time.Hour)}, asks, 0},
+			"not after what asks nothing": {[]string{"keep alive\n"}, []enginetest.Step{enginetest.Wait(9 * time.Hour)}, asks, 0},
+			"not once it has answered":    {[]string{"ask\n"}, []enginetest.Step{enginetest.Wait(time.Hour + time.Second), begun, over, enginetest.Wait(9 * time.Hour)}, asks, 0},
+			"not where that is not known": {[]string{"ask\n"}, []enginetest.Step{enginetest.Wait(9 * time.Hour)}, nil, 0},
+		} {
+			t.Run(name, func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					talks := traits
+					talks.Asks = tt.asks
+					r := agentRunner(talks)
+					script(r, enginetest.Attempt{Steps: tt.steps})
+					c := claude
+					c.Stdin = &hourly{said: tt.said}
+					res, err := r.Run(t.Context(), c)
+					if stalled := res.Verdict.Class == verdict.Stalled; stalled != (tt.took > 0) || stalled && res.Duration != tt.took {
+						t.Errorf("%s after %v: %v", res.Verdict.Class, res.Duration, err)
+					}
+				})
+			})
+		}
+	})
 	t.Run("IsNotRestarted", func(t *testing.T) {
 		for _, account := range []agent.Account{{Misunderstood: true}, {}} {
 			synctest.Test(t, func(t *testing.T) {
@@ -588,4 +624,23 @@ func TestEventLog_ReaderGoesAwayBeforeTheProcessIsKnown(t *testing.T) {
 			t.Errorf("exit code %d after %v: %v", res.ExitCode, res.Duration, err)
 		}
 	})
+}
+
+// hourly is a caller who says something each hour.
+type hourly struct {
+	said []string
+	left string
+}
+
+func (h *hourly) Read(p []byte) (int, error) {
+	if h.left == "" {
+		if len(h.said) == 0 {
+			return 0, io.EOF
+		}
+		time.Sleep(time.Hour)
+		h.left, h.said = h.said[0], h.said[1:]
+	}
+	n := copy(p, h.left)
+	h.left = h.left[n:]
+	return n, nil
 }

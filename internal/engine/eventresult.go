@@ -108,7 +108,7 @@ func (t *eventLog) busy() bool {
 func (t *eventLog) hasDelivered() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.delivered
+	return t.delivered && !t.due
 }
 
 func (t *eventLog) stoppedEarly() *earlyStop {

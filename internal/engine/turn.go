@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"cmp"
 	"errors"
+	"io"
+	"os"
 	"slices"
 	"time"
 
@@ -305,8 +307,44 @@ func (k *conversation) begin() *refusal { return k.claimSession() }
 func (k *conversation) prepare(n int, ad admission) (launch, transcript, error) {
 	_, l, t, err := k.plan(n, ad)
 	k.input = newInput(&k.call.command, false, k.call.runner.ReplayStdin)
+	if err == nil {
+		k.input = k.overhear(t.(*eventLog))
+	}
 	l.input = k.input
 	return l, t, err
+}
+
+// overhear is the input of a conversation in which silence has a limit: what the caller says makes it the agent's turn, also if the agent says
+// nothing of that. A terminal is left to the agent.
+func (k *conversation) overhear(t *eventLog) input {
+	source := k.call.command.Stdin
+	if f, ok := source.(*os.File); ok {
+		if info, err := f.Stat(); err != nil || info.Mode()&os.ModeCharDevice != 0 {
+			return k.input
+		}
+	}
+	if source == nil || k.call.command.Prompt != nil || k.info.Asks == nil || k.call.stall(false) <= 0 {
+		return k.input
+	}
+	said := &callerLines{source: source}
+	said.lines.Each = func(line agent.Line) {
+		if k.info.Asks(line.Text) {
+			t.asked()
+		}
+	}
+	return &feed{source: said}
+}
+
+// callerLines tells of the lines that are read of a caller's input.
+type callerLines struct {
+	source io.Reader
+	lines  agent.Lines
+}
+
+func (c *callerLines) Read(p []byte) (int, error) {
+	n, err := c.source.Read(p)
+	c.lines.Write(p[:n])
+	return n, err
 }
 
 func (k *conversation) restart(*judgement) bool { return false }

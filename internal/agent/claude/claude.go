@@ -11,6 +11,7 @@ package claude
 
 import (
 	"cmp"
+	"encoding/json"
 	"strings"
 	"sync"
 	"syscall"
@@ -93,6 +94,14 @@ func (p *Profile) conversation() bool {
 	return is
 }
 
+// isMessage reports whether a line of the caller's is a message, which claude answers. There may be no answer to others.
+func isMessage(line []byte) bool {
+	var e struct {
+		Type string `json:"type"`
+	}
+	return json.Unmarshal(line, &e) == nil && e.Type == "user"
+}
+
 // Reads implements [agent.Profile].
 func (p *Profile) Reads() bool { return true }
 
@@ -113,7 +122,9 @@ func (p *Profile) Info() agent.Info {
 	case "stream-json":
 		t.Form = agent.Stream
 	}
-	t.Once = p.conversation()
+	if t.Once = p.conversation(); t.Once {
+		t.Asks = isMessage
+	}
 	if !t.Once && !p.plain() {
 		t.Stall, t.ToolStall = p.stalls()
 	}
