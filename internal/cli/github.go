@@ -39,8 +39,12 @@ func reportToGitHub(stderr io.Writer, retried retriedFailures, inv *engine.Invoc
 		f.Text = inv.Redact(f.Text)
 		report.Add(f)
 	}
+	annotation := report.Annotation()
+	if annotation != "" {
+		annotation = "\n" + annotation // the command's last line may have no end, and the runner looks for commands where a line begins
+	}
 	return errors.Join(
-		term.Text(stderr, report.Annotation()),
+		term.Text(stderr, annotation),
 		appendTo(os.Getenv("GITHUB_STEP_SUMMARY"), report.Summary()),
 		appendTo(os.Getenv("GITHUB_OUTPUT"), report.Outputs()))
 }

@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/belay-run/belay/internal/config"
-	"github.com/belay-run/belay/internal/engine"
 	"github.com/belay-run/belay/internal/profile"
 	"github.com/belay-run/belay/verdict"
 )
@@ -107,7 +106,7 @@ Details: docs/verdicts.md`) + "\n"
 
 func exitCodesText() string {
 	var rows []row
-	for _, c := range engine.ExitCodes() {
+	for _, c := range ExitCodes() {
 		rows = append(rows, row{c.Code, c.Meaning})
 	}
 	return `Keep the command's own exit code whenever it has one:

@@ -139,9 +139,10 @@ func (v *view) wait(e engine.Waiting) {
 	if v.settings.Quiet {
 		return
 	}
-	// A hint is a floor; where the back-off is longer, it is not what decided.
+	// A hint is a floor; where the back-off is longer, it is not what decided. When a plan's limit ends is told and not requested, and what was
+	// inferred was not even told.
 	hint := e.Verdict.Hint.Wait(time.Now())
-	asked := hint > 0 && e.Wait < hint+hint/8+time.Second/8
+	asked := hint > 0 && e.Wait < hint+hint/8+time.Second/8 && !e.Verdict.Hint.Inferred && e.Verdict.Class != verdict.UsageLimit
 	what := e.Message
 	if e.Verdict.Class.Throttle() || e.Verdict.Class == verdict.Overloaded { // what it said says no more
 		what = message.Failed(v.name, e.Verdict.Class, "")

@@ -4,6 +4,9 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"path/filepath"
+	"regexp"
+	"strings"
 	"testing"
 )
 
@@ -101,4 +104,30 @@ func typesUsed(file *ast.File) map[string]bool {
 		return true
 	})
 	return used
+}
+
+// flag is one of the command's.
+var flag = regexp.MustCompile(`(^|[^-\w])--[a-z]`)
+
+// What the engine says is also said to those who use the Go package, which has no flags. The command adds its own words, see Runner.Words.
+func TestArchitecture_NoFlagsInStrings(t *testing.T) {
+	paths, err := filepath.Glob("*.go")
+	if err != nil || len(paths) < 50 {
+		t.Fatalf("%d files: %v", len(paths), err)
+	}
+	for _, path := range paths {
+		if strings.HasSuffix(path, "_test.go") {
+			continue
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ast.Inspect(file, func(n ast.Node) bool {
+			if lit, ok := n.(*ast.BasicLit); ok && lit.Kind == token.STRING && flag.MatchString(lit.Value) {
+				t.Errorf("%s: %s", path, lit.Value)
+			}
+			return true
+		})
+	}
 }

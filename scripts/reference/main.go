@@ -15,7 +15,6 @@ import (
 
 	"github.com/belay-run/belay/internal/cli"
 	"github.com/belay-run/belay/internal/config"
-	"github.com/belay-run/belay/internal/engine"
 )
 
 const path = "docs/reference.md"
@@ -61,7 +60,7 @@ func renew(text string) (string, error) {
 func exitCodes() string {
 	var b strings.Builder
 	b.WriteString("| code | meaning |\n|---|---|\n")
-	for _, c := range engine.ExitCodes() {
+	for _, c := range cli.ExitCodes() {
 		fmt.Fprintf(&b, "| %s | %s |\n", c.Code, marked(c.Meaning))
 	}
 	return b.String()

@@ -1,4 +1,4 @@
-package engine_test
+package cli
 
 import (
 	"slices"
@@ -12,7 +12,7 @@ import (
 // Every exit code that has a name is explained, once.
 func TestExitCodes_AreExplained(t *testing.T) {
 	var explained []string
-	for _, c := range engine.ExitCodes() {
+	for _, c := range ExitCodes() {
 		explained = append(explained, strings.Split(c.Code, ", ")...)
 	}
 	for _, code := range []int{engine.CodeUsage, engine.CodeTryLater, engine.CodePersonMustAct, engine.CodeTimeout, engine.CodeFailed,
