@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -88,6 +89,35 @@ func TestView_StatusOutlivesALateStart(t *testing.T) {
 	if got := v.status.doing(true); got != "working" {
 		t.Errorf("after its end: %q", got)
 	}
+}
+
+// A wait is called requested only where the service has asked for it.
+func TestView_AsRequested(t *testing.T) {
+	in := func(d time.Duration) time.Time { return time.Now().Add(d) }
+	synctest.Test(t, func(t *testing.T) {
+		for name, tt := range map[string]struct {
+			class verdict.Class
+			hint  verdict.Hint
+			wait  time.Duration
+			want  bool
+		}{
+			"a time to wait":                     {verdict.RateLimit, verdict.Hint{After: 10 * time.Second}, 10 * time.Second, true},
+			"a time of day":                      {verdict.Overloaded, verdict.Hint{At: in(10 * time.Second)}, 11 * time.Second, true},
+			"none":                               {verdict.RateLimit, verdict.Hint{}, 10 * time.Second, false},
+			"less than the back-off":             {verdict.RateLimit, verdict.Hint{After: time.Second}, 10 * time.Second, false},
+			"when a plan's limit ends":           {verdict.UsageLimit, verdict.Hint{At: in(10 * time.Second)}, 10 * time.Second, false},
+			"what is only inferred":              {verdict.RateLimit, verdict.Hint{At: in(time.Minute), Inferred: true}, time.Minute, false},
+			"what is inferred of a plan's limit": {verdict.UsageLimit, verdict.Hint{At: in(time.Minute), Inferred: true}, time.Minute, false},
+		} {
+			var said strings.Builder
+			v := &view{screen: term.New(&said), settings: &config.Settings{}, name: "claude"}
+			v.wait(engine.Waiting{Attempt: 1, Retry: 1, Verdict: verdict.Verdict{Class: tt.class, Hint: tt.hint}, Wait: tt.wait, Until: in(tt.wait)})
+			v.end()
+			if got := said.String(); strings.Contains(got, "as requested") != tt.want || !strings.Contains(got, "retrying in ") {
+				t.Errorf("%s: %q", name, got)
+			}
+		}
+	})
 }
 
 func TestCountText(t *testing.T) {

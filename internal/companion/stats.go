@@ -140,7 +140,7 @@ func (q *question) statsText(by db.Group, list []db.Figures, total db.Figures, f
 		if empty {
 			text = message.NothingInPeriod()
 		}
-		if err := term.Printf(q.out, "%s\n", text); err != nil {
+		if err := term.Printf(q.out, "%s\n", folded(text, term.Columns(q.out))); err != nil {
 			return err
 		}
 	}
@@ -221,6 +221,30 @@ func countText(n int64) string {
 		return ""
 	}
 	return thousands(n)
+}
+
+// folded is a text in lines of at most that many columns, broken behind commas and semicolons, as far as there are any; 0 columns leave it
+// on one.
+func folded(text string, columns int) string {
+	var b strings.Builder
+	room := columns
+	for i, part := range strings.SplitAfter(strings.ReplaceAll(text, "; ", ";\x00"), ", ") {
+		for j, part := range strings.Split(part, "\x00") {
+			width := printable.Width(strings.TrimRight(part, " "))
+			switch {
+			case i == 0 && j == 0, columns <= 0 && j == 0:
+			case columns > 0 && width > room:
+				b.WriteString("\n  ")
+				room = columns - 2
+			case j > 0:
+				b.WriteString(" ")
+				room--
+			}
+			b.WriteString(part)
+			room -= printable.Width(part)
+		}
+	}
+	return strings.ReplaceAll(b.String(), " \n", "\n")
 }
 
 func summary(f db.Figures) string {
