@@ -18,7 +18,7 @@ var told = []string{"cmd/belay", "cmd/belayd", "internal/actions", "internal/bat
 // unspoken are the functions, and the files, whose sentences are no messages, by what they are.
 var unspoken = map[string][]string{
 	"help, which the test of internal/cli reads": {"internal/belayd/commands.go", "internal/belayd/fleet.go", "internal/cli/topics.go", "internal/cli.newBatch", "internal/cli.newCompletion", "internal/cli/labels.go",
-		"internal/companion.usageText", "internal/config/table.go", "internal/config.Setting.Where", "internal/engine/exitcode.go", "internal/top.helpRows"},
+		"internal/companion.usageText", "internal/config/table.go", "internal/config.Setting.Where", "internal/cli/exitcodes.go", "internal/top.helpRows"},
 	"what others look for, in their words": {"internal/cli.completionScript", "internal/clientfile.marked"},
 	"a script, a file or a prompt":         {"internal/companion.entryFile", "internal/companion/demo.go", "internal/companion/rehearse/environ.go", "internal/engine/turn.go"},
 	"commands to type":                     {"internal/doctor.checkConfig", "internal/doctor.checkShims", "internal/doctor.settingFix", "internal/doctor.shimFix"},
