@@ -3,6 +3,8 @@ package mcp
 import (
 	"io"
 	"sync"
+	"sync/atomic"
+	"time"
 )
 
 // clientOut writes lines to the client in the order in which they were put. A caller that puts borrowed bytes calls flush
@@ -15,16 +17,19 @@ type clientOut struct {
 	mu    sync.Mutex
 	queue [][]byte // the parts of lines, their ends included
 
-	writing sync.Mutex
+	writing chan struct{} // holds one while lines are written; a mutex could not be waited for in fake time
 	taken   [][]byte
 	small   []byte
 	failed  bool
 
 	wake chan struct{}
+
+	begun time.Time
+	moved atomic.Int64 // how long after that the client last took something
 }
 
 func newClientOut(w io.Writer, broken func()) *clientOut {
-	return &clientOut{w: w, broken: broken, wake: make(chan struct{}, 1)}
+	return &clientOut{w: w, broken: broken, wake: make(chan struct{}, 1), writing: make(chan struct{}, 1), begun: time.Now()}
 }
 
 var newline = []byte{'\n'}
@@ -66,8 +71,8 @@ const maxJoined = 64 << 10
 
 // flush writes all that was put before.
 func (o *clientOut) flush() {
-	o.writing.Lock()
-	defer o.writing.Unlock()
+	o.writing <- struct{}{}
+	defer func() { <-o.writing }()
 	o.mu.Lock()
 	o.queue, o.taken = o.taken[:0], o.queue
 	o.mu.Unlock()
@@ -91,8 +96,17 @@ func (o *clientOut) write(b []byte) {
 	if len(b) == 0 || o.failed {
 		return
 	}
-	if _, err := o.w.Write(b); err != nil {
+	_, err := o.w.Write(b)
+	o.hasMoved()
+	if err != nil {
 		o.failed = true
 		go o.broken()
 	}
+}
+
+func (o *clientOut) hasMoved() { o.moved.Store(int64(time.Since(o.begun))) }
+
+// idle is how long the client has taken nothing.
+func (o *clientOut) idle() time.Duration {
+	return time.Since(o.begun) - time.Duration(o.moved.Load())
 }

@@ -195,10 +195,16 @@ func (c *core) endIfIdle() {
 	}
 	c.inputEnd = true
 	if c.phase == down {
-		c.out.done()
+		c.leave()
 		return
 	}
 	c.out.closeInput()
+}
+
+// leave ends where there is no server whose end is to be waited for. Calls may still be waiting for one.
+func (c *core) leave() {
+	c.abandon(messages.ServerNotBack(c.opt.Name))
+	c.out.done()
 }
 
 // busy says whether the client waits for an answer.

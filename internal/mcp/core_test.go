@@ -524,6 +524,43 @@ func TestCore_ClientLeaves(t *testing.T) {
 	})
 }
 
+// A client that leaves while no server is there gets the answers that it waits for, and no server is started for it any more.
+func TestCore_ClientLeavesWhileTheServerIsDown(t *testing.T) {
+	for name, end := range map[string]func(*workbench){
+		"Crashes":   func(w *workbench) { w.crash() },
+		"Hangs":     func(w *workbench) { w.hung(); w.crash() },
+		"Forgotten": func(w *workbench) { w.died(w.generation, death{forgotten: true, remote: true}) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			in(t, Options{}, func(w *workbench) {
+				w.handshake()
+				w.crash()
+				for round := 0; time.Until(w.restartAt) <= drain; round++ {
+					if round == 20 {
+						t.Fatal("it is always started at once")
+					}
+					w.says("%s", call1(fmt.Sprint("10", round), "add"))
+					w.pass(time.Until(w.restartAt))
+					end(w)
+				}
+				w.got()
+				w.says("%s", call1("1", "add"))
+				w.says(`{"jsonrpc":"2.0","id":2,"method":"tools/list"}`)
+				w.clientGone()
+				n := len(w.starts)
+				w.pass(drain)
+				got := w.got()
+				if strings.Count(got, `"id":1,`) != 1 || strings.Count(got, `"id":2,`) != 1 || !w.over {
+					t.Errorf("over %v, %s", w.over, got)
+				}
+				if w.pass(time.Hour); len(w.starts) > n {
+					t.Errorf("%d servers were started for a client that has left", len(w.starts)-n)
+				}
+			})
+		})
+	}
+}
+
 func TestCore_CancelledBeforeItWasSent(t *testing.T) {
 	in(t, Options{}, func(w *workbench) {
 		w.handshake()

@@ -68,10 +68,7 @@ func (p *Proxy) Run(ctx context.Context) {
 	go p.client.run(stop)
 	p.do(p.core.start)
 	go p.readClient()
-	if p.await(ctx) {
-		p.work.Wait()
-		p.client.flush()
-	}
+	p.await(ctx)
 	p.timer.Stop()
 	close(stop)
 	p.mu.Lock()
@@ -81,26 +78,31 @@ func (p *Proxy) Run(ctx context.Context) {
 	<-logged
 }
 
-// await waits for the end. False means that a client which does not read, and has not left, holds it up: the server's tree
-// has ended by then, and the lines that are left cannot be written.
-func (p *Proxy) await(ctx context.Context) bool {
+// await waits until all is over and the client has read the answers. A client that does not read does not hold it up: the server's tree has
+// ended by then, and the lines that are left cannot be written.
+func (p *Proxy) await(ctx context.Context) {
+	delivered := make(chan struct{})
+	go func() {
+		<-p.over
+		p.work.Wait()
+		p.client.flush()
+		close(delivered)
+	}()
 	select {
-	case <-p.over:
-		return true
+	case <-delivered:
+		return
 	case <-p.stuck:
-		return false
+		return
 	case <-ctx.Done():
 	}
 	p.terminate(supervise.Forward(syscall.SIGTERM))
 	select {
-	case <-p.over:
-		return true
+	case <-delivered:
 	case <-p.stuck:
-		return false
 	}
 }
 
-// lastResort is longer than a server takes to end, and then the tree is given the time that it needs.
+// lastResort is for how long nothing may move at the end: longer than a server takes to end, and then the tree is given the time that it needs.
 const lastResort = 15 * time.Second
 
 // do runs a step of the core that works on no borrowed bytes.
@@ -163,7 +165,7 @@ func (p *Proxy) terminate(ladder supervise.Ladder) {
 	p.do(func() {
 		p.core.closing, p.core.inputEnd = true, true
 		if p.core.phase == down {
-			p.done()
+			p.core.leave()
 			return
 		}
 		p.closeInput()
@@ -236,6 +238,7 @@ func (p *Proxy) tell() {
 }
 
 func (p *Proxy) done() {
+	p.watchEnd()
 	if !p.ended {
 		p.ended = true
 		if p.core.pass != nil {

@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -92,7 +93,7 @@ func (c *core) died(generation int, d death) {
 	clear(c.late)
 	c.dropAsks()
 	if c.inputEnd {
-		c.abandon(d)
+		c.abandon(messages.ClientLeft(c.opt.Name, cmp.Or(d.status, d.text())))
 		c.out.done()
 		return
 	}
@@ -188,16 +189,15 @@ func inOrder(calls map[string]*call) []*call {
 	return list
 }
 
-// abandon answers what is left when we end.
-func (c *core) abandon(d death) {
+// abandon answers what is left when we end. No server is started for it any more.
+func (c *core) abandon(text string) {
+	c.restartAt, c.queue, c.queued = time.Time{}, nil, 0
 	for _, k := range inOrder(c.calls) {
 		c.forget(k)
 		if k.id != "" && !k.listens {
-			text := messages.ClientLeft(c.opt.Name, d.status)
 			c.fail(k, codeCrashed, text, incident{text: text, class: verdict.Interrupted})
 		}
 	}
-	c.queue = nil
 }
 
 // dropAsks takes back what the server has asked the client.

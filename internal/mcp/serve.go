@@ -38,19 +38,32 @@ func (p process) gone() bool                   { return p.TreeEnded() }
 var closeLadder = supervise.Ladder{{Signal: 0, Wait: 2 * time.Second}, {Signal: syscall.SIGTERM, Wait: time.Second}}
 
 func (p *Proxy) closeInput() {
-	p.ending.Do(func() { time.AfterFunc(lastResort, p.giveUp) })
+	p.watchEnd()
 	if p.server != nil {
 		p.server.close()
 	}
 }
 
-// giveUp stops waiting for the end, but not before the server's tree has ended, which can take long on a busy machine.
+// watchEnd stops waiting for an end that does not come.
+func (p *Proxy) watchEnd() {
+	p.ending.Do(func() {
+		p.client.hasMoved()
+		time.AfterFunc(lastResort, p.giveUp)
+	})
+}
+
+// giveUp stops waiting for the end if nothing has moved for long, but not before the server's tree has ended, which can take long on a busy
+// machine. A client that reads slowly gets all that there is.
 func (p *Proxy) giveUp() {
 	p.mu.Lock()
 	busy := p.server != nil && !p.server.gone()
 	p.mu.Unlock()
+	left := lastResort - p.client.idle()
 	if busy {
-		time.AfterFunc(time.Second, p.giveUp)
+		left = max(left, time.Second)
+	}
+	if left > 0 {
+		time.AfterFunc(left, p.giveUp)
 		return
 	}
 	close(p.stuck)
