@@ -45,7 +45,7 @@ var arrows = map[string][]string{
 	"internal/look/looker":        {"internal/look", "internal/safefile"},
 	"internal/spool":              {"internal/redact", "internal/safefile", "internal/supervise"},
 	"internal/atomicfile":         {"internal/safefile"},
-	"internal/batch":              {"internal/atomicfile", "internal/flock", "internal/message", "internal/safefile", "verdict"},
+	"internal/batch":              {"internal/atomicfile", "internal/budget", "internal/flock", "internal/message", "internal/safefile", "verdict"},
 	"internal/budget":             {"internal/safefile", "internal/sharedfile"},
 	"internal/sharedfile":         {"internal/atomicfile", "internal/flock", "internal/safefile"},
 	"internal/overview":           {"breaker", "gate", "internal/budget", "internal/clock", "internal/config", "internal/journal", "internal/message", "internal/state", "internal/supervise"},

@@ -108,9 +108,6 @@ func (r *run) runner(job *batch.Job) *belay.Runner {
 	if r.waits() {
 		runner.Policy.MaxWait = retry.None
 	}
-	if job.MaxCost > 0 && (runner.MaxCost == 0 || job.MaxCost < runner.MaxCost) {
-		runner.MaxCost = job.MaxCost
-	}
 	if job.Session != "" {
 		runner.Resume = belay.Resume{Session: job.Session, Prompt: runner.Resume.Prompt, Interrupted: true}
 	}
@@ -158,7 +155,7 @@ func outcome(ctx context.Context, job *batch.Job, runner *belay.Runner, res *bel
 		o.State = batch.Waiting
 	case known && (class == verdict.Auth || class == verdict.Billing):
 		o.State, o.Fatal = batch.Waiting, true
-	case overCost && (reached.Budget != "" || reached.Run != "" || job.MaxCost > 0 && runner.MaxCost == job.MaxCost):
+	case overCost && (reached.Budget != "" || reached.Run != ""):
 		o.State, o.Spent = batch.Paused, true
 	case known && (class.Throttle() || class == verdict.Overloaded || class == verdict.BreakerOpen):
 		o.State = batch.Paused

@@ -94,6 +94,35 @@ func TestSpending_TwentyProcesses(t *testing.T) {
 	}
 }
 
+// The tasks of a batch that run together go beyond its limit by one model call each at most. Continued below that limit, nothing is asked.
+func TestSpending_Batch(t *testing.T) {
+	t.Parallel()
+	r := newRun(t, 0)
+	r.play("claude", dear(10, "sleep 5")) // time for all tasks to learn of it
+	if err := os.WriteFile(filepath.Join(r.dir, "tasks"), []byte(strings.Repeat("hi\n", 8)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	const limit = 1
+	batch := func(limit string) (int, string) {
+		cmd := r.command("belay-plain", "batch", "-j", "8", "--no-gate", "--max-cost", limit, filepath.Join(r.dir, "tasks"), "-o", filepath.Join(r.dir, "results"), "--", "claude", "-p")
+		out, err := cmd.CombinedOutput()
+		return shellCode(err), string(out)
+	}
+	code, out := batch("1")
+	spent := perCall * float64(r.served())
+	t.Logf("%d calls, $%.2f of $%d", r.served(), spent, limit)
+	if code != 75 || spent < limit || spent > limit+8*perCall || !strings.Contains(out, "stopped: --max-cost is used up ($") || !strings.Contains(out, "0 of 8 done") {
+		t.Errorf("%d, $%.3f: %s", code, spent, out)
+	}
+	before := r.served()
+	if code, out := batch("1.01"); code != 75 || r.served() != before {
+		t.Errorf("%d, %d calls more: %s", code, r.served()-before, out)
+	}
+	if left, _ := filepath.Glob(filepath.Join(r.dir, "state", "costs", "*.json")); len(left) > 0 {
+		t.Errorf("left: %v", left)
+	}
+}
+
 // What runs inside a run counts towards its limits, also below a script and through gh.
 func TestSpending_Nested(t *testing.T) {
 	t.Parallel()

@@ -5,6 +5,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/belay-run/belay/internal/budget"
 	"github.com/belay-run/belay/internal/message"
 )
 
@@ -25,6 +26,9 @@ type Batch struct {
 	Abort    Abort
 	// MaxCost is what all tasks together may cost, with those of earlier starts; 0 means no limit.
 	MaxCost float64
+	// Book is where the tasks are charged while they run, each model call when it ends; its limit is MaxCost. Nil means one that only this
+	// process sees.
+	Book *budget.Book
 	// Deadline is when no further task is started, and running ones are stopped; zero means never.
 	Deadline time.Time
 	// NoWait stops at a limit instead of waiting until it lifts.
@@ -112,6 +116,9 @@ func (b *Batch) Run(ctx context.Context) (sum Summary, err error) {
 	}
 	defer b.reader.Close()
 	b.prepare()
+	if b.Book != nil {
+		ctx = budget.Around(ctx, b.Book)
+	}
 	ctx, b.cancel = context.WithCancelCause(ctx)
 	defer b.cancel(nil)
 	disregard := context.AfterFunc(ctx, func() {
@@ -179,9 +186,41 @@ func (b *Batch) prepare() {
 	if b.Ledger != nil {
 		b.spent = b.Ledger.Spent
 	}
+	b.openBook()
 	b.graph = graph{plan: b.Plan}
 	b.begun = time.Now()
 	b.Note(b.Progress()) // so that who looks at once sees how many tasks there are
+}
+
+// openBook puts into the book what earlier starts have spent. Tasks that run elsewhere are charged there.
+func (b *Batch) openBook() {
+	if b.MaxCost <= 0 || b.Elsewhere {
+		b.Book = nil
+		return
+	}
+	if b.Book != nil && b.charge(b.spent) == nil {
+		return
+	}
+	b.Book = budget.InMemory("batch", budget.Terms{Limit: b.MaxCost})
+	b.charge(b.spent)
+}
+
+// charge adds to the book what is not charged by a run.
+func (b *Batch) charge(usd float64) error {
+	if b.Book == nil {
+		return nil
+	}
+	_, err := b.Book.Charge(time.Now(), budget.Charge{USD: usd})
+	return err
+}
+
+// costReached reports whether the tasks have cost what they may.
+func (b *Batch) costReached() bool {
+	if b.Book == nil {
+		return false
+	}
+	s, err := b.Book.Check(time.Now())
+	return err == nil && s.Reached()
 }
 
 // spawn starts a worker. The lock is held.
@@ -299,7 +338,7 @@ func (b *Batch) halt(s stop) {
 // start notes that a job begins. The lock is held.
 func (b *Batch) start(job *Job, worker int) {
 	job.Worker, job.started, job.doing, job.waiting, job.cost = worker, time.Now(), "", time.Time{}, 0
-	if job.MaxCost = job.Task.MaxCost; b.MaxCost > 0 {
+	if job.MaxCost = job.Task.MaxCost; b.MaxCost > 0 && b.Elsewhere {
 		if left := b.MaxCost - b.spent - b.underWay(); job.MaxCost == 0 || left < job.MaxCost {
 			job.MaxCost = left
 		}

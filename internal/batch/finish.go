@@ -59,6 +59,10 @@ func (b *Batch) pause(job *Job, o *Outcome) {
 	if o.Session != "" {
 		job.Session = o.Session
 	}
+	if b.costReached() && o.Spent {
+		b.halt(stop{reason: CostReached})
+		return
+	}
 	if b.NoWait || o.Spent {
 		b.halt(stop{reason: LimitReached, err: errorOf(o), until: o.Until})
 		return

@@ -15,7 +15,7 @@ type Job struct {
 	Begun  Begun
 	// Session is the one in which an agent has worked on the task before; empty if there is none.
 	Session string
-	// MaxCost is what the task may cost: its own limit, or what the batch has left; 0 means no limit.
+	// MaxCost is what the task may cost: its own limit or, where it runs elsewhere, what the batch has left; 0 means no limit.
 	MaxCost float64
 
 	batch   *Batch
@@ -109,6 +109,7 @@ func (j *Job) Paid(cost float64) {
 		return
 	}
 	b.spent += cost - j.paid
+	b.charge(cost - j.paid)
 	j.paid = cost
 	if b.Ledger != nil {
 		b.Ledger.journal.paid(j.Task.ID, cost)

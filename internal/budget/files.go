@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/belay-run/belay/internal/safefile"
@@ -40,7 +41,8 @@ type Book struct {
 	// Terms, if not nil, hold in place of those that are on file, and are put there.
 	Terms *Terms
 
-	file sharedfile.File
+	file   sharedfile.File
+	memory *memory // in place of the file
 }
 
 // Book returns the book of a name, which need not exist yet. Names are those that [CheckName] allows.
@@ -51,6 +53,20 @@ func (f Files) Book(name string, terms *Terms) *Book {
 	}
 	return &Book{Name: name, Terms: terms, file: file}
 }
+
+// memory is a book that only one process charges.
+type memory struct {
+	mu sync.Mutex
+	content
+}
+
+// InMemory returns a new book that no other process sees.
+func InMemory(name string, terms Terms) *Book {
+	return &Book{Name: name, Terms: &terms, memory: &memory{}}
+}
+
+// OnFile reports whether other processes can charge the book by its name.
+func (b *Book) OnFile() bool { return b.memory == nil }
 
 // CheckName refuses what is not the name of a budget. It becomes the name of a file, and part of an environment variable.
 func CheckName(name string) error {
@@ -169,10 +185,18 @@ func (b *Book) Reset(now time.Time, unknownOnly bool) (changed bool, err error) 
 }
 
 // Remove removes the file of a book whose time is over.
-func (b *Book) Remove() { os.Remove(b.file.Path) }
+func (b *Book) Remove() {
+	if b.OnFile() {
+		os.Remove(b.file.Path)
+	}
+}
 
 // head reads the first line of the file; the zero head if there is none.
 func (b *Book) head() (h head, err error) {
+	if b.memory != nil {
+		c, err := b.read()
+		return c.head, err
+	}
 	file, _, err := b.file.Open()
 	if errors.Is(err, fs.ErrNotExist) {
 		return h, nil
@@ -213,6 +237,11 @@ func (b *Book) decode(line []byte, h *head) error {
 
 // read reads the whole file; the zero content if there is none.
 func (b *Book) read() (c content, err error) {
+	if b.memory != nil {
+		b.memory.mu.Lock()
+		defer b.memory.mu.Unlock()
+		return content{head: b.memory.head, By: slices.Clone(b.memory.By)}, nil
+	}
 	data, _, err := b.file.Read(maxFile)
 	if errors.Is(err, fs.ErrNotExist) {
 		return c, nil
@@ -233,6 +262,13 @@ func (b *Book) read() (c content, err error) {
 
 // update changes the file under its lock. change reports whether there is anything to write.
 func (b *Book) update(change func(*content) bool) error {
+	if b.memory != nil {
+		b.memory.mu.Lock()
+		defer b.memory.mu.Unlock()
+		b.memory.Days = slices.Clone(b.memory.Days) // which a reader may have
+		change(&b.memory.content)
+		return nil
+	}
 	lock, err := b.file.Lock()
 	if err != nil {
 		return err

@@ -14,6 +14,7 @@ import (
 
 	"github.com/belay-run/belay/internal/agent"
 	"github.com/belay-run/belay/internal/batch"
+	"github.com/belay-run/belay/internal/budget"
 	"github.com/belay-run/belay/internal/engine"
 	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/redact"
@@ -28,6 +29,10 @@ func (r *taskRunner) run(b *batch.Batch, results string, command batchCommand) e
 	r.view.begin()
 	s := r.prepareState()
 	record := r.openRecord(s)
+	if b.MaxCost > 0 && record != nil {
+		b.Book = s.RunCosts().Book(record.ID, &budget.Terms{Limit: b.MaxCost})
+		defer b.Book.Remove()
+	}
 	r.remember(s, results, command)
 	ctx, cancel := context.WithCancelCause(r.ctx)
 	defer cancel(nil)
@@ -194,7 +199,7 @@ func (r *taskRunner) do(ctx context.Context, job *batch.Job) batch.Outcome {
 	inv.Run()
 	r.enter(job.Worker, nil)
 	res, err := inv.Wait()
-	return r.outcome(ctx, job, d, &c, runner, res, err)
+	return r.outcome(ctx, job, d, &c, res, err)
 }
 
 // enter notes which invocation a worker is in.
@@ -281,7 +286,11 @@ func (r *taskRunner) observe(job *batch.Job, e engine.Event) {
 	case engine.StateTrouble:
 		r.view.once("state", message.NoRecord(e.Without, e.Err))
 	case engine.CostNotice:
-		if e.Err != nil {
+		switch {
+		case e.Err == nil:
+		case e.Budget == "":
+			r.view.once("cost", message.BatchCostOff(e.Err))
+		default:
 			r.view.once("cost "+e.Budget, message.BudgetOff(e.Budget, e.Err))
 		}
 	}
@@ -293,7 +302,7 @@ func refusedTask(err error) batch.Outcome {
 }
 
 // outcome is what the result of a run means for its task.
-func (r *taskRunner) outcome(ctx context.Context, job *batch.Job, d *desk, c *taskCommand, runner *engine.Runner, res *engine.Result, err error) batch.Outcome {
+func (r *taskRunner) outcome(ctx context.Context, job *batch.Job, d *desk, c *taskCommand, res *engine.Result, err error) batch.Outcome {
 	o := batch.Outcome{State: batch.Done, Class: res.Verdict.Class, Error: res.Err, Until: res.RetryAt, Session: res.Session}
 	if cost := res.Usage.CostUSD; cost != nil {
 		o.Cost = *cost
@@ -305,7 +314,7 @@ func (r *taskRunner) outcome(ctx context.Context, job *batch.Job, d *desk, c *ta
 		o.State = batch.Waiting
 	case c.known != nil && (class == verdict.Auth || class == verdict.Billing):
 		o.State, o.Fatal = batch.Waiting, true
-	case overCost && (reached.Budget != "" || reached.Run != "" || r.batchLimit(job, runner)):
+	case overCost && (reached.Budget != "" || reached.Run != ""):
 		o.State, o.Spent, o.Until = batch.Paused, true, reached.Until
 	case c.known != nil && (class.Throttle() || class == verdict.Overloaded || class == verdict.BreakerOpen):
 		o.State = batch.Paused
@@ -325,9 +334,4 @@ func (r *taskRunner) outcome(ctx context.Context, job *batch.Job, d *desk, c *ta
 		}
 	}
 	return o
-}
-
-// batchLimit reports whether the limit on cost that a task ran into is that of the whole batch.
-func (r *taskRunner) batchLimit(job *batch.Job, runner *engine.Runner) bool {
-	return job.MaxCost > 0 && runner.MaxCost == job.MaxCost && (job.Task.MaxCost == 0 || job.MaxCost < job.Task.MaxCost)
 }

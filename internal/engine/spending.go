@@ -21,7 +21,7 @@ import (
 )
 
 // ChargeVar is the environment variable that tells a run inside another one which limits it counts towards: those of
-// [Runner.MaxCost] and [Runner.Budgets] of all runs around it, as in "run:ID=0.5,budget:nightly".
+// [Runner.MaxCost] and [Runner.Budgets] of all runs and batches around it, as in "run:ID=0.5,batch:ID=2,budget:nightly".
 const ChargeVar = "BELAY_CHARGE"
 
 // spending holds what an agent costs against limits: that of the run itself, those of the runs around it, and budgets. Each
@@ -51,14 +51,20 @@ type limit struct {
 	told  bool // that it is nearly reached, or that there is trouble
 }
 
-// newSpending finds the limits that a call counts towards. outer is what the run around it says.
-func newSpending(c *call, outer string) *spending {
+// newSpending finds the limits that a call counts towards. outer is what the run around it says, and shared the book of the batch that it is
+// a part of; nil if it is not.
+func newSpending(c *call, outer string, shared *budget.Book) *spending {
 	s := &spending{call: c}
 	if limit := c.runner.MaxCost; limit > 0 {
 		s.add(&budgetRef{run: c.id, terms: runTerms(limit)})
 	}
 	for _, ref := range parseCharge(outer) {
 		s.add(&ref)
+	}
+	if shared != nil {
+		l := &limit{book: shared, reached: MaxCostReached{Run: shared.Name}}
+		l.own.Terms = *shared.Terms
+		s.limits = append(s.limits, l)
 	}
 	for _, b := range c.runner.Budgets {
 		s.add(&budgetRef{budget: b.Name, terms: b.Terms})
@@ -109,9 +115,18 @@ func parseCharge(text string) (refs []budgetRef) {
 		if name, ok := strings.CutPrefix(one, "budget:"); ok && budget.CheckName(name) == nil {
 			refs = append(refs, budgetRef{budget: name})
 		}
-		id, amount, _ := strings.Cut(strings.TrimPrefix(one, "run:"), "=")
-		if limit, err := strconv.ParseFloat(amount, 64); err == nil && limit > 0 && agent.IsUUID(id) && strings.HasPrefix(one, "run:") {
+		kind, rest, _ := strings.Cut(one, ":")
+		id, amount, _ := strings.Cut(rest, "=")
+		limit, err := strconv.ParseFloat(amount, 64)
+		if err != nil || !(limit > 0) || !agent.IsUUID(id) {
+			continue
+		}
+		switch kind {
+		case "run":
 			refs = append(refs, budgetRef{run: id, terms: runTerms(limit)})
+		case "batch":
+			// One task whose cost is not known does not keep the others from being started.
+			refs = append(refs, budgetRef{run: id, terms: &budget.Terms{Limit: limit}})
 		}
 	}
 	return refs
@@ -126,6 +141,9 @@ func (s *spending) environ() string {
 			list = append(list, "budget:"+l.reached.Budget)
 		case l.isOwn:
 			list = append(list, fmt.Sprintf("run:%s=%g", s.call.id, l.own.Limit))
+		case l.book != nil && !l.book.OnFile():
+		case !l.own.Strict:
+			list = append(list, fmt.Sprintf("batch:%s=%g", l.reached.Run, l.own.Limit))
 		default:
 			list = append(list, fmt.Sprintf("run:%s=%g", l.reached.Run, l.own.Limit))
 		}
@@ -136,11 +154,11 @@ func (s *spending) environ() string {
 // openSpending finds the limits, puts the terms of budgets on file for those who join them by name, and tells the command of
 // all of them.
 func (inv *Invocation) openSpending() {
-	c, outer := inv.call, os.Getenv(ChargeVar)
-	if outer == "" && c.runner.MaxCost <= 0 && len(c.runner.Budgets) == 0 {
+	c, outer, shared := inv.call, os.Getenv(ChargeVar), budget.Of(inv.pace.ctx)
+	if outer == "" && shared == nil && c.runner.MaxCost <= 0 && len(c.runner.Budgets) == 0 {
 		return
 	}
-	s := newSpending(c, outer)
+	s := newSpending(c, outer, shared)
 	if c.state == nil {
 		if outer != "" {
 			c.env = append(slices.Clip(c.env), ChargeVar+"="+outer)

@@ -4,7 +4,9 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -96,6 +98,57 @@ func TestSpending_StopsWithinAnAttempt(t *testing.T) {
 				equal(t, "retry at", res.RetryAt, until)
 				contains(t, res.Err, "stopped claude: ", "is used up", "($0.5000 of $0.5")
 				os.Unsetenv(engine.ChargeVar)
+			})
+		})
+	}
+}
+
+// Runs that are charged to one book, as the tasks of a batch are, go beyond its limit by one model call each at most, and none is stopped below
+// it: whether the book is on file, where what runs inside them is charged too, or in memory, with a state directory or without.
+func TestSpending_RunsOfABatch(t *testing.T) {
+	const id, limit, spent, jobs = "01234567-89ab-cdef-0123-456789abcdef", 2.0, 0.3, 8
+	terms := budget.Terms{Limit: limit}
+	for name, open := range map[string]func(s *state.State) *budget.Book{
+		"File":    func(s *state.State) *budget.Book { return s.RunCosts().Book(id, &terms) },
+		"Memory":  func(*state.State) *budget.Book { return budget.InMemory("batch", terms) },
+		"NoState": func(*state.State) *budget.Book { return budget.InMemory("batch", terms) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := &state.State{Dir: t.TempDir()}
+				if err := s.Prepare(); err != nil {
+					t.Fatal(err)
+				}
+				book := open(s)
+				if _, err := book.Charge(time.Now(), budget.Charge{USD: spent}); err != nil { // by an earlier start
+					t.Fatal(err)
+				}
+				ctx := budget.Around(t.Context(), book)
+				errs := make([]error, jobs)
+				var all sync.WaitGroup
+				for n := range jobs {
+					r, script := costly(t, expensive(10))
+					if r.State = s; name == "NoState" {
+						r.State = nil
+					}
+					all.Go(func() {
+						time.Sleep(time.Duration(n) * 100 * time.Millisecond)
+						_, errs[n] = r.Run(ctx, claude)
+						charge := "batch:" + id + "=2"
+						if got := slices.Contains(script.Starts()[0].Spec.Env, engine.ChargeVar+"="+charge); got != (name == "File") {
+							t.Errorf("the environment has the limit: %v", got)
+						}
+					})
+				}
+				all.Wait()
+				for n, err := range errs {
+					if reached, ok := errors.AsType[*engine.MaxCostReached](err); !ok || reached.Run != book.Name || reached.Spent < limit-1e-9 {
+						t.Errorf("run %d: %v", n, err)
+					}
+				}
+				if now, err := book.Check(time.Now()); err != nil || !now.Reached() || now.Spent > limit+jobs*0.1 {
+					t.Errorf("$%.2f were spent, %v", now.Spent, err)
+				}
 			})
 		})
 	}

@@ -86,6 +86,11 @@ func BatchCost(spent, limit float64) string {
 	return fmt.Sprintf("stopped: --max-cost is used up (%s of $%g)", printable.Dollars(spent), limit)
 }
 
+// BatchCostOff says that the cost of running tasks cannot be counted together.
+func BatchCostOff(err error) string {
+	return fmt.Sprintf("--max-cost only counts tasks that have ended: %v", err)
+}
+
 // BatchRaise says why a batch has ended before its tasks have, and that it would do so again unless --max-cost is raised.
 func BatchRaise(why, again string) string { return sentences(why, "to continue, raise it: "+again) }
 
