@@ -166,6 +166,11 @@ func (q *question) foldTrouble(err error) {
 
 func (q *question) close() {
 	if q.db != nil {
+		for _, text := range q.db.Said {
+			q.say(text)
+		}
+	}
+	if q.db != nil {
 		q.db.Close()
 	}
 	if q.fleet != nil {

@@ -208,7 +208,7 @@ func (d *DB) belongs(ctx context.Context) error {
 func (d *DB) foldedFeed(ctx context.Context) error {
 	keep := d.feed.Keep()
 	var oldest sql.NullInt64
-	if err := d.sql.QueryRowContext(ctx, "SELECT min(timestamp) FROM invocations").Scan(&oldest); err != nil {
+	if err := d.row(ctx, "SELECT min(timestamp) FROM invocations", nil, &oldest); err != nil {
 		return err
 	}
 	if age := time.Since(moment(oldest.Int64)); keep > 0 && oldest.Valid && age > keep+24*time.Hour { // not each time

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
+	"slices"
 	"strings"
 	"time"
 
@@ -239,23 +240,9 @@ func newest[T any](ctx context.Context, d *DB, query string, args []any, limit i
 		query += " LIMIT ?"
 		args = append(args, limit)
 	}
-	found, err := d.sql.QueryContext(ctx, query, args...)
-	if err != nil {
-		return nil, err
-	}
-	defer found.Close()
-	var list []T
-	for found.Next() {
-		one, err := scan(found)
-		if err != nil {
-			return nil, err
-		}
-		list = append(list, one)
-	}
-	for i, j := 0, len(list)-1; i < j; i, j = i+1, j-1 {
-		list[i], list[j] = list[j], list[i]
-	}
-	return list, found.Err()
+	list, err := collect(ctx, d, query, args, scan)
+	slices.Reverse(list)
+	return list, err
 }
 
 func timeOf(ms sql.NullInt64) *time.Time {

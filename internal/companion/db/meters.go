@@ -252,12 +252,14 @@ func (d *DB) Meters(ctx context.Context) (list []Meter, since time.Time, err err
 
 // read runs questions that must agree in one transaction.
 func (d *DB) read(ctx context.Context, ask func(*sql.Tx) error) error {
-	tx, err := d.sql.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
-	if err != nil {
-		return err
-	}
-	defer tx.Rollback()
-	return ask(tx)
+	return d.answered(ctx, func() error {
+		tx, err := d.sql.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
+		if err != nil {
+			return err
+		}
+		defer tx.Rollback()
+		return ask(tx)
+	})
 }
 
 func meters(ctx context.Context, tx *sql.Tx) (list []Meter, since time.Time, err error) {

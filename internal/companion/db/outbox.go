@@ -73,20 +73,15 @@ func (d *DB) Outbox(ctx context.Context, limit int) (list []Unsent, err error) {
 }
 
 func (d *DB) providers(ctx context.Context, limit int) (map[string]string, error) {
-	found, err := d.sql.QueryContext(ctx, "SELECT invocation, coalesce(provider, '') FROM outbox ORDER BY invocation LIMIT ?", limit)
-	if err != nil {
-		return nil, err
-	}
-	defer found.Close()
+	list, err := collect(ctx, d, "SELECT invocation, coalesce(provider, '') FROM outbox ORDER BY invocation LIMIT ?", []any{limit}, func(found *sql.Rows) (pair [2]string, err error) {
+		err = found.Scan(&pair[0], &pair[1])
+		return pair, err
+	})
 	providers := map[string]string{}
-	for found.Next() {
-		var id, provider string
-		if err := found.Scan(&id, &provider); err != nil {
-			return nil, err
-		}
-		providers[id] = provider
+	for _, pair := range list {
+		providers[pair[0]] = pair[1]
 	}
-	return providers, found.Err()
+	return providers, err
 }
 
 // Sent takes runs out of the outbox: they have been sent, of which rejected spans were not taken, or are not to be sent.
@@ -129,8 +124,8 @@ type Exporter struct {
 func (d *DB) Exporter(ctx context.Context) (e Exporter, err error) {
 	var last, troubled sql.NullInt64
 	var trouble sql.NullString
-	err = d.sql.QueryRowContext(ctx, "SELECT instance, sent, rejected, last_sent, trouble, troubled FROM exporter").
-		Scan(&e.Instance, &e.Sent, &e.Rejected, &last, &trouble, &troubled)
+	err = d.row(ctx, "SELECT instance, sent, rejected, last_sent, trouble, troubled FROM exporter", nil,
+		&e.Instance, &e.Sent, &e.Rejected, &last, &trouble, &troubled)
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
 		return e, err
 	}
@@ -140,7 +135,7 @@ func (d *DB) Exporter(ctx context.Context) (e Exporter, err error) {
 	if troubled.Valid {
 		e.Troubled = moment(troubled.Int64)
 	}
-	return e, d.sql.QueryRowContext(ctx, "SELECT count(*) FROM outbox").Scan(&e.Waiting)
+	return e, d.row(ctx, "SELECT count(*) FROM outbox", nil, &e.Waiting)
 }
 
 // BeginExport gives the record a name for receivers, the first time.

@@ -202,12 +202,12 @@ func (d *DB) Before(ctx context.Context, size int64) (before time.Time, err erro
 		return time.Time{}, nil
 	}
 	var n int64
-	if err := d.sql.QueryRowContext(ctx, "SELECT count(*) FROM invocations").Scan(&n); err != nil || n == 0 {
+	if err := d.row(ctx, "SELECT count(*) FROM invocations", nil, &n); err != nil || n == 0 {
 		return time.Time{}, err
 	}
 	// All invocations take about the same space: remove the share of them by which the record is too large.
 	drop := n * (now - size) / now
 	var at int64
-	err = d.sql.QueryRowContext(ctx, "SELECT timestamp FROM invocations ORDER BY timestamp LIMIT 1 OFFSET ?", min(drop, n-1)).Scan(&at)
+	err = d.row(ctx, "SELECT timestamp FROM invocations ORDER BY timestamp LIMIT 1 OFFSET ?", []any{min(drop, n-1)}, &at)
 	return moment(at + 1), err
 }

@@ -72,19 +72,7 @@ func (d *DB) quartersOf(ctx context.Context, f Filter) (list []int64, err error)
 		query += " UNION SELECT timestamp / 900000 FROM invocations" + more.String()
 		args = append(args, more.args...)
 	}
-	found, err := d.sql.QueryContext(ctx, query+" ORDER BY 1 DESC", args...)
-	if err != nil {
-		return nil, err
-	}
-	defer found.Close()
-	for found.Next() {
-		var q int64
-		if err := found.Scan(&q); err != nil {
-			return nil, err
-		}
-		list = append(list, q)
-	}
-	return list, found.Err()
+	return collect(ctx, d, query+" ORDER BY 1 DESC", args, scalar[int64])
 }
 
 // Run is the run of an id; nil if it is not on record.
@@ -107,7 +95,7 @@ func (d *DB) Children(ctx context.Context, id string, limit int) ([]Invocation, 
 // First is when the oldest run on record has ended, or the quarter of an hour in which it has.
 func (d *DB) First(ctx context.Context) (time.Time, error) {
 	var at sql.NullInt64
-	err := d.sql.QueryRowContext(ctx, "SELECT min(quarter) FROM rollup").Scan(&at)
+	err := d.row(ctx, "SELECT min(quarter) FROM rollup", nil, &at)
 	if err != nil || !at.Valid {
 		return time.Now(), err
 	}

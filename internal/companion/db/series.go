@@ -210,7 +210,16 @@ func (s series) ofLabel(ctx context.Context, d *DB, f Filter, steps []stretch, l
 		return s.ofManyValues(ctx, d, steps, columns, into, w)
 	}
 	w.and("value = ? AND quarter >= ? AND quarter < ?")
-	look, err := d.sql.PrepareContext(ctx, "SELECT value"+columns+" FROM label_rollup"+w.String()+" GROUP BY value")
+	err = d.answered(ctx, func() error {
+		list, err = s.ofFewValues(ctx, d, steps, "SELECT value"+columns+" FROM label_rollup"+w.String()+" GROUP BY value", w.args, into, values)
+		return err
+	})
+	return list, err
+}
+
+// ofFewValues looks for each value in each step.
+func (s series) ofFewValues(ctx context.Context, d *DB, steps []stretch, query string, args []any, into func(*Point) []any, values []string) (list []Point, err error) {
+	look, err := d.sql.PrepareContext(ctx, query)
 	if err != nil {
 		return nil, err
 	}
@@ -220,7 +229,7 @@ func (s series) ofLabel(ctx context.Context, d *DB, f Filter, steps []stretch, l
 			for i, at := range st.at {
 				from := st.from + int64(i)*st.length
 				p := Point{At: at}
-				err := look.QueryRowContext(ctx, append(slices.Clone(w.args), value, max(from, s.first), min(from+st.length, s.end))...).Scan(append([]any{&p.Key}, into(&p)...)...)
+				err := look.QueryRowContext(ctx, append(slices.Clone(args), value, max(from, s.first), min(from+st.length, s.end))...).Scan(append([]any{&p.Key}, into(&p)...)...)
 				switch {
 				case errors.Is(err, sql.ErrNoRows):
 				case err != nil:
@@ -249,22 +258,16 @@ func (s series) ofManyValues(ctx context.Context, d *DB, steps []stretch, column
 
 // points appends what a query answers with: the number of the step, the keys of so many groups, the sums.
 func (d *DB) points(ctx context.Context, list []Point, at []time.Time, into func(*Point) []any, groups int, query string, args ...any) ([]Point, error) {
-	found, err := d.sql.QueryContext(ctx, query, args...)
-	if err != nil {
-		return nil, err
-	}
-	defer found.Close()
-	for found.Next() {
+	found, err := collect(ctx, d, query, args, func(found *sql.Rows) (p Point, err error) {
 		var step int
-		p := Point{}
 		to := append([]any{&step}, []any{&p.Key, &p.Second}[:groups]...)
 		if err := found.Scan(append(to, into(&p)...)...); err != nil {
-			return nil, err
+			return p, err
 		}
 		p.At = at[step]
-		list = append(list, p)
-	}
-	return list, found.Err()
+		return p, nil
+	})
+	return append(list, found...), err
 }
 
 // labelList is what runs have to be labelled with.
@@ -326,24 +329,22 @@ func (d *DB) FirstTokens(ctx context.Context, f Filter, start func(time.Time) ti
 
 // firstTokens are the counts of the buckets in each step.
 func (d *DB) firstTokens(ctx context.Context, steps int, query string, args []any) ([]map[int]int64, error) {
-	found, err := d.sql.QueryContext(ctx, query, args...)
-	if err != nil {
-		return nil, err
+	type count struct {
+		step, bucket int
+		n            int64
 	}
-	defer found.Close()
+	list, err := collect(ctx, d, query, args, func(found *sql.Rows) (c count, err error) {
+		err = found.Scan(&c.step, &c.bucket, &c.n)
+		return c, err
+	})
 	counts := make([]map[int]int64, steps)
-	for found.Next() {
-		var step, bucket int
-		var n int64
-		if err := found.Scan(&step, &bucket, &n); err != nil {
-			return nil, err
+	for _, c := range list {
+		if counts[c.step] == nil {
+			counts[c.step] = map[int]int64{}
 		}
-		if counts[step] == nil {
-			counts[step] = map[int]int64{}
-		}
-		counts[step][bucket] = n
+		counts[c.step][c.bucket] = c.n
 	}
-	return counts, found.Err()
+	return counts, err
 }
 
 // of takes percentiles from counts.
@@ -384,17 +385,5 @@ func (d *DB) TagKeys(ctx context.Context, limit int) ([]string, error) {
 }
 
 func texts(ctx context.Context, d *DB, query string, args ...any) (list []string, err error) {
-	found, err := d.sql.QueryContext(ctx, query, args...)
-	if err != nil {
-		return nil, err
-	}
-	defer found.Close()
-	for found.Next() {
-		var text string
-		if err := found.Scan(&text); err != nil {
-			return nil, err
-		}
-		list = append(list, text)
-	}
-	return list, found.Err()
+	return collect(ctx, d, query, args, scalar[string])
 }

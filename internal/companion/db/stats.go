@@ -207,24 +207,22 @@ func narrow(w *where, f Filter, profile, class string) {
 }
 
 func (d *DB) tally(ctx context.Context, query string, args []any, add tallied) error {
-	found, err := d.sql.QueryContext(ctx, query, args...)
-	if err != nil {
-		return err
+	type row struct {
+		at                    int64
+		profile, model, class string
+		Figures
 	}
-	defer found.Close()
-	for found.Next() {
-		var at int64
-		var profile, model, class string
-		var g Figures
+	list, err := collect(ctx, d, query, args, func(found *sql.Rows) (g row, err error) {
 		var cost sql.NullFloat64
 		u := &g.Usage
-		if err := found.Scan(&at, &profile, &model, &class, &g.Invocations, &g.Succeeded, &g.Refused, &g.Attempts, &g.WaitMS, &g.ResponseMS,
+		err = found.Scan(&g.at, &g.profile, &g.model, &g.class, &g.Invocations, &g.Succeeded, &g.Refused, &g.Attempts, &g.WaitMS, &g.ResponseMS,
 			&u.InputTokens, &u.OutputTokens, &u.CacheReadInputTokens, &u.CacheCreationInputTokens, &cost, &g.Requests,
-			&g.Faults, &g.UnknownCosts, &g.UnknownUsage, &g.EstimatedCosts); err != nil {
-			return err
-		}
+			&g.Faults, &g.UnknownCosts, &g.UnknownUsage, &g.EstimatedCosts)
 		u.CostUSD, u.Unknown = costOf(cost), g.UnknownUsage > 0
-		add(at, profile, model, class, g)
+		return g, err
+	})
+	for _, g := range list {
+		add(g.at, g.profile, g.model, g.class, g.Figures)
 	}
-	return found.Err()
+	return err
 }

@@ -45,7 +45,7 @@ func stretches(first, end int64, start func(time.Time) time.Time) (list []stretc
 // span is which quarters a filter asks for of those on record: from first up to end.
 func (d *DB) span(ctx context.Context, f Filter) (first, end int64, err error) {
 	var from, to sql.NullInt64
-	err = d.sql.QueryRowContext(ctx, "SELECT (SELECT min(quarter) FROM rollup), (SELECT max(quarter) FROM rollup)").Scan(&from, &to)
+	err = d.row(ctx, "SELECT (SELECT min(quarter) FROM rollup), (SELECT max(quarter) FROM rollup)", nil, &from, &to)
 	if err != nil || !from.Valid {
 		return 0, 0, err
 	}

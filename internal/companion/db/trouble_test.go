@@ -4,10 +4,12 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -394,5 +396,74 @@ func TestExamine(t *testing.T) {
 	}
 	if aside, _ := filepath.Glob(filepath.Join(w.dir, "*.damaged*")); len(aside) > 0 {
 		t.Error("to look has changed something")
+	}
+}
+
+// Damage that shows only when a question is asked is mended by whichever command asks, and the question is answered.
+func TestAsk_Damaged(t *testing.T) {
+	t.Parallel()
+	questions := map[string]func(d *db.DB) (n int, err error){
+		"runs":     func(d *db.DB) (int, error) { list, err := d.Invocations(ctx, db.Filter{}); return len(list), err },
+		"attempts": func(d *db.DB) (int, error) { list, err := d.Attempts(ctx, db.Filter{}); return len(list), err },
+		"recent": func(d *db.DB) (int, error) {
+			list, err := d.Recent(ctx, db.Filter{Profile: "claude", Limit: 1000})
+			return len(list), err
+		},
+		"stats": func(d *db.DB) (int, error) {
+			_, total, err := d.Stats(ctx, db.Filter{}, db.ByDay, time.UTC)
+			return int(total.Invocations), err
+		},
+		"series": func(d *db.DB) (n int, err error) {
+			list, err := d.Series(ctx, db.Filter{}, db.Reliability, func(at time.Time) time.Time { return at.Truncate(time.Hour) }, db.ByClass, db.ByProfile)
+			return len(list), err
+		},
+		"meters": func(d *db.DB) (int, error) { list, _, err := d.Meters(ctx); return len(list), err },
+		"events": func(d *db.DB) (int, error) { list, err := d.Events(ctx, db.Filter{}, ""); return len(list), err },
+		"values": func(d *db.DB) (int, error) { list, err := d.Values(ctx, db.ByProfile, 100); return len(list), err },
+		"first":  func(d *db.DB) (int, error) { _, err := d.First(ctx); return 0, err },
+	}
+	sound := newWorld(t)
+	sound.append(runs(0, 40)...)
+	d, _ := sound.fold()
+	want := map[string]int{}
+	for name, ask := range questions {
+		want[name], _ = ask(d)
+	}
+	d.Close()
+	whole, err := os.ReadFile(filepath.Join(sound.dir, db.Name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := newWorld(t)
+	w.append(runs(0, 40)...)
+	file, fills := filepath.Join(w.dir, db.Name), []string{"\x00", "\x0d\x00", "\xff"}
+	mended := 0
+	for page := 1; page < len(whole)/4096; page++ {
+		for _, more := range []string{"", "-wal", "-shm"} {
+			os.Remove(file + more)
+		}
+		spoilt, with := slices.Clone(whole), fills[page%len(fills)]
+		copy(spoilt[page*4096:], strings.Repeat(with, 4096/len(with)))
+		if err := os.WriteFile(file, spoilt, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		d := w.open()
+		if _, err := d.Fold(ctx); err != nil {
+			t.Fatal(err)
+		}
+		found := len(d.Said) // by the fold
+		for _, name := range slices.Sorted(maps.Keys(questions)) {
+			n, err := questions[name](d)
+			if err != nil || len(d.Said) > 0 && n != want[name] {
+				t.Errorf("page %d of %q, %s: %d of %d, %v, said %q", page, with, name, n, want[name], err, d.Said)
+			}
+		}
+		if mended += len(d.Said) - found; len(d.Said) > 1 {
+			t.Errorf("page %d of %q: said %q", page, with, d.Said)
+		}
+		d.Close()
+	}
+	if mended == 0 {
+		t.Error("no question has found any damage")
 	}
 }
