@@ -61,7 +61,7 @@ var arrows = map[string][]string{
 	"internal/mcp":                {"gate", "internal/journal", "internal/message", "internal/redact", "internal/supervise", "retry", "verdict"},
 	"internal/mcp/host":           {"gate", "internal/alert", "internal/config", "internal/engine", "internal/journal", "internal/label", "internal/mcp", "internal/message", "internal/redact", "internal/state", "internal/supervise", "internal/term"},
 	"internal/mcp/remote":         {"internal/mcp", "internal/message", "internal/redact", "retry", "verdict"},
-	"batch":                       {"", "internal/batch", "retry", "verdict"},
+	"batch":                       {"", "internal/batch", "internal/engine", "retry", "verdict"},
 	"gh":                          {"", "breaker", "internal/agent/gh", "retry", "verdict"},
 	"scripts/api":                 {},
 	"scripts/examples":            {"internal/companion/rehearse", "internal/profile", "internal/supervise"},

@@ -9,6 +9,7 @@ import (
 
 	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/internal/batch"
+	"github.com/belay-run/belay/internal/engine"
 	"github.com/belay-run/belay/retry"
 	"github.com/belay-run/belay/verdict"
 )
@@ -155,6 +156,8 @@ func outcome(ctx context.Context, job *batch.Job, runner *belay.Runner, res *bel
 		o.State = batch.Waiting
 	case known && (class == verdict.Auth || class == verdict.Billing):
 		o.State, o.Fatal = batch.Waiting, true
+	case res.Verdict.Rule == engine.RuleResources:
+		o.State, o.Lacked = batch.Paused, true
 	case overCost && (reached.Budget != "" || reached.Run != ""):
 		o.State, o.Spent = batch.Paused, true
 	case known && (class.Throttle() || class == verdict.Overloaded || class == verdict.BreakerOpen):

@@ -33,6 +33,8 @@ type Batch struct {
 	Deadline time.Time
 	// NoWait stops at a limit instead of waiting until it lifts.
 	NoWait bool
+	// MaxLack is, with NoWait, how long is waited for files, processes or memory that are missing to start even one task.
+	MaxLack time.Duration
 	// Ended is told of each task that has ended, one at a time and in that order, while others run; nil if that is of no use.
 	Ended func(*Job, *Outcome)
 	// Written is told of each task whose result is in the ledger; nil if that is of no use.
@@ -53,6 +55,7 @@ type Batch struct {
 	reading bool   // a worker waits for the next task of a stream
 	again   []*Job // paused ones, and those that have waited for others
 	held    held
+	lacking time.Time // since when not even one task could be started
 	graph   graph
 	ended   int // in this run
 	counts  [6]int

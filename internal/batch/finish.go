@@ -18,6 +18,9 @@ const (
 
 // finish takes the outcome of a job. The lock is held.
 func (b *Batch) finish(job *Job, o *Outcome) {
+	if !o.Lacked {
+		b.lacking = time.Time{}
+	}
 	b.spent += o.Cost
 	if job.cost = 0; o.State != Done && o.State != Failed && o.Cost > 0 {
 		job.paid += o.Cost
@@ -37,6 +40,10 @@ func (b *Batch) finish(job *Job, o *Outcome) {
 			b.halt(stop{reason: TooManyFailures})
 		}
 	case Paused:
+		if o.Lacked {
+			b.lack(job, o)
+			break
+		}
 		b.pause(job, o)
 	default:
 		b.set(job, Waiting)
@@ -50,6 +57,40 @@ func (b *Batch) finish(job *Job, o *Outcome) {
 		b.halt(stop{reason: CostReached, err: errorOf(o), until: o.Until})
 	}
 	b.changed.Broadcast()
+}
+
+// lack keeps a job for later that could not be started because something was missing. The tasks that run have it, so that fewer are to run at a
+// time; where none does, other programs have it, which is waited for.
+func (b *Batch) lack(job *Job, o *Outcome) {
+	b.set(job, Paused)
+	b.again = append(b.again, job)
+	if b.level.lacked(len(b.running)); len(b.running) > 0 {
+		return
+	}
+	now := time.Now()
+	if b.lacking.IsZero() {
+		b.lacking = now
+	}
+	wait := b.nextHold()
+	if b.NoWait {
+		left := b.MaxLack - now.Sub(b.lacking)
+		if left <= 0 {
+			b.halt(stop{reason: LimitReached, err: errorOf(o)})
+			return
+		}
+		wait = min(wait, left)
+	}
+	b.held.until = now.Add(wait)
+}
+
+// nextHold is how long is waited for something that does not say how long it lasts: longer each time in a row.
+func (b *Batch) nextHold() time.Duration {
+	wait := LongestHold
+	if b.held.row < 8 {
+		wait = min(firstHold<<b.held.row, LongestHold)
+	}
+	b.held.row++
+	return wait
 }
 
 // pause keeps a job that has met a limit for later.
@@ -69,12 +110,7 @@ func (b *Batch) pause(job *Job, o *Outcome) {
 	}
 	until := o.Until
 	if until.IsZero() {
-		wait := LongestHold
-		if b.held.row < 8 {
-			wait = min(firstHold<<b.held.row, LongestHold)
-		}
-		b.held.row++
-		until = time.Now().Add(wait)
+		until = time.Now().Add(b.nextHold())
 	}
 	if until.After(b.held.until) {
 		b.held.until = until

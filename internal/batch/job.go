@@ -39,6 +39,8 @@ type Outcome struct {
 	Session string
 	// Fatal says that no other task can work either: a key is not accepted, a bill is not paid.
 	Fatal bool
+	// Lacked says, of a task that is paused, that files, processes or memory were missing to start it.
+	Lacked bool
 	// Spent says that a limit on cost was reached which is not the task's own.
 	Spent bool
 

@@ -7,6 +7,7 @@ import "time"
 // more, the less often the more often it did not.
 type level struct {
 	fixed   bool
+	lacks   bool // it was lowered because this machine could not start so many
 	value   float64
 	limit   int
 	ceiling float64   // what the service has taken; 0 if it never asked for fewer
@@ -37,7 +38,7 @@ func (l *level) most() int { return l.limit }
 
 // answered says that a task has ended that began then.
 func (l *level) answered(began time.Time) {
-	if l.fixed || began.Before(l.cut) {
+	if l.fixed && !l.lacks || began.Before(l.cut) {
 		return // it says nothing of the level as it is now
 	}
 	step := 1.0
@@ -47,6 +48,18 @@ func (l *level) answered(began time.Time) {
 	if l.value = min(l.value+step, float64(l.limit)); l.ceiling > 0 && l.value >= l.ceiling+2 {
 		l.ceiling, l.caution = l.value, max(1, l.caution/2) // the service takes more by now
 	}
+}
+
+// lacked says that a task could not be started for lack of files, processes or memory while so many were running. A fixed level is lowered too, and
+// grows back.
+func (l *level) lacked(running int) {
+	l.lacks, l.cut = true, time.Now()
+	if l.ceiling > 0 {
+		l.caution = min(l.caution*2, maxCaution)
+	}
+	l.caution = max(l.caution, 1)
+	l.ceiling = max(1, float64(running))
+	l.value = min(l.value, l.ceiling)
 }
 
 // throttled says that the service asked for fewer calls, of a task that began then, while so many were running. What began before the last

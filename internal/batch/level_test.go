@@ -183,3 +183,69 @@ func check(t *testing.T, tasks memorySource) *batch.Plan {
 	}
 	return p
 }
+
+// machine can start so many tasks at a time, and from some time on none at all: other programs have what is needed.
+type machine struct {
+	mu      sync.Mutex
+	room    int
+	running int
+	most    int
+	lacked  int
+	taken   time.Time // until then there is no room; zero means never
+}
+
+func (m *machine) do(ctx context.Context, _ *batch.Job) batch.Outcome {
+	m.mu.Lock()
+	if m.running >= m.room || time.Now().Before(m.taken) {
+		m.lacked++
+		m.mu.Unlock()
+		return batch.Outcome{State: batch.Paused, Lacked: true, Error: "too many open files"}
+	}
+	m.running++
+	m.most = max(m.most, m.running)
+	m.mu.Unlock()
+	time.Sleep(time.Minute)
+	m.mu.Lock()
+	m.running--
+	m.mu.Unlock()
+	return batch.Outcome{State: batch.Done}
+}
+
+// What is missing to start a task lowers the level, also one that was given, and fails no task.
+func TestLevel_Lack(t *testing.T) {
+	for name, c := range map[string]struct {
+		batch   *batch.Batch
+		machine *machine
+		stop    batch.StopReason
+		done    int
+		atLeast int // tasks that ran at a time
+		lacked  int // starts in vain, at most
+	}{
+		"Files":       {&batch.Batch{Jobs: 8}, &machine{room: 3}, batch.NotStopped, 60, 3, 60},
+		"One":         {&batch.Batch{Jobs: 8}, &machine{room: 1}, batch.NotStopped, 60, 1, 60},
+		"FindsItself": {&batch.Batch{MaxJobs: 32}, &machine{room: 5}, batch.NotStopped, 60, 5, 40},
+		"Waits":       {&batch.Batch{Jobs: 8}, &machine{room: 8, taken: time.Date(2000, 1, 1, 3, 0, 0, 0, time.UTC)}, batch.NotStopped, 60, 2, 60},
+		"MaxWait":     {&batch.Batch{Jobs: 8, NoWait: true, MaxLack: time.Hour}, &machine{room: 8, taken: time.Date(2000, 1, 1, 0, 30, 0, 0, time.UTC)}, batch.NotStopped, 60, 2, 60},
+		"TooLong":     {&batch.Batch{Jobs: 8, NoWait: true, MaxLack: time.Hour}, &machine{}, batch.LimitReached, 0, 0, 60},
+		"NoWait":      {&batch.Batch{Jobs: 8, NoWait: true}, &machine{}, batch.LimitReached, 0, 0, 20},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var ids []string
+				for n := range 60 {
+					ids = append(ids, fmt.Sprint(n))
+				}
+				b := c.batch
+				b.Plan, b.Do = check(t, tasks(ids...)), c.machine.do
+				sum, err := b.Run(t.Context())
+				m := c.machine
+				if err != nil || sum.Stop != c.stop || sum.Counts[batch.Done] != c.done || sum.Counts[batch.Failed] != 0 {
+					t.Errorf("%+v, %v", sum, err)
+				}
+				if m.most < c.atLeast || m.lacked == 0 || m.lacked > c.lacked {
+					t.Errorf("%d at a time, %d starts in vain", m.most, m.lacked)
+				}
+			})
+		})
+	}
+}

@@ -61,12 +61,15 @@ func (d *desk) drop() {
 			f.Close()
 		}
 	}
-	d.stdout, d.stderr = nil, nil
+	if d.null != nil {
+		d.null.Close()
+	}
+	d.stdout, d.stderr, d.null = nil, nil, nil
 }
 
-// connect gives a command its streams.
-func (d *desk) connect(c *engine.Command, r *engine.Runner) {
-	direct := r.State == nil && r.Policy.MaxRetries <= 0 && runtime.GOOS != "windows" // where an open file keeps its name
+// connect gives a command its streams. keeps says that there are enough files for some to be kept between tasks.
+func (d *desk) connect(c *engine.Command, r *engine.Runner, keeps bool) {
+	direct := keeps && r.State == nil && r.Policy.MaxRetries <= 0 && runtime.GOOS != "windows" // where an open file keeps its name
 	if direct && d.open() {
 		c.Stdout, c.Stderr, d.used = d.stdout, d.stderr, true
 		if c.Prompt == nil && d.null != nil {

@@ -41,6 +41,9 @@ func (r *taskRunner) run(b *batch.Batch, results string, command batchCommand) e
 	}
 	r.awaitStart(ctx, record)
 	b.NoWait = !r.waits(r.settings)
+	if b.MaxLack = r.settings.MaxWait; r.settings.NoWait {
+		b.MaxLack = 0
+	}
 	b.Do = r.do
 	b.Ended, b.FailuresOnly = r.view.ended, true
 	if b.MaxJobs = maxJobs(r.settings); b.Jobs == 0 && len(r.template.Command()) > 0 && commandProfile(r.template.Command()) == nil {
@@ -180,7 +183,9 @@ func (r *taskRunner) killAll() {
 // do runs one task.
 func (r *taskRunner) do(ctx context.Context, job *batch.Job) batch.Outcome {
 	d := r.desk(job.Worker)
-	d.clear()
+	if d.clear(); r.lacked.Load() {
+		d.drop()
+	}
 	c, err := r.command(&job.Task)
 	if err != nil {
 		return refusedTask(err)
@@ -190,7 +195,7 @@ func (r *taskRunner) do(ctx context.Context, job *batch.Job) batch.Outcome {
 		return refusedTask(err)
 	}
 	command := engine.Command{Args: c.args, Dir: c.dir, Env: c.env, Prompt: c.prompt}
-	d.connect(&command, runner)
+	d.connect(&command, runner, !r.lacked.Load())
 	inv, err := runner.Prepare(ctx, command)
 	if err != nil {
 		return refusedTask(err)
@@ -314,6 +319,11 @@ func (r *taskRunner) outcome(ctx context.Context, job *batch.Job, d *desk, c *ta
 		o.State = batch.Waiting
 	case c.known != nil && (class == verdict.Auth || class == verdict.Billing):
 		o.State, o.Fatal = batch.Waiting, true
+	case res.Verdict.Rule == engine.RuleResources:
+		o.State, o.Lacked = batch.Paused, true
+		r.lacked.Store(true)
+		d.drop()
+		r.view.once("lack", message.BatchLack(res.Err))
 	case overCost && (reached.Budget != "" || reached.Run != ""):
 		o.State, o.Spent, o.Until = batch.Paused, true, reached.Until
 	case c.known != nil && (class.Throttle() || class == verdict.Overloaded || class == verdict.BreakerOpen):

@@ -6,6 +6,7 @@ import (
 	"os"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"github.com/belay-run/belay/internal/agent"
 	"github.com/belay-run/belay/internal/agent/generic"
@@ -41,7 +42,8 @@ type taskRunner struct {
 
 	looked bool // at the command of a task that says nothing but what it asks
 
-	desks   []*desk // by worker
+	desks   []*desk     // by worker
+	lacked  atomic.Bool // files, processes or memory, once
 	starter pathStarter
 	view    *batchView
 }

@@ -145,12 +145,7 @@ func sentence(err error) (string, int) {
 // outOfResources reports whether something failed because this process or the machine has no more of something, which is no mistake of
 // the caller's: a file that cannot be read for that may be fine.
 func outOfResources(err error) bool {
-	for _, errno := range []syscall.Errno{syscall.EMFILE, syscall.ENFILE, syscall.ENOMEM, syscall.EAGAIN, syscall.EIO} {
-		if errors.Is(err, errno) {
-			return true
-		}
-	}
-	return false
+	return engine.OutOfResources(err) || errors.Is(err, syscall.EIO)
 }
 
 // failure is an error that is not the caller's: belay itself could not do what was asked.

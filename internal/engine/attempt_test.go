@@ -415,3 +415,18 @@ func TestAttempt_Environment(t *testing.T) {
 		equalLists(t, "environment", s.Starts()[0].Spec.Env, []string{"A=1", "BELAY_STATE_DIR=/x", "BELAY_FOLD=off", "BELAY_RUN_ID=y"})
 	})
 }
+
+// A command that could not be started for lack of something is told from one that cannot be started at all.
+func TestStart_OutOfResources(t *testing.T) {
+	for errno, want := range map[syscall.Errno]bool{
+		syscall.EMFILE: true, syscall.ENFILE: true, syscall.EAGAIN: true, syscall.ENOMEM: true,
+		syscall.ENOENT: false, syscall.EACCES: false, syscall.E2BIG: false,
+	} {
+		r := &engine.Runner{}
+		script(r, enginetest.Attempt{Err: &os.PathError{Op: "exec", Path: "/bin/x", Err: errno}})
+		res, _ := r.Run(t.Context(), engine.Command{Args: []string{"x"}})
+		if got := res.Verdict.Rule == engine.RuleResources; got != want || want && res.ExitCode != engine.CodeFailed {
+			t.Errorf("%v: %v, %d", errno, res.Verdict, res.ExitCode)
+		}
+	}
+}

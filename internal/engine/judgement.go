@@ -160,11 +160,22 @@ func (cand *candidate) concludeStopped(j *judgement, last string) {
 	j.message = message.Stopped(name, cause.Error())
 }
 
+// RuleResources is the rule of a verdict on a command that could not be started for lack of open files, processes or memory.
+const RuleResources = "resources"
+
+// OutOfResources reports whether something failed because this process, its user or the machine has no more files, processes or memory. It may work
+// later, or with less under way.
+func OutOfResources(err error) bool {
+	return errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE) || errors.Is(err, syscall.ENOMEM) || errors.Is(err, syscall.EAGAIN)
+}
+
 // judgeUnstarted says what it means that a command could not be started.
 func judgeUnstarted(c *call, err error) *judgement {
 	j := &judgement{ending: ending{err: err, again: true}, code: CodeFailed, message: err.Error(),
 		verdict: verdict.Verdict{Class: verdict.Unknown, Rule: "start", Evidence: err.Error(), Sent: verdict.SentNo}}
 	switch {
+	case OutOfResources(err):
+		j.verdict.Rule = RuleResources
 	case errors.Is(err, syscall.E2BIG):
 		j.code, j.verdict.Class = CodeUsage, verdict.TooLarge
 		j.message = c.causeText(&TooLong{Err: errors.New(message.ArgumentsTooLong()), All: true})

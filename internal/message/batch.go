@@ -94,6 +94,11 @@ func BatchCostOff(err error) string {
 // BatchRaise says why a batch has ended before its tasks have, and that it would do so again unless --max-cost is raised.
 func BatchRaise(why, again string) string { return sentences(why, "to continue, raise it: "+again) }
 
+// BatchLack says that fewer tasks run at a time than were asked for because something is missing here.
+func BatchLack(why string) string {
+	return "running fewer tasks at a time: " + why
+}
+
 // BatchDeadlinePassed says that a batch was stopped at its deadline.
 func BatchDeadlinePassed() string { return "stopped: --deadline has passed" }
 

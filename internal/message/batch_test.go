@@ -76,6 +76,7 @@ func batchMessages(say func(name, text string)) {
 	say("BatchFatal", stopped(message.BatchFatal("claude: login required")))
 	say("BatchTooManyFailures", stopped(message.BatchTooManyFailures(1)))
 	say("BatchCost", message.BatchRaise(message.BatchCost(20.5, 20), "belay batch --max-cost 20 tasks.jsonl -- claude -p"))
+	say("BatchLack", message.BatchLack("exec /usr/bin/claude: too many open files"))
 	say("BatchCostOff", message.BatchCostOff(errors.New("no space left on device")))
 	say("BatchRaise", message.BatchRaise(message.BatchCost(20.5, 20), "belay batch --max-cost 20 tasks.jsonl -- claude -p"))
 	say("BatchDeadlinePassed", stopped(message.BatchDeadlinePassed()))

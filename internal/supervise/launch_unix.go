@@ -95,6 +95,9 @@ func (p *Process) fork() error {
 		pid, err = syscall.ForkExec("/bin/sh", slices.Concat([]string{"/bin/sh", p.spec.Path}, p.spec.Args[min(1, len(p.spec.Args)):]), attr)
 	}
 	done(pid)
+	if errors.Is(err, syscall.EBADF) { // package syscall moves a pipe above these files, which are open: there is no number left
+		err = syscall.EMFILE
+	}
 	if err != nil {
 		p.term.close()
 		return &os.PathError{Op: "exec", Path: p.spec.Path, Err: err}
