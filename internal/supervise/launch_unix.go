@@ -94,6 +94,9 @@ func (p *Process) fork() error {
 	if errors.Is(err, syscall.ENOEXEC) && isShellScript(p.spec.Path) {
 		pid, err = syscall.ForkExec("/bin/sh", slices.Concat([]string{"/bin/sh", p.spec.Path}, p.spec.Args[min(1, len(p.spec.Args)):]), attr)
 	}
+	if errors.Is(err, syscall.EPERM) && dropDeathSignal(attr.Sys) {
+		pid, err = syscall.ForkExec(p.spec.Path, p.spec.Args, attr)
+	}
 	done(pid)
 	if errors.Is(err, syscall.EBADF) { // package syscall moves a pipe above these files, which are open: there is no number left
 		err = syscall.EMFILE

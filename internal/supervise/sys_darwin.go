@@ -57,3 +57,6 @@ func Own() *Supervisor { return &Supervisor{} }
 
 // Disown undoes Own.
 func (s *Supervisor) Disown() {}
+
+// dropDeathSignal reports false: there is no such signal.
+func dropDeathSignal(*syscall.SysProcAttr) bool { return false }

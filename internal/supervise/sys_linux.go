@@ -30,6 +30,14 @@ func (p *Process) sysProcAttr() *syscall.SysProcAttr {
 	return sys
 }
 
+// dropDeathSignal does without the signal that a child gets when we are killed, and reports whether it was asked for: some sandboxes let no process
+// call prctl, and the command would not start at all.
+func dropDeathSignal(sys *syscall.SysProcAttr) bool {
+	asked := sys.Pdeathsig != 0
+	sys.Pdeathsig = 0
+	return asked
+}
+
 // awaitUnreaped waits until the child has ended, and does not reap it. False means that something else is the case: it
 // has stopped, if options ask for that, or it is not our child.
 func awaitUnreaped(pid, options int) bool {

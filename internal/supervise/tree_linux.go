@@ -199,5 +199,8 @@ func (p Proc) signal(sig syscall.Signal) error {
 		return syscall.Kill(p.PID, sig)
 	}
 	defer unix.Close(fd)
-	return unix.PidfdSendSignal(fd, sig, nil, 0)
+	if err = unix.PidfdSendSignal(fd, sig, nil, 0); err == nil || errors.Is(err, unix.ESRCH) {
+		return err
+	}
+	return syscall.Kill(p.PID, sig) // some sandboxes refuse the one and not the other
 }
