@@ -148,6 +148,8 @@ func TestDetach_Refused(t *testing.T) {
 		"run --detach --at 03:00 -- no-such-thing": {127, "not found"},
 		"run --detach --cwd nowhere -- true":       {2, "nowhere"},
 		"run --detach --at yesterday -- true":      {2, "--at"},
+		"run --at= -- true":                        {2, "--at"},
+		"batch --at= - -o x -- true":               {2, "--at"},
 		"run --at 2020-01-01T03:00 -- true":        {2, "in the past"},
 		"batch --detach bad.jsonl -- true":         {2, "bad.jsonl:1"},
 		"batch --detach missing.jsonl -- true":     {2, "missing.jsonl"},

@@ -56,16 +56,14 @@ func parseDeadline(text string, now time.Time) (time.Time, bool) {
 	}
 	for _, form := range []string{"15:04", "15:04:05"} {
 		if clock, err := time.Parse(form, text); err == nil {
-			at := time.Date(now.Year(), now.Month(), now.Day(), clock.Hour(), clock.Minute(), clock.Second(), 0, now.Location())
-			if !at.After(now) {
-				at = at.AddDate(0, 0, 1)
-			}
-			return at, true
+			return nextTimeOfDay(clock, now), true
 		}
 	}
 	at, err := time.Parse(time.RFC3339, text)
 	if err != nil {
-		at, err = time.ParseInLocation("2006-01-02 15:04", text, now.Location())
+		if at, err = time.Parse("2006-01-02 15:04", text); err == nil {
+			at = wallTime(at, now.Location())
+		}
 	}
 	return at, err == nil && at.After(now)
 }

@@ -137,12 +137,8 @@ func parseUntil(flag, text string, now time.Time) (time.Time, error) {
 		return t, nil
 	}
 	for _, layout := range []string{"15:04", "15:04:05"} {
-		if t, err := time.ParseInLocation(layout, text, now.Location()); err == nil {
-			at := time.Date(now.Year(), now.Month(), now.Day(), t.Hour(), t.Minute(), t.Second(), 0, now.Location())
-			if !at.After(now) {
-				at = time.Date(now.Year(), now.Month(), now.Day()+1, t.Hour(), t.Minute(), t.Second(), 0, now.Location())
-			}
-			return at, nil
+		if t, err := time.Parse(layout, text); err == nil {
+			return nextTimeOfDay(t, now), nil
 		}
 	}
 	d, err := config.ParseDuration(text)

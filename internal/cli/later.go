@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	wallclock "github.com/belay-run/belay/internal/clock"
 	"github.com/belay-run/belay/internal/engine"
@@ -15,6 +16,7 @@ import (
 type later struct {
 	detach, whenLifted bool
 	at                 string
+	flags              *pflag.FlagSet
 
 	schedule engine.Schedule
 }
@@ -24,8 +26,8 @@ const laterGroup = "Scheduling"
 
 // addLater adds the flags to a command.
 func addLater(cmd *cobra.Command) *later {
-	l := &later{}
 	flags := cmd.Flags()
+	l := &later{flags: flags}
 	flags.BoolVar(&l.detach, "detach", false, "keep it running after logout, and print its id; its output is kept in the state directory, for you alone, until belay attach has shown it")
 	addText(flags, &l.at, "at", "T", "start at T: a time of day (03:00), a date (2026-11-17T03:00) or a duration from now (2h)")
 	flags.BoolVar(&l.whenLifted, "when-lifted", false, "start when the limit of this account is over, however late that is; at once if there is none")
@@ -40,12 +42,13 @@ type laterKey struct{}
 
 // put returns a context with what the flags ask for; the same if that is nothing.
 func (l *later) put(ctx context.Context) (context.Context, error) {
-	if !l.detach && l.at == "" && !l.whenLifted {
+	given := l.flags.Changed("at") // an empty one is a variable that was not set, not the wish to start at once
+	if !l.detach && !given && !l.whenLifted {
 		return ctx, nil
 	}
 	l.schedule.WhenLifted = l.whenLifted
 	switch d := detachmentOf(ctx); {
-	case l.at == "":
+	case !given:
 	case d != nil: // it was read when it was typed
 		l.schedule.At = d.at
 	default:
@@ -80,10 +83,31 @@ func (l *later) start() (s engine.Schedule) {
 // parseTime reads the time of --at: as that of belay gates hold, or a date with a time of day.
 func parseTime(text string, now time.Time) (time.Time, error) {
 	for _, layout := range []string{"2006-01-02T15:04", "2006-01-02T15:04:05", "2006-01-02 15:04", "2006-01-02 15:04:05"} {
-		if at, err := time.ParseInLocation(layout, text, now.Location()); err == nil {
-			text = at.Format(time.RFC3339)
+		if at, err := time.Parse(layout, text); err == nil {
+			text = wallTime(at, now.Location()).Format(time.RFC3339)
 			break
 		}
 	}
 	return parseUntil("--at", text, now)
+}
+
+// wallTime is when the clock of a zone shows what t shows. Where it never does, because clocks are set forward, it is when a clock that was not set
+// would: [time.Date] may also choose an earlier time, even on the day before.
+func wallTime(t time.Time, zone *time.Location) time.Time {
+	at := time.Date(t.Year(), t.Month(), t.Day(), t.Hour(), t.Minute(), t.Second(), 0, zone)
+	shown := func(t time.Time) time.Time {
+		return time.Date(t.Year(), t.Month(), t.Day(), t.Hour(), t.Minute(), t.Second(), 0, time.UTC)
+	}
+	return at.Add(max(0, shown(t).Sub(shown(at))))
+}
+
+// nextTimeOfDay is when a clock next shows the time of day of t.
+func nextTimeOfDay(t, now time.Time) time.Time {
+	y, m, d := now.Date()
+	for day := d; ; day++ {
+		at := wallTime(time.Date(y, m, day, t.Hour(), t.Minute(), t.Second(), 0, time.UTC), now.Location())
+		if at.After(now) {
+			return at
+		}
+	}
 }

@@ -8,10 +8,14 @@ import (
 
 // A time of day is the next one, in local time, also across a change of the clocks; a date is that date, and one that has passed is refused.
 func TestParseTime(t *testing.T) {
-	berlin, err := time.LoadLocation("Europe/Berlin")
-	if err != nil {
-		t.Fatal(err)
+	zone := func(name string) *time.Location {
+		zone, err := time.LoadLocation(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return zone
 	}
+	berlin, cairo, lordHowe, newYork, apia := zone("Europe/Berlin"), zone("Africa/Cairo"), zone("Australia/Lord_Howe"), zone("America/New_York"), zone("Pacific/Apia")
 	at := func(text string) time.Time {
 		when, err := time.Parse(time.RFC3339, text)
 		if err != nil {
@@ -36,6 +40,12 @@ func TestParseTime(t *testing.T) {
 		{"IntoSummer", "08:00", at("2026-03-28T20:00:00+01:00").In(berlin), "2026-03-29T08:00:00+02:00"},
 		{"IntoWinter", "08:00", at("2026-10-24T20:00:00+02:00").In(berlin), "2026-10-25T08:00:00+01:00"},
 		{"Skipped", "02:30", at("2026-03-28T20:00:00+01:00").In(berlin), "2026-03-29T03:30:00+02:00"},
+		{"SkippedDate", "2026-03-29 02:30", at("2026-03-28T20:00:00+01:00").In(berlin), "2026-03-29T03:30:00+02:00"},
+		{"SkippedAtMidnight", "00:30", at("2026-04-23T21:00:00+02:00").In(cairo), "2026-04-24T01:30:00+03:00"},
+		{"SkippedHalfHour", "02:10", at("2026-10-03T20:00:00+10:30").In(lordHowe), "2026-10-04T02:40:00+11:00"},
+		{"SkippedByAWestZone", "02:30", at("2026-03-07T20:00:00-05:00").In(newYork), "2026-03-08T03:30:00-04:00"},
+		{"SkippedAtMidnightByAWestZone", "00:30", at("2026-03-07T20:00:00-05:00").In(zone("America/Havana")), "2026-03-08T01:30:00-04:00"},
+		{"SkippedDay", "2011-12-30 12:00", at("2011-12-29T20:00:00-10:00").In(apia), "2011-12-31T12:00:00+14:00"},
 		{"PastDate", "2026-11-16T03:00", evening, ""},
 		{"Impossible", "25:00", evening, ""},
 		{"NoDate", "2026-02-30T03:00", evening, ""},
