@@ -275,3 +275,35 @@ func TestDetach_DiskFull(t *testing.T) {
 		t.Errorf("%d bytes were kept", shown)
 	}
 }
+
+// What an attach could not show because its stream is closed stays, and one that finds the output deleted by another says so.
+func TestDetach_NotShown(t *testing.T) {
+	t.Parallel()
+	r := newRun(t, 0)
+	ids := map[string]string{}
+	for _, name := range []string{"stdout", "stderr", "both", "taken", "half taken"} {
+		ids[name] = r.detach("", "run", "--detach", "--", "sh", "-c", "echo out; echo err >&2; exit 3")
+	}
+	for name, streams := range map[string]string{"stdout": ">&-", "stderr": "2>&-", "both": ">&- 2>&-"} {
+		if code := shellCode(r.command("sh", "-c", "belay attach "+ids[name]+" "+streams).Run()); code != 3 {
+			t.Errorf("%s: exit code %d", name, code)
+		}
+		if stdout, stderr, code := r.attach(ids[name]); stdout != "out\n" || stderr != "err\n" || code != 3 {
+			t.Errorf("%s: %q, %q, %d", name, stdout, stderr, code)
+		}
+	}
+	for name, gone := range map[string][]string{"taken": {".out", ".err"}, "half taken": {".err"}} {
+		id := ids[name]
+		if code := shellCode(r.command("sh", "-c", "until belay ps --json | grep -q '"+id+".*\"ended\"'; do sleep 0.05; done").Run()); code != 0 {
+			t.Fatal(code)
+		}
+		for _, ext := range gone {
+			if err := os.Remove(filepath.Join(r.dir, "state", "spool", id+ext)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if stdout, stderr, code := r.attach(id); stdout != "" || !strings.Contains(stderr, "has been shown by another belay attach") || code != 2 {
+			t.Errorf("%s: %q, %q, %d", name, stdout, stderr, code)
+		}
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"io/fs"
 	"os"
 	"os/signal"
 	"slices"
@@ -131,6 +132,26 @@ type attachment struct {
 	std    stdio.Streams
 	spools spool.Files
 	id     string
+	unseen bool // some of it went to a stream that is closed
+}
+
+// open opens the spool. Another attach may have shown all of it, and removed it, since it was found.
+func (a *attachment) open() (*spool.Reader, error) {
+	r, err := a.spools.Open(a.id)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, usage(message.Error(message.AlreadyShown(shortID(a.id)), err), "")
+	case err != nil:
+		return nil, &failure{err}
+	}
+	return r, nil
+}
+
+// remove removes the spool, unless there is something in it that was not shown.
+func (a *attachment) remove() {
+	if !a.unseen {
+		a.spools.Remove(a.id)
+	}
 }
 
 // How often a spool is looked at: soon after something came, at most so long after.
@@ -141,9 +162,9 @@ const (
 
 // follow prints what a run has written and writes, until it is over, and removes the spool then. The error may be the cause of the context.
 func (a *attachment) follow(ctx context.Context) (spool.Header, error) {
-	r, err := a.spools.Open(a.id)
+	r, err := a.open()
 	if err != nil {
-		return spool.Header{}, &failure{err}
+		return spool.Header{}, err
 	}
 	defer r.Close()
 	for pause := soonest; ; pause = min(2*pause, latest) {
@@ -157,7 +178,7 @@ func (a *attachment) follow(ctx context.Context) (spool.Header, error) {
 			return h, err
 		}
 		if over {
-			a.spools.Remove(a.id)
+			a.remove()
 			return r.Header()
 		}
 		if copied > 0 {
@@ -173,15 +194,15 @@ func (a *attachment) follow(ctx context.Context) (spool.Header, error) {
 
 // deliver prints all that a run has written that is over, and removes the spool.
 func (a *attachment) deliver() error {
-	r, err := a.spools.Open(a.id)
+	r, err := a.open()
 	if err != nil {
-		return &failure{err}
+		return err
 	}
 	defer r.Close()
 	if _, err := a.copy(r); err != nil {
 		return err
 	}
-	a.spools.Remove(a.id)
+	a.remove()
 	return nil
 }
 
@@ -195,6 +216,7 @@ func (a *attachment) copy(r *spool.Reader) (int64, error) {
 	if err != nil {
 		return n + m, &failure{err}
 	}
+	a.unseen = a.unseen || n > 0 && stdio.Closed(a.std.Out) || m > 0 && stdio.Closed(a.std.Err)
 	return n + m, nil
 }
 

@@ -28,6 +28,11 @@ func LeftDetached(id string) string {
 	return fmt.Sprintf("the run continues. To see it again: belay attach %s", id)
 }
 
+// AlreadyShown says that the output of a run is not there any more.
+func AlreadyShown(id string) string {
+	return fmt.Sprintf("the output of %s has been shown by another belay attach, and deleted", id)
+}
+
 // NotDetached says that a run has another place for its output.
 func NotDetached(id, command string) string {
 	return fmt.Sprintf("%s (%s) is not detached; its output is where it was started", id, command)

@@ -16,6 +16,7 @@ func detachMessages(say func(name, text string)) {
 	say("DetachInterrupted", message.DetachInterrupted())
 	say("StdinTooLargeToDetach", message.StdinTooLargeToDetach(64))
 	say("LeftDetached", message.LeftDetached("1f0c9a3e"))
+	say("AlreadyShown", message.AlreadyShown("1f0c9a3e"))
 	say("NotDetached", message.NotDetached("1f0c9a3e", "claude"))
 	say("DetachedIDs", message.AsIn(message.DetachedIDs()))
 	say("OutputLost", message.OutputLost(4096, "no space left on device"))
