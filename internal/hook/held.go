@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	// maxMemory is how much of the output stays in memory; more goes to a file.
+	// maxMemory is how much of the output stays in memory; more goes to a file, if there is room for one.
 	maxMemory = 1 << 20
 	// maxHeld is how much a decision can be. Clients cut text long before that.
 	maxHeld = 64 << 20
@@ -25,6 +25,7 @@ type held struct {
 
 	memory          bytes.Buffer
 	file            *os.File
+	noFile          bool // there is no room for one
 	size            int64
 	err             error // it cannot be held; the rest is thrown away, so that the command can go on
 	announceChecked bool  // it was searched for the announcement below
@@ -61,23 +62,45 @@ func (h *held) hold(p []byte) error {
 		h.close()
 		return errTooMuch
 	}
-	if h.file == nil && h.size <= maxMemory {
-		h.memory.Write(p)
-		return nil
+	if h.file == nil && h.size > maxMemory && !h.noFile {
+		h.toFile()
 	}
-	if h.file == nil {
-		f, err := os.CreateTemp("", "belay-hook-*")
-		if err != nil {
+	if h.file != nil {
+		n, err := h.file.Write(p)
+		if err == nil {
+			return nil
+		}
+		if err := h.toMemory(h.size - int64(len(p)) + int64(n)); err != nil {
 			return err
 		}
+		p = p[n:]
+	}
+	h.memory.Write(p)
+	return nil
+}
+
+// toFile moves what is in memory to a file. If there is no room for one, it stays: it may be what keeps the client from doing something.
+func (h *held) toFile() {
+	f, err := os.CreateTemp("", "belay-hook-*")
+	if err == nil {
 		os.Remove(f.Name()) // where an open file cannot be removed, close does it
-		h.file = f
-		if _, err := f.Write(h.memory.Bytes()); err != nil {
-			return err
+		if _, err = f.Write(h.memory.Bytes()); err == nil {
+			h.file, h.memory = f, bytes.Buffer{}
+			return
 		}
-		h.memory = bytes.Buffer{}
+		f.Close()
+		os.Remove(f.Name())
 	}
-	_, err := h.file.Write(p)
+	h.noFile = true
+}
+
+// toMemory moves what is in the file, of that size, back to memory.
+func (h *held) toMemory(size int64) error {
+	f := h.file
+	_, err := h.memory.ReadFrom(io.NewSectionReader(f, 0, size))
+	h.file, h.noFile = nil, true
+	f.Close()
+	os.Remove(f.Name())
 	return err
 }
 
