@@ -42,6 +42,10 @@ func OpenAll(path string) (*os.File, error) {
 // has no locks; some network and FUSE file systems have none.
 func Try(f *os.File, mode Mode) (held bool, err error) { return try(f, mode) }
 
+// Claim takes an open file for this process alone, by whatever name it was opened, and reports whether no other has claimed it. A lock that others
+// hold on the file is not in its way, as that of flock(1) in a script. Where the system knows nothing of the kind, it is always true.
+func Claim(f *os.File) bool { return claim(f) }
+
 // Lock takes the lock of an open file, and waits for it as long as it takes. The error is [errors.ErrUnsupported] on a file
 // system that has no locks.
 func Lock(f *os.File, mode Mode) error { return lock(f, mode) }
