@@ -91,6 +91,7 @@ const (
 	LimitReached // and NoWait is set
 	Unwritable   // results cannot be written
 	SourceBroken // the tasks have changed since they were checked
+	ResultsLost  // another program has taken results away
 )
 
 // stop is why nothing more starts.
@@ -170,6 +171,7 @@ func (b *Batch) Run(ctx context.Context) (sum Summary, err error) {
 		b.wake.Stop()
 	}
 	sum = Summary{Counts: b.counts, Spent: b.spent, Stop: b.stop.reason, Err: b.stop.err, Until: b.stop.until}
+	b.verify(&sum)
 	return sum, nil
 }
 

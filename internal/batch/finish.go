@@ -125,6 +125,9 @@ func (b *Batch) write(job *Job, o *Outcome) {
 	}
 	r := &Record{Task: job.Task.ID, Hash: job.hash.String(), State: o.State.String(), Cost: job.paid + o.Cost, Index: job.Index, Line: job.Task.Line,
 		Begun: job.Begun, Ended: stamp(time.Now()), Stderr: o.Stderr, OutputFile: o.OutputFile, Machine: o.Machine, Tries: o.Tries}
+	if o.OutputFile != "" {
+		r.OutputSum = o.outputSum.String()
+	}
 	if o.unwritten = b.Ledger.Append(r, o.Result); o.unwritten == nil {
 		b.Ledger.journal.end(job.Task.ID)
 		if b.Written != nil {

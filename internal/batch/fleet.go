@@ -76,5 +76,9 @@ func (l *Ledger) FleetBatch() string {
 
 // FilesOf lists the files that a batch writes: the results, and those beside them while it runs.
 func FilesOf(results string) []string {
-	return []string{results, results + journalSuffix, results + spoolSuffix}
+	files := []string{results, results + journalSuffix}
+	for _, suffix := range spoolSuffixes {
+		files = append(files, results+suffix)
+	}
+	return files
 }

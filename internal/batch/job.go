@@ -51,6 +51,7 @@ type Outcome struct {
 	// Result writes the result of the run as one object; nil if there was none.
 	Result func(io.Writer) error
 
+	outputSum Hash  // of OutputFile
 	unwritten error // why the result could not be written
 }
 

@@ -21,9 +21,11 @@ const journalSuffix = ".state"
 // was killed. It is locked while a batch runs, and gone when all tasks are over. It is written anew when it has grown, see renew.
 type journal struct {
 	path string
+	// found says that an empty file was there before the batch, which is left there as empty as it was.
+	found bool
 
 	mu   sync.Mutex
-	file *os.File
+	file *os.File // nil if nothing is kept
 	buf  []byte
 	err  error // the first write that failed: then only results are certain
 
@@ -50,11 +52,25 @@ func (e *InUse) Error() string {
 	return message.BatchInUse(e.Path, e.Holder.PID, e.Holder.Host, e.Holder.Started)
 }
 
-// openJournal opens and locks the journal, and says which tasks were running.
+// openJournal opens and locks the journal, and says which tasks were running. A file of another kind that has its name is left as it is.
 func openJournal(path, tasks string) (*journal, map[string]interrupted, error) {
 	for {
-		f, err := safefile.OpenOwnElsewhere(path, os.O_RDWR|os.O_CREATE)
+		f, err := safefile.OpenOwnElsewhere(path, os.O_RDWR|os.O_CREATE|os.O_EXCL)
+		created := err == nil
+		if errors.Is(err, os.ErrExist) {
+			if f, err = safefile.OpenOwnElsewhere(path, os.O_RDWR); errors.Is(err, os.ErrNotExist) {
+				continue // a batch has ended meanwhile and taken it away
+			}
+		}
 		if err != nil {
+			return nil, nil, err
+		}
+		info, err := f.Stat()
+		if err == nil && info.Size() > 0 && !beginsWith(f, journalMark) {
+			err = errors.New(message.BatchNotOurs(path))
+		}
+		if err != nil {
+			f.Close()
 			return nil, nil, err
 		}
 		held, err := tryLock(f)
@@ -67,20 +83,28 @@ func openJournal(path, tasks string) (*journal, map[string]interrupted, error) {
 			notes := readNotes(f)
 			return nil, nil, &InUse{Path: path[:len(path)-len(journalSuffix)], Holder: notes.holder}
 		}
-		mine, err := f.Stat()
-		there, serr := os.Stat(path)
-		if err != nil || serr != nil || !os.SameFile(mine, there) { // a batch has ended meanwhile and taken it away
+		if !isAt(f, path) { // a batch has ended meanwhile and taken it away
 			f.Close()
 			continue
 		}
-		j := &journal{path: path, file: f, said: readNotes(f)}
+		j := &journal{path: path, file: f, found: !created && info.Size() == 0, said: readNotes(f)}
 		underWay := maps.Clone(j.said.underWay)
 		if err := j.begin(tasks); err != nil {
+			if created {
+				os.Remove(path)
+			}
 			j.file.Close()
 			return nil, nil, err
 		}
 		return j, underWay, nil
 	}
+}
+
+// isAt reports whether an open file is the one at a path.
+func isAt(f *os.File, path string) bool {
+	mine, err := f.Stat()
+	there, serr := os.Lstat(path)
+	return err == nil && serr == nil && os.SameFile(mine, there)
 }
 
 // tryLock locks the journal. One who looks how the batch stands has it for a moment.
@@ -103,7 +127,7 @@ func (j *journal) begin(tasks string) (err error) {
 	if keeps && j.renew() == nil {
 		return nil
 	}
-	os.Remove(j.path + renewedSuffix) // of a batch that was killed as it wrote it
+	removeMarked(j.path+renewedSuffix, journalMark) // of a batch that was killed as it wrote it
 	if !keeps {
 		err = j.file.Truncate(0)
 	} else if j.said.torn {
@@ -132,7 +156,7 @@ const (
 // that a kill at any moment loses nothing. If that does not work out, the old one stays.
 func (j *journal) renew() error {
 	path := j.path + renewedSuffix
-	os.Remove(path)
+	removeMarked(path, journalMark)
 	f, err := safefile.OpenOwnElsewhere(path, os.O_RDWR|os.O_CREATE|os.O_EXCL)
 	if err != nil {
 		return err
@@ -173,7 +197,7 @@ func (j *journal) end(id string) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	delete(j.said.underWay, id)
-	j.buf = append(appendQuoted(append(j.buf, `{"end":`...), id), "}\n"...)
+	j.buf = append(appendID(append(j.buf, `{"end":`...), id), "}\n"...)
 	if len(j.buf) > 4<<10 {
 		j.write()
 	}
@@ -184,7 +208,9 @@ func (j *journal) session(id, session string) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.said.session(id, session)
-	j.add(note{Task: id, Session: session})
+	n := noteOf(id)
+	n.Session = session
+	j.add(n)
 	j.write()
 }
 
@@ -193,7 +219,21 @@ func (j *journal) paid(id string, cost float64) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.said.paid(id, cost)
-	j.add(note{Task: id, Paid: cost})
+	n := noteOf(id)
+	n.Paid = cost
+	j.add(n)
+	j.write()
+}
+
+// output notes what is about to be written to the file of a task's output: should the batch be killed before there is a result, that file is known
+// to be the batch's.
+func (j *journal) output(id string, sum Hash, temp string) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.said.output(id, sum, temp)
+	n := noteOf(id)
+	n.Output, n.Temp = sum.String(), temp
+	j.add(n)
 	j.write()
 }
 
@@ -209,6 +249,9 @@ func (j *journal) progress(data json.RawMessage) {
 func (j *journal) add(n note) { j.buf = appendNote(j.buf, n) }
 
 func (j *journal) write() {
+	if j.file == nil {
+		j.buf = j.buf[:0]
+	}
 	if len(j.buf) == 0 {
 		return
 	}
@@ -227,7 +270,12 @@ func (j *journal) close(over bool) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.write()
-	if over {
+	switch {
+	case j.file == nil:
+		return nil
+	case over && j.found:
+		j.file.Truncate(0)
+	case over && isAt(j.file, j.path):
 		os.Remove(j.path) // before it is unlocked: a process that has opened it in the meantime finds that it is another file
 	}
 	return j.file.Close()

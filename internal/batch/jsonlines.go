@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/belay-run/belay/internal/message"
@@ -54,31 +55,44 @@ func parseJSONTask(line []byte) (t Task, column int, err error) {
 		return t, len(line) - len(first) + 1, errors.New(message.BatchNotAnObject())
 	}
 	var j jsonTask
-	if err := json.Unmarshal(line, &j); err != nil {
+	exact, fields, err := otherFields(line)
+	if err == nil {
+		err = json.Unmarshal(exact, &j)
+	}
+	if err != nil {
 		return t, jsonColumn(err), jsonError(err)
 	}
 	if j.MaxCost < 0 {
 		return t, 0, errors.New(message.BatchNegativeCost())
 	}
 	t = Task{ID: string(j.ID), Prompt: j.Prompt, Args: j.Args, Cwd: j.Cwd, Env: j.Env, Profile: j.Profile, Model: j.Model, Name: j.Name, Tags: j.Tags,
-		Timeout: time.Duration(j.Timeout), MaxCost: j.MaxCost, DependsOn: j.DependsOn, Needs: j.Needs, Files: j.Files}
-	t.Fields = otherFields(line)
+		Timeout: time.Duration(j.Timeout), MaxCost: j.MaxCost, DependsOn: j.DependsOn, Needs: j.Needs, Files: j.Files, Fields: fields}
 	return t, 0, nil
 }
 
-// otherFields are the keys of an object that are not those of a task, and whose values are text, numbers or truth values. Most tasks have
-// none, which is found out without decoding the line a second time: it then has no more keys than are known.
-func otherFields(line []byte) map[string]string {
-	if !hasOtherKeys(line) {
-		return nil
+// otherFields are the keys of an object that are not those of a task, and whose values are text, numbers or truth values. exact is the line in which
+// these keys are no letters any more, since package json would take "Name" for "name". Most tasks have none, which is found out without decoding the
+// line a second time.
+func otherFields(line []byte) (exact []byte, fields map[string]string, err error) {
+	others := otherKeys(line)
+	if len(others) == 0 {
+		return line, nil, nil
 	}
 	var all map[string]json.RawMessage
-	if json.Unmarshal(line, &all) != nil {
-		return nil
+	if err := json.Unmarshal(line, &all); err != nil {
+		return line, nil, err
 	}
-	var fields map[string]string
-	for key, raw := range all {
-		if isJSONKey(key) || len(raw) == 0 || raw[0] == '{' || raw[0] == '[' || bytes.Equal(raw, []byte("null")) {
+	exact = bytes.Clone(line)
+	for _, k := range others {
+		var key string
+		if json.Unmarshal(line[k.from-1:k.to+1], &key) != nil || slices.Contains(jsonKeys, key) {
+			continue // one of a task, written with escapes
+		}
+		for i := k.from; i < k.to; i++ {
+			exact[i] = '-'
+		}
+		raw := all[key]
+		if len(raw) == 0 || raw[0] == '{' || raw[0] == '[' || bytes.Equal(raw, []byte("null")) {
 			continue
 		}
 		text := string(raw)
@@ -90,20 +104,14 @@ func otherFields(line []byte) map[string]string {
 		}
 		fields[key] = text
 	}
-	return fields
+	return exact, fields, nil
 }
 
-func isJSONKey(key string) bool {
-	for _, known := range jsonKeys {
-		if key == known {
-			return true
-		}
-	}
-	return false
-}
+// textRange is where the text of a string is, without its quotes.
+type textRange struct{ from, to int }
 
-// hasOtherKeys reports whether an object, which is known to be sound, has a key at its first level that is not one of a task.
-func hasOtherKeys(line []byte) bool {
+// otherKeys are the keys at the first level of an object that are not written as those of a task are. The object may be broken.
+func otherKeys(line []byte) (keys []textRange) {
 	depth, isKey := 0, false
 	for i := 0; i < len(line); i++ {
 		switch line[i] {
@@ -121,13 +129,13 @@ func hasOtherKeys(line []byte) bool {
 					i++
 				}
 			}
-			if isKey && i <= len(line) && !isJSONKey(string(line[from:min(i, len(line))])) {
-				return true
+			if isKey && i < len(line) && !slices.Contains(jsonKeys, string(line[from:i])) {
+				keys = append(keys, textRange{from, i})
 			}
 			isKey = false
 		}
 	}
-	return false
+	return keys
 }
 
 // jsonColumn is where decoding has failed.

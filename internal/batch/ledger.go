@@ -1,20 +1,21 @@
 package batch
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/json"
 	"errors"
 	"hash/maphash"
 	"io"
-	"math"
+	"maps"
 	"os"
 	"path/filepath"
-	"strings"
+	"slices"
 	"sync"
 	"time"
 
+	"github.com/belay-run/belay/internal/flock"
 	"github.com/belay-run/belay/internal/message"
+	"github.com/belay-run/belay/internal/safefile"
 )
 
 // Ledger is the file of results: one line a task as it ends, in the order in which they end. It is only ever appended to, but for a last
@@ -29,15 +30,21 @@ type Ledger struct {
 	Damaged int
 	// Spent is what the results so far have cost, and the tasks that were interrupted.
 	Spent float64
+	// Notice is told what another program has done to the results meanwhile; nil if that is of no use.
+	Notice func(string)
 	// underWay are the tasks that were when the batch before was ended, by id.
 	underWay map[string]interrupted
 
-	mu     sync.Mutex
-	size   int64 // the end of the last whole line
-	dirty  bool
-	broken error // why nothing can be written any more
-	done   chan struct{}
-	synced sync.WaitGroup
+	mu      sync.Mutex
+	size    int64 // the end of the last whole line
+	dirty   bool
+	broken  error // why nothing can be written any more
+	changed bool  // another program has written to the file: what it held may be lost
+	done    chan struct{}
+	synced  sync.WaitGroup
+
+	outputs map[uint64]Hash // by task and file, see outputOf
+	seed    maphash.Seed
 }
 
 // Interrupted is how many tasks were running when the batch before ended.
@@ -48,48 +55,70 @@ const SyncInterval = time.Second
 
 // OpenLedger opens the results at path, or begins them. The error is an [*InUse] if another batch has them.
 func OpenLedger(path string, tasks string) (*Ledger, error) {
-	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
-		return nil, errors.New(message.BatchNotAFile(path))
+	if isNull(path) {
+		file, err := os.OpenFile(path, os.O_RDWR, 0)
+		return &Ledger{path: path, file: file, journal: &journal{said: notes{underWay: map[string]interrupted{}}}, done: make(chan struct{})}, err
 	}
 	if real, err := filepath.EvalSymlinks(path); err == nil {
 		path = real // the journal is beside the file itself, whatever link leads to it
 	}
 	// The file first: where it cannot be written, no journal must be left beside it.
-	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	file, created, err := openResults(path)
 	if err != nil {
 		return nil, err
 	}
-	if !isLedger(file) {
-		file.Close()
-		return nil, errors.New(message.BatchNotResults())
+	var j *journal
+	var underWay map[string]interrupted
+	if !flock.Claim(file) {
+		err = &InUse{Path: path, Holder: readHolder(path)}
+	} else if j, underWay, err = openJournal(path+journalSuffix, tasks); err == nil {
+		return &Ledger{path: path, file: file, journal: j, underWay: underWay, done: make(chan struct{})}, nil
 	}
-	j, underWay, err := openJournal(path+journalSuffix, tasks)
-	if err != nil {
-		file.Close()
-		return nil, err
+	if _, isUsed := errors.AsType[*InUse](err); created && !isUsed {
+		os.Remove(path)
 	}
-	return &Ledger{path: path, file: file, journal: j, underWay: underWay, done: make(chan struct{})}, nil
+	file.Close()
+	return nil, err
 }
 
-// isLedger reports whether a file is empty or begins as results do, be it torn in its first line. A file of another kind is not ours to append to, let
-// alone to cut.
-func isLedger(f *os.File) bool {
-	const begin = `{"task":`
-	in := bufio.NewReader(io.NewSectionReader(f, 0, math.MaxInt64))
-	first, err := in.ReadSlice('\n')
-	if line := bytes.TrimLeft(first, " \t\r\n\x00"); len(line) == 0 || bytes.HasPrefix(line, []byte(begin)) || err != nil && strings.HasPrefix(begin, string(line)) {
-		return true // NUL bytes are what a power failure leaves
+// readHolder is the batch that has the results, if it has them by this name.
+func readHolder(path string) Holder {
+	notes, live := readLive(path + journalSuffix)
+	if !live {
+		return Holder{}
 	}
-	if err != nil {
-		return false
+	return notes.holder
+}
+
+// openResults opens a file of results, which it may create. A file of another kind is not ours to append to, let alone to cut.
+func openResults(path string) (f *os.File, created bool, err error) {
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
+		return nil, false, errors.New(message.BatchNotAFile(path))
 	}
-	_, ok := parseRecord(bytes.TrimRight(first, "\r\n")) // by another program, which had its own order
-	return ok
+	if f, err = os.OpenFile(path, os.O_RDWR|os.O_APPEND|os.O_CREATE|os.O_EXCL, 0o600); err == nil {
+		return f, true, nil
+	}
+	if f, err = os.OpenFile(path, os.O_RDWR|os.O_APPEND|os.O_CREATE, 0o600); err != nil {
+		return nil, false, err
+	}
+	if !isLedger(f, isMarked(path+journalSuffix, journalMark)) {
+		f.Close()
+		return nil, false, errors.New(message.BatchNotResults())
+	}
+	return f, false, nil
+}
+
+// isNull reports whether a path is the null device, which takes results and keeps none.
+func isNull(path string) bool {
+	info, err := os.Stat(path)
+	null, nerr := os.Stat(os.DevNull)
+	return err == nil && nerr == nil && os.SameFile(info, null)
 }
 
 // Load tells the plan which of its tasks have ended, cuts a torn line, and gets ready to append.
 func (l *Ledger) Load(p *Plan) error {
-	size, err := l.scan(func(offset int64, r parsed) {
+	earlier := map[uint32]bool{} // tasks whose last result is of what they said in between
+	err := l.read(func(offset int64, _ []byte, r parsed) {
 		l.Spent += r.cost
 		if begun, ok := l.underWay[r.task]; ok && offset >= begun.offset {
 			delete(l.underWay, r.task) // it ended; only the note of that was not written
@@ -98,84 +127,99 @@ func (l *Ledger) Load(p *Plan) error {
 		if p.streamed && r.state != Skipped {
 			p.past[maphash.String(p.seed, r.task)] = pastTask{hash: r.hash, state: r.state}
 		}
-		n, ok := p.find(r.task)
-		if !ok {
-			return
-		}
-		if p.entry(n).hash == r.hash && r.state != Skipped {
-			*p.state(n) = r.state
+		if n, ok := p.ended(r); ok {
+			delete(earlier, n)
+		} else if n, ok := p.find(r.task); ok && *p.state(n) != Waiting {
+			earlier[n] = true
 		}
 	})
+	if err == nil {
+		err = l.recall(p, earlier)
+	}
 	if err != nil {
 		return err
 	}
 	for _, was := range l.underWay {
 		l.Spent += was.paid
 	}
-	if _, err := l.file.Seek(size, io.SeekStart); err != nil {
+	l.synced.Go(l.sync)
+	return nil
+}
+
+// recall appends results again that are no longer the last of their tasks, though they are those of what the tasks say now: the last
+// one is the one that counts for readers. They have cost nothing this time.
+func (l *Ledger) recall(p *Plan, earlier map[uint32]bool) error {
+	if len(earlier) == 0 {
+		return nil
+	}
+	lines := map[uint32][]byte{}
+	if _, _, err := scan(l.file, func(_ int64, line []byte, r parsed) {
+		if n, ok := p.find(r.task); ok && earlier[n] && p.entry(n).hash == r.hash && *p.state(n) == r.state {
+			lines[n] = bytes.Clone(line)
+		}
+	}); err != nil {
 		return err
 	}
-	l.size = size
-	l.synced.Go(l.sync)
+	var all []byte
+	for _, n := range slices.Sorted(maps.Keys(lines)) {
+		all = append(append(all, withoutCost(lines[n])...), '\n')
+	}
+	written, err := l.file.Write(all)
+	if err != nil {
+		l.file.Truncate(l.size)
+		return err
+	}
+	l.size += int64(written)
 	return nil
 }
 
 // Peek tells the plan which of its tasks have ended, and changes nothing.
 func Peek(path string, p *Plan) error {
-	e, err := readEnded(path)
+	if isNull(path) {
+		return nil
+	}
+	f, err := safefile.OpenRegular(path)
 	if err != nil {
 		return err
 	}
-	for id, place := range e.last {
-		if n, ok := p.find(id); ok && p.entry(n).hash == place.hash && place.state != Skipped {
-			*p.state(n) = place.state
-		}
-	}
-	return nil
+	defer f.Close()
+	_, _, err = scan(f, func(_ int64, _ []byte, r parsed) { p.ended(r) })
+	return err
 }
 
-// scan reads all results, and mends the end of the file. It returns where the next line goes.
-func (l *Ledger) scan(each func(offset int64, r parsed)) (int64, error) {
-	in := bufio.NewReaderSize(l.file, 256<<10)
-	var size int64
-	var long []byte
-	for {
-		piece, err := in.ReadSlice('\n')
-		if errors.Is(err, bufio.ErrBufferFull) {
-			long = append(long, piece...)
-			continue
-		}
-		line := piece
-		if len(long) > 0 {
-			line = append(long, piece...)
-			long = long[:0]
-		}
-		if err == nil {
-			if whole := bytes.TrimRight(line, "\r\n"); len(whole) > 0 {
-				if r, ok := parseRecord(whole); ok {
-					each(size, r)
-				} else {
-					l.Damaged++
-				}
-			}
-			size += int64(len(line))
-			continue
-		}
-		if !errors.Is(err, io.EOF) {
-			return 0, err
-		}
-		if len(line) == 0 {
-			return size, nil
-		}
-		if r, ok := parseRecord(line); ok && json.Valid(line) { // only the end of the line is missing: an editor left it out
-			each(size, r)
-			size += int64(len(line))
-			_, err := l.file.WriteAt([]byte("\n"), size)
-			return size + 1, err
-		}
-		l.Torn = int64(len(line))
-		return size, l.file.Truncate(size)
+// ended takes a result that is there already into the plan. It reports whether it is that of a task as it is now.
+func (p *Plan) ended(r parsed) (n uint32, ok bool) {
+	if n, ok = p.find(r.task); !ok || p.entry(n).hash != r.hash || r.state == Skipped {
+		return n, false
 	}
+	*p.state(n) = r.state
+	return n, true
+}
+
+// read reads all results, and mends the end of the file.
+func (l *Ledger) read(each func(offset int64, line []byte, r parsed)) error {
+	damaged, tail, err := scan(l.file, each)
+	l.Damaged += damaged
+	if err != nil {
+		return err
+	}
+	if l.size, err = l.file.Seek(0, io.SeekEnd); err != nil || len(tail) == 0 {
+		return err
+	}
+	begin := l.size - int64(len(tail))
+	r, ok := parseRecord(tail)
+	switch {
+	case ok && json.Valid(tail): // only the end of the line is missing: an editor left it out
+		each(begin, tail, r)
+	case isTorn(tail):
+		l.Torn, l.size = int64(len(tail)), begin
+		return l.file.Truncate(begin)
+	case len(bytes.TrimSpace(tail)) > 0:
+		l.Damaged++
+	}
+	n, err := l.file.Write([]byte("\n"))
+	l.size += int64(n)
+	return err
 }
 
 // Append writes the line of a task that has ended. body writes the result of its run; nil if there was none. The line is made before others
@@ -222,6 +266,11 @@ func (w *lineWriter) flush() error {
 	if l.broken != nil {
 		return l.broken
 	}
+	if w.size == 0 {
+		if err := l.settle(); err != nil {
+			return err
+		}
+	}
 	n, err := l.file.Write(w.buf)
 	w.buf, w.size = w.buf[:0], w.size+int64(n)
 	return err
@@ -242,7 +291,9 @@ func (w *lineWriter) end(err error) error {
 		return l.broken
 	case err != nil:
 		l.broken = err
-		l.file.Truncate(l.size) // else the next start cuts it
+		if info, serr := l.file.Stat(); serr == nil && info.Size() == l.size+w.size {
+			l.file.Truncate(l.size) // else the next start cuts it
+		}
 		return err
 	}
 	l.size, l.dirty = l.size+w.size, true
@@ -285,13 +336,23 @@ func (l *Ledger) flush() {
 	dirty := l.dirty
 	l.dirty = false
 	l.mu.Unlock()
-	if !dirty {
+	if !dirty || l.journal.file == nil {
 		return
 	}
 	if err := l.file.Sync(); err != nil && !errors.Is(err, errors.ErrUnsupported) {
 		l.mu.Lock()
 		l.broken = err
 		l.mu.Unlock()
+	}
+}
+
+// RemoveSpool removes the copy of the tasks beside results whose tasks are all done, once they are on the disk.
+func (l *Ledger) RemoveSpool(results string) {
+	l.flush()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.broken == nil {
+		removeSpool(results)
 	}
 }
 

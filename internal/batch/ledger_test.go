@@ -235,7 +235,7 @@ func TestJournal_StaysSmall(t *testing.T) {
 			first = size()
 		}
 		j.file.Close() // as if killed
-		if err := os.WriteFile(path+renewedSuffix, []byte(`{"start":"half`), 0o600); err != nil {
+		if err := os.WriteFile(path+renewedSuffix, []byte(`{"holder":{"pid":1,"ho`), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}

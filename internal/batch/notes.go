@@ -2,6 +2,7 @@ package batch
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/json"
 	"io"
 	"maps"
@@ -20,7 +21,25 @@ type note struct {
 	Session  string          `json:"session,omitempty"`
 	Paid     float64         `json:"paid_usd,omitempty"`
 	Progress json.RawMessage `json:"progress,omitempty"`
-	Fleet    string          `json:"fleet,omitempty"` // the batch as a fleet knows it
+	Fleet    string          `json:"fleet,omitempty"`   // the batch as a fleet knows it
+	Output   string          `json:"output,omitempty"`  // the fingerprint of what is about to be written to the file of the task's output
+	Temp     string          `json:"temp,omitempty"`    // its name until it is whole
+	Escaped  bool            `json:"escaped,omitempty"` // the id is one that escapeID has made
+}
+
+// id is the id of the task that a note is about, as the tasks have it.
+func (n *note) id() string {
+	id := cmp.Or(n.Start, n.End, n.Task)
+	if n.Escaped {
+		return unescapeID(id)
+	}
+	return id
+}
+
+// noteOf is the beginning of a note about a task.
+func noteOf(id string) (n note) {
+	n.Task, n.Escaped = escapeID(id)
+	return n
 }
 
 // interrupted is a task that was running when the batch before ended.
@@ -29,6 +48,8 @@ type interrupted struct {
 	session string  // in which an agent was working on it; empty if that is not known
 	paid    float64 // what it had cost by then, as far as that was told
 	offset  int64   // a result that begins before that is of an earlier start
+	output  Hash    // of what was about to be written to the file of its output; 0 if nothing was
+	temp    string  // the name of that file until it is whole
 }
 
 // notes is what a journal says.
@@ -66,13 +87,16 @@ func (n *notes) read(line []byte) {
 		n.holder, n.progress = *read.Holder, nil
 	case read.Start != "":
 		hash, _ := ParseHash(read.Hash)
-		n.start(read.Start, hash, read.Offset)
+		n.start(read.id(), hash, read.Offset)
 	case read.End != "":
-		delete(n.underWay, read.End)
+		delete(n.underWay, read.id())
 	case read.Task != "" && read.Session != "":
-		n.session(read.Task, read.Session)
+		n.session(read.id(), read.Session)
 	case read.Task != "" && read.Paid > 0:
-		n.paid(read.Task, read.Paid)
+		n.paid(read.id(), read.Paid)
+	case read.Task != "" && read.Output != "":
+		hash, _ := ParseHash(read.Output)
+		n.output(read.id(), hash, read.Temp)
 	case read.Fleet != "":
 		n.fleet = read.Fleet
 	case read.Progress != nil:
@@ -84,6 +108,7 @@ func (n *notes) start(id string, hash Hash, offset int64) {
 	began := interrupted{hash: hash, offset: offset}
 	if before, ok := n.underWay[id]; ok && before.hash == hash {
 		began.session, began.paid = before.session, before.paid // it was interrupted before, and has neither a new one nor a result
+		began.output, began.temp = before.output, before.temp
 	}
 	n.underWay[id] = began
 }
@@ -102,6 +127,13 @@ func (n *notes) paid(id string, cost float64) {
 	}
 }
 
+func (n *notes) output(id string, sum Hash, temp string) {
+	if began, ok := n.underWay[id]; ok {
+		began.output, began.temp = sum, temp
+		n.underWay[id] = began
+	}
+}
+
 // encode is a journal that says the same, and nothing else.
 func (n *notes) encode() (b []byte) {
 	b = appendNote(b, note{Holder: &n.holder})
@@ -112,10 +144,19 @@ func (n *notes) encode() (b []byte) {
 		was := n.underWay[id]
 		b = appendStart(b, id, was.hash, was.offset)
 		if was.session != "" {
-			b = appendNote(b, note{Task: id, Session: was.session})
+			about := noteOf(id)
+			about.Session = was.session
+			b = appendNote(b, about)
 		}
 		if was.paid > 0 {
-			b = appendNote(b, note{Task: id, Paid: was.paid})
+			about := noteOf(id)
+			about.Paid = was.paid
+			b = appendNote(b, about)
+		}
+		if was.output != 0 {
+			about := noteOf(id)
+			about.Output, about.Temp = was.output.String(), was.temp
+			b = appendNote(b, about)
 		}
 	}
 	if n.progress != nil {
@@ -125,7 +166,7 @@ func (n *notes) encode() (b []byte) {
 }
 
 func appendStart(b []byte, id string, hash Hash, offset int64) []byte {
-	b = appendQuoted(append(b, `{"start":`...), id)
+	b = appendID(append(b, `{"start":`...), id)
 	b = append(append(append(b, `,"hash":"`...), hash.String()...), `","offset":`...)
 	return append(strconv.AppendInt(b, offset, 10), "}\n"...)
 }
@@ -133,15 +174,4 @@ func appendStart(b []byte, id string, hash Hash, offset int64) []byte {
 func appendNote(b []byte, n note) []byte {
 	data, _ := json.Marshal(n) // everything in it can be encoded
 	return append(append(b, data...), '\n')
-}
-
-// appendQuoted appends a text as JSON. Most ids need no escapes.
-func appendQuoted(b []byte, text string) []byte {
-	for i := range len(text) {
-		if c := text[i]; c < ' ' || c > '~' || c == '"' || c == '\\' {
-			data, _ := json.Marshal(text)
-			return append(b, data...)
-		}
-	}
-	return append(append(append(b, '"'), text...), '"')
 }

@@ -19,7 +19,7 @@ const (
 
 // Record is how a line of the results begins. The result of the run follows, as belay run has it.
 type Record struct {
-	Task  string  `json:"task"`
+	Task  string  `json:"task"` // its id
 	Hash  string  `json:"hash"`
 	State string  `json:"state"`
 	Cost  float64 `json:"cost_usd"`
@@ -33,9 +33,13 @@ type Record struct {
 	Stderr string `json:"stderr,omitempty"`
 	// OutputFile is where the output is, if it has a file of its own.
 	OutputFile string `json:"output_file,omitempty"`
+	// OutputSum is the fingerprint of that file, by which it is known to be the batch's own.
+	OutputSum string `json:"output_sum,omitempty"`
 	// Machine is where it ran, in a fleet, and Tries how many machines have begun it, if it was not one.
 	Machine string `json:"machine,omitempty"`
 	Tries   int    `json:"tries,omitempty"`
+	// Escaped says that the id is not UTF-8, and has \xFC for each byte that is no text.
+	Escaped bool `json:"escaped,omitempty"`
 }
 
 // stamp is the time as results have it.
@@ -48,7 +52,7 @@ func (r *Record) append(b []byte) []byte {
 			b = appendQuoted(append(b, key...), value)
 		}
 	}
-	text(`{"task":`, r.Task, true)
+	b = appendID(append(b, `{"task":`...), r.Task)
 	text(`,"hash":`, r.Hash, true)
 	text(`,"state":`, r.State, true)
 	b = strconv.AppendFloat(append(b, `,"cost_usd":`...), r.Cost, 'f', -1, 64)
@@ -58,9 +62,11 @@ func (r *Record) append(b []byte) []byte {
 	}
 	text(`,"begun":`, string(r.Begun), true)
 	text(`,"ended":`, r.Ended, true)
-	text(`,"reason":`, r.Reason, false)
+	reason, _ := escapeID(r.Reason)
+	text(`,"reason":`, reason, false)
 	text(`,"stderr":`, r.Stderr, false)
 	text(`,"output_file":`, r.OutputFile, false)
+	text(`,"output_sum":`, r.OutputSum, false)
 	text(`,"machine":`, r.Machine, false)
 	if r.Tries > 1 {
 		b = strconv.AppendInt(append(b, `,"tries":`...), int64(r.Tries), 10)
@@ -86,6 +92,9 @@ func parseRecord(line []byte) (p parsed, ok bool) {
 	var r Record
 	if json.Unmarshal(line, &r) != nil || r.Task == "" {
 		return p, false
+	}
+	if r.Escaped {
+		r.Task = unescapeID(r.Task)
 	}
 	hash, ok := ParseHash(r.Hash)
 	state, known := parseState(r.State)

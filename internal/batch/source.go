@@ -90,7 +90,7 @@ func DetectFormat(path string) (Format, error) {
 	case ".csv":
 		return CSV, nil
 	}
-	f, err := os.Open(path)
+	f, err := openTasks(path)
 	if err != nil {
 		return "", err
 	}
@@ -106,12 +106,21 @@ func DetectFormat(path string) (Format, error) {
 	return Lines, nil
 }
 
+// openTasks opens a file with tasks, after the mark of one that Belay has made itself.
+func openTasks(path string) (*os.File, error) {
+	f, err := os.Open(path)
+	if err == nil && beginsWith(f, spoolMark) {
+		_, err = f.Seek(int64(len(spoolMark)), io.SeekStart)
+	}
+	return f, err
+}
+
 // Open implements [Source].
 func (s *FileSource) Open() (Reader, error) {
 	if s.Format == Files {
 		return openFiles(s.Path)
 	}
-	f, err := os.Open(s.Path)
+	f, err := openTasks(s.Path)
 	if err != nil {
 		return nil, err
 	}

@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"cmp"
 	"encoding/json"
-	"errors"
 	"io"
 	"maps"
 	"os"
@@ -12,6 +11,7 @@ import (
 
 	"github.com/belay-run/belay/internal/flock"
 	"github.com/belay-run/belay/internal/message"
+	"github.com/belay-run/belay/internal/safefile"
 )
 
 // Status is how a batch stands, for those who look at it from elsewhere.
@@ -88,7 +88,7 @@ func (b *Batch) Failures() []Failure {
 
 // readLive reads the journal of a batch; live says that a process has it.
 func readLive(path string) (n notes, live bool) {
-	f, err := os.Open(path)
+	f, err := safefile.OpenRegular(path)
 	if err != nil {
 		return n, false
 	}
@@ -105,7 +105,7 @@ func IsRunning(results string) bool { return isLocked(results + journalSuffix) }
 // isLocked reports whether a batch has the journal. The lock by which that is found out is given back at once.
 func isLocked(path string) bool {
 	for range 10 {
-		f, err := os.Open(path)
+		f, err := safefile.OpenRegular(path)
 		if err != nil {
 			return false
 		}
@@ -136,30 +136,20 @@ type place struct {
 
 // readEnded reads where the last result of each task is.
 func readEnded(path string) (*ended, error) {
-	f, err := os.Open(path)
+	e := &ended{path: path, last: map[string]place{}}
+	if isNull(path) {
+		return e, nil
+	}
+	f, err := safefile.OpenRegular(path)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	e := &ended{path: path, last: map[string]place{}}
-	r := bufio.NewReaderSize(f, 256<<10)
-	var offset int64
-	for {
-		line, err := r.ReadBytes('\n')
-		if err == nil {
-			if p, ok := parseRecord(line[:len(line)-1]); ok {
-				e.last[p.task] = place{p.hash, p.state, p.index, offset, int64(len(line))}
-				e.cost += p.cost
-			}
-		}
-		offset += int64(len(line))
-		if errors.Is(err, io.EOF) {
-			return e, nil
-		}
-		if err != nil {
-			return nil, err
-		}
-	}
+	_, _, err = scan(f, func(offset int64, line []byte, r parsed) {
+		e.last[r.task] = place{r.hash, r.state, r.index, offset, int64(len(line))}
+		e.cost += r.cost
+	})
+	return e, err
 }
 
 // inOrder are the places in the order of the tasks.
@@ -176,7 +166,7 @@ func (e *ended) inOrder(want func(place) bool) (list []place) {
 // failures counts what tasks have failed with.
 func (e *ended) failures() []Failure {
 	list := []Failure{}
-	f, err := os.Open(e.path)
+	f, err := safefile.OpenRegular(e.path)
 	if err != nil {
 		return list
 	}
@@ -209,10 +199,10 @@ func (e *ended) failures() []Failure {
 // WriteResults writes the last result of each task as it is, in the order of the tasks.
 func WriteResults(path string, failed bool, w io.Writer) error {
 	e, err := readEnded(path)
-	if err != nil {
+	if err != nil || len(e.last) == 0 {
 		return err
 	}
-	f, err := os.Open(path)
+	f, err := safefile.OpenRegular(path)
 	if err != nil {
 		return err
 	}
@@ -222,6 +212,7 @@ func WriteResults(path string, failed bool, w io.Writer) error {
 		if _, err := io.Copy(out, io.NewSectionReader(f, p.offset, p.size)); err != nil {
 			return err
 		}
+		out.WriteByte('\n')
 	}
 	return out.Flush()
 }

@@ -156,10 +156,13 @@ func runBatch(ctx context.Context, std stdio.Streams, given config.Given, o *bat
 	if b.Plan.Len() == 0 {
 		return usage(message.Error(message.BatchEmpty(source.Name())), "")
 	}
+	if err := batch.CheckResults(results, o.output == "", tasks); err != nil { // before anything is written
+		return wrongResults(results, err)
+	}
 	if o.dryRun {
 		return batchDryRun(std, runner, b, results)
 	}
-	if err := runner.makeOutputDir(); err != nil {
+	if err := runner.makeOutputDir(tasks); err != nil {
 		return err
 	}
 	ledger, err := batch.OpenLedger(results, tasks)
@@ -176,6 +179,9 @@ func runBatch(ctx context.Context, std stdio.Streams, given config.Given, o *bat
 	}
 	if spool != nil {
 		source.Path = spool.Path
+	}
+	if o.outputDir != "" {
+		ledger.RemoveTemporary(o.outputDir)
 	}
 	b.Ledger = ledger
 	return runner.run(b, results, batchCommand{options: *o, given: given, tasks: tasks, results: results, args: command})

@@ -124,7 +124,7 @@ func escaped(word string) string {
 			b.WriteString(`\t`)
 		case c == '\\':
 			b.WriteString(`\\`)
-		case unicode.IsControl(c), c == '\'', c == utf8.RuneError && size == 1:
+		case unicode.IsControl(c), c == '\'', c == utf8.RuneError && size == 1, c == '-' && i == 0: // which printf takes for an option
 			for _, octet := range []byte(word[i : i+size]) {
 				fmt.Fprintf(&b, `\%03o`, octet)
 			}

@@ -2,11 +2,8 @@ package cli
 
 import (
 	"errors"
-	"fmt"
-	"hash/fnv"
 	"io"
 	"os"
-	"path/filepath"
 	"runtime"
 	"strings"
 	"sync"
@@ -145,12 +142,15 @@ func (d *desk) close(res *engine.Result) {
 }
 
 // makeOutputDir makes the directory for outputs, if there is to be one, and finds out whether it can be written to.
-func (r *taskRunner) makeOutputDir() error {
+func (r *taskRunner) makeOutputDir(tasks string) error {
 	dir := r.options.outputDir
 	if dir == "" {
 		return nil
 	}
-	err := os.MkdirAll(dir, 0o700)
+	err := batch.CheckOutputDir(dir, tasks)
+	if err == nil {
+		err = os.MkdirAll(dir, 0o700)
+	}
 	if err == nil {
 		var probe *os.File
 		if probe, err = os.CreateTemp(dir, ".belay-*"); err == nil {
@@ -163,52 +163,14 @@ func (r *taskRunner) makeOutputDir() error {
 	return nil
 }
 
-// outputPath is the file for the output of a task. What cannot be in the name of a file is written as %2F, and a name that would be too long
-// ends with a hash of the id.
-func outputPath(dir, id string) string {
-	var name strings.Builder
-	for i := range len(id) {
-		c := id[i]
-		plain := c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '-' || c == '_' || c == '.' && i > 0 || c >= 0x80
-		if plain {
-			name.WriteByte(c)
-			continue
-		}
-		const digits = "0123456789ABCDEF"
-		name.WriteString("%" + string(digits[c>>4]) + string(digits[c&15]))
-	}
-	const longest = 200 // a system takes 255 bytes
-	if name.Len() > longest {
-		h := fnv.New64a()
-		io.WriteString(h, id)
-		return filepath.Join(dir, fmt.Sprintf("%s-%016x", strings.ToValidUTF8(name.String()[:longest-17], ""), h.Sum64()))
-	}
-	return filepath.Join(dir, name.String())
-}
-
-// save writes the output of a task to a file of its own, as a whole.
-func (d *desk) save(o *batch.Outcome, res *engine.Result, path string) {
-	if saveOutput(path, res.Output.Reader()) != nil { // it stays in the results
-		return
-	}
-	d.close(res)
-	res.Output, o.OutputFile = nil, path
-}
-
-// saveOutput writes the file of a task's output as a whole.
-func saveOutput(path string, output io.Reader) error {
-	f, err := os.CreateTemp(filepath.Dir(path), ".belay-*") // no id leads to a name that begins so
-	if err != nil {
+// save writes the output of a task to a file of its own, as a whole. If that fails, it stays in the results.
+func (d *desk) save(job *batch.Job, o *batch.Outcome, res *engine.Result, dir string) error {
+	if err := job.SaveOutput(dir, o, res.Output.Reader); err != nil {
 		return err
 	}
-	_, err = io.Copy(f, output)
-	if err = errors.Join(err, f.Close()); err == nil {
-		err = os.Rename(f.Name(), path)
-	}
-	if err != nil {
-		os.Remove(f.Name())
-	}
-	return err
+	d.close(res)
+	res.Output = nil
+	return nil
 }
 
 // tailWriter keeps the end of what is written to it.

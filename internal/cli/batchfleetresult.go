@@ -75,7 +75,7 @@ func (f *fleetLine) outcome(ctx context.Context, job *batch.Job, r *courier.Resu
 	f.ids[job.Task.ID] = r.ID
 	f.mu.Unlock()
 	if dir := f.runner.options.outputDir; dir != "" && r.Result != nil {
-		f.save(&o, r, &res, outputPath(dir, job.Task.ID))
+		f.runner.view.unsaved(job, f.save(job, &o, r, &res, dir))
 	}
 	if r.Result != nil {
 		o.Result = func(w io.Writer) error {
@@ -95,22 +95,22 @@ func (f *fleetLine) outcome(ctx context.Context, job *batch.Job, r *courier.Resu
 }
 
 // save writes the output of a task to a file of its own, as a whole. If that fails, it stays in the results.
-func (f *fleetLine) save(o *batch.Outcome, r *courier.Result, res *runResult, path string) {
+func (f *fleetLine) save(job *batch.Job, o *batch.Outcome, r *courier.Result, res *runResult, dir string) error {
 	var text string
 	if json.Unmarshal(res.Result, &text) != nil {
-		return
+		return nil // it has none
 	}
 	var all map[string]json.RawMessage
-	if json.Unmarshal(r.Result, &all) != nil {
-		return
+	if err := json.Unmarshal(r.Result, &all); err != nil {
+		return err
 	}
 	all["result"] = json.RawMessage(`null`)
 	without, err := json.Marshal(all)
-	if err != nil {
-		return
+	if err == nil {
+		err = job.SaveOutput(dir, o, func() io.Reader { return strings.NewReader(text) })
 	}
-	if saveOutput(path, strings.NewReader(text)) != nil {
-		return
+	if err == nil {
+		r.Result = without
 	}
-	r.Result, o.OutputFile = without, path
+	return err
 }

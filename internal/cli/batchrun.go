@@ -26,6 +26,7 @@ import (
 // run runs the batch, and says how it stands and what has become of it.
 func (r *taskRunner) run(b *batch.Batch, results string, command batchCommand) error {
 	r.view = newBatchView(r, b, results, command)
+	b.Ledger.Notice = r.view.line
 	r.view.begin()
 	s := r.prepareState()
 	record := r.openRecord(s)
@@ -66,10 +67,10 @@ func (r *taskRunner) run(b *batch.Batch, results string, command batchCommand) e
 	stop()
 	record.Remove()
 	over := err == nil && sum.Stop == batch.NotStopped
-	cerr := b.Ledger.Close(over)
 	if over && sum.Counts[batch.Failed]+sum.Counts[batch.Skipped] == 0 {
-		batch.RemoveSpool(results)
+		b.Ledger.RemoveSpool(results)
 	}
+	cerr := b.Ledger.Close(over)
 	switch {
 	case err != nil:
 		return &failure{err}
@@ -336,7 +337,7 @@ func (r *taskRunner) outcome(ctx context.Context, job *batch.Job, d *desk, c *ta
 			o.Error = message.BatchWhy(o.Error, o.Stderr)
 		}
 		if dir := r.options.outputDir; dir != "" {
-			d.save(&o, res, outputPath(dir, job.Task.ID))
+			r.view.unsaved(job, d.save(job, &o, res, dir))
 		}
 		o.Result = func(w io.Writer) error {
 			defer d.close(res)

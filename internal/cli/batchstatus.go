@@ -13,6 +13,7 @@ import (
 
 	"github.com/belay-run/belay/internal/batch"
 	"github.com/belay-run/belay/internal/message"
+	"github.com/belay-run/belay/internal/safefile"
 	"github.com/belay-run/belay/internal/stdio"
 	"github.com/belay-run/belay/internal/term"
 )
@@ -42,7 +43,7 @@ seconds.`,
 		if err == nil && follow && st.Holder != nil {
 			st, err = followBatch(cmd.Context(), std, st, args[0], asJSON)
 		}
-		if _, unread := errors.AsType[*fs.PathError](err); unread {
+		if isUnread(err) {
 			return unreadableResults(args[0], err)
 		}
 		switch {
@@ -142,7 +143,7 @@ Print what has failed:
 	cmd.Flags().BoolVar(&failed, "failed", false, "print only tasks that have failed")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		err := batch.WriteResults(args[0], failed, cmd.OutOrStdout())
-		if _, unread := errors.AsType[*fs.PathError](err); unread {
+		if isUnread(err) {
 			return unreadableResults(args[0], err)
 		}
 		return err
@@ -156,6 +157,13 @@ func oneResults(cmd *cobra.Command, args []string) error {
 		return usage(message.Error(message.BatchWhichResults()), message.AsIn(cmd.CommandPath()+" results.jsonl"))
 	}
 	return nil
+}
+
+// isUnread reports whether an error is that of a file which cannot be read.
+func isUnread(err error) bool {
+	_, isPath := errors.AsType[*fs.PathError](err)
+	_, isRefused := errors.AsType[*safefile.Error](err)
+	return isPath || isRefused
 }
 
 func unreadableResults(path string, err error) error {

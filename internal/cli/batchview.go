@@ -109,6 +109,13 @@ func (v *batchView) ended(job *batch.Job, o *batch.Outcome) {
 	v.say(message.BatchTaskFailed(job.Task.ID, o.Error))
 }
 
+// unsaved says that the output of a task has no file of its own.
+func (v *batchView) unsaved(job *batch.Job, err error) {
+	if err != nil {
+		v.once("output", message.BatchOutputKept(job.Task.ID, err))
+	}
+}
+
 // activityOf tells the batch what the agent of a job does.
 func (v *batchView) activityOf(job *batch.Job) func(engine.Activity) {
 	return func(a engine.Activity) {
@@ -172,7 +179,7 @@ func (v *batchView) stopped(sum *batch.Summary) (code int, why string) {
 		return engine.CodeTryLater, message.BatchLimit(said, sum.Until)
 	case batch.Unwritable:
 		return engine.CodeFailed, message.BatchUnwritable(v.results, sum.Err)
-	case batch.SourceBroken:
+	case batch.SourceBroken, batch.ResultsLost:
 		return engine.CodeFailed, said
 	}
 	return 0, ""

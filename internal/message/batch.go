@@ -2,6 +2,7 @@ package message
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/belay-run/belay/internal/printable"
@@ -21,6 +22,72 @@ func BatchNotAFile(path string) string { return fmt.Sprintf("%s is not a regular
 // BatchNotResults says that a file is of another kind.
 func BatchNotResults() string {
 	return "the file holds something other than the results of a batch"
+}
+
+// BatchNotOurs says that a file which has the name of one of Belay's was not made by it.
+func BatchNotOurs(path string) string {
+	return sentences(fmt.Sprintf("%s was not made by Belay", path), "move it away, or choose another file with -o")
+}
+
+// BatchLinkImplied says that results are not written where a link leads that the user has not named.
+func BatchLinkImplied(path string) string {
+	return sentences(fmt.Sprintf("%s is a symbolic link", path), "to write where it leads, name it with -o")
+}
+
+// BatchLinkTracked says that a link of a repository is not followed.
+func BatchLinkTracked(link string) string {
+	return fmt.Sprintf("%s is a symbolic link that comes with the git repository", link)
+}
+
+// BatchAreTasks says that results would go to the file of the tasks.
+func BatchAreTasks() string { return "it holds the tasks" }
+
+// BatchAmongTasks says that what is written there would be a task at the next start.
+func BatchAmongTasks(dir string) string {
+	return fmt.Sprintf("each file in %s is a task", dir)
+}
+
+// BatchResultsRemoved says that the file of the results was removed while the batch runs.
+func BatchResultsRemoved(path string) string {
+	return fmt.Sprintf("%s was removed by another program; all results are written to it again", path)
+}
+
+// BatchResultsReplaced says that the file of the results was replaced while the batch runs.
+func BatchResultsReplaced(path string) string {
+	return fmt.Sprintf("%s was replaced by another program; the results that it lacked are written to it again", path)
+}
+
+// BatchResultsChanged says that another program has written to the results.
+func BatchResultsChanged(path string) string {
+	return fmt.Sprintf("%s was changed by another program", path)
+}
+
+// BatchResultsSaved says where results are whose file cannot be used any more.
+func BatchResultsSaved(why error, path string) string {
+	return fmt.Sprintf("%v; the results so far are in %s", why, path)
+}
+
+// BatchResultsLost says that another program has taken results away.
+func BatchResultsLost(path string, ids []string, tasks int) string {
+	text := fmt.Sprintf("another program has removed results from %s: of %s", path, count(tasks, "task"))
+	if len(ids) == 0 {
+		return text
+	}
+	names := strings.Join(ids, ", ")
+	if more := tasks - len(ids); more > 0 {
+		names += fmt.Sprintf(" and %d more", more)
+	}
+	return text + " (" + names + ")"
+}
+
+// BatchOutputTaken says that a file is not replaced by an output.
+func BatchOutputTaken(path string) string {
+	return fmt.Sprintf("%s was not written by this batch, so it was not replaced", path)
+}
+
+// BatchOutputKept says that the output of a task is in the results, because it could not get a file of its own.
+func BatchOutputKept(id string, why error) string {
+	return sentences(why.Error(), fmt.Sprintf("the output of task %s is in the results", id))
 }
 
 // BatchUnwritable says that the results cannot be written.

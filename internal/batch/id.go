@@ -1,0 +1,77 @@
+package batch
+
+import (
+	"encoding/json"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// An id may have any bytes in it, as the names of files and old tables do; JSON may not. So an id that is not UTF-8 is written with `\xFC` for each
+// byte that is no text, and with a key beside it that says so. A backslash that would be taken for such an escape is escaped itself, so
+// that no two ids are written in the same way.
+
+// escapeID is how an id is written, and whether it differs from the id.
+func escapeID(id string) (text string, escaped bool) {
+	if !strings.Contains(id, `\x`) && utf8.ValidString(id) {
+		return id, false
+	}
+	var b strings.Builder
+	for i := 0; i < len(id); {
+		c, size := utf8.DecodeRuneInString(id[i:])
+		if _, isEscape := escapedByte(id[i:]); isEscape || c == utf8.RuneError && size == 1 {
+			const digits = "0123456789ABCDEF"
+			b.WriteString(`\x`)
+			b.WriteByte(digits[id[i]>>4])
+			b.WriteByte(digits[id[i]&15])
+		} else {
+			b.WriteString(id[i : i+size])
+		}
+		i += size
+	}
+	return b.String(), b.Len() != len(id)
+}
+
+// unescapeID is the id that escapeID has written.
+func unescapeID(text string) string {
+	var b strings.Builder
+	for i := 0; i < len(text); i++ {
+		c, isEscape := escapedByte(text[i:])
+		if isEscape {
+			i += len(`xFC`)
+		} else {
+			c = text[i]
+		}
+		b.WriteByte(c)
+	}
+	return b.String()
+}
+
+// escapedByte is the byte for which a text that begins with an escape stands.
+func escapedByte(text string) (byte, bool) {
+	if len(text) < 4 || text[:2] != `\x` || strings.ContainsAny(text[2:4], "abcdef+-_") {
+		return 0, false
+	}
+	c, err := strconv.ParseUint(text[2:4], 16, 8)
+	return byte(c), err == nil
+}
+
+// appendID appends an id as JSON, and that it is escaped if it is.
+func appendID(b []byte, id string) []byte {
+	text, escaped := escapeID(id)
+	if b = appendQuoted(b, text); escaped {
+		b = append(b, `,"escaped":true`...)
+	}
+	return b
+}
+
+// appendQuoted appends a text as JSON. Most ids need no escapes.
+func appendQuoted(b []byte, text string) []byte {
+	for i := range len(text) {
+		if c := text[i]; c < ' ' || c > '~' || c == '"' || c == '\\' {
+			data, _ := json.Marshal(text)
+			return append(b, data...)
+		}
+	}
+	return append(append(append(b, '"'), text...), '"')
+}

@@ -1,0 +1,194 @@
+package batch
+
+import (
+	"errors"
+	"hash/maphash"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/belay-run/belay/internal/flock"
+	"github.com/belay-run/belay/internal/message"
+)
+
+// settle makes sure that what is written next goes to the end of the file that is at the path, and that this file has all results. An editor
+// replaces it, a script moves another one over it, and a user removes it; each of them while the batch runs. The lock is held.
+func (l *Ledger) settle() error {
+	if l.journal.file == nil { // the null device
+		return nil
+	}
+	mine, err := l.file.Stat()
+	if err != nil {
+		return err
+	}
+	there, err := os.Stat(l.path)
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		return l.restore()
+	case err != nil:
+		return err
+	case !os.SameFile(mine, there):
+		return l.adopt()
+	case mine.Size() != l.size:
+		return l.reread()
+	}
+	return nil
+}
+
+// restore writes all results again, because their file was removed. What was written to it is still there as long as it is open.
+func (l *Ledger) restore() error {
+	os.MkdirAll(filepath.Dir(l.path), 0o700)
+	f, err := os.OpenFile(l.path, os.O_RDWR|os.O_APPEND|os.O_CREATE|os.O_EXCL, 0o600)
+	if errors.Is(err, os.ErrExist) {
+		return l.adopt()
+	}
+	if err != nil {
+		return err
+	}
+	if _, err := io.Copy(f, io.NewSectionReader(l.file, 0, l.size)); err != nil {
+		f.Close()
+		return err
+	}
+	l.use(f, l.size)
+	l.say(message.BatchResultsRemoved(l.path))
+	return nil
+}
+
+// adopt goes on with the file that has taken the place of the results, and appends those that it does not have.
+func (l *Ledger) adopt() error {
+	f, _, err := openResults(l.path)
+	if err != nil {
+		return l.rescue(err)
+	}
+	before, size := l.file, l.size
+	if !flock.Claim(f) {
+		f.Close()
+		return l.rescue(&InUse{Path: l.path})
+	}
+	seed := maphash.MakeSeed()
+	has := map[uint64]bool{}
+	key := func(r parsed) uint64 { return maphash.String(seed, r.task+"\x00"+r.hash.String()+r.state.String()) }
+	l.file = f
+	if err = l.read(func(_ int64, _ []byte, r parsed) { has[key(r)] = true }); err == nil {
+		_, _, serr := scan(io.NewSectionReader(before, 0, size), func(_ int64, line []byte, r parsed) {
+			if err == nil && !has[key(r)] {
+				var n int
+				n, err = f.Write(append(line, '\n'))
+				l.size += int64(n)
+			}
+		})
+		err = errors.Join(err, serr)
+	}
+	l.file = before
+	if err != nil {
+		f.Close()
+		l.size = size
+		return err
+	}
+	l.use(f, l.size)
+	l.say(message.BatchResultsReplaced(l.path))
+	return nil
+}
+
+// rescue writes the results to a new file, because what has taken their place cannot be used.
+func (l *Ledger) rescue(why error) error {
+	f, err := os.CreateTemp(filepath.Dir(l.path), filepath.Base(l.path)+".*")
+	if err != nil {
+		return errors.Join(why, err)
+	}
+	_, err = io.Copy(f, io.NewSectionReader(l.file, 0, l.size))
+	if err = errors.Join(err, f.Close()); err != nil {
+		return errors.Join(why, err)
+	}
+	return errors.New(message.BatchResultsSaved(why, f.Name()))
+}
+
+// reread finds the end of a file that another program has written to. What it has taken away cannot be written again.
+func (l *Ledger) reread() error {
+	if !isLedger(l.file, true) {
+		return errors.New(message.BatchNotResults())
+	}
+	if err := l.read(func(int64, []byte, parsed) {}); err != nil {
+		return err
+	}
+	l.changed = true
+	l.say(message.BatchResultsChanged(l.path))
+	return nil
+}
+
+// use makes another file the one of the results.
+func (l *Ledger) use(f *os.File, size int64) {
+	flock.Claim(f)
+	l.file.Close()
+	l.file, l.size, l.dirty, l.changed = f, size, true, true
+}
+
+func (l *Ledger) say(text string) {
+	if l.Notice != nil {
+		l.Notice(text)
+	}
+}
+
+// missing are the tasks of a plan that have ended, but whose results are not in the file although they were written: another program has taken them
+// away. It looks for them only where one has touched the file.
+func (l *Ledger) missing(p *Plan) (lost []uint32, err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.broken != nil {
+		return nil, nil
+	}
+	if err := l.settle(); err != nil || !l.changed {
+		return nil, err
+	}
+	has := make([]bool, p.count)
+	if _, _, err = scan(l.file, func(_ int64, _ []byte, r parsed) {
+		if n, ok := p.find(r.task); ok && p.entry(n).hash == r.hash && *p.state(n) == r.state {
+			has[n] = true
+		}
+	}); err != nil {
+		return nil, err
+	}
+	for n := range uint32(p.count) {
+		if s := *p.state(n); !has[n] && (s == Done || s == Failed || s == Skipped) {
+			lost = append(lost, n)
+		}
+	}
+	return lost, nil
+}
+
+// verify takes back what a summary says of tasks whose results another program has taken away.
+func (b *Batch) verify(sum *Summary) {
+	if b.Ledger == nil {
+		return
+	}
+	lost, err := b.Ledger.missing(b.Plan)
+	for _, n := range lost {
+		state := b.Plan.state(n)
+		sum.Counts[*state]--
+		sum.Counts[Waiting]++
+		*state = Waiting
+	}
+	switch {
+	case sum.Stop != NotStopped:
+	case err != nil:
+		sum.Stop, sum.Err = Unwritable, err
+	case len(lost) > 0:
+		sum.Stop, sum.Err = ResultsLost, errors.New(message.BatchResultsLost(b.Ledger.path, b.idsOf(lost), len(lost)))
+	}
+}
+
+// idsOf are the ids of the first few of these tasks, as far as the tasks can be read again.
+func (b *Batch) idsOf(tasks []uint32) (ids []string) {
+	const few = 10
+	if b.Plan.streamed {
+		return nil
+	}
+	b.unfinished(func(t *Task, n uint32, _ State) error {
+		if slices.Contains(tasks[:min(few, len(tasks))], n) {
+			ids = append(ids, t.ID)
+		}
+		return nil
+	})
+	return ids
+}
