@@ -3,6 +3,7 @@ package gh
 import (
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -14,6 +15,9 @@ import (
 // A request that does not fit into arguments goes by a file of this name, in which the process stands that made it.
 const requestFile = "belay-graphql-"
 
+// requestBegin is how such a file begins.
+const requestBegin = `{"query":`
+
 // leftAfter is the age from which on a file of a process that is gone was left by it.
 const leftAfter = time.Hour
 
@@ -24,10 +28,22 @@ func sweep(dir string, now time.Time) {
 	files, _ := filepath.Glob(filepath.Join(dir, requestFile+"*.json"))
 	for _, path := range files {
 		info, err := os.Lstat(path)
-		if err == nil && info.Mode().IsRegular() && now.Sub(info.ModTime()) > leftAfter && !inUse(filepath.Base(path)) {
+		if err == nil && info.Mode().IsRegular() && now.Sub(info.ModTime()) > leftAfter && !inUse(filepath.Base(path)) && isRequest(path) {
 			os.Remove(path)
 		}
 	}
+}
+
+// isRequest reports whether a file holds what a request is, whatever its name.
+func isRequest(path string) bool {
+	f, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	begin := make([]byte, len(requestBegin))
+	n, _ := io.ReadFull(f, begin)
+	return n == 0 || string(begin[:n]) == requestBegin // or it was killed before it wrote anything
 }
 
 // inUse says whether the process that made a file is still there: it may wait for a limit, and then send the request again.

@@ -37,13 +37,18 @@ func TestClient_GraphQLSweepsLeftovers(t *testing.T) {
 		{"another.json", old},
 	} {
 		path := filepath.Join(tmp, tt.name)
-		if err := os.WriteFile(path, []byte("{}"), 0o600); err != nil {
+		if err := os.WriteFile(path, []byte(`{"query":""}`), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		if err := os.Chtimes(path, time.Time{}, time.Now().Add(-tt.age)); err != nil {
 			t.Fatal(err)
 		}
 	}
+	mine := filepath.Join(tmp, "belay-graphql-7.json") // not a request
+	if err := os.WriteFile(mine, []byte(`{"notes":"mine"}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	os.Chtimes(mine, time.Time{}, time.Now().Add(-old))
 	if err := os.Symlink(filepath.Join(tmp, "another.json"), filepath.Join(tmp, "belay-graphql-6.json")); err != nil {
 		t.Fatal(err)
 	}
@@ -64,7 +69,7 @@ func TestClient_GraphQLSweepsLeftovers(t *testing.T) {
 	for _, f := range left {
 		names = append(names, f.Name())
 	}
-	want := []string{"another.json", fmt.Sprintf("belay-graphql-%d-3.json", dead), fmt.Sprintf("belay-graphql-%d-4.json", alive), "belay-graphql-5.txt", "belay-graphql-6.json"}
+	want := []string{"another.json", fmt.Sprintf("belay-graphql-%d-3.json", dead), fmt.Sprintf("belay-graphql-%d-4.json", alive), "belay-graphql-5.txt", "belay-graphql-6.json", "belay-graphql-7.json"}
 	if !sameSet(names, want) {
 		t.Errorf("left are %v, want %v", names, want)
 	}

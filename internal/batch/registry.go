@@ -76,13 +76,21 @@ func (r Registry) trim() error {
 	}
 	slices.SortFunc(list, func(a, b noted) int { return b.at.Compare(a.at) })
 	for _, old := range list[min(len(list), mostNoted):] {
-		err = errors.Join(err, os.Remove(old.path))
+		if _, ok := readEntry(old.path); ok {
+			err = errors.Join(err, os.Remove(old.path))
+		}
 	}
 	return err
 }
 
 // maxEntry bounds the file of a batch.
 const maxEntry = 1 << 20
+
+// readEntry reads the file of a batch.
+func readEntry(path string) (e Entry, ok bool) {
+	data, err := safefile.ReadOwn(path, maxEntry)
+	return e, err == nil && json.Unmarshal(data, &e) == nil && e.Results != "" && !e.Started.IsZero()
+}
 
 // List returns the batches whose results are there, the last that was started first. The others are forgotten.
 func (r Registry) List() ([]Entry, error) {
@@ -99,9 +107,8 @@ func (r Registry) List() ([]Entry, error) {
 			continue
 		}
 		path := filepath.Join(r.Dir, name)
-		data, err := safefile.ReadOwn(path, maxEntry)
-		var e Entry
-		if err != nil || json.Unmarshal(data, &e) != nil || e.Results == "" {
+		e, ok := readEntry(path)
+		if !ok {
 			continue // half written, or by another version
 		}
 		if _, err := os.Stat(e.Results); errors.Is(err, os.ErrNotExist) {

@@ -43,6 +43,14 @@ func TestRegistry(t *testing.T) {
 func TestRegistry_ForgetsTheOldest(t *testing.T) {
 	r := Registry{Dir: filepath.Join(t.TempDir(), "batches")}
 	results := func(i int) string { return filepath.Join(t.TempDir(), strconv.Itoa(i)) }
+	if err := os.MkdirAll(r.Dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	mine := filepath.Join(r.Dir, "mine.json") // which no batch has written, and stays
+	if err := os.WriteFile(mine, []byte(`{"results":"of the season"}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	os.Chtimes(mine, time.Unix(0, 0), time.Unix(0, 0))
 	var first, last string
 	for i := range mostNoted + 3 {
 		if last = results(i); i == 0 {
@@ -57,7 +65,10 @@ func TestRegistry_ForgetsTheOldest(t *testing.T) {
 		}
 	}
 	names, err := os.ReadDir(r.Dir)
-	if err != nil || len(names) != mostNoted {
+	if _, err := os.Stat(mine); err != nil {
+		t.Error(err)
+	}
+	if err != nil || len(names) != mostNoted+1 {
 		t.Errorf("%d are remembered, %v", len(names), err)
 	}
 	if _, err := os.Stat(r.path(first)); err == nil {

@@ -2,14 +2,18 @@ package companion
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"time"
 
 	"github.com/belay-run/belay/internal/message"
+	"github.com/belay-run/belay/internal/safefile"
 	"github.com/belay-run/belay/internal/state"
 	"github.com/belay-run/belay/internal/term"
 )
@@ -22,15 +26,37 @@ func demoState() (string, error) {
 	}
 	dir := filepath.Join(base, "demo")
 	if err == nil {
-		err = os.RemoveAll(dir)
+		err = removeDemo(dir)
 	}
 	if err == nil {
 		err = os.MkdirAll(dir, 0o700)
+	}
+	if err == nil {
+		err = safefile.WriteOwn(filepath.Join(dir, demoMark), nil)
 	}
 	if err != nil {
 		return "", message.Error(message.DemoNoState(err), err)
 	}
 	return dir, nil
+}
+
+// demoMark is a file in the directory of a demo, by which a later one knows that it may be removed.
+const demoMark = ".belay-demo"
+
+// removeDemo removes the directory of an earlier demo. A directory of that name which no demo has made is left as it is. Those of earlier
+// versions have no mark, but a log, and nothing that a state directory does not have.
+func removeDemo(dir string) error {
+	names, err := safefile.ReadOwnDir(dir)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && len(names) == 0 {
+		return nil
+	}
+	if err == nil && !slices.Contains(names, demoMark) && (!slices.Contains(names, "log.jsonl") || !slices.Contains(names, "gates")) {
+		err = message.Error(message.NotMadeByBelay(dir))
+	}
+	if err != nil {
+		return err
+	}
+	return os.RemoveAll(dir)
 }
 
 // linkAsk links this executable as ask, and returns the directory for the PATH.

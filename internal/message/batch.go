@@ -26,8 +26,11 @@ func BatchNotResults() string {
 
 // BatchNotOurs says that a file which has the name of one of Belay's was not made by it.
 func BatchNotOurs(path string) string {
-	return sentences(fmt.Sprintf("%s was not made by Belay", path), "move it away, or choose another file with -o")
+	return sentences(NotMadeByBelay(path), "move it away, or choose another file with -o")
 }
+
+// NotMadeByBelay says that something has the name of one of Belay's files, and is left as it is.
+func NotMadeByBelay(path string) string { return fmt.Sprintf("%s was not made by Belay", path) }
 
 // BatchLinkImplied says that results are not written where a link leads that the user has not named.
 func BatchLinkImplied(path string) string {

@@ -40,6 +40,7 @@ func batchMessages(say func(name, text string)) {
 	say("BatchNotResults", message.BatchUnwritable("notes.txt", errors.New(message.BatchNotResults())))
 	unwritable := func(text string) string { return message.BatchUnwritable("answers.jsonl", errors.New(text)) }
 	say("BatchNotOurs", unwritable(message.BatchNotOurs("answers.jsonl.state")))
+	say("NotMadeByBelay", message.DemoNoState(errors.New(message.NotMadeByBelay("/home/me/.local/state/belay/demo"))))
 	say("BatchLinkImplied", unwritable(message.BatchLinkImplied("answers.jsonl")))
 	say("BatchLinkTracked", message.BatchOutputDir("out", errors.New(message.BatchLinkTracked("/home/me/repo/out"))))
 	say("BatchAreTasks", unwritable(message.BatchAreTasks()))

@@ -4,7 +4,9 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -19,9 +21,6 @@ const (
 	leftoverAge = time.Hour
 	// sweepInterval is how often leftovers are looked for, at most.
 	sweepInterval = time.Hour
-	// unlockedAge is the age at which the directory of a rehearsal is no longer in use that has no lock: those of older
-	// versions have none, and a rehearsal may last for hours.
-	unlockedAge = 24 * time.Hour
 )
 
 // Sweep removes what killed processes have left, in the state directory and among the system's temporary files. Of all
@@ -40,7 +39,7 @@ func (s *State) Sweep() {
 
 // sweep removes leftovers that are old.
 func (s *State) sweep(now time.Time) {
-	sweepDir(s.Dir, now, removeFile, "held-", ".doctor-")
+	sweepDir(s.Dir, now, removeNameless, "held-", ".doctor-")
 	sweepDir(s.sessionDir(), now, removeFile, ".new-")
 	sweepDir(s.Gates().Dir, now, removeFile, "*.new")
 	sweepDir(s.Alerts().Dir, now, removeFile, "*.new")
@@ -51,8 +50,8 @@ func (s *State) sweep(now time.Time) {
 	s.Spools().Prune(now.Add(-spool.KeptFor), false)
 	tmp := os.TempDir()
 	names, _ := temporaryNames(tmp)
-	sweepNames(tmp, names, now, removeFile, "belay-held-", "belay-hook-", "belay-alert-")
-	sweepNames(tmp, names, now, func(path string) { removeRehearsal(path, now) }, "belay-rehearsal-")
+	sweepNames(tmp, names, now, removeNameless, "belay-held-", "belay-hook-", "belay-alert-")
+	sweepNames(tmp, names, now, removeRehearsal, "belay-rehearsal-")
 }
 
 // sweepDir calls remove with what is old in a directory of Belay's own and has a name that begins, or after a * ends, like
@@ -100,6 +99,20 @@ func removeFile(path string) {
 	}
 }
 
+// removeNameless removes a file that was to lose its name as soon as it was made, and is empty if its process was killed before that. Where an
+// open file keeps its name, it may hold something.
+func removeNameless(path string) {
+	if info, err := os.Lstat(path); err == nil && (info.Size() == 0 || runtime.GOOS == "windows") && isNumbered(path) {
+		removeFile(path)
+	}
+}
+
+// isNumbered reports whether a name ends as those do that [os.CreateTemp] makes.
+func isNumbered(path string) bool {
+	_, err := strconv.ParseUint(path[strings.LastIndexByte(path, '-')+1:], 10, 64)
+	return err == nil
+}
+
 // removeRunCost removes what a run has cost that is not under way any more.
 func (s *State) removeRunCost(path string) {
 	id, _, _ := strings.Cut(filepath.Base(path), ".")
@@ -126,21 +139,18 @@ func removeSlot(path string) {
 	}
 }
 
-// removeRehearsal removes the directory of a rehearsal, which holds a lock in it for as long as it lasts; see package rehearse.
-func removeRehearsal(dir string, now time.Time) {
-	info, err := os.Lstat(dir)
-	if err != nil || safefile.CheckOwnDir(dir) != nil {
+// removeRehearsal removes the directory of a rehearsal, which holds a lock in it for as long as it lasts; see package rehearse. A directory of
+// that name without a lock is not known to be one.
+func removeRehearsal(dir string) {
+	if safefile.CheckOwnDir(dir) != nil || !isNumbered(dir) {
 		return
 	}
 	f, err := safefile.OpenOwn(filepath.Join(dir, ".lock"), os.O_RDWR)
-	switch {
-	case err == nil:
-		defer f.Close()
-		if held, err := flock.Try(f, flock.Exclusive); !held || err != nil {
-			return
-		}
-	case !errors.Is(err, os.ErrNotExist), now.Sub(info.ModTime()) < unlockedAge:
+	if err != nil {
 		return
 	}
-	os.RemoveAll(dir)
+	defer f.Close()
+	if held, err := flock.Try(f, flock.Exclusive); held && err == nil {
+		os.RemoveAll(dir)
+	}
 }

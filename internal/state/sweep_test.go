@@ -60,8 +60,21 @@ func litter(t *testing.T, s *state.State) map[string]bool {
 		put(filepath.Join(tmp, name+"2"), 0, true)
 	}
 	put(filepath.Join(tmp, "other"), 100*time.Hour, true)
-	put(tmp+"/belay-rehearsal-1/", 2*time.Hour, true) // it may last, and has no lock
+	put(tmp+"/belay-rehearsal-2/.lock", 25*time.Hour, true)
 	put(tmp+"/belay-rehearsal-2/", 25*time.Hour, false)
+	delete(stays, tmp+"/belay-rehearsal-2/.lock")
+	// A name alone says nothing: these are the user's.
+	put(tmp+"/belay-rehearsal-1/", 25*time.Hour, true)
+	put(tmp+"/belay-rehearsal-notes/", 25*time.Hour, true)
+	for _, path := range []string{filepath.Join(tmp, "belay-held-7"), filepath.Join(tmp, "belay-hook-8"), filepath.Join(s.Dir, "held-7")} {
+		put(path, 100*time.Hour, true)
+		if err := os.WriteFile(path, []byte("mine"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		at := time.Now().Add(-100 * time.Hour)
+		os.Chtimes(path, at, at)
+	}
+	put(filepath.Join(tmp, "belay-alert-of-mine"), 100*time.Hour, true)
 	put(tmp+"/belay-rehearsal-x", 25*time.Hour, true) // not a directory
 	return stays
 }

@@ -3,6 +3,7 @@ package db
 import (
 	"context"
 	"database/sql"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -169,7 +170,7 @@ func (d *DB) pruneSessions(p *Pruned, dry bool) error {
 	}
 	for _, name := range names {
 		info, err := os.Lstat(filepath.Join(dir, name))
-		if err != nil || !info.Mode().IsRegular() || !info.ModTime().Before(p.Before) {
+		if err != nil || !info.Mode().IsRegular() || !info.ModTime().Before(p.Before) || !isSession(filepath.Join(dir, name)) {
 			continue
 		}
 		p.Sessions++
@@ -180,6 +181,13 @@ func (d *DB) pruneSessions(p *Pruned, dry bool) error {
 		}
 	}
 	return err
+}
+
+// isSession reports whether a file is what is on record of a session.
+func isSession(path string) bool {
+	var session struct{ Profile, ID string }
+	data, err := safefile.ReadOwn(path, 1<<20)
+	return err == nil && json.Unmarshal(data, &session) == nil && session.Profile != "" && session.ID != ""
 }
 
 // size is what the record takes on the disk.

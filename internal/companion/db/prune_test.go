@@ -99,18 +99,20 @@ func TestPrune_SessionFiles(t *testing.T) {
 	if err := os.MkdirAll(filepath.Join(w.dir, "sessions"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{"claude-a.json", "claude-b.json"} {
-		if err := os.WriteFile(filepath.Join(w.dir, "sessions", name), []byte("{}"), 0o600); err != nil {
+	for name, text := range map[string]string{"claude-a.json": `{"profile":"claude","id":"a"}`, "claude-b.json": `{"profile":"claude","id":"b"}`, "claude-notes.json": "{}", "notes.txt": "mine"} {
+		if err := os.WriteFile(filepath.Join(w.dir, "sessions", name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
 	w.old(t0, "sessions/claude-a.json")
+	w.old(t0, "sessions/claude-notes.json") // these two are not what Belay writes
+	w.old(t0, "sessions/notes.txt")
 	d := w.open()
 	if p := w.prune(d, t0.Add(time.Hour), false); p.Sessions != 1 {
 		t.Errorf("%+v", p)
 	}
 	left, _ := filepath.Glob(filepath.Join(w.dir, "sessions", "*"))
-	if len(left) != 1 || !strings.HasSuffix(left[0], "claude-b.json") {
+	if len(left) != 3 || !strings.HasSuffix(left[0], "claude-b.json") {
 		t.Errorf("left: %v", left)
 	}
 }

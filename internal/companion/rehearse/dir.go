@@ -25,7 +25,7 @@ func MakeDir() (*Dir, error) {
 		os.RemoveAll(path)
 		return nil, err
 	}
-	flock.Try(d.lock, flock.Exclusive) // where there are no locks, it counts as in use for a day
+	flock.Try(d.lock, flock.Exclusive) // where there are no locks, what is left stays
 	return d, nil
 }
 

@@ -206,6 +206,16 @@ func (c *Cache) lock(ctx context.Context, r Repository) (unlock func(), err erro
 	}
 }
 
+// isCached reports whether a path is that of a repository which fetch has made, or of its mark.
+func isCached(path string) bool {
+	name := strings.TrimSuffix(filepath.Base(path), fetching)
+	if data, err := hex.DecodeString(name); err != nil || len(data) != 12 {
+		return false
+	}
+	_, err := os.Lstat(filepath.Join(path, "HEAD"))
+	return err == nil || strings.HasSuffix(path, fetching)
+}
+
 // Sweep removes repositories that no job has used for long. It is called before the first one is used.
 func (c *Cache) Sweep() {
 	names, err := safefile.ReadOwnDir(c.Dir)
@@ -214,7 +224,7 @@ func (c *Cache) Sweep() {
 	}
 	for _, name := range names {
 		path := filepath.Join(c.Dir, name)
-		if info, err := os.Lstat(path); err == nil && time.Since(info.ModTime()) > forgetAfter {
+		if info, err := os.Lstat(path); err == nil && time.Since(info.ModTime()) > forgetAfter && isCached(path) {
 			os.RemoveAll(path)
 		}
 	}
