@@ -51,23 +51,28 @@ func isLedger(f io.ReaderAt, isKnown bool) bool {
 	const enough = 1 << 20 // that is damaged, before the first result
 	in := bufio.NewReaderSize(io.NewSectionReader(f, 0, enough), 64<<10)
 	blank, nuls := true, false
+	more, _ := f.ReadAt(make([]byte, 1), enough)
 	for {
 		line, err := in.ReadSlice('\n')
 		text := bytes.Trim(line, " \t\r\n\x00")
-		switch _, isRecord := parseRecord(text); {
+		isRecord := false
+		if len(text) > 0 {
+			_, isRecord = parseRecord(text)
+		}
+		switch {
 		case isRecord && err == nil, errors.Is(err, bufio.ErrBufferFull) && isTorn(text) && bytes.Contains(text, []byte(`"state":"`)):
 			return true
 		case len(text) == 0:
 			nuls = nuls || bytes.IndexByte(line, 0) >= 0
 		case errors.Is(err, io.EOF):
-			return isRecord || blank && isTorn(text)
+			return more == 0 && (isRecord || blank && isTorn(text))
 		case !bytes.HasPrefix(text, []byte(recordBegin)):
 			return false
 		default:
 			blank = false
 		}
 		if err != nil {
-			return errors.Is(err, io.EOF) && blank && (!nuls || isKnown)
+			return errors.Is(err, io.EOF) && more == 0 && blank && (!nuls || isKnown)
 		}
 	}
 }

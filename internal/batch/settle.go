@@ -101,7 +101,7 @@ func (l *Ledger) rescue(why error) error {
 	if err = errors.Join(err, f.Close()); err != nil {
 		return errors.Join(why, err)
 	}
-	return errors.New(message.BatchResultsSaved(why, f.Name()))
+	return errors.New(message.BatchResultsSaved(why, filepath.Clean(f.Name())))
 }
 
 // reread finds the end of a file that another program has written to. What it has taken away cannot be written again.

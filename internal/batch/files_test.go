@@ -1,0 +1,290 @@
+package batch
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/belay-run/belay/internal/flock"
+)
+
+func put(t testing.TB, path, text string) {
+	t.Helper()
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func has(t testing.TB, path, want string) {
+	t.Helper()
+	if data, err := os.ReadFile(path); err != nil || string(data) != want {
+		t.Errorf("%s: %q, %v; want %q", path, data, err, want)
+	}
+}
+
+// What is taken for results, and what is not.
+func TestIsLedger(t *testing.T) {
+	const record = `{"task":"a","hash":"0123456789abcdef","state":"done","cost_usd":0,"index":0,"begun":"new"}`
+	for text, want := range map[string]bool{
+		"": true, "\n": true, "  ": true, record + "\n": true, "\n\r\n" + record + "\n": true, record: true, record[:30]: true, `{"ta`: true,
+		"\x00\x00" + record + "\n": true, `{"task":"broken` + "\n" + record + "\n": true,
+		`{"hash":"0123456789abcdef","task":"a","state":"done"}` + "\n":                            true, // by another program, in its own order
+		`{"task":"M\\xFCller","escaped":true,"ha`:                                                 true,
+		`{"task":"` + strings.Repeat("x", 200<<10) + `","hash":"0123456789abcdef","state":"done"`: false, // the id alone is longer than a task's
+		strings.TrimSuffix(record, "}") + `,"result":"` + strings.Repeat("x", 200<<10) + "\"}\n":  true,
+		"\nmy notes\nlast": false, `{"task":"a"}`: false, `{"task":"a"}` + "\n" + `{"task":"b"}`: false, `{"task":"a","prompt":"x`: false, "notes\n" + record + "\n": false,
+		"\x00\x00\x00": false, "[]": false, strings.Repeat("\n", 2<<20) + "notes": false, strings.Repeat("x", 100<<10): false,
+	} {
+		if isLedger(strings.NewReader(text), false) != want {
+			t.Errorf("%.80q: %v", text, !want)
+		}
+	}
+	if !isLedger(strings.NewReader("\x00\x00\x00"), true) || isLedger(strings.NewReader("notes"), true) {
+		t.Error("with a journal beside it")
+	}
+}
+
+// No two ids are written in the same way, and each is read back.
+func FuzzID(f *testing.F) {
+	for _, id := range []string{"a", "M\xfcller", `M\xFCller`, `\x5C`, `\\xFC`, `\x`, `\xfc`, "\xff\xfe\\x", "\u2028\x00\"", `C:\xAA`} {
+		f.Add(id, id+"x")
+	}
+	f.Fuzz(func(t *testing.T, id, other string) {
+		if id == "" {
+			return
+		}
+		r := Record{Task: id, Hash: "0123456789abcdef", State: "done", Begun: New}
+		if p, ok := parseRecord(append(r.append(nil), '}')); !ok || p.task != id {
+			t.Errorf("%q became %q", id, p.task)
+		}
+		a, _ := escapeID(id)
+		b, _ := escapeID(other)
+		if (a == b) != (id == other) {
+			t.Errorf("%q and %q are both %q", id, other, a)
+		}
+		n := notes{underWay: map[string]interrupted{id: {hash: 1, session: "s", paid: 2, output: 3, temp: "t"}}}
+		if again := readNotes(bytes.NewReader(n.encode())); again.underWay[id] != n.underWay[id] {
+			t.Errorf("%q: %+v", id, again.underWay)
+		}
+	})
+}
+
+// Results of an earlier version, whose ids have what looks like an escape, are read as they were written.
+func TestRecord_EarlierVersion(t *testing.T) {
+	p, ok := parseRecord([]byte(`{"task":"C:\\xAA","hash":"0123456789abcdef","state":"done","cost_usd":0,"index":0}`))
+	if !ok || p.task != `C:\xAA` {
+		t.Errorf("%q", p.task)
+	}
+}
+
+// The journal and the copy of tasks of an earlier version, which marked neither: a batch continues with both. The journal is removed at the end; the copy
+// cannot be told from a file of the user's, and stays.
+func TestEarlierVersion_Continues(t *testing.T) {
+	dir := t.TempDir()
+	results := filepath.Join(dir, "r")
+	put(t, results, `{"task":"b6a2c3c2e7d8","hash":"b6a2c3c2e7d8f000","state":"done","cost_usd":0.5,"index":0,"line":1,"begun":"new","ended":"2026-11-17T21:00:00Z","success":true,"result":"one\n"}`+"\n")
+	put(t, results+journalSuffix, `{"holder":{"pid":4711,"host":"h","started":"2026-11-17T21:00:00Z","tasks":"-"}}`+"\n"+`{"start":"x","hash":"0123456789abcdef","offset":186}`+"\n"+`{"task":"x","session":"s"}`+"\n")
+	put(t, results+".tasks", "one\ntwo\n")
+	spool, err := ReadSpool(t.Context(), strings.NewReader(""), results, false)
+	if err != nil || spool.Path != results+".tasks" {
+		t.Fatalf("%+v, %v", spool, err)
+	}
+	p, err := Check(&FileSource{Path: spool.Path, Format: Lines}, nil)
+	if err != nil || p.Len() != 2 {
+		t.Fatalf("%v, %v", p, err)
+	}
+	l := open(t, results, p)
+	if l.Spent != 0.5 || l.underWay["x"].session != "s" {
+		t.Errorf("%v, %+v", l.Spent, l.underWay)
+	}
+	l.RemoveSpool(results)
+	if err := l.Close(true); err != nil {
+		t.Fatal(err)
+	}
+	has(t, results+".tasks", "one\ntwo\n")
+	if _, err := os.Stat(results + journalSuffix); err == nil {
+		t.Error("the journal is left")
+	}
+	// New tasks go elsewhere, and are what a later start continues with.
+	spool, err = ReadSpool(t.Context(), strings.NewReader("three\n"), results, false)
+	if err == nil {
+		err = spool.Keep()
+	}
+	if err != nil || spool.Path != results+".stdin" {
+		t.Fatalf("%+v, %v", spool, err)
+	}
+	if spool, err = ReadSpool(t.Context(), nil, results, true); err != nil || spool.Path != results+".stdin" {
+		t.Errorf("%+v, %v", spool, err)
+	}
+	removeSpool(results)
+	has(t, results+".tasks", "one\ntwo\n")
+	if _, err := os.Stat(results + ".stdin"); err == nil {
+		t.Error("the copy is left")
+	}
+}
+
+// Where all names are taken, tasks from stdin are refused. A copy that another process is writing is not taken for an abandoned one.
+func TestSpool_NamesAreTaken(t *testing.T) {
+	results := filepath.Join(t.TempDir(), "r")
+	put(t, results+".tasks.7", spoolMark+"secret\n")
+	put(t, results+".tasks.8", spoolMark+"of another process\n")
+	f, err := flock.Open(results + ".tasks.8")
+	if err == nil {
+		_, err = flock.Try(f, flock.Exclusive)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	put(t, results+".tasks", "mine")
+	put(t, results+".stdin", "mine too")
+	if spool, err := ReadSpool(t.Context(), strings.NewReader("x\n"), results, false); err == nil {
+		t.Errorf("%+v", spool)
+	}
+	has(t, results+".tasks", "mine")
+	has(t, results+".stdin", "mine too")
+	has(t, results+".tasks.8", spoolMark+"of another process\n")
+	if left, _ := filepath.Glob(results + "*"); len(left) != 3 {
+		t.Errorf("%q", left)
+	}
+}
+
+// A foreign file at the name of the journal, or of the one that takes its place, is neither written to nor removed.
+func TestJournal_NamesAreTaken(t *testing.T) {
+	for _, text := range []string{"mine\n", `{"holder":"me"}`, `{"start":"2026"}` + "\n", "\x00\x00", "{"} {
+		results := filepath.Join(t.TempDir(), "r")
+		put(t, results+journalSuffix, text)
+		if _, err := OpenLedger(results, "t"); err == nil {
+			t.Errorf("%q is taken for a journal", text)
+		}
+		has(t, results+journalSuffix, text)
+		if _, err := os.Stat(results); err == nil {
+			t.Error("results were begun")
+		}
+		results = filepath.Join(t.TempDir(), "r")
+		put(t, results+journalSuffix+renewedSuffix, text)
+		p := plan(t, 2)
+		l := open(t, results, p)
+		l.journal.start("x", 1, 0)
+		l.file.Close()
+		l.journal.file.Close() // as if killed
+		again := open(t, results, plan(t, 2))
+		if again.underWay["x"].hash != 1 {
+			t.Errorf("%+v", again.underWay)
+		}
+		again.Close(true)
+		has(t, results+journalSuffix+renewedSuffix, text)
+	}
+	results := filepath.Join(t.TempDir(), "r")
+	put(t, results+journalSuffix, "")
+	open(t, results, plan(t, 1)).Close(true)
+	has(t, results+journalSuffix, "") // it was there before
+}
+
+// A last line that Belay did not write is not cut, but ended.
+func TestLedger_ForeignEnd(t *testing.T) {
+	results := filepath.Join(t.TempDir(), "r")
+	p := plan(t, 2)
+	l := open(t, results, p)
+	finishTask(t, l, p, 0, 3)
+	l.Close(false)
+	whole, _ := os.ReadFile(results)
+	put(t, results, string(whole)+"a note without an end")
+	p = plan(t, 2)
+	l = open(t, results, p)
+	if l.Torn != 0 || l.Damaged != 1 {
+		t.Errorf("torn %d, damaged %d", l.Torn, l.Damaged)
+	}
+	l.Close(true)
+	has(t, results, string(whole)+"a note without an end\n")
+}
+
+// Whatever another program does to the results between two tasks, each task has its result, or it is said that it has none.
+func TestLedger_ChangedMeanwhile(t *testing.T) {
+	for name, tt := range map[string]struct {
+		change func(path string) error
+		stop   StopReason
+		lost   int
+	}{
+		"nothing":  {func(string) error { return nil }, NotStopped, 0},
+		"replaced": {func(path string) error { return errors.Join(copyTo(path, path+".c"), os.Rename(path+".c", path)) }, NotStopped, 0},
+		"replaced by less": {func(path string) error {
+			return errors.Join(os.WriteFile(path+".c", nil, 0o600), os.Rename(path+".c", path))
+		}, NotStopped, 0},
+		"removed":           {os.Remove, NotStopped, 0},
+		"moved":             {func(path string) error { return os.Rename(path, path+".old") }, NotStopped, 0},
+		"directory removed": {func(path string) error { return os.RemoveAll(filepath.Dir(path)) }, NotStopped, 0},
+		"appended to": {func(path string) error {
+			f, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0)
+			if err == nil {
+				_, err = f.WriteString("note")
+				f.Close()
+			}
+			return err
+		}, NotStopped, 0},
+		"truncated": {func(path string) error { return os.Truncate(path, 0) }, ResultsLost, 3},
+		"cut":       {func(path string) error { return os.Truncate(path, 400) }, ResultsLost, 2},
+		"another file": {func(path string) error {
+			return errors.Join(os.Remove(path), os.WriteFile(path, []byte("mine"), 0o600))
+		}, Unwritable, 0},
+		"overwritten": {func(path string) error { return os.WriteFile(path, []byte("mine, and longer than before"), 0o600) }, Unwritable, 0},
+	} {
+		for _, at := range []int{3, 5} { // while others follow, and by the last one
+			t.Run(name, func(t *testing.T) {
+				path := filepath.Join(t.TempDir(), "sub", "results.jsonl")
+				os.Mkdir(filepath.Dir(path), 0o700)
+				p := plan(t, 5)
+				l := open(t, path, p)
+				b := &Batch{Plan: p, Ledger: l, Jobs: 1}
+				b.Do = func(_ context.Context, job *Job) Outcome {
+					if job.Index == at-1 {
+						if err := tt.change(path); err != nil {
+							t.Error(err)
+						}
+					}
+					return Outcome{State: Done, Result: func(w io.Writer) error {
+						_, err := io.WriteString(w, `{"success":true,"result":"`+strings.Repeat("x", 200)+`"}`+"\n")
+						return err
+					}}
+				}
+				sum, err := b.Run(t.Context())
+				cerr := l.Close(sum.Stop == NotStopped)
+				lost := tt.lost
+				if lost > 0 && at == 5 {
+					lost += 2
+				}
+				if lost > 0 {
+					lost-- // the one that runs meanwhile is written afterwards
+				}
+				if err != nil || sum.Stop != tt.stop || tt.stop == ResultsLost && sum.Counts[Waiting] != lost {
+					t.Errorf("by task %d: %v, %v, %+v", at, err, cerr, sum)
+				}
+				if tt.stop == Unwritable {
+					if data, _ := os.ReadFile(path); !bytes.HasPrefix(data, []byte("mine")) {
+						t.Errorf("%q", data)
+					}
+					return
+				}
+				again := plan(t, 5)
+				next := open(t, path, again)
+				defer next.Close(true)
+				if counts := again.Count(); counts[Done] != 5-lost {
+					t.Errorf("by task %d: %v", at, counts)
+				}
+				if data, _ := os.ReadFile(path); bytes.IndexByte(data, 0) >= 0 {
+					t.Error("NUL bytes")
+				}
+			})
+		}
+	}
+}
+
+func copyTo(from, to string) error {
+	data, err := os.ReadFile(from)
+	return errors.Join(err, os.WriteFile(to, data, 0o600))
+}
