@@ -288,3 +288,26 @@ func copyTo(from, to string) error {
 	data, err := os.ReadFile(from)
 	return errors.Join(err, os.WriteFile(to, data, 0o600))
 }
+
+// A batch that is killed before the file that is to take the place of the journal has its mark leaves an empty one, which the next removes.
+func TestJournal_KilledBeforeTheMark(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "r") + journalSuffix
+	put(t, path, journalMark+`1,"host":"h","started":"2026-11-17T21:00:00Z","tasks":"t"}}`+"\n"+`{"start":"x","hash":"0123456789abcdef","offset":1}`+"\n"+`{"sta`+"\n"+`{"renewing":true}`+"\n")
+	put(t, path+renewedSuffix, "")
+	j, underWay, err := openJournal(path, "t")
+	if err != nil || underWay["x"].offset != 1 {
+		t.Fatalf("%+v, %v", underWay, err)
+	}
+	j.close(true)
+	if left, _ := filepath.Glob(path + "*"); len(left) > 0 {
+		t.Errorf("%q", left)
+	}
+	// Where the journal says nothing of the kind, it is the user's.
+	put(t, path, journalMark+`1,"host":"h","started":"2026-11-17T21:00:00Z","tasks":"t"}}`+"\n")
+	put(t, path+renewedSuffix, "")
+	if j, _, err = openJournal(path, "t"); err != nil {
+		t.Fatal(err)
+	}
+	j.close(true)
+	has(t, path+renewedSuffix, "")
+}

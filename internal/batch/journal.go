@@ -127,7 +127,7 @@ func (j *journal) begin(tasks string) (err error) {
 	if keeps && j.renew() == nil {
 		return nil
 	}
-	removeMarked(j.path+renewedSuffix, journalMark) // of a batch that was killed as it wrote it
+	j.removeRenewed()
 	if !keeps {
 		err = j.file.Truncate(0)
 	} else if j.said.torn {
@@ -145,6 +145,17 @@ func (j *journal) begin(tasks string) (err error) {
 	return j.err
 }
 
+// removeRenewed removes what a batch has left that was killed as it wrote the journal anew. A file without a mark is known to be that if it is empty, and
+// the journal says that it was about to be made.
+func (j *journal) removeRenewed() {
+	path := j.path + renewedSuffix
+	removeMarked(path, journalMark)
+	if info, err := os.Lstat(path); err == nil && info.Mode().IsRegular() && info.Size() == 0 && j.said.renewing {
+		os.Remove(path)
+	}
+	j.said.renewing = false
+}
+
 const (
 	// renewedSuffix names the file that takes the place of the journal.
 	renewedSuffix = ".new"
@@ -156,7 +167,11 @@ const (
 // that a kill at any moment loses nothing. If that does not work out, the old one stays.
 func (j *journal) renew() error {
 	path := j.path + renewedSuffix
-	removeMarked(path, journalMark)
+	j.removeRenewed()
+	if _, err := os.Lstat(path); errors.Is(err, os.ErrNotExist) { // should we be killed before it has its mark, it is known by this
+		n, _ := j.file.Write(appendNote([]byte("\n"), note{Renewing: true}))
+		j.size += int64(n)
+	}
 	f, err := safefile.OpenOwnElsewhere(path, os.O_RDWR|os.O_CREATE|os.O_EXCL)
 	if err != nil {
 		return err

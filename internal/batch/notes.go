@@ -21,10 +21,11 @@ type note struct {
 	Session  string          `json:"session,omitempty"`
 	Paid     float64         `json:"paid_usd,omitempty"`
 	Progress json.RawMessage `json:"progress,omitempty"`
-	Fleet    string          `json:"fleet,omitempty"`   // the batch as a fleet knows it
-	Output   string          `json:"output,omitempty"`  // the fingerprint of what is about to be written to the file of the task's output
-	Temp     string          `json:"temp,omitempty"`    // its name until it is whole
-	Escaped  bool            `json:"escaped,omitempty"` // the id is one that escapeID has made
+	Fleet    string          `json:"fleet,omitempty"`    // the batch as a fleet knows it
+	Output   string          `json:"output,omitempty"`   // the fingerprint of what is about to be written to the file of the task's output
+	Temp     string          `json:"temp,omitempty"`     // its name until it is whole
+	Escaped  bool            `json:"escaped,omitempty"`  // the id is one that escapeID has made
+	Renewing bool            `json:"renewing,omitempty"` // the file that takes the place of this one is made next
 }
 
 // id is the id of the task that a note is about, as the tasks have it.
@@ -59,6 +60,7 @@ type notes struct {
 	progress json.RawMessage // the newest
 	fleet    string          // the name of the batch in a fleet; empty if it has none
 	torn     bool            // the last line is not whole
+	renewing bool            // the journal was about to be written anew, see renew
 }
 
 // readNotes reads a journal. A line that is torn, or is none of ours, says nothing.
@@ -83,6 +85,8 @@ func (n *notes) read(line []byte) {
 		return
 	}
 	switch {
+	case read.Renewing:
+		n.renewing = true
 	case read.Holder != nil:
 		n.holder, n.progress = *read.Holder, nil
 	case read.Start != "":
