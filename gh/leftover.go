@@ -3,13 +3,14 @@ package gh
 import (
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/belay-run/belay/internal/safefile"
 )
 
 // A request that does not fit into arguments goes by a file of this name, in which the process stands that made it.
@@ -17,6 +18,9 @@ const requestFile = "belay-graphql-"
 
 // requestBegin is how such a file begins.
 const requestBegin = `{"query":`
+
+// maxRequest is how large such a file can be.
+const maxRequest = 64 << 20
 
 // leftAfter is the age from which on a file of a process that is gone was left by it.
 const leftAfter = time.Hour
@@ -36,14 +40,8 @@ func sweep(dir string, now time.Time) {
 
 // isRequest reports whether a file holds what a request is, whatever its name.
 func isRequest(path string) bool {
-	f, err := os.Open(path)
-	if err != nil {
-		return false
-	}
-	defer f.Close()
-	begin := make([]byte, len(requestBegin))
-	n, _ := io.ReadFull(f, begin)
-	return n == 0 || string(begin[:n]) == requestBegin // or it was killed before it wrote anything
+	data, err := safefile.ReadOwn(path, maxRequest)
+	return err == nil && (len(data) == 0 || strings.HasPrefix(string(data), requestBegin)) // or it was killed before it wrote anything
 }
 
 // inUse says whether the process that made a file is still there: it may wait for a limit, and then send the request again.

@@ -9,7 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -535,11 +534,12 @@ func (s *story) check(code int) {
 	if (code == 1) != (failed > 0) {
 		s.fail("exit code %d, and %d have failed", code, failed)
 	}
-	for path := range maps.Keys(s.snapshot()) {
+	for path, is := range s.snapshot() {
 		name := filepath.Base(path)
 		_, mine := s.mine[path]
 		isOurs := strings.HasPrefix(name, ".belay-") || strings.HasPrefix(path, filepath.Join(s.dir, s.results)+".")
-		if isOurs && !mine && !(s.format == "stdin" && failed > 0) {
+		unmarked := s.kills > 0 && strings.HasSuffix(is, "- ") // it was killed in the moment before the file had its mark
+		if isOurs && !mine && !unmarked && !(s.format == "stdin" && failed > 0) {
 			s.fail("left behind: %s", path)
 		}
 	}

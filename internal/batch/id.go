@@ -8,7 +8,7 @@ import (
 )
 
 // An id may have any bytes in it, as the names of files and old tables do; JSON may not. So an id that is not UTF-8 is written with `\xFC` for each
-// byte that is no text, and with a key beside it that says so. A backslash that would be taken for such an escape is escaped itself, so
+// byte that is not part of a character, and with a key beside it that says so. A backslash that would be taken for such an escape is escaped itself, so
 // that no two ids are written in the same way.
 
 // escapeID is how an id is written, and whether it differs from the id.

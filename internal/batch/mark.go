@@ -12,7 +12,7 @@ const (
 	// journalMark is how a journal begins, of this version and of all before it.
 	journalMark = `{"holder":{"pid":`
 	// spoolMark is how a copy of tasks begins; those of earlier versions had nothing of the kind, and are read but not removed.
-	spoolMark = `{"belay":"tasks that could be read only once"}` + "\n"
+	spoolMark = `{"belay":"spooled-tasks"}` + "\n"
 )
 
 // isMarked reports whether what is at a path begins with a mark, and is a regular file of this user's that no link leads to. Only then may it be

@@ -38,7 +38,7 @@ type Record struct {
 	// Machine is where it ran, in a fleet, and Tries how many machines have begun it, if it was not one.
 	Machine string `json:"machine,omitempty"`
 	Tries   int    `json:"tries,omitempty"`
-	// Escaped says that the id is not UTF-8, and has \xFC for each byte that is no text.
+	// Escaped says that the id is not UTF-8, and has \xFC for each byte that is not part of a character.
 	Escaped bool `json:"escaped,omitempty"`
 }
 
