@@ -93,6 +93,9 @@ func (l *Ledger) adopt() error {
 
 // rescue writes the results to a new file, because what has taken their place cannot be used.
 func (l *Ledger) rescue(why error) error {
+	if l.size == 0 {
+		return why
+	}
 	f, err := os.CreateTemp(filepath.Dir(l.path), filepath.Base(l.path)+".*")
 	if err != nil {
 		return errors.Join(why, err)
