@@ -277,6 +277,23 @@ func TestDecision_ExitCodes(t *testing.T) {
 			})
 		})
 	}
+	interrupted := verdict.Verdict{Class: verdict.Interrupted}
+	for _, tt := range []struct {
+		res  engine.Result
+		want int
+	}{
+		{engine.Result{Verdict: interrupted, ChildCode: 130, ExitCode: 143}, 143}, // by the SIGINT that we have sent for a SIGTERM
+		{engine.Result{Verdict: interrupted, ChildCode: 130, ExitCode: 129}, 129},
+		{engine.Result{Verdict: interrupted, ChildCode: 143, ExitCode: 129}, 129},
+		{engine.Result{Verdict: interrupted, ChildCode: 130, ExitCode: 130}, 130},
+		{engine.Result{Verdict: interrupted, ChildCode: 130, ExitCode: 1}, 130},
+		{engine.Result{Verdict: interrupted, ChildCode: 7, ExitCode: 143}, 7},
+		{engine.Result{ChildCode: 130, ExitCode: 143}, 130},
+	} {
+		if got := tt.res.OwnCode(); got != tt.want {
+			t.Errorf("%+v: %d", tt.res, got)
+		}
+	}
 	if res := (&engine.Result{ChildCode: -1, ExitCode: 75}); res.OwnCode() != 75 {
 		t.Error("a command that never ran has no code of its own")
 	}

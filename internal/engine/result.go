@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"io"
+	"syscall"
 	"time"
 	"unicode/utf8"
 
@@ -64,9 +65,12 @@ type Result struct {
 	Log string
 }
 
-// OwnCode is the command's own exit code wherever it has one, else [Result.ExitCode].
+// OwnCode is the command's own exit code wherever it has one, else [Result.ExitCode]. Agents are stopped by SIGINT and then
+// SIGTERM whatever we are sent: the caller gets the code for the signal that it has sent, as from the command alone.
 func (r *Result) OwnCode() int {
-	if r.ChildCode >= 0 {
+	const interrupted, terminated = 128 + int(syscall.SIGINT), 128 + int(syscall.SIGTERM)
+	stopped := r.Verdict.Class == verdict.Interrupted && (r.ChildCode == interrupted || r.ChildCode == terminated) && r.ExitCode > 128
+	if r.ChildCode >= 0 && !stopped {
 		return r.ChildCode
 	}
 	return r.ExitCode
