@@ -32,7 +32,7 @@ var writers = map[string][]string{
 	},
 	"what the command is to read": {"internal/cli.startDetached", "internal/cli.taskRunner.openFleet", "internal/engine.feed.copy", "internal/hook.input.copy", "internal/mcp.serverIn.run", "internal/stdio.Streams.InputFile"},
 	"a file that holds output": {
-		"internal/engine.Output.Write", "internal/engine.Output.spill", "internal/engine.Output.withoutEnd", "internal/hook.held.hold",
+		"internal/engine.Output.Write", "internal/engine.Output.spill", "internal/engine.Output.withoutEnd", "internal/hook.held.hold", "internal/hook.held.toFile",
 	},
 	"a file for programs":        {"internal/cli.appendTo", "internal/cli.detachment.begun", "internal/cli.encode", "internal/cli.newCompletion", "internal/companion.copyFile", "internal/companion.tempFile", "internal/engine.ignoreAll"},
 	"memory":                     {"internal/cli.fleetLine.read", "internal/cli.readExcerpt", "internal/companion.limited.Write", "internal/companion.postAlert", "internal/mcp.page.digest", "internal/mcp/remote.discard"},
