@@ -57,8 +57,9 @@ func TestInstallScript_Tampered(t *testing.T) {
 	need(t, false, "curl", "sha256sum", "tar")
 	for _, name := range []string{"Archive", "NoSums", "NoneListed", "NotThere", "HalfArchive"} {
 		t.Run(name, func(t *testing.T) {
+			dir := made(t, current) // here, since only the goroutine of a test can skip it
 			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-				path := filepath.Join(made(t, current), filepath.Base(r.URL.Path))
+				path := filepath.Join(dir, filepath.Base(r.URL.Path))
 				data, _ := os.ReadFile(path)
 				sums := strings.HasSuffix(path, "checksums.txt")
 				switch {
