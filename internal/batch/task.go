@@ -13,6 +13,7 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -44,6 +45,17 @@ type Task struct {
 	Fields map[string]string
 	// Line is where the task begins in its file, from 1; 0 if it has no line.
 	Line int
+}
+
+// Texts are what the task says, which no log may quote: its prompt, and the fields that are more than a name.
+func (t *Task) Texts() []string {
+	list := []string{t.Prompt}
+	for _, value := range t.Fields {
+		if strings.ContainsAny(strings.TrimSpace(value), " \t\n") {
+			list = append(list, value)
+		}
+	}
+	return list
 }
 
 // Hash is the first half of a task's fingerprint: what it says, and not what it is called. A task whose hash has changed is a new one.

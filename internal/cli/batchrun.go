@@ -201,6 +201,7 @@ func (r *taskRunner) do(ctx context.Context, job *batch.Job) batch.Outcome {
 	if err != nil {
 		return refusedTask(err)
 	}
+	inv.Conceal(job.Task.Texts()...)
 	r.enter(job.Worker, inv)
 	inv.Run()
 	r.enter(job.Worker, nil)

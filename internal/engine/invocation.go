@@ -2,12 +2,15 @@ package engine
 
 import (
 	"context"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
 
 	"github.com/belay-run/belay/gate"
+	"github.com/belay-run/belay/internal/agent"
 	"github.com/belay-run/belay/internal/label"
+	"github.com/belay-run/belay/internal/profile"
 	"github.com/belay-run/belay/internal/redact"
 	"github.com/belay-run/belay/internal/supervise"
 	"github.com/belay-run/belay/internal/trace"
@@ -25,8 +28,10 @@ type Invocation struct {
 
 	troubleOnce sync.Once // the state's trouble is said once
 
-	cancel context.CancelCauseFunc
-	done   chan struct{}
+	cancel    context.CancelCauseFunc
+	done      chan struct{}
+	concealed []string // see Conceal
+
 	result *Result
 	err    error
 }
@@ -58,6 +63,10 @@ func (inv *Invocation) ID() string { return inv.call.id }
 
 // Redact returns a text without what the invocation is known to keep secret.
 func (inv *Invocation) Redact(text string) string { return inv.call.secrets.Text(text) }
+
+// Conceal keeps texts out of all that is put on record, as the prompt is: what a task of a batch has put into the arguments of a
+// plain command. It is called before [Invocation.Run].
+func (inv *Invocation) Conceal(texts ...string) { inv.concealed = append(inv.concealed, texts...) }
 
 // Wait returns the result: see [Runner.Run].
 func (inv *Invocation) Wait() (*Result, error) {
@@ -182,11 +191,38 @@ func (inv *Invocation) openState() {
 		Name: r.Labels.Name, Tags: r.Labels.Tags, Project: c.project, Parent: c.parent, Telemetry: r.Telemetry, Traceparent: trace.OfEnviron(c.env), Lines: printsLines(c.profile), Secrets: c.secrets})
 }
 
-// prompts are what the command was asked, in its arguments, beside them and on stdin, and what it is told to go on.
+// prompts are what the command was asked: in its arguments, beside them and on stdin, what it is told to go on, and what its
+// caller conceals. Each stands for itself, since an error may quote any of them.
 func (inv *Invocation) prompts() []string {
-	list := []string{inv.kind.prompt(), inv.call.runner.Resume.Prompt}
+	list := append(inv.kind.prompts(), inv.call.runner.Resume.Prompt)
 	if beside := inv.call.command.Prompt; beside != nil {
 		list = append(list, *beside)
+	}
+	if inv.call.asksModel() {
+		list = append(list, texts(inv.call.command.Args)...)
+	}
+	return append(list, inv.concealed...)
+}
+
+// asksModel reports whether the command is an agent's, also where it is run as a plain one.
+func (c *call) asksModel() bool {
+	if _, ok := c.profile.(agent.Agent); ok {
+		return true
+	}
+	cli := profile.Find(c.command.name())
+	return cli != nil && cli.IsAgent()
+}
+
+// texts are the arguments of an agent that are texts and not names: its prompt, wherever it stands, and what it is told of its
+// task, such as a system prompt. No knowledge of the CLI is needed for that, which has options that no profile knows.
+func texts(args []string) (list []string) {
+	for _, arg := range args {
+		if option, value, ok := strings.Cut(arg, "="); ok && strings.HasPrefix(option, "-") && !strings.ContainsAny(option, " \t\n") {
+			arg = value
+		}
+		if strings.ContainsAny(strings.TrimSpace(arg), " \t\n") {
+			list = append(list, arg)
+		}
 	}
 	return list
 }

@@ -32,8 +32,8 @@ type kind interface {
 	repeat(*judgement)
 	// describe puts into a line of the log what is special to the kind.
 	describe(e *journal.Entry, j *judgement)
-	// prompt is what the command was asked beside [Command.Prompt].
-	prompt() string
+	// prompts are what the command was asked beside [Command.Prompt]: in its arguments, and on stdin.
+	prompts() []string
 	// release gives free what the attempts were given: there is no further one.
 	release()
 	// end fills in what the result tells of all attempts.

@@ -64,7 +64,7 @@ func (k *plain) restart(*judgement) bool             { return false }
 func (k *plain) hindrance(*judgement) *retry.Error   { return nil }
 func (k *plain) repeat(*judgement)                   {}
 func (k *plain) describe(*journal.Entry, *judgement) {}
-func (k *plain) prompt() string                      { return "" }
+func (k *plain) prompts() []string                   { return nil }
 func (k *plain) preview(p *Preview) error            { return nil }
 func (k *plain) innerRetries() int                   { return 0 }
 func (k *plain) knowsFailures() bool                 { return false }

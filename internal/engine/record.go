@@ -8,6 +8,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/belay-run/belay/internal/alert"
@@ -140,7 +141,7 @@ func answers(class verdict.Class) bool {
 // promptHash tells prompts apart without keeping them: all that the command was asked, in its arguments, beside them and
 // on stdin. Empty if that was nothing.
 func (b *recorder) promptHash() string {
-	text, beside := b.cand.kind.prompt(), b.cand.call.command.Prompt
+	text, beside := strings.Join(b.cand.kind.prompts(), ""), b.cand.call.command.Prompt
 	if text == "" && beside == nil {
 		return ""
 	}

@@ -259,7 +259,7 @@ func (k *turn) describe(e *journal.Entry, j *judgement) {
 	}
 }
 
-func (k *turn) prompt() string { return k.info.Prompt + string(k.first.Stdin) }
+func (k *turn) prompts() []string { return []string{k.info.Prompt, string(k.first.Stdin)} }
 
 func (k *turn) end(r *Result) {
 	r.Session, r.Resumed, r.Usage = k.sessions.last, k.resumed, k.sessions.usage.sum()
@@ -348,3 +348,18 @@ func (c *callerLines) Read(p []byte) (int, error) {
 }
 
 func (k *conversation) restart(*judgement) bool { return false }
+
+// prompts are also the messages of a conversation that was written beforehand. What comes by a pipe is not seen by us.
+func (k *conversation) prompts() []string {
+	list := k.turn.prompts()
+	if f, ok := k.call.command.Stdin.(*os.File); ok {
+		if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
+			said, _ := io.ReadAll(io.NewSectionReader(f, 0, maxSaid))
+			list = append(list, string(said))
+		}
+	}
+	return list
+}
+
+// maxSaid is how much of such a file is looked for in errors.
+const maxSaid = 1 << 20

@@ -86,8 +86,9 @@ func (p *Profile) Info() agent.Info {
 		Resumes:   p.line.session(),
 		Unknown:   p.line.unknown(),
 	}
-	if _, word := p.line.prompt(); p.line.reviews && (word == nil || word.Values[0] != "-") {
-		t.NoInput = true
+	_, word := p.line.prompt()
+	if t.NoInput = p.line.reviews && (word == nil || word.Values[0] != "-"); word != nil && word.Values[0] != "-" {
+		t.Prompt = word.Values[0]
 	}
 	if t.Unknown != "" { // no event can be seen, and without one silence means nothing
 		t.Stall, t.ToolStall = 0, 0
