@@ -1,8 +1,9 @@
 package redact
 
 import (
+	"bytes"
 	enc "encoding/base64"
-	"encoding/json"
+	"fmt"
 	"os"
 	"slices"
 	"strings"
@@ -25,7 +26,7 @@ type Known struct {
 	Quoted func() []string
 
 	once   sync.Once
-	values []string
+	values []needle
 
 	mu     sync.Mutex
 	quotes []quote
@@ -34,7 +35,7 @@ type Known struct {
 // quote is a prompt, or a text that may be quoted, with the credentials in it, and without spaces and escapes.
 type quote struct {
 	text   string
-	values []string
+	values []needle
 	flat   []byte
 }
 
@@ -50,7 +51,7 @@ func (k *Known) quoteOf(text string) quote {
 			return q
 		}
 	}
-	q := quote{text, collectText(nil, text), normalise(text, false).flat}
+	q := quote{text, needles(collectText(nil, text)), flat(text, true).text}
 	if len(k.quotes) == maxQuotes {
 		k.quotes = k.quotes[1:]
 	}
@@ -68,26 +69,29 @@ func (k *Known) Text(s string) string {
 	}
 	if k == nil {
 		k = &process
-		k.once.Do(func() { k.values = collect(os.Environ(), os.Args) })
+		k.once.Do(func() { k.values = needles(collect(os.Environ(), os.Args)) })
 	}
-	k.once.Do(func() { k.values = collect(k.Env, k.Args) })
-	s = withoutValues(s, k.values)
+	k.once.Do(func() { k.values = needles(collect(k.Env, k.Args)) })
+	var asked, quoted []string
 	if k.Prompt != nil {
-		for _, text := range k.Prompt() {
-			s = k.withoutQuote(s, text, true)
-		}
+		asked = k.Prompt()
 	}
 	if k.Quoted != nil {
-		for _, text := range k.Quoted() {
-			s = k.withoutQuote(s, text, false)
-		}
+		quoted = k.Quoted()
 	}
-	return Text(s)
-}
-
-func (k *Known) withoutQuote(s, prompt string, lines bool) string {
-	q := k.quoteOf(prompt)
-	return withoutValues(withoutPrompt(s, q, lines), q.values)
+	if len(k.values)+len(asked)+len(quoted) == 0 {
+		return Text(s)
+	}
+	t := flatText{view: flat(s, false), s: s}
+	t.hide = make([]bool, len(t.text))
+	t.markValues(k.values)
+	for _, text := range asked {
+		t.markQuote(k.quoteOf(text), true)
+	}
+	for _, text := range quoted {
+		t.markQuote(k.quoteOf(text), false)
+	}
+	return Text(replace(s, t.spans()))
 }
 
 const (
@@ -109,6 +113,7 @@ func collect(env, args []string) (values []string) {
 		}
 		values = collectText(values, kv)
 	}
+	values = collectText(values, commandLine(args))
 	for i, arg := range args {
 		name, text, joined := strings.Cut(strings.TrimLeft(arg, "-"), "=")
 		switch {
@@ -116,16 +121,26 @@ func collect(env, args []string) (values []string) {
 			values = add(values, text)
 		case strings.HasPrefix(arg, "-") && NamesSecret(name) && i+1 < len(args):
 			values = add(values, args[i+1])
-		case i > 0 && (args[i-1] == "-u" || args[i-1] == "--user" || args[i-1] == "--proxy-user"):
-			if _, password, ok := strings.Cut(arg, ":"); ok && !allDigits(password) {
-				values = add(values, password)
-			}
-		default:
-			values = collectText(values, arg)
 		}
 	}
 	slices.SortStableFunc(values, func(a, b string) int { return len(b) - len(a) })
 	return slices.Compact(values)
+}
+
+// commandLine is a command line on which the words are told apart as in a shell.
+func commandLine(args []string) string {
+	var b strings.Builder
+	for i, arg := range args {
+		if i > 0 {
+			b.WriteByte(' ')
+		}
+		if strings.ContainsAny(arg, " \t\n\"'") && !strings.ContainsAny(arg, "\n") && len(arg) < maxValue {
+			fmt.Fprintf(&b, "%q", arg)
+		} else {
+			b.WriteString(arg)
+		}
+	}
+	return b.String()
 }
 
 // collectText adds the credentials that are recognised in a text.
@@ -155,112 +170,71 @@ func add(values []string, text string) []string {
 	return append(values, text)
 }
 
-// withoutValues takes values out of a text: as they are, as JSON and a URL have them, and in base64.
-func withoutValues(s string, values []string) string {
+// needle is a value as it is looked for.
+type needle struct {
+	flat   string
+	word   bool     // short: only where it stands as a word of its own
+	base64 []string // what it becomes in base64, whatever stands around it
+}
+
+// needles are the values in the form in which they are looked for.
+func needles(values []string) (list []needle) {
 	for _, v := range values {
-		if len(v) < minValue {
-			s = withoutWord(s, v)
-			continue
-		}
-		s = withoutCut(strings.ReplaceAll(s, v, Marker), v)
-		for _, form := range forms(v) {
-			if form != v {
-				s = strings.ReplaceAll(s, form, Marker)
-			}
+		if text := string(flat(v, true).text); len(text) >= minShort {
+			list = append(list, needle{text, len(text) < minValue, inBase64(v)})
 		}
 	}
-	return s
+	return list
 }
 
-// forms are the ways in which a value is written that has other characters than letters and digits, and its base64.
-func forms(v string) []string {
-	list := []string{strings.TrimRight(enc.StdEncoding.EncodeToString([]byte(v)), "="), enc.RawURLEncoding.EncodeToString([]byte(v))}
-	if strings.IndexFunc(v, func(r rune) bool { return r >= 0x80 || !isWord(byte(r)) }) < 0 {
-		return list
+// inBase64 is what is sure to stand in the base64 of a text with the value in it, which depends on how many bytes are before it.
+func inBase64(v string) (list []string) {
+	if len(v) < minValue {
+		return nil
 	}
-	quoted, _ := json.Marshal(v) // a string always has a form
-	once := string(quoted[1 : len(quoted)-1])
-	again, _ := json.Marshal(once)
-	return append(list, once, string(again[1:len(again)-1]), strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`).Replace(v), percentEncoded(v))
-}
-
-// percentEncoded is a value as the query of a URL has it. net/url would do, but is not linked otherwise.
-func percentEncoded(v string) string {
-	var b strings.Builder
-	for i := range len(v) {
-		if c := v[i]; isWord(c) || c == '-' || c == '.' || c == '~' {
-			b.WriteByte(c)
-		} else {
-			const figures = "0123456789ABCDEF"
-			b.WriteByte('%')
-			b.WriteByte(figures[c>>4])
-			b.WriteByte(figures[c&15])
+	v = v[:min(len(v), maxEncoded)]
+	for before := range 3 {
+		text := enc.RawStdEncoding.EncodeToString([]byte("  "[:before] + v))
+		text = text[(before*8+5)/6 : (before+len(v))*8/6]
+		list = append(list, strings.ReplaceAll(text, "+", "")) // a view has none
+		if url := strings.NewReplacer("+", "-", "/", "_").Replace(text); url != text {
+			list = append(list, url)
 		}
 	}
-	return b.String()
+	return list
 }
 
-// withoutWord takes a short value out where it stands as a word of its own.
-func withoutWord(s, v string) string {
+// maxEncoded is how much of a value is looked for in base64.
+const maxEncoded = 64
+
+// markValues marks values, and what is left of one where the text was cut off: at its beginning or end, or at dots.
+func (t *flatText) markValues(values []needle) {
+	for _, v := range values {
+		t.markEach(v.flat, v.word)
+		if !v.word {
+			t.markCut(v.flat, true)
+		}
+		for _, text := range v.base64 {
+			t.markEncoded(text)
+		}
+	}
+}
+
+// markEncoded marks the words of base64 that a text is in.
+func (t *flatText) markEncoded(part string) {
 	for at := 0; ; {
-		n := strings.Index(s[at:], v)
+		n := bytes.Index(t.text[at:], []byte(part))
 		if n < 0 {
-			return s
+			return
 		}
-		n += at
-		end := n + len(v)
-		if n > 0 && isWord(s[n-1]) && isWord(v[0]) || end < len(s) && isWord(s[end]) && isWord(v[len(v)-1]) {
-			at = n + 1
-			continue
+		from, to := at+n, at+n+len(part)
+		for from > 0 && base64.has(t.text[from-1]) && !t.gap[from] {
+			from--
 		}
-		s = s[:n] + Marker + s[end:]
-		at = n + len(Marker)
+		for to < len(t.text) && base64.has(t.text[to]) && !t.gap[to] {
+			to++
+		}
+		t.mark(from, to)
+		at = to
 	}
-}
-
-// withoutCut takes out what is left of a value where a text was cut off in the middle of it: at its beginning or its end, or
-// at dots.
-func withoutCut(s, v string) string {
-	at := 0
-	for range maxCuts {
-		dots := nextDots(s[at:])
-		end := at + dots.from
-		for n := min(len(v)-1, end-at); n >= minValue; n-- {
-			if strings.HasSuffix(s[at:end], v[:n]) {
-				s = s[:end-n] + Marker + s[end:]
-				end += len(Marker) - n
-				break
-			}
-		}
-		at = end + dots.to - dots.from
-		for n := len(v) - 1; n >= minValue; n-- {
-			if strings.HasPrefix(s[at:], v[len(v)-n:]) {
-				s = s[:at] + Marker + s[at+n:]
-				break
-			}
-		}
-		if dots.from == dots.to {
-			break
-		}
-	}
-	for n := len(v) - 1; n >= minValue; n-- {
-		if strings.HasPrefix(s, v[len(v)-n:]) {
-			return Marker + s[n:]
-		}
-	}
-	return s
-}
-
-// maxCuts is how many dots of a text are looked at.
-const maxCuts = 64
-
-// nextDots is where a text has its first … or ..., or its end if there are none.
-func nextDots(s string) span {
-	from, length := len(s), 0
-	for _, dots := range [...]string{"…", "..."} {
-		if n := strings.Index(s, dots); n >= 0 && n < from {
-			from, length = n, len(dots)
-		}
-	}
-	return span{from, from + length}
 }

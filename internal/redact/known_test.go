@@ -4,9 +4,13 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"html"
 	"net/url"
+	"strconv"
 	"strings"
 	"testing"
+	"unicode"
+	"unicode/utf16"
 
 	"github.com/belay-run/belay/internal/redact"
 )
@@ -110,4 +114,82 @@ func FuzzKnown(f *testing.F) {
 			}
 		}
 	})
+}
+
+// encodings are the ways in which programs print a text.
+var encodings = map[string]func(string) string{
+	"JSON":                func(s string) string { b, _ := json.Marshal(s); return string(b[1 : len(b)-1]) },
+	"JSON in JSON":        func(s string) string { return strconv.Quote(strconv.Quote(s)) },
+	"JSON with \\/":       func(s string) string { return strings.ReplaceAll(s, "/", `\/`) },
+	"\\u, all of it":      func(s string) string { return each(s, `\u%04x`) },
+	"\\u in JSON in JSON": func(s string) string { return each(s, `\\u%04X`) },
+	"\\u of signs":        func(s string) string { return signs(s, `\u%04x`) },
+	"\\u{}":               func(s string) string { return each(s, `\u{%x}`) },
+	"\\x":                 func(s string) string { return bytewise(s, `\x%02x`) },
+	"octal":               func(s string) string { return bytewise(s, `\%03o`) },
+	"%, all of it":        func(s string) string { return bytewise(s, "%%%02X") },
+	"% in small letters":  func(s string) string { return bytewise(s, "%%%02x") },
+	"% twice":             func(s string) string { return url.QueryEscape(url.QueryEscape(s)) },
+	"query":               url.QueryEscape,
+	"path":                url.PathEscape,
+	"HTML":                html.EscapeString,
+	"HTML by numbers":     func(s string) string { return each(s, "&#%d;") },
+	"HTML by hex":         func(s string) string { return each(s, "&#x%X;") },
+	"HTML in JSON":        func(s string) string { b, _ := json.Marshal(html.EscapeString(s)); return string(b[1 : len(b)-1]) },
+	"base64":              func(s string) string { return base64.StdEncoding.EncodeToString([]byte(s)) },
+	"base64 for URLs":     func(s string) string { return base64.RawURLEncoding.EncodeToString([]byte(s)) },
+	"base64 with a user":  func(s string) string { return base64.StdEncoding.EncodeToString([]byte("ann:" + s)) },
+	"base64 in a text":    func(s string) string { return base64.StdEncoding.EncodeToString([]byte("x " + s + " and more")) },
+	"coloured":            func(s string) string { return s[:4] + "\x1b[31m" + s[4:] },
+	"broken by nothing":   func(s string) string { return s[:4] + "\u200b" + s[4:] },
+}
+
+func each(s, format string) string {
+	var b strings.Builder
+	for _, r := range utf16.Encode([]rune(s)) {
+		fmt.Fprintf(&b, format, r)
+	}
+	return b.String()
+}
+
+func bytewise(s, format string) string {
+	var b strings.Builder
+	for i := range len(s) {
+		fmt.Fprintf(&b, format, s[i])
+	}
+	return b.String()
+}
+
+func signs(s, format string) string {
+	var b strings.Builder
+	for _, r := range s {
+		if unicode.IsLetter(r) || unicode.IsDigit(r) {
+			b.WriteRune(r)
+		} else {
+			fmt.Fprintf(&b, format, r)
+		}
+	}
+	return b.String()
+}
+
+// What is known is taken out however it is encoded: a variable, an argument, a prompt.
+func TestKnown_Encodings(t *testing.T) {
+	for name, encode := range encodings {
+		for _, value := range []string{"p@ss w/Kq7vX2mPz9", `tues"day & <night>/ü?`, "plain-swordfish/x"} {
+			encoded := encode(value)
+			text := "it refused " + encoded + ", and so it ended"
+			for way, k := range map[string]*redact.Known{
+				"variable": {Env: []string{"DB_PASSWORD=" + value}},
+				"argument": {Args: []string{"tool", "--password", value}},
+				"joined":   {Args: []string{"tool", "--password=" + value}},
+				"client":   {Args: []string{"redis-cli", "-a", value}},
+				"prompt":   {Prompt: func() []string { return []string{value} }},
+			} {
+				got := k.Text(text)
+				if strings.Contains(got, encoded) || strings.Contains(got, encoded[len(encoded)/2:]) || !strings.Contains(got, redact.Marker) || !strings.Contains(got, "so it ended") {
+					t.Errorf("%s, %s: %q became %q", name, way, text, got)
+				}
+			}
+		}
+	}
 }

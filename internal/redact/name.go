@@ -21,8 +21,8 @@ var (
 	secretParts = [...]string{"apikey", "accesskey", "secret", "password", "passwd", "passphrase", "passcode", "credential", "privatekey", "accountkey",
 		"signingkey", "encryptionkey", "masterkey", "authkey", "sharedkey", "storagekey", "subscriptionkey", "licensekey", "servicekey", "connectionstring", "connstr",
 		"webhookurl", "authorization", "cookie", "authtoken", "accesstoken", "refreshtoken", "bearertoken", "idtoken", "sessiontoken"}
-	secretEnds = [...]string{"token", "pwd", "pass", "passwort", "motdepasse", "jwt"}
-	opaqueEnds = [...]string{"sessid", "session", "signature", "bearer", "csrf", "xsrf"}
+	secretEnds = [...]string{"token", "pwd", "pass", "psk", "passwort", "kennwort", "motdepasse", "contrasena", "senha", "wachtwoord", "masterauth", "jwt"}
+	opaqueEnds = [...]string{"sessid", "session", "signature", "bearer", "csrf", "xsrf", "community", "accesscode", "appkey", "hmackey", "cryptkey", "consumerkey", "deploykey"}
 	// What is about a credential and is none: its file, its kind, its length.
 	aboutEnds = [...]string{"name", "names", "type", "types", "count", "limit", "length", "len", "size", "file", "files", "path", "paths", "dir", "url", "uri", "endpoint", "ref",
 		"arn", "source", "expires", "expiresin", "expiresat", "expiry", "expiration", "ttl", "version", "policy", "status", "required", "enabled", "disabled", "manager", "scope",
@@ -61,7 +61,7 @@ func strengthOf(name string) strength {
 		return header
 	case "token", "secret", "password", "passphrase", "pass", "passcode", "credential", "credentials", "apikey", "pat", "privatekey", "accesstoken", "accesskey", "authtoken", "secrets":
 		return prose
-	case "sig", "sid", "otp", "pin", "sas", "pw", "jsessionid", "connectsid":
+	case "sig", "sid", "otp", "pin", "sas", "pw", "jsessionid", "connectsid", "auth", "community":
 		return opaque
 	case "xauthority", "sshauthsock", "gitaskpass", "sshaskpass", "compass", "bypass", "trespass", "wwwauthenticate":
 		return plain
@@ -94,7 +94,7 @@ func hasStem(name []byte) bool {
 	}
 	for i := 0; i+3 <= len(name); i++ {
 		switch string(name[i : i+3]) {
-		case "key", "sec", "pas", "cre", "con", "web", "aut", "coo", "tok", "pwd", "jwt", "ses", "sig", "bea", "csr", "xsr", "sid", "otp", "pin", "sas", "mot", "pat":
+		case "key", "sec", "pas", "cre", "con", "web", "aut", "coo", "tok", "pwd", "jwt", "ses", "sig", "bea", "csr", "xsr", "sid", "otp", "pin", "sas", "mot", "pat", "psk", "ken", "sen", "wac", "com":
 			return true
 		}
 	}

@@ -208,7 +208,7 @@ func isHash(part string) bool {
 }
 
 // idPrefixes begin the ids of requests, messages and files, and checksums: services print them so that one can ask about them.
-var idPrefixes = [...]string{"req_", "msg_", "toolu_", "srvtoolu_", "mcptoolu_", "chatcmpl-", "cmpl-", "resp_", "call_", "run_", "thread_", "session_", "sess_", "ses_", "item_", "rs_", "fc_",
+var idPrefixes = [...]string{"req_", "msg_", "prt_", "toolu_", "srvtoolu_", "mcptoolu_", "chatcmpl-", "cmpl-", "resp_", "call_", "run_", "thread_", "session_", "sess_", "ses_", "item_", "rs_", "fc_",
 	"ws_", "file-", "file_", "asst_", "batch_", "msgbatch_", "step_", "evt_", "cus_", "pi_", "sub_", "acct_", "prod_", "price_", "org-", "org_", "proj_", "user-", "user_", "cse_", "container_",
 	"cntr_", "skill_", "wrkspc_", "sha1-", "sha256-", "sha384-", "sha512-", "sha256=", "sha512=", "gen-", "ig_", "mcp_", "conv_", "prompt_", "ftjob-", "vs_", "exec_", "I_kw", "PR_kw", "R_kg", "MDQ6", "U_kg",
 	"IC_kw", "PRR_kw", "D_kw", "O_kg", "RE_kw", "BOT_kg", "PVT_kw", "IT_kw", "LA_kw"}

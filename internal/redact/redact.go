@@ -1,20 +1,27 @@
 // Package redact takes credentials out of text before it is stored or sent.
 //
-// A credential is recognised in four ways:
+// A credential is recognised in five ways, each of which is a table that a row can be added to:
 //
-//   - by its shape: [shapes] is the table of the vendors' tokens;
-//   - by its place: the value of a name such as password or api_key, in any of the notations in which those are printed, a
-//     header, the user info of a URL, an option of a command line;
+//   - by its shape: [shapes] has the vendors' tokens;
+//   - by its name: [strengthOf] knows which names hold credentials, and [links] what may stand between a name and its value;
+//   - by its place: [rules] has URLs, headers, languages and files, [clients] the options of programs;
 //   - as a long random word, which is told from a written one by how likely its letters follow each other;
 //   - because it is known: [Known] has the values of the environment and the command line, and the prompt.
 //
+// A text is looked at as it is and, if programs have escaped it, as a [view] without that.
+//
 // What helps to understand a failure stays: hashes of commits, UUIDs, the ids of sessions and requests, paths.
 //
-// The scanner goes through the text once, from left to right. Nothing is compiled, and its time is linear in the length of the
-// text, whatever the text is: it comes from programs that Belay does not know.
+// A pattern is compiled for the first text that has the words it needs, and sees no more than a part of bounded length from there:
+// the time is linear in the length of the text, whatever the text is. It comes from programs that Belay does not know.
 package redact
 
-import "strings"
+import (
+	"slices"
+	"strings"
+
+	"github.com/belay-run/belay/internal/lazy"
+)
 
 // Marker stands where a credential was.
 const Marker = "[redacted]"
@@ -36,7 +43,7 @@ func Text(s string) string {
 // ID replaces a name or an id that is a token of a vendor. An id may well be random: what else looks like a credential stays.
 func ID(s string) string {
 	for i := range len(s) {
-		if isWord(s[i]) && (i == 0 || !isWord(s[i-1])) && (vendorToken(s, i) > i || numberedToken(s, i) > i) {
+		if isWord(s[i]) && (i == 0 || !isWord(s[i-1])) && vendorToken(s, i) > i {
 			return Marker
 		}
 	}
@@ -69,7 +76,7 @@ type scanner struct {
 	s     string
 	found []span
 
-	floor int // where the last credential, marker or escape ended: what follows begins a word
+	floor int // where the last credential or marker ended: what follows begins a word
 	name  int // the end of the last name that was read, so that each is read once
 	word  int // likewise of the last word that was measured
 }
@@ -79,11 +86,58 @@ func scan(s string) []span {
 	if len(s) < minText || len(s) < minCut && isLowerWord(s) { // such as the name of a profile
 		return nil
 	}
+	found := look(withoutColours(s))
+	if v := decoded(s, false); v.from != nil { // what another program has escaped: &quot;password&quot;: &quot;…
+		for _, p := range look(string(v.text)) {
+			found = append(found, v.source(s, p))
+		}
+	}
+	return merged(found)
+}
+
+// look returns the credentials in a text as it is.
+func look(s string) []span {
 	c := scanner{s: s}
 	for i := 0; i < len(s); {
 		i = c.step(i)
 	}
-	return c.found
+	return withoutMarkers(s, slices.Concat(c.found, byRule(s), byClient(s), bySeed(s)))
+}
+
+// withoutColours has spaces in the place of a terminal's colours, so that they are no letters of the words beside them.
+func withoutColours(s string) string {
+	if strings.IndexByte(s, 0x1b) < 0 {
+		return s
+	}
+	return colour.Get().ReplaceAllStringFunc(s, func(c string) string { return strings.Repeat(" ", len(c)) })
+}
+
+var colour = lazy.Regexp(`\x1b\[[0-9;]*[mKJH]`)
+
+// withoutMarkers are the parts of spans before a marker in them.
+func withoutMarkers(s string, spans []span) (list []span) {
+	for _, p := range spans {
+		if n := strings.Index(s[p.from:p.to], Marker); n >= 0 {
+			p.to = p.from + n
+		}
+		if p.from < p.to {
+			list = append(list, p)
+		}
+	}
+	return list
+}
+
+// merged puts spans in order, and makes one of those that overlap or touch.
+func merged(spans []span) (list []span) {
+	slices.SortFunc(spans, func(a, b span) int { return a.from - b.from })
+	for _, p := range spans {
+		if last := len(list) - 1; last >= 0 && p.from <= list[last].to {
+			list[last].to = max(list[last].to, p.to)
+		} else {
+			list = append(list, p)
+		}
+	}
+	return list
 }
 
 // minText is the length of the shortest text in which there could be a credential: pw=x is one, and "true" is none.
@@ -95,20 +149,9 @@ func (c *scanner) step(i int) int {
 	switch {
 	case b == '[' && strings.HasPrefix(c.s[i:], Marker):
 		return c.pass(i + len(Marker))
-	case b == '\\' || b == '%' || b == 0x1b:
-		end := escapeEnd(c.s, i)
-		if end == i {
-			return i + 1
-		}
-		if b == '\\' && isWord(c.s[end-1]) && len(c.s[i:end]) >= 2 { // \npm_… may be a path, and the n part of a token
-			if letter := i + len(c.s[i:]) - len(strings.TrimLeft(c.s[i:], `\`)); vendorToken(c.s, letter) > letter {
-				return c.pass(letter)
-			}
-		}
-		return c.pass(end)
 	case b == '-':
-		if end := c.dash(i); end > i {
-			return end
+		if end := pemEnd(c.s, i); end > i {
+			return c.take(i, end)
 		}
 		return i + 1
 	case !isWord(b) || i > c.floor && isWord(c.s[i-1]):
@@ -132,49 +175,6 @@ func (c *scanner) pass(end int) int {
 func (c *scanner) take(from, to int) int {
 	c.found = append(c.found, span{from, to})
 	return c.pass(to)
-}
-
-// escapeEnd is where an escape ends that stands for a character: \n and \u000a, as in JSON, %0A, as in a URL, or a colour of
-// a terminal. A letter of it is not the first letter of the word behind it. It returns i if there is none.
-func escapeEnd(s string, i int) int {
-	switch s[i] {
-	case '%':
-		if i+2 < len(s) && isHex(s[i+1]) && isHex(s[i+2]) {
-			return i + 3
-		}
-	case 0x1b:
-		if i+1 < len(s) && s[i+1] == '[' {
-			j := i + 2
-			for j < len(s) && j < i+20 && (isDigit(s[j]) || s[j] == ';') {
-				j++
-			}
-			if j < len(s) && strings.IndexByte("mKJH", s[j]) >= 0 {
-				return j + 1
-			}
-		}
-	case '\\':
-		j := i
-		for j < len(s) && s[j] == '\\' {
-			j++
-		}
-		if j == len(s) {
-			return j
-		}
-		switch s[j] {
-		case 'n', 't', 'r', 'b', 'f':
-			return j + 1
-		case 'u':
-			if j+4 < len(s) && isHex(s[j+1]) && isHex(s[j+2]) && isHex(s[j+3]) && isHex(s[j+4]) {
-				return j + 5
-			}
-		case 'x':
-			if j+2 < len(s) && isHex(s[j+1]) && isHex(s[j+2]) {
-				return j + 3
-			}
-		}
-		return j
-	}
-	return i
 }
 
 func isLowerWord(s string) bool {

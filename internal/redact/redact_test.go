@@ -74,14 +74,19 @@ func TestText_LeavesTheRest(t *testing.T) {
 // The time is linear in the length of the text, whatever is in it.
 func TestText_Hostile(t *testing.T) {
 	for _, piece := range []string{"a", "a-", "sk-", "key=", "pw={", "cookie: $ ", "cookie: {", "token 'x ", "a:", "a:b@", "http://", "-----BEGIN ", "-----BEGIN PRIVATE KEY-----", "[redacted]", "[redac", `\`, `\"`, "%41", "password is ",
-		"-p", "-u a:b ", "eyJ", "AKIA", "1234567890:", "password=a,b;c&", "\x1b[", "token: token: ", "session=a1b2c3d4/", "é", "\xff", "x/y+", "A1b2C3d4", "Authorization: Bearer ", "secret\\\": \\\""} {
+		"-p", "-u a:b ", "a:b@c:d ", "curl -u ", "<password ", "&quot;", `\u0041`, "echo x | ", "nonce=\"a\", ", "eyJ", "AKIA", "1234567890:", "password=a,b;c&", "\x1b[", "token: token: ", "session=a1b2c3d4/", "é", "\xff", "x/y+", "A1b2C3d4", "Authorization: Bearer ", "secret\\\": \\\""} {
 		took := func(n int) time.Duration {
 			text := strings.Repeat(piece, n/len(piece))
 			begun := time.Now()
 			redact.Text(text)
 			return time.Since(begun)
 		}
-		short, long := took(16<<10), took(128<<10)
+		var short, long time.Duration
+		for range 4 { // the machine may be busy with other things once
+			if short, long = took(16<<10), took(128<<10); long <= 500*time.Millisecond || long <= 24*short {
+				break
+			}
+		}
 		if long > 500*time.Millisecond && long > 24*short {
 			t.Errorf("%q: %v for 16 KiB, %v for 128 KiB", piece, short, long)
 		}

@@ -10,8 +10,8 @@ func (c *scanner) shape(i int) int {
 	if end := vendorToken(c.s, i); end > i {
 		return c.take(i, end)
 	}
-	if end := numberedToken(c.s, i); end > i {
-		return c.take(i, end)
+	if n := run(c.s, i, hexa, 33); n == 32 && strings.HasPrefix(c.s[i+n:], "-us") && run(c.s, i+n+3, digits, 3) > 0 { // Mailchimp
+		return c.take(i, i+n+3+run(c.s, i+n+3, digits, 3))
 	}
 	return i
 }
@@ -69,42 +69,6 @@ const maxWritten = 128
 // cutOff reports whether a text was cut off here.
 func cutOff(rest string) bool {
 	return rest == "" || strings.HasPrefix(rest, "…") || strings.HasPrefix(rest, "...")
-}
-
-// numberedToken returns the end of a token that begins with a number of any length or is known by what it ends with: those of
-// Telegram's bots (123456789:AA…), of Mailchimp (32 hexadecimal digits and -us12), of Azure's applications (abc8Q~…) and of
-// Airtable (pat, 14 characters, a dot and 64 hexadecimal digits).
-func numberedToken(s string, i int) int {
-	start := i
-	if strings.HasPrefix(s[i:], "bot") {
-		i += 3
-	}
-	if n := run(s, i, digits, 12); n >= 7 && i+n < len(s) && s[i+n] == ':' {
-		if m := run(s, i+n+1, dashed, 64); m >= 30 {
-			return i + n + 1 + m
-		}
-	}
-	i = start
-	if n := run(s, i, hexa, 33); n == 32 && strings.HasPrefix(s[i+n:], "-us") {
-		if m := run(s, i+n+3, digits, 3); m > 0 {
-			return i + n + 3 + m
-		}
-	}
-	if i+5 < len(s) && s[i+3] == '8' && s[i+4] == 'Q' && s[i+5] == '~' {
-		end := i + 6
-		for end < len(s) && (dotted.has(s[end]) || s[end] == '~') {
-			end++
-		}
-		if end >= i+26 {
-			return end
-		}
-	}
-	if strings.HasPrefix(s[i:], "pat") && run(s, i+3, alnum, 15) == 14 && i+17 < len(s) && s[i+17] == '.' {
-		if m := run(s, i+18, hexa, 80); m >= 20 {
-			return i + 18 + m
-		}
-	}
-	return start
 }
 
 // run is how many characters of an alphabet there are from i on, at most so many.

@@ -21,8 +21,6 @@ func valueAfter(s string, j int) (v value, ok bool) {
 		k += len("value")
 	}
 	switch {
-	case strings.HasPrefix(s[k:], "%3D"), strings.HasPrefix(s[k:], "%3d"), strings.HasPrefix(s[k:], "%3A"), strings.HasPrefix(s[k:], "%3a"):
-		v.sep, k = '=', k+3
 	case k < len(s) && (s[k] == '=' || s[k] == ':'):
 		v.sep = s[k]
 		k++
@@ -43,6 +41,9 @@ func valueAfter(s string, j int) (v value, ok bool) {
 	if strings.HasPrefix(s[k:], "Some(") { // as Rust prints what may be missing
 		k += len("Some(")
 	}
+	if k+1 < len(s) && strings.IndexByte("Nbruf@", s[k]) >= 0 && isQuote(s[k+1]) { // N'…' of SQL, b'…' of Python
+		k++
+	}
 	if k == len(s) || strings.IndexByte("{[(", s[k]) >= 0 { // its parts have names of their own
 		return v, false
 	}
@@ -58,9 +59,6 @@ func read(s string, k int) (quoted bool, from, to int) {
 	}
 	if q < len(s) && isQuote(s[q]) {
 		return true, q + 1, quoteEnd(s, q+1, s[q], q-k)
-	}
-	if q+2 < len(s) && s[q] == '%' && s[q+1] == '2' && (s[q+2] == '2' || s[q+2] == '7') {
-		k = q + 3
 	}
 	return false, k, wordEnd(s, k)
 }
@@ -97,7 +95,7 @@ func wordEnd(s string, i int) int {
 		case b < ' ', b == ' ', isQuote(b), b == '[' && strings.HasPrefix(s[i:], Marker):
 			return i
 		case b == '\\':
-			if end := escapeEnd(s, i); end > i+1 || end == len(s) || isQuote(s[end]) { // an escaped quote or line break
+			if rest := strings.TrimLeft(s[i:], `\`); rest == "" || isQuote(rest[0]) || strings.IndexByte("nrtu", rest[0]) >= 0 { // an escaped quote or line break
 				return i
 			}
 		case strings.IndexByte(",;&|", b) >= 0:
@@ -131,9 +129,9 @@ func lineEnd(s string, from, name int) int {
 	if name > 0 && isQuote(s[name-1]) {
 		quote = s[name-1]
 	}
-	scheme := s[from:min(len(s), from+12)]
-	inner := strings.HasPrefix(scheme, "Digest") || strings.HasPrefix(scheme, "OAuth") || strings.HasPrefix(scheme, "Signature")
+	inner := false // there are quotes in it, around its parameters
 	for i := from; i < len(s); i++ {
+		inner = inner || isQuote(s[i]) && strings.HasSuffix(strings.TrimRight(s[from:i], `\`), "=")
 		switch b := s[i]; {
 		case b == '\n', b == '\r', b == quote, isQuote(b) && quote == 0 && !inner, b == ']', b == '[' && strings.HasPrefix(s[i:], Marker):
 			for i > from && (s[i-1] == '\\' || s[i-1] == ' ') {
@@ -141,7 +139,7 @@ func lineEnd(s string, from, name int) int {
 			}
 			return i
 		case b == '\\':
-			if end := escapeEnd(s, i); end > i+1 && strings.IndexByte("nr", s[end-1]) >= 0 {
+			if rest := strings.TrimLeft(s[i:], `\`); rest != "" && strings.IndexByte("nr", rest[0]) >= 0 {
 				return i
 			}
 		}
@@ -164,9 +162,6 @@ func skipQuote(s string, i int) int {
 	}
 	if j < len(s) && isQuote(s[j]) {
 		return j + 1
-	}
-	if strings.HasPrefix(s[i:], "%22") {
-		return i + 3
 	}
 	return i
 }

@@ -62,6 +62,9 @@ func isMeasure(text string) bool {
 		n++
 	}
 	rest := strings.TrimRight(text[n:], ".,;:)")
+	if len(rest) > 8 && rest[0] == 'T' && rest[3] == ':' && n == len("2006-01-02") { // a time
+		return true
+	}
 	if len(rest) > 3 {
 		return false
 	}
@@ -116,7 +119,7 @@ func isSentenceWord(text string) bool {
 // out before.
 func isPlaceholder(text string) bool {
 	switch {
-	case text == "", strings.HasPrefix(text, Marker), strings.HasPrefix(text, "$"), strings.HasPrefix(text, "<"), strings.HasPrefix(text, "{{"),
+	case text == "", strings.HasPrefix(text, Marker), strings.HasPrefix(text, "$") && strings.Count(text, "$") < 3, isExample(text), strings.HasPrefix(text, "{{"),
 		strings.HasPrefix(text, "***"), strings.HasPrefix(text, "%s"), strings.HasPrefix(text, "%v"), strings.HasPrefix(text, "%q"), strings.HasPrefix(text, "..."), strings.HasPrefix(text, "…"),
 		strings.HasPrefix(text, "process.env"), strings.HasPrefix(text, "os.environ"), strings.HasPrefix(text, "os.Getenv"), strings.HasPrefix(text, "(redacted"), strings.HasPrefix(text, "REDACTED"):
 		return true
@@ -129,6 +132,12 @@ func isPlaceholder(text string) bool {
 		return true
 	}
 	return strings.Trim(trimmed, "*xX•.") == "" || onlyNames(trimmed)
+}
+
+// isExample reports whether a value is described in brackets: <your token>.
+func isExample(text string) bool {
+	inner, ok := strings.CutPrefix(text, "<")
+	return ok && !isOpaque(strings.TrimRight(inner, ">.,;:)"))
 }
 
 // onlyNames reports whether a value is itself the name of a credential, as in api_key=api_key: a piece of code.

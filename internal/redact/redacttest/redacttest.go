@@ -52,6 +52,13 @@ func (m *Maker) password(n int) string {
 	}
 }
 
+// phrase is a phrase of so many words, as wallets are recovered by.
+func (m *Maker) phrase(n int) string {
+	words := strings.Fields("abandon ability zone pupil ladder crane violin metal orbit tunnel salad wrist gauge jelly fabric noble cactus window rural yellow magnet tide spider canoe")
+	m.rand.Shuffle(len(words), func(i, j int) { words[i], words[j] = words[j], words[i] })
+	return strings.Join(words[:n], " ")
+}
+
 // Shape is one kind of credential.
 type Shape struct {
 	Name string
@@ -210,6 +217,26 @@ var Places = []Place{
 	in("https://example.com/?api_key=%s&page=2"), in("GET /v1?access_token=%s HTTP/1.1"), in("https://example.com/cb?client_secret=%s"), in("body: grant_type=password&username=x&password=%s"), in("password%%3D%s"),
 	in("secret => %s,"), in(`Error: login("ann", password="%s")`), in(`headers["x-auth-token"] = "%s"`), in("config: {user: ann, password: %s}"), in("npm config: //registry.example.com/:_authToken=%s"), in("machine x login ann password=%s"),
 	in("<password>%s</password>"), in(`<add key="ApiKey" value="%s"/>`), in(`Config { user: "ann", token: Some("%s") }`), in("next=https%%3A%%2F%%2Fann%%3A%s%%40example.com%%2Fx"),
+	// What attacks of the third review found.
+	in(`Authorization: Token token="%s"`), in(`["--password","%s"]`), in(`argv: ['tool', '--api-key', '%s']`), in("CREATE USER ann IDENTIFIED BY '%s'"), in("ALTER USER ann IDENTIFIED WITH mysql_native_password BY \"%s\";"),
+	in("jdbc:oracle:thin:scott/%s@//db:1521/x"), in("sqlplus -s scott/%s@orcl"), in("login failed for admin:%s@host"), in("scp u:%s@host:/tmp/x ."), in("https://u:a/%s@h"), in("ftp://u:a?b%s@h/x"), in(`https:\/\/u:%s@h\/x`),
+	in("smbclient //h/s -U u%%%s"), in("rpcclient -U 'DOM\\u%%%s' h"), in("ldapsearch -x -D cn=admin -w %s"), in("redis-cli -h h -a %s ping"), in("mongosh -u u -p %s"), in("unzip -P %s a.zip"), in("zip -r -P %s a.zip x"), in("sqlcmd -S h -U sa -P %s"),
+	in("xfreerdp /v:h /u:ann /p:%s"), in(`net use \\h\s %s`), in(`net use z: \\h\s %s /user:ann`), in("echo %s | gh auth login --with-token"), in("printf '%%s' \"%s\" | docker login -u x --password-stdin"), in("gh auth login --with-token <<< %s"),
+	in("db.internal:5432:app:ann:%s"), in("*:*:*:postgres:%s"), in(`<wsse:Password Type="x">%s</wsse:Password>`), in(`&lt;password&gt;%s&lt;/password&gt;`), in("ConvertTo-SecureString '%s' -AsPlainText -Force"), in(`"%s" | ConvertTo-SecureString -AsPlainText`),
+	in(`network={ssid="x" psk="%s"}`), in("snmpwalk -v2c -c %s h"), in(`Digest username="ann", realm="x", nonce="y", uri="/", response="%s"`), in(`Hawk id="x", ts="1", nonce="y", mac="%s"`), in("API key (%s) is not valid"), in("wrong key: %s"),
+	in("Incorrect API key provided: %s."), in("'%s' is not a valid API key"), in("invalid token `%s`"), in("password=<%s>"), in("password(%s)"), in("setPassword(\"%s\")"), in("encrypted_data_bag_secret %s"), in("password=\x1b[31m%s\x1b[0m"),
+	in("\x1b[1mpassword\x1b[0m: \x1b[32m%s"), in(`password=\u001b[31m%s`), in("{&quot;password&quot;:&quot;%s&quot;}"), in(`{\u0022password\u0022:\u0022%s\u0022}`), in("rabbitmqctl add_user ann %s"), in("requirepass %s"), in("mosquitto_pub -u ann -P %s -t x"),
+	in("- name: DB_PASSWORD\n  value: %s"), in(`{"name":"API_TOKEN","value":"%s"}`), in("password: |\n  %s"), in("<key>Password</key><string>%s</string>"), in("OAuth oauth_consumer_key=\"x\", oauth_signature=\"%s\""), in("X-Vault-Token: %s"), in("AUTH %s"),
+	in("lftp -u ann,%s sftp://h"), in("openssl enc -pass pass:%s"), in("7z x -p%s a.7z"), in("skopeo copy --src-creds ann:%s docker://h/x"), in("net user ann %s /add"), in(`CREATE USER MAPPING FOR u SERVER s OPTIONS (user 'ann', password '%s')`),
+	in("https://ci.hooks.slack.com/services/T0123ABCD/B0123ABCD/%s"), in("POST https://acme.webhook.office.com/webhookb2/x@y/IncomingWebhook/%s: 400"), in("https://ptb.discord.com/api/v10/webhooks/123456789012345678/%s"),
+	{"seed phrase", func(m *Maker) (string, string) {
+		secret := m.phrase(12)
+		return "seed phrase: " + secret, secret
+	}},
+	{"seed phrase without a label", func(m *Maker) (string, string) {
+		secret := m.phrase(24)
+		return "cannot import " + secret, secret
+	}},
 	in("sshpass -p %s ssh host"), in("docker login -u ann -p %s registry.example.com: unauthorized"),
 	{"netrc", func(m *Maker) (string, string) {
 		secret := "1" + m.draw(alnum, 10) + "b"
