@@ -24,7 +24,7 @@ import (
 )
 
 // ways are those that a credential takes.
-var ways = []string{"stderr", "error body", "variable", "argument", "prompt", "tool", "mcp", "mcp argument", "alert", "hook", "mcp stderr"}
+var ways = []string{"stderr", "error body", "variable", "argument", "prompt", "tool", "mcp", "mcp argument", "alert", "hook", "mcp stderr", "split", "batch"}
 
 // leak is a credential that a command is given or prints.
 type leak struct {
@@ -64,7 +64,7 @@ func leaks(t *testing.T) (list []*leak) {
 }
 
 // No credential comes to rest, whichever way it takes: what a command prints to stderr, the body of an error, what a tool has
-// said, a variable, an argument, the prompt, an error or a crash of an MCP server, what a client tells a hook; nor does it
+// said, a variable, an argument, the prompt, an error or a crash of an MCP server, what a client tells a hook, a task of a batch; nor does it
 // reach those whom an alert is sent to. Every byte below the state directory, .logs and the directory of temporary files is
 // looked at. BELAY_TEST_SECRETS is how many are tried, BELAY_TEST_SEED which.
 func TestSecrets_NeverAtRest(t *testing.T) {
@@ -78,7 +78,7 @@ func TestSecrets_NeverAtRest(t *testing.T) {
 	}
 	var runs sync.WaitGroup
 	limit := make(chan struct{}, 2)
-	for way, run := range map[string]func(*leak){"stderr": s.stderr, "error body": s.errorBody, "variable": s.variable, "argument": s.argument, "prompt": s.prompt, "tool": s.tool, "alert": s.alert, "hook": s.hook} {
+	for way, run := range map[string]func(*leak){"stderr": s.stderr, "error body": s.errorBody, "variable": s.variable, "argument": s.argument, "prompt": s.prompt, "tool": s.tool, "alert": s.alert, "hook": s.hook, "split": s.split, "batch": s.batch} {
 		runs.Go(func() {
 			for _, l := range calls[way] {
 				limit <- struct{}{}
@@ -151,6 +151,20 @@ var once = []string{"run", "--retry-on", "never-printed", "--max-retries", "1", 
 
 func (s *secrets) stderr(l *leak) {
 	s.fails(l, []string{"TEXT=" + s.input(l, "text", l.line())}, append(once, "--", "sh", "-c", `cat "$TEXT" >&2; exit 1`)...)
+}
+
+// split prints it in two writes, the first of which ends within it.
+func (s *secrets) split(l *leak) {
+	half := strings.Index(l.line(), strings.ReplaceAll(l.secret, "\n", " ")) + len(l.secret)/2
+	s.fails(l, []string{"TEXT=" + s.input(l, "text", l.line()), "HALF=" + strconv.Itoa(half)}, append(once, "--", "sh", "-c", `head -c "$HALF" "$TEXT" >&2; tail -c "+$((HALF+1))" "$TEXT" >&2; exit 1`)...)
+}
+
+// batch has it in the prompt of a task and on the command line of the batch. Its results are the user's.
+func (s *secrets) batch(l *leak) {
+	prompt := "Log in to the billing page of Initech with what follows:\n" + l.text
+	task, _ := json.Marshal(map[string]string{"id": l.sentinel(), "prompt": prompt})
+	tasks := s.input(l, "tasks.jsonl", string(task))
+	s.fails(l, []string{s.body(l, l.sentinel()+" refused: "+prompt)}, "batch", "--max-retries", "1", "--base-delay", "0", "--no-gate", tasks, "-o", tasks+".results", "--", "claude", "-p", "--append-system-prompt", l.text)
 }
 
 // body is the last line of claude's stream, of a request that was refused.
