@@ -2,6 +2,7 @@ package engine_test
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -33,13 +34,14 @@ func TestAttempt_CannotBeStarted(t *testing.T) {
 		code  int
 		class verdict.Class
 		text  string
+		rule  string // start if it is empty
 	}{
-		"too long":         {fmt.Errorf("exec tool: %w", syscall.E2BIG), engine.CodeUsage, verdict.TooLarge, "arguments and environment are too long for this system"},
-		"not allowed":      {&fs.PathError{Op: "exec", Path: "/bin/tool", Err: syscall.EACCES}, engine.CodeNotExecutable, verdict.ToolMissing, "permission denied"},
-		"no program":       {&fs.PathError{Op: "exec", Path: "/bin/tool", Err: syscall.ENOEXEC}, engine.CodeNotExecutable, verdict.ToolMissing, "exec format error"},
-		"gone":             {fmt.Errorf("tool: %w", fs.ErrNotExist), engine.CodeNotFound, verdict.ToolMissing, "file does not exist"},
-		"no interpreter":   {&fs.PathError{Op: "exec", Path: "/bin/tool", Err: syscall.ENOENT}, engine.CodeNotExecutable, verdict.ToolMissing, "/bin/tool cannot be executed: the interpreter in its first line does not exist"},
-		"no more of these": {syscall.EAGAIN, engine.CodeFailed, verdict.Unknown, "resource temporarily unavailable"},
+		"too long":         {fmt.Errorf("exec tool: %w", syscall.E2BIG), engine.CodeUsage, verdict.TooLarge, "arguments and environment are too long for this system", ""},
+		"not allowed":      {&fs.PathError{Op: "exec", Path: "/bin/tool", Err: syscall.EACCES}, engine.CodeNotExecutable, verdict.ToolMissing, "permission denied", ""},
+		"no program":       {&fs.PathError{Op: "exec", Path: "/bin/tool", Err: syscall.ENOEXEC}, engine.CodeNotExecutable, verdict.ToolMissing, "exec format error", ""},
+		"gone":             {fmt.Errorf("tool: %w", fs.ErrNotExist), engine.CodeNotFound, verdict.ToolMissing, "file does not exist", ""},
+		"no interpreter":   {&fs.PathError{Op: "exec", Path: "/bin/tool", Err: syscall.ENOENT}, engine.CodeNotExecutable, verdict.ToolMissing, "/bin/tool cannot be executed: the interpreter in its first line does not exist", ""},
+		"no more of these": {syscall.EAGAIN, engine.CodeFailed, verdict.Unknown, "resource temporarily unavailable", "resources"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -50,7 +52,7 @@ func TestAttempt_CannotBeStarted(t *testing.T) {
 					t.Errorf("exit code %d, %+v, %v", res.ExitCode, res.Verdict, err)
 				}
 				contains(t, res.Err, tt.text)
-				if log := entries(t, r); len(log) != 1 || log[0].Attempt != 0 || log[0].Rule != "start" {
+				if log := entries(t, r); len(log) != 1 || log[0].Attempt != 0 || log[0].Rule != cmp.Or(tt.rule, "start") {
 					t.Errorf("on record: %+v", log)
 				}
 			})
