@@ -109,8 +109,20 @@ func isAt(f *os.File, path string) bool {
 
 // tryLock locks the journal. One who looks how the batch stands has it for a moment.
 func tryLock(f *os.File) (held bool, err error) {
-	for range 5 {
-		if held, err = flock.Try(f, flock.Exclusive); held || err != nil {
+	return retried(func() (bool, error) { return flock.Try(f, flock.Exclusive) })
+}
+
+// claim takes the results for this batch alone, by whatever name. What a killed batch was about to start has them for a moment: a new process holds
+// the files of its parent until it executes its command.
+func claim(f *os.File) bool {
+	held, _ := retried(func() (bool, error) { return flock.Claim(f), nil })
+	return held
+}
+
+// retried tries a few times.
+func retried(try func() (bool, error)) (held bool, err error) {
+	for range 15 {
+		if held, err = try(); held || err != nil {
 			return held, err
 		}
 		time.Sleep(20 * time.Millisecond)

@@ -13,7 +13,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/belay-run/belay/internal/flock"
 	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/safefile"
 )
@@ -69,7 +68,7 @@ func OpenLedger(path string, tasks string) (*Ledger, error) {
 	}
 	var j *journal
 	var underWay map[string]interrupted
-	if !flock.Claim(file) {
+	if !claim(file) {
 		err = &InUse{Path: path, Holder: readHolder(path)}
 	} else if j, underWay, err = openJournal(path+journalSuffix, tasks); err == nil {
 		return &Ledger{path: path, file: file, journal: j, underWay: underWay, done: make(chan struct{})}, nil

@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/belay-run/belay/internal/flock"
 	"github.com/belay-run/belay/internal/message"
 )
 
@@ -62,7 +61,7 @@ func (l *Ledger) adopt() error {
 		return l.rescue(err)
 	}
 	before, size := l.file, l.size
-	if !flock.Claim(f) {
+	if !claim(f) {
 		f.Close()
 		return l.rescue(&InUse{Path: l.path})
 	}
@@ -122,7 +121,7 @@ func (l *Ledger) reread() error {
 
 // use makes another file the one of the results.
 func (l *Ledger) use(f *os.File, size int64) {
-	flock.Claim(f)
+	claim(f)
 	l.file.Close()
 	l.file, l.size, l.dirty, l.changed = f, size, true, true
 }
