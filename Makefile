@@ -52,7 +52,7 @@ picture: build ## the pictures of README and docs, light and dark, from real run
 	scripts/pictures
 
 examples: build ## what commands in README and docs print, from real runs
-	@scripts/setup-clis >/dev/null && scripts/setup-gh >/dev/null
+	@scripts/setup-clis >/dev/null && scripts/setup-gh full >/dev/null
 	go run ./scripts/examples
 
 reference: ## the tables of docs/reference.md, from the code
