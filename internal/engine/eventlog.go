@@ -2,6 +2,7 @@ package engine
 
 import (
 	"io"
+	"math"
 	"sync"
 	"time"
 
@@ -73,7 +74,9 @@ func newEventLog(c *call, p *pace, s *sessions, traits agent.Info, n int, follow
 	t = &eventLog{call: c, pace: p, sessions: s, attempt: n, began: time.Now(), ad: ad, follower: follower, plain: plan.Plain,
 		direct: traits.Once, form: traits.Form, live: c.command.Stdout, waiting: traits.Once, flowing: c.runner.WholeStream}
 	t.held, t.trailing = c.newOutput(), c.newOutput()
-	t.held.mustHold = t.live == nil
+	if t.live == nil {
+		t.held.spare = math.MaxInt
+	}
 	t.lines.Each, t.lines.Spool, t.lines.Lists = t.line, t.spool, t.plain
 	if c.runner.Judge != nil {
 		t.capture = verdict.NewCapture(verdict.DefaultHead, verdict.DefaultTail)
@@ -100,7 +103,7 @@ func (t *eventLog) spool(from int64) agent.Spool {
 		return &section{of: t.held, from: from}
 	}
 	o := t.call.newOutput()
-	o.mustHold = true
+	o.spare = math.MaxInt
 	return o
 }
 

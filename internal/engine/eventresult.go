@@ -79,7 +79,7 @@ func (t *eventLog) output() *Output {
 		t.answer = t.held.withoutEnd()
 	} else {
 		t.answer = t.call.newOutput()
-		t.answer.mustHold = true
+		t.answer.spare = math.MaxInt
 		t.answer.fill = func(w io.Writer) { answer.WriteTo(w) }
 	}
 	return t.answer
@@ -118,6 +118,8 @@ func (t *eventLog) stoppedEarly() *earlyStop {
 }
 
 func (t *eventLog) unread() bool { return t.broken }
+
+func (t *eventLog) incomplete() error { return t.held.Lost() }
 
 func (t *eventLog) final() string {
 	if t.broken {

@@ -133,6 +133,12 @@ func (cand *candidate) conclude(j *judgement, own verdict.Verdict, o verdict.Out
 		j.message = message.Stopped(name, message.Unread())
 	case reason == supervise.Stopped:
 		cand.concludeStopped(j, last)
+	case t.incomplete() != nil:
+		j.verdict = verdict.Verdict{Class: verdict.Unknown, Rule: "output", Evidence: t.incomplete().Error()}
+		j.message = message.NotKept(name, t.incomplete())
+		if j.code == 0 {
+			j.code = CodeFailed
+		}
 	case j.exit.Signal == syscall.SIGPIPE && cand.readerGone():
 		// The reader has left, as head does: the command has not failed.
 		j.verdict = verdict.Verdict{Class: verdict.Interrupted, Rule: "unread", Evidence: message.Unread()}
@@ -248,7 +254,7 @@ func (j *judgement) discard() {
 
 // output is what the attempt has printed, or of an agent its answer, where that was held or kept; else nil.
 func (j *judgement) output() *Output {
-	if j.transcript == nil {
+	if j.transcript == nil || j.transcript.incomplete() != nil { // a part of it could be taken for all
 		return nil
 	}
 	return j.transcript.output()

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"io"
 	"io/fs"
+	"math"
 	"os"
 	"sync"
 )
@@ -21,35 +22,46 @@ type Output struct {
 	memory bytes.Buffer
 	file   *os.File
 	size   int64
-	// mustHold says that there is no other place for it: what the disk does not take stays in memory, at the end.
-	mustHold bool
-	rest     bytes.Buffer
+	// spare is how much of it stays in memory, at the end, if the disk takes no more; 0 if there is another place for it.
+	spare int
+	rest  bytes.Buffer
+	full  error // why the disk takes no more
+	lost  error // why it is not whole
 }
 
-// FileOutput is the output of a command that was given a file of its own: its first size bytes. It must not be closed while the file is
-// used for another.
-func FileOutput(file *os.File, size int64) *Output { return &Output{file: file, size: size} }
+// maxSpare is how much of a command's output stays in memory if the disk takes no more.
+const maxSpare = 64 << 20
 
 // Write implements [io.Writer].
 func (o *Output) Write(p []byte) (int, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
+	if o.lost != nil {
+		return 0, o.lost
+	}
+	var err error
 	if o.file == nil && o.rest.Len() == 0 {
 		if o.memory.Len()+len(p) <= maxMemory {
 			o.size += int64(len(p))
 			return o.memory.Write(p)
 		}
-		if err := o.spill(); err != nil && !o.mustHold {
+		if err = o.spill(); err != nil && o.spare == 0 {
 			return 0, err
 		}
 	}
 	n := 0
 	if o.file != nil && o.rest.Len() == 0 {
-		var err error
 		n, err = o.file.WriteAt(p, o.size)
-		if o.size += int64(n); err == nil || !o.mustHold {
+		if o.size += int64(n); err == nil || o.spare == 0 {
 			return n, err
 		}
+	}
+	if err != nil {
+		o.full = err
+	}
+	if o.rest.Len()+len(p)-n > o.spare {
+		o.lost = o.full
+		return n, o.lost
 	}
 	m, _ := o.rest.Write(p[n:])
 	o.size += int64(m)
@@ -131,8 +143,27 @@ func (o *Output) Reader() io.Reader {
 	if o == nil {
 		return bytes.NewReader(nil)
 	}
-	return io.NewSectionReader(o, 0, o.Size())
+	all := io.NewSectionReader(o, 0, o.Size())
+	if err := o.Lost(); err != nil {
+		return io.MultiReader(all, failingReader{err})
+	}
+	return all
 }
+
+// Lost is why it is not whole; nil if it is.
+func (o *Output) Lost() error {
+	if o == nil {
+		return nil
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.lost
+}
+
+// failingReader stands where the rest of an output is missing.
+type failingReader struct{ err error }
+
+func (r failingReader) Read([]byte) (int, error) { return 0, r.err }
 
 // String is all of it.
 func (o *Output) String() string {
@@ -147,7 +178,7 @@ func (o *Output) withoutEnd() *Output {
 	if n, _ := o.ReadAt(last, size-1); size > 0 && n == 1 && last[0] == '\n' {
 		size--
 	}
-	return &Output{dir: o.dir, mustHold: true, fill: func(w io.Writer) { io.Copy(w, io.NewSectionReader(o, 0, size)) }}
+	return &Output{dir: o.dir, spare: math.MaxInt, fill: func(w io.Writer) { io.Copy(w, io.NewSectionReader(o, 0, size)) }}
 }
 
 // Reset empties it.
@@ -165,7 +196,7 @@ func (o *Output) Close() error {
 		os.Remove(o.file.Name())
 		o.file = nil
 	}
-	o.memory, o.rest, o.size = bytes.Buffer{}, bytes.Buffer{}, 0
+	o.memory, o.rest, o.size, o.full, o.lost = bytes.Buffer{}, bytes.Buffer{}, 0, nil, nil
 	return nil
 }
 

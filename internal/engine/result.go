@@ -195,8 +195,11 @@ func writeString(w io.Writer, r io.Reader, size int64) error {
 			}
 		}
 		kept = copy(buf, piece[whole:])
-		if err != nil {
+		if err == io.EOF || err == io.ErrUnexpectedEOF {
 			break
+		}
+		if err != nil {
+			return err
 		}
 	}
 	_, err := io.WriteString(w, `"`)

@@ -56,8 +56,9 @@ func (s *sink) write(p []byte) (int, error) {
 		return len(p), nil
 	}
 	if s.held != nil && !s.spilled {
-		if _, err := s.held.Write(p); err == nil {
-			return len(p), nil
+		_, err := s.held.Write(p)
+		if err == nil || s.held.spare > 0 { // then there is no other place for it
+			return len(p), err
 		}
 		s.spilled = true
 		if err := s.pass(); err != nil {
@@ -66,7 +67,7 @@ func (s *sink) write(p []byte) (int, error) {
 		}
 	}
 	if s.kept != nil {
-		s.kept.Write(p) // what cannot be kept is still passed on
+		s.kept.Write(p) // what cannot be kept is still passed on, and the result says that it is missing
 	}
 	n, err := s.live.Write(p)
 	s.broken = err != nil
@@ -119,7 +120,7 @@ func (s *sink) drop() {
 
 // deliver passes on what was held.
 func (s *sink) deliver() error {
-	if s == nil || s.held == nil || s.spilled || s.dropped || s.unseen {
+	if s == nil || s.held == nil || s.spilled || s.dropped || s.unseen || s.live == io.Discard {
 		return nil
 	}
 	return s.pass()
@@ -148,6 +149,14 @@ func (s *sink) output() *Output {
 		return s.held
 	}
 	return s.kept
+}
+
+// incomplete is why what is held is not all of it; nil if it is.
+func (s *sink) incomplete() error {
+	if !s.holds() {
+		return nil
+	}
+	return s.held.Lost()
 }
 
 func (s *sink) holds() bool { return s != nil && s.held != nil }

@@ -35,6 +35,8 @@ type transcript interface {
 	stoppedEarly() *earlyStop
 	// unread reports whether the attempt was stopped because its output is not read any more.
 	unread() bool
+	// incomplete is why there is less of the output than the command has printed; nil if all of it was kept or passed on.
+	incomplete() error
 	// final says why there can be no further attempt, whatever came of this one; empty if nothing speaks against another.
 	final() string
 
@@ -166,6 +168,7 @@ func (*streams) hasDelivered() bool                      { return false }
 func (*streams) busy() bool                              { return false }
 func (*streams) stoppedEarly() *earlyStop                { return nil }
 func (*streams) unread() bool                            { return false }
+func (t *streams) incomplete() error                     { return t.out.incomplete() }
 func (*streams) silent(string) bool                      { return false }
 func (*streams) describe(*journal.Entry, *agent.Account) {}
 
@@ -187,10 +190,14 @@ func newSink(c *call, w io.Writer, stdout, repeats bool, ad admission) (*sink, i
 		s.first = ad.pass.Answered
 	}
 	switch {
-	case repeats && !c.runner.Stream, w == nil && stdout:
+	case w == nil && stdout:
+		s.held = c.newOutput()
+		s.held.spare = maxSpare
+	case repeats && !c.runner.Stream:
 		s.held = c.newOutput()
 	case c.runner.Keep && stdout:
 		s.kept = c.newOutput()
+		s.kept.spare = maxSpare
 	}
 	return s, s
 }

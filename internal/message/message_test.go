@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -109,6 +110,7 @@ func messages() (list []spoken) {
 	say("Unread", message.Stopped("claude", message.Unread()))
 	say("BrokenPipe", message.BrokenPipe("make"))
 	say("NotAgain/spilled", message.NotAgain("make exited 2: Error 2", message.Spilled()))
+	say("NotKept", message.NotKept("make", &os.PathError{Op: "write", Path: "/tmp/belay-held-1", Err: syscall.ENOSPC}))
 	say("NoInterpreter", message.NoInterpreter("./deploy.py"))
 	say("NotStarted", message.NotStarted("claude", message.TotalPassed(10*time.Minute)))
 	say("StoppedBetween", message.StoppedBetween(message.Interrupted("SIGTERM")))

@@ -219,6 +219,11 @@ func BrokenPipe(name string) string {
 // Spilled is why an attempt cannot be repeated whose output could not be held.
 func Spilled() string { return "its output could not be held back any longer and was passed on" }
 
+// NotKept says that not all that a command has printed could be kept for its result.
+func NotKept(name string, err error) string {
+	return fmt.Sprintf("the output of %s could not be kept: %v", name, err)
+}
+
 // NoInterpreter says that a script names an interpreter that does not exist.
 func NoInterpreter(path string) string {
 	return fmt.Sprintf("%s cannot be executed: the interpreter in its first line does not exist", path)
