@@ -54,6 +54,8 @@ type launch struct {
 	args, env      []string
 	input          input
 	stdout, stderr io.Writer
+	// inMemory says that both writers only keep what they are given.
+	inMemory bool
 	// held says that output is held back until the attempt counts.
 	held bool
 	// started is told of the process, before anything else is done with it; nil if that is of no use.
@@ -88,7 +90,7 @@ func (cand *candidate) start(n int, l launch, ad admission) ending {
 	cand.control.launching()
 	e.exit, err = c.runner.starter().Run(supervise.Spec{
 		Path: path, Args: l.args, Dir: c.command.Dir, Env: c.traced(l.env, n), RunID: c.id,
-		Stdin: stdin, Stdout: l.stdout, Stderr: l.stderr, Placement: cand.placement(),
+		Stdin: stdin, Stdout: l.stdout, Stderr: l.stderr, InMemory: l.inMemory, Placement: cand.placement(),
 		Timeout: c.timeout(), Stall: c.stall(false), Linger: c.traits.linger, Ladder: c.traits.ladder,
 	}, func(p Process) {
 		e.process = p

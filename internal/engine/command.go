@@ -77,6 +77,12 @@ func (c *Command) environ() []string {
 	return kept
 }
 
+// staysInMemory reports whether what the command prints is only kept.
+func (c *Command) staysInMemory() bool {
+	_, tail := c.Stderr.(*supervise.Tail)
+	return c.Stdout == nil && (c.Stderr == nil || tail)
+}
+
 // shareWriter lets one goroutine at a time write where both streams go to one writer, as os/exec does. A file needs no guard.
 func (c *Command) shareWriter() {
 	if _, file := c.Stdout.(*os.File); file || c.Stdout == nil || !reflect.ValueOf(c.Stdout).Comparable() || c.Stdout != c.Stderr {

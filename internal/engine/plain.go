@@ -52,6 +52,7 @@ func (k *plain) launch(ad admission, listener agent.Listener) (launch, *streams)
 	var t *streams
 	t, l.stdout, l.stderr = newStreams(k.call, k.pace.mayRepeat(), ad, listener)
 	l.held = t.out.holds()
+	l.inMemory = listener == nil && k.call.command.staysInMemory()
 	if cli := profile.Find(k.call.command.name()); cli != nil && cli.IsAgent() {
 		t.used.Usage.Unknown = true // an agent at work for a person does not tell
 	}

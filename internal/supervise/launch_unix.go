@@ -54,6 +54,7 @@ func (p *Process) tryLaunch() error {
 	if p.owner != nil {
 		return p.owner.launch(p)
 	}
+	p.born = startNow()
 	return p.fork()
 }
 
@@ -88,7 +89,7 @@ func (p *Process) fork() error {
 			return &os.PathError{Op: "exec", Path: p.spec.Path, Err: os.ErrClosed}
 		}
 	}
-	p.start, p.born = time.Now(), startNow()
+	p.start = time.Now()
 	done := p.markByLimit()
 	pid, err := syscall.ForkExec(p.spec.Path, p.spec.Args, attr)
 	if errors.Is(err, syscall.ENOEXEC) && isShellScript(p.spec.Path) {

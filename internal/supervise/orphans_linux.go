@@ -1,10 +1,12 @@
 package supervise
 
 import (
+	"bytes"
 	"errors"
 	"maps"
 	"os"
 	"slices"
+	"strconv"
 
 	"golang.org/x/sys/unix"
 )
@@ -24,6 +26,39 @@ type leftover struct {
 // shell that starts something in the background and then executes us leaves us its children.
 func childless() bool {
 	return errors.Is(unix.Waitid(unix.P_ALL, 0, nil, unix.WEXITED|unix.WNOHANG|unix.WNOWAIT, nil), unix.ECHILD)
+}
+
+// hasOnlyRoots reports whether it is certain that all our children are commands under way, or were left running by earlier ones. Then nothing is left of one that
+// has ended: whatever it has started and has not ended is a descendant of an orphan, and the kernel makes an orphan the child of our first thread. That costs one
+// small file, where a walk over all processes costs more than a short command does.
+func (o *owner) hasOnlyRoots() bool {
+	o.mu.Lock() // nothing is reaped meanwhile, so that the list is complete
+	defer o.mu.Unlock()
+	pid := strconv.Itoa(os.Getpid())
+	fd, err := unix.Open("/proc/"+pid+"/task/"+pid+"/children", unix.O_RDONLY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return false
+	}
+	defer unix.Close(fd)
+	var list [512]byte
+	n, err := unix.Read(fd, list[:])
+	if err != nil || n == len(list) || len(o.unrelated) > 0 {
+		return false
+	}
+	for text := range bytes.FieldsSeq(list[:n]) {
+		child, err := strconv.Atoi(string(text))
+		if err != nil {
+			return false
+		}
+		if o.roots[child] != nil {
+			continue
+		}
+		q, err := process(child)
+		if _, left := o.leftovers[q.identity()]; err != nil || !left || q.zombie {
+			return false
+		}
+	}
+	return true
 }
 
 // noteUnrelated notes all children that are not known to come from a run. It is called under the lock.

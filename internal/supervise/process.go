@@ -150,6 +150,7 @@ func (p *Process) conclude() Exit {
 	exit := Exit{Reason: p.reason, Started: p.start, Duration: time.Since(p.start)}
 	stopped := p.reason != Exited
 	if stopped {
+		p.startPumps() // what is ended now may have something to say
 		exit.Killed, exit.Left = p.endTree()
 	}
 	p.treeOver.Store(true)

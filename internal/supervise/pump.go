@@ -18,7 +18,11 @@ const (
 
 // pump carries one stream of the child to its writer. What passes is a sign of life.
 type pump struct {
-	from    *os.File
+	from *os.File
+	// inline says that the thread which waits for the command reads the pipe, which is fd, and from is not there yet.
+	inline  bool
+	fd      int
+	started bool // it runs, or has ended
 	to      io.Writer
 	life    *moment
 	writing *atomic.Int32
@@ -64,6 +68,24 @@ func (u *pump) run() {
 		// Else the deadline only woke a read that began before the end; the pipe may still hold something.
 	}
 	u.held = true
+}
+
+// open makes a pipe that was read by the waiting thread ready for the pump.
+func (u *pump) open() {
+	if u.inline {
+		u.inline, u.from = false, inlineFile(u.fd)
+	}
+}
+
+// close closes a pipe that no pump reads.
+func (u *pump) close() {
+	switch {
+	case u.inline:
+		u.inline = false
+		closeInline(u.fd)
+	case u.from != nil:
+		u.from.Close()
+	}
 }
 
 // pass gives the writer what has come.

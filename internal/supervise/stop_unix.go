@@ -94,7 +94,7 @@ func (p *Process) gone(d time.Duration, emptyWalks int) bool {
 func (p *Process) survivors(held bool) []Proc {
 	// A library does not walk the process table after every run: only if there is a sign that a process is left.
 	group := p.spec.Placement != SharedGroup && syscall.Kill(-p.pid, 0) == nil
-	if p.owner == nil && !group && !held {
+	if !group && !held && (p.owner == nil || p.owner.hasOnlyRoots()) {
 		return nil
 	}
 	return p.remember()

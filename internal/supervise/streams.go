@@ -1,8 +1,10 @@
 package supervise
 
 import (
+	"errors"
 	"io"
 	"os"
+	"sync"
 )
 
 // streams are the three files of a child while it starts: what it gets, and what we keep.
@@ -12,6 +14,21 @@ type streams struct {
 	pumps  []*pump
 }
 
+// nullDevice is that of all commands that get it.
+var nullDevice struct {
+	mu   sync.Mutex
+	file *os.File
+}
+
+func null() (file *os.File, err error) {
+	nullDevice.mu.Lock()
+	defer nullDevice.mu.Unlock()
+	if nullDevice.file == nil {
+		nullDevice.file, err = os.OpenFile(os.DevNull, os.O_RDWR, 0)
+	}
+	return nullDevice.file, err
+}
+
 // openStreams decides for each stream whether the child gets a file of the caller's or a pipe.
 func (p *Process) openStreams() error {
 	f := &p.streams
@@ -19,13 +36,6 @@ func (p *Process) openStreams() error {
 		p.closeChildSide()
 		p.closeOurSide()
 		return err
-	}
-	null := func() (*os.File, error) {
-		file, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
-		if err == nil {
-			f.opened = append(f.opened, file)
-		}
-		return file, err
 	}
 	var err error
 	if f.child[0] = p.spec.Stdin; f.child[0] == nil {
@@ -54,13 +64,20 @@ func (p *Process) openStreams() error {
 			f.child[2] = f.child[1] // one pipe keeps the order of what is written to both
 			continue
 		}
-		r, c, err := openPipe()
+		u := &pump{to: w, life: &p.life, writing: &p.writing, done: make(chan struct{})}
+		var c *os.File
+		if u.inline = p.spec.InMemory && p.spec.StdoutEnd == nil; u.inline {
+			u.fd, c, err = openInline()
+			u.inline = !errors.Is(err, errors.ErrUnsupported)
+		}
+		if !u.inline {
+			u.from, c, err = openPipe()
+		}
 		if err != nil {
 			return fail(err)
 		}
 		f.child[i+1] = c
 		f.opened = append(f.opened, c)
-		u := &pump{from: r, to: w, life: &p.life, writing: &p.writing, done: make(chan struct{})}
 		if i == 0 {
 			u.end = p.spec.StdoutEnd
 		}
@@ -84,21 +101,28 @@ func (p *Process) closeChildSide() {
 
 func (p *Process) closeOurSide() {
 	for _, pump := range p.streams.pumps {
-		pump.from.Close()
+		pump.close()
 	}
 }
 
+// startPumps starts those that are not started yet.
 func (p *Process) startPumps() {
 	for _, pump := range p.streams.pumps {
-		p.pumps.Go(pump.run)
+		if pump.open(); pump.from != nil && !pump.started {
+			pump.started = true
+			p.pumps.Go(pump.run)
+		}
 	}
 }
 
 // drain takes over what the child has written before it ended, and then lets go of pipes that others hold open. It
 // reports whether there were any.
 func (p *Process) drain() (held bool) {
+	p.drainInline()
 	for _, pump := range p.streams.pumps {
-		pump.finish()
+		if pump.started {
+			pump.finish()
+		}
 	}
 	p.pumps.Wait()
 	for _, pump := range p.streams.pumps {

@@ -63,6 +63,8 @@ type Spec struct {
 	// command gets what it would have got without us: SIGPIPE. Both may be called from different goroutines at the
 	// same time, and neither after Run has returned. A writer that blocks holds the command up, and Run too.
 	Stdout, Stderr io.Writer
+	// InMemory says that both writers only keep what they are given, and never wait for anything: Run may call them on the calling goroutine.
+	InMemory bool
 	// StdoutEnd, if not nil, is called when a Stdout that is fed through a pipe has come to its end, which may be long
 	// before the command's own: a server that has closed its output is of no use any more.
 	StdoutEnd func()
@@ -84,7 +86,7 @@ func (s *Supervisor) Run(spec Spec, started func(*Process)) (Exit, error) {
 	if spec.Ladder == nil {
 		spec.Ladder = Terminate
 	}
-	p := &Process{spec: spec, owner: s.owner, exited: make(chan struct{}), clockChanged: make(chan struct{}, 1)}
+	p := &Process{spec: spec, owner: s.owner, exited: make(chan struct{}), clockChanged: make(chan struct{}, 1), pidfd: -1}
 	if err := p.openStreams(); err != nil {
 		return Exit{}, fmt.Errorf("cannot prepare the streams of %s: %w", spec.Path, err)
 	}
@@ -98,12 +100,18 @@ func (s *Supervisor) Run(spec Spec, started func(*Process)) (Exit, error) {
 		p.closeOurSide()
 		return Exit{}, err
 	}
-	p.startPumps()
+	if p.pidfd < 0 {
+		p.startPumps()
+	}
 	if spec.Timeout > 0 || spec.Stall > 0 || spec.Linger > 0 {
 		p.watchOnce.Do(p.startWatch)
 	}
 	if started != nil {
 		started(p)
+	}
+	if p.pidfd >= 0 {
+		p.readInline()
+		closeInline(p.pidfd)
 	}
 	p.await()
 	return p.conclude(), nil
@@ -130,6 +138,7 @@ type Process struct {
 	spec  Spec
 	owner *owner
 	pid   int
+	pidfd int // waits for its end while the streams are read, by the same thread; -1 if pumps read them
 	start time.Time
 	born  uint64 // nothing of the tree has a smaller Proc.Start
 

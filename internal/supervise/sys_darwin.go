@@ -45,6 +45,7 @@ type owner struct{}
 
 func (o *owner) launch(*Process) error      { return nil }
 func (o *owner) await(*Process)             {}
+func (*owner) hasOnlyRoots() bool           { return false }
 func (o *owner) settled(time.Duration) bool { return true }
 
 func (p *Process) reapLock() *sync.Mutex  { return &p.mu }

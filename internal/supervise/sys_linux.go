@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"runtime"
+	"slices"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -20,6 +21,9 @@ func (p *Process) sysProcAttr() *syscall.SysProcAttr {
 		// If we are killed, the child learns of it. SIGTERM, so that it can end its own children; what is left is
 		// found by the next start.
 		Pdeathsig: syscall.SIGTERM,
+	}
+	if slices.ContainsFunc(p.streams.pumps, func(u *pump) bool { return u.inline }) {
+		sys.PidFD = &p.pidfd
 	}
 	switch p.spec.Placement {
 	case OwnSession:

@@ -52,7 +52,7 @@ func (w *Worker) run(ctx context.Context, a *attempt, f folder) (*courier.Outcom
 		env = append(env, name+"="+value)
 	}
 	var result resultWriter
-	var tail tailWriter
+	var tail supervise.Tail
 	var s supervise.Supervisor
 	exit, err := s.Run(supervise.Spec{Path: w.Belay, Args: args, Dir: dir, Env: env, RunID: a.runID, Stdout: &result, Stderr: &tail, Placement: supervise.OwnGroup}, func(p *supervise.Process) {
 		context.AfterFunc(ctx, func() { p.Stop(supervise.Terminate) })
@@ -111,21 +111,3 @@ func (r *resultWriter) Write(p []byte) (int, error) {
 	r.data = append(r.data, p[:min(len(p), maxResult-len(r.data))]...)
 	return len(p), nil
 }
-
-// maxStderr is how much is kept of what a command has said on stderr: its end.
-const maxStderr = 4 << 10
-
-// tailWriter keeps the end of what is written to it.
-type tailWriter struct{ kept []byte }
-
-// Write implements [io.Writer].
-func (t *tailWriter) Write(p []byte) (int, error) {
-	t.kept = append(t.kept, p...)
-	if over := len(t.kept) - maxStderr; over > 0 {
-		t.kept = append(t.kept[:0], t.kept[over:]...)
-	}
-	return len(p), nil
-}
-
-// String is what was kept.
-func (t *tailWriter) String() string { return strings.ToValidUTF8(string(t.kept), "\uFFFD") }
