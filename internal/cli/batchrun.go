@@ -41,6 +41,7 @@ func (r *taskRunner) run(b *batch.Batch, results string, command batchCommand) e
 		go r.obey(catchSignals(true), cancel, record)
 	}
 	r.awaitStart(ctx, record)
+	r.starter = engine.Supervised{Supervisor: supervisor(r.ctx)}
 	b.NoWait = !r.waits(r.settings)
 	if b.MaxLack = r.settings.MaxWait; r.settings.NoWait {
 		b.MaxLack = 0
@@ -183,10 +184,6 @@ func (r *taskRunner) killAll() {
 
 // do runs one task.
 func (r *taskRunner) do(ctx context.Context, job *batch.Job) batch.Outcome {
-	d := r.desk(job.Worker)
-	if d.clear(); r.lacked.Load() {
-		d.drop()
-	}
 	c, err := r.command(&job.Task)
 	if err != nil {
 		return refusedTask(err)
@@ -195,9 +192,8 @@ func (r *taskRunner) do(ctx context.Context, job *batch.Job) batch.Outcome {
 	if err != nil {
 		return refusedTask(err)
 	}
-	command := engine.Command{Args: c.args, Dir: c.dir, Env: c.env, Prompt: c.prompt}
-	d.connect(&command, runner, !r.lacked.Load())
-	inv, err := runner.Prepare(ctx, command)
+	var stderr supervise.Tail
+	inv, err := runner.Prepare(ctx, engine.Command{Args: c.args, Dir: c.dir, Env: c.env, Prompt: c.prompt, Stderr: &stderr})
 	if err != nil {
 		return refusedTask(err)
 	}
@@ -206,7 +202,7 @@ func (r *taskRunner) do(ctx context.Context, job *batch.Job) batch.Outcome {
 	inv.Run()
 	r.enter(job.Worker, nil)
 	res, err := inv.Wait()
-	return r.outcome(ctx, job, d, &c, res, err)
+	return r.outcome(ctx, job, &stderr, &c, res, err)
 }
 
 // enter notes which invocation a worker is in.
@@ -242,7 +238,7 @@ func (r *taskRunner) runnerFor(job *batch.Job, c *taskCommand) (*engine.Runner, 
 	if err != nil {
 		return nil, err
 	}
-	runner.Starter = &r.starter
+	runner.Starter = r.starter
 	if shared && runner.State == nil {
 		r.mu.Lock()
 		r.plain = runner
@@ -309,7 +305,7 @@ func refusedTask(err error) batch.Outcome {
 }
 
 // outcome is what the result of a run means for its task.
-func (r *taskRunner) outcome(ctx context.Context, job *batch.Job, d *desk, c *taskCommand, res *engine.Result, err error) batch.Outcome {
+func (r *taskRunner) outcome(ctx context.Context, job *batch.Job, stderr *supervise.Tail, c *taskCommand, res *engine.Result, err error) batch.Outcome {
 	o := batch.Outcome{State: batch.Done, Class: res.Verdict.Class, Error: res.Err, Until: res.RetryAt, Session: res.Session}
 	if cost := res.Usage.CostUSD; cost != nil {
 		o.Cost = *cost
@@ -323,8 +319,6 @@ func (r *taskRunner) outcome(ctx context.Context, job *batch.Job, d *desk, c *ta
 		o.State, o.Fatal = batch.Waiting, true
 	case res.Verdict.Rule == engine.RuleResources:
 		o.State, o.Lacked = batch.Paused, true
-		r.lacked.Store(true)
-		d.drop()
 		r.view.once("lack", message.BatchLack(res.Err))
 	case overCost && (reached.Budget != "" || reached.Run != ""):
 		o.State, o.Spent, o.Until = batch.Paused, true, reached.Until
@@ -334,14 +328,17 @@ func (r *taskRunner) outcome(ctx context.Context, job *batch.Job, d *desk, c *ta
 		o.State = batch.Failed
 	}
 	if o.State == batch.Failed || o.State == batch.Done {
-		if d.collect(&o, res); c.known == nil && o.Error != "" {
+		if o.State == batch.Failed {
+			o.Stderr = stderr.String()
+		}
+		if c.known == nil && o.Error != "" {
 			o.Error = message.BatchWhy(o.Error, o.Stderr)
 		}
 		if dir := r.options.outputDir; dir != "" {
-			r.view.unsaved(job, d.save(job, &o, res, dir))
+			r.view.unsaved(job, keepOutput(job, &o, res, dir))
 		}
 		o.Result = func(w io.Writer) error {
-			defer d.close(res)
+			defer res.Output.Close()
 			return res.WriteJSON(w)
 		}
 	}

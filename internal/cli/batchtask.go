@@ -6,7 +6,6 @@ import (
 	"os"
 	"slices"
 	"sync"
-	"sync/atomic"
 
 	"github.com/belay-run/belay/internal/agent"
 	"github.com/belay-run/belay/internal/agent/generic"
@@ -42,9 +41,7 @@ type taskRunner struct {
 
 	looked bool // at the command of a task that says nothing but what it asks
 
-	desks   []*desk     // by worker
-	lacked  atomic.Bool // files, processes or memory, once
-	starter pathStarter
+	starter engine.Supervised // of the tasks that run here
 	view    *batchView
 }
 
