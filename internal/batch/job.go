@@ -55,6 +55,9 @@ type Outcome struct {
 	unwritten error // why the result could not be written
 }
 
+// OwnLine is the line of a task that its file gives no id, by which a person finds it; 0 if it has an id, or no line.
+func (j *Job) OwnLine() int { return ownLine(j.Task.ID, j.hash, j.Task.Line) }
+
 // InSession notes in which session an agent works on the task: should the batch be killed, the next one continues there.
 func (j *Job) InSession(id string) {
 	b := j.batch

@@ -28,6 +28,7 @@ type Progress struct {
 // Now is what a task that runs does.
 type Now struct {
 	Task    string    `json:"task"`
+	Line    int       `json:"line,omitempty"` // of a task that its file gives no id
 	Since   time.Time `json:"since"`
 	Doing   string    `json:"doing,omitempty"`
 	Until   time.Time `json:"until,omitzero"` // it waits for a limit
@@ -52,7 +53,7 @@ func (b *Batch) Progress() Progress {
 			p.Until = job.waiting
 		}
 		if len(p.Tasks) < shownTasks && *b.Plan.state(uint32(job.Index)) != Waiting {
-			p.Tasks = append(p.Tasks, Now{Task: job.Task.ID, Since: job.started, Doing: job.doing, Until: job.waiting, Session: job.Session})
+			p.Tasks = append(p.Tasks, Now{Task: job.Task.ID, Line: job.OwnLine(), Since: job.started, Doing: job.doing, Until: job.waiting, Session: job.Session})
 		}
 	}
 	slices.SortFunc(p.Tasks, func(a, b Now) int { return a.Since.Compare(b.Since) })

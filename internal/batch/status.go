@@ -27,6 +27,7 @@ type Failure struct {
 	Class string `json:"error_type"`
 	Count int    `json:"tasks"`
 	Task  string `json:"first"`
+	Line  int    `json:"line,omitempty"` // of that task, if its file gives it no id
 	Error string `json:"error"`
 }
 
@@ -174,6 +175,7 @@ func (e *ended) failures() []Failure {
 	for _, p := range e.inOrder(func(p place) bool { return p.state == Failed }) {
 		var r struct {
 			Task    string `json:"task"`
+			Line    int    `json:"line"`
 			Class   string `json:"error_type"`
 			Error   string `json:"error"`
 			Profile string `json:"profile"`
@@ -188,7 +190,7 @@ func (e *ended) failures() []Failure {
 			if r.Profile == "generic" {
 				r.Error = message.BatchWhy(r.Error, r.Stderr)
 			}
-			list = append(list, Failure{Class: r.Class, Task: r.Task, Error: r.Error})
+			list = append(list, Failure{Class: r.Class, Task: r.Task, Line: ownLine(r.Task, p.hash, r.Line), Error: r.Error})
 		}
 		list[i].Count++
 	}

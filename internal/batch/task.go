@@ -77,6 +77,14 @@ func ParseHash(text string) (Hash, bool) {
 	return Hash(n), err == nil
 }
 
+// ownLine is the line of a task that its file gives no id, by which a person finds it; 0 if it has an id, or no line.
+func ownLine(id string, hash Hash, line int) int {
+	if rest, own := strings.CutPrefix(id, hash.String()[:12]); own && (rest == "" || rest[0] == '-') {
+		return line
+	}
+	return 0
+}
+
 // Hash fingerprints what the task says.
 func (t *Task) Hash() Hash {
 	b := make([]byte, 0, len(t.Prompt)+64)

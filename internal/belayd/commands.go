@@ -138,7 +138,7 @@ started in, with what each has cost, alone and with all runs inside it.`,
 				{Name: "tree", Help: "list runs below the run that they were started in, with sums; with a RUN, those inside it"},
 				{Name: "session", Arg: "ID", Group: Filters, Help: "only runs of this session"},
 				{Name: "invocation", Arg: "RUN", Help: "everything about this run"},
-			}, narrowing(), labels(), times(), inFleet()),
+			}, narrowing(), labels(), ofBatch(), times(), inFleet()),
 			Args: Args{What: "run", Example: "belay log 1f0c9a3e"},
 		},
 		{
@@ -164,7 +164,7 @@ time zone (TZ). In a bar, ░ is what failed.`,
 				{Name: "by", Arg: "WHAT", Help: "sum up by day, profile, model, class, name, project, machine (with --fleet) or tag.KEY (default with --json and --csv: day)",
 					Values: []string{"day", "profile", "model", "class", "name", "project", "machine"}},
 				{Name: "csv", Help: "print CSV"},
-			}, narrowing(), labels(), times(), inFleet()),
+			}, narrowing(), labels(), ofBatch(), times(), inFleet()),
 		},
 		{
 			Name:    "events",
@@ -368,6 +368,11 @@ func labels() []Flag {
 		{Name: "tag", Arg: "KEY=VALUE", Group: Filters, Help: "only runs with this tag; may be repeated", Several: true},
 		{Name: "project", Arg: "DIR", Group: Filters, Help: "only runs in the repository of this directory"},
 	}
+}
+
+// ofBatch is the flag that chooses the tasks of a batch.
+func ofBatch() []Flag {
+	return []Flag{{Name: "batch", Arg: "RESULTS", Group: Filters, Help: "only the tasks of the batch with these results"}}
 }
 
 func profile(help string) Flag {

@@ -34,6 +34,7 @@ func (r *taskRunner) run(b *batch.Batch, results string, command batchCommand) e
 		b.Book = s.RunCosts().Book(record.ID, &budget.Terms{Limit: b.MaxCost})
 		defer b.Book.Remove()
 	}
+	r.results, _ = filepath.Abs(results)
 	r.remember(s, results, command)
 	ctx, cancel := context.WithCancelCause(r.ctx)
 	defer cancel(nil)
@@ -41,7 +42,7 @@ func (r *taskRunner) run(b *batch.Batch, results string, command batchCommand) e
 		go r.obey(catchSignals(true), cancel, record)
 	}
 	r.awaitStart(ctx, record)
-	r.starter = engine.Supervised{Supervisor: supervisor(r.ctx)}
+	r.starter.Supervisor = supervisor(r.ctx)
 	b.NoWait = !r.waits(r.settings)
 	if b.MaxLack = r.settings.MaxWait; r.settings.NoWait {
 		b.MaxLack = 0
@@ -58,6 +59,7 @@ func (r *taskRunner) run(b *batch.Batch, results string, command batchCommand) e
 			err = r.useFleet(ctx, b, line)
 		}
 		if err != nil {
+			r.rows.Close()
 			record.Remove()
 			return errors.Join(err, b.Ledger.Close(false))
 		}
@@ -66,6 +68,7 @@ func (r *taskRunner) run(b *batch.Batch, results string, command batchCommand) e
 	stop := r.view.follow()
 	sum, err := b.Run(ctx)
 	stop()
+	r.rows.Close()
 	record.Remove()
 	over := err == nil && sum.Stop == batch.NotStopped
 	if over && sum.Counts[batch.Failed]+sum.Counts[batch.Skipped] == 0 {
@@ -120,6 +123,7 @@ func (r *taskRunner) openRecord(s *state.State) *supervise.Record {
 		r.view.say(message.Reclaimed(list(ended)))
 	}
 	s.Sweep()
+	s.Ready, r.state = true, s
 	id := engine.NewID()
 	if d := detachmentOf(r.ctx); d != nil {
 		id = d.id
@@ -131,6 +135,7 @@ func (r *taskRunner) openRecord(s *state.State) *supervise.Record {
 		return nil
 	}
 	r.env = supervise.Mark(r.env, id)
+	r.rows, _ = s.Records().CreateRows(id) // else each has a file of its own
 	return record
 }
 
@@ -218,33 +223,14 @@ func (r *taskRunner) enter(worker int, inv *engine.Invocation) {
 	}
 }
 
-// runnerFor is the runner of a job. Plain commands that say nothing of their own share one.
+// runnerFor is the runner of a job.
 func (r *taskRunner) runnerFor(job *batch.Job, c *taskCommand) (*engine.Runner, error) {
-	t := &job.Task
-	shared := c.known == nil && t.Timeout == 0 && t.Name == "" && len(t.Tags) == 0 && len(t.Args) == 0
-	if shared {
-		r.mu.Lock()
-		plain := r.plain
-		r.mu.Unlock()
-		if plain != nil {
-			return plain, nil
-		}
-	}
-	l, err := r.load(nameOf(c.known))
+	runner, err := r.commandRunner(&job.Task, c)
 	if err != nil {
 		return nil, err
 	}
-	runner, err := r.newRunner(l, t, c)
-	if err != nil {
-		return nil, err
-	}
-	runner.Starter = r.starter
-	if shared && runner.State == nil {
-		r.mu.Lock()
-		r.plain = runner
-		r.mu.Unlock()
-		return runner, nil
-	}
+	runner.Starter = &r.starter
+	runner.Task = engine.Task{Batch: r.results, ID: job.Task.ID, Line: job.Task.Line}
 	if job.MaxCost > 0 && (runner.MaxCost == 0 || job.MaxCost < runner.MaxCost) {
 		runner.MaxCost = job.MaxCost
 	}
@@ -262,6 +248,33 @@ func (r *taskRunner) runnerFor(job *batch.Job, c *taskCommand) (*engine.Runner, 
 		}
 	}
 	return runner, nil
+}
+
+// commandRunner is a runner for the command of a task. What it takes to make one is found once for plain commands that say nothing of their own.
+func (r *taskRunner) commandRunner(t *batch.Task, c *taskCommand) (*engine.Runner, error) {
+	shared := c.known == nil && t.Timeout == 0 && t.Name == "" && len(t.Tags) == 0 && commandProfile(c.args) == nil
+	if shared {
+		r.mu.Lock()
+		plain := r.plain[c.args[0]]
+		r.mu.Unlock()
+		if plain != nil {
+			return new(*plain), nil
+		}
+	}
+	l, err := r.load(nameOf(c.known))
+	if err != nil {
+		return nil, err
+	}
+	runner, err := r.newRunner(l, t, c)
+	if err == nil && shared {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		if len(r.plain) > 1000 { // a command for each task, say
+			clear(r.plain)
+		}
+		r.plain[c.args[0]] = new(*runner)
+	}
+	return runner, err
 }
 
 // observe tells the batch what happens to a task that others are to know.

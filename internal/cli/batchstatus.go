@@ -102,7 +102,7 @@ func showBatchStatus(std stdio.Streams, st *batch.Status, asJSON bool) error {
 		if !t.Until.IsZero() {
 			doing = message.LimitUntil(t.Until)
 		}
-		rows = append(rows, []string{t.Task, term.Span(time.Since(t.Since)), doing})
+		rows = append(rows, []string{message.BatchTask(t.Task, t.Line), term.Span(time.Since(t.Since)), doing})
 	}
 	if len(rows) > 0 {
 		term.Line(w, "")
@@ -121,7 +121,7 @@ func showBatchStatus(std stdio.Streams, st *batch.Status, asJSON bool) error {
 func failuresTable(w io.Writer, failures []batch.Failure) error {
 	rows := make([][]string, len(failures))
 	for i, f := range failures {
-		rows[i] = []string{f.Class, fmt.Sprint(f.Count), f.Task, f.Error}
+		rows[i] = []string{f.Class, fmt.Sprint(f.Count), message.BatchTask(f.Task, f.Line), f.Error}
 	}
 	return term.Table(w, batchTable, rows)
 }

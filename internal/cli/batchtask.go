@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"path/filepath"
 	"slices"
 	"sync"
 
@@ -12,9 +13,11 @@ import (
 	"github.com/belay-run/belay/internal/batch"
 	"github.com/belay-run/belay/internal/config"
 	"github.com/belay-run/belay/internal/engine"
+	"github.com/belay-run/belay/internal/journal"
 	"github.com/belay-run/belay/internal/label"
 	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/profile"
+	"github.com/belay-run/belay/internal/state"
 	"github.com/belay-run/belay/internal/stdio"
 	"github.com/belay-run/belay/internal/supervise"
 	"github.com/belay-run/belay/retry"
@@ -34,14 +37,17 @@ type taskRunner struct {
 
 	mu      sync.Mutex
 	loaded  map[string]*loadedProfile
-	plain   *engine.Runner // of all commands that nothing is known of and that say nothing of their own
+	plain   map[string]*engine.Runner // of commands that nothing is known of and that say nothing of their own, by their names
 	inside  map[int]*engine.Invocation
 	killed  bool
 	leaving chan struct{} // closed when the user wants to leave at once
 
 	looked bool // at the command of a task that says nothing but what it asks
 
-	starter engine.Supervised // of the tasks that run here
+	starter taskStarter
+	state   *state.State    // prepared for all tasks; nil if each has to see for itself
+	rows    *supervise.Rows // of plain commands
+	results string          // as an absolute path
 	view    *batchView
 }
 
@@ -57,7 +63,7 @@ func newTaskRunner(ctx context.Context, std stdio.Streams, given config.Given, o
 		return nil, err
 	}
 	r := &taskRunner{ctx: ctx, std: std, given: given, options: o, user: user, template: batch.ParseTemplate(command), env: os.Environ(),
-		loaded: map[string]*loadedProfile{}, inside: map[int]*engine.Invocation{}}
+		loaded: map[string]*loadedProfile{}, plain: map[string]*engine.Runner{}, inside: map[int]*engine.Invocation{}}
 	name := given["profile"]
 	if d := commandProfile(command); name == "" && d != nil {
 		name = d.Name
@@ -235,14 +241,20 @@ func (r *taskRunner) newRunner(l *loadedProfile, t *batch.Task, c *taskCommand) 
 	}
 	if c.known == nil {
 		runner.Profile = guard(runner.Profile, r.given["profile"], c.args, c.dir)
-		if runner.Gate.Key == "" && runner.Scope == "" && len(runner.Budgets) == 0 {
-			runner.State = nil // the results are the record of plain commands
-		}
 	}
 	if r.waits(&s) {
 		runner.Policy.MaxWait = retry.None
 	}
 	runner.Gate.Settings.MaxHold = batch.LongestHold
+	runner.Alert = s.Alerts.For(nameOf(c.known), journal.Integration(nameOf(c.known), filepath.Base(c.args[0])))
+	if r.state != nil {
+		prepared := *r.state
+		prepared.Prices = s.Prices
+		if c.known == nil && t.MaxCost == 0 && runner.MaxCost == 0 && len(runner.Budgets) == 0 && runner.Scope == "" { // others look at the records of the rest
+			prepared.Rows = r.rows
+		}
+		runner.State = &prepared
+	}
 	if t.Timeout > 0 {
 		runner.Policy.Timeout = t.Timeout
 	}

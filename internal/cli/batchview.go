@@ -67,7 +67,7 @@ func liveLine(p batch.Progress, columns int) string {
 	m := progressOf(p)
 	if len(p.Tasks) > 0 {
 		t := p.Tasks[int(time.Now().Unix())%len(p.Tasks)]
-		m.Doing = message.BatchDoing(t.Task, t.Doing, time.Since(t.Since))
+		m.Doing = message.BatchDoing(message.BatchTask(t.Task, t.Line), t.Doing, time.Since(t.Since))
 	}
 	line := message.BatchNow(m)
 	// What matters least goes first.
@@ -103,10 +103,10 @@ func (v *batchView) ended(job *batch.Job, o *batch.Outcome) {
 		return
 	}
 	if o.State == batch.Skipped {
-		v.say(message.BatchTaskSkipped(job.Task.ID, o.Error))
+		v.say(message.BatchTaskSkipped(job.Task.ID, job.OwnLine(), o.Error))
 		return
 	}
-	v.say(message.BatchTaskFailed(job.Task.ID, o.Error))
+	v.say(message.BatchTaskFailed(job.Task.ID, job.OwnLine(), o.Error))
 }
 
 // unsaved says that the output of a task has no file of its own.

@@ -95,6 +95,7 @@ type alertJSON struct {
 	Name    string            `json:"name,omitempty"` // and the rest: of the run whose failure has raised it
 	Tags    map[string]string `json:"tags,omitempty"`
 	Project string            `json:"project,omitempty"`
+	db.Task
 }
 
 func deliver(ctx context.Context, to alert.Config, a db.Alert) error {
@@ -102,7 +103,8 @@ func deliver(ctx context.Context, to alert.Config, a db.Alert) error {
 	within := time.Duration(a.WithinMS) * time.Millisecond
 	a.Integration, a.Message = redact.Text(a.Integration), redact.Text(a.Message) // a log of an older version has less taken out
 	body, err := json.Marshal(alertJSON{1, a.Timestamp.UTC(), a.Integration, a.Failures, within.Seconds(), a.Message, a.Invocation, host,
-		message.AlertText(host, a.Failures, a.Integration, within, a.Message), redact.Text(a.Name), label.RedactedTags(a.Tags), redact.Text(a.Project)})
+		message.AlertText(host, a.Failures, a.Integration, within, a.Message), redact.Text(a.Name), label.RedactedTags(a.Tags), redact.Text(a.Project),
+		db.Task{Batch: redact.Text(a.Batch), Task: redact.Text(a.Task.Task), Line: a.Line}})
 	if err != nil {
 		return err
 	}

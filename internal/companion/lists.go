@@ -90,7 +90,7 @@ func sessionsCommand(ctx context.Context, from caller, args *arguments) (int, er
 
 func (q *question) sessionRow(s db.Session) []string {
 	return []string{q.clock(s.Updated), s.Profile, oneLine(s.ID, 40), s.Status, fmt.Sprint(s.Invocations), fmt.Sprint(s.Attempts),
-		tokenText(s.Usage.InputTokens, s.Usage.OutputTokens), spentBy(s.Usage), labelText(s.Name, s.Tags), oneLine(tilde(s.Dir), 100), oneLine(s.Error, 200)}
+		tokenText(s.Usage.InputTokens, s.Usage.OutputTokens), spentBy(s.Usage), labelText(s.Name, s.Tags, db.Task{}), oneLine(tilde(s.Dir), 100), oneLine(s.Error, 200)}
 }
 
 // alertsCommand is belay alerts. It delivers pending alerts first.
@@ -127,7 +127,7 @@ func alertsCommand(ctx context.Context, from caller, args *arguments) (int, erro
 			told = message.AlertFailed(a.Tries, oneLine(a.Trouble, 60))
 		}
 		rows = append(rows, []string{q.clock(a.Timestamp), oneLine(a.Integration, 30),
-			fmt.Sprintf("%d in %s", a.Failures, term.Span(time.Duration(a.WithinMS)*time.Millisecond)), labelText(a.Name, a.Tags), told, oneLine(a.Message, 80)})
+			fmt.Sprintf("%d in %s", a.Failures, term.Span(time.Duration(a.WithinMS)*time.Millisecond)), labelText(a.Name, a.Tags, a.Task), told, oneLine(a.Message, 80)})
 	}
 	columns, rows := q.withMachines(alertColumns, rows, func(i int) string { return list[i].Machine })
 	return 0, term.Table(q.out, columns, rows)

@@ -71,7 +71,7 @@ func (q *question) writeRuns(list []db.Invocation, first bool) error {
 }
 
 func (q *question) runRow(i db.Invocation) []string {
-	return []string{q.clock(i.Ended), shortID(i.ID), oneLine(i.Profile, 20), oneLine(i.Command, 100), labelText(i.Name, i.Tags), result(i.Status, i.Class),
+	return []string{q.clock(i.Ended), shortID(i.ID), oneLine(i.Profile, 20), oneLine(i.Command, 100), labelText(i.Name, i.Tags, i.Task), result(i.Status, i.Class),
 		fmt.Sprint(i.Attempts), span(i.WaitMS), span(i.ResponseMS), tokenText(i.Usage.InputTokens, i.Usage.OutputTokens), spentBy(i.Usage), oneLine(i.Error, 200)}
 }
 
@@ -176,6 +176,8 @@ func (q *question) tell(inv db.Invocation, attempts []db.Attempt) string {
 	line("name", oneLine(inv.Name, 100))
 	line("tags", oneLine(strings.Join(label.List(inv.Tags), ", "), 1000))
 	line("project", tilde(inv.Project))
+	line("batch", oneLine(tilde(inv.Batch), 1000))
+	line("task", oneLine(message.TaskAndLine(inv.Task.Task, inv.Line), 1000))
 	line("started", inv.Started.In(q.now.Location()).Format(time.DateTime+" MST"))
 	line("result", fmt.Sprintf("%s, %s", result(inv.Status, inv.Class), message.ExitCodes(inv.BelayCode, inv.ExitCode)))
 	line("model", inv.Model)

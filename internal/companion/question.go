@@ -88,6 +88,11 @@ func (q *question) labels() (err error) {
 		}
 		q.filter.Project = label.Project(dir)
 	}
+	if results := q.text("batch"); results != "" {
+		if q.filter.Batch, err = filepath.Abs(results); err != nil {
+			return &usageError{err: fmt.Errorf("--batch: %w", err)}
+		}
+	}
 	return nil
 }
 

@@ -5,6 +5,7 @@ package companion
 import (
 	"context"
 	"fmt"
+	"path/filepath"
 	"strings"
 
 	"github.com/belay-run/belay/internal/companion/db"
@@ -53,7 +54,7 @@ func (q *question) tree(ctx context.Context) error {
 		if n.Total.Runs > 1 {
 			total = spentInTree(n.Total)
 		}
-		rows = append(rows, []string{ended, shortID(n.ID), stems[i] + oneLine(n.Command, 100), labelText(n.Name, n.Tags), status, attempts,
+		rows = append(rows, []string{ended, shortID(n.ID), stems[i] + oneLine(n.Command, 100), labelText(n.Name, n.Tags, n.Task), status, attempts,
 			span(n.ResponseMS), spentBy(n.Usage), total, oneLine(n.Error, 200)})
 	}
 	columns, rows := q.withMachines(treeColumns, rows, func(i int) string { return nodes[i].Machine })
@@ -70,7 +71,7 @@ func underWay() (list []db.Invocation) {
 	for _, r := range records {
 		if r.IsRun() {
 			list = append(list, db.Invocation{ID: r.ID, Started: r.Started, Profile: r.Profile, Command: r.Command, Parent: r.Parent, Name: r.Name,
-				Tags: r.Tags, Project: r.Project})
+				Tags: r.Tags, Project: r.Project, Task: db.Task{Batch: r.Batch, Task: r.Task, Line: r.Line}})
 		}
 	}
 	return list
@@ -124,6 +125,10 @@ func spentInTree(t db.Total) string {
 }
 
 // labelText are labels in a table.
-func labelText(name string, tags map[string]string) string {
-	return oneLine(label.Labels{Name: name, Tags: tags}.String(), 60)
+func labelText(name string, tags map[string]string, task db.Task) string {
+	text := label.Labels{Name: name, Tags: tags}.String()
+	if task.Batch != "" {
+		text = strings.TrimSpace(text + " " + message.TaskOfBatch(filepath.Base(task.Batch), task.Task, task.Line))
+	}
+	return oneLine(text, 60)
 }

@@ -30,7 +30,7 @@ type Settings struct {
 	Cwd                                   string
 	Reap, Stream, DryRun, Quiet, Verbose  bool
 	OutputFormat, ResultFile, ExitCodeOut string
-	GitHub, Telemetry                     bool
+	GitHub, Telemetry, NoRecord           bool
 	NotifyAfter                           time.Duration
 	Gate, Scope, OnBusy                   string
 	MaxParallel                           int

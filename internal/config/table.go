@@ -127,6 +127,9 @@ var Table = []Setting{
 	{"telemetry", "", "send the run, once it has ended, as an OpenTelemetry trace to where the OTEL_* variables say, and metrics with it (default off)", results, User,
 		boolean(func(s *Settings) *bool { return &s.Telemetry })},
 
+	{"no-record", "", "do not keep the run in the log, in which belay log and belay stats find it (default off)", results, User,
+		boolean(func(s *Settings) *bool { return &s.NoRecord })},
+
 	{"dry-run", "", "print what would be done, and do nothing", other, PerCall,
 		boolean(func(s *Settings) *bool { return &s.DryRun })},
 }

@@ -52,7 +52,7 @@ func (f *finisher) finish(n int, j *judgement, stop *retry.Error) {
 	if !j.started() {
 		r.Attempts--
 	}
-	if c.state != nil {
+	if c.state != nil && !c.runner.NoRecord {
 		r.Log = c.state.LogPath()
 	}
 	exhausted := f.exhausted(j, stop)

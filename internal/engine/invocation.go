@@ -171,9 +171,11 @@ func (inv *Invocation) openState() {
 		return
 	}
 	s := *r.State
-	if err := s.Prepare(); err != nil {
-		inv.troubleOnce.Do(func() { c.emit(StateTrouble{Err: err, Without: c.sharedSettings()}) })
-		return
+	if !s.Ready {
+		if err := s.Prepare(); err != nil {
+			inv.troubleOnce.Do(func() { c.emit(StateTrouble{Err: err, Without: c.sharedSettings()}) })
+			return
+		}
 	}
 	c.state, c.project = &s, label.Project(c.dir())
 	inv.lookers.sockets = s.Looks()
@@ -183,12 +185,15 @@ func (inv *Invocation) openState() {
 	if c.scopes == nil {
 		c.scopes = s.Scopes()
 	}
-	if ended, err := s.Records().Reclaim(); err == nil && len(ended) > 0 {
-		c.emit(Reclaimed{ended})
+	if !s.Ready {
+		if ended, err := s.Records().Reclaim(); err == nil && len(ended) > 0 {
+			c.emit(Reclaimed{ended})
+		}
+		s.Sweep()
 	}
-	s.Sweep()
 	c.live.open(&s, supervise.Record{ID: c.id, Command: c.command.name(), Profile: c.profile.Name(), Started: c.begun, Attempt: 1,
-		Name: r.Labels.Name, Tags: r.Labels.Tags, Project: c.project, Parent: c.parent, Telemetry: r.Telemetry, Traceparent: trace.OfEnviron(c.env), Lines: printsLines(c.profile), Secrets: c.secrets})
+		Name: r.Labels.Name, Tags: r.Labels.Tags, Project: c.project, Parent: c.parent, Telemetry: r.Telemetry, Traceparent: trace.OfEnviron(c.env), Lines: printsLines(c.profile), Secrets: c.secrets,
+		Batch: r.Task.Batch, Task: r.Task.ID, Line: r.Task.Line, Reported: r.NoRecord})
 }
 
 // prompts are what the command was asked: in its arguments, beside them and on stdin, what it is told to go on, and what its

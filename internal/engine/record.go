@@ -79,6 +79,7 @@ func (b *recorder) entry() journal.Entry {
 	e := journal.Entry{
 		Timestamp: journal.Time{Time: time.Now()}, Invocation: c.id, Profile: c.profile.Name(), Fallback: b.cand.fallback, Command: c.command.name(), Status: journal.Success,
 		Gate: c.gateKey(), Parent: c.parent, Traceparent: trace.OfEnviron(c.env), Name: c.runner.Labels.Name, Tags: c.runner.Labels.Tags, Project: c.project,
+		Batch: c.runner.Task.Batch, Task: c.runner.Task.ID, Line: c.runner.Task.Line,
 	}
 	if c.runner.Telemetry {
 		e.Telemetry, e.Provider = &c.runner.Telemetry, c.traits.provider
@@ -89,7 +90,7 @@ func (b *recorder) entry() journal.Entry {
 // append puts an entry into the log of all attempts.
 func (b *recorder) append(e journal.Entry) {
 	c := b.cand.call
-	if c.state == nil {
+	if c.state == nil || c.runner.NoRecord {
 		return
 	}
 	log := c.state.Log(func(path string) { c.emit(LogLarge{Path: path}) })
@@ -213,7 +214,7 @@ func ignoreAll(dir string) error {
 func (b *recorder) count(r *Result, started bool) {
 	c := b.cand.call
 	known := b.cand.kind.knowsFailures() || b.cand.pace.mayRepeat()
-	if c.state == nil || !known || r.Success || c.runner.Alert.Off() || !alert.Counts(string(r.Verdict.Class), r.Verdict.Rule, started) {
+	if c.state == nil || c.runner.NoRecord || !known || r.Success || c.runner.Alert.Off() || !alert.Counts(string(r.Verdict.Class), r.Verdict.Rule, started) {
 		return
 	}
 	integration := journal.Integration(c.profile.Name(), c.command.name())
@@ -230,7 +231,8 @@ func (b *recorder) count(r *Result, started bool) {
 	log.Secrets = c.secrets
 	err = log.Append(journal.Entry{Timestamp: journal.Time{Time: time.Now()}, Kind: journal.Alert, Event: "raised", Profile: integration,
 		Invocation: c.id, Status: journal.Success, Error: r.Err, Detail: detail,
-		Parent: c.parent, Name: c.runner.Labels.Name, Tags: c.runner.Labels.Tags, Project: c.project})
+		Parent: c.parent, Name: c.runner.Labels.Name, Tags: c.runner.Labels.Tags, Project: c.project,
+		Batch: c.runner.Task.Batch, Task: c.runner.Task.ID, Line: c.runner.Task.Line})
 	if err != nil {
 		c.live.trouble(err)
 	}

@@ -104,6 +104,12 @@ type Runner struct {
 	// Labels are what the run is called, in records, log and result; runs inside it inherit them.
 	Labels label.Labels
 
+	// Task is what a batch calls the run, in records and log; the zero value if it is none of a batch.
+	Task Task
+
+	// NoRecord keeps the run out of the log: only what finds its processes, should we be killed, is written.
+	NoRecord bool
+
 	// OwnCode says that the caller ends with [Result.OwnCode] instead of [Result.ExitCode]: then the log says so too.
 	OwnCode bool
 
@@ -153,6 +159,13 @@ type Runner struct {
 
 	// Words says a cause in the caller's own words, which may name its flags; empty means in the cause's. Nil means always.
 	Words func(cause error) string
+}
+
+// Task is a run as a task of a batch.
+type Task struct {
+	Batch string // its results, as a path
+	ID    string
+	Line  int // where it begins in the file of tasks, from 1; 0 if it has no line
 }
 
 // Bounds are limits that only lower others: each applies where it is lower than the one that applies without it. Zero means no

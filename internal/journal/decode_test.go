@@ -25,6 +25,7 @@ func full() Entry {
 		Tools: []Tool{{"Bash", 2, 1.5}, {"a]b", 1, 0}}, ToolCalls: []ToolCall{{"Bash", 0.5, 1}, {"a]b", 1, 0}}, ToolsCut: 7,
 		Parent: "01a1dddf-2699-7e0f-b6ac-b8cbd5705481", Traceparent: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01", Telemetry: new(true),
 		Name: "nightly", Tags: map[string]string{"team": "a}b", "env": "ci"}, Project: "/home/me/app",
+		Batch: "/home/me/app/answers.jsonl", Task: "q7", Line: 12,
 		Kind: Hook, Event: "PreToolUse", Detail: json.RawMessage(`{"a":["b"]}`)}
 }
 

@@ -87,6 +87,11 @@ type Entry struct {
 	Name    string            `json:"name,omitempty"`
 	Tags    map[string]string `json:"tags,omitempty"`
 	Project string            `json:"project,omitempty"`
+	// Batch are the results of the batch that the run is a task of, as a path; Task is its id there, and Line where it begins in
+	// the file of tasks, from 1. Empty and 0 for a run of its own.
+	Batch string `json:"batch,omitempty"`
+	Task  string `json:"task,omitempty"`
+	Line  int    `json:"line,omitempty"`
 
 	// Kind is empty for an attempt; else the entry is about something that is none, and the fields above say what they
 	// can. Event is what happened, in one word of that kind, and Detail the rest of it: a small JSON object.

@@ -118,8 +118,43 @@ func BatchDamaged(path string, lines int) string {
 	return fmt.Sprintf("ignoring %s in %s", count(lines, "unreadable line"), path)
 }
 
+// BatchTask is what a task is called: by its id, or by its line if it has no id.
+func BatchTask(id string, line int) string {
+	if line > 0 {
+		return fmt.Sprintf("line %d", line)
+	}
+	return id
+}
+
+// batchTask is the same within a sentence.
+func batchTask(id string, line int) string {
+	if line > 0 {
+		return BatchTask(id, line)
+	}
+	return "task " + id
+}
+
+// TaskOfBatch says which task of a batch a run is, in a few words. An id that the batch has made itself tells a person nothing: then it is the line.
+func TaskOfBatch(batch, id string, line int) string {
+	const made = 12 // digits, and a number after a dash for one of several equal tasks
+	if strings.Trim(id[:min(len(id), made)], "0123456789abcdef") != "" || len(id) < made || len(id) > made && id[made] != '-' {
+		line = 0
+	}
+	return batch + " " + BatchTask(id, line)
+}
+
+// TaskAndLine says which task of a batch a run is, of which both are known; line is 0 if it has none.
+func TaskAndLine(id string, line int) string {
+	if line > 0 && id != "" {
+		return fmt.Sprintf("%s (line %d)", id, line)
+	}
+	return id
+}
+
 // BatchTaskFailed says that a task has failed.
-func BatchTaskFailed(id, why string) string { return fmt.Sprintf("task %s failed: %s", id, why) }
+func BatchTaskFailed(id string, line int, why string) string {
+	return fmt.Sprintf("%s failed: %s", batchTask(id, line), why)
+}
 
 // BatchMoreFailures says that failures are no longer reported as they happen.
 func BatchMoreFailures(command string) string {
@@ -129,15 +164,15 @@ func BatchMoreFailures(command string) string {
 // BatchWhy says why a command has failed of which only its exit code is known: by the last line of what it has said.
 func BatchWhy(err, stderr string) string {
 	said := lastWords(stderr)
-	if said == "" {
+	if said == "" || strings.Contains(err, said) { // the results of an earlier version say it apart
 		return err
 	}
 	return err + ": " + said
 }
 
 // BatchTaskSkipped says that a task was skipped.
-func BatchTaskSkipped(id, on string) string {
-	return fmt.Sprintf("task %s skipped because it depends on %s, which did not succeed", id, on)
+func BatchTaskSkipped(id string, line int, on string) string {
+	return fmt.Sprintf("%s skipped because it depends on %s, which did not succeed", batchTask(id, line), on)
 }
 
 // BatchStopped says why a batch has ended before its tasks have, and how to continue it.

@@ -42,7 +42,8 @@ func (s *State) killed(rec supervise.Record) bool {
 	e := journal.Entry{Timestamp: journal.Time{Time: latest(latest(rec.Started, rec.Written), last.Timestamp.Time)}, Invocation: rec.ID,
 		Profile: cmp.Or(rec.Profile, "generic"), Command: rec.Command, Attempt: max(rec.Attempt, 1), Status: journal.Error,
 		ErrorType: verdict.Interrupted, Rule: "killed", ExitCode: -1, Session: rec.Session,
-		Parent: rec.Parent, Name: rec.Name, Tags: rec.Tags, Project: rec.Project}
+		Parent: rec.Parent, Name: rec.Name, Tags: rec.Tags, Project: rec.Project,
+		Batch: rec.Batch, Task: rec.Task, Line: rec.Line}
 	if e.Traceparent = rec.Traceparent; rec.Telemetry {
 		e.Telemetry = &rec.Telemetry
 	}

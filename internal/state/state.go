@@ -55,6 +55,11 @@ type State struct {
 	Dir string
 	// Prices say what model calls of runs that were killed cost; nil means the list that is built in.
 	Prices *price.Table
+	// Rows, if not nil, have the records of short runs; see [supervise.Rows].
+	Rows *supervise.Rows
+	// Ready says that [State.Prepare] has been called, and that what killed processes have left was dealt with: a caller with many runs does
+	// that once for all of them.
+	Ready bool
 }
 
 // Open returns the state of a directory that can be used and trusted; an empty dir means [DefaultDir].
@@ -133,6 +138,9 @@ func (s *State) Records() supervise.Records {
 
 // CreateRecord writes the record of a run that begins; the directory for it is made when it is missing.
 func (s *State) CreateRecord(rec supervise.Record) (*supervise.Record, error) {
+	if made, ok := s.Rows.Create(rec); ok {
+		return made, nil
+	}
 	records := s.Records()
 	if err := safefile.MakeOwnDir(records.Dir); err != nil {
 		return nil, err

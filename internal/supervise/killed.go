@@ -73,9 +73,19 @@ func (r Records) Unrecorded() (list []Proc, err error) {
 // dead returns the records of dead owners, and the ids of those that may have left processes. The calling process is
 // never a part of one.
 func (r Records) dead() (dead []Record, ids []string, err error) {
-	found, err := r.scan()
-	if err == nil && len(found) > 0 {
+	found, rows, err := r.scanAll()
+	if err == nil && len(found)+len(rows) > 0 {
 		err = checkProc()
+	}
+	unfolded := false
+	for name, of := range rows {
+		if is, _ := of.Owner.dead(); is && err == nil {
+			r.unfold(name, of)
+			unfolded = true
+		}
+	}
+	if unfolded {
+		found, err = r.scan()
 	}
 	if err != nil {
 		return nil, nil, err

@@ -58,12 +58,17 @@ type Record struct {
 	Tags    map[string]string `json:"tags,omitempty"`
 	Project string            `json:"project,omitempty"`
 	Parent  string            `json:"parent,omitempty"`
+	// Batch are the results of the batch that the run is a task of, as a path; Task is its id there, and Line its line in the file of tasks.
+	Batch string `json:"batch,omitempty"`
+	Task  string `json:"task,omitempty"`
+	Line  int    `json:"line,omitempty"`
 	// Telemetry says that the run is to be sent as a trace, and Traceparent is the caller's.
 	Telemetry   bool   `json:"telemetry,omitempty"`
 	Traceparent string `json:"traceparent,omitempty"`
 	// Lines says that an agent prints lines which can be looked at (package look).
 	Lines bool `json:"lines,omitempty"`
-	// Reported says that the owner was found dead and Killed has been told; only processes are left of the run.
+	// Reported says that Killed is not to be told: it has been, when the owner was found dead and only processes were left of the run, or the
+	// run is not to be put on record.
 	Reported bool `json:"reported,omitempty"`
 
 	// Secrets are known of the run, and taken out of what is written; nil means those of this process.
@@ -76,8 +81,11 @@ type Record struct {
 	Left      []Proc    `json:"-"`
 	Restarted bool      `json:"-"`
 
-	path  string
-	asked bool // the owner has looked for requests to stop; there may be more of them
+	path string
+	// rows is where it is a row, at that offset; nil if it has a file of its own.
+	rows   *Rows
+	offset int64
+	asked  bool // the owner has looked for requests to stop; there may be more of them
 }
 
 // IsRun reports whether it is the record of a run: hooks and MCP servers have one too, and are not in the log as such.
@@ -130,7 +138,7 @@ func (rec *Record) encode() []byte {
 		return !strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r > '~' || r == '"' || r == '\\' })
 	}
 	usual := rec.State == StateRunning && rec.Attempt == 1 && rec.Reason == "" && rec.Until.IsZero() && rec.Session == "" && rec.Activity == "" && rec.Tokens == 0 && rec.CostUSD == nil && !rec.Reported && rec.Name == "" && len(rec.Tags) == 0 && rec.Parent == ""
-	if !usual || !plain(rec.ID+rec.Command+rec.Profile+rec.Project) {
+	if !usual || !plain(rec.ID+rec.Command+rec.Profile+rec.Project+rec.Batch+rec.Task) {
 		data, _ := json.Marshal(rec) // everything in a record can be encoded
 		return append(data, '\n')
 	}
@@ -142,6 +150,15 @@ func (rec *Record) encode() []byte {
 	if rec.Project != "" {
 		b = append(append(append(b, `,"project":"`...), rec.Project...), '"')
 	}
+	if rec.Batch != "" {
+		b = append(append(append(b, `,"batch":"`...), rec.Batch...), '"')
+	}
+	if rec.Task != "" {
+		b = append(append(append(b, `,"task":"`...), rec.Task...), '"')
+	}
+	if rec.Line > 0 {
+		b = strconv.AppendInt(append(b, `,"line":`...), int64(rec.Line), 10)
+	}
 	return append(b, "}\n"...)
 }
 
@@ -149,6 +166,7 @@ func (rec *Record) encode() []byte {
 func (rec *Record) redacted() *Record {
 	clean := *rec
 	clean.Command, clean.Profile, clean.Activity = redact.Text(rec.Command), redact.Text(rec.Profile), redact.Text(rec.Activity)
+	clean.Batch, clean.Task = redact.Text(rec.Batch), redact.Text(rec.Task)
 	clean.Name, clean.Tags, clean.Project = redact.Text(rec.Name), label.RedactedTags(rec.Tags), redact.Text(rec.Project)
 	clean.Reason, clean.Session = rec.Secrets.Text(rec.Reason), redact.ID(rec.Session)
 	return &clean
@@ -160,8 +178,11 @@ func (rec *Record) redacted() *Record {
 // The temporary file has the name of the record with a suffix, not a random one: only the owner writes it, and what an owner
 // leaves that is killed meanwhile is known by that name and removed with the record.
 func (rec *Record) Update() error {
-	if rec == nil {
+	switch {
+	case rec == nil:
 		return nil
+	case rec.rows != nil:
+		return rec.updateRow()
 	}
 	return atomicfile.WriteVia(rec.path+replacement, rec.path, rec.encode())
 }
@@ -171,7 +192,12 @@ func (rec *Record) Remove() error {
 	if rec == nil {
 		return nil
 	}
-	err := os.Remove(rec.path)
+	var err error
+	if rec.rows != nil {
+		err = rec.removeRow()
+	} else {
+		err = os.Remove(rec.path)
+	}
 	if rec.asked {
 		rec.dropRequests() // in this order, see RequestStop
 	}
@@ -180,14 +206,20 @@ func (rec *Record) Remove() error {
 
 // List returns the runs of living owners, oldest first.
 func (r Records) List() ([]Record, error) {
-	owned, err := r.scan()
-	if err == nil && len(owned) > 0 {
+	owned, rows, err := r.scanAll()
+	if err == nil && len(owned)+len(rows) > 0 {
 		err = checkProc()
 	}
 	if err != nil {
 		return nil, err
 	}
 	var list []Record
+	for name, of := range rows {
+		if of.Owner.Alive() {
+			more, _ := r.readRows(name, of.Owner) // else it has just ended
+			list = append(list, more...)
+		}
+	}
 	for _, rec := range owned {
 		if strings.HasSuffix(rec.path, replacement) || !rec.Owner.Alive() {
 			continue
@@ -221,21 +253,31 @@ func (rec *Record) read() error {
 
 // scan reads the names in the directory.
 func (r Records) scan() ([]Record, error) {
+	found, _, err := r.scanAll()
+	return found, err
+}
+
+// scanAll also returns the files with rows, by their names: whose they are.
+func (r Records) scanAll() (found []Record, rows map[string]Record, err error) {
 	names, err := safefile.ReadOwnDir(r.Dir)
 	if errors.Is(err, os.ErrNotExist) {
-		return nil, nil
+		return nil, nil, nil
 	}
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	var found []Record
 	for _, name := range names {
 		if rec, ok := parseName(name); ok {
 			rec.path = filepath.Join(r.Dir, name)
 			found = append(found, rec)
+		} else if rec, ok := parseRowsName(name); ok {
+			if rows == nil {
+				rows = map[string]Record{}
+			}
+			rows[name] = rec
 		}
 	}
-	return found, nil
+	return found, rows, nil
 }
 
 // name is the name of the record's file.

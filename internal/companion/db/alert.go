@@ -25,16 +25,18 @@ type Alert struct {
 	Tags    map[string]string `json:"tags,omitempty"`
 	Project string            `json:"project,omitempty"`
 	Machine string            `json:"machine,omitempty"` // in the record of a fleet
+	Task
 }
 
 const alertColumns = `id, timestamp, integration, failures, within_ms, coalesce(message, ''), coalesce(invocation, ''), delivered, tries,
-	coalesce(trouble, ''), coalesce(name, ''), coalesce(tags, ''), coalesce(project, ''), coalesce(machine, '')`
+	coalesce(trouble, ''), coalesce(name, ''), coalesce(tags, ''), coalesce(project, ''), coalesce(machine, ''),
+	coalesce(batch, ''), coalesce(task, ''), coalesce(line, 0)`
 
 func scanAlert(r interface{ Scan(...any) error }) (a Alert, err error) {
 	var at int64
 	var delivered sql.NullInt64
 	var tags string
-	err = r.Scan(&a.ID, &at, &a.Integration, &a.Failures, &a.WithinMS, &a.Message, &a.Invocation, &delivered, &a.Tries, &a.Trouble, &a.Name, &tags, &a.Project, &a.Machine)
+	err = r.Scan(&a.ID, &at, &a.Integration, &a.Failures, &a.WithinMS, &a.Message, &a.Invocation, &delivered, &a.Tries, &a.Trouble, &a.Name, &tags, &a.Project, &a.Machine, &a.Batch, &a.Task.Task, &a.Line)
 	a.Tags = tagsOf(tags)
 	a.Timestamp, a.Delivered = moment(at), timeOf(delivered)
 	return a, err

@@ -163,19 +163,22 @@ func (inv *invocation) time(ctx context.Context, conn *sql.Conn) error {
 var invocationRows = rows{
 	into: `invocations (id, started, timestamp, profile, command, model, session, status, class, exit_code, attempts, wait_ms,
 		response_ms, input_tokens, output_tokens, cache_read_tokens, cache_creation_tokens, cost_usd, retry_at, gate, prompt_hash,
-		requests, belay_exit_code, inner_retries, unknown_usage, unknown_costs, parent, traceparent, estimated_costs, no_costs, name, tags, project, fallback, machine)`,
-	columns: 35,
+		requests, belay_exit_code, inner_retries, unknown_usage, unknown_costs, parent, traceparent, estimated_costs, no_costs, name, tags, project, fallback, machine, batch, task, line)`,
+	columns: 38,
 	conflict: `(id) DO UPDATE SET started = min(started, excluded.started), timestamp = excluded.timestamp,
 		fallback = coalesce(excluded.fallback, fallback), model = coalesce(excluded.model, model), session = coalesce(excluded.session, session), status = excluded.status,
 		class = excluded.class, exit_code = excluded.exit_code, attempts = attempts + excluded.attempts,
 		wait_ms = wait_ms + excluded.wait_ms, response_ms = response_ms + excluded.response_ms,
 		requests = requests + excluded.requests, retry_at = excluded.retry_at, gate = coalesce(excluded.gate, gate), prompt_hash = coalesce(excluded.prompt_hash, prompt_hash),
 		belay_exit_code = excluded.belay_exit_code, inner_retries = inner_retries + excluded.inner_retries,
-		parent = coalesce(excluded.parent, parent), traceparent = coalesce(excluded.traceparent, traceparent),` + keepLabels + ` no_costs = no_costs + excluded.no_costs,` + addUsage,
+		parent = coalesce(excluded.parent, parent), traceparent = coalesce(excluded.traceparent, traceparent),` + keepLabels + keepTask + ` no_costs = no_costs + excluded.no_costs,` + addUsage,
 }
 
 // keepLabels keeps the labels that lines have had, of which a later one may have none.
 const keepLabels = " name = coalesce(excluded.name, name), tags = coalesce(excluded.tags, tags), project = coalesce(excluded.project, project), machine = coalesce(excluded.machine, machine),"
+
+// keepTask does the same for what a batch calls a run.
+const keepTask = " batch = coalesce(excluded.batch, batch), task = coalesce(excluded.task, task), line = coalesce(excluded.line, line),"
 
 // addUsage adds to sums of usage. The cost is what is known of that of the attempts; the others are counted beside it.
 const addUsage = ` input_tokens = input_tokens + excluded.input_tokens, output_tokens = output_tokens + excluded.output_tokens,
@@ -223,7 +226,8 @@ func (inv *invocation) row() []any {
 		classOf(e), e.ExitCode, inv.attempts, inv.sum.wait, inv.sum.response, u.InputTokens, u.OutputTokens, u.CacheReadInputTokens,
 		u.CacheCreationInputTokens, nullCost(inv.sum.cost), nullTime(e.RetryAt), null(e.Gate), null(e.PromptHash),
 		inv.sum.requests, nullInt(e.BelayCode), inv.sum.innerRetries, inv.sum.unknownUsage, inv.sum.unknownCosts, null(e.Parent),
-		null(e.Traceparent), inv.sum.estimatedCosts, inv.sum.noCosts, null(e.Name), nullTags(e.Tags), null(e.Project), null(e.Fallback), null(inv.end.machine)}
+		null(e.Traceparent), inv.sum.estimatedCosts, inv.sum.noCosts, null(e.Name), nullTags(e.Tags), null(e.Project), null(e.Fallback), null(inv.end.machine),
+		null(e.Batch), null(e.Task), nullZero(int64(e.Line))}
 }
 
 // rollupKey is a row of sums.

@@ -57,8 +57,9 @@ func failureEvent(l *line, retries int) []any {
 		Tags    map[string]string `json:"tags,omitempty"`
 		Project string            `json:"project,omitempty"`
 		Machine string            `json:"machine,omitempty"`
+		Task
 	}{e.Integration(), e.Error, retries, classOf(e), e.Profile, e.Invocation, e.Command, e.ExitCode, e.Rule, e.Session, e.Provider,
-		e.Model, e.HTTPStatus, e.Name, e.Tags, e.Project, l.machine})
+		e.Model, e.HTTPStatus, e.Name, e.Tags, e.Project, l.machine, Task{e.Batch, e.Task, e.Line}})
 	return []any{e.Timestamp.UnixMilli(), "integration", "failure", string(data), e.Invocation}
 }
 
@@ -167,7 +168,7 @@ func byHand(l *line) []any {
 		null(string(l.Detail)), l.digest, null(l.machine)}
 }
 
-var alertRows = rows{into: "alerts (timestamp, integration, failures, within_ms, message, invocation, source, name, tags, project, machine)", columns: 11, conflict: "DO NOTHING"}
+var alertRows = rows{into: "alerts (timestamp, integration, failures, within_ms, message, invocation, source, name, tags, project, machine, batch, task, line)", columns: 14, conflict: "DO NOTHING"}
 
 func alertRow(l *line) []any {
 	var detail struct {
@@ -176,5 +177,5 @@ func alertRow(l *line) []any {
 	}
 	json.Unmarshal(l.Detail, &detail)
 	return []any{l.Timestamp.UnixMilli(), l.Profile, detail.Failures, ms(detail.Within), null(l.Error), null(l.Invocation), l.digest,
-		null(l.Name), nullTags(l.Tags), null(l.Project), null(l.machine)}
+		null(l.Name), nullTags(l.Tags), null(l.Project), null(l.machine), null(l.Batch), null(l.Task), nullZero(int64(l.Line))}
 }

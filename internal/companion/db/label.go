@@ -12,7 +12,7 @@ import (
 
 // labelled says that the filter asks for labels, which only rows have.
 func (f Filter) labelled() bool {
-	return f.Name != "" || len(f.Tags) > 0 || f.Project != "" || f.Machine != ""
+	return f.Name != "" || len(f.Tags) > 0 || f.Project != "" || f.Machine != "" || f.Batch != ""
 }
 
 // labels narrows by the columns of labels, which have that prefix.
@@ -28,6 +28,9 @@ func (f Filter) labels(w *where, prefix string) {
 	}
 	if f.Machine != "" {
 		w.and(prefix+"machine = ?", f.Machine)
+	}
+	if f.Batch != "" {
+		w.and(prefix+"batch = ?", f.Batch)
 	}
 }
 

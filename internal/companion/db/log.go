@@ -25,6 +25,7 @@ type Filter struct {
 	Tags    map[string]string // of which runs have all
 	Project string
 	Machine string // of a fleet
+	Batch   string // the results of the batch that runs are tasks of
 }
 
 // Failed is the class that stands for every failure.
@@ -61,6 +62,14 @@ type Invocation struct {
 	Tags    map[string]string `json:"tags,omitempty"`
 	Project string            `json:"project,omitempty"`
 	Machine string            `json:"machine,omitempty"` // in the record of a fleet
+	Task
+}
+
+// Task is what a batch calls a run; empty for a run of its own.
+type Task struct {
+	Batch string `json:"batch,omitempty"` // its results
+	Task  string `json:"task,omitempty"`  // the id
+	Line  int    `json:"line,omitempty"`  // in the file of tasks, from 1
 }
 
 // where builds the conditions of a query.
@@ -123,7 +132,8 @@ const invocationColumns = `i.id, i.started, i.timestamp, i.profile, i.command, c
 	i.no_costs <= 0 AND i.estimated_costs > 0, i.retry_at, coalesce(i.gate, ''), coalesce(i.prompt_hash, ''), i.requests,
 	i.belay_exit_code, i.inner_retries, coalesce(i.parent, ''), coalesce(i.traceparent, ''),
 	coalesce((SELECT a.error FROM attempts a WHERE a.invocation = i.id ORDER BY a.timestamp DESC, a.attempt = 0 DESC, a.attempt DESC LIMIT 1), ''),
-	coalesce(i.name, ''), coalesce(i.tags, ''), coalesce(i.project, ''), coalesce(i.fallback, ''), coalesce(i.machine, '')`
+	coalesce(i.name, ''), coalesce(i.tags, ''), coalesce(i.project, ''), coalesce(i.fallback, ''), coalesce(i.machine, ''),
+	coalesce(i.batch, ''), coalesce(i.task, ''), coalesce(i.line, 0)`
 
 // Invocations returns those that the filter lets through, oldest first.
 func (d *DB) Invocations(ctx context.Context, f Filter) ([]Invocation, error) {
@@ -141,7 +151,7 @@ func scanInvocation(r *sql.Rows) (inv Invocation, err error) {
 	err = r.Scan(&inv.ID, &started, &ended, &inv.Profile, &inv.Command, &inv.Model, &inv.Session, &inv.Status, &inv.Class, &inv.ExitCode,
 		&inv.Attempts, &inv.WaitMS, &inv.ResponseMS, &u.InputTokens, &u.OutputTokens, &u.CacheReadInputTokens,
 		&u.CacheCreationInputTokens, &cost, &u.Unknown, &u.Estimated, &retryAt, &inv.Gate, &inv.PromptHash, &inv.Requests, &code, &inv.Inner,
-		&inv.Parent, &inv.Trace, &inv.Error, &inv.Name, &tags, &inv.Project, &inv.Fallback, &inv.Machine)
+		&inv.Parent, &inv.Trace, &inv.Error, &inv.Name, &tags, &inv.Project, &inv.Fallback, &inv.Machine, &inv.Batch, &inv.Task.Task, &inv.Line)
 	inv.Started, inv.Ended, inv.Tags = moment(started), moment(ended), tagsOf(tags)
 	inv.RetryAt, u.CostUSD, inv.BelayCode = timeOf(retryAt), costOf(cost), codeOf(code)
 	return inv, err

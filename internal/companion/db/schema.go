@@ -10,7 +10,7 @@ import (
 )
 
 // migrations lead from one version of the schema to the next. They are only ever added to.
-var migrations = []string{schema1, schema2, schema3, schema4, schema5, schema6, schema7, schema8, schema9, schema10, schema11, schema12}
+var migrations = []string{schema1, schema2, schema3, schema4, schema5, schema6, schema7, schema8, schema9, schema10, schema11, schema12, schema13}
 
 // schema1: times are milliseconds since 1970, durations are milliseconds. Keys are the ids that the log has, which
 // begin with the time: rows are appended, and none has to be looked up to add another.
@@ -208,6 +208,17 @@ ALTER TABLE invocations ADD COLUMN machine TEXT;
 ALTER TABLE sessions ADD COLUMN machine TEXT;
 ALTER TABLE alerts ADD COLUMN machine TEXT;
 ALTER TABLE audit ADD COLUMN machine TEXT;
+`
+
+// schema13: the batch that a run is a task of, by its results, the id of the task and its line; null for a run of its own.
+const schema13 = `
+ALTER TABLE invocations ADD COLUMN batch TEXT;
+ALTER TABLE invocations ADD COLUMN task TEXT;
+ALTER TABLE invocations ADD COLUMN line INTEGER;
+ALTER TABLE alerts ADD COLUMN batch TEXT;
+ALTER TABLE alerts ADD COLUMN task TEXT;
+ALTER TABLE alerts ADD COLUMN line INTEGER;
+CREATE INDEX invocations_batch ON invocations (batch, timestamp) WHERE batch IS NOT NULL;
 `
 
 // faulty are the events that are failures of a hook or an MCP server. The others of these categories are calls that the
