@@ -164,6 +164,7 @@ func runs(from, to int) (list []journal.Entry) {
 // unmarshal reads what may not be there.
 func unmarshal(data json.RawMessage, into any) { json.Unmarshal(data, into) }
 
-// withoutMachines takes back schema 12.
-const withoutMachines = `ALTER TABLE invocations DROP COLUMN machine; ALTER TABLE sessions DROP COLUMN machine; ALTER TABLE alerts DROP COLUMN machine;
+// withoutMachines takes back schema 12, and what has come since.
+const withoutMachines = `DROP INDEX invocations_batch; ALTER TABLE invocations DROP COLUMN batch; ALTER TABLE invocations DROP COLUMN task; ALTER TABLE invocations DROP COLUMN line;
+	ALTER TABLE alerts DROP COLUMN batch; ALTER TABLE alerts DROP COLUMN task; ALTER TABLE alerts DROP COLUMN line; ALTER TABLE invocations DROP COLUMN machine; ALTER TABLE sessions DROP COLUMN machine; ALTER TABLE alerts DROP COLUMN machine;
 	ALTER TABLE audit DROP COLUMN machine; `

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/belay-run/belay/gate"
+	"github.com/belay-run/belay/internal/companion/db"
 	"github.com/belay-run/belay/internal/journal"
 	"github.com/belay-run/belay/internal/overview"
 	"github.com/belay-run/belay/internal/spool"
@@ -47,6 +48,7 @@ type Run struct {
 	Left     []int             `json:"left_running,omitempty"`
 	Machine  string            `json:"machine,omitempty"` // in a fleet
 	Tail     bool              `json:"tail,omitempty"`    // what it prints can be shown
+	db.Task
 }
 
 // Ended is a detached run that is over.
@@ -139,7 +141,8 @@ func NewGate(key string, s gate.State, full bool, waiting []overview.Waiter) Gat
 func newRun(r supervise.Record, detached bool) Run {
 	run := Run{ID: r.ID, PID: r.Owner.PID, Command: r.Command, Profile: r.Profile, Kind: "run", State: r.State, Attempt: r.Attempt, Reason: r.Reason,
 		Until: timeOf(r.Until), Started: timeOf(r.Started), Activity: r.Activity, Tokens: r.Tokens, CostUSD: r.CostUSD, Session: r.Session, Name: r.Name,
-		Tags: r.Tags, Project: r.Project, Parent: r.Parent, Detached: detached, Tail: r.Lines}
+		Tags: r.Tags, Project: r.Project, Parent: r.Parent, Detached: detached, Tail: r.Lines,
+		Task: db.Task{Batch: r.Batch, Task: r.Task, Line: r.Line}}
 	if !r.IsRun() {
 		run.Kind, _, _ = strings.Cut(r.Profile, ":")
 	}

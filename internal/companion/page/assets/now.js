@@ -1,6 +1,7 @@
 // Now: what runs and waits, and what keeps it waiting.
 
 import { h } from './dom.js';
+import { task } from './past.js';
 import { dollars, short, plural, shortID, when, full, clock, tail } from './format.js';
 
 export const title = 'Now';
@@ -33,7 +34,7 @@ function run(r, readOnly, link) {
   return h('li', { class: 'card', 'data-key': id || r.command, 'data-run': id },
     h('div', { class: 'line' },
       h('span', { class: 'badge ' + ({ running: 'ok', waiting: 'wait', killed: 'bad' }[r.state] || '') }, r.state),
-      h('strong', {}, r.command), r.name && h('span', { class: 'tag' }, r.name),
+      h('strong', {}, r.command), task(r) && h('span', { class: 'tag', title: r.batch }, task(r)), r.name && h('span', { class: 'tag' }, r.name),
       Object.entries(r.tags || {}).map(([k, v]) => h('span', { class: 'tag' }, `${k}=${v}`)),
       r.machine && h('span', { class: 'tag' }, r.machine), r.detached && h('span', { class: 'tag' }, 'detached'), r.kind !== 'run' && h('span', { class: 'tag' }, r.kind),
       h('span', { class: 'push' }, r.kind === 'run' && id && h('a', { href: link('run', { id }), 'data-link': true, 'aria-label': `${r.tail ? 'Output and story' : 'Story'} of ${r.name || r.command} ${shortID(id)}` }, r.tail ? 'Output' : 'Story'),
@@ -70,7 +71,7 @@ function budget(b) {
 
 function ended(r, link) {
   return h('li', { class: 'card', 'data-key': r.id },
-    h('div', { class: 'line' }, h('span', { class: 'badge ' + (r.exit_code ? 'bad' : 'ok') }, `exit ${r.exit_code}`), h('strong', {}, r.command), r.name && h('span', { class: 'tag' }, r.name),
+    h('div', { class: 'line' }, h('span', { class: 'badge ' + (r.exit_code ? 'bad' : 'ok') }, `exit ${r.exit_code}`), h('strong', {}, r.command), task(r) && h('span', { class: 'tag', title: r.batch }, task(r)), r.name && h('span', { class: 'tag' }, r.name),
       h('a', { class: 'push', href: link('run', { id: r.id }), 'data-link': true }, 'Story')),
     h('p', { class: 'facts' }, h('code', {}, `belay attach ${shortID(r.id)}`), h('span', {}, `ended ${when(r.ended)}`)));
 }

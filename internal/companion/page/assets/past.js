@@ -39,7 +39,10 @@ export function table(name, columns, rows, none) {
       h('tbody', {}, rows.map(({ key, cells }) => h('tr', { 'data-key': key }, cells.map((c, i) => h('td', { class: columns[i][1] || '' }, c)))))));
 }
 
-const labels = (r) => [r.machine && h('span', { class: 'tag' }, r.machine), r.name && h('span', { class: 'tag' }, r.name), Object.entries(r.tags || {}).map(([k, v]) => h('span', { class: 'tag' }, `${k}=${v}`))];
+/** task is what a batch calls a run; empty for a run of its own. */
+export const task = (r) => r.batch && `${tail(r.batch)} ${r.line && (!r.task || /^[0-9a-f]{12}(-|$)/.test(r.task)) ? 'line ' + r.line : r.task}`;
+
+const labels = (r) => [task(r) && h('span', { class: 'tag', title: r.batch }, task(r)), r.machine && h('span', { class: 'tag' }, r.machine), r.name && h('span', { class: 'tag' }, r.name), Object.entries(r.tags || {}).map(([k, v]) => h('span', { class: 'tag' }, `${k}=${v}`))];
 
 /** runRows are runs as a table has them. */
 export function runTable(list, link, none, name = 'Runs') {

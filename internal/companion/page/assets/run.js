@@ -1,7 +1,7 @@
 // One run's story, as a timeline.
 
 import { h } from './dom.js';
-import { badge, cost, resume, runTable } from './past.js';
+import { badge, cost, resume, runTable, task } from './past.js';
 import { count, dollars, shortID, span, mark, full, clock, when } from './format.js';
 import { spans } from './charts.js';
 
@@ -20,7 +20,7 @@ export function render(d, { link, readOnly, now }) {
     h('dl', { class: 'facts-grid' },
       fact('Run', h('code', {}, d.id)), fact('Started', full(d.started)), d.timestamp && !d.timestamp.startsWith('0001') && fact('Ended', full(d.timestamp)),
       fact('Profile', d.profile), fact('Model', d.model), fact('Answered by', d.fallback), fact('Machine', d.machine || (live && live.machine)), fact('Name', d.name),
-      fact('Tags', Object.entries(d.tags || {}).map(([k, v]) => `${k}=${v}`).join(', ')), fact('Project', d.project), fact('Gate', d.gate),
+      fact('Tags', Object.entries(d.tags || {}).map(([k, v]) => `${k}=${v}`).join(', ')), fact('Project', d.project), fact('Task', task(d)), fact('Gate', d.gate),
       fact('Exit code', d.attempts > 0 || d.belay_exit_code ? `${d.exit_code}${d.belay_exit_code !== undefined && d.belay_exit_code !== d.exit_code ? ` (belay: ${d.belay_exit_code})` : ''}` : ''),
       fact('Waited', d.wait_ms > 0 && span(d.wait_ms)), fact('Requests', d.requests > 0 && `${count(d.requests)}${d.inner_retries ? `, ${count(d.inner_retries)} retried by the command` : ''}`),
       fact('Tokens', u.input_tokens + u.output_tokens > 0 && `${count(u.input_tokens)} in, ${count(u.output_tokens)} out, ${count(u.cache_read_input_tokens)} from cache`),
