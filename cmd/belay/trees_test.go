@@ -26,7 +26,8 @@ import (
 const treesAtOnce = 24
 
 // Whatever a command starts, nothing of it is left when belay has ended it, however that comes about: every shape of tree with
-// every ending of run, hook and mcp; in make test with every other one. BELAY_TEST_TREE_ROUNDS=10 plays each ten times.
+// every ending of run, hook and mcp, of a batch and of a detached run; in make test with every other one, and of the last two, which start a
+// command as run does, with every eleventh. BELAY_TEST_TREE_ROUNDS=10 plays each ten times.
 func TestTrees(t *testing.T) {
 	n := faulttest.Count(t, "BELAY_TEST_TREE_ROUNDS", 1)
 	all := rounds(t) >= 10
@@ -58,7 +59,11 @@ func TestTrees(t *testing.T) {
 		for i, shape := range slices.Backward(treeShapes) {
 			for host, endings := range treeEndings {
 				for j, ending := range endings {
-					if (i+j)%2 != 0 && !all {
+					skip := (i+j)%2 != 0
+					if host == "batch" || host == "detached" {
+						skip = (i*len(endings)+j)%11 != 0
+					}
+					if skip && !all {
 						continue
 					}
 					name := fmt.Sprintf("%s-%s-%s", host, shape.name, ending.name)
@@ -85,6 +90,7 @@ type treeCell struct {
 	ending          treeEnding
 
 	cmd      *exec.Cmd
+	owner    int      // the pid of a detached run's belay
 	up, told *os.File // pipes: pids of the tree; what it waits for
 	input    *os.File // what the client of an MCP server writes to, or a terminal
 	output   *bufio.Reader
@@ -117,7 +123,7 @@ func (c *treeCell) play() (left []proc, err error) {
 	}
 	late := time.AfterFunc(2*testTimeout, func() {
 		c.late = true
-		c.cmd.Process.Kill()
+		c.kill()
 		c.up.SetReadDeadline(time.Now())
 	})
 	reported := make(chan error, 1)
@@ -127,7 +133,7 @@ func (c *treeCell) play() (left []proc, err error) {
 			c.ending.end(c)
 		}
 	}
-	c.cmd.Wait()
+	c.await()
 	if c.ending.end == nil {
 		c.up.SetReadDeadline(time.Now())
 		c.stands = <-reported == nil
@@ -172,6 +178,20 @@ func (c *treeCell) start() error {
 		script = "[ -e begun ] && exec cat > /dev/null\n: > begun\n" + script
 	}
 	args := append(append([]string{c.host}, c.ending.flags...), "--", "sh", "-c", script)
+	switch c.host {
+	case "batch": // with another task beside it, whose end is none of the tree's
+		other := stay
+		if c.ending.then == untilTold+`exit 0` {
+			other = "exit 0"
+		}
+		if err := os.WriteFile(filepath.Join(c.dir, "tasks"), []byte("tree\nother\n"), 0o600); err != nil {
+			return err
+		}
+		args = append(append([]string{"batch", "-j2"}, c.ending.flags...), "tasks", "--", "sh", "-c", `[ "$0" = other ] && `+other+"\n"+script, "{}")
+	case "detached":
+		args[0] = "run"
+		args = slices.Insert(args, 1, "--detach")
+	}
 	c.cmd = c.command(args...)
 	stderr, err := os.Create(filepath.Join(c.dir, "stderr"))
 	if err != nil {
@@ -192,7 +212,16 @@ func (c *treeCell) start() error {
 	}
 	defer stdin.Close()
 	c.cmd.Stdin, c.input = stdin, w
-	if c.host != "mcp" {
+	switch c.host {
+	case "mcp":
+	case "detached":
+		c.cmd.Stdin = nil
+		if err := c.cmd.Run(); err != nil {
+			return err
+		}
+		c.owner, _ = c.record()
+		return nil
+	default:
 		return c.cmd.Start()
 	}
 	r, stdout, err := os.Pipe()
@@ -202,6 +231,27 @@ func (c *treeCell) start() error {
 	defer stdout.Close()
 	c.cmd.Stdout, c.output = stdout, bufio.NewReader(r)
 	return c.cmd.Start()
+}
+
+// record is what the name of the run's record says: the pid of its belay, and its id.
+func (c *treeCell) record() (pid int, id string) {
+	names, _ := filepath.Glob(filepath.Join(c.dir, "state", "runs", "*"))
+	for _, name := range names {
+		if part := strings.Split(filepath.Base(name), "."); len(part) == 4 {
+			pid, _ = strconv.Atoi(part[1])
+			return pid, part[3]
+		}
+	}
+	return 0, ""
+}
+
+// await waits for the end of belay.
+func (c *treeCell) await() {
+	if c.host != "detached" {
+		c.cmd.Wait()
+		return
+	}
+	within(2*testTimeout, func() bool { return c.owner == 0 || startOf(c.owner) == "" })
 }
 
 // report reads the pids of the tree until all of it stands.
@@ -285,7 +335,22 @@ func (c *treeCell) ctrlC() {
 	io.WriteString(c.input, ctrlC)
 }
 
-func (c *treeCell) kill() { c.cmd.Process.Kill() }
+func (c *treeCell) signal(sig unix.Signal) {
+	if c.owner > 0 {
+		unix.Kill(c.owner, sig)
+		return
+	}
+	c.cmd.Process.Signal(sig)
+}
+
+func (c *treeCell) kill() { c.signal(unix.SIGKILL) }
+
+// cancel is belay cancel.
+func (c *treeCell) cancel() {
+	_, id := c.record()
+	out, _ := c.command("cancel", id).CombinedOutput()
+	c.said = append(c.said, out...)
+}
 
 // reap is belay ps --reap, once.
 func (c *treeCell) reap() error {
@@ -295,5 +360,5 @@ func (c *treeCell) reap() error {
 }
 
 func signalled(name string) func(*treeCell) {
-	return func(c *treeCell) { c.cmd.Process.Signal(unix.SignalNum("SIG" + name)) }
+	return func(c *treeCell) { c.signal(unix.SignalNum("SIG" + name)) }
 }

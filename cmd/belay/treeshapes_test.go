@@ -87,6 +87,23 @@ var treeEndings = map[string][]treeEnding{
 		{name: "KILL", then: stays, end: (*treeCell).kill},
 		{name: "CtrlC", flags: []string{"--reap"}, then: stays, end: (*treeCell).ctrlC, pty: true},
 	},
+	"batch": {
+		{name: "Success", flags: []string{"--reap"}, then: untilTold + `exit 0`, end: (*treeCell).tell},
+		{name: "Timeout", flags: []string{"--timeout", "1"}, then: stays},
+		{name: "Deadline", flags: []string{"--deadline", "2s"}, then: stays},
+		{name: "TERM", then: stays, end: signalled("TERM")},
+		{name: "INT", then: stays, end: signalled("INT")},
+		{name: "HUP", then: stays, end: signalled("HUP")},
+		{name: "Cancel", then: stays, end: (*treeCell).cancel},
+		{name: "KILL", then: stays, end: (*treeCell).kill},
+	},
+	"detached": {
+		{name: "Success", flags: []string{"--reap"}, then: untilTold + `exit 0`, end: (*treeCell).tell},
+		{name: "Timeout", flags: []string{"--timeout", "1"}, then: stays},
+		{name: "TERM", then: stays, end: signalled("TERM")},
+		{name: "Cancel", then: stays, end: (*treeCell).cancel},
+		{name: "KILL", then: stays, end: (*treeCell).kill},
+	},
 	"hook": {
 		{name: "Success", then: untilTold + `exit 0`, end: (*treeCell).tell},
 		{name: "Block", then: untilTold + `exit 2`, end: (*treeCell).tell},
