@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -224,6 +225,57 @@ func TestTranscript_CannotBeHeld(t *testing.T) {
 			}
 		})
 	})
+}
+
+// Where the output has no other place than the result, the result has all of it or is a failure: a part is never taken for all.
+func TestTranscript_WholeOrFailed(t *testing.T) {
+	noDisk(t)
+	tooMuch := steps(0, slices.Repeat([]enginetest.Step{enginetest.Print(large)}, 42)...) // 66 MiB: more than memory takes as well
+	t.Run("WholeWithRetries", func(t *testing.T) {
+		r := &engine.Runner{Policy: retry.Policy{MaxRetries: 1}}
+		script(r, steps(0, enginetest.Print(large), enginetest.Print(large), enginetest.Print("end")))
+		res, err := r.Run(t.Context(), tool)
+		if want := large + large + "end"; err != nil || res.Output.String() != want {
+			t.Errorf("%d bytes of %d: %v", res.Output.Size(), len(want), err)
+		}
+	})
+	t.Run("WholeOfAFailure", func(t *testing.T) {
+		r := &engine.Runner{}
+		script(r, steps(3, enginetest.Print(large), enginetest.Print("end")))
+		res, err := r.Run(t.Context(), tool)
+		if want := large + "end"; err == nil || res.ChildCode != 3 || res.Output.String() != want {
+			t.Errorf("%d bytes of %d, %d: %v", res.Output.Size(), len(want), res.ChildCode, err)
+		}
+	})
+	t.Run("Failed", func(t *testing.T) {
+		r := &engine.Runner{Policy: retry.Policy{MaxRetries: 3}}
+		s := script(r, tooMuch)
+		res, err := r.Run(t.Context(), tool)
+		if err == nil || res.Success || res.ExitCode == 0 || res.Output != nil || len(s.Starts()) != 1 {
+			t.Errorf("%d starts, exit code %d, %d bytes: %v", len(s.Starts()), res.ExitCode, res.Output.Size(), err)
+		}
+		contains(t, res.Err, "the output of tool could not be kept: ")
+	})
+	t.Run("ACopyIsNotWrittenAsResult", func(t *testing.T) {
+		r := &engine.Runner{Keep: true}
+		script(r, tooMuch)
+		var out countingWriter
+		res, err := r.Run(t.Context(), engine.Command{Args: []string{"tool"}, Stdout: &out})
+		if err != nil || int(out) != 42*len(large) {
+			t.Errorf("%d bytes were passed on: %v", out, err)
+		}
+		if err := res.WriteJSON(io.Discard); err == nil {
+			t.Error("a part of the output was written as the result")
+		}
+	})
+}
+
+// countingWriter counts bytes.
+type countingWriter int
+
+func (w *countingWriter) Write(p []byte) (int, error) {
+	*w += countingWriter(len(p))
+	return len(p), nil
 }
 
 // Output can be read from anywhere, as often as needed, wherever it is kept.
