@@ -16,6 +16,7 @@ import (
 	"github.com/belay-run/belay/internal/batch"
 	"github.com/belay-run/belay/internal/budget"
 	"github.com/belay-run/belay/internal/engine"
+	"github.com/belay-run/belay/internal/label"
 	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/redact"
 	"github.com/belay-run/belay/internal/state"
@@ -230,6 +231,7 @@ func (r *taskRunner) runnerFor(job *batch.Job, c *taskCommand) (*engine.Runner, 
 		return nil, err
 	}
 	runner.Starter = &r.starter
+	runner.Project = r.project(c.dir)
 	runner.Task = engine.Task{Batch: r.results, ID: job.Task.ID, Line: job.Task.Line}
 	if job.MaxCost > 0 && (runner.MaxCost == 0 || job.MaxCost < runner.MaxCost) {
 		runner.MaxCost = job.MaxCost
@@ -248,6 +250,23 @@ func (r *taskRunner) runnerFor(job *batch.Job, c *taskCommand) (*engine.Runner, 
 		}
 	}
 	return runner, nil
+}
+
+// project is the directory that work in a directory belongs to, which is looked for once.
+func (r *taskRunner) project(dir string) string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	found, ok := r.projects[dir]
+	if !ok {
+		if path, err := filepath.Abs(dir); err == nil {
+			found = label.Project(path)
+		}
+		if r.projects == nil || len(r.projects) > 1000 { // a directory for each task, say
+			r.projects = map[string]string{}
+		}
+		r.projects[dir] = found
+	}
+	return found
 }
 
 // commandRunner is a runner for the command of a task. What it takes to make one is found once for plain commands that say nothing of their own.

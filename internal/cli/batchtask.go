@@ -35,12 +35,13 @@ type taskRunner struct {
 	template *batch.Template
 	env      []string // of every task
 
-	mu      sync.Mutex
-	loaded  map[string]*loadedProfile
-	plain   map[string]*engine.Runner // of commands that nothing is known of and that say nothing of their own, by their names
-	inside  map[int]*engine.Invocation
-	killed  bool
-	leaving chan struct{} // closed when the user wants to leave at once
+	mu       sync.Mutex
+	projects map[string]string // of directories
+	loaded   map[string]*loadedProfile
+	plain    map[string]*engine.Runner // of commands that nothing is known of and that say nothing of their own, by their names
+	inside   map[int]*engine.Invocation
+	killed   bool
+	leaving  chan struct{} // closed when the user wants to leave at once
 
 	looked bool // at the command of a task that says nothing but what it asks
 

@@ -177,7 +177,10 @@ func (inv *Invocation) openState() {
 			return
 		}
 	}
-	c.state, c.project = &s, label.Project(c.dir())
+	c.state = &s
+	if c.project = r.Project; c.project == "" {
+		c.project = label.Project(c.dir())
+	}
 	inv.lookers.sockets = s.Looks()
 	if c.shared == nil {
 		c.shared = s.Gates()

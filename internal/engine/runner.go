@@ -104,6 +104,9 @@ type Runner struct {
 	// Labels are what the run is called, in records, log and result; runs inside it inherit them.
 	Labels label.Labels
 
+	// Project is the directory that the work belongs to, for a caller that has looked; empty means that it is found from the working directory.
+	Project string
+
 	// Task is what a batch calls the run, in records and log; the zero value if it is none of a batch.
 	Task Task
 
