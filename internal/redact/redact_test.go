@@ -2,6 +2,7 @@ package redact_test
 
 import (
 	"fmt"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -71,8 +72,11 @@ func TestText_LeavesTheRest(t *testing.T) {
 	}
 }
 
-// The time is linear in the length of the text, whatever is in it.
+// The time is linear in the length of the text, whatever is in it. It compares times, which a busy machine spoils.
 func TestText_Hostile(t *testing.T) {
+	if os.Getenv("BELAY_TEST_FULL") == "" {
+		t.Skip("only with BELAY_TEST_FULL=1")
+	}
 	for _, piece := range []string{"a", "a-", "sk-", "key=", "pw={", "cookie: $ ", "cookie: {", "token 'x ", "a:", "a:b@", "http://", "-----BEGIN ", "-----BEGIN PRIVATE KEY-----", "[redacted]", "[redac", `\`, `\"`, "%41", "password is ",
 		"-p", "-u a:b ", "a:b@c:d ", "curl -u ", "<password ", "&quot;", `\u0041`, "echo x | ", "nonce=\"a\", ", "eyJ", "AKIA", "1234567890:", "password=a,b;c&", "\x1b[", "token: token: ", "session=a1b2c3d4/", "é", "\xff", "x/y+", "A1b2C3d4", "Authorization: Bearer ", "secret\\\": \\\""} {
 		took := func(n int) time.Duration {
