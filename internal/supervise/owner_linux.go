@@ -48,6 +48,9 @@ func Own() *Supervisor {
 // for in the way of an owner.
 func (s *Supervisor) Disown() {
 	if s.owner != nil {
+		s.owner.mu.Lock()
+		s.owner.stopSweeping()
+		s.owner.mu.Unlock()
 		unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0)
 		s.owner = nil
 	}
@@ -180,19 +183,34 @@ const (
 
 // sweepLater reaps orphans now and then, for as long as no thread waits for all children. It is called under the lock.
 func (o *owner) sweepLater(after time.Duration) {
-	o.sweeping = time.AfterFunc(after, func() {
+	var timer *time.Timer
+	timer = time.AfterFunc(after, func() {
 		o.launching.Lock()
 		defer o.launching.Unlock()
 		o.mu.Lock()
 		defer o.mu.Unlock()
+		if o.sweeping != timer { // it was stopped
+			return
+		}
 		if o.sweeping = nil; o.waiting || o.empty == nil {
 			return
 		}
 		if after = min(2*after, maxSweepInterval); o.sweep() > 0 {
 			after = sweepInterval
 		}
-		o.sweepLater(after)
+		if o.empty != nil {
+			o.sweepLater(after)
+		}
 	})
+	o.sweeping = timer
+}
+
+// stopSweeping ends that. It is called under the lock.
+func (o *owner) stopSweeping() {
+	if o.sweeping != nil {
+		o.sweeping.Stop()
+		o.sweeping = nil
+	}
 }
 
 // reap waits until there is something to reap, and reaps all there is. It reports true when the kernel says that no
@@ -234,6 +252,7 @@ func (o *owner) sweep() (orphans int) {
 				close(o.empty)
 				o.empty = nil
 			}
+			o.stopSweeping() // a child that comes next may be another owner's
 		}
 		if empty || pid == 0 {
 			break
