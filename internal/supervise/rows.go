@@ -77,7 +77,7 @@ func (r *Rows) Close() error {
 	if r == nil {
 		return nil
 	}
-	return errors.Join(os.Remove(r.file.Name()), r.file.Close())
+	return errors.Join(r.file.Close(), os.Remove(r.file.Name()))
 }
 
 // updateRow writes the record to its row.
