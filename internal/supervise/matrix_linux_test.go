@@ -62,6 +62,9 @@ var stops = map[string]struct {
 func rounds(t testing.TB) int { return faulttest.Rounds(t) }
 
 func TestKillTree_Owner(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it starts and ends hundreds of trees")
+	}
 	for _, kind := range []struct {
 		trees  map[string]string
 		rounds int

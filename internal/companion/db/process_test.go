@@ -130,6 +130,9 @@ func runsEach(t *testing.T) int {
 
 // Sixteen processes write two hundred runs each while four others fold: 3,200 rows, none lost, none doubled.
 func TestFold_ManyProcesses(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it starts and kills many processes")
+	}
 	t.Parallel()
 	w, each := newWorld(t), runsEach(t)
 	var folding []*process
@@ -159,6 +162,9 @@ func TestFold_ManyProcesses(t *testing.T) {
 // The same while any of them is killed at any moment. A writer that was killed is followed by one that goes on behind
 // what is in the log of it.
 func TestFold_Killed(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it starts and kills many processes")
+	}
 	t.Parallel()
 	w, each := newWorld(t), runsEach(t)
 	over := make(chan struct{})
