@@ -234,7 +234,7 @@ var opens = map[string]string{
 	"internal/batch/spool.go":               "a pipe with tasks, which the user names",
 	"internal/batch/ledger.go":              "the results, which the user names",
 	"internal/batch/settle.go":              "the results, which the user names",
-	"internal/cli/batchdesk.go":             "a file for each output, in a directory that the user names",
+	"internal/cli/batchoutput.go":           "a file for each output, in a directory that the user names",
 	"internal/cli/batchmemory_linux.go":     "the kernel's files below /proc",
 	"internal/cli/batchfleet.go":            "a file for each output, in a directory that the user names",
 	"internal/clock/clock.go":               "the clock of an executable for tests",

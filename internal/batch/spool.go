@@ -72,7 +72,7 @@ func earlierSpool(results string) string {
 	return ""
 }
 
-// spoolPath is where a copy is kept without taking the place of a file that is not ours; empty if there is no such place.
+// spoolPath is where a copy is kept without taking the place of a file that is not ours; empty if there is none.
 func spoolPath(results string) string {
 	for _, suffix := range spoolSuffixes {
 		if _, err := os.Lstat(results + suffix); errors.Is(err, os.ErrNotExist) || isMarked(results+suffix, spoolMark) {
