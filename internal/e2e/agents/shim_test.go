@@ -132,9 +132,9 @@ func TestShim_ClaudeSDK(t *testing.T) {
 	t.Parallel()
 	sdkScene{
 		script: `200(text="one"), tool(bash: "echo made > made"), 200(text="two"), tool(mcp__lab__echo: {}), 200(text="three"), 429x2, hang, 200(text="six"), 200(text="seven")`,
-		plan: `[{"use":{"partial":true,"hooks":true,"mcp":true,"slow":5000}},{"models":true},{"say":"first"},{"say":"second"},{"say":"third"},{"say":"fourth"},
-			{"say":"fifth","interrupt":"HANGS"},{"idle":5000},{"say":"sixth"},{"resume":true},{"say":"seventh"}]`,
-		env:   []string{"CLAUDE_CODE_MAX_RETRIES=1", "BELAY_STALL_TIMEOUT=4s"},
+		plan: `[{"use":{"partial":true,"hooks":true,"mcp":true,"slow":21000}},{"models":true},{"say":"first"},{"say":"second"},{"say":"third"},{"say":"fourth"},
+			{"say":"fifth","interrupt":"HANGS"},{"idle":21000},{"say":"sixth"},{"resume":true},{"say":"seventh"}]`,
+		env:   []string{"CLAUDE_CODE_MAX_RETRIES=1", "BELAY_STALL_TIMEOUT=20s"},
 		want:  []string{`"models"`, `"asked"`, `"called"`, `"hook"`, `"stream_event"`, `"interrupted"`, `"one"`, `"two"`, `"three"`, `"six"`, `"seven"`, `"is_error":true`},
 		asked: 10,
 		hangs: 8,

@@ -55,7 +55,7 @@ var shapes = []shape{
 	{name: "claude much", script: `429(retry-after=1)x2, tool(bash: "echo x", in=%d, out=%d), 529, 200(in=%d, out=%d)`, args: claudeHi},
 	{name: "claude reset", script: "reset, 200(in=%d, out=%d)", args: claudeHi},
 	{name: "claude dropped", script: `tool(bash: "echo x", in=%d, out=%d), drop-mid(in=0, out=0), 200(in=%d, out=%d)`, args: claudeHi},
-	{name: "claude stalls", script: `tool(bash: "echo x", in=%d, out=%d), hang, 200(in=%d, out=%d)`, flags: []string{"--stall-timeout", "6s"}, args: claudeHi},
+	{name: "claude stalls", script: `tool(bash: "echo x", in=%d, out=%d), hang, 200(in=%d, out=%d)`, flags: []string{"--stall-timeout", "30s"}, args: claudeHi},
 	{name: "claude interrupted", script: `tool(bash: "echo x", in=%d, out=%d), hang`, args: claudeHi, signal: syscall.SIGINT, at: 2, lost: true},
 	{name: "claude killed", script: `tool(bash: "echo x", in=%d, out=%d), hang`, args: claudeHi, signal: syscall.SIGKILL, at: 2, lost: true},
 	{name: "claude resumed", script: "200(in=%d, out=%d), 200(in=%d, out=%d)", args: claudeHi, again: []string{"--resume", "last"}},
