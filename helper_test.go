@@ -5,20 +5,17 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/internal/built"
 )
 
 // script makes an executable of a name, in a directory of its own, and returns its path.
 func script(t *testing.T, name, text string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), name)
-	// A process that another test forks meanwhile would have the file open for writing, and it could not be executed.
-	syscall.ForkLock.RLock()
-	err := os.WriteFile(path, []byte("#!/bin/sh\n"+text), 0o755)
-	syscall.ForkLock.RUnlock()
+	err := built.WriteFile(path, []byte("#!/bin/sh\n"+text))
 	if err != nil {
 		t.Fatal(err)
 	}

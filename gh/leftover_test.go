@@ -12,6 +12,7 @@ import (
 
 	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/gh"
+	"github.com/belay-run/belay/internal/built"
 )
 
 // A program that is killed leaves the file of its request behind. The next one that needs such a file removes it, after an
@@ -53,7 +54,7 @@ func TestClient_GraphQLSweepsLeftovers(t *testing.T) {
 		t.Fatal(err)
 	}
 	script := "#!/bin/sh\nfor f; do case $f in *belay-graphql-*) cat \"$f\" > \"$0.asked\";; esac; done\necho '{\"data\":{}}'\n"
-	if err := os.WriteFile(filepath.Join(dir, "gh"), []byte(script), 0o755); err != nil {
+	if err := built.WriteFile(filepath.Join(dir, "gh"), []byte(script)); err != nil {
 		t.Fatal(err)
 	}
 	client := &gh.Client{Path: filepath.Join(dir, "gh"), Logger: slog.New(slog.NewTextHandler(io.Discard, nil)),

@@ -5,6 +5,8 @@ package main
 import (
 	"os"
 	"testing"
+
+	"github.com/belay-run/belay/internal/built"
 )
 
 // bashCompletion is the package that gives bash the completions of other commands.
@@ -48,7 +50,7 @@ func TestCompletion_InShells(t *testing.T) {
 			if err := os.Mkdir(s.path("bin"), 0o700); err != nil {
 				t.Fatal(err)
 			}
-			if err := os.WriteFile(s.path("bin/scoop"), []byte("#!/bin/sh\necho \"scooped [$*]\"\n"), 0o700); err != nil {
+			if err := built.WriteFile(s.path("bin/scoop"), []byte("#!/bin/sh\necho \"scooped [$*]\"\n")); err != nil {
 				t.Fatal(err)
 			}
 			s.write("setup", shell.setup+"\n")

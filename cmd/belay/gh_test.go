@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/belay-run/belay/internal/built"
 )
 
 // How a scripted gh ends: the body of a shell script that has counted its start, and the exit code that belay then ends with.
@@ -60,7 +62,7 @@ func (r *run) script(name string, e ending) {
 	r.t.Helper()
 	path := filepath.Join(r.dir, "bin", name)
 	os.MkdirAll(filepath.Dir(path), 0o700)
-	if err := os.WriteFile(path, []byte("#!/bin/sh\ncase $* in *rate_limit*) ;; *) echo x >> "+filepath.Join(r.dir, "starts")+" ;; esac\n"+e.script+"\n"), 0o700); err != nil {
+	if err := built.WriteFile(path, []byte("#!/bin/sh\ncase $* in *rate_limit*) ;; *) echo x >> "+filepath.Join(r.dir, "starts")+" ;; esac\n"+e.script+"\n")); err != nil {
 		r.t.Fatal(err)
 	}
 }

@@ -16,6 +16,7 @@ import (
 
 	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/gh"
+	"github.com/belay-run/belay/internal/built"
 	"github.com/belay-run/belay/verdict"
 )
 
@@ -259,7 +260,7 @@ func (r *run) openState() *belay.State {
 // write makes a script.
 func (r *run) write(name, text string) {
 	r.t.Helper()
-	if err := os.WriteFile(filepath.Join(r.dir, name), []byte(text), 0o755); err != nil {
+	if err := built.WriteFile(filepath.Join(r.dir, name), []byte(text)); err != nil {
 		r.t.Fatal(err)
 	}
 }

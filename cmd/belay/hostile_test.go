@@ -16,6 +16,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/belay-run/belay/internal/built"
 	"github.com/belay-run/belay/internal/printable"
 )
 
@@ -82,7 +83,7 @@ line '"type":"result","subtype":"success","is_error":true,"api_error_status":400
 exit 1`)
 	for _, script := range []string{filepath.Join(h.dir, "players", evilName), filepath.Join(h.dir, evilName)} {
 		text := "#!/bin/sh\nprintf 'CHILD %s' '" + strings.ReplaceAll(evilText, "\x00", "") + "' >&2\ncase $1 in wait) sleep 300 & exit 0 ;; hang) exec sleep 300 ;; esac\nexit 7\n"
-		if err := os.WriteFile(script, []byte(text), 0o700); err != nil {
+		if err := built.WriteFile(script, []byte(text)); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/belay-run/belay/internal/built"
 	"github.com/belay-run/belay/internal/faulttest"
 	"github.com/belay-run/belay/internal/journal"
 )
@@ -175,7 +176,7 @@ func TestLog_StrangeNames(t *testing.T) {
 		"{\"timestamp\":", strings.Repeat("n", 240)}
 	for _, name := range names {
 		path := filepath.Join(r.dir, name)
-		if err := os.WriteFile(path, []byte("#!/bin/sh\nbelay ps --json\n"), 0o755); err != nil {
+		if err := built.WriteFile(path, []byte("#!/bin/sh\nbelay ps --json\n")); err != nil {
 			t.Fatal(err)
 		}
 		out, err := r.command("belay", "run", "--", path).CombinedOutput()

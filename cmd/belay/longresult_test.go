@@ -13,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/belay-run/belay/internal/built"
 	"github.com/belay-run/belay/internal/clitest"
 )
 
@@ -64,7 +65,7 @@ func (r *run) agents(env ...string) {
 		r.t.Fatal(err)
 	}
 	for name, script := range scripted {
-		if err := os.WriteFile(filepath.Join(bin, name), []byte(script), 0o700); err != nil {
+		if err := built.WriteFile(filepath.Join(bin, name), []byte(script)); err != nil {
 			r.t.Fatal(err)
 		}
 	}

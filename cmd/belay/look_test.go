@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/belay-run/belay/internal/built"
 	lookat "github.com/belay-run/belay/internal/look"
 	"github.com/belay-run/belay/internal/look/looker"
 )
@@ -34,7 +35,7 @@ echo "{\"type\":\"result\",\"subtype\":\"success\",\"is_error\":false,\"result\"
 func TestLook(t *testing.T) {
 	t.Parallel()
 	r := newRun(t, 0)
-	if err := os.WriteFile(filepath.Join(r.dir, "claude"), []byte(talker), 0o755); err != nil {
+	if err := built.WriteFile(filepath.Join(r.dir, "claude"), []byte(talker)); err != nil {
 		t.Fatal(err)
 	}
 	r.env = []string{"SAYS=20000"}
@@ -127,7 +128,7 @@ echo "{\"type\":\"result\",\"subtype\":\"success\",\"is_error\":false,\"result\"
 func TestLook_Silent(t *testing.T) {
 	t.Parallel()
 	r := newRun(t, 0)
-	if err := os.WriteFile(filepath.Join(r.dir, "claude"), []byte(waiter), 0o755); err != nil {
+	if err := built.WriteFile(filepath.Join(r.dir, "claude"), []byte(waiter)); err != nil {
 		t.Fatal(err)
 	}
 	r.start("belay", "run", "--", "./claude", "-p", "hello")

@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/belay-run/belay/internal/built"
 )
 
 // orphan is the beginning of a script: it leaves a process whose parent has ended, in a session of its own, with nothing
@@ -245,7 +247,7 @@ if [ ! -e asked ]; then echo 'HTTP 403: API rate limit exceeded for user ID 1.' 
 sleep 300
 `, left, orphan)
 			path := filepath.Join(r.dir, "bin", "gh")
-			if err := os.WriteFile(path, []byte(gh), 0o700); err != nil {
+			if err := built.WriteFile(path, []byte(gh)); err != nil {
 				t.Fatal(err)
 			}
 			r.start("belay", "run", "--max-retries", "1", "--base-delay", "0", "--rate-limit-buffer", "0", "--timeout", "10s", "--", path, "issue", "list")
@@ -288,7 +290,7 @@ esac
 echo 'HTTP 403: API rate limit exceeded for user ID 1.' >&2
 exit 1
 `, left)
-			if err := os.WriteFile(path, []byte(gh), 0o700); err != nil {
+			if err := built.WriteFile(path, []byte(gh)); err != nil {
 				t.Fatal(err)
 			}
 			r.start("belay", "run", "--max-retries", "1", "--base-delay", "1h", "--max-delay", "1h", "--max-wait", "1s", "--", path, "issue", "list")

@@ -13,6 +13,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/belay-run/belay/internal/built"
 )
 
 // tight runs belay in a bash with these limits and returns how it ended and what it said.
@@ -135,7 +137,7 @@ func TestOwnFailure_NoThreads(t *testing.T) {
 		t.Fatal(err)
 	}
 	const nobody = 65534
-	for _, err := range []error{os.Chmod(dir, 0o755), os.WriteFile(filepath.Join(dir, "belay"), data, 0o755), os.Mkdir(filepath.Join(dir, "home"), 0o700),
+	for _, err := range []error{os.Chmod(dir, 0o755), built.WriteFile(filepath.Join(dir, "belay"), data), os.Mkdir(filepath.Join(dir, "home"), 0o700),
 		os.Chown(filepath.Join(dir, "home"), nobody, nobody)} {
 		if err != nil {
 			t.Fatal(err)

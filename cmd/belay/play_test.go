@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/belay-run/belay/internal/built"
 )
 
 // players are agents that play a part: at its nth start each plays the nth act, and after the last one that one again. An act
@@ -72,7 +74,7 @@ func stagePlay(t *testing.T, dir, name string, acts ...string) (env []string) {
 		}
 	}
 	script := strings.Replace(stage, "\n", "\nNAME="+name+"\n", 1) + players[name] + `. "$PLAY/$NAME.$n"` + "\n"
-	if err := os.WriteFile(filepath.Join(bin, name), []byte(script), 0o700); err != nil {
+	if err := built.WriteFile(filepath.Join(bin, name), []byte(script)); err != nil {
 		t.Fatal(err)
 	}
 	os.Remove(filepath.Join(plays, name+".n"))

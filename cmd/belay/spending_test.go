@@ -12,6 +12,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/belay-run/belay/internal/built"
 )
 
 // dear is an act of claude that makes so many model calls at $0.165, each with a tool, and then answers. It puts each call on record in the file
@@ -131,7 +133,7 @@ func TestSpending_Nested(t *testing.T) {
 	r.play("claude", dear(2, `[ $(($(wc -l < "$PLAY/served") % 4)) != 0 ] || { sleep 300 & wait; }`))
 	inner := "belay-plain run --no-gate -- claude -p hi"
 	script := inner + "; echo first $?; " + inner + "; echo second $?; " + inner + "; echo third $?"
-	if err := os.WriteFile(filepath.Join(r.dir, "players", "gh"), []byte("#!/bin/sh\n"+script+"\n"), 0o700); err != nil {
+	if err := built.WriteFile(filepath.Join(r.dir, "players", "gh"), []byte("#!/bin/sh\n"+script+"\n")); err != nil {
 		t.Fatal(err)
 	}
 	for name, command := range map[string][]string{"a script": {"sh", "-c", script}, "gh": {"gh", "api", "user"}} {

@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/belay-run/belay/internal/built"
 )
 
 // reader is an agent that answers with what it was given on stdin.
@@ -63,7 +65,7 @@ func TestStdin_Timeout(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, agent := range []string{"claude", "codex"} {
-				if err := os.WriteFile(filepath.Join(bin, agent), []byte(reader), 0o700); err != nil {
+				if err := built.WriteFile(filepath.Join(bin, agent), []byte(reader)); err != nil {
 					t.Fatal(err)
 				}
 			}

@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/belay-run/belay/internal/built"
 )
 
 // waitingClaude is an agent that tries again by itself, $INNER times after $DELAY milliseconds each, and then answers or, with
@@ -122,7 +124,7 @@ func (r *run) waiting(args ...string) *job {
 	if err := os.MkdirAll(bin, 0o700); err != nil {
 		r.t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(bin, "claude"), []byte(waitingClaude), 0o700); err != nil {
+	if err := built.WriteFile(filepath.Join(bin, "claude"), []byte(waitingClaude)); err != nil {
 		r.t.Fatal(err)
 	}
 	r.env = append(r.env, "PATH="+programs(r.t)+":"+bin+":"+os.Getenv("PATH"))

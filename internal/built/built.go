@@ -5,14 +5,13 @@ package built
 import (
 	"bytes"
 	"crypto/sha256"
-	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strings"
+	"syscall"
 
 	"github.com/belay-run/belay/internal/flock"
 )
@@ -98,18 +97,20 @@ func (p Program) build(path string) error {
 }
 
 func duplicate(from, to string) error {
-	in, err := os.Open(from)
+	data, err := os.ReadFile(from)
 	if err != nil {
 		return err
 	}
-	defer in.Close()
 	os.Remove(to)
-	out, err := os.OpenFile(to, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o755)
-	if err != nil {
-		return err
-	}
-	_, err = io.Copy(out, in)
-	return errors.Join(err, out.Close())
+	return WriteFile(to, data)
+}
+
+// WriteFile makes an executable. A process that another goroutine starts meanwhile would have the file open for writing, and until that has executed its own
+// program the file could not be executed: text file busy.
+func WriteFile(path string, data []byte) error {
+	syscall.ForkLock.RLock()
+	defer syscall.ForkLock.RUnlock()
+	return os.WriteFile(path, data, 0o755)
 }
 
 func exe() string {

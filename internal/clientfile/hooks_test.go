@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/belay-run/belay/internal/built"
 	"github.com/belay-run/belay/internal/clientfile"
 	"github.com/belay-run/belay/internal/profile"
 )
@@ -99,7 +100,7 @@ func TestInstall_KeepsWhatTheShellDoes(t *testing.T) {
 	fake := "#!/bin/sh\nwhile [ \"$1\" != -- ]; do shift; done\nshift\nexec \"$@\"\n"
 	belay := filepath.Join(dir, "it's a belay", "belay")
 	os.Mkdir(filepath.Dir(belay), 0o700)
-	if err := os.WriteFile(belay, []byte(fake), 0o700); err != nil {
+	if err := built.WriteFile(belay, []byte(fake)); err != nil {
 		t.Fatal(err)
 	}
 	claude := at(t, "claude", clientfile.Hooks, clientfile.User)

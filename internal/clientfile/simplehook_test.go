@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/belay-run/belay/internal/built"
 	"github.com/belay-run/belay/internal/clientfile"
 )
 
@@ -16,7 +17,7 @@ func TestInstall_KeepsWhatCursorDoes(t *testing.T) {
 	dir := t.TempDir()
 	belay := filepath.Join(dir, "it's (a) belay -- x", "belay")
 	os.Mkdir(filepath.Dir(belay), 0o700)
-	if err := os.WriteFile(belay, []byte("#!/bin/sh\nwhile [ \"$1\" != -- ]; do shift; done\nshift\nexec \"$@\"\n"), 0o700); err != nil {
+	if err := built.WriteFile(belay, []byte("#!/bin/sh\nwhile [ \"$1\" != -- ]; do shift; done\nshift\nexec \"$@\"\n")); err != nil {
 		t.Fatal(err)
 	}
 	l := at(t, "cursor", clientfile.Hooks, clientfile.User)

@@ -8,6 +8,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/belay-run/belay/internal/built"
 )
 
 // guide is the document that says how a CLI is added. It adds a toy.
@@ -179,7 +181,7 @@ func (w *toyWorld) withRow(registry, row string) string {
 func (w *toyWorld) file(name, text string) string {
 	w.Helper()
 	path := filepath.Join(w.dir, name)
-	if err := os.WriteFile(path, []byte(text), 0o700); err != nil {
+	if err := built.WriteFile(path, []byte(text)); err != nil {
 		w.Fatal(err)
 	}
 	return path

@@ -8,6 +8,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/belay-run/belay/internal/built"
 	"github.com/belay-run/belay/internal/supervise"
 )
 
@@ -20,7 +21,7 @@ func bash(t *testing.T) *screen {
 	}
 	dir := t.TempDir()
 	script := "#!/bin/sh\n" + helperVar + "=terminal exec '" + os.Args[0] + "' \"$@\"\n"
-	if err := os.WriteFile(filepath.Join(dir, "h"), []byte(script), 0o700); err != nil {
+	if err := built.WriteFile(filepath.Join(dir, "h"), []byte(script)); err != nil {
 		t.Fatal(err)
 	}
 	cmd := exec.Command(path, "--norc", "--noediting", "-i")

@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/belay-run/belay/internal/built"
 	"github.com/belay-run/belay/internal/supervise"
 )
 
@@ -98,7 +99,7 @@ func TestRun_CannotStart(t *testing.T) {
 func TestRun_ScriptWithoutInterpreter(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "script")
-	if err := os.WriteFile(path, []byte("echo \"$0\" \"$#\" \"$1\"\nexit 6\n"), 0o700); err != nil {
+	if err := built.WriteFile(path, []byte("echo \"$0\" \"$#\" \"$1\"\nexit 6\n")); err != nil {
 		t.Fatal(err)
 	}
 	var out bytes.Buffer

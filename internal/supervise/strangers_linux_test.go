@@ -12,6 +12,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/belay-run/belay/internal/built"
 	"github.com/belay-run/belay/internal/supervise"
 )
 
@@ -134,7 +135,7 @@ func TestOrphan_OfAnotherUser(t *testing.T) {
 			}
 			sudo := "#!" + dir + "/perl\n" + `$< = 0; open(my $f, '>', 'root'); close $f; sleep 300;`
 			for path, data := range map[string]string{"perl": string(perl), "sudo": sudo} {
-				if err := os.WriteFile(filepath.Join(dir, path), []byte(data), 0o755); err != nil {
+				if err := built.WriteFile(filepath.Join(dir, path), []byte(data)); err != nil {
 					t.Fatal(err)
 				}
 			}

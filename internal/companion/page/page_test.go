@@ -19,6 +19,7 @@ import (
 
 	"github.com/belay-run/belay/gate"
 	"github.com/belay-run/belay/internal/batch"
+	"github.com/belay-run/belay/internal/built"
 	"github.com/belay-run/belay/internal/companion/db"
 	"github.com/belay-run/belay/internal/companion/metrics"
 	"github.com/belay-run/belay/internal/companion/page"
@@ -432,7 +433,7 @@ func TestPage_RetriesABatch(t *testing.T) {
 	results := filepath.Join(dir, "answers.jsonl")
 	s.source.Belay = filepath.Join(dir, "belay")
 	script := "#!/bin/sh\n[ -e refuse ] && { echo 'belay: <b>no</b> tasks\033[31m' >&2; echo more >&2; exit 2; }\nprintf '%s\\n' \"$PWD\" \"$@\" >called\necho 12345678-1234\n"
-	if err := os.WriteFile(s.source.Belay, []byte(script), 0o700); err != nil {
+	if err := built.WriteFile(s.source.Belay, []byte(script)); err != nil {
 		t.Fatal(err)
 	}
 	entry := batch.Entry{Results: results, Tasks: "tasks.txt", Dir: dir, Started: time.Now(), Retry: "belay batch --retry-failed …", Again: []string{"--retry-failed", "tasks.txt", "-o", "answers.jsonl", "--", "sh", "-c", "it's $0; {}"}}

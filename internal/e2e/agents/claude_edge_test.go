@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/belay-run/belay/internal/built"
 	"github.com/belay-run/belay/internal/e2e/stage"
 )
 
@@ -70,7 +71,7 @@ func TestClaude_OlderThanOurOptions(t *testing.T) {
 		t.Fatal(err)
 	}
 	script := "#!/bin/sh\nfor a; do case $a in --include-partial-messages) echo \"error: unknown option '$a'\" >&2; exit 1;; esac; done\nexec '" + real + "' \"$@\"\n"
-	if err := os.WriteFile(filepath.Join(dir, "claude"), []byte(script), 0o700); err != nil {
+	if err := built.WriteFile(filepath.Join(dir, "claude"), []byte(script)); err != nil {
 		t.Fatal(err)
 	}
 	s.Env = []string{"PATH=" + dir + ":" + os.Getenv("PATH")}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/belay-run/belay/internal/built"
 	"github.com/belay-run/belay/internal/clitest"
 	"github.com/belay-run/belay/internal/profile"
 )
@@ -127,7 +128,7 @@ func (u *user) puts(path, text string) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		u.Fatal(err)
 	}
-	if err := os.WriteFile(path, []byte(text), 0o700); err != nil {
+	if err := built.WriteFile(path, []byte(text)); err != nil {
 		u.Fatal(err)
 	}
 }

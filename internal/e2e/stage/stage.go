@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/belay-run/belay/internal/built"
 	"github.com/belay-run/belay/internal/clitest"
 	"github.com/belay-run/belay/internal/companion/rehearse"
 	"github.com/belay-run/belay/internal/journal"
@@ -168,7 +169,7 @@ func (s *Stage) File(name, content string) string {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		s.T.Fatal(err)
 	}
-	if err := os.WriteFile(path, []byte(content), 0o700); err != nil {
+	if err := built.WriteFile(path, []byte(content)); err != nil {
 		s.T.Fatal(err)
 	}
 	return path
