@@ -3,8 +3,8 @@
 # The version comes from the tag of the commit, through build info. VERSION=1.2.3 names it where there is no repository.
 LDFLAGS := -s -w $(if $(VERSION),-X github.com/belay-run/belay/internal/version.linked=$(VERSION))
 PREFIX  ?= /usr/local
-ROUNDS  ?= 2
-KILLS   ?= 20
+ROUNDS  ?= 1
+KILLS   ?= 8
 
 # As it is released; the race detector needs cgo, and asks for it. One way for all that is built: SQLite takes a minute to compile each way.
 export CGO_ENABLED := 0
@@ -76,7 +76,7 @@ test: check cross $(if $(FULL),fuzz) unit ## all that CI runs
 	@scripts/tree-is-clean
 	@echo "make test: all passed$$(awk '{ printf ", with %.1f minutes of CPU", ($$16 + $$17) / 6000 }' /proc/$$PPID/stat 2>/dev/null)"
 
-test-full: workflows ## the same with packages of a release, thirty times the rounds, guided fuzzing, all scenarios, all platforms, Windows under Wine and older agent CLIs
+test-full: workflows ## the same with packages of a release, a hundred times the rounds, guided fuzzing, all scenarios, all platforms, Windows under Wine and older agent CLIs
 	@scripts/install lintian rpm shellcheck ruby
 	scripts/wine-smoke
 	$(MAKE) test ROUNDS=100 KILLS=1000 FULL=1
