@@ -121,7 +121,7 @@ unit:
 fuzz:
 	@scripts/fuzz 20000x
 
-# For the other systems make test checks the types of everything, scripts/vet-elsewhere, in 23 s of CPU; to compile belay alone takes a minute for each,
+# For the other systems make test checks the types of everything, scripts/vet-elsewhere, in 20 s of CPU; to compile belay alone takes a minute for each,
 # nearly all of it the standard library. .github/workflows/test.yml builds and tries both executables on macOS and on Windows.
 cross:
 	@for platform in linux/amd64 $(if $(FULL),darwin/amd64 windows/amd64 linux/arm64 darwin/arm64 windows/arm64); do \

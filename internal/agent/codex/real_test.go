@@ -253,7 +253,10 @@ func takes(t *testing.T, cli string, options []string) {
 func TestReal_Prompts(t *testing.T) {
 	each(t, func(t *testing.T, cli string) {
 		var tests []func(t *testing.T)
-		for _, prompt := range []string{"-m is no option", "/review 12", " two\nlines\n\n", strings.Repeat("é", 100_000) + "END", strings.Repeat("x", 1<<20)} {
+		for i, prompt := range []string{"-m is no option", "/review 12", " two\nlines\n\n", strings.Repeat("é", 100_000) + "END", strings.Repeat("x", 1<<20)} {
+			if !clitest.OneOf(2, i) {
+				continue
+			}
 			tests = append(tests, func(t *testing.T) {
 				d := newSandbox(t, cli, "200")
 				d.run(agent.Turn{Prompt: &prompt}, nil, "exec", quick).is(t, verdict.OK)
@@ -276,8 +279,11 @@ func TestReal_Prompts(t *testing.T) {
 func TestReal_PromptAndStdin(t *testing.T) {
 	each(t, func(t *testing.T, cli string) {
 		var tests []func(t *testing.T)
-		for _, piped := range []string{"piped", "\n piped\n\n", " \n"} {
-			for _, own := range []string{"short", strings.Repeat("x", 20_000)} {
+		for i, piped := range []string{"piped", "\n piped\n\n", " \n"} {
+			for j, own := range []string{"short", strings.Repeat("x", 20_000)} {
+				if !clitest.OneOf(2, i+j) {
+					continue
+				}
 				tests = append(tests, func(t *testing.T) {
 					d := newSandbox(t, cli, "200x2")
 					d.bare(piped, "exec", quick, own)

@@ -123,9 +123,9 @@ func kills(t *testing.T) int {
 
 const writers, readers = 16, 4
 
-// runsEach is how many runs a writer writes: two hundred, and fifty in make test.
+// runsEach is how many runs a writer writes: two hundred, and thirty in make test. Every tenth has an event.
 func runsEach(t *testing.T) int {
-	return min(200, 25*faulttest.Rounds(t))
+	return min(200, 30*faulttest.Rounds(t))
 }
 
 // Sixteen processes write two hundred runs each while four others fold: 3,200 rows, none lost, none doubled.

@@ -79,10 +79,10 @@ func TestSeed000(t *testing.T) {
 		},
 		"030_MaxRetriesExhausted": func(t *testing.T, s *stage.Stage) {
 			s.Rehearse("429x*")
-			s.Env = []string{"CLAUDE_MAX_RETRIES=5"}
+			s.Env = []string{"CLAUDE_MAX_RETRIES=2"}
 			r := s.Belay(nil, []string{"-p", "say hi"})
 			r.Exits(75)
-			s.Asked(5)
+			s.Asked(2)
 			if r.Result.ErrorType != "rate_limit" || r.Result.Success || r.Result.Result != "" || !strings.HasSuffix(r.Result.Error, "retry later") {
 				t.Errorf("%+v", r.Result)
 			}
@@ -102,6 +102,7 @@ func TestSeed000(t *testing.T) {
 			}
 		},
 		"050_Timeout": func(t *testing.T, s *stage.Stage) {
+			stage.InFull(t) // TestKinds has one
 			s.Rehearse("hang x*")
 			r := s.Belay([]string{"--timeout", "30s"}, []string{"-p", "say hi"})
 			r.Exits(124)
@@ -110,22 +111,23 @@ func TestSeed000(t *testing.T) {
 		},
 		"060_Backoff": func(t *testing.T, s *stage.Stage) {
 			s.Rehearse("500x*")
-			s.Env = []string{"CLAUDE_CODE_MAX_RETRIES=0", "CLAUDE_MAX_RETRIES=4", "CLAUDE_BASE_DELAY=0.2", "CLAUDE_MAX_DELAY=0.5", "CLAUDE_JITTER_FACTOR=0"}
+			s.Env = []string{"CLAUDE_CODE_MAX_RETRIES=0", "CLAUDE_MAX_RETRIES=3", "CLAUDE_BASE_DELAY=0.2", "CLAUDE_MAX_DELAY=0.3", "CLAUDE_JITTER_FACTOR=0"}
 			r := s.Belay(nil, []string{"-p", "say hi"})
 			r.Exits(75)
-			r.Is("server_error", 4)
-			s.Asked(4)
+			r.Is("server_error", 3)
+			s.Asked(3)
 			var waits []string
 			for _, e := range entries(t, ownLog(s)) {
 				if e.WaitTime != nil {
 					waits = append(waits, fmt.Sprintf("%g", *e.WaitTime))
 				}
 			}
-			if got := strings.Join(waits, " "); !strings.HasPrefix(got, "0.2 0.4 0.5") {
+			if got := strings.Join(waits, " "); !strings.HasPrefix(got, "0.2 0.3") {
 				t.Errorf("it waited %s s", got)
 			}
 		},
 		"070_Jitter": func(t *testing.T, s *stage.Stage) {
+			stage.InFull(t)
 			s.Rehearse("500x*")
 			s.Env = []string{"CLAUDE_CODE_MAX_RETRIES=0", "CLAUDE_MAX_RETRIES=3", "CLAUDE_BASE_DELAY=0.5", "CLAUDE_MAX_DELAY=0.5", "CLAUDE_JITTER_FACTOR=0.2"}
 			s.Belay(nil, []string{"-p", "say hi"}).Exits(75)
