@@ -3,6 +3,7 @@
 package main
 
 import (
+	"bytes"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -27,7 +28,7 @@ func marked(kv string) []proc {
 	dirs, _ := filepath.Glob("/proc/[0-9]*")
 	for _, dir := range dirs {
 		env, err := os.ReadFile(dir + "/environ")
-		if err != nil || !slices.Contains(strings.Split(string(env), "\x00"), kv) {
+		if err != nil || !bytes.Contains(env, []byte(kv)) || !slices.Contains(strings.Split(string(env), "\x00"), kv) {
 			continue
 		}
 		if dead(dir) {

@@ -23,6 +23,10 @@ var covered = []string{".", "breaker", "gate", "internal/engine", "internal/supe
 
 const leastCover = 90
 
+// outside are the packages whose tests only start Belay and look at what it does. The race detector is in executables that they start
+// (internal/built), and would find nothing in the tests themselves.
+var outside = []string{"cmd/belay", "internal/e2e/agents", "internal/e2e/hooks", "internal/e2e/mcp", "internal/e2e/record", "internal/e2e/release", "internal/e2e/smoke", "internal/e2e/upgrade"}
+
 func main() {
 	if len(os.Args) > 2 && os.Args[1] == execArgument {
 		os.Exit(execTests(os.Args[2:]))
@@ -59,27 +63,36 @@ func work(ctx context.Context, quick bool, flags []string) error {
 	return r.run(ctx, groups(packages, flags, os.Getenv("BELAY_TEST_FULL") != ""))
 }
 
-// groups are all tests. Coverage is measured in some packages, one at a time beside the others, which mostly wait for processes.
+// groups are all tests: inside with these flags, some of them with coverage, and outside as executables are built. Each group has one package at a time beside the
+// others, most of which wait for processes.
 func groups(packages, flags []string, full bool) [][]group {
 	timeout := "-timeout=25m"
 	if full {
 		timeout = "-timeout=90m" // all scenarios, of older versions too
 	}
-	flags = append([]string{"-vet=off", timeout}, flags...) // make check has vetted them
-	env := []string{"CGO_ENABLED=1"}                        // the race detector needs it
-	others := slices.DeleteFunc(slices.Clone(packages), func(p string) bool { return slices.Contains(covered, strings.TrimPrefix(p, "./")) })
-	var measured []string
-	for _, p := range covered {
-		measured = append(measured, "./"+p)
-	}
+	common := []string{"-vet=off", "-p=1", timeout} // make check has vetted them
+	flags = append(flags, common...)
+	env := []string{"CGO_ENABLED=1"} // the race detector needs it
+	inside := slices.DeleteFunc(slices.Clone(packages), func(p string) bool {
+		return slices.Contains(covered, strings.TrimPrefix(p, "./")) || slices.Contains(outside, strings.TrimPrefix(p, "./"))
+	})
 	return [][]group{
 		{
-			{flags: flags, packages: others, env: env},
-			{flags: append([]string{"-cover", "-p=1"}, flags...), packages: measured, env: env, leastCover: leastCover},
+			{flags: flags, packages: inside, env: env},
+			{flags: append([]string{"-cover"}, flags...), packages: paths(covered), env: env, leastCover: leastCover},
+			{flags: common, packages: paths(outside)},
 		},
 		{{dir: "tools", packages: []string{"./man", "./markdown"}}},
 		{{dir: "browser", flags: []string{"-count=1"}, packages: []string{"."}}},
 	}
+}
+
+// paths are packages of this module as go test takes them.
+func paths(packages []string) (list []string) {
+	for _, p := range packages {
+		list = append(list, "./"+p)
+	}
+	return list
 }
 
 // list is every package of the module, as a path that begins with a dot.
