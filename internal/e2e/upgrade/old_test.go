@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -24,8 +25,8 @@ type old struct {
 	err     error
 }
 
-// buildOld builds the executables of oldCommit once for all tests. Flags and environment are those of `make cross`, so
-// that the build cache has all that the two versions share, and with -trimpath it has the rest wherever the source is.
+// buildOld builds the executables of oldCommit once for this checkout, and keeps them with its other tools. Flags and environment are those of
+// `make cross`, so that the build cache has all that the two versions share.
 var buildOld = sync.OnceValue(func() (o old) {
 	root, ok := checkout()
 	if !ok {
@@ -37,10 +38,15 @@ var buildOld = sync.OnceValue(func() (o old) {
 	if _, err := run(root, "git", "cat-file", "-e", oldCommit+"^{commit}"); err != nil {
 		return old{missing: "the history of this checkout does not reach back to it"}
 	}
+	kept := filepath.Join(root, ".tools", fmt.Sprintf("belay-%s-%s", oldCommit[:7], runtime.Version()))
+	if _, err := os.Stat(kept); err == nil {
+		return old{dir: kept}
+	}
 	// Below the directory that stage.Main removes.
 	if o.dir, o.err = os.MkdirTemp(stage.Bin(""), "old-"); o.err != nil {
 		return o
 	}
+	bin := filepath.Join(o.dir, "bin") + string(filepath.Separator)
 	source := filepath.Join(o.dir, "source")
 	if o.err = os.Mkdir(source, 0o700); o.err != nil {
 		return o
@@ -49,14 +55,18 @@ var buildOld = sync.OnceValue(func() (o old) {
 	for _, step := range [][]string{
 		{root, "git", "archive", "-o", archive, oldCommit, "go.mod", "go.sum", ":(glob)**/*.go"},
 		{source, "tar", "-xf", archive},
-		{source, "go", "build", "-ldflags", "-s -w", "-o", o.dir, "./cmd/belay", "./cmd/belayd"},
+		{source, "go", "build", "-ldflags", "-s -w", "-o", bin, "./cmd/belay", "./cmd/belayd"},
 	} {
 		if out, err := run(step[0], step[1:]...); err != nil {
 			o.err = fmt.Errorf("%s: %w\n%s", strings.Join(step[1:], " "), err, out)
 			return o
 		}
 	}
-	return o
+	// The copy is whole once it has its name.
+	if out, err := run(root, "sh", "-c", `mkdir -p .tools && rm -rf "$2.new" && cp -r "$1" "$2.new" && mv -T "$2.new" "$2"`, "sh", bin, kept); err != nil {
+		o.err = fmt.Errorf("%w\n%s", err, out)
+	}
+	return old{dir: bin, err: o.err}
 })
 
 // checkout is the directory of the git checkout that this is a part of.
