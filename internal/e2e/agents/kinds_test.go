@@ -3,8 +3,10 @@
 package agents_test
 
 import (
+	"slices"
 	"testing"
 
+	"github.com/belay-run/belay/internal/clitest"
 	"github.com/belay-run/belay/internal/e2e/stage"
 )
 
@@ -12,7 +14,7 @@ import (
 // kind in full. What is stopped while tools run, and what goes on after a cut, are in TestStop_WhileAToolRuns and TestOUT04_Usage.
 func TestKinds(t *testing.T) {
 	t.Parallel()
-	for _, kind := range []struct {
+	for i, kind := range []struct {
 		name     string
 		args     func(a *agent) []string // the form of the output
 		prompt   int                     // its size
@@ -31,6 +33,9 @@ func TestKinds(t *testing.T) {
 			each(t, true, func(t *testing.T, a *agent, version string) {
 				if a.everyDay == nil && !full {
 					t.Skip("it has a test of each kind every day")
+				}
+				if !clitest.OneOf(2, i+slices.Index(agents, a)) {
+					t.Skip("every day the next agent has this kind")
 				}
 				s := a.New(t, version, kind.script)
 				prompt := "say hi"
