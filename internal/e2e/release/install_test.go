@@ -87,6 +87,97 @@ func TestInstallScript_Tampered(t *testing.T) {
 	}
 }
 
+// smallInstall runs the script as the action does.
+func smallInstall(t *testing.T, script string, env []string, args ...string) (string, error) {
+	t.Helper()
+	cmd := exec.Command("sh", append([]string{script}, args...)...)
+	cmd.Env = append([]string{"PATH=" + os.Getenv("PATH"), "TMPDIR=" + t.TempDir()}, env...)
+	out, err := cmd.CombinedOutput()
+	return string(out), err
+}
+
+// Cut off anywhere, as a download that ends early, the script fails and has done nothing: not even the half of its last line runs.
+func TestInstallScript_Cut(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile(script)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text = []byte(strings.ReplaceAll(strings.TrimSpace(string(text)), "[[ .Version ]]", "0.3.0"))
+	cuts := []int{16, 200, len(text) - 1, len(text) - 2, len(text) - 3, len(text) - 7}
+	for at := 300; at < len(text); at += 300 {
+		cuts = append(cuts, at)
+	}
+	dir := t.TempDir()
+	for _, name := range []string{"curl", "wget", "mkdir", "mktemp"} {
+		program(t, filepath.Join(dir, "tools", name), "touch "+filepath.Join(dir, "called"))
+	}
+	for _, at := range cuts {
+		cut := filepath.Join(dir, "cut.sh")
+		if err := os.WriteFile(cut, text[:at], 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if out, err := smallInstall(t, cut, []string{"HOME=" + dir, "PATH=" + filepath.Join(dir, "tools") + ":" + os.Getenv("PATH")}); err == nil {
+			t.Errorf("cut at byte %d it succeeds: %s", at, out)
+		}
+		if _, err := os.Stat(filepath.Join(dir, "called")); err == nil {
+			t.Fatalf("cut at byte %d it does something", at)
+		}
+	}
+}
+
+// What cannot be meant is refused before anything is fetched.
+func TestInstallScript_Refused(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	home := "HOME=" + dir
+	program(t, filepath.Join(dir, "curl"), "echo FETCHED; exit 22") // so that nothing is installed if it is not refused
+	for _, c := range []struct {
+		name, env, want string
+		args            []string
+	}{
+		{"NoHome", "HOME=", "HOME is not set; say where", []string{"--version", "0.3.0"}},
+		{"RelativeHome", "HOME=here", "not an absolute path", []string{"--version", "0.3.0"}},
+		{"VersionOfAnother", home, "--version and --commit have only", []string{"--version", "0.3.0/../../../other/v0.3.0"}},
+		{"VersionWithLineEnd", home, "--version and --commit have only", []string{"--version", "0.3.0\n::error::x"}},
+		{"NoVersion", home, "--version", nil}, // the script of the repository has none of its own
+		{"FromWithLineEnd", home, "--from is not a URL", []string{"--version", "0.3.0", "--from", "http://x/\n::error::x"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			out, err := smallInstall(t, script, []string{c.env, "PATH=" + dir + ":" + os.Getenv("PATH")}, c.args...)
+			if err == nil || !strings.HasPrefix(out, "install.sh: ") || !strings.Contains(out, c.want) || strings.Count(out, "\n") != 1 {
+				t.Errorf("%v\n%s", err, out)
+			}
+		})
+	}
+}
+
+// Where gh can tell, an archive of another origin is not installed although its checksum is right; where it cannot, the script says so.
+func TestInstallScript_Origin(t *testing.T) {
+	t.Parallel()
+	release := newSmall(t, "0.3.0")
+	for _, c := range []struct{ name, gh, want string }{
+		{"Verified", verifies, "installed belay 0.3.0"},
+		{"Another", verifies + "case $* in *--bundle*) echo ✗ >&2; exit 1 ;; esac\n", "nothing was installed. To leave this out: --no-verify"},
+		{"CannotTell", "exit 1\n", "only that it is what checksums.txt says"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			home := t.TempDir()
+			program(t, filepath.Join(home, "tools/gh"), c.gh)
+			out, err := smallInstall(t, script, []string{"PATH=" + filepath.Join(home, "tools") + ":" + os.Getenv("PATH")}, "--from", release.url, "--version", "0.3.0", "--prefix", filepath.Join(home, ".local"), "--trusted-root", "a root") // which needs no HOME
+			if asked, _ := os.ReadFile(filepath.Join(home, "gh")); c.name == "Verified" && !strings.Contains(string(asked), "--custom-trusted-root a root --deny-self-hosted-runners") {
+				t.Errorf("gh was asked: %s", asked)
+			}
+			if refused := c.name == "Another"; refused != (err != nil) || !strings.Contains(out, c.want) {
+				t.Errorf("%v\n%s", err, out)
+			}
+			if _, err := os.Stat(filepath.Join(home, ".local/bin/belay")); (err == nil) != (c.name != "Another") {
+				t.Errorf("installed: %v", err)
+			}
+		})
+	}
+}
+
 // npm installs the package of this platform with the one that starts it, and codes and signals pass through that.
 func TestNPM(t *testing.T) {
 	t.Parallel()

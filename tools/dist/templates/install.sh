@@ -1,15 +1,29 @@
 #!/bin/sh
-# Installs belay: for you (into ~/.local), or with --system for all users (into /usr/local).
-#
-#   sh install.sh [--system] [--prefix DIR] [--version VERSION] [--from URL]
-#
-# The archive is checked against the release's checksums before anything is unpacked. --uninstall takes away what was installed.
+{ # The shell reads up to the last line before it runs anything: a script that was cut off does nothing, and fails.
 set -eu
 
+usage() {
+  cat <<'END'
+Installs belay: for you (into ~/.local), or with --system for all users (into /usr/local).
+
+  sh install.sh [--system] [--prefix DIR] [--version VERSION] [--from URL] [--verify | --no-verify] [--commit SHA] [--trusted-root FILE]
+
+The archive is checked against the release's checksums before anything is unpacked. Where gh is installed, it also verifies that
+the release's workflow has built the archive of the release's tag; --verify fails where that cannot be verified, --no-verify leaves it out, and
+--commit names the commit that it has to be built from. Without a network gh needs the file that gh attestation trusted-root prints: --trusted-root.
+--uninstall takes away what was installed.
+END
+}
+
 version='[[ .Version ]]'
+repository=belay-run/belay
+homepage=https://github.com/$repository
 from=''
-prefix="${HOME:-}/.local"
+prefix=${HOME:+$HOME/.local}
 uninstall=''
+verify=if-possible
+commit=''
+trusted=''
 
 say() { printf '%s\n' "install.sh: $*" >&2; }
 fail() { say "$*"; exit 1; }
@@ -18,21 +32,29 @@ while [ $# -gt 0 ]; do
   case $1 in
   --system) prefix=/usr/local ;;
   --uninstall) uninstall=yes ;;
-  --prefix | --version | --from)
+  --verify) verify=yes ;;
+  --no-verify) verify='' ;;
+  --prefix | --version | --from | --commit | --trusted-root)
     [ $# -ge 2 ] || fail "$1 needs a value"
     case $1 in
     --prefix) prefix=$2 ;;
     --version) version=${2#v} ;;
     --from) from=${2%/} ;;
+    --commit) commit=$2 ;;
+    --trusted-root) trusted=$2 ;;
     esac
     shift
     ;;
-  -h | --help) sed -n '2,6s/^# \{0,1\}//p' "$0"; exit 0 ;;
+  -h | --help) usage; exit 0 ;;
   *) fail "unknown option $1; see: sh install.sh --help" ;;
   esac
   shift
 done
+[ -n "$prefix" ] || fail "HOME is not set; say where to install it with --prefix DIR or --system"
 case $prefix in /*) ;; *) fail "--prefix $prefix is not an absolute path" ;; esac
+case $version$commit in *[!0-9A-Za-z.+-]*) fail "--version and --commit have only letters, digits and . + -" ;; esac # nothing that could lead to another repository
+case $version in [0-9]*) ;; *) fail "--version needs a release, such as 0.1.0" ;; esac
+case $from in *[!!-~]*) fail "--from is not a URL" ;; esac
 
 as_root=''
 may_write() { # the first directory on the way to it that exists
@@ -56,29 +78,30 @@ fi
 case $(uname -s) in
 Linux) os=linux ;;
 Darwin) os=darwin ;;
-*) fail "there is no archive for $(uname -s) that this script can install; see [[ .Homepage ]]/releases" ;;
+*) fail "there is no archive for $(uname -s) that this script can install; see $homepage/releases" ;;
 esac
 case $(uname -m) in
 x86_64 | amd64) arch=amd64 ;;
 aarch64 | arm64) arch=arm64 ;;
 *) fail "there is no archive for $(uname -m); build it with: go install github.com/belay-run/belay/cmd/...@v$version" ;;
 esac
-[ -n "$from" ] || from="[[ .Homepage ]]/releases/download/v$version"
+[ -n "$from" ] || from="$homepage/releases/download/v$version"
 name="belay_${version}_${os}_${arch}"
 
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 trap 'exit 1' HUP INT TERM
 
-fetch() { # URL FILE
+get() { # URL FILE
   if command -v curl >/dev/null; then
     curl -fsSL --retry 3 -o "$2" "$1"
   elif command -v wget >/dev/null; then
     wget -q -O "$2" "$1"
   else
     fail "needs curl or wget"
-  fi || fail "cannot download $1"
+  fi
 }
+fetch() { get "$@" || fail "cannot download $1"; }
 fetch "$from/checksums.txt" "$dir/checksums.txt"
 fetch "$from/$name.tar.gz" "$dir/$name.tar.gz"
 
@@ -92,6 +115,29 @@ else
   fail "needs sha256sum or shasum to check the archive"
 fi
 [ "${got%% *}" = "$want" ] || fail "$name.tar.gz is not what checksums.txt says; nothing was installed"
+
+# Checksums that come from the same place as the archive tell that it is whole. Where it comes from is in a statement that GitHub signed for
+# the workflow that built it, of which repository, tag and commit; gh needs no account to verify it.
+unverified=''
+if [ -z "$verify" ]; then
+  :
+elif ! gh attestation verify --help 2>/dev/null | grep -q -e --source-digest; then
+  unverified="gh is not installed, or is older than its command attestation"
+elif ! get "$from/belay_$version.sigstore.json" "$dir/bundle.json"; then
+  unverified="there is no $from/belay_$version.sigstore.json"
+else
+  gh attestation verify "$dir/$name.tar.gz" --bundle "$dir/bundle.json" --repo "$repository" \
+    --signer-workflow "$repository/.github/workflows/release.yml" --source-ref "refs/tags/v$version" \
+    ${commit:+--source-digest "$commit"} ${trusted:+--custom-trusted-root "$trusted"} --deny-self-hosted-runners >"$dir/said" 2>&1 || {
+    cat "$dir/said" >&2
+    fail "gh does not verify that $name.tar.gz is of $repository v$version${commit:+ at $commit}; nothing was installed. To leave this out: --no-verify"
+  }
+fi
+case $unverified,$verify in
+,*) ;;
+*,yes) fail "$unverified, so it is not verified where $name.tar.gz comes from; nothing was installed. To leave this out: --no-verify" ;;
+*) say "$unverified, so it is not verified where $name.tar.gz comes from, only that it is what checksums.txt says" ;;
+esac
 
 tar -xzf "$dir/$name.tar.gz" -C "$dir"
 put() { # FROM TO MODE: a running belay keeps its file, because the new one is renamed into place
@@ -112,3 +158,5 @@ case ":$PATH:" in
 *":$prefix/bin:"*) ;;
 *) say "add it to your PATH: export PATH=\"$prefix/bin:\$PATH\"" ;;
 esac
+exit
+}
