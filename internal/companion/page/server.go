@@ -6,16 +6,17 @@
 package page
 
 import (
+	"bytes"
 	"context"
 	"embed"
 	"encoding/json"
 	"errors"
 	"io"
 	"log"
-	"mime"
 	"net"
 	"net/http"
 	"net/netip"
+	"os"
 	"path"
 	"strings"
 	"sync/atomic"
@@ -28,8 +29,15 @@ import (
 //go:embed assets
 var assets embed.FS
 
-// maxBody bounds what is read of a request.
-const maxBody = 64 << 10
+const (
+	// maxBody bounds what is read of a request, and bodyWithin how long that may take.
+	maxBody    = 64 << 10
+	bodyWithin = 10 * time.Second
+)
+
+// types are those of the page's files. Package mime would ask the system, where any program may have registered others, and with nosniff a browser
+// then runs no script of the page.
+var types = map[string]string{".html": "text/html; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8", ".svg": "image/svg+xml"}
 
 // Options say what is served, and to whom.
 type Options struct {
@@ -112,6 +120,14 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		{"Cross-Origin-Opener-Policy", "same-origin"}, {"Cross-Origin-Resource-Policy", "same-origin"}, {"X-Frame-Options", "DENY"}, {"Cache-Control", "no-store"}} {
 		h.Set(pair[0], pair[1])
 	}
+	if err := takeBody(w, r); err != nil {
+		code := http.StatusBadRequest
+		if errors.Is(err, os.ErrDeadlineExceeded) {
+			code = http.StatusRequestTimeout
+		}
+		refuse(w, code, message.PageUnclear())
+		return
+	}
 	if !s.ours(r.Host) {
 		refuse(w, http.StatusForbidden, message.PageForeignHost())
 		return
@@ -125,7 +141,6 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusForbidden, message.PageForeignOrigin())
 		return
 	}
-	r.Body = http.MaxBytesReader(w, r.Body, maxBody)
 	switch {
 	case entry:
 		s.enter(w, r)
@@ -137,6 +152,23 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	default:
 		asset(w, r)
 	}
+}
+
+// takeBody reads the body of a request, in time. Anyone on the machine can begin one, and one that is refused is read too before the connection is
+// used again: without a deadline it would be open for ever. What has no body has no deadline, since a stream of events may be open for days.
+func takeBody(w http.ResponseWriter, r *http.Request) error {
+	if r.ContentLength == 0 {
+		return nil
+	}
+	control := http.NewResponseController(w)
+	control.SetReadDeadline(time.Now().Add(bodyWithin))
+	data, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+	if err != nil {
+		return err
+	}
+	r.Body = io.NopCloser(bytes.NewReader(data))
+	control.SetReadDeadline(time.Time{})
+	return nil
 }
 
 // ours reports whether a request's Host is a name of this machine. The port is not checked: through ssh -L it is another one.
@@ -196,7 +228,7 @@ func asset(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusMethodNotAllowed, message.PageGetOnly())
 		return
 	}
-	w.Header().Set("Content-Type", mime.TypeByExtension(path.Ext(name)))
+	w.Header().Set("Content-Type", types[path.Ext(name)])
 	w.Write(data)
 }
 
