@@ -112,7 +112,7 @@ var arrows = map[string][]string{
 	"internal/lookup":             {},
 	"internal/compare":            {}, // a tool: it starts what it compares, and knows nothing of it
 
-	"internal/companion/fleet/store":     {"gate", "internal/clock", "internal/message", "internal/redact"},
+	"internal/companion/fleet/store":     {"gate", "internal/clock", "internal/message", "internal/redact", "internal/safefile"},
 	"internal/companion/fleet/merge":     {"breaker", "gate"},
 	"internal/companion/fleet/member":    {"breaker", "gate", "internal/atomicfile", "internal/budget", "internal/clock", "internal/companion/db", "internal/companion/fleet/merge", "internal/companion/fleet/store", "internal/flock", "internal/gatefile", "internal/journal", "internal/message", "internal/overview", "internal/printable", "internal/safefile", "internal/state", "internal/supervise"},
 	"internal/companion/fleet/fleettest": {"internal/companion/fleet/store"},

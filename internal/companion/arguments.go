@@ -13,6 +13,7 @@ type arguments struct {
 	command belayd.Command
 	flags   *flag.FlagSet
 	rest    []string
+	note    func(text string) // tells the user something beside the answer; nil if there is none
 }
 
 // parse reads the arguments of a command of the table.

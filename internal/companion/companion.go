@@ -115,6 +115,7 @@ func call(ctx context.Context, from caller, args []string) (code int) {
 	if err != nil {
 		return from.report(err)
 	}
+	given.note = from.say
 	code, err = command(ctx, from, given)
 	switch {
 	case err != nil && ctx.Err() != nil:

@@ -35,6 +35,9 @@ func fleetAddress(args *arguments) (*store.Address, error) {
 	if err != nil {
 		return nil, &usageError{err: err}
 	}
+	if address.Ignored != "" && args.note != nil {
+		args.note(address.Ignored)
+	}
 	return address, nil
 }
 

@@ -113,7 +113,7 @@ func metricsToken(path string) (func() (string, error), error) {
 		return nil, nil
 	}
 	read := func() (string, error) {
-		data, err := safefile.ReadUser(path, maxToken)
+		data, err := safefile.ReadSecret(path, maxToken)
 		return strings.TrimSpace(string(data)), err
 	}
 	token, err := read()

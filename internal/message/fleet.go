@@ -7,6 +7,11 @@ func FleetNoAddress() string {
 	return "the fleet's PostgreSQL is not set; use --dsn, BELAY_FLEET_DSN or PGHOST and PGDATABASE"
 }
 
+// FleetPassFile says that a file of passwords is not used, as psql does.
+func FleetPassFile(why error) string {
+	return fmt.Sprintf("ignoring the password file: %v", why)
+}
+
 // FleetPassword says that a password does not belong in an address.
 func FleetPassword() string {
 	return "the DSN contains a password, which other users could read; put it in ~/.pgpass, or in a file that PGPASSFILE names"

@@ -10,6 +10,7 @@ import (
 func fleetMessages(say func(name, text string)) {
 	const db = "db.example.com:5432/belay"
 	say("FleetNoAddress", message.FleetNoAddress())
+	say("FleetPassFile", message.FleetPassFile(errors.New("/home/kim/.pgpass can be read or changed by other users (mode 0644); make it yours alone with: chmod 600 /home/kim/.pgpass")))
 	say("FleetPassword", message.FleetPassword())
 	say("FleetBadAddress", message.FleetBadAddress("invalid port"))
 	say("FleetUnreachable", message.FleetUnreachable(db, "connect: connection refused"))

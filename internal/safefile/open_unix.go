@@ -130,3 +130,15 @@ func oneName(path string, info fs.FileInfo) error {
 	}
 	return nil
 }
+
+// unshared refuses a file that users other than its owner can read or change.
+func unshared(path string, info fs.FileInfo) error {
+	shared := fs.FileMode(0o077)
+	if sys, ok := info.Sys().(*syscall.Stat_t); ok && sys.Uid == rootUID && os.Geteuid() != rootUID {
+		shared = 0o037
+	}
+	if info.Mode().Perm()&shared == 0 {
+		return nil
+	}
+	return &Error{path, fmt.Sprintf("can be read or changed by other users (mode %04o); make it yours alone with: chmod 600 %s", info.Mode().Perm(), path), ErrShared}
+}

@@ -8,6 +8,7 @@
 //     regular files of this user's with one name, and no link leads to them.
 //   - The user's: [OpenUser], [ReadUser]. Links are followed, since dotfiles are often links. What they lead to is a regular
 //     file of the user's or of root's.
+//     A secret of the user's is read with [ReadSecret], if it is the user's alone.
 //   - A repository's: [OpenRepository], [ReadRepository]. Its authors decide what is in it, so no link is followed below its
 //     root. The file belongs to the user, to root or to the owner of the root.
 //
@@ -38,6 +39,7 @@ var (
 	ErrOwner      = errors.New("file of another user")
 	ErrTooLarge   = errors.New("file too large")
 	ErrOutside    = errors.New("outside of the repository")
+	ErrShared     = errors.New("file that other users can read or change")
 )
 
 // Error says why what is at a path is not used.
@@ -76,6 +78,34 @@ func IsUsers(path string) bool {
 func ReadUser(path string, limit int64) ([]byte, error) {
 	f, err := OpenUser(path)
 	return readAll(f, err, path, limit)
+}
+
+// ReadSecret reads a file of the user's with a secret in it, of at most limit bytes. One that other users can read or change is refused; if it is
+// root's, a group may read it, as libpq has it for keys.
+func ReadSecret(path string, limit int64) ([]byte, error) {
+	f, err := OpenUser(path)
+	if err == nil {
+		info, serr := f.Stat()
+		if err = serr; err == nil {
+			err = unshared(path, info)
+		}
+		if err != nil {
+			f.Close()
+		}
+	}
+	return readAll(f, err, path, limit)
+}
+
+// CheckSecret is the check of ReadSecret for a file that another library reads.
+func CheckSecret(path string) error {
+	info, err := os.Stat(path)
+	if err != nil {
+		return err
+	}
+	if err := regular(path, info); err != nil {
+		return err
+	}
+	return unshared(path, info)
 }
 
 // OpenRepository opens a file of a repository for reading. The path must be below root, and nothing on the way from there,

@@ -1,12 +1,14 @@
 package jobs
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/belay-run/belay/internal/courier"
+	"github.com/belay-run/belay/internal/safefile"
 )
 
 func TestAllow(t *testing.T) {
@@ -73,6 +75,15 @@ func TestKey(t *testing.T) {
 	}
 	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
 		t.Fatal(info.Mode(), err)
+	}
+	if err := os.Chmod(path, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := ReadKey(path); !errors.Is(err, safefile.ErrShared) || !strings.Contains(err.Error(), "chmod 600") {
+		t.Errorf("a key that all can read: %v", err)
+	}
+	if err := os.Chmod(path, 0o600); err != nil {
+		t.Fatal(err)
 	}
 	again, made, err := MakeKey(path)
 	if err != nil || made || again.mark != one.mark {

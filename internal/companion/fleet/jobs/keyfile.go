@@ -23,7 +23,7 @@ const notEncrypted = "plain"
 
 // ReadKey reads a key file: 64 hexadecimal digits. A file that others may read is refused.
 func ReadKey(path string) (*Key, error) {
-	data, err := safefile.ReadOwn(path, 1<<10)
+	data, err := safefile.ReadSecret(path, 1<<10)
 	if err != nil {
 		return nil, err
 	}

@@ -1,17 +1,23 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"io/fs"
 	"net/url"
+	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/belay-run/belay/internal/lazy"
 	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/redact"
+	"github.com/belay-run/belay/internal/safefile"
 )
 
 // Variable is the environment variable that names the PostgreSQL of the fleet.
@@ -32,6 +38,8 @@ type Address struct {
 	config *pgxpool.Config
 	// Text names the server and the database, for messages. There is no password in it.
 	Text string
+	// Ignored says that the file of passwords is not used, and why; empty if there is nothing to say.
+	Ignored string
 }
 
 // ParseAddress makes an address of a flag, of [Variable] or of libpq's variables, the first of these that is set. A password has to be in a file:
@@ -51,6 +59,12 @@ func ParseAddress(dsn string, getenv func(string) string) (*Address, error) {
 		return nil, message.Error(message.FleetBadAddress(why(err)))
 	}
 	c := config.ConnConfig
+	ignored := ""
+	if err := safefile.CheckSecret(passFile(dsn, getenv)); c.Password != "" && err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if without, werr := pgxpool.ParseConfig(withoutPassFile(dsn)); werr == nil && without.ConnConfig.Password != c.Password { // else it comes from PGPASSWORD or a service
+			c.Password, ignored = "", message.FleetPassFile(err)
+		}
+	}
 	if c.ConnectTimeout == 0 {
 		c.ConnectTimeout = connectWithin
 	}
@@ -60,7 +74,51 @@ func ParseAddress(dsn string, getenv func(string) string) (*Address, error) {
 	c.AfterConnect = letGo
 	config.MaxConns, config.MinConns = poolSize, 0
 	config.MaxConnIdleTime = 5 * time.Minute
-	return &Address{config: config, Text: addressText(c.Host, c.Port, c.Database)}, nil
+	return &Address{config: config, Text: addressText(c.Host, c.Port, c.Database), Ignored: ignored}, nil
+}
+
+// passFile is the file in which pgx looks for a password.
+func passFile(dsn string, getenv func(string) string) string {
+	if isURL(dsn) {
+		if _, q := parseURL(dsn); q.Has("passfile") {
+			return q.Get("passfile")
+		}
+	} else if m := passFilePair.Get().FindStringSubmatch(dsn); m != nil {
+		return cmp.Or(m[1], m[2])
+	}
+	if path := getenv("PGPASSFILE"); path != "" {
+		return path
+	}
+	home, _ := os.UserHomeDir()
+	return filepath.Join(home, ".pgpass")
+}
+
+var passFilePair = lazy.Regexp(`(?:^|\s)passfile\s*=\s*(?:'([^']*)'|(\S+))`)
+
+// withoutPassFile is an address that looks for no password in a file.
+func withoutPassFile(dsn string) string {
+	if !isURL(dsn) {
+		return dsn + " passfile=" + os.DevNull
+	}
+	u, q := parseURL(dsn)
+	q.Set("passfile", os.DevNull)
+	u.RawQuery = strings.ReplaceAll(q.Encode(), "+", "%20")
+	return u.String()
+}
+
+// parseURL takes an address apart that pgx has understood. In its settings a plus sign is a plus sign, as libpq has it.
+func parseURL(dsn string) (*url.URL, url.Values) {
+	u, err := url.Parse(dsn)
+	if err != nil {
+		return &url.URL{}, url.Values{}
+	}
+	q, _ := url.ParseQuery(strings.ReplaceAll(u.RawQuery, "+", "%2B"))
+	return u, q
+}
+
+// isURL reports in which of the forms that libpq knows an address is.
+func isURL(dsn string) bool {
+	return strings.HasPrefix(dsn, "postgres://") || strings.HasPrefix(dsn, "postgresql://")
 }
 
 // letGo makes PostgreSQL give up on a machine that is frozen, suspended or cut off: one in a transaction soon, since it may hold locks that the others wait for,
@@ -84,7 +142,7 @@ func why(err error) string {
 
 // hasPassword reports whether an address has a password in it, in either of the forms that libpq knows.
 func hasPassword(dsn string) bool {
-	if strings.HasPrefix(dsn, "postgres://") || strings.HasPrefix(dsn, "postgresql://") {
+	if isURL(dsn) {
 		u, err := url.Parse(dsn)
 		if err != nil { // which may be because of the password
 			head, _, _ := strings.Cut(dsn[strings.Index(dsn, "//")+2:], "@")

@@ -2,6 +2,9 @@ package store_test
 
 import (
 	"errors"
+	"net/url"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -35,5 +38,61 @@ func TestParseAddress(t *testing.T) {
 		if _, err := store.ParseAddress(dsn, getenv); err == nil || !strings.Contains(err.Error(), "cannot read the DSN: ") {
 			t.Errorf("%s: %v", dsn, err)
 		}
+	}
+}
+
+// A file of passwords that others can read is ignored, as psql ignores it, and a sentence says so. What does not come from it is used.
+func TestParseAddress_PassFile(t *testing.T) {
+	t.Setenv("HOME", t.TempDir())
+	home := os.Getenv("HOME")
+	for _, name := range []string{"PGPASSWORD", "PGPASSFILE", "PGHOST", "PGSERVICE"} {
+		t.Setenv(name, "")
+	}
+	write := func(name string, mode os.FileMode) string {
+		path := filepath.Join(home, name)
+		if err := os.WriteFile(path, []byte("db:5432:belay:belay:plum\n"), mode); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Chmod(path, mode); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	own, other := write(".pgpass", 0o600), write("other +pass", 0o644)
+	for _, c := range []struct {
+		name, dsn  string
+		mode       os.FileMode // of ~/.pgpass
+		env, value string
+		password   string
+		ignored    string // the file
+	}{
+		{name: "Own", dsn: "host=db user=belay dbname=belay", mode: 0o600, password: "plum"},
+		{name: "AllRead", dsn: "host=db user=belay dbname=belay", mode: 0o644, ignored: own},
+		{name: "GroupReads", dsn: "postgres://belay@db/belay", mode: 0o640, ignored: own},
+		{name: "ByVariable", dsn: "postgres://belay@db/belay", mode: 0o600, env: "PGPASSFILE", value: other, ignored: other},
+		{name: "ByPair", dsn: "host=db user=belay dbname=belay passfile='" + other + "'", mode: 0o600, ignored: other},
+		{name: "ByURL", dsn: "postgres://belay@db/belay?passfile=" + url.PathEscape(other), mode: 0o600, ignored: other},
+		{name: "OfAnotherHost", dsn: "host=elsewhere user=belay dbname=belay", mode: 0o644},
+		{name: "NotFromIt", dsn: "host=db user=belay dbname=belay", mode: 0o644, env: "PGPASSWORD", value: "pear", password: "pear"},
+		{name: "NotThere", dsn: "host=db user=belay dbname=belay", env: "PGPASSFILE", value: filepath.Join(home, "none")},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if err := os.Chmod(own, c.mode); err != nil {
+				t.Fatal(err)
+			}
+			if c.env != "" {
+				t.Setenv(c.env, c.value)
+			}
+			a, err := store.ParseAddress(c.dsn, os.Getenv)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if a.Password() != c.password {
+				t.Errorf("password %q", a.Password())
+			}
+			if (c.ignored == "") != (a.Ignored == "") || !strings.Contains(a.Ignored, c.ignored) || strings.Contains(a.Ignored, "plum") {
+				t.Errorf("%q", a.Ignored)
+			}
+		})
 	}
 }

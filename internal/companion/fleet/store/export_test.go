@@ -34,3 +34,6 @@ func (s *Store) MigrateTo(ctx context.Context, version int) error {
 	}
 	return s.migrateRiver(ctx)
 }
+
+// Password is the one that is sent.
+func (a *Address) Password() string { return a.config.ConnConfig.Password }
