@@ -20,8 +20,10 @@ import (
 )
 
 const (
-	// sendWithin is how long belay telemetry tries to send.
-	sendWithin = 30 * time.Second
+	// sendWithin is how long belay telemetry tries to send, and waits for another process that is sending: a user looks on. What is left is sent the
+	// next time. followWithin is the same for --follow.
+	sendWithin   = 9 * time.Second
+	followWithin = 30 * time.Second
 	// sendEvery is how often --follow looks for runs to send.
 	sendEvery = 2 * time.Second
 )
@@ -64,9 +66,7 @@ func telemetryCommand(ctx context.Context, from caller, args *arguments) (int, e
 	var sent telemetry.Sent
 	var trouble error
 	if on := own.Telemetry || endpointSet(); !settings.Disabled && (on || before.Waiting > 0) {
-		limited, cancel := context.WithTimeout(ctx, sendWithin)
-		sent, trouble = sendAlone(limited, s, true)
-		cancel()
+		sent, trouble = sendAlone(ctx, s, true, settings.Within(sendWithin))
 	}
 	after, err := q.db.Exporter(ctx)
 	if err != nil {
@@ -110,15 +110,25 @@ func kinds() telemetry.Kinds {
 	}
 }
 
-// sendAlone brings the record up to date and sends, unless another process is doing so.
-func sendAlone(ctx context.Context, s *telemetry.Sender, metrics bool) (sent telemetry.Sent, err error) {
-	_, err = s.DB.ExportAlone(func() error {
+// sendAlone brings the record up to date and sends, unless another process is doing so. It waits for that process and for the receiver for so long;
+// the time that the record takes comes on top.
+func sendAlone(ctx context.Context, s *telemetry.Sender, metrics bool, within time.Duration) (sent telemetry.Sent, err error) {
+	until := time.Now().Add(within)
+	turn, cancel := context.WithDeadline(ctx, until)
+	defer cancel()
+	_, err = s.DB.ExportAlone(turn, func() error {
+		began := time.Now()
 		if _, err := s.DB.Fold(ctx); err != nil {
 			return err
 		}
-		sent, err = s.Send(ctx, metrics)
+		limited, cancel := context.WithDeadline(ctx, until.Add(time.Since(began)))
+		defer cancel()
+		sent, err = s.Send(limited, metrics)
 		return err
 	})
+	if ctx.Err() == nil && errors.Is(err, context.DeadlineExceeded) {
+		err = message.Error(message.TelemetryBusy(), err)
+	}
 	return sent, err
 }
 
@@ -133,7 +143,7 @@ func sendFolded(ctx context.Context, d *db.DB) error {
 	}
 	s := &telemetry.Sender{DB: d, Settings: settings, Kinds: kinds()}
 	defer s.Close()
-	_, err = sendAlone(ctx, s, true)
+	_, err = sendAlone(ctx, s, true, time.Minute)
 	return err
 }
 
@@ -168,9 +178,7 @@ func (q *question) keepSending(ctx context.Context, s *telemetry.Sender) error {
 			due = time.Now().Add(s.Settings.Interval)
 			(&state.State{Dir: dir}).ReportKilled() // what cannot be written now is found later
 		}
-		limited, cancel := context.WithTimeout(ctx, sendWithin)
-		_, err := sendAlone(limited, s, metrics)
-		cancel()
+		_, err := sendAlone(ctx, s, metrics, s.Settings.Within(followWithin))
 		text := ""
 		if err != nil && ctx.Err() == nil {
 			text = err.Error()

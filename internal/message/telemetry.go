@@ -38,6 +38,9 @@ func TelemetryFailed(signal, address, why string) string {
 	return fmt.Sprintf("cannot send %s to %s: %s", signal, address, why)
 }
 
+// TelemetryBusy says that another process has not come to an end with sending.
+func TelemetryBusy() string { return "another belayd is still sending; nothing was sent by this one" }
+
 // TelemetryNoAnswer says that a receiver has not answered.
 func TelemetryNoAnswer(after time.Duration) string { return "no answer within " + after.String() }
 

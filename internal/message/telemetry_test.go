@@ -19,6 +19,7 @@ func telemetryMessages(say func(name, text string)) {
 	say("TelemetryFile", message.TelemetryFile("/etc/ca.pem", denied))
 	say("TelemetryNoCertificate", message.TelemetryNoCertificate("/etc/ca.pem"))
 	say("TelemetryFailed", message.TelemetryFailed("traces", "http://localhost:4318/v1/traces", "HTTP 404 Not Found"))
+	say("TelemetryBusy", message.TelemetryBusy())
 	say("TelemetryNoAnswer", message.TelemetryFailed("metrics", "http://localhost:4318/v1/metrics", message.TelemetryNoAnswer(10*time.Second)))
 	say("TelemetryStatus", message.TelemetryFailed("traces", "http://localhost:4317", message.TelemetryStatus("16", "")))
 	say("TelemetryStatus/said", message.TelemetryFailed("traces", "http://localhost:4317", message.TelemetryStatus("8", "quota exceeded")))

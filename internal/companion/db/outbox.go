@@ -8,8 +8,6 @@ import (
 	"errors"
 	"os"
 	"time"
-
-	"github.com/belay-run/belay/internal/flock"
 )
 
 // schema11: the runs that are still to be sent as traces, and what is known of the sending, one row at most. instance tells this record from
@@ -160,19 +158,31 @@ func (d *DB) NoteExport(ctx context.Context, trouble error) error {
 	})
 }
 
+// exportPoll is how often a process looks whether it is its turn to send.
+const exportPoll = 50 * time.Millisecond
+
 // ExportAlone runs send in one process at a time. Of several that want to, one more waits for its turn, and the others leave it to that
-// one, which begins after all they want to be sent was in the log. It reports whether send was run.
-func (d *DB) ExportAlone(send func() error) (ran bool, err error) {
+// one, which begins after all they want to be sent was in the log. It reports whether send was run. The turn is waited for until ctx ends: a process
+// whose receiver does not answer may keep it for a minute.
+func (d *DB) ExportAlone(ctx context.Context, send func() error) (ran bool, err error) {
 	lock, held := tryLockFile(d.Path() + ".export")
 	if !held {
 		next, first := tryLockFile(d.Path() + ".export-next")
 		if !first {
 			return false, nil
 		}
-		lock, err = lockFile(d.Path()+".export", flock.Exclusive)
+		look := time.NewTicker(exportPoll)
+		defer look.Stop()
+		for !held && ctx.Err() == nil {
+			select {
+			case <-ctx.Done():
+			case <-look.C:
+				lock, held = tryLockFile(d.Path() + ".export")
+			}
+		}
 		closeLock(next)
-		if err != nil {
-			return false, err
+		if !held {
+			return false, ctx.Err()
 		}
 	}
 	defer closeLock(lock)

@@ -1,6 +1,7 @@
 package db_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"sync"
@@ -99,7 +100,7 @@ func TestOutbox_ExportAlone(t *testing.T) {
 		all.Go(func() {
 			for range 5 {
 				mine := wrote.Add(1)
-				did, err := d.ExportAlone(func() error {
+				did, err := d.ExportAlone(t.Context(), func() error {
 					if n := now.Add(1); n > most.Load() {
 						most.Store(n)
 					}
@@ -124,5 +125,27 @@ func TestOutbox_ExportAlone(t *testing.T) {
 	all.Wait()
 	if fmt.Sprint(most.Load(), sent.Load()) != "1 100" {
 		t.Errorf("%d at a time, %d sent by %d", most.Load(), sent.Load(), ran.Load())
+	}
+}
+
+// A turn is waited for only as long as the caller wants: one whose receiver is dead keeps it for a minute.
+func TestOutbox_ExportAloneEnds(t *testing.T) {
+	w := newWorld(t)
+	one, two := w.open(), w.open()
+	ran, err := one.ExportAlone(t.Context(), func() error {
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		for range 2 { // the second is not kept out by what the first has left behind
+			if ran, err := two.ExportAlone(ctx, func() error { return nil }); ran || !errors.Is(err, context.Canceled) {
+				t.Error(ran, err)
+			}
+		}
+		return nil
+	})
+	if !ran || err != nil {
+		t.Error(ran, err)
+	}
+	if ran, err := two.ExportAlone(t.Context(), func() error { return nil }); !ran || err != nil {
+		t.Error(ran, err)
 	}
 }

@@ -137,7 +137,11 @@ func (c *client) send(ctx context.Context, body []byte) (answer, error) {
 
 // once sends a request once.
 func (c *client) once(ctx context.Context, body []byte) (answer, error) {
-	ctx, cancel := context.WithTimeout(ctx, c.target.Timeout)
+	within := c.target.Timeout
+	if until, ok := ctx.Deadline(); ok {
+		within = min(within, time.Until(until).Round(100*time.Millisecond))
+	}
+	ctx, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
 	packed := body
 	if c.target.Gzip {
@@ -167,12 +171,12 @@ func (c *client) once(ctx context.Context, body []byte) (answer, error) {
 	}
 	res, err := c.http.Do(req)
 	if err != nil {
-		return answer{}, c.unreached(err)
+		return answer{}, c.unreached(err, within)
 	}
 	defer res.Body.Close()
 	data, err := io.ReadAll(io.LimitReader(res.Body, maxAnswer))
 	if err != nil {
-		return answer{}, c.unreached(err)
+		return answer{}, c.unreached(err, within)
 	}
 	if c.target.GRPC {
 		return c.grpcAnswer(res, data)
@@ -181,13 +185,13 @@ func (c *client) once(ctx context.Context, body []byte) (answer, error) {
 }
 
 // unreached is the error of a connection. Its text has no address but the one we show, and no header.
-func (c *client) unreached(err error) error {
+func (c *client) unreached(err error, within time.Duration) error {
 	if wrong, ok := errors.AsType[*url.Error](err); ok {
 		err = wrong.Err
 	}
 	text := err.Error()
 	if errors.Is(err, context.DeadlineExceeded) {
-		text = message.TelemetryNoAnswer(c.target.Timeout)
+		text = message.TelemetryNoAnswer(within)
 	}
 	return &refusal{text: message.TelemetryFailed(c.target.Signal, c.target.Address(), text), again: !mistrusts(err)}
 }

@@ -26,6 +26,16 @@ type Settings struct {
 	Interval time.Duration
 }
 
+// Within is how long to try to send: as long as is usual, or as a user allows a receiver to take who allows it more than the default.
+func (s *Settings) Within(usual time.Duration) time.Duration {
+	for _, t := range []*Target{s.Traces, s.Metrics} {
+		if t != nil && t.Timeout > defaultTimeout {
+			usual = max(usual, t.Timeout)
+		}
+	}
+	return usual
+}
+
 // Attribute is a name with a text.
 type Attribute struct{ Name, Value string }
 
@@ -165,7 +175,7 @@ func (r *reader) endpoint(t *Target) {
 		}
 	}
 	u, err := url.Parse(value)
-	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.RawQuery != "" && t.GRPC {
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || !isPort(u.Port()) || u.RawQuery != "" && t.GRPC {
 		r.wrong(name, message.TelemetryAddress())
 		return
 	}
@@ -186,6 +196,12 @@ func (r *reader) endpoint(t *Target) {
 		u.User = nil
 	}
 	t.URL, t.Insecure = u.String(), u.Scheme == "http"
+}
+
+// isPort reports whether a port can be connected to; none means that of the scheme.
+func isPort(text string) bool {
+	n, err := strconv.ParseUint(text, 10, 16)
+	return text == "" || err == nil && n > 0
 }
 
 func (r *reader) milliseconds(name string, usual time.Duration) time.Duration {

@@ -41,9 +41,20 @@ func TestFromEnviron(t *testing.T) {
 	}
 	for env, name := range map[string]string{all + "PROTOCOL=http/json": all + "PROTOCOL must be http/protobuf or grpc", all + "ENDPOINT=localhost:4318": all + "ENDPOINT is not an address",
 		all + "HEADERS=hunter2": all + "HEADERS is not a list", all + "TRACES_TIMEOUT=-1": all + "TRACES_TIMEOUT is not a number", all + "COMPRESSION=zstd": all + "COMPRESSION must be",
+		all + "ENDPOINT=http://localhost:99999": all + "ENDPOINT is not an address", all + "TRACES_ENDPOINT=http://localhost:0": all + "TRACES_ENDPOINT is not an address",
 		"OTEL_TRACES_EXPORTER=zipkin": "OTEL_TRACES_EXPORTER must be"} {
 		if _, err := telemetry.FromEnviron(getenv([]string{env})); err == nil || !strings.HasPrefix(err.Error(), name) || strings.Contains(err.Error(), "hunter2") {
 			t.Errorf("%s: %v", env, err)
+		}
+	}
+}
+
+// A receiver that a user knows to be slow has its time also where a user waits for it.
+func TestSettings_Within(t *testing.T) {
+	for timeout, want := range map[string]time.Duration{"": 9 * time.Second, "500": 9 * time.Second, "10000": 9 * time.Second, "20000": 20 * time.Second} {
+		s, err := telemetry.FromEnviron(getenv([]string{"OTEL_EXPORTER_OTLP_METRICS_TIMEOUT=" + timeout}))
+		if got := s.Within(9 * time.Second); err != nil || got != want {
+			t.Errorf("%s: %s, %v", timeout, got, err)
 		}
 	}
 }

@@ -1,0 +1,48 @@
+//go:build !norecord
+
+package companion
+
+import (
+	"context"
+	"errors"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/belay-run/belay/internal/companion/db"
+	"github.com/belay-run/belay/internal/companion/telemetry"
+)
+
+// A sender waits for another one, and for a receiver, only as long as it is told. With a belayd in the background whose receiver was dead, belay telemetry took 58 s.
+func TestSendAlone_Within(t *testing.T) {
+	seedRecord(t)
+	open := func() *db.DB {
+		d, err := db.Open(os.Getenv("BELAY_STATE_DIR"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { d.Close() })
+		return d
+	}
+	settings, err := telemetry.FromEnviron(func(name string) string {
+		return map[string]string{"OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:1"}[name] // where nothing listens
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &telemetry.Sender{DB: open(), Settings: settings, Kinds: kinds()}
+	defer s.Close()
+	_, err = open().ExportAlone(t.Context(), func() error {
+		if _, err := sendAlone(t.Context(), s, true, time.Millisecond); !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "another belayd is still sending") {
+			t.Errorf("while another sends: %v", err)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Error(err)
+	}
+	if _, err := sendAlone(t.Context(), s, true, 2*time.Second); err == nil || !strings.Contains(err.Error(), "cannot send metrics to http://127.0.0.1:1/v1/metrics") {
+		t.Errorf("with a dead receiver: %v", err)
+	}
+}
