@@ -1,9 +1,11 @@
 package remote
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
+	"math/rand/v2"
 	"net/http"
 	"sync"
 	"time"
@@ -47,8 +49,10 @@ func (x *exchange) follow(resp *http.Response) {
 		}
 	}
 	place := &events{}
+	resumed := false
 	for failures := 0; ; {
 		place = &events{inbox: c.peer.Inbox(), lastID: place.lastID, id: place.lastID, retry: place.retry}
+		opened := time.Now()
 		err := read(place, resp.Body, answered)
 		resp.Body.Close()
 		if place.count > 0 {
@@ -65,7 +69,12 @@ func (x *exchange) follow(resp *http.Response) {
 			c.lose(x.m, loss)
 			return
 		}
-		if resp = x.resume(place, &failures); resp == nil {
+		var rest time.Duration
+		if resumed { // the first time it may be an accident
+			rest = restOf(opened)
+		}
+		resumed = true
+		if resp = x.resume(place, rest, &failures); resp == nil {
 			if c.waits(x.m) {
 				c.lose(x.m, loss)
 			}
@@ -77,13 +86,22 @@ func (x *exchange) follow(resp *http.Response) {
 // maxResumes is how often in a row a stream is resumed in vain.
 const maxResumes = 4
 
-// resume asks for the rest of a stream; nil if it cannot be had.
-func (x *exchange) resume(place *events, failures *int) *http.Response {
+// restOf is how long a stream that has ended is left alone before it is asked for again, if the server does not say how long: one that ends as soon as it
+// is opened is opened every second or two, as by the official SDK, and not as fast as the network allows. One that was open for longer is not left alone.
+func restOf(opened time.Time) time.Duration {
+	return max(0, time.Second+rand.N(time.Second)-time.Since(opened))
+}
+
+// resume asks for the rest of a stream, after a wait for as long as the server says, or rest if it does not; nil if it cannot be had.
+func (x *exchange) resume(place *events, rest time.Duration, failures *int) *http.Response {
 	c := x.conn
 	for *failures < maxResumes {
 		wait := backoff(*failures)
-		if place.retry > 0 || *failures == 0 {
+		switch {
+		case place.retry > 0:
 			wait = place.retry
+		case *failures == 0:
+			wait = rest
 		}
 		*failures++
 		if !c.hasTime(x.m, wait) || !sleep(x.ctx, wait) {
@@ -161,12 +179,13 @@ func (c *conn) listenOn() {
 			}
 		case resp.StatusCode == http.StatusOK && mediaType(resp) == "text/event-stream":
 			place = &events{inbox: c.peer.Inbox(), lastID: place.lastID, id: place.lastID, retry: place.retry}
+			opened := time.Now()
 			read(place, resp.Body, nil)
 			resp.Body.Close()
 			if place.count > 0 {
 				failures = 0
 			}
-			wait = max(wait, place.retry)
+			wait = max(wait, cmp.Or(place.retry, restOf(opened)))
 		default:
 			forgotten := failures > 0 && c.isForgotten(resp) // some servers answer 404 when they have no stream to listen to
 			asked := hintOf(resp)
