@@ -218,7 +218,7 @@ func evil() map[string][]byte {
 }
 
 // small are the limits of these tests.
-func small() *unpacker { return &unpacker{bytes: 1000, entries: 5} }
+func small() *unpacker { return &unpacker{bytes: 1000, entries: 5, steps: 20} }
 
 func TestUnpack_Evil(t *testing.T) {
 	for name, data := range evil() {
@@ -239,7 +239,7 @@ func TestUnpack_Evil(t *testing.T) {
 // A small archive that becomes large when it is unpacked ends at the limit. That of a real one, 256 MiB, takes half a minute of CPU, and is tried in make test-full.
 func TestUnpack_Bomb(t *testing.T) {
 	const few = 1 << 20
-	limit, unpack := int64(few), (&unpacker{bytes: few, entries: 5}).unzip
+	limit, unpack := int64(few), (&unpacker{bytes: few, entries: 5, steps: 20}).unzip
 	if os.Getenv("BELAY_TEST_FULL") != "" {
 		limit, unpack = maxUnpacked, Unpack
 	}
@@ -260,6 +260,34 @@ func TestUnpack_Bomb(t *testing.T) {
 	}
 	if info, err := os.Stat(filepath.Join(dir, "a")); err != nil || info.Size() > limit+1 {
 		t.Error(info.Size(), err)
+	}
+}
+
+// Directories far below each other end at a limit too: each entry costs a walk through all above it. 300 times 1,000 of them took 34 s of CPU until there
+// were too many.
+func TestUnpack_Deep(t *testing.T) {
+	var out bytes.Buffer
+	w := tar.NewWriter(&out)
+	name := ""
+	for i := range 1000 {
+		if i%200 == 0 {
+			name = fmt.Sprint(i)
+		}
+		w.WriteHeader(&tar.Header{Typeflag: tar.TypeDir, Name: name + "/", Mode: 0o700})
+		name += "/d"
+	}
+	w.Close()
+	for steps, fits := range map[int]bool{5 * 200 * 201 / 2: true, 5*200*201/2 - 1: false} {
+		dir := t.TempDir()
+		err := (&unpacker{bytes: 1000, entries: 1000, steps: steps}).unpack(t.Context(), bytes.NewReader(out.Bytes()), dir)
+		if fits != (err == nil) || !fits && !strings.Contains(err.Error(), "too large") {
+			t.Errorf("%d steps: %v", steps, err)
+		}
+	}
+	// One file deep below takes one walk, not one for each directory above it.
+	deep := archive(file(strings.Repeat("d/", 400)+"x", "text"))
+	if err := (&unpacker{bytes: 1000, entries: 500, steps: 401}).unpack(t.Context(), bytes.NewReader(deep), t.TempDir()); err != nil {
+		t.Error(err)
 	}
 }
 

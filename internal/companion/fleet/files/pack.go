@@ -21,7 +21,12 @@ const (
 	MaxPacked   = 32 << 20
 	maxUnpacked = 256 << 20
 	maxEntries  = 50_000
+	// maxSteps bounds the parts of all names together: a file is reached through each directory above it.
+	maxSteps = 20 * maxEntries
 )
+
+// steps is how many parts a name has.
+func steps(name string) int { return 1 + strings.Count(name, "/") }
 
 // Pack packs a directory. In a git work tree it takes what git tracks or would track, and leaves out what is ignored; elsewhere it takes everything. left are
 // the names of links and other things that an archive cannot hold. except are paths that are left out silently.
@@ -38,7 +43,7 @@ func Pack(ctx context.Context, dir string, except []string) (packed []byte, left
 	var out bytes.Buffer
 	zip := gzip.NewWriter(&out)
 	to := tar.NewWriter(zip)
-	unpacked, entries := int64(0), 0
+	unpacked, entries, parts := int64(0), 0, 0
 	tooLarge := func() error {
 		return message.Error(message.FilesTooLarge(dir, MaxPacked>>20, maxUnpacked>>20, maxEntries))
 	}
@@ -60,8 +65,9 @@ func Pack(ctx context.Context, dir string, except []string) (packed []byte, left
 			return nil, nil, err
 		default:
 			entries++
+			parts += steps(filepath.ToSlash(name))
 		}
-		if unpacked += n; entries > maxEntries || out.Len() > MaxPacked {
+		if unpacked += n; entries > maxEntries || parts > maxSteps || out.Len() > MaxPacked {
 			return nil, nil, tooLarge()
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"path"
 	"path/filepath"
 	"strings"
+	"syscall"
 
 	"github.com/belay-run/belay/internal/message"
 )
@@ -18,13 +19,14 @@ import (
 // Unpack unpacks what [Pack] has packed into an empty directory. An archive may come from anyone who can submit jobs: if it has anything but files and directories
 // with plain names, it is refused. The caller removes what was unpacked before that.
 func Unpack(ctx context.Context, packed io.Reader, dir string) error {
-	return (&unpacker{bytes: maxUnpacked, entries: maxEntries}).unzip(ctx, packed, dir)
+	return (&unpacker{bytes: maxUnpacked, entries: maxEntries, steps: maxSteps}).unzip(ctx, packed, dir)
 }
 
 // unpacker unpacks one archive.
 type unpacker struct {
 	bytes   int64 // that may still come
 	entries int
+	steps   int // parts of names
 	root    *os.Root
 	dirs    map[string]bool
 }
@@ -68,6 +70,9 @@ func (u *unpacker) unpack(ctx context.Context, in io.Reader, dir string) (err er
 		if !plainName(name) {
 			return message.Error(message.FilesBadEntry(header.Name))
 		}
+		if u.steps -= steps(name); u.steps < 0 {
+			return message.Error(message.FilesArchiveTooLarge())
+		}
 		switch header.Typeflag {
 		case tar.TypeDir:
 			err = u.makeDir(name)
@@ -106,21 +111,20 @@ func (u *unpacker) count() error {
 	return nil
 }
 
-// makeDir makes a directory with those above it.
+// makeDir makes a directory with those above it, in one walk from the root: one walk for each of them takes half a minute for 50,000 that are 1,000 deep.
 func (u *unpacker) makeDir(name string) error {
 	if u.dirs[name] {
 		return nil
 	}
-	if err := u.makeDir(path.Dir(name)); err != nil {
-		return err
+	for dir := name; !u.dirs[dir]; dir = path.Dir(dir) {
+		if err := u.count(); err != nil {
+			return err
+		}
+		u.dirs[dir] = true
 	}
-	if err := u.count(); err != nil {
-		return err
-	}
-	if err := u.root.Mkdir(filepath.FromSlash(name), 0o700); err != nil {
+	if err := u.root.MkdirAll(filepath.FromSlash(name), 0o700); err != nil {
 		return u.trouble(name, err)
 	}
-	u.dirs[name] = true
 	return nil
 }
 
@@ -154,7 +158,7 @@ func (u *unpacker) makeFile(from io.Reader, header *tar.Header, name string) err
 
 // trouble is an error of a file. A name that is there twice, or is a file and a directory, is the archive's fault.
 func (u *unpacker) trouble(name string, err error) error {
-	if _, ok := errors.AsType[*fs.PathError](err); ok && !errors.Is(err, fs.ErrExist) {
+	if _, ok := errors.AsType[*fs.PathError](err); ok && !errors.Is(err, fs.ErrExist) && !errors.Is(err, syscall.ENOTDIR) {
 		return err
 	}
 	return message.Error(message.FilesBadEntry(name), err)
