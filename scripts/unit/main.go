@@ -82,7 +82,7 @@ func groups(packages, flags []string, full bool) [][]group {
 			{flags: append([]string{"-cover"}, flags...), packages: paths(covered), env: env, leastCover: leastCover},
 			{flags: common, packages: paths(outside)},
 		},
-		{{dir: "tools", packages: []string{"./man", "./markdown"}}},
+		{{dir: "tools", packages: []string{"./dist", "./man", "./markdown"}}},
 		{{dir: "browser", flags: []string{"-count=1"}, packages: []string{"."}}},
 	}
 }

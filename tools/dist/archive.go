@@ -29,7 +29,7 @@ func (r *release) archiveName(p platform) string {
 	return name + ".tar.gz"
 }
 
-// archive packs the executables of a platform with man pages, completions and licence.
+// archive packs the executables of a platform with man pages, completions and licences.
 func (r *release) archive(p platform) error {
 	files, err := r.contents(p)
 	if err != nil {
@@ -61,6 +61,11 @@ func (r *release) contents(p platform) (files []content, err error) {
 	for _, doc := range []string{"README.md", "LICENSE", "CHANGELOG.md"} {
 		add(doc, filepath.Join(r.root, doc), 0o644)
 	}
+	notices, failed := r.notices(p)
+	if failed != nil {
+		return nil, failed
+	}
+	files = append(files, content{noticesName, 0o644, notices})
 	walkErr := filepath.WalkDir(r.work, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"path/filepath"
 )
 
 // npmScope is where the packages of the platforms are.
@@ -24,7 +25,14 @@ func npmName(text string) string {
 func (r *release) npm(list []platform) error {
 	type object = map[string]any
 	common := object{"version": r.Version, "license": license, "homepage": homepage, "repository": object{"type": "git", "url": "git+" + homepage + ".git"}}
+	own, err := os.ReadFile(filepath.Join(r.root, "LICENSE"))
+	if err != nil {
+		return err
+	}
 	write := func(dir string, more object) error {
+		if err := r.add("npm/"+dir+"/LICENSE", own); err != nil { // npm packs it whatever "files" says
+			return err
+		}
 		for key, value := range common {
 			more[key] = value
 		}
@@ -39,7 +47,14 @@ func (r *release) npm(list []platform) error {
 		system, cpu := npmName(p.os), npmName(p.arch)
 		id := system + "-" + cpu
 		platforms[npmScope+"/"+id] = r.Version
-		if err := write(id, object{"name": npmScope + "/" + id, "description": "belay for " + p.String(), "os": []string{system}, "cpu": []string{cpu}, "files": []string{"bin"}}); err != nil {
+		if err := write(id, object{"name": npmScope + "/" + id, "description": "belay for " + p.String(), "os": []string{system}, "cpu": []string{cpu}, "files": []string{"bin", noticesName}}); err != nil {
+			return err
+		}
+		notices, err := r.notices(p)
+		if err != nil {
+			return err
+		}
+		if err := r.add("npm/"+id+"/"+noticesName, notices); err != nil {
 			return err
 		}
 		for _, e := range p.executables() {

@@ -77,7 +77,7 @@ func (r *release) packageConfig(p platform, kind, dir string, files []content) (
 	}
 	for _, f := range files {
 		to, data := placeInPackage(f.path), f.data
-		if to == "" {
+		if to == "" || kind == "deb" && f.path == "LICENSE" { // Debian has it in the file copyright
 			continue
 		}
 		if strings.HasSuffix(to, ".gz") {
@@ -110,7 +110,11 @@ func (r *release) packageConfig(p platform, kind, dir string, files []content) (
 		"rpm": map[string]any{"summary": summary, "group": "Development/Tools", "buildhost": "belay"},
 	}
 	if kind == "rpm" {
-		config["license"] = license // Debian has it in the file copyright
+		linked, err := r.modules(p)
+		if err != nil {
+			return "", err
+		}
+		config["license"] = expression(linked)
 	}
 	text, err := json.MarshalIndent(config, "", "  ")
 	if err != nil {
@@ -137,8 +141,11 @@ func placeInPackage(path string) string {
 			return "/usr/share/fish/vendor_completions.d/belay.fish"
 		}
 	case "":
-		if base == "README.md" {
-			return "/usr/share/doc/belay/README.md.gz"
+		switch base {
+		case "README.md", noticesName:
+			return "/usr/share/doc/belay/" + base + ".gz"
+		case "LICENSE":
+			return "/usr/share/licenses/belay/LICENSE"
 		}
 	}
 	return ""
@@ -147,7 +154,7 @@ func placeInPackage(path string) string {
 // debCopyright is the licence in Debian's form.
 func debCopyright(licence string) []byte {
 	var b strings.Builder
-	fmt.Fprintf(&b, "Format: https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/\nUpstream-Name: %s\nSource: %s\n\nFiles: *\nCopyright: 2026 The Belay authors\nLicense: MIT\n", name, homepage)
+	fmt.Fprintf(&b, "Format: https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/\nUpstream-Name: %s\nSource: %s\nComment: The executables contain modules of others, whose licences are in\n /usr/share/doc/belay/%s.gz\n\nFiles: *\nCopyright: 2026 The Belay authors\nLicense: MIT\n", name, homepage, noticesName)
 	for line := range strings.Lines(licence) {
 		if line = strings.TrimSpace(line); line == "" {
 			line = "."

@@ -61,6 +61,8 @@ type release struct {
 	time    time.Time // of the commit: that of every file
 	linked  bool      // the version was given, and no tag tells it
 	sums    map[string]string
+
+	linkedModules map[platform][]module
 }
 
 func newRelease(out, version string) (*release, error) {

@@ -56,9 +56,17 @@ func (r *release) sbom(list []platform) error {
 	}{Version: "SPDX-2.3", License: "CC0-1.0", ID: "SPDXRef-DOCUMENT", Name: name + "-" + r.Version}
 	doc.Creation.Created, doc.Creation.Creators = r.time.Format(time.RFC3339), []string{"Tool: belay-dist"}
 
-	known := map[string]bool{}
+	listed := map[string]bool{}
 	hash := sha256.New()
 	for _, p := range list {
+		linked, err := r.modules(p)
+		if err != nil {
+			return err
+		}
+		known := map[string]string{}
+		for _, m := range linked {
+			known[m.path] = m.license
+		}
 		for _, e := range p.executables() {
 			path := r.built(p, e)
 			info, err := buildinfo.ReadFile(path)
@@ -72,17 +80,20 @@ func (r *release) sbom(list []platform) error {
 			sum := sha256.Sum256(data)
 			hash.Write(sum[:])
 			id := "SPDXRef-" + spdxID(p.os+"-"+p.arch+"-"+e)
-			doc.Packages = append(doc.Packages, pkg{ID: id, Name: e + " for " + p.String(), Version: r.Version, Location: homepage, License: license, Declared: license,
+			doc.Packages = append(doc.Packages, pkg{ID: id, Name: e + " for " + p.String(), Version: r.Version, Location: homepage, License: expression(linked), Declared: license,
 				Copyright: "NOASSERTION", Checksums: []checksum{{"SHA256", hex.EncodeToString(sum[:])}}})
 			doc.Relations = append(doc.Relations, relation{doc.ID, "DESCRIBES", id})
-			for _, m := range append(slices.Clone(info.Deps), &debug.Module{Path: "stdlib", Version: strings.TrimPrefix(info.GoVersion, "go")}) {
+			for _, m := range append(slices.Clone(info.Deps), &debug.Module{Path: stdlib, Version: strings.TrimPrefix(info.GoVersion, "go")}) {
 				dep := "SPDXRef-" + spdxID(m.Path+"-"+m.Version)
 				doc.Relations = append(doc.Relations, relation{id, "DEPENDS_ON", dep})
-				if known[dep] {
+				if listed[dep] {
 					continue
 				}
-				known[dep] = true
-				doc.Packages = append(doc.Packages, pkg{ID: dep, Name: m.Path, Version: m.Version, Location: "NOASSERTION", License: "NOASSERTION", Declared: "NOASSERTION",
+				listed[dep] = true
+				if known[m.Path] == "" {
+					return fmt.Errorf("%s names %s, which is not among the modules that go list names", e, m.Path)
+				}
+				doc.Packages = append(doc.Packages, pkg{ID: dep, Name: m.Path, Version: m.Version, Location: "NOASSERTION", License: known[m.Path], Declared: known[m.Path],
 					Copyright: "NOASSERTION", External: []external{{"PACKAGE-MANAGER", "purl", "pkg:golang/" + m.Path + "@" + m.Version}}})
 			}
 		}

@@ -24,7 +24,7 @@ func TestArchive(t *testing.T) {
 	t.Parallel()
 	top := unpack(t, t.TempDir())
 	for _, name := range []string{"bin/belay", "bin/belayd", "share/man/man1/belay.1", "share/man/man1/belay-run.1", "share/man/man1/belayd.1",
-		"share/completions/belay.bash", "share/completions/_belay", "share/completions/belay.fish", "README.md", "LICENSE", "CHANGELOG.md"} {
+		"share/completions/belay.bash", "share/completions/_belay", "share/completions/belay.fish", "README.md", "LICENSE", "CHANGELOG.md", "THIRD-PARTY-NOTICES.txt"} {
 		if info, err := os.Stat(filepath.Join(top, name)); err != nil || info.Size() == 0 {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -33,6 +33,20 @@ func TestArchive(t *testing.T) {
 	cmd.Dir = made(t, current)
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Errorf("%v\n%s", err, out)
+	}
+	// checksums.txt lists each file that is uploaded, and no other.
+	listed, err := os.ReadFile(filepath.Join(made(t, current), "checksums.txt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	entries, err := os.ReadDir(made(t, current))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		if e.Name() != "checksums.txt" && e.Type().IsRegular() && !strings.Contains(string(listed), "  "+e.Name()+"\n") {
+			t.Errorf("checksums.txt does not list %s", e.Name())
+		}
 	}
 	if said := run(t, filepath.Join(top, "bin/belay"), "--version"); !strings.HasPrefix(said, "belay "+current+" (commit ") || !strings.Contains(said, runtime.Version()) {
 		t.Errorf("%s", said)
@@ -47,7 +61,7 @@ func TestSBOM(t *testing.T) {
 		t.Fatal(err)
 	}
 	var doc struct {
-		Packages []struct{ Name, VersionInfo string }
+		Packages []struct{ Name, VersionInfo, LicenseConcluded, LicenseDeclared string }
 	}
 	if err := json.Unmarshal(text, &doc); err != nil {
 		t.Fatal(err)
@@ -55,6 +69,9 @@ func TestSBOM(t *testing.T) {
 	listed := map[string]string{}
 	for _, p := range doc.Packages {
 		listed[p.Name] = p.VersionInfo
+		if strings.Contains(p.LicenseConcluded+p.LicenseDeclared, "NOASSERTION") {
+			t.Errorf("the licence of %s is not known", p.Name)
+		}
 	}
 	top := unpack(t, t.TempDir())
 	for _, name := range []string{"belay", "belayd"} {

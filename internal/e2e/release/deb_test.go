@@ -75,6 +75,9 @@ func TestDeb(t *testing.T) {
 	if said := says(t, root, "belay", "--version"); !strings.HasPrefix(said, "belay "+older+" ") {
 		t.Fatal(said)
 	}
+	if _, err := os.Stat(filepath.Join(root, "usr/share/doc/belay/THIRD-PARTY-NOTICES.txt.gz")); err != nil {
+		t.Error(err)
+	}
 	c := newClient(t, root)
 	c.install()
 	c.connect()
@@ -160,7 +163,8 @@ func TestRPM(t *testing.T) {
 	need(t, false, "rpm")
 	run(t, "rpm", "-K", "--nosignature", file(t, current, ".rpm"))
 	in := run(t, "rpm", "-qpl", "--nosignature", file(t, current, ".rpm"))
-	for _, name := range []string{"/usr/bin/belay", "/usr/bin/belayd", "/usr/share/man/man1/belay.1.gz", "/usr/share/bash-completion/completions/belay"} {
+	for _, name := range []string{"/usr/bin/belay", "/usr/bin/belayd", "/usr/share/man/man1/belay.1.gz", "/usr/share/bash-completion/completions/belay",
+		"/usr/share/licenses/belay/LICENSE", "/usr/share/doc/belay/THIRD-PARTY-NOTICES.txt.gz"} {
 		if !strings.Contains(in, name+"\n") {
 			t.Errorf("%s is missing", name)
 		}

@@ -196,6 +196,11 @@ func TestNPM(t *testing.T) {
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
+	for _, pattern := range []string{"belay/LICENSE", "linux-*/LICENSE", "linux-*/THIRD-PARTY-NOTICES.txt"} {
+		if found, _ := filepath.Glob(filepath.Join(dir, "app/node_modules/@belay-run", pattern)); len(found) != 1 {
+			t.Errorf("%s: %v", pattern, found)
+		}
+	}
 	belay := filepath.Join(dir, "app/node_modules/.bin/belay")
 	if out := run(t, belay, "run", "--", "echo", "hello"); out != "hello\n" {
 		t.Errorf("%q", out)
