@@ -156,6 +156,8 @@ func TestAction_Pinned(t *testing.T) {
 		{name: "Tag", changes: released, gh: verifies, inputs: []string{"ACTION_REF=v0.3.0"}, want: "installed belay 0.3.0", asked: []string{"--source-ref refs/tags/v0.3.0"}},
 		{name: "BuiltElsewhere", changes: released, gh: verifies + "case $* in *--bundle*) exit 1 ;; esac\n", want: "nothing was installed"},
 		{name: "NoGh", changes: released, gh: "exit 1\n", want: "gh is not installed"},
+		{name: "TagNoGh", changes: released, gh: "exit 1\n", inputs: []string{"ACTION_REF=v0.3.0"}, want: "installed belay 0.3.0"},
+		{name: "TagMustVerify", changes: released, gh: "exit 1\n", inputs: []string{"ACTION_REF=v0.3.0", "INPUT_VERIFY=true"}, want: "gh is not installed"},
 		{name: "NotVerified", changes: released, gh: "exit 1\n", inputs: []string{"INPUT_VERIFY=false"}, want: "installed belay 0.3.0"},
 		{name: "NoRelease", changes: "## 0.3.0 – unreleased\n", gh: verifies, want: "::error title=belay::the action's commit is not a release"},
 	} {
