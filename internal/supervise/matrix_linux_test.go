@@ -83,6 +83,9 @@ func TestKillTree_Owner(t *testing.T) {
 }
 
 func TestKillTree_Library(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it starts and ends many trees")
+	}
 	t.Parallel()
 	for _, kind := range []struct {
 		trees  map[string]string

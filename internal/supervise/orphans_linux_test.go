@@ -114,6 +114,9 @@ var ids = map[string]func() string{"Marked": newID, "Unmarked": func() string { 
 // Two runs are under way when one of them leaves an orphan. Nothing says which, so it is left alone as long as one of them
 // runs, and how the last one ends decides.
 func TestOrphan_TwoRuns(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it starts and ends many trees")
+	}
 	for mark, id := range ids {
 		for name, play := range map[string]func(t *testing.T, one, other *job){
 			"BothStopped": func(t *testing.T, one, other *job) {
@@ -256,6 +259,9 @@ func TestOrphan_LaterRun(t *testing.T) {
 
 // What a run has left when it succeeded stays when a later one is stopped, and does not save the later one's own orphans.
 func TestOrphan_LeftByEarlierRun(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it starts and ends many trees")
+	}
 	for left, script := range map[string]string{
 		"Wiped":   wiped,
 		"Marked":  `setsid sh -c ': > orphan; exec sleep 300' > /dev/null 2>&1 &` + "\n",
