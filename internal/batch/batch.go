@@ -113,6 +113,9 @@ type Summary struct {
 // Left says how many tasks are not over.
 func (s *Summary) Left() int { return s.Counts[Waiting] + s.Counts[Running] + s.Counts[Paused] }
 
+// Complete reports whether all tasks are over and nothing has stopped the batch.
+func (s *Summary) Complete() bool { return s.Stop == NotStopped && s.Left() == 0 }
+
 // Run runs all tasks that are not over. It returns when they are, or when nothing more may start and all that were running have ended.
 func (b *Batch) Run(ctx context.Context) (sum Summary, err error) {
 	if b.reader, err = b.Plan.source.Open(); err != nil {

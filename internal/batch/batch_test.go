@@ -125,6 +125,20 @@ func TestBatch_SlowToBeTold(t *testing.T) {
 	})
 }
 
+// A task that comes back unfinished while nothing stops the batch runs again, as one whose job an earlier start of a batch over a fleet has cancelled. The batch used to end without it.
+func TestBatch_ComesBackUnfinished(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &script{outcomes: map[string][]batch.Outcome{"b": {{State: batch.Waiting, Cost: 0.5}, {State: batch.Waiting, Cost: 0.25}}}}
+		sum, _ := run(t, s, &batch.Batch{}, tasks("a", "b", "c<b"))
+		if counts(sum) != "done 3, failed 0, skipped 0, left 0" || !sum.Complete() || sum.Spent != 0.75 {
+			t.Errorf("%s, stopped for %v, spent %v", counts(sum), sum.Stop, sum.Spent)
+		}
+		if !slices.Equal(s.started, []string{"a", "b", "b", "b", "c"}) {
+			t.Errorf("%q", s.started)
+		}
+	})
+}
+
 var failed = batch.Outcome{State: batch.Failed, Class: verdict.Unknown, Error: "exit 1"}
 
 func TestBatch(t *testing.T) {

@@ -47,6 +47,9 @@ func (b *Batch) finish(job *Job, o *Outcome) {
 		b.pause(job, o)
 	default:
 		b.set(job, Waiting)
+		if !o.Fatal {
+			b.again = append(b.again, job) // for what has stopped it has not stopped the batch, as where an earlier start of a batch over a fleet was
+		}
 	}
 	b.checkShare()
 	b.checkCost()

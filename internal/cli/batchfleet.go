@@ -35,10 +35,10 @@ type fleetLine struct {
 	out     *bufio.Writer
 
 	mu        sync.Mutex
-	waiting   map[string]chan *courier.Result // by task; nil is sent to those that are withdrawn
-	early     map[string]*courier.Result      // that came before do was called for their tasks
-	open      map[string]bool                 // tasks that have no result yet; nil until that is known, and for tasks from stdin
-	again     map[string]bool                 // an earlier result of these does not count
+	waiting   map[fleetKey]chan *courier.Result // nil is sent to those that are withdrawn
+	early     map[fleetKey]*courier.Result      // that came before do was called for their tasks
+	open      map[fleetKey]bool                 // tasks that have no result yet; nil until that is known, and for tasks from stdin
+	again     map[string]bool                   // an earlier result of these does not count
 	sent      map[string]bool
 	jobs      map[string]*batch.Job
 	running   map[string]bool
@@ -48,6 +48,11 @@ type fleetLine struct {
 	submitted chan struct{}
 	once      sync.Once
 }
+
+// fleetKey is what a result belongs to. A task that has changed since an earlier start of the batch submitted it is another one, with the same id.
+type fleetKey struct{ task, hash string }
+
+func keyOf(job *batch.Job) fleetKey { return fleetKey{job.Task.ID, job.Hash().String()} }
 
 // mostFollowed is how many tasks are waited for at a time without -j. All are submitted at once.
 const mostFollowed = 10_000
@@ -66,7 +71,7 @@ func (r *taskRunner) openFleet(b *batch.Batch, stop context.CancelCauseFunc) (*f
 	if err != nil {
 		return nil, &failure{err}
 	}
-	f := &fleetLine{runner: r, orders: orders, done: make(chan struct{}), heard: make(chan struct{}), out: bufio.NewWriterSize(orders, 64<<10), waiting: map[string]chan *courier.Result{}, early: map[string]*courier.Result{},
+	f := &fleetLine{runner: r, orders: orders, done: make(chan struct{}), heard: make(chan struct{}), out: bufio.NewWriterSize(orders, 64<<10), waiting: map[fleetKey]chan *courier.Result{}, early: map[fleetKey]*courier.Result{},
 		again: map[string]bool{}, sent: map[string]bool{}, jobs: map[string]*batch.Job{}, running: map[string]bool{}, ids: map[string]int64{}, withdrawn: map[string]bool{}, limited: map[string]bool{}, submitted: make(chan struct{})}
 	argv := []string{path, "--for", version.Pair(), "--belay", self, belayd.Courier}
 	if r.options.dsn != "" {
@@ -161,9 +166,8 @@ func (f *fleetLine) read(reports io.Reader) {
 			f.mu.Lock()
 			for _, id := range r.Withdrawn {
 				f.withdrawn[id] = true
-				if c := f.waiting[id]; c != nil {
-					delete(f.waiting, id)
-					c <- nil
+				if job := f.jobs[id]; job != nil {
+					f.answer(keyOf(job), nil)
 				}
 			}
 			f.mu.Unlock()
@@ -179,25 +183,32 @@ func (f *fleetLine) read(reports io.Reader) {
 func (f *fleetLine) take(r *courier.Result) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if c := f.waiting[r.Task]; c != nil {
-		delete(f.waiting, r.Task)
-		c <- r
-		return
+	if key := (fleetKey{r.Task, r.Hash}); !f.answer(key, r) {
+		f.early[key] = r
+		f.discard()
 	}
-	f.early[r.Task] = r
-	f.discard()
 }
 
-// discard drops results that are already in the file: an earlier process wrote them down, and was killed before it could say so. The lock is held.
+// answer ends the wait for a result, if there is one. The lock is held.
+func (f *fleetLine) answer(key fleetKey, r *courier.Result) bool {
+	c := f.waiting[key]
+	if c != nil {
+		delete(f.waiting, key)
+		c <- r
+	}
+	return c != nil
+}
+
+// discard drops results that are of no use: those that an earlier process has written down before it was killed, and those of tasks that have changed since. The lock is held.
 func (f *fleetLine) discard() {
 	if f.open == nil {
 		return
 	}
 	var ids []int64
-	for task, r := range f.early {
-		if !f.open[task] {
+	for key, r := range f.early {
+		if !f.open[key] {
 			ids = append(ids, r.ID)
-			delete(f.early, task)
+			delete(f.early, key)
 		}
 	}
 	if len(ids) > 0 {
@@ -241,9 +252,9 @@ func (f *fleetLine) submitAll(ctx context.Context, b *batch.Batch, atOnce int) e
 		return nil
 	}
 	n := 0
-	open := map[string]bool{}
+	open := map[fleetKey]bool{}
 	err := b.Unfinished(func(t *batch.Task, waits, failed bool) error {
-		open[t.ID] = true
+		open[fleetKey{t.ID, t.Hash().String()}] = true
 		f.again[t.ID] = failed
 		if waits || atOnce > 0 && n >= atOnce {
 			return nil // it is submitted when one of those before has ended
@@ -310,18 +321,19 @@ func (f *fleetLine) do(ctx context.Context, job *batch.Job) batch.Outcome {
 	result := make(chan *courier.Result, 1)
 	f.mu.Lock()
 	sent, again := f.sent[id], f.again[id]
-	if r := f.early[id]; r != nil && (again || r.Hash != job.Hash().String()) {
-		delete(f.early, id) // of another task that had this name
+	key := keyOf(job)
+	if again {
+		delete(f.early, key)
 	}
 	switch {
-	case f.early[id] != nil: // an earlier start of the batch may have submitted it
-		result <- f.early[id]
-		delete(f.early, id)
+	case f.early[key] != nil: // an earlier start of the batch may have submitted it
+		result <- f.early[key]
+		delete(f.early, key)
 		sent = true
 	case f.withdrawn[id]:
 		result <- nil
 	default:
-		f.waiting[id] = result
+		f.waiting[key] = result
 	}
 	f.jobs[id] = job
 	f.mu.Unlock()

@@ -71,7 +71,7 @@ func (r *taskRunner) run(b *batch.Batch, results string, command batchCommand) e
 	stop()
 	r.rows.Close()
 	record.Remove()
-	over := err == nil && sum.Stop == batch.NotStopped
+	over := err == nil && sum.Complete()
 	if over && sum.Counts[batch.Failed]+sum.Counts[batch.Skipped] == 0 {
 		b.Ledger.RemoveSpool(results)
 	}

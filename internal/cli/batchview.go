@@ -146,13 +146,10 @@ func (v *batchView) end(sum *batch.Summary, took time.Duration) error {
 	if telemetry := v.runner.settings.Telemetry; p.Failed > 0 || telemetry {
 		foldAndSend(telemetry)
 	}
-	if code == 0 && p.Failed+p.Skipped > 0 {
-		code = 1
-	}
 	return exit(code)
 }
 
-// stopped says why a batch has ended before its tasks have, and the exit code for that.
+// stopped says why a batch has ended before its tasks have, and the exit code of the batch. It is 0 only if all tasks are done, whatever has ended the batch.
 func (v *batchView) stopped(sum *batch.Summary) (code int, why string) {
 	said := ""
 	if sum.Err != nil {
@@ -162,6 +159,9 @@ func (v *batchView) stopped(sum *batch.Summary) (code int, why string) {
 	case batch.Cancelled:
 		if i, ok := errors.AsType[*engine.Interrupt](sum.Err); ok {
 			return 128 + i.Signal, message.BatchInterrupted(i.Name)
+		}
+		if _, ok := errors.AsType[*fleetEnded](sum.Err); ok {
+			return engine.CodeFailed, message.BatchInterrupted(said)
 		}
 		return codeStopped, message.BatchInterrupted(said)
 	case batch.FatalError:
@@ -181,6 +181,12 @@ func (v *batchView) stopped(sum *batch.Summary) (code int, why string) {
 		return engine.CodeFailed, message.BatchUnwritable(v.results, sum.Err)
 	case batch.SourceBroken, batch.ResultsLost:
 		return engine.CodeFailed, said
+	}
+	switch left := sum.Left(); {
+	case !sum.Complete():
+		return engine.CodeFailed, message.BatchUnfinished(left)
+	case sum.Counts[batch.Failed]+sum.Counts[batch.Skipped] > 0:
+		return 1, ""
 	}
 	return 0, ""
 }

@@ -1,11 +1,13 @@
 package cli
 
 import (
+	"errors"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/belay-run/belay/internal/batch"
+	"github.com/belay-run/belay/internal/engine"
 	"github.com/belay-run/belay/internal/printable"
 )
 
@@ -35,4 +37,28 @@ func TestBatchView_LineFits(t *testing.T) {
 			t.Errorf("%q", got)
 		}
 	})
+}
+
+// However a batch ends, it ends with 0 only if all tasks are done, and it says why if some are not over. One over a fleet ended with 0 and "4 unfinished".
+func TestBatchView_UnfinishedIsNeverZero(t *testing.T) {
+	const last = batch.ResultsLost
+	interrupted := &engine.Interrupt{Signal: 2, Name: "SIGINT"}
+	for reason := batch.NotStopped; reason <= last+1; reason++ { // the last one is a reason that is not known here
+		for state := range len(batch.Summary{}.Counts) {
+			for _, err := range []error{nil, errors.New("why"), interrupted, &fleetEnded{}} {
+				sum := batch.Summary{Stop: reason, Err: err}
+				sum.Counts[batch.Done] = 3
+				sum.Counts[state]++
+				v := &batchView{batch: &batch.Batch{}, results: "r.jsonl"}
+				code, why := v.stopped(&sum)
+				complete := reason == batch.NotStopped && batch.State(state) == batch.Done
+				if (code == 0) != complete {
+					t.Errorf("stopped by %d (%v), with one task %v: %d", reason, err, batch.State(state), code)
+				}
+				if sum.Left() > 0 && why == "" && !(err == nil && (reason == batch.SourceBroken || reason == last)) {
+					t.Errorf("stopped by %d (%v), with one task %v: nothing is said", reason, err, batch.State(state))
+				}
+			}
+		}
+	}
 }

@@ -178,6 +178,9 @@ func BatchTaskSkipped(id string, line int, on string) string {
 // BatchStopped says why a batch has ended before its tasks have, and how to continue it.
 func BatchStopped(why, again string) string { return sentences(why, "continue with: "+again) }
 
+// BatchUnfinished says that a batch has ended with tasks that are not done, for no reason that it knows.
+func BatchUnfinished(left int) string { return count(left, "task") + " not done" }
+
 // BatchFatal says that no task can work.
 func BatchFatal(err string) string { return sentences(err, "no more tasks were started") }
 

@@ -97,6 +97,7 @@ func batchMessages(say func(name, text string)) {
 	say("BatchEnd/stopped", message.BatchEnd(progress, 90*time.Second))
 	stopped := func(why string) string { return message.BatchStopped(why, "belay batch tasks.jsonl -- claude -p") }
 	say("BatchStopped", stopped(message.BatchInterrupted("SIGTERM")))
+	say("BatchUnfinished", stopped(message.BatchUnfinished(4)))
 	say("BatchFatal", stopped(message.BatchFatal("claude: login required")))
 	say("BatchTooManyFailures", stopped(message.BatchTooManyFailures(1)))
 	say("BatchCost", message.BatchRaise(message.BatchCost(20.5, 20), "belay batch --max-cost 20 tasks.jsonl -- claude -p"))
