@@ -3,6 +3,7 @@
 package jobs_test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -122,5 +123,59 @@ func TestBatch_AtMostSoMany(t *testing.T) {
 	f.goOn(f.bee)
 	if list := f.results(0); len(list) != 3 {
 		t.Errorf("%+v", list)
+	}
+}
+
+// Ctrl-C twice leaves while a job takes its time to stop. The batch that is started then finds that job cancelled, and submits it again: it ended with 0 and an unfinished task.
+func TestBatch_ContinuedWhileJobsAreStopped(t *testing.T) {
+	t.Parallel()
+	f := newFarm(t, fleettest.Database(t))
+	f.bee.work(1)
+	fleettest.Put(t, f.ant.dir, "tasks.jsonl", `{"id":"a"}`+"\n")
+	script := fmt.Sprintf(`trap 'while ! test -e %[1]s/end; do sleep 0.05; done; exit 1' TERM INT; echo ran >> %[1]s/ran; test -e %[1]s/end || { sleep 600 & wait; }`, f.dir)
+	start := func() {
+		f.batch = f.ant.start("batch", "--fleet", "tasks.jsonl", "-o", "results.jsonl", "--", "sh", "-c", script)
+	}
+	start()
+	begun := func() bool { return len(f.ran()) == 1 }
+	if !within(patience, begun) {
+		t.Fatalf("not begun: %s%s", f.batch.out, f.bee.err)
+	}
+	f.batch.cmd.Process.Signal(syscall.SIGINT)
+	f.waitFor(1, "cancelled")
+	f.batch.cmd.Process.Signal(syscall.SIGINT)
+	if list := f.results(130); len(list) != 0 {
+		t.Errorf("%+v", list)
+	}
+	start()
+	f.batch.says("continu")
+	fleettest.Put(t, f.dir, "end", "")
+	if list := f.results(0); len(list) != 1 || list[0].State != "done" || len(f.ran()) != 2 {
+		t.Errorf("ran %v: %+v: %s", f.ran(), list, f.batch.out)
+	}
+}
+
+// A task that was changed while its submitter was away is another one: the result of the job that is still running is not taken for its own.
+func TestBatch_TaskChangedMeanwhile(t *testing.T) {
+	t.Parallel()
+	f := newFarm(t, fleettest.Database(t))
+	f.bee.work(1)
+	start := func(prompt string) {
+		fleettest.Put(t, f.ant.dir, "tasks.jsonl", `{"id":"a","prompt":"`+prompt+`"}`+"\n")
+		f.batch = f.ant.start("batch", "--fleet", "tasks.jsonl", "-o", "results.jsonl", "--", "sh", "-c", fmt.Sprintf(`cat; echo ran >> %[1]s/ran; while ! test -e %[1]s/go; do sleep 0.05; done`, f.dir))
+	}
+	start("one")
+	if !within(patience, func() bool { return len(f.ran()) == 1 }) {
+		t.Fatalf("not begun: %s%s", f.batch.out, f.bee.err)
+	}
+	f.batch.kill()
+	start("two")
+	f.waitFor(2, "task = 'a'")
+	fleettest.Put(t, f.dir, "go", "")
+	if list := f.results(0); len(list) != 1 || list[0].Result != "two" || len(f.ran()) != 2 {
+		t.Errorf("ran %v: %+v: %s", f.ran(), list, f.batch.out)
+	}
+	if n := f.jobs("true"); n != 0 {
+		t.Errorf("%d jobs are left", n)
 	}
 }

@@ -97,7 +97,7 @@ returning j.id, j.attempt, j.needs`, c.Batch, ids, hashes, needs, payloads, agai
 }
 
 // Results returns results that are there, and not among those that were seen: at most limit of them, and of large ones fewer.
-func (c *Client) Results(ctx context.Context, seen []int64, limit int) (list []courier.Result, err error) {
+func (c *Client) Results(ctx context.Context, seen map[int64]passed, limit int) (list []foundResult, err error) {
 	found, err := c.found(ctx, seen, limit)
 	if err != nil {
 		return nil, c.Store.Trouble(err)
@@ -121,7 +121,8 @@ func (c *Client) Results(ctx context.Context, seen []int64, limit int) (list []c
 		if err != nil { // it stays so, and the others must not wait for it
 			f.Outcome = courier.Outcome{Machine: f.Machine, Attempt: f.Attempt, Error: message.FleetResultUnreadable(err)}
 		}
-		list = append(list, f.Result)
+		f.sealed = nil
+		list = append(list, f)
 	}
 	return list, nil
 }
@@ -129,47 +130,44 @@ func (c *Client) Results(ctx context.Context, seen []int64, limit int) (list []c
 // foundResult is a result that is there.
 type foundResult struct {
 	courier.Result
-	sealed []byte // nil if it is to be fetched by itself
-	size   int64
+	attempt int    // of the row
+	sealed  []byte // nil if it is to be fetched by itself
+	size    int64
 }
 
 // found are the first results that are small together, or the first one without its content.
-func (c *Client) found(ctx context.Context, seen []int64, limit int) ([]foundResult, error) {
+func (c *Client) found(ctx context.Context, seen map[int64]passed, limit int) ([]foundResult, error) {
 	ctx, cancel := context.WithTimeout(ctx, statementTime)
 	defer cancel()
-	rows, err := c.Store.Pool.Query(ctx, `select id, task, hash, attempt - cardinality(refused), coalesce(machine, ''), coalesce(octet_length(result), 0), case when total <= $4 then result end from
+	ids, attempts := make([]int64, 0, len(seen)), make([]int, 0, len(seen))
+	for id, p := range seen {
+		ids, attempts = append(ids, id), append(attempts, p.attempt)
+	}
+	rows, err := c.Store.Pool.Query(ctx, `select id, task, hash, attempt, attempt - cardinality(refused), coalesce(machine, ''), coalesce(octet_length(result), 0), case when total <= $4 then result end from
 (select *, sum(octet_length(result)) over (order by ended, id) total, row_number() over (order by ended, id) n from
-(select * from belay.job where batch = $1 and state = 'over' and id <> all($2) order by ended, id limit $3) j) k
-where total <= $4 or n = 1 order by n`, c.Batch, append([]int64{}, seen...), limit, fetchedTogether)
+(select * from belay.job where batch = $1 and state = 'over' and (id, attempt) not in (select * from unnest($2::bigint[], $5::integer[])) order by ended, id limit $3) j) k
+where total <= $4 or n = 1 order by n`, c.Batch, ids, limit, fetchedTogether, attempts)
 	if err != nil {
 		return nil, err
 	}
 	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (f foundResult, err error) {
-		err = row.Scan(&f.ID, &f.Task, &f.Hash, &f.Attempt, &f.Machine, &f.size, &f.sealed)
+		err = row.Scan(&f.ID, &f.Task, &f.Hash, &f.attempt, &f.Attempt, &f.Machine, &f.size, &f.sealed)
 		return f, err
 	})
 }
 
-// Count is how many jobs of the batch are there.
-func (c *Client) Count(ctx context.Context) (n int, err error) {
+// Tasks are the tasks whose jobs are there.
+func (c *Client) Tasks(ctx context.Context) (map[taskKey]bool, error) {
 	ctx, cancel := context.WithTimeout(ctx, statementTime)
 	defer cancel()
-	err = c.Store.Pool.QueryRow(ctx, "select count(*) from belay.job where batch = $1", c.Batch).Scan(&n)
-	return n, c.Store.Trouble(err)
-}
-
-// Tasks are the ids of the tasks whose jobs are there.
-func (c *Client) Tasks(ctx context.Context) (map[string]bool, error) {
-	ctx, cancel := context.WithTimeout(ctx, statementTime)
-	defer cancel()
-	rows, err := c.Store.Pool.Query(ctx, "select task from belay.job where batch = $1", c.Batch)
+	rows, err := c.Store.Pool.Query(ctx, "select task, hash from belay.job where batch = $1", c.Batch)
 	if err != nil {
 		return nil, c.Store.Trouble(err)
 	}
-	there := map[string]bool{}
-	var id string
-	_, err = pgx.ForEachRow(rows, []any{&id}, func() error {
-		there[id] = true
+	there := map[taskKey]bool{}
+	var key taskKey
+	_, err = pgx.ForEachRow(rows, []any{&key.id, &key.hash}, func() error {
+		there[key] = true
 		return nil
 	})
 	return there, c.Store.Trouble(err)
@@ -207,14 +205,17 @@ func (c *Client) Running(ctx context.Context) ([]courier.Running, error) {
 func (c *Client) Touch(ctx context.Context) error { return c.exec(ctx, store.TouchBatch, c.Batch) }
 
 // Withdraw takes back the jobs that no machine works on, and says which. What River still has of them refers to nothing.
-func (c *Client) Withdraw(ctx context.Context) ([]string, error) {
+func (c *Client) Withdraw(ctx context.Context) ([]taskKey, error) {
 	ctx, cancel := context.WithTimeout(ctx, statementTime)
 	defer cancel()
-	rows, err := c.Store.Pool.Query(ctx, "delete from belay.job where batch = $1 and (state = 'ready' or state = 'running' and river is null) returning task", c.Batch)
+	rows, err := c.Store.Pool.Query(ctx, "delete from belay.job where batch = $1 and (state = 'ready' or state = 'running' and river is null) returning task, hash", c.Batch)
 	if err != nil {
 		return nil, c.Store.Trouble(err)
 	}
-	list, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	list, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (key taskKey, err error) {
+		err = row.Scan(&key.id, &key.hash)
+		return key, err
+	})
 	if err == nil && len(list) > 0 {
 		_, err = c.Store.Pool.Exec(ctx, store.DropArchives, c.Batch)
 	}

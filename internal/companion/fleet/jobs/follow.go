@@ -36,18 +36,27 @@ type follower struct {
 	picks    map[courier.Pick]picked
 	except   []string            // is not packed
 	began    bool                // tasks were submitted
-	expected map[string]bool     // ids of tasks that were, and have no result yet
-	seen     map[int64]bool      // results that were passed on
+	expected map[taskKey]bool    // tasks that were, and have no result yet
+	seen     map[int64]passed    // results that were passed on
 	taken    map[int64]time.Time // that were written down
 	touched  time.Time           // when the batch was last touched
 	stopping bool                // jobs are withdrawn as they come back
 	cancels  bool
 	away     bool
 	failures int
-	short    int   // how often in a row jobs were missing
-	lost     error // once they are for good
+	came     bool  // a result has come since the jobs were last compared with the tasks
+	lost     error // once jobs are missing
 	looks    int
 	waiting  map[string]bool // needs that no machine has, as far as was said
+}
+
+// taskKey is what a task is known by in the fleet. One that has changed since an earlier start of the batch is another one.
+type taskKey struct{ id, hash string }
+
+// passed is a result that was passed on. The row of a task that runs again has the next attempt.
+type passed struct {
+	task    taskKey
+	attempt int
 }
 
 // Follow carries orders to the fleet and reports back, until orders end. If they end because the submitter was killed, its jobs continue.
@@ -56,7 +65,7 @@ func Follow(ctx context.Context, client *Client, orders io.Reader, reports io.Wr
 	defer cancel()
 	defer client.packages.remove()
 	flush := bufio.NewWriter(reports)
-	f := &follower{client: client, flush: flush, out: json.NewEncoder(flush), news: make(chan struct{}, 1), picks: map[courier.Pick]picked{}, expected: map[string]bool{}, seen: map[int64]bool{}, taken: map[int64]time.Time{}}
+	f := &follower{client: client, flush: flush, out: json.NewEncoder(flush), news: make(chan struct{}, 1), picks: map[courier.Pick]picked{}, expected: map[taskKey]bool{}, seen: map[int64]passed{}, taken: map[int64]time.Time{}}
 	incoming, broken := make(chan courier.Order), make(chan error, 1)
 	go func() {
 		in := json.NewDecoder(bufio.NewReaderSize(orders, 1<<20))
@@ -165,9 +174,7 @@ func (f *follower) obey(ctx context.Context, o courier.Order) error {
 				return ctx.Err()
 			}
 		}
-		for _, t := range f.tasks {
-			f.expected[t.ID] = true
-		}
+		f.expect()
 		f.tasks, f.began = nil, true
 		f.out.Encode(courier.Report{Submitted: true})
 		f.results(ctx)
@@ -181,6 +188,20 @@ func (f *follower) obey(ctx context.Context, o courier.Order) error {
 		f.withdraw(ctx)
 	}
 	return nil
+}
+
+// expect notes that the tasks which were just submitted have no result yet. An earlier start of the batch may have submitted some of them: those whose
+// result was passed on before this start came to submit anything have one.
+func (f *follower) expect() {
+	have := map[taskKey]bool{}
+	for _, p := range f.seen {
+		have[p.task] = true
+	}
+	for _, t := range f.tasks {
+		if key := (taskKey{t.ID, t.Hash}); t.Again || !have[key] {
+			f.expected[key] = true
+		}
+	}
 }
 
 // tell says once that PostgreSQL is away, and once that it is back. It reports whether there is no error.
@@ -203,10 +224,7 @@ func (f *follower) tell(err error) bool {
 func (f *follower) withdraw(ctx context.Context) {
 	list, err := f.client.Withdraw(ctx)
 	if f.tell(err) && len(list) > 0 {
-		for _, id := range list {
-			delete(f.expected, id)
-		}
-		f.out.Encode(courier.Report{Withdrawn: list})
+		f.reportWithdrawn(list)
 	}
 	if f.cancels {
 		f.tell(f.client.Cancel(ctx))
@@ -227,49 +245,48 @@ func (f *follower) look(ctx context.Context) {
 		f.touched = time.Now()
 	}
 	f.tell(f.forget(ctx, false))
-	if f.looks%countEvery == 1 {
-		f.count(ctx)
+	if f.looks%compareEvery == 1 {
+		f.compare(ctx)
 	}
 }
 
-// countEvery is how often the submitter checks that all its jobs are still there, as a multiple of lookEvery.
-const countEvery = 5
+// compareEvery is how often the submitter checks that all its jobs are still there, as a multiple of lookEvery. While results come in, that can wait.
+const compareEvery = 5
 
-// count notes whether PostgreSQL has lost jobs, because it was restored from an older copy. It takes two counts in a row: during one, results may come in.
-func (f *follower) count(ctx context.Context) {
-	there, err := f.client.Count(ctx)
-	if !f.tell(err) {
+// compare finds tasks that have neither a result nor a job. Where jobs are being withdrawn, the answer in which PostgreSQL named them was lost; else PostgreSQL
+// has lost the jobs, because it was restored from an older copy.
+func (f *follower) compare(ctx context.Context) {
+	if f.came || len(f.expected) == 0 {
+		f.came = false
 		return
 	}
-	if there >= len(f.expected) {
-		f.short = 0
-		return
-	}
-	if f.stopping {
-		f.withdrawn(ctx)
-		return
-	}
-	if f.short++; f.short > 1 {
-		f.lost = message.Error(message.FleetJobsLost(len(f.expected) - there))
-	}
-}
-
-// withdrawn reports the jobs that are not there any more as withdrawn. The answer in which PostgreSQL named them was lost.
-func (f *follower) withdrawn(ctx context.Context) {
 	there, err := f.client.Tasks(ctx)
 	if !f.tell(err) {
 		return
 	}
-	var gone []string
-	for id := range f.expected {
-		if !there[id] {
-			gone = append(gone, id)
-			delete(f.expected, id)
+	var gone []taskKey
+	for key := range f.expected {
+		if !there[key] {
+			gone = append(gone, key)
 		}
 	}
-	if len(gone) > 0 {
-		f.out.Encode(courier.Report{Withdrawn: gone})
+	switch {
+	case len(gone) == 0:
+	case f.stopping:
+		f.reportWithdrawn(gone)
+	default:
+		f.lost = message.Error(message.FleetJobsLost(len(gone)))
 	}
+}
+
+// reportWithdrawn reports jobs that were withdrawn.
+func (f *follower) reportWithdrawn(list []taskKey) {
+	ids := make([]string, len(list))
+	for i, key := range list {
+		delete(f.expected, key)
+		ids[i] = key.id
+	}
+	f.out.Encode(courier.Report{Withdrawn: ids})
 }
 
 // lookSoon has results looked for.
@@ -282,16 +299,13 @@ func (f *follower) lookSoon() {
 
 // results passes on results that are there. If there may be more, they come when orders were read that have come meanwhile: large ones take their time.
 func (f *follower) results(ctx context.Context) {
-	seen := make([]int64, 0, len(f.seen))
-	for id := range f.seen {
-		seen = append(seen, id)
-	}
-	list, err := f.client.Results(ctx, seen, resultsAtOnce)
+	list, err := f.client.Results(ctx, f.seen, resultsAtOnce)
 	for i := range list {
 		r := &list[i]
-		f.seen[r.ID] = true
-		delete(f.expected, r.Task) // it may be of an earlier start of the batch: the submitter knows whether it has written it down
-		f.out.Encode(courier.Report{Result: r})
+		key := taskKey{r.Task, r.Hash}
+		f.seen[r.ID], f.came = passed{key, r.attempt}, true
+		delete(f.expected, key) // it may be of an earlier start of the batch: the submitter knows whether it has written it down
+		f.out.Encode(courier.Report{Result: &r.Result})
 	}
 	if f.tell(err) && len(list) > 0 {
 		f.lookSoon()
