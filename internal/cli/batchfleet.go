@@ -45,6 +45,7 @@ type fleetLine struct {
 	ids       map[string]int64 // of results that are not written down yet
 	withdrawn map[string]bool
 	limited   map[string]bool // tasks that may cost what the batch has left
+	texts     fleetTexts
 	submitted chan struct{}
 	once      sync.Once
 }
@@ -72,7 +73,7 @@ func (r *taskRunner) openFleet(b *batch.Batch, stop context.CancelCauseFunc) (*f
 		return nil, &failure{err}
 	}
 	f := &fleetLine{runner: r, orders: orders, done: make(chan struct{}), heard: make(chan struct{}), out: bufio.NewWriterSize(orders, 64<<10), waiting: map[fleetKey]chan *courier.Result{}, early: map[fleetKey]*courier.Result{},
-		again: map[string]bool{}, sent: map[string]bool{}, jobs: map[string]*batch.Job{}, running: map[string]bool{}, ids: map[string]int64{}, withdrawn: map[string]bool{}, limited: map[string]bool{}, submitted: make(chan struct{})}
+		again: map[string]bool{}, sent: map[string]bool{}, jobs: map[string]*batch.Job{}, running: map[string]bool{}, ids: map[string]int64{}, withdrawn: map[string]bool{}, limited: map[string]bool{}, texts: fleetTexts{}, submitted: make(chan struct{})}
 	argv := []string{path, "--for", version.Pair(), "--belay", self, belayd.Courier}
 	if r.options.dsn != "" {
 		argv = append(argv, "--dsn="+r.options.dsn)
@@ -158,6 +159,10 @@ func (f *fleetLine) read(reports io.Reader) {
 		case r.Refused != "":
 			f.refused = r.Refused
 			f.once.Do(func() { close(f.submitted) })
+		case r.Part != nil:
+			f.mu.Lock()
+			f.texts.add(r.Part)
+			f.mu.Unlock()
 		case r.Result != nil:
 			f.take(r.Result)
 		case r.Running != nil:
@@ -208,6 +213,7 @@ func (f *fleetLine) discard() {
 	for key, r := range f.early {
 		if !f.open[key] {
 			ids = append(ids, r.ID)
+			f.texts.take(r.ID).close()
 			delete(f.early, key)
 		}
 	}
@@ -322,7 +328,8 @@ func (f *fleetLine) do(ctx context.Context, job *batch.Job) batch.Outcome {
 	f.mu.Lock()
 	sent, again := f.sent[id], f.again[id]
 	key := keyOf(job)
-	if again {
+	if r := f.early[key]; again && r != nil {
+		f.texts.take(r.ID).close()
 		delete(f.early, key)
 	}
 	switch {

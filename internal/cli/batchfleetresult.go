@@ -31,9 +31,13 @@ type runResult struct {
 func (f *fleetLine) outcome(ctx context.Context, job *batch.Job, r *courier.Result) batch.Outcome {
 	o := batch.Outcome{State: batch.Done, Machine: r.Machine, Tries: r.Attempt, Stderr: r.Stderr}
 	var res runResult
-	if r.Result != nil {
-		if err := json.Unmarshal(r.Result, &res); err != nil {
-			r.Result, r.Error = nil, err.Error()
+	f.mu.Lock()
+	text := f.texts.take(r.ID)
+	f.mu.Unlock()
+	head := r.Head()
+	if head != nil {
+		if err := json.Unmarshal(head, &res); err != nil {
+			head, r.Error = nil, err.Error()
 		}
 	}
 	if job.Begun = batch.Begun(r.Begun); job.Begun == "" {
@@ -49,9 +53,9 @@ func (f *fleetLine) outcome(ctx context.Context, job *batch.Job, r *courier.Resu
 	}
 	isKnown := res.Profile != generic.Name
 	switch {
-	case r.Result == nil && r.Cancelled, r.Cancelled && !res.Success:
+	case r.Cancelled && !res.Success:
 		o.State = batch.Waiting
-	case r.Result == nil:
+	case head == nil:
 		o.State, o.Class, o.Error = batch.Failed, verdict.InvalidRequest, r.Error
 	case res.Success:
 		o.Stderr = ""
@@ -69,27 +73,32 @@ func (f *fleetLine) outcome(ctx context.Context, job *batch.Job, r *courier.Resu
 		f.again[job.Task.ID] = true
 		f.mu.Unlock()
 		f.send(courier.Order{Taken: []int64{r.ID}})
+		text.close()
 		return o
 	}
 	f.mu.Lock()
 	f.ids[job.Task.ID] = r.ID
 	f.mu.Unlock()
-	if dir := f.runner.options.outputDir; dir != "" && r.Result != nil {
+	switch dir := f.runner.options.outputDir; {
+	case head == nil:
+		o.Result = func(w io.Writer) error {
+			return json.NewEncoder(w).Encode(map[string]any{"success": false, "error": o.Error, "error_type": o.Class})
+		}
+		return o
+	case dir != "" && r.Text != nil:
+		if f.runner.view.unsaved(job, job.SaveOutput(dir, &o, text.unquoted)); o.OutputFile != "" {
+			r.Text, r.Result = nil, head
+		}
+	case dir != "":
 		f.runner.view.unsaved(job, f.save(job, &o, r, &res, dir))
 	}
-	if r.Result != nil {
-		o.Result = func(w io.Writer) error {
-			_, err := w.Write(append(bytes.TrimSpace(r.Result), '\n'))
-			return err
+	o.Result = func(w io.Writer) error {
+		defer text.close()
+		if r.Text != nil {
+			return text.write(w, r.Text)
 		}
-	} else {
-		o.Result = func(w io.Writer) error {
-			data, err := json.Marshal(map[string]any{"success": false, "error": o.Error, "error_type": o.Class})
-			if err == nil {
-				_, err = w.Write(append(data, '\n'))
-			}
-			return err
-		}
+		_, err := w.Write(append(bytes.TrimSpace(r.Result), '\n'))
+		return err
 	}
 	return o
 }

@@ -37,7 +37,7 @@ func (r *taskRunner) fleetTask(t *batch.Task, hash batch.Hash, maxCost float64, 
 	if err != nil {
 		return nil, err
 	}
-	job := courier.Job{Args: c.args, Prompt: c.prompt, Env: t.Env, Profile: t.Profile, Flags: map[string]string{}, Tags: map[string]string{}}
+	job := courier.Job{Args: c.args, Prompt: c.prompt, Env: t.Env, Parts: true, Profile: t.Profile, Flags: map[string]string{}, Tags: map[string]string{}}
 	if job.Profile == "" {
 		job.Profile = r.given["profile"]
 	}

@@ -5,7 +5,10 @@
 // with [Report]s.
 package courier
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"slices"
+)
 
 // Job is what a worker is to run. It is encrypted on its way.
 type Job struct {
@@ -15,11 +18,24 @@ type Job struct {
 	// Files are brought to the worker; the job then works there, and has no Dir.
 	Files *Files            `json:"files,omitempty"`
 	Env   map[string]string `json:"env,omitempty"`
+	// Parts says that the submitter can take the text of a result in parts. A Belay that cannot does not say so.
+	Parts bool `json:"parts,omitempty"`
 	// Profile is what the command is treated as, if the caller has said so.
 	Profile string `json:"profile,omitempty"`
 	// Flags are settings of belay run, by name.
 	Flags map[string]string `json:"flags,omitempty"`
 	Tags  map[string]string `json:"tags,omitempty"`
+}
+
+// Size is about how large the job is.
+func (j *Job) Size() (n int64) {
+	for _, arg := range j.Args {
+		n += int64(len(arg))
+	}
+	if j.Prompt != nil {
+		n += int64(len(*j.Prompt))
+	}
+	return n
 }
 
 // Files are what a job works on, unless it works in a shared path.
@@ -80,6 +96,8 @@ type Report struct {
 	// Submitted says that the transaction is committed.
 	Submitted bool    `json:"submitted,omitempty"`
 	Result    *Result `json:"result,omitempty"`
+	// Part is the next part of the text of a result, which comes after all its parts.
+	Part *Part `json:"part,omitempty"`
 	// Running are the jobs that machines work on now.
 	Running *[]Running `json:"running,omitempty"`
 	// Withdrawn are the ids of tasks that were taken back.
@@ -117,9 +135,34 @@ type Outcome struct {
 	Paid float64 `json:"paid_usd,omitempty"`
 	// Result is that of belay run; nil if none was written.
 	Result json.RawMessage `json:"result,omitempty"`
+	// Text is in place of Result where that is large.
+	Text *Text `json:"text,omitempty"`
 	// Error is why there is none, or why it does not count.
 	Error  string `json:"error,omitempty"`
 	Stderr string `json:"stderr,omitempty"`
 	// Cancelled says that it was stopped because the batch was.
 	Cancelled bool `json:"cancelled,omitempty"`
+}
+
+// Text is a result whose text is stored in parts: the result is Before, the text as a JSON string, and After.
+type Text struct {
+	Before []byte `json:"before"`
+	After  []byte `json:"after"`
+	// Mark and Parts say where the text is: in so many parts that have this mark.
+	Mark  string `json:"mark"`
+	Parts int    `json:"parts"`
+}
+
+// Part is a part of a text.
+type Part struct {
+	ID   int64  `json:"id"` // of the job
+	Data []byte `json:"data"`
+}
+
+// Head is the result without its text; nil if there is no result.
+func (o *Outcome) Head() json.RawMessage {
+	if o.Text == nil {
+		return o.Result
+	}
+	return slices.Concat(o.Text.Before, []byte("null"), o.Text.After)
 }

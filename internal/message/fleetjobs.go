@@ -86,6 +86,16 @@ func FleetNoResult(code int, stderr string) string {
 	return fmt.Sprintf("belay run ended with exit code %d and no result%s", code, stderr)
 }
 
+// FleetResultTooLarge says that a command has ended, and that its result cannot be carried to the submitter.
+func FleetResultTooLarge(mib int, err error) string {
+	return fmt.Sprintf("the command has ended, but its result of about %d MiB cannot be carried: %v", mib, err)
+}
+
+// FleetSubmitterTakesLess says that the belay that has submitted a job is older than the worker.
+func FleetSubmitterTakesLess() string {
+	return "the belay that has submitted the task takes at most 256 MiB. Upgrade it"
+}
+
 // FleetSubmitterAway says that PostgreSQL cannot be reached by the belay that has submitted jobs.
 func FleetSubmitterAway(err error) string {
 	return fmt.Sprintf("%v. Jobs that machines work on continue; waiting until it is back", err)

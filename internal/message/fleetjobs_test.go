@@ -24,6 +24,8 @@ func fleetJobMessages(say func(name, text string)) {
 	say("FleetNoResult", message.FleetNoResult(125, "belay: cannot start"))
 	say("FleetNoResult", message.FleetNoResult(137, ""))
 	say("FleetSubmitterAway", message.FleetSubmitterAway(away))
+	say("FleetResultTooLarge", message.FleetResultTooLarge(200, errors.New("no space left on device")))
+	say("FleetSubmitterTakesLess", message.FleetResultTooLarge(300, errors.New(message.FleetSubmitterTakesLess())))
 	say("FleetJobsLost", message.FleetJobsLost(1))
 	say("FleetJobsLost", message.FleetJobsLost(30))
 	say("FleetCourierEnded", message.FleetCourierEnded())

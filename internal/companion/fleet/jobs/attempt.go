@@ -48,8 +48,8 @@ func (w *Worker) work(ctx context.Context, c claimed) {
 	}()
 	folder := w.folder(c.fence)
 	outcome, err := w.run(ctx, a, folder)
-	success, resumed := says(outcome)
-	if a.begun == "resumed" && outcome.Result != nil && !resumed {
+	success, resumed, _ := says(outcome)
+	if a.begun == "resumed" && outcome.Head() != nil && !resumed {
 		a.begun = "restarted" // the session was gone
 	}
 	if cause := context.Cause(ctx); errors.Is(cause, errLost) {

@@ -2,6 +2,7 @@ package jobs
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"time"
 
@@ -80,6 +81,7 @@ func (c *clerk) run(ctx context.Context, tick <-chan time.Time, renew func(conte
 			c.away(nil)
 		}
 		c.mu.Lock()
+		c.reports = append(reports, c.reports...)
 		idle := len(c.claims)+len(c.reports) == 0
 		c.mu.Unlock()
 		if !idle {
@@ -95,8 +97,16 @@ func (c *clerk) run(ctx context.Context, tick <-chan time.Time, renew func(conte
 	}
 }
 
-// make makes the statements for what has come. What is made is taken off the lists.
+// make makes the statements for what has come. What is made is taken off the lists. Of large texts one part is sent at a time, so that other reports do not wait for all of it.
 func (c *clerk) make(ctx context.Context, claims *[]wish[claimWish, claim], reports *[]wish[report, bool]) error {
+	large := slices.DeleteFunc(slices.Clone(*reports), func(w wish[report, bool]) bool { return !w.question.hasParts() })
+	*reports = slices.DeleteFunc(*reports, func(w wish[report, bool]) bool { return w.question.hasParts() })
+	defer func() { *reports = append(*reports, large...) }()
+	if len(large) > 0 {
+		if err := c.sendPart(ctx, &large[0].question); err != nil {
+			return err
+		}
+	}
 	for len(*reports) > 0 {
 		some := (*reports)[:together(*reports)]
 		accepted, err := c.makeReports(ctx, some)

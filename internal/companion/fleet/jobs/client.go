@@ -28,32 +28,9 @@ type Client struct {
 
 // Submit puts tasks into the fleet, all or none of them. A task that is there already stays as it is, unless it is to run again and has a result.
 func (c *Client) Submit(ctx context.Context, tasks []*courier.Task) (err error) {
-	var ids, hashes []string
-	var payloads [][]byte
-	var needs []string // as JSON: PostgreSQL has no lists of lists of different lengths
-	var again []bool
-	var archives []*string
 	size := c.packages.size
 	for _, t := range tasks {
-		data, err := json.Marshal(&t.Job)
-		if err != nil {
-			return err
-		}
-		sealed, err := c.Key.seal(data, c.Batch, t.ID, t.Hash)
-		if err != nil {
-			return err
-		}
-		list, err := json.Marshal(append([]string{}, normal(t.Needs)...))
-		if err != nil {
-			return err
-		}
-		ids, hashes, payloads, needs, again = append(ids, t.ID), append(hashes, t.Hash), append(payloads, sealed), append(needs, string(list)), append(again, t.Again)
-		size += int64(len(sealed))
-		var archive *string
-		if f := t.Job.Files; f != nil && f.Archive != "" {
-			archive = &f.Archive
-		}
-		archives = append(archives, archive)
+		size += 2 * t.Job.Size() // some of it is escaped
 	}
 	most := sendTime(size)
 	ctx, cancel := context.WithTimeout(ctx, most)
@@ -69,31 +46,84 @@ func (c *Client) Submit(ctx context.Context, tasks []*courier.Task) (err error) 
 		if err := c.submitArchives(ctx, tx, tasks); err != nil {
 			return err
 		}
-		rows, err := tx.Query(ctx, `
+		var some submission
+		for _, t := range tasks {
+			if err := some.add(c, t); err != nil {
+				return err
+			}
+			if some.size > reportSize {
+				if err := some.insert(ctx, tx, c.Batch); err != nil {
+					return err
+				}
+				some = submission{refs: some.refs}
+			}
+		}
+		if err := some.insert(ctx, tx, c.Batch); err != nil {
+			return err
+		}
+		return enqueue(ctx, tx, some.refs)
+	})
+	return c.Store.Trouble(err)
+}
+
+// submission is some of the tasks that are submitted together: PostgreSQL takes at most 1 GiB in a statement.
+type submission struct {
+	ids, hashes []string
+	payloads    [][]byte
+	needs       []string // as JSON: PostgreSQL has no lists of lists of different lengths
+	again       []bool
+	archives    []*string
+	size        int64
+	refs        []reference // of all that were inserted
+}
+
+// add adds a task.
+func (s *submission) add(c *Client, t *courier.Task) error {
+	data, err := json.Marshal(&t.Job)
+	if err != nil {
+		return err
+	}
+	sealed, err := c.Key.seal(data, c.Batch, t.ID, t.Hash)
+	if err != nil {
+		return err
+	}
+	list, err := json.Marshal(append([]string{}, normal(t.Needs)...))
+	if err != nil {
+		return err
+	}
+	s.ids, s.hashes, s.payloads, s.needs, s.again = append(s.ids, t.ID), append(s.hashes, t.Hash), append(s.payloads, sealed), append(s.needs, string(list)), append(s.again, t.Again)
+	s.size += int64(len(sealed))
+	var archive *string
+	if f := t.Job.Files; f != nil && f.Archive != "" {
+		archive = &f.Archive
+	}
+	s.archives = append(s.archives, archive)
+	return nil
+}
+
+// insert makes jobs of the tasks.
+func (s *submission) insert(ctx context.Context, tx pgx.Tx, batch string) error {
+	if len(s.ids) == 0 {
+		return nil
+	}
+	rows, err := tx.Query(ctx, `
 insert into belay.job as j (batch, task, hash, needs, payload, archive)
 select $1, u.task, u.hash, array(select jsonb_array_elements_text(u.needs::jsonb)), u.payload, u.archive
 from unnest($2::text[], $3::text[], $4::text[], $5::bytea[], $6::boolean[], $7::text[]) with ordinality u(task, hash, needs, payload, again, archive, n) order by n
 on conflict (batch, task, hash) do update set state = 'ready', attempt = j.attempt + 1, payload = excluded.payload, archive = excluded.archive, needs = excluded.needs, result = null, ended = null,
 	machine = null, session = null, cancelled = false, refused = '{}', refusal = '', doing = '', cost = 0, created = now()
 where j.state = 'over' and (excluded.hash, excluded.task) in (select u.hash, u.task from unnest($2::text[], $3::text[], $6::boolean[]) u(task, hash, again) where u.again)
-returning j.id, j.attempt, j.needs`, c.Batch, ids, hashes, needs, payloads, again, archives)
-		if err != nil {
-			return err
-		}
-		var refs []reference
-		for rows.Next() {
-			var ref reference
-			if err := rows.Scan(&ref.Job, &ref.Attempt, &ref.needs); err != nil {
-				return err
-			}
-			refs = append(refs, ref)
-		}
-		if err := rows.Err(); err != nil {
-			return err
-		}
-		return enqueue(ctx, tx, refs)
+returning j.id, j.attempt, j.needs`, batch, s.ids, s.hashes, s.needs, s.payloads, s.again, s.archives)
+	if err != nil {
+		return err
+	}
+	var ref reference
+	_, err = pgx.ForEachRow(rows, []any{&ref.Job, &ref.Attempt, &ref.needs}, func() error {
+		s.refs = append(s.refs, ref)
+		ref = reference{}
+		return nil
 	})
-	return c.Store.Trouble(err)
+	return err
 }
 
 // Results returns results that are there, and not among those that were seen: at most limit of them, and of large ones fewer.
@@ -126,6 +156,27 @@ func (c *Client) Results(ctx context.Context, seen map[int64]passed, limit int) 
 	}
 	return list, nil
 }
+
+// part fetches a part of the text of a result. The error is a *textError if trying again is useless.
+func (c *Client) part(ctx context.Context, r *courier.Result, n int) ([]byte, error) {
+	c.fetches++
+	sealed, err := fetch(ctx, c.Store.Pool, time.Duration(c.fetches)*sendTime(textPart), "select data from belay.result_part where job = $1 and mark = $2 and n = $3", r.ID, r.Text.Mark, n)
+	if err != nil && !errors.Is(err, pgx.ErrNoRows) {
+		return nil, c.Store.Trouble(err)
+	}
+	c.fetches = 0
+	var data []byte
+	if err == nil {
+		data, err = c.Key.open(sealed, c.Batch, r.Task, r.Hash, r.Text.Mark, strconv.Itoa(n))
+	}
+	if err != nil {
+		return nil, &textError{err}
+	}
+	return data, nil
+}
+
+// textError says that a part of a text is missing, or is not that of the result.
+type textError struct{ error }
 
 // foundResult is a result that is there.
 type foundResult struct {

@@ -44,7 +44,8 @@ const keepAfter = 100 * time.Millisecond
 func (w *Worker) deliver(ctx context.Context, a *attempt, outcome *courier.Outcome, folder folder) {
 	f := w.fenceOf(a)
 	folder = folder.move(w.folder(f))
-	outcome.Machine, outcome.Attempt, outcome.Begun, outcome.Paid = w.Machine, f.attempt-a.refusals, a.begun, a.paid
+	outcome.Machine, outcome.Attempt, outcome.Begun = w.Machine, f.attempt-a.refusals, a.begun
+	outcome.Paid += a.paid
 	removeAll(w.place(a.job))
 	data, err := json.Marshal(outcome)
 	if err == nil {
@@ -59,7 +60,7 @@ func (w *Worker) deliver(ctx context.Context, a *attempt, outcome *courier.Outco
 				w.Say(message.FleetResultNotKept(a.task, err))
 			}
 		})
-		accepted, ok := w.reporter.report(ctx, report{fence: f, result: data})
+		accepted, ok := w.reporter.report(ctx, report{fence: f, result: data, text: folder.text()})
 		if !late.Stop() {
 			<-kept
 		}

@@ -71,12 +71,12 @@ func (w *Worker) takeUp(ctx context.Context) (own []claimed, err error) {
 	}
 	unfinished := map[fence]folder{}
 	for f, folder := range left {
-		data, err := safefile.ReadOwn(folder.path(reportName), maxResult+1<<20)
+		data, err := safefile.ReadOwn(folder.path(reportName), 2*rowMost)
 		if err != nil {
 			unfinished[f] = folder
 			continue
 		}
-		if _, ok := w.reporter.report(ctx, report{fence: f, result: data}); !ok {
+		if _, ok := w.reporter.report(ctx, report{fence: f, result: data, text: folder.text()}); !ok {
 			return nil, ctx.Err()
 		}
 		folder.remove()

@@ -32,7 +32,9 @@ type follower struct {
 	flush  *bufio.Writer
 	news   chan struct{} // there may be results
 
-	tasks    []*courier.Task // to be submitted
+	tasks    []*courier.Task   // to be submitted
+	texts    []*courier.Result // results whose texts are being fetched, the first one now
+	part     int               // its next part
 	picks    map[courier.Pick]picked
 	except   []string            // is not packed
 	began    bool                // tasks were submitted
@@ -305,11 +307,40 @@ func (f *follower) results(ctx context.Context) {
 		key := taskKey{r.Task, r.Hash}
 		f.seen[r.ID], f.came = passed{key, r.attempt}, true
 		delete(f.expected, key) // it may be of an earlier start of the batch: the submitter knows whether it has written it down
+		if r.Text != nil {
+			f.texts = append(f.texts, &r.Result)
+			continue
+		}
 		f.out.Encode(courier.Report{Result: &r.Result})
 	}
 	if f.tell(err) && len(list) > 0 {
 		f.lookSoon()
 	}
+	f.passText(ctx)
+}
+
+// passText passes on the next part of a text, and after the last one the result. The rest comes when orders were read that have come meanwhile.
+func (f *follower) passText(ctx context.Context) {
+	if len(f.texts) == 0 {
+		return
+	}
+	r := f.texts[0]
+	if f.part < r.Text.Parts {
+		data, err := f.client.part(ctx, r, f.part)
+		if bad, ok := errors.AsType[*textError](err); ok {
+			r.Outcome = courier.Outcome{Machine: r.Machine, Attempt: r.Attempt, Error: message.FleetResultUnreadable(bad)}
+		} else if !f.tell(err) {
+			return
+		} else {
+			f.out.Encode(courier.Report{Part: &courier.Part{ID: r.ID, Data: data}})
+			f.part++
+		}
+	}
+	if r.Text == nil || f.part == r.Text.Parts {
+		f.texts, f.part = f.texts[1:], 0
+		f.out.Encode(courier.Report{Result: r})
+	}
+	f.lookSoon()
 }
 
 // forget deletes results that were written down: all, or those that have been for a while.

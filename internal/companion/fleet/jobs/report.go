@@ -11,14 +11,18 @@ import (
 // report is how a job ends on this machine: with a result, or back into the queue.
 type report struct {
 	fence
-	result  []byte // encrypted; nil puts it back
-	session string // keeps it for this machine, to continue this session; empty gives it to any
-	refusal string // why this machine does not run it; empty if it does
-	ifNone  []byte // the result if no machine runs it, encrypted
+	result  []byte    // encrypted; nil puts it back
+	text    *textFile // goes before the result; nil if there is none
+	session string    // keeps it for this machine, to continue this session; empty gives it to any
+	refusal string    // why this machine does not run it; empty if it does
+	ifNone  []byte    // the result if no machine runs it, encrypted
 }
 
 // size is how much there is to send.
 func (r *report) size() int64 { return int64(len(r.result) + len(r.ifNone)) }
+
+// hasParts reports whether there are parts of a text to be sent before the result.
+func (r *report) hasParts() bool { return r.text != nil && !r.text.over }
 
 // reportSize is how much is sent by one statement, unless one result alone is larger.
 const reportSize = 4 << 20

@@ -4,11 +4,15 @@ import (
 	"context"
 	"encoding/json"
 	"os"
+	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/belay-run/belay/internal/courier"
 	"github.com/belay-run/belay/internal/message"
+	"github.com/belay-run/belay/internal/safefile"
 	"github.com/belay-run/belay/internal/supervise"
+	"github.com/belay-run/belay/verdict"
 )
 
 // run runs a job as belay run does, until it ends or ctx does.
@@ -51,7 +55,10 @@ func (w *Worker) run(ctx context.Context, a *attempt, f folder) (*courier.Outcom
 	for name, value := range job.Env {
 		env = append(env, name+"="+value)
 	}
-	var result resultWriter
+	result := resultWriter{create: func() (*os.File, error) { return safefile.CreateOwn(f.path(textPrefix + a.runID)) }, seal: func(part []byte, n int) ([]byte, error) {
+		return w.Key.seal(part, a.batch, a.task, a.hash, a.runID, strconv.Itoa(n))
+	}}
+	defer result.close()
 	var tail supervise.Tail
 	var s supervise.Supervisor
 	exit, err := s.Run(supervise.Spec{Path: w.Belay, Args: args, Dir: dir, Env: env, RunID: a.runID, Stdout: &result, Stderr: &tail, Placement: supervise.OwnGroup}, func(p *supervise.Process) {
@@ -61,11 +68,22 @@ func (w *Worker) run(ctx context.Context, a *attempt, f folder) (*courier.Outcom
 		return outcome, message.Error(message.CannotStart(w.Belay, err), err, errNotBegun)
 	}
 	outcome.Stderr = tail.String()
-	if !json.Valid(result.data) {
+	if err := result.close(); err != nil {
+		_, _, outcome.Paid = says(&courier.Outcome{Result: result.head()})
+		return outcome, message.Error(message.FleetResultTooLarge(int(result.size>>20), err), err)
+	}
+	if !json.Valid(result.head()) {
 		return outcome, message.Error(message.FleetNoResult(exit.ShellCode(), strings.TrimSpace(outcome.Stderr)))
 	}
-	outcome.Result = result.data
-	return outcome, nil
+	if result.parts == 0 {
+		outcome.Result = slices.Concat(result.before, result.text, result.after)
+		return outcome, nil
+	}
+	outcome.Text = &courier.Text{Before: result.before, After: result.after, Mark: a.runID, Parts: result.parts}
+	if !job.Parts {
+		err = w.join(a, f, outcome, rowMost)
+	}
+	return outcome, err
 }
 
 // job is what is to be done, if this machine allows it.
@@ -91,23 +109,17 @@ func (w *Worker) job(ctx context.Context, a *attempt) (*courier.Job, error) {
 	return &job, nil
 }
 
-// says reads from the result of a run whether it was a success, and whether it has resumed a session.
-func says(o *courier.Outcome) (success, resumed bool) {
-	var r struct{ Success, Resumed bool }
-	if o.Result == nil || json.Unmarshal(o.Result, &r) != nil {
-		return false, false
+// says reads from the result of a run whether it was a success, whether it has resumed a session, and what it has cost.
+func says(o *courier.Outcome) (success, resumed bool, cost float64) {
+	var r struct {
+		Success, Resumed bool
+		Usage            verdict.Usage
 	}
-	return r.Success, r.Resumed
-}
-
-// maxResult is how large a result may be.
-const maxResult = 64 << 20
-
-// resultWriter keeps what belay run prints, which is its result. One that is too large is cut off, and is then no valid JSON.
-type resultWriter struct{ data []byte }
-
-// Write implements [io.Writer].
-func (r *resultWriter) Write(p []byte) (int, error) {
-	r.data = append(r.data, p[:min(len(p), maxResult-len(r.data))]...)
-	return len(p), nil
+	if head := o.Head(); head == nil || json.Unmarshal(head, &r) != nil {
+		return false, false, 0
+	}
+	if r.Usage.CostUSD != nil {
+		cost = *r.Usage.CostUSD
+	}
+	return r.Success, r.Resumed, cost
 }

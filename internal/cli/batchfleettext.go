@@ -1,0 +1,136 @@
+package cli
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"unicode/utf8"
+
+	"github.com/belay-run/belay/internal/courier"
+)
+
+// fleetTexts are the texts of results that come in parts, by their jobs.
+type fleetTexts map[int64]*fleetText
+
+// fleetText is a text as a JSON string, in a file without a name. A nil text has none.
+type fleetText struct {
+	file *os.File
+	size int64
+	err  error // why it cannot be kept: the batch is stopped, and the fleet keeps the result
+}
+
+// add adds a part to a text.
+func (t fleetTexts) add(p *courier.Part) {
+	text := t[p.ID]
+	if text == nil {
+		text = &fleetText{}
+		t[p.ID] = text
+		if text.file, text.err = os.CreateTemp("", "belay-text-"); text.err == nil {
+			os.Remove(text.file.Name()) // Windows refuses; it is removed at the end
+		}
+	}
+	if text.err == nil {
+		var n int
+		n, text.err = text.file.Write(p.Data)
+		text.size += int64(n)
+	}
+}
+
+// take takes a text out.
+func (t fleetTexts) take(job int64) *fleetText {
+	text := t[job]
+	delete(t, job)
+	return text
+}
+
+func (t *fleetText) close() {
+	if t != nil && t.file != nil {
+		t.file.Close()
+		os.Remove(t.file.Name())
+		t.file = nil
+	}
+}
+
+// write writes a result with its text.
+func (t *fleetText) write(w io.Writer, of *courier.Text) error {
+	if t == nil {
+		return io.ErrUnexpectedEOF
+	}
+	if t.err != nil {
+		return t.err
+	}
+	_, err := w.Write(of.Before)
+	if err == nil {
+		_, err = io.Copy(w, io.NewSectionReader(t.file, 0, t.size))
+	}
+	if err == nil {
+		_, err = w.Write(append(bytes.TrimSpace(of.After), '\n'))
+	}
+	return err
+}
+
+// unquoted reads the text itself.
+func (t *fleetText) unquoted() io.Reader {
+	if t == nil || t.err != nil || t.size < 2 {
+		return &unquoter{err: io.ErrUnexpectedEOF}
+	}
+	return &unquoter{from: io.NewSectionReader(t.file, 1, t.size-2)}
+}
+
+// unquoter reads what is between the quotes of a JSON string, piece by piece.
+type unquoter struct {
+	from   io.Reader
+	quoted []byte
+	plain  []byte
+	err    error
+}
+
+// Read implements [io.Reader].
+func (u *unquoter) Read(p []byte) (int, error) {
+	for len(u.plain) == 0 {
+		if u.err != nil {
+			return 0, u.err
+		}
+		buf := make([]byte, 64<<10)
+		n, err := u.from.Read(buf)
+		u.quoted, u.err = append(u.quoted, buf[:n]...), err
+		whole := wholeEscapes(u.quoted)
+		if errors.Is(err, io.EOF) {
+			whole = len(u.quoted)
+		}
+		var text string
+		if err := json.Unmarshal(append(append([]byte{'"'}, u.quoted[:whole]...), '"'), &text); err != nil {
+			u.err = err
+		}
+		u.plain, u.quoted = []byte(text), append(u.quoted[:0], u.quoted[whole:]...)
+	}
+	n := copy(p, u.plain)
+	u.plain = u.plain[n:]
+	return n, nil
+}
+
+// wholeEscapes is the length of a part of a JSON string without a last character that is not complete. One above U+FFFF may be two escapes.
+func wholeEscapes(p []byte) int {
+	for i := 0; i < len(p); {
+		size := 1
+		switch rest := p[i:]; {
+		case rest[0] != '\\' && utf8.FullRune(rest):
+			_, size = utf8.DecodeRune(rest)
+		case len(rest) < 2 || rest[0] != '\\' || rest[1] == 'u' && len(rest) < 8:
+			return i
+		case rest[1] != 'u':
+			size = 2
+		case bytes.EqualFold(rest[2:3], []byte("d")) && bytes.IndexByte([]byte("89abAB"), rest[3]) >= 0 && rest[6] == '\\' && rest[7] == 'u':
+			size = 12
+		default:
+			size = 6
+		}
+		if i+size > len(p) {
+			return i
+		}
+		i += size
+	}
+	return len(p)
+}
