@@ -41,35 +41,38 @@ type Batch struct {
 	Written func(*Job)
 	// Halted is called once nothing more starts though tasks are left; nil if that is of no use.
 	Halted func()
+	// Overspent is called once when tasks that run elsewhere have cost what all of them may, so that those which are running are stopped; nil if that is of no use.
+	Overspent func()
 	// Elsewhere says that other machines run the tasks, and Do only waits for them. They know all tasks, and begin them without being asked.
 	Elsewhere bool
 	// FailuresOnly says that Ended need not be told of tasks that are done: to be told costs a goroutine's turn for each.
 	FailuresOnly bool
 
-	mu      sync.Mutex
-	changed sync.Cond
-	level   level
-	reader  Reader
-	read    uint32 // tasks read so far
-	atEnd   bool
-	reading bool   // a worker waits for the next task of a stream
-	again   []*Job // paused ones, and those that have waited for others
-	held    held
-	lacking time.Time // since when not even one task could be started
-	graph   graph
-	ended   int // in this run
-	counts  [6]int
-	spent   float64
-	running map[int]*Job // by worker
-	workers int
-	stop    stop
-	untold  []notice
-	idle    bool // all workers have ended
-	begun   time.Time
-	paused  time.Duration // for which nothing ran because of a limit, and since when it does so now
-	since   time.Time
-	cancel  context.CancelCauseFunc
-	wake    *time.Timer
+	mu        sync.Mutex
+	changed   sync.Cond
+	level     level
+	reader    Reader
+	read      uint32 // tasks read so far
+	atEnd     bool
+	reading   bool   // a worker waits for the next task of a stream
+	again     []*Job // paused ones, and those that have waited for others
+	held      held
+	lacking   time.Time // since when not even one task could be started
+	graph     graph
+	ended     int // in this run
+	counts    [6]int
+	spent     float64
+	running   map[int]*Job // by worker
+	workers   int
+	stop      stop
+	overspent bool
+	untold    []notice
+	idle      bool // all workers have ended
+	begun     time.Time
+	paused    time.Duration // for which nothing ran because of a limit, and since when it does so now
+	since     time.Time
+	cancel    context.CancelCauseFunc
+	wake      *time.Timer
 }
 
 // Abort says after how many failures a batch is stopped; the zero value means never.

@@ -31,10 +31,17 @@ func (j *Job) Reported(what string, cost float64) {
 	b.checkCost()
 }
 
-// checkCost stops a batch whose tasks run elsewhere when they have cost what they may. Those that are running end by themselves. The lock is held.
+// checkCost stops a batch whose tasks run elsewhere when they have cost what they may, with what is running: each task knows only what was left when it was submitted.
+// The lock is held.
 func (b *Batch) checkCost() {
-	if b.Elsewhere && b.MaxCost > 0 && b.counts[Waiting] > 0 && b.spent+b.underWay() >= b.MaxCost {
-		b.halt(stop{reason: CostReached})
+	running := b.underWay()
+	if !b.Elsewhere || b.MaxCost <= 0 || b.spent+running < b.MaxCost || b.counts[Waiting] == 0 && running == 0 {
+		return
+	}
+	b.halt(stop{reason: CostReached})
+	if b.Overspent != nil && !b.overspent {
+		b.overspent = true
+		go b.Overspent()
 	}
 }
 

@@ -395,6 +395,7 @@ func (r *taskRunner) useFleet(ctx context.Context, b *batch.Batch, line *fleetLi
 	}
 	b.Jobs = max(1, min(b.Plan.Len(), b.Jobs))
 	b.Halted = func() { line.send(courier.Order{Withdraw: true}) }
+	b.Overspent = func() { line.send(courier.Order{Cancel: true}) }
 	context.AfterFunc(ctx, func() { line.send(courier.Order{Cancel: true}) })
 	return line.submitAll(ctx, b, atOnce)
 }

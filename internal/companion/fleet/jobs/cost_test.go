@@ -8,13 +8,13 @@ import (
 	"testing"
 )
 
-// What running jobs have cost so far, and what they do, is known to the batch; what no machine works on is withdrawn as soon as that is as much as all
-// may cost. Those that are running end by themselves.
+// What running jobs have cost so far, and what they do, is known to the batch. As soon as that is as much as all may cost, what no machine works on is withdrawn, and what is running
+// is stopped: each had the limit of the whole batch, and they spent it as many times as there were workers.
 func TestBatch_MaxCostCountsRunningJobs(t *testing.T) {
 	// 20,000 tokens cost $0.06.
-	o := openOffice(t, strings.Repeat("tool(TOOL, in=20000, out=20), ", 2)+"200(in=200, out=20)x*")
+	o := openOffice(t, strings.Repeat("tool(TOOL, in=20000, out=20), ", 3)+"200(in=200, out=20)x*")
 	o.bee.work(2)
-	o.submit(`{"id":"a","prompt":"say hi"}`+"\n"+`{"id":"b","prompt":"say hi"}`+"\n"+`{"id":"c","prompt":"say hi"}`, "--max-cost", "0.11")
+	o.submit(`{"id":"a","prompt":"say hi"}`+"\n"+`{"id":"b","prompt":"say hi"}`+"\n"+`{"id":"c","prompt":"say hi"}`+"\n"+`{"id":"d","prompt":"say hi"}`, "--max-cost", "0.17")
 	o.running(2)
 	var status struct {
 		Cost    float64 `json:"cost_usd"`
@@ -35,9 +35,8 @@ func TestBatch_MaxCostCountsRunningJobs(t *testing.T) {
 	if !within(patience, known) {
 		t.Fatalf("%+v", status)
 	}
-	o.waitFor(0, "state = 'ready'")
-	o.goOn()
-	if list := o.results(75); len(list) != 2 || len(o.api.Main()) != 4 || !strings.Contains(o.batch.out.String(), "--max-cost") {
+	o.cow.work(1)
+	if list := o.results(75); len(list) != 0 || len(o.api.Main()) != 3 || !strings.Contains(o.batch.out.String(), "--max-cost is used up ($0.18") {
 		t.Errorf("%s\n%+v, %d requests", o.batch.out, list, len(o.api.Main()))
 	}
 }
