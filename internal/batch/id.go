@@ -32,6 +32,12 @@ func escapeID(id string) (text string, escaped bool) {
 	return b.String(), b.Len() != len(id)
 }
 
+// TextID is an id as text that any database can keep: also without a byte of 0. Two ids never lead to the same text.
+func TextID(id string) string {
+	text, _ := escapeID(id)
+	return strings.ReplaceAll(text, "\x00", `\x00`)
+}
+
 // unescapeID is the id that escapeID has written.
 func unescapeID(text string) string {
 	var b strings.Builder

@@ -53,7 +53,10 @@ type fleetLine struct {
 // fleetKey is what a result belongs to. A task that has changed since an earlier start of the batch submitted it is another one, with the same id.
 type fleetKey struct{ task, hash string }
 
-func keyOf(job *batch.Job) fleetKey { return fleetKey{job.Task.ID, job.Hash().String()} }
+func keyOf(job *batch.Job) fleetKey { return fleetKey{fleetID(job), job.Hash().String()} }
+
+// fleetID is what a task is called in the fleet.
+func fleetID(job *batch.Job) string { return batch.TextID(job.Task.ID) }
 
 // mostFollowed is how many tasks are waited for at a time without -j. All are submitted at once.
 const mostFollowed = 10_000
@@ -260,8 +263,9 @@ func (f *fleetLine) submitAll(ctx context.Context, b *batch.Batch, atOnce int) e
 	n := 0
 	open := map[fleetKey]bool{}
 	err := b.Unfinished(func(t *batch.Task, waits, failed bool) error {
-		open[fleetKey{t.ID, t.Hash().String()}] = true
-		f.again[t.ID] = failed
+		id := batch.TextID(t.ID)
+		open[fleetKey{id, t.Hash().String()}] = true
+		f.again[id] = failed
 		if waits || atOnce > 0 && n >= atOnce {
 			return nil // it is submitted when one of those before has ended
 		}
@@ -270,7 +274,7 @@ func (f *fleetLine) submitAll(ctx context.Context, b *batch.Batch, atOnce int) e
 			return nil // it fails when its turn comes
 		}
 		n++
-		f.sent[t.ID] = true
+		f.sent[id] = true
 		f.writing.Lock()
 		defer f.writing.Unlock()
 		return f.write(&courier.Order{Task: task})
@@ -323,7 +327,7 @@ func (f *fleetLine) isLimited(id string) bool {
 
 // do waits for the result of a task.
 func (f *fleetLine) do(ctx context.Context, job *batch.Job) batch.Outcome {
-	id := job.Task.ID
+	id := fleetID(job)
 	result := make(chan *courier.Result, 1)
 	f.mu.Lock()
 	sent, again := f.sent[id], f.again[id]

@@ -70,7 +70,7 @@ func (f *fleetLine) outcome(ctx context.Context, job *batch.Job, r *courier.Resu
 	}
 	if o.State != batch.Done && o.State != batch.Failed {
 		f.mu.Lock()
-		f.again[job.Task.ID] = true
+		f.again[fleetID(job)] = true
 		f.mu.Unlock()
 		f.send(courier.Order{Taken: []int64{r.ID}})
 		text.close()

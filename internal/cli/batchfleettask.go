@@ -37,7 +37,7 @@ func (r *taskRunner) fleetTask(t *batch.Task, hash batch.Hash, maxCost float64, 
 	if err != nil {
 		return nil, err
 	}
-	job := courier.Job{Args: c.args, Prompt: c.prompt, Env: t.Env, Parts: true, Profile: t.Profile, Flags: map[string]string{}, Tags: map[string]string{}}
+	job := courier.Job{Args: c.args, Prompt: c.prompt, Env: t.Env, Parts: true, Conceal: concealed(t, &c), Profile: t.Profile, Flags: map[string]string{}, Tags: map[string]string{}}
 	if job.Profile == "" {
 		job.Profile = r.given["profile"]
 	}
@@ -81,7 +81,12 @@ func (r *taskRunner) fleetTask(t *batch.Task, hash batch.Hash, maxCost float64, 
 	for key, value := range t.Tags {
 		job.Tags[key] = value
 	}
-	return &courier.Task{ID: t.ID, Hash: hash.String(), Needs: append(slices.Clone(r.options.needs()), t.Needs...), Again: again, Pick: pick, Job: job}, nil
+	return &courier.Task{ID: batch.TextID(t.ID), Hash: hash.String(), Needs: append(slices.Clone(r.options.needs()), t.Needs...), Again: again, Pick: pick, Job: job}, nil
+}
+
+// concealed are the texts of a task that no log may quote. Workers know the prompt.
+func concealed(t *batch.Task, c *taskCommand) []string {
+	return slices.DeleteFunc(t.Texts(), func(text string) bool { return text == "" || c.prompt != nil && *c.prompt == text })
 }
 
 // knownFiles reports whether a value of --files is valid; empty means the default.

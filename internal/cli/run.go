@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"io"
 	"os"
@@ -18,10 +19,12 @@ import (
 	"github.com/belay-run/belay/internal/agent"
 	"github.com/belay-run/belay/internal/agent/generic"
 	"github.com/belay-run/belay/internal/config"
+	"github.com/belay-run/belay/internal/courier"
 	"github.com/belay-run/belay/internal/engine"
 	"github.com/belay-run/belay/internal/journal"
 	"github.com/belay-run/belay/internal/label"
 	"github.com/belay-run/belay/internal/message"
+	"github.com/belay-run/belay/internal/safefile"
 	"github.com/belay-run/belay/internal/state"
 	"github.com/belay-run/belay/internal/stdio"
 	"github.com/belay-run/belay/internal/term"
@@ -169,10 +172,12 @@ func run(ctx context.Context, std stdio.Streams, given config.Given, args []stri
 	if exitNow != nil {
 		caught = catchSignals(s.Any() || known != nil)
 	}
+	concealed := takeConcealed()
 	inv, err := runner.Prepare(ctx, *command)
 	if err != nil {
 		return refuse(std, given, s, fallbackHint(err))
 	}
+	inv.Conceal(concealed...)
 	view.notices.redact = inv.Redact
 	if caught != nil {
 		go caught.pass(inv, known != nil && known.Headless(), exitNow)
@@ -315,6 +320,19 @@ func newCommand(ctx context.Context, std stdio.Streams, s *config.Settings, poli
 		c.Prompt, c.Stdin = prompt, nil
 	}
 	return c, nil
+}
+
+// takeConcealed are the texts of a task that a worker of a fleet has put into the arguments of the command. The command itself is not told where they are.
+func takeConcealed() (texts []string) {
+	path := os.Getenv(courier.ConcealVar)
+	if path == "" {
+		return nil
+	}
+	os.Unsetenv(courier.ConcealVar)
+	if data, err := safefile.ReadOwn(path, 2*maxPrompt); err == nil {
+		json.Unmarshal(data, &texts) // who else has set it conceals nothing
+	}
+	return texts
 }
 
 // maxPrompt is more than any CLI takes; what is larger is a mistake.

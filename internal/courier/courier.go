@@ -8,6 +8,7 @@ package courier
 import (
 	"encoding/json"
 	"slices"
+	"unicode/utf8"
 )
 
 // Job is what a worker is to run. It is encrypted on its way.
@@ -20,11 +21,91 @@ type Job struct {
 	Env   map[string]string `json:"env,omitempty"`
 	// Parts says that the submitter can take the text of a result in parts. A Belay that cannot does not say so.
 	Parts bool `json:"parts,omitempty"`
+	// Conceal are texts in Args that no log may quote.
+	Conceal []string `json:"conceal,omitempty"`
 	// Profile is what the command is treated as, if the caller has said so.
 	Profile string `json:"profile,omitempty"`
 	// Flags are settings of belay run, by name.
 	Flags map[string]string `json:"flags,omitempty"`
 	Tags  map[string]string `json:"tags,omitempty"`
+}
+
+// ConcealVar names the file by which a worker tells belay run what [Job.Conceal] says.
+const ConcealVar = "BELAY_CONCEAL_FILE"
+
+// plainJob is a job without methods.
+type plainJob Job
+
+// wireJob is how a job is written. What users give may be any bytes, and JSON is text.
+type wireJob struct {
+	Args    []anyBytes          `json:"args"`
+	Prompt  *anyBytes           `json:"prompt,omitempty"`
+	Dir     anyBytes            `json:"dir,omitempty"`
+	Env     map[string]anyBytes `json:"env,omitempty"`
+	Conceal []anyBytes          `json:"conceal,omitempty"`
+	*plainJob
+}
+
+// MarshalJSON implements [json.Marshaler].
+func (j Job) MarshalJSON() ([]byte, error) {
+	w := wireJob{Args: []anyBytes{}, Prompt: (*anyBytes)(j.Prompt), Dir: anyBytes(j.Dir), plainJob: (*plainJob)(&j)}
+	for _, arg := range j.Args {
+		w.Args = append(w.Args, anyBytes(arg))
+	}
+	for _, text := range j.Conceal {
+		w.Conceal = append(w.Conceal, anyBytes(text))
+	}
+	if len(j.Env) > 0 {
+		w.Env = map[string]anyBytes{}
+	}
+	for name, value := range j.Env {
+		w.Env[name] = anyBytes(value)
+	}
+	return json.Marshal(w)
+}
+
+// UnmarshalJSON implements [json.Unmarshaler].
+func (j *Job) UnmarshalJSON(data []byte) error {
+	w := wireJob{plainJob: (*plainJob)(j)}
+	if err := json.Unmarshal(data, &w); err != nil {
+		return err
+	}
+	j.Args, j.Prompt, j.Dir, j.Env, j.Conceal = nil, (*string)(w.Prompt), string(w.Dir), nil, nil
+	for _, arg := range w.Args {
+		j.Args = append(j.Args, string(arg))
+	}
+	for _, text := range w.Conceal {
+		j.Conceal = append(j.Conceal, string(text))
+	}
+	if len(w.Env) > 0 {
+		j.Env = map[string]string{}
+	}
+	for name, value := range w.Env {
+		j.Env[name] = string(value)
+	}
+	return nil
+}
+
+// anyBytes is written as a string or, if it is not UTF-8, as an object with its bytes. A worker that does not know that refuses the job.
+type anyBytes string
+
+// MarshalJSON implements [json.Marshaler].
+func (b anyBytes) MarshalJSON() ([]byte, error) {
+	if utf8.ValidString(string(b)) {
+		return json.Marshal(string(b))
+	}
+	return json.Marshal(map[string][]byte{"bytes": []byte(b)})
+}
+
+// UnmarshalJSON implements [json.Unmarshaler].
+func (b *anyBytes) UnmarshalJSON(data []byte) error {
+	if len(data) > 0 && data[0] == '{' {
+		var w struct{ Bytes []byte }
+		err := json.Unmarshal(data, &w)
+		*b = anyBytes(w.Bytes)
+		return err
+	}
+	return json.Unmarshal(data, (*string)(b))
 }
 
 // Size is about how large the job is.

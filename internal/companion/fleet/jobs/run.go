@@ -59,6 +59,16 @@ func (w *Worker) run(ctx context.Context, a *attempt, f folder) (*courier.Outcom
 		return w.Key.seal(part, a.batch, a.task, a.hash, a.runID, strconv.Itoa(n))
 	}}
 	defer result.close()
+	if len(job.Conceal) > 0 {
+		data, err := json.Marshal(job.Conceal)
+		if err == nil {
+			err = f.write("conceal", data)
+		}
+		if err != nil {
+			return outcome, message.Error(message.FleetNoFolder(err), err, errNotBegun)
+		}
+		env = append(env, courier.ConcealVar+"="+f.path("conceal"))
+	}
 	var tail supervise.Tail
 	var s supervise.Supervisor
 	exit, err := s.Run(supervise.Spec{Path: w.Belay, Args: args, Dir: dir, Env: env, RunID: a.runID, Stdout: &result, Stderr: &tail, Placement: supervise.OwnGroup}, func(p *supervise.Process) {
