@@ -40,6 +40,11 @@ func (f *fleetLine) outcome(ctx context.Context, job *batch.Job, r *courier.Resu
 			head, r.Error = nil, err.Error()
 		}
 	}
+	if r.Text != nil {
+		if err := text.check(); err != nil {
+			head, r.Error = nil, message.FleetResultUnreadable(err)
+		}
+	}
 	if job.Begun = batch.Begun(r.Begun); job.Begun == "" {
 		job.Begun = batch.New
 	}

@@ -53,11 +53,17 @@ func (t *fleetText) close() {
 	}
 }
 
+// check reports why it is not a JSON string, which would be the worker's fault. What is this machine's is noticed when it is written.
+func (t *fleetText) check() error {
+	if t != nil && t.err != nil {
+		return nil
+	}
+	_, err := io.Copy(io.Discard, t.unquoted())
+	return err
+}
+
 // write writes a result with its text.
 func (t *fleetText) write(w io.Writer, of *courier.Text) error {
-	if t == nil {
-		return io.ErrUnexpectedEOF
-	}
 	if t.err != nil {
 		return t.err
 	}
@@ -74,6 +80,11 @@ func (t *fleetText) write(w io.Writer, of *courier.Text) error {
 // unquoted reads the text itself.
 func (t *fleetText) unquoted() io.Reader {
 	if t == nil || t.err != nil || t.size < 2 {
+		return &unquoter{err: io.ErrUnexpectedEOF}
+	}
+	var quotes [2]byte
+	t.file.ReadAt(quotes[:1], 0)
+	if t.file.ReadAt(quotes[1:], t.size-1); quotes != [2]byte{'"', '"'} {
 		return &unquoter{err: io.ErrUnexpectedEOF}
 	}
 	return &unquoter{from: io.NewSectionReader(t.file, 1, t.size-2)}

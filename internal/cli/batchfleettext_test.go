@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"testing/iotest"
+
+	"github.com/belay-run/belay/internal/courier"
 )
 
 // A JSON string is read as its text, wherever the pieces of it end.
@@ -23,7 +25,19 @@ func TestUnquoter(t *testing.T) {
 			}
 		}
 	}
-	if _, err := io.ReadAll(&unquoter{from: strings.NewReader(`cut \u00`)}); err == nil {
-		t.Error("half an escape is accepted")
+}
+
+// A text that a worker has sent is not taken for one unless it is a JSON string: it would break the line of the results that it is in.
+func TestFleetText_Check(t *testing.T) {
+	for text, ok := range map[string]bool{`"a \" b"`: true, `""`: true, ``: false, `"`: false, `"cut`: false, `"cut \"`: false, `"cut \u00"`: false, `"two", "strings"`: false, "\"line\nend\"": false, `"\q"`: false, `{}`: false} {
+		texts := fleetTexts{}
+		for _, c := range []byte(text) {
+			texts.add(&courier.Part{ID: 1, Data: []byte{c}})
+		}
+		got := texts.take(1)
+		if err := got.check(); (err == nil) != ok {
+			t.Errorf("%s: %v", text, err)
+		}
+		got.close()
 	}
 }

@@ -102,11 +102,6 @@ func (c *clerk) make(ctx context.Context, claims *[]wish[claimWish, claim], repo
 	large := slices.DeleteFunc(slices.Clone(*reports), func(w wish[report, bool]) bool { return !w.question.hasParts() })
 	*reports = slices.DeleteFunc(*reports, func(w wish[report, bool]) bool { return w.question.hasParts() })
 	defer func() { *reports = append(*reports, large...) }()
-	if len(large) > 0 {
-		if err := c.sendPart(ctx, &large[0].question); err != nil {
-			return err
-		}
-	}
 	for len(*reports) > 0 {
 		some := (*reports)[:together(*reports)]
 		accepted, err := c.makeReports(ctx, some)
@@ -127,6 +122,9 @@ func (c *clerk) make(ctx context.Context, claims *[]wish[claimWish, claim], repo
 			w.answer <- got[i]
 		}
 		*claims = nil
+	}
+	if len(large) > 0 {
+		return c.sendPart(ctx, &large[0].question)
 	}
 	return nil
 }

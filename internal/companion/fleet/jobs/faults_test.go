@@ -6,7 +6,9 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"math"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -17,6 +19,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/belay-run/belay/internal/companion/fleet/fleettest"
+	"github.com/belay-run/belay/internal/engine"
 	"github.com/belay-run/belay/internal/faulttest"
 )
 
@@ -28,10 +31,11 @@ func number(name string, usual int) int {
 	return usual
 }
 
-// Each job has one result, whatever happens to machines, networks and PostgreSQL meanwhile. make soak does it with 20,000 jobs. The first five moments are one of each kind; further ones,
-// in make soak, are drawn by lot.
+// Each job has one result, whatever happens to machines, networks, PostgreSQL and the submitter meanwhile, and whatever its size. make soak does it with 20,000 jobs. The first six moments are one
+// of each kind; of further ones, in make soak, each fifth kills the submitter, and the others are drawn by lot.
 func TestFaults_EachJobHasOneResult(t *testing.T) {
-	jobs, moments := number("BELAY_TEST_FLEET_JOBS", 300), number("BELAY_TEST_FLEET_MOMENTS", 5)
+	jobs, moments := number("BELAY_TEST_FLEET_JOBS", 300), number("BELAY_TEST_FLEET_MOMENTS", 6)
+	large, megabytes := number("BELAY_TEST_FLEET_LARGE", 1), number("BELAY_TEST_FLEET_LARGE_MB", 2)
 	dsn := fleettest.Database(t)
 	server := fleettest.Shared(t)
 	pace, longer := 1, 24*time.Second // than a lease
@@ -47,30 +51,48 @@ func TestFaults_EachJobHasOneResult(t *testing.T) {
 	}
 	submitter := newMachine(t, "submitter", dsn)
 	ran := filepath.Join(t.TempDir(), "ran")
+	random := faulttest.Random(t)
+	// Tasks have from 1 byte to 100 kB, and their results as much; some in between are large.
 	var tasks strings.Builder
+	want := map[string]int{} // the size of each result
 	for i := range jobs {
-		fmt.Fprintf(&tasks, "{\"id\":\"t%d\",\"prompt\":\"%d\"}\n", i, i)
+		id, rest := fmt.Sprint(i), int(math.Pow(100_000, random.Float64()))-1
+		more := 0
+		if large > 0 && i%max(1, jobs/large) == jobs/large/2 && i/max(1, jobs/large) < large {
+			id, more = "large"+id, megabytes*1_000_000
+		}
+		fmt.Fprintf(&tasks, "{\"id\":\"t%d\",\"prompt\":\"%s\\n%s\"}\n", i, id, strings.Repeat("x", rest))
+		want[fmt.Sprintf("t%d", i)] = len(id) + 1 + rest + more
 	}
 	os.WriteFile(filepath.Join(submitter.dir, "tasks.jsonl"), []byte(tasks.String()), 0o600)
 	seconds := max(0.02, min(1, 100/float64(jobs)))
-	type ended struct {
-		out  string
-		code int
+	script := fmt.Sprintf("read x; echo $x >> %s; sleep %.2f; echo $x; cat; case $x in large*) yes | head -c %d;; esac", ran, seconds, megabytes*1_000_000)
+	type start struct {
+		cmd  *exec.Cmd
+		out  lockedBuffer
+		over chan struct{}
 	}
-	done := make(chan ended, 1)
 	begun := time.Now()
-	go func() {
-		cmd := submitter.command("batch", "--fleet", "tasks.jsonl", "-o", "results.jsonl", "--", "sh", "-c", fmt.Sprintf("read x; echo $x >> %s; sleep %.2f; echo $x", ran, seconds))
-		var out lockedBuffer
-		cmd.Stdout, cmd.Stderr = &out, &out
-		late := time.AfterFunc(time.Duration(120+jobs/4+moments*40)*time.Second, func() { cmd.Process.Signal(syscall.SIGQUIT) })
-		defer late.Stop()
-		cmd.Run()
-		done <- ended{out.String(), cmd.ProcessState.ExitCode()}
-	}()
+	submit := func() *start {
+		b := &start{cmd: submitter.command("batch", "--fleet", "tasks.jsonl", "-o", "results.jsonl", "--", "sh", "-c", script), over: make(chan struct{})}
+		b.cmd.Stdout, b.cmd.Stderr = &b.out, &b.out
+		if err := b.cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		late := time.AfterFunc(time.Duration(120+jobs/4+moments*40+large*megabytes)*time.Second, func() { b.cmd.Process.Signal(syscall.SIGQUIT) })
+		go func() {
+			defer close(b.over)
+			defer late.Stop()
+			b.cmd.Wait()
+		}()
+		return b
+	}
+	batch := submit()
+	t.Cleanup(func() { batch.cmd.Process.Kill(); <-batch.over })
 	if !within(patience, func() bool { _, err := os.Stat(ran); return err == nil }) {
 		t.Fatalf("no job was begun: %s", machines[0].err)
 	}
+	killed := 0
 	faults := []func(*machine){
 		func(m *machine) { m.stop(syscall.SIGKILL); time.Sleep(100 * time.Millisecond); m.work(2) },
 		func(m *machine) {
@@ -80,6 +102,14 @@ func TestFaults_EachJobHasOneResult(t *testing.T) {
 		func(m *machine) { m.net.Cut(); time.AfterFunc(longer, m.net.Heal) },
 		func(*machine) { server.Stop(syscall.SIGINT); time.Sleep(time.Second); server.Resume() },
 		func(*machine) { server.Stop(syscall.SIGKILL); server.Resume() },
+		func(*machine) { // the submitter; results come in while it is away
+			batch.cmd.Process.Kill()
+			if <-batch.over; batch.cmd.ProcessState.ExitCode() != 0 {
+				killed++
+				time.Sleep(faulttest.N(random, 2*time.Second))
+				batch = submit()
+			}
+		},
 		func(m *machine) { m.net.BlackHole(); time.AfterFunc(longer, m.net.Heal) },
 		func(m *machine) {
 			m.signal(syscall.SIGCONT) // it may be frozen, and would not leave before it is not
@@ -87,17 +117,32 @@ func TestFaults_EachJobHasOneResult(t *testing.T) {
 			m.work(2)
 		},
 	}
-	var end ended
+	// One that is started while PostgreSQL is away says so and ends: it is started again.
+	refused := func() bool {
+		code := batch.cmd.ProcessState.ExitCode()
+		if code != engine.CodeTryLater && code != engine.CodeFailed || !strings.Contains(batch.out.String(), "PostgreSQL at ") {
+			return false
+		}
+		time.Sleep(500 * time.Millisecond)
+		batch = submit()
+		return true
+	}
+	const submitterDies = 5
 	over, tried := false, 0
 	starts := func() int {
 		data, _ := os.ReadFile(ran)
 		return bytes.Count(data, []byte("\n"))
 	}
-	random := faulttest.Random(t)
 	for i := 0; i < moments && !over; i++ {
 		m, fault := machines[i%len(machines)], i
-		if i >= 5 {
+		if i > submitterDies {
 			m, fault = machines[random.IntN(len(machines))], random.IntN(len(faults))
+			for fault == submitterDies {
+				fault = random.IntN(len(faults))
+			}
+			if i%5 == 4 {
+				fault = submitterDies
+			}
 		}
 		t.Logf("%s: fault %d on %s", time.Since(begun).Round(time.Millisecond), fault, m.name)
 		faults[fault](m)
@@ -105,8 +150,8 @@ func TestFaults_EachJobHasOneResult(t *testing.T) {
 		// The next one comes when the jobs have got on: there are some left for each.
 		for late := time.Now().Add(20 * time.Second); !over; {
 			select {
-			case end = <-done:
-				over = true
+			case <-batch.over:
+				over = !refused()
 				continue
 			case <-time.After(100*time.Millisecond + faulttest.N(random, 200*time.Millisecond)):
 			}
@@ -115,33 +160,36 @@ func TestFaults_EachJobHasOneResult(t *testing.T) {
 			}
 		}
 	}
-	if !over {
-		end = <-done
+	for <-batch.over; !over; <-batch.over {
+		over = !refused()
 	}
 	took := time.Since(begun)
-	if end.code != 0 {
-		t.Errorf("exit code %d: %.3000s", end.code, end.out)
+	if code := batch.cmd.ProcessState.ExitCode(); code != 0 {
+		t.Errorf("exit code %d: %.3000s", code, batch.out.String())
 		for _, m := range machines {
 			t.Logf("%s: %.2000s", m.name, m.err)
 		}
 	}
 	got, again := map[string]int{}, 0
-	for _, l := range readResults(t, filepath.Join(submitter.dir, "results.jsonl")) {
-		if got[l.Task]++; l.State != "done" || l.Result != strings.TrimPrefix(l.Task, "t")+"\n" {
+	eachResult(t, filepath.Join(submitter.dir, "results.jsonl"), func(l line) {
+		first, _, _ := strings.Cut(l.Result, "\n")
+		if got[l.Task]++; l.State != "done" || "t"+strings.TrimPrefix(first, "large") != l.Task || len(l.Result) != want[l.Task] {
+			l.Result = first
 			t.Errorf("%+v", l)
 		}
 		if l.Tries > 1 {
 			again++
 		}
-	}
+	})
 	for i := range jobs {
 		if n := got[fmt.Sprintf("t%d", i)]; n != 1 {
 			t.Errorf("t%d has %d results", i, n)
 		}
 	}
-	t.Logf("tried %d jobs with %d faults in %s: %d were begun again, %d starts", jobs, tried, took.Round(time.Millisecond), again, starts())
-	if tried < moments {
-		t.Errorf("all jobs were done after %d faults", tried)
+	t.Logf("tried %d jobs, %d of them with results of %d MB, and %d faults, of which %d killed the submitter, in %s: %d were begun again, %d starts", jobs, large, megabytes, tried, killed,
+		took.Round(time.Millisecond), again, starts())
+	if tried < moments || killed == 0 {
+		t.Errorf("all jobs were done after %d faults, of which %d killed the submitter", tried, killed)
 	}
 	if again == 0 {
 		t.Error("no job was begun again: nothing was tested")
@@ -153,7 +201,7 @@ func TestFaults_EachJobHasOneResult(t *testing.T) {
 	}
 	defer conn.Close(context.Background())
 	var rows int
-	if err := conn.QueryRow(t.Context(), "select count(*) from belay.job").Scan(&rows); err != nil || rows != 0 {
-		t.Errorf("%d jobs are left: %v", rows, err)
+	if err := conn.QueryRow(t.Context(), "select (select count(*) from belay.job) + (select count(*) from belay.result_part)").Scan(&rows); err != nil || rows != 0 {
+		t.Errorf("%d rows are left: %v", rows, err)
 	}
 }

@@ -336,7 +336,7 @@ func (f *follower) passText(ctx context.Context) {
 			f.part++
 		}
 	}
-	if r.Text == nil || f.part == r.Text.Parts {
+	if r.Text == nil || f.part >= r.Text.Parts {
 		f.texts, f.part = f.texts[1:], 0
 		f.out.Encode(courier.Report{Result: r})
 	}

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"flag"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -225,18 +226,27 @@ type line struct {
 
 func readResults(t testing.TB, path string) (list []line) {
 	t.Helper()
-	data, err := os.ReadFile(path)
+	eachResult(t, path, func(l line) { list = append(list, l) })
+	return list
+}
+
+// eachResult reads results one by one: together they may be larger than memory.
+func eachResult(t testing.TB, path string, each func(line)) {
+	t.Helper()
+	f, err := os.Open(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for text := range strings.Lines(string(data)) {
+	defer f.Close()
+	for in := json.NewDecoder(f); ; {
 		var l line
-		if err := json.Unmarshal([]byte(text), &l); err != nil {
-			t.Fatalf("%v in %s", err, text)
+		if err := in.Decode(&l); err == io.EOF {
+			return
+		} else if err != nil {
+			t.Fatalf("%v in %s", err, path)
 		}
-		list = append(list, l)
+		each(l)
 	}
-	return list
 }
 
 // patience is how long a test waits for what happens at once on a machine that has nothing else to do.
