@@ -32,12 +32,12 @@ var writers = map[string][]string{
 	},
 	"what the command is to read": {"internal/cli.startDetached", "internal/cli.taskRunner.openFleet", "internal/engine.feed.copy", "internal/hook.input.copy", "internal/mcp.serverIn.run", "internal/stdio.Streams.InputFile"},
 	"a file that holds output": {
-		"internal/engine.Output.Write", "internal/engine.Output.spill", "internal/engine.Output.withoutEnd", "internal/hook.held.hold", "internal/hook.held.toFile",
+		"internal/cli.fleetTexts.add", "internal/engine.Output.Write", "internal/engine.Output.spill", "internal/engine.Output.withoutEnd", "internal/hook.held.hold", "internal/hook.held.toFile",
 	},
 	"a file for programs":        {"internal/cli.appendTo", "internal/cli.detachment.begun", "internal/cli.encode", "internal/cli.newCompletion", "internal/companion.copyFile", "internal/companion.tempFile", "internal/engine.ignoreAll"},
-	"memory":                     {"internal/cli.fleetLine.read", "internal/cli.readExcerpt", "internal/companion.limited.Write", "internal/companion.postAlert", "internal/mcp.page.digest", "internal/mcp/remote.discard"},
+	"memory":                     {"internal/cli.fleetLine.read", "internal/cli.fleetText.check", "internal/cli.readExcerpt", "internal/companion.limited.Write", "internal/companion.postAlert", "internal/mcp.page.digest", "internal/mcp/remote.discard"},
 	"what term has printed":      {"internal/stdio.Output.Write", "internal/stdio.lockedWriter.Write"},
-	"a result, made printable":   {"internal/cli.fleetLine.outcome", "internal/cli.writeResult", "internal/engine.Result.WriteJSON", "internal/engine.Result.WriteText", "internal/engine.writeString"},
+	"a result, made printable":   {"internal/cli.fleetLine.outcome", "internal/cli.fleetText.write", "internal/cli.writeResult", "internal/engine.Result.WriteJSON", "internal/engine.Result.WriteText", "internal/engine.writeString"},
 	"nothing: it names a writer": {"internal/cli.newRoot", "internal/companion.newFlags"},
 }
 

@@ -12,7 +12,6 @@ import (
 	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/safefile"
 	"github.com/belay-run/belay/internal/supervise"
-	"github.com/belay-run/belay/verdict"
 )
 
 // run runs a job as belay run does, until it ends or ctx does.
@@ -123,13 +122,12 @@ func (w *Worker) job(ctx context.Context, a *attempt) (*courier.Job, error) {
 func says(o *courier.Outcome) (success, resumed bool, cost float64) {
 	var r struct {
 		Success, Resumed bool
-		Usage            verdict.Usage
+		Usage            struct {
+			Cost float64 `json:"total_cost_usd"`
+		}
 	}
 	if head := o.Head(); head == nil || json.Unmarshal(head, &r) != nil {
 		return false, false, 0
 	}
-	if r.Usage.CostUSD != nil {
-		cost = *r.Usage.CostUSD
-	}
-	return r.Success, r.Resumed, cost
+	return r.Success, r.Resumed, r.Usage.Cost
 }

@@ -157,7 +157,7 @@ func (t *textFile) read() (err error) {
 		return nil
 	}
 	if t.file == nil {
-		if t.file, err = os.Open(t.path); err != nil {
+		if t.file, err = safefile.OpenOwn(t.path, os.O_RDONLY); err != nil {
 			return err
 		}
 	}
