@@ -16,9 +16,10 @@ type fleetTexts map[int64]*fleetText
 
 // fleetText is a text as a JSON string, in a file without a name. A nil text has none.
 type fleetText struct {
-	file *os.File
-	size int64
-	err  error // why it cannot be kept: the batch is stopped, and the fleet keeps the result
+	file  *os.File
+	named bool // Windows keeps the name of an open file
+	size  int64
+	err   error // why it cannot be kept: the batch is stopped, and the fleet keeps the result
 }
 
 // add adds a part to a text.
@@ -28,7 +29,7 @@ func (t fleetTexts) add(p *courier.Part) {
 		text = &fleetText{}
 		t[p.ID] = text
 		if text.file, text.err = os.CreateTemp("", "belay-text-"); text.err == nil {
-			os.Remove(text.file.Name()) // Windows refuses; it is removed at the end
+			text.named = os.Remove(text.file.Name()) != nil
 		}
 	}
 	if text.err == nil {
@@ -47,8 +48,9 @@ func (t fleetTexts) take(job int64) *fleetText {
 
 func (t *fleetText) close() {
 	if t != nil && t.file != nil {
-		t.file.Close()
-		os.Remove(t.file.Name())
+		if t.file.Close(); t.named {
+			os.Remove(t.file.Name())
+		}
 		t.file = nil
 	}
 }

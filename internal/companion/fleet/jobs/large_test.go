@@ -16,7 +16,7 @@ import (
 )
 
 // No size makes a failure of a success: the text of a large result is stored in parts. Above 64 MiB it was "no result". BELAY_TEST_LARGE_MB=200 tries one of that size. The first one arrives by
-// way of the disk of a worker that was killed while PostgreSQL was away, and the second in a file of its own.
+// way of the disk of a worker that was killed after the job had ended while PostgreSQL was away, and nothing runs again; the second goes to a file of its own.
 func TestLarge_ResultInParts(t *testing.T) {
 	t.Parallel()
 	size := number("BELAY_TEST_LARGE_MB", 3) << 20
@@ -24,7 +24,7 @@ func TestLarge_ResultInParts(t *testing.T) {
 	f.bee.work(1)
 	fleettest.Put(t, f.ant.dir, "tasks.jsonl", `{"id":"a"}`+"\n")
 	// Each line has quotes, a backslash and a character that takes two bytes.
-	script := fmt.Sprintf(`printf begun >> %[1]s/ran; while ! test -e %[1]s/go; do sleep 0.05; done; yes 'say "é" \ 0123456789abcdef0123456789abcdef0123456789' | head -c %[2]d`, f.dir, size)
+	script := fmt.Sprintf(`echo begun >> %[1]s/ran; while ! test -e %[1]s/go; do sleep 0.05; done; yes 'say "é" \ 0123456789abcdef0123456789abcdef0123456789' | head -c %[2]d`, f.dir, size)
 	batch := func(results string, flags ...string) {
 		f.batch = f.ant.start(append(append([]string{"batch", "--fleet", "tasks.jsonl", "-o", results}, flags...), "--", "sh", "-c", script)...)
 	}
@@ -45,7 +45,7 @@ func TestLarge_ResultInParts(t *testing.T) {
 	f.bee.net.Heal()
 	f.bee.work(1)
 	want := []byte(strings.Repeat("say \"é\" \\ 0123456789abcdef0123456789abcdef0123456789\n", size/50)[:size])
-	if list := f.results(0); len(list) != 1 || list[0].State != "done" || list[0].Result != string(want) {
+	if list := f.results(0); len(list) != 1 || len(f.ran()) != 1 || list[0].State != "done" || list[0].Result != string(want) {
 		t.Errorf("%d results: %.300s", len(list), fmt.Sprint(list))
 	}
 	batch("others.jsonl", "--output-dir", "out")

@@ -3,9 +3,7 @@
 package jobs_test
 
 import (
-	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 
 	"github.com/belay-run/belay/internal/companion/fleet/fleettest"
@@ -47,28 +45,5 @@ func TestFaults_LostJobs(t *testing.T) {
 	f.resubmit()
 	if list := f.results(0); len(list) != 2 {
 		t.Errorf("%+v", list)
-	}
-}
-
-// A job ends while PostgreSQL is away, and its machine is killed: the result is on its disk, and is delivered at the next start. Nothing runs again.
-func TestFaults_ResultWaitsOnDisk(t *testing.T) {
-	t.Parallel()
-	f := newFarm(t, fleettest.Database(t))
-	f.bee.work(1)
-	f.submit(`{"id":"a"}`)
-	f.begins(f.bee, 1)
-	f.bee.net.Cut()
-	f.goOn(f.bee)
-	if !within(patience, func() bool {
-		found, _ := filepath.Glob(filepath.Join(f.bee.dir, "state/fleet/jobs/*/report"))
-		return len(found) == 1
-	}) {
-		t.Fatalf("the result is not on disk: %s", f.bee.err)
-	}
-	f.bee.stop(syscall.SIGKILL)
-	f.bee.net.Heal()
-	f.bee.work(1)
-	if list := f.results(0); len(list) != 1 || len(f.ran()) != 1 {
-		t.Errorf("ran %v: %+v", f.ran(), list)
 	}
 }
