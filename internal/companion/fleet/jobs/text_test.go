@@ -12,6 +12,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/belay-run/belay/internal/companion/fleet/store"
 	"github.com/belay-run/belay/internal/courier"
 )
 
@@ -179,5 +182,19 @@ func TestResultWriter_DiskFull(t *testing.T) {
 	}
 	if _, _, cost := says(&courier.Outcome{Result: r.head()}); cost != 0.5 {
 		t.Errorf("cost %v", cost)
+	}
+}
+
+// What PostgreSQL refuses for good is said once, and not that it is away.
+func TestWorker_SaysRefusals(t *testing.T) {
+	var said []string
+	w := &Worker{Store: &store.Store{Address: &store.Address{}}, Say: func(text string) { said = append(said, text) }}
+	tell := w.refusal()
+	for _, err := range []error{nil, &pgconn.PgError{Code: "57P03"}, io.ErrUnexpectedEOF, &pgconn.PgError{Code: "42501", Message: "permission denied for table result_part"},
+		&pgconn.PgError{Code: "42501", Message: "permission denied for table result_part"}, nil} {
+		tell(err)
+	}
+	if len(said) != 1 || !strings.Contains(said[0], "permission denied for table result_part") {
+		t.Errorf("%q", said)
 	}
 }

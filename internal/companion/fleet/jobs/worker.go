@@ -67,7 +67,7 @@ func (w *Worker) Run(ctx context.Context, drain <-chan struct{}) error {
 	durable := w.Store
 	w.Store = &store.Store{Pool: pool, Address: w.Store.Address}
 	w.clerk = newClerk(w.Store, w.Machine, w.away())
-	w.reporter = newClerk(durable, w.Machine, func(error) {}) // the other one says it
+	w.reporter = newClerk(durable, w.Machine, w.refusal())
 	// The clerk outlives ctx by as long as it takes to hand over.
 	clerkCtx, endClerk := context.WithCancel(context.WithoutCancel(ctx))
 	defer endClerk()
@@ -149,6 +149,20 @@ func (w *Worker) pool(ctx context.Context) (*pgxpool.Pool, error) {
 		return err
 	}
 	return pgxpool.NewWithConfig(ctx, config)
+}
+
+// refusal says once why PostgreSQL refuses a result, as to a role that may not write to a table. That it is away is said by the clerk that takes jobs.
+func (w *Worker) refusal() func(error) {
+	var said string
+	return func(err error) {
+		if err == nil || !permanent(err) {
+			return
+		}
+		if text := w.Store.Trouble(err).Error(); text != said {
+			said = text
+			w.Say(text)
+		}
+	}
 }
 
 // away says once that PostgreSQL is away, and once that it is back.
