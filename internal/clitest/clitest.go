@@ -115,8 +115,8 @@ func CodexSDK(t testing.TB) string {
 // Full says that `make test-full` runs: every scenario, and the older versions too.
 func Full() bool { return os.Getenv("BELAY_TEST_FULL") != "" }
 
-// OneOf reports whether a test tries the i-th of cases that are much alike: each start of a real CLI costs up to a second of CPU, so that make test
-// tries one of n and make test-full all.
+// OneOf reports whether a test tries the i-th of cases that are much alike: make test tries one of n, and make test-full all. Each start of a real CLI
+// costs up to a second of CPU.
 func OneOf(n, i int) bool { return Full() || i%n == 0 }
 
 func find(t testing.TB, name, version string) string {
