@@ -24,7 +24,7 @@ func (w *Worker) start(ctx context.Context) error {
 	config := &river.Config{Schema: store.Schema, Queues: queues, Workers: workers, JobTimeout: -1, Logger: slog.New(slog.DiscardHandler), ID: w.Machine + "-" + time.Now().UTC().Format("20060102150405.000000"),
 		FetchCooldown: 10 * time.Millisecond, FetchPollInterval: pollEvery, CompletedJobRetentionPeriod: time.Hour}
 	for failures := 1; ; failures++ {
-		client, err := river.NewClient(riverpgxv5.New(w.Store.Pool), config)
+		client, err := river.NewClient(&driver{riverpgxv5.New(w.Store.Pool), w.look}, config)
 		if err != nil {
 			return err
 		}

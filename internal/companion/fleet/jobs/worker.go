@@ -47,6 +47,7 @@ type Worker struct {
 	own       sync.WaitGroup // jobs that are worked on without River
 	delivered sync.WaitGroup // has results that are under way
 	pending   chan struct{}  // one for each of these
+	looks     chan struct{}  // has one if rows are to be looked at
 
 	mu      sync.Mutex
 	held    map[fence]*attempt
@@ -58,7 +59,7 @@ type Worker struct {
 // it has; it returns when there are none.
 func (w *Worker) Run(ctx context.Context, drain <-chan struct{}) error {
 	w.held, w.queues, w.slots = map[fence]*attempt{}, map[string]bool{}, make(chan struct{}, w.Count)
-	w.pending, w.fetching = make(chan struct{}, w.Count), make(chan struct{}, 1)
+	w.pending, w.fetching, w.looks = make(chan struct{}, w.Count), make(chan struct{}, 1), make(chan struct{}, 1)
 	pool, err := w.pool(ctx)
 	if err != nil {
 		return err
@@ -74,7 +75,7 @@ func (w *Worker) Run(ctx context.Context, drain <-chan struct{}) error {
 	renewals := time.NewTicker(paced(renewEvery))
 	defer renewals.Stop()
 	var group sync.WaitGroup
-	group.Go(func() { w.clerk.run(clerkCtx, renewals.C, w.renew) })
+	group.Go(func() { w.clerk.run(clerkCtx, ticks(clerkCtx, renewals.C, w.looks), w.renew) })
 	group.Go(func() { w.reporter.run(clerkCtx, nil, func(context.Context) error { return nil }) })
 	defer group.Wait()
 	defer endClerk()
@@ -100,6 +101,14 @@ func (w *Worker) Run(ctx context.Context, drain <-chan struct{}) error {
 		return nil
 	}
 	return err
+}
+
+// look has the worker look at the rows of its jobs soon.
+func (w *Worker) look() {
+	select {
+	case w.looks <- struct{}{}:
+	default: // that is so already
+	}
 }
 
 // workUntil works until ctx ends, or drain and the jobs that this machine has do.
