@@ -71,7 +71,7 @@ func ParseAddress(dsn string, getenv func(string) string) (*Address, error) {
 	if c.RuntimeParams["application_name"] == "" {
 		c.RuntimeParams["application_name"] = "belay"
 	}
-	c.AfterConnect = letGo
+	c.AfterConnect = settle
 	config.MaxConns, config.MinConns = poolSize, 0
 	config.MaxConnIdleTime = 5 * time.Minute
 	return &Address{config: config, Text: addressText(c.Host, c.Port, c.Database), Ignored: ignored}, nil
@@ -121,9 +121,13 @@ func isURL(dsn string) bool {
 	return strings.HasPrefix(dsn, "postgres://") || strings.HasPrefix(dsn, "postgresql://")
 }
 
-// letGo makes PostgreSQL give up on a machine that is frozen, suspended or cut off: one in a transaction soon, since it may hold locks that the others wait for,
+// settle sets how PostgreSQL treats a connection. It looks for functions and operators only among its own: in a database that others use too, one of theirs with the same name would be
+// called with our rights. And it gives up on a machine that is frozen, suspended or cut off: one in a transaction soon, since it may hold locks that the others wait for,
 // and any other one within a minute and a half, before connections become few. By itself PostgreSQL waits for the first without end and for the others for two hours.
-func letGo(ctx context.Context, conn *pgconn.PgConn) error {
+func settle(ctx context.Context, conn *pgconn.PgConn) error {
+	if _, err := conn.Exec(ctx, "set search_path = pg_catalog, pg_temp").ReadAll(); err != nil {
+		return err
+	}
 	_, err := conn.Exec(ctx, `set idle_in_transaction_session_timeout = '5s'; set tcp_keepalives_idle = 30; set tcp_keepalives_interval = 10; set tcp_keepalives_count = 6`).ReadAll()
 	if _, refused := errors.AsType[*pgconn.PgError](err); refused { // by something that is not quite PostgreSQL: it works without
 		return nil

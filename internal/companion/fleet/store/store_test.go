@@ -116,6 +116,25 @@ func TestConnect_SaysWhatIsWrong(t *testing.T) {
 	}
 }
 
+// In a database that others use too, their functions are not called with a member's rights, also where they fit a call better than PostgreSQL's own.
+func TestConnect_FunctionsOfOthers(t *testing.T) {
+	t.Parallel()
+	dsn := fleettest.Database(t)
+	fleettest.Shared(t).Exec(t, dsn[strings.LastIndex(dsn, "=")+1:], `create function public.hashtextextended(text, integer) returns bigint language plpgsql as 'begin raise exception ''called''; end'`)
+	s, err := store.Open(t.Context(), at(t, dsn))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	id, err := s.Join(t.Context(), store.Machine{Name: "ant", Instance: "x", Labels: []string{}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, ok, err := s.LeaseSlot(t.Context(), id, "api", 1, -1); !ok || err != nil {
+		t.Errorf("%v %v", ok, err)
+	}
+}
+
 // A machine that is cut off, suspended or frozen in a transaction does not hold up the others for long. It learns that its connection is gone, and may try again.
 func TestConnect_SilentInATransaction(t *testing.T) {
 	t.Parallel()
