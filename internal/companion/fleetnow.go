@@ -146,7 +146,7 @@ func fleetGates(ctx context.Context, s *store.Store, runs []fleetRun) ([]fleetGa
 	}
 	list := []fleetGate{}
 	for _, key := range slices.Sorted(maps.Keys(states)) {
-		g := fleetGate{Entry: gate.Entry{Key: key, State: merge.Shifted(states[key], ahead)}, Waiting: []overview.Waiter{}}
+		g := fleetGate{Entry: gate.Entry{Key: key, State: merge.Shifted(states[key].State, ahead)}, Waiting: []overview.Waiter{}}
 		if g.State.Healthy(time.Now()) {
 			continue
 		}

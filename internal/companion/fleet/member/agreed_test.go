@@ -88,6 +88,6 @@ func TestMember_AllIsLost(t *testing.T) {
 	}
 	eventually(t, "the fleet knows of the hold", func() bool {
 		gates, err := db.Gates(t.Context())
-		return err == nil && gates["api"].Hold.Live(time.Now())
+		return err == nil && gates["api"].State.Hold.Live(time.Now())
 	})
 }

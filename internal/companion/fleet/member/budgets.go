@@ -2,6 +2,7 @@ package member
 
 import (
 	"context"
+	"slices"
 
 	"github.com/belay-run/belay/internal/budget"
 	"github.com/belay-run/belay/internal/clock"
@@ -18,10 +19,17 @@ type budgets struct {
 }
 
 // scan exchanges the budgets of which something was spent here.
-func (b *budgets) scan(ctx context.Context) error { return b.exchange(ctx, "", false) }
+func (b *budgets) scan(ctx context.Context) error {
+	return b.exchange(ctx, func(string) bool { return false })
+}
 
-// exchange exchanges the budget of that name, or those that have changed here.
-func (b *budgets) exchange(ctx context.Context, name string, all bool) error {
+// look exchanges the budgets with these names, or all if names is nil.
+func (b *budgets) look(ctx context.Context, names []string) error {
+	return b.exchange(ctx, func(name string) bool { return names == nil || slices.Contains(names, name) })
+}
+
+// exchange exchanges those that have changed here, and others that are asked for.
+func (b *budgets) exchange(ctx context.Context, also func(name string) bool) error {
 	books, err := b.State.Budgets().List()
 	if err != nil {
 		b.trouble(err)
@@ -35,7 +43,7 @@ func (b *budgets) exchange(ctx context.Context, name string, all bool) error {
 			continue
 		}
 		own.Reserved = 0 // which we have set
-		if told, known := b.told[book.Name]; !all && book.Name != name && known && told == own {
+		if told, known := b.told[book.Name]; known && told == own && !also(book.Name) {
 			continue
 		}
 		ctx, cancel := context.WithTimeout(ctx, askWithin)

@@ -2,9 +2,9 @@ package member
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"io/fs"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -153,38 +153,66 @@ func (g *gates) sync(ctx context.Context, key string) error {
 	return g.apply(key, file, known, now)
 }
 
-// learn is sync for a gate that another machine has changed, whose state is in the note. Where nothing has changed here, PostgreSQL need not be asked.
-func (g *gates) learn(ctx context.Context, n store.Note) error {
-	known := g.kept.gates[n.Key]
-	file, err := g.files.Load(n.Key)
-	var state gate.State
+// look learns what other machines have changed: of the gates with these keys, or of all if keys is nil.
+func (g *gates) look(ctx context.Context, keys []string) error {
+	asking, cancel := context.WithTimeout(ctx, askWithin)
+	defer cancel()
+	rows := map[string]store.GateRow{}
+	if keys == nil {
+		all, err := g.store.Gates(asking)
+		if err != nil {
+			return err
+		}
+		rows = all
+		for key := range g.kept.gates { // it may be healthy by now
+			if _, there := all[key]; !there {
+				keys = append(keys, key)
+			}
+		}
+	}
+	some, err := g.store.GatesOf(asking, keys)
+	if err != nil {
+		return err
+	}
+	maps.Copy(rows, some)
+	for key, row := range rows {
+		if err := g.learn(ctx, key, row); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// learn is sync for a gate that another machine may have changed. Where nothing has changed here, the row says all.
+func (g *gates) learn(ctx context.Context, key string, row store.GateRow) error {
+	known := g.kept.gates[key]
+	file, err := g.files.Load(key)
 	now := clock.Now()
 	switch {
-	case err != nil || known == nil && !merge.Same(file, gate.State{}) || known != nil && !merge.Same(merge.Own(file), known.local),
-		n.State == nil || json.Unmarshal(n.State, &state) != nil:
-		return g.sync(ctx, n.Key)
+	case err != nil || known == nil && !merge.Same(file, gate.State{}) || known != nil && !merge.Same(merge.Own(file), known.local):
+		return g.sync(ctx, key)
 	case known == nil:
 		known = &shared{}
-	case n.Version <= known.version:
+	case row.Version <= known.version:
 		if known.due(known.local, now) { // a turn may have been given back
-			return g.sync(ctx, n.Key)
+			return g.sync(ctx, key)
 		}
 		return nil
 	}
-	if state.Breaker.Phase == breaker.Open && known.base.Breaker.Generation != state.Breaker.Generation {
+	if row.State.Breaker.Phase == breaker.Open && known.base.Breaker.Generation != row.State.Breaker.Generation {
 		ctx, cancel := context.WithTimeout(ctx, askWithin)
 		defer cancel()
 		if g.kept.before, err = g.store.Before(ctx, g.id); err != nil {
 			return err
 		}
 	}
-	known.base, known.local, known.version, known.recalled = state, g.ours(state), n.Version, false
-	g.kept.gates[n.Key], g.kept.news = known, true
-	if err := g.apply(n.Key, file, known, now); err != nil {
+	known.base, known.local, known.version, known.recalled = row.State, g.ours(row.State), row.Version, false
+	g.kept.gates[key], g.kept.news = known, true
+	if err := g.apply(key, file, known, now); err != nil {
 		return err
 	}
-	if known.due(known.local, now) && g.waiting(n.Key) > 0 {
-		return g.sync(ctx, n.Key)
+	if known.due(known.local, now) && g.waiting(key) > 0 {
+		return g.sync(ctx, key)
 	}
 	return nil
 }

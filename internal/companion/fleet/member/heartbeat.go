@@ -27,11 +27,7 @@ func (s *session) listen(ctx context.Context, conn *pgx.Conn) error {
 		switch {
 		case err == nil:
 			if n := store.ParseNote(note.Payload); n.Machine != s.Name {
-				select {
-				case s.notes <- n:
-				case <-ctx.Done():
-					return ctx.Err()
-				}
+				s.notes.add(n)
 			}
 			if time.Now().Before(due) {
 				continue

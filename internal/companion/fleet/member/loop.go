@@ -5,7 +5,6 @@ import (
 	"context"
 	"time"
 
-	"github.com/belay-run/belay/internal/companion/fleet/store"
 	"github.com/belay-run/belay/internal/message"
 )
 
@@ -40,8 +39,8 @@ func (s *session) loop(ctx context.Context, changes *changes) error {
 				s.drain()
 			}
 			err = inTurn(ctx, s.gates.tidy, s.slots.renew, s.budgets.renew)
-		case n := <-s.notes:
-			err = s.note(ctx, n)
+		case <-s.notes.waiting:
+			err = s.look(ctx, s.notes.take())
 		case <-changes.happened:
 			err = inTurn(ctx, s.gates.scan, s.slots.scan, s.budgets.scan)
 		case <-timer.C:
@@ -63,26 +62,6 @@ func inTurn(ctx context.Context, steps ...func(context.Context) error) error {
 		if err := step(ctx); err != nil {
 			return err
 		}
-	}
-	return nil
-}
-
-// note acts on what another member says has changed.
-func (s *session) note(ctx context.Context, n store.Note) error {
-	switch n.Kind {
-	case store.NoteGate:
-		if n.Key == "" {
-			return s.gates.syncAll(ctx)
-		}
-		return s.gates.learn(ctx, n)
-	case store.NoteSlot:
-		return s.slots.give(ctx, n.Key, false)
-	case store.NoteSlotFree:
-		return s.slots.again(ctx)
-	case store.NoteBudget:
-		return s.budgets.exchange(ctx, n.Key, false)
-	case store.NoteMachine:
-		return inTurn(ctx, s.gates.syncLive, s.slots.again)
 	}
 	return nil
 }

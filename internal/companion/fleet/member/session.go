@@ -43,7 +43,7 @@ type session struct {
 	slots   *slots
 	budgets *budgets
 	beats   chan beat
-	notes   chan store.Note
+	notes   *notes
 	ended   chan error
 
 	shipper *Shipper
@@ -62,7 +62,7 @@ func (m *Member) session(ctx context.Context, changes *changes, keep *kept, join
 		return err
 	}
 	defer db.Close()
-	s := &session{Member: m, kept: keep, store: db, beats: make(chan beat, 1), notes: make(chan store.Note, 1000), ended: make(chan error, 1)}
+	s := &session{Member: m, kept: keep, store: db, beats: make(chan beat, 1), notes: newNotes(), ended: make(chan error, 1)}
 	if s.id, err = db.Join(beginning, store.Machine{Name: m.Name, Instance: m.instance, Version: m.Version, Labels: nonNil(m.Labels)}); err != nil {
 		return err
 	}

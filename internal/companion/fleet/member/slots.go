@@ -231,6 +231,19 @@ func (s *slots) settle() {
 	}
 }
 
+// look gives back slots that no run here uses, of keys for which other machines wait for one.
+func (s *slots) look(ctx context.Context) error {
+	asking, cancel := context.WithTimeout(ctx, askWithin)
+	keys, err := s.store.SlotsWanted(asking, s.id)
+	cancel()
+	for _, key := range keys {
+		if err == nil {
+			err = s.give(ctx, key, false)
+		}
+	}
+	return err
+}
+
 // give gives back a slot of a key that no run here uses, because another machine wants one.
 func (s *slots) give(ctx context.Context, key string, all bool) error {
 	s.settle()

@@ -94,7 +94,7 @@ on conflict (key, machine) do update set granted = excluded.granted, expires = e
 		answer.Queue("delete from belay.turn where key = $1 and machine = $2", key, id.Name)
 	}
 	if changed || granted < had {
-		answer.Queue("select pg_notify($1, $2)", Channel, Note{Kind: NoteGate, Machine: id.Name, Key: key, Version: version, State: orNull(after)}.payload())
+		answer.Queue("select pg_notify($1, $2)", Channel, Note{Kind: NoteGate, Machine: id.Name, Key: key}.payload())
 	}
 	answer.Queue("commit")
 	return version, s.Trouble(conn.SendBatch(ctx, answer).Close())
@@ -109,13 +109,6 @@ func (s *Store) Before(ctx context.Context, id Identity) (n int, err error) {
 // before is the query for [Store.Before]. Its arguments are placeholders for the name, and for the seconds that a machine may have been silent.
 func before(name, seconds string) string {
 	return "select count(*) from belay.machine where name < " + name + " and left_at is null and seen > now() - " + seconds + " * interval '1 second'"
-}
-
-func orNull(data []byte) json.RawMessage {
-	if data == nil {
-		return json.RawMessage("null")
-	}
-	return data
 }
 
 // encodeGate is the state as the table has it; nil if it is healthy.
@@ -140,21 +133,37 @@ func sameJSON(a, b []byte) bool {
 	return err == nil && string(again) == string(a)
 }
 
-// Gates returns the states of all gates that are not healthy, by their keys.
-func (s *Store) Gates(ctx context.Context) (map[string]gate.State, error) {
-	rows, err := s.Pool.Query(ctx, "select key, state from belay.gate where state is not null")
+// GateRow is a gate as it stands in the table.
+type GateRow struct {
+	Version int64
+	State   gate.State // the zero value if it is healthy
+}
+
+// Gates returns the gates that are not healthy, by their keys.
+func (s *Store) Gates(ctx context.Context) (map[string]GateRow, error) {
+	return s.gates(ctx, "state is not null")
+}
+
+// GatesOf returns the gates with these keys that there are.
+func (s *Store) GatesOf(ctx context.Context, keys []string) (map[string]GateRow, error) {
+	return s.gates(ctx, "key = any($1)", keys)
+}
+
+func (s *Store) gates(ctx context.Context, which string, args ...any) (map[string]GateRow, error) {
+	rows, err := s.Pool.Query(ctx, "select key, version, state from belay.gate where "+which, args...)
 	if err != nil {
 		return nil, s.Trouble(err)
 	}
-	list := map[string]gate.State{}
+	list := map[string]GateRow{}
 	var key string
+	var version int64
 	var data []byte
-	_, err = pgx.ForEachRow(rows, []any{&key, &data}, func() error {
-		var state gate.State
-		if err := json.Unmarshal(data, &state); err != nil {
-			return nil
+	_, err = pgx.ForEachRow(rows, []any{&key, &version, &data}, func() error {
+		row := GateRow{Version: version}
+		if data != nil && json.Unmarshal(data, &row.State) != nil {
+			return nil // no Belay has written this
 		}
-		list[key] = state
+		list[key] = row
 		return nil
 	})
 	return list, s.Trouble(err)

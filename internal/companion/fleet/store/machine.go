@@ -135,7 +135,7 @@ func (s *Store) Remove(ctx context.Context, name string) error {
 
 // release frees all that is leased to a machine, and tells the others.
 func release(ctx context.Context, tx pgx.Tx, machine string) error {
-	for _, table := range []string{"turn", "slot", "budget_share", "run"} {
+	for _, table := range []string{"turn", "slot", "slot_want", "budget_share", "run"} {
 		if _, err := tx.Exec(ctx, "delete from belay."+table+" where machine = $1", machine); err != nil {
 			return err
 		}

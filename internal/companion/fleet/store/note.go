@@ -16,14 +16,12 @@ const (
 	NoteMachine  = "machine"
 )
 
-// Note is what members tell each other: of what kind something has changed, by whom, and which one. An empty key stands for all.
+// Note is what members tell each other: of what kind something has changed, by whom, and which one. An empty key stands for all. Any role that can connect to the
+// database can send one, with anything in it. So a note only says where to look: what is so stands in the tables.
 type Note struct {
 	Kind    string `json:"kind"`
 	Machine string `json:"machine"`
 	Key     string `json:"key,omitempty"`
-	// Version and State are those of a gate, if they are not too large. A member that has no news of it need not ask for it.
-	Version int64           `json:"version,omitempty"`
-	State   json.RawMessage `json:"state,omitempty"`
 }
 
 // maxPayload is less than what a notification can hold.
@@ -31,17 +29,11 @@ const maxPayload = 7900
 
 // payload is the note as it is sent.
 func (n Note) payload() string {
-	for {
-		data, err := json.Marshal(n)
-		switch {
-		case err == nil && len(data) <= maxPayload:
-			return string(data)
-		case n.Version != 0:
-			n.Version, n.State = 0, nil
-		default:
-			n = Note{Kind: n.Kind, Machine: n.Machine}
-		}
+	data, err := json.Marshal(n)
+	if err != nil || len(data) > maxPayload {
+		data, _ = json.Marshal(Note{Kind: n.Kind, Machine: n.Machine})
 	}
+	return string(data)
 }
 
 // ParseNote reads what a notification holds. One that is not understood is the zero Note.

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"errors"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 )
@@ -11,6 +12,19 @@ import (
 type Slot struct {
 	Key   string
 	Index int
+}
+
+// wantTime is how long a machine counts as waiting for a slot that it does not ask for again.
+const wantTime = 5 * time.Second
+
+// SlotsWanted are the keys of slots of this machine for which other machines wait.
+func (s *Store) SlotsWanted(ctx context.Context, id Identity) ([]string, error) {
+	rows, err := s.Pool.Query(ctx, `select distinct w.key from belay.slot_want w join belay.slot s on s.key = w.key and s.machine = $1 where w.machine <> $1 and w.expires > now()`, id.Name)
+	if err != nil {
+		return nil, s.Trouble(err)
+	}
+	list, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	return list, s.Trouble(err)
 }
 
 // LeaseSlot leases one of the n slots of a key to the machine. ok is false if all are leased; then the others are asked to give back one that they do
@@ -27,7 +41,18 @@ where m.name = $2 and m.generation = $3 and m.left_at is null and not exists (se
 order by i limit 1
 on conflict (key, index) do update set machine = excluded.machine, generation = excluded.generation, expires = excluded.expires returning index`,
 			key, id.Name, id.Generation, n, LeaseTime.Seconds(), index).Scan(&leased)
-		if ok = err == nil; ok || !errors.Is(err, pgx.ErrNoRows) {
+		if ok = err == nil; ok {
+			_, err := tx.Exec(ctx, "delete from belay.slot_want where key = $1 and machine = $2", key, id.Name)
+			return err
+		}
+		if !errors.Is(err, pgx.ErrNoRows) {
+			return err
+		}
+		if index >= 0 { // it is another's, and no other will do
+			return nil
+		}
+		if _, err := tx.Exec(ctx, `insert into belay.slot_want (key, machine, expires) select $1, name, now() + $4 * interval '1 second' from belay.machine where name = $2 and generation = $3 and left_at is null
+on conflict (key, machine) do update set expires = excluded.expires`, key, id.Name, id.Generation, wantTime.Seconds()); err != nil {
 			return err
 		}
 		return notify(ctx, tx, Note{Kind: NoteSlot, Machine: id.Name, Key: key})
