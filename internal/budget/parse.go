@@ -37,6 +37,14 @@ func Parse(text string) (Joined, error) {
 	return j, err
 }
 
+// String is the budget as Parse reads it.
+func (j Joined) String() string {
+	if j.Terms == nil {
+		return j.Name
+	}
+	return fmt.Sprintf("%s=%s/%s", j.Name, strconv.FormatFloat(j.Terms.Limit, 'f', -1, 64), j.Terms.Window)
+}
+
 // ParseUSD reads an amount of US dollars above 0, with or without the sign.
 func ParseUSD(text string) (float64, error) {
 	usd, err := strconv.ParseFloat(strings.TrimPrefix(text, "$"), 64)

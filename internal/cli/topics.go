@@ -122,7 +122,7 @@ belay run exits with the command's own exit code, or with one of these:
 func environmentText() string {
 	var names []string
 	for i := range config.Table {
-		if s := &config.Table[i]; s.Scope != config.PerCall {
+		if s := &config.Table[i]; !s.ForFlag() {
 			names = append(names, s.Env())
 		}
 	}

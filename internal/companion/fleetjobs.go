@@ -104,7 +104,7 @@ func (c caller) joinWorking(ctx context.Context, m *member.Member, workers, allo
 	lazyGC()
 	debug.SetMemoryLimit(512 << 20) // results may be large
 	w := &jobs.Worker{Store: s, Machine: m.Name, Labels: m.Labels, Count: count, Key: key, Dir: filepath.Join(m.State.Dir, "fleet", "jobs"), Cache: &files.Cache{Dir: filepath.Join(m.State.Dir, "fleet", "git")}, Belay: c.path, Say: c.say,
-		Runs: m.State.Records(), Allow: jobs.Allow{Profiles: allow.Profiles, Roots: allow.Roots, Repositories: allow.Repositories, Archives: allow.Archives, Env: allow.Env}}
+		Runs: m.State.Records(), Allow: jobs.Allow{Profiles: allow.Profiles, Roots: allow.Roots, Repositories: allow.Repositories, Archives: allow.Archives, Env: allow.Env, Restrict: config.ForJob}}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	joined, draining, worked := make(chan struct{}), make(chan struct{}), make(chan error, 1)

@@ -44,7 +44,7 @@ func (s *Settings) inForce(name string) *inForce {
 	v.Factor, v.Jitter = cmp.Or(p.Factor, defaultFactor), p.Jitter
 	v.MaxWait, v.LimitBuffer = cmp.Or(p.MaxWait, defaultMaxWait), defaultLimitBuffer
 	v.Timeout, v.TotalTimeout, v.StallTimeout = p.Timeout, p.TotalTimeout, s.StallTimeout
-	v.MaxParallel = s.MaxParallel
+	v.MaxParallel, v.MaxCost = s.MaxParallel, s.MaxCost
 	if s.Chosen("rate-limit-buffer") {
 		v.LimitBuffer = s.LimitBuffer
 	}
@@ -77,6 +77,11 @@ func measure(name string, s *Settings) float64 {
 		return limit(int64(s.StallTimeout))
 	case "max-parallel":
 		return limit(int64(s.MaxParallel))
+	case "max-cost":
+		if s.MaxCost == 0 {
+			return math.Inf(1)
+		}
+		return s.MaxCost
 	case "base-delay":
 		return float64(s.BaseDelay)
 	case "max-delay":
@@ -114,16 +119,25 @@ func (s *Settings) refusal(t *Setting, want *Settings, without *inForce, profile
 		return nothing
 	case value == 0 && now > 0 && t.Scope == Lower && (s.asked || s.Chosen(t.Name)):
 		return message.ProjectAgainstUser()
+	case without.stricter(t, want):
+		return ""
 	case t.Name == "jitter":
-		if !slower(want.Jitter, without.Jitter, without.BaseDelay, without.MaxDelay) {
-			return message.ProjectJitter(without.Jitter, from)
-		}
-		return ""
-	case t.Scope == Lower && value <= now, t.Scope == Raise && value >= now:
-		return ""
+		return message.ProjectJitter(without.Jitter, from)
 	}
 	may := map[Scope]string{Lower: "lower", Raise: "raise"}[t.Scope]
 	return message.ProjectBound(may, valueText(t.Name, &without.Settings), from)
+}
+
+// stricter reports whether a value bounds a command, or slows it down, no less than what is in force.
+func (v *inForce) stricter(t *Setting, want *Settings) bool {
+	value, now := measure(t.Name, want), measure(t.Name, &v.Settings)
+	switch {
+	case t.Name == "jitter":
+		return slower(want.Jitter, v.Jitter, v.BaseDelay, v.MaxDelay)
+	case t.Scope == Raise:
+		return value >= now
+	}
+	return value <= now
 }
 
 // slower reports whether no wait with one jitter is shorter than with the other, for delays from one length to another.

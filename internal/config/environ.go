@@ -24,7 +24,7 @@ func environ() map[string]string {
 
 // fromEnviron is what the environment says of a setting, and the variable that does; its own goes before an alias.
 func fromEnviron(env map[string]string, t *Setting) (named, bool) {
-	if len(env) == 0 || t.Scope == PerCall {
+	if len(env) == 0 || t.ForFlag() {
 		return named{}, false
 	}
 	if v, ok := env[t.Env()]; ok {
@@ -69,7 +69,7 @@ func unread(env map[string]string) (list []Unread) {
 		switch {
 		case setting == nil:
 			list = append(list, Unread{name, nearestVar(name)})
-		case setting.Scope == PerCall:
+		case setting.ForFlag():
 			list = append(list, Unread{name, "--" + setting.Name})
 		}
 	}
@@ -81,7 +81,7 @@ func nearestVar(name string) string {
 	const prefix = "BELAY_"
 	var names []string
 	for i := range Table {
-		if Table[i].Scope != PerCall {
+		if !Table[i].ForFlag() {
 			names = append(names, strings.ToLower(strings.TrimPrefix(Table[i].Env(), prefix)))
 		}
 	}

@@ -255,7 +255,7 @@ func (f *file) set(table map[string]named, key string, v any, line int) error {
 	switch {
 	case s == nil:
 		return message.Error(message.UnknownSetting(Nearest(key, keys())))
-	case s.Scope == PerCall:
+	case s.ForFlag():
 		return message.Error(message.PerCall(s.Name))
 	case f.project && s.Scope < Lower:
 		return message.Error(message.ProjectMayNot("this"))

@@ -57,10 +57,20 @@ func ReadUser() (UserSettings, error) {
 
 // Load is the function of that name, with the file as it was read.
 func (user UserSettings) Load(given Given, profile string) (*Settings, []verdict.Rule, error) {
+	s, err := user.load(given, profile)
+	if err != nil {
+		return nil, nil, err
+	}
+	s.bound(readProject(cmp.Or(given["cwd"], ".")), profile)
+	return s, user.rulesFor(profile), nil
+}
+
+// load puts the user's own layers together.
+func (user UserSettings) load(given Given, profile string) (*Settings, error) {
 	s := &Settings{origin: map[string]string{}, raw: map[string]string{}, chosen: map[string]layer{}}
 	if len(user.own) > 0 {
 		if err := user.checkOwn(profile); err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 	}
 	for _, i := range user.ignored {
@@ -76,7 +86,7 @@ func (user UserSettings) Load(given Given, profile string) (*Settings, []verdict
 		t := &Table[i]
 		if v, from, ok := user.value(t, profile); ok {
 			if err := t.set(s, v.text); err != nil {
-				return nil, nil, &Mistake{Path: user.path, Err: fmt.Errorf("%s: %w", v.key, err)}
+				return nil, &Mistake{Path: user.path, Err: fmt.Errorf("%s: %w", v.key, err)}
 			}
 			s.choose(t, v.text, from, inFile)
 		}
@@ -86,19 +96,19 @@ func (user UserSettings) Load(given Given, profile string) (*Settings, []verdict
 				err = t.set(s, value)
 			}
 			if err != nil {
-				return nil, nil, &Mistake{Var: v.Name, Err: err}
+				return nil, &Mistake{Var: v.Name, Err: err}
 			}
 			s.choose(t, value, v.Name, inEnviron)
 		}
 		if v, ok := fromEnviron(env, t); ok {
 			if err := t.set(s, v.text); err != nil {
-				return nil, nil, &Mistake{Var: v.key, Err: err}
+				return nil, &Mistake{Var: v.key, Err: err}
 			}
 			s.choose(t, v.text, v.key, inEnviron)
 		}
 		if v, ok := given[t.Name]; ok {
 			if err := t.set(s, v); err != nil {
-				return nil, nil, fmt.Errorf("--%s: %w", t.Name, err)
+				return nil, fmt.Errorf("--%s: %w", t.Name, err)
 			}
 			s.choose(t, v, "--"+t.Name, inCommand)
 		}
@@ -107,11 +117,10 @@ func (user UserSettings) Load(given Given, profile string) (*Settings, []verdict
 		s.raw["tag"] = label.Format(s.Tags) // those of all layers
 	}
 	if err := s.exclude(); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	s.asked = s.asksForRetries()
-	s.bound(readProject(cmp.Or(given["cwd"], ".")), profile)
-	return s, user.rulesFor(profile), nil
+	return s, nil
 }
 
 // Alerts are what the user's file says of alerts.

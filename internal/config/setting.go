@@ -88,23 +88,29 @@ func (s *Settings) Any() bool {
 // Text is a setting's value as it was written.
 func (s *Settings) Text(name string) string { return s.raw[name] }
 
-// Scope says which layers may hold a setting, and what a project's file may do with it. Such a file comes with a repository,
+// Scope says which layers may hold a setting, and what a project's file and a job of a fleet may do with it. Such a file comes with a repository,
 // whose authors the user need not know: it may bound a command and slow it down, and never switch on or off what the user
-// asks for. A setting that is not certain to do no more than that is User.
+// asks for. A setting that is not certain to do no more than that is User. A job comes from another machine, with a command of its own: it may say how that is run,
+// as far as the user of this machine has not: see [UserSettings.Job].
 type Scope int
 
 const (
-	PerCall Scope = iota // a flag only
-	User                 // also the environment and the user's own file
-	Lower                // also a project's file, which may only lower it
-	Raise                // also a project's file, which may only raise it
-	Narrow               // also a project's file: each of the values that it stands for is lowered or raised as if it were set itself
+	PerCall   Scope = iota // a flag only
+	CallOrJob              // likewise, and a job may give it
+	User                   // also the environment and the user's own file
+	UserOrJob              // likewise, and a job may give it where the user does not
+	Lower                  // also a project's file and a job, which may only lower it
+	Raise                  // also a project's file and a job, which may only raise it
+	Narrow                 // also a project's file, where each of the values that it stands for is lowered or raised as if it were set itself, and a job
 )
+
+// ForFlag reports whether only a flag may hold the setting.
+func (s *Setting) ForFlag() bool { return s.Scope <= CallOrJob }
 
 // Where says which layers may hold the setting.
 func (s *Setting) Where() string {
 	switch s.Scope {
-	case PerCall:
+	case PerCall, CallOrJob:
 		return "flag"
 	case Lower:
 		return "flag, env, user, project (only lower)"

@@ -65,6 +65,21 @@ func FleetFlagNotAllowed(name string) string {
 	return fmt.Sprintf("jobs may not set --%s", printable.Line(name))
 }
 
+// FleetFlagSet says that a job may not change a setting that the machine's own user has set.
+func FleetFlagSet(name string) string {
+	return fmt.Sprintf("jobs may not change --%s here, which is set in the settings of this machine", printable.Line(name))
+}
+
+// FleetGateNotAllowed says that a job may not leave the gate of its CLI, where holds are set.
+func FleetGateNotAllowed(cli string) string {
+	return fmt.Sprintf("jobs may not set --gate for %s, which has a gate of its own", printable.Line(cli))
+}
+
+// FleetFallbackNotAllowed says that the machine does not run a fallback for others.
+func FleetFallbackNotAllowed(cli string) string {
+	return fmt.Sprintf("jobs may not fall back to %s, which is not among what they may run here (allow in [fleet])", printable.Line(cli))
+}
+
 // FleetNoDir says that a job's directory is not there.
 func FleetNoDir(dir string) string {
 	return fmt.Sprintf("there is no directory %s here", printable.Line(dir))

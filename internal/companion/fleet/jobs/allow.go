@@ -1,8 +1,10 @@
 package jobs
 
 import (
+	"cmp"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/belay-run/belay/internal/companion/fleet/files"
 	"github.com/belay-run/belay/internal/courier"
@@ -22,6 +24,8 @@ type Allow struct {
 	Archives bool
 	// Env are names of variables that jobs may set.
 	Env []string
+	// Restrict returns which flags and labels of a job take effect for a CLI, and why a job may not give them. Nil takes none.
+	Restrict func(flags, tags map[string]string, cli string) (map[string]string, map[string]string, error)
 }
 
 const anyCommand = "generic"
@@ -46,10 +50,8 @@ func (a *Allow) check(job *courier.Job) error {
 			return message.Error(message.FleetEnvNotAllowed(name))
 		}
 	}
-	for name := range job.Flags {
-		if !flagAllowed(name) {
-			return message.Error(message.FleetFlagNotAllowed(name))
-		}
+	if err := a.checkSettings(job); err != nil {
+		return err
 	}
 	if job.Files != nil {
 		return a.checkFiles(job)
@@ -69,6 +71,27 @@ func (a *Allow) check(job *courier.Job) error {
 	return message.Error(message.FleetDirNotAllowed(job.Dir))
 }
 
+// checkSettings says why a job with these flags is not run here, and leaves of them what takes effect.
+func (a *Allow) checkSettings(job *courier.Job) error {
+	if a.Restrict == nil {
+		job.Flags, job.Tags = nil, nil
+		return nil
+	}
+	given, tags, err := a.Restrict(job.Flags, job.Tags, cmp.Or(profileOf(job), anyCommand))
+	if err != nil {
+		return err
+	}
+	if text, falls := given["fallback"]; falls && !slices.Contains(a.Profiles, anyCommand) {
+		for one := range strings.SplitSeq(text, ",") {
+			if name, _, _ := strings.Cut(strings.TrimSpace(one), ":"); name != "" && !slices.Contains(a.Profiles, name) {
+				return message.Error(message.FleetFallbackNotAllowed(name))
+			}
+		}
+	}
+	job.Flags, job.Tags = given, tags
+	return nil
+}
+
 // checkFiles says why a job with files of its own is not run here.
 func (a *Allow) checkFiles(job *courier.Job) error {
 	if job.Dir != "" {
@@ -86,10 +109,3 @@ func (a *Allow) checkFiles(job *courier.Job) error {
 	}
 	return err
 }
-
-// allowedFlags are the settings of belay run that a job may give.
-var allowedFlags = []string{"max-retries", "preset", "base-delay", "max-delay", "factor", "jitter", "max-wait", "no-wait", "timeout", "total-timeout", "stall-timeout", "retry-timeouts",
-	"retry-on-exit", "retry-on", "fail-on", "retry-unsafe", "verify-effect", "rate-limit-buffer", "reap", "gate", "no-gate", "max-parallel", "scope", "on-busy", "name", "max-cost",
-	"no-resume-on-retry", "budget", "fallback"}
-
-func flagAllowed(name string) bool { return slices.Contains(allowedFlags, name) }

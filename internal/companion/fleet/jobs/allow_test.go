@@ -7,11 +7,13 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/belay-run/belay/internal/config"
 	"github.com/belay-run/belay/internal/courier"
 	"github.com/belay-run/belay/internal/safefile"
 )
 
 func TestAllow(t *testing.T) {
+	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
 	root := t.TempDir()
 	work, outside := filepath.Join(root, "work"), filepath.Join(root, "outside")
 	for _, dir := range []string{filepath.Join(work, "a"), outside, filepath.Join(root, "work-too")} {
@@ -45,6 +47,10 @@ func TestAllow(t *testing.T) {
 		"another variable":         {allow, courier.Job{Args: agent, Env: map[string]string{"PATH": "/tmp"}}, "jobs may not set PATH"},
 		"a flag":                   {allow, courier.Job{Args: agent, Flags: map[string]string{"timeout": "1m"}}, ""},
 		"another flag":             {allow, courier.Job{Args: agent, Flags: map[string]string{"result-file": "/etc/passwd"}}, "jobs may not set --result-file"},
+		"a fallback":               {Allow{Profiles: []string{"claude", "codex"}}, courier.Job{Args: agent, Flags: map[string]string{"fallback": "codex:small"}}, ""},
+		"another fallback":         {Allow{Profiles: []string{"claude", "codex"}}, courier.Job{Args: agent, Flags: map[string]string{"fallback": "codex, gemini"}}, "jobs may not fall back to gemini"},
+		"any fallback":             {Allow{Profiles: []string{"generic"}}, courier.Job{Args: agent, Flags: map[string]string{"fallback": "codex"}}, ""},
+		"no gate":                  {allow, courier.Job{Args: agent, Flags: map[string]string{"no-gate": "true"}}, "jobs may not set --no-gate"},
 		"no command":               {allow, courier.Job{}, "no content"},
 		"an archive":               {withFiles, courier.Job{Args: agent, Files: &courier.Files{Archive: name}}, ""},
 		"no archives":              {allow, courier.Job{Args: agent, Files: &courier.Files{Archive: name}}, "may not bring files"},
@@ -60,6 +66,7 @@ func TestAllow(t *testing.T) {
 		"a revision":               {withFiles, courier.Job{Args: agent, Files: &courier.Files{Repository: "https://example.com/acme/site", Commit: "-f"}}, "not the full name"},
 		"no files":                 {withFiles, courier.Job{Args: agent, Files: &courier.Files{}}, "is not a repository"},
 	} {
+		test.allow.Restrict = config.ForJob
 		err := test.allow.check(&test.job)
 		if test.want == "" && err != nil || test.want != "" && (err == nil || !strings.Contains(err.Error(), test.want)) {
 			t.Errorf("%s: %v", name, err)
