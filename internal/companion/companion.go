@@ -22,6 +22,7 @@ import (
 // Exit codes, as belay has them.
 const (
 	codeUsage   = 2
+	codeLater   = 75 // the same call may work later
 	codeFailed  = 125
 	codeStopped = 143 // the context has ended
 )

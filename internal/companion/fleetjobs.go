@@ -41,15 +41,19 @@ func findKey(ctx context.Context, s *store.Store) (*jobs.Key, error) {
 
 // courierCommand carries the tasks of belay batch --fleet to the fleet, and their results back.
 func courierCommand(ctx context.Context, from caller, args *arguments) (int, error) {
-	s, err := openFleet(ctx, args)
+	address, err := fleetAddress(args)
+	if err != nil {
+		return 0, err
+	}
+	s, key, err := openWithKey(ctx, address)
+	if store.Unreachable(err) && ctx.Err() == nil { // it is starting, has no connection left, or is away: nothing was submitted
+		from.say(err.Error())
+		return codeLater, nil
+	}
 	if err != nil {
 		return 0, err
 	}
 	defer s.Close()
-	key, err := findKey(ctx, s)
-	if err != nil {
-		return 0, err
-	}
 	return 0, jobs.Follow(ctx, &jobs.Client{Store: s, Key: key}, from.In, from.Out.Raw())
 }
 

@@ -20,6 +20,11 @@ func FleetPassword() string {
 // FleetBadAddress says that an address is not understood.
 func FleetBadAddress(why string) string { return "cannot read the DSN: " + why }
 
+// FleetPooler says that something between Belay and PostgreSQL shares connections between clients.
+func FleetPooler(address string) string {
+	return fmt.Sprintf("the pooler at %s shares connections between clients; PgBouncer needs pool_mode = session for a fleet, not transaction", address)
+}
+
 // FleetUnreachable says that there is no connection to PostgreSQL.
 func FleetUnreachable(address, why string) string {
 	return fmt.Sprintf("cannot reach PostgreSQL at %s: %s", address, why)

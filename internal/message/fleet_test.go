@@ -13,6 +13,7 @@ func fleetMessages(say func(name, text string)) {
 	say("FleetPassFile", message.FleetPassFile(errors.New("/home/kim/.pgpass can be read or changed by other users (mode 0644); make it yours alone with: chmod 600 /home/kim/.pgpass")))
 	say("FleetPassword", message.FleetPassword())
 	say("FleetBadAddress", message.FleetBadAddress("invalid port"))
+	say("FleetPooler", message.FleetPooler(db))
 	say("FleetUnreachable", message.FleetUnreachable(db, "connect: connection refused"))
 	say("FleetRefused", message.FleetRefused(db, `role "belay" does not exist`))
 	say("FleetNoRights", message.FleetNoRights(db, "permission denied for schema belay"))

@@ -2,16 +2,15 @@ package store
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"io/fs"
 	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"time"
 
-	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/belay-run/belay/internal/lazy"
@@ -40,6 +39,9 @@ type Address struct {
 	Text string
 	// Ignored says that the file of passwords is not used, and why; empty if there is nothing to say.
 	Ignored string
+
+	mu      sync.Mutex
+	session bool // what is between us and PostgreSQL keeps a connection for each client
 }
 
 // ParseAddress makes an address of a flag, of [Variable] or of libpq's variables, the first of these that is set. A password has to be in a file:
@@ -71,10 +73,11 @@ func ParseAddress(dsn string, getenv func(string) string) (*Address, error) {
 	if c.RuntimeParams["application_name"] == "" {
 		c.RuntimeParams["application_name"] = "belay"
 	}
-	c.AfterConnect = settle
 	config.MaxConns, config.MinConns = poolSize, 0
 	config.MaxConnIdleTime = 5 * time.Minute
-	return &Address{config: config, Text: addressText(c.Host, c.Port, c.Database), Ignored: ignored}, nil
+	a := &Address{config: config, Text: addressText(c.Host, c.Port, c.Database), Ignored: ignored}
+	c.AfterConnect = a.settle
+	return a, nil
 }
 
 // passFile is the file in which pgx looks for a password.
@@ -119,20 +122,6 @@ func parseURL(dsn string) (*url.URL, url.Values) {
 // isURL reports in which of the forms that libpq knows an address is.
 func isURL(dsn string) bool {
 	return strings.HasPrefix(dsn, "postgres://") || strings.HasPrefix(dsn, "postgresql://")
-}
-
-// settle sets how PostgreSQL treats a connection. It looks for functions and operators only among its own: in a database that others use too, one of theirs with the same name would be
-// called with our rights. And it gives up on a machine that is frozen, suspended or cut off: one in a transaction soon, since it may hold locks that the others wait for,
-// and any other one within a minute and a half, before connections become few. By itself PostgreSQL waits for the first without end and for the others for two hours.
-func settle(ctx context.Context, conn *pgconn.PgConn) error {
-	if _, err := conn.Exec(ctx, "set search_path = pg_catalog, pg_temp").ReadAll(); err != nil {
-		return err
-	}
-	_, err := conn.Exec(ctx, `set idle_in_transaction_session_timeout = '5s'; set tcp_keepalives_idle = 30; set tcp_keepalives_interval = 10; set tcp_keepalives_count = 6`).ReadAll()
-	if _, refused := errors.AsType[*pgconn.PgError](err); refused { // by something that is not quite PostgreSQL: it works without
-		return nil
-	}
-	return err
 }
 
 // why is what pgx says of an address, without the address.

@@ -117,6 +117,8 @@ func (a *Address) trouble(err error) error {
 		return err
 	case refused && e.Code == "42501": // insufficient_privilege
 		return message.Error(message.FleetNoRights(a.Text, redact.Text(e.Message)), err, errTold)
+	case refused && (e.Code == "42P05" || e.Code == "26000"): // a prepared statement is there or not, as only a pooler makes it
+		return message.Error(message.FleetPooler(a.Text), err, errTold)
 	case refused:
 		return message.Error(message.FleetRefused(a.Text, redact.Text(e.Message)), err, errTold)
 	}

@@ -126,11 +126,7 @@ func TestConnect_FunctionsOfOthers(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	id, err := s.Join(t.Context(), store.Machine{Name: "ant", Instance: "x", Labels: []string{}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, ok, err := s.LeaseSlot(t.Context(), id, "api", 1, -1); !ok || err != nil {
+	if _, ok, err := s.LeaseSlot(t.Context(), join(t, s), "api", 1, -1); !ok || err != nil {
 		t.Errorf("%v %v", ok, err)
 	}
 }

@@ -1,0 +1,53 @@
+//go:build unix
+
+package jobs_test
+
+import (
+	"net"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/belay-run/belay/internal/companion/fleet/fleettest"
+)
+
+// A batch that cannot begin because PostgreSQL is starting, has no connection left or is away ends with 75: the same command works later.
+func TestBatch_PostgreSQLNotReady(t *testing.T) {
+	t.Parallel()
+	dsn := fleettest.Database(t)
+	server := fleettest.Shared(t)
+	server.Exec(t, "postgres", "create role crowded login connection limit 0")
+	t.Cleanup(func() { server.Exec(t, "postgres", "drop role crowded") })
+	starting, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer starting.Close()
+	go func() {
+		for {
+			conn, err := starting.Accept()
+			if err != nil {
+				return
+			}
+			conn.Read(make([]byte, 1024))
+			said := "SFATAL\x00VFATAL\x00C57P03\x00Mthe database system is starting up\x00\x00"
+			conn.Write([]byte("E\x00\x00\x00" + string(rune(4+len(said))) + said))
+			conn.Close()
+		}
+	}()
+	port := strconv.Itoa(starting.Addr().(*net.TCPAddr).Port)
+	ant := newMachine(t, "ant", dsn)
+	os.WriteFile(filepath.Join(ant.dir, "tasks.txt"), []byte("hello\n"), 0o600)
+	for want, dsn := range map[string]string{
+		"too many connections":    strings.Replace(dsn, "user=belay", "user=crowded", 1),
+		"is starting up":          "host=127.0.0.1 port=" + port + " user=belay dbname=x sslmode=disable",
+		"cannot reach PostgreSQL": "host=127.0.0.1 port=1 user=belay dbname=x sslmode=disable",
+	} {
+		ant.dsn = dsn
+		if out, code := ant.run("batch", "--fleet", "tasks.txt", "--", "true"); code != 75 || !strings.Contains(out, want) {
+			t.Errorf("exit code %d: %s", code, out)
+		}
+	}
+}
