@@ -76,6 +76,11 @@ func FleetNameTaken(name string) string {
 	return fmt.Sprintf("another machine is in the fleet as %s; choose another name with --name", name)
 }
 
+// FleetTwin says that another machine has this name, and a copy of this state directory.
+func FleetTwin(name string) string {
+	return fmt.Sprintf("another machine with a copy of this state directory is in the fleet as %s; choose another name with --name", name)
+}
+
 // FleetMemberRuns says that this machine is a member already.
 func FleetMemberRuns(dir string) string {
 	return fmt.Sprintf("belay fleet join is already running for %s", dir)

@@ -26,6 +26,7 @@ func fleetMessages(say func(name, text string)) {
 	say("FleetEmpty", message.FleetEmpty(db))
 	say("FleetNameTaken", message.FleetNameTaken("build-3"))
 	say("FleetBadName", message.FleetBadName())
+	say("FleetTwin", message.FleetTwin("ant"))
 	say("FleetMemberRuns", message.FleetMemberRuns("/home/ann/.local/state/belay"))
 	say("FleetJoined", message.FleetJoined("build-3", db))
 	say("FleetNoMachine", message.FleetNoMachine("build-3"))

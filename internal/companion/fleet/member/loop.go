@@ -9,10 +9,16 @@ import (
 )
 
 // loop does all the work, one thing after the other.
-func (s *session) loop(ctx context.Context, changes *changes) error {
+func (s *session) loop(ctx context.Context, changes *changes, t *trouble) error {
+	begun := time.Now()
 	if err := inTurn(ctx, s.gates.syncAll, s.slots.renew, s.slots.adopt, s.slots.scan, s.budgets.scan); err != nil {
+		if ctx.Err() != nil {
+			return context.Canceled
+		}
 		return err
 	}
+	t.joined(!s.kept.joined)
+	s.kept.joined = true
 	timer := time.NewTimer(time.Hour)
 	defer timer.Stop()
 	var due time.Time // frequent notes must not put it off
@@ -33,6 +39,9 @@ func (s *session) loop(ctx context.Context, changes *changes) error {
 			return cmp.Or(err, error(context.Canceled))
 		case b := <-s.beats:
 			s.adjust(b.ahead)
+			if time.Since(begun) > steadyTime {
+				t.over()
+			}
 			if b.draining && !s.kept.draining {
 				s.kept.draining = true
 				s.Say(message.FleetDraining(s.Name))

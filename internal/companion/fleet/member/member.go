@@ -6,7 +6,6 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
-	mathrand "math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
@@ -16,9 +15,9 @@ import (
 	"github.com/belay-run/belay/internal/flock"
 	"github.com/belay-run/belay/internal/gatefile"
 	"github.com/belay-run/belay/internal/message"
-	"github.com/belay-run/belay/internal/printable"
 	"github.com/belay-run/belay/internal/safefile"
 	"github.com/belay-run/belay/internal/state"
+	"github.com/belay-run/belay/retry"
 )
 
 // Member is a machine that takes part.
@@ -46,6 +45,8 @@ const (
 	beginWithin = 30 * time.Second
 	// maxPause is how long is waited at most before PostgreSQL is tried again.
 	maxPause = 5 * time.Second
+	// steadyTime is after which time a session has worked: one that PostgreSQL refuses something may work until it comes to that.
+	steadyTime = 15 * time.Second
 )
 
 // Run takes part until the context ends, and then leaves. It waits for a PostgreSQL that cannot be reached: when a machine starts, its network may come up last.
@@ -68,44 +69,27 @@ func (m *Member) Run(ctx context.Context) error {
 		return err
 	}
 	defer changes.stop()
-	var away time.Time // since when PostgreSQL is, for one that has joined
-	waiting := false   // to join
 	keep := newKept()
 	defer keep.slotFiles.release()
-	for pause := time.Duration(0); ; {
-		joined := func() {
-			pause = 0
-			if away.IsZero() {
-				m.Say(message.FleetJoined(m.Name, m.Address.Text))
-				if m.Joined != nil {
-					m.Joined()
-					m.Joined = nil
-				}
-				return
-			}
-			m.Say(message.FleetBack(printable.Span(time.Since(away))))
-		}
-		err := m.session(ctx, changes, keep, joined)
+	t := &trouble{member: m}
+	for {
+		begun := time.Now()
+		err := m.session(ctx, changes, keep, t)
+		lasted := time.Since(begun) > steadyTime
 		switch {
 		case ctx.Err() != nil:
 			return nil
 		case errors.Is(err, store.ErrStale): // it was frozen, or has been away for long
-			continue
-		case !keep.joined && !store.Unreachable(err):
+			if lasted {
+				continue
+			}
+		case errors.Is(err, store.ErrNameTaken), !keep.joined && !store.Unreachable(err):
 			return err
-		case !keep.joined && !waiting:
-			waiting = true
-			m.Say(message.FleetWaiting(err))
-		case keep.joined && (away.IsZero() || pause == 0 && keep.back):
-			away = time.Now()
-			m.Say(message.FleetOutOfReach(err.Error()))
+		default:
+			t.note(err, keep.joined)
 		}
-		keep.back = false
-		pause = min(maxPause, max(2*pause, 200*time.Millisecond))
-		select {
-		case <-ctx.Done():
+		if retry.Sleep(ctx, t.next(lasted)) != nil {
 			return nil
-		case <-time.After(time.Duration(float64(pause) * (0.5 + mathrand.Float64()))):
 		}
 	}
 }

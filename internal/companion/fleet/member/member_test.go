@@ -45,6 +45,7 @@ type machine struct {
 	name  string
 	state *statedir.State
 	net   *fleettest.Forwarder
+	role  string // in place of belay
 
 	mu    sync.Mutex
 	said  []string
@@ -76,7 +77,11 @@ func join(t *testing.T, names ...string) (list []*machine) {
 // start has the machine join.
 func (m *machine) start() {
 	m.t.Helper()
-	address, err := store.ParseAddress(m.net.DSN(), os.Getenv)
+	dsn := m.net.DSN()
+	if m.role != "" {
+		dsn = strings.Replace(dsn, "user=belay", "user="+m.role, 1)
+	}
+	address, err := store.ParseAddress(dsn, os.Getenv)
 	if err != nil {
 		m.t.Fatal(err)
 	}

@@ -16,7 +16,7 @@ import (
 type kept struct {
 	joined   bool // at least once
 	draining bool
-	back     bool // since it was last away
+	last     int64 // generation that it has had
 	gates    map[string]*shared
 	ahead    time.Duration // of our clock, as times are converted
 	fleet    string        // whose gates these are
@@ -52,7 +52,7 @@ type session struct {
 }
 
 // session takes part until the connection is lost or the context ends.
-func (m *Member) session(ctx context.Context, changes *changes, keep *kept, joined func()) error {
+func (m *Member) session(ctx context.Context, changes *changes, keep *kept, t *trouble) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	beginning, endBeginning := context.WithTimeout(ctx, beginWithin)
@@ -63,10 +63,11 @@ func (m *Member) session(ctx context.Context, changes *changes, keep *kept, join
 	}
 	defer db.Close()
 	s := &session{Member: m, kept: keep, store: db, beats: make(chan beat, 1), notes: newNotes(), ended: make(chan error, 1)}
-	if s.id, err = db.Join(beginning, store.Machine{Name: m.Name, Instance: m.instance, Version: m.Version, Labels: nonNil(m.Labels)}); err != nil {
+	if s.id, err = db.Join(beginning, store.Machine{Name: m.Name, Instance: m.instance, Version: m.Version, Labels: nonNil(m.Labels), Generation: keep.last}); err != nil {
 		return err
 	}
-	conn, err := db.Listener(beginning)
+	keep.last = s.id.Generation
+	conn, err := db.MemberListener(beginning, s.id)
 	if err != nil {
 		return err
 	}
@@ -89,13 +90,11 @@ func (m *Member) session(ctx context.Context, changes *changes, keep *kept, join
 		defer conn.Close(context.WithoutCancel(ctx))
 		s.ended <- s.listen(ctx, conn)
 	}()
-	keep.joined, keep.back = true, true
-	joined()
 	s.shipper = &Shipper{Store: db, ID: s.id, Dir: m.State.Dir, Ahead: func() time.Duration { return time.Duration(s.clockAhead.Load()) }}
 	var beside sync.WaitGroup
 	beside.Go(func() { s.shipLog(ctx) })
 	beside.Go(func() { s.shareRuns(ctx) })
-	err = s.loop(ctx, changes)
+	err = s.loop(ctx, changes, t)
 	s.keepAgreed()
 	cancel()
 	<-done

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -52,6 +53,64 @@ func TestMember_PostgreSQLRestarts(t *testing.T) {
 		}
 		eventually(t, "bee knows", func() bool { return list[1].held(key) })
 	}
+}
+
+// What PostgreSQL refuses again and again is said once, and tried again after growing pauses. Once it is allowed, all is as before.
+func TestMember_LastingError(t *testing.T) {
+	t.Parallel()
+	dsn := fleettest.Database(t)
+	server, database := fleettest.Shared(t), dsn[strings.LastIndex(dsn, "=")+1:]
+	server.Exec(t, database, `create role limited login; grant usage on schema belay to limited; grant select, insert, update, delete on all tables in schema belay to limited;
+grant usage on all sequences in schema belay to limited`)
+	t.Cleanup(func() { server.Exec(t, database, "drop owned by limited; drop role limited") })
+	a, b := newMachine(t, dsn, "ant"), newMachine(t, dsn, "bee")
+	a.role = "limited"
+	for _, m := range []*machine{a, b} {
+		m.start()
+		m.says("joined")
+	}
+	joins := func() int { return server.Count(t, database, "select last_value from belay.generation") }
+	server.Exec(t, database, "revoke insert, update on belay.gate from limited")
+	before := joins()
+	a.hold("api", time.Hour)
+	a.says("out of reach")
+	eventually(t, "ant tries again", func() bool { return joins() >= before+4 })
+	if said := a.heard(); strings.Count(said, "out of reach") != 1 || strings.Contains(said, "the fleet is back") || !strings.Contains(said, "permission denied") {
+		t.Errorf("%s", said)
+	}
+	server.Exec(t, database, "grant insert, update on belay.gate to limited")
+	eventually(t, "bee knows of the hold", func() bool { return b.held("api") })
+}
+
+// A copy of a state directory is refused under the name of the machine that it was copied from, which takes part as before.
+func TestMember_Copy(t *testing.T) {
+	t.Parallel()
+	dsn := fleettest.Database(t)
+	a, other := newMachine(t, dsn, "ant"), newMachine(t, dsn, "ant")
+	a.start()
+	a.says("joined")
+	instance, err := os.ReadFile(filepath.Join(a.state.Dir, "fleet-instance"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	os.MkdirAll(other.state.Dir, 0o700)
+	if err := os.WriteFile(filepath.Join(other.state.Dir, "fleet-instance"), instance, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	other.start()
+	if err := <-other.ended; !errors.Is(err, store.ErrNameTaken) || !strings.Contains(err.Error(), "copy of this state directory") {
+		t.Errorf("%v", err)
+	}
+	other.ended <- nil
+	if said := a.heard(); strings.Contains(said, "out of reach") || strings.Count(said, "joined") != 1 {
+		t.Errorf("%s", said)
+	}
+	// One that has died, with the machine that it ran on or without it, is not in the way.
+	if err := a.leave(); err != nil {
+		t.Fatal(err)
+	}
+	other.start()
+	other.says("joined")
 }
 
 // A machine is refused under a name that another one has, and takes its place when that is gone. One state directory has one member.

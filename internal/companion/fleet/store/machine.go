@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/belay-run/belay/internal/message"
+	"github.com/belay-run/belay/retry"
 )
 
 const (
@@ -66,19 +67,44 @@ type Identity struct {
 	Generation int64
 }
 
-// Join makes a machine a member, with a new generation. The error is [ErrNameTaken] if another machine has the name: one with another state
-// directory that has been heard of lately.
+// lockOf is the advisory lock that a member has for as long as it listens, by its name.
+const lockOf = "hashtextextended('belay machine ' || $1, 0)"
+
+// Join makes a machine a member, with a new generation. The error is [ErrNameTaken] if another machine has the name: one with another state directory that has been heard of lately, or with
+// a copy of this one. m.Generation is the one that this process has had; zero if it had none.
+//
+// A process that has died, and one on another machine with a copy of the state directory, look the same for a while. The one that lives still listens, and says that it does: so
+// a machine that restarts joins at once, and one that has lost its power within [AwayAfter].
 func (s *Store) Join(ctx context.Context, m Machine) (Identity, error) {
 	id := Identity{Name: m.Name}
-	err := s.Pool.QueryRow(ctx, `insert into belay.machine as m (name, instance, version, labels) values ($1, $2, $3, $4)
+	for seen := (time.Time{}); ; {
+		err := s.Pool.QueryRow(ctx, `insert into belay.machine as m (name, instance, version, labels) values ($1, $2, $3, $4)
 on conflict (name) do update set instance = excluded.instance, version = excluded.version, labels = excluded.labels, generation = excluded.generation,
 	joined = now(), seen = now(), left_at = null, draining = false
-where m.instance = excluded.instance or m.left_at is not null or m.seen < now() - $5 * interval '1 second' returning generation`,
-		m.Name, m.Instance, m.Version, m.Labels, LeaseTime.Seconds()).Scan(&id.Generation)
-	if errors.Is(err, pgx.ErrNoRows) {
-		return id, message.Error(message.FleetNameTaken(m.Name), ErrNameTaken)
+where m.left_at is not null or m.seen < now() - $5 * interval '1 second' or m.instance = excluded.instance and (m.generation = $6 or m.seen < now() - $7 * interval '1 second'
+	or not exists (select from pg_locks l join pg_database d on d.oid = l.database and d.datname = current_database()
+		where l.locktype = 'advisory' and l.objsubid = 1 and l.granted and l.classid::bigint << 32 | l.objid::bigint = `+lockOf+`)) returning generation`,
+			m.Name, m.Instance, m.Version, m.Labels, LeaseTime.Seconds(), m.Generation, AwayAfter.Seconds()).Scan(&id.Generation)
+		if !errors.Is(err, pgx.ErrNoRows) {
+			return id, s.Trouble(err)
+		}
+		var same bool
+		var now time.Time
+		err = s.Pool.QueryRow(ctx, "select instance = $2, seen from belay.machine where name = $1", m.Name, m.Instance).Scan(&same, &now)
+		switch {
+		case errors.Is(err, pgx.ErrNoRows): // it was removed meanwhile
+			continue
+		case err != nil:
+			return id, s.Trouble(err)
+		case !same:
+			return id, message.Error(message.FleetNameTaken(m.Name), ErrNameTaken)
+		case !seen.IsZero() && now.After(seen):
+			return id, message.Error(message.FleetTwin(m.Name), ErrNameTaken)
+		}
+		if seen = now; retry.Sleep(ctx, Heartbeat/10) != nil {
+			return id, s.Trouble(ctx.Err())
+		}
 	}
-	return id, s.Trouble(err)
 }
 
 // Beat says that the member lives, by a connection of its own, and returns PostgreSQL's time. The error is [ErrStale] if it has been silent for so long that

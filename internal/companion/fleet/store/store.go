@@ -78,6 +78,19 @@ func Open(ctx context.Context, a *Address) (*Store, error) {
 // Close ends the connections.
 func (s *Store) Close() { s.Pool.Close() }
 
+// MemberListener is [Store.Listener] for a member, which is known to live for as long as it has the connection.
+func (s *Store) MemberListener(ctx context.Context, id Identity) (*pgx.Conn, error) {
+	conn, err := s.Listener(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := conn.Exec(ctx, "select pg_try_advisory_lock_shared("+lockOf+")", id.Name); err != nil {
+		conn.Close(ctx)
+		return nil, s.Trouble(err)
+	}
+	return conn, nil
+}
+
 // Listener makes the one connection that notifications come by.
 func (s *Store) Listener(ctx context.Context) (*pgx.Conn, error) {
 	conn, err := pgx.ConnectConfig(ctx, s.Address.config.ConnConfig.Copy())

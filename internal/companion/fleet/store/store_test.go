@@ -116,6 +116,50 @@ func TestConnect_SaysWhatIsWrong(t *testing.T) {
 	}
 }
 
+// A process that has died is not in the way of the next one, and one with a copy of the state directory that lives is: it is known by its connection and its heartbeat.
+func TestJoin_OtherProcess(t *testing.T) {
+	t.Parallel()
+	s, err := store.Open(t.Context(), at(t, fleettest.Database(t)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	id := join(t, s)
+	if again := join(t, s); again.Generation == id.Generation { // it has died
+		t.Error("the generation stays")
+	} else {
+		id = again
+	}
+	conn, err := s.MemberListener(t.Context(), id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close(context.Background())
+	again, err := s.Join(t.Context(), store.Machine{Name: "ant", Instance: "x", Labels: []string{}, Generation: id.Generation})
+	if err != nil {
+		t.Fatalf("it cannot connect again: %v", err)
+	}
+	beating, stop := context.WithCancel(t.Context())
+	beats := make(chan error, 1)
+	go func() {
+		var err error
+		for beating.Err() == nil && err == nil {
+			_, _, err = store.Beat(t.Context(), conn, again, 0)
+			time.Sleep(50 * time.Millisecond)
+		}
+		beats <- err
+	}()
+	if _, err := s.Join(t.Context(), store.Machine{Name: "ant", Instance: "x", Labels: []string{}}); !errors.Is(err, store.ErrNameTaken) {
+		t.Errorf("a copy joins: %v", err)
+	}
+	stop()
+	if err := <-beats; err != nil {
+		t.Error(err)
+	}
+	conn.Close(t.Context())
+	join(t, s)
+}
+
 // In a database that others use too, their functions are not called with a member's rights, also where they fit a call better than PostgreSQL's own.
 func TestConnect_FunctionsOfOthers(t *testing.T) {
 	t.Parallel()
