@@ -68,6 +68,10 @@ func (s Slots) take(key string, n int, holder string) (*Slot, error) {
 			f.Close()
 			return s.take(key, n, holder)
 		}
+		if held && s.shared && nameIn(f) == gatefile.Elsewhere {
+			f.Close() // the member has ended, and may be back soon
+			continue
+		}
 		if held {
 			f.Truncate(0)
 			f.WriteAt([]byte(holder+"\n"), 0)
@@ -127,9 +131,8 @@ func (s Slots) Holders(key string) []string {
 // holderOf is the name of a slot's holder, empty if it has none. It tries the lock only if there is a name, which a killed
 // process may have left: while the lock is held for that, the slot seems to be taken.
 func holderOf(f *os.File) string {
-	data, _ := io.ReadAll(io.LimitReader(f, 256))
-	name := strings.TrimSpace(string(data))
-	if name == "" {
+	name := nameIn(f)
+	if name == "" || name == gatefile.Elsewhere {
 		return ""
 	}
 	if held, err := flock.Try(f, flock.Exclusive); held && err == nil {
@@ -137,6 +140,12 @@ func holderOf(f *os.File) string {
 		return ""
 	}
 	return name
+}
+
+// nameIn is what stands in the file of a slot.
+func nameIn(f *os.File) string {
+	data, _ := io.ReadAll(io.NewSectionReader(f, 0, 256))
+	return strings.TrimSpace(string(data))
 }
 
 func (s Slots) path(key string, i int) string {

@@ -58,12 +58,17 @@ const (
 	watchedPoll = 30 * time.Second
 	// shortPoll is for what may end at any moment; it grows to the long one.
 	shortPoll = 150 * time.Millisecond
+	// slotPoll is how often a slot is looked for at least: one that short runs use must not be idle for as long as they last.
+	slotPoll = 200 * time.Millisecond
 )
 
 // pollInterval is how long to sleep before a gate is looked at again; looks counts the looks so far, this one included. The
 // error says that there is no time for that.
 func (p *pace) pollInterval(r *gate.Refusal, looks int, watched bool) (time.Duration, error) {
 	poll, need := min(time.Duration(looks)*shortPoll, longPoll), time.Duration(1)
+	if r.Kind == gate.KindSlots {
+		poll = min(poll, slotPoll)
+	}
 	if !r.Until.IsZero() && (r.Kind == gate.KindHold || r.Kind == gate.KindBreaker) {
 		need = r.Until.Sub(clock.Now())
 		longest := longPoll

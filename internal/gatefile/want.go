@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/belay-run/belay/internal/atomicfile"
 	"github.com/belay-run/belay/internal/flock"
@@ -22,15 +23,41 @@ func Slot(dir, key string, i int) string {
 // Lock is the file that the member of a fleet holds the lock of for as long as it runs.
 func Lock(dir string) string { return filepath.Join(dir, "fleet.lock") }
 
+// RestartTime is how long the slots of a machine stay as they were leased after its member was last in touch with the fleet: a member that restarts, or is started again after it was
+// killed, finds them so.
+const RestartTime = 15 * time.Second
+
+// Elsewhere is what stands in the file of a slot that is not leased to this machine, in place of the name of a holder.
+const Elsewhere = "not leased to this machine"
+
 // Member reports whether the member of a fleet is running. Where there has never been one, that costs an open that fails.
-func Member(dir string) bool {
+func Member(dir string) bool { return member(dir, func(fs.FileInfo) bool { return false }) }
+
+// Leased reports whether slots are leased by the member of a fleet, which is running or was until a moment ago.
+func Leased(dir string) bool {
+	return member(dir, func(lock fs.FileInfo) bool { return time.Since(lock.ModTime()).Abs() < RestartTime })
+}
+
+// member reports whether a member has the lock, or what else says so of the file.
+func member(dir string, or func(lock fs.FileInfo) bool) bool {
 	f, err := safefile.OpenOwn(Lock(dir), os.O_RDWR)
 	if err != nil {
 		return false
 	}
 	defer f.Close()
-	free, err := flock.Try(f, flock.Shared)
-	return err == nil && !free
+	if free, err := flock.Try(f, flock.Shared); err != nil || !free {
+		return err == nil
+	}
+	info, err := f.Stat()
+	return err == nil && or(info)
+}
+
+// InTouch notes that the member of a fleet was in touch with it at a time; the zero time says that it has left for good.
+func InTouch(dir string, at time.Time) {
+	if at.IsZero() {
+		at = time.Unix(0, 0)
+	}
+	os.Chtimes(Lock(dir), at, at)
 }
 
 // Want is what a run asks the member of a fleet for.

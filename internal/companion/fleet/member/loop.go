@@ -5,6 +5,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/belay-run/belay/internal/gatefile"
 	"github.com/belay-run/belay/internal/message"
 )
 
@@ -27,6 +28,9 @@ func (s *session) loop(ctx context.Context, changes *changes, t *trouble) error 
 		if len(s.slotFiles.wanted) > 0 {
 			next = min(next, retryTime)
 		}
+		if s.slotFiles.elsewhere {
+			next = min(next, giveTime)
+		}
 		if at := time.Now().Add(next); due.IsZero() || at.Before(due) {
 			due = at
 		}
@@ -39,6 +43,7 @@ func (s *session) loop(ctx context.Context, changes *changes, t *trouble) error 
 			return cmp.Or(err, error(context.Canceled))
 		case b := <-s.beats:
 			s.adjust(b.ahead)
+			gatefile.InTouch(s.slots.dir, time.Now())
 			if time.Since(begun) > steadyTime {
 				t.over()
 			}
@@ -54,7 +59,7 @@ func (s *session) loop(ctx context.Context, changes *changes, t *trouble) error 
 			err = inTurn(ctx, s.gates.scan, s.slots.scan, s.budgets.scan)
 		case <-timer.C:
 			due = time.Time{}
-			err = inTurn(ctx, s.gates.tick, s.slots.again)
+			err = inTurn(ctx, s.gates.tick, s.slots.tick)
 		}
 		if err != nil {
 			if ctx.Err() != nil {

@@ -70,7 +70,7 @@ func (m *Member) Run(ctx context.Context) error {
 	}
 	defer changes.stop()
 	keep := newKept()
-	defer keep.slotFiles.release()
+	defer keep.slotFiles.end()
 	t := &trouble{member: m}
 	for {
 		begun := time.Now()

@@ -9,6 +9,7 @@ import (
 
 	"github.com/belay-run/belay/internal/budget"
 	"github.com/belay-run/belay/internal/companion/fleet/store"
+	"github.com/belay-run/belay/internal/gatefile"
 	"github.com/belay-run/belay/internal/message"
 )
 
@@ -118,7 +119,11 @@ func (s *session) leave() {
 	defer cancel()
 	s.gates.open()
 	s.shipper.Ship(ctx) // what was logged since; the rest is shipped when it joins again
-	if s.store.Leave(ctx, s.id) == nil {
+	busy := s.slots.inUse()
+	if gatefile.InTouch(s.slots.dir, time.Now()); s.kept.draining {
+		gatefile.InTouch(s.slots.dir, time.Time{})
+	}
+	if s.store.Leave(ctx, s.id, busy...) == nil {
 		s.Say(message.FleetLeft(s.Name))
 	}
 }

@@ -33,8 +33,11 @@ type slotFiles struct {
 	closed map[string]*os.File
 	// leased are those that are, and since when they have not been in use as far as is known.
 	leased map[store.Slot]time.Time
+	// elsewhere says that other machines wait for slots that this one has.
+	elsewhere bool
 	// wanted is how many slots there are of keys at which runs of this machine wait for one.
 	wanted map[string]int
+	asked  time.Time // when those were last asked for
 }
 
 func newSlotFiles() *slotFiles {
@@ -44,28 +47,46 @@ func newSlotFiles() *slotFiles {
 const (
 	// retryTime is how often a slot is asked for again that was not to be had.
 	retryTime = time.Second
+	// giveTime is how often it is looked whether a slot that another machine waits for has become idle.
+	giveTime = 100 * time.Millisecond
 	// idleTime is after which time a slot is given back that is not in use.
 	idleTime = time.Minute
 )
 
-// close takes the lock of a slot's file, and reports whether it has it: a run may hold it. The file is made if it is missing.
+// lock takes the lock of a slot's file; nil if a run holds it.
+func lock(path string) (file *os.File, err error) {
+	if file, err = safefile.OpenOwn(path, os.O_RDWR); err != nil {
+		return nil, err
+	}
+	if held, err := flock.Try(file, flock.Exclusive); !held || err != nil {
+		file.Close()
+		return nil, err
+	}
+	return file, nil
+}
+
+// close takes the lock of a slot's file, and reports whether it has it: a run may hold it. The file is made if it is missing. It says that the slot is not this machine's also when the
+// lock is gone, because the member was restarted or killed.
 func (f *slotFiles) close(path string) bool {
 	if f.closed[path] != nil {
 		return true
 	}
-	file, err := safefile.OpenOwn(path, os.O_RDWR)
+	file, err := lock(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return f.make(path)
 	}
-	if err != nil {
+	if file == nil {
 		return false
 	}
-	if held, err := flock.Try(file, flock.Exclusive); !held || err != nil {
-		file.Close()
-		return false
-	}
+	mark(file)
 	f.closed[path] = file
 	return true
+}
+
+// mark writes into the file of a slot that it is not this machine's.
+func mark(file *os.File) {
+	file.Truncate(0)
+	file.WriteAt([]byte(gatefile.Elsewhere+"\n"), 0)
 }
 
 // make makes the file of a slot. It has its name only once it is locked: no run must get it in between. Nor must it have two names for a moment: a run that
@@ -79,6 +100,7 @@ func (f *slotFiles) make(path string) bool {
 	}
 	held, err := flock.Try(file, flock.Exclusive)
 	if err == nil && held {
+		mark(file)
 		err = os.Rename(tmp, path)
 	}
 	if err != nil || !held {
@@ -93,25 +115,30 @@ func (f *slotFiles) make(path string) bool {
 // open lets runs of this machine take a slot.
 func (f *slotFiles) open(path string) {
 	if file := f.closed[path]; file != nil {
+		file.Truncate(0)
 		file.Close()
 		delete(f.closed, path)
 	}
 }
 
-// release lets all slots be taken as without a fleet.
-func (f *slotFiles) release() {
-	for path := range f.closed {
-		f.open(path)
+// end gives up the locks. For a while the slots stay as they were leased, for the next member.
+func (f *slotFiles) end() {
+	for path, file := range f.closed {
+		file.Close()
+		delete(f.closed, path)
 	}
 }
 
 // idle reports whether no run holds the slot. For a moment it then seems to be taken.
 func (f *slotFiles) idle(path string) bool {
-	if !f.close(path) {
-		return false
+	if f.closed[path] != nil {
+		return true
 	}
-	f.open(path)
-	return true
+	file, err := lock(path)
+	if file != nil {
+		file.Close()
+	}
+	return file != nil || errors.Is(err, fs.ErrNotExist)
 }
 
 // adopt closes the slots that there are. Those that runs hold already are leased, as far as they are free: what is in use when the machine joins stays.
@@ -202,9 +229,33 @@ func (s *slots) lease(ctx context.Context, key string, n int) error {
 	return nil
 }
 
+// tick asks again, and looks whether there is something to give, as often as each is due.
+func (s *slots) tick(ctx context.Context) error {
+	if s.slotFiles.elsewhere {
+		if err := s.look(ctx); err != nil {
+			return err
+		}
+	}
+	if len(s.slotFiles.wanted) == 0 || time.Since(s.slotFiles.asked) < retryTime {
+		return nil
+	}
+	return s.again(ctx)
+}
+
+// inUse closes the slots that no run uses, and returns the others: when the member ends, these stay leased for a while.
+func (s *slots) inUse() (list []store.Slot) {
+	for slot := range s.slotFiles.leased {
+		if !s.slotFiles.close(gatefile.Slot(s.dir, slot.Key, slot.Index)) {
+			list = append(list, slot)
+		}
+	}
+	return list
+}
+
 // again asks again for what was not to be had, for as long as runs wait for it.
 func (s *slots) again(ctx context.Context) error {
 	s.settle()
+	s.slotFiles.asked = time.Now()
 	for key, n := range s.slotFiles.wanted {
 		if err := s.lease(ctx, key, n); err != nil {
 			return err
@@ -236,6 +287,7 @@ func (s *slots) look(ctx context.Context) error {
 	asking, cancel := context.WithTimeout(ctx, askWithin)
 	keys, err := s.store.SlotsWanted(asking, s.id)
 	cancel()
+	s.slotFiles.elsewhere = len(keys) > 0
 	for _, key := range keys {
 		if err == nil {
 			err = s.give(ctx, key, false)
@@ -252,12 +304,11 @@ func (s *slots) give(ctx context.Context, key string, all bool) error {
 			continue
 		}
 		path := gatefile.Slot(s.dir, slot.Key, slot.Index)
-		if !s.slotFiles.close(path) {
+		if !s.slotFiles.idle(path) {
 			s.slotFiles.leased[slot] = time.Now()
 			continue
 		}
-		if all && time.Since(s.slotFiles.leased[slot]) < idleTime {
-			s.slotFiles.open(path)
+		if all && time.Since(s.slotFiles.leased[slot]) < idleTime || !s.slotFiles.close(path) {
 			continue
 		}
 		delete(s.slotFiles.leased, slot)

@@ -11,6 +11,9 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/belay-run/belay/internal/faulttest"
+	"github.com/belay-run/belay/internal/gatefile"
 )
 
 // atOnce is how many runs were under way at the same time at most, by what they have written to a file: b when they begin, e when they end.
@@ -55,12 +58,83 @@ func TestMember_MaxParallel(t *testing.T) {
 	if most, ran := atOnce(t, log); most > 2 || ran != 18 {
 		t.Errorf("%d of %d runs at once", most, ran)
 	}
-	// Without the member, the machine has its slots as before.
+	// Some time after the member has ended, the machine has its slots as before.
 	if err := list[0].leave(); err != nil {
 		t.Error(err)
 	}
+	gatefile.InTouch(list[0].state.Gates().Dir, time.Now().Add(-2*gatefile.RestartTime))
 	if out, err := list[0].command("run", "--gate", "api", "--max-parallel", "2", "--max-wait", "0s", "--", "true").CombinedOutput(); err != nil {
 		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+// While the member of a machine is restarted, the machine keeps to the slots that are leased to it, and those that its runs use stay leased: --max-parallel holds.
+func TestMember_MaxParallelRestart(t *testing.T) {
+	t.Parallel()
+	list := join(t, "ant", "bee")
+	a, b := list[0], list[1]
+	dir := t.TempDir()
+	hold := func(m *machine) (end func()) {
+		t.Helper()
+		run := m.command("run", "--quiet", "--gate", "api", "--max-parallel", "2", "--max-wait", "2m", "--", "sh", "-c", "touch "+dir+"/"+m.name+"; exec sleep 300")
+		if err := run.Start(); err != nil {
+			t.Fatal(err)
+		}
+		eventually(t, "the run of "+m.name+" starts", func() bool { _, err := os.Stat(dir + "/" + m.name); return err == nil })
+		return sync.OnceFunc(func() {
+			run.Process.Signal(syscall.SIGTERM)
+			run.Wait()
+		})
+	}
+	endA, endB := hold(a), hold(b)
+	defer endA()
+	defer endB()
+	third := func(when string, m *machine) {
+		t.Helper()
+		if out, err := m.command("run", "--gate", "api", "--max-parallel", "2", "--max-wait", "300ms", "--", "true").CombinedOutput(); err == nil {
+			t.Errorf("%s, a third run starts on %s: %s", when, m.name, out)
+		}
+	}
+	if err := a.leave(); err != nil {
+		t.Fatal(err)
+	}
+	gatefile.InTouch(a.state.Gates().Dir, time.Now()) // a busy machine may have taken its time
+	third("while the member is away", a)
+	third("while the member of another is away", b)
+	a.start()
+	eventually(t, "ant is back", func() bool { return strings.Count(a.heard(), "joined") == 2 })
+	third("after a restart", a)
+	third("after a restart", b)
+	endB()
+	if out, err := a.command("run", "--gate", "api", "--max-parallel", "2", "--max-wait", "2m", "--", "true").CombinedOutput(); err != nil {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+// How long slots are idle between short runs that wait for them. It is printed, and held to what is promised only in make soak.
+func TestMember_SlotsOfShortRuns(t *testing.T) {
+	list := join(t, "ant", "bee", "cat", "dog")
+	list[0].command() // is built first
+	each := faulttest.Count(t, "BELAY_TEST_SHORT_RUNS", 1)
+	var all sync.WaitGroup
+	begun := time.Now()
+	for _, m := range list {
+		for range 4 {
+			all.Go(func() {
+				for range each {
+					if out, err := m.command("run", "--quiet", "--gate", "api", "--max-parallel", "3", "--max-wait", "10m", "--", "sleep", "0.3").CombinedOutput(); err != nil {
+						t.Errorf("%v\n%s", err, out)
+					}
+				}
+			})
+		}
+	}
+	all.Wait()
+	wall := time.Since(begun)
+	idle := 1 - float64(16*each)*0.3/(3*wall.Seconds())
+	t.Logf("tried %d runs of 0.3 s in 3 slots: %v, idle for %.0f %%", 16*each, wall, 100*idle)
+	if idle > 0.2 && os.Getenv("BELAY_TEST_SOAK") != "" {
+		t.Errorf("slots are idle for %.0f %% of the time", 100*idle)
 	}
 }
 

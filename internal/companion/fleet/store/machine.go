@@ -119,14 +119,14 @@ where name = $1 and generation = $2 and left_at is null and seen > now() - $4 * 
 	return now, draining, err
 }
 
-// Leave gives back all that is leased to the machine, and says that it has gone.
-func (s *Store) Leave(ctx context.Context, id Identity) error {
+// Leave gives back all that is leased to the machine, and says that it has gone. Slots that its runs still use stay leased until that is over by itself, or it joins again.
+func (s *Store) Leave(ctx context.Context, id Identity, busy ...Slot) error {
 	return s.Trouble(pgx.BeginFunc(ctx, s.Pool, func(tx pgx.Tx) error {
 		tag, err := tx.Exec(ctx, "update belay.machine set left_at = now(), seen = now() where name = $1 and generation = $2", id.Name, id.Generation)
 		if err != nil || tag.RowsAffected() == 0 {
 			return err
 		}
-		return release(ctx, tx, id.Name)
+		return release(ctx, tx, id.Name, busy)
 	}))
 }
 
@@ -155,13 +155,20 @@ func (s *Store) Remove(ctx context.Context, name string) error {
 		if _, err := tx.Exec(ctx, "delete from belay.machine where name = $1", name); err != nil {
 			return err
 		}
-		return release(ctx, tx, name)
+		return release(ctx, tx, name, nil)
 	}))
 }
 
-// release frees all that is leased to a machine, and tells the others.
-func release(ctx context.Context, tx pgx.Tx, machine string) error {
-	for _, table := range []string{"turn", "slot", "slot_want", "budget_share", "run"} {
+// release frees all that is leased to a machine but for these slots, and tells the others.
+func release(ctx context.Context, tx pgx.Tx, machine string, busy []Slot) error {
+	keys, indexes := []string{}, []int{}
+	for _, slot := range busy {
+		keys, indexes = append(keys, slot.Key), append(indexes, slot.Index)
+	}
+	if _, err := tx.Exec(ctx, "delete from belay.slot where machine = $1 and (key, index) not in (select * from unnest($2::text[], $3::integer[]))", machine, keys, indexes); err != nil {
+		return err
+	}
+	for _, table := range []string{"turn", "slot_want", "budget_share", "run"} {
 		if _, err := tx.Exec(ctx, "delete from belay."+table+" where machine = $1", machine); err != nil {
 			return err
 		}
