@@ -17,7 +17,6 @@ import (
 	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/safefile"
 	"github.com/belay-run/belay/internal/state"
-	"github.com/belay-run/belay/retry"
 )
 
 // Member is a machine that takes part.
@@ -88,8 +87,10 @@ func (m *Member) Run(ctx context.Context) error {
 		default:
 			t.note(err, keep.joined)
 		}
-		if retry.Sleep(ctx, t.next(lasted)) != nil {
+		select {
+		case <-ctx.Done():
 			return nil
+		case <-time.After(t.next(lasted)):
 		}
 	}
 }

@@ -8,7 +8,6 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/belay-run/belay/internal/message"
-	"github.com/belay-run/belay/retry"
 )
 
 const (
@@ -101,8 +100,11 @@ where m.left_at is not null or m.seen < now() - $5 * interval '1 second' or m.in
 		case !seen.IsZero() && now.After(seen):
 			return id, message.Error(message.FleetTwin(m.Name), ErrNameTaken)
 		}
-		if seen = now; retry.Sleep(ctx, Heartbeat/10) != nil {
+		seen = now
+		select {
+		case <-ctx.Done():
 			return id, s.Trouble(ctx.Err())
+		case <-time.After(Heartbeat / 10):
 		}
 	}
 }
