@@ -51,3 +51,25 @@ func TestBatch_PostgreSQLNotReady(t *testing.T) {
 		}
 	}
 }
+
+// On a worker, the flags of a batch cannot allow more than its own settings do, and one that a job may not give is refused before anything runs.
+func TestBatch_FlagsOnlyRestrict(t *testing.T) {
+	t.Parallel()
+	dsn := fleettest.Database(t)
+	ant, bee := newMachine(t, "ant", dsn), newMachine(t, "bee", dsn)
+	if err := os.WriteFile(filepath.Join(bee.dir, "config/belay/config.toml"), []byte("max_retries = 1\n[fleet]\nallow = [\"generic\"]\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	bee.work(1)
+	os.WriteFile(filepath.Join(ant.dir, "tasks.txt"), []byte("hello\n"), 0o600)
+	starts := filepath.Join(ant.dir, "starts")
+	out, code := ant.run("batch", "--fleet", "--max-retries", "5", "--base-delay", "1ms", "tasks.txt", "-o", "many.jsonl", "--", "sh", "-c", "echo x >> "+starts+"; exit 1")
+	if data, _ := os.ReadFile(starts); code != 1 || string(data) != "x\nx\n" {
+		t.Errorf("exit code %d, begun %q: %s%s", code, data, out, bee.err)
+	}
+	out, code = ant.run("batch", "--fleet", "--no-gate", "tasks.txt", "-o", "none.jsonl", "--", "sh", "-c", "echo x >> "+starts)
+	list := readResults(t, filepath.Join(ant.dir, "none.jsonl"))
+	if data, _ := os.ReadFile(starts); code != 1 || len(list) != 1 || !strings.Contains(list[0].Error, "jobs may not set --no-gate") || string(data) != "x\nx\n" {
+		t.Errorf("exit code %d, begun %q: %s%s\n%+v", code, data, out, bee.err, list)
+	}
+}
