@@ -24,7 +24,9 @@ func TestJob_AnyBytes(t *testing.T) {
 		if err := json.Unmarshal(data, &got); err != nil || !reflect.DeepEqual(got.Task.Job, job) {
 			t.Errorf("%s: %v\n%+v\n%+v", name, err, got.Task.Job, job)
 		}
-		var older struct{ Task struct{ Job struct{ Args []string } } }
+		var older struct {
+			Task struct{ Job struct{ Args []string } }
+		}
 		if err := json.Unmarshal(data, &older); (err == nil) != (name != "bytes") || err == nil && !reflect.DeepEqual(older.Task.Job.Args, job.Args) {
 			t.Errorf("%s, for an older version: %v, %q", name, err, older.Task.Job.Args)
 		}
