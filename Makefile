@@ -129,11 +129,15 @@ cross:
 	  GOOS=$${platform%/*} GOARCH=$${platform#*/} go build -o /dev/null ./cmd/... || exit 1; \
 	done
 
+# The commit that belay run is compared with.
+BEFORE ?= 3c01d8a
+
 bench: build ## product and peers, interleaved, as ratios; see docs/performance.md
 	@scripts/setup-bench
 	cd bench && go build -trimpath -ldflags '-s -w' -o ../bin/ ./bare ./process ./throughput ./library ./breaker ./mcp ./record ./shim ./batch ./page ./fleet
 	@$(call copied,bin/bare)
-	bin/process -bin bin
+	scripts/build-before $(BEFORE) bin/before
+	bin/process -bin bin -before bin/before
 	bin/library
 	bin/breaker
 	bin/throughput -bin bin

@@ -1,12 +1,13 @@
 // Command process compares whole commands: each round runs every one of them once, in random order, so that other load
 // on the machine affects all alike. It prints medians and the ratio to the bare Go wrapper; CPU time is that of the
-// command with the children it waited for.
+// command with the children it waited for. With -before it then runs pairs of belay run of an older build and of this one.
 package main
 
 import (
 	"flag"
 	"fmt"
 	"log"
+	"math"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -35,6 +36,8 @@ const bare, bareEvent = "bare Go wrapper", "bare Go wrapper, event"
 func main() {
 	rounds := flag.Int("rounds", 300, "how often each command is run")
 	bin := flag.String("bin", "bin", "where belay and bare are")
+	before := flag.String("before", "", "where an older belay is")
+	pairs := flag.Int("pairs", 1000, "how often it is run against this one")
 	flag.Parse()
 	dir, err := os.MkdirTemp("", "belay-bench-*")
 	if err != nil {
@@ -92,6 +95,31 @@ func main() {
 			c.cpu[n/2].Round(time.Microsecond), ratio(c.cpu[n/2], floor.cpu[n/2]),
 			c.wall[n/10].Round(time.Microsecond), c.wall[n/2].Round(time.Microsecond), ratio(c.wall[n/2], floor.wall[n/2]))
 	}
+	if *before != "" {
+		compare(*pairs, []string{filepath.Join(*before, "belay"), "run", "--", "true"}, []string{filepath.Join(*bin, "belay"), "run", "--", "true"})
+	}
+}
+
+// compare runs pairs of two commands, in random order within a pair, and prints the median of the ratios of their CPU time with its interval of 95 %.
+func compare(pairs int, old, now []string) {
+	var ratios []float64
+	for range pairs {
+		cpu := map[bool]time.Duration{}
+		for _, i := range rand.Perm(2) {
+			argv := [][]string{old, now}[i]
+			cmd := exec.Command(argv[0], argv[1:]...)
+			if err := cmd.Run(); err != nil {
+				log.Fatalf("%s: %v", strings.Join(argv, " "), err)
+			}
+			cpu[i == 1] = cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
+		}
+		ratios = append(ratios, ratio(cpu[true], cpu[false]))
+	}
+	slices.Sort(ratios)
+	n := float64(len(ratios))
+	within := int(math.Ceil(0.98 * math.Sqrt(n))) // of the middle, in ranks: those of a median have a binomial distribution
+	middle := len(ratios) / 2
+	fmt.Printf("\n%d pairs of belay run, this build to the one before: CPU ratio %.3f (%.3f to %.3f)\n", len(ratios), ratios[middle], ratios[max(0, middle-within)], ratios[min(len(ratios)-1, middle+within)])
 }
 
 func ratio(a, b time.Duration) float64 { return float64(a) / float64(b) }
