@@ -140,7 +140,7 @@ func TestGate_Fleet(t *testing.T) {
 			}
 			all.Wait()
 			t.Logf("20 processes × 3 calls, 20 in %v, Retry-After %s: one gate %v; belay, each alone %v; a shell loop, each alone %v", window, hint, gated, alone, loops)
-			if gated.requests > 90 {
+			if gated.requests > 120 { // all twenty may be on their way when the first is refused, in each of the three windows
 				t.Errorf("%d requests for 60 results", gated.requests)
 			}
 			// A machine too slow for twenty calls in a window learns of no limit, and the test proves nothing.

@@ -155,7 +155,7 @@ func TestPs_Waiting(t *testing.T) {
 		t.Fatalf("%q", lines.Text())
 	}
 	go io.Copy(io.Discard, r)
-	belay(t, "ps").ends(0).prints("waiting 1h", "gate api: ", "maintenance")
+	belay(t, "ps").ends(0).prints("waiting ", ", until ", "gate api: ", "maintenance")
 	if got := belay(t, "gates", "--json").ends(0); !strings.Contains(got.stdout, `"command":"true"`) {
 		t.Errorf("nobody waits: %s", got.stdout)
 	}
