@@ -344,13 +344,15 @@ func TestAttempt_CancelledAsItEnds(t *testing.T) {
 	})
 }
 
-// What a command leaves running is ours to end if it failed and more was asked for than to run it, or if that was asked for.
+// What a command leaves running is ours to end if it failed and more was asked for than to run it, if that was asked for, or if a signal that has ended it was
+// for us too.
 func TestAttempt_LeftOver(t *testing.T) {
 	left := []supervise.Proc{{PID: 99}}
 	for name, tt := range map[string]struct {
 		policy retry.Policy
 		reap   bool
 		code   int
+		heard  time.Duration // when we are told to end
 		killed int
 		told   bool
 	}{
@@ -361,14 +363,21 @@ func TestAttempt_LeftOver(t *testing.T) {
 		"by a failure that is to be reaped":   {reap: true, code: 1, killed: 1},
 		"by a failure that is managed":        {policy: retry.Policy{TotalTimeout: time.Hour}, code: 1, killed: 1},
 		"by a failure that would be repeated": {policy: retry.Policy{MaxRetries: 1}, code: 1, killed: 1},
+		"by one that was signalled alone":     {code: 143, heard: time.Minute},
+		"by one that was signalled with us":   {code: 143, heard: 100 * time.Millisecond, killed: 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
+				ctx, cancel := context.WithCancelCause(t.Context())
+				defer cancel(nil)
+				if tt.heard > 0 {
+					defer time.AfterFunc(tt.heard, func() { cancel(sigterm) }).Stop()
+				}
 				r := runner(t, tt.policy)
 				r.Reap = tt.reap
 				w := observe(r)
 				script(r, enginetest.Attempt{Code: tt.code, Left: left})
-				res, _ := r.Run(t.Context(), tool)
+				res, _ := r.Run(ctx, tool)
 				equal(t, "killed", res.OrphansKilled, tt.killed)
 				if kept := tt.killed == 0; kept != (len(res.Left) == 1) {
 					t.Errorf("left: %v", res.Left)

@@ -226,7 +226,7 @@ func (cand *candidate) cleanUp(j *judgement) {
 		return
 	}
 	ok := j.verdict.Class == verdict.OK
-	if cand.call.runner.Reap || !ok && cand.managed() {
+	if cand.call.runner.Reap || !ok && cand.managed() || cand.toldToo(j) {
 		var killed int
 		killed, j.left = j.process.EndTree()
 		j.killed += killed
@@ -235,6 +235,24 @@ func (cand *candidate) cleanUp(j *judgement) {
 	if cand.managed() || !ok && cand.call.command.Terminal && supervise.SharesTerminal() {
 		cand.call.emit(LeftRunning{j.left})
 	}
+}
+
+// groupSignalDelay is how long after the command we may hear of a signal that was sent to both.
+const groupSignalDelay = 500 * time.Millisecond
+
+// toldToo reports whether we were told to end as well as the command, by a signal to the whole process group, as timeout, CI and workers of a fleet send
+// it. The command may have ended before we could stop it, and what it has left is to end as if we had. A Ctrl-C on a terminal is the command's own.
+func (cand *candidate) toldToo(j *judgement) bool {
+	sig := syscall.Signal(j.exit.ShellCode() - 128)
+	if sig != syscall.SIGTERM && sig != syscall.SIGHUP && sig != syscall.SIGINT || sig == syscall.SIGINT && supervise.SharesTerminal() {
+		return false
+	}
+	select {
+	case <-cand.pace.ctx.Done():
+	case <-time.After(groupSignalDelay):
+	}
+	_, told := asInterrupt(context.Cause(cand.pace.ctx))
+	return told
 }
 
 // deliver passes on what was held of the output.
