@@ -13,7 +13,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-
+	"syscall"
 	"testing"
 	"time"
 
@@ -22,13 +22,16 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// treesAtOnce is how many trees stand at the same time. Most of the time each of them waits.
-const treesAtOnce = 24
-
 // Whatever a command starts, nothing of it is left when belay has ended it, however that comes about: every shape of tree with
 // every ending of run, hook and mcp, of a batch and of a detached run; in make test with every other one, and of the last two, which start a
-// command as run does, with every eleventh. BELAY_TEST_TREE_ROUNDS=10 plays each ten times.
+// command as run does, with every eleventh. BELAY_TEST_TREE_ROUNDS=10 plays each ten times. TestTrees_Fleet is the same for jobs of a fleet.
 func TestTrees(t *testing.T) {
+	// Most of the time each tree waits.
+	playTrees(t, 24, "", map[string]int{"run": 2, "hook": 2, "mcp": 2, "batch": 11, "detached": 11})
+}
+
+// playTrees plays the trees of some hosts, so many at the same time. In make test it is one of so many pairs of shape and ending.
+func playTrees(t *testing.T, atOnce int, dsn string, hosts map[string]int) {
 	n := faulttest.Count(t, "BELAY_TEST_TREE_ROUNDS", 1)
 	all := rounds(t) >= 10
 	begin := time.Now()
@@ -37,7 +40,7 @@ func TestTrees(t *testing.T) {
 	var mu sync.Mutex
 	tried, stood, survived := map[string]int{}, 0, 0
 	var workers sync.WaitGroup
-	for range treesAtOnce {
+	for range atOnce {
 		workers.Go(func() {
 			for c := range cells {
 				left, err := c.play()
@@ -57,13 +60,10 @@ func TestTrees(t *testing.T) {
 	for round := range n {
 		// What takes longest comes first.
 		for i, shape := range slices.Backward(treeShapes) {
-			for host, endings := range treeEndings {
+			for host, one := range hosts {
+				endings := treeEndings[host]
 				for j, ending := range endings {
-					skip := (i+j)%2 != 0
-					if host == "batch" || host == "detached" {
-						skip = (i*len(endings)+j)%11 != 0
-					}
-					if skip && !all {
+					if (i*(len(endings)|1)+j)%one != 0 && !all {
 						continue
 					}
 					name := fmt.Sprintf("%s-%s-%s", host, shape.name, ending.name)
@@ -73,7 +73,7 @@ func TestTrees(t *testing.T) {
 						}
 						continue
 					}
-					cells <- &treeCell{host: host, shape: shape, ending: ending, name: name, dir: filepath.Join(base, fmt.Sprintf("%s-%d", name, round))}
+					cells <- &treeCell{host: host, shape: shape, ending: ending, name: name, dsn: dsn, dir: filepath.Join(base, fmt.Sprintf("%s-%d", name, round))}
 				}
 			}
 		}
@@ -86,13 +86,15 @@ func TestTrees(t *testing.T) {
 // treeCell is one tree and its end.
 type treeCell struct {
 	name, host, dir string
+	dsn             string // of the fleet's PostgreSQL
 	shape           treeShape
 	ending          treeEnding
 
 	cmd      *exec.Cmd
-	owner    int      // the pid of a detached run's belay
-	up, told *os.File // pipes: pids of the tree; what it waits for
-	input    *os.File // what the client of an MCP server writes to, or a terminal
+	worker   *exec.Cmd // of a fleet; cmd is the batch then
+	owner    int       // the pid of a detached run's belay
+	up, told *os.File  // pipes: pids of the tree; what it waits for
+	input    *os.File  // what the client of an MCP server writes to, or a terminal
 	output   *bufio.Reader
 	pids     map[int]string // and when each was started
 	stands   bool           // the tree stood before it was ended
@@ -118,6 +120,12 @@ func (c *treeCell) play() (left []proc, err error) {
 		return nil, err
 	}
 	defer c.told.Close()
+	if c.host == "fleet" {
+		if err := c.startWorker(); err != nil {
+			return nil, err
+		}
+		defer c.endWorker()
+	}
 	if err := c.start(); err != nil {
 		return nil, err
 	}
@@ -168,7 +176,7 @@ func makePipe(path string) (*os.File, error) {
 func (c *treeCell) command(args ...string) *exec.Cmd {
 	env := environment(binDir, c.dir, c.name)
 	cmd := exec.Command(filepath.Join(binDir, "belay-plain"), args...)
-	cmd.Dir, cmd.Env = c.dir, env
+	cmd.Dir, cmd.Env = c.dir, append(env, "BELAY_FLEET_DSN="+c.dsn)
 	return cmd
 }
 
@@ -188,6 +196,11 @@ func (c *treeCell) start() error {
 			return err
 		}
 		args = append(append([]string{"batch", "-j2"}, c.ending.flags...), "tasks", "--", "sh", "-c", `[ "$0" = other ] && `+other+"\n"+script, "{}")
+	case "fleet":
+		if err := os.WriteFile(filepath.Join(c.dir, "tasks"), []byte("tree\n"), 0o600); err != nil {
+			return err
+		}
+		args = append(append([]string{"batch", "--fleet", "--needs=" + filepath.Base(c.dir), "--cwd=" + c.dir}, c.ending.flags...), "tasks", "--", "sh", "-c", script, "{}")
 	case "detached":
 		args[0] = "run"
 		args = slices.Insert(args, 1, "--detach")
@@ -206,6 +219,7 @@ func (c *treeCell) start() error {
 		}
 		return err
 	}
+	c.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	stdin, w, err := os.Pipe()
 	if err != nil {
 		return err
@@ -219,7 +233,7 @@ func (c *treeCell) start() error {
 		if err := c.cmd.Run(); err != nil {
 			return err
 		}
-		c.owner, _ = c.record()
+		c.owner, _ = c.record("state")
 		return nil
 	default:
 		return c.cmd.Start()
@@ -233,9 +247,9 @@ func (c *treeCell) start() error {
 	return c.cmd.Start()
 }
 
-// record is what the name of the run's record says: the pid of its belay, and its id.
-func (c *treeCell) record() (pid int, id string) {
-	names, _ := filepath.Glob(filepath.Join(c.dir, "state", "runs", "*"))
+// record is what the name of the run's record in a state directory says: the pid of its belay, and its id.
+func (c *treeCell) record(state string) (pid int, id string) {
+	names, _ := filepath.Glob(filepath.Join(c.dir, state, "runs", "*"))
 	for _, name := range names {
 		if part := strings.Split(filepath.Base(name), "."); len(part) == 4 {
 			pid, _ = strconv.Atoi(part[1])
@@ -345,16 +359,23 @@ func (c *treeCell) signal(sig unix.Signal) {
 
 func (c *treeCell) kill() { c.signal(unix.SIGKILL) }
 
+// signalGroup signals belay and what it has left in its process group, the command itself, as timeout and CI do.
+func (c *treeCell) signalGroup() { unix.Kill(-c.cmd.Process.Pid, unix.SIGTERM) }
+
 // cancel is belay cancel.
 func (c *treeCell) cancel() {
-	_, id := c.record()
+	_, id := c.record("state")
 	out, _ := c.command("cancel", id).CombinedOutput()
 	c.said = append(c.said, out...)
 }
 
 // reap is belay ps --reap, once.
 func (c *treeCell) reap() error {
-	out, err := c.command("ps", "--reap").CombinedOutput()
+	ps := c.command("ps", "--reap")
+	if c.host == "fleet" {
+		ps = c.atWorker("ps", "--reap")
+	}
+	out, err := ps.CombinedOutput()
 	c.said = append(c.said, out...)
 	return err
 }

@@ -2,6 +2,8 @@
 
 package main
 
+import "strings"
+
 // sleeper is a process of a tree: it tells its pid and stays.
 const sleeper = `sh -c 'echo $$ > up; exec sleep 300'`
 
@@ -37,10 +39,15 @@ var treeShapes = []treeShape{
 	{name: "ForksWhenTold", n: 1, script: `(setsid env -i sh -c 'trap "setsid sleep 300 &" TERM INT HUP; echo $$ > up; while :; do sleep 0.1; done' &)`},
 	// Each generation forks the next and ends, in a session of its own: a walk over the process table can miss it.
 	{name: "ForksOnAndOn", n: 1, script: `perl -MPOSIX -e 'open(F, ">", "up"); print F "$$\n"; close(F); for (1..20000) { exit 0 if fork; POSIX::setsid(); select undef, undef, undef, 0.005 }' &`},
+	// It stays when told to end, and starts one whose origin only the one who adopts it knows: belay must not be killed before it.
+	{name: "StubbornForks", n: 1, script: sleeper + ` &`, root: `trap "(setsid ` + unmarked + `sleep 300 < /dev/null > /dev/null 2>&1 &)" TERM INT HUP; `},
 	{name: "StubbornRoot", n: 1, script: sleeper + ` &`, root: `trap "" TERM INT HUP; `},
 	// su and PAM set limits anew: then only the one who adopts it knows where it comes from.
-	{name: "LimitsReset", n: 1, script: `(setsid env -i prlimit --locks=unlimited ` + sleeper + ` &)`},
+	{name: "LimitsReset", n: 1, script: `(setsid ` + unmarked + sleeper + ` &)`},
 }
+
+// unmarked starts a process without either mark of its run.
+const unmarked = `env -i prlimit --locks=unlimited `
 
 // sleeperQuoted is a sleeper within double quotes.
 const sleeperQuoted = `sh -c 'echo \$\$ > up; exec sleep 300'`
@@ -86,6 +93,7 @@ var treeEndings = map[string][]treeEnding{
 		{name: "HUP", then: stays, end: signalled("HUP")},
 		{name: "KILL", then: stays, end: (*treeCell).kill},
 		{name: "CtrlC", flags: []string{"--reap"}, then: stays, end: (*treeCell).ctrlC, pty: true},
+		{name: "GroupTERM", then: stays, end: (*treeCell).signalGroup},
 	},
 	"batch": {
 		{name: "Success", flags: []string{"--reap"}, then: untilTold + `exit 0`, end: (*treeCell).tell},
@@ -103,6 +111,16 @@ var treeEndings = map[string][]treeEnding{
 		{name: "TERM", then: stays, end: signalled("TERM")},
 		{name: "Cancel", then: stays, end: (*treeCell).cancel},
 		{name: "KILL", then: stays, end: (*treeCell).kill},
+	},
+	// Of a job, on the machine that works on it.
+	"fleet": {
+		{name: "Success", flags: []string{"--reap"}, then: untilTold + `exit 0`, end: (*treeCell).tell},
+		{name: "Timeout", flags: []string{"--timeout", "1"}, then: stays},
+		{name: "WorkerKILL", then: stays, end: (*treeCell).killWorker},
+		{name: "INTTwice", then: stays, end: (*treeCell).interruptTwice},
+		{name: "WorkerTERM", then: stays, end: (*treeCell).workerLeaves},
+		{name: "Cancel", then: stays, end: (*treeCell).cancel},
+		{name: "KILL", then: stays, end: (*treeCell).killWorkerAndRun},
 	},
 	"hook": {
 		{name: "Success", then: untilTold + `exit 0`, end: (*treeCell).tell},
@@ -131,9 +149,9 @@ var treeEndings = map[string][]treeEnding{
 // impossible says why there is no such cell; empty if there is one.
 func impossible(shape treeShape, ending treeEnding) string {
 	switch {
-	case shape.name == "LimitsReset" && ending.name == "KILL":
+	case strings.Contains(shape.root+shape.script, unmarked) && ending.name == "KILL":
 		return "nothing marks it, and who could adopt it is dead"
-	case shape.name == "StubbornRoot" && ending.name == "CtrlC":
+	case shape.root != "" && ending.name == "CtrlC":
 		return "a command that ignores Ctrl-C goes on, as it does without belay"
 	}
 	return ""

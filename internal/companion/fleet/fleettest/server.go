@@ -47,7 +47,10 @@ var (
 )
 
 // Main runs the tests of a package and ends the server that they have used, if any: func TestMain(m *testing.M) { fleettest.Main(m) }.
-func Main(m *testing.M) {
+func Main(m *testing.M) { os.Exit(Run(m)) }
+
+// Run does the same for a TestMain that has more to do, and returns the exit code.
+func Run(m *testing.M) int {
 	code := m.Run()
 	if shared != nil {
 		shared.Close()
@@ -55,7 +58,7 @@ func Main(m *testing.M) {
 	for _, f := range later {
 		f()
 	}
-	os.Exit(code)
+	return code
 }
 
 // later is what is done when all tests have run.

@@ -7,12 +7,17 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
+	"time"
 
 	"github.com/belay-run/belay/internal/courier"
 	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/safefile"
 	"github.com/belay-run/belay/internal/supervise"
 )
+
+// stopRun is how the belay run of a job is stopped. It gives its command ten seconds and then ends the whole tree, orphans included; killed earlier, it could not.
+var stopRun = supervise.Ladder{{Signal: syscall.SIGTERM, Wait: 13 * time.Second}}
 
 // run runs a job as belay run does, until it ends or ctx does.
 func (w *Worker) run(ctx context.Context, a *attempt, f folder) (*courier.Outcome, error) {
@@ -71,7 +76,7 @@ func (w *Worker) run(ctx context.Context, a *attempt, f folder) (*courier.Outcom
 	var tail supervise.Tail
 	var s supervise.Supervisor
 	exit, err := s.Run(supervise.Spec{Path: w.Belay, Args: args, Dir: dir, Env: env, RunID: a.runID, Stdout: &result, Stderr: &tail, Placement: supervise.OwnGroup}, func(p *supervise.Process) {
-		context.AfterFunc(ctx, func() { p.Stop(supervise.Terminate) })
+		context.AfterFunc(ctx, func() { p.Stop(stopRun) })
 	})
 	if err != nil {
 		return outcome, message.Error(message.CannotStart(w.Belay, err), err, errNotBegun)
