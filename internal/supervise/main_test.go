@@ -63,7 +63,7 @@ func eventually(t testing.TB, what string, cond func() bool) {
 }
 
 func within(d time.Duration, cond func() bool) bool {
-	for end := time.Now().Add(d); !cond(); time.Sleep(2 * time.Millisecond) {
+	for end := time.Now().Add(d); !cond(); time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(end) {
 			return false
 		}
@@ -80,13 +80,16 @@ func newID() string {
 
 // carriers are the living processes that carry the marker of a run, found in another way than the package does.
 func carriers(id string) (pids []int) {
-	files, _ := filepath.Glob("/proc/[0-9]*/environ")
-	for _, file := range files {
-		environ, _ := os.ReadFile(file)
+	dirs, _ := filepath.Glob("/proc/[0-9]*") // with more behind it, Glob would read all of these
+	for _, dir := range dirs {
+		environ, _ := os.ReadFile(dir + "/environ")
+		if !bytes.Contains(environ, []byte(id)) {
+			continue
+		}
 		for kv := range bytes.SplitSeq(environ, []byte{0}) {
 			list, ok := strings.CutPrefix(string(kv), supervise.RunIDVar+"=")
 			if ok && slices.Contains(strings.Split(list, ","), id) {
-				pid, _ := strconv.Atoi(strings.Split(file, "/")[2])
+				pid, _ := strconv.Atoi(filepath.Base(dir))
 				pids = append(pids, pid)
 			}
 		}
@@ -96,10 +99,10 @@ func carriers(id string) (pids []int) {
 
 // inside are the living processes that have dir as their working directory: what has no marker is found by that.
 func inside(dir string) (pids []int) {
-	links, _ := filepath.Glob("/proc/[0-9]*/cwd")
-	for _, link := range links {
-		if cwd, _ := os.Readlink(link); cwd == dir {
-			pid, _ := strconv.Atoi(strings.Split(link, "/")[2])
+	processes, _ := filepath.Glob("/proc/[0-9]*")
+	for _, process := range processes {
+		if cwd, _ := os.Readlink(process + "/cwd"); cwd == dir {
+			pid, _ := strconv.Atoi(filepath.Base(process))
 			pids = append(pids, pid)
 		}
 	}

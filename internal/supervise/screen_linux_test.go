@@ -201,18 +201,20 @@ type scenarioProcess struct {
 // scenarioProcesses are the processes whose command line names the scenario's file, by pid.
 func scenarioProcesses(file string) map[int]scenarioProcess {
 	found := map[int]scenarioProcess{}
-	paths, _ := filepath.Glob("/proc/[0-9]*/stat")
-	for _, path := range paths {
-		cmdline, _ := os.ReadFile(filepath.Join(filepath.Dir(path), "cmdline"))
-		stat, _ := os.ReadFile(path)
+	dirs, _ := filepath.Glob("/proc/[0-9]*")
+	for _, dir := range dirs {
+		if cmdline, _ := os.ReadFile(dir + "/cmdline"); !strings.Contains(string(cmdline), file) {
+			continue
+		}
+		stat, _ := os.ReadFile(dir + "/stat")
 		_, rest, ok := strings.Cut(string(stat), ") ")
-		if !ok || !strings.Contains(string(cmdline), file) {
+		if !ok {
 			continue
 		}
 		var p scenarioProcess
 		var session, tty int
 		fmt.Sscan(rest, &p.state, &p.ppid, &p.group, &session, &tty, &p.front)
-		pid, _ := strconv.Atoi(filepath.Base(filepath.Dir(path)))
+		pid, _ := strconv.Atoi(filepath.Base(dir))
 		found[pid] = p
 	}
 	return found

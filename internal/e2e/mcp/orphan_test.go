@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"syscall"
 	"testing"
 
@@ -58,13 +59,12 @@ func TestOrphans(t *testing.T) {
 
 // sleeping are the processes named sleep that work in dir.
 func sleeping(dir string) (pids []int) {
-	links, _ := filepath.Glob("/proc/[0-9]*/cwd")
-	for _, link := range links {
-		cwd, _ := os.Readlink(link)
-		name, _ := os.ReadFile(filepath.Join(filepath.Dir(link), "comm"))
+	processes, _ := filepath.Glob("/proc/[0-9]*")
+	for _, process := range processes {
+		cwd, _ := os.Readlink(process + "/cwd")
+		name, _ := os.ReadFile(process + "/comm")
 		if cwd == dir && string(name) == "sleep\n" {
-			var pid int
-			fmt.Sscanf(link, "/proc/%d/cwd", &pid)
+			pid, _ := strconv.Atoi(filepath.Base(process))
 			pids = append(pids, pid)
 		}
 	}

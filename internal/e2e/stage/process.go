@@ -41,7 +41,7 @@ func (m Mark) Left() (found []Proc) {
 	dirs, _ := filepath.Glob("/proc/[0-9]*")
 	for _, dir := range dirs {
 		env, err := os.ReadFile(dir + "/environ")
-		if err != nil || !slices.Contains(strings.Split(string(env), "\x00"), string(m)) {
+		if err != nil || !strings.Contains(string(env), string(m)) || !slices.Contains(strings.Split(string(env), "\x00"), string(m)) {
 			continue
 		}
 		status, err := os.ReadFile(dir + "/status")

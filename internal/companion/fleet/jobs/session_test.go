@@ -86,10 +86,10 @@ func (o *office) kill() {
 
 // processesOf are the processes that work for a machine.
 func processesOf(m *machine) (list []string) {
-	paths, _ := filepath.Glob("/proc/[0-9]*/environ")
-	for _, path := range paths {
-		if data, _ := os.ReadFile(path); strings.Contains(string(data), "BELAY_STATE_DIR="+filepath.Join(m.dir, "state")+"\x00") {
-			list = append(list, filepath.Base(filepath.Dir(path)))
+	processes, _ := filepath.Glob("/proc/[0-9]*")
+	for _, process := range processes {
+		if data, _ := os.ReadFile(process + "/environ"); strings.Contains(string(data), "BELAY_STATE_DIR="+filepath.Join(m.dir, "state")+"\x00") {
+			list = append(list, filepath.Base(process))
 		}
 	}
 	return list
