@@ -405,6 +405,7 @@ func (s *story) play() {
 		s.disturb()
 	}
 	foreign := false // another program has put something else in the place of the results
+	begun := false   // a start has come so far that there are results: what a killed one would have refused, the next one refuses
 	for round := 0; ; round++ {
 		code := s.start()
 		if s.t.Failed() {
@@ -412,6 +413,10 @@ func (s *story) play() {
 		}
 		if data, err := os.ReadFile(filepath.Join(s.dir, s.results)); err == nil && len(data) > 0 && (!bytes.HasPrefix(data, []byte(`{"task":"`)) || bytes.HasPrefix(data, []byte(`{"task":"a"}`))) {
 			foreign = true
+		}
+		was := begun
+		if info, err := os.Lstat(filepath.Join(s.dir, s.results)); err == nil {
+			begun = begun || info.Mode().IsRegular() && info.Size() > 0 && s.mine[filepath.Join(s.dir, s.results)] == ""
 		}
 		switch {
 		case code == 0 || code == 1:
@@ -424,7 +429,7 @@ func (s *story) play() {
 			if len(s.mine) == 0 && !foreign {
 				s.fail("refused for no reason")
 			}
-			if round == 0 || foreign || s.full {
+			if !was || foreign || s.full {
 				return
 			}
 			s.fail("refused in round %d", round)
