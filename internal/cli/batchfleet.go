@@ -298,6 +298,7 @@ func (f *fleetLine) submitAll(ctx context.Context, b *batch.Batch, atOnce int) e
 		}
 	case <-f.done:
 	case <-ctx.Done():
+		f.send(courier.Order{Cancel: true}) // no task is followed yet, and machines may work on them already
 	}
 	if ended, ok := errors.AsType[*fleetEnded](context.Cause(ctx)); ok && ended.said == "" && ended.code != 0 {
 		return exit(ended.code) // it has said why

@@ -85,6 +85,7 @@ func TestBatch_SubmitterKilledAndStopped(t *testing.T) {
 	if list := f.results(130); len(list) != 0 || len(f.ran()) != 4 {
 		t.Errorf("ran %v: %+v", f.ran(), list)
 	}
+	f.waitFor(0, "state = 'running'") // it may have been interrupted before it had the answer to its submission
 	f.goOn(f.bee)
 	f.resubmit()
 	if list := f.results(0); len(list) != 3 || len(f.ran()) != 7 {

@@ -117,7 +117,7 @@ func TestFaults_EachJobHasOneResult(t *testing.T) {
 			m.work(2)
 		},
 	}
-	// One that is started while PostgreSQL is away says so and ends: it is started again.
+	// A batch that is started while PostgreSQL is away ends with 75. It is started again.
 	refused := func() bool {
 		if batch.cmd.ProcessState.ExitCode() != engine.CodeTryLater {
 			return false
