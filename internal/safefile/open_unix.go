@@ -131,10 +131,10 @@ func oneName(path string, info fs.FileInfo) error {
 	return nil
 }
 
-// unshared refuses a file that users other than its owner can read or change.
-func unshared(path string, info fs.FileInfo) error {
+// unshared refuses a file that users other than its owner can read or change. Its group may read it where its owner may share it, or if it is root's.
+func unshared(path string, info fs.FileInfo, group bool) error {
 	shared := fs.FileMode(0o077)
-	if sys, ok := info.Sys().(*syscall.Stat_t); ok && sys.Uid == rootUID && os.Geteuid() != rootUID {
+	if sys, ok := info.Sys().(*syscall.Stat_t); group || ok && sys.Uid == rootUID && os.Geteuid() != rootUID {
 		shared = 0o037
 	}
 	if info.Mode().Perm()&shared == 0 {

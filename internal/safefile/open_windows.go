@@ -121,4 +121,4 @@ func oneName(string, fs.FileInfo) error { return nil }
 func sameOwner(string, fs.FileInfo, fs.FileInfo) error { return nil }
 
 // unshared refuses nothing: who can read a file is not in its mode.
-func unshared(string, fs.FileInfo) error { return nil }
+func unshared(string, fs.FileInfo, bool) error { return nil }

@@ -8,7 +8,7 @@
 //     regular files of this user's with one name, and no link leads to them.
 //   - The user's: [OpenUser], [ReadUser]. Links are followed, since dotfiles are often links. What they lead to is a regular
 //     file of the user's or of root's.
-//     A secret of the user's is read with [ReadSecret], if it is the user's alone.
+//     A secret of the user's is read with [ReadSecret], if not all users can read it.
 //   - A repository's: [OpenRepository], [ReadRepository]. Its authors decide what is in it, so no link is followed below its
 //     root. The file belongs to the user, to root or to the owner of the root.
 //
@@ -80,14 +80,14 @@ func ReadUser(path string, limit int64) ([]byte, error) {
 	return readAll(f, err, path, limit)
 }
 
-// ReadSecret reads a file of the user's with a secret in it, of at most limit bytes. One that other users can read or change is refused; if it is
-// root's, a group may read it, as libpq has it for keys.
+// ReadSecret reads a file of the user's with a secret in it, of at most limit bytes. One that other users can read or change is refused; its group may read it, as
+// that of Prometheus does.
 func ReadSecret(path string, limit int64) ([]byte, error) {
 	f, err := OpenUser(path)
 	if err == nil {
 		info, serr := f.Stat()
 		if err = serr; err == nil {
-			err = unshared(path, info)
+			err = unshared(path, info, true)
 		}
 		if err != nil {
 			f.Close()
@@ -96,7 +96,7 @@ func ReadSecret(path string, limit int64) ([]byte, error) {
 	return readAll(f, err, path, limit)
 }
 
-// CheckSecret is the check of ReadSecret for a file that another library reads.
+// CheckSecret checks a file of passwords that another library reads, as libpq does: its group may not read it either, unless it is root's.
 func CheckSecret(path string) error {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -105,7 +105,7 @@ func CheckSecret(path string) error {
 	if err := regular(path, info); err != nil {
 		return err
 	}
-	return unshared(path, info)
+	return unshared(path, info, false)
 }
 
 // OpenRepository opens a file of a repository for reading. The path must be below root, and nothing on the way from there,

@@ -21,9 +21,9 @@ import (
 // notEncrypted is what stands in place of the key's fingerprint where jobs are not encrypted.
 const notEncrypted = "plain"
 
-// ReadKey reads a key file: 64 hexadecimal digits. A file that others may read is refused.
+// ReadKey reads a key file: 64 hexadecimal digits. A file of another user is refused.
 func ReadKey(path string) (*Key, error) {
-	data, err := safefile.ReadSecret(path, 1<<10)
+	data, err := safefile.ReadOwn(path, 1<<10)
 	if err != nil {
 		return nil, err
 	}
