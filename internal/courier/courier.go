@@ -48,42 +48,33 @@ type wireJob struct {
 
 // MarshalJSON implements [json.Marshaler].
 func (j Job) MarshalJSON() ([]byte, error) {
-	w := wireJob{Args: []anyBytes{}, Prompt: (*anyBytes)(j.Prompt), Dir: anyBytes(j.Dir), plainJob: (*plainJob)(&j)}
-	for _, arg := range j.Args {
-		w.Args = append(w.Args, anyBytes(arg))
-	}
-	for _, text := range j.Conceal {
-		w.Conceal = append(w.Conceal, anyBytes(text))
-	}
-	if len(j.Env) > 0 {
-		w.Env = map[string]anyBytes{}
-	}
-	for name, value := range j.Env {
-		w.Env[name] = anyBytes(value)
-	}
-	return json.Marshal(w)
+	return json.Marshal(wireJob{append([]anyBytes{}, as[anyBytes](j.Args)...), (*anyBytes)(j.Prompt), anyBytes(j.Dir), asMap[anyBytes](j.Env), as[anyBytes](j.Conceal), (*plainJob)(&j)})
 }
 
 // UnmarshalJSON implements [json.Unmarshaler].
 func (j *Job) UnmarshalJSON(data []byte) error {
 	w := wireJob{plainJob: (*plainJob)(j)}
-	if err := json.Unmarshal(data, &w); err != nil {
-		return err
+	err := json.Unmarshal(data, &w)
+	j.Args, j.Prompt, j.Dir, j.Env, j.Conceal = as[string](w.Args), (*string)(w.Prompt), string(w.Dir), asMap[string](w.Env), as[string](w.Conceal)
+	return err
+}
+
+func as[To, From ~string](list []From) (all []To) {
+	for _, one := range list {
+		all = append(all, To(one))
 	}
-	j.Args, j.Prompt, j.Dir, j.Env, j.Conceal = nil, (*string)(w.Prompt), string(w.Dir), nil, nil
-	for _, arg := range w.Args {
-		j.Args = append(j.Args, string(arg))
+	return all
+}
+
+func asMap[To, From ~string](from map[string]From) map[string]To {
+	if len(from) == 0 {
+		return nil
 	}
-	for _, text := range w.Conceal {
-		j.Conceal = append(j.Conceal, string(text))
+	all := map[string]To{}
+	for name, one := range from {
+		all[name] = To(one)
 	}
-	if len(w.Env) > 0 {
-		j.Env = map[string]string{}
-	}
-	for name, value := range w.Env {
-		j.Env[name] = string(value)
-	}
-	return nil
+	return all
 }
 
 // anyBytes is written as a string or, if it is not UTF-8, as an object with its bytes. A worker that does not know that refuses the job.

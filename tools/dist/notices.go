@@ -135,7 +135,7 @@ func (r *release) notices(p platform) ([]byte, error) {
 		return nil, err
 	}
 	var b bytes.Buffer
-	fmt.Fprintf(&b, "Belay's own licence is in the file LICENSE. Its executables for %s also contain the modules below, under the licences that follow.\nThe source of each is had with: go mod download MODULE@VERSION\n\n", p)
+	fmt.Fprintf(&b, "Belay's own licence is in the file LICENSE. Its executables for %s also contain the modules below, under the licences that follow.\nTo get the source of one: go mod download MODULE@VERSION\n\n", p)
 	var order []string
 	of := map[string][]string{}
 	for _, m := range list {
