@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"syscall"
 	"testing"
 
@@ -57,13 +58,13 @@ func TestOrphans(t *testing.T) {
 	}
 }
 
-// sleeping are the processes named sleep that work in dir.
+// sleeping are the orphans that work in dir. On a busy machine one may still be the shell that is about to become sleep.
 func sleeping(dir string) (pids []int) {
 	processes, _ := filepath.Glob("/proc/[0-9]*")
 	for _, process := range processes {
 		cwd, _ := os.Readlink(process + "/cwd")
-		name, _ := os.ReadFile(process + "/comm")
-		if cwd == dir && string(name) == "sleep\n" {
+		args, _ := os.ReadFile(process + "/cmdline")
+		if cwd == dir && (strings.HasPrefix(string(args), "sleep\x00") || strings.HasPrefix(string(args), "sh\x00-c\x00: > orphan")) {
 			pid, _ := strconv.Atoi(filepath.Base(process))
 			pids = append(pids, pid)
 		}
