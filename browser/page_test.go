@@ -279,6 +279,7 @@ func TestPage(t *testing.T) {
 		check(chromedp.Run(tab, chromedp.Click(`[data-run] a`)))
 		check(tab.Until("its tool", `document.querySelector("main").innerText.includes("Bash")`))
 		check(os.WriteFile(answered, nil, 0o600))
+		check(tab.Until("its end", `[...document.querySelectorAll("dt")].some((e) => e.textContent === "Ended")`)) // what was drawn since then has not taken the output away
 		for _, text := range []string{"hello <img src=x onerror=window.pwned=1>", "The run has ended."} {
 			check(tab.Until(text, fmt.Sprintf(`document.querySelector("pre.output").innerText.includes(%q)`, text)))
 		}

@@ -6,10 +6,13 @@ import { stream } from './api.js';
 const most = 500;
 let looking = null; // {id, abort, box}
 
+/** watched tells whether the output of a run is on the page: it stays there when the run has ended. */
+export const watched = (id) => looking !== null && looking.id === id && looking.box.isConnected;
+
 /** look shows the output of a run in an element, or stops. It is called whenever the page is drawn. */
 export function look(el) {
   const id = el && el.dataset.output;
-  if (looking && looking.id === id && looking.box.isConnected) return;
+  if (id && watched(id)) return;
   if (looking) { looking.abort.abort(); looking = null; }
   if (!id || document.hidden) return;
   const box = h('pre', { class: 'output', tabindex: 0, role: 'log', 'aria-label': 'Output of the run' });

@@ -4,6 +4,7 @@ import { h } from './dom.js';
 import { badge, cost, resume, runTable, task } from './past.js';
 import { count, dollars, shortID, span, mark, full, clock, when } from './format.js';
 import { spans } from './charts.js';
+import { watched } from './output.js';
 
 export const title = 'Run';
 export const path = () => '/api/run';
@@ -29,7 +30,7 @@ export function render(d, { link, readOnly, now }) {
       d.session_id && fact('Session', h('a', { href: link('past', { session: d.session_id }), 'data-link': true }, shortID(d.session_id)))),
     d.resume && h('p', { class: 'resume' }, `Continue its session${d.machine ? ` on ${d.machine}` : ''}: `, resume(d.resume)),
     h('section', { 'data-key': 'timeline' }, h('h2', {}, 'Timeline'), d.attempt_list.length ? timeline(d) : h('p', { class: 'quiet' }, 'Its first attempt is not over.')),
-    live && live.tail && h('section', { 'data-key': 'output-' + d.id, 'data-output': d.id }),
+    (live && live.tail || watched(d.id)) && h('section', { 'data-key': 'output-' + d.id, 'data-output': d.id }),
     d.inside.length > 0 && h('section', { 'data-key': 'inside' }, h('h2', {}, 'Started in this run'), runTable(d.inside, link, '')),
   ];
 }
