@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -173,26 +172,5 @@ func TestRehearse_Claude(t *testing.T) {
 	entries, _ := os.ReadDir(filepath.Join(r.dir, "home"))
 	if len(entries) > 0 {
 		t.Errorf("a rehearsal has written to the user's home: %v", entries)
-	}
-}
-
-// A belayd of another version is used if it has the format that belay has, and is not if it has none.
-func TestRehearse_OtherVersion(t *testing.T) {
-	t.Parallel()
-	r := newRun(t, 0)
-	other := filepath.Join(r.dir, "belayd")
-	build := exec.Command("go", "build", "-ldflags", "-s -w -X github.com/belay-run/belay/internal/version.linked=9.9.9", "-o", other, "../belayd")
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	if err := os.Link(filepath.Join(binDir, "belay"), filepath.Join(r.dir, "belay")); err != nil {
-		t.Fatal(err)
-	}
-	if out, err := r.command(filepath.Join(r.dir, "belay"), "stats").CombinedOutput(); err != nil {
-		t.Errorf("%v\n%s", err, out)
-	}
-	out, err := r.command(other, "--for", "0.0.1", "--belay", filepath.Join(r.dir, "belay"), "stats").CombinedOutput()
-	if code := shellCode(err); code != 125 || string(out) != "belay: belay 0.0.1 does not work with belayd 9.9.9. Install both from one release\n" {
-		t.Errorf("exit code %d\n%s", code, out)
 	}
 }

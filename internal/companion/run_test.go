@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/csv"
 	"encoding/json"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -176,6 +177,7 @@ func TestRun_ByHand(t *testing.T) {
 	for _, other := range []string{"9.9.9", "9.9.9/999", "9.9.9/"} {
 		called(t, "--for", other, "--belay", "belay", "log").is(125, "belay: belay 9.9.9 does not work with belayd "+version.String()+". Install both from one release\n")
 	}
+	called(t, "--for", fmt.Sprint("9.9.9/", version.Format), "--belay", "belay", "log").is(0)
 }
 
 // A log that is followed shows what comes, until the context ends.
