@@ -27,7 +27,7 @@ import (
 // command as run does, with every eleventh. BELAY_TEST_TREE_ROUNDS=10 plays each ten times. TestTrees_Fleet is the same for jobs of a fleet.
 func TestTrees(t *testing.T) {
 	// Most of the time each tree waits.
-	playTrees(t, 24, "", map[string]int{"run": 2, "hook": 2, "mcp": 2, "batch": 11, "detached": 11})
+	playTrees(t, 24, "", map[string]int{"run": 4, "hook": 5, "mcp": 5, "batch": 11, "detached": 11})
 }
 
 // playTrees plays the trees of some hosts, so many at the same time. In make test it is one of so many pairs of shape and ending.

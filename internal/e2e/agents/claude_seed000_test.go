@@ -97,7 +97,7 @@ func TestSeed000(t *testing.T) {
 			r.Is("auth", 1)
 			r.Says("its key was rejected")
 			r.Prints("")
-			if n := s.Requests(); n < 1 || n > 2 { // claude asks again by itself, now and then before it is stopped
+			if n := s.Requests(); n < 1 || n >= 11 { // claude alone asks 11 times; on a busy machine it does some of it before it is stopped
 				t.Errorf("%d requests", n)
 			}
 		},

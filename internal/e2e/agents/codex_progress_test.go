@@ -63,7 +63,7 @@ var progressRuns = map[string]progressRun{
 // In text mode codex tells people on stderr what it does. With belay, which runs it with its events inside, it is the same to the
 // byte: the header, the prompt, what it runs and changes, what it thinks, the tokens.
 func TestCodex_ProgressAsBare(t *testing.T) {
-	everyDay := []string{"Answer", "Tools", "Files", "Stdin"}
+	everyDay := []string{"Tools", "Stdin"}
 	codex.Each(t, true, func(t *testing.T, version string) {
 		for name, run := range progressRuns {
 			if run.after != "" && stage.UpTo(version, run.after) || !full && !slices.Contains(everyDay, name) {
