@@ -1,15 +1,11 @@
 package cli
 
 import (
-	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
-	"path/filepath"
 	"time"
 
-	"github.com/belay-run/belay/internal/alert"
 	"github.com/belay-run/belay/internal/config"
 	"github.com/belay-run/belay/internal/engine"
 	"github.com/belay-run/belay/internal/hook"
@@ -53,21 +49,11 @@ func recordHook(w io.Writer, e journal.Entry, labels label.Labels) error {
 	if err != nil {
 		return err
 	}
-	log := journal.Log{Path: state.LogPath()}
-	err = log.Append(e)
-	if !alert.Counts(string(e.ErrorType), e.Rule, true) {
-		return err
-	}
 	alerts, _ := config.Alerts() // a file that cannot be read means the defaults
-	store := alert.Files{Dir: filepath.Join(state.Dir, "alerts")}
-	raised, aerr := store.Failed(e.Profile, alerts.For(e.Profile), time.Now())
-	if raised == nil {
-		return errors.Join(err, aerr)
+	raised, err := state.RecordFailure(state.Log(nil), e, alerts.For(e.Profile))
+	if raised != nil {
+		term.Printf(w, "belay hook: %s\n", message.Alert(e.Profile, raised.Failures, raised.Within))
+		foldLog() // an alert has to be sent; failures alone are folded when a user asks
 	}
-	term.Printf(w, "belay hook: %s\n", message.Alert(e.Profile, raised.Failures, raised.Within))
-	detail, _ := json.Marshal(map[string]any{"failures": raised.Failures, "within_s": raised.Within.Seconds()})
-	aerr = log.Append(journal.Entry{Timestamp: journal.Time{Time: time.Now()}, Kind: journal.Alert, Event: "raised", Profile: e.Profile,
-		Status: journal.Success, Error: e.Error, Detail: detail, Parent: e.Parent, Name: e.Name, Tags: e.Tags, Project: e.Project})
-	foldLog() // an alert has to be sent; failures alone are folded when a user asks
-	return errors.Join(err, aerr)
+	return err
 }

@@ -218,22 +218,15 @@ func (b *recorder) count(r *Result, started bool) {
 		return
 	}
 	integration := journal.Integration(c.profile.Name(), c.command.name())
-	raised, err := c.state.Alerts().Failed(integration, c.runner.Alert, time.Now())
-	if err != nil {
-		c.live.trouble(err)
-	}
-	if raised == nil {
-		return
-	}
-	c.emit(AlertRaised{Integration: integration, Failures: raised.Failures, Within: raised.Within, Last: r.Err})
-	detail, _ := json.Marshal(map[string]any{"failures": raised.Failures, "within_s": raised.Within.Seconds()})
 	log := c.state.Log(nil)
 	log.Secrets = c.secrets
-	err = log.Append(journal.Entry{Timestamp: journal.Time{Time: time.Now()}, Kind: journal.Alert, Event: "raised", Profile: integration,
-		Invocation: c.id, Status: journal.Success, Error: r.Err, Detail: detail,
+	raised, err := c.state.CountFailure(log, journal.Entry{Profile: integration, Invocation: c.id, Error: r.Err,
 		Parent: c.parent, Name: c.runner.Labels.Name, Tags: c.runner.Labels.Tags, Project: c.project,
-		Batch: c.runner.Task.Batch, Task: c.runner.Task.ID, Line: c.runner.Task.Line})
+		Batch: c.runner.Task.Batch, Task: c.runner.Task.ID, Line: c.runner.Task.Line}, c.runner.Alert)
 	if err != nil {
 		c.live.trouble(err)
+	}
+	if raised != nil {
+		c.emit(AlertRaised{Integration: integration, Failures: raised.Failures, Within: raised.Within, Last: r.Err})
 	}
 }

@@ -3,16 +3,13 @@
 package host
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"math/rand/v2"
-	"path/filepath"
 	"sync"
 	"time"
 
 	"github.com/belay-run/belay/gate"
-	"github.com/belay-run/belay/internal/alert"
 	"github.com/belay-run/belay/internal/config"
 	"github.com/belay-run/belay/internal/engine"
 	"github.com/belay-run/belay/internal/journal"
@@ -76,26 +73,15 @@ func (b *Recorder) trouble(err error) {
 func (b *Recorder) append(e journal.Entry) {
 	engine.SetLabels(&e, b.labels)
 	log := journal.Log{Path: b.state.LogPath(), Secrets: b.secrets}
-	if err := log.Append(e); err != nil {
-		b.trouble(err)
-	}
-	if e.Status != journal.Error || !alert.CountsCall(string(e.ErrorType)) {
-		return
-	}
 	alerts, _ := config.Alerts() // a file that cannot be read means the defaults
-	store := alert.Files{Dir: filepath.Join(b.state.Dir, "alerts")}
-	raised, err := store.Failed(e.Profile, alerts.For(e.Profile), time.Now())
+	raised, err := b.state.RecordFailure(log, e, alerts.For(e.Profile))
 	if err != nil {
 		b.trouble(err)
 	}
-	if raised == nil {
-		return
+	if raised != nil {
+		term.Printf(b.say, "belay mcp: %s\n", message.Alert(e.Profile, raised.Failures, raised.Within))
+		b.raised = true
 	}
-	term.Printf(b.say, "belay mcp: %s\n", message.Alert(e.Profile, raised.Failures, raised.Within))
-	detail, _ := json.Marshal(map[string]any{"failures": raised.Failures, "within_s": raised.Within.Seconds()})
-	log.Append(journal.Entry{Timestamp: journal.Time{Time: time.Now()}, Kind: journal.Alert, Event: "raised", Profile: e.Profile,
-		Status: journal.Success, Error: e.Error, Detail: detail, Parent: e.Parent, Name: e.Name, Tags: e.Tags, Project: e.Project})
-	b.raised = true
 }
 
 // update puts the server's state on record.
