@@ -66,7 +66,7 @@ func TestRegression_ThePolicyIsMergedFieldByField(t *testing.T) {
 	own := retry.Policy{BaseDelay: 17 * time.Second, MaxDelay: 18 * time.Second, Factor: 3, Jitter: retry.NoJitter, MaxWait: 19 * time.Second,
 		Timeout: 20 * time.Second, TotalTimeout: 21 * time.Second, RetryTimeouts: 2,
 		Delay: func(int, error) time.Duration { return 22 * time.Second }, Classify: func(error) retry.Advice { return retry.Advice{} },
-		OnRetry: func(retry.Retry) {}, Rand: func() float64 { return 0.25 }}
+		OnRetry: func(retry.Retry) {}, OnGiveUp: func(error) {}, Rand: func() float64 { return 0.25 }}
 	given := reflect.ValueOf(own)
 	for _, command := range []belay.Command{{Args: []string{"claude", "-p", "x"}}, {Args: []string{"codex", "exec", "x"}}, {Args: []string{"gh", "api", "user"}}} {
 		name := command.Args[0]

@@ -28,7 +28,7 @@ type Runner struct {
 
 	// Policy says how often, how long and how to wait. Its zero MaxRetries means none for a generic command: what has an
 	// effect must not be repeated unless that was asked for. For the other profiles it means the preset of that name,
-	// which also fills in the delays that are not set. Classify and OnRetry are not used; Delay gets an [*Error].
+	// which also fills in the delays that are not set. Classify, OnRetry and OnGiveUp are not used; Delay gets an [*Error].
 	Policy retry.Policy
 
 	// Stall ends an attempt that has printed nothing for so long. Zero means the agent's own limit, and none for other

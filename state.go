@@ -6,7 +6,12 @@ import (
 	"net"
 	"time"
 
+	"github.com/belay-run/belay/boundary"
+	"github.com/belay-run/belay/internal/alert"
+	"github.com/belay-run/belay/internal/engine"
+	"github.com/belay-run/belay/internal/hook"
 	"github.com/belay-run/belay/internal/journal"
+	"github.com/belay-run/belay/internal/label"
 	"github.com/belay-run/belay/internal/state"
 	"github.com/belay-run/belay/retry"
 	"github.com/belay-run/belay/verdict"
@@ -17,6 +22,12 @@ import (
 type State struct {
 	// Dir is the directory; empty means [DefaultStateDir].
 	Dir string
+	// Alert says how many failures of one hook, tool or call raise an alert, of those that [State.Recorder] and
+	// [State.HandleError] put on record. Runs have [Runner.Alert].
+	Alert Alert
+	// Observe, if not nil, is told of an alert that these raise, as [AlertRaised], and of trouble with the record, as
+	// [StateTrouble]. It may be called by several goroutines at once.
+	Observe func(Event)
 }
 
 // DefaultStateDir is where the belay command keeps its state: $BELAY_STATE_DIR, else the place that the system has for such
@@ -147,28 +158,70 @@ func classOf(err error) (class verdict.Class, retryable bool) {
 }
 
 // HandleError puts an error on record that a program has met in a session: the record shows the session as failed, with the
-// message, and the audit trail has the error with its classification and with context, which is anything that helps to
-// understand it later. Of the session Profile and ID count; without an ID the error is on record by itself.
+// message, the events and the audit trail have the error, the latter with its classification and with context, which is anything
+// that helps to understand it later, and it counts for alerts. Of the session Profile and ID count: Profile is what failures are
+// counted by, the program's name if it is empty, and without an ID the error is on record by itself.
 //
-// The error of a run is on record already, and gets the context, so that it is in the audit trail once.
+// The error of a run is on record already, and gets the context, so that it is in the audit trail once. For a call that is
+// repeated by package retry, [retry.Policy.OnGiveUp] is the place to call HandleError.
 //
 // The message and the values of context are redacted and bounded. What by its name is a prompt, an input, an output or an
 // environment is kept as hash and size only.
 //
 // The classification is that of [Classify]. The error says that the record could not be written. A nil err is nothing to
-// handle.
+// handle, and a nil State keeps no record.
 func (s *State) HandleError(err error, session Session, context map[string]any) (Classification, error) {
 	c := classify(err)
-	if err == nil {
+	if err == nil || s == nil {
 		return Classification(c), nil
 	}
-	run := ""
+	h := state.Handled{Classification: c, Session: state.Session{Profile: session.Profile, ID: session.ID}, Context: context}
+	engine.SetLabels(&h.Labels, label.Inherited())
 	if e, ok := errors.AsType[*Error](err); ok {
-		run = e.Invocation
+		h.Run = e.Invocation
+	}
+	if e, ok := errors.AsType[*retry.Error](err); ok {
+		h.Retries = max(e.Attempts-1, 0)
 	}
 	dir, failed := s.resolve()
 	if failed == nil {
-		failed = dir.HandleFailure(c, state.Session{Profile: session.Profile, ID: session.ID}, run, context)
+		var raised *alert.Raised
+		raised, failed = dir.HandleFailure(h, alert.Settings(s.Alert))
+		s.tell(raised, c.Message, failed)
 	}
 	return Classification(c), failed
+}
+
+// Recorder puts what the boundaries of this program catch on record, as those of `belay hook` and `belay mcp` are: each failure is
+// an event, and counts for alerts by the hook's name, or by the server of a tool. It is for the settings of package boundary.
+// Nil, which records nothing, if s is nil.
+func (s *State) Recorder() boundary.Recorder {
+	if s == nil {
+		return nil
+	}
+	return hook.Recorder(func(e journal.Entry) {
+		engine.SetLabels(&e, label.Inherited())
+		dir, err := s.resolve()
+		if err == nil {
+			err = dir.Prepare()
+		}
+		var raised *alert.Raised
+		if err == nil {
+			raised, err = dir.RecordFailure(dir.Log(nil), e, alert.Settings(s.Alert))
+		}
+		s.tell(raised, e.Error, err)
+	})
+}
+
+// tell tells Observe what putting a failure on record has led to.
+func (s *State) tell(raised *alert.Raised, last string, trouble error) {
+	if s.Observe == nil {
+		return
+	}
+	if trouble != nil {
+		s.Observe(StateTrouble{Err: trouble})
+	}
+	if raised != nil {
+		s.Observe(AlertRaised{Integration: raised.Integration, Failures: raised.Failures, Within: raised.Within, Last: last})
+	}
 }

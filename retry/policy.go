@@ -59,6 +59,10 @@ type Policy struct {
 	// OnRetry is called before each wait, from the goroutine of the call.
 	OnRetry func(Retry)
 
+	// OnGiveUp is called once for each call that ends without success, with the [*Error] that it returns and from its
+	// goroutine. It is where to put the failure on record.
+	OnGiveUp func(error)
+
 	// Rand is the source of jitter and returns numbers in [0,1). Nil means math/rand/v2.
 	Rand func() float64
 }
@@ -136,6 +140,14 @@ func (p *Policy) maxWait() time.Duration {
 		return math.MaxInt64
 	}
 	return p.MaxWait
+}
+
+// gaveUp tells OnGiveUp how a call has ended, and returns that.
+func (p *Policy) gaveUp(err error) error {
+	if p.OnGiveUp != nil {
+		p.OnGiveUp(err)
+	}
+	return err
 }
 
 func (p *Policy) classify(err error) Advice {

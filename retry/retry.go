@@ -46,7 +46,7 @@ func Do[T any](ctx context.Context, p Policy, fn func(context.Context) (T, error
 	// to it that escapes would make each call allocate.
 	if ctx.Err() != nil {
 		var zero T
-		return zero, &Error{Cause: context.Cause(ctx)}
+		return zero, p.gaveUp(&Error{Cause: context.Cause(ctx)})
 	}
 	if p.Timeout > 0 || p.TotalTimeout > 0 {
 		return timed(ctx, p, fn)
@@ -75,7 +75,7 @@ func again[T any](ctx context.Context, p Policy, fn func(context.Context) (T, er
 func repeat[T any](c *call, fn func(context.Context) (T, error), v T, timedOut bool, err error) (T, error) {
 	for err != nil {
 		if stop := c.failed(err, timedOut); stop != nil {
-			return v, stop
+			return v, c.series.policy.gaveUp(stop)
 		}
 		v, timedOut, err = attempt(c, fn)
 	}

@@ -6,7 +6,7 @@ import (
 )
 
 // Series is the state of one call's retries: how much of a [Policy] is used up. Do keeps one; it is exported for
-// callers that have a loop of their own. It neither sleeps nor reads the clock, and calls neither Classify nor OnRetry.
+// callers that have a loop of their own. It neither sleeps nor reads the clock, and calls none of Classify, OnRetry and OnGiveUp.
 //
 // A Series is not safe for concurrent use.
 type Series struct {

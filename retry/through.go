@@ -42,12 +42,12 @@ func Through[T, Call any](ctx context.Context, b Breaker[Call], p Policy, fn fun
 	// As in Do, this function is what a success costs. A defer would be a third of that.
 	if ctx.Err() != nil {
 		var zero T
-		return zero, &Error{Cause: context.Cause(ctx)}
+		return zero, p.gaveUp(&Error{Cause: context.Cause(ctx)})
 	}
 	call, probe, err := b.Admit()
 	if err != nil {
 		var zero T
-		return zero, new(Series).refused(err)
+		return zero, p.gaveUp(new(Series).refused(err))
 	}
 	if probe || p.Timeout > 0 || p.TotalTimeout > 0 {
 		return slowThrough(ctx, b, call, p, fn)
@@ -65,13 +65,19 @@ func slowThrough[T, Call any](ctx context.Context, b Breaker[Call], call Call, p
 	c := newCall(ctx, p)
 	defer c.cancel()
 	v, timedOut, err := attemptThrough(&c, b, call, fn)
-	return repeatThrough(&c, b, call, fn, v, timedOut, err)
+	if v, err = repeatThrough(&c, b, call, fn, v, timedOut, err); err != nil {
+		return v, p.gaveUp(err)
+	}
+	return v, nil
 }
 
 // againThrough goes on after the first attempt of a call without a timeout.
 func againThrough[T, Call any](ctx context.Context, b Breaker[Call], call Call, p Policy, fn func(context.Context) (T, error), v T, err error) (T, error) {
 	c := newCall(ctx, p)
-	return repeatThrough(&c, b, call, fn, v, false, err)
+	if v, err = repeatThrough(&c, b, call, fn, v, false, err); err != nil {
+		return v, p.gaveUp(err)
+	}
+	return v, nil
 }
 
 func repeatThrough[T, Call any](c *call, b Breaker[Call], call Call, fn func(context.Context) (T, error), v T, timedOut bool, err error) (T, error) {

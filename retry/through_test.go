@@ -21,6 +21,61 @@ func exact(failures int) *breaker.Breaker {
 
 var sdk = retry.Policy{Classify: classify, BaseDelay: 2 * time.Second, Jitter: retry.NoJitter}
 
+// Seed 003's retryWithBackoff logs a call that has failed, once, after its last attempt.
+func TestPolicy_OnGiveUp(t *testing.T) {
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	for name, tt := range map[string]struct {
+		errs   []error
+		policy func(*retry.Policy)
+		ctx    context.Context
+		open   bool // the breaker is
+	}{
+		"Success":             {},
+		"SuccessAfterRetries": {errs: []error{errLost, errLost}},
+		"Exhausted":           {errs: []error{errLost, errLost, errLost, errLost}},
+		"Permanent":           {errs: []error{errLost, errKey}},
+		"WithATimeout":        {errs: []error{errKey}, policy: func(p *retry.Policy) { p.Timeout = time.Minute }},
+		"WaitDoesNotFit":      {errs: []error{errLost}, policy: func(p *retry.Policy) { p.MaxWait = time.Millisecond }},
+		"RefusedFurtherIn":    {errs: []error{&breaker.OpenError{}}},
+		"NeverTried":          {ctx: ended},
+		"Refused":             {open: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var told []error
+				p, ctx, b := sdk, t.Context(), exact(1)
+				p.OnGiveUp = func(err error) { told = append(told, err) }
+				if tt.policy != nil {
+					tt.policy(&p)
+				}
+				if tt.ctx != nil {
+					ctx = tt.ctx
+				}
+				check := func(how string, err error) {
+					t.Helper()
+					if _, ok := err.(*retry.Error); err == nil && len(told) != 0 || err != nil && (!ok || len(told) != 1 || told[0] != err) {
+						t.Errorf("%s: told of %v, returned %v", how, told, err)
+					}
+					told = nil
+				}
+				if !tt.open {
+					_, err := retry.Do(ctx, p, play(tt.errs...).fn)
+					check("Do", err)
+				} else {
+					call, _ := b.Allow()
+					call.Failure(errLost)
+				}
+				_, err := retry.Through(ctx, b, p, play(tt.errs...).fn)
+				check("Through", err)
+				if wrong := (name == "Success" || name == "SuccessAfterRetries") != (err == nil); wrong {
+					t.Errorf("it ended with %v", err)
+				}
+			})
+		})
+	}
+}
+
 // Seed 001's RetryManager with its CircuitBreaker: what a call leaves in a breaker that has seen one failure before. A
 // permanent error is the one difference (docs/decisions.md).
 func TestThrough_WhatCounts(t *testing.T) {

@@ -2,7 +2,7 @@
 // decision lets a panic in a handler end the whole server.
 //
 //	server := mcp.NewServer(&mcp.Implementation{Name: "files", Version: "1.0"}, nil)
-//	server.AddReceivingMiddleware(gosdk.Boundary{Settings: boundary.Settings{Server: "files", Record: record}}.Middleware())
+//	server.AddReceivingMiddleware(gosdk.Boundary{Settings: boundary.Settings{Server: "files", Record: state.Recorder()}}.Middleware())
 //
 // A tool that panics, returns an error or takes longer than 30 s gives the client a result that says isError and "Error in
 // <tool>: <short text>"; the stack goes to the recorder and nowhere else. The result is complete in both eras of the

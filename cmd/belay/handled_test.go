@@ -118,6 +118,15 @@ func TestHandled_AnyError(t *testing.T) {
 			t.Errorf("%d: sessions %+v", n, list)
 		}
 	}
+	// All but the cancel are events.
+	type event struct{ Metadata map[string]any }
+	var events []string
+	for _, e := range asked[event](r, "events", "--category", "integration") {
+		events = append(events, fmt.Sprintf("%v of %v", e.Metadata["error_type"], e.Metadata["integration"]))
+	}
+	if got, want := strings.Join(events, ", "), "network of claude, unknown of codex, timeout of claude, unknown of "+filepath.Base(os.Args[0]); got != want {
+		t.Errorf("events: %s\nwant %s", got, want)
+	}
 	if list := asked[sessionRow](r, "sessions", "--status", "failed"); len(list) != 3 {
 		t.Errorf("failed sessions: %+v", list)
 	}
@@ -173,6 +182,9 @@ func TestHandled_ErrorOfARun(t *testing.T) {
 	}
 	if rows := asked[audited](r, "audit"); len(rows) != 3 {
 		t.Errorf("%+v", rows)
+	}
+	if events := asked[map[string]any](r, "events"); len(events) != 3 {
+		t.Errorf("the errors of three runs are the events %v", events)
 	}
 }
 

@@ -48,7 +48,23 @@ func logCommand(ctx context.Context, from caller, args *arguments) (int, error) 
 		return 0, errors.Join(err, q.writeAttempts(list, true))
 	}
 	list, err := q.db.Invocations(ctx, q.filter)
-	return 0, errors.Join(err, q.writeRuns(list, true))
+	return 0, errors.Join(err, q.writeRuns(list, true), q.writeOthers(ctx, list))
+}
+
+// writeOthers says how many failures there are, in the time of a list of runs, that are not of runs. Those have no labels.
+func (q *question) writeOthers(ctx context.Context, list []db.Invocation) error {
+	f := q.filter
+	if q.json || f.Name != "" || f.Tags != nil || f.Project != "" || f.Batch != "" {
+		return nil
+	}
+	if f.Since.IsZero() && f.Limit > 0 && len(list) == f.Limit {
+		f.Since = list[0].Ended
+	}
+	n, err := q.db.OtherFailures(ctx, f)
+	if n == 0 {
+		return err
+	}
+	return errors.Join(err, term.Line(q.out, message.OtherFailures(n)))
 }
 
 // writeRuns shows a line a run.

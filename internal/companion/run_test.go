@@ -90,7 +90,11 @@ func seedRecord(t *testing.T) {
 
 func TestRun_Questions(t *testing.T) {
 	seedRecord(t)
-	asked(t, "log", "--").is(0, "TIME", "RESULT", "aaaaaaaa", "claude", "1,200 in, 34 out", "$0.2500", "bbbbbbbb", "network", "connection reset")
+	asked(t, "log", "--").is(0, "TIME", "RESULT", "aaaaaaaa", "claude", "1,200 in, 34 out", "$0.2500", "bbbbbbbb", "network", "connection reset",
+		"\nalso on record: 1 failure of hooks, MCP servers or Go programs; see: belay events\n")
+	if got := asked(t, "log", "--profile=claude", "--"); strings.Contains(got.stdout, "also on record") {
+		t.Errorf("the failure of a hook is said to be claude's:\n%s", got.stdout)
+	}
 	asked(t, "log", "--n=1", "--").is(0, "bbbbbbbb")
 	asked(t, "log", "--attempts=true", "--").is(0, "overloaded, retried", "WAITED", "2s")
 	asked(t, "log", "--", "aaaaaaaa").is(0, "run        run-aaaaaaaa\n", "model      opus\n", "attempt 1: overloaded after 1s", "rule: overloaded\n", "then waited 2s\n", "tools: Bash ×3 500ms\n", "cost $0.2500", "requests   2\n")

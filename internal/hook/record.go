@@ -39,9 +39,8 @@ func (h *Hook) record(begin time.Time, in *input, f *failure) {
 	}
 }
 
-// Recorder puts what boundaries have caught into the log, hooks and tools alike. append is what writes an entry, such as
-// [journal.Log.Append]; trouble, if not nil, is called with its errors.
-func Recorder(append func(journal.Entry) error, trouble func(error)) boundary.Recorder {
+// Recorder makes entries of the log of what boundaries have caught, hooks and tools alike, and has them put on record.
+func Recorder(record func(journal.Entry)) boundary.Recorder {
 	return func(f boundary.Failure) {
 		e := journal.Entry{Timestamp: journal.Time{Time: time.Now()}, Command: f.Name, Attempt: 1, ExitCode: -1,
 			Session: f.Session, ResponseTime: f.Took.Seconds(), ErrorType: classes.Of(f.Cause)}
@@ -50,9 +49,7 @@ func Recorder(append func(journal.Entry) error, trouble func(error)) boundary.Re
 		} else {
 			asHook(&e, f.Name, f.Event, f.Action, f.Session, f.Text, f.Stack)
 		}
-		if err := append(e); err != nil && trouble != nil {
-			trouble(err)
-		}
+		record(e)
 	}
 }
 

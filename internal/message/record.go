@@ -13,6 +13,11 @@ func NothingOnRecord(what string) string {
 	return fmt.Sprintf("no %s on record", what)
 }
 
+// OtherFailures says, below a list of runs, that there are failures that are not of runs.
+func OtherFailures(n int) string {
+	return fmt.Sprintf("also on record: %s of hooks, MCP servers or Go programs; see: belay events", count(n, "failure"))
+}
+
 // NothingInPeriod says that there is nothing to add up.
 func NothingInPeriod() string { return "nothing on record for this period" }
 

@@ -15,6 +15,7 @@ func recordMessages(say func(name, text string)) {
 	five := 75
 	say("NothingOnRecord", message.NothingOnRecord(""))
 	say("NothingOnRecord/alerts", message.NothingOnRecord("alerts"))
+	say("OtherFailures", message.OtherFailures(1))
 	say("NothingInPeriod", message.NothingInPeriod())
 	say("NotOnRecord", message.NotOnRecord())
 	say("ClassFilter", message.ClassFilter(errors.New(`"x" is not a class`)))

@@ -1,32 +1,54 @@
 package state
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"os"
 	"path/filepath"
 	"time"
 
+	"github.com/belay-run/belay/internal/alert"
 	"github.com/belay-run/belay/internal/journal"
 	"github.com/belay-run/belay/verdict"
 )
 
+// Handled is a failure that a program has met.
+type Handled struct {
+	journal.Classification
+	// Session is where; of it Profile and ID count, and one without an ID is none. Labels is an entry with those of the program, and
+	// nothing else.
+	Session Session
+	Labels  journal.Entry
+	// Run is the id of the run that failed, which is on record and counted already; empty if it was none. Retries is how often
+	// the call was repeated, if it was another one.
+	Run     string
+	Retries int
+	Context map[string]any
+}
+
 // HandleFailure puts a failure on record that a program has met in a session: the session as failed, and the failure in the
-// audit trail with context. Of the session Profile and ID count; one without an ID is none. run is the id of the run that
-// failed, which is on record already; empty if it was none.
-func (s *State) HandleFailure(c journal.Classification, session Session, run string, context map[string]any) error {
+// audit trail with context. It returns the alert that it raises, if it does.
+func (s *State) HandleFailure(h Handled, set alert.Settings) (*alert.Raised, error) {
 	detail, _ := json.Marshal(struct {
 		Retryable bool            `json:"is_retryable"`
+		Retries   int             `json:"retry_count,omitempty"`
 		Context   json.RawMessage `json:"context,omitempty"`
-	}{c.IsRetryable, journal.Context(context)}) // JSON of our own making
-	e := journal.Entry{Timestamp: journal.Time{Time: time.Now()}, Kind: journal.Audit, Event: journal.Failure, Profile: session.Profile,
-		Command: filepath.Base(os.Args[0]), Session: session.ID, Status: journal.Error, ErrorType: c.Type, Error: c.Message[:min(len(c.Message), maxMessage)],
-		Detail: detail, Invocation: run}
-	if e.Profile == "" {
-		e.Profile = e.Command
-	}
+	}{h.IsRetryable, h.Retries, journal.Context(h.Context)}) // JSON of our own making
+	e := h.Labels
+	e.Timestamp, e.Kind, e.Event, e.Invocation = journal.Time{Time: time.Now()}, journal.Audit, journal.Failure, h.Run
+	e.Command = filepath.Base(os.Args[0])
+	e.Profile, e.Session = cmp.Or(h.Session.Profile, e.Command), h.Session.ID
+	e.Status, e.ErrorType, e.Error, e.Detail = journal.Error, h.Type, h.Message[:min(len(h.Message), maxMessage)], detail
 	log := s.Log(nil)
-	return errors.Join(log.Append(e), s.failSession(session, c.Type))
+	var raised *alert.Raised
+	var err error
+	if h.Run != "" {
+		err = log.Append(e)
+	} else {
+		raised, err = s.RecordFailure(log, e, set)
+	}
+	return raised, errors.Join(err, s.failSession(h.Session, h.Type))
 }
 
 // maxMessage is more than a line of the log has room for.

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/belay-run/belay/internal/alert"
 	"github.com/belay-run/belay/internal/journal"
 	"github.com/belay-run/belay/internal/state"
 	"github.com/belay-run/belay/internal/supervise"
@@ -270,7 +271,7 @@ func TestState_HandleFailure(t *testing.T) {
 			if tt.session.ID == otherSession {
 				c.Message = strings.Repeat("it failed ", 1000) // more than a line has room for
 			}
-			if err := s.HandleFailure(c, tt.session, run, map[string]any{"step": 3}); err != nil {
+			if _, err := s.HandleFailure(state.Handled{Classification: c, Session: tt.session, Run: run, Context: map[string]any{"step": 3}}, alert.Settings{}); err != nil {
 				t.Fatal(err)
 			}
 			log := logged(t, s)

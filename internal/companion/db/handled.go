@@ -7,17 +7,19 @@ import (
 	"encoding/json"
 	"slices"
 
+	"github.com/belay-run/belay/internal/alert"
 	"github.com/belay-run/belay/internal/journal"
 )
 
 // handled says that a line is about an error that a program has met and handled itself.
 func handled(e *journal.Entry) bool { return e.Kind == journal.Audit && e.Event == journal.Failure }
 
-// insertHandled makes an audit row of an error that a program has handled, and reports whether it is new. The error of a run
-// has a row already, which gets the context.
+// insertHandled makes an audit row and an event of an error that a program has handled, and reports whether it is new. The error of
+// a run has both already, and its audit row gets the context.
 func insertHandled(ctx context.Context, conn *sql.Conn, l *line) (fresh bool, err error) {
 	var detail struct {
 		Retryable *bool           `json:"is_retryable"`
+		Retries   int             `json:"retry_count"`
 		Context   json.RawMessage `json:"context"`
 	}
 	json.Unmarshal(l.Detail, &detail)
@@ -31,6 +33,13 @@ func insertHandled(ctx context.Context, conn *sql.Conn, l *line) (fresh bool, er
 		}
 		if n, _ := done.RowsAffected(); n > 0 {
 			return true, nil
+		}
+	}
+	if l.Invocation == "" && alert.Counts(classOf(&l.Entry), "", true) {
+		event := failureEvent(l, detail.Retries)
+		event[len(event)-1] = l.digest
+		if _, err := eventRows.insert(ctx, conn, 1, func(int) []any { return event }); err != nil {
+			return false, err
 		}
 	}
 	c := journal.Classify(l.ErrorType, l.Error)

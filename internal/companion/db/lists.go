@@ -19,6 +19,26 @@ type Event struct {
 
 // Events returns those that the filter lets through, oldest first. The filter's profile is the integration, or the profile.
 func (d *DB) Events(ctx context.Context, f Filter, category string) ([]Event, error) {
+	w := f.ofEvents(category)
+	query := "SELECT timestamp, category, event_type, metadata FROM events" + w.String() + " ORDER BY timestamp DESC, id DESC"
+	return newest(ctx, d, query, w.args, f.Limit, func(r *sql.Rows) (e Event, err error) {
+		var at int64
+		var text string
+		err = r.Scan(&at, &e.Category, &e.Type, &text)
+		e.Timestamp, e.Metadata = moment(at), json.RawMessage(text)
+		return e, err
+	})
+}
+
+// OtherFailures is how many events the filter lets through that are not failures of runs.
+func (d *DB) OtherFailures(ctx context.Context, f Filter) (n int, err error) {
+	w := f.ofEvents("")
+	w.and("coalesce(json_extract(metadata, '$.invocation'), '') NOT IN (SELECT id FROM invocations)")
+	err = d.row(ctx, "SELECT count(*) FROM events"+w.String(), w.args, &n)
+	return n, err
+}
+
+func (f Filter) ofEvents(category string) *where {
 	w := &where{}
 	w.times("timestamp", f)
 	if category != "" {
@@ -36,14 +56,7 @@ func (d *DB) Events(ctx context.Context, f Filter, category string) ([]Event, er
 	if f.Session != "" {
 		w.and("? IN (json_extract(metadata, '$.session_id'), json_extract(metadata, '$.session_key'))", f.Session)
 	}
-	query := "SELECT timestamp, category, event_type, metadata FROM events" + w.String() + " ORDER BY timestamp DESC, id DESC"
-	return newest(ctx, d, query, w.args, f.Limit, func(r *sql.Rows) (e Event, err error) {
-		var at int64
-		var text string
-		err = r.Scan(&at, &e.Category, &e.Type, &text)
-		e.Timestamp, e.Metadata = moment(at), json.RawMessage(text)
-		return e, err
-	})
+	return w
 }
 
 // Session is what is on record of an agent's conversation.

@@ -51,6 +51,7 @@ var sessionRows = rows{
 // session is the sum of its lines.
 type session struct {
 	last            *journal.Entry
+	labels          journal.Entry // a line with those of the session, which a program that handles its failure need not share
 	started         int64
 	ended, attempts int
 	sum             sums
@@ -67,6 +68,7 @@ func (s *session) add(l *line) {
 	if handled(e) {
 		return // of a run that is counted, or of none
 	}
+	s.labels = *e
 	if e.Attempt > 0 {
 		s.attempts++
 	}
@@ -92,7 +94,7 @@ func (s *session) row(there sessionFiles) []any {
 	}
 	return []any{e.Profile, e.Session, null(there.dir(e.Profile, e.Session)), status, null(message), null(s.model), s.started,
 		e.Timestamp.UnixMilli(), s.ended, s.attempts, u.InputTokens, u.OutputTokens, u.CacheReadInputTokens, u.CacheCreationInputTokens,
-		nullCost(s.sum.cost), s.sum.unknownUsage, s.sum.unknownCosts, s.sum.estimatedCosts, s.sum.noCosts, null(e.Name), nullTags(e.Tags), null(e.Project), null(s.machine)}
+		nullCost(s.sum.cost), s.sum.unknownUsage, s.sum.unknownCosts, s.sum.estimatedCosts, s.sum.noCosts, null(s.labels.Name), nullTags(s.labels.Tags), null(s.labels.Project), null(s.machine)}
 }
 
 // abandonSessions ends those that a retry has left: the run's next line is about another session, or about none.
