@@ -39,8 +39,12 @@ func (c *core) refused(r *gate.Refusal) {
 	c.queue, c.queued = nil, 0
 	for _, w := range queue {
 		if w.call != nil && c.calls[w.call.wire] == w.call {
+			r := incident{text: text, class: verdict.BreakerOpen}
+			if w.call.lost != nil {
+				r = *w.call.lost // it has failed before it was refused
+			}
 			c.forget(w.call)
-			c.fail(w.call, codeRefused, text, incident{text: text, class: verdict.BreakerOpen})
+			c.fail(w.call, codeRefused, text, r)
 			told = true
 		}
 	}
@@ -53,7 +57,8 @@ func (c *core) refusalText(r *gate.Refusal) string {
 	return messages.ServerRefused(c.opt.Name, r.Reason, r.Until, c.opt.gateKey())
 }
 
-// failed tells the gate that the server has failed.
+// failed tells the gate that the server has failed: once for each failure that is an event of its own, or for several calls that
+// have failed of one.
 func (c *core) failed(reason string) {
 	c.troubled = true
 	if c.pass == nil {

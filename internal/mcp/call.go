@@ -33,9 +33,9 @@ type call struct {
 	cancelled  bool // by the client, which expects no answer any more
 	listens    bool // subscriptions/listen: it is meant to last
 	firstPage  bool
-	starts     int // failed starts that it has waited through
-	undone     int // how often a remote server has not carried it out
-	generation int // of the server that has it
+	undone     int       // how often a remote server has not carried it out
+	generation int       // of the server that has it
+	lost       *incident // how it was lost the last time, if it was and is sent again
 
 	reply func(*message) // for ours; nil if the server died or did not answer
 }
@@ -202,6 +202,7 @@ func (c *core) expire(k *call, now time.Time) {
 		return
 	case k.sent.IsZero():
 		c.fail(k, codeTimeout, c.whyNoServer(), incident{text: messages.NoServerInTime(), class: verdict.Timeout})
+		c.failed(messages.NoServerInTime())
 		return
 	}
 	took := now.Sub(k.sent)

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/belay-run/belay/gate"
+	"github.com/belay-run/belay/verdict"
 )
 
 // workbench is a core whose pipes, processes and timers are the test.
@@ -18,7 +19,7 @@ type workbench struct {
 	*core
 	client, server []string // what has been sent to each
 	diverted       []string
-	incidents      []string
+	incidents      []incident
 	starts         []int // generations
 	stops          int
 	inputClosed    bool
@@ -38,7 +39,7 @@ func (w *workbench) stop(int)          { w.stops++ }
 func (w *workbench) closeInput()       { w.inputClosed = true }
 func (w *workbench) done()             { w.over = true }
 func (w *workbench) wake(t time.Time)  { w.at = t }
-func (w *workbench) record(r incident) { w.incidents = append(w.incidents, r.event) }
+func (w *workbench) record(r incident) { w.incidents = append(w.incidents, r) }
 
 // in runs a test in fake time with a core whose first server runs.
 func in(t *testing.T, opt Options, test func(w *workbench)) {
@@ -67,6 +68,16 @@ func (w *workbench) pass(d time.Duration) {
 		if n := len(w.starts); n > 0 && w.phase == starting {
 			w.started(w.starts[n-1], 100+n)
 		}
+	}
+}
+
+// serve lets time pass until a server has all that waits.
+func (w *workbench) serve() {
+	if w.phase == starting {
+		w.started(w.generation, 100)
+	}
+	for len(w.queue) > 0 && !w.at.IsZero() {
+		w.pass(time.Until(w.at))
 	}
 }
 
@@ -494,6 +505,93 @@ func TestCore_Breaker(t *testing.T) {
 	})
 }
 
+// The breaker counts calls, as events and alerts do: the fifth that fails opens it, whatever they fail of, and each is an event.
+// A call that hung was counted twice, and one that was repeated as often as the server crashed; the crash before a refusal was in
+// no event.
+func TestCore_BreakerCountsCalls(t *testing.T) {
+	// failing is a call that fails: it says what happens once the server has it.
+	for name, tt := range map[string]struct {
+		tool    string
+		class   verdict.Class
+		failing func(w *workbench)
+	}{
+		"Crash": {"add", verdict.Crash, func(w *workbench) { w.crash() }},
+		"ReadOnlyCrash": {"look", verdict.Crash, func(w *workbench) {
+			for w.busy() {
+				w.serve()
+				w.crash()
+			}
+		}},
+		"Hang": {"add", verdict.Timeout, func(w *workbench) {
+			w.pass(30 * time.Second)
+			w.pass(30 * time.Second)
+			w.died(w.generation, death{status: "signal: killed", uptime: time.Minute}) // as it was told to
+		}},
+		"HangOn": {"add", verdict.Timeout, func(w *workbench) { // it answers the ping, and no call
+			w.pass(30 * time.Second)
+			w.answers(`{"jsonrpc":"2.0","id":%s,"result":{}}`, parse([]byte(w.server[len(w.server)-1])).env.id)
+		}},
+		"NoStart": {"add", verdict.Crash, func(w *workbench) {
+			for w.busy() {
+				w.crash()
+				w.pass(time.Until(w.restartAt))
+			}
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := &gate.Gate{Store: &gate.Memory{}, Key: "mcp:srv", Rand: func() float64 { return 0 }}
+			in(t, Options{Gate: g}, func(w *workbench) {
+				w.says(`{"jsonrpc":"2.0","id":"x","method":"tools/list"}`)
+				w.answers(toolsResult, `"x"`)
+				for id := range 6 {
+					w.got()
+					w.says("%s", call1(fmt.Sprint(id), tt.tool))
+					if name != "NoStart" {
+						w.serve()
+					}
+					if got := w.got(); (id == 5) != strings.Contains(got, "keeps failing") {
+						t.Fatalf("call %d: %s", id, got)
+					} else if id < 5 {
+						tt.failing(w)
+						w.has(name, w.got(), fmt.Sprintf(`"id":%d,"result"`, id), `"isError":true`)
+					}
+				}
+				events := 0
+				for _, r := range w.incidents {
+					if r.event == "tool_error" && r.class == tt.class {
+						events++
+					} else if !r.passing && r.class != verdict.BreakerOpen {
+						t.Errorf("also an event: %+v", r)
+					}
+				}
+				if events != 5 {
+					t.Errorf("%d events", events)
+				}
+			})
+		})
+	}
+}
+
+// A call that is to be sent again, and is then refused because of others, is an event all the same: it has failed.
+func TestCore_LostCallIsRefused(t *testing.T) {
+	g := &gate.Gate{Store: &gate.Memory{}, Key: "mcp:srv", Rand: func() float64 { return 0 }}
+	in(t, Options{Gate: g}, func(w *workbench) {
+		w.handshake()
+		w.says("%s", call1("1", "look"))
+		w.crash()
+		for i := range 5 { // the servers of other proxies
+			if pass, _ := g.Enter(fmt.Sprint("other/", i)); pass != nil {
+				pass.Failed("crash")
+			}
+		}
+		w.pass(5 * time.Second)
+		w.has("refused", w.got(), `"id":1,"result"`, "keeps failing")
+		if r := w.incidents[len(w.incidents)-1]; r.event != "tool_error" || r.class != verdict.Crash || r.passing {
+			t.Errorf("on record: %+v", r)
+		}
+	})
+}
+
 func TestCore_ClientLeaves(t *testing.T) {
 	in(t, Options{}, func(w *workbench) {
 		w.handshake()
@@ -535,14 +633,12 @@ func TestCore_ClientLeavesWhileTheServerIsDown(t *testing.T) {
 			in(t, Options{}, func(w *workbench) {
 				w.handshake()
 				w.crash()
-				for round := 0; time.Until(w.restartAt) <= drain; round++ {
-					if round == 20 {
-						t.Fatal("it is always started at once")
-					}
-					w.says("%s", call1(fmt.Sprint("10", round), "add"))
-					w.pass(time.Until(w.restartAt))
-					end(w)
+				w.pass(time.Until(w.restartAt))
+				end(w)
+				if w.phase != down {
+					t.Fatal("there is a server")
 				}
+				w.restartAt = time.Now().Add(time.Minute) // as after many deaths
 				w.got()
 				w.says("%s", call1("1", "add"))
 				w.says(`{"jsonrpc":"2.0","id":2,"method":"tools/list"}`)

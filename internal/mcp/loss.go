@@ -46,6 +46,7 @@ func (c *core) lost(generation int, m Outgoing, l Loss) {
 	if k == nil || k.generation != generation || k.sent.IsZero() {
 		return
 	}
+	lost := incident{text: messages.OnServer(l.How), took: k.age(), class: l.class()}
 	switch {
 	case k.reply != nil:
 		c.forget(k)
@@ -68,12 +69,11 @@ func (c *core) lost(generation int, m Outgoing, l Loss) {
 		c.releaseIfReady()
 	case l.Kind == Cut && c.mayRepeat(k):
 		c.forget(k)
-		c.repeat(k, l.How)
-		c.countFailure(k, l)
+		c.repeat(k, l.How, lost)
 		c.releaseIfReady()
 	default:
 		c.forget(k)
-		c.fail(k, codeOf(l), c.lossText(k, l), incident{text: messages.OnServer(l.How), took: k.age(), class: l.class()})
+		c.fail(k, codeOf(l), c.lossText(k, l), lost)
 		if l.Kind != Undone {
 			c.countFailure(k, l)
 		}
@@ -116,9 +116,9 @@ func (c *core) countFailure(k *call, l Loss) {
 }
 
 // repeat queues a call once more, under an id that the server has not seen.
-func (c *core) repeat(k *call, how string) {
+func (c *core) repeat(k *call, how string, lost incident) {
 	c.own++
-	k.retried, k.wire = true, ownID("retry", c.own)
+	k.retried, k.wire, k.lost = true, ownID("retry", c.own), &lost
 	c.enqueue(k)
 	c.record(incident{event: "retry", text: messages.SentAgain(how), method: k.method, tool: k.tool, passing: true})
 }

@@ -112,14 +112,14 @@ func (c *core) died(generation int, d death) {
 	case d.why != "":
 		event = "hung"
 	}
-	if !d.forgotten {
-		c.failed(d.text())
-	}
 	if c.opt.NoRestart && wasReady {
 		c.last = &d
 	}
-	onRecord := c.settleCalls(d, wasReady) || told || d.forgotten
-	c.record(incident{event: event, text: startText(c.opt, d), death: &d, class: verdict.Crash, passing: onRecord})
+	failed, open := c.settleCalls(d, wasReady)
+	if !d.forgotten && !told && (failed || !open) {
+		c.failed(d.text())
+	}
+	c.record(incident{event: event, text: startText(c.opt, d), death: &d, class: verdict.Crash, passing: failed || open || told || d.forgotten})
 	switch {
 	case c.last != nil:
 	case d.forgotten && c.deaths == 1 && !c.closing:
@@ -131,9 +131,10 @@ func (c *core) died(generation int, d death) {
 }
 
 // settleCalls decides for each call what its server's death means for it: sent again, still waiting, or answered. It reports
-// whether the record of a call tells of that death: the call has failed or is repeated because of it.
-func (c *core) settleCalls(d death, wasReady bool) (onRecord bool) {
-	failed := incident{class: verdict.Crash, death: &d}
+// whether a call has failed because of that death, and whether what the death means is open, since a call of the client is sent
+// again or waits for the next server. Then that call will tell of it.
+func (c *core) settleCalls(d death, wasReady bool) (failed, open bool) {
+	lost := incident{class: verdict.Crash, death: &d}
 	var again []*call
 	for _, k := range inOrder(c.calls) {
 		switch {
@@ -147,11 +148,13 @@ func (c *core) settleCalls(d death, wasReady bool) (onRecord bool) {
 			if d.forgotten && c.last == nil {
 				break
 			}
-			if k.starts++; d.err != nil || c.last != nil || k.starts >= startTries {
-				c.forget(k)
-				c.fail(k, codeStart, startText(c.opt, d), failed)
-				onRecord = true
+			if d.err == nil && c.last == nil && c.deaths < startTries {
+				open = true
+				break
 			}
+			c.forget(k)
+			c.fail(k, codeStart, startText(c.opt, d), lost)
+			failed = true
 		case k.cancelled:
 			c.forget(k)
 		case d.err == nil && c.mayRepeat(k):
@@ -159,13 +162,13 @@ func (c *core) settleCalls(d death, wasReady bool) (onRecord bool) {
 			again = append(again, k)
 		default:
 			c.forget(k)
-			failed.took = k.age()
+			lost.took = k.age()
 			if !wasReady || k.method == "initialize" || k.method == "server/discover" {
-				c.fail(k, codeStart, startText(c.opt, d), failed)
+				c.fail(k, codeStart, startText(c.opt, d), lost)
 			} else {
-				c.fail(k, codeCrashed, crashText(c.opt, k, d), failed)
+				c.fail(k, codeCrashed, crashText(c.opt, k, d), lost)
 			}
-			onRecord = true
+			failed = true
 		}
 	}
 	c.queue = slices.DeleteFunc(c.queue, func(w waiting) bool { return w.call != nil && c.calls[w.call.wire] != w.call })
@@ -173,10 +176,11 @@ func (c *core) settleCalls(d death, wasReady bool) (onRecord bool) {
 	rest := c.queue
 	c.queue = nil
 	for _, k := range again {
-		c.repeat(k, d.text())
+		lost.took = k.age()
+		c.repeat(k, d.text(), lost)
 	}
 	c.queue = append(c.queue, rest...)
-	return onRecord || len(again) > 0
+	return failed, open || len(again) > 0
 }
 
 // inOrder is what was asked first, first.
