@@ -174,6 +174,7 @@ func TestUsage(t *testing.T) {
 		"mcp instal":                                      `did you mean: belay mcp install`,
 		"mcp --timeout soon -- x":                         `--timeout "soon"`,
 		"mcp --tool-timeout 5m -- x":                      `--tool-timeout "5m" is not NAME=DURATION`,
+		"mcp --call-retries -1 -- x":                      `--call-retries: "-1" is not a number between 0 and 100`,
 		"mcp --max-message 0 -- x":                        `--max-message "0" is not a number of MiB between 1 and 4096`,
 		"mcp install":                                     `--client is missing; as in: --client claude, --client codex, --client gemini, --client opencode, --client cursor or --client vscode`,
 		"mcp install --client emacs":                      `there is no client "emacs"; as in: --client claude, --client codex, --client gemini, --client opencode, --client cursor or --client vscode`,

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -40,7 +41,7 @@ Show the servers that are running:
   belay mcp status`,
 		Long: `Passes MCP messages between a client, on stdin and stdout, and a server that it starts. While all is well, nothing is changed. A server that
 crashes or hangs is restarted and told what the client had told the one before. Every request is answered exactly once. Calls that are safe to repeat are retried
-once: lists, reads, and tools that the server declares read-only or idempotent. What the server prints to stdout that is not a message goes to stderr.
+up to three times, after 1, 2 and 4 seconds: lists, reads, and tools that the server declares read-only or idempotent. What the server prints to stdout that is not a message goes to stderr.
 
 With --url the server is one over HTTP. It is reconnected to, and a session that it has forgotten is opened again; 429 and 503 are waited for. Credentials are read from
 environment variables, which --header-env and --bearer-env name. Servers that ask for a login (OAuth) have to be connected to by the client itself.
@@ -73,7 +74,7 @@ Durations are 30s, 5m, 1h30m or plain seconds; 0 means no limit. When the client
 // mcpFlags are the flags of belay mcp, as they are written.
 type mcpFlags struct {
 	mcpAddress
-	name, cwd                                         string
+	name, cwd, callRetries                            string
 	timeout, maxTimeout, startTimeout, hang, maxBytes string
 	toolTimeouts, retryTools, noRetryTools            []string
 	tags                                              tagFlag
@@ -95,6 +96,7 @@ func (f *mcpFlags) add(cmd *cobra.Command) {
 	text(&f.startTimeout, "start-timeout", "D", "longest time the server may take for the first request (default 60s)")
 	text(&f.hang, "hang-timeout", "D", "restart the server if it stays silent this long after a timeout (default: as --timeout)")
 	flags.BoolVar(&f.noRestart, "no-restart", false, "do not restart a server that has died, for servers whose state must not be lost unnoticed")
+	text(&f.callRetries, "call-retries", "N", "retry a call that is safe to repeat up to N times, after 1s, 2s, 4s … (default 3)")
 	flags.BoolVar(&f.noRetry, "no-retry", false, "never retry a call")
 	flags.Var(&listFlag{&f.retryTools, "NAME"}, "retry-tool", "a tool that is safe to retry; may be repeated")
 	flags.Var(&listFlag{&f.noRetryTools, "NAME"}, "no-retry-tool", "a tool that is not safe to retry, whatever the server says; may be repeated")
@@ -141,6 +143,16 @@ func (f *mcpFlags) options(args []string) (mcp.Options, error) {
 	for _, name := range f.noRetryTools {
 		o.RetryTools[name] = false
 	}
+	if f.callRetries != "" {
+		n, err := strconv.Atoi(f.callRetries)
+		if err != nil || n < 0 || n > maxCallRetries {
+			err = message.Error(message.NotANumber(f.callRetries, 0, maxCallRetries))
+			return o, usage(message.Error(message.InFlag("call-retries", err), err), message.AsIn("--call-retries 3"))
+		}
+		if o.CallRetries = n; n == 0 {
+			o.CallRetries = -1
+		}
+	}
 	if f.maxBytes != "" {
 		var mib int
 		if n, err := fmt.Sscanf(f.maxBytes, "%d", &mib); n != 1 || err != nil || mib < 1 || mib > 4096 {
@@ -150,6 +162,9 @@ func (f *mcpFlags) options(args []string) (mcp.Options, error) {
 	}
 	return o, nil
 }
+
+// maxCallRetries is more than any call has time for.
+const maxCallRetries = 100
 
 // agentCall is how long an agent may take that serves as a tool: as long as it may be silent elsewhere.
 const agentCall = 15 * time.Minute

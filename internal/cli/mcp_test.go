@@ -207,7 +207,7 @@ func TestMCP_Serve(t *testing.T) {
 	place(t)
 	server(t)
 	belay(t, "mcp", "status").ends(0).says().prints("no MCP server is running behind belay\n")
-	c := connect(t, t.Context(), "--name", "things", "--timeout", "10s", "--tool-timeout", "slow=1m", "--retry-tool", "a", "--no-retry-tool", "b", "--max-message", "8", "--", "server")
+	c := connect(t, t.Context(), "--name", "things", "--timeout", "10s", "--tool-timeout", "slow=1m", "--retry-tool", "crash", "--call-retries", "0", "--no-retry-tool", "b", "--max-message", "8", "--", "server")
 	if got := c.asks(hello); !strings.Contains(got, `"serverInfo"`) {
 		t.Errorf("%s", got)
 	}

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	messages "github.com/belay-run/belay/internal/message"
+	"github.com/belay-run/belay/retry"
 	"github.com/belay-run/belay/verdict"
 )
 
@@ -23,12 +24,14 @@ type call struct {
 	args     []byte // of a tool, to hash them if it fails; nil if they are too large
 	argsSize int
 
+	begun time.Time     // when it was first sent
 	sent  time.Time     // zero: it waits
 	limit time.Duration // without a sign of progress; 0: none
 	due   time.Time     // when that has passed; zero: never
 	last  time.Time     // when it is over whatever progress it makes
 
-	retried    bool
+	retries    int       // how often it was sent again
+	notBefore  time.Time // when that may be done the next time
 	progressed bool
 	cancelled  bool // by the client, which expects no answer any more
 	listens    bool // subscriptions/listen: it is meant to last
@@ -68,6 +71,17 @@ func (c *core) newCall(m *message) *call {
 		k.limit = c.opt.limitOf("")
 	}
 	return k
+}
+
+// opens says that the call opens the session.
+func (k *call) opens() bool { return k.method == "initialize" || k.method == "server/discover" }
+
+// pause is how long is waited before the call is sent again.
+func (k *call) pause() time.Duration {
+	if k.opens() {
+		return 0
+	}
+	return retry.Policy{}.Backoff(k.retries) // 1, 2, 4 s
 }
 
 // age is how long the server has had the call.
@@ -149,6 +163,7 @@ func (c *core) tick() {
 	if !c.suspectAt.IsZero() && now.Sub(c.suspectAt) >= c.opt.hang() && c.phase == ready {
 		c.hung()
 	}
+	c.releaseIfReady()
 	for _, k := range c.overdue(now) {
 		c.expire(k, now)
 	}
@@ -160,6 +175,11 @@ func (c *core) rearm(now time.Time) {
 	for _, k := range c.calls {
 		if !k.due.IsZero() {
 			c.arm(k.due)
+		}
+	}
+	for _, w := range c.queue {
+		if w.call != nil && now.Before(w.call.notBefore) {
+			c.arm(w.call.notBefore)
 		}
 	}
 	if !c.restartAt.IsZero() && c.phase == down {
@@ -257,6 +277,14 @@ func (c *core) end(why string, told bool) {
 	}
 	c.phase, c.expected, c.told, c.suspectAt = stopping, why, told, time.Time{}
 	c.out.stop(c.generation)
+}
+
+// later is the last of two times.
+func later(a, b time.Time) time.Time {
+	if b.After(a) {
+		return b
+	}
+	return a
 }
 
 // earlier is the first of two times, of which the second may be never.

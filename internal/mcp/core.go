@@ -104,6 +104,9 @@ type waiting struct {
 func (c *core) send(k *call, parts ...[]byte) {
 	now := time.Now()
 	k.sent, k.generation = now, c.generation
+	if k.begun.IsZero() {
+		k.begun = now
+	}
 	c.calls[k.wire] = k
 	if k.token != "" {
 		c.tokens[k.token] = k
@@ -148,26 +151,30 @@ func (c *core) enqueue(k *call) {
 	if limit == 0 {
 		limit = c.opt.startTimeout()
 	}
-	k.due = time.Now().Add(limit + startWait)
+	k.due = later(time.Now(), k.notBefore).Add(limit + startWait)
 	k.last = k.due
 	c.arm(k.due)
 	c.queued += len(k.line)
 	c.queue = append(c.queue, waiting{call: k})
 }
 
-// release sends what has waited.
+// release sends what has waited, but for calls that are sent again and have to wait longer.
 func (c *core) release() {
 	queue := c.queue
 	c.queue, c.queued = nil, 0
-	for i, w := range queue {
+	for _, w := range queue {
+		k := w.call
 		switch {
-		case c.phase != ready || !c.suspectAt.IsZero():
-			c.queue = append(c.queue, queue[i:]...)
-			return
-		case w.call == nil:
+		case k != nil && c.calls[k.wire] != k: // it was answered or cancelled meanwhile
+		case c.phase != ready || !c.suspectAt.IsZero() || k != nil && time.Now().Before(k.notBefore):
+			c.queue = append(c.queue, w)
+			c.queued += len(w.line)
+			if k != nil {
+				c.queued += len(k.line)
+			}
+		case k == nil:
 			c.out.toServer(w.line)
-		case c.calls[w.call.wire] == w.call: // else it was answered or cancelled meanwhile
-			k := w.call
+		default:
 			line := k.line
 			if !k.listens && (!c.safe(k) || len(line) > maxKept) {
 				k.line = nil

@@ -219,6 +219,7 @@ func TestCore_CrashAnswersOrRepeats(t *testing.T) {
 			w.want(tool, answer, "")
 			w.pass(100 * time.Millisecond)
 			w.answers(`{"jsonrpc":"2.0","id":%s,"result":{"protocolVersion":"2025-11-25"}}`, parse([]byte(w.server[len(w.server)-1])).env.id)
+			w.pass(time.Second)
 			retried := ""
 			for _, line := range w.server {
 				if strings.Contains(line, `"tools/call"`) {
@@ -239,9 +240,60 @@ func TestCore_CrashAnswersOrRepeats(t *testing.T) {
 	}
 }
 
-// A call is repeated once, not more, and not if it has shown that it had begun.
-func TestCore_RepeatsOnce(t *testing.T) {
-	in(t, Options{}, func(w *workbench) {
+// Seed 003: a call is repeated up to three times, after 1, 2 and 4 s, if that is safe. What opens the session is repeated once, and a
+// call that takes long is not repeated beyond what its client waits for.
+func TestCore_CallRetries(t *testing.T) {
+	const read, open = "resources/read", "initialize"
+	for name, tt := range map[string]struct {
+		opt    Options
+		method string
+		takes  time.Duration // until the server crashes
+		want   []time.Duration
+	}{
+		"Default":     {Options{}, read, 0, []time.Duration{1, 2, 4}},
+		"One":         {Options{CallRetries: 1}, read, 0, []time.Duration{1}},
+		"Five":        {Options{CallRetries: 5}, read, 0, []time.Duration{1, 2, 4, 8}}, // and 16 s more would be too late
+		"None":        {Options{CallRetries: -1}, read, 0, nil},
+		"NoRetry":     {Options{CallRetries: 5, NoRetry: true}, read, 0, nil},
+		"ShortLimit":  {Options{Timeout: 2 * time.Second}, read, time.Second, []time.Duration{2, 3, 5}},
+		"LongCall":    {Options{}, read, 20 * time.Second, []time.Duration{21}},
+		"MediumCall":  {Options{}, read, 10 * time.Second, []time.Duration{11, 12}},
+		"NoLimit":     {Options{Timeout: Never}, read, time.Hour, []time.Duration{3601, 3602, 3604}},
+		"Unsafe":      {Options{}, "tools/call", 0, nil},
+		"Opening":     {Options{}, open, 0, []time.Duration{0}},
+		"OpeningNone": {Options{NoRetry: true}, open, 0, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			in(t, tt.opt, func(w *workbench) {
+				w.says(`{"jsonrpc":"2.0","id":1,"method":%q,"params":{"uri":"x","name":"add"}}`, tt.method)
+				last, waits := time.Now(), []time.Duration(nil)
+				for w.sent(); w.busy(); {
+					w.pass(tt.takes)
+					w.died(w.generation, death{status: "exit status 1", uptime: stable}) // or it would not be started again at once
+					for w.busy() && !strings.Contains(w.sent(), tt.method) {
+						w.pass(100 * time.Millisecond)
+					}
+					if w.busy() {
+						waits = append(waits, time.Since(last).Truncate(time.Second)/time.Second)
+						last = time.Now()
+					}
+				}
+				if fmt.Sprint(waits) != fmt.Sprint(tt.want) {
+					t.Errorf("sent again after %v, want %v", waits, tt.want)
+				}
+				got := w.got()
+				w.has("answer", got, `"id":1,`)
+				if r := w.incidents[len(w.incidents)-2]; r.retries != len(tt.want) || r.passing {
+					t.Errorf("on record: %+v\n%s", r, got)
+				}
+			})
+		})
+	}
+}
+
+// What has shown that it had begun is not repeated.
+func TestCore_BegunIsNotRepeated(t *testing.T) {
+	in(t, Options{CallRetries: 1}, func(w *workbench) {
 		w.says(`{"jsonrpc":"2.0","id":"t","method":"tools/list"}`)
 		w.answers(toolsResult, `"t"`)
 		w.got()
@@ -251,7 +303,7 @@ func TestCore_RepeatsOnce(t *testing.T) {
 		w.got()
 		w.crash()
 		w.has("it had begun", w.got(), `"id":2,"result"`, `"isError":true`)
-		w.pass(100 * time.Millisecond)
+		w.pass(time.Second)
 		w.crash()
 		w.has("twice lost", w.got(), `"id":1,"error":{"code":-32000`)
 	})

@@ -62,9 +62,7 @@ func (c *core) recordFailed(k *call, r incident) {
 		r.event, r.input = "tool_error", k.input()
 		r.text = k.withoutArguments(r.text)
 	}
-	if k.retried {
-		r.retries = 1
-	}
+	r.retries = k.retries
 	c.record(r)
 }
 

@@ -118,8 +118,11 @@ func (c *core) countFailure(k *call, l Loss) {
 // repeat queues a call once more, under an id that the server has not seen.
 func (c *core) repeat(k *call, how string, lost incident) {
 	c.own++
-	k.retried, k.wire, k.lost = true, ownID("retry", c.own), &lost
+	k.wire, k.lost = ownID("retry", c.own), &lost
+	k.notBefore = time.Now().Add(k.pause())
+	k.retries++
 	c.enqueue(k)
+	c.arm(k.notBefore)
 	c.record(incident{event: "retry", text: messages.SentAgain(how), method: k.method, tool: k.tool, passing: true})
 }
 

@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"cmp"
 	"io"
 	"math/rand/v2"
 	"path/filepath"
@@ -46,8 +47,10 @@ type Options struct {
 
 	// NoRestart is for servers whose state must not be lost unnoticed: one that has died is not restarted, and calls fail.
 	NoRestart bool
-	// NoRetry turns off that calls which are safe to repeat are sent again, once, when the server has crashed.
-	NoRetry bool
+	// CallRetries is how often a call that is safe to repeat is sent again when its server has crashed, after 1, 2, 4 s and so on. 0
+	// means 3, negative none. NoRetry turns off every repetition.
+	CallRetries int
+	NoRetry     bool
 	// RetryTools says of single tools whether they are safe to repeat, whatever the server says of them.
 	RetryTools map[string]bool
 
@@ -97,6 +100,20 @@ func (o *Options) hang() time.Duration {
 		return o.limitOf("")
 	}
 	return limit(o.Hang, 0)
+}
+
+// retries is how often a call may be sent again, if that is safe. What opens a session is sent again once, and at once: a server
+// that does not start is not to hold up its client.
+func (o *Options) retries(k *call) int {
+	switch {
+	case o.NoRetry:
+		return 0
+	case k.opens():
+		return 1
+	case o.CallRetries < 0:
+		return 0
+	}
+	return cmp.Or(o.CallRetries, 3)
 }
 
 func (o *Options) maxLine() int {

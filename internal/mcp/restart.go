@@ -148,7 +148,7 @@ func (c *core) settleCalls(d death, wasReady bool) (failed, open bool) {
 			if d.forgotten && c.last == nil {
 				break
 			}
-			if d.err == nil && c.last == nil && c.deaths < startTries {
+			if d.err == nil && c.last == nil && (c.deaths < startTries || time.Now().Before(k.notBefore)) {
 				open = true
 				break
 			}
@@ -163,7 +163,7 @@ func (c *core) settleCalls(d death, wasReady bool) (failed, open bool) {
 		default:
 			c.forget(k)
 			lost.took = k.age()
-			if !wasReady || k.method == "initialize" || k.method == "server/discover" {
+			if !wasReady || k.opens() {
 				c.fail(k, codeStart, startText(c.opt, d), lost)
 			} else {
 				c.fail(k, codeCrashed, crashText(c.opt, k, d), lost)

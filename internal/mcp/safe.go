@@ -3,10 +3,11 @@ package mcp
 import (
 	"encoding/json"
 	"slices"
+	"time"
 )
 
 // hints are what a server says of a tool. They may be wrong, since the server is not trusted: they decide only whether a
-// call that may have been lost is sent once more.
+// call that may have been lost is sent again.
 type hints struct {
 	ReadOnly   bool `json:"readOnlyHint"`
 	Idempotent bool `json:"idempotentHint"`
@@ -53,10 +54,14 @@ func (c *core) safe(k *call) bool {
 	return h.ReadOnly || h.Idempotent && !k.resume
 }
 
-// mayRepeat says whether a call whose server has died is sent to the next one: once, if it is safe, if it has shown no
-// sign of having begun, and if the budget that all share has one left.
+// mayRepeat says whether a call whose server has died is sent to the next one: if it is safe, if it has shown no sign of having
+// begun, if there are retries left, and if the budget that all share has one. Those after the first have to begin within the
+// time of one call, or 30 s: most clients give up after a minute.
 func (c *core) mayRepeat(k *call) bool {
-	if k.retried || k.progressed || k.line == nil || !c.safe(k) || c.opt.NoRetry || c.last != nil || c.closing {
+	if k.retries >= c.opt.retries(k) || k.progressed || k.line == nil || !c.safe(k) || c.last != nil || c.closing {
+		return false
+	}
+	if k.retries > 0 && k.limit > 0 && time.Since(k.begun)+k.pause() >= max(k.limit, defaultCall) {
 		return false
 	}
 	if c.gate == nil {
