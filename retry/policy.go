@@ -34,6 +34,10 @@ type Policy struct {
 	// means no bound.
 	MaxWait time.Duration
 
+	// NoBreakerWait makes a caller that would wait for an open circuit breaker, as a belay.Runner does at its gate, fail at once
+	// instead if it has not begun. [Through] never waits for one.
+	NoBreakerWait bool
+
 	// Timeout is a hard deadline of each attempt. 0 means none.
 	Timeout time.Duration
 

@@ -3,7 +3,8 @@ package retry
 import "time"
 
 // presets in the order of the documentation. What is left out has the default of its field. Those from gateway on are
-// policies that others have written down, with a number of retries that means every retry.
+// policies that others have written down, with a number of retries that means every retry; gateway and sdk come with a breaker
+// that fails fast.
 var presets = []struct {
 	name   string
 	policy Policy
@@ -15,8 +16,8 @@ var presets = []struct {
 	{"opencode", general},
 	{"gh", Policy{MaxRetries: 3, BaseDelay: time.Second, MaxDelay: time.Minute, Jitter: Plus(time.Second)}},
 	{"mcp", Policy{MaxRetries: 1, BaseDelay: 100 * time.Millisecond, MaxDelay: 30 * time.Second, Jitter: Full}},
-	{"gateway", Policy{MaxRetries: 3, CountThrottles: true, BaseDelay: time.Second, MaxDelay: time.Minute, Jitter: NoJitter, Timeout: 2 * time.Minute}},
-	{"sdk", Policy{MaxRetries: 3, CountThrottles: true, BaseDelay: 2 * time.Second, MaxDelay: time.Minute, Jitter: Additive(0.25)}},
+	{"gateway", Policy{MaxRetries: 3, CountThrottles: true, BaseDelay: time.Second, MaxDelay: time.Minute, Jitter: NoJitter, Timeout: 2 * time.Minute, NoBreakerWait: true}},
+	{"sdk", Policy{MaxRetries: 3, CountThrottles: true, BaseDelay: 2 * time.Second, MaxDelay: time.Minute, Jitter: Additive(0.25), NoBreakerWait: true}},
 	{"transport", Policy{MaxRetries: 3, CountThrottles: true, BaseDelay: 2 * time.Second, MaxDelay: time.Minute, Jitter: Proportional(0.5)}},
 	{"interactive", Policy{MaxRetries: 1, CountThrottles: true, BaseDelay: time.Second, MaxDelay: time.Minute, Jitter: Additive(0.25)}},
 	{"background", Policy{MaxRetries: 5, CountThrottles: true, BaseDelay: 2 * time.Second, MaxDelay: time.Minute, Jitter: Additive(0.25)}},

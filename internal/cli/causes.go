@@ -76,6 +76,8 @@ func notAdmittedText(s *config.Settings, e *engine.NotAdmitted) string {
 func tooLateText(s *config.Settings, e *engine.TooLate) string {
 	b := message.Bound{Flag: "--max-wait", Limit: e.Limit, At: e.At}
 	switch {
+	case e.Open:
+		b = message.Bound{Flag: "--preset " + s.Preset}
 	case e.Total:
 		b.Flag = "--total-timeout"
 	case e.Setting != "":

@@ -26,11 +26,12 @@ func fallbacks(s *config.Settings, given config.Given, known agent.Profile) (lis
 		}
 		policy := own.Policy(f.Profile, true)
 		fallback := engine.Fallback{Profile: f.Profile, Model: f.Model, Args: s.FallbackArgs[f.Profile], Policy: &policy, Optional: !asked}
-		judge, err := generic.New(generic.Options{RetryExit: own.RetryOnExit, RetryOn: own.RetryOn, FailOn: own.FailOn, Rules: rules})
+		exits := own.RetryExits(true)
+		judge, err := generic.New(generic.Options{RetryExit: exits, RetryOn: own.RetryOn, FailOn: own.FailOn, Rules: rules})
 		if err != nil {
 			return nil, err
 		}
-		if judge.Reads() || len(own.RetryOnExit) > 0 {
+		if judge.Reads() || len(exits) > 0 {
 			fallback.Judge = judge.Overrule
 		}
 		if fallback.Budgets, err = joinedBudgets(own, f.Profile); err != nil {

@@ -231,9 +231,10 @@ func nameOf(known agent.Profile) string {
 
 // newRunner makes the runner that the settings ask for. known is what is known of the command; nil if nothing is.
 func newRunner(s *config.Settings, rules []verdict.Rule, known agent.Profile) (*engine.Runner, error) {
+	exits := s.RetryExits(known != nil)
 	own, err := generic.New(generic.Options{
 		Retry:     s.Chosen("max-retries") || s.Chosen("preset"),
-		RetryExit: s.RetryOnExit, RetryOn: s.RetryOn, FailOn: s.FailOn, Rules: rules,
+		RetryExit: exits, RetryOn: s.RetryOn, FailOn: s.FailOn, Rules: rules,
 	})
 	if err != nil {
 		return nil, err
@@ -247,7 +248,7 @@ func newRunner(s *config.Settings, rules []verdict.Rule, known agent.Profile) (*
 	}
 	if known != nil {
 		r.Profile = known
-		if own.Reads() || len(s.RetryOnExit) > 0 {
+		if own.Reads() || len(exits) > 0 {
 			r.Judge = own.Overrule
 		}
 	}

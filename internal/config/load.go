@@ -194,6 +194,15 @@ func (s *Settings) presetName(profile string, agent bool) string {
 	return "default"
 }
 
+// RetryExits are the exit codes with which a failure that says nothing else is worth repeating. Those of the preset transport are
+// seed 004's, for CLIs that Belay knows; any failure of a plain command is worth it then.
+func (s *Settings) RetryExits(known bool) []int {
+	if known && s.Preset == "transport" && len(s.RetryOnExit) == 0 && s.RetryOn == "" {
+		return []int{1, 2}
+	}
+	return s.RetryOnExit
+}
+
 // Policy is the preset with what was given over it. An agent has a preset of its own, and is repeated without being
 // asked to; any other command is not.
 func (s *Settings) Policy(name string, agent bool) retry.Policy {
@@ -219,7 +228,7 @@ func (s *Settings) Policy(name string, agent bool) retry.Policy {
 		p.Jitter = s.Jitter
 	}
 	if given("max-wait") {
-		p.MaxWait = max(s.MaxWait, 1)
+		p.MaxWait, p.NoBreakerWait = max(s.MaxWait, 1), false
 	}
 	if s.NoWait {
 		p.MaxWait = 1

@@ -113,7 +113,7 @@ func (s *Settings) fromPreset(profile string) (list []Shown) {
 	for _, v := range []struct{ name, value string }{
 		{"max-retries", strconv.Itoa(p.MaxRetries)}, {"base-delay", written(p.BaseDelay)}, {"max-delay", written(p.MaxDelay)},
 		{"factor", strconv.FormatFloat(p.Factor, 'g', -1, 64)}, {"jitter", fmt.Sprint(p.Jitter)}, {"max-wait", written(p.MaxWait)},
-		{"timeout", written(p.Timeout)},
+		{"timeout", written(p.Timeout)}, {"retry-on-exit", strings.Trim(strings.ReplaceAll(fmt.Sprint(s.RetryExits(agent)), " ", ","), "[]")},
 	} {
 		if s.From(v.name) == "" && v.value != "" {
 			list = append(list, Shown{Kind: "setting", Name: v.name, Value: v.value, From: "preset " + s.presetName(profile, agent)})

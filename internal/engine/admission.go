@@ -53,6 +53,7 @@ type gatekeeper struct {
 	gate        *gate.Gate // nil if the call takes part in none
 	troubleOnce sync.Once  // what the gate could not do is said once
 	warned      bool       // that calls keep failing
+	begun       bool       // an attempt was admitted
 }
 
 func newGatekeeper(c *call, p *pace) *gatekeeper {
@@ -84,7 +85,11 @@ func (k *gatekeeper) admit(n int) (admitted admission, refusal *refusal) {
 	for {
 		ad, refused := k.ask(n)
 		if refused == nil {
+			k.begun = true
 			return ad, nil
+		}
+		if k.failsFast(refused) {
+			return admission{}, k.refuse(refused, &retry.Error{Cause: retry.ErrMaxWait, NotBefore: refused.Until})
 		}
 		changed, fresh := watch.changes(refused)
 		if fresh { // it may have changed before it was watched
@@ -103,6 +108,12 @@ func (k *gatekeeper) admit(n int) (admitted admission, refusal *refusal) {
 			return admission{}, k.refuse(refused, err)
 		}
 	}
+}
+
+// failsFast reports whether a refusal is not worth a wait: an open breaker, to a policy that says so. An invocation that has begun
+// waits for it in any case, since its own failures may have opened it.
+func (k *gatekeeper) failsFast(r *gate.Refusal) bool {
+	return r.Kind == gate.KindBreaker && k.pace.policy.NoBreakerWait && !k.begun
 }
 
 // ask asks the gate once, after a slot if these are bounded.
@@ -171,6 +182,7 @@ func (k *gatekeeper) refuse(r *gate.Refusal, cause error) *refusal {
 	said := &NotAdmitted{Cause: why}
 	if r.Kind != gate.KindBreaker || !r.Until.IsZero() {
 		said.Late = k.call.tooLate(r.Until)
+		said.Late.Open = k.failsFast(r)
 	}
 	return &refusal{code: -1, verdict: v, message: k.call.causeText(said), barred: true, stop: &retry.Error{Cause: why, NotBefore: r.Until}}
 }

@@ -129,6 +129,8 @@ func TestAdmission_Refuses(t *testing.T) {
 			gate: func(s gate.State, now time.Time) gate.State { return s.Held(now, now.Add(time.Minute), "") }},
 		"a breaker that opens too late": {class: verdict.BreakerOpen, until: time.Hour, text: "gate api is blocked until ",
 			gate: func(s gate.State, now time.Time) gate.State { return s.Opened(now, now.Add(time.Hour), "outage") }},
+		"a breaker, where the policy fails fast": {policy: retry.Policy{NoBreakerWait: true}, class: verdict.BreakerOpen, until: time.Minute, text: "Not waiting; retry later",
+			gate: func(s gate.State, now time.Time) gate.State { return s.Opened(now, now.Add(time.Minute), "outage") }},
 		"a breaker that waits for a person": {policy: retry.Policy{MaxWait: retry.None}, class: verdict.BreakerOpen, text: "gate api is blocked until it is reset (outage); retry later",
 			gate: func(s gate.State, now time.Time) gate.State { return s.Opened(now, time.Time{}, "outage") }},
 	} {
@@ -229,6 +231,27 @@ func TestAdmission_CancelledBeforeItBegins(t *testing.T) {
 		res, err := r.Run(ctx, tool)
 		if len(s.Starts()) != 0 || res.ExitCode != 143 || !errors.Is(err, context.Canceled) {
 			t.Errorf("exit code %d, %v", res.ExitCode, err)
+		}
+	})
+}
+
+// A policy that fails fast at an open breaker still waits for a limit, and for a breaker that opens when it has begun: its own
+// failures may have opened it.
+func TestAdmission_FailsFastBeforeItBegins(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := runner(t, retry.Policy{MaxRetries: 1, NoBreakerWait: true})
+		r.Gate.Key = "api"
+		r.Observe = func(e engine.Event) {
+			if _, ok := e.(engine.Waiting); ok {
+				change(t, r.Shared, "api", func(s gate.State, now time.Time) gate.State { return s.Opened(now, now.Add(time.Minute), "outage") })
+			}
+		}
+		s := script(r, steps(1), steps(0))
+		holdFor(t, r.Shared, "api", time.Minute, "maintenance")
+		begin := time.Now()
+		res, err := r.Run(t.Context(), tool)
+		if waited := time.Since(begin); err != nil || len(s.Starts()) != 2 || waited < 2*time.Minute {
+			t.Errorf("%d starts in %v, %v: %s", len(s.Starts()), waited, err, res.Err)
 		}
 	})
 }

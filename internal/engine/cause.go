@@ -75,6 +75,8 @@ type TooLate struct {
 	// Total says that it is the total timeout that would have passed, NoWait that no wait was allowed at all, Busy none for
 	// a scope. Otherwise the longest wait would have been exceeded.
 	Total, NoWait, Busy bool
+	// Open says that the policy does not wait for an open breaker.
+	Open bool
 	// Limit is the total timeout or the longest wait; 0 if no wait was allowed.
 	Limit time.Duration
 	// Setting is the command's own setting that says so; empty where the caller does.
@@ -84,6 +86,9 @@ type TooLate struct {
 }
 
 func (e *TooLate) Error() string {
+	if e.Open {
+		return message.NotWaiting(message.Bound{})
+	}
 	return message.NotWaiting(message.Bound{Flag: e.Setting, Limit: e.Limit, At: e.At})
 }
 
