@@ -12,7 +12,7 @@ export CGO_ENABLED := 0
 # What the linker has written through a mapping starts slower than a copy of it (docs/performance.md).
 copied = for f in $(1); do cp $$f $$f.copy && mv $$f.copy $$f || exit 1; done
 
-.PHONY: help quick workflows build install uninstall dist demo picture examples reference faults renew test test-full soak check unit fuzz cross bench vuln man clean
+.PHONY: help quick workflows build install uninstall dist demo picture examples reference faults renew test test-full soak check lint unit fuzz cross bench vuln man clean
 
 .DEFAULT_GOAL := build
 
@@ -65,7 +65,7 @@ faults: build ## the README's table of six faults, measured with the real CLIs i
 renew: reference examples picture faults ## all that documents have from the code and from real runs
 
 # What tests are made of is compiled without what only a debugger reads, which takes a quarter of the compiler's time. Stacks and reports of races need none of it.
-quick check unit fuzz cross: export GOFLAGS += -gcflags=all=-dwarf=false
+quick check lint unit fuzz cross: export GOFLAGS += -gcflags=all=-dwarf=false
 
 quick: ## the tests that need only Go: no agent CLI, no PostgreSQL, no browser, no C compiler
 	go vet ./...
@@ -76,7 +76,7 @@ test: check cross $(if $(FULL),fuzz) unit ## all that CI runs
 	@scripts/tree-is-clean
 	@echo "make test: all passed$$(awk '{ printf ", with %.1f minutes of CPU", ($$16 + $$17) / 6000 }' /proc/$$PPID/stat 2>/dev/null)"
 
-test-full: workflows ## the same with packages of a release, a hundred times the rounds, guided fuzzing, all scenarios, all platforms, Windows under Wine and older agent CLIs
+test-full: workflows lint ## the same with packages of a release, a hundred times the rounds, guided fuzzing, all scenarios, all platforms, Windows under Wine and older agent CLIs
 	@scripts/install lintian rpm shellcheck ruby
 	scripts/wine-smoke
 	$(MAKE) test ROUNDS=100 KILLS=1000 FULL=1
@@ -101,16 +101,19 @@ raced = CGO_ENABLED=1 GOFLAGS="$(GOFLAGS) $(race)"
 # go vet compiles all dependencies of a module. Where make test runs nothing of it, types are checked instead, in 2 s of CPU instead of 90.
 vetted = $(if $(FULL),go vet -C $(1) ./...,go run -C tools ./typecheck -C ../$(1) $$(go env GOOS)/$$(go env GOARCH))
 
-check: .tools/staticcheck
+check:
 	@command -v cc >/dev/null || command -v gcc >/dev/null || scripts/install gcc libc6-dev
 	@test -z "$$(gofmt -l . | grep -v '^\.tools/')" || { gofmt -l . ; echo 'run: gofmt -w .' ; exit 1; }
 	$(raced) go vet ./...
 	scripts/vet-elsewhere $(if $(FULL),full)
-	$(raced) .tools/staticcheck ./...
 	$(call vetted,bench)
 	$(call vetted,tools)
 	go vet -C browser ./...
 	go build -tags norecord ./internal/companion
+
+# On a fresh machine it takes three minutes of CPU: it is built, and reads all that Belay is made of. The workflow runs it for each change.
+lint: .tools/staticcheck ## what staticcheck finds
+	$(raced) .tools/staticcheck ./...
 
 # The race detector needs cgo, and cgo a C compiler; the product itself does not.
 unit:
