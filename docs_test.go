@@ -52,6 +52,9 @@ func TestDocs_NameWhatEachCLIHas(t *testing.T) {
 		var want []string
 		for _, v := range cli.Variables {
 			want = append(want, "`"+v.Name+"`")
+			if !strings.Contains(readme, "`"+v.Name+"`") {
+				t.Errorf("README.md does not name %s", v.Name)
+			}
 		}
 		if cli.OwnLog != "" {
 			want = append(want, "`.logs/"+cli.OwnLog+"`", "`--log-dir none`")

@@ -14,6 +14,9 @@ func TestDocs_ReadWell(t *testing.T) {
 			for _, fault := range wording.Phrases(line) {
 				t.Errorf("%s:%d: %s", path, n, fault)
 			}
+			if strings.Contains(line, "***") {
+				t.Errorf("%s:%d: *** is not closed by **: %s", path, n, line)
+			}
 		}
 	}
 }
