@@ -35,7 +35,7 @@ var arrows = map[string][]string{
 	"internal/redact/redacttest":  {},
 	"boundary":                    {},
 	"boundary/gosdk":              {"boundary"},
-	"internal/hook":               {"boundary", "internal/journal", "internal/message", "internal/supervise", "internal/term", "verdict"},
+	"internal/hook":               {"boundary", "internal/journal", "internal/message", "internal/redact", "internal/supervise", "internal/term", "verdict"},
 	"internal/agent":              {"internal/clientfile", "internal/price", "internal/safefile", "internal/supervise", "retry", "verdict"},
 	"internal/price":              {},
 	"internal/agent/agenttest":    {"internal/agent", "internal/outcome", "verdict"},

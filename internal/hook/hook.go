@@ -68,6 +68,8 @@ type Hook struct {
 	// Record puts a failure on record, if not nil. An error of it is printed to Stderr and changes nothing else.
 	Record func(journal.Entry) error
 
+	said supervise.Tail // what the command has written to stderr
+
 	mu      sync.Mutex
 	process *supervise.Process
 	signal  syscall.Signal // has asked us to stop
@@ -117,7 +119,7 @@ func (h *Hook) supervise(in *input, out *held) (supervise.Exit, error) {
 	if err != nil {
 		return supervise.Exit{}, err
 	}
-	spec := supervise.Spec{Path: path, Args: h.Args, Env: h.Env, Stdin: in.child, Stdout: out, Stderr: passOn{h.Stderr},
+	spec := supervise.Spec{Path: path, Args: h.Args, Env: h.Env, Stdin: in.child, Stdout: out, Stderr: passOn{h.Stderr, &h.said},
 		Timeout: h.timeout(), Ladder: ladder(syscall.SIGTERM), RunID: h.ID}
 	if in.terminal {
 		spec.Placement = supervise.TerminalPlacement()
@@ -144,10 +146,14 @@ func (h *Hook) supervise(in *input, out *held) (supervise.Exit, error) {
 }
 
 // passOn hides that a writer is a file: the command's children must not inherit the client's own pipe, or the client would
-// wait for them too.
-type passOn struct{ io.Writer }
+// wait for them too. What is passed on is said.
+type passOn struct {
+	io.Writer
+	said *supervise.Tail
+}
 
 func (p passOn) Write(b []byte) (int, error) {
+	p.said.Write(b)
 	if p.Writer == nil {
 		return len(b), nil
 	}

@@ -131,13 +131,59 @@ func TestRun_FailuresAreRecorded(t *testing.T) {
 				e.ErrorType != c.class || e.Error != c.text || e.ExitCode != c.code || e.Signal != c.signal {
 				t.Errorf("%s: on record: %+v", c.script, e)
 			}
-			if d := string(e.Detail); d != fmt.Sprintf(`{"hook_name":"guard","event_action":"Bash","session_key":"s1","error":%q}`, c.text) {
+			detail := fmt.Sprintf(`{"hook_name":"guard","event_action":"Bash","session_key":"s1","error":%q`, c.text)
+			if d := string(e.Detail); d != detail+"}" && !(c.code == 127 && strings.HasPrefix(d, detail+`,"stack":"`)) { // the shell says what is missing
+
 				t.Errorf("%s: detail %s", c.script, d)
 			}
 			if line, _ := json.Marshal(e); bytes.Contains(line, []byte("s3cret")) || bytes.Contains(line, []byte("half")) {
 				t.Errorf("%s: input or output is on record: %s", c.script, line)
 			}
 		}
+	}
+}
+
+// What a command has said last is on record as its stack: the end of it, without what it quotes of its input and without credentials.
+func TestRun_LastWords(t *testing.T) {
+	const key = "sk-ant-api03-" + "Zk3vQ9xT1mB7wY5nR2cJ8hL4pD6sF0gA"
+	trace := `echo 'Traceback (most recent call last):' >&2; echo '  File "guard.py", line 7, in <module>' >&2; `
+	for name, c := range map[string]struct {
+		script, want string
+		not          []string
+	}{
+		"Trace":      {trace + "echo 'ValueError: bad thing' >&2; exit 1", "Traceback (most recent call last):\n  File \"guard.py\", line 7, in <module>\nValueError: bad thing", nil},
+		"Killed":     {"echo 'panic: out of range' >&2; kill -9 $$", "panic: out of range", nil},
+		"Credential": {"echo 'KeyError: " + key + " is wrong' >&2; exit 1", " is wrong", []string{key, key[:20]}},
+		"Input":      {"cat >&2; echo 'ValueError: bad thing' >&2; exit 1", "ValueError: bad thing", []string{"Please summarise", "four quarterly"}},
+		"Long":       {"i=0; while [ $i -lt 300 ]; do echo \"line $i of it\" >&2; i=$((i+1)); done; echo 'last <&> words' >&2; exit 1", "line 299 of it\nlast <&> words", []string{"line 0 of it"}},
+		"OneLine":    {"printf '%010000d' 1 >&2; exit 1", "", nil},
+		"Bytes":      {"printf '\\377\\000\\033[31mred' >&2; exit 1", "red", nil},
+		"Silent":     {"exit 1", "", nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := sh(c.script)
+			h.Stdin = pipe(t, `{"session_id":"s1","hook_event_name":"UserPromptSubmit","prompt":"Please summarise the four quarterly reports of the board"}`+"\n")
+			got := run(t, h)
+			if len(got.entries) != 1 {
+				t.Fatalf("%+v", got)
+			}
+			var detail struct{ Error, Stack string }
+			if err := json.Unmarshal(got.entries[0].Detail, &detail); err != nil || !strings.HasSuffix(detail.Stack, c.want) || (c.want == "") != (detail.Stack == "") {
+				t.Errorf("%v: stack %q, want %q", err, detail.Stack, c.want)
+			}
+			for _, text := range c.not {
+				if strings.Contains(detail.Stack, text) {
+					t.Errorf("%q is on record: %q", text, detail.Stack)
+				}
+			}
+			log := journal.Log{Path: filepath.Join(t.TempDir(), "log.jsonl")}
+			if err := log.Append(got.entries[0]); err != nil {
+				t.Fatal(err)
+			}
+			if line, _ := os.ReadFile(log.Path); !bytes.Contains(line, []byte(`"error":"`+detail.Error)) || len(line) > 4096 {
+				t.Errorf("%d bytes: %s", len(line), line)
+			}
+		})
 	}
 }
 

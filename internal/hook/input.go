@@ -1,6 +1,7 @@
 package hook
 
 import (
+	"bytes"
 	"os"
 	"sync"
 	"time"
@@ -87,15 +88,15 @@ func (in *input) keep(data []byte) {
 // inputTimeout is how long to wait for input that the client has not written yet. The command has ended by then.
 const inputTimeout = 200 * time.Millisecond
 
-// event is what the client has called for.
-func (in *input) event() event {
+// begin is the beginning of what the client has sent.
+func (in *input) begin() []byte {
 	switch {
 	case in == nil:
-		return event{}
+		return nil
 	case in.file != nil:
 		head := make([]byte, maxHead)
 		n, _ := in.file.ReadAt(head, 0)
-		return readEvent(head[:n])
+		return head[:n]
 	case in.client != nil:
 		in.started()
 		select {
@@ -105,7 +106,7 @@ func (in *input) event() event {
 	}
 	in.mu.Lock()
 	defer in.mu.Unlock()
-	return readEvent(in.head)
+	return bytes.Clone(in.head)
 }
 
 func (in *input) close() {

@@ -27,13 +27,14 @@ func (h *Hook) record(begin time.Time, in *input, f *failure) {
 	if h.Record == nil {
 		return
 	}
-	what := in.event()
+	head := in.begin()
+	what := readEvent(head)
 	e := journal.Entry{Timestamp: journal.Time{Time: time.Now()}, Command: h.Label(), Attempt: 1, ExitCode: f.code,
 		Session: what.session, ResponseTime: time.Since(begin).Seconds(), ErrorType: f.class}
 	if f.signal != 0 {
 		e.Signal = signalName(f.signal)
 	}
-	asHook(&e, h.Label(), what.name, what.action, what.session, f.text, "")
+	asHook(&e, h.Label(), what.name, what.action, what.session, f.text, lastWords(h.said.String(), head))
 	if err := h.Record(e); err != nil {
 		h.say(message.HookUnrecorded(h.Label(), err))
 	}
