@@ -296,7 +296,7 @@ func TestResult_TagsAreDocumented(t *testing.T) {
 		t.Errorf("docs/json.md does not have %v", written)
 	}
 	// What stands in the Verdict, and what says which JSON it is.
-	tags := []string{"schema_version", "error_type", "retryable", "sent"}
+	tags := []string{"schema_version", "error_type", "retryable", "sent", "provider", "model", "http_status"}
 	for i := range reflect.TypeFor[Result]().NumField() {
 		if tag := reflect.TypeFor[Result]().Field(i).Tag.Get("json"); tag != "-" {
 			tags = append(tags, tag)

@@ -12,7 +12,7 @@ import (
 )
 
 // Result is what became of a command. Its JSON is described in docs/json.md: the tags are the names there, and error_type,
-// retryable and sent are those of Verdict.
+// retryable, sent, provider, model and http_status are those of Verdict.
 type Result struct {
 	ID      string `json:"id"`
 	Success bool   `json:"success"`

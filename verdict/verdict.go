@@ -47,6 +47,12 @@ type Verdict struct {
 	// Usage is what the CLI reports of tokens and cost, in its own words.
 	Usage json.RawMessage
 
+	// Provider is the service that the command calls, in one word, and Model the one that an agent has worked with; empty where that is not
+	// known. HTTPStatus is what the service has answered to a request that failed; 0 if it has not, or if the command does not say. A profile leaves them
+	// empty: the run knows them.
+	Provider, Model string
+	HTTPStatus      int
+
 	// Rule names the rule that matched.
 	Rule string
 

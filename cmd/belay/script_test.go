@@ -361,7 +361,8 @@ func cmdGone(ts *testscript.TestScript, neg bool, args []string) {
 
 // resultKeys are always there, whatever happened (SPEC 11).
 var resultKeys = strings.Fields(`schema_version id success result errors error error_type retryable retry_at sent session_id
-	resumed fallback usage duration_ms attempts total_wait_time profile exit_code child_exit_code orphans_killed log`)
+	resumed fallback usage duration_ms attempts total_wait_time profile exit_code child_exit_code orphans_killed log
+	provider model http_status`)
 
 var usageKeys = strings.Fields(`input_tokens output_tokens cache_read_input_tokens cache_creation_input_tokens total_cost_usd`)
 

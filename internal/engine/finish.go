@@ -45,6 +45,7 @@ func (f *finisher) refusal(j *judgement) *retry.Error {
 // finish makes the result, passes on what was held, and puts the end on record.
 func (f *finisher) finish(n int, j *judgement, stop *retry.Error) {
 	inv, c := f.inv, f.cand.call
+	j.attribute(c.traits.provider)
 	r := &Result{ID: c.id, Success: j.verdict.Class == verdict.OK, Verdict: j.verdict, Errors: f.errors, Attempts: n,
 		Profile: c.profile.Name(), Fallback: f.cand.fallback, ChildCode: j.code, Left: j.left, OrphansKilled: j.killed, Usage: j.account.Usage, Parent: c.parent}
 	labels := c.runner.Labels.Redacted()

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -42,6 +43,17 @@ type judgement struct {
 // unhealthy says that the outcome shows the service to be unhealthy: not our deadline, a cancel, or a wrong request.
 func (j *judgement) unhealthy() bool {
 	return !j.timedOut && j.stopCode == 0 && j.started() && j.verdict.Retryable
+}
+
+// attribute says in the verdict whose service it was, for which model, and what the service has answered if that was a failure.
+func (j *judgement) attribute(provider string) {
+	v := &j.verdict
+	v.Provider, v.Model = cmp.Or(v.Provider, provider), cmp.Or(v.Model, j.account.Model)
+	if !j.started() || j.expired {
+		v.HTTPStatus = 0
+		return
+	}
+	v.HTTPStatus = statusOf(*v, j.account.Status)
 }
 
 // worked says that the attempt of an agent may have done something that another one would do again.

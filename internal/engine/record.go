@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -35,7 +34,8 @@ type recorder struct {
 // is none, and code what Belay ends with then; nil if it goes on.
 func (b *recorder) line(n int, j *judgement, planned time.Duration, stop *retry.Error, exhausted bool, code *int) {
 	e := b.entry()
-	e.ExitCode, e.BelayCode, e.Session, e.Model = j.code, code, j.verdict.SessionID, j.account.Model
+	j.attribute(b.cand.call.traits.provider)
+	e.ExitCode, e.BelayCode, e.Session, e.Model = j.code, code, j.verdict.SessionID, j.verdict.Model
 	if j.verdict.Class == verdict.SessionNotFound {
 		e.Session = "" // there is none of that name
 	}
@@ -109,9 +109,7 @@ func (b *recorder) turn(r turnReport) {
 	if v := r.verdict; v.Class != verdict.OK {
 		e.Status, e.ErrorType, e.Rule, e.Error = journal.Error, v.Class, v.Rule, message.Failed(e.Command, v.Class, v.Evidence)
 		e.Provider, e.RetryAt.Time = b.cand.call.traits.provider, v.Hint.At
-		if answers(v.Class) {
-			e.HTTPStatus = cmp.Or(r.status, statusIn(v.Rule), statusIn(v.Evidence))
-		}
+		e.HTTPStatus = statusOf(v, r.status)
 	}
 	b.append(e)
 }
@@ -120,23 +118,10 @@ func (b *recorder) turn(r turnReport) {
 // where the class does not say so.
 func (b *recorder) fault(e *journal.Entry, j *judgement) {
 	e.ErrorType, e.Error, e.Rule = j.verdict.Class, j.message, j.verdict.Rule
-	e.Provider = b.cand.call.traits.provider
-	if j.started() && !j.expired && answers(j.verdict.Class) {
-		e.HTTPStatus = cmp.Or(j.account.Status, statusIn(j.verdict.Rule), statusIn(j.verdict.Evidence))
-	}
+	e.Provider, e.HTTPStatus = j.verdict.Provider, j.verdict.HTTPStatus
 	if worth := j.verdict.Retryable; worth != j.verdict.Class.Retryable() {
 		e.Retryable = &worth
 	}
-}
-
-// answers reports whether a service has answered in an outcome of that class, so that there is a status.
-func answers(class verdict.Class) bool {
-	switch class {
-	case verdict.RateLimit, verdict.UsageLimit, verdict.Overloaded, verdict.ServerError, verdict.Timeout, verdict.Auth, verdict.Billing,
-		verdict.InvalidRequest, verdict.NotFound, verdict.TooLarge, verdict.Refused:
-		return true
-	}
-	return false
 }
 
 // promptHash tells prompts apart without keeping them: all that the command was asked, in its arguments, beside them and

@@ -4,8 +4,10 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"syscall"
 	"testing"
@@ -52,6 +54,38 @@ func TestRecord_Line(t *testing.T) {
 		equal(t, "trace", e.Traceparent, "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01")
 		if last := log[1]; last.Status != journal.Success || last.Provider != "" || last.HTTPStatus != 0 || *last.BelayCode != 0 || last.Attempt != 2 {
 			t.Errorf("%+v", last)
+		}
+	})
+}
+
+// Result and error say whose service it was, which model, and what the service answered; a success has no status, and a refusal no model.
+func TestResult_Service(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		account := enginetest.Account(agent.Account{Session: oneSession, Status: 429, Model: "opus"})
+		for _, tt := range []struct {
+			event enginetest.Event
+			want  string
+		}{
+			{enginetest.Event{Class: verdict.RateLimit, Text: "slow down", Account: account}, `"provider":"anthropic","model":"opus","http_status":429}`},
+			{enginetest.Event{Class: verdict.Network, Text: "reset", Account: account}, `"provider":"anthropic","model":"opus","http_status":null}`},
+			{enginetest.Event{Class: verdict.OK, Account: account}, `"provider":"anthropic","model":"opus","http_status":null}`},
+		} {
+			r := kept(t, agent.Info{Provider: "anthropic"})
+			r.Policy = retry.Policy{MaxRetries: retry.None, CountThrottles: true}
+			script(r, steps(1, enginetest.Line(tt.event)))
+			res, err := r.Run(t.Context(), claude)
+			var b strings.Builder
+			if werr := res.WriteJSON(&b); werr != nil || !strings.HasSuffix(b.String(), tt.want+"\n") {
+				t.Errorf("%s: %v, %s", tt.event.Class, werr, b.String())
+			}
+			if e, ok := errors.AsType[*engine.Error](err); ok && !reflect.DeepEqual(e.Verdict, res.Verdict) || ok != (tt.event.Class != verdict.OK) {
+				t.Errorf("%s: %+v, %+v", tt.event.Class, e, res.Verdict)
+			}
+		}
+		r := runner(t, retry.Policy{})
+		play(r, 1, verdict.Verdict{Class: verdict.ServerError, Evidence: "HTTP 503"})
+		if res, _ := r.Run(t.Context(), tool); res.Verdict.Provider != "" || res.Verdict.Model != "" || res.Verdict.HTTPStatus != 503 {
+			t.Errorf("%+v", res.Verdict)
 		}
 	})
 }

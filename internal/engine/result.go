@@ -106,6 +106,10 @@ type resultJSON struct {
 	Name   *string           `json:"name"`
 	Tags   map[string]string `json:"tags"`
 	Parent *string           `json:"parent"`
+
+	Provider   *string `json:"provider"`
+	Model      *string `json:"model"`
+	HTTPStatus *int    `json:"http_status"`
 }
 
 // placeholder stands in for the output while the rest is encoded: output can be larger than memory.
@@ -120,6 +124,7 @@ func (r *Result) WriteJSON(w io.Writer) error {
 		OrphansKilled: r.OrphansKilled, Left: []int{},
 		Error: optional(r.Err), SessionID: optional(r.Verdict.SessionID), Sent: optional(r.Verdict.Sent), Fallback: optional(r.Fallback), Log: optional(r.Log),
 		Name: optional(r.Name), Tags: r.Tags, Parent: optional(r.Parent),
+		Provider: optional(r.Verdict.Provider), Model: optional(r.Verdict.Model), HTTPStatus: optional(r.Verdict.HTTPStatus),
 	}
 	if j.Tags == nil {
 		j.Tags = map[string]string{}
@@ -160,11 +165,12 @@ func (r *Result) WriteJSON(w io.Writer) error {
 }
 
 // optional is null in JSON for what is empty.
-func optional[S ~string](s S) *S {
-	if s == "" {
+func optional[T comparable](v T) *T {
+	var empty T
+	if v == empty {
 		return nil
 	}
-	return &s
+	return &v
 }
 
 // writeString writes what it reads, so many bytes, as one JSON string, piece by piece. A piece never ends inside a character.

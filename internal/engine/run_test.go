@@ -201,7 +201,7 @@ func TestRun_HeldOutputLargerThanMemory(t *testing.T) {
 func TestResult_JSON(t *testing.T) {
 	keys := []string{"schema_version", "id", "success", "result", "errors", "error", "error_type", "retryable", "retry_at", "sent",
 		"session_id", "resumed", "fallback", "usage", "duration_ms", "attempts", "total_wait_time", "profile", "exit_code",
-		"orphans_killed", "log"}
+		"orphans_killed", "log", "provider", "model", "http_status"}
 	for name, c := range map[string]engine.Command{
 		"success":   sh(`printf 'a"\\\n\001\377é€𝄞'`),
 		"failure":   sh("echo x; exit 3"),

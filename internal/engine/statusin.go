@@ -1,9 +1,11 @@
 package engine
 
 import (
+	"cmp"
 	"strconv"
 
 	"github.com/belay-run/belay/internal/lazy"
+	"github.com/belay-run/belay/verdict"
 )
 
 // statusWords is where a program says which HTTP status it has met: beside one of these words. Only what is an error counts.
@@ -18,4 +20,22 @@ func statusIn(text string) int {
 	}
 	status, _ := strconv.Atoi(found[len(found)-1][1]) // it is three digits
 	return status
+}
+
+// statusOf is the HTTP status that a failed call was answered with: what the CLI has told, or else what is in its words; 0 if there is none.
+func statusOf(v verdict.Verdict, told int) int {
+	if !answers(v.Class) {
+		return 0
+	}
+	return cmp.Or(v.HTTPStatus, told, statusIn(v.Rule), statusIn(v.Evidence))
+}
+
+// answers reports whether a service has answered in an outcome of that class, so that there is a status.
+func answers(class verdict.Class) bool {
+	switch class {
+	case verdict.RateLimit, verdict.UsageLimit, verdict.Overloaded, verdict.ServerError, verdict.Timeout, verdict.Auth, verdict.Billing,
+		verdict.InvalidRequest, verdict.NotFound, verdict.TooLarge, verdict.Refused:
+		return true
+	}
+	return false
 }
