@@ -1,9 +1,11 @@
 package db_test
 
 import (
+	"database/sql"
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -284,5 +286,46 @@ func TestInvocations_KilledWhileWaiting(t *testing.T) {
 	d, _ := w.fold()
 	if all, err := d.Invocations(ctx, db.Filter{}); err != nil || len(all) != 1 || all[0].Error != "belay was killed" || all[0].Class != "interrupted" {
 		t.Errorf("%+v, %v", all, err)
+	}
+}
+
+// Other programs add events as seed 003 does, to a new record and to one of an older version, whose rows are kept; what could not be read again is refused.
+func TestEvents_OfOthers(t *testing.T) {
+	for _, older := range []bool{false, true} {
+		w := newWorld(t)
+		kept := ""
+		if older {
+			restore := db.Schema(13)
+			w.append(failed(run(0), journal.Error, verdict.Network, "reset"))
+			d, _ := w.fold()
+			d.Close()
+			w.exec(`INSERT INTO events (timestamp, category, event_type, metadata, source) VALUES (1793534400000.5, 'x', 'y', '{"a":1}', 'a'), (1793534400001, 'x', 'y', 'torn {', 'b')`)
+			kept = w.query("SELECT id, timestamp, category, event_type, metadata, source FROM events WHERE source NOT IN ('a', 'b')")
+			restore()
+		}
+		d, _ := w.fold()
+		w.exec(`INSERT INTO events (timestamp, category, event_type, metadata) VALUES (1793534500000, 'integration', 'failure', '{"integration":"kb","error":"down","retry_count":3}')`)
+		w.exec(`INSERT INTO events (timestamp, category, event_type, metadata) VALUES (1793534500000, 'integration', 'failure', '{"integration":"kb","error":"down","retry_count":3}')`)
+		file, err := sql.Open("sqlite", filepath.Join(w.dir, db.Name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer file.Close()
+		for _, values := range []string{"'yesterday', 'a', 'b', '{}'", "1.5, 'a', 'b', '{}'", "1, 'a', 'b', 'torn {'", "1, 'a', 'b', NULL"} {
+			if _, err := file.Exec("INSERT INTO events (timestamp, category, event_type, metadata) VALUES (" + values + ")"); err == nil {
+				t.Errorf("%s is taken", values)
+			}
+		}
+		if list, err := d.Events(ctx, db.Filter{Profile: "kb"}, "integration"); err != nil || len(list) != 2 || string(list[0].Metadata) != `{"integration":"kb","error":"down","retry_count":3}` {
+			t.Errorf("%+v, %v", list, err)
+		}
+		all, err := d.Events(ctx, db.Filter{}, "")
+		if want := map[bool]int{false: 2, true: 5}[older]; err != nil || len(all) != want {
+			t.Errorf("%d events, want %d: %v", len(all), want, err)
+		}
+		if older {
+			w.expect(kept, "SELECT id, timestamp, category, event_type, metadata, source FROM events WHERE source NOT IN ('a', 'b') AND source NOT LIKE 'given %'")
+			w.expect(`1793534400000|{"a":1}`+"\n"+`1793534400001|{"error":"torn {"}`, "SELECT timestamp, metadata FROM events WHERE source IN ('a', 'b') ORDER BY 1")
+		}
 	}
 }

@@ -10,7 +10,7 @@ import (
 )
 
 // migrations lead from one version of the schema to the next. They are only ever added to.
-var migrations = []string{schema1, schema2, schema3, schema4, schema5, schema6, schema7, schema8, schema9, schema10, schema11, schema12, schema13}
+var migrations = []string{schema1, schema2, schema3, schema4, schema5, schema6, schema7, schema8, schema9, schema10, schema11, schema12, schema13, schema14}
 
 // schema1: times are milliseconds since 1970, durations are milliseconds. Keys are the ids that the log has, which
 // begin with the time: rows are appended, and none has to be looked up to add another.
@@ -219,6 +219,19 @@ ALTER TABLE alerts ADD COLUMN batch TEXT;
 ALTER TABLE alerts ADD COLUMN task TEXT;
 ALTER TABLE alerts ADD COLUMN line INTEGER;
 CREATE INDEX invocations_batch ON invocations (batch, timestamp) WHERE batch IS NOT NULL;
+`
+
+// schema14: other programs may add events without a source. What could not be read again is refused when it is written.
+const schema14 = `
+CREATE TABLE events_new (
+  id INTEGER PRIMARY KEY, timestamp INTEGER NOT NULL CHECK (typeof(timestamp) = 'integer'), category TEXT NOT NULL, event_type TEXT NOT NULL,
+  metadata TEXT NOT NULL CHECK (json_valid(metadata)), source TEXT NOT NULL UNIQUE DEFAULT ('given ' || lower(hex(randomblob(16))))
+);
+INSERT INTO events_new (id, timestamp, category, event_type, metadata, source)
+  SELECT id, CAST(timestamp AS INTEGER), category, event_type, iif(json_valid(metadata), metadata, json_object('error', CAST(metadata AS TEXT))), source FROM events;
+DROP TABLE events;
+ALTER TABLE events_new RENAME TO events;
+CREATE INDEX events_timestamp ON events (timestamp);
 `
 
 // faulty are the events that are failures of a hook or an MCP server. The others of these categories are calls that the
