@@ -89,6 +89,10 @@ const (
 	Stream             // a line of JSON for each event
 )
 
+// MaxArgument is how long a prompt may be in the command line, in bytes: 10 KB, as seed 003 has it. A longer one goes by stdin where the CLI reads that: the
+// process table shows arguments to every user, and the system limits their length.
+const MaxArgument = 10_000
+
 // Turn is what one attempt is asked to do.
 type Turn struct {
 	// Prompt is what the caller asked for beside the command line. It is text, also where it begins with - or /. Nil

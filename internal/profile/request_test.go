@@ -2,6 +2,7 @@ package profile_test
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/belay-run/belay/internal/agent"
@@ -82,6 +83,30 @@ func TestWithModel(t *testing.T) {
 		}
 		if got := bound.(agent.Transferable).WithModel("m"); !slices.Equal(got, test.want) {
 			t.Errorf("%q: %q, want %q", test.args, got, test.want)
+		}
+	}
+}
+
+// A prompt of more than 10,000 bytes is not in the command line.
+func TestPlan_Threshold(t *testing.T) {
+	for _, cli := range profile.All() {
+		if !cli.IsAgent() {
+			continue
+		}
+		for size, inline := range map[int]bool{10_000: true, 10_001: false, 10_240: false} {
+			prompt := strings.Repeat("x", size)
+			args := append(strings.Fields(cli.Headless()), prompt)
+			bound, err := profile.Bind(cli.Name, args, []string{"HOME=/nowhere"}, "")
+			if err != nil {
+				t.Fatal(err)
+			}
+			plan, err := bound.(agent.Agent).Plan(agent.Turn{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if slices.Contains(plan.Args, prompt) != inline || (string(plan.Stdin) == prompt) == inline {
+				t.Errorf("%s, %d bytes: %d on stdin, and %d arguments", cli.Headless(), size, len(plan.Stdin), len(plan.Args))
+			}
 		}
 	}
 }

@@ -9,10 +9,6 @@ import (
 	"github.com/belay-run/belay/internal/agent"
 )
 
-// maxArgument is how long a prompt may be in the command line. A longer one goes by stdin: the process table shows
-// arguments to every user, and the system limits their length.
-const maxArgument = 10 << 10
-
 // Plan implements [agent.Agent].
 func (p *Profile) Plan(t agent.Turn) (agent.Plan, error) {
 	if len(t.Stdin) > MaxInput {
@@ -50,7 +46,7 @@ func (p *Profile) Plan(t agent.Turn) (agent.Plan, error) {
 	case t.Prompt != nil:
 		stdin = append([]byte(text(*t.Prompt, prompt)), stdin...)
 	}
-	if len(prompt) > maxArgument || t.Continue && words != nil {
+	if len(prompt) > agent.MaxArgument || t.Continue && words != nil {
 		// What claude itself makes of both: the argument, a line's end, the input.
 		switch {
 		case prompt != "" && len(stdin) > 0:

@@ -22,7 +22,7 @@ const added = "--verbose --include-partial-messages --output-format stream-json"
 func TestPlan_Args(t *testing.T) {
 	resume := agent.Turn{Session: someID}
 	goOn := agent.Turn{Session: someID, Continue: true, Prompt: ptr("go on")}
-	long := strings.Repeat("x", maxArgument+1)
+	long := strings.Repeat("x", agent.MaxArgument+1)
 	for _, c := range []struct {
 		args, want string
 		turn       agent.Turn

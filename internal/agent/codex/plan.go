@@ -88,7 +88,7 @@ func (l *line) asWritten(t agent.Turn) (args []string, stdin []byte, err error) 
 		beside = nil // resume with a prompt does not read stdin
 	}
 	whole := combine(own, string(beside))
-	if len(own) <= maxArg && !(l.resumes && t.Prompt != nil) {
+	if len(own) <= agent.MaxArgument && !(l.resumes && t.Prompt != nil) {
 		return l.args(), beside, checkSize(whole)
 	}
 	return l.withPrompt("-"), []byte(whole), checkSize(whole)

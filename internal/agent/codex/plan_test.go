@@ -89,7 +89,7 @@ func TestPlan_Args(t *testing.T) {
 }
 
 func TestPlan_Stdin(t *testing.T) {
-	long := strings.Repeat("x", maxArg+1)
+	long := strings.Repeat("x", agent.MaxArgument+1)
 	p := text("-p\n")
 	piped := []byte("piped")
 	tests := map[string]struct {

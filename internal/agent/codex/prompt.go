@@ -8,12 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-const (
-	// maxChars is the most that codex takes as a prompt.
-	maxChars = 1 << 20
-	// maxArg is the longest prompt that stays an argument.
-	maxArg = 10 << 10
-)
+// maxChars is the most that codex takes as a prompt.
+const maxChars = 1 << 20
 
 // combine puts a prompt and what was piped in together as codex does.
 func combine(prompt, stdin string) string {

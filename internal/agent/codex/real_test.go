@@ -263,7 +263,7 @@ func TestReal_Prompts(t *testing.T) {
 				d.heard(prompt)
 			})
 		}
-		for _, size := range []int{10 << 10, 100_000} {
+		for _, size := range []int{agent.MaxArgument, 100_000} {
 			tests = append(tests, func(t *testing.T) {
 				d := newSandbox(t, cli, "200")
 				long := strings.Repeat("x", size-3) + "END"

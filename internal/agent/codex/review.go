@@ -16,7 +16,7 @@ func (l *line) reviewArgs(t agent.Turn) (args []string, stdin []byte, err error)
 	case word != nil && word.Values[0] == "-":
 		stdin = join(t.Prompt, t.Stdin)
 		return l.args(), stdin, checkSize(string(stdin))
-	case t.Prompt == nil && (word == nil || len(word.Values[0]) <= maxArg):
+	case t.Prompt == nil && (word == nil || len(word.Values[0]) <= agent.MaxArgument):
 		return l.args(), nil, nil
 	case word == nil:
 		return append(l.args(), "-"), []byte(*t.Prompt), checkSize(*t.Prompt)

@@ -10,10 +10,6 @@ import (
 	"github.com/belay-run/belay/internal/agent"
 )
 
-// maxArgument is how long a prompt may be in the command line of a CLI that takes it on stdin: the process table shows arguments to
-// every user, and the system limits their length.
-const maxArgument = 10 << 10
-
 // Plan implements [agent.Agent]. What is added stands right behind the command, and what it stands for is taken out of the line.
 func (p *Profile) Plan(t agent.Turn) (agent.Plan, error) {
 	if p.line.Unknown != "" || p.afterCommand() < 0 {
@@ -88,9 +84,9 @@ func (p *Profile) ask(t agent.Turn) (prompt *string, replaced bool, stdin []byte
 	case t.Prompt != nil:
 		stdin = join([]byte(how.text(*t.Prompt)), stdin)
 		replaced = own == "" || how.Stdin == Alone // an option without its value is of no use
-	case how.Stdin == Joined && len(own) > maxArgument:
+	case how.Stdin == Joined && len(own) > agent.MaxArgument:
 		replaced = how.MaxStdin == 0 || int64(len(own)+len(stdin)+2) <= how.MaxStdin
-	case how.Stdin == Alone && len(own) > maxArgument && (how.MaxStdin == 0 || int64(len(own)) <= how.MaxStdin):
+	case how.Stdin == Alone && len(own) > agent.MaxArgument && (how.MaxStdin == 0 || int64(len(own)) <= how.MaxStdin):
 		return nil, true, []byte(own) // what is on stdin besides, it does not read
 	}
 	if replaced {

@@ -9,10 +9,6 @@ import (
 	"github.com/belay-run/belay/internal/agent"
 )
 
-// maxArgument is how long a prompt may be in the command line. A longer one goes by stdin: the process table shows
-// arguments to every user, and the system limits their length.
-const maxArgument = 10 << 10
-
 // Plan implements [agent.Agent].
 //
 // What is added stands in front, and what it stands for is taken out of the line: gemini takes an option that it is given twice
@@ -32,7 +28,7 @@ func (p *Profile) Plan(t agent.Turn) (agent.Plan, error) {
 	default:
 		stdin = slices.Clone(t.Stdin)
 	}
-	if !byStdin && len(own) > maxArgument && len(stdin)+len(own)+2 <= MaxInput {
+	if !byStdin && len(own) > agent.MaxArgument && len(stdin)+len(own)+2 <= MaxInput {
 		// What gemini itself makes of both.
 		stdin, byStdin = join(stdin, []byte(own)), true
 	}

@@ -9,13 +9,8 @@ import (
 	"github.com/belay-run/belay/internal/agent"
 )
 
-const (
-	// maxInput is the most that can reach a service in one request. opencode itself has no limit.
-	maxInput = 32 << 20
-	// maxArg is the longest prompt that stays in the command line. A longer one goes by stdin: the process table shows
-	// arguments to every user, and the system limits their length.
-	maxArg = 10 << 10
-)
+// maxInput is the most that can reach a service in one request. opencode itself has no limit.
+const maxInput = 32 << 20
 
 // Plan implements agent.Agent.
 //
@@ -40,7 +35,7 @@ func (p *Profile) Plan(t agent.Turn) (agent.Plan, error) {
 	default:
 		stdin = join(t.Prompt, t.Stdin)
 	}
-	byStdin := t.Continue || len(message) > maxArg
+	byStdin := t.Continue || len(message) > agent.MaxArgument
 	if byStdin && message != "" {
 		stdin = join(&message, stdin)
 	}
