@@ -274,3 +274,26 @@ func TestAgent_FallbackRefused(t *testing.T) {
 		t.Error(refused.Why)
 	}
 }
+
+// All that a CLI reports of its usage is in the result and in the log, where credentials are taken out of it.
+func TestAgent_UsageKeys(t *testing.T) {
+	t.Parallel()
+	const key = "sk-ant-api03-" + "Zk3vQ9xT1mB7wY5nR2cJ8hL4pD6sF0gA"
+	claude := scripted(t, begins+answers+event(`"type":"result","subtype":"success","is_error":false,"result":"It is done.","num_turns":1,"total_cost_usd":0.25,`+
+		`"usage":{"input_tokens":100,"output_tokens":20,"service_tier":"standard","server_tool_use":{"web_search_requests":3},"owner":"`+key+`"}`))
+	claude.Runner.State, claude.Runner.LogDir = &belay.State{Dir: t.TempDir()}, belay.NoLogDir
+	res, err := claude.Run(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	result, _ := json.Marshal(res)
+	log, err := os.ReadFile(res.Log)
+	if err != nil || strings.Contains(string(log), key) {
+		t.Errorf("%v, %s", err, log)
+	}
+	for _, want := range []string{`"service_tier":"standard"`, `"server_tool_use":{"web_search_requests":3}`, `"input_tokens":100`, `"total_cost_usd":0.25`} {
+		if !strings.Contains(string(result), want) || !strings.Contains(string(log), want) {
+			t.Errorf("%s is not in %s and %s", want, result, log)
+		}
+	}
+}

@@ -2,7 +2,9 @@ package verdict
 
 import (
 	"encoding/json"
+	"maps"
 	"math"
+	"slices"
 )
 
 // Usage is what a call to a model has used, as its CLI reports it. Only the cost may be an estimate, and says so.
@@ -19,6 +21,36 @@ type Usage struct {
 	Unknown bool `json:"unknown,omitempty"`
 	// Settles is how many earlier attempts of the same run the cost includes that did not tell theirs.
 	Settles int `json:"settles,omitempty"`
+	// Other is what else the CLI has reported, by its own keys and in its own words: service_tier, server_tool_use. In JSON it stands beside the
+	// fields above; it is not read from there. Of several attempts it is that of the last one that told any: a CLI may count some of it from the
+	// beginning of its session.
+	Other map[string]json.RawMessage `json:"-"`
+}
+
+// maxOther is how large Other is at most, in bytes of JSON: a line of the log has 4 KB for everything.
+const maxOther = 1000
+
+// WithOther is the usage with what a CLI reports beyond the fields of u, which is an object of JSON. What would make it too large is left out.
+func (u Usage) WithOther(reported json.RawMessage) Usage {
+	var all map[string]json.RawMessage
+	if len(reported) == 0 || json.Unmarshal(reported, &all) != nil {
+		return u
+	}
+	for _, own := range []string{"input_tokens", "output_tokens", "cache_read_input_tokens", "cache_creation_input_tokens", "total_cost_usd", "estimated", "unknown", "settles"} {
+		delete(all, own)
+	}
+	size := 0
+	for _, key := range slices.Sorted(maps.Keys(all)) {
+		if more := len(key) + len(all[key]) + len(`"":,`); size+more <= maxOther {
+			size += more
+		} else {
+			delete(all, key)
+		}
+	}
+	if u.Other = all; len(all) == 0 {
+		u.Other = nil
+	}
+	return u
 }
 
 // Add returns the sum. Its cost is not known if nothing is known of that of a part which has used something. What Settles
@@ -30,6 +62,10 @@ func (u Usage) Add(v Usage) Usage {
 		CacheReadInputTokens:     u.CacheReadInputTokens + v.CacheReadInputTokens,
 		CacheCreationInputTokens: u.CacheCreationInputTokens + v.CacheCreationInputTokens,
 		Unknown:                  u.Unknown || v.Unknown,
+		Other:                    v.Other,
+	}
+	if v.Other == nil {
+		sum.Other = u.Other
 	}
 	cost, known := 0.0, false
 	for _, part := range []Usage{u, v} {
@@ -71,7 +107,12 @@ func (u Usage) Rounded() Usage {
 // MarshalJSON implements [json.Marshaler]. The cost is rounded.
 func (u Usage) MarshalJSON() ([]byte, error) {
 	type plain Usage
-	return json.Marshal(plain(u.Rounded()))
+	data, err := json.Marshal(plain(u.Rounded()))
+	if err != nil || len(u.Other) == 0 {
+		return data, err
+	}
+	other, err := json.Marshal(u.Other)
+	return append(append(data[:len(data)-1], ','), other[min(len(other), 1):]...), err
 }
 
 // JSON is the usage as a field of a record; nil if nothing is known.

@@ -3,6 +3,7 @@ package verdict_test
 import (
 	"encoding/json"
 	"math"
+	"strings"
 	"testing"
 
 	"github.com/belay-run/belay/verdict"
@@ -61,5 +62,34 @@ func TestUsage_Rounded(t *testing.T) {
 	}
 	if got := spent(1, math.Inf(1)).JSON(); !json.Valid(got) {
 		t.Errorf("%s", got)
+	}
+}
+
+// What else a CLI reports is kept beside what all of them do, as long as it is not much.
+func TestUsage_Other(t *testing.T) {
+	long := `"` + strings.Repeat("x", 900) + `"`
+	for name, tt := range map[string]struct{ reported, want string }{
+		"claude":   {`{"input_tokens":7,"service_tier":"standard","server_tool_use":{"web_search_requests":1},"total_cost_usd":9,"estimated":true,"settles":3}`, `,"server_tool_use":{"web_search_requests":1},"service_tier":"standard"}`},
+		"nothing":  {`{"input_tokens":7}`, `}`},
+		"no JSON":  {`{"a":`, `}`},
+		"no keys":  {`[1]`, `}`},
+		"null":     {`null`, `}`},
+		"too much": {`{"a":` + long + `,"b":` + long + `,"c":1,"<é\u001b":2}`, `,"\u003cé\u001b":2,"a":` + long + `,"c":1}`},
+	} {
+		u := spent(1, 0.5).WithOther(json.RawMessage(tt.reported))
+		got, err := json.Marshal(u)
+		if want := `{"input_tokens":1,"output_tokens":0,"cache_read_input_tokens":0,"cache_creation_input_tokens":0,"total_cost_usd":0.5` + tt.want; err != nil || string(got) != want {
+			t.Errorf("%s: %v\ngot  %s\nwant %s", name, err, got, want)
+		}
+		var back verdict.Usage
+		if err := json.Unmarshal(got, &back); err != nil || back.InputTokens != 1 || *back.CostUSD != 0.5 {
+			t.Errorf("%s: %+v, %v", name, back, err)
+		}
+	}
+	first, last := spent(1, 0).WithOther(json.RawMessage(`{"n":1}`)), spent(1, 0).WithOther(json.RawMessage(`{"n":2}`))
+	for _, sum := range []verdict.Usage{first.Add(last), first.Add(last).Add(spent(1, 0))} {
+		if string(sum.Other["n"]) != "2" {
+			t.Errorf("%s", sum.Other)
+		}
 	}
 }

@@ -111,6 +111,7 @@ func (cand *candidate) judge(e ending, t transcript) *judgement {
 		j.verdict.Sent = verdict.SentMaybe // it did not end by itself
 	}
 	j.account = t.account()
+	j.account.Usage = j.account.Usage.WithOther(own.Usage)
 	return j
 }
 

@@ -42,7 +42,7 @@ func (r *redactor) text(name string, s *string, _ bool) {
 }
 
 func (r *redactor) raw(name string, data *json.RawMessage) {
-	if name == "detail" {
+	if text := string(*data); name == "detail" || text != "" && r.secrets.Text(text) != text { // of usage nearly all is numbers
 		*data = redactJSON(*data, r.secrets.Text)
 	}
 }

@@ -3,6 +3,7 @@ package state
 import (
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -31,7 +32,7 @@ func TestSession_StaysInItsPlace(t *testing.T) {
 		if err := s.SaveSession(session); err != nil {
 			t.Fatal(err)
 		}
-		if got := s.Session(session.Profile, session.ID); got != (Session{}) {
+		if got := s.Session(session.Profile, session.ID); !reflect.DeepEqual(got, Session{}) {
 			t.Errorf("%+v", got)
 		}
 	}

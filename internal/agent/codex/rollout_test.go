@@ -164,7 +164,7 @@ func TestAccount_FromTheRollout(t *testing.T) {
 		f.Line(agent.Line{Text: []byte(l)})
 	}
 	f.Judge(verdict.Outcome{}, time.Now())
-	if got := f.Account().Usage; got != (verdict.Usage{Unknown: true}) {
+	if got := f.Account().Usage; !reflect.DeepEqual(got, verdict.Usage{Unknown: true}) {
 		t.Errorf("%+v", got)
 	}
 }
