@@ -4,9 +4,11 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/belay-run/belay/internal/agent"
 	"github.com/belay-run/belay/internal/profile"
+	"github.com/belay-run/belay/verdict"
 )
 
 // What a command line asks for is told to another CLI only as far as that is exactly the same there.
@@ -107,6 +109,60 @@ func TestPlan_Threshold(t *testing.T) {
 			if slices.Contains(plan.Args, prompt) != inline || (string(plan.Stdin) == prompt) == inline {
 				t.Errorf("%s, %d bytes: %d on stdin, and %d arguments", cli.Headless(), size, len(plan.Stdin), len(plan.Args))
 			}
+		}
+	}
+}
+
+// A CLI that prints text, and ends with 0, has not answered a caller whose own arguments ask for JSON or events. To one who asked for text it may have.
+func TestJudge_WrongForm(t *testing.T) {
+	const page = "<html><body>Bad gateway</body></html>\n"
+	for _, test := range []struct {
+		args, stdout string
+		want         verdict.Class
+	}{
+		{"claude -p hi", page, verdict.OK},
+		{"claude -p hi --output-format text", page, verdict.OK},
+		{"claude -p hi --output-format json", page, verdict.BadOutput},
+		{"claude -p hi --output-format=stream-json --verbose", "Service unavailable\n" + page, verdict.BadOutput},
+		{"claude -p hi --output-format json", `{"answer":42}` + "\n", verdict.OK},
+		{"claude -p hi --output-format json", "a warning\n{\n  \"answer\": 42\n}\n", verdict.OK},
+		{"codex exec hi", page, verdict.OK},
+		{"codex exec --json hi", page, verdict.BadOutput},
+		{"gemini -p hi", page, verdict.OK},
+		{"gemini -p hi -o json", page, verdict.BadOutput},
+		{"gemini -p hi -o stream-json", page, verdict.BadOutput},
+		{"opencode run hi", page, verdict.OK},
+		{"opencode run --format json hi", page, verdict.BadOutput},
+	} {
+		args := strings.Fields(test.args)
+		bound, err := profile.Bind(args[0], args, []string{"HOME=/nowhere"}, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		o := verdict.Outcome{Argv: args, Stdout: verdict.ExcerptOf(test.stdout)}
+		if got := bound.Judge(o, time.Now()); got.Class != test.want || got.Retryable != (test.want == verdict.BadOutput) {
+			t.Errorf("%s printing %q: %+v, want %s", test.args, test.stdout, got, test.want)
+		}
+		// As it runs, with the options that Belay adds.
+		a := bound.(agent.Agent)
+		plan, err := a.Plan(agent.Turn{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		f := a.Follow(plan)
+		if got := agent.Replay(f, verdict.Outcome{Argv: args, Stdout: o.Stdout}, time.Now()); test.want == verdict.BadOutput && got.Class != test.want {
+			t.Errorf("%s printing %q as it runs: %+v", test.args, test.stdout, got)
+		}
+	}
+	// A result that is cut off behind events is no interruption.
+	claude, err := profile.Bind("claude", []string{"claude", "-p", "hi"}, []string{"HOME=/nowhere"}, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	begins := `{"type":"system","subtype":"init","session_id":"3f9c1a52-8f0e-4b5a-9d43-0c4f8e1b7a66","model":"m"}` + "\n"
+	for stdout, want := range map[string]verdict.Class{begins + `{"type":"result","subtype":"success","is_error":fal`: verdict.BadOutput, begins: verdict.Interrupted} {
+		if got := claude.Judge(verdict.Outcome{Stdout: verdict.ExcerptOf(stdout)}, time.Now()); got.Class != want {
+			t.Errorf("%q: %+v, want %s", stdout, got, want)
 		}
 	}
 }

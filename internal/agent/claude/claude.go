@@ -113,15 +113,20 @@ func (p *Profile) Judge(o verdict.Outcome, now time.Time) verdict.Verdict {
 // ladder: SIGINT is the only signal that ends the tools too, and may take a moment; SIGTERM leaves them behind.
 var ladder = supervise.Ladder{{Signal: syscall.SIGINT, Wait: 4 * time.Second}, {Signal: syscall.SIGTERM, Wait: 3 * time.Second}}
 
-// Info implements [agent.Agent].
-func (p *Profile) Info() agent.Info {
-	t := agent.Info{Gate: p.gate(), Provider: cmp.Or(p.cloud(), "anthropic"), Home: p.configDir(), Form: agent.Text, Ladder: ladder, MaxInput: MaxInput, Unknown: p.line.Unknown}
+// form is what the caller has asked claude to print.
+func (p *Profile) form() agent.Form {
 	switch p.line.Value("--output-format") {
 	case "json":
-		t.Form = agent.JSON
+		return agent.JSON
 	case "stream-json":
-		t.Form = agent.Stream
+		return agent.Stream
 	}
+	return agent.Text
+}
+
+// Info implements [agent.Agent].
+func (p *Profile) Info() agent.Info {
+	t := agent.Info{Gate: p.gate(), Provider: cmp.Or(p.cloud(), "anthropic"), Home: p.configDir(), Form: p.form(), Ladder: ladder, MaxInput: MaxInput, Unknown: p.line.Unknown}
 	if t.Once = p.conversation(); t.Once {
 		t.Asks = isMessage
 	}

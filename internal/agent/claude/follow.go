@@ -16,6 +16,7 @@ type follower struct {
 	wantsPieces    bool // the caller wants to see pieces of messages too
 	isConversation bool // the caller drives the session line by line
 	events         bool // an event was seen
+	torn           bool // the last line is a result that was cut off
 	turnBegun      bool // what fails before that is said on stderr alone
 	aborted        bool // the turn was interrupted
 	session        string
@@ -84,6 +85,7 @@ func (f *follower) Line(line agent.Line) agent.LineInfo {
 		return f.lineInfo(agent.Pass)
 	default:
 		f.keep(text)
+		f.torn = f.events && isCutResult(string(text))
 		n := f.lineInfo(agent.Pass)
 		n.Foreign = !f.events || !bytes.HasPrefix(text, []byte("{")) // else it is an event that was cut off
 		return n

@@ -95,6 +95,8 @@ func (f *follower) byComplaint(o verdict.Outcome, now time.Time) verdict.Verdict
 func (f *follower) byText(o verdict.Outcome, now time.Time) verdict.Verdict {
 	text := f.text.String()
 	switch {
+	case f.torn:
+		return verdict.Verdict{Class: verdict.BadOutput, Retryable: true, Rule: "torn", Evidence: "the result ends in the middle"}
 	case f.events, text == "":
 		// That is how it ends when it is interrupted while it waits for the API.
 		return verdict.Verdict{Class: verdict.Interrupted, Rule: "no-result", Evidence: "exit 0 without a result"}
@@ -119,6 +121,9 @@ func (f *follower) byText(o verdict.Outcome, now time.Time) verdict.Verdict {
 				return verdict.Verdict{Class: end.class, Retryable: end.class.Retryable(), Rule: "no-answer", Evidence: said}
 			}
 		}
+	}
+	if v, ok := agent.WrongForm(f.profile.form(), text); ok {
+		return v
 	}
 	return verdict.Verdict{Class: verdict.OK, Rule: "exit-0"}
 }

@@ -68,7 +68,7 @@ func (p *Profile) Reads() bool { return true }
 // Judge implements agent.Profile. It takes events for what they are and the plain form for what it is, whatever the
 // command line asks for: a saved outcome may come without one.
 func (p *Profile) Judge(o verdict.Outcome, now time.Time) verdict.Verdict {
-	return agent.Replay(&follower{guess: true, resumeID: p.line.session(), model: p.model}, o, now)
+	return agent.Replay(&follower{guess: true, asked: p.form(), resumeID: p.line.session(), model: p.model}, o, now)
 }
 
 // Info implements agent.Agent.

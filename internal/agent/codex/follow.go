@@ -14,12 +14,13 @@ import (
 
 // follower reads the output of one attempt.
 type follower struct {
-	plain       bool     // stdout is the answer and nothing else
-	guess       bool     // whether it is, is not known; events are recognized by how they begin
-	added       []string // options of ours on the command line
-	resumeID    string   // the session that the command line resumes
-	resumes     bool     // it resumes one, whichever
-	reviews     bool     // it is a review
+	plain       bool       // stdout is the answer and nothing else
+	guess       bool       // whether it is, is not known; events are recognized by how they begin
+	asked       agent.Form // of a saved outcome: what its command line has asked for
+	added       []string   // options of ours on the command line
+	resumeID    string     // the session that the command line resumes
+	resumes     bool       // it resumes one, whichever
+	reviews     bool       // it is a review
 	start       time.Time
 	from        int64      // where its part begins in the record of a thread that was there before
 	home        string     // where codex keeps its records

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/belay-run/belay/internal/agent"
 	"github.com/belay-run/belay/verdict"
 )
 
@@ -27,7 +28,7 @@ func (f *follower) Judge(o verdict.Outcome, now time.Time) verdict.Verdict {
 
 // dropEvents drops what was taken for events.
 func (f *follower) dropEvents() {
-	*f = follower{plain: true, guess: true, added: f.added, resumeID: f.resumeID, resumes: f.resumes, reviews: f.reviews, start: f.start, from: f.from, home: f.home,
+	*f = follower{plain: true, guess: true, asked: f.asked, added: f.added, resumeID: f.resumeID, resumes: f.resumes, reviews: f.reviews, start: f.start, from: f.from, home: f.home,
 		silentLimit: f.silentLimit, prices: f.prices, model: f.model, over: f.over, hasAnswerText: f.lines > 0}
 }
 
@@ -52,6 +53,9 @@ func (f *follower) judge(o verdict.Outcome, errs complaint, now time.Time) verdi
 	case o.ExitCode == 0 && f.completed:
 		return verdict.Verdict{Class: verdict.OK, Rule: "turn-completed"}
 	case o.ExitCode == 0 && f.plain:
+		if v, ok := agent.WrongForm(f.asked, o.Stdout.Text()); ok {
+			return v
+		}
 		return verdict.Verdict{Class: verdict.OK, Rule: "exit-0"}
 	case o.ExitCode == 101:
 		return verdict.Verdict{Class: verdict.Crash, Rule: "panic", Evidence: cmp.Or(evidence(errs.text), "exit 101")}

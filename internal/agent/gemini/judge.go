@@ -191,6 +191,9 @@ func (f *follower) withoutResult(o verdict.Outcome, stderr string, now time.Time
 		// That is how it ends when it is told to end.
 		return verdict.Verdict{Class: verdict.Interrupted, Rule: "no-result", Evidence: "exit 0 without a result"}
 	}
+	if v, ok := agent.WrongForm(f.profile.form(), f.text.String()); ok {
+		return v
+	}
 	// Text. If there is none, its tools may have done the work.
 	return verdict.Verdict{Class: verdict.OK, Rule: "exit-0"}
 }

@@ -13,13 +13,14 @@ import (
 
 // follower reads the output of one attempt.
 type follower struct {
-	plain    bool      // stdout is the answer and nothing else
-	guess    bool      // whether it is, is not known; events are recognized by how they begin
-	added    []string  // options of ours on the command line
-	resumeID string    // the session that the command line resumes
-	thinking bool      // the caller wants to see what the model thinks
-	progress *progress // nil if it is not asked for
-	ownLogs  bool      // the caller wants to see the log
+	plain    bool       // stdout is the answer and nothing else
+	guess    bool       // whether it is, is not known; events are recognized by how they begin
+	asked    agent.Form // of a saved outcome: what its command line has asked for
+	added    []string   // options of ours on the command line
+	resumeID string     // the session that the command line resumes
+	thinking bool       // the caller wants to see what the model thinks
+	progress *progress  // nil if it is not asked for
+	ownLogs  bool       // the caller wants to see the log
 
 	lines    int
 	session  string

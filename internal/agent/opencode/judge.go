@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/belay-run/belay/internal/agent"
 	"github.com/belay-run/belay/verdict"
 )
 
@@ -104,6 +105,9 @@ func (f *follower) byText(o verdict.Outcome, errs complaint, now time.Time) verd
 		return verdict.Verdict{Class: verdict.Blocked, Rule: "permission", Evidence: "opencode stopped at a tool that it has no permission to use"}
 	case !f.said && !errs.worked && errs.begun:
 		return verdict.Verdict{Class: verdict.BadOutput, Retryable: true, Rule: "empty-answer", Evidence: "exit 0 without an answer, and no tool has done anything"}
+	}
+	if v, ok := agent.WrongForm(f.asked, o.Stdout.Text()); ok {
+		return v
 	}
 	return verdict.Verdict{Class: verdict.OK, Rule: "exit-0"}
 }
