@@ -151,7 +151,7 @@ func (b *recorder) ownLog(e journal.Entry) {
 	}
 	err := makeLogDir(dir, !asked)
 	if err == nil {
-		log := journal.Log{Path: filepath.Join(dir, c.traits.ownLog), Elsewhere: true, Secrets: c.secrets,
+		log := journal.Log{Path: filepath.Join(dir, c.traits.ownLog), Elsewhere: true, Nulls: true, Secrets: c.secrets,
 			OnLarge: func(path string) { c.emit(LogLarge{Path: path, Own: true}) }}
 		err = log.Append(e)
 	}

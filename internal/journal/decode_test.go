@@ -75,7 +75,7 @@ func TestDecode_TakesWhatALogWrites(t *testing.T) {
 	plain := full()
 	plain.Error, plain.Usage, plain.Kind, plain.Event, plain.Detail = "", nil, "", "", nil
 	for name, e := range map[string]Entry{"full": full(), "plain": plain, "least": {Timestamp: full().Timestamp, Invocation: "x"}} {
-		line := encode(e, nil)
+		line := encode(e, nil, false)
 		var got, want Entry
 		if !decode(line, &got) {
 			t.Errorf("%s is left to encoding/json: %s", name, line)
@@ -88,7 +88,7 @@ func TestDecode_TakesWhatALogWrites(t *testing.T) {
 
 // What decode takes, encoding/json takes in the same way.
 func FuzzDecode(f *testing.F) {
-	f.Add(string(encode(full(), nil)))
+	f.Add(string(encode(full(), nil, false)))
 	f.Add(`{"timestamp":"2026-11-15T12:00:00Z","invocation":"a","attempt":01}`)
 	f.Add(`{"belay_exit_code":0,"tools":[{"name":"Bash","count":1,"time":0.5}],"tools":[{"name":"x"}],"tool_calls":[],"tools_cut":1}`)
 	f.Add(`{"belay_exit_code":null,"tools":null,"tool_calls":[{"Name":"]"}]}`)
@@ -135,7 +135,7 @@ func TestEncode_StaysBelow4K(t *testing.T) {
 			e.Tools = append(e.Tools, Tool{long(70), i, rnd.ExpFloat64()})
 			e.ToolCalls = append(e.ToolCalls, ToolCall{long(70), rnd.ExpFloat64() * 1e6, rnd.ExpFloat64()})
 		}
-		line := encode(e, nil)
+		line := encode(e, nil, false)
 		if len(line) > maxLine || bytes.Count(line, []byte("\n")) != 1 {
 			t.Fatalf("entry %d: a line of %d bytes: %.300s", n, len(line), line)
 		}
@@ -172,7 +172,7 @@ func TestEncode_ManyTools(t *testing.T) {
 		e.Tools, e.ToolCalls = append(e.Tools, Tool{name, 10, 1.234}), append(e.ToolCalls, ToolCall{name, 1234.567, 1.234})
 	}
 	e.Tools = append(e.Tools, Tool{otherTools, 0, 0})
-	line := encode(e, nil)
+	line := encode(e, nil, false)
 	got := Parse(line).Entry
 	if len(line) > maxLine || got == nil || got.Error != e.Error || got.Model != e.Model {
 		t.Fatalf("%s", line)

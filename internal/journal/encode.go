@@ -13,11 +13,36 @@ import (
 type object []byte
 
 // line writes the entry as one line.
-func (e *Entry) line() []byte {
+func (e *Entry) line(nulls bool) []byte {
 	o := make(object, 0, 512)
-	e.each(&o)
+	if nulls {
+		e.each(nullable{&o})
+	} else {
+		e.each(&o)
+	}
 	return append(o, '}', '\n')
 }
+
+// nullable is an object in which some fields are null where there is nothing in them.
+type nullable struct{ *object }
+
+func (o nullable) text(name string, s *string, keep bool) {
+	if *s == "" && (name == "prompt_hash" || name == "error_type") {
+		o.raw(name, &null)
+		return
+	}
+	o.object.text(name, s, keep)
+}
+
+func (o nullable) seconds(name string, s *float64, keep bool) {
+	if *s == 0 && name == "wait_time" {
+		o.raw(name, &null)
+		return
+	}
+	o.object.seconds(name, s, keep)
+}
+
+var null = json.RawMessage("null")
 
 // key begins a field.
 func (o *object) key(name string) {

@@ -1,10 +1,12 @@
 package journal_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -200,5 +202,36 @@ func TestLog_IsWhatEncodingJSONWrites(t *testing.T) {
 				t.Errorf("got  %s\nwant %s (%v)", got, want, err)
 			}
 		})
+	}
+}
+
+// A line of the log that seed 000 describes has all of its keys; it is read as any other.
+func TestLog_Nulls(t *testing.T) {
+	log := journal.Log{Path: filepath.Join(t.TempDir(), "own.jsonl"), Nulls: true}
+	failed := entry("b")
+	failed.Status, failed.ErrorType, failed.WaitTime, failed.PromptHash = journal.Retry, verdict.RateLimit, 2, "ab"
+	for _, e := range []journal.Entry{entry("a"), failed} {
+		if err := log.Append(e); err != nil {
+			t.Fatal(err)
+		}
+	}
+	data, err := os.ReadFile(log.Path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []string{`"prompt_hash":null "error_type":null "wait_time":null`, `"prompt_hash":"ab" "error_type":"rate_limit" "wait_time":2`} {
+		line := strings.SplitAfter(string(data), "\n")[i]
+		for _, key := range strings.Fields(want) {
+			if !strings.Contains(line, key) {
+				t.Errorf("%s is not in %s", key, line)
+			}
+		}
+	}
+	var read []verdict.Class
+	for e := range journal.Read(bytes.NewReader(data), nil) {
+		read = append(read, e.ErrorType)
+	}
+	if !slices.Equal(read, []verdict.Class{"", verdict.RateLimit}) {
+		t.Errorf("%q", read)
 	}
 }

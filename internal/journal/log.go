@@ -23,6 +23,9 @@ type Log struct {
 	Path string
 	// Elsewhere says that it is not in the state directory, but in one that may be another user's.
 	Elsewhere bool
+	// Nulls says that prompt_hash, error_type and wait_time are in every line, as null where there is none: scripts that seed 000 has in mind
+	// read them without asking.
+	Nulls bool
 	// Secrets are known of the run that is put on record, and taken out of every text; nil means those of this process.
 	Secrets *redact.Known
 	// OnLarge is called by the one process, of all that write, whose line makes the file pass 100 MiB.
@@ -31,7 +34,7 @@ type Log struct {
 
 // Append writes one entry.
 func (l *Log) Append(e Entry) error {
-	line := encode(e, l.Secrets)
+	line := encode(e, l.Secrets, l.Nulls)
 	open := safefile.OpenOwn
 	if l.Elsewhere {
 		open = safefile.OpenOwnElsewhere
@@ -53,11 +56,11 @@ func (l *Log) Append(e Entry) error {
 }
 
 // encode makes the line, redacted and bounded. All that is put on record goes through it.
-func encode(e Entry, secrets *redact.Known) []byte {
+func encode(e Entry, secrets *redact.Known, nulls bool) []byte {
 	e.redact(secrets)
 	e.Usage = compact(e.Usage)
 	for longest := 64; ; {
-		if line := e.line(); len(line) <= maxLine {
+		if line := e.line(nulls); len(line) <= maxLine {
 			return line
 		}
 		// Tools go first, then text, then what a CLI has reported; the rest is short as a rule.

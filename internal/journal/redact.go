@@ -87,5 +87,5 @@ func Redacted(line []byte) []byte {
 	if clean.Redact(); clean.Error == l.Entry.Error && bytes.Equal(clean.Detail, l.Entry.Detail) {
 		return line
 	}
-	return encode(clean, nil)
+	return encode(clean, nil, false)
 }

@@ -7,10 +7,13 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -39,12 +42,36 @@ func entries(t *testing.T, path string) (list []entry) {
 	defer f.Close()
 	for lines := bufio.NewScanner(f); lines.Scan(); {
 		var e entry
-		if err := json.Unmarshal(lines.Bytes(), &e); err != nil {
+		var keys map[string]any
+		if err := errors.Join(json.Unmarshal(lines.Bytes(), &e), json.Unmarshal(lines.Bytes(), &keys)); err != nil {
 			t.Fatalf("%v in %s", err, lines.Bytes())
+		}
+		for _, key := range []string{"timestamp", "prompt_hash", "attempt", "status", "error_type", "wait_time", "response_time"} {
+			if _, ok := keys[key]; !ok {
+				t.Errorf("%s is not in %s", key, lines.Bytes())
+			}
 		}
 		list = append(list, e)
 	}
 	return list
+}
+
+var sessionID = regexp.MustCompile(`[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}`)
+
+// tree are the files below a directory.
+func tree(t *testing.T, dir string) map[string]bool {
+	t.Helper()
+	files := map[string]bool{}
+	err := filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
+		if err == nil && !d.IsDir() {
+			files[strings.TrimPrefix(path, dir+"/")] = true
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
 }
 
 // ownLog is where claude's attempts are on record in the working directory.
@@ -194,13 +221,22 @@ func TestSeed000(t *testing.T) {
 		},
 		"110_LogDir": func(t *testing.T, s *stage.Stage) {
 			dir := filepath.Join(s.Dir, "elsewhere")
-			s.Env = []string{"CLAUDE_LOG_DIR=" + dir}
+			s.Env, s.State = []string{"CLAUDE_LOG_DIR=" + dir}, filepath.Join(dir, "state")
+			before := tree(t, s.Dir)
 			s.Belay(nil, []string{"-p", "say hi"}).Exits(0)
 			if log := entries(t, filepath.Join(dir, "claude_invocations.jsonl")); len(log) != 1 {
 				t.Errorf("%+v", log)
 			}
-			if s.Has(".logs") {
-				t.Error("there is a log in the working directory too")
+			var written []string
+			for path := range tree(t, s.Dir) {
+				// claude itself writes to its home and to its temporary directory, and the result is where the test has asked for it.
+				if !before[path] && !strings.HasPrefix(path, "api/") && !strings.HasPrefix(path, "result-") {
+					written = append(written, sessionID.ReplaceAllString(path, "ID"))
+				}
+			}
+			slices.Sort(written)
+			if want := "elsewhere/claude_invocations.jsonl elsewhere/state/.swept elsewhere/state/log.jsonl elsewhere/state/sessions/claude-ID.json"; strings.Join(written, " ") != want {
+				t.Errorf("written: %q, want %s", written, want)
 			}
 		},
 		"120_NoShell": func(t *testing.T, s *stage.Stage) {
