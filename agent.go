@@ -145,6 +145,7 @@ func (a *Agent) FromEnv() error {
 		}
 	}
 	a.Runner.Policy, a.Runner.LogDir = p, logDir
+	a.Runner.onlyAttempt = !counted && p.MaxRetries == retry.None
 	return nil
 }
 

@@ -3,6 +3,7 @@ package belay_test
 import (
 	"errors"
 	"fmt"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -95,5 +96,26 @@ func TestAgent_FromEnv_Untouched(t *testing.T) {
 	codex.Env = c.Env
 	if err := codex.FromEnv(); err != nil || codex.Runner.LogDir != "" {
 		t.Errorf("%v, %+v", err, codex.Runner)
+	}
+}
+
+// One attempt by CLAUDE_MAX_RETRIES is used up when it has failed; no retries at all leave the command's own exit code.
+func TestAgent_OnlyAttempt(t *testing.T) {
+	t.Parallel()
+	for _, counted := range []bool{true, false} {
+		claude := scripted(t, begins+fails+"exit 1\n")
+		claude.Env = []string{"PATH=" + os.Getenv("PATH")}
+		if counted {
+			claude.Env = append(claude.Env, "CLAUDE_MAX_RETRIES=1")
+			if err := claude.FromEnv(); err != nil {
+				t.Fatal(err)
+			}
+		} else {
+			claude.Runner.Policy = retry.Policy{MaxRetries: retry.None, CountThrottles: true}
+		}
+		res, err := claude.Run(t.Context())
+		if want := map[bool]int{true: 75, false: 1}[counted]; err == nil || res.ExitCode != want || res.Attempts != 1 || strings.HasSuffix(res.Error, "; retry later") != counted {
+			t.Errorf("counted %v: %d, %s", counted, res.ExitCode, res.Error)
+		}
 	}
 }

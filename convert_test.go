@@ -142,7 +142,10 @@ func fill(v reflect.Value) {
 		v.Set(reflect.MakeSlice(v.Type(), 1, 1))
 		fill(v.Index(0))
 	case reflect.Map:
-		v.Set(reflect.ValueOf(map[string]string{"some": "text"}))
+		elem := reflect.New(v.Type().Elem()).Elem()
+		fill(elem)
+		v.Set(reflect.MakeMap(v.Type()))
+		v.SetMapIndex(reflect.ValueOf("some text"), elem)
 	case reflect.Interface:
 		v.Set(reflect.ValueOf(errors.New("some text")))
 	default:

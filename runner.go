@@ -77,6 +77,8 @@ type Runner struct {
 	// FallbackAfterWork asks fallbacks also after the agent before has worked on the request, which they do again.
 	FallbackAfterWork bool
 
+	onlyAttempt bool // see [Agent.FromEnv]: the number of attempts is one
+
 	// Name and Tags are the run's labels, by which users find runs and add up what they cost: in the log, in statistics, among
 	// the runs under way, and in the result. A name has at most 100 bytes, a tag a key of at most 40 letters, digits and . _ -, and a
 	// value of at most 100 bytes. Runs that the command starts by Belay inherit them, and so does this one from the run that this
@@ -265,7 +267,7 @@ func (r *Runner) bind(c *Command) (*engine.Runner, error) {
 		return nil, &UsageError{err}
 	}
 	runner := &engine.Runner{
-		Profile: known, Judge: r.Judge, Policy: r.Policy, Stall: r.Stall, Stream: r.Stream, Keep: r.Keep, ReplayStdin: r.ReplayStdin,
+		Profile: known, Judge: r.Judge, Policy: r.Policy, Stall: r.Stall, OnlyAttempt: r.onlyAttempt, Stream: r.Stream, Keep: r.Keep, ReplayStdin: r.ReplayStdin,
 		Gate: engine.Gate(r.Gate), Scope: r.Scope, OnBusy: engine.OnBusy(r.OnBusy), Resume: engine.Resume(r.Resume), Effects: engine.Effects(r.Effects),
 		LimitBuffer: r.LimitBuffer, MaxCost: r.MaxCost, NoWait: r.NoWait, Reap: r.Reap,
 		Alert: alert.Settings(r.Alert), LogDir: r.LogDir, InSession: r.InSession,

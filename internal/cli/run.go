@@ -239,7 +239,7 @@ func newRunner(s *config.Settings, rules []verdict.Rule, known agent.Profile) (*
 	if err != nil {
 		return nil, err
 	}
-	r := &engine.Runner{Profile: own, Policy: s.Policy(nameOf(known), known != nil), Stall: s.StallTimeout, AtMost: engine.Bounds(s.AtMost), Stream: s.Stream,
+	r := &engine.Runner{Profile: own, Policy: s.Policy(nameOf(known), known != nil), Stall: s.StallTimeout, OnlyAttempt: s.OnlyAttempt(), AtMost: engine.Bounds(s.AtMost), Stream: s.Stream,
 		ReplayStdin: s.ReplayStdin, Reap: s.Reap, Scope: s.Scope, OnBusy: engine.OnBusy(s.OnBusy), MaxCost: s.MaxCost, LogDir: s.LogDir,
 		NoWait: s.NoWait || s.From("max-retries") != "" && s.MaxRetries == 0, OwnCode: s.ExitCodeOut == "child",
 		Telemetry: s.Telemetry, NoRecord: s.NoRecord, State: &state.State{Prices: s.Prices}, Prices: s.Prices, Words: func(cause error) string { return causeText(s, cause) }}

@@ -74,6 +74,22 @@ func (s *Settings) From(name string) string { return s.origin[name] }
 // Chosen reports whether the user gives the setting a value: by a flag, in the environment or in the user's own file.
 func (s *Settings) Chosen(name string) bool { return s.chosen[name] != 0 }
 
+// OnlyAttempt reports whether the user has set the number of attempts, by a variable that counts them, to one. Then its failure means that all attempts are
+// used up, while no retries at all (--max-retries 0) means that the user has a loop of their own.
+func (s *Settings) OnlyAttempt() bool {
+	if s.MaxRetries > 0 {
+		return false
+	}
+	for _, cli := range profile.All() {
+		for _, v := range cli.Variables {
+			if v.Name == s.From("max-retries") && v.Convert != nil {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // Any reports whether anything was given anywhere that says how the command is run. Labels and notifications do not, nor do fallbacks, which
 // only agents have.
 func (s *Settings) Any() bool {

@@ -104,12 +104,13 @@ func (f *finisher) finish(n int, j *judgement, stop *retry.Error) {
 // has none either, but its caller has not said so.
 func (f *finisher) off() bool {
 	p := &f.cand.call.runner.Policy
-	return p.CountThrottles && p.MaxRetries < 0
+	return p.CountThrottles && p.MaxRetries < 0 && !f.cand.call.runner.OnlyAttempt
 }
 
 // exhausted says that the attempt would have been repeated and only retries or time were missing.
 func (f *finisher) exhausted(j *judgement, stop *retry.Error) bool {
-	if stop == nil || !f.cand.pace.mayRepeat() || !j.verdict.Retryable && j.verdict.Class != verdict.UsageLimit {
+	counted := f.cand.pace.mayRepeat() || f.cand.call.runner.OnlyAttempt && f.cand.call.traits.kind == agentTurn
+	if stop == nil || !counted || !j.verdict.Retryable && j.verdict.Class != verdict.UsageLimit {
 		return false
 	}
 	_, interrupted := asInterrupt(stop.Cause)

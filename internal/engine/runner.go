@@ -110,6 +110,9 @@ type Runner struct {
 	// Task is what a batch calls the run, in records and log; the zero value if it is none of a batch.
 	Task Task
 
+	// OnlyAttempt says that Policy has no retries because the caller has given a number of attempts, which is one. When that has failed, the
+	// attempts are used up; else the caller wants no retries, and to see what the command itself ends with.
+	OnlyAttempt bool
 	// NoRecord keeps the run out of the log: only what finds its processes, should we be killed, is written.
 	NoRecord bool
 
