@@ -10,6 +10,11 @@ func TestParseHint_None(t *testing.T) {
 	for _, text := range []string{
 		"",
 		"retry 3 of 5",
+		"429 resets in 5 minutes",
+		"HTTP 42 resets in 5 minutes",
+		"HTTP 200 resets in 5 minutes",
+		"there were 429 resets in 30s",
+		"port 443 resets in 30s",
 		"retry 3/5 in progress",
 		"Retrying in 5 seconds",
 		"Retrying after 5926ms...",

@@ -68,7 +68,7 @@ func resetPhrase(text string, i int, rest string, now time.Time) (Hint, bool) {
 		"session", "password", "was", "were", "been", "be", "got":
 		return Hint{}, false // something was reset, nothing will be
 	default:
-		if before != "" && isDigit(before[len(before)-1]) {
+		if before != "" && isDigit(before[len(before)-1]) && !isStatus(text, i, before) {
 			return Hint{}, false // a count: "3 resets in 5 minutes"
 		}
 	}
@@ -87,6 +87,18 @@ func resetPhrase(text string, i int, rest string, now time.Time) (Hint, bool) {
 		return Hint{}, false
 	}
 	return atHint(after, now)
+}
+
+// isStatus reports whether the number before i, which is there in the text, is the status of an answer: "HTTP 429 resets in 30s".
+func isStatus(text string, i int, number string) bool {
+	if len(number) != 3 || number[0] != '4' && number[0] != '5' {
+		return false
+	}
+	switch wordBefore(text, len(strings.TrimRight(text[:strings.LastIndex(text[:i], number)], " \t:="))) {
+	case "http", "status", "error", "code":
+		return true
+	}
+	return false
 }
 
 // afterPreposition reads "in 17s", "after 20 seconds" or "at 14:05".

@@ -121,6 +121,9 @@ func (j *judgement) byFailure() verdict.Verdict {
 	if v, ok := j.byWords(); ok {
 		return v
 	}
+	if v, ok := j.byPrintedErrors(); ok && strings.TrimSpace(j.words) == "" {
+		return v
+	}
 	if j.ExitCode == exitCancelled {
 		return verdict.Verdict{Class: verdict.Interrupted, Rule: "exit-2"}
 	}

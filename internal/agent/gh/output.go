@@ -30,11 +30,23 @@ func (j *judgement) byOutput() verdict.Verdict {
 	case isCut(body):
 		return verdict.Verdict{Class: verdict.BadOutput, Retryable: true, Rule: "cut-json", Evidence: "the JSON ends in the middle"}
 	}
-	if a, found := j.graphqlErrors(body); found {
-		class, rule := a.class()
-		return j.verdictOn(&a, class, rule)
+	if v, found := j.byPrintedErrors(); found {
+		return v
 	}
 	return ok
+}
+
+// byPrintedErrors judges by the errors of a GraphQL answer on stdout.
+func (j *judgement) byPrintedErrors() (v verdict.Verdict, ok bool) {
+	if !j.line.isAPI() && j.line.command != "" || j.outputIsReshaped() {
+		return v, false
+	}
+	a, ok := j.graphqlErrors(withoutHeaders(j.Stdout))
+	if ok {
+		class, rule := a.class()
+		v, ok = j.verdictOn(&a, class, rule), class != ""
+	}
+	return v, ok
 }
 
 // outputIsReshaped reports whether the output is not what GitHub has answered, or not JSON by right.

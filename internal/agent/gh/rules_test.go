@@ -455,6 +455,40 @@ func TestOutput(t *testing.T) {
 	}
 }
 
+// Where gh fails without a word, the errors of the GraphQL answer that it has printed say why.
+func TestOutput_FailsSilently(t *testing.T) {
+	const limited, wrong = `{"errors":[{"type":"RATE_LIMITED","message":"API rate limit exceeded"}]}`, `{"errors":[{"message":"Field 'x' doesn't exist on type 'Query'"}]}`
+	for _, c := range []struct {
+		line, stdout, stderr string
+		want                 verdict.Class
+	}{
+		{"api graphql -f query={a}", limited, "", verdict.RateLimit},
+		{"api graphql -f query={a}", limited, "\n", verdict.RateLimit},
+		{"api graphql -f query={a}", wrong, "", verdict.InvalidRequest},
+		{"", limited, "", verdict.RateLimit},
+		{"", wrong, "", verdict.Unknown},
+		{"api repos/o/r/codeowners/errors", limited, "", verdict.Unknown},
+		{"api graphql -f query={a} --jq .x", limited, "", verdict.Unknown},
+		{"gist view x", limited, "", verdict.Unknown},
+		{"api graphql -f query={a}", limited, "gh: Not Found (HTTP 404)", verdict.NotFound},
+	} {
+		args := append([]string{"gh"}, strings.Fields(c.line)...)
+		if c.line == "" {
+			args = nil
+		}
+		v := New(args, nil, "").Judge(verdict.Outcome{ExitCode: 1, Stdout: verdict.ExcerptOf(c.stdout), Stderr: verdict.ExcerptOf(c.stderr)}, noon)
+		if v.Class != c.want || v.Retryable != c.want.Retryable() {
+			t.Errorf("%s: %.60q: %s by %s", c.line, c.stdout, v.Class, v.Rule)
+		}
+	}
+	// The hint beside a status, as seed 002 has it on stderr.
+	for words, want := range map[string]verdict.Hint{"HTTP 429 resets at 2026-11-15T13:00:00Z": {At: noon.Add(time.Hour)}, "error 429 resets in 30s": {After: 30 * time.Second}} {
+		if v := judged(words); v.Class != verdict.RateLimit || !v.Hint.At.Equal(want.At) || v.Hint.After != want.After {
+			t.Errorf("%s: %+v", words, v)
+		}
+	}
+}
+
 func TestExitCodes(t *testing.T) {
 	for _, c := range []struct {
 		line string
