@@ -11,16 +11,18 @@ import (
 	"github.com/belay-run/belay/internal/e2e/stage"
 )
 
+// INTEG-03: hooks do not take down what calls them; TestClaude_Install and TestCodex_Install have those after a tool and at the start of a session.
+//
 // A hook before a tool, bare and behind belay: what it decides on purpose holds in the same way, whatever else it does
 // stops nothing, is on record and leaves no process behind. Bare, claude before 2.1.325 waits for a process that holds the
 // hook's stdout, past every timeout.
-func TestClaude_PreToolUse(t *testing.T) {
+func TestINTEG03_ClaudePreToolUse(t *testing.T) {
 	beforeTools(t, stage.Claude, claude, func(s *stage.Stage) string { return s.File(".claude/settings.json", "") })
 }
 
 // The same with codex, which reads a decision only if the hook has exited with 0 or 2, and which waits for a daemon that
 // holds the hook's stdout open until the time is up.
-func TestCodex_PreToolUse(t *testing.T) {
+func TestINTEG03_CodexPreToolUse(t *testing.T) {
 	beforeTools(t, stage.Codex, codex, func(s *stage.Stage) string { return codexFile(s, "hooks.json") })
 }
 

@@ -59,13 +59,13 @@ func heard(t *testing.T, api *rehearse.API, want ...string) {
 	}
 }
 
-// With the real codex, a server that crashes in the middle of a run is usable again in the same run. Bare, it is gone for
-// the rest of it.
-func TestCodex_ServerCrashesMidRun(t *testing.T) {
-	if !full {
-		t.Skip("only in make test-full")
-	}
-	for _, how := range []string{"bare", "behind belay"} {
+// INTEG-02: calls of one CLI to another through a server are answered, whatever becomes of the server. With the real codex, a server that crashes in the middle
+// of a run is usable again in the same run. Bare, it is gone for the rest of it.
+func TestINTEG02_CodexServerCrashes(t *testing.T) {
+	for i, how := range []string{"behind belay", "bare"} {
+		if !clitest.OneOf(2, i) {
+			continue
+		}
 		t.Run(how, func(t *testing.T) {
 			s := newStage(t)
 			path := clitest.Codex(t, "")
@@ -101,10 +101,7 @@ func TestCodex_ServerCrashesMidRun(t *testing.T) {
 }
 
 // The same with claude, which starts a server again by itself, but tells the model nothing of why it died.
-func TestClaude_ServerCrashesMidRun(t *testing.T) {
-	if !full {
-		t.Skip("only in make test-full")
-	}
+func TestINTEG02_ClaudeServerCrashes(t *testing.T) {
 	s := newStage(t)
 	path := clitest.Claude(t, "")
 	api := s.rehearsal(`tool(mcp__lab__echo: {"text":"one"}), tool(mcp__lab__exit: {"n":3}), tool(mcp__lab__echo: {"text":"two"}), 200(text=done)`)
@@ -127,7 +124,7 @@ func TestClaude_ServerCrashesMidRun(t *testing.T) {
 }
 
 // A server over HTTP that is restarted in the middle of a run is used again in the same run.
-func TestAgents_HTTPServerRestartsMidRun(t *testing.T) {
+func TestINTEG02_HTTPServerRestarts(t *testing.T) {
 	if !full {
 		t.Skip("only in make test-full")
 	}
@@ -225,7 +222,7 @@ func TestOthers_ServerCrashesMidRun(t *testing.T) {
 }
 
 // One agent as the other's server, through the proxy, which grants an agent the time that it needs.
-func TestClaude_CallsCodex(t *testing.T) {
+func TestINTEG02_ClaudeCallsCodex(t *testing.T) {
 	if !full {
 		t.Skip("only in make test-full")
 	}

@@ -73,7 +73,7 @@ func (s *stage) ask(args ...string) []byte {
 
 // INTEG-06: every call that fails is on record, once, with its tool, and counts once for alerts, whatever it fails of. A call
 // that was repeated and works, that its client has cancelled, or that asks for what the server does not offer counts for nothing.
-func TestRecord_EachFailureOnce(t *testing.T) {
+func TestINTEG06_EachFailureOnce(t *testing.T) {
 	type client struct {
 		*stage
 		session *mcp.ClientSession
