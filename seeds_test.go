@@ -74,3 +74,38 @@ func TestSeeds_NamedTests(t *testing.T) {
 		}
 	}
 }
+
+// What Belay does otherwise than a seed asks is in docs/decisions.md, with a reason and with the way to have it as the seed does; and nothing is there that is not on the list of
+// what remains.
+func TestSeeds_DifferencesAreDocumented(t *testing.T) {
+	_, section, _ := strings.Cut(text(t, "docs/decisions.md"), "\n## Seed by seed\n")
+	rows := map[string][]string{}
+	for line := range strings.Lines(section) {
+		cells := strings.Split(strings.Trim(strings.TrimSpace(line), "|"), " | ")
+		if id := strings.TrimSpace(cells[0]); len(cells) == 5 && strings.Contains(id, "-") && !strings.HasPrefix(id, "---") {
+			rows[id] = cells
+		}
+	}
+	for line := range strings.Lines(text(t, "testdata/seed-differences.txt")) {
+		id, asks, _ := strings.Cut(strings.TrimSpace(line), " ")
+		if id == "#" {
+			continue
+		}
+		row := rows[id]
+		delete(rows, id)
+		if len(row) == 0 || strings.TrimSpace(row[1]) != asks {
+			t.Errorf("docs/decisions.md does not say of %s: %s", id, asks)
+		}
+		for _, cell := range row {
+			if strings.TrimSpace(cell) == "" {
+				t.Errorf("docs/decisions.md leaves out something of %s: %q", id, row)
+			}
+		}
+	}
+	for id := range rows {
+		t.Errorf("%s is in docs/decisions.md, and not in testdata/seed-differences.txt", id)
+	}
+	if !strings.Contains(section, "BELAY_STATE_DIR=$PWD/.belay") {
+		t.Error("docs/decisions.md does not say how to keep the state in the worktree")
+	}
+}
