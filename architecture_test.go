@@ -117,7 +117,7 @@ var arrows = map[string][]string{
 	"internal/companion/fleet/member":    {"breaker", "gate", "internal/atomicfile", "internal/budget", "internal/clock", "internal/companion/db", "internal/companion/fleet/merge", "internal/companion/fleet/store", "internal/flock", "internal/gatefile", "internal/journal", "internal/message", "internal/overview", "internal/printable", "internal/safefile", "internal/state", "internal/supervise"},
 	"internal/companion/fleet/fleettest": {"internal/companion/fleet/store"},
 	"internal/companion/fleet/files":     {"internal/courier", "internal/message", "internal/redact", "internal/safefile", "internal/supervise"},
-	"internal/companion/fleet/jobs":      {"internal/clock", "internal/atomicfile", "internal/companion/fleet/files", "internal/companion/fleet/store", "internal/courier", "internal/engine", "internal/message", "internal/profile", "internal/safefile", "internal/supervise", "retry"},
+	"internal/companion/fleet/jobs":      {"internal/clock", "internal/atomicfile", "internal/companion/fleet/files", "internal/companion/fleet/store", "internal/courier", "internal/engine", "internal/label", "internal/message", "internal/profile", "internal/safefile", "internal/supervise", "retry"},
 	"internal/courier":                   {},
 
 	"internal/companion/telemetry":          {"internal/companion/db", "internal/message", "internal/redact", "internal/safefile", "internal/trace", "internal/version"},

@@ -28,6 +28,10 @@ const (
 	FleetBudget = "budget"
 	// Fleet is the command that those of the fleet are below.
 	Fleet = "fleet"
+	// FleetKeyAdd, FleetKeyList and FleetKeyRemove are about the keys of submitters.
+	FleetKeyAdd    = "fleet key add"
+	FleetKeyList   = "fleet key list"
+	FleetKeyRemove = "fleet key remove"
 )
 
 // Commands is the table. It is made when it is asked for: most calls of belay need none of it.

@@ -85,6 +85,52 @@ Use it in a script:
 			Long:  `Shows one line per machine: whether it is there, its version and labels, and by how much its clock differs from PostgreSQL's.`,
 			Flags: []Flag{dsn(), {Name: "json", Help: "print JSON, one object per line"}},
 		},
+		{
+			Name:    "fleet key",
+			Use:     "key",
+			Summary: "Give submitters keys of their own, and withdraw them",
+			Examples: `Let ann submit jobs, and not work on them:
+  belay fleet key add ann -o ann.key
+See who has a key:
+  belay fleet key list
+Withdraw it:
+  belay fleet key remove ann`,
+			Long: `Machines that work on jobs share the fleet's key. A submitter can have a key of its own: with it belay batch --fleet submits jobs and reads their results, and nothing else can
+be done. It can be withdrawn, and the runs of its jobs have the tag submitter=NAME. Details: docs/fleet.md`,
+			Parent: true,
+		},
+		{
+			Name:    FleetKeyAdd,
+			Use:     "add [flags] NAME",
+			Summary: "Make a key for a submitter",
+			Examples: `Write it to a file:
+  belay fleet key add ann -o ann.key
+Send it to the machine that submits:
+  belay fleet key add ann | ssh ann@build-3 'umask 077; cat > fleet.key'`,
+			Long: `Makes a key with which belay batch --fleet submits jobs, and prints it. It goes where the fleet's key is on other machines: into fleet.key beside config.toml, or into the file that
+BELAY_FLEET_KEY names. Needs the fleet's key.`,
+			Flags: []Flag{dsn(), {Name: "output", Short: "o", Arg: "FILE", Help: "write the key to FILE, which must not exist yet; - prints it, also on a terminal"}},
+			Args:  Args{What: "name", Example: "belay fleet key add ann"},
+		},
+		{
+			Name:    FleetKeyList,
+			Use:     "list",
+			Summary: "Show who has a key",
+			Examples: `Show the submitters:
+  belay fleet key list`,
+			Long:  `Shows the submitters whose keys were not withdrawn. Needs the fleet's key.`,
+			Flags: []Flag{dsn(), {Name: "json", Help: "print JSON, one object per line"}},
+		},
+		{
+			Name:    FleetKeyRemove,
+			Use:     "remove [flags] NAME",
+			Summary: "Withdraw the key of a submitter",
+			Examples: `Withdraw it:
+  belay fleet key remove ann`,
+			Long:  `Jobs that the submitter has submitted, and that no machine has begun, are refused from then on; those that are running continue. Needs the fleet's key.`,
+			Flags: []Flag{dsn()},
+			Args:  Args{What: "name", Example: "belay fleet key remove ann"},
+		},
 	}
 }
 

@@ -11,17 +11,24 @@ import (
 // handedOver are the commands that belayd carries out. belayd knows what they mean; here they have their names, flags
 // and help, from the table that both share.
 func handedOver() (list []*cobra.Command) {
+	parents := map[string]*cobra.Command{}
 	for _, c := range belayd.Commands() {
+		var cmd *cobra.Command
 		switch {
 		case c.Hidden:
+			continue
 		case c.Name == belayd.Rehearse:
-			list = append(list, newRehearse(c))
+			cmd = newRehearse(c)
 		case c.Parent:
-			list = append(list, newParent(c))
-		case strings.Contains(c.Name, " "): // it is below the last one
-			list[len(list)-1].AddCommand(newHandedOver(c))
+			cmd = newParent(c)
+			parents[c.Name] = cmd
 		default:
-			list = append(list, newHandedOver(c))
+			cmd = newHandedOver(c)
+		}
+		if at := strings.LastIndex(c.Name, " "); at > 0 {
+			parents[c.Name[:at]].AddCommand(cmd)
+		} else {
+			list = append(list, cmd)
 		}
 	}
 	return list

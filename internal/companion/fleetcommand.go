@@ -26,6 +26,7 @@ import (
 var fleetCommands = map[string]func(context.Context, caller, *arguments) (int, error){
 	belayd.Courier: courierCommand,
 	"fleet init":   fleetInitCommand, "fleet drain": fleetDrainCommand, "fleet remove": fleetRemoveCommand, "fleet join": fleetJoinCommand, "fleet status": fleetStatusCommand,
+	belayd.FleetKeyAdd: fleetKeyAddCommand, belayd.FleetKeyList: fleetKeyListCommand, belayd.FleetKeyRemove: fleetKeyRemoveCommand,
 	belayd.FleetPs: fleetPsCommand, belayd.FleetGates: fleetGatesCommand, belayd.FleetBudget: fleetBudgetCommand,
 }
 

@@ -105,6 +105,9 @@ func (c caller) joinWorking(ctx context.Context, m *member.Member, workers, allo
 		return err
 	}
 	defer s.Close()
+	if key.OfSubmitter() {
+		return &usageError{err: message.Error(message.FleetKeyOnlySubmits(keyFile()))}
+	}
 	lazyGC()
 	debug.SetMemoryLimit(512 << 20) // results may be large
 	w := &jobs.Worker{Store: s, Machine: m.Name, Labels: m.Labels, Count: count, Key: key, Dir: filepath.Join(m.State.Dir, "fleet", "jobs"), Cache: &files.Cache{Dir: filepath.Join(m.State.Dir, "fleet", "git")}, Belay: c.path, Say: c.say,

@@ -140,8 +140,61 @@ func FleetOn(machine, what string) string { return fmt.Sprintf("on %s: %s", mach
 
 // FleetBadKey says that a file is no key.
 func FleetBadKey(path string) string {
-	return fmt.Sprintf("%s is not a key of a fleet, which has 64 hexadecimal digits", path)
+	return fmt.Sprintf("%s is not a key of a fleet, which has 64 hexadecimal digits, or of a submitter", path)
 }
+
+// FleetKeyWithdrawn says that the key of a submitter is not valid.
+func FleetKeyWithdrawn(name string) string {
+	return fmt.Sprintf("the key of the submitter %s was withdrawn, or is not of this fleet", name)
+}
+
+// FleetKeyOnlySubmits says that the key of a submitter is not enough.
+func FleetKeyOnlySubmits(path string) string {
+	return fmt.Sprintf("%s has the key of a submitter, which only submits jobs; this needs the key that belay fleet init has made", path)
+}
+
+// FleetKeysNeedKey says that a fleet that encrypts nothing has no submitters.
+func FleetKeysNeedKey() string {
+	return "the jobs of this fleet are not encrypted, so submitters need no keys"
+}
+
+// FleetBadSubmitter says that a submitter cannot have this name.
+func FleetBadSubmitter(name string) string {
+	return fmt.Sprintf("%q is not a name for a submitter: up to 40 letters, digits and . _ -", printable.Line(name))
+}
+
+// FleetWhichSubmitter says that a command needs the name of a submitter.
+func FleetWhichSubmitter(command string) string {
+	return fmt.Sprintf("which submitter? For example: belay %s ann", command)
+}
+
+// FleetKeyThere says that a submitter has a key already.
+func FleetKeyThere(name string) string {
+	return fmt.Sprintf("%s has a key already; withdraw it first with: belay fleet key remove %s", name, name)
+}
+
+// FleetNoSubmitter says that no submitter has this name.
+func FleetNoSubmitter(name string) string {
+	return fmt.Sprintf("there is no key of %s; see: belay fleet key list", printable.Line(name))
+}
+
+// FleetNoSubmitters says that the fleet's key is the only one.
+func FleetNoSubmitters() string {
+	return "no submitter has a key of its own; make one with: belay fleet key add NAME -o FILE"
+}
+
+// FleetKeyOnTerminal says that a key is not shown.
+func FleetKeyOnTerminal() string {
+	return "the key would be shown on this terminal; write it to a file with -o FILE, or show it with -o -"
+}
+
+// FleetKeyAdded says where the key of a submitter is.
+func FleetKeyAdded(name, path string) string {
+	return fmt.Sprintf("the key of %s is in %s; on the machine that submits, it belongs in .config/belay/fleet.key", name, path)
+}
+
+// FleetKeyRemoved says that the key of a submitter was withdrawn.
+func FleetKeyRemoved(name string) string { return "withdrew the key of " + name }
 
 // FleetKeyMade says where the key of a new fleet is.
 func FleetKeyMade(path string) string {

@@ -11,6 +11,7 @@ import (
 // attempt is a job that this machine works on.
 type attempt struct {
 	claimed
+	key       *Key // with which its payload was sealed
 	cancel    context.CancelCauseFunc
 	ended     chan struct{} // closed when nothing of it runs any more
 	runID     string        // the mark of what it runs
@@ -38,7 +39,7 @@ var (
 func (w *Worker) work(ctx context.Context, c claimed) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	a := &attempt{claimed: c, cancel: cancel, ended: make(chan struct{}), runID: engine.NewID()}
+	a := &attempt{claimed: c, key: w.Key, cancel: cancel, ended: make(chan struct{}), runID: engine.NewID()}
 	w.hold(a)
 	drop := true
 	defer func() {

@@ -15,7 +15,7 @@ func (w *Worker) refuse(ctx context.Context, a *attempt, why error) {
 	w.Say(message.FleetJobRefused(a.task, why))
 	data, err := json.Marshal(&courier.Outcome{Error: message.FleetRefusedByAll(why.Error()), Begun: a.begun})
 	if err == nil {
-		data, err = w.Key.seal(data, a.batch, a.task, a.hash)
+		data, err = a.key.seal(data, a.batch, a.task, a.hash)
 	}
 	if err == nil {
 		w.reporter.report(ctx, report{fence: w.fenceOf(a), refusal: why.Error(), ifNone: data})
@@ -49,7 +49,7 @@ func (w *Worker) deliver(ctx context.Context, a *attempt, outcome *courier.Outco
 	removeAll(w.place(a.job))
 	data, err := json.Marshal(outcome)
 	if err == nil {
-		data, err = w.Key.seal(data, a.batch, a.task, a.hash)
+		data, err = a.key.seal(data, a.batch, a.task, a.hash)
 	}
 	if err == nil {
 		// Writing a file costs as much as the whole report, and most answers come before one is needed.

@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"strings"
 
@@ -21,17 +22,46 @@ import (
 // notEncrypted is what stands in place of the key's fingerprint where jobs are not encrypted.
 const notEncrypted = "plain"
 
-// ReadKey reads a key file: 64 hexadecimal digits. A file of another user is refused.
+// ofSubmitter begins the key file of a submitter.
+const ofSubmitter = "belay-submitter"
+
+// ReadKey reads a key file: 64 hexadecimal digits, or what [Key.Text] has made. A file of another user is refused.
 func ReadKey(path string) (*Key, error) {
 	data, err := safefile.ReadOwn(path, 1<<10)
 	if err != nil {
 		return nil, err
 	}
-	secret, err := hex.DecodeString(strings.TrimSpace(string(data)))
+	words := strings.Fields(string(data))
+	var s *Submitter
+	if len(words) == 4 && words[0] == ofSubmitter {
+		s = &Submitter{Name: words[1], ID: words[2]}
+	}
+	var secret []byte
+	if len(words) == 1 || s != nil && s.valid() {
+		secret, err = hex.DecodeString(words[len(words)-1])
+	}
 	if err != nil || len(secret) != keySize {
 		return nil, message.Error(message.FleetBadKey(path))
 	}
-	return newKey(secret)
+	return newKey(secret, s)
+}
+
+// Text is the content of the key file of a submitter.
+func (k *Key) Text() string {
+	return strings.Join([]string{ofSubmitter, k.submitter.Name, k.submitter.ID, hex.EncodeToString(k.secret)}, " ") + "\n"
+}
+
+// Write writes the key file of a submitter, where there is none yet.
+func (k *Key) Write(path string) error {
+	f, err := safefile.CreateOwn(path)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write([]byte(k.Text()))
+	if err = errors.Join(err, f.Close()); err != nil {
+		os.Remove(path)
+	}
+	return err
 }
 
 // MakeKey reads a key file, or makes it.
@@ -65,6 +95,9 @@ func Settle(ctx context.Context, s *store.Store, k *Key) error {
 	if k != nil {
 		mark = k.mark
 	}
+	if k.OfSubmitter() {
+		return k.check(ctx, s)
+	}
 	if _, err := s.Pool.Exec(ctx, "insert into belay.setting (name, value) values ('key', $1) on conflict do nothing", mark); err != nil {
 		return s.Trouble(err)
 	}
@@ -97,6 +130,8 @@ func (k *Key) check(ctx context.Context, s *store.Store) error {
 		return ErrKey
 	case k != nil && mark == notEncrypted:
 		return message.Error(message.FleetNotEncrypted(), ErrKey)
+	case k.OfSubmitter():
+		return k.checkSubmitter(ctx, s)
 	case k != nil && mark != k.mark:
 		return message.Error(message.FleetWrongKey(), ErrKey)
 	}

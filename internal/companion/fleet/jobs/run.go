@@ -60,7 +60,7 @@ func (w *Worker) run(ctx context.Context, a *attempt, f folder) (*courier.Outcom
 		env = append(env, name+"="+value)
 	}
 	result := resultWriter{create: func() (*os.File, error) { return safefile.CreateOwn(f.path(textPrefix + a.runID)) }, seal: func(part []byte, n int) ([]byte, error) {
-		return w.Key.seal(part, a.batch, a.task, a.hash, a.runID, strconv.Itoa(n))
+		return a.key.seal(part, a.batch, a.task, a.hash, a.runID, strconv.Itoa(n))
 	}}
 	defer result.close()
 	if len(job.Conceal) > 0 {
@@ -106,8 +106,16 @@ func (w *Worker) job(ctx context.Context, a *attempt) (*courier.Job, error) {
 	if err != nil {
 		return nil, err
 	}
-	data, err := w.Key.open(payload, a.batch, a.task, a.hash)
+	key, err := w.Key.keyOf(payload)
 	if err != nil {
+		return nil, err
+	}
+	data, err := key.open(payload, a.batch, a.task, a.hash)
+	if err != nil {
+		return nil, err
+	}
+	a.key = key
+	if err := w.submitters.admit(ctx, key); err != nil {
 		return nil, err
 	}
 	var job courier.Job
@@ -117,6 +125,7 @@ func (w *Worker) job(ctx context.Context, a *attempt) (*courier.Job, error) {
 	if err := w.Allow.check(&job); err != nil {
 		return nil, err
 	}
+	key.tag(&job)
 	w.mu.Lock()
 	a.profile = profileOf(&job)
 	w.mu.Unlock()

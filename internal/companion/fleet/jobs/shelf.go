@@ -81,16 +81,16 @@ func (s *shelf) forget() {
 }
 
 // unpack makes the directory to, with the files of a job.
-func (w *Worker) unpack(ctx context.Context, c *claimed, name, to string) error {
-	sealed, err := w.archives.read(c.batch+"."+name, func() ([]byte, error) { return w.fetchArchive(ctx, c.batch, name) })
+func (w *Worker) unpack(ctx context.Context, a *attempt, name, to string) error {
+	sealed, err := w.archives.read(a.batch+"."+name, func() ([]byte, error) { return w.fetchArchive(ctx, a.batch, name) })
 	if err != nil {
 		return err
 	}
-	packed, err := w.Key.open(sealed, c.batch, archiveAs, name)
+	packed, err := a.key.open(sealed, a.batch, archiveAs, name)
 	if err != nil {
 		return err
 	}
-	if w.Key.name(packed) != name {
+	if a.key.name(packed) != name {
 		return message.Error(message.FilesNoArchive())
 	}
 	if err := os.Mkdir(to, 0o700); err != nil {

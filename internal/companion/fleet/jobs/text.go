@@ -219,7 +219,7 @@ func (w *Worker) join(a *attempt, f folder, o *courier.Outcome, most int) error 
 		err := file.read()
 		var part []byte
 		if err == nil {
-			part, err = w.Key.open(file.next, a.batch, a.task, a.hash, file.mark, strconv.Itoa(n))
+			part, err = a.key.open(file.next, a.batch, a.task, a.hash, file.mark, strconv.Itoa(n))
 		}
 		if err == nil && len(whole)+len(part) > most {
 			err = message.Error(message.FleetSubmitterTakesLess())

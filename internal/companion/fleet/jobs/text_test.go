@@ -62,7 +62,7 @@ func TestResultWriter_AnyPieces(t *testing.T) {
 func TestText_InParts(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
-	key, err := newKey(bytes.Repeat([]byte{7}, keySize))
+	key, err := newKey(bytes.Repeat([]byte{7}, keySize), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -57,7 +57,7 @@ func (w *Worker) prepare(ctx context.Context, a *attempt, job *courier.Job) (dir
 		return dir, os.Mkdir(dir, 0o700)
 	}
 	if job.Files.Archive != "" {
-		err = w.unpack(ctx, &a.claimed, job.Files.Archive, dir)
+		err = w.unpack(ctx, a, job.Files.Archive, dir)
 	} else {
 		dir, err = w.Cache.CheckOut(ctx, job.Files, dir)
 	}

@@ -36,8 +36,9 @@ type Worker struct {
 	// Say tells the user of this machine something.
 	Say func(string)
 
-	archives shelf
-	tidied   time.Time
+	archives   shelf
+	submitters Submitters
+	tidied     time.Time
 
 	clerk     *clerk // takes jobs and renews leases
 	reporter  *clerk // reports
@@ -82,6 +83,7 @@ func (w *Worker) Run(ctx context.Context, drain <-chan struct{}) error {
 	if w.Cache != nil {
 		w.Cache.Sweep()
 	}
+	w.submitters = Submitters{Store: w.Store, Key: w.Key, Path: filepath.Join(filepath.Dir(w.Dir), SubmittersFile)}
 	w.archives.dir = filepath.Join(filepath.Dir(w.Dir), "archives")
 	w.archives.clear()
 	defer w.archives.clear()

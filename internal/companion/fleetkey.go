@@ -1,0 +1,120 @@
+//go:build !norecord
+
+package companion
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/belay-run/belay/internal/companion/fleet/jobs"
+	"github.com/belay-run/belay/internal/message"
+	"github.com/belay-run/belay/internal/state"
+	"github.com/belay-run/belay/internal/stdio"
+	"github.com/belay-run/belay/internal/term"
+)
+
+// openSubmitters opens the fleet to change who may submit, which needs the fleet's key.
+func openSubmitters(ctx context.Context, args *arguments) (*jobs.Submitters, error) {
+	address, err := fleetAddress(args)
+	if err != nil {
+		return nil, err
+	}
+	dir, err := state.DefaultDir()
+	if err != nil {
+		return nil, err
+	}
+	s, key, err := openWithKey(ctx, address)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case key == nil:
+		err = &usageError{err: message.Error(message.FleetKeysNeedKey())}
+	case key.OfSubmitter():
+		err = &usageError{err: message.Error(message.FleetKeyOnlySubmits(keyFile()))}
+	}
+	if err != nil {
+		s.Close()
+		return nil, err
+	}
+	return &jobs.Submitters{Store: s, Key: key, Path: filepath.Join(dir, "fleet", jobs.SubmittersFile)}, nil
+}
+
+// submitterNamed is openSubmitters with the name that a command was given.
+func submitterNamed(ctx context.Context, args *arguments) (s *jobs.Submitters, name string, err error) {
+	if len(args.rest) != 1 || args.rest[0] == "" {
+		return nil, "", &usageError{err: message.Error(message.FleetWhichSubmitter(args.command.Name))}
+	}
+	s, err = openSubmitters(ctx, args)
+	return s, args.rest[0], err
+}
+
+// fleetKeyAddCommand is belay fleet key add. The key counts once it is written: one that was lost on its way would only have to be withdrawn.
+func fleetKeyAddCommand(ctx context.Context, from caller, args *arguments) (int, error) {
+	path := args.text("output")
+	if path == "" && stdio.IsTerminal(from.Out) {
+		return 0, &usageError{err: message.Error(message.FleetKeyOnTerminal())}
+	}
+	s, name, err := submitterNamed(ctx, args)
+	if err != nil {
+		return 0, err
+	}
+	defer s.Store.Close()
+	if path == "" || path == "-" {
+		return 0, s.Add(ctx, name, func(key *jobs.Key) error { return term.Text(from.Out, key.Text()) })
+	}
+	made := false
+	err = s.Add(ctx, name, func(key *jobs.Key) error {
+		err := key.Write(path)
+		made = err == nil
+		return err
+	})
+	if err != nil {
+		if made {
+			os.Remove(path)
+		}
+		return 0, err
+	}
+	return 0, term.Line(from.Out, message.FleetKeyAdded(name, path))
+}
+
+// submitterTable is that of belay fleet key list.
+var submitterTable = []term.Column{{Heading: "NAME"}, {Heading: "CREATED", Kind: term.Time}}
+
+// fleetKeyListCommand is belay fleet key list.
+func fleetKeyListCommand(ctx context.Context, from caller, args *arguments) (int, error) {
+	s, err := openSubmitters(ctx, args)
+	if err != nil {
+		return 0, err
+	}
+	defer s.Store.Close()
+	list, err := s.List(ctx)
+	switch {
+	case err != nil:
+		return 0, err
+	case args.on("json"):
+		return 0, term.JSONLines(from.Out, list)
+	case len(list) == 0:
+		return 0, term.Line(from.Out, message.FleetNoSubmitters())
+	}
+	var rows [][]string
+	for _, one := range list {
+		rows = append(rows, []string{one.Name, one.Created.Local().Format(time.DateTime)})
+	}
+	return 0, term.Table(from.Out, submitterTable, rows)
+}
+
+// fleetKeyRemoveCommand is belay fleet key remove.
+func fleetKeyRemoveCommand(ctx context.Context, from caller, args *arguments) (int, error) {
+	s, name, err := submitterNamed(ctx, args)
+	if err != nil {
+		return 0, err
+	}
+	defer s.Store.Close()
+	if err := s.Remove(ctx, name); err != nil {
+		return 0, err
+	}
+	return 0, term.Line(from.Out, message.FleetKeyRemoved(name))
+}
