@@ -28,6 +28,8 @@ type Job struct {
 	// Flags are settings of belay run, by name.
 	Flags map[string]string `json:"flags,omitempty"`
 	Tags  map[string]string `json:"tags,omitempty"`
+	// Needs are those of the task, which others can change where the queue has them. Nil says nothing: a Belay that does not know the field has submitted it.
+	Needs []string `json:"needs,omitzero"`
 }
 
 // ConcealVar names the file by which a worker tells belay run what [Job.Conceal] says.

@@ -80,6 +80,16 @@ func FleetFallbackNotAllowed(cli string) string {
 	return fmt.Sprintf("jobs may not fall back to %s, which is not among what they may run here (allow in [fleet])", printable.Line(cli))
 }
 
+// FleetLabelMissing says that a job has come to a machine that it is not for.
+func FleetLabelMissing(label string) string {
+	return fmt.Sprintf("the task needs a machine with the label %s", printable.Line(label))
+}
+
+// FleetNeedsChanged says that a job has come by way of labels that its submitter has not given.
+func FleetNeedsChanged() string {
+	return "the labels that the task needs were changed in PostgreSQL after it was submitted"
+}
+
 // FleetNoDir says that a job's directory is not there.
 func FleetNoDir(dir string) string {
 	return fmt.Sprintf("there is no directory %s here", printable.Line(dir))

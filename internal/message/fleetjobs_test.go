@@ -21,6 +21,8 @@ func fleetJobMessages(say func(name, text string)) {
 	say("FleetFlagSet", message.FleetFlagSet("fail-on"))
 	say("FleetGateNotAllowed", message.FleetGateNotAllowed("claude"))
 	say("FleetFallbackNotAllowed", message.FleetFallbackNotAllowed("codex"))
+	say("FleetLabelMissing", message.FleetLabelMissing("gpu"))
+	say("FleetNeedsChanged", message.FleetNeedsChanged())
 	say("FleetNoDir", message.FleetNoDir("/srv/work/a"))
 	say("FleetDirNotAllowed", message.FleetDirNotAllowed("/srv/work/a"))
 	say("FleetNoFolder", message.FleetNoFolder(errors.New("no space left on device")))

@@ -79,7 +79,9 @@ type submission struct {
 
 // add adds a task.
 func (s *submission) add(c *Client, t *courier.Task) error {
-	data, err := json.Marshal(&t.Job)
+	job := t.Job
+	job.Needs = append([]string{}, normal(t.Needs)...)
+	data, err := json.Marshal(&job)
 	if err != nil {
 		return err
 	}
@@ -87,7 +89,7 @@ func (s *submission) add(c *Client, t *courier.Task) error {
 	if err != nil {
 		return err
 	}
-	list, err := json.Marshal(append([]string{}, normal(t.Needs)...))
+	list, err := json.Marshal(job.Needs)
 	if err != nil {
 		return err
 	}

@@ -122,6 +122,9 @@ func (w *Worker) job(ctx context.Context, a *attempt) (*courier.Job, error) {
 	if err := json.Unmarshal(data, &job); err != nil {
 		return nil, err
 	}
+	if err := w.meets(job.Needs, a.needs); err != nil {
+		return nil, err
+	}
 	if err := w.Allow.check(&job); err != nil {
 		return nil, err
 	}
@@ -130,6 +133,22 @@ func (w *Worker) job(ctx context.Context, a *attempt) (*courier.Job, error) {
 	a.profile = profileOf(&job)
 	w.mu.Unlock()
 	return &job, nil
+}
+
+// meets says why this machine may not run a job that needs these labels; nil if it may, or the job does not say. In the row others can change them.
+func (w *Worker) meets(needs, inRow []string) error {
+	if needs == nil {
+		return nil
+	}
+	for _, label := range needs {
+		if !slices.Contains(w.Labels, label) {
+			return message.Error(message.FleetLabelMissing(label))
+		}
+	}
+	if !slices.Equal(needs, inRow) {
+		return message.Error(message.FleetNeedsChanged())
+	}
+	return nil
 }
 
 // says reads from the result of a run whether it was a success, whether it has resumed a session, and what it has cost.
