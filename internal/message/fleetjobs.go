@@ -36,6 +36,11 @@ func FleetTooLate(task string) string {
 	return fmt.Sprintf("task %s was given to another machine, because this one was not heard of for too long; what it did does not count", task)
 }
 
+// FleetDeliveredAgain says that a job has come again that this machine has finished.
+func FleetDeliveredAgain(task string) string {
+	return fmt.Sprintf("task %s has run on this machine already, and is not run again; its result is delivered again", task)
+}
+
 // FleetResultNotKept says that a result which PostgreSQL does not have yet cannot be written to disk.
 func FleetResultNotKept(task string, err error) string {
 	return fmt.Sprintf("cannot write the result of task %s to disk: %v. If this machine is killed before PostgreSQL has it, the task runs again", task, err)

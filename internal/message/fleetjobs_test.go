@@ -56,6 +56,7 @@ func fleetJobMessages(say func(name, text string)) {
 	say("FleetDoing", message.FleetDoing("ant", ""))
 	say("FleetDoing", message.FleetDoing("ant", "Bash"))
 	say("FleetTooLate", message.FleetTooLate("q17"))
+	say("FleetDeliveredAgain", message.FleetDeliveredAgain("q17"))
 	say("FleetResultNotKept", message.FleetResultNotKept("q17", errors.New("no space left on device")))
 	say("FleetNoneHas", message.FleetNoneHas(nil))
 	say("FleetNoneHas", message.FleetNoneHas([]string{"gpu", "linux"}))

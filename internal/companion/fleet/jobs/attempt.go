@@ -11,7 +11,9 @@ import (
 // attempt is a job that this machine works on.
 type attempt struct {
 	claimed
-	key       *Key // with which its payload was sealed
+	key       *Key    // with which its payload was sealed
+	digest    string  // of the payload; empty where the fleet has no key
+	earlier   *report // of the same payload; nil if this machine has delivered none
 	cancel    context.CancelCauseFunc
 	ended     chan struct{} // closed when nothing of it runs any more
 	runID     string        // the mark of what it runs
@@ -55,6 +57,11 @@ func (w *Worker) work(ctx context.Context, c claimed) {
 	}
 	if cause := context.Cause(ctx); errors.Is(cause, errLost) {
 		w.Say(message.FleetTooLate(c.task))
+		folder.remove()
+		removeAll(w.place(c.job))
+		return
+	} else if a.earlier != nil {
+		w.deliverAgain(context.WithoutCancel(ctx), a)
 		folder.remove()
 		removeAll(w.place(c.job))
 		return

@@ -3,6 +3,7 @@ package jobs
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"time"
 
@@ -51,16 +52,22 @@ func (w *Worker) deliver(ctx context.Context, a *attempt, outcome *courier.Outco
 	if err == nil {
 		data, err = a.key.seal(data, a.batch, a.task, a.hash)
 	}
+	accepted, digest := false, a.digest
+	if outcome.Cancelled {
+		digest = "" // that is not what it comes to
+	}
 	if err == nil {
 		// Writing a file costs as much as the whole report, and most answers come before one is needed.
 		kept := make(chan struct{})
 		late := time.AfterFunc(keepAfter, func() {
 			defer close(kept)
+			folder.write(digestName, []byte(digest)) // without it, the same payload may run again
 			if err := folder.keep(data); err != nil {
 				w.Say(message.FleetResultNotKept(a.task, err))
 			}
 		})
-		accepted, ok := w.reporter.report(ctx, report{fence: f, result: data, text: folder.text()})
+		var ok bool
+		accepted, ok = w.reporter.report(ctx, report{fence: f, result: data, text: folder.text()})
 		if !late.Stop() {
 			<-kept
 		}
@@ -71,5 +78,25 @@ func (w *Worker) deliver(ctx context.Context, a *attempt, outcome *courier.Outco
 			w.Say(message.FleetTooLate(a.task))
 		}
 	}
-	folder.remove()
+	w.finish(folder, digest, data, accepted)
+}
+
+// finish keeps what was delivered, so that the same payload is not run again, or removes it.
+func (w *Worker) finish(folder folder, digest string, data []byte, accepted bool) {
+	if accepted && len(digest) == 2*sha256.Size {
+		w.finished.add(folder, digest, data)
+	} else {
+		folder.remove()
+	}
+}
+
+// deliverAgain reports what this machine has reported of the same payload before.
+func (w *Worker) deliverAgain(ctx context.Context, a *attempt) {
+	w.Say(message.FleetDeliveredAgain(a.task))
+	w.mu.Lock()
+	a.reported = true
+	w.mu.Unlock()
+	r := *a.earlier
+	r.fence = w.fenceOf(a)
+	w.reporter.report(ctx, r)
 }

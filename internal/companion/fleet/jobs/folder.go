@@ -53,6 +53,17 @@ func (f folder) keep(data []byte) error {
 	return atomicfile.Write(f.path(reportName), "report-*", data)
 }
 
+// size is how large the files in it are together.
+func (f folder) size() (n int64) {
+	names, _ := safefile.ReadOwnDir(f.dir)
+	for _, name := range names {
+		if info, err := os.Lstat(f.path(name)); err == nil {
+			n += info.Size()
+		}
+	}
+	return n
+}
+
 // move makes it that of another attempt, by which the next start then reports the result.
 func (f folder) move(to folder) folder {
 	if f == to || os.Rename(f.dir, to.dir) != nil {
@@ -76,10 +87,12 @@ func (w *Worker) takeUp(ctx context.Context) (own []claimed, err error) {
 			unfinished[f] = folder
 			continue
 		}
-		if _, ok := w.reporter.report(ctx, report{fence: f, result: data, text: folder.text()}); !ok {
+		accepted, ok := w.reporter.report(ctx, report{fence: f, result: data, text: folder.text()})
+		if !ok {
 			return nil, ctx.Err()
 		}
-		folder.remove()
+		digest, _ := safefile.ReadOwn(folder.path(digestName), 1<<10)
+		w.finish(folder, string(digest), data, accepted)
 	}
 	for failures := 1; ; failures++ {
 		if own, err = w.regain(ctx, w.Count); err == nil {

@@ -118,6 +118,12 @@ func (w *Worker) job(ctx context.Context, a *attempt) (*courier.Job, error) {
 	if err := w.submitters.admit(ctx, key); err != nil {
 		return nil, err
 	}
+	if w.Key != nil {
+		a.digest = payloadDigest(payload)
+		if a.earlier = w.finished.find(a.digest); a.earlier != nil {
+			return nil, errGone
+		}
+	}
 	var job courier.Job
 	if err := json.Unmarshal(data, &job); err != nil {
 		return nil, err

@@ -38,6 +38,7 @@ type Worker struct {
 
 	archives   shelf
 	submitters Submitters
+	finished   finished
 	tidied     time.Time
 
 	clerk     *clerk // takes jobs and renews leases
@@ -84,6 +85,7 @@ func (w *Worker) Run(ctx context.Context, drain <-chan struct{}) error {
 		w.Cache.Sweep()
 	}
 	w.submitters = Submitters{Store: w.Store, Key: w.Key, Path: filepath.Join(filepath.Dir(w.Dir), SubmittersFile)}
+	w.finished.open(filepath.Join(filepath.Dir(w.Dir), "finished"))
 	w.archives.dir = filepath.Join(filepath.Dir(w.Dir), "archives")
 	w.archives.clear()
 	defer w.archives.clear()
