@@ -24,7 +24,7 @@ type batchOptions struct {
 	abortAfter, maxCost, deadline   string
 	retryFailed, failFast, dryRun   bool
 	fleet                           bool
-	dsn, need, files                string
+	dsn, need, files, expires       string
 }
 
 // notInBatch are settings of belay run that make no sense for many tasks, or that belay batch has in another sense.
@@ -90,6 +90,7 @@ Exit codes: 0 if all tasks are done, 1 if some have failed, 2 if the tasks or th
 	text(&o.dsn, "dsn", "", "DSN", "the fleet's PostgreSQL, without a password (default: BELAY_FLEET_DSN, PGHOST …)")
 	text(&o.need, "needs", "", "LABELS", "with --fleet: run only on machines with these labels, such as gpu,linux")
 	text(&o.files, "files", "", "path|git|archive", "with --fleet: how machines get the files of a task: by a shared path, as the git commit that is checked out, or as an archive (default path)")
+	text(&o.expires, "expires", "", "D", "with --fleet: a task that no machine has begun within D of its submission fails, such as 12h (default: none)")
 	later := addLater(cmd)
 	given := addSettings(cmd, func(s *config.Setting) bool { return !slices.Contains(notInBatch, s.Name) })
 	cmd.Args = cobra.ArbitraryArgs

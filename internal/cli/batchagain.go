@@ -62,6 +62,7 @@ func (c batchCommand) words(quoted func(string) string) (words []string) {
 	value("--dsn", o.dsn)
 	value("--needs", o.need)
 	value("--files", o.files)
+	value("--expires", o.expires)
 	flag(o.retryFailed, "--retry-failed")
 	value("-j", o.jobs)
 	value("--format", o.format)

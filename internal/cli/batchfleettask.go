@@ -6,9 +6,11 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/belay-run/belay/internal/agent"
 	"github.com/belay-run/belay/internal/batch"
+	"github.com/belay-run/belay/internal/config"
 	"github.com/belay-run/belay/internal/courier"
 	"github.com/belay-run/belay/internal/message"
 )
@@ -22,10 +24,28 @@ func (o *batchOptions) checkFleet() error {
 		return usage(message.Error(message.NeedsFleet("--needs")), "")
 	case !o.fleet && o.files != "":
 		return usage(message.Error(message.NeedsFleet("--files")), "")
+	case !o.fleet && o.expires != "":
+		return usage(message.Error(message.NeedsFleet("--expires")), "")
 	case !knownFiles(o.files):
 		return usage(message.Error(message.FilesUnknown("--files", o.files)), "")
 	}
-	return nil
+	_, err := o.expiry()
+	return err
+}
+
+// expiry is how long a machine has to begin a task; 0 if it does not expire.
+func (o *batchOptions) expiry() (time.Duration, error) {
+	if o.expires == "" {
+		return 0, nil
+	}
+	d, err := config.ParseDuration(o.expires)
+	if err == nil && d <= 0 {
+		err = message.Error(message.FleetBadExpiry(o.expires))
+	}
+	if err != nil {
+		err = usage(message.Error(message.InFlag("expires", err), err), "")
+	}
+	return d, err
 }
 
 // notForFleet are flags that concern this process or machine, and those that a job has in fields of its own.
@@ -81,7 +101,11 @@ func (r *taskRunner) fleetTask(t *batch.Task, hash batch.Hash, maxCost float64, 
 	for key, value := range t.Tags {
 		job.Tags[key] = value
 	}
-	return &courier.Task{ID: batch.TextID(t.ID), Hash: hash.String(), Needs: append(slices.Clone(r.options.needs()), t.Needs...), Again: again, Pick: pick, Job: job}, nil
+	expires, err := r.options.expiry()
+	if err != nil {
+		return nil, err
+	}
+	return &courier.Task{ID: batch.TextID(t.ID), Hash: hash.String(), Needs: append(slices.Clone(r.options.needs()), t.Needs...), Expires: expires, Again: again, Pick: pick, Job: job}, nil
 }
 
 // concealed are the texts of a task that no log may quote. Workers know the prompt.

@@ -8,6 +8,7 @@ package courier
 import (
 	"encoding/json"
 	"slices"
+	"time"
 	"unicode/utf8"
 )
 
@@ -30,6 +31,8 @@ type Job struct {
 	Tags  map[string]string `json:"tags,omitempty"`
 	// Needs are those of the task, which others can change where the queue has them. Nil says nothing: a Belay that does not know the field has submitted it.
 	Needs []string `json:"needs,omitzero"`
+	// Expires is when no machine may begin it any more, by PostgreSQL's clock; zero if it does not expire.
+	Expires time.Time `json:"expires,omitzero"`
 }
 
 // ConcealVar names the file by which a worker tells belay run what [Job.Conceal] says.
@@ -142,6 +145,8 @@ type Task struct {
 	Hash string `json:"hash"`
 	// Needs are the labels that a machine must have to run it.
 	Needs []string `json:"needs,omitempty"`
+	// Expires is how long after its submission a machine has to begin it; 0 if it does not expire.
+	Expires time.Duration `json:"expires,omitempty"`
 	// Again says that an earlier result of it does not count.
 	Again bool `json:"again,omitempty"`
 	// Pick becomes the files of the job.

@@ -95,6 +95,16 @@ func FleetNeedsChanged() string {
 	return "the labels that the task needs were changed in PostgreSQL after it was submitted"
 }
 
+// FleetExpired says that no machine has begun a job in time.
+func FleetExpired(at string) string {
+	return fmt.Sprintf("the task was not begun: it has expired at %s UTC, by PostgreSQL's clock (--expires)", at)
+}
+
+// FleetBadExpiry says that a job would expire at once.
+func FleetBadExpiry(text string) string {
+	return fmt.Sprintf("%q is not a time from now, such as 12h", text)
+}
+
 // FleetNoDir says that a job's directory is not there.
 func FleetNoDir(dir string) string {
 	return fmt.Sprintf("there is no directory %s here", printable.Line(dir))

@@ -23,6 +23,8 @@ func fleetJobMessages(say func(name, text string)) {
 	say("FleetFallbackNotAllowed", message.FleetFallbackNotAllowed("codex"))
 	say("FleetLabelMissing", message.FleetLabelMissing("gpu"))
 	say("FleetNeedsChanged", message.FleetNeedsChanged())
+	say("FleetExpired", message.FleetExpired("2026-11-17 18:00:00"))
+	say("FleetBadExpiry", message.InFlag("expires", errors.New(message.FleetBadExpiry("0s"))))
 	say("FleetNoDir", message.FleetNoDir("/srv/work/a"))
 	say("FleetDirNotAllowed", message.FleetDirNotAllowed("/srv/work/a"))
 	say("FleetNoFolder", message.FleetNoFolder(errors.New("no space left on device")))

@@ -27,6 +27,9 @@ type attempt struct {
 // errNotBegun is in errors of jobs that this machine could not begin: it does not allow them, its disk is full, or it cannot get the files. Others may be able to.
 var errNotBegun = errors.New("not begun")
 
+// errExpired is in the error of a job that was not begun in time. Other machines would not begin it either.
+var errExpired = errors.New("expired")
+
 // errGone is in the error of a job that was taken back while this machine was about to begin it.
 var errGone = errors.New("it was taken back")
 

@@ -3,8 +3,11 @@
 package jobs
 
 import (
+	"errors"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/belay-run/belay/internal/courier"
 )
@@ -48,4 +51,31 @@ func TestJob_OfAnOlderSubmitter(t *testing.T) {
 	if err != nil || len(job.Args) != 2 || job.Flags["timeout"] != "1m" || job.Tags["team"] != "web" {
 		t.Errorf("%+v, %v", job, err)
 	}
+}
+
+// A job expires by PostgreSQL's clock, as far as it was read and by the time that has passed since then.
+func TestJob_Expires(t *testing.T) {
+	b := newBench(t)
+	b.tasks = []*courier.Task{{ID: "a", Hash: "h", Expires: time.Hour, Job: courier.Job{Args: []string{"true"}}}}
+	b.submit(false)
+	a := b.claimed("a")
+	if err := b.client.Store.Pool.QueryRow(t.Context(), "select now()").Scan(&a.now); err != nil {
+		t.Fatal(err)
+	}
+	now := a.now
+	synctest.Test(t, func(t *testing.T) { // in the year 2000
+		for _, tt := range []struct {
+			now    time.Time
+			passes time.Duration
+			begun  bool
+		}{
+			{now, 0, true}, {now.Add(-48 * time.Hour), 0, true}, {now, 59 * time.Minute, true}, {now, time.Hour + time.Minute, false}, {now.Add(time.Hour + time.Minute), 0, false},
+		} {
+			a.now, a.here = tt.now, time.Now()
+			time.Sleep(tt.passes)
+			if _, err := b.w.job(t.Context(), a); (err == nil) != tt.begun || !tt.begun && !errors.Is(err, errExpired) {
+				t.Errorf("taken at %v, %v later: %v", tt.now, tt.passes, err)
+			}
+		}
+	})
 }

@@ -2,6 +2,7 @@ package jobs
 
 import (
 	"context"
+	"time"
 )
 
 // claimed is a job that this machine has taken.
@@ -13,9 +14,14 @@ type claimed struct {
 	size              int64  // of the payload
 	session           string // in which it was begun on this machine; empty if there is none
 	begun             string
-	refusals          int     // of other machines, each of which was an attempt
-	paid              float64 // by earlier attempts
+	refusals          int       // of other machines, each of which was an attempt
+	paid              float64   // by earlier attempts
+	now               time.Time // when it was taken, by PostgreSQL's clock
+	here              time.Time // and by this machine's
 }
+
+// clock is PostgreSQL's clock. What this machine's says does not matter, only how much time has passed.
+func (c *claimed) clock() time.Time { return c.now.Add(time.Since(c.here)) }
 
 // setBegun sets how the job begins: new, resumed or restarted.
 func (c *claimed) setBegun() {
@@ -77,19 +83,19 @@ with taken as (
 	where j.id = u.id and j.attempt = u.attempt and not $1 = any(j.refused) and (j.state = 'ready' or j.state = 'running' and j.machine = $1 and j.river = u.river)
 	returning j.id, j.attempt, j.batch, j.task, j.hash, j.needs, j.payload, j.session, j.cost, cardinality(j.refused) refusals
 )
-select id, attempt, true, batch, task, hash, needs, case when sum(octet_length(payload)) over (order by id) <= $6 then payload end, octet_length(payload), coalesce(session, ''), cost, refusals from taken
+select id, attempt, true, batch, task, hash, needs, case when sum(octet_length(payload)) over (order by id) <= $6 then payload end, octet_length(payload), coalesce(session, ''), cost, refusals, now() from taken
 union all
-select j.id, j.attempt, false, '', '', '', '{}', null, 0, '', 0, 0 from belay.job j join unnest($2::bigint[], $3::integer[]) u(id, attempt) on j.id = u.id and j.attempt = u.attempt
+select j.id, j.attempt, false, '', '', '', '{}', null, 0, '', 0, 0, now() from belay.job j join unnest($2::bigint[], $3::integer[]) u(id, attempt) on j.id = u.id and j.attempt = u.attempt
 where j.state = 'ready' and $1 = any(j.refused)`, c.machine, ids, attempts, rivers, paced(leaseTime), fetchedTogether)
 	if err != nil {
 		return nil, err
 	}
 	for rows.Next() {
 		var one claim
-		if err := rows.Scan(&one.job, &one.attempt, &one.taken, &one.batch, &one.task, &one.hash, &one.needs, &one.payload, &one.size, &one.session, &one.paid, &one.refusals); err != nil {
+		if err := rows.Scan(&one.job, &one.attempt, &one.taken, &one.batch, &one.task, &one.hash, &one.needs, &one.payload, &one.size, &one.session, &one.paid, &one.refusals, &one.now); err != nil {
 			return nil, err
 		}
-		one.refused = !one.taken
+		one.refused, one.here = !one.taken, time.Now()
 		one.setBegun()
 		got[at[one.fence]] = one
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"slices"
 	"strconv"
 	"time"
 
@@ -47,6 +48,11 @@ func (c *Client) Submit(ctx context.Context, tasks []*courier.Task) (err error) 
 			return err
 		}
 		var some submission
+		if slices.ContainsFunc(tasks, func(t *courier.Task) bool { return t.Expires > 0 }) {
+			if err := tx.QueryRow(ctx, "select clock_timestamp()").Scan(&some.now); err != nil {
+				return err
+			}
+		}
 		for _, t := range tasks {
 			if err := some.add(c, t); err != nil {
 				return err
@@ -55,7 +61,7 @@ func (c *Client) Submit(ctx context.Context, tasks []*courier.Task) (err error) 
 				if err := some.insert(ctx, tx, c.Batch); err != nil {
 					return err
 				}
-				some = submission{refs: some.refs}
+				some = submission{refs: some.refs, now: some.now}
 			}
 		}
 		if err := some.insert(ctx, tx, c.Batch); err != nil {
@@ -75,12 +81,16 @@ type submission struct {
 	archives    []*string
 	size        int64
 	refs        []reference // of all that were inserted
+	now         time.Time   // by PostgreSQL's clock; zero if no task expires
 }
 
 // add adds a task.
 func (s *submission) add(c *Client, t *courier.Task) error {
 	job := t.Job
 	job.Needs = append([]string{}, normal(t.Needs)...)
+	if t.Expires > 0 {
+		job.Expires = s.now.Add(t.Expires).UTC()
+	}
 	data, err := json.Marshal(&job)
 	if err != nil {
 		return err

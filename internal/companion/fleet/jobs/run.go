@@ -3,6 +3,7 @@ package jobs
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"os"
 	"slices"
 	"strconv"
@@ -26,7 +27,9 @@ func (w *Worker) run(ctx context.Context, a *attempt, f folder) (*courier.Outcom
 		return outcome, message.Error(message.FleetNoFolder(err), err, errNotBegun)
 	}
 	job, err := w.job(ctx, a)
-	if err != nil {
+	if errors.Is(err, errExpired) {
+		return outcome, err
+	} else if err != nil {
 		return outcome, message.Error(err.Error(), err, errNotBegun)
 	}
 	dir, err := w.prepare(ctx, a, job)
@@ -130,6 +133,9 @@ func (w *Worker) job(ctx context.Context, a *attempt) (*courier.Job, error) {
 	}
 	if err := w.meets(job.Needs, a.needs); err != nil {
 		return nil, err
+	}
+	if !job.Expires.IsZero() && !a.clock().Before(job.Expires) {
+		return nil, message.Error(message.FleetExpired(job.Expires.UTC().Format(time.DateTime)), errExpired)
 	}
 	if err := w.Allow.check(&job); err != nil {
 		return nil, err
