@@ -31,6 +31,9 @@ type Descriptor struct {
 	Ask []string
 	// StandIn says how it is asked in the place of another agent.
 	StandIn StandIn
+	// Plain returns the arguments after the command with which the CLI starts no other program, made of those given; refused is the first of these with which it might. Nil if
+	// the CLI runs commands by itself, whatever it is given, or that is not known.
+	Plain func(args []string) (with []string, refused string)
 	// MaxInput is the most that the CLI takes on stdin, in bytes; 0 if it has no limit, or reads nothing there.
 	MaxInput int64
 	// IsSession reports whether an id has the form of this CLI's session ids, of which SessionExample is one; nil if it has no

@@ -97,7 +97,7 @@ func (c caller) joinWorking(ctx context.Context, m *member.Member, workers, allo
 			return &usageError{err: fmt.Errorf("--allow: %w", err)}
 		}
 	}
-	if len(allow.Profiles) == 0 {
+	if len(allow.Profiles)+len(allow.Plain) == 0 {
 		return &usageError{err: message.Error(message.FleetNothingAllowed(config.UserFile()))}
 	}
 	s, key, err := c.openPatiently(ctx, m.Address)
@@ -111,7 +111,7 @@ func (c caller) joinWorking(ctx context.Context, m *member.Member, workers, allo
 	lazyGC()
 	debug.SetMemoryLimit(512 << 20) // results may be large
 	w := &jobs.Worker{Store: s, Machine: m.Name, Labels: m.Labels, Count: count, Key: key, Dir: filepath.Join(m.State.Dir, "fleet", "jobs"), Cache: &files.Cache{Dir: filepath.Join(m.State.Dir, "fleet", "git")}, Belay: c.path, Say: c.say,
-		Runs: m.State.Records(), Allow: jobs.Allow{Profiles: allow.Profiles, Roots: allow.Roots, Repositories: allow.Repositories, Archives: allow.Archives, Env: allow.Env, Restrict: config.ForJob}}
+		Runs: m.State.Records(), Allow: jobs.Allow{Profiles: allow.Profiles, Plain: allow.Plain, Roots: allow.Roots, Repositories: allow.Repositories, Archives: allow.Archives, Env: allow.Env, Restrict: config.ForJob}}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	joined, draining, worked := make(chan struct{}), make(chan struct{}), make(chan error, 1)

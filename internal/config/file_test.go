@@ -56,18 +56,19 @@ failures = 0
 		t.Errorf("%+v", a)
 	}
 	for text, want := range map[string]string{
-		"alert = 3":                        "c.toml:1: alert: must be a table",
-		"[fleet]\nallow = [\"clude\"]":     "c.toml:2: fleet.allow: ",
-		"[fleet]\nalow = \"claude\"":       "c.toml:2: fleet.alow: unknown key. The keys are allow",
-		"fleet = 3":                        "c.toml:1: fleet: must be a table",
-		"[alert]\nfailure = 3":             "c.toml:2: alert.failure: unknown key. The keys are failures, within,",
-		"[alert]\nfailures = -3":           "c.toml:2: alert.failures: -3 is not between 0 and 1000",
-		"[alert]\nwithin = 0":              "c.toml:2: alert.within: must be longer than 0",
-		"[alert]\ncommand = \"a b\"":       "c.toml:2: alert.command: must be a list",
-		"[alert]\ncommand = [1]":           "c.toml:2: alert.command: 1 is not a string",
-		"[alert]\nwebhook = \"ftp://x/\"":  "c.toml:2: alert.webhook: \"ftp://x/\" is not a URL",
-		"[alert.claude]\nwebhook = \"x\"":  "c.toml:2: alert.claude.webhook: unknown key. The keys are failures and within",
-		"[alert.claude]\nfailures = \"x\"": "c.toml:2: alert.claude.failures: \"x\" is not a whole number",
+		"alert = 3":                          "c.toml:1: alert: must be a table",
+		"[fleet]\nallow = [\"clude\"]":       "c.toml:2: fleet.allow: ",
+		"[fleet]\nallow = [\"codex:plain\"]": "c.toml:2: fleet.allow: codex:plain: codex may run commands",
+		"[fleet]\nalow = \"claude\"":         "c.toml:2: fleet.alow: unknown key. The keys are allow",
+		"fleet = 3":                          "c.toml:1: fleet: must be a table",
+		"[alert]\nfailure = 3":               "c.toml:2: alert.failure: unknown key. The keys are failures, within,",
+		"[alert]\nfailures = -3":             "c.toml:2: alert.failures: -3 is not between 0 and 1000",
+		"[alert]\nwithin = 0":                "c.toml:2: alert.within: must be longer than 0",
+		"[alert]\ncommand = \"a b\"":         "c.toml:2: alert.command: must be a list",
+		"[alert]\ncommand = [1]":             "c.toml:2: alert.command: 1 is not a string",
+		"[alert]\nwebhook = \"ftp://x/\"":    "c.toml:2: alert.webhook: \"ftp://x/\" is not a URL",
+		"[alert.claude]\nwebhook = \"x\"":    "c.toml:2: alert.claude.webhook: unknown key. The keys are failures and within",
+		"[alert.claude]\nfailures = \"x\"":   "c.toml:2: alert.claude.failures: \"x\" is not a whole number",
 	} {
 		if _, err := parseFile("c.toml", []byte(text), false); err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%q: said %v, want %s", text, err, want)

@@ -5,12 +5,15 @@ import (
 	"strings"
 
 	"github.com/belay-run/belay/internal/message"
+	"github.com/belay-run/belay/internal/profile"
 )
 
 // Fleet is what the table [fleet] of the user's file lets jobs of other machines do on this one. The zero value lets them do nothing.
 type Fleet struct {
 	// Profiles are what jobs may run, and Roots the directories in which they may work.
 	Profiles, Roots []string
+	// Plain are the profiles that jobs may run with arguments that start nothing else.
+	Plain []string
 	// Repositories are those whose commits jobs may work on; one that ends with a slash stands for all below it.
 	Repositories []string
 	// Archives lets jobs bring files with them.
@@ -56,12 +59,21 @@ func fleetTable(v any) (f Fleet, key string, err error) {
 	return f, "", nil
 }
 
-// Add allows one thing more: a profile, a directory, a repository, or "archive".
+// plainSuffix follows the name of a profile that jobs may run with arguments that start nothing else.
+const plainSuffix = ":plain"
+
+// Add allows one thing more: a profile, as it is or plain, a directory, a repository, or "archive".
 func (f *Fleet) Add(one string) error {
 	if rest, ok := strings.CutPrefix(one, "~/"); ok {
 		one = filepath.Join(homeDir(), rest)
 	}
+	name, isPlain := strings.CutSuffix(one, plainSuffix)
+	known := profile.Find(name)
 	switch {
+	case isPlain && known != nil && known.Plain == nil:
+		return message.Error(message.FleetNotPlain(name))
+	case isPlain && known != nil:
+		f.Plain = append(f.Plain, name)
 	case filepath.IsAbs(one):
 		f.Roots = append(f.Roots, filepath.Clean(one))
 	case strings.Contains(one, ":"): // a URL, or user@host:path

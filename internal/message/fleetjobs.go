@@ -60,6 +60,21 @@ func FleetCommandNotAllowed(command string) string {
 	return fmt.Sprintf("%s is not among what jobs may run here (allow in [fleet])", printable.Line(command))
 }
 
+// FleetPlainRefused says that a job gives a CLI an argument that may start something else.
+func FleetPlainRefused(cli, argument string) string {
+	return fmt.Sprintf("jobs may run %s only plain here, and not with %s (allow in [fleet])", cli, printable.Line(argument))
+}
+
+// FleetPlainFiles says that a job brings files, in which settings may start something else.
+func FleetPlainFiles(cli string) string {
+	return fmt.Sprintf("jobs may run %s only plain here, and not on files that they bring (allow in [fleet])", cli)
+}
+
+// FleetNotPlain says that a CLI cannot be kept from running commands by its arguments.
+func FleetNotPlain(cli string) string {
+	return fmt.Sprintf("%s:plain: %s may run commands whatever its arguments are; allow %s, or leave it out", cli, cli, cli)
+}
+
 // FleetEnvNotAllowed says that the machine does not take a variable from others.
 func FleetEnvNotAllowed(name string) string {
 	return fmt.Sprintf("jobs may not set %s here (allow_env in [fleet])", printable.Line(name))

@@ -18,6 +18,7 @@ var Descriptor = agent.Descriptor{
 	Ask:            []string{"-p"},
 	StandIn:        agent.StandIn{Model: "--model", AllowAll: "--dangerously-skip-permissions", NoSession: "--no-session-persistence"},
 	MaxInput:       MaxInput,
+	Plain:          plain,
 	IsSession:      agent.IsUUID,
 	SessionExample: agent.UUIDExample,
 	Recall:         Recall,

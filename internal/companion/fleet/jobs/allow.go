@@ -16,6 +16,8 @@ import (
 type Allow struct {
 	// Profiles are the CLIs that jobs may run. generic allows any command.
 	Profiles []string
+	// Plain are CLIs that jobs may run with arguments that start nothing else, and without files of their own: these have settings that start something.
+	Plain []string
 	// Roots are directories; jobs may work in them and below.
 	Roots []string
 	// Repositories are those whose commits jobs may work on; those in the roots are allowed too.
@@ -41,8 +43,14 @@ func (a *Allow) check(job *courier.Job) error {
 		if d := profile.OfCommand(job.Args[0]); d != nil && filepath.Base(job.Args[0]) == job.Args[0] {
 			name = d.Name
 		}
-		if name == "" || !slices.Contains(a.Profiles, name) || job.Profile != "" && job.Profile != name {
+		full := slices.Contains(a.Profiles, name)
+		if name == "" || !full && !slices.Contains(a.Plain, name) || job.Profile != "" && job.Profile != name {
 			return message.Error(message.FleetCommandNotAllowed(job.Args[0]))
+		}
+		if !full {
+			if err := checkPlain(job, name); err != nil {
+				return err
+			}
 		}
 	}
 	for name := range job.Env {
@@ -82,13 +90,30 @@ func (a *Allow) checkSettings(job *courier.Job) error {
 		return err
 	}
 	if text, falls := given["fallback"]; falls && !slices.Contains(a.Profiles, anyCommand) {
+		own := profileOf(job)
+		isPlain := !slices.Contains(a.Profiles, own)
 		for one := range strings.SplitSeq(text, ",") {
-			if name, _, _ := strings.Cut(strings.TrimSpace(one), ":"); name != "" && !slices.Contains(a.Profiles, name) {
+			name, _, _ := strings.Cut(strings.TrimSpace(one), ":")
+			// Another model of the same CLI has the same arguments. Those for another CLI are made by belay run: they are not plain, and what makes these plain cannot be said there.
+			if name != "" && (isPlain && name != own || !isPlain && !slices.Contains(a.Profiles, name)) {
 				return message.Error(message.FleetFallbackNotAllowed(name))
 			}
 		}
 	}
 	job.Flags, job.Tags = given, tags
+	return nil
+}
+
+// checkPlain says why a job is not run where its CLI may only start nothing else, and leaves in it the arguments for that.
+func checkPlain(job *courier.Job, name string) error {
+	if job.Files != nil {
+		return message.Error(message.FleetPlainFiles(name))
+	}
+	args, refused := profile.Find(name).Plain(job.Args[1:])
+	if refused != "" {
+		return message.Error(message.FleetPlainRefused(name, refused))
+	}
+	job.Args = append([]string{job.Args[0]}, args...)
 	return nil
 }
 

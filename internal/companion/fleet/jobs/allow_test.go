@@ -21,6 +21,8 @@ func TestAllow(t *testing.T) {
 	agent := []string{"claude", "-p"}
 	allow := Allow{Profiles: []string{"claude"}, Roots: []string{work}, Env: []string{"LANG"}}
 	withFiles := Allow{Profiles: []string{"claude"}, Roots: []string{work}, Repositories: []string{"https://example.com/acme/"}, Archives: true}
+	plain := Allow{Profiles: []string{"codex"}, Plain: []string{"claude"}, Roots: []string{work}, Repositories: []string{"https://example.com/acme/"}, Archives: true}
+	hooks := []string{"claude", "-p", "--settings", `{"hooks":{"SessionStart":[{"hooks":[{"type":"command","command":"id > x"}]}]}}`}
 	name := strings.Repeat("0123456789abcdef", 4)
 	for name, test := range map[string]struct {
 		allow Allow
@@ -48,6 +50,17 @@ func TestAllow(t *testing.T) {
 		"a fallback":               {Allow{Profiles: []string{"claude", "codex"}}, courier.Job{Args: agent, Flags: map[string]string{"fallback": "codex:small"}}, ""},
 		"another fallback":         {Allow{Profiles: []string{"claude", "codex"}}, courier.Job{Args: agent, Flags: map[string]string{"fallback": "codex, gemini"}}, "jobs may not fall back to gemini"},
 		"any fallback":             {Allow{Profiles: []string{"generic"}}, courier.Job{Args: agent, Flags: map[string]string{"fallback": "codex"}}, ""},
+		"hooks":                    {allow, courier.Job{Args: hooks}, ""}, // an agent that is allowed runs what it is told to
+		"plain":                    {plain, courier.Job{Args: agent}, ""},
+		"plain with hooks":         {plain, courier.Job{Args: hooks}, "jobs may run claude only plain here, and not with --settings"},
+		"plain in a directory":     {plain, courier.Job{Args: agent, Dir: work}, ""},
+		"plain with an archive":    {plain, courier.Job{Args: agent, Files: &courier.Files{Archive: name}}, "only plain here, and not on files that they bring"},
+		"plain with a commit":      {plain, courier.Job{Args: agent, Files: &courier.Files{Repository: "https://example.com/acme/site", Commit: name}}, "only plain here, and not on files that they bring"},
+		"plain under a path":       {plain, courier.Job{Args: []string{"/tmp/claude", "-p"}}, "/tmp/claude is not among"},
+		"plain, and as it is":      {Allow{Profiles: []string{"claude"}, Plain: []string{"claude"}}, courier.Job{Args: hooks}, ""},
+		"plain with another model": {plain, courier.Job{Args: agent, Flags: map[string]string{"fallback": "claude:haiku"}}, ""},
+		"plain with a fallback":    {plain, courier.Job{Args: agent, Flags: map[string]string{"fallback": "codex"}}, "jobs may not fall back to codex"},
+		"a fallback to plain":      {plain, courier.Job{Args: []string{"codex", "exec"}, Flags: map[string]string{"fallback": "claude"}}, "jobs may not fall back to claude"},
 		"no gate":                  {allow, courier.Job{Args: agent, Flags: map[string]string{"no-gate": "true"}}, "jobs may not set --no-gate"},
 		"no command":               {allow, courier.Job{}, "no content"},
 		"an archive":               {withFiles, courier.Job{Args: agent, Files: &courier.Files{Archive: name}}, ""},
