@@ -6,6 +6,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/belay-run/belay/internal/companion/fleet/jobs"
@@ -15,40 +16,32 @@ import (
 	"github.com/belay-run/belay/internal/term"
 )
 
-// openSubmitters opens the fleet to change who may submit, which needs the fleet's key.
-func openSubmitters(ctx context.Context, args *arguments) (*jobs.Submitters, error) {
+// openSubmitters opens the fleet to see or change who may submit, which needs the fleet's key. name is the submitter that the command names, if it is about one.
+func openSubmitters(ctx context.Context, args *arguments) (s *jobs.Submitters, name string, err error) {
+	if name = strings.Join(args.rest, " "); name == "" && args.command.Args.What != "" {
+		return nil, "", &usageError{err: message.Error(message.FleetWhichSubmitter(args.command.Name))}
+	}
 	address, err := fleetAddress(args)
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	dir, err := state.DefaultDir()
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
-	s, key, err := openWithKey(ctx, address)
-	if err != nil {
-		return nil, err
-	}
+	fleet, key, err := openWithKey(ctx, address)
 	switch {
+	case err != nil:
+		return nil, "", err
 	case key == nil:
 		err = &usageError{err: message.Error(message.FleetKeysNeedKey())}
 	case key.OfSubmitter():
 		err = &usageError{err: message.Error(message.FleetKeyOnlySubmits(keyFile()))}
 	}
 	if err != nil {
-		s.Close()
-		return nil, err
+		fleet.Close()
 	}
-	return &jobs.Submitters{Store: s, Key: key, Path: filepath.Join(dir, "fleet", jobs.SubmittersFile)}, nil
-}
-
-// submitterNamed is openSubmitters with the name that a command was given.
-func submitterNamed(ctx context.Context, args *arguments) (s *jobs.Submitters, name string, err error) {
-	if len(args.rest) != 1 || args.rest[0] == "" {
-		return nil, "", &usageError{err: message.Error(message.FleetWhichSubmitter(args.command.Name))}
-	}
-	s, err = openSubmitters(ctx, args)
-	return s, args.rest[0], err
+	return &jobs.Submitters{Store: fleet, Key: key, Path: filepath.Join(dir, "fleet", jobs.SubmittersFile)}, name, err
 }
 
 // fleetKeyAddCommand is belay fleet key add. The key counts once it is written: one that was lost on its way would only have to be withdrawn.
@@ -57,7 +50,7 @@ func fleetKeyAddCommand(ctx context.Context, from caller, args *arguments) (int,
 	if path == "" && stdio.IsTerminal(from.Out) {
 		return 0, &usageError{err: message.Error(message.FleetKeyOnTerminal())}
 	}
-	s, name, err := submitterNamed(ctx, args)
+	s, name, err := openSubmitters(ctx, args)
 	if err != nil {
 		return 0, err
 	}
@@ -85,7 +78,7 @@ var submitterTable = []term.Column{{Heading: "NAME"}, {Heading: "CREATED", Kind:
 
 // fleetKeyListCommand is belay fleet key list.
 func fleetKeyListCommand(ctx context.Context, from caller, args *arguments) (int, error) {
-	s, err := openSubmitters(ctx, args)
+	s, _, err := openSubmitters(ctx, args)
 	if err != nil {
 		return 0, err
 	}
@@ -108,7 +101,7 @@ func fleetKeyListCommand(ctx context.Context, from caller, args *arguments) (int
 
 // fleetKeyRemoveCommand is belay fleet key remove.
 func fleetKeyRemoveCommand(ctx context.Context, from caller, args *arguments) (int, error) {
-	s, name, err := submitterNamed(ctx, args)
+	s, name, err := openSubmitters(ctx, args)
 	if err != nil {
 		return 0, err
 	}
