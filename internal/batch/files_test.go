@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -281,6 +282,77 @@ func TestLedger_ChangedMeanwhile(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// Another program that writes the results again in place empties the file first. A result that comes in between is written over from its beginning: what
+// is a line then has the beginning of one result and the end of another, and is neither of them.
+func TestLedger_WrittenOver(t *testing.T) {
+	tasks := []string{"an answer", "of others"}
+	for _, longer := range []int{0, 30, 500_000} { // the second result is longer than the first
+		t.Run(fmt.Sprint(longer), func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "r")
+			play := func(over int) (lines [2]string, sum Summary) {
+				os.Remove(path)
+				p := plan(t, 2)
+				l := open(t, path, p)
+				b := &Batch{Plan: p, Ledger: l, Jobs: 1}
+				b.Do = func(_ context.Context, job *Job) Outcome {
+					if job.Index == 1 && over >= 0 {
+						os.Truncate(path, 0)
+					}
+					return Outcome{State: Done, Result: func(w io.Writer) error {
+						_, err := fmt.Fprintf(w, `{"success":true,"result":"%s%s"}`+"\n", tasks[job.Index], strings.Repeat("y", longer*job.Index))
+						return err
+					}}
+				}
+				b.Written = func(job *Job) {
+					data, _ := os.ReadFile(path)
+					lines[job.Index] = string(data[bytes.LastIndexByte(data[:len(data)-1], '\n')+1:])
+					if job.Index == 1 && over >= 0 {
+						f, err := os.OpenFile(path, os.O_WRONLY, 0)
+						if err == nil {
+							_, err = f.WriteString(lines[0][:min(over, len(lines[0]))])
+							f.Close()
+						}
+						if err != nil {
+							t.Error(err)
+						}
+					}
+				}
+				sum, err := b.Run(t.Context())
+				if err := errors.Join(err, l.Close(sum.Stop == NotStopped)); err != nil {
+					t.Error(err)
+				}
+				return lines, sum
+			}
+			whole, _ := play(-1)
+			step := 5
+			if longer > maxLine {
+				step = 50
+			}
+			for over := 1; over <= len(whole[0]); over += step {
+				lines, sum := play(over)
+				again := plan(t, 2)
+				l, err := OpenLedger(path, "few")
+				if err == nil {
+					err = l.Load(again)
+				}
+				if err != nil {
+					t.Fatalf("%d bytes are written over: %v", over, err)
+				}
+				l.Close(true)
+				data, _ := os.ReadFile(path)
+				for n := range uint32(2) {
+					if *again.state(n) == Done != strings.Contains(string(data), lines[n]) {
+						t.Fatalf("%d bytes are written over: task %d is %v:\n%.600s", over, n, *again.state(n), data)
+					}
+				}
+				if left := again.Count()[Waiting]; left == 0 || left != sum.Counts[Waiting] || sum.Stop != ResultsLost {
+					t.Fatalf("%d bytes are written over: %d left, %+v", over, left, sum)
+				}
+			}
+		})
 	}
 }
 

@@ -226,14 +226,16 @@ func (l *Ledger) read(each func(offset int64, line []byte, r parsed)) error {
 func (l *Ledger) Append(r *Record, body func(io.Writer) error) error {
 	line := lineWriter{ledger: l, buf: r.append(make([]byte, 0, 1<<10))}
 	var err error
-	if body == nil {
-		_, err = line.Write([]byte("}\n"))
-	} else {
+	if body != nil {
 		line.buf = append(line.buf, ',')
 		err = body(&withoutBrace{w: &line})
 	}
+	line.buf = append(appendEnd(bytes.TrimSuffix(line.buf, []byte(lineEnd)), r.Hash), lineEnd...)
 	return line.end(err)
 }
+
+// lineEnd is how a line ends.
+const lineEnd = "}\n"
 
 // lineWriter makes a line in memory, up to a size, and writes it as a whole.
 type lineWriter struct {
@@ -252,11 +254,11 @@ func (w *lineWriter) Write(p []byte) (int, error) {
 	if len(w.buf) < maxLine {
 		return len(p), nil
 	}
-	return len(p), w.flush()
+	return len(p), w.flush(len(lineEnd)) // before which there is more to come
 }
 
-// flush writes what is held.
-func (w *lineWriter) flush() error {
+// flush writes what is held, but for the last bytes that are to be kept.
+func (w *lineWriter) flush(keep int) error {
 	l := w.ledger
 	if !w.begun {
 		w.begun = true
@@ -270,8 +272,8 @@ func (w *lineWriter) flush() error {
 			return err
 		}
 	}
-	n, err := l.file.Write(w.buf)
-	w.buf, w.size = w.buf[:0], w.size+int64(n)
+	n, err := l.file.Write(w.buf[:len(w.buf)-keep])
+	w.buf, w.size = append(w.buf[:0], w.buf[len(w.buf)-keep:]...), w.size+int64(n)
 	return err
 }
 
@@ -279,7 +281,7 @@ func (w *lineWriter) flush() error {
 func (w *lineWriter) end(err error) error {
 	l := w.ledger
 	if err == nil {
-		err = w.flush()
+		err = w.flush(0)
 	}
 	if !w.begun {
 		l.mu.Lock()

@@ -40,12 +40,20 @@ type Record struct {
 	Tries   int    `json:"tries,omitempty"`
 	// Escaped says that the id is not UTF-8, and has \xFC for each byte that is not part of a character.
 	Escaped bool `json:"escaped,omitempty"`
+	// End is the hash again, and ends the line: what another program has written over the beginning of a line, or between two of them, has another
+	// end than its beginning says. Lines of earlier versions have none.
+	End string `json:"end,omitempty"`
 }
 
 // stamp is the time as results have it.
 func stamp(now time.Time) string { return now.UTC().Format(time.RFC3339) }
 
-// append appends the record without the brace that ends it. It is written by hand: a command may take less time than encoding/json does.
+// endKey is what End follows.
+const endKey = `,"end":`
+
+func appendEnd(b []byte, hash string) []byte { return appendQuoted(append(b, endKey...), hash) }
+
+// append appends the record without the end of the line. It is written by hand: a command may take less time than encoding/json does.
 func (r *Record) append(b []byte) []byte {
 	text := func(key, value string, always bool) {
 		if value != "" || always {
@@ -87,10 +95,10 @@ type parsed struct {
 // them the first task must still start at once.
 func parseRecord(line []byte) (p parsed, ok bool) {
 	if p, ok = parseStart(line); ok {
-		return p, true
+		return p, endsAs(line, p.hash)
 	}
 	var r Record
-	if json.Unmarshal(line, &r) != nil || r.Task == "" {
+	if json.Unmarshal(line, &r) != nil || r.Task == "" || r.End != "" && r.End != r.Hash {
 		return p, false
 	}
 	if r.Escaped {
@@ -99,6 +107,12 @@ func parseRecord(line []byte) (p parsed, ok bool) {
 	hash, ok := ParseHash(r.Hash)
 	state, known := parseState(r.State)
 	return parsed{r.Task, hash, state, r.Cost, r.Index}, ok && known
+}
+
+// endsAs reports whether a line ends as one of a task with that hash does, or as one of an earlier version.
+func endsAs(line []byte, hash Hash) bool {
+	at := len(line) - len(endKey+`"0123456789abcdef"}`)
+	return at < 0 || !bytes.HasPrefix(line[at:], []byte(endKey)) || bytes.HasPrefix(line[at+len(endKey)+1:], []byte(hash.String()))
 }
 
 // parseStart reads a line that begins as encode makes it.

@@ -46,7 +46,8 @@ func scan(f io.ReaderAt, each func(offset int64, line []byte, r parsed)) (damage
 const recordBegin = `{"task":"`
 
 // isLedger reports whether a file holds results: whether it is empty, or has one before anything of another kind. isKnown says that a batch has
-// left its journal beside it; then NUL bytes alone are what a power failure has left of them.
+// left its journal beside it; then NUL bytes alone, or lines that only begin as results do, are what a power failure or another program has left of
+// them.
 func isLedger(f io.ReaderAt, isKnown bool) bool {
 	const enough = 1 << 20 // that is damaged, before the first result
 	in := bufio.NewReaderSize(io.NewSectionReader(f, 0, enough), 64<<10)
@@ -69,7 +70,7 @@ func isLedger(f io.ReaderAt, isKnown bool) bool {
 		case !bytes.HasPrefix(text, []byte(recordBegin)):
 			return false
 		default:
-			blank = false
+			blank = blank && isKnown && isTorn(text)
 		}
 		if err != nil {
 			return errors.Is(err, io.EOF) && more == 0 && blank && (!nuls || isKnown)
