@@ -96,29 +96,40 @@ func TestSpending_TwentyProcesses(t *testing.T) {
 	}
 }
 
-// The tasks of a batch that run together go beyond its limit by one model call each at most. Continued below that limit, nothing is asked.
+// The tasks of a batch that run together go beyond its limit by one model call each at most, also if it is continued with more, or if each may
+// cost more than all. Continued below what is spent, nothing is asked.
 func TestSpending_Batch(t *testing.T) {
 	t.Parallel()
 	r := newRun(t, 0)
-	r.play("claude", dear(10, "sleep 5")) // time for all tasks to learn of it
-	if err := os.WriteFile(filepath.Join(r.dir, "tasks"), []byte(strings.Repeat("hi\n", 8)), 0o600); err != nil {
-		t.Fatal(err)
+	// Each task has a session of its own, and there is time for all of them to learn of the limit.
+	r.play("claude", `case "$*" in *resume*) ;; *) SESSION=0199a213-81c0-7800-8aa1-$(printf %012d $$) ;; esac`+"\n"+dear(10, "sleep 5"))
+	for name, tasks := range map[string]string{"eight": strings.Repeat("hi\n", 8), "three": strings.Repeat(`{"prompt":"hi","max_cost":5}`+"\n", 3)} {
+		if err := os.WriteFile(filepath.Join(r.dir, name), []byte(tasks), 0o600); err != nil {
+			t.Fatal(err)
+		}
 	}
-	const limit = 1
-	batch := func(limit string) (int, string) {
-		cmd := r.command("belay-plain", "batch", "-j", "8", "--no-gate", "--max-cost", limit, filepath.Join(r.dir, "tasks"), "-o", filepath.Join(r.dir, "results"), "--", "claude", "-p")
+	before := 0
+	for _, tt := range []struct {
+		tasks    string
+		limit    float64
+		from, to float64 // what is spent in the end
+	}{
+		{"eight", 1, 1, 1 + 8*perCall},
+		{"eight", 1.01, 1, 1 + 8*perCall},
+		{"eight", 2.5, 2.5, 2.5 + 8*perCall},
+		{"three", 0.4, 0.4, 0.4 + 3*perCall},
+	} {
+		if tt.tasks == "three" {
+			before = r.served()
+		}
+		tasks := filepath.Join(r.dir, tt.tasks)
+		cmd := r.command("belay-plain", "batch", "-j", "8", "--no-gate", "--max-cost", fmt.Sprint(tt.limit), tasks, "-o", tasks+".results", "--", "claude", "-p")
 		out, err := cmd.CombinedOutput()
-		return shellCode(err), string(out)
-	}
-	code, out := batch("1")
-	spent := perCall * float64(r.served())
-	t.Logf("%d calls, $%.2f of $%d", r.served(), spent, limit)
-	if code != 75 || spent < limit || spent > limit+8*perCall || !strings.Contains(out, "stopped: --max-cost is used up ($") || !strings.Contains(out, "0 of 8 done") {
-		t.Errorf("%d, $%.3f: %s", code, spent, out)
-	}
-	before := r.served()
-	if code, out := batch("1.01"); code != 75 || r.served() != before {
-		t.Errorf("%d, %d calls more: %s", code, r.served()-before, out)
+		spent := perCall * float64(r.served()-before)
+		t.Logf("%s: $%.2f of $%.2f", tt.tasks, spent, tt.limit)
+		if code := shellCode(err); code != 75 || spent < tt.from || spent > tt.to || !strings.Contains(string(out), "stopped: --max-cost is used up ($") || !strings.Contains(string(out), "0 of ") {
+			t.Errorf("%+v: %d, $%.3f: %s", tt, code, spent, out)
+		}
 	}
 	if left, _ := filepath.Glob(filepath.Join(r.dir, "state", "costs", "*.json")); len(left) > 0 {
 		t.Errorf("left: %v", left)
