@@ -59,6 +59,9 @@ func (f *follower) judge(o verdict.Outcome, stderr string, now time.Time) verdic
 		return v
 	}
 	switch {
+	case o.ExitCode == 0 && f.brokeOff():
+		f.countUnseen(verdict.Network)
+		return verdict.Verdict{Class: verdict.Network, Retryable: true, Rule: "broke-off", Evidence: "no stream of the answer has come to its end"}
 	case f.result != nil && f.result.Status == "success" && o.ExitCode == 0:
 		return f.success(f.said, f.result.Stats != nil && len(f.result.Stats.Models) > 0, f.warnings, stderr)
 	case f.result != nil && f.result.Status != "success":
@@ -67,10 +70,6 @@ func (f *follower) judge(o verdict.Outcome, stderr string, now time.Time) verdic
 		return f.byFailure(f.document.Error, o, stderr, now)
 	case f.document != nil && o.ExitCode == 0:
 		d := f.document
-		if d.Stats != nil && d.Stats.brokeOff() {
-			f.countUnseen(verdict.Network)
-			return verdict.Verdict{Class: verdict.Network, Retryable: true, Rule: "broke-off", Evidence: "no stream of the answer has come to its end"}
-		}
 		return f.success(f.Answer(), d.Stats != nil && len(d.Stats.Models) > 0, d.Warnings, stderr)
 	}
 	if v, ok := verdict.EndedByCode(o); ok {
@@ -83,6 +82,18 @@ func (f *follower) judge(o verdict.Outcome, stderr string, now time.Time) verdic
 		return f.byFailure(d.Error, o, stderr, now)
 	}
 	return f.byStderr(o, stderr, now)
+}
+
+// brokeOff reports whether gemini takes pieces for its answer although no stream of it has come to its end, as versions up to 0.40 do. Its record
+// says so; else what it says of all its requests together, which leaves that open once a tool was called.
+func (f *follower) brokeOff() bool {
+	switch {
+	case f.result != nil && f.result.Status != "success", f.result == nil && (f.document == nil || f.document.Error != nil):
+		return false
+	case f.readRecord():
+		return f.record.cut >= brokenStreams
+	}
+	return f.document != nil && f.document.Stats != nil && f.document.Stats.brokeOff()
 }
 
 // success judges a run that says of itself that it has succeeded. asked says that a model was asked.

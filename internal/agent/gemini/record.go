@@ -91,6 +91,8 @@ type recordReader struct {
 	calls []modelCall
 	told  int // how many of them were told of
 	asked bool
+	cut   int    // streams of answers that ended too soon, since the last that did not; what was used comes with the end
+	last  string // the message of the last of them
 }
 
 func newRecordReader(path string, since time.Time) *recordReader {
@@ -159,6 +161,7 @@ func (r *recordReader) readObject(f *os.File) error {
 	if err := lenient(json.NewDecoder(io.LimitReader(f, maxEntry)).Decode(&all)); err != nil {
 		return err
 	}
+	r.cut = 0
 	for _, m := range all.Messages {
 		r.take(m)
 	}
@@ -177,17 +180,25 @@ type recordedMessage struct {
 		Cached int64 `json:"cached"`
 		Total  int64 `json:"total"`
 	} `json:"tokens"`
+	ToolCalls []json.RawMessage `json:"toolCalls"`
 }
 
 func (r *recordReader) take(m recordedMessage) {
 	if m.Timestamp.Before(r.since) {
 		return
 	}
-	if m.Type == "user" {
-		r.asked = true
+	switch {
+	case m.Type == "user":
+		r.asked, r.cut = true, 0
 		return
+	case m.Type != Name:
+		return
+	case m.Tokens != nil, len(m.ToolCalls) > 0:
+		r.cut = 0
+	case m.ID != r.last:
+		r.cut, r.last = r.cut+1, m.ID
 	}
-	if m.Type != Name || m.Tokens == nil || r.seen[m.ID] {
+	if m.Tokens == nil || r.seen[m.ID] {
 		return
 	}
 	r.seen[m.ID] = true

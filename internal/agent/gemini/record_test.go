@@ -135,3 +135,48 @@ func TestAccount_CutOff(t *testing.T) {
 		t.Errorf("%+v", a)
 	}
 }
+
+// Versions up to 0.40 take the pieces of streams that ended too soon for the answer, and succeed. Their record has no usage of such streams.
+func TestJudge_BrokeOff(t *testing.T) {
+	const cut, tool = `,"tokens":null`, used + `,"toolCalls":[{"id":"t1"}]`
+	user := fmt.Sprintf(`{"id":"u","timestamp":%q,"type":"user","content":"System: Please continue."}`, time.Now().Add(time.Hour).UTC().Format(time.RFC3339)) + "\n"
+	for name, tt := range map[string]struct {
+		messages []string // what follows the id of each; a user's is whole
+		want     verdict.Class
+	}{
+		"whole":                        {[]string{used}, verdict.OK},
+		"after a tool":                 {[]string{tool, cut, cut, cut, cut, user, cut, cut, cut, cut}, verdict.Network},
+		"without a tool":               {[]string{cut, cut, cut, cut, user, cut, cut, cut, cut}, verdict.Network},
+		"after two tools":              {[]string{tool, cut, tool, cut, cut, cut, cut}, verdict.Network},
+		"the last one is whole":        {[]string{tool, cut, cut, cut, cut, user, cut, cut, cut, used}, verdict.OK},
+		"a service that tells nothing": {[]string{cut + `,"toolCalls":[{"id":"t1"}]`, cut + `,"toolCalls":[{"id":"t2"}]`, cut + `,"toolCalls":[{"id":"t3"}]`, cut}, verdict.OK},
+		"which is asked to continue":   {[]string{cut, user, cut, user, cut, user, cut, user, cut}, verdict.OK},
+	} {
+		for _, form := range []string{"stream-json", "json"} {
+			t.Run(name+"/"+form, func(t *testing.T) {
+				home := t.TempDir()
+				p := New(words("gemini -o "+form+" -p hi"), []string{"GEMINI_CLI_HOME=" + home}, "")
+				plan, _ := p.Plan(agent.Turn{})
+				f := p.Follow(plan).(*follower)
+				lines := []string{begins, asks, says("hel"), succeeds}
+				if form == "json" {
+					lines = []string{statsOf(9, 0, 15, 1)}
+				}
+				for _, text := range lines {
+					f.Line(agent.Line{Text: []byte(text)})
+				}
+				record := metadata
+				for i, m := range tt.messages {
+					if m != user {
+						m = message(fmt.Sprint("m", i), time.Now().Add(time.Hour), m)
+					}
+					record += m
+				}
+				recordIn(t, filepath.Join(home, ".gemini"), ".jsonl", record)
+				if v := f.Judge(verdict.Outcome{ExitCode: 0}, time.Now()); v.Class != tt.want {
+					t.Errorf("%s by %s", v.Class, v.Rule)
+				}
+			})
+		}
+	}
+}
