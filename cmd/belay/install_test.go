@@ -213,7 +213,7 @@ var copies = map[string]func(s *site, path string){
 }
 
 // A repository that is cloned may have anything in the place of the copy. It is not written through: a link there once had
-// `belay hook install --scope project` overwrite the file of the user it led to.
+// `belay hook install --scope project` overwrite the file of the user it led to. It stays, and the copy has another name.
 func TestInstall_CopyLeadsElsewhere(t *testing.T) {
 	for _, i := range append(inRepository, inHome...) {
 		for name, copy := range copies {
@@ -222,17 +222,20 @@ func TestInstall_CopyLeadsElsewhere(t *testing.T) {
 				s := newSite(t, i)
 				s.write(s.path, s.text)
 				copy(s, s.path+".belay-backup")
-				outside := s.tree("elsewhere")
+				planted, outside := s.mode(s.path+".belay-backup"), s.tree("elsewhere")
 				s.does("install")
 				s.unchanged("install: elsewhere", outside, "elsewhere")
 				s.wrapped(s.path)
-				s.holds(s.path+".belay-backup", s.text)
+				s.holds(s.path+".belay-backup-2", s.text)
+				if now := s.mode(s.path + ".belay-backup"); now != planted {
+					t.Errorf("%v has become %v", planted, now)
+				}
 
-				// The same before it is undone.
-				os.Remove(s.path + ".belay-backup")
+				// The same in the place of the copy before it is undone.
+				os.Remove(s.path + ".belay-backup-2")
 				os.RemoveAll(s.at("elsewhere"))
 				s.write("elsewhere/mine", "what the user has written\n")
-				copy(s, s.path+".belay-backup")
+				copy(s, s.path+".belay-backup-2")
 				outside = s.tree("elsewhere")
 				s.does("uninstall")
 				s.unchanged("uninstall: elsewhere", outside, "elsewhere")
@@ -240,12 +243,48 @@ func TestInstall_CopyLeadsElsewhere(t *testing.T) {
 				if left, _ := filepath.Glob(filepath.Join(filepath.Dir(s.path), "."+filepath.Base(s.path)+".*")); len(left) > 0 {
 					t.Errorf("left: %q", left)
 				}
-				if _, err := os.Lstat(s.path + ".belay-backup"); err == nil {
-					t.Error("the copy is left")
+				if now := s.mode(s.path + ".belay-backup"); now != planted || s.mode(s.path+".belay-backup-2") != 0 {
+					t.Errorf("%v has become %v, or the copy is left", planted, now)
 				}
 			})
 		}
 	}
+}
+
+// A file of the user's with the name of the copy is neither replaced nor removed.
+func TestInstall_CopyIsTaken(t *testing.T) {
+	for _, i := range append(inRepository, inHome...) {
+		t.Run(i.String(), func(t *testing.T) {
+			t.Parallel()
+			s := newSite(t, i)
+			s.write(s.path, s.text)
+			s.write(s.path+".belay-backup", "what the user has written\n")
+			s.does("install")
+			s.holds(s.path+".belay-backup-2", s.text)
+			s.does("uninstall")
+			s.holds(s.path, s.text)
+			s.holds(s.path+".belay-backup", "what the user has written\n")
+			if s.mode(s.path+".belay-backup-2") != 0 {
+				t.Error("the copy is left")
+			}
+			// A copy that a killed install has left is used.
+			s.write(s.path+".belay-backup", s.text)
+			s.does("install")
+			s.does("uninstall")
+			if s.mode(s.path+".belay-backup") != 0 {
+				t.Error("the copy is left")
+			}
+		})
+	}
+}
+
+// mode is what there is at a path; 0 if nothing is.
+func (s *site) mode(path string) fs.FileMode {
+	info, err := os.Lstat(path)
+	if err != nil {
+		return 0
+	}
+	return info.Mode()
 }
 
 // Where no copy can be made, nothing is changed.

@@ -106,6 +106,7 @@ type Location struct {
 	lists  [][]string // the paths of keys that lead to the entries
 	// everywhere are the same of all scopes that share the file, with ProjectKey for any project.
 	everywhere [][]string
+	shared     []Place // all that share the file, of hooks and servers
 }
 
 // Shared says that others use the file too, on machines of their own.
@@ -132,7 +133,10 @@ func (c *Client) Locations(kind Kind, scope Scope) (places []Location, err error
 			return nil, err
 		}
 		for _, other := range c.Places {
-			if other.Kind == kind && other.File == r.File && other.HomeVar == r.HomeVar {
+			if other.File != r.File || other.HomeVar != r.HomeVar {
+				continue
+			}
+			if l.shared = append(l.shared, other); other.Kind == kind {
 				l.everywhere = append(l.everywhere, other.Keys)
 			}
 		}

@@ -158,11 +158,11 @@ func unusable(path string, info fs.FileInfo, want string) error {
 	return message.Error(message.NotWhatItShould(path, want))
 }
 
-// backup makes a copy beside the file that holds text.
-func (f *diskFile) backup(text []byte) error {
+// backup makes a copy of that name beside the file that holds text.
+func (f *diskFile) backup(name string, text []byte) error {
 	tmp, err := f.create(text)
 	if err == nil {
-		err = f.rename(tmp, f.name+backupSuffix)
+		err = f.rename(tmp, name)
 	}
 	if err != nil {
 		return message.Error(message.NoCopy(err), err)
@@ -170,17 +170,29 @@ func (f *diskFile) backup(text []byte) error {
 	return nil
 }
 
-// hasBackup reports whether there is a copy beside the file.
-func (f *diskFile) hasBackup() bool {
-	_, err := f.dir.Lstat(f.name + backupSuffix)
-	return err == nil
-}
-
-// removeBackup removes the copy beside the file, if there is one; a directory in its place stays.
-func (f *diskFile) removeBackup() {
-	if info, err := f.dir.Lstat(f.name + backupSuffix); err == nil && !info.IsDir() {
-		f.dir.Remove(f.name + backupSuffix)
+// findBackup is the name of the copy beside the file. With belay in the file, it is the last of the names that are taken: it was free when the copy
+// was made, and those before it were not. Without, it is the first that is free, which is new, or that holds the same; what has the others was not made by
+// belay.
+func (f *diskFile) findBackup(text []byte, isInstalled bool) (name string, isNew bool) {
+	const most = 100
+	for n := 1; n < most; n++ {
+		next := f.name + backupSuffix
+		if n > 1 {
+			next += "-" + strconv.Itoa(n)
+		}
+		if info, err := f.dir.Lstat(next); err != nil || info.IsDir() {
+			if isInstalled && name != "" {
+				return name, false
+			}
+			return next, true
+		}
+		if name = next; !isInstalled {
+			if held, err := (&diskFile{f.dir, name}).read(); err == nil && bytes.Equal(held, text) {
+				return name, false // of an install that was killed
+			}
+		}
 	}
+	return name, false
 }
 
 // replace puts after in the place of before, which must still be what the file holds: else it is left as it is, and the error is

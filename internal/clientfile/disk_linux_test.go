@@ -64,7 +64,7 @@ func TestDiskFile_LinkTakesItsPlace(t *testing.T) {
 					t.Fatalf("it holds %q", text)
 				}
 				if round%50 == 0 {
-					f.backup([]byte(theirs))
+					f.backup(f.name+backupSuffix, []byte(theirs))
 					f.replace([]byte(theirs), []byte(theirs))
 				}
 				f.close()
@@ -95,7 +95,7 @@ func TestDiskFile_KeepsOwnerAndMode(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer f.close()
-	if err := errors.Join(f.backup([]byte("one")), f.replace([]byte("one"), []byte("two"))); err != nil {
+	if err := errors.Join(f.backup(f.name+backupSuffix, []byte("one")), f.replace([]byte("one"), []byte("two"))); err != nil {
 		t.Fatal(err)
 	}
 	for _, name := range []string{path, path + backupSuffix} {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/safefile"
@@ -150,30 +151,32 @@ func (f *File) find(n *node) ([]Entry, error) {
 
 // Replace writes after in the place of the file, which must still be what was read: else it is an [ErrChanged]. A reader sees one
 // or the other, and mode and owner stay. It makes a copy of the file first and returns its path; or, if nothing that belay has installed is left in the file,
-// it removes the copy and returns "". Links are followed as by [Read].
+// it removes the copy and returns "". The copy has a name that nothing else had. Links are followed as by [Read].
 func (f *File) Replace(after []byte) (copied string, err error) {
 	d, err := openFile(f.Repository, f.Path)
 	if err != nil {
 		return "", err
 	}
 	defer d.close()
-	keep, had := f.installedIn(after), d.hasBackup()
+	keep, was := f.installedIn(after), f.installedIn(f.Text)
+	backup, isNew := d.findBackup(f.Text, was)
 	if keep {
-		if err := d.backup(f.Text); err != nil {
+		if err := d.backup(backup, f.Text); err != nil {
 			return "", explain(f.Path, err)
 		}
-		if copied = f.Path + backupSuffix; f.Repository == "" {
-			copied = d.path() + backupSuffix // beside what links lead to
+		if copied = f.Path; f.Repository == "" {
+			copied = d.path() // beside what links lead to
 		}
+		copied += strings.TrimPrefix(backup, d.name)
 	}
 	if err := d.replace(f.Text, after); err != nil {
-		if !had {
-			d.removeBackup()
+		if keep && isNew {
+			d.dir.Remove(backup)
 		}
 		return "", explain(f.Path, err)
 	}
-	if !keep {
-		d.removeBackup()
+	if was && !keep && !isNew {
+		d.dir.Remove(backup)
 	}
 	return copied, nil
 }
@@ -186,8 +189,9 @@ func (f *File) installedIn(text []byte) bool {
 		return true
 	}
 	whole := &File{Location: f.Location, Text: text}
-	for _, keys := range f.everywhere {
-		for _, n := range matches(root, keys) {
+	for _, place := range f.shared {
+		whole.Kind = place.Kind
+		for _, n := range matches(root, place.Keys) {
 			entries, err := whole.find(n)
 			if err != nil {
 				return true
