@@ -6,10 +6,13 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/boundary"
 	"github.com/belay-run/belay/breaker"
 	"github.com/belay-run/belay/retry"
 	"github.com/belay-run/belay/verdict"
@@ -63,4 +66,43 @@ func TestClassify(t *testing.T) {
 			t.Errorf("%s: message %q", name, c.Message)
 		}
 	}
+}
+
+// What a handler is called and what it says is not trusted, alerts are as the State says, and a record that cannot be written is told
+// of and stops nothing.
+func TestState_Recorder(t *testing.T) {
+	var nowhere *belay.State
+	if nowhere.Recorder() != nil {
+		t.Error("a nil State has a recorder")
+	}
+	if c, err := nowhere.HandleError(syscall.ECONNRESET, belay.Session{}, nil); err != nil || c.Type != verdict.Network {
+		t.Errorf("a nil State: %+v, %v", c, err)
+	}
+
+	dir := t.TempDir()
+	var told []belay.Event
+	state := &belay.State{Dir: dir + "/made/by it", Alert: belay.Alert{Failures: 2}, Observe: func(e belay.Event) { told = append(told, e) }}
+	const key = "sk-ant-api03-" + "abcdefghijklmnopqrstuvwxyz"
+	failure := boundary.Failure{Kind: boundary.KindHook, Name: "../../x\n\x00\xff" + strings.Repeat("y", 9000), Event: "Stop\"\n", Cause: boundary.Panicked,
+		Text: "panic: " + key, Stack: strings.Repeat("main.f("+key+")\n", 900)}
+	for range 3 {
+		state.Recorder()(failure)
+	}
+	data := text(t, state.LogPath())
+	if strings.Count(data, "\n") != 4 || strings.Count(data, `"kind":"hook"`) != 3 || strings.Count(data, `"kind":"alert"`) != 1 || strings.Contains(data, "abcdefghij") {
+		t.Errorf("on record:\n%s", data)
+	}
+	if raised, ok := told[0].(belay.AlertRaised); len(told) != 1 || !ok || raised.Failures != 2 || raised.Within != 10*time.Minute {
+		t.Errorf("told %v", told)
+	}
+
+	told = nil
+	state.Dir = state.LogPath() // which is not a directory
+	state.Recorder()(failure)
+	_, err := state.HandleError(syscall.ECONNRESET, belay.Session{}, nil)
+	if _, ok := told[0].(belay.StateTrouble); len(told) != 2 || !ok || err == nil {
+		t.Errorf("told %v, %v", told, err)
+	}
+	state.Observe = nil
+	state.Recorder()(failure)
 }
