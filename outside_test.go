@@ -65,10 +65,12 @@ func outside(t *testing.T, files map[string]string) (bin string) {
 			t.Fatal(err)
 		}
 	}
-	cmd := exec.Command("go", "build", "-mod=mod", "-buildvcs=false", "-ldflags=-s -w", "-o", "bin/", "./...")
-	cmd.Dir, cmd.Env = dir, append(os.Environ(), "CGO_ENABLED=0", "GOWORK=off", "GOFLAGS=")
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
+	for _, args := range [][]string{{"./doc/..."}, {"-o", "bin/", "./outside"}} { // with -o, packages without a main are not compiled
+		cmd := exec.Command("go", append([]string{"build", "-mod=mod", "-buildvcs=false", "-ldflags=-s -w"}, args...)...)
+		cmd.Dir, cmd.Env = dir, append(os.Environ(), "CGO_ENABLED=0", "GOWORK=off", "GOFLAGS=")
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
 	}
 	return filepath.Join(dir, "bin")
 }
@@ -91,7 +93,7 @@ func TestOutside(t *testing.T) {
 		for _, m := range goBlock.FindAllStringSubmatchIndex(text(t, path), -1) {
 			blocks++
 			line := strings.Count(text(t, path)[:m[2]], "\n") + 1
-			dir := fmt.Sprintf("doc%d", blocks)
+			dir := fmt.Sprintf("doc/%d", blocks)
 			files[dir+"/given.go"] = given
 			files[dir+"/doc.go"] = compilable(t, fmt.Sprintf("%s:%d", path, line), text(t, path)[m[2]:m[3]])
 		}
