@@ -173,6 +173,7 @@ func TestRun_Usage(t *testing.T) {
 
 // A user who runs belayd directly is told which command to use instead.
 func TestRun_ByHand(t *testing.T) {
+	t.Setenv("BELAY_STATE_DIR", t.TempDir())
 	called(t).is(0, "belayd is the companion of belay", "\n  belay log         Show past runs, or everything about one run\n")
 	called(t, "--version").is(0, "belayd "+version.Full()+"\n")
 	called(t, "log").is(2, "belayd is the companion of belay")
