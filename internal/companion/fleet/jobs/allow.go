@@ -110,6 +110,9 @@ func checkPlain(job *courier.Job, name string) error {
 		return message.Error(message.FleetPlainFiles(name))
 	}
 	args, refused := profile.Find(name).Plain(job.Args[1:])
+	if job.Prompt != nil && strings.HasPrefix(strings.TrimSpace(*job.Prompt), "/") {
+		refused, _, _ = strings.Cut(strings.TrimSpace(*job.Prompt), " ") // a command of the CLI's user, which may start something
+	}
 	if refused != "" {
 		return message.Error(message.FleetPlainRefused(name, refused))
 	}

@@ -23,7 +23,7 @@ func TestAllow(t *testing.T) {
 	withFiles := Allow{Profiles: []string{"claude"}, Roots: []string{work}, Repositories: []string{"https://example.com/acme/"}, Archives: true}
 	plain := Allow{Profiles: []string{"codex"}, Plain: []string{"claude"}, Roots: []string{work}, Repositories: []string{"https://example.com/acme/"}, Archives: true}
 	hooks := []string{"claude", "-p", "--settings", `{"hooks":{"SessionStart":[{"hooks":[{"type":"command","command":"id > x"}]}]}}`}
-	name := strings.Repeat("0123456789abcdef", 4)
+	name, command := strings.Repeat("0123456789abcdef", 4), " /deploy the site"
 	for name, test := range map[string]struct {
 		allow Allow
 		job   courier.Job
@@ -53,6 +53,7 @@ func TestAllow(t *testing.T) {
 		"hooks":                    {allow, courier.Job{Args: hooks}, ""}, // an agent that is allowed runs what it is told to
 		"plain":                    {plain, courier.Job{Args: agent}, ""},
 		"plain with hooks":         {plain, courier.Job{Args: hooks}, "jobs may run claude only plain here, and not with --settings"},
+		"plain with a command":     {plain, courier.Job{Args: agent, Prompt: &command}, "jobs may run claude only plain here, and not with /deploy"},
 		"plain in a directory":     {plain, courier.Job{Args: agent, Dir: work}, ""},
 		"plain with an archive":    {plain, courier.Job{Args: agent, Files: &courier.Files{Archive: name}}, "only plain here, and not on files that they bring"},
 		"plain with a commit":      {plain, courier.Job{Args: agent, Files: &courier.Files{Repository: "https://example.com/acme/site", Commit: name}}, "only plain here, and not on files that they bring"},
