@@ -221,7 +221,29 @@ func TestOthers_ServerCrashesMidRun(t *testing.T) {
 	}
 }
 
-// One agent as the other's server, through the proxy, which grants an agent the time that it needs.
+// One agent as the other's server: claude serves codex, is killed in the middle of a run, and serves again in the same run.
+func TestINTEG02_CodexCallsClaude(t *testing.T) {
+	s := newStage(t)
+	claude, codex := clitest.Claude(t, ""), clitest.Codex(t, "")
+	api := s.rehearsal(`tool(mcp__claude__Bash: {"command":"echo words of claude"}), tool(mcp__claude__Bash: {"command":"kill -9 $PPID"}), tool(mcp__claude__Bash: {"command":"echo more words"}), 200(text=done)`)
+	file, err := os.OpenFile(filepath.Join(api.Dir(), "home", ".codex", "config.toml"), os.O_APPEND|os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	mark, id, _ := strings.Cut(string(s.mark), "=")
+	fmt.Fprintf(file, "\n[mcp_servers.claude]\ncommand = %q\nargs = [\"mcp\", \"--name\", \"claude\", \"--\", %q, \"mcp\", \"serve\"]\nrequired = true\n[mcp_servers.claude.env]\n%s = %q\nBELAY_STATE_DIR = %q\n",
+		belayPath(), claude, mark, id, s.state)
+	file.Close()
+	out := s.agent(codex, "exec", "--json", "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox", "go")
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Log(out)
+		}
+	})
+	heard(t, api, "words of claude", "signal: killed", "more words")
+}
+
+// The other way round, and through the proxy, which grants an agent the time that it needs.
 func TestINTEG02_ClaudeCallsCodex(t *testing.T) {
 	if !full {
 		t.Skip("only in make test-full")
