@@ -64,7 +64,7 @@ func TestSeeds_NamedTests(t *testing.T) {
 		".":                   "TestINTEG01_HundredCalls",
 		"internal/e2e/agents": "TestSeed000 TestINTEG01_Calls TestINTEG04_LongPrompts TestINTEG05_SubprocessErrors TestINTEG05_TimedOut TestTRNS05_Retry TestTRNS06_Session TestOUT03_Format TestOUT04_Usage",
 		"internal/e2e/hooks":  "TestINTEG03_ClaudePreToolUse TestINTEG03_CodexPreToolUse",
-		"internal/e2e/mcp":    "TestINTEG02_ClaudeServerCrashes TestINTEG02_CodexServerCrashes TestINTEG06_EachFailureOnce",
+		"internal/e2e/mcp":    "TestINTEG02_ClaudeServerCrashes TestINTEG02_CodexCallsClaude TestINTEG02_CodexServerCrashes TestINTEG06_EachFailureOnce",
 		"gh":                  "TestSeed002",
 	} {
 		for _, name := range strings.Fields(names) {

@@ -122,7 +122,7 @@ func (f *follower) byText(o verdict.Outcome, now time.Time) verdict.Verdict {
 			}
 		}
 	}
-	if v, ok := agent.WrongForm(f.profile.form(), text); ok {
+	if v, ok := agent.WrongForm(f.profile.form(), f.profile.env, text); ok {
 		return v
 	}
 	return verdict.Verdict{Class: verdict.OK, Rule: "exit-0"}

@@ -53,7 +53,7 @@ func (f *follower) judge(o verdict.Outcome, errs complaint, now time.Time) verdi
 	case o.ExitCode == 0 && f.completed:
 		return verdict.Verdict{Class: verdict.OK, Rule: "turn-completed"}
 	case o.ExitCode == 0 && f.plain:
-		if v, ok := agent.WrongForm(f.asked, o.Stdout.Text()); ok {
+		if v, ok := agent.WrongForm(f.asked, nil, o.Stdout.Text()); ok {
 			return v
 		}
 		return verdict.Verdict{Class: verdict.OK, Rule: "exit-0"}

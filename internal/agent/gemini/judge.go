@@ -202,7 +202,7 @@ func (f *follower) withoutResult(o verdict.Outcome, stderr string, now time.Time
 		// That is how it ends when it is told to end.
 		return verdict.Verdict{Class: verdict.Interrupted, Rule: "no-result", Evidence: "exit 0 without a result"}
 	}
-	if v, ok := agent.WrongForm(f.profile.form(), f.text.String()); ok {
+	if v, ok := agent.WrongForm(f.profile.form(), f.profile.env, f.text.String()); ok {
 		return v
 	}
 	// Text. If there is none, its tools may have done the work.

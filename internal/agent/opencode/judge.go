@@ -106,7 +106,7 @@ func (f *follower) byText(o verdict.Outcome, errs complaint, now time.Time) verd
 	case !f.said && !errs.worked && errs.begun:
 		return verdict.Verdict{Class: verdict.BadOutput, Retryable: true, Rule: "empty-answer", Evidence: "exit 0 without an answer, and no tool has done anything"}
 	}
-	if v, ok := agent.WrongForm(f.asked, o.Stdout.Text()); ok {
+	if v, ok := agent.WrongForm(f.asked, nil, o.Stdout.Text()); ok {
 		return v
 	}
 	return verdict.Verdict{Class: verdict.OK, Rule: "exit-0"}
