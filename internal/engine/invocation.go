@@ -125,6 +125,7 @@ func (inv *Invocation) Kill() {
 func (inv *Invocation) Run() {
 	defer close(inv.done)
 	defer inv.cancel(nil)
+	defer inv.lookers.part()
 	defer inv.stream.end()
 	defer inv.lookers.end()
 	inv.openState()

@@ -22,6 +22,8 @@ type lookers struct {
 	check  *time.Timer  // nil before the first line
 	over   bool
 
+	telling sync.WaitGroup
+
 	known map[string]bool // used by meet alone
 }
 
@@ -54,12 +56,17 @@ func (l *lookers) meet() {
 	found := l.sockets.Dial(l.id, l.known)
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if l.over {
+		for _, conn := range found {
+			conn.Close()
+		}
+		return
+	}
 	for _, conn := range found {
-		go l.tell(conn, l.past(), l.stream.listen())
+		past, r := l.past(), l.stream.listen()
+		l.telling.Go(func() { l.tell(conn, past, r) })
 	}
-	if !l.over {
-		l.check.Reset(look.Interval)
-	}
+	l.check.Reset(look.Interval)
 }
 
 // past are the last lines. The lock is held.
@@ -78,6 +85,28 @@ func (l *lookers) end() {
 	l.over = true
 	if l.check != nil {
 		l.check.Stop()
+	}
+}
+
+// farewell is how long a run waits at its end for those who look to get its last lines. One who does not read holds it up that long, and no longer.
+const farewell = time.Second / 4
+
+// part returns when all who look have been told everything, or after a moment. It comes after the end of the stream.
+func (l *lookers) part() {
+	l.mu.Lock()
+	looked := l.check != nil
+	l.mu.Unlock()
+	if !looked {
+		return
+	}
+	told := make(chan struct{})
+	go func() {
+		l.telling.Wait()
+		close(told)
+	}()
+	select {
+	case <-told:
+	case <-time.After(farewell):
 	}
 }
 
