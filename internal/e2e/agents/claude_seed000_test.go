@@ -129,7 +129,6 @@ func TestSeed000(t *testing.T) {
 			}
 		},
 		"050_Timeout": func(t *testing.T, s *stage.Stage) {
-			stage.InFull(t) // TestKinds has one
 			s.Rehearse("hang x*")
 			r := s.Belay([]string{"--timeout", "30s"}, []string{"-p", "say hi"})
 			r.Exits(124)
@@ -154,7 +153,6 @@ func TestSeed000(t *testing.T) {
 			}
 		},
 		"070_Jitter": func(t *testing.T, s *stage.Stage) {
-			stage.InFull(t)
 			s.Rehearse("500x*")
 			s.Env = []string{"CLAUDE_CODE_MAX_RETRIES=0", "CLAUDE_MAX_RETRIES=3", "CLAUDE_BASE_DELAY=0.5", "CLAUDE_MAX_DELAY=0.5", "CLAUDE_JITTER_FACTOR=0.2"}
 			s.Belay(nil, []string{"-p", "say hi"}).Exits(75)
