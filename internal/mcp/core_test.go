@@ -624,7 +624,7 @@ func TestCore_BreakerCountsCalls(t *testing.T) {
 	}
 }
 
-// A call that is to be sent again, and is then refused because of others, is an event all the same: it has failed.
+// A call that waits to be sent again has failed, and is an event, also if the breaker refuses it by then because of other calls.
 func TestCore_LostCallIsRefused(t *testing.T) {
 	g := &gate.Gate{Store: &gate.Memory{}, Key: "mcp:srv", Rand: func() float64 { return 0 }}
 	in(t, Options{Gate: g}, func(w *workbench) {

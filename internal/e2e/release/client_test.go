@@ -31,7 +31,7 @@ const (
   "hooks": {"Stop": [{"hooks": [{"type": "command", "command": "echo decided; cat"}]}]}
 }
 `
-	servers = `{"mcpServers": {"probe": {"command": "/root/probe", "args": ["--x"]}}}
+	servers = `{"mcpServers": {"probe": {"command": "/opt/probe", "args": ["--x"]}}}
 `
 )
 

@@ -117,7 +117,7 @@ func TestFaults_EachJobHasOneResult(t *testing.T) {
 			m.work(2)
 		},
 	}
-	// A batch that is started while PostgreSQL is away ends with 75. It is started again.
+	// A batch that finds PostgreSQL away when it starts ends with 75, and is started again by the test.
 	refused := func() bool {
 		if batch.cmd.ProcessState.ExitCode() != engine.CodeTryLater {
 			return false

@@ -49,14 +49,14 @@ func payloadDigest(payload []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// open finds what an earlier process has left.
+// open finds what an earlier process has left. What has no report in it is not ours.
 func (f *finished) open(dir string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.dir, f.items, f.size = dir, nil, 0
 	names, _ := safefile.ReadOwnDir(dir)
 	for _, name := range names {
-		if info, err := os.Lstat(filepath.Join(dir, name)); err == nil {
+		if info, err := os.Lstat(f.folder(name).path(reportName)); err == nil && info.Mode().IsRegular() {
 			one := finishedItem{name, f.folder(name).size(), info.ModTime()}
 			f.items, f.size = append(f.items, one), f.size+one.size
 		}

@@ -13,8 +13,16 @@ import (
 // What was delivered is kept without what the job was given, within bounds, and found by a later process.
 func TestFinished_WithinBounds(t *testing.T) {
 	dir := t.TempDir()
+	own := filepath.Join(dir, "finished", "own") // a directory that the user has put there
+	if err := os.MkdirAll(own, 0o700); err != nil {
+		t.Fatal(err)
+	}
 	var f finished
 	f.open(filepath.Join(dir, "finished"))
+	f.trim(0, 0, 0)
+	if err := os.Remove(own); err != nil {
+		t.Error(err)
+	}
 	add := func(digest, data string) {
 		t.Helper()
 		job := folder{filepath.Join(dir, "1.1")}
@@ -59,7 +67,7 @@ func TestFinished_WithinBounds(t *testing.T) {
 		t.Errorf("%v", got)
 	}
 	past := time.Now().Add(-2 * finishedTime)
-	os.Chtimes(f.folder("b").dir, past, past)
+	os.Chtimes(f.folder("b").path(reportName), past, past)
 	var next finished
 	if next.open(f.dir); next.find("a") == nil || next.find("b") != nil || len(names()) != 1 || next.size != f.folder("a").size() {
 		t.Errorf("%v, %d bytes", names(), next.size)
