@@ -10,7 +10,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/printable"
 )
 
@@ -67,7 +66,7 @@ func (f Failure) String() string {
 func (r Report) Annotation() string {
 	switch {
 	case !r.Success:
-		return command("error", message.AttemptFailed(r.Command, r.Class), r.Error)
+		return command("error", fmt.Sprintf("belay: %s failed (%s)", r.Command, r.Class), r.Error)
 	case len(r.Retried) > 0:
 		var classes, lines []string
 		for _, f := range r.Retried {
@@ -76,7 +75,7 @@ func (r Report) Annotation() string {
 				classes = append(classes, f.Class)
 			}
 		}
-		return command("warning", message.AttemptSucceeded(r.Command, classes), strings.Join(lines, "\n"))
+		return command("warning", fmt.Sprintf("belay: %s succeeded after retries (%s)", r.Command, strings.Join(classes, ", ")), strings.Join(lines, "\n"))
 	}
 	return ""
 }
@@ -139,14 +138,14 @@ func (r Report) Summary() string {
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "### belay: %s\n\n", Code(r.Command))
-	b.WriteString(message.ActionColumns() + "\n|---|--:|--:|--:|--:|--:|--:|--:|\n")
+	b.WriteString("| result | exit code | attempts | waited | took | tokens in | tokens out | cost |\n|---|--:|--:|--:|--:|--:|--:|--:|\n")
 	fmt.Fprintf(&b, "| %s | %d | %d | %s | %s | %d | %d | %s |\n", state, r.ExitCode, r.Attempts, round(r.Waited), round(r.Duration), r.Input, r.Output, cost)
 	failures := r.Retried
 	if !r.Success {
 		failures = append(failures[:len(failures):len(failures)], Failure{Attempt: r.Attempts, Class: r.Class, Text: r.Error})
 	}
 	if len(failures) > 0 {
-		b.WriteString("\n" + message.ActionFailures() + "\n|--:|---|--:|---|\n")
+		b.WriteString("\n| attempt | error | times | what went wrong |\n|--:|---|--:|---|\n")
 	}
 	for i, f := range failures {
 		if more := len(failures) - maxRows; more > 0 && i >= maxRows-1 && i < len(failures)-1 { // the last one says how it ended

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/belay-run/belay/internal/budget"
-	"github.com/belay-run/belay/internal/message"
 )
 
 // Batch runs the tasks of a plan.
@@ -184,7 +183,7 @@ func (b *Batch) Run(ctx context.Context) (sum Summary, err error) {
 // DeadlineError is the cause with which tasks are stopped at the deadline.
 type DeadlineError struct{}
 
-func (DeadlineError) Error() string { return message.BatchDeadline() }
+func (DeadlineError) Error() string { return "the deadline of the batch has passed" }
 
 func (b *Batch) prepare() {
 	b.changed.L = &b.mu

@@ -32,7 +32,7 @@ func newCSVReader(f io.ReadCloser, name string) (*csvReader, error) {
 	header, err := r.in.Read()
 	switch {
 	case errors.Is(err, io.EOF):
-		err = &Mistake{Path: name, Line: 1, Err: errors.New(message.BatchNoHeader())}
+		err = &Mistake{Path: name, Line: 1, Err: errors.New("the first line must name the columns")}
 	case err != nil:
 		err = r.mistake(err)
 	default:

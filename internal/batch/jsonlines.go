@@ -52,7 +52,7 @@ var jsonKeys = []string{"id", "prompt", "args", "cwd", "env", "profile", "model"
 // parseJSONTask reads one line. column is where the mistake is, from 1; 0 if that is not known.
 func parseJSONTask(line []byte) (t Task, column int, err error) {
 	if first := bytes.TrimLeft(line, " \t"); len(first) > 0 && first[0] != '{' {
-		return t, len(line) - len(first) + 1, errors.New(message.BatchNotAnObject())
+		return t, len(line) - len(first) + 1, errors.New(`expected an object, such as {"id": "a", "prompt": "Explain main.go"}`)
 	}
 	var j jsonTask
 	exact, fields, err := otherFields(line)
@@ -168,7 +168,7 @@ func (id *taskID) UnmarshalJSON(data []byte) error {
 	}
 	var text *string
 	if err := json.Unmarshal(data, &text); err != nil {
-		return errors.New(message.BatchIDIsText())
+		return errors.New("id must be a string or a number")
 	}
 	if text != nil {
 		*id = taskID(*text)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"hash/maphash"
 	"io"
 	"maps"
@@ -92,7 +93,7 @@ func readHolder(path string) Holder {
 // openResults opens a file of results, which it may create. A file of another kind is not ours to append to, let alone to cut.
 func openResults(path string) (f *os.File, created bool, err error) {
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
-		return nil, false, errors.New(message.BatchNotAFile(path))
+		return nil, false, fmt.Errorf("%s is not a regular file", path)
 	}
 	if f, err = os.OpenFile(path, os.O_RDWR|os.O_APPEND|os.O_CREATE|os.O_EXCL, 0o600); err == nil {
 		return f, true, nil

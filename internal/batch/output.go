@@ -15,7 +15,6 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/safefile"
 )
 
@@ -82,7 +81,7 @@ func giveName(temp, path string, mayReplace func() bool) error {
 	case lerr != nil:
 		return lerr
 	case !mayReplace():
-		return errors.New(message.BatchOutputTaken(path))
+		return fmt.Errorf("%s was not written by this batch, so it was not replaced", path)
 	}
 	return os.Rename(temp, path)
 }

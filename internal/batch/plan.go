@@ -2,6 +2,7 @@ package batch
 
 import (
 	"errors"
+	"fmt"
 	"hash/maphash"
 	"io"
 	"maps"
@@ -159,7 +160,7 @@ func (p *Plan) add(t *Task) error {
 	if t.ID == "" {
 		p.name(t, hash, n)
 	} else if _, taken := p.find(t.ID); taken {
-		return errors.New(message.BatchDoubledID(t.ID))
+		return fmt.Errorf("id %q is already used by another task", t.ID)
 	}
 	if p.count%chunkSize == 0 {
 		p.chunks, p.states = append(p.chunks, make([]entry, chunkSize)), append(p.states, make([]State, chunkSize))

@@ -2,6 +2,7 @@ package batch
 
 import (
 	"errors"
+	"fmt"
 	"hash/maphash"
 	"io"
 	"os"
@@ -50,7 +51,7 @@ func (l *Ledger) restore() error {
 		return err
 	}
 	l.use(f, l.size)
-	l.say(message.BatchResultsRemoved(l.path))
+	l.say(fmt.Sprintf("%s was removed by another program; all results are written to it again", l.path))
 	return nil
 }
 
@@ -86,7 +87,7 @@ func (l *Ledger) adopt() error {
 		return err
 	}
 	l.use(f, l.size)
-	l.say(message.BatchResultsReplaced(l.path))
+	l.say(fmt.Sprintf("%s was replaced by another program; the results that it lacked are written to it again", l.path))
 	return nil
 }
 
@@ -103,7 +104,7 @@ func (l *Ledger) rescue(why error) error {
 	if err = errors.Join(err, f.Close()); err != nil {
 		return errors.Join(why, err)
 	}
-	return errors.New(message.BatchResultsSaved(why, filepath.Clean(f.Name())))
+	return fmt.Errorf("%v; the results so far are in %s", why, filepath.Clean(f.Name()))
 }
 
 // reread finds the end of a file that another program has written to. What it has taken away cannot be written again.
@@ -115,7 +116,7 @@ func (l *Ledger) reread() error {
 		return err
 	}
 	l.changed = true
-	l.say(message.BatchResultsChanged(l.path))
+	l.say(fmt.Sprintf("%s was changed by another program", l.path))
 	return nil
 }
 

@@ -2,6 +2,7 @@ package batch
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -16,7 +17,7 @@ import (
 // repository can have put anything.
 func CheckResults(path string, implied bool, tasks string) error {
 	if info, err := os.Lstat(path); err == nil && implied && info.Mode()&fs.ModeSymlink != 0 {
-		return errors.New(message.BatchLinkImplied(path))
+		return errors.New(message.Sentences(fmt.Sprintf("%s is a symbolic link", path), "to write where it leads, name it with -o"))
 	}
 	if err := checkLinks(path); err != nil {
 		return err
@@ -28,7 +29,7 @@ func CheckResults(path string, implied bool, tasks string) error {
 				return errors.New(message.BatchNotResults())
 			}
 		}
-		return errors.New(message.BatchAreTasks())
+		return errors.New("it holds the tasks")
 	}
 	if real, err := filepath.EvalSymlinks(path); err == nil {
 		path = real
@@ -57,7 +58,7 @@ func checkLinks(path string) error {
 		return err
 	}
 	if link != "" {
-		return errors.New(message.BatchLinkTracked(link))
+		return fmt.Errorf("%s is a symbolic link that comes with the git repository", link)
 	}
 	return nil
 }

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -36,7 +37,7 @@ run. Ctrl-C leaves, and the run continues. An ID is the whole id, or as much of 
 Once the run has ended and all of its output has been printed, the output is deleted. Output that was never shown is deleted 30 days after the end, or by belay prune. If the
 run was killed, attach prints what there is and exits with 137.`,
 		ValidArgsFunction: completed(completeDetached),
-		Args:              needs(1, 1, "run", message.DetachedIDs()),
+		Args:              needs(1, 1, "run", "belay attach 1f0c9a3e (belay ps has the ids)"),
 		RunE: func(cmd *cobra.Command, ids []string) error {
 			return attach(cmd.Context(), stdioOf(cmd), ids[0])
 		},
@@ -62,7 +63,7 @@ func attach(ctx context.Context, std stdio.Streams, id string) error {
 	end, err := a.follow(ctx)
 	if interrupted, ok := errors.AsType[*engine.Interrupt](err); ok {
 		if interrupted.Signal == int(syscall.SIGINT) {
-			say(std.Err, message.LeftDetached(shortID(h.ID)))
+			say(std.Err, fmt.Sprintf("the run continues. To see it again: belay attach %s", shortID(h.ID)))
 		}
 		return exit(128 + interrupted.Signal)
 	}
@@ -104,7 +105,7 @@ func pickDetached(s *state.State, id string) (spool.Header, error) {
 	}
 	if runs, lerr := listRuns(s.Records()); lerr == nil {
 		if r, perr := pick(runs, id); perr == nil {
-			return spool.Header{}, usage(message.Error(message.NotDetached(shortID(r.ID), r.Command)), "")
+			return spool.Header{}, usage(message.Error(fmt.Sprintf("%s (%s) is not detached; its output is where it was started", shortID(r.ID), r.Command)), "")
 		}
 	}
 	return spool.Header{}, err
@@ -140,7 +141,7 @@ func (a *attachment) open() (*spool.Reader, error) {
 	r, err := a.spools.Open(a.id)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, usage(message.Error(message.AlreadyShown(shortID(a.id)), err), "")
+		return nil, usage(message.Error(fmt.Sprintf("the output of %s has been shown by another belay attach, and deleted", shortID(a.id)), err), "")
 	case err != nil:
 		return nil, &failure{err}
 	}
@@ -237,7 +238,7 @@ func (d spooledRuns) has(id string) bool {
 // stateOf says what a run does now, and that it is detached if it is.
 func (d spooledRuns) stateOf(r supervise.Record) string {
 	if d.has(r.ID) {
-		return message.DetachedState(stateOf(r))
+		return stateOf(r) + " (detached)"
 	}
 	return stateOf(r)
 }

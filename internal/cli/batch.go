@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -104,7 +105,7 @@ Exit codes: 0 if all tasks are done, 1 if some have failed, 2 if the tasks or th
 		case before == 0:
 			return usage(message.Error(message.BatchNoTasks()), example)
 		case before > 1:
-			return usage(message.Error(message.BatchManyTasks(args[1])), example)
+			return usage(message.Error(fmt.Sprintf("unexpected argument %q; the command goes after --", args[1])), example)
 		}
 		ctx, err := later.put(cmd.Context())
 		if err != nil {
@@ -155,7 +156,7 @@ func runBatch(ctx context.Context, std stdio.Streams, given config.Given, o *bat
 		return wrongTasks(source.Name(), err)
 	}
 	if b.Plan.Len() == 0 {
-		return usage(message.Error(message.BatchEmpty(source.Name())), "")
+		return usage(message.Error(fmt.Sprintf("%s has no tasks", source.Name())), "")
 	}
 	if err := batch.CheckResults(results, o.output == "", tasks); err != nil { // before anything is written
 		return wrongResults(results, err)
@@ -203,7 +204,7 @@ func (o *batchOptions) results(tasks string) (string, error) {
 	case o.output != "":
 		return o.output, nil
 	case tasks == "-":
-		return "", usage(message.Error(message.BatchWhereTo()), message.AsIn("belay batch - -o results.jsonl -- claude -p"))
+		return "", usage(message.Error("tasks from stdin need a file for the results"), message.AsIn("belay batch - -o results.jsonl -- claude -p"))
 	}
 	base := filepath.Base(tasks)
 	return strings.TrimSuffix(base, filepath.Ext(base)) + ".results.jsonl", nil
@@ -229,7 +230,7 @@ func wrongResults(path string, err error) error {
 // openTasks finds the tasks. What can be read only once is kept in a file beside the results, so that the batch can continue.
 func openTasks(ctx context.Context, std stdio.Streams, tasks, results string, format batch.Format) (*batch.FileSource, *batch.Spool, error) {
 	if format != "" && !slices.Contains(batch.Formats, string(format)) {
-		return nil, nil, usage(message.Error(message.BatchBadFormat(string(format), batch.Formats)), "")
+		return nil, nil, usage(message.Error(fmt.Sprintf("%q is not a format; the formats are %s", string(format), strings.Join(batch.Formats, ", "))), "")
 	}
 	source := &batch.FileSource{Path: tasks, Format: format}
 	var spool *batch.Spool

@@ -76,7 +76,7 @@ func jobsText(b *batch.Batch, r *taskRunner) string {
 	if b.Jobs > 0 {
 		return fmt.Sprint(b.Jobs)
 	}
-	return message.BatchAutoJobs(maxJobs(r.settings))
+	return fmt.Sprintf("auto, at most %d at a time", maxJobs(r.settings))
 }
 
 // estimate is what tasks cost at least: what their prompts cost alone.
@@ -118,12 +118,12 @@ func (e *estimate) add(t *batch.Task, c *taskCommand) {
 func (e *estimate) text(name string, tasks int) string {
 	if runs := len(e.past.costs); runs > 0 {
 		median := (e.past.costs[(runs-1)/2] + e.past.costs[runs/2]) / 2
-		return message.BatchByEarlier(median*float64(tasks), median, runs, name)
+		return fmt.Sprintf("about %s (the median of %s named %s is %s)", printable.Dollars(median*float64(tasks)), message.Count(runs, "earlier run"), name, printable.Dollars(median))
 	}
 	if e.unknown {
-		return message.BatchCostNotKnown()
+		return "unknown, because there is no price for the model"
 	}
-	return message.BatchAtLeast(e.usd, message.BatchByPrompts(e.model))
+	return message.BatchAtLeast(e.usd, "the prompts alone, at the price of "+e.model)
 }
 
 // past is what the log says of earlier runs.

@@ -113,7 +113,7 @@ func (e *fleetEnded) Error() string {
 	if e.said != "" {
 		return e.said
 	}
-	return message.FleetCourierEnded()
+	return "belayd, which speaks with the fleet, has ended"
 }
 
 // send sends orders.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"strings"
 	"time"
@@ -67,7 +68,7 @@ func (f *fleetLine) outcome(ctx context.Context, job *batch.Job, r *courier.Resu
 	case res.ErrorType == verdict.LimitReached && (res.RetryAt != nil || f.isLimited(job.Task.ID)): // of a budget, or that of the batch
 		o.State, o.Spent = batch.Paused, true
 	case isKnown && (res.ErrorType == verdict.Auth || res.ErrorType == verdict.Billing):
-		o.State, o.Fatal, o.Error = batch.Waiting, true, message.FleetOn(r.Machine, o.Error)
+		o.State, o.Fatal, o.Error = batch.Waiting, true, fmt.Sprintf("on %s: %s", r.Machine, o.Error)
 	case isKnown && (res.ErrorType.Throttle() || res.ErrorType == verdict.Overloaded || res.ErrorType == verdict.BreakerOpen):
 		o.State = batch.Paused
 	default:

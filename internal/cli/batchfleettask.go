@@ -40,7 +40,7 @@ func (o *batchOptions) expiry() (time.Duration, error) {
 	}
 	d, err := config.ParseDuration(o.expires)
 	if err == nil && d <= 0 {
-		err = message.Error(message.FleetBadExpiry(o.expires))
+		err = message.Error(fmt.Sprintf("%q is not a time from now, such as 12h", o.expires))
 	}
 	if err != nil {
 		err = usage(message.Error(message.InFlag("expires", err), err), "")

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"errors"
+	"fmt"
 	"os"
 
 	"github.com/belay-run/belay/internal/batch"
@@ -26,7 +27,7 @@ func (r *taskRunner) makeOutputDir(tasks string) error {
 		}
 	}
 	if err != nil {
-		return usage(message.Error(message.BatchOutputDir(dir, pathless(err)), err), "")
+		return usage(message.Error(fmt.Sprintf("cannot write outputs to %s: %v", dir, pathless(err)), err), "")
 	}
 	return nil
 }

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -171,7 +172,7 @@ func (r *taskRunner) sayStopping() {
 	n := len(r.inside)
 	r.mu.Unlock()
 	if n > 0 {
-		r.view.say(message.BatchStopping(n))
+		r.view.say(message.Sentences("stopping "+message.Count(n, "running task"), "press Ctrl-C again to kill what is left"))
 	}
 }
 
@@ -324,7 +325,7 @@ func (r *taskRunner) observe(job *batch.Job, e engine.Event) {
 		switch {
 		case e.Err == nil:
 		case e.Budget == "":
-			r.view.once("cost", message.BatchCostOff(e.Err))
+			r.view.once("cost", fmt.Sprintf("--max-cost only counts tasks that have ended: %v", e.Err))
 		default:
 			r.view.once("cost "+e.Budget, message.BudgetOff(e.Budget, e.Err))
 		}
@@ -351,7 +352,7 @@ func (r *taskRunner) outcome(ctx context.Context, job *batch.Job, stderr *superv
 		o.State, o.Fatal = batch.Waiting, true
 	case res.Verdict.Rule == engine.RuleResources:
 		o.State, o.Lacked = batch.Paused, true
-		r.view.once("lack", message.BatchLack(res.Err))
+		r.view.once("lack", "running fewer tasks at a time: "+res.Err)
 	case overCost && (reached.Budget != "" || reached.Run != ""):
 		o.State, o.Spent, o.Until = batch.Paused, true, reached.Until
 	case c.known != nil && (class.Throttle() || class == verdict.Overloaded || class == verdict.BreakerOpen):

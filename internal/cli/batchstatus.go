@@ -50,7 +50,7 @@ seconds.`,
 		case err != nil:
 			return err
 		case st.Holder == nil && st.Total == 0:
-			return usage(message.Error(message.BatchNoResults(args[0])), "")
+			return usage(message.Error(fmt.Sprintf("%s has no results", args[0])), "")
 		}
 		return showBatchStatus(std, st, asJSON)
 	}
@@ -91,16 +91,16 @@ func showBatchStatus(std stdio.Streams, st *batch.Status, asJSON bool) error {
 		return term.JSON(w, st)
 	}
 	if st.Holder != nil {
-		term.Line(w, message.BatchHeld(st.Holder.PID, st.Holder.Host, st.Holder.Started))
+		term.Line(w, fmt.Sprintf("running: process %d on %s, started %s", st.Holder.PID, st.Holder.Host, st.Holder.Started.Local().Format("2006-01-02 15:04:05")))
 	} else {
-		term.Line(w, message.BatchIdle())
+		term.Line(w, "not running")
 	}
 	term.Line(w, progressLine(st.Progress))
 	var rows [][]string
 	for _, t := range st.Tasks {
 		doing := t.Doing
 		if !t.Until.IsZero() {
-			doing = message.LimitUntil(t.Until)
+			doing = "waiting for a limit until " + message.When(t.Until)
 		}
 		rows = append(rows, []string{message.BatchTask(t.Task, t.Line), term.Span(time.Since(t.Since)), doing})
 	}
@@ -154,7 +154,7 @@ Print what has failed:
 // oneResults checks that there is one file of results.
 func oneResults(cmd *cobra.Command, args []string) error {
 	if len(args) != 1 {
-		return usage(message.Error(message.BatchWhichResults()), message.AsIn(cmd.CommandPath()+" results.jsonl"))
+		return usage(message.Error("expected one results file"), message.AsIn(cmd.CommandPath()+" results.jsonl"))
 	}
 	return nil
 }
@@ -167,5 +167,5 @@ func isUnread(err error) bool {
 }
 
 func unreadableResults(path string, err error) error {
-	return usage(message.Error(message.BatchResultsUnreadable(path, pathless(err)), err), "")
+	return usage(message.Error(fmt.Sprintf("cannot read results from %s: %v", path, pathless(err)), err), "")
 }

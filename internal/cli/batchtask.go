@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -132,7 +133,7 @@ func (r *taskRunner) command(t *batch.Task) (c taskCommand, err error) {
 		c.args = []string{t.Profile}
 	}
 	if len(c.args) == 0 {
-		return c, errors.New(message.BatchNoCommand())
+		return c, errors.New("the task has no command; add one after --, or give the task args or a profile")
 	}
 	if err := r.bind(t, &c); err != nil {
 		return c, err
@@ -142,7 +143,7 @@ func (r *taskRunner) command(t *batch.Task) (c taskCommand, err error) {
 	case r.template.Prompt:
 	case isAgent && t.Prompt == "":
 		if !c.known.(agent.Agent).Info().HasPrompt {
-			return c, errors.New(message.BatchNoPrompt(c.known.Name()))
+			return c, fmt.Errorf("the task has no prompt for %s", c.known.Name())
 		}
 	case isAgent, t.Prompt != "" && !r.template.Fills():
 		c.prompt = &t.Prompt
@@ -178,7 +179,7 @@ func (r *taskRunner) bind(t *batch.Task, c *taskCommand) error {
 	if t.Model != "" && !r.template.Uses("model") {
 		transferable, ok := p.(agent.Transferable)
 		if !ok || !p.Headless() {
-			return errors.New(message.BatchModelFor(c.args[0]))
+			return fmt.Errorf("model cannot be set for %s", c.args[0])
 		}
 		c.args = transferable.WithModel(t.Model)
 		if p, err = make(); err != nil {

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"errors"
+	"fmt"
 	"sync"
 	"time"
 
@@ -98,7 +99,7 @@ func (v *batchView) ended(job *batch.Job, o *batch.Outcome) {
 	defer v.mu.Unlock()
 	if v.told++; v.told > toldFailures {
 		if v.told == toldFailures+1 {
-			v.say(message.BatchMoreFailures("belay batch status " + quoted(v.results)))
+			v.say("further failures are only counted. See them with: belay batch status " + quoted(v.results))
 		}
 		return
 	}
@@ -137,11 +138,11 @@ func (v *batchView) end(sum *batch.Summary, took time.Duration) error {
 	code, why := v.stopped(sum)
 	switch {
 	case why != "" && sum.Stop == batch.CostReached && sum.Err == nil:
-		v.line(message.BatchRaise(why, v.command.continued(sum.Stop)))
+		v.line(message.Sentences(why, "to continue, raise it: "+v.command.continued(sum.Stop)))
 	case why != "":
-		v.line(message.BatchStopped(why, v.command.continued(sum.Stop)))
+		v.line(message.Sentences(why, "continue with: "+v.command.continued(sum.Stop)))
 	case p.Failed > 0:
-		v.say(message.BatchRepeat(v.command.retrying()))
+		v.say("to run the failed tasks again: " + v.command.retrying())
 	}
 	if telemetry := v.runner.settings.Telemetry; p.Failed > 0 || telemetry {
 		foldAndSend(telemetry)
@@ -165,16 +166,16 @@ func (v *batchView) stopped(sum *batch.Summary) (code int, why string) {
 		}
 		return codeStopped, message.BatchInterrupted(said)
 	case batch.FatalError:
-		return engine.CodePersonMustAct, message.BatchFatal(said)
+		return engine.CodePersonMustAct, message.Sentences(said, "no more tasks were started")
 	case batch.TooManyFailures:
-		return 1, message.BatchTooManyFailures(sum.Counts[batch.Failed])
+		return 1, fmt.Sprintf("stopped after %s", message.Count(sum.Counts[batch.Failed], "failure"))
 	case batch.CostReached:
 		if said != "" {
 			return engine.CodeTryLater, said
 		}
 		return engine.CodeTryLater, message.BatchCost(sum.Spent, v.batch.MaxCost)
 	case batch.DeadlinePassed:
-		return engine.CodeTryLater, message.BatchDeadlinePassed()
+		return engine.CodeTryLater, "stopped: --deadline has passed"
 	case batch.LimitReached:
 		return engine.CodeTryLater, message.BatchLimit(said, sum.Until)
 	case batch.Unwritable:
@@ -184,7 +185,7 @@ func (v *batchView) stopped(sum *batch.Summary) (code int, why string) {
 	}
 	switch left := sum.Left(); {
 	case !sum.Complete():
-		return engine.CodeFailed, message.BatchUnfinished(left)
+		return engine.CodeFailed, message.Count(left, "task") + " not done"
 	case sum.Counts[batch.Failed]+sum.Counts[batch.Skipped] > 0:
 		return 1, ""
 	}
@@ -204,7 +205,7 @@ func (v *batchView) postponed(p engine.Postponed) (stop func()) {
 	if v.runner.settings.Quiet {
 		return func() {}
 	}
-	name := message.TheBatch()
+	name := "the batch"
 	v.line(postponedText(name, p))
 	if !v.screen.IsTerminal() {
 		return func() {}

@@ -94,7 +94,7 @@ func resetBudget(cmd *cobra.Command, s *state.State, name string, unknown bool) 
 	case err != nil && !errors.Is(err, budget.ErrDamaged):
 		return &failure{err}
 	case !changed:
-		term.Printf(cmd.OutOrStdout(), "%s\n", message.BudgetUnspent(name))
+		term.Printf(cmd.OutOrStdout(), "nothing to reset: nothing has been spent from budget %s\n", name)
 		return nil
 	}
 	reason := ""
@@ -102,7 +102,7 @@ func resetBudget(cmd *cobra.Command, s *state.State, name string, unknown bool) 
 		reason = "unknown"
 	}
 	manualChange{"budget_reset", name, time.Time{}, reason}.log(cmd.ErrOrStderr(), s)
-	term.Printf(cmd.OutOrStdout(), "%s\n", message.BudgetReset(name))
+	term.Printf(cmd.OutOrStdout(), "budget %s was reset\n", name)
 	return nil
 }
 
@@ -163,16 +163,16 @@ func listBudgets(names []string) ([]budgetEntry, error) {
 
 // noBudget says that there is no budget of that name.
 func noBudget(name string, all []string) error {
-	hint := message.NewBudget(name)
+	hint := fmt.Sprintf("to set it: belay run --budget %s=5/day -- …", name)
 	if near := config.Nearest(name, all); near != "" {
 		hint = message.DidYouMeanOne(near)
 	}
-	return usage(errors.New(message.NoBudget(name)), hint)
+	return usage(errors.New("there is no budget "+name), hint)
 }
 
 func writeBudgets(w io.Writer, list []budgetEntry) error {
 	if len(list) == 0 {
-		return term.Printf(w, "%s\n", message.NoBudgets())
+		return term.Printf(w, "there are no budgets. To set one: belay run --budget NAME=5/day -- claude -p …\n")
 	}
 	var rows [][]string
 	var bars []term.Bar
@@ -199,7 +199,7 @@ func writeBudgets(w io.Writer, list []budgetEntry) error {
 func (e *budgetEntry) row() []string {
 	limit, left := "–", "–"
 	if e.Limit != nil {
-		limit, left = message.PerWindow(*e.Limit, string(e.Window)), dollars(*e.Left, 0)
+		limit, left = fmt.Sprintf("$%g a %s", *e.Limit, string(e.Window)), dollars(*e.Left, 0)
 	}
 	return []string{e.Name, dollars(e.Spent, e.Unknown), left, limit, e.status()}
 }
@@ -243,7 +243,7 @@ func dollars(usd float64, unknown int) string {
 		text = fmt.Sprintf("$%.4f", usd)
 	}
 	if unknown > 0 {
-		text = message.AtLeast(text, unknown)
+		text = fmt.Sprintf("≥ %s, %d unknown", text, unknown)
 	}
 	return text
 }
@@ -277,7 +277,7 @@ func joinedBudgets(s *config.Settings, profile string) ([]budget.Joined, error) 
 			break // the run will say so
 		}
 		if book := (&state.State{Dir: dir}).Budgets().Book(j.Name, nil); !book.Known() {
-			return nil, usage(errors.New(message.BudgetWithoutLimit(j.Name)), message.BudgetLimit(j.Name))
+			return nil, usage(fmt.Errorf("budget %s has no limit yet", j.Name), fmt.Sprintf("set one: --budget %s=5/day", j.Name))
 		}
 	}
 	return list, nil
@@ -297,7 +297,7 @@ func budgetsNow(list []budget.Joined) (texts []string) {
 		}
 		e := budgetEntry(standing)
 		row := e.row()
-		texts = append(texts, message.BudgetNow(e.Name, row[1], row[3], row[4]))
+		texts = append(texts, fmt.Sprintf("%s: %s of %s spent, %s", e.Name, row[1], row[3], row[4]))
 	}
 	return texts
 }

@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"fmt"
+
 	"github.com/belay-run/belay/internal/config"
 	"github.com/belay-run/belay/internal/engine"
 	"github.com/belay-run/belay/internal/message"
@@ -17,7 +19,7 @@ func (e *stopRequested) Error() string {
 	if e.Run != "" {
 		return message.Replaced(shortID(e.Run))
 	}
-	return message.CancelledBy(e.By, e.PID)
+	return fmt.Sprintf("cancelled by %s (pid %d)", e.By, e.PID)
 }
 
 // Unwrap returns the signal.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"errors"
+	"fmt"
 	"io"
 	"math/rand/v2"
 	"os"
@@ -81,14 +82,14 @@ func (t *clientTarget) locations() (places []clientfile.Location, err error) {
 func (t *clientTarget) noClient() error {
 	switch {
 	case t.client == "":
-		return usage(message.Error(message.ClientMissing()), message.ClientHint(clients(t.kind)))
+		return usage(message.Error("--client is missing"), message.ClientHint(clients(t.kind)))
 	}
-	return usage(message.Error(message.NoClient(t.client)), message.ClientHint(clients(t.kind)))
+	return usage(message.Error(fmt.Sprintf("there is no client %q", t.client)), message.ClientHint(clients(t.kind)))
 }
 
 // noScope says that the client has no such scope.
 func (t *clientTarget) noScope(err error) error {
-	return usage(message.Error(message.NoClientScope(t.client, t.scope), err), message.ScopesOfClients())
+	return usage(message.Error(message.NoClientScope(t.client, t.scope), err), "use --scope user, --scope project or, for claude, --scope local")
 }
 
 // readClientFile reads a file; nil if there is none.
@@ -179,7 +180,7 @@ func withoutLinks(path string) string {
 // sayRepointed says what calls another belay than before.
 func sayRepointed(w io.Writer, file *clientfile.File, edit clientfile.Edit, belay string) {
 	if n := len(edit.Repointed); n > 0 {
-		term.Line(w, message.Repointed(n, noun(file.Kind), belay))
+		term.Line(w, fmt.Sprintf("%s called a belay that no longer exists and now %s %s.", message.Count(n, noun(file.Kind)), message.Verb(n, "calls", "call"), belay))
 	}
 }
 
@@ -188,9 +189,9 @@ func sayShared(w io.Writer, file *clientfile.File, edit clientfile.Edit) {
 	if len(edit.Changed) == 0 && len(edit.Repointed) == 0 || !file.Shared() {
 		return
 	}
-	term.Line(w, message.SharedFile())
+	term.Line(w, "Note: everyone who works on this project now needs belay on the PATH. To change only your own settings, use --scope user or local.")
 	if _, err := supervise.Look("belay", ""); err != nil {
-		term.Line(w, message.NotOnPath())
+		term.Line(w, "Warning: belay is not on your own PATH.")
 	}
 }
 
@@ -198,7 +199,7 @@ func sayShared(w io.Writer, file *clientfile.File, edit clientfile.Edit) {
 func sayComment(w io.Writer, file *clientfile.File) {
 	if file.Comment != "" {
 		what := map[clientfile.Kind]string{clientfile.Hooks: "settings", clientfile.Servers: "servers"}[file.Kind]
-		term.Line(w, message.CommentInFile(file.Path, file.Comment, file.Client.Name, what))
+		term.Line(w, fmt.Sprintf("Warning: %s has a comment at %s; %s does not read %s from a file with comments.", file.Path, file.Comment, file.Client.Name, what))
 	}
 }
 

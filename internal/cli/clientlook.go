@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 
 	"github.com/belay-run/belay/internal/clientfile"
-	"github.com/belay-run/belay/internal/message"
 )
 
 // clientLook is a location and the file that is there.
@@ -41,7 +40,7 @@ func (l clientLook) path() string {
 func (l clientLook) found() string {
 	switch {
 	case l.err != nil:
-		return message.LookUnreadable()
+		return "cannot be read"
 	case l.file == nil:
 		return "not found"
 	}

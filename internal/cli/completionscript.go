@@ -101,7 +101,7 @@ func completionScript(root *cobra.Command, shell string, describe bool) (string,
 	before, after, found := strings.Cut(script, "\n_belay()\n")
 	body, end, ended := strings.Cut(after, "\n# don't run the completion function when being source-ed")
 	if !found || !ended {
-		return "", message.Error(message.OddScript("zsh"))
+		return "", message.Error("cobra's script for zsh has changed; please report this")
 	}
 	return before + "\n__belay_own()\n" + body + "\n" + own + "\n# don't run the completion function when being source-ed" + end, nil
 }

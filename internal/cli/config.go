@@ -2,6 +2,7 @@ package cli
 
 import (
 	"cmp"
+	"fmt"
 	"io"
 	"os"
 
@@ -9,7 +10,6 @@ import (
 
 	"github.com/belay-run/belay/internal/agent/generic"
 	"github.com/belay-run/belay/internal/config"
-	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/state"
 	"github.com/belay-run/belay/internal/term"
 )
@@ -68,7 +68,7 @@ func gateHold(profile string) []config.Shown {
 		return nil
 	}
 	return []config.Shown{{Kind: "policy", Name: "gate hold", From: "default",
-		Value: message.HoldsAfterThrottle(holds(gateSettings(s)))}}
+		Value: holds(gateSettings(s)) + ", after a limit that names no time"}}
 }
 
 // places are where settings and state are.
@@ -114,24 +114,24 @@ func writeConfig(w io.Writer, shown []config.Shown) error {
 		rows = append(rows, []string{name, cmp.Or(s.Value, `""`), s.From})
 	}
 	if len(rows) == 0 {
-		term.Line(w, message.NothingSet())
+		term.Line(w, "nothing is set; defaults apply")
 	} else if err := term.Table(w, settingTable, rows); err != nil {
 		return err
 	}
 	term.Printf(w, "\n")
 	for _, p := range places() {
 		if p.Kind == "state" {
-			term.Line(w, message.StateIs(p.Value))
+			term.Line(w, "state directory: "+p.Value)
 		} else {
-			term.Line(w, message.SettingsFile(p.Value, p.From))
+			term.Line(w, fmt.Sprintf("file: %s (%s)", p.Value, p.From))
 		}
 	}
 	for _, text := range ignored {
-		term.Line(w, message.Ignored(text))
+		term.Line(w, "ignored: "+text)
 	}
 	if s, _, err := config.Load(nil, ""); err == nil {
 		for _, u := range s.Unread {
-			term.Line(w, message.NotRead(u.String()))
+			term.Line(w, "not read: "+u.String())
 		}
 	}
 	return nil

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"fmt"
 	"io"
 	"os"
 	"os/signal"
@@ -77,7 +78,7 @@ func detach(ctx context.Context, std stdio.Streams, l *later, r detachedRun) err
 	if line, _ := bufio.NewReader(report).ReadString('\n'); line == underWay {
 		term.Line(std.Out, id)
 		if !r.quiet {
-			say(std.Err, message.Detached(shortID(id)))
+			say(std.Err, fmt.Sprintf("running in the background. Its output is kept on disk until it is shown: belay attach %s", shortID(id)))
 		}
 		p.Release()
 		return nil
@@ -196,7 +197,7 @@ func readAhead(ctx context.Context, in io.Reader, silence time.Duration, silent 
 			all.Write(c.data)
 			switch {
 			case all.Len() > maxPrompt:
-				return nil, usage(message.Error(message.StdinTooLargeToDetach(maxPrompt>>20)), "")
+				return nil, usage(message.Error(fmt.Sprintf("stdin is larger than %d MiB, which --detach cannot keep in memory. Let the command read a file instead", maxPrompt>>20)), "")
 			case c.err == io.EOF:
 				return all.Bytes(), nil
 			case c.err != nil:
@@ -287,7 +288,7 @@ func (d *detachment) begun() {
 		_, err := io.WriteString(d.report, underWay)
 		d.report.Close()
 		if err != nil {
-			d.cancel(message.Error(message.DetachInterrupted()))
+			d.cancel(message.Error("belay run --detach was interrupted"))
 		}
 	})
 }

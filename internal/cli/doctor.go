@@ -62,11 +62,11 @@ The exit code is 0 if nothing is wrong, and 1 otherwise.`,
 func checkExecutables(ctx context.Context, self string) (executables, database func() []doctor.Finding) {
 	answered := make(chan []doctor.Finding, 1)
 	executables = func() []doctor.Finding {
-		list := doctor.One("belay", doctor.Fine, "", message.BelayFine(term.Tilde(self), version.String(), runtime.GOOS+"/"+runtime.GOARCH))
+		list := doctor.One("belay", doctor.Fine, "", message.CLIVersion(term.Tilde(self), version.String(), runtime.GOOS+"/"+runtime.GOARCH))
 		path, err := findCompanion(self)
 		if err != nil {
 			answered <- doctor.One("record", doctor.Note, "", message.DatabaseUnchecked(true))
-			return append(list, doctor.One("belayd", doctor.Wrong, getCompanion, message.BelaydMissing())...)
+			return append(list, doctor.One("belayd", doctor.Wrong, getCompanion, "not found next to belay or on the PATH; log, stats, sessions, rehearse and demo need it")...)
 		}
 		found, err := askDatabase(ctx, path, self)
 		if err != nil {
@@ -78,7 +78,7 @@ func checkExecutables(ctx context.Context, self string) (executables, database f
 		}
 		// Another belay that comes first on the PATH is what scripts get.
 		if first, err := supervise.Look("belay", ""); err == nil && !sameFile(first, self) {
-			list = append(list, doctor.One("PATH", doctor.Note, "type -a belay", message.OtherBelay(term.Tilde(first)))...)
+			list = append(list, doctor.One("PATH", doctor.Note, "type -a belay", term.Tilde(first)+" is another belay and comes first on the PATH")...)
 		}
 		return list
 	}
@@ -100,12 +100,12 @@ func askDatabase(ctx context.Context, path, self string) (list []doctor.Finding,
 		if text := strings.TrimPrefix(strings.TrimSpace(said.String()), "belay: "); text != "" {
 			return nil, errors.New(text)
 		}
-		return nil, message.Error(message.BelaydSilent())
+		return nil, message.Error("it did not answer")
 	}
 	for dec := json.NewDecoder(&out); dec.More(); {
 		var f doctor.Finding
 		if err := dec.Decode(&f); err != nil {
-			return nil, message.Error(message.BelaydGarbled())
+			return nil, message.Error("its answer cannot be read")
 		}
 		list = append(list, f)
 	}

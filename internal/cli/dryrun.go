@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"slices"
 	"strings"
@@ -13,6 +14,7 @@ import (
 	"github.com/belay-run/belay/internal/engine"
 	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/overview"
+	"github.com/belay-run/belay/internal/printable"
 	"github.com/belay-run/belay/internal/supervise"
 	"github.com/belay-run/belay/internal/term"
 	"github.com/belay-run/belay/retry"
@@ -38,7 +40,7 @@ func dryRun(ctx context.Context, w io.Writer, s *config.Settings, r *engine.Runn
 	line("command", "%q\n           %s", c.Args, path)
 	switch {
 	case p.Unknown != "":
-		line("started", "%s", message.AsWritten(p.Unknown))
+		line("started", "%s", fmt.Sprintf("as you wrote it, because belay does not know its option %s", p.Unknown))
 	case !slices.Equal(p.Args, c.Args):
 		line("started", "%q", p.Args)
 	}
@@ -65,18 +67,18 @@ func dryRun(ctx context.Context, w io.Writer, s *config.Settings, r *engine.Runn
 			line("fallback", "%s", message.FallbackRefused(f.Name, f.Refused))
 			continue
 		}
-		line("fallback", "%s\n           %s", message.FallbackStart(f.Name, f.Args), gateNow(f.Gate))
+		line("fallback", "%s\n           %s", fmt.Sprintf("%s, as %q", f.Name, f.Args), gateNow(f.Gate))
 	}
 	switch {
 	case p.Session != "":
-		line("session", "%s", message.SessionContinues(p.Session))
+		line("session", "%s", p.Session+" continues")
 	case r.Resume.Session != "":
-		line("session", "%s", message.SessionNone())
+		line("session", "%s", "none on record for this directory")
 	}
 	for i := range config.Table {
 		name := config.Table[i].Name
 		if from := s.From(name); from != "" && name != "dry-run" {
-			line("set", "%s", message.SetFrom(name, s.Text(name), from))
+			line("set", "%s", fmt.Sprintf("%s = %s (%s)", name, s.Text(name), from))
 		}
 	}
 	for _, i := range s.Ignored {
@@ -105,7 +107,7 @@ func schedule(p retry.Policy) string {
 func throttles(p engine.Preview, r *engine.Runner) string {
 	text := config.Throttles(p.Policy, r.AtMost.Starts)
 	if p.Gate != "" {
-		return message.ThrottleHolds(text, holds(r.Gate.Settings))
+		return message.Sentences(text, "a limit that names no time holds the gate for "+holds(r.Gate.Settings))
 	}
 	return text
 }
@@ -113,7 +115,7 @@ func throttles(p engine.Preview, r *engine.Runner) string {
 // holds says how long a gate holds all calls after a throttle that names no time.
 func holds(set gate.Settings) string {
 	first, longest := set.Holds()
-	return message.Doubling(first, longest)
+	return printable.Span(first) + ", doubling to " + printable.Span(longest)
 }
 
 // innerRetries says what becomes of the retries that an agent makes by itself; empty if the command is none.
@@ -123,11 +125,11 @@ func innerRetries(r *engine.Runner, p retry.Policy) string {
 	case !ok || !a.Headless():
 		return ""
 	case p.CountThrottles:
-		return message.InnerRetriesCount(a.Name())
+		return fmt.Sprintf("%s's own retries count, and it is stopped when none is left", a.Name())
 	case a.Info().Own.Set && len(r.Fallbacks) == 0:
-		return message.InnerRetriesTold(a.Name())
+		return fmt.Sprintf("%s retries by itself as its own settings say", a.Name())
 	}
-	return message.InnerRetriesBounded(a.Name(), p.TotalDelay())
+	return fmt.Sprintf("%s's own retries count, and may take as long as belay's would (%s)", a.Name(), printable.Span(p.TotalDelay()))
 }
 
 // limits are how long it may take.
@@ -165,5 +167,5 @@ func gateNow(key string) string {
 			return message.GateNow(key, state, until, reason)
 		}
 	}
-	return message.GateNowHealthy(key)
+	return key + ", healthy"
 }

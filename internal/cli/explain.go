@@ -19,6 +19,7 @@ import (
 	"github.com/belay-run/belay/internal/config"
 	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/outcome"
+	"github.com/belay-run/belay/internal/printable"
 	"github.com/belay-run/belay/internal/profile"
 	"github.com/belay-run/belay/internal/redact"
 	"github.com/belay-run/belay/internal/term"
@@ -66,10 +67,10 @@ For the classes, see belay help verdicts.`,
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		code, sig := cmd.Flags().Changed("exit-code"), o.signal != ""
 		if code == sig {
-			return usage(message.Error(message.ExplainWhat()), message.AsIn("belay explain --exit-code 1 --stderr err.txt"))
+			return usage(message.Error("give either --exit-code or --signal"), message.AsIn("belay explain --exit-code 1 --stderr err.txt"))
 		}
 		if o.stdout == "-" && o.stderr == "-" {
-			return usage(message.Error(message.OneFromStdin()), message.AsIn("--stdout out.txt --stderr -"))
+			return usage(message.Error("only one of --stdout and --stderr can be read from stdin"), message.AsIn("--stdout out.txt --stderr -"))
 		}
 		if _, err := verdict.ParseClass(o.expect); o.expect != "" && err != nil {
 			return usage(fmt.Errorf("--expect: %w", err), "")
@@ -145,7 +146,7 @@ func explain(cmd *cobra.Command, o explainOptions, given config.Given, argv []st
 	}
 	term.Printf(w, "class:     %s\nretryable: %v\n", v.Class, v.Retryable)
 	if !v.Hint.IsZero() {
-		term.Line(w, message.ComeBack(v.Hint.Wait(time.Now()).Round(time.Second)))
+		term.Line(w, "come back: in "+printable.Span(v.Hint.Wait(time.Now()).Round(time.Second)))
 	}
 	term.Printf(w, "rule:      %s\n", v.Rule)
 	heading := "evidence:"

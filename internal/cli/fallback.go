@@ -51,7 +51,7 @@ func fallbackHint(err error) error {
 	name, _, _ := strings.Cut(refused.Fallback, ":")
 	switch {
 	case refused.Form:
-		return usage(err, message.FallbackFormat())
+		return usage(err, "use belay's own --output-format, in front of the command")
 	case refused.Args:
 		return usage(err, message.FallbackArgs(config.UserFile(), name))
 	}

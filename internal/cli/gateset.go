@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"fmt"
 	"io"
 	"slices"
 	"time"
@@ -28,7 +29,7 @@ Reset all of them:
   belay gates reset --all`,
 		RunE: func(cmd *cobra.Command, keys []string) error {
 			if all == (len(keys) > 0) {
-				return usage(message.Error(message.NameGates()), message.See("belay gates"))
+				return usage(message.Error("name the gates, or use --all"), message.See("belay gates"))
 			}
 			gates, err := listGates()
 			if err != nil {
@@ -45,7 +46,7 @@ Reset all of them:
 			}
 			w := cmd.OutOrStdout()
 			if len(keys) == 0 {
-				term.Line(w, message.NothingToReset())
+				term.Line(w, "nothing to reset: all gates are healthy")
 			}
 			for _, key := range keys {
 				if !slices.Contains(known, key) {
@@ -79,7 +80,7 @@ Hold until a date, and say why:
 		Args: needs(1, 1, "gate", "belay gates hold api --until 30m"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if until == "" {
-				return usage(message.Error(message.UntilMissing()), message.AsIn("belay gates hold "+args[0]+" --until 30m"))
+				return usage(message.Error("--until is missing"), message.AsIn("belay gates hold "+args[0]+" --until 30m"))
 			}
 			t, err := parseUntil("--until", until, timeofday.Now())
 			if err != nil {
@@ -98,7 +99,7 @@ Hold until a date, and say why:
 }
 
 func newGatesOpen() *cobra.Command {
-	until, reason := "", message.OpenedByHand()
+	until, reason := "", "opened by hand"
 	cmd := &cobra.Command{
 		Use:               "open KEY",
 		ValidArgsFunction: completed(completeGates),
@@ -132,7 +133,7 @@ Refuse them for an hour:
 func parseUntil(flag, text string, now time.Time) (time.Time, error) {
 	if t, err := time.Parse(time.RFC3339, text); err == nil {
 		if !t.After(now) {
-			return t, message.Error(message.UntilPast(text))
+			return t, message.Error(text + " is in the past")
 		}
 		return t, nil
 	}
@@ -143,7 +144,7 @@ func parseUntil(flag, text string, now time.Time) (time.Time, error) {
 	}
 	d, err := config.ParseDuration(text)
 	if err != nil || d == 0 {
-		return time.Time{}, message.Error(message.NotAnUntil(flag, text))
+		return time.Time{}, message.Error(fmt.Sprintf("%s: %q is not a duration (30m) or a future time (18:00)", flag, text))
 	}
 	return now.Add(d), nil
 }

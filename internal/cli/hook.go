@@ -136,7 +136,7 @@ shell commands mean.`,
 				if near := config.Nearest(args[0], commandsOf(cmd)); near != "" {
 					return noArgs(cmd, args)
 				}
-				return usage(message.Error(message.NoSuchCommand(args[0])), message.RunAsHook(args[0]))
+				return usage(message.Error(message.NoSuchCommand(args[0])), "to run it as a hook: belay hook -- "+args[0])
 			}
 			return exit(do(cmd.Context(), stdioOf(cmd), f.hook(args)))
 		},

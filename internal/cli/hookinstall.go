@@ -78,14 +78,14 @@ func installHooks(w io.Writer, t *clientTarget) error {
 	}
 	file, edit := e.file, e.Edit
 	if file == nil {
-		term.Line(w, message.NoHooksToWrap(l.Path))
+		term.Line(w, fmt.Sprintf("No hooks to put belay in front of: %s does not exist.", l.Path))
 		return sayHooksLeftAlone(w, t, l.Path)
 	}
 	before := 0
 	for _, e := range file.Entries {
 		switch e.State {
 		case clientfile.Unfit:
-			term.Line(w, message.EntrySkipped(l.Path, e.Line, e.Why))
+			term.Line(w, fmt.Sprintf("%s:%d: not changed because it %s", l.Path, e.Line, e.Why))
 		case clientfile.Installed, clientfile.ByHand:
 			before++
 		}
@@ -96,7 +96,7 @@ func installHooks(w io.Writer, t *clientTarget) error {
 		term.Line(w, message.HooksAllBehind(l.Path, len(file.Entries), before))
 	case !t.dryRun:
 		if n := len(edit.Changed); n > 0 {
-			term.Line(w, message.HooksWrapped(n, l.Path, e.copied))
+			term.Line(w, fmt.Sprintf("belay is now in front of %s in %s. The original is in %s.", message.Count(n, "hook"), l.Path, e.copied))
 		}
 		sayRepointed(w, file, edit, belay)
 		if l.Client.AfterInstall != "" {
@@ -133,7 +133,7 @@ func uninstallHooks(w io.Writer, t *clientTarget) error {
 	}
 	term.Text(w, e.diff)
 	if !t.dryRun {
-		term.Line(w, message.HooksUnwrapped(n, l.Path))
+		term.Line(w, fmt.Sprintf("belay is no longer in front of %s in %s.", message.Count(n, "hook"), l.Path))
 		if l.Client.AfterUninstall != "" {
 			term.Line(w, message.ClientNote(l.Client.AfterUninstall))
 		}
@@ -146,20 +146,20 @@ func hooksNotEdited(l clientfile.Location, err error) error {
 	wrong, _ := errors.AsType[*editError](err)
 	switch wrong.step {
 	case "read":
-		return &hintError{&failure{wrong.err}, message.FileUnchanged()}
+		return &hintError{&failure{wrong.err}, "the file was not changed"}
 	case "edit":
 		return &failure{message.Error(message.FileUnchangedBecause(l.Path, wrong.err), wrong.err)}
 	}
-	return &failure{message.Error(message.CannotChange(l.Path, wrong.err), wrong.err)}
+	return &failure{message.Error(fmt.Sprintf("cannot change %s: %v", l.Path, wrong.err), wrong.err)}
 }
 
 // checkShell refuses where hook commands are not lines for a shell that we can quote for.
 func checkShell(client *clientfile.Client) error {
 	if runtime.GOOS == "windows" {
-		return &hintError{&failure{message.Error(message.HooksOnWindows())}, message.HookByHand()}
+		return &hintError{&failure{message.Error("on Windows, hooks are PowerShell or cmd commands, which belay does not rewrite")}, message.HookByHand()}
 	}
 	if client.UsersShell && filepath.Base(os.Getenv("SHELL")) == "fish" {
-		return &hintError{&failure{message.Error(message.HooksInFish(client.Name))}, message.HookByHand()}
+		return &hintError{&failure{message.Error(client.Name + " runs hooks with your shell, fish, and belay cannot quote for fish")}, message.HookByHand()}
 	}
 	return nil
 }
@@ -178,9 +178,9 @@ func sayHooksLeftAlone(w io.Writer, t *clientTarget, path string) error {
 		switch {
 		case errors.Is(err, os.ErrNotExist):
 		case err != nil:
-			return &hintError{&failure{err}, message.HooksUncounted()}
+			return &hintError{&failure{err}, "its hooks could not be counted"}
 		case len(file.Entries) > 0:
-			term.Line(w, message.HooksElsewhere(l.Path, len(file.Entries), path))
+			term.Line(w, message.Sentences(fmt.Sprintf("%s also has %s, which belay does not change", l.Path, message.Count(len(file.Entries), "hook")), fmt.Sprintf("move them to %s, or put 'belay hook --' in front of them by hand.", path)))
 		}
 	}
 	return nil

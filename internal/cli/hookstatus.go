@@ -9,7 +9,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/belay-run/belay/internal/clientfile"
-	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/term"
 )
 
@@ -72,7 +71,7 @@ func showHooks(w io.Writer, t *clientTarget, asJSON bool) error {
 		return errors.Join(term.JSONLines(w, rows), troubles)
 	}
 	if len(rows) == 0 {
-		term.Line(w, message.NoHooks())
+		term.Line(w, "No hooks.")
 	} else {
 		var cells [][]string
 		for _, r := range rows {
@@ -82,9 +81,9 @@ func showHooks(w io.Writer, t *clientTarget, asJSON bool) error {
 			return err
 		}
 	}
-	term.Line(w, message.LookedIn())
+	term.Line(w, "Looked in:")
 	for _, l := range looks {
-		term.Line(w, message.LookedAt(l.path(), l.Client.Name, string(l.Scope), l.found()))
+		term.Line(w, fmt.Sprintf("  %s (%s, %s): %s", l.path(), l.Client.Name, string(l.Scope), l.found()))
 	}
 	for _, l := range looks {
 		if l.file != nil {

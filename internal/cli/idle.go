@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/belay-run/belay/internal/agent"
@@ -25,7 +26,7 @@ func idleFlags(s *config.Settings, r *engine.Runner, known agent.Profile) (list 
 		{"on-busy", s.Scope != "" || isAgent, message.NoEffectWithout("scope")},
 		{"retry-timeouts", r.Policy.Timeout > 0 || isCaller, message.NoEffectWithout("timeout")},
 		{"max-wait", !s.NoWait, "--no-wait"},
-		{"no-stdin", s.From("prompt") == "" && s.From("prompt-file") == "", message.NoEffectPrompt()},
+		{"no-stdin", s.From("prompt") == "" && s.From("prompt-file") == "", "the command reads the prompt from stdin"},
 		{"verify-effect", hasEffects, message.NoEffectExcept(callers())},
 		{"retry-unsafe", hasEffects, message.NoEffectExcept(callers())},
 		{"rate-limit-buffer", isCaller, message.NoEffectExcept(callers())},
@@ -37,7 +38,7 @@ func idleFlags(s *config.Settings, r *engine.Runner, known agent.Profile) (list 
 		{"breaker-successes", gated, message.NoEffectWithout("gate")},
 	} {
 		if from := s.From(f.name); !f.works && strings.HasPrefix(from, "--") {
-			list = append(list, message.NoEffect(from, f.why))
+			list = append(list, fmt.Sprintf("%s has no effect here: %s", from, f.why))
 		}
 	}
 	return list

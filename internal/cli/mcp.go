@@ -54,13 +54,13 @@ Durations are 30s, 5m, 1h30m or plain seconds; 0 means no limit. When the client
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		switch flag := f.given(); {
 		case f.url != "" && len(args) > 0:
-			return usage(message.Error(message.URLOrCommand()), "")
+			return usage(message.Error("--url and a command cannot be used together"), "")
 		case f.url != "":
 			return f.connect(cmd.Context(), stdioOf(cmd))
 		case flag != "":
-			return usage(message.Error(message.NeedsURL(flag)), "")
+			return usage(message.Error("--"+flag+" needs --url"), "")
 		case len(args) == 0:
-			return usage(message.Error(message.NoServerGiven()), message.AsIn("belay mcp -- npx -y @modelcontextprotocol/server-everything"))
+			return usage(message.Error("no server given"), message.AsIn("belay mcp -- npx -y @modelcontextprotocol/server-everything"))
 		}
 		if _, err := supervise.Look(args[0], f.cwd); err != nil && cmd.ArgsLenAtDash() != 0 && config.Nearest(args[0], commandsOf(cmd)) != "" {
 			return noArgs(cmd, args)
@@ -125,7 +125,7 @@ func (f *mcpFlags) options(args []string) (mcp.Options, error) {
 		}
 		d, err := mcpLimit(limit.text)
 		if err != nil {
-			return o, usage(message.Error(message.FlagValue(limit.name, limit.text, err), err), message.AsIn("--"+limit.name+" 2m"))
+			return o, usage(message.Error(fmt.Sprintf("--%s %q: %v", limit.name, limit.text, err), err), message.AsIn("--"+limit.name+" 2m"))
 		}
 		*limit.to = d
 	}
@@ -133,7 +133,7 @@ func (f *mcpFlags) options(args []string) (mcp.Options, error) {
 		name, value, ok := cutLast(text, "=")
 		d, err := mcpLimit(value)
 		if !ok || name == "" || err != nil {
-			return o, usage(message.Error(message.NotAToolTimeout(text)), message.AsIn("--tool-timeout export=10m"))
+			return o, usage(message.Error(fmt.Sprintf("--tool-timeout %q is not NAME=DURATION", text)), message.AsIn("--tool-timeout export=10m"))
 		}
 		o.ToolTimeouts[name] = d
 	}
@@ -156,7 +156,7 @@ func (f *mcpFlags) options(args []string) (mcp.Options, error) {
 	if f.maxBytes != "" {
 		var mib int
 		if n, err := fmt.Sscanf(f.maxBytes, "%d", &mib); n != 1 || err != nil || mib < 1 || mib > 4096 {
-			return o, usage(message.Error(message.NotAMessageSize(f.maxBytes)), "")
+			return o, usage(message.Error(fmt.Sprintf("--max-message %q is not a number of MiB between 1 and 4096", f.maxBytes)), "")
 		}
 		o.MaxMessage = mib << 20
 	}
@@ -182,7 +182,7 @@ func mcpLimit(text string) (time.Duration, error) {
 	case err != nil:
 		return 0, err
 	case d < 0:
-		return 0, message.Error(message.Negative())
+		return 0, message.Error("it is negative")
 	case d == 0:
 		return mcp.Never, nil
 	}

@@ -67,7 +67,7 @@ func (l clientLook) sayServers(w io.Writer, rows []serverRow) {
 		term.Line(w, message.NoServers(string(l.Scope), l.Path, false))
 		return
 	}
-	term.Line(w, message.ServersAre(entries(len(rows), l.Location)))
+	term.Line(w, entries(len(rows), l.Location).String()+":")
 	for _, r := range rows {
 		term.Printf(w, "%-20s %s\n", r.Name, r.State)
 	}

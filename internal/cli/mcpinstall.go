@@ -2,6 +2,7 @@ package cli
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"slices"
 
@@ -106,7 +107,7 @@ func (t *clientTarget) editServers(w io.Writer, l clientfile.Location, wrap bool
 	}
 	file, edit, copied := e.file, e.Edit, e.copied
 	if file == nil {
-		term.Line(w, message.NoServersToChange(l.Client.Name, string(l.Scope), l.Path))
+		term.Line(w, fmt.Sprintf("%s has no servers in the %s scope: %s does not exist.", l.Client.Name, string(l.Scope), l.Path))
 		return nil, edit, nil
 	}
 	term.Text(w, e.diff)
@@ -116,7 +117,7 @@ func (t *clientTarget) editServers(w io.Writer, l clientfile.Location, wrap bool
 	}
 	for _, e := range edit.Changed {
 		if e.Remote && !wrap {
-			term.Line(w, message.ServerCalled(e.Name))
+			term.Line(w, e.Name+" is called directly again")
 			continue
 		}
 		term.Line(w, message.ServerWrapped(e.Name, wrap))
@@ -131,10 +132,10 @@ func (t *clientTarget) editServers(w io.Writer, l clientfile.Location, wrap bool
 	}
 	switch {
 	case changes == 0:
-		term.Line(w, message.NoServerChange(string(l.Scope), l.Path))
+		term.Line(w, fmt.Sprintf("nothing to change in the %s scope (%s)", string(l.Scope), l.Path))
 	default:
 		term.Line(w, message.ServersChanged(l.Path, copied))
-		term.Line(w, message.RestartClient(l.Client.Name))
+		term.Line(w, fmt.Sprintf("Note: restart %s to apply the change.", l.Client.Name))
 	}
 	return file, edit, nil
 }
@@ -147,7 +148,7 @@ func serversNotEdited(l clientfile.Location, err error) error {
 	case wrong.step == "read":
 		return unreadable(l, message.FileUnchangedBecause, wrong.err)
 	case unknown:
-		return usage(message.Error(message.NoServerIn(none, l.Path)), message.ServersHint(config.Nearest(none.Name, none.Known), none.Known))
+		return usage(message.Error(fmt.Sprintf("%v in %s", none, l.Path)), message.ServersHint(config.Nearest(none.Name, none.Known), none.Known))
 	}
 	return &failure{message.Error(message.FileUnchangedBecause(l.Path, wrong.err), wrong.err)}
 }
@@ -157,7 +158,7 @@ func unreadable(l clientfile.Location, say func(string, error) string, err error
 	if wrong, ok := errors.AsType[*clientfile.SyntaxError](err); ok {
 		return &failure{message.Error(say(l.Path, wrong), wrong)}
 	}
-	return &failure{message.Error(message.ClientUnreadable(l.Client.Name, err), err)}
+	return &failure{message.Error(fmt.Sprintf("cannot read the configuration of %s: %v", l.Client.Name, err), err)}
 }
 
 // elsewhere names the other scopes that have servers of a state: what was said is not true of those.

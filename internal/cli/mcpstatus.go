@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/belay-run/belay/internal/clientfile"
-	"github.com/belay-run/belay/internal/message"
+	"github.com/belay-run/belay/internal/printable"
 	"github.com/belay-run/belay/internal/term"
 )
 
@@ -54,14 +54,14 @@ it shows the servers in that client's configuration, of all scopes or of one, wh
 			return term.JSONLines(w, servers)
 		}
 		if len(servers) == 0 {
-			term.Line(w, message.NoServersRunning())
+			term.Line(w, "no MCP server is running behind belay")
 			return nil
 		}
 		var rows [][]string
 		for _, s := range servers {
 			last := "–"
 			if s.LastFailure != "" {
-				last = message.FailedAgo(time.Since(s.FailedAt), s.LastFailure)
+				last = fmt.Sprintf("%s ago: %s", printable.Span(time.Since(s.FailedAt)), s.LastFailure)
 			}
 			rows = append(rows, []string{s.Name, fmt.Sprint(s.PID), term.Span(time.Since(s.Since)), fmt.Sprint(s.Generation), fmt.Sprint(s.Restarts), last})
 		}

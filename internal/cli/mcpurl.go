@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"strings"
 
 	"github.com/belay-run/belay/internal/belayd"
@@ -25,9 +26,9 @@ func (f *mcpAddress) address() (a host.Address, err error) {
 	case !ok:
 		return a, usage(message.Error(message.NotAServerURL()), message.AsIn("belay mcp --url https://example.com/mcp"))
 	case user != "":
-		return a, usage(message.Error(message.URLHasPassword()), message.AsIn("--header-env Authorization=MY_VARIABLE"))
+		return a, usage(message.Error("--url has a password in it, which everyone on this machine can read. Put it into a variable and use --header-env"), message.AsIn("--header-env Authorization=MY_VARIABLE"))
 	case f.transport != "" && f.transport != "http" && f.transport != "sse":
-		return a, usage(message.Error(message.NotATransport(f.transport)), "")
+		return a, usage(message.Error(fmt.Sprintf("%q is not a transport: http or sse", f.transport)), "")
 	case strings.ContainsAny(f.bearer, "= "):
 		return a, usage(message.Error(message.NotAHeaderVariable(f.bearer)), message.AsIn("--bearer-env GITHUB_TOKEN"))
 	}
@@ -68,7 +69,7 @@ func (f *mcpFlags) connect(ctx context.Context, std stdio.Streams) error {
 		return err
 	}
 	if f.cwd != "" {
-		return usage(message.Error(message.NotWithURL("cwd")), "")
+		return usage(message.Error("--"+"cwd"+" cannot be used with --url"), "")
 	}
 	authority, _, _ := address.Authority()
 	o, err := f.options([]string{authority})

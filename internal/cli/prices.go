@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"fmt"
 	"io"
 	"slices"
 	"strconv"
@@ -91,7 +92,7 @@ func priceRows(own *price.Table, models []string, now time.Time) (rows []priceRo
 	}
 	for _, m := range models {
 		if !slices.Contains(known, m) {
-			return nil, usage(message.Error(message.NoPrice(m)), message.SetPrice(config.UserFile(), m))
+			return nil, usage(message.Error(fmt.Sprintf("there is no price for %q", m)), fmt.Sprintf("to set one, in %s: [prices.%q]", config.UserFile(), m))
 		}
 	}
 	return rows, nil
@@ -115,14 +116,14 @@ func writePrices(w io.Writer, rows []priceRow, now time.Time) error {
 	if err := term.Table(w, priceTable, priceCells(rows)); err != nil {
 		return err
 	}
-	term.Text(w, "\n"+message.PriceUnit()+"\n"+strings.Join(sources, "\n")+"\n")
+	term.Text(w, "\n"+"US dollars per million tokens"+"\n"+strings.Join(sources, "\n")+"\n")
 	if checked.IsZero() {
 		return nil
 	}
 	age := now.Sub(checked)
 	err := term.Line(w, message.PriceDate(checked, message.DaysAgo(int(age/(24*time.Hour)))))
 	if age > oldList {
-		term.Line(w, message.PricesOld(config.UserFile()))
+		term.Line(w, fmt.Sprintf("this list is old: update belay, or set prices of your own in %s", config.UserFile()))
 	}
 	return err
 }
@@ -132,7 +133,7 @@ func priceCells(rows []priceRow) (cells [][]string) {
 	for _, r := range rows {
 		long, from := "", r.From
 		if l := r.Long; l != nil {
-			long = message.PriceLong(usd(l.Input), usd(l.Output), l.Above)
+			long = fmt.Sprintf("%s/%s above %dK", usd(l.Input), usd(l.Output), l.Above/1000)
 		}
 		if r.Vendor == "" {
 			from = "config.toml"

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -113,7 +114,7 @@ Details: docs/profiles.md.`,
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return usage(message.Error(message.WhichProfile()), message.AsIn("belay profile check qwen outcomes.jsonl"))
+				return usage(message.Error("name a profile"), message.AsIn("belay profile check qwen outcomes.jsonl"))
 			}
 			return checkProfile(cmd, args[0], args[1:], asJSON)
 		},
@@ -220,7 +221,7 @@ func readOutcomes(paths []string, name string) (list []outcome.Saved, err error)
 		read, err := outcome.Read(f)
 		f.Close()
 		if err != nil {
-			return nil, message.Error(message.InFile(paths[i], err), err)
+			return nil, message.Error(fmt.Sprintf("%s: %v", paths[i], err), err)
 		}
 		for _, s := range read {
 			if s.Profile == "" || s.Profile == name {
@@ -229,7 +230,7 @@ func readOutcomes(paths []string, name string) (list []outcome.Saved, err error)
 		}
 	}
 	if len(list) == 0 {
-		return nil, message.Error(message.NoOutcomes(name))
+		return nil, message.Error(fmt.Sprintf("there are no saved outcomes of %s", name))
 	}
 	return list, nil
 }
@@ -237,7 +238,7 @@ func readOutcomes(paths []string, name string) (list []outcome.Saved, err error)
 // showProfile says what a profile says. Of one that is built in only the name is data.
 func showProfile(w io.Writer, name string, d *custom.Definition) error {
 	if d == nil {
-		term.Line(w, message.ProfileIsBuiltIn(name))
+		term.Line(w, fmt.Sprintf("%s is built in.", name))
 		if name != generic.Name {
 			term.Line(w, message.SaveOutcome(name))
 		}

@@ -71,7 +71,7 @@ Linux a resource limit that stands for it. Nothing else is touched.`,
 		detached := detachedRuns(state)
 		over := detached.over(runs)
 		if slices.ContainsFunc(runs, func(r supervise.Record) bool { return r.State == stateKilled }) {
-			say(cmd.ErrOrStderr(), message.ProcessesLeft())
+			say(cmd.ErrOrStderr(), "a killed belay left processes running. To end them: belay ps --reap")
 		}
 		if asJSON {
 			var list []any
@@ -99,7 +99,7 @@ Linux a resource limit that stands for it. Nothing else is touched.`,
 			rows = append(rows, []string{shortID(r.ID), pid, r.Command, label.Labels{Name: r.Name, Tags: r.Tags}.String(), since, detached.stateOf(r)})
 		}
 		for _, h := range over {
-			rows = append(rows, []string{shortID(h.ID), "", h.Command, h.Name, term.Span(h.Ended.Sub(h.Started)), message.EndedState(h.ExitCode)})
+			rows = append(rows, []string{shortID(h.ID), "", h.Command, h.Name, term.Span(h.Ended.Sub(h.Started)), fmt.Sprintf("ended with exit code %d; output not yet shown", h.ExitCode)})
 		}
 		return term.Table(w, psTable, rows)
 	}
@@ -146,7 +146,7 @@ func reapLeft(w, stderr io.Writer, records supervise.Records) error {
 		return &failure{err}
 	}
 	if len(ended) == 0 {
-		term.Line(w, message.NothingLeft())
+		term.Line(w, "nothing was left running")
 	}
 	for _, p := range ended {
 		term.Line(w, message.Ended(p.String()))
@@ -212,7 +212,7 @@ func newCancel() *cobra.Command {
 The run says that it was cancelled, in its terminal, its result and the log. An ID is
 the whole id, or as much of its beginning or end as is unique.`,
 		ValidArgsFunction: completed(completeRuns),
-		Args:              needs(1, 0, "run", message.RunIDs()),
+		Args:              needs(1, 0, "run", "belay cancel 1f0c9a3e (belay ps has the ids)"),
 		RunE: func(cmd *cobra.Command, ids []string) error {
 			records, err := openRecords()
 			if err != nil {

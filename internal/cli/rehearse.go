@@ -21,7 +21,7 @@ func newRehearse(c belayd.Command) *cobra.Command {
 		case len(args) == 0:
 			return usage(message.Error(message.NoCommand()), message.AsIn(c.Args.Example))
 		case (value("script") == "") == (value("script-file") == ""):
-			return usage(message.Error(message.ScriptWhich()), message.AsIn(c.Args.Example))
+			return usage(message.Error("give either --script or --script-file"), message.AsIn(c.Args.Example))
 		}
 		// The settings were checked when they were parsed; here they are only passed on.
 		passed := append(givenFlags(cmd, c), "--result-file="+given["result-file"])

@@ -3,6 +3,7 @@ package cli
 import (
 	"bufio"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -32,7 +33,7 @@ func openResultFile(std stdio.Streams, path string) (*resultFile, error) {
 		if errors.As(err, &cause) {
 			err = cause.Err // its path may be one that the user has not written
 		}
-		return nil, usage(message.Error(message.ResultFileUnusable(path, err), err), "")
+		return nil, usage(message.Error(fmt.Sprintf("--result-file: cannot write %s: %v", path, err), err), "")
 	}
 	if open, is, err := openAlready(std, path); is {
 		if err != nil {
@@ -44,14 +45,14 @@ func openResultFile(std stdio.Streams, path string) (*resultFile, error) {
 	info, err := os.Stat(f.path)
 	switch {
 	case err == nil && info.IsDir():
-		return nil, usage(message.Error(message.ResultFileIsDir(path)), "")
+		return nil, usage(message.Error(fmt.Sprintf("--result-file: %s is a directory", path)), "")
 	case err == nil && !info.Mode().IsRegular():
 		err = writable(f.path, info.Mode())
 	case err == nil:
 		err = f.try(true)
 	case errors.Is(err, fs.ErrNotExist):
 		if dir, derr := os.Stat(filepath.Dir(f.path)); derr != nil || !dir.IsDir() {
-			return nil, usage(message.Error(message.ResultFileNoDir(filepath.Dir(f.path))), "")
+			return nil, usage(message.Error(fmt.Sprintf("--result-file: directory %s does not exist", filepath.Dir(f.path))), "")
 		}
 		err = f.try(false)
 	}

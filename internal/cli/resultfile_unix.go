@@ -48,7 +48,7 @@ func openAlready(std stdio.Streams, path string) (f io.WriteCloser, is bool, err
 	}
 	flags, err := unix.FcntlInt(uintptr(fd), unix.F_GETFL, 0)
 	if err == nil && flags&unix.O_ACCMODE == unix.O_RDONLY {
-		err = message.Error(message.ReadOnly())
+		err = message.Error("it is open for reading only")
 	}
 	if err != nil {
 		return nil, true, err

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -185,7 +186,7 @@ func run(ctx context.Context, std stdio.Streams, given config.Given, args []stri
 	inv.Run()
 	result, err := inv.Wait()
 	if path := firstLog(); path != "" {
-		view.say(message.FirstLog(view.name, path))
+		view.say(fmt.Sprintf("runs of %s are also logged to %s. To turn that off: --log-dir none", view.name, path))
 	}
 	view.done(result, err)
 	if runner.OwnCode {
@@ -210,7 +211,7 @@ func run(ctx context.Context, std stdio.Streams, given config.Given, args []stri
 	}
 	if s.GitHub {
 		if err := reportToGitHub(std.Err, retried, inv, result); err != nil {
-			view.line(message.GitHubTrouble(err))
+			view.line(fmt.Sprintf("cannot report to GitHub Actions: %v", err))
 		}
 	}
 	view.notices.ended(view, result, err)
@@ -264,7 +265,7 @@ func newRunner(s *config.Settings, rules []verdict.Rule, known agent.Profile) (*
 		return nil, err
 	}
 	if s.MaxParallel > 0 && s.Gate == "" && known == nil {
-		return nil, usage(message.Error(message.ParallelWithoutGate()), message.AddGate())
+		return nil, usage(message.Error("--max-parallel needs a gate"), "add: --gate NAME")
 	}
 	if s.BreakerFailures == 0 {
 		s.BreakerFailures = cliOf(known).BreakerFailures
@@ -289,12 +290,12 @@ func resumption(s *config.Settings, known agent.Profile) (engine.Resume, error) 
 		case s.ResumeOrNew != "":
 			return r, usage(message.Error(message.NotTogether("--resume-or-new", "--resume-interrupted")), "")
 		case s.ResumeInterrupted == engine.LastSession:
-			return r, usage(message.Error(message.InterruptedNeedsID()), "")
+			return r, usage(message.Error("--resume-interrupted needs the id of a session"), "")
 		}
 		r.Session, r.Interrupted = s.ResumeInterrupted, true
 	}
 	if _, ok := known.(agent.Agent); r.Session != "" && !ok {
-		return r, usage(message.Error(message.OnlyAgentsResume()), message.AsIn("belay run --resume last -- claude -p 'go on'"))
+		return r, usage(message.Error("only agents have sessions that can be resumed"), message.AsIn("belay run --resume last -- claude -p 'go on'"))
 	}
 	return r, nil
 }
@@ -362,7 +363,7 @@ func readPrompt(ctx context.Context, stdin io.Reader, s *config.Settings, policy
 		return nil, err
 	}
 	if len(data) > maxPrompt {
-		return nil, usage(message.Error(message.PromptTooLarge(maxPrompt>>20)), "")
+		return nil, usage(message.Error(fmt.Sprintf("the prompt is larger than %d MiB", maxPrompt>>20)), "")
 	}
 	prompt := string(data)
 	return &prompt, nil
@@ -406,6 +407,6 @@ func readWithin(ctx context.Context, open func() (io.ReadCloser, error), size in
 	case <-ctx.Done():
 		return nil, &stopped{message.Error(message.PromptInterrupted(what, context.Cause(ctx)), context.Cause(ctx))}
 	case <-late:
-		return nil, &expired{message.Error(message.PromptTimedOut(what, name, limit))}
+		return nil, &expired{message.Error(fmt.Sprintf("the %s did not end within the %s (%s), so nothing was started", what, name, message.Seconds(limit)))}
 	}
 }

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -56,7 +57,7 @@ func (t *shimTarget) flags(cmd *cobra.Command) {
 // directory is the directory of the links, as an absolute path.
 func (t *shimTarget) directory() (string, error) {
 	if runtime.GOOS == "windows" {
-		return "", &failure{message.Error(message.NoShimsHere())}
+		return "", &failure{message.Error("belay shim needs symbolic links, which Windows keeps from most users")}
 	}
 	dir, err := t.dir, error(nil)
 	if dir == "" {
@@ -68,7 +69,7 @@ func (t *shimTarget) directory() (string, error) {
 		return "", &failure{err}
 	}
 	if separator := string(filepath.ListSeparator); strings.Contains(dir, separator) {
-		return "", usage(message.Error(message.NotForPath(dir, separator)), "")
+		return "", usage(message.Error(fmt.Sprintf("%s cannot be on the PATH: it has a %s in its name", dir, separator)), "")
 	}
 	return dir, nil
 }
@@ -96,7 +97,7 @@ func agentNames() (names []string) {
 func checkNames(names []string) error {
 	for _, name := range names {
 		if profile.Find(name) == nil {
-			return usage(message.Error(message.NotAShim(name)), message.ShimsAre(shimNames()))
+			return usage(message.Error(fmt.Sprintf("belay knows no CLI %q", name)), "there are "+message.And(shimNames()))
 		}
 	}
 	return nil
@@ -157,7 +158,7 @@ func installShims(w io.Writer, t *shimTarget, names []string) error {
 // shimFailure says why a link could not be made or removed.
 func shimFailure(dir, name string, err error) error {
 	if errors.Is(err, shim.ErrOther) {
-		err = message.Error(message.ShimTaken(filepath.Join(dir, name)))
+		err = message.Error(filepath.Join(dir, name) + " is not a link to belay; left as it is")
 	}
 	return &failure{err}
 }
@@ -169,13 +170,13 @@ func sayPath(w io.Writer, dir string) {
 		first = list[0]
 	}
 	if first == dir {
-		term.Line(w, message.ShimIsFirst())
+		term.Line(w, "The directory is first on your PATH already. The line for it is:")
 	} else {
-		term.Line(w, message.ShimFirst())
+		term.Line(w, "Put the directory first on your PATH, in the file that your shell reads at its start:")
 	}
 	quoted := doubleQuoted(dir)
 	term.Printf(w, "  bash, zsh:  export PATH=\"%s:$PATH\"\n  fish:       fish_add_path --move --prepend \"%s\"\n", quoted, quoted)
-	term.Line(w, message.ShimForSDKs())
+	term.Line(w, "SDKs do not look on the PATH. To see what to set for them: belay shim status")
 }
 
 // doubleQuoted is a text as it stands between double quotes in a shell.

@@ -87,10 +87,10 @@ func runShim(ctx context.Context, std stdio.Streams, cli *agent.Descriptor, args
 // notFound says what a shell says of a command that is not there, and returns its exit code.
 func notFound(std stdio.Streams, name string, err error) int {
 	if errors.Is(err, fs.ErrPermission) {
-		term.Printf(std.Err, "%s\n", message.NotExecutable(name))
+		term.Printf(std.Err, "%s\n", name+": permission denied")
 		return engine.CodeNotExecutable
 	}
-	term.Printf(std.Err, "%s\n", message.CommandNotFound(name))
+	term.Printf(std.Err, "%s\n", name+": command not found")
 	return engine.CodeNotFound
 }
 

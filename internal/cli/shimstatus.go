@@ -99,7 +99,7 @@ func showShims(w io.Writer, t *shimTarget, asJSON bool) error {
 	if len(settings) == 0 {
 		return nil
 	}
-	term.Line(w, message.ShimSDKs())
+	term.Line(w, "SDKs start a CLI of their own. To have them start the link, set:")
 	for _, s := range settings {
 		term.Printf(w, "  %-32s %s\n", s[0], s[1])
 	}

@@ -128,7 +128,7 @@ func (s *status) doing(withArgument bool) string {
 	case a.Delivered:
 		return "finishing"
 	case a.Waiting:
-		return message.WaitingForInput()
+		return "waiting for input"
 	case a.Doing == agent.UsingTool:
 		if !withArgument {
 			return a.Tool

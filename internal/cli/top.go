@@ -48,7 +48,7 @@ Where there is no terminal it prints the screen once, and with --json one snapsh
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		every, err := config.ParseDuration(interval)
 		if err == nil && every < minInterval {
-			err = message.Error(message.TooShort(interval, minInterval))
+			err = message.Error(fmt.Sprintf("%q is less than %s", interval, minInterval))
 		}
 		if err != nil {
 			return usage(message.Error(message.InFlag("interval", err), err), "")
@@ -80,7 +80,7 @@ Where there is no terminal it prints the screen once, and with --json one snapsh
 		case cmd.Context().Err() != nil:
 			return exit(codeStopped)
 		case err != nil:
-			return &failure{message.Error(message.TerminalLost(err), err)}
+			return &failure{message.Error(fmt.Sprintf("cannot use the terminal: %v", err), err)}
 		case sig != 0:
 			return exit(128 + int(sig))
 		}
@@ -261,7 +261,7 @@ func (t *topSource) do(a top.Action) (string, error) {
 	case top.Cancel:
 		text, err := cancelRun(a.Run, "belay top")
 		if errors.Is(err, os.ErrProcessDone) || errors.Is(err, syscall.ESRCH) {
-			return message.AlreadyEnded(shortID(a.Run.ID), a.Run.Command), nil
+			return fmt.Sprintf("%s (%s) has already ended", shortID(a.Run.ID), a.Run.Command), nil
 		}
 		return text, err
 	case top.Reap:

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"slices"
 
@@ -31,7 +32,7 @@ belay that is gone has lost its hooks and servers. docs/install.md says what els
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if dryRun == yes {
-				return usage(message.Error(message.UninstallHow()), message.UninstallHint())
+				return usage(message.Error("say what to do"), "--dry-run shows what would change, --yes changes it")
 			}
 			return uninstallAll(cmd.OutOrStdout(), dryRun)
 		},
@@ -68,7 +69,7 @@ func uninstallAll(w io.Writer, dryRun bool) error {
 			done += n
 			term.Text(w, e.diff)
 			if !dryRun {
-				term.Line(w, message.Unwrapped(n, noun(l.Kind), l.Path))
+				term.Line(w, fmt.Sprintf("Removed belay from %s in %s.", message.Count(n, noun(l.Kind)), l.Path))
 			}
 		}
 	}
@@ -77,13 +78,13 @@ func uninstallAll(w io.Writer, dryRun bool) error {
 		return failed
 	}
 	if done += links; done == 0 {
-		term.Line(w, message.NothingInstalled())
+		term.Line(w, "Belay is not in any of your clients' files or in those of this directory.")
 	}
-	if err := term.Line(w, message.OtherProjects()); err != nil {
+	if err := term.Line(w, "Belay does not know the files of other projects. Run this there too."); err != nil {
 		return err
 	}
 	if dir, err := state.DefaultDir(); err == nil {
-		return term.Line(w, message.RecordsStay(dir))
+		return term.Line(w, fmt.Sprintf("The log and other records are in %s. Remove that directory if you no longer need them.", dir))
 	}
 	return nil
 }
@@ -104,7 +105,7 @@ func uninstallShims(w io.Writer, dryRun bool) (done int, failed error) {
 					names = append(names, name)
 				}
 			}
-			term.Line(w, message.ShimsToRemove(names, dir))
+			term.Line(w, fmt.Sprintf("Would remove the links %s from %s.", message.And(names), dir))
 		}
 		done += len(names)
 	}

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"slices"
 	"strings"
@@ -13,6 +14,7 @@ import (
 	"github.com/belay-run/belay/internal/config"
 	"github.com/belay-run/belay/internal/engine"
 	"github.com/belay-run/belay/internal/message"
+	"github.com/belay-run/belay/internal/printable"
 	"github.com/belay-run/belay/internal/supervise"
 	"github.com/belay-run/belay/internal/term"
 	"github.com/belay-run/belay/verdict"
@@ -38,7 +40,7 @@ func (v *view) observe(e engine.Event) {
 	v.notices.observe(v, e)
 	switch e := e.(type) {
 	case engine.AttemptStarted:
-		v.verbosely(message.Started(e.Attempt, e.Command, e.PID))
+		v.verbosely(fmt.Sprintf("attempt %d: started %s as process %d", e.Attempt, e.Command, e.PID))
 		if e.Held && !v.settings.Quiet {
 			v.begin(v.pulse(e.Command))
 		}
@@ -60,28 +62,28 @@ func (v *view) observe(e engine.Event) {
 	case engine.GateTrouble:
 		switch {
 		case errors.Is(e.Err, gate.ErrDamaged):
-			v.line(message.GateAnew(e.Key, e.Err))
+			v.line(fmt.Sprintf("gate %s was reset: %v", e.Key, e.Err))
 		case errors.Is(e.Err, errors.ErrUnsupported): // only slots need locks
-			v.line(message.SlotsOff(e.Key, e.Err))
+			v.line(fmt.Sprintf("--max-parallel cannot be enforced at gate %s: %v", e.Key, e.Err))
 		default:
-			v.line(message.GateOff(e.Key, e.Err))
+			v.line(fmt.Sprintf("gate %s cannot be used for this run: %v", e.Key, e.Err))
 		}
 	case engine.GateFailing:
-		v.say(message.GateFailing(v.name, e.Key, e.Failures, e.Of))
+		v.say(fmt.Sprintf("%s has failed %d times in a row; after %d failures gate %s blocks all calls for a while", v.name, e.Failures, e.Of, e.Key))
 	case engine.InnerRetry:
 		v.innerRetry(e)
 	case engine.SessionGone:
-		v.say(message.SessionGone(e.ID))
+		v.say(fmt.Sprintf("session %s no longer exists; starting a new one", e.ID))
 	case engine.Plain:
-		v.say(message.Plain(v.name, e.Option))
+		v.say(fmt.Sprintf("%s rejects %s, which belay added. Starting it as you wrote it and reading only its exit code and text", v.name, e.Option))
 	case engine.UnknownOption:
-		v.verbosely(message.UnknownOption(v.name, e.Option))
+		v.verbosely(fmt.Sprintf("belay does not know %s's option %s. Starting it as you wrote it and reading only its exit code and text", v.name, e.Option))
 	case engine.UntestedVersion:
-		v.verbosely(message.UntestedVersion(v.name, e.Version, e.Standing))
+		v.verbosely(fmt.Sprintf("%s %s is %s", v.name, e.Version, e.Standing))
 	case engine.AlertRaised:
 		v.line(message.Alert(e.Integration, e.Failures, e.Within))
 	case engine.FoundDone:
-		v.say(message.FoundDone(v.name, strings.TrimSpace(e.Output)))
+		v.say(fmt.Sprintf("%s failed, but the change had been made: %s", v.name, strings.TrimSpace(e.Output)))
 	case engine.StdinSilent:
 		if e.Awaited {
 			v.say(message.StdinSilent(v.name))
@@ -90,38 +92,38 @@ func (v *view) observe(e engine.Event) {
 		}
 	case engine.OwnLogTrouble:
 		if e.Asked {
-			v.line(message.LogOff(e.Dir, e.Err))
+			v.line(fmt.Sprintf("cannot write the log in %s: %v", e.Dir, e.Err))
 		} else {
-			v.verbosely(message.LogSkipped(e.Dir, e.Err))
+			v.verbosely(fmt.Sprintf("no log in %s: %v", e.Dir, e.Err))
 		}
 	case engine.CostNotice:
 		v.costNotice(e)
 	case engine.FellBack:
 		v.fellBack(e)
 	case engine.FallbackSkipped:
-		v.say(message.FallbackSkipped(e.Fallback, e.Why))
+		v.say(fmt.Sprintf("not falling back to %s: %s", e.Fallback, e.Why))
 	case engine.WaitOver:
 		v.end()
 	case engine.Stopping:
-		v.verbosely(message.Stopping(v.name, e.Reason))
+		v.verbosely(fmt.Sprintf("stopping %s (%s)", v.name, e.Reason))
 		// Most commands end at once. Only if this one does not, it is worth a line.
 		v.stopping = time.AfterFunc(2*time.Second, func() {
-			v.line(message.SlowToStop(v.name))
+			v.line(fmt.Sprintf("waiting for %s to stop; interrupt again to kill it", v.name))
 		})
 	case engine.LeftRunning:
-		v.say(message.LeftRunning(v.name, list(e.Processes)))
+		v.say(fmt.Sprintf("%s left processes running: %s. To end them with the run, use --reap", v.name, strings.Join(list(e.Processes), ", ")))
 	case engine.Reclaimed:
 		v.say(message.Reclaimed(list(e.Processes)))
 	case engine.StateTrouble:
 		v.line(message.NoRecord(e.Without, e.Err))
 	case engine.ScopeTrouble:
-		v.line(message.ScopeOff(e.Key, e.Err))
+		v.line(fmt.Sprintf("scope %s cannot be enforced for this run: %v", e.Key, e.Err))
 	case engine.LogLarge:
 		if e.Own {
-			v.say(message.OwnLogLarge(v.name, e.Path))
+			v.say(fmt.Sprintf("%s's own log is larger than 100 MiB: %s. Move it away, or turn it off with --log-dir none", v.name, e.Path))
 			return
 		}
-		v.say(message.LogLarge(e.Path))
+		v.say(fmt.Sprintf("the log is larger than 100 MiB: %s. To remove old entries: belay prune --older-than 90d", e.Path))
 	}
 }
 
@@ -156,7 +158,7 @@ func (v *view) wait(e engine.Waiting) {
 // innerRetry says that the command waits and tries again by itself.
 func (v *view) innerRetry(e engine.InnerRetry) {
 	if e.Ended {
-		v.verbosely(message.InnerRetryStopped(v.name, e.Verdict.Evidence))
+		v.verbosely(fmt.Sprintf("stopping %s: another retry is not allowed or cannot help (%s)", v.name, e.Verdict.Evidence))
 		return
 	}
 	v.say(message.InnerRetry(v.name, e.Verdict.Class, e.Verdict.Evidence, e.Wait))
@@ -172,7 +174,7 @@ func (v *view) atGate(e engine.AtGate) {
 	}
 	v.line(message.AtGate(e.Key, e.Refusal))
 	if !e.Refusal.Until.IsZero() {
-		v.begin(v.screen.Countdown(message.Gate(e.Key), e.Refusal.Until))
+		v.begin(v.screen.Countdown("gate "+e.Key, e.Refusal.Until))
 	}
 }
 
@@ -191,7 +193,7 @@ func (v *view) postponed(p engine.Postponed) {
 // postponedText says when something starts.
 func postponedText(name string, p engine.Postponed) string {
 	if p.Key == "" {
-		return message.StartsAt(name, p.Until)
+		return fmt.Sprintf("%s starts at %s", name, message.When(p.Until))
 	}
 	return message.StartsWhenLifted(name, p.Key, p.Refusal)
 }
@@ -200,15 +202,15 @@ func postponedText(name string, p engine.Postponed) string {
 func (v *view) costNotice(e engine.CostNotice) {
 	switch {
 	case errors.Is(e.Err, budget.ErrDamaged) && e.Budget != "":
-		v.line(message.BudgetAnew(e.Budget, e.Err))
+		v.line(fmt.Sprintf("budget %s was reset: %v", e.Budget, e.Err))
 	case e.Err != nil && e.Budget != "":
 		v.line(message.BudgetOff(e.Budget, e.Err))
 	case e.Err != nil:
-		v.line(message.InnerCostOff(e.Err))
+		v.line(fmt.Sprintf("runs inside this one do not count towards its --max-cost: %v", e.Err))
 	case e.Unknown:
-		v.say(message.BudgetIncomplete(e.Budget))
+		v.say(fmt.Sprintf("the cost of this attempt is unknown and not counted in budget %s", e.Budget))
 	default:
-		v.say(message.BudgetLow(e.Budget, e.Spent, e.Limit))
+		v.say(fmt.Sprintf("budget %s is nearly used up ($%.2f of $%g)", e.Budget, e.Spent, e.Limit))
 	}
 }
 
@@ -221,10 +223,10 @@ func (v *view) done(r *engine.Result, err error) {
 	switch {
 	case r.Success:
 		if r.Attempts > 1 {
-			v.verbosely(message.Succeeded(v.name, r.Attempts, r.Waited))
+			v.verbosely(fmt.Sprintf("%s succeeded at attempt %d after waiting %s", v.name, r.Attempts, printable.Span(r.Waited)))
 		}
 		if v.settings.MaxCost > 0 && r.Usage.CostUSD == nil && r.Usage.CostUnknown() {
-			v.say(message.CostUnknown())
+			v.say("the cost of this run is unknown, so --max-cost was not enforced. To see which models have a price: belay prices")
 		}
 	case isStopRequested(err) && r.Verdict.Class == verdict.Interrupted: // who sits here does not know
 		v.line(r.Err)
@@ -233,7 +235,7 @@ func (v *view) done(r *engine.Result, err error) {
 	case r.Attempts > 0 && r.ExitCode == r.ChildCode && len(r.Earlier()) == 0 && !v.settings.Asked() && !r.MayBeDone && !r.Silent:
 		// The command has said it itself, but it does not know that belay can begin a new session.
 		if r.Verdict.Class == verdict.SessionNotFound && v.settings.Resume != "" {
-			v.say(message.ResumeOrNew(v.settings.Resume))
+			v.say("to start a new session if there is none: --resume-or-new " + v.settings.Resume)
 		}
 	case r.Verdict.Class == verdict.Interrupted && r.Verdict.Rule != "no-result", r.ExitCode == brokenPipe:
 		v.verbosely(r.Err)
@@ -243,11 +245,11 @@ func (v *view) done(r *engine.Result, err error) {
 		v.line(message.WithoutLater(r.Err, next != ""))
 		if r.Verdict.Evidence != "" && (r.Verdict.Class == verdict.Timeout || r.Verdict.Class == verdict.Stalled) {
 			for line := range strings.SplitSeq(r.Verdict.Evidence, "\n") {
-				v.line(message.LastOutput(line))
+				v.line("  last output: " + line)
 			}
 		}
 		if r.Verdict.Class == verdict.Auth && v.login != "" {
-			v.say(message.Login(v.login))
+			v.say("to log in: " + v.login)
 		}
 		if next != "" {
 			v.say(next)

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -40,7 +41,7 @@ func notACommand(root *cobra.Command, word string) error {
 
 // notHelp answers a word after belay help that is neither a command nor a topic.
 func notHelp(root *cobra.Command, word string) error {
-	err := message.Error(message.NoSuchTopic(word))
+	err := message.Error(fmt.Sprintf("there is no command or topic %q", word))
 	names := commandsOf(root)
 	for _, t := range topics {
 		names = append(names, t.name)
@@ -93,11 +94,11 @@ func noArgs(cmd *cobra.Command, args []string) error {
 	if len(names) == 0 {
 		return usage(message.Error(message.TakesNoArguments(cmd.CommandPath(), args[0])), message.See(cmd.CommandPath()+" --help"))
 	}
-	err := message.Error(message.NoSuchCommandOf(cmd.CommandPath(), args[0]))
+	err := message.Error(fmt.Sprintf("%s has no command %q", cmd.CommandPath(), args[0]))
 	if near := suggest(args[0], names); len(near) > 0 {
 		return usage(err, message.DidYouMeanCommand(cmd.CommandPath(), near))
 	}
-	return usage(err, message.CommandsAre(names))
+	return usage(err, "the commands are "+message.And(names))
 }
 
 // needs asks for so many arguments: at least one, or none where that is what least says.
@@ -105,9 +106,9 @@ func needs(least, most int, what, example string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		switch {
 		case len(args) < least:
-			return usage(message.Error(message.NothingNamed(what)), message.AsIn(example))
+			return usage(message.Error("no "+what+" given"), message.AsIn(example))
 		case most > 0 && len(args) > most:
-			return usage(message.Error(message.TooManyNamed(cmd.CommandPath(), what, len(args))), message.AsIn(example))
+			return usage(message.Error(fmt.Sprintf("%s takes one %s, not %d", cmd.CommandPath(), what, len(args))), message.AsIn(example))
 		}
 		return nil
 	}

@@ -12,11 +12,11 @@ import (
 // addressTrouble says why a URL cannot stand on a command line, which all users of the machine can read; empty if it can.
 func addressTrouble(address string) string {
 	if strings.ContainsAny(address, "${") {
-		return message.EntryURLVariable()
+		return "has a variable in its URL, which could put a secret on a command line"
 	}
 	u, err := url.Parse(address)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
-		return message.EntryURLOther()
+		return "has a URL that is not http or https"
 	}
 	if u.User != nil || u.Fragment != "" || redact.Text(address) != address || isRandom(u.Path) {
 		return message.EntryURLSecret()

@@ -3,6 +3,7 @@ package clientfile
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"math/rand/v2"
@@ -22,7 +23,7 @@ const maxFile = 64 << 20
 const backupSuffix = ".belay-backup"
 
 // ErrChanged says that a file was changed while it was edited.
-var ErrChanged = message.Error(message.FileChanged())
+var ErrChanged = message.Error("another program changed it meanwhile; try again")
 
 // diskFile is a file of a client where it lies. It need not exist.
 //
@@ -153,9 +154,9 @@ func (f *diskFile) regular() (fs.FileInfo, error) {
 // unusable says why something cannot be used that is not what it should be.
 func unusable(path string, info fs.FileInfo, want string) error {
 	if info.Mode()&fs.ModeSymlink != 0 {
-		return message.Error(message.LinkInRepository(path))
+		return message.Error(path + " is a link, and links in a repository are not followed")
 	}
-	return message.Error(message.NotWhatItShould(path, want))
+	return message.Error(fmt.Sprintf("%s is not %s", path, want))
 }
 
 // backup makes a copy of that name beside the file that holds text.
@@ -165,7 +166,7 @@ func (f *diskFile) backup(name string, text []byte) error {
 		err = f.rename(tmp, name)
 	}
 	if err != nil {
-		return message.Error(message.NoCopy(err), err)
+		return message.Error(fmt.Sprintf("cannot make a copy: %v", err), err)
 	}
 	return nil
 }
@@ -228,7 +229,7 @@ type keptError struct {
 }
 
 func (e *keptError) Error() string {
-	return message.FileChangedAside(e.path, e.err)
+	return fmt.Sprintf("another program changed it meanwhile, and that change is now in %s: %v", e.path, e.err)
 }
 
 func (e *keptError) Unwrap() error { return e.err }
@@ -285,7 +286,7 @@ func (f *diskFile) rename(tmp, name string) error {
 	}
 	f.dir.Remove(tmp)
 	if info, _ := f.dir.Lstat(name); info != nil && info.IsDir() {
-		return message.Error(message.IsADirectory(filepath.Join(f.dir.Name(), name)))
+		return message.Error(filepath.Join(f.dir.Name(), name) + " is a directory")
 	}
 	return err
 }

@@ -3,6 +3,7 @@ package clientfile
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -23,13 +24,13 @@ type NoEntry struct {
 	Known []string // those that it has
 }
 
-func (e *NoEntry) Error() string { return message.NoServer(e.Name) }
+func (e *NoEntry) Error() string { return fmt.Sprintf("there is no server %q", e.Name) }
 
 // Install puts belay in front of the entries with these names, of all if there are none. belay is a path, or the name by
 // which it is found on the PATH.
 func (f *File) Install(belay string, names ...string) (Edit, error) {
 	if !isBelay(belay) {
-		return Edit{}, message.Error(message.NotCalledBelay(belay))
+		return Edit{}, message.Error(belay + " is not called belay, so belay could not recognize it later")
 	}
 	edit, err := f.edit(names, func(e *Entry, to *Edit) []change {
 		switch {
@@ -55,7 +56,7 @@ func (f *File) Install(belay string, names ...string) (Edit, error) {
 	was, err := f.Uninstall()
 	is, undo := check.Uninstall()
 	if err = errors.Join(err, undo); err == nil && !bytes.Equal(was.After, is.After) {
-		err = message.Error(message.WouldSpoil(message.Error(message.NotToTheByte())))
+		err = message.Error(message.WouldSpoil(message.Error("the change could not be undone byte for byte")))
 	}
 	return edit, err
 }

@@ -27,7 +27,7 @@ func takeLease(file *os.File) (*lease, error) {
 	_, err := unix.FcntlInt(file.Fd(), unix.F_SETLEASE, unix.F_RDLCK)
 	switch {
 	case errors.Is(err, unix.EAGAIN):
-		return nil, message.Error(message.FileBeingWritten(), ErrChanged)
+		return nil, message.Error("another program is writing it; try again", ErrChanged)
 	case err != nil:
 		return nil, nil
 	}

@@ -71,7 +71,7 @@ func Read(l Location) (*File, error) {
 	if l.Repository != "" {
 		text, err := safefile.ReadRepository(l.Repository, l.Path, maxFile)
 		if errors.Is(err, safefile.ErrLink) {
-			err = message.Error(message.LinkNotFollowed(err), err)
+			err = message.Error(fmt.Sprintf("%v, and links in a repository are not followed", err), err)
 		}
 		return l.parse(text, err)
 	}
@@ -106,7 +106,7 @@ func Parse(l Location, text []byte) (*File, error) {
 	}
 	if comment >= 0 && (!l.Client.Comments || l.strict) {
 		line, column := position(text, comment)
-		f.Comment = message.Position(line, column)
+		f.Comment = fmt.Sprintf("line %d, column %d", line, column)
 	}
 	for _, keys := range l.lists {
 		for _, n := range matches(root, keys) {

@@ -1,6 +1,7 @@
 package clientfile
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
 
@@ -54,15 +55,15 @@ func (f *File) hook(event, matcher string, n *node) Entry {
 	e.Line, _ = position(f.Text, begin)
 	switch {
 	case f.LeftAlone:
-		e.Why = message.EntryInTOML()
+		e.Why = "is in config.toml, which belay does not change"
 	case e.Type != "command" && !(f.Client.SimpleHooks && n.get("type") == nil):
-		e.Why = message.EntryNotACommand(e.Type)
+		e.Why = fmt.Sprintf("is a hook of type %q, which runs no command", e.Type)
 	case e.Command == "":
-		e.Why = message.EntryWithoutCommand()
+		e.Why = "has no command"
 	case f.Client.SimpleHooks && e.args == nil && !callsBelay(e.Command, "hook") && !isSimple(e.Command):
-		e.Why = message.EntryCompound()
+		e.Why = "is more than one command, or a command of the shell itself"
 	case n.string("shell") == "powershell":
-		e.Why = message.EntryPowerShell()
+		e.Why = "is a PowerShell command"
 	case e.args != nil && e.args.value.kind != kindList:
 		e.Why = message.EntryBadArgs()
 	}

@@ -3,6 +3,7 @@ package clientfile
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"strconv"
 	"unicode/utf8"
 
@@ -35,7 +36,7 @@ func parseJSON(text []byte, trailingCommas bool) (root *node, comment int, err e
 		return root, s.comment, err
 	}
 	if s.at < len(text) {
-		return root, s.comment, s.errorAt(s.at, message.AfterEnd(s.next()))
+		return root, s.comment, s.errorAt(s.at, fmt.Sprintf("unexpected %s after the end", s.next()))
 	}
 	return root, s.comment, nil
 }
@@ -47,7 +48,7 @@ func (s *scanner) errorAt(offset int, what string) error {
 // next says what stands here, for an error message.
 func (s *scanner) next() string {
 	if s.at >= len(s.text) {
-		return message.EndOfFile()
+		return "the end of the file"
 	}
 	r, _ := utf8.DecodeRune(s.text[s.at:])
 	return strconv.QuoteRune(r)
@@ -102,7 +103,7 @@ func (s *scanner) value() (*node, error) {
 		return nil, err
 	}
 	if s.depth++; s.depth > maxDepth {
-		return nil, s.errorAt(s.at, message.TooDeep())
+		return nil, s.errorAt(s.at, "nested too deeply")
 	}
 	defer func() { s.depth-- }()
 	v := &node{from: s.at}
@@ -191,7 +192,7 @@ func (s *scanner) more(end byte) (bool, error) {
 	case s.take(end):
 		return false, nil
 	}
-	return false, s.errorAt(s.at, message.Expected(message.CommaOr(end), s.next()))
+	return false, s.errorAt(s.at, message.Expected(fmt.Sprintf("a comma or %q", end), s.next()))
 }
 
 // str reads a string and returns what it says.
@@ -204,11 +205,11 @@ func (s *scanner) str() (string, error) {
 			s.at++
 			return meaning(units(s.text[begin:s.at])), nil
 		case c < ' ':
-			return "", s.errorAt(s.at, message.RawInString(s.next()))
+			return "", s.errorAt(s.at, fmt.Sprintf("a string must not contain an unescaped %s", s.next()))
 		case c == '\\':
 			_, size, ok := escape(s.text[s.at:])
 			if !ok {
-				return "", s.errorAt(s.at, message.NoSuchEscape())
+				return "", s.errorAt(s.at, "invalid escape")
 			}
 			s.at += size
 		default:
@@ -229,7 +230,7 @@ func (s *scanner) word() (string, error) {
 	case word == "":
 		return "", s.errorAt(begin, message.Expected(message.AValue, s.next()))
 	case !json.Valid([]byte(word)):
-		return "", s.errorAt(begin, message.InvalidJSON(word))
+		return "", s.errorAt(begin, fmt.Sprintf("%q is not valid JSON", word))
 	}
 	return word, nil
 }

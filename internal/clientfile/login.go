@@ -1,9 +1,9 @@
 package clientfile
 
 import (
+	"fmt"
 	"strings"
 
-	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/safefile"
 )
 
@@ -20,7 +20,7 @@ func (f *File) leaveLogins() {
 		}
 		for _, store := range stores {
 			if store.hasLogin(e.Name, e.URL, 0) {
-				e.State, e.Why = Unfit, message.EntryLoggedIn(f.Client.Name)
+				e.State, e.Why = Unfit, fmt.Sprintf("is one that %s has logged in to, which belay cannot do", f.Client.Name)
 			}
 		}
 	}

@@ -2,9 +2,8 @@ package clientfile
 
 import (
 	"bytes"
+	"fmt"
 	"unicode/utf8"
-
-	"github.com/belay-run/belay/internal/message"
 )
 
 // node is a value of a file and where it stands. Files are not decoded into other types: what is not changed must stay as it
@@ -93,7 +92,7 @@ type SyntaxError struct {
 }
 
 func (e *SyntaxError) Error() string {
-	return message.AtPosition(e.Line, e.Column, e.Reason)
+	return fmt.Sprintf("line %d, column %d: %s", e.Line, e.Column, e.Reason)
 }
 
 // wrong is the error for something at an offset.

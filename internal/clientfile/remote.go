@@ -1,6 +1,7 @@
 package clientfile
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -87,7 +88,7 @@ func (f *File) remote(e *Entry, n *node) {
 	}
 	e.State = Direct
 	if !parts.hasCredential() && !isNear(e.URL) {
-		e.Doubt = message.EntryMayLogIn()
+		e.Doubt = "has no credentials in the file and may need a login"
 	}
 	e.belayArgs = []string{"mcp", "--name=" + e.Name}
 	f.takeLimits(e, n)
@@ -109,7 +110,7 @@ func (f *File) unfit(parts *remoteParts, n *node) string {
 	r := &f.Client.Remote
 	for _, key := range r.Own {
 		if v := n.get(key); v != nil && v.text != "false" && v.text != "null" {
-			return message.EntryOwn(key)
+			return fmt.Sprintf("needs %s, which only the client can do", key)
 		}
 	}
 	for i, m := range n.members {
@@ -118,7 +119,7 @@ func (f *File) unfit(parts *remoteParts, n *node) string {
 		}
 		second := m.key != parts.kind.Key && slices.ContainsFunc(r.Kinds, func(k RemoteKind) bool { return k.Key == m.key })
 		if second || slices.Contains([]string{"command", "args", "cwd", r.Env, r.Vars}, m.key) {
-			return message.EntryMixed(m.key)
+			return fmt.Sprintf("has both a URL and %s", m.key)
 		}
 	}
 	if !f.isPlainKey(parts.url) || parts.kindType != nil && string(f.Text[parts.kindType.value.from:parts.kindType.value.to]) != quoted(parts.kind.Type) {
@@ -157,7 +158,7 @@ func (f *File) readVars(parts *remoteParts, n *node) string {
 	bearer, table := n.member(r.Bearer), n.member(r.HeaderVars)
 	switch {
 	case bearer != nil && table != nil:
-		return message.EntryBoth(r.Bearer, r.HeaderVars)
+		return fmt.Sprintf("has both %s and %s", r.Bearer, r.HeaderVars)
 	case bearer != nil && (bearer.value.kind != kindText || !isVariable(bearer.value.text) || !f.isPlainKey(bearer)):
 		return message.EntryWritten()
 	case bearer != nil:

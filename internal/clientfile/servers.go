@@ -34,7 +34,7 @@ func (f *File) server(m member) Entry {
 		e.State, e.Why = Unfit, message.EntryRemote()
 		return e
 	case f.Client.CommandLine && (e.args == nil || len(e.args.value.items) == 0) && strings.ContainsAny(e.Command, " \t\"'"):
-		e.State, e.Why = Unfit, message.EntryCommandLine()
+		e.State, e.Why = Unfit, "has its arguments in the command"
 		return e
 	case e.args != nil && e.args.value.kind != kindList:
 		e.State, e.Why = Unfit, message.EntryBadArgs()

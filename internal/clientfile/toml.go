@@ -8,8 +8,6 @@ import (
 
 	"github.com/pelletier/go-toml/v2"
 	"github.com/pelletier/go-toml/v2/unstable"
-
-	"github.com/belay-run/belay/internal/message"
 )
 
 // parseTOML reads a whole file.
@@ -126,7 +124,7 @@ func (r *tomlReader) value(n *unstable.Node, at int) *node {
 	case unstable.String:
 		v.kind, v.text, v.to = kindText, string(n.Data), at+int(n.Raw.Length)
 		if int(n.Raw.Offset) != at {
-			r.err = wrong(r.data, at, message.TOMLTextLost())
+			r.err = wrong(r.data, at, "belay cannot find the start of this value")
 		}
 	case unstable.Array:
 		v.kind = kindList
@@ -170,7 +168,7 @@ func (r *tomlReader) skip(at int) int {
 func (r *tomlReader) closing(at int, bracket byte) int {
 	at = r.skip(at)
 	if at >= len(r.data) || r.data[at] != bracket {
-		r.err = wrong(r.data, at, message.TOMLEndLost())
+		r.err = wrong(r.data, at, "belay cannot find the end of this list or table")
 		return min(at, len(r.data))
 	}
 	return at + 1

@@ -64,7 +64,7 @@ func post(ctx context.Context, base, prompt string) (string, error) {
 		} `json:"content"`
 	}
 	if err := json.Unmarshal(data, &answer); err != nil || len(answer.Content) == 0 {
-		return "", message.Error(message.AnswerUnclear())
+		return "", message.Error("the answer cannot be understood")
 	}
 	return answer.Content[0].Text, nil
 }

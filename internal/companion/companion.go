@@ -100,12 +100,12 @@ func call(ctx context.Context, from caller, args []string) (code int) {
 	from.pair = *pair
 	var format string
 	if from.version, format = version.Unpair(*pair); format != strconv.Itoa(version.Format) {
-		from.say(message.VersionsDiffer(from.version, version.String()))
+		from.say(fmt.Sprintf("belay %s does not work with belayd %s. Install both from one release", from.version, version.String()))
 		return codeFailed
 	}
 	command, known := commands[args[0]]
 	if _, left := belayd.Find(args[0]); !known && left {
-		from.say(message.LeftOut(args[0]))
+		from.say(fmt.Sprintf("this belayd was built without %s. To build all of it: make build", args[0]))
 		return codeFailed
 	}
 	if !known {

@@ -9,6 +9,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"net/url"
@@ -123,7 +124,7 @@ func deliver(ctx context.Context, to alert.Config, a db.Alert) error {
 func runAlert(ctx context.Context, argv []string, body []byte) error {
 	path, err := supervise.Look(argv[0], "")
 	if err != nil {
-		return message.Error(message.AlertCommand(err), err)
+		return message.Error(fmt.Sprintf("alert command: %v", err), err)
 	}
 	in, err := tempFile(body)
 	if err != nil {
@@ -135,7 +136,7 @@ func runAlert(ctx context.Context, argv []string, body []byte) error {
 	exit, err := s.Run(supervise.Spec{Path: path, Args: argv, Env: os.Environ(), Stdin: in, Stderr: &limited{to: &said, left: 4096},
 		Placement: supervise.OwnGroup, Timeout: deliverTimeout}, func(p *supervise.Process) { context.AfterFunc(ctx, p.Kill) })
 	if code := exit.ShellCode(); err == nil && code != 0 {
-		err = message.Error(message.AlertCommandFailed(argv[0], code, strings.TrimSpace(said.String())))
+		err = message.Error(fmt.Sprintf("alert command %s exited %d: %s", argv[0], code, strings.TrimSpace(said.String())))
 	}
 	return err
 }
@@ -174,7 +175,7 @@ func (l *limited) Write(p []byte) (int, error) {
 func postAlert(ctx context.Context, to string, body []byte) error {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, to, bytes.NewReader(body))
 	if err != nil {
-		return message.Error(message.AlertWebhook(message.AlertAddress()))
+		return message.Error(message.AlertWebhook("the address cannot be used"))
 	}
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("User-Agent", "belayd/"+version.String())

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -43,7 +44,7 @@ type demo struct {
 // interrupted ends the demo with an exit code and no message.
 type interrupted struct{ code int }
 
-func (i interrupted) Error() string { return message.DemoInterrupted(i.code) }
+func (i interrupted) Error() string { return fmt.Sprintf("interrupted, exit code %d", i.code) }
 
 // exited says that a command of the demo has failed.
 type exited struct {
@@ -52,7 +53,7 @@ type exited struct {
 }
 
 func (e exited) Error() string {
-	return message.DemoFailed(e.command, e.code)
+	return fmt.Sprintf("the demo failed: belay %s exited %d", e.command, e.code)
 }
 
 func demoCommand(ctx context.Context, from caller, _ *arguments) (int, error) {
@@ -79,30 +80,33 @@ func demoCommand(ctx context.Context, from caller, _ *arguments) (int, error) {
 
 // play runs the scenes of the demo in order.
 func (d *demo) play(ctx context.Context) error {
-	d.tell(message.DemoBegin())
+	d.tell(`A stand-in for an API listens on loopback and fails on purpose; "ask" is a small client of it.
+Nothing is spent. Times are short here, so that you need not wait.`)
 
-	d.tell(message.DemoLimit())
+	d.tell(`1. A limit: the API says "too many requests, come back in 2 seconds". Belay waits, and asks again.`)
 	if err := d.run(ctx, `run --max-retries 3 -- ask "What is six times seven?"`); err != nil {
 		return err
 	}
 
-	d.tell(message.DemoOutage())
+	d.tell(`2. An outage: after three failed runs in a row, the breaker opens. For 3 seconds (a minute by default)
+   no run that shares the gate "api" calls the service. Then one probe finds out whether it is back.`)
 	if err := d.outage(ctx); err != nil {
 		return err
 	}
 
-	d.tell(message.DemoClosed())
+	d.tell(`3. The service answers, and answers again: the breaker is closed.`)
 	for _, command := range []string{`run --gate api -- ask "Really?"`, `gates`} {
 		if err := d.run(ctx, command); err != nil {
 			return err
 		}
 	}
 
-	d.tell(message.DemoRecord(tilde(filepath.Join(d.state, "log.jsonl"))))
+	d.tell("4. The record: one line of JSON for each attempt, in " + tilde(filepath.Join(d.state, "log.jsonl")))
 	if err := d.showLog(); err != nil {
 		return err
 	}
-	d.tell(message.DemoEnd(tilde(filepath.Join(filepath.Dir(d.state), "log.jsonl"))))
+	d.tell(fmt.Sprintf(`Your own runs are recorded in %s. Now try: belay run -- a command of yours,
+or, with an agent installed: belay rehearse --script '429(retry-after=2)x2, 200' -- claude -p hi`, tilde(filepath.Join(filepath.Dir(d.state), "log.jsonl"))))
 	return nil
 }
 
@@ -112,7 +116,7 @@ func (d *demo) outage(ctx context.Context) error {
 	for range 2 {
 		var failed exited
 		if err := d.run(ctx, `run `+gate+` --max-retries 0 -- ask "Are you there?"`); !errors.As(err, &failed) {
-			return cmp.Or(err, message.Error(message.DemoTooWell()))
+			return cmp.Or(err, message.Error("the demo failed: every call succeeded"))
 		}
 	}
 	over := make(chan struct{})
@@ -122,10 +126,10 @@ func (d *demo) outage(ctx context.Context) error {
 		err = d.run(ctx, `run `+gate+` --max-retries 5 --base-delay 0.3s -- ask "Are you there?"`)
 	}()
 	if seen := d.waitUntilOpen(ctx, over); seen != "" {
-		d.tell(message.DemoMeanwhile())
+		d.tell(`   Meanwhile, from another terminal:`)
 		d.shows(`gates`)
 		io.WriteString(d.out, seen)
-		d.tell(message.DemoBack())
+		d.tell(`   Back in the first one, when the time is up:`)
 	}
 	<-over
 	return err

@@ -35,7 +35,7 @@ func demoState() (string, error) {
 		err = safefile.WriteOwn(filepath.Join(dir, demoMark), nil)
 	}
 	if err != nil {
-		return "", message.Error(message.DemoNoState(err), err)
+		return "", message.Error(fmt.Sprintf("cannot record the demo: %v. To use another directory: BELAY_STATE_DIR=/some/where belay demo", err), err)
 	}
 	return dir, nil
 }

@@ -4,6 +4,7 @@ package companion
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"os/signal"
 	"strings"
@@ -61,7 +62,7 @@ func keepFlag(args *arguments, name string) (keep time.Duration, err error) {
 		return 0, nil
 	}
 	if keep, err = config.ParseDuration(text); err == nil && keep < minKeep {
-		err = message.Error(message.FleetKeepTooShort(text))
+		err = message.Error(fmt.Sprintf("%q is less than 1h", text))
 	}
 	if err != nil {
 		return 0, &usageError{err: message.Error(message.InFlag(name, err), err)}
@@ -117,7 +118,7 @@ func fleetJoinCommand(ctx context.Context, from caller, args *arguments) (int, e
 		}
 	}
 	if strings.ContainsFunc(name, unicode.IsControl) || len(name) > 200 {
-		return 0, &usageError{err: message.Error(message.FleetBadName())}
+		return 0, &usageError{err: message.Error("--name: too long, or has control characters")}
 	}
 	dir, err := state.DefaultDir()
 	if err != nil {
@@ -145,7 +146,7 @@ func fleetRemoveCommand(ctx context.Context, from caller, args *arguments) (int,
 // changeMachine does something to the machine that is named, and says so.
 func changeMachine(ctx context.Context, from caller, args *arguments, change func(*store.Store, context.Context, string) error, done func(string) string) (int, error) {
 	if len(args.rest) != 1 || args.rest[0] == "" {
-		return 0, &usageError{err: message.Error(message.FleetWhich(args.command.Name))}
+		return 0, &usageError{err: message.Error(fmt.Sprintf("which machine? For example: belay %s build-3", args.command.Name))}
 	}
 	s, err := openFleet(ctx, args)
 	if err != nil {
@@ -202,7 +203,7 @@ func fleetStatusCommand(ctx context.Context, from caller, args *arguments) (int,
 		return 0, term.JSONLines(from.Out, list)
 	}
 	if len(machines) == 0 {
-		return 0, term.Line(from.Out, message.FleetEmpty(s.Address.Text))
+		return 0, term.Line(from.Out, fmt.Sprintf("no machine has joined the fleet at %s; on each machine, run: belay fleet join", s.Address.Text))
 	}
 	var rows [][]string
 	for _, m := range machines {

@@ -70,7 +70,7 @@ func settleKey(ctx context.Context, from caller, s *store.Store, plain bool) err
 		return err
 	}
 	if made {
-		return term.Line(from.Out, message.FleetKeyMade(keyFile()))
+		return term.Line(from.Out, fmt.Sprintf("jobs are encrypted with the key in %s; copy it to each machine that submits jobs or works on them", keyFile()))
 	}
 	return nil
 }
@@ -79,7 +79,7 @@ func settleKey(ctx context.Context, from caller, s *store.Store, plain bool) err
 func (c caller) joinWorking(ctx context.Context, m *member.Member, workers, allowed string) error {
 	count, err := strconv.Atoi(workers)
 	if err != nil || count < 0 || count > 1000 {
-		return &usageError{err: message.Error(message.FleetBadWorkers(workers))}
+		return &usageError{err: message.Error(fmt.Sprintf("--workers: %q is not a number between 0 and 1000", workers))}
 	}
 	if count == 0 {
 		return m.Run(ctx)
@@ -98,7 +98,7 @@ func (c caller) joinWorking(ctx context.Context, m *member.Member, workers, allo
 		}
 	}
 	if len(allow.Profiles)+len(allow.Plain) == 0 {
-		return &usageError{err: message.Error(message.FleetNothingAllowed(config.UserFile()))}
+		return &usageError{err: message.Error(fmt.Sprintf(`--workers: this machine allows no jobs yet. Say what they may run, such as --allow claude, or in %s: [fleet] allow = ["claude", "/srv/work"]`, config.UserFile()))}
 	}
 	s, key, err := c.openPatiently(ctx, m.Address)
 	if err != nil || s == nil {

@@ -4,6 +4,7 @@ package companion
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -19,7 +20,7 @@ import (
 // openSubmitters opens the fleet to see or change who may submit, which needs the fleet's key. name is the submitter that the command names, if it is about one.
 func openSubmitters(ctx context.Context, args *arguments) (s *jobs.Submitters, name string, err error) {
 	if name = strings.Join(args.rest, " "); name == "" && args.command.Args.What != "" {
-		return nil, "", &usageError{err: message.Error(message.FleetWhichSubmitter(args.command.Name))}
+		return nil, "", &usageError{err: message.Error(fmt.Sprintf("which submitter? For example: belay %s ann", args.command.Name))}
 	}
 	address, err := fleetAddress(args)
 	if err != nil {
@@ -34,7 +35,7 @@ func openSubmitters(ctx context.Context, args *arguments) (s *jobs.Submitters, n
 	case err != nil:
 		return nil, "", err
 	case key == nil:
-		err = &usageError{err: message.Error(message.FleetKeysNeedKey())}
+		err = &usageError{err: message.Error("the jobs of this fleet are not encrypted, so submitters need no keys")}
 	case key.OfSubmitter():
 		err = &usageError{err: message.Error(message.FleetKeyOnlySubmits(keyFile()))}
 	}
@@ -48,7 +49,7 @@ func openSubmitters(ctx context.Context, args *arguments) (s *jobs.Submitters, n
 func fleetKeyAddCommand(ctx context.Context, from caller, args *arguments) (int, error) {
 	path := args.text("output")
 	if path == "" && stdio.IsTerminal(from.Out) {
-		return 0, &usageError{err: message.Error(message.FleetKeyOnTerminal())}
+		return 0, &usageError{err: message.Error("the key would be shown on this terminal; write it to a file with -o FILE, or show it with -o -")}
 	}
 	s, name, err := openSubmitters(ctx, args)
 	if err != nil {
@@ -70,7 +71,7 @@ func fleetKeyAddCommand(ctx context.Context, from caller, args *arguments) (int,
 		}
 		return 0, err
 	}
-	return 0, term.Line(from.Out, message.FleetKeyAdded(name, path))
+	return 0, term.Line(from.Out, fmt.Sprintf("the key of %s is in %s; on the machine that submits, it belongs in .config/belay/fleet.key", name, path))
 }
 
 // submitterTable is that of belay fleet key list.
@@ -90,7 +91,7 @@ func fleetKeyListCommand(ctx context.Context, from caller, args *arguments) (int
 	case args.on("json"):
 		return 0, term.JSONLines(from.Out, list)
 	case len(list) == 0:
-		return 0, term.Line(from.Out, message.FleetNoSubmitters())
+		return 0, term.Line(from.Out, "no submitter has a key of its own; make one with: belay fleet key add NAME -o FILE")
 	}
 	var rows [][]string
 	for _, one := range list {
@@ -109,5 +110,5 @@ func fleetKeyRemoveCommand(ctx context.Context, from caller, args *arguments) (i
 	if err := s.Remove(ctx, name); err != nil {
 		return 0, err
 	}
-	return 0, term.Line(from.Out, message.FleetKeyRemoved(name))
+	return 0, term.Line(from.Out, "withdrew the key of "+name)
 }

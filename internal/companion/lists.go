@@ -105,7 +105,7 @@ func alertsCommand(ctx context.Context, from caller, args *arguments) (int, erro
 		soon, cancel := context.WithTimeout(ctx, 15*time.Second)
 		defer cancel()
 		if err := deliverAlerts(soon, q.db); err != nil {
-			q.say(message.AlertsUndelivered(err))
+			q.say(fmt.Sprintf("cannot deliver alerts: %v", err))
 		}
 	}
 	list, err := q.db.Alerts(ctx, q.filter)
@@ -124,7 +124,7 @@ func alertsCommand(ctx context.Context, from caller, args *arguments) (int, erro
 		case a.Delivered != nil:
 			told = q.clock(*a.Delivered)
 		case a.Trouble != "":
-			told = message.AlertFailed(a.Tries, oneLine(a.Trouble, 60))
+			told = fmt.Sprintf("failed %d times: %s", a.Tries, oneLine(a.Trouble, 60))
 		}
 		rows = append(rows, []string{q.clock(a.Timestamp), oneLine(a.Integration, 30),
 			fmt.Sprintf("%d in %s", a.Failures, term.Span(time.Duration(a.WithinMS)*time.Millisecond)), labelText(a.Name, a.Tags, a.Task), told, oneLine(a.Message, 80)})

@@ -26,14 +26,14 @@ func logCommand(ctx context.Context, from caller, args *arguments) (int, error) 
 	case err != nil:
 		return 0, err
 	case len(q.rest) > 1:
-		return 0, &usageError{err: message.Error(message.OneRun(len(q.rest)))}
+		return 0, &usageError{err: message.Error(fmt.Sprintf("belay log takes the id of one run, not %d", len(q.rest)))}
 	case len(q.rest) == 1:
 		q.filter.Invocation = q.rest[0]
 	}
 	attempts := q.on("attempts")
 	if q.on("tree") {
 		if attempts || q.on("follow") {
-			return 0, &usageError{err: message.Error(message.TreeAlone())}
+			return 0, &usageError{err: message.Error("--tree cannot be used together with --attempts or --follow")}
 		}
 		return 0, q.tree(ctx)
 	}
@@ -64,7 +64,7 @@ func (q *question) writeOthers(ctx context.Context, list []db.Invocation) error 
 	if n == 0 {
 		return err
 	}
-	return errors.Join(err, term.Line(q.out, message.OtherFailures(n)))
+	return errors.Join(err, term.Line(q.out, fmt.Sprintf("also on record: %s of hooks, MCP servers or Go programs; see: belay events", message.Count(n, "failure"))))
 }
 
 // writeRuns shows a line a run.
@@ -213,7 +213,7 @@ func (q *question) tell(inv db.Invocation, attempts []db.Attempt) string {
 	for _, a := range attempts {
 		term.Printf(&b, "\n")
 		if a.GateWaitMS > 0 {
-			more(message.WaitedToStart(span(a.GateWaitMS)))
+			more("waited " + span(a.GateWaitMS) + " before it could start")
 		}
 		what := fmt.Sprintf("attempt %d", a.Attempt)
 		if a.Attempt == 0 {
@@ -223,7 +223,7 @@ func (q *question) tell(inv db.Invocation, attempts []db.Attempt) string {
 		if a.Attempt > 0 {
 			term.Printf(&b, " after %s", cmp.Or(span(a.ResponseMS), "0s"))
 			if a.FirstMS != nil {
-				term.Printf(&b, "%s", message.FirstToken(cmp.Or(span(*a.FirstMS), "0s")))
+				term.Printf(&b, " (first token after %s)", cmp.Or(span(*a.FirstMS), "0s"))
 			}
 			term.Printf(&b, ", %s", message.ExitCodes(nil, a.ExitCode))
 		}
@@ -252,12 +252,12 @@ func (q *question) tell(inv db.Invocation, attempts []db.Attempt) string {
 			term.Printf(&b, "           %s\n", t)
 		}
 		if a.InnerMS > 0 {
-			more(message.InnerWait(span(a.InnerMS)))
+			more(fmt.Sprintf("of that, %s waiting for its own retries", span(a.InnerMS)))
 		}
 		if after := a.WaitMS - a.InnerMS; after > 0 {
-			more(message.ThenWaited(span(after)))
+			more("then waited " + span(after))
 		} else if a.PlannedMS > 0 {
-			more(message.ThenPlanned(span(a.PlannedMS)))
+			more(fmt.Sprintf("then was going to wait %s", span(a.PlannedMS)))
 		}
 	}
 	return b.String()
@@ -271,7 +271,7 @@ func innerText(n int64) string {
 	if n == 0 {
 		return ""
 	}
-	return message.RetriedInside(times(n))
+	return fmt.Sprintf(" (the command itself retried %s)", times(n))
 }
 
 // usedText are the tokens, and whether that is all.

@@ -4,6 +4,7 @@ package companion
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/belay-run/belay/internal/companion/metrics"
 	"github.com/belay-run/belay/internal/message"
@@ -33,7 +34,7 @@ func metricsCommand(ctx context.Context, from caller, args *arguments) (int, err
 	}
 	// A collector of metrics is another user, as a rule.
 	if err := replaceFile(path, snap.Text(), 0o644); err != nil {
-		return 0, message.Error(message.MetricsNotWritten(path, err), err)
+		return 0, message.Error(fmt.Sprintf("cannot write metrics to %s: %v", path, err), err)
 	}
 	return 0, nil
 }

@@ -4,6 +4,7 @@ package companion
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"strconv"
 	"strings"
@@ -28,7 +29,7 @@ func pruneCommand(ctx context.Context, from caller, args *arguments) (int, error
 	var before time.Time
 	switch {
 	case (age == "") == (size == ""):
-		return 0, &usageError{err: message.Error(message.PruneWhat())}
+		return 0, &usageError{err: message.Error("say what to delete, as in: belay prune --older-than 90d, or belay prune --max-size 500MB")}
 	case age != "":
 		if before, err = when.Parse(age, q.now); err != nil {
 			return 0, &usageError{err: message.Error(message.InFlag("older-than", err), err)}
@@ -43,7 +44,7 @@ func pruneCommand(ctx context.Context, from caller, args *arguments) (int, error
 		}
 	}
 	if before.After(q.now) {
-		return 0, &usageError{err: message.Error(message.InFuture(before))}
+		return 0, &usageError{err: message.Error(before.Format(time.DateTime) + " is in the future")}
 	}
 	p, err := q.db.Prune(ctx, before, dry)
 	if err != nil {
@@ -58,18 +59,18 @@ func pruneCommand(ctx context.Context, from caller, args *arguments) (int, error
 		return 0, term.JSON(q.out, p)
 	}
 	if before.IsZero() {
-		return 0, term.Line(q.out, message.NothingToPrune())
+		return 0, term.Line(q.out, "nothing to delete: the record is not larger than that, or has no runs left")
 	}
 	term.Line(q.out, message.Pruned(dry, count64(p.Invocations, "run"), before.In(q.now.Location()),
 		count64(int64(p.Sessions), "session file"), count64(int64(len(p.Logs)), "old log")))
 	if p.Rotated != "" && !dry {
-		term.Line(q.out, message.LogMoved(p.Rotated))
+		term.Line(q.out, fmt.Sprintf("the log was moved to %s, which a later prune deletes once everything in it is that old", p.Rotated))
 	}
 	if p.Outputs > 0 {
 		term.Line(q.out, message.PrunedOutputs(dry, p.Outputs))
 	}
 	if p.Bytes > 0 {
-		term.Line(q.out, message.Freed(term.Size(p.Bytes)))
+		term.Line(q.out, term.Size(p.Bytes)+" freed")
 	}
 	return 0, nil
 }
@@ -97,7 +98,7 @@ func parseSize(text string) (int64, error) {
 	}
 	n, err := strconv.ParseFloat(number, 64)
 	if err != nil || !(n > 0) || n*factor > math.MaxInt64/2 {
-		return 0, message.Error(message.NotASize(text))
+		return 0, message.Error(fmt.Sprintf("%q is not a size, such as 500MB", text))
 	}
 	return int64(n * factor), nil
 }

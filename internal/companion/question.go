@@ -55,7 +55,7 @@ func (q *question) ask(ctx context.Context) error {
 	}
 	if c := q.filter.Class; c != "" && c != db.Failed {
 		if _, err := verdict.ParseClass(c); err != nil {
-			return &usageError{err: message.Error(message.ClassFilter(err))}
+			return &usageError{err: message.Error(fmt.Sprintf("--class: %v, or failed for all but ok", err))}
 		}
 	}
 	if err := q.check(); err != nil {
@@ -67,7 +67,7 @@ func (q *question) ask(ctx context.Context) error {
 	if q.has("n") {
 		n, err := strconv.Atoi(q.text("n"))
 		if err != nil || n < 0 {
-			return &usageError{err: message.Error(message.NotALineCount(q.text("n")))}
+			return &usageError{err: message.Error(fmt.Sprintf("-n: %q is not a number of lines. Use -n 20, or -n 0 for all", q.text("n")))}
 		}
 		q.filter.Limit = n
 	}
@@ -152,13 +152,13 @@ func openTrouble(dir string, err error) error {
 	refused, ok := errors.AsType[*safefile.Error](err)
 	switch {
 	case ok:
-		return message.Error(message.RecordRefused(refused), refused)
+		return message.Error(fmt.Sprintf("cannot open the record: %v. Move that file away, and the record is rebuilt from the log", refused), refused)
 	case errors.Is(err, db.ErrNewer):
 		return err
 	case db.Full(err):
 		return message.Error(message.RecordFull(dir, err), err)
 	case db.Locked(err):
-		return message.Error(message.RecordBusy(dir, err), err)
+		return message.Error(fmt.Sprintf("the record in %s is busy (%v). Try again", dir, err), err)
 	}
 	return message.Error(message.RecordUnusable(dir, err), err)
 }

@@ -37,7 +37,7 @@ func rehearseCommand(ctx context.Context, from caller, args *arguments) (int, er
 	if file != "" {
 		text, err := os.ReadFile(file)
 		if err != nil {
-			return 0, &usageError{err: message.Error(message.ScriptUnreadable(err), err)}
+			return 0, &usageError{err: message.Error(fmt.Sprintf("cannot read the script: %v", err), err)}
 		}
 		r.script = string(text)
 	}
@@ -82,7 +82,7 @@ func (r *rehearsal) perform(ctx context.Context, from caller) (code int, err err
 	begun := time.Now()
 	code, err = from.runChild(ctx, append(args, r.run...), env, stdout)
 	if err != nil {
-		return 0, message.Error(message.RunNotStarted(err), err)
+		return 0, message.Error(fmt.Sprintf("cannot start belay run: %v", err), err)
 	}
 	api.Close()
 	rep := newReport(r.script, begun, api, readResult(result), code)

@@ -95,7 +95,7 @@ func (r *rehearsalReport) writeText(w io.Writer) error {
 		return errors.Join(p.Text(w, term.Faint, "belay: "), p.Text(w, style, printable.Line(first)), term.Printf(w, "%s\n", rest))
 	}
 	main := len(sheet.Rows)
-	err := say(term.Plain, "", message.Rehearsed(shorten(strings.Join(strings.Fields(r.script), " ")), main))
+	err := say(term.Plain, "", fmt.Sprintf("rehearsed %s: %s", shorten(strings.Join(strings.Fields(r.script), " ")), message.Count(main, "request")))
 	if main > 0 {
 		err = errors.Join(err, sheet.Write(w))
 	}
@@ -127,13 +127,13 @@ func (r *rehearsalReport) remarks(side map[string]int) (lines []string) {
 			}
 			list = append(list, what)
 		}
-		lines = append(lines, message.SideRequests(list))
+		lines = append(lines, "other requests, which take no step: "+strings.Join(list, ", "))
 	}
 	if len(r.unused) > 0 {
-		lines = append(lines, message.NotReached(shorten(strings.Join(r.unused, ", "))))
+		lines = append(lines, "not reached: "+shorten(strings.Join(r.unused, ", ")))
 	}
 	if strings.Contains(r.script, "refuse") {
-		lines = append(lines, message.RefusedUncounted())
+		lines = append(lines, "refused connections are not counted")
 	}
 	return lines
 }
@@ -156,7 +156,7 @@ func (r *rehearsalReport) outcome() string {
 		} `json:"usage"`
 	}
 	if r.result == nil || json.Unmarshal(r.result, &result) != nil {
-		return message.NoResult(r.exitCode)
+		return fmt.Sprintf("belay run left no result; exit code %d", r.exitCode)
 	}
 	class := "ok"
 	if result.ErrorType != nil {
@@ -164,7 +164,7 @@ func (r *rehearsalReport) outcome() string {
 	}
 	text := message.RehearsedVerdict(class, result.Attempts, result.Waited)
 	if u := result.Usage; u.In+u.Out > 0 {
-		text += message.ReportsTokens(result.Profile, u.In, u.Out)
+		text += fmt.Sprintf("; %s reports %d tokens in, %d out", result.Profile, u.In, u.Out)
 		if u.Cost != nil {
 			text += ", " + printable.Dollars(*u.Cost)
 			if u.Estimated {
@@ -173,9 +173,9 @@ func (r *rehearsalReport) outcome() string {
 		}
 	}
 	if result.RetryAt != nil {
-		text += message.RetryAt(*result.RetryAt)
+		text += "; retry at " + *result.RetryAt
 	}
-	return message.WithExitCode(text, r.exitCode)
+	return fmt.Sprintf("%s; exit code %d", text, r.exitCode)
 }
 
 // answerText says what a request got.
@@ -190,7 +190,7 @@ func answerText(q rehearse.Request) string {
 	case rehearse.CutByUs:
 		return text + ", cut"
 	}
-	return message.BrokeOff(text, string(q.End), seconds(q.Took))
+	return fmt.Sprintf("%s, %s after %s", text, string(q.End), seconds(q.Took))
 }
 
 func tokens(u rehearse.Usage) string {
@@ -199,7 +199,7 @@ func tokens(u rehearse.Usage) string {
 	}
 	text := fmt.Sprintf("%d in / %d out", u.Input, u.Output)
 	if u.CacheRead+u.CacheCreate > 0 {
-		text += message.CacheTokens(u.CacheRead, u.CacheCreate)
+		text += fmt.Sprintf(", cache %d read / %d written", u.CacheRead, u.CacheCreate)
 	}
 	return text
 }

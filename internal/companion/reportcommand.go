@@ -4,6 +4,7 @@ package companion
 
 import (
 	"context"
+	"fmt"
 	"net/url"
 
 	"github.com/belay-run/belay/internal/companion/page"
@@ -17,7 +18,7 @@ import (
 func reportCommand(ctx context.Context, from caller, args *arguments) (int, error) {
 	format := args.text("format")
 	if format != "html" && format != "md" {
-		return 0, &usageError{err: message.Error(message.NotAReportFormat(format))}
+		return 0, &usageError{err: message.Error(fmt.Sprintf("--format: %q is not html or md", format))}
 	}
 	q := newQuestion(from, args)
 	err := q.ask(ctx)

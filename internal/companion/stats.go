@@ -138,7 +138,7 @@ func (q *question) statsText(by db.Group, list []db.Figures, total db.Figures, f
 	if first {
 		text := summary(total)
 		if empty {
-			text = message.NothingInPeriod()
+			text = "nothing on record for this period"
 		}
 		if err := term.Printf(q.out, "%s\n", folded(text, term.Columns(q.out))); err != nil {
 			return err
@@ -263,7 +263,7 @@ func summary(f db.Figures) string {
 	}
 	text += spentInAll(f)
 	if f.Faults > 0 {
-		text += "; " + message.FaultsInAll(times(f.Faults))
+		text += "; hooks and MCP servers failed " + times(f.Faults)
 	}
 	return text
 }
@@ -281,7 +281,7 @@ func spentInAll(f db.Figures) (text string) {
 	}
 	switch {
 	case f.UnknownCosts > 0 && known == "":
-		text += ", " + message.CostsUnknown(count64(f.UnknownCosts, "attempt"))
+		text += ", " + fmt.Sprintf("cost of %s unknown", count64(f.UnknownCosts, "attempt"))
 	case f.UnknownCosts > 0:
 		text += fmt.Sprintf(", %s unknown", count64(f.UnknownCosts, "attempt"))
 	}

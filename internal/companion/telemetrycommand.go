@@ -5,6 +5,7 @@ package companion
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"time"
 
@@ -127,7 +128,7 @@ func sendAlone(ctx context.Context, s *telemetry.Sender, metrics bool, within ti
 		return err
 	})
 	if ctx.Err() == nil && errors.Is(err, context.DeadlineExceeded) {
-		err = message.Error(message.TelemetryBusy(), err)
+		err = message.Error("another belayd is still sending; nothing was sent by this one", err)
 	}
 	return sent, err
 }
@@ -158,7 +159,7 @@ func (q *question) discard(ctx context.Context) error {
 			Discarded int64 `json:"discarded"`
 		}{n})
 	}
-	return term.Line(q.out, message.TelemetryDiscarded(n))
+	return term.Line(q.out, fmt.Sprintf("discarded %s that had not been sent", message.Count(int(n), "run")))
 }
 
 // keepSending sends runs as they end, and metrics again and again, until the context ends. A trouble is said once.
@@ -242,14 +243,14 @@ func (q *question) telemetryText(on bool, s *telemetry.Settings, e db.Exporter, 
 		return term.Line(q.out, message.TelemetryDisabled())
 	}
 	if !on {
-		term.Line(q.out, message.TelemetryOff())
+		term.Line(q.out, "telemetry is off; turn it on with --telemetry, BELAY_TELEMETRY=true or telemetry = true in config.toml")
 		if e.Waiting == 0 && e.Sent == 0 && !endpointSet() {
 			return nil
 		}
 	}
 	for _, t := range []*telemetry.Target{s.Traces, s.Metrics} {
 		if t != nil {
-			term.Line(q.out, message.TelemetryTo(t.Signal, t.Address(), t.Protocol()))
+			term.Line(q.out, fmt.Sprintf("%s go to %s (%s)", t.Signal, t.Address(), t.Protocol()))
 		}
 	}
 	last := ""
@@ -258,7 +259,7 @@ func (q *question) telemetryText(on bool, s *telemetry.Settings, e db.Exporter, 
 	}
 	err := term.Line(q.out, message.TelemetrySent(sent.Runs, e.Waiting, e.Sent, last))
 	if e.Trouble != "" {
-		err = term.Line(q.out, message.TelemetryTrouble(q.clock(e.Troubled), e.Trouble))
+		err = term.Line(q.out, fmt.Sprintf("failed at %s: %s", q.clock(e.Troubled), e.Trouble))
 	}
 	return err
 }

@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net"
 	"net/http"
 	"net/netip"
@@ -54,13 +55,13 @@ func uiCommand(ctx context.Context, from caller, a *arguments) (int, error) {
 	defer done()
 	l, err := net.Listen("tcp", address.String())
 	if err != nil {
-		return 0, message.Error(message.PageListen(err), err)
+		return 0, message.Error(fmt.Sprintf("belay ui cannot listen: %v", err), err)
 	}
 	server := page.New(page.Options{Source: source, ReadOnly: a.on("read-only") || source.Fleet != nil, Idle: idle, Metrics: pageMetrics(source, token)})
 	at := "http://" + l.Addr().String()
 	if !address.Addr().IsLoopback() {
 		server.Hosts = []string{address.Addr().String()}
-		from.say(message.PageExposed(at))
+		from.say(fmt.Sprintf("%s can be reached from other machines, and nothing that is sent there is encrypted. Safer: ssh -L (docs/ui.md)", at))
 	}
 	removed, err := from.showPage(opened, server, at, a.on("no-open"))
 	if err != nil {
@@ -118,7 +119,7 @@ func metricsToken(path string) (func() (string, error), error) {
 	}
 	token, err := read()
 	if err == nil && token == "" {
-		err = message.Error(message.EmptyToken())
+		err = message.Error("the file is empty")
 	}
 	if err != nil {
 		return nil, &usageError{err: message.Error(message.InFlag("metrics-token-file", err), err)}
@@ -146,11 +147,11 @@ func pageMetrics(source *view.Source, token func() (string, error)) http.Handler
 func uiAddress(a *arguments) (at netip.AddrPort, err error) {
 	port, err := strconv.ParseUint(a.text("port"), 10, 16)
 	if err != nil {
-		return at, &usageError{err: message.Error(message.NotAPort(a.text("port")))}
+		return at, &usageError{err: message.Error(fmt.Sprintf("--port: %q is not a port, from 0 (any that is free) to 65535", a.text("port")))}
 	}
 	host, err := netip.ParseAddr(a.text("address"))
 	if err != nil || host.IsUnspecified() {
-		return at, &usageError{err: message.Error(message.NotAnAddress(a.text("address")))}
+		return at, &usageError{err: message.Error(fmt.Sprintf("--address: %q is not an IP address of this machine, such as 127.0.0.1", a.text("address")))}
 	}
 	return netip.AddrPortFrom(host, uint16(port)), nil
 }
@@ -161,11 +162,11 @@ func (c caller) showPage(s *state.State, server *page.Server, at string, byHand 
 	if !byHand {
 		removed, err = openPage(s, server, at)
 		if err == nil {
-			return removed, term.Line(c.Out, message.PageAt(at))
+			return removed, term.Line(c.Out, fmt.Sprintf("belay ui is at %s; Ctrl-C stops it", at))
 		}
-		c.say(message.PageNotOpened(err))
+		c.say(fmt.Sprintf("no browser could be opened: %v", err))
 	}
-	return nothing, term.Line(c.Out, message.PageAddress(at+"/#token="+server.Ticket()))
+	return nothing, term.Line(c.Out, fmt.Sprintf("open %s within a minute, in one browser; Ctrl-C stops it", at+"/#token="+server.Ticket()))
 }
 
 // servePage serves until a signal or the end of the context.
@@ -191,7 +192,7 @@ func (c caller) servePage(ctx context.Context, server *page.Server, l net.Listen
 	case err != nil:
 		return 0, err
 	case code == 0 && ctx.Err() == nil:
-		c.say(message.PageIdle(server.Idle))
+		c.say(fmt.Sprintf("no page was open for %s, so belay ui has ended (--idle)", server.Idle))
 	}
 	return code, nil
 }
@@ -239,7 +240,7 @@ func browser() (path string, args []string, err error) {
 		name, args = "rundll32", []string{"url.dll,FileProtocolHandler"}
 	default:
 		if os.Getenv("DISPLAY") == "" && os.Getenv("WAYLAND_DISPLAY") == "" && os.Getenv("BROWSER") == "" {
-			return "", nil, errors.New(message.PageNoDesktop())
+			return "", nil, errors.New("there is no desktop here")
 		}
 	}
 	if own := os.Getenv("BROWSER"); own != "" && !strings.ContainsAny(own, " :%") {

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"fmt"
 	"net/url"
 	"strings"
 
@@ -65,7 +66,7 @@ func setThreshold(s *alert.Settings, key string, value any) error {
 		}
 	case "within":
 		if s.Within, err = ParseDuration(text); err == nil && s.Within == 0 {
-			err = message.Error(message.MustBePositive())
+			err = message.Error("must be longer than 0")
 		}
 	default:
 		err = message.Error(message.UnknownKey("failures", "within"))
@@ -94,7 +95,7 @@ func webhook(value any) (string, error) {
 	text, _ := value.(string)
 	u, err := url.Parse(text)
 	if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" {
-		return "", message.Error(message.NotAURL(strings.TrimSpace(text)))
+		return "", message.Error(fmt.Sprintf("%q is not a URL, such as https://example.com/hook", strings.TrimSpace(text)))
 	}
 	return text, nil
 }

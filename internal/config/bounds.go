@@ -2,12 +2,12 @@ package config
 
 import (
 	"cmp"
+	"fmt"
 	"math"
 	"strconv"
 	"time"
 
 	"github.com/belay-run/belay/internal/agent/generic"
-	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/retry"
 )
 
@@ -106,26 +106,26 @@ func (s *Settings) refusal(t *Setting, want *Settings, without *inForce, profile
 		if value == 0 {
 			return nothing
 		}
-		return message.ProjectRetries()
+		return "a project's file cannot turn on retries. Use --max-retries, or set it in your own config.toml"
 	case t.Name == "max-parallel" && profile == generic.Name && s.Gate == "":
 		return nothing // and so no slots
 	case t.Name == "max-wait" && s.NoWait:
 		return nothing
 	case t.Name == "stall-timeout" && s.Chosen(t.Name) && s.StallTimeout == 0:
-		return message.ProjectTurnedOff(from)
+		return "you turned it off in " + from
 	case t.Name == "stall-timeout" && math.IsInf(value, 1) && profile != generic.Name:
-		return message.ProjectCannotTurnOff()
+		return "a project's file cannot turn it off"
 	case math.IsInf(value, 1) && math.IsInf(now, 1):
 		return nothing
 	case value == 0 && now > 0 && t.Scope == Lower && (s.asked || s.Chosen(t.Name)):
-		return message.ProjectAgainstUser()
+		return "it would turn off what you asked for"
 	case without.stricter(t, want):
 		return ""
 	case t.Name == "jitter":
-		return message.ProjectJitter(without.Jitter, from)
+		return fmt.Sprintf("a project's file may only make waits longer, and %v (%s) already makes them longer", without.Jitter, from)
 	}
 	may := map[Scope]string{Lower: "lower", Raise: "raise"}[t.Scope]
-	return message.ProjectBound(may, valueText(t.Name, &without.Settings), from)
+	return fmt.Sprintf("a project's file may only %s it, and it is %s (%s)", may, valueText(t.Name, &without.Settings), from)
 }
 
 // stricter reports whether a value bounds a command, or slows it down, no less than what is in force.

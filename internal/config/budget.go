@@ -100,7 +100,7 @@ func setBudgets(s *Settings, text string) error {
 		case s.Budgets[at].Terms == nil:
 			s.Budgets[at] = j
 		case j.Terms != nil && *j.Terms != *s.Budgets[at].Terms:
-			return message.Error(message.TwoLimits(j.Name))
+			return message.Error(fmt.Sprintf("budget %s has two limits", j.Name))
 		}
 	}
 	return nil
@@ -167,9 +167,9 @@ func budgetRule(table map[string]any) (b Budget, key string, err error) {
 	}
 	switch {
 	case terms.Limit > 0 && terms.Window == "":
-		return b, "", message.Error(message.LimitWithoutWindow())
+		return b, "", message.Error("has a limit but no window (day, week or month)")
 	case terms.Limit == 0 && (terms.Window != "" || terms.Strict):
-		return b, "", message.Error(message.WithoutLimit())
+		return b, "", message.Error("has no limit")
 	case terms.Limit > 0:
 		b.Terms = &terms
 	}
@@ -207,7 +207,7 @@ func directory(text string) (string, error) {
 		return filepath.Join(home, rest), err
 	}
 	if !filepath.IsAbs(text) {
-		return "", message.Error(message.NotAbsolute(text))
+		return "", message.Error(fmt.Sprintf("%q is not an absolute path; ~ stands for your home directory", text))
 	}
 	return filepath.Clean(text), nil
 }

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"syscall"
@@ -20,7 +21,7 @@ var definitionKeys = []string{"command", "options", "headless", "prompt", "outpu
 // definition reads what a table says of a CLI, and takes it out of the table. The key of what is wrong is returned beside the error.
 func definition(name string, table map[string]any) (d *custom.Definition, key string, err error) {
 	if !isProfileName(name) {
-		return nil, "", message.Error(message.NotAProfileName(name))
+		return nil, "", message.Error(fmt.Sprintf("%q is not a name for a profile. Use lower-case letters, digits, - and _, beginning with a letter", name))
 	}
 	t := &fields{table: map[string]any{}}
 	for _, key := range definitionKeys {
@@ -97,7 +98,7 @@ func missing(d *custom.Definition, t *fields) *wrongField {
 	} {
 		for _, name := range list.names {
 			if !known(name) {
-				return &wrongField{list.key, message.Error(message.OptionNotListed(name))}
+				return &wrongField{list.key, message.Error(fmt.Sprintf("%s is not listed in options", name))}
 			}
 		}
 	}
@@ -106,15 +107,15 @@ func missing(d *custom.Definition, t *fields) *wrongField {
 	}
 	switch h := &d.Headless; {
 	case !h.Always && len(h.Options) == 0 && !h.Words && len(h.Command) == 0:
-		return &wrongField{"headless", message.Error(message.HeadlessMissing())}
+		return &wrongField{"headless", message.Error(`is missing. Say which command lines need no person: options = ["-p"], words = true, command = ["run"] or always = true`)}
 	case !hasMark(d.Session.Resume):
 		return &wrongField{"session.resume", message.Error(message.SessionMarkMissing())}
 	case !hasMark(d.Session.New):
 		return &wrongField{"session.new", message.Error(message.SessionMarkMissing())}
 	case len(d.Session.New) > 0 && d.Session.ID != "":
-		return &wrongField{"session.new", message.Error(message.NewSessionNeedsUUID())}
+		return &wrongField{"session.new", message.Error("needs sessions whose ids are UUIDs; remove session.id")}
 	case len(d.Output.Events) > 0 && len(d.Events) == 0:
-		return &wrongField{"output.events", message.Error(message.EventsMissing())}
+		return &wrongField{"output.events", message.Error("needs tables [[profile.NAME.event]] that say what the events mean")}
 	}
 	return nil
 }
@@ -146,7 +147,7 @@ func ownRule(t *fields) (r custom.Rule) {
 		t.fail("class", err)
 	}
 	if r.Match == "" && len(r.Status)+len(r.Exit)+len(r.Signal) == 0 {
-		t.fail("match", message.Error(message.RuleMatchesAll()))
+		t.fail("match", message.Error("is missing. Without match, status, exit or signal, the rule would match every failure"))
 	}
 	return r
 }
@@ -167,7 +168,7 @@ func ownEvent(t *fields) (e custom.Event) {
 	}
 	e.When, e.Kind = when.table, custom.Kind(t.oneOf("kind", kinds...))
 	if len(e.When) == 0 {
-		t.fail("when", message.Error(message.EventWithoutWhen()))
+		t.fail("when", message.Error(`is missing. Say which events this is about, such as when = { type = "result" }`))
 	}
 	if e.Kind == "" {
 		t.fail("kind", message.Error(message.Missing()))
@@ -189,7 +190,7 @@ func (t *fields) options(key string) (table agent.Table) {
 	for _, line := range t.texts(key) {
 		o, ok := optionOf(line)
 		if !ok {
-			t.fail(key, message.Error(message.NotAnOption(line)))
+			t.fail(key, message.Error(fmt.Sprintf("%q is not an option. Write it as its help does: \"-y, --yes\", \"--model NAME\" or \"--resume [ID]\"", line)))
 			return nil
 		}
 		table = append(table, o)
@@ -226,7 +227,7 @@ func (t *fields) ladder(key string) (l supervise.Ladder) {
 		sig, err := verdict.ParseSignal(name)
 		d, wrong := ParseDuration(strings.TrimSpace(wait))
 		if err != nil || wrong != nil || d > 10*time.Minute {
-			t.fail(key, message.Error(message.NotARung(rung)))
+			t.fail(key, message.Error(fmt.Sprintf("%q is not a signal and the time to wait after it, such as \"INT 4s\"", rung)))
 			return nil
 		}
 		l = append(l, supervise.Rung{Signal: syscall.Signal(verdict.SignalNumber(sig)), Wait: d})

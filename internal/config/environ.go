@@ -1,6 +1,7 @@
 package config
 
 import (
+	"fmt"
 	"os"
 	"slices"
 	"strings"
@@ -54,9 +55,9 @@ type Unread struct {
 // String says that the variable has no effect, and what would have.
 func (u Unread) String() string {
 	if strings.HasPrefix(u.Instead, "--") {
-		return message.VariablePerCall(u.Var, u.Instead)
+		return fmt.Sprintf("%s has no effect because it applies to a single call only. Use %s", u.Var, u.Instead)
 	}
-	return message.VariableNoEffect(u.Var, u.Instead)
+	return fmt.Sprintf("%s is not a setting%s", u.Var, message.DidYouMean(u.Instead))
 }
 
 // unread are those of the environment, in order.

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -20,11 +21,11 @@ func setFallbacks(s *Settings, text string) error {
 	for one := range strings.SplitSeq(text, ",") {
 		name, model, named := strings.Cut(strings.TrimSpace(one), ":")
 		if name == "" || named && model == "" || strings.HasPrefix(model, "-") {
-			return message.Error(message.NotAFallback(one))
+			return message.Error(fmt.Sprintf("%q is not a fallback, such as codex or claude:sonnet", one))
 		}
 		f := Fallback{Profile: name, Model: model}
 		if slices.Contains(s.Fallbacks, f) {
-			return message.Error(message.FallbackTwice(one))
+			return message.Error(one + " is named twice")
 		}
 		s.Fallbacks = append(s.Fallbacks, f)
 	}

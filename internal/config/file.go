@@ -58,13 +58,13 @@ func readUser() (*file, error) {
 		return nil, nil
 	}
 	if _, unreached := os.Lstat(path); errors.Is(err, os.ErrPermission) && errors.Is(unreached, os.ErrPermission) {
-		return &file{path: path, ignored: []Ignored{{Path: path, Why: message.UserFileDenied()}}}, nil
+		return &file{path: path, ignored: []Ignored{{Path: path, Why: "it cannot be reached: permission denied"}}}, nil
 	}
 	if wrong, ok := errors.AsType[*safefile.Error](err); ok {
 		return nil, &Mistake{Path: path, Err: errors.New("it " + wrong.Reason)}
 	}
 	if err != nil {
-		return nil, &Mistake{Path: path, Err: message.Error(message.CannotRead(err), err)}
+		return nil, &Mistake{Path: path, Err: message.Error(fmt.Sprintf("cannot be read: %v", err), err)}
 	}
 	return parseFile(path, data, false)
 }
@@ -254,9 +254,9 @@ func (f *file) set(table map[string]named, key string, v any, line int) error {
 	s, by := lookUp(key)
 	switch {
 	case s == nil:
-		return message.Error(message.UnknownSetting(Nearest(key, keys())))
+		return message.Error("unknown key" + message.DidYouMean(Nearest(key, keys())))
 	case s.ForFlag():
-		return message.Error(message.PerCall(s.Name))
+		return message.Error("applies to a single call only. Use --" + s.Name)
 	case f.project && s.Scope < Lower:
 		return message.Error(message.ProjectMayNot("this"))
 	}
@@ -324,13 +324,13 @@ func (f *file) addRules(data []byte) error {
 		for _, e := range missing.Errors {
 			if k := e.Key(); len(k) > 1 && k[0] == "rule" {
 				row, _ := e.Position()
-				return message.Error(message.UnknownRuleKey(k[len(k)-1], row))
+				return message.Error(fmt.Sprintf("unknown key %s in line %d", k[len(k)-1], row))
 			}
 		}
 	}
 	for i, r := range doc.Rule {
 		if r.Name == "" {
-			return message.Error(message.RuleWithoutName(i + 1))
+			return message.Error(fmt.Sprintf("rule %d has no name", i+1))
 		}
 		if r.Profile != "" {
 			if err := checkProfile(r.Profile); err != nil {

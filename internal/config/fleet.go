@@ -1,6 +1,7 @@
 package config
 
 import (
+	"fmt"
 	"path/filepath"
 	"strings"
 
@@ -71,7 +72,7 @@ func (f *Fleet) Add(one string) error {
 	known := profile.Find(name)
 	switch {
 	case isPlain && known != nil && known.Plain == nil:
-		return message.Error(message.FleetNotPlain(name))
+		return message.Error(fmt.Sprintf("%s:plain: %s may run commands whatever its arguments are; allow %s, or leave it out", name, name, name))
 	case isPlain && known != nil:
 		f.Plain = append(f.Plain, name)
 	case filepath.IsAbs(one):

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -8,6 +9,7 @@ import (
 	"github.com/belay-run/belay/internal/agent/generic"
 	"github.com/belay-run/belay/internal/budget"
 	"github.com/belay-run/belay/internal/message"
+	printable0 "github.com/belay-run/belay/internal/printable"
 	"github.com/belay-run/belay/internal/profile"
 )
 
@@ -62,7 +64,7 @@ func (s *Settings) restrict(given map[string]string, t *Setting, text string, wa
 		given[t.Name] = s.jobBudgets(want.Budgets)
 		return nil
 	case t.Name == "gate" && name != "" && name != generic.Name && text != s.Gate: // its own has the holds that the user sets
-		return message.Error(message.FleetGateNotAllowed(name))
+		return message.Error(fmt.Sprintf("jobs may not set --gate for %s, which has a gate of its own", printable0.Line(name)))
 	case t.Name == "on-busy" && want.OnBusy == "replace": // it would end a run of the user's
 		return message.Error(message.FleetFlagNotAllowed(t.Name + "=" + want.OnBusy))
 	case t.Name == "fallback" && set && !slices.ContainsFunc(want.Fallbacks, func(f Fallback) bool { return !slices.Contains(s.Fallbacks, f) }),
@@ -77,7 +79,7 @@ func (s *Settings) restrict(given map[string]string, t *Setting, text string, wa
 			given[t.Name] = text
 		}
 	default:
-		return message.Error(message.FleetFlagSet(t.Name))
+		return message.Error(fmt.Sprintf("jobs may not change --%s here, which is set in the settings of this machine", printable0.Line(t.Name)))
 	}
 	return nil
 }

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -39,7 +40,7 @@ func tagList(table map[string]any) (list []any) {
 func checkTag(text string) error {
 	tags, err := label.Parse(text)
 	if err == nil && (len(tags) != 1 || strings.HasSuffix(text, "=")) {
-		err = message.Error(message.NotATag(text))
+		err = message.Error(fmt.Sprintf("%q is not KEY=VALUE", text))
 	}
 	return err
 }

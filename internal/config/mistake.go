@@ -21,7 +21,7 @@ type Mistake struct {
 func (m *Mistake) Error() string {
 	switch {
 	case m.Var != "":
-		return message.InVariable(m.Var, m.Err)
+		return fmt.Sprintf("environment variable %s: %v", m.Var, m.Err)
 	case m.Line > 0:
 		return fmt.Sprintf("%s:%d: %v", m.Path, m.Line, m.Err)
 	}
@@ -56,9 +56,9 @@ func notTOML(path string, data []byte, err error) *Mistake {
 	case strings.Contains(text, "already"): // defined twice: that is clear enough
 		return &Mistake{Path: path, Line: row, Err: errors.New(text)}
 	case hasValue && key != "" && value == "":
-		return &Mistake{Path: path, Line: row, Err: message.Error(message.NoValue(key))}
+		return &Mistake{Path: path, Line: row, Err: message.Error(fmt.Sprintf("%s has no value. Write it like this: max_retries = 3", key))}
 	case hasValue && key != "" && !strings.ContainsAny(value, "\"'[{"):
-		return &Mistake{Path: path, Line: row, Err: message.Error(message.NoQuotes(key))}
+		return &Mistake{Path: path, Line: row, Err: message.Error(fmt.Sprintf("cannot read the value of %s. Put text in quotes, like this: max_wait = \"5m\"", key))}
 	}
-	return &Mistake{Path: path, Line: row, Err: message.Error(message.UnreadableLine(line, text))}
+	return &Mistake{Path: path, Line: row, Err: message.Error(fmt.Sprintf("cannot read this line: %s (%s). A setting looks like this: max_wait = \"5m\"", line, text))}
 }

@@ -3,6 +3,7 @@ package config
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"maps"
 	"path/filepath"
 	"slices"
@@ -38,7 +39,7 @@ func (f *file) declareProfiles(tables map[string]any, lines map[string]int, wron
 			continue
 		}
 		if profile.IsBuiltIn(name) {
-			return wrong(key, "%s", message.ProfileBuiltIn(name))
+			return wrong(key, "%s", fmt.Sprintf("%s is built in and cannot be declared. Give yours another name, such as [profile.my-%s]", name, name))
 		}
 		d, below, err := definition(name, table)
 		if err == nil {
@@ -72,11 +73,11 @@ func declares(table map[string]any, builtIn bool) bool {
 func commandTaken(d *custom.Definition, others []*agent.Descriptor) (key string, err error) {
 	for _, command := range d.Commands {
 		if profile.IsBuiltIn(command) {
-			return "command", message.Error(message.CommandBuiltIn(command))
+			return "command", message.Error(fmt.Sprintf("%s has a profile that is built in", command))
 		}
 		for _, other := range others {
 			if slices.Contains(other.Commands, command) {
-				return "command", message.Error(message.CommandTaken(command, other.Name))
+				return "command", message.Error(fmt.Sprintf("%s is already the command of [profile.%s]", command, other.Name))
 			}
 		}
 	}

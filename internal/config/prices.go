@@ -1,6 +1,7 @@
 package config
 
 import (
+	"fmt"
 	"math"
 	"strconv"
 	"strings"
@@ -22,11 +23,11 @@ func prices(v any) (own map[string]price.Price, key string, err error) {
 	for model, value := range table {
 		key := "prices." + model
 		if strings.TrimSpace(model) == "" {
-			return nil, key, message.Error(message.PriceWithoutName(example))
+			return nil, key, message.Error("has no name; write " + example)
 		}
 		fields, ok := value.(map[string]any)
 		if !ok {
-			return nil, key, message.Error(message.PriceNotATable(example))
+			return nil, key, message.Error(message.Sentences(message.MustBeTable(example), "put a name that contains a dot in quotes"))
 		}
 		p, wrong, err := modelPrice(fields)
 		if err != nil {
@@ -44,9 +45,9 @@ func modelPrice(fields map[string]any) (p price.Price, wrong string, err error) 
 		known, ok := (*price.Table)(nil).Find(name, time.Now())
 		switch {
 		case !ok:
-			return p, "like", message.Error(message.PriceLikeUnknown(name))
+			return p, "like", message.Error(fmt.Sprintf("%q is not in the price list. See: belay prices", name))
 		case len(fields) > 1:
-			return p, "like", message.Error(message.PriceLikeAlone())
+			return p, "like", message.Error("cannot be combined with other keys, because the price is that of the other model")
 		}
 		return *known, "", nil
 	}
@@ -63,7 +64,7 @@ func modelPrice(fields map[string]any) (p price.Price, wrong string, err error) 
 	}
 	above, ok := inner["above"].(int64)
 	if !ok || above < 1 {
-		return p, "long.above", message.Error(message.PriceLongAbove())
+		return p, "long.above", message.Error("must be the prompt size in tokens from which these rates apply, such as 200000")
 	}
 	p.Long = &price.Long{Above: above}
 	p.Long.Rates, wrong, err = rates(inner, "above")
@@ -91,13 +92,13 @@ func rates(fields map[string]any, other string) (r price.Rates, wrong string, er
 		}
 		n, err := strconv.ParseFloat(text, 64)
 		if err != nil || n < 0 || math.IsNaN(n) || n > maxRate {
-			return r, name, message.Error(message.NotAPrice(text))
+			return r, name, message.Error(fmt.Sprintf("%q is not a price. Give US dollars per million tokens, such as 2.5", text))
 		}
 		*to = n
 	}
 	for _, name := range []string{"input", "output"} {
 		if _, ok := fields[name]; !ok {
-			return r, name, message.Error(message.PriceMissing())
+			return r, name, message.Error("is missing. Give US dollars per million tokens, such as input = 2.5")
 		}
 	}
 	for _, name := range []string{"cache_read", "cache_write", "cache_write_1h"} {

@@ -2,6 +2,7 @@ package config
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"strconv"
 	"strings"
@@ -26,9 +27,9 @@ type Ignored struct {
 
 func (i Ignored) String() string {
 	if i.Key != "" {
-		return message.IgnoredKey(i.at(), i.Key, i.Why)
+		return fmt.Sprintf("%s: %s is ignored: %s", i.at(), i.Key, i.Why)
 	}
-	return message.IgnoredFile(i.at(), i.Why)
+	return fmt.Sprintf("%s is ignored: %s", i.at(), i.Why)
 }
 
 // at is where it stands.
@@ -71,7 +72,7 @@ func (s *Settings) Warning() string {
 	case 1:
 		return s.Ignored[0].String()
 	default:
-		return message.IgnoredMore(s.Ignored[0].String(), n-1)
+		return fmt.Sprintf("%s (and %d more: belay config show)", s.Ignored[0].String(), n-1)
 	}
 }
 
@@ -107,7 +108,7 @@ func aboveText(root string) string {
 	case root == homeDir():
 		return message.ProjectAboveHome()
 	}
-	return message.ProjectOutside()
+	return "outside a repository and your home directory, only a file in the working directory is read"
 }
 
 // bound lets the project's file take effect where no nearer layer has a value, as far as it bounds what is in force without it.

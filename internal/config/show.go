@@ -127,9 +127,9 @@ func (s *Settings) fromPreset(profile string) (list []Shown) {
 func Throttles(p retry.Policy, starts int) string {
 	switch {
 	case p.CountThrottles:
-		return message.ThrottlesCount()
+		return "count as retries"
 	case noWait(p):
-		return message.ThrottlesUnwaited()
+		return "are not waited for"
 	}
 	return message.ThrottlesBounded(cmp.Or(p.MaxAttempts(), starts))
 }
@@ -140,9 +140,9 @@ func Waits(p retry.Policy) string {
 		return "without waiting"
 	}
 	if p.MaxWait < 0 {
-		return message.WaitsUnbounded()
+		return "no limit on waiting"
 	}
-	return message.WaitsBounded(written(cmp.Or(p.MaxWait, defaultMaxWait)))
+	return "at most " + written(cmp.Or(p.MaxWait, defaultMaxWait)) + " of waiting"
 }
 
 // noWait says that nothing is waited for: --no-wait is the shortest wait there is.

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"fmt"
 	"math"
 	"regexp/syntax"
 	"slices"
@@ -36,7 +37,7 @@ func (r *number) read(s *Settings, v string) error {
 		return message.Error(message.NotWholeNumber(v))
 	}
 	if n < r.low || n > r.high {
-		return message.Error(message.OutOfRange(n, r.low, r.high))
+		return message.Error(fmt.Sprintf("%d is not between %d and %d", n, r.low, r.high))
 	}
 	*r.at(s) = n
 	return nil
@@ -59,7 +60,7 @@ func (at boolean) read(s *Settings, v string) error {
 	case "", "0", "false", "no", "off":
 		*at(s) = false
 	default:
-		return message.Error(message.NotBool(v))
+		return message.Error(fmt.Sprintf("%q is not true or false", v))
 	}
 	return nil
 }
@@ -76,7 +77,7 @@ type key func(*Settings) *string
 
 func (at key) read(s *Settings, v string) error {
 	if strings.TrimSpace(v) == "" || len(v) > 200 || strings.ContainsFunc(v, unicode.IsControl) {
-		return message.Error(message.NotAKey(v))
+		return message.Error(fmt.Sprintf("%.40q is not a valid key. A key is a word of at most 200 characters", v))
 	}
 	*at(s) = v
 	return nil
@@ -99,10 +100,10 @@ type pattern func(*Settings) *string
 
 func (at pattern) read(s *Settings, v string) error {
 	if v == "" {
-		return message.Error(message.EmptyPattern())
+		return message.Error("an empty pattern matches everything")
 	}
 	if _, err := syntax.Parse(v, syntax.Perl); err != nil {
-		return message.Error(message.NotARegexp(v, err))
+		return message.Error(fmt.Sprintf("%q is not a regular expression: %s", v, strings.TrimPrefix(err.Error(), "error parsing regexp: ")))
 	}
 	*at(s) = v
 	return nil
@@ -110,7 +111,7 @@ func (at pattern) read(s *Settings, v string) error {
 
 func setPreset(s *Settings, v string) error {
 	if _, ok := profile.Preset(v); !ok {
-		return message.Error(message.NoPreset(v, profile.Presets()))
+		return message.Error(fmt.Sprintf("there is no preset %q. The presets are %s", v, message.And(profile.Presets())))
 	}
 	s.Preset = v
 	return nil

@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -58,12 +59,12 @@ func (c cli) check() []Finding {
 	}
 	list := One(c.Name, Fine, "", message.CLIVersion(term.Tilde(path), version, c.testedText(version)))
 	if version == "" {
-		list = One(c.Name, Note, path+" --version", message.CLIOddVersion(term.Tilde(path), out))
+		list = One(c.Name, Note, path+" --version", fmt.Sprintf("cannot understand the version of %s: %s", term.Tilde(path), out))
 	} else if c.Tested.Outside(version) {
 		list[0].Status = Note
 	}
 	if in, how := c.loggedIn(path); in {
-		list = append(list, One(c.Name, Fine, "", message.LoggedIn(how))...)
+		list = append(list, One(c.Name, Fine, "", "logged in: "+how)...)
 	} else if how != "" {
 		list = append(list, One(c.Name, Note, c.Login.Command, how)...)
 	}
@@ -115,7 +116,7 @@ func output(path string, args ...string) (string, error) {
 	exit, err := s.Run(supervise.Spec{Path: path, Args: append([]string{path}, args...), Env: os.Environ(), Stdout: &out,
 		Placement: supervise.OwnGroup, Timeout: askTimeout}, nil)
 	if err == nil && exit.ShellCode() != 0 {
-		err = message.Error(message.ExitedWith(exit.ShellCode()))
+		err = message.Error(fmt.Sprintf("exited %d", exit.ShellCode()))
 	}
 	return redact.Text(strings.TrimSpace(string(out))), err
 }
@@ -125,7 +126,7 @@ func (c cli) loggedIn(path string) (in bool, how string) {
 	l := &c.Login
 	for _, name := range l.Variables {
 		if os.Getenv(name) != "" {
-			return true, message.LoginVariable(name)
+			return true, name + " is set"
 		}
 	}
 	if l.File != "" {
@@ -136,11 +137,11 @@ func (c cli) loggedIn(path string) (in bool, how string) {
 	}
 	if len(l.Ask) > 0 {
 		if _, err := output(path, l.Ask...); err == nil {
-			return true, message.LoginAsked(c.Name + " " + strings.Join(l.Ask, " "))
+			return true, c.Name + " " + strings.Join(l.Ask, " ") + " succeeds"
 		}
 	}
 	if l.Keychain && runtime.GOOS == "darwin" {
-		return false, message.LoginInKeychain()
+		return false, "login not checked because it is in the keychain"
 	}
 	return false, l.None
 }

@@ -4,6 +4,7 @@ package doctor
 
 import (
 	"encoding/json"
+	"fmt"
 	"io"
 	"runtime"
 	"strings"
@@ -95,12 +96,12 @@ func checkGates() (list []Finding) {
 	}
 	entries, err := (&state.State{Dir: dir}).Gates().List()
 	if err != nil {
-		return One("gates", Wrong, "", message.GatesUnreadable(err))
+		return One("gates", Wrong, "", fmt.Sprintf("cannot be read: %v", err))
 	}
 	now := time.Now()
 	for _, e := range entries {
 		if hold := e.State.Hold; hold.Live(now) {
-			list = append(list, One("gates", Wrong, term.LiftCommand(e.Key), message.GateHeld(e.Key, now.Add(hold.Left(now)), hold.Reason))...)
+			list = append(list, One("gates", Wrong, term.LiftCommand(e.Key), fmt.Sprintf("%s is on hold until %s: %s", e.Key, now.Add(hold.Left(now)).Format(time.DateTime), hold.Reason))...)
 		} else if b := e.State.Breaker; b.Until.After(now) {
 			list = append(list, One("gates", Wrong, term.LiftCommand(e.Key), message.GateOpened(e.Key, b.Until, b.Reason))...)
 		} else if b.Forced && b.Until.IsZero() {
@@ -118,12 +119,12 @@ func checkGates() (list []Finding) {
 func checkClock() []Finding {
 	now := time.Now()
 	if now.Year() < 2026 {
-		return One("clock", Wrong, clockFix(), message.ClockPast(now))
+		return One("clock", Wrong, clockFix(), fmt.Sprintf("set to %s, which is years behind", now.Format(time.DateTime)))
 	}
 	if last := lastWritten(); last.Sub(now) > time.Minute {
 		return One("clock", Wrong, clockFix(), message.ClockBehind(now, last.Sub(now)))
 	}
-	return One("clock", Fine, "", message.ClockFine(now))
+	return One("clock", Fine, "", fmt.Sprintf("%s (%s)", now.Format(time.DateTime), now.Format("MST, -0700")))
 }
 
 func clockFix() string {

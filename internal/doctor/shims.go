@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/belay-run/belay/internal/message"
@@ -20,10 +21,10 @@ func checkShims() (list []Finding) {
 		for _, name := range names {
 			switch l := shim.Look(dir, name); l.State {
 			case shim.Broken:
-				list = append(list, One("shims", Wrong, shimFix(dir, name), message.ShimBroken(term.Tilde(l.Path), term.Tilde(l.Target)))...)
+				list = append(list, One("shims", Wrong, shimFix(dir, name), fmt.Sprintf("%s leads to %s, which does not exist; it has no effect", term.Tilde(l.Path), term.Tilde(l.Target)))...)
 			case shim.Linked:
 				if first, isShim := shim.First(name); first != "" && !isShim {
-					list = append(list, One("shims", Note, "belay shim status", message.ShimBehind(name, term.Tilde(first), term.Tilde(dir)))...)
+					list = append(list, One("shims", Note, "belay shim status", fmt.Sprintf("%s does not go through belay: %s comes before %s on the PATH", name, term.Tilde(first), term.Tilde(dir)))...)
 					continue
 				}
 				good = append(good, name)

@@ -56,7 +56,7 @@ func settingsFiles() []Finding {
 		}
 	}
 	if len(read) == 0 {
-		return One("settings", Fine, "", message.NoSettingsFile())
+		return One("settings", Fine, "", "no settings file; using the defaults")
 	}
 	return One("settings", Fine, "", strings.Join(read, ", "))
 }
@@ -75,7 +75,7 @@ func checkState() []Finding {
 		if err := checkMakable(dir); err != nil {
 			return One("state", Wrong, otherDirCommand, message.StateNotCreated(term.Tilde(dir), plainCause(err)))
 		}
-		return One("state", Fine, "", message.StateNotYet(term.Tilde(dir)))
+		return One("state", Fine, "", term.Tilde(dir)+" does not exist yet; the first run creates it")
 	}
 	if err == nil {
 		_, err = state.Open(dir) // it is there: nothing is made
@@ -90,11 +90,11 @@ func checkState() []Finding {
 		if info.Mode().Perm()&0o300 != 0o300 {
 			fix = "chmod 700 " + dir
 		}
-		list = One("state", Wrong, fix, message.StateReadOnly(term.Tilde(dir), plainCause(err)))
+		list = One("state", Wrong, fix, message.Sentences(fmt.Sprintf("cannot write to %s: %v", term.Tilde(dir), plainCause(err)), "runs continue without a record"))
 	} else {
 		probe.Close()
 		os.Remove(probe.Name())
-		list = One("state", Fine, "", message.StateFine(term.Tilde(dir), term.Size(treeSize(dir))))
+		list = One("state", Fine, "", term.Tilde(dir)+", "+term.Size(treeSize(dir)))
 	}
 	if info.Mode().Perm()&0o077 != 0 && os.PathSeparator == '/' {
 		list = append(list, One("state", Wrong, "chmod 700 "+dir, message.OthersCanRead(term.Tilde(dir)))...)
@@ -172,10 +172,10 @@ func checkLog() (list []Finding) {
 		}
 	}
 	if large > logLarge {
-		list = append(list, One("record", Note, "belay prune --older-than 90d", message.LogGrown(term.Size(large)))...)
+		list = append(list, One("record", Note, "belay prune --older-than 90d", "the log has grown to "+term.Size(large))...)
 	}
 	if refused, ok := errors.AsType[*safefile.Error](safefile.CheckOwn(filepath.Join(dir, "log.jsonl"))); ok {
-		list = append(list, One("record", Wrong, MoveAside(refused.Path), message.LogRefused(term.Tilde(refused.Path), refused.Reason))...)
+		list = append(list, One("record", Wrong, MoveAside(refused.Path), fmt.Sprintf("%s %s, so runs are not recorded", term.Tilde(refused.Path), refused.Reason))...)
 	}
 	return list
 }
@@ -195,21 +195,21 @@ func checkLeftovers() (list []Finding) {
 	alive, lerr := state.Records().List()
 	unrecorded, uerr := state.Records().Unrecorded()
 	if err := errors.Join(err, lerr, uerr); err != nil {
-		return One("leftovers", Wrong, "", message.LeftoversUnknown(err))
+		return One("leftovers", Wrong, "", fmt.Sprintf("cannot look for what killed runs left: %v", err))
 	}
 	for _, r := range killed {
 		if !r.IsRun() {
 			continue
 		}
-		list = append(list, One("leftovers", Note, "belay log "+r.ID[max(0, len(r.ID)-8):], message.RunKilled(r.Command))...)
+		list = append(list, One("leftovers", Note, "belay log "+r.ID[max(0, len(r.ID)-8):], fmt.Sprintf("a run of %s was killed; it is now on record", r.Command))...)
 	}
 	if len(left) > 0 {
 		return append(list, One("leftovers", Wrong, "belay ps --reap", message.RunsKilled(len(left)))...)
 	}
 	if len(unrecorded) > 0 {
-		return append(list, One("leftovers", Wrong, "belay ps --reap", message.HookKilledBelay())...)
+		return append(list, One("leftovers", Wrong, "belay ps --reap", "belay was killed during a hook and left processes running")...)
 	}
-	return append(list, One("leftovers", Fine, "", message.NoLeftovers(len(alive)))...)
+	return append(list, One("leftovers", Fine, "", fmt.Sprintf("none; %s in progress", message.Count(len(alive), "run")))...)
 }
 
 // Room that there should be at least.
@@ -230,9 +230,9 @@ func checkDisk() []Finding {
 	free, err := freeSpace(dir)
 	switch {
 	case err != nil:
-		return One("disk", Note, "", message.DiskUnknown(err))
+		return One("disk", Note, "", fmt.Sprintf("cannot determine the free space: %v", err))
 	case free < littleRoom:
-		return One("disk", Wrong, "df -h "+dir, message.DiskFull(term.Size(free)))
+		return One("disk", Wrong, "df -h "+dir, fmt.Sprintf("only %s free; runs may not be recorded", term.Size(free)))
 	case free < scarceRoom:
 		return One("disk", Note, "df -h "+dir, message.DiskFree(term.Size(free)))
 	}

@@ -141,7 +141,7 @@ func (k *gatekeeper) takeSlot() (*gate.Slot, *gate.Refusal) {
 	n := k.call.runner.Gate.MaxParallel
 	slot, err := k.call.shared.Take(k.gate.Key, n, k.call.id)
 	if errors.Is(err, gate.ErrFull) {
-		return nil, &gate.Refusal{Kind: gate.KindSlots, Reason: message.SlotsTaken(n)}
+		return nil, &gate.Refusal{Kind: gate.KindSlots, Reason: fmt.Sprintf("%d of %d in use", n, n)}
 	}
 	if err != nil {
 		k.trouble(err)
@@ -264,7 +264,7 @@ func (ad admission) renew(ended <-chan struct{}) {
 // cutShort is an attempt that was never started because the invocation was ended, or its time was over.
 func (p *pace) cutShort(c *call, cause error) *refusal {
 	cause = cancelled(p.ctx, cause)
-	r := interruption(c, func(why string) string { return message.NotStarted(c.command.name(), why) }, cause)
+	r := interruption(c, func(why string) string { return fmt.Sprintf("%s was not started: %s", c.command.name(), why) }, cause)
 	r.verdict.Sent = verdict.SentNo
 	return r
 }
@@ -275,7 +275,7 @@ func interruption(c *call, say func(why string) string, cause error) *refusal {
 	if errors.Is(cause, retry.ErrTotalTimeout) {
 		r.expired = true
 		r.verdict = verdict.Verdict{Class: verdict.Timeout, Rule: "total-timeout"}
-		r.message = say(message.TotalPassed(c.runner.Policy.TotalTimeout))
+		r.message = say(fmt.Sprintf("the total timeout (%s) has passed", message.Seconds(c.runner.Policy.TotalTimeout)))
 		return r
 	}
 	if cause == nil {

@@ -3,7 +3,6 @@ package engine
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -94,7 +93,7 @@ func (k *plain) ask(j *judgement) func(ctx context.Context, args ...string) ([]b
 		case err != nil:
 			return nil, err
 		case exit.Reason != supervise.Exited:
-			return nil, errors.New(message.NoAnswer(command.name(), args[0]))
+			return nil, fmt.Errorf("%s %s did not answer", command.name(), args[0])
 		case exit.Code != 0:
 			if len(exit.Left) > 0 {
 				process.EndTree()

@@ -112,18 +112,18 @@ func (r *Runner) check(c *Command, env []string) error {
 	}
 	for _, a := range c.Args {
 		if strings.ContainsRune(a, 0) {
-			return &UsageError{errors.New(message.NULInArgument())}
+			return &UsageError{errors.New("an argument contains a NUL byte")}
 		}
 	}
 	if c.Dir != "" {
 		info, err := os.Stat(c.Dir)
 		switch {
 		case errors.Is(err, os.ErrNotExist):
-			return &UsageError{errors.New(message.NoDir(c.Dir))}
+			return &UsageError{fmt.Errorf("working directory %s does not exist", c.Dir)}
 		case err != nil:
-			return &UsageError{fmt.Errorf("%s: %w", message.UnusableDir(c.Dir), err)}
+			return &UsageError{fmt.Errorf("%s: %w", fmt.Sprintf("working directory %s cannot be used", c.Dir), err)}
 		case !info.IsDir():
-			return &UsageError{errors.New(message.NotADir(c.Dir))}
+			return &UsageError{fmt.Errorf("working directory %s is not a directory", c.Dir)}
 		}
 	}
 	if err := supervise.CheckArgs(c.Args, env); err != nil {

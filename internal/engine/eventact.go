@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/belay-run/belay/internal/agent"
-	"github.com/belay-run/belay/internal/message"
+
 	"github.com/belay-run/belay/internal/supervise"
 )
 
@@ -102,7 +102,7 @@ func activity(info agent.LineInfo, account *agent.Account) string {
 	case info.Delivered:
 		return "done"
 	case info.Waiting:
-		return message.WaitingForCaller()
+		return "waiting for its caller"
 	}
 	return "model"
 }

@@ -1,8 +1,10 @@
 package engine
 
 import (
+	"fmt"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/belay-run/belay/internal/agent"
@@ -99,18 +101,18 @@ func (r *Runner) standIn(f Fallback, c *Command) (s standIn, refused *FallbackRe
 	}
 	cli := profile.Find(f.Profile)
 	if cli == nil || !cli.IsAgent() {
-		return refuse(message.FallbackUnknown(f.Profile, profile.Agents()))
+		return refuse(fmt.Sprintf("there is no agent %q; there are %s", f.Profile, strings.Join(profile.Agents(), ", ")))
 	}
 	if info := first.Info(); r.Resume.Session != "" || info.GoesOn || info.Resumes != "" || info.Fixed != "" {
-		return refuse(message.FallbackSession())
+		return refuse("a session can only be continued by the agent that it belongs to")
 	}
 	if f.Model != "" && cli.StandIn.Model == "" {
-		return refuse(message.FallbackModel(cli.Name))
+		return refuse(cli.Name + " has no option for the model")
 	}
 	s = standIn{Fallback: f, dir: c.Dir, prompt: c.Prompt}
 	switch same := first.Name() == cli.Name; {
 	case same && f.Model == "" && f.Args == nil:
-		return refuse(message.FallbackSame(cli.Name))
+		return refuse(fmt.Sprintf("it is the command itself; name another model, as in %s:MODEL", cli.Name))
 	case same && f.Args == nil:
 		s.args = first.WithModel(f.Model)
 	default:
@@ -137,7 +139,7 @@ func (r *Runner) standIn(f Fallback, c *Command) (s standIn, refused *FallbackRe
 	}
 	bound, _ := profile.Bind(cli.Name, s.args, c.Env, s.dir) // the name is known
 	if s.agent, ok = bound.(agent.Agent); !ok || !s.agent.Headless() || s.agent.Info().Once {
-		return refuse(message.FallbackArguments(cli.Name))
+		return refuse(fmt.Sprintf("with the arguments given for it, %s does not work on a request", cli.Name))
 	}
 	return s, nil
 }

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"syscall"
 	"time"
@@ -84,7 +85,7 @@ func (f *finisher) finish(n int, j *judgement, stop *retry.Error) {
 		if errors.Is(err, syscall.EPIPE) || errors.Is(err, io.ErrClosedPipe) {
 			r.ExitCode = 128 + int(syscall.SIGPIPE)
 		}
-		r.Success, r.Err = false, message.NotPassedOn(err)
+		r.Success, r.Err = false, fmt.Sprintf("cannot write the output: %v", err)
 		r.Errors = append(r.Errors, r.Err)
 		inv.err = &Error{Invocation: c.id, Verdict: verdict.Verdict{Class: verdict.Unknown}, Message: r.Err, Cause: err}
 	}

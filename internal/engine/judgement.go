@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -127,11 +128,11 @@ func (cand *candidate) conclude(j *judgement, own verdict.Verdict, o verdict.Out
 	case reason == supervise.Deadline:
 		j.timedOut, j.expired = true, true
 		j.verdict = verdict.Verdict{Class: verdict.Timeout, Retryable: cand.pace.policy.RetryTimeouts > 0, Rule: "timeout", Evidence: last}
-		j.message = message.TimedOut(name, c.timeout())
+		j.message = fmt.Sprintf("%s exceeded its timeout (%s) and was terminated", name, message.Seconds(c.timeout()))
 	case reason == supervise.Stalled:
 		j.expired = true
 		j.verdict = verdict.Verdict{Class: verdict.Stalled, Retryable: true, Rule: "stall", Evidence: last}
-		j.message = message.Stalled(name, c.stall(t.busy()))
+		j.message = fmt.Sprintf("%s produced no output for %s and was terminated", name, message.Seconds(c.stall(t.busy())))
 	case t.stoppedEarly() != nil:
 		early := t.stoppedEarly()
 		j.verdict, j.stop = early.verdict, early.stop
@@ -148,14 +149,14 @@ func (cand *candidate) conclude(j *judgement, own verdict.Verdict, o verdict.Out
 		cand.concludeStopped(j, last)
 	case t.incomplete() != nil:
 		j.verdict = verdict.Verdict{Class: verdict.Unknown, Rule: "output", Evidence: t.incomplete().Error()}
-		j.message = message.NotKept(name, t.incomplete())
+		j.message = fmt.Sprintf("the output of %s could not be kept: %v", name, t.incomplete())
 		if j.code == 0 {
 			j.code = CodeFailed
 		}
 	case j.exit.Signal == syscall.SIGPIPE && cand.readerGone():
 		// The reader has left, as head does: the command has not failed.
 		j.verdict = verdict.Verdict{Class: verdict.Interrupted, Rule: "unread", Evidence: message.Unread()}
-		j.message = message.BrokenPipe(name)
+		j.message = fmt.Sprintf("%s was killed by SIGPIPE: %s", name, message.Unread())
 	default:
 		j.verdict = own
 		j.message = c.sentence(o, j.code, own)
@@ -168,7 +169,7 @@ func (cand *candidate) concludeStopped(j *judgement, last string) {
 	if errors.Is(cause, retry.ErrTotalTimeout) {
 		j.expired = true
 		j.verdict = verdict.Verdict{Class: verdict.Timeout, Rule: "total-timeout", Evidence: last}
-		j.message = message.TotalTimedOut(name, cand.pace.policy.TotalTimeout)
+		j.message = fmt.Sprintf("%s exceeded the total timeout (%s) and was terminated", name, message.Seconds(cand.pace.policy.TotalTimeout))
 		return
 	}
 	if cause == nil { // killed at once
@@ -197,14 +198,14 @@ func judgeUnstarted(c *call, err error) *judgement {
 		j.verdict.Rule = RuleResources
 	case errors.Is(err, syscall.E2BIG):
 		j.code, j.verdict.Class = CodeUsage, verdict.TooLarge
-		j.message = c.causeText(&TooLong{Err: errors.New(message.ArgumentsTooLong()), All: true})
+		j.message = c.causeText(&TooLong{Err: errors.New("arguments and environment are too long for this system"), All: true})
 	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.ENOEXEC):
 		j.code, j.verdict.Class = CodeNotExecutable, verdict.ToolMissing
 	case errors.Is(err, fs.ErrNotExist):
 		j.code, j.verdict.Class = CodeNotFound, verdict.ToolMissing
 		if path, ok := errors.AsType[*fs.PathError](err); ok && path.Op == "exec" { // found, but the interpreter in its first line is not
 			j.code = CodeNotExecutable
-			j.message = message.NoInterpreter(path.Path)
+			j.message = fmt.Sprintf("%s cannot be executed: the interpreter in its first line does not exist", path.Path)
 		}
 	}
 	return j

@@ -176,7 +176,7 @@ func makeLogDir(dir string, unasked bool) error {
 	case err != nil:
 		return err
 	case unasked && !info.IsDir():
-		return errors.New(message.NotADirectory(dir))
+		return errors.New(dir + " is not a directory")
 	}
 	return nil
 }

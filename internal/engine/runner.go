@@ -2,7 +2,7 @@ package engine
 
 import (
 	"context"
-	"errors"
+	"fmt"
 	"time"
 
 	"github.com/belay-run/belay/internal/agent"
@@ -10,7 +10,6 @@ import (
 	"github.com/belay-run/belay/internal/alert"
 	"github.com/belay-run/belay/internal/budget"
 	"github.com/belay-run/belay/internal/label"
-	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/price"
 	"github.com/belay-run/belay/internal/profile"
 	"github.com/belay-run/belay/internal/shim"
@@ -238,7 +237,7 @@ func (r *Runner) Prepare(ctx context.Context, c Command) (*Invocation, error) {
 		return nil, err
 	}
 	if id, name := r.Resume.Session, r.profile().Name(); id != "" && id != LastSession && !profile.IsSession(name, id) {
-		return nil, &UsageError{errors.New(message.NotASession(id, profile.SessionExample(name), LastSession))}
+		return nil, &UsageError{fmt.Errorf("%q is not a session id. It looks like %s, or is %q", id, profile.SessionExample(name), LastSession)}
 	}
 	inv := newInvocation(ctx, r, c, env)
 	if len(r.Fallbacks) == 0 {
@@ -296,4 +295,4 @@ type Interrupt struct {
 	Name   string
 }
 
-func (i *Interrupt) Error() string { return message.Interrupted(i.Name) }
+func (i *Interrupt) Error() string { return "interrupted by " + i.Name }

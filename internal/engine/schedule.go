@@ -7,7 +7,7 @@ import (
 
 	"github.com/belay-run/belay/gate"
 	"github.com/belay-run/belay/internal/clock"
-	"github.com/belay-run/belay/internal/message"
+
 	"github.com/belay-run/belay/internal/supervise"
 	"github.com/belay-run/belay/retry"
 )
@@ -70,7 +70,7 @@ func (s Schedule) next(key string, held func() *gate.Refusal) (p Postponed, due 
 // Reason says in words what is waited for, for the record of a run.
 func (p Postponed) Reason() string {
 	if p.Key == "" {
-		return message.StartTime()
+		return "its start time"
 	}
 	return fmt.Sprintf("gate %s: %s", p.Key, Describe(p.Refusal))
 }

@@ -169,7 +169,7 @@ func (s *sink) final() string {
 	case s.broken:
 		return message.Unread()
 	case s.spilled:
-		return message.Spilled()
+		return "its output could not be held back any longer and was passed on"
 	}
 	return ""
 }

@@ -44,7 +44,7 @@ func (k *turn) readInput() *refusal {
 	}
 	switch {
 	case in.err != nil:
-		return unplanned(fmt.Errorf("%s: %w", message.StdinUnreadable(), in.err))
+		return unplanned(fmt.Errorf("%s: %w", "cannot read stdin", in.err))
 	case int64(in.data.Len()) > limit:
 		return unplanned(errors.New(message.StdinTooLarge(k.call.command.name(), limit)))
 	}

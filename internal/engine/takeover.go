@@ -6,7 +6,7 @@ import (
 
 	"github.com/belay-run/belay/gate"
 	"github.com/belay-run/belay/internal/agent"
-	"github.com/belay-run/belay/internal/message"
+
 	"github.com/belay-run/belay/retry"
 	"github.com/belay-run/belay/verdict"
 )
@@ -36,7 +36,7 @@ func (inv *Invocation) fallBack(f *finisher, j *judgement, stop *retry.Error) *c
 			skip(s.Name(), err.Error())
 		case j.account.AllModels && s.agent.Info().Gate == f.cand.call.traits.gate:
 			next.shareHold(j.verdict)
-			skip(s.Name(), message.FallbackSameLimit())
+			skip(s.Name(), "the limit is that of the account, for all models")
 		default:
 			return next
 		}

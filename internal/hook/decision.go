@@ -5,12 +5,10 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
-
-	"github.com/belay-run/belay/internal/message"
 )
 
 // errBroken: the client would take it for text, or for nothing, and the decision in it would be lost in silence.
-var errBroken = errors.New(message.HookBadJSON())
+var errBroken = errors.New("printed broken JSON")
 
 // checkDecision reports whether the stdout of a command that ended well is something that clients take as it was meant:
 // nothing, plain text, or JSON (one object; or several values one after the other, which clients take for text).

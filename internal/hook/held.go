@@ -6,8 +6,6 @@ import (
 	"errors"
 	"io"
 	"os"
-
-	"github.com/belay-run/belay/internal/message"
 )
 
 const (
@@ -17,7 +15,7 @@ const (
 	maxHeld = 64 << 20
 )
 
-var errTooMuch = errors.New(message.HookTooLong())
+var errTooMuch = errors.New("more than 64 MiB")
 
 // held keeps what the command prints until it is known whether that is a decision.
 type held struct {

@@ -18,6 +18,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -87,7 +88,7 @@ func (h *Hook) Run() int {
 	begin := time.Now()
 	in, err := openInput(h.Stdin)
 	if err != nil {
-		return h.fail(begin, nil, failed(message.HookNoInput(err)))
+		return h.fail(begin, nil, failed(fmt.Sprintf("was not given its stdin: %v", err)))
 	}
 	defer in.close()
 	out := &held{live: h.Stdout}
@@ -101,11 +102,11 @@ func (h *Hook) Run() int {
 		return h.fail(begin, in, f)
 	}
 	if f != nil {
-		f.text = message.HookDecided(f.text)
+		f.text = f.text + "; its decision was passed on"
 		h.record(begin, in, f)
 	}
 	if err := out.deliver(); err != nil && exit.Code != Block {
-		return h.fail(begin, in, failed(message.HookNotDelivered(err)))
+		return h.fail(begin, in, failed(fmt.Sprintf("made a decision that could not be passed on: %v", err)))
 	}
 	return exit.ShellCode()
 }
@@ -213,7 +214,7 @@ func (h *Hook) endLeft(p *supervise.Process, exit supervise.Exit) {
 		for i, q := range exit.Left {
 			names[i] = q.String()
 		}
-		h.say(message.HookLeft(h.Label(), names))
+		h.say(fmt.Sprintf("ended what %s left running: %s. To let it run: belay hook --keep-background", h.Label(), strings.Join(names, ", ")))
 	}
 }
 

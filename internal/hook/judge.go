@@ -2,6 +2,7 @@ package hook
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"syscall"
 	"time"
@@ -27,7 +28,7 @@ func missing(err error) *failure {
 	if errors.Is(err, os.ErrNotExist) {
 		code = 127
 	}
-	return &failure{class: verdict.ToolMissing, text: message.HookNotStarted(err), code: code}
+	return &failure{class: verdict.ToolMissing, text: "could not be started: " + err.Error(), code: code}
 }
 
 // judge says whether the command has decided on purpose; a nil failure means that it has. decided says that it has failed
@@ -37,24 +38,24 @@ func judge(exit supervise.Exit, timeout time.Duration, out *held) (f *failure, d
 	f = &failure{class: verdict.Unknown, code: exit.Code, signal: exit.Signal}
 	switch {
 	case exit.Reason == supervise.Deadline:
-		f.class, f.text = verdict.Timeout, message.HookTimedOut(timeout)
+		f.class, f.text = verdict.Timeout, fmt.Sprintf("exceeded its timeout (%s) and was terminated", message.Seconds(timeout))
 		return f, false
 	case exit.Reason != supervise.Exited:
-		f.class, f.text = verdict.Interrupted, message.HookInterrupted()
+		f.class, f.text = verdict.Interrupted, "was interrupted"
 		return f, false
 	case exit.Signal == 0 && exit.Code == Block: // whatever it has printed
 		return nil, true
 	case out.err != nil:
-		f.text = message.HookTooMuch(out.err)
+		f.text = fmt.Sprintf("printed output that could not be held: %v", out.err)
 		return f, false
 	case exit.Signal != 0:
-		f.class, f.text = verdict.Crash, message.HookKilled(signalName(exit.Signal))
+		f.class, f.text = verdict.Crash, "was killed by "+signalName(exit.Signal)
 	case exit.Code == 127, exit.Code == 126:
 		f.class, f.text = verdict.ToolMissing, message.HookNotFound(exit.Code)
 	case exit.Code > 128 && exit.Code < 128+65:
-		f.class, f.text = verdict.Crash, message.HookKilledInside(exit.Code, signalName(syscall.Signal(exit.Code-128)))
+		f.class, f.text = verdict.Crash, fmt.Sprintf("exited %d: a command in it was killed by %s", exit.Code, signalName(syscall.Signal(exit.Code-128)))
 	case exit.Code != GoOn:
-		f.text = message.HookExited(exit.Code)
+		f.text = fmt.Sprintf("exited %d", exit.Code)
 	default:
 		if err := out.check(); err != nil {
 			f.class, f.text = verdict.BadOutput, err.Error()

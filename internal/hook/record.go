@@ -2,12 +2,12 @@ package hook
 
 import (
 	"encoding/json"
+	"fmt"
 	"time"
 
 	"github.com/belay-run/belay/boundary"
 	"github.com/belay-run/belay/internal/journal"
 	"github.com/belay-run/belay/internal/lookup"
-	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/verdict"
 )
 
@@ -15,10 +15,10 @@ import (
 func (h *Hook) fail(begin time.Time, in *input, f *failure) int {
 	h.record(begin, in, f)
 	if h.FailClosed {
-		h.say(message.HookBlocked(h.Label(), f.text))
+		h.say(fmt.Sprintf("%s %s; blocking because of --fail-closed", h.Label(), f.text))
 		return Block
 	}
-	h.say(message.HookSkipped(h.Label(), f.text))
+	h.say(fmt.Sprintf("%s %s; continuing without it", h.Label(), f.text))
 	return GoOn
 }
 
@@ -36,7 +36,7 @@ func (h *Hook) record(begin time.Time, in *input, f *failure) {
 	}
 	asHook(&e, h.Label(), what.name, what.action, what.session, f.text, lastWords(h.said.String(), head))
 	if err := h.Record(e); err != nil {
-		h.say(message.HookUnrecorded(h.Label(), err))
+		h.say(fmt.Sprintf("the failure of %s is not recorded: %v", h.Label(), err))
 	}
 }
 

@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"encoding/json"
+	"fmt"
 	"strconv"
 	"time"
 
@@ -86,7 +87,7 @@ func startText(o *Options, d death) string {
 	case d.err != nil && d.remote:
 		return messages.ServerNotReached(o.Name, d.err)
 	case d.err != nil:
-		return messages.ServerNotStarted(o.Name, d.err)
+		return fmt.Sprintf("the MCP server %q cannot be started: %v", o.Name, d.err)
 	case d.remote:
 		return messages.CallNotDone(o.Name, d.text())
 	}
@@ -103,7 +104,7 @@ func timeoutText(o *Options, k *call, took time.Duration) string {
 // whyNoServer says why there is no server.
 func (c *core) whyNoServer() string {
 	if !c.suspectAt.IsZero() {
-		return messages.ServerHangs(c.opt.Name)
+		return fmt.Sprintf("the MCP server %q is not responding", c.opt.Name)
 	}
 	return messages.ServerNotBack(c.opt.Name)
 }

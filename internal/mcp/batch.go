@@ -3,8 +3,6 @@ package mcp
 import (
 	"bytes"
 	"encoding/json"
-
-	messages "github.com/belay-run/belay/internal/message"
 )
 
 // batches says whether the client and the server may send arrays of messages: two versions of the protocol had them.
@@ -18,13 +16,13 @@ func (c *core) batches() bool {
 func (c *core) clientBatch(m *message) {
 	elements, ok := split(m)
 	if !ok || len(elements) == 0 || !c.batches() {
-		c.reject(nil, codeInvalid, messages.NoBatches())
+		c.reject(nil, codeInvalid, "this version of the protocol has no batches")
 		return
 	}
 	for _, line := range elements {
 		one := parse(line)
 		if one.env.batch {
-			c.reject(nil, codeInvalid, messages.NestedBatch())
+			c.reject(nil, codeInvalid, "a batch cannot contain a batch")
 			continue
 		}
 		c.fromClient(&one)

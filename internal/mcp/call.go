@@ -227,7 +227,7 @@ func (c *core) expire(k *call, now time.Time) {
 	}
 	took := now.Sub(k.sent)
 	c.fail(k, codeTimeout, timeoutText(c.opt, k, took), incident{text: messages.NoAnswerWithin(took), took: took, class: verdict.Timeout})
-	c.failed(messages.NoAnswerTo(k.method))
+	c.failed("no answer to " + k.method)
 	c.rememberLate(k)
 	if k.method == "initialize" { // the one request that must not be cancelled: what does not begin is not worth keeping
 		c.end(messages.NoInitialize(took), true)

@@ -12,10 +12,10 @@ func (c *core) fromClient(m *message) {
 	case m.over && e.isRequest():
 		c.reject(e.id, codeTooLarge, messages.RequestTooLarge(m.size, c.opt.maxLine()))
 	case m.over:
-		c.record(incident{event: "oversize", text: messages.RequestOversize(), method: string(e.method)})
+		c.record(incident{event: "oversize", text: "a message from the client was too large", method: string(e.method)})
 	case m.blank():
 	case !e.json:
-		c.reject(nil, codeParse, messages.NotJSON())
+		c.reject(nil, codeParse, "this is not JSON")
 	case e.batch:
 		c.clientBatch(m)
 	case e.isRequest():
@@ -25,7 +25,7 @@ func (c *core) fromClient(m *message) {
 	case e.isResponse():
 		c.clientAnswer(m)
 	default:
-		c.reject(e.id, codeInvalid, messages.NotJSONRPC())
+		c.reject(e.id, codeInvalid, "this is not a JSON-RPC 2.0 message")
 	}
 }
 
@@ -41,7 +41,7 @@ func (c *core) reject(id []byte, code int, text string) {
 func (c *core) request(m *message) {
 	e := &m.env
 	if c.calls[string(e.id)] != nil {
-		c.reject(e.id, codeInvalid, messages.DuplicateID())
+		c.reject(e.id, codeInvalid, "another request with this id is still running")
 		return
 	}
 	k := c.newCall(m)
@@ -69,7 +69,7 @@ func (c *core) clientNotification(m *message) {
 			return // it has been answered; the server must not get the cancellation
 		}
 		if !k.listens && !k.cancelled {
-			c.recordFailed(k, incident{text: messages.CancelledByClient(), took: k.age(), class: verdict.Interrupted})
+			c.recordFailed(k, incident{text: "cancelled by the client", took: k.age(), class: verdict.Interrupted})
 		}
 		if k.sent.IsZero() {
 			c.forget(k)

@@ -128,12 +128,12 @@ func (c *core) send(k *call, parts ...[]byte) {
 // wait keeps a call until there is a server for it.
 func (c *core) wait(k *call, m *message) {
 	if c.last != nil {
-		c.fail(k, codeCrashed, messages.ServerStaysDown(startText(c.opt, *c.last)),
+		c.fail(k, codeCrashed, startText(c.opt, *c.last)+"\nIt is not restarted (--no-restart). Start a new session",
 			incident{class: verdict.Crash, death: c.last})
 		return
 	}
 	if len(c.queue) >= maxQueue || c.queued+m.size > maxQueued {
-		text := messages.TooManyWait()
+		text := "too many calls are waiting for the server to come back"
 		c.fail(k, codeCrashed, text, incident{text: text, class: verdict.Crash})
 		return
 	}

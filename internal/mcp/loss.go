@@ -123,7 +123,7 @@ func (c *core) repeat(k *call, how string, lost incident) {
 	k.retries++
 	c.enqueue(k)
 	c.arm(k.notBefore)
-	c.record(incident{event: "retry", text: messages.SentAgain(how), method: k.method, tool: k.tool, passing: true})
+	c.record(incident{event: "retry", text: "sent again after the server " + how, method: k.method, tool: k.tool, passing: true})
 }
 
 func (c *core) releaseIfReady() {

@@ -3,6 +3,7 @@ package mcp
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"sync"
 	"syscall"
@@ -227,7 +228,7 @@ func (p *Proxy) write(r *incident) {
 	p.unlogged = 0
 	p.mu.Unlock()
 	if n > 0 {
-		p.opt.Log(p.opt.entry(incident{event: "unrecorded", text: messages.Unlogged(n), count: n}, time.Now()))
+		p.opt.Log(p.opt.entry(incident{event: "unrecorded", text: fmt.Sprintf("%d incidents were not logged because they came too fast", n), count: n}, time.Now()))
 	}
 }
 

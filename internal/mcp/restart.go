@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"time"
 
@@ -29,17 +30,17 @@ func (d death) text() string {
 	case d.err != nil && d.remote:
 		return messages.DeathNotReached(d.err)
 	case d.err != nil:
-		return messages.DeathNotStarted(d.err)
+		return "could not be started (" + d.err.Error() + ")"
 	case d.forgotten:
 		return messages.DeathForgot()
 	case d.remote && d.why != "":
-		return messages.DeathLeft(d.why)
+		return d.why + ", and its session was closed"
 	case d.remote:
 		return d.status
 	case d.why != "":
-		return messages.DeathEnded(d.why)
+		return d.why + " and was terminated"
 	}
-	return messages.DeathCrashed(d.status)
+	return "crashed (" + d.status + ")"
 }
 
 // start has a server started, if the gate lets it.
@@ -93,7 +94,7 @@ func (c *core) died(generation int, d death) {
 	clear(c.late)
 	c.dropAsks()
 	if c.inputEnd {
-		c.abandon(messages.ClientLeft(c.opt.Name, cmp.Or(d.status, d.text())))
+		c.abandon(fmt.Sprintf("the client has left and the MCP server %q ended without an answer (%s)", c.opt.Name, cmp.Or(d.status, d.text())))
 		c.out.done()
 		return
 	}
@@ -208,7 +209,7 @@ func (c *core) abandon(text string) {
 func (c *core) dropAsks() {
 	for id, a := range c.asks {
 		if a.method != "ping" {
-			c.out.toClient(cancelled(id, messages.ServerEnded()))
+			c.out.toClient(cancelled(id, "the server has ended"))
 		}
 		delete(c.asks, id)
 	}

@@ -21,10 +21,10 @@ func (c *core) fromServer(generation int, m *message) {
 	case m.over && e.isResponse():
 		if k := c.take(m); k != nil {
 			c.fail(k, codeTooLarge, messages.AnswerTooLarge(m.size, c.opt.maxLine()),
-				incident{text: messages.AnswerOversize(m.size), class: verdict.TooLarge})
+				incident{text: "an answer of " + messages.Size(m.size) + " is too large", class: verdict.TooLarge})
 		}
 	case m.over:
-		c.record(incident{event: "oversize", text: messages.LineOversize()})
+		c.record(incident{event: "oversize", text: "a line from the server was too large"})
 	case e.isResponse() && (e.result || e.failed):
 		c.answer(m)
 	case e.isRequest():
@@ -53,7 +53,7 @@ func (c *core) isEarlierAnswer(generation int, m *message) bool {
 func (c *core) pollution(m *message) {
 	c.out.divert(m)
 	if c.polluted++; powerOfTen(c.polluted) {
-		c.record(incident{event: "pollution", text: messages.Polluted(), count: c.polluted})
+		c.record(incident{event: "pollution", text: "the server printed something other than JSON-RPC to stdout", count: c.polluted})
 	}
 }
 
@@ -64,7 +64,7 @@ func (c *core) take(m *message) *call {
 	if k == nil || k.sent.IsZero() {
 		delete(c.late, id)
 		if c.lateness++; powerOfTen(c.lateness) {
-			c.record(incident{event: "late", text: messages.LateAnswer(), count: c.lateness})
+			c.record(incident{event: "late", text: "the server answered a call that had already ended", count: c.lateness})
 		}
 		return nil
 	}

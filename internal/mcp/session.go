@@ -5,8 +5,6 @@ import (
 	"encoding/json"
 	"hash/fnv"
 	"time"
-
-	messages "github.com/belay-run/belay/internal/message"
 )
 
 // session is what a client has sent to its server, and what the next server has to be sent again. A client of 2026-07-28
@@ -53,11 +51,11 @@ func (c *core) reopen() {
 	s := &c.session
 	c.askServer("init", c.opt.startTimeout(), kept{s.initialize, s.initAt}.as, func(m *message) {
 		if m == nil {
-			c.end(cmp.Or(c.lossHow, messages.NoReinitialize()), false) // or it is dead, and this does nothing
+			c.end(cmp.Or(c.lossHow, "did not answer initialize after a restart"), false) // or it is dead, and this does nothing
 			return
 		}
 		if version := versionOf(m.bytes()); m.env.failed || version != s.version {
-			c.end(messages.NoNewSession(), false)
+			c.end("did not accept the session of the one before", false)
 			return
 		}
 		if s.initialized != nil {

@@ -1,7 +1,8 @@
 package mcp
 
 import (
-	messages "github.com/belay-run/belay/internal/message"
+	"fmt"
+
 	"github.com/belay-run/belay/internal/supervise"
 )
 
@@ -11,7 +12,7 @@ func statusText(e supervise.Exit) string {
 	case e.Signal != 0:
 		return "signal: " + e.Signal.String()
 	case e.Code < 0:
-		return messages.NoExitStatus()
+		return "its exit status is unknown"
 	}
-	return messages.ExitStatus(e.Code)
+	return fmt.Sprintf("exit status %d", e.Code)
 }

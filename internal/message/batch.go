@@ -16,9 +16,6 @@ func BatchInUse(path string, pid int, host string, since time.Time) string {
 	return fmt.Sprintf("%s is in use by another batch: process %d on %s, started %s", path, pid, host, since.Local().Format("2006-01-02 15:04:05"))
 }
 
-// BatchNotAFile says that results cannot be written there.
-func BatchNotAFile(path string) string { return fmt.Sprintf("%s is not a regular file", path) }
-
 // BatchNotResults says that a file is of another kind.
 func BatchNotResults() string {
 	return "the file holds something other than the results of a batch"
@@ -26,53 +23,20 @@ func BatchNotResults() string {
 
 // BatchNotOurs says that a file which has the name of one of Belay's was not made by it.
 func BatchNotOurs(path string) string {
-	return sentences(NotMadeByBelay(path), "move it away, or choose another file with -o")
+	return Sentences(NotMadeByBelay(path), "move it away, or choose another file with -o")
 }
 
 // NotMadeByBelay says that something has the name of one of Belay's files, and is left as it is.
 func NotMadeByBelay(path string) string { return fmt.Sprintf("%s was not made by Belay", path) }
-
-// BatchLinkImplied says that results are not written where a link leads that the user has not named.
-func BatchLinkImplied(path string) string {
-	return sentences(fmt.Sprintf("%s is a symbolic link", path), "to write where it leads, name it with -o")
-}
-
-// BatchLinkTracked says that a link of a repository is not followed.
-func BatchLinkTracked(link string) string {
-	return fmt.Sprintf("%s is a symbolic link that comes with the git repository", link)
-}
-
-// BatchAreTasks says that results would go to the file of the tasks.
-func BatchAreTasks() string { return "it holds the tasks" }
 
 // BatchAmongTasks says that what is written there would be a task at the next start.
 func BatchAmongTasks(dir string) string {
 	return fmt.Sprintf("each file in %s is a task", dir)
 }
 
-// BatchResultsRemoved says that the file of the results was removed while the batch runs.
-func BatchResultsRemoved(path string) string {
-	return fmt.Sprintf("%s was removed by another program; all results are written to it again", path)
-}
-
-// BatchResultsReplaced says that the file of the results was replaced while the batch runs.
-func BatchResultsReplaced(path string) string {
-	return fmt.Sprintf("%s was replaced by another program; the results that it lacked are written to it again", path)
-}
-
-// BatchResultsChanged says that another program has written to the results.
-func BatchResultsChanged(path string) string {
-	return fmt.Sprintf("%s was changed by another program", path)
-}
-
-// BatchResultsSaved says where results are whose file cannot be used any more.
-func BatchResultsSaved(why error, path string) string {
-	return fmt.Sprintf("%v; the results so far are in %s", why, path)
-}
-
 // BatchResultsLost says that another program has taken results away.
 func BatchResultsLost(path string, ids []string, tasks int) string {
-	text := fmt.Sprintf("another program has removed results from %s: of %s", path, count(tasks, "task"))
+	text := fmt.Sprintf("another program has removed results from %s: of %s", path, Count(tasks, "task"))
 	if len(ids) == 0 {
 		return text
 	}
@@ -83,14 +47,9 @@ func BatchResultsLost(path string, ids []string, tasks int) string {
 	return text + " (" + names + ")"
 }
 
-// BatchOutputTaken says that a file is not replaced by an output.
-func BatchOutputTaken(path string) string {
-	return fmt.Sprintf("%s was not written by this batch, so it was not replaced", path)
-}
-
 // BatchOutputKept says that the output of a task is in the results, because it could not get a file of its own.
 func BatchOutputKept(id string, why error) string {
-	return sentences(why.Error(), fmt.Sprintf("the output of task %s is in the results", id))
+	return Sentences(why.Error(), fmt.Sprintf("the output of task %s is in the results", id))
 }
 
 // BatchUnwritable says that the results cannot be written.
@@ -98,12 +57,9 @@ func BatchUnwritable(path string, err error) string {
 	return fmt.Sprintf("cannot write results to %s: %v", path, err)
 }
 
-// BatchDeadline is why a task is stopped when the time of its batch is over.
-func BatchDeadline() string { return "the deadline of the batch has passed" }
-
 // BatchContinues says that a batch continues an earlier one.
 func BatchContinues(path string, over, interrupted int, torn int64) string {
-	text := fmt.Sprintf("continuing %s: %s already finished", path, count(over, "task"))
+	text := fmt.Sprintf("continuing %s: %s already finished", path, Count(over, "task"))
 	if interrupted > 0 {
 		text += fmt.Sprintf(", %d interrupted", interrupted)
 	}
@@ -115,7 +71,7 @@ func BatchContinues(path string, over, interrupted int, torn int64) string {
 
 // BatchDamaged says that lines of the results cannot be read.
 func BatchDamaged(path string, lines int) string {
-	return fmt.Sprintf("ignoring %s in %s", count(lines, "unreadable line"), path)
+	return fmt.Sprintf("ignoring %s in %s", Count(lines, "unreadable line"), path)
 }
 
 // BatchTask is what a task is called: by its id, or by its line if it has no id.
@@ -156,11 +112,6 @@ func BatchTaskFailed(id string, line int, why string) string {
 	return fmt.Sprintf("%s failed: %s", batchTask(id, line), why)
 }
 
-// BatchMoreFailures says that failures are no longer reported as they happen.
-func BatchMoreFailures(command string) string {
-	return "further failures are only counted. See them with: " + command
-}
-
 // BatchWhy says why a command has failed of which only its exit code is known: by the last line of what it has said.
 func BatchWhy(err, stderr string) string {
 	said := lastWords(stderr)
@@ -175,40 +126,10 @@ func BatchTaskSkipped(id string, line int, on string) string {
 	return fmt.Sprintf("%s skipped because it depends on %s, which did not succeed", batchTask(id, line), on)
 }
 
-// BatchStopped says why a batch has ended before its tasks have, and how to continue it.
-func BatchStopped(why, again string) string { return sentences(why, "continue with: "+again) }
-
-// BatchUnfinished says that a batch has ended with tasks that are not done, for no reason that it knows.
-func BatchUnfinished(left int) string { return count(left, "task") + " not done" }
-
-// BatchFatal says that no task can work.
-func BatchFatal(err string) string { return sentences(err, "no more tasks were started") }
-
-// BatchTooManyFailures says that a batch was stopped for its failures.
-func BatchTooManyFailures(failed int) string {
-	return fmt.Sprintf("stopped after %s", count(failed, "failure"))
-}
-
 // BatchCost says that a batch was stopped for its cost.
 func BatchCost(spent, limit float64) string {
 	return fmt.Sprintf("stopped: --max-cost is used up (%s of $%g)", printable.Dollars(spent), limit)
 }
-
-// BatchCostOff says that the cost of running tasks cannot be counted together.
-func BatchCostOff(err error) string {
-	return fmt.Sprintf("--max-cost only counts tasks that have ended: %v", err)
-}
-
-// BatchRaise says why a batch has ended before its tasks have, and that it would do so again unless --max-cost is raised.
-func BatchRaise(why, again string) string { return sentences(why, "to continue, raise it: "+again) }
-
-// BatchLack says that fewer tasks run at a time than were asked for because something is missing here.
-func BatchLack(why string) string {
-	return "running fewer tasks at a time: " + why
-}
-
-// BatchDeadlinePassed says that a batch was stopped at its deadline.
-func BatchDeadlinePassed() string { return "stopped: --deadline has passed" }
 
 // BatchLimit says that a batch does not wait for a limit.
 func BatchLimit(why string, until time.Time) string {
@@ -220,24 +141,3 @@ func BatchLimit(why string, until time.Time) string {
 
 // BatchInterrupted says that a batch was stopped by a signal.
 func BatchInterrupted(signal string) string { return "stopped by " + signal }
-
-// BatchStopping says that running tasks are asked to end.
-func BatchStopping(tasks int) string {
-	return sentences("stopping "+count(tasks, "running task"), "press Ctrl-C again to kill what is left")
-}
-
-// BatchRepeat says how failed tasks are run again.
-func BatchRepeat(command string) string { return "to run the failed tasks again: " + command }
-
-// BatchOutputDir says that outputs cannot be written there.
-func BatchOutputDir(dir string, err error) string {
-	return fmt.Sprintf("cannot write outputs to %s: %v", dir, err)
-}
-
-// BatchNoResults says that there are no results.
-func BatchNoResults(path string) string { return fmt.Sprintf("%s has no results", path) }
-
-// BatchResultsUnreadable says that results cannot be read.
-func BatchResultsUnreadable(path string, err error) string {
-	return fmt.Sprintf("cannot read results from %s: %v", path, err)
-}

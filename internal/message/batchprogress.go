@@ -96,14 +96,3 @@ func BatchEnd(p BatchProgress, took time.Duration) string {
 	p.Left, p.Until, p.Doing, p.Running, p.Paused = 0, time.Time{}, "", 0, 0
 	return batchLine(fmt.Sprintf("%d of %d done in %s", p.Done, p.Total, printable.Span(took)), p, p.Total-p.Done-p.Failed-p.Skipped)
 }
-
-// BatchHeld says which process runs a batch.
-func BatchHeld(pid int, host string, since time.Time) string {
-	return fmt.Sprintf("running: process %d on %s, started %s", pid, host, since.Local().Format("2006-01-02 15:04:05"))
-}
-
-// BatchIdle says that no process runs a batch.
-func BatchIdle() string { return "not running" }
-
-// LimitUntil says what a task waits for.
-func LimitUntil(t time.Time) string { return "waiting for a limit until " + When(t) }

@@ -21,11 +21,6 @@ func BatchMistake(path string, line, column int, err error) string {
 // BatchTaskTooLarge says that a task is larger than any CLI takes.
 func BatchTaskTooLarge(mib int) string { return fmt.Sprintf("the task is larger than %d MiB", mib) }
 
-// BatchNotAnObject says that a line is not what a line of JSON has to be.
-func BatchNotAnObject() string {
-	return `expected an object, such as {"id": "a", "prompt": "Explain main.go"}`
-}
-
 // BatchWrongType says that a key has a value of the wrong kind.
 func BatchWrongType(key, value string) string {
 	if key == "" {
@@ -38,9 +33,6 @@ func BatchWrongType(key, value string) string {
 	return fmt.Sprintf("%s cannot be %s %s", key, article, value)
 }
 
-// BatchIDIsText says what an id is.
-func BatchIDIsText() string { return "id must be a string or a number" }
-
 // BatchDependsIsIDs says what depends_on is.
 func BatchDependsIsIDs() string { return "depends_on must be an id or a list of ids" }
 
@@ -51,9 +43,6 @@ func BatchNegativeCost() string { return "max_cost must be a number of US dollar
 func BatchNotADuration(text string) string {
 	return fmt.Sprintf("%q is not a duration; write 30s, 5m or plain seconds", text)
 }
-
-// BatchNoHeader says that a CSV file is empty.
-func BatchNoHeader() string { return "the first line must name the columns" }
 
 // BatchBadColumn says that a column of a CSV file cannot be used.
 func BatchBadColumn(name string) string {
@@ -75,11 +64,6 @@ func BatchUnknownPlaceholder(name string, columns []string) string {
 		return fmt.Sprintf("the command has {%s}, but the task has no such key", name)
 	}
 	return fmt.Sprintf("unknown placeholder {%s} in the command; the placeholders are %s", name, strings.Join(known, ", "))
-}
-
-// BatchDoubledID says that two tasks have the same id.
-func BatchDoubledID(id string) string {
-	return fmt.Sprintf("id %q is already used by another task", id)
 }
 
 // BatchUnknownDependency says that a task depends on one that is not there.
@@ -111,23 +95,7 @@ func BatchTasksChanged(path string) string {
 // BatchNoTasks says that no tasks were given.
 func BatchNoTasks() string { return "no tasks given" }
 
-// BatchEmpty says that there is nothing to do.
-func BatchEmpty(path string) string { return fmt.Sprintf("%s has no tasks", path) }
-
 // BatchTasksUnreadable says that the tasks cannot be read.
 func BatchTasksUnreadable(path string, err error) string {
 	return fmt.Sprintf("cannot read tasks from %s: %v", path, err)
-}
-
-// BatchNoCommand says that it is not known what to run for a task.
-func BatchNoCommand() string {
-	return "the task has no command; add one after --, or give the task args or a profile"
-}
-
-// BatchNoPrompt says that an agent would be asked nothing.
-func BatchNoPrompt(agent string) string { return fmt.Sprintf("the task has no prompt for %s", agent) }
-
-// BatchModelFor says that a model was named for a command that has none.
-func BatchModelFor(command string) string {
-	return fmt.Sprintf("model cannot be set for %s", command)
 }

@@ -21,13 +21,5 @@ func EffectUnknown(verifiable bool, err error, flags bool) string {
 	case flags:
 		advice += ", or use --retry-unsafe"
 	}
-	return sentences(text, advice)
+	return Sentences(text, advice)
 }
-
-// FoundDone says that a command has failed and has had its effect all the same.
-func FoundDone(name, output string) string {
-	return fmt.Sprintf("%s failed, but the change had been made: %s", name, output)
-}
-
-// NoAnswer says that a question about what a command has done was not answered.
-func NoAnswer(name, what string) string { return fmt.Sprintf("%s %s did not answer", name, what) }

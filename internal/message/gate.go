@@ -10,9 +10,6 @@ import (
 	"github.com/belay-run/belay/verdict"
 )
 
-// Gate names a gate, before a countdown.
-func Gate(key string) string { return "gate " + key }
-
 // GateState says in a few words why a gate refuses, as belay ps shows it.
 func GateState(r gate.Refusal) string {
 	text := map[gate.Kind]string{
@@ -27,9 +24,6 @@ func GateState(r gate.Refusal) string {
 	}
 	return text
 }
-
-// SlotsTaken is why a gate refuses that is otherwise healthy.
-func SlotsTaken(n int) string { return fmt.Sprintf("%d of %d in use", n, n) }
 
 // refusal says that a gate lets nothing start, until when, and why.
 func refusal(key string, r gate.Refusal) string {
@@ -72,7 +66,7 @@ func AtGate(key string, r gate.Refusal) string {
 	if r.Kind == gate.KindSlots { // that is nothing to lift
 		return text
 	}
-	return sentences(text, liftHint(key))
+	return Sentences(text, liftHint(key))
 }
 
 func liftHint(key string) string { return "to lift it: " + printable.LiftCommand(key) }
@@ -80,29 +74,11 @@ func liftHint(key string) string { return "to lift it: " + printable.LiftCommand
 // GateRefused says that a gate did not let a command start. notWaiting says why it was not waited for, if there is more to say; lift says
 // whether to name the command that lifts it.
 func GateRefused(key string, r gate.Refusal, notWaiting string, lift bool) string {
-	text := sentences(refusal(key, r), notWaiting)
+	text := Sentences(refusal(key, r), notWaiting)
 	if lift && r.Kind != gate.KindSlots {
-		text = sentences(text, liftHint(key))
+		text = Sentences(text, liftHint(key))
 	}
 	return Later(text)
-}
-
-// GateAnew says that the file of a gate was damaged.
-func GateAnew(key string, err error) string { return fmt.Sprintf("gate %s was reset: %v", key, err) }
-
-// GateOff says that a gate cannot be used.
-func GateOff(key string, err error) string {
-	return fmt.Sprintf("gate %s cannot be used for this run: %v", key, err)
-}
-
-// SlotsOff says that the slots of a gate cannot be used.
-func SlotsOff(key string, err error) string {
-	return fmt.Sprintf("--max-parallel cannot be enforced at gate %s: %v", key, err)
-}
-
-// GateFailing says that the breaker of a gate is about to open.
-func GateFailing(name, key string, failures, of int) string {
-	return fmt.Sprintf("%s has failed %d times in a row; after %d failures gate %s blocks all calls for a while", name, failures, of, key)
 }
 
 // RetriesSpent says that the retries that all processes share are used up, until at if that is known. lift says whether to name the
@@ -113,7 +89,7 @@ func RetriesSpent(key string, at time.Time, lift bool) string {
 		text += " until " + When(at)
 	}
 	if lift {
-		text = sentences(text, "to refill it: "+printable.LiftCommand(key))
+		text = Sentences(text, "to refill it: "+printable.LiftCommand(key))
 	}
 	return text
 }
@@ -124,15 +100,15 @@ func ScopeBusy(key string, holders []string, replaced bool) string {
 	if replaced {
 		what = "asked it to stop"
 	}
-	return fmt.Sprintf("scope %s is taken by run %s; %s", key, and(holders), what)
+	return fmt.Sprintf("scope %s is taken by run %s; %s", key, And(holders), what)
 }
 
 // ScopeTaken says that a run was not started because another one has the scope. notWaiting says why it was not waited for, if there is more
 // to say; look says whether to name the command that shows it.
 func ScopeTaken(key, notWaiting string, look bool) string {
-	text := sentences(fmt.Sprintf("scope %s is taken by another run", key), notWaiting)
+	text := Sentences(fmt.Sprintf("scope %s is taken by another run", key), notWaiting)
 	if look {
-		text = sentences(text, "see: belay ps")
+		text = Sentences(text, "see: belay ps")
 	}
 	return Later(text)
 }
@@ -140,19 +116,8 @@ func ScopeTaken(key, notWaiting string, look bool) string {
 // ScopeState says in a few words what a run waits for, as belay ps shows it.
 func ScopeState(key string) string { return "scope " + key + " is taken" }
 
-// ScopeOff says that a scope cannot be used.
-func ScopeOff(key string, err error) string {
-	return fmt.Sprintf("scope %s cannot be enforced for this run: %v", key, err)
-}
-
 // GatesHealthy is the answer where there is no gate to show.
 func GatesHealthy() string { return "all gates are healthy" }
-
-// NameGates says that no gate is named.
-func NameGates() string { return "name the gates, or use --all" }
-
-// NothingToReset says that all gates are healthy.
-func NothingToReset() string { return "nothing to reset: all gates are healthy" }
 
 // NotThisGate says that a gate is healthy. near, if not empty, is the one that was probably meant; known are those that are not healthy.
 func NotThisGate(key, near string, known []string) string {
@@ -176,31 +141,11 @@ func GateHolds(key string, until time.Time) string {
 
 // GateOpenedByHand says that a breaker was opened.
 func GateOpenedByHand(key string) string {
-	return sentences(fmt.Sprintf("the breaker of gate %s is open", key), "to close it: "+printable.LiftCommand(key))
+	return Sentences(fmt.Sprintf("the breaker of gate %s is open", key), "to close it: "+printable.LiftCommand(key))
 }
 
 // SetByHand is why a gate is on hold if no reason is given.
 func SetByHand() string { return "set by hand" }
 
-// OpenedByHand is why a breaker is open if no reason is given.
-func OpenedByHand() string { return "opened by hand" }
-
-// UntilMissing says that --until is missing.
-func UntilMissing() string { return "--until is missing" }
-
-// UntilPast says that a time has passed.
-func UntilPast(value string) string { return value + " is in the past" }
-
-// NotAnUntil says that the value of a flag is not a time.
-func NotAnUntil(flag, value string) string {
-	return fmt.Sprintf("%s: %q is not a duration (30m) or a future time (18:00)", flag, value)
-}
-
 // ChangeUnrecorded says that a change is not on record.
 func ChangeUnrecorded(err error) string { return fmt.Sprintf("the change was not recorded: %v", err) }
-
-// SlowStartState says in a few words that a gate lets few calls start at a time.
-func SlowStartState(n int) string { return fmt.Sprintf("slow start, %d at a time", n) }
-
-// ClosedState says in a few words that a gate has seen failures.
-func ClosedState(failures int) string { return "closed, " + count(failures, "failure") }

@@ -1,9 +1,8 @@
-// Package message makes the sentences that people read about runs, gates, budgets, hooks and MCP servers: one function for each
-// message, which takes plain values and returns the text. It prints nothing and keeps nothing.
+// Package message makes the sentences that are composed of several parts or said in several places, about runs, gates, budgets, hooks
+// and MCP servers. They take plain values and return the text. What is said in one place is written there.
 //
 // A message has the cause first, then what Belay does about it, then what to type. It says one thing a sentence, a time once and
-// no class that has words. testdata/messages.golden has all of them with realistic values, so that they can be read in one place and
-// a change shows in review.
+// no class that has words.
 package message
 
 import (
@@ -12,8 +11,6 @@ import (
 	"time"
 	"unicode"
 	"unicode/utf8"
-
-	"github.com/belay-run/belay/internal/printable"
 )
 
 // When says a time to come as a person would: the time of day, and the day if that is not today.
@@ -52,8 +49,8 @@ func WithoutLater(text string, advised bool) string {
 	return text
 }
 
-// sentences puts one sentence after another. The first one may be foreign, and end as it likes.
-func sentences(first, second string) string {
+// Sentences puts one sentence after another. The first one may be foreign, and end as it likes.
+func Sentences(first, second string) string {
 	if second == "" {
 		return first
 	}
@@ -65,14 +62,11 @@ func sentences(first, second string) string {
 	return first + ". " + second
 }
 
-// seconds shows a limit: "300 s".
-func seconds(d time.Duration) string { return fmt.Sprintf("%g s", d.Seconds()) }
+// Seconds shows a limit: "300 s".
+func Seconds(d time.Duration) string { return fmt.Sprintf("%g s", d.Seconds()) }
 
-// span shows a duration in at most two units: 4m10s.
-func span(d time.Duration) string { return printable.Span(d) }
-
-// count is a number of things: "1 attempt", "2 attempts".
-func count(n int, what string) string {
+// Count is a number of things: "1 attempt", "2 attempts".
+func Count(n int, what string) string {
 	switch {
 	case n == 1:
 		return "1 " + what
@@ -82,16 +76,16 @@ func count(n int, what string) string {
 	return fmt.Sprintf("%d %ss", n, what)
 }
 
-// verb is the form of a verb that goes with a number.
-func verb(n int, one, more string) string {
+// Verb is the form of a verb that goes with a number.
+func Verb(n int, one, more string) string {
 	if n == 1 {
 		return one
 	}
 	return more
 }
 
-// and joins names: "gate api and scope one".
-func and(names []string) string {
+// And joins names: "gate api and scope one".
+func And(names []string) string {
 	if len(names) < 2 {
 		return strings.Join(names, "")
 	}

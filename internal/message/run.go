@@ -5,13 +5,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/belay-run/belay/internal/printable"
 	"github.com/belay-run/belay/verdict"
 )
-
-// Started says that an attempt is running.
-func Started(attempt int, command string, pid int) string {
-	return fmt.Sprintf("attempt %d: started %s as process %d", attempt, command, pid)
-}
 
 // StillRunning is said once a minute of a command that prints nothing meanwhile. How long it has been running is added.
 func StillRunning(command string) string { return command + " is still running" }
@@ -43,7 +39,7 @@ func Retry(n, of int) string {
 func Retrying(what string, n, of int, wait time.Duration, requested bool) string {
 	in := "now"
 	if wait >= time.Millisecond {
-		in = "in " + span(wait)
+		in = "in " + printable.Span(wait)
 	}
 	if requested {
 		in += " as requested"
@@ -55,32 +51,9 @@ func Retrying(what string, n, of int, wait time.Duration, requested bool) string
 func InnerRetry(name string, class verdict.Class, evidence string, wait time.Duration) string {
 	text := Failed(name, class, evidence) + "; retrying"
 	if wait > 0 {
-		text += " in " + span(wait)
+		text += " in " + printable.Span(wait)
 	}
 	return text
-}
-
-// InnerRetryStopped says that a command is stopped that would retry by itself.
-func InnerRetryStopped(name, evidence string) string {
-	return fmt.Sprintf("stopping %s: another retry is not allowed or cannot help (%s)", name, evidence)
-}
-
-// Succeeded says that a later attempt has succeeded.
-func Succeeded(name string, attempt int, waited time.Duration) string {
-	return fmt.Sprintf("%s succeeded at attempt %d after waiting %s", name, attempt, span(waited))
-}
-
-// Stopping says that the command is being stopped.
-func Stopping(name, reason string) string { return fmt.Sprintf("stopping %s (%s)", name, reason) }
-
-// SlowToStop says that the command has not stopped yet.
-func SlowToStop(name string) string {
-	return fmt.Sprintf("waiting for %s to stop; interrupt again to kill it", name)
-}
-
-// LeftRunning says which processes a command has left running.
-func LeftRunning(name string, processes []string) string {
-	return fmt.Sprintf("%s left processes running: %s. To end them with the run, use --reap", name, strings.Join(processes, ", "))
 }
 
 // Reclaimed says which processes were ended that a killed Belay had left.
@@ -88,30 +61,9 @@ func Reclaimed(processes []string) string {
 	return "ended processes that a killed belay had left: " + strings.Join(processes, ", ")
 }
 
-// LastOutput shows a line of what a command printed last.
-func LastOutput(line string) string { return "  last output: " + line }
-
-// Login says how to log in.
-func Login(command string) string { return "to log in: " + command }
-
-// Plain says that the CLI rejected an option that Belay had added to its command line.
-func Plain(name, option string) string {
-	return fmt.Sprintf("%s rejects %s, which belay added. Starting it as you wrote it and reading only its exit code and text", name, option)
-}
-
-// UnknownOption says that the command line has an option that Belay does not know.
-func UnknownOption(name, option string) string {
-	return fmt.Sprintf("belay does not know %s's option %s. Starting it as you wrote it and reading only its exit code and text", name, option)
-}
-
-// UntestedVersion says how the version of a CLI compares with those that Belay is tested with.
-func UntestedVersion(name, version, standing string) string {
-	return fmt.Sprintf("%s %s is %s", name, version, standing)
-}
-
 // Alert says that an integration keeps failing.
 func Alert(integration string, failures int, within time.Duration) string {
-	return fmt.Sprintf("alert: %s failed %d times in the last %s. See: belay events", integration, failures, span(within))
+	return fmt.Sprintf("alert: %s failed %d times in the last %s. See: belay events", integration, failures, printable.Span(within))
 }
 
 // StdinSilent says that a command waits for its stdin, on which nothing comes.
@@ -121,7 +73,7 @@ func StdinSilent(name string) string {
 
 // StdinSkipped says that nothing came on stdin, which is not waited for any longer.
 func StdinSkipped(waited time.Duration) string {
-	return fmt.Sprintf("nothing came on stdin for %s; continuing without it. To skip this wait, use --no-stdin", span(waited))
+	return fmt.Sprintf("nothing came on stdin for %s; continuing without it. To skip this wait, use --no-stdin", printable.Span(waited))
 }
 
 // Exited says how a command ended by itself: with an exit code, or by a signal if that is named. matched says in words that its
@@ -165,21 +117,6 @@ func OutputMatched(code int, flag string) string {
 	return but + " its output says that it failed"
 }
 
-// TimedOut says that an attempt was ended by its hard deadline.
-func TimedOut(name string, limit time.Duration) string {
-	return fmt.Sprintf("%s exceeded its timeout (%s) and was terminated", name, seconds(limit))
-}
-
-// TotalTimedOut says that an attempt was ended by the deadline of the whole run.
-func TotalTimedOut(name string, limit time.Duration) string {
-	return fmt.Sprintf("%s exceeded the total timeout (%s) and was terminated", name, seconds(limit))
-}
-
-// Stalled says that an attempt was ended because it showed no sign of life.
-func Stalled(name string, limit time.Duration) string {
-	return fmt.Sprintf("%s produced no output for %s and was terminated", name, seconds(limit))
-}
-
 // StoppedRetrying says that a command was stopped that kept retrying by itself. hopeless says that no retry can help; otherwise there
 // were too many.
 func StoppedRetrying(name string, class verdict.Class, evidence string, hopeless bool) string {
@@ -211,65 +148,28 @@ func Stopped(name, why string) string { return fmt.Sprintf("stopped %s: %s", nam
 // Unread is why a command is stopped whose output has no reader.
 func Unread() string { return "its output is no longer read" }
 
-// BrokenPipe says that a command ended because its output has no reader.
-func BrokenPipe(name string) string {
-	return fmt.Sprintf("%s was killed by SIGPIPE: %s", name, Unread())
-}
-
-// Spilled is why an attempt cannot be repeated whose output could not be held.
-func Spilled() string { return "its output could not be held back any longer and was passed on" }
-
-// NotKept says that not all that a command has printed could be kept for its result.
-func NotKept(name string, err error) string {
-	return fmt.Sprintf("the output of %s could not be kept: %v", name, err)
-}
-
-// NoInterpreter says that a script names an interpreter that does not exist.
-func NoInterpreter(path string) string {
-	return fmt.Sprintf("%s cannot be executed: the interpreter in its first line does not exist", path)
-}
-
-// NotStarted says why a command was not started.
-func NotStarted(name, why string) string { return fmt.Sprintf("%s was not started: %s", name, why) }
-
 // StoppedBetween says why there is no next attempt.
 func StoppedBetween(why string) string { return "stopped before the next attempt: " + why }
-
-// TotalPassed says that the time for the whole run is over.
-func TotalPassed(limit time.Duration) string {
-	return fmt.Sprintf("the total timeout (%s) has passed", seconds(limit))
-}
-
-// Interrupted says which signal has ended a run.
-func Interrupted(signal string) string { return "interrupted by " + signal }
 
 // Replaced says which run has taken the place of another.
 func Replaced(by string) string { return "replaced by run " + by }
 
-// CancelledBy says which command has asked for a run to be stopped, in which process.
-func CancelledBy(command string, pid int) string {
-	return fmt.Sprintf("cancelled by %s (pid %d)", command, pid)
-}
-
-// NotPassedOn says that the output could not be written.
-func NotPassedOn(err error) string { return fmt.Sprintf("cannot write the output: %v", err) }
-
 // GaveUp says that no retries are left. inner are those that the command made by itself. at is the time before which another call is
 // pointless; zero if that is not known, or said already.
 func GaveUp(what string, attempts, inner int, at time.Time) string {
-	text := "gave up after " + count(attempts, "attempt")
+	text := "gave up after " + Count(attempts, "attempt")
 	if inner > 0 {
-		text += " and " + count(inner, "retry") + " of its own"
+		text += " and " + Count(inner, "retry") + " of its own"
 	}
 	if !at.IsZero() {
 		text += fmt.Sprintf(" (not before %s)", When(at))
 	}
-	return Later(sentences(what, text))
+	return Later(Sentences(what, text))
 }
 
 // NotifyDone is the notification that a run has ended well. cost is empty if it is not known.
 func NotifyDone(name string, took time.Duration, cost string) string {
-	return fmt.Sprintf("%s finished after %s", name, span(took)) + inParentheses(cost)
+	return fmt.Sprintf("%s finished after %s", name, printable.Span(took)) + inParentheses(cost)
 }
 
 // NotifyFailed is the notification that a run has failed.
@@ -278,20 +178,20 @@ func NotifyFailed(name string, took time.Duration, cost string, class verdict.Cl
 	if why == "" {
 		why = fmt.Sprintf("exit %d", code)
 	}
-	return fmt.Sprintf("%s failed after %s%s: %s", name, span(took), inParentheses(cost), why)
+	return fmt.Sprintf("%s failed after %s%s: %s", name, printable.Span(took), inParentheses(cost), why)
 }
 
 // NotifyStopped is the notification that a run was stopped from elsewhere.
 func NotifyStopped(name string, took time.Duration, cost, why string) string {
-	return fmt.Sprintf("%s was stopped after %s%s: %s", name, span(took), inParentheses(cost), why)
+	return fmt.Sprintf("%s was stopped after %s%s: %s", name, printable.Span(took), inParentheses(cost), why)
 }
 
 // NotifyResumed is the notification that a command is started after a wait. again says that it was started before.
 func NotifyResumed(name string, waited time.Duration, again bool) string {
 	if again {
-		return fmt.Sprintf("%s is starting again after a wait of %s", name, span(waited))
+		return fmt.Sprintf("%s is starting again after a wait of %s", name, printable.Span(waited))
 	}
-	return fmt.Sprintf("%s is starting after a wait of %s", name, span(waited))
+	return fmt.Sprintf("%s is starting after a wait of %s", name, printable.Span(waited))
 }
 
 func inParentheses(text string) string {
@@ -302,4 +202,4 @@ func inParentheses(text string) string {
 }
 
 // NotAgain says what happened and why it was not repeated.
-func NotAgain(what, why string) string { return sentences(what, why) }
+func NotAgain(what, why string) string { return Sentences(what, why) }

@@ -8,11 +8,6 @@ import (
 // NotWholeNumber says that a value is not a whole number.
 func NotWholeNumber(value string) string { return fmt.Sprintf("%q is not a whole number", value) }
 
-// OutOfRange says that a whole number is too small or too large.
-func OutOfRange(n, low, high int) string {
-	return fmt.Sprintf("%d is not between %d and %d", n, low, high)
-}
-
 // NotANumber says that a value is not a number of a range.
 func NotANumber(value string, low, high int) string {
 	return fmt.Sprintf("%q is not a number between %d and %d", value, low, high)
@@ -23,21 +18,10 @@ func NotAnExitCode(value string, low, high int) string {
 	return fmt.Sprintf("%q is not an exit code from %d to %d", value, low, high)
 }
 
-// NotBool says that a value is neither true nor false.
-func NotBool(value string) string { return fmt.Sprintf("%q is not true or false", value) }
-
 // NotOneOf says that a value is none of those allowed.
 func NotOneOf(value string, allowed []string) string {
 	return fmt.Sprintf("%q is not %s", value, or(allowed))
 }
-
-// NotAKey says that a value cannot be the key of a gate or a scope.
-func NotAKey(value string) string {
-	return fmt.Sprintf("%.40q is not a valid key. A key is a word of at most 200 characters", value)
-}
-
-// NotATag says that a value is not a tag.
-func NotATag(value string) string { return fmt.Sprintf("%q is not KEY=VALUE", value) }
 
 // NotADuration says that a value is not a duration.
 func NotADuration(value string) string { return durationHint(value, "is not a duration") }
@@ -52,36 +36,13 @@ func durationHint(value, why string) string {
 	return fmt.Sprintf("%q %s; write 30s, 5m, 1h30m or plain seconds", value, why)
 }
 
-// EmptyPattern says that a regular expression is empty.
-func EmptyPattern() string { return "an empty pattern matches everything" }
-
-// NotARegexp says that a value is not a regular expression.
-func NotARegexp(value string, err error) string {
-	return fmt.Sprintf("%q is not a regular expression: %s", value, strings.TrimPrefix(err.Error(), "error parsing regexp: "))
-}
-
-// NotAURL says that a value is not the address of a webhook.
-func NotAURL(value string) string {
-	return fmt.Sprintf("%q is not a URL, such as https://example.com/hook", value)
-}
-
-// NotAbsolute says that the path of a directory is relative.
-func NotAbsolute(path string) string {
-	return fmt.Sprintf("%q is not an absolute path; ~ stands for your home directory", path)
-}
-
-// NoPreset says that there is no preset of that name.
-func NoPreset(name string, presets []string) string {
-	return fmt.Sprintf("there is no preset %q. The presets are %s", name, and(presets))
-}
-
 // NoProfile says that there is no profile of that name. near, if not empty, is the one that may be meant.
 func NoProfile(name, near string, profiles []string) string {
 	text := "there is no profile " + name
 	if near != "" {
 		return text + DidYouMean(near)
 	}
-	return sentences(text, "the profiles are "+and(profiles))
+	return Sentences(text, "the profiles are "+And(profiles))
 }
 
 // DidYouMean is the end of a message about a word that is not known, if there is one like it.

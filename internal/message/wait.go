@@ -3,6 +3,8 @@ package message
 import (
 	"fmt"
 	"time"
+
+	"github.com/belay-run/belay/internal/printable"
 )
 
 // Bound is what keeps a run from waiting. Its fields name the flags of a caller who has some.
@@ -23,11 +25,11 @@ func NotWaiting(b Bound) string {
 	}
 	switch {
 	case b.Flag == "" && b.Limit > 0:
-		return fmt.Sprintf("%s: the longest wait allowed is %s", text, span(b.Limit))
+		return fmt.Sprintf("%s: the longest wait allowed is %s", text, printable.Span(b.Limit))
 	case b.Flag == "":
 		return text
 	case b.Limit > 0:
-		return fmt.Sprintf("%s (%s %s)", text, b.Flag, span(b.Limit))
+		return fmt.Sprintf("%s (%s %s)", text, b.Flag, printable.Span(b.Limit))
 	}
 	return fmt.Sprintf("%s because of %s", text, b.Flag)
 }

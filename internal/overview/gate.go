@@ -4,6 +4,7 @@ package overview
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"slices"
 	"strings"
@@ -87,9 +88,9 @@ func Columns(s gate.State, now time.Time) (state string, since, until time.Time,
 	case b.Phase != breaker.Closed:
 		return b.At(breaker.Settings{}, now).String(), b.Since, b.Until, b.Reason
 	case s.Ramp.Live(now):
-		return message.SlowStartState(s.Ramp.Allowed), s.Hold.Since, time.Time{}, s.Hold.Reason
+		return fmt.Sprintf("slow start, %d at a time", s.Ramp.Allowed), s.Hold.Since, time.Time{}, s.Hold.Reason
 	case b.Failures > 0:
-		return message.ClosedState(b.Failures), b.Since, time.Time{}, b.Reason
+		return "closed, " + message.Count(b.Failures, "failure"), b.Since, time.Time{}, b.Reason
 	}
 	return "closed", time.Time{}, time.Time{}, ""
 }

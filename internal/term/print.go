@@ -8,7 +8,7 @@ import (
 	"github.com/belay-run/belay/internal/printable"
 )
 
-// What Belay prints goes through this package. A test of the commands finds printing that does not (printing_test.go).
+// What Belay prints goes through this package. `make check` finds printing that does not.
 
 // Printf prints to the user. The format is Belay's own; what the arguments bring may be anyone's, so each is shown in one line and cannot
 // control the terminal.

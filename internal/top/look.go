@@ -156,7 +156,7 @@ func measures(e journal.Entry) (list []string) {
 		list = append(list, dollars(*used.CostUSD))
 	}
 	if wait := e.Planned(); wait > 0 {
-		list = append(list, message.RetryAfter(term.Span(seconds(wait))))
+		list = append(list, "retry after "+term.Span(seconds(wait)))
 	}
 	return list
 }

@@ -113,7 +113,7 @@ func (m *Model) Press(key term.Key) Action {
 		if key == "y" || key == "Y" {
 			return q.action
 		}
-		m.message = message.NothingDone()
+		m.message = "nothing was done"
 		return Action{}
 	}
 	switch key {
@@ -224,7 +224,7 @@ func (m *Model) askCancel() {
 	}
 	switch {
 	case !ok:
-		m.message = message.NoRunSelected()
+		m.message = "no run is selected"
 	case m.look != nil && m.look.ended:
 		m.message = message.RunEnded()
 	case run.State == supervise.StateKilled:
@@ -232,9 +232,9 @@ func (m *Model) askCancel() {
 		for _, r := range m.Snapshot.Runs {
 			n += len(r.Left)
 		}
-		m.asked = &question{message.AskReap(n), Action{Kind: Reap}}
+		m.asked = &question{fmt.Sprintf("End %d %s left by killed runs?", n, message.Verb(n, "process", "processes")), Action{Kind: Reap}}
 	default:
-		m.asked = &question{message.AskCancel(shortID(run.ID), run.Command), Action{Kind: Cancel, Run: run}}
+		m.asked = &question{fmt.Sprintf("Cancel %s (%s)?", shortID(run.ID), run.Command), Action{Kind: Cancel, Run: run}}
 	}
 }
 
@@ -249,13 +249,13 @@ func (m *Model) askReset() {
 	}
 	switch {
 	case g == nil && len(m.Snapshot.Gates) > 0:
-		m.message = message.NoGateSelected()
+		m.message = "no gate is selected; press Tab for the gates"
 	case g == nil:
 		m.message = message.GatesHealthy()
 	case g.Full:
-		m.message = message.SlotsInUse()
+		m.message = "nothing to reset: all slots of this gate are in use"
 	default:
-		m.asked = &question{message.AskReset(g.Key, g.State), Action{Kind: Reset, Gate: g.Key}}
+		m.asked = &question{fmt.Sprintf("Reset gate %s (%s)?", g.Key, g.State), Action{Kind: Reset, Gate: g.Key}}
 	}
 }
 

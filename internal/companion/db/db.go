@@ -59,7 +59,7 @@ func openRecord(d *DB) (*DB, error) {
 	case unwritable(err):
 		return d.openFixed(message.RecordNotWritable(d.dir))
 	case Full(err):
-		return d.openFixed(message.RecordNoRoom(d.dir))
+		return d.openFixed("no space left in " + d.dir)
 	}
 	if err != nil {
 		return nil, err
@@ -178,11 +178,11 @@ func (d *DB) openFixed(why string) (*DB, error) {
 		d.sql.Close()
 		d.readOnly = false
 		if d, err = d.inMemory(); err == nil {
-			d.Said = append(d.Said, message.AnsweredFromLog(why))
+			d.Said = append(d.Said, message.Sentences(why, "this answer comes from the rest of the log"))
 		}
 		return d, err
 	}
-	d.Said = append(d.Said, message.AnsweredUntil(why, d.foldedUntil()))
+	d.Said = append(d.Said, message.Sentences(why, fmt.Sprintf("what was logged since %s is missing from this answer, but not lost", d.foldedUntil())))
 	return d, nil
 }
 

@@ -2,6 +2,7 @@ package db
 
 import (
 	"context"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -44,12 +45,12 @@ const tagPrefix = "tag."
 func ParseGroup(text string) (Group, error) {
 	if key, ok := strings.CutPrefix(text, tagPrefix); ok {
 		if !label.IsKey(key) {
-			return "", message.Error(message.NotAGroupTag(key))
+			return "", message.Error(fmt.Sprintf("%.60q is not the key of a tag. Write it like this: tag.team", key))
 		}
 		return Group(text), nil
 	}
 	if !slices.Contains(Groups, Group(text)) {
-		return "", message.Error(message.NotAGroup(text))
+		return "", message.Error(fmt.Sprintf("%.60q is not day, profile, model, class, name, project, machine or tag.KEY", text))
 	}
 	return Group(text), nil
 }

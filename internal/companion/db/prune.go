@@ -143,7 +143,7 @@ func (d *DB) pruneLogs(ctx context.Context, p *Pruned, dry bool) error {
 // moveAside renames a file to a name that no other file has.
 func moveAside(from, to string) error {
 	if _, err := os.Lstat(to); err == nil {
-		return message.Error(message.FileExists(to))
+		return message.Error(to + " already exists. Try again in a second")
 	}
 	return os.Rename(from, to)
 }

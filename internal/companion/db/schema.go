@@ -244,7 +244,7 @@ var (
 	// ErrNewer says that a later version of Belay has made the database.
 	ErrNewer = message.Error(message.RecordNewer())
 	// errForeign says that it is a database, but not ours.
-	errForeign = message.Error(message.RecordForeign())
+	errForeign = message.Error("it is a database of another program")
 )
 
 // migrate brings the schema up to date. Several processes may do so at the same time.
@@ -307,7 +307,7 @@ func schemaOf(ctx context.Context, conn *sql.Conn) (version int, err error) {
 func readable(d *sql.DB) error {
 	version, err := versionOf(d)
 	if err == nil && version < len(migrations) {
-		err = message.Error(message.RecordOlderSchema(version))
+		err = message.Error(fmt.Sprintf("the record has an older schema (%d) and cannot be written", version))
 	}
 	return err
 }

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -13,7 +14,7 @@ import (
 	"strings"
 
 	"github.com/belay-run/belay/internal/journal"
-	"github.com/belay-run/belay/internal/message"
+
 	"github.com/belay-run/belay/internal/safefile"
 	"github.com/belay-run/belay/verdict"
 )
@@ -71,7 +72,7 @@ func (d *DB) sources() (list []*source, err error) {
 			continue
 		}
 		if refused, ok := errors.AsType[*safefile.Error](err); ok {
-			d.sayOnce(message.LogUnread(refused))
+			d.sayOnce(fmt.Sprintf("%v and is not read", refused))
 			continue
 		}
 		if err != nil {

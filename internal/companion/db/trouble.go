@@ -68,7 +68,7 @@ func (d *DB) rebuild(cause error) error {
 	}
 	aside := fmt.Sprintf("%s.damaged-%s", d.Path(), time.Now().UTC().Format("20060102T150405.000"))
 	if err := os.Rename(d.Path(), aside); err != nil {
-		return message.Error(message.RecordMoveAway(d.Path(), cause, err), cause, err)
+		return message.Error(message.Sentences(message.RecordDamaged(d.Path(), cause, err), "move it away"), cause, err)
 	}
 	for _, more := range []string{"-wal", "-shm"} {
 		// SQLite would apply the old file's journal to the new one.
@@ -76,6 +76,6 @@ func (d *DB) rebuild(cause error) error {
 			return err
 		}
 	}
-	d.Said = append(d.Said, message.RecordRebuilt(message.Error(strings.TrimSpace(cause.Error())), aside))
+	d.Said = append(d.Said, fmt.Sprintf("the record was damaged (%v). It is now %s, and was rebuilt from the log", message.Error(strings.TrimSpace(cause.Error())), aside))
 	return d.open()
 }

@@ -71,7 +71,7 @@ func (s *Server) api(w http.ResponseWriter, r *http.Request) {
 	}
 	session, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
 	if !ok || !s.door.knows(session) {
-		refuse(w, http.StatusUnauthorized, message.PageSession())
+		refuse(w, http.StatusUnauthorized, "this page is closed. To open it again: belay ui")
 		return
 	}
 	s.touch()
@@ -95,7 +95,7 @@ func (s *Server) api(w http.ResponseWriter, r *http.Request) {
 	case isView:
 		s.view(w, r, read)
 	case s.ReadOnly:
-		refuse(w, http.StatusForbidden, message.PageReadOnly())
+		refuse(w, http.StatusForbidden, "nothing can be changed here: belay ui was started with --read-only")
 	default:
 		s.change(w, r, change)
 	}

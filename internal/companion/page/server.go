@@ -129,7 +129,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if !s.ours(r.Host) {
-		refuse(w, http.StatusForbidden, message.PageForeignHost())
+		refuse(w, http.StatusForbidden, "this address is not one that belay ui answers to")
 		return
 	}
 	entry := r.URL.Path == "/enter"
@@ -225,7 +225,7 @@ func asset(w http.ResponseWriter, r *http.Request) {
 	}
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
 		w.Header().Set("Allow", "GET, HEAD")
-		refuse(w, http.StatusMethodNotAllowed, message.PageGetOnly())
+		refuse(w, http.StatusMethodNotAllowed, message.PageMethod("GET"))
 		return
 	}
 	w.Header().Set("Content-Type", types[path.Ext(name)])

@@ -18,7 +18,7 @@ func (s *Server) tail(w http.ResponseWriter, r *http.Request) {
 	case s.tails <- struct{}{}:
 		defer func() { <-s.tails }()
 	default:
-		refuse(w, http.StatusServiceUnavailable, message.PageManyTails())
+		refuse(w, http.StatusServiceUnavailable, "too many pages show the output of a run. Close one of them")
 		return
 	}
 	ctx, cancel := context.WithCancel(r.Context())

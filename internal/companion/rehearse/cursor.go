@@ -8,8 +8,6 @@ import (
 	"strconv"
 	"sync"
 	"time"
-
-	"github.com/belay-run/belay/internal/message"
 )
 
 // cursor walks through a script: each main request takes the next step, whichever process sends it.
@@ -29,7 +27,7 @@ func (c *cursor) next(now time.Time) (Step, string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.index >= len(c.script.Steps) {
-		return Step{Usage: Usage{-1, -1, -1, -1}}, message.AfterScript()
+		return Step{Usage: Usage{-1, -1, -1, -1}}, "200 (after the script)"
 	}
 	step := c.script.Steps[c.index]
 	switch {

@@ -2,6 +2,7 @@ package rehearse
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"net/http"
 	"net/textproto"
@@ -45,7 +46,7 @@ var positional = map[string]func(*Step, string) error{
 	"lost": func(s *Step, v string) error {
 		n, err := strconv.Atoi(v)
 		if err != nil || n < 300 || n > 599 {
-			return message.Error(message.NotAnErrorStatus(v))
+			return message.Error(fmt.Sprintf("%q is not the status of an error", v))
 		}
 		s.Status = n
 		return nil
@@ -118,8 +119,8 @@ var ownOptions = map[string]map[string]func(*Step, string) error{
 }
 
 var (
-	errNoRate  = message.Error(message.RateFirst())
-	errNoShare = message.Error(message.ShareFirst())
+	errNoRate  = message.Error("limit takes its rate first, as in limit(20/6s)")
+	errNoShare = message.Error("mix takes its share first, as in mix(5%, seed=1)")
 )
 
 // defaultMix are the faults of a mix that names none: those that a client can recover from by a retry.
@@ -138,7 +139,7 @@ func (s *scanner) setOption(step *Step, word, name, value string, nameAt, valueA
 	case takesAnswerOptions(word) && strings.Contains(name, "-"):
 		set = func(step *Step, value string) error { return setHeader(step, name, value) }
 	default:
-		return s.errorAt(nameAt, message.NoOption(word, name))
+		return s.errorAt(nameAt, fmt.Sprintf("%s has no option %q", word, name))
 	}
 	if name == "of" {
 		s.ofAt = valueAt
@@ -167,7 +168,7 @@ func (s *scanner) check(step *Step, word string, at int) error {
 	case word == "mix" && step.Mix == nil:
 		return s.errorAt(at, errNoShare.Error())
 	case step.Cut != CutNone && step.Status >= 300:
-		return s.errorAt(at, message.CutOnlyAnswers())
+		return s.errorAt(at, "only a good answer can be cut")
 	case step.Mix != nil:
 		return s.faults(step.Mix)
 	}
@@ -204,7 +205,7 @@ func setRate(s *Step, v string) error {
 	count, err := strconv.Atoi(strings.TrimSpace(n))
 	rate := &Rate{Requests: count, RetryAfter: "seconds"}
 	if !ok || err != nil || count < 1 || setDuration(&rate.Window, strings.TrimSpace(window)) != nil || rate.Window <= 0 {
-		return message.Error(message.NotARate(v))
+		return message.Error(fmt.Sprintf("%q is not a rate, such as 20/6s", v))
 	}
 	s.Rate = rate
 	return nil
@@ -215,7 +216,7 @@ func setShare(s *Step, v string) error {
 	digits, ok := strings.CutSuffix(v, "%")
 	share, err := strconv.ParseFloat(digits, 64)
 	if !ok || err != nil || !(share >= 0 && share <= 100) {
-		return message.Error(message.NotAShare(v))
+		return message.Error(fmt.Sprintf("%q is not a share, such as 5%%", v))
 	}
 	s.Mix = &Mix{Share: share / 100, Seed: 1, of: defaultMix}
 	return nil
@@ -229,7 +230,7 @@ func (s *scanner) faults(m *Mix) error {
 	}
 	for i := range script.Steps {
 		if !repeatable(&script.Steps[i]) {
-			return s.errorAt(s.ofAt, message.NotInMix(script.Steps[i].Source))
+			return s.errorAt(s.ofAt, script.Steps[i].Source+" cannot be part of a mix")
 		}
 	}
 	m.Faults = script.Steps
@@ -247,7 +248,7 @@ func setDuration(d *time.Duration, v string) error {
 	}
 	parsed, err := time.ParseDuration(v)
 	if err != nil || parsed < 0 {
-		return message.Error(message.NotAScriptTime(v))
+		return message.Error(fmt.Sprintf("%q is not a time, such as 2s, 3h or 7d", v))
 	}
 	*d = parsed
 	return nil
@@ -256,7 +257,7 @@ func setDuration(d *time.Duration, v string) error {
 func setCount(n *int, v string) error {
 	parsed, err := strconv.Atoi(v)
 	if err != nil || parsed < 0 || parsed > math.MaxInt32 {
-		return message.Error(message.NotTokens(v))
+		return message.Error(fmt.Sprintf("%q is not a number of tokens", v))
 	}
 	*n = parsed
 	return nil
@@ -274,7 +275,7 @@ func oneOf(to *string, v string, all ...string) error {
 
 func plain(err error, v, what string) error {
 	if err != nil {
-		return message.Error(message.NotWhat(v, what))
+		return message.Error(fmt.Sprintf("%q is not %s", v, what))
 	}
 	return nil
 }

@@ -1,6 +1,7 @@
 package rehearse
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 	"strconv"
@@ -35,7 +36,7 @@ func Parse(text string) (*Script, error) {
 			break
 		}
 		if n := len(script.Steps); n > 0 && script.Steps[n-1].Times == 0 {
-			return nil, s.error(message.NothingFollows(script.Steps[n-1].Source))
+			return nil, s.error(fmt.Sprintf("%s answers every request, so nothing can follow it", script.Steps[n-1].Source))
 		}
 		begin := s.at
 		step, err := s.step()
@@ -43,7 +44,7 @@ func Parse(text string) (*Script, error) {
 			return nil, err
 		}
 		if script.PerSession && step.Before == Refuse {
-			return nil, s.errorAt(begin, message.RefuseForAll())
+			return nil, s.errorAt(begin, "refuse applies to all sessions, because a refused connection does not say whose it is")
 		}
 		script.Steps = append(script.Steps, step)
 		s.blanks(false)
@@ -52,7 +53,7 @@ func Parse(text string) (*Script, error) {
 		}
 	}
 	if len(script.Steps) == 0 {
-		return nil, s.errorAt(0, message.ScriptEmpty())
+		return nil, s.errorAt(0, "the script is empty. To answer every request: 200")
 	}
 	return script, nil
 }
@@ -96,7 +97,7 @@ func (s *scanner) repetition(step *Step, word string) error {
 	s.at++
 	switch {
 	case !repeatable(step):
-		return s.errorAt(begin, message.NotRepeatable(word))
+		return s.errorAt(begin, fmt.Sprintf("%s cannot be repeated because it is not for single requests", word))
 	case s.take('*'):
 		step.Times = 0
 		return nil
@@ -104,7 +105,7 @@ func (s *scanner) repetition(step *Step, word string) error {
 	digits := s.span(isDigit)
 	n, err := strconv.Atoi(digits)
 	if err != nil || n < 1 || n > maxTimes {
-		return s.errorAt(begin, message.NotARepetition(maxTimes))
+		return s.errorAt(begin, fmt.Sprintf("a repetition is x and a number from 1 to %d, or x*", maxTimes))
 	}
 	step.Times = n
 	return nil
@@ -163,7 +164,7 @@ func (s *scanner) argument(step *Step, word string, first bool) error {
 	}
 	set := positional[word]
 	if set == nil || !first {
-		return s.errorAt(begin, message.OptionForm(word, value))
+		return s.errorAt(begin, fmt.Sprintf("%s takes options as name=value, not %q", word, value))
 	}
 	if err := set(step, value); err != nil {
 		return s.errorAt(begin, err.Error())
@@ -215,7 +216,7 @@ func (s *scanner) toolCall(step *Step) error {
 			if depth == 0 {
 				step.ToolInput = strings.TrimSpace(s.text[at:s.at])
 				if step.ToolInput == "" {
-					return s.errorAt(at, message.ToolWithoutInput())
+					return s.errorAt(at, "the tool has no input, as in tool(bash: ls)")
 				}
 				return nil
 			}
@@ -232,7 +233,7 @@ func (s *scanner) newStep(word string, at int) (Step, error) {
 	if len(word) == 3 && strings.Trim(word, "0123456789") == "" {
 		step.Status, _ = strconv.Atoi(word)
 		if step.Status < 200 || step.Status > 599 {
-			return step, s.errorAt(at, message.NotAStatus(word))
+			return step, s.errorAt(at, word+" is not a status from 200 to 599")
 		}
 		return step, nil
 	}

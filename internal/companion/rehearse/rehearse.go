@@ -19,6 +19,7 @@ package rehearse
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"log"
 	"net"
@@ -77,7 +78,7 @@ func (o Options) Start(script string) (*API, error) {
 	}
 	if a.dir == "" {
 		if a.own, err = MakeDir(); err != nil {
-			return nil, message.Error(message.NoRehearsalDir(err), err)
+			return nil, message.Error(fmt.Sprintf("cannot create a directory for the rehearsal: %v", err), err)
 		}
 		a.dir = a.own.Path
 	}
@@ -92,7 +93,7 @@ func (o Options) Start(script string) (*API, error) {
 func (a *API) open() error {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
-		return message.Error(message.NoLoopback(err), err)
+		return message.Error(fmt.Sprintf("cannot listen on loopback: %v", err), err)
 	}
 	a.addr = l.Addr().String()
 	a.server = &http.Server{

@@ -4,8 +4,6 @@ import (
 	"io"
 	"net/http"
 	"time"
-
-	"github.com/belay-run/belay/internal/message"
 )
 
 // maxBody is more than any vendor takes.
@@ -32,7 +30,7 @@ func (a *API) serve(w http.ResponseWriter, r *http.Request) {
 	v := vendorOf(r)
 	if v == nil {
 		a.log.add(rec)
-		a.send(w, r, rec, jsonReply(http.StatusNotFound, object{"error": object{"message": message.NothingRehearsed()}}), &Step{})
+		a.send(w, r, rec, jsonReply(http.StatusNotFound, object{"error": object{"message": "nothing is rehearsed for this path"}}), &Step{})
 		return
 	}
 	c := v.read(r, body)

@@ -103,7 +103,7 @@ func (s *scanner) blanks(lines bool) {
 // next says what stands here, for an error message.
 func (s *scanner) next() string {
 	if s.done() {
-		return message.EndOfScript()
+		return "the end"
 	}
 	r, _ := utf8.DecodeRuneInString(s.text[s.at:])
 	return fmt.Sprintf("%q", r)
@@ -125,7 +125,7 @@ func (s *scanner) quoted() (string, error) {
 			const letters, means = `ntr"\`, "\n\t\r\"\\"
 			i := strings.IndexByte(letters, s.peek())
 			if s.done() || i < 0 {
-				return "", s.errorAt(s.at-1, message.BadBackslash())
+				return "", s.errorAt(s.at-1, `a backslash must be followed by n, t, r, " or another backslash`)
 			}
 			b.WriteByte(means[i])
 			s.at++

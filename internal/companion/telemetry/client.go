@@ -191,7 +191,7 @@ func (c *client) unreached(err error, within time.Duration) error {
 	}
 	text := err.Error()
 	if errors.Is(err, context.DeadlineExceeded) {
-		text = message.TelemetryNoAnswer(within)
+		text = "no answer within " + within.String()
 	}
 	return &refusal{text: message.TelemetryFailed(c.target.Signal, c.target.Address(), text), again: !mistrusts(err)}
 }

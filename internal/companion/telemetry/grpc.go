@@ -112,7 +112,7 @@ func (c *client) grpcAnswer(res *http.Response, data []byte) (answer, error) {
 // httpAnswerOf is the error for an answer without a status of gRPC.
 func (c *client) httpAnswerOf(res *http.Response) (answer, error) {
 	if res.StatusCode/100 == 2 {
-		return answer{}, &refusal{text: message.TelemetryFailed(c.target.Signal, c.target.Address(), message.TelemetryNotGRPC())}
+		return answer{}, &refusal{text: message.TelemetryFailed(c.target.Signal, c.target.Address(), "the server does not speak gRPC")}
 	}
 	return c.httpAnswer(res, nil)
 }

@@ -105,7 +105,7 @@ func (r *reader) text(name string) string { return strings.TrimSpace(r.getenv(na
 
 func (r *reader) wrong(name, why string) {
 	if r.err == nil {
-		r.err = message.Error(message.TelemetryVariable(name, why))
+		r.err = message.Error(name + " " + why)
 	}
 }
 
@@ -214,7 +214,7 @@ func (r *reader) duration(text, name string, usual time.Duration) time.Duration 
 	}
 	n, err := strconv.ParseInt(text, 10, 64)
 	if err != nil || n <= 0 || n > int64(24*time.Hour/time.Millisecond) {
-		r.wrong(name, message.TelemetryMilliseconds())
+		r.wrong(name, "is not a number of milliseconds, such as 10000")
 		return usual
 	}
 	return time.Duration(n) * time.Millisecond
@@ -230,7 +230,7 @@ func (r *reader) pairs(text, name string) (list []Attribute) {
 		key = strings.TrimSpace(key)
 		value, err := url.PathUnescape(strings.TrimSpace(value))
 		if !ok || key == "" || err != nil || strings.ContainsAny(key+value, "\r\n\x00") {
-			r.wrong(name, message.TelemetryPairs())
+			r.wrong(name, "is not a list such as key=value,key2=value2")
 			return nil
 		}
 		list = append(list, Attribute{key, value})

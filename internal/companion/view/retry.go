@@ -1,6 +1,7 @@
 package view
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -25,7 +26,7 @@ func (s *Source) RetryBatch(results string) (string, error) {
 	}
 	i := slices.IndexFunc(list, func(e batch.Entry) bool { return e.Results == results })
 	if i < 0 {
-		return "", message.Error(message.BatchRetryUnknown())
+		return "", message.Error("no such batch, or its results are gone")
 	}
 	e := list[i]
 	status, err := batch.ReadStatus(e.Results)
@@ -52,13 +53,13 @@ func (s *Source) canRetry(e batch.Entry, status *batch.Status) error {
 	info, err := os.Stat(e.Dir)
 	switch {
 	case status.Holder != nil:
-		return message.Error(message.BatchRetryRuns())
+		return message.Error("this batch is still running. Its failed tasks can be run again when it has ended")
 	case status.Failed == 0:
-		return message.Error(message.BatchRetryNothing())
+		return message.Error("no task of this batch has failed")
 	case len(e.Again) == 0 || s.Belay == "":
-		return message.Error(message.BatchRetryNoCommand())
+		return message.Error("the command of this batch is not on record. Run it in a terminal, with --retry-failed")
 	case err != nil || !info.IsDir():
-		return message.Error(message.BatchRetryNoDir(e.Dir))
+		return message.Error(fmt.Sprintf("%s, where this batch was run, is gone", e.Dir))
 	}
 	return nil
 }

@@ -2,6 +2,7 @@
 package when
 
 import (
+	"fmt"
 	"regexp"
 	"strconv"
 	"strings"
@@ -33,7 +34,7 @@ func Parse(text string, now time.Time) (time.Time, error) {
 		for i := range n {
 			n[i], _ = strconv.Atoi(m[i+1])
 			if n[i] > 100_000_000 {
-				return time.Time{}, message.Error(message.TooLongAgo(text))
+				return time.Time{}, message.Error(fmt.Sprintf("%q is too long ago", text))
 			}
 		}
 		return now.Add(-time.Duration(n[0]*7+n[1])*24*time.Hour - time.Duration(n[2])*time.Hour -
@@ -52,5 +53,5 @@ func Parse(text string, now time.Time) (time.Time, error) {
 			return time.Date(now.Year(), now.Month(), now.Day(), t.Hour(), t.Minute(), t.Second(), 0, now.Location()), nil
 		}
 	}
-	return time.Time{}, message.Error(message.NotATime(strings.TrimSpace(text)))
+	return time.Time{}, message.Error(fmt.Sprintf("%q is not a valid time. Use 2h, 7d, 14:30, today, yesterday, 2026-11-01 or RFC 3339", strings.TrimSpace(text)))
 }

@@ -66,7 +66,7 @@ func Open(o *mcp.Options, labels label.Labels, secrets *redact.Known, fold func(
 }
 
 func (b *Recorder) trouble(err error) {
-	b.once.Do(func() { term.Printf(b.say, "belay: %s\n", message.NoServerRecord(err)) })
+	b.once.Do(func() { term.Printf(b.say, "belay: this server is not recorded: %v\n", err) })
 }
 
 // append puts an incident into the log, and raises an alert if there have been too many.

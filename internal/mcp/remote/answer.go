@@ -3,6 +3,7 @@ package remote
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"io"
 	"mime"
 	"net/http"
@@ -60,7 +61,7 @@ func (x *exchange) readJSON(body io.Reader) {
 		return
 	}
 	if x.conn.waits(x.m) {
-		x.conn.lose(x.m, mcp.Loss{How: message.NotAnAnswer(), Class: verdict.BadOutput, Answered: true})
+		x.conn.lose(x.m, mcp.Loss{How: "sent something that does not answer the request", Class: verdict.BadOutput, Answered: true})
 	}
 }
 
@@ -117,9 +118,9 @@ func (x *exchange) refused(resp *http.Response) {
 		c.forgotten()
 		c.lose(x.m, mcp.Loss{Kind: mcp.Undone, How: message.DeathForgot(), Answered: true})
 	case code == http.StatusUnauthorized:
-		text := message.ServerWantsLogin(c.server.opt.Name)
+		text := message.Sentences(fmt.Sprintf("the MCP server %q asks for a login (401), which only the client itself can do", c.server.opt.Name), "connect the client to it without belay, or give belay a token: belay mcp --bearer-env VARIABLE")
 		if names := c.server.variables(); len(names) > 0 {
-			text = message.CredentialRefused(c.server.opt.Name, statusText(resp), names)
+			text = fmt.Sprintf("the MCP server %q answered %s to the credentials from %s", c.server.opt.Name, statusText(resp), strings.Join(names, ", "))
 		}
 		c.lose(x.m, mcp.Loss{Kind: mcp.Refused, How: message.HTTPStatus(statusText(resp), ""), Text: text, Class: verdict.Auth, Answered: true})
 	case answer == nil && c.mayBeLegacy(code) && c.becomeLegacy():

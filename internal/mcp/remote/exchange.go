@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/tls"
 	"errors"
+	"fmt"
 	"net/http"
 	"sync"
 	"sync/atomic"
@@ -177,11 +178,11 @@ func (c *conn) throttled(code int, status string, tries int, asked time.Duration
 // failure is what an error of a request means. sent says that the server may have got it.
 func (c *conn) failure(err error, sent bool) *mcp.Loss {
 	if foreign, ok := errors.AsType[*foreignError](err); ok {
-		return &mcp.Loss{Kind: mcp.Refused, How: foreign.Error(), Text: message.ForeignRedirect(c.server.opt.Name, foreign.origin),
+		return &mcp.Loss{Kind: mcp.Refused, How: foreign.Error(), Text: message.Sentences(fmt.Sprintf("the MCP server %q redirects to another origin, %s, and belay does not follow: your headers are not meant for it", c.server.opt.Name, foreign.origin), "if that is where the server is now, change --url"),
 			Class: verdict.InvalidRequest, Answered: true}
 	}
 	if errors.Is(err, errRedirects) {
-		return &mcp.Loss{Kind: mcp.Refused, How: message.TooManyRedirects(), Class: verdict.InvalidRequest, Answered: true}
+		return &mcp.Loss{Kind: mcp.Refused, How: "redirects again and again", Class: verdict.InvalidRequest, Answered: true}
 	}
 	c.server.closeIdle() // those to a server that has ended are dead too, and the next try would meet one of them
 	loss := &mcp.Loss{How: message.ConnectionCut(err), Class: verdict.Network}

@@ -12,6 +12,7 @@ package remote
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"net/url"
 	"strings"
@@ -67,9 +68,9 @@ func New(opt Options, lookup func(string) (string, bool)) (*Server, error) {
 		value, ok := lookup(h.Variable)
 		switch {
 		case !ok || strings.TrimSpace(value) == "":
-			return nil, message.Error(message.HeaderVariableUnset(h.Variable))
+			return nil, message.Error(fmt.Sprintf("the environment variable %s is not set", h.Variable))
 		case !sendable(value):
-			return nil, message.Error(message.HeaderVariableBad(h.Variable))
+			return nil, message.Error(fmt.Sprintf("the environment variable %s has characters that a header cannot have", h.Variable))
 		}
 		s.headers.Set(h.Name, h.Prefix+value)
 		s.values = append(s.values, value)

@@ -61,7 +61,7 @@ func (x *exchange) follow(resp *http.Response) {
 		if !c.waits(x.m) {
 			return
 		}
-		loss := mcp.Loss{How: message.NoAnswerInStream(), Class: verdict.Network}
+		loss := mcp.Loss{How: "closed the stream without an answer", Class: verdict.Network}
 		if err != nil {
 			loss.How = message.ConnectionCut(err)
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/belay-run/belay/internal/courier"
 	"github.com/belay-run/belay/internal/message"
+	"github.com/belay-run/belay/internal/printable"
 	"github.com/belay-run/belay/internal/safefile"
 )
 
@@ -56,7 +58,7 @@ func Check(f *courier.Files) (Repository, error) {
 	case err != nil:
 		return r, err
 	case !fullCommit.MatchString(f.Commit):
-		return r, message.Error(message.FilesBadCommit(f.Commit))
+		return r, message.Error(fmt.Sprintf("%s is not the full name of a commit", printable.Line(fmt.Sprintf("%.80q", f.Commit))))
 	case f.Dir != "" && !filepath.IsLocal(filepath.FromSlash(f.Dir)):
 		return r, message.Error(message.FilesNoSubDir(f.Dir))
 	}
@@ -146,7 +148,7 @@ func (c *Cache) fetch(ctx context.Context, r Repository, commit string) (dir str
 	case err != nil:
 		return "", message.Error(message.FilesNoFetch(r.String(), err), err)
 	case !c.has(ctx, dir, commit):
-		return "", message.Error(message.FilesNoCommit(commit, r.String()))
+		return "", message.Error(fmt.Sprintf("commit %.12s is on no branch and no tag of %s. Push it first", commit, printable.Line(r.String())))
 	}
 	return dir, nil
 }

@@ -2,6 +2,7 @@ package files
 
 import (
 	"context"
+	"fmt"
 	"net/url"
 	"path/filepath"
 	"slices"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/belay-run/belay/internal/courier"
 	"github.com/belay-run/belay/internal/message"
+	"github.com/belay-run/belay/internal/printable"
 )
 
 // Commit names the commit that is checked out in a directory, so that another machine can check it out. What is in the directory and not in the commit, or
@@ -17,7 +19,7 @@ func Commit(ctx context.Context, dir string) (*courier.Files, error) {
 	g := git{dir: dir}
 	top, err := g.run(ctx, "rev-parse", "--show-toplevel")
 	if err != nil {
-		return nil, message.Error(message.FilesNotGit(dir), err)
+		return nil, message.Error(fmt.Sprintf("%s is not in a git work tree, which --files git needs. --files archive sends any directory", printable.Line(dir)), err)
 	}
 	prefix, err := g.run(ctx, "rev-parse", "--show-prefix")
 	if err != nil {
@@ -25,7 +27,7 @@ func Commit(ctx context.Context, dir string) (*courier.Files, error) {
 	}
 	commit, err := g.run(ctx, "rev-parse", "--verify", "--end-of-options", "HEAD^{commit}")
 	if err != nil {
-		return nil, message.Error(message.FilesNothingCommitted(dir), err)
+		return nil, message.Error(fmt.Sprintf("%s has no commit yet", printable.Line(dir)), err)
 	}
 	top, commit, prefix = strings.TrimSuffix(top, "\n"), strings.TrimSpace(commit), strings.TrimSuffix(prefix, "\n")
 	changes, err := git{dir: top}.run(ctx, "status", "--porcelain", "--untracked-files=no", "--ignore-submodules=all")
@@ -79,7 +81,7 @@ func whereFrom(ctx context.Context, g git) (remote, text string, err error) {
 	case len(remotes) == 1:
 		remote = remotes[0]
 	case len(remotes) > 1:
-		return "", "", message.Error(message.FilesManyRemotes(remotes))
+		return "", "", message.Error(fmt.Sprintf("there are several remotes (%s), and none is origin or that of this branch. Choose one with: git branch --set-upstream-to=REMOTE/BRANCH", printable.Line(strings.Join(remotes, ", "))))
 	default:
 		text, err := g.run(ctx, "rev-parse", "--git-common-dir")
 		return "", absolute(g.dir, strings.TrimSuffix(text, "\n")), err

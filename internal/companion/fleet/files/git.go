@@ -65,7 +65,7 @@ func startsWithAny(text string, list []string) bool {
 func (g git) run(ctx context.Context, args ...string) (string, error) {
 	path, err := supervise.Look("git", "")
 	if err != nil {
-		return "", message.Error(message.FilesNoGit(), err, errNoGit)
+		return "", message.Error("git was not found", err, errNoGit)
 	}
 	if g.time == 0 {
 		g.time = gitTime

@@ -6,6 +6,7 @@ import (
 	"compress/gzip"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -14,6 +15,7 @@ import (
 	"strings"
 
 	"github.com/belay-run/belay/internal/message"
+	"github.com/belay-run/belay/internal/printable"
 )
 
 // How large an archive may be: as it is sent, unpacked, and in files and directories.
@@ -45,7 +47,7 @@ func Pack(ctx context.Context, dir string, except []string) (packed []byte, left
 	to := tar.NewWriter(zip)
 	unpacked, entries, parts := int64(0), 0, 0
 	tooLarge := func() error {
-		return message.Error(message.FilesTooLarge(dir, MaxPacked>>20, maxUnpacked>>20, maxEntries))
+		return message.Error(fmt.Sprintf("%s is too large for an archive, which has at most %d MiB, %d MiB unpacked, and %d files. Use --files git or a shared path", printable.Line(dir), MaxPacked>>20, maxUnpacked>>20, maxEntries))
 	}
 	for _, name := range names {
 		if ctx.Err() != nil {
@@ -131,7 +133,7 @@ func list(ctx context.Context, dir string) (names []string, err error) {
 		return nil, err
 	}
 	if !info.IsDir() {
-		return nil, message.Error(message.FilesNoDir(dir))
+		return nil, message.Error(fmt.Sprintf("%s is not a directory", printable.Line(dir)))
 	}
 	text, err := git{dir: dir}.run(ctx, "ls-files", "-z", "--cached", "--others", "--exclude-standard")
 	switch {

@@ -1,6 +1,7 @@
 package files
 
 import (
+	"fmt"
 	"net/url"
 	"path/filepath"
 	"regexp"
@@ -10,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/belay-run/belay/internal/message"
+	"github.com/belay-run/belay/internal/printable"
 )
 
 // Repository is where a git repository is: a URL, user@host:path, or an absolute path.
@@ -28,7 +30,7 @@ var scp = regexp.MustCompile(`^(?:[A-Za-z0-9_][A-Za-z0-9._-]*@)?[A-Za-z0-9][A-Za
 // ParseRepository reads where a repository is. It refuses everything that git could take for an option or for the name of a program, and spellings
 // that would make one place look like another.
 func ParseRepository(text string) (r Repository, err error) {
-	wrong := message.Error(message.FilesBadRepository(text))
+	wrong := message.Error(fmt.Sprintf("%s is not a repository that can be used here: it has to be an https or ssh URL without a password, user@host:path, or an absolute path", printable.Line(text)))
 	strange := func(c rune) bool { return unicode.IsControl(c) || unicode.IsSpace(c) || c == '\\' || c == '%' }
 	if text == "" || len(text) > maxRepository || !utf8.ValidString(text) || text[0] == '-' || strings.Contains(text, "::") {
 		return r, wrong

@@ -2,6 +2,7 @@ package jobs
 
 import (
 	"cmp"
+	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -9,6 +10,7 @@ import (
 	"github.com/belay-run/belay/internal/companion/fleet/files"
 	"github.com/belay-run/belay/internal/courier"
 	"github.com/belay-run/belay/internal/message"
+	"github.com/belay-run/belay/internal/printable"
 	"github.com/belay-run/belay/internal/profile"
 )
 
@@ -45,7 +47,7 @@ func (a *Allow) check(job *courier.Job) error {
 		}
 		full := slices.Contains(a.Profiles, name)
 		if name == "" || !full && !slices.Contains(a.Plain, name) || job.Profile != "" && job.Profile != name {
-			return message.Error(message.FleetCommandNotAllowed(job.Args[0]))
+			return message.Error(fmt.Sprintf("%s is not among what jobs may run here (allow in [fleet])", printable.Line(job.Args[0])))
 		}
 		if !full {
 			if err := checkPlain(job, name); err != nil {
@@ -55,7 +57,7 @@ func (a *Allow) check(job *courier.Job) error {
 	}
 	for name := range job.Env {
 		if !slices.Contains(a.Env, name) {
-			return message.Error(message.FleetEnvNotAllowed(name))
+			return message.Error(fmt.Sprintf("jobs may not set %s here (allow_env in [fleet])", printable.Line(name)))
 		}
 	}
 	if err := a.checkSettings(job); err != nil {
@@ -69,7 +71,7 @@ func (a *Allow) check(job *courier.Job) error {
 	}
 	dir, err := filepath.EvalSymlinks(job.Dir)
 	if err != nil || !filepath.IsAbs(job.Dir) {
-		return message.Error(message.FleetNoDir(job.Dir))
+		return message.Error(fmt.Sprintf("there is no directory %s here", printable.Line(job.Dir)))
 	}
 	for _, root := range a.Roots {
 		if real, err := filepath.EvalSymlinks(root); err == nil && files.Within(real, dir) {
@@ -96,7 +98,7 @@ func (a *Allow) checkSettings(job *courier.Job) error {
 			name, _, _ := strings.Cut(strings.TrimSpace(one), ":")
 			// Another model of the same CLI has the same arguments. Those for another CLI are made by belay run: they are not plain, and what makes these plain cannot be said there.
 			if name != "" && (isPlain && name != own || !isPlain && !slices.Contains(a.Profiles, name)) {
-				return message.Error(message.FleetFallbackNotAllowed(name))
+				return message.Error(fmt.Sprintf("jobs may not fall back to %s, which is not among what they may run here (allow in [fleet])", printable.Line(name)))
 			}
 		}
 	}
@@ -107,14 +109,14 @@ func (a *Allow) checkSettings(job *courier.Job) error {
 // checkPlain says why a job is not run where its CLI may only start nothing else, and leaves in it the arguments for that.
 func checkPlain(job *courier.Job, name string) error {
 	if job.Files != nil {
-		return message.Error(message.FleetPlainFiles(name))
+		return message.Error(fmt.Sprintf("jobs may run %s only plain here, and not on files that they bring (allow in [fleet])", name))
 	}
 	args, refused := profile.Find(name).Plain(job.Args[1:])
 	if job.Prompt != nil && strings.HasPrefix(strings.TrimSpace(*job.Prompt), "/") {
 		refused, _, _ = strings.Cut(strings.TrimSpace(*job.Prompt), " ") // a command of the CLI's user, which may start something
 	}
 	if refused != "" {
-		return message.Error(message.FleetPlainRefused(name, refused))
+		return message.Error(fmt.Sprintf("jobs may run %s only plain here, and not with %s (allow in [fleet])", name, printable.Line(refused)))
 	}
 	job.Args = append([]string{job.Args[0]}, args...)
 	return nil
@@ -129,11 +131,11 @@ func (a *Allow) checkFiles(job *courier.Job) error {
 		if err := files.CheckArchive(job.Files); err != nil || a.Archives {
 			return err
 		}
-		return message.Error(message.FilesArchivesNotAllowed())
+		return message.Error(`jobs may not bring files with them here ("archive" in allow of [fleet])`)
 	}
 	r, err := files.Check(job.Files)
 	if err == nil && !r.AllowedBy(a.Repositories, a.Roots) {
-		err = message.Error(message.FilesNotAllowed(r.String()))
+		err = message.Error(fmt.Sprintf("%s is not a repository that jobs may use here (allow in [fleet])", printable.Line(r.String())))
 	}
 	return err
 }

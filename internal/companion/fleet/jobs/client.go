@@ -257,7 +257,7 @@ func (c *Client) Running(ctx context.Context) ([]courier.Running, error) {
 	list, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (r courier.Running, err error) {
 		var kept bool
 		if err = row.Scan(&r.Task, &r.Machine, &r.Doing, &r.Cost, &kept); kept {
-			r.Doing = message.FleetKept()
+			r.Doing = "waiting for its session"
 		}
 		return r, err
 	})

@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/json"
+	"fmt"
 	"time"
 
 	"github.com/belay-run/belay/internal/courier"
@@ -13,8 +14,8 @@ import (
 
 // refuse leaves a job to other machines. If none of them runs it, why is its result.
 func (w *Worker) refuse(ctx context.Context, a *attempt, why error) {
-	w.Say(message.FleetJobRefused(a.task, why))
-	data, err := json.Marshal(&courier.Outcome{Error: message.FleetRefusedByAll(why.Error()), Begun: a.begun})
+	w.Say(fmt.Sprintf("task %s is left to other machines: %v", a.task, why))
+	data, err := json.Marshal(&courier.Outcome{Error: "no machine runs it: " + why.Error(), Begun: a.begun})
 	if err == nil {
 		data, err = a.key.seal(data, a.batch, a.task, a.hash)
 	}
@@ -63,7 +64,7 @@ func (w *Worker) deliver(ctx context.Context, a *attempt, outcome *courier.Outco
 			defer close(kept)
 			folder.write(digestName, []byte(digest)) // without it, the same payload may run again
 			if err := folder.keep(data); err != nil {
-				w.Say(message.FleetResultNotKept(a.task, err))
+				w.Say(fmt.Sprintf("cannot write the result of task %s to disk: %v. If this machine is killed before PostgreSQL has it, the task runs again", a.task, err))
 			}
 		})
 		var ok bool
@@ -92,7 +93,7 @@ func (w *Worker) finish(folder folder, digest string, data []byte, accepted bool
 
 // deliverAgain reports what this machine has reported of the same payload before.
 func (w *Worker) deliverAgain(ctx context.Context, a *attempt) {
-	w.Say(message.FleetDeliveredAgain(a.task))
+	w.Say(fmt.Sprintf("task %s has run on this machine already, and is not run again; its result is delivered again", a.task))
 	w.mu.Lock()
 	a.reported = true
 	w.mu.Unlock()

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"time"
 
@@ -217,7 +218,7 @@ func (f *follower) tell(err error) bool {
 	}
 	if f.failures++; f.failures > 1 && !f.away {
 		f.away = true
-		f.out.Encode(courier.Report{Say: message.FleetSubmitterAway(err)})
+		f.out.Encode(courier.Report{Say: fmt.Sprintf("%v. Jobs that machines work on continue; waiting until it is back", err)})
 	}
 	return false
 }
@@ -277,7 +278,7 @@ func (f *follower) compare(ctx context.Context) {
 	case f.stopping:
 		f.reportWithdrawn(gone)
 	default:
-		f.lost = message.Error(message.FleetJobsLost(len(gone)))
+		f.lost = message.Error(fmt.Sprintf("PostgreSQL has lost %s of this batch, as after a restore. Start the batch again: what is done stays done", message.Count(len(gone), "job")))
 	}
 }
 

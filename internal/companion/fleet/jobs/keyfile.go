@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -41,7 +42,7 @@ func ReadKey(path string) (*Key, error) {
 		secret, err = hex.DecodeString(words[len(words)-1])
 	}
 	if err != nil || len(secret) != keySize {
-		return nil, message.Error(message.FleetBadKey(path))
+		return nil, message.Error(fmt.Sprintf("%s is not a key of a fleet, which has 64 hexadecimal digits, or of a submitter", path))
 	}
 	return newKey(secret, s)
 }
@@ -111,7 +112,7 @@ func FindKey(ctx context.Context, s *store.Store, path string) (*Key, error) {
 		return nil, err
 	}
 	if err = k.check(ctx, s); k == nil && errors.Is(err, ErrKey) {
-		return nil, message.Error(message.FleetKeyMissing(path), ErrKey)
+		return nil, message.Error(fmt.Sprintf("the jobs of this fleet are encrypted, and there is no key in %s; copy it from a machine that has it", path), ErrKey)
 	}
 	return k, err
 }
@@ -129,11 +130,11 @@ func (k *Key) check(ctx context.Context, s *store.Store) error {
 	case k == nil && mark != notEncrypted:
 		return ErrKey
 	case k != nil && mark == notEncrypted:
-		return message.Error(message.FleetNotEncrypted(), ErrKey)
+		return message.Error("this machine has a key, and the jobs of this fleet are not encrypted; name another file with BELAY_FLEET_KEY, or remove the key", ErrKey)
 	case k.OfSubmitter():
 		return k.checkSubmitter(ctx, s)
 	case k != nil && mark != k.mark:
-		return message.Error(message.FleetWrongKey(), ErrKey)
+		return message.Error("the key on this machine is not the key of this fleet; copy it from a machine of the fleet", ErrKey)
 	}
 	return nil
 }

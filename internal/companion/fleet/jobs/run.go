@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"slices"
 	"strconv"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/belay-run/belay/internal/courier"
 	"github.com/belay-run/belay/internal/message"
+	"github.com/belay-run/belay/internal/printable"
 	"github.com/belay-run/belay/internal/safefile"
 	"github.com/belay-run/belay/internal/supervise"
 )
@@ -135,7 +137,7 @@ func (w *Worker) job(ctx context.Context, a *attempt) (*courier.Job, error) {
 		return nil, err
 	}
 	if !job.Expires.IsZero() && !a.clock().Before(job.Expires) {
-		return nil, message.Error(message.FleetExpired(job.Expires.UTC().Format(time.DateTime)), errExpired)
+		return nil, message.Error(fmt.Sprintf("the task was not begun: it has expired at %s UTC, by PostgreSQL's clock (--expires)", job.Expires.UTC().Format(time.DateTime)), errExpired)
 	}
 	if err := w.Allow.check(&job); err != nil {
 		return nil, err
@@ -154,11 +156,11 @@ func (w *Worker) meets(needs, inRow []string) error {
 	}
 	for _, label := range needs {
 		if !slices.Contains(w.Labels, label) {
-			return message.Error(message.FleetLabelMissing(label))
+			return message.Error(fmt.Sprintf("the task needs a machine with the label %s", printable.Line(label)))
 		}
 	}
 	if !slices.Equal(needs, inRow) {
-		return message.Error(message.FleetNeedsChanged())
+		return message.Error("the labels that the task needs were changed in PostgreSQL after it was submitted")
 	}
 	return nil
 }

@@ -8,6 +8,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"maps"
 	"path/filepath"
 	"slices"
@@ -22,6 +23,7 @@ import (
 	"github.com/belay-run/belay/internal/courier"
 	"github.com/belay-run/belay/internal/label"
 	"github.com/belay-run/belay/internal/message"
+	"github.com/belay-run/belay/internal/printable"
 	"github.com/belay-run/belay/internal/safefile"
 )
 
@@ -177,13 +179,13 @@ func (s *Submitters) List(ctx context.Context) ([]Submitter, error) {
 func (s *Submitters) Add(ctx context.Context, name string, hand func(*Key) error) error {
 	return s.change(ctx, func() error {
 		if slices.ContainsFunc(s.list.Keys, func(one Submitter) bool { return one.Name == name }) {
-			return message.Error(message.FleetKeyThere(name))
+			return message.Error(fmt.Sprintf("%s has a key already; withdraw it first with: belay fleet key remove %s", name, name))
 		}
 		id := make([]byte, 16)
 		rand.Read(id) // it never fails
 		one := Submitter{ID: hex.EncodeToString(id), Name: name, Created: time.Now().UTC().Truncate(time.Second)}
 		if !one.valid() {
-			return message.Error(message.FleetBadSubmitter(name))
+			return message.Error(fmt.Sprintf("%q is not a name for a submitter: up to 40 letters, digits and . _ -", printable.Line(name)))
 		}
 		s.list.Keys = append(s.list.Keys, one)
 		key, err := s.Key.ofSubmitter(&one)
@@ -199,7 +201,7 @@ func (s *Submitters) Remove(ctx context.Context, name string) error {
 	return s.change(ctx, func() error {
 		at := slices.IndexFunc(s.list.Keys, func(one Submitter) bool { return one.Name == name })
 		if at < 0 {
-			return message.Error(message.FleetNoSubmitter(name))
+			return message.Error(fmt.Sprintf("there is no key of %s; see: belay fleet key list", printable.Line(name)))
 		}
 		s.list.Withdrawn = append(s.list.Withdrawn, s.list.Keys[at].ID)
 		s.list.Keys = slices.Delete(s.list.Keys, at, at+1)

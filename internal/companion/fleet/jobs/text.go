@@ -222,7 +222,7 @@ func (w *Worker) join(a *attempt, f folder, o *courier.Outcome, most int) error 
 			part, err = a.key.open(file.next, a.batch, a.task, a.hash, file.mark, strconv.Itoa(n))
 		}
 		if err == nil && len(whole)+len(part) > most {
-			err = message.Error(message.FleetSubmitterTakesLess())
+			err = message.Error("the belay that has submitted the task takes at most 256 MiB. Upgrade it")
 		}
 		if err != nil {
 			_, _, o.Paid = says(&courier.Outcome{Text: text})

@@ -2,6 +2,7 @@ package jobs
 
 import (
 	"context"
+	"fmt"
 	"path/filepath"
 	"sync"
 	"time"
@@ -187,7 +188,7 @@ func (w *Worker) away() func(error) {
 		defer mu.Unlock()
 		switch {
 		case err != nil && !isAway:
-			w.Say(message.FleetJobsAway(w.Store.Trouble(err)))
+			w.Say(fmt.Sprintf("%v. Running jobs continue, and no new ones are taken until it is back", w.Store.Trouble(err)))
 		case err == nil && isAway:
 			w.Say(message.FleetJobsBack())
 		}

@@ -6,6 +6,7 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -112,7 +113,7 @@ func (m *Member) alone() (*os.File, error) {
 		time.Sleep(10 * time.Millisecond)
 	}
 	if err == nil && !held {
-		err = message.Error(message.FleetMemberRuns(m.State.Dir))
+		err = message.Error(fmt.Sprintf("belay fleet join is already running for %s", m.State.Dir))
 	}
 	if err != nil {
 		lock.Close()

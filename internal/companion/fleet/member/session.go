@@ -10,7 +10,6 @@ import (
 	"github.com/belay-run/belay/internal/budget"
 	"github.com/belay-run/belay/internal/companion/fleet/store"
 	"github.com/belay-run/belay/internal/gatefile"
-	"github.com/belay-run/belay/internal/message"
 )
 
 // kept is what a member remembers from one connection to the next.
@@ -124,6 +123,6 @@ func (s *session) leave() {
 		gatefile.InTouch(s.slots.dir, time.Time{})
 	}
 	if s.store.Leave(ctx, s.id, busy...) == nil {
-		s.Say(message.FleetLeft(s.Name))
+		s.Say(s.Name + " has left the fleet")
 	}
 }

@@ -3,6 +3,7 @@ package member
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -14,7 +15,7 @@ import (
 	"github.com/belay-run/belay/internal/companion/fleet/store"
 	"github.com/belay-run/belay/internal/flock"
 	"github.com/belay-run/belay/internal/gatefile"
-	"github.com/belay-run/belay/internal/message"
+
 	"github.com/belay-run/belay/internal/overview"
 	"github.com/belay-run/belay/internal/safefile"
 	"github.com/belay-run/belay/internal/supervise"
@@ -358,7 +359,7 @@ func (s *slots) renew(ctx context.Context) error {
 			s.slotFiles.leased[slot] = time.Now()
 			continue
 		}
-		s.Say(message.FleetSlotLost(slot.Key))
+		s.Say(fmt.Sprintf("gate %s has more runs than slots for now: this machine was out of reach for too long", slot.Key))
 	}
 	return s.give(ctx, "", true)
 }

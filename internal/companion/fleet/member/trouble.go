@@ -1,6 +1,7 @@
 package member
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"time"
 
@@ -28,7 +29,7 @@ func (t *trouble) note(err error, joined bool) {
 	case len(t.said) > 0 && (!t.refused || t.said[text]):
 	case joined:
 		t.said[text] = true
-		t.member.Say(message.FleetOutOfReach(text))
+		t.member.Say("the fleet is out of reach; this machine continues with what it has. " + text)
 	default:
 		t.said[text] = true
 		t.member.Say(message.FleetWaiting(err))
@@ -49,7 +50,7 @@ func (t *trouble) joined(first bool) {
 	switch {
 	case first:
 		t.since, t.pause = time.Time{}, 0
-		t.member.Say(message.FleetJoined(t.member.Name, t.member.Address.Text))
+		t.member.Say(fmt.Sprintf("joined the fleet at %s as %s", t.member.Address.Text, t.member.Name))
 		if t.member.Joined != nil {
 			t.member.Joined()
 			t.member.Joined = nil
@@ -62,7 +63,7 @@ func (t *trouble) joined(first bool) {
 // over says that the fleet is back.
 func (t *trouble) over() {
 	if !t.since.IsZero() {
-		t.member.Say(message.FleetBack(printable.Span(time.Since(t.since))))
+		t.member.Say("the fleet is back after " + printable.Span(time.Since(t.since)))
 		t.since, t.pause = time.Time{}, 0
 	}
 }

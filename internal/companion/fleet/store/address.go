@@ -3,6 +3,7 @@ package store
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"io/fs"
 	"net/url"
 	"os"
@@ -51,20 +52,20 @@ func ParseAddress(dsn string, getenv func(string) string) (*Address, error) {
 		dsn = getenv(Variable)
 	}
 	if dsn == "" && getenv("PGHOST") == "" && getenv("PGSERVICE") == "" && getenv("PGDATABASE") == "" {
-		return nil, message.Error(message.FleetNoAddress(), ErrNoAddress)
+		return nil, message.Error("the fleet's PostgreSQL is not set; use --dsn, BELAY_FLEET_DSN or PGHOST and PGDATABASE", ErrNoAddress)
 	}
 	if hasPassword(dsn) {
-		return nil, message.Error(message.FleetPassword())
+		return nil, message.Error("the DSN contains a password, which other users could read; put it in ~/.pgpass, or in a file that PGPASSFILE names")
 	}
 	config, err := pgxpool.ParseConfig(dsn)
 	if err != nil {
-		return nil, message.Error(message.FleetBadAddress(why(err)))
+		return nil, message.Error("cannot read the DSN: " + why(err))
 	}
 	c := config.ConnConfig
 	ignored := ""
 	if err := safefile.CheckSecret(passFile(dsn, getenv)); c.Password != "" && err != nil && !errors.Is(err, fs.ErrNotExist) {
 		if without, werr := pgxpool.ParseConfig(withoutPassFile(dsn)); werr == nil && without.ConnConfig.Password != c.Password { // else it comes from PGPASSWORD or a service
-			c.Password, ignored = "", message.FleetPassFile(err)
+			c.Password, ignored = "", fmt.Sprintf("ignoring the password file: %v", err)
 		}
 	}
 	if c.ConnectTimeout == 0 {

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -96,9 +97,9 @@ where m.left_at is not null or m.seen < now() - $5 * interval '1 second' or m.in
 		case err != nil:
 			return id, s.Trouble(err)
 		case !same:
-			return id, message.Error(message.FleetNameTaken(m.Name), ErrNameTaken)
+			return id, message.Error(fmt.Sprintf("another machine is in the fleet as %s; choose another name with --name", m.Name), ErrNameTaken)
 		case !seen.IsZero() && now.After(seen):
-			return id, message.Error(message.FleetTwin(m.Name), ErrNameTaken)
+			return id, message.Error(fmt.Sprintf("another machine with a copy of this state directory is in the fleet as %s; choose another name with --name", m.Name), ErrNameTaken)
 		}
 		seen = now
 		select {
@@ -152,7 +153,7 @@ func (s *Store) Remove(ctx context.Context, name string) error {
 		case err != nil:
 			return err
 		case there:
-			return message.Error(message.FleetStillThere(name), errTold)
+			return message.Error(fmt.Sprintf("%s is still in the fleet; have it leave with: belay fleet drain %s", name, name), errTold)
 		}
 		if _, err := tx.Exec(ctx, "delete from belay.machine where name = $1", name); err != nil {
 			return err

@@ -4,6 +4,7 @@ import (
 	"context"
 	"embed"
 	"errors"
+	"fmt"
 	"io/fs"
 	"log/slog"
 	"path"
@@ -125,7 +126,7 @@ func (s *Store) migrateRiver(ctx context.Context) error {
 func (s *Store) version(ctx context.Context) (v int, err error) {
 	err = s.Pool.QueryRow(ctx, "select coalesce(max(version), 0) from belay.schema_version").Scan(&v)
 	if e, ok := errors.AsType[*pgconn.PgError](err); ok && (e.Code == "42P01" || e.Code == "3F000") || err == nil && v == 0 { // undefined_table, invalid_schema_name
-		return 0, message.Error(message.FleetNotInitialised(s.Address.Text), ErrNotInitialised)
+		return 0, message.Error(fmt.Sprintf("there is no fleet at %s yet; create it with: belay fleet init", s.Address.Text), ErrNotInitialised)
 	}
 	return v, s.Trouble(err)
 }
@@ -140,7 +141,7 @@ func (s *Store) check(ctx context.Context) error {
 	case there > ours:
 		return message.Error(message.FleetNewer(there, ours), ErrNewer)
 	case there < ours:
-		return message.Error(message.FleetOlder(there, ours), ErrOlder)
+		return message.Error(fmt.Sprintf("the fleet has schema version %d, and this belay needs %d; upgrade it with: belay fleet init", there, ours), ErrOlder)
 	}
 	return nil
 }

@@ -7,6 +7,7 @@ package store
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"strconv"
@@ -129,13 +130,13 @@ func (a *Address) trouble(err error) error {
 	case errors.Is(err, errTold):
 		return err
 	case refused && e.Code == "42501": // insufficient_privilege
-		return message.Error(message.FleetNoRights(a.Text, redact.Text(e.Message)), err, errTold)
+		return message.Error(fmt.Sprintf("PostgreSQL at %s refused: %s; the rights that a role needs are in docs/fleet.md", a.Text, redact.Text(e.Message)), err, errTold)
 	case refused && (e.Code == "42P05" || e.Code == "26000"): // a prepared statement is there or not, as only a pooler makes it
 		return message.Error(message.FleetPooler(a.Text), err, errTold)
 	case refused:
-		return message.Error(message.FleetRefused(a.Text, redact.Text(e.Message)), err, errTold)
+		return message.Error(fmt.Sprintf("PostgreSQL at %s refused: %s", a.Text, redact.Text(e.Message)), err, errTold)
 	}
-	return message.Error(message.FleetUnreachable(a.Text, redact.Text(short(err))), err, errTold)
+	return message.Error(fmt.Sprintf("cannot reach PostgreSQL at %s: %s", a.Text, redact.Text(short(err))), err, errTold)
 }
 
 // short is the innermost cause: pgx names all addresses that it has tried, and the user.
