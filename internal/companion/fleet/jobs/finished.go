@@ -57,7 +57,10 @@ func (f *finished) open(dir string) {
 	names, _ := safefile.ReadOwnDir(dir)
 	for _, name := range names {
 		if info, err := os.Lstat(f.folder(name).path(reportName)); err == nil && info.Mode().IsRegular() {
-			one := finishedItem{name, f.folder(name).size(), info.ModTime()}
+			one := finishedItem{name, info.Size(), info.ModTime()}
+			if text := f.folder(name).text(); text != nil {
+				one.size += f.folder(name).size(filepath.Base(text.path))
+			}
 			f.items, f.size = append(f.items, one), f.size+one.size
 		}
 	}
@@ -69,19 +72,21 @@ func (f *finished) folder(digest string) folder { return folder{filepath.Join(f.
 
 // add takes over the folder of a job whose report was accepted. If it cannot be kept, it is removed.
 func (f *finished) add(from folder, digest string, data []byte) {
+	one := finishedItem{digest, int64(len(data)), time.Now()}
 	names, err := safefile.ReadOwnDir(from.dir)
 	for _, name := range names {
-		if name != reportName && !strings.HasPrefix(name, textPrefix) {
+		if strings.HasPrefix(name, textPrefix) {
+			one.size += from.size(name)
+		} else if name != reportName {
 			err = errors.Join(err, os.Remove(from.path(name)))
 		}
 	}
-	if err == nil && !slices.Contains(names, reportName) {
+	if err == nil && one.size <= finishedSize && !slices.Contains(names, reportName) {
 		err = from.keep(data)
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	one := finishedItem{digest, from.size(), time.Now()}
-	if err == nil && one.size <= finishedSize {
+	if err == nil {
 		err = safefile.MakeOwnDir(f.dir)
 	}
 	f.drop(digest)
@@ -124,6 +129,6 @@ func (f *finished) drop(digest string) {
 	if at := slices.IndexFunc(f.items, func(one finishedItem) bool { return one.digest == digest }); at >= 0 {
 		f.size -= f.items[at].size
 		f.items = slices.Delete(f.items, at, at+1)
+		f.folder(digest).remove()
 	}
-	f.folder(digest).remove()
 }

@@ -31,10 +31,15 @@ func (f folder) make() error {
 	if err := safefile.MakeOwnDir(filepath.Dir(f.dir)); err != nil {
 		return err
 	}
-	err := os.Mkdir(f.dir, 0o700)
+	return makeAnew(f.dir)
+}
+
+// makeAnew makes a directory, in place of what is there.
+func makeAnew(dir string) error {
+	err := os.Mkdir(dir, 0o700)
 	if errors.Is(err, os.ErrExist) {
-		f.remove()
-		err = os.Mkdir(f.dir, 0o700)
+		removeAll(dir)
+		err = os.Mkdir(dir, 0o700)
 	}
 	return err
 }
@@ -53,15 +58,13 @@ func (f folder) keep(data []byte) error {
 	return atomicfile.Write(f.path(reportName), "report-*", data)
 }
 
-// size is how large the files in it are together.
-func (f folder) size() (n int64) {
-	names, _ := safefile.ReadOwnDir(f.dir)
-	for _, name := range names {
-		if info, err := os.Lstat(f.path(name)); err == nil {
-			n += info.Size()
-		}
+// size is how large one of its files is.
+func (f folder) size(name string) int64 {
+	info, err := os.Lstat(f.path(name))
+	if err != nil {
+		return 0
 	}
-	return n
+	return info.Size()
 }
 
 // move makes it that of another attempt, by which the next start then reports the result.

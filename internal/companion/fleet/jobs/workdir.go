@@ -48,8 +48,7 @@ func (w *Worker) prepare(ctx context.Context, a *attempt, job *courier.Job) (dir
 		}
 		a.session, a.begun = "", "restarted"
 	}
-	removeAll(place)
-	if err := os.Mkdir(place, 0o700); err != nil {
+	if err := makeAnew(place); err != nil {
 		return "", err
 	}
 	dir = filepath.Join(place, workName)
