@@ -88,11 +88,11 @@ soak: ## attacks for an hour, with counts; PARTS="engine clock" chooses, SEED=n 
 	@scripts/setup-tests
 	@SEED='$(SEED)' SHARE='$(or $(SHARE),100)' scripts/soak $(PARTS)
 
-# The race detector watches all but SQLite itself, which is C made into Go: it has locks and memory of its own, of which the detector knows nothing, and
-# watched it takes three times the CPU. The packages around it are watched (modernc.org/...=-race=false would leave out all): the linker takes one copy of each
-# generic function, and if that is one which is not watched, races are reported where there are none. sqlite/lib has no copies of any: `go tool nm` of its
-# archive shows no function of another package.
-race = -race '-gcflags=modernc.org/sqlite/lib=-dwarf=false -race=false'
+# The race detector watches all but SQLite itself and its C library, which are C made into Go: they have locks and memory of their own, of which the detector
+# knows nothing, and watched they take three times the CPU. The packages around them are watched (modernc.org/...=-race=false would leave out all): the linker
+# takes one copy of each generic function, and if that is one which is not watched, races are reported where there are none. `go tool nm` of an archive shows
+# the copies in it: sqlite/lib has none, libc only those of reflect's types and of the buffer with which a directory is read.
+race = -race '-gcflags=modernc.org/sqlite/lib=-dwarf=false -race=false' '-gcflags=modernc.org/libc=-dwarf=false -race=false'
 
 # The checks of all packages with their tests need what these are compiled to. That is what scripts/unit will run, so that nothing is compiled for the checks
 # alone.
