@@ -67,7 +67,7 @@ func outside(t *testing.T, files map[string]string) (bin string) {
 	}
 	for _, args := range [][]string{{"./doc/..."}, {"-o", "bin/", "./outside"}} { // with -o, packages without a main are not compiled
 		cmd := exec.Command("go", append([]string{"build", "-mod=mod", "-buildvcs=false", "-ldflags=-s -w"}, args...)...)
-		cmd.Dir, cmd.Env = dir, append(os.Environ(), "CGO_ENABLED=0", "GOWORK=off", "GOFLAGS=")
+		cmd.Dir, cmd.Env = dir, append(os.Environ(), "CGO_ENABLED=0", "GOWORK=off") // as the executables are built, so that nothing is compiled twice
 		if out, err := cmd.CombinedOutput(); err != nil {
 			t.Fatalf("%v\n%s", err, out)
 		}

@@ -49,11 +49,15 @@ var stops = []struct {
 	{"SIGTERMHeld", []string{"--max-retries", "3", "--stream"}, syscall.SIGTERM, 143},
 }
 
-// When belay ends because something was stopped, nothing of the tree is alive, and its output has ended.
+// When belay ends because something was stopped, nothing of the tree is alive, and its output has ended. In make test it is one of three pairs, among which
+// each shape and each way to stop are.
 func TestTree_Stopped(t *testing.T) {
 	t.Parallel()
-	for _, shape := range shapes {
-		for _, stop := range stops {
+	for i, shape := range shapes {
+		for j, stop := range stops {
+			if (i+j)%3 != 0 && rounds(t) < 10 {
+				continue
+			}
 			t.Run(shape.name+"/"+stop.name, func(t *testing.T) {
 				t.Parallel()
 				for i := range max(1, rounds(t)/5) {

@@ -23,11 +23,11 @@ import (
 )
 
 // Whatever a command starts, nothing of it is left when belay has ended it, however that comes about: every shape of tree with
-// every ending of run, hook and mcp, of a batch and of a detached run; in make test with every other one, and of the last two, which start a
-// command as run does, with every eleventh. BELAY_TEST_TREE_ROUNDS=10 plays each ten times. TestTrees_Fleet is the same for jobs of a fleet.
+// every ending of run, hook and mcp, of a batch and of a detached run; in make test with every seventh pair of run, and fewer
+// of the others, which start a command as run does. BELAY_TEST_TREE_ROUNDS=10 plays each ten times. TestTrees_Fleet is the same for jobs of a fleet.
 func TestTrees(t *testing.T) {
 	// Most of the time each tree waits.
-	playTrees(t, 24, "", map[string]int{"run": 4, "hook": 5, "mcp": 5, "batch": 11, "detached": 11})
+	playTrees(t, 24, "", map[string]int{"run": 7, "hook": 11, "mcp": 11, "batch": 17, "detached": 17})
 }
 
 // playTrees plays the trees of some hosts, so many at the same time. In make test it is one of so many pairs of shape and ending.

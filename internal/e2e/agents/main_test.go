@@ -95,14 +95,14 @@ type agent struct {
 	// fleet is how many calls INTEG-01 makes in full, and daily how many it makes every day.
 	fleet, daily int
 
-	// differs is what differs from the scenarios that all have, by their names; scenarios are more of them. Those of elsewhere
-	// are part of another test every day.
+	// differs is what differs from the scenarios that all have, by their names; scenarios are more of them.
 	differs   map[string]stage.Scenario
 	scenarios []stage.Scenario
-	elsewhere []string
 	// everyDay are the tests that it takes part in every day, by their names or as a part, "TestStop/SIGTERM"; nil means all of them. A CLI that takes long to start
 	// has the others in full.
 	everyDay []string
+	// rarely are tests that it takes part in only in full, because others show the same every day.
+	rarely []string
 	// recorded are failures whose outcomes are kept as test data.
 	recorded []recorded
 	// unnamed says that it does not tell its service which session a request belongs to.
@@ -183,6 +183,9 @@ func each(t *testing.T, quick bool, test func(t *testing.T, a *agent, version st
 // isDaily reports whether the CLI takes part in a test every day.
 func (a *agent) isDaily(t *testing.T) bool {
 	whole, _, _ := strings.Cut(t.Name(), "/")
+	if slices.Contains(a.rarely, whole) {
+		return false
+	}
 	return a.everyDay == nil || slices.Contains(a.everyDay, t.Name()) || slices.Contains(a.everyDay, whole)
 }
 

@@ -34,7 +34,7 @@ func number(name string, usual int) int {
 // Each job has one result, whatever happens to machines, networks, PostgreSQL and the submitter meanwhile, and whatever its size. make soak does it with 20,000 jobs. The first six moments are one
 // of each kind; of further ones, in make soak, each fifth kills the submitter, and the others are drawn by lot.
 func TestFaults_EachJobHasOneResult(t *testing.T) {
-	jobs, moments := number("BELAY_TEST_FLEET_JOBS", 300), number("BELAY_TEST_FLEET_MOMENTS", 6)
+	jobs, moments := number("BELAY_TEST_FLEET_JOBS", 120), number("BELAY_TEST_FLEET_MOMENTS", 6)
 	large, megabytes := number("BELAY_TEST_FLEET_LARGE", 1), number("BELAY_TEST_FLEET_LARGE_MB", 2)
 	dsn := fleettest.Database(t)
 	server := fleettest.Shared(t)
