@@ -9,7 +9,7 @@ import (
 type Activity struct {
 	Doing Doing
 	// Tool is the tool that it uses, and Argument what it has given to it, in short: a command, a path, an address. The argument
-	// may hold secrets. Both are empty if it uses none, or does not tell.
+	// may hold secrets. Both are empty if it uses none, or does not tell. If it writes, Argument is what it has written.
 	Tool, Argument string
 }
 
@@ -33,6 +33,7 @@ func ToolArgument(input []byte) string {
 	var in struct {
 		Command      string `json:"command"`
 		FilePath     string `json:"file_path"`
+		CamelPath    string `json:"filePath"`
 		NotebookPath string `json:"notebook_path"`
 		Path         string `json:"path"`
 		Pattern      string `json:"pattern"`
@@ -42,7 +43,7 @@ func ToolArgument(input []byte) string {
 		Description  string `json:"description"`
 	}
 	_ = json.Unmarshal(input, &in) // a field of another type leaves the others readable
-	for _, text := range []string{in.Command, in.FilePath, in.NotebookPath, in.Pattern, in.Path, in.URL, in.Query, in.Skill, in.Description} {
+	for _, text := range []string{in.Command, in.FilePath, in.CamelPath, in.NotebookPath, in.Pattern, in.Path, in.URL, in.Query, in.Skill, in.Description} {
 		if text != "" {
 			return ShortArgument(text)
 		}

@@ -48,6 +48,9 @@ type Info struct {
 	Home string
 	// Form is what the caller has asked the CLI to print.
 	Form Form
+	// ShowsWork says that the CLI, in that form, shows people on stderr what it does. Where it is made to print events instead, Belay
+	// shows that in its place, see [LineInfo.Begun]; else its stderr is passed on as it comes.
+	ShowsWork bool
 	// Ladder is how the CLI is stopped.
 	Ladder supervise.Ladder
 	// Stall is how long it may show no event, ToolStall while a tool runs. Zero where life cannot be seen.
@@ -133,23 +136,8 @@ type Plan struct {
 	Added []string
 	// Prices say what model calls cost where the CLI does not; nil means the list that is built in.
 	Prices *price.Table
-	// Progress says whether the follower is to tell what the CLI tells people of its work, see [LineInfo.Progress].
-	Progress Progress
-	// Tells says that the CLI itself tells people of its work on stderr, which is then shown as it comes.
-	Tells bool
 	// Chatter is what the CLI says on stderr only because it is started without a terminal.
 	Chatter string
-}
-
-// Progress says how the progress of a CLI is to be shown. The zero value means that it is not.
-type Progress struct {
-	Wanted bool
-	// Colors says that the CLI would use colours, unless the command line says otherwise.
-	Colors bool
-	// OneScreen says that stdout and stderr are both a terminal: some CLIs do not repeat an answer there that they have shown.
-	OneScreen bool
-	// TerminalInput says that stdin is a terminal too, which the CLI itself would see.
-	TerminalInput bool
 }
 
 // Follower reads what one attempt prints while it comes, and says in the end what it was worth.
@@ -164,12 +152,6 @@ type Follower interface {
 	Render(w io.Writer, f Form) error
 	// Answer is the model's last answer; empty if there is none.
 	Answer() Answer
-}
-
-// Teller is a [Follower] that can tell people what its CLI does.
-type Teller interface {
-	// Tells reports whether it does, see [LineInfo.Progress].
-	Tells() bool
 }
 
 // TurnJudge is a [Follower] that can say of each turn of a conversation what it was worth.
@@ -206,16 +188,9 @@ type LineInfo struct {
 	Foreign bool
 	// Activity is what the agent does now.
 	Activity Activity
-	// Progress is what the CLI tells people of its work on stderr, where it is not asked for events; nil if that was not asked
-	// for. What belongs to a line that is held is held too.
-	Progress *Telling
-}
-
-// Telling is something that people are told. It may have to be waited for.
-type Telling struct {
-	// Text is what they are told: whole lines, or nothing. It is called once, in the order of the lines, beside the follower's
-	// methods. When the channel is closed, the attempt is over and nothing more is to be waited for.
-	Text func(over <-chan struct{}) string
+	// Begun is the use of a tool that the line tells of first, and Said what the model has said before that beside its answer.
+	Begun Activity
+	Said  string
 }
 
 // Retrying is a retry inside the CLI.

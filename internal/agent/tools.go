@@ -46,7 +46,9 @@ type Tools struct {
 	use    ToolUse
 	open   map[string]openTool
 	begun  int      // how many there were
+	last   Activity // the call that began last
 	newest openTool // of those that run; its n is 0 if none does
+	asked  int      // how many had begun when Begun was last asked
 }
 
 // openTool is a call that has not ended.
@@ -76,6 +78,7 @@ func (t *Tools) Begin(id, name string) {
 	}
 	t.open[id] = one
 	t.newest = one
+	t.last = Activity{Doing: UsingTool, Tool: cutName(name)}
 }
 
 // Argue says what a call that runs was given.
@@ -87,8 +90,17 @@ func (t *Tools) Argue(id, argument string) {
 	one.argument = argument
 	t.open[id] = one
 	if t.newest.n == one.n {
-		t.newest = one
+		t.newest, t.last.Argument = one, argument
 	}
+}
+
+// Begun is the newest call, if that has begun since it was last asked; else the zero value.
+func (t *Tools) Begun() (a Activity) {
+	if t.begun > t.asked {
+		a = t.last
+	}
+	t.asked = t.begun
+	return a
 }
 
 // Newest is the name and the argument of the call that began last of those that run; the name is empty if none does.

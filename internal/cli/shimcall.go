@@ -140,8 +140,8 @@ func (c *shimCall) adjust(s *config.Settings) {
 	}
 }
 
-// attach makes the run look as the CLI alone does: it shows the CLI's own progress, and of belay nothing but an end that the CLI
-// does not explain itself.
+// attach makes the run look as the CLI alone does: of belay it shows nothing but what the CLI would show of its work, and an end that
+// the CLI does not explain itself.
 func (c *shimCall) attach(r *engine.Runner, command *engine.Command, v *view) {
 	if c == nil {
 		return
@@ -150,8 +150,7 @@ func (c *shimCall) attach(r *engine.Runner, command *engine.Command, v *view) {
 		r.Starter = &shimStarter{own, c}
 	}
 	r.Observe = func(e engine.Event) { v.notices.observe(v, e) }
-	r.Progress = agent.Progress{Wanted: true, Colors: term.PaletteOf(command.Stderr).Colored(), OneScreen: stdio.IsTerminal(command.Stdout) && stdio.IsTerminal(command.Stderr),
-		TerminalInput: stdio.IsTerminal(command.Stdin)}
+	r.ShowWork, r.TerminalInput = true, stdio.IsTerminal(command.Stdin)
 	r.WholeStream = true
 	v.ownWords = true
 }

@@ -25,7 +25,7 @@ type status struct {
 
 	mu       sync.Mutex
 	told     bool      // it has told what it does
-	shown    time.Time // when its own progress was last shown
+	shown    time.Time // when a line told last what it has begun
 	now      engine.Activity
 	argument *string // of now, once it was looked at
 }
@@ -37,7 +37,7 @@ func (s *status) follow(a engine.Activity) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.told, s.now, s.argument = true, a, nil
-	if a.Told {
+	if a.Begun {
 		s.shown = time.Now()
 	}
 }
@@ -97,7 +97,7 @@ func (s *status) inPlace(columns int) string {
 }
 
 // plain is the line where there is no terminal to redraw one on, which may be kept: it has no argument of a tool. It is empty if
-// the agent has just told by itself what it does.
+// another line has just told what the agent does.
 func (s *status) plain() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -142,6 +142,16 @@ func (s *status) doing(withArgument bool) string {
 		return "writing"
 	}
 	return "thinking"
+}
+
+// maxStep is the most columns of a line that tells what an agent has begun to do.
+const maxStep = 160
+
+// step is the line that tells what an agent has begun to do, or what it has said before that: codex: exec npm test.
+func (s *status) step(a engine.Activity) string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return printable.CutEnd(printable.Line(s.name+": "+strings.TrimSpace(a.Tool+" "+a.Argument())), maxStep, "...")
 }
 
 // tokensText shows tokens as 12k in, 3k out; empty if none are known.
@@ -198,9 +208,13 @@ func (v *view) watch(r *engine.Runner, c *engine.Command) {
 		return
 	}
 	v.status = newStatus(v.name)
-	r.Follow = v.status.follow
-	r.Progress = agent.Progress{Wanted: true, Colors: term.PaletteOf(c.Stderr).Colored(), OneScreen: stdio.IsTerminal(c.Stdout) && stdio.IsTerminal(c.Stderr),
-		TerminalInput: stdio.IsTerminal(c.Stdin)}
+	r.Follow = func(a engine.Activity) {
+		v.status.follow(a)
+		if a.Begun {
+			term.Printf(v.stderr, "%s\n", v.status.step(a))
+		}
+	}
+	r.ShowWork, r.TerminalInput = true, stdio.IsTerminal(c.Stdin)
 	if c.Stdout != nil {
 		c.Stdout = v.screen.Output(c.Stdout)
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/belay-run/belay/internal/agent"
+	"github.com/belay-run/belay/internal/agent/codex"
 	"github.com/belay-run/belay/internal/config"
 	"github.com/belay-run/belay/internal/engine"
 	"github.com/belay-run/belay/internal/printable"
@@ -60,9 +61,9 @@ func TestStatus_Plain(t *testing.T) {
 		if got := s.plain(); got != "claude is still running (1m): working" {
 			t.Errorf("%q", got)
 		}
-		s.follow(engine.Activity{Told: true})
+		s.follow(engine.Activity{Begun: true})
 		if got := s.plain(); got != "" {
-			t.Errorf("%q right after its own progress", got)
+			t.Errorf("%q right after a line that told what it does", got)
 		}
 		s.shown = time.Time{}
 		s.follow(engine.Activity{Doing: agent.UsingTool, Tool: "Bash", Used: verdict.Usage{InputTokens: 11_000, OutputTokens: 1_000, CostUSD: &cost}})
@@ -75,6 +76,21 @@ func TestStatus_Plain(t *testing.T) {
 			t.Errorf("%q", got)
 		}
 	})
+}
+
+// What an agent has begun is one line without controls, of a length that can be read.
+func TestView_WatchTellsWhatHasBegun(t *testing.T) {
+	var errs strings.Builder
+	v := &view{screen: term.New(&errs), stderr: &errs, settings: &config.Settings{}, name: "codex"}
+	r := &engine.Runner{Profile: codex.New([]string{"codex", "exec", "hi"}, nil, "")}
+	v.watch(r, &engine.Command{Stderr: &errs})
+	r.Follow(engine.Activity{Doing: agent.UsingTool, Tool: "exec"})
+	r.Follow(engine.Activity{Doing: agent.UsingTool, Tool: "exec", Begun: true})
+	r.Follow(engine.Activity{Doing: agent.UsingTool, Tool: "a\x1b[2J\nb" + strings.Repeat("x", 300), Begun: true})
+	lines := strings.Split(errs.String(), "\n")
+	if len(lines) != 3 || lines[0] != "codex: exec" || !strings.HasPrefix(lines[1], "codex: a bxxx") || printable.Width(lines[1]) != maxStep {
+		t.Errorf("%q", errs.String())
+	}
 }
 
 // A command may tell what it does before it is said that it has started; only the end of an attempt takes that back.

@@ -18,8 +18,8 @@ type Activity struct {
 	Until    time.Time
 	// Delivered says that its result is there, Waiting that it waits for its caller.
 	Delivered, Waiting bool
-	// Told says that its progress has just been written to the standard error.
-	Told bool
+	// Begun says that it has just begun to do that, or has written it, where its CLI would show that on stderr.
+	Begun bool
 	// Used is what all attempts have used as far as they have told.
 	Used verdict.Usage
 
@@ -27,7 +27,7 @@ type Activity struct {
 	secrets  *redact.Known
 }
 
-// Argument is what the tool was given, in short and without secrets. To look for those takes time, so it is asked for only where it is
+// Argument is what the tool was given, or the model has written, in short and without secrets. To look for those takes time, so it is asked for only where it is
 // shown.
 func (a Activity) Argument() string { return a.secrets.Text(a.argument) }
 
@@ -37,10 +37,17 @@ func (c *call) report(info agent.LineInfo, used verdict.Usage) {
 		return
 	}
 	a := Activity{Doing: info.Activity.Doing, Tool: info.Activity.Tool, Delivered: info.Delivered, Waiting: info.Waiting && c.traits.kind == agentConversation,
-		Told: info.Progress != nil, Used: used, argument: info.Activity.Argument, secrets: c.secrets}
+		Used: used, argument: info.Activity.Argument, secrets: c.secrets}
 	if r := info.Retrying; r != nil {
 		if a.Retrying = true; r.Wait > 0 {
 			a.Until = time.Now().Add(r.Wait)
+		}
+	}
+	if c.traits.showsWork {
+		for _, step := range []agent.Activity{{Doing: agent.Writing, Argument: info.Said}, info.Begun} {
+			if step.Tool != "" || step.Argument != "" {
+				c.runner.Follow(Activity{Doing: step.Doing, Tool: step.Tool, Begun: true, Used: used, argument: step.Argument, secrets: c.secrets})
+			}
 		}
 	}
 	c.runner.Follow(a)

@@ -60,6 +60,8 @@ type traits struct {
 	unknownOption string
 	// ownLog is the file that scripts around the command expect a log of invocations in; empty if there is no such habit.
 	ownLog string
+	// showsWork says that an agent's CLI shows people on stderr what it does, in the form that was asked for.
+	showsWork bool
 }
 
 // kindName says which kind of command a call is.

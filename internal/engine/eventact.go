@@ -39,7 +39,7 @@ func (t *eventLog) act(info agent.LineInfo) {
 			process.Working()
 		}
 	}
-	t.follow(info, changed || turned || info.Retrying != nil || t.retried || info.Activity != t.doing || info.Progress != nil || info.Turn != nil)
+	t.follow(info, changed || turned || info.Retrying != nil || t.retried || info.Activity != t.doing || info.Begun.Tool != "" || info.Turn != nil)
 	t.spend(info)
 	if t.direct && info.TurnOver {
 		t.turnOver()

@@ -30,7 +30,6 @@ type eventLog struct {
 	held           *Output   // what the caller may yet see
 	trailing       *Output   // what something else has printed after the result
 	errors         *sink     // the standard error
-	tell           *teller   // writes there what the CLI tells people; nil if there is nothing of that
 	shown          bool      // the caller has seen something
 	flowing        bool      // the model has answered, or is not waited for: nothing is held any more but bad news
 	broken         bool      // the output is not read any more
@@ -82,13 +81,9 @@ func newEventLog(c *call, p *pace, s *sessions, traits agent.Info, n int, follow
 		t.capture = verdict.NewCapture(verdict.DefaultHead, verdict.DefaultTail)
 	}
 	t.errors, stderr = newSink(c, c.command.Stderr, false, p.mayRepeat(), ad)
-	t.errors.showing = plan.Tells && plan.Progress.Wanted
-	if plan.Progress.TerminalInput {
+	t.errors.showing = plan.Plain && traits.ShowsWork && c.runner.ShowWork
+	if c.runner.TerminalInput || traits.ShowsWork {
 		t.errors.chatter = []byte(plan.Chatter)
-	}
-	if f, ok := follower.(agent.Teller); ok && f.Tells() {
-		t.tell = newTeller(t.errors)
-		stderr = t.tell
 	}
 	if reader, ok := follower.(agent.StderrReader); ok {
 		t.beside = newStderrReader(t, reader, stderr)
@@ -136,9 +131,6 @@ func (t *eventLog) line(line agent.Line) {
 		}
 	}
 	t.call.line(t.attempt, line)
-	if info.Progress != nil && t.tell != nil {
-		t.tell.telling(info.Progress, info.Show == agent.Hold)
-	}
 	switch {
 	case t.direct || t.plain || info.Show == agent.Drop: // Write has seen to it, or it is not for the caller
 	case t.form != agent.Stream || t.live == nil:
@@ -233,7 +225,6 @@ func (t *eventLog) end() {
 	t.chargeLimitWait()
 	t.resumed(time.Now())
 	t.lines.Close()
-	t.tell.close()
 	t.closed = true
 	if t.look != nil {
 		t.look.Stop()

@@ -131,7 +131,7 @@ func (t *eventLog) final() string {
 // silent: there is nothing on stdout, and on stderr something else. Events say it without a word there.
 func (t *eventLog) silent(why string) bool {
 	why = why[:min(len(why), 40)]
-	return !t.shown && (why == "" || !strings.Contains(t.errors.excerpt().Text(), why) && !strings.Contains(t.tell.last(), why))
+	return !t.shown && (why == "" || !strings.Contains(t.errors.excerpt().Text(), why))
 }
 
 func (t *eventLog) describe(e *journal.Entry, a *agent.Account) {

@@ -158,9 +158,9 @@ type Runner struct {
 	// InSession, if not nil, is told the name of an agent's session as soon as that is known.
 	InSession func(id string)
 
-	// Progress says whether the progress that an agent's CLI tells people about, and events do not have, is written to the
-	// command's standard error.
-	Progress agent.Progress
+	// ShowWork says that what a CLI itself shows of its work on stderr is passed on as it comes. TerminalInput says that the caller's stdin is
+	// a terminal, which the CLI itself would see.
+	ShowWork, TerminalInput bool
 
 	// Words says a cause in the caller's own words, which may name its flags; empty means in the cause's. Nil means always.
 	Words func(cause error) string

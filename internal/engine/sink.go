@@ -74,24 +74,6 @@ func (s *sink) write(p []byte) (int, error) {
 	return n, err
 }
 
-// progress passes on what an agent tells people of its work, at once. What was held before comes first. If held is true, it is
-// kept until the attempt is known to count: it says that the attempt has failed.
-func (s *sink) progress(text []byte, held bool) {
-	if !s.showing {
-		s.showing = true
-		if s.held != nil && !s.spilled {
-			s.unseen = s.pass() != nil
-			s.held.Reset()
-		}
-	}
-	if held && s.held != nil && !s.spilled {
-		if _, err := s.held.Write(text); err == nil {
-			return
-		}
-	}
-	s.show(text)
-}
-
 // show writes what does not have to be read: the command continues without a reader, as it does where all is held.
 func (s *sink) show(p []byte) {
 	if s.kept != nil {

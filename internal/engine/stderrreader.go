@@ -105,9 +105,6 @@ func (t *eventLog) stderrLine(reader agent.StderrReader, line []byte) agent.Show
 	info, known := reader.StderrLine(line)
 	if known && !t.closed {
 		t.act(info)
-		if info.Progress != nil && t.tell != nil {
-			t.tell.telling(info.Progress, false)
-		}
 	}
 	return info.Show
 }

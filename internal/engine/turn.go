@@ -85,7 +85,7 @@ func (k *turn) traits() traits {
 		own = agent.OwnRetries{} // another agent is asked instead of waiting
 	}
 	return traits{kind: agentTurn, gate: k.info.Gate, provider: k.info.Provider, ladder: k.info.Ladder,
-		stall: k.info.Stall, toolStall: k.info.ToolStall, own: own, linger: resultGrace, unknownOption: k.info.Unknown, ownLog: k.info.OwnLog}
+		stall: k.info.Stall, toolStall: k.info.ToolStall, own: own, linger: resultGrace, unknownOption: k.info.Unknown, ownLog: k.info.OwnLog, showsWork: k.info.ShowsWork}
 }
 
 // policy: a CLI that was told how long to wait for limits says it for Belay too.
@@ -145,7 +145,7 @@ func (k *turn) plan(n int, ad admission) (agent.Plan, launch, transcript, error)
 	if err != nil {
 		return plan, launch{}, nil, err
 	}
-	plan.Prices, plan.Progress = k.call.runner.Prices, k.call.runner.Progress
+	plan.Prices = k.call.runner.Prices
 	t, stderr := newEventLog(k.call, k.pace, &k.sessions, k.info, n, k.agent.Follow(plan), plan, ad)
 	return plan, launch{args: plan.Args, env: slices.Concat(k.call.env, plan.Env), stdout: t, stderr: stderr, held: true, started: t.start}, t, nil
 }

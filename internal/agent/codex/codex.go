@@ -7,9 +7,6 @@ package codex
 
 import (
 	"cmp"
-	"os"
-	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -40,7 +37,6 @@ type Profile struct {
 	// settings are what the command line, the environment and the config file say of the service. They are read from
 	// a file, and only if they are needed.
 	settings func() settings
-	path     string // where codex looks for programs
 }
 
 // New returns the profile of a command line, args[0] being the command, that is started with that environment in that
@@ -49,7 +45,7 @@ func New(args []string, env []string, dir string) *Profile {
 	if len(args) == 0 {
 		args = []string{Name}
 	}
-	p := &Profile{args: args, home: homeOf(env, dir), path: agent.Getenv(env, "PATH")}
+	p := &Profile{args: args, home: homeOf(env, dir)}
 	p.line, p.headless = read(args[1:])
 	p.settings = sync.OnceValue(func() settings { return findSettings(p.line, env, p.home) })
 	return p
@@ -78,6 +74,7 @@ func (p *Profile) Info() agent.Info {
 		Provider:  cmp.Or(agent.KeyPart(p.settings().provider), "openai"),
 		Home:      p.home,
 		Form:      p.form(),
+		ShowsWork: p.form() == agent.Text,
 		Ladder:    slices.Clone(ladder),
 		Stall:     agent.StallBeyond(stall, p.settings().streamIdle),
 		ToolStall: agent.StallBeyond(stall, p.settings().streamIdle, p.settings().toolTimeout),
@@ -132,45 +129,8 @@ func (p *Profile) Follow(plan agent.Plan) agent.Follower {
 	if f.resumeID != "" {
 		f.from = sizeOf(p.home, f.resumeID)
 	}
-	if plan.Progress.Wanted && !plan.Plain && p.form() == agent.Text {
-		f.progress, f.oneScreen = p.progress(plan, f.from), plan.Progress.OneScreen
-	}
 	if p.line.unknown() != "" {
 		f.plain, f.guess = false, true // a --json may stand after the flag that is not known
 	}
 	return f
-}
-
-// progress returns what tells people of an attempt. Its part begins there in the record.
-func (p *Profile) progress(plan agent.Plan, from int64) *progress {
-	l, _ := read(plan.Args[1:])
-	t := &progress{prompt: promptOf(l, plan.Stdin), settings: p.settings, hideReasoning: p.settings().hideReasoning, begun: map[string]time.Time{},
-		record: progressRecord{home: p.home, from: from, reviews: l.reviews, ephemeral: l.has("--ephemeral")}}
-	switch p.color() {
-	case "always":
-		t.color = true
-	case "never":
-	default:
-		t.color = plan.Progress.Colors
-	}
-	t.warning = func(sandbox string) string {
-		if runtime.GOOS != "linux" || sandbox == "" || sandbox == "danger-full-access" || strings.HasPrefix(sandbox, "external-sandbox") || p.has("bwrap") {
-			return ""
-		}
-		return missingBubblewrap
-	}
-	return t
-}
-
-// color is what the command line says of colours; empty if nothing.
-func (p *Profile) color() string { return p.line.exec.Value("--color") }
-
-// has reports whether codex finds a program.
-func (p *Profile) has(program string) bool {
-	for _, dir := range filepath.SplitList(p.path) {
-		if info, err := os.Stat(filepath.Join(dir, program)); err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0 {
-			return true
-		}
-	}
-	return false
 }

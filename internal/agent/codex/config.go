@@ -52,7 +52,7 @@ func concerns(n *unstable.Node) bool {
 		return false
 	}
 	switch string(it.Node().Data) {
-	case "model", "model_provider", "openai_base_url", "model_providers", "mcp_servers", "features", keySummaries, keyHideReasoning:
+	case "model", "model_provider", "openai_base_url", "model_providers", "mcp_servers", "features":
 		return true
 	}
 	return false
@@ -83,23 +83,17 @@ func setConfig(values map[string]string, key string, value *unstable.Node) {
 	}
 }
 
-// What the config says of the progress that codex shows.
-const (
-	keySummaries     = "model_reasoning_summary"
-	keyHideReasoning = "hide_agent_reasoning"
-)
-
-// What it says of waits, beside those of a provider.
+// What the config says of waits, beside those of a provider.
 const (
 	keyUnbounded   = "features.unbounded_connection_retries"
 	keyServers     = "mcp_servers."
 	keyToolTimeout = ".tool_timeout_sec" // of a server
 )
 
-// wanted reports whether a value says where codex goes, to which model, how long it waits, or what it shows.
+// wanted reports whether a value says where codex goes, to which model, or how long it waits.
 func wanted(key string) bool {
 	switch key {
-	case "model", "model_provider", "openai_base_url", keySummaries, keyHideReasoning, keyUnbounded:
+	case "model", "model_provider", "openai_base_url", keyUnbounded:
 		return true
 	}
 	return strings.HasPrefix(key, "model_providers.") || strings.HasPrefix(key, keyServers) && strings.HasSuffix(key, keyToolTimeout)

@@ -34,18 +34,6 @@ type item struct {
 	Changes   []struct {
 		Path string `json:"path"`
 	} `json:"changes"` // of a file_change
-
-	Status   string `json:"status"`
-	ExitCode *int   `json:"exit_code"`
-	Output   string `json:"aggregated_output"` // of a command_execution
-	Message  string `json:"message"`           // of an error
-	Error    struct {
-		Message string `json:"message"`
-	} `json:"error"` // of an mcp_tool_call
-	Items []struct {
-		Text      string `json:"text"`
-		Completed bool   `json:"completed"`
-	} `json:"items"` // of a todo_list
 }
 
 // longLine is from where on it is worth while to look first whether a line is only what a tool has printed.

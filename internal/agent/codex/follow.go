@@ -27,8 +27,6 @@ type follower struct {
 	silentLimit func() int // how many retries codex makes before it reports one
 	prices      *price.Table
 	model       func() string // the one that the command line or the config asks for; empty if none does
-	progress    *progress     // nil if it is not asked for
-	oneScreen   bool          // stdout and stderr are one terminal
 
 	lines           int
 	session         string
@@ -42,6 +40,7 @@ type follower struct {
 	worked          bool // the model has done more than think and answer
 	tools           agent.Tools
 	asking          bool          // the model is being asked, unless a tool runs
+	aside           string        // what the model has said last; its answer, unless it works on
 	continues       bool          // the last that the model has done is to call a tool
 	retries         int           // that codex has told of
 	unseen          int           // retries that codex has not told of
@@ -74,7 +73,7 @@ func (f *follower) Line(line agent.Line) agent.LineInfo {
 		return agent.LineInfo{Show: agent.Hold} // codex's own: "Review was interrupted. …"
 	}
 	if e.Item.Type == "agent_message" && e.Type == "item.completed" {
-		f.answer, f.answered = agent.NewAnswer(line, "item.text", e.Item.Text), true
+		f.answer, f.answered, f.aside = agent.NewAnswer(line, "item.text", e.Item.Text), true, e.Item.Text
 		f.hasAnswerText = f.hasAnswerText || strings.TrimSpace(e.Item.Text) != ""
 	}
 	info := f.take(e)
@@ -84,25 +83,11 @@ func (f *follower) Line(line agent.Line) agent.LineInfo {
 	if name, argument := f.tools.Newest(); name != "" {
 		info.Activity = agent.Activity{Doing: agent.UsingTool, Tool: shortName(name), Argument: argument}
 	}
-	if f.progress != nil {
-		told := whole(e, line)
-		info.Progress = &agent.Telling{Text: func(over <-chan struct{}) string { return f.progress.event(told, over) }}
+	if info.Begun = f.tools.Begun(); info.Begun.Tool != "" {
+		info.Begun.Tool, info.Said, f.aside = shortName(info.Begun.Tool), agent.ShortArgument(f.aside), ""
 	}
 	info.Foreign = e.Type == "" && (f.session == "" || !bytes.HasPrefix(line.Text, []byte("{"))) // else it is an event that was cut off
 	return info
-}
-
-// Tells implements agent.Teller.
-func (f *follower) Tells() bool { return f.progress != nil }
-
-// whole is an event with all of the texts that people are shown, of which it may have only a part.
-func whole(e event, line agent.Line) event {
-	if len(line.Text) > longLine && e.Item.tool() {
-		e = decode(line.Text)
-	}
-	e.Item.Output = line.Whole("item.aggregated_output", e.Item.Output)
-	e.Item.Text = line.Whole("item.text", e.Item.Text)
-	return e
 }
 
 // take follows an event.
@@ -201,8 +186,8 @@ func (f *follower) Answer() agent.Answer {
 
 // Render implements agent.Follower: codex prints the last message, and nothing if the turn failed. There is no form JSON.
 func (f *follower) Render(w io.Writer, _ agent.Form) error {
-	if !f.completed || !f.answered || f.oneScreen {
-		return nil // or it has been shown there, and codex does not repeat it
+	if !f.completed || !f.answered {
+		return nil
 	}
 	if _, err := f.answer.WriteTo(w); err != nil {
 		return err

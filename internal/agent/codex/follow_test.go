@@ -54,14 +54,14 @@ func TestLine_News(t *testing.T) {
 		{`{"type":"something.new","item":{"type":"agent_message"}}`, agent.LineInfo{}},
 		{`not an event`, agent.LineInfo{Foreign: true}},
 		{thought, agent.LineInfo{Answered: true}},
-		{toolBegan, agent.LineInfo{Answered: true, Tools: 1, Continues: true, Activity: agent.Activity{Doing: agent.UsingTool, Tool: "exec", Argument: "ls"}}},
+		{toolBegan, agent.LineInfo{Answered: true, Tools: 1, Continues: true, Activity: agent.Activity{Doing: agent.UsingTool, Tool: "exec", Argument: "ls"}, Begun: agent.Activity{Doing: agent.UsingTool, Tool: "exec", Argument: "ls"}}},
 		{toolBegan, agent.LineInfo{Answered: true, Tools: 1, Continues: true, Activity: agent.Activity{Doing: agent.UsingTool, Tool: "exec", Argument: "ls"}}},
 		{toolEnded, agent.LineInfo{Answered: true, Continues: true}},
 		{`{"item":{"type":"todo_list","id":"item_9"},"type":"item.started"}`, agent.LineInfo{Answered: true, Continues: true}},
 		{hello, agent.LineInfo{Answered: true}},
 		{refused, agent.LineInfo{Show: agent.Hold}},
 		{failed, agent.LineInfo{Show: agent.Hold}},
-		{toolBegan, agent.LineInfo{Answered: true, Tools: 1, Continues: true, Activity: agent.Activity{Doing: agent.UsingTool, Tool: "exec", Argument: "ls"}}},
+		{toolBegan, agent.LineInfo{Answered: true, Tools: 1, Continues: true, Activity: agent.Activity{Doing: agent.UsingTool, Tool: "exec", Argument: "ls"}, Begun: agent.Activity{Doing: agent.UsingTool, Tool: "exec", Argument: "ls"}, Said: "hello"}},
 		{completed, agent.LineInfo{Delivered: true}},
 	} {
 		if got := f.Line(agent.Line{Text: []byte(step.line)}); got != step.want {

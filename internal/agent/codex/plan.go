@@ -56,7 +56,6 @@ func (p *Profile) Plan(t agent.Turn) (agent.Plan, error) {
 		Args:  append([]string{p.args[0]}, args...),
 		Stdin: stdin,
 		Plain: t.Plain && !l.has(optJSON),
-		Tells: t.Plain && !l.has(optJSON),
 		Added: l.added, Chatter: readingStdin,
 	}, nil
 }
@@ -69,7 +68,7 @@ func (p *Profile) untouched(t agent.Turn) (agent.Plan, error) {
 	if t.Session != "" || t.Continue {
 		return agent.Plan{}, fmt.Errorf("codex's option %s is not known to belay, which therefore cannot resume the session", p.line.unknown())
 	}
-	return agent.Plan{Args: slices.Clone(p.args), Stdin: join(t.Prompt, t.Stdin), Plain: true, Tells: true}, nil
+	return agent.Plan{Args: slices.Clone(p.args), Stdin: join(t.Prompt, t.Stdin), Plain: true}, nil
 }
 
 // asWritten is the line as the caller wrote it, and what comes on stdin with it.

@@ -25,9 +25,6 @@ type settings struct {
 	unbounded                     bool // it was told to wait for a network for as long as it takes
 	// streamIdle is how long a stream may be silent, and toolTimeout how long the slowest of the MCP tools may take, where the config says so.
 	streamIdle, toolTimeout time.Duration
-
-	summaries     string // of the reasoning; empty for the model's own choice
-	hideReasoning bool   // from people
 }
 
 const (
@@ -50,8 +47,7 @@ func findSettings(l line, env []string, home string) settings {
 			}
 		}
 	}
-	s := settings{provider: values["model_provider"], model: values["model"], requestRetries: defaultRequestRetries, streamRetries: defaultStreamRetries,
-		summaries: values[keySummaries], hideReasoning: values[keyHideReasoning] == "true"}
+	s := settings{provider: values["model_provider"], model: values["model"], requestRetries: defaultRequestRetries, streamRetries: defaultStreamRetries}
 	if l.has(optOSS) {
 		s.provider = "oss"
 	}

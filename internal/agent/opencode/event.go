@@ -20,17 +20,9 @@ type part struct {
 	CallID string `json:"callID"`
 	Tool   string `json:"tool"`
 	State  struct {
-		Status   string          `json:"status"`
-		Error    string          `json:"error"`
-		Input    json.RawMessage `json:"input"`
-		Output   string          `json:"output"`
-		Title    string          `json:"title"`
-		Metadata struct {
-			Diff    string            `json:"diff"`
-			Count   *int              `json:"count"`
-			Matches *int              `json:"matches"`
-			Files   []json.RawMessage `json:"files"`
-		} `json:"metadata"`
+		Status string          `json:"status"`
+		Error  string          `json:"error"`
+		Input  json.RawMessage `json:"input"`
 	} `json:"state"`
 	Reason string  `json:"reason"`
 	Cost   float64 `json:"cost"`

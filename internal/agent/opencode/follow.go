@@ -19,7 +19,6 @@ type follower struct {
 	added    []string   // options of ours on the command line
 	resumeID string     // the session that the command line resumes
 	thinking bool       // the caller wants to see what the model thinks
-	progress *progress  // nil if it is not asked for
 	ownLogs  bool       // the caller wants to see the log
 
 	lines    int
@@ -85,9 +84,6 @@ func (f *follower) Line(line agent.Line) (info agent.LineInfo) {
 		f.troubled = false
 	}
 	info.Troubled = f.troubled
-	if f.progress != nil {
-		info.Progress = telling(f.progress.event(&e))
-	}
 	return info
 }
 
@@ -96,6 +92,7 @@ func (f *follower) info() (info agent.LineInfo) {
 	if f.running {
 		info.Tools = 1
 	}
+	info.Begun = f.tools.Begun()
 	info.Delivered = f.delivered() || f.exiting && f.lines == 0
 	info.Continues = f.reason == "tool-calls"
 	if name, argument := f.tools.Newest(); name != "" {
@@ -134,6 +131,7 @@ func (f *follower) take(e event, line agent.Line) (turn *verdict.Usage, retrying
 		f.worked = f.worked || !f.rejected
 		if p.Tool != shell || !f.tools.Runs(tentative, shell) {
 			f.tools.Begin(p.CallID, p.Tool)
+			f.tools.Argue(p.CallID, agent.ToolArgument(p.State.Input))
 			f.tools.End(p.CallID) // it is told of when it has ended
 		}
 		f.tools.End(tentative)
@@ -184,9 +182,6 @@ func (f *follower) StderrLine(line []byte) (info agent.LineInfo, ok bool) {
 	f.troubled = f.troubled || retrying != nil
 	info = f.info()
 	info.Retrying, info.Troubled, info.Show = retrying, f.troubled, show
-	if l.Message == "stream" && l.field("small") != "true" && l.session() == f.session {
-		info.Progress = telling(f.progress.asks(l.field("agent"), l.field("modelID")))
-	}
 	return info, true
 }
 

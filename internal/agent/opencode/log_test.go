@@ -151,6 +151,28 @@ func TestLog_OtherDirectory(t *testing.T) {
 	}
 }
 
+// A tool is told of once, by the log where that is first, else by its event.
+func TestLine_Begun(t *testing.T) {
+	const event = `{"type":"tool_use","sessionID":"` + session + `","part":{"type":"tool","callID":"c","tool":"TOOL","state":{"status":"completed","input":INPUT}}}`
+	f := follow(t, "run hi")
+	read(f, begins, asks)
+	for _, tt := range []struct{ tool, input, want string }{
+		{"read", `{"filePath":"a.go"}`, "a.go"}, {"bash", `{"command":"make"}`, "make"}, {"lab_ping", `{"x":1}`, ""},
+	} {
+		line := strings.NewReplacer("TOOL", tt.tool, "INPUT", tt.input).Replace(event)
+		want := agent.Activity{Doing: agent.UsingTool, Tool: tt.tool, Argument: tt.want}
+		if got := f.Line(agent.Line{Text: []byte(line)}).Begun; got != want {
+			t.Errorf("%+v, want %+v", got, want)
+		}
+	}
+	filter := f.(agent.StderrFilter)
+	first, _ := filter.StderrLine([]byte(newLog + `level=INFO message=evaluated permission=bash pattern="make test" action.permission=* action.action=allow action.pattern=*`))
+	then := f.Line(agent.Line{Text: []byte(strings.NewReplacer("TOOL", "bash", "INPUT", `{"command":"make test"}`).Replace(event))})
+	if want := (agent.Activity{Doing: agent.UsingTool, Tool: "bash", Argument: "make test"}); first.Begun != want || then.Begun.Tool != "" {
+		t.Errorf("%+v, then %+v", first.Begun, then.Begun)
+	}
+}
+
 // FuzzFollow: whatever comes, nothing panics, and a failure is no success.
 func FuzzFollow(f *testing.F) {
 	f.Add(`{"type":"step_start","sessionID":"`+session+`"}`, begins+"\n"+asks+"\n"+fails+`x"`, 0)
@@ -159,7 +181,6 @@ func FuzzFollow(f *testing.F) {
 	f.Fuzz(func(t *testing.T, stdout, stderr string, code int) {
 		p := profile("run hi")
 		plan, _ := p.Plan(agent.Turn{})
-		plan.Progress.Wanted = true
 		follower := p.Follow(plan)
 		read(follower, strings.Split(stderr, "\n")...)
 		o := verdict.Outcome{ExitCode: code, Stdout: verdict.ExcerptOf(stdout), Stderr: verdict.ExcerptOf(stderr)}

@@ -10,7 +10,6 @@ package opencode
 
 import (
 	"cmp"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -77,6 +76,7 @@ func (p *Profile) Info() agent.Info {
 		Provider:  cmp.Or(agent.KeyPart(p.settings().provider), Name),
 		Home:      p.home,
 		Form:      p.form(),
+		ShowsWork: p.form() == agent.Text,
 		Ladder:    slices.Clone(ladder),
 		Stall:     agent.StallBeyond(stall, p.settings().silence),
 		ToolStall: agent.StallBeyond(stall, p.settings().silence, p.settings().bash),
@@ -103,9 +103,6 @@ func (p *Profile) form() agent.Form {
 // Follow implements agent.Agent.
 func (p *Profile) Follow(plan agent.Plan) agent.Follower {
 	f := &follower{plain: plan.Plain, added: plan.Added, thinking: p.line.has(optThinking), ownLogs: p.line.has(optLogs)}
-	if plan.Progress.Wanted && !plan.Plain && p.form() == agent.Text {
-		f.progress = &progress{dir: p.workDir()}
-	}
 	if p.line.run.Unknown != "" {
 		f.plain, f.guess = false, true // a --format json may stand after the flag that is not known
 	}
@@ -115,18 +112,6 @@ func (p *Profile) Follow(plan agent.Plan) agent.Follower {
 		}
 	}
 	return f
-}
-
-// workDir is where opencode works.
-func (p *Profile) workDir() string {
-	dir, err := filepath.Abs(p.dir)
-	if own := p.line.run.Value(optDir); err == nil && own != "" {
-		if !filepath.IsAbs(own) {
-			own = filepath.Join(dir, own)
-		}
-		return own
-	}
-	return dir
 }
 
 const sessionExample = "ses_e23634cffffe7BTx91ERbyKpKO"

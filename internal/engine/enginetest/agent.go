@@ -75,7 +75,7 @@ func (a *Agent) Plan(t agent.Turn) (agent.Plan, error) {
 
 // Follow implements [agent.Agent].
 func (a *Agent) Follow(p agent.Plan) agent.Follower {
-	f := &follower{plain: p.Plain, tells: p.Progress.Wanted}
+	f := &follower{plain: p.Plain}
 	if a.Beside != nil {
 		return &besideFollower{f, a.Beside}
 	}
@@ -120,6 +120,7 @@ type Event struct {
 	Tools    int             `json:"tools,omitempty"`
 	Tool     string          `json:"tool,omitempty"` // begins
 	Argument string          `json:"argument,omitempty"`
+	Said     string          `json:"said,omitempty"` // before that
 	Done     bool            `json:"done,omitempty"` // the result is there
 	Waiting  bool            `json:"waiting,omitempty"`
 	TurnOver bool            `json:"turn_over,omitempty"`
@@ -127,9 +128,7 @@ type Event struct {
 	GoesOn   bool            `json:"goes_on,omitempty"` // the model will be asked again
 	Foreign  bool            `json:"foreign,omitempty"`
 	Show     agent.Show      `json:"show,omitempty"`
-	Progress string          `json:"progress,omitempty"` // is told to people
-	Slow     time.Duration   `json:"slow,omitempty"`     // how long that takes, unless the attempt is over
-	Retry    verdict.Class   `json:"retry,omitempty"`    // it tries again by itself
+	Retry    verdict.Class   `json:"retry,omitempty"` // it tries again by itself
 	Wait     time.Duration   `json:"wait,omitempty"`
 	Hopeless bool            `json:"hopeless,omitempty"`
 	Repeated bool            `json:"repeated,omitempty"` // it has told of that retry before
@@ -160,16 +159,12 @@ func Account(a agent.Account) json.RawMessage {
 
 type follower struct {
 	plain   bool // all that is printed is the answer
-	tells   bool // people are told what it does
 	account agent.Account
 	tools   agent.Tools
 	final   verdict.Verdict
 	judged  bool
 	answer  agent.Answer
 }
-
-// Tells implements [agent.Teller].
-func (f *follower) Tells() bool { return f.tells }
 
 func (f *follower) Line(line agent.Line) agent.LineInfo {
 	var e Event
@@ -194,19 +189,9 @@ func (f *follower) Line(line agent.Line) agent.LineInfo {
 		f.final, f.judged = verdict.Verdict{Class: e.Class, Retryable: e.Class.Retryable(), Evidence: e.Text, Hint: verdict.Hint{After: e.Hint}}, true
 	}
 	info := agent.LineInfo{Answered: e.Answered || e.Text != "", Tools: e.Tools, Delivered: e.Done, Waiting: e.Waiting, TurnOver: e.TurnOver, Turn: e.Turn, Continues: e.GoesOn, Show: e.Show, Foreign: e.Foreign}
-	if e.Progress != "" {
-		info.Progress = &agent.Telling{Text: func(over <-chan struct{}) string {
-			if e.Slow > 0 {
-				select {
-				case <-over:
-				case <-time.After(e.Slow):
-				}
-			}
-			return e.Progress
-		}}
-	}
 	if e.Tool != "" {
 		info.Activity = agent.Activity{Doing: agent.UsingTool, Tool: e.Tool, Argument: e.Argument}
+		info.Begun, info.Said = info.Activity, e.Said
 	}
 	if e.Retry != "" {
 		info.Retrying = &agent.Retrying{Wait: e.Wait, Hopeless: e.Hopeless, Repeated: e.Repeated,
