@@ -33,7 +33,7 @@ type Agent interface {
 	Info() Info
 	// Plan says how to start an attempt. An error says why the command cannot work; nothing has been started then.
 	Plan(Turn) (Plan, error)
-	// Follow returns what reads the output of one attempt that was started by that plan.
+	// Follow returns what follows one attempt that was started by that plan.
 	Follow(Plan) Follower
 }
 
@@ -51,6 +51,12 @@ type Info struct {
 	// ShowsWork says that the CLI, in that form, shows people on stderr what it does. Where it is made to print events instead, Belay
 	// shows that in its place, see [LineInfo.Begun]; else its stderr is passed on as it comes.
 	ShowsWork bool
+	// Tested are the versions that the profile is tested with.
+	Tested Tested
+	// Request is what the command line asks for, so that another CLI, or with WithModel another model of its own, can be asked for it: WithModel is
+	// the whole command line with another model in place of its own. Both are nil if that is not known.
+	Request   func() Request
+	WithModel func(model string) []string
 	// Ladder is how the CLI is stopped.
 	Ladder supervise.Ladder
 	// Stall is how long it may show no event, ToolStall while a tool runs. Zero where life cannot be seen.
@@ -140,8 +146,28 @@ type Plan struct {
 	Chatter string
 }
 
-// Follower reads what one attempt prints while it comes, and says in the end what it was worth.
-type Follower interface {
+// Follower is what follows one attempt: its [Reader], and what it knows beside the output. A function that is nil means that there is nothing of
+// that. It is never asked by two goroutines at once.
+type Follower struct {
+	Reader
+	// StderrLine takes a line of stderr, without its end; the line is not valid afterwards: a CLI may say there what others say in events, such as
+	// that it tries again by itself. ok is false if it tells nothing. The info says how the attempt stands as a whole, as that of [Reader.Line]
+	// does. Its Show counts in either case, where there is a StderrBegins: all else on stderr is the caller's.
+	StderrLine func(line []byte) (info LineInfo, ok bool)
+	// StderrBegins is for a CLI that was made to say more on stderr than its caller asked for. It says of the begin of a line whether the line may be
+	// one of those. Of others StderrLine is not asked, and they are passed on at once.
+	StderrBegins func(begin []byte) bool
+	// Look says what is new on the CLI's own record, which is a sign of life and tells what its events do not: what a model call has used, say. ok is
+	// false if nothing is new. It is asked now and then, and more often for a moment after a line that says that the model will be asked once more.
+	Look func() (info LineInfo, ok bool)
+	// ExitCode is what the CLI would have ended with in the form that its caller asked for, where it was started with another one.
+	ExitCode func(code int) int
+	// JudgeTurn says what the turn of a conversation was worth that has just ended, see [LineInfo.TurnOver].
+	JudgeTurn func(now time.Time) verdict.Verdict
+}
+
+// Reader reads what one attempt prints while it comes, and says in the end what it was worth.
+type Reader interface {
 	// Line takes a line of stdout. Its Text is not valid afterwards; its Long stays open as long as the follower is asked.
 	Line(line Line) LineInfo
 	// Judge says what the outcome means. The outcome's Stdout is not needed.
@@ -152,12 +178,6 @@ type Follower interface {
 	Render(w io.Writer, f Form) error
 	// Answer is the model's last answer; empty if there is none.
 	Answer() Answer
-}
-
-// TurnJudge is a [Follower] that can say of each turn of a conversation what it was worth.
-type TurnJudge interface {
-	// JudgeTurn says that of the turn that has just ended, see [LineInfo.TurnOver].
-	JudgeTurn(now time.Time) verdict.Verdict
 }
 
 // LineInfo is what a line tells about the attempt. The zero value is a sign of life.

@@ -16,14 +16,6 @@ type behind struct {
 	prefix []string
 }
 
-// Tested implements [Versioned].
-func (b behind) Tested() Tested {
-	if v, ok := b.Agent.(Versioned); ok {
-		return v.Tested()
-	}
-	return nil
-}
-
 func (b behind) Plan(t Turn) (Plan, error) {
 	p, err := b.Agent.Plan(t)
 	if err == nil {
@@ -32,18 +24,10 @@ func (b behind) Plan(t Turn) (Plan, error) {
 	return p, err
 }
 
-// Request implements [Transferable].
-func (b behind) Request() Request {
-	if t, ok := b.Agent.(Transferable); ok {
-		return t.Request()
+func (b behind) Info() Info {
+	info := b.Agent.Info()
+	if own := info.WithModel; own != nil {
+		info.WithModel = func(model string) []string { return slices.Concat(b.prefix, own(model)) }
 	}
-	return Request{Own: b.prefix[0]}
-}
-
-// WithModel implements [Transferable].
-func (b behind) WithModel(model string) []string {
-	if t, ok := b.Agent.(Transferable); ok {
-		return slices.Concat(b.prefix, t.WithModel(model))
-	}
-	return nil
+	return info
 }

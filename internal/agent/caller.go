@@ -30,9 +30,18 @@ type CallerInfo struct {
 	// Changes says that it may change something on the other side, so that a failure that leaves open whether it has is
 	// not simply repeated. What is not understood may.
 	Changes bool
-	// Verifiable says that there is a way to find out whether it has: see [Verifier].
-	Verifiable bool
+	// Verify finds out whether it has, after an attempt that began at the given time and left that open. An error says that it could not find
+	// out. Nil if there is no way.
+	Verify func(ctx context.Context, since time.Time, ask Ask) (Effect, error)
+	// CheckLimit asks when a limit ends that an attempt has run into without being told; the zero Hint if none is used up. It is called once in an
+	// invocation, never in a loop. Nil if the service cannot be asked.
+	CheckLimit func(ctx context.Context, ask Ask) (verdict.Hint, error)
+	// Tested are the versions that the profile is tested with.
+	Tested Tested
 }
+
+// Ask runs the same CLI with other arguments, which change nothing.
+type Ask = func(ctx context.Context, args ...string) ([]byte, error)
 
 // Listener reads one attempt of a caller.
 type Listener interface {
@@ -40,6 +49,8 @@ type Listener interface {
 	Env() []string
 	// Stderr takes what the command writes there and passes on to user what is the user's. Close passes on the rest.
 	Stderr(user io.Writer) io.WriteCloser
+	// Version is that of the CLI, as far as it has told.
+	Version() string
 	// Requests is how many requests the attempt has made, as far as the command has told.
 	Requests() int
 	// Judge says what the outcome means; its Stderr is what the user sees. Verdict.Sent says whether there may have been
@@ -47,25 +58,9 @@ type Listener interface {
 	Judge(o verdict.Outcome, now time.Time) verdict.Verdict
 }
 
-// Verifier is a Caller that can find out whether what it was to do has been done.
-type Verifier interface {
-	Caller
-	// Verify looks, after an attempt that began at the given time and left that open. ask runs the same CLI with other
-	// arguments, which change nothing. An error says that it could not find out.
-	Verify(ctx context.Context, since time.Time, ask func(ctx context.Context, args ...string) ([]byte, error)) (Effect, error)
-}
-
 // Effect is what became of something that a command was to do.
 type Effect struct {
 	// Done says that it has been done, and Output what the command would have printed then. Not done means surely not.
 	Done   bool
 	Output string
-}
-
-// LimitChecker is a Caller that can ask when a limit ends that an attempt has run into without being told. It is asked once
-// in an invocation, never in a loop.
-type LimitChecker interface {
-	Caller
-	// CheckLimit returns the zero Hint if no limit is used up. ask is that of Verify.
-	CheckLimit(ctx context.Context, ask func(ctx context.Context, args ...string) ([]byte, error)) (verdict.Hint, error)
 }

@@ -1,8 +1,6 @@
 package agent
 
 import (
-	"context"
-	"errors"
 	"time"
 
 	"github.com/belay-run/belay/verdict"
@@ -10,7 +8,7 @@ import (
 
 // Guarded returns the profile of a command of c that is treated as any other, because it wants a person or is not c's own:
 // p says what its outcome means, and c whether it may have changed something.
-func Guarded(p Profile, c Caller) Verifier { return guarded{Caller: c, judge: p} }
+func Guarded(p Profile, c Caller) Caller { return guarded{Caller: c, judge: p} }
 
 type guarded struct {
 	Caller
@@ -25,11 +23,4 @@ func (g guarded) Judge(o verdict.Outcome, now time.Time) verdict.Verdict {
 	v := g.judge.Judge(o, now)
 	v.Sent = g.Caller.Judge(o, now).Sent
 	return v
-}
-
-func (g guarded) Verify(ctx context.Context, since time.Time, ask func(ctx context.Context, args ...string) ([]byte, error)) (Effect, error) {
-	if v, ok := g.Caller.(Verifier); ok {
-		return v.Verify(ctx, since, ask)
-	}
-	return Effect{}, errors.New("there is no way to look for its effect")
 }

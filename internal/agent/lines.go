@@ -114,8 +114,8 @@ func (l *Lines) Close() {
 	}
 }
 
-// Replay shows a follower an outcome that was saved, and returns its verdict.
-func Replay(f Follower, o verdict.Outcome, now time.Time) verdict.Verdict {
+// Replay shows a reader an outcome that was saved, and returns its verdict.
+func Replay(f Reader, o verdict.Outcome, now time.Time) verdict.Verdict {
 	lines := Lines{Lists: true, Each: func(line Line) { f.Line(line) }}
 	lines.Write(o.Stdout.Head)
 	if o.Stdout.Truncated() {

@@ -40,15 +40,6 @@ type Request struct {
 	Own string
 }
 
-// Transferable is an [Agent] whose request can be given to another CLI, or to another model of its own.
-type Transferable interface {
-	Agent
-	// Request is what the command line asks for.
-	Request() Request
-	// WithModel is the whole command line, with another model in place of its own.
-	WithModel(model string) []string
-}
-
 // Add adds what the options of a part of a command line say, which was read by that table.
 func (r *Request) Add(t Table, l *CommandLine) {
 	for _, a := range l.Read {

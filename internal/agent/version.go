@@ -11,16 +11,6 @@ import (
 // Tested are the versions of a CLI that its profile is tested with, the newest first.
 type Tested []string
 
-// Versioned is a Profile that knows which versions of its CLI it is tested with.
-type Versioned interface {
-	Tested() Tested
-}
-
-// VersionTeller is a [Listener] that has learned which version of the CLI it reads; empty if it has not.
-type VersionTeller interface {
-	Version() string
-}
-
 // Has reports whether that version is one of them.
 func (t Tested) Has(version string) bool { return slices.Contains(t, version) }
 

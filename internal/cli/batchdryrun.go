@@ -93,13 +93,14 @@ type estimate struct {
 const bytesPerToken = 8
 
 func (e *estimate) add(t *batch.Task, c *taskCommand) {
-	if _, ok := c.known.(agent.Agent); !ok {
+	a, ok := c.known.(agent.Agent)
+	if !ok {
 		return // it asks no model
 	}
 	e.agents++
 	model := t.Model
-	if a, ok := c.known.(agent.Transferable); ok && model == "" {
-		model = a.Request().Model
+	if request := a.Info().Request; request != nil && model == "" {
+		model = request().Model
 	}
 	least := price.Call{Input: int64(len(t.Prompt))/bytesPerToken + 1, Output: 1}
 	usd, ok := e.prices.Cost(model, time.Now(), least)

@@ -177,11 +177,11 @@ func (r *taskRunner) bind(t *batch.Task, c *taskCommand) error {
 		}
 	}
 	if t.Model != "" && !r.template.Uses("model") {
-		transferable, ok := p.(agent.Transferable)
-		if !ok || !p.Headless() {
+		a, ok := p.(agent.Agent)
+		if !ok || !p.Headless() || a.Info().WithModel == nil {
 			return fmt.Errorf("model cannot be set for %s", c.args[0])
 		}
-		c.args = transferable.WithModel(t.Model)
+		c.args = a.Info().WithModel(t.Model)
 		if p, err = make(); err != nil {
 			return err
 		}

@@ -1,10 +1,6 @@
 package engine
 
-import (
-	"time"
-
-	"github.com/belay-run/belay/internal/agent"
-)
+import "time"
 
 // looks are the pauses after which the CLI's own record is looked at when the model is about to be asked again: the CLI
 // writes it a moment after its event.
@@ -15,8 +11,7 @@ const lookInterval = 10 * time.Second
 
 // lookLater looks at the CLI's own record, if it has one, after these pauses and from then on at intervals.
 func (t *eventLog) lookLater(pauses []time.Duration) {
-	reader, ok := t.follower.(agent.RecordReader)
-	if !ok || t.closed {
+	if t.follower.Look == nil || t.closed {
 		return
 	}
 	pause, rest := lookInterval, pauses
@@ -32,7 +27,7 @@ func (t *eventLog) lookLater(pauses []time.Duration) {
 		if t.closed {
 			return
 		}
-		if info, ok := reader.Look(); ok {
+		if info, ok := t.follower.Look(); ok {
 			if info.Turn != nil { // else it says no more than that it is alive
 				t.act(info)
 			}
@@ -53,8 +48,8 @@ func (t *eventLog) beat() {
 }
 
 func (t *eventLog) exitCode(code int) int {
-	if coder, ok := t.follower.(agent.ExitCoder); ok {
-		return coder.ExitCode(code)
+	if t.follower.ExitCode == nil {
+		return code
 	}
-	return code
+	return t.follower.ExitCode(code)
 }

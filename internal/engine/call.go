@@ -62,6 +62,8 @@ type traits struct {
 	ownLog string
 	// showsWork says that an agent's CLI shows people on stderr what it does, in the form that was asked for.
 	showsWork bool
+	// tested are the versions that its profile is tested with.
+	tested agent.Tested
 }
 
 // kindName says which kind of command a call is.

@@ -22,7 +22,7 @@ type caller struct {
 }
 
 func (k *caller) traits() traits {
-	return traits{kind: callerCommand, gate: k.info.Gate, provider: k.info.Provider, changes: k.changes != nil, timeout: k.info.Deadline}
+	return traits{kind: callerCommand, gate: k.info.Gate, provider: k.info.Provider, changes: k.changes != nil, timeout: k.info.Deadline, tested: k.info.Tested}
 }
 
 func (k *caller) policy(p retry.Policy) retry.Policy { return k.withPreset(p) }
@@ -41,15 +41,11 @@ func (k *caller) prepare(n int, ad admission) (launch, transcript, error) {
 
 // complete asks once when the limit ends that an attempt has run into, where it was not told.
 func (k *caller) complete(j *judgement) {
-	if k.checked || j.verdict.Class != verdict.RateLimit || !j.verdict.Hint.IsZero() {
-		return
-	}
-	checker, ok := k.caller.(agent.LimitChecker)
-	if !ok {
+	if k.checked || k.info.CheckLimit == nil || j.verdict.Class != verdict.RateLimit || !j.verdict.Hint.IsZero() {
 		return
 	}
 	k.checked = true
-	if hint, err := checker.CheckLimit(k.pace.ctx, k.ask(j)); err == nil {
+	if hint, err := k.info.CheckLimit(k.pace.ctx, k.ask(j)); err == nil {
 		j.verdict.Hint = hint
 	}
 }

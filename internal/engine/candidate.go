@@ -4,7 +4,6 @@ import (
 	"context"
 	"time"
 
-	"github.com/belay-run/belay/internal/agent"
 	"github.com/belay-run/belay/internal/budget"
 	"github.com/belay-run/belay/retry"
 )
@@ -150,12 +149,11 @@ func (cand *candidate) managed() bool {
 
 // checkVersion says, once, that the CLI is not of a version that its profile is tested with.
 func (cand *candidate) checkVersion(j *judgement) {
-	profile, ok := cand.call.profile.(agent.Versioned)
-	if !ok || cand.versionSaid || j.transcript == nil {
+	if cand.versionSaid || j.transcript == nil {
 		return
 	}
 	version := j.transcript.version()
-	if standing := profile.Tested().Standing(version); standing != "" {
+	if standing := cand.call.traits.tested.Standing(version); standing != "" {
 		cand.versionSaid = true
 		cand.call.emit(UntestedVersion{Version: version, Standing: standing})
 	}

@@ -51,9 +51,10 @@ func calls(r *engine.Runner, profile *enginetest.Caller, side enginetest.Attempt
 
 // A failure that leaves open whether the command has changed something is not simply repeated.
 func TestDecision_Effects(t *testing.T) {
-	changes := agent.CallerInfo{Changes: true, Verifiable: true}
+	changes := agent.CallerInfo{Changes: true}
 	for name, tt := range map[string]struct {
 		habits   agent.CallerInfo
+		blind    bool
 		effects  engine.Effects
 		done     agent.Effect
 		fails    error
@@ -67,12 +68,12 @@ func TestDecision_Effects(t *testing.T) {
 	}{
 		"what changes nothing is repeated":    {failures: []string{"network", ""}, starts: 2, success: true, output: "done\n"},
 		"what was not sent is repeated":       {habits: changes, failures: []string{"network unsent", ""}, starts: 2, success: true, output: "done\n"},
-		"what may have been done is not":      {habits: agent.CallerInfo{Changes: true}, failures: []string{"network"}, starts: 1, unknown: &engine.EffectUnknown{}},
+		"what may have been done is not":      {habits: changes, blind: true, failures: []string{"network"}, starts: 1, unknown: &engine.EffectUnknown{}},
 		"unless that was asked for":           {habits: changes, effects: engine.Effects{Repeat: true, Verify: true}, failures: []string{"network", ""}, starts: 2, success: true, output: "done\n"},
 		"a throttle leaves it open too":       {habits: changes, failures: []string{"rate_limit"}, starts: 1, asked: 1, unknown: &engine.EffectUnknown{Verifiable: true}},
 		"what is not worth it leaves it so":   {habits: changes, failures: []string{"auth"}, starts: 1},
 		"it could be found out":               {habits: changes, failures: []string{"network"}, starts: 1, unknown: &engine.EffectUnknown{Verifiable: true}},
-		"it cannot be found out":              {habits: agent.CallerInfo{Changes: true}, effects: engine.Effects{Verify: true}, failures: []string{"network"}, starts: 1, unknown: &engine.EffectUnknown{Asked: true}},
+		"it cannot be found out":              {habits: changes, blind: true, effects: engine.Effects{Verify: true}, failures: []string{"network"}, starts: 1, unknown: &engine.EffectUnknown{Asked: true}},
 		"it was done":                         {habits: changes, effects: engine.Effects{Verify: true}, done: agent.Effect{Done: true, Output: "https://pr/7\n"}, failures: []string{"network"}, starts: 1, asked: 1, success: true, output: "https://pr/7\n"},
 		"it was not":                          {habits: changes, effects: engine.Effects{Verify: true}, failures: []string{"network", ""}, starts: 2, asked: 1, success: true, output: "done\n"},
 		"the answer is not clear":             {habits: changes, effects: engine.Effects{Verify: true}, fails: errBroken, failures: []string{"network"}, starts: 1, asked: 1, unknown: &engine.EffectUnknown{Verifiable: true, Asked: true, Err: errBroken}},
@@ -85,7 +86,7 @@ func TestDecision_Effects(t *testing.T) {
 				r := runner(t, retry.Policy{})
 				r.Effects = tt.effects
 				w := observe(r)
-				s := calls(r, &enginetest.Caller{Facts: tt.habits, Done: &tt.done, Fails: tt.fails}, tt.side, tt.failures...)
+				s := calls(r, &enginetest.Caller{Facts: tt.habits, Blind: tt.blind, Done: &tt.done, Fails: tt.fails}, tt.side, tt.failures...)
 				var out bytes.Buffer
 				c := gh
 				c.Stdout = &out

@@ -85,8 +85,8 @@ func newEventLog(c *call, p *pace, s *sessions, traits agent.Info, n int, follow
 	if c.runner.TerminalInput || traits.ShowsWork {
 		t.errors.chatter = []byte(plan.Chatter)
 	}
-	if reader, ok := follower.(agent.StderrReader); ok {
-		t.beside = newStderrReader(t, reader, stderr)
+	if follower.StderrLine != nil {
+		t.beside = &stderrReader{log: t, begins: follower.StderrBegins, to: stderr}
 		stderr = t.beside
 	}
 	return t, stderr

@@ -557,7 +557,7 @@ func TestEventLog_StopsWithCare(t *testing.T) {
 func TestEventLog_UntestedVersion(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := agentRunner(agent.Info{})
-		r.Profile.(*enginetest.Agent).Test = agent.Tested{"2.1.0", "2.0.0"}
+		r.Profile.(*enginetest.Agent).Facts.Tested = agent.Tested{"2.1.0", "2.0.0"}
 		w := observe(r)
 		version := enginetest.Account(agent.Account{Version: "3.0.0"})
 		script(r, steps(1, enginetest.Line(enginetest.Event{Class: verdict.Overloaded, Account: version})), steps(0, enginetest.Line(enginetest.Event{Class: verdict.OK, Account: version})))

@@ -95,15 +95,16 @@ func (r *Runner) standIn(f Fallback, c *Command) (s standIn, refused *FallbackRe
 	refuse := func(why string) (standIn, *FallbackRefused) {
 		return standIn{}, &FallbackRefused{Fallback: f.Name(), Why: why}
 	}
-	first, ok := r.Profile.(agent.Transferable)
-	if !ok || !first.Headless() || first.Info().Once {
+	first, ok := r.Profile.(agent.Agent)
+	if !ok || !first.Headless() || first.Info().Once || first.Info().Request == nil {
 		return refuse(message.FallbackNotNeeded())
 	}
 	cli := profile.Find(f.Profile)
 	if cli == nil || !cli.IsAgent() {
 		return refuse(fmt.Sprintf("there is no agent %q; there are %s", f.Profile, strings.Join(profile.Agents(), ", ")))
 	}
-	if info := first.Info(); r.Resume.Session != "" || info.GoesOn || info.Resumes != "" || info.Fixed != "" {
+	info := first.Info()
+	if r.Resume.Session != "" || info.GoesOn || info.Resumes != "" || info.Fixed != "" {
 		return refuse("a session can only be continued by the agent that it belongs to")
 	}
 	if f.Model != "" && cli.StandIn.Model == "" {
@@ -114,9 +115,9 @@ func (r *Runner) standIn(f Fallback, c *Command) (s standIn, refused *FallbackRe
 	case same && f.Model == "" && f.Args == nil:
 		return refuse(fmt.Sprintf("it is the command itself; name another model, as in %s:MODEL", cli.Name))
 	case same && f.Args == nil:
-		s.args = first.WithModel(f.Model)
+		s.args = info.WithModel(f.Model)
 	default:
-		request := first.Request()
+		request := info.Request()
 		options, refused := f.options(cli, first, request)
 		if refused == nil && !same && c.Stdout != nil && first.Info().Form != agent.Text {
 			refused = &FallbackRefused{Fallback: f.Name(), Why: message.FallbackForm(first.Name(), cli.Name), Form: true}

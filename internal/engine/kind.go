@@ -63,7 +63,7 @@ func newKind(c *call, p *pace) kind {
 	case agent.Caller:
 		info := profile.CallerInfo()
 		if info.Changes {
-			base.changes = &changes{caller: profile, verifiable: info.Verifiable}
+			base.changes = &changes{verify: info.Verify}
 		}
 		if profile.Headless() {
 			return &caller{plain: base, caller: profile, info: info}

@@ -1,11 +1,13 @@
 package engine
 
 import (
+	"context"
 	"github.com/belay-run/belay/internal/agent"
 	"github.com/belay-run/belay/internal/journal"
 	"github.com/belay-run/belay/internal/profile"
 	"github.com/belay-run/belay/retry"
 	"github.com/belay-run/belay/verdict"
+	"time"
 )
 
 // plain is a command that nothing more is known of than how it ends and what it prints. The other kinds begin with it.
@@ -92,8 +94,7 @@ type Effects struct {
 
 // changes is what is known of a command that may change something, headless or not.
 type changes struct {
-	caller     agent.Caller
-	verifiable bool
+	verify func(ctx context.Context, since time.Time, ask agent.Ask) (agent.Effect, error) // nil if there is no way to find out
 }
 
 // open says that a failed attempt leaves open whether it has changed something: that it has not needs evidence. A throttle
@@ -107,12 +108,11 @@ func (k *plain) settle(j *judgement) *retry.Error {
 	if !k.changes.open(j.verdict) || effects.Repeat {
 		return nil
 	}
-	verifier, ok := k.changes.caller.(agent.Verifier)
-	unknown := &EffectUnknown{Verifiable: ok && k.changes.verifiable, Asked: effects.Verify}
+	unknown := &EffectUnknown{Verifiable: k.changes.verify != nil, Asked: effects.Verify}
 	if !unknown.Verifiable || !unknown.Asked {
 		return &retry.Error{Cause: unknown}
 	}
-	effect, err := verifier.Verify(k.pace.ctx, j.exit.Started, k.ask(j))
+	effect, err := k.changes.verify(k.pace.ctx, j.exit.Started, k.ask(j))
 	switch {
 	case err != nil:
 		unknown.Err = err

@@ -71,7 +71,7 @@ func TestRunner_CancelledWhileItAsks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := runner(t, retry.Policy{})
 		r.Effects.Verify = true
-		calls(r, &enginetest.Caller{Facts: agent.CallerInfo{Changes: true, Verifiable: true}, Done: &agent.Effect{}}, steps(0, enginetest.Hang()), "network")
+		calls(r, &enginetest.Caller{Facts: agent.CallerInfo{Changes: true}, Done: &agent.Effect{}}, steps(0, enginetest.Hang()), "network")
 		inv := start(t, r, gh)
 		time.Sleep(10 * time.Second)
 		inv.Cancel(sigterm)
@@ -82,19 +82,11 @@ func TestRunner_CancelledWhileItAsks(t *testing.T) {
 	})
 }
 
-// bare is a caller that can do nothing more than it must.
-type bare struct{ agent.Caller }
-
-// tested is one that knows its versions.
-type tested struct{ *enginetest.Caller }
-
-func (tested) Tested() agent.Tested { return agent.Tested{"3.0.0"} }
-
 func TestRunner_CallersThatCanLess(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := runner(t, retry.Policy{})
-		s := calls(r, &enginetest.Caller{Facts: agent.CallerInfo{Changes: true, Verifiable: true}}, enginetest.Attempt{}, "rate_limit unsent", "network")
-		r.Profile, r.Effects.Verify = bare{r.Profile.(agent.Caller)}, true
+		s := calls(r, &enginetest.Caller{Facts: agent.CallerInfo{Changes: true}, Blind: true}, enginetest.Attempt{}, "rate_limit unsent", "network")
+		r.Effects.Verify = true
 		_, err := r.Run(t.Context(), gh)
 		if unknown, ok := errors.AsType[*engine.EffectUnknown](err); !ok || unknown.Verifiable || len(s.side.Starts()) != 0 || len(s.Starts()) != 2 {
 			t.Errorf("%d starts, asked %d times: %v", len(s.Starts()), len(s.side.Starts()), err)
@@ -106,8 +98,7 @@ func TestRunner_VersionOfACaller(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := runner(t, retry.Policy{})
 		w := observe(r)
-		calls(r, &enginetest.Caller{}, enginetest.Attempt{}, "network", "")
-		r.Profile = tested{r.Profile.(*enginetest.Caller)}
+		calls(r, &enginetest.Caller{Facts: agent.CallerInfo{Tested: agent.Tested{"3.0.0"}}}, enginetest.Attempt{}, "network", "")
 		r.Run(t.Context(), gh)
 		if untested := all[engine.UntestedVersion](w); len(untested) != 1 || untested[0].Version != "2.0.0" {
 			t.Errorf("told %+v", untested)

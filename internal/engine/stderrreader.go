@@ -14,17 +14,11 @@ const maxStderrLine = 64 << 10
 // the follower takes lines out.
 type stderrReader struct {
 	log    *eventLog
-	reader agent.StderrReader
-	filter agent.StderrFilter // the same, if it takes lines out; else nil
+	begins func([]byte) bool // says which lines may be taken out; nil if none is
 	to     io.Writer
 	held   []byte // the line so far; of one that may be taken out, nothing has been passed on
 	passes bool   // the rest of the line is the caller's
 	drops  bool   // the line is too long to be read, and not the caller's
-}
-
-func newStderrReader(log *eventLog, reader agent.StderrReader, to io.Writer) *stderrReader {
-	filter, _ := reader.(agent.StderrFilter)
-	return &stderrReader{log: log, reader: reader, filter: filter, to: to}
 }
 
 // Write implements [io.Writer].
@@ -36,13 +30,13 @@ func (r *stderrReader) Write(p []byte) (int, error) {
 			piece = rest[:i+1]
 		}
 		rest = rest[len(piece):]
-		if r.filter == nil {
+		if r.begins == nil {
 			r.read(piece)
 		} else {
 			own = append(own, r.take(piece)...)
 		}
 	}
-	if r.filter == nil {
+	if r.begins == nil {
 		return r.to.Write(p)
 	}
 	if len(own) > 0 {
@@ -57,7 +51,7 @@ func (r *stderrReader) Write(p []byte) (int, error) {
 func (r *stderrReader) read(piece []byte) {
 	r.held = append(r.held, piece[:min(len(piece), maxStderrLine-len(r.held))]...)
 	if piece[len(piece)-1] == '\n' {
-		r.log.stderrLine(r.reader, bytes.TrimRight(r.held, "\r\n"))
+		r.log.stderrLine(bytes.TrimRight(r.held, "\r\n"))
 		r.held = r.held[:0]
 	}
 }
@@ -69,10 +63,10 @@ func (r *stderrReader) take(piece []byte) (own []byte) {
 		r.held = append(r.held, piece...)
 		line := bytes.TrimRight(r.held, "\r\n")
 		switch {
-		case !r.filter.StderrBegins(line):
+		case !r.begins(line):
 			own, r.passes = bytes.Clone(r.held), true
 		case ends || len(r.held) > maxStderrLine:
-			if r.log.stderrLine(r.reader, line) == agent.Pass {
+			if r.log.stderrLine(line) == agent.Pass {
 				own, r.passes = bytes.Clone(r.held), true
 			} else {
 				r.drops = true
@@ -92,17 +86,17 @@ func (r *stderrReader) take(piece []byte) (own []byte) {
 
 // close passes on the begin of a line that has no end.
 func (r *stderrReader) close() {
-	if r.filter != nil && len(r.held) > 0 {
+	if r.begins != nil && len(r.held) > 0 {
 		r.to.Write(r.held)
 		r.held = nil
 	}
 }
 
 // stderrLine acts on what a line on stderr says, and returns what is to become of the line.
-func (t *eventLog) stderrLine(reader agent.StderrReader, line []byte) agent.Show {
+func (t *eventLog) stderrLine(line []byte) agent.Show {
 	t.reading.Lock()
 	defer t.reading.Unlock()
-	info, known := reader.StderrLine(line)
+	info, known := t.follower.StderrLine(line)
 	if known && !t.closed {
 		t.act(info)
 	}

@@ -133,10 +133,10 @@ func (t *streams) account() agent.Account {
 }
 
 func (t *streams) version() string {
-	if teller, ok := t.listener.(agent.VersionTeller); ok {
-		return teller.Version()
+	if t.listener == nil {
+		return ""
 	}
-	return ""
+	return t.listener.Version()
 }
 
 func (t *streams) final() string {

@@ -85,7 +85,7 @@ func (k *turn) traits() traits {
 		own = agent.OwnRetries{} // another agent is asked instead of waiting
 	}
 	return traits{kind: agentTurn, gate: k.info.Gate, provider: k.info.Provider, ladder: k.info.Ladder,
-		stall: k.info.Stall, toolStall: k.info.ToolStall, own: own, linger: resultGrace, unknownOption: k.info.Unknown, ownLog: k.info.OwnLog, showsWork: k.info.ShowsWork}
+		stall: k.info.Stall, toolStall: k.info.ToolStall, own: own, linger: resultGrace, unknownOption: k.info.Unknown, ownLog: k.info.OwnLog, showsWork: k.info.ShowsWork, tested: k.info.Tested}
 }
 
 // policy: a CLI that was told how long to wait for limits says it for Belay too.

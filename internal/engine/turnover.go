@@ -36,12 +36,11 @@ type turnReport struct {
 
 // turnOver tells the gate what came of a turn of a conversation, and has it put on record. The process goes on.
 func (t *eventLog) turnOver() {
-	judge, ok := t.follower.(agent.TurnJudge)
-	if !ok {
+	if t.follower.JudgeTurn == nil {
 		return
 	}
 	now, before := time.Now(), t.turn
-	r := turnReport{number: before.number + 1, verdict: judge.JudgeTurn(now)}
+	r := turnReport{number: before.number + 1, verdict: t.follower.JudgeTurn(now)}
 	t.ad.duringTalk(r.verdict, t.call.command.name())
 	a := t.follower.Account()
 	r.status, r.model, r.usage = a.Status, a.Model, less(a.Priced(), before.before)

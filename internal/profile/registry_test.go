@@ -24,7 +24,14 @@ func TestRegistry_DescriptorsAreWhole(t *testing.T) {
 		if p.Name() != d.Name || isAgent != d.IsAgent() {
 			t.Errorf("%s: New makes a profile %q, an agent: %v", d.Name, p.Name(), isAgent)
 		}
-		if v, ok := p.(agent.Versioned); !ok || len(d.Tested) == 0 || !slices.Equal(v.Tested(), d.Tested) {
+		var tested agent.Tested
+		switch p := p.(type) {
+		case agent.Agent:
+			tested = p.Info().Tested
+		case agent.Caller:
+			tested = p.CallerInfo().Tested
+		}
+		if len(d.Tested) == 0 || !slices.Equal(tested, d.Tested) {
 			t.Errorf("%s: the tested versions are %v", d.Name, d.Tested)
 		}
 		if len(d.Install) == 0 || d.Install[len(d.Install)-1].With != "" {

@@ -58,7 +58,7 @@ func TestRequest(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := bound.(agent.Transferable).Request(); got != test.want {
+		if got := bound.(agent.Agent).Info().Request(); got != test.want {
 			t.Errorf("%q: %+v, want %+v", test.args, got, test.want)
 		}
 	}
@@ -83,7 +83,7 @@ func TestWithModel(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := bound.(agent.Transferable).WithModel("m"); !slices.Equal(got, test.want) {
+		if got := bound.(agent.Agent).Info().WithModel("m"); !slices.Equal(got, test.want) {
 			t.Errorf("%q: %q, want %q", test.args, got, test.want)
 		}
 	}

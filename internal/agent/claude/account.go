@@ -8,7 +8,7 @@ import (
 	"github.com/belay-run/belay/verdict"
 )
 
-// Account implements [agent.Follower].
+// Account implements [agent.Reader].
 func (f *follower) Account() agent.Account {
 	a := agent.Account{Session: f.session, Active: f.active, Version: f.version, Model: f.model, Unseen: f.unseen(), Misunderstood: f.misunderstood}
 	if f.result != nil {

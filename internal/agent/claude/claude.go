@@ -126,7 +126,8 @@ func (p *Profile) form() agent.Form {
 
 // Info implements [agent.Agent].
 func (p *Profile) Info() agent.Info {
-	t := agent.Info{Gate: p.gate(), Provider: cmp.Or(p.cloud(), "anthropic"), Home: p.configDir(), Form: p.form(), Ladder: ladder, MaxInput: MaxInput, Unknown: p.line.Unknown}
+	t := agent.Info{Gate: p.gate(), Provider: cmp.Or(p.cloud(), "anthropic"), Home: p.configDir(), Form: p.form(), Ladder: ladder, MaxInput: MaxInput, Unknown: p.line.Unknown,
+		Tested: Descriptor.Tested, Request: p.request, WithModel: p.withModel}
 	if t.Once = p.conversation(); t.Once {
 		t.Asks = isMessage
 	}

@@ -14,7 +14,7 @@ var Descriptor = agent.Descriptor{
 	Name:           Name,
 	New:            func(args, env []string, _ string) agent.Profile { return New(args, env) },
 	Preset:         retry.Policy{MaxRetries: 4, BaseDelay: 2 * time.Second, MaxDelay: 2 * time.Minute, Jitter: retry.Proportional(0.2)},
-	Tested:         Tested,
+	Tested:         agent.Tested{"2.1.325", "2.1.197", "2.0.77"},
 	Ask:            []string{"-p"},
 	StandIn:        agent.StandIn{Model: "--model", AllowAll: "--dangerously-skip-permissions", NoSession: "--no-session-persistence"},
 	MaxInput:       MaxInput,

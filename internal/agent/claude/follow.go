@@ -60,14 +60,15 @@ type follower struct {
 
 // Follow implements [agent.Agent].
 func (p *Profile) Follow(plan agent.Plan) agent.Follower {
-	return &follower{profile: p, plan: plan, wantsPieces: p.line.Has("--include-partial-messages"), isConversation: p.conversation(),
+	f := &follower{profile: p, plan: plan, wantsPieces: p.line.Has("--include-partial-messages"), isConversation: p.conversation(),
 		background: map[string]bool{}, questions: map[string]bool{}, ledger: ledger{prices: plan.Prices}}
+	return agent.Follower{Reader: f, JudgeTurn: f.judgeTurn}
 }
 
 // maxText bounds what is kept of output that holds no events: what a verdict needs.
 const maxText = 256 << 10
 
-// Line implements [agent.Follower].
+// Line implements [agent.Reader].
 func (f *follower) Line(line agent.Line) agent.LineInfo {
 	text := line.Text
 	if bytes.HasPrefix(text, []byte("[")) && !f.events { // --output-format json --verbose

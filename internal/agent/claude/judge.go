@@ -13,7 +13,7 @@ import (
 	"github.com/belay-run/belay/verdict"
 )
 
-// Judge implements [agent.Follower].
+// Judge implements [agent.Reader].
 func (f *follower) Judge(o verdict.Outcome, now time.Time) verdict.Verdict {
 	if text := f.text.Bytes(); !f.events && len(text) > 0 && (text[0] == '{' || text[0] == '[') {
 		f.readMultiline(text) // the result was printed on several lines
@@ -35,8 +35,8 @@ func (f *follower) Judge(o verdict.Outcome, now time.Time) verdict.Verdict {
 	return v
 }
 
-// JudgeTurn implements [agent.TurnJudge]. Claude goes on after a turn, as it were with the exit code that it would have ended with.
-func (f *follower) JudgeTurn(now time.Time) verdict.Verdict {
+// judgeTurn judges a turn of a conversation. Claude goes on after a turn, as it were with the exit code that it would have ended with.
+func (f *follower) judgeTurn(now time.Time) verdict.Verdict {
 	if f.result == nil {
 		return verdict.Verdict{Class: verdict.Unknown, Rule: "no-result"}
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/belay-run/belay/verdict"
 )
 
-// Answer implements [agent.Follower].
+// Answer implements [agent.Reader].
 func (f *follower) Answer() agent.Answer {
 	if !f.events { // whatever stands in for claude has printed text
 		return agent.Printed
@@ -22,7 +22,7 @@ func (f *follower) Answer() agent.Answer {
 	return f.result.answer
 }
 
-// Render implements [agent.Follower].
+// Render implements [agent.Reader].
 func (f *follower) Render(w io.Writer, form agent.Form) error {
 	if !f.turnBegun || f.result == nil {
 		return nil

@@ -29,7 +29,7 @@ func (t tokens) call() price.Call {
 	return price.Call{Input: t.Input - read - write, Output: t.Output, CacheRead: read, CacheWrite: write}
 }
 
-// Account implements agent.Follower. A review cannot be resumed, and so is begun anew.
+// Account implements agent.Reader. A review cannot be resumed, and so is begun anew.
 //
 // turn.completed tells the sum over the thread, and a turn that failed or was killed tells nothing. The rollout, which
 // codex writes for itself, has every request that was answered; where there is none, a thread that began with this attempt

@@ -74,6 +74,9 @@ func (p *Profile) Info() agent.Info {
 		Provider:  cmp.Or(agent.KeyPart(p.settings().provider), "openai"),
 		Home:      p.home,
 		Form:      p.form(),
+		Tested:    Descriptor.Tested,
+		Request:   p.request,
+		WithModel: p.withModel,
 		ShowsWork: p.form() == agent.Text,
 		Ladder:    slices.Clone(ladder),
 		Stall:     agent.StallBeyond(stall, p.settings().streamIdle),
@@ -132,5 +135,5 @@ func (p *Profile) Follow(plan agent.Plan) agent.Follower {
 	if p.line.unknown() != "" {
 		f.plain, f.guess = false, true // a --json may stand after the flag that is not known
 	}
-	return f
+	return agent.Follower{Reader: f}
 }

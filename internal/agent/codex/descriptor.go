@@ -12,7 +12,7 @@ var Descriptor = agent.Descriptor{
 	Name:   Name,
 	New:    func(args, env []string, dir string) agent.Profile { return New(args, env, dir) },
 	Preset: retry.Policy{MaxRetries: 3, BaseDelay: time.Second, MaxDelay: time.Minute, Jitter: retry.Full},
-	Tested: Tested,
+	Tested: agent.Tested{"0.166.0", "0.150.1"},
 	Ask:    []string{"exec"},
 	// Outside of a repository codex does not start unless it is told to; no other CLI has such a check.
 	StandIn: agent.StandIn{Ask: []string{"exec", "--skip-git-repo-check"}, Model: "--model",

@@ -56,7 +56,7 @@ type follower struct {
 	record          *rollout         // all of it, once it is whole
 }
 
-// Line implements agent.Follower.
+// Line implements agent.Reader.
 func (f *follower) Line(line agent.Line) agent.LineInfo {
 	f.lines++
 	now := time.Now()
@@ -176,7 +176,7 @@ func retrying(message string) *agent.Retrying {
 	return r
 }
 
-// Answer implements agent.Follower.
+// Answer implements agent.Reader.
 func (f *follower) Answer() agent.Answer {
 	if f.plain {
 		return agent.Printed
@@ -184,7 +184,7 @@ func (f *follower) Answer() agent.Answer {
 	return f.answer
 }
 
-// Render implements agent.Follower: codex prints the last message, and nothing if the turn failed. There is no form JSON.
+// Render implements agent.Reader: codex prints the last message, and nothing if the turn failed. There is no form JSON.
 func (f *follower) Render(w io.Writer, _ agent.Form) error {
 	if !f.completed || !f.answered {
 		return nil

@@ -10,7 +10,7 @@ import (
 	"github.com/belay-run/belay/verdict"
 )
 
-// Judge implements agent.Follower.
+// Judge implements agent.Reader.
 func (f *follower) Judge(o verdict.Outcome, now time.Time) verdict.Verdict {
 	errs := readStderr(o.Stderr)
 	f.over = true

@@ -2,8 +2,8 @@ package codex
 
 import "github.com/belay-run/belay/internal/agent"
 
-// Request implements [agent.Transferable].
-func (p *Profile) Request() agent.Request {
+// request is what the command line asks for.
+func (p *Profile) request() agent.Request {
 	var r agent.Request
 	if _, word := p.line.prompt(); word != nil && word.Values[0] != "-" {
 		r.Prompt = word.Values[0]
@@ -19,8 +19,8 @@ func (p *Profile) Request() agent.Request {
 	return r
 }
 
-// WithModel implements [agent.Transferable].
-func (p *Profile) WithModel(model string) []string {
+// withModel is the command line with another model.
+func (p *Profile) withModel(model string) []string {
 	named := func(a agent.Arg) bool { return a.Name == Descriptor.StandIn.Model }
 	l := p.line
 	l.root.Args, l.exec.Args = l.root.Without(named), l.exec.Without(named)

@@ -205,7 +205,7 @@ func TestFollow_Turns(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := p.Follow(plan).(*follower)
+	f := p.Follow(plan).Reader.(*follower)
 	show := func(line string) *verdict.Usage {
 		f.looked = time.Time{}
 		return f.Line(agent.Line{Text: []byte(line)}).Turn

@@ -109,7 +109,7 @@ func TestPlan_MaxRetries(t *testing.T) {
 		if strings.Contains(tt.want, "request_max_retries=0") {
 			want = 0
 		}
-		if got := p.Follow(plan).(*follower).silentLimit(); got != want {
+		if got := p.Follow(plan).Reader.(*follower).silentLimit(); got != want {
 			t.Errorf("%s: %d silent retries, want %d", name, got, want)
 		}
 	}

@@ -17,7 +17,7 @@ func (f *follower) used() verdict.Usage {
 	return f.calls
 }
 
-// Account implements [agent.Follower].
+// Account implements [agent.Reader].
 func (f *follower) Account() agent.Account {
 	a := agent.Account{Session: f.session, Active: f.active, Usage: f.used(), Tools: f.tools.Use(), Turns: f.turns, Model: f.model, Version: f.version,
 		Status: f.status, Misunderstood: f.misread}
@@ -25,7 +25,7 @@ func (f *follower) Account() agent.Account {
 	return a
 }
 
-// Answer implements [agent.Follower].
+// Answer implements [agent.Reader].
 func (f *follower) Answer() agent.Answer {
 	if !f.began && f.plain {
 		return agent.Printed
@@ -36,7 +36,7 @@ func (f *follower) Answer() agent.Answer {
 	return f.answer
 }
 
-// Render implements [agent.Follower]: the last answer, or all that the model has said, each in lines of its own.
+// Render implements [agent.Reader]: the last answer, or all that the model has said, each in lines of its own.
 func (f *follower) Render(w io.Writer, _ agent.Form) error {
 	texts := f.texts
 	if !f.profile.def.Output.All {

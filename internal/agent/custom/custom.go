@@ -46,9 +46,6 @@ func newProfile(d *Definition, args, env []string, dir string) *Profile {
 // Name implements [agent.Profile].
 func (p *Profile) Name() string { return p.def.Name }
 
-// Tested implements [agent.Versioned].
-func (p *Profile) Tested() agent.Tested { return p.def.Tested }
-
 // Headless implements [agent.Profile].
 func (p *Profile) Headless() bool {
 	h := &p.def.Headless
@@ -119,7 +116,7 @@ func (p *Profile) Judge(o verdict.Outcome, now time.Time) verdict.Verdict {
 // Info implements [agent.Agent].
 func (p *Profile) Info() agent.Info {
 	d := p.def
-	t := agent.Info{Gate: p.gate(), Provider: d.Name, Home: p.home, Form: p.form(), Ladder: slices.Clone(d.Stop), MaxInput: d.Prompt.MaxStdin,
+	t := agent.Info{Gate: p.gate(), Provider: d.Name, Home: p.home, Form: p.form(), Ladder: slices.Clone(d.Stop), MaxInput: d.Prompt.MaxStdin, Tested: d.Tested,
 		NoInput: d.Prompt.Stdin == Unread, Unknown: p.line.Unknown, Prompt: p.prompt()}
 	if p.showsEvents() || p.form() == agent.Stream {
 		t.Stall, t.ToolStall = d.Stall, cmp.Or(d.ToolStall, d.Stall)

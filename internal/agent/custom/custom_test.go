@@ -186,7 +186,7 @@ func TestFollow(t *testing.T) {
 			}
 		})
 	}
-	f := bind(toy(), "-p", "hi").Follow(agent.Plan{}).(*follower)
+	f := bind(toy(), "-p", "hi").Follow(agent.Plan{}).Reader.(*follower)
 	var infos []agent.LineInfo
 	lines := agent.Lines{Each: func(l agent.Line) { infos = append(infos, f.Line(l)) }}
 	lines.Write([]byte(begin + `{"type":"wait","why":"HTTP 401","seconds":2}` + "\n" + tool + `{"type":"done","id":"a"}` + "\n" + say + end))
@@ -210,7 +210,7 @@ func TestFollow(t *testing.T) {
 func TestFollow_LongAnswer(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("0123456789", 300<<10)
-	f := bind(toy(), "-p", "hi").Follow(agent.Plan{}).(*follower)
+	f := bind(toy(), "-p", "hi").Follow(agent.Plan{}).Reader.(*follower)
 	spool := &memory{}
 	lines := agent.Lines{Spool: func(int64) agent.Spool { return spool }, Each: func(l agent.Line) { f.Line(l) }}
 	lines.Write([]byte(`{"type":"say","parts":[{"kind":"x"},{"text":"` + long + `"}]}` + "\n"))
@@ -241,7 +241,7 @@ func FuzzJudge(f *testing.F) {
 	f.Fuzz(func(t *testing.T, code int, stdout, stderr string) {
 		p := bind(toy(), "-p", "hi")
 		o := verdict.Outcome{ExitCode: code & 0xFF, Stdout: verdict.ExcerptOf(stdout), Stderr: verdict.ExcerptOf(stderr)}
-		follow := p.Follow(agent.Plan{}).(*follower)
+		follow := p.Follow(agent.Plan{}).Reader.(*follower)
 		for _, v := range []verdict.Verdict{agent.Replay(follow, o, time.Now()), p.Judge(o, time.Now())} {
 			if v.Class == "" || v.Class != verdict.OK && v.Evidence == "" {
 				t.Errorf("%+v", v)

@@ -14,7 +14,7 @@ import (
 func (p *Profile) Follow(plan agent.Plan) agent.Follower {
 	f := &follower{profile: p, table: p.def.compiled(), plain: plan.Plain, guess: p.line.Unknown != "", added: plan.Added}
 	if len(plan.Args) == 0 {
-		return f
+		return agent.Follower{Reader: f}
 	}
 	if line := p.def.Options.Read(plan.Args[1:]); line.Unknown == "" {
 		f.resumeID = p.resumed(&line)
@@ -26,7 +26,7 @@ func (p *Profile) Follow(plan agent.Plan) agent.Follower {
 			}
 		}
 	}
-	return f
+	return agent.Follower{Reader: f}
 }
 
 // follower reads the output of one attempt.
@@ -72,7 +72,7 @@ type failure struct {
 	hint    verdict.Hint
 }
 
-// Line implements [agent.Follower].
+// Line implements [agent.Reader].
 func (f *follower) Line(line agent.Line) agent.LineInfo {
 	f.lines++
 	r, ok := f.table.readLine(line.Text)

@@ -11,7 +11,7 @@ import (
 	"github.com/belay-run/belay/verdict"
 )
 
-// Judge implements [agent.Follower].
+// Judge implements [agent.Reader].
 func (f *follower) Judge(o verdict.Outcome, now time.Time) verdict.Verdict {
 	f.over = true
 	if f.session == "" && f.began {

@@ -65,7 +65,7 @@ func (f *follower) models() map[string]tokens {
 	return nil
 }
 
-// Account implements [agent.Follower]. What an attempt used that was ended before it could say so is on its record, except for
+// Account implements [agent.Reader]. What an attempt used that was ended before it could say so is on its record, except for
 // the request it was ended in.
 func (f *follower) Account() agent.Account {
 	a := agent.Account{Session: f.session, Active: f.active, Model: f.model, Unseen: f.unseen, Misunderstood: f.misread, Tools: f.tools.Use()}

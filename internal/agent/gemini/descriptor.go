@@ -12,7 +12,7 @@ var Descriptor = agent.Descriptor{
 	Name:           Name,
 	New:            func(args, env []string, dir string) agent.Profile { return New(args, env, dir) },
 	Preset:         retry.Policy{MaxRetries: 3, BaseDelay: time.Second, MaxDelay: time.Minute, Jitter: retry.Full},
-	Tested:         Tested,
+	Tested:         agent.Tested{"0.61.0", "0.40.0"},
 	Ask:            []string{"-p"},
 	StandIn:        agent.StandIn{Ask: []string{"-p", ""}, Model: optModel},
 	MaxInput:       MaxInput,

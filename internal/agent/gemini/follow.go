@@ -64,13 +64,13 @@ func (p *Profile) Follow(plan agent.Plan) agent.Follower {
 		f.resumeID = id
 	}
 	f.ownID = line.Value(optID)
-	return f
+	return agent.Follower{Reader: f, StderrLine: f.stderrLine, Look: f.look, ExitCode: f.exitCode}
 }
 
 // maxText bounds what is kept of output that holds no events: what a verdict needs.
 const maxText = 1 << 20
 
-// Line implements [agent.Follower].
+// Line implements [agent.Reader].
 func (f *follower) Line(line agent.Line) agent.LineInfo {
 	e, ok := parse(line.Text)
 	if !ok {
@@ -178,8 +178,8 @@ func (f *follower) lineInfo(show agent.Show) agent.LineInfo {
 	return info
 }
 
-// StderrLine implements [agent.StderrReader].
-func (f *follower) StderrLine(line []byte) (agent.LineInfo, bool) {
+// stderrLine is for [agent.Follower].
+func (f *follower) stderrLine(line []byte) (agent.LineInfo, bool) {
 	r := f.notice.read(string(line))
 	if r == nil {
 		return agent.LineInfo{}, false
@@ -191,8 +191,8 @@ func (f *follower) StderrLine(line []byte) (agent.LineInfo, bool) {
 	return info, true
 }
 
-// Look implements [agent.RecordReader].
-func (f *follower) Look() (agent.LineInfo, bool) {
+// look is for [agent.Follower].
+func (f *follower) look() (agent.LineInfo, bool) {
 	turn := f.turn()
 	if turn == nil && !f.isAlive() {
 		return agent.LineInfo{}, false
@@ -219,8 +219,8 @@ func (f *follower) isAlive() bool {
 	return grown || last.Before(f.start)
 }
 
-// ExitCode implements [agent.ExitCoder]. Where text is asked for, gemini ends with 1 after any failure of the service.
-func (f *follower) ExitCode(code int) int {
+// exitCode is for [agent.Follower]. Where text is asked for, gemini ends with 1 after any failure of the service.
+func (f *follower) exitCode(code int) int {
 	if f.plan.Plain || f.profile.form() != agent.Text {
 		return code
 	}

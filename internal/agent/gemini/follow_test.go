@@ -44,7 +44,7 @@ func followed(t *testing.T, args string, lines ...string) *follower {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := p.Follow(plan).(*follower)
+	f := p.Follow(plan).Reader.(*follower)
 	all := agent.Lines{Each: func(l agent.Line) { f.Line(l) }}
 	all.Write([]byte(strings.Join(lines, "\n") + "\n"))
 	all.Close()
@@ -212,7 +212,7 @@ func TestExitCode(t *testing.T) {
 		{"-p hi", 144, 1}, {"-p hi", 0, 0}, {"-p hi", 41, 41}, {"-p hi", 53, 53}, {"-p hi -o text", 173, 1},
 		{"-p hi -o stream-json", 144, 144}, {"-p hi -o json", 173, 173}, {"-p hi --no-such", 7, 7},
 	} {
-		if got := followed(t, tt.args).ExitCode(tt.code); got != tt.want {
+		if got := followed(t, tt.args).exitCode(tt.code); got != tt.want {
 			t.Errorf("gemini %s: %d becomes %d", tt.args, tt.code, got)
 		}
 	}

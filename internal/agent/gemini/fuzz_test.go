@@ -16,9 +16,9 @@ func FuzzJudge(f *testing.F) {
 	f.Add(1, "{\n  \"response\": \"", "Error when talking to Gemini API Full report available at: x.json Error: {\n    at x {\n  status: 429\n}")
 	f.Fuzz(func(t *testing.T, code int, stdout, stderr string) {
 		p := New([]string{"gemini", "-p", "hi"}, nil, "")
-		fol := p.Follow(agent.Plan{}).(*follower)
+		fol := p.Follow(agent.Plan{}).Reader.(*follower)
 		for _, line := range strings.Split(stderr, "\n") {
-			fol.StderrLine([]byte(line))
+			fol.stderrLine([]byte(line))
 		}
 		o := verdict.Outcome{ExitCode: code & 0xFF, Stdout: verdict.ExcerptOf(stdout), Stderr: verdict.ExcerptOf(stderr)}
 		for _, v := range []verdict.Verdict{agent.Replay(fol, o, time.Now()), p.Judge(o, time.Now())} {

@@ -97,7 +97,8 @@ func (p *Profile) Judge(o verdict.Outcome, now time.Time) verdict.Verdict {
 
 // Info implements [agent.Agent].
 func (p *Profile) Info() agent.Info {
-	t := agent.Info{Gate: p.gate(), Provider: p.provider(), Home: p.home, Form: p.form(), Ladder: slices.Clone(ladder), MaxInput: MaxInput, Unknown: p.line.Unknown}
+	t := agent.Info{Gate: p.gate(), Provider: p.provider(), Home: p.home, Form: p.form(), Ladder: slices.Clone(ladder), MaxInput: MaxInput, Unknown: p.line.Unknown,
+		Tested: Descriptor.Tested, Request: p.request, WithModel: p.withModel}
 	if p.line.Unknown == "" { // else it may be anything
 		t.Stall, t.ToolStall = stall, agent.StallBeyond(stall, p.shellTimeout())
 	}

@@ -86,14 +86,14 @@ func testTurn(t *testing.T) {
 	home := t.TempDir()
 	p := New(words("gemini -p hi"), []string{"GEMINI_CLI_HOME=" + home}, "")
 	plan, _ := p.Plan(agent.Turn{})
-	f := p.Follow(plan).(*follower)
+	f := p.Follow(plan).Reader.(*follower)
 	line := func(text string) agent.LineInfo { return f.Line(agent.Line{Text: []byte(text)}) }
 	line(begins)
 	path := recordIn(t, filepath.Join(home, ".gemini"), ".jsonl", metadata)
 	if info := line(calls); info.Turn != nil || !info.Continues {
 		t.Errorf("%+v", info)
 	}
-	if _, ok := f.Look(); ok {
+	if _, ok := f.look(); ok {
 		t.Error("there is something new, of nothing")
 	}
 	file, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0)
@@ -103,12 +103,12 @@ func testTurn(t *testing.T) {
 	defer file.Close()
 	time.Sleep(2 * lookInterval) // a record is not looked for all the time
 	file.WriteString(message("m1", time.Now().Add(time.Second), used))
-	info, ok := f.Look()
+	info, ok := f.look()
 	if !ok || info.Turn == nil || info.Turn.InputTokens != 1000 || info.Turn.CostUSD == nil || !info.Turn.Estimated || !info.Continues || info.Tools != 1 {
 		t.Errorf("%v, %+v", ok, info)
 	}
 	file.WriteString(message("m1", time.Now().Add(time.Second), used+`,"toolCalls":[]`))
-	if info, ok := f.Look(); ok {
+	if info, ok := f.look(); ok {
 		t.Errorf("told twice: %+v", info)
 	}
 	// It is killed while the tool runs.
@@ -123,7 +123,7 @@ func TestAccount_CutOff(t *testing.T) {
 	home := t.TempDir()
 	p := New(words("gemini -p hi"), []string{"GEMINI_CLI_HOME=" + home}, "")
 	plan, _ := p.Plan(agent.Turn{})
-	f := p.Follow(plan).(*follower)
+	f := p.Follow(plan).Reader.(*follower)
 	for _, text := range []string{begins, asks, says("hel"), failsWith("[API Error: terminated]")} {
 		f.Line(agent.Line{Text: []byte(text)})
 	}
@@ -157,7 +157,7 @@ func TestJudge_BrokeOff(t *testing.T) {
 				home := t.TempDir()
 				p := New(words("gemini -o "+form+" -p hi"), []string{"GEMINI_CLI_HOME=" + home}, "")
 				plan, _ := p.Plan(agent.Turn{})
-				f := p.Follow(plan).(*follower)
+				f := p.Follow(plan).Reader.(*follower)
 				lines := []string{begins, asks, says("hel"), succeeds}
 				if form == "json" {
 					lines = []string{statsOf(9, 0, 15, 1)}

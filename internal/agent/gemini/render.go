@@ -44,7 +44,7 @@ func (p *printed) answer() agent.Answer {
 	return agent.JoinAnswers(p.parts[p.last:]...)
 }
 
-// Answer implements [agent.Follower].
+// Answer implements [agent.Reader].
 func (f *follower) Answer() agent.Answer {
 	switch {
 	case f.document != nil && f.answer.String() != "":
@@ -62,7 +62,7 @@ func (f *follower) Answer() agent.Answer {
 	return f.said
 }
 
-// Render implements [agent.Follower]. Only text is made of events.
+// Render implements [agent.Reader]. Only text is made of events.
 func (f *follower) Render(w io.Writer, _ agent.Form) error {
 	for _, part := range f.printed.parts {
 		if _, err := part.WriteTo(w); err != nil {

@@ -13,7 +13,7 @@ var Descriptor = agent.Descriptor{
 	New:             func(args, env []string, dir string) agent.Profile { return New(args, env, dir) },
 	Preset:          retry.Policy{MaxRetries: 3, BaseDelay: time.Second, MaxDelay: time.Minute, Jitter: retry.Plus(time.Second)},
 	BreakerFailures: BreakerFailures,
-	Tested:          Tested,
+	Tested:          agent.Tested{"2.100.0"},
 	Install: []agent.Install{
 		{With: "brew", Command: "brew install gh"},
 		{With: "apt-get", Command: "sudo apt-get install gh"},

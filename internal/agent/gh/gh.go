@@ -61,8 +61,10 @@ func (p *Profile) Judge(o verdict.Outcome, now time.Time) verdict.Verdict {
 
 // CallerInfo implements agent.Caller.
 func (p *Profile) CallerInfo() agent.CallerInfo {
-	_, err := p.line.finder()
-	h := agent.CallerInfo{Gate: gateKey(p.line, p.env, p.dir), Provider: "github", Changes: p.line.changes(), Verifiable: err == nil}
+	h := agent.CallerInfo{Gate: gateKey(p.line, p.env, p.dir), Provider: "github", Changes: p.line.changes(), CheckLimit: p.checkLimit, Tested: Descriptor.Tested}
+	if _, err := p.line.finder(); err == nil {
+		h.Verify = p.verify
+	}
 	if p.line.short() {
 		h.Deadline = deadline
 	}

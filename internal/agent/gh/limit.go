@@ -10,9 +10,9 @@ import (
 	"github.com/belay-run/belay/verdict"
 )
 
-// CheckLimit implements agent.LimitChecker: GitHub tells, at no cost, how much is left of each window. A secondary limit is
+// checkLimit is for agent.CallerInfo: GitHub tells, at no cost, how much is left of each window. A secondary limit is
 // not among them.
-func (p *Profile) CheckLimit(ctx context.Context, ask ask) (verdict.Hint, error) {
+func (p *Profile) checkLimit(ctx context.Context, ask ask) (verdict.Hint, error) {
 	out, err := ask(ctx, "api", "--hostname", hostOf(p.line, p.env), "rate_limit")
 	if err != nil {
 		return verdict.Hint{}, err

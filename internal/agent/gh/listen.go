@@ -77,7 +77,7 @@ func (b *teeFilter) Close() error { return b.filter.Close() }
 // Requests implements agent.Listener.
 func (l *listener) Requests() int { return l.trace.total }
 
-// Version implements agent.VersionTeller.
+// Version implements agent.Listener.
 func (l *listener) Version() string { return l.trace.version }
 
 // Judge implements agent.Listener.

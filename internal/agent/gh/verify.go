@@ -11,15 +11,14 @@ import (
 	"github.com/belay-run/belay/retry"
 )
 
-// ask runs gh with other arguments, which change nothing.
-type ask = func(ctx context.Context, args ...string) ([]byte, error)
+type ask = agent.Ask
 
-// Verify implements agent.Verifier, for issues, pull requests and comments that were to be created.
+// verify is for agent.CallerInfo, for issues, pull requests and comments that were to be created.
 //
 // What counts is made after the attempt began, by GitHub's clock, and says the same: one like it may have been made
 // before. It is looked for in lists, not by search, whose index lags behind. That it is not there is believed only when
 // GitHub, which ends a request after 10 seconds, cannot be at work on it any more.
-func (p *Profile) Verify(ctx context.Context, since time.Time, ask ask) (agent.Effect, error) {
+func (p *Profile) verify(ctx context.Context, since time.Time, ask ask) (agent.Effect, error) {
 	look, err := p.line.finder()
 	if err != nil {
 		return agent.Effect{}, err

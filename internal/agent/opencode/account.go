@@ -26,7 +26,7 @@ func (p *part) usage() verdict.Usage {
 		CacheCreationInputTokens: p.Tokens.Cache.Write, CostUSD: &cost}
 }
 
-// Account implements agent.Follower. Each model call tells what it has used when it has ended, and so do its tools; what one has
+// Account implements agent.Reader. Each model call tells what it has used when it has ended, and so do its tools; what one has
 // used that was cut off is not known. Those for a title, and those of subagents, are in no output.
 func (f *follower) Account() agent.Account {
 	a := agent.Account{Session: f.session, Active: f.active, Usage: f.used, Tools: f.tools.Use(), Turns: f.steps, Model: f.model, Version: f.version,

@@ -12,7 +12,7 @@ var Descriptor = agent.Descriptor{
 	Name:           Name,
 	New:            func(args, env []string, dir string) agent.Profile { return New(args, env, dir) },
 	Preset:         retry.Policy{MaxRetries: 3, BaseDelay: time.Second, MaxDelay: time.Minute, Jitter: retry.Full},
-	Tested:         Tested,
+	Tested:         agent.Tested{"1.18.33", "1.18.14"},
 	Ask:            []string{"run"},
 	StandIn:        agent.StandIn{Model: optModel, AllowAll: "--dangerously-skip-permissions", Open: true},
 	MaxInput:       maxInput,

@@ -49,7 +49,7 @@ type follower struct {
 	over     bool                // it has ended
 }
 
-// Line implements agent.Follower.
+// Line implements agent.Reader.
 func (f *follower) Line(line agent.Line) (info agent.LineInfo) {
 	f.lines++
 	e, ok := readEvent(line.Text)
@@ -165,8 +165,8 @@ func (f *follower) finished(p *part) (*verdict.Usage, *agent.Retrying) {
 	return &u, nil
 }
 
-// StderrLine implements [agent.StderrFilter]: it reads opencode's log, and takes it out of what the caller sees.
-func (f *follower) StderrLine(line []byte) (info agent.LineInfo, ok bool) {
+// stderrLine is for [agent.Follower]: it reads opencode's log, and takes it out of what the caller sees.
+func (f *follower) stderrLine(line []byte) (info agent.LineInfo, ok bool) {
 	l, ok := readLog(line)
 	if !ok {
 		return info, false
@@ -188,8 +188,8 @@ func (f *follower) StderrLine(line []byte) (info agent.LineInfo, ok bool) {
 // logMessages are the messages of the log that tell something.
 var logMessages = []string{"created", "loop", "process", "evaluated", "stream", "stream error", "exiting loop", "failed"}
 
-// StderrBegins implements [agent.StderrFilter].
-func (f *follower) StderrBegins(begin []byte) bool {
+// stderrBegins is for [agent.Follower].
+func (f *follower) stderrBegins(begin []byte) bool {
 	is, _ := isLog(begin)
 	return is
 }
@@ -255,7 +255,7 @@ func (f *follower) readLogLine(l *logLine, now time.Time) *agent.Retrying {
 	return nil
 }
 
-// Answer implements agent.Follower.
+// Answer implements agent.Reader.
 func (f *follower) Answer() agent.Answer {
 	if f.plain {
 		return agent.Printed

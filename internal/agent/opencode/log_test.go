@@ -22,13 +22,12 @@ func follow(t *testing.T, line string) agent.Follower {
 
 // read has a follower read lines of stderr, and returns what is told of retries, and what is shown.
 func read(f agent.Follower, lines ...string) (retries []agent.Retrying, shown []string) {
-	filter := f.(agent.StderrFilter)
 	for _, line := range lines {
-		if !filter.StderrBegins([]byte(line)) {
+		if !f.StderrBegins([]byte(line)) {
 			shown = append(shown, line)
 			continue
 		}
-		info, _ := filter.StderrLine([]byte(line))
+		info, _ := f.StderrLine([]byte(line))
 		if info.Retrying != nil {
 			retries = append(retries, *info.Retrying)
 		}
@@ -109,7 +108,7 @@ func TestLog_ToolRuns(t *testing.T) {
 	if f.Account().Active {
 		t.Error("nothing has been done yet")
 	}
-	info, _ := f.(agent.StderrFilter).StderrLine([]byte(newLog + `level=INFO message=evaluated permission=bash pattern="make test" action.permission=* action.action=allow action.pattern=*`))
+	info, _ := f.StderrLine([]byte(newLog + `level=INFO message=evaluated permission=bash pattern="make test" action.permission=* action.action=allow action.pattern=*`))
 	if a := f.Account(); info.Tools != 1 || info.Activity.Tool != "bash" || info.Activity.Argument != "make test" || !a.Active || a.Session != session || a.Model != "gpt-5" {
 		t.Errorf("%+v, %+v", info, a)
 	}
@@ -139,11 +138,11 @@ func TestLog_SaysWhy(t *testing.T) {
 // A session of another directory is worked in without a word, and opencode never ends.
 func TestLog_OtherDirectory(t *testing.T) {
 	f := follow(t, "run -s "+session+" hi")
-	info, _ := f.(agent.StderrFilter).StderrLine([]byte(newLog + "level=INFO message=loop session.id=" + session + " step=0"))
+	info, _ := f.StderrLine([]byte(newLog + "level=INFO message=loop session.id=" + session + " step=0"))
 	if info.Delivered {
 		t.Error("it has not begun")
 	}
-	if info, _ = f.(agent.StderrFilter).StderrLine([]byte(newLog + `level=INFO message="exiting loop" session.id=` + session)); !info.Delivered {
+	if info, _ = f.StderrLine([]byte(newLog + `level=INFO message="exiting loop" session.id=` + session)); !info.Delivered {
 		t.Error("it would stay for ever")
 	}
 	if v := f.Judge(verdict.Outcome{}, now); v.Class != verdict.SessionNotFound || !strings.Contains(v.Evidence, "another directory") {
@@ -165,8 +164,7 @@ func TestLine_Begun(t *testing.T) {
 			t.Errorf("%+v, want %+v", got, want)
 		}
 	}
-	filter := f.(agent.StderrFilter)
-	first, _ := filter.StderrLine([]byte(newLog + `level=INFO message=evaluated permission=bash pattern="make test" action.permission=* action.action=allow action.pattern=*`))
+	first, _ := f.StderrLine([]byte(newLog + `level=INFO message=evaluated permission=bash pattern="make test" action.permission=* action.action=allow action.pattern=*`))
 	then := f.Line(agent.Line{Text: []byte(strings.NewReplacer("TOOL", "bash", "INPUT", `{"command":"make test"}`).Replace(event))})
 	if want := (agent.Activity{Doing: agent.UsingTool, Tool: "bash", Argument: "make test"}); first.Begun != want || then.Begun.Tool != "" {
 		t.Errorf("%+v, then %+v", first.Begun, then.Begun)

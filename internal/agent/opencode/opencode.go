@@ -76,6 +76,9 @@ func (p *Profile) Info() agent.Info {
 		Provider:  cmp.Or(agent.KeyPart(p.settings().provider), Name),
 		Home:      p.home,
 		Form:      p.form(),
+		Tested:    Descriptor.Tested,
+		Request:   p.request,
+		WithModel: p.withModel,
 		ShowsWork: p.form() == agent.Text,
 		Ladder:    slices.Clone(ladder),
 		Stall:     agent.StallBeyond(stall, p.settings().silence),
@@ -111,7 +114,7 @@ func (p *Profile) Follow(plan agent.Plan) agent.Follower {
 			f.resumeID = l.session()
 		}
 	}
-	return f
+	return agent.Follower{Reader: f, StderrLine: f.stderrLine, StderrBegins: f.stderrBegins}
 }
 
 const sessionExample = "ses_e23634cffffe7BTx91ERbyKpKO"

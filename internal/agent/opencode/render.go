@@ -11,7 +11,7 @@ import (
 // thought stands before what the model thinks.
 const thought = "Thinking: "
 
-// Render implements agent.Follower: opencode prints all that the model says, without the blanks around it, one piece a line. There
+// Render implements agent.Reader: opencode prints all that the model says, without the blanks around it, one piece a line. There
 // is no form JSON.
 func (f *follower) Render(w io.Writer, _ agent.Form) error {
 	for _, text := range f.texts {

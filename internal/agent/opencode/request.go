@@ -7,8 +7,8 @@ import (
 	"github.com/belay-run/belay/internal/agent"
 )
 
-// Request implements [agent.Transferable].
-func (p *Profile) Request() agent.Request {
+// request is what the command line asks for.
+func (p *Profile) request() agent.Request {
 	var r agent.Request
 	var words []string
 	for _, a := range p.line.run.Words() {
@@ -20,8 +20,8 @@ func (p *Profile) Request() agent.Request {
 	return r
 }
 
-// WithModel implements [agent.Transferable]. An option that opencode is given twice is a list to it.
-func (p *Profile) WithModel(model string) []string {
+// withModel is the command line with another model. An option that opencode is given twice is a list to it.
+func (p *Profile) withModel(model string) []string {
 	rest := p.line.run.Without(func(a agent.Arg) bool { return a.Name == optModel })
 	return slices.Concat(p.args[:1], p.line.root.Args, []string{"run", optModel, model}, rest)
 }

@@ -19,9 +19,8 @@ type Agent struct {
 	Turns  func(agent.Turn)            // is told of each turn that is planned
 	Refuse func(agent.Turn) error      // says which turns cannot be planned
 	Plans  func(agent.Turn) agent.Plan // how a turn is started; nil means as it is, with the prompt on stdin
-	Test   agent.Tested
-	Asks   agent.Request // what another CLI can be told of its command line
-	Beside *Beside       // what it tells beside its events; nil if that is nothing
+	Asks   agent.Request               // what another CLI can be told of its command line
+	Beside *Beside                     // what it tells beside its events; nil if that is nothing
 }
 
 // Beside is what an agent tells beside its events: an [Event] on a line of stderr, and what Record returns.
@@ -39,11 +38,12 @@ func (a *Agent) Name() string {
 func (a *Agent) Headless() bool                                       { return !a.Person }
 func (a *Agent) Reads() bool                                          { return true }
 func (a *Agent) Judge(verdict.Outcome, time.Time) (v verdict.Verdict) { return v }
-func (a *Agent) Tested() agent.Tested                                 { return a.Test }
 
 // Info implements [agent.Agent].
 func (a *Agent) Info() agent.Info {
 	info := a.Facts
+	info.Request = func() agent.Request { return a.Asks }
+	info.WithModel = func(model string) []string { return []string{a.Name(), "-p", "--model", model} }
 	if info.Ladder == nil {
 		info.Ladder = supervise.Terminate
 	}
@@ -76,40 +76,23 @@ func (a *Agent) Plan(t agent.Turn) (agent.Plan, error) {
 // Follow implements [agent.Agent].
 func (a *Agent) Follow(p agent.Plan) agent.Follower {
 	f := &follower{plain: p.Plain}
-	if a.Beside != nil {
-		return &besideFollower{f, a.Beside}
+	follower := agent.Follower{Reader: f, JudgeTurn: f.judgeTurn}
+	if a.Beside == nil {
+		return follower
 	}
-	return f
-}
-
-// besideFollower also reads what is told beside the events.
-type besideFollower struct {
-	*follower
-	beside *Beside
-}
-
-// StderrLine implements [agent.StderrReader].
-func (f *besideFollower) StderrLine(line []byte) (agent.LineInfo, bool) {
-	info := f.Line(agent.Line{Text: line})
-	return info, !info.Foreign
-}
-
-// Look implements [agent.RecordReader].
-func (f *besideFollower) Look() (agent.LineInfo, bool) {
-	if f.beside.Record == nil {
-		return agent.LineInfo{}, false
+	follower.ExitCode = a.Beside.Code
+	follower.StderrLine = func(line []byte) (agent.LineInfo, bool) {
+		info := f.Line(agent.Line{Text: line})
+		return info, !info.Foreign
 	}
-	e, ok := f.beside.Record()
-	data, _ := json.Marshal(e)
-	return f.Line(agent.Line{Text: data}), ok
-}
-
-// ExitCode implements [agent.ExitCoder].
-func (f *besideFollower) ExitCode(code int) int {
-	if f.beside.Code == nil {
-		return code
+	if a.Beside.Record != nil {
+		follower.Look = func() (agent.LineInfo, bool) {
+			e, ok := a.Beside.Record()
+			data, _ := json.Marshal(e)
+			return f.Line(agent.Line{Text: data}), ok
+		}
 	}
-	return f.beside.Code(code)
+	return follower
 }
 
 // Event is a line of a scripted agent. What is not set says nothing.
@@ -200,8 +183,7 @@ func (f *follower) Line(line agent.Line) agent.LineInfo {
 	return info
 }
 
-// JudgeTurn implements [agent.TurnJudge].
-func (f *follower) JudgeTurn(time.Time) verdict.Verdict { return f.final }
+func (f *follower) judgeTurn(time.Time) verdict.Verdict { return f.final }
 
 func (f *follower) Judge(o verdict.Outcome, now time.Time) verdict.Verdict {
 	v := f.final
@@ -241,9 +223,3 @@ var ErrUsedUp error = &agent.UsedUp{Option: "--max-turns"}
 
 // ErrNoPlan is the error of a turn that cannot be planned.
 var ErrNoPlan = errors.New("the prompt is too long")
-
-// Request implements [agent.Transferable].
-func (a *Agent) Request() agent.Request { return a.Asks }
-
-// WithModel implements [agent.Transferable].
-func (a *Agent) WithModel(model string) []string { return []string{a.Name(), "-p", "--model", model} }

@@ -14,16 +14,25 @@ import (
 type Caller struct {
 	Facts  agent.CallerInfo
 	Person bool
+	Blind  bool // nothing can be asked on the side
 	// Limit and Done answer what is asked on the side.
 	Limit verdict.Hint
 	Done  *agent.Effect
 	Fails error // of what is asked
 }
 
-func (c *Caller) Name() string                 { return "gh" }
-func (c *Caller) Headless() bool               { return !c.Person }
-func (c *Caller) Reads() bool                  { return true }
-func (c *Caller) CallerInfo() agent.CallerInfo { return c.Facts }
+func (c *Caller) Name() string   { return "gh" }
+func (c *Caller) Headless() bool { return !c.Person }
+func (c *Caller) Reads() bool    { return true }
+
+// CallerInfo implements [agent.Caller].
+func (c *Caller) CallerInfo() agent.CallerInfo {
+	info := c.Facts
+	if !c.Blind {
+		info.CheckLimit, info.Verify = c.checkLimit, c.verify
+	}
+	return info
+}
 
 // Judge implements [agent.Profile].
 func (c *Caller) Judge(o verdict.Outcome, _ time.Time) verdict.Verdict {
@@ -90,14 +99,12 @@ func (s *stderr) Close() error {
 	return nil
 }
 
-// CheckLimit implements [agent.LimitChecker].
-func (c *Caller) CheckLimit(ctx context.Context, ask func(context.Context, ...string) ([]byte, error)) (verdict.Hint, error) {
+func (c *Caller) checkLimit(ctx context.Context, ask agent.Ask) (verdict.Hint, error) {
 	_, err := ask(ctx, "api", "rate_limit")
 	return c.Limit, err
 }
 
-// Verify implements [agent.Verifier].
-func (c *Caller) Verify(ctx context.Context, since time.Time, ask func(context.Context, ...string) ([]byte, error)) (agent.Effect, error) {
+func (c *Caller) verify(ctx context.Context, since time.Time, ask agent.Ask) (agent.Effect, error) {
 	if _, err := ask(ctx, "issue", "list"); err != nil {
 		return agent.Effect{}, err
 	}
