@@ -10,7 +10,8 @@ import (
 
 // Account implements [agent.Reader].
 func (f *follower) Account() agent.Account {
-	a := agent.Account{Session: f.session, Active: f.active, Version: f.version, Model: f.model, Unseen: f.unseen(), Misunderstood: f.misunderstood}
+	a := f.Attempt.Account()
+	a.Unseen = f.unseen()
 	if f.result != nil {
 		a.Status = f.result.Status
 	}
@@ -25,9 +26,8 @@ func (f *follower) Account() agent.Account {
 	}
 	a.Usage.Unknown = f.midway || f.unseenUsage()
 	a.Estimate = f.ledger.estimate()
-	a.Tools = f.tools.Use()
 	a.Turns = f.ledger.turns()
-	a.Requests = len(f.ledger.answers) - f.cut + f.retries + a.Unseen
+	a.Requests = len(f.ledger.answers) - f.cut + f.Retries + a.Unseen
 	if f.refused() {
 		a.Requests++
 	}
@@ -63,7 +63,7 @@ func (f *follower) unseenUsage() bool {
 // such as a missing login, takes no request.
 func (f *follower) refused() bool {
 	r := f.result
-	return r != nil && (r.Status != 0 || r.APIError != "" || f.complaint.Error != "" && f.retries > 0 || strings.HasPrefix(r.Text, "API Error"))
+	return r != nil && (r.Status != 0 || r.APIError != "" || f.complaint.Error != "" && f.Retries > 0 || strings.HasPrefix(r.Text, "API Error"))
 }
 
 // resumed reports whether the attempt went on with a session.

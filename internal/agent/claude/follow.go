@@ -11,6 +11,7 @@ import (
 
 // follower reads one attempt.
 type follower struct {
+	agent.Attempt
 	profile        *Profile
 	plan           agent.Plan
 	wantsPieces    bool // the caller wants to see pieces of messages too
@@ -19,11 +20,7 @@ type follower struct {
 	torn           bool // the last line is a result that was cut off
 	turnBegun      bool // what fails before that is said on stderr alone
 	aborted        bool // the turn was interrupted
-	session        string
-	version        string
-	model          string
 	ownKey         bool // the key is one that nothing refreshes
-	active         bool
 	answered       bool
 	// unanswered says that a tool has ended and the model has not spoken since, usedTools that there was one.
 	unanswered, usedTools bool
@@ -38,24 +35,20 @@ type follower struct {
 	speaking   string          // the message whose pieces come
 	midway     bool            // its end, with what it has used, is still to come
 	open       string          // the last message, as long as nothing has followed it
-	writes     agent.Doing     // what the piece is that comes
 	calls      string          // the tool that it calls
 	cut        int             // messages that broke off, and were asked for again
-	tools      agent.Tools     // those that run now, and all
 	background map[string]bool // that may outlast the result
-	retries    int             // that the CLI has told of
 	retried    int             // those since the model spoke last
 	waits      event           // the last retry that it has told of
 	limit      rateLimit       // the last refusal by a usage limit
 	complaint  event           // the last assistant event that was none of the model's
 
-	ledger        ledger
-	result        *result      // the last one
-	last          agent.Line   // its line
-	subtype       string       // of the last result
-	text          bytes.Buffer // what was printed that is no event
-	class         verdict.Class
-	misunderstood bool
+	ledger  ledger
+	result  *result      // the last one
+	last    agent.Line   // its line
+	subtype string       // of the last result
+	text    bytes.Buffer // what was printed that is no event
+	class   verdict.Class
 }
 
 // Follow implements [agent.Agent].
@@ -104,8 +97,8 @@ func (f *follower) keep(line []byte) {
 }
 
 func (f *follower) event(e event, line agent.Line) agent.LineInfo {
-	if f.session == "" || e.Type == "system" && e.Subtype == "init" {
-		f.session = e.Session
+	if f.Session == "" || e.Type == "system" && e.Subtype == "init" {
+		f.Session = e.Session
 	}
 	f.inTurn = f.inTurn || e.Type == "assistant" || e.Type == "user" || e.Type == "stream_event"
 	switch e.Type {
@@ -122,10 +115,10 @@ func (f *follower) event(e event, line agent.Line) agent.LineInfo {
 		return f.assistant(e)
 	case "user":
 		f.open = ""
-		f.writes, f.calls = agent.Thinking, ""
+		f.Writes, f.calls = agent.Thinking, ""
 		f.asks = f.asks || f.isAsked(e)
 		for _, b := range e.Message.Content {
-			f.tools.End(b.ToolUseID)
+			f.Tools.End(b.ToolUseID)
 			f.aborted = f.aborted || b.Type == "text" && strings.HasPrefix(b.Text, interruptedText)
 			f.unanswered = f.unanswered || b.ToolUseID != "" && e.Parent == ""
 			if b.ToolUseID != "" {
@@ -153,7 +146,7 @@ func (f *follower) system(e event) agent.LineInfo {
 	switch e.Subtype {
 	case "init":
 		f.turnBegun = true
-		f.version, f.model, f.ownKey = e.Version, e.Model, e.KeySource == "ANTHROPIC_API_KEY"
+		f.Version, f.Model, f.ownKey = e.Version, e.Model, e.KeySource == "ANTHROPIC_API_KEY"
 		f.result, f.aborted, f.inTurn, f.asks = nil, false, true, false
 	case "status": // comes with the pieces
 		if !f.wantsPieces {
@@ -173,13 +166,13 @@ func (f *follower) system(e event) agent.LineInfo {
 	case "api_retry":
 		f.retried++
 		f.midway = false
-		if f.open != "" && f.tools.Running() == 0 { // what is whole is followed by a tool's result, or by the end
+		if f.open != "" && f.Tools.Running() == 0 { // what is whole is followed by a tool's result, or by the end
 			f.cut++
 			f.open = ""
 		}
 		n := f.lineInfo(agent.Pass)
 		if n.Retrying = f.retrying(e); !n.Retrying.Repeated {
-			f.retries++
+			f.Retries++
 		}
 		return n
 	}
@@ -195,12 +188,12 @@ func (f *follower) piece(e event) agent.LineInfo {
 		f.ledger.answer(e.Event.Message.ID, e.Event.Message.Model, e.Event.Message.Usage)
 		f.speaking, f.midway = e.Event.Message.ID, true
 		f.open = f.speaking
-		f.writes, f.calls = agent.Thinking, ""
+		f.Writes, f.calls = agent.Thinking, ""
 	case "content_block_start":
-		f.writes, f.calls = agent.Thinking, ""
+		f.Writes, f.calls = agent.Thinking, ""
 		switch e.Event.Block.Type {
 		case "text":
-			f.writes = agent.Writing
+			f.Writes = agent.Writing
 		case "tool_use", "server_tool_use":
 			f.calls = e.Event.Block.Name
 		}
@@ -223,7 +216,7 @@ func (f *follower) piece(e event) agent.LineInfo {
 // modelSpoke notes output of the model. Until there is some, what claude has asked its caller may be open: the answers go
 // to claude directly, and are not seen.
 func (f *follower) modelSpoke(e event) {
-	f.active, f.answered = true, true
+	f.Active, f.answered = true, true
 	if e.Parent == "" {
 		f.unanswered, f.asks, f.retried = false, false, 0
 		clear(f.questions)
@@ -243,8 +236,8 @@ func (f *follower) assistant(e event) agent.LineInfo {
 	f.ledger.hadSubagents = f.ledger.hadSubagents || e.Parent != ""
 	for _, b := range e.Message.Content {
 		if b.Type == "tool_use" {
-			f.tools.Begin(b.ID, b.Name)
-			f.tools.Argue(b.ID, b.Input.argument)
+			f.Tools.Begin(b.ID, b.Name)
+			f.Tools.Argue(b.ID, b.Input.argument)
 		}
 		f.usedTools = f.usedTools || strings.HasSuffix(b.Type, "tool_use")
 	}
@@ -262,27 +255,20 @@ func (f *follower) takeResult(e event, line agent.Line) {
 	f.result, f.subtype = &r, e.Subtype
 	f.last = line.Keep()
 	f.ledger.results = append(f.ledger.results, r)
-	f.tools.EndAll()
+	f.Tools.EndAll()
 	clear(f.questions)
 	f.open, f.inTurn, f.asks = "", false, false
 	f.midway = f.midway && (r.IsError || e.Subtype != "success")
 }
 
 func (f *follower) lineInfo(show agent.Show) agent.LineInfo {
-	return agent.LineInfo{Answered: f.answered, Tools: f.tools.Running() + len(f.background), Show: show,
-		Delivered: f.result != nil && len(f.background) == 0, Waiting: !f.inTurn || len(f.questions) > 0, Continues: f.continues(), Activity: f.activity()}
-}
-
-// activity is what claude does now.
-func (f *follower) activity() agent.Activity {
-	name, argument := f.tools.Newest()
-	switch {
-	case name != "":
-		return agent.Activity{Doing: agent.UsingTool, Tool: name, Argument: argument}
-	case f.calls != "":
-		return agent.Activity{Doing: agent.UsingTool, Tool: f.calls}
+	info := f.Info(agent.LineInfo{Answered: f.answered, Show: show, Delivered: f.result != nil && len(f.background) == 0,
+		Waiting: !f.inTurn || len(f.questions) > 0, Continues: f.continues()})
+	info.Tools += len(f.background)
+	if info.Activity.Tool == "" && f.calls != "" {
+		info.Activity = agent.Activity{Doing: agent.UsingTool, Tool: f.calls}
 	}
-	return agent.Activity{Doing: f.writes}
+	return info
 }
 
 // answerTool is the tool by which the model gives the answer that --json-schema asks for.
@@ -291,7 +277,7 @@ const answerTool = "StructuredOutput"
 // continues reports whether the model is about to be asked again. Where there has been a result, what follows is the work of
 // background tasks, which the result did not wait for.
 func (f *follower) continues() bool {
-	return (f.asks || f.tools.RunningBut(answerTool) > 0) && (f.isConversation || len(f.ledger.results) == 0)
+	return (f.asks || f.Tools.RunningBut(answerTool) > 0) && (f.isConversation || len(f.ledger.results) == 0)
 }
 
 // isAsked reports whether what is said to the model is a question to it. After an answer in the form that was asked for
@@ -302,7 +288,7 @@ func (f *follower) isAsked(e event) bool {
 	}
 	for _, b := range e.Message.Content {
 		switch {
-		case b.ToolUseID != "" && (b.IsError || !f.tools.Runs(b.ToolUseID, answerTool)):
+		case b.ToolUseID != "" && (b.IsError || !f.Tools.Runs(b.ToolUseID, answerTool)):
 			return true
 		case b.Type == "text" && (e.Synthetic || !f.isConversation) && !strings.HasPrefix(b.Text, interruptedText):
 			return true

@@ -24,7 +24,7 @@ func (f *follower) retrying(e event) *agent.Retrying {
 	if e.ErrorStatus == 429 && f.limit.resets() { // which was refused just now
 		class = verdict.UsageLimit
 	}
-	r.Verdict = verdict.Verdict{Class: class, Retryable: class.Retryable(), Rule: "api_retry", SessionID: f.session,
+	r.Verdict = verdict.Verdict{Class: class, Retryable: class.Retryable(), Rule: "api_retry", SessionID: f.Session,
 		Evidence: statusText(e.ErrorStatus)}
 	if class == verdict.UsageLimit {
 		r.Verdict.Hint.At = f.limit.resetTime()
@@ -57,7 +57,7 @@ func statusText(status int) string {
 
 // unseen are the retries that old versions make without an event.
 func (f *follower) unseen() int {
-	if f.retries > 0 || !f.class.Retryable() || f.class == verdict.BadOutput || f.class == verdict.SessionBusy || !f.events || tellsRetries(f.version) {
+	if f.Retries > 0 || !f.class.Retryable() || f.class == verdict.BadOutput || f.class == verdict.SessionBusy || !f.events || tellsRetries(f.Version) {
 		return 0
 	}
 	return f.maxRetries()

@@ -24,12 +24,12 @@ func (f *follower) Judge(o verdict.Outcome, now time.Time) verdict.Verdict {
 			v = w
 		}
 	}
-	v.SessionID, v.Usage = f.session, f.ledger.reported()
+	v.SessionID, v.Usage = f.Session, f.ledger.reported()
 	if v.Class != verdict.OK && v.Evidence == "" {
 		v.Evidence = verdict.LastWords(o)
 	}
 	if v.Class == verdict.InvalidRequest {
-		f.misunderstood = f.rejectsAddedOption(o)
+		f.Misread = f.rejectsAddedOption(o)
 	}
 	f.class = v.Class
 	return v
@@ -50,7 +50,7 @@ func (f *follower) judgeTurn(now time.Time) verdict.Verdict {
 			v = w
 		}
 	}
-	v.SessionID = f.session
+	v.SessionID = f.Session
 	return v
 }
 
@@ -237,7 +237,7 @@ func (f *follower) onlyEmptyAnswer() bool {
 	var used tokens
 	json.Unmarshal(r.Usage, &used)
 	switch {
-	case f.isConversation || f.usedTools || len(r.Structured) > 0 || used == (tokens{}) && !f.active:
+	case f.isConversation || f.usedTools || len(r.Structured) > 0 || used == (tokens{}) && !f.Active:
 		return false
 	case f.turnBegun:
 		return true
@@ -333,7 +333,7 @@ const longestWait = time.Minute
 // gaveUpAtOnce reports whether claude has been throttled and has not tried again, though it may: it was told to wait for
 // longer than it does. With a subscription some versions never try again.
 func (f *follower) gaveUpAtOnce() bool {
-	return f.result != nil && f.result.Status == 429 && f.ownKey && f.retried == 0 && tellsRetries(f.version) && f.maxRetries() != 0
+	return f.result != nil && f.result.Status == 429 && f.ownKey && f.retried == 0 && tellsRetries(f.Version) && f.maxRetries() != 0
 }
 
 // rejectsAddedOption reports whether claude does not know an option that we added.

@@ -62,5 +62,5 @@ func (f *follower) byLastResort(o verdict.Outcome, now time.Time) (verdict.Verdi
 
 // hasModelOutput reports whether the model or a tool has produced output.
 func (f *follower) hasModelOutput() bool {
-	return f.active || f.usedTools || f.result != nil && (len(f.result.ModelUsage) > 0 || !f.result.IsError && f.result.Text != "")
+	return f.Active || f.usedTools || f.result != nil && (len(f.result.ModelUsage) > 0 || !f.result.IsError && f.result.Text != "")
 }

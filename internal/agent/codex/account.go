@@ -36,13 +36,14 @@ func (t tokens) call() price.Call {
 // has used what its sum says. All other use is unknown: that of a request which was under way, or of a thread without
 // a rollout (--ephemeral).
 func (f *follower) Account() agent.Account {
-	a := agent.Account{Session: f.session, Active: f.active && !f.reviews, Version: f.version, Unseen: f.unseen, Misunderstood: f.misread, Tools: f.tools.Use()}
+	a := f.Attempt.Account()
+	a.Active, a.Unseen = f.Active && !f.reviews, f.unseen
 	r, ok := f.rollout()
 	if ok {
 		a.Usage, a.Version, a.Model = r.used.usage(), cmp.Or(r.version, a.Version), r.model
 		a.Requests, a.Status, a.Estimate = len(r.calls), statusOf(r.failure), f.cost(r.calls)
 	}
-	a.Requests += f.retries + f.unseen
+	a.Requests += f.Retries + f.unseen
 	if f.failure != "" {
 		a.Requests++
 	}
@@ -52,14 +53,14 @@ func (f *follower) Account() agent.Account {
 		a.Usage, told = sum.usage(), true
 		a.Estimate = f.costOfSum(sum)
 	}
-	a.Usage.Unknown = f.over && (f.active && !told || f.asking && f.tools.Running() == 0)
+	a.Usage.Unknown = f.Over && (f.Active && !told || f.asking && f.Tools.Running() == 0)
 	return a
 }
 
 // rollout is what the record of the attempt says, which is whole; false if there is none. While the attempt lasts it is not
 // asked: that of a thread that is resumed is there from the beginning, with nothing of the attempt in it.
 func (f *follower) rollout() (rollout, bool) {
-	if f.record == nil && f.over && f.readRecords() {
+	if f.record == nil && f.Over && f.readRecords() {
 		all := f.records[0].rollout()
 		for _, of := range f.records[1:] {
 			r := of.rollout()
@@ -77,11 +78,11 @@ func (f *follower) rollout() (rollout, bool) {
 
 // readRecords reads on in the records of the attempt; false if there are none.
 func (f *follower) readRecords() bool {
-	if f.home == "" || !isUUID(f.session) {
+	if f.home == "" || !isUUID(f.Session) {
 		return false
 	}
 	if len(f.records) == 0 {
-		path := findRollout(f.home, f.session)
+		path := findRollout(f.home, f.Session)
 		if path == "" {
 			return false
 		}

@@ -64,7 +64,7 @@ func (p *Profile) Reads() bool { return true }
 // Judge implements agent.Profile. It takes events for what they are and the plain form for what it is, whatever the
 // command line asks for: a saved outcome may come without one.
 func (p *Profile) Judge(o verdict.Outcome, now time.Time) verdict.Verdict {
-	return agent.Replay(&follower{guess: true, asked: p.form(), resumeID: p.line.session(), model: p.model}, o, now)
+	return agent.Replay(&follower{Attempt: agent.Attempt{Guess: true, Asked: p.form(), ResumeID: p.line.session()}, model: p.model}, o, now)
 }
 
 // Info implements agent.Agent.
@@ -117,7 +117,7 @@ func (p *Profile) model() string {
 // Follow implements agent.Agent.
 func (p *Profile) Follow(plan agent.Plan) agent.Follower {
 	now := time.Now()
-	f := &follower{plain: plan.Plain, added: plan.Added, start: now, last: now, home: p.home, reviews: p.line.reviews,
+	f := &follower{Attempt: agent.Attempt{Plain: plan.Plain, Added: plan.Added}, start: now, last: now, home: p.home, reviews: p.line.reviews,
 		prices: plan.Prices, model: p.model}
 	f.silentLimit = func() int {
 		if slices.ContainsFunc(plan.Added, func(a string) bool { return strings.HasSuffix(a, noRequestRetries) }) {
@@ -127,13 +127,13 @@ func (p *Profile) Follow(plan agent.Plan) agent.Follower {
 	}
 	if len(plan.Args) > 0 {
 		l, _ := read(plan.Args[1:])
-		f.resumeID, f.resumes = l.session(), l.resumes
+		f.ResumeID, f.resumes = l.session(), l.resumes
 	}
-	if f.resumeID != "" {
-		f.from = sizeOf(p.home, f.resumeID)
+	if f.ResumeID != "" {
+		f.from = sizeOf(p.home, f.ResumeID)
 	}
 	if p.line.unknown() != "" {
-		f.plain, f.guess = false, true // a --json may stand after the flag that is not known
+		f.Plain, f.Guess = false, true // a --json may stand after the flag that is not known
 	}
 	return agent.Follower{Reader: f}
 }

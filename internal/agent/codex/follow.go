@@ -14,13 +14,9 @@ import (
 
 // follower reads the output of one attempt.
 type follower struct {
-	plain       bool       // stdout is the answer and nothing else
-	guess       bool       // whether it is, is not known; events are recognized by how they begin
-	asked       agent.Form // of a saved outcome: what its command line has asked for
-	added       []string   // options of ours on the command line
-	resumeID    string     // the session that the command line resumes
-	resumes     bool       // it resumes one, whichever
-	reviews     bool       // it is a review
+	agent.Attempt
+	resumes     bool // it resumes one, whichever
+	reviews     bool // it is a review
 	start       time.Time
 	from        int64      // where its part begins in the record of a thread that was there before
 	home        string     // where codex keeps its records
@@ -28,28 +24,17 @@ type follower struct {
 	prices      *price.Table
 	model       func() string // the one that the command line or the config asks for; empty if none does
 
-	lines           int
-	session         string
-	active          bool
 	completed       bool
 	failure         string // why the turn failed, in codex's words
 	usage           json.RawMessage
-	answer          agent.Answer
-	answered        bool // there is an answer, be it empty
-	hasAnswerText   bool // there was one that is not empty
-	worked          bool // the model has done more than think and answer
-	tools           agent.Tools
-	asking          bool          // the model is being asked, unless a tool runs
-	aside           string        // what the model has said last; its answer, unless it works on
-	continues       bool          // the last that the model has done is to call a tool
-	retries         int           // that codex has told of
-	unseen          int           // retries that codex has not told of
-	unseenAtFailure int           // those before the failure
-	last            time.Time     // when the line before came
-	silence         time.Duration // before the present line
-	version         string
-	misread         bool             // an option of ours was not understood
-	over            bool             // it has ended: its record is whole
+	answered        bool             // there is an answer, be it empty
+	asking          bool             // the model is being asked, unless a tool runs
+	aside           string           // what the model has said last; its answer, unless it works on
+	continues       bool             // the last that the model has done is to call a tool
+	unseen          int              // retries that codex has not told of
+	unseenAtFailure int              // those before the failure
+	last            time.Time        // when the line before came
+	silence         time.Duration    // before the present line
 	records         []*rolloutReader // that of the thread, and those of the reviewers; empty as long as there is none
 	looked          time.Time        // when the record was last looked for
 	reviewersAt     int64            // how much of the first was read when it was last searched for reviewers
@@ -58,35 +43,31 @@ type follower struct {
 
 // Line implements agent.Reader.
 func (f *follower) Line(line agent.Line) agent.LineInfo {
-	f.lines++
+	f.Lines++
 	now := time.Now()
 	f.silence, f.last = now.Sub(f.last), now
 	e := readEvent(line.Text)
-	if f.guess && f.lines == 1 && (e.Type != "thread.started" || !isUUID(e.ThreadID)) {
-		f.plain = true
+	if f.Guess && f.Lines == 1 && (e.Type != "thread.started" || !isUUID(e.ThreadID)) {
+		f.Plain = true
 	}
-	if f.plain {
-		f.hasAnswerText = f.hasAnswerText || len(bytes.TrimSpace(line.Text)) > 0
+	if f.Plain {
+		f.Said = f.Said || len(bytes.TrimSpace(line.Text)) > 0
 		return agent.LineInfo{} // it is the answer, and nothing else comes on stdout
 	}
 	if e.Item.Type == "agent_message" && f.reviews && f.failure != "" {
 		return agent.LineInfo{Show: agent.Hold} // codex's own: "Review was interrupted. …"
 	}
 	if e.Item.Type == "agent_message" && e.Type == "item.completed" {
-		f.answer, f.answered, f.aside = agent.NewAnswer(line, "item.text", e.Item.Text), true, e.Item.Text
-		f.hasAnswerText = f.hasAnswerText || strings.TrimSpace(e.Item.Text) != ""
+		f.Final, f.answered, f.aside = agent.NewAnswer(line, "item.text", e.Item.Text), true, e.Item.Text
+		f.Said = f.Said || strings.TrimSpace(e.Item.Text) != ""
 	}
-	info := f.take(e)
-	info.Tools = f.tools.Running()
-	info.Turn = f.turn(now)
-	info.Continues = f.continues
-	if name, argument := f.tools.Newest(); name != "" {
-		info.Activity = agent.Activity{Doing: agent.UsingTool, Tool: shortName(name), Argument: argument}
-	}
-	if info.Begun = f.tools.Begun(); info.Begun.Tool != "" {
+	info := f.Info(f.take(e))
+	info.Turn, info.Continues = f.turn(now), f.continues
+	info.Activity.Tool = shortName(info.Activity.Tool)
+	if info.Begun.Tool != "" {
 		info.Begun.Tool, info.Said, f.aside = shortName(info.Begun.Tool), agent.ShortArgument(f.aside), ""
 	}
-	info.Foreign = e.Type == "" && (f.session == "" || !bytes.HasPrefix(line.Text, []byte("{"))) // else it is an event that was cut off
+	info.Foreign = e.Type == "" && (f.Session == "" || !bytes.HasPrefix(line.Text, []byte("{"))) // else it is an event that was cut off
 	return info
 }
 
@@ -94,7 +75,7 @@ func (f *follower) Line(line agent.Line) agent.LineInfo {
 func (f *follower) take(e event) (info agent.LineInfo) {
 	switch e.Type {
 	case "thread.started":
-		f.session = e.ThreadID
+		f.Session = e.ThreadID
 	case "turn.started":
 		f.asking = true
 	case "item.started", "item.updated", "item.completed":
@@ -102,7 +83,7 @@ func (f *follower) take(e event) (info agent.LineInfo) {
 		info.Answered = e.Item.ofModel()
 	case "turn.completed":
 		f.completed, f.failure, f.asking, f.continues = true, "", false, false
-		f.tools.EndAll()
+		f.Tools.EndAll()
 		if len(e.Usage) > 0 && e.Usage[0] == '{' {
 			f.usage = e.Usage
 		}
@@ -113,7 +94,7 @@ func (f *follower) take(e event) (info agent.LineInfo) {
 	case "error":
 		if info.Retrying = retrying(e.Message); info.Retrying != nil {
 			f.asking = false // until there is something of the model again
-			f.retries++
+			f.Retries++
 			f.unseen += f.silentRetries(e.Message)
 			return info // the caller sees it as from the bare CLI
 		}
@@ -128,16 +109,16 @@ func (f *follower) work(e event) {
 	if !e.Item.ofModel() {
 		return
 	}
-	f.active, f.asking = true, true
+	f.Active, f.asking = true, true
 	f.continues = e.Item.Type != "agent_message" && e.Item.Type != "reasoning"
-	f.worked = f.worked || f.continues
+	f.Worked = f.Worked || f.continues
 	if !e.Item.tool() {
 		return
 	}
-	f.tools.Begin(e.Item.ID, e.Item.toolName()) // some are told of only when they have ended
-	f.tools.Argue(e.Item.ID, e.Item.argument())
+	f.Tools.Begin(e.Item.ID, e.Item.toolName()) // some are told of only when they have ended
+	f.Tools.Argue(e.Item.ID, e.Item.argument())
 	if e.Type == "item.completed" {
-		f.tools.End(e.Item.ID)
+		f.Tools.End(e.Item.ID)
 	}
 }
 
@@ -176,20 +157,12 @@ func retrying(message string) *agent.Retrying {
 	return r
 }
 
-// Answer implements agent.Reader.
-func (f *follower) Answer() agent.Answer {
-	if f.plain {
-		return agent.Printed
-	}
-	return f.answer
-}
-
 // Render implements agent.Reader: codex prints the last message, and nothing if the turn failed. There is no form JSON.
 func (f *follower) Render(w io.Writer, _ agent.Form) error {
 	if !f.completed || !f.answered {
 		return nil
 	}
-	if _, err := f.answer.WriteTo(w); err != nil {
+	if _, err := f.Final.WriteTo(w); err != nil {
 		return err
 	}
 	_, err := io.WriteString(w, "\n")

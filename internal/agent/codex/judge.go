@@ -13,33 +13,32 @@ import (
 // Judge implements agent.Reader.
 func (f *follower) Judge(o verdict.Outcome, now time.Time) verdict.Verdict {
 	errs := readStderr(o.Stderr)
-	f.over = true
-	if f.guess && errs.session != "" && !f.plain {
+	f.Over = true
+	if f.Guess && errs.session != "" && !f.Plain {
 		f.dropEvents() // only the plain form has that header: what looked like events was the answer
 	}
-	if f.plain {
-		f.session, f.version, f.active = errs.session, errs.version, errs.active
+	if f.Plain {
+		f.Session, f.Version, f.Active = errs.session, errs.version, errs.active
 	}
 	v := f.judge(o, errs, now)
-	f.misread = f.misread || misunderstood(o, f.added)
-	v.SessionID, v.Usage = f.session, f.usage
+	f.Misread = f.Misread || misunderstood(o, f.Added)
+	v.SessionID, v.Usage = f.Session, f.usage
 	return v
 }
 
 // dropEvents drops what was taken for events.
 func (f *follower) dropEvents() {
-	*f = follower{plain: true, guess: true, asked: f.asked, added: f.added, resumeID: f.resumeID, resumes: f.resumes, reviews: f.reviews, start: f.start, from: f.from, home: f.home,
-		silentLimit: f.silentLimit, prices: f.prices, model: f.model, over: f.over, hasAnswerText: f.lines > 0}
+	*f = follower{Attempt: agent.Attempt{Plain: true, Guess: true, Asked: f.Asked, Added: f.Added, ResumeID: f.ResumeID, Over: f.Over, Said: f.Lines > 0},
+		resumes: f.resumes, reviews: f.reviews, start: f.start, from: f.from, home: f.home, silentLimit: f.silentLimit, prices: f.prices, model: f.model}
 }
 
 func (f *follower) judge(o verdict.Outcome, errs complaint, now time.Time) verdict.Verdict {
-	if f.resumeID != "" && f.session != "" && !strings.EqualFold(f.resumeID, f.session) {
-		return verdict.Verdict{Class: verdict.SessionNotFound, Rule: "other-session",
-			Evidence: fmt.Sprintf("codex began a new thread %s instead of resuming %s", f.session, f.resumeID)}
+	if v, other := f.OtherSession(Name, "thread"); other {
+		return v
 	}
-	if f.resumes && f.resumeID == "" && f.isNewThread() {
+	if f.resumes && f.ResumeID == "" && f.isNewThread() {
 		return verdict.Verdict{Class: verdict.SessionNotFound, Rule: "new-thread",
-			Evidence: fmt.Sprintf("codex found nothing to resume and began a new thread %s", f.session)}
+			Evidence: fmt.Sprintf("codex found nothing to resume and began a new thread %s", f.Session)}
 	}
 	if v, ok := verdict.EndedBySignal(o); ok {
 		return v
@@ -48,12 +47,12 @@ func (f *follower) judge(o verdict.Outcome, errs complaint, now time.Time) verdi
 		return v
 	}
 	switch {
-	case o.ExitCode == 0 && (f.completed || f.plain && errs.session != "") && f.onlyEmptyAnswer(o, errs):
+	case o.ExitCode == 0 && (f.completed || f.Plain && errs.session != "") && f.onlyEmptyAnswer(o, errs):
 		return verdict.Verdict{Class: verdict.BadOutput, Retryable: true, Rule: "empty-answer", Evidence: "exit 0 without an answer, and no tool has done anything"}
 	case o.ExitCode == 0 && f.completed:
 		return verdict.Verdict{Class: verdict.OK, Rule: "turn-completed"}
-	case o.ExitCode == 0 && f.plain:
-		if v, ok := agent.WrongForm(f.asked, nil, o.Stdout.Text()); ok {
+	case o.ExitCode == 0 && f.Plain:
+		if v, ok := agent.WrongForm(f.Asked, nil, o.Stdout.Text()); ok {
 			return v
 		}
 		return verdict.Verdict{Class: verdict.OK, Rule: "exit-0"}
@@ -62,13 +61,13 @@ func (f *follower) judge(o verdict.Outcome, errs complaint, now time.Time) verdi
 	case f.failure != "":
 		f.unseen += f.unseenAtFailure
 		return f.turnFailed(now)
-	case f.session == "":
+	case f.Session == "":
 		return f.neverStarted(o, errs, now)
-	case errs.failure != "" && (f.plain || !f.active): // else it may be a tool's: in old versions they write there too
+	case errs.failure != "" && (f.Plain || !f.Active): // else it may be a tool's: in old versions they write there too
 		return f.byComplaint(o, errs, now)
 	case o.ExitCode == 0:
 		return verdict.Verdict{Class: verdict.BadOutput, Retryable: true, Rule: "no-result", Evidence: "exit 0 without turn.completed"}
-	case o.ExitCode == 1 && !f.completed && !f.plain:
+	case o.ExitCode == 1 && !f.completed && !f.Plain:
 		// At SIGINT codex stops silently. Every failure of its own it reports.
 		return verdict.Verdict{Class: verdict.Interrupted, Rule: "no-word", Evidence: "exit 1 without a word"}
 	}
@@ -77,14 +76,14 @@ func (f *follower) judge(o verdict.Outcome, errs complaint, now time.Time) verdi
 
 // isNewThread reports whether the thread began with this attempt: when it did is in its id.
 func (f *follower) isNewThread() bool {
-	at, ok := begunAt(f.session)
+	at, ok := begunAt(f.Session)
 	return ok && !f.start.IsZero() && !at.Before(f.start.Truncate(time.Millisecond))
 }
 
 // onlyEmptyAnswer reports whether a turn has no answer, and no tool has done anything. Not every tool is told of, but
 // codex's record has how often the model was asked: once more after each.
 func (f *follower) onlyEmptyAnswer(o verdict.Outcome, errs complaint) bool {
-	if f.hasAnswerText || f.worked || errs.hasAnswerText || errs.worked || o.Stderr.Truncated() && f.plain {
+	if f.Said || f.Worked || errs.hasAnswerText || errs.worked || o.Stderr.Truncated() && f.Plain {
 		return false
 	}
 	r, ok := f.rollout()
@@ -109,7 +108,7 @@ func (f *follower) turnFailed(now time.Time) verdict.Verdict {
 // plain signals count only where there is none of that.
 func (f *follower) byComplaint(o verdict.Outcome, errs complaint, now time.Time) verdict.Verdict {
 	v := classify(errs.failure, now)
-	if v.Class == verdict.Unknown && !f.plain {
+	if v.Class == verdict.Unknown && !f.Plain {
 		if w, ok := lastResort(o, complaint{text: complaints[0] + errs.failure}, now); ok {
 			return w
 		}
@@ -131,7 +130,7 @@ func (f *follower) neverStarted(o verdict.Outcome, errs complaint, now time.Time
 	if v.Class == verdict.Unknown && errs.failure != "" {
 		v = classifyExit(errs.text, o.ExitCode, now)
 	}
-	if v.Class == verdict.Unknown && !f.hasAnswerText {
+	if v.Class == verdict.Unknown && !f.Said {
 		if w, ok := lastResort(o, errs, now); ok {
 			v = w
 		}

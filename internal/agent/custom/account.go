@@ -11,7 +11,7 @@ import (
 // used is what the attempt has used: what the CLI says of all of it, else what it has said call by call. What it says of a session
 // that was resumed includes earlier runs.
 func (f *follower) used() verdict.Usage {
-	if f.total != nil && (f.resumeID == "" || !f.profile.def.Session.Cumulative) {
+	if f.total != nil && (f.ResumeID == "" || !f.profile.def.Session.Cumulative) {
 		return *f.total
 	}
 	return f.calls
@@ -19,28 +19,28 @@ func (f *follower) used() verdict.Usage {
 
 // Account implements [agent.Reader].
 func (f *follower) Account() agent.Account {
-	a := agent.Account{Session: f.session, Active: f.active, Usage: f.used(), Tools: f.tools.Use(), Turns: f.turns, Model: f.model, Version: f.version,
-		Status: f.status, Misunderstood: f.misread}
-	a.Usage.Unknown = f.over && f.active && f.total == nil && (f.turns == 0 || !f.ended)
+	a := f.Attempt.Account()
+	a.Usage, a.Turns, a.Status = f.used(), f.turns, f.status
+	a.Usage.Unknown = f.Over && f.Active && f.total == nil && (f.turns == 0 || !f.ended)
 	return a
 }
 
 // Answer implements [agent.Reader].
 func (f *follower) Answer() agent.Answer {
-	if !f.began && f.plain {
+	switch {
+	case !f.began && f.Plain:
 		return agent.Printed
-	}
-	if f.failure != nil {
+	case f.failure != nil:
 		return agent.Answer{}
 	}
-	return f.answer
+	return f.Final
 }
 
 // Render implements [agent.Reader]: the last answer, or all that the model has said, each in lines of its own.
 func (f *follower) Render(w io.Writer, _ agent.Form) error {
 	texts := f.texts
 	if !f.profile.def.Output.All {
-		texts = []agent.Answer{f.answer}
+		texts = []agent.Answer{f.Final}
 	}
 	for _, text := range texts {
 		if text.String() == "" {

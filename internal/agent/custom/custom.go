@@ -110,7 +110,7 @@ func (p *Profile) Reads() bool { return true }
 
 // Judge implements [agent.Profile], for an outcome that was saved. Events are known by how the first line looks.
 func (p *Profile) Judge(o verdict.Outcome, now time.Time) verdict.Verdict {
-	return agent.Replay(&follower{profile: p, table: p.def.compiled(), guess: true}, o, now)
+	return agent.Replay(&follower{profile: p, table: p.def.compiled(), Attempt: agent.Attempt{Guess: true}}, o, now)
 }
 
 // Info implements [agent.Agent].

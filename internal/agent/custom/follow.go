@@ -12,14 +12,14 @@ import (
 
 // Follow implements [agent.Agent].
 func (p *Profile) Follow(plan agent.Plan) agent.Follower {
-	f := &follower{profile: p, table: p.def.compiled(), plain: plan.Plain, guess: p.line.Unknown != "", added: plan.Added}
+	f := &follower{profile: p, table: p.def.compiled(), Attempt: agent.Attempt{Plain: plan.Plain, Guess: p.line.Unknown != "", Added: plan.Added}}
 	if len(plan.Args) == 0 {
 		return agent.Follower{Reader: f}
 	}
 	if line := p.def.Options.Read(plan.Args[1:]); line.Unknown == "" {
-		f.resumeID = p.resumed(&line)
+		f.ResumeID = p.resumed(&line)
 	}
-	if f.resumeID == "" && len(p.def.Session.New) > 0 {
+	if f.ResumeID == "" && len(p.def.Session.New) > 0 {
 		for i, arg := range withSession(p.def.Session.New, "") {
 			if at := len(plan.Added) - len(p.def.Session.New) + i; at >= 0 && arg != p.def.Session.New[i] && strings.HasPrefix(plan.Added[at], arg) {
 				f.ownID = strings.TrimPrefix(plan.Added[at], arg)
@@ -31,27 +31,14 @@ func (p *Profile) Follow(plan agent.Plan) agent.Follower {
 
 // follower reads the output of one attempt.
 type follower struct {
-	profile  *Profile
-	table    *table
-	plain    bool     // stdout is the answer and nothing else
-	guess    bool     // whether it is, is not known; events are recognized by how they begin
-	added    []string // options of ours on the command line
-	resumeID string   // the session that the command line resumes
-	ownID    string   // the name that we gave to a new session
+	agent.Attempt
+	profile *Profile
+	table   *table
+	ownID   string // the name that we gave to a new session
 
-	lines    int
-	said     bool // something was printed that is no event
 	began    bool // there was an event
-	session  string
-	model    string
-	version  string
-	active   bool // the model or a tool has done something
-	worked   bool // a tool has
 	troubled bool // the model has not answered since it was last asked again
-	writes   agent.Doing
-	tools    agent.Tools
 	texts    []agent.Answer
-	answer   agent.Answer
 	result   bool // the run says that it has ended well
 	failed   bool // it has said that it failed, and the model has done nothing since
 	ended    bool // it has said that it has ended, in whichever way
@@ -59,10 +46,7 @@ type follower struct {
 	calls    verdict.Usage // what the model calls have used that were told of one by one
 	total    *verdict.Usage
 	turns    int
-	retries  int
 	status   int
-	misread  bool
-	over     bool
 }
 
 // failure is what an event says of an error.
@@ -74,10 +58,10 @@ type failure struct {
 
 // Line implements [agent.Reader].
 func (f *follower) Line(line agent.Line) agent.LineInfo {
-	f.lines++
+	f.Lines++
 	r, ok := f.table.readLine(line.Text)
-	if f.guess && !f.began {
-		f.plain = !r.known // the answer of a model may well look like JSON
+	if f.Guess && !f.began {
+		f.Plain = !r.known // the answer of a model may well look like JSON
 	}
 	if list := f.table.readList(line.Text); list != nil {
 		for i := range list {
@@ -85,13 +69,13 @@ func (f *follower) Line(line agent.Line) agent.LineInfo {
 		}
 		f.began = true
 		info := f.info()
-		info.Answered = f.active
+		info.Answered = f.Active
 		return info
 	}
-	if f.plain || !ok {
-		f.said = f.said || len(bytes.TrimSpace(line.Text)) > 0
+	if f.Plain || !ok {
+		f.Said = f.Said || len(bytes.TrimSpace(line.Text)) > 0
 		info := f.info()
-		info.Foreign = !f.plain && (!f.began || !bytes.HasPrefix(line.Text, []byte("{"))) // else it is an event that was cut off
+		info.Foreign = !f.Plain && (!f.began || !bytes.HasPrefix(line.Text, []byte("{"))) // else it is an event that was cut off
 		return info
 	}
 	f.began = true
@@ -108,13 +92,7 @@ func (f *follower) Line(line agent.Line) agent.LineInfo {
 }
 
 // info says how the attempt stands as a whole.
-func (f *follower) info() agent.LineInfo {
-	info := agent.LineInfo{Tools: f.tools.Running(), Delivered: f.ended, Activity: agent.Activity{Doing: f.writes}}
-	if name, argument := f.tools.Newest(); name != "" {
-		info.Activity = agent.Activity{Doing: agent.UsingTool, Tool: name, Argument: argument}
-	}
-	return info
-}
+func (f *follower) info() agent.LineInfo { return f.Info(agent.LineInfo{Delivered: f.ended}) }
 
 // take follows an event.
 func (f *follower) take(r *read, line agent.Line) (show agent.Show, turn *verdict.Usage, retrying *agent.Retrying) {
@@ -123,47 +101,47 @@ func (f *follower) take(r *read, line agent.Line) (show agent.Show, turn *verdic
 			*to = text
 		}
 	}
-	set(&f.session, FieldSession)
-	set(&f.model, FieldModel)
-	set(&f.version, FieldVersion)
+	set(&f.Session, FieldSession)
+	set(&f.Model, FieldModel)
+	set(&f.Version, FieldVersion)
 	usage, used := r.usage()
 	switch r.Kind {
 	case Text:
-		f.active, f.writes = true, agent.Writing
+		f.Active, f.Writes = true, agent.Writing
 		f.say(r, line)
 	case Thinking:
-		f.active, f.writes = true, agent.Thinking
+		f.Active, f.Writes = true, agent.Thinking
 	case Tool:
-		f.active, f.worked = true, true
+		f.Active, f.Worked = true, true
 		f.beginTools(r)
 		if r.text(FieldText) != "" {
 			f.say(r, line)
 		}
 	case ToolEnd:
 		for _, id := range r.values(FieldToolID) {
-			f.tools.End(textOf(id))
+			f.Tools.End(textOf(id))
 		}
-		f.writes = agent.Thinking
+		f.Writes = agent.Thinking
 	case Retry:
-		f.retries++
+		f.Retries++
 		show, retrying = agent.Hold, f.retrying(r)
 	case Error:
 		f.fail(r)
 		show = agent.Hold
 	case Failed:
 		f.ended, f.failed = true, true
-		f.tools.EndAll()
+		f.Tools.EndAll()
 		f.fail(r)
 		show = agent.Hold
 	case Result:
 		f.ended = true
-		f.tools.EndAll()
+		f.Tools.EndAll()
 		if f.failed {
 			show = agent.Hold
 		} else {
 			f.result, f.failure = true, nil // what went wrong before did not keep it from its end
 			if r.text(FieldText) != "" {
-				f.answer = f.answerIn(r, line)
+				f.Final = f.answerIn(r, line)
 			}
 		}
 	}
@@ -192,9 +170,9 @@ func (f *follower) beginTools(r *read) {
 		if i < len(ids) {
 			id = textOf(ids[i])
 		}
-		f.tools.Begin(id, textOf(name))
+		f.Tools.Begin(id, textOf(name))
 		if i < len(inputs) {
-			f.tools.Argue(id, agent.ToolArgument([]byte(textOf(inputs[i]))))
+			f.Tools.Argue(id, agent.ToolArgument([]byte(textOf(inputs[i]))))
 		}
 	}
 }
@@ -205,7 +183,7 @@ func (f *follower) say(r *read, line agent.Line) {
 	if strings.TrimSpace(a.String()) == "" {
 		return
 	}
-	f.answer = a
+	f.Final = a
 	f.texts = append(f.texts, a)
 }
 

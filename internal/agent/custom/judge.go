@@ -13,27 +13,26 @@ import (
 
 // Judge implements [agent.Reader].
 func (f *follower) Judge(o verdict.Outcome, now time.Time) verdict.Verdict {
-	f.over = true
-	if f.session == "" && f.began {
-		f.session = f.ownID
+	f.Over = true
+	if f.Session == "" && f.began {
+		f.Session = f.ownID
 	}
 	v := f.judge(o, now)
 	if v.Class != verdict.OK && v.Evidence == "" {
 		v.Evidence = cmp.Or(verdict.LastLines(o.Stderr.Text(), 3, 500), fmt.Sprintf("exit %d", o.ExitCode))
 	}
 	if v.Class == verdict.InvalidRequest && !f.began {
-		f.misread = slices.ContainsFunc(f.added, func(added string) bool {
+		f.Misread = slices.ContainsFunc(f.Added, func(added string) bool {
 			return strings.HasPrefix(added, "-") && strings.Contains(o.Stderr.Text(), strings.TrimLeft(added, "-"))
 		})
 	}
-	v.SessionID, v.Usage = f.session, f.used().JSON()
+	v.SessionID, v.Usage = f.Session, f.used().JSON()
 	return v
 }
 
 func (f *follower) judge(o verdict.Outcome, now time.Time) verdict.Verdict {
-	if f.resumeID != "" && f.session != "" && !strings.EqualFold(f.resumeID, f.session) {
-		return verdict.Verdict{Class: verdict.SessionNotFound, Rule: "other-session",
-			Evidence: fmt.Sprintf("%s began a new session %s instead of resuming %s", f.profile.def.Name, f.session, f.resumeID)}
+	if v, other := f.OtherSession(f.profile.def.Name, "session"); other {
+		return v
 	}
 	if v, ok := verdict.EndedBySignal(o); ok {
 		return v
@@ -65,7 +64,7 @@ func (f *follower) hasSucceeded(o verdict.Outcome) bool {
 	}
 	tellsEnd := slices.ContainsFunc(f.table.events, func(e event) bool { return e.Kind == Result })
 	if !f.began { // text, or nothing at all
-		return f.plain || f.guess && f.said || !tellsEnd
+		return f.Plain || f.Guess && f.Said || !tellsEnd
 	}
 	return f.result || !tellsEnd
 }
@@ -76,8 +75,8 @@ func (f *follower) success() verdict.Verdict {
 	if own := f.profile.def.Success.Answer; own != nil {
 		needsAnswer = *own
 	}
-	answered := strings.TrimSpace(f.answer.String()) != "" || !f.began && f.said
-	if needsAnswer && !answered && !f.worked {
+	answered := strings.TrimSpace(f.Final.String()) != "" || !f.began && f.Said
+	if needsAnswer && !answered && !f.Worked {
 		return verdict.Verdict{Class: verdict.BadOutput, Retryable: true, Rule: "empty-answer", Evidence: "exit 0 without an answer, and no tool has done anything"}
 	}
 	rule := "exit-code"
@@ -96,7 +95,7 @@ func (f *follower) classify(e *failure, exit int, now time.Time) verdict.Verdict
 		v = w
 	} else if class := verdict.OfStatus(e.status, e.message); class != verdict.Unknown {
 		v.Class, v.Retryable, v.Rule = class, class.Retryable(), "status "+strconv.Itoa(e.status)
-	} else if w, ok := verdict.LastResort(o, now); ok && !f.active {
+	} else if w, ok := verdict.LastResort(o, now); ok && !f.Active {
 		v = w
 	}
 	if v.Retryable || v.Class.Throttle() {
@@ -121,7 +120,7 @@ func evidence(e *failure) string {
 
 // byRules asks the rules about stderr and, where stdout is text, about that. Those for any exit code are asked about successes too.
 func (f *follower) byRules(o verdict.Outcome, now time.Time) (verdict.Verdict, bool) {
-	if !f.plain && f.began {
+	if !f.Plain && f.began {
 		o.Stdout = verdict.Excerpt{} // it has what the model says
 	}
 	status := f.table.statusIn(o.Stderr.Text())
@@ -161,7 +160,7 @@ func (f *follower) byStderr(o verdict.Outcome, now time.Time) verdict.Verdict {
 			return v
 		}
 	}
-	if !f.active && !f.said {
+	if !f.Active && !f.Said {
 		o.Stdout = verdict.Excerpt{}
 		if v, ok := verdict.LastResort(o, now); ok {
 			return v

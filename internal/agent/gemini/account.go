@@ -16,11 +16,11 @@ func (f *follower) readRecord() bool {
 		return false
 	}
 	if f.record == nil {
-		session := f.session
+		session := f.Session
 		if session == "" {
 			session = f.ownID
 		}
-		if session == "" || time.Since(f.looked) < lookInterval && !f.over {
+		if session == "" || time.Since(f.looked) < lookInterval && !f.Over {
 			return false
 		}
 		f.looked = time.Now()
@@ -68,14 +68,15 @@ func (f *follower) models() map[string]tokens {
 // Account implements [agent.Reader]. What an attempt used that was ended before it could say so is on its record, except for
 // the request it was ended in.
 func (f *follower) Account() agent.Account {
-	a := agent.Account{Session: f.session, Active: f.active, Model: f.model, Unseen: f.unseen, Misunderstood: f.misread, Tools: f.tools.Use()}
+	a := f.Attempt.Account()
+	a.Unseen = f.unseen
 	models, told := f.models(), true
-	recorded := f.over && f.readRecord()
-	if f.over && a.Session == "" && recorded {
+	recorded := f.Over && f.readRecord()
+	if f.Over && a.Session == "" && recorded {
 		a.Session = f.ownID // it is on record, so that it can be resumed
 	}
 	if recorded {
-		a.Active = f.used || len(f.record.calls) > 0 // an answer that was cut off is not kept, and cannot be gone on with
+		a.Active = f.Worked || len(f.record.calls) > 0 // an answer that was cut off is not kept, and cannot be gone on with
 	}
 	switch {
 	case models != nil:
@@ -97,12 +98,12 @@ func (f *follower) Account() agent.Account {
 			a.Tools.Totals = append(a.Tools.Totals, agent.ToolTotal{Name: name, Count: t.Count, Time: time.Duration(t.DurationMS) * time.Millisecond})
 		}
 	} else {
-		a.Requests = f.answers + f.retries + f.unseen
-		if f.over && (f.failed || f.isUnanswered()) {
+		a.Requests = f.answers + f.Retries + f.unseen
+		if f.Over && (f.failed || f.isUnanswered()) {
 			a.Requests++
 		}
 	}
-	a.Usage.Unknown = f.over && (f.active && !told || f.isUnanswered())
+	a.Usage.Unknown = f.Over && (f.Active && !told || f.isUnanswered())
 	return a
 }
 

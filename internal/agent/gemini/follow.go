@@ -12,28 +12,21 @@ import (
 
 // follower reads the output of one attempt.
 type follower struct {
+	agent.Attempt
 	profile *Profile
 	plan    agent.Plan
 	saved   bool // it is an outcome that was saved: nothing else is known of it
 	start   time.Time
 	prices  *price.Table
 
-	resumeID string // the session that the attempt goes on with
-	ownID    string // that we have chosen for it
-	session  string
-	model    string
-	events   bool // an event was seen
-	active   bool
-	asking   bool // the model is being asked
-	waiting  bool // it is about to be asked again
-	failed   bool // the last request had no answer
+	ownID   string // that we have chosen for it
+	events  bool   // an event was seen
+	asking  bool   // the model is being asked
+	waiting bool   // it is about to be asked again
+	failed  bool   // the last request had no answer
 	// continues says that the model will be asked again: it has called tools.
 	continues bool
 	answers   int // of the model
-	retries   int // that gemini has told of
-	tools     agent.Tools
-	used      bool // there was a tool
-	writes    agent.Doing
 	warnings  []string
 	complaint string // the last event that tells of an error
 	result    *event
@@ -47,10 +40,8 @@ type follower struct {
 	record      *recordReader // gemini's own; nil as long as there is none
 	looked      time.Time     // when it was last looked for
 	lastWritten time.Time     // when it was last written to
-	over        bool          // the attempt has ended
 	class       verdict.Class
 	unseen      int // retries that gemini has not told of
-	misread     bool
 }
 
 // Follow implements [agent.Agent].
@@ -61,7 +52,7 @@ func (p *Profile) Follow(plan agent.Plan) agent.Follower {
 		line = options.Read(plan.Args[1:])
 	}
 	if id := line.Value(optResume); agent.IsUUID(id) {
-		f.resumeID = id
+		f.ResumeID = id
 	}
 	f.ownID = line.Value(optID)
 	return agent.Follower{Reader: f, StderrLine: f.stderrLine, Look: f.look, ExitCode: f.exitCode}
@@ -119,23 +110,23 @@ func shorten(text []byte) string {
 func (f *follower) take(e event, line agent.Line) agent.Show {
 	switch e.Type {
 	case "init":
-		f.session, f.model, f.asking = e.Session, e.Model, true
+		f.Session, f.Model, f.asking = e.Session, e.Model, true
 	case "message":
 		if e.Role != "assistant" {
 			break
 		}
 		f.spoke()
-		f.writes, f.continues = agent.Writing, false
+		f.Writes, f.continues = agent.Writing, false
 		f.printed.say(agent.NewAnswer(line, "content", e.Content))
 	case "tool_use":
 		f.spoke()
-		f.used, f.continues = true, true
-		f.tools.Begin(e.ToolID, e.ToolName)
-		f.tools.Argue(e.ToolID, agent.ToolArgument(e.Parameters))
+		f.Worked, f.continues = true, true
+		f.Tools.Begin(e.ToolID, e.ToolName)
+		f.Tools.Argue(e.ToolID, agent.ToolArgument(e.Parameters))
 	case "tool_result":
-		f.tools.End(e.ToolID)
+		f.Tools.End(e.ToolID)
 		f.printed.next()
-		f.asking, f.writes = f.tools.Running() == 0, agent.Thinking
+		f.asking, f.Writes = f.Tools.Running() == 0, agent.Thinking
 	case "error":
 		if e.Severity != "error" {
 			f.warnings = append(f.warnings, e.Message)
@@ -145,7 +136,7 @@ func (f *follower) take(e event, line agent.Line) agent.Show {
 		return agent.Hold
 	case "result":
 		f.result = &e
-		f.tools.EndAll()
+		f.Tools.EndAll()
 		f.failed = f.asking && e.Status != "success"
 		if f.asking && !f.failed {
 			f.answers++ // an empty one
@@ -167,15 +158,11 @@ func (f *follower) spoke() {
 	if f.asking {
 		f.answers++
 	}
-	f.active, f.asking = true, false
+	f.Active, f.asking = true, false
 }
 
 func (f *follower) lineInfo(show agent.Show) agent.LineInfo {
-	info := agent.LineInfo{Tools: f.tools.Running(), Show: show, Delivered: f.result != nil, Continues: f.continues, Activity: agent.Activity{Doing: f.writes}}
-	if name, argument := f.tools.Newest(); name != "" {
-		info.Activity = agent.Activity{Doing: agent.UsingTool, Tool: name, Argument: argument}
-	}
-	return info
+	return f.Info(agent.LineInfo{Show: show, Delivered: f.result != nil, Continues: f.continues})
 }
 
 // stderrLine is for [agent.Follower].
@@ -184,7 +171,7 @@ func (f *follower) stderrLine(line []byte) (agent.LineInfo, bool) {
 	if r == nil {
 		return agent.LineInfo{}, false
 	}
-	f.retries++
+	f.Retries++
 	f.waiting = true
 	info := f.lineInfo(agent.Pass)
 	info.Retrying = r

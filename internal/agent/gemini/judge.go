@@ -12,24 +12,24 @@ import (
 
 // Judge implements [agent.Reader].
 func (f *follower) Judge(o verdict.Outcome, now time.Time) verdict.Verdict {
-	f.over = true
+	f.Over = true
 	stderr := ownStderr(o)
 	f.readDocument()
 	failed, hasFailed := lastDocument(stderr)
-	if f.session == "" && f.document != nil {
-		f.session = f.document.Session
+	if f.Session == "" && f.document != nil {
+		f.Session = f.document.Session
 	}
-	if f.session == "" && hasFailed {
-		f.session = failed.Session
+	if f.Session == "" && hasFailed {
+		f.Session = failed.Session
 	}
 	v := f.judge(o, stderr, now)
 	if v.Class != verdict.OK && v.Evidence == "" {
 		v.Evidence = cmp.Or(lastWords(stderr), fmt.Sprintf("exit %d", o.ExitCode))
 	}
 	if v.Class == verdict.InvalidRequest {
-		f.misread = f.rejectsAddedOption(stderr)
+		f.Misread = f.rejectsAddedOption(stderr)
 	}
-	v.SessionID = f.session
+	v.SessionID = f.Session
 	if models := f.models(); models != nil {
 		v.Usage = reported(models)
 	}
@@ -51,9 +51,8 @@ func (f *follower) readDocument() {
 }
 
 func (f *follower) judge(o verdict.Outcome, stderr string, now time.Time) verdict.Verdict {
-	if f.resumeID != "" && f.session != "" && !strings.EqualFold(f.resumeID, f.session) {
-		return verdict.Verdict{Class: verdict.SessionNotFound, Rule: "other-session",
-			Evidence: fmt.Sprintf("gemini began a new session %s instead of resuming %s", f.session, f.resumeID)}
+	if v, other := f.OtherSession(Name, "session"); other {
+		return v
 	}
 	if v, ok := verdict.EndedBySignal(o); ok {
 		return v
@@ -128,7 +127,7 @@ func isStop(warning string) bool {
 
 // usedTools reports whether a tool has run.
 func (f *follower) usedTools() bool {
-	return f.used || f.document != nil && f.document.Stats != nil && f.document.Stats.Tools.Calls > 0
+	return f.Worked || f.document != nil && f.document.Stats != nil && f.document.Stats.Tools.Calls > 0
 }
 
 // resultFailure is why a stream ended without an answer. An answer that could not be used is told of in an event of its own.
@@ -246,7 +245,7 @@ func (f *follower) byStderr(o verdict.Outcome, stderr string, now time.Time) ver
 
 // lastResort judges by the plain signals in gemini's own words, if nothing of the model or a tool has been seen.
 func (f *follower) lastResort(o verdict.Outcome, words string, now time.Time) (verdict.Verdict, bool) {
-	if f.active || f.used || !f.events && !f.isBlank() {
+	if f.Active || f.Worked || !f.events && !f.isBlank() {
 		return verdict.Verdict{}, false
 	}
 	return verdict.LastResort(verdict.Outcome{ExitCode: max(o.ExitCode, 1), Stderr: verdict.ExcerptOf(words)}, now)

@@ -29,13 +29,13 @@ func (p *part) usage() verdict.Usage {
 // Account implements agent.Reader. Each model call tells what it has used when it has ended, and so do its tools; what one has
 // used that was cut off is not known. Those for a title, and those of subagents, are in no output.
 func (f *follower) Account() agent.Account {
-	a := agent.Account{Session: f.session, Active: f.active, Usage: f.used, Tools: f.tools.Use(), Turns: f.steps, Model: f.model, Version: f.version,
-		Requests: f.steps + f.retries + f.nothing, Misunderstood: f.misread}
+	a := f.Attempt.Account()
+	a.Usage, a.Turns, a.Requests = f.used, f.steps, f.steps+f.Retries+f.nothing
 	if f.failure != nil {
 		a.Status = f.failure.Data.Status
 		a.Requests++
 	}
-	q := f.requests[f.session]
-	a.Usage.Unknown = f.over && f.asking && (q == nil || !q.failed)
+	q := f.requests[f.Session]
+	a.Usage.Unknown = f.Over && f.asking && (q == nil || !q.failed)
 	return a
 }

@@ -13,60 +13,44 @@ import (
 
 // follower reads the output of one attempt.
 type follower struct {
-	plain    bool       // stdout is the answer and nothing else
-	guess    bool       // whether it is, is not known; events are recognized by how they begin
-	asked    agent.Form // of a saved outcome: what its command line has asked for
-	added    []string   // options of ours on the command line
-	resumeID string     // the session that the command line resumes
-	thinking bool       // the caller wants to see what the model thinks
-	ownLogs  bool       // the caller wants to see the log
+	agent.Attempt
+	thinking bool // the caller wants to see what the model thinks
+	ownLogs  bool // the caller wants to see the log
 
-	lines    int
-	session  string
-	version  string
-	model    string
-	active   bool           // the model or a tool has done something
-	worked   bool           // a tool has
-	rejected bool           // the last tool was not allowed, which ends the run
-	said     bool           // there is an answer that is not empty
-	texts    []agent.Answer // what the text form prints
-	answer   agent.Answer   // the last that the model has said
-	steps    int            // model calls that were answered
-	used     verdict.Usage  // by them
-	reason   string         // why the last one ended; empty if the last one that began has not
-	asking   bool           // the model is being asked
-	failure  *failure       // why the run failed, in opencode's words
-	tools    agent.Tools
+	rejected bool                // the last tool was not allowed, which ends the run
+	texts    []agent.Answer      // what the text form prints
+	steps    int                 // model calls that were answered
+	used     verdict.Usage       // by them
+	reason   string              // why the last one ended; empty if the last one that began has not
+	asking   bool                // the model is being asked
+	failure  *failure            // why the run failed, in opencode's words
 	running  bool                // a tool runs of which there is no event yet
 	nothing  int                 // answers in a row that were none
 	requests map[string]*request // to the model, by session: subagents have their own
 	working  bool                // the log tells that a model is being asked, or its tools run
 	troubled bool                // the model has not answered since it was last asked again
-	retries  int                 // that the log has told of
 	exiting  bool                // the log says that it is done
 	reasons  string              // what the log says of a failure inside opencode, which an event tells nothing of
-	misread  bool                // an option of ours was not understood
-	over     bool                // it has ended
 }
 
 // Line implements agent.Reader.
 func (f *follower) Line(line agent.Line) (info agent.LineInfo) {
-	f.lines++
+	f.Lines++
 	e, ok := readEvent(line.Text)
-	if f.guess && f.lines == 1 && !ok {
-		f.plain = true
+	if f.Guess && f.Lines == 1 && !ok {
+		f.Plain = true
 	}
-	if f.plain {
-		f.said = f.said || len(bytes.TrimSpace(line.Text)) > 0
+	if f.Plain {
+		f.Said = f.Said || len(bytes.TrimSpace(line.Text)) > 0
 		return agent.LineInfo{} // it is the answer, and nothing else comes on stdout
 	}
 	if !ok {
 		info = f.info()
-		info.Foreign = f.session == "" || !bytes.HasPrefix(line.Text, []byte("{")) // else it is an event that was cut off, or a new kind
+		info.Foreign = f.Session == "" || !bytes.HasPrefix(line.Text, []byte("{")) // else it is an event that was cut off, or a new kind
 		return info
 	}
 	if e.Session != "" {
-		f.session = e.Session
+		f.Session = e.Session
 	}
 	turn, retrying := f.take(e, line)
 	info = f.info()
@@ -88,15 +72,10 @@ func (f *follower) Line(line agent.Line) (info agent.LineInfo) {
 }
 
 // info says how the attempt stands as a whole.
-func (f *follower) info() (info agent.LineInfo) {
-	if f.running {
+func (f *follower) info() agent.LineInfo {
+	info := f.Info(agent.LineInfo{Delivered: f.delivered() || f.exiting && f.Lines == 0, Continues: f.reason == "tool-calls"})
+	if info.Tools = 0; f.running {
 		info.Tools = 1
-	}
-	info.Begun = f.tools.Begun()
-	info.Delivered = f.delivered() || f.exiting && f.lines == 0
-	info.Continues = f.reason == "tool-calls"
-	if name, argument := f.tools.Newest(); name != "" {
-		info.Activity = agent.Activity{Doing: agent.UsingTool, Tool: name, Argument: argument}
 	}
 	return info
 }
@@ -114,27 +93,27 @@ func (f *follower) take(e event, line agent.Line) (turn *verdict.Usage, retrying
 	case "step_start":
 		f.reason, f.asking = "", true
 	case "text":
-		f.active = true
-		f.answer = agent.NewAnswer(line, "part.text", p.Text)
+		f.Active = true
+		f.Final = agent.NewAnswer(line, "part.text", p.Text)
 		if strings.TrimSpace(p.Text) != "" {
-			f.said = true
-			f.texts = append(f.texts, f.answer)
+			f.Said = true
+			f.texts = append(f.texts, f.Final)
 		}
 	case "reasoning":
-		f.active = true
+		f.Active = true
 		if f.thinking && strings.TrimSpace(p.Text) != "" {
 			f.texts = append(f.texts, agent.NewAnswer(line, "part.text", thought+p.Text))
 		}
 	case "tool_use":
-		f.active, f.running = true, false
+		f.Active, f.running = true, false
 		f.rejected = p.State.Status == "error" && strings.HasPrefix(p.State.Error, rejection)
-		f.worked = f.worked || !f.rejected
-		if p.Tool != shell || !f.tools.Runs(tentative, shell) {
-			f.tools.Begin(p.CallID, p.Tool)
-			f.tools.Argue(p.CallID, agent.ToolArgument(p.State.Input))
-			f.tools.End(p.CallID) // it is told of when it has ended
+		f.Worked = f.Worked || !f.rejected
+		if p.Tool != shell || !f.Tools.Runs(tentative, shell) {
+			f.Tools.Begin(p.CallID, p.Tool)
+			f.Tools.Argue(p.CallID, agent.ToolArgument(p.State.Input))
+			f.Tools.End(p.CallID) // it is told of when it has ended
 		}
-		f.tools.End(tentative)
+		f.Tools.End(tentative)
 	case "step_finish":
 		return f.finished(p)
 	case "error":
@@ -150,18 +129,18 @@ func (f *follower) take(e event, line agent.Line) (turn *verdict.Usage, retrying
 // finished follows the end of a model call.
 func (f *follower) finished(p *part) (*verdict.Usage, *agent.Retrying) {
 	f.reason, f.asking, f.running = p.Reason, false, false
-	f.tools.EndAll()
+	f.Tools.EndAll()
 	u := p.usage()
 	f.used = f.used.Add(u)
 	if p.Reason == "unknown" && p.Tokens.none() {
 		// What has come was no answer: a page of a captive portal, or a stream without events. It asks again at once, for ever.
 		f.nothing++
-		return nil, &agent.Retrying{Verdict: verdict.Verdict{Class: verdict.BadOutput, Retryable: true, Rule: "no-answer", SessionID: f.session,
+		return nil, &agent.Retrying{Verdict: verdict.Verdict{Class: verdict.BadOutput, Retryable: true, Rule: "no-answer", SessionID: f.Session,
 			Evidence: "the service answered with something that is not an answer"}}
 	}
 	f.nothing = 0
 	f.steps++
-	f.active = true
+	f.Active = true
 	return &u, nil
 }
 
@@ -172,7 +151,7 @@ func (f *follower) stderrLine(line []byte) (info agent.LineInfo, ok bool) {
 		return info, false
 	}
 	show := agent.Drop
-	if f.ownLogs || f.plain && len(f.added) == 0 {
+	if f.ownLogs || f.Plain && len(f.Added) == 0 {
 		show = agent.Pass
 	}
 	if !slices.Contains(logMessages, l.Message) {
@@ -208,28 +187,28 @@ func (f *follower) readLogLine(l *logLine, now time.Time) *agent.Retrying {
 	session := l.session()
 	switch l.Message {
 	case "created":
-		if id := l.field("id"); f.session == "" && isSession(id) && f.resumeID == "" {
-			f.session = id
-			f.version = l.field("version")
+		if id := l.field("id"); f.Session == "" && isSession(id) && f.ResumeID == "" {
+			f.Session = id
+			f.Version = l.field("version")
 		}
 	case "loop", "process":
-		if f.session == "" && isSession(session) {
-			f.session = session
+		if f.Session == "" && isSession(session) {
+			f.Session = session
 		}
 		switch {
 		case l.Level == "INFO": // another model call follows, or none
-			delete(f.requests, cmp.Or(session, f.session))
+			delete(f.requests, cmp.Or(session, f.Session))
 			f.working = false
 		case l.old: // so it says that a request has failed
-			return f.failedInside(cmp.Or(session, f.session), l.errorText(), now)
+			return f.failedInside(cmp.Or(session, f.Session), l.errorText(), now)
 		}
 	case "evaluated":
 		// What a tool may do is looked up right before it does it.
 		if l.allows() && f.working && !f.running {
-			f.running, f.active = true, true
+			f.running, f.Active = true, true
 			if l.field("permission") == shell {
-				f.tools.Begin(tentative, shell)
-				f.tools.Argue(tentative, agent.ShortArgument(l.field("pattern")))
+				f.Tools.Begin(tentative, shell)
+				f.Tools.Argue(tentative, agent.ShortArgument(l.field("pattern")))
 			}
 		}
 	case "stream":
@@ -237,8 +216,8 @@ func (f *follower) readLogLine(l *logLine, now time.Time) *agent.Retrying {
 			break
 		}
 		f.working = true
-		if session == f.session {
-			f.model, f.asking = l.field("modelID"), true
+		if session == f.Session {
+			f.Model, f.asking = l.field("modelID"), true
 		}
 		return f.asks(session)
 	case "stream error":
@@ -246,19 +225,11 @@ func (f *follower) readLogLine(l *logLine, now time.Time) *agent.Retrying {
 			return f.failedInside(session, l.errorText(), now)
 		}
 	case "exiting loop":
-		f.exiting = f.exiting || session == f.session
+		f.exiting = f.exiting || session == f.Session
 	case "failed":
 		if l.Level == "ERROR" {
 			f.reasons = l.errorText()
 		}
 	}
 	return nil
-}
-
-// Answer implements agent.Reader.
-func (f *follower) Answer() agent.Answer {
-	if f.plain {
-		return agent.Printed
-	}
-	return f.answer
 }

@@ -35,13 +35,13 @@ func (f *follower) failedInside(session, message string, now time.Time) *agent.R
 	if !known {
 		v.Class, v.Retryable = verdict.ServerError, true // if it does try again, then for a status that says so
 	}
-	q.fail(v, f.session)
+	q.fail(v, f.Session)
 	hopeless := v.Class == verdict.Billing
 	q.told = hopeless || v.Class.Throttle() || known && v.Retryable && q.failures <= maxInner
 	if !q.told {
 		return nil // an event says why, and it ends; or it asks again
 	}
-	f.retries++
+	f.Retries++
 	return q.retrying(hopeless)
 }
 
@@ -53,14 +53,14 @@ func (f *follower) asks(session string) *agent.Retrying {
 		return nil
 	}
 	if !q.failed { // the log says nothing of an answer that was cut off
-		q.fail(verdict.Verdict{Class: verdict.Network, Retryable: true, Rule: "cut-off", Evidence: "the answer was cut off"}, f.session)
+		q.fail(verdict.Verdict{Class: verdict.Network, Retryable: true, Rule: "cut-off", Evidence: "the answer was cut off"}, f.Session)
 	}
 	told := q.told
 	q.failed, q.told = false, false
 	if told {
 		return nil
 	}
-	f.retries++
+	f.Retries++
 	return q.retrying(false)
 }
 

@@ -12,18 +12,18 @@ import (
 
 // Judge implements agent.Reader.
 func (f *follower) Judge(o verdict.Outcome, now time.Time) verdict.Verdict {
-	f.over = true
+	f.Over = true
 	errs := f.readStderr(o.Stderr)
-	f.plain = f.plain || f.guess && f.lines == 0 && errs.begun // only the plain form has that header
+	f.Plain = f.Plain || f.Guess && f.Lines == 0 && errs.begun // only the plain form has that header
 	v := f.judge(o, errs, now)
-	if v.Class == verdict.SessionNotFound && f.resumeID != "" && v.Rule == "no-session" {
-		v.Evidence = "Session not found: " + f.resumeID // opencode leaves out which
+	if v.Class == verdict.SessionNotFound && f.ResumeID != "" && v.Rule == "no-session" {
+		v.Evidence = "Session not found: " + f.ResumeID // opencode leaves out which
 	}
 	if v.Class != verdict.OK && v.Evidence == "" {
 		v.Evidence = cmp.Or(evidence(errs.text), fmt.Sprintf("exit %d", o.ExitCode))
 	}
-	f.misread = v.Class == verdict.InvalidRequest && f.session == "" && f.rejectsAdded(errs)
-	v.SessionID = f.session
+	f.Misread = v.Class == verdict.InvalidRequest && f.Session == "" && f.rejectsAdded(errs)
+	v.SessionID = f.Session
 	if f.steps > 0 || f.nothing > 0 {
 		v.Usage = f.used.JSON()
 	}
@@ -31,13 +31,13 @@ func (f *follower) Judge(o verdict.Outcome, now time.Time) verdict.Verdict {
 }
 
 func (f *follower) judge(o verdict.Outcome, errs complaint, now time.Time) verdict.Verdict {
-	if f.resumeID != "" && f.session != "" && f.resumeID != f.session && f.lines > 0 {
+	if f.ResumeID != "" && f.Session != "" && f.ResumeID != f.Session && f.Lines > 0 {
 		return verdict.Verdict{Class: verdict.SessionNotFound, Rule: "other-session",
-			Evidence: fmt.Sprintf("opencode began session %s instead of resuming %s", f.session, f.resumeID)}
+			Evidence: fmt.Sprintf("opencode began session %s instead of resuming %s", f.Session, f.ResumeID)}
 	}
-	if f.resumeID != "" && f.exiting && f.lines == 0 {
+	if f.ResumeID != "" && f.exiting && f.Lines == 0 {
 		return verdict.Verdict{Class: verdict.SessionNotFound, Rule: "other-directory",
-			Evidence: fmt.Sprintf("session %s belongs to another directory, and opencode shows nothing of it here", f.resumeID)}
+			Evidence: fmt.Sprintf("session %s belongs to another directory, and opencode shows nothing of it here", f.ResumeID)}
 	}
 	if v, ok := verdict.EndedBySignal(o); ok {
 		return v
@@ -48,9 +48,9 @@ func (f *follower) judge(o verdict.Outcome, errs complaint, now time.Time) verdi
 	switch {
 	case f.failure != nil: // with whichever exit code: old versions end with 0
 		return f.failed(now)
-	case f.plain:
+	case f.Plain:
 		return f.byText(o, errs, now)
-	case f.lines == 0:
+	case f.Lines == 0:
 		return f.neverStarted(o, errs, now)
 	case o.ExitCode != 0:
 		return f.byComplaint(o, errs, now)
@@ -69,11 +69,11 @@ func (f *follower) byFinish() verdict.Verdict {
 		return verdict.Verdict{Class: verdict.ServerError, Retryable: true, Rule: "finish-error", Evidence: "the last model call ended with an error"}
 	case f.rejected && f.reason == "tool-calls":
 		return verdict.Verdict{Class: verdict.Blocked, Rule: "permission", Evidence: "opencode stopped at a tool that it has no permission to use"}
-	case f.worked:
+	case f.Worked:
 		return verdict.Verdict{Class: verdict.OK, Rule: "worked"}
-	case f.reason == "unknown" && !f.said:
+	case f.reason == "unknown" && !f.Said:
 		return verdict.Verdict{Class: verdict.BadOutput, Retryable: true, Rule: "no-answer", Evidence: "the service answered with something that is not an answer"}
-	case !f.said:
+	case !f.Said:
 		return verdict.Verdict{Class: verdict.BadOutput, Retryable: true, Rule: "empty-answer", Evidence: "exit 0 without an answer, and no tool has done anything"}
 	}
 	return verdict.Verdict{Class: verdict.OK, Rule: "answer"}
@@ -101,12 +101,12 @@ func (f *follower) byText(o verdict.Outcome, errs complaint, now time.Time) verd
 		return f.byComplaint(o, errs, now)
 	case o.ExitCode != 0:
 		return f.neverStarted(o, errs, now)
-	case !f.said && errs.rejected:
+	case !f.Said && errs.rejected:
 		return verdict.Verdict{Class: verdict.Blocked, Rule: "permission", Evidence: "opencode stopped at a tool that it has no permission to use"}
-	case !f.said && !errs.worked && errs.begun:
+	case !f.Said && !errs.worked && errs.begun:
 		return verdict.Verdict{Class: verdict.BadOutput, Retryable: true, Rule: "empty-answer", Evidence: "exit 0 without an answer, and no tool has done anything"}
 	}
-	if v, ok := agent.WrongForm(f.asked, nil, o.Stdout.Text()); ok {
+	if v, ok := agent.WrongForm(f.Asked, nil, o.Stdout.Text()); ok {
 		return v
 	}
 	return verdict.Verdict{Class: verdict.OK, Rule: "exit-0"}
@@ -136,7 +136,7 @@ func (f *follower) neverStarted(o verdict.Outcome, errs complaint, now time.Time
 	if v.Class == verdict.Unknown && f.reasons != "" {
 		v = classifyText(f.reasons, now)
 	}
-	if v.Class == verdict.Unknown && !f.said && !errs.worked {
+	if v.Class == verdict.Unknown && !f.Said && !errs.worked {
 		if w, ok := verdict.LastResort(verdict.Outcome{ExitCode: o.ExitCode, Stderr: verdict.ExcerptOf(errs.text)}, now); ok {
 			v = w
 		}
@@ -154,7 +154,7 @@ func (f *follower) neverStarted(o verdict.Outcome, errs complaint, now time.Time
 // rejectsAdded reports whether opencode did not take an option of ours. It then prints how it is used, and at the end what it
 // does not know.
 func (f *follower) rejectsAdded(errs complaint) bool {
-	for _, option := range f.added {
+	for _, option := range f.Added {
 		if name, ok := strings.CutPrefix(option, "--"); ok && (strings.Contains(errs.text, "Unknown argument: "+name) || strings.Contains(errs.text, "Unknown arguments: "+name)) {
 			return true
 		}

@@ -66,7 +66,7 @@ func (p *Profile) Reads() bool { return true }
 // Judge implements agent.Profile. It takes events for what they are and the plain form for what it is, whatever the
 // command line asks for: a saved outcome may come without one.
 func (p *Profile) Judge(o verdict.Outcome, now time.Time) verdict.Verdict {
-	return agent.Replay(&follower{guess: true, asked: p.form()}, o, now)
+	return agent.Replay(&follower{Attempt: agent.Attempt{Guess: true, Asked: p.form()}}, o, now)
 }
 
 // Info implements agent.Agent.
@@ -105,13 +105,13 @@ func (p *Profile) form() agent.Form {
 
 // Follow implements agent.Agent.
 func (p *Profile) Follow(plan agent.Plan) agent.Follower {
-	f := &follower{plain: plan.Plain, added: plan.Added, thinking: p.line.has(optThinking), ownLogs: p.line.has(optLogs)}
+	f := &follower{Attempt: agent.Attempt{Plain: plan.Plain, Added: plan.Added}, thinking: p.line.has(optThinking), ownLogs: p.line.has(optLogs)}
 	if p.line.run.Unknown != "" {
-		f.plain, f.guess = false, true // a --format json may stand after the flag that is not known
+		f.Plain, f.Guess = false, true // a --format json may stand after the flag that is not known
 	}
 	if len(plan.Args) > 0 {
 		if l, ok := read(plan.Args[1:]); ok {
-			f.resumeID = l.session()
+			f.ResumeID = l.session()
 		}
 	}
 	return agent.Follower{Reader: f, StderrLine: f.stderrLine, StderrBegins: f.stderrBegins}
