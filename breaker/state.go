@@ -3,7 +3,8 @@ package breaker
 import (
 	"strings"
 	"time"
-	"unicode/utf8"
+
+	"github.com/belay-run/belay/internal/printable"
 )
 
 // State is a breaker as a value. The zero value is closed and healthy, so where there is none, all is well. States
@@ -98,14 +99,4 @@ func (s State) refusal() *OpenError {
 
 // clip keeps a reason short and in one piece of valid UTF-8, so that a State stays small and comes back from JSON as
 // it was.
-func clip(reason string) string {
-	const limit = 200
-	if len(reason) > limit {
-		cut := limit
-		for cut > limit-utf8.UTFMax && !utf8.RuneStart(reason[cut]) {
-			cut--
-		}
-		reason = reason[:cut]
-	}
-	return strings.ToValidUTF8(reason, "\uFFFD")
-}
+func clip(reason string) string { return strings.ToValidUTF8(printable.Prefix(reason, 200), "\uFFFD") }

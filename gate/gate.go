@@ -16,9 +16,9 @@ package gate
 import (
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/belay-run/belay/breaker"
+	"github.com/belay-run/belay/internal/printable"
 )
 
 // Settings say when a gate closes and opens. The zero value works.
@@ -111,14 +111,4 @@ type Refusal struct {
 }
 
 // clip keeps a reason short and in one piece of valid UTF-8, so that a state stays small and comes back as it was.
-func clip(reason string) string {
-	const limit = 200
-	if len(reason) > limit {
-		cut := limit
-		for cut > limit-utf8.UTFMax && !utf8.RuneStart(reason[cut]) {
-			cut--
-		}
-		reason = reason[:cut]
-	}
-	return strings.ToValidUTF8(reason, "\uFFFD")
-}
+func clip(reason string) string { return strings.ToValidUTF8(printable.Prefix(reason, 200), "\uFFFD") }

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/belay-run/belay/internal/printable"
 )
 
 const ellipsis = "…"
@@ -72,11 +74,7 @@ func cut(s string, n int) string {
 	if n < len(mark) {
 		mark = ""
 	}
-	n = max(n-len(mark), 0)
-	for n > 0 && !utf8.RuneStart(s[n]) {
-		n--
-	}
-	return s[:n] + mark
+	return printable.Prefix(s, max(n-len(mark), 0)) + mark
 }
 
 // plain returns text as a reader sees it: without escape sequences, and with

@@ -3,6 +3,8 @@ package agent
 import (
 	"bytes"
 	"unicode/utf8"
+
+	"github.com/belay-run/belay/internal/printable"
 )
 
 // stringReader reads a string up to its closing quote, and keeps the beginning and the end of a long one.
@@ -70,7 +72,7 @@ func (s *stringReader) keep(piece []byte, plain bool) {
 		s.out = append(s.out, piece...)
 		if len(s.out)-s.start > maxString {
 			s.long = true
-			s.out = s.out[:s.start+wholeRunes(s.out[s.start:max(s.head, s.start)])]
+			s.out = s.out[:s.start+printable.WholeRunes(s.out[s.start:max(s.head, s.start)])]
 			if plain {
 				s.keepTail(piece, true)
 			}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/belay-run/belay/internal/clientfile"
 	"github.com/belay-run/belay/internal/price"
+	"github.com/belay-run/belay/internal/redact"
 	"github.com/belay-run/belay/retry"
 )
 
@@ -141,22 +142,7 @@ func (d *Descriptor) ContinueHint() string {
 }
 
 // IsUUID reports whether id has the form of a UUID.
-func IsUUID(id string) bool {
-	if len(id) != 36 {
-		return false
-	}
-	for i, c := range id {
-		switch {
-		case i == 8 || i == 13 || i == 18 || i == 23:
-			if c != '-' {
-				return false
-			}
-		case !strings.ContainsRune("0123456789abcdefABCDEF", c):
-			return false
-		}
-	}
-	return true
-}
+func IsUUID(id string) bool { return redact.IsUUID(id) }
 
 // UUIDExample is what a UUID looks like.
 const UUIDExample = "01234567-89ab-cdef-0123-456789abcdef"

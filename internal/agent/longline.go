@@ -6,7 +6,8 @@ import (
 	"errors"
 	"io"
 	"strings"
-	"unicode/utf8"
+
+	"github.com/belay-run/belay/internal/printable"
 )
 
 // LongLine is a line that is too long for memory. It is read from where it was spooled.
@@ -201,7 +202,7 @@ func wholeCharacters(s []byte) int {
 			pair = -1
 			i := bytes.IndexByte(s[at:], '\\')
 			if i < 0 {
-				return wholeRunes(s)
+				return printable.WholeRunes(s)
 			}
 			at += i
 			continue
@@ -223,17 +224,4 @@ func wholeCharacters(s []byte) int {
 		return pair
 	}
 	return at
-}
-
-// wholeRunes is the length of s without a last character that is not complete.
-func wholeRunes(s []byte) int {
-	for back := 1; back < utf8.UTFMax && back <= len(s); back++ {
-		if c := s[len(s)-back]; utf8.RuneStart(c) {
-			if !utf8.FullRune(s[len(s)-back:]) {
-				return len(s) - back
-			}
-			break
-		}
-	}
-	return len(s)
 }

@@ -4,6 +4,8 @@ import (
 	"maps"
 	"slices"
 	"time"
+
+	"github.com/belay-run/belay/internal/printable"
 )
 
 const (
@@ -191,9 +193,5 @@ func cutName(name string) string {
 	if len(name) <= maxToolName {
 		return name
 	}
-	n := maxToolName
-	for n > 0 && name[n]&0xC0 == 0x80 {
-		n--
-	}
-	return name[:n] + "…"
+	return printable.Prefix(name, maxToolName) + "…"
 }

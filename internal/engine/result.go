@@ -189,7 +189,7 @@ func writeString(w io.Writer, r io.Reader, size int64) error {
 		piece := buf[:kept+n]
 		whole := len(piece)
 		if err == nil {
-			whole = wholeRunes(piece)
+			whole = printable.WholeRunes(piece)
 		}
 		if whole > 0 {
 			quoted, merr := json.Marshal(string(piece[:whole]))
@@ -210,28 +210,4 @@ func writeString(w io.Writer, r io.Reader, size int64) error {
 	}
 	_, err := io.WriteString(w, `"`)
 	return err
-}
-
-// wholeRunes is the length of p without a last character that is not complete.
-func wholeRunes(p []byte) int {
-	for back := 1; back <= 4 && back <= len(p); back++ {
-		c := p[len(p)-back]
-		if c < 0x80 {
-			return len(p)
-		}
-		if c >= 0xC0 { // the first byte of one: is all of it here?
-			need := 2
-			if c >= 0xE0 {
-				need++
-			}
-			if c >= 0xF0 {
-				need++
-			}
-			if back < need {
-				return len(p) - back
-			}
-			return len(p)
-		}
-	}
-	return len(p)
 }

@@ -6,6 +6,7 @@ import (
 	"os"
 	"slices"
 
+	"github.com/belay-run/belay/internal/printable"
 	"github.com/belay-run/belay/internal/redact"
 	"github.com/belay-run/belay/internal/safefile"
 )
@@ -122,8 +123,5 @@ func cut(s string, n int) string {
 	if len(s) <= n {
 		return s
 	}
-	for n > 0 && s[n]&0xC0 == 0x80 {
-		n--
-	}
-	return s[:n] + "…"
+	return printable.Prefix(s, n) + "…"
 }

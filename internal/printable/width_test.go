@@ -44,3 +44,20 @@ func TestCut(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 }
+
+// A text is cut between characters, and what is not UTF-8 is cut too.
+func TestPrefix(t *testing.T) {
+	for _, tt := range []struct {
+		text  string
+		n     int
+		want  string
+		whole int // of what is cut between any two bytes
+	}{{"plain", 9, "plain", 5}, {"plain", 2, "pl", 2}, {"für", 2, "f", 1}, {"漢字", 5, "漢", 3}, {"🙂", 3, "", 0}, {"\x80\x80\x80\x80\x80\x80", 5, "\x80", 5}, {"x", 0, "", 0}} {
+		if got := printable.Prefix(tt.text, tt.n); got != tt.want {
+			t.Errorf("%d bytes of %q are %q", tt.n, tt.text, got)
+		}
+		if got := printable.WholeRunes([]byte(tt.text[:min(tt.n, len(tt.text))])); got != tt.whole {
+			t.Errorf("%d bytes of %q are whole, want %d", got, tt.text, tt.whole)
+		}
+	}
+}

@@ -12,7 +12,7 @@ import (
 func made(_, text string) bool  { return isOpaque(text) }
 func drawn(_, text string) bool { return isDrawn(text) }
 func shortDrawn(_, text string) bool {
-	return isOpaque(text) && !isUUID(text) && !isSourceFile(text) && !allDigits(text) && !strings.HasPrefix(text, "0x") && !strings.ContainsAny(text, "=") && !strings.Contains(text, "://")
+	return isOpaque(text) && !IsUUID(text) && !isSourceFile(text) && !allDigits(text) && !strings.HasPrefix(text, "0x") && !strings.ContainsAny(text, "=") && !strings.Contains(text, "://")
 }
 func longDrawn(_, text string) bool {
 	return len(text) >= 12 && run(text, 0, urlish, 12) == 12 && isDrawn(text) && strings.IndexByte(text, '@') < 0
@@ -23,7 +23,7 @@ func random(_, text string) bool { return isDrawn(text) && (isRandomCut(text) ||
 
 // isDrawn reports whether a value looks as if a program has drawn it.
 func isDrawn(text string) bool {
-	return len(text) >= 8 && isOpaque(text) && !isUUID(text) && !isID(text) && !strings.Contains(text, "://")
+	return len(text) >= 8 && isOpaque(text) && !IsUUID(text) && !isID(text) && !strings.Contains(text, "://")
 }
 
 // userInfo: a password, or a token in the place of the user.

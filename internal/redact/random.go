@@ -221,7 +221,7 @@ func isID(text string) bool {
 			return true
 		}
 	}
-	return isUUID(text)
+	return IsUUID(text)
 }
 
 // isSum reports whether a checksum stands behind a text: as in go.sum, of an image, of an SSH key.
@@ -229,8 +229,8 @@ func isSum(before string) bool {
 	return strings.HasSuffix(before, "h1:") || strings.HasSuffix(before, "sha256:") || strings.HasSuffix(before, "sha512:") || strings.HasSuffix(before, "SHA256:")
 }
 
-// isUUID reports whether a text is a UUID.
-func isUUID(text string) bool {
+// IsUUID reports whether a text is a UUID.
+func IsUUID(text string) bool {
 	if len(text) != 36 {
 		return false
 	}

@@ -2,7 +2,6 @@ package claude
 
 import (
 	"encoding/json"
-	"errors"
 	"slices"
 	"strings"
 	"time"
@@ -133,7 +132,7 @@ func (b *blocks) UnmarshalJSON(data []byte) error {
 	if len(data) == 0 || data[0] != '[' {
 		return nil
 	}
-	return lenient(json.Unmarshal(data, (*[]block)(b)))
+	return agent.Lenient(json.Unmarshal(data, (*[]block)(b)))
 }
 
 // text is what the message says.
@@ -180,17 +179,8 @@ func parse(line []byte) (e event, ok bool) {
 	if len(line) == 0 || line[0] != '{' {
 		return e, false
 	}
-	if err := lenient(json.Unmarshal(line, &e)); err != nil {
+	if err := agent.Lenient(json.Unmarshal(line, &e)); err != nil {
 		return e, false
 	}
 	return e, slices.Contains(types, e.Type) && (e.Session != "" || e.UUID != "")
-}
-
-// lenient takes a field of another type than expected for one that is not there.
-func lenient(err error) error {
-	var other *json.UnmarshalTypeError
-	if errors.As(err, &other) {
-		return nil
-	}
-	return err
 }

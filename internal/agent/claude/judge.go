@@ -108,7 +108,8 @@ func (f *follower) byText(o verdict.Outcome, now time.Time) verdict.Verdict {
 		// the command.
 		return verdict.Verdict{Class: verdict.Blocked, Rule: "nothing-done", Evidence: "exit 0 with an empty answer"}
 	case isNothing(text):
-		return verdict.Verdict{Class: verdict.Blocked, Rule: "nothing-done", Evidence: firstLine(text)}
+		first, _, _ := strings.Cut(text, "\n")
+		return verdict.Verdict{Class: verdict.Blocked, Rule: "nothing-done", Evidence: first}
 	case isCutResult(text):
 		return verdict.Verdict{Class: verdict.BadOutput, Retryable: true, Rule: "torn", Evidence: "the result ends in the middle"}
 	}
@@ -291,7 +292,7 @@ func rawError(text string) (verdict.Class, string, bool) {
 	var raw struct {
 		Error struct{ Type, Message string }
 	}
-	if lenient(json.NewDecoder(strings.NewReader("{"+body)).Decode(&raw)) != nil {
+	if agent.Lenient(json.NewDecoder(strings.NewReader("{"+body)).Decode(&raw)) != nil {
 		return "", "", false
 	}
 	status, _ := strconv.Atoi(strings.TrimSpace(before))
@@ -374,9 +375,4 @@ func (f *follower) readArray(line []byte) {
 			f.event(e, agent.Line{Text: one})
 		}
 	}
-}
-
-func firstLine(text string) string {
-	line, _, _ := strings.Cut(text, "\n")
-	return line
 }

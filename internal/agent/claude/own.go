@@ -2,7 +2,6 @@ package claude
 
 import (
 	"encoding/json"
-	"io"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -10,7 +9,6 @@ import (
 	"time"
 
 	"github.com/belay-run/belay/internal/agent"
-	"github.com/belay-run/belay/internal/safefile"
 )
 
 // The variables by which a user tells claude to wait for limits, as versions 2.1.197 to 2.1.326 know them. With the first it tries again for as
@@ -69,32 +67,19 @@ func (p *Profile) setting(name string) string {
 	return p.getenv(name)
 }
 
-// maxSettings is how much of a settings file is read: what we look for is set by hand.
-const maxSettings = 256 << 10
-
 // settingsEnv is what the user's settings file, and that of the command line, put into the environment. A mistake in one of them is claude's
 // to report. A repository's files are not asked: how long Belay waits is not for them to say.
 func (p *Profile) settingsEnv() map[string]string {
 	var s struct {
 		Env map[string]any `json:"env"`
 	}
-	read := func(path string) {
-		f, err := safefile.OpenRegular(path)
-		if err != nil {
-			return
-		}
-		defer f.Close()
-		if data, err := io.ReadAll(io.LimitReader(f, maxSettings)); err == nil {
-			json.Unmarshal(data, &s)
-		}
-	}
 	if dir := p.configDir(); filepath.IsAbs(dir) {
-		read(filepath.Join(dir, "settings.json"))
+		json.Unmarshal(agent.ReadSettings(filepath.Join(dir, "settings.json")), &s)
 	}
 	if given := p.line.Value("--settings"); strings.HasPrefix(strings.TrimSpace(given), "{") {
 		json.Unmarshal([]byte(given), &s)
 	} else if given != "" {
-		read(given)
+		json.Unmarshal(agent.ReadSettings(given), &s)
 	}
 	env := map[string]string{}
 	for name, value := range s.Env {

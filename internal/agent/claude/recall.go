@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/json"
-	"path/filepath"
 	"strings"
 	"time"
 
@@ -25,8 +24,7 @@ func Recall(home, session string, since time.Time, prices *price.Table) (a agent
 	}
 	m := transcript{since: since.Truncate(time.Millisecond), partial: map[string]bool{}, ledger: ledger{prices: prices}}
 	m.read(path)
-	helpers, _ := filepath.Glob(filepath.Join(escape(strings.TrimSuffix(path, ".jsonl")), "subagents", "*.jsonl"))
-	for _, helper := range helpers {
+	for _, helper := range agent.Glob(strings.TrimSuffix(path, ".jsonl"), "subagents", "*.jsonl") {
 		m.inSubagent = true
 		m.read(helper)
 	}
@@ -48,16 +46,11 @@ func findTranscript(home, session string) string {
 	}) {
 		return ""
 	}
-	found, _ := filepath.Glob(filepath.Join(escape(home), "projects", "*", session+".jsonl"))
+	found := agent.Glob(home, "projects", "*", session+".jsonl")
 	if len(found) == 0 {
 		return ""
 	}
 	return found[0]
-}
-
-// escape makes a path one that Glob takes literally.
-func escape(path string) string {
-	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(path)
 }
 
 // transcript is what a session's record says.
@@ -118,7 +111,7 @@ func (m *transcript) read(path string) {
 
 func (m *transcript) take(line []byte) {
 	var e entry
-	if lenient(json.Unmarshal(line, &e)) != nil {
+	if agent.Lenient(json.Unmarshal(line, &e)) != nil {
 		m.unreadable = true // its last line, as a rule
 		return
 	}

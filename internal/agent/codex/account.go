@@ -78,7 +78,7 @@ func (f *follower) rollout() (rollout, bool) {
 
 // readRecords reads on in the records of the attempt; false if there are none.
 func (f *follower) readRecords() bool {
-	if f.home == "" || !isUUID(f.Session) {
+	if f.home == "" || !agent.IsUUID(f.Session) {
 		return false
 	}
 	if len(f.records) == 0 {

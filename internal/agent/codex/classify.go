@@ -34,7 +34,7 @@ func classifyExit(message string, exit int, now time.Time) verdict.Verdict {
 		}
 		return v
 	}
-	v := verdict.Verdict{Class: verdict.Unknown, Rule: "message", Evidence: evidence(message)}
+	v := verdict.Verdict{Class: verdict.Unknown, Rule: "message", Evidence: agent.Evidence(message)}
 	if cut {
 		// The reason is unknown, but the stream was cut.
 		v.Class, v.Retryable, v.Rule = verdict.Network, true, "stream"
@@ -52,7 +52,7 @@ func fromBody(message string, now time.Time) (verdict.Verdict, bool) {
 		return verdict.Verdict{}, false
 	}
 	json.Unmarshal([]byte(message), &body) // what is not there or of another kind stays empty
-	v := verdict.Verdict{Class: verdict.InvalidRequest, Rule: "body", Evidence: evidence(message)}
+	v := verdict.Verdict{Class: verdict.InvalidRequest, Rule: "body", Evidence: agent.Evidence(message)}
 	for _, name := range []string{body.Error.Code, body.Error.Type} {
 		if class, ok := agent.ClassOfCode(name, codes); ok {
 			v.Class, v.Rule = class, "body-"+name
@@ -74,9 +74,6 @@ func fromBody(message string, now time.Time) (verdict.Verdict, bool) {
 
 // refusals are what a 400 may be as well. What is worth another try is not said by one.
 var refusals = []verdict.Class{verdict.TooLarge, verdict.NotFound, verdict.Refused, verdict.Billing, verdict.UsageLimit, verdict.Auth}
-
-// evidence is what can be shown of a message.
-func evidence(message string) string { return verdict.LastLines(message, 3, 500) }
 
 // overWebSocket reports whether the message is about a WebSocket.
 func overWebSocket(message string) bool {

@@ -47,7 +47,7 @@ func (f *follower) Line(line agent.Line) agent.LineInfo {
 	now := time.Now()
 	f.silence, f.last = now.Sub(f.last), now
 	e := readEvent(line.Text)
-	if f.Guess && f.Lines == 1 && (e.Type != "thread.started" || !isUUID(e.ThreadID)) {
+	if f.Guess && f.Lines == 1 && (e.Type != "thread.started" || !agent.IsUUID(e.ThreadID)) {
 		f.Plain = true
 	}
 	if f.Plain {

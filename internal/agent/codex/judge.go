@@ -57,7 +57,7 @@ func (f *follower) judge(o verdict.Outcome, errs complaint, now time.Time) verdi
 		}
 		return verdict.Verdict{Class: verdict.OK, Rule: "exit-0"}
 	case o.ExitCode == 101:
-		return verdict.Verdict{Class: verdict.Crash, Rule: "panic", Evidence: cmp.Or(evidence(errs.text), "exit 101")}
+		return verdict.Verdict{Class: verdict.Crash, Rule: "panic", Evidence: cmp.Or(agent.Evidence(errs.text), "exit 101")}
 	case f.failure != "":
 		f.unseen += f.unseenAtFailure
 		return f.turnFailed(now)
@@ -71,7 +71,7 @@ func (f *follower) judge(o verdict.Outcome, errs complaint, now time.Time) verdi
 		// At SIGINT codex stops silently. Every failure of its own it reports.
 		return verdict.Verdict{Class: verdict.Interrupted, Rule: "no-word", Evidence: "exit 1 without a word"}
 	}
-	return verdict.Verdict{Class: verdict.Unknown, Rule: "exit-code", Evidence: cmp.Or(evidence(errs.text), fmt.Sprintf("exit %d", o.ExitCode))}
+	return verdict.Verdict{Class: verdict.Unknown, Rule: "exit-code", Evidence: cmp.Or(agent.Evidence(errs.text), fmt.Sprintf("exit %d", o.ExitCode))}
 }
 
 // isNewThread reports whether the thread began with this attempt: when it did is in its id.
@@ -139,7 +139,7 @@ func (f *follower) neverStarted(o verdict.Outcome, errs complaint, now time.Time
 		v.Hint, _ = verdict.ParseHint(errs.text, now)
 	}
 	if v.Class == verdict.Unknown {
-		v.Rule, v.Evidence = "exit-code", cmp.Or(evidence(errs.text), fmt.Sprintf("exit %d", o.ExitCode))
+		v.Rule, v.Evidence = "exit-code", cmp.Or(agent.Evidence(errs.text), fmt.Sprintf("exit %d", o.ExitCode))
 	}
 	return v
 }

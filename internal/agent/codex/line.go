@@ -2,7 +2,6 @@ package codex
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/belay-run/belay/internal/agent"
 )
@@ -85,7 +84,7 @@ func (l *line) unknown() string {
 // whatever is not a UUID for a name, and silently begins a new thread if there is no such name.
 func (l *line) session() string {
 	words := l.resume.Words()
-	if !l.resumes || len(words) == 0 || l.resume.Has(optLast) || !isUUID(words[0].Values[0]) {
+	if !l.resumes || len(words) == 0 || l.resume.Has(optLast) || !agent.IsUUID(words[0].Values[0]) {
 		return ""
 	}
 	return words[0].Values[0]
@@ -108,24 +107,4 @@ func (l *line) prompt() (*agent.CommandLine, *agent.Arg) {
 		return part, nil
 	}
 	return part, &words[at]
-}
-
-// isUUID reports whether s is one, in the form that codex prints.
-func isUUID(s string) bool {
-	if len(s) != 36 {
-		return false
-	}
-	for i := range len(s) {
-		switch i {
-		case 8, 13, 18, 23:
-			if s[i] != '-' {
-				return false
-			}
-		default:
-			if !strings.ContainsRune("0123456789abcdefABCDEF", rune(s[i])) {
-				return false
-			}
-		}
-	}
-	return true
 }

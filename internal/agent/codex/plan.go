@@ -2,7 +2,6 @@ package codex
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/belay-run/belay/internal/agent"
 )
@@ -15,7 +14,7 @@ import (
 func (p *Profile) Plan(t agent.Turn) (agent.Plan, error) {
 	l := p.line
 	if l.unknown() != "" || !p.headless {
-		return p.untouched(t)
+		return t.Untouched(Name, l.unknown(), p.args, t.Input("\n\n"))
 	}
 	if !t.Plain && !l.has(optJSON) {
 		l.added = []string{optJSON}
@@ -31,7 +30,7 @@ func (p *Profile) Plan(t agent.Turn) (agent.Plan, error) {
 		return agent.Plan{}, fmt.Errorf("a review of codex cannot be resumed; run it again")
 	case l.reviews:
 		args, stdin, err = l.reviewArgs(t)
-	case t.Session != "" && !isUUID(t.Session):
+	case t.Session != "" && !agent.IsUUID(t.Session):
 		// As a name codex would not find it, and silently begin a new thread.
 		return agent.Plan{}, fmt.Errorf("%q is no session of codex: its sessions have UUIDs as names", t.Session)
 	case t.Session != "":
@@ -63,17 +62,9 @@ func (p *Profile) Plan(t agent.Turn) (agent.Plan, error) {
 // readingStdin is what codex says if its stdin is not a terminal and it has a prompt.
 const readingStdin = "Reading additional input from stdin...\n"
 
-// untouched is the plan for a command line that is not understood. A prompt on stdin needs no change to it.
-func (p *Profile) untouched(t agent.Turn) (agent.Plan, error) {
-	if t.Session != "" || t.Continue {
-		return agent.Plan{}, fmt.Errorf("codex's option %s is not known to belay, which therefore cannot resume the session", p.line.unknown())
-	}
-	return agent.Plan{Args: slices.Clone(p.args), Stdin: join(t.Prompt, t.Stdin), Plain: true}, nil
-}
-
 // asWritten is the line as the caller wrote it, and what comes on stdin with it.
 func (l *line) asWritten(t agent.Turn) (args []string, stdin []byte, err error) {
-	beside := join(t.Prompt, t.Stdin)
+	beside := t.Input("\n\n")
 	_, word := l.prompt()
 	if word == nil || word.Values[0] == "-" {
 		// All of the prompt is read from stdin.
@@ -113,7 +104,7 @@ func (l *line) resumePrompt(t agent.Turn) ([]byte, error) {
 	case 2:
 		whole = combine(whole, pieces[1])
 	case 3:
-		whole = combine(whole, string(join(&pieces[1], []byte(pieces[2]))))
+		whole = combine(whole, string(agent.Join("\n\n", []byte(pieces[1]), []byte(pieces[2]))))
 	}
 	return []byte(whole), checkSize(whole)
 }

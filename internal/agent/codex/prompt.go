@@ -22,17 +22,6 @@ func combine(prompt, stdin string) string {
 	return prompt + "\n\n<stdin>\n" + stdin + "</stdin>"
 }
 
-// join puts together what comes on stdin beside a prompt. Nil if there is nothing.
-func join(prompt *string, stdin []byte) []byte {
-	switch {
-	case prompt == nil:
-		return stdin
-	case len(stdin) == 0:
-		return []byte(*prompt)
-	}
-	return fmt.Appendf(nil, "%s\n\n%s", *prompt, stdin)
-}
-
 // checkSize returns an error if codex would refuse a prompt for its length.
 func checkSize(prompt string) error {
 	if len(prompt) <= maxChars || isUTF16(prompt) {

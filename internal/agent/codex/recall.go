@@ -12,7 +12,7 @@ import (
 // end, and when it last wrote something. ok is false if there is no such record. home is where codex keeps it. What it has
 // cost codex does not know.
 func Recall(home, session string, since time.Time, prices *price.Table) (a agent.Account, last time.Time, ok bool) {
-	if !isUUID(session) {
+	if !agent.IsUUID(session) {
 		return a, last, false
 	}
 	path := findRollout(home, session)

@@ -14,7 +14,7 @@ func (l *line) reviewArgs(t agent.Turn) (args []string, stdin []byte, err error)
 	_, word := l.prompt()
 	switch {
 	case word != nil && word.Values[0] == "-":
-		stdin = join(t.Prompt, t.Stdin)
+		stdin = t.Input("\n\n")
 		return l.args(), stdin, checkSize(string(stdin))
 	case t.Prompt == nil && (word == nil || len(word.Values[0]) <= agent.MaxArgument):
 		return l.args(), nil, nil
@@ -59,7 +59,7 @@ func threadsIn(path string) (ids []string) {
 			return ids
 		}
 		data = after
-		if id := string(after[:min(len(after), 36)]); isUUID(id) && !slices.Contains(ids, id) {
+		if id := string(after[:min(len(after), 36)]); agent.IsUUID(id) && !slices.Contains(ids, id) {
 			ids = append(ids, id)
 		}
 	}

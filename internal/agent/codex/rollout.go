@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/belay-run/belay/internal/agent"
 	"github.com/belay-run/belay/internal/safefile"
 )
 
@@ -43,12 +44,12 @@ func findRollout(home, thread string) string {
 	if at, ok := begunAt(thread); ok {
 		for _, shift := range []int{0, -1, 1} {
 			day := at.AddDate(0, 0, shift)
-			if found, _ := filepath.Glob(filepath.Join(escape(sessions), day.Format("2006/01/02"), name)); len(found) > 0 {
+			if found := agent.Glob(sessions, day.Format("2006/01/02"), name); len(found) > 0 {
 				return found[0]
 			}
 		}
 	}
-	if found, _ := filepath.Glob(filepath.Join(escape(sessions), "*", "*", "*", name)); len(found) > 0 {
+	if found := agent.Glob(sessions, "*", "*", "*", name); len(found) > 0 {
 		return found[0]
 	}
 	return ""
@@ -56,16 +57,11 @@ func findRollout(home, thread string) string {
 
 // begunAt is when a thread began. Its id says so, but for those of old.
 func begunAt(thread string) (time.Time, bool) {
-	if !isUUID(thread) || thread[14] != '7' {
+	if !agent.IsUUID(thread) || thread[14] != '7' {
 		return time.Time{}, false
 	}
 	ms, err := strconv.ParseInt(thread[:8]+thread[9:13], 16, 64)
 	return time.UnixMilli(ms), err == nil
-}
-
-// escape makes a path one that Glob takes literally.
-func escape(path string) string {
-	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(path)
 }
 
 // record is a line of the rollout that says something of the attempt. What a request has used is in a token_usage_record,

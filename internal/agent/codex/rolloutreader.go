@@ -1,13 +1,12 @@
 package codex
 
 import (
-	"bufio"
 	"bytes"
-	"errors"
 	"io"
 	"os"
 	"time"
 
+	"github.com/belay-run/belay/internal/agent"
 	"github.com/belay-run/belay/internal/safefile"
 )
 
@@ -54,11 +53,11 @@ func (r *rolloutReader) read() error {
 		return err
 	}
 	defer f.Close()
-	lines := bufio.NewReaderSize(f, maxRecord)
 	if r.at < 0 {
-		if first, err := lines.ReadSlice('\n'); err == nil || errors.Is(err, bufio.ErrBufferFull) {
-			r.version = field(first, "cli_version")
-		}
+		head := make([]byte, maxRecord)
+		n, _ := io.ReadFull(f, head)
+		first, _, _ := bytes.Cut(head[:n], []byte("\n"))
+		r.version = field(first, "cli_version")
 		if info.Size() < r.from {
 			r.from = 0 // it has been written anew
 		}
@@ -67,24 +66,14 @@ func (r *rolloutReader) read() error {
 	if _, err := f.Seek(r.at, io.SeekStart); err != nil {
 		return err
 	}
-	lines.Reset(f)
-	for {
-		line, err := lines.ReadSlice('\n')
-		size := int64(len(line))
-		for errors.Is(err, bufio.ErrBufferFull) { // a line that is too long
-			line, err = lines.ReadSlice('\n')
-			size += int64(len(line))
-			line = nil
-		}
-		if err != nil { // the rest of the last line is still to come
-			return nil
-		}
+	agent.WholeLines(f, maxRecord, func(line []byte, size int64) {
 		r.sum.before = r.at < r.from
 		r.at += size
 		if bytes.Contains(line, []byte("_token")) || bytes.Contains(line, []byte("codex_error_info")) || bytes.Contains(line, []byte(`"turn_context"`)) {
 			r.sum.take(line)
 		}
-	}
+	})
+	return nil
 }
 
 // untold are the calls since the last time it was asked.

@@ -72,7 +72,7 @@ func (c *complaint) readHeader() {
 	}
 	_, id, _ := strings.Cut(header, "session id: ")
 	id, _, _ = strings.Cut(id, "\n")
-	if id = strings.TrimSpace(id); isUUID(id) {
+	if id = strings.TrimSpace(id); agent.IsUUID(id) {
 		c.session = id
 	}
 }

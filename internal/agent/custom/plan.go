@@ -1,7 +1,6 @@
 package custom
 
 import (
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"slices"
@@ -32,7 +31,7 @@ func (p *Profile) Plan(t agent.Turn) (agent.Plan, error) {
 	case t.Session != "":
 		plan.Added = append(plan.Added, withSession(d.Session.Resume, t.Session)...)
 	case len(d.Session.New) > 0 && !t.Plain && !p.choosesSession():
-		plan.Added = append(plan.Added, withSession(d.Session.New, newID())...)
+		plan.Added = append(plan.Added, withSession(d.Session.New, agent.NewUUID())...)
 	}
 	dropped := func(a agent.Arg) bool {
 		switch {
@@ -79,10 +78,10 @@ func (p *Profile) ask(t agent.Turn) (prompt *string, replaced bool, stdin []byte
 	}
 	switch {
 	case t.Prompt != nil && how.Stdin == Unread:
-		whole := string(join([]byte(how.text(*t.Prompt)), []byte(own)))
+		whole := string(agent.Join("\n\n", []byte(how.text(*t.Prompt)), []byte(own)))
 		return &whole, true, nil
 	case t.Prompt != nil:
-		stdin = join([]byte(how.text(*t.Prompt)), stdin)
+		stdin = agent.Join("\n\n", []byte(how.text(*t.Prompt)), stdin)
 		replaced = own == "" || how.Stdin == Alone // an option without its value is of no use
 	case how.Stdin == Joined && len(own) > agent.MaxArgument:
 		replaced = how.MaxStdin == 0 || int64(len(own)+len(stdin)+2) <= how.MaxStdin
@@ -90,7 +89,7 @@ func (p *Profile) ask(t agent.Turn) (prompt *string, replaced bool, stdin []byte
 		return nil, true, []byte(own) // what is on stdin besides, it does not read
 	}
 	if replaced {
-		stdin = join(stdin, []byte(own))
+		stdin = agent.Join("\n\n", stdin, []byte(own))
 	}
 	return nil, replaced, stdin
 }
@@ -105,7 +104,7 @@ func (p *Profile) untouched(t agent.Turn) (agent.Plan, error) {
 	}
 	stdin := t.Stdin
 	if t.Prompt != nil {
-		stdin = join([]byte(p.def.Prompt.text(*t.Prompt)), t.Stdin)
+		stdin = agent.Join("\n\n", []byte(p.def.Prompt.text(*t.Prompt)), t.Stdin)
 	}
 	return agent.Plan{Args: slices.Clone(p.args), Stdin: stdin, Plain: p.form() != agent.Stream}, nil
 }
@@ -126,23 +125,4 @@ func withSession(args []string, id string) []string {
 		filled[i] = strings.ReplaceAll(a, sessionMark, id)
 	}
 	return filled
-}
-
-// newID is the name of a new session.
-func newID() string {
-	var b [16]byte
-	rand.Read(b[:])
-	b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80 // a random UUID, version 4
-	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
-}
-
-// join puts two parts of a prompt together. Nil if there is neither.
-func join(first, second []byte) []byte {
-	switch {
-	case len(first) == 0:
-		return slices.Clone(second)
-	case len(second) == 0:
-		return first
-	}
-	return slices.Concat(first, []byte("\n\n"), second)
 }

@@ -2,9 +2,10 @@ package gemini
 
 import (
 	"encoding/json"
-	"errors"
 	"slices"
 	"strings"
+
+	"github.com/belay-run/belay/internal/agent"
 )
 
 // event is a line of -o stream-json. What is not here is not needed; unknown types and fields are left alone.
@@ -47,7 +48,7 @@ var types = []string{"init", "message", "tool_use", "tool_result", "error", "res
 
 // parse reads a line. ok is false for what is no event: the answer of a model may well look like JSON.
 func parse(line []byte) (e event, ok bool) {
-	if len(line) == 0 || line[0] != '{' || lenient(json.Unmarshal(line, &e)) != nil {
+	if len(line) == 0 || line[0] != '{' || agent.Lenient(json.Unmarshal(line, &e)) != nil {
 		return event{}, false
 	}
 	return e, slices.Contains(types, e.Type) && e.Timestamp != ""
@@ -64,17 +65,8 @@ type document struct {
 
 // parseDocument reads the object that text begins with.
 func parseDocument(text string) (d document, ok bool) {
-	if !strings.HasPrefix(text, "{") || lenient(json.NewDecoder(strings.NewReader(text)).Decode(&d)) != nil {
+	if !strings.HasPrefix(text, "{") || agent.Lenient(json.NewDecoder(strings.NewReader(text)).Decode(&d)) != nil {
 		return document{}, false
 	}
 	return d, d.Response != nil || d.Error != nil
-}
-
-// lenient takes a field of another type than expected for one that is not there.
-func lenient(err error) error {
-	var other *json.UnmarshalTypeError
-	if errors.As(err, &other) {
-		return nil
-	}
-	return err
 }

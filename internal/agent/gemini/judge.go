@@ -101,9 +101,9 @@ func (f *follower) success(answer agent.Answer, asked bool, warnings []string, s
 	for _, w := range warnings {
 		switch {
 		case isStop(w) && (nothing || !asked):
-			return verdict.Verdict{Class: verdict.Blocked, Rule: "hook", Evidence: evidence(w)}
+			return verdict.Verdict{Class: verdict.Blocked, Rule: "hook", Evidence: agent.Evidence(w)}
 		case strings.HasPrefix(w, "Loop detected"), strings.HasPrefix(w, "Maximum session turns"):
-			return verdict.Verdict{Class: verdict.LimitReached, Rule: "warning", Evidence: evidence(w)}
+			return verdict.Verdict{Class: verdict.LimitReached, Rule: "warning", Evidence: agent.Evidence(w)}
 		}
 	}
 	switch {
@@ -191,7 +191,7 @@ func (f *follower) withoutResult(o verdict.Outcome, stderr string, now time.Time
 			}
 		}
 		if rest := strings.TrimPrefix(line, "[WARNING] "); isStop(rest) && f.isBlank() {
-			return verdict.Verdict{Class: verdict.Blocked, Rule: "hook", Evidence: evidence(rest)}
+			return verdict.Verdict{Class: verdict.Blocked, Rule: "hook", Evidence: agent.Evidence(rest)}
 		}
 	}
 	switch {
@@ -276,7 +276,7 @@ func lastWords(stderr string) string {
 	if len(own) == 0 {
 		return ""
 	}
-	return evidence(own[0])
+	return agent.Evidence(own[0])
 }
 
 // rejectsAddedOption reports whether gemini does not know an option that we added.

@@ -1,7 +1,6 @@
 package gemini
 
 import (
-	"crypto/rand"
 	"fmt"
 	"slices"
 	"strings"
@@ -24,13 +23,13 @@ func (p *Profile) Plan(t agent.Turn) (agent.Plan, error) {
 	case t.Continue:
 		stdin = []byte(text(*t.Prompt))
 	case t.Prompt != nil:
-		stdin = join([]byte(text(*t.Prompt)), t.Stdin)
+		stdin = agent.Join("\n\n", []byte(text(*t.Prompt)), t.Stdin)
 	default:
 		stdin = slices.Clone(t.Stdin)
 	}
 	if !byStdin && len(own) > agent.MaxArgument && len(stdin)+len(own)+2 <= MaxInput {
 		// What gemini itself makes of both.
-		stdin, byStdin = join(stdin, []byte(own)), true
+		stdin, byStdin = agent.Join("\n\n", stdin, []byte(own)), true
 	}
 	if len(stdin) > MaxInput {
 		return agent.Plan{}, tooLarge(len(stdin))
@@ -57,7 +56,7 @@ func (p *Profile) Plan(t agent.Turn) (agent.Plan, error) {
 		plan.Added = append(plan.Added, optFormat, "stream-json")
 	}
 	if p.form() == agent.JSON && t.Session == "" && !t.Plain && !p.line.Has(optResume) && !p.line.Has(optID) && !p.line.Has(optFile) {
-		plan.Added = append(plan.Added, optID, newID()) // it tells its name only at the end
+		plan.Added = append(plan.Added, optID, agent.NewUUID()) // it tells its name only at the end
 	}
 	plan.Args = slices.Concat(p.args[:1], plan.Added, p.line.Without(dropped))
 	return plan, nil
@@ -65,25 +64,14 @@ func (p *Profile) Plan(t agent.Turn) (agent.Plan, error) {
 
 // untouched is the plan for a command line that is not understood. A prompt on stdin needs no change to it.
 func (p *Profile) untouched(t agent.Turn) (agent.Plan, error) {
-	if t.Session != "" || t.Continue {
-		return agent.Plan{}, fmt.Errorf("gemini's option %s is not known to belay, which therefore cannot resume the session", p.line.Unknown)
-	}
 	stdin := t.Stdin
 	if t.Prompt != nil {
-		stdin = join([]byte(text(*t.Prompt)), t.Stdin)
+		stdin = agent.Join("\n\n", []byte(text(*t.Prompt)), t.Stdin)
 	}
 	if len(stdin) > MaxInput {
 		return agent.Plan{}, tooLarge(len(stdin))
 	}
-	return agent.Plan{Args: slices.Clone(p.args), Stdin: stdin, Plain: true}, nil
-}
-
-// newID is the name of a new session.
-func newID() string {
-	var b [16]byte
-	rand.Read(b[:])
-	b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80 // a random UUID, version 4
-	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
+	return t.Untouched(Name, p.line.Unknown, p.args, stdin)
 }
 
 // text makes sure that a prompt is taken for text. One that begins with a slash would be a command.
@@ -92,17 +80,6 @@ func text(prompt string) string {
 		return "\n" + prompt
 	}
 	return prompt
-}
-
-// join puts two parts of a prompt together as gemini does. Nil if there is neither.
-func join(first, second []byte) []byte {
-	switch {
-	case len(first) == 0:
-		return slices.Clone(second)
-	case len(second) == 0:
-		return first
-	}
-	return slices.Concat(first, []byte("\n\n"), second)
 }
 
 func tooLarge(size int) error {

@@ -1,12 +1,10 @@
 package gemini
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/json"
 	"io"
 	"os"
-	"path/filepath"
 	"strings"
 	"time"
 
@@ -25,8 +23,7 @@ func findRecord(home, session string) string {
 		return ""
 	}
 	for _, ending := range []string{".jsonl", ".json"} {
-		found, _ := filepath.Glob(filepath.Join(escape(home), "tmp", "*", "chats", "session-*-"+session[:8]+ending))
-		for _, path := range found {
+		for _, path := range agent.Glob(home, "tmp", "*", "chats", "session-*-"+session[:8]+ending) {
 			if isRecordOf(path, session) {
 				return path
 			}
@@ -40,8 +37,7 @@ func lastRecord(home string) (last time.Time) {
 	if home == "" {
 		return last
 	}
-	found, _ := filepath.Glob(filepath.Join(escape(home), "tmp", "*", "chats", "session-*.json*"))
-	for _, path := range found {
+	for _, path := range agent.Glob(home, "tmp", "*", "chats", "session-*.json*") {
 		if at := modified(path); at.After(last) {
 			last = at
 		}
@@ -68,11 +64,6 @@ func isRecordOf(path, session string) bool {
 	head := make([]byte, 4<<10)
 	n, _ := io.ReadFull(f, head)
 	return bytes.Contains(head[:n], []byte(session))
-}
-
-// escape makes a path one that Glob takes literally.
-func escape(path string) string {
-	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(path)
 }
 
 // modelCall is a message of the model.
@@ -115,42 +106,16 @@ func (r *recordReader) read() error {
 	if _, err := f.Seek(r.at, io.SeekStart); err != nil {
 		return err
 	}
-	lines := bufio.NewReaderSize(f, 64<<10)
-	for {
-		line, err := readLine(lines)
-		if err != nil { // the end, or a line that is not whole
-			return nil
-		}
-		r.at += int64(line.size)
-		if bytes.Contains(line.text, []byte(`"type":"gemini"`)) || bytes.Contains(line.text, []byte(`"type":"user"`)) {
+	agent.WholeLines(f, maxEntry, func(line []byte, size int64) {
+		r.at += size
+		if bytes.Contains(line, []byte(`"type":"gemini"`)) || bytes.Contains(line, []byte(`"type":"user"`)) {
 			var m recordedMessage
-			if lenient(json.Unmarshal(line.text, &m)) == nil {
+			if agent.Lenient(json.Unmarshal(line, &m)) == nil {
 				r.take(m)
 			}
 		}
-	}
-}
-
-// recordLine is a line of a record; one that is too long has a size and no text.
-type recordLine struct {
-	text []byte
-	size int
-}
-
-// readLine reads a whole line.
-func readLine(r *bufio.Reader) (line recordLine, err error) {
-	for {
-		piece, err := r.ReadSlice('\n')
-		line.size += len(piece)
-		if line.size <= maxEntry {
-			line.text = append(line.text, piece...)
-		} else {
-			line.text = nil
-		}
-		if err != bufio.ErrBufferFull {
-			return line, err
-		}
-	}
+	})
+	return nil
 }
 
 // readObject reads a record that is one object.
@@ -158,7 +123,7 @@ func (r *recordReader) readObject(f *os.File) error {
 	var all struct {
 		Messages []recordedMessage `json:"messages"`
 	}
-	if err := lenient(json.NewDecoder(io.LimitReader(f, maxEntry)).Decode(&all)); err != nil {
+	if err := agent.Lenient(json.NewDecoder(io.LimitReader(f, maxEntry)).Decode(&all)); err != nil {
 		return err
 	}
 	r.cut = 0

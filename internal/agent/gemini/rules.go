@@ -123,7 +123,7 @@ var ruleTable = []verdict.Rule{
 
 // classify says what a complaint means. The class is unknown if it means nothing to us.
 func (c complaint) classify(now time.Time) verdict.Verdict {
-	v := verdict.Verdict{Class: verdict.Unknown, Rule: "message", Evidence: evidence(c.message)}
+	v := verdict.Verdict{Class: verdict.Unknown, Rule: "message", Evidence: agent.Evidence(c.message)}
 	if class, ok := byReason.Find(c.reason); ok {
 		v.Class, v.Rule = class, "reason "+c.reason
 	} else if w, ok := rules.Judge(verdict.Outcome{ExitCode: 1, Stderr: verdict.ExcerptOf(c.message)}, now); ok && !contradicts(c.status, w.Class) {
@@ -151,6 +151,3 @@ func contradicts(status int, class verdict.Class) bool {
 	}
 	return false
 }
-
-// evidence is what can be shown of a message.
-func evidence(message string) string { return verdict.LastLines(message, 3, 500) }

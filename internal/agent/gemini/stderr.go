@@ -97,7 +97,7 @@ func (c *complaint) setMessage(message string) {
 			} `json:"details"`
 		} `json:"error"`
 	}
-	if lenient(json.NewDecoder(strings.NewReader(message[at:])).Decode(&body)) != nil || body.Error.Message == "" {
+	if agent.Lenient(json.NewDecoder(strings.NewReader(message[at:])).Decode(&body)) != nil || body.Error.Message == "" {
 		return
 	}
 	if strings.HasPrefix(body.Error.Message, "{") && at == 0 { // a body in a body

@@ -90,7 +90,7 @@ func (j *judgement) judge() verdict.Verdict {
 		return j.byOutput()
 	case j.ExitCode == exitAuth:
 		first, _, _ := strings.Cut(strings.TrimSpace(j.words), "\n") // the other lines are what else would do
-		return verdict.Verdict{Class: verdict.Auth, Rule: "exit-4", Evidence: evidence(first)}
+		return verdict.Verdict{Class: verdict.Auth, Rule: "exit-4", Evidence: agent.Evidence(first)}
 	case j.ExitCode == exitPending && (j.line.command == "" || j.line.command == "pr checks"):
 		// It has told what it was asked, and its exit code is part of that: the checks are not over.
 		return verdict.Verdict{Class: verdict.OK, Rule: "pending"}
@@ -175,19 +175,19 @@ func (j *judgement) byRequest(r *request) (verdict.Verdict, bool) {
 		if !ok {
 			v = verdict.Verdict{Class: verdict.Network, Retryable: true, Rule: "no-answer"}
 		}
-		v.Evidence = evidence(what + ": " + r.broke)
+		v.Evidence = agent.Evidence(what + ": " + r.broke)
 		return v, true
 	case r.cut != "" && r.status < 400:
-		return verdict.Verdict{Class: verdict.Network, Retryable: true, Rule: "cut", Evidence: evidence(what + ": the answer is not whole: " + r.cut)}, true
+		return verdict.Verdict{Class: verdict.Network, Retryable: true, Rule: "cut", Evidence: agent.Evidence(what + ": the answer is not whole: " + r.cut)}, true
 	case r.malformed && r.status < 300:
-		return verdict.Verdict{Class: verdict.BadOutput, Retryable: true, Rule: "malformed", Evidence: evidence(what + ": the answer is no JSON")}, true
+		return verdict.Verdict{Class: verdict.BadOutput, Retryable: true, Rule: "malformed", Evidence: agent.Evidence(what + ": the answer is no JSON")}, true
 	}
 	class, rule := r.class()
 	if class == "" {
 		return verdict.Verdict{}, false
 	}
 	v := j.verdictOn(&r.answer, class, rule)
-	v.Evidence = evidence(what + ": " + v.Evidence)
+	v.Evidence = agent.Evidence(what + ": " + v.Evidence)
 	if j.isCached(r) {
 		// To ask again is no use: gh answers from its cache, also when GitHub is well again.
 		v.Retryable, v.Hint, v.Rule = false, verdict.Hint{}, "cached-"+v.Rule
@@ -230,9 +230,6 @@ func (j *judgement) verdictOn(a *answer, class verdict.Class, rule string) verdi
 	default:
 		v.Evidence = message
 	}
-	v.Evidence = evidence(v.Evidence)
+	v.Evidence = agent.Evidence(v.Evidence)
 	return v
 }
-
-// evidence is what can be shown of a text.
-func evidence(text string) string { return verdict.LastLines(text, 3, 500) }

@@ -120,7 +120,7 @@ func (e *failure) hint(now time.Time) verdict.Hint {
 
 // evidence is what can be shown of an error.
 func (e *failure) evidence() string {
-	text := cmp.Or(evidence(e.Data.Message), evidence(e.Data.Body), e.Name)
+	text := cmp.Or(agent.Evidence(e.Data.Message), agent.Evidence(e.Data.Body), e.Name)
 	if s := e.Data.Status; s != 0 && !strings.Contains(text, fmt.Sprint(s)) {
 		text = fmt.Sprintf("%s (HTTP %d)", text, s)
 	}
@@ -134,7 +134,5 @@ func classifyText(message string, now time.Time) verdict.Verdict {
 	if v, ok := rules.Judge(o, now); ok {
 		return v
 	}
-	return verdict.Verdict{Class: verdict.Unknown, Rule: "message", Evidence: evidence(message)}
+	return verdict.Verdict{Class: verdict.Unknown, Rule: "message", Evidence: agent.Evidence(message)}
 }
-
-func evidence(message string) string { return verdict.LastLines(message, 3, 500) }

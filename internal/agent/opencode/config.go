@@ -3,17 +3,12 @@ package opencode
 import (
 	"cmp"
 	"encoding/json"
-	"io"
 	"os"
 	"path/filepath"
 	"time"
 
 	"github.com/belay-run/belay/internal/agent"
-	"github.com/belay-run/belay/internal/safefile"
 )
-
-// maxConfig is how much of a config file is read: what we look for is set by hand.
-const maxConfig = 256 << 10
 
 // config is what we look for in the config.
 type config struct {
@@ -76,18 +71,6 @@ func projectFiles(env []string, dir string) (paths []string) {
 			return paths
 		}
 		dir = up
-	}
-}
-
-// read takes the values that we look for from a config file. A mistake in it is opencode's to report.
-func (c *config) read(path string, users bool) {
-	f, err := safefile.OpenRegular(path)
-	if err != nil {
-		return
-	}
-	defer f.Close()
-	if data, err := io.ReadAll(io.LimitReader(f, maxConfig)); err == nil {
-		c.merge(data, users)
 	}
 }
 

@@ -20,7 +20,7 @@ func (f *follower) Judge(o verdict.Outcome, now time.Time) verdict.Verdict {
 		v.Evidence = "Session not found: " + f.ResumeID // opencode leaves out which
 	}
 	if v.Class != verdict.OK && v.Evidence == "" {
-		v.Evidence = cmp.Or(evidence(errs.text), fmt.Sprintf("exit %d", o.ExitCode))
+		v.Evidence = cmp.Or(agent.Evidence(errs.text), fmt.Sprintf("exit %d", o.ExitCode))
 	}
 	f.Misread = v.Class == verdict.InvalidRequest && f.Session == "" && f.rejectsAdded(errs)
 	v.SessionID = f.Session
@@ -120,7 +120,7 @@ func (f *follower) byComplaint(o verdict.Outcome, errs complaint, now time.Time)
 		v.Hint, _ = verdict.ParseHint(errs.failure, now)
 	}
 	if v.Class == verdict.Unknown {
-		v.Rule, v.Evidence = "exit-code", cmp.Or(evidence(errs.failure), evidence(errs.text), fmt.Sprintf("exit %d", o.ExitCode))
+		v.Rule, v.Evidence = "exit-code", cmp.Or(agent.Evidence(errs.failure), agent.Evidence(errs.text), fmt.Sprintf("exit %d", o.ExitCode))
 	}
 	return v
 }
@@ -146,7 +146,7 @@ func (f *follower) neverStarted(o verdict.Outcome, errs complaint, now time.Time
 		v.Hint, _ = verdict.ParseHint(errs.text, now)
 	}
 	if v.Class == verdict.Unknown {
-		v.Rule, v.Evidence = "exit-code", cmp.Or(evidence(errs.text), fmt.Sprintf("exit %d", o.ExitCode))
+		v.Rule, v.Evidence = "exit-code", cmp.Or(agent.Evidence(errs.text), fmt.Sprintf("exit %d", o.ExitCode))
 	}
 	return v
 }

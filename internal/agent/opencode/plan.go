@@ -19,7 +19,9 @@ const maxInput = 32 << 20
 func (p *Profile) Plan(t agent.Turn) (agent.Plan, error) {
 	l := &p.line
 	if l.run.Unknown != "" || !p.headless {
-		return p.untouched(t)
+		plan, err := t.Untouched(Name, l.run.Unknown, p.args, t.Input("\n"))
+		plan.Env = p.environ()
+		return plan, err
 	}
 	if t.Session != "" && !isSession(t.Session) {
 		return agent.Plan{}, fmt.Errorf("%q is not a session of opencode: its sessions have names such as %s", t.Session, sessionExample)
@@ -33,11 +35,11 @@ func (p *Profile) Plan(t agent.Turn) (agent.Plan, error) {
 	case t.Continue:
 		message, stdin = "", []byte(*t.Prompt)
 	default:
-		stdin = join(t.Prompt, t.Stdin)
+		stdin = t.Input("\n")
 	}
 	byStdin := t.Continue || len(message) > agent.MaxArgument
 	if byStdin && message != "" {
-		stdin = join(&message, stdin)
+		stdin = agent.Join("\n", []byte(message), stdin)
 	}
 	if len(stdin) > maxInput {
 		return agent.Plan{}, fmt.Errorf("the prompt has %d bytes and opencode gets at most %d; put the text in a file and name that in the prompt", len(stdin), maxInput)
@@ -73,14 +75,6 @@ func (p *Profile) Plan(t agent.Turn) (agent.Plan, error) {
 	return plan, nil
 }
 
-// untouched is the plan for a command line that is not understood. A prompt on stdin needs no change to it.
-func (p *Profile) untouched(t agent.Turn) (agent.Plan, error) {
-	if t.Session != "" || t.Continue {
-		return agent.Plan{}, fmt.Errorf("opencode's option %s is not known to belay, which therefore cannot resume the session", p.line.run.Unknown)
-	}
-	return agent.Plan{Args: slices.Clone(p.args), Env: p.environ(), Stdin: join(t.Prompt, t.Stdin), Plain: true}, nil
-}
-
 // environ are the settings that opencode gets: it believes the environment in which directory it is, not the system.
 func (p *Profile) environ() []string {
 	if p.dir == "" {
@@ -91,15 +85,4 @@ func (p *Profile) environ() []string {
 		return nil
 	}
 	return []string{"PWD=" + dir}
-}
-
-// join puts a prompt and what was piped in together as opencode does. Nil if there is nothing.
-func join(prompt *string, stdin []byte) []byte {
-	switch {
-	case prompt == nil:
-		return stdin
-	case len(stdin) == 0:
-		return []byte(*prompt)
-	}
-	return fmt.Appendf(nil, "%s\n%s", *prompt, stdin)
 }

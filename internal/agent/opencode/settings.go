@@ -23,10 +23,10 @@ type settings struct {
 func findSettings(l line, env []string, dir, home string) settings {
 	var c config
 	for _, path := range userFiles(env) {
-		c.read(path, true)
+		c.merge(agent.ReadSettings(path), true)
 	}
 	for _, path := range projectFiles(env, dir) {
-		c.read(path, false)
+		c.merge(agent.ReadSettings(path), false)
 	}
 	c.merge([]byte(agent.Getenv(env, "OPENCODE_CONFIG_CONTENT")), true)
 	var s settings
