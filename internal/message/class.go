@@ -1,53 +1,44 @@
 package message
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/belay-run/belay/internal/lookup"
 	"github.com/belay-run/belay/verdict"
 )
 
-// obstacles are what a command has hit, by class: "claude hit a rate limit".
-var obstacles = lookup.Table[verdict.Class, string]{
-	{verdict.RateLimit, "a rate limit"},
-	{verdict.UsageLimit, "its usage limit"},
-	{verdict.Overloaded, "an overloaded server"},
-	{verdict.ServerError, "a server error"},
-	{verdict.Network, "a network error"},
-	{verdict.Timeout, "a timeout"},
+// words are how people are told of a class.
+type words struct {
+	noun      string // where it stands alone: "rate limit"
+	obstacle  string // what a command has hit: "claude hit a rate limit"; empty if it has not hit something
+	predicate string // what became of it otherwise: "claude gave no usable answer"; empty if its own words say more
 }
 
-// predicates are what became of a command, by class, where it has not hit something: "claude gave no usable answer".
-var predicates = lookup.Table[verdict.Class, string]{
-	{verdict.BadOutput, "gave no usable answer"},
-	{verdict.SessionBusy, "found its session in use"},
-	{verdict.SessionNotFound, "did not find its session"},
-	{verdict.Auth, "could not authenticate"},
-	{verdict.Billing, "has a billing problem"},
-	{verdict.LimitReached, "reached one of its limits"},
-	{verdict.Refused, "refused the request"},
-	{verdict.Blocked, "did nothing"},
-	{verdict.Interrupted, "was interrupted"},
-	{verdict.TooLarge, "exceeded a size limit"},
-}
-
-// nouns name a class in a few words, where it stands alone: "rate limit".
-var nouns = lookup.Table[verdict.Class, string]{
-	{verdict.RateLimit, "rate limit"},
-	{verdict.UsageLimit, "usage limit"},
-	{verdict.Overloaded, "overloaded server"},
-	{verdict.ServerError, "server error"},
-	{verdict.Network, "network error"},
-	{verdict.Timeout, "timeout"},
-	{verdict.Stalled, "no output"},
-	{verdict.BadOutput, "no usable answer"},
-	{verdict.SessionBusy, "session in use"},
-	{verdict.Auth, "authentication failed"},
-	{verdict.Billing, "billing problem"},
-	{verdict.InvalidRequest, "invalid request"},
-	{verdict.NotFound, "not found"},
-	{verdict.ToolMissing, "command not found"},
-	{verdict.Crash, "crash"},
+// classes has the words of each class of failure.
+var classes = lookup.Table[verdict.Class, words]{
+	{verdict.RateLimit, words{"rate limit", "a rate limit", ""}},
+	{verdict.UsageLimit, words{"usage limit", "its usage limit", ""}},
+	{verdict.Overloaded, words{"overloaded server", "an overloaded server", ""}},
+	{verdict.ServerError, words{"server error", "a server error", ""}},
+	{verdict.Network, words{"network error", "a network error", ""}},
+	{verdict.Timeout, words{"timeout", "a timeout", ""}},
+	{verdict.Stalled, words{"no output", "", ""}},
+	{verdict.BadOutput, words{"no usable answer", "", "gave no usable answer"}},
+	{verdict.SessionBusy, words{"session in use", "", "found its session in use"}},
+	{verdict.Auth, words{"authentication failed", "", "could not authenticate"}},
+	{verdict.Billing, words{"billing problem", "", "has a billing problem"}},
+	{verdict.InvalidRequest, words{"invalid request", "", ""}},
+	{verdict.NotFound, words{"not found", "", ""}},
+	{verdict.TooLarge, words{"too large", "", "exceeded a size limit"}},
+	{verdict.SessionNotFound, words{"session not found", "", "did not find its session"}},
+	{verdict.LimitReached, words{"limit reached", "", "reached one of its limits"}},
+	{verdict.Refused, words{"refused", "", "refused the request"}},
+	{verdict.Blocked, words{"blocked", "", "did nothing"}},
+	{verdict.ToolMissing, words{"command not found", "", ""}},
+	{verdict.Interrupted, words{"interrupted", "", "was interrupted"}},
+	{verdict.Crash, words{"crash", "", ""}},
+	{verdict.BreakerOpen, words{"breaker open", "", ""}},
 }
 
 // noun names a class; empty if there is nothing to name.
@@ -55,19 +46,16 @@ func noun(class verdict.Class) string {
 	if class == verdict.Unknown || class == verdict.OK {
 		return ""
 	}
-	if text := nouns.Of(class); text != "" {
-		return text
-	}
-	return strings.ReplaceAll(string(class), "_", " ")
+	return cmp.Or(classes.Of(class).noun, strings.ReplaceAll(string(class), "_", " ")) // a newer version may have more of them
 }
 
 // clause says what became of a command, as far as its class has words for it; else it is empty.
 func clause(name string, class verdict.Class) string {
-	if what := obstacles.Of(class); what != "" {
-		return name + " hit " + what
-	}
-	if what := predicates.Of(class); what != "" {
-		return name + " " + what
+	switch w := classes.Of(class); {
+	case w.obstacle != "":
+		return name + " hit " + w.obstacle
+	case w.predicate != "":
+		return name + " " + w.predicate
 	}
 	return ""
 }
