@@ -10,6 +10,8 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/belay-run/belay/internal/cli"
+	"github.com/belay-run/belay/internal/message"
+	"github.com/belay-run/belay/internal/profile"
 	"github.com/belay-run/belay/verdict"
 )
 
@@ -137,7 +139,7 @@ func TestUsage(t *testing.T) {
 		"run --max-retires 3 -- x":    `unknown flag: --max-retires; did you mean --max-retries? see: belay run --help`,
 		"run --max-retries many -- x": `"many"`,
 		"run --timeout -1 -- x":       `--timeout`,
-		"run --profile nope -- x":     `there is no profile "nope"; there are claude, codex, gemini, opencode, gh and generic`,
+		"run --profile nope -- x":     `there is no profile "nope"; there are ` + message.And(profile.Names()),
 		"run --max-parallel 2 -- x":   `--max-parallel needs a gate; add: --gate NAME`,
 		"run --resume last -- x":      `only agents have sessions that can be resumed`,
 		"run --resume-interrupted last -- claude -p x":    `--resume-interrupted needs the id of a session`,

@@ -63,6 +63,9 @@ func TestFind(t *testing.T) {
 
 // The versions that a descriptor calls tested are those that the scripts install.
 func TestTested_IsInstalled(t *testing.T) {
+	if testing.Short() {
+		t.Skip("short tests need no CLI")
+	}
 	var scripts string
 	for _, name := range []string{"../../scripts/setup-clis", "../../tools/gh/go.mod"} { // the latter is setup-gh's
 		data, err := os.ReadFile(name)

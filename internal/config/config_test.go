@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/belay-run/belay/internal/config"
+	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/retry"
 )
 
@@ -106,7 +107,7 @@ func TestLoad_Mistakes(t *testing.T) {
 		"profile not table":  {user: "profile = 3", want: "config.toml:1: profile: must be a table"},
 		"profile.x no table": {user: "profile.x = 3", want: "config.toml:1: profile.x: must be a table"},
 		"profile misspelt":   {user: "[profile.cluade]\ntimeout = 3", want: "config.toml:1: profile.cluade: there is no profile cluade; did you mean claude?"},
-		"profile not there":  {user: "\n[profile.nope]\ntimeout = 3", want: "config.toml:2: profile.nope: there is no profile nope. The profiles are claude, codex, gemini, opencode, gh and generic"},
+		"profile not there":  {user: "\n[profile.nope]\ntimeout = 3", want: "config.toml:2: profile.nope: there is no profile nope. The profiles are " + message.And(config.Profiles())},
 		"rule of no profile": {user: "[[rule]]\nname = \"r\"\nprofile = \"nope\"\nmatch = \"x\"\nclass = \"auth\"", want: "rule r: there is no profile nope"},
 		"alert of no one":    {user: "[alert.cluade]\nfailures = 3", want: "config.toml:1: alert.cluade: there is no profile cluade"},
 		"no value":           {user: "max_retries =\n", want: "config.toml:1: max_retries has no value. Write it like this: max_retries = 3"},

@@ -3,6 +3,7 @@ package engine_test
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -16,16 +17,14 @@ func TestInvocation_PromptIsKnown(t *testing.T) {
 	const prompt, word = "Tell Initech that the merger with Hooli is off", "Schneeflocke"
 	const system = "You are the assistant of the board of Initech"
 	lines := map[string][][]string{
-		"claude":   {{"claude", "-p", prompt}, {"claude", "-p", "--no-such-option", prompt}, {"claude", prompt}, {"claude", "-p", "--append-system-prompt", system, word}, {"claude", "-p", word}, {"claude", "-p", "--append-system-prompt=" + system, word}},
-		"codex":    {{"codex", "exec", prompt}, {"codex", "exec", "--json", prompt}, {"codex", "exec", "-m", "gpt-5", word}, {"codex", "exec", "resume", "--last", prompt}, {"codex", "exec", "review", prompt}, {"codex", "exec", "--no-such-option", prompt}, {"codex", prompt}},
-		"gemini":   {{"gemini", "-p", prompt}, {"gemini", "--prompt=" + prompt}, {"gemini", prompt}, {"gemini", "-p", word}, {"gemini", "-i", prompt}, {"gemini", "--no-such-option", "-p", prompt}},
-		"opencode": {{"opencode", "run", prompt}, {"opencode", "run", word}, {"opencode", "run", "--no-such-option", prompt}, {"opencode", "--prompt", prompt}},
+		"claude":   {{"claude", "-p", "--no-such-option", prompt}, {"claude", prompt}, {"claude", "-p", "--append-system-prompt", system, word}, {"claude", "-p", word}, {"claude", "-p", "--append-system-prompt=" + system, word}},
+		"codex":    {{"codex", "exec", "--json", prompt}, {"codex", "exec", "-m", "gpt-5", word}, {"codex", "exec", "resume", "--last", prompt}, {"codex", "exec", "review", prompt}, {"codex", "exec", "--no-such-option", prompt}, {"codex", prompt}},
+		"gemini":   {{"gemini", "--prompt=" + prompt}, {"gemini", prompt}, {"gemini", "-p", word}, {"gemini", "-i", prompt}, {"gemini", "--no-such-option", "-p", prompt}},
+		"opencode": {{"opencode", "run", word}, {"opencode", "run", "--no-such-option", prompt}, {"opencode", "--prompt", prompt}},
 	}
 	for _, name := range profile.Agents() {
-		if len(lines[name]) == 0 {
-			t.Errorf("no command line of %s is tried", name)
-		}
-		for _, args := range lines[name] {
+		ask := strings.Fields(profile.Find(name).Headless())
+		for _, args := range append([][]string{slices.Concat(ask, []string{prompt})}, lines[name]...) {
 			p, err := profile.Bind(name, args, nil, "")
 			if err != nil {
 				t.Fatal(err)
@@ -41,9 +40,9 @@ func TestInvocation_PromptIsKnown(t *testing.T) {
 				notOnRecord(t, strings.Join(args, " "), inv, prompt, word, system, args)
 			}
 		}
-		p, _ := profile.Bind(name, lines[name][0][:2], nil, "")
+		p, _ := profile.Bind(name, ask, nil, "")
 		beside := prompt
-		inv, err := (&engine.Runner{Profile: p}).Prepare(t.Context(), engine.Command{Args: lines[name][0][:2], Prompt: &beside})
+		inv, err := (&engine.Runner{Profile: p}).Prepare(t.Context(), engine.Command{Args: ask, Prompt: &beside})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -7,6 +7,9 @@ import (
 
 // The tables of docs/reference.md are those that the code has now.
 func TestReference_IsCurrent(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a document is renewed last")
+	}
 	text, err := os.ReadFile("../../" + path)
 	if err != nil {
 		t.Fatal(err)
