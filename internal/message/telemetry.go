@@ -7,30 +7,6 @@ import (
 // TelemetryOneOf says what a variable can be, after its name.
 func TelemetryOneOf(a, b string) string { return fmt.Sprintf("must be %s or %s", a, b) }
 
-// TelemetryAddress says what an address must look like, after the name of its variable.
-func TelemetryAddress() string { return "is not an address such as http://localhost:4318" }
-
-// TelemetryFile says that a certificate or key cannot be read.
-func TelemetryFile(path string, err error) string {
-	return fmt.Sprintf("cannot read %s: %v", path, err)
-}
-
-// TelemetryNoCertificate says that a file has no certificate that can be used.
-func TelemetryNoCertificate(path string) string { return "no usable certificate in " + path }
-
-// TelemetryFailed says that a signal could not be sent.
-func TelemetryFailed(signal, address, why string) string {
-	return fmt.Sprintf("cannot send %s to %s: %s", signal, address, why)
-}
-
-// TelemetryStatus is what a receiver has answered by gRPC.
-func TelemetryStatus(code, said string) string {
-	if said == "" {
-		return "gRPC status " + code
-	}
-	return "gRPC status " + code + ": " + said
-}
-
 // TelemetryRejected says that a receiver has not taken a part of what was sent.
 func TelemetryRejected(n int64, why string) string {
 	text := fmt.Sprintf("the receiver rejected %s", Count(int(n), "item"))

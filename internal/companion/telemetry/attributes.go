@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	common "go.opentelemetry.io/proto/otlp/common/v1"
-	resource "go.opentelemetry.io/proto/otlp/resource/v1"
+	common "go.opentelemetry.io/proto/slim/otlp/common/v1"
+	resource "go.opentelemetry.io/proto/slim/otlp/resource/v1"
 
 	"github.com/belay-run/belay/internal/version"
 )

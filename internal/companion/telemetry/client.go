@@ -2,14 +2,14 @@ package telemetry
 
 import (
 	"bytes"
+	"cmp"
 	"compress/gzip"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
-	"encoding/base64"
 	"errors"
+	"fmt"
 	"io"
-	"math/rand/v2"
 	"net"
 	"net/http"
 	"net/url"
@@ -17,19 +17,27 @@ import (
 	"strings"
 	"time"
 
-	"google.golang.org/protobuf/encoding/protowire"
+	"connectrpc.com/connect"
+	collector "go.opentelemetry.io/proto/slim/otlp/collector/trace/v1"
+	"google.golang.org/genproto/googleapis/rpc/errdetails"
+	"google.golang.org/protobuf/proto"
 
-	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/redact"
 	"github.com/belay-run/belay/internal/safefile"
 	"github.com/belay-run/belay/internal/version"
+	"github.com/belay-run/belay/retry"
 )
 
 // client sends requests to one target.
 type client struct {
 	target *Target
+	header http.Header
 	http   *http.Client
+	grpc   *connect.Client[[]byte, response] // nil for HTTP
 }
+
+// response is the answer to both signals: the one to metrics has the same fields under other names.
+type response = collector.ExportTraceServiceResponse
 
 // maxAnswer bounds what is read of an answer, and maxFile of a certificate.
 const (
@@ -44,12 +52,37 @@ func newClient(t *Target) (*client, error) {
 	if transport.TLSClientConfig, err = t.TLS.config(); err != nil {
 		return nil, err
 	}
-	if t.GRPC {
-		transport.Protocols = new(http.Protocols)
-		transport.Protocols.SetHTTP2(!t.Insecure)
-		transport.Protocols.SetUnencryptedHTTP2(t.Insecure)
+	c := &client{target: t, header: http.Header{}}
+	for _, h := range t.Headers {
+		c.header.Set(h.Name, h.Value)
 	}
-	return &client{target: t, http: &http.Client{Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}}, nil
+	c.header.Set("User-Agent", "belayd/"+version.String())
+	c.http = &http.Client{Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	if !t.GRPC {
+		c.header.Set("Content-Type", "application/x-protobuf")
+		if t.Gzip {
+			c.header.Set("Content-Encoding", "gzip")
+		}
+		return c, nil
+	}
+	transport.Protocols = new(http.Protocols)
+	transport.Protocols.SetHTTP2(!t.Insecure)
+	transport.Protocols.SetUnencryptedHTTP2(t.Insecure)
+	options := []connect.ClientOption{connect.WithGRPC(), connect.WithCodec(codec{}), connect.WithReadMaxBytes(maxAnswer)}
+	if t.Gzip {
+		options = append(options, connect.WithSendGzip())
+	}
+	c.grpc = connect.NewClient[[]byte, response](c.http, t.URL, options...)
+	return c, nil
+}
+
+// codec sends what is encoded already.
+type codec struct{}
+
+func (codec) Name() string                        { return "proto" }
+func (codec) Marshal(message any) ([]byte, error) { return *message.(*[]byte), nil }
+func (codec) Unmarshal(data []byte, message any) error {
+	return proto.Unmarshal(data, message.(proto.Message))
 }
 
 func (c *client) close() { c.http.CloseIdleConnections() }
@@ -57,30 +90,27 @@ func (c *client) close() { c.http.CloseIdleConnections() }
 // config reads the files of the settings.
 func (t TLS) config() (*tls.Config, error) {
 	config := &tls.Config{MinVersion: tls.VersionTLS12}
-	if t.CA != "" {
-		data, err := safefile.ReadRegular(t.CA, maxFile)
-		if err != nil {
-			return nil, message.Error(message.TelemetryFile(t.CA, err), err)
+	var failed error
+	read := func(path string) []byte {
+		data, err := safefile.ReadRegular(path, maxFile)
+		if err != nil && failed == nil {
+			failed = fmt.Errorf("cannot read %s: %w", path, err)
 		}
+		return data
+	}
+	unusable := func(path string) error { return cmp.Or(failed, errors.New("no usable certificate in "+path)) }
+	if t.CA != "" {
 		config.RootCAs = x509.NewCertPool()
-		if !config.RootCAs.AppendCertsFromPEM(data) {
-			return nil, message.Error(message.TelemetryNoCertificate(t.CA))
+		if !config.RootCAs.AppendCertsFromPEM(read(t.CA)) {
+			return nil, unusable(t.CA)
 		}
 	}
 	if t.Certificate == "" && t.Key == "" {
 		return config, nil
 	}
-	certificate, err := safefile.ReadRegular(t.Certificate, maxFile)
+	pair, err := tls.X509KeyPair(read(t.Certificate), read(t.Key))
 	if err != nil {
-		return nil, message.Error(message.TelemetryFile(t.Certificate, err), err)
-	}
-	key, err := safefile.ReadRegular(t.Key, maxFile)
-	if err != nil {
-		return nil, message.Error(message.TelemetryFile(t.Key, err), err)
-	}
-	pair, err := tls.X509KeyPair(certificate, key)
-	if err != nil {
-		return nil, message.Error(message.TelemetryNoCertificate(t.Certificate), err)
+		return nil, unusable(t.Certificate)
 	}
 	config.Certificates = []tls.Certificate{pair}
 	return config, nil
@@ -94,106 +124,121 @@ type answer struct {
 
 // refusal is the error of a receiver that has not taken a request.
 type refusal struct {
-	text  string
-	again bool          // it may take it later
-	after time.Duration // when, if it says so
-	bad   bool          // it will never take this request
-	large bool          // it may take a part of it
+	text   string
+	advice retry.Advice
+	bad    bool // it will never take this request
+	large  bool // it may take a part of it
 }
 
 func (e *refusal) Error() string { return e.text }
 
-// The delays between repetitions of a request.
-const (
-	firstDelay = 500 * time.Millisecond
-	maxDelay   = 10 * time.Second
-)
-
 // send sends a request, and repeats it for as long as the receiver asks for that and ctx allows.
-func (c *client) send(ctx context.Context, body []byte) (answer, error) {
-	for delay := firstDelay; ; delay = min(2*delay, maxDelay) {
-		got, err := c.once(ctx, body)
+func (c *client) send(ctx context.Context, body []byte) (got answer, err error) {
+	var last *refusal
+	policy := retry.Policy{MaxRetries: 1000, MaxWait: retry.None, BaseDelay: 500 * time.Millisecond, MaxDelay: 10 * time.Second, Jitter: retry.Proportional(0.5),
+		Classify: func(error) retry.Advice { return last.advice }}
+	taken, err := retry.Do(ctx, policy, func(ctx context.Context) (*response, error) {
+		within := c.target.Timeout
+		if until, ok := ctx.Deadline(); ok {
+			within = min(within, time.Until(until).Round(100*time.Millisecond))
+		}
+		ctx, cancel := context.WithTimeout(ctx, within)
+		defer cancel()
+		taken, err := c.once(ctx, body)
 		if err == nil {
-			return got, nil
+			return taken, nil
 		}
-		r, ok := errors.AsType[*refusal](err)
-		if !ok || !r.again {
-			return got, err
-		}
-		wait := delay/2 + rand.N(delay)
-		if r.after > 0 {
-			wait = r.after
-		}
-		if until, ok := ctx.Deadline(); ok && time.Until(until) < wait {
-			return got, err
-		}
-		select {
-		case <-ctx.Done():
-			return got, err
-		case <-time.After(wait):
-		}
+		last = c.refused(err, within)
+		return nil, last
+	})
+	switch {
+	case err == nil:
+		return answer{max(taken.GetPartialSuccess().GetRejectedSpans(), 0), c.shown(taken.GetPartialSuccess().GetErrorMessage())}, nil
+	case last == nil: // there was no time left
+		last = c.refused(err, 0)
 	}
+	return answer{}, last
 }
 
 // once sends a request once.
-func (c *client) once(ctx context.Context, body []byte) (answer, error) {
-	within := c.target.Timeout
-	if until, ok := ctx.Deadline(); ok {
-		within = min(within, time.Until(until).Round(100*time.Millisecond))
+func (c *client) once(ctx context.Context, body []byte) (*response, error) {
+	if c.grpc == nil {
+		return c.post(ctx, body)
 	}
-	ctx, cancel := context.WithTimeout(ctx, within)
-	defer cancel()
-	packed := body
-	if c.target.Gzip {
-		var err error
-		if packed, err = compress(body); err != nil {
-			return answer{}, err
-		}
+	req := connect.NewRequest(&body)
+	for name, values := range c.header {
+		req.Header()[name] = values
 	}
-	if c.target.GRPC {
-		packed = frame(packed, c.target.Gzip)
-	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, c.target.URL, bytes.NewReader(packed))
+	res, err := c.grpc.CallUnary(ctx, req)
 	if err != nil {
-		return answer{}, message.Error(message.TelemetryFailed(c.target.Signal, c.target.Address(), message.TelemetryAddress()))
+		return nil, err
 	}
-	for _, h := range c.target.Headers {
-		req.Header.Set(h.Name, h.Value)
-	}
-	req.Header.Set("User-Agent", "belayd/"+version.String())
-	if c.target.GRPC {
-		grpcHeaders(req.Header, c.target)
-	} else {
-		req.Header.Set("Content-Type", "application/x-protobuf")
-		if c.target.Gzip {
-			req.Header.Set("Content-Encoding", "gzip")
+	return res.Msg, nil
+}
+
+// status is an answer of HTTP that is not a success.
+type status struct{ *http.Response }
+
+func (e status) Error() string { return "HTTP " + e.Status }
+
+// post sends a request by HTTP.
+func (c *client) post(ctx context.Context, body []byte) (*response, error) {
+	if c.target.Gzip {
+		var packed bytes.Buffer
+		w := gzip.NewWriter(&packed)
+		if _, err := w.Write(body); err != nil {
+			return nil, err
 		}
+		if err := w.Close(); err != nil {
+			return nil, err
+		}
+		body = packed.Bytes()
 	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, c.target.URL, bytes.NewReader(body))
+	if err != nil {
+		return nil, err
+	}
+	req.Header = c.header.Clone()
 	res, err := c.http.Do(req)
 	if err != nil {
-		return answer{}, c.unreached(err, within)
+		return nil, err
 	}
 	defer res.Body.Close()
 	data, err := io.ReadAll(io.LimitReader(res.Body, maxAnswer))
 	if err != nil {
-		return answer{}, c.unreached(err, within)
+		return nil, err
 	}
-	if c.target.GRPC {
-		return c.grpcAnswer(res, data)
+	if res.StatusCode/100 != 2 {
+		return nil, status{res}
 	}
-	return c.httpAnswer(res, data)
+	taken := &response{}
+	proto.Unmarshal(data, taken) // it has taken the request, whatever it says
+	return taken, nil
 }
 
-// unreached is the error of a connection. Its text has no address but the one we show, and no header.
-func (c *client) unreached(err error, within time.Duration) error {
+// refused says what an error means. Its text has no address but the one we show, and no header.
+func (c *client) refused(err error, within time.Duration) *refusal {
 	if wrong, ok := errors.AsType[*url.Error](err); ok {
 		err = wrong.Err
 	}
-	text := err.Error()
-	if errors.Is(err, context.DeadlineExceeded) {
-		text = "no answer within " + within.String()
+	r, text := &refusal{}, err.Error()
+	said, answered := errors.AsType[status](err)
+	failed, spoken := errors.AsType[*connect.Error](err)
+	switch {
+	case answered:
+		r.byHTTP(said)
+	case connect.IsWireError(err):
+		r.byGRPC(failed)
+		text = strings.TrimSuffix(fmt.Sprintf("gRPC status %d: %s", failed.Code(), c.shown(failed.Message())), ": ")
+	case errors.Is(err, context.DeadlineExceeded):
+		r.advice.Retry, text = true, "no answer within "+within.String()
+	case spoken: // a failure before there was an answer, or an answer that is not one of gRPC
+		r.advice.Retry, text = failed.Code() == connect.CodeUnavailable && !mistrusts(err), c.shown(failed.Message())
+	default:
+		r.advice.Retry = !mistrusts(err)
 	}
-	return &refusal{text: message.TelemetryFailed(c.target.Signal, c.target.Address(), text), again: !mistrusts(err)}
+	r.text = fmt.Sprintf("cannot send %s to %s: %s", c.target.Signal, c.target.Address(), text)
+	return r
 }
 
 // mistrusts reports whether one side does not accept the certificate of the other, which no repetition changes.
@@ -205,118 +250,50 @@ func mistrusts(err error) bool {
 	return ok && told.Op == "remote error"
 }
 
-func (c *client) httpAnswer(res *http.Response, data []byte) (answer, error) {
-	if res.StatusCode/100 == 2 {
-		return c.partial(data), nil
-	}
-	r := &refusal{text: message.TelemetryFailed(c.target.Signal, c.target.Address(), "HTTP "+res.Status)}
+func (r *refusal) byHTTP(res status) {
 	switch res.StatusCode {
 	case http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
-		r.again, r.after = true, retryAfter(res.Header.Get("Retry-After"))
+		r.advice.Retry = true
+		after := res.Header.Get("Retry-After")
+		r.advice.NotBefore, _ = http.ParseTime(after)
+		if n, err := strconv.Atoi(after); err == nil && n < 1<<30 {
+			r.advice.After = time.Duration(n) * time.Second
+		}
 	case http.StatusBadRequest, http.StatusUnprocessableEntity:
 		r.bad = true
 	case http.StatusRequestEntityTooLarge:
 		r.large = true
 	}
-	return answer{}, r
 }
 
-// retryAfter reads the header: seconds, or a date. Zero means that it does not say.
-func retryAfter(value string) time.Duration {
-	if n, err := strconv.Atoi(value); err == nil && n >= 0 && n < 1<<30 {
-		return max(time.Duration(n)*time.Second, time.Millisecond)
+func (r *refusal) byGRPC(failed *connect.Error) {
+	hinted := false
+	for _, detail := range failed.Details() {
+		value, _ := detail.Value()
+		if info, ok := value.(*errdetails.RetryInfo); ok {
+			hinted, r.advice.After = true, info.GetRetryDelay().AsDuration()
+		}
 	}
-	if at, err := http.ParseTime(value); err == nil {
-		return max(time.Until(at), time.Millisecond)
+	switch failed.Code() {
+	case connect.CodeCanceled, connect.CodeDeadlineExceeded, connect.CodeAborted, connect.CodeOutOfRange, connect.CodeUnavailable, connect.CodeDataLoss:
+		r.advice.Retry = true
+	case connect.CodeResourceExhausted: // which is a limit that passes only if it says so
+		r.advice.Retry, r.large = hinted, !hinted
+	case connect.CodeInvalidArgument:
+		r.bad = true
 	}
-	return 0
 }
 
-// partial reads the answer, in which a receiver may repeat what we have sent.
-func (c *client) partial(data []byte) answer {
-	a := partial(data)
-	a.why = firstLine(c.target.withoutSecrets(a.why))
-	return a
-}
-
-// withoutSecrets takes the values of our headers out of a text of the receiver.
-func (t *Target) withoutSecrets(text string) string {
-	for _, h := range t.Headers {
+// shown is the first line of a text of the receiver, which may repeat what we have sent, without the values of our headers.
+func (c *client) shown(text string) string {
+	for _, h := range c.target.Headers {
 		if h.Value != "" {
 			text = strings.ReplaceAll(text, h.Value, "…")
 		}
 	}
-	return redact.Text(text)
-}
-
-// partial reads the answer to a request that was taken. The message for traces and that for metrics have the same form:
-//
-//	message ExportTraceServiceResponse { ExportTracePartialSuccess partial_success = 1; }
-//	message ExportTracePartialSuccess { int64 rejected_spans = 1; string error_message = 2; }
-//
-// The generated code for them would bring all of gRPC along.
-func partial(data []byte) (a answer) {
-	eachField(data, func(number protowire.Number, value []byte, _ uint64) {
-		if number == 1 {
-			eachField(value, func(number protowire.Number, value []byte, n uint64) {
-				switch {
-				case number == 1 && value == nil && int64(n) > 0:
-					a.rejected = int64(n)
-				case number == 2 && value != nil:
-					a.why = string(value)
-				}
-			})
-		}
-	})
-	return a
-}
-
-// eachField shows the fields of a message; value is nil for numbers. It ends at the first that it cannot read.
-func eachField(data []byte, show func(number protowire.Number, value []byte, n uint64)) {
-	for len(data) > 0 {
-		number, kind, size := protowire.ConsumeTag(data)
-		if size < 0 {
-			return
-		}
-		data = data[size:]
-		switch kind {
-		case protowire.BytesType:
-			value, size := protowire.ConsumeBytes(data)
-			if size < 0 {
-				return
-			}
-			if value == nil {
-				value = []byte{}
-			}
-			show(number, value, 0)
-			data = data[size:]
-		case protowire.VarintType:
-			n, size := protowire.ConsumeVarint(data)
-			if size < 0 {
-				return
-			}
-			show(number, nil, n)
-			data = data[size:]
-		default:
-			size := protowire.ConsumeFieldValue(number, kind, data)
-			if size < 0 {
-				return
-			}
-			data = data[size:]
-		}
+	text, _, _ = strings.Cut(redact.Text(text), "\n")
+	if len(text) > 200 {
+		text = strings.ToValidUTF8(text[:200], "") + "…"
 	}
-}
-
-func compress(data []byte) ([]byte, error) {
-	var b bytes.Buffer
-	w := gzip.NewWriter(&b)
-	if _, err := w.Write(data); err != nil {
-		return nil, err
-	}
-	err := w.Close()
-	return b.Bytes(), err
-}
-
-func basic(user, password string) string {
-	return "Basic " + base64.StdEncoding.EncodeToString([]byte(user+":"+password))
+	return text
 }

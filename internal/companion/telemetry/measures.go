@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	metricspb "go.opentelemetry.io/proto/otlp/metrics/v1"
+	metricspb "go.opentelemetry.io/proto/slim/otlp/metrics/v1"
 
 	"github.com/belay-run/belay/internal/companion/db"
 )

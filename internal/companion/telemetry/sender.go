@@ -5,8 +5,8 @@ import (
 	"errors"
 	"time"
 
-	metricspb "go.opentelemetry.io/proto/otlp/metrics/v1"
-	tracepb "go.opentelemetry.io/proto/otlp/trace/v1"
+	metricspb "go.opentelemetry.io/proto/slim/otlp/metrics/v1"
+	tracepb "go.opentelemetry.io/proto/slim/otlp/trace/v1"
 	"google.golang.org/protobuf/proto"
 
 	"github.com/belay-run/belay/internal/companion/db"

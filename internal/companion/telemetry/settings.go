@@ -6,6 +6,7 @@
 package telemetry
 
 import (
+	"encoding/base64"
 	"net"
 	"net/url"
 	"strconv"
@@ -81,6 +82,12 @@ const (
 	defaultTimeout  = 10 * time.Second
 	defaultInterval = time.Minute
 )
+
+// grpcPaths are the methods that take the signals.
+var grpcPaths = map[string]string{
+	"traces":  "/opentelemetry.proto.collector.trace.v1.TraceService/Export",
+	"metrics": "/opentelemetry.proto.collector.metrics.v1.MetricsService/Export",
+}
 
 // FromEnviron reads the standard variables. A value that is not understood is an error, which names the variable and never its value.
 func FromEnviron(getenv func(string) string) (s Settings, err error) {
@@ -167,16 +174,15 @@ func (r *reader) endpoint(t *Target) {
 		}
 	}
 	if t.GRPC && !strings.Contains(value, "://") { // host:port is an address of gRPC too
-		insecure, _ := r.of(t.Signal, "INSECURE")
-		if scheme := "https://"; strings.EqualFold(insecure, "true") {
-			value = "http://" + value
-		} else {
-			value = scheme + value
+		scheme := "https://"
+		if insecure, _ := r.of(t.Signal, "INSECURE"); strings.EqualFold(insecure, "true") {
+			scheme = "http://"
 		}
+		value = scheme + value
 	}
 	u, err := url.Parse(value)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || !isPort(u.Port()) || u.RawQuery != "" && t.GRPC {
-		r.wrong(name, message.TelemetryAddress())
+		r.wrong(name, "is not an address such as http://localhost:4318")
 		return
 	}
 	switch {
@@ -184,7 +190,7 @@ func (r *reader) endpoint(t *Target) {
 		if u.Port() == "" {
 			u.Host = net.JoinHostPort(u.Hostname(), "4317")
 		}
-		u.Path, u.RawPath = grpcPath(t.Signal), ""
+		u.Path, u.RawPath = grpcPaths[t.Signal], ""
 	case !own:
 		u.Path, u.RawPath = strings.TrimSuffix(u.Path, "/")+"/v1/"+t.Signal, ""
 	case u.Path == "":
@@ -192,7 +198,8 @@ func (r *reader) endpoint(t *Target) {
 	}
 	if u.User != nil { // as other clients do: a header
 		password, _ := u.User.Password()
-		t.Headers = append(t.Headers, Attribute{"Authorization", basic(u.User.Username(), password)})
+		basic := "Basic " + base64.StdEncoding.EncodeToString([]byte(u.User.Username()+":"+password))
+		t.Headers = append(t.Headers, Attribute{"Authorization", basic})
 		u.User = nil
 	}
 	t.URL, t.Insecure = u.String(), u.Scheme == "http"
