@@ -88,13 +88,13 @@ var arrows = map[string][]string{
 	"internal/alert":              {"internal/atomicfile", "internal/flock", "internal/redact", "internal/safefile"},
 	"internal/companion/db":       {"internal/alert", "internal/atomicfile", "internal/flock", "internal/journal", "internal/label", "internal/message", "internal/price", "internal/redact", "internal/safefile", "verdict"},
 	"internal/companion/metrics":  {"breaker", "internal/companion/db", "internal/state", "internal/supervise", "internal/version"},
-	"internal/companion":          {"gate", "internal/agent", "internal/agent/generic", "internal/alert", "internal/atomicfile", "internal/belayd", "internal/companion/db", "internal/companion/fleet/files", "internal/companion/fleet/jobs", "internal/companion/fleet/member", "internal/companion/fleet/merge", "internal/companion/fleet/store", "internal/companion/metrics", "internal/companion/page", "internal/companion/rehearse", "internal/companion/telemetry", "internal/companion/view", "internal/companion/when", "internal/config", "internal/doctor", "internal/journal", "internal/label", "internal/mcp", "internal/mcp/host", "internal/mcp/remote", "internal/message", "internal/overview", "internal/printable", "internal/profile", "internal/redact", "internal/safefile", "internal/state", "internal/stdio", "internal/supervise", "internal/term", "internal/version", "verdict"},
+	"internal/companion":          {"gate", "internal/agent", "internal/agent/generic", "internal/alert", "internal/atomicfile", "internal/belayd", "internal/companion/db", "internal/companion/fleet/files", "internal/companion/fleet/jobs", "internal/companion/fleet/member", "internal/companion/fleet/merge", "internal/companion/fleet/store", "internal/companion/metrics", "internal/companion/page", "internal/companion/rehearse", "internal/companion/telemetry", "internal/companion/top", "internal/companion/view", "internal/companion/when", "internal/config", "internal/doctor", "internal/journal", "internal/label", "internal/mcp", "internal/mcp/host", "internal/mcp/remote", "internal/message", "internal/overview", "internal/printable", "internal/profile", "internal/redact", "internal/safefile", "internal/spool", "internal/state", "internal/stdio", "internal/supervise", "internal/term", "internal/version", "verdict"},
 	"internal/companion/when":     {"internal/message"},
+	"internal/companion/top":      {"internal/journal", "internal/label", "internal/message", "internal/price", "internal/printable", "internal/safefile", "internal/stdio", "internal/supervise", "internal/term", "verdict"},
 	"internal/companion/view":     {"gate", "internal/batch", "internal/companion/db", "internal/companion/when", "internal/journal", "internal/label", "internal/look", "internal/look/looker", "internal/message", "internal/overview", "internal/printable", "internal/profile", "internal/spool", "internal/state", "internal/supervise", "verdict"},
 	"internal/companion/page":     {"internal/actions", "internal/companion/db", "internal/companion/view", "internal/look", "internal/message", "internal/printable"},
 	"cmd/belayd":                  {"internal/belayd", "internal/companion"},
-	"internal/cli":                {"breaker", "gate", "internal/actions", "internal/agent", "internal/agent/custom", "internal/agent/generic", "internal/alert", "internal/atomicfile", "internal/batch", "internal/belayd", "internal/budget", "internal/clientfile", "internal/clock", "internal/config", "internal/courier", "internal/doctor", "internal/engine", "internal/hook", "internal/journal", "internal/label", "internal/mcp", "internal/mcp/host", "internal/message", "internal/notify", "internal/outcome", "internal/overview", "internal/price", "internal/printable", "internal/profile", "internal/redact", "internal/safefile", "internal/shim", "internal/spool", "internal/state", "internal/stdio", "internal/supervise", "internal/term", "internal/top", "internal/version", "retry", "verdict"},
-	"internal/top":                {"internal/journal", "internal/label", "internal/message", "internal/price", "internal/printable", "internal/safefile", "internal/supervise", "internal/term", "verdict"},
+	"internal/cli":                {"breaker", "gate", "internal/actions", "internal/agent", "internal/agent/custom", "internal/agent/generic", "internal/alert", "internal/atomicfile", "internal/batch", "internal/belayd", "internal/budget", "internal/clientfile", "internal/clock", "internal/config", "internal/courier", "internal/doctor", "internal/engine", "internal/hook", "internal/journal", "internal/label", "internal/mcp", "internal/mcp/host", "internal/message", "internal/notify", "internal/outcome", "internal/overview", "internal/price", "internal/printable", "internal/profile", "internal/redact", "internal/safefile", "internal/shim", "internal/spool", "internal/state", "internal/stdio", "internal/supervise", "internal/term", "internal/version", "retry", "verdict"},
 	"internal/actions":            {"internal/message", "internal/printable"},
 	"internal/actionstest":        {},
 	"cmd/belay":                   {"internal/cli"},
@@ -119,7 +119,7 @@ var arrows = map[string][]string{
 	"internal/companion/fleet/jobs":      {"internal/clock", "internal/atomicfile", "internal/companion/fleet/files", "internal/companion/fleet/store", "internal/courier", "internal/engine", "internal/label", "internal/message", "internal/printable", "internal/profile", "internal/safefile", "internal/supervise", "retry"},
 	"internal/courier":                   {},
 
-	"internal/companion/telemetry":          {"internal/companion/db", "internal/message", "internal/redact", "internal/safefile", "internal/trace", "internal/version"},
+	"internal/companion/telemetry":          {"internal/companion/db", "internal/message", "internal/redact", "internal/safefile", "internal/trace", "internal/version", "retry"},
 	"internal/companion/telemetry/otlptest": {}, // the receiver of its tests
 }
 
@@ -151,7 +151,7 @@ func TestArchitecture_DemoHasNoDatabase(t *testing.T) {
 
 // heavy must not be linked into belay: every call would pay for it.
 var heavy = []string{"net/http", "database/sql", "modernc.org/", "github.com/modelcontextprotocol/", "crypto/tls",
-	"go.opentelemetry.io/", "github.com/jackc/", "github.com/riverqueue/"}
+	"go.opentelemetry.io/", "github.com/jackc/", "github.com/riverqueue/", "charm.land/"}
 
 type pkg struct {
 	ImportPath string

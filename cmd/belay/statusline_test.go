@@ -319,8 +319,8 @@ func TestStatusLine_Stopped(t *testing.T) {
 		want string
 		code string
 	}{
-		"SIGTERM": {func(w *watched) { syscall.Kill(w.process("belay run"), syscall.SIGTERM) }, resume, "143"},
-		"SIGHUP":  {func(w *watched) { syscall.Kill(w.process("belay run"), syscall.SIGHUP) }, resume, "129"},
+		"SIGTERM": {func(w *watched) { syscall.Kill(w.process("^belay run"), syscall.SIGTERM) }, resume, "143"},
+		"SIGHUP":  {func(w *watched) { syscall.Kill(w.process("^belay run"), syscall.SIGHUP) }, resume, "129"},
 		"CtrlC":   {func(w *watched) { w.send(ctrlC) }, `(\^C)?` + resume + `\n?`, "130"},
 		"Cancel": {func(w *watched) {
 			if out, err := w.another("belay", "cancel", w.onlyRun()).CombinedOutput(); err != nil {

@@ -5,6 +5,7 @@ package main
 import (
 	"fmt"
 	"os"
+	"regexp"
 	"strconv"
 	"strings"
 	"syscall"
@@ -52,6 +53,8 @@ func pictureOf(s *screen) *picture {
 			p.y++
 		case r == '\b':
 			p.x = max(0, p.x-1)
+		case r == '\t':
+			p.x = (p.x/8 + 1) * 8
 		case r >= ' ':
 			p.put(r)
 		}
@@ -82,7 +85,32 @@ func (p *picture) put(r rune) {
 
 func (p *picture) control(parameters string, final byte) {
 	lines := p.lines()
+	n, _ := strconv.Atoi(parameters)
+	n = max(n, 1)
 	switch final {
+	case 'A':
+		p.y = max(0, p.y-n)
+	case 'B':
+		p.y += n
+	case 'C':
+		p.x += n
+	case 'D':
+		p.x = max(0, p.x-n)
+	case 'G':
+		p.x = n - 1
+	case 'd':
+		p.y = n - 1
+	case 'X': // erases characters
+		x := p.x
+		for range n {
+			p.put(' ')
+		}
+		p.x = x
+	case 'b': // repeats the character before
+		before := (*lines)[p.y][p.x-1]
+		for range n {
+			p.put(before)
+		}
 	case 'H':
 		row, column, _ := strings.Cut(parameters, ";")
 		y, _ := strconv.Atoi(row)
@@ -174,13 +202,13 @@ func (s *screen) restored(modes string, code int) {
 	}
 }
 
-// process is that of a command on a screen, by how its arguments begin.
-func (s *screen) process(command string) int {
+// process is that of a command on a screen, by what its arguments match.
+func (s *screen) process(pattern string) int {
 	s.t.Helper()
 	pid := 0
-	eventually(s.t, command+" is a process", func() bool {
+	eventually(s.t, pattern+" is a process", func() bool {
 		for _, p := range marked(idVar + "=" + s.id) {
-			if strings.HasPrefix(p.args, command) {
+			if regexp.MustCompile(pattern).MatchString(p.args) {
 				pid = p.pid
 			}
 		}
@@ -251,10 +279,10 @@ func TestTop_RestoresTheTerminal(t *testing.T) {
 	}{
 		{"q", 0, func() { s.send("q") }},
 		{"Ctrl-C", 0, func() { s.send(ctrlC) }},
-		{"SIGTERM", 143, func() { syscall.Kill(s.process("belay top"), syscall.SIGTERM) }},
-		{"SIGHUP", 129, func() { syscall.Kill(s.process("belay top"), syscall.SIGHUP) }},
+		{"SIGTERM", 143, func() { syscall.Kill(s.process("belayd .* top"), syscall.SIGTERM) }},
+		{"SIGHUP", 129, func() { syscall.Kill(s.process("belayd .* top"), syscall.SIGHUP) }},
 		{"SIGSTOP, and then SIGTERM in the background", 0, func() {
-			pid := s.process("belay top")
+			pid := s.process("belayd .* top")
 			syscall.Kill(pid, syscall.SIGSTOP)
 			s.expect(`Stopped`)
 			s.prompt()

@@ -117,6 +117,26 @@ another machine: docs/ui.md`,
 			},
 		},
 		{
+			Name:    "top",
+			Use:     "top",
+			Summary: "Watch runs, gates and spending, and step in",
+			Examples: `Watch what runs:
+  belay top
+Refresh twice a second:
+  belay top --interval 500ms
+Print one snapshot for a program:
+  belay top --json`,
+			Long: `Shows what runs and what waits, gates that are not healthy, budgets and what was spent today, and
+refreshes itself. Keys: up and down (or j and k) select, Enter shows everything about one run, x
+cancels it, Tab goes to the gates, r resets one, ? shows all keys, q quits.
+
+Where there is no terminal it prints the screen once, and with --json one snapshot.`,
+			Flags: []Flag{
+				{Name: "interval", Arg: "D", Default: "2s", Help: "how often to refresh (2s)"},
+				{Name: "json", Help: "print one snapshot as JSON"},
+			},
+		},
+		{
 			Name:    "log",
 			Use:     "log [flags] [RUN]",
 			Summary: "Show past runs, or everything about one run",

@@ -59,7 +59,7 @@ Linux a resource limit that stands for it. Nothing else is touched.`,
 		if reap {
 			return reapLeft(w, cmd.ErrOrStderr(), state.Records())
 		}
-		killed, left, leftErr := leftBehind(state)
+		killed, left, leftErr := overview.Left(state)
 		for _, r := range killed {
 			sayKilled(cmd.ErrOrStderr(), r)
 		}
@@ -76,7 +76,7 @@ Linux a resource limit that stands for it. Nothing else is touched.`,
 		if asJSON {
 			var list []any
 			for _, r := range runs {
-				list = append(list, runJSON(r, detached.has(r.ID)))
+				list = append(list, overview.RunJSON(r, detached.has(r.ID)))
 			}
 			for _, h := range over {
 				list = append(list, endedJSON(h))
@@ -108,28 +108,6 @@ Linux a resource limit that stands for it. Nothing else is touched.`,
 
 // stateKilled is the state of a run whose belay was killed and of which processes are left.
 const stateKilled = supervise.StateKilled
-
-// leftBehind puts runs on record whose belay was killed, and returns them and what is left of such runs, as it is shown.
-func leftBehind(s *state.State) (killed, left []supervise.Record, err error) {
-	killed, found, _ := s.ReportKilled() // what cannot be put on record now, the next one does
-	unrecorded, err := s.Records().Unrecorded()
-	if err != nil {
-		return killed, nil, &failure{err}
-	}
-	for _, r := range found {
-		left = append(left, abandoned(r))
-	}
-	if len(unrecorded) > 0 {
-		left = append(left, abandoned(supervise.Record{Command: "hook", Profile: "hook", Left: unrecorded}))
-	}
-	return killed, left, nil
-}
-
-// abandoned is the record of a killed run as it is shown.
-func abandoned(r supervise.Record) supervise.Record {
-	r.State, r.Reason, r.Until = stateKilled, "", time.Time{}
-	return r
-}
 
 // reapLeft ends what killed belays have left behind.
 func reapLeft(w, stderr io.Writer, records supervise.Records) error {
@@ -176,26 +154,6 @@ func stateOf(r supervise.Record) string {
 		return message.WaitingState(0, "", r.Reason)
 	}
 	return message.WaitingState(max(0, time.Until(r.Until)), r.Until.Local().Format(time.TimeOnly), r.Reason)
-}
-
-func runJSON(r supervise.Record, detached bool) any {
-	left := make([]int, 0, len(r.Left))
-	for _, p := range r.Left {
-		left = append(left, p.PID)
-	}
-	if r.ID == "" {
-		return struct {
-			Command string `json:"command"`
-			State   string `json:"state"`
-			Left    []int  `json:"left_running"`
-		}{r.Command, r.State, left}
-	}
-	return struct {
-		supervise.Record
-		PID      int   `json:"pid"`
-		Left     []int `json:"left_running,omitempty"`
-		Detached bool  `json:"detached,omitempty"`
-	}{r, r.Owner.PID, left, detached}
 }
 
 // shortID is the end of an id: runs that begin together differ there, not at the front.

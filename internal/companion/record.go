@@ -15,7 +15,7 @@ func init() {
 	maps.Copy(commands, map[string]func(context.Context, caller, *arguments) (int, error){
 		belayd.Fold: foldCommand, belayd.CheckDatabase: checkDatabaseCommand,
 		"log": logCommand, "stats": statsCommand, "events": eventsCommand, "sessions": sessionsCommand, "alerts": alertsCommand,
-		"audit": auditCommand, "prune": pruneCommand, belayd.UI: uiCommand, "metrics": metricsCommand, "report": reportCommand, belayd.Telemetry: telemetryCommand,
+		"audit": auditCommand, "prune": pruneCommand, belayd.UI: uiCommand, "metrics": metricsCommand, "report": reportCommand, "top": topCommand, belayd.Telemetry: telemetryCommand,
 	})
 	maps.Copy(commands, fleetCommands)
 }

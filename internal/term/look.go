@@ -23,15 +23,15 @@ type Look struct {
 // LookOf is how tables are drawn on w. What is not a terminal gets them whole and, unless the environment forces it, without colours.
 func LookOf(w io.Writer) Look {
 	look := Look{Palette: PaletteOf(w)}
-	if look.Width = columns(w); look.Width > 0 {
+	if look.Width = Columns(w); look.Width > 0 {
 		look.Width = max(look.Width, minWidth)
 		look.ASCII = !hasUTF8()
 	}
 	return look
 }
 
-// columns is how many w has; 0 if it is not a terminal.
-func columns(w io.Writer) int {
+// Columns is how many w has; 0 if it is not a terminal.
+func Columns(w io.Writer) int {
 	if f := stdio.FileOf(w); f != nil {
 		return width(f)
 	}

@@ -50,7 +50,7 @@ type Palette struct{ on bool }
 
 // PaletteOf is the palette for what is written to w.
 func PaletteOf(w io.Writer) Palette {
-	return Palette{colored(os.Getenv("TERM") != "dumb" && stdio.IsTerminal(w) && takesEscapes(stdio.FileOf(w)))}
+	return Palette{Colored(os.Getenv("TERM") != "dumb" && stdio.IsTerminal(w) && takesEscapes(stdio.FileOf(w)))}
 }
 
 // Colored reports whether the palette has colours.
@@ -58,7 +58,15 @@ func (p Palette) Colored() bool { return p.on }
 
 // Paint is one line of text in a style. The text must be printable already.
 func (p Palette) Paint(style Style, text string) string {
-	if sequence := style.sequence(); p.on && text != "" && sequence != "" {
+	if p.on {
+		return style.Paint(text)
+	}
+	return text
+}
+
+// Paint is one line of text in a style, for a terminal that has colours. The text must be printable already.
+func (s Style) Paint(text string) string {
+	if sequence := s.sequence(); text != "" && sequence != "" {
 		return sequence + text + "\x1b[0m"
 	}
 	return text

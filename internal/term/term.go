@@ -44,12 +44,12 @@ func New(w io.Writer) *Screen {
 	if s.tty = s.tty && !s.dumb; s.tty {
 		s.inPlace = newTerminal(stdio.FileOf(w))
 	}
-	s.color = colored(s.tty)
+	s.color = Colored(s.tty)
 	return s
 }
 
-// colored follows the conventions: NO_COLOR beats all, then CLICOLOR_FORCE and FORCE_COLOR decide, and on a terminal CLICOLOR.
-func colored(tty bool) bool {
+// Colored reports whether what is written to a terminal, or to something else, has colours. It follows the conventions: NO_COLOR beats all, then CLICOLOR_FORCE and FORCE_COLOR decide, and on a terminal CLICOLOR.
+func Colored(tty bool) bool {
 	off := func(name string) bool { v := os.Getenv(name); return v == "0" || v == "false" }
 	set := func(name string) bool { return os.Getenv(name) != "" && !off(name) }
 	switch {

@@ -10,7 +10,6 @@ import (
 	"github.com/belay-run/belay/internal/journal"
 	"github.com/belay-run/belay/internal/overview"
 	"github.com/belay-run/belay/internal/spool"
-	"github.com/belay-run/belay/internal/state"
 	"github.com/belay-run/belay/internal/supervise"
 )
 
@@ -95,7 +94,7 @@ func (s *Source) Now() Now {
 	for _, g := range gates {
 		n.Gates = append(n.Gates, newGate(g, time.Now()))
 	}
-	budgets, err := budgetsOf(s.State)
+	budgets, err := s.Budgets()
 	if trouble = append(trouble, err); budgets != nil {
 		n.Budgets = budgets
 	}
@@ -105,16 +104,17 @@ func (s *Source) Now() Now {
 	return n
 }
 
-func budgetsOf(s *state.State) ([]overview.Budget, error) {
+// Budgets returns how all budgets stand.
+func (s *Source) Budgets() ([]overview.Budget, error) {
 	rules, err := overview.Rules()
 	if err != nil {
 		return nil, err
 	}
-	names, err := overview.BudgetNames(s, rules)
+	names, err := overview.BudgetNames(s.State, rules)
 	if err != nil {
 		return nil, err
 	}
-	return overview.Budgets(s, rules, names)
+	return overview.Budgets(s.State, rules, names)
 }
 
 func detached(spools []spool.Header, id string) bool {

@@ -121,7 +121,7 @@ func (s *Source) Spend(ctx context.Context, q url.Values) (any, error) {
 	slices.SortFunc(v.Groups, func(a, b Sum) int {
 		return cmp.Or(cmp.Compare(value(b.Cost), value(a.Cost)), cmp.Compare(b.Input+b.Output, a.Input+a.Output), cmp.Compare(b.Runs, a.Runs), cmp.Compare(a.Key, b.Key))
 	})
-	if budgets, err := budgetsOf(s.State); err == nil && !s.DB.OfFleet() { // they are those of this machine
+	if budgets, err := s.Budgets(); err == nil && !s.DB.OfFleet() { // they are those of this machine
 		v.Budgets = budgets
 	}
 	return v, nil

@@ -9,9 +9,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/charmbracelet/x/ansi"
+
 	"github.com/belay-run/belay/internal/journal"
 	"github.com/belay-run/belay/internal/supervise"
-	"github.com/belay-run/belay/internal/term"
 	"github.com/belay-run/belay/verdict"
 )
 
@@ -64,17 +65,17 @@ func lines() []journal.Entry {
 }
 
 // plain is a screen as text, without the spaces at the ends of its lines.
-func plain(rows []term.Row) string {
+func plain(rows []string) string {
 	var b strings.Builder
 	for _, row := range rows {
-		b.WriteString(strings.TrimRight(row.String(), " ") + "\n")
+		b.WriteString(strings.TrimRight(ansi.Strip(row), " ") + "\n")
 	}
 	return b.String()
 }
 
 // The golden files show the screen as a user sees it, at three sizes.
 func TestModel_Rows(t *testing.T) {
-	press := func(keys ...term.Key) func(*Model) {
+	press := func(keys ...string) func(*Model) {
 		return func(m *Model) {
 			for _, k := range keys {
 				m.Press(k)
@@ -90,14 +91,14 @@ func TestModel_Rows(t *testing.T) {
 	}
 	for name, prepare := range map[string]func(*Model){
 		"runs":   func(*Model) {},
-		"gates":  press(term.KeyTab, "j"),
-		"run":    func(m *Model) { press("j", term.KeyEnter)(m); m.SetLines("20261116-120000-9c41f7be", lines()) },
-		"gate":   press(term.KeyTab, term.KeyEnter),
+		"gates":  press("tab", "j"),
+		"run":    func(m *Model) { press("j", "enter")(m); m.SetLines("20261116-120000-9c41f7be", lines()) },
+		"gate":   press("tab", "enter"),
 		"help":   press("?"),
 		"cancel": press("x"),
 		"reap":   press("G", "x"),
-		"reset":  press(term.KeyTab, "r"),
-		"many":   func(m *Model) { many(m); press("j", "j", term.KeyPageDown, term.KeyPageDown)(m) },
+		"reset":  press("tab", "r"),
+		"many":   func(m *Model) { many(m); press("j", "j", "pgdown", "pgdown")(m) },
 		"empty": func(m *Model) {
 			m.Update(Snapshot{At: at, Trouble: "the log cannot be read: permission denied"})
 		},
@@ -136,14 +137,14 @@ func golden(t *testing.T, name, got string) {
 }
 
 // check fails if a screen does not fit.
-func check(t *testing.T, rows []term.Row, columns, height int) {
+func check(t *testing.T, rows []string, columns, height int) {
 	t.Helper()
 	if len(rows) != height {
 		t.Errorf("%d rows on a screen of %d", len(rows), height)
 	}
 	for i, row := range rows {
-		if n := width(row.String()); n > columns {
-			t.Errorf("row %d takes %d columns of %d: %q", i, n, columns, row.String())
+		if n := width(row); n > columns {
+			t.Errorf("row %d takes %d columns of %d: %q", i, n, columns, ansi.Strip(row))
 		}
 	}
 }

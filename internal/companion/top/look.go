@@ -9,7 +9,6 @@ import (
 	"github.com/belay-run/belay/internal/journal"
 	"github.com/belay-run/belay/internal/label"
 	"github.com/belay-run/belay/internal/message"
-	"github.com/belay-run/belay/internal/printable"
 	"github.com/belay-run/belay/internal/supervise"
 	"github.com/belay-run/belay/internal/term"
 )
@@ -20,26 +19,24 @@ const nameWidth = 11
 // page collects rows of names and values.
 type page struct {
 	columns int
-	rows    []term.Row
+	rows    []string
 }
 
 func (p *page) add(name, value string, style term.Style) {
 	if value == "" {
 		return
 	}
-	for i, text := range wrap(printable.Line(value), strings.Repeat(" ", nameWidth), p.columns) {
-		if i == 0 {
-			p.rows = append(p.rows, term.Row{{Text: pad(name, nameWidth, false), Style: term.Faint}, {Text: strings.TrimLeft(text, " "), Style: style}})
-			continue
-		}
-		p.rows = append(p.rows, term.Row{{Text: text, Style: style}})
+	before := paint(pad(name, nameWidth, false), term.Faint)
+	for _, text := range wrap(value, p.columns-nameWidth) {
+		p.rows = append(p.rows, before+paint(text, style))
+		before = strings.Repeat(" ", nameWidth)
 	}
 }
 
-func (p *page) blank() { p.rows = append(p.rows, nil) }
+func (p *page) blank() { p.rows = append(p.rows, "") }
 
 // lookRows is all that there is to say of the run or gate that is looked at.
-func (m *Model) lookRows(columns int) []term.Row {
+func (m *Model) lookRows(columns int) []string {
 	p := &page{columns: columns}
 	p.blank()
 	if m.look.gate != nil {
@@ -125,15 +122,15 @@ func (p *page) attempt(e journal.Entry, at time.Time) {
 	if e.Status == journal.Retry {
 		style = term.Warning
 	}
-	p.rows = append(p.rows, term.Row{{Text: clock(e.Timestamp.Time, at) + gap + what + ": "}, {Text: status, Style: style}})
+	p.rows = append(p.rows, clock(e.Timestamp.Time, at)+gap+what+": "+paint(status, style))
 	p.wrapped(strings.Join(measures(e), ", "))
-	p.wrapped(printable.Line(e.Error))
+	p.wrapped(e.Error)
 }
 
 // wrapped adds a text that belongs to the row above it.
 func (p *page) wrapped(text string) {
-	for _, line := range wrap(text, "  ", p.columns) {
-		p.rows = append(p.rows, term.Row{{Text: line}})
+	for _, line := range wrap(text, p.columns-len(gap)) {
+		p.rows = append(p.rows, gap+line)
 	}
 }
 
@@ -164,7 +161,7 @@ func measures(e journal.Entry) (list []string) {
 func seconds(s float64) time.Duration { return time.Duration(min(s, 1e9) * float64(time.Second)) }
 
 // helpRows say what the keys do.
-func helpRows(columns int) (rows []term.Row) {
+func helpRows(columns int) (rows []string) {
 	p := &page{columns: columns}
 	p.blank()
 	for _, key := range [][2]string{

@@ -7,7 +7,6 @@ import (
 	"github.com/belay-run/belay/internal/journal"
 	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/supervise"
-	"github.com/belay-run/belay/internal/term"
 )
 
 // Model is what is shown and what the user has chosen of it.
@@ -102,10 +101,10 @@ func (m *Model) SetLines(run string, lines []journal.Entry) {
 // Say shows a message until the next key.
 func (m *Model) Say(text string) { m.message = text }
 
-// Press does what a key asks for.
-func (m *Model) Press(key term.Key) Action {
+// Press does what a key asks for, by its name in package tea.
+func (m *Model) Press(key string) Action {
 	m.message = ""
-	if key == term.KeyCtrlC {
+	if key == "ctrl+c" {
 		return Action{Kind: Quit}
 	}
 	if q := m.asked; q != nil {
@@ -121,9 +120,9 @@ func (m *Model) Press(key term.Key) Action {
 		return Action{Kind: Quit}
 	case "?", "h":
 		m.help, m.scroll = !m.help, 0
-	case term.KeyEscape, term.KeyLeft:
+	case "esc", "left":
 		m.back()
-	case term.KeyCtrlL:
+	case "ctrl+l":
 		return Action{Kind: Refresh}
 	default:
 		if m.help {
@@ -136,16 +135,16 @@ func (m *Model) Press(key term.Key) Action {
 }
 
 // pressed does what a key asks for in the lists, or while one of them is looked at.
-func (m *Model) pressed(key term.Key) Action {
+func (m *Model) pressed(key string) Action {
 	switch key {
-	case term.KeyEnter, term.KeyRight:
-		if m.look != nil && key == term.KeyEnter {
+	case "enter", "right":
+		if m.look != nil && key == "enter" {
 			m.back()
 			break
 		}
 		m.openLook()
 		return Action{Kind: Refresh}
-	case term.KeyTab, term.KeyBackTab:
+	case "tab", "shift+tab":
 		m.onGates, m.look = !m.onGates, nil
 	case "x", "c":
 		m.askCancel()
@@ -172,27 +171,27 @@ func (m *Model) back() {
 }
 
 // step is how far a key moves in a list.
-func step(key term.Key) int {
+func step(key string) int {
 	const far = 1 << 20
 	switch key {
-	case term.KeyUp, "k":
+	case "up", "k":
 		return -1
-	case term.KeyDown, "j":
+	case "down", "j":
 		return 1
-	case term.KeyPageUp:
+	case "pgup":
 		return -10
-	case term.KeyPageDown, " ":
+	case "pgdown", "space":
 		return 10
-	case term.KeyHome, "g":
+	case "home", "g":
 		return -far
-	case term.KeyEnd, "G":
+	case "end", "G":
 		return far
 	}
 	return 0
 }
 
 // choose moves the choice.
-func (m *Model) choose(key term.Key) {
+func (m *Model) choose(key string) {
 	at, n := &m.runAt, len(m.Snapshot.Runs)
 	if m.onGates {
 		at, n = &m.gateAt, len(m.Snapshot.Gates)
@@ -202,7 +201,7 @@ func (m *Model) choose(key term.Key) {
 }
 
 // scrollBy moves in what is looked at. How far it goes down is known when it is drawn.
-func (m *Model) scrollBy(key term.Key) { m.scroll = max(0, m.scroll+step(key)) }
+func (m *Model) scrollBy(key string) { m.scroll = max(0, m.scroll+step(key)) }
 
 // openLook looks at what is chosen.
 func (m *Model) openLook() {

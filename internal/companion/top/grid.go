@@ -1,6 +1,8 @@
 package top
 
 import (
+	"github.com/charmbracelet/x/ansi"
+
 	"github.com/belay-run/belay/internal/printable"
 	"github.com/belay-run/belay/internal/term"
 )
@@ -26,7 +28,7 @@ const gap = "  "
 // table lays out lines below headings. The last column, which is a text, takes what is left, and least of
 // it before others are left out; columns is the width of the screen, 0 for no end. A column
 // with nothing in it is left out.
-func table(columns, least int, head []column, lines []line) (heading term.Row, rows []term.Row) {
+func table(columns, least int, head []column, lines []line) (heading string, rows []string) {
 	widths := make([]int, len(head))
 	for i, c := range head {
 		for _, l := range lines {
@@ -60,7 +62,7 @@ func table(columns, least int, head []column, lines []line) (heading term.Row, r
 		}
 		widths[worst] = 0
 	}
-	set := func(mark string, cells []string, style term.Style) term.Row {
+	set := func(mark string, cells []string, style term.Style) string {
 		text := mark
 		for i, cell := range cells[:last] {
 			if widths[i] > 0 {
@@ -70,7 +72,7 @@ func table(columns, least int, head []column, lines []line) (heading term.Row, r
 		if columns == 0 || room > 0 {
 			text += cut(printable.Line(cells[last]), max(room, 0))
 		}
-		return term.Row{{Text: text, Style: style}}
+		return paint(text, style)
 	}
 	names := make([]string, len(head))
 	for i, c := range head {
@@ -90,10 +92,10 @@ const (
 )
 
 // choose shows a row as the one that is chosen.
-func choose(row term.Row, columns int) term.Row {
-	text := row.String()
+func choose(row string, columns int) string {
+	text := ansi.Strip(row)
 	if len(text) >= len(noMarker) {
 		text = marker + text[len(noMarker):]
 	}
-	return term.Row{{Text: pad(text, columns, false), Style: term.Chosen}}
+	return paint(pad(text, columns, false), term.Chosen)
 }

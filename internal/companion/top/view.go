@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/charmbracelet/x/ansi"
+
 	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/supervise"
 	"github.com/belay-run/belay/internal/term"
@@ -11,7 +13,7 @@ import (
 
 // Rows is the screen for a size. A height of 0 means all there is, and a width of 0 that no row is cut, without a footer and without a
 // choice: it is what is printed where there is no terminal.
-func (m *Model) Rows(columns, height int) []term.Row {
+func (m *Model) Rows(columns, height int) []string {
 	rows := m.header(columns)
 	if height == 0 {
 		rows = append(rows, m.body(columns, 0)...)
@@ -19,12 +21,12 @@ func (m *Model) Rows(columns, height int) []term.Row {
 		rows = rows[:min(len(rows), max(0, height-2))]
 		rows = append(rows, m.body(columns, max(0, height-1-len(rows)))...)
 		for len(rows) < height-1 {
-			rows = append(rows, nil)
+			rows = append(rows, "")
 		}
 		rows = append(rows[:max(0, height-1)], m.footer(columns))
 	}
 	for i, row := range rows {
-		rows[i] = cutRow(row, columns)
+		rows[i] = cut(row, columns)
 	}
 	return rows
 }
@@ -43,7 +45,7 @@ func (m *Model) Fit(columns, height int) {
 }
 
 // header says when it is, what runs, and what was spent today.
-func (m *Model) header(columns int) []term.Row {
+func (m *Model) header(columns int) []string {
 	s := &m.Snapshot
 	counts := map[string]int{}
 	for _, r := range s.Runs {
@@ -58,33 +60,30 @@ func (m *Model) header(columns int) []term.Row {
 	if len(runs) == 0 {
 		runs = []string{message.NothingRunning()}
 	}
-	parts := []term.Piece{{Text: s.At.Format("15:04:05"), Style: term.Strong}, {Text: strings.Join(runs, ", ")}}
-	for _, text := range s.Today.parts() {
-		parts = append(parts, term.Piece{Text: text})
-	}
+	parts := append([]string{paint(s.At.Format("15:04:05"), term.Strong), strings.Join(runs, ", ")}, s.Today.parts()...)
 	most := 1
 	if columns > 0 && columns < 80 {
 		most = 2
 		parts[1], parts[2] = parts[2], parts[1] // the shorter one fits beside the time
 	}
-	rows := flow(parts, " · ", columns)
+	rows := flow(parts, columns)
 	for len(rows) > most && len(parts) > 3 { // what is left out is the least of it
 		parts = parts[:len(parts)-1]
-		rows = flow(parts, " · ", columns)
+		rows = flow(parts, columns)
 	}
 	if s.Trouble != "" {
-		rows = append(rows, term.Row{{Text: s.Trouble, Style: term.Bad}})
+		rows = append(rows, paint(s.Trouble, term.Bad))
 	}
 	return rows
 }
 
 // footer is the last line: what is asked, what was said, or what the keys are.
-func (m *Model) footer(columns int) term.Row {
+func (m *Model) footer(columns int) string {
 	switch {
 	case m.asked != nil:
-		return term.Row{{Text: cut(m.asked.text, max(1, columns-width(yesNo))) + yesNo, Style: term.Strong}}
+		return paint(cut(m.asked.text, max(1, columns-width(yesNo)))+yesNo, term.Strong)
 	case m.message != "":
-		return term.Row{{Text: m.message, Style: term.Strong}}
+		return paint(m.message, term.Strong)
 	}
 	keys := []string{"↑↓ select", "Enter details", "x cancel", "Tab gates", "? help", "q quit"}
 	switch {
@@ -105,14 +104,14 @@ func (m *Model) footer(columns int) term.Row {
 		}
 		keys = append(keys[:at:at], keys[at+1:]...)
 	}
-	return term.Row{{Text: strings.Join(keys, gap), Style: term.Faint}}
+	return paint(strings.Join(keys, gap), term.Faint)
 }
 
 // yesNo stands behind a question.
 const yesNo = " (y/n)"
 
 // body is what is between header and footer.
-func (m *Model) body(columns, height int) []term.Row {
+func (m *Model) body(columns, height int) []string {
 	switch {
 	case m.help:
 		return window(helpRows(columns), m.scroll, height)
@@ -123,7 +122,7 @@ func (m *Model) body(columns, height int) []term.Row {
 }
 
 // window is the part of rows that is scrolled to.
-func window(rows []term.Row, from, height int) []term.Row {
+func window(rows []string, from, height int) []string {
 	from = max(0, min(from, len(rows)-height))
 	return rows[from:min(len(rows), from+height)]
 }
@@ -131,13 +130,13 @@ func window(rows []term.Row, from, height int) []term.Row {
 // section is a table of the lists.
 type section struct {
 	name    string
-	heading term.Row
-	rows    []term.Row
+	heading string // empty if it is not shown
+	rows    []string
 	chosen  int // the row that is chosen; -1 for none
 }
 
 // lists are budgets, runs and gates.
-func (m *Model) lists(columns, height int) (rows []term.Row) {
+func (m *Model) lists(columns, height int) (rows []string) {
 	choice := func(at int, has bool) int {
 		if !has || height == 0 {
 			return -1
@@ -158,11 +157,11 @@ func (m *Model) lists(columns, height int) (rows []term.Row) {
 	spread(columns, height, focus, other, &budgets)
 	blank := height == 0 || size(&runs)+size(&gates)+size(&budgets)+sections(&runs, &gates, &budgets) <= height
 	for _, s := range []*section{&budgets, &runs, &gates} {
-		if s.heading == nil {
+		if s.heading == "" {
 			continue
 		}
 		if blank {
-			rows = append(rows, nil)
+			rows = append(rows, "")
 		}
 		rows = append(rows, s.heading)
 		for i, row := range s.rows {
@@ -177,7 +176,7 @@ func (m *Model) lists(columns, height int) (rows []term.Row) {
 
 // size is how many lines a section takes.
 func size(s *section) int {
-	if s.heading == nil {
+	if s.heading == "" {
 		return 0
 	}
 	return 1 + len(s.rows)
@@ -186,7 +185,7 @@ func size(s *section) int {
 // sections is how many there are.
 func sections(list ...*section) (n int) {
 	for _, s := range list {
-		if s.heading != nil {
+		if s.heading != "" {
 			n++
 		}
 	}
@@ -201,7 +200,7 @@ func spread(columns, height int, focus, other, budgets *section) {
 	}
 	few := func(s *section, rows int) int { return min(size(s), 1+rows) }
 	if height < 8 {
-		budgets.heading, budgets.rows = nil, nil
+		budgets.heading, budgets.rows = "", nil
 	}
 	focus.shrink(max(2, height-few(other, height/8)-few(budgets, height/12)), columns)
 	other.shrink(max(1, height-size(focus)-few(budgets, height/12)), columns)
@@ -211,11 +210,11 @@ func spread(columns, height int, focus, other, budgets *section) {
 // shrink leaves that many lines of a section, heading included, the row that is chosen among them, and says in its heading
 // what there is.
 func (s *section) shrink(lines, columns int) {
-	if s.heading == nil || size(s) <= lines {
+	if s.heading == "" || size(s) <= lines {
 		return
 	}
 	if lines < 1 {
-		s.heading, s.rows = nil, nil
+		s.heading, s.rows = "", nil
 		return
 	}
 	all := len(s.rows)
@@ -226,7 +225,7 @@ func (s *section) shrink(lines, columns int) {
 		s.chosen -= from
 	}
 	if n == 0 {
-		s.heading = term.Row{{Text: fmt.Sprintf("%s%d %s", noMarker, all, s.name), Style: term.Faint}}
+		s.heading = paint(fmt.Sprintf("%s%d %s", noMarker, all, s.name), term.Faint)
 		return
 	}
 	note := fmt.Sprintf("%s%d–%d of %d", gap, from+1, from+n, all)
@@ -234,5 +233,5 @@ func (s *section) shrink(lines, columns int) {
 		note = fmt.Sprintf("%s%d of %d", gap, from+1, all)
 	}
 	left := columns - width(note)
-	s.heading = term.Row{{Text: pad(cut(s.heading.String(), left), left, false) + note, Style: term.Faint}}
+	s.heading = paint(pad(cut(ansi.Strip(s.heading), left), left, false)+note, term.Faint)
 }

@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/belay-run/belay/internal/supervise"
-	"github.com/belay-run/belay/internal/term"
 )
 
 func newModel() *Model {
@@ -20,7 +19,7 @@ func TestModel_AsksFirst(t *testing.T) {
 	m := newModel()
 	for _, keys := range []string{"xn", "xq", "xx", "c ", "x\x1b", "r"} {
 		for _, key := range keys {
-			if a := m.Press(term.Key(string(key))); a.Kind != Nothing {
+			if a := m.Press(string(key)); a.Kind != Nothing {
 				t.Errorf("%q does %v", keys, a.Kind)
 			}
 		}
@@ -34,7 +33,7 @@ func TestModel_AsksFirst(t *testing.T) {
 	if a := m.Press("y"); a.Kind != Reap {
 		t.Errorf("with a killed run they do %v", a.Kind)
 	}
-	m.Press(term.KeyTab)
+	m.Press("tab")
 	m.Press("x")
 	if a := m.Press("y"); a.Kind != Nothing {
 		t.Errorf("with a gate they do %v", a.Kind)
@@ -45,17 +44,17 @@ func TestModel_AsksFirst(t *testing.T) {
 	}
 	m.Press("j")
 	m.Press("r")
-	if a := m.Press("y"); a.Kind != Nothing || !strings.Contains(m.Rows(80, 24)[23].String(), "q quit") {
+	if a := m.Press("y"); a.Kind != Nothing || !strings.Contains(m.Rows(80, 24)[23], "q quit") {
 		t.Errorf("there is nothing to reset of a gate that is full, and r does %v", a.Kind)
 	}
-	for _, key := range []term.Key{"q", term.KeyCtrlC} {
+	for _, key := range []string{"q", "ctrl+c"} {
 		if a := m.Press(key); a.Kind != Quit {
 			t.Errorf("%s does %v", key, a.Kind)
 		}
 	}
-	m.Press(term.KeyTab)
+	m.Press("tab")
 	m.Press("x")
-	if a := m.Press(term.KeyCtrlC); a.Kind != Quit {
+	if a := m.Press("ctrl+c"); a.Kind != Quit {
 		t.Errorf("Ctrl-C at a question does %v", a.Kind)
 	}
 }
@@ -83,9 +82,9 @@ func TestModel_ChoiceStays(t *testing.T) {
 	if a := m.Press("y"); a.Kind != Nothing {
 		t.Errorf("with no run x and y do %v", a.Kind)
 	}
-	m.Press(term.KeyEnter)
-	m.Press(term.KeyTab)
-	m.Press(term.KeyEnter)
+	m.Press("enter")
+	m.Press("tab")
+	m.Press("enter")
 	m.Press("r")
 	m.Rows(80, 24)
 }
@@ -93,7 +92,7 @@ func TestModel_ChoiceStays(t *testing.T) {
 // A run that ends while it is looked at stays on the screen, and cannot be cancelled.
 func TestModel_LookedAtEnds(t *testing.T) {
 	m := newModel()
-	if a := m.Press(term.KeyEnter); a.Kind != Refresh {
+	if a := m.Press("enter"); a.Kind != Refresh {
 		t.Errorf("Enter does %v", a.Kind)
 	}
 	m.SetLines("another", lines())
@@ -109,7 +108,7 @@ func TestModel_LookedAtEnds(t *testing.T) {
 	if a := m.Press("y"); a.Kind != Nothing {
 		t.Errorf("x and y do %v", a.Kind)
 	}
-	m.Press(term.KeyEscape)
+	m.Press("esc")
 	if text := plain(m.Rows(80, 24)); !strings.Contains(text, "all gates are healthy") {
 		t.Errorf("Esc does not lead back:\n%s", text)
 	}
@@ -117,7 +116,7 @@ func TestModel_LookedAtEnds(t *testing.T) {
 
 // Whatever is shown, in whatever size, after whatever keys: it fits, and nothing panics.
 func TestModel_AlwaysFits(t *testing.T) {
-	keys := []term.Key{"j", "k", "g", "G", "x", "y", "n", "r", "?", term.KeyTab, term.KeyEnter, term.KeyEscape, term.KeyPageDown, term.KeyPageUp, term.KeyEnd, " "}
+	keys := []string{"j", "k", "g", "G", "x", "y", "n", "r", "?", "tab", "enter", "esc", "pgdown", "pgup", "end", " "}
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 300 {
 		s := example()

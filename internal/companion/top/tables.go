@@ -14,7 +14,7 @@ import (
 )
 
 // runTable is a line for each run.
-func runTable(s *Snapshot, columns int) (heading term.Row, rows []term.Row) {
+func runTable(s *Snapshot, columns int) (heading string, rows []string) {
 	head := []column{{heading: "ID", drop: 4}, {heading: "COMMAND", most: 16}, {heading: "PID", right: true, drop: 7}, {heading: "LABELS", most: 24, drop: 6},
 		{heading: "TIME", right: true}, {heading: "TOKENS", right: true, drop: 5}, {heading: "COST", right: true}, {heading: "NOW"}}
 	var lines []line
@@ -35,7 +35,7 @@ func runTable(s *Snapshot, columns int) (heading term.Row, rows []term.Row) {
 		lines = append(lines, line{[]string{shortID(r.ID), r.Command, pid, label.Labels{Name: r.Name, Tags: r.Tags}.String(), elapsed, tokens, cost, now(r, s.At)}, runStyle(r)})
 	}
 	if heading, rows = table(columns, columns*2/5, head, lines); len(rows) == 0 {
-		return term.Row{{Text: noMarker + "RUNS", Style: term.Faint}}, []term.Row{{{Text: noMarker + message.NothingRunning()}}}
+		return paint(noMarker+"RUNS", term.Faint), []string{noMarker + message.NothingRunning()}
 	}
 	return heading, rows
 }
@@ -83,7 +83,7 @@ func processes(list []supervise.Proc) (names []string) {
 }
 
 // gateTable is a line for each gate that is not healthy.
-func gateTable(s *Snapshot, columns int) (heading term.Row, rows []term.Row) {
+func gateTable(s *Snapshot, columns int) (heading string, rows []string) {
 	head := []column{{heading: "GATE", most: 32}, {heading: "STATE", most: 28}, {heading: "UNTIL", drop: 1}, {heading: "LEFT", right: true, drop: 2},
 		{heading: "WAITING", right: true, drop: 3}, {heading: "REASON"}}
 	var lines []line
@@ -99,15 +99,15 @@ func gateTable(s *Snapshot, columns int) (heading term.Row, rows []term.Row) {
 		lines = append(lines, line{[]string{g.Key, g.State, until, left, fmt.Sprint(len(g.Waiting)), g.Reason}, style})
 	}
 	if heading, rows = table(columns, columns/4, head, lines); len(rows) == 0 {
-		return term.Row{{Text: noMarker + "GATES", Style: term.Faint}}, []term.Row{{{Text: noMarker + message.GatesHealthy()}}}
+		return paint(noMarker+"GATES", term.Faint), []string{noMarker + message.GatesHealthy()}
 	}
 	return heading, rows
 }
 
 // budgetTable is a line for each budget; there is no heading if there are none.
-func budgetTable(s *Snapshot, columns int) (heading term.Row, rows []term.Row) {
+func budgetTable(s *Snapshot, columns int) (heading string, rows []string) {
 	if len(s.Budgets) == 0 {
-		return nil, nil
+		return "", nil
 	}
 	head := []column{{heading: "BUDGET", most: 20}, {heading: "SPENT", right: true}, {heading: "LEFT", right: true}, {heading: "LIMIT", right: true, drop: 2},
 		{heading: "USED", drop: 1}, {heading: "STATE"}}
