@@ -197,42 +197,22 @@ func (f *diskFile) findBackup(text []byte, isInstalled bool) (name string, isNew
 }
 
 // replace puts after in the place of before, which must still be what the file holds: else it is left as it is, and the error is
-// an [ErrChanged]. A reader sees one or the other.
+// an [ErrChanged]. A reader sees one or the other. A change between the last look and the rename, some microseconds later, is lost.
 func (f *diskFile) replace(before, after []byte) error {
 	tmp, err := f.create(after)
 	if err != nil {
 		return err
 	}
-	err = f.exchange(tmp, before)
-	if errors.Is(err, errNoExchange) {
-		var now []byte
-		if now, err = f.read(); err == nil && !bytes.Equal(now, before) {
-			err = ErrChanged
-		}
-		if err == nil {
-			return f.rename(tmp, f.name)
-		}
+	now, err := f.read()
+	if err == nil && !bytes.Equal(now, before) || errors.Is(err, fs.ErrNotExist) {
+		err = ErrChanged
 	}
-	if _, kept := errors.AsType[*keptError](err); !kept {
+	if err != nil {
 		f.dir.Remove(tmp)
+		return err
 	}
-	return err
+	return f.rename(tmp, f.name)
 }
-
-// errNoExchange says that the file system cannot exchange two files.
-var errNoExchange = errors.New("no exchange")
-
-// keptError says that a change of another program could not be put back, and where it is.
-type keptError struct {
-	path string
-	err  error
-}
-
-func (e *keptError) Error() string {
-	return fmt.Sprintf("another program changed it meanwhile, and that change is now in %s: %v", e.path, e.err)
-}
-
-func (e *keptError) Unwrap() error { return e.err }
 
 // create makes a new file beside the file that holds text, with its mode and, if that is allowed, its owner.
 func (f *diskFile) create(text []byte) (name string, err error) {
