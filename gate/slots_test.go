@@ -66,9 +66,9 @@ func TestSlots_LookingTakesNothing(t *testing.T) {
 	s := gate.Slots{Dir: t.TempDir()}
 	take(t, s, "api", 1, "a").Free()
 	var stop atomic.Bool
-	var lookers sync.WaitGroup
+	var viewers sync.WaitGroup
 	for range 4 {
-		lookers.Go(func() {
+		viewers.Go(func() {
 			for !stop.Load() {
 				s.Holders("api")
 			}
@@ -83,7 +83,7 @@ func TestSlots_LookingTakesNothing(t *testing.T) {
 		slot.Free()
 	}
 	stop.Store(true)
-	lookers.Wait()
+	viewers.Wait()
 }
 
 // Any number at the same time: never more than there are slots.

@@ -29,7 +29,7 @@ import (
 	"github.com/belay-run/belay/internal/companion/fleet/fleettest"
 	"github.com/belay-run/belay/internal/companion/fleet/jobs"
 	"github.com/belay-run/belay/internal/companion/fleet/store"
-	"github.com/belay-run/belay/internal/courier"
+	"github.com/belay-run/belay/internal/fleetpipe"
 )
 
 // coolDown is how soon River looks for jobs again. It is that of the fleet's workers: with River's own, 100 ms, four workers do 40 jobs a second at most.
@@ -220,9 +220,9 @@ func (b *bench) fleet(count int) (perSecond float64, cpu time.Duration) {
 		log.Fatal(err)
 	}
 	client := &jobs.Client{Store: db, Batch: "bench", Key: key}
-	tasks := make([]*courier.Task, count)
+	tasks := make([]*fleetpipe.Task, count)
 	for i := range tasks {
-		tasks[i] = &courier.Task{ID: fmt.Sprint(i), Hash: fmt.Sprint(i), Job: courier.Job{Args: []string{"true"}}}
+		tasks[i] = &fleetpipe.Task{ID: fmt.Sprint(i), Hash: fmt.Sprint(i), Job: fleetpipe.Job{Args: []string{"true"}}}
 	}
 	if err := client.Submit(ctx, tasks); err != nil {
 		log.Fatal(err)

@@ -13,7 +13,7 @@ import (
 
 	"github.com/belay-run/belay/internal/built"
 	lookat "github.com/belay-run/belay/internal/look"
-	"github.com/belay-run/belay/internal/look/looker"
+	"github.com/belay-run/belay/internal/look/viewer"
 )
 
 // talker is an agent that prints events until it is told to end.
@@ -45,8 +45,8 @@ func TestLook(t *testing.T) {
 	if _, err := os.Stat(sockets.Dir); err == nil {
 		t.Error("there is a directory for sockets before anything looks")
 	}
-	listen := func() *looker.Listener {
-		l, err := looker.Listen(sockets, id)
+	listen := func() *viewer.Listener {
+		l, err := viewer.Listen(sockets, id)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -136,7 +136,7 @@ func TestLook_Silent(t *testing.T) {
 	if !within(testTimeout, func() bool { _, err := os.Stat(filepath.Join(r.dir, "called")); return err == nil }) {
 		t.Fatal("the agent has not got there")
 	}
-	l, err := looker.Listen(lookat.Sockets{Dir: filepath.Join(r.dir, "state", "looks")}, id)
+	l, err := viewer.Listen(lookat.Sockets{Dir: filepath.Join(r.dir, "state", "looks")}, id)
 	if err != nil {
 		t.Fatal(err)
 	}

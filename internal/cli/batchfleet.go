@@ -13,7 +13,7 @@ import (
 
 	"github.com/belay-run/belay/internal/batch"
 	"github.com/belay-run/belay/internal/belayd"
-	"github.com/belay-run/belay/internal/courier"
+	"github.com/belay-run/belay/internal/fleetpipe"
 	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/supervise"
 	"github.com/belay-run/belay/internal/version"
@@ -35,10 +35,10 @@ type fleetLine struct {
 	out     *bufio.Writer
 
 	mu        sync.Mutex
-	waiting   map[fleetKey]chan *courier.Result // nil is sent to those that are withdrawn
-	early     map[fleetKey]*courier.Result      // that came before do was called for their tasks
-	open      map[fleetKey]bool                 // tasks that have no result yet; nil until that is known, and for tasks from stdin
-	again     map[string]bool                   // an earlier result of these does not count
+	waiting   map[fleetKey]chan *fleetpipe.Result // nil is sent to those that are withdrawn
+	early     map[fleetKey]*fleetpipe.Result      // that came before do was called for their tasks
+	open      map[fleetKey]bool                   // tasks that have no result yet; nil until that is known, and for tasks from stdin
+	again     map[string]bool                     // an earlier result of these does not count
 	sent      map[string]bool
 	jobs      map[string]*batch.Job
 	running   map[string]bool
@@ -75,7 +75,7 @@ func (r *taskRunner) openFleet(b *batch.Batch, stop context.CancelCauseFunc) (*f
 	if err != nil {
 		return nil, &failure{err}
 	}
-	f := &fleetLine{runner: r, orders: orders, done: make(chan struct{}), heard: make(chan struct{}), out: bufio.NewWriterSize(orders, 64<<10), waiting: map[fleetKey]chan *courier.Result{}, early: map[fleetKey]*courier.Result{},
+	f := &fleetLine{runner: r, orders: orders, done: make(chan struct{}), heard: make(chan struct{}), out: bufio.NewWriterSize(orders, 64<<10), waiting: map[fleetKey]chan *fleetpipe.Result{}, early: map[fleetKey]*fleetpipe.Result{},
 		again: map[string]bool{}, sent: map[string]bool{}, jobs: map[string]*batch.Job{}, running: map[string]bool{}, ids: map[string]int64{}, withdrawn: map[string]bool{}, limited: map[string]bool{}, texts: fleetTexts{}, submitted: make(chan struct{})}
 	argv := []string{path, "--for", version.Pair(), "--belay", self, belayd.Courier}
 	if r.options.dsn != "" {
@@ -100,7 +100,7 @@ func (r *taskRunner) openFleet(b *batch.Batch, stop context.CancelCauseFunc) (*f
 		stop(ended)
 	}()
 	go f.read(reports)
-	return f, f.send(courier.Order{Batch: b.Ledger.FleetBatch(), Except: r.ownFiles()})
+	return f, f.send(fleetpipe.Order{Batch: b.Ledger.FleetBatch(), Except: r.ownFiles()})
 }
 
 // fleetEnded says that belayd has ended, after it has said why.
@@ -117,7 +117,7 @@ func (e *fleetEnded) Error() string {
 }
 
 // send sends orders.
-func (f *fleetLine) send(orders ...courier.Order) error {
+func (f *fleetLine) send(orders ...fleetpipe.Order) error {
 	f.writing.Lock()
 	defer f.writing.Unlock()
 	for i := range orders {
@@ -129,7 +129,7 @@ func (f *fleetLine) send(orders ...courier.Order) error {
 }
 
 // write adds an order to those that are sent next.
-func (f *fleetLine) write(o *courier.Order) error {
+func (f *fleetLine) write(o *fleetpipe.Order) error {
 	data, err := json.Marshal(o)
 	if err == nil {
 		_, err = f.out.Write(append(data, '\n'))
@@ -151,7 +151,7 @@ func (f *fleetLine) read(reports io.Reader) {
 	defer close(f.heard)
 	in := json.NewDecoder(bufio.NewReaderSize(reports, 64<<10))
 	for {
-		var r courier.Report
+		var r fleetpipe.Report
 		if err := in.Decode(&r); err != nil {
 			io.Copy(io.Discard, reports)
 			return
@@ -188,7 +188,7 @@ func (f *fleetLine) read(reports io.Reader) {
 }
 
 // take takes a result.
-func (f *fleetLine) take(r *courier.Result) {
+func (f *fleetLine) take(r *fleetpipe.Result) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if key := (fleetKey{r.Task, r.Hash}); !f.answer(key, r) {
@@ -198,7 +198,7 @@ func (f *fleetLine) take(r *courier.Result) {
 }
 
 // answer ends the wait for a result, if there is one. The lock is held.
-func (f *fleetLine) answer(key fleetKey, r *courier.Result) bool {
+func (f *fleetLine) answer(key fleetKey, r *fleetpipe.Result) bool {
 	c := f.waiting[key]
 	if c != nil {
 		delete(f.waiting, key)
@@ -221,17 +221,17 @@ func (f *fleetLine) discard() {
 		}
 	}
 	if len(ids) > 0 {
-		go f.send(courier.Order{Taken: ids}) // it may block, and reports must be read meanwhile
+		go f.send(fleetpipe.Order{Taken: ids}) // it may block, and reports must be read meanwhile
 	}
 }
 
 // show tells the batch what machines do.
-func (f *fleetLine) show(list []courier.Running) {
+func (f *fleetLine) show(list []fleetpipe.Running) {
 	f.mu.Lock()
 	now := map[string]bool{}
 	type change struct {
 		job *batch.Job
-		of  *courier.Running
+		of  *fleetpipe.Running
 	}
 	var changes []change
 	for i := range list {
@@ -277,7 +277,7 @@ func (f *fleetLine) submitAll(ctx context.Context, b *batch.Batch, atOnce int) e
 		f.sent[id] = true
 		f.writing.Lock()
 		defer f.writing.Unlock()
-		return f.write(&courier.Order{Task: task})
+		return f.write(&fleetpipe.Order{Task: task})
 	})
 	if err == nil && !b.Streamed() {
 		f.mu.Lock()
@@ -289,7 +289,7 @@ func (f *fleetLine) submitAll(ctx context.Context, b *batch.Batch, atOnce int) e
 		return nil
 	}
 	if err == nil { // also if there are none yet: files that are missing later are the fault of one task, not of the batch
-		err = f.send(courier.Order{Submit: true})
+		err = f.send(fleetpipe.Order{Submit: true})
 	}
 	select {
 	case <-f.submitted:
@@ -298,7 +298,7 @@ func (f *fleetLine) submitAll(ctx context.Context, b *batch.Batch, atOnce int) e
 		}
 	case <-f.done:
 	case <-ctx.Done():
-		f.send(courier.Order{Cancel: true}) // no task is followed yet, and machines may work on them already
+		f.send(fleetpipe.Order{Cancel: true}) // no task is followed yet, and machines may work on them already
 	}
 	if ended, ok := errors.AsType[*fleetEnded](context.Cause(ctx)); ok && ended.said == "" && ended.code != 0 {
 		return exit(ended.code) // it has said why
@@ -329,7 +329,7 @@ func (f *fleetLine) isLimited(id string) bool {
 // do waits for the result of a task.
 func (f *fleetLine) do(ctx context.Context, job *batch.Job) batch.Outcome {
 	id := fleetID(job)
-	result := make(chan *courier.Result, 1)
+	result := make(chan *fleetpipe.Result, 1)
 	f.mu.Lock()
 	sent, again := f.sent[id], f.again[id]
 	key := keyOf(job)
@@ -364,7 +364,7 @@ func (f *fleetLine) do(ctx context.Context, job *batch.Job) batch.Outcome {
 		if err != nil {
 			return refusedTask(err)
 		}
-		if err := f.send(courier.Order{Task: task}, courier.Order{Submit: true}); err != nil {
+		if err := f.send(fleetpipe.Order{Task: task}, fleetpipe.Order{Submit: true}); err != nil {
 			return batch.Outcome{State: batch.Waiting}
 		}
 	}
@@ -387,7 +387,7 @@ func (f *fleetLine) written(job *batch.Job) {
 	delete(f.ids, job.Task.ID)
 	f.mu.Unlock()
 	if ok {
-		f.send(courier.Order{Taken: []int64{id}})
+		f.send(fleetpipe.Order{Taken: []int64{id}})
 	}
 }
 
@@ -399,9 +399,9 @@ func (r *taskRunner) useFleet(ctx context.Context, b *batch.Batch, line *fleetLi
 		b.Jobs = mostFollowed
 	}
 	b.Jobs = max(1, min(b.Plan.Len(), b.Jobs))
-	b.Halted = func() { line.send(courier.Order{Withdraw: true}) }
-	b.Overspent = func() { line.send(courier.Order{Cancel: true}) }
-	context.AfterFunc(ctx, func() { line.send(courier.Order{Cancel: true}) })
+	b.Halted = func() { line.send(fleetpipe.Order{Withdraw: true}) }
+	b.Overspent = func() { line.send(fleetpipe.Order{Cancel: true}) }
+	context.AfterFunc(ctx, func() { line.send(fleetpipe.Order{Cancel: true}) })
 	return line.submitAll(ctx, b, atOnce)
 }
 

@@ -11,7 +11,7 @@ import (
 
 	"github.com/belay-run/belay/internal/agent/generic"
 	"github.com/belay-run/belay/internal/batch"
-	"github.com/belay-run/belay/internal/courier"
+	"github.com/belay-run/belay/internal/fleetpipe"
 	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/verdict"
 )
@@ -29,7 +29,7 @@ type runResult struct {
 }
 
 // outcome is what a result means for its task.
-func (f *fleetLine) outcome(ctx context.Context, job *batch.Job, r *courier.Result) batch.Outcome {
+func (f *fleetLine) outcome(ctx context.Context, job *batch.Job, r *fleetpipe.Result) batch.Outcome {
 	o := batch.Outcome{State: batch.Done, Machine: r.Machine, Tries: r.Attempt, Stderr: r.Stderr}
 	var res runResult
 	f.mu.Lock()
@@ -78,7 +78,7 @@ func (f *fleetLine) outcome(ctx context.Context, job *batch.Job, r *courier.Resu
 		f.mu.Lock()
 		f.again[fleetID(job)] = true
 		f.mu.Unlock()
-		f.send(courier.Order{Taken: []int64{r.ID}})
+		f.send(fleetpipe.Order{Taken: []int64{r.ID}})
 		text.close()
 		return o
 	}
@@ -110,7 +110,7 @@ func (f *fleetLine) outcome(ctx context.Context, job *batch.Job, r *courier.Resu
 }
 
 // save writes the output of a task to a file of its own, as a whole. If that fails, it stays in the results.
-func (f *fleetLine) save(job *batch.Job, o *batch.Outcome, r *courier.Result, res *runResult, dir string) error {
+func (f *fleetLine) save(job *batch.Job, o *batch.Outcome, r *fleetpipe.Result, res *runResult, dir string) error {
 	var text string
 	if json.Unmarshal(res.Result, &text) != nil {
 		return nil // it has none

@@ -11,7 +11,7 @@ import (
 	"github.com/belay-run/belay/internal/agent"
 	"github.com/belay-run/belay/internal/batch"
 	"github.com/belay-run/belay/internal/config"
-	"github.com/belay-run/belay/internal/courier"
+	"github.com/belay-run/belay/internal/fleetpipe"
 	"github.com/belay-run/belay/internal/message"
 )
 
@@ -52,12 +52,12 @@ func (o *batchOptions) expiry() (time.Duration, error) {
 var notForFleet = []string{"cwd", "profile", "quiet", "verbose", "tag", "name", "timeout", "log-dir", "telemetry"}
 
 // fleetTask is a task as another machine runs it.
-func (r *taskRunner) fleetTask(t *batch.Task, hash batch.Hash, maxCost float64, again bool) (*courier.Task, error) {
+func (r *taskRunner) fleetTask(t *batch.Task, hash batch.Hash, maxCost float64, again bool) (*fleetpipe.Task, error) {
 	c, err := r.command(t)
 	if err != nil {
 		return nil, err
 	}
-	job := courier.Job{Args: c.args, Prompt: c.prompt, Env: t.Env, Parts: true, Conceal: concealed(t, &c), Profile: t.Profile, Flags: map[string]string{}, Tags: map[string]string{}}
+	job := fleetpipe.Job{Args: c.args, Prompt: c.prompt, Env: t.Env, Parts: true, Conceal: concealed(t, &c), Profile: t.Profile, Flags: map[string]string{}, Tags: map[string]string{}}
 	if job.Profile == "" {
 		job.Profile = r.given["profile"]
 	}
@@ -65,7 +65,7 @@ func (r *taskRunner) fleetTask(t *batch.Task, hash batch.Hash, maxCost float64, 
 	if err != nil {
 		return nil, err
 	}
-	if pick.By == courier.ByPath {
+	if pick.By == fleetpipe.ByPath {
 		job.Dir, pick = pick.Dir, nil
 	}
 	l, err := r.load(nameOf(c.known))
@@ -105,7 +105,7 @@ func (r *taskRunner) fleetTask(t *batch.Task, hash batch.Hash, maxCost float64, 
 	if err != nil {
 		return nil, err
 	}
-	return &courier.Task{ID: batch.TextID(t.ID), Hash: hash.String(), Needs: append(slices.Clone(r.options.needs()), t.Needs...), Expires: expires, Again: again, Pick: pick, Job: job}, nil
+	return &fleetpipe.Task{ID: batch.TextID(t.ID), Hash: hash.String(), Needs: append(slices.Clone(r.options.needs()), t.Needs...), Expires: expires, Again: again, Pick: pick, Job: job}, nil
 }
 
 // concealed are the texts of a task that no log may quote. Workers know the prompt.
@@ -115,13 +115,13 @@ func concealed(t *batch.Task, c *taskCommand) []string {
 
 // knownFiles reports whether a value of --files is valid; empty means the default.
 func knownFiles(by string) bool {
-	return by == "" || by == courier.ByPath || by == courier.ByGit || by == courier.ByArchive
+	return by == "" || by == fleetpipe.ByPath || by == fleetpipe.ByGit || by == fleetpipe.ByArchive
 }
 
 // pick says which files a task needs, and how they get to another machine. By a path, a task that names no directory needs none.
-func (r *taskRunner) pick(t *batch.Task, dir string) (p *courier.Pick, err error) {
-	p = &courier.Pick{By: cmp.Or(t.Files, r.options.files, courier.ByPath), Dir: dir}
-	if p.By != courier.ByPath || dir != "" {
+func (r *taskRunner) pick(t *batch.Task, dir string) (p *fleetpipe.Pick, err error) {
+	p = &fleetpipe.Pick{By: cmp.Or(t.Files, r.options.files, fleetpipe.ByPath), Dir: dir}
+	if p.By != fleetpipe.ByPath || dir != "" {
 		p.Dir, err = filepath.Abs(dir)
 	}
 	return p, err

@@ -8,7 +8,7 @@ import (
 	"os"
 	"unicode/utf8"
 
-	"github.com/belay-run/belay/internal/courier"
+	"github.com/belay-run/belay/internal/fleetpipe"
 )
 
 // fleetTexts are the texts of results that come in parts, by their jobs.
@@ -23,7 +23,7 @@ type fleetText struct {
 }
 
 // add adds a part to a text.
-func (t fleetTexts) add(p *courier.Part) {
+func (t fleetTexts) add(p *fleetpipe.Part) {
 	text := t[p.ID]
 	if text == nil {
 		text = &fleetText{}
@@ -65,7 +65,7 @@ func (t *fleetText) check() error {
 }
 
 // write writes a result with its text.
-func (t *fleetText) write(w io.Writer, of *courier.Text) error {
+func (t *fleetText) write(w io.Writer, of *fleetpipe.Text) error {
 	if t.err != nil {
 		return t.err
 	}

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"testing/iotest"
 
-	"github.com/belay-run/belay/internal/courier"
+	"github.com/belay-run/belay/internal/fleetpipe"
 )
 
 // A JSON string is read as its text, wherever the pieces of it end.
@@ -32,7 +32,7 @@ func TestFleetText_Check(t *testing.T) {
 	for text, ok := range map[string]bool{`"a \" b"`: true, `""`: true, ``: false, `"`: false, `"cut`: false, `"cut \"`: false, `"cut \u00"`: false, `"two", "strings"`: false, "\"line\nend\"": false, `"\q"`: false, `{}`: false} {
 		texts := fleetTexts{}
 		for _, c := range []byte(text) {
-			texts.add(&courier.Part{ID: 1, Data: []byte{c}})
+			texts.add(&fleetpipe.Part{ID: 1, Data: []byte{c}})
 		}
 		got := texts.take(1)
 		if err := got.check(); (err == nil) != ok {

@@ -20,8 +20,8 @@ import (
 	"github.com/belay-run/belay/internal/agent"
 	"github.com/belay-run/belay/internal/agent/generic"
 	"github.com/belay-run/belay/internal/config"
-	"github.com/belay-run/belay/internal/courier"
 	"github.com/belay-run/belay/internal/engine"
+	"github.com/belay-run/belay/internal/fleetpipe"
 	"github.com/belay-run/belay/internal/journal"
 	"github.com/belay-run/belay/internal/label"
 	"github.com/belay-run/belay/internal/message"
@@ -326,11 +326,11 @@ func newCommand(ctx context.Context, std stdio.Streams, s *config.Settings, poli
 
 // takeConcealed are the texts of a task that a worker of a fleet has put into the arguments of the command. The command itself is not told where they are.
 func takeConcealed() (texts []string) {
-	path := os.Getenv(courier.ConcealVar)
+	path := os.Getenv(fleetpipe.ConcealVar)
 	if path == "" {
 		return nil
 	}
-	os.Unsetenv(courier.ConcealVar)
+	os.Unsetenv(fleetpipe.ConcealVar)
 	if data, err := safefile.ReadOwn(path, 2*maxPrompt); err == nil {
 		json.Unmarshal(data, &texts) // who else has set it conceals nothing
 	}

@@ -24,7 +24,7 @@ type Invocation struct {
 	unfit     []*FallbackRefused // those that are not asked
 	signals   control
 	stream    stream
-	lookers   lookers
+	viewers   viewers
 
 	troubleOnce sync.Once // the state's trouble is said once
 
@@ -45,9 +45,9 @@ func newInvocation(ctx context.Context, r *Runner, c Command, env []string) *Inv
 	if id == "" {
 		id = newID(now)
 	}
-	inv.call = &call{id: id, runner: r, command: c, env: env, profile: r.profile(), begun: now, parent: EnclosingRun(), emit: inv.stream.emit, line: inv.lookers.line,
+	inv.call = &call{id: id, runner: r, command: c, env: env, profile: r.profile(), begun: now, parent: EnclosingRun(), emit: inv.stream.emit, line: inv.viewers.line,
 		live: &liveRecord{trouble: inv.trouble}}
-	inv.lookers.stream, inv.lookers.id = &inv.stream, id
+	inv.viewers.stream, inv.viewers.id = &inv.stream, id
 	inv.pace, inv.control = &pace{noWait: r.NoWait}, &inv.signals
 	inv.kind = newKind(inv.call, inv.pace)
 	inv.call.secrets = &redact.Known{Env: env, Args: c.Args, Prompt: inv.prompts}
@@ -125,9 +125,9 @@ func (inv *Invocation) Kill() {
 func (inv *Invocation) Run() {
 	defer close(inv.done)
 	defer inv.cancel(nil)
-	defer inv.lookers.part()
+	defer inv.viewers.part()
 	defer inv.stream.end()
-	defer inv.lookers.end()
+	defer inv.viewers.end()
 	inv.openState()
 	defer inv.call.live.close()
 	inv.openSpending()
@@ -182,7 +182,7 @@ func (inv *Invocation) openState() {
 	if c.project = r.Project; c.project == "" {
 		c.project = label.Project(c.dir())
 	}
-	inv.lookers.sockets = s.Looks()
+	inv.viewers.sockets = s.Looks()
 	if c.shared == nil {
 		c.shared = s.Gates()
 	}

@@ -3,7 +3,7 @@
 // The process that shows it listens on a socket in the state directory, for as long as it does. A run whose agent has printed something checks for such
 // sockets twice a second, and sends the last lines and what is printed from then on. Without one, a check is one system call.
 //
-// This package is the run's side of it. The other side is package looker, which needs the networking that belay does without.
+// This package is the run's side of it. The other side is package viewer, which needs the networking that belay does without.
 package look
 
 import (

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/belay-run/belay/internal/look"
-	"github.com/belay-run/belay/internal/look/looker"
+	"github.com/belay-run/belay/internal/look/viewer"
 )
 
 const id = "01a1e6dc-539a-7012-8ace-bce44a42a247"
@@ -30,7 +30,7 @@ func TestLines(t *testing.T) {
 	if found := sockets.Dial(id, known); len(found) > 0 {
 		t.Errorf("%d look where there is not even a directory", len(found))
 	}
-	l, err := looker.Listen(sockets, id)
+	l, err := viewer.Listen(sockets, id)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -73,7 +73,7 @@ func TestLines(t *testing.T) {
 // A socket that was left by a killed process is removed, and no other file is touched.
 func TestDial_Leftovers(t *testing.T) {
 	sockets := look.Sockets{Dir: short(t)}
-	l, err := looker.Listen(sockets, id)
+	l, err := viewer.Listen(sockets, id)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -108,7 +108,7 @@ func TestDial_Leftovers(t *testing.T) {
 // A listener that takes no connection holds up no run, and is not taken for one that is gone.
 func TestDial_Busy(t *testing.T) {
 	sockets := look.Sockets{Dir: short(t)}
-	l, err := looker.Listen(sockets, id)
+	l, err := viewer.Listen(sockets, id)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -70,7 +70,7 @@ func (s *Server) api(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	session, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
-	if !ok || !s.door.knows(session) {
+	if !ok || !s.access.knows(session) {
 		refuse(w, http.StatusUnauthorized, "this page is closed. To open it again: belay ui")
 		return
 	}
@@ -115,7 +115,7 @@ func (s *Server) session(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusBadRequest, message.PageUnclear())
 		return
 	}
-	session, ok := s.door.enter(asked.Token)
+	session, ok := s.access.enter(asked.Token)
 	if !ok {
 		refuse(w, http.StatusForbidden, message.PageTicket())
 		return

@@ -1,7 +1,7 @@
 // Package page serves belay ui: a page for one person, on loopback.
 //
 // That a client can reach the port does not make it trusted. A request must name this machine in Host, come from a page of this server if it comes from a
-// page, and carry a session in its Authorization header. A session is had for a ticket, which is good once and for a minute; see door.go. There
+// page, and carry a session in its Authorization header. A session is had for a ticket, which is good once and for a minute; see access.go. There
 // are no cookies, so that a browser adds nothing to a request that another page makes. Changes are made by POST only.
 package page
 
@@ -56,16 +56,16 @@ type Options struct {
 type Server struct {
 	Options
 
-	door  *door
-	feed  *feed
-	cache cache
-	tails chan struct{} // one for each page that looks at the output of a run
-	seen  atomic.Int64  // when it was last asked, in nanoseconds
+	access *access
+	feed   *feed
+	cache  cache
+	tails  chan struct{} // one for each page that looks at the output of a run
+	seen   atomic.Int64  // when it was last asked, in nanoseconds
 }
 
 // New returns a server that is ready to be asked.
 func New(o Options) *Server {
-	s := &Server{Options: o, door: newDoor(), feed: newFeed(o.Source), tails: make(chan struct{}, maxTails)}
+	s := &Server{Options: o, access: newAccess(), feed: newFeed(o.Source), tails: make(chan struct{}, maxTails)}
 	s.touch()
 	return s
 }
@@ -73,7 +73,7 @@ func New(o Options) *Server {
 func (s *Server) touch() { s.seen.Store(time.Now().UnixNano()) }
 
 // Ticket makes a token with which the page can be entered once, within a minute.
-func (s *Server) Ticket() string { return s.door.ticket() }
+func (s *Server) Ticket() string { return s.access.ticket() }
 
 // Serve answers until the context ends, or for Idle no page has been open. It closes the listener.
 func (s *Server) Serve(ctx context.Context, l net.Listener) error {
@@ -204,11 +204,11 @@ func (s *Server) enter(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusMethodNotAllowed, message.PagePostOnly())
 		return
 	}
-	if !s.door.use(r.PostFormValue("token")) {
+	if !s.access.use(r.PostFormValue("token")) {
 		refuse(w, http.StatusForbidden, message.PageTicket())
 		return
 	}
-	w.Header().Set("Location", "/#token="+s.door.ticket())
+	w.Header().Set("Location", "/#token="+s.access.ticket())
 	w.WriteHeader(http.StatusSeeOther)
 }
 

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/belay-run/belay/internal/look"
-	"github.com/belay-run/belay/internal/look/looker"
+	"github.com/belay-run/belay/internal/look/viewer"
 	"github.com/belay-run/belay/internal/overview"
 )
 
@@ -15,7 +15,7 @@ func (s *Source) Tail(ctx context.Context, id string) (<-chan look.Line, error) 
 	if !s.underWay(id) {
 		return nil, os.ErrNotExist
 	}
-	l, err := looker.Listen(s.State.Looks(), id)
+	l, err := viewer.Listen(s.State.Looks(), id)
 	if err != nil {
 		return nil, err
 	}

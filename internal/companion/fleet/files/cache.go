@@ -13,7 +13,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/belay-run/belay/internal/courier"
+	"github.com/belay-run/belay/internal/fleetpipe"
 	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/printable"
 	"github.com/belay-run/belay/internal/safefile"
@@ -44,15 +44,15 @@ var fullCommit = regexp.MustCompile(`^(?:[0-9a-f]{40}|[0-9a-f]{64})$`)
 var archiveName = regexp.MustCompile(`^[0-9a-f]{64}$`)
 
 // CheckArchive refuses what does not name an archive. Whether the machine takes archives at all is not its concern.
-func CheckArchive(f *courier.Files) error {
-	if !archiveName.MatchString(f.Archive) || *f != (courier.Files{Archive: f.Archive}) {
+func CheckArchive(f *fleetpipe.Files) error {
+	if !archiveName.MatchString(f.Archive) || *f != (fleetpipe.Files{Archive: f.Archive}) {
 		return message.Error(message.FilesNoArchive())
 	}
 	return nil
 }
 
 // Check refuses what does not name a commit of a repository. Whether the machine allows the repository is not its concern.
-func Check(f *courier.Files) (Repository, error) {
+func Check(f *fleetpipe.Files) (Repository, error) {
 	r, err := ParseRepository(f.Repository)
 	switch {
 	case err != nil:
@@ -67,7 +67,7 @@ func Check(f *courier.Files) (Repository, error) {
 
 // CheckOut makes the directory to, with the commit checked out in a repository of its own, and returns the directory in it that the job works in. What is
 // done there changes nothing in the cache.
-func (c *Cache) CheckOut(ctx context.Context, f *courier.Files, to string) (dir string, err error) {
+func (c *Cache) CheckOut(ctx context.Context, f *fleetpipe.Files, to string) (dir string, err error) {
 	r, err := Check(f)
 	if err != nil {
 		return "", err

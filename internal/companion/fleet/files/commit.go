@@ -8,14 +8,14 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/belay-run/belay/internal/courier"
+	"github.com/belay-run/belay/internal/fleetpipe"
 	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/printable"
 )
 
 // Commit names the commit that is checked out in a directory, so that another machine can check it out. What is in the directory and not in the commit, or
 // in a commit that the other machine cannot get, is an error. Files that git does not track do not count.
-func Commit(ctx context.Context, dir string) (*courier.Files, error) {
+func Commit(ctx context.Context, dir string) (*fleetpipe.Files, error) {
 	g := git{dir: dir}
 	top, err := g.run(ctx, "rev-parse", "--show-toplevel")
 	if err != nil {
@@ -58,7 +58,7 @@ func Commit(ctx context.Context, dir string) (*courier.Files, error) {
 	if on == "" {
 		return nil, message.Error(message.FilesNotPushed(commit, remote))
 	}
-	return &courier.Files{Repository: r.String(), Commit: commit, Dir: strings.TrimSuffix(prefix, "/")}, nil
+	return &fleetpipe.Files{Repository: r.String(), Commit: commit, Dir: strings.TrimSuffix(prefix, "/")}, nil
 }
 
 // whereFrom is the repository that other machines fetch from: the remote of the branch, or origin, or the only remote. A repository without remotes is

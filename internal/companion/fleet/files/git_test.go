@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/belay-run/belay/internal/companion/fleet/fleettest"
-	"github.com/belay-run/belay/internal/courier"
+	"github.com/belay-run/belay/internal/fleetpipe"
 )
 
 // clone is a work tree with one commit, which its origin has.
@@ -82,7 +82,7 @@ func TestRepository_AllowedBy(t *testing.T) {
 func TestCommit(t *testing.T) {
 	dir, origin := clone(t)
 	head := fleettest.Git(t, dir, "rev-parse", "HEAD")
-	want := courier.Files{Repository: origin, Commit: head, Dir: "docs"}
+	want := fleetpipe.Files{Repository: origin, Commit: head, Dir: "docs"}
 	fleettest.Put(t, dir, "results.jsonl", "{}")
 	got, err := Commit(t.Context(), filepath.Join(dir, "docs"))
 	if err != nil || *got != want {
@@ -141,10 +141,10 @@ func TestCheckOut(t *testing.T) {
 	fleettest.Git(t, dir, "push", "-q", "origin", "HEAD:main")
 	head := fleettest.Git(t, dir, "rev-parse", "HEAD")
 	cache := &Cache{Dir: filepath.Join(t.TempDir(), "git")}
-	get := func(f courier.Files) (string, error) {
+	get := func(f fleetpipe.Files) (string, error) {
 		return cache.CheckOut(t.Context(), &f, filepath.Join(t.TempDir(), "work"))
 	}
-	got, err := get(courier.Files{Repository: origin, Commit: head, Dir: "docs"})
+	got, err := get(fleetpipe.Files{Repository: origin, Commit: head, Dir: "docs"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -164,7 +164,7 @@ func TestCheckOut(t *testing.T) {
 	fleettest.Put(t, got, "b.txt", "changed\n")
 	fleettest.Git(t, got, "commit", "-q", "-a", "-m", "of the job")
 	fleettest.Git(t, got, "branch", "job")
-	if again, err := get(courier.Files{Repository: origin, Commit: head}); err != nil {
+	if again, err := get(fleetpipe.Files{Repository: origin, Commit: head}); err != nil {
 		t.Error(err)
 	} else if text, _ := os.ReadFile(filepath.Join(again, "docs/b.txt")); string(text) != "two\n" || strings.Contains(fleettest.Git(t, again, "branch", "-a"), "job") {
 		t.Errorf("%q", text)
@@ -173,20 +173,20 @@ func TestCheckOut(t *testing.T) {
 	fleettest.Put(t, dir, "a.txt", "later\n")
 	fleettest.Git(t, dir, "commit", "-q", "-a", "-m", "later")
 	later := fleettest.Git(t, dir, "rev-parse", "HEAD")
-	_, err = get(courier.Files{Repository: origin, Commit: later})
+	_, err = get(fleetpipe.Files{Repository: origin, Commit: later})
 	if err == nil || !strings.Contains(err.Error(), "is on no branch and no tag of "+origin) {
 		t.Errorf("a commit that was not pushed: %v", err)
 	}
 	// A commit that the server has, but on no branch.
 	fleettest.Git(t, dir, "push", "-q", "origin", "HEAD:refs/pull/1/head")
-	if _, err = get(courier.Files{Repository: origin, Commit: later}); err == nil {
+	if _, err = get(fleetpipe.Files{Repository: origin, Commit: later}); err == nil {
 		t.Error("a commit on no branch is checked out")
 	}
 	fleettest.Git(t, dir, "push", "-q", "origin", "HEAD:main")
-	if _, err = get(courier.Files{Repository: origin, Commit: later}); err != nil {
+	if _, err = get(fleetpipe.Files{Repository: origin, Commit: later}); err != nil {
 		t.Error(err)
 	}
-	for name, f := range map[string]courier.Files{
+	for name, f := range map[string]fleetpipe.Files{
 		"a branch":                   {Repository: origin, Commit: "main"},
 		"an option":                  {Repository: origin, Commit: "--orphan=x"},
 		"an expression":              {Repository: origin, Commit: head + "^"},
@@ -216,7 +216,7 @@ func TestCheckOut_AfterAKill(t *testing.T) {
 	dir, origin := clone(t)
 	first := fleettest.Git(t, dir, "rev-parse", "HEAD")
 	cache := &Cache{Dir: filepath.Join(t.TempDir(), "git")}
-	f := &courier.Files{Repository: origin, Commit: first}
+	f := &fleetpipe.Files{Repository: origin, Commit: first}
 	work, err := cache.CheckOut(t.Context(), f, filepath.Join(t.TempDir(), "work"))
 	if err != nil {
 		t.Fatal(err)
@@ -246,7 +246,7 @@ func TestCheckOut_AfterAKill(t *testing.T) {
 func TestCheckOut_AfterADamage(t *testing.T) {
 	dir, origin := clone(t)
 	cache := &Cache{Dir: filepath.Join(t.TempDir(), "git")}
-	f := &courier.Files{Repository: origin, Commit: fleettest.Git(t, dir, "rev-parse", "HEAD")}
+	f := &fleetpipe.Files{Repository: origin, Commit: fleettest.Git(t, dir, "rev-parse", "HEAD")}
 	if _, err := cache.CheckOut(t.Context(), f, filepath.Join(t.TempDir(), "work")); err != nil {
 		t.Fatal(err)
 	}

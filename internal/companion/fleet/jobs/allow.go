@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/belay-run/belay/internal/companion/fleet/files"
-	"github.com/belay-run/belay/internal/courier"
+	"github.com/belay-run/belay/internal/fleetpipe"
 	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/printable"
 	"github.com/belay-run/belay/internal/profile"
@@ -35,7 +35,7 @@ type Allow struct {
 const anyCommand = "generic"
 
 // check says why a job is not run here; nil if it is.
-func (a *Allow) check(job *courier.Job) error {
+func (a *Allow) check(job *fleetpipe.Job) error {
 	if len(job.Args) == 0 {
 		return message.Error(message.FleetNoPayload())
 	}
@@ -82,7 +82,7 @@ func (a *Allow) check(job *courier.Job) error {
 }
 
 // checkSettings says why a job with these flags is not run here, and leaves of them what takes effect.
-func (a *Allow) checkSettings(job *courier.Job) error {
+func (a *Allow) checkSettings(job *fleetpipe.Job) error {
 	if a.Restrict == nil {
 		job.Flags, job.Tags = nil, nil
 		return nil
@@ -107,7 +107,7 @@ func (a *Allow) checkSettings(job *courier.Job) error {
 }
 
 // checkPlain says why a job is not run where its CLI may only start nothing else, and leaves in it the arguments for that.
-func checkPlain(job *courier.Job, name string) error {
+func checkPlain(job *fleetpipe.Job, name string) error {
 	if job.Files != nil {
 		return message.Error(fmt.Sprintf("jobs may run %s only plain here, and not on files that they bring (allow in [fleet])", name))
 	}
@@ -123,7 +123,7 @@ func checkPlain(job *courier.Job, name string) error {
 }
 
 // checkFiles says why a job with files of its own is not run here.
-func (a *Allow) checkFiles(job *courier.Job) error {
+func (a *Allow) checkFiles(job *fleetpipe.Job) error {
 	if job.Dir != "" {
 		return message.Error(message.FleetDirNotAllowed(job.Dir))
 	}

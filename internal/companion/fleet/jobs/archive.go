@@ -14,7 +14,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/belay-run/belay/internal/companion/fleet/files"
-	"github.com/belay-run/belay/internal/courier"
+	"github.com/belay-run/belay/internal/fleetpipe"
 	"github.com/belay-run/belay/internal/message"
 )
 
@@ -47,13 +47,13 @@ type packages struct {
 }
 
 // keep packs a directory and keeps the archive. left are the names that [files.Pack] has left out.
-func (p *packages) keep(ctx context.Context, c *Client, dir string, except []string) (f *courier.Files, left []string, err error) {
+func (p *packages) keep(ctx context.Context, c *Client, dir string, except []string) (f *fleetpipe.Files, left []string, err error) {
 	packed, left, err := files.Pack(ctx, dir, except)
 	if err != nil {
 		return nil, nil, err
 	}
 	name := c.Key.name(packed)
-	f = &courier.Files{Archive: name}
+	f = &fleetpipe.Files{Archive: name}
 	if p.at[name] != nil {
 		return f, left, nil
 	}
@@ -93,7 +93,7 @@ func (p *packages) remove() {
 
 // submitArchives stores the archives of tasks that PostgreSQL does not have yet. Those that it has cannot be deleted until the transaction ends, and from
 // then on the jobs refer to them.
-func (c *Client) submitArchives(ctx context.Context, tx pgx.Tx, tasks []*courier.Task) error {
+func (c *Client) submitArchives(ctx context.Context, tx pgx.Tx, tasks []*fleetpipe.Task) error {
 	var names []string
 	for _, t := range tasks {
 		if f := t.Job.Files; f != nil && f.Archive != "" {

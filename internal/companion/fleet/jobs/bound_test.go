@@ -9,7 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/belay-run/belay/internal/courier"
+	"github.com/belay-run/belay/internal/fleetpipe"
 )
 
 // The labels that a task needs are sealed with it. Where they are changed in PostgreSQL, no machine begins the job.
@@ -28,7 +28,7 @@ func TestNeeds_Changed(t *testing.T) {
 		{nil, []string{"evil"}, "{evil}", "were changed in PostgreSQL"},
 	} {
 		b.sql("delete from belay.job")
-		b.tasks = []*courier.Task{{ID: "a", Hash: "h", Needs: tt.needs, Job: courier.Job{Args: []string{"true"}}}}
+		b.tasks = []*fleetpipe.Task{{ID: "a", Hash: "h", Needs: tt.needs, Job: fleetpipe.Job{Args: []string{"true"}}}}
 		b.submit(false)
 		b.sql("update belay.job set needs = $1::text[]", tt.change)
 		b.w.Labels = tt.labels
@@ -56,7 +56,7 @@ func TestJob_OfAnOlderSubmitter(t *testing.T) {
 // A job expires by PostgreSQL's clock, as far as it was read and by the time that has passed since then.
 func TestJob_Expires(t *testing.T) {
 	b := newBench(t)
-	b.tasks = []*courier.Task{{ID: "a", Hash: "h", Expires: time.Hour, Job: courier.Job{Args: []string{"true"}}}}
+	b.tasks = []*fleetpipe.Task{{ID: "a", Hash: "h", Expires: time.Hour, Job: fleetpipe.Job{Args: []string{"true"}}}}
 	b.submit(false)
 	a := b.claimed("a")
 	if err := b.client.Store.Pool.QueryRow(t.Context(), "select now()").Scan(&a.now); err != nil {

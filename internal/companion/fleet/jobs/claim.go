@@ -36,21 +36,21 @@ func (c *claimed) setBegun() {
 // tries is how many machines have begun the job, this one included. One that has refused it has not.
 func (c *claimed) tries() int { return c.attempt - c.refusals }
 
-// claim is the answer to a wish to take a job.
+// claim is the answer to a request to take a job.
 type claim struct {
 	claimed
 	taken   bool
 	refused bool // this machine has refused it before
 }
 
-type claimWish struct {
+type claimRequest struct {
 	fence
 	river int64
 }
 
 // claim takes a job, if it is still to be had. It waits while PostgreSQL is away; ok is false if ctx has ended before.
-func (c *clerk) claim(ctx context.Context, f fence, river int64) (got claim, ok bool) {
-	w := wish[claimWish, claim]{claimWish{f, river}, make(chan claim, 1)}
+func (c *batcher) claim(ctx context.Context, f fence, river int64) (got claim, ok bool) {
+	w := request[claimRequest, claim]{claimRequest{f, river}, make(chan claim, 1)}
 	c.mu.Lock()
 	c.claims = append(c.claims, w)
 	c.mu.Unlock()
@@ -64,7 +64,7 @@ func (c *clerk) claim(ctx context.Context, f fence, river int64) (got claim, ok 
 }
 
 // makeClaims takes jobs. One that this machine has taken by the same job of River already is taken again: the answer was lost.
-func (c *clerk) makeClaims(ctx context.Context, list []wish[claimWish, claim]) ([]claim, error) {
+func (c *batcher) makeClaims(ctx context.Context, list []request[claimRequest, claim]) ([]claim, error) {
 	ctx, cancel := context.WithTimeout(ctx, statementTime)
 	defer cancel()
 	ids, attempts, rivers := make([]int64, len(list)), make([]int, len(list)), make([]int64, len(list))

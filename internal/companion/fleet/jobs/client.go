@@ -12,7 +12,7 @@ import (
 	"github.com/riverqueue/river"
 
 	"github.com/belay-run/belay/internal/companion/fleet/store"
-	"github.com/belay-run/belay/internal/courier"
+	"github.com/belay-run/belay/internal/fleetpipe"
 	"github.com/belay-run/belay/internal/message"
 )
 
@@ -28,7 +28,7 @@ type Client struct {
 }
 
 // Submit puts tasks into the fleet, all or none of them. A task that is there already stays as it is, unless it is to run again and has a result.
-func (c *Client) Submit(ctx context.Context, tasks []*courier.Task) (err error) {
+func (c *Client) Submit(ctx context.Context, tasks []*fleetpipe.Task) (err error) {
 	size := c.packages.size
 	for _, t := range tasks {
 		size += 2 * t.Job.Size() // some of it is escaped
@@ -48,7 +48,7 @@ func (c *Client) Submit(ctx context.Context, tasks []*courier.Task) (err error) 
 			return err
 		}
 		var some submission
-		if slices.ContainsFunc(tasks, func(t *courier.Task) bool { return t.Expires > 0 }) {
+		if slices.ContainsFunc(tasks, func(t *fleetpipe.Task) bool { return t.Expires > 0 }) {
 			if err := tx.QueryRow(ctx, "select clock_timestamp()").Scan(&some.now); err != nil {
 				return err
 			}
@@ -85,7 +85,7 @@ type submission struct {
 }
 
 // add adds a task.
-func (s *submission) add(c *Client, t *courier.Task) error {
+func (s *submission) add(c *Client, t *fleetpipe.Task) error {
 	job := t.Job
 	job.Needs = append([]string{}, normal(t.Needs)...)
 	if t.Expires > 0 {
@@ -161,7 +161,7 @@ func (c *Client) Results(ctx context.Context, seen map[int64]passed, limit int) 
 			err = json.Unmarshal(data, &f.Outcome)
 		}
 		if err != nil { // it stays so, and the others must not wait for it
-			f.Outcome = courier.Outcome{Machine: f.Machine, Attempt: f.Attempt, Error: message.FleetResultUnreadable(err)}
+			f.Outcome = fleetpipe.Outcome{Machine: f.Machine, Attempt: f.Attempt, Error: message.FleetResultUnreadable(err)}
 		}
 		f.sealed = nil
 		list = append(list, f)
@@ -170,7 +170,7 @@ func (c *Client) Results(ctx context.Context, seen map[int64]passed, limit int) 
 }
 
 // part fetches a part of the text of a result. The error is a *textError if trying again is useless.
-func (c *Client) part(ctx context.Context, r *courier.Result, n int) ([]byte, error) {
+func (c *Client) part(ctx context.Context, r *fleetpipe.Result, n int) ([]byte, error) {
 	c.fetches++
 	sealed, err := fetch(ctx, c.Store.Pool, time.Duration(c.fetches)*sendTime(textPart), "select data from belay.result_part where job = $1 and mark = $2 and n = $3", r.ID, r.Text.Mark, n)
 	if err != nil && !errors.Is(err, pgx.ErrNoRows) {
@@ -192,7 +192,7 @@ type textError struct{ error }
 
 // foundResult is a result that is there.
 type foundResult struct {
-	courier.Result
+	fleetpipe.Result
 	attempt int    // of the row
 	sealed  []byte // nil if it is to be fetched by itself
 	size    int64
@@ -247,14 +247,14 @@ func (c *Client) DropArchives(ctx context.Context) error {
 }
 
 // Running says what machines work on.
-func (c *Client) Running(ctx context.Context) ([]courier.Running, error) {
+func (c *Client) Running(ctx context.Context) ([]fleetpipe.Running, error) {
 	ctx, cancel := context.WithTimeout(ctx, statementTime)
 	defer cancel()
 	rows, err := c.Store.Pool.Query(ctx, "select task, coalesce(machine, ''), doing, cost, river is null from belay.job where batch = $1 and state = 'running' order by started limit 1000", c.Batch)
 	if err != nil {
 		return nil, c.Store.Trouble(err)
 	}
-	list, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (r courier.Running, err error) {
+	list, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (r fleetpipe.Running, err error) {
 		var kept bool
 		if err = row.Scan(&r.Task, &r.Machine, &r.Doing, &r.Cost, &kept); kept {
 			r.Doing = "waiting for its session"

@@ -8,14 +8,14 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/belay-run/belay/internal/courier"
+	"github.com/belay-run/belay/internal/fleetpipe"
 	"github.com/belay-run/belay/internal/message"
 )
 
 // refuse leaves a job to other machines. If none of them runs it, why is its result.
 func (w *Worker) refuse(ctx context.Context, a *attempt, why error) {
 	w.Say(fmt.Sprintf("task %s is left to other machines: %v", a.task, why))
-	data, err := json.Marshal(&courier.Outcome{Error: "no machine runs it: " + why.Error(), Begun: a.begun})
+	data, err := json.Marshal(&fleetpipe.Outcome{Error: "no machine runs it: " + why.Error(), Begun: a.begun})
 	if err == nil {
 		data, err = a.key.seal(data, a.batch, a.task, a.hash)
 	}
@@ -43,7 +43,7 @@ func (w *Worker) handOver(ctx context.Context, a *attempt, folder folder) {
 const keepAfter = 100 * time.Millisecond
 
 // deliver reports a result. It waits while PostgreSQL is away; the result is on disk meanwhile.
-func (w *Worker) deliver(ctx context.Context, a *attempt, outcome *courier.Outcome, folder folder) {
+func (w *Worker) deliver(ctx context.Context, a *attempt, outcome *fleetpipe.Outcome, folder folder) {
 	f := w.fenceOf(a)
 	folder = folder.move(w.folder(f))
 	outcome.Machine, outcome.Attempt, outcome.Begun = w.Machine, f.attempt-a.refusals, a.begun

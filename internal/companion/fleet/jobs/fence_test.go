@@ -7,41 +7,41 @@ import (
 	"testing"
 
 	"github.com/belay-run/belay/internal/companion/fleet/fleettest"
-	"github.com/belay-run/belay/internal/courier"
+	"github.com/belay-run/belay/internal/fleetpipe"
 )
 
 // What a machine reports of a job that it has lost is refused by its fencing number, whether the next attempt is waiting for a machine, under way or over.
-func TestClerk_StaleReportIsRefused(t *testing.T) {
+func TestBatcher_StaleReportIsRefused(t *testing.T) {
 	t.Parallel()
 	s := connect(t, fleettest.Database(t))
 	client := &Client{Store: s, Batch: "b"}
-	if err := client.Submit(t.Context(), []*courier.Task{{ID: "t", Hash: "h", Job: courier.Job{Args: []string{"true"}}}}); err != nil {
+	if err := client.Submit(t.Context(), []*fleetpipe.Task{{ID: "t", Hash: "h", Job: fleetpipe.Job{Args: []string{"true"}}}}); err != nil {
 		t.Fatal(err)
 	}
 	var id int64
 	if err := s.Pool.QueryRow(t.Context(), "select id from belay.job").Scan(&id); err != nil {
 		t.Fatal(err)
 	}
-	clerkOf := func(name string) *clerk { return newClerk(s, name, func(error) {}) }
-	claims := func(c *clerk, attempt int) bool {
-		got, err := c.makeClaims(t.Context(), []wish[claimWish, claim]{{question: claimWish{fence{id, attempt}, int64(attempt)}}})
+	batcherOf := func(name string) *batcher { return newBatcher(s, name, func(error) {}) }
+	claims := func(c *batcher, attempt int) bool {
+		got, err := c.makeClaims(t.Context(), []request[claimRequest, claim]{{question: claimRequest{fence{id, attempt}, int64(attempt)}}})
 		if err != nil {
 			t.Fatal(err)
 		}
 		return got[0].taken
 	}
-	reports := func(c *clerk, attempt int) bool {
+	reports := func(c *batcher, attempt int) bool {
 		result, err := (*Key)(nil).seal([]byte(`{"machine":"`+c.machine+`"}`), "b", "t", "h")
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := c.makeReports(t.Context(), []wish[report, bool]{{question: report{fence: fence{id, attempt}, result: result}}})
+		got, err := c.makeReports(t.Context(), []request[report, bool]{{question: report{fence: fence{id, attempt}, result: result}}})
 		if err != nil {
 			t.Fatal(err)
 		}
 		return got[0]
 	}
-	bee, cow := clerkOf("bee"), clerkOf("cow")
+	bee, cow := batcherOf("bee"), batcherOf("cow")
 	if !claims(bee, 1) || claims(cow, 1) {
 		t.Fatal("not taken, or twice")
 	}
@@ -81,7 +81,7 @@ func TestClerk_StaleReportIsRefused(t *testing.T) {
 	}
 
 	// Of a job with a session, what the machine reports counts while the job is kept for it, and not after that.
-	if err := client.Submit(t.Context(), []*courier.Task{{ID: "t", Hash: "h", Again: true, Job: courier.Job{Args: []string{"true"}}}}); err != nil {
+	if err := client.Submit(t.Context(), []*fleetpipe.Task{{ID: "t", Hash: "h", Again: true, Job: fleetpipe.Job{Args: []string{"true"}}}}); err != nil {
 		t.Fatal(err)
 	}
 	if !claims(bee, 3) {

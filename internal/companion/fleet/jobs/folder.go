@@ -102,7 +102,7 @@ func (w *Worker) takeUp(ctx context.Context) (own []claimed, err error) {
 			break
 		}
 		if failures > 1 {
-			w.clerk.away(err)
+			w.claimer.away(err)
 		}
 		if !pause(ctx, failures) {
 			return nil, ctx.Err()

@@ -11,7 +11,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/belay-run/belay/internal/courier"
+	"github.com/belay-run/belay/internal/fleetpipe"
 	"github.com/belay-run/belay/internal/message"
 )
 
@@ -33,10 +33,10 @@ type follower struct {
 	flush  *bufio.Writer
 	news   chan struct{} // there may be results
 
-	tasks    []*courier.Task   // to be submitted
-	texts    []*courier.Result // results whose texts are being fetched, the first one now
-	part     int               // its next part
-	picks    map[courier.Pick]picked
+	tasks    []*fleetpipe.Task   // to be submitted
+	texts    []*fleetpipe.Result // results whose texts are being fetched, the first one now
+	part     int                 // its next part
+	picks    map[fleetpipe.Pick]picked
 	except   []string            // is not packed
 	began    bool                // tasks were submitted
 	expected map[taskKey]bool    // tasks that were, and have no result yet
@@ -68,12 +68,12 @@ func Follow(ctx context.Context, client *Client, orders io.Reader, reports io.Wr
 	defer cancel()
 	defer client.packages.remove()
 	flush := bufio.NewWriter(reports)
-	f := &follower{client: client, flush: flush, out: json.NewEncoder(flush), news: make(chan struct{}, 1), picks: map[courier.Pick]picked{}, expected: map[taskKey]bool{}, seen: map[int64]passed{}, taken: map[int64]time.Time{}}
-	incoming, broken := make(chan courier.Order), make(chan error, 1)
+	f := &follower{client: client, flush: flush, out: json.NewEncoder(flush), news: make(chan struct{}, 1), picks: map[fleetpipe.Pick]picked{}, expected: map[taskKey]bool{}, seen: map[int64]passed{}, taken: map[int64]time.Time{}}
+	incoming, broken := make(chan fleetpipe.Order), make(chan error, 1)
 	go func() {
 		in := json.NewDecoder(bufio.NewReaderSize(orders, 1<<20))
 		for {
-			var o courier.Order
+			var o fleetpipe.Order
 			if err := in.Decode(&o); err != nil {
 				broken <- err
 				return
@@ -118,7 +118,7 @@ func Follow(ctx context.Context, client *Client, orders io.Reader, reports io.Wr
 		case <-look.C:
 			f.look(ctx)
 			if f.lost != nil {
-				f.out.Encode(courier.Report{Failed: f.lost.Error()})
+				f.out.Encode(fleetpipe.Report{Failed: f.lost.Error()})
 				f.flush.Flush()
 				return f.lost
 			}
@@ -148,14 +148,14 @@ func (f *follower) listen(ctx context.Context) {
 }
 
 // obey carries out an order. An error ends the batch.
-func (f *follower) obey(ctx context.Context, o courier.Order) error {
+func (f *follower) obey(ctx context.Context, o fleetpipe.Order) error {
 	switch {
 	case o.Task != nil:
 		f.tasks = append(f.tasks, o.Task)
 	case o.Submit:
 		if err := f.pick(ctx); err != nil {
 			f.tasks = nil
-			f.out.Encode(courier.Report{Refused: err.Error()})
+			f.out.Encode(fleetpipe.Report{Refused: err.Error()})
 			return ctx.Err()
 		}
 		for {
@@ -168,7 +168,7 @@ func (f *follower) obey(ctx context.Context, o courier.Order) error {
 				break
 			}
 			if ctx.Err() != nil || permanent(err) {
-				f.out.Encode(courier.Report{Failed: err.Error()})
+				f.out.Encode(fleetpipe.Report{Failed: err.Error()})
 				f.flush.Flush()
 				return err
 			}
@@ -179,7 +179,7 @@ func (f *follower) obey(ctx context.Context, o courier.Order) error {
 		}
 		f.expect()
 		f.tasks, f.began = nil, true
-		f.out.Encode(courier.Report{Submitted: true})
+		f.out.Encode(fleetpipe.Report{Submitted: true})
 		f.results(ctx)
 	case len(o.Taken) > 0:
 		for _, id := range o.Taken {
@@ -212,13 +212,13 @@ func (f *follower) tell(err error) bool {
 	if err == nil {
 		if f.failures = 0; f.away {
 			f.away = false
-			f.out.Encode(courier.Report{Say: message.FleetJobsBack()})
+			f.out.Encode(fleetpipe.Report{Say: message.FleetJobsBack()})
 		}
 		return true
 	}
 	if f.failures++; f.failures > 1 && !f.away {
 		f.away = true
-		f.out.Encode(courier.Report{Say: fmt.Sprintf("%v. Jobs that machines work on continue; waiting until it is back", err)})
+		f.out.Encode(fleetpipe.Report{Say: fmt.Sprintf("%v. Jobs that machines work on continue; waiting until it is back", err)})
 	}
 	return false
 }
@@ -241,7 +241,7 @@ func (f *follower) look(ctx context.Context) {
 		f.withdraw(ctx)
 	}
 	if list, err := f.client.Running(ctx); f.tell(err) {
-		f.out.Encode(courier.Report{Running: &list})
+		f.out.Encode(fleetpipe.Report{Running: &list})
 	}
 	f.sayWaiting(ctx)
 	if time.Since(f.touched) > touchEvery && f.client.Batch != "" && f.tell(f.client.Touch(ctx)) {
@@ -289,7 +289,7 @@ func (f *follower) reportWithdrawn(list []taskKey) {
 		delete(f.expected, key)
 		ids[i] = key.id
 	}
-	f.out.Encode(courier.Report{Withdrawn: ids})
+	f.out.Encode(fleetpipe.Report{Withdrawn: ids})
 }
 
 // lookSoon has results looked for.
@@ -312,7 +312,7 @@ func (f *follower) results(ctx context.Context) {
 			f.texts = append(f.texts, &r.Result)
 			continue
 		}
-		f.out.Encode(courier.Report{Result: &r.Result})
+		f.out.Encode(fleetpipe.Report{Result: &r.Result})
 	}
 	if f.tell(err) && len(list) > 0 {
 		f.lookSoon()
@@ -329,17 +329,17 @@ func (f *follower) passText(ctx context.Context) {
 	if f.part < r.Text.Parts {
 		data, err := f.client.part(ctx, r, f.part)
 		if bad, ok := errors.AsType[*textError](err); ok {
-			r.Outcome = courier.Outcome{Machine: r.Machine, Attempt: r.Attempt, Error: message.FleetResultUnreadable(bad)}
+			r.Outcome = fleetpipe.Outcome{Machine: r.Machine, Attempt: r.Attempt, Error: message.FleetResultUnreadable(bad)}
 		} else if !f.tell(err) {
 			return
 		} else {
-			f.out.Encode(courier.Report{Part: &courier.Part{ID: r.ID, Data: data}})
+			f.out.Encode(fleetpipe.Report{Part: &fleetpipe.Part{ID: r.ID, Data: data}})
 			f.part++
 		}
 	}
 	if r.Text == nil || f.part >= r.Text.Parts {
 		f.texts, f.part = f.texts[1:], 0
-		f.out.Encode(courier.Report{Result: r})
+		f.out.Encode(fleetpipe.Report{Result: r})
 	}
 	f.lookSoon()
 }

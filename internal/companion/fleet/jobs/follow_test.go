@@ -13,11 +13,11 @@ import (
 
 	"github.com/belay-run/belay/internal/companion/fleet/fleettest"
 	"github.com/belay-run/belay/internal/companion/fleet/store"
-	"github.com/belay-run/belay/internal/courier"
+	"github.com/belay-run/belay/internal/fleetpipe"
 )
 
-// desk is a submitter of one batch, and what it was told.
-type desk struct {
+// testBatch is a submitter of one batch, and what it was told.
+type testBatch struct {
 	*follower
 	t    *testing.T
 	told bytes.Buffer
@@ -38,41 +38,41 @@ func connect(t *testing.T, dsn string) *store.Store {
 	return s
 }
 
-func newDesk(t *testing.T) *desk {
+func newTestBatch(t *testing.T) *testBatch {
 	t.Helper()
-	return deskOf(t, connect(t, fleettest.Database(t)))
+	return testBatchOf(t, connect(t, fleettest.Database(t)))
 }
 
 // restart is the next start of the same batch.
-func (d *desk) restart() *desk { return deskOf(d.t, d.client.Store) }
+func (d *testBatch) restart() *testBatch { return testBatchOf(d.t, d.client.Store) }
 
-func deskOf(t *testing.T, s *store.Store) *desk {
-	d := &desk{t: t}
+func testBatchOf(t *testing.T, s *store.Store) *testBatch {
+	d := &testBatch{t: t}
 	flush := bufio.NewWriter(&d.told)
-	d.follower = &follower{client: &Client{Store: s, Batch: "b"}, flush: flush, out: json.NewEncoder(flush), picks: map[courier.Pick]picked{}, expected: map[taskKey]bool{}, seen: map[int64]passed{},
+	d.follower = &follower{client: &Client{Store: s, Batch: "b"}, flush: flush, out: json.NewEncoder(flush), picks: map[fleetpipe.Pick]picked{}, expected: map[taskKey]bool{}, seen: map[int64]passed{},
 		taken: map[int64]time.Time{}}
 	return d
 }
 
 // submit submits tasks by their ids.
-func (d *desk) submit(again bool, ids ...string) {
+func (d *testBatch) submit(again bool, ids ...string) {
 	d.t.Helper()
 	for _, id := range ids {
-		d.tasks = append(d.tasks, &courier.Task{ID: id, Hash: "h", Again: again, Job: courier.Job{Args: []string{"true"}}})
+		d.tasks = append(d.tasks, &fleetpipe.Task{ID: id, Hash: "h", Again: again, Job: fleetpipe.Job{Args: []string{"true"}}})
 	}
-	if err := d.obey(d.t.Context(), courier.Order{Submit: true}); err != nil {
+	if err := d.obey(d.t.Context(), fleetpipe.Order{Submit: true}); err != nil {
 		d.t.Fatal(err)
 	}
 }
 
-func (d *desk) sql(statement string, args ...any) {
+func (d *testBatch) sql(statement string, args ...any) {
 	d.t.Helper()
 	if _, err := d.client.Store.Pool.Exec(d.t.Context(), statement, args...); err != nil {
 		d.t.Fatal(err)
 	}
 }
 
-func (d *desk) reports() string {
+func (d *testBatch) reports() string {
 	d.flush.Flush()
 	return d.told.String()
 }
@@ -80,7 +80,7 @@ func (d *desk) reports() string {
 // A result that cannot be read is that of one task. The others had waited for it, with PostgreSQL said to be away.
 func TestFollow_UnreadableResult(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newTestBatch(t)
 	d.submit(false, "a", "b")
 	good, err := d.client.Key.seal([]byte(`{"machine":"bee"}`), "b", "b", "h")
 	if err != nil {
@@ -97,7 +97,7 @@ func TestFollow_UnreadableResult(t *testing.T) {
 // A task that runs again has the row of its first result. While that cannot be deleted, nothing is submitted: it would be deleted later, with the task at work.
 func TestFollow_RunsAgain(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newTestBatch(t)
 	d.submit(false, "a")
 	d.sql("update belay.job set state = 'over', ended = now(), result = 'p{}'::bytea")
 	d.results(t.Context())
@@ -119,13 +119,13 @@ create trigger busy before delete on belay.job for each row execute function bel
 // The answer that names the withdrawn jobs is lost with the connection. They are withdrawn even so, and not lost.
 func TestFollow_AnswerToWithdrawLost(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newTestBatch(t)
 	d.submit(false, "a", "b")
 	d.sql("update belay.job set state = 'running', river = 1, machine = 'bee' where task = 'b'")
 	if _, err := d.client.Withdraw(t.Context()); err != nil { // by the one whose answer was lost
 		t.Fatal(err)
 	}
-	if err := d.obey(t.Context(), courier.Order{Withdraw: true}); err != nil {
+	if err := d.obey(t.Context(), fleetpipe.Order{Withdraw: true}); err != nil {
 		t.Fatal(err)
 	}
 	d.compare(t.Context())
@@ -138,12 +138,12 @@ func TestFollow_AnswerToWithdrawLost(t *testing.T) {
 // written down. They were counted as lost, as after a restore: any batch that took longer to submit than to look ended with that, each time that it was continued.
 func TestFollow_ResultsBeforeSubmit(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newTestBatch(t)
 	d.submit(false, "a", "b", "c", "failed")
 	d.sql("update belay.job set state = 'over', ended = now(), result = 'p{}'::bytea where task in ('a', 'b', 'failed')")
 	again := d.restart()
 	again.results(t.Context())
-	again.tasks = []*courier.Task{{ID: "failed", Hash: "h", Again: true, Job: courier.Job{Args: []string{"true"}}}}
+	again.tasks = []*fleetpipe.Task{{ID: "failed", Hash: "h", Again: true, Job: fleetpipe.Job{Args: []string{"true"}}}}
 	again.submit(false, "a", "b", "c")
 	for id, p := range again.seen {
 		if p.task.id != "failed" {

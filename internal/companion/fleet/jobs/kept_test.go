@@ -7,20 +7,20 @@ import (
 	"testing"
 	"time"
 
-	"github.com/belay-run/belay/internal/courier"
+	"github.com/belay-run/belay/internal/fleetpipe"
 )
 
 // A machine that was cut off has its job again, with the next attempt, at the moment in which the job ends: what it reports of the attempt before is its result.
-func TestClerk_ReportWhileTakenUpAgain(t *testing.T) {
+func TestBatcher_ReportWhileTakenUpAgain(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newTestBatch(t)
 	d.submit(false, "a")
-	bee := newClerk(d.client.Store, "bee", func(error) {})
+	bee := newBatcher(d.client.Store, "bee", func(error) {})
 	var id int64
 	if err := d.client.Store.Pool.QueryRow(t.Context(), "select id from belay.job").Scan(&id); err != nil {
 		t.Fatal(err)
 	}
-	got, err := bee.makeClaims(t.Context(), []wish[claimWish, claim]{{question: claimWish{fence{id, 1}, 7}}})
+	got, err := bee.makeClaims(t.Context(), []request[claimRequest, claim]{{question: claimRequest{fence{id, 1}, 7}}})
 	if err != nil || !got[0].taken {
 		t.Fatal(got, err)
 	}
@@ -35,7 +35,7 @@ func TestClerk_ReportWhileTakenUpAgain(t *testing.T) {
 	if err := w.renew(t.Context()); err != nil || a.attempt != 2 {
 		t.Fatal(a.attempt, err)
 	}
-	accepted, err := bee.makeReports(t.Context(), []wish[report, bool]{{question: report{fence: fence{id, 1}, result: []byte("p{}")}}})
+	accepted, err := bee.makeReports(t.Context(), []request[report, bool]{{question: report{fence: fence{id, 1}, result: []byte("p{}")}}})
 	if err != nil || !accepted[0] {
 		t.Error("refused: ", err)
 	}
@@ -45,14 +45,14 @@ func TestClerk_ReportWhileTakenUpAgain(t *testing.T) {
 func TestWorker_ResultOfALaterAttempt(t *testing.T) {
 	t.Parallel()
 	w := &Worker{Machine: "bee", Dir: t.TempDir(), Say: func(string) {}}
-	w.reporter = newClerk(nil, "bee", func(error) {}) // PostgreSQL is away
+	w.reporter = newBatcher(nil, "bee", func(error) {}) // PostgreSQL is away
 	folder := w.folder(fence{5, 1})
 	if err := folder.make(); err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 	defer cancel()
-	w.deliver(ctx, &attempt{claimed: claimed{fence: fence{5, 2}}}, &courier.Outcome{}, folder)
+	w.deliver(ctx, &attempt{claimed: claimed{fence: fence{5, 2}}}, &fleetpipe.Outcome{}, folder)
 	left, _, err := w.left()
 	if _, there := left[fence{5, 2}]; err != nil || len(left) != 1 || !there {
 		t.Errorf("%v, %v", left, err)

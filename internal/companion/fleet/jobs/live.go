@@ -3,13 +3,13 @@ package jobs
 import (
 	"cmp"
 
-	"github.com/belay-run/belay/internal/courier"
+	"github.com/belay-run/belay/internal/fleetpipe"
 	"github.com/belay-run/belay/internal/profile"
 	"github.com/belay-run/belay/internal/supervise"
 )
 
 // profileOf is the name of the CLI that a job runs; empty if Belay does not know it.
-func profileOf(job *courier.Job) string {
+func profileOf(job *fleetpipe.Job) string {
 	name := ""
 	if d := profile.OfCommand(job.Args[0]); d != nil {
 		name = d.Name

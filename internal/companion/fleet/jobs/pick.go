@@ -4,13 +4,13 @@ import (
 	"context"
 
 	"github.com/belay-run/belay/internal/companion/fleet/files"
-	"github.com/belay-run/belay/internal/courier"
+	"github.com/belay-run/belay/internal/fleetpipe"
 	"github.com/belay-run/belay/internal/message"
 )
 
 // picked are the files of a directory, found out once: all tasks of a batch that work in it get the same.
 type picked struct {
-	files *courier.Files
+	files *fleetpipe.Files
 	err   error
 }
 
@@ -34,7 +34,7 @@ func (f *follower) pick(ctx context.Context) error {
 		case !f.began:
 			return p.err
 		default:
-			f.out.Encode(courier.Report{Result: &courier.Result{Task: t.ID, Hash: t.Hash, Outcome: courier.Outcome{Error: p.err.Error()}}})
+			f.out.Encode(fleetpipe.Report{Result: &fleetpipe.Result{Task: t.ID, Hash: t.Hash, Outcome: fleetpipe.Outcome{Error: p.err.Error()}}})
 		}
 	}
 	f.tasks = ready
@@ -42,13 +42,13 @@ func (f *follower) pick(ctx context.Context) error {
 }
 
 // find names the files of a directory. With --files archive it also packs them.
-func (f *follower) find(ctx context.Context, p *courier.Pick) (*courier.Files, error) {
-	if p.By == courier.ByGit {
+func (f *follower) find(ctx context.Context, p *fleetpipe.Pick) (*fleetpipe.Files, error) {
+	if p.By == fleetpipe.ByGit {
 		return files.Commit(ctx, p.Dir)
 	}
 	found, left, err := f.client.packages.keep(ctx, f.client, p.Dir, f.except)
 	if len(left) > 0 {
-		f.out.Encode(courier.Report{Say: message.FilesLeftOut(p.Dir, left[0], len(left)-1)})
+		f.out.Encode(fleetpipe.Report{Say: message.FilesLeftOut(p.Dir, left[0], len(left)-1)})
 	}
 	return found, err
 }

@@ -35,7 +35,7 @@ func (w *Worker) start(ctx context.Context) error {
 			return nil
 		}
 		if failures > 1 {
-			w.clerk.away(w.Store.Trouble(err))
+			w.claimer.away(w.Store.Trouble(err))
 		}
 		if !pause(ctx, failures) {
 			return ctx.Err()
@@ -99,7 +99,7 @@ func (r *riverWorker) Work(ctx context.Context, job *river.Job[reference]) error
 		return ctx.Err()
 	}
 	defer func() { <-w.slots }()
-	got, ok := w.clerk.claim(ctx, fence{job.Args.Job, job.Args.Attempt}, job.ID)
+	got, ok := w.claimer.claim(ctx, fence{job.Args.Job, job.Args.Attempt}, job.ID)
 	switch {
 	case !ok:
 		return ctx.Err()

@@ -28,7 +28,7 @@ func (r *report) hasParts() bool { return r.text != nil && !r.text.over }
 const reportSize = 4 << 20
 
 // together is how many of the first reports go by one statement.
-func together(list []wish[report, bool]) (n int) {
+func together(list []request[report, bool]) (n int) {
 	for size := int64(0); n < len(list); n++ {
 		if size += list[n].question.size(); size > reportSize && n > 0 {
 			break
@@ -38,8 +38,8 @@ func together(list []wish[report, bool]) (n int) {
 }
 
 // report delivers what has become of a job; accepted is false if another attempt is under way. ok is false if ctx has ended before.
-func (c *clerk) report(ctx context.Context, r report) (accepted, ok bool) {
-	w := wish[report, bool]{r, make(chan bool, 1)}
+func (c *batcher) report(ctx context.Context, r report) (accepted, ok bool) {
+	w := request[report, bool]{r, make(chan bool, 1)}
 	c.mu.Lock()
 	c.reports = append(c.reports, w)
 	c.mu.Unlock()
@@ -55,7 +55,7 @@ func (c *clerk) report(ctx context.Context, r report) (accepted, ok bool) {
 // makeReports delivers results. A report that has arrived before, though its answer was lost, is accepted again. So is that of a job which no one has taken:
 // PostgreSQL has lost that this machine had, as a copy does that takes over too early. And so is that of the attempt before, where the job was lost and is kept for
 // this machine, or was taken up again by it while the result was under way.
-func (c *clerk) makeReports(ctx context.Context, list []wish[report, bool]) ([]bool, error) {
+func (c *batcher) makeReports(ctx context.Context, list []request[report, bool]) ([]bool, error) {
 	var size int64
 	for _, w := range list {
 		size += w.question.size()
@@ -115,7 +115,7 @@ where j.state = 'over' and j.machine = $4`, ids, attempts, results, c.machine, o
 }
 
 // putBack puts a job into the queue again. If this machine does not run it, and neither does any other, it is over.
-func (c *clerk) putBack(ctx context.Context, r report) (accepted bool, err error) {
+func (c *batcher) putBack(ctx context.Context, r report) (accepted bool, err error) {
 	err = pgx.BeginFunc(ctx, c.store.Pool, func(tx pgx.Tx) error {
 		var ref reference
 		err := tx.QueryRow(ctx, `update belay.job set state = 'ready', attempt = attempt + 1, lease = null, machine = null, refusal = $4,

@@ -12,7 +12,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/belay-run/belay/internal/courier"
+	"github.com/belay-run/belay/internal/fleetpipe"
 	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/printable"
 	"github.com/belay-run/belay/internal/safefile"
@@ -23,8 +23,8 @@ import (
 var stopRun = supervise.Ladder{{Signal: syscall.SIGTERM, Wait: 13 * time.Second}}
 
 // run runs a job as belay run does, until it ends or ctx does.
-func (w *Worker) run(ctx context.Context, a *attempt, f folder) (*courier.Outcome, error) {
-	outcome := &courier.Outcome{}
+func (w *Worker) run(ctx context.Context, a *attempt, f folder) (*fleetpipe.Outcome, error) {
+	outcome := &fleetpipe.Outcome{}
 	if err := f.make(); err != nil {
 		return outcome, message.Error(message.FleetNoFolder(err), err, errNotBegun)
 	}
@@ -76,7 +76,7 @@ func (w *Worker) run(ctx context.Context, a *attempt, f folder) (*courier.Outcom
 		if err != nil {
 			return outcome, message.Error(message.FleetNoFolder(err), err, errNotBegun)
 		}
-		env = append(env, courier.ConcealVar+"="+f.path("conceal"))
+		env = append(env, fleetpipe.ConcealVar+"="+f.path("conceal"))
 	}
 	var tail supervise.Tail
 	var s supervise.Supervisor
@@ -88,7 +88,7 @@ func (w *Worker) run(ctx context.Context, a *attempt, f folder) (*courier.Outcom
 	}
 	outcome.Stderr = tail.String()
 	if err := result.close(); err != nil {
-		_, _, outcome.Paid = says(&courier.Outcome{Result: result.head()})
+		_, _, outcome.Paid = says(&fleetpipe.Outcome{Result: result.head()})
 		return outcome, message.Error(message.FleetResultTooLarge(int(result.size>>20), err), err)
 	}
 	if !json.Valid(result.head()) {
@@ -98,7 +98,7 @@ func (w *Worker) run(ctx context.Context, a *attempt, f folder) (*courier.Outcom
 		outcome.Result = slices.Concat(result.before, result.text, result.after)
 		return outcome, nil
 	}
-	outcome.Text = &courier.Text{Before: result.before, After: result.after, Mark: a.runID, Parts: result.parts}
+	outcome.Text = &fleetpipe.Text{Before: result.before, After: result.after, Mark: a.runID, Parts: result.parts}
 	if !job.Parts {
 		err = w.join(a, f, outcome, rowMost)
 	}
@@ -106,7 +106,7 @@ func (w *Worker) run(ctx context.Context, a *attempt, f folder) (*courier.Outcom
 }
 
 // job is what is to be done, if this machine allows it.
-func (w *Worker) job(ctx context.Context, a *attempt) (*courier.Job, error) {
+func (w *Worker) job(ctx context.Context, a *attempt) (*fleetpipe.Job, error) {
 	payload, err := w.payload(ctx, &a.claimed)
 	if err != nil {
 		return nil, err
@@ -129,7 +129,7 @@ func (w *Worker) job(ctx context.Context, a *attempt) (*courier.Job, error) {
 			return nil, errGone
 		}
 	}
-	var job courier.Job
+	var job fleetpipe.Job
 	if err := json.Unmarshal(data, &job); err != nil {
 		return nil, err
 	}
@@ -166,7 +166,7 @@ func (w *Worker) meets(needs, inRow []string) error {
 }
 
 // says reads from the result of a run whether it was a success, whether it has resumed a session, and what it has cost.
-func says(o *courier.Outcome) (success, resumed bool, cost float64) {
+func says(o *fleetpipe.Outcome) (success, resumed bool, cost float64) {
 	var r struct {
 		Success, Resumed bool
 		Usage            struct {

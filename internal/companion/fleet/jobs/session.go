@@ -19,7 +19,7 @@ const keepTime = 60 * time.Second
 const ownWork = -1
 
 // keep keeps a job for this machine, which stops for a while.
-func (c *clerk) keep(ctx context.Context, r report) (accepted bool, err error) {
+func (c *batcher) keep(ctx context.Context, r report) (accepted bool, err error) {
 	done, err := c.store.Pool.Exec(ctx, `update belay.job set attempt = attempt + 1, lease = now() + $4, river = null, session = $5, session_machine = $3, doing = ''
 where id = $1 and attempt = $2 and state = 'running' and machine = $3 and river is not null`, r.job, r.attempt, c.machine, paced(keepTime), r.session)
 	return err == nil && done.RowsAffected() > 0, err

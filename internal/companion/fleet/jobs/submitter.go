@@ -20,7 +20,7 @@ import (
 
 	"github.com/belay-run/belay/internal/atomicfile"
 	"github.com/belay-run/belay/internal/companion/fleet/store"
-	"github.com/belay-run/belay/internal/courier"
+	"github.com/belay-run/belay/internal/fleetpipe"
 	"github.com/belay-run/belay/internal/label"
 	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/printable"
@@ -46,7 +46,7 @@ const submitterTag = "submitter"
 func (k *Key) OfSubmitter() bool { return k != nil && k.submitter != nil }
 
 // tag notes in the tags of a job who has submitted it. In a fleet with a key a job cannot say so itself.
-func (k *Key) tag(job *courier.Job) {
+func (k *Key) tag(job *fleetpipe.Job) {
 	if k == nil {
 		return
 	}

@@ -12,19 +12,19 @@ import (
 	"testing"
 
 	"github.com/belay-run/belay/internal/config"
-	"github.com/belay-run/belay/internal/courier"
+	"github.com/belay-run/belay/internal/fleetpipe"
 )
 
 // bench is a worker that opens jobs and does not run them, in a fleet with a key.
 type bench struct {
-	*desk
+	*testBatch
 	w *Worker
 }
 
 func newBench(t *testing.T) *bench {
 	t.Helper()
 	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
-	b := &bench{desk: newDesk(t)}
+	b := &bench{testBatch: newTestBatch(t)}
 	key, err := newKey(bytes.Repeat([]byte{7}, keySize), nil)
 	if err != nil {
 		t.Fatal(err)
@@ -214,12 +214,12 @@ func TestSubmitters_Tag(t *testing.T) {
 		{fleet, map[string]string{"submitter": "bob", "team": "web"}, map[string]string{"team": "web"}},
 		{nil, map[string]string{"submitter": "bob"}, map[string]string{"submitter": "bob"}},
 	} {
-		job := &courier.Job{Tags: tt.tags}
+		job := &fleetpipe.Job{Tags: tt.tags}
 		if tt.key.tag(job); !maps.Equal(job.Tags, tt.want) {
 			t.Errorf("%v, not %v", job.Tags, tt.want)
 		}
 	}
-	job := &courier.Job{Tags: many}
+	job := &fleetpipe.Job{Tags: many}
 	if ann.tag(job); len(job.Tags) != 20 || job.Tags["submitter"] != "ann" || job.Tags["ta"] != "x" {
 		t.Errorf("%v", job.Tags) // with more, belay run would refuse the job
 	}

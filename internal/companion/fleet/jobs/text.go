@@ -12,7 +12,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 
-	"github.com/belay-run/belay/internal/courier"
+	"github.com/belay-run/belay/internal/fleetpipe"
 	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/safefile"
 )
@@ -127,7 +127,7 @@ func (r *resultWriter) close() error {
 
 // head is the result without its text.
 func (r *resultWriter) head() []byte {
-	return (&courier.Outcome{Text: &courier.Text{Before: r.before, After: r.after}}).Head()
+	return (&fleetpipe.Outcome{Text: &fleetpipe.Text{Before: r.before, After: r.after}}).Head()
 }
 
 // textFile is the text of a result, as it is on disk.
@@ -182,7 +182,7 @@ func (t *textFile) close() {
 
 // sendPart sends the next part of a text, and renews the lease: a worker that has just started has not taken up the job. Once there are no more parts, or the job is gone, the
 // text is over.
-func (c *clerk) sendPart(ctx context.Context, r *report) error {
+func (c *batcher) sendPart(ctx context.Context, r *report) error {
 	t := r.text
 	if t.read() != nil {
 		return nil // the end, or what is missing is noticed by the submitter
@@ -205,7 +205,7 @@ insert into belay.result_part (job, mark, n, data) values ($1, $2, $3, $4) on co
 }
 
 // join makes a result one that is not in parts, of at most so many bytes, for a submitter that does not take them.
-func (w *Worker) join(a *attempt, f folder, o *courier.Outcome, most int) error {
+func (w *Worker) join(a *attempt, f folder, o *fleetpipe.Outcome, most int) error {
 	text := o.Text
 	o.Text = nil
 	file := f.text()
@@ -225,7 +225,7 @@ func (w *Worker) join(a *attempt, f folder, o *courier.Outcome, most int) error 
 			err = message.Error("the belay that has submitted the task takes at most 256 MiB. Upgrade it")
 		}
 		if err != nil {
-			_, _, o.Paid = says(&courier.Outcome{Text: text})
+			_, _, o.Paid = says(&fleetpipe.Outcome{Text: text})
 			return message.Error(message.FleetResultTooLarge(text.Parts*textPart>>20, err), err)
 		}
 		whole, file.next = append(whole, part...), nil

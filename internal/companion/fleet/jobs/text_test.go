@@ -15,7 +15,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/belay-run/belay/internal/companion/fleet/store"
-	"github.com/belay-run/belay/internal/courier"
+	"github.com/belay-run/belay/internal/fleetpipe"
 )
 
 // printed is what belay run prints, with a text in it.
@@ -61,7 +61,7 @@ func TestResultWriter_AnyPieces(t *testing.T) {
 // A large text goes by way of the disk and of rows, in parts, to a submitter that takes them. Without a job that wants it, nothing is sent.
 func TestText_InParts(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newTestBatch(t)
 	key, err := newKey(bytes.Repeat([]byte{7}, keySize), nil)
 	if err != nil {
 		t.Fatal(err)
@@ -79,19 +79,19 @@ func TestText_InParts(t *testing.T) {
 	if err := r.close(); err != nil || r.parts != 4 {
 		t.Fatal(r.parts, err)
 	}
-	sealed, err := json.Marshal(&courier.Outcome{Machine: "bee", Text: &courier.Text{Before: r.before, After: r.after, Mark: "m", Parts: r.parts}})
+	sealed, err := json.Marshal(&fleetpipe.Outcome{Machine: "bee", Text: &fleetpipe.Text{Before: r.before, After: r.after, Mark: "m", Parts: r.parts}})
 	if err == nil {
 		sealed, err = key.seal(sealed, "b", "a", "h")
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	bee := newClerk(d.client.Store, "bee", func(error) {})
+	bee := newBatcher(d.client.Store, "bee", func(error) {})
 	made := func(job int64) bool {
-		w := wish[report, bool]{report{fence: fence{job, 1}, result: sealed, text: dir.text()}, make(chan bool, 1)}
-		list := []wish[report, bool]{w}
+		w := request[report, bool]{report{fence: fence{job, 1}, result: sealed, text: dir.text()}, make(chan bool, 1)}
+		list := []request[report, bool]{w}
 		for range 10 {
-			if err := bee.make(t.Context(), new([]wish[claimWish, claim]), &list); err != nil {
+			if err := bee.make(t.Context(), new([]request[claimRequest, claim]), &list); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -103,13 +103,13 @@ func TestText_InParts(t *testing.T) {
 	if !made(id) {
 		t.Fatal("refused")
 	}
-	passed := func() (data []byte, result *courier.Result) {
+	passed := func() (data []byte, result *fleetpipe.Result) {
 		for range 10 {
 			d.results(t.Context())
 		}
 		d.flush.Flush()
 		for in := json.NewDecoder(&d.told); ; {
-			var said courier.Report
+			var said fleetpipe.Report
 			if err := in.Decode(&said); err == io.EOF {
 				break
 			} else if err != nil {
@@ -158,7 +158,7 @@ func TestText_OlderSubmitter(t *testing.T) {
 		if err := r.close(); err != nil {
 			t.Fatal(err)
 		}
-		o := &courier.Outcome{Text: &courier.Text{Before: r.before, After: r.after, Mark: "m", Parts: r.parts}}
+		o := &fleetpipe.Outcome{Text: &fleetpipe.Text{Before: r.before, After: r.after, Mark: "m", Parts: r.parts}}
 		err := new(Worker).join(&attempt{claimed: claimed{batch: "b", task: "a", hash: "h"}}, dir, o, most)
 		switch {
 		case most == rowMost && (err != nil || !bytes.Equal(o.Result, whole) || o.Text != nil):
@@ -180,7 +180,7 @@ func TestResultWriter_DiskFull(t *testing.T) {
 	if err := r.close(); !errors.Is(err, full) {
 		t.Errorf("%v", err)
 	}
-	if _, _, cost := says(&courier.Outcome{Result: r.head()}); cost != 0.5 {
+	if _, _, cost := says(&fleetpipe.Outcome{Result: r.head()}); cost != 0.5 {
 		t.Errorf("cost %v", cost)
 	}
 }

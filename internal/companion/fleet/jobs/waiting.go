@@ -7,7 +7,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/belay-run/belay/internal/companion/fleet/store"
-	"github.com/belay-run/belay/internal/courier"
+	"github.com/belay-run/belay/internal/fleetpipe"
 	"github.com/belay-run/belay/internal/message"
 )
 
@@ -27,7 +27,7 @@ func (f *follower) sayWaiting(ctx context.Context) {
 	for _, needs := range list {
 		key := strings.Join(needs, "\n")
 		if now[key] = true; !f.waiting[key] {
-			f.out.Encode(courier.Report{Say: message.FleetNoneHas(needs)})
+			f.out.Encode(fleetpipe.Report{Say: message.FleetNoneHas(needs)})
 		}
 	}
 	f.waiting = now

@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"strconv"
 
-	"github.com/belay-run/belay/internal/courier"
+	"github.com/belay-run/belay/internal/fleetpipe"
 	"github.com/belay-run/belay/internal/safefile"
 )
 
@@ -37,7 +37,7 @@ func (w *Worker) place(job int64) string {
 }
 
 // prepare makes the directory that a job works in. A session that is resumed finds it as it was; if it is gone, the session begins again.
-func (w *Worker) prepare(ctx context.Context, a *attempt, job *courier.Job) (dir string, err error) {
+func (w *Worker) prepare(ctx context.Context, a *attempt, job *fleetpipe.Job) (dir string, err error) {
 	if job.Files == nil && job.Dir != "" {
 		return job.Dir, nil
 	}

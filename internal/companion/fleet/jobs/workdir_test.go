@@ -5,13 +5,13 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/belay-run/belay/internal/courier"
+	"github.com/belay-run/belay/internal/fleetpipe"
 )
 
 // A session continues only in the directory that it knows, as it has left it.
 func TestPrepare_Session(t *testing.T) {
 	w := &Worker{Dir: t.TempDir()}
-	job := &courier.Job{Args: []string{"x"}}
+	job := &fleetpipe.Job{Args: []string{"x"}}
 	prepare := func(session string) (string, *attempt) {
 		t.Helper()
 		a := &attempt{claimed: claimed{fence: fence{1, 1}, session: session}}

@@ -37,13 +37,13 @@ type Worker struct {
 	// Say tells the user of this machine something.
 	Say func(string)
 
-	archives   shelf
+	archives   archiveCache
 	submitters Submitters
 	finished   finished
 	tidied     time.Time
 
-	clerk     *clerk // takes jobs and renews leases
-	reporter  *clerk // reports
+	claimer   *batcher // takes jobs and renews leases
+	reporter  *batcher // reports
 	slots     chan struct{}
 	fetching  chan struct{} // see payload
 	queue     *river.Client[pgx.Tx]
@@ -70,18 +70,18 @@ func (w *Worker) Run(ctx context.Context, drain <-chan struct{}) error {
 	defer pool.Close()
 	durable := w.Store
 	w.Store = &store.Store{Pool: pool, Address: w.Store.Address}
-	w.clerk = newClerk(w.Store, w.Machine, w.away())
-	w.reporter = newClerk(durable, w.Machine, w.refusal())
-	// The clerk outlives ctx by as long as it takes to hand over.
-	clerkCtx, endClerk := context.WithCancel(context.WithoutCancel(ctx))
-	defer endClerk()
+	w.claimer = newBatcher(w.Store, w.Machine, w.away())
+	w.reporter = newBatcher(durable, w.Machine, w.refusal())
+	// The batcher outlives ctx by as long as it takes to hand over.
+	batchingCtx, endBatching := context.WithCancel(context.WithoutCancel(ctx))
+	defer endBatching()
 	renewals := time.NewTicker(paced(renewEvery))
 	defer renewals.Stop()
 	var group sync.WaitGroup
-	group.Go(func() { w.clerk.run(clerkCtx, ticks(clerkCtx, renewals.C, w.looks), w.renew) })
-	group.Go(func() { w.reporter.run(clerkCtx, nil, func(context.Context) error { return nil }) })
+	group.Go(func() { w.claimer.run(batchingCtx, ticks(batchingCtx, renewals.C, w.looks), w.renew) })
+	group.Go(func() { w.reporter.run(batchingCtx, nil, func(context.Context) error { return nil }) })
 	defer group.Wait()
-	defer endClerk()
+	defer endBatching()
 	if w.Cache != nil {
 		w.Cache.Sweep()
 	}
@@ -153,7 +153,7 @@ func (w *Worker) leave(ctx context.Context) {
 	w.Store.Pool.Exec(bye, "delete from belay.worker where machine = $1", w.Machine)
 }
 
-// pool makes the connections of the worker: River's, and one for the clerk. Their commits do not wait for PostgreSQL's disk. If PostgreSQL crashes and forgets who works
+// pool makes the connections of the worker: River's, and one for the batcher. Their commits do not wait for PostgreSQL's disk. If PostgreSQL crashes and forgets who works
 // on what, renew and reapOnce put that right; results go by other connections.
 func (w *Worker) pool(ctx context.Context) (*pgxpool.Pool, error) {
 	config := w.Store.Pool.Config().Copy()
@@ -165,7 +165,7 @@ func (w *Worker) pool(ctx context.Context) (*pgxpool.Pool, error) {
 	return pgxpool.NewWithConfig(ctx, config)
 }
 
-// refusal says once why PostgreSQL refuses a result, as to a role that may not write to a table. That it is away is said by the clerk that takes jobs.
+// refusal says once why PostgreSQL refuses a result, as to a role that may not write to a table. That it is away is said by the batcher that takes jobs.
 func (w *Worker) refusal() func(error) {
 	var said string
 	return func(err error) {

@@ -9,9 +9,9 @@ import (
 	"github.com/belay-run/belay/internal/look"
 )
 
-// lookers send what an agent prints to the processes that look at its run. One that begins to look gets the last lines first: an agent may well be
+// viewers send what an agent prints to the processes that look at its run. One that begins to look gets the last lines first: an agent may well be
 // silent for as long as its tool takes, and what it has called is in the line before.
-type lookers struct {
+type viewers struct {
 	stream  *stream
 	id      string
 	sockets look.Sockets // with no directory where there is no state
@@ -34,7 +34,7 @@ type pastLine struct {
 }
 
 // line tells of a line that the agent has printed.
-func (l *lookers) line(attempt int, line agent.Line) {
+func (l *viewers) line(attempt int, line agent.Line) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.sockets.Dir != "" && !l.over {
@@ -52,7 +52,7 @@ func (l *lookers) line(attempt int, line agent.Line) {
 }
 
 // meet connects to processes that have begun to look, and schedules the next check.
-func (l *lookers) meet() {
+func (l *viewers) meet() {
 	found := l.sockets.Dial(l.id, l.known)
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -70,7 +70,7 @@ func (l *lookers) meet() {
 }
 
 // past are the last lines. The lock is held.
-func (l *lookers) past() (list []pastLine) {
+func (l *viewers) past() (list []pastLine) {
 	for i := max(0, l.lines-len(l.recent)); i < l.lines; i++ {
 		past := l.recent[i%len(l.recent)]
 		list = append(list, pastLine{past.attempt, bytes.Clone(past.text)})
@@ -79,7 +79,7 @@ func (l *lookers) past() (list []pastLine) {
 }
 
 // end ends the checks.
-func (l *lookers) end() {
+func (l *viewers) end() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.over = true
@@ -92,7 +92,7 @@ func (l *lookers) end() {
 const farewell = time.Second / 4
 
 // part returns when all who look have been told everything, or after a moment. It comes after the end of the stream.
-func (l *lookers) part() {
+func (l *viewers) part() {
 	l.mu.Lock()
 	looked := l.check != nil
 	l.mu.Unlock()
@@ -111,7 +111,7 @@ func (l *lookers) part() {
 }
 
 // tell sends the last lines, and what the agent prints until the invocation or the connection ends.
-func (l *lookers) tell(conn look.Conn, past []pastLine, r *reader) {
+func (l *viewers) tell(conn look.Conn, past []pastLine, r *reader) {
 	sender := look.NewSender(conn, func() { l.stream.leave(r) })
 	defer sender.Close()
 	defer l.stream.leave(r)

@@ -1,9 +1,9 @@
-// Package courier is what belay batch --fleet and belayd say to each other, one JSON object a line: belay knows what a task is and keeps the results,
+// Package fleetpipe is what belay batch --fleet and belayd say to each other, one JSON object a line: belay knows what a task is and keeps the results,
 // belayd knows PostgreSQL and the queue.
 //
-// belay sends [Order]s: jobs, which are submitted together when all of them are there, what it has written down, and its wish to stop. belayd answers
+// belay sends [Order]s: jobs, which are submitted together when all of them are there, what it has written down, and its request to stop. belayd answers
 // with [Report]s.
-package courier
+package fleetpipe
 
 import (
 	"encoding/json"

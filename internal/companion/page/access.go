@@ -13,20 +13,20 @@ const ticketLife = time.Minute
 // maxTickets bounds the tickets that are not used yet.
 const maxTickets = 64
 
-// door knows who may come in. A ticket is good for one entry within a minute and becomes a session, which is good until the server ends. Only
+// access knows who may come in. A ticket is good for one entry within a minute and becomes a session, which is good until the server ends. Only
 // digests are kept, so that a look-up tells nothing by the time it takes.
-type door struct {
+type access struct {
 	mu       sync.Mutex
 	tickets  map[[sha256.Size]byte]time.Time // when each ends
 	sessions map[[sha256.Size]byte]bool
 }
 
-func newDoor() *door {
-	return &door{tickets: map[[sha256.Size]byte]time.Time{}, sessions: map[[sha256.Size]byte]bool{}}
+func newAccess() *access {
+	return &access{tickets: map[[sha256.Size]byte]time.Time{}, sessions: map[[sha256.Size]byte]bool{}}
 }
 
 // ticket makes one.
-func (d *door) ticket() string {
+func (d *access) ticket() string {
 	token := rand.Text()
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -41,7 +41,7 @@ func (d *door) ticket() string {
 }
 
 // use takes a ticket, which is good no longer afterwards.
-func (d *door) use(ticket string) bool {
+func (d *access) use(ticket string) bool {
 	key := sha256.Sum256([]byte(ticket))
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -51,7 +51,7 @@ func (d *door) use(ticket string) bool {
 }
 
 // enter makes a session of a ticket.
-func (d *door) enter(ticket string) (session string, ok bool) {
+func (d *access) enter(ticket string) (session string, ok bool) {
 	if !d.use(ticket) {
 		return "", false
 	}
@@ -63,7 +63,7 @@ func (d *door) enter(ticket string) (session string, ok bool) {
 }
 
 // knows reports whether a session is one.
-func (d *door) knows(session string) bool {
+func (d *access) knows(session string) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.sessions[sha256.Sum256([]byte(session))]

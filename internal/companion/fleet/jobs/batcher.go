@@ -15,32 +15,32 @@ type fence struct {
 	attempt int
 }
 
-// clerk makes statements about the jobs of one machine, one after the other: each for everything that has come while the one before was made.
+// batcher makes statements about the jobs of one machine, one after the other: each for everything that has come while the one before was made.
 // So two of them never wait for each other's rows. While PostgreSQL is away they wait, and are made when it is back. A machine has two: one takes jobs
 // and renews leases, the other reports.
-type clerk struct {
+type batcher struct {
 	store   *store.Store
 	machine string
 	// away is told when PostgreSQL cannot be reached, and with nil when it can again.
 	away func(error)
 
 	mu      sync.Mutex
-	claims  []wish[claimWish, claim]
-	reports []wish[report, bool]
+	claims  []request[claimRequest, claim]
+	reports []request[report, bool]
 	wake    chan struct{}
 }
 
-// wish is a question for PostgreSQL, and where the answer goes.
-type wish[Q, A any] struct {
+// request is a question for PostgreSQL, and where the answer goes.
+type request[Q, A any] struct {
 	question Q
 	answer   chan A
 }
 
-func newClerk(s *store.Store, machine string, away func(error)) *clerk {
-	return &clerk{store: s, machine: machine, away: away, wake: make(chan struct{}, 1)}
+func newBatcher(s *store.Store, machine string, away func(error)) *batcher {
+	return &batcher{store: s, machine: machine, away: away, wake: make(chan struct{}, 1)}
 }
 
-func (c *clerk) poke() {
+func (c *batcher) poke() {
 	select {
 	case c.wake <- struct{}{}:
 	default:
@@ -48,7 +48,7 @@ func (c *clerk) poke() {
 }
 
 // run makes statements until ctx ends, and calls renew at the start and at each tick.
-func (c *clerk) run(ctx context.Context, tick <-chan time.Time, renew func(context.Context) error) {
+func (c *batcher) run(ctx context.Context, tick <-chan time.Time, renew func(context.Context) error) {
 	failures := 0
 	for due := true; ; {
 		c.mu.Lock()
@@ -98,9 +98,9 @@ func (c *clerk) run(ctx context.Context, tick <-chan time.Time, renew func(conte
 }
 
 // make makes the statements for what has come. What is made is taken off the lists. Of large texts one part is sent at a time, so that other reports do not wait for all of it.
-func (c *clerk) make(ctx context.Context, claims *[]wish[claimWish, claim], reports *[]wish[report, bool]) error {
-	large := slices.DeleteFunc(slices.Clone(*reports), func(w wish[report, bool]) bool { return !w.question.hasParts() })
-	*reports = slices.DeleteFunc(*reports, func(w wish[report, bool]) bool { return w.question.hasParts() })
+func (c *batcher) make(ctx context.Context, claims *[]request[claimRequest, claim], reports *[]request[report, bool]) error {
+	large := slices.DeleteFunc(slices.Clone(*reports), func(w request[report, bool]) bool { return !w.question.hasParts() })
+	*reports = slices.DeleteFunc(*reports, func(w request[report, bool]) bool { return w.question.hasParts() })
 	defer func() { *reports = append(*reports, large...) }()
 	for len(*reports) > 0 {
 		some := (*reports)[:together(*reports)]

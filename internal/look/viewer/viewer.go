@@ -1,5 +1,5 @@
-// Package looker looks at what an agent prints while it runs: see package look.
-package looker
+// Package viewer looks at what an agent prints while it runs: see package look.
+package viewer
 
 import (
 	"bufio"

@@ -13,8 +13,8 @@ import (
 	"github.com/belay-run/belay/internal/safefile"
 )
 
-// shelf keeps archives on a worker's disk, encrypted as they are in PostgreSQL, so that a batch whose jobs all work on the same files is fetched once.
-type shelf struct {
+// archiveCache keeps archives on a worker's disk, encrypted as they are in PostgreSQL, so that a batch whose jobs all work on the same files is fetched once.
+type archiveCache struct {
 	dir string
 
 	mu    sync.Mutex
@@ -28,14 +28,14 @@ type shelved struct {
 	readers int
 }
 
-// shelfTime is how long an archive stays on disk after its last use.
-const shelfTime = 10 * time.Minute
+// archiveTime is how long an archive stays on disk after its last use.
+const archiveTime = 10 * time.Minute
 
 // clear removes all archives: those of an earlier process, and at the end our own.
-func (s *shelf) clear() { os.RemoveAll(s.dir) }
+func (s *archiveCache) clear() { os.RemoveAll(s.dir) }
 
 // read returns an archive, and calls fetch if it is not on disk.
-func (s *shelf) read(name string, fetch func() ([]byte, error)) ([]byte, error) {
+func (s *archiveCache) read(name string, fetch func() ([]byte, error)) ([]byte, error) {
 	s.mu.Lock()
 	if s.items == nil {
 		s.items = map[string]*shelved{}
@@ -69,11 +69,11 @@ func (s *shelf) read(name string, fetch func() ([]byte, error)) ([]byte, error) 
 }
 
 // forget removes archives that no job has asked for in a while.
-func (s *shelf) forget() {
+func (s *archiveCache) forget() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for name, item := range s.items {
-		if item.readers == 0 && time.Since(item.used) > shelfTime {
+		if item.readers == 0 && time.Since(item.used) > archiveTime {
 			os.Remove(filepath.Join(s.dir, name))
 			delete(s.items, name)
 		}
