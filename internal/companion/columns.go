@@ -57,10 +57,6 @@ var auditColumns = []term.Column{timeColumn, {Heading: "ACTOR", Drop: 2}, {Headi
 	{Heading: "KIND", Kind: term.Whole, Style: severityStyle, Gist: lastWord}, {Heading: "SESSION", Kind: term.Path, Drop: 4, Min: 13}, {Heading: "MESSAGE", Min: 30},
 	{Heading: "CONTEXT", Kind: term.Note}}
 
-// statsColumns are those of belay stats behind what is added up by and what it cost.
-var statsColumns = []term.Column{tokensColumn, number("RUNS", 0), {Heading: "OK", Kind: term.Number, Style: rateStyle}, number("ATTEMPTS", 4), number("REQUESTS", 5),
-	{Heading: "FAULTS", Kind: term.Number, Drop: 2, Style: term.Always(term.Bad)}, number("WAITED", 1)}
-
 // demoColumns are those of the lines of the log that the demo shows, by the names of their fields.
 var demoColumns = []term.Column{{Heading: "TIMESTAMP", Kind: term.Time}, {Heading: "COMMAND"}, number("ATTEMPT", 0),
 	{Heading: "STATUS", Kind: term.Whole, Style: statusStyle}, {Heading: "ERROR_TYPE", Kind: term.Whole}, number("WAIT_TIME", 0)}

@@ -113,20 +113,26 @@ func bound(t time.Time) *time.Time {
 func (q *question) statsCSV(by db.Group, list []db.Figures) error {
 	var b strings.Builder
 	w := csv.NewWriter(&b)
-	w.Write([]string{string(by), "invocations", "succeeded", "refused", "attempts", "wait_ms", "response_ms", "input_tokens", "output_tokens",
-		"cache_read_input_tokens", "cache_creation_input_tokens", "total_cost_usd", "requests", "faults", "unknown_costs", "estimated_costs"})
+	figures := db.InCSV()
+	row := []string{string(by)}
+	for _, c := range figures {
+		row = append(row, c.CSV)
+	}
+	w.Write(row)
 	for _, f := range list {
-		cost := ""
-		if f.Usage.CostUSD != nil {
-			cost = strconv.FormatFloat(*f.Usage.Rounded().CostUSD, 'f', -1, 64)
-		}
 		row := []string{printable.Line(f.Key)}
-		for _, n := range []int64{f.Invocations, f.Succeeded, f.Refused, f.Attempts, f.WaitMS, f.ResponseMS, f.Usage.InputTokens,
-			f.Usage.OutputTokens, f.Usage.CacheReadInputTokens, f.Usage.CacheCreationInputTokens} {
-			row = append(row, strconv.FormatInt(n, 10))
+		for _, c := range figures {
+			n, ok := c.Count(f)
+			switch {
+			case ok:
+				row = append(row, strconv.FormatInt(n, 10))
+			case f.Usage.CostUSD == nil:
+				row = append(row, "")
+			default:
+				row = append(row, strconv.FormatFloat(*f.Usage.Rounded().CostUSD, 'f', -1, 64))
+			}
 		}
-		w.Write(append(row, cost, strconv.FormatInt(f.Requests, 10), strconv.FormatInt(f.Faults, 10), strconv.FormatInt(f.UnknownCosts, 10),
-			strconv.FormatInt(f.EstimatedCosts, 10)))
+		w.Write(row)
 	}
 	w.Flush()
 	return errors.Join(w.Error(), term.Text(q.out, b.String()))
@@ -151,7 +157,7 @@ func (q *question) statsText(by db.Group, list []db.Figures, total db.Figures, f
 		return nil // no model is known
 	}
 	if by == db.ByModel {
-		slices.SortStableFunc(list, func(a, b db.Figures) int { return cmp.Compare(knownDollars(b), knownDollars(a)) })
+		slices.SortStableFunc(list, func(a, b db.Figures) int { return cmp.Compare(b.Cost(), a.Cost()) })
 	}
 	term.Printf(q.out, "\n")
 	return statsSheet(by, list).Write(q.out)
@@ -164,40 +170,64 @@ func statsSheet(by db.Group, list []db.Figures) term.Sheet {
 	if by == db.ByDay || by == db.ByClass {
 		key.Kind = term.Whole
 	}
-	sheet := term.Sheet{Columns: slices.Concat([]term.Column{key, costColumn}, statsColumns)}
-	at := 1 + slices.IndexFunc(sheet.Columns, func(c term.Column) bool { return c.Heading == "OK" })
+	ok := term.Column{Heading: "OK", Kind: term.Number, Style: rateStyle}
+	sheet := term.Sheet{Columns: []term.Column{key, costColumn, tokensColumn, number("RUNS", 0), ok}}
+	shown := db.Shown()
+	for _, c := range shown {
+		column := number(c.Heading, c.Drop)
+		if c.Look == db.Bad {
+			column.Style = term.Always(term.Bad)
+		}
+		sheet.Columns = append(sheet.Columns, column)
+	}
+	at := 5
 	bars := runBars(list)
 	if spent := costBars(list); spent != nil && (by == db.ByDay || by == db.ByModel) {
 		at, bars = 2, spent
 	}
 	sheet.Columns = slices.Insert(sheet.Columns, at, term.Column{Bars: bars, Min: 8, Drop: 3})
 	for _, f := range list {
-		sheet.Rows = append(sheet.Rows, []string{cmp.Or(oneLine(f.Key, 40), "–"), spentText(f), tokenText(f.Usage.InputTokens, f.Usage.OutputTokens), thousands(f.Invocations), rate(f),
-			thousands(f.Attempts), countText(f.Requests), countText(f.Faults), wait(f.WaitMS)})
+		row := []string{cmp.Or(oneLine(f.Key, 40), "–"), spentText(f), tokenText(f.Usage.InputTokens, f.Usage.OutputTokens), thousands(f.Invocations), rate(f)}
+		for _, c := range shown {
+			row = append(row, figureText(c, f))
+		}
+		sheet.Rows = append(sheet.Rows, row)
 	}
 	return sheet
 }
 
-// knownDollars is what is known of the cost.
-func knownDollars(f db.Figures) float64 {
-	if f.Usage.CostUSD == nil {
-		return 0
+// figureText is a figure in its column.
+func figureText(c *db.Figure, f db.Figures) string {
+	n, _ := c.Count(f)
+	switch c.Look {
+	case db.Milliseconds:
+		return wait(n)
+	case db.Always:
+		return thousands(n)
 	}
-	return *f.Usage.CostUSD
+	return countText(n)
+}
+
+// countText is a count as text; empty for 0.
+func countText(n int64) string {
+	if n == 0 {
+		return ""
+	}
+	return thousands(n)
 }
 
 // costBars are as long as what was spent; nil if nothing was.
 func costBars(list []db.Figures) []term.Bar {
 	most := 0.0
 	for _, f := range list {
-		most = max(most, knownDollars(f))
+		most = max(most, f.Cost())
 	}
 	if most == 0 {
 		return nil
 	}
 	bars := make([]term.Bar, len(list))
 	for i, f := range list {
-		bars[i] = term.Bar{Length: knownDollars(f) / most, Full: 1, Style: term.Accent}
+		bars[i] = term.Bar{Length: f.Cost() / most, Full: 1, Style: term.Accent}
 	}
 	return bars
 }
@@ -213,14 +243,6 @@ func runBars(list []db.Figures) []term.Bar {
 		bars[i] = term.Bar{Length: float64(f.Invocations) / float64(most), Full: f.Rate(), Style: term.Good, Rest: term.Bad}
 	}
 	return bars
-}
-
-// countText is a count as text; empty for 0.
-func countText(n int64) string {
-	if n == 0 {
-		return ""
-	}
-	return thousands(n)
 }
 
 // folded is a text in lines of at most that many columns, broken behind commas and semicolons, as far as there are any; 0 columns leave it

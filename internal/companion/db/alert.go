@@ -34,7 +34,7 @@ const alertColumns = `id, timestamp, integration, failures, within_ms, coalesce(
 
 func scanAlert(r interface{ Scan(...any) error }) (a Alert, err error) {
 	var at int64
-	var delivered sql.NullInt64
+	var delivered *int64
 	var tags string
 	err = r.Scan(&a.ID, &at, &a.Integration, &a.Failures, &a.WithinMS, &a.Message, &a.Invocation, &delivered, &a.Tries, &a.Trouble, &a.Name, &tags, &a.Project, &a.Machine, &a.Batch, &a.Task.Task, &a.Line)
 	a.Tags = tagsOf(tags)

@@ -25,14 +25,14 @@ func insertFailures(ctx context.Context, conn *sql.Conn, lines []line) error {
 			return err
 		}
 	}
-	if _, err := eventRows.insert(ctx, conn, len(failed), func(i int) []any { return failureEvent(failed[i], retries[i]) }); err != nil {
+	if _, err := eventRows.insert(ctx, conn, len(failed), func(i int) ([]any, *Figures) { return failureEvent(failed[i], retries[i]), nil }); err != nil {
 		return err
 	}
-	_, err := auditRows.insert(ctx, conn, len(failed), func(i int) []any { return failureAudit(failed[i]) })
+	_, err := auditRows.insert(ctx, conn, len(failed), func(i int) ([]any, *Figures) { return failureAudit(failed[i]), nil })
 	return err
 }
 
-var eventRows = rows{into: "events (timestamp, category, event_type, metadata, source)", columns: 5, conflict: "DO NOTHING"}
+var eventRows = rows{table: "events", columns: "timestamp, category, event_type, metadata, source"}
 
 // failureEvent is the row that seed 003 asks for, with the context beside it. retries are those of Belay and those inside
 // the CLI.
@@ -64,9 +64,8 @@ func failureEvent(l *line, retries int) []any {
 }
 
 var auditRows = rows{
-	into: `audit (timestamp, actor, action, subject, invocation, session, type, message, is_retryable, category, severity, detail,
-		source, machine)`,
-	columns: 14, conflict: "DO NOTHING",
+	table: "audit", columns: `timestamp, actor, action, subject, invocation, session, type, message, is_retryable, category, severity, detail,
+		source, machine`,
 }
 
 // failureAudit is seed 001's: what failed, and what kind of failure it is.
@@ -108,7 +107,7 @@ func insertOthers(ctx context.Context, conn *sql.Conn, lines []line) (faults, er
 		case !noteworthy(&l.Entry):
 			continue
 		}
-		n, err := to.insert(ctx, conn, 1, func(int) []any { return row(l) })
+		n, err := to.insert(ctx, conn, 1, func(int) ([]any, *Figures) { return row(l), nil })
 		if err != nil {
 			return nil, nil, err
 		}
@@ -168,7 +167,7 @@ func byHand(l *line) []any {
 		null(string(l.Detail)), l.digest, null(l.machine)}
 }
 
-var alertRows = rows{into: "alerts (timestamp, integration, failures, within_ms, message, invocation, source, name, tags, project, machine, batch, task, line)", columns: 14, conflict: "DO NOTHING"}
+var alertRows = rows{table: "alerts", columns: "timestamp, integration, failures, within_ms, message, invocation, source, name, tags, project, machine, batch, task, line"}
 
 func alertRow(l *line) []any {
 	var detail struct {

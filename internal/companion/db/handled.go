@@ -38,7 +38,7 @@ func insertHandled(ctx context.Context, conn *sql.Conn, l *line) (fresh bool, er
 	if l.Invocation == "" && alert.Counts(classOf(&l.Entry), "", true) {
 		event := failureEvent(l, detail.Retries)
 		event[len(event)-1] = l.digest
-		if _, err := eventRows.insert(ctx, conn, 1, func(int) []any { return event }); err != nil {
+		if _, err := eventRows.insert(ctx, conn, 1, func(int) ([]any, *Figures) { return event, nil }); err != nil {
 			return false, err
 		}
 	}
@@ -46,9 +46,9 @@ func insertHandled(ctx context.Context, conn *sql.Conn, l *line) (fresh bool, er
 	if detail.Retryable != nil {
 		c = c.Judged(*detail.Retryable)
 	}
-	n, err := auditRows.insert(ctx, conn, 1, func(int) []any {
+	n, err := auditRows.insert(ctx, conn, 1, func(int) ([]any, *Figures) {
 		return []any{l.Timestamp.UnixMilli(), l.Command, journal.Failure, l.Profile, null(l.Invocation), null(l.Session), classOf(&l.Entry),
-			null(c.Message), c.IsRetryable, c.Category, c.Severity, null(string(detail.Context)), source, null(l.machine)}
+			null(c.Message), c.IsRetryable, c.Category, c.Severity, null(string(detail.Context)), source, null(l.machine)}, nil
 	})
 	return n == 1, err
 }

@@ -80,11 +80,9 @@ func (d *DB) tallyLabels(ctx context.Context, f Filter, by Group, add tallied) e
 	w.times("a.timestamp", f)
 	f.labels(w, "i.")
 	narrow(w, f, "coalesce(a.profile, i.profile)", "a.class")
-	query := `SELECT max(a.timestamp), coalesce(` + by.label("i.") + `, ''), '', '', sum(a.status <> 'retry'), sum(a.status = 'success'),
-		sum(a.attempt = 0), sum(a.attempt > 0), sum(a.wait_ms + a.gate_wait_ms), sum(a.response_ms), sum(a.input_tokens), sum(a.output_tokens),
-		sum(a.cache_read_tokens), sum(a.cache_creation_tokens), sum(a.cost_usd), sum(a.requests), 0, sum(a.unknown_costs), sum(a.unknown_usage),
-		sum(a.estimated_costs) FROM attempts a JOIN invocations i ON i.id = a.invocation` + w.String() + " GROUP BY 2"
-	if err := d.tally(ctx, query, w.args, add); err != nil {
+	query := "SELECT max(a.timestamp), coalesce(" + by.label("i.") + ", ''), '', ''" + kept(inRollups).rowSums() +
+		" FROM attempts a JOIN invocations i ON i.id = a.invocation" + w.String() + " GROUP BY 2"
+	if err := d.tally(ctx, query, w.args, kept(inRollups), add); err != nil {
 		return err
 	}
 	w = &where{}
@@ -92,9 +90,8 @@ func (d *DB) tallyLabels(ctx context.Context, f Filter, by Group, add tallied) e
 	w.and(faulty)
 	f.eventLabels(w)
 	narrow(w, f, "json_extract(metadata, '$.integration')", "json_extract(metadata, '$.error_type')")
-	query = `SELECT max(timestamp), coalesce(` + by.labelOfEvent() + `, ''), '', '', 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, NULL, 0, count(*), 0, 0, 0
-		FROM events` + w.String() + " GROUP BY 2"
-	return d.tally(ctx, query, w.args, add)
+	query = "SELECT max(timestamp), coalesce(" + by.labelOfEvent() + ", ''), '', '', count(*) FROM events" + w.String() + " GROUP BY 2"
+	return d.tally(ctx, query, w.args, onlyFaults(), add)
 }
 
 // eventLabels narrows events by the labels in their metadata.

@@ -102,13 +102,12 @@ func (d *DB) Sessions(ctx context.Context, f Filter, status string) ([]Session, 
 		" ORDER BY timestamp DESC, id DESC"
 	return newest(ctx, d, query, w.args, f.Limit, func(r *sql.Rows) (s Session, err error) {
 		var started, updated int64
-		var cost sql.NullFloat64
 		var tags string
 		u := &s.Usage
 		err = r.Scan(&s.Profile, &s.ID, &s.Dir, &s.Status, &s.Error, &s.Model, &started, &updated, &s.Invocations, &s.Attempts, &u.InputTokens,
-			&u.OutputTokens, &u.CacheReadInputTokens, &u.CacheCreationInputTokens, &cost, &u.Unknown, &u.Estimated, &s.Name, &tags, &s.Project, &s.Machine)
+			&u.OutputTokens, &u.CacheReadInputTokens, &u.CacheCreationInputTokens, &u.CostUSD, &u.Unknown, &u.Estimated, &s.Name, &tags, &s.Project, &s.Machine)
 		s.Tags = tagsOf(tags)
-		s.Started, s.Updated, u.CostUSD = moment(started), moment(updated), costOf(cost)
+		s.Started, s.Updated = moment(started), moment(updated)
 		return s, err
 	})
 }
@@ -151,14 +150,10 @@ func (d *DB) Audit(ctx context.Context, f Filter, action string) ([]AuditRow, er
 		is_retryable, coalesce(category, ''), coalesce(severity, ''), coalesce(detail, ''), coalesce(machine, '') FROM audit` + w.String() + " ORDER BY timestamp DESC, id DESC"
 	return newest(ctx, d, query, w.args, f.Limit, func(r *sql.Rows) (a AuditRow, err error) {
 		var at int64
-		var retryable sql.NullBool
 		var detail string
-		err = r.Scan(&at, &a.Actor, &a.Action, &a.Subject, &a.Invocation, &a.Session, &a.Type, &a.Message, &retryable, &a.Category, &a.Severity,
+		err = r.Scan(&at, &a.Actor, &a.Action, &a.Subject, &a.Invocation, &a.Session, &a.Type, &a.Message, &a.IsRetryable, &a.Category, &a.Severity,
 			&detail, &a.Machine)
-		if a.Timestamp = moment(at); retryable.Valid {
-			a.IsRetryable = &retryable.Bool
-		}
-		if detail != "" {
+		if a.Timestamp = moment(at); detail != "" {
 			a.Detail = json.RawMessage(detail)
 		}
 		return a, err

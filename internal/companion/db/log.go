@@ -144,16 +144,15 @@ func (d *DB) Invocations(ctx context.Context, f Filter) ([]Invocation, error) {
 
 func scanInvocation(r *sql.Rows) (inv Invocation, err error) {
 	var started, ended int64
-	var cost sql.NullFloat64
-	var retryAt, code sql.NullInt64
+	var retryAt *int64
 	var tags string
 	u := &inv.Usage
 	err = r.Scan(&inv.ID, &started, &ended, &inv.Profile, &inv.Command, &inv.Model, &inv.Session, &inv.Status, &inv.Class, &inv.ExitCode,
 		&inv.Attempts, &inv.WaitMS, &inv.ResponseMS, &u.InputTokens, &u.OutputTokens, &u.CacheReadInputTokens,
-		&u.CacheCreationInputTokens, &cost, &u.Unknown, &u.Estimated, &retryAt, &inv.Gate, &inv.PromptHash, &inv.Requests, &code, &inv.Inner,
+		&u.CacheCreationInputTokens, &u.CostUSD, &u.Unknown, &u.Estimated, &retryAt, &inv.Gate, &inv.PromptHash, &inv.Requests, &inv.BelayCode, &inv.Inner,
 		&inv.Parent, &inv.Trace, &inv.Error, &inv.Name, &tags, &inv.Project, &inv.Fallback, &inv.Machine, &inv.Batch, &inv.Task.Task, &inv.Line)
 	inv.Started, inv.Ended, inv.Tags = moment(started), moment(ended), tagsOf(tags)
-	inv.RetryAt, u.CostUSD, inv.BelayCode = timeOf(retryAt), costOf(cost), codeOf(code)
+	inv.RetryAt = timeOf(retryAt)
 	return inv, err
 }
 
@@ -227,18 +226,14 @@ func (d *DB) Attempts(ctx context.Context, f Filter) ([]Attempt, error) {
 
 func scanAttempt(r *sql.Rows) (a Attempt, err error) {
 	var ended int64
-	var cost sql.NullFloat64
-	var retryAt, code, first sql.NullInt64
+	var retryAt *int64
 	var tools, calls string
 	u := &a.Usage
 	err = r.Scan(&a.Invocation, &a.Attempt, &ended, &a.Profile, &a.Command, &a.Status, &a.Class, &a.Error, &a.Rule, &a.ExitCode, &a.Signal,
 		&a.WaitMS, &a.GateWaitMS, &a.ResponseMS, &a.CPUMS, &retryAt, &a.Model, &u.InputTokens, &u.OutputTokens,
-		&u.CacheReadInputTokens, &u.CacheCreationInputTokens, &cost, &u.Unknown, &u.Estimated, &a.Left, &a.Killed, &a.Requests, &a.Session, &code,
-		&first, &a.Inner, &tools, &calls, &a.ToolsCut, &a.InnerMS, &a.PlannedMS, &a.Machine)
-	a.Ended, a.RetryAt, u.CostUSD, a.BelayCode = moment(ended), timeOf(retryAt), costOf(cost), codeOf(code)
-	if first.Valid {
-		a.FirstMS = &first.Int64
-	}
+		&u.CacheReadInputTokens, &u.CacheCreationInputTokens, &u.CostUSD, &u.Unknown, &u.Estimated, &a.Left, &a.Killed, &a.Requests, &a.Session, &a.BelayCode,
+		&a.FirstMS, &a.Inner, &tools, &calls, &a.ToolsCut, &a.InnerMS, &a.PlannedMS, &a.Machine)
+	a.Ended, a.RetryAt = moment(ended), timeOf(retryAt)
 	json.Unmarshal([]byte(tools), &a.Tools) // what is empty stays so
 	json.Unmarshal([]byte(calls), &a.ToolCalls)
 	return a, err
@@ -255,25 +250,10 @@ func newest[T any](ctx context.Context, d *DB, query string, args []any, limit i
 	return list, err
 }
 
-func timeOf(ms sql.NullInt64) *time.Time {
-	if !ms.Valid {
+func timeOf(ms *int64) *time.Time {
+	if ms == nil {
 		return nil
 	}
-	t := moment(ms.Int64)
+	t := moment(*ms)
 	return &t
-}
-
-func codeOf(n sql.NullInt64) *int {
-	if !n.Valid {
-		return nil
-	}
-	code := int(n.Int64)
-	return &code
-}
-
-func costOf(c sql.NullFloat64) *float64 {
-	if !c.Valid {
-		return nil
-	}
-	return &c.Float64
 }

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/belay-run/belay/verdict"
 )
 
 // The upper bounds of buckets, as OpenTelemetry's conventions for generative AI advise them. What is above the last one has a
@@ -22,16 +24,6 @@ var (
 // Buckets count values by size: the i-th those above bound i-1 and up to bound i.
 type Buckets [len(TokenBounds) + 1]int64
 
-func (b *Buckets) add(value float64, bounds *[len(TokenBounds)]float64) {
-	for i, bound := range bounds {
-		if value <= bound {
-			b[i]++
-			return
-		}
-	}
-	b[len(bounds)]++
-}
-
 // Total is how many values there are.
 func (b *Buckets) Total() (n int64) {
 	for _, count := range b {
@@ -40,109 +32,41 @@ func (b *Buckets) Total() (n int64) {
 	return n
 }
 
-// spread is how the values of a tally are distributed.
-type spread struct {
-	input, output Buckets // tokens of the attempts that have used any
-	duration      Buckets // of the runs that have ended
-	took          int64   // those runs, in milliseconds
-}
-
-func (s *spread) add(l *line) {
+// eachSize calls with the buckets that a line counts in: of the tokens of an attempt that has used any, and of the duration of a run that has ended.
+func (l *line) eachSize(call func(name string, bucket int)) {
+	if l.Kind != "" {
+		return
+	}
 	if u := &l.usage; u.InputTokens|u.OutputTokens|u.CacheReadInputTokens|u.CacheCreationInputTokens != 0 {
-		s.input.add(float64(allInput(u.InputTokens, u.CacheReadInputTokens, u.CacheCreationInputTokens)), &TokenBounds)
-		s.output.add(float64(u.OutputTokens), &TokenBounds)
+		call(inputSizes, bucketIn(&TokenBounds, float64(allInput(u))))
+		call(outputSizes, bucketIn(&TokenBounds, float64(u.OutputTokens)))
 	}
 	if final(&l.Entry) {
-		s.duration.add(float64(l.took)/1000, &DurationBounds)
-		s.took += l.took
+		call(durations, bucketIn(&DurationBounds, float64(l.took)/1000))
 	}
+}
+
+// bucketIn is the bucket of a value.
+func bucketIn(bounds *[len(TokenBounds)]float64, value float64) int {
+	i, _ := slices.BinarySearch(bounds[:], value)
+	return i
 }
 
 // allInput are the tokens that a model has been given, from its cache or not: the conventions count both as input.
-func allInput(input, cacheRead, cacheCreation int64) int64 { return input + cacheRead + cacheCreation }
+func allInput(u *verdict.Usage) int64 {
+	return u.InputTokens + u.CacheReadInputTokens + u.CacheCreationInputTokens
+}
 
 // Meter is what all lines that were ever folded add up to, for one profile, model and class. Prune leaves it alone, so its
 // figures only ever grow. Durations are milliseconds.
 type Meter struct {
-	Profile, Model, Class                 string
-	Attempts, Refused, Ended              int64
-	Wait, InnerWait, GateWait             int64 // Wait includes the others
-	Took                                  int64 // by the runs that have ended, waits included
-	Requests, InnerRetries                int64
-	Input, Output, CacheRead, CacheCreate int64 // tokens; Input is without those of the cache
-	Cost                                  float64
-	Faults                                int64 // failures of hooks and MCP servers
-	InputSizes, OutputSizes, Durations    Buckets
+	Profile, Model, Class              string
+	Figures                            // without those that meters do not have
+	InputSizes, OutputSizes, Durations Buckets
 }
 
 // AllInput are all tokens that the model was given.
-func (m *Meter) AllInput() int64 { return allInput(m.Input, m.CacheRead, m.CacheCreate) }
-
-// meterKey is that of a meter.
-type meterKey struct{ profile, model, class string }
-
-func (a meterKey) compare(b meterKey) int {
-	return cmp.Or(cmp.Compare(a.profile, b.profile), cmp.Compare(a.model, b.model), cmp.Compare(a.class, b.class))
-}
-
-// upsertMeters adds what the rollup has added up, quarter by quarter: there are far fewer of these than lines.
-func upsertMeters(ctx context.Context, conn *sql.Conn, all map[rollupKey]*tally) error {
-	sums := map[meterKey]*tally{}
-	var order []meterKey
-	for key, t := range all {
-		k := meterKey{key.profile, key.model, key.class}
-		sum := sums[k]
-		if sum == nil {
-			sum = &tally{}
-			sums[k] = sum
-			order = append(order, k)
-		}
-		sum.merge(t)
-	}
-	slices.SortFunc(order, meterKey.compare)
-	_, err := meterRows.insert(ctx, conn, len(order), func(i int) []any {
-		k, t := order[i], sums[order[i]]
-		cost, u := 0.0, t.used
-		if t.cost != nil {
-			cost = *t.cost
-		}
-		return []any{k.profile, k.model, k.class, t.attempts, t.refused, t.ended, t.wait, t.innerWait, t.gateWait, t.spread.took, t.requests, t.innerRetries,
-			u.InputTokens, u.OutputTokens, u.CacheReadInputTokens, u.CacheCreationInputTokens, cost, t.faults}
-	})
-	if err != nil {
-		return err
-	}
-	var counts [][]any
-	for _, k := range order {
-		s := &sums[k].spread
-		for _, h := range []struct {
-			name    string
-			buckets *Buckets
-		}{{inputSizes, &s.input}, {outputSizes, &s.output}, {durations, &s.duration}} {
-			for bucket, n := range h.buckets {
-				if n > 0 {
-					counts = append(counts, []any{h.name, k.profile, k.model, k.class, bucket, n})
-				}
-			}
-		}
-	}
-	_, err = spreadRows.insert(ctx, conn, len(counts), func(i int) []any { return counts[i] })
-	return err
-}
-
-// merge adds another tally.
-func (t *tally) merge(o *tally) {
-	t.attempts, t.refused, t.ended, t.succeeded, t.faults = t.attempts+o.attempts, t.refused+o.refused, t.ended+o.ended, t.succeeded+o.succeeded, t.faults+o.faults
-	t.wait, t.innerWait, t.gateWait, t.response = t.wait+o.wait, t.innerWait+o.innerWait, t.gateWait+o.gateWait, t.response+o.response
-	t.requests, t.innerRetries = t.requests+o.requests, t.innerRetries+o.innerRetries
-	t.used, t.cost = t.used.Add(o.used), addCost(t.cost, o.cost)
-	t.spread.took += o.spread.took
-	for i := range o.spread.input {
-		t.spread.input[i] += o.spread.input[i]
-		t.spread.output[i] += o.spread.output[i]
-		t.spread.duration[i] += o.spread.duration[i]
-	}
-}
+func (m *Meter) AllInput() int64 { return allInput(&m.Usage) }
 
 // The names of what the table of spreads holds.
 const (
@@ -150,24 +74,6 @@ const (
 	outputSizes = "output"
 	durations   = "duration"
 )
-
-var meterRows = rows{
-	into: `meters (profile, model, class, attempts, refused, ended, wait_ms, inner_wait_ms, gate_wait_ms, took_ms, requests, inner_retries,
-		input_tokens, output_tokens, cache_read_tokens, cache_creation_tokens, cost_usd, faults)`,
-	columns: 18,
-	conflict: `(profile, model, class) DO UPDATE SET attempts = attempts + excluded.attempts, refused = refused + excluded.refused, ended = ended + excluded.ended,
-		wait_ms = wait_ms + excluded.wait_ms, inner_wait_ms = inner_wait_ms + excluded.inner_wait_ms, gate_wait_ms = gate_wait_ms + excluded.gate_wait_ms,
-		took_ms = took_ms + excluded.took_ms, requests = requests + excluded.requests, inner_retries = inner_retries + excluded.inner_retries,
-		input_tokens = input_tokens + excluded.input_tokens, output_tokens = output_tokens + excluded.output_tokens,
-		cache_read_tokens = cache_read_tokens + excluded.cache_read_tokens, cache_creation_tokens = cache_creation_tokens + excluded.cache_creation_tokens,
-		cost_usd = cost_usd + excluded.cost_usd, faults = faults + excluded.faults`,
-}
-
-var spreadRows = rows{
-	into:     `spreads (name, profile, model, class, bucket, count)`,
-	columns:  6,
-	conflict: `(name, profile, model, class, bucket) DO UPDATE SET count = count + excluded.count`,
-}
 
 // schema9: what all lines add up to, beyond what prune removes, and since when. What is on record already is counted.
 var schema9 = `
@@ -262,7 +168,7 @@ func (d *DB) read(ctx context.Context, ask func(*sql.Tx) error) error {
 	})
 }
 
-func meters(ctx context.Context, tx *sql.Tx) (list []Meter, since time.Time, err error) {
+func meters(ctx context.Context, tx *sql.Tx) (all []Meter, since time.Time, err error) {
 	var begun sql.NullInt64
 	if err := tx.QueryRowContext(ctx, "SELECT min(since) FROM metered").Scan(&begun); err != nil {
 		return nil, since, err
@@ -270,29 +176,26 @@ func meters(ctx context.Context, tx *sql.Tx) (list []Meter, since time.Time, err
 	if begun.Valid {
 		since = moment(begun.Int64)
 	}
-	rows, err := tx.QueryContext(ctx, `SELECT profile, model, class, attempts, refused, ended, wait_ms, inner_wait_ms, gate_wait_ms, took_ms, requests, inner_retries,
-		input_tokens, output_tokens, cache_read_tokens, cache_creation_tokens, cost_usd, faults FROM meters ORDER BY profile, model, class`)
+	list := kept(inMeters)
+	rows, err := tx.QueryContext(ctx, "SELECT profile, model, class"+list.columns()+" FROM meters ORDER BY profile, model, class")
 	if err != nil {
 		return nil, since, err
 	}
 	defer rows.Close()
-	index := map[meterKey]int{}
 	for rows.Next() {
 		var m Meter
-		if err := rows.Scan(&m.Profile, &m.Model, &m.Class, &m.Attempts, &m.Refused, &m.Ended, &m.Wait, &m.InnerWait, &m.GateWait, &m.Took, &m.Requests, &m.InnerRetries,
-			&m.Input, &m.Output, &m.CacheRead, &m.CacheCreate, &m.Cost, &m.Faults); err != nil {
+		if err := rows.Scan(list.at([]any{&m.Profile, &m.Model, &m.Class}, &m.Figures)...); err != nil {
 			return nil, since, err
 		}
-		index[meterKey{m.Profile, m.Model, m.Class}] = len(list)
-		list = append(list, m)
+		all = append(all, m)
 	}
 	if err := rows.Err(); err != nil {
 		return nil, since, err
 	}
-	return list, since, readSpreads(ctx, tx, list, index)
+	return all, since, readSpreads(ctx, tx, all)
 }
 
-func readSpreads(ctx context.Context, tx *sql.Tx, list []Meter, index map[meterKey]int) error {
+func readSpreads(ctx context.Context, tx *sql.Tx, list []Meter) error {
 	rows, err := tx.QueryContext(ctx, "SELECT name, profile, model, class, bucket, count FROM spreads")
 	if err != nil {
 		return err
@@ -300,13 +203,15 @@ func readSpreads(ctx context.Context, tx *sql.Tx, list []Meter, index map[meterK
 	defer rows.Close()
 	for rows.Next() {
 		var name string
-		var k meterKey
+		var k Meter
 		var bucket int
 		var count int64
-		if err := rows.Scan(&name, &k.profile, &k.model, &k.class, &bucket, &count); err != nil {
+		if err := rows.Scan(&name, &k.Profile, &k.Model, &k.Class, &bucket, &count); err != nil {
 			return err
 		}
-		i, ok := index[k]
+		i, ok := slices.BinarySearchFunc(list, k, func(a, b Meter) int {
+			return cmp.Or(cmp.Compare(a.Profile, b.Profile), cmp.Compare(a.Model, b.Model), cmp.Compare(a.Class, b.Class))
+		})
 		if !ok || bucket < 0 || bucket >= len(Buckets{}) {
 			continue
 		}
@@ -331,5 +236,5 @@ type MeterWait struct {
 // Waits splits what was waited by its reason: backoff before a retry, a gate or scope that was closed, and inner for what a command
 // has waited by itself.
 func (m *Meter) Waits() []MeterWait {
-	return []MeterWait{{"backoff", max(0, m.Wait-m.InnerWait-m.GateWait)}, {"gate", m.GateWait}, {"inner", m.InnerWait}}
+	return []MeterWait{{"backoff", max(0, m.WaitMS-m.InnerWaitMS-m.GateWaitMS)}, {"gate", m.GateWaitMS}, {"inner", m.InnerWaitMS}}
 }

@@ -28,11 +28,11 @@ func insertOutbox(ctx context.Context, conn *sql.Conn, lines []line) error {
 			ended = append(ended, l)
 		}
 	}
-	_, err := outboxRows.insert(ctx, conn, len(ended), func(i int) []any { return []any{ended[i].Invocation, null(ended[i].Provider)} })
+	_, err := outboxRows.insert(ctx, conn, len(ended), func(i int) ([]any, *Figures) { return []any{ended[i].Invocation, null(ended[i].Provider)}, nil })
 	return err
 }
 
-var outboxRows = rows{into: "outbox (invocation, provider)", columns: 2, conflict: "DO NOTHING"}
+var outboxRows = rows{table: "outbox", columns: "invocation, provider"}
 
 // Unsent is a run that is still to be sent.
 type Unsent struct {

@@ -1,7 +1,6 @@
 package db
 
 import (
-	"cmp"
 	"context"
 	"database/sql"
 	"encoding/json"
@@ -12,19 +11,20 @@ import (
 	"github.com/belay-run/belay/verdict"
 )
 
-// rows is how rows of one kind are inserted.
+// rows is how rows of one kind are inserted. Those that are there already stay as they are if there is no key; else figures are added to them.
 type rows struct {
-	into     string
-	columns  int
-	conflict string
+	table, key, columns string
+	figures             places   // whose columns come after the others
+	update              []string // what else is set in a row that is there
 }
 
 // rowsPerInsert is how many rows go into one statement: more gain little.
 const rowsPerInsert = 32
 
-// insert inserts n rows and returns how many there are more, or were changed.
-func (r rows) insert(ctx context.Context, conn *sql.Conn, n int, row func(int) []any) (changed int64, err error) {
-	args := make([]any, 0, rowsPerInsert*r.columns)
+// insert inserts n rows, each of its columns and figures, and returns how many there are more, or were changed.
+func (r rows) insert(ctx context.Context, conn *sql.Conn, n int, row func(int) ([]any, *Figures)) (changed int64, err error) {
+	var args []any
+	list := kept(r.figures)
 	for next := 0; next < n; {
 		size := rowsPerInsert
 		if n-next < rowsPerInsert {
@@ -37,7 +37,8 @@ func (r rows) insert(ctx context.Context, conn *sql.Conn, n int, row func(int) [
 		for ; n-next >= size; next += size {
 			args = args[:0]
 			for i := range size {
-				args = append(args, row(next+i)...)
+				columns, f := row(next + i)
+				args = list.at(append(args, columns...), f)
 			}
 			res, err := stmt.ExecContext(ctx, args...)
 			if err != nil {
@@ -57,118 +58,39 @@ func (r rows) insert(ctx context.Context, conn *sql.Conn, n int, row func(int) [
 }
 
 func (r rows) statement(size int) string {
-	one := "(?" + strings.Repeat(", ?", r.columns-1) + ")"
-	return "INSERT INTO " + r.into + " VALUES " + one + strings.Repeat(", "+one, size-1) + " ON CONFLICT " + r.conflict
+	list := kept(r.figures)
+	columns := r.columns + list.columns()
+	one := "(?" + strings.Repeat(", ?", strings.Count(columns, ",")) + ")"
+	text := "INSERT INTO " + r.table + " (" + columns + ") VALUES " + one + strings.Repeat(", "+one, size-1) + " ON CONFLICT "
+	if r.key == "" {
+		return text + "DO NOTHING"
+	}
+	return text + "(" + r.key + ") DO UPDATE SET " + strings.Join(append(list.update(), r.update...), ", ")
 }
 
-// sums are what lines add up to.
-type sums struct {
-	wait, response int64 // milliseconds
-	requests       int64
-	innerRetries   int64
-	used           verdict.Usage // without the cost
-	cost           *float64      // of the attempts that have reported it
-	unknownUsage   int64         // how many have used more than they have reported
-	unknownCosts   int64         // how many have a cost that is not known, or not all of it
-	estimatedCosts int64         // how many have an estimated cost
-	noCosts        int64         // of how many nothing is known of the cost
-}
-
-func (s *sums) add(l *line) {
-	s.wait += l.waited()
-	s.response += ms(l.ResponseTime)
-	s.requests += int64(l.Requests)
-	s.innerRetries += int64(l.InnerRetries)
+// figures are what a line adds to the sums.
+func (l *line) figures() Figures {
+	if l.Kind != "" { // it is not about an attempt
+		return Figures{Faults: 1}
+	}
 	u := l.usage
-	s.cost = addCost(s.cost, u.CostUSD)
-	u.CostUSD, u.Estimated = nil, false
-	s.used = s.used.Add(u)
-	s.unknownUsage += l.unknownUsage()
-	s.unknownCosts += l.unknownCosts()
-	s.estimatedCosts += l.estimatedCosts()
-	s.noCosts += l.noCosts()
-}
-
-// addCost is the sum of what is known.
-func addCost(a, b *float64) *float64 {
-	switch {
-	case a == nil:
-		return b
-	case b == nil:
-		return a
+	f := Figures{WaitMS: l.waited(), ResponseMS: ms(l.ResponseTime), InnerWaitMS: ms(l.InnerWait), GateWaitMS: ms(l.GateWait), Requests: int64(l.Requests),
+		InnerRetries: int64(l.InnerRetries), Usage: u, UnknownUsage: countIf(u.Unknown), EstimatedCosts: countIf(u.Estimated),
+		Attempts: countIf(l.Attempt > 0), Refused: countIf(l.Attempt <= 0), Succeeded: countIf(l.Status == journal.Success)}
+	// An attempt may report the costs of earlier ones.
+	f.UnknownCosts = countIf(u.CostUnknown()) - int64(u.Settles)
+	f.NoCosts = countIf(u.CostUSD == nil && u.CostUnknown()) - int64(u.Settles)
+	if final(&l.Entry) {
+		f.Invocations, f.TookMS = 1, l.took
 	}
-	sum := *a + *b
-	return &sum
+	return f
 }
 
-// unknownUsage is 1 for an attempt that has used more than it has reported.
-func (l *line) unknownUsage() int64 {
-	if l.usage.Unknown {
+func countIf(yes bool) int64 {
+	if yes {
 		return 1
 	}
 	return 0
-}
-
-// unknownCosts is 1 for an attempt whose cost is not known, or not all of it, negative for one that reports those of earlier ones.
-func (l *line) unknownCosts() int64 {
-	n := -int64(l.usage.Settles)
-	if l.usage.CostUnknown() {
-		n++
-	}
-	return n
-}
-
-// noCosts is 1 for an attempt of whose cost nothing is known, negative for one that reports those of earlier ones.
-func (l *line) noCosts() int64 {
-	n := -int64(l.usage.Settles)
-	if l.usage.CostUSD == nil && l.usage.CostUnknown() {
-		n++
-	}
-	return n
-}
-
-// estimatedCosts is 1 for an attempt whose cost is estimated.
-func (l *line) estimatedCosts() int64 {
-	if l.usage.Estimated {
-		return 1
-	}
-	return 0
-}
-
-// tally is a row of the rollup.
-type tally struct {
-	sums
-	attempts, refused, ended, succeeded int64
-	faults                              int64
-	innerWait, gateWait                 int64 // milliseconds, part of wait
-	spread                              spread
-}
-
-func (t *tally) add(l *line) {
-	e := &l.Entry
-	if e.Kind != "" { // it is not about an attempt
-		t.faults++
-		return
-	}
-	t.sums.add(l)
-	t.spread.add(l)
-	t.innerWait += ms(e.InnerWait)
-	t.gateWait += ms(e.GateWait)
-	if e.Attempt > 0 {
-		t.attempts++
-	} else {
-		t.refused++
-	}
-	if final(e) {
-		t.ended++
-	}
-	if e.Status == journal.Success {
-		t.succeeded++
-	}
-}
-
-func (a rollupKey) compare(b rollupKey) int {
-	return cmp.Or(cmp.Compare(a.quarter, b.quarter), cmp.Compare(a.profile, b.profile), cmp.Compare(a.model, b.model), cmp.Compare(a.class, b.class))
 }
 
 // classOf is the class of an outcome; the log leaves it out where all went well.
@@ -202,20 +124,6 @@ func nullTime(t journal.Time) any {
 		return nil
 	}
 	return t.UnixMilli()
-}
-
-func nullCost(c *float64) any {
-	if c == nil {
-		return nil
-	}
-	return *c
-}
-
-func nullInt(n *int) any {
-	if n == nil {
-		return nil
-	}
-	return *n
 }
 
 func nullZero(n int64) any {

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 	"time"
 )
 
@@ -17,80 +16,10 @@ type Point struct {
 	At     time.Time
 	Second string // the key of the second group, if there is one
 	Figures
-	// Lost is what is known of the cost of attempts that failed.
-	Lost float64
 }
 
-// Add adds what another point has.
-func (p *Point) Add(q Point) {
-	p.Figures.add(q.Figures)
-	p.Lost += q.Lost
-}
-
-// Sums say which figures a point is to have: fewer are added up sooner.
-type Sums int
-
-const (
-	// Reliability is how many runs and attempts there were, how they have ended, how long they took and waited, and how often integrations have failed.
-	Reliability Sums = 1 << iota
-	// Spending is how many runs and attempts there were, and their tokens and costs.
-	Spending
-)
-
-// seriesColumns are the figures: of which sums they are, the column of a rollup, what it is of the attempts, and where it goes.
-var seriesColumns = []struct {
-	of           Sums
-	rollup, rows string
-	into         func(*Point) any
-}{
-	{Reliability | Spending, "ended", "a.status <> 'retry'", func(p *Point) any { return &p.Invocations }},
-	{Reliability | Spending, "attempts", "a.attempt > 0", func(p *Point) any { return &p.Attempts }},
-	{Reliability, "succeeded", "a.status = 'success'", func(p *Point) any { return &p.Succeeded }},
-	{Reliability, "refused", "a.attempt = 0", func(p *Point) any { return &p.Refused }},
-	{Reliability, "wait_ms", "a.wait_ms + a.gate_wait_ms", func(p *Point) any { return &p.WaitMS }},
-	{Reliability, "response_ms", "a.response_ms", func(p *Point) any { return &p.ResponseMS }},
-	{Reliability, "faults", "0", func(p *Point) any { return &p.Faults }},
-	{Spending, "input_tokens", "a.input_tokens", func(p *Point) any { return &p.Usage.InputTokens }},
-	{Spending, "output_tokens", "a.output_tokens", func(p *Point) any { return &p.Usage.OutputTokens }},
-	{Spending, "cache_read_tokens", "a.cache_read_tokens", func(p *Point) any { return &p.Usage.CacheReadInputTokens }},
-	{Spending, "cache_creation_tokens", "a.cache_creation_tokens", func(p *Point) any { return &p.Usage.CacheCreationInputTokens }},
-	{Spending, "cost_usd", "a.cost_usd", func(p *Point) any { return &p.Usage.CostUSD }},
-	{Spending, "unknown_costs", "a.unknown_costs", func(p *Point) any { return &p.UnknownCosts }},
-	{Spending, "estimated_costs", "a.estimated_costs", func(p *Point) any { return &p.EstimatedCosts }},
-}
-
-// lost is the one that is the sum of some rows only.
-const lost = ", coalesce(sum(cost_usd) FILTER (WHERE class <> 'ok'), 0)"
-
-// columns are the sums in SQL, of a rollup or of attempts, and where they go.
-func (s Sums) columns(rollup bool) (list string, into func(*Point) []any) {
-	var targets []func(*Point) any
-	for _, c := range seriesColumns {
-		if c.of&s == 0 {
-			continue
-		}
-		column := c.rows
-		if rollup {
-			column = c.rollup
-		}
-		list += ", sum(" + column + ")"
-		targets = append(targets, c.into)
-	}
-	if s&Spending != 0 {
-		column := lost
-		if !rollup {
-			column = strings.NewReplacer("cost_usd", "a.cost_usd", "class", "a.class").Replace(lost)
-		}
-		list += column
-		targets = append(targets, func(p *Point) any { return &p.Lost })
-	}
-	return list, func(p *Point) (to []any) {
-		for _, t := range targets {
-			to = append(to, t(p))
-		}
-		return to
-	}
-}
+// figures are those of the sums.
+func (s Sums) figures() figureList { return some(func(f *Figure) bool { return f.of&s != 0 }) }
 
 // Series adds up what the filter lets through by one group or two and by steps of time, of which start says when the one begins that a time is in. It
 // knows whole quarters of an hour: Since is rounded down to one, Until up. Points are ordered by time. The second group can be no label.
@@ -137,7 +66,6 @@ type series struct {
 
 // ofRollup adds up a table by its columns.
 func (s series) ofRollup(ctx context.Context, d *DB, f Filter, steps []stretch, table string, by []Group) (list []Point, err error) {
-	columns, into := s.what.columns(true)
 	keys, n := groupKeys(by, map[Group]string{ByProfile: "profile", ByModel: "model", ByClass: "class"})
 	for _, st := range steps {
 		w := &where{}
@@ -146,8 +74,8 @@ func (s series) ofRollup(ctx context.Context, d *DB, f Filter, steps []stretch, 
 		}
 		w.and("quarter >= ? AND quarter < ?", max(st.from, s.first), min(st.from+st.length*int64(len(st.at)), s.end))
 		narrow(w, f, "profile", "class")
-		query := fmt.Sprintf("SELECT (quarter - %d) / %d%s%s FROM %s%s GROUP BY 1%s", st.from, st.length, keys, columns, table, w, n)
-		if list, err = d.points(ctx, list, st.at, into, len(by), query, w.args...); err != nil {
+		query := fmt.Sprintf("SELECT (quarter - %d) / %d%s%s FROM %s%s GROUP BY 1%s", st.from, st.length, keys, s.what.figures().rollupSums(), table, w, n)
+		if list, err = d.points(ctx, list, st.at, s.what.figures(), len(by), query, w.args...); err != nil {
 			return nil, err
 		}
 	}
@@ -156,7 +84,6 @@ func (s series) ofRollup(ctx context.Context, d *DB, f Filter, steps []stretch, 
 
 // ofRows is for what no sums are kept of: several labels at once.
 func (s series) ofRows(ctx context.Context, d *DB, f Filter, steps []stretch, by []Group) (list []Point, err error) {
-	columns, into := s.what.columns(false)
 	known := map[Group]string{ByProfile: "coalesce(a.profile, i.profile)", ByModel: "coalesce(a.model, '')", ByClass: "a.class"}
 	if label := by[0].label("i."); label != "" {
 		known[by[0]] = "coalesce(" + label + ", '')"
@@ -168,8 +95,8 @@ func (s series) ofRows(ctx context.Context, d *DB, f Filter, steps []stretch, by
 		w.and("a.timestamp >= ? AND a.timestamp < ?", max(st.from, s.first)*quarter, min(st.from+st.length*int64(len(st.at)), s.end)*quarter)
 		f.labels(w, "i.")
 		narrow(w, f, "coalesce(a.profile, i.profile)", "a.class")
-		query := fmt.Sprintf("SELECT (a.timestamp / %d - %d) / %d%s%s FROM attempts a JOIN invocations i ON i.id = a.invocation%s GROUP BY 1%s", quarter, st.from, st.length, keys, columns, w, n)
-		if list, err = d.points(ctx, list, st.at, into, len(by), query, w.args...); err != nil {
+		query := fmt.Sprintf("SELECT (a.timestamp / %d - %d) / %d%s%s FROM attempts a JOIN invocations i ON i.id = a.invocation%s GROUP BY 1%s", quarter, st.from, st.length, keys, s.what.figures().rowSums(), w, n)
+		if list, err = d.points(ctx, list, st.at, s.what.figures(), len(by), query, w.args...); err != nil {
 			return nil, err
 		}
 	}
@@ -194,7 +121,6 @@ const mostLookups = 4000
 
 // ofLabel adds up by the values of a label.
 func (s series) ofLabel(ctx context.Context, d *DB, f Filter, steps []stretch, label string) (list []Point, err error) {
-	columns, into := s.what.columns(true)
 	w := &where{}
 	w.and("label = ?", label)
 	narrow(w, f, "profile", "class")
@@ -207,18 +133,18 @@ func (s series) ofLabel(ctx context.Context, d *DB, f Filter, steps []stretch, l
 		return nil, err
 	}
 	if len(values)*n > mostLookups {
-		return s.ofManyValues(ctx, d, steps, columns, into, w)
+		return s.ofManyValues(ctx, d, steps, w)
 	}
 	w.and("value = ? AND quarter >= ? AND quarter < ?")
 	err = d.answered(ctx, func() error {
-		list, err = s.ofFewValues(ctx, d, steps, "SELECT value"+columns+" FROM label_rollup"+w.String()+" GROUP BY value", w.args, into, values)
+		list, err = s.ofFewValues(ctx, d, steps, "SELECT value"+s.what.figures().rollupSums()+" FROM label_rollup"+w.String()+" GROUP BY value", w.args, values)
 		return err
 	})
 	return list, err
 }
 
 // ofFewValues looks for each value in each step.
-func (s series) ofFewValues(ctx context.Context, d *DB, steps []stretch, query string, args []any, into func(*Point) []any, values []string) (list []Point, err error) {
+func (s series) ofFewValues(ctx context.Context, d *DB, steps []stretch, query string, args []any, values []string) (list []Point, err error) {
 	look, err := d.sql.PrepareContext(ctx, query)
 	if err != nil {
 		return nil, err
@@ -229,7 +155,7 @@ func (s series) ofFewValues(ctx context.Context, d *DB, steps []stretch, query s
 			for i, at := range st.at {
 				from := st.from + int64(i)*st.length
 				p := Point{At: at}
-				err := look.QueryRowContext(ctx, append(slices.Clone(args), value, max(from, s.first), min(from+st.length, s.end))...).Scan(append([]any{&p.Key}, into(&p)...)...)
+				err := look.QueryRowContext(ctx, append(slices.Clone(args), value, max(from, s.first), min(from+st.length, s.end))...).Scan(s.what.figures().at([]any{&p.Key}, &p.Figures)...)
 				switch {
 				case errors.Is(err, sql.ErrNoRows):
 				case err != nil:
@@ -244,12 +170,12 @@ func (s series) ofFewValues(ctx context.Context, d *DB, steps []stretch, query s
 }
 
 // ofManyValues adds up a label with so many values that most steps have nothing of most of them.
-func (s series) ofManyValues(ctx context.Context, d *DB, steps []stretch, columns string, into func(*Point) []any, w *where) (list []Point, err error) {
+func (s series) ofManyValues(ctx context.Context, d *DB, steps []stretch, w *where) (list []Point, err error) {
 	for _, st := range steps {
 		narrowed := &where{slices.Clone(w.parts), slices.Clone(w.args)}
 		narrowed.and("quarter >= ? AND quarter < ?", max(st.from, s.first), min(st.from+st.length*int64(len(st.at)), s.end))
-		query := fmt.Sprintf("SELECT (quarter - %d) / %d, value%s FROM label_rollup%s GROUP BY 1, 2", st.from, st.length, columns, narrowed)
-		if list, err = d.points(ctx, list, st.at, into, 1, query, narrowed.args...); err != nil {
+		query := fmt.Sprintf("SELECT (quarter - %d) / %d, value%s FROM label_rollup%s GROUP BY 1, 2", st.from, st.length, s.what.figures().rollupSums(), narrowed)
+		if list, err = d.points(ctx, list, st.at, s.what.figures(), 1, query, narrowed.args...); err != nil {
 			return nil, err
 		}
 	}
@@ -257,11 +183,11 @@ func (s series) ofManyValues(ctx context.Context, d *DB, steps []stretch, column
 }
 
 // points appends what a query answers with: the number of the step, the keys of so many groups, the sums.
-func (d *DB) points(ctx context.Context, list []Point, at []time.Time, into func(*Point) []any, groups int, query string, args ...any) ([]Point, error) {
+func (d *DB) points(ctx context.Context, list []Point, at []time.Time, figures figureList, groups int, query string, args ...any) ([]Point, error) {
 	found, err := collect(ctx, d, query, args, func(found *sql.Rows) (p Point, err error) {
 		var step int
 		to := append([]any{&step}, []any{&p.Key, &p.Second}[:groups]...)
-		if err := found.Scan(append(to, into(&p)...)...); err != nil {
+		if err := found.Scan(figures.at(to, &p.Figures)...); err != nil {
 			return p, err
 		}
 		p.At = at[step]

@@ -34,29 +34,25 @@ func (d *DB) upsertSessions(ctx context.Context, conn *sql.Conn, lines []line) e
 		return nil
 	}
 	there := d.sessionFiles()
-	_, err := sessionRows.insert(ctx, conn, len(order), func(i int) []any { return order[i].row(there) })
+	_, err := sessionRows.insert(ctx, conn, len(order), func(i int) ([]any, *Figures) { return order[i].row(there) })
 	return err
 }
 
 var sessionRows = rows{
-	into: `sessions (profile, id, dir, status, error_message, model, started, timestamp, invocations, attempts, input_tokens, output_tokens,
-		cache_read_tokens, cache_creation_tokens, cost_usd, unknown_usage, unknown_costs, estimated_costs, no_costs, name, tags, project, machine)`,
-	columns: 23,
-	conflict: `(profile, id) DO UPDATE SET dir = coalesce(excluded.dir, dir), status = excluded.status, error_message = excluded.error_message,
-		model = coalesce(excluded.model, model), started = min(started, excluded.started), timestamp = excluded.timestamp,
-		invocations = invocations + excluded.invocations, attempts = attempts + excluded.attempts,
-` + keepLabels + ` no_costs = no_costs + excluded.no_costs,` + addUsage,
+	table: "sessions", key: "profile, id", figures: inSessions,
+	columns: "profile, id, dir, status, error_message, model, started, timestamp, invocations, name, tags, project, machine",
+	update: slices.Concat([]string{leastStarted, "invocations = invocations + excluded.invocations"}, latest("status", "error_message", "timestamp"),
+		keep("dir", "model", "name", "tags", "project", "machine")),
 }
 
 // session is the sum of its lines.
 type session struct {
-	last            *journal.Entry
-	labels          journal.Entry // a line with those of the session, which a program that handles its failure need not share
-	started         int64
-	ended, attempts int
-	sum             sums
-	model           string
-	machine         string
+	last    *journal.Entry
+	labels  journal.Entry // a line with those of the session, which a program that handles its failure need not share
+	started int64
+	sum     Figures
+	model   string
+	machine string
 }
 
 func (s *session) add(l *line) {
@@ -69,20 +65,14 @@ func (s *session) add(l *line) {
 		return // of a run that is counted, or of none
 	}
 	s.labels = *e
-	if e.Attempt > 0 {
-		s.attempts++
-	}
-	if final(e) {
-		s.ended++
-	}
 	if e.Model != "" {
 		s.model = e.Model
 	}
-	s.sum.add(l)
+	s.sum.Add(l.figures())
 }
 
-func (s *session) row(there sessionFiles) []any {
-	e, u := s.last, s.sum.used
+func (s *session) row(there sessionFiles) ([]any, *Figures) {
+	e := s.last
 	status, message := "failed", e.Error
 	switch {
 	case e.Status == journal.Success:
@@ -92,9 +82,8 @@ func (s *session) row(there sessionFiles) []any {
 	case e.ErrorType == verdict.Interrupted:
 		status = "interrupted"
 	}
-	return []any{e.Profile, e.Session, null(there.dir(e.Profile, e.Session)), status, null(message), null(s.model), s.started,
-		e.Timestamp.UnixMilli(), s.ended, s.attempts, u.InputTokens, u.OutputTokens, u.CacheReadInputTokens, u.CacheCreationInputTokens,
-		nullCost(s.sum.cost), s.sum.unknownUsage, s.sum.unknownCosts, s.sum.estimatedCosts, s.sum.noCosts, null(s.labels.Name), nullTags(s.labels.Tags), null(s.labels.Project), null(s.machine)}
+	return []any{e.Profile, e.Session, null(there.dir(e.Profile, e.Session)), status, null(message), null(s.model), s.started, e.Timestamp.UnixMilli(),
+		s.sum.Invocations, null(s.labels.Name), nullTags(s.labels.Tags), null(s.labels.Project), null(s.machine)}, &s.sum
 }
 
 // abandonSessions ends those that a retry has left: the run's next line is about another session, or about none.

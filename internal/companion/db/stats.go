@@ -7,54 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"time"
-
-	"github.com/belay-run/belay/verdict"
 )
-
-// Figures are what a group of runs adds up to.
-type Figures struct {
-	Key         string        `json:"key"`
-	Invocations int64         `json:"invocations"` // that ended
-	Succeeded   int64         `json:"succeeded"`
-	Refused     int64         `json:"refused"` // not started at all
-	Attempts    int64         `json:"attempts"`
-	Requests    int64         `json:"requests"` // to the services, as far as the commands report them
-	Faults      int64         `json:"faults"`   // of hooks and MCP servers
-	WaitMS      int64         `json:"wait_ms"`
-	ResponseMS  int64         `json:"response_ms"`
-	Usage       verdict.Usage `json:"usage"` // the cost is what is known of that of the attempts
-	// UnknownCosts is how many attempts have a cost that is not known, or not all of it, UnknownUsage how many have used more
-	// than they have reported, and EstimatedCosts how many have an estimated cost.
-	UnknownCosts   int64 `json:"unknown_costs"`
-	UnknownUsage   int64 `json:"unknown_usage"`
-	EstimatedCosts int64 `json:"estimated_costs"`
-}
-
-// Rate is the part that succeeded, from 0 to 1; 0 if there were none.
-func (f Figures) Rate() float64 {
-	if f.Invocations == 0 {
-		return 0
-	}
-	return float64(f.Succeeded) / float64(f.Invocations)
-}
-
-func (f *Figures) add(g Figures) {
-	f.Invocations += g.Invocations
-	f.Succeeded += g.Succeeded
-	f.Refused += g.Refused
-	f.Attempts += g.Attempts
-	f.Requests += g.Requests
-	f.Faults += g.Faults
-	f.WaitMS += g.WaitMS
-	f.ResponseMS += g.ResponseMS
-	cost := addCost(f.Usage.CostUSD, g.Usage.CostUSD)
-	f.Usage.CostUSD, g.Usage.CostUSD = nil, nil
-	f.Usage = f.Usage.Add(g.Usage)
-	f.EstimatedCosts += g.EstimatedCosts
-	f.Usage.CostUSD, f.Usage.Estimated = cost, f.EstimatedCosts > 0
-	f.UnknownCosts += g.UnknownCosts
-	f.UnknownUsage += g.UnknownUsage
-}
 
 // Group is what statistics are grouped by.
 type Group string
@@ -95,8 +48,8 @@ func (d *DB) Stats(ctx context.Context, f Filter, by Group, zone *time.Location)
 		if sums[key] == nil {
 			sums[key] = &Figures{Key: key}
 		}
-		sums[key].add(g)
-		total.add(g)
+		sums[key].Add(g)
+		total.Add(g)
 	}
 	if err := d.tallies(ctx, f, by, add); err != nil {
 		return nil, total, err
@@ -157,10 +110,8 @@ func (d *DB) tallyRollup(ctx context.Context, f Filter, by Group, first, last in
 	if by == ByDay {
 		group = "quarter"
 	}
-	query := fmt.Sprintf(`SELECT min(quarter) * %d, profile, model, class, sum(ended), sum(succeeded), sum(refused), sum(attempts), sum(wait_ms),
-		sum(response_ms), sum(input_tokens), sum(output_tokens), sum(cache_read_tokens), sum(cache_creation_tokens), sum(cost_usd),
-		sum(requests), sum(faults), sum(unknown_costs), sum(unknown_usage), sum(estimated_costs) FROM rollup%s GROUP BY %s`, quarter, w, group)
-	return d.tally(ctx, query, w.args, add)
+	query := fmt.Sprintf("SELECT min(quarter) * %d, profile, model, class%s FROM rollup%s GROUP BY %s", quarter, kept(inRollups).rollupSums(), w, group)
+	return d.tally(ctx, query, w.args, kept(inRollups), add)
 }
 
 // tallyRows is for times that are not whole quarters.
@@ -176,10 +127,9 @@ func (d *DB) tallyAttempts(ctx context.Context, f Filter, since, until int64, ad
 	w.and("a.timestamp >= ? AND a.timestamp < ?", since, until)
 	f.labels(w, "i.")
 	narrow(w, f, "coalesce(a.profile, i.profile)", "a.class")
-	query := fmt.Sprintf(`SELECT a.timestamp, coalesce(a.profile, i.profile), coalesce(a.model, ''), a.class, a.status <> 'retry', a.status = 'success', a.attempt = 0,
-		a.attempt > 0, a.wait_ms + a.gate_wait_ms, a.response_ms, a.input_tokens, a.output_tokens, a.cache_read_tokens,
-		a.cache_creation_tokens, a.cost_usd, a.requests, 0, a.unknown_costs, a.unknown_usage, a.estimated_costs FROM attempts a JOIN invocations i ON i.id = a.invocation%s`, w)
-	return d.tally(ctx, query, w.args, add)
+	query := fmt.Sprintf(`SELECT a.timestamp, coalesce(a.profile, i.profile), coalesce(a.model, ''), a.class%s
+		FROM attempts a JOIN invocations i ON i.id = a.invocation%s`, kept(inRollups).rows(), w)
+	return d.tally(ctx, query, w.args, kept(inRollups), add)
 }
 
 // tallyFaults counts the failures of hooks and MCP servers.
@@ -188,10 +138,12 @@ func (d *DB) tallyFaults(ctx context.Context, f Filter, since, until int64, add 
 	w.and("timestamp >= ? AND timestamp < ? AND "+faulty, since, until)
 	f.eventLabels(w)
 	narrow(w, f, "json_extract(metadata, '$.integration')", "json_extract(metadata, '$.error_type')")
-	query := `SELECT timestamp, json_extract(metadata, '$.integration'), '', json_extract(metadata, '$.error_type'), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, NULL, 0, 1, 0, 0, 0
-		FROM events` + w.String()
-	return d.tally(ctx, query, w.args, add)
+	query := "SELECT timestamp, json_extract(metadata, '$.integration'), '', json_extract(metadata, '$.error_type'), 1 FROM events" + w.String()
+	return d.tally(ctx, query, w.args, onlyFaults(), add)
 }
+
+// onlyFaults is what the failures of hooks and MCP servers add to.
+func onlyFaults() figureList { return some(func(f *Figure) bool { return f.column == "faults" }) }
 
 func narrow(w *where, f Filter, profile, class string) {
 	if f.Profile != "" {
@@ -206,22 +158,18 @@ func narrow(w *where, f Filter, profile, class string) {
 	}
 }
 
-func (d *DB) tally(ctx context.Context, query string, args []any, add tallied) error {
+// tally adds what a query has found: a time, the keys, and the figures of the list.
+func (d *DB) tally(ctx context.Context, query string, args []any, list figureList, add tallied) error {
 	type row struct {
 		at                    int64
 		profile, model, class string
 		Figures
 	}
-	list, err := collect(ctx, d, query, args, func(found *sql.Rows) (g row, err error) {
-		var cost sql.NullFloat64
-		u := &g.Usage
-		err = found.Scan(&g.at, &g.profile, &g.model, &g.class, &g.Invocations, &g.Succeeded, &g.Refused, &g.Attempts, &g.WaitMS, &g.ResponseMS,
-			&u.InputTokens, &u.OutputTokens, &u.CacheReadInputTokens, &u.CacheCreationInputTokens, &cost, &g.Requests,
-			&g.Faults, &g.UnknownCosts, &g.UnknownUsage, &g.EstimatedCosts)
-		u.CostUSD, u.Unknown = costOf(cost), g.UnknownUsage > 0
+	found, err := collect(ctx, d, query, args, func(found *sql.Rows) (g row, err error) {
+		err = found.Scan(list.at([]any{&g.at, &g.profile, &g.model, &g.class}, &g.Figures)...)
 		return g, err
 	})
-	for _, g := range list {
+	for _, g := range found {
 		add(g.at, g.profile, g.model, g.class, g.Figures)
 	}
 	return err

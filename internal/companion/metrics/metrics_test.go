@@ -19,21 +19,21 @@ import (
 	"github.com/belay-run/belay/internal/companion/metrics"
 	"github.com/belay-run/belay/internal/state"
 	"github.com/belay-run/belay/internal/supervise"
+	"github.com/belay-run/belay/verdict"
 )
 
 var update = flag.Bool("update", false, "renew testdata")
 
 // snapshot has something of everything, and a model whose name is hostile.
 func snapshot() metrics.Snapshot {
-	opus := db.Meter{Profile: "claude", Model: "opus", Class: "ok", Attempts: 3, Ended: 2, Wait: 2500, InnerWait: 1000, GateWait: 500, Took: 9500, Requests: 4, InnerRetries: 1,
-		Input: 300, Output: 30, CacheRead: 1000, CacheCreate: 10, Cost: 0.125}
+	opus := db.Meter{Profile: "claude", Model: "opus", Class: "ok", Figures: db.Figures{Attempts: 3, Invocations: 2, WaitMS: 2500, InnerWaitMS: 1000, GateWaitMS: 500, TookMS: 9500, Requests: 4, InnerRetries: 1, Usage: verdict.Usage{InputTokens: 300, OutputTokens: 30, CacheReadInputTokens: 1000, CacheCreationInputTokens: 10, CostUSD: new(0.125)}}}
 	opus.InputSizes[6], opus.OutputSizes[2], opus.Durations[9], opus.Durations[14] = 3, 3, 1, 1
-	failed := db.Meter{Profile: "claude", Model: "opus", Class: "rate_limit", Attempts: 1, Ended: 1, Took: 20}
+	failed := db.Meter{Profile: "claude", Model: "opus", Class: "rate_limit", Figures: db.Figures{Attempts: 1, Invocations: 1, TookMS: 20}}
 	failed.Durations[1] = 1
-	hostile := db.Meter{Profile: "codex", Model: "a\"b\\c\nbelay_runs_total{profile=\"x\"} 1\xff", Class: "ok", Attempts: 1, Ended: 1, Input: 1, Cost: 1e-7}
+	hostile := db.Meter{Profile: "codex", Model: "a\"b\\c\nbelay_runs_total{profile=\"x\"} 1\xff", Class: "ok", Figures: db.Figures{Attempts: 1, Invocations: 1, Usage: verdict.Usage{InputTokens: 1, CostUSD: new(1e-7)}}}
 	hostile.InputSizes[0], hostile.OutputSizes[0], hostile.Durations[0] = 1, 1, 1
 	return metrics.Snapshot{Version: "1.2.3", Since: time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC),
-		Meters:  []db.Meter{opus, failed, hostile, {Profile: "generic", Class: "rate_limit", Refused: 1, Ended: 1}, {Profile: "hook:fmt", Class: "crash", Faults: 2}},
+		Meters:  []db.Meter{opus, failed, hostile, {Profile: "generic", Class: "rate_limit", Figures: db.Figures{Refused: 1, Invocations: 1}}, {Profile: "hook:fmt", Class: "crash", Figures: db.Figures{Faults: 2}}},
 		Running: []metrics.Running{{Profile: "codex", State: "waiting", Runs: 1}, {Profile: "claude", State: "running", Runs: 2}},
 		Gates:   []metrics.Gate{{Key: "host/api", Held: true, Waiting: 3}, {Key: "account:1", Open: true}}}
 }

@@ -38,7 +38,7 @@ type series struct {
 func counters() []series {
 	return []series{
 		{"belay_runs_total", "Runs that have ended, by the class of their result.", func(m *db.Meter, add func(float64, ...string)) {
-			add(float64(m.Ended), "profile", m.Profile, "class", m.Class)
+			add(float64(m.Invocations), "profile", m.Profile, "class", m.Class)
 		}},
 		{"belay_attempts_total", "Attempts that have ended: processes that were started for runs.", func(m *db.Meter, add func(float64, ...string)) {
 			add(float64(m.Attempts), "profile", m.Profile, "model", m.Model, "class", m.Class)
@@ -58,13 +58,13 @@ func counters() []series {
 			}
 		}},
 		{"belay_tokens_total", "Tokens, as the agents report them.", func(m *db.Meter, add func(float64, ...string)) {
-			add(float64(m.Input), "profile", m.Profile, "model", m.Model, "type", "input")
-			add(float64(m.Output), "profile", m.Profile, "model", m.Model, "type", "output")
-			add(float64(m.CacheRead), "profile", m.Profile, "model", m.Model, "type", "cache_read")
-			add(float64(m.CacheCreate), "profile", m.Profile, "model", m.Model, "type", "cache_creation")
+			add(float64(m.Usage.InputTokens), "profile", m.Profile, "model", m.Model, "type", "input")
+			add(float64(m.Usage.OutputTokens), "profile", m.Profile, "model", m.Model, "type", "output")
+			add(float64(m.Usage.CacheReadInputTokens), "profile", m.Profile, "model", m.Model, "type", "cache_read")
+			add(float64(m.Usage.CacheCreationInputTokens), "profile", m.Profile, "model", m.Model, "type", "cache_creation")
 		}},
 		{"belay_cost_dollars_total", "Cost in US dollars, as far as it is known.", func(m *db.Meter, add func(float64, ...string)) {
-			add(m.Cost, "profile", m.Profile, "model", m.Model)
+			add(m.Cost(), "profile", m.Profile, "model", m.Model)
 		}},
 		{"belay_faults_total", "Failures of hooks and MCP servers.", func(m *db.Meter, add func(float64, ...string)) {
 			add(float64(m.Faults), "integration", m.Profile, "class", m.Class)
@@ -141,9 +141,9 @@ func (s *Snapshot) histograms(w *writer) {
 	}
 	for i := range s.Meters {
 		m := &s.Meters[i]
-		add(&runs, &m.Durations, float64(m.Took)/1000, "profile", m.Profile)
+		add(&runs, &m.Durations, float64(m.TookMS)/1000, "profile", m.Profile)
 		add(&sizes, &m.InputSizes, float64(m.AllInput()), "profile", m.Profile, "type", "input")
-		add(&sizes, &m.OutputSizes, float64(m.Output), "profile", m.Profile, "type", "output")
+		add(&sizes, &m.OutputSizes, float64(m.Usage.OutputTokens), "profile", m.Profile, "type", "output")
 	}
 	for _, kind := range []struct {
 		name, help string

@@ -16,7 +16,7 @@ func (k Kinds) metrics(meters []db.Meter, since, now time.Time) []*metricspb.Met
 	b := &builder{start: nano(since), now: nano(now)}
 	for i := range meters {
 		m := &meters[i]
-		if m.Attempts|m.Ended|m.Refused == 0 { // of a hook or an MCP server
+		if m.Attempts|m.Invocations|m.Refused == 0 { // of a hook or an MCP server
 			b.add("belay.faults", "{fault}", "Failures of hooks and MCP servers.", float64(m.Faults), "belay.integration", m.Profile, errorType, m.Class)
 			continue
 		}
@@ -24,24 +24,24 @@ func (k Kinds) metrics(meters []db.Meter, since, now time.Time) []*metricspb.Met
 		if failure == "ok" {
 			failure = ""
 		}
-		b.add("belay.runs", "{run}", "Runs that have ended.", float64(m.Ended), "belay.profile", m.Profile, "belay.class", m.Class, errorType, failure)
+		b.add("belay.runs", "{run}", "Runs that have ended.", float64(m.Invocations), "belay.profile", m.Profile, "belay.class", m.Class, errorType, failure)
 		b.add("belay.attempts", "{attempt}", "Attempts that have ended.", float64(m.Attempts), "belay.profile", m.Profile, "belay.class", m.Class, requestModel, m.Model, errorType, failure)
 		b.add("belay.requests", "{request}", "Requests that commands have made of their services, as far as they tell.", float64(m.Requests), "belay.profile", m.Profile, requestModel, m.Model)
 		for _, w := range m.Waits() {
 			b.add("belay.wait", "s", "Time spent waiting.", float64(w.Milliseconds)/1000, "belay.profile", m.Profile, "belay.wait.reason", w.Reason)
 		}
-		b.add("belay.cost", "{USD}", "Cost in US dollars, as far as it is known.", m.Cost, "belay.profile", m.Profile, requestModel, m.Model)
+		b.add("belay.cost", "{USD}", "Cost in US dollars, as far as it is known.", m.Cost(), "belay.profile", m.Profile, requestModel, m.Model)
 		if !k.Agent(m.Profile) && m.Model == "" {
 			continue
 		}
 		by := provider(cmp.Or(k.Provider(m.Profile), m.Profile))
-		b.spread("gen_ai.client.operation.duration", "s", "GenAI operation duration.", &m.Durations, float64(m.Took)/1000, db.DurationBounds[:],
+		b.spread("gen_ai.client.operation.duration", "s", "GenAI operation duration.", &m.Durations, float64(m.TookMS)/1000, db.DurationBounds[:],
 			operationName, invokeAgent, providerName, by, agentName, m.Profile, requestModel, m.Model, responseModel, m.Model, errorType, failure)
 		for _, side := range []struct {
 			kind    string
 			buckets *db.Buckets
 			sum     int64
-		}{{"input", &m.InputSizes, m.AllInput()}, {"output", &m.OutputSizes, m.Output}} {
+		}{{"input", &m.InputSizes, m.AllInput()}, {"output", &m.OutputSizes, m.Usage.OutputTokens}} {
 			b.spread("gen_ai.client.token.usage", "{token}", "Number of input and output tokens used.", side.buckets, float64(side.sum), db.TokenBounds[:],
 				operationName, invokeAgent, providerName, by, agentName, m.Profile, requestModel, m.Model, responseModel, m.Model, tokenType, side.kind)
 		}

@@ -35,7 +35,7 @@ type Reliability struct {
 	ResponseMS int64  `json:"response_ms"`
 }
 
-func reliabilityOf(p db.Point) Reliability {
+func reliabilityOf(p db.Figures) Reliability {
 	return Reliability{Key: p.Key, Runs: p.Invocations, Succeeded: p.Succeeded, Attempts: p.Attempts, Refused: p.Refused, WaitMS: p.WaitMS, ResponseMS: p.ResponseMS}
 }
 
@@ -100,14 +100,14 @@ func (s *Source) Health(ctx context.Context, q url.Values) (any, error) {
 
 // addClasses adds what there is by class and time, of points in the order of time.
 func (v *Health) addClasses(points []db.Point) {
-	var total db.Point
+	var total db.Figures
 	classes := map[string]int64{}
 	for len(points) > 0 {
-		var all db.Point
+		var all db.Figures
 		step := Step{At: points[0].At, Failed: []ClassCount{}}
 		for ; len(points) > 0 && points[0].At.Equal(step.At); points = points[1:] {
 			p := points[0]
-			all.Add(p)
+			all.Add(p.Figures)
 			if n := p.Attempts + p.Refused; p.Key != "ok" && n > 0 {
 				if last := len(step.Failed) - 1; last >= 0 && step.Failed[last].Class == p.Key {
 					step.Failed[last].N += n
@@ -133,12 +133,12 @@ func (v *Health) addClasses(points []db.Point) {
 
 // addProfiles adds what there is by profile, and how often hooks and MCP servers have failed.
 func (v *Health) addProfiles(points []db.Point) {
-	profiles := map[string]*db.Point{}
+	profiles := map[string]*db.Figures{}
 	for _, p := range points {
 		if profiles[p.Second] == nil {
-			profiles[p.Second] = &db.Point{}
+			profiles[p.Second] = &db.Figures{}
 		}
-		profiles[p.Second].Add(p)
+		profiles[p.Second].Add(p.Figures)
 	}
 	for key, p := range profiles {
 		p.Key = key

@@ -3,6 +3,8 @@ package view
 import (
 	"cmp"
 	"context"
+	"encoding/json"
+	"fmt"
 	"net/url"
 	"slices"
 	"time"
@@ -23,13 +25,28 @@ type Sum struct {
 	CacheRead int64    `json:"cache_read_tokens"`
 	CacheMade int64    `json:"cache_creation_tokens"`
 	Runs      int64    `json:"runs"`
-	Attempts  int64    `json:"attempts"`
+	figures   db.Figures
 }
 
-func sumOf(p db.Point) Sum {
+// MarshalJSON implements [json.Marshaler]: behind the fields stand the figures that have a column of their own.
+func (s Sum) MarshalJSON() ([]byte, error) {
+	type plain Sum
+	data, err := json.Marshal(plain(s))
+	if err != nil {
+		return nil, err
+	}
+	data = data[:len(data)-1]
+	for _, f := range db.OnPage() {
+		n, _ := f.Count(s.figures)
+		data = fmt.Appendf(data, ",%q:%d", f.Name(), n)
+	}
+	return append(data, '}'), nil
+}
+
+func sumOf(p db.Figures) Sum {
 	u := p.Usage
 	return Sum{Key: p.Key, Cost: u.CostUSD, Lost: p.Lost, Estimated: p.EstimatedCosts, Unknown: p.UnknownCosts, Input: u.InputTokens, Output: u.OutputTokens,
-		CacheRead: u.CacheReadInputTokens, CacheMade: u.CacheCreationInputTokens, Runs: p.Invocations, Attempts: p.Attempts}
+		CacheRead: u.CacheReadInputTokens, CacheMade: u.CacheCreationInputTokens, Runs: p.Invocations, figures: p}
 }
 
 // Bucket is a step of time, with the sums of each group in it.
@@ -45,8 +62,15 @@ type Spend struct {
 	Step    string            `json:"step"` // hour, day or month
 	Total   Sum               `json:"total"`
 	Groups  []Sum             `json:"groups"` // the most expensive first
+	Columns []Column          `json:"columns"`
 	Buckets []Bucket          `json:"buckets"`
 	Budgets []overview.Budget `json:"budgets"`
+}
+
+// Column is a figure with a column of its own: its name in a [Sum], and its heading.
+type Column struct {
+	Name    string `json:"name"`
+	Heading string `json:"heading"`
 }
 
 // steps of time, by how long the period is.
@@ -97,8 +121,8 @@ func (s *Source) Spend(ctx context.Context, q url.Values) (any, error) {
 		return nil, err
 	}
 	v := Spend{Period: p, By: string(by), Step: step, Groups: []Sum{}, Buckets: []Bucket{}, Budgets: []overview.Budget{}}
-	var total db.Point
-	groups := map[string]*db.Point{}
+	var total db.Figures
+	groups := map[string]*db.Figures{}
 	for _, point := range points {
 		if point.Attempts == 0 && point.Usage.CostUSD == nil { // hooks and MCP servers
 			continue
@@ -107,14 +131,17 @@ func (s *Source) Spend(ctx context.Context, q url.Values) (any, error) {
 			v.Buckets = append(v.Buckets, Bucket{At: point.At})
 		}
 		b := &v.Buckets[len(v.Buckets)-1]
-		b.Sums = append(b.Sums, sumOf(point))
+		b.Sums = append(b.Sums, sumOf(point.Figures))
 		if groups[point.Key] == nil {
-			groups[point.Key] = &db.Point{Figures: db.Figures{Key: point.Key}}
+			groups[point.Key] = &db.Figures{Key: point.Key}
 		}
-		groups[point.Key].Add(point)
-		total.Add(point)
+		groups[point.Key].Add(point.Figures)
+		total.Add(point.Figures)
 	}
 	v.Total = sumOf(total)
+	for _, f := range db.OnPage() {
+		v.Columns = append(v.Columns, Column{f.Name(), f.Page})
+	}
 	for _, g := range groups {
 		v.Groups = append(v.Groups, sumOf(*g))
 	}
