@@ -96,13 +96,13 @@ func showBatchStatus(std stdio.Streams, st *batch.Status, asJSON bool) error {
 		term.Line(w, "not running")
 	}
 	term.Line(w, progressLine(st.Progress))
-	var rows [][]string
+	var rows [][]term.Piece
 	for _, t := range st.Tasks {
 		doing := t.Doing
 		if !t.Until.IsZero() {
 			doing = "waiting for a limit until " + message.When(t.Until)
 		}
-		rows = append(rows, []string{message.BatchTask(t.Task, t.Line), term.Span(time.Since(t.Since)), doing})
+		rows = append(rows, term.Cells(message.BatchTask(t.Task, t.Line), term.Span(time.Since(t.Since)), doing))
 	}
 	if len(rows) > 0 {
 		term.Line(w, "")
@@ -119,9 +119,9 @@ func showBatchStatus(std stdio.Streams, st *batch.Status, asJSON bool) error {
 
 // failuresTable shows failures by class.
 func failuresTable(w io.Writer, failures []batch.Failure) error {
-	rows := make([][]string, len(failures))
+	rows := make([][]term.Piece, len(failures))
 	for i, f := range failures {
-		rows[i] = []string{f.Class, fmt.Sprint(f.Count), message.BatchTask(f.Task, f.Line), f.Error}
+		rows[i] = term.Cells(f.Class, f.Count, message.BatchTask(f.Task, f.Line), f.Error)
 	}
 	return term.Table(w, batchTable, rows)
 }

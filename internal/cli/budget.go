@@ -174,7 +174,7 @@ func writeBudgets(w io.Writer, list []budgetEntry) error {
 	if len(list) == 0 {
 		return term.Printf(w, "there are no budgets. To set one: belay run --budget NAME=5/day -- claude -p …\n")
 	}
-	var rows [][]string
+	var rows [][]term.Piece
 	var bars []term.Bar
 	for _, e := range list {
 		rows = append(rows, e.row())
@@ -186,7 +186,7 @@ func writeBudgets(w io.Writer, list []budgetEntry) error {
 	rows = nil
 	for _, e := range list {
 		for _, s := range e.By {
-			rows = append(rows, []string{e.Name, dollars(s.Spent, s.Unknown), s.Profile, s.Project, s.Name})
+			rows = append(rows, term.Cells(e.Name, dollars(s.Spent, s.Unknown), s.Profile, s.Project, s.Name))
 		}
 	}
 	if len(rows) == 0 {
@@ -196,12 +196,12 @@ func writeBudgets(w io.Writer, list []budgetEntry) error {
 	return term.Table(w, shareTable, rows)
 }
 
-func (e *budgetEntry) row() []string {
+func (e *budgetEntry) row() []term.Piece {
 	limit, left := "–", "–"
 	if e.Limit != nil {
 		limit, left = fmt.Sprintf("$%g a %s", *e.Limit, string(e.Window)), dollars(*e.Left, 0)
 	}
-	return []string{e.Name, dollars(e.Spent, e.Unknown), left, limit, e.status()}
+	return term.Cells(e.Name, dollars(e.Spent, e.Unknown), left, limit, term.Styled(e.style(), e.status()))
 }
 
 // status says in words how the budget stands.
@@ -226,14 +226,18 @@ func (e *budgetEntry) bar() term.Bar {
 	if e.Limit == nil {
 		return term.Bar{}
 	}
-	b := term.Bar{Length: 1, Full: e.Spent / *e.Limit, Style: term.Good, Rest: term.Faint}
+	return term.Bar{Length: 1, Full: e.Spent / *e.Limit, Style: e.style(), Rest: term.Faint}
+}
+
+// style is how its state and its bar look.
+func (e *budgetEntry) style() term.Style {
 	switch {
 	case e.Closed:
-		b.Style = term.Bad
+		return term.Bad
 	case e.Warning:
-		b.Style = term.Warning
+		return term.Warning
 	}
-	return b
+	return term.Good
 }
 
 // dollars is an amount, of which some attempts may not have told their part.
@@ -297,7 +301,7 @@ func budgetsNow(list []budget.Joined) (texts []string) {
 		}
 		e := budgetEntry(standing)
 		row := e.row()
-		texts = append(texts, fmt.Sprintf("%s: %s of %s spent, %s", e.Name, row[1], row[3], row[4]))
+		texts = append(texts, fmt.Sprintf("%s: %s of %s spent, %s", e.Name, row[1].Text, row[3].Text, row[4].Text))
 	}
 	return texts
 }

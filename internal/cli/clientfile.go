@@ -114,9 +114,18 @@ type clientEdit struct {
 
 // editError says at which step an edit has failed; the file is as it was.
 type editError struct {
-	step string // read, edit or write
+	step editStep
 	err  error
 }
+
+// editStep is a step of an edit.
+type editStep int
+
+const (
+	readStep editStep = iota
+	changeStep
+	writeStep
+)
 
 func (e *editError) Error() string { return e.err.Error() }
 
@@ -126,10 +135,10 @@ func (e *editError) Unwrap() error { return e.err }
 func (t *clientTarget) edit(l clientfile.Location, how func(*clientfile.File) (clientfile.Edit, error)) (e clientEdit, err error) {
 	for try := 1; ; try++ {
 		if e.file, err = readClientFile(l); err != nil || e.file == nil {
-			return e, stepError("read", err)
+			return e, stepError(readStep, err)
 		}
 		if e.Edit, err = how(e.file); err != nil {
-			return e, stepError("edit", err)
+			return e, stepError(changeStep, err)
 		}
 		switch {
 		case bytes.Equal(e.file.Text, e.After):
@@ -140,13 +149,13 @@ func (t *clientTarget) edit(l clientfile.Location, how func(*clientfile.File) (c
 		}
 		e.copied, err = e.file.Replace(e.After)
 		if !errors.Is(err, clientfile.ErrChanged) || try == editTries {
-			return e, stepError("write", err)
+			return e, stepError(writeStep, err)
 		}
 		time.Sleep(rand.N(20 * time.Millisecond)) // so that it keeps no time with the client
 	}
 }
 
-func stepError(step string, err error) error {
+func stepError(step editStep, err error) error {
 	if err == nil {
 		return nil
 	}

@@ -8,16 +8,16 @@ import (
 
 // The columns of the tables: see term.Column for what happens to them where a terminal is narrow.
 
-var psTable = []term.Column{{Heading: "ID", Kind: term.Whole, Style: term.Always(term.Faint)}, {Heading: "PID", Kind: term.Number, Drop: 2}, {Heading: "COMMAND", Kind: term.Path},
-	{Heading: "LABELS", Drop: 1, Min: 10}, {Heading: "ELAPSED", Kind: term.Number}, {Heading: "STATE", Min: 38, Style: stateStyle}}
+var psTable = []term.Column{{Heading: "ID", Kind: term.Whole, Style: term.Faint}, {Heading: "PID", Kind: term.Number, Drop: 2}, {Heading: "COMMAND", Kind: term.Path},
+	{Heading: "LABELS", Drop: 1, Min: 10}, {Heading: "ELAPSED", Kind: term.Number}, {Heading: "STATE", Min: 38}}
 
-var gateTable = []term.Column{{Heading: "GATE", Kind: term.Path, Min: 12}, {Heading: "STATE", Kind: term.Whole, Style: stateStyle}, {Heading: "SINCE", Kind: term.Whole, Drop: 1},
+var gateTable = []term.Column{{Heading: "GATE", Kind: term.Path, Min: 12}, {Heading: "STATE", Kind: term.Whole}, {Heading: "SINCE", Kind: term.Whole, Drop: 1},
 	{Heading: "UNTIL", Kind: term.Whole}, {Heading: "WAITING", Kind: term.Number}, {Heading: "REASON", Kind: term.Note}}
 
 // budgetTable has the bars of what is spent behind it.
 func budgetTable(bars []term.Bar) []term.Column {
 	return []term.Column{{Heading: "BUDGET", Kind: term.Path}, {Heading: "SPENT", Kind: term.Number}, {Bars: bars}, {Heading: "LEFT", Kind: term.Number},
-		{Heading: "LIMIT", Kind: term.Whole}, {Heading: "STATE", Kind: term.Note, Style: budgetStyle}}
+		{Heading: "LIMIT", Kind: term.Whole}, {Heading: "STATE", Kind: term.Note}}
 }
 
 var shareTable = []term.Column{{Heading: "BUDGET", Kind: term.Path}, {Heading: "SPENT", Kind: term.Number}, {Heading: "PROFILE"}, {Heading: "PROJECT", Kind: term.Path, Min: 16},
@@ -28,11 +28,11 @@ var serverTable = []term.Column{{Heading: "SERVER", Kind: term.Path}, {Heading: 
 	{Heading: "GENERATION", Kind: term.Number, Redundant: func([]string) bool { return true }}, {Heading: "RESTARTS", Kind: term.Number}, {Heading: "LAST FAILURE", Kind: term.Note}}
 
 var hookTable = []term.Column{{Heading: "CLIENT", Kind: term.Whole}, {Heading: "SCOPE", Kind: term.Whole}, {Heading: "EVENT", Kind: term.Whole}, {Heading: "MATCHER", Kind: term.Path},
-	{Heading: "BELAY", Min: 12, Style: hookStyle}, {Heading: "COMMAND", Kind: term.Note}}
+	{Heading: "BELAY", Min: 12}, {Heading: "COMMAND", Kind: term.Note}}
 
-var shimTable = []term.Column{{Heading: "COMMAND", Kind: term.Whole}, {Heading: "STATE", Min: 16, Style: shimStyle}, {Heading: "REAL CLI", Kind: term.Note}}
+var shimTable = []term.Column{{Heading: "COMMAND", Kind: term.Whole}, {Heading: "STATE", Min: 16}, {Heading: "REAL CLI", Kind: term.Note}}
 
-var settingTable = []term.Column{{Heading: "SETTING", Min: 20}, {Heading: "VALUE", Min: 24}, {Heading: "FROM", Kind: term.Path, Min: 16, Style: term.Always(term.Faint)}}
+var settingTable = []term.Column{{Heading: "SETTING", Min: 20}, {Heading: "VALUE", Min: 24}, {Heading: "FROM", Kind: term.Path, Min: 16, Style: term.Faint}}
 
 // runningTable are the tasks of a batch that run.
 var runningTable = []term.Column{{Heading: "TASK", Kind: term.Path, Min: 12}, {Heading: "ELAPSED", Kind: term.Number}, {Heading: "ACTIVITY", Kind: term.Note}}
@@ -51,45 +51,6 @@ var priceTable = []term.Column{{Heading: "MODEL", Min: 16}, {Heading: "INPUT", K
 	{Heading: "CACHE READ", Kind: term.Number, ShortHeading: "READ", Short: same}, {Heading: "CACHE WRITE", Kind: term.Number, ShortHeading: "WRITE", Short: same},
 	{Heading: "CACHE WRITE 1H", Kind: term.Number, ShortHeading: "WRITE 1H", Short: same}, {Heading: "LONG PROMPT", Kind: term.Whole, Short: shortLong},
 	{Heading: "FROM", Kind: term.Whole, Drop: 1}}
-
-// stateStyle is the style of the state of a run or a gate.
-func stateStyle(text string) term.Style {
-	first, _, _ := strings.Cut(text, " ")
-	switch strings.TrimRight(first, ",;:") {
-	case "running", "closed":
-		return term.Good
-	case "killed", "open":
-		return term.Bad
-	}
-	return term.Warning
-}
-
-// shimStyle is the style of what a command reaches.
-func shimStyle(text string) term.Style {
-	if strings.HasPrefix(text, "not") {
-		return term.Warning
-	}
-	return term.Good
-}
-
-// budgetStyle is the style of the state of a budget: one that is open lets runs start, as no open breaker does.
-func budgetStyle(text string) term.Style {
-	switch {
-	case strings.HasPrefix(text, "open"):
-		return term.Good
-	case strings.HasPrefix(text, "closed"):
-		return term.Bad
-	}
-	return term.Warning
-}
-
-// hookStyle is the style of the column BELAY of hooks.
-func hookStyle(text string) term.Style {
-	if text == "installed" || text == "by hand" {
-		return term.Good
-	}
-	return term.Warning
-}
 
 // same is a cell that has no short form below a heading that has one.
 func same(cell string) string { return cell }

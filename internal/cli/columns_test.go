@@ -10,9 +10,13 @@ import (
 	"testing"
 	"time"
 
+	"github.com/belay-run/belay/breaker"
+	"github.com/belay-run/belay/gate"
 	"github.com/belay-run/belay/internal/journal"
+	"github.com/belay-run/belay/internal/overview"
 	"github.com/belay-run/belay/internal/price"
 	"github.com/belay-run/belay/internal/printable"
+	"github.com/belay-run/belay/internal/supervise"
 	"github.com/belay-run/belay/internal/term"
 )
 
@@ -22,7 +26,7 @@ var updateTables = flag.Bool("update-tables", false, "write the golden files of 
 func tables() map[string]term.Sheet {
 	usd := func(v float64) *float64 { return &v }
 	var bars []term.Bar
-	var budgets [][]string
+	var budgets [][]term.Piece
 	for _, e := range []budgetEntry{
 		{Name: "nightly", Limit: usd(5), Left: usd(0.8), Window: "day", Spent: 4.2, Warning: true},
 		{Name: "a-team-with-a-long-name", Limit: usd(700), Left: usd(0), Window: "month", Spent: 1234.56, Unknown: 4, Closed: true},
@@ -34,7 +38,7 @@ func tables() map[string]term.Sheet {
 			e.Ends = &journal.Time{Time: time.Date(year, month, day, 23, 59, 59, 0, time.Local)} // today, whenever that is
 		}
 		row := e.row()
-		row[4] = timeOfDay.ReplaceAllString(row[4], "00:00:00 UTC") // it is that of the test
+		row[4].Text = timeOfDay.ReplaceAllString(row[4].Text, "00:00:00 UTC") // it is that of the test
 		budgets, bars = append(budgets, row), append(bars, e.bar())
 	}
 	prices := priceCells([]priceRow{
@@ -44,29 +48,29 @@ func tables() map[string]term.Sheet {
 		{Model: "a-model-of-my-own", Price: price.Price{Rates: price.Rates{Input: 0.25, Output: 1}}},
 	})
 	return map[string]term.Sheet{
-		"ps": {Columns: psTable, Rows: [][]string{
-			{"5e0d6a41", "20311", "claude", "nightly env=ci team=web", "4m12s", "running, attempt 2"},
-			{"1f0c9a3e", "4194304", "claude", "", "2h15m", "waiting 1h47m, until 15:00:00: gate anthropic: usage limit, resets at 15:00 (利用制限)"},
-			{"9c41f7be", "", "/usr/local/lib/node_modules/tool/bin/run.js", "", "12m", "killed, left running: 20877 (sleep), 20880 (node)"}}},
-		"gates": {Columns: gateTable, Rows: [][]string{
-			{"anthropic:3f9c1a52", "held, breaker half-open", "09:14:58", "2026-11-18 15:00", "12", "usage limit: You've hit your limit · resets 3pm; 5 failures in a row"},
-			{"api", "open", "09:14:58", "–", "1", "503 Service Unavailable"},
-			{"https://a-rather-long-host.example.com/v1", "slow start, 2 at a time", "09:14:58", "–", "0", "429 Too Many Requests"}}},
+		"ps": {Columns: psTable, Rows: [][]term.Piece{
+			term.Cells("5e0d6a41", "20311", "claude", "nightly env=ci team=web", "4m12s", "running, attempt 2"),
+			term.Cells("1f0c9a3e", "4194304", "claude", "", "2h15m", "waiting 1h47m, until 15:00:00: gate anthropic: usage limit, resets at 15:00 (利用制限)"),
+			term.Cells("9c41f7be", "", "/usr/local/lib/node_modules/tool/bin/run.js", "", "12m", "killed, left running: 20877 (sleep), 20880 (node)")}},
+		"gates": {Columns: gateTable, Rows: [][]term.Piece{
+			term.Cells("anthropic:3f9c1a52", "held, breaker half-open", "09:14:58", "2026-11-18 15:00", "12", "usage limit: You've hit your limit · resets 3pm; 5 failures in a row"),
+			term.Cells("api", "open", "09:14:58", "–", "1", "503 Service Unavailable"),
+			term.Cells("https://a-rather-long-host.example.com/v1", "slow start, 2 at a time", "09:14:58", "–", "0", "429 Too Many Requests")}},
 		"budget": {Columns: budgetTable(bars), Rows: budgets},
-		"budget-shares": {Columns: shareTable, Rows: [][]string{
-			{"nightly", "≥ $1234.56, 4 unknown", "claude", "/srv/repositories/a-product/backend", "nightly"},
-			{"nightly", "$0.0042", "codex", "/srv/文書", ""}}},
+		"budget-shares": {Columns: shareTable, Rows: [][]term.Piece{
+			term.Cells("nightly", "≥ $1234.56, 4 unknown", "claude", "/srv/repositories/a-product/backend", "nightly"),
+			term.Cells("nightly", "$0.0042", "codex", "/srv/文書", "")}},
 		"prices": {Columns: priceTable, Rows: prices},
-		"config": {Columns: settingTable, Rows: [][]string{
-			{"max-retries (claude)", "5", "BELAY_MAX_RETRIES"},
-			{"rule: quota", `match "quota exceeded", class usage_limit, retry after 1h`, "/home/alex/.config/belay/config.toml:12"},
-			{"alert claude", "20 failures within 10m", "/home/alex/.config/belay/config.toml:31"}}},
-		"hook-status": {Columns: hookTable, Rows: [][]string{
-			{"claude", "project", "PreToolUse", "Bash|Edit|Write|MultiEdit", "installed", "belay hook -- python3 $CLAUDE_PROJECT_DIR/.claude/hooks/guard.py --strict"},
-			{"codex", "user", "agent-turn-complete", "", "no: it has a type that belay does not know", "notify-send done"}}},
-		"mcp-status": {Columns: serverTable, Rows: [][]string{
-			{"files", "20311", "2h15m", "3", "2", "4m ago: exited 137 (out of memory); 2 requests were answered with an error"},
-			{"a-server-with-a-long-name", "4194304", "12s", "1", "0", "–"}}},
+		"config": {Columns: settingTable, Rows: [][]term.Piece{
+			term.Cells("max-retries (claude)", "5", "BELAY_MAX_RETRIES"),
+			term.Cells("rule: quota", `match "quota exceeded", class usage_limit, retry after 1h`, "/home/alex/.config/belay/config.toml:12"),
+			term.Cells("alert claude", "20 failures within 10m", "/home/alex/.config/belay/config.toml:31")}},
+		"hook-status": {Columns: hookTable, Rows: [][]term.Piece{
+			term.Cells("claude", "project", "PreToolUse", "Bash|Edit|Write|MultiEdit", "installed", "belay hook -- python3 $CLAUDE_PROJECT_DIR/.claude/hooks/guard.py --strict"),
+			term.Cells("codex", "user", "agent-turn-complete", "", "no: it has a type that belay does not know", "notify-send done")}},
+		"mcp-status": {Columns: serverTable, Rows: [][]term.Piece{
+			term.Cells("files", "20311", "2h15m", "3", "2", "4m ago: exited 137 (out of memory); 2 requests were answered with an error"),
+			term.Cells("a-server-with-a-long-name", "4194304", "12s", "1", "0", "–")}},
 	}
 }
 
@@ -98,19 +102,27 @@ func TestTables_Layouts(t *testing.T) {
 
 var timeOfDay = regexp.MustCompile(`\d\d:\d\d:\d\d \w+`)
 
+// What a cell stands for decides its colour.
 func TestTables_Styles(t *testing.T) {
+	now := time.Now()
+	gateIn := func(phase breaker.Phase, until time.Time, hold gate.Hold) overview.Gate {
+		return overview.Gate{Entry: gate.Entry{State: gate.State{Breaker: breaker.State{Phase: phase, Failures: 2, Since: now, Until: until}, Hold: hold}}}
+	}
+	held := gate.Hold{Since: now, Until: now.Add(time.Hour)}
+	style := func(g overview.Gate) term.Style { return gateStyle(&g, now) }
 	for _, tt := range []struct {
-		means func(string) term.Style
-		text  string
-		want  term.Style
+		what      string
+		got, want term.Style
 	}{
-		{stateStyle, "running, attempt 2", term.Good}, {stateStyle, "waiting: gate api", term.Warning}, {stateStyle, "killed, left running: 1 (sh)", term.Bad},
-		{stateStyle, "open", term.Bad}, {stateStyle, "half-open", term.Warning}, {stateStyle, "held, breaker open", term.Warning}, {stateStyle, "closed, 2 failures", term.Good},
-		{budgetStyle, "open; new window at 00:00", term.Good}, {budgetStyle, "closed; opens again at 00:00", term.Bad}, {budgetStyle, "warning: 84 % are spent", term.Warning},
-		{hookStyle, "installed", term.Good}, {hookStyle, "no", term.Warning},
+		{"running", runStyle(supervise.Record{}), term.Good}, {"waiting", runStyle(supervise.Record{State: supervise.StateWaiting}), term.Warning},
+		{"killed", runStyle(supervise.Record{State: stateKilled}), term.Bad},
+		{"open", style(gateIn(breaker.Open, now.Add(5*time.Second), gate.Hold{})), term.Bad}, {"half-open", style(gateIn(breaker.HalfOpen, now, gate.Hold{})), term.Warning},
+		{"held, breaker open", style(gateIn(breaker.Open, now.Add(5*time.Second), held)), term.Warning}, {"closed, 2 failures", style(gateIn(breaker.Closed, time.Time{}, gate.Hold{})), term.Good},
+		{"full", style(overview.Gate{Full: true}), term.Warning},
+		{"open budget", (&budgetEntry{}).style(), term.Good}, {"closed budget", (&budgetEntry{Closed: true}).style(), term.Bad}, {"warning", (&budgetEntry{Warning: true}).style(), term.Warning},
 	} {
-		if got := tt.means(tt.text); got != tt.want {
-			t.Errorf("%q means %v, want %v", tt.text, got, tt.want)
+		if tt.got != tt.want {
+			t.Errorf("%s looks %v, want %v", tt.what, tt.got, tt.want)
 		}
 	}
 }

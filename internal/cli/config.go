@@ -87,7 +87,7 @@ func places() (list []config.Shown) {
 }
 
 func writeConfig(w io.Writer, shown []config.Shown) error {
-	var rows [][]string
+	var rows [][]term.Piece
 	var ignored []string
 	for _, s := range shown {
 		name := s.Name
@@ -111,7 +111,7 @@ func writeConfig(w io.Writer, shown []config.Shown) error {
 		if s.Profile != "" {
 			name += " (" + s.Profile + ")"
 		}
-		rows = append(rows, []string{name, cmp.Or(s.Value, `""`), s.From})
+		rows = append(rows, term.Cells(name, cmp.Or(s.Value, `""`), s.From))
 	}
 	if len(rows) == 0 {
 		term.Line(w, "nothing is set; defaults apply")

@@ -2,13 +2,13 @@ package cli
 
 import (
 	"encoding/json"
-	"fmt"
 	"io"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/belay-run/belay/breaker"
 	"github.com/belay-run/belay/internal/belayd"
 	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/overview"
@@ -140,16 +140,29 @@ func writeGates(w io.Writer, gates []overview.Gate) error {
 	if len(gates) == 0 {
 		return term.Printf(w, "%s\n", message.GatesHealthy())
 	}
-	var rows [][]string
+	var rows [][]term.Piece
 	now := time.Now()
 	for _, e := range gates {
 		state, since, until, reason := overview.Columns(e.State, now)
 		if e.Full {
 			state, reason = "full", overview.AllTaken()
 		}
-		rows = append(rows, []string{e.Key, state, clock(since), clock(until), fmt.Sprint(len(e.Waiting)), reason})
+		rows = append(rows, term.Cells(e.Key, term.Styled(gateStyle(&e, now), state), clock(since), clock(until), len(e.Waiting), reason))
 	}
 	return term.Table(w, gateTable, rows)
+}
+
+// gateStyle is the style of the state of a gate.
+func gateStyle(g *overview.Gate, now time.Time) term.Style {
+	switch s := g.State; {
+	case g.Full, s.Hold.Live(now), s.Breaker.Phase == breaker.Closed && s.Ramp.Live(now):
+		return term.Warning
+	case s.Breaker.Phase == breaker.Closed:
+		return term.Good
+	case g.Closed(now):
+		return term.Bad
+	}
+	return term.Warning
 }
 
 func clock(t time.Time) string {

@@ -145,9 +145,9 @@ func uninstallHooks(w io.Writer, t *clientTarget) error {
 func hooksNotEdited(l clientfile.Location, err error) error {
 	wrong, _ := errors.AsType[*editError](err)
 	switch wrong.step {
-	case "read":
+	case readStep:
 		return &hintError{&failure{wrong.err}, "the file was not changed"}
-	case "edit":
+	case changeStep:
 		return &failure{message.Error(message.FileUnchangedBecause(l.Path, wrong.err), wrong.err)}
 	}
 	return &failure{message.Error(fmt.Sprintf("cannot change %s: %v", l.Path, wrong.err), wrong.err)}

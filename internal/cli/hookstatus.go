@@ -45,6 +45,8 @@ type hookRow struct {
 	Belay   string `json:"belay"` // installed, by hand, no, or why not
 	// Missing is the belay that the hook calls, if that cannot be found.
 	Missing string `json:"missing,omitempty"`
+
+	style term.Style // of Belay
 }
 
 func showHooks(w io.Writer, t *clientTarget, asJSON bool) error {
@@ -73,9 +75,9 @@ func showHooks(w io.Writer, t *clientTarget, asJSON bool) error {
 	if len(rows) == 0 {
 		term.Line(w, "No hooks.")
 	} else {
-		var cells [][]string
+		var cells [][]term.Piece
 		for _, r := range rows {
-			cells = append(cells, []string{r.Client, r.Scope, r.Event, r.Matcher, r.Belay, fmt.Sprintf("%.100s", r.Command)})
+			cells = append(cells, term.Cells(r.Client, r.Scope, r.Event, r.Matcher, term.Styled(r.style, r.Belay), fmt.Sprintf("%.100s", r.Command)))
 		}
 		if err := term.Table(w, hookTable, cells); err != nil {
 			return err
@@ -100,7 +102,10 @@ func (l clientLook) hookRows() (rows []hookRow) {
 	}
 	for _, e := range l.file.Entries {
 		row := hookRow{Client: l.Client.Name, Scope: string(l.Scope), Path: l.Path, Line: e.Line, Event: e.Event, Matcher: e.Matcher,
-			Type: e.Type, Command: e.Command, Belay: "no"}
+			Type: e.Type, Command: e.Command, Belay: "no", style: term.Warning}
+		if e.State == clientfile.Installed || e.State == clientfile.ByHand {
+			row.style = term.Good
+		}
 		switch e.State {
 		case clientfile.Installed:
 			row.Belay = "installed"

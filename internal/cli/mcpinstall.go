@@ -145,7 +145,7 @@ func serversNotEdited(l clientfile.Location, err error) error {
 	wrong, _ := errors.AsType[*editError](err)
 	none, unknown := errors.AsType[*clientfile.NoEntry](err)
 	switch {
-	case wrong.step == "read":
+	case wrong.step == readStep:
 		return unreadable(l, message.FileUnchangedBecause, wrong.err)
 	case unknown:
 		return usage(message.Error(fmt.Sprintf("%v in %s", none, l.Path)), message.ServersHint(config.Nearest(none.Name, none.Known), none.Known))

@@ -57,13 +57,13 @@ it shows the servers in that client's configuration, of all scopes or of one, wh
 			term.Line(w, "no MCP server is running behind belay")
 			return nil
 		}
-		var rows [][]string
+		var rows [][]term.Piece
 		for _, s := range servers {
 			last := "–"
 			if s.LastFailure != "" {
 				last = fmt.Sprintf("%s ago: %s", printable.Span(time.Since(s.FailedAt)), s.LastFailure)
 			}
-			rows = append(rows, []string{s.Name, fmt.Sprint(s.PID), term.Span(time.Since(s.Since)), fmt.Sprint(s.Generation), fmt.Sprint(s.Restarts), last})
+			rows = append(rows, term.Cells(s.Name, s.PID, term.Span(time.Since(s.Since)), s.Generation, s.Restarts, last))
 		}
 		return term.Table(w, serverTable, rows)
 	}

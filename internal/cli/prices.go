@@ -129,7 +129,7 @@ func writePrices(w io.Writer, rows []priceRow, now time.Time) error {
 }
 
 // priceCells are the rows of the table.
-func priceCells(rows []priceRow) (cells [][]string) {
+func priceCells(rows []priceRow) (cells [][]term.Piece) {
 	for _, r := range rows {
 		long, from := "", r.From
 		if l := r.Long; l != nil {
@@ -138,7 +138,7 @@ func priceCells(rows []priceRow) (cells [][]string) {
 		if r.Vendor == "" {
 			from = "config.toml"
 		}
-		cells = append(cells, []string{r.Model, usd(r.Input), usd(r.Output), usd(r.CacheRead), usd(r.CacheWrite), usd(r.CacheWriteHour), long, from})
+		cells = append(cells, term.Cells(r.Model, usd(r.Input), usd(r.Output), usd(r.CacheRead), usd(r.CacheWrite), usd(r.CacheWriteHour), long, from))
 	}
 	return cells
 }

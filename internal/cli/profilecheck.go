@@ -68,9 +68,9 @@ func newProfileList() *cobra.Command {
 			if asJSON {
 				return term.JSONLines(cmd.OutOrStdout(), rows)
 			}
-			var table [][]string
+			var table [][]term.Piece
 			for _, r := range rows {
-				table = append(table, []string{r.Name, strings.Join(r.Commands, ", "), strings.Join(r.Tested, ", "), r.From})
+				table = append(table, term.Cells(r.Name, strings.Join(r.Commands, ", "), strings.Join(r.Tested, ", "), r.From))
 			}
 			return term.Table(cmd.OutOrStdout(), profileTable, table)
 		},
@@ -190,13 +190,13 @@ func writeChecked(w io.Writer, list []checkedOutcome, differ int, asJSON bool) e
 	if asJSON {
 		return term.JSONLines(w, list)
 	}
-	var rows [][]string
+	var rows [][]term.Piece
 	for _, one := range list {
 		result := "ok"
 		if !one.OK {
 			result = strings.Join(one.Differences, ", ")
 		}
-		rows = append(rows, []string{one.ID, one.Expected, one.Got, one.Rule, result})
+		rows = append(rows, term.Cells(one.ID, one.Expected, one.Got, one.Rule, result))
 	}
 	if err := term.Table(w, outcomeTable, rows); err != nil {
 		return err
@@ -255,17 +255,17 @@ func showProfile(w io.Writer, name string, d *custom.Definition) error {
 		name, _ := verdict.ParseSignal(strconv.Itoa(int(rung.Signal)))
 		ladder = append(ladder, name+" "+rung.Wait.String())
 	}
-	rows := [][]string{
-		{"command", strings.Join(d.Commands, ", ")},
-		{"options", strconv.Itoa(len(d.Options))},
-		{"prompt.option", d.Prompt.Option},
-		{"prompt.stdin", string(d.Prompt.Stdin)},
-		{"output.events", listed(d.Output.Events, "none")},
-		{"event", strconv.Itoa(len(d.Events))},
-		{"rule", strconv.Itoa(len(d.Rules))},
-		{"session.resume", listed(d.Session.Resume, "no")},
-		{"stop", strings.Join(ladder, ", ")},
-		{"stall", stallText(d.Stall)},
+	rows := [][]term.Piece{
+		term.Cells("command", strings.Join(d.Commands, ", ")),
+		term.Cells("options", len(d.Options)),
+		term.Cells("prompt.option", d.Prompt.Option),
+		term.Cells("prompt.stdin", d.Prompt.Stdin),
+		term.Cells("output.events", listed(d.Output.Events, "none")),
+		term.Cells("event", len(d.Events)),
+		term.Cells("rule", len(d.Rules)),
+		term.Cells("session.resume", listed(d.Session.Resume, "no")),
+		term.Cells("stop", strings.Join(ladder, ", ")),
+		term.Cells("stall", stallText(d.Stall)),
 	}
 	if err := term.Table(w, aboutTable, rows); err != nil {
 		return err

@@ -87,7 +87,7 @@ Linux a resource limit that stands for it. Nothing else is touched.`,
 			term.Line(w, message.NothingRunning())
 			return nil
 		}
-		var rows [][]string
+		var rows [][]term.Piece
 		for _, r := range runs {
 			since, pid := "", ""
 			if !r.Started.IsZero() {
@@ -96,10 +96,11 @@ Linux a resource limit that stands for it. Nothing else is touched.`,
 			if r.Owner.PID > 0 && r.State != stateKilled {
 				pid = fmt.Sprint(r.Owner.PID)
 			}
-			rows = append(rows, []string{shortID(r.ID), pid, r.Command, label.Labels{Name: r.Name, Tags: r.Tags}.String(), since, detached.stateOf(r)})
+			rows = append(rows, term.Cells(shortID(r.ID), pid, r.Command, label.Labels{Name: r.Name, Tags: r.Tags}.String(), since, term.Styled(runStyle(r), detached.stateOf(r))))
 		}
 		for _, h := range over {
-			rows = append(rows, []string{shortID(h.ID), "", h.Command, h.Name, term.Span(h.Ended.Sub(h.Started)), fmt.Sprintf("ended with exit code %d; output not yet shown", h.ExitCode)})
+			rows = append(rows, term.Cells(shortID(h.ID), "", h.Command, h.Name, term.Span(h.Ended.Sub(h.Started)),
+				term.Styled(term.Warning, fmt.Sprintf("ended with exit code %d; output not yet shown", h.ExitCode))))
 		}
 		return term.Table(w, psTable, rows)
 	}
@@ -154,6 +155,17 @@ func stateOf(r supervise.Record) string {
 		return message.WaitingState(0, "", r.Reason)
 	}
 	return message.WaitingState(max(0, time.Until(r.Until)), r.Until.Local().Format(time.TimeOnly), r.Reason)
+}
+
+// runStyle is the style of that.
+func runStyle(r supervise.Record) term.Style {
+	switch r.State {
+	case stateKilled:
+		return term.Bad
+	case supervise.StateWaiting:
+		return term.Warning
+	}
+	return term.Good
 }
 
 // shortID is the end of an id: runs that begin together differ there, not at the front.

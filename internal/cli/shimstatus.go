@@ -76,16 +76,19 @@ func showShims(w io.Writer, t *shimTarget, asJSON bool) error {
 	if asJSON {
 		return term.JSONLines(w, shown)
 	}
-	var cells [][]string
+	var cells [][]term.Piece
 	for _, r := range shown {
-		real := message.CLIMissing()
+		real, style := message.CLIMissing(), term.Warning
+		if r.Reached && r.Real != "" {
+			style = term.Good
+		}
 		switch {
 		case r.Error != "":
 			real = r.Error
 		case r.Real != "":
 			real = message.CLIVersion(term.Tilde(r.Real), r.Version, "")
 		}
-		cells = append(cells, []string{r.Name, message.ShimState(string(r.State), r.Reached, r.Real != "", term.Tilde(r.First)), real})
+		cells = append(cells, term.Cells(r.Name, term.Styled(style, message.ShimState(string(r.State), r.Reached, r.Real != "", term.Tilde(r.First))), real))
 	}
 	if err := term.Table(w, shimTable, cells); err != nil {
 		return err

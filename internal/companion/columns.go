@@ -4,7 +4,6 @@ import (
 	"strings"
 
 	"github.com/belay-run/belay/internal/agent/generic"
-	"github.com/belay-run/belay/internal/message"
 	"github.com/belay-run/belay/internal/printable"
 	"github.com/belay-run/belay/internal/term"
 )
@@ -15,13 +14,13 @@ import (
 // Columns that several tables have.
 var (
 	timeColumn    = term.Column{Heading: "TIME", Kind: term.Time, Min: 8}
-	runColumn     = term.Column{Heading: "RUN", Kind: term.Whole, Min: 8, Style: term.Always(term.Faint)}
+	runColumn     = term.Column{Heading: "RUN", Kind: term.Whole, Min: 8, Style: term.Faint}
 	commandColumn = term.Column{Heading: "COMMAND", Kind: term.Path, Min: 7}
 	labelsColumn  = term.Column{Heading: "LABELS", Drop: 6, Min: 10}
-	resultColumn  = term.Column{Heading: "RESULT", Kind: term.Whole, Min: 10, Gist: withoutStatus, Style: resultStyle}
+	resultColumn  = term.Column{Heading: "RESULT", Kind: term.Whole, Min: 10, Gist: withoutStatus}
 	tokensColumn  = term.Column{Heading: "TOKENS", Kind: term.Number, Min: 14, Short: shortTokens, ShortHeading: "TOKENS IN/OUT"}
 	costColumn    = term.Column{Heading: "COST", Kind: term.Number, Min: 8}
-	errorColumn   = term.Column{Heading: "ERROR", Kind: term.Note, Style: term.Always(term.Bad)}
+	errorColumn   = term.Column{Heading: "ERROR", Kind: term.Note, Style: term.Bad}
 )
 
 // number is a column of numbers that is left out where it has no room; 0 means never.
@@ -44,107 +43,32 @@ var treeColumns = []term.Column{timeColumn, runColumn, {Heading: "COMMAND", Min:
 	number("TOTAL", 0), errorColumn}
 
 var sessionColumns = []term.Column{timeColumn, {Heading: "PROFILE", Drop: 5}, {Heading: "SESSION", Kind: term.Path, Min: 36, Gist: shortSession},
-	{Heading: "STATUS", Kind: term.Whole, Style: resultStyle}, number("RUNS", 3), number("ATTEMPTS", 4), tokensColumn, costColumn, labelsColumn,
-	{Heading: "DIRECTORY", Kind: term.Path, Min: 12, Drop: 2, Style: term.Always(term.Faint)}, errorColumn}
+	{Heading: "STATUS", Kind: term.Whole}, number("RUNS", 3), number("ATTEMPTS", 4), tokensColumn, costColumn, labelsColumn,
+	{Heading: "DIRECTORY", Kind: term.Path, Min: 12, Drop: 2, Style: term.Faint}, errorColumn}
 
-var eventColumns = []term.Column{timeColumn, {Heading: "EVENT", Drop: 2}, {Heading: "INTEGRATION", Kind: term.Path}, {Heading: "CLASS", Kind: term.Whole, Style: resultStyle},
+var eventColumns = []term.Column{timeColumn, {Heading: "EVENT", Drop: 2}, {Heading: "INTEGRATION", Kind: term.Path}, {Heading: "CLASS", Kind: term.Whole},
 	number("RETRIES", 1), errorColumn}
 
 var alertColumns = []term.Column{timeColumn, {Heading: "INTEGRATION", Kind: term.Path}, {Heading: "FAILURES", Kind: term.Whole}, labelsColumn,
-	{Heading: "DELIVERED", Min: 16, Style: deliveryStyle}, {Heading: "LAST ERROR", Kind: term.Note, Style: term.Always(term.Bad)}}
+	{Heading: "DELIVERED", Min: 16}, {Heading: "LAST ERROR", Kind: term.Note, Style: term.Bad}}
 
 var auditColumns = []term.Column{timeColumn, {Heading: "ACTOR", Drop: 2}, {Heading: "ACTION", Kind: term.Whole}, {Heading: "SUBJECT", Kind: term.Path},
-	{Heading: "KIND", Kind: term.Whole, Style: severityStyle, Gist: lastWord}, {Heading: "SESSION", Kind: term.Path, Drop: 4, Min: 13}, {Heading: "MESSAGE", Min: 30},
+	{Heading: "KIND", Kind: term.Whole, Gist: lastWord}, {Heading: "SESSION", Kind: term.Path, Drop: 4, Min: 13}, {Heading: "MESSAGE", Min: 30},
 	{Heading: "CONTEXT", Kind: term.Note}}
 
 // demoColumns are those of the lines of the log that the demo shows, by the names of their fields.
 var demoColumns = []term.Column{{Heading: "TIMESTAMP", Kind: term.Time}, {Heading: "COMMAND"}, number("ATTEMPT", 0),
-	{Heading: "STATUS", Kind: term.Whole, Style: statusStyle}, {Heading: "ERROR_TYPE", Kind: term.Whole}, number("WAIT_TIME", 0)}
+	{Heading: "STATUS", Kind: term.Whole}, {Heading: "ERROR_TYPE", Kind: term.Whole}, number("WAIT_TIME", 0)}
 
 // requestColumns are those of a rehearsal.
 func requestColumns(about string) []term.Column {
 	return []term.Column{{Heading: "#", Kind: term.Number}, {Heading: "AT", Kind: term.Number}, {Heading: "GAP", Kind: term.Number}, {Heading: "REQUEST", Kind: term.Path, Min: 8},
-		{Heading: about, Kind: term.Path, Drop: 1}, {Heading: "STEP", Min: 14}, {Heading: "ANSWER", Kind: term.Whole, Style: answerStyle, Gist: withoutTime},
+		{Heading: about, Kind: term.Path, Drop: 1}, {Heading: "STEP", Min: 14}, {Heading: "ANSWER", Kind: term.Whole, Gist: withoutTime},
 		{Heading: "TOKENS", Kind: term.Whole, Gist: withoutStatus}}
-}
-
-// answerStyle is the style of the answer to a request: one that asks to come back later is not as bad as others.
-func answerStyle(text string) term.Style {
-	switch {
-	case text == "200", text == "201", text == "204":
-		return term.Good
-	case text == "429", text == "529":
-		return term.Warning
-	}
-	return term.Bad
-}
-
-// verdictStyle is the style of the result of a rehearsal.
-func verdictStyle(text string) term.Style {
-	if text == "verdict ok" {
-		return term.Good
-	}
-	return term.Bad
-}
-
-// statusStyle is the style of the status of a line in the log.
-func statusStyle(text string) term.Style {
-	switch text {
-	case "success":
-		return term.Good
-	case "retry":
-		return term.Warning
-	}
-	return term.Bad
-}
-
-// rateStyle is the style of a rate of success.
-func rateStyle(text string) term.Style {
-	switch text {
-	case "100 %":
-		return term.Good
-	case "0.0 %":
-		return term.Bad
-	}
-	return term.Plain
 }
 
 // toBeRepeated stands behind the class of an attempt that is followed by another one.
 const toBeRepeated = ", retried"
-
-// resultStyle is the style of a class or a status.
-func resultStyle(text string) term.Style {
-	switch {
-	case strings.HasSuffix(text, toBeRepeated), text == "interrupted", text == "breaker_open":
-		return term.Warning
-	case text == "ok", text == "done":
-		return term.Good
-	case text == "running":
-		return term.Plain
-	case text == "abandoned", text == message.NotOnRecord():
-		return term.Faint
-	}
-	return term.Bad
-}
-
-// deliveryStyle is the style of the column DELIVERED: a time, that it failed, or nothing yet.
-func deliveryStyle(text string) term.Style {
-	switch {
-	case strings.HasPrefix(text, "failed"):
-		return term.Bad
-	case strings.Contains(text, ":"):
-		return term.Good
-	}
-	return term.Warning
-}
-
-// severityStyle is the style of a kind of failure.
-func severityStyle(text string) term.Style {
-	if strings.HasPrefix(text, "warning") {
-		return term.Warning
-	}
-	return term.Bad
-}
 
 // withoutStatus is what stands before a comma: the class of a result, tokens without those of the cache.
 func withoutStatus(result string) string {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/belay-run/belay/internal/companion/db"
+	"github.com/belay-run/belay/internal/companion/rehearse"
 	"github.com/belay-run/belay/internal/printable"
 	"github.com/belay-run/belay/internal/term"
 	"github.com/belay-run/belay/verdict"
@@ -84,29 +85,29 @@ func sheets() map[string]term.Sheet {
 		"stats-model":    statsSheet(db.ByModel, models),
 		"stats-class":    statsSheet(db.ByClass, classes),
 		"stats-no-costs": statsSheet(db.ByDay, []db.Figures{{Key: "2026-11-15", Invocations: 3, Succeeded: 2, Attempts: 9}}),
-		"log-attempts": {Columns: attemptColumns, Rows: [][]string{
-			{"2026-11-13 13:00:00", "1f0c9a3e", "1", "claude", "claude", "overloaded, retried", "1", "6m41s", "12s", "API Error: 529 Overloaded"},
-			{"17:00:00", "1f0c9a3e", "2", "claude", "claude", "ok", "0", "15ms", "", ""}}},
-		"log-tree": {Columns: treeColumns, Rows: [][]string{
-			{"02:14:09", "1f0c9a3e", "nightly.sh", "nightly env=ci team=web", "ok", "1", "14m", "", "≥ ~$1.8200, 3 runs", ""},
-			{"02:06:41", "77aa01d2", "├ claude", "nightly env=ci team=web", "ok", "1", "6m41s", "$1.1000", "", ""},
-			{"02:14:08", "b3e94c07", "└ codex", "nightly env=ci team=web", "session_not_found, given up", "2", "7m20s", "~$0.7200", "", limit}}},
-		"events": {Columns: eventColumns, Rows: [][]string{
-			{"09:00:00", "integration/failure", "claude", "session_not_found", "12", limit},
-			{"2026-11-13 09:00:00", "mcp/tool_error", "mcp:a-server-with-a-long-name", "timeout", "0", "no answer within 30s"}}},
-		"alerts": {Columns: alertColumns, Rows: [][]string{
-			{"09:00:00", "claude", "5 in 10m", "nightly team=web", "09:00:02", limit},
-			{"2026-11-13 09:00:00", "mcp:a-server-with-a-long-name", "20 in 1h", "", "failed 6 times: dial tcp 192.0.2.7:443: connect: connection refused", "exit 1"},
-			{"09:20:00", "curl", "5 in 10m", "", "–", "connection reset"}}},
-		"audit": {Columns: auditColumns, Rows: [][]string{
-			{"14:02:11", "triage", "failure", "claude", "warning, connection, network", "3f9c1a52-8f0e-4b5a-9d43-0c4f8e1b7a66", "connect: connection reset by peer", "step=review ticket=42"},
-			{"15:00:00", "alex", "gate_reset", "anthropic-api-key-1234", "", "", "", ""}}},
-		"rehearse": {Columns: requestColumns("MODEL"), Indent: "  ", Rows: [][]string{
-			{"1", "0.41s", "", "POST /v1/messages", "claude-opus-4-8-20260901", "429(retry-after=2)", "429", ""},
-			{"2", "2.43s", "2.02s", "POST /v1/messages", "claude-opus-4-8-20260901", `200(text="Forty-two.", input=1200)`, "200", "1200 in / 12 out, cache 20 read / 400 written"},
-			{"3", "2.99s", "0.56s", "POST /v1/messages", "claude-opus-4-8-20260901", "hang", "none, client left after 1.00s", "7 in / 0 out"}}},
-		"demo": {Columns: demoColumns, Rows: [][]string{
-			{"09:00:00", "ask", "1", "retry", "rate_limit", "2.0"}, {"09:00:02", "ask", "2", "success", "", ""}}},
+		"log-attempts": {Columns: attemptColumns, Rows: [][]term.Piece{
+			term.Cells("2026-11-13 13:00:00", "1f0c9a3e", "1", "claude", "claude", "overloaded, retried", "1", "6m41s", "12s", "API Error: 529 Overloaded"),
+			term.Cells("17:00:00", "1f0c9a3e", "2", "claude", "claude", "ok", "0", "15ms", "", "")}},
+		"log-tree": {Columns: treeColumns, Rows: [][]term.Piece{
+			term.Cells("02:14:09", "1f0c9a3e", "nightly.sh", "nightly env=ci team=web", "ok", "1", "14m", "", "≥ ~$1.8200, 3 runs", ""),
+			term.Cells("02:06:41", "77aa01d2", "├ claude", "nightly env=ci team=web", "ok", "1", "6m41s", "$1.1000", "", ""),
+			term.Cells("02:14:08", "b3e94c07", "└ codex", "nightly env=ci team=web", "session_not_found, given up", "2", "7m20s", "~$0.7200", "", limit)}},
+		"events": {Columns: eventColumns, Rows: [][]term.Piece{
+			term.Cells("09:00:00", "integration/failure", "claude", "session_not_found", "12", limit),
+			term.Cells("2026-11-13 09:00:00", "mcp/tool_error", "mcp:a-server-with-a-long-name", "timeout", "0", "no answer within 30s")}},
+		"alerts": {Columns: alertColumns, Rows: [][]term.Piece{
+			term.Cells("09:00:00", "claude", "5 in 10m", "nightly team=web", "09:00:02", limit),
+			term.Cells("2026-11-13 09:00:00", "mcp:a-server-with-a-long-name", "20 in 1h", "", "failed 6 times: dial tcp 192.0.2.7:443: connect: connection refused", "exit 1"),
+			term.Cells("09:20:00", "curl", "5 in 10m", "", "–", "connection reset")}},
+		"audit": {Columns: auditColumns, Rows: [][]term.Piece{
+			term.Cells("14:02:11", "triage", "failure", "claude", "warning, connection, network", "3f9c1a52-8f0e-4b5a-9d43-0c4f8e1b7a66", "connect: connection reset by peer", "step=review ticket=42"),
+			term.Cells("15:00:00", "alex", "gate_reset", "anthropic-api-key-1234", "", "", "", "")}},
+		"rehearse": {Columns: requestColumns("MODEL"), Indent: "  ", Rows: [][]term.Piece{
+			term.Cells("1", "0.41s", "", "POST /v1/messages", "claude-opus-4-8-20260901", "429(retry-after=2)", "429", ""),
+			term.Cells("2", "2.43s", "2.02s", "POST /v1/messages", "claude-opus-4-8-20260901", `200(text="Forty-two.", input=1200)`, "200", "1200 in / 12 out, cache 20 read / 400 written"),
+			term.Cells("3", "2.99s", "0.56s", "POST /v1/messages", "claude-opus-4-8-20260901", "hang", "none, client left after 1.00s", "7 in / 0 out")}},
+		"demo": {Columns: demoColumns, Rows: [][]term.Piece{
+			term.Cells("09:00:00", "ask", "1", "retry", "rate_limit", "2.0"), term.Cells("09:00:02", "ask", "2", "success", "", "")}},
 	}
 }
 
@@ -139,19 +140,19 @@ func TestTables_Layouts(t *testing.T) {
 // What a cell stands for decides its colour.
 func TestTables_Styles(t *testing.T) {
 	for _, tt := range []struct {
-		means func(string) term.Style
-		text  string
-		want  term.Style
+		cell term.Piece
+		want term.Style
 	}{
-		{resultStyle, "ok", term.Good}, {resultStyle, "done", term.Good}, {resultStyle, "rate_limit, retried", term.Warning},
-		{resultStyle, "rate_limit, given up", term.Bad}, {resultStyle, "crash", term.Bad}, {resultStyle, "interrupted", term.Warning}, {resultStyle, "running", term.Plain},
-		{resultStyle, "abandoned", term.Faint}, {deliveryStyle, "09:00:00", term.Good}, {deliveryStyle, "failed 6 times: refused", term.Bad},
-		{deliveryStyle, "–", term.Warning}, {severityStyle, "warning, connection, network", term.Warning}, {severityStyle, "error, sdk, auth", term.Bad},
-		{answerStyle, "200", term.Good}, {answerStyle, "429", term.Warning}, {answerStyle, "200, cut", term.Bad}, {statusStyle, "retry", term.Warning},
-		{rateStyle, "100 %", term.Good}, {rateStyle, "0.0 %", term.Bad}, {rateStyle, "99.9 %", term.Plain},
+		{outcome("ok"), term.Good}, {outcome("done"), term.Good}, {outcome("crash"), term.Bad}, {outcome("interrupted"), term.Warning},
+		{outcome("running"), term.Plain}, {outcome("abandoned"), term.Faint}, {result("retry", "rate_limit"), term.Warning}, {result("exhausted", "rate_limit"), term.Bad},
+		{rateCell(db.Figures{Invocations: 3, Succeeded: 3}), term.Good}, {rateCell(db.Figures{Invocations: 3}), term.Bad},
+		{rateCell(db.Figures{Invocations: 10_000, Succeeded: 9_999}), term.Plain}, {rateCell(db.Figures{}), term.Plain},
+		{term.Styled(answerStyle(rehearse.Request{Status: 200, End: rehearse.Whole}), "200"), term.Good},
+		{term.Styled(answerStyle(rehearse.Request{Status: 429, End: rehearse.Whole}), "429"), term.Warning},
+		{term.Styled(answerStyle(rehearse.Request{Status: 200, End: rehearse.CutByUs}), "200, cut"), term.Bad},
 	} {
-		if got := tt.means(tt.text); got != tt.want {
-			t.Errorf("%q means %v, want %v", tt.text, got, tt.want)
+		if tt.cell.Style != tt.want {
+			t.Errorf("%q looks %v, want %v", tt.cell.Text, tt.cell.Style, tt.want)
 		}
 	}
 }

@@ -100,7 +100,7 @@ func (d *demo) showLog() error {
 		return err
 	}
 	defer f.Close()
-	var rows [][]string
+	var rows [][]term.Piece
 	for dec := json.NewDecoder(f); ; {
 		var e struct {
 			Timestamp time.Time `json:"timestamp"`
@@ -115,11 +115,17 @@ func (d *demo) showLog() error {
 		} else if err != nil {
 			return err
 		}
-		wait := ""
+		wait, style := "", term.Bad
+		switch e.Status {
+		case "success":
+			style = term.Good
+		case "retry":
+			style = term.Warning
+		}
 		if e.WaitTime > 0 {
 			wait = fmt.Sprintf("%.1f", e.WaitTime)
 		}
-		rows = append(rows, []string{e.Timestamp.Local().Format("15:04:05"), e.Command, fmt.Sprint(e.Attempt), e.Status, e.ErrorType, wait})
+		rows = append(rows, term.Cells(e.Timestamp.Local().Format("15:04:05"), e.Command, e.Attempt, term.Styled(style, e.Status), e.ErrorType, wait))
 	}
 }
 

@@ -36,23 +36,23 @@ func fleetBudgetCommand(ctx context.Context, from caller, args *arguments) (int,
 	case len(list) == 0:
 		return 0, term.Line(from.Out, message.NothingOnRecord("budgets"))
 	}
-	var rows [][]string
+	var rows [][]term.Piece
 	for i, m := range list {
 		if i == 0 || list[i-1].Name != m.Name {
 			rows = append(rows, inAll(list[i:]))
 		}
-		rows = append(rows, []string{"", "", m.Machine, printable.Dollars(m.USD), printable.Dollars(m.Share), countText(int64(m.Unknown))})
+		rows = append(rows, term.Cells("", "", m.Machine, printable.Dollars(m.USD), printable.Dollars(m.Share), countText(int64(m.Unknown))))
 	}
 	return 0, term.Table(from.Out, fleetBudgetTable, rows)
 }
 
 // inAll is the row of all machines, of the budget that a list begins with.
-func inAll(list []store.MachineSpent) []string {
+func inAll(list []store.MachineSpent) []term.Piece {
 	sum := store.MachineSpent{}
 	for _, m := range list {
 		if m.Name == list[0].Name {
 			sum.USD, sum.Share, sum.Unknown = sum.USD+m.USD, sum.Share+m.Share, sum.Unknown+m.Unknown
 		}
 	}
-	return []string{oneLine(list[0].Name, 60), list[0].Period, "all", printable.Dollars(sum.USD), printable.Dollars(sum.Share), countText(int64(sum.Unknown))}
+	return term.Cells(oneLine(list[0].Name, 60), list[0].Period, "all", printable.Dollars(sum.USD), printable.Dollars(sum.Share), countText(int64(sum.Unknown)))
 }

@@ -205,7 +205,7 @@ func fleetStatusCommand(ctx context.Context, from caller, args *arguments) (int,
 	if len(machines) == 0 {
 		return 0, term.Line(from.Out, fmt.Sprintf("no machine has joined the fleet at %s; on each machine, run: belay fleet join", s.Address.Text))
 	}
-	var rows [][]string
+	var rows [][]term.Piece
 	for _, m := range machines {
 		ahead := "–"
 		if m.Ahead.Abs() >= time.Second {
@@ -214,7 +214,7 @@ func fleetStatusCommand(ctx context.Context, from caller, args *arguments) (int,
 				ahead = "-" + ahead
 			}
 		}
-		rows = append(rows, []string{m.Name, machineState(&m), printable.Span(m.Silent), ahead, m.Version, strings.Join(m.Labels, ",")})
+		rows = append(rows, term.Cells(m.Name, machineState(&m), printable.Span(m.Silent), ahead, m.Version, strings.Join(m.Labels, ",")))
 	}
 	return 0, term.Table(from.Out, machineTable, rows)
 }

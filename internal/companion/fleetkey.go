@@ -93,9 +93,9 @@ func fleetKeyListCommand(ctx context.Context, from caller, args *arguments) (int
 	case len(list) == 0:
 		return 0, term.Line(from.Out, "no submitter has a key of its own; make one with: belay fleet key add NAME -o FILE")
 	}
-	var rows [][]string
+	var rows [][]term.Piece
 	for _, one := range list {
-		rows = append(rows, []string{one.Name, one.Created.Local().Format(time.DateTime)})
+		rows = append(rows, term.Cells(one.Name, one.Created.Local().Format(time.DateTime)))
 	}
 	return 0, term.Table(from.Out, submitterTable, rows)
 }

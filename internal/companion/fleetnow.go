@@ -83,7 +83,7 @@ func (c caller) sayAway(ctx context.Context, s *store.Store) error {
 }
 
 // fleetPsTable is that of belay ps, with machines.
-var fleetPsTable = []term.Column{machineColumn, {Heading: "ID", Kind: term.Whole, Style: term.Always(term.Faint)}, {Heading: "PID", Kind: term.Number, Drop: 2}, {Heading: "COMMAND", Kind: term.Path},
+var fleetPsTable = []term.Column{machineColumn, {Heading: "ID", Kind: term.Whole, Style: term.Faint}, {Heading: "PID", Kind: term.Number, Drop: 2}, {Heading: "COMMAND", Kind: term.Path},
 	{Heading: "LABELS", Drop: 1, Min: 10}, {Heading: "ELAPSED", Kind: term.Number}, {Heading: "STATE", Min: 38}}
 
 // fleetPsCommand is belay ps --fleet.
@@ -99,13 +99,13 @@ func fleetPsCommand(ctx context.Context, from caller, args *arguments) (int, err
 	if len(runs) == 0 {
 		return 0, term.Line(from.Out, message.NothingRunning())
 	}
-	var rows [][]string
+	var rows [][]term.Piece
 	for _, r := range runs {
 		since := ""
 		if !r.Started.IsZero() {
 			since = term.Span(time.Since(r.Started))
 		}
-		rows = append(rows, []string{r.Machine, shortID(r.ID), fmt.Sprint(r.PID), oneLine(r.Command, 100), label.Labels{Name: r.Name, Tags: r.Tags}.String(), since, runState(&r.Record)})
+		rows = append(rows, term.Cells(r.Machine, shortID(r.ID), r.PID, oneLine(r.Command, 100), label.Labels{Name: r.Name, Tags: r.Tags}.String(), since, runState(&r.Record)))
 	}
 	return 0, term.Table(from.Out, fleetPsTable, rows)
 }
@@ -195,13 +195,13 @@ func fleetGatesCommand(ctx context.Context, from caller, args *arguments) (int, 
 	}
 	now := time.Now()
 	day := (&question{now: now}).clock
-	var rows [][]string
+	var rows [][]term.Piece
 	for _, g := range gates {
 		state, since, until, reason := overview.Columns(g.State, now)
 		if g.Full {
 			state, reason = "full", overview.AllTaken()
 		}
-		rows = append(rows, []string{g.Key, state, orNone(since, day), orNone(until, day), fmt.Sprint(len(g.Waiting)), machinesOf(g.Waiting), oneLine(reason, 200)})
+		rows = append(rows, term.Cells(g.Key, state, orNone(since, day), orNone(until, day), len(g.Waiting), machinesOf(g.Waiting), oneLine(reason, 200)))
 	}
 	return 0, term.Table(from.Out, fleetGateTable, rows)
 }

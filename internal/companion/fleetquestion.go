@@ -81,7 +81,7 @@ func openFleetRecord(ctx context.Context, from caller, args *arguments, dir stri
 var machineColumn = term.Column{Heading: "MACHINE", Kind: term.Path, Min: 6}
 
 // withMachines adds the machine that each row comes from behind the first column, if the question is about a fleet.
-func (q *question) withMachines(columns []term.Column, rows [][]string, machine func(i int) string) ([]term.Column, [][]string) {
+func (q *question) withMachines(columns []term.Column, rows [][]term.Piece, machine func(i int) string) ([]term.Column, [][]term.Piece) {
 	if !q.on("fleet") {
 		return columns, rows
 	}
@@ -92,7 +92,7 @@ func (q *question) withMachines(columns []term.Column, rows [][]string, machine 
 		}
 	}
 	for i := range rows {
-		rows[i] = slices.Insert(rows[i], 1, oneLine(machine(i), 40))
+		rows[i] = slices.Insert(rows[i], 1, term.Styled(term.Plain, oneLine(machine(i), 40)))
 	}
 	return slices.Insert(columns, 1, machineColumn), rows
 }

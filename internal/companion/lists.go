@@ -41,7 +41,7 @@ func eventsCommand(ctx context.Context, from caller, args *arguments) (int, erro
 	case q.json:
 		return 0, term.JSONLines(q.out, list)
 	}
-	var rows [][]string
+	var rows [][]term.Piece
 	var machines []string
 	for _, e := range list {
 		var m struct {
@@ -52,8 +52,8 @@ func eventsCommand(ctx context.Context, from caller, args *arguments) (int, erro
 			Retries     int    `json:"retry_count"`
 		}
 		json.Unmarshal(e.Metadata, &m)
-		rows = append(rows, []string{q.clock(e.Timestamp), e.Category + "/" + e.Type, oneLine(m.Integration, 30), m.Type, fmt.Sprint(m.Retries),
-			oneLine(m.Error, 100)})
+		rows = append(rows, term.Cells(q.clock(e.Timestamp), e.Category+"/"+e.Type, oneLine(m.Integration, 30), outcome(m.Type), m.Retries,
+			oneLine(m.Error, 100)))
 		machines = append(machines, m.Machine)
 	}
 	columns, rows := q.withMachines(eventColumns, rows, func(i int) string { return machines[i] })
@@ -80,7 +80,7 @@ func sessionsCommand(ctx context.Context, from caller, args *arguments) (int, er
 	case q.json:
 		return 0, term.JSONLines(q.out, list)
 	}
-	var rows [][]string
+	var rows [][]term.Piece
 	for _, s := range list {
 		rows = append(rows, q.sessionRow(s))
 	}
@@ -88,9 +88,9 @@ func sessionsCommand(ctx context.Context, from caller, args *arguments) (int, er
 	return 0, term.Table(q.out, columns, rows)
 }
 
-func (q *question) sessionRow(s db.Session) []string {
-	return []string{q.clock(s.Updated), s.Profile, oneLine(s.ID, 40), s.Status, fmt.Sprint(s.Invocations), fmt.Sprint(s.Attempts),
-		tokenText(s.Usage.InputTokens, s.Usage.OutputTokens), spentBy(s.Usage), labelText(s.Name, s.Tags, db.Task{}), oneLine(tilde(s.Dir), 100), oneLine(s.Error, 200)}
+func (q *question) sessionRow(s db.Session) []term.Piece {
+	return term.Cells(q.clock(s.Updated), s.Profile, oneLine(s.ID, 40), outcome(s.Status), s.Invocations, s.Attempts,
+		tokenText(s.Usage.InputTokens, s.Usage.OutputTokens), spentBy(s.Usage), labelText(s.Name, s.Tags, db.Task{}), oneLine(tilde(s.Dir), 100), oneLine(s.Error, 200))
 }
 
 // alertsCommand is belay alerts. It delivers pending alerts first.
@@ -117,17 +117,17 @@ func alertsCommand(ctx context.Context, from caller, args *arguments) (int, erro
 	case q.json:
 		return 0, term.JSONLines(q.out, list)
 	}
-	var rows [][]string
+	var rows [][]term.Piece
 	for _, a := range list {
-		told := "–"
+		told := term.Styled(term.Warning, "–")
 		switch {
 		case a.Delivered != nil:
-			told = q.clock(*a.Delivered)
+			told = term.Styled(term.Good, q.clock(*a.Delivered))
 		case a.Trouble != "":
-			told = fmt.Sprintf("failed %d times: %s", a.Tries, oneLine(a.Trouble, 60))
+			told = term.Styled(term.Bad, fmt.Sprintf("failed %d times: %s", a.Tries, oneLine(a.Trouble, 60)))
 		}
-		rows = append(rows, []string{q.clock(a.Timestamp), oneLine(a.Integration, 30),
-			fmt.Sprintf("%d in %s", a.Failures, term.Span(time.Duration(a.WithinMS)*time.Millisecond)), labelText(a.Name, a.Tags, a.Task), told, oneLine(a.Message, 80)})
+		rows = append(rows, term.Cells(q.clock(a.Timestamp), oneLine(a.Integration, 30),
+			fmt.Sprintf("%d in %s", a.Failures, term.Span(time.Duration(a.WithinMS)*time.Millisecond)), labelText(a.Name, a.Tags, a.Task), told, oneLine(a.Message, 80)))
 	}
 	columns, rows := q.withMachines(alertColumns, rows, func(i int) string { return list[i].Machine })
 	return 0, term.Table(q.out, columns, rows)
@@ -150,14 +150,17 @@ func auditCommand(ctx context.Context, from caller, args *arguments) (int, error
 	case q.json:
 		return 0, term.JSONLines(q.out, list)
 	}
-	var rows [][]string
+	var rows [][]term.Piece
 	for _, a := range list {
-		kind, about := "", ""
+		kind, about, style := "", "", term.Bad
 		if a.Category != "" {
 			kind, about = strings.Join([]string{a.Severity, a.Category, a.Type}, ", "), pairs(a.Detail)
 		}
-		rows = append(rows, []string{q.clock(a.Timestamp), a.Actor, a.Action, oneLine(a.Subject, 40), kind, oneLine(a.Session, 40), oneLine(a.Message, 100),
-			oneLine(about, 100)})
+		if a.Severity == "warning" {
+			style = term.Warning
+		}
+		rows = append(rows, term.Cells(q.clock(a.Timestamp), a.Actor, a.Action, oneLine(a.Subject, 40), term.Styled(style, kind), oneLine(a.Session, 40), oneLine(a.Message, 100),
+			oneLine(about, 100)))
 	}
 	columns, rows := q.withMachines(auditColumns, rows, func(i int) string { return list[i].Machine })
 	return 0, term.Table(q.out, columns, rows)

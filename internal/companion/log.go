@@ -78,7 +78,7 @@ func (q *question) writeRuns(list []db.Invocation, first bool) error {
 		}
 		return term.Line(q.out, message.NothingOnRecord(""))
 	}
-	var rows [][]string
+	var rows [][]term.Piece
 	for _, i := range list {
 		rows = append(rows, q.runRow(i))
 	}
@@ -86,9 +86,9 @@ func (q *question) writeRuns(list []db.Invocation, first bool) error {
 	return q.listed(columns, rows)
 }
 
-func (q *question) runRow(i db.Invocation) []string {
-	return []string{q.clock(i.Ended), shortID(i.ID), oneLine(i.Profile, 20), oneLine(i.Command, 100), labelText(i.Name, i.Tags, i.Task), result(i.Status, i.Class),
-		fmt.Sprint(i.Attempts), span(i.WaitMS), span(i.ResponseMS), tokenText(i.Usage.InputTokens, i.Usage.OutputTokens), spentBy(i.Usage), oneLine(i.Error, 200)}
+func (q *question) runRow(i db.Invocation) []term.Piece {
+	return term.Cells(q.clock(i.Ended), shortID(i.ID), oneLine(i.Profile, 20), oneLine(i.Command, 100), labelText(i.Name, i.Tags, i.Task), result(i.Status, i.Class),
+		i.Attempts, span(i.WaitMS), span(i.ResponseMS), tokenText(i.Usage.InputTokens, i.Usage.OutputTokens), spentBy(i.Usage), oneLine(i.Error, 200))
 }
 
 // writeAttempts shows a line an attempt, as the log has them.
@@ -102,17 +102,17 @@ func (q *question) writeAttempts(list []db.Attempt, first bool) error {
 		}
 		return term.Line(q.out, message.NothingOnRecord(""))
 	}
-	var rows [][]string
+	var rows [][]term.Piece
 	for _, a := range list {
-		rows = append(rows, []string{q.clock(a.Ended), shortID(a.Invocation), fmt.Sprint(a.Attempt), oneLine(a.Profile, 20), oneLine(a.Command, 100),
-			result(a.Status, a.Class), fmt.Sprint(a.ExitCode), span(a.ResponseMS), span(a.WaitMS - a.InnerMS), oneLine(a.Error, 200)})
+		rows = append(rows, term.Cells(q.clock(a.Ended), shortID(a.Invocation), a.Attempt, oneLine(a.Profile, 20), oneLine(a.Command, 100),
+			result(a.Status, a.Class), a.ExitCode, span(a.ResponseMS), span(a.WaitMS-a.InnerMS), oneLine(a.Error, 200)))
 	}
 	columns, rows := q.withMachines(attemptColumns, rows, func(i int) string { return list[i].Machine })
 	return q.listed(columns, rows)
 }
 
 // listed writes rows under headings; with --follow, later rows come below the same headings.
-func (q *question) listed(columns []term.Column, rows [][]string) error {
+func (q *question) listed(columns []term.Column, rows [][]term.Piece) error {
 	if q.following != nil {
 		return q.following.Write(q.out, columns, rows)
 	}
@@ -120,14 +120,29 @@ func (q *question) listed(columns []term.Column, rows [][]string) error {
 }
 
 // result is the class of a run, and whether it is to be repeated or was given up.
-func result(status, class string) string {
+func result(status, class string) term.Piece {
 	switch status {
 	case "retry":
-		return class + toBeRepeated
+		return term.Styled(term.Warning, class+", retried")
 	case "exhausted":
-		return class + ", given up"
+		return term.Styled(term.Bad, class+", given up")
 	}
-	return class
+	return outcome(class)
+}
+
+// outcome is a class, or the status of a session.
+func outcome(text string) term.Piece {
+	switch text {
+	case "interrupted", "breaker_open":
+		return term.Styled(term.Warning, text)
+	case "ok", "done":
+		return term.Styled(term.Good, text)
+	case "running":
+		return term.Styled(term.Plain, text)
+	case "abandoned":
+		return term.Styled(term.Faint, text)
+	}
+	return term.Styled(term.Bad, text)
 }
 
 func span(ms int64) string {
@@ -195,7 +210,7 @@ func (q *question) tell(inv db.Invocation, attempts []db.Attempt) string {
 	line("batch", oneLine(tilde(inv.Batch), 1000))
 	line("task", oneLine(message.TaskAndLine(inv.Task.Task, inv.Line), 1000))
 	line("started", inv.Started.In(q.now.Location()).Format(time.DateTime+" MST"))
-	line("result", fmt.Sprintf("%s, %s", result(inv.Status, inv.Class), message.ExitCodes(inv.BelayCode, inv.ExitCode)))
+	line("result", fmt.Sprintf("%s, %s", result(inv.Status, inv.Class).Text, message.ExitCodes(inv.BelayCode, inv.ExitCode)))
 	line("model", inv.Model)
 	line("session", inv.Session)
 	line("gate", inv.Gate)

@@ -87,8 +87,8 @@ func (r *rehearsalReport) writeText(w io.Writer) error {
 		if len(sheet.Rows) > 0 {
 			gap = seconds(q.Gap)
 		}
-		sheet.Rows = append(sheet.Rows, []string{fmt.Sprint(len(sheet.Rows) + 1), seconds(q.At.Sub(r.begun)), gap, q.Method + " " + q.Path, q.Model,
-			shorten(q.Step), answerText(q), tokens(q.Usage)})
+		sheet.Rows = append(sheet.Rows, term.Cells(len(sheet.Rows)+1, seconds(q.At.Sub(r.begun)), gap, q.Method+" "+q.Path, q.Model,
+			shorten(q.Step), term.Styled(answerStyle(q), answerText(q)), tokens(q.Usage)))
 	}
 	p := term.PaletteOf(w)
 	say := func(style term.Style, first, rest string) error {
@@ -102,9 +102,13 @@ func (r *rehearsalReport) writeText(w io.Writer) error {
 	for _, line := range r.remarks(side) {
 		err = errors.Join(err, term.Printf(w, "  %s\n", line))
 	}
-	outcome := r.outcome()
-	verdict, _, _ := strings.Cut(outcome, ";")
-	return errors.Join(err, say(verdictStyle(verdict), verdict, strings.TrimPrefix(outcome, verdict)))
+	outcome, ok := r.outcome()
+	style := term.Bad
+	if ok {
+		style = term.Good
+	}
+	verdict, rest, _ := strings.Cut(outcome, ";")
+	return errors.Join(err, say(style, verdict, ";"+rest))
 }
 
 // about is the heading of the column for what is requested: a model, or an operation of GitHub.
@@ -138,8 +142,8 @@ func (r *rehearsalReport) remarks(side map[string]int) (lines []string) {
 	return lines
 }
 
-// outcome is the result of belay run in one line.
-func (r *rehearsalReport) outcome() string {
+// outcome is the result of belay run in one line, and whether its verdict is ok.
+func (r *rehearsalReport) outcome() (text string, ok bool) {
 	var result struct {
 		Success   bool    `json:"success"`
 		ErrorType *string `json:"error_type"`
@@ -156,13 +160,13 @@ func (r *rehearsalReport) outcome() string {
 		} `json:"usage"`
 	}
 	if r.result == nil || json.Unmarshal(r.result, &result) != nil {
-		return fmt.Sprintf("belay run left no result; exit code %d", r.exitCode)
+		return fmt.Sprintf("belay run left no result; exit code %d", r.exitCode), false
 	}
 	class := "ok"
 	if result.ErrorType != nil {
 		class = *result.ErrorType
 	}
-	text := message.RehearsedVerdict(class, result.Attempts, result.Waited)
+	text = message.RehearsedVerdict(class, result.Attempts, result.Waited)
 	if u := result.Usage; u.In+u.Out > 0 {
 		text += fmt.Sprintf("; %s reports %d tokens in, %d out", result.Profile, u.In, u.Out)
 		if u.Cost != nil {
@@ -175,7 +179,7 @@ func (r *rehearsalReport) outcome() string {
 	if result.RetryAt != nil {
 		text += "; retry at " + *result.RetryAt
 	}
-	return fmt.Sprintf("%s; exit code %d", text, r.exitCode)
+	return fmt.Sprintf("%s; exit code %d", text, r.exitCode), class == "ok"
 }
 
 // answerText says what a request got.
@@ -191,6 +195,18 @@ func answerText(q rehearse.Request) string {
 		return text + ", cut"
 	}
 	return fmt.Sprintf("%s, %s after %s", text, string(q.End), seconds(q.Took))
+}
+
+// answerStyle is the style of that: an answer that asks to come back later is not as bad as others.
+func answerStyle(q rehearse.Request) term.Style {
+	switch {
+	case q.End != rehearse.Whole:
+	case q.Status == 200, q.Status == 201, q.Status == 204:
+		return term.Good
+	case q.Status == 429, q.Status == 529:
+		return term.Warning
+	}
+	return term.Bad
 }
 
 func tokens(u rehearse.Usage) string {

@@ -170,13 +170,12 @@ func statsSheet(by db.Group, list []db.Figures) term.Sheet {
 	if by == db.ByDay || by == db.ByClass {
 		key.Kind = term.Whole
 	}
-	ok := term.Column{Heading: "OK", Kind: term.Number, Style: rateStyle}
-	sheet := term.Sheet{Columns: []term.Column{key, costColumn, tokensColumn, number("RUNS", 0), ok}}
+	sheet := term.Sheet{Columns: []term.Column{key, costColumn, tokensColumn, number("RUNS", 0), number("OK", 0)}}
 	shown := db.Shown()
 	for _, c := range shown {
 		column := number(c.Heading, c.Drop)
 		if c.Look == db.Bad {
-			column.Style = term.Always(term.Bad)
+			column.Style = term.Bad
 		}
 		sheet.Columns = append(sheet.Columns, column)
 	}
@@ -187,9 +186,9 @@ func statsSheet(by db.Group, list []db.Figures) term.Sheet {
 	}
 	sheet.Columns = slices.Insert(sheet.Columns, at, term.Column{Bars: bars, Min: 8, Drop: 3})
 	for _, f := range list {
-		row := []string{cmp.Or(oneLine(f.Key, 40), "–"), spentText(f), tokenText(f.Usage.InputTokens, f.Usage.OutputTokens), thousands(f.Invocations), rate(f)}
+		row := term.Cells(cmp.Or(oneLine(f.Key, 40), "–"), spentText(f), tokenText(f.Usage.InputTokens, f.Usage.OutputTokens), thousands(f.Invocations), rateCell(f))
 		for _, c := range shown {
-			row = append(row, figureText(c, f))
+			row = append(row, term.Styled(term.Plain, figureText(c, f)))
 		}
 		sheet.Rows = append(sheet.Rows, row)
 	}
@@ -352,6 +351,18 @@ func rate(f db.Figures) string {
 		return "100 %"
 	}
 	return fmt.Sprintf("%.1f %%", min(f.Rate()*100, 99.9))
+}
+
+// rateCell is the rate as a table shows it.
+func rateCell(f db.Figures) term.Piece {
+	switch text := rate(f); {
+	case f.Invocations > 0 && f.Succeeded == f.Invocations:
+		return term.Styled(term.Good, text)
+	case f.Invocations > 0 && f.Rate() < 0.0005: // it reads 0.0 %
+		return term.Styled(term.Bad, text)
+	default:
+		return term.Styled(term.Plain, text)
+	}
 }
 
 func wait(ms int64) string {

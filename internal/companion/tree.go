@@ -39,23 +39,22 @@ func (q *question) tree(ctx context.Context) error {
 	for _, inv := range live {
 		running[inv.ID] = true
 	}
-	var rows [][]string
+	var rows [][]term.Piece
 	stems := branches(nodes)
 	for i, n := range nodes {
-		status, ended, attempts, total := "", "", "", ""
+		status, ended, attempts, total := term.Styled(term.Plain, "running"), "", "", ""
 		switch {
 		case n.Missing && running[n.ID]:
-			status = "running"
 		case n.Missing:
-			status = message.NotOnRecord()
+			status = term.Styled(term.Faint, message.NotOnRecord())
 		default:
 			status, ended, attempts = result(n.Status, n.Class), q.clock(n.Ended), fmt.Sprint(n.Attempts)
 		}
 		if n.Total.Runs > 1 {
 			total = spentInTree(n.Total)
 		}
-		rows = append(rows, []string{ended, shortID(n.ID), stems[i] + oneLine(n.Command, 100), labelText(n.Name, n.Tags, n.Task), status, attempts,
-			span(n.ResponseMS), spentBy(n.Usage), total, oneLine(n.Error, 200)})
+		rows = append(rows, term.Cells(ended, shortID(n.ID), stems[i]+oneLine(n.Command, 100), labelText(n.Name, n.Tags, n.Task), status, attempts,
+			span(n.ResponseMS), spentBy(n.Usage), total, oneLine(n.Error, 200)))
 	}
 	columns, rows := q.withMachines(treeColumns, rows, func(i int) string { return nodes[i].Machine })
 	return term.Table(q.out, columns, rows)

@@ -56,12 +56,7 @@ func setThreshold(s *alert.Settings, key string, value any) error {
 	}
 	switch key {
 	case "failures":
-		var n Settings
-		count := number{func(s *Settings) *int { return &s.MaxRetries }, 0, 1000}
-		if err := count.read(&n, text); err != nil {
-			return err
-		}
-		if s.Failures = n.MaxRetries; s.Failures == 0 {
+		if s.Failures, err = parseNumber(text, 0, 1000); err == nil && s.Failures == 0 {
 			s.Failures = -1 // no number of failures raises an alert
 		}
 	case "within":

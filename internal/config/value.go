@@ -32,15 +32,23 @@ type number struct {
 }
 
 func (r *number) read(s *Settings, v string) error {
+	n, err := parseNumber(v, r.low, r.high)
+	if err == nil {
+		*r.at(s) = n
+	}
+	return err
+}
+
+// parseNumber reads a whole number between bounds.
+func parseNumber(v string, low, high int) (int, error) {
 	n, err := strconv.Atoi(v)
 	if err != nil {
-		return message.Error(message.NotWholeNumber(v))
+		return 0, message.Error(message.NotWholeNumber(v))
 	}
-	if n < r.low || n > r.high {
-		return message.Error(fmt.Sprintf("%d is not between %d and %d", n, r.low, r.high))
+	if n < low || n > high {
+		return 0, message.Error(fmt.Sprintf("%d is not between %d and %d", n, low, high))
 	}
-	*r.at(s) = n
-	return nil
+	return n, nil
 }
 
 type duration func(*Settings) *time.Duration

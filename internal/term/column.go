@@ -18,8 +18,8 @@ type Column struct {
 	// Redundant reports whether the cell says nothing that the rest of its row does not. If no cell of the column says more, it is left out
 	// on a terminal.
 	Redundant func(row []string) bool
-	// Style is how a cell looks, by what it says; nil means plain.
-	Style func(cell string) Style
+	// Style is how cells look that have no style of their own.
+	Style Style
 	// Bars, one for each row, are drawn where a terminal has room for them. The rows have no cells for such a column.
 	Bars []Bar
 }
@@ -35,9 +35,6 @@ const (
 	Time               // never cut: 15:04:05, or 2006-01-02 15:04:05; a day that all share moves into the heading
 	Note               // a text that may be long, as the last column: cut at its end, or below its row where next to nothing of it would fit
 )
-
-// Always is the Style of a column whose cells all look the same.
-func Always(style Style) func(cell string) Style { return func(string) Style { return style } }
 
 const (
 	defaultMin = 8
@@ -65,13 +62,6 @@ func (c Column) floor() int {
 		return c.Min
 	}
 	return defaultMin
-}
-
-func (c Column) style(cell string) Style {
-	if c.Style == nil || cell == "" {
-		return Plain
-	}
-	return c.Style(cell)
 }
 
 // short is the shorter way to write a cell of the column; nil if there is none.

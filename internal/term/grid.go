@@ -20,7 +20,7 @@ type grid struct {
 	columns  []Column
 	titles   []string   // the headings as they are shown
 	rows     [][]string // with each cell in one line that cannot control the terminal
-	styles   [][]Style  // of the cells, by what they said before they were shortened
+	styles   [][]Style  // of the cells
 	shown    []int      // indexes of columns
 	widths   []int      // of all columns
 	reserved []int      // columns of the terminal that are kept free for what is to come
@@ -32,7 +32,7 @@ type grid struct {
 	folded   bool       // whether the columns take several lines
 }
 
-func newGrid(columns []Column, rows [][]string, look Look) *grid {
+func newGrid(columns []Column, rows [][]Piece, look Look) *grid {
 	g := &grid{look: look, columns: columns, widths: make([]int, len(columns)), reserved: make([]int, len(columns)),
 		isShort: make([]bool, len(columns)), isGist: make([]bool, len(columns))}
 	for i, c := range columns {
@@ -45,8 +45,12 @@ func newGrid(columns []Column, rows [][]string, look Look) *grid {
 			if c.Bars != nil {
 				continue
 			}
-			clean[i], row = printable.Line(row[0]), row[1:]
-			if styles[i] = c.style(clean[i]); look.ASCII {
+			clean[i] = printable.Line(row[0].Text)
+			if clean[i] != "" {
+				styles[i] = cmp.Or(row[0].Style, c.Style)
+			}
+			row = row[1:]
+			if look.ASCII {
 				clean[i] = ascii.Get().Replace(clean[i])
 			}
 		}

@@ -53,7 +53,7 @@ func TestScreen_ForeignText(t *testing.T) {
 func TestTable_ForeignText(t *testing.T) {
 	t.Setenv("NO_COLOR", "1")
 	var b strings.Builder
-	if err := term.Table(&b, []term.Column{{Heading: "A"}, {Heading: "B"}}, [][]string{{"\x1b[31mred\x1b[0m", "one\ntwo"}, {"b", "\u009b1m"}}); err != nil {
+	if err := term.Table(&b, []term.Column{{Heading: "A"}, {Heading: "B"}}, [][]term.Piece{term.Cells("\x1b[31mred\x1b[0m", "one\ntwo"), term.Cells("b", "\u009b1m")}); err != nil {
 		t.Fatal(err)
 	}
 	if want := "A    B\nred  one two\nb\n"; b.String() != want {

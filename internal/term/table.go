@@ -1,6 +1,7 @@
 package term
 
 import (
+	"fmt"
 	"io"
 	"strings"
 )
@@ -8,14 +9,35 @@ import (
 // Table writes rows under headings. What is in them may be anyone's, and is shown in one line. A column with nothing in it is left out. On
 // a terminal no line is longer than that is wide: see [Column] for what is shortened and what is left out. What is written to a file or a
 // pipe is whole.
-func Table(w io.Writer, columns []Column, rows [][]string) error {
+func Table(w io.Writer, columns []Column, rows [][]Piece) error {
 	return Sheet{Columns: columns, Rows: rows}.Write(w)
+}
+
+// Piece is a cell of a table, or another text, in one style.
+type Piece struct {
+	Text  string
+	Style Style
+}
+
+// Styled is a text in a style.
+func Styled(style Style, text string) Piece { return Piece{text, style} }
+
+// Cells are a row of a table: texts and numbers, and pieces where the style of a cell is known.
+func Cells(list ...any) (row []Piece) {
+	for _, v := range list {
+		piece, ok := v.(Piece)
+		if !ok {
+			piece.Text = fmt.Sprint(v)
+		}
+		row = append(row, piece)
+	}
+	return row
 }
 
 // Sheet is a table that is whole at once.
 type Sheet struct {
 	Columns []Column
-	Rows    [][]string
+	Rows    [][]Piece
 	Indent  string // stands before each line
 }
 
@@ -53,11 +75,11 @@ func (s Sheet) Lines(look Look) (lines []string) {
 type Following struct {
 	columns []Column
 	shown   []int // of columns
-	first   [][]string
+	first   [][]Piece
 }
 
 // Write writes rows, the first time under headings, and then in the columns of the first ones.
-func (t *Following) Write(w io.Writer, columns []Column, rows [][]string) error {
+func (t *Following) Write(w io.Writer, columns []Column, rows [][]Piece) error {
 	look, text := LookOf(w), ""
 	if t.columns == nil {
 		t.columns, t.first = columns, rows
@@ -67,7 +89,7 @@ func (t *Following) Write(w io.Writer, columns []Column, rows [][]string) error 
 		t.shown, text = g.shown, g.headings()
 	}
 	for _, row := range rows {
-		g := newGrid(t.columns, append([][]string{row}, t.first...), look)
+		g := newGrid(t.columns, append([][]Piece{row}, t.first...), look)
 		g.leaveOpen()
 		g.keep(t.shown)
 		g.fit()

@@ -36,24 +36,19 @@ func golden(t *testing.T, name, got string) {
 // runs is a table with all kinds of columns.
 func runs() Sheet {
 	return Sheet{
-		Columns: []Column{{Heading: "TIME", Kind: Time}, {Heading: "RUN", Kind: Whole, Style: Always(Faint)},
+		Columns: []Column{{Heading: "TIME", Kind: Time}, {Heading: "RUN", Kind: Whole, Style: Faint},
 			{Heading: "PROFILE", Drop: 4, Redundant: func(row []string) bool { return row[2] == row[3] }}, {Heading: "COMMAND", Kind: Path, Min: 6},
 			{Heading: "LABELS", Drop: 3},
-			{Heading: "RESULT", Kind: Whole, Style: func(cell string) Style {
-				if cell == "ok" {
-					return Good
-				}
-				return Bad
-			}, Gist: func(cell string) string { class, _, _ := strings.Cut(cell, ","); return class }},
+			{Heading: "RESULT", Kind: Whole, Style: Bad, Gist: func(cell string) string { class, _, _ := strings.Cut(cell, ","); return class }},
 			{Heading: "WAITED", Kind: Number, Drop: 2}, {Heading: "COST", Kind: Number, Min: 8}, {Heading: "", Bars: []Bar{
 				{Length: 0.02, Full: 1, Style: Good}, {Length: 1, Full: 0.999, Style: Good, Rest: Bad}, {}, {Length: 0.5, Full: 0.01, Style: Good, Rest: Bad}}},
-			{Heading: "ERROR", Kind: Note, Style: Always(Bad)}},
-		Rows: [][]string{
-			{"2026-11-15 09:00:00", "0b1c2d3e", "claude", "claude", "nightly", "ok", "", "$0.0123", ""},
-			{"2026-11-15 10:00:00", "1f0c9a3e", "claude", "claude", "nightly team=web", "rate_limit, given up", "4m10s", "≥ ~$1,234.5678",
-				"429 Too Many Requests: 今日の上限に達しました。Your usage limit resets at 15:00 (UTC)"},
-			{"2026-11-15 11:00:00", "77abcdef", "generic", "/usr/local/lib/node_modules/a-rather-long-name/bin/run", "", "ok", "1.2s", "", ""},
-			{"2026-11-15 12:00:00", "88abcdef", "codex", "codex", "fu\u0308nf", "crash", "", "unknown", "exit 137"},
+			{Heading: "ERROR", Kind: Note, Style: Bad}},
+		Rows: [][]Piece{
+			Cells("2026-11-15 09:00:00", "0b1c2d3e", "claude", "claude", "nightly", Styled(Good, "ok"), "", "$0.0123", ""),
+			Cells("2026-11-15 10:00:00", "1f0c9a3e", "claude", "claude", "nightly team=web", "rate_limit, given up", "4m10s", "≥ ~$1,234.5678",
+				"429 Too Many Requests: 今日の上限に達しました。Your usage limit resets at 15:00 (UTC)"),
+			Cells("2026-11-15 11:00:00", "77abcdef", "generic", "/usr/local/lib/node_modules/a-rather-long-name/bin/run", "", Styled(Good, "ok"), "1.2s", "", ""),
+			Cells("2026-11-15 12:00:00", "88abcdef", "codex", "codex", "fu\u0308nf", "crash", "", "unknown", "exit 137"),
 		},
 	}
 }
@@ -73,18 +68,18 @@ func TestSheet_Layouts(t *testing.T) {
 func TestSheet_LeavesOut(t *testing.T) {
 	columns := []Column{{Heading: "DAY", Kind: Time}, {Heading: "PROFILE", Redundant: func(row []string) bool { return row[1] == row[2] }}, {Heading: "COMMAND"},
 		{Heading: "LABELS"}, {Heading: "RUNS", Kind: Number}, {Bars: []Bar{{Length: 1, Full: 1}}}}
-	same := [][]string{{"2026-01-02 15:04:05", "gh", "gh", "", "7"}, {"2026-01-02 16:04:05", "gh", "gh", "", "11"}}
+	same := [][]Piece{Cells("2026-01-02 15:04:05", "gh", "gh", "", "7"), Cells("2026-01-02 16:04:05", "gh", "gh", "", "11")}
 	for _, tt := range []struct {
 		name  string
-		rows  [][]string
+		rows  [][]Piece
 		width int
 		want  string
 	}{
 		{"AFileHasAllButEmptyColumns", same, 0, "DAY                  PROFILE  COMMAND  RUNS\n2026-01-02 15:04:05  gh       gh       7\n2026-01-02 16:04:05  gh       gh       11\n"},
 		{"ATerminalHasNoRepetitions", same, 80, "2026-01-02  COMMAND  RUNS\n15:04:05    gh          7  ████████████████████████\n16:04:05    gh         11\n"},
-		{"OneThatDiffersIsShown", [][]string{{"15:04:05", "gh", "gh", "", "1"}, {"2026-01-02 16:04:05", "codex", "npx", "", "1"}}, 45,
+		{"OneThatDiffersIsShown", [][]Piece{Cells("15:04:05", "gh", "gh", "", "1"), Cells("2026-01-02 16:04:05", "codex", "npx", "", "1")}, 45,
 			"DAY                  PROFILE  COMMAND  RUNS\n15:04:05             gh       gh          1\n2026-01-02 16:04:05  codex    npx         1\n"},
-		{"AShorterTime", [][]string{{"15:04:05", "gh", "gh", "", "1"}, {"2026-01-02 16:04:05", "codex", "npx", "", "1"}}, 40,
+		{"AShorterTime", [][]Piece{Cells("15:04:05", "gh", "gh", "", "1"), Cells("2026-01-02 16:04:05", "codex", "npx", "", "1")}, 40,
 			"DAY          PROFILE  COMMAND  RUNS\n15:04:05     gh       gh          1\n01-02 16:04  codex    npx         1\n"},
 		{"NoRows", nil, 0, "DAY  PROFILE  COMMAND  LABELS  RUNS\n"},
 	} {
@@ -100,7 +95,7 @@ func TestFollowing(t *testing.T) {
 	var b strings.Builder
 	var table Following
 	columns := []Column{{Heading: "RUN"}, {Heading: "COST", Kind: Number}, {Heading: "ERROR", Kind: Note}}
-	for _, rows := range [][][]string{{{"abc", "", "first"}}, nil, {{"d", "$1", "second"}}, {{"longer", "", "third"}}} {
+	for _, rows := range [][][]Piece{{Cells("abc", "", "first")}, nil, {Cells("d", "$1", "second")}, {Cells("longer", "", "third")}} {
 		if err := table.Write(&b, columns, rows); err != nil {
 			t.Fatal(err)
 		}
@@ -130,7 +125,7 @@ func TestSheet_NeverTooWide(t *testing.T) {
 			c := Column{Heading: fmt.Sprintf("H%d", i)[:1+rng.IntN(2)], Kind: Kind(rng.IntN(5)), Min: rng.IntN(10), Drop: rng.IntN(3)}
 			switch rng.IntN(5) {
 			case 0:
-				c.Style = Always(Bad)
+				c.Style = Bad
 			case 1:
 				c.Redundant = func(row []string) bool { return row[i] == row[0] }
 			case 2:
@@ -139,10 +134,10 @@ func TestSheet_NeverTooWide(t *testing.T) {
 			s.Columns = append(s.Columns, c)
 		}
 		if rng.IntN(2) == 0 {
-			s.Columns[n-1] = Column{Heading: "ERROR", Kind: Note, Style: Always(Bad)}
+			s.Columns[n-1] = Column{Heading: "ERROR", Kind: Note, Style: Bad}
 		}
 		for range rng.IntN(5) {
-			var row []string
+			var row []any
 			for _, c := range s.Columns {
 				switch {
 				case c.Bars != nil: // has no cells
@@ -156,7 +151,7 @@ func TestSheet_NeverTooWide(t *testing.T) {
 					row = append(row, word(60))
 				}
 			}
-			s.Rows = append(s.Rows, row)
+			s.Rows = append(s.Rows, Cells(row...))
 		}
 		look := Look{Width: 20 + rng.IntN(160), ASCII: rng.IntN(2) == 0, Palette: Palette{on: rng.IntN(2) == 0}}
 		text := sgr.ReplaceAllString(strings.Join(s.Lines(look), ""), "")
@@ -170,7 +165,7 @@ func TestSheet_NeverTooWide(t *testing.T) {
 				if c.Bars != nil {
 					continue
 				}
-				want := row[0]
+				want := row[0].Text
 				if row = row[1:]; c.Drop == 0 && c.Redundant == nil && (c.Kind == Number || c.Kind == Whole) && !strings.Contains(text, want) {
 					t.Fatalf("%q of column %d is not whole in %d columns:\n%s", want, i, look.Width, text)
 				}
