@@ -32,19 +32,6 @@ func setFallbacks(s *Settings, text string) error {
 	return nil
 }
 
-// addFallbacks adds the tables of fallbacks' own arguments.
-func (f *file) addFallbacks(tables map[string]any, wrong func(key, format string, args ...any) error) error {
-	if f.project {
-		return wrong("fallback", "%s", message.ProjectMayNot("fallbacks"))
-	}
-	args, key, err := fallbackArgs(tables)
-	if err != nil {
-		return wrong(key, "%w", err)
-	}
-	f.fallbacks = args
-	return nil
-}
-
 // fallbackArgs reads the tables [fallback.NAME] of the user's file. The key of what is wrong is returned beside the error.
 func fallbackArgs(tables map[string]any) (args map[string][]string, key string, err error) {
 	args = map[string][]string{}

@@ -92,36 +92,19 @@ func parseFile(path string, data []byte, project bool) (*file, error) {
 	if err := f.addTable(f.values, doc, "", lines, wrong); err != nil {
 		return nil, err
 	}
-	if rules, ok := doc["rule"]; ok && rules != nil {
-		if err := f.addRules(data); err != nil {
-			if err := wrong("rule", "%w", err); err != nil {
+	for _, t := range f.tables(data) {
+		value, ok := doc[t.name]
+		if !ok || !isTable(t.name, value) {
+			continue
+		}
+		key, err := t.name, message.Error(message.ProjectMayNot(t.about))
+		if !project {
+			key, err = t.read(value)
+		}
+		if err != nil {
+			if err := wrong(key, "%w", err); err != nil {
 				return nil, err
 			}
-		}
-	}
-	if value, ok := doc["alert"]; ok {
-		if err := f.addAlerts(value, wrong); err != nil {
-			return nil, err
-		}
-	}
-	if rules, ok := doc["budget"].(map[string]any); ok {
-		if err := f.addBudgets(rules, wrong); err != nil {
-			return nil, err
-		}
-	}
-	if tables, ok := doc["fallback"].(map[string]any); ok {
-		if err := f.addFallbacks(tables, wrong); err != nil {
-			return nil, err
-		}
-	}
-	if value, ok := doc["fleet"]; ok {
-		if err := f.addFleet(value, wrong); err != nil {
-			return nil, err
-		}
-	}
-	if value, ok := doc["prices"]; ok {
-		if err := f.addPrices(value, wrong); err != nil {
-			return nil, err
 		}
 	}
 	if value, ok := doc["profile"]; ok {
@@ -131,6 +114,30 @@ func parseFile(path string, data []byte, project bool) (*file, error) {
 	}
 	slices.SortFunc(f.ignored, func(a, b Ignored) int { return cmp.Or(a.Line-b.Line, strings.Compare(a.Key, b.Key)) })
 	return f, nil
+}
+
+// table is one that only the user's file may have. read returns the key of what is wrong beside the error.
+type table struct {
+	name, about string
+	read        func(value any) (key string, err error)
+}
+
+// tables are those, in the order in which mistakes in them are told.
+func (f *file) tables(data []byte) []table {
+	return []table{
+		{"rule", "rules", func(any) (string, error) { return "rule", f.addRules(data) }},
+		{"alert", "alerts", func(v any) (key string, err error) { f.alerts, key, err = alertConfig(v); return key, err }},
+		{"budget", "budgets", func(v any) (key string, err error) {
+			f.budgets, key, err = budgetRules(v.(map[string]any))
+			return key, err
+		}},
+		{"fallback", "fallbacks", func(v any) (key string, err error) {
+			f.fallbacks, key, err = fallbackArgs(v.(map[string]any))
+			return key, err
+		}},
+		{"fleet", "fleet", func(v any) (key string, err error) { f.fleet, key, err = fleetTable(v); return key, err }},
+		{"prices", "prices", func(v any) (key string, err error) { f.prices, key, err = prices(v); return key, err }},
+	}
 }
 
 // mistake returns what is wrong with a key of the user's file; of a project's it notes that the key is ignored, or the whole
@@ -210,45 +217,6 @@ func (f *file) addProfiles(value any, lines map[string]int, wrong func(key, form
 	return nil
 }
 
-// addPrices adds the table of prices.
-func (f *file) addPrices(value any, wrong func(key, format string, args ...any) error) error {
-	if f.project {
-		return wrong("prices", "%s", message.ProjectMayNot("prices"))
-	}
-	own, key, err := prices(value)
-	if err != nil {
-		return wrong(key, "%w", err)
-	}
-	f.prices = own
-	return nil
-}
-
-// addBudgets adds the table of budgets.
-func (f *file) addBudgets(rules map[string]any, wrong func(key, format string, args ...any) error) error {
-	if f.project {
-		return wrong("budget", "%s", message.ProjectMayNot("budgets"))
-	}
-	budgets, key, err := budgetRules(rules)
-	if err != nil {
-		return wrong(key, "%w", err)
-	}
-	f.budgets = budgets
-	return nil
-}
-
-// addAlerts adds the table of alerts.
-func (f *file) addAlerts(value any, wrong func(key, format string, args ...any) error) error {
-	if f.project {
-		return wrong("alert", "%s", message.ProjectMayNot("alerts"))
-	}
-	alerts, key, err := alertConfig(value)
-	if err != nil {
-		return wrong(key, "%w", err)
-	}
-	f.alerts = alerts
-	return nil
-}
-
 // set checks one setting of the file and puts it into a table under the setting's own key.
 func (f *file) set(table map[string]named, key string, v any, line int) error {
 	s, by := lookUp(key)
@@ -305,9 +273,6 @@ func flat(v any) (string, error) {
 
 // addRules adds the rules for verdicts.
 func (f *file) addRules(data []byte) error {
-	if f.project {
-		return message.Error(message.ProjectMayNot("rules"))
-	}
 	var doc struct {
 		Rule []Rule `toml:"rule"`
 	}

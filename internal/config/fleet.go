@@ -89,16 +89,3 @@ func (f *Fleet) Add(one string) error {
 	}
 	return nil
 }
-
-// addFleet adds the table of the fleet.
-func (f *file) addFleet(value any, wrong func(key, format string, args ...any) error) error {
-	if f.project {
-		return wrong("fleet", "%s", message.ProjectMayNot("fleet"))
-	}
-	fleet, key, err := fleetTable(value)
-	if err != nil {
-		return wrong(key, "%w", err)
-	}
-	f.fleet = fleet
-	return nil
-}
